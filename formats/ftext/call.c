@@ -78,7 +78,7 @@ static bool ftext_call_take_args(struct scan s, bool named, struct call *out,
 static bool ftext_call_take_result(struct scan s, struct call *out)
 {
 	bool minus = scan_take(&s, "-");
-	uint64_t v;
+	uint64_t v = 0;
 
 	if (out->what == CALL_RAW ? !scan_u64(&s, &v) : !scan_hex(&s, &v))
 		return false;

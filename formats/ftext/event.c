@@ -112,10 +112,11 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 		snprintf(out, NAME_SIZE, "%s", known[i].full);
 		return;
 	}
-	bool call = !strncmp(name, "sys_enter_", 10) ||
-		    !strncmp(name, "sys_exit_", 9);
-
-	snprintf(out, NAME_SIZE, "%s%s", call ? "syscalls:" : "", name);
+	if (strncmp(name, "sys_enter_", 10) && strncmp(name, "sys_exit_", 9))
+		snprintf(out, NAME_SIZE, "%s", name);
+	else
+		snprintf(out, NAME_SIZE, "syscalls:%.*s",
+			 NAME_SIZE - (int)sizeof("syscalls:"), name);
 }
 
 /* ---- pairs */

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static char dir[32];
 static char path[64];
 
-static void remove_all(void)
+static void fuzz_code_remove_all(void)
 {
 	unlink(path);
 	rmdir(dir);
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (!mkdtemp(dir))
 			__builtin_trap();
 		snprintf(path, sizeof(path), "%s/[vdso]", dir);
-		atexit(remove_all);
+		atexit(fuzz_code_remove_all);
 	}
 	for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
 		as_code(machine[i], machine[i] == EM_S390, data,

@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int fuzz_kallsyms_count(void *arg, const struct symbol *sym,
+			       struct err *err)
 {
 	size_t *n = arg;
 
@@ -48,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		&(struct symbolize_opts){ .kallsyms = path, .no_live = true });
 	for (img.kind = IMAGE_KERNEL; img.kind <= IMAGE_MODULE; img.kind++) {
 		/* An error only when there is no symbol in it. */
-		if (symbolize_image(sy, &img, code, n, count, &called, &rep,
-				    &err) &&
+		if (symbolize_image(sy, &img, code, n, fuzz_kallsyms_count,
+				    &called, &rep, &err) &&
 		    called)
 			__builtin_trap();
 		symbolize_report_release(&rep);

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int fuzz_memo_count(void *arg, const struct symbol *sym, struct err *err)
 {
 	size_t *n = arg;
 
@@ -46,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	snprintf(m->path, sizeof(m->path), "/proc/self/fd/%d", fd);
 	memo_load(m);
-	if (memo_tell(m, code, n, count, &sum_of_all, rest, &n_rest, NULL) ||
+	if (memo_tell(m, code, n, fuzz_memo_count, &sum_of_all, rest, &n_rest,
+		      NULL) ||
 	    n_rest > n)
 		__builtin_trap();
 	if (memo_report(m, &rep) && (!rep.status || !rep.file[0]))

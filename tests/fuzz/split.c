@@ -15,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int fuzz_split_count(void *arg, const struct symbol *sym,
+			    struct err *err)
 {
 	size_t *n = arg;
 
@@ -28,13 +29,13 @@ static int count(void *arg, const struct symbol *sym, struct err *err)
 static char folder[] = "/tmp/split.XXXXXX";
 static char dwo[sizeof(folder) + 8];
 
-static void clean(void)
+static void fuzz_split_clean(void)
 {
 	unlink(dwo);
 	rmdir(folder);
 }
 
-static void put(int fd, const uint8_t *data, size_t len)
+static void fuzz_split_put(int fd, const uint8_t *data, size_t len)
 {
 	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
 		__builtin_trap();
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (!mkdtemp(folder))
 			__builtin_trap();
 		snprintf(dwo, sizeof(dwo), "%s/a.dwo", folder);
-		atexit(clean);
+		atexit(fuzz_split_clean);
 		for (size_t i = 0; i < n; i++)
 			code[i] = (struct code_place){ 0x240 + i, i % 2 };
 	}
@@ -67,15 +68,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	int fd = memfd_create("program", MFD_CLOEXEC);
 	int other = open(dwo, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	put(fd, data + 2, first);
-	put(other, data + 2 + first, len - 2 - first);
+	fuzz_split_put(fd, data + 2, first);
+	fuzz_split_put(other, data + 2 + first, len - 2 - first);
 	close(other);
 	snprintf(path, sizeof(path), "/self/fd/%d", fd);
 
 	struct image img = { .kind = IMAGE_FILE, .path = path };
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 		.debug_dirs = dirs, .symfs = "/proc", .no_live = true });
-	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
+	if (symbolize_image(sy, &img, code, n, fuzz_split_count, &called, &rep,
+			    &err))
 		__builtin_trap();
 	symbolize_report_release(&rep);
 	symbolize_free(sy);

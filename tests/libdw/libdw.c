@@ -88,7 +88,7 @@ struct both {
 	uint32_t n;
 };
 
-static double now(void)
+static double libdw_now(void)
 {
 	struct timespec t;
 
@@ -101,11 +101,11 @@ static double clock_cost;
 
 static void try_clock(void)
 {
-	double t = now();
+	double t = libdw_now();
 
 	for (int i = 0; i < 10000; i++)
-		now();
-	clock_cost = (now() - t) / 10001;
+		libdw_now();
+	clock_cost = (libdw_now() - t) / 10001;
 }
 
 static int no_elf(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b,
@@ -163,7 +163,7 @@ static int own_vdso(void)
 }
 
 /* Tells libdw of the file at an address, once. */
-static void report(struct both *b, uint64_t pc)
+static void libdw_report(struct both *b, uint64_t pc)
 {
 	struct unwind_map map;
 	struct space *s = b->sp;
@@ -253,7 +253,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-static int take_frame(Dwfl_Frame *f, void *arg)
+static int libdw_take_frame(Dwfl_Frame *f, void *arg)
 {
 	struct both *b = arg;
 	Dwarf_Addr pc;
@@ -263,11 +263,11 @@ static int take_frame(Dwfl_Frame *f, void *arg)
 		return DWARF_CB_ABORT;
 	pc &= b->in->user_mask;
 	b->ip[b->n++] = exact ? pc : pc - 1;
-	report(b, b->ip[b->n - 1]);
+	libdw_report(b, b->ip[b->n - 1]);
 	return DWARF_CB_OK;
 }
 
-static struct space *space_of(struct both *b)
+static struct space *libdw_space_of(struct both *b)
 {
 	struct space *s = &b->space[0];
 
@@ -286,17 +286,17 @@ static struct space *space_of(struct both *b)
 	return s;
 }
 
-static void by_libdw(struct both *b)
+static void libdw_by_libdw(struct both *b)
 {
 	b->n = 0;
 	abi_values(b->abi, b->in->regs, &b->v);
-	b->sp = space_of(b);
-	report(b, b->v.pc);
+	b->sp = libdw_space_of(b);
+	libdw_report(b, b->v.pc);
 	if (!b->sp->attached)
 		b->sp->attached = dwfl_attach_state(b->sp->dwfl, NULL, 1,
 						    &thread_callbacks, b);
 	if (b->sp->attached)
-		dwfl_getthread_frames(b->sp->dwfl, 1, take_frame, b);
+		dwfl_getthread_frames(b->sp->dwfl, 1, libdw_take_frame, b);
 	if (!b->n)
 		b->ip[b->n++] = b->v.pc;
 }
@@ -320,8 +320,8 @@ static bool in_vdso(struct both *b, uint64_t pc)
 }
 
 /* Are libdw's frames from `same` on the last of ours? */
-static bool tail(const struct both *b, const struct unwind_out *o,
-		 uint32_t same)
+static bool libdw_tail(const struct both *b, const struct unwind_out *o,
+		       uint32_t same)
 {
 	uint32_t n = b->n - same;
 
@@ -347,7 +347,7 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 	if ((whole || (same == b->n && o->end == UNWIND_TRUNCATED)) &&
 	    (same == b->n || !is_code(b, b->ip[same])))
 		return FURTHER;
-	if (whole && same < b->n && tail(b, o, same))
+	if (whole && same < b->n && libdw_tail(b, o, same))
 		return SKIPPED;
 	if (arm && whole && same && same < b->n &&
 	    b->ip[same] == b->ip[same - 1])
@@ -362,7 +362,7 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 }
 
 /* Whoever comes first would pay for bytes that are not in memory yet. */
-static void touch(const struct unwind_in *in)
+static void libdw_touch(const struct unwind_in *in)
 {
 	const volatile unsigned char *p = in->stack;
 
@@ -373,7 +373,7 @@ static void touch(const struct unwind_in *in)
 /* Examples of which class to print besides OTHER. */
 static enum outcome show_class = OTHER;
 
-static void show(const struct both *b, const struct unwind_out *o)
+static void libdw_show(const struct both *b, const struct unwind_out *o)
 {
 	printf("  ours (ends %u):", o->end);
 	for (uint32_t i = 0; i < o->n; i++)
@@ -384,26 +384,26 @@ static void show(const struct both *b, const struct unwind_out *o)
 	printf("\n");
 }
 
-static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
-			struct unwind_out *out)
+static void libdw_unwind_both(struct unwinder *uw, const struct unwind_in *in,
+			      struct unwind_out *out)
 {
 	struct both *b = (struct both *)uw;
-	touch(in);
-	double t0 = now();
+	libdw_touch(in);
+	double t0 = libdw_now();
 
 	b->run.ours->ops->unwind(b->run.ours, in, out);
 	if (!in->dumped)
 		return;
-	double t1 = now();
+	double t1 = libdw_now();
 
 	b->in = in;
 	/* Captures that do not say it are of this machine. */
 	b->abi = abi_of(in->machine ? in->machine : EM_X86_64);
 	if (!b->abi)
 		return;
-	by_libdw(b);
+	libdw_by_libdw(b);
 	b->our_time += t1 - t0 - clock_cost;
-	b->their_time += now() - t1 - clock_cost;
+	b->their_time += libdw_now() - t1 - clock_cost;
 	enum outcome c = outcome_of(b, out);
 
 	b->count[c]++;
@@ -411,16 +411,16 @@ static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
 	b->frames += out->n;
 	b->made = modules_count(unwind_modules(b->run.ours));
 	if ((c == OTHER || c == show_class) && b->shown++ < 5)
-		show(b, out);
+		libdw_show(b, out);
 }
 
 static const struct unwinder_ops both_ops = {
 	.name = "both",
-	.unwind = unwind_both,
+	.unwind = libdw_unwind_both,
 	.caller = run_caller,
 };
 
-static int one(const char *symfs, const char *path, bool timed)
+static int libdw_one(const char *symfs, const char *path, bool timed)
 {
 	static struct both b;
 	struct err err;
@@ -466,6 +466,6 @@ int main(int argc, char **argv)
 		}
 	try_clock();
 	for (; i + 1 < argc; i += 2)
-		failed |= one(argv[i], argv[i + 1], timed);
+		failed |= libdw_one(argv[i], argv[i + 1], timed);
 	return failed;
 }

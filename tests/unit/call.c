@@ -15,8 +15,9 @@
 
 #define ADDR 0x401000u
 
-static enum call_kind kind(uint16_t machine, bool big, const char *before,
-			   size_t n, const char *after, size_t m, uint64_t *to)
+static enum call_kind call_test_kind(uint16_t machine, bool big,
+				     const char *before, size_t n,
+				     const char *after, size_t m, uint64_t *to)
 {
 	unsigned char code[64];
 
@@ -27,8 +28,8 @@ static enum call_kind kind(uint16_t machine, bool big, const char *before,
 }
 
 #define KIND(machine, big, before, after)                                      \
-	kind(machine, big, before, sizeof(before) - 1, after,                  \
-	     sizeof(after) - 1, &to)
+	call_test_kind(machine, big, before, sizeof(before) - 1, after,        \
+		       sizeof(after) - 1, &to)
 
 START_TEST(calls_of_x86_are_known_by_their_bytes)
 {
@@ -147,8 +148,8 @@ static bool other_register(uint16_t machine, const struct insn *in)
 	return machine == EM_S390 && strncmp(in->operands, "%r14,", 5) != 0;
 }
 
-static void judge(struct tally *t, const struct elf_file *ef,
-		  const unsigned char *code, size_t len, uint64_t addr)
+static void call_judge(struct tally *t, const struct elf_file *ef,
+		       const unsigned char *code, size_t len, uint64_t addr)
 {
 	bool big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
 	struct disasm *d = disasm_open(ef->machine, big, false, NULL);
@@ -192,7 +193,7 @@ static void judge_file(struct tally *t, const char *path)
 		Elf_Data *d = elf_section_data(&s);
 
 		if (d)
-			judge(t, ef, d->d_buf, d->d_size, s.addr);
+			call_judge(t, ef, d->d_buf, d->d_size, s.addr);
 	}
 	elf_file_close(ef);
 }
@@ -200,7 +201,7 @@ static void judge_file(struct tally *t, const char *path)
 /* No call is missed, and every fixed target is right. Beside the calls only
  * the bytes of an x86 instruction may look like one: less than one in a
  * hundred; words cannot, and pairs of s390x hardly. */
-static void check_file(const char *path)
+static void call_check_file(const char *path)
 {
 	struct tally t;
 	struct elf_file *ef = elf_file_open(path, NULL);
@@ -222,7 +223,7 @@ static void check_file(const char *path)
 
 START_TEST(capstone_finds_the_same_calls_in_this_program)
 {
-	check_file("/proc/self/exe");
+	call_check_file("/proc/self/exe");
 }
 END_TEST
 
@@ -232,14 +233,14 @@ START_TEST(capstone_finds_the_same_calls_in_the_captures_programs)
 	glob_t g = { 0 };
 	char pattern[512];
 
-	check_file("tests/captures/symfs-arm64/wl/small_def");
+	call_check_file("tests/captures/symfs-arm64/wl/small_def");
 	for (int i = 0; shared && i < 2; i++) {
 		snprintf(pattern, sizeof(pattern),
 			 "%s/captures/%s/symfs/usr/lib/*/libc.so.6", shared,
 			 i ? "s390x" : "arm64");
 		if (!glob(pattern, 0, NULL, &g))
 			for (size_t k = 0; k < g.gl_pathc; k++)
-				check_file(g.gl_pathv[k]);
+				call_check_file(g.gl_pathv[k]);
 		globfree(&g);
 	}
 }

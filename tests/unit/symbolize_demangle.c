@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-static void is(const char *mangled, const char *want)
+static void demangle_is(const char *mangled, const char *want)
 {
 	char buf[512] = "untouched";
 	bool got = symbolize_demangle(mangled, buf, sizeof(buf));
@@ -17,32 +17,35 @@ static void is(const char *mangled, const char *want)
 
 START_TEST(names_become_plain)
 {
-	is("_ZN3foo3barEi", "foo::bar(int)");
-	is("_ZN3foo3barEi@plt", "foo::bar(int)@plt");
-	is("_ZN3foo3barEi@@VERS_1.0", "foo::bar(int)");
-	is("_ZN3fooC1Ev.constprop.0", "foo::foo() [clone .constprop.0]");
-	is("_ZNSt6vectorIiSaIiEE9push_backERKi",
-	   "std::vector<int, std::allocator<int> >::push_back(int const&)");
-	is("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
-	   "core::fmt::Formatter::pad");
-	is("_RNvC6_123foo3bar", "123foo::bar");
-	is("_RNvNtCs1234_7mycrate3foo3bar.llvm.7", "mycrate::foo::bar");
-	is("_Dmain", "D main");
-	is("_D3std5stdio4File5writeMFAxaZv",
-	   "std.stdio.File.write(const(char)[])");
+	demangle_is("_ZN3foo3barEi", "foo::bar(int)");
+	demangle_is("_ZN3foo3barEi@plt", "foo::bar(int)@plt");
+	demangle_is("_ZN3foo3barEi@@VERS_1.0", "foo::bar(int)");
+	demangle_is("_ZN3fooC1Ev.constprop.0",
+		    "foo::foo() [clone .constprop.0]");
+	demangle_is(
+		"_ZNSt6vectorIiSaIiEE9push_backERKi",
+		"std::vector<int, std::allocator<int> >::push_back(int const&)");
+	demangle_is("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+		    "core::fmt::Formatter::pad");
+	demangle_is("_RNvC6_123foo3bar", "123foo::bar");
+	demangle_is("_RNvNtCs1234_7mycrate3foo3bar.llvm.7",
+		    "mycrate::foo::bar");
+	demangle_is("_Dmain", "D main");
+	demangle_is("_D3std5stdio4File5writeMFAxaZv",
+		    "std.stdio.File.write(const(char)[])");
 }
 END_TEST
 
 START_TEST(plain_names_stay_as_they_are)
 {
-	is("main", NULL);
-	is("_start", NULL);
-	is("", NULL);
-	is("_Z", NULL);
-	is("_R", NULL);
-	is("_Zzz!", NULL);
-	is("__x64_sys_read", NULL);
-	is("_ZN3foo", NULL);
+	demangle_is("main", NULL);
+	demangle_is("_start", NULL);
+	demangle_is("", NULL);
+	demangle_is("_Z", NULL);
+	demangle_is("_R", NULL);
+	demangle_is("_Zzz!", NULL);
+	demangle_is("__x64_sys_read", NULL);
+	demangle_is("_ZN3foo", NULL);
 }
 END_TEST
 

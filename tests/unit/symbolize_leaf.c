@@ -16,6 +16,7 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 #define SYMFS "tests/captures/symfs-arm64"
 /* In small_def: a leaf; a function at its entry and behind its stp; behind
@@ -32,19 +33,15 @@
 static char dir[64];
 static char path[256];
 
-static void setup(void)
+static void leaf_setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/leaf.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/prog", dir);
 }
 
-static void teardown(void)
+static void leaf_teardown(void)
 {
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 /* One CIE (8-byte addresses, code in units of 4, the return address in ra),
@@ -99,8 +96,8 @@ static enum cfi_link cfi_link(const struct cfi *c, uint64_t vaddr)
 		       : CFI_MOVED;
 }
 
-static enum cfi_link ask(const unsigned char *prog, size_t len,
-			 unsigned char ra, uint64_t vaddr)
+static enum cfi_link leaf_ask(const unsigned char *prog, size_t len,
+			      unsigned char ra, uint64_t vaddr)
 {
 	struct elf_file *ef = with_fde(prog, len, ra);
 	struct cfi *c = cfi_open(ef, section);
@@ -113,8 +110,8 @@ static enum cfi_link ask(const unsigned char *prog, size_t len,
 }
 
 #define ASK(vaddr, ...)                                                        \
-	ask((const unsigned char[]){ __VA_ARGS__ },                            \
-	    sizeof((const unsigned char[]){ __VA_ARGS__ }), 30, vaddr)
+	leaf_ask((const unsigned char[]){ __VA_ARGS__ },                       \
+		 sizeof((const unsigned char[]){ __VA_ARGS__ }), 30, vaddr)
 
 START_TEST(nothing_said_means_kept)
 {
@@ -189,7 +186,7 @@ START_TEST(damage_says_nothing)
 	unsigned char deep[100];
 
 	memset(deep, 0x0a, sizeof(deep));
-	ck_assert_int_eq(ask(deep, sizeof(deep), 30, 0x1000), CFI_NONE);
+	ck_assert_int_eq(leaf_ask(deep, sizeof(deep), 30, 0x1000), CFI_NONE);
 	ck_assert_int_eq(ASK(0x1000, 0x3f), CFI_NONE);
 	ck_assert_int_eq(ASK(0x1000, 0x9e), CFI_NONE);
 	ck_assert_int_eq(ASK(0x1000, 0x0f, 100, 1), CFI_NONE);
@@ -202,7 +199,7 @@ END_TEST
 
 START_TEST(another_return_address_register)
 {
-	ck_assert_int_eq(ask((const unsigned char[]){ 0 }, 1, 31, 0x1000),
+	ck_assert_int_eq(leaf_ask((const unsigned char[]){ 0 }, 1, 31, 0x1000),
 			 CFI_MOVED);
 }
 END_TEST
@@ -217,7 +214,7 @@ START_TEST(debug_frame_serves_where_there_is_no_other)
 END_TEST
 
 /* What libdw, which works out all registers, says. */
-static enum cfi_link by_libdw(Dwarf_CFI *d, uint64_t vaddr)
+static enum cfi_link leaf_by_libdw(Dwarf_CFI *d, uint64_t vaddr)
 {
 	Dwarf_Frame *f;
 	Dwarf_Op mem[3];
@@ -244,7 +241,7 @@ START_TEST(every_address_is_as_libdw_has_it)
 		Dwarf_CFI *d = dwarf_getcfi_elf(ef->elf);
 
 		for (uint64_t a = 0; a < 0x1400; a += 4) {
-			ck_assert_int_eq(cfi_link(c, a), by_libdw(d, a));
+			ck_assert_int_eq(cfi_link(c, a), leaf_by_libdw(d, a));
 			n[cfi_link(c, a)]++;
 		}
 		dwarf_cfi_end(d);
@@ -270,7 +267,7 @@ static struct image small_def(void)
 	return img;
 }
 
-static int find(void *arg, uint64_t addr, struct unwind_map *map)
+static int leaf_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	*map = (struct unwind_map){ .start = MAPPED,
 				    .end = MAPPED + 0x10000,
@@ -305,7 +302,7 @@ static int unwound(const struct image *img, uint64_t off, uint64_t lr)
 		.pc = MAPPED + off,
 		.user_mask = ~(uint64_t)0x007f000000000000,
 		.machine = EM_AARCH64,
-		.find = find,
+		.find = leaf_find,
 		.arg = &id,
 	};
 	uint64_t ip[2] = { 0, 0 };
@@ -354,7 +351,7 @@ START_TEST(stubs_have_no_table_but_a_caller)
 }
 END_TEST
 
-START_TEST(another_build_id_is_never_used)
+START_TEST(code_of_another_build_id_is_never_used)
 {
 	struct image img = small_def();
 
@@ -403,7 +400,7 @@ START_TEST(no_more_than_so_many_files_stay_open)
 	struct unwind_in in = { .regs = &regs,
 				.user_mask = UINT64_MAX,
 				.machine = EM_AARCH64,
-				.find = find };
+				.find = leaf_find };
 	struct image img = small_def();
 	uint64_t ip[2];
 
@@ -439,7 +436,7 @@ int main(void)
 	Suite *s = suite_create("leaf");
 	TCase *t = tcase_create("tables");
 
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, leaf_setup, leaf_teardown);
 	tcase_add_test(t, nothing_said_means_kept);
 	tcase_add_test(t, saved_and_restored);
 	tcase_add_test(t, states_are_remembered);
@@ -454,7 +451,7 @@ int main(void)
 	tcase_add_test(t, a_leaf_has_a_caller);
 	tcase_add_test(t, authentication_bits_are_cleared);
 	tcase_add_test(t, stubs_have_no_table_but_a_caller);
-	tcase_add_test(t, another_build_id_is_never_used);
+	tcase_add_test(t, code_of_another_build_id_is_never_used);
 	if (vdso_is_here())
 		tcase_add_test(t, the_vdso_is_judged_by_its_code);
 	tcase_add_test(t, no_more_than_so_many_files_stay_open);

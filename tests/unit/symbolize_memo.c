@@ -10,6 +10,7 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 #include "tests/unit/run.h"
+#include "tests/unit/scratch.h"
 
 #define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
 #define PATH_MAX_HERE 512
@@ -28,7 +29,7 @@ static char cache[128];
 static char got[4096];
 static struct image_report rep;
 
-static const char *at(const char *name)
+static const char *memo_at(const char *name)
 {
 	static char path[PATH_MAX_HERE];
 
@@ -36,7 +37,7 @@ static const char *at(const char *name)
 	return path;
 }
 
-static int collect(void *arg, const struct symbol *sym, struct err *err)
+static int memo_collect(void *arg, const struct symbol *sym, struct err *err)
 {
 	size_t n = strlen(got);
 
@@ -59,9 +60,9 @@ static const char *names_at(uint64_t a, uint64_t b)
 	memcpy(img.id, id_a, 20);
 	img.id_len = 20;
 	got[0] = '\0';
-	ck_assert_int_eq(
-		symbolize_image(sy, &img, code, 2, collect, NULL, &rep, NULL),
-		0);
+	ck_assert_int_eq(symbolize_image(sy, &img, code, 2, memo_collect, NULL,
+					 &rep, NULL),
+			 0);
 	symbolize_report_release(&rep);
 	symbolize_free(sy);
 	return got;
@@ -69,24 +70,20 @@ static const char *names_at(uint64_t a, uint64_t b)
 
 static void program(const struct mksym *sym, size_t n)
 {
-	mkelf(at("prog"),
+	mkelf(memo_at("prog"),
 	      &(struct mkelf){ .sym = sym, .n_sym = n, .id = id_a });
 }
 
-static void setup(void)
+static void memo_setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/memo.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	snprintf(cache, sizeof(cache), "%s/cache", dir);
 	program(alpha, 2);
 }
 
-static void teardown(void)
+static void memo_teardown(void)
 {
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 /* The only memo; "" when there is none. */
@@ -116,7 +113,7 @@ START_TEST(the_second_time_says_the_same)
 	ck_assert_str_ne(memo_path(), "");
 	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
 	ck_assert_str_eq(rep.status, "named");
-	ck_assert_str_eq(rep.file, at("prog"));
+	ck_assert_str_eq(rep.file, memo_at("prog"));
 	ck_assert_str_eq(rep.note, "");
 	/* one known, one not, and one without a name */
 	ck_assert_str_eq(names_at(0x11, 0x44),
@@ -133,8 +130,8 @@ START_TEST(the_file_is_not_read_again)
 	struct stat st;
 
 	names_at(0x10, 0x44);
-	ck_assert_int_eq(stat(at("prog"), &st), 0);
-	int fd = open(at("prog"), O_WRONLY);
+	ck_assert_int_eq(stat(memo_at("prog"), &st), 0);
+	int fd = open(memo_at("prog"), O_WRONLY);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq((int)pwrite(fd, "????", 4, 0), 4);
 	const struct timespec times[2] = { st.st_atim, st.st_mtim };
@@ -177,7 +174,7 @@ START_TEST(a_file_that_was_only_touched_is_not_told)
 	const struct utimbuf t = { 1, 1 };
 
 	names_at(0x10, 0x44);
-	ck_assert_int_eq(utime(at("prog"), &t), 0);
+	ck_assert_int_eq(utime(memo_at("prog"), &t), 0);
 	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
 	ck_assert_str_eq(rep.note, "");
 }
@@ -197,18 +194,18 @@ END_TEST
 
 START_TEST(a_better_file_that_turns_up_is_used)
 {
-	ck_assert_int_eq(mkdir(at(".build-id"), 0755), 0);
-	ck_assert_int_eq(mkdir(at(".build-id/61"), 0755), 0);
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a });
+	ck_assert_int_eq(mkdir(memo_at(".build-id"), 0755), 0);
+	ck_assert_int_eq(mkdir(memo_at(".build-id/61"), 0755), 0);
+	mkelf(memo_at("prog"), &(struct mkelf){ .id = id_a });
 	ck_assert_str_eq(names_at(0x10, 0x44), "-+4112 ;-+4164 ;");
-	mkelf(at(".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"),
+	mkelf(memo_at(".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"),
 	      &(struct mkelf){ .sym = alpha, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names_at(0x10, 0x44),
 			 "alpha+0 debug;a::beta()+4 debug;");
 }
 END_TEST
 
-static void write_all(const char *path, const unsigned char *p, size_t n)
+static void memo_write_all(const char *path, const unsigned char *p, size_t n)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC);
 
@@ -229,11 +226,11 @@ START_TEST(a_damaged_one_is_ignored_and_told)
 	must(len > 100 && len < (ssize_t)sizeof(buf));
 	for (ssize_t i = 0; i < len; i += 7) {
 		buf[i] ^= 0x20;
-		write_all(path, buf, (size_t)len);
+		memo_write_all(path, buf, (size_t)len);
 		must(!strcmp(names_at(0x10, 0x44), BOTH));
 		must(strstr(rep.note, "damaged, ignored"));
 		buf[i] ^= 0x20;
-		write_all(path, buf, (size_t)i);
+		memo_write_all(path, buf, (size_t)i);
 		must(!strcmp(names_at(0x10, 0x44), BOTH));
 		must(!i || strstr(rep.note, "damaged, ignored"));
 	}
@@ -247,9 +244,10 @@ START_TEST(the_oldest_go_when_there_are_too_many)
 {
 	char old[PATH_MAX_HERE];
 	const struct code_place code = { .off = MKELF_OFF + 0x10 };
-	struct symbolize_opts o = {
-		.symfs = dir, .cache = cache, .cache_max = 1500, .no_live = true
-	};
+	struct symbolize_opts o = { .symfs = dir,
+				    .cache = cache,
+				    .cache_max = 1 << 20,
+				    .no_live = true };
 	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 
 	memcpy(img.id, id_a, 20);
@@ -262,8 +260,9 @@ START_TEST(the_oldest_go_when_there_are_too_many)
 			 "////////");
 		o.symfs = symfs;
 		struct symbolizer *sy = symbolize_new(&o);
-		ck_assert_int_eq(symbolize_image(sy, &img, &code, 1, collect,
-						 NULL, &rep, NULL),
+		ck_assert_int_eq(symbolize_image(sy, &img, &code, 1,
+						 memo_collect, NULL, &rep,
+						 NULL),
 				 0);
 		symbolize_report_release(&rep);
 		symbolize_free(sy);
@@ -272,6 +271,11 @@ START_TEST(the_oldest_go_when_there_are_too_many)
 			ck_assert_str_ne(old, "");
 			const struct utimbuf t = { 1, 1 };
 			ck_assert_int_eq(utime(old, &t), 0);
+			/* of six memos, room for three */
+			struct stat st;
+
+			ck_assert_int_eq(stat(old, &st), 0);
+			o.cache_max = 3 * (uint64_t)st.st_size + 100;
 		}
 	}
 	ck_assert_int_ne(access(old, F_OK), 0);
@@ -295,7 +299,7 @@ int main(void)
 	Suite *s = suite_create("symbolize_memo");
 	TCase *tc = tcase_create("all");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, memo_setup, memo_teardown);
 	for (size_t i = 0; i < sizeof(test) / sizeof(test[0]); i++)
 		tcase_add_test(tc, test[i]);
 	suite_add_tcase(s, tc);

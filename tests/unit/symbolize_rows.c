@@ -22,7 +22,7 @@ static void func(struct unwind_rows *t, uint64_t start, uint64_t end,
 }
 
 /* The CFA at an address; -1: a gap; -2: outside of all. */
-static int64_t at(const struct unwind_rows *t, uint64_t addr)
+static int64_t rows_test_at(const struct unwind_rows *t, uint64_t addr)
 {
 	const struct row *r = unwind_rows_find(t, addr);
 
@@ -39,14 +39,14 @@ START_TEST(functions_come_in_any_order)
 	func(t, 0x1000, 0x1100, 1);
 	func(t, 0x2000, 0x2100, 2);
 	unwind_rows_finish(t);
-	ck_assert_int_eq(at(t, 0xfff), -2);
-	ck_assert_int_eq(at(t, 0x1000), 1);
-	ck_assert_int_eq(at(t, 0x10ff), 1);
-	ck_assert_int_eq(at(t, 0x1100), -1);
-	ck_assert_int_eq(at(t, 0x2080), 2);
-	ck_assert_int_eq(at(t, 0x2fff), -1);
-	ck_assert_int_eq(at(t, 0x30ff), 3);
-	ck_assert_int_eq(at(t, 0x3100), -2);
+	ck_assert_int_eq(rows_test_at(t, 0xfff), -2);
+	ck_assert_int_eq(rows_test_at(t, 0x1000), 1);
+	ck_assert_int_eq(rows_test_at(t, 0x10ff), 1);
+	ck_assert_int_eq(rows_test_at(t, 0x1100), -1);
+	ck_assert_int_eq(rows_test_at(t, 0x2080), 2);
+	ck_assert_int_eq(rows_test_at(t, 0x2fff), -1);
+	ck_assert_int_eq(rows_test_at(t, 0x30ff), 3);
+	ck_assert_int_eq(rows_test_at(t, 0x3100), -2);
 	unwind_rows_free(t);
 }
 END_TEST
@@ -58,9 +58,9 @@ START_TEST(the_later_beginning_holds)
 	func(t, 0x1000, 0x2000, 1);
 	func(t, 0x1800, 0x1900, 2);
 	unwind_rows_finish(t);
-	ck_assert_int_eq(at(t, 0x17ff), 1);
-	ck_assert_int_eq(at(t, 0x1800), 2);
-	ck_assert_int_eq(at(t, 0x1900), -2);
+	ck_assert_int_eq(rows_test_at(t, 0x17ff), 1);
+	ck_assert_int_eq(rows_test_at(t, 0x1800), 2);
+	ck_assert_int_eq(rows_test_at(t, 0x1900), -2);
 	unwind_rows_free(t);
 }
 END_TEST
@@ -73,8 +73,8 @@ START_TEST(what_is_far_away_is_counted_not_cut)
 	func(t, 0x200000000, 0x200000100, 2);
 	unwind_rows_finish(t);
 	ck_assert_uint_eq(unwind_rows_dropped(t), 1);
-	ck_assert_int_eq(at(t, 0x200000000), -2);
-	ck_assert_int_eq(at(t, 0x1000), 1);
+	ck_assert_int_eq(rows_test_at(t, 0x200000000), -2);
+	ck_assert_int_eq(rows_test_at(t, 0x1000), 1);
 	unwind_rows_free(t);
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(a_large_frame_is_complex)
 	func(t, 0x1000, 0x1100, 0x7fffff);
 	func(t, 0x2000, 0x2100, 0x800000);
 	unwind_rows_finish(t);
-	ck_assert_int_eq(at(t, 0x1000), 0x7fffff);
+	ck_assert_int_eq(rows_test_at(t, 0x1000), 0x7fffff);
 	ck_assert_int_eq(row_kind(unwind_rows_find(t, 0x2000)), ROW_COMPLEX);
 	unwind_rows_free(t);
 }
@@ -186,11 +186,11 @@ START_TEST(blocks_change_no_answer)
 		}
 		unwind_rows_finish(t);
 		for (uint64_t a = 0; a < end; a++) {
-			int64_t got = at(t, a);
+			int64_t got = rows_test_at(t, a);
 
 			must((got < 0 ? -1 : got) == want[a]);
 		}
-		must(at(t, end) == -2);
+		must(rows_test_at(t, end) == -2);
 		unwind_rows_free(t);
 	}
 }

@@ -15,6 +15,7 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 #define ID "abcdefghijklmnopqrst"
 #define ID_PATH ".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"
@@ -24,31 +25,21 @@ static struct symbolizer *sy;
 static struct frames *fr;
 static struct modules *ms;
 
-static void setup(void)
+static void tables_setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/tables.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
 	ms = modules_new(sy, fr);
 }
 
-static void teardown(void)
+static void tables_teardown(void)
 {
-	char cmd[128];
-
 	modules_free(ms);
 	frames_free(fr);
 	symbolize_free(sy);
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
-}
-
-static size_t put32(unsigned char *p, size_t at, uint32_t v)
-{
-	memcpy(p + at, &v, 4);
-	return at + 4;
+	scratch_remove(dir);
 }
 
 /* .debug_frame with one function, the second 0x100 bytes of the text, whose
@@ -58,20 +49,21 @@ static size_t debug_frame(unsigned char *p, unsigned char off)
 	static const unsigned char cie[12] = { 1,    0, 1, 0x78, 16,
 					       0x0c, 7, 8, 0x90, 1 };
 	const uint64_t at[2] = { MKELF_TEXT + 0x100, 0x100 };
-	size_t n = put32(p, 0, 16);
+	size_t n = mkelf_put32(p, 0, 16);
 
-	n = put32(p, n, UINT32_MAX);
+	n = mkelf_put32(p, n, UINT32_MAX);
 	memcpy(p + n, cie, sizeof(cie));
-	n = put32(p, n + sizeof(cie), 4 + 16 + 4);
-	n = put32(p, n, 0);
+	n = mkelf_put32(p, n + sizeof(cie), 4 + 16 + 4);
+	n = mkelf_put32(p, n, 0);
 	memcpy(p + n, at, 16);
 	memcpy(p + n + 16, "\x0e\0\0\0", 4);
 	p[n + 17] = off;
 	return n + 20;
 }
 
-static void make_file(const char *path, const char *id, const char *section,
-		      uint64_t flags, const void *data, size_t n)
+static void tables_make_file(const char *path, const char *id,
+			     const char *section, uint64_t flags,
+			     const void *data, size_t n)
 {
 	const struct mkelf m = { .id = id,
 				 .extra = data,
@@ -111,7 +103,8 @@ START_TEST(debug_frame_of_the_file_itself)
 {
 	unsigned char frame[128];
 
-	make_file("prog", ID, ".debug_frame", 0, frame, debug_frame(frame, 40));
+	tables_make_file("prog", ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 40));
 	struct module *m = open_prog(ID);
 
 	says(m, 40);
@@ -134,9 +127,9 @@ START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
 	unsigned char frame[128];
 
 	debug_folder();
-	make_file("prog", ID, NULL, 0, NULL, 0);
-	make_file(ID_PATH, ID, ".debug_frame", 0, frame,
-		  debug_frame(frame, 48));
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 48));
 	struct module *m = open_prog(ID);
 
 	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
@@ -151,9 +144,9 @@ START_TEST(a_debug_file_of_another_build_says_nothing)
 	unsigned char frame[128];
 
 	debug_folder();
-	make_file("prog", ID, NULL, 0, NULL, 0);
-	make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0, frame,
-		  debug_frame(frame, 48));
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0,
+			 frame, debug_frame(frame, 48));
 	struct module *m = open_prog(ID);
 
 	ck_assert(!modules_more(ms, m));
@@ -163,8 +156,8 @@ END_TEST
 
 /* Behind the head of a compressed section: its length; size: what it says that
  * it unpacks to. */
-static size_t pack(unsigned char *out, size_t room, uint32_t type,
-		   uint64_t size, const unsigned char *data, size_t n)
+static size_t tables_pack(unsigned char *out, size_t room, uint32_t type,
+			  uint64_t size, const unsigned char *data, size_t n)
 {
 	const Elf64_Chdr ch = { .ch_type = type,
 				.ch_size = size,
@@ -193,8 +186,9 @@ START_TEST(a_compressed_section_is_unpacked)
 	unsigned char frame[128], packed[1024];
 	size_t n = debug_frame(frame, 56);
 
-	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
-	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
+	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			 n);
 	says(open_prog(NULL), 56);
 }
 END_TEST
@@ -205,8 +199,9 @@ START_TEST(a_section_packed_by_zstd_is_unpacked_or_left_out)
 	unsigned char frame[128], packed[1024];
 	size_t n = debug_frame(frame, 56);
 
-	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
-	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
+	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			 n);
 	struct module *m = open_prog(NULL);
 
 	if (m->rows[MODULE_TABLES - 1])
@@ -227,10 +222,10 @@ START_TEST(a_compressed_section_that_lies_about_its_size_is_left_out)
 
 		snprintf(path, sizeof(path), "/prog%zu", i);
 		img.path = path;
-		n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, lie[i],
-			 frame, n);
-		make_file(path, NULL, ".debug_frame", SHF_COMPRESSED, packed,
-			  n);
+		n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB,
+				lie[i], frame, n);
+		tables_make_file(path, NULL, ".debug_frame", SHF_COMPRESSED,
+				 packed, n);
 		struct module *m = modules_of(ms, frames_image(fr, &img));
 
 		ck_assert_ptr_nonnull(m);
@@ -250,7 +245,7 @@ START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
 	char path[128];
 	struct stat st;
 
-	make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
 	snprintf(path, sizeof(path), "%s/prog", dir);
 	ck_assert_int_eq(stat(path, &st), 0);
 	img.path = path;
@@ -289,15 +284,15 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 		unsigned char *p = table + n;
 
 		/* its instructions jump over the head of the next one */
-		put32(p, 0, (uint32_t)(N * EACH - n - 4));
+		mkelf_put32(p, 0, (uint32_t)(N * EACH - n - 4));
 		memcpy(p + 8, "\1\0\1\x78\x10\x16\6\15", 8);
 		n += EACH;
 	}
 	for (size_t i = 0; i < N; i++) {
 		uint64_t at[2] = { MKELF_TEXT, 16 };
 
-		n = put32(table, n, 24);
-		n = put32(table, n, (uint32_t)(n - i * EACH));
+		n = mkelf_put32(table, n, 24);
+		n = mkelf_put32(table, n, (uint32_t)(n - i * EACH));
 		memcpy(table + n, at, 16);
 		n += 20;
 	}
@@ -311,7 +306,8 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 }
 END_TEST
 
-RUN_WITH("tables", setup, teardown, debug_frame_of_the_file_itself,
+RUN_WITH("tables", tables_setup, tables_teardown,
+	 debug_frame_of_the_file_itself,
 	 debug_frame_of_a_stripped_file_is_in_its_debug_file,
 	 a_debug_file_of_another_build_says_nothing,
 	 a_compressed_section_is_unpacked,
