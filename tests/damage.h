@@ -42,8 +42,8 @@ static inline uint64_t damage_start(int argc, char **argv, const char *usage)
 	return strtoull(argv[2], NULL, 10);
 }
 
-static inline int complain(const char *what, uint64_t at,
-			   const struct outcome *o)
+static inline int damage_complain(const char *what, uint64_t at,
+				  const struct outcome *o)
 {
 	fprintf(stderr,
 		"%s at 0x%" PRIx64 ": opened %d failed %d read %" PRIu64
@@ -53,7 +53,7 @@ static inline int complain(const char *what, uint64_t at,
 }
 
 /* Neither read nor refused with a message? */
-static inline bool is_silent(const struct outcome *o)
+static inline bool damage_is_silent(const struct outcome *o)
 {
 	return (!o->opened || o->failed) && !o->err.msg[0];
 }
@@ -112,8 +112,8 @@ struct flips {
 };
 
 /* Changes one to four bytes; head: one in so many is in the head, 0: none. */
-static inline void flip(struct flips *fl, unsigned char *data, size_t n,
-			uint64_t head)
+static inline void damage_flip(struct flips *fl, unsigned char *data, size_t n,
+			       uint64_t head)
 {
 	fl->n = 1 + random_below(DAMAGE_FLIPS);
 	for (uint64_t i = 0; i < fl->n; i++) {
@@ -125,10 +125,42 @@ static inline void flip(struct flips *fl, unsigned char *data, size_t n,
 	}
 }
 
-static inline void flip_back(const struct flips *fl, unsigned char *data)
+static inline void damage_flip_back(const struct flips *fl, unsigned char *data)
 {
 	for (uint64_t i = fl->n; i-- > 0;)
 		data[fl->at[i]] = fl->was[i];
+}
+
+/* Flips bytes so many times, and reads each result. Returns how many of these
+ * were neither read nor refused with a message. head: see damage_flip(). */
+static inline int
+damage_flips(unsigned char *data, size_t n, uint64_t tries, uint64_t head,
+	     struct outcome (*read_bytes)(const unsigned char *data, size_t n))
+{
+	struct flips fl;
+	int bad = 0;
+
+	for (uint64_t i = 0; i < tries; i++) {
+		damage_flip(&fl, data, n, head);
+		struct outcome o = read_bytes(data, n);
+
+		damage_flip_back(&fl, data);
+		if (damage_is_silent(&o))
+			bad += damage_complain("flip without a message",
+					       fl.at[0], &o);
+	}
+	return bad;
+}
+
+/* How many of end[n] are not behind at. */
+static inline uint64_t damage_ends_before(const uint64_t *end, size_t n,
+					  uint64_t at)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += end[i] <= at;
+	return count;
 }
 
 /* Prints the line of a program that is done, and gives its status. */

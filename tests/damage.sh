@@ -31,7 +31,7 @@ case $prog in
 */elf)	# programs with debug information
 	find tests/captures -path '*/symfs*' -type f \
 		-exec grep -l '\.debug_info' {} + | sort |
-		xargs -P "$(nproc)" -n 1 "$0" "$prog"
+		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
 	exit
 	;;
 */tables)	# of each machine, and one with .debug_frame alone
@@ -68,4 +68,4 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;
 	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;
-	esac | sort | xargs -P "$(nproc)" -n 1 "$0" "$prog"
+	esac | sort | xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"

@@ -76,22 +76,22 @@ static struct {
 	struct buf data;
 } cap;
 
-static uint64_t cookie(const struct line *l)
+static uint64_t mkcap_cookie(const struct line *l)
 {
-	const char *s = need(l, "cookie");
+	const char *s = mktext_need(l, "cookie");
 	char *end;
-	uint64_t cpu = parse(l, s, &end);
+	uint64_t cpu = mktext_parse(l, s, &end);
 	if (*end != ':')
 		return cpu;
-	uint64_t count = parse(l, end + 1, &end);
+	uint64_t count = mktext_parse(l, end + 1, &end);
 	return big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
 }
 
 /* Which event a line is about: by name; else the sampling one for samples,
  * the listening one for everything else. */
-static int event_of(const struct line *l, bool sample)
+static int mkcap_event_of(const struct line *l, bool sample)
 {
-	const char *name = find(l, "event");
+	const char *name = mktext_find(l, "event");
 	int found = 0;
 	for (int i = 0; i < cap.n_events; i++) {
 		const struct event *e = &cap.event[i];
@@ -106,41 +106,41 @@ static int event_of(const struct line *l, bool sample)
 }
 
 /* Every event has an id on every CPU. */
-static uint64_t id_of(int event, uint64_t cpu)
+static uint64_t mkcap_id_of(int event, uint64_t cpu)
 {
 	return (uint64_t)event * CPUS + cpu % CPUS + 1;
 }
 
-static void put_record(const struct line *l, unsigned int type,
-		       unsigned int misc, const struct buf *body)
+static void mkcap_put_record(const struct line *l, unsigned int type,
+			     unsigned int misc, const struct buf *body)
 {
 	if (body->len + 8 > UINT16_MAX)
 		die(l, "record too long:", l->word[0]);
-	put32(&cap.data, type);
+	mktext_put32(&cap.data, type);
 	put16(&cap.data, misc);
 	put16(&cap.data, body->len + 8);
-	put(&cap.data, body->data, body->len);
+	mktext_put(&cap.data, body->data, body->len);
 }
 
 /* The sample_id that ends every record that is no sample. */
 static void put_trailer(struct buf *b, const struct line *l)
 {
-	int i = event_of(l, false);
+	int i = mkcap_event_of(l, false);
 	uint64_t type = cap.event[i].sample_type;
 	if (type & S_TID) {
-		put32(b, number(l, "pid", (uint64_t)-1));
-		put32(b, number(l, "tid", (uint64_t)-1));
+		mktext_put32(b, mktext_number(l, "pid", (uint64_t)-1));
+		mktext_put32(b, mktext_number(l, "tid", (uint64_t)-1));
 	}
 	if (type & S_TIME)
-		put64(b, number(l, "time", 0));
+		mktext_put64(b, mktext_number(l, "time", 0));
 	if (type & S_CPU) {
-		put32(b, number(l, "cpu", 0));
-		put32(b, 0);
+		mktext_put32(b, mktext_number(l, "cpu", 0));
+		mktext_put32(b, 0);
 	}
-	put64(b, id_of(i, number(l, "cpu", 0)));
+	mktext_put64(b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
 }
 
-static void add_event(const struct line *l)
+static void mkcap_add_event(const struct line *l)
 {
 	if (cap.n_events == MAX_EVENTS || l->n < 2)
 		die(l, "one event too many, or without name:", l->word[0]);
@@ -149,71 +149,72 @@ static void add_event(const struct line *l)
 	e->sample_type = S_IP | S_TID | S_TIME | S_CHAIN | S_CPU | S_PERIOD |
 			 S_IDENTIFIER;
 	e->flags = 1ull << A_ID_ALL;
-	if (find(l, "notime"))
+	if (mktext_find(l, "notime"))
 		e->sample_type &= ~(uint64_t)S_TIME;
-	if (find(l, "nocpu"))
+	if (mktext_find(l, "nocpu"))
 		e->sample_type &= ~(uint64_t)S_CPU;
-	if (find(l, "nochain"))
+	if (mktext_find(l, "nochain"))
 		e->sample_type &= ~(uint64_t)S_CHAIN;
-	if (find(l, "mono"))
+	if (mktext_find(l, "mono"))
 		e->flags |= 1ull << A_USE_CLOCKID;
-	if (find(l, "defer"))
+	if (mktext_find(l, "defer"))
 		e->flags |= 1ull << A_DEFER;
-	if (find(l, "output")) {
+	if (mktext_find(l, "output")) {
 		e->sample_type &= ~(uint64_t)(S_CHAIN | S_PERIOD);
 		e->flags |= 1ull << A_DEFER_OUTPUT | 1ull << A_MMAP |
 			    1ull << A_COMM | 1ull << A_TASK | 1ull << A_MMAP2 |
 			    1ull << A_COMM_EXEC;
 	}
-	e->period = number(l, "period", 1);
+	e->period = mktext_number(l, "period", 1);
 }
 
-static void put_chain(struct buf *b, const struct line *l)
+static void mkcap_put_chain(struct buf *b, const struct line *l)
 {
 	uint64_t k[MAX_ADDRS], u[MAX_ADDRS];
-	size_t nk = addresses(l, "k", k), nu = addresses(l, "u", u);
-	bool marker = find(l, "cookie") || find(l, "marker");
-	put64(b, (nk ? nk + 1 : 0) + (find(l, "u") ? nu + 1 : 0) + marker +
-			 (find(l, "cookie") ? 1 : 0));
+	size_t nk = mktext_addresses(l, "k", k),
+	       nu = mktext_addresses(l, "u", u);
+	bool marker = mktext_find(l, "cookie") || mktext_find(l, "marker");
+	mktext_put64(b, (nk ? nk + 1 : 0) + (mktext_find(l, "u") ? nu + 1 : 0) +
+				marker + (mktext_find(l, "cookie") ? 1 : 0));
 	if (nk)
-		put64(b, CONTEXT_KERNEL);
+		mktext_put64(b, CONTEXT_KERNEL);
 	for (size_t i = 0; i < nk; i++)
-		put64(b, k[i]);
-	if (find(l, "u"))
-		put64(b, CONTEXT_USER);
+		mktext_put64(b, k[i]);
+	if (mktext_find(l, "u"))
+		mktext_put64(b, CONTEXT_USER);
 	for (size_t i = 0; i < nu; i++)
-		put64(b, u[i]);
+		mktext_put64(b, u[i]);
 	if (marker)
-		put64(b, CONTEXT_DEFERRED);
-	if (find(l, "cookie"))
-		put64(b, cookie(l));
+		mktext_put64(b, CONTEXT_DEFERRED);
+	if (mktext_find(l, "cookie"))
+		mktext_put64(b, mkcap_cookie(l));
 }
 
 static void add_sample(const struct line *l)
 {
 	struct buf b = { 0 };
-	int i = event_of(l, true);
+	int i = mkcap_event_of(l, true);
 	const struct event *e = &cap.event[i];
 	uint64_t addr[MAX_ADDRS];
-	uint64_t ip = addresses(l, "k", addr) ? addr[0] : 0;
+	uint64_t ip = mktext_addresses(l, "k", addr) ? addr[0] : 0;
 	unsigned int misc = ip ? 1 : 2;
-	if (!ip && addresses(l, "u", addr))
+	if (!ip && mktext_addresses(l, "u", addr))
 		ip = addr[0];
-	put64(&b, id_of(i, number(l, "cpu", 0)));
-	put64(&b, number(l, "ip", ip));
-	put32(&b, number(l, "pid", (uint64_t)-1));
-	put32(&b, number(l, "tid", (uint64_t)-1));
+	mktext_put64(&b, mkcap_id_of(i, mktext_number(l, "cpu", 0)));
+	mktext_put64(&b, mktext_number(l, "ip", ip));
+	mktext_put32(&b, mktext_number(l, "pid", (uint64_t)-1));
+	mktext_put32(&b, mktext_number(l, "tid", (uint64_t)-1));
 	if (e->sample_type & S_TIME)
-		put64(&b, number(l, "time", 0));
+		mktext_put64(&b, mktext_number(l, "time", 0));
 	if (e->sample_type & S_CPU) {
-		put32(&b, number(l, "cpu", 0));
-		put32(&b, 0);
+		mktext_put32(&b, mktext_number(l, "cpu", 0));
+		mktext_put32(&b, 0);
 	}
 	if (e->sample_type & S_PERIOD)
-		put64(&b, number(l, "period", 1));
+		mktext_put64(&b, mktext_number(l, "period", 1));
 	if (e->sample_type & S_CHAIN)
-		put_chain(&b, l);
-	put_record(l, 9, misc, &b);
+		mkcap_put_chain(&b, l);
+	mkcap_put_record(l, 9, misc, &b);
 	free(b.data);
 }
 
@@ -221,13 +222,13 @@ static void add_deferred(const struct line *l)
 {
 	struct buf b = { 0 };
 	uint64_t u[MAX_ADDRS];
-	size_t n = addresses(l, "u", u);
-	put64(&b, cookie(l));
-	put64(&b, n);
+	size_t n = mktext_addresses(l, "u", u);
+	mktext_put64(&b, mkcap_cookie(l));
+	mktext_put64(&b, n);
 	for (size_t i = 0; i < n; i++)
-		put64(&b, u[i]);
+		mktext_put64(&b, u[i]);
 	put_trailer(&b, l);
-	put_record(l, 22, 2, &b);
+	mkcap_put_record(l, 22, 2, &b);
 	free(b.data);
 }
 
@@ -249,71 +250,74 @@ static size_t hex_bytes(const struct line *l, const char *s, unsigned char *out,
 static void add_mmap(const struct line *l)
 {
 	struct buf b = { 0 };
-	const char *id = find(l, "id"), *path = need(l, "path");
-	put32(&b, number(l, "pid", (uint64_t)-1));
-	put32(&b, number(l, "tid", number(l, "pid", 0)));
-	put64(&b, number(l, "start", 0));
-	put64(&b, number(l, "len", 0x1000));
-	put64(&b, number(l, "pgoff", 0));
+	const char *id = mktext_find(l, "id"), *path = mktext_need(l, "path");
+	mktext_put32(&b, mktext_number(l, "pid", (uint64_t)-1));
+	mktext_put32(&b, mktext_number(l, "tid", mktext_number(l, "pid", 0)));
+	mktext_put64(&b, mktext_number(l, "start", 0));
+	mktext_put64(&b, mktext_number(l, "len", 0x1000));
+	mktext_put64(&b, mktext_number(l, "pgoff", 0));
 	if (id) {
 		unsigned char bytes[24] = { 0 };
 		bytes[0] = (unsigned char)hex_bytes(l, id, bytes + 4, 20);
-		put(&b, bytes, sizeof(bytes));
+		mktext_put(&b, bytes, sizeof(bytes));
 	} else {
-		put32(&b, 8);
-		put32(&b, 1);
-		put64(&b, number(l, "ino", 1000));
-		put64(&b, 0);
+		mktext_put32(&b, 8);
+		mktext_put32(&b, 1);
+		mktext_put64(&b, mktext_number(l, "ino", 1000));
+		mktext_put64(&b, 0);
 	}
-	put32(&b, number(l, "prot", 5));
-	put32(&b, number(l, "flags", 2));
-	put(&b, path, strlen(path) + 1);
-	pad(&b, 8);
+	mktext_put32(&b, mktext_number(l, "prot", 5));
+	mktext_put32(&b, mktext_number(l, "flags", 2));
+	mktext_put(&b, path, strlen(path) + 1);
+	mktext_pad(&b, 8);
 	put_trailer(&b, l);
-	put_record(l, 10, (find(l, "kernel") ? 1 : 2) | (id ? 1 << 14 : 0), &b);
+	mkcap_put_record(
+		l, 10, (mktext_find(l, "kernel") ? 1 : 2) | (id ? 1 << 14 : 0),
+		&b);
 	free(b.data);
 }
 
-static void add_comm(const struct line *l)
+static void mkcap_add_comm(const struct line *l)
 {
 	struct buf b = { 0 };
-	const char *name = need(l, "name");
-	put32(&b, number(l, "pid", 0));
-	put32(&b, number(l, "tid", number(l, "pid", 0)));
-	put(&b, name, strlen(name) + 1);
-	pad(&b, 8);
+	const char *name = mktext_need(l, "name");
+	mktext_put32(&b, mktext_number(l, "pid", 0));
+	mktext_put32(&b, mktext_number(l, "tid", mktext_number(l, "pid", 0)));
+	mktext_put(&b, name, strlen(name) + 1);
+	mktext_pad(&b, 8);
 	put_trailer(&b, l);
-	put_record(l, 3, find(l, "exec") ? 1 << 13 : 0, &b);
+	mkcap_put_record(l, 3, mktext_find(l, "exec") ? 1 << 13 : 0, &b);
 	free(b.data);
 }
 
 static void add_task(const struct line *l)
 {
 	struct buf b = { 0 };
-	put32(&b, number(l, "pid", 0));
-	put32(&b, number(l, "ppid", 0));
-	put32(&b, number(l, "tid", number(l, "pid", 0)));
-	put32(&b, number(l, "ptid", number(l, "ppid", 0)));
-	put64(&b, number(l, "time", 0));
+	mktext_put32(&b, mktext_number(l, "pid", 0));
+	mktext_put32(&b, mktext_number(l, "ppid", 0));
+	mktext_put32(&b, mktext_number(l, "tid", mktext_number(l, "pid", 0)));
+	mktext_put32(&b, mktext_number(l, "ptid", mktext_number(l, "ppid", 0)));
+	mktext_put64(&b, mktext_number(l, "time", 0));
 	put_trailer(&b, l);
-	put_record(l, strcmp(l->word[0], "fork") ? 4 : 7, 0, &b);
+	mkcap_put_record(l, strcmp(l->word[0], "fork") ? 4 : 7, 0, &b);
 	free(b.data);
 }
 
 static void add_lost(const struct line *l)
 {
 	struct buf b = { 0 };
-	put64(&b, id_of(event_of(l, false), number(l, "cpu", 0)));
-	put64(&b, number(l, "n", 1));
+	mktext_put64(&b, mkcap_id_of(mkcap_event_of(l, false),
+				     mktext_number(l, "cpu", 0)));
+	mktext_put64(&b, mktext_number(l, "n", 1));
 	put_trailer(&b, l);
-	put_record(l, 2, 0, &b);
+	mkcap_put_record(l, 2, 0, &b);
 	free(b.data);
 }
 
 static void add_round(const struct line *l)
 {
 	struct buf b = { 0 };
-	put_record(l, 68, 0, &b);
+	mkcap_put_record(l, 68, 0, &b);
 }
 
 static void add_task_session(const struct line *l)
@@ -322,36 +326,37 @@ static void add_task_session(const struct line *l)
 	if (l->n < 2)
 		die(l, "needs a pid:", l->word[0]);
 	cap.per_task = true;
-	cap.task = parse(l, l->word[1], &end);
+	cap.task = mktext_parse(l, l->word[1], &end);
 }
 
-static void add_raw(const struct line *l)
+static void mkcap_add_raw(const struct line *l)
 {
 	unsigned char bytes[4096];
 	struct buf b = { 0 };
-	put(&b, bytes, hex_bytes(l, need(l, "hex"), bytes, sizeof(bytes)));
-	put_record(l, (unsigned int)number(l, "type", 0),
-		   (unsigned int)number(l, "misc", 0), &b);
+	mktext_put(&b, bytes,
+		   hex_bytes(l, mktext_need(l, "hex"), bytes, sizeof(bytes)));
+	mkcap_put_record(l, (unsigned int)mktext_number(l, "type", 0),
+			 (unsigned int)mktext_number(l, "misc", 0), &b);
 	free(b.data);
 }
 
-static void add(const struct line *l)
+static void mkcap_add(const struct line *l)
 {
 	static const struct {
 		const char *name;
 		void (*add)(const struct line *l);
 	} kind[] = {
-		{ "event", add_event },	      { "sample", add_sample },
+		{ "event", mkcap_add_event }, { "sample", add_sample },
 		{ "chain", add_deferred },    { "mmap", add_mmap },
-		{ "comm", add_comm },	      { "fork", add_task },
+		{ "comm", mkcap_add_comm },   { "fork", add_task },
 		{ "exit", add_task },	      { "lost", add_lost },
-		{ "round", add_round },	      { "raw", add_raw },
+		{ "round", add_round },	      { "raw", mkcap_add_raw },
 		{ "task", add_task_session },
 	};
 	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		if (strcmp(kind[i].name, l->word[0]))
 			continue;
-		if (!cap.n_events && kind[i].add != add_event &&
+		if (!cap.n_events && kind[i].add != mkcap_add_event &&
 		    kind[i].add != add_task_session)
 			die(l, "needs an event before", l->word[0]);
 		kind[i].add(l);
@@ -372,72 +377,73 @@ static uint64_t flag_word(uint64_t flags)
 	return out;
 }
 
-static void put_attr(struct buf *b, const struct event *e)
+static void mkcap_put_attr(struct buf *b, const struct event *e)
 {
 	size_t start = b->len;
-	put32(b, 1); /* PERF_TYPE_SOFTWARE */
-	put32(b, ATTR_SIZE);
-	put64(b, e->flags >> A_DEFER_OUTPUT & 1 ? 9 : 0);
-	put64(b, e->period);
-	put64(b, e->sample_type);
-	put64(b, 0);
-	put64(b, flag_word(e->flags));
+	mktext_put32(b, 1); /* PERF_TYPE_SOFTWARE */
+	mktext_put32(b, ATTR_SIZE);
+	mktext_put64(b, e->flags >> A_DEFER_OUTPUT & 1 ? 9 : 0);
+	mktext_put64(b, e->period);
+	mktext_put64(b, e->sample_type);
+	mktext_put64(b, 0);
+	mktext_put64(b, flag_word(e->flags));
 	while (b->len - start < CLOCKID_AT)
-		put32(b, 0);
-	put32(b, e->flags >> A_USE_CLOCKID & 1 ? 1 : 0); /* CLOCK_MONOTONIC */
+		mktext_put32(b, 0);
+	mktext_put32(
+		b, e->flags >> A_USE_CLOCKID & 1 ? 1 : 0); /* CLOCK_MONOTONIC */
 	while (b->len - start < ATTR_SIZE)
-		put32(b, 0);
+		mktext_put32(b, 0);
 }
 
-static void put_string(struct buf *b, const char *s)
+static void mkcap_put_string(struct buf *b, const char *s)
 {
 	size_t len = (strlen(s) + 64) / 64 * 64;
-	put32(b, len);
-	put(b, s, strlen(s) + 1);
+	mktext_put32(b, len);
+	mktext_put(b, s, strlen(s) + 1);
 	for (size_t i = strlen(s) + 1; i < len; i++)
-		put(b, "", 1);
+		mktext_put(b, "", 1);
 }
 
-static void put_ids(struct buf *b, int event)
+static void mkcap_put_ids(struct buf *b, int event)
 {
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
-		put64(b, id_of(event, cpu));
+		mktext_put64(b, mkcap_id_of(event, cpu));
 }
 
-static void put_event_desc(struct buf *b)
+static void mkcap_put_event_desc(struct buf *b)
 {
-	put32(b, (uint64_t)cap.n_events);
-	put32(b, ATTR_SIZE);
+	mktext_put32(b, (uint64_t)cap.n_events);
+	mktext_put32(b, ATTR_SIZE);
 	for (int i = 0; i < cap.n_events; i++) {
-		put_attr(b, &cap.event[i]);
-		put32(b, CPUS);
-		put_string(b, cap.event[i].name);
-		put_ids(b, i);
+		mkcap_put_attr(b, &cap.event[i]);
+		mktext_put32(b, CPUS);
+		mkcap_put_string(b, cap.event[i].name);
+		mkcap_put_ids(b, i);
 	}
 }
 
 /* Feature bits 3 to 12, as far as these tests need them. */
-static bool put_feature(struct buf *b, int bit)
+static bool mkcap_put_feature(struct buf *b, int bit)
 {
 	switch (bit) {
 	case 3:
-		put_string(b, "testhost");
+		mkcap_put_string(b, "testhost");
 		return true;
 	case 4:
-		put_string(b, "7.2.0");
+		mkcap_put_string(b, "7.2.0");
 		return true;
 	case 5:
-		put_string(b, "7.2.0");
+		mkcap_put_string(b, "7.2.0");
 		return true;
 	case 6:
-		put_string(b, big ? "s390x" : "x86_64");
+		mkcap_put_string(b, big ? "s390x" : "x86_64");
 		return true;
 	case 7:
-		put32(b, CPUS);
-		put32(b, CPUS);
+		mktext_put32(b, CPUS);
+		mktext_put32(b, CPUS);
 		return true;
 	case 12:
-		put_event_desc(b);
+		mkcap_put_event_desc(b);
 		return true;
 	default:
 		return false;
@@ -446,34 +452,34 @@ static bool put_feature(struct buf *b, int bit)
 
 /* What perf record writes before the first event of the kernel: which id is
  * whose, and which threads and CPUs were asked for. */
-static void put_session(void)
+static void mkcap_put_session(void)
 {
 	struct line l = { .word = { (char[]){ "session" } }, .n = 1 };
 	struct buf b = { 0 };
 	uint64_t tid = cap.per_task ? cap.task : (uint64_t)-1;
-	put64(&b, (uint64_t)cap.n_events * CPUS);
+	mktext_put64(&b, (uint64_t)cap.n_events * CPUS);
 	for (int i = 0; i < cap.n_events; i++) {
 		for (uint64_t cpu = 0; cpu < CPUS; cpu++) {
-			put64(&b, id_of(i, cpu));
-			put64(&b, cpu);
-			put64(&b, cpu);
-			put64(&b, tid);
+			mktext_put64(&b, mkcap_id_of(i, cpu));
+			mktext_put64(&b, cpu);
+			mktext_put64(&b, cpu);
+			mktext_put64(&b, tid);
 		}
 	}
-	put_record(&l, 69, 0, &b);
+	mkcap_put_record(&l, 69, 0, &b);
 	b.len = 0;
-	put64(&b, 1);
-	put64(&b, tid);
-	put64(&b, 0);
-	put64(&b, 0);
-	put_record(&l, 73, 0, &b);
+	mktext_put64(&b, 1);
+	mktext_put64(&b, tid);
+	mktext_put64(&b, 0);
+	mktext_put64(&b, 0);
+	mkcap_put_record(&l, 73, 0, &b);
 	b.len = 0;
 	put16(&b, 0);
 	put16(&b, CPUS);
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
 		put16(&b, cpu);
-	pad(&b, 8);
-	put_record(&l, 74, 0, &b);
+	mktext_pad(&b, 8);
+	mkcap_put_record(&l, 74, 0, &b);
 	free(b.data);
 }
 
@@ -483,44 +489,44 @@ static void finish_file(struct buf *out)
 	uint64_t bits = 0, n = (uint64_t)cap.n_events;
 	struct buf records = cap.data;
 	cap.data = (struct buf){ 0 };
-	put_session();
-	put(&cap.data, records.data, records.len);
+	mkcap_put_session();
+	mktext_put(&cap.data, records.data, records.len);
 	free(records.data);
 	uint64_t attrs_at = HEADER_SIZE + 8 * CPUS * n;
 	uint64_t data_at = attrs_at + n * (ATTR_SIZE + 16);
 	for (int i = 0; i < cap.n_events; i++) {
-		put_attr(&attrs, &cap.event[i]);
-		put64(&attrs, HEADER_SIZE + 8 * CPUS * (uint64_t)i);
-		put64(&attrs, 8 * CPUS);
-		put_ids(&ids, i);
+		mkcap_put_attr(&attrs, &cap.event[i]);
+		mktext_put64(&attrs, HEADER_SIZE + 8 * CPUS * (uint64_t)i);
+		mktext_put64(&attrs, 8 * CPUS);
+		mkcap_put_ids(&ids, i);
 	}
 	uint64_t at = data_at + cap.data.len + 6 * 16;
 	for (int bit = 0; bit < 32; bit++) {
 		size_t start = blob.len;
-		if (!put_feature(&blob, bit))
+		if (!mkcap_put_feature(&blob, bit))
 			continue;
 		bits |= 1ull << bit;
-		put64(&table, at + start);
-		put64(&table, blob.len - start);
+		mktext_put64(&table, at + start);
+		mktext_put64(&table, blob.len - start);
 	}
-	put64(out, 0x32454c4946524550);
-	put64(out, HEADER_SIZE);
-	put64(out, ATTR_SIZE + 16);
-	put64(out, attrs_at);
-	put64(out, attrs.len);
-	put64(out, data_at);
-	put64(out, cap.data.len);
-	put64(out, 0);
-	put64(out, 0);
-	put64(out, bits);
-	put64(out, 0);
-	put64(out, 0);
-	put64(out, 0);
-	put(out, ids.data, ids.len);
-	put(out, attrs.data, attrs.len);
-	put(out, cap.data.data, cap.data.len);
-	put(out, table.data, table.len);
-	put(out, blob.data, blob.len);
+	mktext_put64(out, 0x32454c4946524550);
+	mktext_put64(out, HEADER_SIZE);
+	mktext_put64(out, ATTR_SIZE + 16);
+	mktext_put64(out, attrs_at);
+	mktext_put64(out, attrs.len);
+	mktext_put64(out, data_at);
+	mktext_put64(out, cap.data.len);
+	mktext_put64(out, 0);
+	mktext_put64(out, 0);
+	mktext_put64(out, bits);
+	mktext_put64(out, 0);
+	mktext_put64(out, 0);
+	mktext_put64(out, 0);
+	mktext_put(out, ids.data, ids.len);
+	mktext_put(out, attrs.data, attrs.len);
+	mktext_put(out, cap.data.data, cap.data.len);
+	mktext_put(out, table.data, table.len);
+	mktext_put(out, blob.data, blob.len);
 	free(attrs.data);
 	free(ids.data);
 	free(table.data);
@@ -534,29 +540,30 @@ static void finish_pipe(struct buf *out)
 	struct line l = { .word = { (char[]){ "header" } }, .n = 1 };
 	for (int i = 0; i < cap.n_events; i++) {
 		struct buf b = { 0 };
-		put_attr(&b, &cap.event[i]);
-		put_ids(&b, i);
-		put_record(&l, 64, 0, &b);
+		mkcap_put_attr(&b, &cap.event[i]);
+		mkcap_put_ids(&b, i);
+		mkcap_put_record(&l, 64, 0, &b);
 		b.len = 0;
-		put64(&b, 2); /* the event's name */
-		put64(&b, id_of(i, 0));
-		put(&b, cap.event[i].name, strlen(cap.event[i].name) + 1);
-		pad(&b, 8);
-		put_record(&l, 78, 0, &b);
+		mktext_put64(&b, 2); /* the event's name */
+		mktext_put64(&b, mkcap_id_of(i, 0));
+		mktext_put(&b, cap.event[i].name,
+			   strlen(cap.event[i].name) + 1);
+		mktext_pad(&b, 8);
+		mkcap_put_record(&l, 78, 0, &b);
 		free(b.data);
 	}
 	for (int bit = 0; bit < 12; bit++) {
 		struct buf b = { 0 };
-		put64(&b, (uint64_t)bit);
-		if (put_feature(&b, bit))
-			put_record(&l, 80, 0, &b);
+		mktext_put64(&b, (uint64_t)bit);
+		if (mkcap_put_feature(&b, bit))
+			mkcap_put_record(&l, 80, 0, &b);
 		free(b.data);
 	}
-	put_session();
-	put64(out, 0x32454c4946524550);
-	put64(out, 16);
-	put(out, cap.data.data, cap.data.len);
-	put(out, data.data, data.len);
+	mkcap_put_session();
+	mktext_put64(out, 0x32454c4946524550);
+	mktext_put64(out, 16);
+	mktext_put(out, cap.data.data, cap.data.len);
+	mktext_put(out, data.data, data.len);
 	free(data.data);
 }
 
@@ -576,7 +583,7 @@ int main(int argc, char **argv)
 		fputs("usage: mkcap [-b] [-p] IN OUT\n", stderr);
 		return 2;
 	}
-	read_lines(argv[i], add);
+	read_lines(argv[i], mkcap_add);
 	if (cap.pipe)
 		finish_pipe(&out);
 	else

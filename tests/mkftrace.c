@@ -119,11 +119,11 @@ static struct {
 	int n_maps;
 } cap;
 
-static void patch(struct buf *b, size_t at, uint64_t v, size_t width)
+static void mkftrace_patch(struct buf *b, size_t at, uint64_t v, size_t width)
 {
 	struct buf one = { 0 };
 
-	put_number(&one, v, width);
+	mktext_put_number(&one, v, width);
 	memcpy(b->data + at, one.data, width);
 	free(one.data);
 }
@@ -139,21 +139,21 @@ static void end_page(struct ring *r)
 	r->open = false;
 	if (r->lost)
 		len |= LOST_FLAG | (r->n_lost ? STORED_FLAG : 0);
-	patch(&r->b, r->page + 8, len, 8);
+	mkftrace_patch(&r->b, r->page + 8, len, 8);
 	if (r->lost && r->n_lost)
-		put64(&r->b, r->n_lost);
+		mktext_put64(&r->b, r->n_lost);
 	r->lost = false;
 	while (r->b.len < r->page + PAGE)
-		put(&r->b, "", 1);
+		mktext_put(&r->b, "", 1);
 }
 
 static void put_word(struct buf *b, uint32_t type, uint32_t delta)
 {
-	put32(b, big ? type << 27 | delta : delta << 5 | type);
+	mktext_put32(b, big ? type << 27 | delta : delta << 5 | type);
 }
 
 /* Room for an entry of so many bytes, a time and the number of lost ones. */
-static void open_page(struct ring *r, size_t len, uint64_t time)
+static void mkftrace_open_page(struct ring *r, size_t len, uint64_t time)
 {
 	if (r->open && r->b.len - r->page + len + 24 > PAGE)
 		end_page(r);
@@ -162,83 +162,84 @@ static void open_page(struct ring *r, size_t len, uint64_t time)
 	r->open = true;
 	r->page = r->b.len;
 	r->time = time;
-	put64(&r->b, time);
-	put64(&r->b, 0);
+	mktext_put64(&r->b, time);
+	mktext_put64(&r->b, 0);
 }
 
-static struct ring *ring_of(const struct line *l)
+static struct ring *mkftrace_ring_of(const struct line *l)
 {
-	return &cap.ring[number(l, "cpu", 0) % CPUS];
+	return &cap.ring[mktext_number(l, "cpu", 0) % CPUS];
 }
 
-static uint64_t time_of(const struct line *l)
+static uint64_t mkftrace_time_of(const struct line *l)
 {
-	return number(l, "time", 0) * 1000;
+	return mktext_number(l, "time", 0) * 1000;
 }
 
 /* body: behind the common fields. */
-static void put_entry(const struct line *l, enum id id, const struct buf *body)
+static void mkftrace_put_entry(const struct line *l, enum id id,
+			       const struct buf *body)
 {
-	struct ring *r = ring_of(l);
-	uint64_t time = time_of(l);
+	struct ring *r = mkftrace_ring_of(l);
+	uint64_t time = mkftrace_time_of(l);
 	size_t len = (body->len + 3) / 4 * 4 + 8;
 
-	open_page(r, len, time);
+	mkftrace_open_page(r, len, time);
 	if ((time - r->time) >> 27) {
 		put_word(&r->b, 30, (time - r->time) & ((1u << 27) - 1));
-		put32(&r->b, (time - r->time) >> 27);
+		mktext_put32(&r->b, (time - r->time) >> 27);
 		r->time = time;
 	}
 	put_word(&r->b, 0, (uint32_t)(time - r->time));
-	put32(&r->b, len + 4);
+	mktext_put32(&r->b, len + 4);
 	r->time = time;
 	put16(&r->b, id);
 	put16(&r->b, 0);
-	put32(&r->b, number(l, "pid", 0));
-	put(&r->b, body->data, body->len);
-	pad(&r->b, 4);
+	mktext_put32(&r->b, mktext_number(l, "pid", 0));
+	mktext_put(&r->b, body->data, body->len);
+	mktext_pad(&r->b, 4);
 }
 
 /* ---- entries */
 
-static void put_comm(struct buf *b)
+static void mkftrace_put_comm(struct buf *b)
 {
 	char comm[16] = "app";
 
-	put(b, comm, sizeof(comm));
+	mktext_put(b, comm, sizeof(comm));
 }
 
 /* Says where the array of so many bytes is: at the end of the entry. */
 static void put_place(struct buf *b, size_t at, size_t len)
 {
-	put32(b, len << 16 | at);
+	mktext_put32(b, len << 16 | at);
 }
 
 static void binary_stack(const struct line *l, enum id id, const char *key)
 {
 	uint64_t a[MAX_ADDRS];
-	size_t n = addresses(l, key, a);
+	size_t n = mktext_addresses(l, key, a);
 	struct buf b = { 0 };
 
 	if (!n)
 		return;
-	put32(&b, id == ID_KSTACK ? n : number(l, "pid", 0));
-	put32(&b, 0);
+	mktext_put32(&b, id == ID_KSTACK ? n : mktext_number(l, "pid", 0));
+	mktext_put32(&b, 0);
 	for (size_t i = 0; i < n; i++)
-		put64(&b, a[i]);
+		mktext_put64(&b, a[i]);
 	for (size_t i = n; id == ID_USTACK && i < 8; i++)
-		put64(&b, 0);
-	put_entry(l, id, &b);
+		mktext_put64(&b, 0);
+	mkftrace_put_entry(l, id, &b);
 	free(b.data);
 }
 
 static uint32_t dev_of(const struct line *l, uint64_t *maj, uint64_t *min)
 {
-	const char *s = find(l, "dev");
+	const char *s = mktext_find(l, "dev");
 	char *end;
 
-	*maj = s ? parse(l, s, &end) : 0;
-	*min = s ? parse(l, end + 1, &end) : 0;
+	*maj = s ? mktext_parse(l, s, &end) : 0;
+	*min = s ? mktext_parse(l, end + 1, &end) : 0;
 	return (uint32_t)(*maj << 20 | *min);
 }
 
@@ -246,14 +247,14 @@ static void binary_event(const struct line *l)
 {
 	struct buf b = { 0 };
 
-	put64(&b, (uint64_t)l->number);
-	put_entry(l, ID_PLAIN, &b);
+	mktext_put64(&b, (uint64_t)l->number);
+	mkftrace_put_entry(l, ID_PLAIN, &b);
 	b.len = 0;
 	binary_stack(l, ID_KSTACK, "k");
 	binary_stack(l, ID_USTACK, "u");
-	if (find(l, "cookie")) {
-		put64(&b, number(l, "cookie", 0));
-		put_entry(l, ID_COOKIE, &b);
+	if (mktext_find(l, "cookie")) {
+		mktext_put64(&b, mktext_number(l, "cookie", 0));
+		mkftrace_put_entry(l, ID_COOKIE, &b);
 	}
 	free(b.data);
 }
@@ -263,24 +264,24 @@ static void binary_chain(const struct line *l)
 	uint64_t a[MAX_ADDRS], ino[MAX_ADDRS] = { 0 };
 	uint64_t maj, min;
 	uint32_t dev = dev_of(l, &maj, &min);
-	size_t n = addresses(l, "u", a);
+	size_t n = mktext_addresses(l, "u", a);
 	struct buf b = { 0 };
 	size_t at = cap.files ? 28 : 20;
 
-	addresses(l, "ino", ino);
-	put64(&b, number(l, "cookie", 0));
+	mktext_addresses(l, "ino", ino);
+	mktext_put64(&b, mktext_number(l, "cookie", 0));
 	put_place(&b, at, n * 8);
 	if (cap.files) {
 		put_place(&b, at + n * 8, n * 8);
 		put_place(&b, at + n * 16, n * 4);
 	}
 	for (size_t i = 0; i < n; i++)
-		put64(&b, a[i]);
+		mktext_put64(&b, a[i]);
 	for (size_t i = 0; cap.files && i < n; i++)
-		put64(&b, ino[i]);
+		mktext_put64(&b, ino[i]);
 	for (size_t i = 0; cap.files && i < n; i++)
-		put32(&b, ino[i] && ino[i] != UINT64_MAX ? dev : 0);
-	put_entry(l, ID_CHAIN, &b);
+		mktext_put32(&b, ino[i] && ino[i] != UINT64_MAX ? dev : 0);
+	mkftrace_put_entry(l, ID_CHAIN, &b);
 	free(b.data);
 }
 
@@ -292,63 +293,64 @@ static void binary_other(const struct line *l)
 	enum id id = ID_EXIT;
 
 	if (!strcmp(kind, "inode")) {
-		const char *path = need(l, "path");
+		const char *path = mktext_need(l, "path");
 
 		id = ID_INODE;
-		put64(&b, number(l, "ino", 0));
-		put32(&b, dev_of(l, &maj, &min));
+		mktext_put64(&b, mktext_number(l, "ino", 0));
+		mktext_put32(&b, dev_of(l, &maj, &min));
 		put_place(&b, 24, strlen(path) + 1);
-		put(&b, path, strlen(path) + 1);
+		mktext_put(&b, path, strlen(path) + 1);
 	} else if (!strcmp(kind, "mark")) {
-		const char *text = need(l, "text");
+		const char *text = mktext_need(l, "text");
 
 		id = ID_PRINT;
-		put64(&b, 0xffffffff81000000);
-		put(&b, text, strlen(text));
-		put(&b, "\n", 2);
+		mktext_put64(&b, 0xffffffff81000000);
+		mktext_put(&b, text, strlen(text));
+		mktext_put(&b, "\n", 2);
 	} else if (!strcmp(kind, "fork")) {
 		id = ID_NEWTASK;
-		put32(&b, number(l, "child", 0));
-		put_comm(&b);
-		put32(&b, 0);
-		put64(&b, find(l, "thread") ? 0x10000 : 0);
+		mktext_put32(&b, mktext_number(l, "child", 0));
+		mkftrace_put_comm(&b);
+		mktext_put32(&b, 0);
+		mktext_put64(&b, mktext_find(l, "thread") ? 0x10000 : 0);
 	} else if (!strcmp(kind, "exec")) {
-		const char *path = need(l, "path");
+		const char *path = mktext_need(l, "path");
 
 		id = ID_EXEC;
 		put_place(&b, 16, strlen(path) + 1);
-		put32(&b, number(l, "pid", 0));
-		put(&b, path, strlen(path) + 1);
+		mktext_put32(&b, mktext_number(l, "pid", 0));
+		mktext_put(&b, path, strlen(path) + 1);
 	} else {
-		put_comm(&b);
-		put32(&b, number(l, "pid", 0));
+		mkftrace_put_comm(&b);
+		mktext_put32(&b, mktext_number(l, "pid", 0));
 	}
-	put_entry(l, id, &b);
+	mkftrace_put_entry(l, id, &b);
 	free(b.data);
 }
 
 static void binary_lost(const struct line *l)
 {
-	struct ring *r = ring_of(l);
+	struct ring *r = mkftrace_ring_of(l);
 
 	end_page(r);
 	r->lost = true;
-	r->n_lost = number(l, "n", 0);
+	r->n_lost = mktext_number(l, "n", 0);
 }
 
-static void add_map(const struct line *l)
+static void mkftrace_add_map(const struct line *l)
 {
 	char text[512];
 	int n = snprintf(text, sizeof(text),
 			 "%" PRIx64 " 1 app\n%" PRIx64 " %" PRIx64 " %s\n",
-			 number(l, "pid", 0), number(l, "start", 0),
-			 number(l, "end", 0), need(l, "path"));
+			 mktext_number(l, "pid", 0),
+			 mktext_number(l, "start", 0),
+			 mktext_number(l, "end", 0), mktext_need(l, "path"));
 
-	put(&cap.maps, text, (size_t)n);
+	mktext_put(&cap.maps, text, (size_t)n);
 	cap.n_maps++;
 }
 
-static void binary(const struct line *l)
+static void mkftrace_binary(const struct line *l)
 {
 	const char *kind = l->word[0];
 
@@ -359,15 +361,16 @@ static void binary(const struct line *l)
 	else if (!strcmp(kind, "lost"))
 		binary_lost(l);
 	else if (!strcmp(kind, "map"))
-		add_map(l);
+		mkftrace_add_map(l);
 	else
 		binary_other(l);
 }
 
 /* ---- text */
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
+static void mkftrace_say(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+static void mkftrace_say(const char *fmt, ...)
 {
 	char text[8192];
 	va_list ap;
@@ -376,53 +379,53 @@ static void say(const char *fmt, ...)
 	int n = vsnprintf(text, sizeof(text), fmt, ap);
 
 	va_end(ap);
-	put(&cap.out, text, (size_t)n);
+	mktext_put(&cap.out, text, (size_t)n);
 }
 
-static void text_head(const struct line *l)
+static void mkftrace_text_head(const struct line *l)
 {
-	uint64_t t = number(l, "time", 0);
+	uint64_t t = mktext_number(l, "time", 0);
 
-	say("%16s-%-7" PRIu64 " [%03" PRIu64 "] ..... %5" PRIu64 ".%06" PRIu64
-	    ": ",
-	    "app", number(l, "pid", 0), number(l, "cpu", 0), t / 1000000,
-	    t % 1000000);
+	mkftrace_say("%16s-%-7" PRIu64 " [%03" PRIu64 "] ..... %5" PRIu64
+		     ".%06" PRIu64 ": ",
+		     "app", mktext_number(l, "pid", 0),
+		     mktext_number(l, "cpu", 0), t / 1000000, t % 1000000);
 }
 
 static void text_stack(const struct line *l, const char *key, const char *name)
 {
 	uint64_t a[MAX_ADDRS];
-	size_t n = addresses(l, key, a);
+	size_t n = mktext_addresses(l, key, a);
 
 	if (!n)
 		return;
-	text_head(l);
-	say("%s\n", name);
+	mkftrace_text_head(l);
+	mkftrace_say("%s\n", name);
 	for (size_t i = 0; i < n; i++)
-		say(key[0] == 'k' ? " => %016" PRIx64 "\n"
-				  : " =>  <%016" PRIx64 ">\n",
-		    a[i]);
+		mkftrace_say(key[0] == 'k' ? " => %016" PRIx64 "\n"
+					   : " =>  <%016" PRIx64 ">\n",
+			     a[i]);
 }
 
 static void text_chain(const struct line *l)
 {
 	uint64_t a[MAX_ADDRS], ino[MAX_ADDRS] = { 0 };
-	size_t n = addresses(l, "u", a);
+	size_t n = mktext_addresses(l, "u", a);
 	uint64_t maj, min;
 
 	dev_of(l, &maj, &min);
-	addresses(l, "ino", ino);
-	text_head(l);
-	say("<user stack unwind>\ncookie=%" PRIx64 "\n",
-	    number(l, "cookie", 0));
+	mktext_addresses(l, "ino", ino);
+	mkftrace_text_head(l);
+	mkftrace_say("<user stack unwind>\ncookie=%" PRIx64 "\n",
+		     mktext_number(l, "cookie", 0));
 	for (size_t i = 0; i < n; i++) {
 		bool file = ino[i] && ino[i] != UINT64_MAX;
 
-		say(" =>  <%016" PRIx64 ">", a[i]);
+		mkftrace_say(" =>  <%016" PRIx64 ">", a[i]);
 		if (cap.files)
-			say(" : %" PRIu64 " : %" PRIu64 ":%" PRIu64, ino[i],
-			    file ? maj : 0, file ? min : 0);
-		say("\n");
+			mkftrace_say(" : %" PRIu64 " : %" PRIu64 ":%" PRIu64,
+				     ino[i], file ? maj : 0, file ? min : 0);
+		mkftrace_say("\n");
 	}
 }
 
@@ -430,54 +433,60 @@ static void text_other(const struct line *l)
 {
 	const char *kind = l->word[0];
 	uint64_t maj, min;
-	uint64_t pid = number(l, "pid", 0);
+	uint64_t pid = mktext_number(l, "pid", 0);
 
-	text_head(l);
+	mkftrace_text_head(l);
 	if (!strcmp(kind, "inode")) {
 		dev_of(l, &maj, &min);
-		say("inode_cache: inode=%" PRIu64 " dev=[%" PRIu64 ":%" PRIu64
-		    "] path=%s\n",
-		    number(l, "ino", 0), maj, min, need(l, "path"));
+		mkftrace_say("inode_cache: inode=%" PRIu64 " dev=[%" PRIu64
+			     ":%" PRIu64 "] path=%s\n",
+			     mktext_number(l, "ino", 0), maj, min,
+			     mktext_need(l, "path"));
 	} else if (!strcmp(kind, "mark")) {
-		say("tracing_mark_write: %s\n", need(l, "text"));
+		mkftrace_say("tracing_mark_write: %s\n",
+			     mktext_need(l, "text"));
 	} else if (!strcmp(kind, "fork")) {
-		say("task_newtask: pid=%" PRIu64 " comm=app clone_flags=%x "
-		    "oom_score_adj=0\n",
-		    number(l, "child", 0), find(l, "thread") ? 0x10000 : 0);
+		mkftrace_say("task_newtask: pid=%" PRIu64
+			     " comm=app clone_flags=%x "
+			     "oom_score_adj=0\n",
+			     mktext_number(l, "child", 0),
+			     mktext_find(l, "thread") ? 0x10000 : 0);
 	} else if (!strcmp(kind, "exec")) {
-		say("sched_process_exec: filename=%s pid=%" PRIu64
-		    " old_pid=%" PRIu64 "\n",
-		    need(l, "path"), pid, pid);
+		mkftrace_say("sched_process_exec: filename=%s pid=%" PRIu64
+			     " old_pid=%" PRIu64 "\n",
+			     mktext_need(l, "path"), pid, pid);
 	} else {
-		say("sched_process_exit: comm=app pid=%" PRIu64 " prio=120\n",
-		    pid);
+		mkftrace_say("sched_process_exit: comm=app pid=%" PRIu64
+			     " prio=120\n",
+			     pid);
 	}
 }
 
-static void text(const struct line *l)
+static void mkftrace_text(const struct line *l)
 {
 	const char *kind = l->word[0];
 
 	if (!strcmp(kind, "map"))
 		return;
 	if (!strcmp(kind, "lost")) {
-		uint64_t n = number(l, "n", 0);
+		uint64_t n = mktext_number(l, "n", 0);
 
-		say("CPU:%" PRIu64 " [LOST ", number(l, "cpu", 0));
+		mkftrace_say("CPU:%" PRIu64 " [LOST ",
+			     mktext_number(l, "cpu", 0));
 		if (n)
-			say("%" PRIu64 " ", n);
-		say("EVENTS]\n");
+			mkftrace_say("%" PRIu64 " ", n);
+		mkftrace_say("EVENTS]\n");
 	} else if (!strcmp(kind, "chain")) {
 		text_chain(l);
 	} else if (!strcmp(kind, "event")) {
-		text_head(l);
-		say("plain: n=%d\n", l->number);
+		mkftrace_text_head(l);
+		mkftrace_say("plain: n=%d\n", l->number);
 		text_stack(l, "k", "<stack trace>");
 		text_stack(l, "u", "<user stack trace>");
-		if (find(l, "cookie")) {
-			text_head(l);
-			say("user_unwind_cookie: cookie=%" PRIx64 "\n",
-			    number(l, "cookie", 0));
+		if (mktext_find(l, "cookie")) {
+			mkftrace_text_head(l);
+			mkftrace_say("user_unwind_cookie: cookie=%" PRIx64 "\n",
+				     mktext_number(l, "cookie", 0));
 		}
 	} else {
 		text_other(l);
@@ -486,21 +495,22 @@ static void text(const struct line *l)
 
 /* ---- files */
 
-static void put_text(struct buf *b, const char *s)
+static void mkftrace_put_text(struct buf *b, const char *s)
 {
-	put64(b, strlen(s));
-	put(b, s, strlen(s));
+	mktext_put64(b, strlen(s));
+	mktext_put(b, s, strlen(s));
 }
 
-static void put_formats(struct buf *b)
+static void mkftrace_put_formats(struct buf *b)
 {
 	size_t at = b->len;
 	uint32_t n = 0;
 
-	put32(b, 0);
+	mktext_put32(b, 0);
 	for (; ftrace_formats[n]; n++)
-		put_text(b, cap.files && n == 4 ? stack_6 : ftrace_formats[n]);
-	patch(b, at, n, 4);
+		mkftrace_put_text(b, cap.files && n == 4 ? stack_6
+							 : ftrace_formats[n]);
+	mkftrace_patch(b, at, n, 4);
 }
 
 static void put_systems(struct buf *b)
@@ -508,13 +518,14 @@ static void put_systems(struct buf *b)
 	size_t at = b->len;
 	uint32_t n = 0;
 
-	put32(b, 0);
+	mktext_put32(b, 0);
 	for (; other_formats[2 * n]; n++) {
-		put(b, other_formats[2 * n], strlen(other_formats[2 * n]) + 1);
-		put32(b, 1);
-		put_text(b, other_formats[2 * n + 1]);
+		mktext_put(b, other_formats[2 * n],
+			   strlen(other_formats[2 * n]) + 1);
+		mktext_put32(b, 1);
+		mkftrace_put_text(b, other_formats[2 * n + 1]);
 	}
-	patch(b, at, n, 4);
+	mkftrace_patch(b, at, n, 4);
 }
 
 /* Ids of the sections of version 7, in the order of version 6's parts. */
@@ -531,67 +542,67 @@ static void put_part(struct buf *b, int id)
 
 	switch (id) {
 	case 16:
-		put(b, "header_page", 12);
-		put_text(b, page);
-		put(b, "header_event", 13);
-		put_text(b, "");
+		mktext_put(b, "header_page", 12);
+		mkftrace_put_text(b, page);
+		mktext_put(b, "header_event", 13);
+		mkftrace_put_text(b, "");
 		break;
 	case 17:
-		put_formats(b);
+		mkftrace_put_formats(b);
 		break;
 	case 18:
 		put_systems(b);
 		break;
 	case 21:
-		put64(b, 0);
+		mktext_put64(b, 0);
 		break;
 	default:
-		put32(b, 0);
+		mktext_put32(b, 0);
 	}
 }
 
-static void put_head(struct buf *b, const char *version)
+static void mkftrace_put_head(struct buf *b, const char *version)
 {
-	put(b, "\x17\x08\x44tracing", 10);
-	put(b, version, 2);
-	put_number(b, big, 1);
-	put_number(b, 8, 1);
-	put32(b, PAGE);
+	mktext_put(b, "\x17\x08\x44tracing", 10);
+	mktext_put(b, version, 2);
+	mktext_put_number(b, big, 1);
+	mktext_put_number(b, 8, 1);
+	mktext_put32(b, PAGE);
 }
 
 static void put_option(struct buf *b, uint64_t id, const struct buf *data)
 {
 	put16(b, id);
-	put32(b, data->len);
-	put(b, data->data, data->len);
+	mktext_put32(b, data->len);
+	mktext_put(b, data->data, data->len);
 }
 
 static void page_align(struct buf *b)
 {
 	while (b->len % PAGE)
-		put(b, "", 1);
+		mktext_put(b, "", 1);
 }
 
-static void file6(struct buf *out)
+static void mkftrace_file6(struct buf *out)
 {
-	put_head(out, "6");
+	mkftrace_put_head(out, "6");
 	for (size_t i = 0; i < PARTS; i++)
 		put_part(out, parts[i]);
-	put32(out, CPUS);
-	put(out, "options  ", 10);
+	mktext_put32(out, CPUS);
+	mktext_put(out, "options  ", 10);
 	if (cap.n_maps)
 		put_option(out, 10, &cap.maps);
 	put16(out, 0);
-	put(out, "flyrecord", 10);
+	mktext_put(out, "flyrecord", 10);
 	size_t table = out->len;
 
 	for (int i = 0; i < 2 * CPUS; i++)
-		put64(out, 0);
+		mktext_put64(out, 0);
 	for (size_t i = 0; i < CPUS; i++) {
 		page_align(out);
-		patch(out, table + 16 * i, out->len, 8);
-		patch(out, table + 16 * i + 8, cap.ring[i].b.len, 8);
-		put(out, cap.ring[i].b.data, cap.ring[i].b.len);
+		mkftrace_patch(out, table + 16 * i, out->len, 8);
+		mkftrace_patch(out, table + 16 * i + 8, cap.ring[i].b.len, 8);
+		mktext_put(out, cap.ring[i].b.data, cap.ring[i].b.len);
 	}
 }
 
@@ -601,22 +612,22 @@ static size_t section(struct buf *b, int id)
 
 	put16(b, (uint64_t)id);
 	put16(b, 0);
-	put32(b, 0);
-	put64(b, 0);
+	mktext_put32(b, 0);
+	mktext_put64(b, 0);
 	return at;
 }
 
 static void section_end(struct buf *b, size_t at)
 {
-	patch(b, at + 8, b->len - at - 16, 8);
+	mkftrace_patch(b, at + 8, b->len - at - 16, 8);
 }
 
 /* The last option; gives where the next section's place is to be written. */
 static size_t last_option(struct buf *b)
 {
 	put16(b, 0);
-	put32(b, 8);
-	put64(b, 0);
+	mktext_put32(b, 8);
+	mktext_put64(b, 0);
 	return b->len - 8;
 }
 
@@ -624,42 +635,42 @@ static void put_rings(struct buf *out, struct buf *opt)
 {
 	size_t at = section(out, 3);
 
-	put64(opt, at);
-	put(opt, "", 1);
-	put(opt, "mono", 5);
-	put32(opt, PAGE);
-	put32(opt, CPUS);
+	mktext_put64(opt, at);
+	mktext_put(opt, "", 1);
+	mktext_put(opt, "mono", 5);
+	mktext_put32(opt, PAGE);
+	mktext_put32(opt, CPUS);
 	for (uint32_t i = 0; i < CPUS; i++) {
 		page_align(out);
-		put32(opt, i);
-		put64(opt, out->len);
-		put64(opt, cap.ring[i].b.len);
-		put(out, cap.ring[i].b.data, cap.ring[i].b.len);
+		mktext_put32(opt, i);
+		mktext_put64(opt, out->len);
+		mktext_put64(opt, cap.ring[i].b.len);
+		mktext_put(out, cap.ring[i].b.data, cap.ring[i].b.len);
 	}
 	section_end(out, at);
 }
 
-static void file7(struct buf *out)
+static void mkftrace_file7(struct buf *out)
 {
 	size_t where[PARTS];
 	struct buf opt = { 0 };
 
-	put_head(out, "7");
-	put(out, "none\0", 6);
+	mkftrace_put_head(out, "7");
+	mktext_put(out, "none\0", 6);
 	size_t first = out->len;
 
-	put64(out, 0);
+	mktext_put64(out, 0);
 	for (size_t i = 0; i < PARTS; i++) {
 		where[i] = section(out, parts[i]);
 		put_part(out, parts[i]);
 		section_end(out, where[i]);
 	}
-	patch(out, first, out->len, 8);
+	mkftrace_patch(out, first, out->len, 8);
 	size_t at = section(out, 0);
 
 	for (size_t i = 0; i < PARTS; i++) {
 		opt.len = 0;
-		put64(&opt, where[i]);
+		mktext_put64(&opt, where[i]);
 		put_option(out, (uint64_t)parts[i], &opt);
 	}
 	if (cap.n_maps)
@@ -669,7 +680,7 @@ static void file7(struct buf *out)
 	section_end(out, at);
 	opt.len = 0;
 	put_rings(out, &opt);
-	patch(out, link, out->len, 8);
+	mkftrace_patch(out, link, out->len, 8);
 	at = section(out, 0);
 	put_option(out, 3, &opt);
 	last_option(out);
@@ -677,7 +688,7 @@ static void file7(struct buf *out)
 	free(opt.data);
 }
 
-static void add(const struct line *l)
+static void mkftrace_add(const struct line *l)
 {
 	static const char *const kinds[] = { "event", "chain", "inode", "mark",
 					     "fork",  "exec",  "exit",	"lost",
@@ -692,14 +703,14 @@ static void add(const struct line *l)
 		i++;
 	if (!kinds[i])
 		die(l, "no such record:", l->word[0]);
-	if (find(l, "time") && time_of(l) < cap.time)
-		die(l, "a time before the last one:", need(l, "time"));
-	if (find(l, "time"))
-		cap.time = time_of(l);
+	if (mktext_find(l, "time") && mkftrace_time_of(l) < cap.time)
+		die(l, "a time before the last one:", mktext_need(l, "time"));
+	if (mktext_find(l, "time"))
+		cap.time = mkftrace_time_of(l);
 	if (cap.text)
-		text(l);
+		mkftrace_text(l);
 	else
-		binary(l);
+		mkftrace_binary(l);
 }
 
 int main(int argc, char **argv)
@@ -716,14 +727,14 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (cap.text)
-		say("# tracer: nop\n#\n");
-	read_lines(argv[i], add);
+		mkftrace_say("# tracer: nop\n#\n");
+	read_lines(argv[i], mkftrace_add);
 	for (size_t k = 0; k < CPUS; k++)
 		end_page(&cap.ring[k]);
 	if (!cap.text && cap.v6)
-		file6(&cap.out);
+		mkftrace_file6(&cap.out);
 	else if (!cap.text)
-		file7(&cap.out);
+		mkftrace_file7(&cap.out);
 	write_file(argv[i + 1], &cap.out);
 	for (size_t k = 0; k < CPUS; k++)
 		free(cap.ring[k].b.data);

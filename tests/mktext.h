@@ -30,7 +30,7 @@ static inline void die(const struct line *l, const char *why, const char *what)
 	exit(1);
 }
 
-static inline void put(struct buf *b, const void *data, size_t len)
+static inline void mktext_put(struct buf *b, const void *data, size_t len)
 {
 	if (b->room - b->len < len) {
 		b->room = (b->room + len) * 2;
@@ -43,40 +43,40 @@ static inline void put(struct buf *b, const void *data, size_t len)
 	b->len += len;
 }
 
-static inline void put_number(struct buf *b, uint64_t v, size_t width)
+static inline void mktext_put_number(struct buf *b, uint64_t v, size_t width)
 {
 	unsigned char out[8];
 	for (size_t i = 0; i < width; i++) {
 		size_t at = big ? width - 1 - i : i;
 		out[at] = (unsigned char)(v >> (8 * i));
 	}
-	put(b, out, width);
+	mktext_put(b, out, width);
 }
 
 static inline void put16(struct buf *b, uint64_t v)
 {
-	put_number(b, v, 2);
+	mktext_put_number(b, v, 2);
 }
 
-static inline void put32(struct buf *b, uint64_t v)
+static inline void mktext_put32(struct buf *b, uint64_t v)
 {
-	put_number(b, v, 4);
+	mktext_put_number(b, v, 4);
 }
 
-static inline void put64(struct buf *b, uint64_t v)
+static inline void mktext_put64(struct buf *b, uint64_t v)
 {
-	put_number(b, v, 8);
+	mktext_put_number(b, v, 8);
 }
 
-static inline void pad(struct buf *b, size_t to)
+static inline void mktext_pad(struct buf *b, size_t to)
 {
 	static const char zero[64];
 	while (b->len % to)
-		put(b, zero, 1);
+		mktext_put(b, zero, 1);
 }
 
 /* The value of key, or NULL. A word without '=' is a key with value "". */
-static inline const char *find(const struct line *l, const char *key)
+static inline const char *mktext_find(const struct line *l, const char *key)
 {
 	size_t len = strlen(key);
 	for (int i = 1; i < l->n; i++) {
@@ -91,15 +91,16 @@ static inline const char *find(const struct line *l, const char *key)
 	return NULL;
 }
 
-static inline const char *need(const struct line *l, const char *key)
+static inline const char *mktext_need(const struct line *l, const char *key)
 {
-	const char *v = find(l, key);
+	const char *v = mktext_find(l, key);
 	if (!v)
 		die(l, "needs", key);
 	return v;
 }
 
-static inline uint64_t parse(const struct line *l, const char *s, char **end)
+static inline uint64_t mktext_parse(const struct line *l, const char *s,
+				    char **end)
 {
 	uint64_t v = strtoull(s, end, 0);
 	if (*end == s)
@@ -107,24 +108,24 @@ static inline uint64_t parse(const struct line *l, const char *s, char **end)
 	return v;
 }
 
-static inline uint64_t number(const struct line *l, const char *key,
-			      uint64_t other)
+static inline uint64_t mktext_number(const struct line *l, const char *key,
+				     uint64_t other)
 {
-	const char *s = find(l, key);
+	const char *s = mktext_find(l, key);
 	char *end;
-	return s && *s ? parse(l, s, &end) : other;
+	return s && *s ? mktext_parse(l, s, &end) : other;
 }
 
-static inline size_t addresses(const struct line *l, const char *key,
-			       uint64_t *out)
+static inline size_t mktext_addresses(const struct line *l, const char *key,
+				      uint64_t *out)
 {
-	const char *s = find(l, key);
+	const char *s = mktext_find(l, key);
 	size_t n = 0;
 	while (s && *s) {
 		char *end;
 		if (n == MAX_ADDRS)
 			die(l, "too many addresses in", key);
-		out[n++] = parse(l, s, &end);
+		out[n++] = mktext_parse(l, s, &end);
 		s = *end == ',' ? end + 1 : end;
 		if (*end && *end != ',')
 			die(l, "not a list of addresses:", end);
@@ -160,7 +161,7 @@ static inline const char *escape(const struct line *l, const char *s, char *out)
 }
 
 /* Cuts text into words in place: quotes may stand anywhere in a word. */
-static inline void split(struct line *l, char *text)
+static inline void mktext_split(struct line *l, char *text)
 {
 	char *out = text;
 	const char *s = text;
@@ -205,7 +206,7 @@ static inline void read_lines(const char *path,
 		die(NULL, "cannot read", path);
 	while (fgets(text, sizeof(text), in)) {
 		l.number++;
-		split(&l, text);
+		mktext_split(&l, text);
 		if (l.n)
 			add(&l);
 	}

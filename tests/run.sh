@@ -1,11 +1,19 @@
-#!/bin/sh
+#!/bin/bash
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
-# usage: O=build tests/run.sh [GROUP...]
+# usage: O=build JOBS=2 tests/run.sh [GROUP|GROUP/NAME...]
 #
-# Groups: unit cases truth compare cli browser damage fuzz docs (all of these
-# by default), and style. A script reports with lines "ok NAME" and "not ok NAME", and
-# "skip NAME: REASON" for what cannot be asked here; libcheck programs with
-# their own summary. A program that ends badly, or says nothing, is a failure.
+# Groups: cases truth compare browser cli unit docs damage fuzz (all of these
+# by default; the longest programs come first), and style. GROUP/NAME runs one program of a group.
+#
+# JOBS programs (one per processor by default) run side by side, each with a
+# home and a temporary folder of its own; their results are printed in the
+# order in which they were started. $O/log/times lists the time that each
+# took: by the clock, user and system.
+#
+# A script reports with lines "ok NAME" and "not ok NAME", and "skip NAME:
+# REASON" for what cannot be tested on this machine; libcheck programs report
+# with their own summary. A program that ends with an error, or that reports
+# nothing, is a failure.
 cd "$(dirname "$0")/.." || exit 2
 O=${O:-build}
 ROOT=$PWD
@@ -17,7 +25,9 @@ export O ROOT BACKSTITCH MKCAP MKFTRACE
 export LC_ALL=C TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
-unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS
+# make exports what it was called with: CC=clang is not for what tests compile
+unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS \
+	CC CFLAGS LDFLAGS
 if [ -z "${BACKSTITCH_SHARED:-}" ] && [ -d ../shared/captures ]
 then
 	BACKSTITCH_SHARED=$(cd ../shared && pwd)
@@ -25,12 +35,14 @@ fi
 export BACKSTITCH_SHARED
 
 work=$(mktemp -d) || exit 2
+# stop STATUS: ends what still runs
+stop() {
+	# shellcheck disable=SC2046 # a list of process ids
+	kill $(jobs -p) 2>/dev/null
+	exit "$1"
+}
 trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-mkdir "$work/home" "$work/tmp"
-HOME=$work/home
-TMPDIR=$work/tmp
-export HOME TMPDIR
+trap 'stop 130' INT TERM
 log=$out/log
 rm -rf "$log"
 mkdir -p "$log"
@@ -39,9 +51,20 @@ passed=0
 failed=0
 skipped=0
 
-# count GROUP NAME STATUS: adds up what one program said in its log
+JOBS=${JOBS:-$(nproc)}
+export DAMAGE_JOBS=${DAMAGE_JOBS:-1}
+groups=()	# of each program: its group,
+names=()	# its name,
+limits=()	# the seconds it may take
+commands=()	# and its command, quoted for eval
+wanted=()	# NAMEs of this group that were asked for; empty: all
+started=0
+counted=0
+running=0
+
+# count GROUP NAME STATUS SECONDS CPU: adds up what one program said in its log
 count() {
-	f=$log/$1-$2.log
+	local f=$log/$1-$2.log good bad skip sum note
 	good=$(grep -c '^ok ' "$f")
 	bad=$(grep -c '^not ok ' "$f")
 	skip=$(grep -c '^skip ' "$f")
@@ -79,18 +102,79 @@ count() {
 		} | head -n 60 | sed 's/^/    /' >>"$work/said"
 	fi
 	[ "$skip" = 0 ] || note="$note  $skip skipped"
-	took=$(($(date +%s) - begun))
-	[ "$took" -lt 5 ] || note="$note  ($took s)"
+	[ "$4" -lt 5 ] || note="$note  ($4 s)"
 	printf '  %-7s %-24s %5d ok%s\n' "$1" "$2" "$good" "$note"
+	echo "$4 s, $5: $1 $2" >>"$log/times"
 }
 
-# run GROUP NAME SECONDS COMMAND...
+# run GROUP NAME SECONDS COMMAND...: queues a program, if it is wanted
 run() {
-	group=$1 name=$2 limit=$3
+	local group=$1 name=$2 limit=$3
 	shift 3
-	begun=$(date +%s)
-	timeout -k 5 "$limit" "$@" >"$log/$group-$name.log" 2>&1 </dev/null
-	count "$group" "$name" $?
+	[ ${#wanted[@]} = 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return
+	groups+=("$group")
+	names+=("$name")
+	limits+=("$limit")
+	commands+=("${*@Q}")
+}
+
+# work_on N: runs the N-th program; leaves its status and seconds in N/end
+work_on() {
+	local dir=$work/$1 begun=$SECONDS rc=0
+	mkdir -p "$dir/home" "$dir/tmp"
+	export HOME=$dir/home TMPDIR=$dir/tmp
+	trap 'kill $!; exit 1' TERM
+	eval "timeout -k 5 ${limits[$1]} ${commands[$1]}" \
+		>"$log/${groups[$1]}-${names[$1]}.log" 2>&1 </dev/null &
+	wait $! || rc=$?
+	rm -rf "${dir:?}/home" "${dir:?}/tmp"
+	# user and system time of what ran here: "0m1.234s 0m0.456s"
+	times >"$dir/cpu"
+	echo "$rc $((SECONDS - begun)) $(tail -n 1 "$dir/cpu")" >"$dir/end.tmp"
+	mv "$dir/end.tmp" "$dir/end"
+}
+
+# one_ended: waits for any program, then prints what is next in the order
+one_ended() {
+	local rc took cpu
+	wait -n
+	running=$((running - 1))
+	while [ -f "$work/$counted/end" ]
+	do
+		read -r rc took cpu <"$work/$counted/end"
+		count "${groups[$counted]}" "${names[$counted]}" "$rc" "$took" \
+			"$cpu"
+		counted=$((counted + 1))
+	done
+}
+
+run_queue() {
+	while [ $started -lt ${#groups[@]} ]
+	do
+		# damage and fuzz begin with the captures that cases makes
+		case ${groups[$started]} in
+		damage | fuzz) wait_for_cases ;;
+		esac
+		work_on $started &
+		started=$((started + 1))
+		running=$((running + 1))
+		[ $running -lt "$JOBS" ] || one_ended
+	done
+	while [ $running -gt 0 ]
+	do
+		one_ended
+	done
+}
+
+wait_for_cases() {
+	local i
+	for ((i = 0; i < started; i++))
+	do
+		while [ "${groups[$i]}" = cases ] && [ ! -f "$work/$i/end" ]
+		do
+			one_ended
+		done
+	done
 }
 
 # A test whose program was not built is a failure, not a silence.
@@ -157,7 +241,7 @@ group_damage() {
 	do
 		[ -f "$c" ] || continue
 		name=$(basename "$c" .c)
-		run damage "$name" 300 tests/damage.sh "$out/damage/$name"
+		run damage "$name" 600 tests/damage.sh "$out/damage/$name"
 	done
 }
 
@@ -176,7 +260,7 @@ group_docs() {
 	do
 		case $t in
 		*-layers.sh | *-sizes.sh | *-style.sh | *-headers.sh) continue ;;
-		*-circles.sh | *-definitions.sh) continue ;;
+		*-circles.sh | *-definitions.sh | *-asserts.sh) continue ;;
 		esac
 		[ -f "$t" ] || continue
 		name=$(basename "$t" .sh)
@@ -190,18 +274,27 @@ group_docs() {
 group_style() {
 	run style sizes 60 tests/quiet.sh sizes tests/check-sizes.sh
 	run style style 300 tests/check-style.sh
+	run style asserts 60 tests/check-asserts.sh
 	run style headers 300 tests/check-headers.sh
 }
 
-start=$(date +%s)
-[ $# -gt 0 ] || set -- unit cases truth compare cli browser damage \
-	fuzz docs
+# shellcheck disable=SC2034 # SECONDS counts by itself
+SECONDS=0
+[ $# -gt 0 ] || set -- cases truth compare browser cli unit docs damage fuzz
 for g in "$@"
 do
-	case $g in
+	wanted=()
+	[ "$g" = "${g#*/}" ] || wanted=("${g#*/}")
+	case ${g%%/*} in
 	unit | cases | truth | compare | cli | browser | damage | fuzz | \
 		docs | style)
-		"group_$g"
+		before=${#groups[@]}
+		"group_${g%%/*}"
+		if [ ${#groups[@]} = "$before" ] && [ ${#wanted[@]} != 0 ]
+		then
+			echo "no test '$g'" >&2
+			exit 2
+		fi
 		;;
 	*)
 		echo "no test group '$g'" >&2
@@ -209,6 +302,7 @@ do
 		;;
 	esac
 done
+run_queue
 
 if [ -s "$work/failed" ]
 then
@@ -218,6 +312,6 @@ then
 	cat "$work/said"
 fi
 [ "$skipped" = 0 ] || echo "$skipped skipped (see $O/log)"
-echo "took $(($(date +%s) - start)) s"
+echo "took $SECONDS s"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -10,7 +10,7 @@
 #include "stitch/base/mem.h"
 
 /* Owned bytes; a file that is not there or empty ends the program. */
-static inline unsigned char *slurp(const char *path, size_t *n)
+static inline unsigned char *slurp_slurp(const char *path, size_t *n)
 {
 	unsigned char *data = NULL;
 	size_t cap = 0;

@@ -85,7 +85,7 @@ static void touch_sample(struct use *u, const struct rec_sample *s)
 	touch_fields(u, s);
 }
 
-static void touch(struct use *u, const struct record *rec)
+static void touch_touch(struct use *u, const struct record *rec)
 {
 	switch (rec->kind) {
 	case REC_SAMPLE:
@@ -114,7 +114,7 @@ static void touch(struct use *u, const struct record *rec)
 	}
 }
 
-static int say(void *arg, const char *text, struct err *err)
+static int touch_say(void *arg, const char *text, struct err *err)
 {
 	(void)err;
 	sum += text[0];
@@ -140,12 +140,12 @@ static void touch_all(struct source *src, bool exact)
 			abort();
 		floor = src->floor;
 		if (!src->ops->decode(src, &ref, &rec, &err))
-			touch(&u, &rec);
+			touch_touch(&u, &rec);
 		if (src->ops->release)
 			src->ops->release(src, &ref);
 	}
 	if (exact && src->ops->dump)
-		src->ops->dump(src, say, &lines, &err);
+		src->ops->dump(src, touch_say, &lines, &err);
 out:
 	free(u.field);
 	source_close(src);

@@ -160,7 +160,7 @@ static void screen_add_image(void *arg, const struct check_row *r)
 
 static int put_one_frame(struct screen *s)
 {
-	char images[1024];
+	char images[sizeof(s->l.text)];
 	int64_t n;
 
 	n = screen_each(s, "one_frame", 0, screen_add_image);

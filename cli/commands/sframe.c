@@ -15,8 +15,8 @@ static const struct opt opts[] = {
 		 "compare the section with the code and with .eh_frame; status "
 		 "4 if there are errors"),
 	OPT_FLAG(0, "unwind", &unwind,
-		 "compare unwinding a capture's stack dumps by SFrame alone "
-		 "with all tables"),
+		 "compare unwinding of stack dumps by SFrame alone with "
+		 "unwinding by all tables"),
 	OPT_FLAG(
 		0, "readiness", &readiness,
 		"print which share of the samples of a database or capture can "

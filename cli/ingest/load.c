@@ -34,10 +34,10 @@
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 #include "stitch/unwinder.h"
-#include "symbolize/files/layout.h"
+#include "symbolize/files/mapping_offsets.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
-#include "symbolize/unwind/unwind_pair.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 /* Number of facts between flushes, which check for Ctrl-C, and between updates
  * of the progress line. The latter is small, as a quiet pipe has few facts. */
@@ -109,10 +109,11 @@ struct load {
 	struct stitch *stitch;
 	struct mapped *mapped;
 	struct jitted *jitted;
-	struct symbolizer *symbolizer;	/* NULL: read no programs */
-	struct unwinder *unwinder;	/* NULL: infer no caller */
-	struct unwind_pair_count *pair; /* for unwind_pair_new(); NULL: none */
-	bool unnamed;			/* names are not needed */
+	struct symbolizer *symbolizer; /* NULL: read no programs */
+	struct unwinder *unwinder;     /* NULL: infer no caller */
+	struct unwind_compare_count
+		*pair; /* for unwind_compare_new(); NULL: none */
+	bool unnamed;  /* names are not needed */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -401,7 +402,7 @@ out:
 static size_t file_parts(void *arg, const struct image *img,
 			 struct file_part *out, size_t max)
 {
-	return layout_parts(arg, img, out, max);
+	return mapping_offsets_parts(arg, img, out, max);
 }
 
 /* Stores the difference between ns since 1970 and times of the timeline, if the
@@ -454,10 +455,10 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	 * same. */
 	if (!no_symbols || name_has_places() || ld->pair) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
-		ld->unwinder = ld->pair
-				       ? unwind_pair_new(ld->symbolizer,
-							 ld->frames, ld->pair)
-				       : unwind_new(ld->symbolizer, ld->frames);
+		ld->unwinder =
+			ld->pair ? unwind_compare_new(ld->symbolizer,
+						      ld->frames, ld->pair)
+				 : unwind_new(ld->symbolizer, ld->frames);
 	}
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
@@ -590,7 +591,7 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 			       damaged, err);
 }
 
-int load_unnamed(const char *path, struct unwind_pair_count *pair,
+int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err)
 {
 	char *paths[] = { (char *)path };

@@ -29,8 +29,8 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 
 /* Reads one capture into a temporary database for its stacks, without names.
  * pair: also unwind its stack dumps with SFrame; NULL: do not. */
-struct unwind_pair_count;
-int load_unnamed(const char *path, struct unwind_pair_count *pair,
+struct unwind_compare_count;
+int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err);
 /* Returns the folder for temporary files: $TMPDIR, or /tmp. */
 const char *load_temp_dir(void);

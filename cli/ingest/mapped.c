@@ -14,7 +14,7 @@
 #include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
-#include "symbolize/files/layout.h"
+#include "symbolize/files/mapping_offsets.h"
 
 #define PATH_SIZE 4096
 /* At most so many files are read for the offsets of their mappings. */
@@ -141,7 +141,7 @@ static void prove_file(struct mapped *md, const struct symbolizer *sy,
 		       struct rec_map *map, size_t n, size_t i, bool *seen)
 {
 	const struct image img = { .kind = IMAGE_FILE, .path = map[i].path };
-	struct layout_map group[GROUP_MAX];
+	struct mapping_offset group[GROUP_MAX];
 	size_t at[GROUP_MAX];
 	size_t n_group = 0;
 
@@ -151,11 +151,11 @@ static void prove_file(struct mapped *md, const struct symbolizer *sy,
 		seen[k] = true;
 		at[n_group] = k;
 		group[n_group++] =
-			(struct layout_map){ map[k].start,
-					     map[k].start + map[k].len, 0 };
+			(struct mapping_offset){ map[k].start,
+						 map[k].start + map[k].len, 0 };
 	}
 	if (md->proofs++ >= PROOFS_MAX ||
-	    !layout_prove(sy, &img, group, n_group))
+	    !mapping_offsets_prove(sy, &img, group, n_group))
 		return;
 	for (size_t k = 0; k < n_group; k++) {
 		map[at[k]].pgoff = group[k].pgoff;

@@ -21,8 +21,10 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
-#include "symbolize/names/pool.h"
+#include "symbolize/pool.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/names/section_hashes.h"
+#include "symbolize/files/fetch.h"
 
 static const char *symfs, *kallsyms, *vmlinux;
 static bool no_demangle, no_inline, no_cache, use_debuginfod;
@@ -174,7 +176,7 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		ret = store_note(s->db, "debuginfod", rep.missing, err);
 	s->counts->fetched += rep.fetched;
 	s->counts->missing += rep.missing[0] != '\0';
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	s->counts->images++;
 	s->counts->named += s->counts->found > before;
 	s->counts->offsets += n;
@@ -187,7 +189,7 @@ static int check_fetch(struct err *err)
 
 	if (!use_debuginfod)
 		return 0;
-	if (!symbolize_can_fetch())
+	if (!fetch_available())
 		return err_set(err, ERR_USAGE,
 			       "--debuginfod: libdebuginfod is not here");
 	if (!urls || !*urls)
@@ -458,9 +460,9 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 	rows_build_id(r, IMAGE_SECTIONS_BUILD_ID, &img);
 	if (!strncmp(c->last, rows_text(r, IMAGE_SECTIONS_FILE),
 		     sizeof(c->last) - 1) ||
-	    !symbolize_section(rows_text(r, IMAGE_SECTIONS_FILE),
-			       rows_text(r, IMAGE_SECTIONS_NAME), &img,
-			       &hash) ||
+	    !section_hashes_of_file(rows_text(r, IMAGE_SECTIONS_FILE),
+				    rows_text(r, IMAGE_SECTIONS_NAME), &img,
+				    &hash) ||
 	    hash == (uint64_t)rows_int(r, IMAGE_SECTIONS_HASH))
 		return 0;
 	snprintf(c->last, sizeof(c->last), "%s",

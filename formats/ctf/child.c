@@ -22,6 +22,7 @@
 #include "formats/ctf/ctf.h"
 #include "formats/ctf/ring.h"
 #include "stitch/base/err.h"
+#include "stitch/base/sanitizers.h"
 
 /* Beside what this process has already. */
 #define MEMORY_MAX ((rlim_t)4 << 30)
@@ -105,7 +106,7 @@ static void put_item(struct ctf *ctf, uint32_t trace, const struct ctf_due *d)
 
 static void go(struct ctf *ctf)
 {
-	struct ctf_due d;
+	struct ctf_due d = { 0 };
 	uint32_t trace;
 
 	ctf_merge_start(ctf);
@@ -122,9 +123,8 @@ static void go(struct ctf *ctf)
 	ctf_ring_flush(ctf->ring);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) &&                                          \
-	!defined(__SANITIZE_THREAD__) /* which needs address space without a   \
-					 limit */
+/* Sanitizers need address space without a limit. */
+#if !SANITIZERS_ADDRESS && !SANITIZERS_THREAD
 /* What the process has now; 0: not known. */
 static rlim_t memory_now(void)
 {
@@ -170,7 +170,7 @@ static void settle_in(struct ctf *ctf)
 	setrlimit(RLIMIT_CORE, &none);
 	dup2(null, 0);
 	dup2(null, 1);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SANITIZERS_ADDRESS && !SANITIZERS_THREAD
 	dup2(ctf->child_err >= 0 ? ctf->child_err : null, 2);
 #endif
 	limit_memory();
@@ -237,7 +237,7 @@ void ctf_child_end(struct ctf *ctf, struct err *err)
 			;
 		if (err)
 			say_end(ctf, status, err);
-#ifdef __SANITIZE_ADDRESS__
+#if SANITIZERS_ADDRESS
 		/* a report of the sanitizers must not pass for damage */
 		assert(!err || !WIFEXITED(status));
 #endif

@@ -16,6 +16,7 @@
 
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/sanitizers.h"
 
 #define SECONDS_MAX 20
 #define MEMORY_MAX ((rlim_t)4 << 30)
@@ -75,7 +76,7 @@ static void child(struct ctf_trace *tr, int out)
 	dup2(out, 2);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_CPU, SECONDS_MAX);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SANITIZERS_ADDRESS && !SANITIZERS_THREAD
 	limit(RLIMIT_AS, MEMORY_MAX);
 #endif
 	_exit((int)go(tr));

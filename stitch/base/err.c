@@ -1,6 +1,11 @@
 /* err.c - error codes, and messages that a user can act on. */
 #include "stitch/base/err.h"
 
+/* What is defined here are the functions behind the macros. */
+#undef err_set
+#undef err_at
+#undef err_while
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

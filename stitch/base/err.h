@@ -32,4 +32,16 @@ int err_at(struct err *err, const char *path, uint64_t off, const char *fmt,
 /* Puts "while ...: " in front of the message that *err has. */
 int err_while(struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* At the place of the call the compiler sees that these return -1. Without
+ * that, gcc 12 warns at -O1, -Os and with -flto of values that "may be used
+ * uninitialized" behind a function that fills them only when it returns 0. */
+static inline int err_failed(int ret)
+{
+	(void)ret;
+	return -1;
+}
+#define err_set(...) err_failed(err_set(__VA_ARGS__))
+#define err_at(...) err_failed(err_at(__VA_ARGS__))
+#define err_while(...) err_failed(err_while(__VA_ARGS__))
 #endif

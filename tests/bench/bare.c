@@ -12,7 +12,7 @@
 #define BUFFERS 16
 
 /* Processor time: other programs may want the machine meanwhile. */
-static double now(void)
+static double bench_bare_now(void)
 {
 	struct timespec t;
 
@@ -20,8 +20,8 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int count(struct tracecmd_input *in, struct tep_record *rec, int cpu,
-		 void *arg)
+static int bench_bare_count(struct tracecmd_input *in, struct tep_record *rec,
+			    int cpu, void *arg)
 {
 	uint64_t *n = arg;
 
@@ -33,7 +33,7 @@ static int count(struct tracecmd_input *in, struct tep_record *rec, int cpu,
 }
 
 /* The file's top buffer, and those with names. */
-static int once(const char *path, uint64_t *n, double *took)
+static int bench_bare_once(const char *path, uint64_t *n, double *took)
 {
 	struct tracecmd_input *in[BUFFERS];
 	int n_in = 1;
@@ -47,12 +47,12 @@ static int once(const char *path, uint64_t *n, double *took)
 		in[n_in] = tracecmd_buffer_instance_handle(in[0], i);
 		n_in += in[n_in] != NULL;
 	}
-	double start = now();
+	double start = bench_bare_now();
 
 	*n = 0;
 	int rc = tracecmd_iterate_events_multi(in, n_in, count, n);
 
-	*took = now() - start;
+	*took = bench_bare_now() - start;
 	while (n_in)
 		tracecmd_close(in[--n_in]);
 	return rc;
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 5; i++) {
 		double took = 0;
 
-		if (once(argv[1], &n, &took)) {
+		if (bench_bare_once(argv[1], &n, &took)) {
 			fprintf(stderr, "bare: cannot read %s\n", argv[1]);
 			return 1;
 		}

@@ -9,6 +9,20 @@ error when there is such a one, or when in a program of x86-64 more than 1 in
 1000 stacks are in others than these: libdw has one frame more, which is no
 code (unmapped); libdw ends, or skips frames, where it finds no register that
 a "pop" has just taken off the stack (further, skipped).
+
+Measured (samples, identical, the others):
+
+C++ -O2             16,966  99.69 %  41 unmapped, 12 further
+C++ -O0             11,430  98.97 %  117 further, 1 skipped
+C -O2, clang -O3    19,453  99.99 %  1 further
+Rust -O             17,284  99.66 %  22 unmapped, 37 further
+Go 1.19             14,368  95.22 %  687 unmapped
+C, 32 bits           9,815  63.17 %  3,590 unmapped, 24 pointer, 1 further
+
+unmapped: Go switches stacks within functions whose tables do not tell, and
+glibc's 32-bit memcpy pushes a register without telling. further: right before
+ret, libdw looks for the frame pointer where it was before pop. pointer: the
+32-bit vdso is not at hand.
 """
 
 import os

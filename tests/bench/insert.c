@@ -19,7 +19,7 @@
 #include "stitch/source.h"
 #include "stitch/fact.h"
 
-static double now(void)
+static double bench_insert_now(void)
 {
 	struct timespec t;
 
@@ -53,7 +53,7 @@ static void make_event(struct fact *f, uint32_t i)
 	};
 }
 
-static int failed(const struct err *err)
+static int bench_insert_failed(const struct err *err)
 {
 	fprintf(stderr, "insert: %s\n", err->msg);
 	return 1;
@@ -75,7 +75,7 @@ static double by_store(const char *path, uint32_t n, double *main_ns,
 	struct frames *fr = frames_new();
 	struct ledger *lg = ledger_new();
 	struct fact f;
-	double t = now();
+	double t = bench_insert_now();
 	struct store *db = store_create(path, &o, fr, err);
 	int rc = db ? store_capture(db, &src, err) : -1;
 	double t1 = worked();
@@ -88,13 +88,13 @@ static double by_store(const char *path, uint32_t n, double *main_ns,
 	if (!rc)
 		rc = store_finish(db, lg, err);
 	store_close(db);
-	t = now() - t;
+	t = bench_insert_now() - t;
 	ledger_free(lg);
 	frames_free(fr);
 	return rc ? -1 : t;
 }
 
-static void bind(sqlite3_stmt *st, int i, int64_t v)
+static void bench_insert_bind(sqlite3_stmt *st, int i, int64_t v)
 {
 	if (v)
 		sqlite3_bind_int64(st, i, v);
@@ -110,12 +110,12 @@ static void plain_row(sqlite3_stmt *st, uint32_t i)
 	sqlite3_bind_int64(st, 1, f.event.id);
 	sqlite3_bind_int64(st, 2, f.event.time);
 	sqlite3_bind_int64(st, 3, f.event.cpu);
-	bind(st, 4, f.event.thread);
-	bind(st, 5, f.event.comm);
+	bench_insert_bind(st, 4, f.event.thread);
+	bench_insert_bind(st, 5, f.event.comm);
 	sqlite3_bind_int64(st, 6, 1);
-	bind(st, 7, (int64_t)f.event.weight);
-	bind(st, 8, f.event.kraw);
-	bind(st, 9, f.event.uraw);
+	bench_insert_bind(st, 7, (int64_t)f.event.weight);
+	bench_insert_bind(st, 8, f.event.kraw);
+	bench_insert_bind(st, 9, f.event.uraw);
 	sqlite3_step(st);
 	sqlite3_reset(st);
 }
@@ -124,7 +124,7 @@ static double by_plain(const char *path, uint32_t n, struct err *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *st = NULL;
-	double t = now();
+	double t = bench_insert_now();
 
 	unlink(path);
 	if (sqlite3_open(path, &db) ||
@@ -145,7 +145,7 @@ static double by_plain(const char *path, uint32_t n, struct err *err)
 	sqlite3_finalize(st);
 	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	sqlite3_close(db);
-	return now() - t;
+	return bench_insert_now() - t;
 }
 
 static double size_of(const char *path)
@@ -169,21 +169,21 @@ int main(int argc, char **argv)
 		bool good = by_plain(path, n, &err) >= 0;
 
 		unlink(path);
-		return good ? 0 : failed(&err);
+		return good ? 0 : bench_insert_failed(&err);
 	}
 	for (int round = 0; round < 3; round++) {
 		double ns;
 		double t = by_store(path, n, &ns, &err);
 
 		if (t < 0)
-			return failed(&err);
+			return bench_insert_failed(&err);
 		best[0] = t < best[0] ? t : best[0];
 		main_ns = ns < main_ns ? ns : main_ns;
 		double bytes = size_of(path);
 
 		t = by_plain(path, n, &err);
 		if (t < 0)
-			return failed(&err);
+			return bench_insert_failed(&err);
 		best[1] = t < best[1] ? t : best[1];
 		if (!round)
 			printf("bytes per row: store %.1f, plain %.1f\n",

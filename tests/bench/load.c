@@ -18,7 +18,7 @@ static volatile uint64_t sink;
 static double end_time;
 static int zero_fd;
 
-static double now(void)
+static double bench_load_now(void)
 {
 	struct timespec ts;
 
@@ -89,11 +89,11 @@ static void branch_c(uint64_t *state, int depth)
 	sink += 3;
 }
 
-static void work(uint64_t seed, double until)
+static void bench_load_work(uint64_t seed, double until)
 {
 	uint64_t state = seed * 2654435761u + 1;
 
-	while (now() < until)
+	while (bench_load_now() < until)
 		for (int i = 0; i < 100; i++)
 			descend(&state, (int)(next_random(&state) % 5));
 }
@@ -102,11 +102,11 @@ static void *thread_main(void *arg)
 {
 	uint64_t seed = (uint64_t)(uintptr_t)arg;
 
-	while (now() < end_time) {
-		work(seed, now() + 0.2);
+	while (bench_load_now() < end_time) {
+		bench_load_work(seed, bench_load_now() + 0.2);
 		pid_t pid = fork();
 		if (pid == 0) {
-			work(seed + 7, now() + 0.01);
+			bench_load_work(seed + 7, bench_load_now() + 0.01);
 			_exit(0);
 		}
 		if (pid > 0)
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	zero_fd = open("/dev/zero", O_RDONLY);
-	end_time = now() + strtod(argv[1], NULL);
+	end_time = bench_load_now() + strtod(argv[1], NULL);
 	for (long i = 0; i < n; i++)
 		if (pthread_create(&t[i], NULL, thread_main,
 				   (void *)(uintptr_t)(i + 1)))

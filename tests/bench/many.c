@@ -11,7 +11,7 @@
 
 typedef int spread_fn(int);
 
-static int run(int loops, char **lib)
+static int bench_many_run(int loops, char **lib)
 {
 	int sum = 0;
 
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 		return 2;
 	int n = (int)strtol(argv[1], NULL, 10);
 	if (!n)
-		return run((int)strtol(argv[2], NULL, 10), argv + 3);
+		return bench_many_run((int)strtol(argv[2], NULL, 10), argv + 3);
 	argv[1] = "0";
 	for (int i = 0; i < n; i++) {
 		int status;

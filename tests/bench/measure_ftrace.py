@@ -4,7 +4,12 @@
 See runs.py. In BIG every event has a kernel stack. Of ours, ingest uses two
 processors, trace-cmd one. Reading alone is compared by processor time, without
 opening the file: libtracecmd hands out entries, in order, and ours events with
-their stacks joined."""
+their stacks joined.
+
+Measured on 2 cores with trace-cmd 3.1.6 (1.12 million events, 136 MB): report
+4.7 s, ingest 0.42 s (--fields none) and 0.78 s (all), reading 0.12 s, bare
+iteration 0.18 s.
+"""
 
 import os
 import subprocess

@@ -71,23 +71,23 @@ struct stream {
 
 static struct stream streams[CPUS];
 
-static void put(struct stream *s, const void *p, size_t n)
+static void bench_mkctf_put(struct stream *s, const void *p, size_t n)
 {
 	memcpy(s->buf + s->len, p, n);
 	s->len += n;
 }
 
-static void put32(struct stream *s, uint32_t v)
+static void bench_mkctf_put32(struct stream *s, uint32_t v)
 {
-	put(s, &v, 4);
+	bench_mkctf_put(s, &v, 4);
 }
 
-static void put64(struct stream *s, uint64_t v)
+static void bench_mkctf_put64(struct stream *s, uint64_t v)
 {
-	put(s, &v, 8);
+	bench_mkctf_put(s, &v, 8);
 }
 
-static int flush(struct stream *s)
+static int bench_mkctf_flush(struct stream *s)
 {
 	const uint32_t magic = 0xC1FC1FC1;
 	size_t len = s->len;
@@ -96,25 +96,25 @@ static int flush(struct stream *s)
 	if (len <= HEAD)
 		return 0;
 	s->len = 0;
-	put(s, &magic, 4);
+	bench_mkctf_put(s, &magic, 4);
 	for (int i = 1; i <= 16; i++)
 		s->buf[s->len++] = (unsigned char)i;
-	put32(s, 0);
-	put64(s, s->cpu);
-	put64(s, s->begin);
-	put64(s, s->last);
-	put64(s, len * 8);
-	put64(s, PACKET * 8);
-	put64(s, s->seq++);
-	put64(s, 0);
-	put32(s, s->cpu);
+	bench_mkctf_put32(s, 0);
+	bench_mkctf_put64(s, s->cpu);
+	bench_mkctf_put64(s, s->begin);
+	bench_mkctf_put64(s, s->last);
+	bench_mkctf_put64(s, len * 8);
+	bench_mkctf_put64(s, PACKET * 8);
+	bench_mkctf_put64(s, s->seq++);
+	bench_mkctf_put64(s, 0);
+	bench_mkctf_put32(s, s->cpu);
 	memset(s->buf + len, 0, PACKET - len);
 	rc = fwrite(s->buf, PACKET, 1, s->f) == 1 ? 0 : -1;
 	s->len = HEAD;
 	return rc;
 }
 
-static void put_head(struct stream *s, uint32_t id, uint64_t t)
+static void bench_mkctf_put_head(struct stream *s, uint32_t id, uint64_t t)
 {
 	static const char name[17] = "worker";
 	uint32_t pid = 100;
@@ -122,73 +122,73 @@ static void put_head(struct stream *s, uint32_t id, uint64_t t)
 	if (s->len <= HEAD)
 		s->begin = t;
 	s->last = t;
-	put32(s, id | (uint32_t)(t & 0x7ffffff) << 5);
-	put32(s, pid);
-	put32(s, pid + s->cpu);
-	put(s, name, sizeof(name));
-	put64(s, 0x555500001000 + id * 16);
+	bench_mkctf_put32(s, id | (uint32_t)(t & 0x7ffffff) << 5);
+	bench_mkctf_put32(s, pid);
+	bench_mkctf_put32(s, pid + s->cpu);
+	bench_mkctf_put(s, name, sizeof(name));
+	bench_mkctf_put64(s, 0x555500001000 + id * 16);
 }
 
-static void put_stack(struct stream *s, uint64_t i)
+static void bench_mkctf_put_stack(struct stream *s, uint64_t i)
 {
 	uint32_t n = 5 + (uint32_t)(i % 12);
 
-	put64(s, s->cookie);
-	put32(s, n);
+	bench_mkctf_put64(s, s->cookie);
+	bench_mkctf_put32(s, n);
 	for (uint32_t k = 0; k < n; k++)
-		put64(s, 0x555500002000 + k * 64 + i % 7 * 4);
+		bench_mkctf_put64(s, 0x555500002000 + k * 64 + i % 7 * 4);
 }
 
 static void put_misc(struct stream *s, uint64_t i)
 {
 	double d = (double)i / 7;
 
-	put32(s, (uint32_t) - (int32_t)(i % 1000));
-	put(s, &d, 8);
-	put32(s, (uint32_t)(i % 10));
+	bench_mkctf_put32(s, (uint32_t) - (int32_t)(i % 1000));
+	bench_mkctf_put(s, &d, 8);
+	bench_mkctf_put32(s, (uint32_t)(i % 10));
 	for (uint32_t k = 0; k < 4; k++)
-		put32(s, k + (uint32_t)i);
-	put(s, "hello", 6);
+		bench_mkctf_put32(s, k + (uint32_t)i);
+	bench_mkctf_put(s, "hello", 6);
 }
 
-static void put_switch(struct stream *s, uint64_t i)
+static void bench_mkctf_put_switch(struct stream *s, uint64_t i)
 {
 	static const char name[2][16] = { "worker", "swapper" };
 	uint32_t tid = 100 + s->cpu;
 
 	for (uint64_t k = 0; k < 2; k++) {
-		put(s, name[(i + k) % 2], 16);
-		put32(s, (i + k) % 2 ? 0 : tid);
-		put32(s, 20);
+		bench_mkctf_put(s, name[(i + k) % 2], 16);
+		bench_mkctf_put32(s, (i + k) % 2 ? 0 : tid);
+		bench_mkctf_put32(s, 20);
 		if (!k)
-			put64(s, i % 2);
+			bench_mkctf_put64(s, i % 2);
 	}
 }
 
-static void put_event(struct stream *s, uint64_t i, uint64_t t)
+static void bench_mkctf_put_event(struct stream *s, uint64_t i, uint64_t t)
 {
 	uint32_t kind = (uint32_t)(i / CPUS % 20);
 
 	if (kind < 8) {
-		put_head(s, 0, t);
-		put64(s, ++s->cookie);
-		put32(s, (uint32_t)(i % 3));
-		put(s, "read", 5);
+		bench_mkctf_put_head(s, 0, t);
+		bench_mkctf_put64(s, ++s->cookie);
+		bench_mkctf_put32(s, (uint32_t)(i % 3));
+		bench_mkctf_put(s, "read", 5);
 	} else if (kind < 16) {
 		s->cookie -= kind == 8 ? 7 : 0;
-		put_head(s, 1, t);
-		put_stack(s, i);
+		bench_mkctf_put_head(s, 1, t);
+		bench_mkctf_put_stack(s, i);
 		s->cookie += kind < 15;
 	} else if (kind < 18) {
-		put_head(s, 2, t);
+		bench_mkctf_put_head(s, 2, t);
 		put_misc(s, i);
 	} else {
-		put_head(s, 3, t);
-		put_switch(s, i);
+		bench_mkctf_put_head(s, 3, t);
+		bench_mkctf_put_switch(s, i);
 	}
 }
 
-static FILE *create(const char *dir, const char *name)
+static FILE *bench_mkctf_create(const char *dir, const char *name)
 {
 	char path[4096];
 
@@ -196,9 +196,9 @@ static FILE *create(const char *dir, const char *name)
 	return fopen(path, "wb");
 }
 
-static int write_all(const char *dir, uint64_t n)
+static int bench_mkctf_write_all(const char *dir, uint64_t n)
 {
-	FILE *f = create(dir, "metadata");
+	FILE *f = bench_mkctf_create(dir, "metadata");
 
 	if (!f || fputs(metadata, f) < 0 || fclose(f))
 		return -1;
@@ -206,7 +206,7 @@ static int write_all(const char *dir, uint64_t n)
 		char name[16];
 
 		snprintf(name, sizeof(name), "ch_%u", c);
-		streams[c].f = create(dir, name);
+		streams[c].f = bench_mkctf_create(dir, name);
 		streams[c].len = HEAD;
 		streams[c].cpu = c;
 		streams[c].cookie = (uint64_t)(c + 1) << 40;
@@ -216,12 +216,12 @@ static int write_all(const char *dir, uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		struct stream *s = &streams[i % CPUS];
 
-		put_event(s, i, 1000000000 + i * 350);
-		if (s->len + 512 > PACKET && flush(s))
+		bench_mkctf_put_event(s, i, 1000000000 + i * 350);
+		if (s->len + 512 > PACKET && bench_mkctf_flush(s))
 			return -1;
 	}
 	for (uint32_t c = 0; c < CPUS; c++)
-		if (flush(&streams[c]) || fclose(streams[c].f))
+		if (bench_mkctf_flush(&streams[c]) || fclose(streams[c].f))
 			return -1;
 	return 0;
 }
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if ((mkdir(argv[1], 0777) && errno != EEXIST) ||
-	    write_all(argv[1], strtoull(argv[2], NULL, 10))) {
+	    bench_mkctf_write_all(argv[1], strtoull(argv[2], NULL, 10))) {
 		perror(argv[1]);
 		return 1;
 	}

@@ -18,7 +18,7 @@ struct seen {
 };
 
 /* Processor time: other programs may want the machine meanwhile. */
-static double now(void)
+static double bench_read_now(void)
 {
 	struct timespec t;
 
@@ -26,7 +26,8 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int walk(struct order *ord, struct seen *seen, struct err *err)
+static int bench_read_walk(struct order *ord, struct seen *seen,
+			   struct err *err)
 {
 	struct record rec;
 	int got;
@@ -41,8 +42,8 @@ static int walk(struct order *ord, struct seen *seen, struct err *err)
 	return got;
 }
 
-static int once(const char *path, struct seen *seen, double *took,
-		struct err *err)
+static int bench_read_once(const char *path, struct seen *seen, double *took,
+			   struct err *err)
 {
 	const struct source_opts opts = { .temp_dir = "/tmp" };
 	struct ledger *lg = ledger_new();
@@ -52,11 +53,11 @@ static int once(const char *path, struct seen *seen, double *took,
 
 	*seen = (struct seen){ 0 };
 	if (src && !src->ops->scan(src, err)) {
-		double start = now();
+		double start = bench_read_now();
 
 		order_add(ord, src);
-		rc = walk(ord, seen, err);
-		*took = now() - start;
+		rc = bench_read_walk(ord, seen, err);
+		*took = bench_read_now() - start;
 	} else if (src) {
 		source_close(src);
 	}
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 5; i++) {
 		double took = 0;
 
-		if (once(argv[1], &seen, &took, &err)) {
+		if (bench_read_once(argv[1], &seen, &took, &err)) {
 			fprintf(stderr, "read: %s\n", err.msg);
 			return 1;
 		}

@@ -7,6 +7,14 @@ unwinding and libdw's (one Dwfl, kept) on the same samples in one run, tables
 included; and, as whole programs, perf script --no-inline and our ingest, which
 stores what it finds. All times are of the processor. Then how that grows with
 the processes of one program and with its libraries: each table is made once.
+
+Measured on 2 cores: 134,390 samples of cc1 are unwound at 560,000 a second,
+tables included, 6.3 times as fast as by libdw and 31 times as fast as perf
+script prints them; ingest, which stores all of it, at 119,000 a second, 6.7
+times. 1,000 processes of one program with 10 libraries: 13 tables are made,
+once each, and 207,000 samples a second are unwound, where libdw, which has a
+Dwfl for each process, comes to 13,500; 100 libraries in one process: 160,000
+and 78,000.
 """
 
 import os

@@ -38,7 +38,7 @@
 #define WALK_MAX 4000000000u
 #define CHAINS_MIN 100
 
-static double now(void)
+static double bench_waiting_now(void)
 {
 	struct timespec t;
 
@@ -77,7 +77,7 @@ static int made_next(struct source *src, struct ref *ref, struct err *err)
 	return 1;
 }
 
-static void make_map(struct record *rec)
+static void bench_waiting_make_map(struct record *rec)
 {
 	rec->kind = REC_MAP;
 	rec->tid = PID;
@@ -86,8 +86,8 @@ static void make_map(struct record *rec)
 	rec->map.path = "/bin/made";
 }
 
-static void make_chain(struct made *m, struct record *rec, uint64_t task,
-		       uint64_t turn)
+static void bench_waiting_make_chain(struct made *m, struct record *rec,
+				     uint64_t task, uint64_t turn)
 {
 	rec->kind = REC_CHAIN;
 	rec->chain.cookie = m->cookie[task];
@@ -121,7 +121,7 @@ static int made_decode(struct source *src, const struct ref *ref,
 	(void)err;
 	*rec = (struct record){ .pid = PID, .time = ref->key, .off = k };
 	if (k == 0) {
-		make_map(rec);
+		bench_waiting_make_map(rec);
 		return 0;
 	}
 	bool first = --k < m->tasks;
@@ -133,7 +133,7 @@ static int made_decode(struct source *src, const struct ref *ref,
 	if (first || (k - m->tasks) % 2)
 		make_sample(m, rec, task, turn);
 	else
-		make_chain(m, rec, task, turn);
+		bench_waiting_make_chain(m, rec, task, turn);
 	return 0;
 }
 
@@ -201,9 +201,9 @@ static double ours_once(uint64_t tasks, uint64_t busy, uint64_t records)
 
 	while (stitch_next(st, &f, &err) > 0) {
 		if (f.kind == FACT_EVENT && f.event.id == tasks)
-			from = now();
+			from = bench_waiting_now();
 		if (f.kind == FACT_EVENT && f.event.id == last)
-			to = now();
+			to = bench_waiting_now();
 		matched += f.kind == FACT_REQUEST &&
 			   f.request.verdict == REQ_MATCHED;
 	}
@@ -256,7 +256,7 @@ static double perfs(uint64_t tasks, uint64_t records, uint64_t *chains)
 		tail->next = &node[i];
 		tail = &node[i];
 	}
-	double from = now();
+	double from = bench_waiting_now();
 
 	for (uint64_t c = 0; c < *chains; c++) {
 		int32_t tid = (int32_t)(1 + c % tasks);
@@ -281,7 +281,7 @@ static double perfs(uint64_t tasks, uint64_t records, uint64_t *chains)
 		tail->next = done;
 		tail = done;
 	}
-	double took = now() - from;
+	double took = bench_waiting_now() - from;
 
 	free(node);
 	return out == *chains ? took / (double)(2 * *chains) : -1;

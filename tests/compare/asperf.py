@@ -23,6 +23,17 @@ it says nothing):
 queue          perf's queue had the samples in another order than time has:
                one of them is older than what a FINISHED_ROUND had let through
                already (perf says "out of order events")
+
+In all 21 captures for which perf's two texts are at hand (26226 samples with a
+cookie) there is no difference. Two things look like one:
+
+- of defer-exitexec-s the unmerged text has chains without addresses, because
+  perf asks the capture's first event which fields of a chain to print: these
+  addresses are taken from the bytes, by cookie;
+- defer-lost-clock has three samples that perf's queue had out of time order,
+  0.1 ms older than what a FINISHED_ROUND had let through. Each waits for a
+  chain that comes later still, so it comes out behind the same samples either
+  way.
 """
 
 import collections

@@ -4,13 +4,33 @@
 NAME.analysis.json holds counts made from the bytes of the capture by a program
 that shares nothing with us; tools/lostacct.py of the shared folder adds cookies
 and the kernel's own count of lost records up against each other, and what it
-said of the captures of the project is in NAME.lostacct.txt. Where our number differs for a reason, expect-audit.txt has a line
-"CAPTURE NUMBER ours", and tests/README.md the reason; such a line that no
+said of the captures of the project is in NAME.lostacct.txt. Where our number
+differs for a reason, expect-audit.txt has a line "CAPTURE NUMBER ours", and the
+list below the reason; such a line that no
 longer differs is a failure too.
 
 Of a capture from which nothing was dropped, nobody may be accused: no half is
 lost or unexplained, no counter is missing without a reason, no rule that
-breaks has a finding."""
+breaks has a finding.
+
+Where a column of the database counts something else than a number of the
+reference, the scripts ask for the same thing:
+
+- chains after EXIT (tidreuse-defer 45): ours are per life, and also those of a
+  life whose tid another one has later (144 with flag 16). counts.py leaves out
+  those of which a later life of the number ends;
+- joins across exec (tidreuse-defer 82): ours are per request, all samples of
+  the cookie (163 with flag 2). counts.py counts cookies;
+- duplicates (defer-lost-clock 7): samples are marked, chains have a verdict.
+  counts.py adds both;
+- the sum of LOST_SAMPLES (defer-lost-clock 2959): the drops that LOST tells of
+  (2894), and 65 more. The rows lost_total are the sum; counts = 1 (lost and
+  lost_end) adds up to it too, each drop once;
+- the kernel's count of lost defer_output records (defer-lost-clock 826): it is
+  of all records of that event, also MMAP, COMM and EXIT. It is not equal by
+  nature to 801 = 71 cookies without a chain + 730 missing; see
+  backstitch-formats(5), "Deferred stacks: counters".
+"""
 
 import collections
 import json

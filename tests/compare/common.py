@@ -5,6 +5,7 @@ where it exists. find() and place() look through both, so a script needs no
 list of its own for either, and a capture that is in both is compared once."""
 
 import collections
+import fcntl
 import glob
 import gzip
 import json
@@ -176,6 +177,13 @@ def ingest(c, *options):
     if "--no-symbols" in options:
         tag = ".symfs"  # no capture is named so
     db = os.path.join(CACHE, c.name + tag + ".db")
+    # scripts that run side by side want the same databases
+    with open(db + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return ingest_locked(c, db, options)
+
+
+def ingest_locked(c, db, options):
     state = db + ".state"
     newest = max(os.path.getmtime(BACKSTITCH), os.path.getmtime(c.path))
     if (os.path.exists(db) and os.path.exists(state)

@@ -23,7 +23,14 @@ losses between them, and each row of the audit is asked for its reasons:
               number of LOST_SAMPLES; what a ring lost after its last LOST;
               where a ring that overwrites begins; when an event was stopped
 
-Where a capture has no times, the place in the file stands for them."""
+Where a capture has no times, the place in the file stands for them.
+
+request.until_ns is 2 ms after an EXIT, because the kernel writes the chain
+after it (0.4 ms was the longest), and the time of the capture's last record
+where nothing closed the cookie. A ring that overwrites leaves no LOST record,
+so that its missing halves may name no loss; that it begins later than they are
+due is checked instead.
+"""
 
 import collections
 import sys

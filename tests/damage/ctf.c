@@ -34,7 +34,7 @@ static struct file file[FILES_MAX];
 static size_t n_file;
 static char folder[128];
 
-static void put(const struct file *f, size_t len)
+static void damage_ctf_put(const struct file *f, size_t len)
 {
 	char path[1500];
 
@@ -48,8 +48,8 @@ static void put(const struct file *f, size_t len)
 	close(fd);
 }
 
-static bool seen(void *arg, struct source *src, const struct ref *ref,
-		 const struct record *rec)
+static bool damage_ctf_seen(void *arg, struct source *src,
+			    const struct ref *ref, const struct record *rec)
 {
 	(void)arg;
 	(void)src;
@@ -62,7 +62,8 @@ static struct outcome read_trace(void)
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
 
-	damage_read(ctf_ops.open(folder, NULL, lg, &o.err), lg, seen, NULL, &o);
+	damage_read(ctf_ops.open(folder, NULL, lg, &o.err), lg, damage_ctf_seen,
+		    NULL, &o);
 	return o;
 }
 
@@ -92,61 +93,64 @@ static void learn(const struct file *f, struct learnt *t)
 		ctf_chain_release(&ch);
 		if (!more)
 			continue;
-		put(f, off);
+		damage_ctf_put(f, off);
 		t->end[t->n] = off;
 		t->events[t->n++] = read_trace().n;
 	}
-	put(f, f->len);
+	damage_ctf_put(f, f->len);
 	arena_release(&arena);
 }
 
-static int try_cut(const struct file *f, uint64_t at, const struct learnt *t)
+static int damage_ctf_try_cut(const struct file *f, uint64_t at,
+			      const struct learnt *t)
 {
 	size_t k = t->n - 1;
 
-	put(f, at);
+	damage_ctf_put(f, at);
 	struct outcome o = read_trace();
 
-	put(f, f->len);
+	damage_ctf_put(f, f->len);
 	while (t->end[k] > at)
 		k--;
 	if (!o.opened || o.failed)
-		return complain("cut was refused", at, &o);
+		return damage_complain("cut was refused", at, &o);
 	if (t->end[k] != at && !o.damage)
-		return complain("cut is not in the ledger", at, &o);
+		return damage_complain("cut is not in the ledger", at, &o);
 	if (o.n != t->events[k])
-		return complain("cut loses whole packets", at, &o);
+		return damage_complain("cut loses whole packets", at, &o);
 	return 0;
 }
 
-static int try_flip(struct file *f)
+static int damage_ctf_try_flip(struct file *f)
 {
 	struct flips fl;
 
-	flip(&fl, f->data, f->len, 0);
-	put(f, f->len);
+	damage_flip(&fl, f->data, f->len, 0);
+	damage_ctf_put(f, f->len);
 	struct outcome o = read_trace();
 
-	flip_back(&fl, f->data);
-	put(f, f->len);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	damage_flip_back(&fl, f->data);
+	damage_ctf_put(f, f->len);
+	return damage_is_silent(&o)
+		       ? damage_complain("flip without a message", fl.at[0], &o)
+		       : 0;
 }
 
 static int try_meta_cut(const struct file *f)
 {
 	uint64_t at = random_below(f->len);
 
-	put(f, at);
+	damage_ctf_put(f, at);
 	struct outcome o = read_trace();
 
-	put(f, f->len);
-	if (is_silent(&o))
-		return complain("cut metadata without a message", at, &o);
+	damage_ctf_put(f, f->len);
+	if (damage_is_silent(&o))
+		return damage_complain("cut metadata without a message", at,
+				       &o);
 	return 0;
 }
 
-static void take_file(const char *dir, const char *name)
+static void damage_ctf_take_file(const char *dir, const char *name)
 {
 	char path[512];
 	struct stat st;
@@ -158,8 +162,8 @@ static void take_file(const char *dir, const char *name)
 	struct file *f = &file[n_file++];
 
 	snprintf(f->name, sizeof(f->name), "%s", name);
-	f->data = slurp(path, &f->len);
-	put(f, f->len);
+	f->data = slurp_slurp(path, &f->len);
+	damage_ctf_put(f, f->len);
 }
 
 /* The metadata first. */
@@ -178,12 +182,12 @@ static void take_trace(char *metadata)
 		 tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder))
 		exit(2);
-	take_file(metadata, "metadata");
+	damage_ctf_take_file(metadata, "metadata");
 	int n = scandir(metadata, &list, NULL, alphasort);
 
 	for (int i = 0; i < n; i++) {
 		if (strcmp(list[i]->d_name, "metadata"))
-			take_file(metadata, list[i]->d_name);
+			damage_ctf_take_file(metadata, list[i]->d_name);
 		free(list[i]);
 	}
 	free(list);
@@ -218,11 +222,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_cut(big, random_below(big->len), &t);
+		bad += damage_ctf_try_cut(big, random_below(big->len), &t);
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(big);
+		bad += damage_ctf_try_flip(big);
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(&file[0]) + try_meta_cut(&file[0]);
+		bad += damage_ctf_try_flip(&file[0]) + try_meta_cut(&file[0]);
 	uint64_t events = t.events[t.n - 1];
 
 	free(t.events);

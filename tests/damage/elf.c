@@ -30,7 +30,8 @@ struct answers {
 	bool bad;
 };
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int damage_elf_count(void *arg, const struct symbol *sym,
+			    struct err *err)
 {
 	struct answers *a = arg;
 
@@ -55,7 +56,7 @@ static struct piece *pieces;
 static size_t n_pieces, cap_pieces;
 static struct code_place code[OFFSETS];
 
-static void look_around(const char *path)
+static void damage_elf_look_around(const char *path)
 {
 	struct err err;
 	struct elf_file *ef = elf_file_open(path, &err);
@@ -102,9 +103,10 @@ static int name(const unsigned char *p, size_t len, struct answers *a)
 		&(struct symbolize_opts){ .symfs = "/proc", .no_live = true });
 	struct image img = { .kind = IMAGE_FILE, .path = path + 5 };
 	clock_gettime(CLOCK_MONOTONIC, &t0);
-	int rc = symbolize_image(sy, &img, code, OFFSETS, count, a, &rep, &err);
+	int rc = symbolize_image(sy, &img, code, OFFSETS, damage_elf_count, a,
+				 &rep, &err);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	close(fd);
 	return rc || a->told != OFFSETS || a->bad ||
@@ -120,10 +122,10 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
-	unsigned char *p = slurp(argv[1], &len);
+	unsigned char *p = slurp_slurp(argv[1], &len);
 	size_t n = strtoul(argv[2], NULL, 10);
 	accident = strtoull(argv[3], NULL, 10) * 2654435761u + 1;
-	look_around(argv[1]);
+	damage_elf_look_around(argv[1]);
 	if (name(p, len, &whole) || !whole.named || !whole.lines) {
 		printf("%s: %zu names, %zu lines: nothing to damage\n", argv[1],
 		       whole.named, whole.lines);

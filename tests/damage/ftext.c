@@ -14,8 +14,8 @@ struct places {
 	size_t n, cap;
 };
 
-static bool seen(void *arg, struct source *src, const struct ref *ref,
-		 const struct record *rec)
+static bool damage_ftext_seen(void *arg, struct source *src,
+			      const struct ref *ref, const struct record *rec)
 {
 	struct places *e = arg;
 
@@ -30,8 +30,8 @@ static bool seen(void *arg, struct source *src, const struct ref *ref,
 	return true;
 }
 
-static struct outcome read_bytes(const unsigned char *data, size_t n,
-				 struct places *e)
+static struct outcome damage_ftext_read_bytes(const unsigned char *data,
+					      size_t n, struct places *e)
 {
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
@@ -40,13 +40,13 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	/* what is left may look like nothing: read it all the same */
 	struct source *src = ftext_ops.open(path, NULL, lg, &o.err);
 
-	damage_read(src, lg, seen, e, &o);
+	damage_read(src, lg, damage_ftext_seen, e, &o);
 	close(fd);
 	return o;
 }
 
-static int try_cut(const unsigned char *data, uint64_t at,
-		   const struct places *e)
+static int damage_ftext_try_cut(const unsigned char *data, uint64_t at,
+				const struct places *e)
 {
 	uint64_t start = at;
 	uint64_t want = 0;
@@ -55,27 +55,23 @@ static int try_cut(const unsigned char *data, uint64_t at,
 		start--;
 	for (size_t i = 0; i < e->n; i++)
 		want += e->off[i] < start;
-	struct outcome o = read_bytes(data, at, NULL);
+	struct outcome o = damage_ftext_read_bytes(data, at, NULL);
 
 	if (!o.opened)
-		return at && !o.err.msg[0] ? complain("no message", at, &o) : 0;
+		return at && !o.err.msg[0]
+			       ? damage_complain("no message", at, &o)
+			       : 0;
 	if (o.failed || o.n != want)
-		return complain("events of a cut", at, &o);
+		return damage_complain("events of a cut", at, &o);
 	if (start < at && !o.damage)
-		return complain("a cut without a trace", at, &o);
+		return damage_complain("a cut without a trace", at, &o);
 	return 0;
 }
 
-static int try_flip(unsigned char *data, size_t n)
+static struct outcome damage_ftext_read_plain(const unsigned char *data,
+					      size_t n)
 {
-	struct flips fl;
-
-	flip(&fl, data, n, 0);
-	struct outcome o = read_bytes(data, n, NULL);
-
-	flip_back(&fl, data);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return damage_ftext_read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -84,13 +80,12 @@ int main(int argc, char **argv)
 	size_t n;
 	int bad = 0;
 	uint64_t tries = damage_start(argc, argv, "damage-ftext CAPTURE");
-	unsigned char *data = slurp(argv[1], &n);
-	struct outcome whole = read_bytes(data, n, &e);
+	unsigned char *data = slurp_slurp(argv[1], &n);
+	struct outcome whole = damage_ftext_read_bytes(data, n, &e);
 
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_cut(data, random_below(n), &e);
-	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n);
+		bad += damage_ftext_try_cut(data, random_below(n), &e);
+	bad += damage_flips(data, n, tries, 0, damage_ftext_read_plain);
 	free(data);
 	free(e.off);
 	bad += !whole.n;

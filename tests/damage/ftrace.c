@@ -17,7 +17,8 @@ struct ends {
 	uint64_t first; /* of the rings */
 };
 
-static void note_end(struct ft *ft, struct ends *e, const struct ref *ref)
+static void damage_ftrace_note_end(struct ft *ft, struct ends *e,
+				   const struct ref *ref)
 {
 	const struct ft_stream *s = &ft->stream[ref->handle >> 48];
 	uint64_t place = ref->handle & (((uint64_t)1 << 48) - 1);
@@ -34,19 +35,19 @@ static void note_end(struct ft *ft, struct ends *e, const struct ref *ref)
 }
 
 /* Events, whatever stands in them. */
-static bool seen(void *arg, struct source *src, const struct ref *ref,
-		 const struct record *rec)
+static bool damage_ftrace_seen(void *arg, struct source *src,
+			       const struct ref *ref, const struct record *rec)
 {
 	(void)rec;
 	if (ref->kind != CLASS_SAMPLE)
 		return false;
 	if (arg)
-		note_end(ft_of(src), arg, ref);
+		damage_ftrace_note_end(ft_from_source(src), arg, ref);
 	return true;
 }
 
-static struct outcome read_bytes(const unsigned char *data, size_t n,
-				 struct ends *e)
+static struct outcome damage_ftrace_read_bytes(const unsigned char *data,
+					       size_t n, struct ends *e)
 {
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
@@ -54,49 +55,35 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 	int fd = damage_file(data, n, path);
 	struct source *src = formats_open(path, NULL, lg, &o.err);
 
-	damage_read(src, lg, seen, e, &o);
+	damage_read(src, lg, damage_ftrace_seen, e, &o);
 	close(fd);
 	return o;
 }
 
-static uint64_t ends_before(const struct ends *e, uint64_t at)
+static int damage_ftrace_try_cut(const unsigned char *data, uint64_t at,
+				 uint64_t last, const struct ends *e)
 {
-	uint64_t n = 0;
+	struct outcome o = damage_ftrace_read_bytes(data, at, NULL);
 
-	for (size_t i = 0; i < e->n; i++)
-		n += e->end[i] <= at;
-	return n;
-}
-
-static int try_cut(const unsigned char *data, uint64_t at, uint64_t last,
-		   const struct ends *e)
-{
-	struct outcome o = read_bytes(data, at, NULL);
-
-	if (is_silent(&o))
-		return complain("cut without a message", at, &o);
+	if (damage_is_silent(&o))
+		return damage_complain("cut without a message", at, &o);
 	/* with a page at least */
-	if (!last || !ends_before(e, at))
+	if (!last || !damage_ends_before(e->end, e->n, at))
 		return 0;
 	if (!o.opened || o.failed)
-		return complain("cut inside the rings was refused", at, &o);
+		return damage_complain("cut inside the rings was refused", at,
+				       &o);
 	if (!o.damage && at < last)
-		return complain("cut is not in the ledger", at, &o);
-	if (o.n != ends_before(e, at))
-		return complain("cut loses whole pages", at, &o);
+		return damage_complain("cut is not in the ledger", at, &o);
+	if (o.n != damage_ends_before(e->end, e->n, at))
+		return damage_complain("cut loses whole pages", at, &o);
 	return 0;
 }
 
-static int try_flip(unsigned char *data, size_t n)
+static struct outcome damage_ftrace_read_plain(const unsigned char *data,
+					       size_t n)
 {
-	struct flips fl;
-
-	flip(&fl, data, n, 4);
-	struct outcome o = read_bytes(data, n, NULL);
-
-	flip_back(&fl, data);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return damage_ftrace_read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -106,8 +93,8 @@ int main(int argc, char **argv)
 	size_t n;
 	int bad = 0;
 	uint64_t tries = damage_start(argc, argv, "damage-ftrace CAPTURE");
-	unsigned char *data = slurp(argv[1], &n);
-	struct outcome whole = read_bytes(data, n, &e);
+	unsigned char *data = slurp_slurp(argv[1], &n);
+	struct outcome whole = damage_ftrace_read_bytes(data, n, &e);
 
 	/* behind the rings stand names of sections only, which nobody needs */
 	for (size_t i = 0; whole.opened && !whole.damage && i < e.n; i++)
@@ -118,10 +105,9 @@ int main(int argc, char **argv)
 				      ? e.first + random_below(last - e.first)
 				      : random_below(n);
 
-		bad += try_cut(data, at, last, &e);
+		bad += damage_ftrace_try_cut(data, at, last, &e);
 	}
-	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n);
+	bad += damage_flips(data, n, tries, 4, damage_ftrace_read_plain);
 	free(data);
 	free(e.end);
 	return damage_done(argv[1], "events", whole.n, tries, bad);

@@ -20,29 +20,29 @@ struct ends {
 	bool pipe;  /* no length is recorded: a cut between records is no cut */
 };
 
-static void note_end(struct ends *e, const struct ref *ref)
+static void damage_perf_note_end(struct ends *e, const struct ref *ref)
 {
 	e->end = mem_grow(e->end, &e->cap, e->n + 1, sizeof(*e->end));
 	e->end[e->n++] = (ref->handle & (((uint64_t)1 << 48) - 1)) + ref->len;
 }
 
-static bool seen(void *arg, struct source *src, const struct ref *ref,
-		 const struct record *rec)
+static bool damage_perf_seen(void *arg, struct source *src,
+			     const struct ref *ref, const struct record *rec)
 {
 	struct ends *e = arg;
 
 	(void)src;
 	(void)rec;
 	if (e) {
-		note_end(e, ref);
+		damage_perf_note_end(e, ref);
 		e->plain &= !(ref->handle >> 48);
 	}
 	return true;
 }
 
 /* Reads n bytes as a capture from beginning to end. */
-static struct outcome read_bytes(const unsigned char *data, size_t n,
-				 struct ends *e)
+static struct outcome damage_perf_read_bytes(const unsigned char *data,
+					     size_t n, struct ends *e)
 {
 	struct outcome o = { 0 };
 	struct ledger *lg = ledger_new();
@@ -56,18 +56,9 @@ static struct outcome read_bytes(const unsigned char *data, size_t n,
 		e->last = perf_of(src)->file[0].end;
 		e->pipe = src->info.pipe || src->info.truncated;
 	}
-	damage_read(src, lg, seen, e, &o);
+	damage_read(src, lg, damage_perf_seen, e, &o);
 	close(fd);
 	return o;
-}
-
-static uint64_t ends_before(const struct ends *e, uint64_t at)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < e->n; i++)
-		n += e->end[i] <= at;
-	return n;
 }
 
 /* Is this the end of a record of any kind? Walks by sizes alone. */
@@ -108,33 +99,29 @@ static void skip_first(const unsigned char *data, size_t n, struct ends *e)
 	e->first += size;
 }
 
-static int try_cut(const unsigned char *data, uint64_t at, const struct ends *e)
+static int damage_perf_try_cut(const unsigned char *data, uint64_t at,
+			       const struct ends *e)
 {
-	struct outcome o = read_bytes(data, at, NULL);
+	struct outcome o = damage_perf_read_bytes(data, at, NULL);
 
-	if (is_silent(&o))
-		return complain("cut without a message", at, &o);
+	if (damage_is_silent(&o))
+		return damage_complain("cut without a message", at, &o);
 	if (at < e->first || at >= e->last)
 		return 0;
 	if (!o.opened || o.failed)
-		return complain("cut inside the records was refused", at, &o);
+		return damage_complain("cut inside the records was refused", at,
+				       &o);
 	if (!o.damage && !(e->pipe && is_boundary(data, at, e)))
-		return complain("cut is not in the ledger", at, &o);
-	if (e->plain && o.n != ends_before(e, at))
-		return complain("cut loses whole records", at, &o);
+		return damage_complain("cut is not in the ledger", at, &o);
+	if (e->plain && o.n != damage_ends_before(e->end, e->n, at))
+		return damage_complain("cut loses whole records", at, &o);
 	return 0;
 }
 
-static int try_flip(unsigned char *data, size_t n)
+static struct outcome damage_perf_read_plain(const unsigned char *data,
+					     size_t n)
 {
-	struct flips fl;
-
-	flip(&fl, data, n, 2);
-	struct outcome o = read_bytes(data, n, NULL);
-
-	flip_back(&fl, data);
-	return is_silent(&o) ? complain("flip without a message", fl.at[0], &o)
-			     : 0;
+	return damage_perf_read_bytes(data, n, NULL);
 }
 
 int main(int argc, char **argv)
@@ -143,8 +130,8 @@ int main(int argc, char **argv)
 	size_t n;
 	int bad = 0;
 	uint64_t tries = damage_start(argc, argv, "damage-perf CAPTURE");
-	unsigned char *data = slurp(argv[1], &n);
-	struct outcome whole = read_bytes(data, n, &e);
+	unsigned char *data = slurp_slurp(argv[1], &n);
+	struct outcome whole = damage_perf_read_bytes(data, n, &e);
 
 	/* of one that is damaged to begin with only an end is asked for */
 	if (!whole.opened || whole.failed || whole.damage)
@@ -152,9 +139,8 @@ int main(int argc, char **argv)
 	else if (e.pipe)
 		skip_first(data, n, &e);
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_cut(data, random_below(n), &e);
-	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n);
+		bad += damage_perf_try_cut(data, random_below(n), &e);
+	bad += damage_flips(data, n, tries, 2, damage_perf_read_plain);
 	free(data);
 	free(e.end);
 	return damage_done(argv[1], "records", whole.n, tries, bad);

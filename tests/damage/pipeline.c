@@ -110,7 +110,7 @@ static size_t strangers(const struct whole *part, const struct whole *all)
 
 /* ---- the samples of a file */
 
-static void walk(struct source *src, struct whole *w)
+static void damage_pipeline_walk(struct source *src, struct whole *w)
 {
 	struct err err = { 0 };
 	struct record rec;
@@ -152,7 +152,7 @@ static void find_ends(const unsigned char *data, size_t n, struct whole *w)
 		w->first = perf_of(src)->file[0].start;
 		w->last = perf_of(src)->file[0].end;
 		w->pipe = src->info.pipe || src->info.truncated;
-		walk(src, w);
+		damage_pipeline_walk(src, w);
 	}
 	source_close(src);
 	close(fd);
@@ -162,7 +162,8 @@ static void find_ends(const unsigned char *data, size_t n, struct whole *w)
 /* ---- one try */
 
 /* What must hold however it ended. */
-static int judge(struct pipeline *p, const char *what, uint64_t at)
+static int damage_pipeline_judge(struct pipeline *p, const char *what,
+				 uint64_t at)
 {
 	struct err err = { 0 };
 
@@ -183,7 +184,7 @@ static int judge_cut(struct pipeline *p, uint64_t at, const struct whole *w)
 	uint64_t want = 0;
 	int bad = 0;
 
-	if (judge(p, "cut", at))
+	if (damage_pipeline_judge(p, "cut", at))
 		return 1;
 	if (!w->sound || at < w->first || at >= w->last)
 		return 0;
@@ -205,8 +206,8 @@ static int judge_cut(struct pipeline *p, uint64_t at, const struct whole *w)
 	return bad;
 }
 
-static int try_cut(const unsigned char *data, uint64_t at,
-		   const struct whole *w)
+static int damage_pipeline_try_cut(const unsigned char *data, uint64_t at,
+				   const struct whole *w)
 {
 	struct pipeline p = pipeline_load(data, at, NULL);
 	int bad = judge_cut(&p, at, w);
@@ -237,28 +238,29 @@ static int try_commands(const unsigned char *data, size_t n, uint64_t at)
 		    p.err.code == ERR_DB)
 			return wrong(pipeline_reads_all[i][0], at, &p);
 	}
-	return judge(&p, "commands", at);
+	return damage_pipeline_judge(&p, "commands", at);
 }
 
-static int try_flip(unsigned char *data, size_t n, bool commands_too)
+static int damage_pipeline_try_flip(unsigned char *data, size_t n,
+				    bool commands_too)
 {
 	struct flips fl;
 
-	flip(&fl, data, n, 4);
+	damage_flip(&fl, data, n, 4);
 	struct pipeline p = pipeline_load(data, n, NULL);
-	int bad = judge(&p, "flip", fl.at[0]);
+	int bad = damage_pipeline_judge(&p, "flip", fl.at[0]);
 
 	store_close(p.db);
 	if (!bad && commands_too)
 		bad = try_commands(data, n, fl.at[0]);
-	flip_back(&fl, data);
+	damage_flip_back(&fl, data);
 	return bad;
 }
 
 static int run_whole(const unsigned char *data, size_t n, struct whole *w)
 {
 	struct pipeline p = pipeline_load(data, n, NULL);
-	int bad = judge(&p, "whole", 0);
+	int bad = damage_pipeline_judge(&p, "whole", 0);
 
 	w->sound = !p.ret && !p.damaged;
 	if (w->sound) {
@@ -281,14 +283,15 @@ int main(int argc, char **argv)
 	close(fd);
 	unlink(saved);
 	pipeline_start();
-	unsigned char *data = slurp(argv[1], &n);
+	unsigned char *data = slurp_slurp(argv[1], &n);
 	int bad = run_whole(data, n, &w);
 
 	for (uint64_t i = 0; i < tries; i++)
-		bad += i % 4 ? try_cut(data, random_below(n), &w)
+		bad += i % 4 ? damage_pipeline_try_cut(data, random_below(n),
+						       &w)
 			     : try_pipe(data, random_below(n), &w);
 	for (uint64_t i = 0; i < tries; i++)
-		bad += try_flip(data, n, i % 4 == 0);
+		bad += damage_pipeline_try_flip(data, n, i % 4 == 0);
 	unlink(saved);
 	free(data);
 	free(w.end);

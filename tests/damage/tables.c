@@ -21,7 +21,7 @@
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
 #include "tests/accident.h"
@@ -45,7 +45,7 @@ static uint64_t code_off, code_len;
 static uint16_t machine;
 static bool swap; /* it is of a big-endian machine */
 
-static void look_around(const unsigned char *p, size_t len)
+static void damage_tables_look_around(const unsigned char *p, size_t len)
 {
 	struct elf_file *ef =
 		elf_file_memory(mem_dup(p, len), len, "whole", NULL);
@@ -73,7 +73,7 @@ static void look_around(const unsigned char *p, size_t len)
 	elf_file_close(ef);
 }
 
-static int find(void *arg, uint64_t addr, struct unwind_map *map)
+static int damage_tables_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	*map = (struct unwind_map){ .start = code_off,
 				    .end = code_off + code_len,
@@ -88,7 +88,7 @@ struct outcome {
 	bool bad;
 };
 
-static void note(struct outcome *o, const struct unwind_out *out)
+static void damage_tables_note(struct outcome *o, const struct unwind_out *out)
 {
 	o->frames += out->n;
 	if (out->n < 1 || out->n > out->max || out->end == UNWIND_NONE ||
@@ -112,7 +112,7 @@ static void unwind_all(struct unwinder *uw, uint32_t id, struct outcome *o)
 		struct unwind_in in = { .regs = &regs,
 					.user_mask = (1ull << 48) - 1,
 					.machine = machine,
-					.find = find,
+					.find = damage_tables_find,
 					.stack = word,
 					.len = sizeof(word),
 					.dumped = true,
@@ -127,12 +127,13 @@ static void unwind_all(struct unwinder *uw, uint32_t id, struct outcome *o)
 		v[7] = v[15] = v[31] = STACK; /* SP of each machine */
 		v[8] = v[32] = v[33] = in.pc;
 		uw->ops->unwind(uw, &in, &out);
-		note(o, &out);
+		damage_tables_note(o, &out);
 	}
 }
 
 /* 1: something is wrong. */
-static int run(const unsigned char *p, size_t len, struct outcome *o)
+static int damage_tables_run(const unsigned char *p, size_t len,
+			     struct outcome *o)
 {
 	char path[64];
 	struct timespec t0, t1;
@@ -151,7 +152,8 @@ static int run(const unsigned char *p, size_t len, struct outcome *o)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
 	unwind_all(uw, frames_image(fr, &img), o);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
-	struct modules_count count = modules_count(unwind_modules(uw));
+	struct unwind_images_count count =
+		unwind_images_count(unwind_get_images(uw));
 
 	/* A row needs a byte that asks for it, but for the one that each
 	 * function begins with and the one behind it; a header may claim more
@@ -166,7 +168,7 @@ static int run(const unsigned char *p, size_t len, struct outcome *o)
 }
 
 /* A table that is shorter than it was, or whose rest is zeros. */
-static void cut(unsigned char *p, const struct piece *pc)
+static void damage_tables_cut(unsigned char *p, const struct piece *pc)
 {
 	uint64_t n = random_below(pc->len);
 	uint64_t size = swap ? __builtin_bswap64(n) : n;
@@ -201,11 +203,11 @@ int main(int argc, char **argv)
 
 	if (argc != 4)
 		return 2;
-	unsigned char *p = slurp(argv[1], &len);
+	unsigned char *p = slurp_slurp(argv[1], &len);
 	size_t n = strtoul(argv[2], NULL, 10);
 	accident = strtoull(argv[3], NULL, 10) * 2654435761u + 1;
-	look_around(p, len);
-	if (run(p, len, &whole) || !n_piece ||
+	damage_tables_look_around(p, len);
+	if (damage_tables_run(p, len, &whole) || !n_piece ||
 	    whole.by_end[UNWIND_NO_TABLE] == PLACES) {
 		printf("%s: %zu tables, %zu frames: nothing to damage\n",
 		       argv[1], n_piece, whole.frames);
@@ -215,8 +217,8 @@ int main(int argc, char **argv)
 		unsigned char *copy = mem_dup(p, len);
 		const struct piece *pc = &piece[random_below(n_piece)];
 
-		(i < n ? cut : flip)(copy, pc);
-		bad = run(copy, len, &o);
+		(i < n ? damage_tables_cut : flip)(copy, pc);
+		bad = damage_tables_run(copy, len, &o);
 		if (bad)
 			printf("%s %zu of the table at %zu\n",
 			       i < n ? "cut" : "flip", i, (size_t)pc->off);

@@ -42,7 +42,7 @@ struct out {
 	size_t n;
 };
 
-static void put(struct out *o, const char *s)
+static void line_put(struct out *o, const char *s)
 {
 	size_t n = strlen(s);
 
@@ -52,8 +52,8 @@ static void put(struct out *o, const char *s)
 	o->n += n;
 }
 
-static void put_number(struct out *o, uint64_t v, unsigned int base,
-		       unsigned int width)
+static void line_put_number(struct out *o, uint64_t v, unsigned int base,
+			    unsigned int width)
 {
 	char digits[24];
 	size_t at = sizeof(digits) - 1;
@@ -63,11 +63,11 @@ static void put_number(struct out *o, uint64_t v, unsigned int base,
 		digits[--at] = "0123456789abcdef"[v % base];
 		v /= base;
 	} while (v || sizeof(digits) - 1 - at < width);
-	put(o, digits + at);
+	line_put(o, digits + at);
 }
 
 /* What the kernel puts in front of a line in trace_pipe. */
-static void begin(struct out *o)
+static void line_begin(struct out *o)
 {
 	struct timespec now;
 
@@ -75,29 +75,29 @@ static void begin(struct out *o)
 	if (!as_text)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	put(o, "      selfunwind-");
-	put_number(o, (uint64_t)gettid(), 10, 1);
-	put(o, " [000] ..... ");
-	put_number(o, (uint64_t)now.tv_sec, 10, 1);
-	put(o, ".");
-	put_number(o, (uint64_t)now.tv_nsec / 1000, 10, 6);
-	put(o, ": tracing_mark_write: ");
+	line_put(o, "      selfunwind-");
+	line_put_number(o, (uint64_t)gettid(), 10, 1);
+	line_put(o, " [000] ..... ");
+	line_put_number(o, (uint64_t)now.tv_sec, 10, 1);
+	line_put(o, ".");
+	line_put_number(o, (uint64_t)now.tv_nsec / 1000, 10, 6);
+	line_put(o, ": tracing_mark_write: ");
 }
 
-static void end(struct out *o)
+static void line_end(struct out *o)
 {
-	put(o, "\n");
+	line_put(o, "\n");
 	if (write(fd, o->text, o->n) != (ssize_t)o->n)
 		_exit(1);
 }
 
-static bool is_frame(uintptr_t fp)
+static bool stack_is_frame(uintptr_t fp)
 {
 	return fp >= stack_low && fp < stack_high - 16 && fp % 8 == 0;
 }
 
 /* Program counter and return addresses; gives how many. */
-static size_t unwind(const ucontext_t *uc, uintptr_t ip[DEPTH_MAX])
+static size_t stack_unwind(const ucontext_t *uc, uintptr_t ip[DEPTH_MAX])
 {
 #if defined(__x86_64__)
 	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
@@ -111,7 +111,7 @@ static size_t unwind(const ucontext_t *uc, uintptr_t ip[DEPTH_MAX])
 #endif
 	size_t n = 0;
 
-	for (ip[n++] = pc; n < DEPTH_MAX && is_frame(fp);) {
+	for (ip[n++] = pc; n < DEPTH_MAX && stack_is_frame(fp);) {
 		const uintptr_t *frame = (const uintptr_t *)fp;
 
 		if (!frame[1])
@@ -127,35 +127,35 @@ static size_t unwind(const ucontext_t *uc, uintptr_t ip[DEPTH_MAX])
 /* Captures do not always say of which process a thread is. */
 static void put_pid(struct out *o)
 {
-	put(o, " pid=");
-	put_number(o, (uint64_t)getpid(), 10, 1);
+	line_put(o, " pid=");
+	line_put_number(o, (uint64_t)getpid(), 10, 1);
 }
 
 static void log_request(uint64_t nonce)
 {
 	struct out o;
 
-	begin(&o);
-	put(&o, "ureq nonce=");
-	put_number(&o, nonce, 10, 1);
+	line_begin(&o);
+	line_put(&o, "ureq nonce=");
+	line_put_number(&o, nonce, 10, 1);
 	put_pid(&o);
-	end(&o);
+	line_end(&o);
 }
 
 static void log_stack(uint64_t nonce, const uintptr_t *ip, size_t n)
 {
 	struct out o;
 
-	begin(&o);
-	put(&o, "ustack nonce=");
-	put_number(&o, nonce, 10, 1);
+	line_begin(&o);
+	line_put(&o, "ustack nonce=");
+	line_put_number(&o, nonce, 10, 1);
 	put_pid(&o);
-	put(&o, " ips=");
+	line_put(&o, " ips=");
 	for (size_t i = 0; i < n; i++) {
-		put(&o, i ? ",0x" : "0x");
-		put_number(&o, ip[i], 16, 1);
+		line_put(&o, i ? ",0x" : "0x");
+		line_put_number(&o, ip[i], 16, 1);
 	}
-	end(&o);
+	line_end(&o);
 }
 
 static void on_timer(int sig, siginfo_t *info, void *context)
@@ -169,7 +169,7 @@ static void on_timer(int sig, siginfo_t *info, void *context)
 	if (busy)
 		return;
 	busy = 1;
-	size_t n = unwind(context, ip);
+	size_t n = stack_unwind(context, ip);
 
 	/* as if the next tick came so early */
 	if (nonce % 10 == 0)
@@ -190,7 +190,7 @@ static __attribute__((noinline)) unsigned int deep(unsigned int n)
 	return n ? deep(n - 1) + 1 : spin(sink);
 }
 
-static __attribute__((noinline)) unsigned int work(void)
+static __attribute__((noinline)) unsigned int burn(void)
 {
 	return deep(3) + spin(sink) + 1;
 }
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 	    setitimer(ITIMER_PROF, &every, NULL))
 		return 1;
 	while (asked < wanted)
-		sink += work();
+		sink += burn();
 	setitimer(ITIMER_PROF, &never, NULL);
 	close(fd);
 	return 0;

@@ -96,7 +96,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-static void bind(sqlite3_stmt *st, const uint8_t *op)
+static void fuzz_database_bind(sqlite3_stmt *st, const uint8_t *op)
 {
 	static const char *const text[] = { "",	      "\x1b[31m;<&\"'\n",
 					    "%s%n",   "\xff\xfe",
@@ -138,7 +138,7 @@ static void change(sqlite3 *db, const uint8_t *op)
 				c->table, c->name, c->name, c->name, c->table);
 
 	if (!sqlite3_prepare_v2(db, sql, -1, &st, NULL)) {
-		bind(st, op);
+		fuzz_database_bind(st, op);
 		sqlite3_bind_int(st, 2, op[2] % 32);
 		sqlite3_step(st);
 	}

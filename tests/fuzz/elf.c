@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int fuzz_elf_count(void *arg, const struct symbol *sym, struct err *err)
 {
 	size_t *n = arg;
 
@@ -55,18 +55,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 		.vmlinux = path, .symfs = "/proc", .no_live = true });
-	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
+	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
+			    &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	img.kind = IMAGE_FILE;
 	img.path = path + 5;
-	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
+	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
+			    &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	img.kind = IMAGE_MODULE;
-	if (symbolize_image(sy, &img, code, n, count, &called, &rep, &err))
+	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
+			    &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	close(fd);
 	return 0;

@@ -27,7 +27,7 @@ static void make_rows(const struct jit_code *c)
 	cfi_close(cfi);
 }
 
-static void ask(struct jit *j, uint64_t addr, int64_t t)
+static void fuzz_jitdump_ask(struct jit *j, uint64_t addr, int64_t t)
 {
 	struct jit_hit h = jit_find(j, addr, t);
 
@@ -60,8 +60,8 @@ static void read_as(const uint8_t *data, size_t size,
 
 		for (uint64_t a = 0; a < 0x8000; a += 0x3f8)
 			for (int64_t t = 0; t < 5000; t += 700)
-				ask(j, a, t);
-		ask(j, UINT64_MAX, INT64_MAX);
+				fuzz_jitdump_ask(j, a, t);
+		fuzz_jitdump_ask(j, UINT64_MAX, INT64_MAX);
 		jit_changes(j, INT64_MAX);
 	}
 	jitdump_close(d);

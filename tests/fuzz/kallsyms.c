@@ -8,10 +8,12 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/names/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static int count(void *arg, const struct symbol *sym, struct err *err)
+static int fuzz_kallsyms_count(void *arg, const struct symbol *sym,
+			       struct err *err)
 {
 	size_t *n = arg;
 
@@ -48,11 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		&(struct symbolize_opts){ .kallsyms = path, .no_live = true });
 	for (img.kind = IMAGE_KERNEL; img.kind <= IMAGE_MODULE; img.kind++) {
 		/* An error only when there is no symbol in it. */
-		if (symbolize_image(sy, &img, code, n, count, &called, &rep,
-				    &err) &&
+		if (symbolize_image(sy, &img, code, n, fuzz_kallsyms_count,
+				    &called, &rep, &err) &&
 		    called)
 			__builtin_trap();
-		symbolize_report_release(&rep);
+		report_release(&rep);
 	}
 	symbolize_free(sy);
 	close(fd);
@@ -62,6 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	name[tail] = '\0';
 	const char *word = strrchr(name, ' ');
 	char plain[128];
-	symbolize_demangle(word ? word + 1 : name, plain, sizeof(plain));
+	demangle_name(word ? word + 1 : name, plain, sizeof(plain));
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_all(const char *const *templates, struct scan text)
+static void fuzz_nonce_read_all(const char *const *templates, struct scan text)
 {
 	struct user_stack_reader u = { .n = 0 };
 	struct nonce_line l;
@@ -35,13 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scan text = scan_of(data, size);
 	size_t n = scan_find_char(text, '\n');
-	char *template = mem_dup(data, n);
-	const char *const templates[] = { template, NULL };
+	char *pattern = mem_dup(data, n);
+	const char *const templates[] = { pattern, NULL };
 	struct err err;
 
-	read_all(nonce_default, text);
-	if (!nonce_check(template, &err))
-		read_all(templates, scan_tail(text, n + 1));
-	free(template);
+	fuzz_nonce_read_all(nonce_default, text);
+	if (!nonce_check(pattern, &err))
+		fuzz_nonce_read_all(templates, scan_tail(text, n + 1));
+	free(pattern);
 	return 0;
 }

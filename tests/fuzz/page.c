@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t sum; /* keeps every read alive */
 
-static void walk(struct ft *ft, struct ft_stream *s, struct ft_page *pg)
+static void fuzz_page_walk(struct ft *ft, struct ft_stream *s,
+			   struct ft_page *pg)
 {
 	struct ft_entry e;
 	struct bytes again;
@@ -46,6 +47,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ft.in.len = s.len;
 	for (uint64_t at = 0; at + s.subbuf <= s.len; at += s.subbuf)
 		if (!ft_page_open(&ft, &s, at, &pg, NULL))
-			walk(&ft, &s, &pg);
+			fuzz_page_walk(&ft, &s, &pg);
 	return 0;
 }

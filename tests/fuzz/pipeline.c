@@ -44,7 +44,7 @@ static bool is_small(int fd)
 	return n < RECORDS_MAX;
 }
 
-static void ask(struct pipeline *p, const char *what)
+static void fuzz_pipeline_ask(struct pipeline *p, const char *what)
 {
 	struct err err = { 0 };
 
@@ -66,10 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (is_small(fd)) {
 		struct pipeline p = pipeline_load(data, size, NULL);
 
-		ask(&p, "file");
+		fuzz_pipeline_ask(&p, "file");
 		if (size % 4 == 0 && size >= 16) {
 			p = pipeline_pipe(data, size);
-			ask(&p, "pipe");
+			fuzz_pipeline_ask(&p, "pipe");
 		}
 	}
 	close(fd);

@@ -20,13 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static char dir[64], path[128];
 
-static void remove_all(void)
+static void fuzz_unwind_remove_all(void)
 {
 	unlink(path);
 	rmdir(dir);
 }
 
-static int find(void *arg, uint64_t addr, struct unwind_map *map)
+static int fuzz_unwind_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	*map = (struct unwind_map){ .end = UINT64_MAX,
 				    .image = *(uint32_t *)arg,
@@ -37,7 +37,8 @@ static int find(void *arg, uint64_t addr, struct unwind_map *map)
 #define REGS 34
 
 /* What must hold of every answer. */
-static void look(const struct unwind_in *in, const struct unwind_out *out)
+static void fuzz_unwind_look(const struct unwind_in *in,
+			     const struct unwind_out *out)
 {
 	if (out->n < 1 || out->n > out->max || out->end == UNWIND_NONE ||
 	    out->end >= UNWIND_N ||
@@ -60,7 +61,7 @@ static void all_offsets(struct unwinder *uw, uint32_t id, uint16_t machine,
 	struct unwind_in in = { .regs = &regs,
 				.user_mask = (1ull << 48) - 1,
 				.machine = machine,
-				.find = find,
+				.find = fuzz_unwind_find,
 				.stack = data,
 				.len = len < 8192 ? (uint32_t)len : 8192,
 				.epoch = 1,
@@ -77,7 +78,7 @@ static void all_offsets(struct unwinder *uw, uint32_t id, uint16_t machine,
 		v[30] = 0x1234;
 		in.dumped = true;
 		uw->ops->unwind(uw, &in, &out);
-		look(&in, &out);
+		fuzz_unwind_look(&in, &out);
 		in.dumped = false;
 		uw->ops->unwind(uw, &in, &out);
 		if (out.n > 2)
@@ -94,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (!mkdtemp(dir))
 			__builtin_trap();
 		snprintf(path, sizeof(path), "%s/[vdso]", dir);
-		atexit(remove_all);
+		atexit(fuzz_unwind_remove_all);
 	}
 	/* From memory: what reads beyond the end is seen. */
 	struct elf_file *ef =

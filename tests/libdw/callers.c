@@ -15,7 +15,7 @@
 #include "stitch/base/err.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 
 #define FRAMES_MAX 1024
 
@@ -25,15 +25,16 @@ struct look {
 	size_t inferred, function, address; /* and right in these */
 };
 
-static bool function_at(struct look *l, const struct unwind_in *in, uint64_t pc,
-			uint64_t *start)
+static bool callers_function_at(struct look *l, const struct unwind_in *in,
+				uint64_t pc, uint64_t *start)
 {
 	struct unwind_map map;
 	uint64_t vaddr, end;
 
 	if (!in->find(in->arg, pc, &map) || !map.image)
 		return false;
-	struct module *m = modules_of(unwind_modules(l->run.ours), map.image);
+	struct unwind_image *m =
+		unwind_images_of(unwind_get_images(l->run.ours), map.image);
 	if (!m || !m->cfi[0] ||
 	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
 	    !cfi_function(m->cfi[0], vaddr, start, &end))
@@ -42,16 +43,16 @@ static bool function_at(struct look *l, const struct unwind_in *in, uint64_t pc,
 	return true;
 }
 
-static void judge(struct look *l, const struct unwind_in *in, uint64_t guess,
-		  uint64_t truth)
+static void callers_judge(struct look *l, const struct unwind_in *in,
+			  uint64_t guess, uint64_t truth)
 {
 	uint64_t a, b;
 
 	l->inferred++;
 	l->address += guess - 1 == truth;
-	l->function +=
-		guess - 1 == truth || (function_at(l, in, guess, &a) &&
-				       function_at(l, in, truth, &b) && a == b);
+	l->function += guess - 1 == truth ||
+		       (callers_function_at(l, in, guess, &a) &&
+			callers_function_at(l, in, truth, &b) && a == b);
 }
 
 /* How far the chain goes as the dump does when `lost` of its callers are not in
@@ -73,9 +74,10 @@ static uint32_t follows(const struct unwind_in *in, const uint64_t *ip,
 	return i;
 }
 
-static enum unwind_caller look(struct unwinder *uw, const struct unwind_in *in,
-			       const uint64_t *ip, uint32_t n, bool infer,
-			       uint64_t *caller)
+static enum unwind_caller callers_look(struct unwinder *uw,
+				       const struct unwind_in *in,
+				       const uint64_t *ip, uint32_t n,
+				       bool infer, uint64_t *caller)
 {
 	struct look *l = (struct look *)uw;
 	const struct rec_sample *s = &l->run.last;
@@ -105,12 +107,12 @@ static enum unwind_caller look(struct unwinder *uw, const struct unwind_in *in,
 	l->marked += c != CALLER_KNOWN;
 	l->right += there == (c == CALLER_KNOWN);
 	if (c == CALLER_INFERRED)
-		judge(l, in, *caller, out.ip[1]);
+		callers_judge(l, in, *caller, out.ip[1]);
 	return c;
 }
 
-static void unwind(struct unwinder *uw, const struct unwind_in *in,
-		   struct unwind_out *out)
+static void callers_unwind(struct unwinder *uw, const struct unwind_in *in,
+			   struct unwind_out *out)
 {
 	struct unwinder *ours = ((struct run *)uw)->ours;
 
@@ -119,8 +121,8 @@ static void unwind(struct unwinder *uw, const struct unwind_in *in,
 
 static const struct unwinder_ops ops = {
 	.name = "look",
-	.unwind = unwind,
-	.caller = look,
+	.unwind = callers_unwind,
+	.caller = callers_look,
 };
 
 static bool enough(size_t right, size_t all, const char *per_mille)

@@ -38,7 +38,7 @@
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
 
@@ -78,7 +78,7 @@ struct both {
 	size_t count[CLASSES], samples, frames;
 	double our_time, their_time;
 	size_t shown;
-	struct modules_count made;
+	struct unwind_images_count made;
 	/* of the sample at hand */
 	const struct unwind_in *in;
 	const struct abi *abi;
@@ -88,7 +88,7 @@ struct both {
 	uint32_t n;
 };
 
-static double now(void)
+static double libdw_now(void)
 {
 	struct timespec t;
 
@@ -101,11 +101,11 @@ static double clock_cost;
 
 static void try_clock(void)
 {
-	double t = now();
+	double t = libdw_now();
 
 	for (int i = 0; i < 10000; i++)
-		now();
-	clock_cost = (now() - t) / 10001;
+		libdw_now();
+	clock_cost = (libdw_now() - t) / 10001;
 }
 
 static int no_elf(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b,
@@ -163,7 +163,7 @@ static int own_vdso(void)
 }
 
 /* Tells libdw of the file at an address, once. */
-static void report(struct both *b, uint64_t pc)
+static void libdw_report(struct both *b, uint64_t pc)
 {
 	struct unwind_map map;
 	struct space *s = b->sp;
@@ -175,7 +175,8 @@ static void report(struct both *b, uint64_t pc)
 		if (s->start[i] == map.start)
 			return;
 	s->start[s->n++] = map.start;
-	struct module *m = modules_of(unwind_modules(b->run.ours), map.image);
+	struct unwind_image *m =
+		unwind_images_of(unwind_get_images(b->run.ours), map.image);
 	if (!m ||
 	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
 	    dwfl_addrmodule(s->dwfl, pc))
@@ -253,7 +254,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = set_registers,
 };
 
-static int take_frame(Dwfl_Frame *f, void *arg)
+static int libdw_take_frame(Dwfl_Frame *f, void *arg)
 {
 	struct both *b = arg;
 	Dwarf_Addr pc;
@@ -263,11 +264,11 @@ static int take_frame(Dwfl_Frame *f, void *arg)
 		return DWARF_CB_ABORT;
 	pc &= b->in->user_mask;
 	b->ip[b->n++] = exact ? pc : pc - 1;
-	report(b, b->ip[b->n - 1]);
+	libdw_report(b, b->ip[b->n - 1]);
 	return DWARF_CB_OK;
 }
 
-static struct space *space_of(struct both *b)
+static struct space *libdw_space_of(struct both *b)
 {
 	struct space *s = &b->space[0];
 
@@ -286,17 +287,17 @@ static struct space *space_of(struct both *b)
 	return s;
 }
 
-static void by_libdw(struct both *b)
+static void libdw_by_libdw(struct both *b)
 {
 	b->n = 0;
 	abi_values(b->abi, b->in->regs, &b->v);
-	b->sp = space_of(b);
-	report(b, b->v.pc);
+	b->sp = libdw_space_of(b);
+	libdw_report(b, b->v.pc);
 	if (!b->sp->attached)
 		b->sp->attached = dwfl_attach_state(b->sp->dwfl, NULL, 1,
 						    &thread_callbacks, b);
 	if (b->sp->attached)
-		dwfl_getthread_frames(b->sp->dwfl, 1, take_frame, b);
+		dwfl_getthread_frames(b->sp->dwfl, 1, libdw_take_frame, b);
 	if (!b->n)
 		b->ip[b->n++] = b->v.pc;
 }
@@ -311,17 +312,17 @@ static bool is_code(struct both *b, uint64_t pc)
 static bool in_vdso(struct both *b, uint64_t pc)
 {
 	struct unwind_map map;
-	struct module *m;
+	struct unwind_image *m;
 
 	if (!b->in->find(b->in->arg, pc, &map) || !map.image)
 		return false;
-	m = modules_of(unwind_modules(b->run.ours), map.image);
+	m = unwind_images_of(unwind_get_images(b->run.ours), map.image);
 	return m && m->kind == IMAGE_VDSO;
 }
 
 /* Are libdw's frames from `same` on the last of ours? */
-static bool tail(const struct both *b, const struct unwind_out *o,
-		 uint32_t same)
+static bool libdw_tail(const struct both *b, const struct unwind_out *o,
+		       uint32_t same)
 {
 	uint32_t n = b->n - same;
 
@@ -347,7 +348,7 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 	if ((whole || (same == b->n && o->end == UNWIND_TRUNCATED)) &&
 	    (same == b->n || !is_code(b, b->ip[same])))
 		return FURTHER;
-	if (whole && same < b->n && tail(b, o, same))
+	if (whole && same < b->n && libdw_tail(b, o, same))
 		return SKIPPED;
 	if (arm && whole && same && same < b->n &&
 	    b->ip[same] == b->ip[same - 1])
@@ -362,7 +363,7 @@ static enum outcome outcome_of(struct both *b, const struct unwind_out *o)
 }
 
 /* Whoever comes first would pay for bytes that are not in memory yet. */
-static void touch(const struct unwind_in *in)
+static void libdw_touch(const struct unwind_in *in)
 {
 	const volatile unsigned char *p = in->stack;
 
@@ -373,7 +374,7 @@ static void touch(const struct unwind_in *in)
 /* Examples of which class to print besides OTHER. */
 static enum outcome show_class = OTHER;
 
-static void show(const struct both *b, const struct unwind_out *o)
+static void libdw_show(const struct both *b, const struct unwind_out *o)
 {
 	printf("  ours (ends %u):", o->end);
 	for (uint32_t i = 0; i < o->n; i++)
@@ -384,43 +385,43 @@ static void show(const struct both *b, const struct unwind_out *o)
 	printf("\n");
 }
 
-static void unwind_both(struct unwinder *uw, const struct unwind_in *in,
-			struct unwind_out *out)
+static void libdw_unwind_both(struct unwinder *uw, const struct unwind_in *in,
+			      struct unwind_out *out)
 {
 	struct both *b = (struct both *)uw;
-	touch(in);
-	double t0 = now();
+	libdw_touch(in);
+	double t0 = libdw_now();
 
 	b->run.ours->ops->unwind(b->run.ours, in, out);
 	if (!in->dumped)
 		return;
-	double t1 = now();
+	double t1 = libdw_now();
 
 	b->in = in;
 	/* Captures that do not say it are of this machine. */
 	b->abi = abi_of(in->machine ? in->machine : EM_X86_64);
 	if (!b->abi)
 		return;
-	by_libdw(b);
+	libdw_by_libdw(b);
 	b->our_time += t1 - t0 - clock_cost;
-	b->their_time += now() - t1 - clock_cost;
+	b->their_time += libdw_now() - t1 - clock_cost;
 	enum outcome c = outcome_of(b, out);
 
 	b->count[c]++;
 	b->samples++;
 	b->frames += out->n;
-	b->made = modules_count(unwind_modules(b->run.ours));
+	b->made = unwind_images_count(unwind_get_images(b->run.ours));
 	if ((c == OTHER || c == show_class) && b->shown++ < 5)
-		show(b, out);
+		libdw_show(b, out);
 }
 
 static const struct unwinder_ops both_ops = {
 	.name = "both",
-	.unwind = unwind_both,
+	.unwind = libdw_unwind_both,
 	.caller = run_caller,
 };
 
-static int one(const char *symfs, const char *path, bool timed)
+static int libdw_one(const char *symfs, const char *path, bool timed)
 {
 	static struct both b;
 	struct err err;
@@ -466,6 +467,6 @@ int main(int argc, char **argv)
 		}
 	try_clock();
 	for (; i + 1 < argc; i += 2)
-		failed |= one(argv[i], argv[i + 1], timed);
+		failed |= libdw_one(argv[i], argv[i + 1], timed);
 	return failed;
 }

@@ -25,7 +25,8 @@ struct list {
 	bool quiet;
 };
 
-static int print(void *arg, const struct symbol *sym, struct err *err)
+static int names_lines_print(void *arg, const struct symbol *sym,
+			     struct err *err)
 {
 	struct list *l = arg;
 
@@ -39,7 +40,7 @@ static int print(void *arg, const struct symbol *sym, struct err *err)
 	return 0;
 }
 
-static double now(void)
+static double names_lines_now(void)
 {
 	struct timespec t;
 
@@ -48,7 +49,7 @@ static double now(void)
 }
 
 /* The offsets of the addresses, by the segments of the file. */
-static void convert(struct list *l, const struct image_report *rep)
+static void names_lines_convert(struct list *l, const struct image_report *rep)
 {
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; k < rep->n_seg; k++)
@@ -88,20 +89,20 @@ int main(int argc, char **argv)
 	for (int i = 0; i <= repeat; i++) {
 		struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 			.no_live = true, .cache = argc > 3 ? argv[3] : NULL });
-		double t = now();
+		double t = names_lines_now();
 
 		l.quiet = i < repeat;
-		if (symbolize_image(sy, &img, l.code, i ? l.n : 0, print, &l,
-				    &rep, &err)) {
+		if (symbolize_image(sy, &img, l.code, i ? l.n : 0,
+				    names_lines_print, &l, &rep, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			return 1;
 		}
-		t = now() - t;
+		t = names_lines_now() - t;
 		if (!i)
-			convert(&l, &rep);
+			names_lines_convert(&l, &rep);
 		else if (i == 1 || t < best)
 			best = t;
-		symbolize_report_release(&rep);
+		report_release(&rep);
 		symbolize_free(sy);
 	}
 	fprintf(stderr, "%s: %s, %zu addresses, %.2f ms\n", argv[1], rep.status,

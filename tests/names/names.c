@@ -44,8 +44,8 @@ static bool is_marker(const char *name)
 	       !strcmp(name, "_text") || !strcmp(name, "__pi__text");
 }
 
-static void report(const struct table *t, const struct row *r, const char *name,
-		   uint64_t symoff)
+static void names_report(const struct table *t, const struct row *r,
+			 const char *name, uint64_t symoff)
 {
 	bool more = !strcmp(r->name, "-");
 
@@ -59,7 +59,7 @@ static void report(const struct table *t, const struct row *r, const char *name,
 	       r->name, r->symoff);
 }
 
-static int compare(void *arg, const struct symbol *sym, struct err *err)
+static int names_compare(void *arg, const struct symbol *sym, struct err *err)
 {
 	struct table *t = arg;
 
@@ -77,11 +77,11 @@ static int compare(void *arg, const struct symbol *sym, struct err *err)
 	else if (is_marker(r->name) && !is_marker(name) && symoff == r->symoff)
 		count.marker++;
 	else
-		report(t, r, name, symoff);
+		names_report(t, r, name, symoff);
 	return 0;
 }
 
-static int check(struct symbolizer *sy, struct table *t)
+static int names_check(struct symbolizer *sy, struct table *t)
 {
 	struct image_report rep;
 	struct err err;
@@ -99,21 +99,22 @@ static int check(struct symbolizer *sy, struct table *t)
 		code[i].off = t->row[i].off;
 	status = "";
 	t->at = 0;
-	/* First only the status, for compare(). */
-	if (symbolize_image(sy, &img, code, 0, compare, t, &rep, &err)) {
+	/* First only the status, for names_compare(). */
+	if (symbolize_image(sy, &img, code, 0, names_compare, t, &rep, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return -1;
 	}
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	status = rep.status;
 	clock_gettime(CLOCK_MONOTONIC, &a);
-	int rc = symbolize_image(sy, &img, code, t->n, compare, t, &rep, &err);
+	int rc = symbolize_image(sy, &img, code, t->n, names_compare, t, &rep,
+				 &err);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	fprintf(stderr, "%-60s %6zu offsets %-10s %.2f ms\n", t->place, t->n,
 		rep.status,
 		(double)(b.tv_sec - a.tv_sec) * 1e3 +
 			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	free(code);
 	for (size_t i = 0; i < t->n; i++)
 		free(t->row[i].name);
@@ -148,13 +149,13 @@ int main(int argc, char **argv)
 		if (!symoff)
 			return 2;
 		if (t.n && strcmp(place, t.place))
-			rc = check(sy, &t);
+			rc = names_check(sy, &t);
 		snprintf(t.place, sizeof(t.place), "%s", place);
 		add_row(&t, strtoull(off, NULL, 16), name,
 			strtoull(symoff, NULL, 16));
 	}
 	if (!rc && t.n)
-		rc = check(sy, &t);
+		rc = names_check(sy, &t);
 	free(t.row);
 	symbolize_free(sy);
 	printf("%zu same (%zu without a name), %zu in files that are not "

@@ -8,7 +8,7 @@
 #include "stitch/order/order.h"
 #include "tests/truth/truth.h"
 
-static void *keep(struct capture *c, const void *p, size_t n)
+static void *capture_keep(struct capture *c, const void *p, size_t n)
 {
 	if (!p || !n)
 		return NULL;
@@ -17,7 +17,7 @@ static void *keep(struct capture *c, const void *p, size_t n)
 
 static void keep_addrs(struct capture *c, struct addrs *a)
 {
-	a->ip = keep(c, a->ip, a->n * sizeof(*a->ip));
+	a->ip = capture_keep(c, a->ip, a->n * sizeof(*a->ip));
 }
 
 /* What the audit has no use for is left out: registers, payloads, ... */
@@ -40,7 +40,7 @@ static void keep_extras(struct capture *c, struct record *r)
 	for (uint32_t i = 0; i < n; i++) {
 		x[i] = r->mark.extra[i];
 		x[i].name = arena_strdup(&c->text, x[i].name);
-		x[i].blob = keep(c, x[i].blob, x[i].len);
+		x[i].blob = capture_keep(c, x[i].blob, x[i].len);
 	}
 	r->mark.extra = x;
 }
@@ -59,7 +59,7 @@ static void keep_record(struct capture *c, const struct record *rec)
 		keep_addrs(c, &r->chain.user);
 	} else if (r->kind == REC_MAP) {
 		r->map.path = arena_strdup(&c->text, r->map.path);
-		r->map.id = keep(c, r->map.id, r->map.id_len);
+		r->map.id = capture_keep(c, r->map.id, r->map.id_len);
 	} else if (r->kind == REC_KSYMBOL) {
 		r->ksymbol.name = arena_strdup(&c->text, r->ksymbol.name);
 	} else if (r->kind == REC_COMM) {
@@ -70,7 +70,8 @@ static void keep_record(struct capture *c, const struct record *rec)
 	}
 }
 
-static int read_all(struct capture *c, const char *path, struct err *err)
+static int capture_read_all(struct capture *c, const char *path,
+			    struct err *err)
 {
 	struct source_opts o = { 0 };
 	struct source *src = formats_open(path, &o, c->ledger, err);
@@ -102,7 +103,7 @@ int capture_read(struct capture *c, const char *path)
 	*c = (struct capture){ .ledger = ledger_new() };
 	c->order = order_new(c->ledger, 0, NULL);
 	snprintf(c->name, sizeof(c->name), "%s", name ? name + 1 : path);
-	if (read_all(c, path, &err) == 0)
+	if (capture_read_all(c, path, &err) == 0)
 		return 0;
 	printf("# %s\n", err.msg);
 	capture_release(c);

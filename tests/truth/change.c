@@ -26,10 +26,10 @@ const char *const change_names[N_CHANGES] = {
 	[CHANGE_TWO] = "two things",
 };
 
-static void say(struct change *ch, const char *fmt, ...)
+static void change_say(struct change *ch, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void say(struct change *ch, const char *fmt, ...)
+static void change_say(struct change *ch, const char *fmt, ...)
 {
 	size_t n = strlen(ch->text);
 	va_list ap;
@@ -86,15 +86,15 @@ static void take_out(struct change *ch, size_t i)
 	ch->gone[ch->n_gone++] = ch->list.at[i];
 	ch->sched |= ch->list.at[i].rec->kind == REC_SAMPLE &&
 		     ch->list.at[i].rec->sample.sched.kind != SCHED_NONE;
-	say(ch, " #%u", ch->list.at[i].origin);
+	change_say(ch, " #%u", ch->list.at[i].origin);
 	ch->list.n--;
 	memmove(ch->list.at + i, ch->list.at + i + 1,
 		(ch->list.n - i) * sizeof(*ch->list.at));
 }
 
 /* One of the items that fit; NOWHERE: there is none. */
-static uint32_t pick(const struct change *ch, const struct slice *s,
-		     enum kind kind, uint64_t *seed)
+static uint32_t change_pick(const struct change *ch, const struct slice *s,
+			    enum kind kind, uint64_t *seed)
 {
 	uint32_t n = 0;
 	uint32_t found = NOWHERE;
@@ -122,7 +122,7 @@ static bool cookie_gone(struct change *ch, const struct slice *s,
 	uint32_t at = 0;
 
 	for (int tries = 0; tries < 30 && n < least; tries++) {
-		at = pick(ch, s, kind, seed);
+		at = change_pick(ch, s, kind, seed);
 		if (at == NOWHERE)
 			return false;
 		cookie = cookie_of(ch->list.at[at].rec);
@@ -134,8 +134,8 @@ static bool cookie_gone(struct change *ch, const struct slice *s,
 		return false;
 	if (kind == CHANGE_OTHER)
 		one = 1 + rnd_below(seed, n - 1);
-	say(ch, "; cookie %" PRIx64 " of %d (%u samples): without", cookie,
-	    (int)ch->list.at[at].rec->tid, n);
+	change_say(ch, "; cookie %" PRIx64 " of %d (%u samples): without",
+		   cookie, (int)ch->list.at[at].rec->tid, n);
 	concerns_cookie(ch, cookie);
 	if (kind == CHANGE_CHAIN || kind == CHANGE_COOKIE)
 		take_out(ch, at);
@@ -152,12 +152,12 @@ static bool cookie_gone(struct change *ch, const struct slice *s,
 static bool state_gone(struct change *ch, const struct slice *s, enum kind kind,
 		       uint64_t *seed)
 {
-	uint32_t at = pick(ch, s, kind, seed);
+	uint32_t at = change_pick(ch, s, kind, seed);
 
 	if (at == NOWHERE)
 		return false;
-	say(ch, "; of %d/%d: without", (int)ch->list.at[at].rec->pid,
-	    (int)ch->list.at[at].rec->tid);
+	change_say(ch, "; of %d/%d: without", (int)ch->list.at[at].rec->pid,
+		   (int)ch->list.at[at].rec->tid);
 	concerns_tid(ch, ch->list.at[at].rec->tid);
 	ch->names = true;
 	take_out(ch, at);
@@ -199,7 +199,7 @@ static struct record *own(struct change *ch, const struct record *r)
 	return copy;
 }
 
-static bool is_of(const struct record *r, int32_t tid)
+static bool change_is_of(const struct record *r, int32_t tid)
 {
 	return r->tid == tid || r->pid == tid;
 }
@@ -220,7 +220,7 @@ static uint32_t pick_dead(const struct change *ch, const struct slice *s,
 		    (leader && r->pid != r->tid))
 			continue;
 		for (size_t k = at; k < ch->list.n; k++)
-			later |= is_of(ch->list.at[k].rec, r->tid);
+			later |= change_is_of(ch->list.at[k].rec, r->tid);
 		if (!later && rnd_below(seed, ++n) == 0)
 			found = (uint32_t)i;
 	}
@@ -230,7 +230,7 @@ static uint32_t pick_dead(const struct change *ch, const struct slice *s,
 static bool tid_again(struct change *ch, const struct slice *s, enum kind kind,
 		      uint64_t *seed)
 {
-	uint32_t at = pick(ch, s, kind, seed);
+	uint32_t at = change_pick(ch, s, kind, seed);
 
 	if (at == NOWHERE)
 		return false;
@@ -241,13 +241,13 @@ static bool tid_again(struct change *ch, const struct slice *s, enum kind kind,
 	if (dead == NOWHERE)
 		return false;
 	for (size_t i = 0; i < at; i++)
-		if (is_of(ch->list.at[i].rec, born->tid))
+		if (change_is_of(ch->list.at[i].rec, born->tid))
 			return false;
 	int32_t from = born->tid;
 	int32_t to = ch->list.at[dead].rec->tid;
 
-	say(ch, "; from #%u on %d/%d is called %d", ch->list.at[at].origin,
-	    (int)born->pid, (int)from, (int)to);
+	change_say(ch, "; from #%u on %d/%d is called %d",
+		   ch->list.at[at].origin, (int)born->pid, (int)from, (int)to);
 	for (size_t i = at; i < ch->list.n; i++) {
 		struct record *r = own(ch, ch->list.at[i].rec);
 
@@ -259,7 +259,7 @@ static bool tid_again(struct change *ch, const struct slice *s, enum kind kind,
 	ch->names = true;
 	if (kind == CHANGE_TID)
 		return true;
-	say(ch, ", without");
+	change_say(ch, ", without");
 	take_out(ch, kind == CHANGE_TID_NEW ? at : dead);
 	return true;
 }
@@ -268,15 +268,15 @@ static bool tid_again(struct change *ch, const struct slice *s, enum kind kind,
 
 static bool wrap(struct change *ch, const struct slice *s, uint64_t *seed)
 {
-	uint32_t at = pick(ch, s, CHANGE_WRAP, seed);
+	uint32_t at = change_pick(ch, s, CHANGE_WRAP, seed);
 
 	if (at == NOWHERE)
 		return false;
 	uint64_t c = cookie_of(ch->list.at[at].rec);
 	uint32_t add = 1 - cookie_count(c);
 
-	say(ch, "; counters of cpu %d: %u becomes 1", (int)cookie_cpu(c),
-	    cookie_count(c));
+	change_say(ch, "; counters of cpu %d: %u becomes 1", (int)cookie_cpu(c),
+		   cookie_count(c));
 	for (size_t i = 0; i < ch->list.n; i++) {
 		if (!has_cookie(ch->list.at[i].rec) ||
 		    cookie_cpu(cookie_of(ch->list.at[i].rec)) != cookie_cpu(c))

@@ -25,8 +25,8 @@ void report_add(struct report *rp, const char *fmt, ...)
 }
 
 /* A number that must be the same; where: the item. */
-static void same(struct report *rp, const struct list *l, size_t i,
-		 const char *what, int64_t got, int64_t want)
+static void check_same(struct report *rp, const struct list *l, size_t i,
+		       const char *what, int64_t got, int64_t want)
 {
 	const struct record *r = l->at[i].rec;
 
@@ -119,44 +119,45 @@ static void check_request(struct report *rp, const struct list *l, size_t i,
 	const struct request_row *q = &got->request[i];
 	const struct expect_request *x = &ex->request[i];
 
-	same(rp, l, i, "request", q->has + q->twice, x->has);
+	check_same(rp, l, i, "request", q->has + q->twice, x->has);
 	if (!q->has || !x->has)
 		return;
-	same(rp, l, i, "verdict", q->f.verdict, x->verdict);
-	same(rp, l, i, "confidence", q->f.confidence, x->confidence);
-	same(rp, l, i, "flags", q->f.flags, x->flags);
-	same(rp, l, i, "chain", (int32_t)q->chain, (int32_t)x->chain);
-	same(rp, l, i, "latency", q->f.latency, x->latency);
+	check_same(rp, l, i, "verdict", q->f.verdict, x->verdict);
+	check_same(rp, l, i, "confidence", q->f.confidence, x->confidence);
+	check_same(rp, l, i, "flags", q->f.flags, x->flags);
+	check_same(rp, l, i, "chain", (int32_t)q->chain, (int32_t)x->chain);
+	check_same(rp, l, i, "latency", q->f.latency, x->latency);
 	if (x->verdict == REQ_REFUSED)
 		return;
-	same(rp, l, i, "end", q->f.end, x->end);
+	check_same(rp, l, i, "end", q->f.end, x->end);
 	if (x->end)
-		same(rp, l, i, "until", q->f.until, x->until);
+		check_same(rp, l, i, "until", q->f.until, x->until);
 	check_loss(rp, ex, got, "request", i, q->f.loss, x->loss);
-	same(rp, l, i, "as_perf", q->f.as_perf, x->as_perf);
+	check_same(rp, l, i, "as_perf", q->f.as_perf, x->as_perf);
 	if (x->as_perf == AS_PERF_BARE)
-		same(rp, l, i, "held", q->f.held, x->held);
-	same(rp, l, i, "as_tid", (int32_t)q->as_tid, (int32_t)x->as_tid);
+		check_same(rp, l, i, "held", q->f.held, x->held);
+	check_same(rp, l, i, "as_tid", (int32_t)q->as_tid, (int32_t)x->as_tid);
 	if (x->chain != NOWHERE && q->user != got->chain[x->chain].user)
 		report_add(rp, "#%d: has another stack than its chain\n",
 			   (int)l->at[i].origin);
 }
 
-static void check_chain(struct report *rp, const struct list *l, size_t i,
-			const struct result *got, const struct expect *ex)
+static void check_check_chain(struct report *rp, const struct list *l, size_t i,
+			      const struct result *got, const struct expect *ex)
 {
 	const struct chain_row *c = &got->chain[i];
 	const struct expect_chain *x = &ex->chain[i];
 
-	same(rp, l, i, "chain row", c->has + c->twice, x->has);
+	check_same(rp, l, i, "chain row", c->has + c->twice, x->has);
 	if (!c->has || !x->has)
 		return;
-	same(rp, l, i, "chain verdict", c->f.verdict, x->verdict);
-	same(rp, l, i, "chain confidence", c->f.confidence, x->confidence);
-	same(rp, l, i, "chain flags", c->f.flags, x->flags);
-	same(rp, l, i, "chain samples", c->f.n_events, x->n_events);
+	check_same(rp, l, i, "chain verdict", c->f.verdict, x->verdict);
+	check_same(rp, l, i, "chain confidence", c->f.confidence,
+		   x->confidence);
+	check_same(rp, l, i, "chain flags", c->f.flags, x->flags);
+	check_same(rp, l, i, "chain samples", c->f.n_events, x->n_events);
 	if (!x->n_events)
-		same(rp, l, i, "chain from", c->f.from, x->from);
+		check_same(rp, l, i, "chain from", c->f.from, x->from);
 	check_loss(rp, ex, got, "chain", i, c->f.loss, x->loss);
 }
 
@@ -169,11 +170,13 @@ static void check_copies(struct report *rp, const struct list *l,
 		const struct fact_copy *f = &got->copy[k];
 		uint32_t i = got->copy_item[k];
 
-		same(rp, l, i, "copy", true, ex->chain[i].copy);
-		same(rp, l, i, "copy of", got->item_of_chain[f->chain],
-		     ex->chain[i].of);
-		same(rp, l, i, "copy's capture", f->source, l->at[i].source);
-		same(rp, l, i, "copy's time", f->time, time_of(l->at[i].rec));
+		check_same(rp, l, i, "copy", true, ex->chain[i].copy);
+		check_same(rp, l, i, "copy of", got->item_of_chain[f->chain],
+			   ex->chain[i].of);
+		check_same(rp, l, i, "copy's capture", f->source,
+			   l->at[i].source);
+		check_same(rp, l, i, "copy's time", f->time,
+			   truth_time_of(l->at[i].rec));
 	}
 	for (size_t i = 0; i < l->n; i++)
 		n -= ex->chain[i].copy;
@@ -352,7 +355,7 @@ void check_model(const struct slice *s, const struct list *l,
 		report_add(rp, "stitch failed: %s\n", got->error);
 	for (size_t i = 0; i < l->n; i++) {
 		check_request(rp, l, i, got, ex);
-		check_chain(rp, l, i, got, ex);
+		check_check_chain(rp, l, i, got, ex);
 	}
 	if (!s->pair) {
 		check_names(rp, l, got, ex);

@@ -58,8 +58,8 @@ static void look_at_reuse(struct look *k, size_t life)
 	const struct record *r = k->l->at[a->last].rec;
 	/* of some tasks the FORK may be recorded and the end not */
 	bool shows = r->kind != REC_FORK || k->s->info.system_wide == TRI_YES;
-	int64_t last = shows ? time_of(r) : TIME_NONE;
-	int64_t time = time_of(k->l->at[b->first].rec);
+	int64_t last = shows ? truth_time_of(r) : TIME_NONE;
+	int64_t time = truth_time_of(k->l->at[b->first].rec);
 
 	if (last != TIME_NONE && time > last)
 		must_find(k, "tid_reused", a->tid, time);
@@ -77,7 +77,7 @@ static bool is_switch(const struct record *r)
 
 /* Of some tasks no record ever says that they leave a CPU; each CPU has its
  * own task 0. */
-static bool leaves(const struct look *k, int32_t tid, int32_t cpu)
+static bool found_leaves(const struct look *k, int32_t tid, int32_t cpu)
 {
 	for (size_t i = 0; i < k->l->n; i++) {
 		const struct record *r = k->l->at[i].rec;
@@ -97,7 +97,7 @@ static bool is_exec(const struct record *r)
 /* A thread that becomes the first of its process by exec changes its id while
  * it runs, before its COMM tells: may the one that leaves at item `at` be the
  * one that came? */
-static bool may_be_exec(const struct look *k, size_t at, int32_t came)
+static bool found_may_be_exec(const struct look *k, size_t at, int32_t came)
 {
 	const struct record *r = k->l->at[at].rec;
 	bool execs = false;
@@ -136,7 +136,7 @@ static int32_t runs_at(const struct look *k, size_t at, int64_t *since)
 			exec = r;
 		if (!is_switch(r))
 			continue;
-		*since = time_of(exec ? exec : r);
+		*since = truth_time_of(exec ? exec : r);
 		return exec ? exec->tid : r->sample.sched.next_tid;
 	}
 	return -1;
@@ -153,8 +153,9 @@ static int64_t break_at(const struct look *k, size_t at)
 		return TIME_NONE;
 	int32_t came = runs_at(k, at, &since);
 
-	if (came < 0 || came == r->sample.sched.tid || since >= time_of(r) ||
-	    !leaves(k, came, r->cpu) || may_be_exec(k, at, came))
+	if (came < 0 || came == r->sample.sched.tid ||
+	    since >= truth_time_of(r) || !found_leaves(k, came, r->cpu) ||
+	    found_may_be_exec(k, at, came))
 		return TIME_NONE;
 	return since;
 }
@@ -170,16 +171,17 @@ static void look_at_switches(struct look *k)
 		int64_t since = break_at(k, i);
 
 		n += is_switch(r);
-		odd += since != TIME_NONE && model_loss(k->ex, 0, r->cpu, since,
-							time_of(r)) == NOWHERE;
+		odd += since != TIME_NONE &&
+		       model_loss(k->ex, 0, r->cpu, since, truth_time_of(r)) ==
+			       NOWHERE;
 	}
 	for (size_t i = 0; i < k->l->n && odd <= n / BREAKS_MAX; i++)
 		if (break_at(k, i) != TIME_NONE)
 			must_find(k, "switch_broken", -1,
-				  time_of(k->l->at[i].rec));
+				  truth_time_of(k->l->at[i].rec));
 }
 
-static bool is_in(const struct record *map, uint64_t addr)
+static bool found_is_in(const struct record *map, uint64_t addr)
 {
 	return addr >= map->map.start && addr - map->map.start < map->map.len;
 }
@@ -203,8 +205,8 @@ static bool is_of_map(const struct look *k, const struct finding_row *f)
 	for (size_t i = 0; i < k->l->n; i++) {
 		const struct record *r = k->l->at[i].rec;
 
-		if (time_of(r) == f->f.time && r->tid == f->tid && ran(r))
-			return is_in(k->ch->gone[0].rec, ran(r));
+		if (truth_time_of(r) == f->f.time && r->tid == f->tid && ran(r))
+			return found_is_in(k->ch->gone[0].rec, ran(r));
 	}
 	return false;
 }
@@ -226,7 +228,7 @@ static void look_at_map(struct look *k)
 		if (!addr || r->pid != gone->rec->pid ||
 		    model_map(k->l, k->ex, i, r->pid, addr))
 			continue;
-		if (!is_in(gone->rec, addr) ||
+		if (!found_is_in(gone->rec, addr) ||
 		    k->l->at[i].origin < gone->origin)
 			odd = true;
 		else if (!first && r->kind == REC_CHAIN)
@@ -244,9 +246,10 @@ static void look_at_map(struct look *k)
 				   f->f.time);
 	}
 	if (!n && first && !odd &&
-	    model_loss(k->ex, 0, -1, TIME_NONE, time_of(first)) != NOWHERE)
+	    model_loss(k->ex, 0, -1, TIME_NONE, truth_time_of(first)) !=
+		    NOWHERE)
 		report_add(k->rp, "no finding map_lost at %" PRId64 "\n",
-			   time_of(first));
+			   truth_time_of(first));
 }
 
 /* May this kind of change lead to such a finding, where it cannot be said
@@ -295,7 +298,7 @@ void check_found(const struct slice *s, const struct change *ch,
 		look_at_reuse(&k, i);
 		if (lf->again)
 			must_find(&k, "after_exit", lf->tid,
-				  time_of(ch->list.at[lf->first].rec));
+				  truth_time_of(ch->list.at[lf->first].rec));
 	}
 	if (s->info.system_wide == TRI_YES)
 		look_at_switches(&k);

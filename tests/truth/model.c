@@ -9,7 +9,7 @@
 /* A chain comes after its thread's EXIT, so much later at the most. */
 #define AFTER_EXIT_NS 2000000
 
-static bool same_cookie(const struct half *a, const struct half *b)
+static bool model_same_cookie(const struct half *a, const struct half *b)
 {
 	return a->cookie == b->cookie &&
 	       (a->tid == b->tid || a->tid < 0 || b->tid < 0);
@@ -33,8 +33,8 @@ static void find_halves(const struct list *l, struct expect *ex)
 
 /* ---- losses */
 
-static void add_loss(struct expect *ex, uint16_t source, int32_t cpu,
-		     int64_t t0, int64_t t1, uint64_t n)
+static void model_add_loss(struct expect *ex, uint16_t source, int32_t cpu,
+			   int64_t t0, int64_t t1, uint64_t n)
 {
 	ex->loss = mem_grow(ex->loss, &ex->cap_loss, ex->n_loss + 1,
 			    sizeof(*ex->loss));
@@ -58,8 +58,8 @@ static void find_losses(const struct list *l, struct expect *ex)
 			    o->time < r->time && (int64_t)o->time > t0)
 				t0 = (int64_t)o->time;
 		}
-		add_loss(ex, l->at[i].source, r->cpu, t0, (int64_t)r->time,
-			 r->lost.n);
+		model_add_loss(ex, l->at[i].source, r->cpu, t0,
+			       (int64_t)r->time, r->lost.n);
 	}
 }
 
@@ -90,9 +90,9 @@ static void find_end_losses(const struct list *l, uint16_t source,
 		for (size_t i = 0; i < l->n; i++)
 			if (l->at[i].rec->cpu == cpu &&
 			    l->at[i].source == source &&
-			    time_of(l->at[i].rec) > t0)
-				t0 = time_of(l->at[i].rec);
-		add_loss(ex, source, cpu, t0, INT64_MAX, all - in_time);
+			    truth_time_of(l->at[i].rec) > t0)
+				t0 = truth_time_of(l->at[i].rec);
+		model_add_loss(ex, source, cpu, t0, INT64_MAX, all - in_time);
 	}
 }
 
@@ -131,7 +131,7 @@ static void find_firsts(const struct list *l, struct expect *ex)
 	for (size_t i = 0; i < ex->n_half; i++) {
 		size_t k = 0;
 
-		while (!same_cookie(&ex->half[k], &ex->half[i]))
+		while (!model_same_cookie(&ex->half[k], &ex->half[i]))
 			k++;
 		ex->first[ex->half[i].item] = ex->half[k].item;
 	}
@@ -202,9 +202,10 @@ static void find_end(const struct slice *s, const struct list *l,
 			return;
 		}
 	}
-	if (i == NOWHERE || time_of(l->at[i].rec) > own_last)
+	if (i == NOWHERE || truth_time_of(l->at[i].rec) > own_last)
 		q->end = END_CAPTURE;
-	q->until = q->end == END_CAPTURE ? own_last : time_of(l->at[i].rec);
+	q->until =
+		q->end == END_CAPTURE ? own_last : truth_time_of(l->at[i].rec);
 	if (q->end == END_EXIT)
 		q->until += AFTER_EXIT_NS;
 }
@@ -233,11 +234,11 @@ static void without_chain(const struct slice *s, const struct list *l,
 	/* the one after the last sample is the likely one */
 	for (size_t k = at; k < l->n; k++)
 		if (ex->first[k] == at)
-			last = time_of(l->at[k].rec);
+			last = truth_time_of(l->at[k].rec);
 	q->loss = model_loss(ex, source, -1, last, due);
 	if (q->loss == NOWHERE)
-		q->loss =
-			model_loss(ex, source, -1, time_of(l->at[at].rec), due);
+		q->loss = model_loss(ex, source, -1,
+				     truth_time_of(l->at[at].rec), due);
 	if (q->loss != NOWHERE) {
 		q->verdict = REQ_CHAIN_LOST;
 	} else if (q->end != END_EXIT || due < (int64_t)info->last_ns) {
@@ -259,11 +260,12 @@ static bool exec_between(const struct list *l, size_t a, size_t b)
 }
 
 /* Did this capture record the chain of the cookie? */
-static bool is_told(const struct expect *ex, const struct half *of,
-		    uint16_t source)
+static bool model_is_told(const struct expect *ex, const struct half *of,
+			  uint16_t source)
 {
 	for (const struct half *h = ex->half; h < ex->half + ex->n_half; h++)
-		if (h->is_chain && h->source == source && same_cookie(h, of))
+		if (h->is_chain && h->source == source &&
+		    model_same_cookie(h, of))
 			return true;
 	return false;
 }
@@ -315,11 +317,11 @@ static void find_request(const struct slice *s, const struct list *l,
 	if (r->flags & REC_F_USER && !r->sample.kern.n && r->sample.ip)
 		q->flags |= VERDICT_USER_HIT;
 	while (c < ex->n_half &&
-	       !(ex->half[c].is_chain && same_cookie(&ex->half[c], h)))
+	       !(ex->half[c].is_chain && model_same_cookie(&ex->half[c], h)))
 		c++;
 	if (c < ex->n_half)
 		with_chain(l, i, ex->half[c].item, q);
-	if (c < ex->n_half && !is_told(ex, h, h->source))
+	if (c < ex->n_half && !model_is_told(ex, h, h->source))
 		q->flags |= VERDICT_OTHER_CAPTURE;
 	if (c == ex->n_half)
 		without_chain(s, l, ex, i, q);
@@ -390,11 +392,12 @@ static void as_perf(const struct list *l, struct expect *ex)
 /* ---- chains */
 
 /* The same chain was there before, of the other capture of a pair. */
-static bool is_copy(const struct expect *ex, const struct half *h, uint32_t *of)
+static bool model_is_copy(const struct expect *ex, const struct half *h,
+			  uint32_t *of)
 {
 	for (const struct half *o = ex->half; o < h; o++) {
 		*of = o->item;
-		if (o->is_chain && same_cookie(o, h))
+		if (o->is_chain && model_same_cookie(o, h))
 			return o->source != h->source;
 	}
 	return false;
@@ -403,8 +406,8 @@ static bool is_copy(const struct expect *ex, const struct half *h, uint32_t *of)
 static bool is_for_others(const struct expect *ex, const struct half *h)
 {
 	for (const struct half *o = ex->half; o < ex->half + ex->n_half; o++)
-		if (!o->is_chain && same_cookie(o, h) &&
-		    is_told(ex, h, o->source))
+		if (!o->is_chain && model_same_cookie(o, h) &&
+		    model_is_told(ex, h, o->source))
 			return false;
 	return true;
 }
@@ -416,7 +419,7 @@ static void find_chain(const struct list *l, struct expect *ex,
 	const struct record *r = l->at[i].rec;
 	struct expect_chain *c = &ex->chain[i];
 
-	c->copy = is_copy(ex, h, &c->of);
+	c->copy = model_is_copy(ex, h, &c->of);
 	c->has = !c->copy;
 	if (c->copy)
 		return;
@@ -431,8 +434,8 @@ static void find_chain(const struct list *l, struct expect *ex,
 		    l->at[k].source == h->source)
 			c->flags |= VERDICT_AFTER_EXIT;
 	for (size_t k = 0; k < ex->n_half; k++)
-		c->n_events +=
-			!ex->half[k].is_chain && same_cookie(&ex->half[k], h);
+		c->n_events += !ex->half[k].is_chain &&
+			       model_same_cookie(&ex->half[k], h);
 	if (c->n_events && is_for_others(ex, h))
 		c->flags |= VERDICT_OTHER_CAPTURE;
 	if (c->n_events)
@@ -440,9 +443,9 @@ static void find_chain(const struct list *l, struct expect *ex,
 	for (const struct half *o = ex->half; o < h; o++)
 		if (ex->life[o->item] == ex->life[i] &&
 		    !ex->chain[o->item].copy)
-			c->from = time_of(l->at[o->item].rec);
+			c->from = truth_time_of(l->at[o->item].rec);
 	c->loss = model_any_loss(ex, h->source, cookie_cpu(cookie_of(r)),
-				 c->from, time_of(r));
+				 c->from, truth_time_of(r));
 	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
 	c->confidence = CONF_EXPLAINED;
 }
@@ -465,7 +468,7 @@ static void find_refused(const struct slice *s, const struct list *l,
 				      .latency = TIME_NONE };
 }
 
-static void clear(const struct list *l, struct expect *ex)
+static void model_clear(const struct list *l, struct expect *ex)
 {
 	ex->n = l->n;
 	ex->n_loss = ex->n_gap = ex->n_counter = 0;
@@ -487,7 +490,7 @@ static void clear(const struct list *l, struct expect *ex)
 
 void model_run(const struct slice *s, const struct list *l, struct expect *ex)
 {
-	clear(l, ex);
+	model_clear(l, ex);
 	find_halves(l, ex);
 	find_losses(l, ex);
 	find_end_losses(l, 0, ex);

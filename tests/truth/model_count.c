@@ -38,7 +38,7 @@ static const struct seen *largest(int32_t cpu)
 }
 
 /* Had its capture seen a later one of that CPU? */
-static bool is_late(const struct expect *ex, const struct half *h)
+static bool model_count_is_late(const struct expect *ex, const struct half *h)
 {
 	for (const struct half *o = ex->half; o < h; o++)
 		if (o->source == h->source &&
@@ -49,8 +49,8 @@ static bool is_late(const struct expect *ex, const struct half *h)
 	return false;
 }
 
-static void see(const struct list *l, const struct expect *ex,
-		const struct half *h)
+static void model_count_see(const struct list *l, const struct expect *ex,
+			    const struct half *h)
 {
 	const struct record *r = l->at[h->item].rec;
 	uint64_t c = cookie_of(r);
@@ -60,7 +60,7 @@ static void see(const struct list *l, const struct expect *ex,
 
 	*s = (struct seen){ .cpu = cookie_cpu(c),
 			    .count = cookie_count(c),
-			    .time = time_of(r),
+			    .time = truth_time_of(r),
 			    .elsewhere = r->kind == REC_SAMPLE && r->cpu >= 0 &&
 					 r->cpu != cookie_cpu(c) };
 	if (max) {
@@ -68,13 +68,13 @@ static void see(const struct list *l, const struct expect *ex,
 			   (int32_t)(cookie_count(c) - (uint32_t)max->count);
 		newest = s->count > max->count;
 	}
-	s->late = !newest && is_late(ex, h);
+	s->late = !newest && model_count_is_late(ex, h);
 	s->made = r->kind == REC_SAMPLE && newest && !s->elsewhere;
 	n_seen++;
 }
 
 /* The next larger one of the same CPU. */
-static const struct seen *next(const struct seen *s)
+static const struct seen *model_count_next(const struct seen *s)
 {
 	const struct seen *n = NULL;
 
@@ -87,7 +87,8 @@ static const struct seen *next(const struct seen *s)
 
 /* Was it surely seen when it was made? Its first sample may be lost where a
  * loss on its CPU began before. */
-static bool surely_made(const struct expect *ex, const struct seen *s)
+static bool model_count_surely_made(const struct expect *ex,
+				    const struct seen *s)
 {
 	for (size_t i = 0; i < ex->n_loss; i++)
 		if ((ex->loss[i].cpu < 0 || ex->loss[i].cpu == s->cpu) &&
@@ -121,7 +122,7 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 
 		if (s->cpu != cpu)
 			continue;
-		const struct seen *n = next(s);
+		const struct seen *n = model_count_next(s);
 
 		if (!any || s->count < low)
 			low = s->count;
@@ -142,7 +143,7 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 				   sizeof(*ex->gap));
 		ex->gap_late = mem_grow(ex->gap_late, &ex->cap_gap_late,
 					ex->n_gap + 1, sizeof(bool));
-		ex->gap_late[ex->n_gap] = !surely_made(ex, s);
+		ex->gap_late[ex->n_gap] = !model_count_surely_made(ex, s);
 		ex->gap[ex->n_gap++] = (struct fact_gap){
 			.cpu = cpu,
 			.first = (uint32_t)(s->count + 2),
@@ -161,7 +162,7 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 }
 
 /* Is it the first of its capture with that cookie, and no other half there? */
-static bool is_bare(const struct expect *ex, const struct half *h)
+static bool model_count_is_bare(const struct expect *ex, const struct half *h)
 {
 	for (const struct half *o = ex->half; o < ex->half + ex->n_half; o++)
 		if (ex->first[o->item] == ex->first[h->item] &&
@@ -178,7 +179,7 @@ static void count_halves(struct expect *ex)
 		struct expect_session *es = &ex->session[h->source];
 
 		es->has = true;
-		if (!is_bare(ex, h))
+		if (!model_count_is_bare(ex, h))
 			continue;
 		if (h->is_chain)
 			es->no_sample++;
@@ -207,7 +208,7 @@ static void find_witness(const struct slice *s, const struct list *l,
 	}
 	for (size_t i = 0; s->pair && i < ex->n_half; i++)
 		if (ex->half[i].source == ex->witness && ex->there == TIME_NONE)
-			ex->there = time_of(l->at[ex->half[i].item].rec);
+			ex->there = truth_time_of(l->at[ex->half[i].item].rec);
 }
 
 /* When it was last there. */
@@ -218,7 +219,7 @@ static int64_t gone(const struct slice *s, const struct list *l,
 
 	for (size_t i = 0; s->pair && i < ex->n_half; i++)
 		if (ex->half[i].source == ex->witness)
-			t = time_of(l->at[ex->half[i].item].rec);
+			t = truth_time_of(l->at[ex->half[i].item].rec);
 	return t;
 }
 
@@ -229,7 +230,7 @@ void model_counters(const struct slice *s, const struct list *l,
 	memset(ex->session, 0, sizeof(ex->session));
 	for (size_t i = 0; i < ex->n_half && n_seen < SEEN_MAX; i++)
 		if (!known_before(ex, &ex->half[i]))
-			see(l, ex, &ex->half[i]);
+			model_count_see(l, ex, &ex->half[i]);
 	for (int32_t cpu = 0; cpu < 64; cpu++)
 		count_cpu(ex, cpu);
 	count_halves(ex);

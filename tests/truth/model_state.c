@@ -23,7 +23,7 @@ static uint32_t life_of(const struct expect *ex, int32_t tid)
 }
 
 /* Is any thread of that process alive? */
-static bool is_alive(const struct expect *ex, int32_t pid)
+static bool model_state_is_alive(const struct expect *ex, int32_t pid)
 {
 	for (size_t i = 0; i < ex->n_lives; i++)
 		if (ex->lives[i].pid == pid && !ex->lives[i].ended &&
@@ -52,7 +52,7 @@ static void add_life(struct expect *ex, int32_t tid, int32_t pid, size_t at)
 static void begin_again(struct expect *ex, uint32_t life, int32_t pid,
 			size_t at)
 {
-	if (!is_alive(ex, ex->lives[life].pid))
+	if (!model_state_is_alive(ex, ex->lives[life].pid))
 		ex->forgot[at] = ex->lives[life].pid;
 	add_life(ex, ex->lives[life].tid, pid, at);
 	ex->lives[ex->n_lives - 1].again = true;
@@ -64,18 +64,19 @@ static bool is_dead(const struct expect *ex, uint32_t life,
 {
 	return life != NOWHERE && ex->lives[life].ended &&
 	       ex->lives[life].tid > 0 && is_timed(r) &&
-	       time_of(r) > ex->lives[life].end;
+	       truth_time_of(r) > ex->lives[life].end;
 }
 
 /* Only who is alive does that: a task that is exiting gets no cookie and runs
  * no program. */
-static bool shows_life(const struct expect *ex, const struct record *r)
+static bool model_state_shows_life(const struct expect *ex,
+				   const struct record *r)
 {
 	if (r->kind == REC_SAMPLE)
 		return has_cookie(r) || r->flags & REC_F_USER;
 	/* the others of a process may name its first thread after its end */
 	return r->kind == REC_COMM &&
-	       (r->pid != r->tid || !is_alive(ex, r->pid));
+	       (r->pid != r->tid || !model_state_is_alive(ex, r->pid));
 }
 
 static void fork_parent(const struct record *r, struct expect *ex, size_t i)
@@ -95,17 +96,17 @@ static void begin_if_new(const struct record *r, struct expect *ex, size_t i)
 		add_life(ex, r->tid, r->pid, i);
 	} else if (r->kind == REC_FORK && !synth) {
 		if (!ex->lives[life].ended)
-			ex->lives[life].end = time_of(r);
+			ex->lives[life].end = truth_time_of(r);
 		add_life(ex, r->tid, r->pid, i);
 	} else if (r->pid >= 0 && ex->lives[life].pid >= 0 &&
 		   r->pid != ex->lives[life].pid) {
 		add_life(ex, r->tid, r->pid, i);
-	} else if (is_dead(ex, life, r) && shows_life(ex, r)) {
+	} else if (is_dead(ex, life, r) && model_state_shows_life(ex, r)) {
 		begin_again(ex, life, r->pid, i);
 	}
 	life = life_of(ex, r->tid);
 	if (r->kind == REC_FORK && !synth)
-		ex->lives[life].start = time_of(r);
+		ex->lives[life].start = truth_time_of(r);
 	ex->lives[life].known |=
 		r->kind == REC_FORK || (r->kind == REC_COMM && synth);
 }
@@ -126,7 +127,7 @@ static void find_life(const struct record *r, struct expect *ex, size_t i)
 	if (r->kind != REC_EXIT || lf->ended)
 		return;
 	lf->ended = true;
-	lf->end = time_of(r);
+	lf->end = truth_time_of(r);
 }
 
 /* What the other capture of a pair told of already. */

@@ -27,7 +27,7 @@ static uint64_t dice(const struct plan *pl, uint64_t what)
 	return rnd(&s);
 }
 
-static bool is_recorded(const struct plan *pl, const struct record *r)
+static bool pair_is_recorded(const struct plan *pl, const struct record *r)
 {
 	return !pl->some || dice(pl, (uint32_t)r->tid) & 1;
 }
@@ -40,12 +40,12 @@ static uint16_t who_asked(const struct plan *pl, const struct record *r,
 		r->kind == REC_SAMPLE && has_cookie(r) ? cookie_of(r) : i;
 	uint64_t d = dice(pl, key) % 3;
 
-	if (!is_recorded(pl, r))
+	if (!pair_is_recorded(pl, r))
 		return 1;
 	return d < 2 ? (uint16_t)d : (uint16_t)(dice(pl, i) & 1);
 }
 
-static bool is_state(const struct record *r)
+static bool pair_is_state(const struct record *r)
 {
 	return r->kind != REC_SAMPLE && r->kind != REC_CHAIN &&
 	       r->kind != REC_SWITCH && r->kind != REC_MARK;
@@ -61,16 +61,16 @@ static bool is_after_exit(const struct list *l, size_t i)
 	return false;
 }
 
-static bool is_in(const struct plan *pl, const struct slice *s, size_t i,
-		  uint16_t side)
+static bool pair_is_in(const struct plan *pl, const struct slice *s, size_t i,
+		       uint16_t side)
 {
 	const struct record *r = s->list.at[i].rec;
 
-	if (is_state(r) || i < s->start)
+	if (pair_is_state(r) || i < s->start)
 		return true;
 	if (r->kind != REC_CHAIN)
 		return who_asked(pl, r, i) == side;
-	return side || (is_recorded(pl, r) &&
+	return side || (pair_is_recorded(pl, r) &&
 			!(pl->some && is_after_exit(&s->list, i)));
 }
 
@@ -100,7 +100,7 @@ static bool make_side(struct slice *to, const struct slice *s,
 	if (pl->some && !side)
 		to->info.system_wide = TRI_NO;
 	for (size_t i = 0; i < s->list.n; i++) {
-		if (!is_in(pl, s, i, side))
+		if (!pair_is_in(pl, s, i, side))
 			continue;
 		const struct record *r =
 			copy_of(pl, to, s->list.at[i].rec, side);
@@ -115,7 +115,7 @@ static bool make_side(struct slice *to, const struct slice *s,
 }
 
 /* As they come: what has no time first. */
-static int by_time(const void *a, const void *b)
+static int pair_by_time(const void *a, const void *b)
 {
 	const struct item *x = a;
 	const struct item *y = b;
@@ -128,47 +128,48 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Insertion: it leaves equals in place, and little is out of it. */
-static void sort(struct list *l)
+static void pair_sort(struct list *l)
 {
 	for (size_t i = 1; i < l->n; i++) {
 		struct item it = l->at[i];
 		size_t k = i;
 
-		for (; k && by_time(&l->at[k - 1], &it) > 0; k--)
+		for (; k && pair_by_time(&l->at[k - 1], &it) > 0; k--)
 			l->at[k] = l->at[k - 1];
 		l->at[k] = it;
 	}
 }
 
-static void merge(struct pair *p)
+static void pair_merge(struct pair *p)
 {
 	struct list *l = &p->both.list;
 	size_t n[2] = { 0, 0 };
 
 	l->n = 0;
 	for (uint16_t side = 0; side < 2; side++) {
-		sort(&p->change[side].list);
+		pair_sort(&p->change[side].list);
 		for (size_t i = 0; i < p->change[side].list.n; i++)
 			p->change[side].list.at[i].source = side;
 	}
 	while (n[0] < p->change[0].list.n || n[1] < p->change[1].list.n) {
 		const struct item *x = p->change[0].list.at + n[0];
 		const struct item *y = p->change[1].list.at + n[1];
-		bool second = n[0] == p->change[0].list.n ||
-			      (n[1] < p->change[1].list.n && by_time(x, y) > 0);
+		bool second =
+			n[0] == p->change[0].list.n ||
+			(n[1] < p->change[1].list.n && pair_by_time(x, y) > 0);
 		const struct item *it = second ? y : x;
 
 		n[second]++;
 		list_add(l, it->rec, it->origin);
 		l->at[l->n - 1].source = it->source;
-		for (size_t k = l->n - 1; k-- > 0 && is_state(it->rec);)
+		for (size_t k = l->n - 1; k-- > 0 && pair_is_state(it->rec);)
 			l->at[l->n - 1].again |= it->origin != NOWHERE &&
 						 l->at[k].origin == it->origin;
 	}
 }
 
 /* What is lost of one side. */
-static bool lose(struct pair *p, uint16_t side, uint64_t *seed)
+static bool pair_lose(struct pair *p, uint16_t side, uint64_t *seed)
 {
 	static const enum kind kinds[] = { CHANGE_NONE,	   CHANGE_CHAIN,
 					   CHANGE_SAMPLES, CHANGE_COOKIE,
@@ -202,14 +203,14 @@ bool pair_make(struct pair *p, const struct slice *s, uint64_t *seed)
 
 	for (uint16_t side = 0; side < 2; side++)
 		if (!make_side(&p->side[side], s, &pl, side) ||
-		    !lose(p, side, seed))
+		    !pair_lose(p, side, seed))
 			return false;
 	p->both.cap = s->cap;
 	p->both.start = s->start;
 	p->both.info = p->side[0].info;
 	p->both.more = p->side[1].info;
 	p->both.pair = true;
-	merge(p);
+	pair_merge(p);
 	snprintf(p->text, sizeof(p->text),
 		 "; %s, %u ns apart; first%s; second%s",
 		 pl.some ? "some tasks and all" : "all and all", pl.apart,

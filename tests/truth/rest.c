@@ -102,9 +102,9 @@ static void check_stack(const struct slice *s, const struct change *ch,
 		   same ? "as before" : "another");
 }
 
-static void check_event(const struct change *ch, size_t i,
-			const struct event_row *was, const struct event_row *is,
-			struct report *rp)
+static void rest_check_event(const struct change *ch, size_t i,
+			     const struct event_row *was,
+			     const struct event_row *is, struct report *rp)
 {
 	uint32_t o = ch->list.at[i].origin;
 
@@ -128,7 +128,7 @@ void check_rest(const struct slice *s, const struct change *ch,
 
 		if (o == NOWHERE)
 			continue;
-		check_event(ch, i, &base->event[o], &got->event[i], rp);
+		rest_check_event(ch, i, &base->event[o], &got->event[i], rp);
 		if (r->kind == REC_CHAIN)
 			check_stack(s, ch, ex, i, base->chain[o].user,
 				    got->chain[i].user, rp);

@@ -7,6 +7,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/order/order.h"
 #include "stitch/base/table.h"
+#include "stitch/stitch.h"
 #include "tests/truth/truth.h"
 
 /* ---- a source that gives out a list as it is */
@@ -104,7 +105,7 @@ struct comm_name {
 	} while (0)
 
 /* What an image is, without its number. */
-static uint64_t hash_image(const struct image *m)
+static uint64_t run_hash_image(const struct image *m)
 {
 	uint64_t h = m->path ? hash_content(m->path, strlen(m->path), 1) : 1;
 
@@ -141,12 +142,12 @@ static void hash_all(struct result *r, const struct frames *fr)
 	r->raw = mem_grow(r->raw, &r->cap_raw, raws + 1u, 8);
 	r->raw[0] = 0;
 	for (uint32_t i = 1; i <= n; i++)
-		r->image[i] = hash_image(frames_get_image(fr, i));
+		r->image[i] = run_hash_image(frames_get_image(fr, i));
 	for (uint32_t i = 1; i <= raws; i++)
 		r->raw[i] = hash_raw(r, fr, i);
 }
 
-static void take_event(struct result *r, const struct fact_event *f)
+static void run_take_event(struct result *r, const struct fact_event *f)
 {
 	size_t i = f->rec->off;
 	struct event_row *e = &r->event[i];
@@ -171,7 +172,7 @@ static void take_request(struct result *r, const struct fact_request *f)
 	q->f = *f;
 }
 
-static void take_comm(struct result *r, const struct fact_comm *f)
+static void run_take_comm(struct result *r, const struct fact_comm *f)
 {
 	struct comm_name n;
 
@@ -183,13 +184,13 @@ static void take_comm(struct result *r, const struct fact_comm *f)
 static void take_fact(struct result *r, const struct fact *f)
 {
 	if (f->kind == FACT_EVENT)
-		take_event(r, &f->event);
+		run_take_event(r, &f->event);
 	else if (f->kind == FACT_REQUEST)
 		take_request(r, &f->request);
 	else if (f->kind == FACT_CHAIN)
 		ADD(r, told, f->chain);
 	else if (f->kind == FACT_COMM)
-		take_comm(r, &f->comm);
+		run_take_comm(r, &f->comm);
 	else if (f->kind == FACT_PROCESS)
 		ADD(r, process, f->process);
 	else if (f->kind == FACT_THREAD)
@@ -208,7 +209,7 @@ static void take_fact(struct result *r, const struct fact *f)
 		ADD(r, finding, ((struct finding_row){ f->finding, 0, -1 }));
 }
 
-static void clear(struct result *r, const struct list *l)
+static void run_clear(struct result *r, const struct list *l)
 {
 	r->n = l->n;
 	r->event =
@@ -243,7 +244,7 @@ static void place_chains(struct result *r, const struct list *l)
 		if (l->at[i].rec->kind != REC_CHAIN)
 			continue;
 		if (n < r->n_copy && r->copy[n].source == l->at[i].source &&
-		    r->copy[n].time == time_of(l->at[i].rec))
+		    r->copy[n].time == truth_time_of(l->at[i].rec))
 			r->copy_item[n++] = i;
 		else
 			r->item_of_chain[++ids] = i;
@@ -261,8 +262,8 @@ static void place_chains(struct result *r, const struct list *l)
 }
 
 /* Row numbers become places in the list, and stacks their content. */
-static void settle(struct result *r, const struct list *l,
-		   const struct frames *fr)
+static void run_settle(struct result *r, const struct list *l,
+		       const struct frames *fr)
 {
 	hash_all(r, fr);
 	place_chains(r, l);
@@ -304,7 +305,7 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	struct err err;
 	int got;
 
-	clear(out, l);
+	run_clear(out, l);
 	order_add(ord, list_source(s, l, 0));
 	if (s->pair)
 		order_add(ord, list_source(s, l, 1));
@@ -320,7 +321,7 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	while (ledger_take(lg, &e))
 		if (e.kind == LEDGER_LOSS)
 			ADD(out, loss, e);
-	settle(out, l, fr);
+	run_settle(out, l, fr);
 	stitch_free(st);
 	order_free(ord);
 	ledger_free(lg);

@@ -30,17 +30,17 @@ void list_copy(struct list *to, const struct list *from)
 
 static unsigned char wanted[PIDS];
 
-static void want(int32_t pid, bool yes)
+static void slice_want(int32_t pid, bool yes)
 {
 	wanted[(uint32_t)pid % PIDS] = yes;
 }
 
-static bool is_wanted(int32_t pid)
+static bool slice_is_wanted(int32_t pid)
 {
 	return wanted[(uint32_t)pid % PIDS];
 }
 
-static bool is_state(const struct record *r)
+static bool slice_is_state(const struct record *r)
 {
 	return r->kind == REC_MAP || r->kind == REC_COMM ||
 	       r->kind == REC_FORK || r->kind == REC_EXIT;
@@ -50,13 +50,14 @@ static bool is_state(const struct record *r)
 static void want_all(const struct capture *c, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
-		want(c->rec[i].pid, true);
+		slice_want(c->rec[i].pid, true);
 		if (c->rec[i].kind == REC_FORK || c->rec[i].kind == REC_EXIT)
-			want(c->rec[i].fork.ppid, true);
+			slice_want(c->rec[i].fork.ppid, true);
 	}
 	for (size_t i = from; i-- > 0;)
-		if (c->rec[i].kind == REC_FORK && is_wanted(c->rec[i].pid))
-			want(c->rec[i].fork.ppid, true);
+		if (c->rec[i].kind == REC_FORK &&
+		    slice_is_wanted(c->rec[i].pid))
+			slice_want(c->rec[i].fork.ppid, true);
 }
 
 /* Was this cookie asked for before the slice? */
@@ -125,8 +126,9 @@ void slice_make(struct slice *s, const struct capture *c, size_t at, size_t len,
 	memset(wanted, 0, sizeof(wanted));
 	want_all(c, from, to);
 	for (size_t i = 0; i < from; i++)
-		if (is_state(&c->rec[i]) && (is_wanted(c->rec[i].pid) ||
-					     c->rec[i].flags & REC_F_KERNEL))
+		if (slice_is_state(&c->rec[i]) &&
+		    (slice_is_wanted(c->rec[i].pid) ||
+		     c->rec[i].flags & REC_F_KERNEL))
 			list_add(&s->list, &c->rec[i], (uint32_t)s->list.n);
 	s->start = s->list.n;
 	if (whole)

@@ -9,6 +9,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/order/order.h"
 #include "tests/pipeline.h"
+#include "stitch/stitch.h"
 #include "tests/truth/truth.h"
 
 static int store_all(const struct slice *s, const struct list *l,

@@ -5,7 +5,8 @@
 
 #include "tests/truth/truth.h"
 
-static const struct ledger_entry *row_of(const struct result *got, uint32_t id)
+static const struct ledger_entry *told_row_of(const struct result *got,
+					      uint32_t id)
 {
 	for (size_t i = 0; id && i < got->n_loss; i++)
 		if (got->loss[i].id == id)
@@ -17,7 +18,7 @@ static const struct ledger_entry *row_of(const struct result *got, uint32_t id)
 static bool is_loss_of(const struct result *got, uint32_t id,
 		       const struct record *gone)
 {
-	const struct ledger_entry *e = row_of(got, id);
+	const struct ledger_entry *e = told_row_of(got, id);
 
 	/* its row ends with the last record that there is */
 	return e && e->cpu == gone->cpu && e->t0 <= gone->time &&
@@ -26,7 +27,7 @@ static bool is_loss_of(const struct result *got, uint32_t id,
 
 /* Was it possible to tell of the loss of this record: is there a LOST record,
  * or a sum at the end? */
-static bool is_told(const struct change *ch, const struct record *gone)
+static bool told_is_told(const struct change *ch, const struct record *gone)
 {
 	if (ch->totals)
 		return true;
@@ -47,7 +48,7 @@ static bool is_followed(const struct change *ch, const struct record *chain,
 	for (size_t i = 0; i < ch->list.n; i++) {
 		const struct record *r = ch->list.at[i].rec;
 
-		if (r->tid == chain->tid && time_of(r) > from &&
+		if (r->tid == chain->tid && truth_time_of(r) > from &&
 		    (r->kind == REC_EXIT ||
 		     (has_cookie(r) && cookie_of(r) != cookie_of(chain))))
 			return true;
@@ -68,9 +69,9 @@ static void tell_chain(const struct change *ch, const struct result *base,
 		if (o == NOWHERE || !base->request[o].has ||
 		    base->request[o].chain != gone->origin)
 			continue;
-		bool followed =
-			is_followed(ch, gone->rec, time_of(ch->list.at[i].rec));
-		bool told = ch->lost && is_told(ch, gone->rec);
+		bool followed = is_followed(ch, gone->rec,
+					    truth_time_of(ch->list.at[i].rec));
+		bool told = ch->lost && told_is_told(ch, gone->rec);
 		bool pending = q->verdict == REQ_PENDING_END ||
 			       q->verdict == REQ_EXIT_PER_TASK;
 
@@ -99,7 +100,7 @@ static void tell_samples(const struct slice *s, const struct change *ch,
 	for (size_t i = 0; i < ch->list.n; i++) {
 		const struct record *r = ch->list.at[i].rec;
 		const struct fact_chain *c = &got->chain[i].f;
-		bool told = ch->lost && is_told(ch, first);
+		bool told = ch->lost && told_is_told(ch, first);
 
 		if (r->kind != REC_CHAIN || cookie_of(r) != ch->cookie[0])
 			continue;
@@ -141,7 +142,8 @@ static void tell_cookie(const struct slice *s, const struct change *ch,
 
 		n++;
 		if (g->cpu != cpu || g->first != count || g->n != 1 ||
-		    g->t0 >= time_of(first) || g->t1 <= time_of(first))
+		    g->t0 >= truth_time_of(first) ||
+		    g->t1 <= truth_time_of(first))
 			report_add(rp, "the gap is not where the cookie was\n");
 		if (ch->lost && !is_loss_of(got, g->loss, first))
 			report_add(rp, "gap: by loss %u\n", g->loss);

@@ -50,7 +50,7 @@ struct truth {
 
 static struct truth t;
 
-static uint64_t number(const char *name, uint64_t otherwise)
+static uint64_t truth_number(const char *name, uint64_t otherwise)
 {
 	const char *v = getenv(name);
 
@@ -64,8 +64,8 @@ static uint64_t seed_of(uint64_t n, uint64_t salt)
 	return rnd(&s);
 }
 
-static void failed(struct tally *y, uint64_t n, const char *what,
-		   const struct report *rp)
+static void truth_failed(struct tally *y, uint64_t n, const char *what,
+			 const struct report *rp)
 {
 	if (++y->bad > SHOW_MAX)
 		return;
@@ -78,7 +78,7 @@ static void failed(struct tally *y, uint64_t n, const char *what,
 	}
 }
 
-static enum kind kind_of(uint64_t group)
+static enum kind truth_kind_of(uint64_t group)
 {
 	return CHANGE_CHAIN + (enum kind)(group % (N_CHANGES - 1));
 }
@@ -109,7 +109,7 @@ static bool base_is_clean(uint64_t group)
 	t.clean.done++;
 	if (!rp.n)
 		return true;
-	failed(&t.clean, group * GROUP, "", &rp);
+	truth_failed(&t.clean, group * GROUP, "", &rp);
 	return false;
 }
 
@@ -131,7 +131,7 @@ static void one_case(uint64_t n, enum kind kind)
 	check_told(&t.slice, &t.change, &t.base, &t.got, &rp);
 	y->done++;
 	if (rp.n)
-		failed(y, n, t.change.text, &rp);
+		truth_failed(y, n, t.change.text, &rp);
 	if (t.one)
 		dump_case(&t.slice, &t.change.list, &t.got);
 	if (n % STORE_EVERY)
@@ -139,13 +139,13 @@ static void one_case(uint64_t n, enum kind kind)
 	rp = (struct report){ .n = 0 };
 	t.store.done++;
 	if (check_store(&t.slice, &t.change.list, &t.got, &rp))
-		failed(&t.store, n, t.change.text, &rp);
+		truth_failed(&t.store, n, t.change.text, &rp);
 }
 
 static void one_group(uint64_t group, uint64_t only)
 {
 	uint64_t seed = seed_of(group, 1);
-	enum kind kind = kind_of(group);
+	enum kind kind = truth_kind_of(group);
 	bool whole = group % WHOLE_EVERY == 0;
 	const struct capture *c;
 	size_t at;
@@ -180,7 +180,7 @@ static void one_pair(uint64_t n)
 	t.pairs.done++;
 	t.across.done += t.got.n_copy != 0;
 	if (rp.n)
-		failed(&t.pairs, n, t.pair.text, &rp);
+		truth_failed(&t.pairs, n, t.pair.text, &rp);
 	if (t.one)
 		dump_case(both, &both->list, &t.got);
 	if (n % STORE_EVERY)
@@ -188,7 +188,7 @@ static void one_pair(uint64_t n)
 	rp = (struct report){ .n = 0 };
 	t.store.done++;
 	if (check_store(both, &both->list, &t.got, &rp))
-		failed(&t.store, n, t.pair.text, &rp);
+		truth_failed(&t.store, n, t.pair.text, &rp);
 }
 
 static void pair_group(uint64_t group, uint64_t only)
@@ -215,7 +215,7 @@ static bool told_line(const char *what, const char *how, const struct tally *y)
 	return y->done && !y->bad;
 }
 
-static int tell(void)
+static int truth_tell(void)
 {
 	static const char *const how[N_TOLD] = { "", ", LOST in its place",
 						 ", LOST and the sums" };
@@ -238,12 +238,12 @@ static int tell(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t only = number("BACKSTITCH_CASE", UINT64_MAX);
-	uint64_t pair = number("BACKSTITCH_PAIR", UINT64_MAX);
-	uint64_t cases = number("BACKSTITCH_CASES", CASES);
+	uint64_t only = truth_number("BACKSTITCH_CASE", UINT64_MAX);
+	uint64_t pair = truth_number("BACKSTITCH_PAIR", UINT64_MAX);
+	uint64_t cases = truth_number("BACKSTITCH_CASES", CASES);
 	int ret = 0;
 
-	t.seed = number("BACKSTITCH_SEED", 7);
+	t.seed = truth_number("BACKSTITCH_SEED", 7);
 	t.one = only != UINT64_MAX || pair != UINT64_MAX;
 	for (int i = 1; i < argc && t.n_cap < CAPTURES_MAX; i++)
 		t.n_cap += !capture_read(&t.cap[t.n_cap], argv[i]);
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 	for (uint64_t g = 0; !t.one && g < cases / PAIR_EVERY / PAIR_GROUP; g++)
 		pair_group(g, UINT64_MAX);
 	if (!t.one)
-		ret = tell();
+		ret = truth_tell();
 	for (size_t i = 0; i < t.n_cap; i++)
 		capture_release(&t.cap[i]);
 	slice_release(&t.slice);

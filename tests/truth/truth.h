@@ -17,23 +17,9 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/fact.h"
+#include "tests/rnd.h"
 
 #define NOWHERE UINT32_MAX
-
-/* The same numbers on every machine: splitmix64. */
-static inline uint64_t rnd(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static inline uint32_t rnd_below(uint64_t *state, size_t n)
-{
-	return n ? (uint32_t)(rnd(state) % n) : 0;
-}
 
 /* ---- capture.c: all records of a capture, in memory, in time order */
 struct capture {
@@ -95,7 +81,7 @@ static inline bool is_timed(const struct record *r)
 	return !(r->flags & REC_F_UNTIMED) && r->time <= INT64_MAX;
 }
 
-static inline int64_t time_of(const struct record *r)
+static inline int64_t truth_time_of(const struct record *r)
 {
 	return is_timed(r) ? (int64_t)r->time : TIME_NONE;
 }

@@ -34,7 +34,8 @@ struct made {
 
 #define SWITCHES 400
 
-static void take_comm(struct fingerprints *p, int32_t tid, const char *name)
+static void align_take_comm(struct fingerprints *p, int32_t tid,
+			    const char *name)
 {
 	const struct record rec = {
 		.kind = REC_COMM,
@@ -48,7 +49,7 @@ static void take_comm(struct fingerprints *p, int32_t tid, const char *name)
 
 /* Two CPUs, of which each always runs somebody: a short-lived thread, or one
  * of a few that come again and again. */
-static struct made make(const struct recipe *r)
+static struct made align_make(const struct recipe *r)
 {
 	struct made m = { .fingerprints = fingerprints_new() };
 	uint64_t seed = r->seed;
@@ -83,7 +84,7 @@ static struct made make(const struct recipe *r)
 			continue;
 		fingerprints_take(m.fingerprints, &rec);
 		if (r->comm)
-			take_comm(m.fingerprints, next, r->comm);
+			align_take_comm(m.fingerprints, next, r->comm);
 	}
 	fingerprints_end(m.fingerprints);
 	m.info.has_time = true;
@@ -112,7 +113,7 @@ static int align2(const struct made *a, const struct made *b,
 	return align_captures(in, 2, &said, out, err);
 }
 
-static void end(struct made *a, struct made *b)
+static void align_end(struct made *a, struct made *b)
 {
 	fingerprints_free(a->fingerprints);
 	fingerprints_free(b->fingerprints);
@@ -163,8 +164,8 @@ END_TEST
 
 START_TEST(equal_switches_give_the_offset)
 {
-	struct made a = make(&(struct recipe){ .seed = 1 });
-	struct made b = make(&(struct recipe){
+	struct made a = align_make(&(struct recipe){ .seed = 1 });
+	struct made b = align_make(&(struct recipe){
 		.seed = 1, .offset = 30099500, .jitter = 2000 });
 	struct align_out out[2];
 
@@ -177,14 +178,14 @@ START_TEST(equal_switches_give_the_offset)
 	ck_assert_int_lt(out[1].error, 4000);
 	ck_assert_uint_gt(out[1].pairs, 300);
 	ck_assert_int_eq(out[1].line, 0);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(a_drift_is_found_from_beginning_to_end)
 {
-	struct made a = make(&(struct recipe){ .seed = 2 });
-	struct made b = make(&(struct recipe){
+	struct made a = align_make(&(struct recipe){ .seed = 2 });
+	struct made b = align_make(&(struct recipe){
 		.seed = 2, .offset = 7 * SECOND, .drift = 400e-6 });
 	struct align_out out[2];
 
@@ -201,28 +202,28 @@ START_TEST(a_drift_is_found_from_beginning_to_end)
 
 		must(llabs(miss) <= out[1].error);
 	}
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(lost_switches_and_a_part_of_the_run_are_enough)
 {
-	struct made a = make(&(struct recipe){ .seed = 3, .to = 300 });
-	struct made b = make(&(struct recipe){
+	struct made a = align_make(&(struct recipe){ .seed = 3, .to = 300 });
+	struct made b = align_make(&(struct recipe){
 		.seed = 3, .offset = -99999, .from = 200, .without = 5 });
 	struct align_out out[2];
 
 	b.info.clock_id = CLOCK_ID_SCHED;
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].map.offset, 99999);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(another_run_is_refused)
 {
-	struct made a = make(&(struct recipe){ .seed = 4 });
-	struct made b = make(&(struct recipe){ .seed = 5 });
+	struct made a = align_make(&(struct recipe){ .seed = 4 });
+	struct made b = align_make(&(struct recipe){ .seed = 5 });
 	struct align_out out[2];
 	struct err err;
 
@@ -231,7 +232,7 @@ START_TEST(another_run_is_refused)
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "--clock-offset 2=NS"));
 	ck_assert_ptr_nonnull(strstr(err.msg, "'perf' and 'local'"));
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
@@ -239,62 +240,64 @@ END_TEST
 
 START_TEST(the_same_clock_is_the_same)
 {
-	struct made a = make(&(struct recipe){ .seed = 6 });
-	struct made b = make(&(struct recipe){ .seed = 6, .jitter = 700 });
+	struct made a = align_make(&(struct recipe){ .seed = 6 });
+	struct made b =
+		align_make(&(struct recipe){ .seed = 6, .jitter = 700 });
 	struct align_out out[2];
 
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].method, ALIGN_SAME);
 	ck_assert_int_eq(out[1].map.offset, 0);
 	ck_assert_int_eq(out[1].line, 0);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(equal_events_at_other_times_refute_it)
 {
-	struct made a = make(&(struct recipe){ .seed = 7 });
-	struct made b = make(&(struct recipe){ .seed = 7, .offset = 2000000 });
+	struct made a = align_make(&(struct recipe){ .seed = 7 });
+	struct made b =
+		align_make(&(struct recipe){ .seed = 7, .offset = 2000000 });
 	struct align_out out[2];
 	struct err err;
 
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "2.000 ms apart"));
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(switches_that_the_other_does_not_have_refute_it)
 {
-	struct made a = make(&(struct recipe){ .seed = 8 });
-	struct made b = make(&(struct recipe){ .seed = 9 });
+	struct made a = align_make(&(struct recipe){ .seed = 8 });
+	struct made b = align_make(&(struct recipe){ .seed = 9 });
 	struct align_out out[2];
 	struct err err;
 
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "switches"));
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(those_of_one_thread_alone_refute_nothing)
 {
-	struct made a = make(&(struct recipe){ .seed = 10, .only = 1 });
-	struct made b = make(&(struct recipe){ .seed = 10, .only = 2 });
+	struct made a = align_make(&(struct recipe){ .seed = 10, .only = 1 });
+	struct made b = align_make(&(struct recipe){ .seed = 10, .only = 2 });
 	struct align_out out[2];
 
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].method, ALIGN_SAME);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
-/* Samples only, each of the thread that runs on CPU 0 in make()'s seed 11, or
- * of one whose id is so much larger. */
+/* Samples only, each of the thread that runs on CPU 0 in align_make()'s seed
+ * 11, or of one whose id is so much larger. */
 static struct made sampled(int32_t further)
 {
 	struct made m = { .fingerprints = fingerprints_new() };
-	struct made run = make(&(struct recipe){ .seed = 11 });
+	struct made run = align_make(&(struct recipe){ .seed = 11 });
 	const struct oncpu_match *r = &run.fingerprints->oncpu;
 
 	for (size_t i = 0; i < r->n_edge; i++) {
@@ -317,20 +320,20 @@ static struct made sampled(int32_t further)
 
 START_TEST(samples_where_their_threads_ran_prove_one_kernel)
 {
-	struct made a = make(&(struct recipe){ .seed = 11 });
+	struct made a = align_make(&(struct recipe){ .seed = 11 });
 	struct made b = sampled(0);
 	struct align_out out[2];
 
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].method, ALIGN_SAME);
 	ck_assert_int_eq(out[1].line, 0);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(ids_of_another_namespace_are_other_threads)
 {
-	struct made a = make(&(struct recipe){ .seed = 11 });
+	struct made a = align_make(&(struct recipe){ .seed = 11 });
 	struct made b = sampled(1);
 	struct align_out out[2];
 
@@ -338,27 +341,27 @@ START_TEST(ids_of_another_namespace_are_other_threads)
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].method, ALIGN_SAME);
 	ck_assert_int_eq(out[1].line, 1);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(captures_that_do_not_overlap_are_refused)
 {
-	struct made a = make(&(struct recipe){ .seed = 11, .to = 100 });
-	struct made b = make(&(struct recipe){ .seed = 11, .from = 200 });
+	struct made a = align_make(&(struct recipe){ .seed = 11, .to = 100 });
+	struct made b = align_make(&(struct recipe){ .seed = 11, .from = 200 });
 	struct align_out out[2];
 	struct err err;
 
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "lie between them"));
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(other_hosts_kernels_and_boots_are_refused)
 {
-	struct made a = make(&(struct recipe){ .seed = 12 });
-	struct made b = make(&(struct recipe){ .seed = 12 });
+	struct made a = align_make(&(struct recipe){ .seed = 12 });
+	struct made b = align_make(&(struct recipe){ .seed = 12 });
 	struct align_out out[2];
 	struct err err;
 
@@ -376,14 +379,14 @@ START_TEST(other_hosts_kernels_and_boots_are_refused)
 	b.info.boot_id[3] = 1;
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "two boots"));
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(a_clock_that_started_at_another_time_is_refused)
 {
-	struct made a = make(&(struct recipe){ .seed = 13, .only = 1 });
-	struct made b = make(&(struct recipe){ .seed = 13, .only = 2 });
+	struct made a = align_make(&(struct recipe){ .seed = 13, .only = 1 });
+	struct made b = align_make(&(struct recipe){ .seed = 13, .only = 2 });
 	struct align_out out[2];
 	struct err err;
 
@@ -393,19 +396,21 @@ START_TEST(a_clock_that_started_at_another_time_is_refused)
 	a.info.wall_clock_ns = b.info.wall_clock_ns = 10;
 	ck_assert_int_eq(align2(&a, &b, out, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "4000 s apart"));
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(names_that_differ_are_of_other_threads)
 {
-	struct made a = make(&(struct recipe){ .seed = 14, .comm = "one" });
-	struct made b = make(&(struct recipe){ .seed = 14, .comm = "two" });
+	struct made a =
+		align_make(&(struct recipe){ .seed = 14, .comm = "one" });
+	struct made b =
+		align_make(&(struct recipe){ .seed = 14, .comm = "two" });
 	struct align_out out[2];
 
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].line, 1);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
@@ -413,8 +418,8 @@ END_TEST
 
 START_TEST(wall_time_leads_from_boottime_to_monotonic)
 {
-	struct made a = make(&(struct recipe){ .seed = 15, .only = 1 });
-	struct made b = make(&(struct recipe){
+	struct made a = align_make(&(struct recipe){ .seed = 15, .only = 1 });
+	struct made b = align_make(&(struct recipe){
 		.seed = 15, .only = 2, .offset = 5 * SECOND });
 	struct align_out out[2];
 
@@ -427,14 +432,14 @@ START_TEST(wall_time_leads_from_boottime_to_monotonic)
 	ck_assert_int_eq(out[1].method, ALIGN_WALL);
 	ck_assert_int_eq(out[1].map.offset, -5 * SECOND - 40);
 	ck_assert_int_ge(out[1].error, 100000);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(what_the_user_says_counts)
 {
-	struct made a = make(&(struct recipe){ .seed = 16 });
-	struct made b = make(&(struct recipe){ .seed = 17 });
+	struct made a = align_make(&(struct recipe){ .seed = 16 });
+	struct made b = align_make(&(struct recipe){ .seed = 17 });
 	struct align_in in[2] = { input(&a), input(&b) };
 	struct align_said said = { .has_sched = true, .sched = -30100334 };
 	struct align_out out[2];
@@ -448,10 +453,10 @@ START_TEST(what_the_user_says_counts)
 	ck_assert_int_eq(out[1].map.offset, 12345);
 	ck_assert_int_eq(out[1].error, ALIGN_UNKNOWN);
 	ck_assert_int_eq(out[1].line, 1);
-	end(&a, &b);
+	align_end(&a, &b);
 
-	a = make(&(struct recipe){ .seed = 18, .only = 1 });
-	b = make(&(struct recipe){ .seed = 18, .only = 2 });
+	a = align_make(&(struct recipe){ .seed = 18, .only = 1 });
+	b = align_make(&(struct recipe){ .seed = 18, .only = 2 });
 	b.info.clock_id = CLOCK_ID_SCHED;
 	in[0] = input(&a);
 	in[1] = input(&b);
@@ -459,16 +464,16 @@ START_TEST(what_the_user_says_counts)
 	ck_assert_int_eq(align_captures(in, 2, &said, out, NULL), 0);
 	ck_assert_int_eq(out[1].method, ALIGN_SCHED);
 	ck_assert_int_eq(out[1].map.offset, -100);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 
 START_TEST(a_detour_adds_its_errors)
 {
 	struct made m[3] = {
-		make(&(struct recipe){ .seed = 19, .only = 1 }),
-		make(&(struct recipe){ .seed = 19, .offset = 1000000 }),
-		make(&(struct recipe){ .seed = 19 }),
+		align_make(&(struct recipe){ .seed = 19, .only = 1 }),
+		align_make(&(struct recipe){ .seed = 19, .offset = 1000000 }),
+		align_make(&(struct recipe){ .seed = 19 }),
 	};
 	struct align_in in[3] = { input(&m[0]), input(&m[1]), input(&m[2]) };
 	const struct align_said said = { 0 };
@@ -528,7 +533,7 @@ START_TEST(too_many_prints_are_thinned_alike)
 	ck_assert_int_eq(align2(&a, &b, out, NULL), 0);
 	ck_assert_int_eq(out[1].map.offset, -777);
 	ck_assert_int_eq(out[1].line, 0);
-	end(&a, &b);
+	align_end(&a, &b);
 }
 END_TEST
 

@@ -13,7 +13,7 @@ static sqlite3 *db;
 static struct bulk bulk;
 static struct bulk_table *table;
 
-static void start(const char *columns, unsigned int n)
+static void bulk_start(const char *columns, unsigned int n)
 {
 	const struct bulk_shape shape = { "t", NULL, n, true };
 	char sql[2048];
@@ -26,20 +26,20 @@ static void start(const char *columns, unsigned int n)
 	table = bulk_table_new(&shape);
 }
 
-static void stop(void)
+static void bulk_stop(void)
 {
 	bulk_table_free(table);
 	sqlite3_close(db);
 }
 
-static void insert(struct block *b)
+static void bulk_test_insert(struct block *b)
 {
 	ck_assert_int_eq(bulk_insert(db, &bulk, b), SQLITE_OK);
 	block_free(b);
 }
 
 /* A block of n rows of two numbers each. */
-static void put(const int64_t (*v)[2], size_t n)
+static void bulk_put(const int64_t (*v)[2], size_t n)
 {
 	static uint32_t id;
 	struct block *b = block_new(table, 0);
@@ -54,10 +54,10 @@ static void put(const int64_t (*v)[2], size_t n)
 			if (v[i][k] != NONE)
 				row_int(&r, k + 1, v[i][k]);
 	}
-	insert(b);
+	bulk_test_insert(b);
 }
 
-static void expect(const char *sql, const char *want)
+static void bulk_expect(const char *sql, const char *want)
 {
 	sqlite3_stmt *st;
 
@@ -72,41 +72,42 @@ static void expect(const char *sql, const char *want)
 
 START_TEST(same_value_of_a_block_is_in_each_row)
 {
-	start(",a,b", 3);
-	put((const int64_t[][2]){ { 7, NONE }, { 7, NONE }, { 7, NONE } }, 3);
-	expect(ALL, "1:7- 2:7- 3:7-");
-	put((const int64_t[][2]){ { 8, NONE }, { 8, NONE } }, 2);
-	expect(ALL, "1:7- 2:7- 3:7- 4:8- 5:8-");
-	stop();
+	bulk_start(",a,b", 3);
+	bulk_put((const int64_t[][2]){ { 7, NONE }, { 7, NONE }, { 7, NONE } },
+		 3);
+	bulk_expect(ALL, "1:7- 2:7- 3:7-");
+	bulk_put((const int64_t[][2]){ { 8, NONE }, { 8, NONE } }, 2);
+	bulk_expect(ALL, "1:7- 2:7- 3:7- 4:8- 5:8-");
+	bulk_stop();
 }
 END_TEST
 
 START_TEST(column_that_begins_to_change_is_read_row_by_row)
 {
-	start(",a,b", 3);
-	put((const int64_t[][2]){ { 7, NONE }, { 7, NONE } }, 2);
-	put((const int64_t[][2]){ { 1, NONE }, { 2, 5 } }, 2);
-	put((const int64_t[][2]){ { 3, 6 }, { 3, 6 } }, 2);
-	expect(ALL, "1:7- 2:7- 3:1- 4:25 5:36 6:36");
-	stop();
+	bulk_start(",a,b", 3);
+	bulk_put((const int64_t[][2]){ { 7, NONE }, { 7, NONE } }, 2);
+	bulk_put((const int64_t[][2]){ { 1, NONE }, { 2, 5 } }, 2);
+	bulk_put((const int64_t[][2]){ { 3, 6 }, { 3, 6 } }, 2);
+	bulk_expect(ALL, "1:7- 2:7- 3:1- 4:25 5:36 6:36");
+	bulk_stop();
 }
 END_TEST
 
 START_TEST(column_that_was_null_can_have_one_value_and_be_null_again)
 {
-	start(",a,b", 3);
-	put((const int64_t[][2]){ { NONE, 1 }, { NONE, 1 } }, 2);
-	put((const int64_t[][2]){ { 0, 1 }, { 0, 1 } }, 2);
-	put((const int64_t[][2]){ { NONE, NONE }, { NONE, NONE } }, 2);
-	put((const int64_t[][2]){ { 4, 2 }, { 4, 2 } }, 2);
-	expect(ALL, "1:-1 2:-1 3:01 4:01 5:-- 6:-- 7:42 8:42");
-	stop();
+	bulk_start(",a,b", 3);
+	bulk_put((const int64_t[][2]){ { NONE, 1 }, { NONE, 1 } }, 2);
+	bulk_put((const int64_t[][2]){ { 0, 1 }, { 0, 1 } }, 2);
+	bulk_put((const int64_t[][2]){ { NONE, NONE }, { NONE, NONE } }, 2);
+	bulk_put((const int64_t[][2]){ { 4, 2 }, { 4, 2 } }, 2);
+	bulk_expect(ALL, "1:-1 2:-1 3:01 4:01 5:-- 6:-- 7:42 8:42");
+	bulk_stop();
 }
 END_TEST
 
 START_TEST(text_of_one_block_is_not_that_of_the_next)
 {
-	start(",a,b", 3);
+	bulk_start(",a,b", 3);
 	for (uint32_t k = 0; k < 3; k++) {
 		struct block *b = block_new(table, 0);
 		struct row r;
@@ -119,10 +120,10 @@ START_TEST(text_of_one_block_is_not_that_of_the_next)
 			else
 				row_int(&r, 1, 9);
 		}
-		insert(b);
+		bulk_test_insert(b);
 	}
-	expect(ALL, "1:9- 2:9- 3:x- 4:x- 5:y- 6:y-");
-	stop();
+	bulk_expect(ALL, "1:9- 2:9- 3:x- 4:x- 5:y- 6:y-");
+	bulk_stop();
 }
 END_TEST
 
@@ -136,7 +137,7 @@ START_TEST(columns_beyond_64_have_their_values)
 	for (unsigned int i = 1; i < 70; i++)
 		n += (size_t)snprintf(columns + n, sizeof(columns) - n, ",c%u",
 				      i);
-	start(columns, 70);
+	bulk_start(columns, 70);
 	b = block_new(table, 0);
 	for (uint32_t id = 1; id <= 2; id++) {
 		block_row(b, &r);
@@ -144,27 +145,28 @@ START_TEST(columns_beyond_64_have_their_values)
 		for (unsigned int i = 1; i < 70; i++)
 			row_int(&r, i, i);
 	}
-	insert(b);
-	expect("SELECT sum(c1)||' '||sum(c63)||' '||sum(c64)||' '||sum(c69)"
-	       " FROM t",
-	       "2 126 128 138");
-	stop();
+	bulk_test_insert(b);
+	bulk_expect(
+		"SELECT sum(c1)||' '||sum(c63)||' '||sum(c64)||' '||sum(c69)"
+		" FROM t",
+		"2 126 128 138");
+	bulk_stop();
 }
 END_TEST
 
 START_TEST(column_that_is_added_later_is_stored)
 {
-	start(",a", 2);
-	put((const int64_t[][2]){ { 7, NONE }, { 7, NONE } }, 2);
+	bulk_start(",a", 2);
+	bulk_put((const int64_t[][2]){ { 7, NONE }, { 7, NONE } }, 2);
 	ck_assert_int_eq(sqlite3_exec(db, "ALTER TABLE t ADD COLUMN b", NULL,
 				      NULL, NULL),
 			 SQLITE_OK);
 	table->shape.n_columns++;
 	bulk_table_reset(table);
-	put((const int64_t[][2]){ { 7, 3 }, { 7, 3 } }, 2);
-	put((const int64_t[][2]){ { 7, 4 }, { 7, NONE } }, 2);
-	expect(ALL, "1:7- 2:7- 3:73 4:73 5:74 6:7-");
-	stop();
+	bulk_put((const int64_t[][2]){ { 7, 3 }, { 7, 3 } }, 2);
+	bulk_put((const int64_t[][2]){ { 7, 4 }, { 7, NONE } }, 2);
+	bulk_expect(ALL, "1:7- 2:7- 3:73 4:73 5:74 6:7-");
+	bulk_stop();
 }
 END_TEST
 

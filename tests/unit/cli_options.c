@@ -64,7 +64,7 @@ static struct err err;
 static char *args[16];
 
 /* Parses a line of words; gives what options_parse gives. */
-static int parse(const char *line)
+static int options_test_parse(const char *line)
 {
 	static char copy[256];
 	int n = 0;
@@ -91,7 +91,7 @@ static int parse(const char *line)
 
 START_TEST(options_and_arguments_may_be_mixed)
 {
-	ck_assert_int_eq(parse("a -f b --output x c"), 3);
+	ck_assert_int_eq(options_test_parse("a -f b --output x c"), 3);
 	ck_assert_str_eq(args[0], "a");
 	ck_assert_str_eq(args[1], "b");
 	ck_assert_str_eq(args[2], "c");
@@ -102,17 +102,17 @@ END_TEST
 
 START_TEST(letters_may_be_bundled_with_a_value_at_the_end)
 {
-	ck_assert_int_eq(parse("-fqo out.db"), 0);
+	ck_assert_int_eq(options_test_parse("-fqo out.db"), 0);
 	ck_assert(flag && other);
 	ck_assert_str_eq(text, "out.db");
-	ck_assert_int_eq(parse("-foout.db x"), 1);
+	ck_assert_int_eq(options_test_parse("-foout.db x"), 1);
 	ck_assert_str_eq(text, "out.db");
 }
 END_TEST
 
 START_TEST(nothing_is_an_option_after_two_dashes)
 {
-	ck_assert_int_eq(parse("-f -- -q --what -"), 3);
+	ck_assert_int_eq(options_test_parse("-f -- -q --what -"), 3);
 	ck_assert(flag && !other);
 	ck_assert_str_eq(args[0], "-q");
 	ck_assert_str_eq(args[2], "-");
@@ -121,16 +121,16 @@ END_TEST
 
 START_TEST(a_single_dash_is_an_argument)
 {
-	ck_assert_int_eq(parse("- -f"), 1);
+	ck_assert_int_eq(options_test_parse("- -f"), 1);
 	ck_assert_str_eq(args[0], "-");
 }
 END_TEST
 
 START_TEST(a_value_may_be_empty_or_look_like_an_option)
 {
-	ck_assert_int_eq(parse("--output= -f"), 0);
+	ck_assert_int_eq(options_test_parse("--output= -f"), 0);
 	ck_assert_str_eq(text, "");
-	ck_assert_int_eq(parse("-o -f"), 0);
+	ck_assert_int_eq(options_test_parse("-o -f"), 0);
 	ck_assert_str_eq(text, "-f");
 	ck_assert(!flag);
 }
@@ -138,53 +138,53 @@ END_TEST
 
 START_TEST(a_missing_value_is_said)
 {
-	ck_assert_int_eq(parse("--output"), -1);
+	ck_assert_int_eq(options_test_parse("--output"), -1);
 	ck_assert_int_eq(err.code, ERR_USAGE);
 	ck_assert_str_eq(err.msg, "--output needs a value: --output FILE");
-	ck_assert_int_eq(parse("-fo"), -1);
+	ck_assert_int_eq(options_test_parse("-fo"), -1);
 	ck_assert_str_eq(err.msg, "-o needs a value: -o FILE");
 }
 END_TEST
 
 START_TEST(a_value_that_is_not_wanted_is_said)
 {
-	ck_assert_int_eq(parse("--force=yes"), -1);
+	ck_assert_int_eq(options_test_parse("--force=yes"), -1);
 	ck_assert_str_eq(err.msg, "--force takes no value");
 }
 END_TEST
 
 START_TEST(sizes_have_units)
 {
-	ck_assert_int_eq(parse("--memory 64M"), 0);
+	ck_assert_int_eq(options_test_parse("--memory 64M"), 0);
 	ck_assert_uint_eq(size, 64ul << 20);
-	ck_assert_int_eq(parse("--memory 2GiB"), 0);
+	ck_assert_int_eq(options_test_parse("--memory 2GiB"), 0);
 	ck_assert_uint_eq(size, 2ul << 30);
-	ck_assert_int_eq(parse("--memory 1kB"), 0);
+	ck_assert_int_eq(options_test_parse("--memory 1kB"), 0);
 	ck_assert_uint_eq(size, 1024);
-	ck_assert_int_eq(parse("--memory 7"), 0);
+	ck_assert_int_eq(options_test_parse("--memory 7"), 0);
 	ck_assert_uint_eq(size, 7);
-	ck_assert_int_eq(parse("--memory 64Q"), -1);
-	ck_assert_int_eq(parse("--memory -5"), -1);
-	ck_assert_int_eq(parse("--memory 99999999999999T"), -1);
-	ck_assert_int_eq(parse("--memory M"), -1);
-	ck_assert_int_eq(parse("--memory 1MM"), -1);
+	ck_assert_int_eq(options_test_parse("--memory 64Q"), -1);
+	ck_assert_int_eq(options_test_parse("--memory -5"), -1);
+	ck_assert_int_eq(options_test_parse("--memory 99999999999999T"), -1);
+	ck_assert_int_eq(options_test_parse("--memory M"), -1);
+	ck_assert_int_eq(options_test_parse("--memory 1MM"), -1);
 }
 END_TEST
 
 START_TEST(numbers_and_choices_are_checked)
 {
-	ck_assert_int_eq(parse("--width 12 --format csv"), 0);
+	ck_assert_int_eq(options_test_parse("--width 12 --format csv"), 0);
 	ck_assert_int_eq(number, 12);
 	ck_assert_str_eq(choice, "csv");
-	ck_assert_int_eq(parse("--width 12x"), -1);
-	ck_assert_int_eq(parse("--format xml"), -1);
+	ck_assert_int_eq(options_test_parse("--width 12x"), -1);
+	ck_assert_int_eq(options_test_parse("--format xml"), -1);
 	ck_assert_str_eq(err.msg, "--format is one of table, csv, not 'xml'");
 }
 END_TEST
 
 START_TEST(groups_are_searched_and_lists_are_kept_in_order)
 {
-	ck_assert_int_eq(parse("-l a --list=b -lc --no-off"), 0);
+	ck_assert_int_eq(options_test_parse("-l a --list=b -lc --no-off"), 0);
 	ck_assert_uint_eq(list.n, 3);
 	ck_assert_str_eq(list.item[0], "a");
 	ck_assert_str_eq(list.item[2], "c");
@@ -209,21 +209,21 @@ END_TEST
 
 START_TEST(a_typing_error_gets_a_suggestion)
 {
-	ck_assert_int_eq(parse("--ouptut x"), -1);
+	ck_assert_int_eq(options_test_parse("--ouptut x"), -1);
 	ck_assert_str_eq(err.msg, "unknown option '--ouptut'; did you mean "
 				  "'--output'?");
-	ck_assert_int_eq(parse("--out x"), -1);
+	ck_assert_int_eq(options_test_parse("--out x"), -1);
 	ck_assert(strstr(err.msg, "did you mean '--output'?"));
-	ck_assert_int_eq(parse("--colour never"), -1);
+	ck_assert_int_eq(options_test_parse("--colour never"), -1);
 	ck_assert(strstr(err.msg, "did you mean '--color'?"));
 }
 END_TEST
 
 START_TEST(something_else_gets_no_suggestion)
 {
-	ck_assert_int_eq(parse("--zzzzzz"), -1);
+	ck_assert_int_eq(options_test_parse("--zzzzzz"), -1);
 	ck_assert_str_eq(err.msg, "unknown option '--zzzzzz'");
-	ck_assert_int_eq(parse("-z"), -1);
+	ck_assert_int_eq(options_test_parse("-z"), -1);
 	ck_assert_str_eq(err.msg, "unknown option '-z'");
 }
 END_TEST
@@ -241,9 +241,9 @@ END_TEST
 
 START_TEST(help_is_understood_everywhere)
 {
-	ck_assert_int_eq(parse("-fh"), 0);
+	ck_assert_int_eq(options_test_parse("-fh"), 0);
 	ck_assert(options_help && flag);
-	ck_assert_int_eq(parse("--help"), 0);
+	ck_assert_int_eq(options_test_parse("--help"), 0);
 	ck_assert(options_help);
 }
 END_TEST

@@ -15,7 +15,7 @@ static char sql[1024];
 static struct value bind[FILTER_BIND];
 static size_t n_bind;
 
-static int make(void)
+static int text_make(void)
 {
 	memset(&err, 0, sizeof(err));
 	return filter_sql(NULL, sql, sizeof(sql), bind, FILTER_BIND, &n_bind,
@@ -25,7 +25,7 @@ static int make(void)
 START_TEST(no_filter_is_true)
 {
 	filter = (struct filter){ 0 };
-	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(text_make(), 0);
 	ck_assert_str_eq(sql, "1");
 	ck_assert(!filter_given());
 }
@@ -34,7 +34,7 @@ END_TEST
 START_TEST(lists_of_numbers_become_ranges)
 {
 	filter = (struct filter){ .cpu = "0,2-4", .pid = "17" };
-	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(text_make(), 0);
 	ck_assert_str_eq(sql, "1 AND (cpu BETWEEN 0 AND 0 OR cpu BETWEEN 2 "
 			      "AND 4) AND (pid BETWEEN 17 AND 17)");
 	ck_assert(filter_given());
@@ -50,7 +50,7 @@ START_TEST(what_is_no_list_of_numbers_is_refused)
 
 	for (size_t i = 0; bad[i]; i++) {
 		filter = (struct filter){ .tid = bad[i] };
-		ck_assert_msg(make() == -1, "%s", bad[i]);
+		ck_assert_msg(text_make() == -1, "%s", bad[i]);
 		ck_assert_int_eq(err.code, ERR_USAGE);
 	}
 }
@@ -59,7 +59,7 @@ END_TEST
 START_TEST(names_are_bound_and_never_printed)
 {
 	filter = (struct filter){ .comm = "a'b,worker*,x[1" };
-	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(text_make(), 0);
 	ck_assert_str_eq(sql, "1 AND (comm = ?1 OR comm GLOB ?2 OR comm = "
 			      "?3)");
 	ck_assert_uint_eq(n_bind, 3);
@@ -72,14 +72,14 @@ END_TEST
 START_TEST(times_are_exact)
 {
 	filter = (struct filter){ .time = "12.5,13" };
-	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(text_make(), 0);
 	ck_assert_str_eq(sql, "1 AND time_ns >= 12500000000 AND time_ns < "
 			      "13000001000");
 	filter.time = ",0.000000001";
-	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(text_make(), 0);
 	ck_assert_str_eq(sql, "1 AND time_ns < 1001");
 	filter.time = "3,";
-	ck_assert_int_eq(make(), 0);
+	ck_assert_int_eq(text_make(), 0);
 	ck_assert_str_eq(sql, "1 AND time_ns >= 3000000000");
 }
 END_TEST
@@ -94,7 +94,7 @@ START_TEST(what_is_no_time_is_refused)
 
 	for (size_t i = 0; bad[i]; i++) {
 		filter = (struct filter){ .time = bad[i] };
-		ck_assert_msg(make() == -1, "%s", bad[i]);
+		ck_assert_msg(text_make() == -1, "%s", bad[i]);
 		ck_assert_int_eq(err.code, ERR_USAGE);
 	}
 }
@@ -107,12 +107,12 @@ START_TEST(too_many_names_are_refused)
 	for (size_t i = 0; i + 2 < sizeof(many); i += 2)
 		memcpy(many + i, "a,", 3);
 	filter = (struct filter){ .comm = many };
-	ck_assert_int_eq(make(), -1);
+	ck_assert_int_eq(text_make(), -1);
 	ck_assert_int_eq(err.code, ERR_USAGE);
 }
 END_TEST
 
-static const char *clean(const char *s, size_t len, const char *also)
+static const char *text_clean(const char *s, size_t len, const char *also)
 {
 	static char buf[256];
 	size_t n = safe_text_clean_buf(buf, sizeof(buf), s, len, also);
@@ -123,32 +123,35 @@ static const char *clean(const char *s, size_t len, const char *also)
 
 START_TEST(control_bytes_cannot_reach_the_terminal)
 {
-	ck_assert_str_eq(clean("a\033[31mb\n\t\177", 10, NULL),
+	ck_assert_str_eq(text_clean("a\033[31mb\n\t\177", 10, NULL),
 			 "a\\x1b[31mb\\x0a\\x09\\x7f");
-	ck_assert_str_eq(clean("x\0y", 3, NULL), "x\\x00y");
+	ck_assert_str_eq(text_clean("x\0y", 3, NULL), "x\\x00y");
 	/* C1, and a mark that turns the text around */
-	ck_assert_str_eq(clean("\302\233m", 3, NULL), "\\xc2\\x9bm");
-	ck_assert_str_eq(clean("\342\200\256", 3, NULL), "\\xe2\\x80\\xae");
+	ck_assert_str_eq(text_clean("\302\233m", 3, NULL), "\\xc2\\x9bm");
+	ck_assert_str_eq(text_clean("\342\200\256", 3, NULL),
+			 "\\xe2\\x80\\xae");
 }
 END_TEST
 
 START_TEST(utf8_passes_and_other_bytes_do_not)
 {
-	ck_assert_str_eq(clean("\303\251\342\202\254\360\237\230\200", 9, NULL),
-			 "\303\251\342\202\254\360\237\230\200");
-	ck_assert_str_eq(clean("\351t\351", 3, NULL), "\\xe9t\\xe9");
-	ck_assert_str_eq(clean("\303", 1, NULL), "\\xc3");
+	ck_assert_str_eq(
+		text_clean("\303\251\342\202\254\360\237\230\200", 9, NULL),
+		"\303\251\342\202\254\360\237\230\200");
+	ck_assert_str_eq(text_clean("\351t\351", 3, NULL), "\\xe9t\\xe9");
+	ck_assert_str_eq(text_clean("\303", 1, NULL), "\\xc3");
 	/* too long a form, a surrogate, too large */
-	ck_assert_str_eq(clean("\300\200", 2, NULL), "\\xc0\\x80");
-	ck_assert_str_eq(clean("\355\240\200", 3, NULL), "\\xed\\xa0\\x80");
-	ck_assert_str_eq(clean("\364\220\200\200", 4, NULL),
+	ck_assert_str_eq(text_clean("\300\200", 2, NULL), "\\xc0\\x80");
+	ck_assert_str_eq(text_clean("\355\240\200", 3, NULL),
+			 "\\xed\\xa0\\x80");
+	ck_assert_str_eq(text_clean("\364\220\200\200", 4, NULL),
 			 "\\xf4\\x90\\x80\\x80");
 }
 END_TEST
 
 START_TEST(also_names_more_bytes)
 {
-	ck_assert_str_eq(clean("a;b", 3, ";"), "a\\x3bb");
+	ck_assert_str_eq(text_clean("a;b", 3, ";"), "a\\x3bb");
 }
 END_TEST
 

@@ -40,7 +40,7 @@ static const struct {
 	{ "weight_head", " 1 AS weight @weight_row @weight_from)" },
 };
 
-static void put(char *sql, size_t size, const char *tail)
+static void columns_test_put(char *sql, size_t size, const char *tail)
 {
 	while (*tail) {
 		size_t n = strlen(sql), len;
@@ -74,7 +74,7 @@ static void plain_name(const char *s, char *out, size_t size)
 	out[n] = 0;
 }
 
-static void compare(const struct query_columns *q, const char *sql)
+static void columns_compare(const struct query_columns *q, const char *sql)
 {
 	sqlite3_stmt *st = db_prepare(run.db, sql, &err);
 	char want[1024], name[128], *save = NULL;
@@ -122,17 +122,17 @@ START_TEST(columns_have_the_names_of_the_generated_table)
 			if (strcmp(added[i].query, q->query))
 				continue;
 			snprintf(sql, sizeof(sql), "%s", store_sql(q->query));
-			put(sql, sizeof(sql), added[i].tail);
-			compare(q, sql);
+			columns_test_put(sql, sizeof(sql), added[i].tail);
+			columns_compare(q, sql);
 			alone = false;
 			n_added++;
 		}
 		if (alone)
-			compare(q, store_sql(q->query));
+			columns_compare(q, store_sql(q->query));
 	}
 	ck_assert_uint_eq(n_added, sizeof(added) / sizeof(*added));
 }
 END_TEST
 
-RUN_WITH("columns", set_up, tear_down,
+RUN_WITH("columns", mkstore_set_up, tear_down,
 	 columns_have_the_names_of_the_generated_table)

@@ -31,7 +31,7 @@
 static struct arena arena;
 static struct ctf_meta meta;
 
-static void read_text(const char *text)
+static void ctf_read_text(const char *text)
 {
 	arena_release(&arena);
 	ctf_meta_read(&arena, text, strlen(text), &meta);
@@ -54,7 +54,7 @@ static void put_packet(unsigned char *p, uint64_t b, uint64_t e)
 
 START_TEST(places_of_a_packet_are_found)
 {
-	read_text(HEAD TRACE STREAM);
+	ctf_read_text(HEAD TRACE STREAM);
 	ck_assert_int_eq(meta.version, 1);
 	ck_assert(meta.has_uuid);
 	ck_assert_uint_eq(meta.uuid[15], 0x10);
@@ -73,10 +73,10 @@ END_TEST
 
 START_TEST(clock_and_environment_are_read)
 {
-	read_text(HEAD TRACE
-		  "env { hostname = \"a \\\"b\\\" ; c\"; vpid = 17; };\n"
-		  "clock { name = \"monotonic\"; freq = 1000; /* a */\n"
-		  " offset_s = 5; // b\n offset = 0x10; };\n");
+	ctf_read_text(HEAD TRACE
+		      "env { hostname = \"a \\\"b\\\" ; c\"; vpid = 17; };\n"
+		      "clock { name = \"monotonic\"; freq = 1000; /* a */\n"
+		      " offset_s = 5; // b\n offset = 0x10; };\n");
 	ck_assert_str_eq(meta.clock, "monotonic");
 	ck_assert_uint_eq(meta.freq, 1000);
 	ck_assert_int_eq(meta.offset_s, 5);
@@ -88,9 +88,9 @@ END_TEST
 
 START_TEST(newer_metadata_is_told_apart)
 {
-	read_text("\x1e{\"type\": \"preamble\"}");
+	ctf_read_text("\x1e{\"type\": \"preamble\"}");
 	ck_assert_int_eq(meta.version, 2);
-	read_text("no metadata");
+	ctf_read_text("no metadata");
 	ck_assert_int_eq(meta.version, 0);
 }
 END_TEST
@@ -99,9 +99,9 @@ START_TEST(layout_that_is_not_understood_judges_nothing)
 {
 	struct ctf_chain ch;
 
-	read_text(HEAD TRACE
-		  "stream { id = 3; packet.context := struct { odd x; "
-		  "unsigned long packet_size; }; };");
+	ctf_read_text(HEAD TRACE
+		      "stream { id = 3; packet.context := struct { odd x; "
+		      "unsigned long packet_size; }; };");
 	ck_assert(!meta.layout[0].known);
 	unsigned char p[PACKET];
 
@@ -117,7 +117,7 @@ START_TEST(whole_chain_is_one_part)
 	unsigned char p[3 * PACKET];
 	struct ctf_chain ch;
 
-	read_text(HEAD TRACE STREAM);
+	ctf_read_text(HEAD TRACE STREAM);
 	for (unsigned int i = 0; i < 3; i++)
 		put_packet(p + i * PACKET, 10 * i + 1, 10 * i + 2);
 	ctf_chain_read(&meta, p, sizeof(p), &ch);
@@ -136,7 +136,7 @@ START_TEST(cut_packet_is_a_bad_part_at_the_end)
 	unsigned char p[2 * PACKET];
 	struct ctf_chain ch;
 
-	read_text(HEAD TRACE STREAM);
+	ctf_read_text(HEAD TRACE STREAM);
 	put_packet(p, 1, 2);
 	put_packet(p + PACKET, 3, 4);
 	ctf_chain_read(&meta, p, sizeof(p) - 1, &ch);
@@ -154,7 +154,7 @@ START_TEST(next_packet_behind_a_bad_one_is_found_at_a_page)
 	static unsigned char p[2 * 4096 + PACKET];
 	struct ctf_chain ch;
 
-	read_text(HEAD TRACE STREAM);
+	ctf_read_text(HEAD TRACE STREAM);
 	memset(p, 0x55, sizeof(p));
 	put_packet(p, 1, 2);
 	put_packet(p + 2 * 4096, 7, 8);
@@ -174,7 +174,7 @@ START_TEST(other_traces_packet_is_bad)
 	unsigned char p[2 * PACKET];
 	struct ctf_chain ch;
 
-	read_text(HEAD TRACE STREAM);
+	ctf_read_text(HEAD TRACE STREAM);
 	for (size_t bad = 0; bad < 2; bad++) {
 		put_packet(p, 1, 2);
 		put_packet(p + PACKET, 3, 4);
@@ -192,7 +192,7 @@ START_TEST(all_packets_may_have_another_uuid_than_the_metadata)
 	unsigned char p[2 * PACKET];
 	struct ctf_chain ch;
 
-	read_text(HEAD TRACE STREAM);
+	ctf_read_text(HEAD TRACE STREAM);
 	put_packet(p, 1, 2);
 	put_packet(p + PACKET, 3, 4);
 	p[10] ^= 1;

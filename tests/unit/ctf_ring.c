@@ -14,7 +14,7 @@ static struct ctf_ring *rg;
 static pid_t child;
 
 /* true: in the writer. */
-static bool start(void)
+static bool ctf_ring_start(void)
 {
 	rg = ctf_ring_new(NULL);
 	ck_assert_ptr_nonnull(rg);
@@ -27,7 +27,7 @@ static bool start(void)
 	return !child;
 }
 
-static void stop(void)
+static void ctf_ring_stop(void)
 {
 	ctf_ring_free(rg);
 	waitpid(child, NULL, 0);
@@ -43,7 +43,7 @@ static void send_one(uint32_t kind, size_t len)
 	memset(m + 1, (int)kind, len);
 }
 
-static void expect(uint32_t kind, size_t len)
+static void ctf_ring_expect(uint32_t kind, size_t len)
 {
 	const unsigned char *body;
 	struct ctf_msg m;
@@ -55,7 +55,7 @@ static void expect(uint32_t kind, size_t len)
 		ck_assert_uint_eq(body[i], kind & 255);
 }
 
-static void expect_end(void)
+static void ctf_ring_expect_end(void)
 {
 	const unsigned char *body;
 	struct ctf_msg m;
@@ -65,7 +65,7 @@ static void expect_end(void)
 
 START_TEST(more_than_all_blocks_hold_goes_through_in_order)
 {
-	if (start()) {
+	if (ctf_ring_start()) {
 		for (uint32_t i = 1; i <= 20000; i++)
 			send_one(i, i % 700);
 		send_one(7, CTF_RING_MAX / 2);
@@ -73,51 +73,51 @@ START_TEST(more_than_all_blocks_hold_goes_through_in_order)
 		_exit(0);
 	}
 	for (uint32_t i = 1; i <= 20000; i++)
-		expect(i, i % 700);
-	expect(7, CTF_RING_MAX / 2);
-	expect_end();
-	stop();
+		ctf_ring_expect(i, i % 700);
+	ctf_ring_expect(7, CTF_RING_MAX / 2);
+	ctf_ring_expect_end();
+	ctf_ring_stop();
 }
 END_TEST
 
 START_TEST(what_was_put_before_the_writer_died_is_read)
 {
-	if (start()) {
+	if (ctf_ring_start()) {
 		for (uint32_t i = 1; i <= 3000; i++)
 			send_one(i, 100);
 		ctf_ring_note(rg, 5, 6);
 		abort();
 	}
 	for (uint32_t i = 1; i <= 3000; i++)
-		expect(i, 100);
-	expect_end();
-	expect_end();
+		ctf_ring_expect(i, 100);
+	ctf_ring_expect_end();
+	ctf_ring_expect_end();
 	uint32_t doing;
 	uint64_t done;
 
 	ctf_ring_noted(rg, &doing, &done);
 	ck_assert_uint_eq(doing, 5);
 	ck_assert_uint_eq(done, 6);
-	stop();
+	ctf_ring_stop();
 }
 END_TEST
 
 START_TEST(message_that_leaves_its_block_is_the_end)
 {
-	if (start()) {
+	if (ctf_ring_start()) {
 		send_one(1, 8);
 		ctf_ring_put(rg, 8)->len = UINT32_MAX;
 		_exit(0);
 	}
-	expect(1, 8);
-	expect_end();
-	stop();
+	ctf_ring_expect(1, 8);
+	ctf_ring_expect_end();
+	ctf_ring_stop();
 }
 END_TEST
 
 START_TEST(too_long_a_message_is_refused)
 {
-	if (start())
+	if (ctf_ring_start())
 		_exit(ctf_ring_put(rg, CTF_RING_MAX) ? 1 : 0);
 	int status;
 
@@ -132,14 +132,14 @@ START_TEST(writer_that_says_nothing_is_late)
 	const unsigned char *body;
 	struct ctf_msg m;
 
-	if (start()) {
+	if (ctf_ring_start()) {
 		pause();
 		_exit(0);
 	}
 	ck_assert_int_eq(ctf_ring_get(rg, &m, &body, 0), -1);
 	kill(child, SIGKILL);
-	expect_end();
-	stop();
+	ctf_ring_expect_end();
+	ctf_ring_stop();
 }
 END_TEST
 

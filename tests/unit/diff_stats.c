@@ -177,7 +177,7 @@ END_TEST
 /* A generator of our own, so that the test is the same everywhere. */
 static uint32_t state;
 
-static uint32_t draw(uint32_t n)
+static uint32_t diff_stats_draw(uint32_t n)
 {
 	state = state * 1664525u + 1013904223u;
 	return (state >> 8) % n;
@@ -196,10 +196,11 @@ START_TEST(draws_from_one_mix_hardly_ever_differ)
 
 		memset(p, 0, sizeof(p));
 		for (int i = 0; i < 2000; i++) {
-			uint32_t at = draw(300);
+			uint32_t at = diff_stats_draw(300);
 
-			at = draw(at + 1); /* small places are rare */
-			if (draw(3))
+			at = diff_stats_draw(at +
+					     1); /* small places are rare */
+			if (diff_stats_draw(3))
 				p[at].a++;
 			else
 				p[at].b++;

@@ -13,7 +13,8 @@ struct one {
 	int64_t by;
 };
 
-static void check_all(uint16_t machine, bool big, const struct one *o, size_t n)
+static void disasm_sp_check_all(uint16_t machine, bool big, const struct one *o,
+				size_t n)
 {
 	struct err err;
 	struct disasm *d = disasm_open(machine, big, true, &err);
@@ -63,7 +64,7 @@ START_TEST(of_x86)
 		{ "\x48\x8b\x04\x24", 4, SP_KEPT, 0 }, /* mov rax, [rsp] */
 	};
 
-	check_all(EM_X86_64, false, o, sizeof(o) / sizeof(o[0]));
+	disasm_sp_check_all(EM_X86_64, false, o, sizeof(o) / sizeof(o[0]));
 }
 END_TEST
 
@@ -84,7 +85,7 @@ START_TEST(of_aarch64)
 		{ "\xc0\x03\x5f\xd6", 4, SP_KEPT, 0 },	    /* ret */
 	};
 
-	check_all(EM_AARCH64, false, o, sizeof(o) / sizeof(o[0]));
+	disasm_sp_check_all(EM_AARCH64, false, o, sizeof(o) / sizeof(o[0]));
 }
 END_TEST
 
@@ -101,7 +102,7 @@ START_TEST(of_s390x)
 		{ "\x07\xfe", 2, SP_KEPT, 0 },		       /* br 14 */
 	};
 
-	check_all(EM_S390, true, o, sizeof(o) / sizeof(o[0]));
+	disasm_sp_check_all(EM_S390, true, o, sizeof(o) / sizeof(o[0]));
 }
 END_TEST
 

@@ -75,8 +75,8 @@ static inline size_t fact_count(const struct all_facts *all,
 }
 
 /* The request of an event; fails when it has none or two. */
-static inline const struct fact_request *request_of(const struct all_facts *all,
-						    uint32_t event)
+static inline const struct fact_request *
+facts_request_of(const struct all_facts *all, uint32_t event)
 {
 	const struct fact_request *found = NULL;
 
@@ -92,8 +92,8 @@ static inline const struct fact_request *request_of(const struct all_facts *all,
 	return found;
 }
 
-static inline const struct fact_chain *chain_of(const struct all_facts *all,
-						uint32_t id)
+static inline const struct fact_chain *
+facts_chain_of(const struct all_facts *all, uint32_t id)
 {
 	const struct fact_chain *found = NULL;
 

@@ -153,7 +153,7 @@ static inline struct fake *fake_new(void)
 
 /* A record of pid = tid at `time`; time UINT64_MAX: untimed, before all. */
 static inline struct fake_rec *fake_add(struct fake *f, enum record_kind kind,
-					enum record_class class, uint64_t time,
+					enum record_class rank, uint64_t time,
 					int32_t tid)
 {
 	f->rec = mem_grow(f->rec, &f->cap, f->n + 1, sizeof(*f->rec));
@@ -162,7 +162,7 @@ static inline struct fake_rec *fake_add(struct fake *f, enum record_kind kind,
 	memset(fr, 0, sizeof(*fr));
 	fr->ref.key = time;
 	fr->ref.seq = f->n++;
-	fr->ref.kind = class;
+	fr->ref.kind = rank;
 	fr->ref.len = 64;
 	if (time == UINT64_MAX) {
 		fr->ref.untimed = 1;

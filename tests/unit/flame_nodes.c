@@ -8,19 +8,20 @@
 
 static struct flame_nodes *t; /* each test is a process of its own */
 
-static uint32_t text(const char *s)
+static uint32_t flame_nodes_test_text(const char *s)
 {
 	return intern_add(&t->names, s);
 }
 
-static uint32_t comm(const char *s)
+static uint32_t flame_nodes_comm(const char *s)
 {
-	return flame_nodes_child(t, FLAME_ROOT, text(s), FLAME_ROOT);
+	return flame_nodes_child(t, FLAME_ROOT, flame_nodes_test_text(s),
+				 FLAME_ROOT);
 }
 
 /* Frames 1: main, 2: f and g inlined into it, 3: main of another file; stacks
  * 1: main, 2: main > f > g, 3: main > f > g > main, 4: the other main. */
-static void fill(void)
+static void flame_nodes_fill(void)
 {
 	flame_nodes_frame(t, "main", "a");
 	flame_nodes_frame(t, "f;g_[i]", "a");
@@ -31,16 +32,16 @@ static void fill(void)
 	ck_assert_int_eq(flame_nodes_stack(t, 0, 3), 0);
 }
 
-static void add(uint32_t at, uint64_t weight)
+static void flame_nodes_test_add(uint32_t at, uint64_t weight)
 {
 	t->item[at].self += weight;
 	t->item[at].samples++;
 }
 
 /* "depth name image weight self samples" of a node */
-static void expect(size_t i, uint32_t depth, const char *name,
-		   const char *image, uint64_t weight, uint64_t self,
-		   uint64_t samples)
+static void flame_nodes_expect(size_t i, uint32_t depth, const char *name,
+			       const char *image, uint64_t weight,
+			       uint64_t self, uint64_t samples)
 {
 	const struct flame_item *x = &t->item[i];
 
@@ -59,17 +60,20 @@ static void expect(size_t i, uint32_t depth, const char *name,
 START_TEST(stacks_share_what_they_have_in_common)
 {
 	t = flame_nodes_new();
-	fill();
-	add(flame_nodes_place(t, comm("app"), 3), 5);
-	add(flame_nodes_place(t, comm("app"), 2), 20);
-	add(flame_nodes_place(t, comm("app"), 2), 1);
+	flame_nodes_fill();
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("app"), 3),
+			     5);
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("app"), 2),
+			     20);
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("app"), 2),
+			     1);
 	ck_assert_int_eq(flame_nodes_finish(t), 0);
 	ck_assert_uint_eq(t->n_item, 5);
-	expect(0, 0, "app", NULL, 26, 0, 3);
-	expect(1, 1, "main", "a", 26, 0, 3);
-	expect(2, 2, "f", "a", 26, 0, 3);
-	expect(3, 3, "g_[i]", "a", 26, 21, 3);
-	expect(4, 4, "main", "a", 5, 5, 1);
+	flame_nodes_expect(0, 0, "app", NULL, 26, 0, 3);
+	flame_nodes_expect(1, 1, "main", "a", 26, 0, 3);
+	flame_nodes_expect(2, 2, "f", "a", 26, 0, 3);
+	flame_nodes_expect(3, 3, "g_[i]", "a", 26, 21, 3);
+	flame_nodes_expect(4, 4, "main", "a", 5, 5, 1);
 	ck_assert_uint_eq(t->item[0].parent, FLAME_ROOT);
 	for (uint32_t i = 1; i < 5; i++)
 		ck_assert_uint_eq(t->item[i].parent, i - 1);
@@ -80,20 +84,24 @@ END_TEST
 START_TEST(the_heaviest_child_comes_first_and_its_own_behind_it)
 {
 	t = flame_nodes_new();
-	fill();
-	add(flame_nodes_place(t, comm("light"), 1), 1);
-	add(flame_nodes_place(t, comm("heavy"), 4), 30);
-	add(flame_nodes_place(t, comm("heavy"), 2), 40);
-	add(flame_nodes_place(t, comm("even"), 1), 1);
+	flame_nodes_fill();
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("light"), 1),
+			     1);
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("heavy"), 4),
+			     30);
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("heavy"), 2),
+			     40);
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("even"), 1),
+			     1);
 	ck_assert_int_eq(flame_nodes_finish(t), 0);
 	ck_assert_uint_eq(t->n_item, 9);
-	expect(0, 0, "heavy", NULL, 70, 0, 2);
-	expect(1, 1, "main", "a", 40, 0, 1);
-	expect(2, 2, "f", "a", 40, 0, 1);
-	expect(3, 3, "g_[i]", "a", 40, 40, 1);
-	expect(4, 1, "main", "b", 30, 30, 1);
-	expect(5, 0, "even", NULL, 1, 0, 1);
-	expect(7, 0, "light", NULL, 1, 0, 1);
+	flame_nodes_expect(0, 0, "heavy", NULL, 70, 0, 2);
+	flame_nodes_expect(1, 1, "main", "a", 40, 0, 1);
+	flame_nodes_expect(2, 2, "f", "a", 40, 0, 1);
+	flame_nodes_expect(3, 3, "g_[i]", "a", 40, 40, 1);
+	flame_nodes_expect(4, 1, "main", "b", 30, 30, 1);
+	flame_nodes_expect(5, 0, "even", NULL, 1, 0, 1);
+	flame_nodes_expect(7, 0, "light", NULL, 1, 0, 1);
 	ck_assert_uint_eq(t->item[4].parent, 0);
 	ck_assert_uint_eq(t->item[8].parent, 7);
 	flame_nodes_free(t);
@@ -103,14 +111,14 @@ END_TEST
 START_TEST(a_stack_goes_on_where_another_ended)
 {
 	t = flame_nodes_new();
-	fill();
-	uint32_t user = flame_nodes_place(t, comm("app"), 1);
+	flame_nodes_fill();
+	uint32_t user = flame_nodes_place(t, flame_nodes_comm("app"), 1);
 
-	add(flame_nodes_place(t, user, 4), 7);
+	flame_nodes_test_add(flame_nodes_place(t, user, 4), 7);
 	ck_assert_uint_eq(flame_nodes_place(t, user, 0), user);
 	ck_assert_int_eq(flame_nodes_finish(t), 0);
 	ck_assert_uint_eq(t->n_item, 3);
-	expect(2, 2, "main", "b", 7, 7, 1);
+	flame_nodes_expect(2, 2, "main", "b", 7, 7, 1);
 	flame_nodes_free(t);
 }
 END_TEST
@@ -133,9 +141,10 @@ END_TEST
 START_TEST(weights_that_do_not_fit_are_said)
 {
 	t = flame_nodes_new();
-	fill();
-	add(flame_nodes_place(t, comm("a"), 1), INT64_MAX);
-	add(flame_nodes_place(t, comm("b"), 1), 1);
+	flame_nodes_fill();
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("a"), 1),
+			     INT64_MAX);
+	flame_nodes_test_add(flame_nodes_place(t, flame_nodes_comm("b"), 1), 1);
 	ck_assert_int_eq(flame_nodes_finish(t), -1);
 	flame_nodes_free(t);
 }
@@ -162,11 +171,12 @@ START_TEST(a_deep_stack_is_placed_step_by_step)
 		ck_assert_int_eq(flame_nodes_stack(t, i, i + 1), 0);
 	}
 	for (uint32_t i = 1; i <= 5000; i += 7)
-		add(flame_nodes_place(t, comm("app"), i), 1);
+		flame_nodes_test_add(
+			flame_nodes_place(t, flame_nodes_comm("app"), i), 1);
 	ck_assert_int_eq(flame_nodes_finish(t), 0);
 	ck_assert_uint_eq(t->n_item, 5000);
-	expect(0, 0, "app", NULL, 715, 0, 715);
-	expect(4999, 4999, "f4998", NULL, 1, 1, 1);
+	flame_nodes_expect(0, 0, "app", NULL, 715, 0, 715);
+	flame_nodes_expect(4999, 4999, "f4998", NULL, 1, 1, 1);
 	ck_assert_uint_eq(t->item[4999].parent, 4998);
 	flame_nodes_free(t);
 }

@@ -16,7 +16,7 @@ static struct flame_tree *tree;
 static struct svg_opts opts;
 static struct svg_stats stats;
 
-static void setup(void)
+static void flame_svg_setup(void)
 {
 	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
 
@@ -35,13 +35,14 @@ static void setup(void)
 	};
 }
 
-static void teardown(void)
+static void flame_svg_teardown(void)
 {
 	flame_tree_free(tree);
 	labels_free(labels);
 }
 
-static void add(const char *name, enum label_kind kind, uint64_t weight)
+static void flame_svg_add(const char *name, enum label_kind kind,
+			  uint64_t weight)
 {
 	struct label l = { .kind = kind,
 			   .name = name,
@@ -54,7 +55,7 @@ static void add(const char *name, enum label_kind kind, uint64_t weight)
 }
 
 /* The picture; the caller frees it. */
-static char *draw(void)
+static char *flame_svg_draw(void)
 {
 	char *got = NULL;
 	size_t len = 0;
@@ -66,14 +67,14 @@ static char *draw(void)
 	return got;
 }
 
-static void expect(const char *svg, const char *part)
+static void flame_svg_expect(const char *svg, const char *part)
 {
 	ck_assert_msg(strstr(svg, part) != NULL, "no '%s' in the picture",
 		      part);
 }
 
-static char *plain(void (*fn)(FILE *, const char *, size_t), const char *s,
-		   size_t cells)
+static char *flame_svg_plain(void (*fn)(FILE *, const char *, size_t),
+			     const char *s, size_t cells)
 {
 	char *got = NULL;
 	size_t len = 0;
@@ -84,9 +85,9 @@ static char *plain(void (*fn)(FILE *, const char *, size_t), const char *s,
 	return got;
 }
 
-static void expect_xml(const char *s, size_t cells, const char *want)
+static void flame_svg_expect_xml(const char *s, size_t cells, const char *want)
 {
-	char *got = plain(safe_text_xml, s, cells);
+	char *got = flame_svg_plain(safe_text_xml, s, cells);
 
 	ck_assert_str_eq(got, want);
 	free(got);
@@ -96,18 +97,19 @@ START_TEST(frames_lie_side_by_side_and_fill_the_width)
 {
 	char *svg;
 
-	add("a", LABEL_USER, 1);
-	add("b", LABEL_KERNEL, 3);
+	flame_svg_add("a", LABEL_USER, 1);
+	flame_svg_add("b", LABEL_KERNEL, 3);
 	flame_tree_finish(tree);
-	svg = draw();
-	expect(svg, "data-s=\"0\" data-w=\"4\"");
-	expect(svg, "data-s=\"0\" data-w=\"1\"");
-	expect(svg, "data-s=\"1\" data-w=\"3\"");
-	expect(svg, "<rect x=\"10.00\" y=\"78\" width=\"250.00\"");
-	expect(svg, "<rect x=\"260.00\" y=\"78\" width=\"750.00\"");
-	expect(svg, "<rect x=\"10.00\" y=\"94\" width=\"1000.00\"");
-	expect(svg, "/lib/x&lt;y&gt;+0x10\n1 sample, 3 ns, 75.00 % of all, "
-		    "75.00 % of its parent");
+	svg = flame_svg_draw();
+	flame_svg_expect(svg, "data-s=\"0\" data-w=\"4\"");
+	flame_svg_expect(svg, "data-s=\"0\" data-w=\"1\"");
+	flame_svg_expect(svg, "data-s=\"1\" data-w=\"3\"");
+	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"78\" width=\"250.00\"");
+	flame_svg_expect(svg, "<rect x=\"260.00\" y=\"78\" width=\"750.00\"");
+	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"94\" width=\"1000.00\"");
+	flame_svg_expect(
+		svg, "/lib/x&lt;y&gt;+0x10\n1 sample, 3 ns, 75.00 % of all, "
+		     "75.00 % of its parent");
 	ck_assert_uint_eq(stats.drawn, 3);
 	ck_assert_uint_eq(stats.narrow, 0);
 	ck_assert_ptr_null(strstr(svg, "not drawn"));
@@ -119,23 +121,24 @@ START_TEST(narrow_frames_are_summed_and_said)
 {
 	char *svg;
 
-	add("big", LABEL_USER, 999970);
-	add("n1", LABEL_USER, 10);
-	add("n2", LABEL_USER, 20);
+	flame_svg_add("big", LABEL_USER, 999970);
+	flame_svg_add("n1", LABEL_USER, 10);
+	flame_svg_add("n2", LABEL_USER, 20);
 	flame_tree_finish(tree);
-	svg = draw();
+	svg = flame_svg_draw();
 	ck_assert_uint_eq(stats.drawn, 2);
 	ck_assert_uint_eq(stats.narrow, 2);
 	ck_assert_uint_eq(stats.narrow_weight, 30);
-	expect(svg, "2 frames narrower than 0.1 px are not drawn, 0.00 %");
+	flame_svg_expect(svg,
+			 "2 frames narrower than 0.1 px are not drawn, 0.00 %");
 	free(svg);
 	opts.minwidth = 1500;
 	opts.min_percent = true;
-	svg = draw();
-	expect(svg, "2 frames narrower than 1.5 % are not drawn");
+	svg = flame_svg_draw();
+	flame_svg_expect(svg, "2 frames narrower than 1.5 % are not drawn");
 	free(svg);
 	opts.minwidth = 0;
-	svg = draw();
+	svg = flame_svg_draw();
 	ck_assert_uint_eq(stats.drawn, 4);
 	free(svg);
 }
@@ -145,12 +148,13 @@ START_TEST(an_icicle_has_its_root_on_top)
 {
 	char *svg;
 
-	add("a", LABEL_USER, 4);
+	flame_svg_add("a", LABEL_USER, 4);
 	flame_tree_finish(tree);
 	opts.inverted = true;
-	svg = draw();
-	expect(svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
-		    "100.00 % of all</title><rect x=\"10.00\" y=\"78\"");
+	svg = flame_svg_draw();
+	flame_svg_expect(
+		svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
+		     "100.00 % of all</title><rect x=\"10.00\" y=\"78\"");
 	free(svg);
 }
 END_TEST
@@ -159,12 +163,12 @@ START_TEST(a_larger_total_leaves_room)
 {
 	char *svg;
 
-	add("a", LABEL_USER, 1);
+	flame_svg_add("a", LABEL_USER, 1);
 	flame_tree_finish(tree);
 	opts.total = 4;
-	svg = draw();
-	expect(svg, "width=\"250.00\"");
-	expect(svg, "25.00 % of all");
+	svg = flame_svg_draw();
+	flame_svg_expect(svg, "width=\"250.00\"");
+	flame_svg_expect(svg, "25.00 % of all");
 	free(svg);
 }
 END_TEST
@@ -173,11 +177,11 @@ START_TEST(the_same_input_gives_the_same_bytes)
 {
 	char *one, *two;
 
-	add("a", LABEL_JIT, 7);
-	add("b", LABEL_MISSING, 7);
+	flame_svg_add("a", LABEL_JIT, 7);
+	flame_svg_add("b", LABEL_MISSING, 7);
 	flame_tree_finish(tree);
-	one = draw();
-	two = draw();
+	one = flame_svg_draw();
+	two = flame_svg_draw();
 	ck_assert_str_eq(one, two);
 	free(one);
 	free(two);
@@ -188,12 +192,12 @@ START_TEST(weights_near_64_bits_do_not_overflow)
 {
 	char *svg;
 
-	add("a", LABEL_USER, UINT64_MAX - 1);
-	add("b", LABEL_USER, 1);
+	flame_svg_add("a", LABEL_USER, UINT64_MAX - 1);
+	flame_svg_add("b", LABEL_USER, 1);
 	flame_tree_finish(tree);
-	svg = draw();
-	expect(svg, "width=\"999.99\"");
-	expect(svg, "18,446,744,073,709,551,614 ns, 100.00 % of all");
+	svg = flame_svg_draw();
+	flame_svg_expect(svg, "width=\"999.99\"");
+	flame_svg_expect(svg, "18,446,744,073,709,551,614 ns, 100.00 % of all");
 	free(svg);
 }
 END_TEST
@@ -202,19 +206,19 @@ START_TEST(nothing_from_a_name_becomes_markup)
 {
 	char *svg;
 
-	add("</title><script>alert(1)</script>", LABEL_USER, 1);
-	add("]]>&\"'", LABEL_USER, 1);
+	flame_svg_add("</title><script>alert(1)</script>", LABEL_USER, 1);
+	flame_svg_add("]]>&\"'", LABEL_USER, 1);
 	opts.title = "<x onload=\"y\">";
 	opts.subtitle = "a & b";
 	opts.fonttype = "x\" onload=\"y";
 	opts.count_name = "<u>";
 	flame_tree_finish(tree);
-	svg = draw();
+	svg = flame_svg_draw();
 	ck_assert_ptr_null(strstr(svg, "<script>alert"));
 	ck_assert_ptr_null(strstr(svg, "<x onload"));
 	ck_assert_ptr_null(strstr(svg, "\" onload=\""));
 	ck_assert_ptr_null(strstr(svg, "<u>"));
-	expect(svg, "&lt;/title&gt;&lt;script&gt;alert(1)");
+	flame_svg_expect(svg, "&lt;/title&gt;&lt;script&gt;alert(1)");
 	/* the only CDATA section ends where ours ends */
 	ck_assert_ptr_eq(strstr(svg, "]]>"), strstr(svg, "]]></script>"));
 	free(svg);
@@ -225,16 +229,16 @@ START_TEST(missing_halves_are_hatched_and_explained)
 {
 	char *svg;
 
-	add("[user: chain_lost]", LABEL_MISSING, 1);
-	add("main", LABEL_EXEC, 1);
+	flame_svg_add("[user: chain_lost]", LABEL_MISSING, 1);
+	flame_svg_add("main", LABEL_EXEC, 1);
 	flame_tree_finish(tree);
 	opts.colors = palette_find("hot");
-	svg = draw();
-	expect(svg, "<g class=\"m\" data-s=\"0\"");
-	expect(svg, "<g class=\"e\" data-s=\"1\"");
-	expect(svg, ">user half missing</text>");
-	expect(svg, ">stack taken after exec</text>");
-	expect(svg, "not its caller");
+	svg = flame_svg_draw();
+	flame_svg_expect(svg, "<g class=\"m\" data-s=\"0\"");
+	flame_svg_expect(svg, "<g class=\"e\" data-s=\"1\"");
+	flame_svg_expect(svg, ">user half missing</text>");
+	flame_svg_expect(svg, ">stack taken after exec</text>");
+	flame_svg_expect(svg, "not its caller");
 	free(svg);
 }
 END_TEST
@@ -255,11 +259,13 @@ START_TEST(bogus_frames_are_hatched_and_explained)
 	ck_assert_uint_ne(id[0], id[1]);
 	ck_assert_int_eq(flame_tree_add(tree, id, 2, 1, 1, NULL), 0);
 	flame_tree_finish(tree);
-	svg = draw();
-	expect(svg, "<g class=\"b\" data-s=\"0\"");
-	expect(svg, "bogus: no call is in front of this return address\n");
-	expect(svg, "bogus: there is no code at this return address\n");
-	expect(svg, ">bogus: no call returns there</text>");
+	svg = flame_svg_draw();
+	flame_svg_expect(svg, "<g class=\"b\" data-s=\"0\"");
+	flame_svg_expect(svg,
+			 "bogus: no call is in front of this return address\n");
+	flame_svg_expect(svg,
+			 "bogus: there is no code at this return address\n");
+	flame_svg_expect(svg, ">bogus: no call returns there</text>");
 	free(svg);
 }
 END_TEST
@@ -289,47 +295,51 @@ START_TEST(a_seam_marks_where_the_kernel_begins)
 	ck_assert_int_eq(flame_tree_add(tree, kernel, 2, 1, 1, NULL), 0);
 	flame_tree_finish(tree);
 
-	char *svg = draw();
+	char *svg = flame_svg_draw();
 	const char *seam = strstr(svg, "class=\"seam\"");
 
 	ck_assert_ptr_nonnull(seam);
 	ck_assert_ptr_null(strstr(seam + 1, "class=\"seam\""));
 	/* the right three quarters, between the rows */
-	expect(svg, "<path class=\"seam\" d=\"M260.00 109.5h750.00\"/>");
+	flame_svg_expect(svg,
+			 "<path class=\"seam\" d=\"M260.00 109.5h750.00\"/>");
 	free(svg);
 }
 END_TEST
 
 START_TEST(bytes_that_are_no_text_become_escapes)
 {
-	expect_xml("a\n\t\033[31m\x7f", 0, "a\\x0a\\x09\\x1b[31m\\x7f");
-	expect_xml("\xff\xc0\xaf\xe2\x82", 0, "\\xff\\xc0\\xaf\\xe2\\x82");
+	flame_svg_expect_xml("a\n\t\033[31m\x7f", 0,
+			     "a\\x0a\\x09\\x1b[31m\\x7f");
+	flame_svg_expect_xml("\xff\xc0\xaf\xe2\x82", 0,
+			     "\\xff\\xc0\\xaf\\xe2\\x82");
 	/* surrogates, too large, overlong, and what XML forbids */
-	expect_xml("\xed\xa0\x80", 0, "\\xed\\xa0\\x80");
-	expect_xml("\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80");
-	expect_xml("\xe0\x80\x80", 0, "\\xe0\\x80\\x80");
-	expect_xml("\xef\xbf\xbe\xef\xbf\xbf", 0, "\\ufffe\\uffff");
+	flame_svg_expect_xml("\xed\xa0\x80", 0, "\\xed\\xa0\\x80");
+	flame_svg_expect_xml("\xf4\x90\x80\x80", 0, "\\xf4\\x90\\x80\\x80");
+	flame_svg_expect_xml("\xe0\x80\x80", 0, "\\xe0\\x80\\x80");
+	flame_svg_expect_xml("\xef\xbf\xbe\xef\xbf\xbf", 0, "\\ufffe\\uffff");
 	/* direction marks and C1 controls */
-	expect_xml("\xe2\x80\xaexyz\xc2\x9b", 0, "\\u202exyz\\u009b");
-	expect_xml("\xc3\xa9\xe6\x97\xa5\xf0\x9f\x94\xa5", 0,
-		   "\xc3\xa9\xe6\x97\xa5\xf0\x9f\x94\xa5");
+	flame_svg_expect_xml("\xe2\x80\xaexyz\xc2\x9b", 0, "\\u202exyz\\u009b");
+	flame_svg_expect_xml("\xc3\xa9\xe6\x97\xa5\xf0\x9f\x94\xa5", 0,
+			     "\xc3\xa9\xe6\x97\xa5\xf0\x9f\x94\xa5");
 }
 END_TEST
 
 START_TEST(clipping_never_cuts_a_character)
 {
-	expect_xml("abcdef", 6, "abcdef");
-	expect_xml("abcdefg", 6, "abcd..");
-	expect_xml("<<<<<<<", 5, "&lt;&lt;&lt;..");
-	expect_xml("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, "\xe6\x97\xa5..");
-	expect_xml("a\033bcd", 6, "a..");
-	expect_xml("", 3, "");
+	flame_svg_expect_xml("abcdef", 6, "abcdef");
+	flame_svg_expect_xml("abcdefg", 6, "abcd..");
+	flame_svg_expect_xml("<<<<<<<", 5, "&lt;&lt;&lt;..");
+	flame_svg_expect_xml("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5,
+			     "\xe6\x97\xa5..");
+	flame_svg_expect_xml("a\033bcd", 6, "a..");
+	flame_svg_expect_xml("", 3, "");
 }
 END_TEST
 
 START_TEST(every_palette_has_a_colour_for_every_kind)
 {
-	char class[3];
+	char css_class[3];
 
 	ck_assert_ptr_null(palette_find("mauve"));
 	for (size_t i = 0; palette_names[i]; i++) {
@@ -347,11 +357,11 @@ START_TEST(every_palette_has_a_colour_for_every_kind)
 					   .image = "" };
 			char rule[16];
 
-			palette_class(&l, class);
+			palette_class(&l, css_class);
 			if (palette_hatched(l.kind))
 				continue;
-			snprintf(rule, sizeof(rule), ".%s rect{", class);
-			expect(css, rule);
+			snprintf(rule, sizeof(rule), ".%s rect{", css_class);
+			flame_svg_expect(css, rule);
 		}
 		/* black would mean a kind was forgotten */
 		ck_assert_ptr_null(strstr(css, "#000000"));
@@ -367,7 +377,7 @@ int main(void)
 	SRunner *r = srunner_create(s);
 	int failed;
 
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, flame_svg_setup, flame_svg_teardown);
 	tcase_add_test(t, frames_lie_side_by_side_and_fill_the_width);
 	tcase_add_test(t, narrow_frames_are_summed_and_said);
 	tcase_add_test(t, an_icicle_has_its_root_on_top);

@@ -12,7 +12,7 @@
 static struct labels *labels;
 static struct flame_tree *tree;
 
-static void setup(void)
+static void flame_tree_setup(void)
 {
 	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
 
@@ -20,14 +20,14 @@ static void setup(void)
 	tree = flame_tree_new(labels, labels_add(labels, &all));
 }
 
-static void teardown(void)
+static void flame_tree_teardown(void)
 {
 	flame_tree_free(tree);
 	labels_free(labels);
 }
 
-static int add_line(void *arg, struct label_list *l, uint64_t count,
-		    struct err *err)
+static int flame_tree_add_line(void *arg, struct label_list *l, uint64_t count,
+			       struct err *err)
 {
 	const bool *reverse = arg;
 
@@ -41,15 +41,16 @@ static int add_line(void *arg, struct label_list *l, uint64_t count,
 }
 
 /* Adds folded lines and finishes; gives the number of bad lines. */
-static uint64_t read_text(const char *text, bool reverse)
+static uint64_t flame_tree_read_text(const char *text, bool reverse)
 {
 	FILE *in = fmemopen((void *)text, strlen(text), "r");
 	uint64_t bad = 0;
 	struct err err;
 
 	ck_assert_ptr_nonnull(in);
-	ck_assert_int_eq(
-		folded_read(in, labels, add_line, &reverse, &bad, &err), 0);
+	ck_assert_int_eq(folded_read(in, labels, flame_tree_add_line, &reverse,
+				     &bad, &err),
+			 0);
 	fclose(in);
 	flame_tree_finish(tree);
 	return bad;
@@ -68,7 +69,7 @@ static void expect_folded(const char *want)
 	free(got);
 }
 
-static const struct flame_node *child(uint32_t id, uint32_t i)
+static const struct flame_node *flame_tree_test_child(uint32_t id, uint32_t i)
 {
 	const struct flame_node *nd = flame_tree_node(tree, id);
 
@@ -78,18 +79,18 @@ static const struct flame_node *child(uint32_t id, uint32_t i)
 
 START_TEST(children_are_sorted_and_sum_up_to_their_parent)
 {
-	read_text("b;x 2\na;y;z 3\na;y 4\na;b 1\na 5\n", false);
+	flame_tree_read_text("b;x 2\na;y;z 3\na;y 4\na;b 1\na 5\n", false);
 	ck_assert_uint_eq(flame_tree_node(tree, 0)->weight, 15);
 	ck_assert_uint_eq(flame_tree_node(tree, 0)->n_child, 2);
-	ck_assert_uint_eq(child(0, 0)->weight, 13);
-	ck_assert_uint_eq(child(0, 0)->self, 5);
-	ck_assert_uint_eq(child(0, 1)->weight, 2);
+	ck_assert_uint_eq(flame_tree_test_child(0, 0)->weight, 13);
+	ck_assert_uint_eq(flame_tree_test_child(0, 0)->self, 5);
+	ck_assert_uint_eq(flame_tree_test_child(0, 1)->weight, 2);
 	for (uint32_t i = 0; i < flame_tree_count(tree); i++) {
 		const struct flame_node *nd = flame_tree_node(tree, i);
 		uint64_t sum = nd->self;
 
 		for (uint32_t j = 0; j < nd->n_child; j++)
-			sum += child(i, j)->weight;
+			sum += flame_tree_test_child(i, j)->weight;
 		ck_assert_uint_eq(sum, nd->weight);
 	}
 	expect_folded("a 5\na;b 1\na;y 4\na;y;z 3\nb;x 2\n");
@@ -101,34 +102,36 @@ START_TEST(kinds_of_frames_survive_the_text_form)
 	const char *text = "c;[libx.so];f;g_[i];j_[j];[user: lost];k_[k];"
 			   "[vmlinux]_[k] 7\n";
 
-	read_text(text, false);
+	flame_tree_read_text(text, false);
 	expect_folded(text);
-	ck_assert_int_eq(labels_get(labels, child(0, 0)->label)->kind,
-			 LABEL_GROUP);
+	ck_assert_int_eq(
+		labels_get(labels, flame_tree_test_child(0, 0)->label)->kind,
+		LABEL_GROUP);
 }
 END_TEST
 
 START_TEST(recursion_stays_a_tower)
 {
-	read_text("c;f;f;f 1\nc;f 2\n", false);
+	flame_tree_read_text("c;f;f;f 1\nc;f 2\n", false);
 	expect_folded("c;f 2\nc;f;f;f 1\n");
 }
 END_TEST
 
 START_TEST(reverse_puts_the_innermost_frame_at_the_root)
 {
-	read_text("c;main;read 1\nc;other;read 2\n", true);
+	flame_tree_read_text("c;main;read 1\nc;other;read 2\n", true);
 	expect_folded("read;main;c 1\nread;other;c 2\n");
-	ck_assert_uint_eq(child(0, 0)->weight, 3);
+	ck_assert_uint_eq(flame_tree_test_child(0, 0)->weight, 3);
 }
 END_TEST
 
 START_TEST(lines_without_a_count_are_counted)
 {
-	ck_assert_uint_eq(read_text("a;b\n# note\n\na;b 1.9\n 5\na -1\n"
-				    "a 99999999999999999999\na;b 2x\n",
-				    false),
-			  5);
+	ck_assert_uint_eq(
+		flame_tree_read_text("a;b\n# note\n\na;b 1.9\n 5\na -1\n"
+				     "a 99999999999999999999\na;b 2x\n",
+				     false),
+		5);
 	expect_folded("a;b 1\n");
 }
 END_TEST
@@ -183,7 +186,7 @@ START_TEST(a_stack_of_100000_frames_needs_no_recursion)
 }
 END_TEST
 
-static uint32_t at(uint32_t id, uint32_t i)
+static uint32_t flame_tree_at(uint32_t id, uint32_t i)
 {
 	return flame_tree_child(tree, flame_tree_node(tree, id)->child + i);
 }
@@ -192,22 +195,24 @@ START_TEST(the_seam_is_where_the_kernel_begins)
 {
 	uint32_t main_, read_, vfs, missing;
 
-	read_text("c;[user: lost];vfs_[k] 1\nc;main;read;vfs_[k];ext4_[k] 1\n"
-		  "d;vfs_[k] 1\n",
-		  false);
-	missing = at(at(0, 0), 0);
-	main_ = at(at(0, 0), 1);
-	read_ = at(main_, 0);
-	vfs = at(read_, 0);
+	flame_tree_read_text(
+		"c;[user: lost];vfs_[k] 1\nc;main;read;vfs_[k];ext4_[k] 1\n"
+		"d;vfs_[k] 1\n",
+		false);
+	missing = flame_tree_at(flame_tree_at(0, 0), 0);
+	main_ = flame_tree_at(flame_tree_at(0, 0), 1);
+	read_ = flame_tree_at(main_, 0);
+	vfs = flame_tree_at(read_, 0);
 	ck_assert(!flame_tree_is_seam(tree, 0));
-	ck_assert(!flame_tree_is_seam(tree, at(0, 0)));
+	ck_assert(!flame_tree_is_seam(tree, flame_tree_at(0, 0)));
 	ck_assert(!flame_tree_is_seam(tree, main_));
 	ck_assert(!flame_tree_is_seam(tree, read_));
 	ck_assert(flame_tree_is_seam(tree, vfs));
-	ck_assert(!flame_tree_is_seam(tree, at(vfs, 0)));
-	ck_assert(flame_tree_is_seam(tree, at(missing, 0)));
+	ck_assert(!flame_tree_is_seam(tree, flame_tree_at(vfs, 0)));
+	ck_assert(flame_tree_is_seam(tree, flame_tree_at(missing, 0)));
 	/* a kernel thread has none */
-	ck_assert(!flame_tree_is_seam(tree, at(at(0, 1), 0)));
+	ck_assert(!flame_tree_is_seam(tree,
+				      flame_tree_at(flame_tree_at(0, 1), 0)));
 	ck_assert_uint_eq(
 		flame_tree_child_of(tree, read_,
 				    flame_tree_node(tree, vfs)->label),
@@ -252,7 +257,7 @@ int main(void)
 	SRunner *r = srunner_create(s);
 	int failed;
 
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, flame_tree_setup, flame_tree_teardown);
 	tcase_add_test(t, children_are_sorted_and_sum_up_to_their_parent);
 	tcase_add_test(t, kinds_of_frames_survive_the_text_form);
 	tcase_add_test(t, recursion_stays_a_tower);

@@ -17,7 +17,7 @@ static uint32_t file_image(struct frames *fr, const char *path, uint8_t id)
 	return frames_image(fr, &img);
 }
 
-static uint32_t frame_at(struct frames *fr, uint32_t image, uint64_t off)
+static uint32_t frame_frame_at(struct frames *fr, uint32_t image, uint64_t off)
 {
 	struct frame f = { .image = image, .off = off };
 
@@ -32,8 +32,10 @@ START_TEST(equal_things_have_equal_ids)
 	ck_assert_uint_eq(img, 1);
 	ck_assert_uint_eq(file_image(fr, "/bin/a", 0), img);
 	ck_assert_uint_eq(file_image(fr, "/bin/b", 0), 2);
-	ck_assert_uint_eq(frame_at(fr, img, 4), frame_at(fr, img, 4));
-	ck_assert_uint_ne(frame_at(fr, img, 4), frame_at(fr, img, 5));
+	ck_assert_uint_eq(frame_frame_at(fr, img, 4),
+			  frame_frame_at(fr, img, 4));
+	ck_assert_uint_ne(frame_frame_at(fr, img, 4),
+			  frame_frame_at(fr, img, 5));
 	uint32_t s = frames_push(fr, 0, 1);
 	ck_assert_uint_eq(frames_push(fr, 0, 1), s);
 	ck_assert_uint_ne(frames_push(fr, s, 1), s);
@@ -94,7 +96,7 @@ START_TEST(parents_come_before_and_depths_add_up)
 		for (uint32_t d = 1; d <= 1 + rnd_below(&seed, 20); d++) {
 			uint64_t off = rnd_below(&seed, 9);
 
-			s = frames_push(fr, s, frame_at(fr, img, off));
+			s = frames_push(fr, s, frame_frame_at(fr, img, off));
 			must(frames_get_stack(fr, s)->depth == d);
 		}
 	}
@@ -125,16 +127,18 @@ START_TEST(raw_chains_differ_by_stack_and_addresses)
 END_TEST
 
 /* a;b;c of one file; the ids before it differ by `noise`. */
-static void hash_of(int noise, const char *path, uint8_t id, uint8_t out[16])
+static void frame_hash_of(int noise, const char *path, uint8_t id,
+			  uint8_t out[16])
 {
 	struct frames *fr = frames_new();
 
 	for (int i = 0; i < noise; i++)
-		frames_push(fr, 0, frame_at(fr, file_image(fr, "x", 0), 5));
+		frames_push(fr, 0,
+			    frame_frame_at(fr, file_image(fr, "x", 0), 5));
 	uint32_t img = file_image(fr, path, id);
-	uint32_t s = frames_push(fr, 0, frame_at(fr, img, 0x10));
-	s = frames_push(fr, s, frame_at(fr, img, 0x20));
-	s = frames_push(fr, s, frame_at(fr, img, 0x30));
+	uint32_t s = frames_push(fr, 0, frame_frame_at(fr, img, 0x10));
+	s = frames_push(fr, s, frame_frame_at(fr, img, 0x20));
+	s = frames_push(fr, s, frame_frame_at(fr, img, 0x30));
 	frames_hash(fr, s, out);
 	frames_free(fr);
 }
@@ -143,8 +147,8 @@ START_TEST(content_hash_does_not_depend_on_ids)
 {
 	uint8_t a[16], b[16];
 
-	hash_of(0, "/lib/a.so", 0, a);
-	hash_of(5, "/lib/a.so", 0, b);
+	frame_hash_of(0, "/lib/a.so", 0, a);
+	frame_hash_of(5, "/lib/a.so", 0, b);
 	ck_assert_mem_eq(a, b, 16);
 }
 END_TEST
@@ -153,9 +157,9 @@ START_TEST(content_hash_takes_the_build_id_before_the_path)
 {
 	uint8_t a[16], b[16], c[16];
 
-	hash_of(0, "/lib/a.so", 9, a);
-	hash_of(0, "/other/a.so", 9, b);
-	hash_of(0, "/lib/a.so", 8, c);
+	frame_hash_of(0, "/lib/a.so", 9, a);
+	frame_hash_of(0, "/other/a.so", 9, b);
+	frame_hash_of(0, "/lib/a.so", 8, c);
 	ck_assert_mem_eq(a, b, 16);
 	ck_assert_mem_ne(a, c, 16);
 }
@@ -170,7 +174,7 @@ START_TEST(content_hash_never_changes)
 	};
 	uint8_t got[16];
 
-	hash_of(0, "/lib/a.so", 0, got);
+	frame_hash_of(0, "/lib/a.so", 0, got);
 	ck_assert_mem_eq(got, want, 16);
 }
 END_TEST
@@ -179,8 +183,8 @@ START_TEST(content_hash_depends_on_order)
 {
 	struct frames *fr = frames_new();
 	uint32_t img = file_image(fr, "a", 0);
-	uint32_t f = frame_at(fr, img, 1);
-	uint32_t g = frame_at(fr, img, 2);
+	uint32_t f = frame_frame_at(fr, img, 1);
+	uint32_t g = frame_frame_at(fr, img, 2);
 	uint8_t a[16], b[16];
 
 	frames_hash(fr, frames_push(fr, frames_push(fr, 0, f), g), a);

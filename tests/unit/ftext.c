@@ -35,7 +35,7 @@ static void put_addrs(const struct addrs *a, const char *what)
 }
 
 /* One line for each record; times in us. */
-static void put(struct source *src, const struct record *rec)
+static void ftext_put(struct source *src, const struct record *rec)
 {
 	const struct rec_sample *s = &rec->sample;
 	size_t n = strlen(out);
@@ -84,7 +84,7 @@ static void put(struct source *src, const struct record *rec)
 	snprintf(out + strlen(out), 2, "\n");
 }
 
-static void read_all(struct source *src)
+static void ftext_read_all(struct source *src)
 {
 	struct record rec;
 	struct err err;
@@ -96,7 +96,7 @@ static void read_all(struct source *src)
 		ck_assert_uint_ge(src->floor, floor);
 		floor = src->floor;
 		ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err), 0);
-		put(src, &rec);
+		ftext_put(src, &rec);
 		src->ops->release(src, &ref);
 	}
 	ck_assert_uint_eq(src->floor, UINT64_MAX);
@@ -116,7 +116,8 @@ static struct source *open_text(const char *text, size_t n, struct err *err)
 }
 
 /* Through a pipe on standard input. */
-static struct source *open_pipe(const char *text, size_t n, struct err *err)
+static struct source *ftext_open_pipe(const char *text, size_t n,
+				      struct err *err)
 {
 	int fd[2];
 
@@ -137,13 +138,13 @@ static const char *records_n(const char *text, size_t n)
 
 	for (int pipe = 0; pipe < 2; pipe++) {
 		lg = ledger_new();
-		struct source *src = pipe ? open_pipe(text, n, &err)
+		struct source *src = pipe ? ftext_open_pipe(text, n, &err)
 					  : open_text(text, n, &err);
 
 		ck_assert_msg(src != NULL, "%s", err.msg);
 		ck_assert_str_eq(src->ops->name, "ftext");
 		out[0] = '\0';
-		read_all(src);
+		ftext_read_all(src);
 		source_close(src);
 		ledger_end(lg);
 		if (pipe)
@@ -156,7 +157,7 @@ static const char *records_n(const char *text, size_t n)
 	return out;
 }
 
-static const char *records(const char *text)
+static const char *ftext_records(const char *text)
 {
 	return records_n(text, strlen(text));
 }
@@ -167,7 +168,7 @@ static void no_damage(void)
 	ledger_free(lg);
 }
 
-static void damage(uint64_t n)
+static void ftext_test_damage(uint64_t n)
 {
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), n);
 	ledger_free(lg);
@@ -178,16 +179,17 @@ static void damage(uint64_t n)
 START_TEST(stacks_belong_to_the_event_before_them)
 {
 	ck_assert_str_eq(
-		records(HEAD "  a-1 [0] ..... 1.000001: x: 1\n"
-			     "  b-2 [1] ..... 1.000001: y: 1\n"
-			     "  a-1 [0] d.h.. 1.000002: irq: 1\n"
-			     "  a-1 [0] d.h.. 1.000003: <stack trace>\n"
-			     " => irq_f\n"
-			     "  a-1 [0] ..... 1.000004: <stack trace>\n"
-			     " => f+0x1/0x2\n => g [m] <ffffffff81000000>\n"
-			     "  a-1 [0] ..... 1.000004: <user stack trace>\n"
-			     " => /bin/a[+0x10]\n =>  <000000000000beef>\n"
-			     "  a-1 [0] ..... 1.000005: x: 2\n"),
+		ftext_records(HEAD
+			      "  a-1 [0] ..... 1.000001: x: 1\n"
+			      "  b-2 [1] ..... 1.000001: y: 1\n"
+			      "  a-1 [0] d.h.. 1.000002: irq: 1\n"
+			      "  a-1 [0] d.h.. 1.000003: <stack trace>\n"
+			      " => irq_f\n"
+			      "  a-1 [0] ..... 1.000004: <stack trace>\n"
+			      " => f+0x1/0x2\n => g [m] <ffffffff81000000>\n"
+			      "  a-1 [0] ..... 1.000004: <user stack trace>\n"
+			      " => /bin/a[+0x10]\n =>  <000000000000beef>\n"
+			      "  a-1 [0] ..... 1.000005: x: 2\n"),
 		"seen a@1\n"
 		"1000001 x@1/0 1 K :f+1@0,[m]:g+0@ffffffff81000000"
 		" U /bin/a+10@0,+0@beef\n"
@@ -201,21 +203,22 @@ END_TEST
 
 START_TEST(stacks_never_cross_a_loss)
 {
-	ck_assert_str_eq(records("  a-1 [0] ..... 1.000001: x: 1\n"
-				 "  a-1 [1] ..... 1.000001: z: 1\n"
-				 "CPU:0 [LOST 5 EVENTS]\n"
-				 "  a-1 [0] ..... 1.000004: <stack trace>\n"
-				 " => f\n"
-				 "  a-1 [1] ..... 1.000004: <stack trace>\n"
-				 " => g\n"
-				 "CPU:1 [LOST EVENTS]\n"),
-			 "seen a@1\n"
-			 "1000001 x@1/0 1\n"
-			 "1000001 z@1/1 1 K :g+0@0\n"
-			 "1000004 lost 5/0\n"
-			 "1000004 ftrace:kernel_stack@1/0 <stack trace> K "
-			 ":f+0@0\n"
-			 "1000004 lost 0/1\n");
+	ck_assert_str_eq(
+		ftext_records("  a-1 [0] ..... 1.000001: x: 1\n"
+			      "  a-1 [1] ..... 1.000001: z: 1\n"
+			      "CPU:0 [LOST 5 EVENTS]\n"
+			      "  a-1 [0] ..... 1.000004: <stack trace>\n"
+			      " => f\n"
+			      "  a-1 [1] ..... 1.000004: <stack trace>\n"
+			      " => g\n"
+			      "CPU:1 [LOST EVENTS]\n"),
+		"seen a@1\n"
+		"1000001 x@1/0 1\n"
+		"1000001 z@1/1 1 K :g+0@0\n"
+		"1000004 lost 5/0\n"
+		"1000004 ftrace:kernel_stack@1/0 <stack trace> K "
+		":f+0@0\n"
+		"1000004 lost 0/1\n");
 	no_damage();
 }
 END_TEST
@@ -223,19 +226,19 @@ END_TEST
 START_TEST(deferred_stacks_have_cookies)
 {
 	ck_assert_str_eq(
-		records("  a-1 [0] ..... 1.000001: inode_cache: inode=13 "
-			"dev=[254:3] path=/bin/my a\n"
-			"  a-1 [0] ..... 1.000002: sys_enter: NR 1 (2)\n"
-			"  a-1 [0] ..... 1.000002: user_unwind_cookie: "
-			"cookie=300000008\n"
-			"  b-2 [0] ..... 1.000003: sys_enter: NR 1 (2)\n"
-			"  b-2 [0] ..... 1.000003: user_unwind_cookie: "
-			"cookie=0\n"
-			"  a-1 [0] ..... 1.000004: <user stack unwind>\n"
-			"cookie=300000008\n"
-			" =>  <00000000001001ca> : 13 : 254:3\n"
-			" =>  <00000000001001cb> : 14 : 254:3\n"
-			" =>  <00007f4a91923350> : -1 : 0:0\n"),
+		ftext_records("  a-1 [0] ..... 1.000001: inode_cache: inode=13 "
+			      "dev=[254:3] path=/bin/my a\n"
+			      "  a-1 [0] ..... 1.000002: sys_enter: NR 1 (2)\n"
+			      "  a-1 [0] ..... 1.000002: user_unwind_cookie: "
+			      "cookie=300000008\n"
+			      "  b-2 [0] ..... 1.000003: sys_enter: NR 1 (2)\n"
+			      "  b-2 [0] ..... 1.000003: user_unwind_cookie: "
+			      "cookie=0\n"
+			      "  a-1 [0] ..... 1.000004: <user stack unwind>\n"
+			      "cookie=300000008\n"
+			      " =>  <00000000001001ca> : 13 : 254:3\n"
+			      " =>  <00000000001001cb> : 14 : 254:3\n"
+			      " =>  <00007f4a91923350> : -1 : 0:0\n"),
 		"seen a@1\n"
 		"1000001 inode_cache:inode_cache@1/0 inode=13 dev=[254:3] path=/bin/my a\n"
 		"1000002 raw_syscalls:sys_enter@1/0 NR 1 (2) C 300000008\n"
@@ -250,7 +253,8 @@ END_TEST
 START_TEST(reports_end_stacks_with_zeros)
 {
 	ck_assert_str_eq(
-		records("cpus=2\n"
+		ftext_records(
+			"cpus=2\n"
 			"  a-1 [0]  1.000001: sys_exit:             NR 1 = 2\n"
 			"  a-1 [0]  1.000002: user_stack:           \t=> 0x7f\n"
 			"\t=> 0x8f\n\t=> 0x0\n\t=> 0x0\n"
@@ -267,7 +271,8 @@ END_TEST
 START_TEST(a_field_may_be_a_stack)
 {
 	ck_assert_str_eq(
-		records("cpus=2\n"
+		ftext_records(
+			"cpus=2\n"
 			"  a-1 [0]  1.000001: blocked:   d=1 stack=\n"
 			"=> f+0x8\n=> g+0x9\n"
 			"  a-1 [0]  1.000002: blocked:   d=2 stack=\n"
@@ -291,10 +296,10 @@ END_TEST
 
 START_TEST(the_order_of_the_text_is_kept)
 {
-	ck_assert_str_eq(records("  a-1 [0] ..... 1.000005: x: 1\n"
-				 "  a-1 [0] ..... 1.000003: x: 2\n"
-				 "  a-1 [0] ..... 1.000004: x: 3\n"
-				 "  a-1 [0] ..... 1.000004: x: 4\n"),
+	ck_assert_str_eq(ftext_records("  a-1 [0] ..... 1.000005: x: 1\n"
+				       "  a-1 [0] ..... 1.000003: x: 2\n"
+				       "  a-1 [0] ..... 1.000004: x: 3\n"
+				       "  a-1 [0] ..... 1.000004: x: 4\n"),
 			 "seen a@1\n"
 			 "1000005 x@1/0 1\n1000003 x@1/0 2\n"
 			 "1000004 x@1/0 3\n1000004 x@1/0 4\n");
@@ -306,7 +311,8 @@ END_TEST
 START_TEST(switches_in_both_words)
 {
 	ck_assert_str_eq(
-		records("  <idle>-0 [0] ..... 1.000001: sched_switch: "
+		ftext_records(
+			"  <idle>-0 [0] ..... 1.000001: sched_switch: "
 			"prev_comm=swapper/0 prev_pid=0 prev_prio=120 "
 			"prev_state=R ==> next_comm=my prog =x next_pid=7 "
 			"next_prio=120\n"
@@ -335,7 +341,8 @@ END_TEST
 START_TEST(lives_of_tasks)
 {
 	ck_assert_str_eq(
-		records("  a-1 [0] ..... 1.000001: task_newtask: pid=5 comm=a "
+		ftext_records(
+			"  a-1 [0] ..... 1.000001: task_newtask: pid=5 comm=a "
 			"clone_flags=1200000 oom_score_adj=0\n"
 			"  a-1 [0] ..... 1.000002: sched_process_fork: comm=a "
 			"pid=1 child_comm=a child_pid=5\n"
@@ -370,33 +377,35 @@ END_TEST
 START_TEST(markers_may_have_several_lines)
 {
 	ck_assert_str_eq(
-		records("  a-1 [0] ...1. 1.000001: tracing_mark_write: one\n"
+		ftext_records(
+			"  a-1 [0] ...1. 1.000001: tracing_mark_write: one\n"
 			"two=2\n\n"
 			"  a-1 [0] ..... 1.000002: x: 1\nthree\n"),
 		"seen a@1\n1000001 ftrace:print@1/0 one\ntwo=2\n"
 		"1000002 x@1/0 1\n");
-	damage(1);
+	ftext_test_damage(1);
 }
 END_TEST
 
 START_TEST(overwritten_entries_are_a_sum)
 {
-	ck_assert_str_eq(records("# tracer: nop\n#\n"
-				 "# entries-in-buffer/entries-written: 1/21   "
-				 "#P:2\n"
-				 "##### CPU 1 buffer started ####\n"
-				 "  a-1 [1] ..... 1.000001: x: 1\n"),
-			 "seen a@1\n1000001 x@1/1 1\ntotal 20\n");
+	ck_assert_str_eq(
+		ftext_records("# tracer: nop\n#\n"
+			      "# entries-in-buffer/entries-written: 1/21   "
+			      "#P:2\n"
+			      "##### CPU 1 buffer started ####\n"
+			      "  a-1 [1] ..... 1.000001: x: 1\n"),
+		"seen a@1\n1000001 x@1/1 1\ntotal 20\n");
 	no_damage();
 }
 END_TEST
 
 START_TEST(a_cut_last_line_is_damage)
 {
-	ck_assert_str_eq(records("  a-1 [1] ..... 1.000001: x: 1\n"
-				 "  a-1 [1] ..... 1.000002: x: 1"),
+	ck_assert_str_eq(ftext_records("  a-1 [1] ..... 1.000001: x: 1\n"
+				       "  a-1 [1] ..... 1.000002: x: 1"),
 			 "seen a@1\n1000001 x@1/1 1\n");
-	damage(1);
+	ftext_test_damage(1);
 }
 END_TEST
 
@@ -439,7 +448,7 @@ START_TEST(stacks_that_never_end_are_cut)
 }
 END_TEST
 
-static void refused(const char *text, const char *part)
+static void ftext_refused(const char *text, const char *part)
 {
 	struct err err = { 0 };
 
@@ -451,14 +460,15 @@ static void refused(const char *text, const char *part)
 
 START_TEST(refusals_say_what_to_do)
 {
-	refused(HEAD "145 2 41563954298 type: 310\n", "record again without");
-	refused("# tracer: nop\n#\n00000091 00000002 09ab type: 310\n",
-		"record again without");
-	refused("cpus=1\n  a-1 [001]-0x0  1.5: sys_exit: id=4 ret=1\n",
-		"without -R");
-	refused("# tracer: function_graph\n#\n 0)  1.1 us |  f();\n",
-		"trace.dat");
-	refused("just some words that are nothing\n", "text");
+	ftext_refused(HEAD "145 2 41563954298 type: 310\n",
+		      "record again without");
+	ftext_refused("# tracer: nop\n#\n00000091 00000002 09ab type: 310\n",
+		      "record again without");
+	ftext_refused("cpus=1\n  a-1 [001]-0x0  1.5: sys_exit: id=4 ret=1\n",
+		      "without -R");
+	ftext_refused("# tracer: function_graph\n#\n 0)  1.1 us |  f();\n",
+		      "trace.dat");
+	ftext_refused("just some words that are nothing\n", "text");
 }
 END_TEST
 

@@ -15,7 +15,7 @@ static struct scan str(const char *s)
 #define S(x) (int)(x).n, (x).p
 
 /* "buffer|comm|pid/tgid@cpu|time clock context|name|text" */
-static const char *event(const char *s, bool bare)
+static const char *ftext_line_event(const char *s, bool bare)
 {
 	static char out[512];
 	static const char *const clock[] = { "ns", "ticks", "rel", "none" };
@@ -31,9 +31,9 @@ static const char *event(const char *s, bool bare)
 	return out;
 }
 
-#define EVENT(line, want) ck_assert_str_eq(event(line, false), want)
+#define EVENT(line, want) ck_assert_str_eq(ftext_line_event(line, false), want)
 
-static enum line_kind kind(const char *s)
+static enum line_kind ftext_line_kind(const char *s)
 {
 	struct line l;
 
@@ -143,9 +143,10 @@ END_TEST
 
 START_TEST(tables_without_context)
 {
-	ck_assert_str_eq(event("sys_exit: NR 1 = 2", true),
+	ck_assert_str_eq(ftext_line_event("sys_exit: NR 1 = 2", true),
 			 "||-1/-1@-1|0 none -|sys_exit|NR 1 = 2");
-	ck_assert_str_eq(event("sys_exit: NR 1 = 2", false), "no event");
+	ck_assert_str_eq(ftext_line_event("sys_exit: NR 1 = 2", false),
+			 "no event");
 }
 END_TEST
 
@@ -158,7 +159,7 @@ START_TEST(builtin_tracers_print_no_name)
 }
 END_TEST
 
-static int lost(const char *s, uint64_t *n, struct scan *buffer)
+static int ftext_line_lost(const char *s, uint64_t *n, struct scan *buffer)
 {
 	struct line l;
 
@@ -185,39 +186,44 @@ START_TEST(marks_of_lost_events)
 	struct scan b;
 	uint64_t n;
 
-	ck_assert_int_eq(lost("CPU:3 [LOST 338 EVENTS]", &n, &b), 3);
+	ck_assert_int_eq(ftext_line_lost("CPU:3 [LOST 338 EVENTS]", &n, &b), 3);
 	ck_assert_uint_eq(n, 338);
-	ck_assert_int_eq(lost("CPU:12 [LOST EVENTS]", &n, &b), 12);
+	ck_assert_int_eq(ftext_line_lost("CPU:12 [LOST EVENTS]", &n, &b), 12);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_eq(lost("CPU:1 [2145 EVENTS DROPPED]", &n, &b), 1);
+	ck_assert_int_eq(ftext_line_lost("CPU:1 [2145 EVENTS DROPPED]", &n, &b),
+			 1);
 	ck_assert_uint_eq(n, 2145);
-	ck_assert_int_eq(lost("two: CPU:1 [EVENTS DROPPED]", &n, &b), 1);
+	ck_assert_int_eq(ftext_line_lost("two: CPU:1 [EVENTS DROPPED]", &n, &b),
+			 1);
 	ck_assert_uint_eq(n, 0);
 	ck_assert(scan_is(b, "two"));
-	ck_assert_int_eq(lost("CPU:1 [LOST 3 EVENTS", &n, &b), -1);
-	ck_assert_int_eq(lost("CPU:1 [DROPPED]", &n, &b), -1);
+	ck_assert_int_eq(ftext_line_lost("CPU:1 [LOST 3 EVENTS", &n, &b), -1);
+	ck_assert_int_eq(ftext_line_lost("CPU:1 [DROPPED]", &n, &b), -1);
 }
 END_TEST
 
 START_TEST(lines_that_are_no_events)
 {
-	ck_assert_int_eq(kind("# tracer: nop"), LINE_HEAD);
-	ck_assert_int_eq(kind("cpus=4"), LINE_HEAD);
-	ck_assert_int_eq(kind("CPU 3 is empty"), LINE_HEAD);
-	ck_assert_int_eq(kind("version = 6"), LINE_HEAD);
-	ck_assert_int_eq(kind("##### CPU 1 buffer started ####"), LINE_STARTED);
-	ck_assert_int_eq(kind(""), LINE_BLANK);
-	ck_assert_int_eq(kind("\r"), LINE_BLANK);
-	ck_assert_int_eq(kind("             cat-"), LINE_OTHER);
-	ck_assert_int_eq(kind("some text"), LINE_OTHER);
+	ck_assert_int_eq(ftext_line_kind("# tracer: nop"), LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("cpus=4"), LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("CPU 3 is empty"), LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("version = 6"), LINE_HEAD);
+	ck_assert_int_eq(ftext_line_kind("##### CPU 1 buffer started ####"),
+			 LINE_STARTED);
+	ck_assert_int_eq(ftext_line_kind(""), LINE_BLANK);
+	ck_assert_int_eq(ftext_line_kind("\r"), LINE_BLANK);
+	ck_assert_int_eq(ftext_line_kind("             cat-"), LINE_OTHER);
+	ck_assert_int_eq(ftext_line_kind("some text"), LINE_OTHER);
 }
 END_TEST
 
 START_TEST(raw_forms_are_refused)
 {
-	ck_assert_int_eq(kind("30073 1 1551055714627 type: 442"), LINE_REFUSED);
-	ck_assert_int_eq(kind("00007579 00000001 00000169221ff943 type: 442"),
+	ck_assert_int_eq(ftext_line_kind("30073 1 1551055714627 type: 442"),
 			 LINE_REFUSED);
+	ck_assert_int_eq(
+		ftext_line_kind("00007579 00000001 00000169221ff943 type: 442"),
+		LINE_REFUSED);
 	EVENT("            prog-279   [002]-0x0    27.5: sys_exit: id=4 ret=1",
 	      "refused");
 	EVENT("  a-1 [001]  14.987: kernel_stack: size=8 caller=ARRAY[2c]",
@@ -226,13 +232,14 @@ START_TEST(raw_forms_are_refused)
 	      "prev_prio=120 prev_state=0 next_comm=b next_pid=2 next_prio=120",
 	      "refused");
 	/* the kernel's option fields */
-	ck_assert_int_eq(kind("  a-1 [001]  1.0: sched_switch: prev_comm=a "
-			      "prev_pid=0x1 (1) next_comm=b"),
-			 LINE_EVENT);
+	ck_assert_int_eq(
+		ftext_line_kind("  a-1 [001]  1.0: sched_switch: prev_comm=a "
+				"prev_pid=0x1 (1) next_comm=b"),
+		LINE_EVENT);
 }
 END_TEST
 
-static enum line_stack stack(const char *s)
+static enum line_stack ftext_line_stack(const char *s)
 {
 	struct line l;
 
@@ -242,25 +249,30 @@ static enum line_stack stack(const char *s)
 
 START_TEST(stacks_have_a_first_line)
 {
-	ck_assert_int_eq(stack("  a-1 [0] ..... 1.0: <stack trace>"),
+	ck_assert_int_eq(ftext_line_stack("  a-1 [0] ..... 1.0: <stack trace>"),
 			 STACK_KERNEL);
-	ck_assert_int_eq(stack("  a-1 [0] ..... 1.0: kernel_stack:         "
-			       "<stack trace >"),
-			 STACK_KERNEL);
-	ck_assert_int_eq(stack("  a-1 [0] ..... 1.0: <user stack trace>"),
-			 STACK_USER);
-	ck_assert_int_eq(stack("  a-1 [0] ..... 1.0: user_stack:           "
-			       "\t=> 0x7feaa1271350"),
-			 STACK_USER);
-	ck_assert_int_eq(stack("  a-1 [0] ..... 1.0: <user stack unwind>"),
-			 STACK_UNWIND);
-	ck_assert_int_eq(stack("  a-1 [0] ..... 1.0: x: <stack trace>"),
-			 STACK_NONE);
+	ck_assert_int_eq(
+		ftext_line_stack("  a-1 [0] ..... 1.0: kernel_stack:         "
+				 "<stack trace >"),
+		STACK_KERNEL);
+	ck_assert_int_eq(
+		ftext_line_stack("  a-1 [0] ..... 1.0: <user stack trace>"),
+		STACK_USER);
+	ck_assert_int_eq(
+		ftext_line_stack("  a-1 [0] ..... 1.0: user_stack:           "
+				 "\t=> 0x7feaa1271350"),
+		STACK_USER);
+	ck_assert_int_eq(
+		ftext_line_stack("  a-1 [0] ..... 1.0: <user stack unwind>"),
+		STACK_UNWIND);
+	ck_assert_int_eq(
+		ftext_line_stack("  a-1 [0] ..... 1.0: x: <stack trace>"),
+		STACK_NONE);
 }
 END_TEST
 
 /* "path|symbol+off/size|addr" */
-static const char *frame(const char *s, bool kernel)
+static const char *ftext_line_frame(const char *s, bool kernel)
 {
 	static char out[256];
 	struct line_frame f;
@@ -272,8 +284,8 @@ static const char *frame(const char *s, bool kernel)
 	return out;
 }
 
-#define KERN(line, want) ck_assert_str_eq(frame(line, true), want)
-#define USER(line, want) ck_assert_str_eq(frame(line, false), want)
+#define KERN(line, want) ck_assert_str_eq(ftext_line_frame(line, true), want)
+#define USER(line, want) ck_assert_str_eq(ftext_line_frame(line, false), want)
 
 START_TEST(kernel_frames)
 {
@@ -346,6 +358,9 @@ START_TEST(no_line_is_read_past_its_end)
 		char *tight = realloc(copy, n ? n : 1);
 
 		line_parse(scan_of(tight, n), n & 1, &l);
+		ck_assert(l.kind != LINE_EVENT || !l.text.n ||
+			  (l.text.p >= tight &&
+			   l.text.p + l.text.n <= tight + n));
 		free(tight);
 	}
 }

@@ -4,7 +4,8 @@
 #include "tests/unit/ftrace_build.h"
 
 /* A file with these rings, read to its end. */
-static const char *text_of(struct fb_ring *ring, size_t n, bool big, bool zstd)
+static const char *ftrace_text_of(struct fb_ring *ring, size_t n, bool big,
+				  bool zstd)
 {
 	static char text[65536];
 	struct ledger *lg = ledger_new();
@@ -62,7 +63,8 @@ START_TEST(every_kind_of_entry_is_understood)
 	for (int i = 0; i < 4; i++) {
 		fb_ring(&r, 3, i & 1);
 		all_kinds(&r);
-		ck_assert_str_eq(text_of(&r, 1, i & 1, i & 2), all_kinds_text);
+		ck_assert_str_eq(ftrace_text_of(&r, 1, i & 1, i & 2),
+				 all_kinds_text);
 	}
 }
 END_TEST
@@ -104,7 +106,7 @@ START_TEST(cpus_are_merged_by_time)
 	fb_plain(&r[1], 0, 51, 1);
 	fb_plain(&r[1], 20, 51, 1);
 	fb_page_end(&r[1], 0, 0);
-	ck_assert_str_eq(text_of(r, 2, false, true),
+	ck_assert_str_eq(ftrace_text_of(r, 2, false, true),
 			 "100 mine:plain@50/0 k0 u0; "
 			 "110 mine:plain@51/1 k0 u0; "
 			 "120 mine:plain@50/0 k0 u0; "
@@ -112,7 +114,7 @@ START_TEST(cpus_are_merged_by_time)
 }
 END_TEST
 
-START_TEST(stacks_belong_to_the_event_before_them)
+START_TEST(stacks_of_trace_dat_belong_to_the_event_before)
 {
 	struct fb_ring r;
 
@@ -130,7 +132,7 @@ START_TEST(stacks_belong_to_the_event_before_them)
 	fb_page(&r, 300);
 	fb_stack(&r, FB_KSTACK, 0, 50, 1, 0xffffffff81000010u, 1);
 	fb_page_end(&r, 0, 0);
-	ck_assert_str_eq(text_of(&r, 1, false, true),
+	ck_assert_str_eq(ftrace_text_of(&r, 1, false, true),
 			 "100 mine:plain@50/0 k2 u8; "
 			 "200 mine:plain@50/0 k1 u0; "
 			 "201 mine:plain@51/0 k0 u0; ");
@@ -138,7 +140,7 @@ START_TEST(stacks_belong_to_the_event_before_them)
 END_TEST
 
 /* n addresses, behind how many there are. */
-static void held(struct fb_ring *r, uint64_t n)
+static void ftrace_held(struct fb_ring *r, uint64_t n)
 {
 	size_t at = fb_begin(r, 1, FB_HELD, 0, 50);
 
@@ -157,12 +159,12 @@ START_TEST(a_stack_in_a_field_is_its_events_where_that_has_none)
 	for (int i = 0; i < 2; i++) {
 		fb_ring(&r[i], i, i);
 		fb_page(&r[i], (uint64_t)i * 100);
-		held(&r[i], 3);
-		held(&r[i], 3);
+		ftrace_held(&r[i], 3);
+		ftrace_held(&r[i], 3);
 		fb_stack(&r[i], FB_KSTACK, 0, 50, 1, 0xffffffff81000010u, 1);
-		held(&r[i], 0);
+		ftrace_held(&r[i], 0);
 		fb_page_end(&r[i], 0, 0);
-		ck_assert_str_eq(text_of(&r[i], 1, i, false),
+		ck_assert_str_eq(ftrace_text_of(&r[i], 1, i, false),
 				 i ? "101 mine:held@50/1 k3 u0; "
 				     "102 mine:held@50/1 k1 u0; "
 				     "104 mine:held@50/1 k0 u0; "
@@ -187,7 +189,7 @@ START_TEST(a_stack_goes_around_an_interrupt)
 	fb_stack(&r, FB_KSTACK, 8, 50, 1, 0xffffffff81000010u, 1);
 	fb_stack(&r, FB_KSTACK, 0, 50, 3, 0xffffffff81000010u, 3);
 	fb_page_end(&r, 0, 0);
-	ck_assert_str_eq(text_of(&r, 1, false, false),
+	ck_assert_str_eq(ftrace_text_of(&r, 1, false, false),
 			 "100 mine:plain@50/0 k3 u0; "
 			 "101 mine:plain@50/0 k1 u0; ");
 }
@@ -205,7 +207,7 @@ START_TEST(a_stack_without_an_owner_is_an_event)
 	fb_stack(&r, FB_KSTACK, 0, 50, 1, 0xffffffff81000010u, 1);
 	fb_stack(&r, FB_USTACK, 0, 50, 50, 0x1000, 1);
 	fb_page_end(&r, 0, 0);
-	ck_assert_str_eq(text_of(&r, 1, false, false),
+	ck_assert_str_eq(ftrace_text_of(&r, 1, false, false),
 			 "101 ftrace:kernel_stack@50/0 k1 u0; "
 			 "102 mine:plain@50/0 k1 u0; "
 			 "104 ftrace:kernel_stack@50/0 k1 u0; "
@@ -227,7 +229,7 @@ START_TEST(lost_entries_are_marked_and_part_stacks)
 	fb_page(&r, 300);
 	fb_plain(&r, 0, 50, 1);
 	fb_page_end(&r, FB_LOST, 0);
-	ck_assert_str_eq(text_of(&r, 1, false, true),
+	ck_assert_str_eq(ftrace_text_of(&r, 1, false, true),
 			 "100 mine:plain@50/2 k0 u0; 201 lost 17/2; "
 			 "201 ftrace:kernel_stack@50/2 k1 u0; 300 lost 0/2; "
 			 "300 mine:plain@50/2 k0 u0; ");
@@ -280,7 +282,7 @@ START_TEST(names_come_from_switches_and_then_from_saved_ones)
 	fb_plain(&r, 1, 8, 1); /* in saved_cmdlines */
 	fb_switch(&r, 1, "new", 7, 0, "swapper/0", 0);
 	fb_page_end(&r, 0, 0);
-	ck_assert_str_eq(text_of(&r, 1, false, false),
+	ck_assert_str_eq(ftrace_text_of(&r, 1, false, false),
 			 "100 comm=old@7; 100 comm=b@9; "
 			 "100 sched:sched_switch@7/0 k0 u0; "
 			 "101 sched:sched_switch@9/0 k0 u0; "
@@ -312,16 +314,6 @@ static void newtask(struct fb_ring *r, int32_t parent, int32_t child,
 	fb_end(r, at);
 }
 
-static void exec_event(struct fb_ring *r, uint32_t delta, int32_t tid)
-{
-	size_t at = fb_begin(r, delta, FB_EXEC, 0, tid);
-
-	pb_u32(&r->p, 10u << 16 | 16); /* length, place */
-	pb_u32(&r->p, (uint32_t)tid);
-	pb_raw(&r->p, "/bin/true", 10);
-	fb_end(r, at);
-}
-
 START_TEST(two_buffers_tell_of_one_fork_and_exec)
 {
 	struct ledger *lg = ledger_new();
@@ -333,8 +325,8 @@ START_TEST(two_buffers_tell_of_one_fork_and_exec)
 		fb_ring(&r[i], 0, false);
 		fb_page(&r[i], 100 + (uint64_t)i);
 		fork_event(&r[i], 50, 51);
-		exec_event(&r[i], 10, 51);
-		exec_event(&r[i], 20, 51); /* it does that again */
+		fb_exec(&r[i], 10, 51);
+		fb_exec(&r[i], 20, 51); /* it does that again */
 		fb_page_end(&r[i], 0, 0);
 	}
 	fb_buffers7(&b, false, true, NULL, r, 2, 2);
@@ -365,13 +357,13 @@ START_TEST(forks_execs_and_exits_are_told)
 	fb_page(&r, 100);
 	newtask(&r, 50, 51, 0x10000); /* a thread */
 	fork_event(&r, 50, 51);	      /* the same again */
-	exec_event(&r, 1, 51);
+	fb_exec(&r, 1, 51);
 	at = fb_begin(&r, 1, FB_EXIT, 0, 51);
 	fb_comm(&r, "true");
 	pb_u32(&r.p, 51);
 	fb_end(&r, at);
 	fb_page_end(&r, 0, 0);
-	ck_assert_str_eq(text_of(&r, 1, false, false),
+	ck_assert_str_eq(ftrace_text_of(&r, 1, false, false),
 			 "101 fork -1:51 of 50; 101 comm=p@51; "
 			 "101 task:task_newtask@50/0 k0 u0; 102 comm=p@50; "
 			 "102 sched:sched_process_fork@50/0 k0 u0; "
@@ -656,7 +648,7 @@ START_TEST(a_page_that_lies_is_damage_and_the_next_is_read)
 END_TEST
 
 RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
-    cpus_are_merged_by_time, stacks_belong_to_the_event_before_them,
+    cpus_are_merged_by_time, stacks_of_trace_dat_belong_to_the_event_before,
     a_stack_in_a_field_is_its_events_where_that_has_none,
     a_stack_goes_around_an_interrupt, a_stack_without_an_owner_is_an_event,
     lost_entries_are_marked_and_part_stacks, time_that_goes_back_is_noted,

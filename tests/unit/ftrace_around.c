@@ -81,16 +81,6 @@ START_TEST(sums_of_a_buffer_stand_behind_its_heading)
 }
 END_TEST
 
-static void exec_event(struct fb_ring *r, uint32_t delta, int32_t pid)
-{
-	size_t at = fb_begin(r, delta, FB_EXEC, 0, pid);
-
-	pb_u32(&r->p, 10 << 16 | 16);
-	pb_u32(&r->p, (uint32_t)pid);
-	pb_raw(&r->p, "/bin/true", 10);
-	fb_end(r, at);
-}
-
 START_TEST(recorded_mappings_hold_from_the_last_exec_on)
 {
 	static const char maps[] = "32 1 prog\n1000 2000 /bin/x\n"
@@ -103,8 +93,8 @@ START_TEST(recorded_mappings_hold_from_the_last_exec_on)
 
 	fb_ring(&r, 0, false);
 	fb_page(&r, 100);
-	exec_event(&r, 10, 50);
-	exec_event(&r, 20, 50);
+	fb_exec(&r, 10, 50);
+	fb_exec(&r, 20, 50);
 	fb_page_end(&r, 0, 0);
 	fb_option(&o, false, FT_PROCMAPS, maps, sizeof(maps));
 	fb_file7(&b, false, false, &o, &r, 1);

@@ -563,4 +563,15 @@ static inline void fb_close(struct source *src, struct pb *b)
 		close(b->fd);
 	free(b->d);
 }
+
+/* A thread of this id calls exec of /bin/true. */
+static inline void fb_exec(struct fb_ring *r, uint32_t delta, int32_t tid)
+{
+	size_t at = fb_begin(r, delta, FB_EXEC, 0, tid);
+
+	pb_u32(&r->p, 10u << 16 | 16); /* length, place */
+	pb_u32(&r->p, (uint32_t)tid);
+	pb_raw(&r->p, "/bin/true", 10);
+	fb_end(r, at);
+}
 #endif

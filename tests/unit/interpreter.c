@@ -5,8 +5,8 @@
 
 #include "tests/unit/run.h"
 
-static struct interpreter_frame frame(const char *path, bool jit,
-				      const char *name)
+static struct interpreter_frame
+interpreter_test_frame(const char *path, bool jit, const char *name)
 {
 	return interpreter_frame(interpreters_of(path, jit), jit, name);
 }
@@ -14,18 +14,18 @@ static struct interpreter_frame frame(const char *path, bool jit,
 struct expected {
 	const char *path, *name;
 	bool jit;
-	enum interpreter_class class;
+	enum interpreter_class kind;
 	const char *label; /* NULL: any */
 };
 
-static void check(const struct expected *t, size_t n)
+static void interpreter_check(const struct expected *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct interpreter_frame f =
-			frame(t[i].path, t[i].jit, t[i].name);
+			interpreter_test_frame(t[i].path, t[i].jit, t[i].name);
 
-		ck_assert_msg(f.class == t[i].class, "%s in %s is %d",
-			      t[i].name, t[i].path, f.class);
+		ck_assert_msg(f.class == t[i].kind, "%s in %s is %d", t[i].name,
+			      t[i].path, f.class);
 		if (t[i].label)
 			ck_assert_str_eq(interpreter_label(f.language),
 					 t[i].label);
@@ -72,7 +72,7 @@ START_TEST(a_rule_knows_a_frame_by_its_image_and_its_name)
 		{ "[jit]", "jit_alpha", true, INTERPRETER_NONE, NULL },
 	};
 
-	check(t, sizeof(t) / sizeof(*t));
+	interpreter_check(t, sizeof(t) / sizeof(*t));
 }
 END_TEST
 
@@ -116,7 +116,7 @@ START_TEST(names_in_the_programs_of_debian_12_are_known)
 		  "[interpreter: lua]" },
 	};
 
-	check(t, sizeof(t) / sizeof(*t));
+	interpreter_check(t, sizeof(t) / sizeof(*t));
 }
 END_TEST
 

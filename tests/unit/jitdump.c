@@ -25,7 +25,8 @@ struct file {
 	struct ledger *lg;
 };
 
-static struct file load(const char *name, const struct source_info *info)
+static struct file jitdump_load(const char *name,
+				const struct source_info *info)
 {
 	struct file f = { 0 };
 	char path[512];
@@ -33,7 +34,7 @@ static struct file load(const char *name, const struct source_info *info)
 
 	snprintf(path, sizeof(path), "%s/tests/fuzz/jitdump.seeds/%s",
 		 getenv("ROOT") ? getenv("ROOT") : ".", name);
-	f.data = slurp(path, &f.len);
+	f.data = slurp_slurp(path, &f.len);
 	f.lg = ledger_new();
 	f.dump = jitdump_memory(f.data, f.len, name, &err);
 	ck_assert_ptr_nonnull(f.dump);
@@ -42,24 +43,25 @@ static struct file load(const char *name, const struct source_info *info)
 	return f;
 }
 
-static void release(struct file *f)
+static void jitdump_release(struct file *f)
 {
 	jitdump_close(f->dump);
 	ledger_free(f->lg);
 	free(f->data);
 }
 
-static const struct jit_code *code_at(struct file *f, uint64_t addr, int64_t t)
+static const struct jit_code *jitdump_code_at(struct file *f, uint64_t addr,
+					      int64_t t)
 {
 	struct jit_hit h = jit_find(f->jit, addr, t);
 
 	return h.found == JIT_ONE ? h.code[0] : NULL;
 }
 
-static void check_all(const char *name)
+static void jitdump_check_all(const char *name)
 {
-	struct file f = load(name, &mono);
-	const struct jit_code *c = code_at(&f, 0x1000, 1000);
+	struct file f = jitdump_load(name, &mono);
+	const struct jit_code *c = jitdump_code_at(&f, 0x1000, 1000);
 
 	ck_assert_int_eq(jitdump_pid(f.dump), 4242);
 	ck_assert_uint_eq(jit_count(f.jit), 3);
@@ -75,33 +77,34 @@ static void check_all(const char *name)
 	ck_assert_uint_eq(c->line[0].line, 10);
 	ck_assert_str_eq(c->line[1].file, "b.js");
 	ck_assert_str_eq(c->line[2].file, "a.js");
-	ck_assert_str_eq(code_at(&f, 0x1010, 2000)->name, "second function");
-	ck_assert_uint_eq(code_at(&f, 0x1010, 2000)->n_line, 0);
-	ck_assert_str_eq(code_at(&f, 0x5000, 3000)->name, "first");
-	ck_assert_ptr_null(code_at(&f, 0x1000, 3000));
-	ck_assert_ptr_null(code_at(&f, 0x7000, 9000));
+	ck_assert_str_eq(jitdump_code_at(&f, 0x1010, 2000)->name,
+			 "second function");
+	ck_assert_uint_eq(jitdump_code_at(&f, 0x1010, 2000)->n_line, 0);
+	ck_assert_str_eq(jitdump_code_at(&f, 0x5000, 3000)->name, "first");
+	ck_assert_ptr_null(jitdump_code_at(&f, 0x1000, 3000));
+	ck_assert_ptr_null(jitdump_code_at(&f, 0x7000, 9000));
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 0);
 	/* of another process, of a kind that nobody knows, and unwinding
 	 * information that is none */
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 3);
-	release(&f);
+	jitdump_release(&f);
 }
 
 START_TEST(code_is_loaded_replaced_and_moved)
 {
-	check_all("all");
+	jitdump_check_all("all");
 }
 END_TEST
 
 START_TEST(files_of_the_other_byte_order_say_the_same)
 {
-	check_all("swapped");
+	jitdump_check_all("swapped");
 }
 END_TEST
 
 START_TEST(lines_of_v8_are_shifted_back)
 {
-	check_all("v8");
+	jitdump_check_all("v8");
 }
 END_TEST
 
@@ -109,20 +112,20 @@ START_TEST(times_of_another_clock_are_none)
 {
 	const struct source_info perf = { .has_time = true, .clock = "perf" };
 	const struct source_info untimed = { .clock = "monotonic" };
-	struct file f = load("all", &perf);
+	struct file f = jitdump_load("all", &perf);
 
 	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
 	ck_assert_int_eq(jit_find(f.jit, 0x1009, 1).found, JIT_SEVERAL);
-	release(&f);
-	f = load("all", &untimed);
+	jitdump_release(&f);
+	f = jitdump_load("all", &untimed);
 	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
-	release(&f);
-	f = load("tsc", &mono);
+	jitdump_release(&f);
+	f = jitdump_load("tsc", &mono);
 	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
-	release(&f);
-	f = load("tsc", &perf);
+	jitdump_release(&f);
+	f = jitdump_load("tsc", &perf);
 	ck_assert_int_eq(jit_first(f.jit), TIME_NONE);
-	release(&f);
+	jitdump_release(&f);
 }
 END_TEST
 
@@ -133,17 +136,18 @@ START_TEST(cycles_become_the_times_of_the_capture)
 		.clock = "perf",
 		.tsc = { .zero = 5000, .mult = 3 << 9, .shift = 10 },
 	};
-	struct file f = load("tsc", &tsc);
+	struct file f = jitdump_load("tsc", &tsc);
 
 	ck_assert_int_eq(jit_first(f.jit), 5000 + 1500);
-	ck_assert_str_eq(code_at(&f, 0x1010, 8000)->name, "second function");
-	release(&f);
+	ck_assert_str_eq(jitdump_code_at(&f, 0x1010, 8000)->name,
+			 "second function");
+	jitdump_release(&f);
 }
 END_TEST
 
 START_TEST(a_cut_file_has_what_came_before_the_cut)
 {
-	struct file f = load("all", &mono);
+	struct file f = jitdump_load("all", &mono);
 	size_t len = f.len;
 	size_t had = 0;
 
@@ -161,7 +165,7 @@ START_TEST(a_cut_file_has_what_came_before_the_cut)
 		ledger_free(lg);
 	}
 	ck_assert_uint_eq(had, 3);
-	release(&f);
+	jitdump_release(&f);
 }
 END_TEST
 
@@ -178,14 +182,14 @@ START_TEST(what_is_no_jitdump_is_refused_with_its_place)
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
-		struct file f = load("all", &mono);
+		struct file f = jitdump_load("all", &mono);
 		struct err err;
 
 		f.data[t[i].at] = t[i].byte;
 		ck_assert_ptr_null(jitdump_memory(f.data, f.len, "bad", &err));
 		ck_assert_ptr_nonnull(strstr(err.msg, t[i].says));
 		ck_assert_ptr_null(jitdump_memory(f.data, 39, "bad", &err));
-		release(&f);
+		jitdump_release(&f);
 	}
 }
 END_TEST
@@ -196,47 +200,47 @@ struct made {
 	size_t n;
 };
 
-static void put32(struct made *m, uint32_t v)
+static void jitdump_put32(struct made *m, uint32_t v)
 {
 	memcpy(m->data + m->n, &v, 4);
 	m->n += 4;
 }
 
-static void put64(struct made *m, uint64_t v)
+static void jitdump_put64(struct made *m, uint64_t v)
 {
 	memcpy(m->data + m->n, &v, 8);
 	m->n += 8;
 }
 
-static void put_head(struct made *m)
+static void jitdump_put_head(struct made *m)
 {
 	m->n = 0;
-	put32(m, 0x4A695444);
-	put32(m, 1);
-	put32(m, 40);
-	put32(m, 62);
-	put32(m, 0);
-	put32(m, 1);
-	put64(m, 0);
-	put64(m, 0);
+	jitdump_put32(m, 0x4A695444);
+	jitdump_put32(m, 1);
+	jitdump_put32(m, 40);
+	jitdump_put32(m, 62);
+	jitdump_put32(m, 0);
+	jitdump_put32(m, 1);
+	jitdump_put64(m, 0);
+	jitdump_put64(m, 0);
 }
 
-static void put_record(struct made *m, uint32_t id, size_t body)
+static void jitdump_put_record(struct made *m, uint32_t id, size_t body)
 {
-	put32(m, id);
-	put32(m, (uint32_t)(16 + body));
-	put64(m, 100);
+	jitdump_put32(m, id);
+	jitdump_put32(m, (uint32_t)(16 + body));
+	jitdump_put64(m, 100);
 }
 
 static void put_load(struct made *m, uint64_t addr, uint32_t pid)
 {
-	put_record(m, 0, 40 + 2 + 5);
-	put32(m, pid);
-	put32(m, pid);
-	put64(m, addr);
-	put64(m, addr);
-	put64(m, 5);
-	put64(m, addr);
+	jitdump_put_record(m, 0, 40 + 2 + 5);
+	jitdump_put32(m, pid);
+	jitdump_put32(m, pid);
+	jitdump_put64(m, addr);
+	jitdump_put64(m, addr);
+	jitdump_put64(m, 5);
+	jitdump_put64(m, addr);
 	memcpy(m->data + m->n, "f\0\x90\x90\x90\x90\xc3", 7);
 	m->n += 7;
 }
@@ -250,16 +254,16 @@ enum layout {
 };
 
 /* A head of 4 bytes, and a CIE of 12 with a mark in its last byte. */
-static void put_unwind(struct made *m, enum layout how, uint8_t mark)
+static void jitdump_put_unwind(struct made *m, enum layout how, uint8_t mark)
 {
 	const unsigned char head[4] = { 1, 0x1b, 3, 0x3b };
 	const unsigned char cie[12] = { 8, [4] = how == STRANGE, [11] = mark };
 	size_t n = how == HEAD_ALONE ? 4 : 16;
 
-	put_record(m, 4, 24 + n);
-	put64(m, n);
-	put64(m, how == HEAD_TOO_LONG ? 17 : 4);
-	put64(m, n);
+	jitdump_put_record(m, 4, 24 + n);
+	jitdump_put64(m, n);
+	jitdump_put64(m, how == HEAD_TOO_LONG ? 17 : 4);
+	jitdump_put64(m, n);
 	if (how == HEAD_FIRST || how == HEAD_ALONE) {
 		memcpy(m->data + m->n, head, 4);
 		m->n += 4;
@@ -301,23 +305,23 @@ START_TEST(unwinding_information_belongs_to_the_next_code)
 {
 	struct made m;
 
-	put_head(&m);
-	put_unwind(&m, HEAD_BEHIND, 7);
+	jitdump_put_head(&m);
+	jitdump_put_unwind(&m, HEAD_BEHIND, 7);
 	put_load(&m, 0x1000, 1);
 	put_load(&m, 0x2000, 1);
-	put_unwind(&m, HEAD_FIRST, 9);
+	jitdump_put_unwind(&m, HEAD_FIRST, 9);
 	put_load(&m, 0x3000, 1);
-	put_unwind(&m, HEAD_ALONE, 0);
+	jitdump_put_unwind(&m, HEAD_ALONE, 0);
 	put_load(&m, 0x4000, 1);
 	struct file f = read_made(&m);
 
-	check_frame(code_at(&f, 0x1000, 200), 8, 7);
-	ck_assert_uint_eq(code_at(&f, 0x2000, 200)->n_frame, 0);
-	check_frame(code_at(&f, 0x3000, 200), 12, 9);
-	ck_assert_uint_eq(code_at(&f, 0x4000, 200)->n_frame, 0);
+	check_frame(jitdump_code_at(&f, 0x1000, 200), 8, 7);
+	ck_assert_uint_eq(jitdump_code_at(&f, 0x2000, 200)->n_frame, 0);
+	check_frame(jitdump_code_at(&f, 0x3000, 200), 12, 9);
+	ck_assert_uint_eq(jitdump_code_at(&f, 0x4000, 200)->n_frame, 0);
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 0);
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 0);
-	release(&f);
+	jitdump_release(&f);
 }
 END_TEST
 
@@ -325,24 +329,24 @@ START_TEST(unwinding_information_that_is_refused_is_counted)
 {
 	struct made m;
 
-	put_head(&m);
-	put_unwind(&m, STRANGE, 0);
+	jitdump_put_head(&m);
+	jitdump_put_unwind(&m, STRANGE, 0);
 	put_load(&m, 0x1000, 1);
-	put_unwind(&m, HEAD_TOO_LONG, 0);
+	jitdump_put_unwind(&m, HEAD_TOO_LONG, 0);
 	put_load(&m, 0x2000, 1);
-	put_unwind(&m, HEAD_BEHIND, 1); /* no code of its own */
-	put_unwind(&m, HEAD_BEHIND, 2);
+	jitdump_put_unwind(&m, HEAD_BEHIND, 1); /* no code of its own */
+	jitdump_put_unwind(&m, HEAD_BEHIND, 2);
 	put_load(&m, 0x3000, 1);
-	put_unwind(&m, HEAD_BEHIND, 3); /* nor this */
+	jitdump_put_unwind(&m, HEAD_BEHIND, 3); /* nor this */
 	struct file f = read_made(&m);
 
-	ck_assert_uint_eq(code_at(&f, 0x1000, 200)->n_frame, 0);
-	ck_assert_uint_eq(code_at(&f, 0x2000, 200)->n_frame, 0);
-	check_frame(code_at(&f, 0x3000, 200), 8, 2);
+	ck_assert_uint_eq(jitdump_code_at(&f, 0x1000, 200)->n_frame, 0);
+	ck_assert_uint_eq(jitdump_code_at(&f, 0x2000, 200)->n_frame, 0);
+	check_frame(jitdump_code_at(&f, 0x3000, 200), 8, 2);
 	/* two kinds: strange, and without code */
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_SKIPPED), 2);
 	ck_assert_uint_eq(ledger_count(f.lg, LEDGER_DAMAGE), 1);
-	release(&f);
+	jitdump_release(&f);
 }
 END_TEST
 
@@ -350,18 +354,18 @@ START_TEST(unwinding_information_of_another_process_is_not_the_next_codes)
 {
 	struct made m;
 
-	put_head(&m);
-	put_unwind(&m, HEAD_BEHIND, 1);
+	jitdump_put_head(&m);
+	jitdump_put_unwind(&m, HEAD_BEHIND, 1);
 	put_load(&m, 0x1000, 2);
 	put_load(&m, 0x1000, 1);
 	struct file f = read_made(&m);
 
-	ck_assert_uint_eq(code_at(&f, 0x1000, 200)->n_frame, 0);
-	release(&f);
+	ck_assert_uint_eq(jitdump_code_at(&f, 0x1000, 200)->n_frame, 0);
+	jitdump_release(&f);
 }
 END_TEST
 
-static struct perfmap *map_of(const char *text, struct ledger *lg)
+static struct perfmap *jitdump_map_of(const char *text, struct ledger *lg)
 {
 	struct err err;
 
@@ -371,10 +375,11 @@ static struct perfmap *map_of(const char *text, struct ledger *lg)
 START_TEST(a_line_of_a_map_has_start_size_and_a_name_with_blanks)
 {
 	struct ledger *lg = ledger_new();
-	struct perfmap *m = map_of("7f00 10 LazyCompile:~f a b.js:1\r\n"
-				   "0X1 1 bad\n0x8000 0x20 py::x:<frozen y>\n\n"
-				   "9000 0 stub\n",
-				   lg);
+	struct perfmap *m =
+		jitdump_map_of("7f00 10 LazyCompile:~f a b.js:1\r\n"
+			       "0X1 1 bad\n0x8000 0x20 py::x:<frozen y>\n\n"
+			       "9000 0 stub\n",
+			       lg);
 	struct jit *j = perfmap_jit(m);
 
 	ck_assert_uint_eq(jit_count(j), 2);
@@ -394,7 +399,8 @@ END_TEST
 START_TEST(a_last_line_that_may_be_cut_gives_no_name)
 {
 	struct ledger *lg = ledger_new();
-	struct perfmap *m = map_of("1000 10 whole\n2000 10 half_of_a_na", lg);
+	struct perfmap *m =
+		jitdump_map_of("1000 10 whole\n2000 10 half_of_a_na", lg);
 
 	ck_assert_uint_eq(jit_count(perfmap_jit(m)), 1);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
@@ -405,9 +411,9 @@ END_TEST
 
 START_TEST(a_text_without_such_a_line_is_no_map)
 {
-	ck_assert_ptr_null(map_of("hello\nworld\n", NULL));
-	ck_assert_ptr_null(map_of("", NULL));
-	ck_assert_ptr_null(map_of("ffffffffffffffff 2 wraps\n", NULL));
+	ck_assert_ptr_null(jitdump_map_of("hello\nworld\n", NULL));
+	ck_assert_ptr_null(jitdump_map_of("", NULL));
+	ck_assert_ptr_null(jitdump_map_of("ffffffffffffffff 2 wraps\n", NULL));
 }
 END_TEST
 

@@ -1,63 +1,350 @@
-/* join.c - the rules of the deferred join and the ways it can fail, each as a
- * small capture: backstitch-formats(5), "Deferred stacks: join rules" and
- * "Failure modes". */
+/* join.c - the rules of the deferred join and the ways in which it can fail,
+ * each as a small capture: backstitch-formats(5), "Deferred stacks: join rules"
+ * and "Failure modes". */
 #include "stitch/join/sessions.h"
 #include "stitch/join/join.h"
 
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/losses.h"
-#include "tests/unit/run.h"
+#include "tests/unit/script.h"
 #include "tests/unit/facts.h"
 
-static struct all_facts run(struct fake *f)
+struct join_request {
+	uint32_t event;
+	enum request_verdict verdict;
+	uint32_t flags;
+	uint32_t chain;	 /* 0: any */
+	int64_t latency; /* 0: any */
+};
+
+struct join_deferred {
+	uint32_t id;
+	enum chain_verdict verdict;
+	uint32_t n_events;
+	uint32_t flags;
+};
+
+struct join_row {
+	const char *name;
+	const char *records; /* see script.h */
+	struct join_request request[6];
+	struct join_deferred chain[3];
+	struct {
+		bool asked;
+		size_t n;
+	} threads, requests, events; /* how many facts of the kind */
+};
+
+#define N(n)                                                                   \
+	{                                                                      \
+		true, n                                                        \
+	}
+
+static const struct join_row join_rows[] = {
+	{
+		"a_chain_joins_the_sample_before_it",
+		"10 sample 1/5; 30 chain 1/5",
+		.request = { { .event = 1, REQ_MATCHED, .latency = 20 } },
+		.chain = { { .id = 1, CHAIN_USED, 1 } },
+	},
+	{
+		"user_stack_before_its_sample_still_joins",
+		"10 chain 1/5; 15 sample 1/5",
+		.request = { { .event = 1,
+			       REQ_MATCHED,
+			       VERDICT_AFTER,
+			       .latency = -5 } },
+		.chain = { { .id = 1, CHAIN_USED, 1 } },
+	},
+	{
+		"a_chain_after_exit_joins",
+		"10 sample 1/5; 20 exit 1; 21 chain 1/5",
+		.request = { { .event = 1, REQ_MATCHED } },
+		.chain = { { .id = 1, CHAIN_USED, 1, VERDICT_AFTER_EXIT } },
+		.threads = N(1),
+	},
+	{
+		"exec_between_is_flagged",
+		"10 sample 1/5; 15 exec 1; 20 chain 1/5; 30 sample 1/6; 40 chain 1/6",
+		.request = { { .event = 1, REQ_MATCHED, VERDICT_EXEC },
+			     { .event = 2, REQ_MATCHED } },
+	},
+	{
+		"a_new_name_alone_is_no_exec",
+		"10 sample 1/5; 15 name 1; 20 chain 1/5",
+		.request = { { .event = 1, REQ_MATCHED } },
+	},
+	{
+		"exec_between_chain_and_late_sample_is_flagged",
+		"10 chain 1/5; 15 exec 1; 20 sample 1/5",
+		.request = { { .event = 1,
+			       REQ_MATCHED,
+			       VERDICT_AFTER | VERDICT_EXEC } },
+	},
+	/* Nothing was lost, so that no reason is known for the first one. */
+	{
+		"a_reused_tid_keeps_its_lives_apart",
+		"1 pair; 10 sample 1/5; 20 exit 1; 30 fork 1 999;"
+		"40 sample 1/6; 50 chain 1/6",
+		.request = { { .event = 2, REQ_UNEXPLAINED },
+			     { .event = 3, REQ_MATCHED, VERDICT_REUSED_TID } },
+		.chain = { { .id = 2, CHAIN_USED, 1, VERDICT_REUSED_TID } },
+		.threads = N(3),
+	},
+	{
+		"a_life_replaced_without_exit_did_not_exit",
+		"per_task; 1 pair; 10 sample 1/5; 30 fork 1 999; 40 sample 1/6;"
+		"50 exit 1",
+		.request = { { .event = 2, REQ_UNEXPLAINED },
+			     { .event = 3,
+			       REQ_EXIT_PER_TASK,
+			       VERDICT_REUSED_TID } },
+	},
+	{
+		"a_chain_lost_on_another_cpu_is_explained",
+		"1 pair; 5 sample 2/4 cpu=3; 6 chain 2/4 cpu=3; 10 sample 1/5;"
+		"15 lost 3; 20 sample 1/6; 25 chain 1/6",
+		.request = { { .event = 3, REQ_CHAIN_LOST },
+			     { .event = 4, REQ_MATCHED } },
+	},
+	{
+		"a_loss_elsewhere_in_time_explains_nothing",
+		"1 pair; 3 sample 7/3 cpu=3; 5 lost 3; 10 sample 1/5; 20 sample 1/6;"
+		"25 chain 1/6; 30 sample 2/8 cpu=3; 35 lost 3",
+		.request = { { .event = 3, REQ_UNEXPLAINED } },
+	},
+	/* The record behind LOST has its time and a smaller class. */
+	{
+		"a_loss_sorted_behind_its_follower_has_its_window",
+		"1 pair; 10 sample 1/5; 20 lost 0; 20 map 1 0x1000; 30 sample 1/6;"
+		"40 chain 1/6",
+		.request = { { .event = 2, REQ_CHAIN_LOST } },
+	},
+	{
+		"a_loss_at_an_unknown_time_may_explain_all",
+		"1 pair; 10 sample 1/5; 20 sample 1/6; 25 chain 1/6; - lost -1",
+		.request = { { .event = 2, REQ_CHAIN_LOST } },
+	},
+	{
+		"what_is_open_at_the_end_is_pending",
+		"1 pair; 10 sample 1/5",
+		.request = { { .event = 2, REQ_PENDING_END } },
+	},
+	{
+		"exit_in_a_per_task_session_explains",
+		"per_task; 1 pair; 10 sample 1/5; 20 exit 1",
+		.request = { { .event = 2, REQ_EXIT_PER_TASK } },
+	},
+	{
+		"exit_in_a_system_wide_session_explains_nothing",
+		"1 pair; 10 sample 1/5; 20 exit 1",
+		.request = { { .event = 2, REQ_UNEXPLAINED } },
+	},
+	/* The EXIT itself may be the last record that fitted into the ring. */
+	{
+		"loss_right_after_the_exit_explains",
+		"1 pair; 10 sample 1/5; 20 exit 1; 1000 lost 0; 2000 sample 2/7",
+		.request = { { .event = 2, REQ_CHAIN_LOST } },
+	},
+	{
+		"exit_right_before_the_end_leaves_the_chain_pending",
+		"last=400000; 1 pair; 10 sample 1/5; 20 exit 1",
+		.request = { { .event = 2, REQ_PENDING_END } },
+	},
+	{
+		"a_marker_without_cookie_cannot_be_joined",
+		"10 sample 1 mark; 20 chain 1/5; 30 chain 1/6",
+		.request = { { .event = 1, REQ_UNJOINABLE } },
+		.chain = { { .id = 1, CHAIN_UNJOINABLE },
+			   { .id = 2, CHAIN_FOREIGN } },
+	},
+	/* The event of the second sample does not ask for deferred stacks. */
+	{
+		"a_user_half_taken_at_once_is_a_refused_request",
+		"10 sample 1 direct n=2; 20 sample 1 direct n=2 event=1",
+		.request = { { .event = 1, REQ_REFUSED } },
+		.requests = N(1),
+	},
+	{
+		"a_kernel_thread_asks_for_nothing",
+		"10 sample 1",
+		.requests = N(0),
+		.events = N(1),
+	},
+	{
+		"a_file_without_any_chain_was_stripped",
+		"10 sample 1/5; 20 sample 1/6",
+		.request = { { .event = 1, REQ_STRIPPED },
+			     { .event = 2, REQ_STRIPPED } },
+	},
+	{
+		"a_file_without_any_chain_but_with_losses_lost_them",
+		"10 sample 1/5; 15 lost 0; 20 sample 1/6",
+		.request = { { .event = 1, REQ_CHAIN_LOST },
+			     { .event = 2, REQ_PENDING_END } },
+	},
+	{
+		"the_same_chain_again_is_a_duplicate",
+		"10 sample 1/5; 20 chain 1/5; 21 chain 1/5",
+		.request = { { .event = 1, REQ_MATCHED } },
+		.chain = { { .id = 1, CHAIN_USED, 1 },
+			   { .id = 2, CHAIN_DUPLICATE } },
+	},
+	{
+		"another_chain_for_the_same_cookie_is_a_conflict",
+		"10 sample 1/5; 11 map 1 0x1000 len=0x2000; 20 chain 1/5;"
+		"21 chain 1/5 ip=0x1888",
+		.request = { { .event = 1, REQ_MATCHED, .chain = 1 } },
+		.chain = { { .id = 1, CHAIN_USED, 1 },
+			   { .id = 2,
+			     CHAIN_DUPLICATE,
+			     .flags = VERDICT_CONFLICT } },
+	},
+	{
+		"a_chain_nobody_asked_for_is_foreign",
+		"10 chain 1/5",
+		.chain = { { .id = 1, CHAIN_FOREIGN } },
+	},
+	{
+		"a_chain_whose_samples_were_lost_says_so",
+		"5 sample 1/4; 6 chain 1/4; 9 lost 0; 10 chain 1/5; 20 chain 1/6",
+		.chain = { { .id = 2, CHAIN_SAMPLE_LOST },
+			   { .id = 3, CHAIN_FOREIGN } },
+	},
+	{
+		"an_overwritten_ring_explains_both_halves",
+		"overwrite; 10 chain 1/5; 20 sample 1/6; 30 sample 1/7; 40 chain 1/7",
+		.request = { { .event = 1, REQ_CHAIN_LOST },
+			     { .event = 2, REQ_MATCHED } },
+		.chain = { { .id = 1, CHAIN_OVERWRITTEN } },
+	},
+	{
+		"a_capture_without_times_joins_in_file_order",
+		"no_times; 1 sample 1/5; 2 exec 1; 3 chain 1/5; 4 sample 1/5;"
+		"5 sample 1/6; 6 lost -1; 7 sample 1/7",
+		.request = { { .event = 1,
+			       REQ_MATCHED,
+			       VERDICT_EXEC,
+			       .latency = TIME_NONE },
+			     { .event = 2, REQ_MATCHED, VERDICT_AFTER },
+			     { .event = 3, REQ_CHAIN_LOST },
+			     { .event = 4, REQ_PENDING_END } },
+	},
+	{
+		"without_a_tid_the_cookie_alone_decides",
+		"10 sample 1/5; 20 chain -1/5; 30 sample -1/6; 40 chain 2/6;"
+		"50 sample 2/6",
+		.request = { { .event = 1, REQ_MATCHED },
+			     { .event = 2, REQ_MATCHED },
+			     { .event = 3, REQ_MATCHED, VERDICT_AFTER } },
+		.chain = { { .id = 2, CHAIN_USED, 2 } },
+	},
+	/* As after a wrap of the 32-bit counter. */
+	{
+		"one_cookie_of_two_threads_is_two_stacks",
+		"10 sample 1/5; 11 sample 2/5; 20 chain 2/5; 21 chain 1/5",
+		.request = { { .event = 1, REQ_MATCHED, VERDICT_PERF_LATE, 2 },
+			     { .event = 2, REQ_MATCHED, .chain = 1 } },
+	},
+	{
+		"captures_do_not_share_cookies",
+		"10 sample 1/5; b: 11 sample 1/5; b: 20 chain 1/5",
+		.request = { { .event = 1, REQ_PENDING_END },
+			     { .event = 2, REQ_MATCHED } },
+	},
+	{
+		"one_cookie_of_several_threads_in_any_order",
+		"1 sample 1/5; 2 sample 2/5; 3 sample 3/5; 4 sample 4/5;"
+		"10 chain 3/5; 11 exit 3; 20 chain 1/5; 21 exit 1;"
+		"30 sample 7/5; 31 chain 7/5; 40 chain 4/5; 50 chain 2/5",
+		.request = { { .event = 1, REQ_MATCHED, VERDICT_PERF_LATE, 2 },
+			     { .event = 2, REQ_MATCHED, VERDICT_PERF_LATE, 5 },
+			     { .event = 3, REQ_MATCHED, 0, 1 },
+			     { .event = 4, REQ_MATCHED, VERDICT_PERF_LATE, 4 },
+			     { .event = 5, REQ_MATCHED, 0, 3 } },
+	},
+};
+
+/* A verdict says how sure it is. */
+static enum confidence join_confidence(enum request_verdict verdict)
 {
-	return stitch_all(&f, 1);
+	switch (verdict) {
+	case REQ_MATCHED:
+	case REQ_REFUSED:
+		return CONF_PROVED;
+	case REQ_UNEXPLAINED:
+		return CONF_UNEXPLAINED;
+	default:
+		return CONF_EXPLAINED;
+	}
 }
 
-/* A joined pair elsewhere: the capture has chains at all. */
-static void normal_pair(struct fake *f, uint64_t time)
+static void join_expect(const struct all_facts *all,
+			const struct join_request *want)
 {
-	fake_sample(f, time, 999, 999);
-	fake_chain(f, time + 1, 999, 999);
-}
-
-static void expect(const struct all_facts *all, uint32_t event,
-		   enum request_verdict verdict, enum confidence conf,
-		   uint32_t flags)
-{
-	const struct fact_request *r = request_of(all, event);
+	const struct fact_request *r = facts_request_of(all, want->event);
+	bool matched = want->verdict == REQ_MATCHED;
 
 	ck_assert_str_eq(request_verdict_name(r->verdict),
-			 request_verdict_name(verdict));
-	ck_assert_int_eq(r->confidence, conf);
-	ck_assert_uint_eq(r->flags, flags);
-	ck_assert_int_eq(r->chain != 0, verdict == REQ_MATCHED);
-	ck_assert_int_eq(r->uraw != 0, verdict == REQ_MATCHED);
+			 request_verdict_name(want->verdict));
+	ck_assert_int_eq(r->confidence, join_confidence(want->verdict));
+	ck_assert_uint_eq(r->flags, want->flags);
+	ck_assert_int_eq(r->chain != 0, matched);
+	ck_assert_int_eq(r->uraw != 0, matched);
+	if (want->chain)
+		ck_assert_uint_eq(r->chain, want->chain);
+	if (want->latency)
+		ck_assert_int_eq(r->latency, want->latency);
 }
 
-static void expect_chain(const struct all_facts *all, uint32_t id,
-			 enum chain_verdict verdict, uint32_t n_events,
-			 uint32_t flags)
+static void join_expect_chain(const struct all_facts *all,
+			      const struct join_deferred *want)
 {
-	const struct fact_chain *c = chain_of(all, id);
+	const struct fact_chain *c = facts_chain_of(all, want->id);
 
 	ck_assert_str_eq(chain_verdict_name(c->verdict),
-			 chain_verdict_name(verdict));
-	ck_assert_uint_eq(c->n_events, n_events);
-	ck_assert_uint_eq(c->flags, flags);
+			 chain_verdict_name(want->verdict));
+	ck_assert_uint_eq(c->n_events, want->n_events);
+	ck_assert_uint_eq(c->flags, want->flags);
 }
 
-START_TEST(a_chain_joins_the_sample_before_it)
+/* Captures of one thread have no times: the order is that of the file. */
+static void join_untime(struct fake *f)
 {
-	struct fake *f = fake_new();
+	for (size_t i = 0; i < f->n; i++) {
+		f->rec[i].ref.untimed = 1;
+		f->rec[i].rec.time = 0;
+	}
+}
 
-	fake_sample(f, 10, 1, 5);
-	fake_chain(f, 30, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, 0);
-	ck_assert_int_eq(request_of(&all, 1)->latency, 20);
-	expect_chain(&all, 1, CHAIN_USED, 1, 0);
+static struct all_facts join_run(const char *records)
+{
+	struct fake *f[SCRIPT_CAPTURES] = { NULL };
+	size_t n = script_play(f, records);
+
+	if (!f[0]->src.info.has_time)
+		join_untime(f[0]);
+	return stitch_all(f, n);
+}
+
+START_TEST(join_row_holds)
+{
+	const struct join_row *row = &join_rows[_i];
+	struct all_facts all = join_run(row->records);
+
+	for (const struct join_request *r = row->request; r->event; r++)
+		join_expect(&all, r);
+	for (const struct join_deferred *c = row->chain; c->id; c++)
+		join_expect_chain(&all, c);
+	if (row->threads.asked)
+		ck_assert_uint_eq(fact_count(&all, FACT_THREAD),
+				  row->threads.n);
+	if (row->requests.asked)
+		ck_assert_uint_eq(fact_count(&all, FACT_REQUEST),
+				  row->requests.n);
+	if (row->events.asked)
+		ck_assert_uint_eq(fact_count(&all, FACT_EVENT), row->events.n);
 	facts_done(&all);
 }
 END_TEST
@@ -69,24 +356,12 @@ START_TEST(many_samples_share_one_chain)
 	for (uint64_t i = 0; i < 64; i++)
 		fake_sample(f, 10 + i, 1, 5);
 	fake_chain(f, 100, 1, 5);
-	struct all_facts all = run(f);
+	struct all_facts all = stitch_all(&f, 1);
 	for (uint32_t i = 1; i <= 64; i++)
-		expect(&all, i, REQ_MATCHED, CONF_PROVED, 0);
-	expect_chain(&all, 1, CHAIN_USED, 64, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(user_stack_before_its_sample_still_joins)
-{
-	struct fake *f = fake_new();
-
-	fake_chain(f, 10, 1, 5);
-	fake_sample(f, 15, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, VERDICT_AFTER);
-	ck_assert_int_eq(request_of(&all, 1)->latency, -5);
-	expect_chain(&all, 1, CHAIN_USED, 1, 0);
+		join_expect(&all,
+			    &(struct join_request){ .event = i, REQ_MATCHED });
+	join_expect_chain(&all,
+			  &(struct join_deferred){ .id = 1, CHAIN_USED, 64 });
 	facts_done(&all);
 }
 END_TEST
@@ -100,121 +375,12 @@ START_TEST(a_sample_joins_one_of_the_last_cookies)
 		fake_chain(f, 10 * c + 1, 1, c);
 	}
 	fake_sample(f, 100, 1, 1);
-	struct all_facts all = run(f);
-	expect(&all, JOIN_RECENT + 1, REQ_MATCHED, CONF_PROVED, VERDICT_AFTER);
-	expect_chain(&all, 1, CHAIN_USED, 2, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_chain_after_exit_joins)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	fake_chain(f, 21, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, 0);
-	expect_chain(&all, 1, CHAIN_USED, 1, VERDICT_AFTER_EXIT);
-	ck_assert_uint_eq(fact_count(&all, FACT_THREAD), 1);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(exec_between_is_flagged)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_comm(f, 15, 1, "new", true);
-	fake_chain(f, 20, 1, 5);
-	fake_sample(f, 30, 1, 6);
-	fake_chain(f, 40, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, VERDICT_EXEC);
-	expect(&all, 2, REQ_MATCHED, CONF_PROVED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_new_name_alone_is_no_exec)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_comm(f, 15, 1, "new", false);
-	fake_chain(f, 20, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(exec_between_chain_and_late_sample_is_flagged)
-{
-	struct fake *f = fake_new();
-
-	fake_chain(f, 10, 1, 5);
-	fake_comm(f, 15, 1, "new", true);
-	fake_sample(f, 20, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, VERDICT_AFTER | VERDICT_EXEC);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_reused_tid_keeps_its_lives_apart)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	fake_fork(f, 30, 1, 999);
-	fake_sample(f, 40, 1, 6);
-	fake_chain(f, 50, 1, 6);
-	struct all_facts all = run(f);
-	/* System-wide, no loss: there is no reason for it. */
-	expect(&all, 2, REQ_UNEXPLAINED, CONF_UNEXPLAINED, 0);
-	expect(&all, 3, REQ_MATCHED, CONF_PROVED, VERDICT_REUSED_TID);
-	expect_chain(&all, 2, CHAIN_USED, 1, VERDICT_REUSED_TID);
-	ck_assert_uint_eq(fact_count(&all, FACT_THREAD), 3);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_life_replaced_without_exit_did_not_exit)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.system_wide = TRI_NO;
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_fork(f, 30, 1, 999);
-	fake_sample(f, 40, 1, 6);
-	fake_exit(f, 50, 1);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_UNEXPLAINED, CONF_UNEXPLAINED, 0);
-	expect(&all, 3, REQ_EXIT_PER_TASK, CONF_EXPLAINED, VERDICT_REUSED_TID);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_chain_lost_on_another_cpu_is_explained)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 5, 2, 4)->rec.cpu = 3;
-	fake_chain(f, 6, 2, 4)->rec.cpu = 3;
-	fake_sample(f, 10, 1, 5);
-	fake_lost(f, 15, 3, 100);
-	fake_sample(f, 20, 1, 6);
-	fake_chain(f, 25, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 3, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	expect(&all, 4, REQ_MATCHED, CONF_PROVED, 0);
+	struct all_facts all = stitch_all(&f, 1);
+	join_expect(&all, &(struct join_request){ .event = JOIN_RECENT + 1,
+						  REQ_MATCHED,
+						  VERDICT_AFTER });
+	join_expect_chain(&all,
+			  &(struct join_deferred){ .id = 1, CHAIN_USED, 2 });
 	facts_done(&all);
 }
 END_TEST
@@ -223,375 +389,26 @@ START_TEST(a_loss_told_of_much_later_still_explains)
 {
 	struct fake *f = fake_new();
 
-	normal_pair(f, 1);
+	script_play_on(f, "1 pair");
 	fake_sample(f, 10, 1, 5);
 	for (uint64_t c = 6; c < 200; c++) {
 		fake_sample(f, 10 * c, 1, c);
 		fake_chain(f, 10 * c + 5, 1, c);
 	}
-	/* Nothing came from that CPU before: lost from the start. */
+	/* Nothing came from CPU 3 before: it may have lost records from the
+	 * start on. */
 	fake_lost(f, 5000, 3, 100);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_loss_elsewhere_in_time_explains_nothing)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 3, 7, 3)->rec.cpu = 3;
-	fake_lost(f, 5, 3, 100);
-	fake_sample(f, 10, 1, 5);
-	fake_sample(f, 20, 1, 6);
-	fake_chain(f, 25, 1, 6);
-	fake_sample(f, 30, 2, 8)->rec.cpu = 3;
-	fake_lost(f, 35, 3, 100);
-	struct all_facts all = run(f);
-	expect(&all, 3, REQ_UNEXPLAINED, CONF_UNEXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_loss_sorted_behind_its_follower_has_its_window)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	/* The record behind LOST has its time and a smaller class. */
-	fake_lost(f, 20, 0, 9);
-	fake_map(f, 20, 1, 0x1000, 0x1000, "/bin/a");
-	fake_sample(f, 30, 1, 6);
-	fake_chain(f, 40, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_loss_at_an_unknown_time_may_explain_all)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_sample(f, 20, 1, 6);
-	fake_chain(f, 25, 1, 6);
-	fake_lost(f, UINT64_MAX, -1, 3);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(what_is_open_at_the_end_is_pending)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_PENDING_END, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(exit_in_a_per_task_session_explains)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.system_wide = TRI_NO;
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_EXIT_PER_TASK, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(exit_in_a_system_wide_session_explains_nothing)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_UNEXPLAINED, CONF_UNEXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-/* The EXIT itself may be the last record that fitted into the ring. */
-START_TEST(loss_right_after_the_exit_explains)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	fake_lost(f, 1000, 0, 3);
-	fake_sample(f, 2000, 2, 7);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(exit_right_before_the_end_leaves_the_chain_pending)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.last_ns = 400000;
-	normal_pair(f, 1);
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	struct all_facts all = run(f);
-	expect(&all, 2, REQ_PENDING_END, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_marker_without_cookie_cannot_be_joined)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 0)->rec.sample.defer = DEFER_MARK;
-	fake_chain(f, 20, 1, 5);
-	fake_chain(f, 30, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_UNJOINABLE, CONF_EXPLAINED, 0);
-	expect_chain(&all, 1, CHAIN_UNJOINABLE, 0, 0);
-	expect_chain(&all, 2, CHAIN_FOREIGN, 0, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_user_half_taken_at_once_is_a_refused_request)
-{
-	struct fake *f = fake_new();
-	struct fake_rec *s = fake_sample(f, 10, 1, 0);
-
-	s->rec.sample.defer = DEFER_DIRECT;
-	s->rec.sample.user.n = 2;
-	s = fake_sample(f, 20, 1, 0);
-	s->rec.sample.defer = DEFER_DIRECT;
-	s->rec.sample.user.n = 2;
-	s->rec.sample.event = 1;
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_REFUSED, CONF_PROVED, 0);
-	/* The other event asked for nothing. */
-	ck_assert_uint_eq(fact_count(&all, FACT_REQUEST), 1);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_kernel_thread_asks_for_nothing)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 0);
-	struct all_facts all = run(f);
-	ck_assert_uint_eq(fact_count(&all, FACT_REQUEST), 0);
-	ck_assert_uint_eq(fact_count(&all, FACT_EVENT), 1);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_file_without_any_chain_was_stripped)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_sample(f, 20, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_STRIPPED, CONF_EXPLAINED, 0);
-	expect(&all, 2, REQ_STRIPPED, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_file_without_any_chain_but_with_losses_lost_them)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_lost(f, 15, 0, 100);
-	fake_sample(f, 20, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	expect(&all, 2, REQ_PENDING_END, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(the_same_chain_again_is_a_duplicate)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_chain(f, 20, 1, 5);
-	fake_chain(f, 21, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, 0);
-	expect_chain(&all, 1, CHAIN_USED, 1, 0);
-	expect_chain(&all, 2, CHAIN_DUPLICATE, 0, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(another_chain_for_the_same_cookie_is_a_conflict)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_map(f, 11, 1, 0x1000, 0x2000, "/bin/a");
-	fake_chain(f, 20, 1, 5);
-	fake_chain(f, 21, 1, 5)->ip[0] = 0x1888;
-	struct all_facts all = run(f);
-	ck_assert_uint_eq(request_of(&all, 1)->chain, 1);
-	expect_chain(&all, 1, CHAIN_USED, 1, 0);
-	expect_chain(&all, 2, CHAIN_DUPLICATE, 0, VERDICT_CONFLICT);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_chain_nobody_asked_for_is_foreign)
-{
-	struct fake *f = fake_new();
-
-	fake_chain(f, 10, 1, 5);
-	struct all_facts all = run(f);
-	expect_chain(&all, 1, CHAIN_FOREIGN, 0, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_chain_whose_samples_were_lost_says_so)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 5, 1, 4);
-	fake_chain(f, 6, 1, 4);
-	fake_lost(f, 9, 0, 9);
-	fake_chain(f, 10, 1, 5);
-	fake_chain(f, 20, 1, 6);
-	struct all_facts all = run(f);
-	expect_chain(&all, 2, CHAIN_SAMPLE_LOST, 0, 0);
-	expect_chain(&all, 3, CHAIN_FOREIGN, 0, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(an_overwritten_ring_explains_both_halves)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.overwrite = true;
-	fake_chain(f, 10, 1, 5);
-	fake_sample(f, 20, 1, 6);
-	fake_sample(f, 30, 1, 7);
-	fake_chain(f, 40, 1, 7);
-	struct all_facts all = run(f);
-	expect_chain(&all, 1, CHAIN_OVERWRITTEN, 0, 0);
-	expect(&all, 1, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	expect(&all, 2, REQ_MATCHED, CONF_PROVED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-/* Per-thread captures have no times: the key is the place, all untimed. */
-static struct fake_rec *untime(struct fake_rec *r)
-{
-	r->ref.untimed = 1;
-	r->rec.time = 0;
-	return r;
-}
-
-START_TEST(a_capture_without_times_joins_in_file_order)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.has_time = false;
-	untime(fake_sample(f, 1, 1, 5));
-	untime(fake_comm(f, 2, 1, "new", true));
-	untime(fake_chain(f, 3, 1, 5));
-	untime(fake_sample(f, 4, 1, 5));
-	untime(fake_sample(f, 5, 1, 6));
-	untime(fake_lost(f, 6, -1, 5));
-	untime(fake_sample(f, 7, 1, 7));
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, VERDICT_EXEC);
-	ck_assert_int_eq(request_of(&all, 1)->latency, TIME_NONE);
-	expect(&all, 2, REQ_MATCHED, CONF_PROVED, VERDICT_AFTER);
-	expect(&all, 3, REQ_CHAIN_LOST, CONF_EXPLAINED, 0);
-	expect(&all, 4, REQ_PENDING_END, CONF_EXPLAINED, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(without_a_tid_the_cookie_alone_decides)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_chain(f, 20, -1, 5);
-	fake_sample(f, 30, -1, 6);
-	fake_chain(f, 40, 2, 6);
-	fake_sample(f, 50, 2, 6);
-	struct all_facts all = run(f);
-	expect(&all, 1, REQ_MATCHED, CONF_PROVED, 0);
-	expect(&all, 2, REQ_MATCHED, CONF_PROVED, 0);
-	expect(&all, 3, REQ_MATCHED, CONF_PROVED, VERDICT_AFTER);
-	expect_chain(&all, 2, CHAIN_USED, 2, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(one_cookie_of_two_threads_is_two_stacks)
-{
-	/* As after a wrap of the 32-bit counter. */
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_sample(f, 11, 2, 5);
-	fake_chain(f, 20, 2, 5);
-	fake_chain(f, 21, 1, 5);
-	struct all_facts all = run(f);
-	ck_assert_uint_eq(request_of(&all, 1)->chain, 2);
-	ck_assert_uint_eq(request_of(&all, 2)->chain, 1);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(captures_do_not_share_cookies)
-{
-	struct fake *f[2] = { fake_new(), fake_new() };
-
-	fake_sample(f[0], 10, 1, 5);
-	fake_sample(f[1], 11, 1, 5);
-	fake_chain(f[1], 20, 1, 5);
-	struct all_facts all = stitch_all(f, 2);
-	expect(&all, 1, REQ_PENDING_END, CONF_EXPLAINED, 0);
-	expect(&all, 2, REQ_MATCHED, CONF_PROVED, 0);
+	struct all_facts all = stitch_all(&f, 1);
+	join_expect(&all, &(struct join_request){ .event = 2, REQ_CHAIN_LOST });
 	facts_done(&all);
 }
 END_TEST
 
 START_TEST(a_sample_in_user_mode_keeps_its_ip)
 {
-	struct fake *f = fake_new();
-	struct fake_rec *s = fake_sample(f, 10, 1, 5);
-
-	s->rec.flags = REC_F_USER;
-	s->rec.sample.ip = 0x1005;
-	fake_chain(f, 20, 1, 5);
-	struct all_facts all = run(f);
-	const struct fact_request *r = request_of(&all, 1);
+	struct all_facts all =
+		join_run("10 sample 1/5 user ip=0x1005; 20 chain 1/5");
+	const struct fact_request *r = facts_request_of(&all, 1);
 	ck_assert_uint_eq(r->ip, 0x1005);
 	ck_assert_uint_eq(r->flags, VERDICT_USER_HIT);
 	ck_assert_uint_eq(frames_get_raw(all.frames, r->uraw)->ip[0], r->ip);
@@ -601,22 +418,19 @@ END_TEST
 
 START_TEST(stack_quality_is_said)
 {
-	const uint32_t n[] = { 0, 1, 2 };
 	const enum quality want[] = { QUALITY_EMPTY, QUALITY_ONE,
 				      QUALITY_OPEN };
-	struct fake *f = fake_new();
+	struct all_facts all = join_run(
+		"10 chain 1/5 n=0; 11 chain 1/6 n=1; 12 chain 1/7 n=2");
 
 	for (uint32_t i = 0; i < 3; i++)
-		fake_chain(f, 10 + i, 1, 5 + i)->rec.chain.user.n = n[i];
-	struct all_facts all = run(f);
-	for (uint32_t i = 0; i < 3; i++)
-		ck_assert_int_eq(chain_of(&all, i + 1)->quality, want[i]);
+		ck_assert_int_eq(facts_chain_of(&all, i + 1)->quality, want[i]);
 	facts_done(&all);
 }
 END_TEST
 
-/* Made to hurt: one cookie for all. It took a minute when the entries of a
- * cookie were looked through. */
+/* The worst case: one cookie for all. It took a minute when each entry of a
+ * cookie was looked at in turn. */
 #define SAME_COOKIE 100000
 
 START_TEST(many_threads_may_have_one_cookie)
@@ -628,7 +442,7 @@ START_TEST(many_threads_may_have_one_cookie)
 		fake_sample(f, 10 + (uint64_t)i, i, 5);
 	for (int32_t i = SAME_COOKIE; i >= 1; i--)
 		fake_chain(f, 2000000 - (uint64_t)i, i, 5);
-	struct all_facts all = run(f);
+	struct all_facts all = stitch_all(&f, 1);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct fact_request *r = &all.fact[i].request;
 
@@ -639,34 +453,6 @@ START_TEST(many_threads_may_have_one_cookie)
 		n++;
 	}
 	ck_assert_uint_eq(n, SAME_COOKIE);
-	facts_done(&all);
-}
-END_TEST
-
-/* Entries of one cookie come and go in any order, some without a tid. */
-START_TEST(one_cookie_of_several_threads_in_any_order)
-{
-	struct fake *f = fake_new();
-
-	for (int32_t i = 1; i <= 4; i++)
-		fake_sample(f, (uint64_t)i, i, 5);
-	fake_chain(f, 10, 3, 5);
-	fake_exit(f, 11, 3);
-	fake_chain(f, 20, 1, 5);
-	fake_exit(f, 21, 1);
-	fake_sample(f, 30, 7, 5);
-	fake_chain(f, 31, 7, 5);
-	fake_chain(f, 40, 4, 5);
-	fake_chain(f, 50, 2, 5);
-	struct all_facts all = run(f);
-	static const uint32_t chain[] = { 2, 5, 1, 4, 3 };
-	static const uint32_t late[] = { 1, 1, 0, 1, 0 };
-
-	for (uint32_t i = 1; i <= 5; i++) {
-		expect(&all, i, REQ_MATCHED, CONF_PROVED,
-		       late[i - 1] ? VERDICT_PERF_LATE : 0);
-		ck_assert_uint_eq(request_of(&all, i)->chain, chain[i - 1]);
-	}
 	facts_done(&all);
 }
 END_TEST
@@ -721,35 +507,12 @@ START_TEST(cookies_without_their_other_half_are_counted)
 }
 END_TEST
 
-RUN("join", a_chain_joins_the_sample_before_it, many_samples_share_one_chain,
-    user_stack_before_its_sample_still_joins,
-    a_sample_joins_one_of_the_last_cookies, a_chain_after_exit_joins,
-    exec_between_is_flagged, a_new_name_alone_is_no_exec,
-    exec_between_chain_and_late_sample_is_flagged,
-    a_reused_tid_keeps_its_lives_apart,
-    a_life_replaced_without_exit_did_not_exit,
-    a_chain_lost_on_another_cpu_is_explained,
-    a_loss_told_of_much_later_still_explains,
-    a_loss_elsewhere_in_time_explains_nothing,
-    a_loss_sorted_behind_its_follower_has_its_window,
-    a_loss_at_an_unknown_time_may_explain_all,
-    what_is_open_at_the_end_is_pending, exit_in_a_per_task_session_explains,
-    exit_in_a_system_wide_session_explains_nothing,
-    loss_right_after_the_exit_explains,
-    exit_right_before_the_end_leaves_the_chain_pending,
-    a_marker_without_cookie_cannot_be_joined,
-    a_user_half_taken_at_once_is_a_refused_request,
-    a_kernel_thread_asks_for_nothing, a_file_without_any_chain_was_stripped,
-    a_file_without_any_chain_but_with_losses_lost_them,
-    the_same_chain_again_is_a_duplicate,
-    another_chain_for_the_same_cookie_is_a_conflict,
-    a_chain_nobody_asked_for_is_foreign,
-    a_chain_whose_samples_were_lost_says_so,
-    an_overwritten_ring_explains_both_halves,
-    a_capture_without_times_joins_in_file_order,
-    without_a_tid_the_cookie_alone_decides,
-    one_cookie_of_two_threads_is_two_stacks, captures_do_not_share_cookies,
-    a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
-    many_threads_may_have_one_cookie,
-    one_cookie_of_several_threads_in_any_order,
-    cookies_without_their_other_half_are_counted)
+static const struct run_table tables[] = { RUN_TABLE(join_row_holds,
+						     join_rows) };
+
+RUN_TABLES("join", tables, many_samples_share_one_chain,
+	   a_sample_joins_one_of_the_last_cookies,
+	   a_loss_told_of_much_later_still_explains,
+	   a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
+	   many_threads_may_have_one_cookie,
+	   cookies_without_their_other_half_are_counted)

@@ -11,7 +11,7 @@ static char *got;
 static size_t got_len;
 static struct json j;
 
-static void start(enum json_form form)
+static void json_test_start(enum json_form form)
 {
 	free(got);
 	got = NULL;
@@ -27,14 +27,14 @@ static const char *text(void)
 
 static const char *string(const char *s, size_t len)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	json_text_len(&j, NULL, s, len);
 	return text();
 }
 
-static const char *real(double v)
+static const char *json_test_real(double v)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	json_real(&j, NULL, v);
 	return text();
 }
@@ -58,7 +58,7 @@ static void tree(void)
 
 START_TEST(compact_form_has_no_blanks)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	tree();
 	ck_assert_str_eq(text(), "{\"a\":[-9223372036854775808,{\"t\":true,"
 				 "\"u\":18446744073709551615},null],\"o\":{},"
@@ -68,7 +68,7 @@ END_TEST
 
 START_TEST(pretty_form_has_a_line_for_each_member)
 {
-	start(JSON_PRETTY);
+	json_test_start(JSON_PRETTY);
 	tree();
 	ck_assert_str_eq(text(), "{\n  \"a\":[\n    -9223372036854775808,\n"
 				 "    {\n      \"t\":true,\n"
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(lines_and_breaks_come_where_they_are_asked_for)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	json_object(&j, NULL);
 	json_lines(&j);
 	json_int(&j, "v", 1);
@@ -144,7 +144,7 @@ END_TEST
 
 START_TEST(shown_text_keeps_its_escapes)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	json_shown(&j, NULL, "a\n\xe2\x80\xae\"\xff");
 	ck_assert_str_eq(text(), "\"a\\\\x0a\\\\u202e\\\"\\\\xff\"");
 }
@@ -152,7 +152,7 @@ END_TEST
 
 START_TEST(html_form_has_no_less_than_sign)
 {
-	start(JSON_HTML);
+	json_test_start(JSON_HTML);
 	json_object(&j, NULL);
 	json_text(&j, "</script>", "<!--");
 	json_shown(&j, "s", "<\n");
@@ -164,19 +164,19 @@ END_TEST
 
 START_TEST(doubles_have_all_their_digits)
 {
-	ck_assert_str_eq(real(0.1), "0.10000000000000001");
-	ck_assert_str_eq(real(3), "3.0");
-	ck_assert_str_eq(real(-0.0), "-0.0");
-	ck_assert_str_eq(real(1e300), "1.0000000000000001e+300");
-	ck_assert_str_eq(real(1e17), "1e+17");
-	ck_assert_str_eq(real(NAN), "NaN");
-	ck_assert_str_eq(real(-INFINITY), "-Infinity");
+	ck_assert_str_eq(json_test_real(0.1), "0.10000000000000001");
+	ck_assert_str_eq(json_test_real(3), "3.0");
+	ck_assert_str_eq(json_test_real(-0.0), "-0.0");
+	ck_assert_str_eq(json_test_real(1e300), "1.0000000000000001e+300");
+	ck_assert_str_eq(json_test_real(1e17), "1e+17");
+	ck_assert_str_eq(json_test_real(NAN), "NaN");
+	ck_assert_str_eq(json_test_real(-INFINITY), "-Infinity");
 }
 END_TEST
 
 START_TEST(numbers_of_fixed_point_are_cut)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	json_array(&j, NULL);
 	json_fixed(&j, NULL, 1999999, 1000000, 3);
 	json_int_or_null(&j, NULL, 7, false);
@@ -189,7 +189,7 @@ END_TEST
 
 START_TEST(members_made_before_are_put_in_as_they_are)
 {
-	start(JSON_COMPACT);
+	json_test_start(JSON_COMPACT);
 	json_object(&j, NULL);
 	json_members(&j, "", 0);
 	json_members(&j, "\"a\":1,\"b\":2", 11);
@@ -216,22 +216,10 @@ START_TEST(a_failed_write_is_kept)
 }
 END_TEST
 
-int main(void)
-{
-	const TTest *const all[] = {
-		compact_form_has_no_blanks,
-		pretty_form_has_a_line_for_each_member,
-		lines_and_breaks_come_where_they_are_asked_for,
-		utf8_passes_and_what_hides_is_escaped,
-		a_string_that_is_no_utf8_is_made_safe,
-		a_long_string_is_made_safe_in_parts,
-		shown_text_keeps_its_escapes,
-		html_form_has_no_less_than_sign,
-		doubles_have_all_their_digits,
-		numbers_of_fixed_point_are_cut,
-		members_made_before_are_put_in_as_they_are,
-		a_failed_write_is_kept,
-	};
-
-	return run_tests("json", NULL, NULL, all, sizeof(all) / sizeof(all[0]));
-}
+RUN("json", compact_form_has_no_blanks, pretty_form_has_a_line_for_each_member,
+    lines_and_breaks_come_where_they_are_asked_for,
+    utf8_passes_and_what_hides_is_escaped,
+    a_string_that_is_no_utf8_is_made_safe, a_long_string_is_made_safe_in_parts,
+    shown_text_keeps_its_escapes, html_form_has_no_less_than_sign,
+    doubles_have_all_their_digits, numbers_of_fixed_point_are_cut,
+    members_made_before_are_put_in_as_they_are, a_failed_write_is_kept)

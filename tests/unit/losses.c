@@ -4,8 +4,8 @@
 #include "stitch/fact.h"
 #include "tests/unit/run.h"
 
-static void add(struct losses *ls, uint32_t id, int32_t cpu, int64_t t0,
-		int64_t t1)
+static void losses_test_add(struct losses *ls, uint32_t id, int32_t cpu,
+			    int64_t t0, int64_t t1)
 {
 	const struct loss l = { id, cpu, t0, t1 };
 
@@ -18,8 +18,8 @@ START_TEST(nothing_overlaps_nothing)
 
 	ck_assert_uint_eq(losses_find(ls, 0, -1, INT64_MIN, INT64_MAX), 0);
 	ck_assert_uint_eq(losses_any(ls, 0), 0);
-	add(ls, 1, 0, 5, 5);
-	add(ls, 2, 0, 9, 3);
+	losses_test_add(ls, 1, 0, 5, 5);
+	losses_test_add(ls, 2, 0, 9, 3);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, INT64_MIN, INT64_MAX), 0);
 	ck_assert_uint_eq(losses_any(ls, 0), 1);
 	losses_free(ls);
@@ -30,7 +30,7 @@ START_TEST(bounds_are_not_inside)
 {
 	struct losses *ls = losses_new();
 
-	add(ls, 7, 0, 10, 20);
+	losses_test_add(ls, 7, 0, 10, 20);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, 20, 30), 0);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, 0, 10), 0);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, 19, 20), 7);
@@ -44,10 +44,10 @@ START_TEST(first_that_fits_is_named)
 {
 	struct losses *ls = losses_new();
 
-	add(ls, 3, 1, 40, 50);
-	add(ls, 2, 0, 10, 30);
-	add(ls, 1, 0, 12, 14);
-	add(ls, 4, 0, 60, 70);
+	losses_test_add(ls, 3, 1, 40, 50);
+	losses_test_add(ls, 2, 0, 10, 30);
+	losses_test_add(ls, 1, 0, 12, 14);
+	losses_test_add(ls, 4, 0, 60, 70);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, 0, 100), 1);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, 15, 100), 2);
 	ck_assert_uint_eq(losses_find(ls, 0, -1, 30, 100), 3);
@@ -61,10 +61,10 @@ START_TEST(loss_of_an_unknown_cpu_or_time_may_be_any)
 {
 	struct losses *ls = losses_new();
 
-	add(ls, 1, -1, 10, 20);
+	losses_test_add(ls, 1, -1, 10, 20);
 	ck_assert_uint_eq(losses_find(ls, 0, 3, 5, 15), 1);
 	ck_assert_uint_eq(losses_find(ls, 0, 3, 25, 30), 0);
-	add(ls, 2, 3, 0, TIME_NONE);
+	losses_test_add(ls, 2, 3, 0, TIME_NONE);
 	ck_assert_uint_eq(losses_find(ls, 0, 3, 25, 30), 2);
 	ck_assert_uint_eq(losses_find(ls, 0, 4, 25, 30), 0);
 	losses_free(ls);
@@ -76,14 +76,14 @@ START_TEST(newest_is_the_one_that_ends_last)
 	struct losses *ls = losses_new();
 
 	ck_assert_int_eq(losses_newest(ls, 0, 0), INT64_MIN);
-	add(ls, 1, 0, 10, 20);
-	add(ls, 2, 0, 5, 7);
-	add(ls, 3, 1, 30, 40);
+	losses_test_add(ls, 1, 0, 10, 20);
+	losses_test_add(ls, 2, 0, 5, 7);
+	losses_test_add(ls, 3, 1, 30, 40);
 	ck_assert_int_eq(losses_newest(ls, 0, 0), 20);
 	ck_assert_int_eq(losses_newest(ls, 0, 1), 40);
 	ck_assert_int_eq(losses_newest(ls, 0, 2), INT64_MIN);
 	ck_assert_int_eq(losses_newest(ls, 0, -1), 40);
-	add(ls, 4, -1, 22, 25);
+	losses_test_add(ls, 4, -1, 22, 25);
 	ck_assert_int_eq(losses_newest(ls, 0, 0), 25);
 	ck_assert_int_eq(losses_newest(ls, 0, 1), 40);
 	losses_free(ls);
@@ -133,7 +133,7 @@ START_TEST(too_many_are_kept_as_fewer_wider_ones)
 	struct losses *ls = losses_new();
 
 	for (int64_t i = 0; i < 300000; i++)
-		add(ls, (uint32_t)i + 1, 0, i * 10, i * 10 + 2);
+		losses_test_add(ls, (uint32_t)i + 1, 0, i * 10, i * 10 + 2);
 	for (int64_t i = 0; i < 300000; i += 997)
 		ck_assert(losses_find(ls, 0, 0, i * 10 - 1, i * 10 + 1));
 	ck_assert(!losses_find(ls, 0, 0, 3000000, 3000100));

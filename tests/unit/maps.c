@@ -99,7 +99,7 @@ START_TEST(a_line_that_is_none_is_damage)
 }
 END_TEST
 
-static void put_file(const char *dir, const char *name, const char *text)
+static void maps_put_file(const char *dir, const char *name, const char *text)
 {
 	char path[256];
 
@@ -121,12 +121,12 @@ START_TEST(names_in_a_folder_tell_the_process_and_the_time)
 	size_t n;
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
-	put_file(dir, "12.maps", line);
-	put_file(dir, "prog.13@1.5.maps", line);
-	put_file(dir, "14@2.maps", line);
-	put_file(dir, "x15.maps", line);
-	put_file(dir, "16.txt", line);
-	put_file(dir, "bad.maps", "x");
+	maps_put_file(dir, "12.maps", line);
+	maps_put_file(dir, "prog.13@1.5.maps", line);
+	maps_put_file(dir, "14@2.maps", line);
+	maps_put_file(dir, "x15.maps", line);
+	maps_put_file(dir, "16.txt", line);
+	maps_put_file(dir, "bad.maps", "x");
 	ck_assert_int_eq(maps_folder(m, dir, NULL, 0, &err), 3);
 	const struct snapshot *s = maps_list(m, &n);
 	int64_t time[3] = { 0 };

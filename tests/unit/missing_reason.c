@@ -17,10 +17,10 @@ static void normal_pair(struct fake *f)
 	fake_chain(f, 2, 999, 999);
 }
 
-static void expect_end(const struct all_facts *all, uint32_t event,
-		       enum request_end end, int64_t until)
+static void excuse_expect_end(const struct all_facts *all, uint32_t event,
+			      enum request_end end, int64_t until)
 {
-	const struct fact_request *r = request_of(all, event);
+	const struct fact_request *r = facts_request_of(all, event);
 
 	ck_assert_int_eq(r->end, end);
 	ck_assert_int_eq(r->until, until);
@@ -105,8 +105,8 @@ START_TEST(an_exec_between_has_its_time)
 	fake_comm(f, 25, 1, "newer", true);
 	fake_sample(f, 30, 1, 5);
 	struct all_facts all = stitch_all(&f, 1);
-	ck_assert_int_eq(request_of(&all, 1)->exec, 15);
-	ck_assert_int_eq(request_of(&all, 2)->exec, 25);
+	ck_assert_int_eq(facts_request_of(&all, 1)->exec, 15);
+	ck_assert_int_eq(facts_request_of(&all, 2)->exec, 25);
 	facts_done(&all);
 }
 END_TEST
@@ -119,12 +119,12 @@ START_TEST(a_joined_request_needs_no_excuse)
 	fake_lost(f, 15, 0, 3);
 	fake_chain(f, 20, 1, 5);
 	struct all_facts all = stitch_all(&f, 1);
-	const struct fact_request *r = request_of(&all, 1);
+	const struct fact_request *r = facts_request_of(&all, 1);
 	ck_assert_int_eq(r->exec, TIME_NONE);
 	ck_assert_uint_eq(r->loss, 0);
-	expect_end(&all, 1, 0, TIME_NONE);
-	ck_assert_uint_eq(chain_of(&all, 1)->loss, 0);
-	ck_assert_int_eq(chain_of(&all, 1)->from, TIME_NONE);
+	excuse_expect_end(&all, 1, 0, TIME_NONE);
+	ck_assert_uint_eq(facts_chain_of(&all, 1)->loss, 0);
+	ck_assert_int_eq(facts_chain_of(&all, 1)->from, TIME_NONE);
 	facts_done(&all);
 }
 END_TEST
@@ -138,8 +138,8 @@ START_TEST(a_newer_cookie_says_when_the_chain_was_due)
 	fake_sample(f, 12, 1, 5);
 	fake_chain(f, 20, 1, 6);
 	struct all_facts all = stitch_all(&f, 1);
-	expect_end(&all, 2, END_COOKIE, 20);
-	expect_end(&all, 3, END_COOKIE, 20);
+	excuse_expect_end(&all, 2, END_COOKIE, 20);
+	excuse_expect_end(&all, 3, END_COOKIE, 20);
 	facts_done(&all);
 }
 END_TEST
@@ -153,7 +153,7 @@ START_TEST(an_exit_says_when_the_chain_was_due)
 	fake_exit(f, 20, 1);
 	struct all_facts all = stitch_all(&f, 1);
 	/* It comes a little after the EXIT. */
-	expect_end(&all, 2, END_EXIT, 20 + 2 * MS);
+	excuse_expect_end(&all, 2, END_EXIT, 20 + 2 * MS);
 	facts_done(&all);
 }
 END_TEST
@@ -168,7 +168,7 @@ START_TEST(another_life_says_when_the_chain_was_due)
 	fake_sample(f, 40, 1, 6);
 	fake_chain(f, 50, 1, 6);
 	struct all_facts all = stitch_all(&f, 1);
-	expect_end(&all, 2, END_REUSED, 30);
+	excuse_expect_end(&all, 2, END_REUSED, 30);
 	facts_done(&all);
 }
 END_TEST
@@ -181,8 +181,8 @@ START_TEST(what_is_open_waits_until_the_end_of_the_capture)
 	normal_pair(f);
 	fake_sample(f, 10, 1, 5);
 	struct all_facts all = stitch_all(&f, 1);
-	expect_end(&all, 2, END_CAPTURE, 777);
-	ck_assert_uint_eq(request_of(&all, 2)->loss, 0);
+	excuse_expect_end(&all, 2, END_CAPTURE, 777);
+	ck_assert_uint_eq(facts_request_of(&all, 2)->loss, 0);
 	facts_done(&all);
 }
 END_TEST
@@ -196,7 +196,7 @@ START_TEST(a_pipe_ends_with_its_last_record)
 	fake_sample(f, 10, 1, 5);
 	fake_sample(f, 60, 2, 0);
 	struct all_facts all = stitch_all(&f, 1);
-	expect_end(&all, 2, END_CAPTURE, 60);
+	excuse_expect_end(&all, 2, END_CAPTURE, 60);
 	facts_done(&all);
 }
 END_TEST
@@ -208,7 +208,7 @@ START_TEST(a_file_that_was_not_scanned_has_no_end)
 	normal_pair(f);
 	fake_sample(f, 10, 1, 5);
 	struct all_facts all = stitch_all(&f, 1);
-	expect_end(&all, 2, END_CAPTURE, TIME_NONE);
+	excuse_expect_end(&all, 2, END_CAPTURE, TIME_NONE);
 	facts_done(&all);
 }
 END_TEST
@@ -356,10 +356,10 @@ START_TEST(a_lost_sample_is_later_than_what_its_thread_did_before)
 	fake_chain(f, 30, 1, 7);
 	fake_chain(f, 31, 1, 7);
 	struct all_facts all = stitch_all(&f, 1);
-	ck_assert_int_eq(chain_of(&all, 1)->from, TIME_NONE);
-	ck_assert_int_eq(chain_of(&all, 2)->from, 20);
+	ck_assert_int_eq(facts_chain_of(&all, 1)->from, TIME_NONE);
+	ck_assert_int_eq(facts_chain_of(&all, 2)->from, 20);
 	/* A duplicate says nothing of its samples. */
-	ck_assert_int_eq(chain_of(&all, 3)->from, TIME_NONE);
+	ck_assert_int_eq(facts_chain_of(&all, 3)->from, TIME_NONE);
 	facts_done(&all);
 }
 END_TEST
@@ -373,8 +373,8 @@ START_TEST(tasks_without_a_tid_are_not_one_thread)
 	fake_chain(f, 10, -1, 5);
 	fake_chain(f, 30, -1, 7);
 	struct all_facts all = stitch_all(&f, 1);
-	ck_assert_int_eq(chain_of(&all, 2)->from, TIME_NONE);
-	ck_assert_int_eq(chain_of(&all, 2)->verdict, CHAIN_SAMPLE_LOST);
+	ck_assert_int_eq(facts_chain_of(&all, 2)->from, TIME_NONE);
+	ck_assert_int_eq(facts_chain_of(&all, 2)->verdict, CHAIN_SAMPLE_LOST);
 	facts_done(&all);
 }
 END_TEST

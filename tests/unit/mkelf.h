@@ -151,4 +151,10 @@ static void mkelf(const char *path, const struct mkelf *m)
 	elf_end(e);
 	close(fd);
 }
+/* Writes v at p + at and returns the place behind it. */
+static inline size_t mkelf_put32(unsigned char *p, size_t at, uint32_t v)
+{
+	memcpy(p + at, &v, 4);
+	return at + 4;
+}
 #endif

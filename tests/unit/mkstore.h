@@ -51,7 +51,7 @@ static inline void open_store(bool temp, bool no_thread)
 	ok(store_capture(run.db, &run.src, &err));
 }
 
-static inline void set_up(void)
+static inline void mkstore_set_up(void)
 {
 	static struct field_def fields[] = {
 		{ .name = "pid", .is_signed = true },
@@ -102,7 +102,7 @@ static inline void tear_down(void)
 
 /* ---- making facts */
 
-static inline uint32_t image(enum image_kind kind, const char *path)
+static inline uint32_t mkstore_image(enum image_kind kind, const char *path)
 {
 	struct image m = { .kind = kind,
 			   .path = path,
@@ -113,8 +113,8 @@ static inline uint32_t image(enum image_kind kind, const char *path)
 }
 
 /* A stack of n frames in one image, innermost first, and its raw chain. */
-static inline uint32_t chain_of(uint32_t img, const uint64_t *off, uint32_t n,
-				uint64_t base)
+static inline uint32_t mkstore_chain_of(uint32_t img, const uint64_t *off,
+					uint32_t n, uint64_t base)
 {
 	uint64_t ip[64];
 	uint32_t stack = 0;
@@ -130,8 +130,8 @@ static inline uint32_t chain_of(uint32_t img, const uint64_t *off, uint32_t n,
 	return frames_raw(run.fr, stack, &a, hash_u64s(ip, n, 0));
 }
 
-static inline void event(uint32_t type, uint64_t weight, uint32_t kraw,
-			 uint32_t uraw, const struct record *rec)
+static inline void mkstore_event(uint32_t type, uint64_t weight, uint32_t kraw,
+				 uint32_t uraw, const struct record *rec)
 {
 	struct fact f = { .kind = FACT_EVENT };
 
@@ -148,8 +148,9 @@ static inline void event(uint32_t type, uint64_t weight, uint32_t kraw,
 	ok(store_fact(run.db, &f, &err));
 }
 
-static inline void request(uint32_t id, enum request_verdict v, uint32_t chain,
-			   uint32_t uraw, uint32_t flags)
+static inline void mkstore_request(uint32_t id, enum request_verdict v,
+				   uint32_t chain, uint32_t uraw,
+				   uint32_t flags)
 {
 	struct fact f = { .kind = FACT_REQUEST };
 
@@ -208,28 +209,28 @@ static const uint64_t kernel_off[] = { 0x10, 0x20 };
 static uint32_t user_raw, kernel_raw, user_image, kernel_image;
 
 /* Six samples: direct, joined, lost, after exec, user only, empty chain. */
-static inline void fill(const char *comm)
+static inline void mkstore_fill(const char *comm)
 {
-	user_image = image(IMAGE_FILE, "/usr/bin/app");
-	kernel_image = image(IMAGE_KERNEL, "[kernel.kallsyms]");
-	user_raw = chain_of(user_image, user_off, 4, 0x400000);
-	kernel_raw = chain_of(kernel_image, kernel_off, 2, KERNEL_ADDR);
+	user_image = mkstore_image(IMAGE_FILE, "/usr/bin/app");
+	kernel_image = mkstore_image(IMAGE_KERNEL, "[kernel.kallsyms]");
+	user_raw = mkstore_chain_of(user_image, user_off, 4, 0x400000);
+	kernel_raw = mkstore_chain_of(kernel_image, kernel_off, 2, KERNEL_ADDR);
 	people(comm);
-	event(0, 10, kernel_raw, user_raw, NULL);
-	event(0, 20, kernel_raw, 0, NULL);
-	request(2, REQ_MATCHED, 1, user_raw, 0);
-	event(0, 40, kernel_raw, 0, NULL);
-	request(3, REQ_CHAIN_LOST, 0, 0, 0);
-	event(0, 80, kernel_raw, 0, NULL);
-	request(4, REQ_MATCHED, 1, user_raw, VERDICT_EXEC);
-	event(0, 160, 0, user_raw, NULL);
-	event(0, 320, kernel_raw, 0, NULL);
-	request(6, REQ_MATCHED, 2, 0, 0);
+	mkstore_event(0, 10, kernel_raw, user_raw, NULL);
+	mkstore_event(0, 20, kernel_raw, 0, NULL);
+	mkstore_request(2, REQ_MATCHED, 1, user_raw, 0);
+	mkstore_event(0, 40, kernel_raw, 0, NULL);
+	mkstore_request(3, REQ_CHAIN_LOST, 0, 0, 0);
+	mkstore_event(0, 80, kernel_raw, 0, NULL);
+	mkstore_request(4, REQ_MATCHED, 1, user_raw, VERDICT_EXEC);
+	mkstore_event(0, 160, 0, user_raw, NULL);
+	mkstore_event(0, 320, kernel_raw, 0, NULL);
+	mkstore_request(6, REQ_MATCHED, 2, 0, 0);
 	deferred(1, CHAIN_USED, user_raw, 2);
 	deferred(2, CHAIN_USED, 0, 1);
 }
 
-static inline void finish(void)
+static inline void mkstore_finish(void)
 {
 	ledger_end(run.lg);
 	ok(store_finish(run.db, run.lg, &err));
@@ -237,7 +238,7 @@ static inline void finish(void)
 
 /* ---- asking */
 
-static inline void text_of(const char *sql, char *out, size_t size)
+static inline void mkstore_text_of(const char *sql, char *out, size_t size)
 {
 	struct rows *r = rows_open(run.db, sql, NULL, 0, &err);
 	size_t n = 0;
@@ -254,16 +255,16 @@ static inline void text_of(const char *sql, char *out, size_t size)
 	rows_close(r);
 }
 
-static inline void expect(const char *sql, const char *want)
+static inline void mkstore_expect(const char *sql, const char *want)
 {
 	char have[8192];
 
-	text_of(sql, have, sizeof(have));
+	mkstore_text_of(sql, have, sizeof(have));
 	ck_assert_msg(!strcmp(have, want), "%s\n have:\n%s want:\n%s", sql,
 		      have, want);
 }
 
-static inline void name_all(void)
+static inline void mkstore_name_all(void)
 {
 	static const char *const user[] = { "leaf", "loop", "main;\n\x1b" };
 	const struct code_place *code;

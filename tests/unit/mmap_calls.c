@@ -19,8 +19,8 @@ static void reset(void)
 	n_calls = 0;
 }
 
-static struct call *event(struct fake *f, uint64_t time, enum call_what what,
-			  bool exit)
+static struct call *calls_event(struct fake *f, uint64_t time,
+				enum call_what what, bool exit)
 {
 	struct call *c = &call_of[n_calls++];
 	struct fake_rec *fr = fake_sample(f, time, 1, 0);
@@ -31,34 +31,36 @@ static struct call *event(struct fake *f, uint64_t time, enum call_what what,
 	return c;
 }
 
-static struct call *begin(struct fake *f, uint64_t time, enum call_what what,
-			  uint64_t a0, uint64_t a1)
+static struct call *calls_begin(struct fake *f, uint64_t time,
+				enum call_what what, uint64_t a0, uint64_t a1)
 {
-	struct call *c = event(f, time, what, false);
+	struct call *c = calls_event(f, time, what, false);
 
 	c->arg[0] = a0;
 	c->arg[1] = a1;
 	return c;
 }
 
-static void end(struct fake *f, uint64_t time, enum call_what what, int64_t ret)
+static void calls_end(struct fake *f, uint64_t time, enum call_what what,
+		      int64_t ret)
 {
-	event(f, time, what, true)->ret = ret;
+	calls_event(f, time, what, true)->ret = ret;
 }
 
-static void do_mmap(struct fake *f, uint64_t time, uint64_t at, uint64_t len,
-		    uint64_t flags, uint64_t fd, uint64_t off)
+static void calls_do_mmap(struct fake *f, uint64_t time, uint64_t at,
+			  uint64_t len, uint64_t flags, uint64_t fd,
+			  uint64_t off)
 {
-	struct call *c = begin(f, time, CALL_MMAP, 0, len);
+	struct call *c = calls_begin(f, time, CALL_MMAP, 0, len);
 
 	c->arg[2] = 5;
 	c->arg[3] = flags;
 	c->arg[4] = fd;
 	c->arg[5] = off;
-	end(f, time + 1, CALL_MMAP, (int64_t)at);
+	calls_end(f, time + 1, CALL_MMAP, (int64_t)at);
 }
 
-static void sample(struct fake *f, uint64_t time, uint64_t ip)
+static void calls_sample(struct fake *f, uint64_t time, uint64_t ip)
 {
 	struct fake_rec *fr = fake_sample(f, time, 1, 0);
 
@@ -68,7 +70,7 @@ static void sample(struct fake *f, uint64_t time, uint64_t ip)
 }
 
 /* "path+off" of the user frame of the i-th sample with one */
-static const char *place(const struct all_facts *all, size_t i)
+static const char *calls_place(const struct all_facts *all, size_t i)
 {
 	static char text[128];
 	const struct frame *fr = NULL;
@@ -93,7 +95,7 @@ static const char *place(const struct all_facts *all, size_t i)
 }
 
 /* Processes of that id. */
-static int count(const struct all_facts *all, int32_t pid)
+static int calls_count(const struct all_facts *all, int32_t pid)
 {
 	int n = 0;
 
@@ -109,17 +111,17 @@ START_TEST(a_mapping_of_a_file_without_a_name_cuts_older_ones)
 
 	reset();
 	fake_map(f, 1, 1, 0x10000, 0x4000, "/lib/a");
-	do_mmap(f, 10, 0x11000, 0x1800, FIXED_FILE, 3, 0x5000);
-	sample(f, 20, 0x10010);
-	sample(f, 21, 0x11010);
-	sample(f, 22, 0x12f10);
-	sample(f, 23, 0x13010);
+	calls_do_mmap(f, 10, 0x11000, 0x1800, FIXED_FILE, 3, 0x5000);
+	calls_sample(f, 20, 0x10010);
+	calls_sample(f, 21, 0x11010);
+	calls_sample(f, 22, 0x12f10);
+	calls_sample(f, 23, 0x13010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+10");
-	ck_assert_str_eq(place(&all, 1), "[unnamed file]+5010");
-	ck_assert_str_eq(place(&all, 2), "[unnamed file]+6f10");
-	ck_assert_str_eq(place(&all, 3), "/lib/a+3010");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 1), "[unnamed file]+5010");
+	ck_assert_str_eq(calls_place(&all, 2), "[unnamed file]+6f10");
+	ck_assert_str_eq(calls_place(&all, 3), "/lib/a+3010");
 	facts_done(&all);
 }
 END_TEST
@@ -130,16 +132,16 @@ START_TEST(what_is_unmapped_is_unknown_from_then_on)
 
 	reset();
 	fake_map(f, 1, 1, 0x10000, 0x4000, "/lib/a");
-	sample(f, 5, 0x11010);
-	begin(f, 10, CALL_MUNMAP, 0x11000, 0x1000);
-	end(f, 11, CALL_MUNMAP, 0);
-	sample(f, 20, 0x11010);
-	sample(f, 21, 0x12010);
+	calls_sample(f, 5, 0x11010);
+	calls_begin(f, 10, CALL_MUNMAP, 0x11000, 0x1000);
+	calls_end(f, 11, CALL_MUNMAP, 0);
+	calls_sample(f, 20, 0x11010);
+	calls_sample(f, 21, 0x12010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+1010");
-	ck_assert_str_eq(place(&all, 1), "[unknown]+0");
-	ck_assert_str_eq(place(&all, 2), "/lib/a+2010");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+1010");
+	ck_assert_str_eq(calls_place(&all, 1), "[unknown]+0");
+	ck_assert_str_eq(calls_place(&all, 2), "/lib/a+2010");
 	facts_done(&all);
 }
 END_TEST
@@ -150,16 +152,16 @@ START_TEST(a_mapping_that_moves_stays_of_its_file)
 
 	reset();
 	fake_map(f, 1, 1, 0x10000, 0x4000, "/lib/a");
-	begin(f, 10, CALL_MREMAP, 0x11000, 0x1000)->arg[2] = 0x2000;
-	end(f, 11, CALL_MREMAP, 0x50000);
-	sample(f, 20, 0x11010);
-	sample(f, 21, 0x51010);
-	sample(f, 22, 0x10010);
+	calls_begin(f, 10, CALL_MREMAP, 0x11000, 0x1000)->arg[2] = 0x2000;
+	calls_end(f, 11, CALL_MREMAP, 0x50000);
+	calls_sample(f, 20, 0x11010);
+	calls_sample(f, 21, 0x51010);
+	calls_sample(f, 22, 0x10010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "[unknown]+0");
-	ck_assert_str_eq(place(&all, 1), "/lib/a+2010");
-	ck_assert_str_eq(place(&all, 2), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 0), "[unknown]+0");
+	ck_assert_str_eq(calls_place(&all, 1), "/lib/a+2010");
+	ck_assert_str_eq(calls_place(&all, 2), "/lib/a+10");
 	facts_done(&all);
 }
 END_TEST
@@ -170,18 +172,18 @@ START_TEST(calls_that_fail_change_nothing)
 
 	reset();
 	fake_map(f, 1, 1, 0x10000, 0x4000, "/lib/a");
-	begin(f, 10, CALL_MUNMAP, 0x10000, 0x4000);
-	end(f, 11, CALL_MUNMAP, -22);
-	do_mmap(f, 12, (uint64_t)-12, 0x4000, FIXED_FILE, 3, 0);
+	calls_begin(f, 10, CALL_MUNMAP, 0x10000, 0x4000);
+	calls_end(f, 11, CALL_MUNMAP, -22);
+	calls_do_mmap(f, 12, (uint64_t)-12, 0x4000, FIXED_FILE, 3, 0);
 	/* a range that is none */
-	begin(f, 14, CALL_MUNMAP, 0x10000, UINT64_MAX);
-	end(f, 15, CALL_MUNMAP, 0);
-	begin(f, 16, CALL_MUNMAP, 0x10008, 0x4000);
-	end(f, 17, CALL_MUNMAP, 0);
-	sample(f, 20, 0x10010);
+	calls_begin(f, 14, CALL_MUNMAP, 0x10000, UINT64_MAX);
+	calls_end(f, 15, CALL_MUNMAP, 0);
+	calls_begin(f, 16, CALL_MUNMAP, 0x10008, 0x4000);
+	calls_end(f, 17, CALL_MUNMAP, 0);
+	calls_sample(f, 20, 0x10010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+10");
 	facts_done(&all);
 }
 END_TEST
@@ -192,13 +194,13 @@ START_TEST(no_call_has_two_ends_across_a_loss)
 
 	reset();
 	fake_map(f, 1, 1, 0x10000, 0x4000, "/lib/a");
-	begin(f, 10, CALL_MUNMAP, 0x10000, 0x4000);
+	calls_begin(f, 10, CALL_MUNMAP, 0x10000, 0x4000);
 	fake_lost(f, 12, 0, 5);
-	end(f, 13, CALL_MUNMAP, 0);
-	sample(f, 20, 0x10010);
+	calls_end(f, 13, CALL_MUNMAP, 0);
+	calls_sample(f, 20, 0x10010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+10");
 	facts_done(&all);
 }
 END_TEST
@@ -210,16 +212,16 @@ START_TEST(the_end_of_another_call_is_not_its_end)
 	reset();
 	f->src.info.arch = "x86_64";
 	fake_map(f, 1, 1, 0x10000, 0x4000, "/lib/a");
-	begin(f, 10, CALL_RAW, 0x10000, 0x4000)->nr = 11;
-	event(f, 11, CALL_RAW, true)->nr = 0;
-	sample(f, 12, 0x10010);
-	begin(f, 20, CALL_RAW, 0x10000, 0x4000)->nr = 11;
-	event(f, 21, CALL_RAW, true)->nr = 11;
-	sample(f, 22, 0x10010);
+	calls_begin(f, 10, CALL_RAW, 0x10000, 0x4000)->nr = 11;
+	calls_event(f, 11, CALL_RAW, true)->nr = 0;
+	calls_sample(f, 12, 0x10010);
+	calls_begin(f, 20, CALL_RAW, 0x10000, 0x4000)->nr = 11;
+	calls_event(f, 21, CALL_RAW, true)->nr = 11;
+	calls_sample(f, 22, 0x10010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+10");
-	ck_assert_str_eq(place(&all, 1), "[unknown]+0");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 1), "[unknown]+0");
 	facts_done(&all);
 }
 END_TEST
@@ -229,13 +231,13 @@ START_TEST(a_mapping_record_of_the_same_call_says_more)
 	struct fake *f = fake_new();
 
 	reset();
-	begin(f, 10, CALL_MMAP, 0, 0x4000)->arg[4] = 3;
+	calls_begin(f, 10, CALL_MMAP, 0, 0x4000)->arg[4] = 3;
 	fake_map(f, 11, 1, 0x10000, 0x4000, "/lib/a");
-	end(f, 12, CALL_MMAP, 0x10000);
-	sample(f, 20, 0x10010);
+	calls_end(f, 12, CALL_MMAP, 0x10000);
+	calls_sample(f, 20, 0x10010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+10");
 	facts_done(&all);
 }
 END_TEST
@@ -247,21 +249,21 @@ START_TEST(a_known_mapping_tells_which_file_is_open)
 
 	reset();
 	fake_map(f, 1, 1, 0x10000, 0x1000, "/lib/a");
-	do_mmap(f, 10, 0x10000, 0x4000, 2, 3, 0);
-	do_mmap(f, 12, 0x12000, 0x1000, FIXED_FILE, 3, 0x8000);
-	begin(f, 14, CALL_CLOSE, 3, 0);
-	end(f, 15, CALL_CLOSE, 0);
-	do_mmap(f, 16, 0x20000, 0x1000, 2, 3, 0);
-	sample(f, 20, 0x10010);
-	sample(f, 21, 0x11010);
-	sample(f, 22, 0x12010);
-	sample(f, 23, 0x20010);
+	calls_do_mmap(f, 10, 0x10000, 0x4000, 2, 3, 0);
+	calls_do_mmap(f, 12, 0x12000, 0x1000, FIXED_FILE, 3, 0x8000);
+	calls_begin(f, 14, CALL_CLOSE, 3, 0);
+	calls_end(f, 15, CALL_CLOSE, 0);
+	calls_do_mmap(f, 16, 0x20000, 0x1000, 2, 3, 0);
+	calls_sample(f, 20, 0x10010);
+	calls_sample(f, 21, 0x11010);
+	calls_sample(f, 22, 0x12010);
+	calls_sample(f, 23, 0x20010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/a+10");
-	ck_assert_str_eq(place(&all, 1), "/lib/a+1010");
-	ck_assert_str_eq(place(&all, 2), "/lib/a+8010");
-	ck_assert_str_eq(place(&all, 3), "[unnamed file]+10");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/a+10");
+	ck_assert_str_eq(calls_place(&all, 1), "/lib/a+1010");
+	ck_assert_str_eq(calls_place(&all, 2), "/lib/a+8010");
+	ck_assert_str_eq(calls_place(&all, 3), "[unnamed file]+10");
 	facts_done(&all);
 }
 END_TEST
@@ -271,17 +273,18 @@ START_TEST(an_open_that_says_its_path_names_the_mapping)
 	struct fake *f = fake_new();
 
 	reset();
-	begin(f, 10, CALL_OPENAT, 0, 0)->path = "/lib/b";
-	begin(f, 10, CALL_OPENAT, 0, 0)->arg[5] = 9; /* of another buffer */
-	end(f, 11, CALL_OPENAT, 4);
-	do_mmap(f, 12, 0x10000, 0x4000, 2, 4, 0x1000);
-	do_mmap(f, 14, 0x20000, 0x4000, ANON_MEM, UINT32_MAX, 0);
-	sample(f, 20, 0x10010);
-	sample(f, 21, 0x20010);
+	calls_begin(f, 10, CALL_OPENAT, 0, 0)->path = "/lib/b";
+	calls_begin(f, 10, CALL_OPENAT, 0, 0)->arg[5] =
+		9; /* of another buffer */
+	calls_end(f, 11, CALL_OPENAT, 4);
+	calls_do_mmap(f, 12, 0x10000, 0x4000, 2, 4, 0x1000);
+	calls_do_mmap(f, 14, 0x20000, 0x4000, ANON_MEM, UINT32_MAX, 0);
+	calls_sample(f, 20, 0x10010);
+	calls_sample(f, 21, 0x20010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/b+1010");
-	ck_assert_str_eq(place(&all, 1), "//anon+20010");
+	ck_assert_str_eq(calls_place(&all, 0), "/lib/b+1010");
+	ck_assert_str_eq(calls_place(&all, 1), "//anon+20010");
 	facts_done(&all);
 }
 END_TEST
@@ -295,12 +298,13 @@ START_TEST(many_files_may_be_open_at_once)
 	reset();
 	for (int i = 0; i < OPEN; i++) {
 		snprintf(path[i], sizeof(path[i]), "/lib/%d", i);
-		begin(f, 10 + (uint64_t)i, CALL_OPENAT, 0, 0)->path = path[i];
-		end(f, 10 + (uint64_t)i, CALL_OPENAT, 3 + i);
+		calls_begin(f, 10 + (uint64_t)i, CALL_OPENAT, 0, 0)->path =
+			path[i];
+		calls_end(f, 10 + (uint64_t)i, CALL_OPENAT, 3 + i);
 	}
 	for (uint64_t i = 0; i < OPEN; i++) {
-		do_mmap(f, 10000 + 2 * i, i << 16, 0x1000, 2, 3 + i, 0);
-		sample(f, 20000 + i, (i << 16) + 0x10);
+		calls_do_mmap(f, 10000 + 2 * i, i << 16, 0x1000, 2, 3 + i, 0);
+		calls_sample(f, 20000 + i, (i << 16) + 0x10);
 	}
 	struct all_facts all = stitch_all(&f, 1);
 
@@ -308,7 +312,7 @@ START_TEST(many_files_may_be_open_at_once)
 		char want[32];
 
 		snprintf(want, sizeof(want), "/lib/%zu+10", i);
-		ck_assert_str_eq(place(&all, i), want);
+		ck_assert_str_eq(calls_place(&all, i), want);
 	}
 	facts_done(&all);
 }
@@ -334,8 +338,8 @@ START_TEST(who_has_called_exec_is_the_first_of_its_process)
 	}
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_int_eq(count(&all, 20), 1);
-	ck_assert_int_eq(count(&all, 21), 0);
+	ck_assert_int_eq(calls_count(&all, 20), 1);
+	ck_assert_int_eq(calls_count(&all, 21), 0);
 	facts_done(&all);
 }
 END_TEST

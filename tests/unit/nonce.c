@@ -13,7 +13,7 @@
 
 static char out[4096];
 
-static void add(const char *text, uint64_t n, const char *end)
+static void nonce_add(const char *text, uint64_t n, const char *end)
 {
 	size_t at = strlen(out);
 
@@ -21,7 +21,7 @@ static void add(const char *text, uint64_t n, const char *end)
 }
 
 /* What a line is, in short. */
-static const char *say(const char *const *templates, const char *line)
+static const char *nonce_say(const char *const *templates, const char *line)
 {
 	struct user_stack_reader u = { .n = 0 };
 	struct rec_chain c;
@@ -36,19 +36,19 @@ static const char *say(const char *const *templates, const char *line)
 	nonce_chain(&l, &u, &c);
 	struct addrs a = user_stack_reader_addrs(&u);
 
-	add(l.kind == NONCE_REQUEST ? "req " : "stack ", l.nonce, "");
+	nonce_add(l.kind == NONCE_REQUEST ? "req " : "stack ", l.nonce, "");
 	if (l.tid >= 0)
-		add(" of ", (uint64_t)l.tid, "");
+		nonce_add(" of ", (uint64_t)l.tid, "");
 	if (l.pid >= 0)
-		add(" in ", (uint64_t)l.pid, "");
+		nonce_add(" in ", (uint64_t)l.pid, "");
 	if (c.parts) {
-		add(" part ", c.part, "");
-		add("/", c.parts, "");
+		nonce_add(" part ", c.part, "");
+		nonce_add("/", c.parts, "");
 	}
 	if (c.meet)
-		add(" at ", c.meet, "");
+		nonce_add(" at ", c.meet, "");
 	for (uint32_t i = 0; i < a.n; i++) {
-		add(" ", a.ip[i], "");
+		nonce_add(" ", a.ip[i], "");
 		if (a.place && a.place[i])
 			snprintf(out + strlen(out), 256, "=%s",
 				 a.place[i]->symbol);
@@ -61,20 +61,20 @@ static const char *by_default(const char *line)
 {
 	for (size_t i = 0; nonce_default[i]; i++)
 		ck_assert_int_eq(nonce_check(nonce_default[i], NULL), 0);
-	return say(nonce_default, line);
+	return nonce_say(nonce_default, line);
 }
 
 /* Whether the template is taken, and what the line is then. */
-static const char *by(const char *template, const char *line)
+static const char *by(const char *pattern, const char *line)
 {
-	const char *const templates[] = { template, NULL };
+	const char *const templates[] = { pattern, NULL };
 	struct err err;
 
-	if (nonce_check(template, &err)) {
-		ck_assert_ptr_nonnull(strstr(err.msg, template));
+	if (nonce_check(pattern, &err)) {
+		ck_assert_ptr_nonnull(strstr(err.msg, pattern));
 		return "wrong";
 	}
-	return say(templates, line);
+	return nonce_say(templates, line);
 }
 
 START_TEST(lines_that_we_document)
@@ -158,8 +158,8 @@ START_TEST(the_first_template_that_matches_counts)
 {
 	const char *const two[] = { "a %{nonce}", "%{*} %{nonce}", NULL };
 
-	ck_assert_str_eq(say(two, "a 1"), "req 1");
-	ck_assert_str_eq(say(two, "b 2"), "req 2");
+	ck_assert_str_eq(nonce_say(two, "a 1"), "req 1");
+	ck_assert_str_eq(nonce_say(two, "b 2"), "req 2");
 }
 END_TEST
 

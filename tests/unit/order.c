@@ -50,7 +50,8 @@ enum shape {
 	SHAPES
 };
 
-static uint64_t key_of(enum shape shape, size_t i, size_t n, uint64_t *seed)
+static uint64_t order_key_of(enum shape shape, size_t i, size_t n,
+			     uint64_t *seed)
 {
 	switch (shape) {
 	case SHAPE_RINGS:
@@ -71,7 +72,7 @@ static struct fake *shaped(enum shape shape, size_t n, uint64_t *seed)
 	for (size_t i = 0; i < n; i++)
 		fake_add(f, REC_MARK,
 			 (enum record_class)rnd_below(seed, CLASS_EXIT + 1),
-			 key_of(shape, i, n, seed), 1);
+			 order_key_of(shape, i, n, seed), 1);
 	return f;
 }
 

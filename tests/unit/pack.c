@@ -19,7 +19,7 @@ struct packed {
 	int calls, fail_at;
 };
 
-static int put(void *arg, const void *data, size_t n, struct err *err)
+static int pack_put(void *arg, const void *data, size_t n, struct err *err)
 {
 	struct packed *p = arg;
 
@@ -45,10 +45,10 @@ static unsigned char *many(size_t n, bool random)
 	return b;
 }
 
-static struct packed pack(const void *data, size_t n, size_t step)
+static struct packed pack_pack(const void *data, size_t n, size_t step)
 {
 	struct packed out = { 0 };
-	struct pack *p = pack_new(put, &out);
+	struct pack *p = pack_new(pack_put, &out);
 	struct err err = { 0 };
 
 	for (size_t at = 0; at < n; at += step)
@@ -80,7 +80,7 @@ START_TEST(bytes_come_back)
 {
 	for (int random = 0; random < 2; random++) {
 		unsigned char *data = many(MUCH, random);
-		struct packed out = pack(data, MUCH, 100003);
+		struct packed out = pack_pack(data, MUCH, 100003);
 
 		check_back(&out, data, MUCH);
 		free(out.buf);
@@ -91,7 +91,7 @@ END_TEST
 
 START_TEST(nothing_is_a_stream_too)
 {
-	struct packed out = pack("", 0, 1);
+	struct packed out = pack_pack("", 0, 1);
 
 	ck_assert_uint_gt(out.n, 17);
 	check_back(&out, "", 0);
@@ -102,8 +102,8 @@ END_TEST
 START_TEST(the_stream_says_no_time_and_does_not_depend_on_the_steps)
 {
 	unsigned char *data = many(100000, false);
-	struct packed a = pack(data, 100000, 100000);
-	struct packed b = pack(data, 100000, 7);
+	struct packed a = pack_pack(data, 100000, 100000);
+	struct packed b = pack_pack(data, 100000, 7);
 
 	ck_assert_mem_eq(a.buf, "\x1f\x8b\x08\0\0\0\0\0", 8);
 	ck_assert_uint_eq(a.n, b.n);
@@ -118,7 +118,7 @@ START_TEST(an_error_of_who_takes_it_is_ours)
 {
 	unsigned char *data = many(MUCH, true);
 	struct packed out = { .fail_at = 2 };
-	struct pack *p = pack_new(put, &out);
+	struct pack *p = pack_new(pack_put, &out);
 	struct err err = { 0 };
 
 	ck_assert_int_eq(pack_add(p, data, MUCH, &err), -1);

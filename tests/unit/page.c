@@ -7,7 +7,7 @@
 #include "cli/model/verdict_words.h"
 
 /* What a writer writes; the caller frees it. */
-static char *text_of(const char *s)
+static char *page_text_of(const char *s)
 {
 	char *got = NULL;
 	size_t len = 0;
@@ -30,9 +30,9 @@ static char *base64_of(const void *bytes, size_t n)
 	return got;
 }
 
-static void check_text(const char *s, const char *want)
+static void page_check_text(const char *s, const char *want)
 {
-	char *got = text_of(s);
+	char *got = page_text_of(s);
 
 	ck_assert_str_eq(got, want);
 	free(got);
@@ -40,20 +40,20 @@ static void check_text(const char *s, const char *want)
 
 START_TEST(text_cannot_end_its_string_or_its_element)
 {
-	check_text("plain", "\"plain\"");
-	check_text("a\"b\\c", "\"a\\\"b\\\\c\"");
-	check_text("</script><!--", "\"\\u003c/script>\\u003c!--\"");
-	check_text("", "\"\"");
+	page_check_text("plain", "\"plain\"");
+	page_check_text("a\"b\\c", "\"a\\\"b\\\\c\"");
+	page_check_text("</script><!--", "\"\\u003c/script>\\u003c!--\"");
+	page_check_text("", "\"\"");
 }
 END_TEST
 
 START_TEST(bytes_that_are_no_text_are_shown_as_escapes)
 {
-	check_text("\x1b[31m\n", "\"\\\\x1b[31m\\\\x0a\"");
-	check_text("\xff\xfe", "\"\\\\xff\\\\xfe\"");
+	page_check_text("\x1b[31m\n", "\"\\\\x1b[31m\\\\x0a\"");
+	page_check_text("\xff\xfe", "\"\\\\xff\\\\xfe\"");
 	/* U+202E turns the direction of what follows */
-	check_text("\xe2\x80\xaegnp", "\"\\\\u202egnp\"");
-	check_text("\xe6\x97\xa5", "\"\xe6\x97\xa5\"");
+	page_check_text("\xe2\x80\xaegnp", "\"\\\\u202egnp\"");
+	page_check_text("\xe6\x97\xa5", "\"\xe6\x97\xa5\"");
 }
 END_TEST
 

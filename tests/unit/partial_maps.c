@@ -10,7 +10,7 @@
 static struct frames *fr;
 static unsigned int asked;
 
-static uint32_t image(const char *path)
+static uint32_t whole_image(const char *path)
 {
 	const struct image img = { .kind = IMAGE_FILE, .path = path };
 
@@ -39,7 +39,7 @@ START_TEST(each_segment_has_its_own_offset)
 	const struct region all = {
 		.start = 0x7000,
 		.end = 0xa000,
-		.image = image("/lld"),
+		.image = whole_image("/lld"),
 	};
 
 	asked = 0;
@@ -67,7 +67,7 @@ START_TEST(file_that_is_not_here_has_addresses_for_offsets)
 	const struct region all = {
 		.start = 0x7000,
 		.end = 0x9000,
-		.image = image("/gone"),
+		.image = whole_image("/gone"),
 	};
 
 	for (int i = 0; i < 2; i++) {

@@ -9,29 +9,29 @@
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 
-static struct all_facts run(struct fake *f)
+static struct all_facts waits_run(struct fake *f)
 {
 	return stitch_all(&f, 1);
 }
 
-static void expect(const struct all_facts *all, uint32_t event,
-		   enum as_perf as_perf, uint32_t as_tid, int64_t held)
+static void waits_expect(const struct all_facts *all, uint32_t event,
+			 enum as_perf as_perf, uint32_t as_tid, int64_t held)
 {
-	const struct fact_request *r = request_of(all, event);
+	const struct fact_request *r = facts_request_of(all, event);
 
 	ck_assert_int_eq(r->as_perf, as_perf);
 	ck_assert_uint_eq(r->as_tid, as_tid);
 	ck_assert_int_eq(r->held, held);
 }
 
-static void expect_end(const struct all_facts *all, uint32_t event)
+static void waits_expect_end(const struct all_facts *all, uint32_t event)
 {
-	expect(all, event, AS_PERF_BARE_END, 0, TIME_NONE);
+	waits_expect(all, event, AS_PERF_BARE_END, 0, TIME_NONE);
 }
 
-static bool late(const struct all_facts *all, uint32_t event)
+static bool waits_late(const struct all_facts *all, uint32_t event)
 {
-	return request_of(all, event)->flags & VERDICT_PERF_LATE;
+	return facts_request_of(all, event)->flags & VERDICT_PERF_LATE;
 }
 
 START_TEST(perf_merges_samples_with_the_next_chain)
@@ -41,9 +41,9 @@ START_TEST(perf_merges_samples_with_the_next_chain)
 	fake_sample(f, 10, 1, 5);
 	fake_sample(f, 12, 1, 5);
 	fake_chain(f, 30, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, AS_PERF_MERGED, 1, 20);
-	expect(&all, 2, AS_PERF_MERGED, 1, 18);
+	struct all_facts all = waits_run(f);
+	waits_expect(&all, 1, AS_PERF_MERGED, 1, 20);
+	waits_expect(&all, 2, AS_PERF_MERGED, 1, 18);
 	facts_done(&all);
 }
 END_TEST
@@ -57,12 +57,12 @@ START_TEST(any_chain_of_the_tid_ends_the_wait)
 	fake_chain(f, 25, 2, 7);
 	fake_chain(f, 30, 1, 6);
 	fake_chain(f, 40, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, AS_PERF_BARE, 2, 20);
-	expect(&all, 2, AS_PERF_MERGED, 2, 10);
+	struct all_facts all = waits_run(f);
+	waits_expect(&all, 1, AS_PERF_BARE, 2, 20);
+	waits_expect(&all, 2, AS_PERF_MERGED, 2, 10);
 	/* Its own came later. */
-	ck_assert_int_eq(request_of(&all, 1)->verdict, REQ_MATCHED);
-	ck_assert_uint_eq(request_of(&all, 1)->chain, 3);
+	ck_assert_int_eq(facts_request_of(&all, 1)->verdict, REQ_MATCHED);
+	ck_assert_uint_eq(facts_request_of(&all, 1)->chain, 3);
 	facts_done(&all);
 }
 END_TEST
@@ -75,12 +75,12 @@ START_TEST(a_sample_after_its_chain_is_held_until_the_next_one)
 	fake_sample(f, 15, 1, 5);
 	fake_sample(f, 20, 1, 6);
 	fake_chain(f, 30, 1, 6);
-	struct all_facts all = run(f);
-	ck_assert_int_eq(request_of(&all, 1)->verdict, REQ_MATCHED);
-	ck_assert_uint_eq(request_of(&all, 1)->chain, 1);
-	ck_assert_int_eq(request_of(&all, 1)->latency, -5);
-	expect(&all, 1, AS_PERF_BARE, 2, 15);
-	expect(&all, 2, AS_PERF_MERGED, 2, 10);
+	struct all_facts all = waits_run(f);
+	ck_assert_int_eq(facts_request_of(&all, 1)->verdict, REQ_MATCHED);
+	ck_assert_uint_eq(facts_request_of(&all, 1)->chain, 1);
+	ck_assert_int_eq(facts_request_of(&all, 1)->latency, -5);
+	waits_expect(&all, 1, AS_PERF_BARE, 2, 15);
+	waits_expect(&all, 2, AS_PERF_MERGED, 2, 10);
 	facts_done(&all);
 }
 END_TEST
@@ -93,11 +93,11 @@ START_TEST(without_a_next_chain_samples_are_held_to_the_end)
 	fake_sample(f, 15, 1, 5);
 	fake_sample(f, 20, 2, 6);
 	fake_chain(f, 30, 3, 7);
-	struct all_facts all = run(f);
-	ck_assert_int_eq(request_of(&all, 1)->verdict, REQ_MATCHED);
-	expect_end(&all, 1);
-	ck_assert_int_eq(request_of(&all, 2)->verdict, REQ_PENDING_END);
-	expect_end(&all, 2);
+	struct all_facts all = waits_run(f);
+	ck_assert_int_eq(facts_request_of(&all, 1)->verdict, REQ_MATCHED);
+	waits_expect_end(&all, 1);
+	ck_assert_int_eq(facts_request_of(&all, 2)->verdict, REQ_PENDING_END);
+	waits_expect_end(&all, 2);
 	facts_done(&all);
 }
 END_TEST
@@ -110,9 +110,9 @@ START_TEST(lives_of_a_tid_are_not_told_apart)
 	fake_exit(f, 20, 1);
 	fake_fork(f, 30, 1, 999);
 	fake_chain(f, 50, 1, 6);
-	struct all_facts all = run(f);
-	expect(&all, 1, AS_PERF_BARE, 1, 40);
-	ck_assert_int_eq(request_of(&all, 1)->verdict, REQ_UNEXPLAINED);
+	struct all_facts all = waits_run(f);
+	waits_expect(&all, 1, AS_PERF_BARE, 1, 40);
+	ck_assert_int_eq(facts_request_of(&all, 1)->verdict, REQ_UNEXPLAINED);
 	facts_done(&all);
 }
 END_TEST
@@ -126,12 +126,12 @@ START_TEST(a_duplicate_chain_counts_as_a_chain)
 	fake_sample(f, 25, 1, 5);
 	fake_sample(f, 26, 1, 5);
 	fake_chain(f, 30, 1, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, AS_PERF_MERGED, 1, 10);
-	expect(&all, 2, AS_PERF_MERGED, 2, 5);
-	expect(&all, 3, AS_PERF_MERGED, 2, 4);
-	ck_assert_int_eq(chain_of(&all, 2)->verdict, CHAIN_DUPLICATE);
-	ck_assert_uint_eq(request_of(&all, 2)->chain, 1);
+	struct all_facts all = waits_run(f);
+	waits_expect(&all, 1, AS_PERF_MERGED, 1, 10);
+	waits_expect(&all, 2, AS_PERF_MERGED, 2, 5);
+	waits_expect(&all, 3, AS_PERF_MERGED, 2, 4);
+	ck_assert_int_eq(facts_chain_of(&all, 2)->verdict, CHAIN_DUPLICATE);
+	ck_assert_uint_eq(facts_request_of(&all, 2)->chain, 1);
 	facts_done(&all);
 }
 END_TEST
@@ -144,12 +144,12 @@ START_TEST(tasks_without_a_tid_are_one_to_perf)
 	fake_sample(f, 11, 2, 6);
 	fake_chain(f, 20, -1, 6);
 	fake_chain(f, 30, 2, 5);
-	struct all_facts all = run(f);
-	expect(&all, 1, AS_PERF_BARE, 1, 10);
-	expect(&all, 2, AS_PERF_BARE, 2, 19);
+	struct all_facts all = waits_run(f);
+	waits_expect(&all, 1, AS_PERF_BARE, 1, 10);
+	waits_expect(&all, 2, AS_PERF_BARE, 2, 19);
 	/* The cookies alone join them. */
-	ck_assert_uint_eq(request_of(&all, 1)->chain, 2);
-	ck_assert_uint_eq(request_of(&all, 2)->chain, 1);
+	ck_assert_uint_eq(facts_request_of(&all, 1)->chain, 2);
+	ck_assert_uint_eq(facts_request_of(&all, 2)->chain, 1);
 	facts_done(&all);
 }
 END_TEST
@@ -162,10 +162,10 @@ START_TEST(captures_do_not_share_tids)
 	fake_sample(f[1], 11, 1, 5);
 	fake_chain(f[1], 20, 1, 5);
 	struct all_facts all = stitch_all(f, 2);
-	expect_end(&all, 1);
-	expect(&all, 2, AS_PERF_MERGED, 1, 9);
+	waits_expect_end(&all, 1);
+	waits_expect(&all, 2, AS_PERF_MERGED, 1, 9);
 	/* Nor does one make a sample of the other late. */
-	must(!late(&all, 1));
+	must(!waits_late(&all, 1));
 	facts_done(&all);
 }
 END_TEST
@@ -179,11 +179,11 @@ START_TEST(what_waits_for_no_chain_is_not_held)
 	s->rec.sample.defer = DEFER_DIRECT;
 	s->rec.sample.user.n = 2;
 	fake_chain(f, 20, 1, 5);
-	struct all_facts all = run(f);
-	ck_assert_int_eq(request_of(&all, 1)->verdict, REQ_UNJOINABLE);
-	expect(&all, 1, 0, 0, TIME_NONE);
-	ck_assert_int_eq(request_of(&all, 2)->verdict, REQ_REFUSED);
-	expect(&all, 2, 0, 0, TIME_NONE);
+	struct all_facts all = waits_run(f);
+	ck_assert_int_eq(facts_request_of(&all, 1)->verdict, REQ_UNJOINABLE);
+	waits_expect(&all, 1, 0, 0, TIME_NONE);
+	ck_assert_int_eq(facts_request_of(&all, 2)->verdict, REQ_REFUSED);
+	waits_expect(&all, 2, 0, 0, TIME_NONE);
 	facts_done(&all);
 }
 END_TEST
@@ -199,8 +199,8 @@ START_TEST(without_times_how_long_is_not_known)
 		f->rec[i].ref.untimed = 1;
 		f->rec[i].rec.flags = REC_F_UNTIMED;
 	}
-	struct all_facts all = run(f);
-	expect(&all, 1, AS_PERF_MERGED, 1, TIME_NONE);
+	struct all_facts all = waits_run(f);
+	waits_expect(&all, 1, AS_PERF_MERGED, 1, TIME_NONE);
 	facts_done(&all);
 }
 END_TEST
@@ -213,9 +213,9 @@ START_TEST(a_sample_is_late_behind_one_that_waits_for_nothing)
 	fake_sample(f, 15, 2, 0);
 	fake_sample(f, 18, 1, 5);
 	fake_chain(f, 20, 1, 5);
-	struct all_facts all = run(f);
-	must(late(&all, 1));
-	must(!late(&all, 3));
+	struct all_facts all = waits_run(f);
+	must(waits_late(&all, 1));
+	must(!waits_late(&all, 3));
 	facts_done(&all);
 }
 END_TEST
@@ -229,11 +229,11 @@ START_TEST(a_sample_is_late_behind_one_whose_chain_was_sooner)
 	fake_sample(f, 12, 3, 7);
 	fake_chain(f, 20, 2, 6);
 	fake_chain(f, 21, 1, 5);
-	struct all_facts all = run(f);
-	must(late(&all, 1));
-	must(!late(&all, 2));
+	struct all_facts all = waits_run(f);
+	must(waits_late(&all, 1));
+	must(!waits_late(&all, 2));
 	/* Given out at the end, but nothing later was before. */
-	must(!late(&all, 3));
+	must(!waits_late(&all, 3));
 	facts_done(&all);
 }
 END_TEST
@@ -246,10 +246,10 @@ START_TEST(samples_held_to_the_end_may_be_late)
 	fake_sample(f, 11, 2, 6);
 	fake_sample(f, 12, 3, 0);
 	fake_sample(f, 13, 1, 5);
-	struct all_facts all = run(f);
-	must(late(&all, 1));
-	must(late(&all, 2));
-	must(!late(&all, 4));
+	struct all_facts all = waits_run(f);
+	must(waits_late(&all, 1));
+	must(waits_late(&all, 2));
+	must(!waits_late(&all, 4));
 	facts_done(&all);
 }
 END_TEST
@@ -443,7 +443,7 @@ START_TEST(random_captures_are_as_a_list_walked_at_every_chain)
 							 : AS_PERF_BARE;
 		}
 	}
-	struct all_facts all = run(f);
+	struct all_facts all = waits_run(f);
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < all.n; i++) {

@@ -9,7 +9,7 @@ static const struct pb_event timed = {
 	.flags = PA_SAMPLE_ID_ALL,
 };
 
-static void sample(struct pb *b, uint64_t time, uint64_t ip)
+static void perf_damage_sample(struct pb *b, uint64_t time, uint64_t ip)
 {
 	pb_rec(b, PR_SAMPLE, 2);
 	pb_u64(b, ip);
@@ -18,7 +18,7 @@ static void sample(struct pb *b, uint64_t time, uint64_t ip)
 	pb_end(b);
 }
 
-static size_t count(struct source *src)
+static size_t perf_damage_count(struct source *src)
 {
 	struct err err = { 0 };
 	struct ref ref;
@@ -32,7 +32,7 @@ static size_t count(struct source *src)
 	return n;
 }
 
-static void refused(const void *data, size_t n, const char *words)
+static void perf_damage_refused(const void *data, size_t n, const char *words)
 {
 	struct pb b = { .d = (unsigned char *)data, .n = n };
 	struct err err = { 0 };
@@ -44,13 +44,16 @@ static void refused(const void *data, size_t n, const char *words)
 
 START_TEST(things_given_by_mistake_are_named)
 {
-	refused("", 0, "empty");
-	refused("SQLite format 3\0and more", 24, "already a database");
-	refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
-	refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "version 1");
-	refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38, "perf script");
-	refused("all work and no play", 20, "text");
-	refused("\1\2\3\4\5\6\7\0\1\2\3\4\5\6\7\0", 16, "unknown data");
+	perf_damage_refused("", 0, "empty");
+	perf_damage_refused("SQLite format 3\0and more", 24,
+			    "already a database");
+	perf_damage_refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
+	perf_damage_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "version 1");
+	perf_damage_refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38,
+			    "perf script");
+	perf_damage_refused("all work and no play", 20, "text");
+	perf_damage_refused("\1\2\3\4\5\6\7\0\1\2\3\4\5\6\7\0", 16,
+			    "unknown data");
 }
 END_TEST
 
@@ -59,7 +62,7 @@ START_TEST(a_cut_inside_header_or_events_is_refused)
 	struct pb b;
 
 	pb_begin(&b, _i, &timed, 1);
-	sample(&b, 1, 1);
+	perf_damage_sample(&b, 1, 1);
 	pb_finish(&b);
 	for (size_t n = 16; n < b.data; n++) {
 		struct err err = { 0 };
@@ -78,7 +81,7 @@ START_TEST(every_whole_record_before_a_cut_is_given)
 
 	pb_begin(&b, _i, &timed, 1);
 	for (uint64_t i = 0; i < 4; i++)
-		sample(&b, 10 + i, i);
+		perf_damage_sample(&b, 10 + i, i);
 	pb_finish(&b);
 	for (size_t n = b.data; n < b.n; n++) {
 		struct ledger *lg = ledger_new();
@@ -87,7 +90,7 @@ START_TEST(every_whole_record_before_a_cut_is_given)
 
 		ck_assert_msg(src != NULL, "%s", err.msg);
 		ck_assert_int_eq(src->ops->scan(src, &err), 0);
-		ck_assert_uint_eq(count(src), (n - b.data) / 32);
+		ck_assert_uint_eq(perf_damage_count(src), (n - b.data) / 32);
 		ck_assert(src->info.truncated);
 		ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 1);
 		source_close(src);
@@ -103,18 +106,18 @@ START_TEST(a_killed_recorder_leaves_a_readable_file)
 	struct pb b;
 
 	pb_begin(&b, _i, &timed, 1);
-	sample(&b, 1, 1);
-	sample(&b, 2, 2);
+	perf_damage_sample(&b, 1, 1);
+	perf_damage_sample(&b, 2, 2);
 	struct source *src = pb_open(&b, lg); /* data.size is still 0 */
 
 	ck_assert(src->info.truncated);
-	ck_assert_uint_eq(count(src), 2);
+	ck_assert_uint_eq(perf_damage_count(src), 2);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE), 1);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	source_close(src);
 	ledger_free(lg);
 	pb_patch(&b, 16, 0, 8);
-	refused(b.d, b.n, "killed");
+	perf_damage_refused(b.d, b.n, "killed");
 	pb_release(&b);
 }
 END_TEST
@@ -126,14 +129,14 @@ START_TEST(a_record_without_a_size_ends_the_walk_and_is_said)
 	struct pb b;
 
 	pb_begin(&b, _i, &timed, 1);
-	sample(&b, 1, 1);
-	sample(&b, 2, 2);
+	perf_damage_sample(&b, 1, 1);
+	perf_damage_sample(&b, 2, 2);
 	pb_patch(&b, b.rec + 6, 4, 2);
-	sample(&b, 3, 3);
+	perf_damage_sample(&b, 3, 3);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, lg);
 
-	ck_assert_uint_eq(count(src), 1);
+	ck_assert_uint_eq(perf_damage_count(src), 1);
 	ck_assert_int_eq(ledger_take(lg, &e), 1);
 	ck_assert_int_eq(e.kind, LEDGER_DAMAGE);
 	ck_assert_uint_eq(e.off, b.data + 32);
@@ -163,11 +166,11 @@ START_TEST(unknown_records_are_skipped_by_size_and_counted)
 	pb_end(&b);
 	for (int i = 0; i < 5; i++)
 		pb_u64(&b, UINT64_MAX); /* payload behind the record */
-	sample(&b, 1, 1);
+	perf_damage_sample(&b, 1, 1);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, lg);
 
-	ck_assert_uint_eq(count(src), 1);
+	ck_assert_uint_eq(perf_damage_count(src), 1);
 	ck_assert_uint_eq(ledger_sum(lg, LEDGER_SKIPPED), 3);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE), 1);
@@ -187,7 +190,7 @@ START_TEST(old_attributes_without_a_size_are_read)
 	ev.attr_size = 0;	     /* PERF_ATTR_SIZE_VER0: 64 */
 	ev.branch_type = UINT64_MAX; /* behind the 64: must be ignored */
 	pb_begin(&b, _i, &ev, 1);
-	sample(&b, 5, 6);
+	perf_damage_sample(&b, 5, 6);
 	pb_finish(&b);
 	pb_patch(&b, 8, 72, 8); /* the header before feature bits */
 	struct source *src = pb_open(&b, NULL);
@@ -209,7 +212,7 @@ static size_t squeeze(size_t n, size_t step, unsigned char *out, size_t *end,
 	size_t pieces = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sample(&plain, 100 + i, i);
+		perf_damage_sample(&plain, 100 + i, i);
 	ZSTD_outBuffer o = { out, max, 0 };
 	for (size_t at = 0; at < plain.n; at += step) {
 		size_t len = plain.n - at < step ? plain.n - at : step;
@@ -292,7 +295,7 @@ START_TEST(chunks_live_as_long_as_their_refs)
 		ck_assert_uint_eq(rec.sample.ip, i);
 		src->ops->release(src, &ref[i]);
 	}
-	ck_assert_uint_eq(count(src), 0);
+	ck_assert_uint_eq(perf_damage_count(src), 0);
 	/* what is left is the chunk that is walked at the moment */
 	ck_assert_uint_le(perf_of(src)->chunk_bytes, 1 << 19);
 	source_close(src);
@@ -314,12 +317,12 @@ START_TEST(damaged_compression_keeps_what_came_before)
 
 	compressed(&b, (const unsigned char *)"garbage!", 8, _i);
 	compressed(&b, out + end[0], end[1] - end[0], _i);
-	sample(&b, 999, 1);
+	perf_damage_sample(&b, 999, 1);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, lg);
 
 	/* the plain sample behind them is given, too */
-	ck_assert_uint_eq(count(src), 11);
+	ck_assert_uint_eq(perf_damage_count(src), 11);
 	ck_assert_uint_ge(ledger_count(lg, LEDGER_DAMAGE), 2);
 	struct ledger_entry e;
 

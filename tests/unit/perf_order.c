@@ -9,7 +9,7 @@ static const struct pb_event timed = {
 	.flags = PA_SAMPLE_ID_ALL,
 };
 
-static void sample(struct pb *b, uint64_t time, uint64_t ip)
+static void perf_order_sample(struct pb *b, uint64_t time, uint64_t ip)
 {
 	pb_rec(b, PR_SAMPLE, 2);
 	pb_u64(b, ip);
@@ -18,7 +18,7 @@ static void sample(struct pb *b, uint64_t time, uint64_t ip)
 	pb_end(b);
 }
 
-static void comm(struct pb *b, uint64_t time, const char *name)
+static void perf_order_comm(struct pb *b, uint64_t time, const char *name)
 {
 	pb_rec(b, PR_COMM, 0);
 	pb_u64(b, 0);
@@ -28,7 +28,7 @@ static void comm(struct pb *b, uint64_t time, const char *name)
 	pb_end(b);
 }
 
-static void pad(struct pb *b, size_t bytes)
+static void perf_order_pad(struct pb *b, size_t bytes)
 {
 	static const char zeros[4096];
 
@@ -39,7 +39,7 @@ static void pad(struct pb *b, size_t bytes)
 	}
 }
 
-static void round_end(struct pb *b)
+static void perf_order_round_end(struct pb *b)
 {
 	pb_rec(b, PR_FINISHED_ROUND, 0);
 	pb_end(b);
@@ -57,7 +57,7 @@ START_TEST(nothing_comes_below_the_floor)
 	pb_begin(&b, _i, &timed, 1);
 	for (uint64_t i = 0; i < 20000; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		sample(&b, 1000 + i * 10 + (seed >> 51), i);
+		perf_order_sample(&b, 1000 + i * 10 + (seed >> 51), i);
 	}
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
@@ -90,13 +90,13 @@ START_TEST(a_record_that_breaks_its_round_is_said_and_still_in_order)
 	int n = 0;
 
 	pb_begin(&b, false, &timed, 1);
-	sample(&b, 100, 1);
-	sample(&b, 200, 2);
-	round_end(&b);
-	sample(&b, 300, 3);
-	round_end(&b); /* closes 200 */
-	sample(&b, 150, 4);
-	sample(&b, 250, 5);
+	perf_order_sample(&b, 100, 1);
+	perf_order_sample(&b, 200, 2);
+	perf_order_round_end(&b);
+	perf_order_sample(&b, 300, 3);
+	perf_order_round_end(&b); /* closes 200 */
+	perf_order_sample(&b, 150, 4);
+	perf_order_sample(&b, 250, 5);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, lg);
 
@@ -125,11 +125,11 @@ START_TEST(state_without_a_time_comes_first_wherever_it_stands)
 	struct pb b;
 
 	pb_begin(&b, _i, &timed, 1);
-	sample(&b, 100, 1);
-	pad(&b, 200000);
-	comm(&b, 50, "timed");
-	comm(&b, 0, "first");
-	comm(&b, UINT64_MAX, "second");
+	perf_order_sample(&b, 100, 1);
+	perf_order_pad(&b, 200000);
+	perf_order_comm(&b, 50, "timed");
+	perf_order_comm(&b, 0, "first");
+	perf_order_comm(&b, UINT64_MAX, "second");
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
 
@@ -159,8 +159,8 @@ START_TEST(off_cpu_samples_are_untimed_and_last)
 	struct pb b;
 
 	pb_begin(&b, false, &timed, 1);
-	sample(&b, 0xffffffff00000007, 9);
-	sample(&b, 100, 1);
+	perf_order_sample(&b, 0xffffffff00000007, 9);
+	perf_order_sample(&b, 100, 1);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
 
@@ -217,7 +217,7 @@ START_TEST(an_overwritten_ring_is_read_backwards_at_equal_times)
 	ev.flags |= PA_WRITE_BACKWARD;
 	pb_begin(&b, _i, &ev, 1);
 	for (uint64_t i = 0; i < 10; i++)
-		sample(&b, 100, i);
+		perf_order_sample(&b, 100, i);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
 
@@ -232,8 +232,9 @@ START_TEST(an_overwritten_ring_is_read_backwards_at_equal_times)
 END_TEST
 
 /* A writer that fills a pipe while the reader takes from it. */
-static struct source *open_pipe(struct pb *b, const struct source_opts *o,
-				struct ledger *lg, pid_t *child)
+static struct source *perf_order_open_pipe(struct pb *b,
+					   const struct source_opts *o,
+					   struct ledger *lg, pid_t *child)
 {
 	struct err err = { 0 };
 	int fd[2];
@@ -285,11 +286,11 @@ START_TEST(a_pipe_holds_back_two_rounds)
 
 	begin_pipe(&b, false);
 	for (uint64_t r = 1; r <= 6; r++) {
-		sample(&b, r * 100, r);
-		round_end(&b);
+		perf_order_sample(&b, r * 100, r);
+		perf_order_round_end(&b);
 	}
-	sample(&b, 700, 7);
-	struct source *src = open_pipe(&b, &o, NULL, &child);
+	perf_order_sample(&b, 700, 7);
+	struct source *src = perf_order_open_pipe(&b, &o, NULL, &child);
 
 	ck_assert(src->info.pipe && !src->info.exact);
 	for (uint64_t r = 1; r <= 6; r++)
@@ -321,8 +322,8 @@ START_TEST(a_pipe_without_rounds_stays_under_its_limit_and_says_so)
 
 	begin_pipe(&b, _i);
 	for (uint64_t i = 0; i < 250000; i++)
-		sample(&b, 1000 + i, i);
-	struct source *src = open_pipe(&b, &o, lg, &child);
+		perf_order_sample(&b, 1000 + i, i);
+	struct source *src = perf_order_open_pipe(&b, &o, lg, &child);
 
 	order_add(ord, src);
 	for (; order_next(ord, &rec, &err) > 0; n++) {
@@ -349,7 +350,7 @@ START_TEST(a_file_read_as_a_pipe_gives_the_same_records)
 
 	pb_begin(&b, _i, &timed, 1);
 	for (uint64_t i = 0; i < 100; i++)
-		sample(&b, 1000 + i, i);
+		perf_order_sample(&b, 1000 + i, i);
 	pb_finish(&b);
 	struct source *src = pb_open_cut(&b, b.n, &o, NULL, &err);
 

@@ -20,7 +20,8 @@ static const struct pb_event two[] = {
 };
 
 /* Both have the same trailer: tid, time, cpu, identifier. */
-static void trailer(struct pb *b, int32_t tid, uint64_t time, uint64_t id)
+static void perf_record_trailer(struct pb *b, int32_t tid, uint64_t time,
+				uint64_t id)
 {
 	pb_u32(b, 7);
 	pb_u32(b, (uint32_t)tid);
@@ -51,7 +52,7 @@ static void map2(struct pb *b, uint16_t misc, uint64_t time)
 	pb_u32(b, 5);
 	pb_u32(b, 2);
 	pb_str(b, "/bin/true");
-	trailer(b, 8, time, 200);
+	perf_record_trailer(b, 8, time, 200);
 }
 
 START_TEST(maps_keep_device_or_build_id)
@@ -98,7 +99,7 @@ START_TEST(a_deferred_chain_has_the_trailer_of_its_own_event)
 	pb_u64(&b, 0x10);
 	pb_u64(&b, 0x11);
 	pb_u64(&b, 0x12);
-	trailer(&b, 42, 777, 201);
+	perf_record_trailer(&b, 42, 777, 201);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
 
@@ -118,7 +119,7 @@ START_TEST(a_deferred_chain_has_the_trailer_of_its_own_event)
 }
 END_TEST
 
-static void task(struct pb *b, uint32_t type, uint64_t time)
+static void perf_record_task(struct pb *b, uint32_t type, uint64_t time)
 {
 	pb_rec(b, type, 0);
 	pb_u32(b, 20);
@@ -126,7 +127,7 @@ static void task(struct pb *b, uint32_t type, uint64_t time)
 	pb_u32(b, 21);
 	pb_u32(b, 11);
 	pb_u64(b, time + 3);
-	trailer(b, 21, time, 200);
+	perf_record_trailer(b, 21, time, 200);
 }
 
 START_TEST(task_records_sort_by_the_trailer_not_by_their_body)
@@ -136,13 +137,13 @@ START_TEST(task_records_sort_by_the_trailer_not_by_their_body)
 	struct pb b;
 
 	pb_begin(&b, _i, two, 2);
-	task(&b, PR_FORK, 50);
-	task(&b, PR_EXIT, 60);
+	perf_record_task(&b, PR_FORK, 50);
+	perf_record_task(&b, PR_EXIT, 60);
 	pb_rec(&b, PR_COMM, 1 << 13);
 	pb_u32(&b, 20);
 	pb_u32(&b, 21);
 	pb_str(&b, "name");
-	trailer(&b, 21, 55, 200);
+	perf_record_trailer(&b, 21, 55, 200);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
 
@@ -166,7 +167,7 @@ START_TEST(task_records_sort_by_the_trailer_not_by_their_body)
 }
 END_TEST
 
-static void id_index(struct pb *b)
+static void perf_record_id_index(struct pb *b)
 {
 	static const uint64_t ids[] = { 100, 101, 200, 201 };
 
@@ -188,11 +189,11 @@ START_TEST(lost_records_and_the_sum_at_the_end_stay_apart)
 	struct pb b;
 
 	pb_begin(&b, _i, two, 2);
-	id_index(&b);
+	perf_record_id_index(&b);
 	pb_rec(&b, PR_LOST, 0);
 	pb_u64(&b, 100);
 	pb_u64(&b, 33);
-	trailer(&b, 8, 900, 100);
+	perf_record_trailer(&b, 8, 900, 100);
 	pb_rec(&b, PR_LOST_SAMPLES, 0);
 	pb_u64(&b, 44);
 	for (int i = 0; i < 3; i++)
@@ -242,16 +243,16 @@ START_TEST(kernel_symbols_switches_and_marks_are_decoded)
 	pb_u16(&b, 1);
 	pb_u16(&b, 1);
 	pb_str(&b, "bpf_prog_1");
-	trailer(&b, 8, 10, 200);
+	perf_record_trailer(&b, 8, 10, 200);
 	pb_rec(&b, PR_SWITCH_CPU_WIDE, 1 << 13 | 1 << 14);
 	pb_u32(&b, 90);
 	pb_u32(&b, 91);
-	trailer(&b, 8, 20, 200);
+	perf_record_trailer(&b, 8, 20, 200);
 	pb_rec(&b, PR_THROTTLE, 0);
 	pb_u64(&b, 1);
 	pb_u64(&b, 100);
 	pb_u64(&b, 3);
-	trailer(&b, 8, 30, 200);
+	perf_record_trailer(&b, 8, 30, 200);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
 
@@ -361,7 +362,7 @@ START_TEST(a_stopped_event_is_named_by_its_id)
 		pb_u64(&b, 5);
 		pb_u64(&b, ids[i]);
 		pb_u64(&b, 77);
-		trailer(&b, 4, 10 + (uint64_t)i, 100);
+		perf_record_trailer(&b, 4, 10 + (uint64_t)i, 100);
 		pb_end(&b);
 	}
 	pb_finish(&b);
@@ -382,7 +383,7 @@ START_TEST(all_cpus_and_no_thread_is_system_wide)
 	struct pb b;
 
 	pb_begin(&b, false, two, 2);
-	id_index(&b);
+	perf_record_id_index(&b);
 	pb_rec(&b, PR_THREAD_MAP, 0);
 	pb_u64(&b, 1);
 	pb_u64(&b, _i ? 4321 : UINT64_MAX);

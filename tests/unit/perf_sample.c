@@ -109,7 +109,7 @@ static void fill_all(struct pb *b)
 	fill_rest(b);
 }
 
-static void look_all(const struct record *rec)
+static void perf_sample_look_all(const struct record *rec)
 {
 	const struct rec_sample *s = &rec->sample;
 
@@ -170,7 +170,7 @@ START_TEST(every_field_is_at_its_place_in_both_byte_orders)
 		.n_ids = 1,
 	};
 
-	one_sample(&ev, _i, 1, fill_all, look_all);
+	one_sample(&ev, _i, 1, fill_all, perf_sample_look_all);
 }
 END_TEST
 
@@ -179,16 +179,16 @@ static const struct pb_event chains = { .attr_size = PB_ATTR,
 					.sample_type = CHAIN,
 					.flags = PA_SAMPLE_ID_ALL | PA_DEFER };
 
-static void head(struct pb *b, uint64_t ip)
+static void perf_sample_head(struct pb *b, uint64_t ip)
 {
 	pb_u64(b, ip);
 	pb_u64(b, 0);
 	pb_u64(b, 5000);
 }
 
-static void chain(struct pb *b, const uint64_t *v, size_t n)
+static void perf_sample_chain(struct pb *b, const uint64_t *v, size_t n)
 {
-	head(b, v[0] > (uint64_t)-4096 ? v[1] : v[0]);
+	perf_sample_head(b, v[0] > (uint64_t)-4096 ? v[1] : v[0]);
 	pb_u64(b, n);
 	for (size_t i = 0; i < n; i++)
 		pb_u64(b, v[i]);
@@ -196,7 +196,9 @@ static void chain(struct pb *b, const uint64_t *v, size_t n)
 
 static void fill_cookie(struct pb *b)
 {
-	chain(b, (uint64_t[]){ KERNEL, 0x10, 0x11, DEFERRED, 0x300000002 }, 5);
+	perf_sample_chain(
+		b, (uint64_t[]){ KERNEL, 0x10, 0x11, DEFERRED, 0x300000002 },
+		5);
 }
 
 static void look_cookie(const struct record *rec)
@@ -218,7 +220,7 @@ END_TEST
 
 static void fill_mark(struct pb *b)
 {
-	chain(b, (uint64_t[]){ KERNEL, 0x10, DEFERRED }, 3);
+	perf_sample_chain(b, (uint64_t[]){ KERNEL, 0x10, DEFERRED }, 3);
 }
 
 static void look_mark(const struct record *rec)
@@ -236,7 +238,7 @@ END_TEST
 
 static void fill_bare(struct pb *b)
 {
-	chain(b, (uint64_t[]){ 0x10, 0x11 }, 2);
+	perf_sample_chain(b, (uint64_t[]){ 0x10, 0x11 }, 2);
 }
 
 static void look_bare_user(const struct record *rec)
@@ -262,10 +264,10 @@ END_TEST
 
 static void fill_parts(struct pb *b)
 {
-	chain(b,
-	      (uint64_t[]){ KERNEL, 1, 2, USER, 7, 8, GUEST_KERNEL, 3, USER,
-			    9 },
-	      10);
+	perf_sample_chain(b,
+			  (uint64_t[]){ KERNEL, 1, 2, USER, 7, 8, GUEST_KERNEL,
+					3, USER, 9 },
+			  10);
 }
 
 static void look_parts(const struct record *rec)
@@ -289,7 +291,7 @@ END_TEST
 
 static void fill_lone(struct pb *b)
 {
-	head(b, 0x99);
+	perf_sample_head(b, 0x99);
 }
 
 static void look_lone(const struct record *rec)
@@ -313,7 +315,7 @@ END_TEST
 
 static void fill_lbr(struct pb *b)
 {
-	chain(b, (uint64_t[]){ KERNEL, 0x10, USER, 0x20, 0x21 }, 5);
+	perf_sample_chain(b, (uint64_t[]){ KERNEL, 0x10, USER, 0x20, 0x21 }, 5);
 	pb_u64(b, 2);
 	for (uint64_t i = 0; i < 2; i++) {
 		pb_u64(b, 0x100 + i);
@@ -344,7 +346,7 @@ END_TEST
 
 static void fill_no_dump(struct pb *b)
 {
-	head(b, 0x99);
+	perf_sample_head(b, 0x99);
 	pb_u64(b, 0); /* registers: none */
 	pb_u64(b, 0); /* stack: none, and no size behind it */
 	pb_u64(b, 17);
@@ -377,7 +379,7 @@ START_TEST(a_count_beyond_the_record_is_refused_and_not_read)
 
 	pb_begin(&b, false, &chains, 1);
 	pb_rec(&b, PR_SAMPLE, 1);
-	head(&b, 1);
+	perf_sample_head(&b, 1);
 	pb_u64(&b, _i ? UINT64_MAX : 3);
 	pb_u64(&b, KERNEL);
 	pb_end(&b);

@@ -19,7 +19,8 @@ static const char format[] =
 	"print fmt: \"comm=%s mode=%x path=%s\", REC->comm, REC->mode, "
 	"__get_str(path)\n";
 
-static void tracing_data(struct pb *b, const char *system, const char *text)
+static void perf_trace_tracing_data(struct pb *b, const char *system,
+				    const char *text)
 {
 	pb_raw(b, "\x17\x08\x44tracing0.6", 14); /* with the 0 of the text */
 	pb_num(b, b->big, 1);
@@ -53,7 +54,7 @@ static void payload(struct pb *b, uint32_t where)
 	pb_raw(b, "/tmp/x\0\0", 8);
 }
 
-static void begin(struct pb *b, bool big)
+static void perf_trace_begin(struct pb *b, bool big)
 {
 	struct pb_event ev = {
 		.attr_size = PB_ATTR,
@@ -69,7 +70,8 @@ static void begin(struct pb *b, bool big)
 }
 
 /* Ends the sample and the records; then the format of its event. */
-static struct source *finish(struct pb *b, const char *system, const char *text)
+static struct source *perf_trace_finish(struct pb *b, const char *system,
+					const char *text)
 {
 	bool big = b->big;
 	size_t at;
@@ -88,7 +90,7 @@ static struct source *finish(struct pb *b, const char *system, const char *text)
 	}
 	size_t start = b->n;
 
-	tracing_data(b, system, text);
+	perf_trace_tracing_data(b, system, text);
 	pb_patch(b, at, start, 8);
 	pb_patch(b, at + 8, b->n - start, 8);
 	return pb_open(b, NULL);
@@ -96,14 +98,14 @@ static struct source *finish(struct pb *b, const char *system, const char *text)
 
 static struct source *traced(struct pb *b, bool big, uint32_t where)
 {
-	begin(b, big);
+	perf_trace_begin(b, big);
 	pb_u32(b, 40);
 	payload(b, where);
 	pb_raw(b, "\0\0\0\0", 4);
-	return finish(b, "mine", format);
+	return perf_trace_finish(b, "mine", format);
 }
 
-static uint32_t field_at(const struct source *src, const char *name)
+static uint32_t perf_trace_field_at(const struct source *src, const char *name)
 {
 	for (uint32_t i = 0; i < src->events[0].n_fields; i++)
 		if (!strcmp(src->events[0].fields[i].name, name))
@@ -126,17 +128,21 @@ START_TEST(fields_have_their_values_in_both_byte_orders)
 	ck_assert_uint_eq(src->events[0].n_fields, 7);
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(src->ops->fields(src, &rec.sample, f, NULL), 0);
-	ck_assert_int_eq(f[field_at(src, "common_pid")].num, 77);
-	ck_assert_str_eq(f[field_at(src, "comm")].text, "task");
-	ck_assert_int_eq(f[field_at(src, "prio")].num, -5);
-	ck_assert_int_eq(f[field_at(src, "mode")].num, 0x8001);
-	ck_assert_str_eq(f[field_at(src, "path")].text, "/tmp/x");
-	ck_assert_uint_eq(f[field_at(src, "mac")].len, 6);
-	ck_assert(!memcmp(f[field_at(src, "mac")].blob, "\1\2\3\4\5\6", 6));
+	ck_assert_int_eq(f[perf_trace_field_at(src, "common_pid")].num, 77);
+	ck_assert_str_eq(f[perf_trace_field_at(src, "comm")].text, "task");
+	ck_assert_int_eq(f[perf_trace_field_at(src, "prio")].num, -5);
+	ck_assert_int_eq(f[perf_trace_field_at(src, "mode")].num, 0x8001);
+	ck_assert_str_eq(f[perf_trace_field_at(src, "path")].text, "/tmp/x");
+	ck_assert_uint_eq(f[perf_trace_field_at(src, "mac")].len, 6);
+	ck_assert(!memcmp(f[perf_trace_field_at(src, "mac")].blob,
+			  "\1\2\3\4\5\6", 6));
 	/* its offset is beyond the payload */
-	ck_assert(!f[field_at(src, "far")].present);
-	ck_assert(src->events[0].fields[field_at(src, "path")].is_text);
-	ck_assert(src->events[0].fields[field_at(src, "mac")].is_blob);
+	ck_assert(!f[perf_trace_field_at(src, "far")].present);
+	ck_assert(src->events[0]
+			  .fields[perf_trace_field_at(src, "path")]
+			  .is_text);
+	ck_assert(
+		src->events[0].fields[perf_trace_field_at(src, "mac")].is_blob);
 	source_close(src);
 	pb_release(&b);
 }
@@ -172,8 +178,8 @@ START_TEST(a_dynamic_field_that_leads_outside_is_absent)
 
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(src->ops->fields(src, &rec.sample, f, NULL), 0);
-	ck_assert(!f[field_at(src, "path")].present);
-	ck_assert_str_eq(f[field_at(src, "comm")].text, "task");
+	ck_assert(!f[perf_trace_field_at(src, "path")].present);
+	ck_assert_str_eq(f[perf_trace_field_at(src, "comm")].text, "task");
 	src->ops->print(src, &rec.sample, text, sizeof(text));
 	source_close(src);
 	pb_release(&b);
@@ -191,9 +197,10 @@ static const char switch_format[] =
 	"\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n"
 	"\tfield:pid_t next_pid;\toffset:12;\tsize:4;\tsigned:1;\n";
 
-static struct sched sched_of(struct pb *b, const char *system, const char *text)
+static struct sched perf_trace_sched_of(struct pb *b, const char *system,
+					const char *text)
 {
-	struct source *src = finish(b, system, text);
+	struct source *src = perf_trace_finish(b, system, text);
 	struct record rec;
 	struct ref ref;
 
@@ -210,14 +217,14 @@ START_TEST(a_switch_says_who_leaves_and_who_comes)
 	static const uint64_t state[] = { 0, 0x100, 2, 0x80 };
 	struct pb b;
 
-	begin(&b, _i & 1);
+	perf_trace_begin(&b, _i & 1);
 	pb_u32(&b, 28);
 	pb_u64(&b, 0);
 	pb_u32(&b, 77);
 	pb_u32(&b, 0);
 	pb_u64(&b, state[_i / 2]);
 	pb_u32(&b, 0);
-	struct sched s = sched_of(&b, "sched", switch_format);
+	struct sched s = perf_trace_sched_of(&b, "sched", switch_format);
 
 	ck_assert_int_eq(s.kind, SCHED_SWITCH);
 	ck_assert_int_eq(s.tid, 77);
@@ -237,11 +244,11 @@ START_TEST(a_wakeup_says_who_is_woken)
 
 	snprintf(text, sizeof(text), "%s%s\n%s", head, _i & 2 ? "_new" : "",
 		 fields);
-	begin(&b, _i & 1);
+	perf_trace_begin(&b, _i & 1);
 	pb_u32(&b, 12);
 	pb_u64(&b, 0);
 	pb_u32(&b, 78);
-	struct sched s = sched_of(&b, "sched", text);
+	struct sched s = perf_trace_sched_of(&b, "sched", text);
 
 	ck_assert_int_eq(s.kind, _i & 2 ? SCHED_NEW : SCHED_WAKEUP);
 	ck_assert_int_eq(s.tid, 78);
@@ -258,13 +265,13 @@ START_TEST(a_wakeup_of_old_kernels_may_have_failed)
 		"\tfield:int success;\toffset:12;\tsize:4;\tsigned:1;\n";
 	struct pb b;
 
-	begin(&b, false);
+	perf_trace_begin(&b, false);
 	pb_u32(&b, 20);
 	pb_u64(&b, 0);
 	pb_u32(&b, 78);
 	pb_u32(&b, (uint32_t)_i);
 	pb_u32(&b, 0);
-	struct source *src = finish(&b, "sched", text);
+	struct source *src = perf_trace_finish(&b, "sched", text);
 	struct record rec;
 	struct ref ref;
 
@@ -287,14 +294,14 @@ START_TEST(what_only_looks_like_a_switch_says_nothing)
 		"\tfield:pid_t next_pid;\toffset:12;\tsize:4;\tsigned:1;\n";
 	struct pb b;
 
-	begin(&b, false);
+	perf_trace_begin(&b, false);
 	pb_u32(&b, _i == 3 ? 12 : 28);
 	for (int i = 0; i < (_i == 3 ? 3 : 7); i++)
 		pb_u32(&b, 1);
-	struct source *src = finish(&b, _i ? "sched" : "mine",
-				    _i == 1   ? bare
-				    : _i == 2 ? far
-					      : switch_format);
+	struct source *src = perf_trace_finish(&b, _i ? "sched" : "mine",
+					       _i == 1	 ? bare
+					       : _i == 2 ? far
+							 : switch_format);
 	struct record rec;
 	struct ref ref;
 

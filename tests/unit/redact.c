@@ -19,7 +19,7 @@ static bool is_listed(const char *table, const char *column)
 	return false;
 }
 
-static struct store *empty(struct frames *fr, struct ledger *lg)
+static struct store *redact_empty(struct frames *fr, struct ledger *lg)
 {
 	const struct store_opts o = { .no_thread = true };
 	struct err err = { 0 };
@@ -34,7 +34,7 @@ START_TEST(every_column_with_words_has_a_rule)
 {
 	struct frames *fr = frames_new();
 	struct ledger *lg = ledger_new();
-	struct store *db = empty(fr, lg);
+	struct store *db = redact_empty(fr, lg);
 	struct err err = { 0 };
 	struct rows *r =
 		rows_open(db,
@@ -62,7 +62,7 @@ START_TEST(every_rule_is_of_a_column)
 {
 	struct frames *fr = frames_new();
 	struct ledger *lg = ledger_new();
-	struct store *db = empty(fr, lg);
+	struct store *db = redact_empty(fr, lg);
 
 	for (const struct redact_column *c = redact_columns; c->table; c++) {
 		struct err err = { 0 };

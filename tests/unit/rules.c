@@ -2,293 +2,309 @@
  * thing that looks most like it. */
 #include "tests/unit/rules.h"
 
-/* ---- tid_reused */
+/* A thread that begins, is seen, and ends, if at all, as a row says. */
+#define TWO_LIVES "10 fork 5 1; 20 sample 5; "
+/* Process 5 has the thread 6, which calls exec after 5 has ended: 6 goes on as
+ * 5, and its number is free without an EXIT. */
+#define TAKEOVER                                                               \
+	"10 fork 5 1; 20 fork 6 5 pid=5; 30 sample 6 pid=5; 40 exit 5; "
+/* A process whose start was recorded, with one mapping. */
+#define RUNS "10 fork 5 1; 20 exec 5; 30 map 5 code; 40 hit 5 code+8; "
+/* One CPU; thread 1 was there before, 100 is forked. */
+#define FORKS "cpus=1; - name 1; 10 sample 1; 20 fork 100 1; "
+#define ENDED "10 fork 5 1; 15 map 5 code; 20 hit 5 code; 50 exit 5; "
 
-static struct fake *two_lives(bool told)
+static const struct rules_row rules_rows[] = {
+	/* ---- tid_reused */
+	{
+		"a_second_fork_without_exit_between_is_a_reused_tid",
+		TWO_LIVES "100 fork 5 1",
+		.rule = "tid_reused",
+		.since = 20,
+		.time = 100,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"a_loss_between_explains_the_reused_tid",
+		TWO_LIVES "60 lost 3; 100 fork 5 1",
+		.rule = "tid_reused",
+		.loss = LOSS_SOME,
+	},
+	{
+		"a_loss_before_or_after_explains_no_reused_tid",
+		"5 sample 9; 8 lost 0; 10 fork 5 1; 100 fork 5 1; 200 lost 0",
+		.rule = "tid_reused",
+		.loss = LOSS_NONE,
+	},
+	{
+		"a_tid_that_is_used_again_after_its_exit_is_no_finding",
+		TWO_LIVES "60 exit 5; 100 fork 5 1",
+		.rule = NULL,
+	},
+	{
+		"a_fork_that_the_recorder_tells_of_too_is_no_finding",
+		"- name 5; 10 fork 5 1; 20 sample 5",
+		.rule = NULL,
+	},
+	{
+		"a_thread_in_another_process_is_a_reused_tid",
+		"10 sample 6 pid=5; 20 sample 6 pid=7",
+		.rule = "tid_reused",
+		.since = 10,
+	},
+	{
+		"where_some_cpus_are_recorded_a_missing_exit_is_no_finding",
+		"some_cpus; " TWO_LIVES "100 fork 5 1",
+		.rule = NULL,
+	},
+	{
+		"where_recording_paused_a_missing_exit_is_no_finding",
+		"paused; " TWO_LIVES "100 fork 5 1",
+		.rule = NULL,
+	},
+	{
+		"where_recording_paused_a_loss_makes_a_reused_tid",
+		"paused; " TWO_LIVES "60 lost 3; 100 fork 5 1",
+		.rule = "tid_reused",
+	},
+	{
+		"a_thread_that_becomes_the_first_by_exec_is_no_finding",
+		TAKEOVER "40 sample 9; 50 exec 5; 60 map 5 code; 70 hit 5 code;"
+			 "6s fork 6 1; 6s+1 sample 6; 7s exit 5",
+		.rule = NULL,
+	},
+	{
+		"a_thread_that_becomes_the_first_long_after_its_exit_is_none",
+		TAKEOVER
+		"4999999990 sample 9; 5s exec 5; 5s+10 map 5 code;"
+		"5s+20 hit 5 code; 6s fork 6 1; 6s+1 sample 6; 7s exit 5",
+		.rule = NULL,
+	},
+	{
+		"an_exit_that_comes_late_takes_the_finding_back",
+		"trusting; " TWO_LIVES "100 fork 5 1; 60 exit 5",
+		.rule = NULL,
+	},
+	/* ---- map_lost */
+	/* Of the two losses, the one on the CPU of the hit. */
+	{
+		"code_that_nothing_maps_after_a_loss_is_a_lost_mapping",
+		RUNS
+		"50 lost 2; 60 lost 0; 70 hit 5 nowhere; 80 hit 5 nowhere+0x5000",
+		.rule = "map_lost",
+		.since = 20,
+		.time = 70,
+		.n = 2,
+		.loss_id = 2,
+		.event = 2,
+	},
+	{
+		"code_that_nothing_maps_without_a_loss_is_no_finding",
+		RUNS "70 hit 5 nowhere; 90 lost 0",
+		.rule = NULL,
+	},
+	{
+		"a_loss_before_exec_lost_no_mapping_of_the_new_program",
+		"5 lost 0; 10 fork 5 1; 20 exec 5; 30 map 5 code; 70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"a_process_that_runs_unmapped_code_anyway_is_no_finding",
+		RUNS "45 hit 5 0x600000; 46 map 5 0x680000; 60 lost 0;"
+		     "70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"vsyscall_and_the_first_page_are_no_lost_mappings",
+		RUNS "60 lost 0; 70 hit 5 0xffffffffff600400; 80 hit 5 0x10",
+		.rule = NULL,
+	},
+	{
+		"a_process_without_any_mapping_is_no_lost_mapping",
+		"10 sample 1; 20 lost 0; 70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"a_caller_that_nothing_maps_is_no_lost_mapping",
+		RUNS "60 lost 0; 70 hit 5 code+8 ip1=nowhere n=2",
+		.rule = NULL,
+	},
+	{
+		"the_end_of_a_hole_that_was_split_is_the_same_lost_mapping",
+		RUNS "60 lost 0; 70 hit 5 nowhere; 80 map 5 code+0x10000;"
+		     "90 hit 5 nowhere+0x100",
+		.rule = "map_lost",
+		.n = 2,
+	},
+	{
+		"a_user_hit_whose_chain_comes_later_shows_a_lost_mapping",
+		RUNS "60 lost 0; 70 sample 5/7 user ip=nowhere",
+		.rule = "map_lost",
+		.time = 70,
+	},
+	{
+		"the_first_address_of_a_chain_shows_a_lost_mapping",
+		RUNS
+		"60 lost 0; 65 sample 5/7; 70 chain 5/7 ip=nowhere ip1=nowhere",
+		.rule = "map_lost",
+	},
+	{
+		"a_later_address_of_a_chain_shows_no_lost_mapping",
+		RUNS
+		"60 lost 0; 65 sample 5/7; 70 chain 5/7 ip=code+8 ip1=nowhere",
+		.rule = NULL,
+	},
+	/* ---- fork_lost */
+	{
+		"a_younger_thread_after_a_loss_has_lost_its_fork",
+		FORKS "25 fork 101 1; 40 lost 0; 45 fork 103 1; 50 sample 102;"
+		      "60 sample 102",
+		.rule = "fork_lost",
+		.since = 25,
+		.time = 50,
+		.loss = LOSS_SOME,
+	},
+	/* Nor is thread 104: its parent may not be recorded at all. */
+	{
+		"a_thread_from_nowhere_without_a_loss_is_no_finding",
+		FORKS "50 sample 102; 60 lost 0; 70 sample 104",
+		.rule = NULL,
+	},
+	{
+		"threads_that_were_told_of_are_no_finding",
+		FORKS "- name 300; 40 lost 0; 45 fork 102 1; 50 sample 102;"
+		      "60 sample 300",
+		.rule = NULL,
+	},
+	{
+		"an_older_thread_may_have_been_missed_at_the_start",
+		FORKS "40 lost 0; 50 sample 99",
+		.rule = NULL,
+	},
+	{
+		"before_all_cpus_are_recorded_a_fork_may_be_missing",
+		FORKS "cpus=2; 40 lost 0; 50 sample 102",
+		.rule = NULL,
+	},
+	{
+		"where_some_tasks_are_recorded_a_fork_may_be_missing",
+		FORKS "per_task; 40 lost 0; 50 sample 102",
+		.rule = NULL,
+	},
+	/* ---- after_exit */
+	{
+		"a_hit_after_the_exit_is_a_finding",
+		ENDED "60 hit 5 code; 70 hit 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_NONE,
+	},
+	{
+		"a_hit_after_the_exit_may_follow_a_loss",
+		ENDED "55 lost 0; 60 hit 5 code; 70 hit 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_SOME,
+	},
+	{
+		"a_mapping_after_the_exit_is_a_finding",
+		ENDED "60 map 5 code; 70 map 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_NONE,
+	},
+	{
+		"a_mapping_after_the_exit_may_follow_a_loss",
+		ENDED "55 lost 0; 60 map 5 code; 70 map 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_SOME,
+	},
+	{
+		"a_new_name_after_the_exit_is_a_finding",
+		ENDED "60 name 5; 70 name 5",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_NONE,
+	},
+	{
+		"a_new_name_after_the_exit_may_follow_a_loss",
+		ENDED "55 lost 0; 60 name 5; 70 name 5",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_SOME,
+	},
+	{
+		"a_fork_after_the_exit_is_a_finding",
+		ENDED "60 fork 60 5; 70 fork 70 5",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_NONE,
+	},
+	{
+		"a_fork_after_the_exit_may_follow_a_loss",
+		ENDED "55 lost 0; 60 fork 60 5; 70 fork 70 5",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.loss = LOSS_SOME,
+	},
+	{
+		"the_way_out_after_the_exit_record_is_no_finding",
+		ENDED
+		"52 sample 5 kernel; 54 chain 5/7; 56 out 5 0; 60 fork 5 1;"
+		"70 hit 5 code",
+		.rule = NULL,
+	},
+	{
+		"a_name_for_the_first_thread_from_the_others_is_no_finding",
+		"10 fork 5 1; 20 fork 6 5 pid=5; 40 exit 5; 50 name 5;"
+		"60 hit 6 code pid=5",
+		.rule = NULL,
+	},
+	{
+		"a_record_that_comes_late_is_of_the_life_that_was",
+		"trusting; " ENDED "45 hit 5 code",
+		.rule = NULL,
+	},
+	{
+		"an_exit_is_remembered_for_longer_than_the_life",
+		ENDED "10s sample 1; 12s hit 5 code",
+		.rule = "after_exit",
+		.since = 50,
+	},
+	{
+		"an_exit_is_forgotten_with_the_next_life",
+		ENDED "10s sample 1; 11s fork 5 1; 12s hit 5 code",
+		.rule = NULL,
+	},
+	/* ---- all of them */
+	{
+		"captures_without_times_have_no_findings",
+		"no_times; - fork 5 1; - hit 5 code; - fork 5 1; - exit 5; - hit 5 code",
+		.rule = NULL,
+	},
+};
+
+START_TEST(rules_row_holds)
 {
 	struct fake *f = fake_new();
 
-	fake_fork(f, 10, 5, 1);
-	fake_sample(f, 20, 5, 0);
-	if (told)
-		fake_exit(f, 60, 5);
-	return f;
-}
-
-START_TEST(a_second_fork_without_exit_between_is_a_reused_tid)
-{
-	struct fake *f = two_lives(false);
-
-	fake_fork(f, 100, 5, 1);
-	struct fact_finding one = only(f, "tid_reused");
-
-	ck_assert_int_eq(one.since, 20);
-	ck_assert_int_eq(one.time, 100);
-	ck_assert_uint_eq(one.loss, 0);
-	ck_assert_uint_eq(one.n, 1);
-}
-END_TEST
-
-START_TEST(a_loss_between_explains_the_reused_tid)
-{
-	struct fake *f = two_lives(false);
-
-	fake_lost(f, 60, 3, 7);
-	fake_fork(f, 100, 5, 1);
-	ck_assert_uint_ne(only(f, "tid_reused").loss, 0);
-}
-END_TEST
-
-START_TEST(a_loss_before_or_after_explains_no_reused_tid)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 5, 9, 0);
-	fake_lost(f, 8, 0, 1);
-	fake_fork(f, 10, 5, 1);
-	fake_fork(f, 100, 5, 1);
-	fake_lost(f, 200, 0, 1);
-	ck_assert_uint_eq(only(f, "tid_reused").loss, 0);
-}
-END_TEST
-
-START_TEST(a_tid_that_is_used_again_after_its_exit_is_no_finding)
-{
-	struct fake *f = two_lives(true);
-
-	fake_fork(f, 100, 5, 1);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_fork_that_the_recorder_tells_of_too_is_no_finding)
-{
-	struct fake *f = fake_new();
-
-	was_there(f, 5);
-	fake_fork(f, 10, 5, 1);
-	fake_sample(f, 20, 5, 0);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_thread_in_another_process_is_a_reused_tid)
-{
-	struct fake *f = fake_new();
-
-	of_process(fake_sample(f, 10, 6, 0), 5);
-	of_process(fake_sample(f, 20, 6, 0), 7);
-	ck_assert_int_eq(only(f, "tid_reused").since, 10);
-}
-END_TEST
-
-START_TEST(where_some_cpus_are_recorded_a_missing_exit_is_no_finding)
-{
-	struct fake *f = two_lives(false);
-
-	f->src.info.system_wide = TRI_NO;
-	f->src.info.whole_tasks = false;
-	fake_fork(f, 100, 5, 1);
-	silent(f);
-}
-END_TEST
-
-START_TEST(where_recording_paused_only_a_loss_makes_a_reused_tid)
-{
-	struct fake *f = two_lives(false);
-
-	f->src.info.paused = true;
-	if (_i)
-		fake_lost(f, 60, 3, 7);
-	fake_fork(f, 100, 5, 1);
-	only(f, _i ? "tid_reused" : NULL);
-}
-END_TEST
-
-/* Process 5 has the thread 6, which calls exec after 5 has ended: it goes on
- * as 5, and 6 is free without an EXIT. long: 5 ended long ago. */
-static struct fake *takeover(uint64_t late)
-{
-	struct fake *f = fake_new();
-
-	fake_fork(f, 10, 5, 1);
-	of_process(fake_fork(f, 20, 6, 5), 5);
-	of_process(fake_sample(f, 30, 6, 0), 5);
-	fake_exit(f, 40, 5);
-	fake_sample(f, late - 10, 9, 0);
-	fake_comm(f, late, 5, "new", true);
-	fake_map(f, late + 10, 5, CODE, 0x1000, "/bin/new");
-	user_hit(f, late + 20, 5, CODE);
-	return f;
-}
-
-START_TEST(a_thread_that_becomes_the_first_by_exec_is_no_finding)
-{
-	struct fake *f = takeover(_i ? 50 : 5 * SECOND);
-
-	fake_fork(f, 6 * SECOND, 6, 1);
-	fake_sample(f, 6 * SECOND + 1, 6, 0);
-	fake_exit(f, 7 * SECOND, 5);
-	silent(f);
-}
-END_TEST
-
-START_TEST(an_exit_that_comes_late_takes_the_finding_back)
-{
-	struct fake *f = two_lives(false);
-
-	f->trusting = true;
-	f->src.info.exact = false;
-	fake_fork(f, 100, 5, 1);
-	fake_exit(f, 60, 5);
-	silent(f);
-}
-END_TEST
-
-/* ---- map_lost */
-
-/* A process that began under our eyes, and has one mapping. */
-static struct fake *runs(void)
-{
-	struct fake *f = fake_new();
-
-	fake_fork(f, 10, 5, 1);
-	fake_comm(f, 20, 5, "app", true);
-	fake_map(f, 30, 5, CODE, 0x1000, "/bin/app");
-	user_hit(f, 40, 5, CODE + 8);
-	return f;
-}
-
-START_TEST(code_that_nothing_maps_after_a_loss_is_a_lost_mapping)
-{
-	struct fake *f = runs();
-
-	fake_lost(f, 50, 2, 3);
-	fake_lost(f, 60, 0, 3);
-	user_hit(f, 70, 5, NOWHERE);
-	user_hit(f, 80, 5, NOWHERE + 0x5000);
-	struct fact_finding one = only(f, "map_lost");
-
-	ck_assert_int_eq(one.since, 20);
-	ck_assert_int_eq(one.time, 70);
-	ck_assert_uint_eq(one.n, 2);
-	/* that of its own CPU, of the two */
-	ck_assert_uint_eq(one.loss, 2);
-	ck_assert_uint_eq(one.event, 2);
-}
-END_TEST
-
-START_TEST(code_that_nothing_maps_without_a_loss_is_no_finding)
-{
-	struct fake *f = runs();
-
-	user_hit(f, 70, 5, NOWHERE);
-	fake_lost(f, 90, 0, 3);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_loss_before_exec_lost_no_mapping_of_the_new_program)
-{
-	struct fake *f = fake_new();
-
-	fake_lost(f, 5, 0, 3);
-	fake_fork(f, 10, 5, 1);
-	fake_comm(f, 20, 5, "app", true);
-	fake_map(f, 30, 5, CODE, 0x1000, "/bin/app");
-	user_hit(f, 70, 5, NOWHERE);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_process_that_runs_unmapped_code_anyway_is_no_finding)
-{
-	struct fake *f = runs();
-
-	user_hit(f, 45, 5, NOWHERE - 0x100000);
-	fake_map(f, 46, 5, NOWHERE - 0x80000, 0x1000, "/lib/between");
-	fake_lost(f, 60, 0, 3);
-	user_hit(f, 70, 5, NOWHERE);
-	silent(f);
-}
-END_TEST
-
-START_TEST(vsyscall_and_the_first_page_are_no_lost_mappings)
-{
-	struct fake *f = runs();
-
-	fake_lost(f, 60, 0, 3);
-	user_hit(f, 70, 5, 0xffffffffff600400);
-	user_hit(f, 80, 5, 0x10);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_process_without_any_mapping_is_no_lost_mapping)
-{
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 0);
-	fake_lost(f, 20, 0, 3);
-	user_hit(f, 70, 5, NOWHERE);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_caller_that_nothing_maps_is_no_lost_mapping)
-{
-	struct fake *f = runs();
-
-	fake_lost(f, 60, 0, 3);
-	struct fake_rec *s = user_hit(f, 70, 5, CODE + 8);
-
-	s->ip[1] = NOWHERE;
-	s->rec.sample.user.n = 2;
-	silent(f);
-}
-END_TEST
-
-START_TEST(the_end_of_a_hole_that_was_split_is_the_same_lost_mapping)
-{
-	struct fake *f = runs();
-
-	fake_lost(f, 60, 0, 3);
-	user_hit(f, 70, 5, NOWHERE);
-	fake_map(f, 80, 5, CODE + 0x10000, 0x1000, "/lib/one");
-	user_hit(f, 90, 5, NOWHERE + 0x100);
-	ck_assert_uint_eq(only(f, "map_lost").n, 2);
-}
-END_TEST
-
-START_TEST(a_user_hit_whose_chain_comes_later_shows_a_lost_mapping)
-{
-	struct fake *f = runs();
-
-	fake_lost(f, 60, 0, 3);
-	struct fake_rec *s = fake_sample(f, 70, 5, 7);
-
-	s->rec.flags = REC_F_USER;
-	s->rec.sample.ip = NOWHERE;
-	ck_assert_int_eq(only(f, "map_lost").time, 70);
-}
-END_TEST
-
-START_TEST(the_first_address_of_a_chain_shows_a_lost_mapping)
-{
-	struct fake *f = runs();
-
-	fake_lost(f, 60, 0, 3);
-	fake_sample(f, 65, 5, 7);
-	struct fake_rec *c = fake_chain(f, 70, 5, 7);
-
-	c->ip[0] = _i ? CODE + 8 : NOWHERE;
-	c->ip[1] = NOWHERE;
-	only(f, _i ? NULL : "map_lost");
+	script_play_on(f, rules_rows[_i].records);
+	rules_check(f, &rules_rows[_i]);
 }
 END_TEST
 
 /* The leaf's frame of the i-th event. */
-static const struct frame *leaf(const struct all_facts *all, size_t i)
+static const struct frame *rules_leaf(const struct all_facts *all, size_t i)
 {
 	uint32_t raw = fact_at(all, FACT_EVENT, i)->event.uraw;
 	uint32_t stack = frames_get_raw(all->frames, raw)->stack;
@@ -299,235 +315,48 @@ static const struct frame *leaf(const struct all_facts *all, size_t i)
 
 START_TEST(frames_are_uncertain_from_the_loss_on)
 {
-	struct fake *f = runs();
+	struct fake *f = fake_new();
 
-	user_hit(f, 50, 5, NOWHERE);
-	user_hit(f, 55, 5, NOWHERE);
-	fake_lost(f, 60, 0, 3);
-	user_hit(f, 70, 5, NOWHERE);
-	user_hit(f, 75, 5, NOWHERE);
-	user_hit(f, 80, 5, CODE + 8);
+	script_play_on(f, RUNS "50 hit 5 nowhere; 55 hit 5 nowhere; 60 lost 0;"
+			       "70 hit 5 nowhere; 75 hit 5 nowhere;"
+			       "80 hit 5 code+8");
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_uint_eq(leaf(&all, 1)->flags, 0);
-	ck_assert_uint_eq(leaf(&all, 2)->flags, 0);
-	ck_assert_uint_eq(leaf(&all, 3)->flags, FRAME_UNCERTAIN);
-	ck_assert_uint_eq(leaf(&all, 4)->flags, FRAME_UNCERTAIN);
-	ck_assert_uint_eq(leaf(&all, 5)->flags, 0);
+	ck_assert_uint_eq(rules_leaf(&all, 1)->flags, 0);
+	ck_assert_uint_eq(rules_leaf(&all, 2)->flags, 0);
+	ck_assert_uint_eq(rules_leaf(&all, 3)->flags, FRAME_UNCERTAIN);
+	ck_assert_uint_eq(rules_leaf(&all, 4)->flags, FRAME_UNCERTAIN);
+	ck_assert_uint_eq(rules_leaf(&all, 5)->flags, 0);
 	facts_done(&all);
-}
-END_TEST
-
-/* ---- fork_lost */
-
-/* One CPU; thread 1 was there, 100 is forked. */
-static struct fake *forks(void)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.cpus_online = 1;
-	was_there(f, 1);
-	fake_sample(f, 10, 1, 0);
-	fake_fork(f, 20, 100, 1);
-	return f;
-}
-
-START_TEST(a_younger_thread_after_a_loss_has_lost_its_fork)
-{
-	struct fake *f = forks();
-
-	fake_fork(f, 25, 101, 1);
-	fake_lost(f, 40, 0, 3);
-	fake_fork(f, 45, 103, 1);
-	fake_sample(f, 50, 102, 0);
-	fake_sample(f, 60, 102, 0);
-	struct fact_finding one = only(f, "fork_lost");
-
-	ck_assert_int_eq(one.since, 25);
-	ck_assert_int_eq(one.time, 50);
-	ck_assert_uint_ne(one.loss, 0);
-}
-END_TEST
-
-START_TEST(a_thread_from_nowhere_without_a_loss_is_no_finding)
-{
-	struct fake *f = forks();
-
-	fake_sample(f, 50, 102, 0);
-	/* nor is another one: its parent may not be recorded at all */
-	fake_lost(f, 60, 0, 3);
-	fake_sample(f, 70, 104, 0);
-	silent(f);
-}
-END_TEST
-
-START_TEST(threads_that_were_told_of_are_no_finding)
-{
-	struct fake *f = forks();
-
-	was_there(f, 300);
-	fake_lost(f, 40, 0, 3);
-	fake_fork(f, 45, 102, 1);
-	fake_sample(f, 50, 102, 0);
-	fake_sample(f, 60, 300, 0);
-	silent(f);
-}
-END_TEST
-
-START_TEST(an_older_thread_may_have_been_missed_at_the_start)
-{
-	struct fake *f = forks();
-
-	fake_lost(f, 40, 0, 3);
-	fake_sample(f, 50, 99, 0);
-	silent(f);
-}
-END_TEST
-
-START_TEST(before_all_cpus_are_recorded_a_fork_may_be_missing)
-{
-	struct fake *f = forks();
-
-	f->src.info.cpus_online = 2;
-	fake_lost(f, 40, 0, 3);
-	fake_sample(f, 50, 102, 0);
-	silent(f);
-}
-END_TEST
-
-START_TEST(where_some_tasks_are_recorded_a_fork_may_be_missing)
-{
-	struct fake *f = forks();
-
-	f->src.info.system_wide = TRI_NO;
-	fake_lost(f, 40, 0, 3);
-	fake_sample(f, 50, 102, 0);
-	silent(f);
-}
-END_TEST
-
-/* ---- after_exit */
-
-static struct fake *ended(void)
-{
-	struct fake *f = fake_new();
-
-	fake_fork(f, 10, 5, 1);
-	fake_map(f, 15, 5, CODE, 0x1000, "/bin/app");
-	user_hit(f, 20, 5, CODE);
-	fake_exit(f, 50, 5);
-	return f;
-}
-
-static void goes_on(struct fake *f, int how, uint64_t time)
-{
-	if (how == 0)
-		user_hit(f, time, 5, CODE);
-	else if (how == 1)
-		fake_map(f, time, 5, CODE, 0x1000, "/bin/app");
-	else if (how == 2)
-		fake_comm(f, time, 5, "more", false);
-	else
-		fake_fork(f, time, (int32_t)time, 5);
-}
-
-START_TEST(a_thread_that_goes_on_after_its_exit_is_a_finding)
-{
-	struct fake *f = ended();
-
-	if (_i & 4)
-		fake_lost(f, 55, 0, 1);
-	goes_on(f, _i & 3, 60);
-	goes_on(f, _i & 3, 70);
-	struct fact_finding one = only(f, "after_exit");
-
-	ck_assert_int_eq(one.since, 50);
-	ck_assert_int_eq(one.time, 60);
-	ck_assert_int_eq(one.loss != 0, (_i & 4) != 0);
 }
 END_TEST
 
 START_TEST(what_comes_after_the_exit_is_of_another_life)
 {
-	struct fake *f = ended();
+	struct fake *f = fake_new();
 
-	user_hit(f, 60, 5, CODE);
+	script_play_on(f, ENDED "60 hit 5 code");
 	struct all_facts all = stitch_all(&f, 1);
 	const struct fact_event *was = &fact_at(&all, FACT_EVENT, 0)->event;
 	const struct fact_event *is = &fact_at(&all, FACT_EVENT, 1)->event;
 
 	ck_assert_uint_ne(was->thread, is->thread);
 	/* nor does it have the mappings of the former one */
-	ck_assert_uint_eq(leaf(&all, 1)->flags, 0);
-	ck_assert_uint_ne(leaf(&all, 0)->image, leaf(&all, 1)->image);
+	ck_assert_uint_eq(rules_leaf(&all, 1)->flags, 0);
+	ck_assert_uint_ne(rules_leaf(&all, 0)->image,
+			  rules_leaf(&all, 1)->image);
 	facts_done(&all);
 }
 END_TEST
-
-START_TEST(the_way_out_after_the_exit_record_is_no_finding)
-{
-	struct fake *f = ended();
-
-	fake_sample(f, 52, 5, 0)->rec.flags = REC_F_KERNEL;
-	fake_chain(f, 54, 5, 7);
-	fake_add(f, REC_SWITCH, CLASS_SWITCH_OUT, 56, 5)->rec.flags = REC_F_OUT;
-	fake_fork(f, 60, 5, 1);
-	user_hit(f, 70, 5, CODE);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_name_for_the_first_thread_from_the_others_is_no_finding)
-{
-	struct fake *f = fake_new();
-
-	fake_fork(f, 10, 5, 1);
-	of_process(fake_fork(f, 20, 6, 5), 5);
-	fake_exit(f, 40, 5);
-	fake_comm(f, 50, 5, "named", false);
-	of_process(user_hit(f, 60, 6, CODE), 5);
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_record_that_comes_late_is_of_the_life_that_was)
-{
-	struct fake *f = ended();
-
-	f->trusting = true;
-	f->src.info.exact = false;
-	user_hit(f, 45, 5, CODE);
-	silent(f);
-}
-END_TEST
-
-START_TEST(an_exit_is_remembered_for_longer_than_the_life)
-{
-	struct fake *f = ended();
-
-	fake_sample(f, 10 * SECOND, 1, 0);
-	if (_i)
-		fake_fork(f, 11 * SECOND, 5, 1);
-	user_hit(f, 12 * SECOND, 5, CODE);
-	if (_i)
-		silent(f);
-	else
-		ck_assert_int_eq(only(f, "after_exit").since, 50);
-}
-END_TEST
-
-/* ---- duplicate, clock_step, and all of them */
 
 START_TEST(a_record_that_stands_there_twice_is_a_duplicate)
 {
 	struct fake *f = fake_new();
 
-	fake_fork(f, 10, 5, 1)->twin = 1;
-	fake_fork(f, 10, 5, 1)->twin = 1;
-	fake_sample(f, 20, 5, 0);
-	fake_sample(f, 20, 5, 0);
-	ck_assert_int_eq(only(f, "duplicate").time, 10);
-	ck_assert(!rules[rule_index("duplicate")].breaks);
+	script_play_on(f, "10 fork 5 1 twin=1; 10 fork 5 1 twin=1;"
+			  "20 sample 5; 20 sample 5");
+	ck_assert_int_eq(rules_only(f, "duplicate").time, 10);
+	ck_assert(!rules[rules_index("duplicate")].breaks);
 }
 END_TEST
 
@@ -553,14 +382,16 @@ START_TEST(findings_beyond_the_limit_are_counted)
 }
 END_TEST
 
+/* ---- clock_step */
+
 /* Every 100 ms a record; from the 30th on the clock is `back` behind. */
-static struct fake *stepping(uint64_t back)
+static struct fake *rules_stepping(uint64_t back)
 {
 	struct fake *f = fake_new();
 
 	f->event[1].type = 1;
 	for (uint64_t i = 0; i < 80; i++) {
-		uint64_t t = 5 * SECOND + i * SECOND / 10;
+		uint64_t t = 5 * SCRIPT_SECOND + i * SCRIPT_SECOND / 10;
 		struct fake_rec *s =
 			fake_sample(f, i < 30 ? t : t - back, 5, 0);
 
@@ -572,58 +403,46 @@ static struct fake *stepping(uint64_t back)
 	return f;
 }
 
-START_TEST(a_clock_that_is_set_back_is_a_finding)
+#define BACK 2500000000
+#define LITTLE 900000000
+
+static const struct rules_clock_row {
+	const char *name;
+	const char *capture; /* facts about it, as in script.h */
+	uint64_t back;	     /* ns */
+	uint32_t type;	     /* of the event; 0: as it is */
+	const char *rule;    /* NULL: nothing is found */
+} rules_clock_rows[] = {
+	{ "a_clock_that_is_set_back_is_a_finding", "", BACK, 0, "clock_step" },
+	{ "records_a_little_out_of_order_are_no_clock_step", "", LITTLE, 0,
+	  NULL },
+	{ "an_overwritten_ring_shows_no_clock_step", "overwrite", BACK, 0,
+	  NULL },
+	{ "a_folder_of_files_shows_no_clock_step", "dir", BACK, 0, NULL },
+	{ "a_capture_of_some_tasks_shows_no_clock_step", "per_task", BACK, 0,
+	  NULL },
+	/* the processor may hold records of a PMU back */
+	{ "an_event_of_the_processor_shows_no_clock_step", "", BACK, 4, NULL },
+	{ "a_pipe_shows_a_clock_step_by_what_comes_late", "trusting", BACK, 0,
+	  "clock_step" },
+	{ "a_pipe_a_little_out_of_order_shows_no_clock_step", "trusting",
+	  LITTLE, 0, NULL },
+};
+
+START_TEST(rules_clock_row_holds)
 {
-	struct fact_finding one = only(stepping(2500000000), "clock_step");
+	const struct rules_clock_row *row = &rules_clock_rows[_i];
+	struct fake *f = rules_stepping(row->back);
 
-	ck_assert_int_eq(one.cpu, 0);
-	ck_assert_uint_gt(one.n, 1);
-}
-END_TEST
+	script_play_on(f, row->capture);
+	if (row->type)
+		f->event[1].type = row->type;
+	struct fact_finding one = rules_only(f, row->rule);
 
-START_TEST(records_a_little_out_of_order_are_no_clock_step)
-{
-	silent(stepping(900000000));
-}
-END_TEST
-
-START_TEST(where_files_are_not_in_order_of_time_no_clock_steps)
-{
-	struct fake *f = stepping(2500000000);
-
-	if (_i == 0)
-		f->src.info.overwrite = true;
-	else if (_i == 1)
-		f->src.info.dir = true;
-	else if (_i == 2)
-		f->src.info.system_wide = TRI_NO;
-	else
-		f->event[1].type = 4; /* the processor may hold it back */
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_pipe_shows_a_clock_step_by_what_comes_late)
-{
-	struct fake *f = stepping(_i ? 900000000 : 2500000000);
-
-	f->trusting = true;
-	f->src.info.exact = false;
-	only(f, _i ? NULL : "clock_step");
-}
-END_TEST
-
-START_TEST(captures_without_times_have_no_findings)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.has_time = false;
-	fake_fork(f, UINT64_MAX, 5, 1);
-	user_hit(f, UINT64_MAX, 5, CODE);
-	fake_fork(f, UINT64_MAX, 5, 1);
-	fake_exit(f, UINT64_MAX, 5);
-	user_hit(f, UINT64_MAX, 5, CODE);
-	silent(f);
+	if (row->rule && !*row->capture) {
+		ck_assert_int_eq(one.cpu, 0);
+		ck_assert_uint_gt(one.n, 1);
+	}
 }
 END_TEST
 
@@ -640,82 +459,13 @@ START_TEST(every_rule_has_a_name_a_view_and_a_sentence)
 }
 END_TEST
 
-static void add_lives(TCase *t)
-{
-	tcase_add_test(t, a_second_fork_without_exit_between_is_a_reused_tid);
-	tcase_add_test(t, a_loss_between_explains_the_reused_tid);
-	tcase_add_test(t, a_loss_before_or_after_explains_no_reused_tid);
-	tcase_add_test(t,
-		       a_tid_that_is_used_again_after_its_exit_is_no_finding);
-	tcase_add_test(t, a_fork_that_the_recorder_tells_of_too_is_no_finding);
-	tcase_add_test(t, a_thread_in_another_process_is_a_reused_tid);
-	tcase_add_test(
-		t, where_some_cpus_are_recorded_a_missing_exit_is_no_finding);
-	tcase_add_loop_test(
-		t, where_recording_paused_only_a_loss_makes_a_reused_tid, 0, 2);
-	tcase_add_loop_test(
-		t, a_thread_that_becomes_the_first_by_exec_is_no_finding, 0, 2);
-	tcase_add_test(t, an_exit_that_comes_late_takes_the_finding_back);
-	tcase_add_test(t, a_younger_thread_after_a_loss_has_lost_its_fork);
-	tcase_add_test(t, a_thread_from_nowhere_without_a_loss_is_no_finding);
-	tcase_add_test(t, threads_that_were_told_of_are_no_finding);
-	tcase_add_test(t, an_older_thread_may_have_been_missed_at_the_start);
-	tcase_add_test(t, before_all_cpus_are_recorded_a_fork_may_be_missing);
-	tcase_add_test(t, where_some_tasks_are_recorded_a_fork_may_be_missing);
-	tcase_add_loop_test(
-		t, a_thread_that_goes_on_after_its_exit_is_a_finding, 0, 8);
-	tcase_add_test(t, what_comes_after_the_exit_is_of_another_life);
-	tcase_add_test(t, the_way_out_after_the_exit_record_is_no_finding);
-	tcase_add_test(
-		t, a_name_for_the_first_thread_from_the_others_is_no_finding);
-	tcase_add_test(t, a_record_that_comes_late_is_of_the_life_that_was);
-	tcase_add_loop_test(t, an_exit_is_remembered_for_longer_than_the_life,
-			    0, 2);
-}
+static const struct run_table tables[] = {
+	RUN_TABLE(rules_row_holds, rules_rows),
+	RUN_TABLE(rules_clock_row_holds, rules_clock_rows),
+};
 
-static void add_maps(TCase *t)
-{
-	tcase_add_test(t,
-		       code_that_nothing_maps_after_a_loss_is_a_lost_mapping);
-	tcase_add_test(t, code_that_nothing_maps_without_a_loss_is_no_finding);
-	tcase_add_test(t,
-		       a_loss_before_exec_lost_no_mapping_of_the_new_program);
-	tcase_add_test(t,
-		       a_process_that_runs_unmapped_code_anyway_is_no_finding);
-	tcase_add_test(t, vsyscall_and_the_first_page_are_no_lost_mappings);
-	tcase_add_test(t, a_process_without_any_mapping_is_no_lost_mapping);
-	tcase_add_test(t, a_caller_that_nothing_maps_is_no_lost_mapping);
-	tcase_add_test(
-		t, the_end_of_a_hole_that_was_split_is_the_same_lost_mapping);
-	tcase_add_test(t,
-		       a_user_hit_whose_chain_comes_later_shows_a_lost_mapping);
-	tcase_add_loop_test(
-		t, the_first_address_of_a_chain_shows_a_lost_mapping, 0, 2);
-	tcase_add_test(t, frames_are_uncertain_from_the_loss_on);
-}
-
-static void add_rest(TCase *t)
-{
-	tcase_add_test(t, a_record_that_stands_there_twice_is_a_duplicate);
-	tcase_add_test(t, findings_beyond_the_limit_are_counted);
-	tcase_add_test(t, a_clock_that_is_set_back_is_a_finding);
-	tcase_add_test(t, records_a_little_out_of_order_are_no_clock_step);
-	tcase_add_loop_test(
-		t, where_files_are_not_in_order_of_time_no_clock_steps, 0, 4);
-	tcase_add_loop_test(t, a_pipe_shows_a_clock_step_by_what_comes_late, 0,
-			    2);
-	tcase_add_test(t, captures_without_times_have_no_findings);
-	tcase_add_test(t, every_rule_has_a_name_a_view_and_a_sentence);
-}
-
-static void add_all(TCase *t)
-{
-	add_lives(t);
-	add_maps(t);
-	add_rest(t);
-}
-
-int main(void)
-{
-	return run_rules("rules", add_all);
-}
+RUN_TABLES("rules", tables, frames_are_uncertain_from_the_loss_on,
+	   what_comes_after_the_exit_is_of_another_life,
+	   a_record_that_stands_there_twice_is_a_duplicate,
+	   findings_beyond_the_limit_are_counted,
+	   every_rule_has_a_name_a_view_and_a_sentence)

@@ -1,17 +1,31 @@
-/* rules.h - for tests of rules: what was found in a fake capture. */
+/* rules.h - for tests of rules: what is found in a capture written as text. */
 #ifndef TESTS_UNIT_RULES_H
 #define TESTS_UNIT_RULES_H
 #include "stitch/audit/rules.h"
 
-#include "tests/unit/run.h"
+#include "tests/unit/script.h"
 
 #include "tests/unit/facts.h"
 
-#define CODE 0x400000
-#define NOWHERE 0x700000
-#define SECOND 1000000000ull
+/* What a row says about the loss that a finding names. */
+enum rules_loss {
+	LOSS_ANY,
+	LOSS_NONE,
+	LOSS_SOME,
+};
 
-static inline uint32_t rule_index(const char *name)
+/* A capture, and the only finding in it. What is 0 is not compared. */
+struct rules_row {
+	const char *name;
+	const char *records; /* see script.h */
+	const char *rule;    /* NULL: nothing is found */
+	int64_t since, time;
+	enum rules_loss loss;
+	uint32_t loss_id, event;
+	uint64_t n;
+};
+
+static inline uint32_t rules_index(const char *name)
 {
 	for (uint32_t i = 0; rules[i].name; i++)
 		if (!strcmp(rules[i].name, name))
@@ -20,87 +34,39 @@ static inline uint32_t rule_index(const char *name)
 	return 0;
 }
 
-/* The only finding of a rule, NULL when there is none; fails on two. */
-static inline const struct fact_finding *found(const struct all_facts *all,
-					       const char *name)
-{
-	const struct fact_finding *one = NULL;
-	uint32_t rule = rule_index(name);
-
-	for (size_t i = 0; i < all->n; i++) {
-		const struct fact_finding *f = &all->fact[i].finding;
-
-		if (all->fact[i].kind != FACT_FINDING || f->rule != rule)
-			continue;
-		ck_assert_msg(!one, "two findings of %s", name);
-		one = f;
-	}
-	return one;
-}
-
-/* Runs f; all findings are of this rule, and there is just one; name NULL:
- * there is none. */
-static inline struct fact_finding only(struct fake *f, const char *name)
+/* Runs f, fails unless all its findings are one, of this rule (NULL: there is
+ * none), and returns it. */
+static inline struct fact_finding rules_only(struct fake *f, const char *name)
 {
 	struct all_facts all = stitch_all(&f, 1);
-	const struct fact_finding *one = name ? found(&all, name) : NULL;
-	struct fact_finding copy = { 0 };
+	struct fact_finding one = { 0 };
 	size_t n = fact_count(&all, FACT_FINDING);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct fact *x = fact_at(&all, FACT_FINDING, i);
-
-		ck_assert_msg(name && x->finding.rule == rule_index(name),
-			      "a finding of %s", rules[x->finding.rule].name);
+		one = fact_at(&all, FACT_FINDING, i)->finding;
+		ck_assert_msg(name && one.rule == rules_index(name),
+			      "a finding of %s", rules[one.rule].name);
 	}
-	ck_assert_msg(!name || one, "no finding of %s", name ? name : "");
-	if (one)
-		copy = *one;
+	ck_assert_msg(n == !!name, "%zu findings of %s", n, name ? name : "");
 	facts_done(&all);
-	return copy;
+	return one;
 }
 
-static inline void silent(struct fake *f)
+static inline void rules_check(struct fake *f, const struct rules_row *row)
 {
-	only(f, NULL);
-}
+	struct fact_finding one = rules_only(f, row->rule);
 
-static inline struct fake_rec *user_hit(struct fake *f, uint64_t time,
-					int32_t tid, uint64_t addr)
-{
-	struct fake_rec *s = fake_sample(f, time, tid, 0);
-
-	s->rec.flags = REC_F_USER;
-	s->rec.sample.event = 1;
-	s->rec.sample.defer = DEFER_DIRECT;
-	s->rec.sample.ip = s->ip[0] = addr;
-	s->rec.sample.user.n = 1;
-	return s;
-}
-
-static inline void of_process(struct fake_rec *r, int32_t pid)
-{
-	r->rec.pid = pid;
-}
-
-/* What the recorder tells of a thread that was there before. */
-static inline void was_there(struct fake *f, int32_t tid)
-{
-	fake_comm(f, UINT64_MAX, tid, "old", false);
-}
-
-static inline int run_rules(const char *name, void (*add)(TCase *t))
-{
-	Suite *s = suite_create(name);
-	TCase *t = tcase_create(name);
-
-	tcase_set_timeout(t, RUN_TIMEOUT);
-	add(t);
-	suite_add_tcase(s, t);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (row->since)
+		ck_assert_int_eq(one.since, row->since);
+	if (row->time)
+		ck_assert_int_eq(one.time, row->time);
+	if (row->loss)
+		ck_assert_int_eq(one.loss != 0, row->loss == LOSS_SOME);
+	if (row->loss_id)
+		ck_assert_uint_eq(one.loss, row->loss_id);
+	if (row->event)
+		ck_assert_uint_eq(one.event, row->event);
+	if (row->n)
+		ck_assert_uint_eq(one.n, row->n);
 }
 #endif

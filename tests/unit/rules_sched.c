@@ -2,35 +2,136 @@
  * and on which harmless things they are silent. */
 #include "tests/unit/rules.h"
 
-/* ---- switch_broken */
+/* 11 is a thread of 10, which ends. */
+#define LEADER_ENDED "4000 fork 10 1; 4010 fork 11 10 pid=10; 4020 exit 10; "
+/* 2 sleeps from 5010 on, and is there again at 5030; both CPUs are recorded
+ * until 9000. */
+#define SLEEPER(before, between)                                               \
+	"5000 switch 0 1 2;" before "5010 sleep 0 2 1;" between                \
+	"5030 switch 0 1 2; 9000 switch 1 4 4; 9000 switch 0 2 1; "
 
-static void sched_event(struct fake *f, uint64_t time, int32_t cpu,
-			struct sched s)
-{
-	struct fake_rec *r = fake_sample(f, time, s.tid, 0);
-
-	r->rec.cpu = cpu;
-	r->rec.sample.event = s.kind == SCHED_SWITCH ? 1 : 0;
-	r->rec.sample.sched = s;
-}
-
-static void goes(struct fake *f, uint64_t time, int32_t cpu, int32_t tid,
-		 int32_t next, bool sleeps)
-{
-	sched_event(f, time, cpu,
-		    (struct sched){ SCHED_SWITCH, tid, next, sleeps });
-}
-
-static void wakes(struct fake *f, uint64_t time, int32_t cpu, int32_t who,
-		  int32_t tid)
-{
-	sched_event(f, time, cpu, (struct sched){ SCHED_WAKEUP, tid, -1, 0 });
-	f->rec[f->n - 1].rec.tid = f->rec[f->n - 1].rec.pid = who;
-}
+static const struct rules_row sched_rows[] = {
+	/* ---- switch_broken */
+	{
+		"who_leaves_without_having_come_is_a_broken_switch",
+		"5010 switch 0 2 3",
+		.rule = "switch_broken",
+		.since = 3930,
+		.time = 5010,
+		.loss = LOSS_NONE,
+	},
+	{
+		"a_loss_on_the_same_cpu_explains_a_broken_switch",
+		"5005 lost 0; 5010 switch 0 2 3",
+		.rule = "switch_broken",
+		.since = 3930,
+		.time = 5010,
+		.loss = LOSS_SOME,
+	},
+	{
+		"a_loss_on_another_cpu_explains_no_broken_switch",
+		"5005 lost 1; 5010 switch 0 2 3",
+		.rule = "switch_broken",
+		.since = 3930,
+		.time = 5010,
+		.loss = LOSS_NONE,
+	},
+	{
+		"switches_in_a_row_are_no_finding",
+		"",
+		.rule = NULL,
+	},
+	/* 0 is the idle task. */
+	{
+		"who_never_leaves_anywhere_is_not_recorded_at_all",
+		"5010 sleep 0 1 0; 5020 switch 0 2 7; 5030 switch 0 3 1",
+		.rule = NULL,
+	},
+	{
+		"an_event_that_is_not_hit_each_time_is_not_followed",
+		"sampled; 5010 switch 0 2 3",
+		.rule = NULL,
+	},
+	{
+		"where_some_tasks_are_recorded_switches_are_not_followed",
+		"per_task; 5010 switch 0 2 3",
+		.rule = NULL,
+	},
+	{
+		"an_id_that_changes_by_exec_is_no_broken_switch",
+		LEADER_ENDED
+		" 5000 switch 0 1 11; 5010 switch 0 11 1 pid=10;"
+		"5020 switch 0 1 11; 5040 switch 0 10 1; 5050 exec 10",
+		.rule = NULL,
+	},
+	{
+		"an_id_that_has_changed_by_exec_is_no_broken_switch",
+		LEADER_ENDED
+		" 5000 switch 0 1 11; 5010 switch 0 11 1 pid=10;"
+		"5020 switch 0 1 11; 5030 exec 10; 5040 switch 0 10 1",
+		.rule = NULL,
+	},
+	{
+		"an_id_that_changes_by_exec_is_so_in_both_kinds_of_record",
+		"3995 out 2 1;" LEADER_ENDED
+		" 5000 switch 0 1 11; 5001 out 1 11;"
+		"5010 switch 0 11 1 pid=10; 5011 out 11 1 pid=10;"
+		"5020 switch 0 1 11; 5021 out 1 11;"
+		"5030 switch 0 10 1; 5031 out 10 1; 5050 exec 10",
+		.rule = NULL,
+	},
+	/* ---- wakeup_order, wakeup_lost */
+	{
+		"a_wakeup_before_its_sleep_is_a_finding",
+		SLEEPER("5005 wakeup 1 4 2;", ""),
+		.rule = "wakeup_order",
+		.since = 5010,
+		.time = 5030,
+	},
+	{
+		"a_wakeup_between_is_no_finding",
+		SLEEPER("", "5020 wakeup 1 4 2;"),
+		.rule = NULL,
+	},
+	{
+		"a_missing_wakeup_without_a_loss_is_no_finding",
+		SLEEPER("", ""),
+		.rule = NULL,
+	},
+	{
+		"a_missing_wakeup_after_a_loss_is_a_finding",
+		SLEEPER("", "") "5020 lost 1",
+		.rule = "wakeup_lost",
+	},
+	{
+		"where_wakeups_are_missing_anyway_none_is_out_of_order",
+		SLEEPER("5005 wakeup 1 4 2;",
+			"") "6000 sleep 0 2 1; 6010 switch 0 1 2",
+		.rule = NULL,
+	},
+	{
+		"a_wakeup_may_be_missing_when_a_cpu_is_not_recorded_any_more",
+		"5000 switch 0 1 2; 5005 wakeup 0 2 2; 5010 sleep 0 2 1;"
+		"5030 switch 0 1 2",
+		.rule = NULL,
+	},
+	{
+		"ids_of_another_namespace_prove_nothing",
+		SLEEPER("5005 wakeup 1 4 2;", "") "9100 switch 1 4 4 tid=77",
+		.rule = NULL,
+	},
+	{
+		"a_new_life_needs_no_wakeup",
+		"4000 fork 8 1; 5000 switch 0 1 8; 5005 exit 8; 5010 sleep 0 8 1;"
+		"5020 fork 8 1; 5030 switch 0 1 8; 9000 switch 1 4 4;"
+		"9000 switch 0 8 1",
+		.rule = NULL,
+	},
+};
 
 /* A capture with all switches and wakeups of two CPUs, on which 1, 2 and 3
  * take turns often enough for the rates. Ends at 4000, 1 runs on CPU 0. */
-static struct fake *scheduler(void)
+static struct fake *rules_scheduler(void)
 {
 	struct fake *f = fake_new();
 
@@ -43,156 +144,96 @@ static struct fake *scheduler(void)
 	}
 	f->event[0].sched = SCHED_WAKEUP;
 	f->event[1].sched = SCHED_SWITCH;
-	for (uint64_t t = 0; t < 40; t++) {
-		goes(f, 100 * t + 10, 0, 1, 2, false);
-		goes(f, 100 * t + 20, 0, 2, 3, false);
-		goes(f, 100 * t + 30, 0, 3, 1, false);
-		goes(f, 100 * t + 40, 1, 4, 4, false);
-	}
+	for (uint64_t t = 0; t < 40; t++)
+		for (int32_t i = 0; i < 4; i++) {
+			int32_t tid = i + 1, next = i < 3 ? tid % 3 + 1 : 4;
+
+			script_sched(f, 100 * t + 10 * (uint64_t)tid, i == 3,
+				     tid,
+				     (struct sched){ SCHED_SWITCH, tid, next,
+						     false });
+		}
 	return f;
 }
 
-START_TEST(who_leaves_without_having_come_is_a_broken_switch)
+START_TEST(sched_row_holds)
 {
-	struct fake *f = scheduler();
+	const struct rules_row *row = &sched_rows[_i];
+	struct fake *f = rules_scheduler();
 
-	if (_i == 1)
-		fake_lost(f, 5005, 0, 1);
-	if (_i == 2) /* of another ring */
-		fake_lost(f, 5005, 1, 1);
-	goes(f, 5010, 0, 2, 3, false);
-	struct fact_finding one = only(f, "switch_broken");
-
-	ck_assert_int_eq(one.since, 3930);
-	ck_assert_int_eq(one.time, 5010);
-	ck_assert_int_eq(one.cpu, 0);
-	ck_assert_int_eq(one.loss != 0, _i == 1);
+	script_play_on(f, row->records);
+	rules_check(f, row);
 }
 END_TEST
 
-START_TEST(switches_in_a_row_are_no_finding)
-{
-	silent(scheduler());
-}
-END_TEST
+/* Kernels that call tasks asleep that are runnable, or may. */
+static const struct rules_release_row {
+	const char *name, *release;
+} release_rows[] = {
+	{ "kernel_5_10_proves_nothing", "5.10.0-21-amd64" },
+	{ "kernel_6_1_proves_nothing", "6.1.187" },
+	{ "kernel_6_13_proves_nothing", "6.13.1" },
+	{ "a_kernel_that_is_not_known_proves_nothing", NULL },
+};
 
-START_TEST(who_never_leaves_anywhere_is_not_recorded_at_all)
+START_TEST(release_row_holds)
 {
-	struct fake *f = scheduler();
+	struct fake *f = rules_scheduler();
 
-	goes(f, 5010, 0, 1, 0, true); /* idle */
-	goes(f, 5020, 0, 2, 7, false);
-	goes(f, 5030, 0, 3, 1, false);
-	silent(f);
+	script_play_on(f, SLEEPER("5005 wakeup 1 4 2;", ""));
+	f->src.info.release = release_rows[_i].release;
+	rules_only(f, NULL);
 }
 END_TEST
 
 START_TEST(a_filter_that_nothing_tells_of_shows_by_its_effect)
 {
-	struct fake *f = scheduler();
+	struct fake *f = rules_scheduler();
 
-	for (uint64_t t = 0; t < 20; t++) {
-		goes(f, 5010 + 10 * t, 0, 1, 2, false);
-		goes(f, 5015 + 10 * t, 0, 3, 1, false);
+	for (uint64_t t = 5010; t < 5210; t += 10) {
+		script_sched(f, t, 0, 1,
+			     (struct sched){ SCHED_SWITCH, 1, 2, false });
+		script_sched(f, t + 5, 0, 3,
+			     (struct sched){ SCHED_SWITCH, 3, 1, false });
 	}
-	silent(f);
+	rules_only(f, NULL);
 }
 END_TEST
 
-START_TEST(an_event_that_is_not_hit_each_time_is_not_followed)
+/* Which of the last three records of a round are missing. A thread that came
+ * and went unseen stands in the next record as well. */
+static const struct rules_missing_row {
+	const char *name;
+	bool in_2, out_2, in_1;
+	const char *rule; /* NULL: nothing is found */
+} missing_rows[] = {
+	{ "all_switch_records", 0, 0, 0, NULL },
+	{ "switch_records_without_one_coming", 1, 0, 0, NULL },
+	{ "switch_records_without_one_leaving", 0, 1, 0, "switch_broken" },
+	{ "switch_records_without_a_whole_turn", 1, 1, 0, "switch_broken" },
+	{ "switch_records_without_coming_back", 0, 0, 1, NULL },
+	{ "switch_records_without_any_coming", 1, 0, 1, NULL },
+	{ "switch_records_without_the_change_back", 0, 1, 1, "switch_broken" },
+	{ "switch_records_without_the_last_three", 1, 1, 1, "switch_broken" },
+};
+
+START_TEST(missing_row_holds)
 {
-	struct fake *f = scheduler();
-
-	f->event[1].every = false;
-	goes(f, 5010, 0, 2, 3, false);
-	silent(f);
-}
-END_TEST
-
-START_TEST(where_some_tasks_are_recorded_switches_are_not_followed)
-{
-	struct fake *f = scheduler();
-
-	f->src.info.system_wide = TRI_NO;
-	goes(f, 5010, 0, 2, 3, false);
-	silent(f);
-}
-END_TEST
-
-START_TEST(an_id_that_changes_by_exec_is_no_broken_switch)
-{
-	struct fake *f = scheduler();
-
-	/* 11 is a thread of 10, which ends */
-	fake_fork(f, 4000, 10, 1);
-	of_process(fake_fork(f, 4010, 11, 10), 10);
-	fake_exit(f, 4020, 10);
-	goes(f, 5000, 0, 1, 11, false);
-	goes(f, 5010, 0, 11, 1, false);
-	of_process(&f->rec[f->n - 1], 10);
-	goes(f, 5020, 0, 1, 11, false);
-	if (_i)
-		fake_comm(f, 5030, 10, "new", true);
-	goes(f, 5040, 0, 10, 1, false);
-	if (!_i)
-		fake_comm(f, 5050, 10, "new", true);
-	silent(f);
-}
-END_TEST
-
-static void switch_record(struct fake *f, uint64_t time, int32_t tid,
-			  int32_t other, bool out)
-{
-	struct fake_rec *r =
-		fake_add(f, REC_SWITCH,
-			 out ? CLASS_SWITCH_OUT : CLASS_SWITCH_IN, time, tid);
-
-	r->rec.sw.other_pid = r->rec.sw.other_tid = other;
-	r->rec.flags = out ? REC_F_OUT : 0;
-}
-
-/* _i: which of the four records of the last round are missing. */
-START_TEST(switch_records_are_followed_too)
-{
+	const struct rules_missing_row *row = &missing_rows[_i];
 	struct fake *f = fake_new();
 
 	for (uint64_t t = 1; t < 40; t++) {
 		bool last = t == 20;
 
-		switch_record(f, 100 * t, 1, 2, true);
-		if (!last || !(_i & 1))
-			switch_record(f, 100 * t + 1, 2, 1, false);
-		if (!last || !(_i & 2))
-			switch_record(f, 100 * t + 50, 2, 1, true);
-		if (!last || !(_i & 4))
-			switch_record(f, 100 * t + 51, 1, 2, false);
+		script_switch(f, 100 * t, 1, 2, true);
+		if (!last || !row->in_2)
+			script_switch(f, 100 * t + 1, 2, 1, false);
+		if (!last || !row->out_2)
+			script_switch(f, 100 * t + 50, 2, 1, true);
+		if (!last || !row->in_1)
+			script_switch(f, 100 * t + 51, 1, 2, false);
 	}
-	/* who came and went unseen stands in the next record as well */
-	only(f,
-	     _i == 2 || _i == 3 || _i == 6 || _i == 7 ? "switch_broken" : NULL);
-}
-END_TEST
-
-START_TEST(an_id_that_changes_by_exec_is_so_in_both_kinds_of_record)
-{
-	struct fake *f = scheduler();
-
-	switch_record(f, 3995, 2, 1, true);
-	fake_fork(f, 4000, 10, 1);
-	of_process(fake_fork(f, 4010, 11, 10), 10);
-	fake_exit(f, 4020, 10);
-	goes(f, 5000, 0, 1, 11, false);
-	switch_record(f, 5001, 1, 11, true);
-	goes(f, 5010, 0, 11, 1, false);
-	of_process(&f->rec[f->n - 1], 10);
-	switch_record(f, 5011, 11, 1, true);
-	of_process(&f->rec[f->n - 1], 10);
-	goes(f, 5020, 0, 1, 11, false);
-	switch_record(f, 5021, 1, 11, true);
-	goes(f, 5030, 0, 10, 1, false);
-	switch_record(f, 5031, 10, 1, true);
-	fake_comm(f, 5050, 10, "new", true);
-	silent(f);
+	rules_only(f, row->rule);
 }
 END_TEST
 
@@ -201,148 +242,21 @@ START_TEST(records_of_one_instant_have_no_order)
 	struct fake *f = fake_new();
 
 	for (uint64_t t = 1; t < 40; t++) {
-		switch_record(f, 100 * t, 1 + (t & 1), 2 - (t & 1), true);
-		switch_record(f, 100 * t, 2 - (t & 1), 1 + (t & 1), false);
+		int32_t odd = t & 1;
+
+		script_switch(f, 100 * t, 1 + odd, 2 - odd, true);
+		script_switch(f, 100 * t, 2 - odd, 1 + odd, false);
 	}
-	silent(f);
+	rules_only(f, NULL);
 }
 END_TEST
 
-/* ---- wakeup_order, wakeup_lost */
+static const struct run_table tables[] = {
+	RUN_TABLE(sched_row_holds, sched_rows),
+	RUN_TABLE(release_row_holds, release_rows),
+	RUN_TABLE(missing_row_holds, missing_rows),
+};
 
-/* 2 sleeps from 5010 on, and is there again at 5030. */
-static struct fake *sleeper(uint64_t woken)
-{
-	struct fake *f = scheduler();
-
-	goes(f, 5000, 0, 1, 2, false);
-	if (woken && woken < 5010)
-		wakes(f, woken, 1, 4, 2);
-	goes(f, 5010, 0, 2, 1, true);
-	if (woken > 5010)
-		wakes(f, woken, 1, 4, 2);
-	goes(f, 5030, 0, 1, 2, false);
-	/* both CPUs are still recorded */
-	goes(f, 9000, 1, 4, 4, false);
-	goes(f, 9000, 0, 2, 1, false);
-	return f;
-}
-
-START_TEST(a_wakeup_before_its_sleep_is_a_finding)
-{
-	struct fact_finding one = only(sleeper(5005), "wakeup_order");
-
-	ck_assert_int_eq(one.since, 5010);
-	ck_assert_int_eq(one.time, 5030);
-}
-END_TEST
-
-START_TEST(a_wakeup_between_is_no_finding)
-{
-	silent(sleeper(5020));
-}
-END_TEST
-
-START_TEST(a_missing_wakeup_is_a_finding_only_with_a_loss)
-{
-	struct fake *f = sleeper(0);
-
-	if (_i)
-		fake_lost(f, 5020, 1, 1);
-	only(f, _i ? "wakeup_lost" : NULL);
-}
-END_TEST
-
-START_TEST(where_wakeups_are_missing_anyway_none_is_out_of_order)
-{
-	struct fake *f = sleeper(5005);
-
-	goes(f, 6000, 0, 2, 1, true);
-	goes(f, 6010, 0, 1, 2, false);
-	silent(f);
-}
-END_TEST
-
-START_TEST(kernels_that_call_runnable_tasks_asleep_prove_nothing)
-{
-	static const char *const release[] = { "5.10.0-21-amd64", "6.1.187",
-					       "6.13.1", NULL };
-	struct fake *f = sleeper(5005);
-
-	f->src.info.release = release[_i];
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_wakeup_may_be_missing_when_a_cpu_is_not_recorded_any_more)
-{
-	struct fake *f = scheduler();
-
-	goes(f, 5000, 0, 1, 2, false);
-	wakes(f, 5005, 0, 2, 2);
-	goes(f, 5010, 0, 2, 1, true);
-	goes(f, 5030, 0, 1, 2, false);
-	silent(f);
-}
-END_TEST
-
-START_TEST(ids_of_another_namespace_prove_nothing)
-{
-	struct fake *f = sleeper(5005);
-
-	goes(f, 9100, 1, 4, 4, false);
-	f->rec[f->n - 1].rec.tid = 77;
-	silent(f);
-}
-END_TEST
-
-START_TEST(a_new_life_needs_no_wakeup)
-{
-	struct fake *f = scheduler();
-
-	fake_fork(f, 4000, 8, 1);
-	goes(f, 5000, 0, 1, 8, false);
-	fake_exit(f, 5005, 8);
-	goes(f, 5010, 0, 8, 1, true);
-	fake_fork(f, 5020, 8, 1);
-	goes(f, 5030, 0, 1, 8, false);
-	goes(f, 9000, 1, 4, 4, false);
-	goes(f, 9000, 0, 8, 1, false);
-	silent(f);
-}
-END_TEST
-
-static void add_sched(TCase *t)
-{
-	tcase_add_loop_test(
-		t, who_leaves_without_having_come_is_a_broken_switch, 0, 3);
-	tcase_add_test(t, switches_in_a_row_are_no_finding);
-	tcase_add_test(t, who_never_leaves_anywhere_is_not_recorded_at_all);
-	tcase_add_test(t, a_filter_that_nothing_tells_of_shows_by_its_effect);
-	tcase_add_test(t, an_event_that_is_not_hit_each_time_is_not_followed);
-	tcase_add_test(t,
-		       where_some_tasks_are_recorded_switches_are_not_followed);
-	tcase_add_loop_test(t, an_id_that_changes_by_exec_is_no_broken_switch,
-			    0, 2);
-	tcase_add_loop_test(t, switch_records_are_followed_too, 0, 8);
-	tcase_add_test(
-		t, an_id_that_changes_by_exec_is_so_in_both_kinds_of_record);
-	tcase_add_test(t, records_of_one_instant_have_no_order);
-	tcase_add_test(t, a_wakeup_before_its_sleep_is_a_finding);
-	tcase_add_test(t, a_wakeup_between_is_no_finding);
-	tcase_add_loop_test(t, a_missing_wakeup_is_a_finding_only_with_a_loss,
-			    0, 2);
-	tcase_add_test(t,
-		       where_wakeups_are_missing_anyway_none_is_out_of_order);
-	tcase_add_loop_test(
-		t, kernels_that_call_runnable_tasks_asleep_prove_nothing, 0, 4);
-	tcase_add_test(
-		t, a_wakeup_may_be_missing_when_a_cpu_is_not_recorded_any_more);
-	tcase_add_test(t, ids_of_another_namespace_prove_nothing);
-	tcase_add_test(t, a_new_life_needs_no_wakeup);
-}
-
-int main(void)
-{
-	return run_rules("rules_sched", add_sched);
-}
+RUN_TABLES("rules_sched", tables,
+	   a_filter_that_nothing_tells_of_shows_by_its_effect,
+	   records_of_one_instant_have_no_order)

@@ -6,13 +6,48 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "tests/rnd.h"
+
 /* Long enough for valgrind on a busy machine. */
 #define RUN_TIMEOUT 300
 
-/* setup and teardown around each test; NULL: none. */
+/* A table of cases: every row is a test of its own, by which `test` runs with
+ * the row's index in _i. A row begins with its name, a const char *, which is
+ * what a failure says. */
+struct run_table {
+	const TTest *const *test;
+	const void *rows;
+	size_t size, n;
+};
+
+#define RUN_TABLE(test, rows)                                                  \
+	{                                                                      \
+		&test, rows, sizeof((rows)[0]),                                \
+			sizeof(rows) / sizeof((rows)[0])                       \
+	}
+#define RUN_ROWS_MAX 256
+
+static inline void run_add_table(TCase *tc, const struct run_table *t)
+{
+	/* libcheck keeps the pointers until all tests have run */
+	static TTest named[RUN_ROWS_MAX];
+	static size_t n;
+
+	for (size_t i = 0; i < t->n && n < RUN_ROWS_MAX; i++) {
+		const char *row = (const char *)t->rows + i * t->size;
+		TTest *row_test = &named[n++];
+
+		*row_test = **t->test;
+		row_test->name = *(const char *const *)row;
+		tcase_add_loop_test(tc, row_test, (int)i, (int)i + 1);
+	}
+}
+
+/* setup and teardown run around each test; NULL: none. */
 static inline int run_tests(const char *name, void (*setup)(void),
 			    void (*teardown)(void), const TTest *const *test,
-			    size_t n)
+			    size_t n, const struct run_table *table,
+			    size_t n_tables)
 {
 	Suite *s = suite_create(name);
 	TCase *tc = tcase_create(name);
@@ -20,6 +55,8 @@ static inline int run_tests(const char *name, void (*setup)(void),
 	tcase_set_timeout(tc, RUN_TIMEOUT);
 	if (setup)
 		tcase_add_checked_fixture(tc, setup, teardown);
+	for (size_t i = 0; i < n_tables; i++)
+		run_add_table(tc, &table[i]);
 	for (size_t i = 0; i < n; i++)
 		tcase_add_test(tc, test[i]);
 	suite_add_tcase(s, tc);
@@ -35,9 +72,18 @@ static inline int run_tests(const char *name, void (*setup)(void),
 	{                                                                      \
 		const TTest *const test[] = { __VA_ARGS__ };                   \
 		return run_tests(name, setup, teardown, test,                  \
-				 sizeof(test) / sizeof(test[0]));              \
+				 sizeof(test) / sizeof(test[0]), NULL, 0);     \
 	}
 #define RUN(name, ...) RUN_WITH(name, NULL, NULL, __VA_ARGS__)
+/* The rows of all tables, then the other tests. */
+#define RUN_TABLES(name, tables, ...)                                          \
+	int main(void)                                                         \
+	{                                                                      \
+		const TTest *const test[] = { __VA_ARGS__ };                   \
+		return run_tests(name, NULL, NULL, test,                       \
+				 sizeof(test) / sizeof(test[0]), tables,       \
+				 sizeof(tables) / sizeof((tables)[0]));        \
+	}
 
 /* For the inside of long loops: ck_assert() writes to a pipe each time. */
 #define must(cond)                                                             \
@@ -45,19 +91,4 @@ static inline int run_tests(const char *name, void (*setup)(void),
 		if (!(cond))                                                   \
 			ck_abort_msg("%s", #cond);                             \
 	} while (0)
-
-/* The same numbers on every machine: splitmix64. */
-static inline uint64_t rnd(uint64_t *state)
-{
-	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-static inline uint64_t rnd_below(uint64_t *state, uint64_t n)
-{
-	return rnd(state) % n;
-}
 #endif

@@ -20,7 +20,7 @@ struct made {
 	bool big;
 };
 
-static void put(struct made *m, uint64_t v, unsigned int bytes)
+static void sframe_put(struct made *m, uint64_t v, unsigned int bytes)
 {
 	for (unsigned int i = 0; i < bytes; i++)
 		m->b[m->n++] = (unsigned char)(v >> (8 * (m->big ? bytes - 1 - i
@@ -32,30 +32,31 @@ struct opts {
 	int fixed_ra;
 };
 
-static struct made head(struct opts o)
+static struct made sframe_test_head(struct opts o)
 {
 	static const unsigned int entry[] = { 0, 17, 20, 16 };
 	struct made m = { .big = o.abi == SFRAME_S390X ||
 				 o.abi == SFRAME_AARCH64_BE };
 
-	put(&m, 0xdee2, 2);
-	put(&m, o.version, 1);
-	put(&m, o.flags, 1);
-	put(&m, o.abi, 1);
-	put(&m, 0, 1);
-	put(&m, (uint64_t)(int64_t)o.fixed_ra, 1);
-	put(&m, o.aux, 1);
-	put(&m, o.funcs, 4);
-	put(&m, 0, 4);
-	put(&m, o.rows_len, 4);
-	put(&m, 0, 4);
-	put(&m, o.version < 4 ? o.funcs * entry[o.version] : 0, 4);
+	sframe_put(&m, 0xdee2, 2);
+	sframe_put(&m, o.version, 1);
+	sframe_put(&m, o.flags, 1);
+	sframe_put(&m, o.abi, 1);
+	sframe_put(&m, 0, 1);
+	sframe_put(&m, (uint64_t)(int64_t)o.fixed_ra, 1);
+	sframe_put(&m, o.aux, 1);
+	sframe_put(&m, o.funcs, 4);
+	sframe_put(&m, 0, 4);
+	sframe_put(&m, o.rows_len, 4);
+	sframe_put(&m, 0, 4);
+	sframe_put(&m, o.version < 4 ? o.funcs * entry[o.version] : 0, 4);
 	for (unsigned int i = 0; i < o.aux; i++)
-		put(&m, 0xaa, 1);
+		sframe_put(&m, 0xaa, 1);
 	return m;
 }
 
-static int init(struct sframe *sf, const struct made *m, struct err *err)
+static int sframe_test_init(struct sframe *sf, const struct made *m,
+			    struct err *err)
 {
 	return sframe_init(sf, m->b, m->n, "test", 0, ADDR, err);
 }
@@ -63,32 +64,32 @@ static int init(struct sframe *sf, const struct made *m, struct err *err)
 static void func_v2(struct made *m, int32_t start, uint32_t size, uint32_t at,
 		    uint32_t n, unsigned int info, unsigned int rep)
 {
-	put(m, (uint32_t)start, 4);
-	put(m, size, 4);
-	put(m, at, 4);
-	put(m, n, 4);
-	put(m, info, 1);
-	put(m, rep, 1);
-	put(m, 0, 2);
+	sframe_put(m, (uint32_t)start, 4);
+	sframe_put(m, size, 4);
+	sframe_put(m, at, 4);
+	sframe_put(m, n, 4);
+	sframe_put(m, info, 1);
+	sframe_put(m, rep, 1);
+	sframe_put(m, 0, 2);
 }
 
 /* One function of version 2 on amd64: sp+8, then sp+16 with FP at c-16. */
 static struct made plain_v2(unsigned int info, unsigned int rep)
 {
-	struct made m = head((struct opts){ .version = 2,
-					    .abi = SFRAME_AMD64,
-					    .fixed_ra = -8,
-					    .funcs = 1,
-					    .rows_len = 7 });
+	struct made m = sframe_test_head((struct opts){ .version = 2,
+							.abi = SFRAME_AMD64,
+							.fixed_ra = -8,
+							.funcs = 1,
+							.rows_len = 7 });
 
 	func_v2(&m, -0x1000, 32, 0, 2, info, rep);
-	put(&m, 0, 1);
-	put(&m, 1 | 1 << 1, 1);
-	put(&m, 8, 1);
-	put(&m, 1, 1);
-	put(&m, 1 | 2 << 1, 1);
-	put(&m, 16, 1);
-	put(&m, 0xf0, 1);
+	sframe_put(&m, 0, 1);
+	sframe_put(&m, 1 | 1 << 1, 1);
+	sframe_put(&m, 8, 1);
+	sframe_put(&m, 1, 1);
+	sframe_put(&m, 1 | 2 << 1, 1);
+	sframe_put(&m, 16, 1);
+	sframe_put(&m, 0xf0, 1);
 	return m;
 }
 
@@ -102,7 +103,7 @@ START_TEST(function_and_rows_of_version_2)
 	struct sframe sf;
 	struct err err;
 
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	ck_assert_uint_eq(f.start, 0x1000);
 	ck_assert_uint_eq(f.size, 32);
@@ -132,7 +133,7 @@ START_TEST(starts_count_from_their_field_when_the_flag_says_so)
 	struct err err;
 
 	m.b[3] = SFRAME_PCREL;
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	ck_assert_uint_eq(f.start, 0x1000 + 28);
 	ck_assert_uint_eq(sframe_func_field(&sf, 0), ADDR + 28);
@@ -141,18 +142,18 @@ END_TEST
 
 START_TEST(auxiliary_header_is_stepped_over)
 {
-	struct made m = head((struct opts){ .version = 2,
-					    .abi = SFRAME_AMD64,
-					    .fixed_ra = -8,
-					    .funcs = 1,
-					    .aux = 5,
-					    .rows_len = 0 });
+	struct made m = sframe_test_head((struct opts){ .version = 2,
+							.abi = SFRAME_AMD64,
+							.fixed_ra = -8,
+							.funcs = 1,
+							.aux = 5,
+							.rows_len = 0 });
 	struct sframe_func f;
 	struct sframe sf;
 	struct err err;
 
 	func_v2(&m, -0x1000, 16, 0, 0, 0, 0);
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	ck_assert_uint_eq(f.start, 0x1000);
 	ck_assert_uint_eq(f.n, 0);
@@ -162,11 +163,11 @@ END_TEST
 /* Version 3, s390x, big-endian: FP in f1, RA as the link register has it. */
 START_TEST(flexible_rows_of_version_3_on_s390x)
 {
-	struct made m = head((struct opts){ .version = 3,
-					    .flags = SFRAME_PCREL,
-					    .abi = SFRAME_S390X,
-					    .funcs = 1,
-					    .rows_len = 12 });
+	struct made m = sframe_test_head((struct opts){ .version = 3,
+							.flags = SFRAME_PCREL,
+							.abi = SFRAME_S390X,
+							.funcs = 1,
+							.rows_len = 12 });
 	struct sframe_cursor c;
 	struct sframe_func f;
 	struct sframe_rule rule;
@@ -174,21 +175,21 @@ START_TEST(flexible_rows_of_version_3_on_s390x)
 	struct sframe sf;
 	struct err err;
 
-	put(&m, (uint64_t)-0x1000, 8);
-	put(&m, 40, 4);
-	put(&m, 0, 4);
-	put(&m, 1, 2);	  /* rows */
-	put(&m, 0x80, 1); /* signal frame, addresses of one byte */
-	put(&m, 1, 1);	  /* flexible */
-	put(&m, 0, 1);
-	put(&m, 0, 1); /* the row */
-	put(&m, 5 << 1, 1);
-	put(&m, 15 << 3 | 1, 1); /* CFA: r15 + 20 * 8 + 160 */
-	put(&m, 20, 1);
-	put(&m, 0, 1); /* RA: none */
-	put(&m, 17 << 3 | 1, 1);
-	put(&m, 0, 1);
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	sframe_put(&m, (uint64_t)-0x1000, 8);
+	sframe_put(&m, 40, 4);
+	sframe_put(&m, 0, 4);
+	sframe_put(&m, 1, 2);	 /* rows */
+	sframe_put(&m, 0x80, 1); /* signal frame, addresses of one byte */
+	sframe_put(&m, 1, 1);	 /* flexible */
+	sframe_put(&m, 0, 1);
+	sframe_put(&m, 0, 1); /* the row */
+	sframe_put(&m, 5 << 1, 1);
+	sframe_put(&m, 15 << 3 | 1, 1); /* CFA: r15 + 20 * 8 + 160 */
+	sframe_put(&m, 20, 1);
+	sframe_put(&m, 0, 1); /* RA: none */
+	sframe_put(&m, 17 << 3 | 1, 1);
+	sframe_put(&m, 0, 1);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	ck_assert_uint_eq(f.start, ADDR + 28 - 0x1000);
 	ck_assert(f.signal && f.flex);
@@ -205,34 +206,34 @@ END_TEST
 
 START_TEST(version_1_repeats_after_16_bytes)
 {
-	struct made m = head((struct opts){ .version = 1,
-					    .abi = SFRAME_AMD64,
-					    .fixed_ra = -8,
-					    .funcs = 1,
-					    .rows_len = 6 });
+	struct made m = sframe_test_head((struct opts){ .version = 1,
+							.abi = SFRAME_AMD64,
+							.fixed_ra = -8,
+							.funcs = 1,
+							.rows_len = 6 });
 	struct sframe_func f;
-	struct row_rule rule;
+	struct unwind_rule rule;
 	struct sframe sf;
 	struct err err;
 	uint32_t bad;
 
-	put(&m, (uint32_t)-0x1000, 4);
-	put(&m, 48, 4);
-	put(&m, 0, 4);
-	put(&m, 2, 4);
-	put(&m, 16, 1);
-	put(&m, 0, 1);
-	put(&m, 1 | 1 << 1, 1);
-	put(&m, 8, 1);
-	put(&m, 11, 1);
-	put(&m, 1 | 1 << 1, 1);
-	put(&m, 16, 1);
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	sframe_put(&m, (uint32_t)-0x1000, 4);
+	sframe_put(&m, 48, 4);
+	sframe_put(&m, 0, 4);
+	sframe_put(&m, 2, 4);
+	sframe_put(&m, 16, 1);
+	sframe_put(&m, 0, 1);
+	sframe_put(&m, 1 | 1 << 1, 1);
+	sframe_put(&m, 8, 1);
+	sframe_put(&m, 11, 1);
+	sframe_put(&m, 1 | 1 << 1, 1);
+	sframe_put(&m, 16, 1);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	ck_assert_uint_eq(f.rep, 16);
 	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 0);
-	const struct row *row = unwind_rows_find(t, 0x102c);
+	const struct unwind_row *row = unwind_rows_find(t, 0x102c);
 	ck_assert_ptr_nonnull(row);
 	unwind_rows_rule(t, row, &rule);
 	ck_assert_int_eq(rule.kind, ROW_PLT);
@@ -244,16 +245,16 @@ END_TEST
 START_TEST(repeated_rows_are_in_the_table_for_each_block)
 {
 	struct made m = plain_v2(16, 8);
-	struct row_rule rule;
+	struct unwind_rule rule;
 	struct sframe sf;
 	struct err err;
 	uint32_t bad;
 
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 0);
 	for (uint64_t i = 0; i < 32; i++) {
-		const struct row *row = unwind_rows_find(t, 0x1000 + i);
+		const struct unwind_row *row = unwind_rows_find(t, 0x1000 + i);
 
 		ck_assert_ptr_nonnull(row);
 		unwind_rows_rule(t, row, &rule);
@@ -276,7 +277,7 @@ START_TEST(rows_that_repeat_too_often_are_left_out)
 	m.b[28 + 12] = 1;
 	m.b[48] = 1;
 	m.b[31] = 0; /* start: in the lower half */
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 1);
 	ck_assert_uint_eq(unwind_rows_count(t), 0);
@@ -287,11 +288,11 @@ END_TEST
 /* Many functions, each with all the rows. */
 START_TEST(functions_that_share_rows_end_soon)
 {
-	struct made m = head((struct opts){ .version = 2,
-					    .abi = SFRAME_AMD64,
-					    .fixed_ra = -8,
-					    .funcs = 9,
-					    .rows_len = 6 });
+	struct made m = sframe_test_head((struct opts){ .version = 2,
+							.abi = SFRAME_AMD64,
+							.fixed_ra = -8,
+							.funcs = 9,
+							.rows_len = 6 });
 	static const struct sframe_visitor none;
 	struct sframe sf;
 	struct err err;
@@ -299,11 +300,11 @@ START_TEST(functions_that_share_rows_end_soon)
 	for (int i = 0; i < 9; i++)
 		func_v2(&m, -0x1000 + 32 * i, 32, 0, 2, 0, 0);
 	for (unsigned int i = 0; i < 2; i++) {
-		put(&m, i, 1);
-		put(&m, 1 | 1 << 1, 1);
-		put(&m, 8, 1);
+		sframe_put(&m, i, 1);
+		sframe_put(&m, 1 | 1 << 1, 1);
+		sframe_put(&m, 8, 1);
 	}
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_uint_eq(sframe_visit(&sf, &none, NULL), 5);
 }
 END_TEST
@@ -348,7 +349,7 @@ static int where_refused(const struct made *m, struct err *err)
 	struct sframe_row row;
 	struct sframe sf;
 
-	if (init(&sf, m, err))
+	if (sframe_test_init(&sf, m, err))
 		return 0;
 	if (sframe_func(&sf, 0, &f, err))
 		return 1;
@@ -383,7 +384,7 @@ START_TEST(rows_have_to_grow)
 	struct err err;
 
 	m.b[48 + 3] = 0;
-	ck_assert_int_eq(init(&sf, &m, &err), 0);
+	ck_assert_int_eq(sframe_test_init(&sf, &m, &err), 0);
 	ck_assert_int_eq(sframe_func(&sf, 0, &f, &err), 0);
 	sframe_rows(&sf, &f, &c);
 	ck_assert_int_eq(sframe_row(&c, &row, &err), 1);

@@ -15,7 +15,7 @@
 /* Sources 0 and 1 are of one line, 2 is alone. */
 static void start_line(struct world *w)
 {
-	start(w);
+	world_start(w);
 	tasks_together(w->ts, 0, 0);
 	tasks_together(w->ts, 1, 0);
 }
@@ -27,8 +27,8 @@ static uint32_t slot_at(struct world *w, int64_t t, uint16_t source,
 	return tasks_thread(w->ts, source, pid, tid);
 }
 
-static struct thread *at(struct world *w, int64_t t, uint16_t source,
-			 int32_t pid, int32_t tid)
+static struct thread *twins_at(struct world *w, int64_t t, uint16_t source,
+			       int32_t pid, int32_t tid)
 {
 	struct thread *th =
 		tasks_thread_at(w->ts, slot_at(w, t, source, pid, tid));
@@ -41,7 +41,7 @@ static struct thread *at(struct world *w, int64_t t, uint16_t source,
 static uint32_t id_at(struct world *w, int64_t t, uint16_t source, int32_t pid,
 		      int32_t tid)
 {
-	return at(w, t, source, pid, tid)->id;
+	return twins_at(w, t, source, pid, tid)->id;
 }
 
 static struct process *process_at(struct world *w, int64_t t, uint16_t source,
@@ -79,7 +79,7 @@ START_TEST(a_life_in_two_captures_is_one_row)
 	ck_assert_uint_eq(id_at(&w, 5, 0, 1, 2), id_at(&w, 6, 1, 1, 2));
 	ck_assert_uint_eq(process_at(&w, 7, 0, 1)->id,
 			  process_at(&w, 7, 1, 1)->id);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 1);
 	ck_assert_uint_eq(w.processes, 1);
 	ck_assert_int_eq(w.process[0].source, 0);
@@ -92,7 +92,7 @@ START_TEST(a_capture_that_is_alone_shares_nothing)
 
 	start_line(&w);
 	ck_assert_uint_ne(id_at(&w, 5, 0, 1, 1), id_at(&w, 6, 2, 1, 1));
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 	ck_assert_uint_eq(w.processes, 2);
 }
@@ -107,7 +107,7 @@ START_TEST(a_row_has_the_first_start_and_the_last_end)
 	fork_at(&w, 107, 0, 9);
 	exit_at(&w, 200, 1, 9);
 	exit_at(&w, 207, 0, 9);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.thread[w.threads - 1].tid, 9);
 	ck_assert_int_eq(w.thread[w.threads - 1].start, 105);
 	ck_assert_int_eq(w.thread[w.threads - 1].end, 207);
@@ -126,10 +126,10 @@ START_TEST(who_saw_the_exit_knows_the_end)
 	exit_at(&w, 200, 1, 9);
 	/* the other capture learns of it when the id is another's */
 	fork_at(&w, 5 * SEC, 0, 9);
-	retire(&w, 6 * SEC);
+	world_retire(&w, 6 * SEC);
 	ck_assert_uint_eq(w.threads, 1);
 	ck_assert_int_eq(w.thread[0].end, 200);
-	finish(&w);
+	world_finish(&w);
 }
 END_TEST
 
@@ -139,7 +139,7 @@ START_TEST(a_pid_that_differs_is_another_thread)
 
 	start_line(&w);
 	ck_assert_uint_ne(id_at(&w, 5, 0, 1, 2), id_at(&w, 6, 1, 3, 2));
-	finish(&w);
+	world_finish(&w);
 }
 END_TEST
 
@@ -149,18 +149,18 @@ START_TEST(another_capture_tells_the_process_of_a_thread)
 
 	start_line(&w);
 	uint32_t a = id_at(&w, 5, 0, 7, 8);
-	struct thread *th = at(&w, 6, 1, -1, 8);
+	struct thread *th = twins_at(&w, 6, 1, -1, 8);
 
 	ck_assert_uint_eq(th->id, a);
 	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, 7);
 	/* the other way round */
-	th = at(&w, 7, 1, -1, 9);
+	th = twins_at(&w, 7, 1, -1, 9);
 	a = th->id;
 	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, -1);
 	ck_assert_uint_eq(id_at(&w, 8, 0, 7, 9), a);
-	th = at(&w, 9, 1, -1, 9);
+	th = twins_at(&w, 9, 1, -1, 9);
 	ck_assert_int_eq(tasks_process_at(w.ts, th->process)->pid, 7);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 }
 END_TEST
@@ -174,18 +174,18 @@ START_TEST(a_fork_that_one_capture_saw_is_a_new_life_for_all)
 
 	ck_assert_uint_eq(id_at(&w, 6, 0, 9, 9), old);
 	fork_at(&w, SEC, 0, 9);
-	uint32_t new = id_at(&w, SEC + 1, 0, 9, 9);
+	uint32_t later = id_at(&w, SEC + 1, 0, 9, 9);
 
-	ck_assert_uint_ne(new, old);
-	ck_assert_uint_eq(id_at(&w, SEC + 2, 1, 9, 9), new);
-	ck_assert(at(&w, SEC + 3, 1, 9, 9)->introduced);
+	ck_assert_uint_ne(later, old);
+	ck_assert_uint_eq(id_at(&w, SEC + 2, 1, 9, 9), later);
+	ck_assert(twins_at(&w, SEC + 3, 1, 9, 9)->introduced);
 	/* nothing is missing in the capture that did not see it */
 	struct thread gone;
 
 	ck_assert(tasks_replaced(w.ts, &gone));
 	ck_assert_uint_eq(gone.source, 0);
 	ck_assert(!tasks_replaced(w.ts, &gone));
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 	ck_assert_uint_eq(w.processes, 3);
 }
@@ -202,7 +202,7 @@ START_TEST(a_fork_that_two_captures_saw_is_one_life)
 	fork_at(&w, SEC + 1000, 1, 9);
 	ck_assert_uint_eq(id_at(&w, 2 * SEC, 0, 9, 9),
 			  id_at(&w, 2 * SEC, 1, 9, 9));
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 }
 END_TEST
@@ -216,7 +216,7 @@ START_TEST(a_record_just_before_the_fork_by_another_clock_is_of_the_child)
 
 	fork_at(&w, SEC, 0, 9);
 	ck_assert_uint_eq(id_at(&w, SEC + 1, 0, 9, 9), id);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 1);
 }
 END_TEST
@@ -238,7 +238,7 @@ START_TEST(a_task_found_by_a_later_recorder_is_the_one_forked_before)
 			  tasks_thread_at(w.ts, f)->id);
 	ck_assert_uint_eq(slot_at(&w, 2 * SEC, 1, 9, 9), f);
 	ck_assert_uint_eq(tasks_process(w.ts, 1, 9), p);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 1);
 	ck_assert_int_eq(w.thread[0].start, SEC);
 }
@@ -251,18 +251,18 @@ START_TEST(a_task_found_later_is_not_the_life_that_ended_before)
 
 		start_line(&w);
 		uint32_t old = id_at(&w, TIME_NONE, 0, 9, 9);
-		at(&w, 4, 0, 9, 9);
+		twins_at(&w, 4, 0, 9, 9);
 		tasks_now(w.ts, TIME_NONE);
 		tasks_fork(w.ts, 1, 9, 9, 1, 1, TIME_NONE, true);
 		exit_at(&w, 5, 0, 9);
-		retire(&w, gone ? 3 * SEC : 5);
+		world_retire(&w, gone ? 3 * SEC : 5);
 		ck_assert_uint_eq(w.threads, 0); /* the other has it still */
 		fork_at(&w, 4 * SEC, 0, 9);
-		uint32_t new = id_at(&w, 4 * SEC + 1, 0, 9, 9);
+		uint32_t later = id_at(&w, 4 * SEC + 1, 0, 9, 9);
 
-		ck_assert_uint_ne(new, old);
-		ck_assert_uint_eq(id_at(&w, 5 * SEC, 1, 9, 9), new);
-		finish(&w);
+		ck_assert_uint_ne(later, old);
+		ck_assert_uint_eq(id_at(&w, 5 * SEC, 1, 9, 9), later);
+		world_finish(&w);
 		ck_assert_uint_eq(w.threads, 2);
 		ck_assert_uint_eq(w.thread[0].id, old);
 		ck_assert_int_eq(w.thread[0].end, 5);
@@ -289,12 +289,12 @@ START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
 	ck_assert_uint_eq(tasks_thread_at(w.ts, slot)->id, old);
 	ck_assert(shared_tasks_is_over(w.ts, slot));
 	uint32_t process = process_at(&w, SEC + 50 * MS, 1, 9)->id;
-	retire(&w, 3 * SEC);
+	world_retire(&w, 3 * SEC);
 	ck_assert_uint_ne(id_at(&w, 4 * SEC, 1, 9, 9), old);
 	ck_assert_uint_ne(process_at(&w, 4 * SEC, 1, 9)->id, process);
 	ck_assert_uint_eq(id_at(&w, 4 * SEC, 0, 9, 9),
 			  id_at(&w, 4 * SEC, 1, 9, 9));
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.threads, 2);
 	ck_assert_uint_eq(w.processes, 2);
 }
@@ -314,7 +314,7 @@ START_TEST(the_end_of_a_thread_is_not_that_of_its_process)
 	exit_at(&w, 7, 0, 9);
 	slot_at(&w, 5 * SEC, 1, 9, 9); /* it was exec by the other one */
 	ck_assert_uint_eq(process_at(&w, 5 * SEC, 1, 9)->id, process);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.processes, 1);
 }
 END_TEST
@@ -333,7 +333,7 @@ START_TEST(a_name_that_two_captures_tell_is_one_row)
 	tasks_set_comm(w.ts, b, "ls", 20, true);
 	tasks_set_comm(w.ts, a, "ls", 22, true);
 	ck_assert_uint_eq(tasks_comm(w.ts, a), tasks_comm(w.ts, b));
-	take(&w);
+	world_take(&w);
 	ck_assert_uint_eq(w.comms, 2);
 	/* another exec of a program of that name, and one of them misses one */
 	tasks_set_comm(w.ts, a, "ls", 30, true);
@@ -341,7 +341,7 @@ START_TEST(a_name_that_two_captures_tell_is_one_row)
 	tasks_set_comm(w.ts, b, "ls", 32, true);
 	tasks_set_comm(w.ts, a, "ls", SEC, true);
 	tasks_set_comm(w.ts, b, "ls", SEC + 1, true);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.comms, 5);
 }
 END_TEST
@@ -361,7 +361,7 @@ START_TEST(a_thread_without_a_name_has_that_of_its_twin)
 	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
 	tasks_set_comm(w.ts, a, "ls", 20, true);
 	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.comms, 3);
 }
 END_TEST
@@ -380,7 +380,7 @@ START_TEST(a_name_from_before_the_records_is_not_news)
 	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
 	tasks_set_comm(w.ts, b, "ls", 21, true);
 	ck_assert_uint_eq(tasks_comm(w.ts, b), tasks_comm(w.ts, a));
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.comms, 2);
 }
 END_TEST
@@ -398,7 +398,7 @@ START_TEST(a_mapping_that_two_captures_tell_is_one_row)
 	fork_at(&w, 10, 0, 9);
 	fork_at(&w, 11, 1, 9); /* has one more */
 	ck_assert_uint_eq(space_count(&process_at(&w, 12, 1, 9)->space), 2);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.mappings, 2 + 1 + 2);
 	start_line(&w);
 	for (uint16_t i = 0; i < 2; i++) {
@@ -407,14 +407,14 @@ START_TEST(a_mapping_that_two_captures_tell_is_one_row)
 	}
 	fork_at(&w, 10, 0, 9);
 	fork_at(&w, 11, 1, 9);
-	finish(&w);
+	world_finish(&w);
 	ck_assert_uint_eq(w.mappings, 2);
 }
 END_TEST
 
 /* ---- whole runs */
 
-static const char *path_of(const struct all_facts *all, uint32_t raw)
+static const char *twins_path_of(const struct all_facts *all, uint32_t raw)
 {
 	const struct stack *s = frames_get_stack(
 		all->frames, frames_get_raw(all->frames, raw)->stack);
@@ -423,8 +423,8 @@ static const char *path_of(const struct all_facts *all, uint32_t raw)
 	return frames_get_image(all->frames, fr->image)->path;
 }
 
-static struct fake_rec *hit(struct fake *f, uint64_t t, int32_t pid,
-			    uint64_t addr)
+static struct fake_rec *twins_hit(struct fake *f, uint64_t t, int32_t pid,
+				  uint64_t addr)
 {
 	struct fake_rec *r = fake_sample(f, t, 9, 0);
 
@@ -436,30 +436,30 @@ static struct fake_rec *hit(struct fake *f, uint64_t t, int32_t pid,
 
 static const char *event_path(const struct all_facts *all, size_t i)
 {
-	return path_of(all, fact_at(all, FACT_EVENT, i)->event.uraw);
+	return twins_path_of(all, fact_at(all, FACT_EVENT, i)->event.uraw);
 }
 
 START_TEST(mappings_of_another_capture_are_those_of_the_time)
 {
 	struct fake *f[2] = { fake_new(), fake_new() };
 
-	hit(f[1], 5, -1, 0x1010);
+	twins_hit(f[1], 5, -1, 0x1010);
 	fake_comm(f[0], 9, 9, "a", true);
 	fake_map(f[0], 10, 9, 0x1000, 0x1000, "/bin/a");
-	hit(f[1], 15, -1, 0x1010);
-	hit(f[1], 16, -1, 0x1010); /* by the cache */
-	hit(f[1], 17, -1, 0x8010);
+	twins_hit(f[1], 15, -1, 0x1010);
+	twins_hit(f[1], 16, -1, 0x1010); /* by the cache */
+	twins_hit(f[1], 17, -1, 0x8010);
 	fake_map(f[0], 20, 9, 0x1000, 0x1000, "/bin/b");
-	hit(f[1], 25, -1, 0x1010);
-	hit(f[1], 26, -1, 0x1010);
+	twins_hit(f[1], 25, -1, 0x1010);
+	twins_hit(f[1], 26, -1, 0x1010);
 	fake_comm(f[0], 30, 9, "new", true);
 	fake_map(f[0], 31, 9, 0x8000, 0x1000, "/bin/c");
-	hit(f[1], 35, -1, 0x8010);
-	hit(f[1], 36, -1, 0x8010);
+	twins_hit(f[1], 35, -1, 0x8010);
+	twins_hit(f[1], 36, -1, 0x8010);
 	/* its own are asked first */
 	fake_map(f[1], 40, 9, 0x8000, 0x1000, "/bin/own");
-	hit(f[1], 45, 9, 0x8010);
-	hit(f[0], 46, 9, 0x8010);
+	twins_hit(f[1], 45, 9, 0x8010);
+	twins_hit(f[0], 46, 9, 0x8010);
 	struct all_facts all = stitch_line(f, 2, true);
 	static const char *const want[] = {
 		"[unknown]", "/bin/a", "/bin/a", "[unknown]", "/bin/b",
@@ -477,7 +477,7 @@ START_TEST(captures_that_are_not_together_know_nothing_of_each_other)
 	struct fake *f[2] = { fake_new(), fake_new() };
 
 	fake_map(f[0], 10, 9, 0x1000, 0x1000, "/bin/a");
-	hit(f[1], 15, 9, 0x1010);
+	twins_hit(f[1], 15, 9, 0x1010);
 	struct all_facts all = stitch_line(f, 2, false);
 
 	ck_assert_str_eq(event_path(&all, 0), "[unknown]");
@@ -553,7 +553,7 @@ static uint64_t stamp(struct truth *tr)
 }
 
 /* Is the record kept? Else it is lost. */
-static bool kept(struct truth *tr, size_t i)
+static bool twins_kept(struct truth *tr, size_t i)
 {
 	if (rnd_below(&tr->seed, 100) < tr->keep)
 		return true;
@@ -565,7 +565,7 @@ static void truth_record(struct truth *tr, size_t i, int32_t tid, uint64_t what)
 {
 	struct fake *f = tr->f[i];
 
-	if (!kept(tr, i))
+	if (!twins_kept(tr, i))
 		return;
 	if (what < 2) {
 		fake_map(f, stamp(tr), tid, 0x1000 * what, 0x1000, "/bin/a");
@@ -590,12 +590,12 @@ static void truth_step(struct truth *tr)
 		tr->alive[tid] = true;
 		tr->life[tid] = ++tr->lives;
 		for (size_t i = 0; i < 2; i++)
-			if (kept(tr, i))
+			if (twins_kept(tr, i))
 				fake_fork(tr->f[i], stamp(tr), tid, 1);
 	} else if (what == 9) {
 		tr->alive[tid] = false;
 		for (size_t i = 0; i < 2; i++)
-			if (kept(tr, i))
+			if (twins_kept(tr, i))
 				fake_exit(tr->f[i], stamp(tr), tid);
 	} else {
 		truth_record(tr, rnd_below(&tr->seed, 2), tid, what);
@@ -659,7 +659,7 @@ static size_t findings(const struct all_facts *all, uint32_t rule,
  * the captures know of more processes. */
 START_TEST(what_is_shared_makes_no_finding)
 {
-	uint32_t maps = rule_index("map_lost");
+	uint32_t maps = rules_index("map_lost");
 	size_t n = 0;
 
 	for (uint64_t seed = 1; seed <= 600; seed++) {

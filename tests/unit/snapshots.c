@@ -19,7 +19,8 @@ static const struct rec_map second[] = {
 	{ .start = 0x8000, .len = 0x1000, .path = "/lib/m" },
 };
 
-static void sample(struct fake *f, uint64_t time, int32_t tid, uint64_t ip)
+static void snapshots_sample(struct fake *f, uint64_t time, int32_t tid,
+			     uint64_t ip)
 {
 	struct fake_rec *fr = fake_sample(f, time, tid, 0);
 
@@ -29,7 +30,7 @@ static void sample(struct fake *f, uint64_t time, int32_t tid, uint64_t ip)
 }
 
 /* "path+off" of the innermost user frame of event i, with a ? when derived */
-static const char *place(const struct all_facts *all, size_t i)
+static const char *snapshots_place(const struct all_facts *all, size_t i)
 {
 	static char text[128];
 	const struct fact *f = fact_at(all, FACT_EVENT, i);
@@ -51,16 +52,16 @@ START_TEST(a_list_without_a_time_holds_from_the_start)
 
 	f->src.info.maps = &s;
 	f->src.info.n_maps = 1;
-	sample(f, 10, 1, 0x1010);
-	sample(f, 11, 1, 0x4010);
-	sample(f, 12, 1, 0x5010);
-	sample(f, 13, 2, 0x1010); /* another process */
+	snapshots_sample(f, 10, 1, 0x1010);
+	snapshots_sample(f, 11, 1, 0x4010);
+	snapshots_sample(f, 12, 1, 0x5010);
+	snapshots_sample(f, 13, 2, 0x1010); /* another process */
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/bin/a+10");
-	ck_assert_str_eq(place(&all, 1), "/lib/l+3010?");
-	ck_assert_str_eq(place(&all, 2), "[unknown]+0");
-	ck_assert_str_eq(place(&all, 3), "[unknown]+0");
+	ck_assert_str_eq(snapshots_place(&all, 0), "/bin/a+10");
+	ck_assert_str_eq(snapshots_place(&all, 1), "/lib/l+3010?");
+	ck_assert_str_eq(snapshots_place(&all, 2), "[unknown]+0");
+	ck_assert_str_eq(snapshots_place(&all, 3), "[unknown]+0");
 	facts_done(&all);
 }
 END_TEST
@@ -73,13 +74,13 @@ START_TEST(a_list_without_a_time_holds_again_after_exec)
 	f->src.info.maps = &s;
 	f->src.info.n_maps = 1;
 	fake_map(f, 5, 1, 0x4000, 0x1000, "/lib/other");
-	sample(f, 10, 1, 0x4010);
+	snapshots_sample(f, 10, 1, 0x4010);
 	fake_comm(f, 20, 1, "b", true);
-	sample(f, 30, 1, 0x4010);
+	snapshots_sample(f, 30, 1, 0x4010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/other+10");
-	ck_assert_str_eq(place(&all, 1), "/lib/l+3010?");
+	ck_assert_str_eq(snapshots_place(&all, 0), "/lib/other+10");
+	ck_assert_str_eq(snapshots_place(&all, 1), "/lib/l+3010?");
 	facts_done(&all);
 }
 END_TEST
@@ -92,20 +93,20 @@ START_TEST(a_list_with_a_time_replaces_all_from_then_on)
 
 	f->src.info.maps = s;
 	f->src.info.n_maps = 2;
-	sample(f, 10, 1, 0x1010);
-	sample(f, 21, 1, 0x1010);
-	sample(f, 30, 1, 0x4010);
-	sample(f, 50, 1, 0x4010);
-	sample(f, 51, 1, 0x8010);
-	sample(f, 52, 1, 0x1010);
+	snapshots_sample(f, 10, 1, 0x1010);
+	snapshots_sample(f, 21, 1, 0x1010);
+	snapshots_sample(f, 30, 1, 0x4010);
+	snapshots_sample(f, 50, 1, 0x4010);
+	snapshots_sample(f, 51, 1, 0x8010);
+	snapshots_sample(f, 52, 1, 0x1010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "[unknown]+0");
-	ck_assert_str_eq(place(&all, 1), "/bin/a+10");
-	ck_assert_str_eq(place(&all, 2), "/lib/l+3010?");
-	ck_assert_str_eq(place(&all, 3), "[unknown]+0");
-	ck_assert_str_eq(place(&all, 4), "/lib/m+10");
-	ck_assert_str_eq(place(&all, 5), "/bin/a+10");
+	ck_assert_str_eq(snapshots_place(&all, 0), "[unknown]+0");
+	ck_assert_str_eq(snapshots_place(&all, 1), "/bin/a+10");
+	ck_assert_str_eq(snapshots_place(&all, 2), "/lib/l+3010?");
+	ck_assert_str_eq(snapshots_place(&all, 3), "[unknown]+0");
+	ck_assert_str_eq(snapshots_place(&all, 4), "/lib/m+10");
+	ck_assert_str_eq(snapshots_place(&all, 5), "/bin/a+10");
 	/* what is in both is one mapping */
 	ck_assert_uint_eq(fact_count(&all, FACT_MAPPING), 3);
 	facts_done(&all);
@@ -119,15 +120,15 @@ START_TEST(a_list_dated_at_an_exec_is_of_the_new_program)
 
 	f->src.info.maps = &s;
 	f->src.info.n_maps = 1;
-	sample(f, 10, 1, 0x1010);
+	snapshots_sample(f, 10, 1, 0x1010);
 	fake_comm(f, 20, 1, "b", true);
-	sample(f, 30, 1, 0x1010);
+	snapshots_sample(f, 30, 1, 0x1010);
 	fake_comm(f, 40, 1, "c", true);
-	sample(f, 50, 1, 0x1010);
+	snapshots_sample(f, 50, 1, 0x1010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "[unknown]+0");
-	ck_assert_str_eq(place(&all, 1), "/bin/a+10");
+	ck_assert_str_eq(snapshots_place(&all, 0), "[unknown]+0");
+	ck_assert_str_eq(snapshots_place(&all, 1), "/bin/a+10");
 	/* not in its registers any more: the third program's */
 	ck_assert_uint_eq(fact_count(&all, FACT_MAPPING), 2);
 	facts_done(&all);
@@ -141,13 +142,13 @@ START_TEST(a_newer_mapping_cuts_what_a_list_says)
 
 	f->src.info.maps = &s;
 	f->src.info.n_maps = 1;
-	sample(f, 10, 1, 0x4010);
+	snapshots_sample(f, 10, 1, 0x4010);
 	fake_map(f, 20, 1, 0x4000, 0x1000, "/lib/new");
-	sample(f, 30, 1, 0x4010);
+	snapshots_sample(f, 30, 1, 0x4010);
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/lib/l+3010?");
-	ck_assert_str_eq(place(&all, 1), "/lib/new+10");
+	ck_assert_str_eq(snapshots_place(&all, 0), "/lib/l+3010?");
+	ck_assert_str_eq(snapshots_place(&all, 1), "/lib/new+10");
 	facts_done(&all);
 }
 END_TEST
@@ -159,14 +160,14 @@ START_TEST(a_list_of_an_id_makes_a_thread_of_no_process_that_process)
 
 	f->src.info.maps = &s;
 	f->src.info.n_maps = 1;
-	sample(f, 10, 7, 0x1010);
+	snapshots_sample(f, 10, 7, 0x1010);
 	f->rec[0].rec.pid = -1;
-	sample(f, 11, 8, 0x1010);
+	snapshots_sample(f, 11, 8, 0x1010);
 	f->rec[1].rec.pid = -1;
 	struct all_facts all = stitch_all(&f, 1);
 
-	ck_assert_str_eq(place(&all, 0), "/bin/a+10");
-	ck_assert_str_eq(place(&all, 1), "[unknown]+0");
+	ck_assert_str_eq(snapshots_place(&all, 0), "/bin/a+10");
+	ck_assert_str_eq(snapshots_place(&all, 1), "[unknown]+0");
 	facts_done(&all);
 }
 END_TEST

@@ -32,20 +32,20 @@ static void closed(void *arg, const struct region *r)
 	s->closed[s->n++] = *r;
 }
 
-static struct space_owner owner(struct seen *s)
+static struct space_owner space_test_owner(struct seen *s)
 {
 	return (struct space_owner){ new_id, closed, s, &s->held, false };
 }
 
-static struct space empty(bool keep_old)
+static struct space space_empty(bool keep_old)
 {
 	return (struct space){ .keep_old = keep_old, .changed = TIME_NONE };
 }
 
-static void map(struct space *sp, struct seen *s, uint64_t start, uint64_t end,
-		uint32_t image, int64_t t)
+static void space_test_map(struct space *sp, struct seen *s, uint64_t start,
+			   uint64_t end, uint32_t image, int64_t t)
 {
-	struct space_owner own = owner(s);
+	struct space_owner own = space_test_owner(s);
 	struct region r = { .start = start,
 			    .end = end,
 			    .pgoff = image * 0x100000u,
@@ -56,7 +56,7 @@ static void map(struct space *sp, struct seen *s, uint64_t start, uint64_t end,
 }
 
 /* The image at addr, and checks that its offset is right: 0 for none. */
-static uint32_t image_at(const struct space *sp, uint64_t addr, int64_t t)
+static uint32_t space_image_at(const struct space *sp, uint64_t addr, int64_t t)
 {
 	const struct region *r = space_find(sp, addr, t);
 
@@ -76,9 +76,9 @@ static void check_invariants(const struct space *sp)
 }
 
 /* Ends everything: then each id that was given has one closed region. */
-static void finish(struct space *sp, struct seen *s)
+static void space_finish(struct space *sp, struct seen *s)
 {
-	struct space_owner own = owner(s);
+	struct space_owner own = space_test_owner(s);
 
 	space_clear(sp, TIME_NONE, &own);
 	bool *got = mem_new(s->ids + 1, sizeof(*got));
@@ -100,14 +100,14 @@ static void finish(struct space *sp, struct seen *s)
 START_TEST(a_newer_mapping_cuts_an_older_one)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
+	struct space sp = space_empty(false);
 
-	map(&sp, &s, 0x1000, 0x9000, 1, 1);
-	map(&sp, &s, 0x3000, 0x5000, 2, 2);
+	space_test_map(&sp, &s, 0x1000, 0x9000, 1, 1);
+	space_test_map(&sp, &s, 0x3000, 0x5000, 2, 2);
 	ck_assert_uint_eq(space_count(&sp), 3);
-	ck_assert_uint_eq(image_at(&sp, 0x2fff, TIME_NONE), 1);
-	ck_assert_uint_eq(image_at(&sp, 0x3000, TIME_NONE), 2);
-	ck_assert_uint_eq(image_at(&sp, 0x4fff, TIME_NONE), 2);
+	ck_assert_uint_eq(space_image_at(&sp, 0x2fff, TIME_NONE), 1);
+	ck_assert_uint_eq(space_image_at(&sp, 0x3000, TIME_NONE), 2);
+	ck_assert_uint_eq(space_image_at(&sp, 0x4fff, TIME_NONE), 2);
 	const struct region *r = space_find(&sp, 0x5000, TIME_NONE);
 	ck_assert_uint_eq(r->image, 1);
 	ck_assert_uint_eq(r->pgoff, 0x100000 + 0x4000);
@@ -115,71 +115,73 @@ START_TEST(a_newer_mapping_cuts_an_older_one)
 	ck_assert_ptr_null(space_find(&sp, 0xfff, TIME_NONE));
 	ck_assert_uint_eq(s.n, 1);
 	ck_assert_int_eq(s.closed[0].t1, 2);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(a_mapping_may_reach_the_end_of_the_address_space)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
+	struct space sp = space_empty(false);
 
-	map(&sp, &s, 0xffffffffffff0000, 0, 1, 1);
-	map(&sp, &s, 0xfffffffffffff000, 0, 2, 2);
-	ck_assert_uint_eq(image_at(&sp, UINT64_MAX, TIME_NONE), 2);
-	ck_assert_uint_eq(image_at(&sp, 0xffffffffffff0000, TIME_NONE), 1);
-	map(&sp, &s, 0, 0xffffffffffffffff, 3, 3);
-	ck_assert_uint_eq(image_at(&sp, 0, TIME_NONE), 3);
-	ck_assert_uint_eq(image_at(&sp, 0xfffffffffffffffe, TIME_NONE), 3);
-	ck_assert_uint_eq(image_at(&sp, UINT64_MAX, TIME_NONE), 2);
+	space_test_map(&sp, &s, 0xffffffffffff0000, 0, 1, 1);
+	space_test_map(&sp, &s, 0xfffffffffffff000, 0, 2, 2);
+	ck_assert_uint_eq(space_image_at(&sp, UINT64_MAX, TIME_NONE), 2);
+	ck_assert_uint_eq(space_image_at(&sp, 0xffffffffffff0000, TIME_NONE),
+			  1);
+	space_test_map(&sp, &s, 0, 0xffffffffffffffff, 3, 3);
+	ck_assert_uint_eq(space_image_at(&sp, 0, TIME_NONE), 3);
+	ck_assert_uint_eq(space_image_at(&sp, 0xfffffffffffffffe, TIME_NONE),
+			  3);
+	ck_assert_uint_eq(space_image_at(&sp, UINT64_MAX, TIME_NONE), 2);
 	check_invariants(&sp);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(empty_and_wrapping_mappings_are_ignored)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 
-	map(&sp, &s, 0x1000, 0x1000, 1, 1);
-	map(&sp, &s, 0x2000, 0x1000, 1, 1);
-	map(&sp, &s, 0, 0, 1, 1);
+	space_test_map(&sp, &s, 0x1000, 0x1000, 1, 1);
+	space_test_map(&sp, &s, 0x2000, 0x1000, 1, 1);
+	space_test_map(&sp, &s, 0, 0, 1, 1);
 	space_unmap(&sp, 0x2000, 0x1000, 1, &own);
 	ck_assert_uint_eq(space_count(&sp), 0);
 	ck_assert_uint_eq(s.ids, 0);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(exec_ends_all_mappings_at_its_time)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(true);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(true);
+	struct space_owner own = space_test_owner(&s);
 
-	map(&sp, &s, 0x1000, 0x2000, 1, 1);
-	map(&sp, &s, 0x3000, 0x4000, 2, 2);
+	space_test_map(&sp, &s, 0x1000, 0x2000, 1, 1);
+	space_test_map(&sp, &s, 0x3000, 0x4000, 2, 2);
 	space_clear(&sp, 7, &own);
 	ck_assert_uint_eq(s.n, 2);
 	ck_assert_int_eq(s.closed[0].t1, 7);
-	ck_assert_uint_eq(image_at(&sp, 0x1000, 8), 0);
-	ck_assert_uint_eq(image_at(&sp, 0x1000, 6), 1);
-	ck_assert_uint_eq(image_at(&sp, 0x3000, 1), 0);
-	finish(&sp, &s);
+	ck_assert_uint_eq(space_image_at(&sp, 0x1000, 8), 0);
+	ck_assert_uint_eq(space_image_at(&sp, 0x1000, 6), 1);
+	ck_assert_uint_eq(space_image_at(&sp, 0x3000, 1), 0);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(exec_keeps_what_was_mapped_for_a_last_look)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 
 	ck_assert_ptr_null(space_before_exec(&sp, 0x1000));
-	map(&sp, &s, 0x1000, 0x2000, 1, 1);
-	map(&sp, &s, 0x3000, 0, 2, 2);
+	space_test_map(&sp, &s, 0x1000, 0x2000, 1, 1);
+	space_test_map(&sp, &s, 0x3000, 0, 2, 2);
 	space_exec(&sp, 7, &own);
 	ck_assert_uint_eq(space_count(&sp), 0);
 	ck_assert_ptr_null(space_before_exec(&sp, 0xfff));
@@ -188,77 +190,77 @@ START_TEST(exec_keeps_what_was_mapped_for_a_last_look)
 	ck_assert_uint_eq(space_before_exec(&sp, UINT64_MAX)->image, 2);
 	space_exec(&sp, 8, &own);
 	ck_assert_ptr_null(space_before_exec(&sp, 0x1000));
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(a_forked_child_has_mappings_of_its_own)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space child = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space child = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 
-	map(&sp, &s, 0x1000, 0x3000, 1, 1);
+	space_test_map(&sp, &s, 0x1000, 0x3000, 1, 1);
 	space_copy(&child, &sp, 5, true, &own);
-	map(&child, &s, 0x1000, 0x2000, 2, 6);
-	ck_assert_uint_eq(image_at(&sp, 0x1000, TIME_NONE), 1);
-	ck_assert_uint_eq(image_at(&child, 0x1000, TIME_NONE), 2);
-	ck_assert_uint_eq(image_at(&child, 0x2000, TIME_NONE), 1);
+	space_test_map(&child, &s, 0x1000, 0x2000, 2, 6);
+	ck_assert_uint_eq(space_image_at(&sp, 0x1000, TIME_NONE), 1);
+	ck_assert_uint_eq(space_image_at(&child, 0x1000, TIME_NONE), 2);
+	ck_assert_uint_eq(space_image_at(&child, 0x2000, TIME_NONE), 1);
 	ck_assert_int_eq(space_find(&child, 0x2000, TIME_NONE)->t0, 6);
 	space_clear(&child, TIME_NONE, &own);
 	space_release(&child);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(a_parent_may_change_before_its_child_does)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space child = empty(false);
-	struct space grandchild = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space child = space_empty(false);
+	struct space grandchild = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 
-	map(&sp, &s, 0x1000, 0x3000, 1, 1);
-	map(&sp, &s, 0x5000, 0x6000, 2, 2);
+	space_test_map(&sp, &s, 0x1000, 0x3000, 1, 1);
+	space_test_map(&sp, &s, 0x5000, 0x6000, 2, 2);
 	space_copy(&child, &sp, 5, true, &own);
 	space_copy(&grandchild, &child, 6, true, &own);
 	ck_assert_uint_eq(s.held, 0);
-	map(&sp, &s, 0x2000, 0x3000, 3, 7);
+	space_test_map(&sp, &s, 0x2000, 0x3000, 3, 7);
 	ck_assert_uint_eq(s.held, 2);
-	ck_assert_uint_eq(image_at(&sp, 0x2000, TIME_NONE), 3);
-	ck_assert_uint_eq(image_at(&child, 0x2000, TIME_NONE), 1);
-	ck_assert_uint_eq(image_at(&grandchild, 0x2000, TIME_NONE), 1);
+	ck_assert_uint_eq(space_image_at(&sp, 0x2000, TIME_NONE), 3);
+	ck_assert_uint_eq(space_image_at(&child, 0x2000, TIME_NONE), 1);
+	ck_assert_uint_eq(space_image_at(&grandchild, 0x2000, TIME_NONE), 1);
 	space_exec(&child, 8, &own);
 	ck_assert_uint_eq(s.n, 1 + 2);
 	ck_assert_uint_eq(s.closed[1].id, 3);
 	ck_assert_int_eq(s.closed[1].t0, 5);
 	ck_assert_int_eq(s.closed[2].t1, 8);
 	ck_assert_uint_eq(space_before_exec(&child, 0x2000)->image, 1);
-	map(&grandchild, &s, 0x5800, 0x6000, 4, 9);
+	space_test_map(&grandchild, &s, 0x5800, 0x6000, 4, 9);
 	check_invariants(&grandchild);
 	ck_assert_int_eq(space_find(&grandchild, 0x1000, TIME_NONE)->t0, 6);
 	ck_assert_uint_eq(space_find(&grandchild, 0x1000, TIME_NONE)->id, 5);
 	space_clear(&grandchild, 10, &own);
 	space_release(&grandchild);
 	space_release(&child);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(a_child_without_rows_is_only_looked_up)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space child = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space child = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 
-	map(&sp, &s, 0x1000, 0x2000, 1, 1);
-	map(&sp, &s, 0x3000, 0x4000, 2, 1);
+	space_test_map(&sp, &s, 0x1000, 0x2000, 1, 1);
+	space_test_map(&sp, &s, 0x3000, 0x4000, 2, 1);
 	space_copy(&child, &sp, 5, false, &own);
-	ck_assert_uint_eq(image_at(&child, 0x3000, TIME_NONE), 2);
-	map(&child, &s, 0x1000, 0x2000, 3, 6);
+	ck_assert_uint_eq(space_image_at(&child, 0x3000, TIME_NONE), 2);
+	space_test_map(&child, &s, 0x1000, 0x2000, 3, 6);
 	ck_assert_uint_eq(s.ids, 3);
 	ck_assert_uint_eq(s.n, 0);
 	space_clear(&child, 7, &own);
@@ -266,7 +268,7 @@ START_TEST(a_child_without_rows_is_only_looked_up)
 	ck_assert_uint_eq(s.closed[0].image, 3);
 	space_release(&child);
 	ck_assert_uint_eq(s.held, 0);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
@@ -275,58 +277,59 @@ START_TEST(a_storm_of_forks_costs_no_copies)
 {
 	struct space *child = mem_new(20000, sizeof(*child));
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 
 	for (uint32_t i = 0; i < 65536; i++)
-		map(&sp, &s, (uint64_t)i << 13, ((uint64_t)i << 13) + 0x1000,
-		    i + 1, 1);
+		space_test_map(&sp, &s, (uint64_t)i << 13,
+			       ((uint64_t)i << 13) + 0x1000, i + 1, 1);
 	for (int i = 0; i < 20000; i++) {
-		child[i] = empty(false);
+		child[i] = space_empty(false);
 		space_copy(&child[i], &sp, 2, false, &own);
 	}
 	ck_assert_uint_eq(s.held, 0);
-	ck_assert_uint_eq(image_at(&child[19999], 65535ull << 13, TIME_NONE),
-			  65536);
+	ck_assert_uint_eq(
+		space_image_at(&child[19999], 65535ull << 13, TIME_NONE),
+		65536);
 	for (int i = 0; i < 20000; i++)
 		space_release(&child[i]);
 	free(child);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(a_late_mapping_does_not_end_a_newer_one)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(true);
+	struct space sp = space_empty(true);
 
-	map(&sp, &s, 0x2000, 0x3000, 1, 10);
-	map(&sp, &s, 0x1000, 0x4000, 2, 5);
-	ck_assert_uint_eq(image_at(&sp, 0x2000, TIME_NONE), 1);
-	ck_assert_uint_eq(image_at(&sp, 0x1000, TIME_NONE), 2);
-	ck_assert_uint_eq(image_at(&sp, 0x3000, TIME_NONE), 2);
-	ck_assert_uint_eq(image_at(&sp, 0x2000, 7), 2);
+	space_test_map(&sp, &s, 0x2000, 0x3000, 1, 10);
+	space_test_map(&sp, &s, 0x1000, 0x4000, 2, 5);
+	ck_assert_uint_eq(space_image_at(&sp, 0x2000, TIME_NONE), 1);
+	ck_assert_uint_eq(space_image_at(&sp, 0x1000, TIME_NONE), 2);
+	ck_assert_uint_eq(space_image_at(&sp, 0x3000, TIME_NONE), 2);
+	ck_assert_uint_eq(space_image_at(&sp, 0x2000, 7), 2);
 	ck_assert_uint_eq(space_find(&sp, 0x3000, TIME_NONE)->pgoff,
 			  0x200000 + 0x2000);
 	check_invariants(&sp);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(a_change_moves_the_generations)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(false);
-	struct space_owner own = owner(&s);
+	struct space sp = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
 	uint32_t cut, any;
 
-	map(&sp, &s, 0x1000, 0x2000, 1, 1);
+	space_test_map(&sp, &s, 0x1000, 0x2000, 1, 1);
 	cut = sp.cut;
 	any = sp.any;
-	map(&sp, &s, 0x5000, 0x6000, 2, 2);
+	space_test_map(&sp, &s, 0x5000, 0x6000, 2, 2);
 	ck_assert_uint_eq(sp.cut, cut);
 	ck_assert_uint_ne(sp.any, any);
-	map(&sp, &s, 0x5800, 0x6000, 3, 3);
+	space_test_map(&sp, &s, 0x5800, 0x6000, 3, 3);
 	ck_assert_uint_ne(sp.cut, cut);
 	cut = sp.cut;
 	space_unmap(&sp, 0x1000, 0x1800, 4, &own);
@@ -334,20 +337,20 @@ START_TEST(a_change_moves_the_generations)
 	cut = sp.cut;
 	space_unmap(&sp, 0x8000, 0x9000, 5, &own);
 	ck_assert_uint_eq(sp.cut, cut);
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 END_TEST
 
 START_TEST(ended_mappings_do_not_pile_up_for_ever)
 {
 	struct seen s = { 0 };
-	struct space sp = empty(true);
+	struct space sp = space_empty(true);
 
 	for (int64_t t = 1; t <= 100000; t++)
-		map(&sp, &s, 0x1000, 0x2000, (uint32_t)t, t);
+		space_test_map(&sp, &s, 0x1000, 0x2000, (uint32_t)t, t);
 	ck_assert_uint_le(sp.n_old, 10000);
-	ck_assert_uint_eq(image_at(&sp, 0x1000, 99990), 99990);
-	finish(&sp, &s);
+	ck_assert_uint_eq(space_image_at(&sp, 0x1000, 99990), 99990);
+	space_finish(&sp, &s);
 }
 END_TEST
 
@@ -375,16 +378,16 @@ static const struct op *truth(const struct op *op, size_t n, uint64_t page,
 
 /* Pages at both ends of the address space, so that the last one ends at
  * 2^64. */
-static uint64_t address(uint64_t page)
+static uint64_t space_address(uint64_t page)
 {
 	return page < PAGES / 2 ? page << 12
 				: 0 - ((uint64_t)(PAGES - page) << 12);
 }
 
-static void compare(const struct space *sp, const struct op *op, size_t n,
-		    uint64_t page, int64_t t)
+static void space_compare(const struct space *sp, const struct op *op, size_t n,
+			  uint64_t page, int64_t t)
 {
-	uint64_t addr = address(page) + 0x123;
+	uint64_t addr = space_address(page) + 0x123;
 	const struct region *r = space_find(sp, addr, t);
 	const struct op *want =
 		truth(op, n, page, t == TIME_NONE ? 1 << 30 : t);
@@ -397,7 +400,7 @@ static void compare(const struct space *sp, const struct op *op, size_t n,
 	must(r);
 	must(r->image == want->image);
 	must(addr - r->start + r->pgoff ==
-	     addr - address(want->start) + want->image * 0x100000u);
+	     addr - space_address(want->start) + want->image * 0x100000u);
 }
 
 /* late: how many places a record may come later than its time says. */
@@ -405,7 +408,7 @@ static void against_model(uint64_t seed, int64_t late)
 {
 	struct op op[OPS];
 	struct seen s = { 0 };
-	struct space sp = empty(true);
+	struct space sp = space_empty(true);
 
 	for (size_t i = 0; i < OPS; i++) {
 		uint64_t half = rnd_below(&seed, 2) * (PAGES / 2);
@@ -419,17 +422,18 @@ static void against_model(uint64_t seed, int64_t late)
 				     (uint32_t)i + 1,
 				     1000 + 1000 * (int64_t)i - 1000 * back -
 					     (int64_t)i };
-		map(&sp, &s, address(op[i].start),
-		    address(op[i].start) + (len << 12), op[i].image, op[i].t);
+		space_test_map(&sp, &s, space_address(op[i].start),
+			       space_address(op[i].start) + (len << 12),
+			       op[i].image, op[i].t);
 		check_invariants(&sp);
 		for (uint64_t page = 0; page < PAGES; page++) {
 			int64_t t = 1000 * (int64_t)rnd_below(&seed, i + 2);
 
-			compare(&sp, op, i + 1, page, TIME_NONE);
-			compare(&sp, op, i + 1, page, t);
+			space_compare(&sp, op, i + 1, page, TIME_NONE);
+			space_compare(&sp, op, i + 1, page, t);
 		}
 	}
-	finish(&sp, &s);
+	space_finish(&sp, &s);
 }
 
 START_TEST(lookups_now_and_in_the_past_agree_with_a_model)

@@ -10,13 +10,13 @@
 static struct frames *fr;
 static struct stack_parts ps;
 
-static void start(void)
+static void parts_start(void)
 {
 	fr = frames_new();
 	ps = (struct stack_parts){ .n = 0 };
 }
 
-static void stop(void)
+static void parts_stop(void)
 {
 	ck_assert_uint_eq(ps.n, 0);
 	stack_parts_release(&ps);
@@ -24,8 +24,8 @@ static void stop(void)
 }
 
 /* A part with the addresses first, first + 1, ... */
-static bool part(uint32_t slot, uint16_t k, uint16_t n, uint64_t meet,
-		 uint64_t first, uint32_t count, struct join_chain *jc)
+static bool parts_part(uint32_t slot, uint16_t k, uint16_t n, uint64_t meet,
+		       uint64_t first, uint32_t count, struct join_chain *jc)
 {
 	const struct rec_chain c = { .part = k, .parts = n, .meet = meet };
 	uint64_t ip[16];
@@ -50,8 +50,8 @@ static bool part(uint32_t slot, uint16_t k, uint16_t n, uint64_t meet,
 }
 
 /* The frames of the stack say what the addresses say. */
-static void expect(const struct join_chain *jc, const uint64_t *want,
-		   uint32_t n, bool unproved)
+static void parts_expect(const struct join_chain *jc, const uint64_t *want,
+			 uint32_t n, bool unproved)
 {
 	ck_assert(jc->parts);
 	ck_assert_int_eq(jc->unproved, unproved);
@@ -78,16 +78,16 @@ START_TEST(a_part_goes_in_where_it_says)
 {
 	struct join_chain jc;
 
-	start();
-	ck_assert(!part(1, 1, 2, 0, 10, 3, &jc));
-	ck_assert(part(1, 2, 2, 11, 50, 2, &jc));
-	expect(&jc, (uint64_t[]){ 10, 11, 50, 51, 12 }, 5, false);
+	parts_start();
+	ck_assert(!parts_part(1, 1, 2, 0, 10, 3, &jc));
+	ck_assert(parts_part(1, 2, 2, 11, 50, 2, &jc));
+	parts_expect(&jc, (uint64_t[]){ 10, 11, 50, 51, 12 }, 5, false);
 	ck_assert_uint_eq(jc.id, 1);
 	/* behind the last one is a place like any other */
-	ck_assert(!part(1, 1, 2, 0, 10, 2, &jc));
-	ck_assert(part(1, 2, 2, 11, 50, 1, &jc));
-	expect(&jc, (uint64_t[]){ 10, 11, 50 }, 3, false);
-	stop();
+	ck_assert(!parts_part(1, 1, 2, 0, 10, 2, &jc));
+	ck_assert(parts_part(1, 2, 2, 11, 50, 1, &jc));
+	parts_expect(&jc, (uint64_t[]){ 10, 11, 50 }, 3, false);
+	parts_stop();
 }
 END_TEST
 
@@ -95,15 +95,15 @@ START_TEST(a_seam_that_is_not_said_is_unproved)
 {
 	struct join_chain jc;
 
-	start();
-	ck_assert(!part(1, 1, 2, 0, 10, 2, &jc));
-	ck_assert(part(1, 2, 2, 0, 50, 1, &jc));
-	expect(&jc, (uint64_t[]){ 10, 11, 50 }, 3, true);
+	parts_start();
+	ck_assert(!parts_part(1, 1, 2, 0, 10, 2, &jc));
+	ck_assert(parts_part(1, 2, 2, 0, 50, 1, &jc));
+	parts_expect(&jc, (uint64_t[]){ 10, 11, 50 }, 3, true);
 	/* nor is one at an address that is in no part */
-	ck_assert(!part(1, 1, 2, 0, 10, 2, &jc));
-	ck_assert(part(1, 2, 2, 99, 50, 1, &jc));
-	expect(&jc, (uint64_t[]){ 10, 11, 50 }, 3, true);
-	stop();
+	ck_assert(!parts_part(1, 1, 2, 0, 10, 2, &jc));
+	ck_assert(parts_part(1, 2, 2, 99, 50, 1, &jc));
+	parts_expect(&jc, (uint64_t[]){ 10, 11, 50 }, 3, true);
+	parts_stop();
 }
 END_TEST
 
@@ -112,17 +112,17 @@ START_TEST(a_part_that_is_missing_leaves_it_unproved)
 	struct join_chain jc;
 	uint32_t slot = 2;
 
-	start();
-	ck_assert(!part(1, 1, 3, 0, 10, 2, &jc));
+	parts_start();
+	ck_assert(!parts_part(1, 1, 3, 0, 10, 2, &jc));
 	ck_assert(!stack_parts_take(&ps, fr, &slot, &jc));
 	slot = 1;
 	ck_assert(stack_parts_take(&ps, fr, &slot, &jc));
-	expect(&jc, (uint64_t[]){ 10, 11 }, 2, true);
+	parts_expect(&jc, (uint64_t[]){ 10, 11 }, 2, true);
 	/* one in the middle */
-	ck_assert(!part(1, 1, 3, 0, 10, 2, &jc));
-	ck_assert(part(1, 3, 3, 10, 50, 1, &jc));
-	expect(&jc, (uint64_t[]){ 10, 50, 11 }, 3, true);
-	stop();
+	ck_assert(!parts_part(1, 1, 3, 0, 10, 2, &jc));
+	ck_assert(parts_part(1, 3, 3, 10, 50, 1, &jc));
+	parts_expect(&jc, (uint64_t[]){ 10, 50, 11 }, 3, true);
+	parts_stop();
 }
 END_TEST
 
@@ -131,15 +131,15 @@ START_TEST(threads_have_parts_of_their_own)
 	struct join_chain jc;
 	uint32_t slot = TASKS_NONE;
 
-	start();
-	ck_assert(!part(1, 1, 2, 0, 10, 1, &jc));
-	ck_assert(!part(2, 1, 2, 0, 20, 1, &jc));
-	ck_assert(part(1, 2, 2, 10, 11, 1, &jc));
-	expect(&jc, (uint64_t[]){ 10, 11 }, 2, false);
+	parts_start();
+	ck_assert(!parts_part(1, 1, 2, 0, 10, 1, &jc));
+	ck_assert(!parts_part(2, 1, 2, 0, 20, 1, &jc));
+	ck_assert(parts_part(1, 2, 2, 10, 11, 1, &jc));
+	parts_expect(&jc, (uint64_t[]){ 10, 11 }, 2, false);
 	ck_assert(stack_parts_take(&ps, fr, &slot, &jc));
 	ck_assert_uint_eq(slot, 2);
-	expect(&jc, (uint64_t[]){ 20 }, 1, true);
-	stop();
+	parts_expect(&jc, (uint64_t[]){ 20 }, 1, true);
+	parts_stop();
 }
 END_TEST
 
@@ -148,14 +148,14 @@ START_TEST(what_has_no_room_is_not_held)
 	struct join_chain jc;
 	uint32_t slot = TASKS_NONE;
 
-	start();
+	parts_start();
 	for (uint32_t i = 0; i < STACK_PARTS_HELD; i++)
-		ck_assert(!part(i, 1, 2, 0, 10, 1, &jc));
-	ck_assert(part(STACK_PARTS_HELD, 1, 2, 0, 10, 0, &jc));
+		ck_assert(!parts_part(i, 1, 2, 0, 10, 1, &jc));
+	ck_assert(parts_part(STACK_PARTS_HELD, 1, 2, 0, 10, 0, &jc));
 	ck_assert(jc.parts && jc.unproved);
 	while (stack_parts_take(&ps, fr, &slot, &jc))
 		slot = TASKS_NONE;
-	stop();
+	parts_stop();
 }
 END_TEST
 

@@ -34,7 +34,7 @@ static struct ids ids_of(const struct all_facts *all, enum fact_kind kind)
 	return ids;
 }
 
-static bool known(const struct ids *ids, uint32_t id)
+static bool stitch_known(const struct ids *ids, uint32_t id)
 {
 	return id >= 1 && id <= ids->n;
 }
@@ -45,13 +45,13 @@ static void check_fact(const struct all_facts *all, const struct fact *f,
 {
 	switch (f->kind) {
 	case FACT_EVENT:
-		must(known(thread, f->event.thread));
-		must(known(comm, f->event.comm));
+		must(stitch_known(thread, f->event.thread));
+		must(stitch_known(comm, f->event.comm));
 		must(f->event.kraw <= frames_raws(all->frames));
 		must(f->event.uraw <= frames_raws(all->frames));
 		break;
 	case FACT_CHAIN:
-		must(known(thread, f->chain.thread));
+		must(stitch_known(thread, f->chain.thread));
 		must(chain_verdict_name(f->chain.verdict));
 		must(confidence_name(f->chain.confidence));
 		must(quality_name(f->chain.quality));
@@ -59,16 +59,18 @@ static void check_fact(const struct all_facts *all, const struct fact *f,
 		     (f->chain.n_events > 0));
 		break;
 	case FACT_THREAD:
-		must(known(process, f->thread.process));
+		must(stitch_known(process, f->thread.process));
 		break;
 	case FACT_COMM:
-		must(known(thread, f->comm.thread));
+		must(stitch_known(thread, f->comm.thread));
 		break;
 	case FACT_PROCESS:
-		must(!f->process.parent || known(process, f->process.parent));
+		must(!f->process.parent ||
+		     stitch_known(process, f->process.parent));
 		break;
 	case FACT_MAPPING:
-		must(!f->mapping.process || known(process, f->mapping.process));
+		must(!f->mapping.process ||
+		     stitch_known(process, f->mapping.process));
 		must(f->mapping.t1 == TIME_NONE ||
 		     f->mapping.t0 <= f->mapping.t1);
 		must(f->mapping.start <= f->mapping.end - 1);
@@ -109,7 +111,7 @@ static void check_requests(const struct all_facts *all, uint32_t events,
 	free(got);
 }
 
-static void check_all(const struct all_facts *all)
+static void stitch_check_all(const struct all_facts *all)
 {
 	struct ids event = ids_of(all, FACT_EVENT);
 	struct ids chain = ids_of(all, FACT_CHAIN);
@@ -146,12 +148,12 @@ struct kernel {
 	size_t asked, chains, unanswered;
 };
 
-static bool kept(struct kernel *k)
+static bool stitch_kept(struct kernel *k)
 {
 	return rnd_below(&k->seed, 1000) < k->keep;
 }
 
-static uint64_t tick(struct kernel *k)
+static uint64_t stitch_tick(struct kernel *k)
 {
 	k->now += 1 + rnd_below(&k->seed, 100);
 	if (k->jitter && !rnd_below(&k->seed, 20) && k->now > k->jitter)
@@ -169,11 +171,12 @@ static void kernel_sample(struct kernel *k, int32_t tid)
 	}
 	uint64_t cookie = k->cookie[tid] ? k->cookie[tid] : k->old[tid];
 
-	if (!kept(k)) {
-		fake_lost(k->f, tick(k), (int32_t)rnd_below(&k->seed, 4), 1);
+	if (!stitch_kept(k)) {
+		fake_lost(k->f, stitch_tick(k), (int32_t)rnd_below(&k->seed, 4),
+			  1);
 		return;
 	}
-	struct fake_rec *s = fake_sample(k->f, tick(k), tid, cookie);
+	struct fake_rec *s = fake_sample(k->f, stitch_tick(k), tid, cookie);
 
 	s->rec.cpu = (int32_t)rnd_below(&k->seed, 4);
 	k->asked++;
@@ -183,15 +186,16 @@ static void kernel_return(struct kernel *k, int32_t tid)
 {
 	if (!k->cookie[tid])
 		return;
-	if (kept(k)) {
+	if (stitch_kept(k)) {
 		/* The chain names its cookie and its thread. */
 		struct fake_rec *c =
-			fake_chain(k->f, tick(k), tid, k->cookie[tid]);
+			fake_chain(k->f, stitch_tick(k), tid, k->cookie[tid]);
 
 		c->ip[1] = 0x100000 + (uint64_t)tid;
 		k->chains++;
 	} else {
-		fake_lost(k->f, tick(k), (int32_t)rnd_below(&k->seed, 4), 1);
+		fake_lost(k->f, stitch_tick(k), (int32_t)rnd_below(&k->seed, 4),
+			  1);
 	}
 	k->old[tid] = k->cookie[tid];
 	k->cookie[tid] = 0;
@@ -199,8 +203,8 @@ static void kernel_return(struct kernel *k, int32_t tid)
 
 static void kernel_exit(struct kernel *k, int32_t tid)
 {
-	if (kept(k))
-		fake_exit(k->f, tick(k), tid);
+	if (stitch_kept(k))
+		fake_exit(k->f, stitch_tick(k), tid);
 	kernel_return(k, tid);
 	k->alive[tid] = false;
 	k->old[tid] = 0;
@@ -213,8 +217,8 @@ static void kernel_step(struct kernel *k)
 
 	if (!k->alive[tid]) {
 		k->alive[tid] = true;
-		if (kept(k))
-			fake_fork(k->f, tick(k), tid,
+		if (stitch_kept(k))
+			fake_fork(k->f, stitch_tick(k), tid,
 				  1 + (int32_t)rnd_below(&k->seed, TIDS));
 	} else if (what < 50) {
 		kernel_sample(k, tid);
@@ -223,10 +227,12 @@ static void kernel_step(struct kernel *k)
 	} else if (what < 94) {
 		kernel_exit(k, tid);
 	} else if (what < 97) {
-		if (kept(k))
-			fake_comm(k->f, tick(k), tid, "name", what == 96);
-	} else if (kept(k)) {
-		fake_map(k->f, tick(k), tid, rnd_below(&k->seed, 16) << 12,
+		if (stitch_kept(k))
+			fake_comm(k->f, stitch_tick(k), tid, "name",
+				  what == 96);
+	} else if (stitch_kept(k)) {
+		fake_map(k->f, stitch_tick(k), tid,
+			 rnd_below(&k->seed, 16) << 12,
 			 (1 + rnd_below(&k->seed, 4)) << 12, "/bin/a");
 	}
 }
@@ -280,7 +286,7 @@ static void random_runs(uint64_t keep, uint64_t jitter, bool trusting,
 		k.f->src.info.exact = !trusting;
 		struct all_facts all = stitch_all(&k.f, 1);
 
-		check_all(&all);
+		stitch_check_all(&all);
 		check_matches(&all);
 		must(fact_count(&all, FACT_REQUEST) == k.asked);
 		must(fact_count(&all, FACT_EVENT) == k.asked);
@@ -319,7 +325,7 @@ START_TEST(a_long_run_is_accounted_for_too)
 	struct kernel k = kernel_run(7, 300000, 950, 0);
 	struct all_facts all = stitch_all(&k.f, 1);
 
-	check_all(&all);
+	stitch_check_all(&all);
 	check_matches(&all);
 	must(fact_count(&all, FACT_REQUEST) == k.asked);
 	must(fact_count(&all, FACT_CHAIN) == k.chains);
@@ -409,7 +415,7 @@ START_TEST(hostile_records_are_accounted_for)
 			wild_record(f, &seed, &asked, &chains);
 		struct all_facts all = stitch_all(&f, 1);
 
-		check_all(&all);
+		stitch_check_all(&all);
 		must(fact_count(&all, FACT_REQUEST) == asked);
 		must(fact_count(&all, FACT_CHAIN) == chains);
 		facts_done(&all);
@@ -435,7 +441,7 @@ START_TEST(captures_of_one_line_are_accounted_for)
 		struct all_facts all =
 			stitch_line(f, seed % 4 < 2 ? 2 : 3, true);
 
-		check_all(&all);
+		stitch_check_all(&all);
 		must(fact_count(&all, FACT_REQUEST) ==
 		     (seed % 4 < 2 ? a.asked + b.asked : asked));
 		if (seed % 4 < 2)
@@ -481,8 +487,8 @@ START_TEST(addresses_are_resolved_with_the_maps_of_their_own_time)
 	const char *want[] = { "/bin/old", "/bin/old", "/bin/new" };
 
 	for (uint32_t i = 1; i <= 3; i++) {
-		const struct raw_chain *raw =
-			frames_get_raw(all.frames, request_of(&all, i)->uraw);
+		const struct raw_chain *raw = frames_get_raw(
+			all.frames, facts_request_of(&all, i)->uraw);
 		const struct stack *s =
 			frames_get_stack(all.frames, raw->stack);
 		const struct frame *fr = frames_get_frame(all.frames, s->frame);

@@ -12,32 +12,35 @@
 START_TEST(every_fact_becomes_a_row)
 {
 	open_store(_i, _i);
-	fill("app");
-	finish();
-	expect("SELECT id,time_ns,cpu,thread,comm,type,weight,kraw,uraw"
-	       " FROM event WHERE id IN (1,3,5)",
-	       "1|1001|1|1|1|1|10|2|1\n3|1003|3|1|1|1|40|2|\n"
-	       "5|1005|1|1|1|1|160||1\n");
-	expect("SELECT pid,parent,start_ns,end_ns FROM process", "42|||5000\n");
-	expect("SELECT * FROM comm", "1|1||0|app|\n");
-	expect("SELECT * FROM mapping",
-	       "1|1|4194304|4198400|4096|1|5|2|900|\n");
-	expect("SELECT event,chain,uraw,verdict,latency_ns FROM request",
-	       "2|1|1|1|500\n3|||2|\n4|1|1|1|500\n6|2||1|500\n");
-	expect("SELECT id,uraw,verdict,quality,n_events FROM chain",
-	       "1|1|1|5|2\n2||1|5|1\n");
-	expect("SELECT path,samples,first_ns,last_ns,cpus,system_wide,"
-	       "exact_order,complete FROM capture",
-	       "perf.data|6|1001|1006|4|1|1|1\n");
-	expect("SELECT name,defer FROM event_type ORDER BY id",
-	       "cpu-clock|1\nsched:sched_switch|0\n");
-	expect("SELECT line FROM maps",
-	       "00400000-00401000 r-xp 00001000 00:00 0 "
-	       "                                 /usr/bin/app\n");
-	expect("SELECT event_id,pid,tid,comm,event,verdict,user_raw"
-	       " FROM samples WHERE event_id IN (1,2,3)",
-	       "1|42|43|app|cpu-clock||1\n2|42|43|app|cpu-clock|matched|1\n"
-	       "3|42|43|app|cpu-clock|chain_lost|\n");
+	mkstore_fill("app");
+	mkstore_finish();
+	mkstore_expect("SELECT id,time_ns,cpu,thread,comm,type,weight,kraw,uraw"
+		       " FROM event WHERE id IN (1,3,5)",
+		       "1|1001|1|1|1|1|10|2|1\n3|1003|3|1|1|1|40|2|\n"
+		       "5|1005|1|1|1|1|160||1\n");
+	mkstore_expect("SELECT pid,parent,start_ns,end_ns FROM process",
+		       "42|||5000\n");
+	mkstore_expect("SELECT * FROM comm", "1|1||0|app|\n");
+	mkstore_expect("SELECT * FROM mapping",
+		       "1|1|4194304|4198400|4096|1|5|2|900|\n");
+	mkstore_expect(
+		"SELECT event,chain,uraw,verdict,latency_ns FROM request",
+		"2|1|1|1|500\n3|||2|\n4|1|1|1|500\n6|2||1|500\n");
+	mkstore_expect("SELECT id,uraw,verdict,quality,n_events FROM chain",
+		       "1|1|1|5|2\n2||1|5|1\n");
+	mkstore_expect("SELECT path,samples,first_ns,last_ns,cpus,system_wide,"
+		       "exact_order,complete FROM capture",
+		       "perf.data|6|1001|1006|4|1|1|1\n");
+	mkstore_expect("SELECT name,defer FROM event_type ORDER BY id",
+		       "cpu-clock|1\nsched:sched_switch|0\n");
+	mkstore_expect("SELECT line FROM maps",
+		       "00400000-00401000 r-xp 00001000 00:00 0 "
+		       "                                 /usr/bin/app\n");
+	mkstore_expect(
+		"SELECT event_id,pid,tid,comm,event,verdict,user_raw"
+		" FROM samples WHERE event_id IN (1,2,3)",
+		"1|42|43|app|cpu-clock||1\n2|42|43|app|cpu-clock|matched|1\n"
+		"3|42|43|app|cpu-clock|chain_lost|\n");
 }
 END_TEST
 
@@ -49,10 +52,11 @@ START_TEST(recorded_addresses_come_back)
 	uint64_t ip[6];
 
 	open_store(true, false);
-	uint32_t raw = chain_of(image(IMAGE_FILE, "a"), odd, 6, 0);
+	uint32_t raw =
+		mkstore_chain_of(mkstore_image(IMAGE_FILE, "a"), odd, 6, 0);
 
-	event(0, 1, 0, raw, NULL);
-	finish();
+	mkstore_event(0, 1, 0, raw, NULL);
+	mkstore_finish();
 	struct rows *r = rows_open(
 		run.db, store_sql("raw_chain"),
 		&(struct value){ .kind = VALUE_INT, .num = raw }, 1, &err);
@@ -80,7 +84,7 @@ START_TEST(more_groups_than_are_held_add_up)
 	const uint32_t n = 140000;
 
 	open_store(true, false);
-	fill("app");
+	mkstore_fill("app");
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		struct record rec = { .kind = REC_SAMPLE };
 		struct fact f = { .kind = FACT_EVENT };
@@ -92,13 +96,14 @@ START_TEST(more_groups_than_are_held_add_up)
 					       .rec = &rec };
 		ok(store_fact(run.db, &f, &err));
 	}
-	finish();
-	expect("SELECT sum(n), sum(weight) FROM sample_group",
-	       "280006|39199860630\n");
-	expect("SELECT count(*), min(n), max(n), sum(weight = 2 * comm - 4 +"
-	       " 140000) FROM (SELECT comm, sum(n) AS n, sum(weight) AS weight"
-	       " FROM sample_group WHERE comm > 1 GROUP BY comm)",
-	       "140000|2|2|140000\n");
+	mkstore_finish();
+	mkstore_expect("SELECT sum(n), sum(weight) FROM sample_group",
+		       "280006|39199860630\n");
+	mkstore_expect(
+		"SELECT count(*), min(n), max(n), sum(weight = 2 * comm - 4 +"
+		" 140000) FROM (SELECT comm, sum(n) AS n, sum(weight) AS weight"
+		" FROM sample_group WHERE comm > 1 GROUP BY comm)",
+		"140000|2|2|140000\n");
 }
 END_TEST
 
@@ -107,7 +112,7 @@ START_TEST(samples_are_added_up_by_name_and_stacks)
 	struct fact c = { .kind = FACT_COMM };
 
 	open_store(true, false);
-	fill("app");
+	mkstore_fill("app");
 	c.comm = (struct fact_comm){ 2, 1, 5, 0, "app" };
 	ok(store_fact(run.db, &c, &err));
 	struct record rec = { .kind = REC_SAMPLE };
@@ -121,95 +126,103 @@ START_TEST(samples_are_added_up_by_name_and_stacks)
 				       .uraw = user_raw,
 				       .rec = &rec };
 	ok(store_fact(run.db, &f, &err));
-	finish();
-	expect("SELECT g.comm, k.depth, u.depth, g.mark, g.weight, g.n"
-	       " FROM sample_group g LEFT JOIN stack k ON k.id = g.kernel"
-	       " LEFT JOIN stack u ON u.id = g.user ORDER BY g.weight",
-	       "1|2|4||31|3\n1|2||-2|40|1\n1|2|4|2|80|1\n1||4||160|1\n"
-	       "1|2||-1|320|1\n");
+	mkstore_finish();
+	mkstore_expect(
+		"SELECT g.comm, k.depth, u.depth, g.mark, g.weight, g.n"
+		" FROM sample_group g LEFT JOIN stack k ON k.id = g.kernel"
+		" LEFT JOIN stack u ON u.id = g.user ORDER BY g.weight",
+		"1|2|4||31|3\n1|2||-2|40|1\n1|2|4|2|80|1\n1||4||160|1\n"
+		"1|2||-1|320|1\n");
 }
 END_TEST
 
 START_TEST(folded_has_every_half_and_every_weight)
 {
 	open_store(true, false);
-	fill("my;app");
-	name_all();
-	finish();
+	mkstore_fill("my;app");
+	mkstore_name_all();
+	mkstore_finish();
 #define USER                                                                   \
 	"main:\\x0a\\x1b;loop;small_[i];tiny_[i];"                             \
 	"loop;small_[i];tiny_[i];leaf"
 #define KERNEL "[kernel.kallsyms]_[k];[kernel.kallsyms]_[k]"
-	expect("SELECT capture,event,stack,weight FROM folded"
-	       " ORDER BY weight",
-	       "1|cpu-clock|my:app;" USER ";" KERNEL "|30\n"
-	       "1|cpu-clock|my:app;[user: chain_lost];" KERNEL "|40\n"
-	       "1|cpu-clock|my:app;[user: after exec];" USER ";" KERNEL "|80\n"
-	       "1|cpu-clock|my:app;" USER "|160\n"
-	       "1|cpu-clock|my:app;[user: empty];" KERNEL "|320\n");
-	expect("SELECT (SELECT sum(weight) FROM folded) ="
-	       " (SELECT sum(weight) FROM samples), (SELECT sum(total) FROM"
-	       " flame_tree WHERE depth = 0), (SELECT sum(self) FROM"
-	       " flame_tree)",
-	       "1|630|630\n");
-	expect("SELECT symbol,image,self,total FROM hot_functions"
-	       " ORDER BY total, symbol",
-	       "leaf|/usr/bin/app|160|270\nloop|/usr/bin/app|0|270\n"
-	       "main;\n\x1b|/usr/bin/app|0|270\n"
-	       "|[kernel.kallsyms]|470|470\n");
-	expect("SELECT depth,name,self,total FROM flame_tree"
-	       " WHERE path LIKE 'my:app;[user: a%' AND depth IN (1,3)",
-	       "1|[user: after exec]|0|80\n3|loop|0|80\n");
+	mkstore_expect("SELECT capture,event,stack,weight FROM folded"
+		       " ORDER BY weight",
+		       "1|cpu-clock|my:app;" USER ";" KERNEL "|30\n"
+		       "1|cpu-clock|my:app;[user: chain_lost];" KERNEL "|40\n"
+		       "1|cpu-clock|my:app;[user: after exec];" USER ";" KERNEL
+		       "|80\n"
+		       "1|cpu-clock|my:app;" USER "|160\n"
+		       "1|cpu-clock|my:app;[user: empty];" KERNEL "|320\n");
+	mkstore_expect(
+		"SELECT (SELECT sum(weight) FROM folded) ="
+		" (SELECT sum(weight) FROM samples), (SELECT sum(total) FROM"
+		" flame_tree WHERE depth = 0), (SELECT sum(self) FROM"
+		" flame_tree)",
+		"1|630|630\n");
+	mkstore_expect("SELECT symbol,image,self,total FROM hot_functions"
+		       " ORDER BY total, symbol",
+		       "leaf|/usr/bin/app|160|270\nloop|/usr/bin/app|0|270\n"
+		       "main;\n\x1b|/usr/bin/app|0|270\n"
+		       "|[kernel.kallsyms]|470|470\n");
+	mkstore_expect("SELECT depth,name,self,total FROM flame_tree"
+		       " WHERE path LIKE 'my:app;[user: a%' AND depth IN (1,3)",
+		       "1|[user: after exec]|0|80\n3|loop|0|80\n");
 }
 END_TEST
 
 START_TEST(a_whole_stack_is_kernel_then_user)
 {
 	open_store(true, false);
-	fill("app");
-	name_all();
-	finish();
-	expect("SELECT pos,half,symbol,symoff,off FROM full_stack"
-	       " WHERE event_id = 2 ORDER BY pos",
-	       "0|kernel|||0x10\n1|kernel|||0x20\n2|user|leaf|16|0x1010\n"
-	       "3|user|loop|256|0x1100\n4|user|loop|256|0x1100\n"
-	       "5|user|main;\n\x1b|512|0x1200\n");
-	expect("SELECT pos,half,symbol FROM full_stack WHERE event_id = 3"
-	       " ORDER BY pos",
-	       "0|kernel|\n1|kernel|\n2|user|[user: chain_lost]\n");
-	expect("SELECT pos,symbol,off,vaddr,build_id,kind FROM stack_frames"
-	       " WHERE stack = 4 ORDER BY pos LIMIT 1",
-	       "0|leaf|0x1010|0x401010|010203|file\n");
-	expect("SELECT image,kind,frames,status FROM unsymbolized",
-	       "[kernel.kallsyms]|kernel|2|no file\n");
-	expect("SELECT count(DISTINCT hash), sum(hash IS NULL) FROM stack",
-	       "2|4\n");
+	mkstore_fill("app");
+	mkstore_name_all();
+	mkstore_finish();
+	mkstore_expect(
+		"SELECT pos,half,symbol,symoff,off FROM full_stack"
+		" WHERE event_id = 2 ORDER BY pos",
+		"0|kernel|||0x10\n1|kernel|||0x20\n2|user|leaf|16|0x1010\n"
+		"3|user|loop|256|0x1100\n4|user|loop|256|0x1100\n"
+		"5|user|main;\n\x1b|512|0x1200\n");
+	mkstore_expect(
+		"SELECT pos,half,symbol FROM full_stack WHERE event_id = 3"
+		" ORDER BY pos",
+		"0|kernel|\n1|kernel|\n2|user|[user: chain_lost]\n");
+	mkstore_expect(
+		"SELECT pos,symbol,off,vaddr,build_id,kind FROM stack_frames"
+		" WHERE stack = 4 ORDER BY pos LIMIT 1",
+		"0|leaf|0x1010|0x401010|010203|file\n");
+	mkstore_expect("SELECT image,kind,frames,status FROM unsymbolized",
+		       "[kernel.kallsyms]|kernel|2|no file\n");
+	mkstore_expect(
+		"SELECT count(DISTINCT hash), sum(hash IS NULL) FROM stack",
+		"2|4\n");
 }
 END_TEST
 
 START_TEST(verdicts_add_up)
 {
 	open_store(true, false);
-	fill("app");
-	finish();
-	expect("SELECT * FROM verdicts ORDER BY 1, 2",
-	       "chain|used|proved|2\nrequest|chain_lost|explained|1\n"
-	       "request|matched|proved|3\n");
-	expect("SELECT kind,what,id,time_ns FROM causality_errors",
-	       "request|chain_lost|3|1003\n");
-	expect("SELECT event,comm,n,min_ns,avg_ns FROM deferral_latency",
-	       "cpu-clock|app|3|500|500\n");
+	mkstore_fill("app");
+	mkstore_finish();
+	mkstore_expect("SELECT * FROM verdicts ORDER BY 1, 2",
+		       "chain|used|proved|2\nrequest|chain_lost|explained|1\n"
+		       "request|matched|proved|3\n");
+	mkstore_expect("SELECT kind,what,id,time_ns FROM causality_errors",
+		       "request|chain_lost|3|1003\n");
+	mkstore_expect(
+		"SELECT event,comm,n,min_ns,avg_ns FROM deferral_latency",
+		"cpu-clock|app|3|500|500\n");
 }
 END_TEST
 
 START_TEST(what_does_not_add_up_is_refused)
 {
 	open_store(false, false);
-	fill("app");
+	mkstore_fill("app");
 	if (_i == 0)
-		request(7, REQ_MATCHED, 0, 0, 0); /* no such event */
+		mkstore_request(7, REQ_MATCHED, 0, 0, 0); /* no such event */
 	else if (_i == 1)
-		request(5, 99, 0, 0, 0); /* no such verdict */
+		mkstore_request(5, 99, 0, 0, 0); /* no such verdict */
 	else
 		deferred(3, CHAIN_USED, 0, 5); /* samples nobody has */
 	ledger_end(run.lg);
@@ -243,16 +256,16 @@ START_TEST(ledger_entries_become_rows_by_kind)
 	e.detail = "in the middle";
 	ledger_add(run.lg, &e);
 	ledger_skip(run.lg, 0, "record", 72, 128);
-	finish();
-	expect("SELECT capture,what,cpu,type,t0,t1,n,off FROM loss",
-	       "1|lost|2|2|5|9|3|64\n");
-	expect("SELECT what,time_ns,by_ns,cpu,n FROM ordering",
-	       "late|5|4||3\n");
-	expect("SELECT kind,what,off,n,detail FROM damage ORDER BY id",
-	       "damage|truncated|64|3|in the middle\n"
-	       "skipped|record|128|1|72\n");
-	expect("SELECT complete FROM capture", "0\n");
-	expect("SELECT * FROM loss_by_cpu", "1|2|lost|3|1\n");
+	mkstore_finish();
+	mkstore_expect("SELECT capture,what,cpu,type,t0,t1,n,off FROM loss",
+		       "1|lost|2|2|5|9|3|64\n");
+	mkstore_expect("SELECT what,time_ns,by_ns,cpu,n FROM ordering",
+		       "late|5|4||3\n");
+	mkstore_expect("SELECT kind,what,off,n,detail FROM damage ORDER BY id",
+		       "damage|truncated|64|3|in the middle\n"
+		       "skipped|record|128|1|72\n");
+	mkstore_expect("SELECT complete FROM capture", "0\n");
+	mkstore_expect("SELECT * FROM loss_by_cpu", "1|2|lost|3|1\n");
 }
 END_TEST
 
@@ -266,12 +279,12 @@ START_TEST(marks_switches_and_extras_are_kept)
 			      .sw = { 7, -1 } };
 
 	open_store(true, false);
-	event(UINT32_MAX, 1, 0, 0, &rec);
+	mkstore_event(UINT32_MAX, 1, 0, 0, &rec);
 	rec = (struct record){ .kind = REC_MARK };
 	rec.mark.name = "throttle";
 	rec.mark.extra = x;
 	rec.mark.n_extra = 1;
-	event(UINT32_MAX, 1, 0, 0, &rec);
+	mkstore_event(UINT32_MAX, 1, 0, 0, &rec);
 	rec = (struct record){ .kind = REC_SAMPLE };
 	rec.sample.extra = x;
 	rec.sample.n_extra = 2;
@@ -279,17 +292,20 @@ START_TEST(marks_switches_and_extras_are_kept)
 	rec.sample.n_branch = 1;
 	rec.sample.raw = "raw";
 	rec.sample.raw_len = 3;
-	event(0, 1, 0, 0, &rec);
-	finish();
-	expect("SELECT e.id,t.name,t.kind,e.weight FROM event e"
-	       " JOIN event_type t ON t.id = e.type",
-	       "1|switch|record|\n2|throttle|record|\n3|cpu-clock|sample|1\n");
-	expect("SELECT event,name,quote(value) FROM sample_extra",
-	       "1|out|1\n1|preempt|1\n1|other_pid|7\n2|addr|5\n3|addr|5\n"
-	       "3|blob|X'0061'\n");
-	expect("SELECT * FROM branch", "3|0|1|2|3\n");
-	expect("SELECT event, CAST(data AS TEXT) FROM event_raw", "3|raw\n");
-	expect("SELECT count(*) FROM samples", "1\n");
+	mkstore_event(0, 1, 0, 0, &rec);
+	mkstore_finish();
+	mkstore_expect(
+		"SELECT e.id,t.name,t.kind,e.weight FROM event e"
+		" JOIN event_type t ON t.id = e.type",
+		"1|switch|record|\n2|throttle|record|\n3|cpu-clock|sample|1\n");
+	mkstore_expect(
+		"SELECT event,name,quote(value) FROM sample_extra",
+		"1|out|1\n1|preempt|1\n1|other_pid|7\n2|addr|5\n3|addr|5\n"
+		"3|blob|X'0061'\n");
+	mkstore_expect("SELECT * FROM branch", "3|0|1|2|3\n");
+	mkstore_expect("SELECT event, CAST(data AS TEXT) FROM event_raw",
+		       "3|raw\n");
+	mkstore_expect("SELECT count(*) FROM samples", "1\n");
 }
 END_TEST
 
@@ -311,46 +327,46 @@ START_TEST(fields_become_columns_with_safe_names)
 	ck_assert(!store_wants_fields(run.db, &run.src, 0));
 	ck_assert(!store_wants_fields(run.db, &run.src, 99));
 	for (int i = 0; i < 3000; i++) {
-		event(1, 1, 0, 0, &rec);
+		mkstore_event(1, 1, 0, 0, &rec);
 		ok(store_fields(run.db, &run.src, 1, run.events, f, 5, &err));
 	}
-	finish();
-	expect("SELECT fields FROM event_type WHERE id = 2",
-	       "ev_sched_sched_switch\n");
-	expect("SELECT event_id,pid,pid_2,event_id_2,na_me,hex(data),"
-	       "(SELECT count(*) FROM ev_sched_sched_switch)"
-	       " FROM ev_sched_sched_switch LIMIT 1",
-	       "1|-3|4|5|x|0102|3000\n");
-	expect("SELECT count(*) FROM event_raw", "0\n");
+	mkstore_finish();
+	mkstore_expect("SELECT fields FROM event_type WHERE id = 2",
+		       "ev_sched_sched_switch\n");
+	mkstore_expect("SELECT event_id,pid,pid_2,event_id_2,na_me,hex(data),"
+		       "(SELECT count(*) FROM ev_sched_sched_switch)"
+		       " FROM ev_sched_sched_switch LIMIT 1",
+		       "1|-3|4|5|x|0102|3000\n");
+	mkstore_expect("SELECT count(*) FROM event_raw", "0\n");
 }
 END_TEST
 
 START_TEST(events_that_appear_later_get_a_type)
 {
 	open_store(true, false);
-	event(0, 1, 0, 0, NULL);
+	mkstore_event(0, 1, 0, 0, NULL);
 	run.src.n_events = 3;
-	event(2, 1, 0, 0, NULL);
+	mkstore_event(2, 1, 0, 0, NULL);
 	run.event[2].name = "renamed";
 	ok(store_capture(run.db, &run.src, &err));
-	finish();
-	expect("SELECT t.id,t.name FROM event e JOIN event_type t"
-	       " ON t.id = e.type",
-	       "1|cpu-clock\n3|renamed\n");
+	mkstore_finish();
+	mkstore_expect("SELECT t.id,t.name FROM event e JOIN event_type t"
+		       " ON t.id = e.type",
+		       "1|cpu-clock\n3|renamed\n");
 }
 END_TEST
 
 START_TEST(weights_cannot_overflow_a_sum)
 {
 	open_store(true, false);
-	event(0, UINT64_MAX, 0, 0, NULL);
+	mkstore_event(0, UINT64_MAX, 0, 0, NULL);
 	for (int i = 0; i < 1100; i++)
-		event(0, (uint64_t)1 << 53, 0, 0, NULL);
-	finish();
-	expect("SELECT sum(weight) > 0, count(weight) FROM samples",
-	       "1|1023\n");
-	expect("SELECT kind,what,n FROM damage", "damage|weight|78\n");
-	expect("SELECT count(*) FROM folded", "1\n");
+		mkstore_event(0, (uint64_t)1 << 53, 0, 0, NULL);
+	mkstore_finish();
+	mkstore_expect("SELECT sum(weight) > 0, count(weight) FROM samples",
+		       "1|1023\n");
+	mkstore_expect("SELECT kind,what,n FROM damage", "damage|weight|78\n");
+	mkstore_expect("SELECT count(*) FROM folded", "1\n");
 }
 END_TEST
 
@@ -366,19 +382,19 @@ START_TEST(two_captures_share_one_database)
 
 	open_store(true, false);
 	ok(store_capture(run.db, &src, &err));
-	event(0, 1, 0, 0, NULL);
+	mkstore_event(0, 1, 0, 0, NULL);
 	f.event = (struct fact_event){
 		.id = 2, .time = 2000, .cpu = 0, .source = 1, .weight = 5
 	};
 	ok(store_fact(run.db, &f, &err));
 	ok(store_meta(run.db, -1, "made", "now", &err));
 	ok(store_meta(run.db, 1, "x", "y", &err));
-	finish();
-	expect("SELECT capture,event,weight FROM samples",
-	       "1|cpu-clock|1\n2|cycles|5\n");
-	expect("SELECT capture,event,stack FROM folded ORDER BY 1",
-	       "1|cpu-clock|[unknown]\n2|cycles|[unknown]\n");
-	expect("SELECT * FROM meta", "0|made|now\n2|x|y\n");
+	mkstore_finish();
+	mkstore_expect("SELECT capture,event,weight FROM samples",
+		       "1|cpu-clock|1\n2|cycles|5\n");
+	mkstore_expect("SELECT capture,event,stack FROM folded ORDER BY 1",
+		       "1|cpu-clock|[unknown]\n2|cycles|[unknown]\n");
+	mkstore_expect("SELECT * FROM meta", "0|made|now\n2|x|y\n");
 }
 END_TEST
 
@@ -405,9 +421,9 @@ START_TEST(compatibility_views_answer)
 	};
 
 	open_store(true, false);
-	fill("app");
-	name_all();
-	finish();
+	mkstore_fill("app");
+	mkstore_name_all();
+	mkstore_finish();
 	for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
 		char sql[128];
 
@@ -415,11 +431,11 @@ START_TEST(compatibility_views_answer)
 			 "SELECT count(*) > 0 FROM"
 			 " (SELECT * FROM %s)",
 			 view[i]);
-		expect(sql, "1\n");
+		mkstore_expect(sql, "1\n");
 	}
-	expect("SELECT id,time,pid,tid,command,event,ip_hex,symbol,"
-	       "dso_short_name FROM perf_samples_view WHERE id = 5",
-	       "5|1005|42|43|app|cpu-clock|1010|leaf|app\n");
+	mkstore_expect("SELECT id,time,pid,tid,command,event,ip_hex,symbol,"
+		       "dso_short_name FROM perf_samples_view WHERE id = 5",
+		       "5|1005|42|43|app|cpu-clock|1010|leaf|app\n");
 }
 END_TEST
 
@@ -435,7 +451,7 @@ int main(void)
 	Suite *s = suite_create("store");
 	TCase *t = tcase_create("store");
 
-	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, mkstore_set_up, tear_down);
 	tcase_add_loop_test(t, every_fact_becomes_a_row, 0, 2);
 	tcase_add_test(t, recorded_addresses_come_back);
 	tcase_add_test(t, more_groups_than_are_held_add_up);

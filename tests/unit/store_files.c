@@ -11,7 +11,7 @@
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
 
-static void make_file(const char *path, const char *text)
+static void store_files_make_file(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
 
@@ -33,7 +33,7 @@ START_TEST(existing_files_are_safe)
 {
 	struct store_opts o = { 0 };
 
-	make_file(run.path, "PERFILE2 is no database");
+	store_files_make_file(run.path, "PERFILE2 is no database");
 	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "use -f"));
 	o.force = true;
@@ -52,14 +52,14 @@ START_TEST(nothing_is_there_until_it_is_finished)
 	struct store_opts o = { .force = true };
 
 	open_store(false, false);
-	fill("app");
+	mkstore_fill("app");
 	ck_assert_int_eq(access(run.path, F_OK), -1);
 	store_close(run.db);
 	no_leftover_files(0);
 	run.events = 0;
 	open_store(false, false);
-	fill("app");
-	finish();
+	mkstore_fill("app");
+	mkstore_finish();
 	store_close(run.db);
 	no_leftover_files(1);
 
@@ -69,7 +69,7 @@ START_TEST(nothing_is_there_until_it_is_finished)
 	store_close(run.db);
 	run.db = store_open(run.path, false, &err);
 	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	expect("SELECT count(*) FROM event", "6\n");
+	mkstore_expect("SELECT count(*) FROM event", "6\n");
 }
 END_TEST
 
@@ -84,7 +84,7 @@ START_TEST(large_captures_get_large_pages)
 		ck_assert_msg(run.db != NULL, "%s", err.msg);
 		ck_assert_msg(!store_finish(run.db, run.lg, &err), "%s",
 			      err.msg);
-		expect("PRAGMA page_size", i ? "16384\n" : "4096\n");
+		mkstore_expect("PRAGMA page_size", i ? "16384\n" : "4096\n");
 		if (!i)
 			store_close(run.db);
 	}
@@ -143,8 +143,8 @@ START_TEST(reading_is_only_reading)
 	};
 
 	open_store(_i, false);
-	fill("app");
-	finish();
+	mkstore_fill("app");
+	mkstore_finish();
 	if (!_i) {
 		store_close(run.db);
 		run.db = store_open(run.path, false, &err);
@@ -156,15 +156,16 @@ START_TEST(reading_is_only_reading)
 		ck_assert_msg(!r || rows_next(r, &err) < 0, "%s", bad[i]);
 		rows_close(r);
 	}
-	expect("SELECT count(*) FROM event -- a comment; here\n;", "6\n");
-	expect("PRAGMA user_version", "4\n");
-	expect("SELECT name FROM pragma_table_info('word')",
-	       "kind\nid\nname\n");
-	expect("SELECT value FROM json_each('[4]')", "4\n");
+	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
+		       "6\n");
+	mkstore_expect("PRAGMA user_version", "4\n");
+	mkstore_expect("SELECT name FROM pragma_table_info('word')",
+		       "kind\nid\nname\n");
+	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
 }
 END_TEST
 
-static void patch(long off, const void *p, size_t n)
+static void store_files_patch(long off, const void *p, size_t n)
 {
 	FILE *f = fopen(run.path, "r+");
 
@@ -176,12 +177,13 @@ static void patch(long off, const void *p, size_t n)
 
 START_TEST(files_that_are_not_ours_are_refused)
 {
-	make_file(run.path, "");
+	store_files_make_file(run.path, "");
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "is empty"));
-	make_file(run.path, "some text that is long enough to be read as a "
-			    "header of one hundred bytes, which it is not, "
-			    "whatever its length is");
+	store_files_make_file(run.path,
+			      "some text that is long enough to be read as a "
+			      "header of one hundred bytes, which it is not, "
+			      "whatever its length is");
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
 	unlink(run.path);
@@ -189,17 +191,17 @@ START_TEST(files_that_are_not_ours_are_refused)
 	ck_assert_ptr_null(store_open(run.dir, false, &err));
 
 	open_store(false, false);
-	finish();
+	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	patch(60, "\0\0\0\x09", 4);
+	store_files_patch(60, "\0\0\0\x09", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
 				     "made by schema 9, this "
 				     "program knows up to 4; use a newer "
 				     "backstitch"));
-	patch(60, "\0\0\0\1", 4);
-	patch(68, "abcd", 4);
+	store_files_patch(60, "\0\0\0\1", 4);
+	store_files_patch(68, "abcd", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
 }
@@ -208,20 +210,20 @@ END_TEST
 START_TEST(naming_again_keeps_what_is_there)
 {
 	open_store(false, false);
-	fill("app");
-	finish();
-	expect("SELECT DISTINCT name FROM label ORDER BY 1",
-	       "[app]\n[kernel.kallsyms]_[k]\n");
+	mkstore_fill("app");
+	mkstore_finish();
+	mkstore_expect("SELECT DISTINCT name FROM label ORDER BY 1",
+		       "[app]\n[kernel.kallsyms]_[k]\n");
 	store_close(run.db);
 	for (int i = 0; i < 2; i++) {
 		run.db = store_open(run.path, true, &err);
 		ck_assert_msg(run.db != NULL, "%s", err.msg);
-		name_all();
+		mkstore_name_all();
 		ok(store_finish(run.db, run.lg, &err));
-		expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
-		expect("SELECT count(*) FROM inline_frame", "2\n");
-		expect("SELECT name FROM label WHERE frame = 2",
-		       "loop;small_[i];tiny_[i]\n");
+		mkstore_expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
+		mkstore_expect("SELECT count(*) FROM inline_frame", "2\n");
+		mkstore_expect("SELECT name FROM label WHERE frame = 2",
+			       "loop;small_[i];tiny_[i]\n");
 		store_close(run.db);
 		run.db = NULL;
 	}
@@ -232,8 +234,8 @@ END_TEST
 START_TEST(a_damaged_database_is_no_crash)
 {
 	open_store(false, false);
-	fill("app");
-	finish();
+	mkstore_fill("app");
+	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
 
@@ -248,9 +250,10 @@ START_TEST(a_damaged_database_is_no_crash)
 			seed = seed * 1103515245 + 12345;
 			size_t at = 100 + seed % (n - 100);
 
-			patch((long)at,
-			      (unsigned char[]){ (unsigned char)(seed >> 16) },
-			      1);
+			store_files_patch((long)at,
+					  (unsigned char[]){
+						  (unsigned char)(seed >> 16) },
+					  1);
 		}
 		struct store *db = store_open(run.path, false, &err);
 		struct rows *r = db ? rows_open(db, "SELECT * FROM folded",
@@ -261,7 +264,7 @@ START_TEST(a_damaged_database_is_no_crash)
 			;
 		rows_close(r);
 		store_close(db);
-		patch(0, all, n);
+		store_files_patch(0, all, n);
 	}
 }
 END_TEST
@@ -271,7 +274,7 @@ int main(void)
 	Suite *s = suite_create("store_files");
 	TCase *t = tcase_create("store_files");
 
-	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, mkstore_set_up, tear_down);
 	tcase_add_test(t, existing_files_are_safe);
 	tcase_add_test(t, nothing_is_there_until_it_is_finished);
 	tcase_add_test(t, large_captures_get_large_pages);

@@ -1,15 +1,16 @@
 /* symbolize_demangle.c - plain names, and names that explode. */
 #include "symbolize/symbolize.h"
+#include "symbolize/names/demangle.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static void is(const char *mangled, const char *want)
+static void demangle_is(const char *mangled, const char *want)
 {
 	char buf[512] = "untouched";
-	bool got = symbolize_demangle(mangled, buf, sizeof(buf));
+	bool got = demangle_name(mangled, buf, sizeof(buf));
 
 	ck_assert_msg(got == (want != NULL), "%s", mangled);
 	ck_assert_str_eq(buf, want ? want : "untouched");
@@ -17,32 +18,35 @@ static void is(const char *mangled, const char *want)
 
 START_TEST(names_become_plain)
 {
-	is("_ZN3foo3barEi", "foo::bar(int)");
-	is("_ZN3foo3barEi@plt", "foo::bar(int)@plt");
-	is("_ZN3foo3barEi@@VERS_1.0", "foo::bar(int)");
-	is("_ZN3fooC1Ev.constprop.0", "foo::foo() [clone .constprop.0]");
-	is("_ZNSt6vectorIiSaIiEE9push_backERKi",
-	   "std::vector<int, std::allocator<int> >::push_back(int const&)");
-	is("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
-	   "core::fmt::Formatter::pad");
-	is("_RNvC6_123foo3bar", "123foo::bar");
-	is("_RNvNtCs1234_7mycrate3foo3bar.llvm.7", "mycrate::foo::bar");
-	is("_Dmain", "D main");
-	is("_D3std5stdio4File5writeMFAxaZv",
-	   "std.stdio.File.write(const(char)[])");
+	demangle_is("_ZN3foo3barEi", "foo::bar(int)");
+	demangle_is("_ZN3foo3barEi@plt", "foo::bar(int)@plt");
+	demangle_is("_ZN3foo3barEi@@VERS_1.0", "foo::bar(int)");
+	demangle_is("_ZN3fooC1Ev.constprop.0",
+		    "foo::foo() [clone .constprop.0]");
+	demangle_is(
+		"_ZNSt6vectorIiSaIiEE9push_backERKi",
+		"std::vector<int, std::allocator<int> >::push_back(int const&)");
+	demangle_is("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+		    "core::fmt::Formatter::pad");
+	demangle_is("_RNvC6_123foo3bar", "123foo::bar");
+	demangle_is("_RNvNtCs1234_7mycrate3foo3bar.llvm.7",
+		    "mycrate::foo::bar");
+	demangle_is("_Dmain", "D main");
+	demangle_is("_D3std5stdio4File5writeMFAxaZv",
+		    "std.stdio.File.write(const(char)[])");
 }
 END_TEST
 
 START_TEST(plain_names_stay_as_they_are)
 {
-	is("main", NULL);
-	is("_start", NULL);
-	is("", NULL);
-	is("_Z", NULL);
-	is("_R", NULL);
-	is("_Zzz!", NULL);
-	is("__x64_sys_read", NULL);
-	is("_ZN3foo", NULL);
+	demangle_is("main", NULL);
+	demangle_is("_start", NULL);
+	demangle_is("", NULL);
+	demangle_is("_Z", NULL);
+	demangle_is("_R", NULL);
+	demangle_is("_Zzz!", NULL);
+	demangle_is("__x64_sys_read", NULL);
+	demangle_is("_ZN3foo", NULL);
 }
 END_TEST
 
@@ -63,7 +67,7 @@ START_TEST(a_bomb_is_cut_and_takes_no_time)
 				      digit[i + 1]);
 	snprintf(name + n, sizeof(name) - n, "EvT_");
 	clock_gettime(CLOCK_MONOTONIC, &a);
-	ck_assert(symbolize_demangle(name, buf, sizeof(buf)));
+	ck_assert(demangle_name(name, buf, sizeof(buf)));
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	ck_assert_uint_eq(strlen(buf), sizeof(buf) - 2);
 	ck_assert_str_eq(buf + strlen(buf) - 3, "...");
@@ -80,14 +84,14 @@ START_TEST(a_bomb_in_d_is_left_as_it_is)
 
 	memset(name + 5, 'A', 20000);
 	memcpy(name + 20005, "aZv", 4);
-	ck_assert(!symbolize_demangle(name, buf, sizeof(buf)));
+	ck_assert(!demangle_name(name, buf, sizeof(buf)));
 
 	size_t n = (size_t)snprintf(name, sizeof(name), "_D1fFH2ii");
 	for (int i = 0; i < 60; i++)
 		n += (size_t)snprintf(name + n, sizeof(name) - n, "B2Q%cQ%c",
 				      'c', 'e');
 	snprintf(name + n, sizeof(name) - n, "Zv");
-	ck_assert(!symbolize_demangle(name, buf, sizeof(buf)));
+	ck_assert(!demangle_name(name, buf, sizeof(buf)));
 }
 END_TEST
 
@@ -97,7 +101,7 @@ START_TEST(a_small_buffer_is_never_left)
 
 	for (size_t n = 1; n < 8; n++) {
 		memset(buf, 'x', sizeof(buf));
-		symbolize_demangle("_ZN3foo3barEi", buf, n);
+		demangle_name("_ZN3foo3barEi", buf, n);
 		ck_assert_int_eq(buf[n], 'x');
 		ck_assert_uint_lt(strnlen(buf, n), n);
 	}

@@ -12,11 +12,11 @@
 #include "symbolize/symbolize.h"
 #include "tests/unit/run.h"
 
-static uint64_t here[4]; /* return addresses, see mark() */
+static uint64_t here[4]; /* return addresses, see dwarf_mark() */
 static int lines[8];	 /* of the calls, and of the calls of the callers */
 
 /* Where the caller goes on: not inlined, so that there is a call. */
-static void __attribute__((noinline)) mark(int i)
+static void __attribute__((noinline)) dwarf_mark(int i)
 {
 	here[i] = (uintptr_t)__builtin_return_address(0);
 	__asm__ volatile("" ::: "memory");
@@ -25,20 +25,20 @@ static void __attribute__((noinline)) mark(int i)
 static inline void __attribute__((always_inline)) inner(int i)
 {
 	lines[2 * i] = __LINE__ + 1;
-	mark(i);
+	dwarf_mark(i);
 	__asm__ volatile("" ::: "memory");
 }
 
-static inline void __attribute__((always_inline)) middle(int i)
+static inline void __attribute__((always_inline)) dwarf_middle(int i)
 {
 	lines[2 * i + 1] = __LINE__ + 1;
 	inner(i);
 }
 
-static void __attribute__((noinline)) plain(void)
+static void __attribute__((noinline)) dwarf_plain(void)
 {
 	lines[0] = __LINE__ + 1;
-	mark(0);
+	dwarf_mark(0);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -47,7 +47,7 @@ static int in_outer;
 static void __attribute__((noinline)) outer(void)
 {
 	in_outer = __LINE__ + 1;
-	middle(1);
+	dwarf_middle(1);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -65,7 +65,7 @@ static struct elf_file *self(uint64_t *bias)
 
 	ck_assert_ptr_nonnull(ef);
 	dl_iterate_phdr(first_object, bias);
-	plain();
+	dwarf_plain();
 	outer();
 	if (dwarf_has(ef))
 		return ef;
@@ -73,7 +73,7 @@ static struct elf_file *self(uint64_t *bias)
 	return NULL;
 }
 
-static void is(const struct dwarf_frame *fr, const char *name, int line)
+static void dwarf_is(const struct dwarf_frame *fr, const char *name, int line)
 {
 	if (name)
 		ck_assert_str_eq(fr->name, name);
@@ -100,14 +100,14 @@ START_TEST(inlined_functions_come_from_the_innermost_outwards)
 	ck_assert(!dwarf_gave_up(d));
 	for (size_t i = 0; i < 5; i += 4) {
 		ck_assert_uint_eq(dwarf_frames(d, i, &fr), 3);
-		is(&fr[0], "inner", lines[2]);
-		is(&fr[1], "middle", lines[3]);
-		is(&fr[2], NULL, in_outer);
+		dwarf_is(&fr[0], "inner", lines[2]);
+		dwarf_is(&fr[1], "dwarf_middle", lines[3]);
+		dwarf_is(&fr[2], NULL, in_outer);
 	}
 	ck_assert_uint_eq(dwarf_frames(d, 1, &fr), 0);
 	ck_assert_uint_eq(dwarf_frames(d, 2, &fr), 0);
 	ck_assert_uint_eq(dwarf_frames(d, 3, &fr), 1);
-	is(&fr[0], NULL, lines[0]);
+	dwarf_is(&fr[0], NULL, lines[0]);
 	dwarf_free(d);
 	symbolize_free(sy);
 	elf_file_close(ef);
@@ -117,7 +117,7 @@ END_TEST
 static struct symbol told[8];
 static size_t n_told;
 
-static int keep(void *arg, const struct symbol *sym, struct err *err)
+static int dwarf_keep(void *arg, const struct symbol *sym, struct err *err)
 {
 	(void)arg;
 	(void)err;
@@ -128,7 +128,7 @@ static int keep(void *arg, const struct symbol *sym, struct err *err)
 	return 0;
 }
 
-static void look(const struct code_place *code, bool no_inline)
+static void dwarf_test_look(const struct code_place *code, bool no_inline)
 {
 	static char path[4096];
 	struct image_report rep;
@@ -141,9 +141,10 @@ static void look(const struct code_place *code, bool no_inline)
 	path[len] = '\0';
 	while (n_told)
 		free((char *)told[--n_told].name);
-	ck_assert_int_eq(
-		symbolize_image(sy, &img, code, 1, keep, NULL, &rep, NULL), 0);
-	symbolize_report_release(&rep);
+	ck_assert_int_eq(symbolize_image(sy, &img, code, 1, dwarf_keep, NULL,
+					 &rep, NULL),
+			 0);
+	report_release(&rep);
 	symbolize_free(sy);
 }
 
@@ -159,10 +160,10 @@ START_TEST(of_a_return_address_the_call_is_told)
 		;
 	const struct code_place code = { here[1] - bias - seg->vaddr + seg->off,
 					 true };
-	look(&code, false);
+	dwarf_test_look(&code, false);
 	ck_assert_uint_eq(n_told, 3);
 	ck_assert_str_eq(told[0].name, "inner");
-	ck_assert_str_eq(told[1].name, "middle");
+	ck_assert_str_eq(told[1].name, "dwarf_middle");
 	ck_assert_str_eq(told[2].name, "outer");
 	ck_assert_int_eq((int)told[2].line, in_outer);
 	for (size_t i = 0; i < 3; i++) {
@@ -170,7 +171,7 @@ START_TEST(of_a_return_address_the_call_is_told)
 		ck_assert_uint_eq(told[i].off, code.off);
 	}
 
-	look(&code, true);
+	dwarf_test_look(&code, true);
 	ck_assert_uint_eq(n_told, 1);
 	ck_assert_str_eq(told[0].name, "outer");
 	ck_assert_uint_eq(told[0].depth, 0);

@@ -9,6 +9,7 @@
 #include "mkelf.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
+#include "tests/unit/scratch.h"
 
 #define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
 
@@ -27,7 +28,7 @@ static char path[256];
 static char got[4096]; /* "name+symoff how;" for each offset */
 static struct image_report rep;
 
-static const char *at(const char *name)
+static const char *image_test_at(const char *name)
 {
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return path;
@@ -35,24 +36,20 @@ static const char *at(const char *name)
 
 static void folder(const char *name)
 {
-	ck_assert_int_eq(mkdir(at(name), 0755), 0);
+	ck_assert_int_eq(mkdir(image_test_at(name), 0755), 0);
 }
 
-static void setup(void)
+static void image_setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/symbolize.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 }
 
-static void teardown(void)
+static void image_teardown(void)
 {
-	char cmd[128];
-
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
-static int collect(void *arg, const struct symbol *sym, struct err *err)
+static int image_collect(void *arg, const struct symbol *sym, struct err *err)
 {
 	size_t n = strlen(got);
 
@@ -79,15 +76,15 @@ static const char *names(const struct symbolize_opts *o,
 	struct err err = { .code = ERR_NONE };
 
 	got[0] = '\0';
-	ck_assert_int_eq(
-		symbolize_image(sy, img, code, 4, collect, NULL, &rep, &err),
-		0);
-	symbolize_report_release(&rep);
+	ck_assert_int_eq(symbolize_image(sy, img, code, 4, image_collect, NULL,
+					 &rep, &err),
+			 0);
+	report_release(&rep);
 	symbolize_free(sy);
 	return got;
 }
 
-static struct image image(const char *p, const char *id)
+static struct image image_image(const char *p, const char *id)
 {
 	struct image img = { .kind = IMAGE_FILE, .path = p };
 
@@ -104,13 +101,13 @@ static struct image image(const char *p, const char *id)
 START_TEST(the_same_build_id_gives_names_and_none_gives_unverified_ones)
 {
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/prog", id_a);
+	struct image img = image_image("/prog", id_a);
 
-	mkelf(at("prog"),
+	mkelf(image_test_at("prog"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
 	ck_assert_str_eq(rep.status, "named");
-	ck_assert_str_eq(rep.file, at("prog"));
+	ck_assert_str_eq(rep.file, image_test_at("prog"));
 	img.id_len = 0;
 	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
 	ck_assert_str_eq(rep.status, "unverified");
@@ -120,14 +117,14 @@ END_TEST
 START_TEST(another_build_id_is_never_used)
 {
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/prog", id_b);
+	struct image img = image_image("/prog", id_b);
 
-	mkelf(at("prog"),
+	mkelf(image_test_at("prog"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	ck_assert_str_eq(rep.status, "other build-id");
 	ck_assert_str_eq(rep.file, "");
-	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	mkelf(image_test_at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	img.path = "/not there";
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
@@ -139,9 +136,9 @@ START_TEST(a_short_recorded_build_id_may_be_padded_with_zeros)
 {
 	char eight[20] = "abcdefgh";
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/prog", eight);
+	struct image img = image_image("/prog", eight);
 
-	mkelf(at("prog"),
+	mkelf(image_test_at("prog"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = eight });
 	img.id_len = 8;
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
@@ -153,28 +150,29 @@ END_TEST
 START_TEST(a_stripped_file_has_no_symbols_but_segments)
 {
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/prog", id_a);
+	struct image img = image_image("/prog", id_a);
 
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a });
+	mkelf(image_test_at("prog"), &(struct mkelf){ .id = id_a });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	ck_assert_str_eq(rep.status, "no symbols");
-	ck_assert_str_eq(rep.file, at("prog"));
+	ck_assert_str_eq(rep.file, image_test_at("prog"));
 }
 END_TEST
 
 START_TEST(a_path_cannot_climb_out_of_symfs)
 {
 	char inner[128];
-	struct image img = image("/../prog", NULL);
+	struct image img = image_image("/../prog", NULL);
 
 	folder("in");
 	snprintf(inner, sizeof(inner), "%s/in", dir);
 	struct symbolize_opts o = { .symfs = inner, .no_live = true };
-	mkelf(at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	mkelf(image_test_at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	img.path = "/a/..";
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	mkelf(at("in/..prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	mkelf(image_test_at("in/..prog"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2 });
 	img.path = "/..prog";
 	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
 }
@@ -183,9 +181,9 @@ END_TEST
 START_TEST(a_fifo_and_a_folder_are_not_opened)
 {
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/fifo", NULL);
+	struct image img = image_image("/fifo", NULL);
 
-	ck_assert_int_eq(mkfifo(at("fifo"), 0644), 0);
+	ck_assert_int_eq(mkfifo(image_test_at("fifo"), 0644), 0);
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	ck_assert_str_eq(rep.status, "no file");
 	folder("folder");
@@ -200,12 +198,13 @@ START_TEST(a_debug_file_is_found_by_build_id)
 	struct symbolize_opts o = { .symfs = dir,
 				    .debug_dirs = dirs,
 				    .no_live = true };
-	struct image img = image("/prog", id_a);
+	struct image img = image_image("/prog", id_a);
 
 	folder(".build-id");
 	folder(".build-id/61");
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a });
-	mkelf(at(".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"),
+	mkelf(image_test_at("prog"), &(struct mkelf){ .id = id_a });
+	mkelf(image_test_at(
+		      ".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_b });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	mkelf(path, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
@@ -222,18 +221,20 @@ START_TEST(perfs_cache_has_the_file_in_a_folder_or_is_the_file)
 	struct symbolize_opts o = { .symfs = "/nowhere",
 				    .home = dir,
 				    .no_live = true };
-	struct image img = image("/prog", id_a);
+	struct image img = image_image("/prog", id_a);
 
 	folder(".debug");
 	folder(".debug/.build-id");
 	folder(".debug/.build-id/61");
-	mkelf(at(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374"),
+	mkelf(image_test_at(
+		      ".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
 	ck_assert_int_eq(unlink(path), 0);
 	folder(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374");
-	mkelf(at(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374/"
-		 "elf"),
+	mkelf(image_test_at(
+		      ".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374/"
+		      "elf"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
 }
@@ -243,13 +244,14 @@ START_TEST(a_stripped_copy_in_the_cache_does_not_hide_the_symbols)
 {
 	struct symbolize_opts o = { .home = dir, .no_live = true };
 	char prog[128];
-	struct image img = image(prog, id_a);
+	struct image img = image_image(prog, id_a);
 
 	snprintf(prog, sizeof(prog), "%s/prog", dir);
 	folder(".debug");
 	folder(".debug/.build-id");
 	folder(".debug/.build-id/61");
-	mkelf(at(".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374"),
+	mkelf(image_test_at(
+		      ".debug/.build-id/61/62636465666768696a6b6c6d6e6f7071727374"),
 	      &(struct mkelf){ .id = id_a });
 	mkelf(prog, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_b });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
@@ -272,27 +274,31 @@ static uint32_t file_crc(const char *p)
 START_TEST(a_debug_link_is_taken_when_its_checksum_is_right)
 {
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/prog", NULL);
+	struct image img = image_image("/prog", NULL);
 	char link[16] = "p.debug";
 
 	folder(".debug");
-	mkelf(at(".debug/p.debug"), &(struct mkelf){ .sym = two, .n_sym = 2 });
+	mkelf(image_test_at(".debug/p.debug"),
+	      &(struct mkelf){ .sym = two, .n_sym = 2 });
 	uint32_t crc = file_crc(path);
 	memcpy(link + 8, &crc, 4);
-	mkelf(at("prog"), &(struct mkelf){ .extra = link,
-					   .extra_len = 12,
-					   .extra_name = ".gnu_debuglink" });
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .extra = link,
+			       .extra_len = 12,
+			       .extra_name = ".gnu_debuglink" });
 	ck_assert_str_eq(names(&o, &img), TWO("debug?"));
 	link[8]++;
-	mkelf(at("prog"), &(struct mkelf){ .extra = link,
-					   .extra_len = 12,
-					   .extra_name = ".gnu_debuglink" });
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .extra = link,
+			       .extra_len = 12,
+			       .extra_name = ".gnu_debuglink" });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	/* A name with a slash leads elsewhere: not taken at all. */
 	memcpy(link, "../x.dbg", 9);
-	mkelf(at("prog"), &(struct mkelf){ .extra = link,
-					   .extra_len = 16,
-					   .extra_name = ".gnu_debuglink" });
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .extra = link,
+			       .extra_len = 16,
+			       .extra_name = ".gnu_debuglink" });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 }
 END_TEST
@@ -302,27 +308,29 @@ START_TEST(packed_debug_data_names_static_functions)
 	static unsigned char in[1 << 16];
 	static unsigned char out[1 << 16];
 	struct symbolize_opts o = { .symfs = dir, .no_live = true };
-	struct image img = image("/prog", id_a);
+	struct image img = image_image("/prog", id_a);
 	size_t n = 0;
 
-	mkelf(at("mini"), &(struct mkelf){ .sym = one, .n_sym = 1 });
+	mkelf(image_test_at("mini"), &(struct mkelf){ .sym = one, .n_sym = 1 });
 	FILE *f = fopen(path, "r");
 	size_t len = fread(in, 1, sizeof(in), f);
 	fclose(f);
 	ck_assert_int_eq(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, in,
 						 len, out, &n, sizeof(out)),
 			 LZMA_OK);
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a,
-					   .extra = out,
-					   .extra_len = n,
-					   .extra_name = ".gnu_debugdata" });
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .id = id_a,
+			       .extra = out,
+			       .extra_len = n,
+			       .extra_name = ".gnu_debugdata" });
 	ck_assert_str_eq(names(&o, &img),
 			 "gamma+0/32 debugdata;gamma+31/32 debugdata;-;-;");
 	/* Cut in the middle: nothing, and no harm. */
-	mkelf(at("prog"), &(struct mkelf){ .id = id_a,
-					   .extra = out,
-					   .extra_len = n / 2,
-					   .extra_name = ".gnu_debugdata" });
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .id = id_a,
+			       .extra = out,
+			       .extra_len = n / 2,
+			       .extra_name = ".gnu_debugdata" });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 }
 END_TEST
@@ -438,22 +446,22 @@ START_TEST(a_kallsyms_that_cannot_be_read_is_an_error)
 		&(struct symbolize_opts){ .kallsyms = "/not there" });
 	struct err err;
 
-	ck_assert_int_eq(
-		symbolize_image(sy, &img, NULL, 0, collect, NULL, &rep, &err),
-		-1);
+	ck_assert_int_eq(symbolize_image(sy, &img, NULL, 0, image_collect, NULL,
+					 &rep, &err),
+			 -1);
 	ck_assert_str_eq(err.msg, "/not there: No such file or directory");
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 
 	char file[128];
 	snprintf(file, sizeof(file), "%s/kallsyms", dir);
 	write_text(file, "0000000000000000 T _text\n\x1f\x8b\n");
 	sy = symbolize_new(&(struct symbolize_opts){ .kallsyms = file });
-	ck_assert_int_eq(
-		symbolize_image(sy, &img, NULL, 0, collect, NULL, &rep, &err),
-		-1);
+	ck_assert_int_eq(symbolize_image(sy, &img, NULL, 0, image_collect, NULL,
+					 &rep, &err),
+			 -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "no symbols with addresses"));
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 }
 END_TEST
@@ -504,9 +512,9 @@ START_TEST(a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)
 	folder("lib/modules");
 	folder("lib/modules/9.9");
 	folder("lib/modules/9.9/net");
-	write_text(at("lib/modules/9.9/modules.dep"),
+	write_text(image_test_at("lib/modules/9.9/modules.dep"),
 		   "net/other.ko:\nnet/snd-x.ko: net/other.ko\n");
-	mkelf(at("lib/modules/9.9/net/snd-x.ko"),
+	mkelf(image_test_at("lib/modules/9.9/net/snd-x.ko"),
 	      &(struct mkelf){ .sym = k, .n_sym = 2, .id = id_a });
 	int fd = open(path, O_WRONLY);
 	ck_assert_int_eq((int)pwrite(fd, "\1", 1, 16), 1); /* ET_REL */
@@ -515,14 +523,15 @@ START_TEST(a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)
 		struct symbolizer *sy = symbolize_new(&o);
 
 		got[0] = '\0';
-		ck_assert_int_eq(symbolize_image(sy, &img, code, 2, collect,
-						 NULL, &rep, NULL),
+		ck_assert_int_eq(symbolize_image(sy, &img, code, 2,
+						 image_collect, NULL, &rep,
+						 NULL),
 				 0);
 		ck_assert_str_eq(got, i ? "-;-;"
 					: "alpha+0/32 symtab;"
 					  "beta+1/16 symtab;");
 		ck_assert_str_eq(rep.status, i ? "no file" : "named");
-		symbolize_report_release(&rep);
+		report_release(&rep);
 		symbolize_free(sy);
 		o.release = "9.8";
 	}
@@ -534,7 +543,7 @@ int main(void)
 	Suite *s = suite_create("image");
 	TCase *tc = tcase_create("image");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, image_setup, image_teardown);
 	tcase_add_test(
 		tc,
 		the_same_build_id_gives_names_and_none_gives_unverified_ones);

@@ -6,8 +6,8 @@
 
 #define PLAIN (SYM_REAL | SYM_TYPED | SYM_STRONG)
 
-static void add(struct symtab *t, uint64_t start, uint64_t end,
-		const char *name, unsigned int rank)
+static void symtab_test_add(struct symtab *t, uint64_t start, uint64_t end,
+			    const char *name, unsigned int rank)
 {
 	symtab_add(t, &(struct sym){ .start = start,
 				     .end = end,
@@ -16,7 +16,7 @@ static void add(struct symtab *t, uint64_t start, uint64_t end,
 				     .open = end == UINT64_MAX });
 }
 
-static const char *at(const struct symtab *t, uint64_t addr)
+static const char *symtab_at(const struct symtab *t, uint64_t addr)
 {
 	const struct sym *s = symtab_find(t, addr);
 
@@ -27,15 +27,15 @@ START_TEST(a_symbol_covers_its_size_and_not_more)
 {
 	struct symtab t = { .n = 0 };
 
-	add(&t, 0x30, 0x38, "b", PLAIN);
-	add(&t, 0x10, 0x20, "a", PLAIN);
+	symtab_test_add(&t, 0x30, 0x38, "b", PLAIN);
+	symtab_test_add(&t, 0x10, 0x20, "a", PLAIN);
 	symtab_finish(&t);
-	ck_assert_str_eq(at(&t, 0xf), "-");
-	ck_assert_str_eq(at(&t, 0x10), "a");
-	ck_assert_str_eq(at(&t, 0x1f), "a");
-	ck_assert_str_eq(at(&t, 0x20), "-");
-	ck_assert_str_eq(at(&t, 0x37), "b");
-	ck_assert_str_eq(at(&t, 0x38), "-");
+	ck_assert_str_eq(symtab_at(&t, 0xf), "-");
+	ck_assert_str_eq(symtab_at(&t, 0x10), "a");
+	ck_assert_str_eq(symtab_at(&t, 0x1f), "a");
+	ck_assert_str_eq(symtab_at(&t, 0x20), "-");
+	ck_assert_str_eq(symtab_at(&t, 0x37), "b");
+	ck_assert_str_eq(symtab_at(&t, 0x38), "-");
 	symtab_release(&t);
 }
 END_TEST
@@ -44,12 +44,12 @@ START_TEST(a_symbol_without_size_ends_at_the_next)
 {
 	struct symtab t = { .n = 0 };
 
-	add(&t, 0x10, UINT64_MAX, "a", PLAIN);
-	add(&t, 0x20, UINT64_MAX, "b", PLAIN);
+	symtab_test_add(&t, 0x10, UINT64_MAX, "a", PLAIN);
+	symtab_test_add(&t, 0x20, UINT64_MAX, "b", PLAIN);
 	symtab_finish(&t);
-	ck_assert_str_eq(at(&t, 0x1f), "a");
-	ck_assert_str_eq(at(&t, 0x20), "b");
-	ck_assert_str_eq(at(&t, 0xffffffffffff), "b");
+	ck_assert_str_eq(symtab_at(&t, 0x1f), "a");
+	ck_assert_str_eq(symtab_at(&t, 0x20), "b");
+	ck_assert_str_eq(symtab_at(&t, 0xffffffffffff), "b");
 	symtab_release(&t);
 }
 END_TEST
@@ -58,17 +58,17 @@ START_TEST(behind_an_inner_symbol_the_outer_one_goes_on)
 {
 	struct symtab t = { .n = 0 };
 
-	add(&t, 0x10, 0x90, "outer", PLAIN);
-	add(&t, 0x20, 0x28, "one", PLAIN);
-	add(&t, 0x30, 0x60, "two", PLAIN);
-	add(&t, 0x38, 0x40, "three", PLAIN);
+	symtab_test_add(&t, 0x10, 0x90, "outer", PLAIN);
+	symtab_test_add(&t, 0x20, 0x28, "one", PLAIN);
+	symtab_test_add(&t, 0x30, 0x60, "two", PLAIN);
+	symtab_test_add(&t, 0x38, 0x40, "three", PLAIN);
 	symtab_finish(&t);
-	ck_assert_str_eq(at(&t, 0x24), "one");
-	ck_assert_str_eq(at(&t, 0x2c), "outer");
-	ck_assert_str_eq(at(&t, 0x39), "three");
-	ck_assert_str_eq(at(&t, 0x50), "two");
-	ck_assert_str_eq(at(&t, 0x8f), "outer");
-	ck_assert_str_eq(at(&t, 0x90), "-");
+	ck_assert_str_eq(symtab_at(&t, 0x24), "one");
+	ck_assert_str_eq(symtab_at(&t, 0x2c), "outer");
+	ck_assert_str_eq(symtab_at(&t, 0x39), "three");
+	ck_assert_str_eq(symtab_at(&t, 0x50), "two");
+	ck_assert_str_eq(symtab_at(&t, 0x8f), "outer");
+	ck_assert_str_eq(symtab_at(&t, 0x90), "-");
 	symtab_release(&t);
 }
 END_TEST
@@ -77,12 +77,12 @@ START_TEST(a_label_inside_a_function_does_not_end_it)
 {
 	struct symtab t = { .n = 0 };
 
-	add(&t, 0x10, 0x90, "f", PLAIN | SYM_SIZED);
-	add(&t, 0x20, UINT64_MAX, "label", SYM_REAL | SYM_STRONG);
-	add(&t, 0x90, UINT64_MAX, "alone", SYM_REAL | SYM_STRONG);
+	symtab_test_add(&t, 0x10, 0x90, "f", PLAIN | SYM_SIZED);
+	symtab_test_add(&t, 0x20, UINT64_MAX, "label", SYM_REAL | SYM_STRONG);
+	symtab_test_add(&t, 0x90, UINT64_MAX, "alone", SYM_REAL | SYM_STRONG);
 	symtab_finish(&t);
-	ck_assert_str_eq(at(&t, 0x24), "f");
-	ck_assert_str_eq(at(&t, 0x95), "alone");
+	ck_assert_str_eq(symtab_at(&t, 0x24), "f");
+	ck_assert_str_eq(symtab_at(&t, 0x95), "alone");
 	symtab_release(&t);
 }
 END_TEST
@@ -91,17 +91,18 @@ START_TEST(at_one_address_rank_then_underscores_then_length_decide)
 {
 	struct symtab t = { .n = 0 };
 
-	add(&t, 0x10, 0x20, "weak", SYM_REAL | SYM_SIZED | SYM_TYPED);
-	add(&t, 0x10, 0x20, "__strong", PLAIN | SYM_SIZED);
-	add(&t, 0x30, 0x40, "__long_name", PLAIN);
-	add(&t, 0x30, 0x40, "short", PLAIN);
-	add(&t, 0x50, 0x60, "ab", PLAIN);
-	add(&t, 0x50, 0x60, "abc", PLAIN);
-	add(&t, 0x50, 0x60, "abd", PLAIN);
+	symtab_test_add(&t, 0x10, 0x20, "weak",
+			SYM_REAL | SYM_SIZED | SYM_TYPED);
+	symtab_test_add(&t, 0x10, 0x20, "__strong", PLAIN | SYM_SIZED);
+	symtab_test_add(&t, 0x30, 0x40, "__long_name", PLAIN);
+	symtab_test_add(&t, 0x30, 0x40, "short", PLAIN);
+	symtab_test_add(&t, 0x50, 0x60, "ab", PLAIN);
+	symtab_test_add(&t, 0x50, 0x60, "abc", PLAIN);
+	symtab_test_add(&t, 0x50, 0x60, "abd", PLAIN);
 	symtab_finish(&t);
-	ck_assert_str_eq(at(&t, 0x10), "__strong");
-	ck_assert_str_eq(at(&t, 0x30), "short");
-	ck_assert_str_eq(at(&t, 0x50), "abc");
+	ck_assert_str_eq(symtab_at(&t, 0x10), "__strong");
+	ck_assert_str_eq(symtab_at(&t, 0x30), "short");
+	ck_assert_str_eq(symtab_at(&t, 0x50), "abc");
 	symtab_release(&t);
 }
 END_TEST
@@ -110,16 +111,16 @@ START_TEST(more_symbols_may_come_after_a_finish)
 {
 	struct symtab t = { .n = 0 };
 
-	add(&t, 0x30, 0x40, "b", PLAIN);
-	add(&t, 0x10, 0x20, "a", PLAIN);
+	symtab_test_add(&t, 0x30, 0x40, "b", PLAIN);
+	symtab_test_add(&t, 0x10, 0x20, "a", PLAIN);
 	symtab_finish(&t);
-	add(&t, 0x50, 0x60, "d", PLAIN);
-	add(&t, 0x20, 0x30, "c", PLAIN);
+	symtab_test_add(&t, 0x50, 0x60, "d", PLAIN);
+	symtab_test_add(&t, 0x20, 0x30, "c", PLAIN);
 	symtab_finish(&t);
-	ck_assert_str_eq(at(&t, 0x10), "a");
-	ck_assert_str_eq(at(&t, 0x20), "c");
-	ck_assert_str_eq(at(&t, 0x30), "b");
-	ck_assert_str_eq(at(&t, 0x50), "d");
+	ck_assert_str_eq(symtab_at(&t, 0x10), "a");
+	ck_assert_str_eq(symtab_at(&t, 0x20), "c");
+	ck_assert_str_eq(symtab_at(&t, 0x30), "b");
+	ck_assert_str_eq(symtab_at(&t, 0x50), "d");
 	symtab_release(&t);
 }
 END_TEST

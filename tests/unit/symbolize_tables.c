@@ -1,6 +1,6 @@
 /* symbolize_tables.c - where a file's unwind tables may be, and in what form.
  */
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -15,6 +15,7 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 #define ID "abcdefghijklmnopqrst"
 #define ID_PATH ".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"
@@ -22,33 +23,23 @@
 static char dir[64];
 static struct symbolizer *sy;
 static struct frames *fr;
-static struct modules *ms;
+static struct unwind_images *ms;
 
-static void setup(void)
+static void tables_setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/tables.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
-	ms = modules_new(sy, fr);
+	ms = unwind_images_new(sy, fr);
 }
 
-static void teardown(void)
+static void tables_teardown(void)
 {
-	char cmd[128];
-
-	modules_free(ms);
+	unwind_images_free(ms);
 	frames_free(fr);
 	symbolize_free(sy);
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
-}
-
-static size_t put32(unsigned char *p, size_t at, uint32_t v)
-{
-	memcpy(p + at, &v, 4);
-	return at + 4;
+	scratch_remove(dir);
 }
 
 /* .debug_frame with one function, the second 0x100 bytes of the text, whose
@@ -58,20 +49,21 @@ static size_t debug_frame(unsigned char *p, unsigned char off)
 	static const unsigned char cie[12] = { 1,    0, 1, 0x78, 16,
 					       0x0c, 7, 8, 0x90, 1 };
 	const uint64_t at[2] = { MKELF_TEXT + 0x100, 0x100 };
-	size_t n = put32(p, 0, 16);
+	size_t n = mkelf_put32(p, 0, 16);
 
-	n = put32(p, n, UINT32_MAX);
+	n = mkelf_put32(p, n, UINT32_MAX);
 	memcpy(p + n, cie, sizeof(cie));
-	n = put32(p, n + sizeof(cie), 4 + 16 + 4);
-	n = put32(p, n, 0);
+	n = mkelf_put32(p, n + sizeof(cie), 4 + 16 + 4);
+	n = mkelf_put32(p, n, 0);
 	memcpy(p + n, at, 16);
 	memcpy(p + n + 16, "\x0e\0\0\0", 4);
 	p[n + 17] = off;
 	return n + 20;
 }
 
-static void make_file(const char *path, const char *id, const char *section,
-		      uint64_t flags, const void *data, size_t n)
+static void tables_make_file(const char *path, const char *id,
+			     const char *section, uint64_t flags,
+			     const void *data, size_t n)
 {
 	const struct mkelf m = { .id = id,
 				 .extra = data,
@@ -84,7 +76,7 @@ static void make_file(const char *path, const char *id, const char *section,
 	mkelf(full, &m);
 }
 
-static struct module *open_prog(const char *id)
+static struct unwind_image *open_prog(const char *id)
 {
 	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 
@@ -92,18 +84,18 @@ static struct module *open_prog(const char *id)
 		memcpy(img.id, id, 20);
 		img.id_len = 20;
 	}
-	return modules_of(ms, frames_image(fr, &img));
+	return unwind_images_of(ms, frames_image(fr, &img));
 }
 
-static void says(const struct module *m, int64_t cfa)
+static void says(const struct unwind_image *m, int64_t cfa)
 {
-	const struct unwind_rows *t = m->rows[MODULE_TABLES - 1];
-	const struct row *row;
+	const struct unwind_rows *t = m->rows[UNWIND_IMAGE_TABLES - 1];
+	const struct unwind_row *row;
 
 	ck_assert_ptr_nonnull(t);
 	row = unwind_rows_find(t, MKELF_TEXT + 0x140);
 	ck_assert_ptr_nonnull(row);
-	ck_assert_int_eq(row_kind(row), ROW_SP);
+	ck_assert_int_eq(unwind_row_kind(row), ROW_SP);
 	ck_assert_int_eq(row->cfa, cfa);
 }
 
@@ -111,11 +103,12 @@ START_TEST(debug_frame_of_the_file_itself)
 {
 	unsigned char frame[128];
 
-	make_file("prog", ID, ".debug_frame", 0, frame, debug_frame(frame, 40));
-	struct module *m = open_prog(ID);
+	tables_make_file("prog", ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 40));
+	struct unwind_image *m = open_prog(ID);
 
 	says(m, 40);
-	ck_assert(!modules_more(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 }
 END_TEST
 
@@ -134,15 +127,15 @@ START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
 	unsigned char frame[128];
 
 	debug_folder();
-	make_file("prog", ID, NULL, 0, NULL, 0);
-	make_file(ID_PATH, ID, ".debug_frame", 0, frame,
-		  debug_frame(frame, 48));
-	struct module *m = open_prog(ID);
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 48));
+	struct unwind_image *m = open_prog(ID);
 
-	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
-	ck_assert(modules_more(ms, m));
+	ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
+	ck_assert(unwind_images_more_tables(m));
 	says(m, 48);
-	ck_assert(!modules_more(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 }
 END_TEST
 
@@ -151,20 +144,20 @@ START_TEST(a_debug_file_of_another_build_says_nothing)
 	unsigned char frame[128];
 
 	debug_folder();
-	make_file("prog", ID, NULL, 0, NULL, 0);
-	make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0, frame,
-		  debug_frame(frame, 48));
-	struct module *m = open_prog(ID);
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0,
+			 frame, debug_frame(frame, 48));
+	struct unwind_image *m = open_prog(ID);
 
-	ck_assert(!modules_more(ms, m));
-	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+	ck_assert(!unwind_images_more_tables(m));
+	ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
 }
 END_TEST
 
 /* Behind the head of a compressed section: its length; size: what it says that
  * it unpacks to. */
-static size_t pack(unsigned char *out, size_t room, uint32_t type,
-		   uint64_t size, const unsigned char *data, size_t n)
+static size_t tables_pack(unsigned char *out, size_t room, uint32_t type,
+			  uint64_t size, const unsigned char *data, size_t n)
 {
 	const Elf64_Chdr ch = { .ch_type = type,
 				.ch_size = size,
@@ -193,8 +186,9 @@ START_TEST(a_compressed_section_is_unpacked)
 	unsigned char frame[128], packed[1024];
 	size_t n = debug_frame(frame, 56);
 
-	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
-	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
+	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, n, frame, n);
+	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			 n);
 	says(open_prog(NULL), 56);
 }
 END_TEST
@@ -205,11 +199,12 @@ START_TEST(a_section_packed_by_zstd_is_unpacked_or_left_out)
 	unsigned char frame[128], packed[1024];
 	size_t n = debug_frame(frame, 56);
 
-	n = pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
-	make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed, n);
-	struct module *m = open_prog(NULL);
+	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
+	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
+			 n);
+	struct unwind_image *m = open_prog(NULL);
 
-	if (m->rows[MODULE_TABLES - 1])
+	if (m->rows[UNWIND_IMAGE_TABLES - 1])
 		says(m, 56);
 }
 END_TEST
@@ -227,14 +222,15 @@ START_TEST(a_compressed_section_that_lies_about_its_size_is_left_out)
 
 		snprintf(path, sizeof(path), "/prog%zu", i);
 		img.path = path;
-		n = pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB, lie[i],
-			 frame, n);
-		make_file(path, NULL, ".debug_frame", SHF_COMPRESSED, packed,
-			  n);
-		struct module *m = modules_of(ms, frames_image(fr, &img));
+		n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZLIB,
+				lie[i], frame, n);
+		tables_make_file(path, NULL, ".debug_frame", SHF_COMPRESSED,
+				 packed, n);
+		struct unwind_image *m =
+			unwind_images_of(ms, frames_image(fr, &img));
 
 		ck_assert_ptr_nonnull(m);
-		ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+		ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
 	}
 }
 END_TEST
@@ -245,30 +241,30 @@ START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
 {
 	struct symbolizer *here = symbolize_new(&(struct symbolize_opts){
 		.no_live = true, .same_machine = true });
-	struct modules *own = modules_new(here, fr);
+	struct unwind_images *own = unwind_images_new(here, fr);
 	struct image img = { .kind = IMAGE_FILE };
 	char path[128];
 	struct stat st;
 
-	make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
 	snprintf(path, sizeof(path), "%s/prog", dir);
 	ck_assert_int_eq(stat(path, &st), 0);
 	img.path = path;
 	img.maj = major(st.st_dev);
 	img.min = minor(st.st_dev);
 	img.ino = st.st_ino;
-	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	ck_assert_ptr_nonnull(unwind_images_of(own, frames_image(fr, &img)));
 	img.ino++;
-	ck_assert_ptr_null(modules_of(own, frames_image(fr, &img)));
+	ck_assert_ptr_null(unwind_images_of(own, frames_image(fr, &img)));
 	/* as other file systems count */
 	img.min++;
-	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	ck_assert_ptr_nonnull(unwind_images_of(own, frames_image(fr, &img)));
 	/* its build-id is what counts */
 	img.min--;
 	img.id_len = 20;
 	memcpy(img.id, ID, 20);
-	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
-	modules_free(own);
+	ck_assert_ptr_nonnull(unwind_images_of(own, frames_image(fr, &img)));
+	unwind_images_free(own);
 	symbolize_free(here);
 }
 END_TEST
@@ -289,15 +285,15 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 		unsigned char *p = table + n;
 
 		/* its instructions jump over the head of the next one */
-		put32(p, 0, (uint32_t)(N * EACH - n - 4));
+		mkelf_put32(p, 0, (uint32_t)(N * EACH - n - 4));
 		memcpy(p + 8, "\1\0\1\x78\x10\x16\6\15", 8);
 		n += EACH;
 	}
 	for (size_t i = 0; i < N; i++) {
 		uint64_t at[2] = { MKELF_TEXT, 16 };
 
-		n = put32(table, n, 24);
-		n = put32(table, n, (uint32_t)(n - i * EACH));
+		n = mkelf_put32(table, n, 24);
+		n = mkelf_put32(table, n, (uint32_t)(n - i * EACH));
 		memcpy(table + n, at, 16);
 		n += 20;
 	}
@@ -311,7 +307,8 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 }
 END_TEST
 
-RUN_WITH("tables", setup, teardown, debug_frame_of_the_file_itself,
+RUN_WITH("tables", tables_setup, tables_teardown,
+	 debug_frame_of_the_file_itself,
 	 debug_frame_of_a_stripped_file_is_in_its_debug_file,
 	 a_debug_file_of_another_build_says_nothing,
 	 a_compressed_section_is_unpacked,

@@ -9,8 +9,9 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/symbolize.h"
+#include "tests/unit/scratch.h"
 
 /* Functions of 0x100 bytes, in the order of struct prog. */
 enum {
@@ -68,12 +69,6 @@ static struct frames *fr;
 static struct unwinder *uw;
 static uint32_t image, image_kept;
 
-static size_t put32(unsigned char *p, size_t at, uint32_t v)
-{
-	memcpy(p + at, &v, 4);
-	return at + 4;
-}
-
 /* CIEs: CFA = SP + 8, return address at CFA - 8; the second of a signal. */
 static size_t table(unsigned char *p, bool kept)
 {
@@ -86,8 +81,8 @@ static size_t table(unsigned char *p, bool kept)
 
 	for (size_t i = 0; i < 2; i++) {
 		cie_at[i] = n;
-		n = put32(p, n, 20);
-		n = put32(p, n, 0);
+		n = mkelf_put32(p, n, 20);
+		n = mkelf_put32(p, n, 0);
 		memcpy(p + n, cie[i], 16);
 		n += 16;
 	}
@@ -96,8 +91,8 @@ static size_t table(unsigned char *p, bool kept)
 		size_t c = i == SIGNAL && !kept;
 		size_t like = kept && i > START ? FRAME : i;
 
-		n = put32(p, n, 4 + 16 + 1 + 24);
-		n = put32(p, n, (uint32_t)(n - cie_at[c]));
+		n = mkelf_put32(p, n, 4 + 16 + 1 + 24);
+		n = mkelf_put32(p, n, (uint32_t)(n - cie_at[c]));
 		memcpy(p + n, at, 16);
 		/* the length of no augmentation data, or a nop */
 		memset(p + n + 16, 0, 25);
@@ -114,11 +109,11 @@ static void put_call(int fd, uint64_t ret, uint64_t target)
 {
 	unsigned char code[5] = { 0xe8 };
 
-	put32(code, 1, (uint32_t)(target - ret));
+	mkelf_put32(code, 1, (uint32_t)(target - ret));
 	ck_assert_int_eq(pwrite(fd, code, 5, (off_t)(ret - MAPPED - 5)), 5);
 }
 
-static uint32_t make_file(const char *name, bool kept)
+static uint32_t unwind_make_file(const char *name, bool kept)
 {
 	static unsigned char eh[4096];
 	const struct mkelf m = { .extra = eh,
@@ -150,27 +145,23 @@ static uint32_t make_file(const char *name, bool kept)
 	return frames_image(fr, &img);
 }
 
-static void setup(void)
+static void unwind_setup(void)
 {
-	snprintf(dir, sizeof(dir), "/tmp/unwind.XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	scratch_make(dir, sizeof(dir));
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
 	uw = unwind_new(sy, fr);
-	image = make_file("/prog", false);
-	image_kept = make_file("/kept", true);
+	image = unwind_make_file("/prog", false);
+	image_kept = unwind_make_file("/kept", true);
 }
 
-static void teardown(void)
+static void unwind_teardown(void)
 {
-	char cmd[128];
-
 	uw->ops->free(uw);
 	frames_free(fr);
 	symbolize_free(sy);
-	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-	ck_assert_int_eq(system(cmd), 0);
+	scratch_remove(dir);
 }
 
 /* call *%rax, and what is behind it; CFA = SP + 24. */
@@ -187,7 +178,7 @@ static struct jit_code made = { .start = MADE,
 				.machine = EM_X86_64,
 				.frame_off = sizeof(made_bytes) };
 
-static int find(void *arg, uint64_t addr, struct unwind_map *map)
+static int unwind_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
 	(void)arg;
 	*map = (struct unwind_map){ .start = MAPPED,
@@ -225,8 +216,8 @@ static uint64_t ip[64];
 static struct unwind_out out;
 
 /* Unwinds from pc; stack: what is dumped from SP on. */
-static void unwind(uint64_t pc, uint64_t bp, uint64_t bx, const uint64_t *stack,
-		   size_t n)
+static void unwind_unwind(uint64_t pc, uint64_t bp, uint64_t bx,
+			  const uint64_t *stack, size_t n)
 {
 	uint64_t v[9] = { 0 };
 	const struct regs regs = { v, 0x1ff, 9, 2 };
@@ -236,7 +227,7 @@ static void unwind(uint64_t pc, uint64_t bp, uint64_t bx, const uint64_t *stack,
 				.len = (uint32_t)(n * 8),
 				.dumped = true,
 				.machine = EM_X86_64,
-				.find = find,
+				.find = unwind_find,
 				.epoch = 1 };
 
 	v[REG_BP] = bp;
@@ -263,8 +254,8 @@ static void got(enum unwind_end end, uint32_t n, const uint64_t *want)
 }
 
 #define UNWIND(pc, bp, bx, ...)                                                \
-	unwind(pc, bp, bx, (const uint64_t[]){ __VA_ARGS__ },                  \
-	       sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
+	unwind_unwind(pc, bp, bx, (const uint64_t[]){ __VA_ARGS__ },           \
+		      sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 #define GOT(end, ...)                                                          \
 	got(end, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8,                \
 	    (const uint64_t[]){ __VA_ARGS__ })
@@ -294,7 +285,7 @@ START_TEST(a_dump_that_ends_too_early)
 {
 	UNWIND(IN(BIG), 0, 0, 0, 0, 0);
 	GOT(UNWIND_TRUNCATED, IN(BIG));
-	unwind(IN(LEAF), 0, 0, NULL, 0);
+	unwind_unwind(IN(LEAF), 0, 0, NULL, 0);
 	GOT(UNWIND_TRUNCATED, IN(LEAF));
 	/* in the middle of a word */
 	UNWIND(IN(LEAF), 0, 0, IN(BIG), 0, 0, 0);
@@ -340,7 +331,7 @@ START_TEST(more_frames_than_room)
 
 	for (size_t i = 0; i < 100; i++)
 		stack[i] = IN(LEAF);
-	unwind(IN(LEAF), 0, 0, stack, 100);
+	unwind_unwind(IN(LEAF), 0, 0, stack, 100);
 	ck_assert_int_eq(out.end, UNWIND_LIMIT);
 	ck_assert_uint_eq(out.n, 64);
 }
@@ -399,7 +390,7 @@ START_TEST(a_signal_interrupts_anything)
 	stack[1 + 160 / 8] = SP + 25 * 8;
 	stack[1 + 168 / 8] = IN(LEAF) - 0x40;
 	stack[25] = IN(START);
-	unwind(IN(LEAF), 0, 0, stack, 30);
+	unwind_unwind(IN(LEAF), 0, 0, stack, 30);
 	/* nobody has called the way back from a signal; the interrupted one
 	 * is at its very first instruction */
 	GOT(UNWIND_OUTERMOST, IN(LEAF), IN(SIGNAL), IN(LEAF) - 0x40,
@@ -430,9 +421,9 @@ END_TEST
 START_TEST(code_made_at_run_time_that_has_a_table)
 {
 	const uint64_t at[2] = { MADE, sizeof(made_bytes) };
-	size_t n = put32(made_frame, 20, 20);
+	size_t n = mkelf_put32(made_frame, 20, 20);
 
-	n = put32(made_frame, n, (uint32_t)n);
+	n = mkelf_put32(made_frame, n, (uint32_t)n);
 	memcpy(made_frame + n, at, 16);
 	made.frame = made_frame;
 	made.n_frame = n + 16;
@@ -484,7 +475,7 @@ END_TEST
 
 START_TEST(a_file_is_read_once_for_all_who_map_it)
 {
-	struct modules_count c;
+	struct unwind_images_count c;
 
 	for (uint32_t i = 0; i < 1000; i++) {
 		const uint64_t stack[] = { IN(START) };
@@ -496,14 +487,14 @@ START_TEST(a_file_is_read_once_for_all_who_map_it)
 					      .len = 8,
 					      .dumped = true,
 					      .machine = EM_X86_64,
-					      .find = find,
+					      .find = unwind_find,
 					      .epoch = (i + 1ull) << 32 };
 
 		out = (struct unwind_out){ .ip = ip, .max = 64 };
 		uw->ops->unwind(uw, &in, &out);
 		GOT(UNWIND_OUTERMOST, IN(LEAF), IN(START) - 1);
 	}
-	c = modules_count(unwind_modules(uw));
+	c = unwind_images_count(unwind_get_images(uw));
 	ck_assert_uint_eq(c.built, 1);
 	ck_assert_uint_eq(c.asked, 1);
 	ck_assert_uint_gt(c.complex, 0);
@@ -518,7 +509,7 @@ static enum unwind_caller caller_in(uint64_t leaf, uint64_t next, uint64_t more,
 	const struct unwind_in in = { .regs = &none,
 				      .user_mask = UINT64_MAX,
 				      .machine = EM_X86_64,
-				      .find = find,
+				      .find = unwind_find,
 				      .epoch = 1 };
 	const uint64_t chain[] = { leaf, next, more };
 	uint32_t n = !next ? 1 : !more ? 2 : 3;
@@ -619,7 +610,7 @@ START_TEST(another_machine_has_its_address_only)
 				      .user_mask = UINT64_MAX,
 				      .dumped = true,
 				      .machine = EM_ARM,
-				      .find = find };
+				      .find = unwind_find };
 
 	out = (struct unwind_out){ .ip = ip, .max = 64 };
 	uw->ops->unwind(uw, &in, &out);
@@ -627,12 +618,13 @@ START_TEST(another_machine_has_its_address_only)
 }
 END_TEST
 
-RUN_WITH("unwind", setup, teardown, by_the_stack_pointer_to_the_outermost,
-	 by_the_frame_pointer, a_dump_that_ends_too_early,
-	 another_stack_is_not_read, what_is_no_code_is_left_out,
-	 frames_that_do_not_go_up, more_frames_than_room,
-	 in_an_epilogue_the_register_is_right, rows_that_do_not_suffice,
-	 a_realigned_stack, stubs_of_a_plt, a_signal_interrupts_anything,
+RUN_WITH("unwind", unwind_setup, unwind_teardown,
+	 by_the_stack_pointer_to_the_outermost, by_the_frame_pointer,
+	 a_dump_that_ends_too_early, another_stack_is_not_read,
+	 what_is_no_code_is_left_out, frames_that_do_not_go_up,
+	 more_frames_than_room, in_an_epilogue_the_register_is_right,
+	 rows_that_do_not_suffice, a_realigned_stack, stubs_of_a_plt,
+	 a_signal_interrupts_anything,
 	 without_a_table_by_frame_pointer_and_marked,
 	 where_a_file_without_a_table_there_is_started, code_made_at_run_time,
 	 code_made_at_run_time_that_has_a_table,

@@ -12,17 +12,17 @@ static uint64_t crowded(uint64_t id)
 	return id % 7 == 0 ? UINT64_MAX - id % 3 : id % 97 * 64 + 62;
 }
 
-static bool same(const void *owner, uint32_t id, const void *key)
+static bool table_same(const void *owner, uint32_t id, const void *key)
 {
 	(void)owner;
 	return id == *(const uint32_t *)key;
 }
 
-static void check_all(const struct table *t, const bool *in,
-		      uint64_t (*hash)(uint64_t))
+static void table_check_all(const struct table *t, const bool *in,
+			    uint64_t (*hash)(uint64_t))
 {
 	for (uint32_t id = 0; id < IDS; id++) {
-		uint32_t got = table_find(t, hash(id), same, NULL, &id);
+		uint32_t got = table_find(t, hash(id), table_same, NULL, &id);
 
 		must(got == (in[id] ? id : TABLE_NONE));
 	}
@@ -48,9 +48,9 @@ static void compare_with_model(uint64_t (*hash)(uint64_t), uint64_t seed)
 		in[id] = !in[id];
 		must(t.n == n);
 		if (step % 1000 == 0)
-			check_all(&t, in, hash);
+			table_check_all(&t, in, hash);
 	}
-	check_all(&t, in, hash);
+	table_check_all(&t, in, hash);
 	table_release(&t);
 }
 

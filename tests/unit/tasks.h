@@ -15,13 +15,13 @@ struct world {
 	struct fact_process process[64];
 };
 
-static inline void start(struct world *w)
+static inline void world_start(struct world *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->ts = tasks_new(&w->q);
 }
 
-static inline void take(struct world *w)
+static inline void world_take(struct world *w)
 {
 	struct fact f;
 
@@ -37,20 +37,20 @@ static inline void take(struct world *w)
 	}
 }
 
-static inline void retire(struct world *w, int64_t t)
+static inline void world_retire(struct world *w, int64_t t)
 {
 	uint32_t slot;
 
 	while (tasks_retire(w->ts, t, &slot))
 		tasks_drop(w->ts, slot);
-	take(w);
+	world_take(w);
 }
 
-static inline void finish(struct world *w)
+static inline void world_finish(struct world *w)
 {
-	retire(w, TIME_NONE);
+	world_retire(w, TIME_NONE);
 	tasks_drop_rest(w->ts);
-	take(w);
+	world_take(w);
 	tasks_free(w->ts);
 	fact_queue_release(&w->q);
 }

@@ -13,7 +13,7 @@
 
 /* ---- looking at a picture */
 
-static unsigned int count(const char *text, const char *part)
+static unsigned int timeline_count(const char *text, const char *part)
 {
 	unsigned int n = 0;
 
@@ -72,7 +72,7 @@ static const char *past_attributes(const char *s, bool *empty)
 }
 
 /* Tags are closed in the order they were opened, all text is escaped. */
-static void expect_xml(const char *svg)
+static void timeline_expect_xml(const char *svg)
 {
 	char open[16][16];
 	unsigned int depth = 0;
@@ -111,7 +111,7 @@ static void expect_xml(const char *svg)
 
 /* ---- a small run */
 
-static char *draw(const char *title)
+static char *timeline_test_draw(const char *title)
 {
 	char *got = NULL;
 	size_t len = 0;
@@ -119,23 +119,23 @@ static char *draw(const char *title)
 
 	ok(timeline_write(out, run.db, title, &err));
 	fclose(out);
-	expect_xml(got);
+	timeline_expect_xml(got);
 	return got;
 }
 
 static uint64_t missing; /* cookies in all gaps */
 
-static void start(const char *path, const char *comm)
+static void timeline_start(const char *path, const char *comm)
 {
 	missing = 0;
-	set_up();
+	mkstore_set_up();
 	run.src.path = (char *)path;
 	run.src.info.cpus_online = 2;
 	open_store(true, true);
 	people(comm);
 }
 
-static void at(int64_t time, int32_t cpu, enum request_verdict v)
+static void timeline_at(int64_t time, int32_t cpu, enum request_verdict v)
 {
 	struct fact f = { .kind = FACT_EVENT };
 
@@ -147,11 +147,11 @@ static void at(int64_t time, int32_t cpu, enum request_verdict v)
 				       .weight = 1 };
 	ok(store_fact(run.db, &f, &err));
 	if (v)
-		request(run.events, v, 0, 0, 0);
+		mkstore_request(run.events, v, 0, 0, 0);
 }
 
-static void lost(const char *what, bool counts, int32_t cpu, int64_t t0,
-		 int64_t t1, uint64_t n)
+static void timeline_lost(const char *what, bool counts, int32_t cpu,
+			  int64_t t0, int64_t t1, uint64_t n)
 {
 	struct ledger_entry e = { .kind = LEDGER_LOSS,
 				  .what = what,
@@ -165,7 +165,8 @@ static void lost(const char *what, bool counts, int32_t cpu, int64_t t0,
 	ledger_add(run.lg, &e);
 }
 
-static void chain(uint32_t id, int64_t time, int32_t cpu, enum chain_verdict v)
+static void timeline_chain(uint32_t id, int64_t time, int32_t cpu,
+			   enum chain_verdict v)
 {
 	struct fact f = { .kind = FACT_CHAIN };
 
@@ -182,8 +183,8 @@ static void chain(uint32_t id, int64_t time, int32_t cpu, enum chain_verdict v)
 	ok(store_fact(run.db, &f, &err));
 }
 
-static void gap(int32_t cpu, int64_t t0, int64_t t1, uint64_t n,
-		enum gap_verdict v)
+static void timeline_gap(int32_t cpu, int64_t t0, int64_t t1, uint64_t n,
+			 enum gap_verdict v)
 {
 	struct fact f = { .kind = FACT_GAP };
 
@@ -197,14 +198,14 @@ static void gap(int32_t cpu, int64_t t0, int64_t t1, uint64_t n,
 	missing += n;
 }
 
-static void end(void)
+static void timeline_end(void)
 {
 	struct fact f = { .kind = FACT_SESSION };
 
 	f.session =
 		(struct fact_session){ .layout = "kernel", .missing = missing };
 	ok(store_fact(run.db, &f, &err));
-	finish();
+	mkstore_finish();
 }
 
 static void finding(int64_t time, int32_t cpu)
@@ -218,38 +219,40 @@ static void finding(int64_t time, int32_t cpu)
 }
 
 /* From T0 on, half a second: a column is half a millisecond. */
-static void small(const char *path, const char *comm)
+static void timeline_small(const char *path, const char *comm)
 {
-	start(path, comm);
-	at(T0, 0, 0);
-	at(T0 + 100 * MS, 0, REQ_CHAIN_LOST);
-	at(T0 + 100 * MS + 10, 0, REQ_CHAIN_LOST); /* the same column */
-	at(T0 + 200 * MS, 1, REQ_PENDING_END);
-	at(T0 + 300 * MS, 1, REQ_UNEXPLAINED);
-	at(T0 + 400 * MS, -1, REQ_STRIPPED);
-	at(T0 + 500 * MS, 1, REQ_REFUSED);
-	chain(1, T0 + 250 * MS, 0, CHAIN_SAMPLE_LOST);
-	chain(2, T0 + 260 * MS, 0, CHAIN_DUPLICATE);
-	lost("lost", true, 0, T0 + 90 * MS, T0 + 110 * MS, 1000);
-	lost("lost", true, 0, T0 + 110 * MS, T0 + 120 * MS, 234);
-	lost("lost_end", true, 1, T0 + 450 * MS, 0, 5);
-	lost("overwritten", false, 1, 0, T0 + 50 * MS, 0);
-	lost("throttled", false, 1, T0 + 10 * MS, T0 + 20 * MS, 0);
-	lost("damage", false, -1, T0 + 5 * MS, T0 + 6 * MS, 7);
-	lost("lost_total", false, 0, 0, 0, 1300);
-	lost("lost_total", false, 1, 0, 0, 9);
-	gap(0, T0 + 91 * MS, T0 + 92 * MS, 3, GAP_LOST);
-	gap(1, T0 + 210 * MS, T0 + 220 * MS, 1, GAP_UNCOUNTED);
+	timeline_start(path, comm);
+	timeline_at(T0, 0, 0);
+	timeline_at(T0 + 100 * MS, 0, REQ_CHAIN_LOST);
+	timeline_at(T0 + 100 * MS + 10, 0,
+		    REQ_CHAIN_LOST); /* the same column */
+	timeline_at(T0 + 200 * MS, 1, REQ_PENDING_END);
+	timeline_at(T0 + 300 * MS, 1, REQ_UNEXPLAINED);
+	timeline_at(T0 + 400 * MS, -1, REQ_STRIPPED);
+	timeline_at(T0 + 500 * MS, 1, REQ_REFUSED);
+	timeline_chain(1, T0 + 250 * MS, 0, CHAIN_SAMPLE_LOST);
+	timeline_chain(2, T0 + 260 * MS, 0, CHAIN_DUPLICATE);
+	timeline_lost("lost", true, 0, T0 + 90 * MS, T0 + 110 * MS, 1000);
+	timeline_lost("lost", true, 0, T0 + 110 * MS, T0 + 120 * MS, 234);
+	timeline_lost("lost_end", true, 1, T0 + 450 * MS, 0, 5);
+	timeline_lost("overwritten", false, 1, 0, T0 + 50 * MS, 0);
+	timeline_lost("throttled", false, 1, T0 + 10 * MS, T0 + 20 * MS, 0);
+	timeline_lost("damage", false, -1, T0 + 5 * MS, T0 + 6 * MS, 7);
+	timeline_lost("lost_total", false, 0, 0, 0, 1300);
+	timeline_lost("lost_total", false, 1, 0, 0, 9);
+	timeline_gap(0, T0 + 91 * MS, T0 + 92 * MS, 3, GAP_LOST);
+	timeline_gap(1, T0 + 210 * MS, T0 + 220 * MS, 1, GAP_UNCOUNTED);
 	finding(T0 + 333 * MS, 1);
-	end();
+	timeline_end();
 }
 
 START_TEST(every_loss_is_a_band_with_its_place_and_number)
 {
-	small("perf.data", "app");
-	char *svg = draw(NULL);
+	timeline_small("perf.data", "app");
+	char *svg = timeline_test_draw(NULL);
 
-	ck_assert_uint_eq(count(svg, "<rect class=\"lost\" x="), 3 + 1);
+	ck_assert_uint_eq(timeline_count(svg, "<rect class=\"lost\" x="),
+			  3 + 1);
 	expect_part(svg,
 		    "<rect class=\"lost\" x=\"180.0\" y=\"0\" width=\"40.0\"");
 	expect_part(svg,
@@ -280,33 +283,39 @@ END_TEST
 
 START_TEST(every_request_without_a_chain_is_a_mark_of_its_verdict)
 {
-	small("perf.data", "app");
-	char *svg = draw(NULL);
+	timeline_small("perf.data", "app");
+	char *svg = timeline_test_draw(NULL);
 
 	/* two in one column are one mark that says so */
-	ck_assert_uint_eq(count(svg, "<title>2 x chain_lost, CPU 0\n"
-				     "from 100.000 ms to 100.000 ms (10 ns)\n"
-				     "from 5.100000000 to 5.100000010\n"
-				     "first: app, tid 43<"),
+	ck_assert_uint_eq(
+		timeline_count(svg, "<title>2 x chain_lost, CPU 0\n"
+				    "from 100.000 ms to 100.000 ms (10 ns)\n"
+				    "from 5.100000000 to 5.100000010\n"
+				    "first: app, tid 43<"),
+		1);
+	ck_assert_uint_eq(timeline_count(svg, "<path d=\"M200 "), 1);
+	ck_assert_uint_eq(
+		timeline_count(svg, "<title>pending_end, CPU 1\nat "
+				    "200.000 ms (5.200000000)\napp, tid 43<"),
+		1);
+	ck_assert_uint_eq(timeline_count(svg, "<title>unexplained, CPU 1\n"),
 			  1);
-	ck_assert_uint_eq(count(svg, "<path d=\"M200 "), 1);
-	ck_assert_uint_eq(count(svg, "<title>pending_end, CPU 1\nat "
-				     "200.000 ms (5.200000000)\napp, tid 43<"),
-			  1);
-	ck_assert_uint_eq(count(svg, "<title>unexplained, CPU 1\n"), 1);
-	ck_assert_uint_eq(count(svg, "<title>stripped, no CPU\n"), 1);
+	ck_assert_uint_eq(timeline_count(svg, "<title>stripped, no CPU\n"), 1);
 	/* chains are hollow; who was answered at once is no mark */
-	ck_assert_uint_eq(count(svg, "<g class=\"m red hollow\">"), 1);
-	ck_assert_uint_eq(count(svg, "<title>chain: sample_lost, CPU 0\n"), 1);
-	ck_assert_uint_eq(count(svg, "<title>chain: duplicate, CPU 0\n"), 1);
-	ck_assert_uint_eq(count(svg, "refused"), 0);
+	ck_assert_uint_eq(timeline_count(svg, "<g class=\"m red hollow\">"), 1);
+	ck_assert_uint_eq(
+		timeline_count(svg, "<title>chain: sample_lost, CPU 0\n"), 1);
+	ck_assert_uint_eq(
+		timeline_count(svg, "<title>chain: duplicate, CPU 0\n"), 1);
+	ck_assert_uint_eq(timeline_count(svg, "refused"), 0);
 	expect_part(svg, "; 6 requests of deferred user stacks: 0 joined, 5 "
 			 "not, 1 answered at once<");
 	expect_part(svg, ">chain_lost: 2<");
 	expect_part(svg, ">stripped: 1<");
-	ck_assert_uint_eq(count(svg, "<g class=\"key\"><title>request whose "
-				     "chain was lost"),
-			  1);
+	ck_assert_uint_eq(
+		timeline_count(svg, "<g class=\"key\"><title>request whose "
+				    "chain was lost"),
+		1);
 	free(svg);
 	tear_down();
 }
@@ -314,15 +323,15 @@ END_TEST
 
 START_TEST(gaps_and_findings_are_in_their_lane)
 {
-	small("perf.data", "app");
-	char *svg = draw(NULL);
+	timeline_small("perf.data", "app");
+	char *svg = timeline_test_draw(NULL);
 
 	expect_part(svg, "<rect class=\"gap0\" x=\"182.0\"");
 	expect_part(svg, "<title>missing cookies: lost, CPU 0: 3 cookies\n");
 	expect_part(svg, "<rect class=\"gap1\" x=\"420.0\"");
 	expect_part(svg, ">missing cookies: uncounted: 1 cookie in 1 "
 			 "interval<");
-	ck_assert_uint_eq(count(svg, "<title>finding"), 1);
+	ck_assert_uint_eq(timeline_count(svg, "<title>finding"), 1);
 	expect_part(svg, ">finding: 1<");
 	expect_part(svg, "<title>CPU 0: 3 events\n1,234 records lost in 2 "
 			 "intervals\n2 requests not joined, 2 chains without a "
@@ -334,20 +343,21 @@ END_TEST
 
 START_TEST(the_axis_has_round_times_and_lanes_have_names)
 {
-	small("/some/where/perf.data", "app");
-	char *svg = draw(NULL);
+	timeline_small("/some/where/perf.data", "app");
+	char *svg = timeline_test_draw(NULL);
 
 	expect_part(svg, ">Losses over time in perf.data<");
 	expect_part(svg, ">0 ms</text>");
 	expect_part(svg, ">350 ms</text>");
-	ck_assert_uint_eq(count(svg, "class=\"grid\""), 11);
+	ck_assert_uint_eq(timeline_count(svg, "class=\"grid\""), 11);
 	expect_part(svg, "500.000 ms from 5.000000000");
-	ck_assert_uint_eq(count(svg, ">CPU 0</text>"), 1);
-	ck_assert_uint_eq(count(svg, ">CPU 1</text>"), 1);
-	ck_assert_uint_eq(count(svg, ">no CPU</text>"), 1);
-	ck_assert_uint_eq(count(svg, "<rect class=\"lane\""), 3);
+	ck_assert_uint_eq(timeline_count(svg, ">CPU 0</text>"), 1);
+	ck_assert_uint_eq(timeline_count(svg, ">CPU 1</text>"), 1);
+	ck_assert_uint_eq(timeline_count(svg, ">no CPU</text>"), 1);
+	ck_assert_uint_eq(timeline_count(svg, "<rect class=\"lane\""), 3);
 	/* nothing is fetched */
-	ck_assert_uint_eq(count(svg, "://"), count(svg, "http://www.w3.org/"));
+	ck_assert_uint_eq(timeline_count(svg, "://"),
+			  timeline_count(svg, "http://www.w3.org/"));
 	free(svg);
 	tear_down();
 }
@@ -355,11 +365,11 @@ END_TEST
 
 START_TEST(a_cpu_on_which_nothing_happened_has_a_lane)
 {
-	start("perf.data", "app");
-	at(T0, 0, 0);
-	at(T0 + MS, 0, 0);
-	end();
-	char *svg = draw("Mine");
+	timeline_start("perf.data", "app");
+	timeline_at(T0, 0, 0);
+	timeline_at(T0 + MS, 0, 0);
+	timeline_end();
+	char *svg = timeline_test_draw("Mine");
 
 	expect_part(svg, "<title>CPU 1: 0 events\n");
 	expect_part(svg, "font-size=\"17\">Mine</text>");
@@ -372,14 +382,14 @@ END_TEST
 
 START_TEST(names_from_a_capture_never_become_markup)
 {
-	start("/x/<a>&\"'.data", "</title>&<b>");
-	lost("<w&h>", false, 0, T0, T0 + MS, 1);
-	lost("<u&v>", false, 0, 0, 0, 1);
-	at(T0, 0, 0);
-	at(T0 + MS, 0, REQ_CHAIN_LOST);
-	end();
-	char *svg = draw(NULL);
-	char *titled = draw("]]><script>&");
+	timeline_start("/x/<a>&\"'.data", "</title>&<b>");
+	timeline_lost("<w&h>", false, 0, T0, T0 + MS, 1);
+	timeline_lost("<u&v>", false, 0, 0, 0, 1);
+	timeline_at(T0, 0, 0);
+	timeline_at(T0 + MS, 0, REQ_CHAIN_LOST);
+	timeline_end();
+	char *svg = timeline_test_draw(NULL);
+	char *titled = timeline_test_draw("]]><script>&");
 
 	expect_part(svg, "in &lt;a&gt;&amp;&quot;&#39;.data<");
 	expect_part(svg, "&lt;/title&gt;&amp;&lt;b&gt;, tid 43<");
@@ -394,9 +404,9 @@ END_TEST
 
 START_TEST(the_same_database_gives_the_same_bytes)
 {
-	small("perf.data", "app");
-	char *one = draw(NULL);
-	char *two = draw(NULL);
+	timeline_small("perf.data", "app");
+	char *one = timeline_test_draw(NULL);
+	char *two = timeline_test_draw(NULL);
 
 	ck_assert_str_eq(one, two);
 	free(one);
@@ -411,9 +421,9 @@ START_TEST(a_capture_without_times_is_refused)
 	size_t len = 0;
 	FILE *out = open_memstream(&got, &len);
 
-	start("untimed.data", "app");
-	at(TIME_NONE, 0, 0);
-	end();
+	timeline_start("untimed.data", "app");
+	timeline_at(TIME_NONE, 0, 0);
+	timeline_end();
 	ck_assert_int_eq(timeline_write(out, run.db, NULL, &err), -1);
 	ck_assert_msg(strstr(err.msg, "untimed.data: has no times"), "%s",
 		      err.msg);
@@ -429,7 +439,7 @@ START_TEST(a_full_disk_is_an_error)
 	FILE *out = fopen("/dev/full", "we");
 
 	ck_assert_ptr_nonnull(out);
-	small("perf.data", "app");
+	timeline_small("perf.data", "app");
 	ck_assert_int_eq(timeline_write(out, run.db, NULL, &err), -1);
 	ck_assert_msg(strstr(err.msg, "cannot write the picture"), "%s",
 		      err.msg);
@@ -440,12 +450,12 @@ END_TEST
 
 START_TEST(what_has_no_time_is_counted_below)
 {
-	start("perf.data", "app");
-	at(TIME_NONE, 0, REQ_UNJOINABLE);
-	at(T0, 0, 0);
-	at(T0 + MS, 0, 0);
-	end();
-	char *svg = draw(NULL);
+	timeline_start("perf.data", "app");
+	timeline_at(TIME_NONE, 0, REQ_UNJOINABLE);
+	timeline_at(T0, 0, 0);
+	timeline_at(T0 + MS, 0, 0);
+	timeline_end();
+	char *svg = timeline_test_draw(NULL);
 
 	expect_part(svg, ">unjoinable: 1<");
 	/* the event and its mark */
@@ -474,7 +484,7 @@ static char *draw_model(const struct timeline *tl, size_t *len)
 
 	timeline_draw(out, tl, "T");
 	fclose(out);
-	expect_xml(drawn);
+	timeline_expect_xml(drawn);
 	return drawn;
 }
 
@@ -573,7 +583,7 @@ START_TEST(a_large_capture_makes_a_small_file)
 		ck_assert_int_eq(tl.marks.plain, size[i].plain);
 		char *svg = draw_model(&tl, &len);
 
-		ck_assert_uint_eq(count(svg, "<rect class=\"lane\""),
+		ck_assert_uint_eq(timeline_count(svg, "<rect class=\"lane\""),
 				  size[i].cpus);
 		ck_assert_uint_lt(len, 1000000);
 		height = strtoul(strstr(svg, "height=") + 8, NULL, 10);
@@ -606,9 +616,10 @@ START_TEST(the_worst_of_a_column_is_on_top_where_lanes_are_thin)
 	ck_assert(tl.marks.plain);
 	char *svg = draw_model(&tl, &len);
 
-	ck_assert_uint_eq(count(svg, "<path class=\"brown flat\""), 200);
-	ck_assert_uint_eq(count(svg, "<path class=\"black flat\" d=\"M496 "),
-			  1);
+	ck_assert_uint_eq(timeline_count(svg, "<path class=\"brown flat\""),
+			  200);
+	ck_assert_uint_eq(
+		timeline_count(svg, "<path class=\"black flat\" d=\"M496 "), 1);
 	free(svg);
 	timeline_release(&tl);
 }

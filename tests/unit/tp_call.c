@@ -47,8 +47,8 @@ static const char lttng_other[] =
 
 /* Parses the format and reads a payload whose words from 16 on are 1, 2, ...;
  * the number of the call is nr. len: bytes of it. */
-static struct call call_of(const char *system, const char *text, int32_t nr,
-			   size_t len, char path[32])
+static struct call tp_call_call_of(const char *system, const char *text,
+				   int32_t nr, size_t len, char path[32])
 {
 	struct arena arena = { 0 };
 	struct tp tp = { 0 };
@@ -68,7 +68,7 @@ static struct call call_of(const char *system, const char *text, int32_t nr,
 		pb_raw(&p, "/lib/a", 7);
 	}
 	bytes_init(&b, p.d, len < p.n ? len : p.n, "f", 0, false);
-	tp_call(&tp, &fmt, &b, &c);
+	tp_call_take(&tp, &fmt, &b, &c);
 	snprintf(path, 32, "%s", c.path ? c.path : "none");
 	tp_format_release(&fmt);
 	tp_release(&tp);
@@ -80,7 +80,7 @@ static struct call call_of(const char *system, const char *text, int32_t nr,
 START_TEST(arguments_are_the_fields_behind_the_number)
 {
 	char path[32];
-	struct call c = call_of("syscalls", enter_mmap, 9, 999, path);
+	struct call c = tp_call_call_of("syscalls", enter_mmap, 9, 999, path);
 
 	ck_assert_int_eq(c.what, CALL_MMAP);
 	ck_assert(!c.exit);
@@ -94,12 +94,12 @@ END_TEST
 START_TEST(the_end_of_a_call_has_a_result)
 {
 	char path[32];
-	struct call c = call_of("syscalls", exit_munmap, 11, 999, path);
+	struct call c = tp_call_call_of("syscalls", exit_munmap, 11, 999, path);
 
 	ck_assert_int_eq(c.what, CALL_MUNMAP);
 	ck_assert(c.exit);
 	ck_assert_int_eq(c.ret, 1);
-	c = call_of("syscalls", exit_munmap, 11, 20, path);
+	c = tp_call_call_of("syscalls", exit_munmap, 11, 20, path);
 	ck_assert_int_eq(c.what, CALL_NONE);
 }
 END_TEST
@@ -107,7 +107,8 @@ END_TEST
 START_TEST(an_open_may_say_its_path)
 {
 	char path[32];
-	struct call c = call_of("syscalls", enter_openat, 257, 999, path);
+	struct call c =
+		tp_call_call_of("syscalls", enter_openat, 257, 999, path);
 
 	ck_assert_int_eq(c.what, CALL_OPENAT);
 	ck_assert_uint_eq(c.arg[2], 3);
@@ -119,15 +120,16 @@ END_TEST
 START_TEST(raw_events_have_any_call)
 {
 	char path[32];
-	struct call c = call_of("raw_syscalls", raw_enter, 11, 999, path);
+	struct call c =
+		tp_call_call_of("raw_syscalls", raw_enter, 11, 999, path);
 
 	ck_assert_int_eq(c.what, CALL_RAW);
 	ck_assert_int_eq(c.nr, 11);
 	ck_assert_uint_eq(c.arg[0], 1);
 	ck_assert_uint_eq(c.arg[5], 6);
-	c = call_of("raw_syscalls", raw_enter, 11, 40, path);
+	c = tp_call_call_of("raw_syscalls", raw_enter, 11, 40, path);
 	ck_assert_int_eq(c.what, CALL_NONE);
-	c = call_of("mine", raw_enter, 11, 999, path);
+	c = tp_call_call_of("mine", raw_enter, 11, 999, path);
 	ck_assert_int_eq(c.what, CALL_NONE);
 }
 END_TEST
@@ -135,7 +137,7 @@ END_TEST
 START_TEST(lttng_has_arguments_by_name)
 {
 	char path[32];
-	struct call c = call_of("", lttng_mmap, 0, 999, path);
+	struct call c = tp_call_call_of("", lttng_mmap, 0, 999, path);
 
 	ck_assert_int_eq(c.what, CALL_MMAP);
 	ck_assert_int_eq(c.nr, -1);
@@ -144,14 +146,14 @@ START_TEST(lttng_has_arguments_by_name)
 	ck_assert_uint_eq(c.arg[3], 0); /* flags of a kind not known */
 	ck_assert_uint_eq(c.arg[4], 5);
 	ck_assert_uint_eq(c.arg[5], 6);
-	c = call_of("", lttng_openat, 0, 999, path);
+	c = tp_call_call_of("", lttng_openat, 0, 999, path);
 	ck_assert_int_eq(c.what, CALL_OPENAT);
 	ck_assert_str_eq(path, "/lib/a");
-	c = call_of("", lttng_ends, 0, 999, path);
+	c = tp_call_call_of("", lttng_ends, 0, 999, path);
 	ck_assert_int_eq(c.what, CALL_MREMAP);
 	ck_assert(c.exit);
 	ck_assert_int_eq(c.ret, 1);
-	c = call_of("", lttng_other, 0, 999, path);
+	c = tp_call_call_of("", lttng_other, 0, 999, path);
 	ck_assert_int_eq(c.what, CALL_NONE);
 }
 END_TEST

@@ -11,7 +11,7 @@ static struct field_def defs[] = { { .name = "n" },
 				   { .name = "args" } };
 static const uint64_t numbers[] = { 5, 6, 7 };
 
-static struct expr *start(const char *text)
+static struct expr *tp_expr_start(const char *text)
 {
 	static struct field values[3];
 	static struct tp_format fmt = { .field = places, .def = defs, .n = 3 };
@@ -55,7 +55,7 @@ static const struct {
 
 START_TEST(sums_are_right)
 {
-	struct expr *e = start(sums[_i].text);
+	struct expr *e = tp_expr_start(sums[_i].text);
 
 	ck_assert_int_eq((int64_t)expr_take(e).num, sums[_i].num);
 	ck_assert_msg(!e->failed && !*e->s, "%s", sums[_i].text);
@@ -81,7 +81,7 @@ static const struct {
 
 START_TEST(texts_are_right)
 {
-	struct expr *e = start(texts[_i].text);
+	struct expr *e = tp_expr_start(texts[_i].text);
 	struct expr_value v = expr_take(e);
 
 	ck_assert_msg(!e->failed, "%s", texts[_i].text);
@@ -109,7 +109,7 @@ static const char *const refused[] = {
 
 START_TEST(what_leads_outside_is_given_up)
 {
-	struct expr *e = start(refused[_i]);
+	struct expr *e = tp_expr_start(refused[_i]);
 
 	expr_take(e);
 	ck_assert_msg(e->failed, "%s", refused[_i]);
@@ -124,7 +124,7 @@ START_TEST(depth_is_limited)
 
 	for (size_t i = 0; i + n < sizeof(text); i += n)
 		memcpy(text + i, openers[_i], n);
-	struct expr *e = start(text);
+	struct expr *e = tp_expr_start(text);
 
 	expr_take(e);
 	ck_assert(e->failed);

@@ -24,7 +24,7 @@ static struct arena arena;
 static struct tp_format fmt;
 static struct tp tp;
 
-static void begin(void)
+static void tp_stack_begin(void)
 {
 	struct bytes b;
 
@@ -33,7 +33,7 @@ static void begin(void)
 	ck_assert(tp_format_parse(&arena, "synthetic", &b, &fmt));
 }
 
-static void end(void)
+static void tp_stack_end(void)
 {
 	tp_release(&tp);
 	tp_format_release(&fmt);
@@ -49,7 +49,7 @@ static const char *stacks(const void *raw, size_t len, bool long32)
 	size_t n = 0;
 
 	bytes_init(&b, raw, len, "payload", 0, tp.swap);
-	tp_stacks(&tp, &fmt, &b, long32, &s);
+	tp_stacks_take(&tp, &fmt, &b, long32, &s);
 	out[0] = '\0';
 	for (uint32_t i = 0; i < s.n_held; i++) {
 		n += (size_t)snprintf(out + n, sizeof(out) - n, i ? " |" : "");
@@ -72,21 +72,21 @@ static const struct wide wide = {
 
 START_TEST(stacks_are_told_from_other_arrays)
 {
-	begin();
+	tp_stack_begin();
 	ck_assert_uint_eq(fmt.n_stack, 2);
 	ck_assert(!fmt.def[0].is_stack);
 	ck_assert(fmt.def[1].is_stack && fmt.def[2].is_stack);
 	ck_assert(!fmt.def[3].is_stack);
-	end();
+	tp_stack_end();
 }
 END_TEST
 
 START_TEST(their_number_may_stand_in_front)
 {
-	begin();
+	tp_stack_begin();
 	/* the second has none, and ends with a 0 */
 	ck_assert_str_eq(stacks(&wide, sizeof(wide), false), " f10 f20 | f30");
-	end();
+	tp_stack_end();
 }
 END_TEST
 
@@ -98,18 +98,18 @@ START_TEST(addresses_may_have_4_bytes_in_the_other_order)
 
 	for (int i = 0; i < 8; i++)
 		swapped[i] = __builtin_bswap32(raw[i]);
-	begin();
+	tp_stack_begin();
 	ck_assert_str_eq(stacks(raw, sizeof(raw), true), " f10 f20 | f30");
 	tp.swap = true;
 	ck_assert_str_eq(stacks(swapped, sizeof(swapped), true),
 			 " f10 f20 | f30");
-	end();
+	tp_stack_end();
 }
 END_TEST
 
 START_TEST(a_payload_that_is_cut_off_has_fewer)
 {
-	begin();
+	tp_stack_begin();
 	for (size_t len = 0; len < sizeof(wide); len++) {
 		/* a copy of its own size: tools see a byte too many */
 		void *copy = malloc(len ? len : 1);
@@ -122,7 +122,7 @@ START_TEST(a_payload_that_is_cut_off_has_fewer)
 						 : " f10 f20 | f30");
 		free(copy);
 	}
-	end();
+	tp_stack_end();
 }
 END_TEST
 
@@ -130,10 +130,10 @@ START_TEST(a_stack_has_its_addresses_as_text)
 {
 	char buf[128];
 
-	begin();
+	tp_stack_begin();
 	tp_print(&tp, &fmt, &wide, sizeof(wide), buf, sizeof(buf));
 	ck_assert_str_eq(buf, "stack= => f10 => f20 more= => f30");
-	end();
+	tp_stack_end();
 }
 END_TEST
 
