@@ -1,11 +1,11 @@
 /* export_chrome.c - Chrome's trace events as JSON, for ui.perfetto.dev,
- * chrome://tracing and speedscope: what ran where and when, samples as
- * instants, losses as slices of their own beside their CPU.
+ * chrome://tracing and speedscope: context switches as slices, samples as
+ * instants, losses as slices on the track of their CPU.
  *
- * Objects are in time order, apart from names ("M"), which stand before their
- * first use. Perfetto shows args only, so that stacks are in there as text;
- * "sf" is the same stack for those that read stackFrames. Memory is bounded by
- * distinct stacks, threads and losses. */
+ * Objects are in time order, except names ("M"), which precede their first use.
+ * Perfetto shows only args, so stacks are there as text; "sf" is the same stack
+ * for readers of stackFrames. Memory is bounded by the number of distinct
+ * stacks, threads and losses. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,12 @@
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
-/* A frame as called by another: the stacks of both halves in one tree. */
+/* A frame and its caller, in a tree with the stacks of both halves. */
 struct node {
-	uint32_t parent, label; /* parent: place + 1; 0: outermost */
+	uint32_t parent, label; /* parent: index + 1; 0: outermost */
 };
 
-/* One end of a loss. */
+/* The start or end of a loss. */
 struct edge {
 	int64_t time;
 	uint32_t loss;
@@ -104,8 +104,8 @@ out:
 	free(text);
 }
 
-/* What samples with that stack have in common: "name":..., and from "sf" to
- * the middle of args; nothing when there are no frames. */
+/* Writes what samples with the same stack have in common: "name", "sf" and the
+ * start of args; nothing if there are no frames. */
 static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
 			     const struct label_list *frames, size_t kernel)
 {
@@ -161,7 +161,7 @@ static int chrome_by_time(const void *a, const void *b)
 	return x->loss < y->loss ? -1 : x->loss > y->loss;
 }
 
-/* One that has only one of its times is a slice without a length. */
+/* A loss with only one time becomes a slice of length 0. */
 static int load_losses(struct chrome *c, struct err *err)
 {
 	c->losses = loss_rows_load(c->x->db, err);
@@ -226,7 +226,7 @@ static void put_edge(struct chrome *c, const struct edge *e)
 	fprintf(c->out, ",\"counts\":%s}}", l->counts ? "true" : "false");
 }
 
-/* Those up to that time; NULL: all that are left. */
+/* Writes losses up to that time; NULL: all that remain. */
 static void put_edges(struct chrome *c, const int64_t *time)
 {
 	for (; c->at_edge < c->n_edge; c->at_edge++) {
@@ -267,7 +267,6 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 	fputs("}}", c->out);
 }
 
-/* Switches are those of all threads, see chrome_tracks.h. */
 static int chrome_put_event(struct chrome *c, const struct event_row *e,
 			    bool shown, struct err *err)
 {
@@ -302,8 +301,8 @@ static int put_shown(struct chrome *c, struct err *err)
 	return out_failed() ? 0 : ret;
 }
 
-/* The switches of all threads matter, also where only some are shown: those
- * events that all filters leave are shown, of the others the switches. */
+/* Writes the events that the filters select, and passes the switches of all
+ * threads to the tracks. */
 static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
 {
 	struct event_row want = { 0 };
@@ -321,7 +320,7 @@ static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
 	return out_failed() ? 0 : more < 0 ? -1 : ret;
 }
 
-/* Of all threads. */
+/* Opens the events of all threads. */
 static struct events *open_every(struct chrome *c, struct err *err)
 {
 	const struct filter all = filter;
@@ -333,7 +332,7 @@ static struct events *open_every(struct chrome *c, struct err *err)
 	return every;
 }
 
-/* See chrome_tracks.h. */
+/* The first pass over switches, see chrome_tracks.h. */
 static int find_slices(struct chrome *c, struct err *err)
 {
 	struct switches *s = switches_open(c->x->db, err);

@@ -1,4 +1,4 @@
-/* export_csv.c - one row for each sample, and for each loss where it was. */
+/* export_csv.c - a CSV row for each sample and each loss, in time order. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ struct csv {
 	struct stack_cache *halves;
 	struct loss_rows *losses;
 	size_t lost;	    /* losses written */
-	const char **comm;  /* "pid,tid,name,": by comm.id, NULL not yet */
-	const char **event; /* the name: by event_type.id */
+	const char **comm;  /* "pid,tid,name," by comm.id; NULL: not yet made */
+	const char **event; /* name by event_type.id */
 	struct arena text;
 };
 
@@ -32,7 +32,7 @@ static void export_csv_put_text(FILE *out, const char *s)
 	output_csv_text(out, s, strlen(s));
 }
 
-/* Nothing at all for no stack: an empty text would be in quotes. */
+/* Writes nothing if there is no stack: an empty text would be quoted. */
 static void export_csv_put_half(void *arg, FILE *out,
 				const struct labels *labels,
 				const struct label_list *frames, size_t kernel)
@@ -58,7 +58,7 @@ static void put_known(FILE *out, int64_t v, bool known)
 	putc(',', out);
 }
 
-/* What ends the stream is kept. */
+/* Closes the stream and returns its text, which lives as long as c. */
 static const char *export_csv_keep_text(struct csv *c, FILE *out, char **text)
 {
 	const char *kept = "";
@@ -107,7 +107,7 @@ static const char *event_text(struct csv *c, int64_t id)
 	return c->event[id];
 }
 
-/* event_id 0, weight 0, so that no sum of weights is changed by it. */
+/* A loss has event_id 0, and weight 0, so that it does not change sums. */
 static void export_csv_put_loss(FILE *out, const struct loss_row *l)
 {
 	char what[64];
@@ -123,7 +123,7 @@ static void export_csv_put_loss(FILE *out, const struct loss_row *l)
 	fprintf(out, "%" PRIu32 "\n", l->capture);
 }
 
-/* Those that ended before that time; NULL: all that are left. */
+/* Writes losses that ended before that time; NULL: all that remain. */
 static void export_csv_put_losses(struct csv *c, const int64_t *time)
 {
 	for (; c->lost < loss_rows_count(c->losses); c->lost++) {

@@ -1,9 +1,8 @@
 /* export_firefox.c - a profile for the Firefox Profiler.
  *
- * One of its threads for each life of a thread id, with its samples in the
- * order of time. The form wants each thread as a whole, in columns, while
- * events come by time: samples wait in a spool, where each has the place of
- * the next one of its thread. */
+ * The profile has a thread for each use of a thread id, with its samples in
+ * time order. The format needs each thread as a whole, in columns, while events
+ * come in time order: samples are put into a spool, linked by thread. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
-/* What makes the stack of a sample, and its place in the table of stacks. */
+/* The key of a sample's stack, and its index in the table of stacks. */
 struct known_stack {
 	uint64_t raw; /* both */
 	uint32_t fate, stack;
@@ -49,7 +48,7 @@ struct job {
 	size_t n_known, cap_known;
 	struct table index; /* of known[] */
 	uint64_t weight, samples;
-	bool weighted; /* not every sample weighs 1 */
+	bool weighted; /* some sample has a weight other than 1 */
 };
 
 /* ---- samples */
@@ -155,7 +154,7 @@ static int take_losses(struct job *j, struct err *err)
 
 /* ---- all of it */
 
-/* Events of one name are one event, whichever capture they are from. */
+/* Events with the same name in several captures are one event. */
 static void export_firefox_choose_event(struct job *j, int event)
 {
 	size_t n = events_types(j->events);

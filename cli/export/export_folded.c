@@ -1,5 +1,4 @@
-/* export_folded.c - folded stacks, for flamegraph.pl and whatever reads them.
- */
+/* export_folded.c - folded stacks, for flamegraph.pl and other tools. */
 #include <stdlib.h>
 
 #include "cli/export/export.h"

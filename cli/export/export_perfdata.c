@@ -1,8 +1,8 @@
 /* export_perfdata.c - a perf.data file, for perf, hotspot, samply.
  *
- * Events are in time order and stacks are whole, so that programs which know
- * nothing of deferred user stacks can read the file. Twice through the events:
- * first to see which there are, then to write them. */
+ * Events are in time order and stacks are complete, so that programs without
+ * support for deferred user stacks can read the file. The events are read
+ * twice: first to find the event types, then to write them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +38,9 @@ struct job {
 	size_t n, cap;
 };
 
-/* No machine has more; what a damaged database says is no number of CPUs. */
+/* Larger numbers of CPUs, from a damaged database, are ignored. */
 #define CPUS_MAX 65536
-/* A sample without its callchain and payload is not larger. */
+/* The maximal size of a sample without its callchain and payload. */
 #define SAMPLE_BYTES 128u
 
 /* ---- which events there are */
@@ -107,8 +107,8 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
 		add_ip(j, ip[i]);
 }
 
-/* Why a stack that was unwound ends before its outermost frame; NULL: it does
- * not, or was recorded. */
+/* Returns why a stack that was unwound by tables ends before its outermost
+ * frame; NULL if it does not, or was recorded. */
 static const char *unwind_end_reason(const struct job *j, int64_t raw)
 {
 	const struct known_code *c = j->pd->code;
@@ -119,8 +119,8 @@ static const char *unwind_end_reason(const struct job *j, int64_t raw)
 	return end == UNWIND_OUTERMOST ? NULL : unwind_end_name(end);
 }
 
-/* The user half. What is not the sample's own is not drawn below it: a word
- * stands for it. */
+/* Adds the user half, or a word for it if it is missing or of another program.
+ */
 static void add_user(struct job *j, const struct event_row *e,
 		     const struct pd_who *who)
 {
@@ -143,7 +143,7 @@ static void add_user(struct job *j, const struct event_row *e,
 	}
 }
 
-/* Fills j->ip; the address that was sampled is the innermost one. */
+/* Fills j->ip. Returns the sampled address, which is the innermost one. */
 static uint64_t make_perf_chain(struct job *j, const struct event_row *e,
 				const struct pd_who *who, size_t max)
 {
@@ -164,7 +164,7 @@ static uint64_t make_perf_chain(struct job *j, const struct event_row *e,
 	return ip;
 }
 
-/* The size counts zeros up to a whole number of 8 bytes. */
+/* The size of raw data includes zeros up to a multiple of 8 bytes. */
 static void put_raw(struct pd_buf *b, const void *raw, size_t len)
 {
 	size_t all = (4 + len + 7) / 8 * 8 - 4;
@@ -268,8 +268,8 @@ static int copy_spool(FILE *from, FILE *to, struct err *err)
 			    : 0;
 }
 
-/* The header stands in front and is known last: what is no file (a pipe) gets
- * the whole from a temporary one. */
+/* The header comes first and is known last: the output for a pipe is made in a
+ * temporary file. */
 static int put_spooled(struct job *j, FILE *out, struct err *err)
 {
 	const char *dir = load_temp_dir();

@@ -1,11 +1,12 @@
 /* export_pprof.c - the gzipped profile.proto of pprof.
  *
  * One pprof sample for each group of samples with the same thread name, stack
- * and fate. Everything is written as soon as it is known, tables behind what
- * refers to them: the order of fields means nothing in Protocol Buffers.
+ * and fate. Everything is written as soon as it is known, tables after what
+ * refers to them: the order of fields is free in Protocol Buffers.
  *
- * A location is a frame as it is shown: two ways to show one frame (without
- * an interpreter's functions, say) are two locations with one address. */
+ * A location is a frame as it is shown: a frame that is shown in two ways (with
+ * and without an interpreter's functions, for example) is two locations with
+ * one address. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +38,11 @@ struct job {
 	size_t cap_line;
 	struct pprof_mapping *mapping; /* by id, [0] none */
 	size_t n_mapping, cap_mapping;
-	size_t *value; /* place of each event's value; 0: left out */
+	size_t *value; /* index of each event's value; 0: left out */
 	size_t n_value;
 };
 
-/* In brackets when it is no file: nothing to look for. */
+/* Returns whether the image is a file; names in brackets are not. */
 static bool has_file(const struct image *img)
 {
 	const char *base = path_base(img->path);
@@ -51,8 +52,8 @@ static bool has_file(const struct image *img)
 		img->kind == IMAGE_MAPPING);
 }
 
-/* The function of item i, and its place in the source; false when it should
- * have no line, so that pprof shows, or finds, a name of its own. */
+/* Stores the function and source line of item i. Returns false if it should
+ * have none, so that pprof looks for the name itself. */
 static bool export_pprof_line_of(const struct job *j, size_t i,
 				 struct pprof_line *line)
 {
@@ -82,8 +83,8 @@ static bool is_sound(const struct job *j, const struct label_from *from)
 	       from->inlined <= j->c->frame[from->frame].n_inlined;
 }
 
-/* Items of one frame follow each other, the inlined ones behind: where those
- * end that begin with i. */
+/* Returns the end of the items that belong to the frame of item i: the frame,
+ * then its inlined functions. */
 static size_t end_of_frame(const struct job *j, size_t i)
 {
 	const struct label_from *a = &j->l.from[i];
@@ -100,7 +101,7 @@ static size_t end_of_frame(const struct job *j, size_t i)
 	return end;
 }
 
-/* What readers may expect of it, by what is in it. */
+/* Updates the has_* fields of a mapping for a location. */
 static void mark_mapping(struct job *j, uint32_t id, bool named, size_t n_line,
 			 uint64_t samples)
 {
@@ -117,7 +118,7 @@ static void mark_mapping(struct job *j, uint32_t id, bool named, size_t n_line,
 	m->samples += samples;
 }
 
-/* Of the items [from, to): one location. */
+/* Adds a location for the items [from, to). */
 static uint64_t add_location(struct job *j, size_t from, size_t to,
 			     uint64_t samples)
 {
@@ -211,7 +212,7 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	return pprof_sample(j->p, j->location, n, err);
 }
 
-/* What is counted first, then what the events weigh. */
+/* Adds the sample types: the count first, then the weight of each event. */
 static void add_types(struct job *j, int event, bool samples)
 {
 	size_t n = stacks_events(j->s);
@@ -241,7 +242,7 @@ static void take_note(void *arg, const char *line)
 	pprof_comment(j->p, line);
 }
 
-/* The whole time, when no other was asked for. */
+/* Sets the duration of the profile, if --time does not narrow it. */
 static int export_pprof_take_range(void *arg, const struct rows *r,
 				   struct err *err)
 {
@@ -275,7 +276,8 @@ static int take_period(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* pprof takes the first for the program that was profiled. */
+/* Returns the mapping to write first, which pprof takes for the main program.
+ */
 static uint32_t main_mapping(const struct job *j)
 {
 	uint64_t most = 0;
@@ -325,7 +327,7 @@ static void put_mappings(struct job *j, bool inlined)
 static int export_pprof_write_all(struct job *j, const struct export_request *x,
 				  struct err *err)
 {
-	/* several are told apart, as types of values */
+	/* with --event, each event is a type of value */
 	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
 
 	add_types(j, event, x->samples);

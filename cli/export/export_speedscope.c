@@ -1,10 +1,9 @@
-/* export_speedscope.c - profiles for www.speedscope.app, in its own form.
+/* export_speedscope.c - profiles for www.speedscope.app, in its own format.
  *
- * For each event there is a profile of all threads, one item for each distinct
- * stack, and one of each thread in the order of time, where samples that
- * follow each other with the same stack are one item. Frames are shared. The
- * weights of one thread wait in memory until its stacks are written: 8 bytes
- * for each item. */
+ * Each event has a profile of all threads, with one item for each distinct
+ * stack, and one of each thread in time order, where consecutive samples with
+ * the same stack are one item. Frames are shared. The weights of one thread are
+ * kept in memory until its stacks are written: 8 bytes for each item. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +27,11 @@ struct speedscope {
 	const struct export_request *x;
 	struct stacks *stacks;
 	struct stack_cache *cache; /* "1,2,3": frames, outermost first */
-	uint32_t *number;	   /* of a label as a frame, + 1; 0 none yet */
+	uint32_t *number; /* frame number + 1 by label; 0: not yet a frame */
 	size_t n_number, cap_number;
-	uint32_t *frame; /* labels, by that number */
+	uint32_t *frame; /* labels by frame number */
 	size_t n_frame, cap_frame;
-	/* the profile that is being written */
+	/* of the current profile */
 	uint64_t *weight;
 	size_t n_weight, cap_weight;
 	uint64_t sum;
@@ -91,7 +90,7 @@ static void add_weight(struct speedscope *s, uint64_t weight)
 	*mem_add(s->weight, s->n_weight, s->cap_weight) = weight;
 }
 
-/* root: the number of a frame outside of all others; UINT32_MAX: none. */
+/* root: the number of a frame to put outermost; UINT32_MAX: none. */
 static void speedscope_put_item(struct speedscope *s, uint32_t root,
 				struct stack_text t, uint64_t weight)
 {
@@ -142,7 +141,7 @@ static void speedscope_put_event(struct speedscope *s, size_t event)
 		s, name, stacks_unit(s->stacks, (int)event, s->x->samples));
 }
 
-/* The event that other commands would show comes first. */
+/* Writes the heaviest event, which other commands show, first. */
 static void speedscope_put_events(struct speedscope *s)
 {
 	int first = stacks_heaviest(s->stacks);
@@ -161,7 +160,7 @@ struct thread_profile {
 	struct events *events;
 	uint32_t *name; /* thread.id -> its last comm.id */
 	size_t n_name, cap_name;
-	struct event_row last; /* what the next item is made of */
+	struct event_row last; /* the current item */
 	uint64_t weight;       /* of it */
 	bool open, any;
 };
@@ -305,7 +304,7 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 	return l ? 0 : -1;
 }
 
-/* The page shows no kinds: of two frames with one name, one is inlined. */
+/* speedscope shows no kinds of frames: inlined functions are marked by name. */
 static void speedscope_put_name(FILE *out, const struct label *l)
 {
 	char name[4096];

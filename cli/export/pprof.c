@@ -65,20 +65,20 @@ struct pprof_function {
 struct pprof {
 	FILE *out;
 	struct pack *pack;
-	struct proto buf;	/* of the profile, not packed so far */
-	struct proto msg, part; /* a message in the making */
-	struct proto labels;	/* of the sample at hand */
+	struct proto buf;	/* of the profile, not compressed so far */
+	struct proto msg, part; /* messages that are being made */
+	struct proto labels;	/* of the current sample */
 	/* by id - 1; a location's key is its message without the id */
 	struct intern functions, locations;
 	struct intern strings;
 	uint64_t *value;
 	size_t n_value, cap_value;
-	uint32_t type, unit; /* of the last value */
+	uint32_t type, unit; /* of the last sample type */
 };
 
 static int put_packed(void *arg, const void *data, size_t n, struct err *err)
 {
-	(void)err; /* out_write() says why a file is not complete */
+	(void)err; /* out_write() reports write errors */
 	fwrite(data, 1, n, arg);
 	return 0;
 }
@@ -115,7 +115,7 @@ struct pprof *pprof_new(FILE *out)
 
 	p->out = out;
 	p->pack = pack_new(put_packed, out);
-	pprof_string(p, ""); /* string 0 must be that */
+	pprof_string(p, ""); /* string 0 must be "" */
 	return p;
 }
 
@@ -170,7 +170,7 @@ void pprof_label(struct pprof *p, const char *key, const char *value)
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
-/* With a unit, a number that is 0 is one; without, readers take its name for
+/* A unit is set, as readers ignore a 0 without one, and would take the key for
  * the unit. */
 void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 {
@@ -209,7 +209,7 @@ uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 {
 	proto_clear(&p->msg);
 	proto_uint(&p->msg, LOCATION_MAPPING_ID, at->mapping);
-	/* never empty, also where nothing is known */
+	/* written also if 0, so that the message is never empty */
 	proto_item(&p->msg, LOCATION_ADDRESS, at->addr);
 	for (size_t i = 0; i < at->n_line; i++) {
 		uint64_t function = pprof_add_function(p, &at->line[i]);

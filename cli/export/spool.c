@@ -13,7 +13,7 @@
 #include "stitch/base/temp.h"
 
 #define SPOOL_FIRST ((size_t)1 << 20) /* bytes */
-#define SPOOL_STEP ((size_t)64 << 20) /* it doubles up to that */
+#define SPOOL_STEP ((size_t)64 << 20) /* the size doubles up to this */
 
 struct spool {
 	int fd;
@@ -47,8 +47,8 @@ void spool_free(struct spool *s)
 	free(s);
 }
 
-/* Disk space is taken first: a write to a map for which there is none would
- * end the program. */
+/* Allocates disk space first: a write to a mapping without space would raise
+ * SIGBUS. */
 static int spool_grow_memory(struct spool *s, struct err *err)
 {
 	size_t more = s->len < SPOOL_STEP ? s->len : SPOOL_STEP;

@@ -1,9 +1,10 @@
-/* chrome_slices.c - what ran where and when, as slices of a Chrome trace.
+/* chrome_slices.c - slices of a Chrome trace: which thread ran on which CPU.
  *
- * A slice is drawn when both of its ends were recorded. Where only some threads
- * are recorded, or a switch was lost, one thread comes and another one leaves:
- * how long the first one ran is not known. So the switches are read twice: the
- * first time only finds the slices with both ends, one bit for each. */
+ * A slice is drawn if both of its ends were recorded. If only some threads are
+ * recorded, or a switch was lost, the thread that leaves a CPU may not be the
+ * one that came last, and how long that one ran is not known. Therefore the
+ * switches are read twice: first to find the slices with both ends, one bit for
+ * each. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -16,12 +17,12 @@
 
 /* Why a slice ends. */
 struct reason {
-	bool known, at_end; /* a switch says so; the capture ends */
+	bool known, at_end; /* from a switch; from the end of the capture */
 	int64_t state;
 	bool preempt;
 };
 
-/* Readers match ends with beginnings by the name. */
+/* Readers match the ends of slices to their starts by name. */
 static void slices_put_end(struct tracks *t, const char *name, int64_t time,
 			   const struct reason *why)
 {
@@ -111,7 +112,7 @@ static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,
 		put_begin(t, thread, time);
 }
 
-/* The thread that has that tid at that time; 0: none. */
+/* Returns the thread with that tid at that time; 0: none. */
 static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 			  int64_t time)
 {
@@ -130,7 +131,7 @@ static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 	return best;
 }
 
-/* A thread that only the switch names. */
+/* Adds a thread that only switches name. */
 static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
 			   const char *name)
 {
@@ -160,8 +161,10 @@ static uint32_t slices_who(struct tracks *t, const struct event_row *e,
 	return id || !tid ? id : new_thread(t, tid, kernel, name);
 }
 
-/* The thread that runs there, when the tid is its: around the end of a thread
- * its events can be of no thread (-1), or of the next one with the tid. */
+/* Returns the thread that runs on the CPU if the tid is its own. Around the
+ * exit of a thread its events may have no thread (-1), or the next one with its
+ * tid.
+ */
 static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
 			   int64_t tid, uint32_t cpu)
 {
@@ -187,7 +190,8 @@ void tracks_switch(struct tracks *t, const struct event_row *e,
 
 	if (sw->has_out) {
 		id = who_leaves(t, e, sw->out_tid, cpu);
-		/* it came to another CPU: that it left this one was lost */
+		/* it came to another CPU: the switch that left this one was
+		 * lost */
 		slices_stop(t, id, e->time,
 			    t->track[id].cpu == cpu + 1 ? &why : &torn);
 		if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
@@ -199,12 +203,13 @@ void tracks_switch(struct tracks *t, const struct event_row *e,
 	if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
 		slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
 	slices_stop(t, id, e->time, &torn);
-	/* thread 0 of the kernel is idle */
+	/* tid 0 is the idle task */
 	if (id && t->track[id].tid)
 		slices_start(t, id, cpu, e->time);
 }
 
-/* What still runs did so to the end, where all switches are recorded. */
+/* Ends the slices of threads that still run at the end of the capture, if all
+ * switches were recorded. */
 static void slices_end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
 {
 	const struct kernel *n = &t->kernel[kernel];

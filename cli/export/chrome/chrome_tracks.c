@@ -19,7 +19,7 @@
 /* PID_MAX_LIMIT is 1 << 22 on every kernel. */
 #define CPUS_PID ((1u << 22) + 1)
 #define CPU_MAX (1 << 16)
-/* Between two kernels' pids. */
+/* Distance between the pids of two kernels. */
 #define APART (1u << 23)
 /* ---- loading */
 
@@ -99,7 +99,7 @@ static int tracks_take_thread(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* A process is called as its first thread, else as any of them. */
+/* Names each process after its first thread, or else after any other. */
 static void tracks_load_names(struct tracks *t)
 {
 	for (size_t i = 1; i <= events_comms(t->events); i++) {
@@ -108,7 +108,7 @@ static void tracks_load_names(struct tracks *t)
 
 		if (c->thread && c->thread < t->n_track)
 			t->track[c->thread].comm = (uint32_t)i;
-		/* a process has a thread, and that a name */
+		/* the process has a thread with a name */
 		if (!c->process || c->process > events_comms(t->events))
 			continue;
 		t->leader =
@@ -120,8 +120,8 @@ static void tracks_load_names(struct tracks *t)
 	t->named = mem_new(t->n_leader + 1, sizeof(*t->named));
 }
 
-/* Slices are made of all switches, and shown of the threads that are asked
- * for: the events of a switch are those of the thread that leaves only. */
+/* Marks the threads that the filters select. Slices are made from all switches,
+ * because the event of a switch belongs to the thread that leaves. */
 static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 {
 	const struct filter all = filter;
@@ -212,7 +212,7 @@ void tracks_time(FILE *out, int64_t ns)
 		(unsigned int)(abs % 1000));
 }
 
-/* What is not known (-1) is 0. */
+/* Unknown ids (-1) become 0. */
 static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 			   int64_t tid)
 {
@@ -223,7 +223,7 @@ static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 		base + (tid < 0 ? 0 : tid));
 }
 
-/* Leaves the value of "name" to the caller, and then "}}". */
+/* The caller writes the value of "name", and "}}". */
 static void begin_name(struct tracks *t, const char *what, uint32_t kernel,
 		       int64_t pid, int64_t tid)
 {

@@ -18,11 +18,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-/* Readers keep addresses in 32 bits. */
+/* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
-/* Where an image begins, by the distance of address and offset: linkers put
- * the parts of a file apart by less than that, and programs that cannot be
- * moved far above it. */
+/* The base of an image is the difference of address and offset, rounded down to
+ * this: segments of a file are shifted by less, and programs that are not
+ * position-independent start far above it. */
 #define BASE_ALIGN 0x10000u
 
 enum subcategory {
@@ -50,7 +50,7 @@ static const struct {
 	[FIREFOX_LOSS] = { "Lost records", "red" },
 };
 
-/* Rows of the tables. FIREFOX_NONE: null, or -1. */
+/* Rows of the tables. FIREFOX_NONE is written as null or -1. */
 struct stack_row {
 	uint32_t prefix, frame;
 };
@@ -79,7 +79,7 @@ struct lib_row {
 	uint32_t image, name;
 };
 
-/* What makes a frame this one. */
+/* The key of a frame. */
 struct frame_key {
 	uint32_t label, frame, inlined, called;
 };
@@ -157,7 +157,7 @@ static const char *firefox_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Code of a file, or of one that is not at hand. */
+/* Returns whether the code is from a file, which may be missing. */
 static bool firefox_is_library(const struct image *img)
 {
 	switch (img->kind) {
@@ -188,8 +188,8 @@ static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 	return f->lib_of[image] - 1;
 }
 
-/* From the start of the library: of the kernel and its modules the offset is
- * that, of a file the ELF address without its base. */
+/* Returns the address relative to the library: for the kernel and its modules
+ * the offset, for a file the ELF address minus its base. */
 static int64_t address_of(struct firefox *f, const struct label_from *from)
 {
 	const struct code_frame *fr = &f->c->frame[from->frame];
@@ -245,8 +245,8 @@ static bool same_func(const void *owner, uint32_t id, const void *key)
 	       f->func[id].resource == want->resource;
 }
 
-/* One for each name and library. The first source that is known of it is its
- * source. */
+/* Returns the function of that name and library; its source is the first one
+ * known. */
 static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 			const char *file)
 {
@@ -275,11 +275,11 @@ static bool same_native(const void *owner, uint32_t id, const void *key)
 	       a->address == b->address;
 }
 
-/* The symbol that the frame's address is in. */
+/* Returns the symbol that contains the frame's address. */
 static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 			  uint32_t lib, int64_t address, bool called)
 {
-	/* a return address may be the end of its function */
+	/* a return address may be behind the end of its function */
 	uint64_t in = called && fr->symoff ? fr->symoff - 1 : fr->symoff;
 
 	if (lib == FIREFOX_NONE || address < 0 || !fr->at.name ||
@@ -336,7 +336,7 @@ static void set_category(struct frame_row *row, const struct label *l)
 	}
 }
 
-/* What script says behind such a frame. */
+/* Returns the subcategory for what script marks such a frame with. */
 static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
 				    uint32_t none)
 {
@@ -347,8 +347,8 @@ static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
 	return fr->flags & FRAME_GUESSED ? SUB_GUESSED : none;
 }
 
-/* Of an inlined function the place is its own, the address that of the
- * function it is in. */
+/* An inlined function has its own source line, and the address of the function
+ * that contains it. */
 static void fill_frame(struct firefox *f, struct frame_row *row,
 		       const char *name, const struct label_from *from)
 {
@@ -512,8 +512,8 @@ void firefox_put_shared(const struct firefox *f, FILE *out)
 	putc('}', out);
 }
 
-/* The first 16 bytes as a GUID, whose first three fields are numbers in the
- * other byte order, and an age of 0. */
+/* Writes the first 16 bytes of the build-id as a GUID, whose first three fields
+ * are in the other byte order, and an age of 0; "" without a build-id. */
 static void breakpad_id(const struct image *img, char id[static 34])
 {
 	static const uint8_t order[16] = { 3, 2, 1,  0,	 5,  4,	 7,  6,

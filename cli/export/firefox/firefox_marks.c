@@ -15,13 +15,13 @@
 
 #define NS_PER_MS 1000000u
 
-/* Readers' words for markers. */
+/* Phases of markers in the format. */
 enum phase {
 	PHASE_INSTANT,
 	PHASE_INTERVAL
 };
 
-/* In the spool. Places are + 1: 0 is the end. */
+/* An item of the spool. Indexes are + 1; 0 is the end. */
 struct item {
 	uint64_t next;
 	struct firefox_mark mark;
@@ -131,7 +131,7 @@ static void put_start(const struct writing *w, const struct firefox_mark *k)
 	firefox_marks_put_ms(w, k->start);
 }
 
-/* Of a loss what is not known may be the whole time. */
+/* A loss without a known end lasts to the end of the profile. */
 static void firefox_marks_put_end(const struct writing *w,
 				  const struct firefox_mark *k)
 {

@@ -36,7 +36,7 @@ static void firefox_out_put_note(void *arg, const char *line)
 	n->more = true;
 }
 
-/* Shown with the profile's other facts. */
+/* The profiler shows them with its own facts about the profile. */
 static int firefox_out_put_notes(FILE *out, struct store *db, struct err *err)
 {
 	struct notes_out n = { out, false };
@@ -49,7 +49,9 @@ static int firefox_out_put_notes(FILE *out, struct store *db, struct err *err)
 	return 0;
 }
 
-/* Of samples of time how far they are apart; of others it is not known. ns. */
+/* Returns the mean interval of samples of time in ns; of others it is not
+ * known.
+ */
 static uint64_t interval(const struct firefox_doc *d)
 {
 	if (d->is_time && d->samples && d->weight / d->samples)
@@ -57,7 +59,7 @@ static uint64_t interval(const struct firefox_doc *d)
 	return NS_PER_MS;
 }
 
-/* What is at the end itself would be left out. */
+/* The profiler leaves out what is at the end: it is one interval later. */
 static void put_range(FILE *out, const struct firefox_doc *d)
 {
 	fputs("\"startTime\":0,\"profilingStartTime\":0,"
@@ -106,7 +108,7 @@ static int firefox_out_put_meta(FILE *out, struct store *db,
 	return 0;
 }
 
-/* The shared tables are the last: threads may still add to them. */
+/* The shared tables come last, as threads add strings to them. */
 int firefox_write(FILE *out, struct store *db, const struct firefox_doc *d,
 		  struct err *err)
 {

@@ -24,15 +24,14 @@
 #define NS_PER_MS 1000000u
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-/* In the spool. Places are + 1: 0 is the end. */
+/* An item of the spool. Indexes are + 1; 0 is the end. */
 struct sample {
 	uint64_t next, weight;
 	int64_t time;
 	uint32_t stack;
 };
 
-/* A life of a thread id or process id: the first, the second, ... one of that
- * number. */
+/* A use of a thread id or process id: the first, the second, ... */
 struct life {
 	int64_t number; /* -1: not known */
 	uint32_t nth;
@@ -46,12 +45,12 @@ struct thread {
 	uint64_t first, last, n; /* samples */
 	uint64_t weight;
 	struct firefox_mark_list marks;
-	int64_t off_type; /* the event type that says it is off its CPU */
+	int64_t off_type; /* the event type with its switch out of the CPU */
 };
 
 struct firefox_threads {
 	struct spool *samples;
-	struct thread *thread; /* by thread.id; [0]: not known whose */
+	struct thread *thread; /* by thread.id; [0]: unknown thread */
 	size_t n_thread, cap_thread;
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
@@ -75,7 +74,6 @@ static int firefox_threads_take_range(void *arg, const struct rows *r,
 	return 0;
 }
 
-/* id, pid, tid, process, start, end, start and end of the process */
 static int firefox_threads_take_thread(void *arg, const struct rows *r,
 				       struct err *err)
 {
@@ -109,7 +107,7 @@ static int firefox_threads_take_thread(void *arg, const struct rows *r,
 	return 0;
 }
 
-/* The main thread's name is the process's. */
+/* The name of the main thread is also that of the process. */
 static int firefox_threads_take_name(void *arg, const struct rows *r,
 				     struct err *err)
 {
@@ -138,8 +136,8 @@ static uint32_t count_life(struct table *seen, struct life *life, uint32_t **n,
 	return (*n)[id]++;
 }
 
-/* Ids grow with time, so the lives of a number are counted in their order;
- * those of which nothing is known, [0], are the last. */
+/* Numbers the uses of each pid and tid. Ids of the database grow with time, so
+ * this is their order; the unknown thread, [0], comes last. */
 static void number_lives(struct firefox_threads *t)
 {
 	struct table tids = { 0 };
@@ -163,8 +161,8 @@ static void number_lives(struct firefox_threads *t)
 	free(n);
 }
 
-/* What was lost could have been of any thread: one of its own has it, the last
- * one, in a process of its own. */
+/* Lost records may belong to any thread. Losses are shown in a separate thread
+ * and process, which come last. */
 static void add_losses(struct firefox_threads *t)
 {
 	struct thread *th;
@@ -224,7 +222,6 @@ void firefox_threads_free(struct firefox_threads *t)
 	free(t);
 }
 
-/* Names of comms live as long as the events they are of. */
 static struct thread *firefox_threads_thread_of(struct firefox_threads *t,
 						const struct event_comm *comm)
 {
@@ -251,7 +248,7 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 			place;
 	else
 		th->first = place;
-	/* what is not timed goes with what was before */
+	/* an event without a time is put at the last time */
 	if (e->timed)
 		s->time = e->time;
 	else if (th->last)
@@ -266,8 +263,8 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 	return 0;
 }
 
-/* prev_state; the bits above these differ between kernels, and say that it was
- * preempted. */
+/* Names prev_state. The bits above these differ between kernels, and mean that
+ * the thread was preempted. */
 static const char *why_off(const struct context_switch *sw)
 {
 	static const struct {
@@ -296,7 +293,7 @@ static uint64_t off_key(const struct event_row *e, int64_t tid)
 	return hash_pair((uint64_t)e->type, (uint64_t)tid);
 }
 
-/* Two captures of one kernel may both say it: the first one counts. */
+/* Two captures of one kernel may have the same switch: the first is used. */
 static int firefox_threads_switch_out(struct firefox_threads *t,
 				      const struct event_row *e,
 				      const struct event_comm *comm,
@@ -330,7 +327,7 @@ static void firefox_threads_switch_in(struct firefox_threads *t,
 
 	if (id == TABLE_NONE)
 		return;
-	/* one that ended does not come back: its number does */
+	/* a thread that exited does not come back: its tid was reused */
 	if (t->thread[id].life.end >= e->time)
 		firefox_mark_last(t->marks, &t->thread[id].marks)->end =
 			e->time;
@@ -338,7 +335,7 @@ static void firefox_threads_switch_in(struct firefox_threads *t,
 	table_remove(&t->off, key, id);
 }
 
-/* Of tid 0 each CPU has one. */
+/* Each CPU has a thread with tid 0. */
 int firefox_switch(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm,
 		   const struct context_switch *sw, struct err *err)
@@ -350,8 +347,7 @@ int firefox_switch(struct firefox_threads *t, const struct event_row *e,
 		return 0;
 	if (sw->has_in && in > 0)
 		firefox_threads_switch_in(t, e, in);
-	/* what is said of a thread that is not the event's is not known of
-	 * which life it is */
+	/* which use of a tid another thread is of is not known */
 	if (!sw->has_out || out <= 0 || out != comm->tid)
 		return 0;
 	return firefox_threads_switch_out(t, e, comm, sw, err);
@@ -386,7 +382,7 @@ static bool is_used(const struct thread *th)
 
 /* ---- JSON */
 
-/* ms since the begin of the profile. */
+/* Writes ms since the start of the profile. */
 static void firefox_threads_put_time(const struct firefox_threads *t, FILE *out,
 				     int64_t time)
 {
@@ -458,13 +454,13 @@ static void put_samples(const struct firefox_threads *t, FILE *out,
 			   w->is_time ? put_weight_ms : put_weight);
 	else
 		fputs(",\"weight\":null", out);
-	/* how busy the thread was since the sample before */
+	/* CPU time since the previous sample */
 	if (w->given && w->is_time)
 		put_column(t, out, "threadCPUDelta", th, put_weight);
 	putc('}', out);
 }
 
-/* A number that was used before is told apart. */
+/* Writes a pid or tid; one that was used before gets a suffix. */
 static void firefox_threads_put_number(FILE *out, const struct life *l,
 				       bool quoted)
 {
@@ -517,7 +513,7 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	putc('}', out);
 }
 
-/* Without a thread a profile is refused. */
+/* The profiler refuses a profile without threads. */
 static bool is_empty(const struct firefox_threads *t)
 {
 	for (size_t i = 0; i < t->n_thread; i++) {

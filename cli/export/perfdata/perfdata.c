@@ -1,4 +1,4 @@
-/* perfdata.c - a perf.data file in the making: its bytes and records. */
+/* perfdata.c - writes the bytes and records of a perf.data file. */
 #include "cli/export/perfdata/perfdata.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define HEADER_SIZE 104u
 #define ATTR_ENTRY 128u
 #define FLUSH_AT (1u << 18)
-/* perf holds records back until the round after theirs is finished. */
+/* perf holds records back until the next round is finished. */
 #define ROUND 8192u
 
 static unsigned char *pd_buf_room(struct pd_buf *b, size_t n)
@@ -113,7 +113,7 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 
 static void perfdata_flush(struct perfdata *pd)
 {
-	/* what cannot be written is said by the end */
+	/* write errors are reported at the end */
 	if (pd->buf.n)
 		(void)!fwrite(pd->buf.at, 1, pd->buf.n, pd->out);
 	pd->written += pd->buf.n;
@@ -193,7 +193,7 @@ static void end_record(struct perfdata *pd)
 		perfdata_flush(pd);
 }
 
-/* Times before the first are none that perf knows. */
+/* perf does not accept negative times. */
 static uint64_t perfdata_time_of(const struct pd_when *w)
 {
 	return w->time < 0 ? 0 : (uint64_t)w->time;

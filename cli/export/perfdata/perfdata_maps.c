@@ -1,4 +1,4 @@
-/* perfdata_maps.c - what is mapped, as a reader of a perf.data file sees it. */
+/* perfdata_maps.c - mappings as a reader of a perf.data file sees them. */
 #include "cli/export/perfdata/perfdata_maps.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct row {
 	uint32_t process, next; /* the next one of the process */
 };
 
-/* A chain that a space was right for in this generation. */
+/* A chain that was checked against this generation of a space. */
 struct checked {
 	uint32_t any;
 };
@@ -40,10 +40,9 @@ struct pd_maps {
 	struct table by_chain; /* (space, chain): checked */
 	struct checked *checked;
 	size_t n_checked, cap_checked;
-	bool *own_id; /* by image: its path has several build-ids */
+	bool *own_id; /* by image: another image has the same path */
 };
 
-/* Nobody asks for rows of these mappings. */
 static const struct space_owner owner = { .told = true };
 
 static int take_row(void *arg, const struct rows *r, struct err *err)
@@ -75,7 +74,7 @@ static int take_row(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Newest first, which is what most look-ups want. */
+/* Links the rows of each process, newest first, as most look-ups need it. */
 static void link_rows(struct pd_maps *m)
 {
 	uint32_t max = 0;
@@ -83,7 +82,7 @@ static void link_rows(struct pd_maps *m)
 	for (size_t i = 0; i < m->n_row; i++)
 		if (m->row[i].process > max)
 			max = m->row[i].process;
-	/* ids of processes are dense, but a damaged database may lie */
+	/* ids of processes are dense, except in a damaged database */
 	if (max > m->n_row + 1)
 		max = (uint32_t)m->n_row + 1;
 	m->n_first = (size_t)max + 1;
@@ -106,7 +105,8 @@ static bool same_path(const void *owner_, uint32_t id, const void *key)
 	return !strcmp(c->image[id].img.path, key);
 }
 
-/* The build-id section knows files by their paths only. */
+/* Finds the images whose path is not unique, as the build-id section has one id
+ * for each path. */
 static void find_own_ids(struct pd_maps *m)
 {
 	const struct known_code *c = m->pd->code;
@@ -213,8 +213,8 @@ static void put_file_id(struct pd_maps *m, const struct region *r,
 	pd_u64(b, img->ino_gen);
 }
 
-/* Code that was made at run time: its name, whole, though readers show what is
- * behind the last '/' only. */
+/* Writes the name of jitted code in full, though readers show only what follows
+ * the last '/'. */
 static void put_function(struct pd_buf *b, const char *name)
 {
 	char buf[PD_NAME_MAX + 1];
@@ -289,7 +289,8 @@ static void put_kernel(struct pd_maps *m, const struct region *r, int64_t time)
 	pd_u32(b, 0);
 	pd_u64(b, r->start);
 	pd_u64(b, r->end - r->start);
-	/* of the kernel: where _text was, so that a reader can move names */
+	/* for the kernel: the address of _text, by which readers relocate names
+	 */
 	pd_u64(b, core ? r->start : 0);
 	pd_text(b, core ? name : img->path, PD_NAME_MAX, 8);
 	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
@@ -322,8 +323,9 @@ static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
 	put_user(m, r, who);
 }
 
-/* Pieces of a mapping that was cut are rows of their own, and so is what a
- * child has from its parent; a reader knows both by itself. */
+/* Returns whether a reader already knows the mapping. The rest of a mapping
+ * that was cut, and what a child inherits, have rows in the database, but a
+ * reader derives both. */
 static bool is_there(const struct space *sp, const struct region *r)
 {
 	const struct region *is = space_find(sp, r->start, PD_START);
@@ -346,7 +348,7 @@ void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 
 /* ---- before a sample */
 
-/* The mapping of the process that explains the frame, as it was recorded. */
+/* Returns the recorded mapping of the process that contains the frame. */
 static const struct region *pd_maps_find_row(const struct pd_maps *m,
 					     uint32_t frame, uint64_t addr,
 					     uint32_t process)

@@ -1,5 +1,4 @@
-/* perfdata_places.c - where the frames of a database are in the memory of a
- * perf.data file. */
+/* perfdata_places.c - addresses of frames in a perf.data file. */
 #include "cli/export/perfdata/perfdata_places.h"
 
 #include <stdio.h>
@@ -12,20 +11,20 @@
 #include "stitch/tasks/space.h"
 #include "stitch/base/table.h"
 
-/* Below vm.mmap_min_addr no process has anything mapped, so marks stand there:
- * in the first page that no recorded address is in. */
+/* Marks get addresses below vm.mmap_min_addr, where no process has mappings, in
+ * the first page without a recorded address. */
 #define PAGE 4096u
 #define PAGES 16u
 #define MARK_BYTES 16u
 #define MARKS (PAGE / MARK_BYTES)
-/* Code without an address: symbols of the kernel in a hole of x86-64's layout
- * (Documentation/arch/x86/x86_64/mm.rst), files above what mmap() gives. */
+/* Addresses for code without one: kernel symbols in a hole of x86-64's layout
+ * (Documentation/arch/x86/x86_64/mm.rst), files above what mmap() returns. */
 #define SYMBOLS_AT 0xfffffe8000000000u
 #define FILES_AT 0x7d0000000000u
 #define SYMBOL_BYTES (1u << 20)
 #define FILE_BYTES ((uint64_t)1 << 32)
 
-/* Ids of images that are ours. */
+/* Ids of images for marks, which are not in the database. */
 #define MARK_IMAGES 0x80000000u
 
 struct pd_places {
@@ -37,7 +36,7 @@ struct pd_places {
 	size_t n_mark, cap_mark;
 	struct pd_symbol *symbol;
 	size_t n_symbol, cap_symbol;
-	struct table by_start, by_key; /* symbols; and those without address */
+	struct table by_start, by_key; /* symbols; symbols without an address */
 	uint32_t n_key;
 	bool *named; /* by image: symbols of it are in the file */
 	struct arena text;
@@ -51,13 +50,14 @@ static bool by_name_only(enum image_kind kind)
 
 /* ---- chains */
 
-/* Places in the order of the images: small, and above all that was seen. */
+/* Returns an address by the number of the image, above all recorded addresses.
+ */
 static uint64_t file_at(uint32_t image)
 {
 	return FILES_AT + (uint64_t)(image & 0xff) * FILE_BYTES;
 }
 
-/* The address of a frame that has none. */
+/* Returns an address for a frame that has none. */
 static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
@@ -197,7 +197,7 @@ const struct image *pd_places_image(const struct pd_places *p, uint32_t id)
 	return &p->code->image[id < p->code->n_image ? id : 0].img;
 }
 
-/* ---- looking at everything once */
+/* ---- one pass over all frames */
 
 const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
 {
@@ -226,8 +226,8 @@ static void pd_places_add_symbol(struct pd_places *p,
 		p->symbol[i].len = (uint32_t)len;
 }
 
-/* Names that nobody else can say: of a kernel without a build-id a reader
- * would say those of its own machine's. */
+/* Returns whether the file must have names of this image. For a kernel without
+ * a build-id, a reader would use the names of its own kernel. */
 static bool needs_name(const struct image *img)
 {
 	return img->kind == IMAGE_SYMBOLS ||
@@ -281,7 +281,7 @@ static int pd_places_by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What overlaps is cut: a reader must find one symbol for an address. */
+/* Cuts symbols that overlap: a reader must find one symbol for an address. */
 static void settle_symbols(struct pd_places *p)
 {
 	if (p->n_symbol)

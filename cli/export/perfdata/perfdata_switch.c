@@ -78,7 +78,7 @@ static void put_throttle(struct pd_switches *s, enum pd_type type,
 	struct pd_buf *b = perfdata_begin(s->pd, type, 0);
 
 	pd_u64(b, when->time < 0 ? 0 : (uint64_t)when->time);
-	pd_u64(b, 1); /* which event is not known, nor its stream */
+	pd_u64(b, 1); /* the ids of the event and its stream are not known */
 	pd_u64(b, 1);
 	perfdata_end(s->pd, when);
 }

@@ -1,4 +1,5 @@
-/* perfdata_tasks.c - who runs, what is mapped and what was lost. */
+/* perfdata_tasks.c - records of tasks, mappings and losses of a perf.data file.
+ */
 #include "cli/export/perfdata/perfdata_tasks.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-/* At one time in this order: a new program's mappings come behind its exec. */
+/* The order of records with equal times: mappings follow an exec. */
 enum side_kind {
 	SIDE_FORK,
 	SIDE_COMM,
@@ -24,21 +25,21 @@ enum side_kind {
 
 struct side {
 	int64_t time;
-	uint32_t id; /* of its table, from 0 on */
+	uint32_t id; /* index in its table */
 	uint8_t kind;
 };
 
 struct process {
 	int64_t pid, start;
 	uint32_t parent; /* process.id */
-	uint32_t space;	 /* one for all lives of a process id */
+	uint32_t space;	 /* shared by all uses of a process id */
 	bool wanted;
 };
 
 struct thread {
 	int64_t tid, start, end, last;
 	uint32_t process; /* process.id; 0: none */
-	uint32_t seat;	  /* one for all lives of a thread id */
+	uint32_t seat;	  /* shared by all uses of a thread id */
 };
 
 struct comm {
@@ -66,8 +67,9 @@ struct pd_tasks {
 	size_t n_side, cap_side, next;
 	struct table by_pid, by_tid; /* to spaces, seats */
 	bool *used_space;
-	const char **name; /* by seat, as a reader knows it; NULL: none */
-	const struct thread **life; /* by seat: whose FORK was the last */
+	const char *
+		*name; /* by seat: the name that a reader knows; NULL: none */
+	const struct thread **life; /* by seat: the last thread with a FORK */
 	uint32_t n_space, n_seat;
 	struct arena text;
 };
@@ -82,7 +84,7 @@ static int64_t time_or_start(const struct rows *r, size_t i)
 	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : PD_START;
 }
 
-/* The same number for the same id. */
+/* Returns the number of an id, a new one for a new id. */
 static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 {
 	uint64_t hash = hash_u64((uint64_t)id);
@@ -250,8 +252,9 @@ static void pd_tasks_add_map(void *arg, int64_t time, uint32_t row)
 	add_side(arg, SIDE_MAP, time, row);
 }
 
-/* A reader forgets a thread at its EXIT, name and mappings; so that comes
- * behind its last sample, which the tracer may have taken a moment later. */
+/* A reader forgets the name and mappings of a thread at its EXIT, which
+ * therefore comes after its last sample; the tracer may have taken that a
+ * moment later. */
 static void add_thread(struct pd_tasks *t, size_t i)
 {
 	const struct thread *th = &t->thread[i];
@@ -322,8 +325,8 @@ static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
 	t->used_space[p->space] = true;
 }
 
-/* A new process has its parent's name and mappings; of one whose parent is
- * not known only an earlier life of its id is forgotten. */
+/* A new process inherits its parent's name and mappings. If the parent is not
+ * known, a reader only forgets an earlier use of the pid. */
 static void new_process(struct pd_tasks *t, const struct process *p,
 			const struct thread *th)
 {
@@ -418,7 +421,7 @@ static void do_exit(struct pd_tasks *t, const struct thread *th, int64_t time)
 	const struct process *p = pd_tasks_process_of(t, th->process);
 	const struct thread *life = t->life[th->seat];
 
-	/* another life of the id has begun, which ended this one */
+	/* the tid was reused, which ended this thread */
 	if (!p || !p->wanted || (life && life != th))
 		return;
 	put_task(t, PD_EXIT, 0,
@@ -430,7 +433,7 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time)
 	while (t->next < t->n_side && t->side[t->next].time <= time) {
 		const struct side *s = &t->side[t->next++];
 
-		/* behind the samples of this very moment */
+		/* after samples of the same time */
 		if (s->kind == SIDE_EXIT && s->time == time &&
 		    time != INT64_MAX) {
 			t->next--;
@@ -467,7 +470,7 @@ void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 				.tid = comm->pid < 0 ? comm->tid : comm->pid,
 				.time = time,
 				.user_mask = UINT64_MAX };
-	/* perf has one space for each thread whose process is not known */
+	/* perf has a space for each thread without a known process */
 	who->space =
 		comm->pid >= 0 && p
 			? p->space

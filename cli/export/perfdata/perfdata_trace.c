@@ -1,4 +1,4 @@
-/* perfdata_trace.c - the payloads of a perf.data file's tracepoints. */
+/* perfdata_trace.c - payloads of tracepoints in a perf.data file. */
 #include "cli/export/perfdata/perfdata_trace.h"
 
 #include <stdio.h>
@@ -18,9 +18,10 @@
 struct pd_trace {
 	struct perfdata *pd;
 	struct payloads *payloads;
-	struct table by_id; /* the first event type that has the id */
+	struct table by_id; /* event type by id */
 	uint32_t free_id;
-	const struct pd_capture *machine; /* of the payloads' numbers */
+	const struct pd_capture
+		*machine; /* whose byte order the payloads have */
 	unsigned char none[16];
 };
 
@@ -38,7 +39,7 @@ static struct pd_capture *pd_trace_capture_of(const struct perfdata *pd,
 		       : NULL;
 }
 
-/* One file has tracepoints of one kind of machine only. */
+/* A file can hold tracepoints of one kind of machine only. */
 static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
 {
 	const struct pd_capture *c = pd_trace_capture_of(t->pd, e);
@@ -62,8 +63,8 @@ static bool pd_trace_same_event(const struct pd_event *a,
 	return !strcmp(a->name, b->name) && !strcmp(a->format, b->format);
 }
 
-/* The kernel's id, unless another event has it already: of another kernel, or
- * of a tracer that numbers its events from 0. */
+/* Uses the kernel's id, unless it is taken by an event of another kernel, or of
+ * a tracer that numbers its events from 0. */
 static void take_id(struct pd_trace *t, size_t i)
 {
 	struct pd_event *e = &t->pd->event[i];
@@ -80,7 +81,7 @@ static void take_id(struct pd_trace *t, size_t i)
 	table_add(&t->by_id, hash_u64(e->config), (uint32_t)i);
 }
 
-/* ---- tracing data: numbers are those of the machine */
+/* ---- tracing data: in the machine's byte order */
 
 static void pd_trace_put_number(const struct pd_trace *t, uint64_t v, size_t n)
 {
@@ -117,10 +118,11 @@ static void pd_trace_put_header(const struct pd_trace *t)
 		 size, 8 + size, PAGE - 8 - size);
 	pd_trace_put_section(t, "header_page", page);
 	pd_trace_put_section(t, "header_event", "");
-	pd_trace_put_number(t, 0, 4); /* formats of ftrace itself */
+	pd_trace_put_number(t, 0, 4); /* formats of ftrace events */
 }
 
-/* "sched:sched_switch", "INSTANCE/sched:sched_switch", "sched_switch". */
+/* Splits "sched:sched_switch", "INSTANCE/sched:sched_switch" or "sched_switch".
+ */
 static void pd_trace_split_name(const char *name, char system[64],
 				const char **event)
 {
@@ -207,7 +209,7 @@ void pd_trace_free(struct pd_trace *t)
 	free(t);
 }
 
-/* An event without fields has a type all the same; perf crashes on others. */
+/* Makes a payload with only a type, as perf crashes without one. */
 static void pd_trace_put_none(struct pd_trace *t, uint32_t id)
 {
 	t->none[t->machine->big_endian] = (unsigned char)id;
