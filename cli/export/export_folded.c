@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "cli/export/export.h"
-#include "cli/pictures/flame_tree.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/flame_tree.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"

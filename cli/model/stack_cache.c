@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/model/events.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"

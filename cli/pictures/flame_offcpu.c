@@ -8,7 +8,7 @@
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"

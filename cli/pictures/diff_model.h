@@ -3,8 +3,8 @@
  * diff_model_read(), diff_model_judge(), then read; diff_model_release().
  * Frames are the same when they have the same name, kind and callers: offsets
  * and paths differ from one build to the next. */
-#ifndef CLI_MODEL_DIFF_MODEL_H
-#define CLI_MODEL_DIFF_MODEL_H
+#ifndef CLI_PICTURES_DIFF_MODEL_H
+#define CLI_PICTURES_DIFF_MODEL_H
 #include <stdbool.h>
 #include <stdint.h>
 

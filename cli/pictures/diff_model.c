@@ -1,12 +1,12 @@
 /* diff_model.c - two recordings in one tree of frames, and what changed. */
-#include "cli/model/diff_model.h"
+#include "cli/pictures/diff_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -1,5 +1,5 @@
 /* flame_tree.c - many stacks merged into one tree of widths. */
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 
 #include <stdlib.h>
 

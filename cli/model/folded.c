@@ -1,12 +1,12 @@
 /* folded.c - the text form of stacks: "comm;main;read;vfs_read_[k] 12". */
-#include "cli/pictures/folded.h"
+#include "cli/model/folded.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
