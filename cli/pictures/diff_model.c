@@ -85,8 +85,8 @@ void diff_model_release(struct diff_model *m)
 	labels_free(m->labels);
 }
 
-static const struct flame_node *node_of(const struct diff_model *m, int side,
-					uint32_t id)
+static const struct flame_node *diff_model_node(const struct diff_model *m,
+						int side, uint32_t id)
 {
 	uint32_t at = m->node[side][id];
 
@@ -97,7 +97,7 @@ static const struct flame_node *node_of(const struct diff_model *m, int side,
 static double weight_of(const struct diff_model *m, int side, uint32_t id,
 			bool total)
 {
-	const struct flame_node *nd = node_of(m, side, id);
+	const struct flame_node *nd = diff_model_node(m, side, id);
 
 	return nd ? (double)(total ? nd->weight : nd->self) : 0;
 }
@@ -170,7 +170,7 @@ static void count_self(struct diff_model *m, int side)
 	uint32_t count = flame_tree_count(m->all);
 
 	for (uint32_t id = 0; id < count; id++) {
-		const struct flame_node *nd = node_of(m, side, id);
+		const struct flame_node *nd = diff_model_node(m, side, id);
 		uint64_t n = nd ? nd->samples : 0;
 		uint64_t *total = side ? &m->total[id].b : &m->total[id].a;
 

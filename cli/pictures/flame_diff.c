@@ -52,15 +52,16 @@ static double change_of(const struct diff_model *m, uint32_t id)
 	return v < 0 ? -v : v;
 }
 
-static const struct diff_place *place_of(const struct diff_model *m,
-					 uint32_t id)
+static const struct diff_place *flame_diff_place(const struct diff_model *m,
+						 uint32_t id)
 {
 	return by_total() ? &m->total[id] : &m->self[id];
 }
 
-static void shade(const struct diff_page *pg, uint32_t id, char out[SVG_CLASS])
+static void flame_diff_class(const struct diff_page *pg, uint32_t id,
+			     char out[SVG_CLASS])
 {
-	int change = place_of(&pg->m, id)->change;
+	int change = flame_diff_place(&pg->m, id)->change;
 	double size = change_of(&pg->m, id);
 	char name[3];
 	int step;
@@ -85,7 +86,7 @@ static void look_class(const void *arg, uint32_t node, char out[SVG_CLASS])
 {
 	const struct diff_page *pg = arg;
 
-	shade(pg, pg->both[node], out);
+	flame_diff_class(pg, pg->both[node], out);
 }
 
 static void tell_one(FILE *out, const struct diff_page *pg, uint32_t id,
@@ -269,12 +270,12 @@ static void list_gone(struct diff_page *pg)
 	free(g);
 }
 
-static void find_most(struct diff_page *pg)
+static void flame_diff_find_most(struct diff_page *pg)
 {
 	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
 		double v = change_of(&pg->m, id);
 
-		if (place_of(&pg->m, id)->change && v > pg->most)
+		if (flame_diff_place(&pg->m, id)->change && v > pg->most)
 			pg->most = v;
 	}
 }
@@ -286,8 +287,8 @@ static void note_judged(struct drawing *d, const struct diff_model *m)
 	char *note = drawing_note(d);
 
 	for (uint32_t id = 0; id < flame_tree_count(m->all); id++) {
-		more += place_of(m, id)->change > 0;
-		less += place_of(m, id)->change < 0;
+		more += flame_diff_place(m, id)->change > 0;
+		less += flame_diff_place(m, id)->change < 0;
 	}
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
@@ -325,13 +326,13 @@ static void note_side(struct drawing *d, const struct diff_model *m, int side)
 }
 
 /* The second picture, with colors and words of what changed. */
-static void dress(struct diff_page *pg, struct drawing *d)
+static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
 	const struct diff_model *m = &pg->m;
 	struct drawing *a = m->side[0];
 
 	map_nodes(pg, d->tree);
-	find_most(pg);
+	flame_diff_find_most(pg);
 	list_gone(pg);
 	pg->look.arg = pg;
 	pg->look.class = look_class;
@@ -383,7 +384,7 @@ int flame_diff(int argc, char **argv, const struct svg_opts *o, struct err *err)
 		rc = diff_model_read(&pg->m, argc, argv, o, &status, err);
 	if (!rc) {
 		diff_model_judge(&pg->m);
-		dress(pg, pg->m.side[1]);
+		flame_diff_decorate(pg, pg->m.side[1]);
 		drawing_check_total(pg->m.side[1]);
 		rc = out_write(flame_opts.out_path, write_page, pg, err);
 	}

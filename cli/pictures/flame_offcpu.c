@@ -35,24 +35,26 @@ struct groups {
 	struct table index;
 };
 
-static bool same_stack(const struct offcpu_stack *a,
-		       const struct offcpu_stack *b)
+static bool flame_offcpu_same_stack(const struct offcpu_stack *a,
+				    const struct offcpu_stack *b)
 {
 	return a->comm == b->comm && a->kraw == b->kraw && a->uraw == b->uraw &&
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
-static bool same_group(const void *owner, uint32_t id, const void *key)
+static bool flame_offcpu_same_group(const void *owner, uint32_t id,
+				    const void *key)
 {
 	const struct groups *g = owner;
 	const struct group *a = &g->group[id];
 	const struct group *b = key;
 
-	return same_stack(&a->at, &b->at) && same_stack(&a->waker, &b->waker) &&
+	return flame_offcpu_same_stack(&a->at, &b->at) &&
+	       flame_offcpu_same_stack(&a->waker, &b->waker) &&
 	       a->state == b->state && a->woken == b->woken;
 }
 
-static uint64_t hash_of(const struct group *g)
+static uint64_t flame_offcpu_hash(const struct group *g)
 {
 	const struct offcpu_stack *s[2] = { &g->at, &g->waker };
 	uint64_t word[7] = { (uint64_t)g->state << 1 | g->woken };
@@ -82,8 +84,9 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 	if (!flame_opts.by_state && !flame_opts.wakeups)
 		key.state = -1;
 
-	uint64_t hash = hash_of(&key);
-	uint32_t id = table_find(&all->index, hash, same_group, all, &key);
+	uint64_t hash = flame_offcpu_hash(&key);
+	uint32_t id = table_find(&all->index, hash, flame_offcpu_same_group,
+				 all, &key);
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)all->n++;
@@ -133,7 +136,8 @@ static bool is_ready(int64_t state)
 	return offcpu_state(state)[0] == 'R';
 }
 
-static void add_mark(struct drawing *d, const char *name, struct label_list *l)
+static void flame_offcpu_add_missing(struct drawing *d, const char *name,
+				     struct label_list *l)
 {
 	struct label mark = { .kind = LABEL_MISSING,
 			      .name = name,
@@ -143,7 +147,7 @@ static void add_mark(struct drawing *d, const char *name, struct label_list *l)
 }
 
 /* Nothing was sampled at this switch. */
-static bool is_bare(const struct group *g)
+static bool flame_offcpu_has_no_stack(const struct group *g)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 
@@ -151,8 +155,9 @@ static bool is_bare(const struct group *g)
 }
 
 /* wakes: they were recorded, so that a missing one is worth a frame. */
-static int add_group(struct drawing *d, const struct group *g, bool wakes,
-		     struct label_list *l, struct err *err)
+static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
+				  bool wakes, struct label_list *l,
+				  struct err *err)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 	int rc;
@@ -162,12 +167,12 @@ static int add_group(struct drawing *d, const struct group *g, bool wakes,
 		add_state(d, g->state, l);
 	drawing_thread(d, stacks_comm(d->stacks, g->at.comm), l);
 	stacks_get(d->stacks, &at, l);
-	if (is_bare(g))
-		add_mark(d, NO_STACK, l);
+	if (flame_offcpu_has_no_stack(g))
+		flame_offcpu_add_missing(d, NO_STACK, l);
 	if (g->woken)
 		add_waker(d, g, l);
 	else if (flame_opts.wakeups && wakes && !is_ready(g->state))
-		add_mark(d, NOT_WOKEN, l);
+		flame_offcpu_add_missing(d, NOT_WOKEN, l);
 	rc = drawing_add(d, l, g->ns, g->waits, err);
 	if (rc > 0)
 		drawing_missing(d, stacks_missing(&at), g->ns);
@@ -199,7 +204,9 @@ static void note_bare(struct drawing *d, const struct groups *g)
 
 	for (size_t i = 0; i < g->n; i++) {
 		whole += (double)g->group[i].ns;
-		bare += is_bare(&g->group[i]) ? (double)g->group[i].ns : 0;
+		bare += flame_offcpu_has_no_stack(&g->group[i])
+				? (double)g->group[i].ns
+				: 0;
 	}
 	if (bare > 0 && (note = drawing_note(d)))
 		snprintf(note, DRAWING_NOTE_MAX,
@@ -209,7 +216,8 @@ static void note_bare(struct drawing *d, const struct groups *g)
 			 100.0 * bare / whole);
 }
 
-static void note_left_out(struct drawing *d, const struct offcpu_sums *s)
+static void flame_offcpu_note_rest(struct drawing *d,
+				   const struct offcpu_sums *s)
 {
 	char *note;
 	char ns[32];
@@ -236,7 +244,8 @@ static int draw_groups(struct drawing *d, struct groups *g,
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < g->n; i++)
-		rc = add_group(d, &g->group[i], sums->wakes, &l, err);
+		rc = flame_offcpu_add_group(d, &g->group[i], sums->wakes, &l,
+					    err);
 	free(l.label);
 	return rc < 0 ? -1 : 0;
 }
@@ -279,7 +288,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (!flame_opts.title)
 		d->o.title = flame_opts.wakeups ? "Off-CPU time and wakers"
 						: "Off-CPU time";
-	note_left_out(d, &sums);
+	flame_offcpu_note_rest(d, &sums);
 	drawing_note_missing(d);
 	return 0;
 }

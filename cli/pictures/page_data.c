@@ -68,7 +68,7 @@ static uint64_t bin_of(const struct page_data *d, int64_t time)
 
 /* ---- samples */
 
-static void take_sample(void *arg, const struct stacks_sample *s)
+static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 {
 	struct page_data *d = arg;
 	uint64_t bin = s->timed && d->timed ? 1 + bin_of(d, s->time) : 0;
@@ -183,7 +183,7 @@ struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 		.inlined = inlined,
 		.bogus = true,
 		.samples = samples,
-		.each = take_sample,
+		.each = page_data_take_sample,
 		.arg = d,
 	};
 
@@ -241,7 +241,7 @@ const struct timeline *page_data_timeline(const struct page_data *d)
 /* ---- meta */
 
 /* [name, unit, samples, samples with a stack] */
-static void put_events(const struct page_data *d, FILE *out)
+static void page_data_put_events(const struct page_data *d, FILE *out)
 {
 	fprintf(out, "\"event\":%d,\n\"events\":[", stacks_heaviest(d->stacks));
 	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
@@ -259,7 +259,7 @@ static void put_events(const struct page_data *d, FILE *out)
 }
 
 /* [name, tid, pid], -1: not known */
-static void put_threads(const struct page_data *d, FILE *out)
+static void page_data_put_threads(const struct page_data *d, FILE *out)
 {
 	fputs("\"threads\":[", out);
 	for (size_t i = 0; i < d->n_thread; i++) {
@@ -354,7 +354,7 @@ static void put_labels(const struct page_data *d, FILE *out)
 }
 
 /* [capture, cpu, kind, first bin, last bin, records, rows] */
-static void put_bands(const struct page_data *d, FILE *out)
+static void page_data_put_bands(const struct page_data *d, FILE *out)
 {
 	fputs("\"bands\":[", out);
 	for (size_t i = 0; d->timed && i < d->tl.n_band; i++) {
@@ -371,7 +371,7 @@ static void put_bands(const struct page_data *d, FILE *out)
 }
 
 /* [capture, cpu, kind, first bin, last bin, how many] */
-static void put_marks(const struct page_data *d, FILE *out)
+static void page_data_put_marks(const struct page_data *d, FILE *out)
 {
 	fputs("\"marks\":[", out);
 	for (size_t i = 0; d->timed && i < d->tl.n_mark; i++) {
@@ -402,7 +402,7 @@ static void put_looks(FILE *out, const char *name,
 	fputs("],\n", out);
 }
 
-static void put_meta(const struct page_data *d, FILE *out)
+static void page_data_put_meta(const struct page_data *d, FILE *out)
 {
 	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
 
@@ -414,14 +414,14 @@ static void put_meta(const struct page_data *d, FILE *out)
 		(unsigned long long)(d->timed ? span / d->bin + 1 : 0));
 	fprintf(out, "\"sizes\":[%u,%zu,%llu],\n", flame_tree_count(d->tree),
 		stacks_count(d->stacks), (unsigned long long)d->n_sample);
-	put_events(d, out);
-	put_threads(d, out);
+	page_data_put_events(d, out);
+	page_data_put_threads(d, out);
 	put_verdicts(out);
 	put_labels(d, out);
 	put_looks(out, "band_kinds", timeline_bands, BAND_KINDS);
 	put_looks(out, "mark_kinds", timeline_marks, MARK_KINDS);
-	put_bands(d, out);
-	put_marks(d, out);
+	page_data_put_bands(d, out);
+	page_data_put_marks(d, out);
 	fputs("\"colors\":", out);
 	palette_json(palette_find(palette_names[0]), out);
 	fputs("}\n</script>\n", out);
@@ -429,7 +429,7 @@ static void put_meta(const struct page_data *d, FILE *out)
 
 void page_data_write(const struct page_data *d, FILE *out)
 {
-	put_meta(d, out);
+	page_data_put_meta(d, out);
 	page_bytes_write(&d->nodes, "nodes", out);
 	page_bytes_write(&d->groups, "groups", out);
 	page_bytes_write(&d->samples, "samples", out);

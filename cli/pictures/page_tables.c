@@ -66,7 +66,7 @@ static void begin_table(FILE *out, const char *id, const char *title,
 		id, title, about);
 }
 
-static void put_number(FILE *out, int64_t v)
+static void page_tables_put_number(FILE *out, int64_t v)
 {
 	if (v < 0)
 		fputs("\xe2\x88\x92", out);
@@ -78,7 +78,7 @@ static void put_cell(FILE *out, struct value v)
 	switch (v.kind) {
 	case VALUE_INT:
 		fputs("<td class=\"n\">", out);
-		put_number(out, v.num);
+		page_tables_put_number(out, v.num);
 		break;
 	case VALUE_TEXT:
 		/* "12.5", "3.20 %": a number in all but type */
@@ -152,7 +152,7 @@ int page_tables_write(FILE *out, struct store *db, struct err *err)
 	return 0;
 }
 
-static void put_percent(FILE *out, uint64_t part, uint64_t whole)
+static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	unsigned __int128 v = (unsigned __int128)part * 10000;
 
@@ -168,8 +168,8 @@ static void put_hot(FILE *out, const struct report_rows *r,
 	const struct label *l = report_label(r, row->label);
 
 	fputs("<tr>", out);
-	put_percent(out, row->self, whole);
-	put_percent(out, row->total, whole);
+	page_tables_put_percent(out, row->self, whole);
+	page_tables_put_percent(out, row->total, whole);
 	fputs("<td class=\"n\">", out);
 	human_put_grouped(out, row->n_self);
 	fprintf(out, "</td><td>%s</td><td>", label_kind_name(l->kind));

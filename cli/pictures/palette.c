@@ -133,7 +133,8 @@ void palette_class(const struct label *l, char out[3])
 }
 
 /* dark: the same hue at a bit over half the light, for white text. */
-static void shade(const struct palette *p, int kind, int i, int dark, int c[3])
+static void palette_put_shade(const struct palette *p, int kind, int i,
+			      int dark, int c[3])
 {
 	const struct ramp *r = kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
 
@@ -149,13 +150,13 @@ static bool has_shades(int kind)
 	return !palette_hatched((enum label_kind)kind);
 }
 
-static void put_rules(const struct palette *p, FILE *out, int dark)
+static void palette_put_rules(const struct palette *p, FILE *out, int dark)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
 		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int c[3];
 
-			shade(p, kind, i, dark, c);
+			palette_put_shade(p, kind, i, dark, c);
 			fprintf(out, ".%c%d rect{fill:#%02x%02x%02x}%s",
 				letter[kind], i, c[0], c[1], c[2],
 				i == SHADES - 1 ? "\n" : "");
@@ -171,8 +172,8 @@ void palette_json(const struct palette *p, FILE *out)
 		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int l[3], d[3];
 
-			shade(p, kind, i, 0, l);
-			shade(p, kind, i, 1, d);
+			palette_put_shade(p, kind, i, 0, l);
+			palette_put_shade(p, kind, i, 1, d);
 			fprintf(out,
 				"%s\"%c%d\":[\"#%02x%02x%02x\","
 				"\"#%02x%02x%02x\"]",
@@ -186,8 +187,8 @@ void palette_json(const struct palette *p, FILE *out)
 
 void palette_css(const struct palette *p, FILE *out)
 {
-	put_rules(p, out, 0);
+	palette_put_rules(p, out, 0);
 	fputs("@media (prefers-color-scheme:dark){\n", out);
-	put_rules(p, out, 1);
+	palette_put_rules(p, out, 1);
 	fputs("}\n", out);
 }

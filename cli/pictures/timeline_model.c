@@ -45,7 +45,7 @@ uint32_t timeline_px(const struct timeline *tl, int64_t time)
 			  span);
 }
 
-static const char *keep(struct timeline *tl, const char *s)
+static const char *timeline_copy_text(struct timeline *tl, const char *s)
 {
 	return s ? arena_strdup(&tl->text, s) : NULL;
 }
@@ -209,13 +209,13 @@ void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
 		if (same_column(&tl->mark[i - 1], &new, 1)) {
 			/* the name goes along only with the first of all */
 			if (new.t0 < tl->mark[i - 1].t0)
-				new.who = keep(tl, new.who);
+				new.who = timeline_copy_text(tl, new.who);
 			merge_mark(&tl->mark[i - 1], &new);
 			return;
 		}
 	tl->mark = mem_grow(tl->mark, &tl->cap_mark, tl->n_mark + 1,
 			    sizeof(*tl->mark));
-	new.who = keep(tl, new.who);
+	new.who = timeline_copy_text(tl, new.who);
 	tl->mark[tl->n_mark++] = new;
 }
 
@@ -292,13 +292,13 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		new.t0 = tl->t1;
 	if (new.t1 < new.t0)
 		new.t1 = new.t0;
-	new.what = keep(tl, b->what ? b->what : "");
+	new.what = timeline_copy_text(tl, b->what ? b->what : "");
 	tl->band = mem_grow(tl->band, &tl->cap_band, tl->n_band + 1,
 			    sizeof(*tl->band));
 	tl->band[tl->n_band++] = new;
 }
 
-static int by_start(const void *a, const void *b)
+static int timeline_compare_start(const void *a, const void *b)
 {
 	const struct timeline_band *x = a;
 	const struct timeline_band *y = b;
@@ -318,8 +318,9 @@ static int by_start(const void *a, const void *b)
 
 /* b starts later. Bands that overlap cannot be told apart anyway; those that
  * are narrower than a column, and in one, become one. */
-static bool same_place(const struct timeline *tl, const struct timeline_band *a,
-		       const struct timeline_band *b, uint32_t bin)
+static bool timeline_same_place(const struct timeline *tl,
+				const struct timeline_band *a,
+				const struct timeline_band *b, uint32_t bin)
 {
 	if (a->lane != b->lane || a->kind != b->kind)
 		return false;
@@ -352,7 +353,7 @@ static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
 	for (size_t i = 0; i < tl->n_band; i++) {
 		const struct timeline_band *b = &tl->band[i];
 
-		if (n && same_place(tl, &last, b, bin)) {
+		if (n && timeline_same_place(tl, &last, b, bin)) {
 			merge_band(&last, b);
 		} else {
 			last = *b;
@@ -401,15 +402,15 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 			       sizeof(*tl->untimed));
 	last = &tl->untimed[tl->n_untimed++];
 	*last = *u;
-	last->what = keep(tl, u->what);
+	last->what = timeline_copy_text(tl, u->what);
 	last->rows = 1;
 }
 
 /* The narrowest columns for which there are few enough. Wide columns show
  * where too little: then rather all without a tooltip. */
-static struct timeline_size choose(struct timeline *tl, size_t most,
-				   size_t merge(struct timeline *, uint32_t,
-						bool))
+static struct timeline_size
+timeline_choose_bin(struct timeline *tl, size_t most,
+		    size_t merge(struct timeline *, uint32_t, bool))
 {
 	struct timeline_size s = { .bin = 1 };
 
@@ -429,7 +430,8 @@ void timeline_finish(struct timeline *tl)
 	if (tl->n_mark)
 		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark), by_column);
 	if (tl->n_band)
-		qsort(tl->band, tl->n_band, sizeof(*tl->band), by_start);
-	tl->marks = choose(tl, TIMELINE_MARKS, merge_marks);
-	tl->bands = choose(tl, TIMELINE_BANDS, merge_bands);
+		qsort(tl->band, tl->n_band, sizeof(*tl->band),
+		      timeline_compare_start);
+	tl->marks = timeline_choose_bin(tl, TIMELINE_MARKS, merge_marks);
+	tl->bands = timeline_choose_bin(tl, TIMELINE_BANDS, merge_bands);
 }

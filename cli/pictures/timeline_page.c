@@ -191,7 +191,7 @@ uint64_t page_events(const struct page *p, const struct timeline_lane *l,
 	return n;
 }
 
-static void find_most(struct page *p)
+static void page_find_most(struct page *p)
 {
 	for (size_t i = 0; i < p->tl->n_lane; i++)
 		for (unsigned int x = 0; x < PLOT; x += p->group) {
@@ -207,7 +207,7 @@ void page_lay_out(struct page *p)
 	find_sections(p);
 	choose_rows(p);
 	choose_height(p);
-	find_most(p);
+	page_find_most(p);
 	p->top = PAD + 5 * LINE + 6;
 	p->bottom = p->top;
 	for (size_t i = 0; i < p->n_section; i++)

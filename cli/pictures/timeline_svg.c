@@ -10,13 +10,14 @@
 #include "cli/pictures/timeline_look.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_page.h"
+#include "stitch/base/path.h"
 
 #define SECOND 1000000000u
 
 extern const char text_timeline_css[];
 
-static const struct timeline_capture *capture_of(const struct timeline *tl,
-						 int64_t id)
+static const struct timeline_capture *
+timeline_find_capture(const struct timeline *tl, int64_t id)
 {
 	for (size_t i = 0; i < tl->n_capture; i++)
 		if (tl->capture[i].id == id)
@@ -44,7 +45,7 @@ static uint64_t nice_step(uint64_t span)
 	}
 }
 
-static void put_axis(const struct page *p)
+static void timeline_put_axis(const struct page *p)
 {
 	uint64_t span = page_since(p, p->tl->t1);
 	uint64_t step = nice_step(span);
@@ -133,7 +134,8 @@ static void put_untimed(const struct page *p, size_t from, size_t to,
 static void put_section_head(const struct page *p, const struct section *s,
 			     unsigned int y)
 {
-	const struct timeline_capture *c = capture_of(p->tl, s->capture);
+	const struct timeline_capture *c =
+		timeline_find_capture(p->tl, s->capture);
 
 	if (p->n_section > 1) {
 		page_text(p, LEFT, y + 14, NULL, NULL);
@@ -155,23 +157,22 @@ static void put_section_head(const struct page *p, const struct section *s,
 
 /* ---- the page */
 
-static void put_name(const struct page *p, const char *title)
+static void timeline_put_title(const struct page *p, const char *title)
 {
 	const struct timeline *tl = p->tl;
 	const char *path = tl->n_capture ? tl->capture[0].path : "";
-	const char *base = strrchr(path, '/');
 
 	if (title) {
 		safe_text_xml(p->out, title, 120);
 		return;
 	}
 	fputs("Losses over time in ", p->out);
-	safe_text_xml(p->out, base ? base + 1 : path, 80);
+	safe_text_xml(p->out, path_base(path), 80);
 	if (tl->n_capture > 1)
 		fprintf(p->out, " and %zu more", tl->n_capture - 1);
 }
 
-static void put_head(const struct page *p, const char *title)
+static void timeline_put_head(const struct page *p, const char *title)
 {
 	unsigned int h = p->bottom + 30 + (p->keys + p->notes) * LINE + PAD;
 
@@ -181,7 +182,7 @@ static void put_head(const struct page *p, const char *title)
 		"height=\"%u\" viewBox=\"0 0 %d %u\" font-size=\"12\" "
 		"font-family=\"Verdana,DejaVu Sans,sans-serif\">\n<title>",
 		WIDTH, h, WIDTH, h);
-	put_name(p, title);
+	timeline_put_title(p, title);
 	fprintf(p->out, "</title>\n<style>\n%s</style>\n<defs>\n",
 		text_timeline_css);
 	timeline_hatching(p->out);
@@ -189,12 +190,12 @@ static void put_head(const struct page *p, const char *title)
 		"</defs>\n<rect class=\"page\" width=\"%d\" height=\"%u\"/>\n"
 		"<text x=\"%d\" y=\"%d\" font-size=\"17\">",
 		WIDTH, h, LEFT, PAD + LINE);
-	put_name(p, title);
+	timeline_put_title(p, title);
 	page_text_end(p);
 }
 
 /* Where and how long. */
-static void put_span(const struct page *p)
+static void timeline_put_span(const struct page *p)
 {
 	const struct timeline *tl = p->tl;
 	const struct timeline_capture *c = tl->n_capture ? tl->capture : NULL;
@@ -330,7 +331,7 @@ static void put_key_text(FILE *out, const struct key *k)
 	}
 }
 
-static void put_key(const struct page *p, const struct key *k)
+static void timeline_put_key(const struct page *p, const struct key *k)
 {
 	unsigned int y = p->bottom + 30 + k->line * LINE + 11;
 	FILE *out = p->out;
@@ -354,7 +355,7 @@ static void put_key(const struct page *p, const struct key *k)
 }
 
 /* The lines below the legend; gives how many there are. */
-static unsigned int put_notes(const struct page *p, bool print)
+static unsigned int timeline_put_notes(const struct page *p, bool print)
 {
 	const struct timeline *tl = p->tl;
 	unsigned int px =
@@ -412,7 +413,7 @@ static void put_sections(const struct page *p)
 		}
 		y += page_section_height(p, s);
 	}
-	put_axis(p);
+	timeline_put_axis(p);
 	y = p->top;
 	for (size_t i = 0; i < p->n_section; i++) {
 		const struct section *s = &p->section[i];
@@ -433,14 +434,14 @@ void timeline_draw(FILE *out, const struct timeline *tl, const char *title)
 
 	page_lay_out(&p);
 	n = find_keys(&p, key);
-	p.notes = put_notes(&p, false);
-	put_head(&p, title);
-	put_span(&p);
+	p.notes = timeline_put_notes(&p, false);
+	timeline_put_head(&p, title);
+	timeline_put_span(&p);
 	put_totals(&p);
 	put_sections(&p);
 	for (size_t i = 0; i < n; i++)
-		put_key(&p, &key[i]);
-	put_notes(&p, true);
+		timeline_put_key(&p, &key[i]);
+	timeline_put_notes(&p, true);
 	fputs("</svg>\n", out);
 	free(p.section);
 }
