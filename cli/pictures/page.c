@@ -15,12 +15,15 @@
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_svg.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 extern const char text_page_css[];
 extern const char text_page_html[];
+extern const char text_picture_js[];
 extern const char text_page_model_js[];
 extern const char text_page_draw_js[];
 extern const char text_page_ui_js[];
@@ -72,7 +75,7 @@ void html_page_free(struct html_page *p)
 }
 
 /* Nothing may be fetched or sent, whatever is in the page. */
-static void put_top(FILE *out, const char *title)
+static void html_page_put_top(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
 	      "<meta charset=\"utf-8\">\n"
@@ -95,17 +98,18 @@ static int put_capture(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	fputs("<p>", out);
-	safe_text_xml(out, rows_text(r, 0), 0);
-	if (rows_text(r, 2)[0]) {
+	safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
+	if (rows_text(r, REPORT_CAPTURES_HOST)[0]) {
 		fputs(" of ", out);
-		safe_text_xml(out, rows_text(r, 2), 0);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_HOST), 0);
 	}
-	if (rows_text(r, 3)[0]) {
+	if (rows_text(r, REPORT_CAPTURES_CMDLINE)[0]) {
 		fputs(": <code>", out);
-		safe_text_xml(out, rows_text(r, 3), 0);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_CMDLINE), 0);
 		fputs("</code>", out);
 	}
-	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
+			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
 		      ? ", <b class=\"bad\">not complete</b></p>\n"
 		      : "</p>\n",
 	      out);
@@ -124,14 +128,15 @@ static void put_fact(FILE *out, uint64_t n, const char *what, const char *class)
 static int put_summary(void *arg, const struct rows *r, struct err *err)
 {
 	FILE *out = arg;
-	uint64_t requests = (uint64_t)rows_int(r, 1);
-	uint64_t joined = (uint64_t)rows_int(r, 2);
-	uint64_t lost = (uint64_t)rows_int(r, 3);
-	uint64_t findings = (uint64_t)rows_int(r, 4);
+	uint64_t requests = (uint64_t)rows_int(r, PAGE_SUMMARY_REQUESTS);
+	uint64_t joined = (uint64_t)rows_int(r, PAGE_SUMMARY_JOINED);
+	uint64_t lost = (uint64_t)rows_int(r, PAGE_SUMMARY_LOST);
+	uint64_t findings = (uint64_t)rows_int(r, PAGE_SUMMARY_FINDINGS);
 
 	(void)err;
 	fputs("<ul class=\"facts\">\n", out);
-	put_fact(out, (uint64_t)rows_int(r, 0), "samples", NULL);
+	put_fact(out, (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES), "samples",
+		 NULL);
 	if (requests) {
 		put_fact(out, requests, "user stacks asked for", NULL);
 		put_fact(out, joined, "of them are here", NULL);
@@ -199,21 +204,14 @@ static int put_timeline(const struct html_page *p, FILE *out, struct err *err)
 	return 0;
 }
 
-/* "/tmp/x/perf.db" -> "perf.db" */
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 int html_page_write(FILE *out, void *page, struct err *err)
 {
 	const struct html_page *p = page;
 	struct stacks *s = page_data_stacks(p->data);
-	const char *title = base_name(p->path);
+	const char *base = path_base(p->path);
+	const char *title = *base ? base : p->path;
 
-	put_top(out, title);
+	html_page_put_top(out, title);
 	if (put_header(p, out, title, err))
 		return -1;
 	fputs(text_page_html, out);
@@ -224,9 +222,9 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs("</main>\n", out);
 	page_data_write(p->data, out);
 	fprintf(out,
-		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s})();\n",
-		text_page_model_js, text_page_draw_js, text_page_ui_js,
-		text_page_input_js);
+		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s%s})();\n",
+		text_picture_js, text_page_model_js, text_page_draw_js,
+		text_page_ui_js, text_page_input_js);
 	fputs("</script>\n</body></html>\n", out);
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write the page: %s",

@@ -45,11 +45,6 @@ function prepare(canvas, width, height)
 	return c;
 }
 
-function percent(part, whole)
-{
-	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
-}
-
 const grouped = n => Math.round(n).toLocaleString("en-US");
 
 // ---- the flame graph
@@ -105,22 +100,6 @@ function hatch(c, kind)
 		hatches[kind] = c.createPattern(tile, "repeat");
 	}
 	return hatches[kind];
-}
-
-function clip(c, name, room, cell)
-{
-	let n = Math.floor(room / cell);
-
-	if (n < 3)
-		return "";
-	if (name.length <= n && /^[ -~]*$/.test(name))
-		return name;
-	if (c.measureText(name).width <= room)
-		return name;
-	while (n > 3 && c.measureText(name.slice(0, n - 2)).width +
-	       2 * cell > room)
-		n--;
-	return name.slice(0, n - 2) + "..";
 }
 
 const flame = {
@@ -194,7 +173,8 @@ const flame = {
 		}
 		this.seam(c, b, l, y, w);
 
-		const text = b.w < 3 * cell ? "" : clip(c, l.name, b.w - 8, cell);
+		const cells = Math.floor((b.w - 8) / cell);
+		const text = cells < 3 ? "" : clip(l.name, cells);
 
 		if (text) {
 			if (marked && !hit) {

@@ -10,8 +10,7 @@ const start = Object.freeze({
 });
 let view = start;
 let sel = null;		// what select() made of it
-const past = [], future = [];
-let pattern = "", ignoreCase = false, order = "self";
+let order = "self";
 
 const label = at => model.labels[model.node.label[at]];
 const unit = () => model.events[view.event][1];
@@ -52,15 +51,6 @@ function keyOf(v)
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
 		v.reverse ? 1 : 0, v.span, v.zoom];
-}
-
-function undo(from, to)
-{
-	if (!from.length)
-		return;
-	to.push(view);
-	view = from.pop();
-	show();
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -182,34 +172,31 @@ function factsOf(at)
 
 function search()
 {
-	let re = null, sum = 0, n = 0;
-
 	flame.hits = null;
 	$("found").textContent = "";
 	$("search").classList.remove("wrong");
 	if (!pattern)
 		return;
-	try {
-		re = new RegExp(pattern, ignoreCase ? "i" : "");
-	} catch (e) {
+
+	const matches = matcher();
+
+	if (!matches) {
 		$("search").classList.add("wrong");
 		$("found").textContent = "not a regular expression";
 		return;
 	}
-	flame.hits = model.labels.map(l => re.test(l.name));
-	for (let i = 0; i < model.node.n;) {
-		if (!sel.weight[i] || flame.hits[model.node.label[i]]) {
-			if (sel.weight[i]) {
-				sum += sel.weight[i];
-				n++;
-			}
-			i = model.node.end[i];
-		} else {
-			i++;
-		}
-	}
+	flame.hits = model.labels.map(l => matches(l.name));
+
+	const [sum, n] = sumHits(model.node, i => sel.weight[i], i =>
+		flame.hits[model.node.label[i]]);
+
 	$("found").textContent = n ? percent(sum, sel.weight[0]) + " in " +
 		grouped(n) + (n === 1 ? " place" : " places") : "no match";
+}
+
+function lookExactly(name)
+{
+	look("^" + name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$");
 }
 
 function look(text)
@@ -333,8 +320,7 @@ function showHot()
 		add(grouped(f.samples[i]), "n");
 		add({ u: "user", k: "kernel", i: "inlined", j: "jit",
 		      n: "unnamed", m: "missing", e: "after exec", b: "bogus" }[l.kind[0]]);
-		name.addEventListener("click", () => look("^" + l.name.replace(
-			/[.*+?^${}()|[\]\\]/g, "\\$&") + "$"));
+		name.addEventListener("click", () => lookExactly(l.name));
 		tr.insertCell().append(name);
 		add(l.file);
 	});
@@ -448,7 +434,6 @@ function showSame()
 
 // ---- the address: what can be sent to somebody
 
-let restoring = true;
 function remember()
 {
 	if (restoring)
@@ -458,13 +443,8 @@ function remember()
 	const plain = JSON.stringify(k) === JSON.stringify(keyOf(start));
 	const state = [k, pattern, ignoreCase ? 1 : 0, flame.icicle ? 1 : 0];
 
-	try {
-		history.replaceState(null, "", plain && !pattern &&
-			!flame.icicle ? location.pathname :
-			"#" + encodeURIComponent(JSON.stringify(state)));
-	} catch (e) {
-		// some browsers refuse this for local files
-	}
+	setAddress(plain && !pattern && !flame.icicle ? "" :
+		   "#" + encodeURIComponent(JSON.stringify(state)));
 }
 
 function restore()

@@ -23,6 +23,7 @@
 #define PAD 10 /* px at every side */
 #define MILLI 1000
 
+extern const char text_picture_js[];
 extern const char text_svg_js[];
 extern const char text_svg_css[];
 
@@ -46,7 +47,7 @@ static uint64_t milli_px(const struct page *p, uint64_t weight)
 	return p->total ? (uint64_t)(v / p->total) : 0;
 }
 
-static bool narrow(const struct page *p, uint64_t weight)
+static bool svg_is_narrow(const struct page *p, uint64_t weight)
 {
 	unsigned __int128 w = weight;
 	uint64_t whole = p->o->min_percent ? 100 * MILLI : p->plot;
@@ -62,7 +63,7 @@ static void measure(struct page *p)
 
 	while (id != FLAME_NONE) {
 		const struct flame_node *nd = flame_tree_node(p->tree, id);
-		bool skip = id && narrow(p, nd->weight);
+		bool skip = id && svg_is_narrow(p, nd->weight);
 
 		if (skip) {
 			p->st.narrow_weight += nd->weight;
@@ -91,7 +92,7 @@ static bool has_legend(const struct page *p)
 	       (p->kinds & marks);
 }
 
-static void lay_out(struct page *p)
+static void svg_lay_out(struct page *p)
 {
 	p->top = PAD + line_height(p) * (p->o->subtitle ? 5 : 4);
 	p->lines = 1; /* details */
@@ -105,15 +106,16 @@ static void lay_out(struct page *p)
 		    p->lines * line_height(p) + 2 * PAD;
 }
 
-static unsigned int row_y(const struct page *p, uint32_t depth)
+static unsigned int svg_row_y(const struct page *p, uint32_t depth)
 {
 	uint32_t row = p->o->inverted ? depth : p->rows - 1 - depth;
 
 	return p->top + row * p->o->height;
 }
 
-static void put_text(const struct page *p, const char *id, const char *class,
-		     unsigned int y, const char *anchor, const char *s)
+static void svg_put_text(const struct page *p, const char *id,
+			 const char *class, unsigned int y, const char *anchor,
+			 const char *s)
 {
 	unsigned int x = !strcmp(anchor, "middle") ? p->o->width / 2
 			 : !strcmp(anchor, "end")  ? p->o->width - PAD
@@ -142,7 +144,7 @@ static void put_about(const struct page *p)
 	}
 }
 
-static void put_head(const struct page *p)
+static void svg_put_head(const struct page *p)
 {
 	static const char *const pattern[] = { "missing", "exec", "bogus" };
 	const struct svg_opts *o = p->o;
@@ -231,11 +233,11 @@ static void put_controls(const struct page *p)
 	fprintf(p->out, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n",
 		o->width, p->height);
 	fprintf(p->out, "<g font-size=\"%u\">\n", o->fontsize + 5);
-	put_text(p, "title", NULL, PAD + line, "middle", o->title);
+	svg_put_text(p, "title", NULL, PAD + line, "middle", o->title);
 	fputs("</g>\n", p->out);
 	if (o->subtitle)
-		put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
-			 o->subtitle);
+		svg_put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
+			     o->subtitle);
 	/* the script shows them: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
 	put_buttons(p, false);
@@ -244,12 +246,12 @@ static void put_controls(const struct page *p)
 		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
 		"data-width=\"210\" data-height=\"%u\"></g>\n",
 		o->width > 270 ? o->width - 250 : 0, y - line + 2, line + 3);
-	put_text(p, "matched", NULL, y - line - 2, "middle", "");
+	svg_put_text(p, "matched", NULL, y - line - 2, "middle", "");
 	fputs("</g>\n", p->out);
 }
 
 /* Percent with two decimals. */
-static void put_percent(FILE *out, uint64_t part, uint64_t whole)
+static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	unsigned __int128 v = (unsigned __int128)part * 10000;
 	uint64_t x = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
@@ -258,7 +260,7 @@ static void put_percent(FILE *out, uint64_t part, uint64_t whole)
 		(unsigned long long)(x % 100));
 }
 
-static void put_numbers(const struct page *p, const struct flame_node *nd)
+static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
 {
 	FILE *out = p->out;
 
@@ -275,23 +277,23 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 	else
 		safe_text_xml(out, p->o->count_name, 0);
 	fputs(", ", out);
-	put_percent(out, nd->weight, p->total);
+	svg_put_percent(out, nd->weight, p->total);
 	fputs(" of all", out);
 	if (nd->parent != FLAME_NONE) {
 		fputs(", ", out);
-		put_percent(out, nd->weight,
-			    flame_tree_node(p->tree, nd->parent)->weight);
+		svg_put_percent(out, nd->weight,
+				flame_tree_node(p->tree, nd->parent)->weight);
 		fputs(" of its parent", out);
 	}
 	if (nd->self && nd->self != nd->weight) {
 		fputs(", ", out);
-		put_percent(out, nd->self, p->total);
+		svg_put_percent(out, nd->self, p->total);
 		fputs(" in itself", out);
 	}
 }
 
-static void put_file(const struct page *p, const struct label *l,
-		     const struct label_fact *fact)
+static void svg_put_file(const struct page *p, const struct label *l,
+			 const struct label_fact *fact)
 {
 	FILE *out = p->out;
 
@@ -346,16 +348,16 @@ static void put_tooltip(const struct page *p, uint32_t id,
 	fputs("<title>", p->out);
 	safe_text_xml(p->out, l->name, 0);
 	fputc('\n', p->out);
-	put_file(p, l, fact);
+	svg_put_file(p, l, fact);
 	put_doubts(p, l, fact);
-	put_numbers(p, nd);
+	svg_put_numbers(p, nd);
 	if (p->o->look)
 		p->o->look->tell(p->o->look->arg, id, p->out);
 	fputs("</title>", p->out);
 }
 
-static void class_of(const struct page *p, uint32_t id, const struct label *l,
-		     char out[SVG_CLASS])
+static void svg_class(const struct page *p, uint32_t id, const struct label *l,
+		      char out[SVG_CLASS])
 {
 	/* what is missing, or another program's, looks like that everywhere */
 	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
@@ -376,8 +378,8 @@ static void put_seam(const struct page *p, uint64_t x, uint64_t w,
 	fputs("\"/>", p->out);
 }
 
-static void put_name(const struct page *p, const struct label *l, uint64_t x,
-		     uint64_t w, unsigned int y)
+static void svg_put_name(const struct page *p, const struct label *l,
+			 uint64_t x, uint64_t w, unsigned int y)
 {
 	const struct svg_opts *o = p->o;
 	bool mark = palette_hatched(l->kind);
@@ -396,7 +398,7 @@ static void put_name(const struct page *p, const struct label *l, uint64_t x,
 	fputs("</text>", p->out);
 }
 
-static void put_frame(const struct page *p, uint32_t id, uint64_t start)
+static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
 	const struct flame_node *nd = flame_tree_node(p->tree, id);
 	const struct label *l =
@@ -405,10 +407,10 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	uint64_t x = (uint64_t)PAD * MILLI + milli_px(p, start);
 	uint64_t w =
 		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
-	unsigned int y = row_y(p, nd->depth);
+	unsigned int y = svg_row_y(p, nd->depth);
 	char class[SVG_CLASS];
 
-	class_of(p, id, l, class);
+	svg_class(p, id, l, class);
 	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
 		class, (unsigned long long)start,
 		(unsigned long long)nd->weight);
@@ -421,13 +423,13 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 		o->height > 1 ? o->height - 1 : 1);
 	if (flame_tree_is_seam(p->tree, id))
 		put_seam(p, x, w, y);
-	put_name(p, l, x, w, y);
+	svg_put_name(p, l, x, w, y);
 	fputs("</g>\n", p->out);
 }
 
 /* All frames, parents before children. start[depth] is where the next child
  * of that depth begins: children lie side by side from their parent's left. */
-static void put_frames(const struct page *p)
+static void svg_put_frames(const struct page *p)
 {
 	uint64_t *start = mem_new(p->rows + 1, sizeof(*start));
 	uint32_t id = 0;
@@ -435,11 +437,12 @@ static void put_frames(const struct page *p)
 	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p->out);
 	while (id != FLAME_NONE) {
 		const struct flame_node *nd = flame_tree_node(p->tree, id);
-		bool skip = id && narrow(p, nd->weight);
+		bool skip = id && svg_is_narrow(p, nd->weight);
 
-		/* a narrow frame may lie one row above the last drawn one */
+		/* a svg_is_narrow frame may lie one row above the last drawn
+		 * one */
 		if (!skip) {
-			put_frame(p, id, start[nd->depth]);
+			svg_put_frame(p, id, start[nd->depth]);
 			start[nd->depth + 1] = start[nd->depth];
 		}
 		start[nd->depth] += nd->weight;
@@ -512,7 +515,7 @@ static void put_narrow(const struct page *p, unsigned int y)
 					      : 0);
 	fprintf(p->out, " %s %s not drawn, ", o->min_percent ? "%" : "px",
 		p->st.narrow == 1 ? "is" : "are");
-	put_percent(p->out, p->st.narrow_weight, p->total);
+	svg_put_percent(p->out, p->st.narrow_weight, p->total);
 	fputs("</text>\n", p->out);
 }
 
@@ -528,7 +531,8 @@ static void put_foot(const struct page *p)
 	if (has_legend(p))
 		put_legend(p, y += line);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
-		put_text(p, NULL, "quiet", y += line, "start", p->o->note[i]);
+		svg_put_text(p, NULL, "quiet", y += line, "start",
+			     p->o->note[i]);
 	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
 		put_patch(p, PAD, y += line, p->o->look->rows[i].class,
 			  p->o->look->rows[i].text);
@@ -550,13 +554,15 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 		p.total = o->total;
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
 	measure(&p);
-	lay_out(&p);
-	put_head(&p);
+	svg_lay_out(&p);
+	svg_put_head(&p);
 	put_controls(&p);
-	put_frames(&p);
+	svg_put_frames(&p);
 	put_foot(&p);
-	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
-		text_svg_js);
+	fprintf(out,
+		"<script><![CDATA[\n(function () {\n\"use strict\";\n%s%s})();\n"
+		"]]></script>\n</svg>\n",
+		text_picture_js, text_svg_js);
 	if (st)
 		*st = p.st;
 	if (ferror(out))
