@@ -9,7 +9,7 @@
 
 #include "cli/model/filter.h"
 #include "cli/pictures/page_data.h"
-#include "cli/pictures/page_json.h"
+#include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"

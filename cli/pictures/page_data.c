@@ -1,13 +1,15 @@
 /* page_data.c - the data that the scripts of an HTML page work on. */
 #include "cli/pictures/page_data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
-#include "cli/pictures/page_json.h"
+#include "cli/output/json.h"
+#include "cli/pictures/page_bytes.h"
 #include "cli/pictures/palette.h"
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline.h"
@@ -240,58 +242,71 @@ const struct timeline *page_data_timeline(const struct page_data *d)
 
 /* ---- meta */
 
-/* [name, unit, samples, samples with a stack] */
-static void page_data_put_events(const struct page_data *d, FILE *out)
+/* Begins the i-th array of an array, each on a line of its own. */
+static void page_data_begin(struct json *j, size_t i)
 {
-	fprintf(out, "\"event\":%d,\n\"events\":[", stacks_heaviest(d->stacks));
+	if (i)
+		json_break(j);
+	json_array(j, NULL);
+}
+
+/* [name, unit, samples, samples with a stack] */
+static void page_data_put_events(const struct page_data *d, struct json *j)
+{
+	json_int(j, "event", stacks_heaviest(d->stacks));
+	json_break(j);
+	json_array(j, "events");
 	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
 		const struct stacks_event *e = stacks_event(d->stacks, i);
 
-		fputs(i ? ",\n[" : "[", out);
-		page_json_text(out, e->name);
-		fputc(',', out);
-		page_json_text(out,
-			       stacks_unit(d->stacks, (int)i, d->by_samples));
-		fprintf(out, ",%llu,%llu]", (unsigned long long)e->samples,
-			(unsigned long long)e->stacked);
+		page_data_begin(j, i);
+		json_shown(j, NULL, e->name);
+		json_shown(j, NULL,
+			   stacks_unit(d->stacks, (int)i, d->by_samples));
+		json_uint(j, NULL, e->samples);
+		json_uint(j, NULL, e->stacked);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
-/* [name, tid, pid], -1: not known */
-static void page_data_put_threads(const struct page_data *d, FILE *out)
+/* [name, tid, pid]; -1 if not known */
+static void page_data_put_threads(const struct page_data *d, struct json *j)
 {
-	fputs("\"threads\":[", out);
+	json_array(j, "threads");
 	for (size_t i = 0; i < d->n_thread; i++) {
 		const struct stacks_comm *c =
 			stacks_comm(d->stacks, d->comm[i]);
 
-		fputs(i ? ",\n[" : "[", out);
-		page_json_text(out, c->name);
-		fprintf(out, ",%lld,%lld]", (long long)c->tid,
-			(long long)c->pid);
+		page_data_begin(j, i);
+		json_shown(j, NULL, c->name);
+		json_int(j, NULL, c->tid);
+		json_int(j, NULL, c->pid);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
+}
+
+static void page_data_put_pair(struct json *j, size_t i, const char *name,
+			       const char *text)
+{
+	page_data_begin(j, i);
+	json_shown(j, NULL, name);
+	json_shown(j, NULL, text ? text : "");
+	json_end(j);
 }
 
 /* [word, meaning] by number; 0: no request */
-static void put_verdicts(FILE *out)
+static void page_data_put_verdicts(struct json *j)
 {
 	const char *word;
 
-	fputs("\"verdicts\":[[\"no request\",\"its user stack was not to "
-	      "come later\"]",
-	      out);
-	for (unsigned int v = 1; (word = request_verdict_name(v)); v++) {
-		const char *text = verdict_meaning("request", word);
-
-		fputs(",\n[", out);
-		page_json_text(out, word);
-		fputc(',', out);
-		page_json_text(out, text ? text : "");
-		fputc(']', out);
-	}
-	fputs("],\n", out);
+	json_array(j, "verdicts");
+	page_data_put_pair(j, 0, "no request",
+			   "its user stack was not to come later");
+	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
+		page_data_put_pair(j, v, word, verdict_meaning("request", word));
+	json_end(j);
 }
 
 static uint32_t string_place(const struct page_data *d, const char *s)
@@ -301,130 +316,164 @@ static uint32_t string_place(const struct page_data *d, const char *s)
 	return labels_add(d->strings, &l);
 }
 
-static void put_source(FILE *out, const struct label_fact *fact)
+static void page_data_put_source(struct json *j, const struct label_fact *fact)
 {
 	if (!fact->file) {
-		fputs("0", out);
+		json_uint(j, NULL, 0);
 		return;
 	}
-	fputs("[", out);
-	page_json_text(out, fact->file);
-	fprintf(out, ",%u]", fact->line);
+	json_array(j, NULL);
+	json_shown(j, NULL, fact->file);
+	json_uint(j, NULL, fact->line);
+	json_end(j);
 }
 
 /* [name, class, kernel code, file, offset in it, build-id, source line, bogus
  * places, places, word of the call-site check]; class: a key of colors, "m"
  * missing, "e" after exec, "b" bogus; file and build-id are places in
  * strings */
-static void put_label(const struct page_data *d, uint32_t id, FILE *out)
+static void page_data_put_label(const struct page_data *d, uint32_t id,
+				struct json *j)
 {
 	const struct label *l = labels_get(stacks_labels(d->stacks), id);
 	const struct label_fact *fact = label_facts_get(d->facts, id);
 	char class[3];
 
 	palette_class(l, class);
-	fputs("[", out);
-	page_json_text(out, l->name);
-	fprintf(out, ",\"%s\",%d", class, l->kernel);
-	fprintf(out, ",%u,", string_place(d, l->image));
+	json_shown(j, NULL, l->name);
+	json_text(j, NULL, class);
+	json_uint(j, NULL, l->kernel);
+	json_uint(j, NULL, string_place(d, l->image));
 	if (l->has_off && l->image[0])
-		fprintf(out, "\"0x%llx\"", (unsigned long long)l->off);
+		json_hex(j, NULL, l->off);
 	else
-		fputs("0", out);
-	fprintf(out, ",%u,", string_place(d, fact->build));
-	put_source(out, fact);
-	fprintf(out, ",%u,%u,", fact->bogus, fact->places);
-	page_json_text(out, l->bogus ? l->bogus : "");
-	fputc(']', out);
+		json_uint(j, NULL, 0);
+	json_uint(j, NULL, string_place(d, fact->build));
+	page_data_put_source(j, fact);
+	json_uint(j, NULL, fact->bogus);
+	json_uint(j, NULL, fact->places);
+	json_shown(j, NULL, l->bogus ? l->bogus : "");
 }
 
-static void put_labels(const struct page_data *d, FILE *out)
+static void page_data_put_labels(const struct page_data *d, struct json *j)
 {
-	fputs("\"labels\":[", out);
+	json_array(j, "labels");
 	for (size_t i = 0; i < d->n_label; i++) {
-		fputs(i ? ",\n" : "", out);
-		put_label(d, d->label[i], out);
+		page_data_begin(j, i);
+		page_data_put_label(d, d->label[i], j);
+		json_end(j);
 	}
-	fputs("],\n\"strings\":[", out);
+	json_end(j);
+	json_break(j);
+	json_array(j, "strings");
 	for (uint32_t i = 0; i < labels_count(d->strings); i++) {
-		fputs(i ? ",\n" : "", out);
-		page_json_text(out, labels_get(d->strings, i)->name);
+		if (i)
+			json_break(j);
+		json_shown(j, NULL, labels_get(d->strings, i)->name);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
-/* [capture, cpu, kind, first bin, last bin, records, rows] */
-static void page_data_put_bands(const struct page_data *d, FILE *out)
+/* [capture, cpu, kind, first bin, last bin, ...: the rest is for the caller] */
+static void page_data_put_place(const struct page_data *d, struct json *j,
+				uint32_t lane, int kind, int64_t t0, int64_t t1)
 {
-	fputs("\"bands\":[", out);
+	json_int(j, NULL, d->tl.lane[lane]->capture);
+	json_int(j, NULL, d->tl.lane[lane]->cpu);
+	json_int(j, NULL, kind);
+	json_uint(j, NULL, bin_of(d, t0));
+	json_uint(j, NULL, bin_of(d, t1));
+}
+
+/* [place, records, rows] */
+static void page_data_put_bands(const struct page_data *d, struct json *j)
+{
+	json_array(j, "bands");
 	for (size_t i = 0; d->timed && i < d->tl.n_band; i++) {
 		const struct timeline_band *b = &d->tl.band[i];
-		const struct timeline_lane *l = d->tl.lane[b->lane];
 
-		fprintf(out, "%s[%lld,%d,%d,%llu,%llu,%llu,%llu]",
-			i ? ",\n" : "", (long long)l->capture, l->cpu,
-			(int)b->kind, (unsigned long long)bin_of(d, b->t0),
-			(unsigned long long)bin_of(d, b->t1),
-			(unsigned long long)b->n, (unsigned long long)b->rows);
+		page_data_begin(j, i);
+		page_data_put_place(d, j, b->lane, b->kind, b->t0, b->t1);
+		json_uint(j, NULL, b->n);
+		json_uint(j, NULL, b->rows);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
-/* [capture, cpu, kind, first bin, last bin, how many] */
-static void page_data_put_marks(const struct page_data *d, FILE *out)
+/* [place, how many] */
+static void page_data_put_marks(const struct page_data *d, struct json *j)
 {
-	fputs("\"marks\":[", out);
+	json_array(j, "marks");
 	for (size_t i = 0; d->timed && i < d->tl.n_mark; i++) {
 		const struct timeline_mark *m = &d->tl.mark[i];
-		const struct timeline_lane *l = d->tl.lane[m->lane];
 
-		fprintf(out, "%s[%lld,%d,%d,%llu,%llu,%llu]", i ? ",\n" : "",
-			(long long)l->capture, l->cpu, (int)m->kind,
-			(unsigned long long)bin_of(d, m->t0),
-			(unsigned long long)bin_of(d, m->t1),
-			(unsigned long long)m->n);
+		page_data_begin(j, i);
+		page_data_put_place(d, j, m->lane, m->kind, m->t0, m->t1);
+		json_uint(j, NULL, m->n);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
 /* [name, what it is] of each kind */
-static void put_looks(FILE *out, const char *name,
+static void put_looks(struct json *j, const char *name,
 		      const struct timeline_look *look, size_t n)
 {
-	fprintf(out, "\"%s\":[", name);
-	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ",\n[" : "[", out);
-		page_json_text(out, look[i].name);
-		fputc(',', out);
-		page_json_text(out, look[i].says);
-		fputc(']', out);
-	}
-	fputs("],\n", out);
+	json_array(j, name);
+	for (size_t i = 0; i < n; i++)
+		page_data_put_pair(j, i, look[i].name, look[i].says);
+	json_end(j);
+}
+
+static void page_data_put_clock(const struct page_data *d, struct json *j)
+{
+	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, d->tl.t0);
+	json_text(j, "t0", text);
+	snprintf(text, sizeof(text), "%" PRIu64, d->bin);
+	json_text(j, "bin", text);
+	json_uint(j, "bins", d->timed ? span / d->bin + 1 : 0);
+	json_break(j);
+	json_array(j, "sizes");
+	json_uint(j, NULL, flame_tree_count(d->tree));
+	json_uint(j, NULL, stacks_count(d->stacks));
+	json_uint(j, NULL, d->n_sample);
+	json_end(j);
 }
 
 static void page_data_put_meta(const struct page_data *d, FILE *out)
 {
-	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
+	struct json j;
 
-	fputs("<script type=\"application/json\" id=\"meta\">\n"
-	      "{\"version\":1,\n",
-	      out);
-	fprintf(out, "\"t0\":\"%lld\",\"bin\":\"%llu\",\"bins\":%llu,\n",
-		(long long)d->tl.t0, (unsigned long long)d->bin,
-		(unsigned long long)(d->timed ? span / d->bin + 1 : 0));
-	fprintf(out, "\"sizes\":[%u,%zu,%llu],\n", flame_tree_count(d->tree),
-		stacks_count(d->stacks), (unsigned long long)d->n_sample);
-	page_data_put_events(d, out);
-	page_data_put_threads(d, out);
-	put_verdicts(out);
-	put_labels(d, out);
-	put_looks(out, "band_kinds", timeline_bands, BAND_KINDS);
-	put_looks(out, "mark_kinds", timeline_marks, MARK_KINDS);
-	page_data_put_bands(d, out);
-	page_data_put_marks(d, out);
-	fputs("\"colors\":", out);
-	palette_json(palette_find(palette_names[0]), out);
-	fputs("}\n</script>\n", out);
+	fputs("<script type=\"application/json\" id=\"meta\">\n", out);
+	json_open(&j, out, JSON_HTML);
+	json_object(&j, NULL);
+	json_uint(&j, "version", 1);
+	json_break(&j);
+	page_data_put_clock(d, &j);
+	json_break(&j);
+	page_data_put_events(d, &j);
+	json_break(&j);
+	page_data_put_threads(d, &j);
+	json_break(&j);
+	page_data_put_verdicts(&j);
+	json_break(&j);
+	page_data_put_labels(d, &j);
+	json_break(&j);
+	put_looks(&j, "band_kinds", timeline_bands, BAND_KINDS);
+	json_break(&j);
+	put_looks(&j, "mark_kinds", timeline_marks, MARK_KINDS);
+	json_break(&j);
+	page_data_put_bands(d, &j);
+	json_break(&j);
+	page_data_put_marks(d, &j);
+	json_break(&j);
+	palette_json(palette_find(palette_names[0]), &j, "colors");
+	json_end(&j);
+	fputs("\n</script>\n", out);
 }
 
 void page_data_write(const struct page_data *d, FILE *out)

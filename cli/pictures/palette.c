@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cli/output/json.h"
 #include "stitch/base/table.h"
 
 #define SHADES 8
@@ -133,8 +134,8 @@ void palette_class(const struct label *l, char out[3])
 }
 
 /* dark: the same hue at a bit over half the light, for white text. */
-static void palette_put_shade(const struct palette *p, int kind, int i,
-			      int dark, int c[3])
+static void palette_shade(const struct palette *p, int kind, int i, int dark,
+			  int c[3])
 {
 	const struct ramp *r = kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
 
@@ -156,7 +157,7 @@ static void palette_put_rules(const struct palette *p, FILE *out, int dark)
 		for (int i = 0; i < SHADES && has_shades(kind); i++) {
 			int c[3];
 
-			palette_put_shade(p, kind, i, dark, c);
+			palette_shade(p, kind, i, dark, c);
 			fprintf(out, ".%c%d rect{fill:#%02x%02x%02x}%s",
 				letter[kind], i, c[0], c[1], c[2],
 				i == SHADES - 1 ? "\n" : "");
@@ -164,25 +165,32 @@ static void palette_put_rules(const struct palette *p, FILE *out, int dark)
 	}
 }
 
-void palette_json(const struct palette *p, FILE *out)
+static void palette_put_color(struct json *j, const int c[3])
 {
-	const char *before = "{";
+	char text[24];
 
+	snprintf(text, sizeof(text), "#%02x%02x%02x", c[0], c[1], c[2]);
+	json_text(j, NULL, text);
+}
+
+void palette_json(const struct palette *p, struct json *j, const char *key)
+{
+	json_object(j, key);
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
 		for (int i = 0; i < SHADES && has_shades(kind); i++) {
-			int l[3], d[3];
+			const char name[] = { letter[kind], (char)('0' + i),
+					      0 };
+			int c[3];
 
-			palette_put_shade(p, kind, i, 0, l);
-			palette_put_shade(p, kind, i, 1, d);
-			fprintf(out,
-				"%s\"%c%d\":[\"#%02x%02x%02x\","
-				"\"#%02x%02x%02x\"]",
-				before, letter[kind], i, l[0], l[1], l[2], d[0],
-				d[1], d[2]);
-			before = ",";
+			json_array(j, name);
+			for (int dark = 0; dark < 2; dark++) {
+				palette_shade(p, kind, i, dark, c);
+				palette_put_color(j, c);
+			}
+			json_end(j);
 		}
 	}
-	fputs("}", out);
+	json_end(j);
 }
 
 void palette_css(const struct palette *p, FILE *out)

@@ -10,6 +10,7 @@
 
 #include "cli/model/label.h"
 
+struct json;
 struct palette;
 
 extern const char *const palette_names[]; /* ends with NULL; first: default */
@@ -22,6 +23,7 @@ bool palette_hatched(enum label_kind kind);
 void palette_class(const struct label *l, char out[3]);
 /* Rules for all classes; then the same again for dark screens. */
 void palette_css(const struct palette *p, FILE *out);
-/* The same for scripts: {"k0":["#ffc476","#84653d"], ...}, light and dark. */
-void palette_json(const struct palette *p, FILE *out);
+/* Writes the colours for scripts: {"k0":["#ffc476","#84653d"], ...}, light and
+ * dark. */
+void palette_json(const struct palette *p, struct json *j, const char *key);
 #endif

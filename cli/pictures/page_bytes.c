@@ -1,29 +1,9 @@
-/* page_json.c - values for the scripts of an HTML page. */
-#include "cli/pictures/page_json.h"
+/* page_bytes.c - numbers as bytes in base64, for the scripts of a page. */
+#include "cli/pictures/page_bytes.h"
 
-#include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
 
 #define LINE_BYTES 768 /* 1024 characters: editors dislike endless lines */
-
-/* '<' cannot end the element, nor begin a comment, when it is not there. */
-void page_json_text(FILE *out, const char *s)
-{
-	struct safe_text u;
-
-	fputc('"', out);
-	while (safe_text_next(&s, &u)) {
-		for (const char *c = u.text; *c; c++) {
-			if (*c == '<')
-				fputs("\\u003c", out);
-			else if (*c == '"' || *c == '\\')
-				fprintf(out, "\\%c", *c);
-			else
-				fputc(*c, out);
-		}
-	}
-	fputc('"', out);
-}
 
 void page_bytes_add(struct page_bytes *b, uint64_t v)
 {
