@@ -27,7 +27,8 @@ static struct drawing *new_side(struct diff_model *m, const struct svg_opts *o,
 	return NULL;
 }
 
-/* For each node of both trees that of the side's. */
+/* Returns for each node of the common tree the node of the side's tree. The
+ * caller frees the array. */
 static uint32_t *map_side(const struct diff_model *m, const struct drawing *d)
 {
 	uint32_t count = flame_tree_count(m->all);
@@ -123,12 +124,13 @@ double diff_model_excess(const struct diff_model *m, uint32_t id, bool total)
 	return share_of(m, 1, weight_of(m, 1, id, total) - due);
 }
 
-/* What is known of the nodes of both trees while they are counted. */
+/* Per-node state while samples without a user half are counted. */
 struct tally {
 	struct diff_model *m;
-	uint32_t *top;	    /* the node that a missing half cannot leave */
-	bool *missing;	    /* at or above a frame for a missing half */
-	bool *is_mark;	    /* that frame itself */
+	uint32_t
+		*top; /* ancestor below which a missing user half must belong */
+	bool *missing; /* is or stands above a frame for a missing user half */
+	bool *is_mark; /* is such a frame itself */
 	uint64_t *under[2]; /* samples without user half below a top */
 	struct table index; /* (top, innermost label) to count */
 	struct {
@@ -137,7 +139,8 @@ struct tally {
 	size_t n_count, cap_count;
 };
 
-/* Thread names are the border, where they are the first frames. */
+/* Returns whether thread names are the outermost frames: a missing user half
+ * belongs to the thread of its sample. */
 static bool has_tops(void)
 {
 	return !flame_opts.reverse && !flame_opts.by_verdict &&
@@ -164,7 +167,7 @@ static void find_tops(struct tally *t)
 	}
 }
 
-/* Samples that end at each node. */
+/* Counts the samples that end at each node. */
 static void count_self(struct diff_model *m, int side)
 {
 	uint32_t count = flame_tree_count(m->all);
@@ -188,8 +191,9 @@ static void count_self(struct diff_model *m, int side)
 	}
 }
 
-/* The innermost kernel frame of a sample is known, also without its user half;
- * when the mark is the innermost frame, it was in user code. */
+/* Returns the counters of samples without a user half by top and innermost
+ * kernel frame, which is known even then. If the mark itself is innermost, the
+ * sample was in user code. */
 static uint64_t *count_for(struct tally *t, uint32_t top, uint32_t label,
 			   bool make)
 {
@@ -234,13 +238,14 @@ static void count_missing(struct tally *t)
 	}
 }
 
-/* Which of the samples without user half, or lost, may belong to a node. */
+/* Stores how many of the samples that are lost, or have no user half, may
+ * belong to a node. */
 static void allow(struct tally *t, uint32_t id)
 {
 	struct diff_model *m = t->m;
 	const struct label *l =
 		labels_get(m->labels, flame_tree_node(m->all, id)->label);
-	/* merged from the innermost frame, kernel frames have theirs */
+	/* in a reversed tree the place of kernel frames is known */
 	bool has_all =
 		l->kind == LABEL_GROUP || (flame_opts.reverse && l->kernel);
 	const uint64_t *n =

@@ -22,14 +22,14 @@
 #include "stitch/base/mem.h"
 
 #define STEPS 7	    /* shades of red and of blue */
-#define NEUTRAL 8   /* and of grey, to tell frames apart */
-#define GONE_MAX 12 /* rows for what vanished */
+#define NEUTRAL 8   /* shades of grey, to tell frames apart */
+#define GONE_MAX 12 /* rows for frames that are only in A */
 #define ROW_MAX 320
 
-/* The picture of a difference. */
+/* The picture of a difference while it is made. */
 struct diff_page {
 	struct diff_model m;
-	uint32_t *both; /* node of the second tree to node of m.all */
+	uint32_t *both; /* maps a node of the second tree to a node of m.all */
 	double most;	/* the largest change that has a color */
 	struct svg_look look;
 	struct svg_row row[GONE_MAX + 1];
@@ -41,7 +41,7 @@ static bool by_total(void)
 {
 	if (flame_opts.diff_by)
 		return !strcmp(flame_opts.diff_by, "total");
-	/* merged from the innermost frame only totals mean anything */
+	/* in a reversed tree only totals mean anything */
 	return flame_opts.reverse;
 }
 
@@ -126,7 +126,7 @@ static void look_tell(const void *arg, uint32_t node, FILE *out)
 	tell_one(out, pg, id, true);
 }
 
-/* The n shades of one class, in equal steps from a to b. */
+/* Writes n shades of one class, in equal steps from a to b. */
 static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
 		       bool dark)
 {
@@ -142,7 +142,7 @@ static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
 	fputc('\n', out);
 }
 
-/* Light for a small change, strong for the largest one. */
+/* The larger the change, the stronger the colour. */
 static void look_css(FILE *out)
 {
 	static const int red[2][3] = { { 255, 205, 195 }, { 226, 48, 40 } };
@@ -168,8 +168,8 @@ static const struct svg_row legend[] = {
 	{ NULL, NULL },
 };
 
-/* From nodes of the second tree to those of both: a parent's id is known
- * before its children's. */
+/* Maps nodes of the second tree to the common tree. Parents have smaller ids
+ * than their children, so they are mapped first. */
 static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
 {
 	pg->both = mem_new(flame_tree_count(t), sizeof(*pg->both));
@@ -181,7 +181,7 @@ static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
 	}
 }
 
-/* Nodes that B has not, below one that it has. */
+/* Returns whether a node is missing in B while its parent is there. */
 static bool is_gone(const struct diff_model *m, uint32_t id)
 {
 	const struct flame_node *nd = flame_tree_node(m->all, id);
@@ -233,7 +233,8 @@ static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
 	*row = (struct svg_row){ g->significant ? "db4" : "dw0", text };
 }
 
-/* What vanished has no width in B's picture: rows below it. */
+/* Lists frames that are only in A as rows below the picture: they have no width
+ * in a picture of B. */
 static void list_gone(struct diff_page *pg)
 {
 	const struct diff_model *m = &pg->m;
@@ -293,8 +294,8 @@ static void note_judged(struct drawing *d, const struct diff_model *m)
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "significant: %zu frame%s more in B, %zu less, by the "
-			 "%s of %s; at most one picture in 100 shows a change "
-			 "that is none",
+			 "%s of %s; false-positive rate per "
+			 "picture: at most 1 %%",
 			 more, more == 1 ? "" : "s", less,
 			 flame_opts.absolute ? "numbers" : "shares",
 			 by_total() ? "total samples" : "own samples");
@@ -304,7 +305,7 @@ static void note_side(struct drawing *d, const struct diff_model *m, int side)
 {
 	const struct drawing *of = m->side[side];
 	char *note = drawing_note(d);
-	/* a capture that was given itself needs no second name */
+	/* the path given is the capture's own: do not name it twice */
 	bool known = !of->capture[0] || strstr(of->capture, m->path[side]);
 	int len;
 
@@ -325,7 +326,7 @@ static void note_side(struct drawing *d, const struct diff_model *m, int side)
 			 of->lost_unknown ? " and an unknown number more" : "");
 }
 
-/* The second picture, with colors and words of what changed. */
+/* Gives the drawing of B the colours, title and notes of the comparison. */
 static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
 	const struct diff_model *m = &pg->m;

@@ -88,7 +88,6 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		       : 1;
 }
 
-/* word NULL: nothing is missing. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
 {
 	size_t at = 0;
@@ -133,7 +132,6 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* One line of the picture: how much has no user half, and why. */
 void drawing_note_missing(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
@@ -158,7 +156,7 @@ void drawing_note_missing(struct drawing *d)
 			 " ('backstitch help verdicts')");
 }
 
-/* And how much has frames that are none. */
+/* Adds a note about the weight of stacks with bogus frames. */
 static void note_bogus(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
@@ -195,7 +193,8 @@ static void drawing_note_event(struct drawing *d)
 			 : "");
 }
 
-/* Where the samples are from, so that the picture can be passed on. */
+/* Notes capture and host, so that the picture still says where its samples are
+ * from when it is passed on. */
 static int note_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct drawing *d = arg;
@@ -220,7 +219,7 @@ static int note_capture(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* How much is not there because of --include and --exclude. */
+/* Adds a note about the weight that --include and --exclude leave out. */
 static void note_dropped(struct drawing *d)
 {
 	uint64_t dropped = pick_dropped(d->pick);
@@ -235,7 +234,6 @@ static void note_dropped(struct drawing *d)
 				 ((double)whole + (double)dropped));
 }
 
-/* Of rows (records, whether the number is known). */
 static int drawing_take_lost(void *arg, const struct rows *r, struct err *err)
 {
 	struct drawing *d = arg;
@@ -294,7 +292,8 @@ int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 	return d->facts ? 0 : -1;
 }
 
-/* The event to draw; -2: there is none of the name wanted. */
+/* Returns the event to draw, -1 for all, -2 if there is none with the wanted
+ * name. */
 static int choose_event(const struct drawing *d)
 {
 	if (!d->want || filter.event)

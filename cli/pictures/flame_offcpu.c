@@ -21,10 +21,10 @@
 #define NOT_WOKEN "[waker: not recorded]"
 #define NO_STACK "[no stack]"
 
-/* Waits with the same stack, state and waker. */
+/* The waits with the same stack, state and waker. */
 struct group {
 	struct offcpu_stack at, waker;
-	int64_t state; /* -1 unless --by-state, or it tells of a waker */
+	int64_t state; /* -1 unless --by-state or --wakeups needs it */
 	bool woken;
 	uint64_t ns, waits;
 };
@@ -80,7 +80,7 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 		key.woken = true;
 		key.waker = w->waker;
 	}
-	/* without these two it makes no difference */
+	/* without these options the state is not shown */
 	if (!flame_opts.by_state && !flame_opts.wakeups)
 		key.state = -1;
 
@@ -95,7 +95,7 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 		all->group[id] = key;
 		table_add(&all->index, hash, id);
 	}
-	/* the sum of all was checked before */
+	/* cannot overflow: offcpu_read() checked the sum of all waits */
 	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
 	all->group[id].waits++;
 	return 0;
@@ -109,8 +109,8 @@ static void add_state(struct drawing *d, int64_t state, struct label_list *l)
 	drawing_group(d, text, l);
 }
 
-/* The innermost frame of the waker is what woke: it stands next to what was
- * waiting. */
+/* Adds the waker's stack in reverse, so that the function that woke the thread
+ * stands next to the one that waited. */
 static void add_waker(struct drawing *d, const struct group *g,
 		      struct label_list *l)
 {
@@ -146,7 +146,7 @@ static void flame_offcpu_add_missing(struct drawing *d, const char *name,
 	label_list_add(l, labels_add(d->labels, &mark));
 }
 
-/* Nothing was sampled at this switch. */
+/* Returns whether no sample was taken at this switch. */
 static bool flame_offcpu_has_no_stack(const struct group *g)
 {
 	struct stacks_group at = offcpu_group(&g->at);
@@ -154,7 +154,8 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 	return !at.kraw && !at.uraw && !stacks_missing(&at);
 }
 
-/* wakes: they were recorded, so that a missing one is worth a frame. */
+/* Adds one group. wakes: the capture has wake-ups, so a missing waker gets a
+ * frame. */
 static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
 				  bool wakes, struct label_list *l,
 				  struct err *err)
@@ -195,7 +196,7 @@ static void note_waits(struct drawing *d, const struct offcpu_sums *s)
 				 : "");
 }
 
-/* As where tracepoints are sampled by frequency. */
+/* Notes waits without a stack, as when tracepoints are sampled by frequency. */
 static void note_bare(struct drawing *d, const struct groups *g)
 {
 	double bare = 0;

@@ -1,4 +1,4 @@
-/* flame_opts.c - the options of flame, and whether they make sense. */
+/* flame_opts.c - the options of the flame command, and their checks. */
 #include "cli/pictures/flame_opts.h"
 
 #include <limits.h>
@@ -49,7 +49,7 @@ const struct opt flame_opt_table[] = {
 		   "kind (by kind of code), hot, mem, io, java, js, perl, or a "
 		   "color"),
 	OPT_FLAG(0, "hash", &flame_opts.hash,
-		 "colors by name; they always are"),
+		 "no effect: colors always depend on the names"),
 	OPT_FLAG(0, "reverse", &flame_opts.reverse,
 		 "merge stacks from the innermost frame"),
 	OPT_FLAG(0, "inverted", &flame_opts.inverted,
@@ -95,7 +95,8 @@ const struct opt flame_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-/* "0.1" or "0.5%" into thousandths; no strtod(): "0,1" in some locales. */
+/* Parses "0.1" or "0.5%" into thousandths. strtod() would want "0,1" in some
+ * locales. */
 static int parse_minwidth(struct svg_opts *o, struct err *err)
 {
 	const char *s = flame_opts.minwidth;
@@ -180,7 +181,7 @@ int flame_opts_check(struct svg_opts *o, struct err *err)
 	o->total = (uint64_t)flame_opts.total;
 	if (!flame_opts.out_path && !flame_opts.as_folded && isatty(1))
 		return err_set(err, ERR_USAGE,
-			       "a picture is no text for a "
+			       "a picture is not text for a "
 			       "terminal; add '> flame.svg' or '-o "
 			       "flame.svg'");
 	return 0;

@@ -74,7 +74,8 @@ void html_page_free(struct html_page *p)
 	free(p);
 }
 
-/* Nothing may be fetched or sent, whatever is in the page. */
+/* The policy forbids the browser to fetch or send anything, whatever names a
+ * capture has put into the page. */
 static void html_page_put_top(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
@@ -124,7 +125,7 @@ static void put_fact(FILE *out, uint64_t n, const char *what, const char *class)
 	fprintf(out, "</b> %s</li>\n", what);
 }
 
-/* What a reader has to know before looking at any picture. */
+/* Writes the totals: samples, missing user stacks, losses and findings. */
 static int put_summary(void *arg, const struct rows *r, struct err *err)
 {
 	FILE *out = arg;
@@ -173,8 +174,8 @@ static int put_header(const struct html_page *p, FILE *out, const char *title,
 	return 0;
 }
 
-/* The picture of check --svg, as an image: it cannot run or fetch
- * anything, and its style is its own. */
+/* Writes the picture of check --svg as an image: an image cannot run or fetch
+ * anything, and its style does not touch the page's. */
 static int put_timeline(const struct html_page *p, FILE *out, struct err *err)
 {
 	const struct timeline *tl = page_data_timeline(p->data);

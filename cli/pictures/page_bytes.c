@@ -3,7 +3,9 @@
 
 #include "stitch/base/mem.h"
 
-#define LINE_BYTES 768 /* 1024 characters: editors dislike endless lines */
+#define LINE_BYTES                                                             \
+	768 /* 1024 characters of base64: some editors cannot handle very long \
+	       lines */
 
 void page_bytes_add(struct page_bytes *b, uint64_t v)
 {

@@ -35,7 +35,7 @@ struct page_data {
 	uint64_t n_sample, last_bin;
 	uint64_t *last_weight; /* of each event */
 	size_t n_event, cap_event;
-	uint32_t *thread; /* comm.id -> place + 1; 0: no sample */
+	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
 	uint32_t *comm;	  /* place -> comm.id */
 	size_t n_thread, cap_thread;
 	uint32_t *leaf;	 /* node of each group */
@@ -44,7 +44,8 @@ struct page_data {
 	size_t n_label, cap_label;
 };
 
-/* 1, 2 or 5 times a power of ten. */
+/* Returns the smallest bin, 1, 2 or 5 times a power of ten ns, of which less
+ * than BINS_MAX cover the span. */
 static uint64_t bin_for(uint64_t span)
 {
 	uint64_t bin = 1;
@@ -100,7 +101,7 @@ static uint32_t thread_place(struct page_data *d, uint32_t comm)
 	return d->thread[comm] - 1;
 }
 
-/* The frames of a group behind the name of its thread. */
+/* Stores the thread's name and the frames of a group in l. */
 static void get_stack(struct page_data *d, const struct stacks_group *g,
 		      struct label_list *l)
 {
@@ -127,7 +128,7 @@ static int build_tree(struct page_data *d, struct err *err)
 
 	d->tree = flame_tree_new(labels, labels_add(labels, &all));
 	d->leaf = mem_new(n, sizeof(*d->leaf));
-	/* widths are for the page to add up: it may leave samples out */
+	/* no weights: the page adds up those of the samples it shows */
 	for (size_t i = 0; !rc && i < n; i++) {
 		get_stack(d, stacks_group(d->stacks, i), &l);
 		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
@@ -151,7 +152,8 @@ static uint32_t label_place(struct page_data *d, uint32_t label)
 	return d->place[label] - 1;
 }
 
-/* Nodes are numbered in the order in which they are written. */
+/* Encodes nodes and groups. Nodes are numbered in the order in which they are
+ * written. */
 static void encode_tree(struct page_data *d)
 {
 	size_t n = stacks_count(d->stacks);

@@ -1,16 +1,16 @@
 // page_draw.js - the two canvases: the flame graph and the strip of time.
 //
-// Both are drawn whole from what they are given; they keep where things are,
-// so that the pointer can be answered, and nothing else.
+// Both are drawn whole from what they are given. They only remember where
+// things are, to find what is under the pointer.
 const ROW = 18;		// px of one frame
-const THIN = 0.5;	// px: frames below are not drawn
+const THIN = 0.5;	// px: narrower frames are not drawn
 
 const $ = id => document.getElementById(id);
 const darkScreen = matchMedia("(prefers-color-scheme: dark)");
 const fontOf = px => px + "px ui-monospace, SFMono-Regular, Menlo, " +
 	"\"DejaVu Sans Mono\", Consolas, monospace";
 
-// colours and hatchings of now: asking the browser for each box is slow
+// Caches of colours and patterns: asking the browser for each box is slow.
 let painted = {}, hatches = {};
 function css(name)
 {
@@ -25,7 +25,7 @@ darkScreen.addEventListener("change", () => {
 	hatches = {};
 });
 
-// The canvas in the pixels of the screen; gives its context in px of CSS.
+// Sizes the canvas in screen pixels. Returns its context, scaled to CSS px.
 function prepare(canvas, width, height)
 {
 	const ratio = devicePixelRatio || 1;
@@ -49,8 +49,9 @@ const grouped = n => Math.round(n).toLocaleString("en-US");
 
 // ---- the flame graph
 
-// Boxes by row: { at, x, w } from left to right. The parents of the zoomed
-// node are as wide as it. Subtrees too narrow to be seen are skipped whole.
+// Returns the boxes of each row, { at, x, w } from left to right, and the px
+// of subtrees that are too narrow to be drawn. The parents of the zoomed node
+// are as wide as the node.
 function layOut(sel, zoom, width)
 {
 	const t = model.node;
@@ -127,7 +128,7 @@ const flame = {
 		this.height = this.rows.length * ROW + 1;
 		box.style.height = Math.min(this.height,
 			Math.max(innerHeight * 0.72, 240)) + "px";
-		// a bar at the side may have taken some of the width
+		// a scroll bar may have taken some of the width
 		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
 			this.width = box.clientWidth;
 			this.take(layOut(sel, zoom, this.width));
@@ -189,7 +190,7 @@ const flame = {
 		c.globalAlpha = 1;
 	},
 
-	// where the kernel begins, in the gap between the rows
+	// Draws the border of user and kernel code in the gap between rows.
 	seam(c, b, l, y, w)
 	{
 		const parent = model.node.parent[b.at];
@@ -227,7 +228,7 @@ const flame = {
 			.find(b => b.at === at);
 	},
 
-	// the row of the node is to be seen
+	// Scrolls until the row of the node is visible.
 	reach(at)
 	{
 		const box = $("graph"), y = this.top(model.node.depth[at]);
@@ -241,7 +242,8 @@ const flame = {
 
 // ---- the strip of time
 
-// 1, 2 or 5 times a power of ten, as a BigInt
+// Returns the smallest step, 1, 2 or 5 times a power of ten, of which at most
+// `most` fit into ns.
 function niceStep(ns, most)
 {
 	let step = 1n;
@@ -254,8 +256,8 @@ function niceStep(ns, most)
 	}
 }
 
-// Of kinds of marks and bands, those that tell of lost records or of user
-// stacks that are not there, by their colour.
+// Colours of bands and marks by kind, as numbered in timeline_model.h: lost
+// records, missing cookies, findings and missing user stacks stand out.
 const bandColor = kind => kind <= 2 ? "--lost" : kind >= 6 ? "--gap" :
 	"--other";
 const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
@@ -264,7 +266,7 @@ const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
 const strip = {
 	width: 0, height: 96, plot: 54, drag: null, span: [0, 0],
 
-	// px of the beginning of a bin
+	// Returns the px at which a bin begins.
 	x(bin)
 	{
 		return (bin - this.span[0]) * this.width /
@@ -365,7 +367,7 @@ const strip = {
 		c.fillRect(x, 0, x1 - x, 2);
 	},
 
-	// what happened at a column, in words
+	// Returns lines that say what happened at a column.
 	at(x, y)
 	{
 		const lo = this.bin(x - 2), hi = this.bin(x + 2);

@@ -38,7 +38,7 @@ function walk(key)
 		focusOn(to);
 }
 
-// the next box that matches, in the order of rows
+// Moves to the next box that matches, in the order of rows.
 function step(by)
 {
 	const list = flame.rows.flat().filter(b => flame.hits &&

@@ -1,10 +1,10 @@
-// page_model.js - the data of the page, and what is left of it under a view.
+// page_model.js - the data of the page, and sums over what a view shows.
 //
-// Nothing here knows of the screen. page_data.h says what is in the blocks.
+// Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
 // zoom }: time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
-// select(view) adds up the samples that are left.
+// select(view) adds up the samples that pass.
 performance.mark("begin");
 const model = load();
 
@@ -135,10 +135,10 @@ function load()
 	return m;
 }
 
-// ---- the tree from the innermost frames on
+// ---- the tree of reversed stacks
 
-// All stacks of the tree turned round, as keys of parent and rank of label;
-// of each leaf of a group its new one.
+// Reverses all stacks of the tree. Returns the nodes of the new tree as keys
+// made of parent and rank of label, and for each old leaf the new one.
 function turnStacks(t, leaves, rank)
 {
 	const size = rank.length;
@@ -162,8 +162,8 @@ function turnStacks(t, leaves, rank)
 	return { known: known, turned: turned };
 }
 
-// The same numbered as the nodes of the page are: sorted by name, parents
-// first, the subtree behind.
+// Returns the reversed tree, numbered as the nodes of the page are: children
+// sorted by name, parents before their subtrees.
 function turnTree()
 {
 	const t = model.trees[0].node, leaves = model.trees[0].leaf;
@@ -219,7 +219,8 @@ function useTree(reverse)
 
 // ---- what is left
 
-// Of each group: 1 the thread is left out, 2 the verdict, 16 all of it.
+// Returns flags for each group: 1 its thread is left out, 2 its verdict, 16 all
+// of it.
 function groupsLeft(view)
 {
 	const g = model.group;
@@ -240,9 +241,9 @@ function groupsLeft(view)
 	return out;
 }
 
-// weight, samples: of each node with all above it; self, selfSamples: that
-// ended there. threads, cpus, verdicts, columns: what each of them would have
-// if it were chosen, columns of the span.
+// Returns weight and samples of each node with all above it; self and
+// selfSamples, what ended there; threads, cpus, verdicts and columns (of the
+// span), the weight that each would have if it were chosen.
 function select(view, columns)
 {
 	const t = model.node, g = model.group, s = model.sample;
@@ -293,7 +294,7 @@ function select(view, columns)
 	return out;
 }
 
-// Self and total of each label; a sample counts once, however deep the
+// Returns self and total of each label; a sample counts once, however deep the
 // recursion.
 function functions(sel)
 {
@@ -326,13 +327,13 @@ function functions(sel)
 
 // ---- time
 
-// ns on the timeline, exact
+// Returns the ns at which a bin begins, exactly.
 const nsOf = bin => model.t0 + BigInt(bin) * model.bin;
 
-// The last ns of a bin that --time takes as an end: it adds 999.
+// Returns the end of a bin for --time, which adds 999 ns to its end.
 const lastOf = bin => nsOf(bin + 1) - (model.bin >= 1000n ? 1000n : 1n);
 
-// seconds with all digits, as 'backstitch script' and --time have them
+// Returns seconds with nine decimals, as 'backstitch script' and --time.
 function seconds(ns)
 {
 	const sign = ns < 0n ? "-" : "";
@@ -342,7 +343,7 @@ function seconds(ns)
 		String(v % 1000000000n).padStart(9, "0");
 }
 
-// The bin of a time in seconds; NaN when it is none.
+// Returns the bin of a time in seconds, NaN if the text is not a number.
 function binOf(text)
 {
 	const m = /^\s*(-?)(\d+)(?:\.(\d{0,9})\d*)?\s*$/.exec(text);

@@ -15,11 +15,12 @@
 
 #define HOT_ROWS 50
 
-/* One table: a query whose columns' names are the headings. */
+/* A table: a query whose column names are the headings. */
 struct page_table {
 	const char *id, *title, *about, *query;
-	const char *verdicts_of; /* column 0 has these; NULL: it does not */
-	const char *none;	 /* what to say when there is no row */
+	const char *verdicts_of; /* kind of the verdicts in column 0, NULL if it
+				    has none */
+	const char *none;	 /* text if there is no row */
 };
 
 static const struct page_table tables[] = {
@@ -81,7 +82,7 @@ static void put_cell(FILE *out, struct value v)
 		page_tables_put_number(out, v.num);
 		break;
 	case VALUE_TEXT:
-		/* "12.5", "3.20 %": a number in all but type */
+		/* texts such as "12.5" or "3.20 %" are aligned like numbers */
 		fprintf(out, "<td%s>",
 			v.text[0] >= '0' && v.text[0] <= '9' &&
 					strspn(v.text, "0123456789. %x") ==

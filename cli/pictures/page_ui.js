@@ -1,15 +1,15 @@
-// page_ui.js - what is clicked and typed: views, their history, lists, words.
+// page_ui.js - views and their history, search, lists, texts.
 //
-// What is shown is a function of `view` alone (page_model.js says what is in
-// it). go() makes a new one and keeps the old one for undo(); show() brings
-// the page to it. Names come from captures: they are only ever written with
-// textContent or drawn.
+// What is shown is a function of `view` alone (described in page_model.js).
+// go() makes a new view and keeps the old one for undo(); show() draws it.
+// Names come from captures, so they are only written with textContent or
+// drawn.
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
 	verdicts: null, frames: [], reverse: false, span: null, zoom: 0
 });
 let view = start;
-let sel = null;		// what select() made of it
+let sel = null;		// result of select(view)
 let order = "self";
 
 const label = at => model.labels[model.node.label[at]];
@@ -43,7 +43,7 @@ function go(change)
 	show();
 }
 
-// The view as it can be written down: sets become sorted lists.
+// Returns a view as an array for JSON: sets become sorted lists.
 function keyOf(v)
 {
 	const list = s => s && Array.from(s).sort((a, b) => a - b);
@@ -75,7 +75,7 @@ function filter(at, keep)
 
 // ---- the whole page for a view
 
-let selected = null;	// the part of the view that sel is for
+let selected = null;	// the view that sel is of, as text
 function show()
 {
 	const key = JSON.stringify(keyOf(view).slice(0, 8)) + "/" +
@@ -132,7 +132,7 @@ function sayWhole()
 		 " of it has innermost frames too narrow to be drawn" : "");
 }
 
-// what is known about a frame, a line each
+// Returns what is known about a frame, as lines.
 function factsOf(at)
 {
 	const l = label(at);
@@ -241,7 +241,7 @@ function fillList(name, weights, nameOf, hintOf)
 			   element("span", percent(weights[i], sel.whole), "n"));
 		li.append(row);
 		ul.append(li);
-		// who walks by keys must not be thrown out of the list
+		// keep the keyboard focus in the list
 		if (focus === box.value)
 			box.focus();
 	});
@@ -259,7 +259,7 @@ function showFacets()
 		"process " + model.threads[i][2]);
 }
 
-// ---- what is left out, and the way back
+// ---- the filters in effect, each with a button to remove it
 
 function chip(text, change)
 {
@@ -359,7 +359,7 @@ function showTime()
 	$("farther").disabled = !view.span;
 }
 
-// the strip shows what is chosen, or four times what it did
+// Lets the strip show the chosen time only, or four times its range.
 function closer()
 {
 	if (view.time)
@@ -380,7 +380,7 @@ function farther()
 
 const reverse = () => go({ reverse: !view.reverse, zoom: 0 });
 
-// all threads that the field above the list finds
+// Chooses all threads that match the field above the list.
 function chooseFound()
 {
 	const wanted = $("which").value.toLowerCase();
@@ -399,7 +399,7 @@ function choose(a, b)
 		go({ time: [Math.min(a, b), Math.max(a, b)] });
 }
 
-// "50 us"
+// Returns a duration such as "50 us".
 function inWords(ns)
 {
 	const u = [[1000000000n, "s"], [1000000n, "ms"], [1000n, "us"],
@@ -408,7 +408,7 @@ function inWords(ns)
 	return ns / u[0] + " " + u[1];
 }
 
-// ---- the same as a command
+// ---- the command that draws the same picture
 
 function showSame()
 {
@@ -432,7 +432,7 @@ function showSame()
 	$("command").hidden = Boolean(view.verdicts || view.frames.length);
 }
 
-// ---- the address: what can be sent to somebody
+// ---- the address, which can be sent to somebody
 
 function remember()
 {
@@ -480,7 +480,7 @@ function restore()
 			past.push(view);
 		view = next;
 	} catch (e) {
-		// no state, or not one of this page
+		// the address has no state, or one of another page
 	}
 }
 

@@ -10,12 +10,12 @@
 
 #define SHADES 8
 
-/* Shades of one class go from a to b in equal steps. */
+/* The shades of one class, in equal steps from a to b. */
 struct ramp {
 	uint8_t a[3], b[3];
 };
 
-/* One ramp for each kind of frame, or the same for all code. */
+/* A palette: one ramp for each kind of frame, or the same one for all code. */
 struct palette {
 	const char *name;
 	int by_kind;
@@ -123,17 +123,17 @@ bool palette_hatched(enum label_kind kind)
 
 void palette_class(const struct label *l, char out[3])
 {
-	/* mixing once more spreads short names */
+	/* a second hash spreads the shades of short names */
 	uint64_t h = hash_u64(hash_content(l->name, strlen(l->name), 0));
 
 	out[0] = letter[l->kind];
 	out[1] = (char)('0' + h % SHADES);
 	if (palette_hatched(l->kind))
-		out[1] = 0; /* see svg.css */
+		out[1] = 0; /* its pattern is in svg.css */
 	out[2] = 0;
 }
 
-/* dark: the same hue at a bit over half the light, for white text. */
+/* Computes one shade. dark: the same hue at 52 % brightness, for white text. */
 static void palette_shade(const struct palette *p, int kind, int i, int dark,
 			  int c[3])
 {

@@ -20,21 +20,21 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define PAD 10 /* px at every side */
+#define PAD 10 /* px, on every side */
 #define MILLI 1000
 
 extern const char text_picture_js[];
 extern const char text_svg_js[];
 extern const char text_svg_css[];
 
-/* One picture being drawn. */
+/* A picture while it is drawn. */
 struct page {
 	FILE *out;
 	const struct flame_tree *tree;
 	const struct svg_opts *o;
-	uint64_t total, plot;	  /* weight and 1/1000 px of the whole width */
-	unsigned int top;	  /* px above the frames */
-	unsigned int rows, lines; /* of frames; of text below them */
+	uint64_t total, plot; /* weight, and 1/1000 px, of the whole width */
+	unsigned int top;     /* px above the frames */
+	unsigned int rows, lines; /* rows of frames; lines of text below them */
 	unsigned int height;
 	uint32_t kinds; /* bit set of drawn enum label_kind */
 	struct svg_stats st;
@@ -55,7 +55,7 @@ static bool svg_is_narrow(const struct page *p, uint64_t weight)
 	return w * whole < (unsigned __int128)p->total * p->o->minwidth;
 }
 
-/* Which frames will be drawn, and how many rows they need. */
+/* Finds out which frames will be drawn, and how many rows they need. */
 static void measure(struct page *p)
 {
 	const struct labels *labels = flame_tree_labels(p->tree);
@@ -132,7 +132,7 @@ static void svg_put_text(const struct page *p, const char *id,
 	fputs("</text>\n", p->out);
 }
 
-/* For those who hear the picture instead of seeing it. */
+/* Writes the description for screen readers. */
 static void put_about(const struct page *p)
 {
 	fprintf(p->out, "%u frames in %u rows, %s.", p->st.drawn, p->rows,
@@ -189,7 +189,8 @@ static void svg_put_head(const struct page *p)
 	fputs("</defs>\n", out);
 }
 
-/* x: px from the side that it is anchored at. */
+/* Draws a button; x is its distance in px from the left side, or from the right
+ * one. */
 static void put_button(const struct page *p, const char *id, const char *text,
 		       unsigned int x, bool right)
 {
@@ -201,7 +202,7 @@ static void put_button(const struct page *p, const char *id, const char *text,
 		right ? "end" : "start", text);
 }
 
-/* Those of the left side, or of the right one, each beside the one before. */
+/* Draws the buttons of the left or the right side, from the border inwards. */
 static void put_buttons(const struct page *p, bool right)
 {
 	static const struct {
@@ -238,7 +239,7 @@ static void put_controls(const struct page *p)
 	if (o->subtitle)
 		svg_put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
 			     o->subtitle);
-	/* the script shows them: without it they would do nothing */
+	/* hidden until the script runs: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
 	put_buttons(p, false);
 	put_buttons(p, true);
@@ -250,7 +251,7 @@ static void put_controls(const struct page *p)
 	fputs("</g>\n", p->out);
 }
 
-/* Percent with two decimals. */
+/* Writes a percentage with two decimals. */
 static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	unsigned __int128 v = (unsigned __int128)part * 10000;
@@ -313,7 +314,7 @@ static void svg_put_file(const struct page *p, const struct label *l,
 	fputc('\n', out);
 }
 
-/* What the reader has to know before believing it. */
+/* Writes why the frame may be wrong or incomplete, a line each. */
 static void put_doubts(const struct page *p, const struct label *l,
 		       const struct label_fact *fact)
 {
@@ -338,8 +339,8 @@ static void put_doubts(const struct page *p, const struct label *l,
 			fact->bogus, fact->places);
 }
 
-/* The first line is the name alone: the script searches it. The first two
- * tell frames apart that have the same name. */
+/* Writes the tooltip. Its first line is the name alone: the script searches it.
+ * The first two lines together identify a function. */
 static void put_tooltip(const struct page *p, uint32_t id,
 			const struct flame_node *nd, const struct label *l)
 {
@@ -359,14 +360,16 @@ static void put_tooltip(const struct page *p, uint32_t id,
 static void svg_class(const struct page *p, uint32_t id, const struct label *l,
 		      char out[SVG_CLASS])
 {
-	/* what is missing, or another program's, looks like that everywhere */
+	/* frames for missing stacks and of another program look the same in
+	 * every picture */
 	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
 		p->o->look->class(p->o->look->arg, id, out);
 	else
 		palette_class(l, out);
 }
 
-/* In the gap between the rows. */
+/* Draws the border between user and kernel code, in the gap between two
+ * rows. */
 static void put_seam(const struct page *p, uint64_t x, uint64_t w,
 		     unsigned int y)
 {
@@ -427,8 +430,9 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fputs("</g>\n", p->out);
 }
 
-/* All frames, parents before children. start[depth] is where the next child
- * of that depth begins: children lie side by side from their parent's left. */
+/* Draws all frames, parents before children. start[depth] is the weight at
+ * which the next child of that depth begins: children lie side by side from
+ * their parent's left end. */
 static void svg_put_frames(const struct page *p)
 {
 	uint64_t *start = mem_new(p->rows + 1, sizeof(*start));
@@ -452,7 +456,8 @@ static void svg_put_frames(const struct page *p)
 	free(start);
 }
 
-/* Gives the column behind it. */
+/* Draws a coloured rectangle and its text. Returns the x position behind
+ * them. */
 static unsigned int put_patch(const struct page *p, unsigned int x,
 			      unsigned int y, const char *class,
 			      const char *text)

@@ -2,8 +2,8 @@
 // search, keys.
 //
 // Embedded into every picture. Names come from captures, so they are only
-// ever written with textContent. data-s and data-w of a frame are its start
-// and width in units of weight; frames stand in the file parents first.
+// written with textContent. data-s and data-w of a frame are its start and
+// width in units of weight; parents stand in the file before their children.
 //
 // What is shown is a function of `view` alone: change it with go(), which
 // keeps the previous view for undo(), and show() draws it. picture.js has what
@@ -47,13 +47,13 @@ for (let i = tree.n - 1; i > 0; i--)
 
 let view = { zoom: 0, filters: [] };	// filters: { at: index, keep: bool }
 let icicle = svg.dataset.icicle === "1";
-let hits = [];		// indices, in the file's order
+let hits = [];		// indices of matching frames, in file order
 let here = -1;		// the hit that "n" went to
 let focused = -1;	// the frame that keys act on
 let pointed = -1;	// the frame under the mouse
 
 const nameOf = f => f.title.textContent.split("\n", 1)[0];
-// frames of one function: its name and its file say which
+// Frames with the same name and file belong to one function.
 const keyOf = f => f.title.textContent.split("\n", 2).join("\n");
 
 // ---- what is shown
@@ -75,7 +75,7 @@ function weigh()
 	pack();
 }
 
-// children lie side by side from the left end of their parent
+// Places children side by side from the left end of their parent.
 function pack()
 {
 	const next = frames.map(() => 0);
@@ -177,7 +177,7 @@ const reset = () => {
 		go({ zoom: 0, filters: [] });
 };
 
-// only stacks through that frame, or only others
+// Shows only the stacks through a frame, or only the others.
 function filter(at, keep)
 {
 	if (at <= 0 || view.filters.length >= 30)
@@ -208,7 +208,7 @@ function describe(f)
 	details.textContent = s;
 }
 
-// the line above the picture: what is left out, what was found
+// Writes the line above the picture: the filters, and what the search found.
 let found = "";
 function say()
 {
@@ -473,7 +473,7 @@ function walk(key)
 	frames[to].g.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-// what keys without a frame of their own act on
+// Returns the frame that keys act on.
 const subject = () => pointed >= 0 ? pointed : focused >= 0 ? focused :
 	view.zoom;
 
@@ -544,7 +544,7 @@ function listen()
 	document.addEventListener("keydown", key);
 }
 
-// without a script it is one picture, with one a tree to walk in
+// Without this script the file is an image; with it, a tree to walk in.
 svg.setAttribute("role", "group");
 byId("frames").setAttribute("role", "tree");
 frames.forEach(f => {

@@ -18,9 +18,9 @@
 
 struct loader {
 	struct timeline *tl;
-	int64_t *capture; /* of event type i + 1 */
+	int64_t *capture; /* capture of event type i + 1 */
 	size_t n_type, cap_type;
-	bool timed; /* tl->t0, t1 are set */
+	bool timed; /* tl->t0 and t1 are set */
 };
 
 static bool is_null(const struct rows *r, size_t i)
@@ -147,7 +147,8 @@ static int timeline_take_joined(void *arg, const struct rows *r,
 	return 0;
 }
 
-/* A row with time, CPU, what tells the capture, verdict, tid and comm. */
+/* Adds a mark of a row of timeline_requests, or of timeline_chains or
+ * _findings, which have the same columns up to TID. */
 static void timeline_take_mark(struct loader *l, const struct rows *r,
 			       int64_t capture, const struct timeline_mark *m)
 {
@@ -162,7 +163,7 @@ static void timeline_take_mark(struct loader *l, const struct rows *r,
 	}
 	new.t0 = new.t1 = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
 	if (!is_null(r, TIMELINE_REQUESTS_TID)) {
-		/* a comm has 16 bytes; what is longer is cut */
+		/* a comm has 16 bytes; longer ones are cut */
 		snprintf(who, sizeof(who), "%.64s%stid %lld", comm,
 			 *comm ? ", " : "",
 			 (long long)rows_int(r, TIMELINE_REQUESTS_TID));

@@ -12,7 +12,8 @@
 
 #define SUMS 27 /* letters beside a lane */
 
-/* log2(n + 1), times 64: the bars of few events must be seen too. */
+/* Returns log2(n + 1) times 64. The scale is logarithmic so that bars of few
+ * events can be seen. */
 static uint64_t lane_log(uint64_t n)
 {
 	unsigned int bit = 63 - (unsigned int)__builtin_clzll(n + 1);
@@ -23,7 +24,7 @@ static uint64_t lane_log(uint64_t n)
 
 static void lane_put_events(const struct page *p, const struct timeline_lane *l)
 {
-	/* a handful is never a full bar */
+	/* fewer than 15 events never fill a bar */
 	uint64_t most = lane_log(p->most < 15 ? 15 : p->most);
 	unsigned int at = 0;
 	unsigned int from = 0;
@@ -54,7 +55,7 @@ static unsigned int lane_row_y(const struct page *p,
 	return 3 + p->row[kind] * p->row_h;
 }
 
-/* A band has the whole lane, or a strip of it. */
+/* The part of the lane's height that a band takes. */
 enum band_place {
 	BAND_ALL,
 	BAND_TOP,
@@ -129,7 +130,8 @@ static void put_band_title(const struct page *p, const struct timeline_band *b)
 	fputs("</title>", out);
 }
 
-/* 1/10 px; as wide as can be seen. */
+/* Returns the left end of a band in 1/10 px and stores its width, at least 1.5
+ * px so that it can be seen. */
 static unsigned int lane_band_x(const struct page *p,
 				const struct timeline_band *b, unsigned int *w)
 {
@@ -199,7 +201,8 @@ static void put_mark_title(const struct page *p, const struct timeline_mark *m)
 	fputs("</title>", out);
 }
 
-/* For marks that are too small, or too many, for shapes. */
+/* Returns the top of a mark drawn as a bar and stores its height, for marks
+ * that are too small or too many for shapes. */
 static unsigned int lane_bar_y(const struct page *p,
 			       enum timeline_mark_kind kind, unsigned int *h)
 {
@@ -224,7 +227,7 @@ static void lane_put_mark(const struct page *p, const struct timeline_mark *m)
 	} else {
 		unsigned int h;
 		unsigned int y = lane_bar_y(p, m->kind, &h);
-		unsigned int w = bin > 2 ? bin : 2; /* to be seen */
+		unsigned int w = bin > 2 ? bin : 2; /* so that it can be seen */
 
 		fprintf(p->out, "M%u %uh%uv%uh-%uz", x, y, w, h, w);
 	}
@@ -256,8 +259,7 @@ static void put_lane_title(const struct page *p, const struct timeline_lane *l)
 	fputs("</title>", out);
 }
 
-/* Beside the lane, the worst that is wrong with it, as far as there is room.
- */
+/* Writes the most important numbers beside the lane, as many as fit. */
 static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
 			  unsigned int y)
 {
@@ -320,7 +322,7 @@ static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
 
 /* ---- too much for a tooltip each */
 
-/* What is on top in each column; 0: nothing, else kind + 1. */
+/* The topmost kind in each column: 0 for none, else kind + 1. */
 struct layer {
 	uint8_t top[PLOT];
 };
@@ -336,7 +338,8 @@ static void lane_paint(const struct page *p, struct layer *l, unsigned int kind,
 		l->top[x] = (uint8_t)(kind + 1);
 }
 
-/* One path of a kind: gives false when there is nothing of it. */
+/* Draws all columns of one kind as one path. Returns false if there are
+ * none. */
 static bool put_layer(const struct page *p, const struct layer *l,
 		      unsigned int kind, const char *class, const char *style,
 		      unsigned int y, unsigned int h)
@@ -364,8 +367,8 @@ static bool put_layer(const struct page *p, const struct layer *l,
 	return any;
 }
 
-/* Bands that share a place: all before `to`, from `from` on. The first kinds
- * are the worst and hide the others. */
+/* Draws bands from .. to - 1 without tooltips. Kinds are in order of severity:
+ * the first ones hide the others. */
 static void put_plain_bands(const struct page *p, size_t from, size_t to)
 {
 	const struct timeline_band *band = p->tl->band;
@@ -389,7 +392,8 @@ static void put_plain_bands(const struct page *p, size_t from, size_t to)
 	}
 }
 
-/* Where there are rows, each kind has its own. */
+/* Draws marks from .. to - 1 without tooltips, each kind in its own row if
+ * there are rows. */
 static void put_plain_marks(const struct page *p, size_t from, size_t to)
 {
 	const struct timeline_mark *mark = p->tl->mark;

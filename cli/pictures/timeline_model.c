@@ -68,7 +68,8 @@ static bool same_lane(const void *owner, uint32_t id, const void *key)
 	return l->capture == want->capture && l->cpu == want->cpu;
 }
 
-/* TABLE_NONE when there are too many. */
+/* Returns the lane of a CPU, which is made if needed, or TABLE_NONE if there
+ * are too many. */
 static uint32_t lane_of(struct timeline *tl, int64_t capture, int64_t cpu)
 {
 	struct timeline_lane key = {
@@ -105,8 +106,9 @@ void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
 	tl->lane[id]->column[column_of(tl, time)]++;
 }
 
-/* A CPU on which nothing happened is worth seeing. Ids may have holes: then
- * there is one at or above the number of CPUs, and nothing is known. */
+/* Adds lanes for CPUs without events, so that idle CPUs are shown. If CPU ids
+ * have holes, some id is at or above the number of CPUs, and the idle ones are
+ * unknown. */
 static void add_silent(struct timeline *tl, const struct timeline_capture *c)
 {
 	if (!c->whole || !c->timed || c->cpus < 1 || c->cpus > TIMELINE_LANES ||
@@ -130,7 +132,7 @@ static int by_lane(const void *a, const void *b)
 	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
-/* Marks and bands follow the lanes to their new places. */
+/* Sorts the lanes and renumbers those of marks and bands. */
 static void sort_lanes(struct timeline *tl)
 {
 	uint32_t *to = mem_new(tl->n_lane + 1, sizeof(*to));
@@ -204,10 +206,11 @@ void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
 		return;
 	}
 	count_mark(tl, tl->lane[new.lane], m);
-	/* they come in time order, from all CPUs: the same column is near */
+	/* marks come in time order from all CPUs, so one of the same column is
+	 * near the end */
 	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < 16; i--)
 		if (same_column(&tl->mark[i - 1], &new, 1)) {
-			/* the name goes along only with the first of all */
+			/* only the earliest mark keeps its thread name */
 			if (new.t0 < tl->mark[i - 1].t0)
 				new.who = timeline_copy_text(tl, new.who);
 			merge_mark(&tl->mark[i - 1], &new);
@@ -233,7 +236,8 @@ static int by_column(const void *a, const void *b)
 	return x->t0 < y->t0 ? -1 : x->t0 > y->t0;
 }
 
-/* How many are left when those within `bin` px are one; keep: makes them. */
+/* Returns how many marks are left when those within `bin` px are merged; stores
+ * the result if `keep`. */
 static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 {
 	struct timeline_mark last = { .lane = TABLE_NONE };
@@ -285,7 +289,7 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		l->missing = timeline_add(l->missing, b->n);
 	new.lane = id;
 	new.rows = 1;
-	/* outside of the picture, or the wrong way round */
+	/* clip to the picture; t1 may be before t0 */
 	new.t0 = b->from_start || b->t0 < tl->t0 ? tl->t0 : b->t0;
 	new.t1 = b->to_end || b->t1 > tl->t1 ? tl->t1 : b->t1;
 	if (new.t0 > tl->t1)
@@ -316,8 +320,8 @@ static int timeline_compare_start(const void *a, const void *b)
 	return strcmp(x->what, y->what);
 }
 
-/* b starts later. Bands that overlap cannot be told apart anyway; those that
- * are narrower than a column, and in one, become one. */
+/* Returns whether two bands, of which b starts later, are drawn as one: they
+ * overlap, or both are narrower than a column and in the same one. */
 static bool timeline_same_place(const struct timeline *tl,
 				const struct timeline_band *a,
 				const struct timeline_band *b, uint32_t bin)
@@ -344,7 +348,7 @@ static void merge_band(struct timeline_band *a, const struct timeline_band *b)
 	a->rows += b->rows;
 }
 
-/* As merge_marks(). */
+/* The same as merge_marks(), for bands. */
 static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
 {
 	struct timeline_band last = { .lane = TABLE_NONE };
@@ -406,8 +410,9 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 	last->rows = 1;
 }
 
-/* The narrowest columns for which there are few enough. Wide columns show
- * where too little: then rather all without a tooltip. */
+/* Merges items over the narrowest columns that leave at most `most` of them. If
+ * WIDEST columns are not enough, merges nothing and gives up the tooltips:
+ * wider columns would not show where things are. */
 static struct timeline_size
 timeline_choose_bin(struct timeline *tl, size_t most,
 		    size_t merge(struct timeline *, uint32_t, bool))

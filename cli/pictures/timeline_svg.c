@@ -27,7 +27,7 @@ timeline_find_capture(const struct timeline *tl, int64_t id)
 
 /* ---- time */
 
-/* 1, 2 or 5 times a power of ten: ten steps at most. */
+/* Returns 1, 2 or 5 times a power of ten, at most ten of which fit the span. */
 static uint64_t nice_step(uint64_t span)
 {
 	uint64_t step = 1;
@@ -194,7 +194,7 @@ static void timeline_put_head(const struct page *p, const char *title)
 	page_text_end(p);
 }
 
-/* Where and how long. */
+/* Writes the length, start, clock and host of the timeline. */
 static void timeline_put_span(const struct page *p)
 {
 	const struct timeline *tl = p->tl;
@@ -263,7 +263,7 @@ static void put_totals(const struct page *p)
 
 struct key {
 	const struct timeline_look *look;
-	int mark; /* -1: a band */
+	int mark; /* kind of the mark, -1 for a band */
 	uint64_t n, rows;
 	bool some;
 	unsigned int x, line;
@@ -279,8 +279,8 @@ static unsigned int key_width(const struct key *k)
 	return 36 + n * 7 + (k->some && k->n ? 63 : 0);
 }
 
-/* All kinds that there are, bands and marks on lines of their own; gives how
- * many. */
+/* Fills key[] with the kinds that occur, bands and marks on separate lines.
+ * Returns how many there are. */
 static size_t find_keys(struct page *p, struct key key[])
 {
 	const struct timeline *tl = p->tl;
@@ -354,7 +354,7 @@ static void timeline_put_key(const struct page *p, const struct key *k)
 	fputs("</text></g>\n", out);
 }
 
-/* The lines below the legend; gives how many there are. */
+/* Returns the number of lines below the legend, and writes them if `print`. */
 static unsigned int timeline_put_notes(const struct page *p, bool print)
 {
 	const struct timeline *tl = p->tl;
@@ -389,7 +389,7 @@ static unsigned int timeline_put_notes(const struct page *p, bool print)
 	return lines;
 }
 
-/* The grid lies on the ground and below what is in the lanes. */
+/* Draws backgrounds, then the grid, then what is in the lanes. */
 static void put_sections(const struct page *p)
 {
 	unsigned int every = (LABEL + p->step - 1) / p->step;
