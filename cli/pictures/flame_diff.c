@@ -126,18 +126,14 @@ static void look_tell(const void *arg, uint32_t node, FILE *out)
 	tell_one(out, pg, id, true);
 }
 
-/* Writes n shades of one class, in equal steps from a to b. */
-static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
-		       bool dark)
+static void flame_diff_put_shades(FILE *out, const char *class, int n,
+				  const struct ramp *r, bool dark)
 {
-	for (int i = 0; i < n; i++) {
-		fprintf(out, ".%s%d rect{fill:#", class, i);
-		for (int j = 0; j < 3; j++) {
-			int v = c[0][j] + (c[1][j] - c[0][j]) * i / (n - 1);
+	char c[RAMP_SHADE];
 
-			fprintf(out, "%02x", dark ? v * 60 / 100 : v);
-		}
-		fputc('}', out);
+	for (int i = 0; i < n; i++) {
+		ramp_shade(r, i, n, dark ? 60 : 100, c);
+		fprintf(out, ".%s%d rect{fill:%s}", class, i, c);
 	}
 	fputc('\n', out);
 }
@@ -145,17 +141,17 @@ static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
 /* The larger the change, the stronger the colour. */
 static void look_css(FILE *out)
 {
-	static const int red[2][3] = { { 255, 205, 195 }, { 226, 48, 40 } };
-	static const int blue[2][3] = { { 200, 218, 255 }, { 44, 92, 226 } };
-	static const int grey[2][3] = { { 234, 232, 226 }, { 206, 204, 198 } };
-	static const int dim[2][3] = { { 108, 108, 112 }, { 142, 142, 146 } };
+	static const struct ramp red = { 0xffcdc3, 0xe23028 };
+	static const struct ramp blue = { 0xc8daff, 0x2c5ce2 };
+	static const struct ramp grey[2] = { { 0xeae8e2, 0xceccc6 },
+					     { 0x6c6c70, 0x8e8e92 } };
 
 	for (int dark = 0; dark < 2; dark++) {
 		if (dark)
 			fputs("@media (prefers-color-scheme:dark){\n", out);
-		put_shades(out, "dw", NEUTRAL, dark ? dim : grey, dark);
-		put_shades(out, "dr", STEPS, red, dark);
-		put_shades(out, "db", STEPS, blue, dark);
+		flame_diff_put_shades(out, "dw", NEUTRAL, &grey[dark], dark);
+		flame_diff_put_shades(out, "dr", STEPS, &red, dark);
+		flame_diff_put_shades(out, "db", STEPS, &blue, dark);
 		if (dark)
 			fputs("}\n", out);
 	}

@@ -64,9 +64,9 @@ void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 	}
 }
 
-static void drawing_reverse(struct label_list *l)
+void drawing_reverse(struct label_list *l, size_t from)
 {
-	for (size_t i = 0, j = l->n; i + 1 < j; i++) {
+	for (size_t i = from, j = l->n; i + 1 < j; i++) {
 		uint32_t x = l->label[i];
 
 		l->label[i] = l->label[--j];
@@ -80,7 +80,7 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
 	if (flame_opts.reverse)
-		drawing_reverse(l);
+		drawing_reverse(l, 0);
 	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
 		return -1;
 	return flame_tree_add(d->tree, l->label, l->n, weight, samples, err)

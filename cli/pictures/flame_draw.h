@@ -69,6 +69,8 @@ int drawing_facts(struct drawing *d, struct store *db, struct err *err);
  * or --exclude leaves it out, or -1 and *err. */
 int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		uint64_t samples, struct err *err);
+/* Reverses the frames of l from index `from` on. */
+void drawing_reverse(struct label_list *l, size_t from);
 /* Counts a missing user half of the stack just added by its verdict; NULL means
  * it is not missing. word is borrowed for the drawing's life. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight);

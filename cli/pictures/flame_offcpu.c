@@ -123,12 +123,7 @@ static void add_waker(struct drawing *d, const struct group *g,
 	drawing_group(d, text, l);
 	from = l->n;
 	stacks_get(d->stacks, &waker, l);
-	for (size_t i = from, j = l->n; i + 1 < j; i++) {
-		uint32_t x = l->label[i];
-
-		l->label[i] = l->label[--j];
-		l->label[j] = x;
-	}
+	drawing_reverse(l, from);
 }
 
 static bool is_ready(int64_t state)

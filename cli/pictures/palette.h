@@ -6,6 +6,7 @@
 #ifndef CLI_PICTURES_PALETTE_H
 #define CLI_PICTURES_PALETTE_H
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cli/model/label.h"
@@ -18,7 +19,7 @@ extern const char
 const struct palette *palette_find(const char *name);
 /* Returns whether colours tell kinds of frames, so that a legend makes
  * sense. */
-int palette_by_kind(const struct palette *p);
+bool palette_by_kind(const struct palette *p);
 /* Returns whether this kind has a pattern instead of a colour, in every
  * palette. */
 bool palette_hatched(enum label_kind kind);
@@ -30,4 +31,15 @@ void palette_css(const struct palette *p, FILE *out);
 /* Writes the colours for scripts: {"k0":["#ffc476","#84653d"], ...}, light and
  * dark. */
 void palette_json(const struct palette *p, struct json *j, const char *key);
+
+/* Two colours, 0xRRGGBB, and the shades between them. */
+struct ramp {
+	uint32_t a, b;
+};
+#define RAMP_SHADE 8 /* bytes of "#rrggbb" */
+
+/* Stores shade i of n in equal steps from a to b, with `light` percent of its
+ * brightness. */
+void ramp_shade(const struct ramp *r, int i, int n, int light,
+		char out[RAMP_SHADE]);
 #endif

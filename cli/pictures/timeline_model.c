@@ -11,6 +11,11 @@
 
 #define WIDEST 4 /* px */
 
+static int timeline_compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 void timeline_release(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_lane; i++)
@@ -126,10 +131,9 @@ static int by_lane(const void *a, const void *b)
 {
 	const struct timeline_lane *x = *(const struct timeline_lane *const *)a;
 	const struct timeline_lane *y = *(const struct timeline_lane *const *)b;
+	int order = timeline_compare(x->capture, y->capture);
 
-	if (x->capture != y->capture)
-		return x->capture < y->capture ? -1 : 1;
-	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+	return order ? order : timeline_compare(x->cpu, y->cpu);
 }
 
 /* Sorts the lanes and renumbers those of marks and bands. */
@@ -227,13 +231,10 @@ static int by_column(const void *a, const void *b)
 	const struct timeline_mark *x = a;
 	const struct timeline_mark *y = b;
 
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->column != y->column)
-		return x->column < y->column ? -1 : 1;
-	return x->t0 < y->t0 ? -1 : x->t0 > y->t0;
+	return timeline_compare(x->lane, y->lane) ?:
+	       timeline_compare(x->kind, y->kind) ?:
+	       timeline_compare(x->column, y->column) ?:
+	       timeline_compare(x->t0, y->t0);
 }
 
 /* Returns how many marks are left when those within `bin` px are merged; stores
@@ -307,17 +308,11 @@ static int timeline_compare_start(const void *a, const void *b)
 	const struct timeline_band *x = a;
 	const struct timeline_band *y = b;
 
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->t0 != y->t0)
-		return x->t0 < y->t0 ? -1 : 1;
-	if (x->t1 != y->t1)
-		return x->t1 < y->t1 ? -1 : 1;
-	if (x->n != y->n)
-		return x->n < y->n ? -1 : 1;
-	return strcmp(x->what, y->what);
+	return timeline_compare(x->lane, y->lane) ?:
+	       timeline_compare(x->kind, y->kind) ?:
+	       timeline_compare(x->t0, y->t0) ?:
+	       timeline_compare(x->t1, y->t1) ?:
+	       (x->n > y->n) - (x->n < y->n) ?: strcmp(x->what, y->what);
 }
 
 /* Returns whether two bands, of which b starts later, are drawn as one: they
