@@ -37,7 +37,7 @@ struct diff_page {
 	char subtitle[ROW_MAX];
 };
 
-static bool by_total(void)
+static bool flame_diff_by_total(void)
 {
 	if (flame_opts.diff_by)
 		return !strcmp(flame_opts.diff_by, "total");
@@ -45,9 +45,9 @@ static bool by_total(void)
 	return flame_opts.reverse;
 }
 
-static double change_of(const struct diff_model *m, uint32_t id)
+static double flame_diff_change(const struct diff_model *m, uint32_t id)
 {
-	double v = diff_model_excess(m, id, by_total());
+	double v = diff_model_excess(m, id, flame_diff_by_total());
 
 	return v < 0 ? -v : v;
 }
@@ -55,14 +55,14 @@ static double change_of(const struct diff_model *m, uint32_t id)
 static const struct diff_place *flame_diff_place(const struct diff_model *m,
 						 uint32_t id)
 {
-	return by_total() ? &m->total[id] : &m->self[id];
+	return flame_diff_by_total() ? &m->total[id] : &m->self[id];
 }
 
 static void flame_diff_class(const struct diff_page *pg, uint32_t id,
 			     char out[SVG_CLASS])
 {
 	int change = flame_diff_place(&pg->m, id)->change;
-	double size = change_of(&pg->m, id);
+	double size = flame_diff_change(&pg->m, id);
 	char name[3];
 	int step;
 
@@ -82,15 +82,16 @@ static void flame_diff_class(const struct diff_page *pg, uint32_t id,
 	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
 }
 
-static void look_class(const void *arg, uint32_t node, char out[SVG_CLASS])
+static void flame_diff_put_class(const void *arg, uint32_t node,
+				 char out[SVG_CLASS])
 {
 	const struct diff_page *pg = arg;
 
 	flame_diff_class(pg, pg->both[node], out);
 }
 
-static void tell_one(FILE *out, const struct diff_page *pg, uint32_t id,
-		     bool total)
+static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
+				uint32_t id, bool total)
 {
 	const struct diff_model *m = &pg->m;
 	const struct diff_place *p = total ? &m->total[id] : &m->self[id];
@@ -117,13 +118,13 @@ static void tell_one(FILE *out, const struct diff_page *pg, uint32_t id,
 			b / (b - diff_model_excess(m, id, total)));
 }
 
-static void look_tell(const void *arg, uint32_t node, FILE *out)
+static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
 {
 	const struct diff_page *pg = arg;
 	uint32_t id = pg->both[node];
 
-	tell_one(out, pg, id, false);
-	tell_one(out, pg, id, true);
+	flame_diff_tell_one(out, pg, id, false);
+	flame_diff_tell_one(out, pg, id, true);
 }
 
 static void flame_diff_put_shades(FILE *out, const char *class, int n,
@@ -139,7 +140,7 @@ static void flame_diff_put_shades(FILE *out, const char *class, int n,
 }
 
 /* The larger the change, the stronger the colour. */
-static void look_css(FILE *out)
+static void flame_diff_css(FILE *out)
 {
 	static const struct ramp red = { 0xffcdc3, 0xe23028 };
 	static const struct ramp blue = { 0xc8daff, 0x2c5ce2 };
@@ -166,7 +167,8 @@ static const struct svg_row legend[] = {
 
 /* Maps nodes of the second tree to the common tree. Parents have smaller ids
  * than their children, so they are mapped first. */
-static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
+static void flame_diff_map_nodes(struct diff_page *pg,
+				 const struct flame_tree *t)
 {
 	pg->both = mem_new(flame_tree_count(t), sizeof(*pg->both));
 	for (uint32_t id = 1; id < flame_tree_count(t); id++) {
@@ -178,7 +180,7 @@ static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
 }
 
 /* Returns whether a node is missing in B while its parent is there. */
-static bool is_gone(const struct diff_model *m, uint32_t id)
+static bool flame_diff_is_gone(const struct diff_model *m, uint32_t id)
 {
 	const struct flame_node *nd = flame_tree_node(m->all, id);
 
@@ -192,7 +194,7 @@ struct gone {
 	uint32_t id;
 };
 
-static int compare_gone(const void *pa, const void *pb)
+static int flame_diff_compare_gone(const void *pa, const void *pb)
 {
 	const struct gone *a = pa;
 	const struct gone *b = pb;
@@ -204,13 +206,13 @@ static int compare_gone(const void *pa, const void *pb)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void put_size(char *text, size_t size, double v)
+static void flame_diff_format_size(char *text, size_t size, double v)
 {
 	snprintf(text, size, flame_opts.absolute ? "%.0f" : "%.2f %%", v);
 }
 
-static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
-		     const struct gone *g)
+static void flame_diff_gone_row(struct diff_page *pg, struct svg_row *row,
+				char *text, const struct gone *g)
 {
 	const struct diff_model *m = &pg->m;
 	const struct flame_node *nd = flame_tree_node(m->all, g->id);
@@ -220,7 +222,7 @@ static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
 			->name;
 	char size[40];
 
-	put_size(size, sizeof(size), g->size);
+	flame_diff_format_size(size, sizeof(size), g->size);
 	snprintf(text, ROW_MAX,
 		 "gone from A: %.80s %s, above %.80s; %" PRIu64 " sample%s%s",
 		 labels_get(labels, nd->label)->name, size, below,
@@ -231,7 +233,7 @@ static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
 
 /* Lists frames that are only in A as rows below the picture: they have no width
  * in a picture of B. */
-static void list_gone(struct diff_page *pg)
+static void flame_diff_list_gone(struct diff_page *pg)
 {
 	const struct diff_model *m = &pg->m;
 	uint32_t count = flame_tree_count(m->all);
@@ -240,22 +242,23 @@ static void list_gone(struct diff_page *pg)
 	size_t n = 0;
 
 	for (uint32_t id = 0; id < count; id++) {
-		if (is_gone(m, id))
+		if (flame_diff_is_gone(m, id))
 			g[n++] = (struct gone){ m->total[id].change != 0,
 						diff_model_size(m, 0, id, true),
 						id };
 	}
-	qsort(g, n, sizeof(*g), compare_gone);
+	qsort(g, n, sizeof(*g), flame_diff_compare_gone);
 	for (size_t i = 0; i < n; i++) {
 		if (i < GONE_MAX)
-			gone_row(pg, &pg->row[i], pg->text[i], &g[i]);
+			flame_diff_gone_row(pg, &pg->row[i], pg->text[i],
+					    &g[i]);
 		else
 			rest += g[i].size;
 	}
 	if (n > GONE_MAX) {
 		char size[40];
 
-		put_size(size, sizeof(size), rest);
+		flame_diff_format_size(size, sizeof(size), rest);
 		snprintf(pg->text[GONE_MAX], ROW_MAX,
 			 "gone from A: %zu more, together %s", n - GONE_MAX,
 			 size);
@@ -270,14 +273,15 @@ static void list_gone(struct diff_page *pg)
 static void flame_diff_find_most(struct diff_page *pg)
 {
 	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
-		double v = change_of(&pg->m, id);
+		double v = flame_diff_change(&pg->m, id);
 
 		if (flame_diff_place(&pg->m, id)->change && v > pg->most)
 			pg->most = v;
 	}
 }
 
-static void note_judged(struct drawing *d, const struct diff_model *m)
+static void flame_diff_note_result(struct drawing *d,
+				   const struct diff_model *m)
 {
 	size_t more = 0;
 	size_t less = 0;
@@ -294,10 +298,12 @@ static void note_judged(struct drawing *d, const struct diff_model *m)
 			 "picture: at most 1 %%",
 			 more, more == 1 ? "" : "s", less,
 			 flame_opts.absolute ? "numbers" : "shares",
-			 by_total() ? "total samples" : "own samples");
+			 flame_diff_by_total() ? "total samples"
+					       : "own samples");
 }
 
-static void note_side(struct drawing *d, const struct diff_model *m, int side)
+static void flame_diff_note_side(struct drawing *d, const struct diff_model *m,
+				 int side)
 {
 	const struct drawing *of = m->side[side];
 	char *note = drawing_note(d);
@@ -328,13 +334,13 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	const struct diff_model *m = &pg->m;
 	struct drawing *a = m->side[0];
 
-	map_nodes(pg, d->tree);
+	flame_diff_map_nodes(pg, d->tree);
 	flame_diff_find_most(pg);
-	list_gone(pg);
+	flame_diff_list_gone(pg);
 	pg->look.arg = pg;
-	pg->look.class = look_class;
-	pg->look.tell = look_tell;
-	pg->look.css = look_css;
+	pg->look.class = flame_diff_put_class;
+	pg->look.tell = flame_diff_tell;
+	pg->look.css = flame_diff_css;
 	pg->look.legend = legend;
 	d->o.look = &pg->look;
 	if (!flame_opts.title) {
@@ -352,12 +358,12 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	if (!flame_opts.subtitle)
 		d->o.subtitle = pg->subtitle;
 	drawing_drop_notes(d);
-	note_side(d, m, 0);
-	note_side(d, m, 1);
-	note_judged(d, m);
+	flame_diff_note_side(d, m, 0);
+	flame_diff_note_side(d, m, 1);
+	flame_diff_note_result(d, m);
 }
 
-static int write_page(FILE *out, void *arg, struct err *err)
+static int flame_diff_write(FILE *out, void *arg, struct err *err)
 {
 	struct diff_page *pg = arg;
 	struct drawing *d = pg->m.side[1];
@@ -383,7 +389,7 @@ int flame_diff(int argc, char **argv, const struct svg_opts *o, struct err *err)
 		diff_model_judge(&pg->m);
 		flame_diff_decorate(pg, pg->m.side[1]);
 		drawing_check_total(pg->m.side[1]);
-		rc = out_write(flame_opts.out_path, write_page, pg, err);
+		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
 	}
 	diff_model_release(&pg->m);
 	free(pg->both);

@@ -157,7 +157,7 @@ void drawing_note_missing(struct drawing *d)
 }
 
 /* Adds a note about the weight of stacks with bogus frames. */
-static void note_bogus(struct drawing *d)
+static void drawing_note_bogus(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	char *note = d->bogus ? drawing_note(d) : NULL;
@@ -195,7 +195,8 @@ static void drawing_note_event(struct drawing *d)
 
 /* Notes capture and host, so that the picture still says where its samples are
  * from when it is passed on. */
-static int note_capture(void *arg, const struct rows *r, struct err *err)
+static int drawing_note_capture(void *arg, const struct rows *r,
+				struct err *err)
 {
 	struct drawing *d = arg;
 	const char *host = rows_text(r, REPORT_CAPTURES_HOST);
@@ -220,7 +221,7 @@ static int note_capture(void *arg, const struct rows *r, struct err *err)
 }
 
 /* Adds a note about the weight that --include and --exclude leave out. */
-static void note_dropped(struct drawing *d)
+static void drawing_note_dropped(struct drawing *d)
 {
 	uint64_t dropped = pick_dropped(d->pick);
 	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
@@ -275,7 +276,7 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 	struct store *db = database_open(path, status, err);
 
 	if (db &&
-	    (rows_each(db, "report_captures", note_capture, d, err) ||
+	    (rows_each(db, "report_captures", drawing_note_capture, d, err) ||
 	     rows_each(db, "report_lost_all", drawing_take_lost, d, err))) {
 		store_close(db);
 		return NULL;
@@ -294,7 +295,7 @@ int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 
 /* Returns the event to draw, -1 for all, -2 if there is none with the wanted
  * name. */
-static int choose_event(const struct drawing *d)
+static int drawing_choose_event(const struct drawing *d)
 {
 	if (!d->want || filter.event)
 		return stacks_choose(d->stacks, "drawing");
@@ -307,8 +308,8 @@ static int choose_event(const struct drawing *d)
 	return -2;
 }
 
-static int no_samples(const struct drawing *d, const char *path,
-		      struct err *err)
+static int drawing_no_samples(const struct drawing *d, const char *path,
+			      struct err *err)
 {
 	if (stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
@@ -328,7 +329,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 {
 	flame_tree_finish(d->tree);
 	if (flame_tree_node(d->tree, 0)->weight) {
-		note_dropped(d);
+		drawing_note_dropped(d);
 		return 0;
 	}
 	if (pick_dropped(d->pick))
@@ -342,7 +343,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 			       : "no stacks");
 }
 
-static void note_unweighed(struct drawing *d)
+static void drawing_note_unweighed(struct drawing *d)
 {
 	uint64_t n = stacks_unweighed(d->stacks, d->event);
 	char *note = flame_opts.weight ? drawing_note(d) : NULL;
@@ -381,9 +382,9 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	store_close(db);
 	if (!told)
 		return -1;
-	d->event = choose_event(d);
+	d->event = drawing_choose_event(d);
 	if (d->event == -2 || stacks_heaviest(d->stacks) < 0)
-		return no_samples(d, path, err);
+		return drawing_no_samples(d, path, err);
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
 	d->o.count_name = flame_opts.countname
@@ -392,9 +393,9 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 						flame_opts.count_samples);
 	d->o.show_samples = !flame_opts.count_samples;
 	drawing_note_event(d);
-	note_unweighed(d);
+	drawing_note_unweighed(d);
 	drawing_note_missing(d);
-	note_bogus(d);
+	drawing_note_bogus(d);
 	return 0;
 }
 

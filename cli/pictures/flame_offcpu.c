@@ -68,7 +68,8 @@ static uint64_t flame_offcpu_hash(const struct group *g)
 	return hash_u64s(word, 7, 0);
 }
 
-static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
+static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
+				  struct err *err)
 {
 	struct groups *all = arg;
 	struct group key = { .at = w->at, .state = w->state };
@@ -101,7 +102,8 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 	return 0;
 }
 
-static void add_state(struct drawing *d, int64_t state, struct label_list *l)
+static void flame_offcpu_add_state(struct drawing *d, int64_t state,
+				   struct label_list *l)
 {
 	char text[16];
 
@@ -111,8 +113,8 @@ static void add_state(struct drawing *d, int64_t state, struct label_list *l)
 
 /* Adds the waker's stack in reverse, so that the function that woke the thread
  * stands next to the one that waited. */
-static void add_waker(struct drawing *d, const struct group *g,
-		      struct label_list *l)
+static void flame_offcpu_add_waker(struct drawing *d, const struct group *g,
+				   struct label_list *l)
 {
 	struct stacks_group waker = offcpu_group(&g->waker);
 	size_t from;
@@ -126,7 +128,7 @@ static void add_waker(struct drawing *d, const struct group *g,
 	drawing_reverse(l, from);
 }
 
-static bool is_ready(int64_t state)
+static bool flame_offcpu_is_ready(int64_t state)
 {
 	return offcpu_state(state)[0] == 'R';
 }
@@ -160,14 +162,15 @@ static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
 
 	l->n = 0;
 	if (flame_opts.by_state)
-		add_state(d, g->state, l);
+		flame_offcpu_add_state(d, g->state, l);
 	drawing_thread(d, stacks_comm(d->stacks, g->at.comm), l);
 	stacks_get(d->stacks, &at, l);
 	if (flame_offcpu_has_no_stack(g))
 		flame_offcpu_add_missing(d, NO_STACK, l);
 	if (g->woken)
-		add_waker(d, g, l);
-	else if (flame_opts.wakeups && wakes && !is_ready(g->state))
+		flame_offcpu_add_waker(d, g, l);
+	else if (flame_opts.wakeups && wakes &&
+		 !flame_offcpu_is_ready(g->state))
 		flame_offcpu_add_missing(d, NOT_WOKEN, l);
 	rc = drawing_add(d, l, g->ns, g->waits, err);
 	if (rc > 0)
@@ -175,7 +178,8 @@ static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
 	return rc;
 }
 
-static void note_waits(struct drawing *d, const struct offcpu_sums *s)
+static void flame_offcpu_note_waits(struct drawing *d,
+				    const struct offcpu_sums *s)
 {
 	char *note = drawing_note(d);
 
@@ -192,7 +196,8 @@ static void note_waits(struct drawing *d, const struct offcpu_sums *s)
 }
 
 /* Notes waits without a stack, as when tracepoints are sampled by frequency. */
-static void note_bare(struct drawing *d, const struct groups *g)
+static void flame_offcpu_note_no_stack(struct drawing *d,
+				       const struct groups *g)
 {
 	double bare = 0;
 	double whole = 0;
@@ -233,8 +238,9 @@ static void flame_offcpu_note_rest(struct drawing *d,
 			 offcpu_reason(s));
 }
 
-static int draw_groups(struct drawing *d, struct groups *g,
-		       const struct offcpu_sums *sums, struct err *err)
+static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
+				    const struct offcpu_sums *sums,
+				    struct err *err)
 {
 	struct label_list l = { 0 };
 	int rc = 0;
@@ -263,16 +269,17 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 
 	bool told = false;
 
-	if (db && !offcpu_read(db, path, take_wait, &g, &sums, err))
+	if (db &&
+	    !offcpu_read(db, path, flame_offcpu_take_wait, &g, &sums, err))
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
 	store_close(db);
-	if (told && !draw_groups(d, &g, &sums, err))
+	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);
 	if (!rc) {
-		note_waits(d, &sums);
-		note_bare(d, &g);
+		flame_offcpu_note_waits(d, &sums);
+		flame_offcpu_note_no_stack(d, &g);
 	}
 	table_release(&g.index);
 	free(g.group);

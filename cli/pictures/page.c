@@ -35,8 +35,8 @@ struct html_page {
 	struct page_data *data;
 };
 
-static int check_samples(const struct stacks *s, const char *path,
-			 struct err *err)
+static int html_page_check_samples(const struct stacks *s, const char *path,
+				   struct err *err)
 {
 	int event = stacks_heaviest(s);
 
@@ -60,7 +60,8 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->db = db;
 	p->path = path;
 	p->data = page_data_new(db, inlined, samples, err);
-	if (p->data && !check_samples(page_data_stacks(p->data), path, err))
+	if (p->data &&
+	    !html_page_check_samples(page_data_stacks(p->data), path, err))
 		return p;
 	html_page_free(p);
 	return NULL;
@@ -93,7 +94,8 @@ static void html_page_put_top(FILE *out, const char *title)
 		text_page_css);
 }
 
-static int put_capture(void *arg, const struct rows *r, struct err *err)
+static int html_page_put_capture(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	FILE *out = arg;
 
@@ -117,7 +119,8 @@ static int put_capture(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static void put_fact(FILE *out, uint64_t n, const char *what, const char *class)
+static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
+			       const char *class)
 {
 	fprintf(out, "<li%s%s%s><b>", class ? " class=\"" : "",
 		class ? class : "", class ? "\"" : "");
@@ -126,7 +129,8 @@ static void put_fact(FILE *out, uint64_t n, const char *what, const char *class)
 }
 
 /* Writes the totals: samples, missing user stacks, losses and findings. */
-static int put_summary(void *arg, const struct rows *r, struct err *err)
+static int html_page_put_summary(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	FILE *out = arg;
 	uint64_t requests = (uint64_t)rows_int(r, PAGE_SUMMARY_REQUESTS);
@@ -136,17 +140,18 @@ static int put_summary(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	fputs("<ul class=\"facts\">\n", out);
-	put_fact(out, (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES), "samples",
-		 NULL);
+	html_page_put_fact(out, (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES),
+			   "samples", NULL);
 	if (requests) {
-		put_fact(out, requests, "user stacks asked for", NULL);
-		put_fact(out, joined, "of them are here", NULL);
-		put_fact(out, requests - joined, "are missing",
-			 requests > joined ? "bad" : NULL);
+		html_page_put_fact(out, requests, "user stacks asked for",
+				   NULL);
+		html_page_put_fact(out, joined, "of them are here", NULL);
+		html_page_put_fact(out, requests - joined, "are missing",
+				   requests > joined ? "bad" : NULL);
 	}
-	put_fact(out, lost, "records lost", lost ? "bad" : NULL);
+	html_page_put_fact(out, lost, "records lost", lost ? "bad" : NULL);
 	if (findings)
-		put_fact(out, findings, "findings", "bad");
+		html_page_put_fact(out, findings, "findings", "bad");
 	fputs("</ul>\n", out);
 	if (filter_given())
 		fputs("<p>The samples are filtered; tables of losses and "
@@ -155,16 +160,17 @@ static int put_summary(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int put_header(const struct html_page *p, FILE *out, const char *title,
-		      struct err *err)
+static int html_page_put_header(const struct html_page *p, FILE *out,
+				const char *title, struct err *err)
 {
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
 	fputs("</h1>\n<div class=\"quiet\">", out);
-	if (rows_each(p->db, "report_captures", put_capture, out, err))
+	if (rows_each(p->db, "report_captures", html_page_put_capture, out,
+		      err))
 		return -1;
 	fputs("</div>\n", out);
-	if (rows_each(p->db, "page_summary", put_summary, out, err))
+	if (rows_each(p->db, "page_summary", html_page_put_summary, out, err))
 		return -1;
 	fputs("</header>\n<noscript><p class=\"note\">Scripts are off: the "
 	      "tables below are whole, the picture to click in is not there. "
@@ -176,7 +182,8 @@ static int put_header(const struct html_page *p, FILE *out, const char *title,
 
 /* Writes the picture of check --svg as an image: an image cannot run or fetch
  * anything, and its style does not touch the page's. */
-static int put_timeline(const struct html_page *p, FILE *out, struct err *err)
+static int html_page_put_timeline(const struct html_page *p, FILE *out,
+				  struct err *err)
 {
 	const struct timeline *tl = page_data_timeline(p->data);
 	struct page_bytes b = { 0 };
@@ -213,12 +220,13 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	const char *title = *base ? base : p->path;
 
 	html_page_put_top(out, title);
-	if (put_header(p, out, title, err))
+	if (html_page_put_header(p, out, title, err))
 		return -1;
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, s, stacks_heaviest(s));
-	if (put_timeline(p, out, err) || page_tables_write(out, p->db, err))
+	if (html_page_put_timeline(p, out, err) ||
+	    page_tables_write(out, p->db, err))
 		return -1;
 	fputs("</main>\n", out);
 	page_data_write(p->data, out);

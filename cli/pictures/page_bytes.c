@@ -20,7 +20,7 @@ void page_bytes_signed(struct page_bytes *b, uint64_t v)
 	page_bytes_add(b, v << 1 ^ (v >> 63 ? UINT64_MAX : 0));
 }
 
-static void put_line(const uint8_t *p, size_t n, FILE *out)
+static void page_base64_line(const uint8_t *p, size_t n, FILE *out)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,8 +44,9 @@ static void put_line(const uint8_t *p, size_t n, FILE *out)
 void page_base64(const struct page_bytes *b, FILE *out)
 {
 	for (size_t i = 0; i < b->n; i += LINE_BYTES)
-		put_line(b->byte + i,
-			 b->n - i < LINE_BYTES ? b->n - i : LINE_BYTES, out);
+		page_base64_line(b->byte + i,
+				 b->n - i < LINE_BYTES ? b->n - i : LINE_BYTES,
+				 out);
 }
 
 void page_bytes_write(const struct page_bytes *b, const char *id, FILE *out)

@@ -46,7 +46,7 @@ struct page_data {
 
 /* Returns the smallest bin, 1, 2 or 5 times a power of ten ns, of which less
  * than BINS_MAX cover the span. */
-static uint64_t bin_for(uint64_t span)
+static uint64_t page_data_choose_bin(uint64_t span)
 {
 	uint64_t bin = 1;
 
@@ -60,7 +60,7 @@ static uint64_t bin_for(uint64_t span)
 	return bin;
 }
 
-static uint64_t bin_of(const struct page_data *d, int64_t time)
+static uint64_t page_data_bin(const struct page_data *d, int64_t time)
 {
 	if (time <= d->tl.t0)
 		return 0;
@@ -74,7 +74,7 @@ static uint64_t bin_of(const struct page_data *d, int64_t time)
 static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 {
 	struct page_data *d = arg;
-	uint64_t bin = s->timed && d->timed ? 1 + bin_of(d, s->time) : 0;
+	uint64_t bin = s->timed && d->timed ? 1 + page_data_bin(d, s->time) : 0;
 
 	d->last_weight =
 		mem_reach(d->last_weight, &d->n_event, &d->cap_event,
@@ -90,7 +90,7 @@ static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 
 /* ---- stacks */
 
-static uint32_t thread_place(struct page_data *d, uint32_t comm)
+static uint32_t page_data_thread(struct page_data *d, uint32_t comm)
 {
 	if (!d->thread[comm]) {
 		d->comm = mem_grow(d->comm, &d->cap_thread, d->n_thread + 1,
@@ -102,8 +102,9 @@ static uint32_t thread_place(struct page_data *d, uint32_t comm)
 }
 
 /* Stores the thread's name and the frames of a group in l. */
-static void get_stack(struct page_data *d, const struct stacks_group *g,
-		      struct label_list *l)
+static void page_data_get_stack(struct page_data *d,
+				const struct stacks_group *g,
+				struct label_list *l)
 {
 	const struct label name = {
 		.kind = LABEL_GROUP,
@@ -116,7 +117,7 @@ static void get_stack(struct page_data *d, const struct stacks_group *g,
 	stacks_get(d->stacks, g, l);
 }
 
-static int build_tree(struct page_data *d, struct err *err)
+static int page_data_build_tree(struct page_data *d, struct err *err)
 {
 	const struct label all = { .kind = LABEL_GROUP,
 				   .name = "all",
@@ -130,7 +131,7 @@ static int build_tree(struct page_data *d, struct err *err)
 	d->leaf = mem_new(n, sizeof(*d->leaf));
 	/* no weights: the page adds up those of the samples it shows */
 	for (size_t i = 0; !rc && i < n; i++) {
-		get_stack(d, stacks_group(d->stacks, i), &l);
+		page_data_get_stack(d, stacks_group(d->stacks, i), &l);
 		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
 		if (!rc)
 			d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
@@ -141,7 +142,7 @@ static int build_tree(struct page_data *d, struct err *err)
 	return rc;
 }
 
-static uint32_t label_place(struct page_data *d, uint32_t label)
+static uint32_t page_data_label(struct page_data *d, uint32_t label)
 {
 	if (!d->place[label]) {
 		d->label = mem_grow(d->label, &d->cap_label, d->n_label + 1,
@@ -154,7 +155,7 @@ static uint32_t label_place(struct page_data *d, uint32_t label)
 
 /* Encodes nodes and groups. Nodes are numbered in the order in which they are
  * written. */
-static void encode_tree(struct page_data *d)
+static void page_data_encode_tree(struct page_data *d)
 {
 	size_t n = stacks_count(d->stacks);
 	uint32_t *number = mem_new(flame_tree_count(d->tree), sizeof(*number));
@@ -166,13 +167,13 @@ static void encode_tree(struct page_data *d)
 
 		number[id] = next++;
 		page_bytes_add(&d->nodes, nd->depth);
-		page_bytes_add(&d->nodes, label_place(d, nd->label));
+		page_bytes_add(&d->nodes, page_data_label(d, nd->label));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct stacks_group *g = stacks_group(d->stacks, i);
 
 		page_bytes_add(&d->groups, g->event);
-		page_bytes_add(&d->groups, thread_place(d, g->comm));
+		page_bytes_add(&d->groups, page_data_thread(d, g->comm));
 		page_bytes_add(&d->groups, g->verdict);
 		page_bytes_add(&d->groups, number[d->leaf[i]]);
 	}
@@ -194,17 +195,18 @@ struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 	d->by_samples = samples;
 	if (timeline_load(&d->tl, &d->timed, db, err))
 		goto out;
-	d->bin =
-		d->timed ? bin_for((uint64_t)d->tl.t1 - (uint64_t)d->tl.t0) : 1;
+	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
+						 (uint64_t)d->tl.t0)
+			  : 1;
 	if (!(d->stacks = stacks_load(db, &so, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
-	    build_tree(d, err))
+	    page_data_build_tree(d, err))
 		goto out;
 	d->strings = labels_new();
 	d->thread = mem_new(stacks_comms(d->stacks), sizeof(*d->thread));
 	d->place = mem_new(labels_count(stacks_labels(d->stacks)),
 			   sizeof(*d->place));
-	encode_tree(d);
+	page_data_encode_tree(d);
 	return d;
 out:
 	page_data_free(d);
@@ -307,11 +309,12 @@ static void page_data_put_verdicts(struct json *j)
 	page_data_put_pair(j, 0, "no request",
 			   "its user stack was not to come later");
 	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
-		page_data_put_pair(j, v, word, verdict_meaning("request", word));
+		page_data_put_pair(j, v, word,
+				   verdict_meaning("request", word));
 	json_end(j);
 }
 
-static uint32_t string_place(const struct page_data *d, const char *s)
+static uint32_t page_data_string(const struct page_data *d, const char *s)
 {
 	const struct label l = { .kind = LABEL_GROUP, .name = s, .image = "" };
 
@@ -345,12 +348,12 @@ static void page_data_put_label(const struct page_data *d, uint32_t id,
 	json_shown(j, NULL, l->name);
 	json_text(j, NULL, class);
 	json_uint(j, NULL, l->kernel);
-	json_uint(j, NULL, string_place(d, l->image));
+	json_uint(j, NULL, page_data_string(d, l->image));
 	if (l->has_off && l->image[0])
 		json_hex(j, NULL, l->off);
 	else
 		json_uint(j, NULL, 0);
-	json_uint(j, NULL, string_place(d, fact->build));
+	json_uint(j, NULL, page_data_string(d, fact->build));
 	page_data_put_source(j, fact);
 	json_uint(j, NULL, fact->bogus);
 	json_uint(j, NULL, fact->places);
@@ -383,8 +386,8 @@ static void page_data_put_place(const struct page_data *d, struct json *j,
 	json_int(j, NULL, d->tl.lane[lane]->capture);
 	json_int(j, NULL, d->tl.lane[lane]->cpu);
 	json_int(j, NULL, kind);
-	json_uint(j, NULL, bin_of(d, t0));
-	json_uint(j, NULL, bin_of(d, t1));
+	json_uint(j, NULL, page_data_bin(d, t0));
+	json_uint(j, NULL, page_data_bin(d, t1));
 }
 
 /* [place, records, rows] */
@@ -419,8 +422,8 @@ static void page_data_put_marks(const struct page_data *d, struct json *j)
 }
 
 /* [name, what it is] of each kind */
-static void put_looks(struct json *j, const char *name,
-		      const struct timeline_look *look, size_t n)
+static void page_data_put_looks(struct json *j, const char *name,
+				const struct timeline_look *look, size_t n)
 {
 	json_array(j, name);
 	for (size_t i = 0; i < n; i++)
@@ -465,9 +468,9 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_break(&j);
 	page_data_put_labels(d, &j);
 	json_break(&j);
-	put_looks(&j, "band_kinds", timeline_bands, BAND_KINDS);
+	page_data_put_looks(&j, "band_kinds", timeline_bands, BAND_KINDS);
 	json_break(&j);
-	put_looks(&j, "mark_kinds", timeline_marks, MARK_KINDS);
+	page_data_put_looks(&j, "mark_kinds", timeline_marks, MARK_KINDS);
 	json_break(&j);
 	page_data_put_bands(d, &j);
 	json_break(&j);

@@ -40,7 +40,7 @@ struct page {
 	struct svg_stats st;
 };
 
-static uint64_t milli_px(const struct page *p, uint64_t weight)
+static uint64_t svg_milli_px(const struct page *p, uint64_t weight)
 {
 	unsigned __int128 v = (unsigned __int128)weight * p->plot;
 
@@ -56,7 +56,7 @@ static bool svg_is_narrow(const struct page *p, uint64_t weight)
 }
 
 /* Finds out which frames will be drawn, and how many rows they need. */
-static void measure(struct page *p)
+static void svg_measure(struct page *p)
 {
 	const struct labels *labels = flame_tree_labels(p->tree);
 	uint32_t id = 0;
@@ -78,12 +78,12 @@ static void measure(struct page *p)
 	p->st.narrow = flame_tree_count(p->tree) - p->st.drawn;
 }
 
-static unsigned int line_height(const struct page *p)
+static unsigned int svg_line_height(const struct page *p)
 {
 	return p->o->fontsize + 5;
 }
 
-static bool has_legend(const struct page *p)
+static bool svg_has_legend(const struct page *p)
 {
 	uint32_t marks =
 		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
@@ -94,16 +94,16 @@ static bool has_legend(const struct page *p)
 
 static void svg_lay_out(struct page *p)
 {
-	p->top = PAD + line_height(p) * (p->o->subtitle ? 5 : 4);
+	p->top = PAD + svg_line_height(p) * (p->o->subtitle ? 5 : 4);
 	p->lines = 1; /* details */
-	p->lines += has_legend(p);
+	p->lines += svg_has_legend(p);
 	p->lines += p->st.narrow > 0;
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		p->lines++;
 	if (p->o->look)
 		p->lines += (unsigned int)p->o->look->n_rows;
 	p->height = p->top + p->rows * p->o->height +
-		    p->lines * line_height(p) + 2 * PAD;
+		    p->lines * svg_line_height(p) + 2 * PAD;
 }
 
 static unsigned int svg_row_y(const struct page *p, uint32_t depth)
@@ -133,7 +133,7 @@ static void svg_put_text(const struct page *p, const char *id,
 }
 
 /* Writes the description for screen readers. */
-static void put_about(const struct page *p)
+static void svg_put_about(const struct page *p)
 {
 	fprintf(p->out, "%u frames in %u rows, %s.", p->st.drawn, p->rows,
 		p->o->inverted ? "the root on top" : "the root below");
@@ -170,7 +170,7 @@ static void svg_put_head(const struct page *p)
 	      out);
 	safe_text_xml(out, o->title, 0);
 	fputs("</title>\n<desc id=\"about\">", out);
-	put_about(p);
+	svg_put_about(p);
 	fputs("</desc>\n<style>\n", out);
 	palette_css(o->colors, out);
 	if (o->look)
@@ -191,8 +191,8 @@ static void svg_put_head(const struct page *p)
 
 /* Draws a button; x is its distance in px from the left side, or from the right
  * one. */
-static void put_button(const struct page *p, const char *id, const char *text,
-		       unsigned int x, bool right)
+static void svg_put_button(const struct page *p, const char *id,
+			   const char *text, unsigned int x, bool right)
 {
 	fprintf(p->out,
 		"<text id=\"%s\" class=\"button\" x=\"%u\" y=\"%u\" "
@@ -203,7 +203,7 @@ static void put_button(const struct page *p, const char *id, const char *text,
 }
 
 /* Draws the buttons of the left or the right side, from the border inwards. */
-static void put_buttons(const struct page *p, bool right)
+static void svg_put_buttons(const struct page *p, bool right)
 {
 	static const struct {
 		const char *id, *text;
@@ -220,15 +220,15 @@ static void put_buttons(const struct page *p, bool right)
 	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
 		if (button[i].right != right)
 			continue;
-		put_button(p, button[i].id, button[i].text, x, right);
+		svg_put_button(p, button[i].id, button[i].text, x, right);
 		x += ((unsigned int)strlen(button[i].text) + 2) * cell;
 	}
 }
 
-static void put_controls(const struct page *p)
+static void svg_put_controls(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
-	unsigned int line = line_height(p);
+	unsigned int line = svg_line_height(p);
 	unsigned int y = p->top - PAD;
 
 	fprintf(p->out, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n",
@@ -241,8 +241,8 @@ static void put_controls(const struct page *p)
 			     o->subtitle);
 	/* hidden until the script runs: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
-	put_buttons(p, false);
-	put_buttons(p, true);
+	svg_put_buttons(p, false);
+	svg_put_buttons(p, true);
 	fprintf(p->out,
 		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
 		"data-width=\"210\" data-height=\"%u\"></g>\n",
@@ -315,8 +315,8 @@ static void svg_put_file(const struct page *p, const struct label *l,
 }
 
 /* Writes why the frame may be wrong or incomplete, a line each. */
-static void put_doubts(const struct page *p, const struct label *l,
-		       const struct label_fact *fact)
+static void svg_put_doubts(const struct page *p, const struct label *l,
+			   const struct label_fact *fact)
 {
 	char word[32];
 
@@ -341,8 +341,8 @@ static void put_doubts(const struct page *p, const struct label *l,
 
 /* Writes the tooltip. Its first line is the name alone: the script searches it.
  * The first two lines together identify a function. */
-static void put_tooltip(const struct page *p, uint32_t id,
-			const struct flame_node *nd, const struct label *l)
+static void svg_put_tooltip(const struct page *p, uint32_t id,
+			    const struct flame_node *nd, const struct label *l)
 {
 	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
 
@@ -350,7 +350,7 @@ static void put_tooltip(const struct page *p, uint32_t id,
 	safe_text_xml(p->out, l->name, 0);
 	fputc('\n', p->out);
 	svg_put_file(p, l, fact);
-	put_doubts(p, l, fact);
+	svg_put_doubts(p, l, fact);
 	svg_put_numbers(p, nd);
 	if (p->o->look)
 		p->o->look->tell(p->o->look->arg, id, p->out);
@@ -370,8 +370,8 @@ static void svg_class(const struct page *p, uint32_t id, const struct label *l,
 
 /* Draws the border between user and kernel code, in the gap between two
  * rows. */
-static void put_seam(const struct page *p, uint64_t x, uint64_t w,
-		     unsigned int y)
+static void svg_put_seam(const struct page *p, uint64_t x, uint64_t w,
+			 unsigned int y)
 {
 	fputs("<path class=\"seam\" d=\"M", p->out);
 	human_put_fixed(p->out, x, MILLI, 2);
@@ -407,9 +407,9 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	const struct label *l =
 		labels_get(flame_tree_labels(p->tree), nd->label);
 	const struct svg_opts *o = p->o;
-	uint64_t x = (uint64_t)PAD * MILLI + milli_px(p, start);
+	uint64_t x = (uint64_t)PAD * MILLI + svg_milli_px(p, start);
 	uint64_t w =
-		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
+		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
 	unsigned int y = svg_row_y(p, nd->depth);
 	char class[SVG_CLASS];
 
@@ -417,7 +417,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
 		class, (unsigned long long)start,
 		(unsigned long long)nd->weight);
-	put_tooltip(p, id, nd, l);
+	svg_put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
 	human_put_fixed(p->out, x, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
@@ -425,7 +425,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
 		o->height > 1 ? o->height - 1 : 1);
 	if (flame_tree_is_seam(p->tree, id))
-		put_seam(p, x, w, y);
+		svg_put_seam(p, x, w, y);
 	svg_put_name(p, l, x, w, y);
 	fputs("</g>\n", p->out);
 }
@@ -458,9 +458,9 @@ static void svg_put_frames(const struct page *p)
 
 /* Draws a coloured rectangle and its text. Returns the x position behind
  * them. */
-static unsigned int put_patch(const struct page *p, unsigned int x,
-			      unsigned int y, const char *class,
-			      const char *text)
+static unsigned int svg_put_patch(const struct page *p, unsigned int x,
+				  unsigned int y, const char *class,
+				  const char *text)
 {
 	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
 
@@ -474,7 +474,7 @@ static unsigned int put_patch(const struct page *p, unsigned int x,
 	return x + 19 + (unsigned int)strlen(text) * cell + 16;
 }
 
-static void put_legend(const struct page *p, unsigned int y)
+static void svg_put_legend(const struct page *p, unsigned int y)
 {
 	static const struct {
 		enum label_kind kind;
@@ -494,19 +494,19 @@ static void put_legend(const struct page *p, unsigned int y)
 	unsigned int x = PAD;
 
 	for (size_t i = 0; look && look->legend[i].class; i++)
-		x = put_patch(p, x, y, look->legend[i].class,
-			      look->legend[i].text);
+		x = svg_put_patch(p, x, y, look->legend[i].class,
+				  look->legend[i].text);
 	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++) {
 		if (!(p->kinds & 1u << key[i].kind))
 			continue;
 		if ((!all && key[i].kind < LABEL_UNNAMED) ||
 		    (look && key[i].kind < LABEL_MISSING))
 			continue;
-		x = put_patch(p, x, y, key[i].class, key[i].text);
+		x = svg_put_patch(p, x, y, key[i].class, key[i].text);
 	}
 }
 
-static void put_narrow(const struct page *p, unsigned int y)
+static void svg_put_narrow(const struct page *p, unsigned int y)
 {
 	const struct svg_opts *o = p->o;
 
@@ -524,25 +524,25 @@ static void put_narrow(const struct page *p, unsigned int y)
 	fputs("</text>\n", p->out);
 }
 
-static void put_foot(const struct page *p)
+static void svg_put_foot(const struct page *p)
 {
-	unsigned int line = line_height(p);
+	unsigned int line = svg_line_height(p);
 	unsigned int y = p->top + p->rows * p->o->height + PAD / 2 + line;
 
 	fprintf(p->out,
 		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
 		"</text>\n",
 		PAD, y);
-	if (has_legend(p))
-		put_legend(p, y += line);
+	if (svg_has_legend(p))
+		svg_put_legend(p, y += line);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		svg_put_text(p, NULL, "quiet", y += line, "start",
 			     p->o->note[i]);
 	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
-		put_patch(p, PAD, y += line, p->o->look->rows[i].class,
-			  p->o->look->rows[i].text);
+		svg_put_patch(p, PAD, y += line, p->o->look->rows[i].class,
+			      p->o->look->rows[i].text);
 	if (p->st.narrow)
-		put_narrow(p, y + line);
+		svg_put_narrow(p, y + line);
 }
 
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
@@ -558,12 +558,12 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	if (o->total > p.total)
 		p.total = o->total;
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
-	measure(&p);
+	svg_measure(&p);
 	svg_lay_out(&p);
 	svg_put_head(&p);
-	put_controls(&p);
+	svg_put_controls(&p);
 	svg_put_frames(&p);
-	put_foot(&p);
+	svg_put_foot(&p);
 	fprintf(out,
 		"<script><![CDATA[\n(function () {\n\"use strict\";\n%s%s})();\n"
 		"]]></script>\n</svg>\n",

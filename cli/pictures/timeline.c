@@ -23,12 +23,12 @@ struct loader {
 	bool timed; /* tl->t0 and t1 are set */
 };
 
-static bool is_null(const struct rows *r, size_t i)
+static bool timeline_is_null(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_NULL;
 }
 
-static uint64_t count_of(const struct rows *r, size_t i)
+static uint64_t timeline_get_count(const struct rows *r, size_t i)
 {
 	int64_t n = rows_int(r, i);
 
@@ -46,7 +46,7 @@ static int64_t timeline_type_capture(const struct loader *l, int64_t type)
 static void timeline_widen(struct loader *l, const struct rows *r, size_t first,
 			   size_t last)
 {
-	if (is_null(r, first) || is_null(r, last))
+	if (timeline_is_null(r, first) || timeline_is_null(r, last))
 		return;
 
 	int64_t t0 = rows_int(r, first);
@@ -76,7 +76,7 @@ static int timeline_take_capture(void *arg, const struct rows *r,
 				     rows_text(r, TIMELINE_CAPTURES_HOST)),
 		.clock = arena_strdup(&tl->text,
 				      rows_text(r, TIMELINE_CAPTURES_CLOCK)),
-		.timed = !is_null(r, TIMELINE_CAPTURES_FIRST_NS),
+		.timed = !timeline_is_null(r, TIMELINE_CAPTURES_FIRST_NS),
 		.cpus = rows_int(r, TIMELINE_CAPTURES_CPUS),
 		.whole = rows_int(r, TIMELINE_CAPTURES_SYSTEM_WIDE) == 1,
 	};
@@ -122,7 +122,7 @@ static int timeline_take_event(void *arg, const struct rows *r, struct err *err)
 	struct loader *l = arg;
 
 	(void)err;
-	if (is_null(r, TIMELINE_EVENTS_TIME_NS)) {
+	if (timeline_is_null(r, TIMELINE_EVENTS_TIME_NS)) {
 		l->tl->events++;
 		l->tl->no_time++;
 		return 0;
@@ -141,9 +141,9 @@ static int timeline_take_joined(void *arg, const struct rows *r,
 	struct loader *l = arg;
 
 	(void)err;
-	l->tl->requests = count_of(r, TIMELINE_JOINED_REQUESTS);
-	l->tl->joined = count_of(r, TIMELINE_JOINED_MATCHED);
-	l->tl->refused = count_of(r, TIMELINE_JOINED_REFUSED);
+	l->tl->requests = timeline_get_count(r, TIMELINE_JOINED_REQUESTS);
+	l->tl->joined = timeline_get_count(r, TIMELINE_JOINED_MATCHED);
+	l->tl->refused = timeline_get_count(r, TIMELINE_JOINED_REFUSED);
 	return 0;
 }
 
@@ -156,13 +156,13 @@ static void timeline_take_mark(struct loader *l, const struct rows *r,
 	const char *comm = rows_text(r, TIMELINE_REQUESTS_COMM);
 	char who[128];
 
-	if (is_null(r, TIMELINE_REQUESTS_TIME_NS)) {
+	if (timeline_is_null(r, TIMELINE_REQUESTS_TIME_NS)) {
 		l->tl->n[m->kind] = timeline_add(l->tl->n[m->kind], m->n);
 		l->tl->no_time++;
 		return;
 	}
 	new.t0 = new.t1 = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
-	if (!is_null(r, TIMELINE_REQUESTS_TID)) {
+	if (!timeline_is_null(r, TIMELINE_REQUESTS_TID)) {
 		/* a comm has 16 bytes; longer ones are cut */
 		snprintf(who, sizeof(who), "%.64s%stid %lld", comm,
 			 *comm ? ", " : "",
@@ -224,7 +224,7 @@ static int timeline_take_finding(void *arg, const struct rows *r,
 				 struct err *err)
 {
 	int64_t rule = rows_int(r, TIMELINE_FINDINGS_RULE);
-	uint64_t n = count_of(r, TIMELINE_FINDINGS_N);
+	uint64_t n = timeline_get_count(r, TIMELINE_FINDINGS_N);
 	struct timeline_mark m = { .kind = MARK_FINDING, .n = n ? n : 1 };
 
 	(void)err;
@@ -234,7 +234,7 @@ static int timeline_take_finding(void *arg, const struct rows *r,
 	return 0;
 }
 
-static enum timeline_band_kind band_kind(const char *what)
+static enum timeline_band_kind timeline_band_kind_of(const char *what)
 {
 	static const struct {
 		const char *what;
@@ -262,13 +262,14 @@ static int timeline_take_loss(void *arg, const struct rows *r, struct err *err)
 	int64_t cpu = rows_int(r, TIMELINE_LOSSES_CPU);
 
 	(void)err;
-	if (is_null(r, TIMELINE_LOSSES_T0) && is_null(r, TIMELINE_LOSSES_T1)) {
+	if (timeline_is_null(r, TIMELINE_LOSSES_T0) &&
+	    timeline_is_null(r, TIMELINE_LOSSES_T1)) {
 		struct timeline_untimed u = {
 			.capture = rows_int(r, TIMELINE_LOSSES_CAPTURE),
 			.what = rows_text(r, TIMELINE_LOSSES_WHAT),
 			.cpu = cpu < 0 || cpu > INT32_MAX ? -1 : (int32_t)cpu,
 			.counts = counts,
-			.n = count_of(r, TIMELINE_LOSSES_N),
+			.n = timeline_get_count(r, TIMELINE_LOSSES_N),
 		};
 
 		timeline_untimed(l->tl, &u);
@@ -276,13 +277,14 @@ static int timeline_take_loss(void *arg, const struct rows *r, struct err *err)
 	}
 	struct timeline_band b = {
 		.what = rows_text(r, TIMELINE_LOSSES_WHAT),
-		.kind = band_kind(rows_text(r, TIMELINE_LOSSES_WHAT)),
+		.kind = timeline_band_kind_of(
+			rows_text(r, TIMELINE_LOSSES_WHAT)),
 		.t0 = rows_int(r, TIMELINE_LOSSES_T0),
 		.t1 = rows_int(r, TIMELINE_LOSSES_T1),
-		.from_start = is_null(r, TIMELINE_LOSSES_T0),
-		.to_end = is_null(r, TIMELINE_LOSSES_T1),
-		.some = is_null(r, TIMELINE_LOSSES_N),
-		.n = count_of(r, TIMELINE_LOSSES_N),
+		.from_start = timeline_is_null(r, TIMELINE_LOSSES_T0),
+		.to_end = timeline_is_null(r, TIMELINE_LOSSES_T1),
+		.some = timeline_is_null(r, TIMELINE_LOSSES_N),
+		.n = timeline_get_count(r, TIMELINE_LOSSES_N),
 	};
 
 	timeline_band(l->tl, rows_int(r, TIMELINE_LOSSES_CAPTURE), cpu, &b,
@@ -300,9 +302,9 @@ static int timeline_take_gap(void *arg, const struct rows *r, struct err *err)
 					     : BAND_GAP_FOREIGN,
 		.t0 = rows_int(r, TIMELINE_GAPS_T0),
 		.t1 = rows_int(r, TIMELINE_GAPS_T1),
-		.from_start = is_null(r, TIMELINE_GAPS_T0),
-		.to_end = is_null(r, TIMELINE_GAPS_T1),
-		.n = count_of(r, TIMELINE_GAPS_N),
+		.from_start = timeline_is_null(r, TIMELINE_GAPS_T0),
+		.to_end = timeline_is_null(r, TIMELINE_GAPS_T1),
+		.n = timeline_get_count(r, TIMELINE_GAPS_N),
 	};
 
 	(void)err;
@@ -357,7 +359,7 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 	return rc;
 }
 
-static int no_times(const struct timeline *tl, struct err *err)
+static int timeline_no_times(const struct timeline *tl, struct err *err)
 {
 	return err_set(err, ERR_FORMAT,
 		       "%s: has no times, so there is nothing to draw a "
@@ -373,7 +375,7 @@ int timeline_write(FILE *out, struct store *db, const char *title,
 	int rc = timeline_load(&tl, &timed, db, err);
 
 	if (!rc && !timed)
-		rc = no_times(&tl, err);
+		rc = timeline_no_times(&tl, err);
 	if (!rc) {
 		timeline_draw(out, &tl, title);
 		if (ferror(out))

@@ -98,7 +98,8 @@ static void lane_put_when(const struct page *p, int64_t t0, int64_t t1)
 	page_clock(out, t1);
 }
 
-static void put_band_title(const struct page *p, const struct timeline_band *b)
+static void lane_put_band_title(const struct page *p,
+				const struct timeline_band *b)
 {
 	FILE *out = p->out;
 	bool gap = b->kind >= BAND_GAPS;
@@ -155,7 +156,7 @@ static void lane_put_band(const struct page *p, const struct timeline_band *b)
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
 	human_put_fixed(p->out, w, 10, 1);
 	fprintf(p->out, "\" height=\"%u\">", h);
-	put_band_title(p, b);
+	lane_put_band_title(p, b);
 	fputs("</rect>\n", p->out);
 }
 
@@ -172,7 +173,8 @@ static void lane_put_rules(const struct page *p, uint64_t rules)
 	}
 }
 
-static void put_mark_title(const struct page *p, const struct timeline_mark *m)
+static void lane_put_mark_title(const struct page *p,
+				const struct timeline_mark *m)
 {
 	FILE *out = p->out;
 
@@ -232,11 +234,11 @@ static void lane_put_mark(const struct page *p, const struct timeline_mark *m)
 		fprintf(p->out, "M%u %uh%uv%uh-%uz", x, y, w, h, w);
 	}
 	fputs("\">", p->out);
-	put_mark_title(p, m);
+	lane_put_mark_title(p, m);
 	fputs("</path>\n", p->out);
 }
 
-static void put_lane_title(const struct page *p, const struct timeline_lane *l)
+static void lane_put_title(const struct page *p, const struct timeline_lane *l)
 {
 	FILE *out = p->out;
 
@@ -260,7 +262,7 @@ static void put_lane_title(const struct page *p, const struct timeline_lane *l)
 }
 
 /* Writes the most important numbers beside the lane, as many as fit. */
-static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
+static void lane_put_sums(const struct page *p, const struct timeline_lane *l,
 			  unsigned int y)
 {
 	struct {
@@ -340,9 +342,9 @@ static void lane_paint(const struct page *p, struct layer *l, unsigned int kind,
 
 /* Draws all columns of one kind as one path. Returns false if there are
  * none. */
-static bool put_layer(const struct page *p, const struct layer *l,
-		      unsigned int kind, const char *class, const char *style,
-		      unsigned int y, unsigned int h)
+static bool lane_put_layer(const struct page *p, const struct layer *l,
+			   unsigned int kind, const char *class,
+			   const char *style, unsigned int y, unsigned int h)
 {
 	bool any = false;
 
@@ -369,7 +371,7 @@ static bool put_layer(const struct page *p, const struct layer *l,
 
 /* Draws bands from .. to - 1 without tooltips. Kinds are in order of severity:
  * the first ones hide the others. */
-static void put_plain_bands(const struct page *p, size_t from, size_t to)
+static void lane_put_plain_bands(const struct page *p, size_t from, size_t to)
 {
 	const struct timeline_band *band = p->tl->band;
 	struct layer layer[BAND_PLACES];
@@ -387,14 +389,15 @@ static void put_plain_bands(const struct page *p, size_t from, size_t to)
 		unsigned int y =
 			lane_band_y(p, (enum timeline_band_kind)kind, &h);
 
-		put_layer(p, &layer[band_place((enum timeline_band_kind)kind)],
-			  kind, timeline_bands[kind].class, "", y, h);
+		lane_put_layer(
+			p, &layer[band_place((enum timeline_band_kind)kind)],
+			kind, timeline_bands[kind].class, "", y, h);
 	}
 }
 
 /* Draws marks from .. to - 1 without tooltips, each kind in its own row if
  * there are rows. */
-static void put_plain_marks(const struct page *p, size_t from, size_t to)
+static void lane_put_plain_marks(const struct page *p, size_t from, size_t to)
 {
 	const struct timeline_mark *mark = p->tl->mark;
 	struct layer layer;
@@ -409,8 +412,8 @@ static void put_plain_marks(const struct page *p, size_t from, size_t to)
 			   mark[to].column + 1);
 		if (!p->row_h || (to > from && mark[to - 1].kind == kind))
 			continue;
-		put_layer(p, &layer, kind, timeline_marks[kind].class, " flat",
-			  y, h);
+		lane_put_layer(p, &layer, kind, timeline_marks[kind].class,
+			       " flat", y, h);
 		memset(&layer, 0, sizeof(layer));
 	}
 	for (unsigned int kind = 0; !p->row_h && kind < MARK_KINDS; kind++) {
@@ -418,8 +421,8 @@ static void put_plain_marks(const struct page *p, size_t from, size_t to)
 		unsigned int y =
 			lane_bar_y(p, (enum timeline_mark_kind)kind, &h);
 
-		put_layer(p, &layer, kind, timeline_marks[kind].class, " flat",
-			  y, h);
+		lane_put_layer(p, &layer, kind, timeline_marks[kind].class,
+			       " flat", y, h);
 	}
 }
 
@@ -436,7 +439,7 @@ static void lane_put_bands(const struct page *p, uint32_t lane, size_t *at)
 		return;
 	fputs("<g class=\"b\">\n", p->out);
 	if (tl->bands.plain)
-		put_plain_bands(p, from, *at);
+		lane_put_plain_bands(p, from, *at);
 	else
 		for (; from < *at; from++)
 			lane_put_band(p, &tl->band[from]);
@@ -451,7 +454,7 @@ static void lane_put_marks(const struct page *p, uint32_t lane, size_t *at)
 	while (*at < tl->n_mark && tl->mark[*at].lane == lane)
 		++*at;
 	if (tl->marks.plain) {
-		put_plain_marks(p, from, *at);
+		lane_put_plain_marks(p, from, *at);
 		return;
 	}
 	while (from < *at) {
@@ -476,9 +479,9 @@ void lane_ground(const struct page *p, uint32_t lane, unsigned int y)
 		"<rect class=\"lane\" x=\"%d\" y=\"%u\" width=\"%d\" "
 		"height=\"%u\">",
 		LEFT, y, PLOT, p->lane_h);
-	put_lane_title(p, l);
+	lane_put_title(p, l);
 	fputs("</rect>\n", p->out);
-	put_lane_sums(p, l, y);
+	lane_put_sums(p, l, y);
 }
 
 void lane_content(const struct page *p, uint32_t lane, unsigned int y,

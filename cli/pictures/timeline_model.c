@@ -55,7 +55,7 @@ static const char *timeline_copy_text(struct timeline *tl, const char *s)
 	return s ? arena_strdup(&tl->text, s) : NULL;
 }
 
-static uint32_t column_of(const struct timeline *tl, int64_t time)
+static uint32_t timeline_column(const struct timeline *tl, int64_t time)
 {
 	uint32_t x = timeline_px(tl, time) / 10;
 
@@ -64,7 +64,7 @@ static uint32_t column_of(const struct timeline *tl, int64_t time)
 
 /* ---- lanes */
 
-static bool same_lane(const void *owner, uint32_t id, const void *key)
+static bool timeline_same_lane(const void *owner, uint32_t id, const void *key)
 {
 	const struct timeline *tl = owner;
 	const struct timeline_lane *l = tl->lane[id];
@@ -75,14 +75,16 @@ static bool same_lane(const void *owner, uint32_t id, const void *key)
 
 /* Returns the lane of a CPU, which is made if needed, or TABLE_NONE if there
  * are too many. */
-static uint32_t lane_of(struct timeline *tl, int64_t capture, int64_t cpu)
+static uint32_t timeline_get_lane(struct timeline *tl, int64_t capture,
+				  int64_t cpu)
 {
 	struct timeline_lane key = {
 		.capture = capture,
 		.cpu = cpu < 0 || cpu > INT32_MAX ? -1 : (int32_t)cpu,
 	};
 	uint64_t hash = hash_pair((uint64_t)capture, (uint64_t)key.cpu);
-	uint32_t id = table_find(&tl->lanes, hash, same_lane, tl, &key);
+	uint32_t id =
+		table_find(&tl->lanes, hash, timeline_same_lane, tl, &key);
 
 	if (id != TABLE_NONE || tl->n_lane == TIMELINE_LANES)
 		return id;
@@ -100,7 +102,7 @@ static uint32_t lane_of(struct timeline *tl, int64_t capture, int64_t cpu)
 void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
 		    int64_t time)
 {
-	uint32_t id = lane_of(tl, capture, cpu);
+	uint32_t id = timeline_get_lane(tl, capture, cpu);
 
 	tl->events++;
 	if (id == TABLE_NONE) {
@@ -108,13 +110,14 @@ void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
 		return;
 	}
 	tl->lane[id]->events++;
-	tl->lane[id]->column[column_of(tl, time)]++;
+	tl->lane[id]->column[timeline_column(tl, time)]++;
 }
 
 /* Adds lanes for CPUs without events, so that idle CPUs are shown. If CPU ids
  * have holes, some id is at or above the number of CPUs, and the idle ones are
  * unknown. */
-static void add_silent(struct timeline *tl, const struct timeline_capture *c)
+static void timeline_add_idle_cpus(struct timeline *tl,
+				   const struct timeline_capture *c)
 {
 	if (!c->whole || !c->timed || c->cpus < 1 || c->cpus > TIMELINE_LANES ||
 	    tl->n_lane == TIMELINE_LANES)
@@ -124,10 +127,10 @@ static void add_silent(struct timeline *tl, const struct timeline_capture *c)
 		    tl->lane[i]->cpu >= c->cpus)
 			return;
 	for (int64_t cpu = 0; cpu < c->cpus; cpu++)
-		lane_of(tl, c->id, cpu);
+		timeline_get_lane(tl, c->id, cpu);
 }
 
-static int by_lane(const void *a, const void *b)
+static int timeline_compare_lanes(const void *a, const void *b)
 {
 	const struct timeline_lane *x = *(const struct timeline_lane *const *)a;
 	const struct timeline_lane *y = *(const struct timeline_lane *const *)b;
@@ -137,7 +140,7 @@ static int by_lane(const void *a, const void *b)
 }
 
 /* Sorts the lanes and renumbers those of marks and bands. */
-static void sort_lanes(struct timeline *tl)
+static void timeline_sort_lanes(struct timeline *tl)
 {
 	uint32_t *to = mem_new(tl->n_lane + 1, sizeof(*to));
 	struct timeline_lane **old =
@@ -145,7 +148,7 @@ static void sort_lanes(struct timeline *tl)
 
 	if (tl->n_lane)
 		qsort(tl->lane, tl->n_lane, sizeof(struct timeline_lane *),
-		      by_lane);
+		      timeline_compare_lanes);
 	table_release(&tl->lanes);
 	tl->lanes = (struct table){ 0 };
 	for (uint32_t i = 0; i < tl->n_lane; i++)
@@ -154,7 +157,7 @@ static void sort_lanes(struct timeline *tl)
 				    (uint64_t)tl->lane[i]->cpu),
 			  i);
 	for (uint32_t i = 0; i < tl->n_lane; i++)
-		to[i] = lane_of(tl, old[i]->capture, old[i]->cpu);
+		to[i] = timeline_get_lane(tl, old[i]->capture, old[i]->cpu);
 	for (size_t i = 0; i < tl->n_mark; i++)
 		tl->mark[i].lane = to[tl->mark[i].lane];
 	for (size_t i = 0; i < tl->n_band; i++)
@@ -165,8 +168,8 @@ static void sort_lanes(struct timeline *tl)
 
 /* ---- marks */
 
-static void count_mark(struct timeline *tl, struct timeline_lane *l,
-		       const struct timeline_mark *m)
+static void timeline_count_mark(struct timeline *tl, struct timeline_lane *l,
+				const struct timeline_mark *m)
 {
 	tl->n[m->kind] = timeline_add(tl->n[m->kind], m->n);
 	if (!l)
@@ -178,14 +181,15 @@ static void count_mark(struct timeline *tl, struct timeline_lane *l,
 	*n = timeline_add(*n, m->n);
 }
 
-static bool same_column(const struct timeline_mark *a,
-			const struct timeline_mark *b, uint32_t bin)
+static bool timeline_same_column(const struct timeline_mark *a,
+				 const struct timeline_mark *b, uint32_t bin)
 {
 	return a->lane == b->lane && a->kind == b->kind &&
 	       a->column / bin == b->column / bin;
 }
 
-static void merge_mark(struct timeline_mark *a, const struct timeline_mark *b)
+static void timeline_merge_mark(struct timeline_mark *a,
+				const struct timeline_mark *b)
 {
 	a->n = timeline_add(a->n, b->n);
 	if (b->t0 < a->t0) {
@@ -202,22 +206,22 @@ void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
 {
 	struct timeline_mark new = *m;
 
-	new.lane = lane_of(tl, capture, cpu);
-	new.column = column_of(tl, m->t0);
+	new.lane = timeline_get_lane(tl, capture, cpu);
+	new.column = timeline_column(tl, m->t0);
 	if (new.lane == TABLE_NONE) {
-		count_mark(tl, NULL, m);
+		timeline_count_mark(tl, NULL, m);
 		tl->no_lane++;
 		return;
 	}
-	count_mark(tl, tl->lane[new.lane], m);
+	timeline_count_mark(tl, tl->lane[new.lane], m);
 	/* marks come in time order from all CPUs, so one of the same column is
 	 * near the end */
 	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < 16; i--)
-		if (same_column(&tl->mark[i - 1], &new, 1)) {
+		if (timeline_same_column(&tl->mark[i - 1], &new, 1)) {
 			/* only the earliest mark keeps its thread name */
 			if (new.t0 < tl->mark[i - 1].t0)
 				new.who = timeline_copy_text(tl, new.who);
-			merge_mark(&tl->mark[i - 1], &new);
+			timeline_merge_mark(&tl->mark[i - 1], &new);
 			return;
 		}
 	tl->mark = mem_grow(tl->mark, &tl->cap_mark, tl->n_mark + 1,
@@ -226,7 +230,7 @@ void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
 	tl->mark[tl->n_mark++] = new;
 }
 
-static int by_column(const void *a, const void *b)
+static int timeline_compare_marks(const void *a, const void *b)
 {
 	const struct timeline_mark *x = a;
 	const struct timeline_mark *y = b;
@@ -239,7 +243,7 @@ static int by_column(const void *a, const void *b)
 
 /* Returns how many marks are left when those within `bin` px are merged; stores
  * the result if `keep`. */
-static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
+static size_t timeline_merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 {
 	struct timeline_mark last = { .lane = TABLE_NONE };
 	size_t n = 0;
@@ -247,8 +251,8 @@ static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 	for (size_t i = 0; i < tl->n_mark; i++) {
 		const struct timeline_mark *m = &tl->mark[i];
 
-		if (n && same_column(&last, m, bin)) {
-			merge_mark(&last, m);
+		if (n && timeline_same_column(&last, m, bin)) {
+			timeline_merge_mark(&last, m);
 		} else {
 			last = *m;
 			n++;
@@ -266,7 +270,7 @@ static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		   const struct timeline_band *b, bool counts)
 {
-	uint32_t id = lane_of(tl, capture, cpu);
+	uint32_t id = timeline_get_lane(tl, capture, cpu);
 
 	tl->rows[b->kind]++;
 	tl->sum[b->kind] = timeline_add(tl->sum[b->kind], b->n);
@@ -303,7 +307,7 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 	tl->band[tl->n_band++] = new;
 }
 
-static int timeline_compare_start(const void *a, const void *b)
+static int timeline_compare_bands(const void *a, const void *b)
 {
 	const struct timeline_band *x = a;
 	const struct timeline_band *y = b;
@@ -331,7 +335,8 @@ static bool timeline_same_place(const struct timeline *tl,
 	       timeline_px(tl, a->t1) - timeline_px(tl, a->t0) < 10 * bin;
 }
 
-static void merge_band(struct timeline_band *a, const struct timeline_band *b)
+static void timeline_merge_band(struct timeline_band *a,
+				const struct timeline_band *b)
 {
 	if (b->t1 > a->t1)
 		a->t1 = b->t1;
@@ -343,8 +348,8 @@ static void merge_band(struct timeline_band *a, const struct timeline_band *b)
 	a->rows += b->rows;
 }
 
-/* The same as merge_marks(), for bands. */
-static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
+/* The same as timeline_merge_marks(), for bands. */
+static size_t timeline_merge_bands(struct timeline *tl, uint32_t bin, bool keep)
 {
 	struct timeline_band last = { .lane = TABLE_NONE };
 	size_t n = 0;
@@ -353,7 +358,7 @@ static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
 		const struct timeline_band *b = &tl->band[i];
 
 		if (n && timeline_same_place(tl, &last, b, bin)) {
-			merge_band(&last, b);
+			timeline_merge_band(&last, b);
 		} else {
 			last = *b;
 			n++;
@@ -374,7 +379,7 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 		tl->n_untimed ? &tl->untimed[tl->n_untimed - 1] : NULL;
 
 	if (u->counts) {
-		uint32_t id = lane_of(tl, u->capture, u->cpu);
+		uint32_t id = timeline_get_lane(tl, u->capture, u->cpu);
 
 		tl->lost = timeline_add(tl->lost, u->n);
 		tl->losses++;
@@ -425,13 +430,16 @@ timeline_choose_bin(struct timeline *tl, size_t most,
 void timeline_finish(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_capture; i++)
-		add_silent(tl, &tl->capture[i]);
-	sort_lanes(tl);
+		timeline_add_idle_cpus(tl, &tl->capture[i]);
+	timeline_sort_lanes(tl);
 	if (tl->n_mark)
-		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark), by_column);
+		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark),
+		      timeline_compare_marks);
 	if (tl->n_band)
 		qsort(tl->band, tl->n_band, sizeof(*tl->band),
-		      timeline_compare_start);
-	tl->marks = timeline_choose_bin(tl, TIMELINE_MARKS, merge_marks);
-	tl->bands = timeline_choose_bin(tl, TIMELINE_BANDS, merge_bands);
+		      timeline_compare_bands);
+	tl->marks =
+		timeline_choose_bin(tl, TIMELINE_MARKS, timeline_merge_marks);
+	tl->bands =
+		timeline_choose_bin(tl, TIMELINE_BANDS, timeline_merge_bands);
 }

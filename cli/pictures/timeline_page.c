@@ -93,7 +93,7 @@ unsigned int page_digits(uint64_t n)
 
 /* Splits lanes and losses without a time, both sorted by capture, into
  * sections. */
-static void find_sections(struct page *p)
+static void page_find_sections(struct page *p)
 {
 	const struct timeline *tl = p->tl;
 	size_t u = 0;
@@ -145,7 +145,7 @@ unsigned int page_section_height(const struct page *p, const struct section *s)
 	return page_section_top(p, s) + (unsigned int)s->n_lane * p->step;
 }
 
-static void choose_rows(struct page *p)
+static void page_choose_rows(struct page *p)
 {
 	for (size_t i = 0; i < MARK_KINDS; i++) {
 		p->row[i] = p->rows;
@@ -153,7 +153,7 @@ static void choose_rows(struct page *p)
 	}
 }
 
-static void choose_height(struct page *p)
+static void page_choose_height(struct page *p)
 {
 	/* more than five rows are packed more tightly */
 	unsigned int pitch = p->rows > 5 ? 2 * RADIUS : 2 * RADIUS + 3;
@@ -204,9 +204,9 @@ static void page_find_most(struct page *p)
 
 void page_lay_out(struct page *p)
 {
-	find_sections(p);
-	choose_rows(p);
-	choose_height(p);
+	page_find_sections(p);
+	page_choose_rows(p);
+	page_choose_height(p);
 	page_find_most(p);
 	p->top = PAD + 5 * LINE + 6;
 	p->bottom = p->top;

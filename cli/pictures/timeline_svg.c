@@ -28,7 +28,7 @@ timeline_find_capture(const struct timeline *tl, int64_t id)
 /* ---- time */
 
 /* Returns 1, 2 or 5 times a power of ten, at most ten of which fit the span. */
-static uint64_t nice_step(uint64_t span)
+static uint64_t timeline_axis_step(uint64_t span)
 {
 	uint64_t step = 1;
 
@@ -48,7 +48,7 @@ static uint64_t nice_step(uint64_t span)
 static void timeline_put_axis(const struct page *p)
 {
 	uint64_t span = page_since(p, p->tl->t1);
-	uint64_t step = nice_step(span);
+	uint64_t step = timeline_axis_step(span);
 	uint64_t unit = span >= SECOND	  ? SECOND
 			: span >= 1000000 ? 1000000
 			: span >= 1000	  ? 1000
@@ -81,7 +81,8 @@ static void timeline_put_axis(const struct page *p)
 
 /* ---- what has no time */
 
-static void put_untimed_title(const struct page *p, size_t from, size_t to)
+static void timeline_put_untimed_title(const struct page *p, size_t from,
+				       size_t to)
 {
 	FILE *out = p->out;
 
@@ -101,8 +102,8 @@ static void put_untimed_title(const struct page *p, size_t from, size_t to)
 	fputs("</title>", out);
 }
 
-static void put_untimed(const struct page *p, size_t from, size_t to,
-			unsigned int y)
+static void timeline_put_untimed(const struct page *p, size_t from, size_t to,
+				 unsigned int y)
 {
 	const char *what = p->tl->untimed[from].what;
 	const char *says = timeline_untimed_says(what);
@@ -117,7 +118,7 @@ static void put_untimed(const struct page *p, size_t from, size_t to,
 		"<rect class=\"untimed\" x=\"%d\" y=\"%u\" width=\"%d\" "
 		"height=\"%d\">",
 		LEFT, y, PLOT, STRIP - 3);
-	put_untimed_title(p, from, to);
+	timeline_put_untimed_title(p, from, to);
 	fputs("</rect>\n", p->out);
 	page_text(p, LEFT + 6, y + 12, NULL, NULL);
 	safe_text_xml(p->out, what, 40);
@@ -131,8 +132,8 @@ static void put_untimed(const struct page *p, size_t from, size_t to,
 	page_text_end(p);
 }
 
-static void put_section_head(const struct page *p, const struct section *s,
-			     unsigned int y)
+static void timeline_put_section_head(const struct page *p,
+				      const struct section *s, unsigned int y)
 {
 	const struct timeline_capture *c =
 		timeline_find_capture(p->tl, s->capture);
@@ -149,7 +150,7 @@ static void put_section_head(const struct page *p, const struct section *s,
 	for (size_t i = s->untimed; i < s->untimed + s->n_untimed;) {
 		size_t next = page_next_untimed(p, s, i);
 
-		put_untimed(p, i, next, y);
+		timeline_put_untimed(p, i, next, y);
 		y += STRIP;
 		i = next;
 	}
@@ -225,7 +226,7 @@ static void timeline_put_span(const struct page *p)
 	page_text_end(p);
 }
 
-static void put_totals(const struct page *p)
+static void timeline_put_totals(const struct page *p)
 {
 	const struct timeline *tl = p->tl;
 	FILE *out = p->out;
@@ -269,7 +270,7 @@ struct key {
 	unsigned int x, line;
 };
 
-static unsigned int key_width(const struct key *k)
+static unsigned int timeline_key_width(const struct key *k)
 {
 	unsigned int n =
 		(unsigned int)strlen(k->look->name) + page_digits(k->n);
@@ -281,7 +282,7 @@ static unsigned int key_width(const struct key *k)
 
 /* Fills key[] with the kinds that occur, bands and marks on separate lines.
  * Returns how many there are. */
-static size_t find_keys(struct page *p, struct key key[])
+static size_t timeline_find_keys(struct page *p, struct key key[])
 {
 	const struct timeline *tl = p->tl;
 	unsigned int x = LEFT;
@@ -300,7 +301,7 @@ static size_t find_keys(struct page *p, struct key key[])
 			};
 	p->keys = n > 0;
 	for (size_t i = 0; i < n; i++) {
-		unsigned int w = key_width(&key[i]);
+		unsigned int w = timeline_key_width(&key[i]);
 		bool first_mark = i && key[i].mark >= 0 && key[i - 1].mark < 0;
 
 		if ((x + w > WIDTH - PAD || first_mark) && x > LEFT) {
@@ -314,7 +315,7 @@ static size_t find_keys(struct page *p, struct key key[])
 	return n;
 }
 
-static void put_key_text(FILE *out, const struct key *k)
+static void timeline_put_key_text(FILE *out, const struct key *k)
 {
 	bool gap = k->look >= timeline_bands + BAND_GAPS &&
 		   k->look < timeline_bands + BAND_KINDS;
@@ -350,7 +351,7 @@ static void timeline_put_key(const struct page *p, const struct key *k)
 		fputs("\"/>", out);
 	}
 	page_text(p, k->x + 19, y, NULL, NULL);
-	put_key_text(out, k);
+	timeline_put_key_text(out, k);
 	fputs("</text></g>\n", out);
 }
 
@@ -390,7 +391,7 @@ static unsigned int timeline_put_notes(const struct page *p, bool print)
 }
 
 /* Draws backgrounds, then the grid, then what is in the lanes. */
-static void put_sections(const struct page *p)
+static void timeline_put_sections(const struct page *p)
 {
 	unsigned int every = (LABEL + p->step - 1) / p->step;
 	unsigned int y = p->top;
@@ -401,7 +402,7 @@ static void put_sections(const struct page *p)
 		const struct section *s = &p->section[i];
 		unsigned int at = y + page_section_top(p, s);
 
-		put_section_head(p, s, y);
+		timeline_put_section_head(p, s, y);
 		for (size_t k = 0; k < s->n_lane; k++, at += p->step) {
 			lane_ground(p, (uint32_t)(s->lane + k), at);
 			if (k % every)
@@ -433,12 +434,12 @@ void timeline_draw(FILE *out, const struct timeline *tl, const char *title)
 	size_t n;
 
 	page_lay_out(&p);
-	n = find_keys(&p, key);
+	n = timeline_find_keys(&p, key);
 	p.notes = timeline_put_notes(&p, false);
 	timeline_put_head(&p, title);
 	timeline_put_span(&p);
-	put_totals(&p);
-	put_sections(&p);
+	timeline_put_totals(&p);
+	timeline_put_sections(&p);
 	for (size_t i = 0; i < n; i++)
 		timeline_put_key(&p, &key[i]);
 	timeline_put_notes(&p, true);
