@@ -23,7 +23,7 @@ struct diff_model {
 	struct drawing *side[2];
 	const char *path[2];
 	uint32_t *node[2]; /* by node of all: the node of the side's tree, or
-			      FLAME_NONE */
+			    * FLAME_NONE */
 	struct diff_place *self;  /* by node of all: samples that end there */
 	struct diff_place *total; /* and samples that pass */
 	double scale; /* weight in B per weight 1 in A of unchanged code */

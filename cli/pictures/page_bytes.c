@@ -3,9 +3,8 @@
 
 #include "stitch/base/mem.h"
 
-#define LINE_BYTES                                                             \
-	768 /* 1024 characters of base64: some editors cannot handle very long \
-	       lines */
+/* Some editors cannot handle very long lines: 1024 characters of base64. */
+#define LINE_BYTES 768
 
 void page_bytes_add(struct page_bytes *b, uint64_t v)
 {

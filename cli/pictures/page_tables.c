@@ -19,8 +19,8 @@
 /* A table: a query whose column names are the headings. */
 struct page_table {
 	const char *id, *title, *about, *query;
-	const char *verdicts_of; /* kind of the verdicts in column 0, NULL if it
-				    has none */
+	const char *verdicts_of; /* kind of the verdicts in the first column,
+				  * NULL if it has none */
 	const char *none;	 /* text if there is no row */
 };
 

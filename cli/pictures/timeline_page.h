@@ -43,9 +43,9 @@ struct page {
 	unsigned int row_h;  /* px; 0: marks are lines */
 	unsigned int radius; /* of marks */
 	unsigned int group;  /* columns that share one bar */
-	unsigned int plain; /* columns merged where there are too many items for
-			       tooltips */
-	uint64_t most;	    /* events in one bar */
+	unsigned int plain;  /* columns merged where there are no
+			      * tooltips */
+	uint64_t most;	     /* events in one bar */
 };
 
 /* Computes all fields but out and tl. The caller frees section. */
