@@ -18,7 +18,8 @@ struct flame_tree {
 	uint32_t *place; /* where a node stands in child[] */
 };
 
-static uint32_t add_node(struct flame_tree *t, uint32_t parent, uint32_t label)
+static uint32_t flame_tree_add_node(struct flame_tree *t, uint32_t parent,
+				    uint32_t label)
 {
 	uint32_t id = (uint32_t)t->n;
 
@@ -37,7 +38,7 @@ struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root)
 	struct flame_tree *t = mem_new(1, sizeof(*t));
 
 	t->labels = labels;
-	add_node(t, FLAME_NONE, root);
+	flame_tree_add_node(t, FLAME_NONE, root);
 	return t;
 }
 
@@ -78,7 +79,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		uint32_t id = table_find(&t->index, h, NULL, NULL, NULL);
 
 		if (id == TABLE_NONE) {
-			id = add_node(t, at, label[i]);
+			id = flame_tree_add_node(t, at, label[i]);
 			table_add(&t->index, h, id);
 		}
 		at = id;

@@ -10,6 +10,7 @@
 #include "cli/model/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 
 static struct drawing *diff_model_new_side(struct diff_model *m,
@@ -261,12 +262,12 @@ static void diff_model_set_may(struct tally *t, uint32_t id)
 	uint64_t may[2];
 
 	for (int i = 0; i < 2; i++)
-		may[i] = diff_add(n ? n[i] : 0, m->side[i]->lost);
+		may[i] = saturating_add(n ? n[i] : 0, m->side[i]->lost);
 	m->self[id].may_a = may[0];
 	m->self[id].may_b = may[1];
 	for (int i = 0; i < 2; i++)
-		may[i] = diff_add(has_all ? 0 : t->under[i][t->top[id]],
-				  m->side[i]->lost);
+		may[i] = saturating_add(has_all ? 0 : t->under[i][t->top[id]],
+					m->side[i]->lost);
 	m->total[id].may_a = may[0];
 	m->total[id].may_b = may[1];
 	m->self[id].skip = m->total[id].skip = t->missing[id];
