@@ -43,7 +43,7 @@ uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at)
 }
 
 /* Forgets the numbers of chunks that are gone at the front. */
-static void trim(struct perf *p)
+static void perf_chunk_trim_list(struct perf *p)
 {
 	size_t n = 0;
 
@@ -65,7 +65,7 @@ void perf_chunk_put(struct perf *p, struct perf_chunk *c)
 	p->chunk_bytes -= c->cap;
 	free(c->data);
 	free(c);
-	trim(p);
+	perf_chunk_trim_list(p);
 }
 
 void perf_chunk_release(struct perf *p)

@@ -19,15 +19,17 @@ struct section {
 	uint64_t off, size;
 };
 
-static int take_section(struct bytes *b, struct section *s, struct err *err)
+static int perf_header_take_section(struct bytes *b, struct section *s,
+				    struct err *err)
 {
 	return bytes_u64(b, &s->off, err) || bytes_u64(b, &s->size, err) ? -1
 									 : 0;
 }
 
 /* A window on a section; all of it must be in the file. */
-static int open_section(struct perf *p, const struct section *s,
-			const char *what, struct bytes *out, struct err *err)
+static int perf_header_open_section(struct perf *p, const struct section *s,
+				    const char *what, struct bytes *out,
+				    struct err *err)
 {
 	const struct input *in = &p->file[0].in;
 
@@ -42,12 +44,13 @@ static int open_section(struct perf *p, const struct section *s,
 	return 0;
 }
 
-static int take_ids(struct perf *p, const struct section *s, struct err *err)
+static int perf_header_take_ids(struct perf *p, const struct section *s,
+				struct err *err)
 {
 	struct bytes b;
 	uint64_t id;
 
-	if (open_section(p, s, "event ids", &b, err))
+	if (perf_header_open_section(p, s, "event ids", &b, err))
 		return -1;
 	while (bytes_left(&b) >= 8) {
 		if (bytes_u64(&b, &id, err))
@@ -58,8 +61,8 @@ static int take_ids(struct perf *p, const struct section *s, struct err *err)
 }
 
 /* One entry: the attributes, then where its ids are. */
-static int take_attr(struct perf *p, struct bytes *b, uint64_t size,
-		     struct err *err)
+static int perf_header_take_attr(struct perf *p, struct bytes *b, uint64_t size,
+				 struct err *err)
 {
 	struct bytes entry, attr;
 	struct section ids;
@@ -73,17 +76,18 @@ static int take_attr(struct perf *p, struct bytes *b, uint64_t size,
 		valid = 64;
 	if (valid < bytes_left(&attr) && valid >= 64)
 		attr.end = attr.pos + valid;
-	if (perf_attr_add(p, &attr, err) || take_section(&entry, &ids, err))
+	if (perf_attr_add(p, &attr, err) ||
+	    perf_header_take_section(&entry, &ids, err))
 		return -1;
-	return take_ids(p, &ids, err);
+	return perf_header_take_ids(p, &ids, err);
 }
 
-static int take_attrs(struct perf *p, const struct section *s, uint64_t size,
-		      struct err *err)
+static int perf_header_take_attrs(struct perf *p, const struct section *s,
+				  uint64_t size, struct err *err)
 {
 	struct bytes b;
 
-	if (open_section(p, s, "event attributes", &b, err))
+	if (perf_header_open_section(p, s, "event attributes", &b, err))
 		return -1;
 	if (s->size % size)
 		return err_at(err, b.path, s->off,
@@ -91,7 +95,7 @@ static int take_attrs(struct perf *p, const struct section *s, uint64_t size,
 			      " bytes, need a multiple of %" PRIu64,
 			      s->size, size);
 	while (bytes_left(&b))
-		if (take_attr(p, &b, size, err))
+		if (perf_header_take_attr(p, &b, size, err))
 			return -1;
 	if (!p->n_attr)
 		return err_at(err, b.path, s->off, "no events in the header");
@@ -99,8 +103,8 @@ static int take_attrs(struct perf *p, const struct section *s, uint64_t size,
 }
 
 /* Which records the file has; a recorder that was killed leaves size 0. */
-static int place_data(struct perf *p, const struct section *data,
-		      struct err *err)
+static int perf_header_find_records(struct perf *p, const struct section *data,
+				    struct err *err)
 {
 	struct perf_file *f = &p->file[0];
 	uint64_t len = f->in.len;
@@ -136,7 +140,7 @@ static int place_data(struct perf *p, const struct section *data,
 /* The bitmap is written as an array of longs: on big-endian machines its
  * bytes stand otherwise, and 32-bit ones otherwise again. HOSTNAME is always
  * there, so it tells which. */
-static void take_features(struct perf *p, struct bytes *b)
+static void perf_header_take_feature_bits(struct perf *p, struct bytes *b)
 {
 	uint64_t w[4] = { 0 };
 
@@ -148,20 +152,21 @@ static void take_features(struct perf *p, struct bytes *b)
 	memcpy(p->features, w, sizeof(w));
 }
 
-static void read_feature(struct perf *p, uint32_t bit, const struct section *s)
+static void perf_header_read_feature(struct perf *p, uint32_t bit,
+				     const struct section *s)
 {
 	struct bytes b;
 	struct err e;
 
-	if (open_section(p, s, "feature sections", &b, &e)) {
+	if (perf_header_open_section(p, s, "feature sections", &b, &e)) {
 		perf_damage(p, "feature", s->off, s->size, &e);
 		return;
 	}
-	perf_feature(p, bit, &b);
+	perf_feature_take(p, bit, &b);
 }
 
 /* One {offset, size} for each bit that is set, behind the records. */
-static void read_features(struct perf *p)
+static void perf_header_read_features(struct perf *p)
 {
 	const struct perf_file *f = &p->file[0];
 	struct section s;
@@ -175,11 +180,11 @@ static void read_features(struct perf *p)
 	for (uint32_t bit = 0; bit < 256; bit++) {
 		if (!(p->features[bit / 64] >> (bit % 64) & 1))
 			continue;
-		if (take_section(&b, &s, &e)) {
+		if (perf_header_take_section(&b, &s, &e)) {
 			perf_damage(p, "feature", bytes_off(&b), 0, &e);
 			return;
 		}
-		read_feature(p, bit, &s);
+		perf_header_read_feature(p, bit, &s);
 	}
 }
 
@@ -192,8 +197,10 @@ int perf_read_header(struct perf *p, struct err *err)
 
 	bytes_init(&b, in->data, in->len, in->path, 0, p->swap);
 	if (bytes_skip(&b, 8, err) || bytes_u64(&b, &size, err) ||
-	    bytes_u64(&b, &attr_size, err) || take_section(&b, &attrs, err) ||
-	    take_section(&b, &data, err) || take_section(&b, &types, err))
+	    bytes_u64(&b, &attr_size, err) ||
+	    perf_header_take_section(&b, &attrs, err) ||
+	    perf_header_take_section(&b, &data, err) ||
+	    perf_header_take_section(&b, &types, err))
 		return err_while(err, "reading the header (a cut-off file?)");
 	if (size != HEADER_NOW && size != HEADER_OLD)
 		return err_at(err, in->path, 8,
@@ -210,9 +217,10 @@ int perf_read_header(struct perf *p, struct err *err)
 			      " bytes each, need %d to 65536",
 			      attr_size, ATTR_MIN);
 	if (size == HEADER_NOW)
-		take_features(p, &b);
-	if (take_attrs(p, &attrs, attr_size, err) || place_data(p, &data, err))
+		perf_header_take_feature_bits(p, &b);
+	if (perf_header_take_attrs(p, &attrs, attr_size, err) ||
+	    perf_header_find_records(p, &data, err))
 		return -1;
-	read_features(p);
+	perf_header_read_features(p);
 	return 0;
 }

@@ -15,13 +15,13 @@
 #define MAGIC_LE "PERFILE2"
 #define MAGIC_BE "2ELIFREP"
 
-static bool is_magic(const void *head, size_t n)
+static bool perf_has_magic(const void *head, size_t n)
 {
 	return n >= 8 &&
 	       (!memcmp(head, MAGIC_LE, 8) || !memcmp(head, MAGIC_BE, 8));
 }
 
-static bool has_data_file(const char *dir)
+static bool perf_is_data_dir(const char *dir)
 {
 	char path[4096];
 	struct stat st;
@@ -30,18 +30,18 @@ static bool has_data_file(const char *dir)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int probe(const char *path, const void *head, size_t n)
+static int perf_probe(const char *path, const void *head, size_t n)
 {
-	if (is_magic(head, n))
+	if (perf_has_magic(head, n))
 		return 100;
 	/* a pipe shows nothing before it is read; then we are the one who
 	 * can read pipes */
 	if (!n)
-		return !strcmp(path, "-") || has_data_file(path) ? 50 : 0;
+		return !strcmp(path, "-") || perf_is_data_dir(path) ? 50 : 0;
 	return 0;
 }
 
-static bool host_is_big(void)
+static bool perf_host_is_big_endian(void)
 {
 	const union {
 		uint16_t n;
@@ -52,7 +52,7 @@ static bool host_is_big(void)
 }
 
 /* Magic and header size decide what follows. */
-static int look(struct perf *p, struct err *err)
+static int perf_read_start(struct perf *p, struct err *err)
 {
 	struct perf_file *f = &p->file[0];
 	const void *head = f->in.data ? f->in.data : f->in.head;
@@ -60,11 +60,11 @@ static int look(struct perf *p, struct err *err)
 	struct bytes b;
 	uint64_t size = 0;
 
-	if (!is_magic(head, n) || n < PIPE_HEADER)
+	if (!perf_has_magic(head, n) || n < PIPE_HEADER)
 		return formats_refuse(f->in.path, head,
 				      n < INPUT_HEAD ? n : INPUT_HEAD, err);
 	p->src.info.big_endian = !memcmp(head, MAGIC_BE, 8);
-	p->swap = p->src.info.big_endian != host_is_big();
+	p->swap = p->src.info.big_endian != perf_host_is_big_endian();
 	bytes_init(&b, head, PIPE_HEADER, f->in.path, 0, p->swap);
 	bytes_peek_u64(&b, 8, &size);
 	p->src.info.pipe = size == PIPE_HEADER;
@@ -78,7 +78,7 @@ static int look(struct perf *p, struct err *err)
 	return 0;
 }
 
-static int open_files(struct perf *p, const char *path, struct err *err)
+static int perf_open_files(struct perf *p, const char *path, struct err *err)
 {
 	struct stat st;
 	char *data;
@@ -97,7 +97,7 @@ static int open_files(struct perf *p, const char *path, struct err *err)
 	return rc ? rc : perf_dir_open(p, path, err);
 }
 
-static void close_perf(struct source *src)
+static void perf_close(struct source *src)
 {
 	struct perf *p = perf_of(src);
 
@@ -128,15 +128,15 @@ static void close_perf(struct source *src)
 	free(p);
 }
 
-static struct source *open_perf(const char *path, const struct source_opts *o,
+static struct source *perf_open(const char *path, const struct source_opts *o,
 				struct ledger *lg, struct err *err)
 {
 	struct perf *p = mem_new(1, sizeof(*p));
 
 	reader_init(&p->src, &perf_ops, path, o, lg, &p->opts);
 	p->loud = true;
-	if (open_files(p, path, err) || look(p, err)) {
-		close_perf(&p->src);
+	if (perf_open_files(p, path, err) || perf_read_start(p, err)) {
+		perf_close(&p->src);
 		return NULL;
 	}
 	p->stream = p->opts.no_scan || !p->file[0].in.data;
@@ -147,7 +147,7 @@ static struct source *open_perf(const char *path, const struct source_opts *o,
 	return &p->src;
 }
 
-static void release(struct source *src, const struct ref *ref)
+static void perf_release_ref(struct source *src, const struct ref *ref)
 {
 	struct perf *p = perf_of(src);
 
@@ -155,27 +155,28 @@ static void release(struct source *src, const struct ref *ref)
 		perf_chunk_put(p, perf_chunk_find(p, ref->handle));
 }
 
-static bool same(struct source *src, const struct ref *a, const struct ref *b)
+static bool perf_same_record(struct source *src, const struct ref *a,
+			     const struct ref *b)
 {
 	struct perf_rec x, y;
 
-	return a->len == b->len && !perf_rec_get(perf_of(src), a, &x, NULL) &&
-	       !perf_rec_get(perf_of(src), b, &y, NULL) &&
+	return a->len == b->len && !perf_walk_find(perf_of(src), a, &x, NULL) &&
+	       !perf_walk_find(perf_of(src), b, &y, NULL) &&
 	       !memcmp(x.b.pos, y.b.pos, a->len);
 }
 
 const struct source_ops perf_ops = {
 	.name = "perf",
 	.summary = "perf.data of Linux perf: file, pipe, folder, compressed",
-	.probe = probe,
-	.open = open_perf,
+	.probe = perf_probe,
+	.open = perf_open,
 	.scan = perf_scan,
 	.next = perf_next,
-	.decode = perf_decode,
-	.release = release,
-	.same = same,
-	.fields = perf_fields,
-	.print = perf_print,
+	.decode = perf_record_decode,
+	.release = perf_release_ref,
+	.same = perf_same_record,
+	.fields = perf_trace_fields,
+	.print = perf_trace_print,
 	.dump = perf_dump,
-	.close = close_perf,
+	.close = perf_close,
 };

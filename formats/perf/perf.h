@@ -266,23 +266,24 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);
 /* The id's entry or NULL. */
 struct perf_id *perf_id_find(struct perf *p, uint64_t id);
 /* Which event a record belongs to; NULL: an unknown one. */
-const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r);
-void perf_event_name(struct perf *p, uint32_t attr, const char *name);
+const struct perf_attr *perf_attr_of_record(struct perf *p,
+					    const struct perf_rec *r);
+void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
 void perf_attr_release(struct perf *p);
 
 /* walk.c */
 void perf_walk_start(struct perf *p, struct perf_file *f);
 /* 1 and *r, 0 at the end of the file, -1 when it cannot be read. */
-int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
-	      struct err *err);
+int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
+		   struct err *err);
 /* The n payload bytes behind a record, as far as they are there (they are
- * skipped by the next perf_walk(), or taken here). */
+ * skipped by the next perf_walk_next(), or taken here). */
 int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 		      unsigned char **owned, struct err *err);
 void perf_walk_end(struct perf *p, struct perf_file *f);
 /* The record of a ref; -1 when it is not there any more. */
-int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
-		 struct err *err);
+int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
+		   struct err *err);
 /* Damage found while walking: once, not again in the second pass. */
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err);
@@ -306,28 +307,28 @@ size_t perf_z_rest(const struct perf_file *f);
 void perf_z_free(struct perf *p, struct perf_file *f);
 
 /* tool.c: records of the perf tool, when walked the first time. */
-int perf_tool(struct perf *p, struct perf_file *f, const struct perf_rec *r,
-	      struct err *err);
+int perf_tool_take(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct err *err);
 /* What only the whole says: system_wide and the like. */
-void perf_tool_end(struct perf *p);
+void perf_tool_finish(struct perf *p);
 
 /* feature.c */
 /* Feature bit's section or record; a broken one is damage. */
-void perf_feature(struct perf *p, uint32_t bit, struct bytes *b);
-void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc);
+void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b);
+void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc);
 
 /* scan.c */
 int perf_scan(struct source *src, struct err *err);
 int perf_next(struct source *src, struct ref *ref, struct err *err);
 /* Key, class and the rest of a kernel record's ref. false: it is not handed
  * out (and why has been said). */
-bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
-		struct ref *ref);
+bool perf_ref_make(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct ref *ref);
 /* Counts a record whose event is not described. */
-void perf_unknown_id(struct perf *p, const struct perf_rec *r);
+void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r);
 /* Is this a record of state that goes before everything timed? */
-bool perf_is_state(const struct perf *p, const struct perf_rec *r,
-		   const struct ref *ref);
+bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
+		       const struct ref *ref);
 /* FINISHED_ROUND and records under it. */
 void perf_round_end(struct perf *p);
 void perf_round_record(struct perf *p, const struct perf_rec *r,
@@ -338,14 +339,15 @@ int perf_stream_start(struct perf *p, struct err *err);
 int perf_stream_next(struct perf *p, struct ref *ref, struct err *err);
 
 /* perf_record.c */
-int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
-		struct err *err);
+int perf_record_decode(struct source *src, const struct ref *ref,
+		       struct record *rec, struct err *err);
 const char *perf_type_name(uint32_t type);
 
 /* perf_sample.c */
-int perf_sample(struct perf *p, const struct perf_attr *a,
-		const struct perf_rec *r, struct record *rec, struct err *err);
-void perf_extra(struct perf *p, const char *name, uint64_t value);
+int perf_sample_decode(struct perf *p, const struct perf_attr *a,
+		       const struct perf_rec *r, struct record *rec,
+		       struct err *err);
+void perf_extra_add(struct perf *p, const char *name, uint64_t value);
 
 /* dir.c */
 /* Opens DIR/data.N behind file[0]; none is fine. */
@@ -355,15 +357,15 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 /* Feature section 1 or the payload of record 66. */
 void perf_tracing_data(struct perf *p, struct bytes *b);
 /* Gives tracepoint events their fields (and names, where none is known). */
-void perf_trace_events(struct perf *p);
-const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event);
+void perf_trace_join_events(struct perf *p);
+const struct tp_format *perf_trace_format(const struct perf *p, uint32_t event);
 /* Fills s->sched and s->call from the payload of an event that has
  * perf_attr.sched. */
-void perf_sched(struct perf *p, struct rec_sample *s);
-int perf_fields(struct source *src, const struct rec_sample *s,
-		struct field *out, struct err *err);
-int perf_print(struct source *src, const struct rec_sample *s, char *buf,
-	       size_t size);
+void perf_trace_sample(struct perf *p, struct rec_sample *s);
+int perf_trace_fields(struct source *src, const struct rec_sample *s,
+		      struct field *out, struct err *err);
+int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
+		     size_t size);
 void perf_trace_release(struct perf *p);
 
 /* dump.c */

@@ -73,7 +73,7 @@ const char *perf_type_name(uint32_t type)
 
 /* A string to the end of the record; one that has no 0 there is kept whole,
  * with a 0 behind. */
-static const char *take_name(struct perf *p, struct bytes *b)
+static const char *perf_record_take_name(struct perf *p, struct bytes *b)
 {
 	size_t n = bytes_left(b);
 	const char *s;
@@ -86,7 +86,8 @@ static const char *take_name(struct perf *p, struct bytes *b)
 	return p->text;
 }
 
-static int take_mark(struct perf *p, struct record *rec, const char *name)
+static int perf_record_set_mark(struct perf *p, struct record *rec,
+				const char *name)
 {
 	rec->kind = REC_MARK;
 	rec->mark.name = name;
@@ -96,12 +97,13 @@ static int take_mark(struct perf *p, struct record *rec, const char *name)
 	return 0;
 }
 
-static int32_t event_of(struct perf *p, const struct perf_attr *a)
+static int32_t perf_record_event_index(struct perf *p,
+				       const struct perf_attr *a)
 {
 	return a ? (int32_t)(a - p->attr) : -1;
 }
 
-static uint32_t map_flags(uint16_t misc)
+static uint32_t perf_record_map_flags(uint16_t misc)
 {
 	uint32_t mode = misc & MISC_CPUMODE;
 	uint32_t flags = misc & MISC_13 ? REC_F_DATA : 0;
@@ -113,13 +115,15 @@ static uint32_t map_flags(uint16_t misc)
 	return flags;
 }
 
-static int take_pids(struct bytes *b, struct record *rec, struct err *err)
+static int perf_record_take_pids(struct bytes *b, struct record *rec,
+				 struct err *err)
 {
 	return bytes_i32(b, &rec->pid, err) || bytes_i32(b, &rec->tid, err) ? -1
 									    : 0;
 }
 
-static int take_range(struct bytes *b, struct rec_map *m, struct err *err)
+static int perf_record_take_range(struct bytes *b, struct rec_map *m,
+				  struct err *err)
 {
 	return bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
 			       bytes_u64(b, &m->pgoff, err)
@@ -133,16 +137,17 @@ static int mmap1(struct perf *p, struct bytes *b, uint16_t misc,
 	struct rec_map *m = &rec->map;
 
 	rec->kind = REC_MAP;
-	rec->flags |= map_flags(misc);
-	if (take_pids(b, rec, err) || take_range(b, m, err))
+	rec->flags |= perf_record_map_flags(misc);
+	if (perf_record_take_pids(b, rec, err) ||
+	    perf_record_take_range(b, m, err))
 		return -1;
-	m->path = take_name(p, b);
+	m->path = perf_record_take_name(p, b);
 	return 0;
 }
 
 /* The 24 bytes are a device and an inode, or a build-id. */
-static int map_identity(struct bytes *b, uint16_t misc, struct record *rec,
-			struct err *err)
+static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
+					 struct record *rec, struct err *err)
 {
 	struct rec_map *m = &rec->map;
 	struct bytes id;
@@ -170,29 +175,31 @@ static int mmap2(struct perf *p, struct bytes *b, uint16_t misc,
 	struct rec_map *m = &rec->map;
 
 	rec->kind = REC_MAP;
-	rec->flags |= map_flags(misc);
-	if (take_pids(b, rec, err) || take_range(b, m, err) ||
-	    map_identity(b, misc, rec, err) || bytes_u32(b, &m->prot, err) ||
-	    bytes_u32(b, &m->flags, err))
+	rec->flags |= perf_record_map_flags(misc);
+	if (perf_record_take_pids(b, rec, err) ||
+	    perf_record_take_range(b, m, err) ||
+	    perf_record_take_map_identity(b, misc, rec, err) ||
+	    bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err))
 		return -1;
-	m->path = take_name(p, b);
+	m->path = perf_record_take_name(p, b);
 	return 0;
 }
 
-static int comm(struct perf *p, struct bytes *b, uint16_t misc,
-		struct record *rec, struct err *err)
+static int perf_record_comm(struct perf *p, struct bytes *b, uint16_t misc,
+			    struct record *rec, struct err *err)
 {
 	rec->kind = REC_COMM;
 	if (misc & MISC_13)
 		rec->flags |= REC_F_EXEC;
-	if (take_pids(b, rec, err))
+	if (perf_record_take_pids(b, rec, err))
 		return -1;
-	rec->comm.name = take_name(p, b);
+	rec->comm.name = perf_record_take_name(p, b);
 	return 0;
 }
 
-static int task(struct bytes *b, uint32_t type, uint16_t misc,
-		struct record *rec, struct err *err)
+static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
+				    uint16_t misc, struct record *rec,
+				    struct err *err)
 {
 	rec->kind = type == PR_FORK ? REC_FORK : REC_EXIT;
 	/* a fork that perf made up: the child's maps are in the file */
@@ -206,8 +213,9 @@ static int task(struct bytes *b, uint32_t type, uint16_t misc,
 		       : 0;
 }
 
-static int lost(struct perf *p, const struct perf_attr *a, struct bytes *b,
-		struct record *rec, struct err *err)
+static int perf_record_lost(struct perf *p, const struct perf_attr *a,
+			    struct bytes *b, struct record *rec,
+			    struct err *err)
 {
 	uint64_t id;
 
@@ -216,20 +224,22 @@ static int lost(struct perf *p, const struct perf_attr *a, struct bytes *b,
 		return -1;
 	struct perf_id *known = perf_id_find(p, id);
 
-	rec->lost.event = known ? (int32_t)known->attr : event_of(p, a);
+	rec->lost.event =
+		known ? (int32_t)known->attr : perf_record_event_index(p, a);
 	return 0;
 }
 
 /* With a time: the processor's own loss. Without, at the end of the file: the
  * sum that perf read from the kernel, per event and CPU (by ID_INDEX). */
-static int lost_samples(struct perf *p, const struct perf_attr *a,
-			const struct perf_rec *r, struct bytes *b, bool untimed,
-			struct record *rec, struct err *err)
+static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
+				    const struct perf_rec *r, struct bytes *b,
+				    bool untimed, struct record *rec,
+				    struct err *err)
 {
 	uint64_t id = 0;
 
 	rec->kind = untimed ? REC_LOST_TOTAL : REC_LOST;
-	rec->lost.event = event_of(p, a);
+	rec->lost.event = perf_record_event_index(p, a);
 	if (bytes_u64(b, &rec->lost.n, err))
 		return -1;
 	if (!untimed) {
@@ -253,8 +263,8 @@ static int lost_samples(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-static int ksymbol(struct perf *p, struct bytes *b, struct record *rec,
-		   struct err *err)
+static int perf_record_ksymbol(struct perf *p, struct bytes *b,
+			       struct record *rec, struct err *err)
 {
 	uint16_t flags;
 
@@ -266,12 +276,12 @@ static int ksymbol(struct perf *p, struct bytes *b, struct record *rec,
 	if (flags & 1)
 		rec->flags |= REC_F_GONE;
 	rec->flags |= REC_F_KERNEL;
-	rec->ksymbol.name = take_name(p, b);
+	rec->ksymbol.name = perf_record_take_name(p, b);
 	return 0;
 }
 
-static int switched(struct bytes *b, const struct perf_rec *r,
-		    struct record *rec, struct err *err)
+static int perf_record_switch(struct bytes *b, const struct perf_rec *r,
+			      struct record *rec, struct err *err)
 {
 	rec->kind = REC_SWITCH;
 	rec->sw.other_pid = rec->sw.other_tid = -1;
@@ -287,8 +297,8 @@ static int switched(struct bytes *b, const struct perf_rec *r,
 		       : 0;
 }
 
-static int chain(struct perf *p, struct bytes *b, struct record *rec,
-		 struct err *err)
+static int perf_record_deferred_chain(struct perf *p, struct bytes *b,
+				      struct record *rec, struct err *err)
 {
 	uint64_t n;
 
@@ -304,27 +314,29 @@ static int chain(struct perf *p, struct bytes *b, struct record *rec,
 }
 
 /* A mark of u64s in the order of their names, as far as they are there. */
-static int numbers(struct perf *p, struct bytes *b, struct record *rec,
-		   const char *mark, const char *const *names, struct err *err)
+static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
+				    struct record *rec, const char *mark,
+				    const char *const *names, struct err *err)
 {
 	uint64_t v;
 
 	for (; *names; names++) {
 		if (bytes_u64(b, &v, err))
 			return -1;
-		perf_extra(p, *names, v);
+		perf_extra_add(p, *names, v);
 	}
-	return take_mark(p, rec, mark);
+	return perf_record_set_mark(p, rec, mark);
 }
 
 /* The id is of the event as it was opened; stream_id of the copy of it that
  * a child inherited, which no table of ids has. */
-static int throttle(struct perf *p, struct bytes *b, struct record *rec,
-		    const char *mark, struct err *err)
+static int perf_record_throttle(struct perf *p, struct bytes *b,
+				struct record *rec, const char *mark,
+				struct err *err)
 {
 	static const char *const names[] = { "at", "id", "stream_id", NULL };
 
-	if (numbers(p, b, rec, mark, names, err))
+	if (perf_record_numbers_mark(p, b, rec, mark, names, err))
 		return -1;
 	const struct perf_id *id = perf_id_find(p, p->extra[1].value);
 
@@ -333,16 +345,16 @@ static int throttle(struct perf *p, struct bytes *b, struct record *rec,
 	return 0;
 }
 
-static void extra_blob(struct perf *p, const char *name, const void *blob,
-		       size_t len)
+static void perf_extra_blob(struct perf *p, const char *name, const void *blob,
+			    size_t len)
 {
-	perf_extra(p, name, 0);
+	perf_extra_add(p, name, 0);
 	p->extra[p->n_extra - 1].blob = blob;
 	p->extra[p->n_extra - 1].len = (uint32_t)len;
 }
 
-static int namespaces(struct perf *p, struct bytes *b, struct record *rec,
-		      struct err *err)
+static int perf_record_namespaces(struct perf *p, struct bytes *b,
+				  struct record *rec, struct err *err)
 {
 	static const char *const names[7][2] = {
 		{ "net.dev", "net.ino" },	{ "uts.dev", "uts.ino" },
@@ -352,19 +364,19 @@ static int namespaces(struct perf *p, struct bytes *b, struct record *rec,
 	};
 	uint64_t n, v;
 
-	if (take_pids(b, rec, err) || bytes_u64(b, &n, err))
+	if (perf_record_take_pids(b, rec, err) || bytes_u64(b, &n, err))
 		return -1;
 	for (uint64_t i = 0; i < n && i < 7; i++)
 		for (int j = 0; j < 2; j++) {
 			if (bytes_u64(b, &v, err))
 				return -1;
-			perf_extra(p, names[i][j], v);
+			perf_extra_add(p, names[i][j], v);
 		}
-	return take_mark(p, rec, "namespaces");
+	return perf_record_set_mark(p, rec, "namespaces");
 }
 
-static int bpf(struct perf *p, struct bytes *b, struct record *rec,
-	       struct err *err)
+static int perf_record_bpf_event(struct perf *p, struct bytes *b,
+				 struct record *rec, struct err *err)
 {
 	uint16_t type, flags;
 	struct bytes tag;
@@ -373,29 +385,29 @@ static int bpf(struct perf *p, struct bytes *b, struct record *rec,
 	if (bytes_u16(b, &type, err) || bytes_u16(b, &flags, err) ||
 	    bytes_u32(b, &id, err) || bytes_take(b, 8, &tag, err))
 		return -1;
-	perf_extra(p, "type", type);
-	perf_extra(p, "flags", flags);
-	perf_extra(p, "id", id);
-	extra_blob(p, "tag", tag.pos, 8);
-	return take_mark(p, rec, "bpf");
+	perf_extra_add(p, "type", type);
+	perf_extra_add(p, "flags", flags);
+	perf_extra_add(p, "id", id);
+	perf_extra_blob(p, "tag", tag.pos, 8);
+	return perf_record_set_mark(p, rec, "bpf");
 }
 
-static int cgroup(struct perf *p, struct bytes *b, struct record *rec,
-		  struct err *err)
+static int perf_record_cgroup(struct perf *p, struct bytes *b,
+			      struct record *rec, struct err *err)
 {
 	const char *path;
 	uint64_t id;
 
 	if (bytes_u64(b, &id, err))
 		return -1;
-	path = take_name(p, b);
-	perf_extra(p, "id", id);
-	extra_blob(p, "path", path, strlen(path));
-	return take_mark(p, rec, "cgroup");
+	path = perf_record_take_name(p, b);
+	perf_extra_add(p, "id", id);
+	perf_extra_blob(p, "path", path, strlen(path));
+	return perf_record_set_mark(p, rec, "cgroup");
 }
 
-static int text_poke(struct perf *p, struct bytes *b, struct record *rec,
-		     struct err *err)
+static int perf_record_text_poke(struct perf *p, struct bytes *b,
+				 struct record *rec, struct err *err)
 {
 	uint16_t n_old, n_new;
 	struct bytes was, now;
@@ -405,14 +417,15 @@ static int text_poke(struct perf *p, struct bytes *b, struct record *rec,
 	    bytes_u16(b, &n_new, err) || bytes_take(b, n_old, &was, err) ||
 	    bytes_take(b, n_new, &now, err))
 		return -1;
-	perf_extra(p, "addr", addr);
-	extra_blob(p, "old", was.pos, n_old);
-	extra_blob(p, "new", now.pos, n_new);
-	return take_mark(p, rec, "text_poke");
+	perf_extra_add(p, "addr", addr);
+	perf_extra_blob(p, "old", was.pos, n_old);
+	perf_extra_blob(p, "new", now.pos, n_new);
+	return perf_record_set_mark(p, rec, "text_poke");
 }
 
-static int marks(struct perf *p, const struct perf_rec *r, struct bytes *b,
-		 struct record *rec, struct err *err)
+static int perf_record_mark(struct perf *p, const struct perf_rec *r,
+			    struct bytes *b, struct record *rec,
+			    struct err *err)
 {
 	static const char *const aux[] = { "offset", "size", "flags", NULL };
 	static const char *const hw[] = { "hw_id", NULL };
@@ -420,35 +433,39 @@ static int marks(struct perf *p, const struct perf_rec *r, struct bytes *b,
 	p->n_extra = 0;
 	switch (r->type) {
 	case PR_THROTTLE:
-		return throttle(p, b, rec, "throttle", err);
+		return perf_record_throttle(p, b, rec, "throttle", err);
 	case PR_UNTHROTTLE:
-		return throttle(p, b, rec, "unthrottle", err);
+		return perf_record_throttle(p, b, rec, "unthrottle", err);
 	case PR_READ:
-		return take_pids(b, rec, err) ? -1 : take_mark(p, rec, "read");
-	case PR_AUX:
-		return numbers(p, b, rec, "aux", aux, err);
-	case PR_ITRACE_START:
-		return take_pids(b, rec, err)
+		return perf_record_take_pids(b, rec, err)
 			       ? -1
-			       : take_mark(p, rec, "itrace_start");
+			       : perf_record_set_mark(p, rec, "read");
+	case PR_AUX:
+		return perf_record_numbers_mark(p, b, rec, "aux", aux, err);
+	case PR_ITRACE_START:
+		return perf_record_take_pids(b, rec, err)
+			       ? -1
+			       : perf_record_set_mark(p, rec, "itrace_start");
 	case PR_NAMESPACES:
-		return namespaces(p, b, rec, err);
+		return perf_record_namespaces(p, b, rec, err);
 	case PR_BPF_EVENT:
-		return bpf(p, b, rec, err);
+		return perf_record_bpf_event(p, b, rec, err);
 	case PR_CGROUP:
-		return cgroup(p, b, rec, err);
+		return perf_record_cgroup(p, b, rec, err);
 	case PR_TEXT_POKE:
-		return text_poke(p, b, rec, err);
+		return perf_record_text_poke(p, b, rec, err);
 	case PR_AUX_OUTPUT_HW_ID:
-		return numbers(p, b, rec, "aux_hw_id", hw, err);
+		return perf_record_numbers_mark(p, b, rec, "aux_hw_id", hw,
+						err);
 	default:
 		return 0;
 	}
 }
 
-static int body(struct perf *p, const struct perf_attr *a,
-		const struct perf_rec *r, struct bytes *b, bool untimed,
-		struct record *rec, struct err *err)
+static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
+				   const struct perf_rec *r, struct bytes *b,
+				   bool untimed, struct record *rec,
+				   struct err *err)
 {
 	switch (r->type) {
 	case PR_MMAP:
@@ -456,29 +473,30 @@ static int body(struct perf *p, const struct perf_attr *a,
 	case PR_MMAP2:
 		return mmap2(p, b, r->misc, rec, err);
 	case PR_COMM:
-		return comm(p, b, r->misc, rec, err);
+		return perf_record_comm(p, b, r->misc, rec, err);
 	case PR_FORK:
 	case PR_EXIT:
-		return task(b, r->type, r->misc, rec, err);
+		return perf_record_fork_or_exit(b, r->type, r->misc, rec, err);
 	case PR_LOST:
-		return lost(p, a, b, rec, err);
+		return perf_record_lost(p, a, b, rec, err);
 	case PR_LOST_SAMPLES:
-		return lost_samples(p, a, r, b, untimed, rec, err);
+		return perf_record_lost_samples(p, a, r, b, untimed, rec, err);
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
-		return switched(b, r, rec, err);
+		return perf_record_switch(b, r, rec, err);
 	case PR_KSYMBOL:
-		return ksymbol(p, b, rec, err);
+		return perf_record_ksymbol(p, b, rec, err);
 	case PR_CALLCHAIN_DEFERRED:
-		return chain(p, b, rec, err);
+		return perf_record_deferred_chain(p, b, rec, err);
 	default:
-		return marks(p, r, b, rec, err);
+		return perf_record_mark(p, r, b, rec, err);
 	}
 }
 
 /* Who, where: the fields that every record but a sample has at its end. */
-static int trailer(const struct perf_attr *a, const struct perf_rec *r,
-		   struct bytes *b, struct record *rec, struct err *err)
+static int perf_record_take_trailer(const struct perf_attr *a,
+				    const struct perf_rec *r, struct bytes *b,
+				    struct record *rec, struct err *err)
 {
 	uint32_t v = 0;
 
@@ -498,8 +516,8 @@ static int trailer(const struct perf_attr *a, const struct perf_rec *r,
 	return bytes_skip(b, 8, err);
 }
 
-int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
-		struct err *err)
+int perf_record_decode(struct source *src, const struct ref *ref,
+		       struct record *rec, struct err *err)
 {
 	struct perf *p = perf_of(src);
 	struct perf_rec r;
@@ -508,26 +526,26 @@ int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->source = src->index;
 	rec->pid = rec->tid = rec->cpu = -1;
 	rec->time = ref->key;
-	if (perf_rec_get(p, ref, &r, err))
+	if (perf_walk_find(p, ref, &r, err))
 		return -1;
 	rec->off = r.off;
 	if (ref->untimed)
 		rec->flags |= REC_F_UNTIMED;
-	const struct perf_attr *a = perf_attr_of(p, &r);
+	const struct perf_attr *a = perf_attr_of_record(p, &r);
 
 	if (!a) {
 		/* where times stand elsewhere it was seen while walking */
 		if (p->same_time)
-			perf_unknown_id(p, &r);
+			perf_skip_unknown_id(p, &r);
 		return 0;
 	}
 	if (r.type == PR_SAMPLE)
-		return perf_sample(p, a, &r, rec, err);
+		return perf_sample_decode(p, a, &r, rec, err);
 	struct bytes b = r.b;
 
-	if (trailer(a, &r, &b, rec, err))
+	if (perf_record_take_trailer(a, &r, &b, rec, err))
 		return -1;
 	if (ref->untimed && src->info.has_time && r.type != PR_LOST_SAMPLES)
 		rec->flags |= REC_F_SYNTH;
-	return body(p, a, &r, &b, ref->untimed, rec, err);
+	return perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err);
 }

@@ -43,7 +43,7 @@ static const uint8_t classes[PR_KERNEL_KNOWN] = {
 	[PR_CALLCHAIN_DEFERRED] = CLASS_CHAIN,
 };
 
-static uint8_t class_of(const struct perf_rec *r)
+static uint8_t perf_ref_class(const struct perf_rec *r)
 {
 	uint8_t class = classes[r->type];
 
@@ -53,7 +53,8 @@ static uint8_t class_of(const struct perf_rec *r)
 }
 
 /* The time of a record; 0: it has none. */
-static uint64_t time_of(const struct perf_attr *a, const struct perf_rec *r)
+static uint64_t perf_ref_time(const struct perf_attr *a,
+			      const struct perf_rec *r)
 {
 	uint64_t t = 0;
 
@@ -71,14 +72,14 @@ static uint64_t time_of(const struct perf_attr *a, const struct perf_rec *r)
 	return t;
 }
 
-void perf_unknown_id(struct perf *p, const struct perf_rec *r)
+void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r)
 {
 	ledger_skip(p->src.ledger, p->src.index, "unknown event id", r->type,
 		    r->off);
 }
 
-bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
-		struct ref *ref)
+bool perf_ref_make(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct ref *ref)
 {
 	const struct perf_attr *a = p->attr;
 	uint64_t seq = f->n++;
@@ -91,10 +92,10 @@ bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 	}
 	/* only who it belongs to matters when times stand elsewhere */
 	if (!p->same_time) {
-		a = perf_attr_of(p, r);
+		a = perf_attr_of_record(p, r);
 		if (!a) {
 			if (p->loud)
-				perf_unknown_id(p, r);
+				perf_skip_unknown_id(p, r);
 			return false;
 		}
 	}
@@ -110,8 +111,8 @@ bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 		ref->untimed = 1;
 		return true;
 	}
-	ref->key = time_of(a, r);
-	ref->kind = class_of(r);
+	ref->key = perf_ref_time(a, r);
+	ref->kind = perf_ref_class(r);
 	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
 	if (!ref->untimed)
 		f->last_key = ref->key;
@@ -122,16 +123,16 @@ bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
 	return true;
 }
 
-bool perf_is_state(const struct perf *p, const struct perf_rec *r,
-		   const struct ref *ref)
+bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
+		       const struct ref *ref)
 {
 	return ref->untimed && p->src.info.has_time && r->type != PR_SAMPLE &&
 	       r->type != PR_CALLCHAIN_DEFERRED && r->type != PR_LOST_SAMPLES;
 }
 
 /* Given out before everything else, in file order. */
-static void keep_state(struct perf *p, const struct perf_rec *r,
-		       const struct ref *ref)
+static void perf_scan_keep_state(struct perf *p, const struct perf_rec *r,
+				 const struct ref *ref)
 {
 	struct perf_chunk *c = p->state_chunk;
 
@@ -172,10 +173,10 @@ void perf_round_end(struct perf *p)
 	ro->n++;
 }
 
-static void broken_round(struct perf *p, const struct perf_rec *r,
-			 const struct ref *ref)
+static void perf_round_report(struct perf *p, const struct perf_rec *r,
+			      const struct ref *ref)
 {
-	const struct perf_attr *a = perf_attr_of(p, r);
+	const struct perf_attr *a = perf_attr_of_record(p, r);
 	uint32_t cpu = UINT32_MAX;
 	char detail[96];
 
@@ -212,14 +213,15 @@ void perf_round_record(struct perf *p, const struct perf_rec *r,
 		return;
 	/* overwrite mode is newest first: the promise is not meant */
 	if (ref->key < ro->flushed && !p->src.info.overwrite)
-		broken_round(p, r, ref);
+		perf_round_report(p, r, ref);
 	if (ref->key > ro->max)
 		ro->max = ref->key;
 	if (ref->key <= ro->limit && ref->key > ro->behind)
 		ro->behind = ref->key;
 }
 
-static void note_key(struct perf_file *f, uint64_t place, uint64_t key)
+static void perf_scan_lower_floor(struct perf_file *f, uint64_t place,
+				  uint64_t key)
 {
 	uint64_t block = place >> BLOCK_BITS;
 
@@ -234,7 +236,7 @@ static void note_key(struct perf_file *f, uint64_t place, uint64_t key)
 }
 
 /* perf 7.2 stores the kernel's build-id into its mapping record. */
-static void kernel_id(struct perf *p, const struct perf_rec *r)
+static void perf_scan_kernel_id(struct perf *p, const struct perf_rec *r)
 {
 	struct bytes b = r->b;
 	struct bytes id;
@@ -251,22 +253,22 @@ static void kernel_id(struct perf *p, const struct perf_rec *r)
 	p->src.info.kernel_id_len = n;
 }
 
-static void scan_record(struct perf *p, struct perf_file *f,
-			const struct perf_rec *r)
+static void perf_scan_record(struct perf *p, struct perf_file *f,
+			     const struct perf_rec *r)
 {
 	struct source_info *info = &p->src.info;
 	struct ref ref;
 
-	if (!perf_place(p, f, r, &ref))
+	if (!perf_ref_make(p, f, r, &ref))
 		return;
 	info->records++;
 	if (r->type == PR_MMAP2)
-		kernel_id(p, r);
-	if (perf_is_state(p, r, &ref)) {
-		keep_state(p, r, &ref);
+		perf_scan_kernel_id(p, r);
+	if (perf_ref_is_state(p, r, &ref)) {
+		perf_scan_keep_state(p, r, &ref);
 		return;
 	}
-	note_key(f, r->place, ref.key);
+	perf_scan_lower_floor(f, r->place, ref.key);
 	if (ref.untimed)
 		return;
 	if (!info->first_ns || ref.key < info->first_ns)
@@ -276,18 +278,18 @@ static void scan_record(struct perf *p, struct perf_file *f,
 	perf_round_record(p, r, &ref);
 }
 
-static int scan_file(struct perf *p, struct perf_file *f, struct err *err)
+static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 {
 	struct perf_rec r;
 	int got;
 
 	perf_walk_start(p, f);
-	while ((got = perf_walk(p, f, &r, err)) > 0) {
+	while ((got = perf_walk_next(p, f, &r, err)) > 0) {
 		if (r.type >= PR_TOOL) {
-			if (perf_tool(p, f, &r, err))
+			if (perf_tool_take(p, f, &r, err))
 				return -1;
 		} else if (p->n_attr) {
-			scan_record(p, f, &r);
+			perf_scan_record(p, f, &r);
 		} else {
 			struct err why;
 
@@ -302,14 +304,14 @@ static int scan_file(struct perf *p, struct perf_file *f, struct err *err)
 	return got;
 }
 
-static uint64_t file_floor(const struct perf_file *f)
+static uint64_t perf_scan_file_floor(const struct perf_file *f)
 {
 	return f->done || f->block >= f->n_floor ? UINT64_MAX
 						 : f->floor[f->block];
 }
 
 /* Sets the floor, and which file to read on: the one that holds us up. */
-static void choose(struct perf *p)
+static void perf_scan_choose_file(struct perf *p)
 {
 	uint64_t floor = UINT64_MAX;
 	uint64_t pos = 0;
@@ -317,7 +319,7 @@ static void choose(struct perf *p)
 
 	for (size_t i = 0; i < p->n_file; i++) {
 		const struct perf_file *f = &p->file[i];
-		uint64_t low = file_floor(f);
+		uint64_t low = perf_scan_file_floor(f);
 
 		pos += f->done ? f->end - f->start
 			       : bytes_off(&f->raw) - f->start;
@@ -340,37 +342,38 @@ int perf_scan(struct source *src, struct err *err)
 	if (p->stream)
 		return perf_stream_start(p, err);
 	for (size_t i = 0; i < p->n_file; i++)
-		if (scan_file(p, &p->file[i], err))
+		if (perf_scan_file(p, &p->file[i], err))
 			return -1;
 	if (!p->n_attr)
 		return err_set(err, ERR_FORMAT, "%s: no events are described%s",
 			       src->path,
 			       src->info.truncated ? ": it is cut off" : "");
-	perf_trace_events(p);
-	perf_tool_end(p);
+	perf_trace_join_events(p);
+	perf_tool_finish(p);
 	p->loud = false;
 	src->info.exact = true;
 	p->scanned = true;
 	for (size_t i = 0; i < p->n_file; i++)
 		perf_walk_start(p, &p->file[i]);
-	choose(p);
+	perf_scan_choose_file(p);
 	return 0;
 }
 
-static void next_block(struct perf *p, struct perf_file *f, uint64_t place)
+static void perf_scan_enter_block(struct perf *p, struct perf_file *f,
+				  uint64_t place)
 {
 	if (place >> BLOCK_BITS == f->block)
 		return;
 	f->block = place >> BLOCK_BITS;
-	choose(p);
+	perf_scan_choose_file(p);
 }
 
-static int next_state(struct perf *p, struct ref *ref)
+static int perf_scan_next_state(struct perf *p, struct ref *ref)
 {
 	*ref = p->state[p->state_pos++];
 	ref->source = p->src.index;
 	if (p->state_pos == p->n_state)
-		choose(p);
+		perf_scan_choose_file(p);
 	return 1;
 }
 
@@ -382,21 +385,21 @@ int perf_next(struct source *src, struct ref *ref, struct err *err)
 	if (p->stream)
 		return perf_stream_next(p, ref, err);
 	if (p->state_pos < p->n_state)
-		return next_state(p, ref);
+		return perf_scan_next_state(p, ref);
 	while (!p->ended) {
 		struct perf_file *f = &p->file[p->cur];
-		int got = perf_walk(p, f, &r, err);
+		int got = perf_walk_next(p, f, &r, err);
 
 		if (got < 0)
 			return -1;
 		if (!got) {
 			f->done = true;
-			choose(p);
+			perf_scan_choose_file(p);
 			continue;
 		}
-		next_block(p, f, r.place);
-		if (r.type >= PR_TOOL || !perf_place(p, f, &r, ref) ||
-		    perf_is_state(p, &r, ref))
+		perf_scan_enter_block(p, f, r.place);
+		if (r.type >= PR_TOOL || !perf_ref_make(p, f, &r, ref) ||
+		    perf_ref_is_state(p, &r, ref))
 			continue;
 		if (r.chunk)
 			r.chunk->refs++;

@@ -10,7 +10,7 @@
 #define FORMAT_MAX ((uint64_t)1 << 20)
 #define MAGIC "\x17\x08\x44tracing"
 
-static bool is_recorded(const struct perf *p, uint64_t id)
+static bool perf_trace_is_recorded(const struct perf *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->n_attr; i++)
 		if (p->attr[i].type == TYPE_TRACEPOINT &&
@@ -19,15 +19,15 @@ static bool is_recorded(const struct perf *p, uint64_t id)
 	return false;
 }
 
-static void format_add(struct perf *p, const char *system,
-		       const struct bytes *b)
+static void perf_trace_add_format(struct perf *p, const char *system,
+				  const struct bytes *b)
 {
 	struct tp_format fmt;
 	uint32_t id;
 
 	if (!tp_number_behind((const char *)b->pos, (const char *)b->end,
 			      "ID: ", &id) ||
-	    !is_recorded(p, id))
+	    !perf_trace_is_recorded(p, id))
 		return;
 	for (size_t i = 0; i < p->n_fmt; i++)
 		if (p->fmt[i].id == id)
@@ -39,7 +39,7 @@ static void format_add(struct perf *p, const char *system,
 }
 
 /* name, 0, u64 length, as many bytes. */
-static int skip_named(struct bytes *b, struct err *err)
+static int perf_trace_skip_file(struct bytes *b, struct err *err)
 {
 	const char *name;
 	uint64_t n;
@@ -50,8 +50,8 @@ static int skip_named(struct bytes *b, struct err *err)
 		       : 0;
 }
 
-static int take_format(struct perf *p, const char *system, struct bytes *b,
-		       struct err *err)
+static int perf_trace_take_format(struct perf *p, const char *system,
+				  struct bytes *b, struct err *err)
 {
 	struct bytes text;
 	uint64_t n;
@@ -59,11 +59,12 @@ static int take_format(struct perf *p, const char *system, struct bytes *b,
 	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 		return -1;
 	if (system && n <= FORMAT_MAX)
-		format_add(p, system, &text);
+		perf_trace_add_format(p, system, &text);
 	return 0;
 }
 
-static int take_system(struct perf *p, struct bytes *b, struct err *err)
+static int perf_trace_take_system(struct perf *p, struct bytes *b,
+				  struct err *err)
 {
 	const char *system;
 	uint32_t n;
@@ -71,12 +72,12 @@ static int take_system(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_str(b, &system, err) || bytes_u32(b, &n, err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (take_format(p, system, b, err))
+		if (perf_trace_take_format(p, system, b, err))
 			return -1;
 	return 0;
 }
 
-static int take_all(struct perf *p, struct bytes *b, struct err *err)
+static int perf_trace_parse(struct perf *p, struct bytes *b, struct err *err)
 {
 	const char *version;
 	uint8_t big, long_size;
@@ -91,16 +92,16 @@ static int take_all(struct perf *p, struct bytes *b, struct err *err)
 	p->data_big = big != 0;
 	p->long32 = long_size == 4;
 	b->swap = (p->swap == p->src.info.big_endian) == (big != 0);
-	if (bytes_u32(b, &page, err) || skip_named(b, err) ||
-	    skip_named(b, err) || bytes_u32(b, &n, err))
+	if (bytes_u32(b, &page, err) || perf_trace_skip_file(b, err) ||
+	    perf_trace_skip_file(b, err) || bytes_u32(b, &n, err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (take_format(p, NULL, b, err))
+		if (perf_trace_take_format(p, NULL, b, err))
 			return -1;
 	if (bytes_u32(b, &n, err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (take_system(p, b, err))
+		if (perf_trace_take_system(p, b, err))
 			return -1;
 	return 0; /* kallsyms, printk formats, names follow: not needed */
 }
@@ -110,12 +111,12 @@ void perf_tracing_data(struct perf *p, struct bytes *b)
 	struct bytes at = *b;
 	struct err e;
 
-	if (take_all(p, &at, &e))
+	if (perf_trace_parse(p, &at, &e))
 		perf_damage(p, "tracing data", bytes_off(&at), bytes_left(&at),
 			    &e);
 }
 
-void perf_trace_events(struct perf *p)
+void perf_trace_join_events(struct perf *p)
 {
 	char name[256];
 
@@ -141,21 +142,21 @@ void perf_trace_events(struct perf *p)
 		if (fmt->name && !strncmp(ev->name, "tracepoint:", 11)) {
 			snprintf(name, sizeof(name), "%s:%s", fmt->system,
 				 fmt->name);
-			perf_event_name(p, (uint32_t)i, name);
+			perf_attr_set_name(p, (uint32_t)i, name);
 		}
 	}
 }
 
-const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event)
+const struct tp_format *perf_trace_format(const struct perf *p, uint32_t event)
 {
 	if (event >= p->n_attr || !p->attr[event].fmt)
 		return NULL;
 	return &p->fmt[p->attr[event].fmt - 1];
 }
 
-void perf_sched(struct perf *p, struct rec_sample *s)
+void perf_trace_sample(struct perf *p, struct rec_sample *s)
 {
-	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	const struct tp_format *fmt = perf_trace_format(p, s->event);
 	struct bytes raw;
 
 	if (!fmt || !s->raw)
@@ -171,11 +172,11 @@ void perf_sched(struct perf *p, struct rec_sample *s)
 	s->call = &p->call;
 }
 
-int perf_fields(struct source *src, const struct rec_sample *s,
-		struct field *out, struct err *err)
+int perf_trace_fields(struct source *src, const struct rec_sample *s,
+		      struct field *out, struct err *err)
 {
 	struct perf *p = perf_of(src);
-	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	const struct tp_format *fmt = perf_trace_format(p, s->event);
 
 	if (!fmt)
 		return err_set(err, ERR_FORMAT, "%s: event has no field format",
@@ -186,11 +187,11 @@ int perf_fields(struct source *src, const struct rec_sample *s,
 	return 0;
 }
 
-int perf_print(struct source *src, const struct rec_sample *s, char *buf,
-	       size_t size)
+int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
+		     size_t size)
 {
 	struct perf *p = perf_of(src);
-	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	const struct tp_format *fmt = perf_trace_format(p, s->event);
 
 	if (!size)
 		return -1;

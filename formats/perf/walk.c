@@ -58,7 +58,7 @@ void perf_walk_end(struct perf *p, struct perf_file *f)
 }
 
 /* A window with room, which begins with what is not walked yet. */
-static void move_window(struct perf *p, struct perf_file *f, size_t n)
+static void perf_walk_move_window(struct perf *p, struct perf_file *f, size_t n)
 {
 	struct perf_chunk *old = f->window;
 	size_t have = bytes_left(&f->raw);
@@ -73,13 +73,13 @@ static void move_window(struct perf *p, struct perf_file *f, size_t n)
 	perf_chunk_put(p, old);
 }
 
-static int read_more(struct perf *p, struct perf_file *f, size_t n,
-		     struct err *err)
+static int perf_walk_read_more(struct perf *p, struct perf_file *f, size_t n,
+			       struct err *err)
 {
 	size_t used = f->window->len - bytes_left(&f->raw);
 
 	if (f->window->cap - used < n)
-		move_window(p, f, n);
+		perf_walk_move_window(p, f, n);
 	while (bytes_left(&f->raw) < n) {
 		struct perf_chunk *c = f->window;
 		int64_t got = input_read(&f->in, c->data + c->len,
@@ -94,15 +94,16 @@ static int read_more(struct perf *p, struct perf_file *f, size_t n,
 }
 
 /* Makes n bytes stand in f->raw, if there are as many: 0; -1 and *err. */
-static inline int want(struct perf *p, struct perf_file *f, size_t n,
-		       struct err *err)
+static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
+				 struct err *err)
 {
 	if (bytes_left(&f->raw) >= n || !f->window)
 		return 0;
-	return read_more(p, f, n, err);
+	return perf_walk_read_more(p, f, n, err);
 }
 
-static void cut_off(struct perf *p, struct perf_file *f, uint64_t needs)
+static void perf_walk_report_cut(struct perf *p, struct perf_file *f,
+				 uint64_t needs)
 {
 	struct err e;
 	uint64_t left = bytes_left(&f->raw);
@@ -116,8 +117,9 @@ static void cut_off(struct perf *p, struct perf_file *f, uint64_t needs)
 }
 
 /* The rest of the file cannot be read: sizes lead from record to record. */
-static void broken(struct perf *p, struct perf_file *f, uint64_t off,
-		   uint16_t size, uint64_t left)
+static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
+				      uint64_t off, uint16_t size,
+				      uint64_t left)
 {
 	struct err e;
 
@@ -129,15 +131,16 @@ static void broken(struct perf *p, struct perf_file *f, uint64_t off,
 }
 
 /* Skips payload behind AUXTRACE and the like. */
-static int skip_payload(struct perf *p, struct perf_file *f, struct err *err)
+static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
+				  struct err *err)
 {
 	while (f->skip) {
-		if (want(p, f, 1, err))
+		if (perf_walk_want(p, f, 1, err))
 			return -1;
 		uint64_t n = bytes_left(&f->raw);
 
 		if (!n) {
-			cut_off(p, f, f->skip);
+			perf_walk_report_cut(p, f, f->skip);
 			f->skip = 0;
 			return 0;
 		}
@@ -149,7 +152,8 @@ static int skip_payload(struct perf *p, struct perf_file *f, struct err *err)
 	return 0;
 }
 
-static void payload_size(struct perf_file *f, const struct perf_rec *r)
+static void perf_walk_set_payload_size(struct perf_file *f,
+				       const struct perf_rec *r)
 {
 	uint32_t n32;
 	uint64_t n64;
@@ -161,7 +165,8 @@ static void payload_size(struct perf_file *f, const struct perf_rec *r)
 }
 
 /* Takes the header at b's position: type, misc, size. */
-static inline void take_header(const struct bytes *b, struct perf_rec *r)
+static inline void perf_walk_take_header(const struct bytes *b,
+					 struct perf_rec *r)
 {
 	bytes_peek_u32(b, 0, &r->type);
 	bytes_peek_u16(b, 4, &r->misc);
@@ -169,29 +174,30 @@ static inline void take_header(const struct bytes *b, struct perf_rec *r)
 }
 
 /* 1 a record of the file itself, 0 no more, -1 and *err. */
-static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
-		    struct err *err)
+static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
+			      struct perf_rec *r, struct err *err)
 {
-	if (f->skip && skip_payload(p, f, err))
+	if (f->skip && perf_walk_skip_payload(p, f, err))
 		return -1;
-	if (f->done || want(p, f, HEADER, err))
+	if (f->done || perf_walk_want(p, f, HEADER, err))
 		return f->done ? 0 : -1;
 	if (bytes_left(&f->raw) < HEADER) {
 		if (bytes_left(&f->raw))
-			cut_off(p, f, HEADER);
+			perf_walk_report_cut(p, f, HEADER);
 		f->done = true;
 		return 0;
 	}
-	take_header(&f->raw, r);
+	perf_walk_take_header(&f->raw, r);
 	if (r->size < HEADER) {
-		broken(p, f, bytes_off(&f->raw), r->size, bytes_left(&f->raw));
+		perf_walk_report_bad_size(p, f, bytes_off(&f->raw), r->size,
+					  bytes_left(&f->raw));
 		f->done = true;
 		return 0;
 	}
-	if (want(p, f, r->size, err))
+	if (perf_walk_want(p, f, r->size, err))
 		return -1;
 	if (bytes_left(&f->raw) < r->size) {
-		cut_off(p, f, r->size);
+		perf_walk_report_cut(p, f, r->size);
 		return 0;
 	}
 	r->off = bytes_off(&f->raw);
@@ -204,12 +210,13 @@ static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	bytes_skip(&f->raw, r->size, NULL);
 	if (__builtin_expect(
 		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
-		payload_size(f, r);
+		perf_walk_set_payload_size(f, r);
 	return 1;
 }
 
 /* 1 a record that was unpacked, 0 when more must be unpacked first. */
-static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
+static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
+				   struct perf_rec *r)
 {
 	struct perf_chunk *c = f->plain;
 	size_t left = perf_z_rest(f);
@@ -218,9 +225,9 @@ static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
 		return 0;
 	bytes_init(&r->b, c->data + f->plain_at, left, f->in.path, c->off,
 		   p->swap);
-	take_header(&r->b, r);
+	perf_walk_take_header(&r->b, r);
 	if (r->size < HEADER) {
-		broken(p, f, c->off, r->size, left);
+		perf_walk_report_bad_size(p, f, c->off, r->size, left);
 		perf_z_free(p, f);
 		f->done = true;
 		return 0;
@@ -236,7 +243,7 @@ static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
 }
 
 /* The end of the file; a record may be cut in the compressed stream. */
-static void last_words(struct perf *p, struct perf_file *f)
+static void perf_walk_report_rest(struct perf *p, struct perf_file *f)
 {
 	size_t rest = perf_z_rest(f);
 	struct err e;
@@ -250,8 +257,8 @@ static void last_words(struct perf *p, struct perf_file *f)
 	f->plain_at = f->plain->len;
 }
 
-int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
-	      struct err *err)
+int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
+		   struct err *err)
 {
 	if (f->holds) {
 		f->holds = false;
@@ -259,14 +266,14 @@ int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
 		return 1;
 	}
 	for (;;) {
-		int got = next_plain(p, f, r);
+		int got = perf_walk_next_unpacked(p, f, r);
 
 		if (!got && f->z && perf_z_more(p, f))
 			continue;
 		if (!got) {
-			got = next_raw(p, f, r, err);
+			got = perf_walk_next_raw(p, f, r, err);
 			if (got <= 0) {
-				last_words(p, f);
+				perf_walk_report_rest(p, f);
 				return got;
 			}
 			if (r->type == PR_COMPRESSED ||
@@ -286,13 +293,14 @@ int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	}
 }
 
-static int stream_payload(struct perf *p, struct perf_file *f, uint64_t n,
-			  unsigned char **owned, size_t *have, struct err *err)
+static int perf_walk_read_payload(struct perf *p, struct perf_file *f,
+				  uint64_t n, unsigned char **owned,
+				  size_t *have, struct err *err)
 {
 	size_t cap = 0;
 
 	while (*have < n) {
-		if (want(p, f, 1, err))
+		if (perf_walk_want(p, f, 1, err))
 			return -1;
 		uint64_t some = bytes_left(&f->raw);
 
@@ -322,13 +330,14 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 			      "payload of %" PRIu64 " bytes is over the limit",
 			      n);
 	if (!f->window) {
-		if (n > bytes_left(&f->raw)) /* cut: said by skip_payload() */
+		if (n > bytes_left(&f->raw)) /* cut: said by
+						perf_walk_skip_payload() */
 			n = bytes_left(&f->raw);
 		bytes_take(&f->raw, n, out, NULL);
 		f->skip -= n;
 		return 0;
 	}
-	if (stream_payload(p, f, n, owned, &have, err))
+	if (perf_walk_read_payload(p, f, n, owned, &have, err))
 		return -1;
 	f->skip -= have;
 	bytes_init(out, *owned ? *owned : f->raw.pos, have, f->in.path, off,
@@ -336,8 +345,8 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 	return 0;
 }
 
-int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
-		 struct err *err)
+int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
+		   struct err *err)
 {
 	struct perf_chunk *c = perf_chunk_find(p, ref->handle);
 	const unsigned char *data = NULL;
@@ -361,7 +370,7 @@ int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
 			       "%s: record is not held any more", path);
 	r->off = c && !c->flat ? c->off : at + (c ? c->off : 0);
 	bytes_init(&r->b, data + at, ref->len, path, r->off, p->swap);
-	take_header(&r->b, r);
+	perf_walk_take_header(&r->b, r);
 	r->handle = ref->handle;
 	r->chunk = c;
 	return 0;
