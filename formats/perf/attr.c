@@ -1,4 +1,4 @@
-/* attr.c - events: their attributes, their ids, which record is whose. */
+/* attr.c - events: attributes, ids, and the event of a record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0: what size 0 means */
+#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
@@ -32,7 +32,7 @@ static const char *const hardware[] = {
 	"ref-cycles",
 };
 
-/* A name by number, until the capture says a better one. */
+/* Returns the name to use unless the capture has one. */
 static const char *perf_attr_default_name(struct perf *p,
 					  const struct perf_attr *a)
 {
@@ -62,13 +62,13 @@ static uint64_t perf_attr_reverse_bits(uint64_t x)
 	return y;
 }
 
-/* Bit-fields are allotted from the top in the files of big-endian machines. */
+/* Big-endian machines allocate bit-fields from the most significant bit. */
 static uint64_t perf_attr_flags(const struct perf *p, uint64_t x)
 {
 	return p->src.info.big_endian ? perf_attr_reverse_bits(x) : x;
 }
 
-/* Where the fixed part of a sample has what. */
+/* Sets the offsets of fields in the fixed part of a sample. */
 static void perf_attr_lay_sample(struct perf_attr *a)
 {
 	uint64_t t = a->sample_type;
@@ -87,7 +87,7 @@ static void perf_attr_lay_sample(struct perf_attr *a)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
 		if (!(t & fields[i].bit))
 			continue;
-		/* IDENTIFIER and ID hold the same: the first one serves */
+		/* IDENTIFIER and ID are equal: use the first */
 		if (fields[i].place && !*fields[i].place)
 			*fields[i].place = at;
 		at += 8;
@@ -95,7 +95,7 @@ static void perf_attr_lay_sample(struct perf_attr *a)
 	a->s_end = at;
 }
 
-/* Where the trailer of other records has what, from the end. */
+/* Sets the offsets of fields in the trailer of other records. */
 static void perf_attr_lay_trailer(struct perf_attr *a)
 {
 	uint64_t t = a->sample_type;
@@ -169,7 +169,7 @@ static const char *perf_attr_clock_name(const struct perf_attr *a)
 	}
 }
 
-/* What all events agree on, and what the capture has as a whole. */
+/* Sets what all events have in common, and facts about the whole capture. */
 static void perf_attr_summarise(struct perf *p)
 {
 	const struct perf_attr *first = &p->attr[0];
@@ -203,7 +203,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (p->n_attr >= EVENTS_MAX)
 		return err_at(err, b->path, bytes_off(b), "more than %d events",
 			      EVENTS_MAX);
-	/* the newer half is missing in older files: then it is 0 */
+	/* older perf writes a shorter struct: the rest is 0 */
 	bytes_peek_u32(b, 0, &a.type);
 	bytes_peek_u32(b, 4, &a.size);
 	bytes_peek_u64(b, 8, &a.config);
@@ -221,9 +221,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 		(a.branch_type & BRANCH_CALL_STACK);
 	perf_attr_lay_sample(&a);
 	perf_attr_lay_trailer(&a);
-	p->attr = mem_grow(p->attr, &p->cap_attr, p->n_attr + 1,
-			   sizeof(*p->attr));
-	p->attr[p->n_attr++] = a;
+	*mem_add(p->attr, p->n_attr, p->cap_attr) = a;
 	perf_attr_define_event(p, &a);
 	perf_attr_summarise(p);
 	return 0;
@@ -256,7 +254,8 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
 }
 
-/* The id in a record, at the place that all events agree on; false: none. */
+/* Reads the id in a record; it has the same offset for all events. Returns
+ * false if there is none. */
 static bool perf_attr_read_id(const struct perf *p, const struct perf_rec *r,
 			      uint64_t *id)
 {

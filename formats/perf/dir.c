@@ -1,4 +1,4 @@
-/* dir.c - the folder that perf record --threads writes. */
+/* dir.c - the files of the folder that perf record --threads writes. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-#define FILES_MAX 32767 /* what a handle can name */
+#define FILES_MAX 32767 /* a handle has 15 bits for the file */
 
-/* N of "data.N", or -1. */
+/* Returns N for "data.N", else -1. */
 static long perf_dir_parse_number(const char *name)
 {
 	char *end;
@@ -33,7 +33,8 @@ static int perf_dir_compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The numbers of all data.N in a folder, ascending. */
+/* Returns the numbers of all data.N in a folder, ascending; the caller frees
+ * them. NULL: it cannot be listed. */
 static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 {
 	DIR *d = opendir(dir);
@@ -50,10 +51,8 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 	while ((ent = readdir(d))) {
 		long number = perf_dir_parse_number(ent->d_name);
 
-		if (number < 0)
-			continue;
-		v = mem_grow(v, &cap, *n + 1, sizeof(*v));
-		v[(*n)++] = number;
+		if (number >= 0)
+			*mem_add(v, *n, cap) = number;
 	}
 	closedir(d);
 	qsort(v, *n, sizeof(*v), perf_dir_compare_numbers);
@@ -69,7 +68,7 @@ static int perf_dir_add_file(struct perf *p, const char *dir, long number,
 	int rc = 0;
 
 	snprintf(path, strlen(dir) + 32, "%s/data.%ld", dir, number);
-	/* a CPU without records leaves an empty file */
+	/* perf leaves an empty file for a CPU without records */
 	if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
 		rc = input_open(&f->in, path, p->opts.temp_dir, err);
 		if (!rc) {

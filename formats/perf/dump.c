@@ -1,4 +1,4 @@
-/* dump.c - every record in file order as one line of text. */
+/* dump.c - prints every record, in file order, as a line of text. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void perf_dump_fields(const struct perf *p, struct line *l,
 	}
 }
 
-/* Names from a capture may hold anything: one line stays one line. */
+/* Replaces control characters: a name from a capture may hold newlines. */
 static void perf_dump_clean_line(struct line *l)
 {
 	for (size_t i = 0; i < l->len; i++)
@@ -168,7 +168,7 @@ static int perf_dump_file(struct perf *p, struct perf_file *f,
 		if (!strcmp(perf_type_name(r.type), "UNKNOWN"))
 			perf_dump_print(&l, "(%" PRIu32 ")", r.type);
 		perf_dump_print(&l, " size=%u misc=0x%x", r.size, r.misc);
-		/* a stream hands out its chunk's bytes only while it is held */
+		/* now, as the next record may free the chunk of a pipe */
 		if (r.type < PR_TOOL)
 			perf_dump_record(p, f, &r, &l);
 		else if (p->stream && perf_tool_take(p, f, &r, err))

@@ -1,5 +1,5 @@
-/* feature.c - what a capture says about its machine and its events:
- * feature sections behind the records, or FEATURE records in a pipe. */
+/* feature.c - facts about the machine and the events: the feature sections
+ * after the records of a file, or the FEATURE records of a pipe. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +27,8 @@ enum feature {
 
 #define CMDLINE_MAX 65536
 #define EM_AARCH64 183
-#define MISC_CPUMODE 7
-#define MISC_KERNEL 1
-#define MISC_ID_SIZE ((uint16_t)1 << 15)
 
-/* u32 length and as many bytes, in which the string ends with a 0. */
+/* Takes a u32 length and as many bytes, which hold a string and its 0. */
 static int perf_feature_take_string(struct bytes *b, const char **out,
 				    struct err *err)
 {
@@ -106,7 +103,8 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 	return rc;
 }
 
-/* The event an EVENT_DESC entry is about: by its first id, else by place. */
+/* Names the event of an EVENT_DESC entry, found by its first id, or by the
+ * entry's position if the id is unknown. */
 static int perf_feature_name_event(struct perf *p, struct bytes *b,
 				   uint32_t place, uint32_t n_ids,
 				   const char *name, struct err *err)
@@ -176,14 +174,12 @@ void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc)
 	    bytes_u8(b, &size, NULL) || bytes_skip(b, 3, NULL) ||
 	    bytes_str(b, &path, NULL))
 		return;
-	if ((misc & MISC_ID_SIZE) && size <= 20)
+	if ((misc & PM_BIT15) && size <= 20)
 		d.id_len = size;
 	memcpy(d.id, id.pos, d.id_len);
-	d.kernel = (misc & MISC_CPUMODE) == MISC_KERNEL;
+	d.kernel = (misc & PM_CPUMODE) == PM_KERNEL;
 	d.path = arena_strdup(&p->arena, path);
-	p->build_id = mem_grow(p->build_id, &p->cap_build_id, p->n_build_id + 1,
-			       sizeof(d));
-	p->build_id[p->n_build_id++] = d;
+	*mem_add(p->build_id, p->n_build_id, p->cap_build_id) = d;
 	p->src.build_ids = p->build_id;
 	p->src.n_build_ids = (uint32_t)p->n_build_id;
 	if (d.kernel && !p->src.info.kernel_id_len && d.id_len &&
@@ -194,7 +190,7 @@ void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc)
 	}
 }
 
-/* A sequence of records: type (0 in old files), misc, size, body. */
+/* Reads a sequence of records: type (0 in old files), misc, size, body. */
 static int perf_feature_build_ids(struct perf *p, struct bytes *b,
 				  struct err *err)
 {

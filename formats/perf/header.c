@@ -1,7 +1,8 @@
 /* header.c - the header of a perf.data file: events and sections.
  *
- * A cut inside header or events ends it: without them no record can be read.
- * A cut behind them does not: what is there is used, and the rest is said. */
+ * If the file is cut inside the header or the events, it cannot be read, as no
+ * record can be decoded without them. If it is cut later, the records up to
+ * there are used and the missing part is reported. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static int perf_header_take_section(struct bytes *b, struct section *s,
 									 : 0;
 }
 
-/* A window on a section; all of it must be in the file. */
+/* Sets *out to a section, all of which must be in the file. */
 static int perf_header_open_section(struct perf *p, const struct section *s,
 				    const char *what, struct bytes *out,
 				    struct err *err)
@@ -60,7 +61,7 @@ static int perf_header_take_ids(struct perf *p, const struct section *s,
 	return 0;
 }
 
-/* One entry: the attributes, then where its ids are. */
+/* Takes one entry: the attributes, then the section of its ids. */
 static int perf_header_take_attr(struct perf *p, struct bytes *b, uint64_t size,
 				 struct err *err)
 {
@@ -102,7 +103,7 @@ static int perf_header_take_attrs(struct perf *p, const struct section *s,
 	return 0;
 }
 
-/* Which records the file has; a recorder that was killed leaves size 0. */
+/* Finds the section of records. A killed recorder leaves its size 0. */
 static int perf_header_find_records(struct perf *p, const struct section *data,
 				    struct err *err)
 {
@@ -137,9 +138,9 @@ static int perf_header_find_records(struct perf *p, const struct section *data,
 	return 0;
 }
 
-/* The bitmap is written as an array of longs: on big-endian machines its
- * bytes stand otherwise, and 32-bit ones otherwise again. HOSTNAME is always
- * there, so it tells which. */
+/* perf writes the bitmap as an array of longs, so on big-endian machines the
+ * order of its bytes depends on the size of a long. The bit of HOSTNAME, which
+ * is always set, tells which size it was. */
 static void perf_header_take_feature_bits(struct perf *p, struct bytes *b)
 {
 	uint64_t w[4] = { 0 };
@@ -165,7 +166,7 @@ static void perf_header_read_feature(struct perf *p, uint32_t bit,
 	perf_feature_take(p, bit, &b);
 }
 
-/* One {offset, size} for each bit that is set, behind the records. */
+/* After the records comes one {offset, size} for each bit that is set. */
 static void perf_header_read_features(struct perf *p)
 {
 	const struct perf_file *f = &p->file[0];

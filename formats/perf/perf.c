@@ -1,4 +1,4 @@
-/* perf.c - the perf.data reader: opening and closing, and its table row. */
+/* perf.c - the perf.data reader: opens and closes captures. */
 #include "formats/perf/perf.h"
 
 #include <stdio.h>
@@ -34,8 +34,7 @@ static int perf_probe(const char *path, const void *head, size_t n)
 {
 	if (perf_has_magic(head, n))
 		return 100;
-	/* a pipe shows nothing before it is read; then we are the one who
-	 * can read pipes */
+	/* A pipe has no head to look at; this is the only reader of pipes. */
 	if (!n)
 		return !strcmp(path, "-") || perf_is_data_dir(path) ? 50 : 0;
 	return 0;
@@ -51,7 +50,7 @@ static bool perf_host_is_big_endian(void)
 	return !one.b[0];
 }
 
-/* Magic and header size decide what follows. */
+/* Checks the magic. The size of the header tells a pipe from a file. */
 static int perf_read_start(struct perf *p, struct err *err)
 {
 	struct perf_file *f = &p->file[0];
@@ -110,21 +109,14 @@ static void perf_close(struct source *src)
 	perf_attr_release(p);
 	perf_trace_release(p);
 	arena_release(&p->arena);
-	free(p->build_id);
-	free(p->state);
-	free(p->file);
-	free(p->ip);
-	free(p->kern);
-	free(p->user);
-	free(p->part);
-	free(p->regs);
-	free(p->intr);
-	free(p->counter);
-	free(p->branch);
-	free(p->extra);
-	free(p->read_name);
-	free(p->text);
-	free(p->src.path);
+	void *const owned[] = {
+		p->build_id, p->state, p->file,	     p->ip,   p->kern,
+		p->user,     p->part,  p->regs,	     p->intr, p->counter,
+		p->branch,   p->extra, p->read_name, p->text, p->src.path,
+	};
+
+	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)
+		free(owned[i]);
 	free(p);
 }
 
@@ -145,6 +137,22 @@ static struct source *perf_open(const char *path, const struct source_opts *o,
 	if (p->file[0].in.cut)
 		reader_damage_packed(&p->src, path);
 	return &p->src;
+}
+
+static int perf_start(struct source *src, struct err *err)
+{
+	struct perf *p = perf_of(src);
+
+	p->loud = true;
+	return p->stream ? perf_stream_start(p, err) : perf_scan(p, err);
+}
+
+static int perf_next(struct source *src, struct ref *ref, struct err *err)
+{
+	struct perf *p = perf_of(src);
+
+	return p->stream ? perf_stream_next(p, ref, err)
+			 : perf_scan_next(p, ref, err);
 }
 
 static void perf_release_ref(struct source *src, const struct ref *ref)
@@ -170,7 +178,7 @@ const struct source_ops perf_ops = {
 	.summary = "perf.data of Linux perf: file, pipe, folder, compressed",
 	.probe = perf_probe,
 	.open = perf_open,
-	.scan = perf_scan,
+	.scan = perf_start,
 	.next = perf_next,
 	.decode = perf_record_decode,
 	.release = perf_release_ref,

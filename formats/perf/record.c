@@ -1,4 +1,4 @@
-/* record.c - from the bytes of one kernel record to struct record. */
+/* record.c - decodes the bytes of a kernel record to a struct record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,73 +6,8 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-#define MISC_CPUMODE 7
-#define MODE_KERNEL 1
-#define MODE_GUEST_KERNEL 4
-#define MODE_GUEST_USER 5
-#define MISC_13 (1 << 13) /* data map, exec, switch out */
-#define MISC_14 (1 << 14) /* preempted, build-id in map */
-#define MISC_15 (1 << 15) /* lost by a filter's wish */
-
-static const char *const type_names[] = {
-	[PR_MMAP] = "MMAP",
-	[PR_LOST] = "LOST",
-	[PR_COMM] = "COMM",
-	[PR_EXIT] = "EXIT",
-	[PR_THROTTLE] = "THROTTLE",
-	[PR_UNTHROTTLE] = "UNTHROTTLE",
-	[PR_FORK] = "FORK",
-	[PR_READ] = "READ",
-	[PR_SAMPLE] = "SAMPLE",
-	[PR_MMAP2] = "MMAP2",
-	[PR_AUX] = "AUX",
-	[PR_ITRACE_START] = "ITRACE_START",
-	[PR_LOST_SAMPLES] = "LOST_SAMPLES",
-	[PR_SWITCH] = "SWITCH",
-	[PR_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
-	[PR_NAMESPACES] = "NAMESPACES",
-	[PR_KSYMBOL] = "KSYMBOL",
-	[PR_BPF_EVENT] = "BPF_EVENT",
-	[PR_CGROUP] = "CGROUP",
-	[PR_TEXT_POKE] = "TEXT_POKE",
-	[PR_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
-	[PR_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
-	[PR_HEADER_ATTR] = "ATTR",
-	[PR_EVENT_TYPE] = "EVENT_TYPE",
-	[PR_TRACING_DATA] = "TRACING_DATA",
-	[PR_BUILD_ID] = "BUILD_ID",
-	[PR_FINISHED_ROUND] = "FINISHED_ROUND",
-	[PR_ID_INDEX] = "ID_INDEX",
-	[PR_AUXTRACE_INFO] = "AUXTRACE_INFO",
-	[PR_AUXTRACE] = "AUXTRACE",
-	[PR_AUXTRACE_ERROR] = "AUXTRACE_ERROR",
-	[PR_THREAD_MAP] = "THREAD_MAP",
-	[PR_CPU_MAP] = "CPU_MAP",
-	[PR_STAT_CONFIG] = "STAT_CONFIG",
-	[PR_STAT] = "STAT",
-	[PR_STAT_ROUND] = "STAT_ROUND",
-	[PR_EVENT_UPDATE] = "EVENT_UPDATE",
-	[PR_TIME_CONV] = "TIME_CONV",
-	[PR_FEATURE] = "FEATURE",
-	[PR_COMPRESSED] = "COMPRESSED",
-	[PR_FINISHED_INIT] = "FINISHED_INIT",
-	[PR_COMPRESSED2] = "COMPRESSED2",
-	[PR_BPF_METADATA] = "BPF_METADATA",
-	[PR_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU",
-	[PR_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN",
-};
-
-const char *perf_type_name(uint32_t type)
-{
-	const char *name = NULL;
-
-	if (type < sizeof(type_names) / sizeof(*type_names))
-		name = type_names[type];
-	return name ? name : "UNKNOWN";
-}
-
-/* A string to the end of the record; one that has no 0 there is kept whole,
- * with a 0 behind. */
+/* Returns the string at the end of the record, valid until the next record.
+ * If it has no 0, returns a copy with one. */
 static const char *perf_record_take_name(struct perf *p, struct bytes *b)
 {
 	size_t n = bytes_left(b);
@@ -105,12 +40,12 @@ static int32_t perf_record_event_index(struct perf *p,
 
 static uint32_t perf_record_map_flags(uint16_t misc)
 {
-	uint32_t mode = misc & MISC_CPUMODE;
-	uint32_t flags = misc & MISC_13 ? REC_F_DATA : 0;
+	uint32_t mode = misc & PM_CPUMODE;
+	uint32_t flags = misc & PM_BIT13 ? REC_F_DATA : 0;
 
-	if (mode == MODE_KERNEL || mode == MODE_GUEST_KERNEL)
+	if (mode == PM_KERNEL || mode == PM_GUEST_KERNEL)
 		flags |= REC_F_KERNEL;
-	if (mode == MODE_GUEST_KERNEL || mode == MODE_GUEST_USER)
+	if (mode == PM_GUEST_KERNEL || mode == PM_GUEST_USER)
 		flags |= REC_F_GUEST;
 	return flags;
 }
@@ -122,30 +57,7 @@ static int perf_record_take_pids(struct bytes *b, struct record *rec,
 									    : 0;
 }
 
-static int perf_record_take_range(struct bytes *b, struct rec_map *m,
-				  struct err *err)
-{
-	return bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
-			       bytes_u64(b, &m->pgoff, err)
-		       ? -1
-		       : 0;
-}
-
-static int mmap1(struct perf *p, struct bytes *b, uint16_t misc,
-		 struct record *rec, struct err *err)
-{
-	struct rec_map *m = &rec->map;
-
-	rec->kind = REC_MAP;
-	rec->flags |= perf_record_map_flags(misc);
-	if (perf_record_take_pids(b, rec, err) ||
-	    perf_record_take_range(b, m, err))
-		return -1;
-	m->path = perf_record_take_name(p, b);
-	return 0;
-}
-
-/* The 24 bytes are a device and an inode, or a build-id. */
+/* Takes 24 bytes: a device and an inode, or a build-id. */
 static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
 					 struct record *rec, struct err *err)
 {
@@ -153,7 +65,7 @@ static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
 	struct bytes id;
 	uint8_t n;
 
-	if (!(misc & MISC_14))
+	if (!(misc & PM_BIT14))
 		return bytes_u32(b, &m->maj, err) ||
 				       bytes_u32(b, &m->min, err) ||
 				       bytes_u64(b, &m->ino, err) ||
@@ -169,17 +81,21 @@ static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
 	return 0;
 }
 
-static int mmap2(struct perf *p, struct bytes *b, uint16_t misc,
-		 struct record *rec, struct err *err)
+static int perf_record_map(struct perf *p, struct bytes *b,
+			   const struct perf_rec *r, struct record *rec,
+			   struct err *err)
 {
 	struct rec_map *m = &rec->map;
 
 	rec->kind = REC_MAP;
-	rec->flags |= perf_record_map_flags(misc);
+	rec->flags |= perf_record_map_flags(r->misc);
 	if (perf_record_take_pids(b, rec, err) ||
-	    perf_record_take_range(b, m, err) ||
-	    perf_record_take_map_identity(b, misc, rec, err) ||
-	    bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err))
+	    bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
+	    bytes_u64(b, &m->pgoff, err))
+		return -1;
+	if (r->type == PR_MMAP2 &&
+	    (perf_record_take_map_identity(b, r->misc, rec, err) ||
+	     bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err)))
 		return -1;
 	m->path = perf_record_take_name(p, b);
 	return 0;
@@ -189,7 +105,7 @@ static int perf_record_comm(struct perf *p, struct bytes *b, uint16_t misc,
 			    struct record *rec, struct err *err)
 {
 	rec->kind = REC_COMM;
-	if (misc & MISC_13)
+	if (misc & PM_BIT13)
 		rec->flags |= REC_F_EXEC;
 	if (perf_record_take_pids(b, rec, err))
 		return -1;
@@ -202,8 +118,8 @@ static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
 				    struct err *err)
 {
 	rec->kind = type == PR_FORK ? REC_FORK : REC_EXIT;
-	/* a fork that perf made up: the child's maps are in the file */
-	if (type == PR_FORK && (misc & MISC_13))
+	/* perf made it up; the file has the maps of the child */
+	if (type == PR_FORK && (misc & PM_BIT13))
 		rec->flags |= REC_F_SYNTH;
 	return bytes_i32(b, &rec->pid, err) ||
 			       bytes_i32(b, &rec->fork.ppid, err) ||
@@ -229,8 +145,9 @@ static int perf_record_lost(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* With a time: the processor's own loss. Without, at the end of the file: the
- * sum that perf read from the kernel, per event and CPU (by ID_INDEX). */
+/* With a time, the record counts samples that the processor lost. Without, at
+ * the end of the file, it is a total that perf read from the kernel, of one
+ * event on one CPU (by ID_INDEX). */
 static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
 				    const struct perf_rec *r, struct bytes *b,
 				    bool untimed, struct record *rec,
@@ -248,7 +165,7 @@ static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
 	}
 	rec->time = 0;
 	rec->cpu = rec->pid = rec->tid = -1;
-	if (r->misc & MISC_15)
+	if (r->misc & PM_BIT15)
 		rec->flags |= REC_F_FILTERED;
 	if (a->t_id)
 		bytes_peek_u64(&r->b, r->size - a->t_id, &id);
@@ -285,9 +202,9 @@ static int perf_record_switch(struct bytes *b, const struct perf_rec *r,
 {
 	rec->kind = REC_SWITCH;
 	rec->sw.other_pid = rec->sw.other_tid = -1;
-	if (r->misc & MISC_13)
+	if (r->misc & PM_BIT13)
 		rec->flags |= REC_F_OUT;
-	if (r->misc & MISC_14)
+	if (r->misc & PM_BIT14)
 		rec->flags |= REC_F_PREEMPT;
 	if (r->type == PR_SWITCH)
 		return 0;
@@ -303,17 +220,15 @@ static int perf_record_deferred_chain(struct perf *p, struct bytes *b,
 	uint64_t n;
 
 	rec->kind = REC_CHAIN;
-	if (bytes_u64(b, &rec->chain.cookie, err) || bytes_u64(b, &n, err))
+	if (bytes_u64(b, &rec->chain.cookie, err) || bytes_u64(b, &n, err) ||
+	    perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
 		return -1;
-	if (n > bytes_left(b) / 8)
-		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	p->ip = mem_grow(p->ip, &p->cap_ip, n, sizeof(*p->ip));
 	rec->chain.user.ip = p->ip;
 	rec->chain.user.n = (uint32_t)n;
-	return bytes_u64s(b, p->ip, n, err);
+	return 0;
 }
 
-/* A mark of u64s in the order of their names, as far as they are there. */
+/* Takes a mark of u64s, in the order of their names. */
 static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
 				    struct record *rec, const char *mark,
 				    const char *const *names, struct err *err)
@@ -328,8 +243,8 @@ static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
 	return perf_record_set_mark(p, rec, mark);
 }
 
-/* The id is of the event as it was opened; stream_id of the copy of it that
- * a child inherited, which no table of ids has. */
+/* The id names the event as it was opened. stream_id names the copy that a
+ * child inherited, which is in no table of ids. */
 static int perf_record_throttle(struct perf *p, struct bytes *b,
 				struct record *rec, const char *mark,
 				struct err *err)
@@ -343,14 +258,6 @@ static int perf_record_throttle(struct perf *p, struct bytes *b,
 	if (id && id->attr < p->n_attr)
 		rec->mark.event = id->attr + 1;
 	return 0;
-}
-
-static void perf_extra_blob(struct perf *p, const char *name, const void *blob,
-			    size_t len)
-{
-	perf_extra_add(p, name, 0);
-	p->extra[p->n_extra - 1].blob = blob;
-	p->extra[p->n_extra - 1].len = (uint32_t)len;
 }
 
 static int perf_record_namespaces(struct perf *p, struct bytes *b,
@@ -469,9 +376,8 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 {
 	switch (r->type) {
 	case PR_MMAP:
-		return mmap1(p, b, r->misc, rec, err);
 	case PR_MMAP2:
-		return mmap2(p, b, r->misc, rec, err);
+		return perf_record_map(p, b, r, rec, err);
 	case PR_COMM:
 		return perf_record_comm(p, b, r->misc, rec, err);
 	case PR_FORK:
@@ -493,7 +399,7 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	}
 }
 
-/* Who, where: the fields that every record but a sample has at its end. */
+/* Takes thread and CPU from the trailer that all records but samples have. */
 static int perf_record_take_trailer(const struct perf_attr *a,
 				    const struct perf_rec *r, struct bytes *b,
 				    struct record *rec, struct err *err)
@@ -534,7 +440,7 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 	const struct perf_attr *a = perf_attr_of_record(p, &r);
 
 	if (!a) {
-		/* where times stand elsewhere it was seen while walking */
+		/* otherwise perf_ref_make() reported it */
 		if (p->same_time)
 			perf_skip_unknown_id(p, &r);
 		return 0;

@@ -1,9 +1,9 @@
-/* sample.c - from the bytes of a SAMPLE to struct record.
+/* sample.c - decodes the bytes of a SAMPLE to a struct record.
  *
- * The fields stand one behind the other, in the order of the kernel's header
- * file, each only if its bit is in sample_type. What struct record has no
- * place for goes to the extras. STREAM_ID is left out: it says the same as the
- * event. */
+ * The fields follow each other in the order of the kernel's header file; a
+ * field is present if its bit is set in sample_type. Fields that struct record
+ * has no member for become extras. STREAM_ID is dropped, as it only names the
+ * event again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-/* Entries of a callchain from here up are marks, not addresses. */
+/* A callchain entry of this value or more is a mark, not an address. */
 #define CONTEXT_MIN ((uint64_t)-4095)
 #define CONTEXT_HV ((uint64_t)-32)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -33,9 +33,25 @@
 
 void perf_extra_add(struct perf *p, const char *name, uint64_t value)
 {
-	p->extra = mem_grow(p->extra, &p->cap_extra, p->n_extra + 1,
-			    sizeof(*p->extra));
-	p->extra[p->n_extra++] = (struct extra){ .name = name, .value = value };
+	*mem_add(p->extra, p->n_extra, p->cap_extra) =
+		(struct extra){ .name = name, .value = value };
+}
+
+void perf_extra_blob(struct perf *p, const char *name, const void *blob,
+		     size_t len)
+{
+	*mem_add(p->extra, p->n_extra, p->cap_extra) = (struct extra){
+		.name = name, .blob = blob, .len = (uint32_t)len
+	};
+}
+
+int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
+		   struct err *err)
+{
+	if (n > bytes_left(b) / 8)
+		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
+	*v = mem_grow(*v, cap, n, sizeof(**v));
+	return bytes_u64s(b, *v, n, err);
 }
 
 static int perf_sample_take_extra(struct perf *p, struct bytes *b,
@@ -49,7 +65,7 @@ static int perf_sample_take_extra(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* "read.3.value": made once, kept for the life of the source. */
+/* Returns a name such as "read.3.value", kept as long as the source. */
 static const char *perf_sample_read_name(struct perf *p, uint64_t member,
 					 uint64_t kind)
 {
@@ -117,22 +133,22 @@ static int perf_sample_read_values(struct perf *p, uint64_t format,
 
 static uint32_t perf_sample_mode_flags(uint16_t misc)
 {
-	switch (misc & 7) {
-	case 1:
-	case 3:
+	switch (misc & PM_CPUMODE) {
+	case PM_KERNEL:
+	case PM_HYPERVISOR:
 		return REC_F_KERNEL;
-	case 2:
+	case PM_USER:
 		return REC_F_USER;
-	case 4:
+	case PM_GUEST_KERNEL:
 		return REC_F_KERNEL | REC_F_GUEST;
-	case 5:
+	case PM_GUEST_USER:
 		return REC_F_USER | REC_F_GUEST;
 	default:
 		return 0;
 	}
 }
 
-static int64_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
+static int32_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
 {
 	uint32_t v = 0;
 
@@ -140,7 +156,7 @@ static int64_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
 	return (int32_t)v;
 }
 
-/* Everything in front of READ stands at places that are known. */
+/* Takes the fields before READ, whose offsets are in *a. */
 static int perf_sample_fixed_part(struct perf *p, const struct perf_attr *a,
 				  const struct perf_rec *r, struct record *rec,
 				  struct bytes *b, struct err *err)
@@ -153,11 +169,11 @@ static int perf_sample_fixed_part(struct perf *p, const struct perf_attr *a,
 	if (a->s_ip)
 		bytes_peek_u64(&r->b, a->s_ip, &s->ip);
 	if (a->s_tid) {
-		rec->pid = (int32_t)perf_sample_peek_s32(r, a->s_tid);
-		rec->tid = (int32_t)perf_sample_peek_s32(r, a->s_tid + 4u);
+		rec->pid = perf_sample_peek_s32(r, a->s_tid);
+		rec->tid = perf_sample_peek_s32(r, a->s_tid + 4u);
 	}
 	if (a->s_cpu)
-		rec->cpu = (int32_t)perf_sample_peek_s32(r, a->s_cpu);
+		rec->cpu = perf_sample_peek_s32(r, a->s_cpu);
 	if (a->s_addr && !bytes_peek_u64(&r->b, a->s_addr, &addr))
 		perf_extra_add(p, "addr", addr);
 	s->weight = 1;
@@ -168,21 +184,21 @@ static int perf_sample_fixed_part(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* A half of a chain: one run of p->ip in nearly all samples; when it comes in
- * several runs they are copied behind each other. */
-struct half {
+/* The kernel or user half of a callchain. In nearly all samples it is one run
+ * of p->ip; several runs are copied into one array. */
+struct chain_half {
 	const uint64_t *ip;
 	uint32_t n;
 	uint64_t **copy;
 	size_t *cap;
 };
 
-struct split {
-	struct half kern, user;
+struct chain_halves {
+	struct chain_half kern, user;
 };
 
-static void perf_sample_add_run(struct half *h, const uint64_t *ip, uint32_t n,
-				uint32_t most)
+static void perf_sample_add_run(struct chain_half *h, const uint64_t *ip,
+				uint32_t n, uint32_t most)
 {
 	if (!n)
 		return;
@@ -203,9 +219,11 @@ static void perf_sample_add_run(struct half *h, const uint64_t *ip, uint32_t n,
 	h->n += n;
 }
 
-/* Which half a mark opens; *guest when it is a guest's. */
-static struct half *perf_sample_half_of_mark(struct split *s, uint64_t mark,
-					     struct half *now, uint32_t *flags)
+/* Returns the half that a mark starts; `now` if it starts none. */
+static struct chain_half *perf_sample_half_of_mark(struct chain_halves *s,
+						   uint64_t mark,
+						   struct chain_half *now,
+						   uint32_t *flags)
 {
 	switch (mark) {
 	case CONTEXT_GUEST_KERNEL:
@@ -227,13 +245,13 @@ static struct half *perf_sample_half_of_mark(struct split *s, uint64_t mark,
 	}
 }
 
-/* Splits p->ip[0..n) in halves, without marks and cookie. */
+/* Splits p->ip[0..n) into halves and leaves out marks and cookie. */
 static void perf_sample_split_chain(struct perf *p, uint32_t n,
-				    struct record *rec, struct split *s)
+				    struct record *rec, struct chain_halves *s)
 {
 	struct rec_sample *sample = &rec->sample;
-	/* old kernels: no mark at all, then the mode decides */
-	struct half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
+	/* old kernels write no mark: the CPU's mode decides */
+	struct chain_half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
 	uint32_t start = 0;
 
 	s->kern.copy = &p->kern;
@@ -252,7 +270,7 @@ static void perf_sample_split_chain(struct perf *p, uint32_t n,
 		now = perf_sample_half_of_mark(s, v, now, &rec->flags);
 		if (v != CONTEXT_DEFERRED)
 			continue;
-		/* the cookie may not have fit: then the mark stands last */
+		/* if the cookie did not fit, the mark is the last entry */
 		sample->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
 		if (i + 1 < n)
 			sample->cookie = p->ip[i + 1];
@@ -268,15 +286,11 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
 	struct rec_sample *s = &rec->sample;
-	struct split sp = { 0 };
+	struct chain_halves sp = { 0 };
 	uint64_t n;
 
-	if (bytes_u64(b, &n, err))
-		return -1;
-	if (n > bytes_left(b) / 8)
-		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	p->ip = mem_grow(p->ip, &p->cap_ip, n, sizeof(*p->ip));
-	if (bytes_u64s(b, p->ip, n, err))
+	if (bytes_u64(b, &n, err) ||
+	    perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
 		return -1;
 	perf_sample_split_chain(p, (uint32_t)n, rec, &sp);
 	s->kern = (struct addrs){ sp.kern.ip, sp.kern.n, NULL };
@@ -306,9 +320,9 @@ static uint64_t perf_sample_bits(uint64_t x, int at, int n)
 	return x >> at & (((uint64_t)1 << n) - 1);
 }
 
-/* Bit-fields of big-endian machines start at the top: give the layout of the
- * others. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles 16, type
- * 4, spec 2, new_type 4, priv 3. */
+/* Converts the bit-fields of a big-endian machine, which start at the most
+ * significant bit. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles
+ * 16, type 4, spec 2, new_type 4, priv 3. */
 static uint64_t perf_sample_branch_flags(const struct perf *p, uint64_t x)
 {
 	static const uint8_t width[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
@@ -327,13 +341,10 @@ static uint64_t perf_sample_branch_flags(const struct perf *p, uint64_t x)
 static int perf_sample_branch_counters(struct perf *p, struct bytes *b,
 				       uint64_t n, struct err *err)
 {
-	p->counter =
-		mem_grow(p->counter, &p->cap_counter, n, sizeof(*p->counter));
-	if (bytes_u64s(b, p->counter, n, err))
+	if (perf_take_u64s(b, n, &p->counter, &p->cap_counter, err))
 		return -1;
-	perf_extra_add(p, "branch_counters", 0);
-	p->extra[p->n_extra - 1].blob = p->counter;
-	p->extra[p->n_extra - 1].len = (uint32_t)(n * sizeof(*p->counter));
+	perf_extra_blob(p, "branch_counters", p->counter,
+			n * sizeof(*p->counter));
 	return 0;
 }
 
@@ -376,8 +387,7 @@ static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 	out->abi = (uint32_t)abi;
 	if (!abi)
 		return 0;
-	*v = mem_grow(*v, cap, n, sizeof(**v));
-	if (bytes_u64s(b, *v, n, err))
+	if (perf_take_u64s(b, n, v, cap, err))
 		return -1;
 	out->v = *v;
 	out->n = n;
@@ -385,7 +395,8 @@ static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 	return 0;
 }
 
-/* size 0: nothing behind it. Else as many bytes, of which dyn are good. */
+/* Takes a size, as many bytes, and how many of them are valid. After size 0
+ * neither follows. */
 static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
 				  struct err *err)
 {
@@ -404,7 +415,6 @@ static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
 	return 0;
 }
 
-/* {u32, u16, u16}, all in the order of the machine. */
 static int perf_sample_weights(struct perf *p, const struct perf_attr *a,
 			       struct bytes *b, struct err *err)
 {
@@ -413,7 +423,8 @@ static int perf_sample_weights(struct perf *p, const struct perf_attr *a,
 
 	if (a->sample_type & PS_WEIGHT)
 		return perf_sample_take_extra(p, b, "weight", err);
-	/* on big-endian machines the struct is declared the other way round */
+	/* {u32, u16, u16}, which the kernel declares in the reverse order on
+	 * big-endian machines */
 	if (p->src.info.big_endian) {
 		if (bytes_u16(b, &w3, err) || bytes_u16(b, &w2, err) ||
 		    bytes_u32(b, &w1, err))
@@ -438,15 +449,13 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if (!regs.abi)
 		return 0;
-	perf_extra_add(p, "intr_regs", 0);
-	p->extra[p->n_extra - 1].blob = regs.v;
-	p->extra[p->n_extra - 1].len = regs.n * 8;
+	perf_extra_blob(p, "intr_regs", regs.v, regs.n * 8);
 	perf_extra_add(p, "intr_regs_mask", regs.mask);
 	perf_extra_add(p, "intr_regs_abi", regs.abi);
 	return 0;
 }
 
-/* The part behind the stack dump. */
+/* Takes the fields after the stack dump. */
 static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct err *err)
 {
@@ -458,7 +467,7 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		{ PS_CGROUP, "cgroup" },
 		{ PS_DATA_PAGE, "data_page_size" },
 		{ PS_CODE_PAGE, "code_page_size" },
-		{ PS_AUX, "aux_size" }, /* its data is not decoded */
+		{ PS_AUX, "aux_size" }, /* the data is not decoded */
 	};
 	uint64_t t = a->sample_type;
 
@@ -479,9 +488,9 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* --call-graph lbr: the processor kept the user's calls. The newest entry
- * says where we are (its target), each entry where the call came from. Only
- * the half behind a USER mark is replaced. */
+/* Replaces the user half of a chain by the calls that the processor recorded
+ * (--call-graph lbr): the target of the newest entry, then the source of each
+ * entry. A half without a USER mark is kept. */
 static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -497,7 +506,7 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* The event takes no chain: the address that was hit is all there is. */
+/* Makes a chain of the sampled address, for an event without callchains. */
 static void perf_sample_use_ip(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;

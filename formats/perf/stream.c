@@ -1,8 +1,9 @@
 /* stream.c - captures that can be read only once: a true pipe.
  *
- * The floor comes from FINISHED_ROUND: what was written before the end of the
- * round before last is taken as complete. That is a habit of perf record, not
- * a guarantee, so one round and a slack more are held back than perf does. */
+ * The floor comes from FINISHED_ROUND: all records up to the largest time at
+ * the end of the round before last are taken to have arrived. perf record
+ * usually keeps to that but does not guarantee it, so one round and a slack
+ * more are held back than perf holds back. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,7 +13,6 @@
 
 #define WINDOW_DEFAULT ((uint64_t)256 << 20)
 
-/* Everything up to the first record of an event; that one is put back. */
 int perf_stream_start(struct perf *p, struct err *err)
 {
 	for (size_t i = 0; i < p->n_file; i++)
@@ -60,7 +60,7 @@ static void perf_stream_end_round(struct perf *p)
 	w->round1 = w->max;
 }
 
-/* Too much is held: give up on the older half of the time that is held. */
+/* If too many bytes are held, releases the older half of the time range. */
 static void perf_stream_limit_memory(struct perf *p)
 {
 	struct perf_window *w = &p->window;
@@ -119,7 +119,7 @@ static void perf_stream_prepare_ref(struct perf *p, struct perf_rec *r,
 		info->first_ns = w->first;
 		info->last_ns = w->max;
 	} else {
-		p->src.floor = ref->key; /* places only grow */
+		p->src.floor = ref->key; /* the offset, which only grows */
 	}
 }
 

@@ -1,4 +1,4 @@
-/* tool.c - records that the perf tool writes about the capture itself. */
+/* tool.c - records that the perf tool writes to describe the capture. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +7,6 @@
 #include "stitch/base/ledger.h"
 
 #define UPDATE_NAME 2
-#define TYPE_TRACEPOINT 2
-
-static void perf_tool_damage(struct perf *p, const struct perf_rec *r,
-			     const struct err *err)
-{
-	perf_damage(p, "record", r->off, r->size, err);
-}
 
 static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 {
@@ -31,7 +24,7 @@ static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Which CPU and thread the events were opened on, id by id. */
+/* The CPU and thread that the event of each id was opened on. */
 static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t n, id, idx, cpu, tid;
@@ -62,7 +55,7 @@ static int perf_tool_thread_map(struct perf *p, struct bytes *b,
 	for (uint64_t i = 0; i < n; i++) {
 		if (bytes_u64(b, &pid, err) || bytes_skip(b, 16, err))
 			return -1;
-		/* a map of all threads is the one entry -1 */
+		/* the map for all threads is one entry, -1 */
 		p->thread_map |= (int32_t)pid != -1;
 	}
 	return 0;
@@ -93,14 +86,14 @@ static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
 
 	if (bytes_u64(b, &bit, err))
 		return -1;
-	/* no payload marks the end of the features, whatever the number */
+	/* a record without payload ends the list of features */
 	if (bytes_left(b) && bit < 256)
 		perf_feature_take(p, (uint32_t)bit, b);
 	return 0;
 }
 
-/* Of x86: what the kernel's user page says. What comes behind is of clocks
- * whose counter has fewer bits. */
+/* How x86 converts TSC to time, from the kernel's user page. The later fields
+ * are for counters with fewer bits (time_cycles, time_mask). */
 static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t shift, mult, zero;
@@ -134,12 +127,6 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 	}
 	free(owned);
 	return 0;
-}
-
-static void perf_skip_type(struct perf *p, const struct perf_rec *r)
-{
-	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
-		    r->off);
 }
 
 static void perf_tool_auxtrace(struct perf *p, const struct perf_rec *r)
@@ -196,11 +183,11 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 	if (r->type == PR_TRACING_DATA && r->chunk == f->window)
 		return perf_tool_tracing_data(p, f, err);
 	if (perf_tool_parse(p, r, &why))
-		perf_tool_damage(p, r, &why);
+		perf_damage(p, "record", r->off, r->size, &why);
 	return 0;
 }
 
-/* Every event open on all CPUs and on no thread, by its ids. */
+/* Do the ids say that each event was opened on all CPUs and on no thread? */
 static enum tri perf_tool_is_system_wide(const struct perf *p)
 {
 	uint64_t *on = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
@@ -225,10 +212,10 @@ static enum tri perf_tool_is_system_wide(const struct perf *p)
 	return wide;
 }
 
-/* What the command line says that the records do not: filters, groups (a
- * member may be hit only while its leader counts), cgroups, pauses. Options
- * may be cut short and put together, as in '-aG x'; the words of the program
- * that was run are taken for options unless '--' stands before them. */
+/* Reads from the command line what no record says: filters, groups (a member
+ * counts only while its leader does), cgroups, pauses. Options may be
+ * abbreviated and combined, as in '-aG x'. Arguments of the recorded program
+ * are taken for options of perf unless '--' precedes them. */
 static void perf_tool_read_options(struct perf *p)
 {
 	static const char *const longs[] = { "--fi", "--ex", "--cg", "--for" };
@@ -254,8 +241,8 @@ static void perf_tool_read_options(struct perf *p)
 	}
 }
 
-/* Of a session of tasks it depends on the events; of one of CPUs, on whether
- * these are all. */
+/* Are all threads of a recorded process recorded? If perf attached to tasks,
+ * each event must be inherited; if to CPUs, it must be all of them. */
 static bool perf_tool_has_whole_tasks(const struct perf *p)
 {
 	bool of_tasks = p->thread_map;
@@ -267,14 +254,14 @@ static bool perf_tool_has_whole_tasks(const struct perf *p)
 	return of_tasks || p->src.info.system_wide == TRI_YES;
 }
 
-/* A tracepoint without a period is sampled each time it is hit. */
+/* A tracepoint without a period takes a sample on each hit. */
 static void perf_tool_mark_every_event(struct perf *p)
 {
 	for (size_t i = 0; i < p->n_attr; i++) {
 		const struct perf_attr *a = &p->attr[i];
 
 		p->event[i].every =
-			a->type == TYPE_TRACEPOINT && a->period <= 1 &&
+			a->type == PERF_TYPE_TRACEPOINT && a->period <= 1 &&
 			!(a->flags & (PA_FREQ | PA_EXCLUDE_KERNEL)) &&
 			!p->src.info.filtered;
 	}

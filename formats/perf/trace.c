@@ -1,4 +1,4 @@
-/* trace.c - tracing data of a perf capture: formats of tracepoints. */
+/* trace.c - tracing data of a perf capture: the formats of tracepoints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,14 +6,13 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-#define TYPE_TRACEPOINT 2
 #define FORMAT_MAX ((uint64_t)1 << 20)
 #define MAGIC "\x17\x08\x44tracing"
 
 static bool perf_trace_is_recorded(const struct perf *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->n_attr; i++)
-		if (p->attr[i].type == TYPE_TRACEPOINT &&
+		if (p->attr[i].type == PERF_TYPE_TRACEPOINT &&
 		    p->attr[i].config == id)
 			return true;
 	return false;
@@ -34,11 +33,10 @@ static void perf_trace_add_format(struct perf *p, const char *system,
 			return;
 	if (!tp_format_parse(&p->arena, system, b, &fmt))
 		return;
-	p->fmt = mem_grow(p->fmt, &p->cap_fmt, p->n_fmt + 1, sizeof(*p->fmt));
-	p->fmt[p->n_fmt++] = fmt;
+	*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;
 }
 
-/* name, 0, u64 length, as many bytes. */
+/* Skips a file of tracefs: name, 0, u64 length, as many bytes. */
 static int perf_trace_skip_file(struct bytes *b, struct err *err)
 {
 	const char *name;
@@ -89,8 +87,8 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_skip(b, 10, err) || bytes_str(b, &version, err) ||
 	    bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
 		return -1;
-	p->data_big = big != 0;
-	p->long32 = long_size == 4;
+	p->tp.swap = p->swap;
+	p->tp.long32 = long_size == 4;
 	b->swap = (p->swap == p->src.info.big_endian) == (big != 0);
 	if (bytes_u32(b, &page, err) || perf_trace_skip_file(b, err) ||
 	    perf_trace_skip_file(b, err) || bytes_u32(b, &n, err))
@@ -103,7 +101,7 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, struct err *err)
 	for (uint32_t i = 0; i < n; i++)
 		if (perf_trace_take_system(p, b, err))
 			return -1;
-	return 0; /* kallsyms, printk formats, names follow: not needed */
+	return 0; /* kallsyms, printk formats and names follow: unused */
 }
 
 void perf_tracing_data(struct perf *p, struct bytes *b)
@@ -124,7 +122,7 @@ void perf_trace_join_events(struct perf *p)
 		struct perf_attr *a = &p->attr[i];
 		struct event_def *ev = &p->event[i];
 
-		if (a->type != TYPE_TRACEPOINT || a->fmt)
+		if (a->type != PERF_TYPE_TRACEPOINT || a->fmt)
 			continue;
 		for (size_t j = 0; j < p->n_fmt && !a->fmt; j++)
 			if (p->fmt[j].id == a->config)
@@ -163,9 +161,7 @@ void perf_trace_sample(struct perf *p, struct rec_sample *s)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
 	tp_sched_take(fmt, &raw, &s->sched);
-	p->tp.swap = p->swap;
-	p->tp.long32 = p->long32;
-	tp_stacks_take(&p->tp, fmt, &raw, p->long32, s);
+	tp_stacks_take(&p->tp, fmt, &raw, p->tp.long32, s);
 	if (fmt->call.what == CALL_NONE)
 		return;
 	tp_call_take(&p->tp, fmt, &raw, &p->call);
@@ -181,8 +177,6 @@ int perf_trace_fields(struct source *src, const struct rec_sample *s,
 	if (!fmt)
 		return err_set(err, ERR_FORMAT, "%s: event has no field format",
 			       src->path);
-	p->tp.swap = p->swap;
-	p->tp.long32 = p->long32;
 	tp_fields_take(&p->tp, fmt, s->raw, s->raw_len, out);
 	return 0;
 }
@@ -198,8 +192,6 @@ int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
 	buf[0] = 0;
 	if (!fmt || !s->raw)
 		return -1;
-	p->tp.swap = p->swap;
-	p->tp.long32 = p->long32;
 	tp_print(&p->tp, fmt, s->raw, s->raw_len, buf, size);
 	return 0;
 }

@@ -1,7 +1,7 @@
-/* walk.c - from bytes to whole records, in file order.
+/* walk.c - finds the records in the bytes of a file, in file order.
  *
- * Records stand plain in the file, or are unpacked from compressed ones. There
- * is no mark to find the next record by, so a broken size ends the walk. */
+ * Records are in the file itself or inside compressed records. No mark tells
+ * where a record starts, so a wrong size ends the walk. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +13,6 @@
 #define WINDOW ((size_t)256 * 1024)
 #define PAYLOAD_MAX ((uint64_t)256 << 20)
 #define HEADER 8
-
-void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
-		 const struct err *err)
-{
-	if (p->loud)
-		ledger_damage(p->src.ledger, p->src.index, what, off, len, err);
-}
-
-void perf_note(struct perf *p, const char *what, const char *detail)
-{
-	if (p->loud)
-		ledger_note(p->src.ledger, p->src.index, what, detail);
-}
 
 void perf_walk_start(struct perf *p, struct perf_file *f)
 {
@@ -41,7 +28,7 @@ void perf_walk_start(struct perf *p, struct perf_file *f)
 		return;
 	}
 	if (f->in.fd >= 0) {
-		/* the pipe header was read already */
+		/* opening consumed the pipe header */
 		f->window = perf_chunk_new(p, WINDOW, f->in.n_head, true);
 		bytes_init(&f->raw, f->window->data, 0, f->in.path,
 			   f->window->off, p->swap);
@@ -57,7 +44,8 @@ void perf_walk_end(struct perf *p, struct perf_file *f)
 	f->window = NULL;
 }
 
-/* A window with room, which begins with what is not walked yet. */
+/* Replaces the window by one with room for n bytes, which begins with the
+ * bytes that are not walked yet. */
 static void perf_walk_move_window(struct perf *p, struct perf_file *f, size_t n)
 {
 	struct perf_chunk *old = f->window;
@@ -93,7 +81,8 @@ static int perf_walk_read_more(struct perf *p, struct perf_file *f, size_t n,
 	return 0;
 }
 
-/* Makes n bytes stand in f->raw, if there are as many: 0; -1 and *err. */
+/* Reads until f->raw has n bytes or the file ends. Returns -1 on a read
+ * error. */
 static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
 				 struct err *err)
 {
@@ -116,7 +105,8 @@ static void perf_walk_report_cut(struct perf *p, struct perf_file *f,
 	perf_damage(p, "truncated", bytes_off(&f->raw), left, &e);
 }
 
-/* The rest of the file cannot be read: sizes lead from record to record. */
+/* Reports that the rest of the file cannot be read: only the size of a record
+ * tells where the next one is. */
 static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 				      uint64_t off, uint16_t size,
 				      uint64_t left)
@@ -130,7 +120,7 @@ static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 	perf_damage(p, "record", off, left, &e);
 }
 
-/* Skips payload behind AUXTRACE and the like. */
+/* Skips the payload that follows AUXTRACE or TRACING_DATA. */
 static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 				  struct err *err)
 {
@@ -164,7 +154,6 @@ static void perf_walk_set_payload_size(struct perf_file *f,
 		f->skip = n64;
 }
 
-/* Takes the header at b's position: type, misc, size. */
 static inline void perf_walk_take_header(const struct bytes *b,
 					 struct perf_rec *r)
 {
@@ -173,7 +162,8 @@ static inline void perf_walk_take_header(const struct bytes *b,
 	bytes_peek_u16(b, 6, &r->size);
 }
 
-/* 1 a record of the file itself, 0 no more, -1 and *err. */
+/* Returns 1 and a record of the file itself, 0 at its end, -1 on a read
+ * error. */
 static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 			      struct perf_rec *r, struct err *err)
 {
@@ -214,7 +204,8 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	return 1;
 }
 
-/* 1 a record that was unpacked, 0 when more must be unpacked first. */
+/* Returns 1 and a decompressed record, 0 if more must be decompressed
+ * first. */
 static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
 				   struct perf_rec *r)
 {
@@ -242,7 +233,7 @@ static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
 	return 1;
 }
 
-/* The end of the file; a record may be cut in the compressed stream. */
+/* At the end of the file: reports a record cut inside the compressed data. */
 static void perf_walk_report_rest(struct perf *p, struct perf_file *f)
 {
 	size_t rest = perf_z_rest(f);
@@ -330,8 +321,8 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 			      "payload of %" PRIu64 " bytes is over the limit",
 			      n);
 	if (!f->window) {
-		if (n > bytes_left(&f->raw)) /* cut: said by
-						perf_walk_skip_payload() */
+		/* if it is cut, perf_walk_skip_payload() reports that */
+		if (n > bytes_left(&f->raw))
 			n = bytes_left(&f->raw);
 		bytes_take(&f->raw, n, out, NULL);
 		f->skip -= n;

@@ -1,8 +1,9 @@
-/* zstd.c - records in COMPRESSED and COMPRESSED2.
+/* zstd.c - decompresses the records in COMPRESSED and COMPRESSED2.
  *
- * All of a file's compressed records are one zstd stream that never ends, and
- * what comes out is a stream of records that are cut anywhere. Unpacking goes
- * in steps of one chunk, because 64 KiB can hold gigabytes. */
+ * All compressed records of a file form one zstd stream without an end. Its
+ * output is a stream of records, and a record may be split between two
+ * compressed ones. Decompression goes chunk by chunk, because 64 KiB of input
+ * can become gigabytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -15,7 +16,7 @@
 struct perf_z {
 	ZSTD_DStream *d;
 	ZSTD_inBuffer in;
-	struct perf_chunk *holds; /* where the input lives; NULL: the file */
+	struct perf_chunk *holds; /* has the input; NULL: the file has it */
 	uint64_t off;
 	bool more, dead;
 };
@@ -53,7 +54,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 		return;
 	}
 	if (z->dead) {
-		/* what follows cannot be read without what is lost */
+		/* zstd needs the earlier data to decompress the later */
 		err_at(&why, f->in.path, r->off,
 		       "compressed data follows damaged compressed data");
 		perf_damage(p, "compressed", r->off, r->size, &why);
@@ -78,7 +79,7 @@ static void perf_z_fail(struct perf *p, struct perf_file *f, const char *why)
 	perf_z_end_input(p, z);
 }
 
-/* A chunk that starts with what is left of the last one. */
+/* Starts a chunk with the bytes of the last one that are not walked yet. */
 static struct perf_chunk *perf_z_next_chunk(struct perf *p, struct perf_file *f)
 {
 	struct perf_chunk *old = f->plain;
@@ -118,7 +119,7 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 			break;
 	}
 	c->len = out.pos;
-	/* a full chunk may mean that more is waiting in the decoder */
+	/* if the chunk is full, the decoder may still hold output */
 	if (out.pos < out.size)
 		perf_z_end_input(p, z);
 	return true;
