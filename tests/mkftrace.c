@@ -162,7 +162,7 @@ static void put_word(struct buf *b, uint32_t type, uint32_t delta)
 	mktext_put32(b, big ? type << 27 | delta : delta << 5 | type);
 }
 
-/* Makes room for an entry of len bytes, its time, and a count of lost events. */
+/* Makes room for an entry of len bytes, its time and a count of lost events. */
 static void mkftrace_open_page(struct ring *r, size_t len, uint64_t time)
 {
 	if (r->open && r->b.len - r->page + len + 24 > PAGE)
