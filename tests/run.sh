@@ -273,6 +273,10 @@ group_docs() {
 }
 
 group_style() {
+	run style layers 60 tests/quiet.sh layers tests/check-layers.sh
+	run style circles 60 tests/quiet.sh circles tests/check-circles.sh
+	run style definitions 60 tests/quiet.sh definitions \
+		tests/check-definitions.sh
 	run style sizes 60 tests/quiet.sh sizes tests/check-sizes.sh
 	run style style 300 tests/check-style.sh
 	run style asserts 60 tests/check-asserts.sh
