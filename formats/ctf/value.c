@@ -58,7 +58,7 @@ static void ctf_value_quoted(struct ctf_graph *g, const char *s)
 	ctf_value_put(g, "\"", 1);
 }
 
-/* Lists have mostly numbers, and printf() took half of the time. */
+/* Lists have mostly numbers, and formatted output took half of the time. */
 static void ctf_value_decimal(struct ctf_graph *g, uint64_t v, bool minus)
 {
 	char buf[24];
