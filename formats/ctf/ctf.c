@@ -51,10 +51,9 @@ static void ctf_find_clock_base(struct ctf *ctf)
 				(uint64_t)v - (uint64_t)ctf->base;
 	ctf->differ = differ;
 	if (differ)
-		ctf_note(ctf, LEDGER_NOTE, "clock",
-			 "the traces' clocks have different offsets: they are "
-			 "put together by wall time",
-			 1);
+		reader_note(&ctf->src, "clock",
+			    "the traces' clocks have different offsets: they "
+			    "are put together by wall time");
 }
 
 /* The uuid of LTTng's clock is the boot id. */
@@ -108,12 +107,12 @@ static void ctf_note_perf_convert(struct ctf *ctf)
 {
 	for (size_t i = 0; i < ctf->n_trace; i++)
 		if (ctf->trace[i].is_perf) {
-			ctf_note(ctf, LEDGER_NOTE, "perf data convert",
-				 "made from a perf.data file, without its "
-				 "losses, mappings' lengths and build-ids, "
-				 "registers, stacks and deferred chains: give "
-				 "the perf.data instead",
-				 1);
+			reader_note(
+				&ctf->src, "perf data convert",
+				"made from a perf.data file, without its "
+				"losses, mappings' lengths and build-ids, "
+				"registers, stacks and deferred chains: give "
+				"the perf.data instead");
 			return;
 		}
 }
@@ -132,7 +131,7 @@ static void ctf_open_trace(struct ctf *ctf, struct ctf_trace *tr,
 	else if (!ctf_salvage(tr, err) && !ctf_try_open(tr, err))
 		return;
 	tr->ended = true;
-	ctf_damage(ctf, "trace", 0, 0, err);
+	reader_damage(&ctf->src, "trace", 0, 0, err);
 }
 
 static int ctf_open_traces(struct ctf *ctf, struct err *err)

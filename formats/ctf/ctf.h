@@ -442,10 +442,4 @@ enum ctf_msg_kind {
 
 /* ---- next.c: messages of the child */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);
-
-/* ---- report.c */
-void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,
-		uint64_t len, const struct err *err);
-void ctf_note(const struct ctf *ctf, enum ledger_kind kind, const char *what,
-	      const char *detail, uint64_t n);
 #endif

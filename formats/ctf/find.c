@@ -142,6 +142,15 @@ static void ctf_find_add_trace(struct ctf *ctf, const char *path)
 int ctf_find_traces(struct ctf *ctf, const char *path, struct err *err)
 {
 	struct folder_walk w = { .most = TRACES_MAX };
+	const struct ledger_entry limit = {
+		.kind = LEDGER_SKIPPED,
+		.capture = ctf->src.index,
+		.what = "trace",
+		.detail = "a limit: 20000 traces in one folder",
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
 
 	ctf_find_walk(&w, path, 0);
 	if (w.n)
@@ -149,8 +158,7 @@ int ctf_find_traces(struct ctf *ctf, const char *path, struct err *err)
 	for (size_t i = 0; i < w.n; i++)
 		ctf_find_add_trace(ctf, w.found[i]);
 	if (w.n >= TRACES_MAX)
-		ctf_note(ctf, LEDGER_SKIPPED, "trace",
-			 "a limit: 20000 traces in one folder", 1);
+		ledger_add(ctf->src.ledger, &limit);
 	ctf_find_end_walk(&w);
 	if (!ctf->n_trace)
 		return err_set(err, ERR_FORMAT,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
 /* One stream file of a trace. */
@@ -271,7 +272,7 @@ static void ctf_salvage_report_metadata(const struct ctf_trace *tr)
 		"%s/metadata: it ends in the middle: what it says of streams "
 		"and events up to there is used",
 		tr->path);
-	ctf_damage(tr->ctf, "metadata", 0, 0, &why);
+	reader_damage(&tr->ctf->src, "metadata", 0, 0, &why);
 }
 
 static int ctf_salvage_make_folder(struct ctf_trace *tr,

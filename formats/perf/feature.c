@@ -51,19 +51,13 @@ static int perf_feature_copy_string(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-static void perf_feature_set_user_mask(struct perf *p, bool arm64)
-{
-	if (arm64)
-		p->src.info.user_mask = user_mask_of("aarch64");
-}
-
 static int perf_feature_arch(struct perf *p, struct bytes *b, struct err *err)
 {
-	if (perf_feature_copy_string(p, b, &p->src.info.arch, err))
+	struct source_info *info = &p->src.info;
+
+	if (perf_feature_copy_string(p, b, &info->arch, err))
 		return -1;
-	perf_feature_set_user_mask(p,
-				   !strcmp(p->src.info.arch, "aarch64") ||
-					   !strcmp(p->src.info.arch, "arm64"));
+	info->user_mask = user_mask_of(info->arch);
 	return 0;
 }
 
@@ -158,8 +152,8 @@ static int perf_feature_e_machine(struct perf *p, struct bytes *b,
 
 	if (bytes_u32(b, &machine, err))
 		return -1;
-	if (!p->src.info.arch)
-		perf_feature_set_user_mask(p, machine == EM_AARCH64);
+	if (!p->src.info.arch && machine == EM_AARCH64)
+		p->src.info.user_mask = user_mask_of("aarch64");
 	return 0;
 }
 
