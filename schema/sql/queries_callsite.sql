@@ -7,6 +7,14 @@
 SELECT DISTINCT stack FROM raw_chain
 WHERE stack NOT NULL AND ended IS NULL ORDER BY stack
 
+-- The ranges of files that were mapped as code.
+-- name: callsite_mapped
+SELECT DISTINCT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len
+FROM mapping WHERE prot & 4 AND image IS NOT NULL
+
+-- name: put_other_file
+INSERT INTO other_file VALUES(?1, ?2, ?3, ?4, ?5)
+
 -- name: put_callsite
 INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)
 

@@ -244,6 +244,19 @@ CREATE TABLE callsite_link(
 	PRIMARY KEY(inner, frame)
 ) WITHOUT ROWID;
 
+-- Images without a build-id whose file is not the one that ran: its code is
+-- another length than what was mapped ('mapping'), or calls are before too few
+-- return addresses ('calls'). The call-site check does not judge by it, and its
+-- names may be wrong.
+CREATE TABLE other_file(
+	image INTEGER PRIMARY KEY,
+	calls INTEGER,		-- distinct return addresses behind a call
+	no_call INTEGER,	-- and others
+	proved INTEGER,		-- places where the call before the address is
+				-- to the function of the inner frame
+	why TEXT		-- 'mapping', 'calls'
+);
+
 -- The result of the call-site check for user stacks in use that have a return
 -- address.
 CREATE TABLE stack_check(

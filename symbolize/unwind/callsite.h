@@ -26,6 +26,10 @@ void callsite_settle(struct callsite_file *f);
 /* The code that is looked into, before it is settled; borrowed from f. */
 bool callsite_text(const struct callsite_file *f, struct section_used *out);
 
+/* Is this range of the file, mapped as code, what a loader maps of this file's
+ * code? Files of another build mostly have other sizes. */
+bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len);
+
 /* What is in front of a return address, by its offset in the file. The target
  * is an ELF address; 0: none, or not known. */
 struct callsite {
