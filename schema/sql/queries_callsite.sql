@@ -56,6 +56,10 @@ WHERE c.kind = (SELECT id FROM word WHERE kind = 'callsite'
 	AND name = 'unchecked')
 GROUP BY i.id ORDER BY 3 DESC, 1
 
+-- name: check_not_judged
+SELECT why, image, sum(samples) AS samples FROM not_judged
+GROUP BY 1, 2 HAVING sum(samples) > 0 ORDER BY 3 DESC, 1, 2
+
 -- name: check_bogus_list
 SELECT image, reason, symbol, off, max(unverified) AS unverified,
 	sum(samples) AS samples

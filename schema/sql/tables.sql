@@ -194,7 +194,8 @@ CREATE TABLE frame(
 				-- not one in the image, 16 ambiguous: one of
 				-- the codes that the image's path names, 32
 				-- jitted code that was logged a moment later,
-				-- 64 by frame pointer
+				-- 64 by frame pointer, 128 not mapped as far
+				-- as is known, which is not all
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER,		-- from the symbol's start
