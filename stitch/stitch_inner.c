@@ -115,6 +115,8 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
 	st->look.process = p->id;
 	st->look.since = p->since;
+	st->look.all_maps = p->space.complete && p->since != TIME_NONE &&
+			    p->since >= p->start;
 }
 
 /* After exec, a sample in kernel mode may still have the user stack of the old
@@ -239,8 +241,9 @@ void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
 
 	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
 	    st->rec.sample.kern.n || st->rec.sample.user.n ||
-	    !losses_any(st->losses, st->rec.source) ||
-	    space_find(&p->space, addr, record_time(&st->rec)))
+	    (!p->space.complete && !losses_any(st->losses, st->rec.source)) ||
+	    space_find(&p->space, addr, record_time(&st->rec)) ||
+	    space_before_exec(&p->space, addr))
 		return;
 	note_unmapped(st, p, addr);
 }

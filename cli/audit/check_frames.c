@@ -13,6 +13,8 @@
 /* Print a line if this percentage of the samples lack their caller, and give
  * advice if this percentage of the samples of an image are fabricated. */
 #define PERCENT 5
+/* Tell of code in no mapping if it is this percentage of the samples. */
+#define UNMAPPED_PERCENT 1
 
 struct frames_part {
 	struct lines *l;
@@ -110,12 +112,30 @@ static int check_frames_unjudged(struct check *c, struct lines *l,
 	return 0;
 }
 
+static void check_frames_add_unmapped(void *arg, const struct check_row *r)
+{
+	struct lines *l = arg;
+	int64_t all = check_int(r, "samples");
+	int64_t bare = check_int(r, "unmapped");
+
+	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
+		return;
+	lines_add(l, "%" PRId64 " of %" PRId64, bare, all);
+	lines_share(l, bare, all);
+	lines_add(l, " samples ran in no mapping");
+	lines_add(l, "; %" PRId64, check_int(r, "touching"));
+	lines_share(l, check_int(r, "touching"), all);
+	lines_print(l, "user code", " have a frame in none");
+}
+
 int check_frames(struct check *c, struct lines *l, struct err *err)
 {
 	struct frames_part p = { .l = l, .label = "user frames" };
 	int64_t n;
 
-	if (check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
+	if (check_each(c, "unmapped", 0, check_frames_add_unmapped, l, err) <
+		    0 ||
+	    check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
 		return -1;
 	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
 	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
