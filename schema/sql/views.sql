@@ -356,6 +356,16 @@ JOIN image i ON i.id = b.image
 LEFT JOIN used u ON u.image = b.image
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
+-- Kernel modules with the build-id of another one. perf before 7.0 stored the
+-- build-id of one module for later ones as well, so that it proves nothing:
+-- their names are unverified.
+CREATE VIEW shared_build_ids(build_id, image, path) AS
+SELECT lower(hex(i.build_id)), i.id, i.path FROM image i
+WHERE i.kind = (SELECT id FROM word WHERE kind = 'image' AND name = 'module')
+AND i.build_id IS NOT NULL
+AND EXISTS (SELECT 1 FROM image o WHERE o.kind = i.kind
+	AND o.build_id = i.build_id AND o.path <> i.path);
+
 -- Breaches of the rules, with text. loss: the id of the loss that explains the
 -- breach. Each rule has a view of its own: see table `rule`.
 CREATE VIEW findings(id, rule, capture, time_ns, since_ns, cpu, pid, tid, comm,
