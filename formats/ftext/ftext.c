@@ -199,6 +199,7 @@ static void close_ftext(struct source *src)
 	free(ft->def);
 	free(ft->place);
 	free(ft->cpu);
+	free(ft->total);
 	free(ft->buffer);
 	free(ft->due);
 	told_tasks_release(&ft->told);
@@ -248,7 +249,9 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 
 static int scan_ftext(struct source *src, struct err *err)
 {
-	return ftext_kernel(ftext_of(src), err);
+	return ftext_stats(ftext_of(src), err)
+		       ? -1
+		       : ftext_kernel(ftext_of(src), err);
 }
 
 const struct source_ops ftext_ops = {

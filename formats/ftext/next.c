@@ -412,6 +412,28 @@ static void due_other(struct ftext *ft, enum ftext_record which)
 	};
 }
 
+/* Gives the next loss of the whole text. Returns false if there is no more. */
+static bool give_totals(struct ftext *ft)
+{
+	if (!ft->total_given) {
+		ft->total_given = true;
+		if (!ftext_has_totals(ft) && ft->overwritten) {
+			due_other(ft, REF_TOTAL);
+			return true;
+		}
+	}
+	while (ft->given_total < ft->n_total) {
+		size_t i = ft->given_total++;
+
+		if (!ft->total[i].n)
+			continue;
+		due_other(ft, REF_TOTAL);
+		ft->due[ft->n_due - 1].handle = i;
+		return true;
+	}
+	return false;
+}
+
 int ftext_next(struct source *src, struct ref *ref, struct err *err)
 {
 	struct ftext *ft = ftext_of(src);
@@ -438,11 +460,8 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 			give_item(ft);
 			continue;
 		}
-		if (ft->ended && ft->overwritten && !ft->total_given) {
-			ft->total_given = true;
-			due_other(ft, REF_TOTAL);
+		if (ft->ended && give_totals(ft))
 			continue;
-		}
 		if (ft->ended) {
 			src->floor = UINT64_MAX;
 			if (ft->failed && err)
