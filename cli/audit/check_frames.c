@@ -19,7 +19,8 @@
 struct frames_part {
 	struct lines *l;
 	const char *label;
-	int64_t n, absent; /* images */
+	int64_t n, absent, others; /* images */
+	int64_t partial;	   /* samples */
 };
 
 static void add_callsites(void *arg, const struct check_row *r)
@@ -67,48 +68,37 @@ static void add_unchecked(void *arg, const struct check_row *r)
 		!strcmp(status, "no file") || !strcmp(status, "other build-id");
 }
 
-/* Images whose file is not the one that ran. */
-struct frames_other {
-	struct lines *l;
-	int64_t n, samples, partial;
-};
-
-static void add_not_judged(void *arg, const struct check_row *r)
+static void add_partial(void *arg, const struct check_row *r)
 {
-	struct frames_other *o = arg;
+	struct frames_part *p = arg;
 
-	if (strcmp(check_text(r, "why"), "file") != 0) {
-		o->partial += check_int(r, "samples");
-		return;
-	}
-	o->samples += check_int(r, "samples");
-	if (o->n++ >= IMAGES)
-		return;
-	lines_add(o->l, "%s", o->n > 1 ? ", " : "not judged: ");
-	lines_clean(o->l, path_base(check_text(r, "image")));
+	if (strcmp(check_text(r, "why"), "mappings") == 0)
+		p->partial += check_int(r, "samples");
 }
 
-/* What is not judged, for want of evidence. */
-static int check_frames_unjudged(struct check *c, struct lines *l,
-				 const char *label, struct err *err)
+static void add_other_file(void *arg, const struct check_row *r)
 {
-	struct frames_other o = { .l = l };
+	struct frames_part *p = arg;
 
-	if (check_each(c, "not_judged", 0, add_not_judged, &o, err) < 0)
+	if (strcmp(check_text(r, "why"), "file") != 0 || p->others++ >= IMAGES)
+		return;
+	lines_add(p->l, "%s", p->others > 1 ? ", " : "not judged: ");
+	lines_clean(p->l, path_base(check_text(r, "image")));
+}
+
+/* Files that are not the ones that ran. */
+static int check_frames_others(struct check *c, struct frames_part *p,
+			       struct err *err)
+{
+	if (check_each(c, "not_judged", 0, add_other_file, p, err) < 0)
 		return -1;
-	if (o.n) {
-		if (o.n > IMAGES)
-			lines_add(l, ", ...");
-		lines_print(l, label,
-			    o.n > 1 ? ": these are not the files that ran"
+	if (p->others > IMAGES)
+		lines_add(p->l, ", ...");
+	if (p->others)
+		lines_print(p->l, p->label,
+			    p->others > 1
+				    ? ": these are not the files that ran"
 				    : ": this file is not the one that ran");
-	}
-	if (o.partial) {
-		lines_add(l, "not judged: %" PRId64, o.partial);
-		lines_print(l, o.n ? "" : label,
-			    " stacks leave the mappings, which are known only "
-			    "in part");
-	}
 	return 0;
 }
 
@@ -138,7 +128,9 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 	    check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
 		return -1;
 	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
-	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
+	if (n < 0 ||
+	    check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0 ||
+	    check_each(c, "not_judged", 0, add_partial, &p, err) < 0)
 		return -1;
 	if (n > IMAGES)
 		lines_add(l, ", ...");
@@ -146,11 +138,18 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		lines_count(
 			l, n ? "; not checked: " : "not checked: ", p.absent,
 			"image that is not here", "images that are not here");
+	if (p.partial)
+		lines_add(l,
+			  "%snot judged: %" PRId64
+			  " stacks beyond the known mappings",
+			  n || p.absent ? "; " : "", p.partial);
 	if (n)
 		lines_put_styled(l, p.label, STYLE_YELLOW);
-	else if (p.absent)
+	else if (p.absent || p.partial)
 		lines_put(l, p.label);
-	return check_frames_unjudged(c, l, n || p.absent ? "" : p.label, err);
+	if (n || p.absent || p.partial)
+		p.label = "";
+	return check_frames_others(c, &p, err);
 }
 
 /* ---- advice */

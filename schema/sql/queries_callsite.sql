@@ -56,13 +56,12 @@ WHERE c.kind = (SELECT id FROM word WHERE kind = 'callsite'
 	AND name = 'unchecked')
 GROUP BY i.id ORDER BY 3 DESC, 1
 
--- Where all mappings of the process are known.
 -- name: check_unmapped
 WITH unknown(frame) AS MATERIALIZED (
 	SELECT f.id FROM frame f JOIN image i ON i.id = f.image
 	JOIN word w ON w.kind = 'image' AND w.id = i.kind
 		AND w.name = 'unknown'
-	WHERE NOT f.flags & 128
+	WHERE NOT f.flags & 128 -- all mappings are known
 ), stray(stack, leaf) AS MATERIALIZED (
 	SELECT p.stack, max(p.pos = 0) FROM unknown u
 	CROSS JOIN stack_path p ON p.frame = u.frame GROUP BY 1

@@ -141,8 +141,7 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	    db_exec(db, store_sql("heat"), err) ||
 	    (how & NAME_HOT_FIRST &&
 	     db_exec(db, store_sql("measure_heat"), err)) ||
-	    unnamed_find_shared(db, err) ||
-	    unnamed_find_returns(db, &sc, err))
+	    unnamed_find_shared(db, err) || unnamed_find_returns(db, &sc, err))
 		goto out;
 	st = db_prepare(db, store_sql("unnamed"), err);
 	if (!st)

@@ -344,6 +344,12 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
+/* No program has the upper half or the first page mapped. */
+static bool is_never_mapped(uint64_t addr)
+{
+	return addr >> 63 || addr < 4096;
+}
+
 /* Returns the frame of an address that is not mapped now: of the program before
  * exec, or else unknown; then sets s->bare. */
 static uint32_t resolve_stale_frame(struct resolve *rv,
@@ -359,8 +365,9 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (r)
 		return resolve_region_frame(rv, r, addr,
 					    flags | FRAME_OLD_IMAGE);
-	s->stray = true;
-	if (in->partial)
+	if (!is_never_mapped(addr))
+		s->stray = true;
+	if (in->partial && !is_never_mapped(addr))
 		return resolve_fixed_frame(rv, &rv->partial_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",
 					   FRAME_PARTIAL);

@@ -38,7 +38,7 @@ mkdir empty
 same "a text is read" 0 $?
 # the stacks that the program logged itself are addresses
 same "its kernel frames are names" \
-	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],0,;' \
+	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],128,;' \
 	"$(ask mark.db "$kinds")"
 before=$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")
 "$B" symbolize --symfs empty mark.db 2>err
