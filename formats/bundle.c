@@ -31,7 +31,7 @@ static const struct {
 };
 #define N_FORMS (sizeof(forms) / sizeof(*forms))
 
-static size_t form_of(const char *path)
+static size_t bundle_form(const char *path)
 {
 	size_t n = strlen(path);
 	size_t i = 0;
@@ -47,10 +47,10 @@ static size_t form_of(const char *path)
 
 bool bundle_is_name(const char *path)
 {
-	return form_of(path) < N_FORMS;
+	return bundle_form(path) < N_FORMS;
 }
 
-static int refuse(const struct bundle *b, struct err *err)
+static int bundle_refuse(const struct bundle *b, struct err *err)
 {
 	const char *why = archive_error_string(b->a);
 
@@ -58,7 +58,7 @@ static int refuse(const struct bundle *b, struct err *err)
 		       why ? why : "cannot be written");
 }
 
-static int start(struct bundle *b, bool force, struct err *err)
+static int bundle_start(struct bundle *b, bool force, struct err *err)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
 	int fd = open(b->path, flags | (force ? O_TRUNC : O_EXCL), 0666);
@@ -69,13 +69,13 @@ static int start(struct bundle *b, bool force, struct err *err)
 					       : strerror(errno));
 	close(fd);
 	b->a = archive_write_new();
-	if (!b->a || forms[form_of(b->path)].filter(b->a) ||
+	if (!b->a || forms[bundle_form(b->path)].filter(b->a) ||
 	    archive_write_set_format_pax_restricted(b->a))
-		return refuse(b, err);
+		return bundle_refuse(b, err);
 	/* Only gzip has this option; the others refuse it. */
 	archive_write_set_filter_option(b->a, NULL, "timestamp", NULL);
 	if (archive_write_open_filename(b->a, b->path))
-		return refuse(b, err);
+		return bundle_refuse(b, err);
 	return 0;
 }
 
@@ -92,7 +92,7 @@ struct bundle *bundle_create(const char *path, bool force, struct err *err)
 	}
 	b = mem_new(1, sizeof(*b));
 	b->path = mem_strdup(path);
-	if (!start(b, force, err))
+	if (!bundle_start(b, force, err))
 		return b;
 	/* An existing file must not be removed. */
 	b->finished = !b->a;
@@ -115,13 +115,13 @@ void bundle_free(struct bundle *b)
 int bundle_finish(struct bundle *b, struct err *err)
 {
 	if (archive_write_close(b->a))
-		return refuse(b, err);
+		return bundle_refuse(b, err);
 	b->finished = true;
 	return 0;
 }
 
-static int begin_entry(struct bundle *b, const char *name, uint64_t size,
-		       bool program, struct err *err)
+static int bundle_begin_entry(struct bundle *b, const char *name, uint64_t size,
+			      bool program, struct err *err)
 {
 	struct archive_entry *e = archive_entry_new();
 	int rc;
@@ -133,12 +133,14 @@ static int begin_entry(struct bundle *b, const char *name, uint64_t size,
 	archive_entry_set_mtime(e, 0, 0);
 	rc = archive_write_header(b->a, e);
 	archive_entry_free(e);
-	return rc < ARCHIVE_WARN ? refuse(b, err) : 0;
+	return rc < ARCHIVE_WARN ? bundle_refuse(b, err) : 0;
 }
 
-static int put(struct bundle *b, const void *data, size_t n, struct err *err)
+static int bundle_write(struct bundle *b, const void *data, size_t n,
+			struct err *err)
 {
-	return archive_write_data(b->a, data, n) < 0 ? refuse(b, err) : 0;
+	return archive_write_data(b->a, data, n) < 0 ? bundle_refuse(b, err)
+						     : 0;
 }
 
 int bundle_add_text(struct bundle *b, const char *name, const char *text,
@@ -146,12 +148,14 @@ int bundle_add_text(struct bundle *b, const char *name, const char *text,
 {
 	size_t n = strlen(text);
 
-	return begin_entry(b, name, n, false, err) || put(b, text, n, err) ? -1
-									   : 0;
+	return bundle_begin_entry(b, name, n, false, err) ||
+			       bundle_write(b, text, n, err)
+		       ? -1
+		       : 0;
 }
 
-static int copy(struct bundle *b, int fd, uint64_t size, const char *path,
-		struct err *err)
+static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
+			    const char *path, struct err *err)
 {
 	static unsigned char buf[1 << 16];
 
@@ -166,7 +170,7 @@ static int copy(struct bundle *b, int fd, uint64_t size, const char *path,
 				       strerror(errno));
 		if (!n)
 			return 0; /* libarchive fills the rest */
-		if (put(b, buf, (size_t)n, err))
+		if (bundle_write(b, buf, (size_t)n, err))
 			return -1;
 		size -= (uint64_t)n;
 	}
@@ -184,9 +188,9 @@ int bundle_add_file(struct bundle *b, const char *name, const char *path,
 		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(st.st_mode))
 		err_set(err, ERR_IO, "%s: not a regular file", path);
-	else if (!begin_entry(b, name, (uint64_t)st.st_size, st.st_mode & 0111,
-			      err))
-		rc = copy(b, fd, (uint64_t)st.st_size, path, err);
+	else if (!bundle_begin_entry(b, name, (uint64_t)st.st_size,
+				     st.st_mode & 0111, err))
+		rc = bundle_copy_file(b, fd, (uint64_t)st.st_size, path, err);
 	if (!rc)
 		*bytes += (uint64_t)st.st_size;
 	if (fd >= 0)

@@ -21,9 +21,4 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 /* Lets captures use what others of the same run tell, such as the clock of a
  * guest's host. Call when all are open and none is scanned. */
 void formats_pair(struct source *const *src, size_t n);
-
-/* Returns -1 and sets *err to "path: this is ..., needs ..." by the first n
- * bytes. */
-int formats_refuse(const char *path, const void *head, size_t n,
-		   struct err *err);
 #endif

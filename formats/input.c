@@ -18,7 +18,7 @@
 
 #define COPY_BUF ((size_t)128 * 1024)
 
-static int open_fd(const char *path, struct err *err)
+static int input_open_fd(const char *path, struct err *err)
 {
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
 				   : dup(STDIN_FILENO);
@@ -34,8 +34,8 @@ static int open_fd(const char *path, struct err *err)
 }
 
 /* Reads between 1 and n bytes; returns 0 at the end. */
-static int64_t read_some(int fd, const char *path, void *buf, size_t n,
-			 struct err *err)
+static int64_t input_read_some(int fd, const char *path, void *buf, size_t n,
+			       struct err *err)
 {
 	ssize_t got;
 
@@ -47,14 +47,14 @@ static int64_t read_some(int fd, const char *path, void *buf, size_t n,
 	return got;
 }
 
-static int64_t read_full(int fd, const char *path, void *buf, size_t n,
-			 struct err *err)
+static int64_t input_read_full(int fd, const char *path, void *buf, size_t n,
+			       struct err *err)
 {
 	size_t have = 0;
 
 	while (have < n) {
-		int64_t got =
-			read_some(fd, path, (char *)buf + have, n - have, err);
+		int64_t got = input_read_some(fd, path, (char *)buf + have,
+					      n - have, err);
 
 		if (got < 0)
 			return -1;
@@ -65,7 +65,7 @@ static int64_t read_full(int fd, const char *path, void *buf, size_t n,
 	return (int64_t)have;
 }
 
-static int temp_file(const char *dir, struct err *err)
+static int input_temp_file(const char *dir, struct err *err)
 {
 	int fd = temp_open(dir);
 
@@ -77,8 +77,8 @@ static int temp_file(const char *dir, struct err *err)
 	return fd;
 }
 
-static int write_all(int fd, const void *buf, size_t n, uint64_t done,
-		     const char *dir, struct err *err)
+static int input_write_all(int fd, const void *buf, size_t n, uint64_t done,
+			   const char *dir, struct err *err)
 {
 	const char *p = buf;
 
@@ -99,7 +99,7 @@ static int write_all(int fd, const void *buf, size_t n, uint64_t done,
 	return 0;
 }
 
-static int map(struct input *in, int fd, uint64_t len, struct err *err)
+static int input_map(struct input *in, int fd, uint64_t len, struct err *err)
 {
 	if (!len)
 		return err_set(err, ERR_FORMAT, "%s: file is empty", in->path);
@@ -113,68 +113,52 @@ static int map(struct input *in, int fd, uint64_t len, struct err *err)
 	return 0;
 }
 
-/* Copies the head and the rest of fd, and maps the copy. If the input ends
- * early, the copy is used as far as it goes: the reader of the format finds
- * where it is cut and reports that place. */
-static int spool_plain(struct input *in, int fd, const char *dir, int to,
-		       struct err *err)
+/* Copies the head and the rest of fd to the file `to`, unpacked if they are
+ * compressed, and maps the copy. If the input ends early, the copy is used as
+ * far as it goes: the reader of the format finds where it is cut and reports
+ * that place. */
+static int input_copy_to(struct input *in, int fd, const char *dir, int to,
+			 struct err *err)
 {
+	struct unpack *u =
+		unpack_knows(in->head, in->n_head)
+			? unpack_new(fd, in->path, in->head, in->n_head)
+			: NULL;
 	char *buf = mem_new(COPY_BUF, 1);
-	uint64_t done = in->n_head;
-	int64_t got = -1;
-
-	if (write_all(to, in->head, in->n_head, 0, dir, err))
-		goto out;
-	while ((got = read_some(fd, in->path, buf, COPY_BUF, err)) > 0) {
-		if (write_all(to, buf, (size_t)got, done, dir, err)) {
-			got = -1;
-			break;
-		}
-		done += (uint64_t)got;
-	}
-out:
-	free(buf);
-	return got < 0 ? -1 : map(in, to, done, err);
-}
-
-static int spool_packed(struct input *in, int fd, const char *dir, int to,
-			struct err *err)
-{
-	struct unpack *u = unpack_new(fd, in->path, in->head, in->n_head);
-	char *buf = mem_new(COPY_BUF, 1);
-	uint64_t done = 0;
-	int64_t got;
+	uint64_t done = u ? 0 : in->n_head;
+	bool failed = input_write_all(to, in->head, (size_t)done, 0, dir, err);
+	int64_t got = 0;
 	bool cut = false;
 
-	while ((got = unpack_read(u, buf, COPY_BUF, &cut, err)) > 0) {
-		if (write_all(to, buf, (size_t)got, done, dir, err)) {
-			got = -2;
+	while (!failed) {
+		got = u ? unpack_read(u, buf, COPY_BUF, &cut, err)
+			: input_read_some(fd, in->path, buf, COPY_BUF, err);
+		if (got <= 0)
 			break;
-		}
+		failed = input_write_all(to, buf, (size_t)got, done, dir, err);
 		done += (uint64_t)got;
 	}
 	free(buf);
 	unpack_free(u);
-	if (got == -2 || (got < 0 && !done))
+	if (failed || (got < 0 && (!u || !done)))
 		return -1;
 	in->cut = cut || got < 0;
-	if (!done)
+	if (u && !done)
 		return err_set(err, ERR_FORMAT,
-			       "%s: packed file has nothing in it", in->path);
-	return map(in, to, done, err);
+			       "%s: the compressed file is empty", in->path);
+	return input_map(in, to, done, err);
 }
 
-static int spool(struct input *in, int fd, const char *dir, struct err *err)
+static int input_copy(struct input *in, int fd, const char *dir,
+		      struct err *err)
 {
 	if (!dir)
 		dir = "/tmp";
-	int to = temp_file(dir, err);
+	int to = input_temp_file(dir, err);
 
 	if (to < 0)
 		return -1;
-	int rc = unpack_knows(in->head, in->n_head)
-			 ? spool_packed(in, fd, dir, to, err)
-			 : spool_plain(in, fd, dir, to, err);
+	int rc = input_copy_to(in, fd, dir, to, err);
 
 	close(to);
 	return rc;
@@ -182,7 +166,7 @@ static int spool(struct input *in, int fd, const char *dir, struct err *err)
 
 int input_spool(struct input *in, const char *temp_dir, struct err *err)
 {
-	int rc = spool(in, in->fd, temp_dir, err);
+	int rc = input_copy(in, in->fd, temp_dir, err);
 
 	close(in->fd);
 	in->fd = -1;
@@ -190,10 +174,11 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err)
 }
 
 /* `nothing`: what to report if the stream is empty. */
-static int open_stream(struct input *in, int fd, const char *temp_dir,
-		       const char *nothing, struct err *err)
+static int input_open_stream(struct input *in, int fd, const char *temp_dir,
+			     const char *nothing, struct err *err)
 {
-	int64_t got = read_full(fd, in->path, in->head, sizeof(in->head), err);
+	int64_t got =
+		input_read_full(fd, in->path, in->head, sizeof(in->head), err);
 
 	if (got < 0)
 		return -1;
@@ -201,27 +186,28 @@ static int open_stream(struct input *in, int fd, const char *temp_dir,
 	if (!got)
 		return err_set(err, ERR_FORMAT, "%s: %s", in->path, nothing);
 	if (unpack_knows(in->head, in->n_head))
-		return spool(in, fd, temp_dir, err);
+		return input_copy(in, fd, temp_dir, err);
 	in->fd = fd;
 	return 0;
 }
 
 /* Opens a regular file that is at offset 0 or, for stdin, at any offset. */
-static int open_regular(struct input *in, int fd, uint64_t size,
-			const char *temp_dir, struct err *err)
+static int input_open_regular(struct input *in, int fd, uint64_t size,
+			      const char *temp_dir, struct err *err)
 {
 	/* Files of tracefs have size 0; their contents are made while they are
 	 * read. */
 	if (!size)
-		return open_stream(in, fd, temp_dir, "file is empty", err);
+		return input_open_stream(in, fd, temp_dir, "file is empty",
+					 err);
 	ssize_t got = pread(fd, in->head, sizeof(in->head), 0);
 
 	in->n_head = got > 0 ? (uint32_t)got : 0;
 	if (unpack_knows(in->head, in->n_head)) {
 		lseek(fd, in->n_head, SEEK_SET);
-		return spool(in, fd, temp_dir, err);
+		return input_copy(in, fd, temp_dir, err);
 	}
-	return map(in, fd, size, err);
+	return input_map(in, fd, size, err);
 }
 
 int input_open(struct input *in, const char *path, const char *temp_dir,
@@ -233,17 +219,19 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
 	in->path = mem_strdup(strcmp(path, "-") ? path : "stdin");
-	int fd = open_fd(path, err);
+	int fd = input_open_fd(path, err);
 
 	if (fd < 0)
 		goto out;
 	if (fstat(fd, &st))
-		err_set(err, ERR_IO, "%s: cannot look at it (%m)", path);
+		err_set(err, ERR_IO, "%s: cannot read its status (%m)", path);
 	else if (S_ISREG(st.st_mode))
-		rc = open_regular(in, fd, (uint64_t)st.st_size, temp_dir, err);
+		rc = input_open_regular(in, fd, (uint64_t)st.st_size, temp_dir,
+					err);
 	else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
 		 (S_ISCHR(st.st_mode) && !isatty(fd)))
-		rc = open_stream(in, fd, temp_dir, "nothing came in", err);
+		rc = input_open_stream(in, fd, temp_dir, "nothing came in",
+				       err);
 	else
 		err_set(err, ERR_FORMAT, "%s: is %s, needs to be a file",
 			in->path,
@@ -271,11 +259,12 @@ void input_close(struct input *in)
 
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err)
 {
-	return read_some(in->fd, in->path, buf, n, err);
+	return input_read_some(in->fd, in->path, buf, n, err);
 }
 
-static int64_t peek_packed(int fd, const char *path, const void *head,
-			   size_t n_head, void *buf, size_t n, struct err *err)
+static int64_t input_peek_packed(int fd, const char *path, const void *head,
+				 size_t n_head, void *buf, size_t n,
+				 struct err *err)
 {
 	struct unpack *u = unpack_new(fd, path, head, n_head);
 	size_t have = 0;
@@ -293,23 +282,24 @@ static int64_t peek_packed(int fd, const char *path, const void *head,
 }
 
 /* Reads the first bytes, unpacked if they are compressed. */
-static int64_t peek_file(int fd, const char *path, void *buf, size_t n,
-			 struct err *err)
+static int64_t input_peek_file(int fd, const char *path, void *buf, size_t n,
+			       struct err *err)
 {
-	int64_t got = read_full(fd, path, buf, n, err);
+	int64_t got = input_read_full(fd, path, buf, n, err);
 
 	if (got > 0 && unpack_knows(buf, (size_t)got)) {
 		void *head = mem_dup(buf, (size_t)got);
 
-		got = peek_packed(fd, path, head, (size_t)got, buf, n, err);
+		got = input_peek_packed(fd, path, head, (size_t)got, buf, n,
+					err);
 		free(head);
 	}
 	return got;
 }
 
 /* Reads the first bytes of a pipe, which stay in it. Waits for some. */
-static int64_t peek_pipe(int fd, const char *path, void *buf, size_t n,
-			 struct err *err)
+static int64_t input_peek_pipe(int fd, const char *path, void *buf, size_t n,
+			       struct err *err)
 {
 	ssize_t got = 0;
 	int to[2];
@@ -321,7 +311,7 @@ static int64_t peek_pipe(int fd, const char *path, void *buf, size_t n,
 	while (got < 0 && errno == EINTR);
 	close(to[1]);
 	if (got > 0)
-		got = peek_file(to[0], path, buf, n, err);
+		got = input_peek_file(to[0], path, buf, n, err);
 	close(to[0]);
 	return got > 0 ? got : 0;
 }
@@ -329,7 +319,7 @@ static int64_t peek_pipe(int fd, const char *path, void *buf, size_t n,
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 {
 	struct stat st = { 0 };
-	int fd = open_fd(path, err);
+	int fd = input_open_fd(path, err);
 	int64_t got = 0;
 
 	if (fd < 0)
@@ -338,10 +328,10 @@ int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 		off_t was = lseek(fd, 0, SEEK_CUR);
 
 		lseek(fd, 0, SEEK_SET);
-		got = peek_file(fd, path, buf, n, err);
+		got = input_peek_file(fd, path, buf, n, err);
 		lseek(fd, was, SEEK_SET);
 	} else if (!strcmp(path, "-") && S_ISFIFO(st.st_mode)) {
-		got = peek_pipe(fd, path, buf, n, err);
+		got = input_peek_pipe(fd, path, buf, n, err);
 	}
 	close(fd);
 	return got;

@@ -42,7 +42,7 @@ void pack_free(struct pack *p)
 }
 
 /* Compresses all input, or with Z_FINISH to the end of the stream. */
-static int run(struct pack *p, int flush, struct err *err)
+static int pack_deflate(struct pack *p, int flush, struct err *err)
 {
 	int rc;
 
@@ -70,7 +70,7 @@ int pack_add(struct pack *p, const void *data, size_t n, struct err *err)
 
 		p->z.next_in = (unsigned char *)at;
 		p->z.avail_in = (unsigned int)part;
-		if (run(p, Z_NO_FLUSH, err))
+		if (pack_deflate(p, Z_NO_FLUSH, err))
 			return -1;
 		at += part;
 		n -= part;
@@ -82,5 +82,5 @@ int pack_finish(struct pack *p, struct err *err)
 {
 	p->z.next_in = NULL;
 	p->z.avail_in = 0;
-	return run(p, Z_FINISH, err);
+	return pack_deflate(p, Z_FINISH, err);
 }

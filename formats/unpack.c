@@ -59,7 +59,7 @@ void unpack_free(struct unpack *u)
 	free(u);
 }
 
-static int fill(struct unpack *u, struct err *err)
+static int unpack_fill(struct unpack *u, struct err *err)
 {
 	ssize_t got;
 
@@ -77,8 +77,8 @@ static int fill(struct unpack *u, struct err *err)
 }
 
 /* A gzip file may have several streams, one after the other. */
-static int step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
-		     struct err *err)
+static int unpack_step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
+			    struct err *err)
 {
 	u->z.next_in = u->buf + u->pos;
 	u->z.avail_in = (uInt)(u->len - u->pos);
@@ -100,8 +100,8 @@ static int step_gzip(struct unpack *u, void *out, size_t n, size_t *got,
 		       u->path, u->z.msg ? u->z.msg : "no more is known");
 }
 
-static int step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
-		     struct err *err)
+static int unpack_step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
+			    struct err *err)
 {
 	ZSTD_inBuffer in = { u->buf, u->len, u->pos };
 	ZSTD_outBuffer o = { out, n, 0 };
@@ -126,10 +126,10 @@ int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 	for (;;) {
 		size_t got = 0;
 
-		if (fill(u, err))
+		if (unpack_fill(u, err))
 			return -1;
-		if (u->gzip ? step_gzip(u, buf, n, &got, err)
-			    : step_zstd(u, buf, n, &got, err)) {
+		if (u->gzip ? unpack_step_gzip(u, buf, n, &got, err)
+			    : unpack_step_zstd(u, buf, n, &got, err)) {
 			if (!got)
 				return -1;
 			u->eof = true;

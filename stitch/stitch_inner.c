@@ -176,7 +176,7 @@ static const struct jit_view *stitch_jit_view(struct stitch *st,
 
 /* Returns true if all mappings of the process are known in one of the captures,
  * as far as no record was lost. */
-static bool any_complete(const struct resolve_in *in)
+static bool resolve_any_complete(const struct resolve_in *in)
 {
 	bool complete = in->space->complete;
 
@@ -214,7 +214,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		return resolve_guest(st->resolve, a);
 	if (p->space.before)
 		forget_exec_if_started(st, &p->space, a, in.mask);
-	in.partial = !any_complete(&in);
+	in.partial = !resolve_any_complete(&in);
 	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
 
 	if (!found.bare && !found.stray)

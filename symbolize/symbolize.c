@@ -1,4 +1,4 @@
-/* symbolize.c - names for offsets, one image at a time: the driver. */
+/* symbolize.c - names for code offsets, one image at a time: the driver. */
 #include "symbolize/symbolize.h"
 
 #include <stdio.h>
@@ -10,11 +10,13 @@
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/memo.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/names/demangle.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-/* Best first. The kernel: what the user named, what the capture itself says,
- * then a vmlinux proved by its build-id, then kallsyms proved by it. */
+/* Best first. For the kernel: the file the user named, the copy in the capture,
+ * a vmlinux with the right build-id, kallsyms of the same build-id. */
 const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_kallsyms_file,
 					     &resolve_kallsyms_captured,
@@ -25,7 +27,7 @@ const struct resolver *const resolvers[] = { &resolve_recorded,
 					     &resolve_elf,
 					     NULL };
 
-static char **copy_list(const char *const *list)
+static char **symbolize_copy_list(const char *const *list)
 {
 	size_t n = 0;
 
@@ -53,7 +55,8 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.cache = mem_strdup(o->cache);
 	sy->opts.release = mem_strdup(o->release);
 	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
-	sy->opts.debug_dirs = (const char *const *)copy_list(o->debug_dirs);
+	sy->opts.debug_dirs =
+		(const char *const *)symbolize_copy_list(o->debug_dirs);
 	return sy;
 }
 
@@ -62,7 +65,7 @@ void symbolize_free(struct symbolizer *sy)
 	if (!sy)
 		return;
 	if (sy->saved)
-		memo_prune(sy);
+		name_cache_prune(sy);
 	fetch_free(sy);
 	free((char *)sy->opts.cache);
 	free((char *)sy->opts.release);
@@ -84,38 +87,7 @@ void symbolize_free(struct symbolizer *sy)
 	free(sy);
 }
 
-void symbolize_report_release(struct image_report *rep)
-{
-	free(rep->seg);
-	for (size_t i = 0; i < rep->n_used; i++) {
-		free((char *)rep->used[i].file);
-		free((char *)rep->used[i].name);
-	}
-	free(rep->used);
-	rep->seg = NULL;
-	rep->n_seg = 0;
-	rep->used = NULL;
-	rep->n_used = 0;
-	rep->cap_used = 0;
-}
-
-void report_file(struct symbolizer *sy, const char *file)
-{
-	snprintf(sy->rep->file, sizeof(sy->rep->file), "%s", file);
-}
-
-void report_status(struct symbolizer *sy, const char *status)
-{
-	sy->rep->status = status;
-}
-
-void report_note(struct symbolizer *sy, const char *what, const char *path)
-{
-	snprintf(sy->rep->note, sizeof(sy->rep->note), "%.160s: %s", path,
-		 what);
-}
-
-static bool has_names(enum image_kind kind)
+static bool symbolize_has_names(enum image_kind kind)
 {
 	switch (kind) {
 	case IMAGE_FILE:
@@ -132,33 +104,35 @@ static bool has_names(enum image_kind kind)
 	case IMAGE_ANON:
 	case IMAGE_SPECIAL:
 	case IMAGE_GUEST:
-	case IMAGE_SYMBOLS: /* have them already */
+	case IMAGE_SYMBOLS: /* named already */
 	case IMAGE_SCRIPT:
 		break;
 	}
 	return false;
 }
 
-static bool same_name(const void *owner, uint32_t id, const void *key)
+static bool symbolize_same_raw_name(const void *owner, uint32_t id,
+				    const void *key)
 {
-	return ((const struct safe_text *)owner)->name[id].raw == key;
+	return ((const struct demangled_names *)owner)->name[id].raw == key;
 }
 
-/* The plain form of a name. Many offsets are in one symbol: each is demangled
- * once. */
-static const char *plain(struct symbolizer *sy, const char *raw)
+/* Returns the demangled form of a name. Many offsets share a symbol, so results
+ * are cached. */
+static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 {
-	struct safe_text *p = &sy->plain;
+	struct demangled_names *p = &sy->plain;
 
 	if (sy->opts.no_demangle)
 		return raw;
 	uint64_t h = hash_u64((uintptr_t)raw);
-	uint32_t id = table_find(&p->by_raw, h, same_name, p, raw);
+	uint32_t id =
+		table_find(&p->by_raw, h, symbolize_same_raw_name, p, raw);
 	if (id != TABLE_NONE)
 		return p->name[id].plain;
 
-	struct plain_name n = { raw, raw };
-	if (symbolize_demangle(raw, sy->name, sizeof(sy->name)))
+	struct demangled_name n = { raw, raw };
+	if (demangle_name(raw, sy->name, sizeof(sy->name)))
 		n.plain = arena_strdup(&p->text, sy->name);
 	p->name = mem_grow(p->name, &p->cap, p->n + 1, sizeof(*p->name));
 	table_add(&p->by_raw, h, (uint32_t)p->n);
@@ -166,7 +140,7 @@ static const char *plain(struct symbolizer *sy, const char *raw)
 	return n.plain;
 }
 
-static void plain_release(struct safe_text *p)
+static void symbolize_release_demangled(struct demangled_names *p)
 {
 	table_release(&p->by_raw);
 	arena_release(&p->text);
@@ -174,17 +148,18 @@ static void plain_release(struct safe_text *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* The function at code[i], behind those that were inlined there. */
-static int tell(struct symbolizer *sy, struct symbol *sym,
-		const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
-		void *arg, struct err *err)
+/* Passes the functions inlined at one offset to fn, then the function
+ * itself. */
+static int symbolize_tell(struct symbolizer *sy, struct symbol *sym,
+			  const struct dwarf_frame *fr, size_t n, symbol_fn *fn,
+			  void *arg, struct err *err)
 {
 	for (size_t k = 0; k + 1 < n; k++) {
 		struct symbol in = {
 			.off = sym->off,
 			.depth = sym->depth++,
 			.start = sym->start,
-			.name = plain(sy, fr[k].name),
+			.name = symbolize_demangled(sy, fr[k].name),
 			.raw_name = fr[k].name,
 			.file = fr[k].file,
 			.line = fr[k].line,
@@ -202,21 +177,23 @@ static int tell(struct symbolizer *sy, struct symbol *sym,
 	return fn(arg, sym, err);
 }
 
-/* Who knows an image; rs NULL: nobody. */
-struct source {
+/* An open resolver; rs NULL: none. */
+struct name_source {
 	const struct resolver *rs;
 	void *r;
 };
 
-static void source_close(const struct source *s)
+static void name_source_close(const struct name_source *s)
 {
 	if (s->rs)
 		s->rs->close(s->r);
 }
 
-static int name_all(struct symbolizer *sy, const struct source *names,
-		    const struct source *lines, const struct code_place *code,
-		    size_t n, symbol_fn *fn, void *arg, struct err *err)
+static int symbolize_name_all(struct symbolizer *sy,
+			      const struct name_source *names,
+			      const struct name_source *lines,
+			      const struct code_place *code, size_t n,
+			      symbol_fn *fn, void *arg, struct err *err)
 {
 	const struct resolver *rs = names->rs;
 	bool unverified = !strcmp(sy->rep->status, "unverified");
@@ -227,24 +204,24 @@ static int name_all(struct symbolizer *sy, const struct source *names,
 		size_t n_fr = 0;
 
 		if (rs && rs->resolve(names->r, code[i].off, &sym)) {
-			sym.name = plain(sy, sym.raw_name);
+			sym.name = symbolize_demangled(sy, sym.raw_name);
 			if (lines->rs)
 				n_fr = lines->rs->inlined(lines->r, i, &fr);
 		} else {
 			sym = (struct symbol){ .off = code[i].off };
 		}
 		sym.unverified = sym.name && unverified;
-		if (tell(sy, &sym, fr, n_fr, fn, arg, err))
+		if (symbolize_tell(sy, &sym, fr, n_fr, fn, arg, err))
 			return -1;
 	}
 	return 0;
 }
 
-/* kallsyms has names and nothing else: lines are in the kernel's or the
- * module's own file, if the build-id proves it. The report stays that of the
- * names. */
-static int open_lines(struct symbolizer *sy, const struct image *img,
-		      struct source *out, struct err *err)
+/* kallsyms has names only. Source lines come from vmlinux or the module's file
+ * if its build-id is the image's. The report keeps the file and status of the
+ * source of names. */
+static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
+				struct name_source *out, struct err *err)
 {
 	const struct resolver *rs =
 		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
@@ -264,14 +241,15 @@ static int open_lines(struct symbolizer *sy, const struct image *img,
 	return got < 0 ? -1 : 0;
 }
 
-/* Finds the files of an image and the resolver for it, and tells all. */
-static int name_image(struct symbolizer *sy, const struct image *img,
-		      const struct code_place *code, size_t n, symbol_fn *fn,
-		      void *arg, struct err *err)
+/* Locates the file of an image, opens the best resolver and passes all names to
+ * fn. */
+static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
+				const struct code_place *code, size_t n,
+				symbol_fn *fn, void *arg, struct err *err)
 {
-	struct source names = { .rs = NULL };
-	struct source extra = { .rs = NULL };
-	const struct source *lines = &names;
+	struct name_source names = { .rs = NULL };
+	struct name_source extra = { .rs = NULL };
+	const struct name_source *lines = &names;
 	const char *file = NULL;
 	int rc = 0;
 
@@ -279,7 +257,8 @@ static int name_image(struct symbolizer *sy, const struct image *img,
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
 		file = sy->rep->file;
-	for (size_t i = 0; resolvers[i] && has_names(img->kind); i++) {
+	for (size_t i = 0; resolvers[i] && symbolize_has_names(img->kind);
+	     i++) {
 		int got = resolvers[i]->open(sy, img, file, &names.r, err);
 
 		if (got < 0)
@@ -290,34 +269,36 @@ static int name_image(struct symbolizer *sy, const struct image *img,
 		}
 	}
 	if (names.rs && !names.rs->lines && !sy->opts.no_inline)
-		rc = open_lines(sy, img, &extra, err);
+		rc = symbolize_open_lines(sy, img, &extra, err);
 	if (!names.rs || !names.rs->lines)
 		lines = &extra;
 	if (lines->rs && n && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, code, n);
 	if (!rc)
-		rc = name_all(sy, &names, lines, code, n, fn, arg, err);
-	plain_release(&sy->plain);
-	source_close(&names);
-	source_close(&extra);
+		rc = symbolize_name_all(sy, &names, lines, code, n, fn, arg,
+					err);
+	symbolize_release_demangled(&sy->plain);
+	name_source_close(&names);
+	name_source_close(&extra);
 	return rc;
 }
 
-/* Between name_image() and who asked. */
-struct noting {
-	struct memo *m;
-	const struct code_place *at; /* what is told next */
+/* Argument of symbolize_cache_and_tell(). */
+struct caching_arg {
+	struct name_cache *m;
+	const struct code_place *at; /* the offset being named */
 	symbol_fn *fn;
 	void *arg;
 };
 
-static int note(void *arg, const struct symbol *sym, struct err *err)
+static int symbolize_cache_and_tell(void *arg, const struct symbol *sym,
+				    struct err *err)
 {
-	struct noting *nt = arg;
+	struct caching_arg *nt = arg;
 
 	while (nt->at->off != sym->off)
 		nt->at++;
-	memo_note(nt->m, nt->at, sym);
+	name_cache_add(nt->m, nt->at, sym);
 	return nt->fn(nt->arg, sym, err);
 }
 
@@ -327,23 +308,24 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 {
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
-	rep->status = has_names(img->kind) ? "no file" : "no names";
-	struct memo *m = memo_open(sy, img);
+	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
+	struct name_cache *m = name_cache_open(sy, img);
 	if (!m) {
-		int rc = name_image(sy, img, code, n, fn, arg, err);
+		int rc = symbolize_name_image(sy, img, code, n, fn, arg, err);
 
 		sy->rep = NULL;
 		return rc;
 	}
 
 	struct code_place *rest = mem_new(n, sizeof(*rest));
-	struct noting nt = { m, rest, fn, arg };
-	int rc = memo_tell(m, code, n, fn, arg, rest, &n, err);
-	sy->tried = memo_tried(m);
-	if (!rc && (n || !memo_report(m, rep)))
-		rc = name_image(sy, img, rest, n, note, &nt, err);
+	struct caching_arg nt = { m, rest, fn, arg };
+	int rc = name_cache_tell(m, code, n, fn, arg, rest, &n, err);
+	sy->tried = name_cache_tried(m);
+	if (!rc && (n || !name_cache_report(m, rep)))
+		rc = symbolize_name_image(sy, img, rest, n,
+					  symbolize_cache_and_tell, &nt, err);
 	sy->tried = NULL;
-	memo_close(m, sy, rc ? NULL : rep);
+	name_cache_close(m, sy, rc ? NULL : rep);
 	free(rest);
 	sy->rep = NULL;
 	return rc;

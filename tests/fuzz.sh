@@ -22,9 +22,6 @@ pipeline)
 	find "${O:-build}/cases" -name '*.data' -type f -size -8k \
 		-exec cp {} "$new/seeds" \; 2>/dev/null
 	;;
-code)
-	cp tests/fuzz/leaf.seeds/* "$new/seeds"
-	;;
 database)
 	max=768
 	more=-len_control=0

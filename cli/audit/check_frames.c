@@ -68,7 +68,7 @@ static void add_unchecked(void *arg, const struct check_row *r)
 		!strcmp(status, "no file") || !strcmp(status, "other build-id");
 }
 
-static void add_partial(void *arg, const struct check_row *r)
+static void check_frames_add_partial(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
 
@@ -76,7 +76,7 @@ static void add_partial(void *arg, const struct check_row *r)
 		p->partial += check_int(r, "samples");
 }
 
-static void add_other_file(void *arg, const struct check_row *r)
+static void check_frames_add_other_file(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
 
@@ -90,7 +90,8 @@ static void add_other_file(void *arg, const struct check_row *r)
 static int check_frames_others(struct check *c, struct frames_part *p,
 			       struct err *err)
 {
-	if (check_each(c, "not_judged", 0, add_other_file, p, err) < 0)
+	if (check_each(c, "not_judged", 0, check_frames_add_other_file, p,
+		       err) < 0)
 		return -1;
 	if (p->others > IMAGES)
 		lines_add(p->l, ", ...");
@@ -130,7 +131,8 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
 	if (n < 0 ||
 	    check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0 ||
-	    check_each(c, "not_judged", 0, add_partial, &p, err) < 0)
+	    check_each(c, "not_judged", 0, check_frames_add_partial, &p, err) <
+		    0)
 		return -1;
 	if (n > IMAGES)
 		lines_add(l, ", ...");
@@ -196,7 +198,7 @@ static void say_image(void *arg, const struct check_row *r)
 	a->n++;
 }
 
-static void say_other_file(void *arg, const struct check_row *r)
+static void check_frames_say_other_file(void *arg, const struct check_row *r)
 {
 	struct frames_advice *a = arg;
 
@@ -216,6 +218,8 @@ int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
 		return -1;
 	*said = a.n > 0;
-	return check_each(c, "not_judged", 0, say_other_file, &a, err) < 0 ? -1
-									   : 0;
+	return check_each(c, "not_judged", 0, check_frames_say_other_file, &a,
+			  err) < 0
+		       ? -1
+		       : 0;
 }

@@ -129,7 +129,7 @@ static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 	struct image img = { 0 };
 	char name[NAME_SIZE];
 	const char *path;
-	struct code *c;
+	struct code_bytes *c;
 	int rc = 0;
 
 	if (stop_requested())
@@ -140,8 +140,8 @@ static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
 			     sizeof(*p->image));
 	p->image[id] = img;
-	c = code_open(p->sy, &img, err);
-	path = c ? code_path(c) : "";
+	c = code_bytes_open(p->sy, &img, err);
+	path = c ? code_bytes_path(c) : "";
 	if (*path && img.kind == IMAGE_KERNEL)
 		rc = pack_put_file(p, "symfs/vmlinux", path, err);
 	else if (*path && img.kind == IMAGE_FILE) {
@@ -150,7 +150,7 @@ static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 	} else if (img.kind == IMAGE_FILE && !p->missing++) {
 		snprintf(p->example, sizeof(p->example), "%s", img.path);
 	}
-	code_close(c);
+	code_bytes_close(c);
 	return rc;
 }
 

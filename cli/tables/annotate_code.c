@@ -14,6 +14,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/symbol.h"
 #include "symbolize/disasm/code_bytes.h"
+#include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolize.h"
 
 /* The largest real functions (interpreters, parsers) have about 100 KB. */
@@ -35,7 +36,7 @@ struct annot_loader {
 	const struct hot *h;
 	const struct hot_choice *c;
 	struct image img;
-	struct code *code;
+	struct code_bytes *code;
 	struct call_target *called; /* names of branch targets, by offset */
 	size_t n_called, cap_called;
 	const char *last_file, *last_name, *last_inlined;
@@ -76,7 +77,7 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 		struct value b = rows_value(r, ANNOTATE_JIT_BYTES);
 
 		if (b.len)
-			l->code = code_of_bytes(
+			l->code = code_bytes_of_memory(
 				(uint16_t)rows_int(r, ANNOTATE_JIT_MACHINE),
 				(uint64_t)rows_int(r, ANNOTATE_JIT_ADDR),
 				b.text, b.len);
@@ -95,9 +96,10 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 	uint64_t now;
 
 	if (rc > 0 &&
-	    !strcmp(rows_text(r, IMAGE_TEXT_FILE), code_path(l->code)) &&
-	    symbolize_section(rows_text(r, IMAGE_TEXT_FILE),
-			      rows_text(r, IMAGE_TEXT_NAME), &l->img, &now) &&
+	    !strcmp(rows_text(r, IMAGE_TEXT_FILE), code_bytes_path(l->code)) &&
+	    section_hashes_of_file(rows_text(r, IMAGE_TEXT_FILE),
+				   rows_text(r, IMAGE_TEXT_NAME), &l->img,
+				   &now) &&
 	    now != (uint64_t)rows_int(r, IMAGE_TEXT_HASH))
 		name_tell_changed(rows_text(r, IMAGE_TEXT_FILE),
 				  rows_text(r, IMAGE_TEXT_NAME));
@@ -120,7 +122,7 @@ static int open_code(struct annot_loader *l, struct store *db,
 				       l->img.path);
 		return 0;
 	}
-	l->code = code_open(sy, &l->img, err);
+	l->code = code_bytes_open(sy, &l->img, err);
 	return l->code ? annot_check_code(l, db, err) : -1;
 }
 
@@ -137,7 +139,7 @@ static void find_bounds(struct annot_loader *l)
 		if (f->size)
 			return;
 	}
-	if (code_function(l->code, l->c->off, &a->start, &a->end))
+	if (code_bytes_function(l->code, l->c->off, &a->start, &a->end))
 		return;
 	if (!f || !f->name)
 		a->start = l->c->off;
@@ -165,20 +167,20 @@ static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 	uint64_t size = a->end - a->start;
 	size_t want = size < CODE_MAX ? (size_t)size : CODE_MAX;
 	unsigned char *buf = mem_new(want + 1, 1);
-	size_t len = code_read(l->code, a->start, buf, want);
+	size_t len = code_bytes_read(l->code, a->start, buf, want);
 	const unsigned char *p = buf;
 	struct disasm *d;
 	uint64_t addr = 0;
 	struct insn in;
 
-	if (!len || !code_addr(l->code, a->start, &addr)) {
+	if (!len || !code_bytes_addr(l->code, a->start, &addr)) {
 		free(buf);
 		return err_set(err, ERR_FORMAT,
 			       "%s: has no code at offset 0x%" PRIx64, a->image,
 			       a->start);
 	}
-	d = disasm_open(code_machine(l->code), code_big(l->code), o->intel,
-			err);
+	d = disasm_open(code_bytes_machine(l->code), code_bytes_big(l->code),
+			o->intel, err);
 	while (d && (!o->limit || a->n < (size_t)o->limit)) {
 		const unsigned char *at = p;
 
@@ -311,7 +313,7 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 		if (lines)
 			annot_wants(l, a->insn[i].off);
 		if (a->insn[i].insn.has_target &&
-		    code_off(l->code, a->insn[i].insn.target, &at))
+		    code_bytes_off(l->code, a->insn[i].insn.target, &at))
 			annot_wants(l, at);
 	}
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
@@ -328,7 +330,7 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 	l->n_called = n;
 	rc = symbolize_image(sy, &l->img, off, n, annot_take_symbol, l, &rep,
 			     err);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	free(off);
 	return rc;
 }
@@ -349,7 +351,7 @@ static void annot_put_names(struct annot_loader *l)
 			in->inlined = c->inlined;
 		}
 		if (!in->insn.has_target ||
-		    !code_off(l->code, in->insn.target, &at))
+		    !code_bytes_off(l->code, in->insn.target, &at))
 			continue;
 		to = insn_at(a, at);
 		if (to && to->off == at && at != a->start) {
@@ -373,7 +375,7 @@ static void annot_describe(struct annot_loader *l)
 	const struct hot *h = l->h;
 
 	a->image = h->path[l->c->image];
-	a->file = arena_strdup(&a->text, code_path(l->code));
+	a->file = arena_strdup(&a->text, code_bytes_path(l->code));
 	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
 	a->event = h->event;
 	a->unit = h->unit;
@@ -390,8 +392,8 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 
 	if (!open_code(&l, db, sy, err)) {
 		annot_describe(&l);
-		if (code_machine(l.code) == EM_X86_64 ||
-		    code_machine(l.code) == EM_386)
+		if (code_bytes_machine(l.code) == EM_X86_64 ||
+		    code_bytes_machine(l.code) == EM_386)
 			a->syntax = o->intel ? "intel" : "att";
 		find_bounds(&l);
 		rc = disassemble(&l, o, err);
@@ -402,7 +404,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		annot_put_names(&l);
-	code_close(l.code);
+	code_bytes_close(l.code);
 	free(l.called);
 	return rc;
 }

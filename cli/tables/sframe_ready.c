@@ -32,7 +32,7 @@ struct ready_counts {
 };
 
 struct ready_image { /* what is known of an image */
-	struct ready *file;
+	struct unwind_readiness *file;
 	const char *why; /* why there is no file */
 	bool asked;
 	/* samples with their innermost frame in the image */
@@ -65,10 +65,10 @@ static unsigned int readiness_ask_file(struct readiness *p, uint32_t image,
 
 	if (!pl->asked) {
 		pl->asked = true;
-		pl->file =
-			ready_open(p->sy, &p->code->image[image].img, &pl->why);
+		pl->file = unwind_readiness_open(
+			p->sy, &p->code->image[image].img, &pl->why);
 	}
-	return pl->file ? ready_at(pl->file, off) : 0;
+	return pl->file ? unwind_readiness_at(pl->file, off) : 0;
 }
 
 /* Looks a caller up inside its call instruction: the return address may be in
@@ -214,7 +214,7 @@ static void readiness_put_images(const struct readiness *p)
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
 		const struct ready_image *pl = &p->place[p->order[i]];
-		int v = pl->file ? ready_sframe(pl->file) : 0;
+		int v = pl->file ? unwind_readiness_sframe(pl->file) : 0;
 		const char *name = readiness_package(p, p->order[i]);
 		const char *path = readiness_path(p, p->order[i]);
 
@@ -275,7 +275,8 @@ static void readiness_json_image(struct json *j, const struct readiness *p,
 	json_object(j, NULL);
 	json_text(j, "image", readiness_path(p, image));
 	json_text(j, "package", *name == '-' ? NULL : name);
-	json_int(j, "sframe_version", pl->file ? ready_sframe(pl->file) : 0);
+	json_int(j, "sframe_version",
+		 pl->file ? unwind_readiness_sframe(pl->file) : 0);
 	json_text(j, "missing", pl->file ? NULL : pl->why);
 	json_uint(j, "samples", pl->at.n);
 	readiness_json_sums(j, &pl->at);
@@ -303,7 +304,7 @@ static void readiness_json(const struct readiness *p)
 
 static int readiness_load(struct readiness *p, struct err *err)
 {
-	p->code = code_load_places(p->db, err);
+	p->code = code_load(p->db, 0, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));
@@ -351,7 +352,7 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 			readiness_put_all(&p);
 	}
 	for (size_t i = 0; p.place && i < p.code->n_image; i++)
-		ready_close(p.place[i].file);
+		unwind_readiness_close(p.place[i].file);
 	packages_free(p.packages);
 	symbolize_free(p.sy);
 	store_close(p.db);

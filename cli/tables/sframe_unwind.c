@@ -14,15 +14,15 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/verdict.h"
-#include "symbolize/unwind/unwind_pair.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 /* Images in which stacks end early that are listed in text. */
 #define SHOWN 20
 
 static int sframe_unwind_compare_stops(const void *a, const void *b)
 {
-	const struct unwind_stop *x = a;
-	const struct unwind_stop *y = b;
+	const struct unwind_compare_stop *x = a;
+	const struct unwind_compare_stop *y = b;
 
 	if (x->n != y->n)
 		return x->n > y->n ? -1 : 1;
@@ -35,12 +35,12 @@ static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 	       of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-static void sframe_unwind_put_stops(const struct unwind_pair_count *c)
+static void sframe_unwind_put_stops(const struct unwind_compare_count *c)
 {
 	if (c->n)
 		puts("\nwhere SFrame's stacks end before the others do:");
 	for (size_t i = 0; i < c->n && i < SHOWN; i++) {
-		const struct unwind_stop *s = &c->stop[i];
+		const struct unwind_compare_stop *s = &c->stop[i];
 		const char *path = *s->path ? s->path : "[unknown]";
 
 		printf("  %10" PRIu64 "  ", s->n);
@@ -55,7 +55,7 @@ static void sframe_unwind_put_stops(const struct unwind_pair_count *c)
 		printf("  ... %zu images in all\n", c->n);
 }
 
-static void sframe_unwind_put_all(const struct unwind_pair_count *c)
+static void sframe_unwind_put_all(const struct unwind_compare_count *c)
 {
 	printf("%" PRIu64 " stack dumps\n\n", c->stacks);
 	sframe_unwind_put_line("the same stack as by all tables", c->same,
@@ -88,7 +88,7 @@ static void sframe_unwind_json_ends(struct json *j, const uint64_t *end)
 	json_end(j);
 }
 
-static void sframe_unwind_json(const struct unwind_pair_count *c)
+static void sframe_unwind_json(const struct unwind_compare_count *c)
 {
 	struct json j;
 
@@ -120,7 +120,7 @@ static void sframe_unwind_json(const struct unwind_pair_count *c)
 
 int sframe_unwind(const char *path, bool json, struct err *err)
 {
-	struct unwind_pair_count c = { 0 };
+	struct unwind_compare_count c = { 0 };
 	bool damaged = false;
 	bool is_db = false;
 	struct store *db = NULL;
@@ -150,7 +150,7 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			sframe_unwind_put_all(&c);
 	}
 	store_close(db);
-	unwind_pair_release(&c);
+	unwind_compare_release(&c);
 	if (ret)
 		return -1;
 	return damaged ? input_damaged(path) : STATUS_OK;

@@ -3,6 +3,7 @@
  * The file is a head, then records, each with its length. DEBUG_INFO precedes
  * the LOAD of its code. A file that is still being written may end anywhere. */
 #include "formats/code/jitdump.h"
+#include "formats/reader/compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,12 +41,12 @@ enum {
 	R_UNWIND,
 };
 
-struct prefix {
+struct jitdump_prefix {
 	uint32_t id, size;
 	uint64_t time;
 };
 
-enum dating {
+enum jitdump_dating {
 	UNDATED,
 	DATED_NS,
 	DATED_TSC,
@@ -69,7 +70,7 @@ struct jitdump {
 	uint64_t frame_off; /* distance from the end of the code */
 	bool has_frame;	    /* there is one, possibly empty */
 	/* state of jitdump_read() */
-	enum dating dating;
+	enum jitdump_dating dating;
 	struct tsc_conv tsc;
 	struct ledger *lg;
 	uint16_t capture;
@@ -77,7 +78,7 @@ struct jitdump {
 	uint64_t lone, strange;	 /* number of tables left out */
 };
 
-static int read_head(struct jitdump *d, struct err *err)
+static int jitdump_read_head(struct jitdump *d, struct err *err)
 {
 	struct bytes *b = &d->records;
 	uint32_t magic = 0;
@@ -111,12 +112,13 @@ static int read_head(struct jitdump *d, struct err *err)
 	return bytes_skip(b, size - HEAD_SIZE, err);
 }
 
-static struct jitdump *start(struct jitdump *d, const void *data, size_t len,
-			     const char *path, struct err *err)
+static struct jitdump *jitdump_start(struct jitdump *d, const void *data,
+				     size_t len, const char *path,
+				     struct err *err)
 {
 	d->path = mem_strdup(path);
 	bytes_init(&d->records, data, len, d->path, 0, false);
-	if (!read_head(d, err))
+	if (!jitdump_read_head(d, err))
 		return d;
 	jitdump_close(d);
 	return NULL;
@@ -128,7 +130,7 @@ struct jitdump *jitdump_memory(const void *data, size_t len, const char *path,
 	struct jitdump *d = mem_new(1, sizeof(*d));
 
 	d->in.fd = -1;
-	return start(d, data, len, path, err);
+	return jitdump_start(d, data, len, path, err);
 }
 
 struct jitdump *jitdump_open(const char *path, const char *temp_dir,
@@ -141,7 +143,7 @@ struct jitdump *jitdump_open(const char *path, const char *temp_dir,
 		jitdump_close(d);
 		return NULL;
 	}
-	return start(d, d->in.data, (size_t)d->in.len, path, err);
+	return jitdump_start(d, d->in.data, (size_t)d->in.len, path, err);
 }
 
 void jitdump_close(struct jitdump *d)
@@ -163,8 +165,8 @@ int32_t jitdump_pid(const struct jitdump *d)
 
 /* ---- time */
 
-static enum dating dating_of(const struct jitdump *d,
-			     const struct source_info *info)
+static enum jitdump_dating jitdump_dating(const struct jitdump *d,
+					  const struct source_info *info)
 {
 	bool mono = info->clock_id == CLOCK_ID_MONO ||
 		    (info->clock && !strcmp(info->clock, "monotonic"));
@@ -179,7 +181,7 @@ static enum dating dating_of(const struct jitdump *d,
 }
 
 /* Converts cycles as perf does, without losing the low bits. */
-static uint64_t from_cycles(const struct tsc_conv *c, uint64_t cycles)
+static uint64_t jitdump_cycles_to_ns(const struct tsc_conv *c, uint64_t cycles)
 {
 	unsigned int shift = c->shift < 64 ? c->shift : 63;
 	uint64_t quot = cycles >> shift;
@@ -188,24 +190,18 @@ static uint64_t from_cycles(const struct tsc_conv *c, uint64_t cycles)
 	return c->zero + quot * c->mult + ((rem * c->mult) >> shift);
 }
 
-static int64_t time_of(const struct jitdump *d, uint64_t t)
+static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 {
 	if (d->dating == DATED_TSC)
-		t = from_cycles(&d->tsc, t);
+		t = jitdump_cycles_to_ns(&d->tsc, t);
 	return t > INT64_MAX ? INT64_MAX : (int64_t)t;
 }
 
 /* ---- records */
 
-static int by_off(const void *a, const void *b)
-{
-	const struct jit_line *x = a;
-	const struct jit_line *y = b;
+COMPARE_BY(jitdump_compare_lines, struct jit_line, off);
 
-	return (x->off > y->off) - (x->off < y->off);
-}
-
-static void fit_v8(const struct jitdump *d)
+static void jitdump_shift_v8_lines(const struct jitdump *d)
 {
 	for (size_t i = 0; i < d->n_line; i++)
 		if (d->line[i].off < V8_SHIFT)
@@ -215,7 +211,7 @@ static void fit_v8(const struct jitdump *d)
 }
 
 /* Node 18 writes arbitrary bytes for names that have moved in memory. */
-static bool is_text(const char *s)
+static bool jitdump_is_text(const char *s)
 {
 	size_t len = strlen(s);
 	size_t n;
@@ -228,8 +224,8 @@ static bool is_text(const char *s)
 	return true;
 }
 
-static int take_line(struct bytes *b, uint64_t code, const char **file,
-		     struct jit_line *out, struct err *err)
+static int jitdump_take_line(struct bytes *b, uint64_t code, const char **file,
+			     struct jit_line *out, struct err *err)
 {
 	uint64_t addr = 0;
 	uint32_t unused;
@@ -240,13 +236,14 @@ static int take_line(struct bytes *b, uint64_t code, const char **file,
 		return -1;
 	/* the same file as before */
 	if (strcmp(name, "\xff") != 0)
-		*file = is_text(name) ? name : NULL;
+		*file = jitdump_is_text(name) ? name : NULL;
 	out->file = *file;
 	out->off = addr - code;
 	return 0;
 }
 
-static int take_debug(struct jitdump *d, struct bytes *b, struct err *err)
+static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
+			      struct err *err)
 {
 	const char *file = NULL;
 	uint64_t n = 0;
@@ -262,21 +259,22 @@ static int take_debug(struct jitdump *d, struct bytes *b, struct err *err)
 	while (d->n_line < n) {
 		struct jit_line *l = &d->line[d->n_line];
 
-		if (take_line(b, d->lines_of, &file, l, err)) {
+		if (jitdump_take_line(b, d->lines_of, &file, l, err)) {
 			d->n_line = 0;
 			return -1;
 		}
 		d->n_line++;
 	}
 	if (d->v8)
-		fit_v8(d);
+		jitdump_shift_v8_lines(d);
 	if (n)
-		qsort(d->line, d->n_line, sizeof(*d->line), by_off);
+		qsort(d->line, d->n_line, sizeof(*d->line),
+		      jitdump_compare_lines);
 	return 0;
 }
 
 /* Returns true if .eh_frame begins here, with a CIE. */
-static bool is_frame(struct bytes b)
+static bool jitdump_is_eh_frame(struct bytes b)
 {
 	uint32_t len = 0;
 	uint32_t mark = 1;
@@ -289,7 +287,8 @@ static bool is_frame(struct bytes b)
  * (tools/perf/util/genelf.c) put it after. Decide by what the bytes look like.
  * A runtime that has nothing to tell about some code writes only the head, as
  * V8 does. */
-static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
+static int jitdump_take_unwind(struct jitdump *d, struct bytes *b,
+			       struct err *err)
 {
 	uint64_t off = bytes_off(b);
 	uint64_t size = 0;
@@ -311,10 +310,11 @@ static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
 		return -1;
 	d->has_frame = true;
 	d->frame_off = 0;
-	if (head == size || is_frame(all))
+	if (head == size || jitdump_is_eh_frame(all))
 		return bytes_take(&all, size - head, &d->frame, err);
 	d->frame_off = head;
-	d->has_frame = !bytes_skip(&all, head, NULL) && is_frame(all);
+	d->has_frame =
+		!bytes_skip(&all, head, NULL) && jitdump_is_eh_frame(all);
 	d->strange += !d->has_frame;
 	d->frame = all;
 	return 0;
@@ -322,7 +322,7 @@ static int take_unwind(struct jitdump *d, struct bytes *b, struct err *err)
 
 /* The addresses of the table assume that it follows the code, at the next
  * multiple of 8 (perf, jit_write_elf()). */
-static void put_frame(struct jitdump *d, struct jit_code *c)
+static void jitdump_set_frame(struct jitdump *d, struct jit_code *c)
 {
 	if (!d->has_frame)
 		return;
@@ -335,7 +335,8 @@ static void put_frame(struct jitdump *d, struct jit_code *c)
 
 /* Takes pid, tid and vma, the same in LOAD and MOVE. Returns 1 for code of
  * another process that inherited the file, 0, or -1 on failure. */
-static int take_who(struct jitdump *d, struct bytes *b, struct err *err)
+static int jitdump_take_process(struct jitdump *d, struct bytes *b,
+				struct err *err)
 {
 	uint32_t pid = 0;
 	uint32_t tid;
@@ -348,10 +349,10 @@ static int take_who(struct jitdump *d, struct bytes *b, struct err *err)
 	return pid != d->pid;
 }
 
-static int take_load(struct jitdump *d, struct bytes *b, uint64_t time,
-		     struct err *err)
+static int jitdump_take_load(struct jitdump *d, struct bytes *b, uint64_t time,
+			     struct err *err)
 {
-	int other = take_who(d, b, err);
+	int other = jitdump_take_process(d, b, err);
 	struct jit_code c = { .machine = d->machine };
 	struct bytes name;
 
@@ -372,16 +373,16 @@ static int take_load(struct jitdump *d, struct bytes *b, uint64_t time,
 		c.n_line = d->n_line;
 	}
 	d->n_line = 0;
-	put_frame(d, &c);
-	if (!other && !jit_add(d->jit, &c, time_of(d, time)))
+	jitdump_set_frame(d, &c);
+	if (!other && !jit_add(d->jit, &c, jitdump_time(d, time)))
 		d->unfit++;
 	return 0;
 }
 
-static int take_move(struct jitdump *d, struct bytes *b, uint64_t time,
-		     struct err *err)
+static int jitdump_take_move(struct jitdump *d, struct bytes *b, uint64_t time,
+			     struct err *err)
 {
-	int other = take_who(d, b, err);
+	int other = jitdump_take_process(d, b, err);
 	uint64_t from = 0;
 	uint64_t to = 0;
 	uint64_t len = 0;
@@ -390,25 +391,27 @@ static int take_move(struct jitdump *d, struct bytes *b, uint64_t time,
 	if (other < 0 || bytes_u64(b, &from, err) || bytes_u64(b, &to, err) ||
 	    bytes_u64(b, &len, err) || bytes_u64(b, &number, err))
 		return -1;
-	if (!other && !jit_move(d->jit, number, from, to, time_of(d, time)))
+	if (!other &&
+	    !jit_move(d->jit, number, from, to, jitdump_time(d, time)))
 		d->unfit++;
 	return 0;
 }
 
-static int take_record(struct jitdump *d, const struct prefix *p,
-		       struct bytes *b, struct err *err)
+static int jitdump_take_record(struct jitdump *d,
+			       const struct jitdump_prefix *p, struct bytes *b,
+			       struct err *err)
 {
 	switch (p->id) {
 	case R_LOAD:
-		return take_load(d, b, p->time, err);
+		return jitdump_take_load(d, b, p->time, err);
 	case R_MOVE:
-		return take_move(d, b, p->time, err);
+		return jitdump_take_move(d, b, p->time, err);
 	case R_DEBUG:
-		return take_debug(d, b, err);
+		return jitdump_take_debug(d, b, err);
 	case R_CLOSE:
 		return 0;
 	case R_UNWIND:
-		return take_unwind(d, b, err);
+		return jitdump_take_unwind(d, b, err);
 	default:
 		ledger_skip(d->lg, d->capture, "jitdump record", p->id,
 			    bytes_off(b));
@@ -418,12 +421,12 @@ static int take_record(struct jitdump *d, const struct prefix *p,
 
 /* Reads one record. Returns 1, 0 at the end, -1 and *err if the rest cannot be
  * read. */
-static int next(struct jitdump *d, struct err *err)
+static int jitdump_next(struct jitdump *d, struct err *err)
 {
 	struct bytes *b = &d->records;
 	uint64_t off = bytes_off(b);
 	struct bytes body;
-	struct prefix p = { 0 };
+	struct jitdump_prefix p = { 0 };
 	struct err why;
 
 	if (!bytes_left(b))
@@ -437,12 +440,13 @@ static int next(struct jitdump *d, struct err *err)
 			      p.size, PREFIX_SIZE);
 	if (bytes_take(b, p.size - PREFIX_SIZE, &body, err))
 		return -1;
-	if (take_record(d, &p, &body, &why))
+	if (jitdump_take_record(d, &p, &body, &why))
 		ledger_damage(d->lg, d->capture, "jitdump", off, p.size, &why);
 	return 1;
 }
 
-static void note_left_out(const struct jitdump *d, const char *what, uint64_t n)
+static void jitdump_note_left_out(const struct jitdump *d, const char *what,
+				  uint64_t n)
 {
 	struct ledger_entry e = {
 		.kind = LEDGER_SKIPPED,
@@ -465,14 +469,14 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 	struct err why;
 	int rc;
 
-	d->dating = dating_of(d, info);
+	d->dating = jitdump_dating(d, info);
 	d->tsc = info->tsc;
 	d->lg = lg;
 	d->capture = capture;
 	d->jit = jit_new(d->dating != UNDATED);
 	do {
 		off = bytes_off(&d->records);
-		rc = next(d, &why);
+		rc = jitdump_next(d, &why);
 	} while (rc > 0);
 	if (rc < 0)
 		ledger_damage(lg, capture, "jitdump", off,
@@ -480,11 +484,11 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 				      off,
 			      &why);
 	d->unfit += jit_finish(d->jit);
-	note_left_out(d, "jitted code of another process", d->foreign);
-	note_left_out(d, "jitted code that fits nowhere", d->unfit);
-	note_left_out(d, "unwinding information without its code",
-		      d->lone + d->has_frame);
-	note_left_out(d, "unwinding information that is no .eh_frame",
-		      d->strange);
+	jitdump_note_left_out(d, "jitted code of another process", d->foreign);
+	jitdump_note_left_out(d, "jitted code that fits nowhere", d->unfit);
+	jitdump_note_left_out(d, "unwinding information without its code",
+			      d->lone + d->has_frame);
+	jitdump_note_left_out(d, "unwinding information that is no .eh_frame",
+			      d->strange);
 	return d->jit;
 }

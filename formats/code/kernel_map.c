@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/reader/scan.h"
 #include "stitch/base/mem.h"
 
 #define PAGE 4096u
@@ -15,7 +16,7 @@
 #define TYPE_OOL 2
 
 /* State of reading the lines. */
-struct layout {
+struct kernel_map_state {
 	struct kernel_map *out;
 	uint64_t low, high; /* of the kernel's functions */
 	uint64_t stext;
@@ -25,7 +26,8 @@ struct layout {
 	size_t open; /* item that ends at the next line, plus 1 */
 };
 
-static struct kernel_code *add(struct kernel_map *km, const char *name)
+static struct kernel_code *kernel_map_add(struct kernel_map *km,
+					  const char *name)
 {
 	km->at = mem_grow(km->at, &km->cap, km->n + 1, sizeof(*km->at));
 	struct kernel_code *c = &km->at[km->n++];
@@ -34,58 +36,59 @@ static struct kernel_code *add(struct kernel_map *km, const char *name)
 	return c;
 }
 
-static void add_map(struct kernel_map *km, uint64_t start, uint64_t end,
-		    uint64_t pgoff, const char *name)
+static void kernel_map_add_range(struct kernel_map *km, uint64_t start,
+				 uint64_t end, uint64_t pgoff, const char *name)
 {
 	if (end <= start)
 		return;
-	struct kernel_code *c = add(km, name);
+	struct kernel_code *c = kernel_map_add(km, name);
 
 	c->start = start;
 	c->len = end - start;
 	c->pgoff = pgoff;
 }
 
-static uint64_t floor_page(uint64_t addr)
+static uint64_t kernel_map_page_start(uint64_t addr)
 {
 	return addr & ~(uint64_t)(PAGE - 1);
 }
 
-static uint64_t behind_page(uint64_t addr)
+static uint64_t kernel_map_page_end(uint64_t addr)
 {
-	return floor_page(addr) > UINT64_MAX - 2 * PAGE
+	return kernel_map_page_start(addr) > UINT64_MAX - 2 * PAGE
 		       ? UINT64_MAX
-		       : floor_page(addr) + PAGE;
+		       : kernel_map_page_start(addr) + PAGE;
 }
 
 /* "[bpf]" and "[__builtin__ftrace]" are not modules: each of their symbols is
  * separate code. */
-static bool is_pseudo(const char *module)
+static bool kernel_map_is_pseudo(const char *module)
 {
 	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
 }
 
-static void end_module(struct layout *l)
+static void kernel_map_end_module(struct kernel_map_state *l)
 {
 	char name[NAME_SIZE + 2];
 
-	if (l->module[0] && !is_pseudo(l->module) && l->mod_high &&
+	if (l->module[0] && !kernel_map_is_pseudo(l->module) && l->mod_high &&
 	    l->n_modules++ < MODULES_MAX) {
 		name[0] = '[';
 		memcpy(name + 1, l->module, strlen(l->module));
 		memcpy(name + 1 + strlen(l->module), "]", 2);
-		add_map(l->out, floor_page(l->mod_low),
-			behind_page(l->mod_high), 0, name);
+		kernel_map_add_range(l->out, kernel_map_page_start(l->mod_low),
+				     kernel_map_page_end(l->mod_high), 0, name);
 	}
 	l->mod_low = UINT64_MAX;
 	l->mod_high = 0;
 }
 
-static void add_ksymbol(struct layout *l, uint64_t addr, const char *name)
+static void kernel_map_add_symbol(struct kernel_map_state *l, uint64_t addr,
+				  const char *name)
 {
 	if (l->n_ksymbols++ >= KSYMBOLS_MAX)
 		return;
-	struct kernel_code *c = add(l->out, name);
+	struct kernel_code *c = kernel_map_add(l->out, name);
 
 	c->is_symbol = true;
 	c->start = addr;
@@ -94,7 +97,8 @@ static void add_ksymbol(struct layout *l, uint64_t addr, const char *name)
 	l->open = l->out->n;
 }
 
-static void kernel_symbol(struct layout *l, uint64_t addr, const char *name)
+static void kernel_map_note_symbol(struct kernel_map_state *l, uint64_t addr,
+				   const char *name)
 {
 	if (!strcmp(name, "_text"))
 		l->out->text = addr;
@@ -109,7 +113,7 @@ static void kernel_symbol(struct layout *l, uint64_t addr, const char *name)
 }
 
 /* A symbol ends where the next one begins. */
-static void end_ksymbol(struct layout *l, uint64_t addr)
+static void kernel_map_end_symbol(struct kernel_map_state *l, uint64_t addr)
 {
 	struct kernel_code *c = l->open ? &l->out->at[l->open - 1] : NULL;
 
@@ -119,7 +123,7 @@ static void end_ksymbol(struct layout *l, uint64_t addr)
 }
 
 /* Takes "ADDRESS TYPE NAME", optionally followed by "\t[MODULE]". */
-static void take_line(struct layout *l, char *line)
+static void kernel_map_take_line(struct kernel_map_state *l, char *line)
 {
 	char *end;
 	uint64_t addr = strtoull(line, &end, 16);
@@ -140,15 +144,15 @@ static void take_line(struct layout *l, char *line)
 		return;
 	if (strlen(l->module) != n ||
 	    memcmp(l->module, module ? module : "", n)) {
-		end_module(l);
+		kernel_map_end_module(l);
 		memcpy(l->module, module ? module : "", n);
 		l->module[n] = '\0';
 	}
-	end_ksymbol(l, addr);
+	kernel_map_end_symbol(l, addr);
 	if (!n) {
-		kernel_symbol(l, addr, name);
-	} else if (is_pseudo(l->module)) {
-		add_ksymbol(l, addr, name);
+		kernel_map_note_symbol(l, addr, name);
+	} else if (kernel_map_is_pseudo(l->module)) {
+		kernel_map_add_symbol(l, addr, name);
 	} else {
 		l->mod_low = addr < l->mod_low ? addr : l->mod_low;
 		l->mod_high = addr > l->mod_high ? addr : l->mod_high;
@@ -157,7 +161,7 @@ static void take_line(struct layout *l, char *line)
 
 /* A trimmed copy has no _text. Offsets then count from the page of its first
  * function, since nothing better is known. */
-static void end_kernel(struct layout *l)
+static void kernel_map_end_kernel(struct kernel_map_state *l)
 {
 	struct kernel_map *km = l->out;
 	uint64_t start = km->text ? km->text : l->stext;
@@ -165,31 +169,29 @@ static void end_kernel(struct layout *l)
 
 	if (!l->high)
 		return;
-	start = start ? start : floor_page(l->low);
-	end = end > start ? end : behind_page(l->high);
-	add_map(km, start, end, start, "[kernel.kallsyms]_text");
+	start = start ? start : kernel_map_page_start(l->low);
+	end = end > start ? end : kernel_map_page_end(l->high);
+	kernel_map_add_range(km, start, end, start, "[kernel.kallsyms]_text");
 }
 
 void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
 {
-	struct layout l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
-	const char *stop = text + len;
+	struct kernel_map_state l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
+	struct scan s = scan_of(text, len);
 	char line[512];
 
 	*out = (struct kernel_map){ .n = 0 };
-	for (const char *s = text; s < stop;) {
-		const char *nl = memchr(s, '\n', (size_t)(stop - s));
-		size_t n = (size_t)((nl ? nl : stop) - s);
+	while (s.n) {
+		struct scan at = scan_line(&s);
 
-		if (n < sizeof(line)) {
-			memcpy(line, s, n);
-			line[n] = '\0';
-			take_line(&l, line);
+		if (at.n < sizeof(line)) {
+			memcpy(line, at.p, at.n);
+			line[at.n] = '\0';
+			kernel_map_take_line(&l, line);
 		}
-		s = nl ? nl + 1 : stop;
 	}
-	end_module(&l);
-	end_kernel(&l);
+	kernel_map_end_module(&l);
+	kernel_map_end_kernel(&l);
 }
 
 void kernel_map_release(struct kernel_map *km)

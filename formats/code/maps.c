@@ -1,7 +1,6 @@
 /* maps.c - reads saved copies of /proc/PID/maps. */
 #include "formats/code/maps.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "formats/input.h"
+#include "formats/reader/scan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -60,49 +60,8 @@ const struct snapshot *maps_list(struct maps *m, size_t *n)
 
 /* ---- one line */
 
-static bool take_hex(const char **s, uint64_t *out)
-{
-	const char *p = *s;
-
-	*out = 0;
-	for (; isxdigit((unsigned char)*p); p++) {
-		unsigned int c = (unsigned char)*p | 32u;
-
-		if (*out >> 60)
-			return false;
-		*out = *out << 4 | (c >= 'a' ? c - 'a' + 10 : c - '0');
-	}
-	if (p == *s)
-		return false;
-	*s = p;
-	return true;
-}
-
-static bool take_char(const char **s, char c)
-{
-	if (**s != c)
-		return false;
-	++*s;
-	return true;
-}
-
-static bool take_decimal(const char **s, uint64_t *out)
-{
-	const char *p = *s;
-
-	*out = 0;
-	for (; isdigit((unsigned char)*p); p++)
-		if (__builtin_mul_overflow(*out, 10, out) ||
-		    __builtin_add_overflow(*out, (uint64_t)(*p - '0'), out))
-			return false;
-	if (p == *s)
-		return false;
-	*s = p;
-	return true;
-}
-
 /* Takes "r-xp". */
-static bool take_rights(const char **s, struct rec_map *m)
+static bool maps_take_rights(struct scan *s, struct rec_map *m)
 {
 	static const struct {
 		char c;
@@ -110,24 +69,23 @@ static bool take_rights(const char **s, struct rec_map *m)
 	} right[] = { { 'r', PROT_READ },
 		      { 'w', PROT_WRITE },
 		      { 'x', PROT_EXEC } };
-	const char *p = *s;
 
-	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++, p++) {
-		if (*p != right[i].c && *p != '-')
-			return false;
-		m->prot |= *p == '-' ? 0 : right[i].prot;
-	}
-	if (*p != 'p' && *p != 's')
+	if (s->n < 4 || (s->p[3] != 'p' && s->p[3] != 's'))
 		return false;
-	m->flags = *p == 's' ? MAP_SHARED : MAP_PRIVATE;
-	*s = p + 1;
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
+		if (s->p[i] != right[i].c && s->p[i] != '-')
+			return false;
+		m->prot |= s->p[i] == '-' ? 0 : right[i].prot;
+	}
+	m->flags = s->p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	scan_skip(s, 4);
 	return true;
 }
 
 /* The kernel writes a line feed in a path as "\012". A line that lost its path,
  * but has an inode, is of that file. All anonymous memory gets perf's name for
  * it. */
-static void take_path(struct maps *m, const char *s, struct rec_map *out)
+static void maps_take_path(struct maps *m, const char *s, struct rec_map *out)
 {
 	char inode[64];
 	char *path;
@@ -147,23 +105,25 @@ static void take_path(struct maps *m, const char *s, struct rec_map *out)
 }
 
 /* Takes "START-END RIGHTS OFFSET MAJ:MIN INODE   PATH". */
-static bool take_line(struct maps *m, const char *s, struct rec_map *out)
+static bool maps_take_line(struct maps *m, const char *line,
+			   struct rec_map *out)
 {
+	struct scan s = scan_of(line, strlen(line));
 	uint64_t end, maj, min;
 
 	*out = (struct rec_map){ 0 };
-	if (!take_hex(&s, &out->start) || !take_char(&s, '-') ||
-	    !take_hex(&s, &end) || !take_char(&s, ' ') ||
-	    !take_rights(&s, out) || !take_char(&s, ' ') ||
-	    !take_hex(&s, &out->pgoff) || !take_char(&s, ' ') ||
-	    !take_hex(&s, &maj) || !take_char(&s, ':') || !take_hex(&s, &min) ||
-	    !take_char(&s, ' ') || !take_decimal(&s, &out->ino) ||
-	    (*s && *s != ' ') || end <= out->start)
+	if (!scan_hex(&s, &out->start) || !scan_take(&s, "-") ||
+	    !scan_hex(&s, &end) || !scan_take(&s, " ") ||
+	    !maps_take_rights(&s, out) || !scan_take(&s, " ") ||
+	    !scan_hex(&s, &out->pgoff) || !scan_take(&s, " ") ||
+	    !scan_hex(&s, &maj) || !scan_take(&s, ":") || !scan_hex(&s, &min) ||
+	    !scan_take(&s, " ") || !scan_u64(&s, &out->ino) ||
+	    (s.n && s.p[0] != ' ') || end <= out->start || line[1] == 'x')
 		return false;
 	out->len = end - out->start;
 	out->maj = (uint32_t)maj;
 	out->min = (uint32_t)min;
-	take_path(m, s, out);
+	maps_take_path(m, s.p, out);
 	return true;
 }
 
@@ -175,8 +135,8 @@ struct maps_place {
 	uint16_t capture;
 };
 
-static void bad_line(const struct maps_place *pl, uint64_t off, size_t len,
-		     const char *line)
+static void maps_bad_line(const struct maps_place *pl, uint64_t off, size_t len,
+			  const char *line)
 {
 	struct err why;
 
@@ -185,7 +145,7 @@ static void bad_line(const struct maps_place *pl, uint64_t off, size_t len,
 	ledger_damage(pl->lg, pl->capture, "maps", off, len, &why);
 }
 
-static void begin(struct maps *m, int32_t pid, int64_t time)
+static void maps_begin_list(struct maps *m, int32_t pid, int64_t time)
 {
 	m->list = mem_grow(m->list, &m->cap, m->n + 1, sizeof(*m->list));
 	m->first =
@@ -194,14 +154,14 @@ static void begin(struct maps *m, int32_t pid, int64_t time)
 	m->first[m->n++] = m->n_map;
 }
 
-static void put(struct maps *m, const struct rec_map *r)
+static void maps_add(struct maps *m, const struct rec_map *r)
 {
 	m->map = mem_grow(m->map, &m->cap_map, m->n_map + 1, sizeof(*m->map));
 	m->map[m->n_map++] = *r;
 	m->list[m->n - 1].n++;
 }
 
-static int by_start(const void *a, const void *b)
+static int maps_compare(const void *a, const void *b)
 {
 	const struct rec_map *x = a;
 	const struct rec_map *y = b;
@@ -218,7 +178,7 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 	char line[LINE_SIZE];
 	size_t at = 0;
 
-	begin(m, pid, time);
+	maps_begin_list(m, pid, time);
 	while (at < len) {
 		const char *s = text + at;
 		const char *nl = memchr(s, '\n', len - at);
@@ -228,17 +188,17 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		snprintf(line, sizeof(line), "%.*s",
 			 (int)(n < sizeof(line) ? n : sizeof(line) - 1), s);
 		if (m->n_map < MAPS_MAX && n < sizeof(line) &&
-		    take_line(m, line, &r))
-			put(m, &r);
+		    maps_take_line(m, line, &r))
+			maps_add(m, &r);
 		else if (*line && *line != '#')
-			bad_line(&pl, at, n, line);
+			maps_bad_line(&pl, at, n, line);
 		at += n + 1;
 	}
 	struct snapshot *s = &m->list[m->n - 1];
 
 	if (s->n)
 		qsort(m->map + m->first[m->n - 1], s->n, sizeof(*m->map),
-		      by_start);
+		      maps_compare);
 	return s->n;
 }
 
@@ -256,52 +216,47 @@ int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
 	input_close(&in);
 	if (n)
 		return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: no line of it is one of /proc/PID/maps", path);
+	return err_set(err, ERR_FORMAT, "%s: it has no line of /proc/PID/maps",
+		       path);
 }
 
 /* ---- names */
 
 /* Takes seconds such as "1548.143" as ns. */
-static bool take_seconds(const char **s, int64_t *ns)
+static bool maps_take_seconds(struct scan *s, int64_t *ns)
 {
-	const char *p = *s;
+	struct scan t = *s;
 	uint64_t v;
 
-	if (!take_decimal(&p, &v))
+	if (!scan_u64(&t, &v))
 		return false;
-	bool point = *p == '.' && isdigit((unsigned char)p[1]);
+	bool point = t.n > 1 && t.p[0] == '.' && scan_is_digit(t.p[1]);
 
-	p += point;
+	scan_skip(&t, point);
 	for (int i = 0; i < NS_DIGITS; i++) {
-		bool digit = point && isdigit((unsigned char)*p);
+		bool digit = point && t.n && scan_is_digit(t.p[0]);
 
 		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, digit ? (uint64_t)(*p - '0') : 0,
-					   &v))
+		    __builtin_add_overflow(
+			    v, digit ? (uint64_t)(t.p[0] - '0') : 0, &v))
 			return false;
-		p += digit;
+		scan_skip(&t, digit);
 		point = digit;
 	}
 	if (v > INT64_MAX)
 		return false;
 	*ns = (int64_t)v;
-	*s = p;
+	*s = t;
 	return true;
 }
 
-static bool take_pid(const char **s, int32_t *pid)
+static bool maps_take_pid(struct scan *s, int32_t *pid)
 {
-	uint64_t v;
-
-	if (!take_decimal(s, &v) || v > PID_MAX)
-		return false;
-	*pid = (int32_t)v;
-	return true;
+	return scan_i32(s, pid) && *pid <= PID_MAX;
 }
 
 /* Takes "1234.maps", "1234@15.5.maps" or "prog.1234.maps". */
-static bool take_name(const char *name, int32_t *pid, int64_t *time)
+static bool maps_take_name(const char *name, int32_t *pid, int64_t *time)
 {
 	const char *end = strrchr(name, '.');
 
@@ -309,14 +264,12 @@ static bool take_name(const char *name, int32_t *pid, int64_t *time)
 	if (!end || strcmp(end, ".maps") != 0)
 		return false;
 	for (const char *s = name; s < end; s++) {
-		const char *at = s;
+		struct scan at = scan_of(s, (size_t)(end - s));
 
-		if (s > name && s[-1] != '.')
+		if ((s > name && s[-1] != '.') || !maps_take_pid(&at, pid))
 			continue;
-		if (!take_pid(&at, pid))
-			continue;
-		if (at == end || (take_char(&at, '@') &&
-				  take_seconds(&at, time) && at == end))
+		if (!at.n || (scan_take(&at, "@") &&
+			      maps_take_seconds(&at, time) && !at.n))
 			return true;
 		/* An id must be followed by '@' or ".maps": 15.5 is a time. */
 		*time = TIME_NONE;
@@ -339,7 +292,7 @@ int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		int32_t pid;
 		int64_t time;
 
-		if (!take_name(ent->d_name, &pid, &time) ||
+		if (!maps_take_name(ent->d_name, &pid, &time) ||
 		    (size_t)snprintf(file, sizeof(file), "%s/%s", path,
 				     ent->d_name) >= sizeof(file))
 			continue;
@@ -360,13 +313,13 @@ bool maps_in_folder(const char *path)
 	int64_t time;
 
 	while (d && !found && (ent = readdir(d)) && looked++ < FILES_MAX)
-		found = take_name(ent->d_name, &pid, &time);
+		found = maps_take_name(ent->d_name, &pid, &time);
 	if (d)
 		closedir(d);
 	return found;
 }
 
-static int no_such(const char *word, struct err *err)
+static int maps_refuse_option(const char *word, struct err *err)
 {
 	return err_set(err, ERR_USAGE,
 		       "--maps %s: needs PID=FILE, PID=FILE@SECONDS, or a "
@@ -375,13 +328,13 @@ static int no_such(const char *word, struct err *err)
 }
 
 /* Removes a time after the last @ from the end of file and returns it. */
-static int64_t cut_time(char *file)
+static int64_t maps_cut_time(char *file)
 {
 	char *at = strrchr(file, '@');
-	const char *s = at ? at + 1 : "";
+	struct scan s = scan_of(at ? at + 1 : "", at ? strlen(at + 1) : 0);
 	int64_t time;
 
-	if (!at || !take_seconds(&s, &time) || *s)
+	if (!at || !maps_take_seconds(&s, &time) || s.n)
 		return TIME_NONE;
 	*at = '\0';
 	return time;
@@ -391,7 +344,7 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 		uint16_t capture, struct err *err)
 {
 	char file[PATH_SIZE];
-	const char *s = word;
+	struct scan s = scan_of(word, strlen(word));
 	struct stat st;
 	int32_t pid;
 
@@ -405,11 +358,11 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 			       "PID@SECONDS.maps",
 			       word);
 	}
-	if (!take_pid(&s, &pid) || !take_char(&s, '=') || !*s ||
-	    strlen(s) >= sizeof(file))
-		return no_such(word, err);
-	memcpy(file, s, strlen(s) + 1);
-	int64_t time = cut_time(file);
+	if (!maps_take_pid(&s, &pid) || !scan_take(&s, "=") || !s.n ||
+	    s.n >= sizeof(file))
+		return maps_refuse_option(word, err);
+	memcpy(file, s.p, s.n + 1);
+	int64_t time = maps_cut_time(file);
 
 	return maps_file(m, file, pid, time, lg, capture, err);
 }

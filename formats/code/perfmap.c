@@ -33,7 +33,7 @@ struct jit *perfmap_jit(struct perfmap *m)
 	return m->jit;
 }
 
-static const char *keep_name(struct perfmap *m, struct scan s)
+static const char *perfmap_keep_name(struct perfmap *m, struct scan s)
 {
 	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
 	char *name = arena_take(&m->names, n + 1);
@@ -44,7 +44,7 @@ static const char *keep_name(struct perfmap *m, struct scan s)
 }
 
 /* Rejects a name with a 0, which would hide the rest of it. */
-static bool take_line(struct perfmap *m, struct scan s)
+static bool perfmap_take_line(struct perfmap *m, struct scan s)
 {
 	struct jit_code c = { 0 };
 
@@ -57,12 +57,13 @@ static bool take_line(struct perfmap *m, struct scan s)
 	/* A stub of size 0 covers no address. */
 	if (!c.len)
 		return true;
-	c.name = keep_name(m, s);
+	c.name = perfmap_keep_name(m, s);
 	return jit_add(m->jit, &c, 0);
 }
 
-static void bad_line(struct ledger *lg, uint16_t capture, const char *path,
-		     uint64_t off, struct scan s, bool cut)
+static void perfmap_bad_line(struct ledger *lg, uint16_t capture,
+			     const char *path, uint64_t off, struct scan s,
+			     bool cut)
 {
 	struct err why;
 	int n = s.n < 40 ? (int)s.n : 40;
@@ -82,13 +83,12 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 
 	m->jit = jit_new(false);
 	while (all.n) {
-		size_t n = scan_find_char(all, '\n');
-		struct scan line = scan_head(all, n);
+		uint64_t off = len - all.n;
+		struct scan line = scan_line(&all);
+		bool cut = off + line.n == len;
 
-		if (line.n && (n == all.n || !take_line(m, line)))
-			bad_line(lg, capture, path, len - all.n, line,
-				 n == all.n);
-		scan_skip(&all, n + 1);
+		if (line.n && (cut || !perfmap_take_line(m, line)))
+			perfmap_bad_line(lg, capture, path, off, line, cut);
 	}
 	size_t left = jit_finish(m->jit);
 
@@ -100,7 +100,7 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 		return m;
 	perfmap_close(m);
 	err_set(err, ERR_FORMAT,
-		"%s: no line of it is 'START SIZE name', as in perf-PID.map",
+		"%s: it has no line 'START SIZE name', as in perf-PID.map",
 		path);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stitch/order/clocks.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
 void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,
@@ -239,18 +240,9 @@ static struct source *open_ctf(const char *path, const struct source_opts *o,
 			       struct ledger *lg, struct err *err)
 {
 	struct ctf *ctf = mem_new(1, sizeof(*ctf));
-	struct source_info *info = &ctf->src.info;
 
-	ctf->src.ops = &ctf_ops;
-	ctf->src.path = mem_strdup(path);
-	ctf->src.ledger = lg;
-	ctf->src.index = o ? o->index : 0;
+	reader_init(&ctf->src, &ctf_ops, path, o, lg, &ctf->opts);
 	ctf->child_err = -1;
-	if (o)
-		ctf->opts = *o;
-	info->cpus_online = info->cpus_avail = -1;
-	info->system_wide = TRI_UNKNOWN;
-	info->user_mask = UINT64_MAX;
 	if (read_front(ctf, path, err)) {
 		close_ctf(&ctf->src);
 		return NULL;
@@ -270,7 +262,8 @@ static int fields(struct source *src, const struct rec_sample *s,
 
 	if (s->event >= ctf->n_event)
 		return err_set(err, ERR_FORMAT, "%s: no such event", src->path);
-	tp_fields(&ctf->tp, &ctf->event[s->event].fmt, s->raw, s->raw_len, out);
+	tp_fields_take(&ctf->tp, &ctf->event[s->event].fmt, s->raw, s->raw_len,
+		       out);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static const struct call *call_of(struct ctf *ctf, const struct ctf_item *it)
 	if (fmt->call.what == CALL_NONE)
 		return NULL;
 	bytes_init(&raw, ctf_item_raw(it), it->raw_len, "event", 0, false);
-	tp_call(&ctf->said, fmt, &raw, &ctf->call);
+	tp_call_take(&ctf->said, fmt, &raw, &ctf->call);
 	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
 }
 

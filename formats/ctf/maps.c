@@ -171,7 +171,7 @@ static void build_id(struct ctf_trace *tr, const struct ctf_event *ev,
 	if (at >= 0) {
 		if (tr->ctf->look.scratch.used)
 			arena_release(&tr->ctf->look.scratch);
-		tp_take(&tr->ctf->look, raw, &ev->fmt.field[at], &f);
+		tp_field_take(&tr->ctf->look, raw, &ev->fmt.field[at], &f);
 	}
 	if (f.present && f.blob && f.len && f.len <= ID_MAX) {
 		memcpy(p->id, f.blob, f.len);

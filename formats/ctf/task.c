@@ -1,15 +1,15 @@
-/* task.c - what events say of threads: names, forks, exits, and the state
+/* task.c - what events tell about threads: names, forks, exits, and the state
  * of processes when recording began.
  *
- * LTTng's kernel events have a tid where ftrace's have a pid. A name becomes a
- * record only when it is another one than the last that was said. */
+ * LTTng's kernel events have a tid where ftrace's have a pid. task_rules.h
+ * decides which records an event leads to. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
 
 struct ctf_role_row {
-	const char *name; /* a '*' at its end: of all that begin so */
+	const char *name; /* a '*' matches anything */
 	enum ctf_role role;
 	const char *part[CTF_PARTS];
 };
@@ -87,7 +87,7 @@ static const struct ctf_role_row ctf_roles[] = {
 	{ "perf_exit", CTF_EXIT, { [CTF_TID] = "tid" } },
 };
 
-/* One '*', for anything. */
+/* The pattern may have one '*', which matches anything. */
 static bool ctf_task_matches(const char *pattern, const char *name)
 {
 	const char *star = strchr(pattern, '*');
@@ -120,12 +120,7 @@ void ctf_role_find(struct ctf_event *ev)
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise)
 {
-	int at = ev->part[part];
-	int64_t v;
-
-	if (at < 0 || !tp_number(raw, &ev->fmt.field[at], &v))
-		return otherwise;
-	return v;
+	return tp_field_number_or(&ev->fmt, ev->part[part], raw, otherwise);
 }
 
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
@@ -138,7 +133,7 @@ const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		return NULL;
 	if (ctf->look.scratch.used)
 		arena_release(&ctf->look.scratch);
-	tp_take(&ctf->look, raw, &ev->fmt.field[at], &f);
+	tp_field_take(&ctf->look, raw, &ev->fmt.field[at], &f);
 	return f.present ? f.text : NULL;
 }
 

@@ -30,7 +30,7 @@ void ftext_call_find(const char *key, struct ftext_event *e)
 }
 
 /* Takes a path in quotes after a number. The path may contain quotes. */
-static struct scan take_path(struct scan *s)
+static struct scan ftext_call_take_path(struct scan *s)
 {
 	struct scan path;
 	size_t n = 0;
@@ -48,8 +48,8 @@ static struct scan take_path(struct scan *s)
 
 /* Takes one argument and the separator after it. Returns false if it is words
  * instead of a number. */
-static bool take_arg(struct scan *s, bool named, uint64_t *arg,
-		     struct scan *path)
+static bool ftext_call_take_arg(struct scan *s, bool named, uint64_t *arg,
+				struct scan *path)
 {
 	struct scan quoted;
 
@@ -57,7 +57,7 @@ static bool take_arg(struct scan *s, bool named, uint64_t *arg,
 		scan_skip(s, scan_find(*s, ": ") + 2);
 	bool ok = scan_hex(s, arg);
 
-	quoted = take_path(s);
+	quoted = ftext_call_take_path(s);
 	if (quoted.n)
 		*path = quoted;
 	scan_skip(s, scan_find(*s, ", ") + 2);
@@ -65,17 +65,17 @@ static bool take_arg(struct scan *s, bool named, uint64_t *arg,
 }
 
 /* openat() has words for its flags, which are not needed. */
-static bool take_args(struct scan s, bool named, struct call *out,
-		      struct scan *path)
+static bool ftext_call_take_args(struct scan s, bool named, struct call *out,
+				 struct scan *path)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < CALL_ARGS && s.n; i++)
-		ok &= take_arg(&s, named, &out->arg[i], path);
+		ok &= ftext_call_take_arg(&s, named, &out->arg[i], path);
 	return ok || out->what == CALL_OPENAT;
 }
 
-static bool take_result(struct scan s, struct call *out)
+static bool ftext_call_take_result(struct scan s, struct call *out)
 {
 	bool minus = scan_take(&s, "-");
 	uint64_t v = 0;
@@ -86,8 +86,8 @@ static bool take_result(struct scan s, struct call *out)
 	return true;
 }
 
-bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
-		struct call *out)
+bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
+		      struct scan text, struct call *out)
 {
 	struct scan path = { NULL, 0 };
 	struct scan s = text;
@@ -101,11 +101,11 @@ bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
 			scan_take(&s, " = ");
 		else if (scan_starts(s, "sys_"))
 			scan_skip(&s, scan_find(s, " -> ") + 4);
-		return take_result(s, out);
+		return ftext_call_take_result(s, out);
 	}
 	if (raw || scan_starts(s, "sys_"))
 		scan_skip(&s, scan_find_char(s, '(') + 1);
-	if (!take_args(s, !raw, out, &path))
+	if (!ftext_call_take_args(s, !raw, out, &path))
 		return false;
 	if (path.n) {
 		ft->path = mem_grow(ft->path, &ft->cap_path, path.n + 1, 1);

@@ -8,7 +8,7 @@
 #include "formats/reader/nonce.h"
 
 /* Takes "cookie=7000000000009" anywhere in the text. */
-static bool take_cookie(struct scan s, uint64_t *cookie)
+static bool ftext_defer_take_cookie(struct scan s, uint64_t *cookie)
 {
 	size_t at = scan_find(s, "cookie=");
 
@@ -18,14 +18,14 @@ static bool take_cookie(struct scan s, uint64_t *cookie)
 
 bool ftext_defer_cookie(struct scan text, struct ftext_item *it)
 {
-	if (it->has_cookie || !take_cookie(text, &it->cookie))
+	if (it->has_cookie || !ftext_defer_take_cookie(text, &it->cookie))
 		return false;
 	it->has_cookie = true;
 	return true;
 }
 
 /* Takes "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6". */
-static void take_inode(struct ftext *ft, struct scan s)
+static void ftext_defer_take_inode(struct ftext *ft, struct scan s)
 {
 	struct place file = { .off = 0 };
 	uint64_t maj, min;
@@ -41,8 +41,8 @@ static void take_inode(struct ftext *ft, struct scan s)
 }
 
 /* The text without the name of a function that trace-cmd puts before it. */
-static struct scan marker_text(const struct ftext *ft,
-			       const struct ftext_item *it)
+static struct scan ftext_marker_text(const struct ftext *ft,
+				     const struct ftext_item *it)
 {
 	struct scan s = ftext_part_of(ft, it, &it->text);
 	struct scan t = s;
@@ -60,10 +60,10 @@ static struct scan marker_text(const struct ftext *ft,
 }
 
 /* Adds the refs of the stacks in the text, each by the offset of its line. */
-static void marker_refs(struct ftext *ft, uint64_t id)
+static void ftext_marker_refs(struct ftext *ft, uint64_t id)
 {
-	struct ftext_item *it = ftext_item(ft, id);
-	struct scan text = marker_text(ft, it);
+	struct ftext_item *it = ftext_item_at(ft, id);
+	struct scan text = ftext_marker_text(ft, it);
 	struct nonce_line l;
 
 	for (size_t at = 0, from = 0;
@@ -71,29 +71,29 @@ static void marker_refs(struct ftext *ft, uint64_t id)
 		if (l.kind == NONCE_REQUEST)
 			ft->def[it->event].defer = true;
 		else
-			ftext_due(ft, id,
-				  REF_CHAIN | (uint32_t)from << REF_BITS);
+			ftext_add_ref(ft, id,
+				      REF_CHAIN | (uint32_t)from << REF_BITS);
 	}
 }
 
 void ftext_defer_refs(struct ftext *ft, uint64_t id)
 {
-	struct ftext_item *it = ftext_item(ft, id);
+	struct ftext_item *it = ftext_item_at(ft, id);
 	enum event_role role = ft->event[it->event].role;
 
 	if (it->stack == STACK_UNWIND) {
-		ftext_due(ft, id, REF_CHAIN);
+		ftext_add_ref(ft, id, REF_CHAIN);
 		return;
 	}
 	if (role == ROLE_COOKIE)
 		ftext_defer_cookie(ftext_part_of(ft, it, &it->text), it);
 	if (it->has_cookie)
 		ft->def[it->event].defer = true;
-	ftext_due(ft, id, REF_SAMPLE);
+	ftext_add_ref(ft, id, REF_SAMPLE);
 	if (role == ROLE_INODE)
-		take_inode(ft, ftext_part_of(ft, it, &it->text));
+		ftext_defer_take_inode(ft, ftext_part_of(ft, it, &it->text));
 	else if (role == ROLE_MARKER)
-		marker_refs(ft, id);
+		ftext_marker_refs(ft, id);
 }
 
 /* ---- records */
@@ -107,11 +107,11 @@ void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 		s->cookie = it->cookie;
 		s->defer = it->cookie ? DEFER_COOKIE : DEFER_REFUSED;
 	} else if (ft->event[it->event].role == ROLE_MARKER) {
-		nonce_request(ft->nonce_format, marker_text(ft, it), rec);
+		nonce_request(ft->nonce_format, ftext_marker_text(ft, it), rec);
 	}
 }
 
-static void add_frame(struct ftext *ft, const struct line_frame *f)
+static void ftext_defer_add_frame(struct ftext *ft, const struct line_frame *f)
 {
 	const struct place file = { .ino = f->ino,
 				    .maj = f->maj,
@@ -123,25 +123,26 @@ static void add_frame(struct ftext *ft, const struct line_frame *f)
 		user_stack_reader_add(&ft->stack, f->addr, NULL);
 }
 
-static void unwind_chain(struct ftext *ft, const struct ftext_item *it,
-			 struct record *rec)
+static void ftext_defer_add_frames(struct ftext *ft,
+				   const struct ftext_item *it,
+				   struct record *rec)
 {
 	struct scan s = ftext_part_of(ft, it, &it->user);
 	struct line_frame f;
 
-	take_cookie(ftext_part_of(ft, it, &it->text), &rec->chain.cookie);
+	ftext_defer_take_cookie(ftext_part_of(ft, it, &it->text),
+				&rec->chain.cookie);
 	while (s.n) {
-		size_t n = scan_find_char(s, '\n');
-		struct scan line = scan_head(s, n);
+		struct scan line = scan_line(&s);
 
-		scan_skip(&s, n + 1);
 		if (!line.n)
 			continue;
 		if (line_frame(line, false, &f))
-			add_frame(ft, &f);
+			ftext_defer_add_frame(ft, &f);
 		else
-			ftext_damage(ft, "frame", it->off, line.n,
-				     "a frame of no form that is known");
+			reader_damage_text(&ft->src, ft->in.path, "frame",
+					   it->off, line.n,
+					   "a frame of unknown form");
 	}
 }
 
@@ -152,9 +153,9 @@ void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 	rec->kind = REC_CHAIN;
 	rec->chain = (struct rec_chain){ .cookie = 0 };
 	if (it->stack == STACK_UNWIND)
-		unwind_chain(ft, it, rec);
+		ftext_defer_add_frames(ft, it, rec);
 	else
-		nonce_stack(ft->nonce_format, marker_text(ft, it), from,
+		nonce_stack(ft->nonce_format, ftext_marker_text(ft, it), from,
 			    &ft->stack, rec);
 	rec->chain.user = user_stack_reader_addrs(&ft->stack);
 }

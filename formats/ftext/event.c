@@ -25,12 +25,12 @@ static const char text_format[] =
 
 /* ---- names */
 
-struct known_event {
+struct ftext_known_event {
 	const char *name, *full;
 	enum event_role role;
 };
 
-static const struct known_event known[] = {
+static const struct ftext_known_event known[] = {
 	{ "sched_switch", "sched:sched_switch", ROLE_SWITCH },
 	{ "sched_wakeup", "sched:sched_wakeup", ROLE_WAKEUP },
 	{ "sched_wakeup_new", "sched:sched_wakeup_new", ROLE_WAKEUP_NEW },
@@ -63,14 +63,15 @@ static const struct known_event known[] = {
 	{ "function", "ftrace:function", ROLE_PLAIN },
 };
 
-static void copy_name(char out[NAME_SIZE], const char *prefix, struct scan s)
+static void ftext_copy_name(char out[NAME_SIZE], const char *prefix,
+			    struct scan s)
 {
 	snprintf(out, NAME_SIZE, "%s%.*s", prefix,
 		 (int)(s.n < NAME_SIZE ? s.n : NAME_SIZE), s.p);
 }
 
 /* Names events that the kernel prints without a name. */
-static void unnamed(const struct line *l, char out[NAME_SIZE])
+static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 {
 	static const char *const stacks[] = { "", "kernel_stack", "user_stack",
 					      "user_unwind_stack" };
@@ -81,7 +82,7 @@ static void unnamed(const struct line *l, char out[NAME_SIZE])
 	if (stack) {
 		snprintf(out, NAME_SIZE, "%s", stacks[stack]);
 	} else if (scan_take(&s, "UNKNOWN TYPE ")) {
-		copy_name(out, "unknown:", scan_token(s));
+		ftext_copy_name(out, "unknown:", scan_token(s));
 	} else if (scan_starts(s, "sys_")) {
 		while (n < s.n && scan_is_word(s.p[n]))
 			n++;
@@ -89,8 +90,8 @@ static void unnamed(const struct line *l, char out[NAME_SIZE])
 		struct scan call = scan_tail(scan_head(s, n), 4);
 
 		if (enter || scan_starts(scan_tail(s, n), " -> "))
-			copy_name(out, enter ? "sys_enter_" : "sys_exit_",
-				  call);
+			ftext_copy_name(out, enter ? "sys_enter_" : "sys_exit_",
+					call);
 		else
 			snprintf(out, NAME_SIZE, "unknown:text");
 	} else if (scan_find(s, " <-") < s.n) {
@@ -100,8 +101,8 @@ static void unnamed(const struct line *l, char out[NAME_SIZE])
 	}
 }
 
-static void full_name(const char *name, char out[NAME_SIZE],
-		      enum event_role *role)
+static void ftext_full_name(const char *name, char out[NAME_SIZE],
+			    enum event_role *role)
 {
 	*role = ROLE_PLAIN;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -121,7 +122,7 @@ static void full_name(const char *name, char out[NAME_SIZE],
 /* ---- pairs */
 
 /* Returns true if all of s is a number: decimal or 0x... */
-static bool is_number(struct scan s, int64_t *out)
+static bool ftext_is_number(struct scan s, int64_t *out)
 {
 	bool minus = scan_take(&s, "-");
 	uint64_t n;
@@ -133,8 +134,8 @@ static bool is_number(struct scan s, int64_t *out)
 	return true;
 }
 
-static void add_pair(struct ftext_pairs *out, struct scan key,
-		     struct scan value)
+static void ftext_pair_add(struct ftext_pairs *out, struct scan key,
+			   struct scan value)
 {
 	struct ftext_pair *p;
 
@@ -142,16 +143,17 @@ static void add_pair(struct ftext_pairs *out, struct scan key,
 		return;
 	p = &out->pair[out->n++];
 	*p = (struct ftext_pair){ .key = key, .value = value };
-	p->is_num = is_number(value, &p->num);
+	p->is_num = ftext_is_number(value, &p->num);
 }
 
-static void add(struct ftext_pairs *out, const char *key, struct scan value)
+static void ftext_pair_add_key(struct ftext_pairs *out, const char *key,
+			       struct scan value)
 {
-	add_pair(out, scan_of(key, strlen(key)), value);
+	ftext_pair_add(out, scan_of(key, strlen(key)), value);
 }
 
 /* Returns true if s starts with a key and '='. */
-static bool key_at(struct scan s, struct scan *key)
+static bool ftext_key_at(struct scan s, struct scan *key)
 {
 	size_t n = 0;
 
@@ -165,18 +167,18 @@ static bool key_at(struct scan s, struct scan *key)
 
 /* The value up to the next key or arrow: names of tasks and files may contain
  * blanks. */
-static struct scan long_value(struct scan s)
+static struct scan ftext_long_value(struct scan s)
 {
 	struct scan key;
 
 	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] == ' ' && (key_at(scan_tail(s, i + 1), &key) ||
+		if (s.p[i] == ' ' && (ftext_key_at(scan_tail(s, i + 1), &key) ||
 				      scan_starts(scan_tail(s, i), " ==> ")))
 			return scan_head(s, i);
 	return s;
 }
 
-static bool ends_with(struct scan s, const char *end)
+static bool ftext_ends_with(struct scan s, const char *end)
 {
 	size_t n = strlen(end);
 
@@ -185,22 +187,22 @@ static bool ends_with(struct scan s, const char *end)
 
 /* Returns true if a value may end here: at the end, before a key, or before a
  * bracket. */
-static bool is_clear(struct scan behind)
+static bool ftext_value_may_end(struct scan behind)
 {
 	struct scan key;
 
 	scan_blanks(&behind);
-	return !behind.n || key_at(behind, &key) ||
+	return !behind.n || ftext_key_at(behind, &key) ||
 	       memchr("[(){}", behind.p[0], 5) || scan_starts(behind, "==>");
 }
 
-static struct scan value_of(struct scan key, struct scan s)
+static struct scan ftext_value(struct scan key, struct scan s)
 {
 	struct scan v = scan_token(s);
 	size_t n = 1;
 
-	if (ends_with(key, "comm") || scan_is(key, "filename"))
-		return long_value(s);
+	if (ftext_ends_with(key, "comm") || scan_is(key, "filename"))
+		return ftext_long_value(s);
 	if (s.n && s.p[0] == '"') {
 		n += scan_find_char(scan_tail(s, 1), '"') + 1;
 		return scan_head(s, n);
@@ -210,7 +212,7 @@ static struct scan value_of(struct scan key, struct scan s)
 	return v;
 }
 
-static void key_values(struct scan s, struct ftext_pairs *out)
+static void ftext_take_key_values(struct scan s, struct ftext_pairs *out)
 {
 	struct scan key;
 	char before = ' ';
@@ -219,42 +221,43 @@ static void key_values(struct scan s, struct ftext_pairs *out)
 		bool may = scan_is_blank(before) || memchr("([{,", before, 4);
 		int64_t num;
 
-		if (!may || !key_at(s, &key)) {
+		if (!may || !ftext_key_at(s, &key)) {
 			before = s.p[0];
 			scan_skip(&s, 1);
 			continue;
 		}
 		scan_skip(&s, key.n + 1);
-		struct scan v = value_of(key, s);
+		struct scan v = ftext_value(key, s);
 
 		scan_skip(&s, v.n);
 		before = '=';
-		if (is_clear(s) || is_number(v, &num) || (s.n && s.p[0] == ','))
-			add_pair(out, key, v);
+		if (ftext_value_may_end(s) || ftext_is_number(v, &num) ||
+		    (s.n && s.p[0] == ','))
+			ftext_pair_add(out, key, v);
 	}
 }
 
 /* Takes "NR 5 (1, 2, 3, 4, 5, 6)" and "NR 5 = -2". */
-static bool syscall_pairs(struct scan s, struct ftext_pairs *out)
+static bool ftext_take_syscall(struct scan s, struct ftext_pairs *out)
 {
 	struct scan id;
 
 	if (!scan_take(&s, "NR "))
 		return false;
 	id = scan_token(s);
-	add(out, "id", id);
+	ftext_pair_add_key(out, "id", id);
 	scan_skip(&s, id.n);
 	if (scan_take(&s, " = "))
-		add(out, "ret", s);
+		ftext_pair_add_key(out, "ret", s);
 	else if (scan_take(&s, " (") && s.n && s.p[s.n - 1] == ')')
-		add(out, "args", scan_head(s, s.n - 1));
+		ftext_pair_add_key(out, "args", scan_head(s, s.n - 1));
 	return true;
 }
 
 /* Takes "comm:pid [prio]" at the end of s, as plugins of trace-cmd print tasks.
  */
-static bool plugin_task(struct scan s, const char *comm, const char *pid,
-			const char *prio, struct ftext_pairs *out)
+static bool ftext_plugin_task(struct scan s, const char *comm, const char *pid,
+			      const char *prio, struct ftext_pairs *out)
 {
 	size_t open = s.n;
 	size_t colon;
@@ -270,14 +273,14 @@ static bool plugin_task(struct scan s, const char *comm, const char *pid,
 		colon--;
 	if (!open || !colon)
 		return false;
-	add(out, comm, scan_head(task, colon - 1));
-	add(out, pid, scan_tail(task, colon));
-	add(out, prio, scan_tail(scan_head(s, s.n - 1), open));
+	ftext_pair_add_key(out, comm, scan_head(task, colon - 1));
+	ftext_pair_add_key(out, pid, scan_tail(task, colon));
+	ftext_pair_add_key(out, prio, scan_tail(scan_head(s, s.n - 1), open));
 	return true;
 }
 
 /* Takes "comm:pid [prio] S ==> comm:pid [prio]". */
-static bool plugin_switch(struct scan s, struct ftext_pairs *out)
+static bool ftext_plugin_switch(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " ==> ");
 	struct scan prev = scan_head(s, at);
@@ -291,47 +294,47 @@ static bool plugin_switch(struct scan s, struct ftext_pairs *out)
 
 	prev.n = n;
 	scan_trim(&prev);
-	if (!plugin_task(prev, "prev_comm", "prev_pid", "prev_prio", out))
+	if (!ftext_plugin_task(prev, "prev_comm", "prev_pid", "prev_prio", out))
 		return false;
-	add(out, "prev_state", state);
-	return plugin_task(scan_tail(s, at + 5), "next_comm", "next_pid",
-			   "next_prio", out);
+	ftext_pair_add_key(out, "prev_state", state);
+	return ftext_plugin_task(scan_tail(s, at + 5), "next_comm", "next_pid",
+				 "next_prio", out);
 }
 
 /* Takes "comm:pid [prio] CPU:003". */
-static bool plugin_wakeup(struct scan s, struct ftext_pairs *out)
+static bool ftext_plugin_wakeup(struct scan s, struct ftext_pairs *out)
 {
 	size_t at = scan_find(s, " CPU:");
 
 	if (at == s.n || scan_starts(s, "comm="))
 		return false;
-	if (!plugin_task(scan_head(s, at), "comm", "pid", "prio", out))
+	if (!ftext_plugin_task(scan_head(s, at), "comm", "pid", "prio", out))
 		return false;
-	add(out, "target_cpu", scan_tail(s, at + 5));
+	ftext_pair_add_key(out, "target_cpu", scan_tail(s, at + 5));
 	return true;
 }
 
-void ftext_pairs(enum event_role role, struct scan text,
-		 struct ftext_pairs *out)
+void ftext_pairs_parse(enum event_role role, struct scan text,
+		       struct ftext_pairs *out)
 {
 	bool done = false;
 
 	out->n = 0;
 	if (role == ROLE_SWITCH)
-		done = plugin_switch(text, out);
+		done = ftext_plugin_switch(text, out);
 	else if (role == ROLE_WAKEUP || role == ROLE_WAKEUP_NEW ||
 		 role == ROLE_NAMED)
-		done = plugin_wakeup(text, out);
+		done = ftext_plugin_wakeup(text, out);
 	else if (scan_starts(text, "NR "))
-		done = syscall_pairs(text, out);
+		done = ftext_take_syscall(text, out);
 	if (done)
 		return;
 	out->n = 0;
-	key_values(text, out);
+	ftext_take_key_values(text, out);
 }
 
-const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
-				    const char *key)
+const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
+					 const char *key)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (scan_is(p->pair[i].key, key))
@@ -341,7 +344,7 @@ const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
 
 /* ---- events */
 
-static const char *keep_text(struct ftext *ft, struct scan s)
+static const char *ftext_keep_text(struct ftext *ft, struct scan s)
 {
 	char *copy = mem_dup(s.p, s.n);
 	const char *kept = arena_strdup(&ft->arena, copy);
@@ -352,35 +355,36 @@ static const char *keep_text(struct ftext *ft, struct scan s)
 
 /* Returns true for "stack=STACK:" of the kernel and "stack=" of trace-cmd at
  * the end of the text; the frames follow. */
-static bool is_stack(const struct ftext_pairs *p, size_t i, struct scan text)
+static bool ftext_pair_is_stack(const struct ftext_pairs *p, size_t i,
+				struct scan text)
 {
 	struct scan v = p->pair[i].value;
 
 	return v.p + v.n == text.p + text.n && (!v.n || scan_is(v, "STACK:"));
 }
 
-static void make_fields(struct ftext *ft, struct ftext_event *e,
-			struct event_def *def, struct scan text)
+static void ftext_event_make_fields(struct ftext *ft, struct ftext_event *e,
+				    struct event_def *def, struct scan text)
 {
 	struct ftext_pairs *p = &ft->pairs;
 
-	ftext_pairs(e->role, text, p);
+	ftext_pairs_parse(e->role, text, p);
 	e->def = mem_new(p->n + 1, sizeof(*e->def));
 	e->def[0] = (struct field_def){ .name = "text", .is_text = true };
 	for (size_t i = 0; i < p->n; i++)
 		e->def[i + 1] = (struct field_def){
-			.name = keep_text(ft, p->pair[i].key),
+			.name = ftext_keep_text(ft, p->pair[i].key),
 			.is_text = !p->pair[i].is_num,
 			.is_signed = true,
-			.is_stack = is_stack(p, i, text),
+			.is_stack = ftext_pair_is_stack(p, i, text),
 		};
 	def->fields = e->def;
 	def->n_fields = (uint32_t)p->n + 1;
 }
 
 /* Sets the name of an event; that of a named buffer is put before it. */
-static void set_name(struct ftext *ft, uint32_t buffer, const char *full,
-		     struct event_def *def)
+static void ftext_event_set_name(struct ftext *ft, uint32_t buffer,
+				 const char *full, struct event_def *def)
 {
 	def->name = arena_strdup(&ft->arena, full);
 	if (!buffer)
@@ -389,8 +393,8 @@ static void set_name(struct ftext *ft, uint32_t buffer, const char *full,
 	def->name = arena_join(&ft->arena, def->buffer, '/', full);
 }
 
-static uint32_t new_event(struct ftext *ft, const char *key, uint32_t buffer,
-			  struct scan text)
+static uint32_t ftext_event_new(struct ftext *ft, const char *key,
+				uint32_t buffer, struct scan text)
 {
 	struct ftext_event e = { .key = arena_strdup(&ft->arena, key),
 				 .buffer = buffer };
@@ -404,10 +408,10 @@ static uint32_t new_event(struct ftext *ft, const char *key, uint32_t buffer,
 	};
 	char name[NAME_SIZE];
 
-	full_name(key, name, &e.role);
-	set_name(ft, buffer, name, &def);
+	ftext_full_name(key, name, &e.role);
+	ftext_event_set_name(ft, buffer, name, &def);
 	ftext_call_find(key, &e);
-	make_fields(ft, &e, &def, text);
+	ftext_event_make_fields(ft, &e, &def, text);
 	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
 			     sizeof(*ft->event));
 	ft->def = mem_grow(ft->def, &ft->cap_def, ft->n_event + 1,
@@ -419,15 +423,15 @@ static uint32_t new_event(struct ftext *ft, const char *key, uint32_t buffer,
 	return (uint32_t)ft->n_event - 1;
 }
 
-struct event_key {
+struct ftext_event_key {
 	struct scan name;
 	uint32_t buffer;
 };
 
-static bool same_event(const void *owner, uint32_t id, const void *key)
+static bool ftext_event_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct ftext_event *e = &((const struct ftext *)owner)->event[id];
-	const struct event_key *k = key;
+	const struct ftext_event_key *k = key;
 
 	return e->buffer == k->buffer && scan_is(k->name, e->key);
 }
@@ -438,33 +442,34 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 	struct scan key = scan_head(l->name, NAME_SIZE - 1);
 
 	if (!key.n) {
-		unnamed(l, name);
+		ftext_name_unnamed(l, name);
 		key = scan_of(name, strlen(name));
 	}
-	const struct event_key k = { key, buffer };
+	const struct ftext_event_key k = { key, buffer };
 	uint64_t h = hash_bytes(key.p, key.n, buffer);
-	uint32_t id = table_find(&ft->by_name, h, same_event, ft, &k);
+	uint32_t id = table_find(&ft->by_name, h, ftext_event_same, ft, &k);
 
 	if (id != TABLE_NONE)
 		return id;
 	if (key.p != name)
-		copy_name(name, "", key);
+		ftext_copy_name(name, "", key);
 	/* A name ends at its first 0. */
-	id = new_event(ft, name, buffer, l->text);
+	id = ftext_event_new(ft, name, buffer, l->text);
 	table_add(&ft->by_name, h, id);
 	return id;
 }
 
 /* ---- payloads: u32 length << 16, then the text */
 
-static struct scan payload_text(const struct rec_sample *s)
+static struct scan ftext_payload_text(const struct rec_sample *s)
 {
 	if (!s->raw || s->raw_len < 4)
 		return scan_of("", 0);
 	return scan_tail(scan_of(s->raw, s->raw_len), 4);
 }
 
-static void give(struct ftext *ft, struct scan s, struct field *out)
+static void ftext_field_set_text(struct ftext *ft, struct scan s,
+				 struct field *out)
 {
 	char *copy = arena_take(&ft->scratch, s.n + 1);
 
@@ -480,9 +485,9 @@ static void give(struct ftext *ft, struct scan s, struct field *out)
 int ftext_fields(struct source *src, const struct rec_sample *s,
 		 struct field *out, struct err *err)
 {
-	struct ftext *ft = ftext_of(src);
+	struct ftext *ft = ftext_from_source(src);
 	const struct ftext_event *e = &ft->event[s->event];
-	struct scan text = payload_text(s);
+	struct scan text = ftext_payload_text(s);
 	struct ftext_pairs *p = &ft->pairs;
 	uint32_t n = ft->def[s->event].n_fields;
 	size_t at = 0;
@@ -490,8 +495,8 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 	(void)err;
 	if (ft->scratch.used)
 		arena_release(&ft->scratch);
-	give(ft, text, &out[0]);
-	ftext_pairs(e->role, text, p);
+	ftext_field_set_text(ft, text, &out[0]);
+	ftext_pairs_parse(e->role, text, p);
 	for (uint32_t i = 1; i < n; i++) {
 		size_t j = at;
 
@@ -505,7 +510,7 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 			out[i] = (struct field){ .present = true,
 						 .num = p->pair[j].num };
 		else
-			give(ft, p->pair[j].value, &out[i]);
+			ftext_field_set_text(ft, p->pair[j].value, &out[i]);
 	}
 	return 0;
 }
@@ -513,7 +518,7 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
 		size_t size)
 {
-	struct scan text = payload_text(s);
+	struct scan text = ftext_payload_text(s);
 
 	(void)src;
 	snprintf(buf, size, "%.*s",

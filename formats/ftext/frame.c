@@ -5,7 +5,7 @@
 #define TRAMPOLINE 0x7fffffffu
 static const char trampoline[] = "[FTRACE TRAMPOLINE]";
 
-static bool take_arrow(struct scan *s)
+static bool line_take_arrow(struct scan *s)
 {
 	return scan_take(s, " => ") || scan_take(s, "=> ") ||
 	       scan_take(s, "\t=> ");
@@ -13,11 +13,12 @@ static bool take_arrow(struct scan *s)
 
 bool line_is_frame(struct scan s)
 {
-	return take_arrow(&s);
+	return line_take_arrow(&s);
 }
 
 /* Removes " <addr>" or " (addr)" from the end of s. */
-static void take_addr(struct scan *s, char open, char close, uint64_t *addr)
+static void line_take_addr(struct scan *s, char open, char close,
+			   uint64_t *addr)
 {
 	size_t at = s->n;
 
@@ -34,7 +35,7 @@ static void take_addr(struct scan *s, char open, char close, uint64_t *addr)
 }
 
 /* Removes "[module]" from the end of s. */
-static void take_module(struct scan *s, struct scan *path)
+static void line_take_module(struct scan *s, struct scan *path)
 {
 	size_t at = scan_find(*s, " [");
 
@@ -45,7 +46,7 @@ static void take_module(struct scan *s, struct scan *path)
 }
 
 /* Parses "name+0xoff/0xsize", or parts of it. */
-static bool take_symbol(struct scan s, struct line_frame *out)
+static bool line_take_symbol(struct scan s, struct line_frame *out)
 {
 	size_t plus = scan_find(s, "+0x");
 	struct scan rest = scan_tail(s, plus + 1);
@@ -61,7 +62,7 @@ static bool take_symbol(struct scan s, struct line_frame *out)
 			   scan_hex(&rest, &out->size) && !rest.n);
 }
 
-static bool kernel_frame(struct scan s, struct line_frame *out)
+static bool line_kernel_frame(struct scan s, struct line_frame *out)
 {
 	struct scan t = s;
 
@@ -79,18 +80,18 @@ static bool kernel_frame(struct scan s, struct line_frame *out)
 		return true;
 	}
 	out->addr = 0;
-	take_addr(&s, '<', '>', &out->addr);
+	line_take_addr(&s, '<', '>', &out->addr);
 	if (!out->addr)
-		take_addr(&s, '(', ')', &out->addr);
+		line_take_addr(&s, '(', ')', &out->addr);
 	out->key = s;
-	take_module(&s, &out->path);
-	return take_symbol(s, out);
+	line_take_module(&s, &out->path);
+	return line_take_symbol(s, out);
 }
 
 /* Parses " : inode : major:minor", after which the number is an offset in that
  * file. Inode -1: it is an address. Only patches have this, no released kernel.
  */
-static void take_inode(struct scan *s, struct line_frame *out)
+static void line_take_inode(struct scan *s, struct line_frame *out)
 {
 	size_t at = scan_find(*s, "> : ");
 	struct scan t = scan_tail(*s, at + 4);
@@ -113,7 +114,7 @@ static void take_inode(struct scan *s, struct line_frame *out)
 
 /* The path may contain blanks: after the last "[+0x" is the offset from the
  * start of the mapping. */
-static bool user_frame(struct scan s, struct line_frame *out)
+static bool line_user_frame(struct scan s, struct line_frame *out)
 {
 	struct scan t = s;
 	size_t at = 0;
@@ -123,8 +124,8 @@ static bool user_frame(struct scan s, struct line_frame *out)
 		return true;
 	out->addr = 0;
 	t = s;
-	take_inode(&s, out);
-	take_addr(&s, '<', '>', &out->addr);
+	line_take_inode(&s, out);
+	line_take_addr(&s, '<', '>', &out->addr);
 	scan_trim(&s);
 	scan_blanks(&s);
 	out->key = out->has_ino ? t : s;
@@ -144,10 +145,10 @@ bool line_frame(struct scan s, bool kernel, struct line_frame *out)
 	*out = (struct line_frame){ .addr = 0 };
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
-	if (!take_arrow(&s))
+	if (!line_take_arrow(&s))
 		return false;
 	if (!kernel && scan_is(s, ""))
 		return true;
 	scan_trim(&s);
-	return kernel ? kernel_frame(s, out) : user_frame(s, out);
+	return kernel ? line_kernel_frame(s, out) : line_user_frame(s, out);
 }

@@ -15,37 +15,23 @@
 /* Lines to look at before a text is accepted. */
 #define LOOK_LINES 200
 
-void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
-		  uint64_t len, const char *why)
-{
-	struct err err;
-
-	err_at(&err, ft->in.path, off, "%s", why);
-	ledger_damage(ft->src.ledger, ft->src.index, what, off, len, &err);
-}
-
-void ftext_note(struct ftext *ft, const char *what, const char *detail)
-{
-	ledger_note(ft->src.ledger, ft->src.index, what, detail);
-}
-
 /* ---- the header */
 
-static bool is_table_head(struct scan s)
+static bool ftext_is_table_head(struct scan s)
 {
 	return scan_find(s, "TASK-PID") < s.n || scan_find(s, "  cmd ") < s.n ||
 	       scan_find(s, "latency trace v") < s.n;
 }
 
 /* Returns true for tracers with a text format of their own. */
-static bool is_foreign(struct scan s)
+static bool ftext_is_foreign(struct scan s)
 {
 	return scan_starts(s, "# tracer: function_graph") ||
 	       scan_starts(s, "# tracer: blk") ||
 	       scan_starts(s, "# tracer: mmiotrace");
 }
 
-static void take_release(struct ftext *ft, struct scan s)
+static void ftext_take_release(struct ftext *ft, struct scan s)
 {
 	size_t at = scan_find(s, "latency trace v");
 	size_t on = at + scan_find(scan_tail(s, at), " on ");
@@ -64,8 +50,8 @@ void ftext_header(struct ftext *ft, struct scan s)
 	struct scan cpus = scan_tail(s, scan_find(s, "#P:") + 3);
 	uint64_t in_buffer, written;
 
-	ft->table |= is_table_head(s);
-	take_release(ft, s);
+	ft->table |= ftext_is_table_head(s);
+	ftext_take_release(ft, s);
 	if (scan_find(s, "#P:") < s.n)
 		scan_i32(&cpus, &ft->src.info.cpus_online);
 	if (!scan_take(&s, "# entries-in-buffer/entries-written: ") ||
@@ -81,13 +67,13 @@ void ftext_header(struct ftext *ft, struct scan s)
 /* ---- which text it is */
 
 /* What the first lines are. */
-struct look {
+struct ftext_first_lines {
 	bool tracer, table;
 	unsigned int events, others, frames;
 	const char *why; /* why the text cannot be read */
 };
 
-static void look_at_line(struct look *lk, struct scan s)
+static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 {
 	struct line l;
 
@@ -95,9 +81,9 @@ static void look_at_line(struct look *lk, struct scan s)
 	switch (l.kind) {
 	case LINE_HEAD:
 		lk->tracer |= scan_starts(s, "# tracer: ");
-		lk->table |= is_table_head(s) ||
+		lk->table |= ftext_is_table_head(s) ||
 			     scan_starts(s, "# entries-in-buffer");
-		if (is_foreign(s))
+		if (ftext_is_foreign(s))
 			lk->why = "the tracer has a text of its own that is "
 				  "not read; record with trace-cmd and give "
 				  "the trace.dat";
@@ -124,9 +110,9 @@ static void look_at_line(struct look *lk, struct scan s)
 }
 
 /* Skips a last line without a line feed: it may be cut anywhere. */
-static void look_at(struct scan s, struct look *lk)
+static void ftext_look_at_text(struct scan s, struct ftext_first_lines *lk)
 {
-	*lk = (struct look){ .events = 0 };
+	*lk = (struct ftext_first_lines){ .events = 0 };
 	for (int i = 0; i < LOOK_LINES; i++) {
 		size_t n = scan_find_char(s, '\n');
 
@@ -138,17 +124,17 @@ static void look_at(struct scan s, struct look *lk)
 			lk->why = "this is the kernel's binary form; record "
 				  "again without the options raw, hex and bin "
 				  "of trace_options";
-		look_at_line(lk, scan_head(s, n));
+		ftext_look_at_line(lk, scan_head(s, n));
 		scan_skip(&s, n + 1);
 	}
 }
 
-static int probe(const char *path, const void *head, size_t n)
+static int ftext_probe(const char *path, const void *head, size_t n)
 {
-	struct look lk;
+	struct ftext_first_lines lk;
 
 	(void)path;
-	look_at(scan_of(head, n), &lk);
+	ftext_look_at_text(scan_of(head, n), &lk);
 	if (lk.tracer)
 		return 90;
 	/* Texts written to trace_marker have lines of any form. */
@@ -160,11 +146,11 @@ static int probe(const char *path, const void *head, size_t n)
 int ftext_refuse(struct ftext *ft, struct err *err)
 {
 	struct scan s;
-	struct look lk;
+	struct ftext_first_lines lk;
 
-	if (ftext_look(ft, &s, err))
+	if (ftext_peek_text(ft, &s, err))
 		return -1;
-	look_at(s, &lk);
+	ftext_look_at_text(s, &lk);
 	/* no column heads: option nocontext-info */
 	ft->bare = lk.tracer && !lk.table && !lk.events;
 	if (!lk.why)
@@ -174,14 +160,14 @@ int ftext_refuse(struct ftext *ft, struct err *err)
 
 /* ---- the source */
 
-static void close_ftext(struct source *src)
+static void ftext_close(struct source *src)
 {
 	if (!src)
 		return;
-	struct ftext *ft = ftext_of(src);
+	struct ftext *ft = ftext_from_source(src);
 
 	for (uint64_t i = ft->first; i < ft->end_item; i++)
-		free(ftext_item(ft, i)->own);
+		free(ftext_item_at(ft, i)->own);
 	for (size_t i = 0; i < ft->n_event; i++)
 		free(ft->event[i].def);
 	for (int i = 0; i < FTEXT_STACKS; i++) {
@@ -211,29 +197,21 @@ static void close_ftext(struct source *src)
 	free(ft);
 }
 
-static struct source *open_ftext(const char *path, const struct source_opts *o,
+static struct source *ftext_open(const char *path, const struct source_opts *o,
 				 struct ledger *lg, struct err *err)
 {
 	struct ftext *ft = mem_new(1, sizeof(*ft));
 	struct source_info *info = &ft->src.info;
 
-	ft->src.ops = &ftext_ops;
-	ft->src.path = mem_strdup(path);
-	ft->src.ledger = lg;
-	ft->src.index = o ? o->index : 0;
+	reader_init(&ft->src, &ftext_ops, path, o, lg, &ft->opts);
 	ft->in.fd = -1;
-	if (o)
-		ft->opts = *o;
-	info->cpus_online = info->cpus_avail = -1;
-	info->system_wide = TRI_UNKNOWN;
 	info->cookies = COOKIES_FTRACE;
 	ft->nonce_format =
 		o && o->nonce_format ? o->nonce_format : nonce_default;
-	info->user_mask = UINT64_MAX;
 	info->exact = true;
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    ftext_refuse(ft, err)) {
-		close_ftext(&ft->src);
+		ftext_close(&ft->src);
 		return NULL;
 	}
 	info->pipe = !ft->in.data;
@@ -241,29 +219,29 @@ static struct source *open_ftext(const char *path, const struct source_opts *o,
 	ft->src.size = ft->in.len;
 	if (ft->in.cut) {
 		info->truncated = true;
-		ftext_damage(ft, "packed", 0, 0,
-			     "the packed file is damaged or cut off");
+		reader_damage_text(&ft->src, ft->in.path, "packed", 0, 0,
+				   "the packed file is damaged or cut off");
 	}
 	return &ft->src;
 }
 
-static int scan_ftext(struct source *src, struct err *err)
+static int ftext_scan(struct source *src, struct err *err)
 {
-	return ftext_stats(ftext_of(src), err)
-		       ? -1
-		       : ftext_kernel(ftext_of(src), err);
+	struct ftext *ft = ftext_from_source(src);
+
+	return ftext_stats(ft, err) ? -1 : ftext_kernel(ft, err);
 }
 
 const struct source_ops ftext_ops = {
 	.name = "ftext",
 	.summary = "texts of ftrace: trace, trace_pipe, trace-cmd report",
-	.probe = probe,
-	.open = open_ftext,
-	.scan = scan_ftext,
+	.probe = ftext_probe,
+	.open = ftext_open,
+	.scan = ftext_scan,
 	.next = ftext_next,
 	.decode = ftext_decode,
 	.release = ftext_release,
 	.fields = ftext_fields,
 	.print = ftext_print,
-	.close = close_ftext,
+	.close = ftext_close,
 };

@@ -4,7 +4,7 @@
  * becomes an item. Items are held back a little, because the stacks of an event
  * are printed after it, then returned in the order of the text. Decode: makes
  * the record. A ref's handle is the number of an item, its len the record of
- * the item. All refs have the same class, so that their order is that of the
+ * the item. All refs have the same kind, so that their order is that of the
  * text. */
 #ifndef FORMATS_FTEXT_FTEXT_H
 #define FORMATS_FTEXT_FTEXT_H
@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/ftext/line.h"
+#include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/reader/user_stack_reader.h"
@@ -49,8 +50,7 @@ struct ftext_event {
 	char *key; /* the name as printed */
 	uint32_t buffer;
 	enum event_role role;
-	enum call_what call; /* if the event is of a system call that changes
-				mappings */
+	enum call_what call; /* the system call, if mappings depend on it */
 	bool leaves;	     /* the event is the end of the call */
 	struct field_def *def;
 };
@@ -203,12 +203,13 @@ struct ftext_place {
 	const struct place *place;
 };
 
-static inline struct ftext *ftext_of(struct source *src)
+static inline struct ftext *ftext_from_source(struct source *src)
 {
 	return (struct ftext *)src;
 }
 
-static inline struct ftext_item *ftext_item(const struct ftext *ft, uint64_t i)
+static inline struct ftext_item *ftext_item_at(const struct ftext *ft,
+					       uint64_t i)
 {
 	return &ft->item[i & (ft->cap_item - 1)];
 }
@@ -216,30 +217,38 @@ static inline struct ftext_item *ftext_item(const struct ftext *ft, uint64_t i)
 /* input.c: the lines of a text. */
 /* Reads the next line, without its line feed, and its offset. Returns 1, 0 at
  * the end, -1 and *err on failure. */
-int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off,
-	       struct err *err);
+int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
+		    struct err *err);
 /* Sets *s to what can be read without consuming it and without waiting for
  * more. */
-int ftext_look(struct ftext *ft, struct scan *s, struct err *err);
+int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err);
 struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
 			  const struct ftext_part *part);
 /* Adds the bytes of s to a part of the item. s is in `line`, which is at off.
  * The parts of one item come in the order of the text, and each part is
  * contiguous even if several lines make it. */
-void ftext_keep(struct ftext *ft, struct ftext_item *it, struct scan line,
-		uint64_t off, struct scan s, struct ftext_part *part);
+void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
+		    uint64_t off, struct scan s, struct ftext_part *part);
 
 /* ftext.c: opening and closing. */
-void ftext_damage(struct ftext *ft, const char *what, uint64_t off,
-		  uint64_t len, const char *why);
-void ftext_note(struct ftext *ft, const char *what, const char *detail);
 /* Returns -1 and *err if the first lines show a text that cannot be read. */
 int ftext_refuse(struct ftext *ft, struct err *err);
 
+/* item.c: items and their refs. */
+/* Adds an item of a line at off and returns its number. */
+uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l);
+void ftext_release(struct source *src, const struct ref *ref);
+/* Adds a ref of a record of the item. */
+void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which);
+/* The number of a buffer by its name; 0: no name. */
+uint32_t ftext_buffer_of(struct ftext *ft, struct scan name);
+/* The newest item of a CPU of a buffer, plus 1; 0: none. */
+uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu);
+/* Makes the item the newest of its CPU. */
+void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer);
+
 /* next.c: lines to items. */
 int ftext_next(struct source *src, struct ref *ref, struct err *err);
-void ftext_release(struct source *src, const struct ref *ref);
-void ftext_due(struct ftext *ft, uint64_t item, uint32_t which);
 /* Takes a line of the header. */
 void ftext_header(struct ftext *ft, struct scan s);
 
@@ -248,10 +257,10 @@ void ftext_header(struct ftext *ft, struct scan s);
  * first text determines its fields. */
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l,
 			uint32_t buffer);
-void ftext_pairs(enum event_role role, struct scan text,
-		 struct ftext_pairs *out);
-const struct ftext_pair *ftext_pair(const struct ftext_pairs *p,
-				    const char *key);
+void ftext_pairs_parse(enum event_role role, struct scan text,
+		       struct ftext_pairs *out);
+const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
+					 const char *key);
 int ftext_fields(struct source *src, const struct rec_sample *s,
 		 struct field *out, struct err *err);
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
@@ -296,8 +305,8 @@ bool ftext_has_totals(struct ftext *ft);
 void ftext_call_find(const char *key, struct ftext_event *e);
 /* Parses the text of such an event. The path is valid until the next call.
  * Returns false if the text is not understood. */
-bool ftext_call(struct ftext *ft, const struct ftext_event *e, struct scan text,
-		struct call *out);
+bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
+		      struct scan text, struct call *out);
 
 /* record.c: makes records. */
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,

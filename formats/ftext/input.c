@@ -11,7 +11,7 @@
 #define STEP ((size_t)64 << 10)
 
 /* Reads more of a stream. Returns 1, 0 at the end, -1 on failure. */
-static int more(struct ftext *ft, struct err *err)
+static int ftext_input_more(struct ftext *ft, struct err *err)
 {
 	if (ft->pos) {
 		memmove(ft->buf, ft->buf + ft->pos, ft->end - ft->pos);
@@ -29,14 +29,14 @@ static int more(struct ftext *ft, struct err *err)
 	return got > 0;
 }
 
-static struct scan window(const struct ftext *ft)
+static struct scan ftext_input_window(const struct ftext *ft)
 {
 	const char *p = ft->in.data ? (const char *)ft->in.data : ft->buf;
 
 	return scan_of(p + ft->pos, ft->end - ft->pos);
 }
 
-static void start(struct ftext *ft)
+static void ftext_input_start(struct ftext *ft)
 {
 	if (ft->in.data) {
 		ft->end = ft->in.len;
@@ -49,46 +49,48 @@ static void start(struct ftext *ft)
 	}
 }
 
-int ftext_look(struct ftext *ft, struct scan *s, struct err *err)
+int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err)
 {
-	start(ft);
-	*s = window(ft);
+	ftext_input_start(ft);
+	*s = ftext_input_window(ft);
 	while (!ft->at_end && memchr(s->p, '\n', s->n) == NULL &&
 	       s->n < FTEXT_LINE) {
-		if (more(ft, err) < 0)
+		if (ftext_input_more(ft, err) < 0)
 			return -1;
-		*s = window(ft);
+		*s = ftext_input_window(ft);
 	}
 	return 0;
 }
 
 /* Drops the available part of a line that is too long. */
-static void drop(struct ftext *ft, size_t n)
+static void ftext_input_drop_line(struct ftext *ft, size_t n)
 {
-	ftext_damage(ft, "line", ft->base + ft->pos, n,
-		     "a line of more than 65536 bytes");
+	reader_damage_text(&ft->src, ft->in.path, "line", ft->base + ft->pos, n,
+			   "a line of more than 65536 bytes");
 	ft->pos += n;
 }
 
 /* The rest of a text without a final line feed: the line may be cut anywhere,
  * so it is not used. */
-static int last_line(struct ftext *ft, struct scan s)
+static int ftext_input_last_line(struct ftext *ft, struct scan s)
 {
 	if (s.n) {
 		ft->src.info.truncated = true;
-		ftext_damage(ft, "cut", ft->base + ft->pos, s.n,
-			     "the last line has no end: the text is cut off");
+		reader_damage_text(
+			&ft->src, ft->in.path, "cut", ft->base + ft->pos, s.n,
+			"the last line has no end: the text is cut off");
 		ft->pos += s.n;
 	}
 	return 0;
 }
 
-int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off, struct err *err)
+int ftext_next_line(struct ftext *ft, struct scan *s, uint64_t *off,
+		    struct err *err)
 {
 	size_t seen = 0;
 
 	for (;;) {
-		struct scan w = window(ft);
+		struct scan w = ftext_input_window(ft);
 		size_t n = seen;
 
 		n += scan_find_char(scan_tail(w, seen), '\n');
@@ -106,14 +108,14 @@ int ftext_line(struct ftext *ft, struct scan *s, uint64_t *off, struct err *err)
 			if (ft->dropping)
 				ft->pos += n + (n < w.n);
 			else
-				drop(ft, n + (n < w.n));
+				ftext_input_drop_line(ft, n + (n < w.n));
 			ft->dropping = n >= w.n;
 			seen = 0;
 			continue;
 		}
 		if (ft->at_end)
-			return last_line(ft, w);
-		int got = more(ft, err);
+			return ftext_input_last_line(ft, w);
+		int got = ftext_input_more(ft, err);
 
 		if (got < 0)
 			return -1;
@@ -128,8 +130,8 @@ struct scan ftext_part_of(const struct ftext *ft, const struct ftext_item *it,
 	return part->n ? scan_of(base + part->at, part->n) : scan_of("", 0);
 }
 
-void ftext_keep(struct ftext *ft, struct ftext_item *it, struct scan line,
-		uint64_t off, struct scan s, struct ftext_part *part)
+void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
+		    uint64_t off, struct scan s, struct ftext_part *part)
 {
 	size_t in_line = s.n ? (size_t)(s.p - line.p) : 0;
 

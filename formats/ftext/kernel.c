@@ -9,43 +9,47 @@
 #include <sys/mman.h>
 
 #include "formats/ftext/ftext.h"
+#include "formats/reader/compare.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 /* Most frames to compare, and most lines to search for them. */
 #define FRAMES_MAX 4096u
 #define LINES_MAX 200000u
 #define PAGE 4096u
 
-struct symbol {
+struct ftext_symbol {
 	uint64_t addr;
 	struct scan name;
 };
 
-struct symbols {
-	struct symbol *at; /* sorted by address */
+struct ftext_symbols {
+	struct ftext_symbol *at; /* sorted by address */
 	size_t n, cap;
 	struct table by_name; /* one of each name */
 	uint64_t text, etext; /* 0: not in the copy */
 };
 
-static bool same_name(const void *owner, uint32_t id, const void *key)
+static bool ftext_symbol_same_name(const void *owner, uint32_t id,
+				   const void *key)
 {
 	const struct scan *k = key;
-	const struct scan *s = &((const struct symbols *)owner)->at[id].name;
+	const struct scan *s =
+		&((const struct ftext_symbols *)owner)->at[id].name;
 
 	return s->n == k->n && !memcmp(s->p, k->p, k->n);
 }
 
-static bool has_name(const struct symbols *ks, struct scan name)
+static bool ftext_symbols_have(const struct ftext_symbols *ks, struct scan name)
 {
 	return table_find(&ks->by_name, hash_bytes(name.p, name.n, 0),
-			  same_name, ks, &name) != TABLE_NONE;
+			  ftext_symbol_same_name, ks, &name) != TABLE_NONE;
 }
 
 /* Takes "ADDRESS T NAME"; symbols of modules have the module after a tab. */
-static void take_symbol(struct symbols *ks, struct scan s)
+static void ftext_symbols_take_line(struct ftext_symbols *ks, struct scan s)
 {
-	struct symbol sym;
+	struct ftext_symbol sym;
 
 	if (!scan_hex(&s, &sym.addr) || !scan_take(&s, " ") || s.n < 3 ||
 	    !sym.addr || !memchr("tTwW", s.p[0], 4) || s.p[1] != ' ' ||
@@ -60,96 +64,93 @@ static void take_symbol(struct symbols *ks, struct scan s)
 	ks->at[ks->n++] = sym;
 }
 
-static int by_addr(const void *a, const void *b)
+COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr);
+
+static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 {
-	const struct symbol *x = a;
-	const struct symbol *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-static void read_symbols(struct scan s, struct symbols *ks)
-{
-	while (s.n && ks->n < UINT32_MAX - 1) {
-		size_t n = scan_find_char(s, '\n');
-
-		take_symbol(ks, scan_head(s, n));
-		scan_skip(&s, n + 1);
-	}
+	while (s.n && ks->n < UINT32_MAX - 1)
+		ftext_symbols_take_line(ks, scan_line(&s));
 	if (ks->n)
-		qsort(ks->at, ks->n, sizeof(*ks->at), by_addr);
+		qsort(ks->at, ks->n, sizeof(*ks->at), ftext_symbol_compare);
 	for (size_t i = 0; i < ks->n; i++)
-		if (!has_name(ks, ks->at[i].name))
+		if (!ftext_symbols_have(ks, ks->at[i].name))
 			table_add(&ks->by_name,
 				  hash_bytes(ks->at[i].name.p, ks->at[i].name.n,
 					     0),
 				  (uint32_t)i);
 }
 
+struct ftext_symbol_after {
+	const struct ftext_symbols *ks;
+	uint64_t addr;
+};
+
+static bool ftext_symbol_is_after(const void *arg, size_t i)
+{
+	const struct ftext_symbol_after *k = arg;
+
+	return k->ks->at[i].addr > k->addr;
+}
+
 /* Returns true if a symbol of that name is the last one at or before addr.
  * `exact`: it must be at addr. */
-static bool is_at(const struct symbols *ks, uint64_t addr, struct scan name,
-		  bool exact)
+static bool ftext_symbols_is_at(const struct ftext_symbols *ks, uint64_t addr,
+				struct scan name, bool exact)
 {
-	size_t lo = 0;
-	size_t hi = ks->n;
+	const struct ftext_symbol_after key = { ks, addr };
+	size_t i = search_first(ks->n, ftext_symbol_is_after, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ks->at[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || (exact && ks->at[lo - 1].addr != addr))
+	if (!i || (exact && ks->at[i - 1].addr != addr))
 		return false;
-	for (uint64_t start = ks->at[lo - 1].addr;
-	     lo && ks->at[lo - 1].addr == start; lo--)
-		if (same_name(ks, (uint32_t)(lo - 1), &name))
+	for (uint64_t start = ks->at[i - 1].addr;
+	     i && ks->at[i - 1].addr == start; i--)
+		if (ftext_symbol_same_name(ks, (uint32_t)(i - 1), &name))
 			return true;
 	return false;
 }
 
 /* Frames with a name and an address: how many agree with the copy. */
-struct votes {
+struct ftext_agreement {
 	unsigned int yes, no;
 };
 
-static void compare(const struct symbols *ks, struct scan line, struct votes *v)
+static void ftext_kernel_compare_frame(const struct ftext_symbols *ks,
+				       struct scan line,
+				       struct ftext_agreement *v)
 {
 	struct line_frame f;
 
 	if (!line_is_frame(line) || !line_frame(line, true, &f) || !f.addr ||
-	    !f.symbol.n || f.path.n || !has_name(ks, f.symbol))
+	    !f.symbol.n || f.path.n || !ftext_symbols_have(ks, f.symbol))
 		return;
 	/* Some texts have no offset; those have no size either. */
-	if (is_at(ks, f.addr - f.off, f.symbol, f.size > 0))
+	if (ftext_symbols_is_at(ks, f.addr - f.off, f.symbol, f.size > 0))
 		v->yes++;
 	else
 		v->no++;
 }
 
-static struct votes compare_all(struct ftext *ft, const struct symbols *ks)
+static struct ftext_agreement
+ftext_kernel_compare_text(struct ftext *ft, const struct ftext_symbols *ks)
 {
-	struct votes v = { 0, 0 };
+	struct ftext_agreement v = { 0, 0 };
 	struct scan s;
 	struct err err;
 
-	if (ftext_look(ft, &s, &err))
+	if (ftext_peek_text(ft, &s, &err))
 		return v;
 	for (unsigned int i = 0; i < LINES_MAX && s.n; i++) {
 		size_t n = scan_find_char(s, '\n');
 
 		if (n == s.n || v.yes + v.no >= FRAMES_MAX)
 			break;
-		compare(ks, scan_head(s, n), &v);
+		ftext_kernel_compare_frame(ks, scan_head(s, n), &v);
 		scan_skip(&s, n + 1);
 	}
 	return v;
 }
 
-static void set_kernel(struct ftext *ft, const struct symbols *ks)
+static void ftext_kernel_set(struct ftext *ft, const struct ftext_symbols *ks)
 {
 	uint64_t last = ks->at[ks->n - 1].addr & ~(uint64_t)(PAGE - 1);
 
@@ -159,7 +160,7 @@ static void set_kernel(struct ftext *ft, const struct symbols *ks)
 
 int ftext_kernel(struct ftext *ft, struct err *err)
 {
-	struct symbols ks = { .n = 0 };
+	struct ftext_symbols ks = { .n = 0 };
 	struct input in;
 
 	if (!ft->opts.kallsyms)
@@ -170,15 +171,15 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 		input_close(&in);
 		return -1;
 	}
-	read_symbols(scan_of(in.data, in.len), &ks);
-	struct votes v = compare_all(ft, &ks);
+	ftext_symbols_read(scan_of(in.data, in.len), &ks);
+	struct ftext_agreement v = ftext_kernel_compare_text(ft, &ks);
 
 	if (ks.text && v.yes && !v.no)
-		set_kernel(ft, &ks);
+		ftext_kernel_set(ft, &ks);
 	else if (v.no)
-		ftext_note(ft, "kallsyms",
-			   "addresses of the text are others than those of "
-			   "--kallsyms: offsets in the kernel stay derived");
+		reader_note(&ft->src, "kallsyms",
+			    "addresses of the text differ from those of "
+			    "--kallsyms: offsets in the kernel stay derived");
 	free(ks.at);
 	table_release(&ks.by_name);
 	input_close(&in);

@@ -22,7 +22,7 @@ static const char report_again[] =
 /* ---- pieces */
 
 /* Takes "12.345678", "12.345678901" or "12". */
-static bool take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
+static bool line_take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 {
 	struct scan t = *s;
 	uint64_t whole, frac = 0;
@@ -48,13 +48,13 @@ static bool take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 	return whole <= INT64_MAX;
 }
 
-static bool is_flag(char c)
+static bool line_is_flag(char c)
 {
 	return scan_is_word(c) || c == '.' || c == '#' || c == '?';
 }
 
 /* The context of the CPU from the third flag, without what it interrupted. */
-static char context_of(struct scan flags)
+static char line_context(struct scan flags)
 {
 	switch (flags.n > 2 ? flags.p[2] : 0) {
 	case 's':
@@ -72,7 +72,7 @@ static char context_of(struct scan flags)
 
 /* Takes the flags, if there are any, and the time. trace-cmd omits the blank
  * between them if the time has many digits; there are five flags then. */
-static bool take_flags_time(struct scan *s, struct line *out)
+static bool line_take_flags_time(struct scan *s, struct line *out)
 {
 	struct scan t = *s;
 	struct scan token = scan_token(t);
@@ -86,20 +86,20 @@ static bool take_flags_time(struct scan *s, struct line *out)
 		if (n < FLAGS_MIN || n > FLAGS_MAX || n > token.n)
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (!is_flag(token.p[i]))
+			if (!line_is_flag(token.p[i]))
 				return false;
-		out->context = context_of(scan_head(token, n));
+		out->context = line_context(scan_head(token, n));
 		scan_skip(&t, n);
 		scan_blanks(&t);
 	}
-	if (!take_time(&t, &out->time, &out->clock))
+	if (!line_take_time(&t, &out->time, &out->clock))
 		return false;
 	*s = t;
 	return true;
 }
 
 /* Takes ": " or ":"; the rest is the event's text. */
-static bool take_colon(struct scan *s)
+static bool line_take_colon(struct scan *s)
 {
 	if (!scan_take(s, ":"))
 		return false;
@@ -109,7 +109,7 @@ static bool take_colon(struct scan *s)
 
 /* The name of a task is right-aligned in a column; the name of the buffer
  * precedes the column if a report has several buffers. */
-static bool take_comm(struct scan head, size_t width, struct line *out)
+static bool line_take_comm(struct scan head, size_t width, struct line *out)
 {
 	if (head.n > width + 2) {
 		size_t at = head.n - width - 2;
@@ -129,7 +129,7 @@ static bool take_comm(struct scan head, size_t width, struct line *out)
 /* ---- "comm-pid (tgid) [cpu] flags time: text" */
 
 /* Takes what precedes "[cpu]". */
-static bool take_task(struct scan s, struct line *out)
+static bool line_take_task(struct scan s, struct line *out)
 {
 	scan_trim(&s);
 	if (s.n && s.p[s.n - 1] == ')') {
@@ -152,16 +152,16 @@ static bool take_task(struct scan s, struct line *out)
 	if (!scan_back_i32(&s, &out->pid) || !s.n || s.p[s.n - 1] != '-')
 		return false;
 	s.n--;
-	return take_comm(s, COMM_WIDTH, out);
+	return line_take_comm(s, COMM_WIDTH, out);
 }
 
-static bool table_at(struct scan s, size_t bracket, struct line *out)
+static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 {
 	struct scan right = scan_tail(s, bracket + 1);
 
 	out->tgid = -1;
 	if (!scan_i32(&right, &out->cpu) || !scan_take(&right, "]") ||
-	    !take_task(scan_head(s, bracket), out))
+	    !line_take_task(scan_head(s, bracket), out))
 		return false;
 	if (scan_starts(right, "-0x")) {
 		out->kind = LINE_REFUSED;
@@ -169,36 +169,22 @@ static bool table_at(struct scan s, size_t bracket, struct line *out)
 		return true;
 	}
 	scan_blanks(&right);
-	if (!take_flags_time(&right, out) || !take_colon(&right))
+	if (!line_take_flags_time(&right, out) || !line_take_colon(&right))
 		return false;
 	out->text = right;
 	out->kind = LINE_EVENT;
 	return true;
 }
 
-/* Names of tasks may contain brackets: takes the first bracket that fits. */
-static bool parse_table(struct scan s, struct line *out)
-{
-	size_t at = 0;
-
-	while (at < s.n) {
-		at += scan_find_char(scan_tail(s, at), '[');
-		if (at < s.n && table_at(s, at, out))
-			return true;
-		at++;
-	}
-	return false;
-}
-
 /* ---- "comm-pid cpuflags time us: text" */
 
-static bool latency_at(struct scan s, size_t dash, struct line *out)
+static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 {
 	struct scan right = scan_tail(s, dash + 1);
 
-	if (!scan_i32(&right, &out->pid) || !scan_blanks(&right) ||
+	if (!dash || !scan_i32(&right, &out->pid) || !scan_blanks(&right) ||
 	    !scan_i32(&right, &out->cpu) || !right.n ||
-	    !take_flags_time(&right, out))
+	    !line_take_flags_time(&right, out))
 		return false;
 	if (scan_take(&right, "us")) {
 		if (out->clock != CLOCK_TICKS || out->time > INT64_MAX / 1000)
@@ -210,30 +196,17 @@ static bool latency_at(struct scan s, size_t dash, struct line *out)
 	if (right.n && memchr(" $@*#!+", right.p[0], 7))
 		scan_skip(&right, 1);
 	scan_blanks(&right);
-	if (!take_colon(&right))
+	if (!line_take_colon(&right))
 		return false;
 	out->text = right;
 	out->kind = LINE_EVENT;
 	out->cut_comm = true;
-	return take_comm(scan_head(s, dash), COMM_SHORT, out);
-}
-
-static bool parse_latency(struct scan s, struct line *out)
-{
-	size_t at = 0;
-
-	while (at < s.n) {
-		at += scan_find_char(scan_tail(s, at), '-');
-		if (at < s.n && at && latency_at(s, at, out))
-			return true;
-		at++;
-	}
-	return false;
+	return line_take_comm(scan_head(s, dash), COMM_SHORT, out);
 }
 
 /* ---- "comm pid cpu flags preempt index [us] ms (+ms): text" */
 
-static bool take_ms(struct scan *s)
+static bool line_take_ms(struct scan *s)
 {
 	struct scan t = *s;
 	uint64_t n;
@@ -246,7 +219,7 @@ static bool take_ms(struct scan *s)
 }
 
 /* Removes the last word and returns it. */
-static struct scan back_word(struct scan *s)
+static struct scan line_take_last_word(struct scan *s)
 {
 	scan_trim(s);
 	size_t n = s->n;
@@ -259,24 +232,26 @@ static struct scan back_word(struct scan *s)
 	return word;
 }
 
-static bool all_hex(struct scan s)
+static bool line_is_hex(struct scan s)
 {
 	uint64_t n;
 
 	return s.n >= 8 && scan_hex(&s, &n) && !s.n;
 }
 
-static bool verbose_at(struct scan s, size_t bracket, struct line *out)
+static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 {
 	struct scan right = scan_tail(s, bracket + 1);
 	struct scan left = scan_head(s, bracket);
 	int32_t flags;
 
 	if (!scan_hex(&right, &out->time) || !scan_take(&right, "] ") ||
-	    !take_ms(&right) || !scan_take(&right, " (+") || !take_ms(&right) ||
-	    !scan_take(&right, ")") || !take_colon(&right))
+	    !line_take_ms(&right) || !scan_take(&right, " (+") ||
+	    !line_take_ms(&right) || !scan_take(&right, ")") ||
+	    !line_take_colon(&right))
 		return false;
-	if (!all_hex(back_word(&left)) || !all_hex(back_word(&left)))
+	if (!line_is_hex(line_take_last_word(&left)) ||
+	    !line_is_hex(line_take_last_word(&left)))
 		return false;
 	scan_trim(&left);
 	if (!scan_back_i32(&left, &flags))
@@ -301,24 +276,11 @@ static bool verbose_at(struct scan s, size_t bracket, struct line *out)
 	return left.n > 0;
 }
 
-static bool parse_verbose(struct scan s, struct line *out)
-{
-	size_t at = 0;
-
-	while (at < s.n) {
-		at += scan_find_char(scan_tail(s, at), '[');
-		if (at < s.n && verbose_at(s, at, out))
-			return true;
-		at++;
-	}
-	return false;
-}
-
 /* ---- lines that are no events */
 
 /* Parses "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
  * without the number. */
-static bool parse_lost(struct scan s, struct line *out)
+static bool line_parse_lost(struct scan s, struct line *out)
 {
 	size_t at = scan_find(s, "CPU:");
 	struct scan before = scan_head(s, at);
@@ -346,7 +308,7 @@ static bool parse_lost(struct scan s, struct line *out)
 	return true;
 }
 
-static bool parse_started(struct scan s, struct line *out)
+static bool line_parse_started(struct scan s, struct line *out)
 {
 	if (!scan_take(&s, "##### CPU ") || !scan_i32(&s, &out->cpu) ||
 	    !scan_starts(s, " buffer started"))
@@ -356,7 +318,7 @@ static bool parse_started(struct scan s, struct line *out)
 }
 
 /* Returns true for headings of trace-cmd report. */
-static bool is_report_head(struct scan s)
+static bool line_is_report_head(struct scan s)
 {
 	uint64_t n;
 
@@ -368,7 +330,7 @@ static bool is_report_head(struct scan s)
 }
 
 /* Returns true for "145 2 41563954298 type: 310", also in hexadecimal. */
-static bool is_raw(struct scan s)
+static bool line_is_raw(struct scan s)
 {
 	uint64_t n;
 
@@ -378,12 +340,12 @@ static bool is_raw(struct scan s)
 	return scan_starts(s, "type: ");
 }
 
-static bool parse_other(struct scan s, struct line *out)
+static bool line_parse_other(struct scan s, struct line *out)
 {
 	char c = s.p[0];
 
 	if (c == '#') {
-		if (!parse_started(s, out))
+		if (!line_parse_started(s, out))
 			out->kind = LINE_HEAD;
 		return true;
 	}
@@ -392,23 +354,23 @@ static bool parse_other(struct scan s, struct line *out)
 		out->text = s;
 		return true;
 	}
-	if (is_report_head(s)) {
+	if (line_is_report_head(s)) {
 		out->kind = LINE_HEAD;
 		return true;
 	}
-	if (scan_is_digit(c) && is_raw(s)) {
+	if (scan_is_digit(c) && line_is_raw(s)) {
 		out->kind = LINE_REFUSED;
 		out->why = again;
 		return true;
 	}
-	return parse_lost(s, out);
+	return line_parse_lost(s, out);
 }
 
 /* ---- events */
 
 /* Returns true for values that only 'trace-cmd report -R' prints. The kernel's
  * option `fields` prints numbers in hexadecimal, and in brackets. */
-static bool is_raw_report(const struct line *l)
+static bool line_is_raw_report(const struct line *l)
 {
 	if (scan_find(l->text, "=ARRAY[") < l->text.n)
 		return true;
@@ -424,7 +386,7 @@ static bool is_raw_report(const struct line *l)
 
 /* Skips offset and address after a function's name, which some options add:
  * lines of trace_marker have a function as their name. */
-static struct scan behind_name(struct scan s)
+static struct scan line_skip_offset(struct scan s)
 {
 	uint64_t n;
 	struct scan t = s;
@@ -439,7 +401,7 @@ static struct scan behind_name(struct scan s)
 }
 
 /* Splits "name: text". Events of the kernel's own tracers have no name. */
-static void split_name(struct line *l)
+static void line_split_name(struct line *l)
 {
 	struct scan t = l->text;
 	size_t n = 0;
@@ -447,7 +409,7 @@ static void split_name(struct line *l)
 	while (n < t.n &&
 	       (scan_is_word(t.p[n]) || t.p[n] == '-' || t.p[n] == '.'))
 		n++;
-	struct scan rest = behind_name(scan_tail(t, n));
+	struct scan rest = line_skip_offset(scan_tail(t, n));
 
 	if (!n || !scan_take(&rest, ":") ||
 	    (rest.n && !scan_is_blank(rest.p[0])))
@@ -466,6 +428,20 @@ static void split_name(struct line *l)
 	}
 }
 
+/* Tries a form of event at each character c, since names of tasks may contain
+ * any character; the first place that fits is taken. */
+static bool line_try(struct scan s, char c,
+		     bool (*form)(struct scan s, size_t at, struct line *out),
+		     struct line *out)
+{
+	for (size_t at = 0; at < s.n; at++) {
+		at += scan_find_char(scan_tail(s, at), c);
+		if (at < s.n && form(s, at, out))
+			return true;
+	}
+	return false;
+}
+
 void line_parse(struct scan s, bool bare, struct line *out)
 {
 	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
@@ -480,8 +456,10 @@ void line_parse(struct scan s, bool bare, struct line *out)
 		out->text = s;
 		return;
 	}
-	if (!parse_table(s, out) && !parse_other(s, out) &&
-	    !parse_latency(s, out) && !parse_verbose(s, out)) {
+	if (!line_try(s, '[', line_table_at, out) &&
+	    !line_parse_other(s, out) &&
+	    !line_try(s, '-', line_latency_at, out) &&
+	    !line_try(s, '[', line_verbose_at, out)) {
 		*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
 		if (!bare)
 			return;
@@ -491,8 +469,8 @@ void line_parse(struct scan s, bool bare, struct line *out)
 	}
 	if (out->kind != LINE_EVENT)
 		return;
-	split_name(out);
-	if (is_raw_report(out)) {
+	line_split_name(out);
+	if (line_is_raw_report(out)) {
 		out->kind = LINE_REFUSED;
 		out->why = report_again;
 	}

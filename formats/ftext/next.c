@@ -12,148 +12,45 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define ITEMS_MIN 1024u
 /* Most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16
-#define BUFFERS_MAX 256u
-
-/* ---- items */
-
-static void grow_items(struct ftext *ft)
-{
-	size_t cap = ft->cap_item ? ft->cap_item * 2 : ITEMS_MIN;
-	struct ftext_item *more = mem_new(cap, sizeof(*more));
-
-	for (uint64_t i = ft->first; i < ft->end_item; i++)
-		more[i & (cap - 1)] = *ftext_item(ft, i);
-	free(ft->item);
-	ft->item = more;
-	ft->cap_item = cap;
-}
-
-static uint64_t new_item(struct ftext *ft, uint64_t off, const struct line *l)
-{
-	if (ft->end_item - ft->first == ft->cap_item)
-		grow_items(ft);
-	*ftext_item(ft, ft->end_item) = (struct ftext_item){
-		.off = off,
-		.pid = l->pid,
-		.tgid = l->tgid,
-		.cpu = l->cpu,
-		.context = (uint8_t)l->context,
-	};
-	return ft->end_item++;
-}
-
-void ftext_release(struct source *src, const struct ref *ref)
-{
-	struct ftext *ft = ftext_of(src);
-
-	if (ref->len == REF_TOTAL || ref->len == REF_KERNEL)
-		return;
-	ftext_item(ft, ref->handle)->refs--;
-	while (ft->first < ft->give && !ftext_item(ft, ft->first)->refs) {
-		free(ftext_item(ft, ft->first)->own);
-		ft->first++;
-	}
-}
-
-static uint32_t buffer_of(struct ftext *ft, struct scan name)
-{
-	char *copy;
-
-	if (!name.n)
-		return 0;
-	for (size_t i = 0; i < ft->n_buffer; i++)
-		if (scan_is(name, ft->buffer[i]))
-			return (uint32_t)i + 1;
-	if (ft->n_buffer == BUFFERS_MAX)
-		return BUFFERS_MAX;
-	copy = mem_dup(name.p, name.n);
-	ft->buffer = mem_grow(ft->buffer, &ft->cap_buffer, ft->n_buffer + 1,
-			      sizeof(*ft->buffer));
-	ft->buffer[ft->n_buffer++] = arena_strdup(&ft->arena, copy);
-	free(copy);
-	ftext_note(ft, "instance", ft->buffer[ft->n_buffer - 1]);
-	return (uint32_t)ft->n_buffer;
-}
-
-/* The newest item of the CPU. */
-static uint64_t *cpu_of(struct ftext *ft, uint32_t buffer, int32_t cpu)
-{
-	uint64_t h = hash_u64((uint64_t)buffer << 32 | (uint32_t)cpu);
-	uint32_t i = table_find(&ft->cpus, h, NULL, NULL, NULL);
-
-	if (i == TABLE_NONE) {
-		i = (uint32_t)ft->n_cpu++;
-		ft->cpu = mem_grow(ft->cpu, &ft->cap_cpu, ft->n_cpu,
-				   sizeof(*ft->cpu));
-		ft->cpu[i] = 0;
-		table_add(&ft->cpus, h, i);
-	}
-	return &ft->cpu[i];
-}
-
-static void link_item(struct ftext *ft, uint64_t id, uint32_t buffer)
-{
-	struct ftext_item *it = ftext_item(ft, id);
-	uint64_t *newest = cpu_of(ft, buffer, it->cpu);
-
-	it->buffer = buffer;
-	it->prev = *newest;
-	*newest = id + 1;
-}
 
 /* ---- time */
 
-static void note_regress(struct ftext *ft, const struct ftext_item *it)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_ORDER,
-		.capture = ft->src.index,
-		.what = "regress",
-		.off = it->off,
-		.t0 = it->time,
-		.t1 = ft->printed,
-		.n = 1,
-		.cpu = it->cpu,
-		.event = -1,
-	};
-
-	ledger_add(ft->src.ledger, &e);
-}
-
-static void note_clock(struct ftext *ft, enum line_clock clock)
+static void ftext_next_note_clock(struct ftext *ft, enum line_clock clock)
 {
 	if (clock == CLOCK_TICKS && !ft->ticks) {
 		ft->ticks = true;
 		ft->src.info.clock = "counter, uptime or a cycle counter";
 		ft->src.info.clock_id = CLOCK_ID_NONE;
-		ftext_note(ft, "clock",
-			   "times are whole numbers, as of the clocks counter, "
-			   "uptime and x86-tsc: they are no nanoseconds");
+		reader_note(
+			&ft->src, "clock",
+			"times are whole numbers, as of the clocks counter, "
+			"uptime and x86-tsc: they are no nanoseconds");
 	} else if (clock == CLOCK_RELATIVE && !ft->relative) {
 		ft->relative = true;
 		ft->src.info.clock_id = CLOCK_ID_NONE;
-		ftext_note(ft, "clock",
-			   "times count from the first entry of the buffer");
+		reader_note(&ft->src, "clock",
+			    "times count from the first entry of the buffer");
 	}
 }
 
 /* Items keep the order of the text, whatever times it prints: keys only grow,
  * by one where the time does not grow. */
-static void set_time(struct ftext *ft, uint64_t id, const struct line *l)
+static void ftext_next_set_time(struct ftext *ft, uint64_t id,
+				const struct line *l)
 {
-	struct ftext_item *it = ftext_item(ft, id);
+	struct ftext_item *it = ftext_item_at(ft, id);
 
 	it->time = l->time;
 	it->untimed = l->clock == CLOCK_NONE;
 	it->key = ++ft->newest_key;
 	if (it->untimed)
 		return;
-	note_clock(ft, l->clock);
+	ftext_next_note_clock(ft, l->clock);
 	if (it->time < ft->printed)
-		note_regress(ft, it);
+		reader_regress(&ft->src, it->off, it->time, ft->printed,
+			       it->cpu);
 	ft->printed = it->time;
 	if (it->key < it->time)
 		it->key = ft->newest_key = it->time;
@@ -161,13 +58,13 @@ static void set_time(struct ftext *ft, uint64_t id, const struct line *l)
 
 /* ---- stacks */
 
-static struct ftext_item *owner(struct ftext *ft, const struct line *l,
-				uint32_t buffer)
+static struct ftext_item *
+ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
 {
-	uint64_t at = *cpu_of(ft, buffer, l->cpu);
+	uint64_t at = *ftext_item_newest(ft, buffer, l->cpu);
 
 	for (int i = 0; i < NESTED_MAX && at > ft->give; i++) {
-		struct ftext_item *it = ftext_item(ft, at - 1);
+		struct ftext_item *it = ftext_item_at(ft, at - 1);
 
 		if (it->kind != ITEM_EVENT)
 			return NULL;
@@ -180,10 +77,12 @@ static struct ftext_item *owner(struct ftext *ft, const struct line *l,
 
 /* Returns the event whose stack starts with this line, or NULL if it is
  * unknown. */
-static struct ftext_item *attach(struct ftext *ft, const struct line *l,
-				 uint32_t buffer, enum line_stack stack)
+static struct ftext_item *ftext_next_attach_stack(struct ftext *ft,
+						  const struct line *l,
+						  uint32_t buffer,
+						  enum line_stack stack)
 {
-	struct ftext_item *it = owner(ft, l, buffer);
+	struct ftext_item *it = ftext_next_stack_owner(ft, l, buffer);
 	bool *has = NULL;
 
 	if (it && stack != STACK_UNWIND)
@@ -196,11 +95,11 @@ static struct ftext_item *attach(struct ftext *ft, const struct line *l,
 }
 
 /* Gives the cookie to its event. Returns false if the event is unknown. */
-static bool attach_cookie(struct ftext *ft, const struct line *l,
-			  uint32_t buffer)
+static bool ftext_next_attach_cookie(struct ftext *ft, const struct line *l,
+				     uint32_t buffer)
 {
 	struct ftext_item *it = scan_is(l->name, "user_unwind_cookie")
-					? owner(ft, l, buffer)
+					? ftext_next_stack_owner(ft, l, buffer)
 					: NULL;
 
 	if (!it || !ftext_defer_cookie(l->text, it))
@@ -209,14 +108,15 @@ static bool attach_cookie(struct ftext *ft, const struct line *l,
 	return true;
 }
 
-static enum ftext_more more_of(enum line_stack stack)
+static enum ftext_more ftext_next_more(enum line_stack stack)
 {
 	return stack == STACK_KERNEL ? MORE_KERN
 	       : stack == STACK_USER ? MORE_USER
 				     : MORE_COOKIE;
 }
 
-static uint64_t number_of(const struct ftext *ft, const struct ftext_item *it)
+static uint64_t ftext_next_item_number(const struct ftext *ft,
+				       const struct ftext_item *it)
 {
 	uint64_t slot = (uint64_t)(it - ft->item);
 	uint64_t id = (ft->first & ~(uint64_t)(ft->cap_item - 1)) | slot;
@@ -225,129 +125,135 @@ static uint64_t number_of(const struct ftext *ft, const struct ftext_item *it)
 }
 
 /* Takes a frame: all of the line s, or the end of it. */
-static void take_frame(struct ftext *ft, struct scan s, uint64_t off,
-		       struct scan frame)
+static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
+				  struct scan frame)
 {
-	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
+	struct ftext_item *it =
+		ft->last ? ftext_item_at(ft, ft->last - 1) : NULL;
 
 	/* Synthetic events have stacks as fields: the last one of their text.
 	 */
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE) {
 		ft->def[it->event].has_chain = true;
 		it->has_field = true;
-		ftext_keep(ft, it, s, off, frame, &it->text);
+		ftext_part_add(ft, it, s, off, frame, &it->text);
 		return;
 	}
 	if (!it || ft->more < MORE_KERN) {
-		ftext_damage(ft, "line", off, s.n,
-			     "a frame without a stack that it is of");
+		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
+				   "a frame outside of any stack");
 		return;
 	}
 	struct ftext_part *part = ft->more == MORE_KERN ? &it->kern : &it->user;
 
 	if (part->n + frame.n > FTEXT_STACK)
-		ftext_damage(ft, "stack", off, s.n,
-			     "a stack with more than 64 KiB of text");
+		reader_damage_text(&ft->src, ft->in.path, "stack", off, s.n,
+				   "a stack with more than 64 KiB of text");
 	else
-		ftext_keep(ft, it, s, off, frame, part);
+		ftext_part_add(ft, it, s, off, frame, part);
 }
 
 /* ---- lines */
 
-static void take_event(struct ftext *ft, struct scan s, uint64_t off,
-		       struct line *l)
+static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
+				  struct line *l)
 {
 	enum line_stack stack = line_stack(l);
-	uint32_t buffer = buffer_of(ft, l->buffer);
-	if (attach_cookie(ft, l, buffer))
+	uint32_t buffer = ftext_buffer_of(ft, l->buffer);
+	if (ftext_next_attach_cookie(ft, l, buffer))
 		return;
-	struct ftext_item *it = stack ? attach(ft, l, buffer, stack) : NULL;
-	uint64_t id = it ? number_of(ft, it) : new_item(ft, off, l);
+	struct ftext_item *it =
+		stack ? ftext_next_attach_stack(ft, l, buffer, stack) : NULL;
+	uint64_t id = it ? ftext_next_item_number(ft, it)
+			 : ftext_item_new(ft, off, l);
 
 	if (!it) {
-		set_time(ft, id, l);
-		link_item(ft, id, buffer);
-		it = ftext_item(ft, id);
+		ftext_next_set_time(ft, id, l);
+		ftext_item_link(ft, id, buffer);
+		it = ftext_item_at(ft, id);
 		it->event = ftext_event_of(ft, l, buffer);
 		it->stack = (uint8_t)stack;
-		ftext_keep(ft, it, s, off, l->comm, &it->comm);
-		ftext_keep(ft, it, s, off, l->text, &it->text);
+		ftext_part_add(ft, it, s, off, l->comm, &it->comm);
+		ftext_part_add(ft, it, s, off, l->text, &it->text);
 		it->has_kern = stack == STACK_KERNEL;
 		it->has_user = stack == STACK_USER;
 		ft->def[it->event].has_chain |= stack != STACK_NONE;
 	}
 	if (ft->lost) {
-		struct ftext_item *mark = ftext_item(ft, ft->lost - 1);
+		struct ftext_item *mark = ftext_item_at(ft, ft->lost - 1);
 
 		mark->time = it->time;
 		ft->lost = 0;
 	}
 	ft->last = id + 1;
-	ft->more = stack ? more_of(stack) : MORE_TEXT;
+	ft->more = stack ? ftext_next_more(stack) : MORE_TEXT;
 	if (line_is_frame(l->text))
-		take_frame(ft, s, off, l->text);
+		ftext_next_take_frame(ft, s, off, l->text);
 }
 
 /* A mark of loss belongs before the event that was recorded next. */
-static void take_lost(struct ftext *ft, uint64_t off, const struct line *l)
+static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
+				 const struct line *l)
 {
-	uint64_t id = new_item(ft, off, l);
-	struct ftext_item *it = ftext_item(ft, id);
+	uint64_t id = ftext_item_new(ft, off, l);
+	struct ftext_item *it = ftext_item_at(ft, id);
 
 	it->kind = ITEM_LOST;
 	it->n_lost = l->n_lost;
 	it->time = ft->printed;
 	it->key = ++ft->newest_key;
 	it->untimed = ft->bare;
-	link_item(ft, id, buffer_of(ft, l->buffer));
+	ftext_item_link(ft, id, ftext_buffer_of(ft, l->buffer));
 	ft->lost = ft->bare ? 0 : id + 1;
 	ft->last = 0;
 }
 
 /* Text that was written to trace_marker may have several lines, as may that of
  * an event with a stack in a field. */
-static void take_other(struct ftext *ft, struct scan s, uint64_t off)
+static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
 {
-	struct ftext_item *it = ft->last ? ftext_item(ft, ft->last - 1) : NULL;
+	struct ftext_item *it =
+		ft->last ? ftext_item_at(ft, ft->last - 1) : NULL;
 
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE &&
 	    (it->has_field || ft->event[it->event].role == ROLE_MARKER))
-		ftext_keep(ft, it, s, off, s, &it->text);
+		ftext_part_add(ft, it, s, off, s, &it->text);
 	else
-		ftext_damage(ft, "line", off, s.n,
-			     "a line of no form that is known");
+		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
+				   "a line of unknown form");
 }
 
-static void take_cookie(struct ftext *ft, struct scan s, uint64_t off)
+static void ftext_next_take_cookie(struct ftext *ft, struct scan s,
+				   uint64_t off)
 {
 	if (!ft->last || ft->more != MORE_COOKIE) {
-		take_other(ft, s, off);
+		ftext_next_take_other(ft, s, off);
 		return;
 	}
-	struct ftext_item *it = ftext_item(ft, ft->last - 1);
+	struct ftext_item *it = ftext_item_at(ft, ft->last - 1);
 
-	ftext_keep(ft, it, s, off, s, &it->text);
+	ftext_part_add(ft, it, s, off, s, &it->text);
 	ft->more = MORE_USER;
 }
 
-static int take_line(struct ftext *ft, struct scan s, uint64_t off,
-		     struct err *err)
+static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
+				struct err *err)
 {
 	struct line l;
 
 	line_parse(s, ft->bare, &l);
 	switch (l.kind) {
 	case LINE_EVENT:
-		take_event(ft, s, off, &l);
+		ftext_next_take_event(ft, s, off, &l);
 		break;
 	case LINE_FRAME:
-		take_frame(ft, s, off, s);
+		ftext_next_take_frame(ft, s, off, s);
 		break;
 	case LINE_LOST:
-		take_lost(ft, off, &l);
+		ftext_next_take_lost(ft, off, &l);
 		break;
 	case LINE_COOKIE:
-		take_cookie(ft, s, off);
+		ftext_next_take_cookie(ft, s, off);
 		break;
 	case LINE_HEAD:
 		ftext_header(ft, s);
@@ -355,7 +261,7 @@ static int take_line(struct ftext *ft, struct scan s, uint64_t off,
 	case LINE_REFUSED:
 		return err_at(err, ft->in.path, off, "%s", l.why);
 	case LINE_OTHER:
-		take_other(ft, s, off);
+		ftext_next_take_other(ft, s, off);
 		break;
 	case LINE_BLANK:
 	case LINE_STARTED:
@@ -366,27 +272,10 @@ static int take_line(struct ftext *ft, struct scan s, uint64_t off,
 
 /* ---- refs */
 
-void ftext_due(struct ftext *ft, uint64_t item, uint32_t which)
-{
-	struct ftext_item *it = ftext_item(ft, item);
-
-	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
-			   sizeof(*ft->due));
-	ft->due[ft->n_due++] = (struct ref){
-		.key = it->key,
-		.seq = ++ft->seq,
-		.handle = item,
-		.len = which,
-		.kind = CLASS_SAMPLE,
-		.untimed = it->untimed,
-	};
-	it->refs++;
-}
-
-static void give_item(struct ftext *ft)
+static void ftext_next_give_item(struct ftext *ft)
 {
 	uint64_t id = ft->give++;
-	const struct ftext_item *it = ftext_item(ft, id);
+	const struct ftext_item *it = ftext_item_at(ft, id);
 
 	ft->src.floor = it->key;
 	if (ft->last == id + 1)
@@ -394,13 +283,13 @@ static void give_item(struct ftext *ft)
 	if (ft->lost == id + 1)
 		ft->lost = 0;
 	if (it->kind == ITEM_LOST)
-		ftext_due(ft, id, REF_LOST);
+		ftext_add_ref(ft, id, REF_LOST);
 	else
 		ftext_task_refs(ft, id);
 }
 
 /* Adds a ref of no item. */
-static void due_other(struct ftext *ft, enum ftext_record which)
+static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 {
 	ft->due = mem_grow(ft->due, &ft->cap_due, 1, sizeof(*ft->due));
 	ft->due[ft->n_due++] = (struct ref){
@@ -413,12 +302,12 @@ static void due_other(struct ftext *ft, enum ftext_record which)
 }
 
 /* Gives the next loss of the whole text. Returns false if there is no more. */
-static bool give_totals(struct ftext *ft)
+static bool ftext_next_give_total(struct ftext *ft)
 {
 	if (!ft->total_given) {
 		ft->total_given = true;
 		if (!ftext_has_totals(ft) && ft->overwritten) {
-			due_other(ft, REF_TOTAL);
+			ftext_next_add_other(ft, REF_TOTAL);
 			return true;
 		}
 	}
@@ -427,7 +316,7 @@ static bool give_totals(struct ftext *ft)
 
 		if (!ft->total[i].n)
 			continue;
-		due_other(ft, REF_TOTAL);
+		ftext_next_add_other(ft, REF_TOTAL);
 		ft->due[ft->n_due - 1].handle = i;
 		return true;
 	}
@@ -436,7 +325,7 @@ static bool give_totals(struct ftext *ft)
 
 int ftext_next(struct source *src, struct ref *ref, struct err *err)
 {
-	struct ftext *ft = ftext_of(src);
+	struct ftext *ft = ftext_from_source(src);
 	struct scan s;
 	uint64_t off;
 
@@ -451,16 +340,16 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 		ft->n_due = ft->due_pos = 0;
 		if (ft->kernel_end && !ft->kernel_given) {
 			ft->kernel_given = true;
-			due_other(ft, REF_KERNEL);
+			ftext_next_add_other(ft, REF_KERNEL);
 			continue;
 		}
 		uint64_t held = ft->end_item - ft->give;
 
 		if (held > FTEXT_HELD || (ft->ended && held)) {
-			give_item(ft);
+			ftext_next_give_item(ft);
 			continue;
 		}
-		if (ft->ended && give_totals(ft))
+		if (ft->ended && ftext_next_give_total(ft))
 			continue;
 		if (ft->ended) {
 			src->floor = UINT64_MAX;
@@ -468,11 +357,11 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 				*err = ft->why;
 			return ft->failed ? -1 : 0;
 		}
-		int got = ftext_line(ft, &s, &off, &ft->why);
+		int got = ftext_next_line(ft, &s, &off, &ft->why);
 
 		/* Items read before the failure are returned first. */
-		ft->failed =
-			got < 0 || (got && take_line(ft, s, off, &ft->why));
+		ft->failed = got < 0 || (got && ftext_next_take_line(ft, s, off,
+								     &ft->why));
 		ft->ended = !got || ft->failed;
 	}
 }

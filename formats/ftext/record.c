@@ -11,22 +11,22 @@
 
 /* ---- places of frames, by what the text says */
 
-struct place_key {
+struct ftext_place_key {
 	struct scan key;
 	bool kernel;
 };
 
-static bool same_place(const void *owner, uint32_t id, const void *key)
+static bool ftext_place_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct ftext_place *p = &((const struct ftext *)owner)->place[id];
-	const struct place_key *k = key;
+	const struct ftext_place_key *k = key;
 
 	return p->kernel == k->kernel && p->n == k->key.n &&
 	       !memcmp(p->key, k->key.p, p->n);
 }
 
 /* Copies s with a final 0. The string ends at the first 0 in s. */
-static char *kept(struct ftext *ft, struct scan s)
+static char *ftext_place_copy(struct ftext *ft, struct scan s)
 {
 	char *copy = arena_take(&ft->arena, s.n + 1);
 
@@ -35,8 +35,8 @@ static char *kept(struct ftext *ft, struct scan s)
 	return copy;
 }
 
-static const struct place *make_place(struct ftext *ft,
-				      const struct line_frame *f, bool kernel)
+static const struct place *
+ftext_place_new(struct ftext *ft, const struct line_frame *f, bool kernel)
 {
 	struct place *p;
 
@@ -44,29 +44,29 @@ static const struct place *make_place(struct ftext *ft,
 		return NULL;
 	p = arena_take(&ft->arena, sizeof(*p));
 	*p = (struct place){ .off = f->off, .size = f->size };
-	p->path = f->path.n ? kept(ft, f->path) : NULL;
-	p->symbol = kernel ? kept(ft, f->symbol) : NULL;
+	p->path = f->path.n ? ftext_place_copy(ft, f->path) : NULL;
+	p->symbol = kernel ? ftext_place_copy(ft, f->symbol) : NULL;
 	return p;
 }
 
 /* Returns the place of a frame, or NULL if the text has only an address. */
-static const struct place *place_of(struct ftext *ft,
-				    const struct line_frame *f, bool kernel)
+static const struct place *
+ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 {
-	struct place_key k = { f->key, kernel };
+	struct ftext_place_key k = { f->key, kernel };
 
 	if (!f->key.n)
 		return NULL;
 	uint64_t h = hash_bytes(f->key.p, f->key.n, kernel);
-	uint32_t id = table_find(&ft->places, h, same_place, ft, &k);
+	uint32_t id = table_find(&ft->places, h, ftext_place_same, ft, &k);
 
 	if (id != TABLE_NONE)
 		return ft->place[id].place;
 	struct ftext_place p = {
-		.key = kept(ft, f->key),
+		.key = ftext_place_copy(ft, f->key),
 		.n = f->key.n,
 		.kernel = kernel,
-		.place = make_place(ft, f, kernel),
+		.place = ftext_place_new(ft, f, kernel),
 	};
 
 	ft->place = mem_grow(ft->place, &ft->cap_place, ft->n_place + 1,
@@ -78,31 +78,24 @@ static const struct place *place_of(struct ftext *ft,
 
 /* ---- stacks */
 
-static struct scan take_line(struct scan *s)
-{
-	size_t n = scan_find_char(*s, '\n');
-	struct scan line = scan_head(*s, n);
-
-	scan_skip(s, n + 1);
-	return line;
-}
-
 /* trace-cmd's text ends a user stack with lines of zeros. */
-static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
-			       struct scan s, enum ftext_stack k)
+static struct addrs ftext_record_take_stack(struct ftext *ft,
+					    const struct ftext_item *it,
+					    struct scan s, enum ftext_stack k)
 {
 	struct addrs a = { .n = 0 };
 	bool kernel = k != FTEXT_USER;
 	struct line_frame f;
 
 	while (s.n) {
-		struct scan line = take_line(&s);
+		struct scan line = scan_line(&s);
 
 		if (!line.n)
 			continue;
 		if (!line_frame(line, kernel, &f)) {
-			ftext_damage(ft, "frame", it->off, line.n,
-				     "a frame of no form that is known");
+			reader_damage_text(&ft->src, ft->in.path, "frame",
+					   it->off, line.n,
+					   "a frame of unknown form");
 			f = (struct line_frame){ .addr = 0 };
 		} else if (!kernel && !f.addr && !f.key.n) {
 			break;
@@ -112,7 +105,7 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 		ft->at[k] = mem_grow(ft->at[k], &ft->cap_at[k], a.n + 1,
 				     sizeof(**ft->at));
 		ft->ip[k][a.n] = f.addr;
-		ft->at[k][a.n++] = place_of(ft, &f, kernel);
+		ft->at[k][a.n++] = ftext_place_find(ft, &f, kernel);
 	}
 	a.ip = ft->ip[k];
 	a.place = ft->at[k];
@@ -123,8 +116,8 @@ static struct addrs take_stack(struct ftext *ft, const struct ftext_item *it,
 
 /* Sets the payload of the event: the text after the length of a dynamic field
  * (see event.c). The lines of a stack in it become one line. */
-static void set_raw(struct ftext *ft, const struct ftext_item *it,
-		    struct rec_sample *s)
+static void ftext_record_set_raw(struct ftext *ft, const struct ftext_item *it,
+				 struct rec_sample *s)
 {
 	struct scan text = ftext_part_of(ft, it, &it->text);
 	size_t n = text.n < TEXT_MAX ? text.n : TEXT_MAX;
@@ -143,8 +136,8 @@ static void set_raw(struct ftext *ft, const struct ftext_item *it,
 
 /* The frames of a stack in a field, as in synthetic events: the lines after the
  * first one up to the next field. */
-static struct scan field_text(const struct ftext *ft,
-			      const struct ftext_item *it)
+static struct scan ftext_record_field_text(const struct ftext *ft,
+					   const struct ftext_item *it)
 {
 	struct scan s = ftext_part_of(ft, it, &it->text);
 	size_t at = scan_find_char(s, '\n') + 1;
@@ -156,30 +149,32 @@ static struct scan field_text(const struct ftext *ft,
 }
 
 /* An event without a stack of its own gets the one in its field. */
-static void kernel_stacks(struct ftext *ft, const struct ftext_item *it,
-			  struct rec_sample *s)
+static void ftext_record_kernel_stacks(struct ftext *ft,
+				       const struct ftext_item *it,
+				       struct rec_sample *s)
 {
-	s->kern = take_stack(ft, it, ftext_part_of(ft, it, &it->kern),
-			     FTEXT_KERN);
+	s->kern = ftext_record_take_stack(
+		ft, it, ftext_part_of(ft, it, &it->kern), FTEXT_KERN);
 	if (!it->has_field)
 		return;
-	ft->held = take_stack(ft, it, field_text(ft, it), FTEXT_FIELD);
+	ft->held = ftext_record_take_stack(
+		ft, it, ftext_record_field_text(ft, it), FTEXT_FIELD);
 	s->held = &ft->held;
 	s->n_held = 1;
 	if (!it->has_kern)
 		s->kern = ft->held;
 }
 
-static void event_record(struct ftext *ft, const struct ftext_item *it,
-			 struct record *rec)
+static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
+			       struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
 
 	rec->kind = REC_SAMPLE;
 	*s = (struct rec_sample){ .event = it->event, .weight = 1 };
-	kernel_stacks(ft, it, s);
-	s->user = take_stack(ft, it, ftext_part_of(ft, it, &it->user),
-			     FTEXT_USER);
+	ftext_record_kernel_stacks(ft, it, s);
+	s->user = ftext_record_take_stack(
+		ft, it, ftext_part_of(ft, it, &it->user), FTEXT_USER);
 	if (s->user.n)
 		s->defer = DEFER_DIRECT;
 	ftext_defer_request(ft, it, rec);
@@ -187,15 +182,16 @@ static void event_record(struct ftext *ft, const struct ftext_item *it,
 	const struct ftext_event *e = &ft->event[it->event];
 
 	if (e->call != CALL_NONE &&
-	    ftext_call(ft, e, ftext_part_of(ft, it, &it->text), &ft->call))
+	    ftext_call_parse(ft, e, ftext_part_of(ft, it, &it->text),
+			     &ft->call))
 		s->call = &ft->call;
-	set_raw(ft, it, s);
+	ftext_record_set_raw(ft, it, s);
 }
 
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		 struct err *err)
 {
-	struct ftext *ft = ftext_of(src);
+	struct ftext *ft = ftext_from_source(src);
 
 	(void)err;
 	*rec = (struct record){
@@ -215,7 +211,7 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		ftext_kernel_record(ft, rec);
 		return 0;
 	}
-	const struct ftext_item *it = ftext_item(ft, ref->handle);
+	const struct ftext_item *it = ftext_item_at(ft, ref->handle);
 
 	rec->time = it->time;
 	rec->off = it->off;
@@ -229,7 +225,7 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->tid = it->pid;
 	rec->pid = it->pid ? it->tgid : 0;
 	if (ref->len == REF_SAMPLE)
-		event_record(ft, it, rec);
+		ftext_record_event(ft, it, rec);
 	else if ((ref->len & ((1u << REF_BITS) - 1)) == REF_CHAIN)
 		ftext_defer_chain(ft, it, ref->len >> REF_BITS, rec);
 	else

@@ -12,6 +12,7 @@
 
 #include "formats/ftext/ftext.h"
 #include "formats/input.h"
+#include "formats/reader/reader.h"
 #include "formats/reader/scan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -19,7 +20,7 @@
 #define CPUS_MAX 65536
 
 /* The number behind a key at the start of a line; 0: there is none. */
-static uint64_t stats_number(struct scan s, const char *key)
+static uint64_t ftext_stats_number(struct scan s, const char *key)
 {
 	while (s.n) {
 		size_t n = scan_find_char(s, '\n');
@@ -35,8 +36,8 @@ static uint64_t stats_number(struct scan s, const char *key)
 	return 0;
 }
 
-static int stats_file(struct ftext *ft, const char *path, int32_t cpu,
-		      struct err *err)
+static int ftext_stats_file(struct ftext *ft, const char *path, int32_t cpu,
+			    struct err *err)
 {
 	struct input in;
 	uint64_t n;
@@ -49,9 +50,11 @@ static int stats_file(struct ftext *ft, const char *path, int32_t cpu,
 	}
 	struct scan s = scan_of(in.data, in.len);
 
-	n = stats_number(s, "overrun:");
-	if (__builtin_add_overflow(n, stats_number(s, "commit overrun:"), &n) ||
-	    __builtin_add_overflow(n, stats_number(s, "dropped events:"), &n))
+	n = ftext_stats_number(s, "overrun:");
+	if (__builtin_add_overflow(n, ftext_stats_number(s, "commit overrun:"),
+				   &n) ||
+	    __builtin_add_overflow(n, ftext_stats_number(s, "dropped events:"),
+				   &n))
 		n = UINT64_MAX;
 	input_close(&in);
 	*mem_add(ft->total, ft->n_total, ft->cap_total) =
@@ -60,7 +63,8 @@ static int stats_file(struct ftext *ft, const char *path, int32_t cpu,
 }
 
 /* Reads cpuN/stats in dir. Returns how many there are, or -1 and *err. */
-static int stats_folder(struct ftext *ft, const char *dir, struct err *err)
+static int ftext_stats_folder(struct ftext *ft, const char *dir,
+			      struct err *err)
 {
 	char path[PATH_MAX];
 	const struct dirent *ent;
@@ -76,7 +80,7 @@ static int stats_folder(struct ftext *ft, const char *dir, struct err *err)
 		    (size_t)snprintf(path, sizeof(path), "%s/%s/stats", dir,
 				     ent->d_name) >= sizeof(path))
 			continue;
-		n = stats_file(ft, path, cpu, err) ? -1 : n + 1;
+		n = ftext_stats_file(ft, path, cpu, err) ? -1 : n + 1;
 	}
 	if (d)
 		closedir(d);
@@ -84,7 +88,7 @@ static int stats_folder(struct ftext *ft, const char *dir, struct err *err)
 }
 
 /* The folder per_cpu beside the text. */
-static void stats_beside(struct ftext *ft, char *buf, size_t size)
+static void ftext_stats_beside(struct ftext *ft, char *buf, size_t size)
 {
 	const char *slash = strrchr(ft->in.path, '/');
 	int n = slash ? (int)(slash - ft->in.path) : 1;
@@ -92,7 +96,7 @@ static void stats_beside(struct ftext *ft, char *buf, size_t size)
 	snprintf(buf, size, "%.*s/per_cpu", n, slash ? ft->in.path : ".");
 }
 
-static int by_cpu(const void *a, const void *b)
+static int ftext_stats_by_cpu(const void *a, const void *b)
 {
 	const struct ftext_total *x = a;
 	const struct ftext_total *y = b;
@@ -107,24 +111,25 @@ int ftext_stats(struct ftext *ft, struct err *err)
 	int n;
 
 	if (given) {
-		n = stats_folder(ft, given, err);
+		n = ftext_stats_folder(ft, given, err);
 		snprintf(dir, sizeof(dir), "%s/per_cpu", given);
 		if (!n)
-			n = stats_folder(ft, dir, err);
+			n = ftext_stats_folder(ft, dir, err);
 		if (!n)
 			return err_set(err, ERR_USAGE,
 				       "--stats %s: no file in it is called "
 				       "cpu0/stats",
 				       given);
 	} else {
-		stats_beside(ft, dir, sizeof(dir));
-		n = stats_folder(ft, dir, NULL);
+		ftext_stats_beside(ft, dir, sizeof(dir));
+		n = ftext_stats_folder(ft, dir, NULL);
 		/* what the text says itself counts then */
 		if (n < 0)
 			n = (int)(ft->n_total = 0);
 	}
 	if (n > 0)
-		qsort(ft->total, ft->n_total, sizeof(*ft->total), by_cpu);
+		qsort(ft->total, ft->n_total, sizeof(*ft->total),
+		      ftext_stats_by_cpu);
 	return n < 0 ? -1 : 0;
 }
 
@@ -137,10 +142,11 @@ bool ftext_has_totals(struct ftext *ft)
 			sum = UINT64_MAX;
 	if (!ft->n_total || sum >= ft->overwritten)
 		return ft->n_total > 0;
-	ftext_note(ft, "stats",
-		   "the files stats count fewer events than the header of the "
-		   "text says were overwritten: they are not of this text, and "
-		   "are not used");
+	reader_note(
+		&ft->src, "stats",
+		"the files stats count fewer events than the header of the "
+		"text says were overwritten: they are not of this text, and "
+		"are not used");
 	ft->n_total = 0;
 	return false;
 }

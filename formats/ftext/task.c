@@ -10,7 +10,7 @@
 
 static int32_t ftext_task_tid(const struct ftext_pairs *p, const char *key)
 {
-	const struct ftext_pair *f = key ? ftext_pair(p, key) : NULL;
+	const struct ftext_pair *f = key ? ftext_pair_find(p, key) : NULL;
 
 	return f && f->is_num && f->num >= 0 && f->num <= INT32_MAX
 		       ? (int32_t)f->num
@@ -21,7 +21,7 @@ static int32_t ftext_task_tid(const struct ftext_pairs *p, const char *key)
 static struct scan ftext_task_value(const struct ftext_pairs *p,
 				    const char *key)
 {
-	const struct ftext_pair *f = key ? ftext_pair(p, key) : NULL;
+	const struct ftext_pair *f = key ? ftext_pair_find(p, key) : NULL;
 
 	return f && f->value.n ? f->value : scan_of(NULL, 0);
 }
@@ -61,7 +61,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 				    .clone_flags = -1 };
 	if (!f)
 		return;
-	ftext_pairs(role, ftext_part_of(ft, it, &it->text), p);
+	ftext_pairs_parse(role, ftext_part_of(ft, it, &it->text), p);
 	out->tid = ftext_task_tid(p, f->tid);
 	out->name = ftext_task_name(p, role, f->name);
 	out->tid2 = ftext_task_tid(p, f->tid2);
@@ -70,7 +70,7 @@ static void ftext_task_read(struct ftext *ft, const struct ftext_item *it,
 		out->tid = it->pid;
 		out->clone_flags = ftext_clone_flags(p);
 	} else if (role == ROLE_FORK) {
-		/* The kernel's text of a fork says comm and pid. */
+		/* The kernel prints the parent of a fork as comm and pid. */
 		if (ftext_task_tid(p, "pid") >= 0)
 			out->tid = ftext_task_tid(p, "pid");
 		if (ftext_task_value(p, "comm").n)
@@ -93,23 +93,23 @@ static bool ftext_line_name_is_new(struct ftext *ft,
 
 void ftext_task_refs(struct ftext *ft, uint64_t id)
 {
-	const struct ftext_item *it = ftext_item(ft, id);
+	const struct ftext_item *it = ftext_item_at(ft, id);
 	struct task_event event;
 
 	ftext_task_read(ft, it, &event);
 	unsigned int due = told_tasks_event(&ft->told, &event);
 
 	if (due & TASK_FORK)
-		ftext_due(ft, id, REF_FORK);
+		ftext_add_ref(ft, id, REF_FORK);
 	if (due & TASK_COMM2)
-		ftext_due(ft, id, REF_COMM2);
+		ftext_add_ref(ft, id, REF_COMM2);
 	if (due & TASK_COMM)
-		ftext_due(ft, id, REF_COMM);
+		ftext_add_ref(ft, id, REF_COMM);
 	if (ftext_line_name_is_new(ft, it))
-		ftext_due(ft, id, REF_LINE);
+		ftext_add_ref(ft, id, REF_LINE);
 	ftext_defer_refs(ft, id);
 	if (due & TASK_EXIT)
-		ftext_due(ft, id, REF_EXIT);
+		ftext_add_ref(ft, id, REF_EXIT);
 }
 
 /* ---- records */
@@ -175,7 +175,7 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 	if (role != ROLE_SWITCH && role != ROLE_WAKEUP &&
 	    role != ROLE_WAKEUP_NEW)
 		return;
-	ftext_pairs(role, ftext_part_of(ft, it, &it->text), p);
+	ftext_pairs_parse(role, ftext_part_of(ft, it, &it->text), p);
 	out->tid = ftext_task_tid(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
 	out->next_tid = ftext_task_tid(p, "next_pid");
 	/* Kernels before 4.3 also record wakeups that did nothing. */

@@ -15,7 +15,7 @@
 #define BOOTS_MAX 4096u
 
 /* The text is "INSTANCE:" and then lines. */
-void ft_last_boot(struct ft *ft, const struct bytes *b)
+void ft_boot_read(struct ft *ft, const struct bytes *b)
 {
 	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 	char *line = strchr(s, ':');
@@ -37,8 +37,8 @@ out:
 	free(s);
 }
 
-static void set_moved(struct ft *ft, const struct ft_boot *boot, uint64_t text,
-		      uint64_t end)
+static void ft_boot_set_moved(struct ft *ft, const struct ft_boot *boot,
+			      uint64_t text, uint64_t end)
 {
 	char detail[384];
 
@@ -59,12 +59,12 @@ static void set_moved(struct ft *ft, const struct ft_boot *boot, uint64_t text,
 			 in->name,
 			 end > text ? "moved to where it is now"
 				    : "as they were");
-		ft_note(ft, "last boot", detail);
+		reader_note(&ft->src, "last boot", detail);
 	}
 }
 
 void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end)
 {
 	for (size_t i = 0; i < ft->n_boot; i++)
-		set_moved(ft, &ft->boot[i], text, text ? end : 0);
+		ft_boot_set_moved(ft, &ft->boot[i], text, text ? end : 0);
 }

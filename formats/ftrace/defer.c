@@ -9,61 +9,27 @@
 #include "formats/reader/nonce.h"
 #include "stitch/base/err.h"
 
-struct defer_row {
-	const char *system, *name;
-	enum event_role role;
-	const char *at, *size, *inodes, *dev;
-};
-
-/* `at` is the field that the event must have; the others may be NULL. */
-static const struct defer_row rows[] = {
-	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE, "cookie", NULL, NULL,
-	  NULL },
-	{ "ftrace", "user_unwind_stack", ROLE_CHAIN, "stack", "cookie",
-	  "inodes", "dev" },
-	{ "inode_cache", "inode_cache", ROLE_INODE, "inode", "path", NULL,
-	  "dev" },
-	{ "ftrace", "print", ROLE_MARKER, "buf", NULL, NULL, NULL },
-};
-
-void ft_defer_find(struct ft_type *t)
-{
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct defer_row *r = &rows[i];
-
-		if (strcmp(r->system, t->fmt.system) || !t->fmt.name ||
-		    strcmp(r->name, t->fmt.name))
-			continue;
-		t->part.at = tp_field_index(&t->fmt, r->at);
-		t->part.size = tp_field_index(&t->fmt, r->size);
-		t->part.inodes = tp_field_index(&t->fmt, r->inodes);
-		t->part.dev = tp_field_index(&t->fmt, r->dev);
-		if (t->part.at >= 0 && (!r->size || t->part.size >= 0))
-			t->role = r->role;
-		return;
-	}
-}
-
 /* ---- arrays and texts of an entry */
 
-static void take(struct ft *ft, const struct ft_type *t, int field,
-		 const struct bytes *raw, struct field *out)
+static void ft_defer_take_field(struct ft *ft, const struct ft_type *t,
+				int field, const struct bytes *raw,
+				struct field *out)
 {
 	*out = (struct field){ .present = false };
 	if (ft->look.scratch.used)
 		arena_release(&ft->look.scratch);
 	if (field >= 0)
-		tp_take(&ft->look, raw, &t->fmt.field[field], out);
+		tp_field_take(&ft->look, raw, &t->fmt.field[field], out);
 }
 
 /* The bytes of an array, as recorded in the entry. */
-static struct bytes array_of(struct ft *ft, const struct ft_type *t, int field,
-			     const struct bytes *raw)
+static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
+					int field, const struct bytes *raw)
 {
 	struct bytes b = *raw;
 	struct field f;
 
-	take(ft, t, field, raw, &f);
+	ft_defer_take_field(ft, t, field, raw, &f);
 	b.pos = b.end;
 	if (f.present && f.blob) {
 		b.pos = f.blob;
@@ -74,7 +40,8 @@ static struct bytes array_of(struct ft *ft, const struct ft_type *t, int field,
 
 /* Takes the next element of an array of kernel longs. Returns false at the end.
  */
-static bool next_long(const struct ft *ft, struct bytes *b, uint64_t *out)
+static bool ft_defer_next_long(const struct ft *ft, struct bytes *b,
+			       uint64_t *out)
 {
 	uint32_t low;
 
@@ -88,7 +55,8 @@ static bool next_long(const struct ft *ft, struct bytes *b, uint64_t *out)
 }
 
 /* The text up to its first 0; buf is padded. */
-static struct scan text_of(const struct ft_type *t, const struct bytes *raw)
+static struct scan ft_defer_marker_text(const struct ft_type *t,
+					const struct bytes *raw)
 {
 	struct bytes b = *raw;
 
@@ -102,7 +70,7 @@ static struct scan text_of(const struct ft_type *t, const struct bytes *raw)
 void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 		     struct rec_sample *s)
 {
-	int64_t cookie = ft_number(t, t->part.at, raw, 0);
+	int64_t cookie = ft_field_number(t, t->part.at, raw, 0);
 
 	/* A cookie of 0 means that the kernel could not take the request. */
 	s->cookie = (uint64_t)cookie;
@@ -112,13 +80,13 @@ void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 		    const struct bytes *raw)
 {
-	struct place file = { .ino = (uint64_t)ft_number(t, t->part.at, raw,
-							 0) };
+	struct place file = { .ino = (uint64_t)ft_field_number(t, t->part.at,
+							       raw, 0) };
 	struct field f;
 
 	user_stack_reader_set_device(
-		(uint32_t)ft_number(t, t->part.dev, raw, 0), &file);
-	take(ft, t, t->part.size, raw, &f);
+		(uint32_t)ft_field_number(t, t->part.dev, raw, 0), &file);
+	ft_defer_take_field(ft, t, t->part.size, raw, &f);
 	if (f.present && f.text)
 		user_stack_reader_note_file(&ft->stack, &file,
 					    scan_of(f.text, strlen(f.text)));
@@ -126,24 +94,24 @@ void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 
 /* If the event has inodes, the values are offsets in files; otherwise they are
  * addresses. */
-static void take_stack(struct ft *ft, const struct ft_type *t,
-		       const struct bytes *raw)
+static void ft_defer_take_stack(struct ft *ft, const struct ft_type *t,
+				const struct bytes *raw)
 {
-	struct bytes stack = array_of(ft, t, t->part.at, raw);
-	struct bytes inodes = array_of(ft, t, t->part.inodes, raw);
-	struct bytes devs = array_of(ft, t, t->part.dev, raw);
+	struct bytes stack = ft_defer_take_array(ft, t, t->part.at, raw);
+	struct bytes inodes = ft_defer_take_array(ft, t, t->part.inodes, raw);
+	struct bytes devs = ft_defer_take_array(ft, t, t->part.dev, raw);
 	struct place file = { .off = 0 };
 	uint64_t value;
 	uint32_t dev;
 
-	while (next_long(ft, &stack, &value)) {
+	while (ft_defer_next_long(ft, &stack, &value)) {
 		if (t->part.inodes < 0) {
 			if (value == UINT64_MAX)
 				break;
 			user_stack_reader_add(&ft->stack, value, NULL);
 			continue;
 		}
-		if (!next_long(ft, &inodes, &file.ino))
+		if (!ft_defer_next_long(ft, &inodes, &file.ino))
 			break;
 		user_stack_reader_set_device(
 			bytes_u32(&devs, &dev, NULL) ? 0 : dev, &file);
@@ -156,7 +124,7 @@ static void take_stack(struct ft *ft, const struct ft_type *t,
 void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		   const struct bytes *raw, struct event_def *def)
 {
-	struct scan text = text_of(t, raw);
+	struct scan text = ft_defer_marker_text(t, raw);
 	struct nonce_line l;
 
 	for (size_t at = 0, from = 0;
@@ -164,22 +132,22 @@ void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		if (l.kind == NONCE_REQUEST)
 			def->defer = true;
 		else
-			ft_due(ft, ev, CLASS_CHAIN, (uint32_t)from);
+			ft_add_ref(ft, ev, CLASS_CHAIN, (uint32_t)from);
 	}
 }
 
 void ft_defer_request(struct ft *ft, const struct ft_type *t,
 		      const struct bytes *raw, struct record *rec)
 {
-	nonce_request(ft->nonce_format, text_of(t, raw), rec);
+	nonce_request(ft->nonce_format, ft_defer_marker_text(t, raw), rec);
 }
 
-static void marker_chain(struct ft *ft, const struct ft_type *t,
-			 const struct ref *ref, const struct bytes *raw,
-			 struct record *rec)
+static void ft_defer_marker_chain(struct ft *ft, const struct ft_type *t,
+				  const struct ref *ref,
+				  const struct bytes *raw, struct record *rec)
 {
-	nonce_stack(ft->nonce_format, text_of(t, raw), ref->len, &ft->stack,
-		    rec);
+	nonce_stack(ft->nonce_format, ft_defer_marker_text(t, raw), ref->len,
+		    &ft->stack, rec);
 	if (rec->pid < 0)
 		rec->pid = ft_tgid_of(ft, rec->tid);
 }
@@ -195,11 +163,11 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 	rec->kind = REC_CHAIN;
 	rec->chain = (struct rec_chain){ .cookie = 0 };
 	if (t->role == ROLE_MARKER) {
-		marker_chain(ft, t, ref, raw, rec);
+		ft_defer_marker_chain(ft, t, ref, raw, rec);
 	} else {
 		rec->chain.cookie =
-			(uint64_t)ft_number(t, t->part.size, raw, 0);
-		take_stack(ft, t, raw);
+			(uint64_t)ft_field_number(t, t->part.size, raw, 0);
+		ft_defer_take_stack(ft, t, raw);
 	}
 	rec->chain.user = user_stack_reader_addrs(&ft->stack);
 	return 0;

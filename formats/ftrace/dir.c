@@ -26,7 +26,7 @@
 /* ids of ftrace's own events are below this (__TRACE_LAST_TYPE) */
 #define OWN_IDS 32
 
-struct walk {
+struct ft_dir_state {
 	struct ft *ft;
 	size_t entries;
 	struct ft_raw *raw;
@@ -34,7 +34,7 @@ struct walk {
 	bool no_pages; /* take only files that describe pages */
 };
 
-static bool ends(const char *s, const char *end)
+static bool ft_dir_ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s);
 	size_t m = strlen(end);
@@ -43,7 +43,7 @@ static bool ends(const char *s, const char *end)
 }
 
 /* Returns N if s is "cpuN" followed by `end`, otherwise -1. */
-static int32_t cpu_of(const char *s, const char *end)
+static int32_t ft_dir_cpu(const char *s, const char *end)
 {
 	int32_t n = 0;
 
@@ -55,18 +55,18 @@ static int32_t cpu_of(const char *s, const char *end)
 }
 
 /* Returns the CPU of "cpu3.raw" or "same-cpu3.raw", otherwise -1. */
-static int32_t cpu_in(const char *name, const char *end)
+static int32_t ft_dir_cpu_in_name(const char *name, const char *end)
 {
 	int32_t cpu = -1;
 
 	for (const char *s = name; (s = strstr(s, "cpu")) && cpu < 0; s++)
 		if (s == name || !isalnum((unsigned char)s[-1]))
-			cpu = cpu_of(s, end);
+			cpu = ft_dir_cpu(s, end);
 	return cpu;
 }
 
 /* Opens a small file. Returns false if it is missing or not a regular file. */
-static bool read_text(struct input *in, const char *path)
+static bool ft_dir_open_file(struct input *in, const char *path)
 {
 	struct stat st;
 
@@ -75,8 +75,8 @@ static bool read_text(struct input *in, const char *path)
 	       !input_open(in, path, NULL, NULL);
 }
 
-static bool text_at(struct input *in, struct bytes *b, const char *dir,
-		    const char *name)
+static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
+			     const char *name)
 {
 	char path[PATH_SIZE];
 
@@ -84,7 +84,8 @@ static bool text_at(struct input *in, struct bytes *b, const char *dir,
 		int n = snprintf(path, sizeof(path), "%s/%s%s", dir, name,
 				 txt ? ".txt" : "");
 
-		if (n > 0 && (size_t)n < sizeof(path) && read_text(in, path)) {
+		if (n > 0 && (size_t)n < sizeof(path) &&
+		    ft_dir_open_file(in, path)) {
 			bytes_init(b, in->data, in->len, path, 0, false);
 			b->path = in->path;
 			return true;
@@ -97,8 +98,8 @@ static bool text_at(struct input *in, struct bytes *b, const char *dir,
 
 /* Sets the system of a format that is not in a folder: from its name
  * "SYSTEM-NAME.format", from its id, or from names of kernel events. */
-static void guess_system(const char *name, const struct bytes *b, char *out,
-			 size_t size)
+static void ft_dir_guess_system(const char *name, const struct bytes *b,
+				char *out, size_t size)
 {
 	const char *dash = strchr(name, '-');
 	uint32_t id = OWN_IDS;
@@ -123,7 +124,7 @@ static void guess_system(const char *name, const struct bytes *b, char *out,
 }
 
 /* Sets the system from a path ".../SYSTEM/NAME/format". */
-static void system_of_path(const char *path, char *out, size_t size)
+static void ft_dir_system_of_path(const char *path, char *out, size_t size)
 {
 	const char *end = path + strlen(path);
 
@@ -137,28 +138,30 @@ static void system_of_path(const char *path, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(end - from), from);
 }
 
-static void take_format(struct walk *w, const char *path, const char *name)
+static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
+			       const char *name)
 {
 	struct input in;
 	struct bytes b;
 	char system[64];
 
-	if (!read_text(&in, path))
+	if (!ft_dir_open_file(&in, path))
 		return;
 	bytes_init(&b, in.data, in.len, in.path, 0, false);
 	if (!strcmp(name, "format"))
-		system_of_path(path, system, sizeof(system));
+		ft_dir_system_of_path(path, system, sizeof(system));
 	else
-		guess_system(name, &b, system, sizeof(system));
+		ft_dir_guess_system(name, &b, system, sizeof(system));
 	ft_format_add(w->ft, system, &b);
 	input_close(&in);
 }
 
 /* ---- pages */
 
-static void take_raw(struct walk *w, const char *path, const char *name)
+static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
+			      const char *name)
 {
-	struct ft_raw raw = { .cpu = cpu_in(name, ".raw") };
+	struct ft_raw raw = { .cpu = ft_dir_cpu_in_name(name, ".raw") };
 	const char *dir = strrchr(path, '/');
 
 	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw") && dir) {
@@ -168,16 +171,16 @@ static void take_raw(struct walk *w, const char *path, const char *name)
 
 		snprintf(folder, sizeof(folder), "%.*s", (int)strcspn(dir, "/"),
 			 dir);
-		raw.cpu = cpu_of(folder, "");
+		raw.cpu = ft_dir_cpu(folder, "");
 	}
-	if (raw.cpu < 0 || !read_text(&raw.in, path))
+	if (raw.cpu < 0 || !ft_dir_open_file(&raw.in, path))
 		return;
 	w->raw = mem_grow(w->raw, &w->cap, w->n + 1, sizeof(raw));
 	w->raw[w->n++] = raw;
 }
 
 /* Returns true if the pages of the same CPU are beside the file. */
-static bool has_pages(const char *path)
+static bool ft_dir_has_pages(const char *path)
 {
 	char raw[PATH_SIZE];
 	const char *end = strstr(strrchr(path, '/'), "stats");
@@ -190,16 +193,17 @@ static bool has_pages(const char *path)
 }
 
 /* Takes "stats" in a folder cpuN, or "cpuN.stats". */
-static void take_stats(struct walk *w, const char *path, const char *name)
+static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
+			      const char *name)
 {
 	struct input in;
-	int32_t cpu = cpu_in(name, ".stats");
+	int32_t cpu = ft_dir_cpu_in_name(name, ".stats");
 	const char *at = strstr(path, "/cpu");
 
-	cpu = cpu < 0 ? cpu_in(name, ".stats.txt") : cpu;
+	cpu = cpu < 0 ? ft_dir_cpu_in_name(name, ".stats.txt") : cpu;
 	if (cpu < 0 && !strcmp(name, "stats") && at)
-		cpu = cpu_of(at + 1, "/stats");
-	if (cpu < 0 || !has_pages(path) || !read_text(&in, path))
+		cpu = ft_dir_cpu(at + 1, "/stats");
+	if (cpu < 0 || !ft_dir_has_pages(path) || !ft_dir_open_file(&in, path))
 		return;
 	size_t size = in.len + 32;
 	char *text = mem_new(size, 1);
@@ -208,37 +212,39 @@ static void take_stats(struct walk *w, const char *path, const char *name)
 	snprintf(text, size, "CPU: %d\n%.*s", cpu, (int)in.len,
 		 (const char *)in.data);
 	bytes_init(&b, text, strlen(text), path, 0, false);
-	ft_option(w->ft, FT_CPUSTAT, &b, NULL);
+	ft_option_read(w->ft, FT_CPUSTAT, &b, NULL);
 	free(text);
 	input_close(&in);
 }
 
-static void take_kallsyms(struct ft *ft, const char *path)
+static void ft_dir_take_kallsyms(struct ft *ft, const char *path)
 {
 	struct input in;
 
-	if (ft->kallsyms || !read_text(&in, path))
+	if (ft->kallsyms || !ft_dir_open_file(&in, path))
 		return;
 	ft->kallsyms_len = in.len;
 	ft->kallsyms = mem_dup(in.data, in.len);
 	input_close(&in);
 }
 
-static void take_file(struct walk *w, const char *path, const char *name)
+static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
+			     const char *name)
 {
-	if (!strcmp(name, "format") || ends(name, ".format"))
-		take_format(w, path, name);
+	if (!strcmp(name, "format") || ft_dir_ends_with(name, ".format"))
+		ft_dir_take_format(w, path, name);
 	else if (!strncmp(name, "kallsyms", 8))
-		take_kallsyms(w->ft, path);
+		ft_dir_take_kallsyms(w->ft, path);
 	else if (w->no_pages)
 		return;
-	else if (ends(name, ".raw") || !strcmp(name, "trace_pipe_raw"))
-		take_raw(w, path, name);
+	else if (ft_dir_ends_with(name, ".raw") ||
+		 !strcmp(name, "trace_pipe_raw"))
+		ft_dir_take_pages(w, path, name);
 	else if (strstr(name, "stats"))
-		take_stats(w, path, name);
+		ft_dir_take_stats(w, path, name);
 }
 
-static void walk(struct walk *w, const char *dir, int depth)
+static void ft_dir_walk(struct ft_dir_state *w, const char *dir, int depth)
 {
 	DIR *d = opendir(dir);
 	char path[PATH_SIZE];
@@ -252,15 +258,15 @@ static void walk(struct walk *w, const char *dir, int depth)
 		    (size_t)n >= sizeof(path) || lstat(path, &st))
 			continue;
 		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-			walk(w, path, depth + 1);
+			ft_dir_walk(w, path, depth + 1);
 		else if (S_ISREG(st.st_mode))
-			take_file(w, path, ent->d_name);
+			ft_dir_take_file(w, path, ent->d_name);
 	}
 	if (d)
 		closedir(d);
 }
 
-static int by_cpu(const void *a, const void *b)
+static int ft_dir_compare_cpus(const void *a, const void *b)
 {
 	const struct ft_raw *x = a;
 	const struct ft_raw *y = b;
@@ -272,7 +278,7 @@ static int by_cpu(const void *a, const void *b)
 
 /* ---- the byte order */
 
-static void set_order(struct ft *ft, bool big)
+static void ft_dir_set_order(struct ft *ft, bool big)
 {
 	ft->big = big;
 	ft->swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -282,11 +288,11 @@ static void set_order(struct ft *ft, bool big)
 
 /* Returns the number of entries in the first pages that can be walked to their
  * end in this byte order. */
-static uint64_t walkable(struct ft *ft, bool big)
+static uint64_t ft_dir_count_entries(struct ft *ft, bool big)
 {
 	uint64_t good = 0;
 
-	set_order(ft, big);
+	ft_dir_set_order(ft, big);
 	for (size_t i = 0; i < ft->n_stream; i++) {
 		struct ft_stream *s = &ft->stream[i];
 		uint64_t pages = s->len / s->subbuf;
@@ -309,59 +315,59 @@ static uint64_t walkable(struct ft *ft, bool big)
 	return good;
 }
 
-static void find_order(struct ft *ft)
+static void ft_dir_find_order(struct ft *ft)
 {
-	uint64_t big = walkable(ft, true);
+	uint64_t big = ft_dir_count_entries(ft, true);
 
-	set_order(ft, big > walkable(ft, false));
+	ft_dir_set_order(ft, big > ft_dir_count_entries(ft, false));
 }
 
 /* ---- all of it */
 
-static void take_tgids(struct ft *ft, const struct bytes *b)
+static void ft_dir_take_tgids(struct ft *ft, const struct bytes *b)
 {
-	const char *s = (const char *)b->pos;
-	const char *end = (const char *)b->end;
+	struct scan s = scan_of(b->pos, bytes_left(b));
 
-	while (s < end) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
+	while (s.n) {
+		struct scan at = scan_line(&s);
 		char line[64];
 		int tid, tgid;
 
-		snprintf(line, sizeof(line), "%.*s", (int)((nl ? nl : end) - s),
-			 s);
+		snprintf(line, sizeof(line), "%.*s", (int)at.n, at.p);
 		if (sscanf(line, "%d %d", &tid, &tgid) == 2)
 			ft_tgid_add(ft, tid, tgid);
-		s = nl ? nl + 1 : end;
 	}
 }
 
-static void take_texts(struct ft *ft, const char *dir)
+static void ft_dir_take_clock(struct ft *ft, const struct bytes *b)
 {
+	struct bytes text = *b;
+
+	ft_option_read(ft, FT_TRACECLOCK, &text, NULL);
+}
+
+static void ft_dir_take_texts(struct ft *ft, const char *dir)
+{
+	static const struct {
+		const char *name, *other;
+		void (*take)(struct ft *ft, const struct bytes *b);
+	} texts[] = {
+		{ "header_page", "events/header_page", ft_header_page_read },
+		{ "printk_formats", NULL, ft_print_read_formats },
+		{ "trace_clock", NULL, ft_dir_take_clock },
+		{ "saved_cmdlines", NULL, ft_names_read },
+		{ "saved_tgids", NULL, ft_dir_take_tgids },
+	};
 	struct input in;
 	struct bytes b;
 
-	if (text_at(&in, &b, dir, "header_page") ||
-	    text_at(&in, &b, dir, "events/header_page")) {
-		ft_header_page(ft, &b);
-		input_close(&in);
-	}
-	if (text_at(&in, &b, dir, "printk_formats")) {
-		ft_printk_take(ft, &b);
-		input_close(&in);
-	}
-	if (text_at(&in, &b, dir, "trace_clock")) {
-		ft_option(ft, FT_TRACECLOCK, &b, NULL);
-		input_close(&in);
-	}
-	if (text_at(&in, &b, dir, "saved_cmdlines")) {
-		ft_cmdlines(ft, &b);
-		input_close(&in);
-	}
-	if (text_at(&in, &b, dir, "saved_tgids")) {
-		take_tgids(ft, &b);
-		input_close(&in);
-	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (ft_dir_open_text(&in, &b, dir, texts[i].name) ||
+		    (texts[i].other &&
+		     ft_dir_open_text(&in, &b, dir, texts[i].other))) {
+			texts[i].take(ft, &b);
+			input_close(&in);
+		}
 }
 
 bool ft_dir_probe(const char *path)
@@ -377,28 +383,28 @@ bool ft_dir_probe(const char *path)
 		return true;
 	d = opendir(path);
 	while (d && !found && (ent = readdir(d)))
-		found = cpu_in(ent->d_name, ".raw") >= 0;
+		found = ft_dir_cpu_in_name(ent->d_name, ".raw") >= 0;
 	if (d)
 		closedir(d);
 	return found;
 }
 
-int ft_dir(struct ft *ft, const char *path, struct err *err)
+int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 {
-	struct walk w = { .ft = ft };
+	struct ft_dir_state w = { .ft = ft };
 
 	ft->src.info.dir = true;
 	ft->version = 0;
 	ft->page_size = ft->subbuf = 4096;
-	take_texts(ft, path);
-	walk(&w, path, 0);
+	ft_dir_take_texts(ft, path);
+	ft_dir_walk(&w, path, 0);
 	if (ft->opts.formats) {
 		w.no_pages = true;
-		take_texts(ft, ft->opts.formats);
-		walk(&w, ft->opts.formats, 0);
+		ft_dir_take_texts(ft, ft->opts.formats);
+		ft_dir_walk(&w, ft->opts.formats, 0);
 	}
 	if (w.n)
-		qsort(w.raw, w.n, sizeof(*w.raw), by_cpu);
+		qsort(w.raw, w.n, sizeof(*w.raw), ft_dir_compare_cpus);
 	ft->raw = w.raw;
 	ft->n_raw = w.n;
 	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);
@@ -416,6 +422,6 @@ int ft_dir(struct ft *ft, const char *path, struct err *err)
 			       "copies of events/*/*/format from the same "
 			       "boot, or --formats DIR with them",
 			       path);
-	find_order(ft);
+	ft_dir_find_order(ft);
 	return 0;
 }

@@ -10,15 +10,15 @@
 
 #define LINE 512
 
-struct out {
+struct ft_dump_output {
 	int (*fn)(void *arg, const char *text, struct err *err);
 	void *arg;
 	struct err *err;
 };
 
-static int say(const struct out *o, const char *fmt, ...)
+static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
-static int say(const struct out *o, const char *fmt, ...)
+static int ft_dump_line(const struct ft_dump_output *o, const char *fmt, ...)
 {
 	char text[LINE];
 	va_list ap;
@@ -33,7 +33,7 @@ static int say(const struct out *o, const char *fmt, ...)
 	return o->fn(o->arg, text, o->err);
 }
 
-static const char *id_name(uint16_t id)
+static const char *ft_dump_id_name(uint16_t id)
 {
 	static const char *const name[] = {
 		"OPTIONS",     "DATE",		"CPUSTAT",	 "BUFFER",
@@ -48,7 +48,8 @@ static const char *id_name(uint16_t id)
 	return id < sizeof(name) / sizeof(*name) ? name[id] : "UNKNOWN";
 }
 
-static int dump_options(struct ft *ft, struct bytes *b, const struct out *o)
+static int ft_dump_options(struct ft *ft, struct bytes *b,
+			   const struct ft_dump_output *o)
 {
 	struct bytes data;
 	uint16_t id;
@@ -59,9 +60,9 @@ static int dump_options(struct ft *ft, struct bytes *b, const struct out *o)
 	       !bytes_take(b, n, &data, NULL)) {
 		int show = (int)(n < 200 ? n : 200);
 
-		if (say(o, "  option %s(%u) size=%" PRIu32 " %.*s",
-			id ? id_name(id) : "DONE", id, n, show,
-			(const char *)data.pos))
+		if (ft_dump_line(o, "  option %s(%u) size=%" PRIu32 " %.*s",
+				 id ? ft_dump_id_name(id) : "DONE", id, n, show,
+				 (const char *)data.pos))
 			return -1;
 		if (!id)
 			break;
@@ -70,7 +71,7 @@ static int dump_options(struct ft *ft, struct bytes *b, const struct out *o)
 }
 
 /* Prints the sections of version 7 in file order. */
-static int dump_sections(struct ft *ft, const struct out *o)
+static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 {
 	uint64_t off = ft->header_end;
 	struct err why;
@@ -89,12 +90,15 @@ static int dump_sections(struct ft *ft, const struct out *o)
 		    bytes_u16(&head, &flags, NULL) ||
 		    bytes_skip(&head, 4, NULL) || bytes_u64(&head, &size, NULL))
 			break;
-		if (say(o, "0x%" PRIx64 " section %s(%u) size=%" PRIu64 "%s",
-			off, id_name(id), id, size, flags & 1 ? " packed" : ""))
+		if (ft_dump_line(o,
+				 "0x%" PRIx64 " section %s(%u) size=%" PRIu64
+				 "%s",
+				 off, ft_dump_id_name(id), id, size,
+				 flags & 1 ? " packed" : ""))
 			return -1;
 		if (id == FT_OPTIONS &&
-		    !ft_section(ft, off, &id, &b, &owned, &why))
-			rc = dump_options(ft, &b, o);
+		    !ft_section_read(ft, off, &id, &b, &owned, &why))
+			rc = ft_dump_options(ft, &b, o);
 		free(owned);
 		if (rc)
 			return -1;
@@ -105,8 +109,9 @@ static int dump_sections(struct ft *ft, const struct out *o)
 	return 0;
 }
 
-static int dump_entry(struct ft *ft, const struct ft_stream *s,
-		      const struct ft_entry *e, const struct out *o)
+static int ft_dump_entry(struct ft *ft, const struct ft_stream *s,
+			 const struct ft_entry *e,
+			 const struct ft_dump_output *o)
 {
 	uint16_t id = 0;
 	uint32_t pid = 0;
@@ -115,16 +120,17 @@ static int dump_entry(struct ft *ft, const struct ft_stream *s,
 	bytes_peek_u32(&e->b, 4, &pid);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	return say(o,
-		   "0x%" PRIx64 "+0x%" PRIx64 " cpu=%d t=%" PRIu64
-		   " pid=%d %s:%s(%u) size=%zu",
-		   s->off, e->place, s->cpu, ft_time(ft, s, e->time), (int)pid,
-		   t ? t->fmt.system : "unknown",
-		   t && t->fmt.name ? t->fmt.name : "?", id, bytes_left(&e->b));
+	return ft_dump_line(o,
+			    "0x%" PRIx64 "+0x%" PRIx64 " cpu=%d t=%" PRIu64
+			    " pid=%d %s:%s(%u) size=%zu",
+			    s->off, e->place, s->cpu, ft_time(ft, s, e->time),
+			    (int)pid, t ? t->fmt.system : "unknown",
+			    t && t->fmt.name ? t->fmt.name : "?", id,
+			    bytes_left(&e->b));
 }
 
-static int dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
-		     const struct out *o)
+static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
+			const struct ft_dump_output *o)
 {
 	struct ft_entry e;
 	struct ft_page pg;
@@ -133,35 +139,36 @@ static int dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 	int got;
 
 	if (ft_page_open(ft, s, place, &pg, &why))
-		return say(o, "damaged: %s", why.msg);
+		return ft_dump_line(o, "damaged: %s", why.msg);
 	if (pg.lost && pg.has_number)
 		snprintf(lost, sizeof(lost), " lost=%" PRIu64, pg.n_lost);
 	else if (pg.lost)
 		snprintf(lost, sizeof(lost), " lost=?");
-	if (say(o,
-		"0x%" PRIx64 "+0x%" PRIx64 " page cpu=%d t=%" PRIu64
-		" size=%zu%s",
-		s->off, place, s->cpu, ft_time(ft, s, pg.time),
-		bytes_left(&pg.b), lost))
+	if (ft_dump_line(o,
+			 "0x%" PRIx64 "+0x%" PRIx64 " page cpu=%d t=%" PRIu64
+			 " size=%zu%s",
+			 s->off, place, s->cpu, ft_time(ft, s, pg.time),
+			 bytes_left(&pg.b), lost))
 		return -1;
 	while ((got = ft_page_next(ft, &pg, &e, &why)) > 0)
-		if (dump_entry(ft, s, &e, o))
+		if (ft_dump_entry(ft, s, &e, o))
 			return -1;
-	return got < 0 ? say(o, "damaged: %s", why.msg) : 0;
+	return got < 0 ? ft_dump_line(o, "damaged: %s", why.msg) : 0;
 }
 
-static int dump_stream(struct ft *ft, struct ft_stream *s, const struct out *o)
+static int ft_dump_stream(struct ft *ft, struct ft_stream *s,
+			  const struct ft_dump_output *o)
 {
 	const struct ft_instance *in = &ft->inst[s->instance];
 
-	if (say(o,
-		"0x%" PRIx64 " ring '%s' cpu=%d size=%" PRIu64
-		" pages of %" PRIu32 "%s",
-		s->off, in->name, s->cpu, s->len, s->subbuf,
-		s->n_chunk ? " packed" : ""))
+	if (ft_dump_line(o,
+			 "0x%" PRIx64 " ring '%s' cpu=%d size=%" PRIu64
+			 " pages of %" PRIu32 "%s",
+			 s->off, in->name, s->cpu, s->len, s->subbuf,
+			 s->n_chunk ? " packed" : ""))
 		return -1;
 	for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf)
-		if (dump_page(ft, s, at, o))
+		if (ft_dump_page(ft, s, at, o))
 			return -1;
 	return 0;
 }
@@ -170,17 +177,19 @@ int ft_dump(struct source *src,
 	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
 	    struct err *err)
 {
-	struct ft *ft = ft_of(src);
-	const struct out o = { fn, arg, err };
+	struct ft *ft = ft_from_source(src);
+	const struct ft_dump_output o = { fn, arg, err };
 
 	if (ft->version &&
-	    say(&o, "0x0 trace.dat version %u, %s endian, long of %d bytes",
-		ft->version, ft->big ? "big" : "little", ft->commit32 ? 4 : 8))
+	    ft_dump_line(
+		    &o, "0x0 trace.dat version %u, %s endian, long of %d bytes",
+		    ft->version, ft->big ? "big" : "little",
+		    ft->commit32 ? 4 : 8))
 		return -1;
-	if (ft->version >= 7 && dump_sections(ft, &o))
+	if (ft->version >= 7 && ft_dump_sections(ft, &o))
 		return -1;
 	for (size_t i = 0; i < ft->n_stream; i++)
-		if (dump_stream(ft, &ft->stream[i], &o))
+		if (ft_dump_stream(ft, &ft->stream[i], &o))
 			return -1;
 	return 0;
 }

@@ -20,8 +20,8 @@
 
 /* ---- both versions */
 
-static int take_pack(struct ft *ft, const char *name, uint64_t at,
-		     struct err *err)
+static int ft_file_take_packing(struct ft *ft, const char *name, uint64_t at,
+				struct err *err)
 {
 	ft->src.info.compressed = strcmp(name, "none") != 0;
 	if (!strcmp(name, "none"))
@@ -37,7 +37,7 @@ static int take_pack(struct ft *ft, const char *name, uint64_t at,
 	return 0;
 }
 
-static int take_version(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_file_take_version(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint64_t at = bytes_off(b);
 	const char *s;
@@ -54,12 +54,13 @@ static int take_version(struct ft *ft, struct bytes *b, struct err *err)
 		      s);
 }
 
-static int take_head(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_file_take_head(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint8_t big, long_size;
 
-	if (bytes_skip(b, FT_MAGIC_LEN, err) || take_version(ft, b, err) ||
-	    bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
+	if (bytes_skip(b, FT_MAGIC_LEN, err) ||
+	    ft_file_take_version(ft, b, err) || bytes_u8(b, &big, err) ||
+	    bytes_u8(b, &long_size, err))
 		return -1;
 	ft->big = big != 0;
 	ft->swap = ft->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -80,7 +81,7 @@ static int take_head(struct ft *ft, struct bytes *b, struct err *err)
 /* ---- version 6 */
 
 /* Each option is id, size, data; id 0 has no size and ends the list. */
-static int options6(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_file6_options(struct ft *ft, struct bytes *b, struct err *err)
 {
 	struct bytes data;
 	uint16_t id;
@@ -92,19 +93,19 @@ static int options6(struct ft *ft, struct bytes *b, struct err *err)
 		if (!id)
 			return 0;
 		if (bytes_u32(b, &n, err) || bytes_take(b, n, &data, err) ||
-		    ft_option(ft, id, &data, err))
+		    ft_option_read(ft, id, &data, err))
 			return -1;
 	}
 }
 
-static bool is_tag(const struct bytes *b, const char *tag)
+static bool ft_file6_is_tag(const struct bytes *b, const char *tag)
 {
 	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
 }
 
 /* Takes the rings of one buffer: {offset, size} of each CPU. */
-static int rings6(struct ft *ft, uint32_t inst, struct bytes *b,
-		  struct err *err)
+static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
+			  struct err *err)
 {
 	uint64_t off, len;
 
@@ -116,13 +117,13 @@ static int rings6(struct ft *ft, uint32_t inst, struct bytes *b,
 	return 0;
 }
 
-static int tag6(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_file6_tag(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint64_t at = bytes_off(b);
 
-	if (is_tag(b, "flyrecord"))
+	if (ft_file6_is_tag(b, "flyrecord"))
 		return bytes_skip(b, TAG_LEN, err);
-	if (is_tag(b, "latency  "))
+	if (ft_file6_is_tag(b, "latency  "))
 		return err_at(err, ft->in.path, at,
 			      "this file holds the text of a latency tracer, "
 			      "not its events");
@@ -130,7 +131,7 @@ static int tag6(struct ft *ft, struct bytes *b, struct err *err)
 		      "neither 'options' nor 'flyrecord' here");
 }
 
-static int instances6(struct ft *ft, struct err *err)
+static int ft_file6_instances(struct ft *ft, struct err *err)
 {
 	for (uint32_t i = 0; i < ft->n_inst; i++) {
 		struct bytes b;
@@ -140,20 +141,20 @@ static int instances6(struct ft *ft, struct err *err)
 		bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0,
 			   ft->swap);
 		if (bytes_skip(&b, ft->inst[i].section, err) ||
-		    tag6(ft, &b, err) || rings6(ft, i, &b, err))
+		    ft_file6_tag(ft, &b, err) || ft_file6_rings(ft, i, &b, err))
 			return -1;
 	}
 	return 0;
 }
 
-static int file6(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	static const uint16_t parts[] = { FT_HEADER_INFO,   FT_FTRACE_EVENTS,
 					  FT_EVENT_FORMATS, FT_KALLSYMS,
 					  FT_PRINTK,	    FT_CMDLINES };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (ft_meta(ft, parts[i], b, err))
+		if (ft_meta_read(ft, parts[i], b, err))
 			return -1;
 	if (bytes_u32(b, &ft->n_cpus, err))
 		return -1;
@@ -164,25 +165,25 @@ static int file6(struct ft *ft, struct bytes *b, struct err *err)
 	ft->src.info.cpus_online = (int32_t)ft->n_cpus;
 	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);
 
-	if (is_tag(b, "options  ")) {
+	if (ft_file6_is_tag(b, "options  ")) {
 		bytes_skip(b, TAG_LEN, NULL);
-		if (options6(ft, b, err))
+		if (ft_file6_options(ft, b, err))
 			return -1;
 	}
-	if (tag6(ft, b, err) || rings6(ft, top, b, err))
+	if (ft_file6_tag(ft, b, err) || ft_file6_rings(ft, top, b, err))
 		return -1;
-	return instances6(ft, err);
+	return ft_file6_instances(ft, err);
 }
 
 /* ---- version 7 */
 
-struct section {
+struct ft_section {
 	uint16_t id, flags;
 	uint64_t off, size; /* of its contents */
 };
 
-static int section_head(const struct ft *ft, uint64_t off, struct section *s,
-			struct err *err)
+static int ft_section_head(const struct ft *ft, uint64_t off,
+			   struct ft_section *s, struct err *err)
 {
 	struct bytes b;
 	uint32_t name;
@@ -196,8 +197,8 @@ static int section_head(const struct ft *ft, uint64_t off, struct section *s,
 	return 0;
 }
 
-static int unpack_section(struct ft *ft, struct bytes *b, struct bytes *out,
-			  unsigned char **owned, struct err *err)
+static int ft_section_unpack(struct ft *ft, struct bytes *b, struct bytes *out,
+			     unsigned char **owned, struct err *err)
 {
 	uint64_t at = bytes_off(b);
 	struct bytes packed;
@@ -218,14 +219,14 @@ static int unpack_section(struct ft *ft, struct bytes *b, struct bytes *out,
 	return 0;
 }
 
-int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
-	       unsigned char **owned, struct err *err)
+int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
+		    struct bytes *out, unsigned char **owned, struct err *err)
 {
-	struct section s;
+	struct ft_section s;
 	struct bytes b;
 
 	*owned = NULL;
-	if (section_head(ft, off, &s, err))
+	if (ft_section_head(ft, off, &s, err))
 		return -1;
 	*id = s.id;
 	bytes_init(&b, ft->in.data + s.off, ft->in.len - s.off, ft->in.path,
@@ -235,7 +236,7 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 	if (!(s.flags & PACKED) || s.id == FT_BUFFER)
 		return 0;
 	b = *out;
-	if (!unpack_section(ft, &b, out, owned, err))
+	if (!ft_section_unpack(ft, &b, out, owned, err))
 		return 0;
 	free(*owned);
 	*owned = NULL;
@@ -243,7 +244,8 @@ int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
 }
 
 /* Reads the section at off unless a section of that kind was read before. */
-static int meta_at(struct ft *ft, uint16_t want, uint64_t off, struct err *err)
+static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
+			 struct err *err)
 {
 	unsigned char *owned = NULL;
 	struct bytes b;
@@ -252,17 +254,17 @@ static int meta_at(struct ft *ft, uint16_t want, uint64_t off, struct err *err)
 
 	if (ft->have[want])
 		return 0;
-	rc = ft_section(ft, off, &id, &b, &owned, err);
+	rc = ft_section_read(ft, off, &id, &b, &owned, err);
 	if (!rc && id != want)
 		rc = err_at(err, ft->in.path, off, "section %u, needs %u", id,
 			    want);
 	if (!rc)
-		rc = ft_meta(ft, want, &b, err);
+		rc = ft_meta_read(ft, want, &b, err);
 	free(owned);
 	return rc;
 }
 
-static bool is_meta(uint16_t id)
+static bool ft_file7_is_meta(uint16_t id)
 {
 	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
 }
@@ -270,8 +272,8 @@ static bool is_meta(uint16_t id)
 /* Takes the options of one section: those of buffers, or all others. Buffers
  * come last since they need the page size. *next becomes the offset of the next
  * options section; 0: none. */
-static int options7(struct ft *ft, struct bytes *b, bool buffers,
-		    uint64_t *next, struct err *err)
+static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
+			    uint64_t *next, struct err *err)
 {
 	struct bytes data;
 	uint16_t id;
@@ -288,37 +290,37 @@ static int options7(struct ft *ft, struct bytes *b, bool buffers,
 						 : 0;
 		if ((id == FT_BUFFER) != buffers)
 			continue;
-		if (is_meta(id)) {
+		if (ft_file7_is_meta(id)) {
 			if (bytes_u64(&data, &off, err) ||
-			    meta_at(ft, id, off, err))
+			    ft_file7_meta(ft, id, off, err))
 				return -1;
-		} else if (ft_option(ft, id, &data, err)) {
+		} else if (ft_option_read(ft, id, &data, err)) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int option_section(struct ft *ft, uint64_t off, bool buffers,
-			  uint64_t *next, struct err *err)
+static int ft_file7_option_section(struct ft *ft, uint64_t off, bool buffers,
+				   uint64_t *next, struct err *err)
 {
 	unsigned char *owned = NULL;
 	struct bytes b;
 	uint16_t id = 0;
-	int rc = ft_section(ft, off, &id, &b, &owned, err);
+	int rc = ft_section_read(ft, off, &id, &b, &owned, err);
 
 	if (!rc && id != FT_OPTIONS)
 		rc = err_at(err, ft->in.path, off,
 			    "section %u, needs the options", id);
 	if (!rc)
-		rc = options7(ft, &b, buffers, next, err);
+		rc = ft_file7_options(ft, &b, buffers, next, err);
 	free(owned);
 	return rc;
 }
 
 /* Reads the chain of options twice, buffers the second time. The chain must
  * lead forward, as trace-cmd writes it, so that it ends. */
-static int chain(struct ft *ft, struct err *err)
+static int ft_file7_option_chain(struct ft *ft, struct err *err)
 {
 	for (int buffers = 0; buffers < 2; buffers++) {
 		uint64_t off = ft->first_options;
@@ -329,7 +331,8 @@ static int chain(struct ft *ft, struct err *err)
 				      "the recorder never finished this file: "
 				      "no options");
 		while (off) {
-			if (option_section(ft, off, buffers, &next, err))
+			if (ft_file7_option_section(ft, off, buffers, &next,
+						    err))
 				return -1;
 			if (next && next <= off)
 				return err_at(err, ft->in.path, off,
@@ -341,18 +344,18 @@ static int chain(struct ft *ft, struct err *err)
 	return 0;
 }
 
-static int file7(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint64_t at = bytes_off(b);
 	const char *name, *version;
 	struct err why = { 0 };
 
 	if (bytes_str(b, &name, err) || bytes_str(b, &version, err) ||
-	    take_pack(ft, name, at, err) ||
+	    ft_file_take_packing(ft, name, at, err) ||
 	    bytes_u64(b, &ft->first_options, err))
 		return -1;
 	ft->header_end = bytes_off(b);
-	bool broken = chain(ft, &why) != 0;
+	bool broken = ft_file7_option_chain(ft, &why) != 0;
 
 	if (!broken && ft->n_inst)
 		return 0;
@@ -361,7 +364,7 @@ static int file7(struct ft *ft, struct bytes *b, struct err *err)
 		       "no buffer is named in the options; the file may be "
 		       "cut");
 	ft->src.info.truncated = true;
-	ft_damage(ft, "truncated", ft->in.len, 0, &why);
+	reader_damage(&ft->src, "truncated", ft->in.len, 0, &why);
 	ft_salvage(ft);
 	if (ft->n_stream || ft->n_inst)
 		return 0;
@@ -369,21 +372,22 @@ static int file7(struct ft *ft, struct bytes *b, struct err *err)
 	return -1;
 }
 
-int ft_file(struct ft *ft, struct err *err)
+int ft_file_read(struct ft *ft, struct err *err)
 {
 	struct bytes b;
 
 	bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0, false);
-	if (take_head(ft, &b, err))
+	if (ft_file_take_head(ft, &b, err))
 		return -1;
-	return ft->version < 7 ? file6(ft, &b, err) : file7(ft, &b, err);
+	return ft->version < 7 ? ft_file6_read(ft, &b, err)
+			       : ft_file7_read(ft, &b, err);
 }
 
 /* ---- what can be had without the chain */
 
 /* For each CPU from the next page on: a chunk count and chunks. */
-static void salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
-			   uint64_t end)
+static void ft_salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
+			      uint64_t end)
 {
 	int32_t cpu = 0;
 
@@ -404,8 +408,8 @@ static void salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
 
 /* The pages of the CPUs follow each other: the first page whose time is smaller
  * begins the next CPU. */
-static void salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
-			  uint64_t end)
+static void ft_salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
+			     uint64_t end)
 {
 	uint64_t rest = off % ft->page_size;
 	uint64_t size = ft->inst[inst].subbuf;
@@ -430,7 +434,7 @@ static void salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
 		ft_stream_plain(ft, inst, cpu, from, off - from);
 }
 
-static bool is_known_buffer(const struct ft *ft, uint64_t off)
+static bool ft_salvage_is_known(const struct ft *ft, uint64_t off)
 {
 	for (size_t i = 0; i < ft->n_inst; i++)
 		if (ft->inst[i].section == off)
@@ -438,32 +442,33 @@ static bool is_known_buffer(const struct ft *ft, uint64_t off)
 	return false;
 }
 
-static void salvage_buffer(struct ft *ft, const struct section *s, uint64_t end)
+static void ft_salvage_buffer(struct ft *ft, const struct ft_section *s,
+			      uint64_t end)
 {
 	uint64_t off = s->off - SECTION_HEAD;
 
-	if (is_known_buffer(ft, off))
+	if (ft_salvage_is_known(ft, off))
 		return;
 	uint32_t inst = ft_instance_add(ft, "", NULL, off, ft->subbuf);
 
 	if (s->flags & PACKED)
-		salvage_packed(ft, inst, s->off, end);
+		ft_salvage_packed(ft, inst, s->off, end);
 	else
-		salvage_plain(ft, inst, s->off, end);
-	ft_note(ft, "salvaged",
-		"the CPUs of a buffer are derived: what names them is not in "
-		"the file");
+		ft_salvage_plain(ft, inst, s->off, end);
+	reader_note(&ft->src, "salvaged",
+		    "the CPUs of a buffer are derived, since the file does not "
+		    "name them");
 }
 
-enum salvage {
+enum ft_salvage_pass {
 	SALVAGE_META,	 /* formats, names, options of the file */
 	SALVAGE_NAMED,	 /* buffers that options name */
 	SALVAGE_BUFFERS, /* the other buffers */
 	SALVAGES,
 };
 
-static void salvage_section(struct ft *ft, const struct section *s,
-			    uint64_t end, enum salvage what)
+static void ft_salvage_section(struct ft *ft, const struct ft_section *s,
+			       uint64_t end, enum ft_salvage_pass what)
 {
 	uint64_t off = s->off - SECTION_HEAD;
 	struct err why = { 0 };
@@ -471,14 +476,14 @@ static void salvage_section(struct ft *ft, const struct section *s,
 	int rc = 0;
 
 	if (s->id == FT_BUFFER && what == SALVAGE_BUFFERS)
-		salvage_buffer(ft, s, end);
+		ft_salvage_buffer(ft, s, end);
 	else if (s->id == FT_OPTIONS && what != SALVAGE_BUFFERS)
-		rc = option_section(ft, off, what == SALVAGE_NAMED, &next,
-				    &why);
-	else if (is_meta(s->id) && what == SALVAGE_META)
-		rc = meta_at(ft, s->id, off, &why);
+		rc = ft_file7_option_section(ft, off, what == SALVAGE_NAMED,
+					     &next, &why);
+	else if (ft_file7_is_meta(s->id) && what == SALVAGE_META)
+		rc = ft_file7_meta(ft, s->id, off, &why);
 	if (rc)
-		ft_damage(ft, "section", off, s->size, &why);
+		reader_damage(&ft->src, "section", off, s->size, &why);
 }
 
 void ft_salvage(struct ft *ft)
@@ -490,13 +495,14 @@ void ft_salvage(struct ft *ft)
 	ft->n_boot = 0;
 	for (int what = 0; what < SALVAGES; what++) {
 		uint64_t off = ft->header_end;
-		struct section s;
+		struct ft_section s;
 
-		while (!section_head(ft, off, &s, NULL)) {
+		while (!ft_section_head(ft, off, &s, NULL)) {
 			uint64_t left = ft->in.len - s.off;
 			uint64_t n = s.size < left ? s.size : left;
 
-			salvage_section(ft, &s, s.off + n, (enum salvage)what);
+			ft_salvage_section(ft, &s, s.off + n,
+					   (enum ft_salvage_pass)what);
 			off = s.off + n;
 			if (n < s.size)
 				break;

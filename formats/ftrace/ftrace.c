@@ -15,18 +15,7 @@
 
 #define IDS 65536u
 
-void ft_damage(struct ft *ft, const char *what, uint64_t off, uint64_t len,
-	       const struct err *err)
-{
-	ledger_damage(ft->src.ledger, ft->src.index, what, off, len, err);
-}
-
-void ft_note(struct ft *ft, const char *what, const char *detail)
-{
-	ledger_note(ft->src.ledger, ft->src.index, what, detail);
-}
-
-static int probe(const char *path, const void *head, size_t n)
+static int ft_probe(const char *path, const void *head, size_t n)
 {
 	if (!n && strcmp(path, "-"))
 		return ft_dir_probe(path) ? 40 : 0;
@@ -35,7 +24,7 @@ static int probe(const char *path, const void *head, size_t n)
 }
 
 /* The clock's name as perf and LTTng spell it. */
-static const char *clock_word(const char *name)
+static const char *ft_clock_name(const char *name)
 {
 	static const char *const word[][2] = {
 		{ "mono", "monotonic" },
@@ -51,7 +40,7 @@ static const char *clock_word(const char *name)
 
 /* Times with an offset are on no clock of the kernel: DATE makes them
  * wall-clock time, and OFFSET comes from the user. */
-static void say_clock(struct ft *ft)
+static void ft_set_clock(struct ft *ft)
 {
 	struct source_info *info = &ft->src.info;
 
@@ -68,7 +57,7 @@ static void say_clock(struct ft *ft)
 
 /* Notes the buffers for `info`. The capture's clock is that of the top buffer.
  */
-static void note_instances(struct ft *ft)
+static void ft_note_instances(struct ft *ft)
 {
 	char detail[256];
 
@@ -85,19 +74,20 @@ static void note_instances(struct ft *ft)
 		snprintf(detail, sizeof(detail),
 			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
 			 in->name,
-			 in->clock ? clock_word(in->clock) : "not said", rings);
-		ft_note(ft, "instance", detail);
+			 in->clock ? ft_clock_name(in->clock) : "not said",
+			 rings);
+		reader_note(&ft->src, "instance", detail);
 	}
 	if (ft->src.info.clock)
-		ft->src.info.clock = clock_word(ft->src.info.clock);
-	say_clock(ft);
+		ft->src.info.clock = ft_clock_name(ft->src.info.clock);
+	ft_set_clock(ft);
 }
 
-static void close_ft(struct source *src)
+static void ft_close(struct source *src)
 {
 	if (!src)
 		return;
-	struct ft *ft = ft_of(src);
+	struct ft *ft = ft_from_source(src);
 
 	for (size_t i = 0; i < ft->n_type; i++)
 		tp_format_release(&ft->type[i].fmt);
@@ -124,7 +114,7 @@ static void close_ft(struct source *src)
 	ft_sync_release(ft);
 	free(ft->kallsyms);
 	free(ft->cmd);
-	free(ft->made);
+	free(ft->synthetic);
 	free(ft->heap);
 	free(ft->due);
 	told_tasks_release(&ft->told);
@@ -135,95 +125,82 @@ static void close_ft(struct source *src)
 	free(ft);
 }
 
-static int read_dir(struct ft *ft, const char *path, struct err *err)
+static int ft_open_dir(struct ft *ft, const char *path, struct err *err)
 {
-	if (ft_dir(ft, path, err))
+	if (ft_dir_read(ft, path, err))
 		return -1;
 	for (size_t i = 0; i < ft->n_raw; i++)
 		ft->src.size += ft->raw[i].in.len;
 	return 0;
 }
 
-static int read_front(struct ft *ft, const char *path, struct err *err)
+static int ft_open_capture(struct ft *ft, const char *path, struct err *err)
 {
 	struct stat st;
 
 	if (strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode))
-		return read_dir(ft, path, err);
+		return ft_open_dir(ft, path, err);
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    (!ft->in.data && input_spool(&ft->in, ft->opts.temp_dir, err)) ||
-	    ft_file(ft, err))
+	    ft_file_read(ft, err))
 		return -1;
-	if (ft->in.cut) {
-		struct err why;
-
-		ft->src.info.truncated = true;
-		err_set(&why, ERR_FORMAT,
-			"%s: the packed file is damaged or cut off", path);
-		ft_damage(ft, "packed", 0, 0, &why);
-	}
+	if (ft->in.cut)
+		reader_damage_packed(&ft->src, path);
 	ft->src.size = ft->in.len;
 	return 0;
 }
 
-static struct source *open_ft(const char *path, const struct source_opts *o,
+static struct source *ft_open(const char *path, const struct source_opts *o,
 			      struct ledger *lg, struct err *err)
 {
 	struct ft *ft = mem_new(1, sizeof(*ft));
 	struct source_info *info = &ft->src.info;
 
-	ft->src.ops = &ftrace_ops;
-	ft->src.path = mem_strdup(path);
-	ft->src.ledger = lg;
-	ft->src.index = o ? o->index : 0;
+	reader_init(&ft->src, &ftrace_ops, path, o, lg, &ft->opts);
 	ft->in.fd = -1;
-	if (o)
-		ft->opts = *o;
 	ft->nonce_format =
 		o && o->nonce_format ? o->nonce_format : nonce_default;
 	ft->by_id = mem_new(IDS, sizeof(*ft->by_id));
 	ft->event_of = mem_new(IDS, sizeof(*ft->event_of));
-	info->cpus_online = info->cpus_avail = -1;
-	info->system_wide = TRI_UNKNOWN;
 	info->cookies = COOKIES_FTRACE;
-	info->user_mask = UINT64_MAX;
-	if (read_front(ft, path, err)) {
-		close_ft(&ft->src);
+	if (ft_open_capture(ft, path, err)) {
+		ft_close(&ft->src);
 		return NULL;
 	}
 	info->kallsyms = ft->kallsyms;
 	info->kallsyms_len = ft->kallsyms_len;
-	note_instances(ft);
+	ft_note_instances(ft);
 	return &ft->src;
 }
 
-static const struct ft_type *type_of(const struct ft *ft, uint32_t event)
+static const struct ft_type *ft_type_of_event(const struct ft *ft,
+					      uint32_t event)
 {
 	return event < ft->n_event
 		       ? ft_type_of(ft, (uint16_t)ft->event[event].config)
 		       : NULL;
 }
 
-static int fields(struct source *src, const struct rec_sample *s,
-		  struct field *out, struct err *err)
+static int ft_fields(struct source *src, const struct rec_sample *s,
+		     struct field *out, struct err *err)
 {
-	struct ft *ft = ft_of(src);
-	const struct ft_type *t = type_of(ft, s->event);
+	struct ft *ft = ft_from_source(src);
+	const struct ft_type *t = ft_type_of_event(ft, s->event);
 
 	if (!t)
 		return err_set(err, ERR_FORMAT, "%s: event has no field format",
 			       src->path);
-	tp_fields(&ft->tp, &t->fmt, s->raw, s->raw_len, out);
+	tp_fields_take(&ft->tp, &t->fmt, s->raw, s->raw_len, out);
 	if (t->printk && s->raw)
 		ft_print_text(ft, &t->fmt, s->raw, s->raw_len, out);
 	return 0;
 }
 
-static int print(struct source *src, const struct rec_sample *s, char *buf,
-		 size_t size)
+static int ft_print(struct source *src, const struct rec_sample *s, char *buf,
+		    size_t size)
 {
-	struct ft *ft = ft_of(src);
-	const struct ft_type *t = type_of(ft, s->event);
+	struct ft *ft = ft_from_source(src);
+	const struct ft_type *t = ft_type_of_event(ft, s->event);
 
 	if (!size)
 		return -1;
@@ -232,7 +209,7 @@ static int print(struct source *src, const struct rec_sample *s, char *buf,
 		return -1;
 	ft->field = mem_grow(ft->field, &ft->cap_field, t->fmt.n,
 			     sizeof(*ft->field));
-	if (fields(src, s, ft->field, NULL))
+	if (ft_fields(src, s, ft->field, NULL))
 		return -1;
 	tp_print_fields(&ft->tp, &t->fmt, ft->field, buf, size);
 	return 0;
@@ -241,13 +218,13 @@ static int print(struct source *src, const struct rec_sample *s, char *buf,
 const struct source_ops ftrace_ops = {
 	.name = "ftrace",
 	.summary = "trace.dat of trace-cmd; folder with trace_pipe_raw pages",
-	.probe = probe,
-	.open = open_ft,
+	.probe = ft_probe,
+	.open = ft_open,
 	.scan = ft_scan,
 	.next = ft_next,
 	.decode = ft_decode,
-	.fields = fields,
-	.print = print,
+	.fields = ft_fields,
+	.print = ft_print,
 	.dump = ft_dump,
-	.close = close_ft,
+	.close = ft_close,
 };

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
 #include "formats/tracepoint/tracepoint.h"
@@ -178,8 +179,8 @@ struct ft_instance {
 	uint64_t last_text, text_len, moved;
 };
 
-/* A record that is not made of an entry: see made.c. */
-struct ft_made {
+/* A record that is not made of an entry: see synthetic.c. */
+struct ft_synthetic {
 	enum record_kind kind;
 	uint32_t flags;
 	int32_t pid, cpu;
@@ -291,8 +292,8 @@ struct ft {
 	struct ft_tgid *tgid; /* sorted by tid */
 	size_t n_tgid, cap_tgid;
 	/* State of next(). */
-	struct ft_made *made;
-	size_t n_made, cap_made, made_pos;
+	struct ft_synthetic *synthetic;
+	size_t n_synthetic, cap_synthetic, synthetic_pos;
 	uint32_t *heap; /* streams that have an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* refs of the current item, not returned yet */
@@ -312,7 +313,7 @@ struct ft {
 	struct call call;
 };
 
-static inline struct ft *ft_of(struct source *src)
+static inline struct ft *ft_from_source(struct source *src)
 {
 	return (struct ft *)src;
 }
@@ -323,6 +324,14 @@ static inline const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id)
 	return ft->by_id[id] ? &ft->type[ft->by_id[id] - 1] : NULL;
 }
 
+/* Reads a number field; returns `otherwise` if the field is not there. */
+static inline int64_t ft_field_number(const struct ft_type *t, int field,
+				      const struct bytes *raw,
+				      int64_t otherwise)
+{
+	return tp_field_number_or(&t->fmt, field, raw, otherwise);
+}
+
 /* ref.len of a COMM record: which of the entry's tasks the name is of. */
 enum ft_whose {
 	FT_FIRST,
@@ -330,34 +339,37 @@ enum ft_whose {
 	FT_SAVED, /* of common_pid, from saved_cmdlines */
 };
 
-#define FT_MADE                                                                \
+#define FT_SYNTHETIC                                                           \
 	0xffffu /* stream number in the handle of records made without an      \
 		   entry */
 
 /* file.c: the header and everything before the pages of a trace.dat. */
-int ft_file(struct ft *ft, struct err *err);
+int ft_file_read(struct ft *ft, struct err *err);
 /* Finds the sections by walking the file from the header on. */
 void ft_salvage(struct ft *ft);
 /* Reads the section at off into *out and its id into *id. *owned is the buffer
  * with the unpacked contents, which the caller frees, or NULL if *out is in the
  * file. */
-int ft_section(struct ft *ft, uint64_t off, uint16_t *id, struct bytes *out,
-	       unsigned char **owned, struct err *err);
+int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
+		    struct bytes *out, unsigned char **owned, struct err *err);
 
 /* meta.c: the contents of sections, or of the parts of version 6. */
-int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
-void ft_header_page(struct ft *ft, const struct bytes *text);
+int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
+void ft_header_page_read(struct ft *ft, const struct bytes *text);
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
+
+/* names.c: names and processes of threads. */
 /* Adds the lines of saved_cmdlines. */
-void ft_cmdlines(struct ft *ft, const struct bytes *text);
+void ft_names_read(struct ft *ft, const struct bytes *text);
 void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid);
 /* The process of a thread from saved_tgids; -1: unknown. */
 int32_t ft_tgid_of(const struct ft *ft, int32_t tid);
 /* The name of a thread from saved_cmdlines; NULL: unknown. */
-const char *ft_saved_name(const struct ft *ft, int32_t tid);
+const char *ft_name_of(const struct ft *ft, int32_t tid);
 
 /* option.c: the options of a trace.dat. */
-int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
+int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b,
+		   struct err *err);
 uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 			 uint64_t section, uint32_t subbuf);
 
@@ -373,14 +385,14 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 		      uint64_t off, uint64_t len, uint64_t *end);
 /* Sets *out to the n bytes at place, which must be in one chunk. Borrowed until
  * the next call. */
-int ft_at(struct ft *ft, struct ft_stream *s, uint64_t place, uint64_t n,
-	  struct bytes *out, struct err *err);
+int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
+		    uint64_t n, struct bytes *out, struct err *err);
 /* Sets *out to the bytes from place to the end of the chunk or file. Borrowed
  * until the next call. */
-int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
-	    struct bytes *out, struct err *err);
+int ft_stream_rest(struct ft *ft, struct ft_stream *s, uint64_t place,
+		   struct bytes *out, struct err *err);
 /* The offset of a place in the file, for messages. */
-uint64_t ft_off(const struct ft_stream *s, uint64_t place);
+uint64_t ft_stream_file_offset(const struct ft_stream *s, uint64_t place);
 void ft_streams_release(struct ft *ft);
 
 /* Adds a stream that is a file of its own. `in` stays open. */
@@ -389,7 +401,7 @@ void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 
 /* dir.c: folders of raw pages. */
 bool ft_dir_probe(const char *path);
-int ft_dir(struct ft *ft, const char *path, struct err *err);
+int ft_dir_read(struct ft *ft, const char *path, struct err *err);
 
 /* page.c: the kernel's ring-buffer pages. */
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
@@ -405,7 +417,7 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 		struct bytes *out, struct err *err);
 /* boot.c: takes last_boot_info of a buffer from the option LAST_BOOT. */
-void ft_last_boot(struct ft *ft, const struct bytes *b);
+void ft_boot_read(struct ft *ft, const struct bytes *b);
 /* Sets where the kernel is now: from its _text to its end; 0, 0: unknown. */
 void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 /* Converts a ring's time to ns on the capture's clock. */
@@ -414,14 +426,17 @@ uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 /* stream.c: merges all rings. */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
 int ft_scan(struct source *src, struct err *err);
+
+/* refs.c: adds a ref of an entry: a copy of *ev with this kind and len. */
+void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind,
+		uint32_t len);
 /* The index of an event of a buffer; UINT32_MAX: not seen yet. */
-uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id);
-/* due.c: adds a ref of an entry: a copy of *ev with this class and len. */
-void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len);
-void ft_due_made(struct ft *ft, size_t i, uint64_t key);
+uint32_t ft_event_find(const struct ft *ft, uint32_t instance, uint16_t id);
+/* The index of an event of a buffer, which is added if it is new. */
+uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
-void ft_printk_take(struct ft *ft, const struct bytes *text);
+void ft_print_read_formats(struct ft *ft, const struct bytes *text);
 /* Returns the format with an added field for the text, which the caller frees,
  * or NULL if the event is not of trace_printk(). */
 char *ft_print_format(const char *system, const struct bytes *text);
@@ -430,7 +445,7 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out);
 
 /* sync.c: the option TIME_SHIFT. */
-int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err);
+int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);
 void ft_sync_release(struct ft *ft);
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
 /* Moves the times of a guest to its host's clock, if host is the host that the
@@ -438,13 +453,15 @@ uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
 void ft_sync_pair(struct ft *guest, const struct ft *host);
 
 /* maps.c: the option PROCMAPS. */
-void ft_maps_take(struct ft *ft, const struct bytes *b);
+void ft_maps_read(struct ft *ft, const struct bytes *b);
 /* Sets from when on the mappings hold. Call after the rings are known. */
 void ft_maps_date(struct ft *ft);
 void ft_maps_release(struct ft *ft);
 
-/* task.c: scheduling events. */
+/* role.c: sets role and part of a type from its format. */
 void ft_role_find(struct ft_type *t);
+
+/* task.c: scheduling events. */
 /* Adds the refs of the names, forks and exits that an entry leads to. t may be
  * NULL: then only the name of `pid` is checked. */
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
@@ -453,12 +470,8 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
-int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
-		  int64_t otherwise);
 
 /* defer.c: deferred user stacks. */
-/* Sets role and part of an event about deferred stacks. */
-void ft_defer_find(struct ft_type *t);
 void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 		     struct rec_sample *s);
 void ft_defer_inode(struct ft *ft, const struct ft_type *t,
@@ -474,12 +487,12 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
 
-/* made.c: records that are not made of an entry. */
+/* synthetic.c: records that are not made of an entry. */
 /* Adds what holds before the first entry: the kernel's code, mappings. */
-void ft_make_first(struct ft *ft);
+void ft_synthetic_first(struct ft *ft);
 /* Adds the sums of lost entries. */
-void ft_make_last(struct ft *ft);
-void ft_made_record(struct ft *ft, size_t i, struct record *rec);
+void ft_synthetic_last(struct ft *ft);
+void ft_synthetic_record(struct ft *ft, size_t i, struct record *rec);
 
 /* record.c */
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
@@ -489,9 +502,4 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 int ft_dump(struct source *src,
 	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
 	    struct err *err);
-
-/* Notes damage in the ledger once, even if dump and scan both see it. */
-void ft_damage(struct ft *ft, const char *what, uint64_t off, uint64_t len,
-	       const struct err *err);
-void ft_note(struct ft *ft, const char *what, const char *detail);
 #endif

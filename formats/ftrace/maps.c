@@ -17,7 +17,7 @@
 #define BACK 16
 
 /* Takes "START END PATH", hexadecimal without 0x. */
-static void add_map(struct ft *ft, const char *s, size_t first)
+static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 {
 	char *at;
 	uint64_t start = strtoull(s, &at, 16);
@@ -44,7 +44,7 @@ static void add_map(struct ft *ft, const char *s, size_t first)
 	ft->maps[ft->n_maps - 1].n++;
 }
 
-static void add_list(struct ft *ft, int32_t pid)
+static void ft_maps_add_list(struct ft *ft, int32_t pid)
 {
 	ft->maps = mem_grow(ft->maps, &ft->cap_maps, ft->n_maps + 1,
 			    sizeof(*ft->maps));
@@ -53,7 +53,7 @@ static void add_list(struct ft *ft, int32_t pid)
 }
 
 /* For each process: "PID COUNT COMM" (both hexadecimal) and COUNT lines. */
-void ft_maps_take(struct ft *ft, const struct bytes *b)
+void ft_maps_read(struct ft *ft, const struct bytes *b)
 {
 	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 	char *rest = s;
@@ -66,19 +66,20 @@ void ft_maps_take(struct ft *ft, const struct bytes *b)
 
 		if (left) {
 			left--;
-			add_map(ft, line, first);
+			ft_maps_add(ft, line, first);
 			continue;
 		}
 		if (!*line)
 			continue;
-		add_list(ft, (int32_t)(strtoul(at, &at, 16) & INT32_MAX));
+		ft_maps_add_list(ft,
+				 (int32_t)(strtoul(at, &at, 16) & INT32_MAX));
 		left = strtoul(at, &at, 16);
 		first = ft->n_map;
 	}
 	free(s);
 }
 
-static void note_exec(struct ft *ft, int64_t pid, uint64_t time)
+static void ft_maps_note_exec(struct ft *ft, int64_t pid, uint64_t time)
 {
 	for (size_t i = 0; i < ft->n_maps; i++)
 		if (ft->maps[i].pid == pid && time <= INT64_MAX &&
@@ -86,7 +87,7 @@ static void note_exec(struct ft *ft, int64_t pid, uint64_t time)
 			ft->maps[i].time = (int64_t)time;
 }
 
-static void look_for_execs(struct ft *ft, struct ft_stream *s)
+static void ft_maps_find_execs(struct ft *ft, struct ft_stream *s)
 {
 	for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf) {
 		struct ft_page pg;
@@ -101,14 +102,16 @@ static void look_for_execs(struct ft *ft, struct ft_stream *s)
 			const struct ft_type *t = ft_type_of(ft, id);
 
 			if (t && t->role == ROLE_EXEC)
-				note_exec(ft,
-					  ft_number(t, t->part.pid, &e.b, -1),
-					  ft_time(ft, s, e.time));
+				ft_maps_note_exec(ft,
+						  ft_field_number(t,
+								  t->part.pid,
+								  &e.b, -1),
+						  ft_time(ft, s, e.time));
 		}
 	}
 }
 
-static bool has_execs(const struct ft *ft)
+static bool ft_maps_has_execs(const struct ft *ft)
 {
 	for (size_t i = 0; i < ft->n_type; i++)
 		if (ft->type[i].role == ROLE_EXEC)
@@ -124,9 +127,9 @@ void ft_maps_date(struct ft *ft)
 		ft->maps[i].map = ft->map ? ft->map + at : NULL;
 		at += ft->maps[i].n;
 	}
-	if (ft->n_maps && has_execs(ft))
+	if (ft->n_maps && ft_maps_has_execs(ft))
 		for (size_t i = 0; i < ft->n_stream; i++)
-			look_for_execs(ft, &ft->stream[i]);
+			ft_maps_find_execs(ft, &ft->stream[i]);
 	ft->src.info.maps = ft->maps;
 	ft->src.info.n_maps = ft->n_maps;
 }

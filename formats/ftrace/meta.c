@@ -13,8 +13,8 @@
 #define FORMAT_MAX ((uint64_t)1 << 20)
 #define IDS 65536u
 
-static bool line_of(const struct bytes *b, const char *key, const char **from,
-		    const char **end)
+static bool ft_meta_find_line(const struct bytes *b, const char *key,
+			      const char **from, const char **end)
 {
 	const char *s = (const char *)b->pos;
 	const char *stop = (const char *)b->end;
@@ -31,16 +31,16 @@ static bool line_of(const struct bytes *b, const char *key, const char **from,
 
 /* The kernel's description of its pages: the width of 'commit' (the kernel's
  * long; the file header has the recorder's long), and the size of a page. */
-void ft_header_page(struct ft *ft, const struct bytes *text)
+void ft_header_page_read(struct ft *ft, const struct bytes *text)
 {
 	const char *s, *end;
 	uint32_t size = 0;
 	uint32_t off = 0;
 
-	if (line_of(text, " commit;", &s, &end) &&
+	if (ft_meta_find_line(text, " commit;", &s, &end) &&
 	    tp_number_behind(s, end, "size:", &size))
 		ft->commit32 = size == 4;
-	if (!line_of(text, " data;", &s, &end) ||
+	if (!ft_meta_find_line(text, " data;", &s, &end) ||
 	    !tp_number_behind(s, end, "size:", &size) ||
 	    !tp_number_behind(s, end, "offset:", &off) ||
 	    size > FT_SUBBUF_MAX - 64 || off > 64)
@@ -49,8 +49,8 @@ void ft_header_page(struct ft *ft, const struct bytes *text)
 		ft->subbuf = size + off;
 }
 
-static int take_name(struct bytes *b, const char *want, struct bytes *text,
-		     struct err *err)
+static int ft_meta_take_named(struct bytes *b, const char *want,
+			      struct bytes *text, struct err *err)
 {
 	uint64_t at = bytes_off(b);
 	const char *name;
@@ -64,18 +64,18 @@ static int take_name(struct bytes *b, const char *want, struct bytes *text,
 	return bytes_u64(b, &n, err) || bytes_take(b, n, text, err) ? -1 : 0;
 }
 
-static int header_info(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_meta_header_info(struct ft *ft, struct bytes *b, struct err *err)
 {
 	struct bytes text;
 
-	if (take_name(b, "header_page", &text, err))
+	if (ft_meta_take_named(b, "header_page", &text, err))
 		return -1;
-	ft_header_page(ft, &text);
-	return take_name(b, "header_event", &text, err);
+	ft_header_page_read(ft, &text);
+	return ft_meta_take_named(b, "header_event", &text, err);
 }
 
-static bool parse_format(struct ft *ft, const char *system,
-			 const struct bytes *text, struct ft_type *t)
+static bool ft_meta_parse_format(struct ft *ft, const char *system,
+				 const struct bytes *text, struct ft_type *t)
 {
 	char *longer = ft_print_format(system, text);
 	struct bytes b = *text;
@@ -95,7 +95,7 @@ void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 	struct ft_type t = { .role = ROLE_PLAIN };
 
 	if (bytes_left(text) > FORMAT_MAX ||
-	    !parse_format(ft, system, text, &t)) {
+	    !ft_meta_parse_format(ft, system, text, &t)) {
 		ledger_skip(ft->src.ledger, ft->src.index, "event format", 0,
 			    bytes_off(text));
 		return;
@@ -110,8 +110,8 @@ void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 	ft->by_id[t.fmt.id] = (uint32_t)ft->n_type;
 }
 
-static int take_formats(struct ft *ft, const char *system, struct bytes *b,
-			struct err *err)
+static int ft_meta_take_formats(struct ft *ft, const char *system,
+				struct bytes *b, struct err *err)
 {
 	struct bytes text;
 	uint32_t count;
@@ -127,7 +127,7 @@ static int take_formats(struct ft *ft, const char *system, struct bytes *b,
 	return 0;
 }
 
-static int take_systems(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_meta_take_systems(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *system;
 	uint32_t count;
@@ -136,150 +136,59 @@ static int take_systems(struct ft *ft, struct bytes *b, struct err *err)
 		return -1;
 	for (uint32_t i = 0; i < count; i++)
 		if (bytes_str(b, &system, err) ||
-		    take_formats(ft, system, b, err))
+		    ft_meta_take_formats(ft, system, b, err))
 			return -1;
 	return 0;
 }
 
-static int take_kallsyms(struct ft *ft, struct bytes *b, struct err *err)
+/* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4. */
+static int ft_meta_take_text(struct bytes *b, bool wide, struct bytes *text,
+			     struct err *err)
+{
+	uint32_t n32 = 0;
+	uint64_t n = 0;
+
+	if (wide ? bytes_u64(b, &n, err) : bytes_u32(b, &n32, err))
+		return -1;
+	return bytes_take(b, n + n32, text, err) ? -1 : 0;
+}
+
+static void ft_meta_set_kallsyms(struct ft *ft, const struct bytes *text)
+{
+	if (!bytes_left(text) || ft->kallsyms)
+		return;
+	ft->kallsyms_len = bytes_left(text);
+	ft->kallsyms = mem_dup(text->pos, bytes_left(text));
+}
+
+int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	struct bytes text;
-	uint32_t n;
 
-	if (bytes_u32(b, &n, err) || bytes_take(b, n, &text, err))
-		return -1;
-	if (!n || ft->kallsyms)
-		return 0;
-	ft->kallsyms_len = n;
-	ft->kallsyms = mem_dup(text.pos, n);
-	return 0;
-}
-
-static int take_printk(struct ft *ft, struct bytes *b, struct err *err)
-{
-	struct bytes text;
-	uint32_t n;
-
-	if (bytes_u32(b, &n, err) || bytes_take(b, n, &text, err))
-		return -1;
-	ft_printk_take(ft, &text);
-	return 0;
-}
-
-/* Takes "PID NAME". */
-static void add_cmd(struct ft *ft, const char *s, size_t len)
-{
-	uint32_t tid = 0;
-	size_t i = 0;
-
-	for (; i < len && s[i] >= '0' && s[i] <= '9' && tid < 100000000; i++)
-		tid = tid * 10 + (uint32_t)(s[i] - '0');
-	if (!i || i >= len || s[i] != ' ' || tid > INT32_MAX)
-		return;
-	/* <...> means that the kernel did not know the name either. */
-	if (len - i < 2 || !memcmp(s + i + 1, "<", 1))
-		return;
-	char *name = mem_dup(s + i + 1, len - i - 1);
-
-	ft->cmd = mem_grow(ft->cmd, &ft->cap_cmd, ft->n_cmd + 1,
-			   sizeof(*ft->cmd));
-	ft->cmd[ft->n_cmd++] = (struct ft_cmd){
-		.tid = (int32_t)tid,
-		.name = arena_strdup(&ft->arena, name),
-	};
-	free(name);
-}
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct ft_cmd *x = a;
-	const struct ft_cmd *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-void ft_cmdlines(struct ft *ft, const struct bytes *text)
-{
-	const char *s = (const char *)text->pos;
-	const char *end = (const char *)text->end;
-
-	while (s < end) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
-		const char *stop = nl ? nl : end;
-
-		add_cmd(ft, s, (size_t)(stop - s));
-		s = stop + 1;
-	}
-	if (ft->n_cmd)
-		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), by_tid);
-}
-
-static int take_cmdlines(struct ft *ft, struct bytes *b, struct err *err)
-{
-	struct bytes text;
-	uint64_t n;
-
-	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
-		return -1;
-	ft_cmdlines(ft, &text);
-	return 0;
-}
-
-/* The kernel lists threads in the order of their ids. */
-void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
-{
-	if (tgid <= 0 || (ft->n_tgid && ft->tgid[ft->n_tgid - 1].tid >= tid))
-		return;
-	ft->tgid = mem_grow(ft->tgid, &ft->cap_tgid, ft->n_tgid + 1,
-			    sizeof(*ft->tgid));
-	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
-}
-
-int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
-{
-	size_t lo = 0;
-	size_t hi = ft->n_tgid;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ft->tgid[mid].tid == tid)
-			return ft->tgid[mid].tgid;
-		if (ft->tgid[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return -1;
-}
-
-const char *ft_saved_name(const struct ft *ft, int32_t tid)
-{
-	const struct ft_cmd key = { .tid = tid };
-	const struct ft_cmd *c = NULL;
-
-	if (ft->n_cmd)
-		c = bsearch(&key, ft->cmd, ft->n_cmd, sizeof(key), by_tid);
-	return c ? c->name : NULL;
-}
-
-int ft_meta(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
-{
 	if (id < FT_KNOWN)
 		ft->have[id] = true;
 	switch (id) {
 	case FT_HEADER_INFO:
-		return header_info(ft, b, err);
+		return ft_meta_header_info(ft, b, err);
 	case FT_FTRACE_EVENTS:
-		return take_formats(ft, "ftrace", b, err);
+		return ft_meta_take_formats(ft, "ftrace", b, err);
 	case FT_EVENT_FORMATS:
-		return take_systems(ft, b, err);
+		return ft_meta_take_systems(ft, b, err);
 	case FT_KALLSYMS:
-		return take_kallsyms(ft, b, err);
+		if (ft_meta_take_text(b, false, &text, err))
+			return -1;
+		ft_meta_set_kallsyms(ft, &text);
+		return 0;
 	case FT_PRINTK:
-		return take_printk(ft, b, err);
+		if (ft_meta_take_text(b, false, &text, err))
+			return -1;
+		ft_print_read_formats(ft, &text);
+		return 0;
 	case FT_CMDLINES:
-		return take_cmdlines(ft, b, err);
+		if (ft_meta_take_text(b, true, &text, err))
+			return -1;
+		ft_names_read(ft, &text);
+		return 0;
 	default:
 		return 0;
 	}

@@ -17,13 +17,13 @@
 #define NAME_SIZE 256
 
 /* Copies a text that may lack its final 0. The caller frees it. */
-static char *text_of(const struct bytes *b)
+static char *ft_option_text(const struct bytes *b)
 {
 	return mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 }
 
 /* Reads as much as is a number: "0x5f3c", "-17", "12". */
-static int64_t take_int(const char *s)
+static int64_t ft_option_int(const char *s)
 {
 	bool minus = false;
 	uint64_t v = 0;
@@ -48,19 +48,20 @@ static int64_t take_int(const char *s)
 	return (int64_t)(minus ? -v : v);
 }
 
-static void add_shift(struct ft *ft, const struct bytes *b, int64_t unit)
+static void ft_option_add_shift(struct ft *ft, const struct bytes *b,
+				int64_t unit)
 {
-	char *s = text_of(b);
-	uint64_t ns = (uint64_t)take_int(s) * (uint64_t)unit;
+	char *s = ft_option_text(b);
+	uint64_t ns = (uint64_t)ft_option_int(s) * (uint64_t)unit;
 
 	ft->shift = (int64_t)((uint64_t)ft->shift + ns);
 	free(s);
 }
 
 /* In "[local] global counter ..." the current clock is in brackets. */
-static void take_clock(struct ft *ft, const struct bytes *b)
+static void ft_option_clock(struct ft *ft, const struct bytes *b)
 {
-	char *s = text_of(b);
+	char *s = ft_option_text(b);
 	char *from = strchr(s, '[');
 	char *to = from ? strchr(from, ']') : NULL;
 
@@ -72,11 +73,11 @@ static void take_clock(struct ft *ft, const struct bytes *b)
 }
 
 /* Takes "Linux HOST RELEASE MACHINE". */
-static void take_uname(struct ft *ft, const struct bytes *b)
+static void ft_option_uname(struct ft *ft, const struct bytes *b)
 {
 	const char **const to[] = { NULL, &ft->src.info.host,
 				    &ft->src.info.release, &ft->src.info.arch };
-	char *s = text_of(b);
+	char *s = ft_option_text(b);
 	char *rest = s;
 
 	for (size_t i = 0; rest && i < sizeof(to) / sizeof(*to); i++) {
@@ -89,29 +90,29 @@ static void take_uname(struct ft *ft, const struct bytes *b)
 	free(s);
 }
 
-static void take_version(struct ft *ft, const struct bytes *b)
+static void ft_option_version(struct ft *ft, const struct bytes *b)
 {
 	char line[128];
-	char *s = text_of(b);
+	char *s = ft_option_text(b);
 
 	snprintf(line, sizeof(line), "trace-cmd %s", s);
 	ft->src.info.version = arena_strdup(&ft->arena, line);
 	free(s);
 }
 
-static uint64_t stat_number(const char *s, const char *key)
+static uint64_t ft_option_stat_number(const char *s, const char *key)
 {
 	size_t n = strlen(key);
 
 	for (const char *at = s; (at = strstr(at, key)); at += n)
 		if (at == s || at[-1] == '\n')
-			return (uint64_t)take_int(at + n);
+			return (uint64_t)ft_option_int(at + n);
 	return 0;
 }
 
-static void take_stat(struct ft *ft, const struct bytes *b)
+static void ft_option_stat(struct ft *ft, const struct bytes *b)
 {
-	char *s = text_of(b);
+	char *s = ft_option_text(b);
 
 	/* trace-cmd writes a heading, then one option for each CPU of that
 	 * buffer. */
@@ -125,10 +126,10 @@ static void take_stat(struct ft *ft, const struct bytes *b)
 			    sizeof(*ft->stat));
 	ft->stat[ft->n_stat++] = (struct ft_stat){
 		.buffer = ft->stat_buffer,
-		.cpu = (int32_t)take_int(s + 4),
-		.overrun = stat_number(s, "overrun:"),
-		.commit_overrun = stat_number(s, "commit overrun:"),
-		.dropped = stat_number(s, "dropped events:"),
+		.cpu = (int32_t)ft_option_int(s + 4),
+		.overrun = ft_option_stat_number(s, "overrun:"),
+		.commit_overrun = ft_option_stat_number(s, "commit overrun:"),
+		.dropped = ft_option_stat_number(s, "dropped events:"),
 	};
 out:
 	free(s);
@@ -154,7 +155,8 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 	return (uint32_t)ft->n_inst++;
 }
 
-static int check_subbuf(const struct bytes *b, uint32_t size, struct err *err)
+static int ft_option_check_subbuf(const struct bytes *b, uint32_t size,
+				  struct err *err)
 {
 	if (size >= 64 && size <= FT_SUBBUF_MAX)
 		return 0;
@@ -165,7 +167,7 @@ static int check_subbuf(const struct bytes *b, uint32_t size, struct err *err)
 
 /* Takes a buffer with a ring per CPU. The section says whether the rings are
  * compressed. */
-static int buffer7(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name, *clock;
 	uint64_t section, off, len;
@@ -176,7 +178,7 @@ static int buffer7(struct ft *ft, struct bytes *b, struct err *err)
 
 	if (bytes_u64(b, &section, err) || bytes_str(b, &name, err) ||
 	    bytes_str(b, &clock, err) || bytes_u32(b, &subbuf, err) ||
-	    bytes_u32(b, &n, err) || check_subbuf(b, subbuf, err))
+	    bytes_u32(b, &n, err) || ft_option_check_subbuf(b, subbuf, err))
 		return -1;
 	for (size_t i = 0; i < ft->n_inst; i++)
 		if (ft->inst[i].section == section)
@@ -205,7 +207,7 @@ static int buffer7(struct ft *ft, struct bytes *b, struct err *err)
 
 /* In version 6, the option gives the offset of a table like the top buffer's.
  */
-static int buffer6(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_option_buffer6(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name;
 	uint64_t off;
@@ -216,7 +218,7 @@ static int buffer6(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int tsc2nsec(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_option_tsc2nsec(struct ft *ft, struct bytes *b, struct err *err)
 {
 	if (bytes_u32(b, &ft->mult, err) || bytes_u32(b, &ft->mult_shift, err))
 		return -1;
@@ -225,7 +227,7 @@ static int tsc2nsec(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int cpu_count(struct ft *ft, struct bytes *b, struct err *err)
+static int ft_option_cpu_count(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint32_t n;
 
@@ -237,7 +239,7 @@ static int cpu_count(struct ft *ft, struct bytes *b, struct err *err)
 }
 
 /* Notes options that are not read, or that only inform. */
-static int other(struct ft *ft, uint16_t id, struct bytes *b)
+static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 {
 	const char *name = "";
 	char detail[96];
@@ -245,12 +247,12 @@ static int other(struct ft *ft, uint16_t id, struct bytes *b)
 	if (id == FT_GUEST) {
 		snprintf(detail, sizeof(detail), "guest '%.60s' was traced too",
 			 bytes_str(b, &name, NULL) ? "" : name);
-		ft_note(ft, "machine", detail);
+		reader_note(&ft->src, "machine", detail);
 	} else if (id == FT_BUFFER_TEXT) {
-		ft_note(ft, "text",
-			"the buffer was stored as text, which is not read: "
-			"give the text itself, or record without a latency "
-			"tracer");
+		reader_note(&ft->src, "text",
+			    "the buffer was stored as text, which is not read: "
+			    "give the text itself, or record without a latency "
+			    "tracer");
 	} else if (id >= FT_KNOWN) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
 			    bytes_off(b));
@@ -258,47 +260,47 @@ static int other(struct ft *ft, uint16_t id, struct bytes *b)
 	return 0;
 }
 
-int ft_option(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
+int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	switch (id) {
 	case FT_DATE:
 		ft->dated = true;
-		add_shift(ft, b, 1000);
+		ft_option_add_shift(ft, b, 1000);
 		return 0;
 	case FT_OFFSET:
 		ft->moved = true;
-		add_shift(ft, b, 1);
+		ft_option_add_shift(ft, b, 1);
 		return 0;
 	case FT_CPUSTAT:
-		take_stat(ft, b);
+		ft_option_stat(ft, b);
 		return 0;
 	case FT_BUFFER:
-		return ft->version < 7 ? buffer6(ft, b, err)
-				       : buffer7(ft, b, err);
+		return ft->version < 7 ? ft_option_buffer6(ft, b, err)
+				       : ft_option_buffer7(ft, b, err);
 	case FT_TRACECLOCK:
-		take_clock(ft, b);
+		ft_option_clock(ft, b);
 		return 0;
 	case FT_UNAME:
-		take_uname(ft, b);
+		ft_option_uname(ft, b);
 		return 0;
 	case FT_CPUCOUNT:
-		return cpu_count(ft, b, err);
+		return ft_option_cpu_count(ft, b, err);
 	case FT_VERSION:
-		take_version(ft, b);
+		ft_option_version(ft, b);
 		return 0;
 	case FT_PROCMAPS:
-		ft_maps_take(ft, b);
+		ft_maps_read(ft, b);
 		return 0;
 	case FT_TRACEID:
 		return bytes_u64(b, &ft->trace_id, err);
 	case FT_TIME_SHIFT:
-		return ft_sync_take(ft, b, err);
+		return ft_sync_read(ft, b, err);
 	case FT_LAST_BOOT:
-		ft_last_boot(ft, b);
+		ft_boot_read(ft, b);
 		return 0;
 	case FT_TSC2NSEC:
-		return tsc2nsec(ft, b, err);
+		return ft_option_tsc2nsec(ft, b, err);
 	default:
-		return other(ft, id, b);
+		return ft_option_note(ft, id, b);
 	}
 }

@@ -10,14 +10,15 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 /* trace-cmd compresses about ten pages at a time. */
 #define CHUNK_MAX ((uint32_t)2 << 20)
 #define WIN_MAX ((uint64_t)128 << 20)
 #define STREAMS_MAX 65000u
 
-static int unpack_zstd(const struct bytes *b, void *out, size_t len,
-		       struct err *err)
+static int ft_unpack_zstd(const struct bytes *b, void *out, size_t len,
+			  struct err *err)
 {
 	size_t got = ZSTD_decompress(out, len, b->pos, bytes_left(b));
 
@@ -32,8 +33,8 @@ static int unpack_zstd(const struct bytes *b, void *out, size_t len,
 	return 0;
 }
 
-static int unpack_zlib(const struct bytes *b, void *out, size_t len,
-		       struct err *err)
+static int ft_unpack_zlib(const struct bytes *b, void *out, size_t len,
+			  struct err *err)
 {
 	uLongf got = len;
 	int rc = uncompress(out, &got, b->pos, bytes_left(b));
@@ -53,24 +54,24 @@ int ft_unpack(struct ft *ft, const struct bytes *b, void *out, size_t len,
 {
 	switch (ft->pack) {
 	case FT_PACK_ZSTD:
-		return unpack_zstd(b, out, len, err);
+		return ft_unpack_zstd(b, out, len, err);
 	case FT_PACK_ZLIB:
-		return unpack_zlib(b, out, len, err);
+		return ft_unpack_zlib(b, out, len, err);
 	default:
 		return err_at(err, b->path, bytes_off(b),
 			      "packed data, but the file says it has none");
 	}
 }
 
-static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
-			     uint64_t off)
+static struct ft_stream *ft_stream_add(struct ft *ft, uint32_t instance,
+				       int32_t cpu, uint64_t off)
 {
 	if (ft->n_stream >= STREAMS_MAX) {
 		struct err why;
 
 		err_at(&why, ft->in.path, off, "more than %u rings",
 		       STREAMS_MAX);
-		ft_damage(ft, "limit", off, 0, &why);
+		reader_damage(&ft->src, "limit", off, 0, &why);
 		return NULL;
 	}
 	ft->stream = mem_grow(ft->stream, &ft->cap_stream, ft->n_stream + 1,
@@ -90,7 +91,7 @@ static struct ft_stream *add(struct ft *ft, uint32_t instance, int32_t cpu,
 /* Returns how many of len bytes at off the file has; notes the rest as damage.
  * Rings must not overlap: a small file with many overlapping rings could take
  * hours. */
-static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
+static uint64_t ft_stream_cut(struct ft *ft, uint64_t off, uint64_t len)
 {
 	struct err why;
 	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
@@ -99,7 +100,7 @@ static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 	if (have > ft->in.len - ft->claimed) {
 		err_at(&why, ft->in.path, off,
 		       "rings are larger than the file that they are in");
-		ft_damage(ft, "overlap", off, len, &why);
+		reader_damage(&ft->src, "overlap", off, len, &why);
 		return 0;
 	}
 	ft->claimed += have;
@@ -108,28 +109,36 @@ static uint64_t cut(struct ft *ft, uint64_t off, uint64_t len)
 	err_at(&why, ft->in.path, ft->in.len,
 	       "the file ends here, needs %llu more bytes of a ring at 0x%llx",
 	       (unsigned long long)(len - have), (unsigned long long)off);
-	ft_damage(ft, "truncated", ft->in.len, len - have, &why);
+	reader_damage(&ft->src, "truncated", ft->in.len, len - have, &why);
 	ft->src.info.truncated = true;
 	return have;
+}
+
+/* Adds a stream of len bytes at off. Returns NULL if there is none. *have
+ * becomes the number of bytes that the file has. */
+static struct ft_stream *ft_stream_begin(struct ft *ft, uint32_t instance,
+					 int32_t cpu, uint64_t off,
+					 uint64_t len, uint64_t *have)
+{
+	*have = len ? ft_stream_cut(ft, off, len) : 0;
+	return *have ? ft_stream_add(ft, instance, cpu, off) : NULL;
 }
 
 void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
 		     uint64_t off, uint64_t len)
 {
-	if (!len)
-		return;
-	uint64_t have = cut(ft, off, len);
-	struct ft_stream *s = have ? add(ft, instance, cpu, off) : NULL;
+	uint64_t have;
+	struct ft_stream *s =
+		ft_stream_begin(ft, instance, cpu, off, len, &have);
 
-	if (!s)
-		return;
-	s->len = have;
+	if (s)
+		s->len = have;
 }
 
 void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 		    const struct input *in)
 {
-	struct ft_stream *s = add(ft, instance, cpu, 0);
+	struct ft_stream *s = ft_stream_add(ft, instance, cpu, 0);
 
 	if (!s)
 		return;
@@ -140,8 +149,8 @@ void ft_stream_file(struct ft *ft, uint32_t instance, int32_t cpu,
 
 /* Takes one chunk {packed size, size, data}. Returns false if it is cut short.
  */
-static bool take_chunk(struct ft *ft, struct ft_stream *s, struct bytes *b,
-		       struct err *err)
+static bool ft_stream_take_chunk(struct ft *ft, struct ft_stream *s,
+				 struct bytes *b, struct err *err)
 {
 	struct ft_chunk c = { .at = s->len };
 	uint64_t at = bytes_off(b);
@@ -169,12 +178,10 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 {
 	struct err why = { 0 };
 	struct bytes b;
+	uint64_t have;
 	uint32_t n;
-
-	if (!len)
-		return;
-	uint64_t have = cut(ft, off, len);
-	struct ft_stream *s = have ? add(ft, instance, cpu, off) : NULL;
+	struct ft_stream *s =
+		ft_stream_begin(ft, instance, cpu, off, len, &have);
 
 	if (!s)
 		return;
@@ -186,10 +193,11 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 	bool good = !bytes_u32(&b, &n, &why);
 
 	for (uint32_t i = 0; good && i < n; i++)
-		good = take_chunk(ft, s, &b, &why);
+		good = ft_stream_take_chunk(ft, s, &b, &why);
 	/* A ring that the file cuts short was noted above. */
 	if (!good && have == len)
-		ft_damage(ft, "chunk", bytes_off(&b), bytes_left(&b), &why);
+		reader_damage(&ft->src, "chunk", bytes_off(&b), bytes_left(&b),
+			      &why);
 	if (end)
 		*end = bytes_off(&b);
 	if (s->n_chunk)
@@ -198,7 +206,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 	ft->n_stream--;
 }
 
-static void win_drop(struct ft *ft, struct ft_win *w)
+static void ft_window_drop(struct ft *ft, struct ft_win *w)
 {
 	ft->win_bytes -= w->cap;
 	free(w->data);
@@ -207,7 +215,8 @@ static void win_drop(struct ft *ft, struct ft_win *w)
 
 /* Returns the least recently used window of all streams except `not`, or NULL.
  */
-static struct ft_win *oldest(struct ft *ft, const struct ft_stream * not )
+static struct ft_win *ft_window_oldest(struct ft *ft,
+				       const struct ft_stream * not )
 {
 	struct ft_win *old = NULL;
 
@@ -222,34 +231,39 @@ static struct ft_win *oldest(struct ft *ft, const struct ft_stream * not )
 	return old;
 }
 
-static void make_room(struct ft *ft, const struct ft_stream *s, size_t need)
+static void ft_window_make_room(struct ft *ft, const struct ft_stream *s,
+				size_t need)
 {
 	struct ft_win *w;
 
-	while (ft->win_bytes + need > WIN_MAX && (w = oldest(ft, s)))
-		win_drop(ft, w);
+	while (ft->win_bytes + need > WIN_MAX && (w = ft_window_oldest(ft, s)))
+		ft_window_drop(ft, w);
+}
+
+struct ft_chunk_after {
+	const struct ft_chunk *chunk;
+	uint64_t place;
+};
+
+static bool ft_chunk_is_after(const void *arg, size_t i)
+{
+	const struct ft_chunk_after *k = arg;
+
+	return k->chunk[i].at > k->place;
 }
 
 /* Returns the index of the chunk that holds place: the last one that begins at
  * or before it. */
-static size_t chunk_of(const struct ft_stream *s, uint64_t place)
+static size_t ft_chunk_index(const struct ft_stream *s, uint64_t place)
 {
-	size_t lo = 0;
-	size_t hi = s->n_chunk;
+	const struct ft_chunk_after key = { s->chunk, place };
+	size_t i = search_first(s->n_chunk, ft_chunk_is_after, &key);
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->chunk[mid].at <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return i ? i - 1 : 0;
 }
 
-static int load(struct ft *ft, struct ft_stream *s, struct ft_win *w, size_t i,
-		struct err *err)
+static int ft_window_load(struct ft *ft, struct ft_stream *s, struct ft_win *w,
+			  size_t i, struct err *err)
 {
 	const struct ft_chunk *c = &s->chunk[i];
 	struct bytes b;
@@ -258,8 +272,8 @@ static int load(struct ft *ft, struct ft_stream *s, struct ft_win *w, size_t i,
 	if (w->cap < c->len) {
 		size_t cap = 0;
 
-		win_drop(ft, w);
-		make_room(ft, s, c->len);
+		ft_window_drop(ft, w);
+		ft_window_make_room(ft, s, c->len);
 		w->data = mem_grow(NULL, &cap, c->len, 1);
 		w->cap = cap;
 		ft->win_bytes += cap;
@@ -273,7 +287,7 @@ static int load(struct ft *ft, struct ft_stream *s, struct ft_win *w, size_t i,
 }
 
 /* Returns the window that holds place, or FT_WINS if none does. */
-static size_t held(const struct ft_stream *s, uint64_t place)
+static size_t ft_window_find(const struct ft_stream *s, uint64_t place)
 {
 	for (size_t i = 0; i < FT_WINS; i++) {
 		if (!s->win[i].chunk)
@@ -286,28 +300,29 @@ static size_t held(const struct ft_stream *s, uint64_t place)
 	return FT_WINS;
 }
 
-static struct ft_win *window(struct ft *ft, struct ft_stream *s, uint64_t place,
-			     struct err *err)
+static struct ft_win *ft_window_at(struct ft *ft, struct ft_stream *s,
+				   uint64_t place, struct err *err)
 {
-	size_t i = held(s, place);
+	size_t i = ft_window_find(s, place);
 
 	if (i == FT_WINS) {
 		i = 0;
 		for (size_t j = 1; j < FT_WINS; j++)
 			if (s->win[j].used < s->win[i].used)
 				i = j;
-		if (load(ft, s, &s->win[i], chunk_of(s, place), err))
+		if (ft_window_load(ft, s, &s->win[i], ft_chunk_index(s, place),
+				   err))
 			return NULL;
 	}
 	s->win[i].used = ++ft->tick;
 	return &s->win[i];
 }
 
-int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
-	    struct bytes *out, struct err *err)
+int ft_stream_rest(struct ft *ft, struct ft_stream *s, uint64_t place,
+		   struct bytes *out, struct err *err)
 {
 	if (place >= s->len)
-		return err_at(err, s->path, ft_off(s, place),
+		return err_at(err, s->path, ft_stream_file_offset(s, place),
 			      "nothing there: the ring has 0x%llx bytes",
 			      (unsigned long long)s->len);
 	if (!s->n_chunk) {
@@ -315,7 +330,7 @@ int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
 			   s->path, s->off + place, ft->swap);
 		return 0;
 	}
-	struct ft_win *w = window(ft, s, place, err);
+	struct ft_win *w = ft_window_at(ft, s, place, err);
 
 	if (!w)
 		return -1;
@@ -326,23 +341,25 @@ int ft_from(struct ft *ft, struct ft_stream *s, uint64_t place,
 	return 0;
 }
 
-int ft_at(struct ft *ft, struct ft_stream *s, uint64_t place, uint64_t n,
-	  struct bytes *out, struct err *err)
+int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
+		    uint64_t n, struct bytes *out, struct err *err)
 {
 	struct bytes b;
 
-	return ft_from(ft, s, place, &b, err) || bytes_take(&b, n, out, err)
+	return ft_stream_rest(ft, s, place, &b, err) ||
+			       bytes_take(&b, n, out, err)
 		       ? -1
 		       : 0;
 }
 
-uint64_t ft_off(const struct ft_stream *s, uint64_t place)
+uint64_t ft_stream_file_offset(const struct ft_stream *s, uint64_t place)
 {
 	if (!s->n_chunk)
 		return s->off + place;
-	size_t i = held(s, place);
+	size_t i = ft_window_find(s, place);
 
-	return s->chunk[i < FT_WINS ? s->win[i].chunk - 1 : chunk_of(s, place)]
+	return s->chunk[i < FT_WINS ? s->win[i].chunk - 1
+				    : ft_chunk_index(s, place)]
 		.off;
 }
 

@@ -23,8 +23,8 @@ uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t)
 	return t + (uint64_t)ft->shift;
 }
 
-static int take_commit(const struct ft *ft, struct bytes *b, uint64_t *out,
-		       struct err *err)
+static int ft_page_take_commit(const struct ft *ft, struct bytes *b,
+			       uint64_t *out, struct err *err)
 {
 	uint32_t n;
 
@@ -43,20 +43,22 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 	struct bytes b;
 
 	*pg = (struct ft_page){ .place = place };
-	if (ft_at(ft, s, place, s->subbuf, &b, err) ||
-	    bytes_u64(&b, &pg->time, err) || take_commit(ft, &b, &commit, err))
+	if (ft_stream_bytes(ft, s, place, s->subbuf, &b, err) ||
+	    bytes_u64(&b, &pg->time, err) ||
+	    ft_page_take_commit(ft, &b, &commit, err))
 		return -1;
 	uint64_t len = commit & LENGTH_MASK;
 
 	if (len > bytes_left(&b))
-		return err_at(err, s->path, ft_off(s, place),
+		return err_at(err, s->path, ft_stream_file_offset(s, place),
 			      "a page says it has %llu bytes of data, it can "
 			      "have %zu",
 			      (unsigned long long)len, bytes_left(&b));
 	bytes_take(&b, len, &pg->b, NULL);
 	pg->lost = commit & LOST;
 	if (pg->lost && commit & LOST_STORED)
-		pg->has_number = !take_commit(ft, &b, &pg->n_lost, NULL);
+		pg->has_number =
+			!ft_page_take_commit(ft, &b, &pg->n_lost, NULL);
 	return 0;
 }
 
@@ -67,7 +69,7 @@ int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 	size_t left = bytes_left(&pg->b);
 	struct bytes b;
 
-	if (ft_at(ft, s, pg->place, s->subbuf, &b, err) ||
+	if (ft_stream_bytes(ft, s, pg->place, s->subbuf, &b, err) ||
 	    bytes_skip(&b, at, err))
 		return -1;
 	return bytes_take(&b, left, &pg->b, err);
@@ -75,8 +77,8 @@ int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 
 /* Takes the word before each entry. The order of its bit fields depends on the
  * byte order. */
-static int take_word(const struct ft *ft, struct bytes *b, uint32_t *type,
-		     uint32_t *delta, struct err *err)
+static int ft_page_take_word(const struct ft *ft, struct bytes *b,
+			     uint32_t *type, uint32_t *delta, struct err *err)
 {
 	uint32_t w;
 
@@ -88,8 +90,8 @@ static int take_word(const struct ft *ft, struct bytes *b, uint32_t *type,
 }
 
 /* Takes the payload after the word of an entry with data. */
-static int take_payload(struct bytes *b, uint32_t type, struct bytes *out,
-			struct err *err)
+static int ft_page_take_payload(struct bytes *b, uint32_t type,
+				struct bytes *out, struct err *err)
 {
 	uint32_t len = type * 4;
 
@@ -106,8 +108,8 @@ static int take_payload(struct bytes *b, uint32_t type, struct bytes *out,
 	return bytes_take(b, len, out, err);
 }
 
-static int take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
-		     struct err *err)
+static int ft_page_take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
+			     struct err *err)
 {
 	uint32_t high;
 
@@ -123,7 +125,8 @@ static int take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
 }
 
 /* Skips an entry that was written and then discarded. Its time counts. */
-static int skip_discarded(struct ft_page *pg, uint32_t delta, struct err *err)
+static int ft_page_skip_discarded(struct ft_page *pg, uint32_t delta,
+				  struct err *err)
 {
 	uint32_t len;
 
@@ -144,24 +147,24 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 		uint64_t at = (uint64_t)(pg->b.pos - pg->b.base);
 		uint32_t type, delta;
 
-		if (take_word(ft, &pg->b, &type, &delta, err))
+		if (ft_page_take_word(ft, &pg->b, &type, &delta, err))
 			return -1;
 		if (type == TYPE_PADDING && !delta)
 			return 0;
 		if (type == TYPE_PADDING) {
-			if (skip_discarded(pg, delta, err))
+			if (ft_page_skip_discarded(pg, delta, err))
 				return -1;
 			continue;
 		}
 		if (type >= TYPE_EXTEND) {
-			if (take_time(pg, type, delta, err))
+			if (ft_page_take_time(pg, type, delta, err))
 				return -1;
 			continue;
 		}
 		pg->time += delta;
 		e->time = pg->time;
 		e->place = pg->place + at;
-		if (take_payload(&pg->b, type, &e->b, err))
+		if (ft_page_take_payload(&pg->b, type, &e->b, err))
 			return -1;
 		return 1;
 	}
@@ -174,8 +177,8 @@ int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 	uint32_t type, delta;
 	struct bytes b;
 
-	if (ft_from(ft, s, place, &b, err) ||
-	    take_word(ft, &b, &type, &delta, err))
+	if (ft_stream_rest(ft, s, place, &b, err) ||
+	    ft_page_take_word(ft, &b, &type, &delta, err))
 		return -1;
-	return take_payload(&b, type, out, err);
+	return ft_page_take_payload(&b, type, out, err);
 }

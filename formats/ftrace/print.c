@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/reader/compare.h"
 #include "stitch/source.h"
 
 #define TEXTS_MAX 1000000u
@@ -15,7 +16,7 @@
 	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(text)\n"
 
 /* Replaces "\n", "\t", "\"" and "\\" of a C string. */
-static void unescape(char *s)
+static void ft_print_unescape(char *s)
 {
 	char *to = s;
 
@@ -31,7 +32,7 @@ static void unescape(char *s)
 }
 
 /* Takes "0xADDRESS : "TEXT"". */
-static void take_line(struct ft *ft, char *line)
+static void ft_print_take_line(struct ft *ft, char *line)
 {
 	char *end;
 	uint64_t addr = strtoull(line, &end, 16);
@@ -41,49 +42,42 @@ static void take_line(struct ft *ft, char *line)
 	if (end == line || !from || to == from || ft->n_text >= TEXTS_MAX)
 		return;
 	*to = '\0';
-	unescape(from + 1);
+	ft_print_unescape(from + 1);
 	ft->text = mem_grow(ft->text, &ft->cap_text, ft->n_text + 1,
 			    sizeof(*ft->text));
 	ft->text[ft->n_text++] =
 		(struct ft_text){ addr, arena_strdup(&ft->arena, from + 1) };
 }
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct ft_text *x = a;
-	const struct ft_text *y = b;
+COMPARE_BY(ft_print_compare, struct ft_text, addr);
 
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
-void ft_printk_take(struct ft *ft, const struct bytes *text)
+void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 {
-	const char *s = (const char *)text->pos;
-	const char *end = (const char *)text->end;
+	struct scan s = scan_of(text->pos, bytes_left(text));
 	char line[LINE_MAX_LEN];
 
-	while (s < end) {
-		const char *nl = memchr(s, '\n', (size_t)(end - s));
-		size_t n = (size_t)((nl ? nl : end) - s);
+	while (s.n) {
+		struct scan at = scan_line(&s);
 
-		if (n < sizeof(line)) {
-			memcpy(line, s, n);
-			line[n] = '\0';
-			take_line(ft, line);
+		if (at.n < sizeof(line)) {
+			memcpy(line, at.p, at.n);
+			line[at.n] = '\0';
+			ft_print_take_line(ft, line);
 		}
-		s = nl ? nl + 1 : end;
 	}
 	if (ft->n_text)
-		qsort(ft->text, ft->n_text, sizeof(*ft->text), by_addr);
+		qsort(ft->text, ft->n_text, sizeof(*ft->text),
+		      ft_print_compare);
 }
 
-static const char *text_at(const struct ft *ft, uint64_t addr)
+static const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 {
 	const struct ft_text key = { .addr = addr };
 	const struct ft_text *t = NULL;
 
 	if (ft->n_text)
-		t = bsearch(&key, ft->text, ft->n_text, sizeof(key), by_addr);
+		t = bsearch(&key, ft->text, ft->n_text, sizeof(key),
+			    ft_print_compare);
 	return t ? t->text : NULL;
 }
 
@@ -116,7 +110,7 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 
 	if (at < 0 || str_at < 0 || !out[str_at].present)
 		return;
-	const char *text = text_at(ft, (uint64_t)out[str_at].num);
+	const char *text = ft_print_find_text(ft, (uint64_t)out[str_at].num);
 
 	if (!text)
 		text = "(its text is not in the capture)";

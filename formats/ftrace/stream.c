@@ -20,26 +20,27 @@
 
 /* ---- one ring */
 
-static struct ft_item *item_at(struct ft_stream *s, uint32_t i)
+static struct ft_item *ft_stream_item(struct ft_stream *s, uint32_t i)
 {
 	return &s->ring[(s->head + i) % FT_AHEAD];
 }
 
-static void push(struct ft_stream *s, const struct ft_item *it)
+static void ft_stream_add_item(struct ft_stream *s, const struct ft_item *it)
 {
-	*item_at(s, s->n++) = *it;
+	*ft_stream_item(s, s->n++) = *it;
 }
 
-static void page_damaged(struct ft *ft, struct ft_stream *s, uint64_t place,
-			 const struct err *why)
+static void ft_stream_page_damaged(struct ft *ft, struct ft_stream *s,
+				   uint64_t place, const struct err *why)
 {
 	struct ft_item it = { .kind = FT_BREAK, .time = s->last };
 
-	ft_damage(ft, "page", ft_off(s, place), s->subbuf, why);
-	push(s, &it);
+	reader_damage(&ft->src, "page", ft_stream_file_offset(s, place),
+		      s->subbuf, why);
+	ft_stream_add_item(s, &it);
 }
 
-static void push_lost(struct ft_stream *s, uint64_t time)
+static void ft_stream_add_lost(struct ft_stream *s, uint64_t time)
 {
 	struct ft_item it = {
 		.kind = FT_LOST,
@@ -48,10 +49,10 @@ static void push_lost(struct ft_stream *s, uint64_t time)
 	};
 
 	s->lost_due = false;
-	push(s, &it);
+	ft_stream_add_item(s, &it);
 }
 
-static void walked(struct ft *ft, uint32_t len)
+static void ft_stream_count_walked(struct ft *ft, uint32_t len)
 {
 	ft->walked += len;
 	ft->src.pos = (uint64_t)((double)ft->walked / (double)ft->walk_len *
@@ -59,7 +60,7 @@ static void walked(struct ft *ft, uint32_t len)
 }
 
 /* Opens the next readable page. Returns false if there is none. */
-static bool open_page(struct ft *ft, struct ft_stream *s)
+static bool ft_stream_open_page(struct ft *ft, struct ft_stream *s)
 {
 	uint64_t place = s->next_page;
 	struct err why;
@@ -67,55 +68,57 @@ static bool open_page(struct ft *ft, struct ft_stream *s)
 	if (s->len - place < s->subbuf) {
 		s->at_end = true;
 		if (s->len > place) {
-			err_at(&why, s->path, ft_off(s, place),
+			err_at(&why, s->path, ft_stream_file_offset(s, place),
 			       "a page of %" PRIu64 " bytes, needs %u",
 			       s->len - place, s->subbuf);
-			page_damaged(ft, s, place, &why);
+			ft_stream_page_damaged(ft, s, place, &why);
 		}
 		return false;
 	}
 	s->next_page += s->subbuf;
-	walked(ft, s->subbuf);
+	ft_stream_count_walked(ft, s->subbuf);
 	if (ft_page_open(ft, s, place, &s->page, &why)) {
-		page_damaged(ft, s, place, &why);
+		ft_stream_page_damaged(ft, s, place, &why);
 		return true;
 	}
 	s->in_page = true;
 	if (!s->page.lost)
 		return true;
 	if (s->lost_due)
-		push_lost(s, ft_time(ft, s, s->page.time));
+		ft_stream_add_lost(s, ft_time(ft, s, s->page.time));
 	s->lost_due = true;
 	s->lost_place = place;
 	return true;
 }
 
-static bool is_stack(const struct ft_item *it)
+static bool ft_item_is_stack(const struct ft_item *it)
 {
 	return it->role >= ROLE_KSTACK && it->role <= ROLE_COOKIE;
 }
 
 /* Returns the event that a stack belongs to, or NULL: the last event of the
  * same task in the same context. */
-static struct ft_item *owner(struct ft_stream *s, const struct ft_item *stack)
+static struct ft_item *ft_stream_stack_owner(struct ft_stream *s,
+					     const struct ft_item *stack)
 {
 	for (uint32_t i = s->n; i-- > 0;) {
-		struct ft_item *it = item_at(s, i);
+		struct ft_item *it = ft_stream_item(s, i);
 
 		if (it->kind != FT_ENTRY)
 			return NULL;
 		if (it->pid != stack->pid || it->context != stack->context)
 			continue;
-		if (is_stack(it) || it->role == ROLE_CHAIN)
+		if (ft_item_is_stack(it) || it->role == ROLE_CHAIN)
 			return NULL;
 		return it;
 	}
 	return NULL;
 }
 
-static bool attach(struct ft_stream *s, const struct ft_item *stack)
+static bool ft_stream_attach_stack(struct ft_stream *s,
+				   const struct ft_item *stack)
 {
-	struct ft_item *it = owner(s, stack);
+	struct ft_item *it = ft_stream_stack_owner(s, stack);
 
 	if (!it || (stack->place - it->place) / 4 > UINT16_MAX)
 		return false;
@@ -128,26 +131,8 @@ static bool attach(struct ft_stream *s, const struct ft_item *stack)
 	return true;
 }
 
-static void note_regress(struct ft *ft, const struct ft_stream *s,
-			 const struct ft_item *it)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_ORDER,
-		.capture = ft->src.index,
-		.what = "regress",
-		.off = ft_off(s, it->place),
-		.t0 = it->time,
-		.t1 = s->last,
-		.n = 1,
-		.cpu = s->cpu,
-		.event = -1,
-	};
-
-	ledger_add(ft->src.ledger, &e);
-}
-
-static void take_entry(struct ft *ft, struct ft_stream *s,
-		       const struct ft_entry *e)
+static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
+				 const struct ft_entry *e)
 {
 	struct ft_item it = { .kind = FT_ENTRY, .place = e->place };
 	uint32_t pid = 0;
@@ -164,68 +149,69 @@ static void take_entry(struct ft *ft, struct ft_stream *s,
 	it.context = flags & CONTEXT;
 	it.role = t ? t->role : ROLE_PLAIN;
 	if (s->lost_due)
-		push_lost(s, it.time);
-	if (is_stack(&it) && attach(s, &it))
+		ft_stream_add_lost(s, it.time);
+	if (ft_item_is_stack(&it) && ft_stream_attach_stack(s, &it))
 		return;
 	if (it.time < s->last)
-		note_regress(ft, s, &it);
+		reader_regress(&ft->src, ft_stream_file_offset(s, it.place),
+			       it.time, s->last, s->cpu);
 	else
 		s->last = it.time;
-	push(s, &it);
+	ft_stream_add_item(s, &it);
 }
 
 /* Walks until the ring of items is full or the stream ends. One entry may add
  * two items: the mark of a page and itself. */
-static void fill(struct ft *ft, struct ft_stream *s)
+static void ft_stream_fill(struct ft *ft, struct ft_stream *s)
 {
 	struct ft_entry e;
 	struct err why;
 
 	if (s->in_page && s->n_chunk && ft_page_again(ft, s, &s->page, &why)) {
-		page_damaged(ft, s, s->page.place, &why);
+		ft_stream_page_damaged(ft, s, s->page.place, &why);
 		s->in_page = false;
 	}
 	while (s->n + 2 < FT_AHEAD && !s->at_end) {
-		if (!s->in_page && !open_page(ft, s))
+		if (!s->in_page && !ft_stream_open_page(ft, s))
 			break;
 		if (!s->in_page)
 			continue;
 		int got = ft_page_next(ft, &s->page, &e, &why);
 
 		if (got > 0) {
-			take_entry(ft, s, &e);
+			ft_stream_take_entry(ft, s, &e);
 			continue;
 		}
 		s->in_page = false;
 		if (got < 0)
-			page_damaged(ft, s, s->page.place, &why);
+			ft_stream_page_damaged(ft, s, s->page.place, &why);
 	}
 	if (s->at_end && s->lost_due)
-		push_lost(s, ft_time(ft, s, s->page.time));
+		ft_stream_add_lost(s, ft_time(ft, s, s->page.time));
 }
 
 /* ---- all rings */
 
-static uint64_t key_of(struct ft *ft, uint32_t stream)
+static uint64_t ft_heap_key(struct ft *ft, uint32_t stream)
 {
-	return item_at(&ft->stream[stream], 0)->time;
+	return ft_stream_item(&ft->stream[stream], 0)->time;
 }
 
-static bool earlier(struct ft *ft, uint32_t a, uint32_t b)
+static bool ft_heap_is_earlier(struct ft *ft, uint32_t a, uint32_t b)
 {
-	uint64_t x = key_of(ft, a);
-	uint64_t y = key_of(ft, b);
+	uint64_t x = ft_heap_key(ft, a);
+	uint64_t y = ft_heap_key(ft, b);
 
 	return x < y || (x == y && a < b);
 }
 
-static void sift_down(struct ft *ft, size_t i)
+static void ft_heap_sift_down(struct ft *ft, size_t i)
 {
 	for (;;) {
 		size_t low = i;
 
 		for (size_t c = 2 * i + 1; c < 2 * i + 3 && c < ft->n_heap; c++)
-			if (earlier(ft, ft->heap[c], ft->heap[low]))
+			if (ft_heap_is_earlier(ft, ft->heap[c], ft->heap[low]))
 				low = c;
 		if (low == i)
 			return;
@@ -237,23 +223,23 @@ static void sift_down(struct ft *ft, size_t i)
 	}
 }
 
-static void start(struct ft *ft)
+static void ft_heap_start(struct ft *ft)
 {
 	ft->merging = true;
 	ft->heap = mem_new(ft->n_stream, sizeof(*ft->heap));
 	for (uint32_t i = 0; i < ft->n_stream; i++)
 		ft->walk_len += ft->stream[i].len;
 	for (uint32_t i = 0; i < ft->n_stream; i++) {
-		fill(ft, &ft->stream[i]);
+		ft_stream_fill(ft, &ft->stream[i]);
 		if (ft->stream[i].n)
 			ft->heap[ft->n_heap++] = i;
 	}
 	for (size_t i = ft->n_heap / 2; i-- > 0;)
-		sift_down(ft, i);
+		ft_heap_sift_down(ft, i);
 }
 
 /* Removes the earliest item and refills its ring. */
-static void drop_first(struct ft *ft)
+static void ft_heap_drop_first(struct ft *ft)
 {
 	struct ft_stream *s = &ft->stream[ft->heap[0]];
 
@@ -261,99 +247,16 @@ static void drop_first(struct ft *ft)
 	s->n--;
 	/* Half of the ring is always ahead, which is enough to find stacks. */
 	if (s->n < FT_AHEAD / 2 && !s->at_end)
-		fill(ft, s);
+		ft_stream_fill(ft, s);
 	if (!s->n)
 		ft->heap[0] = ft->heap[--ft->n_heap];
-	sift_down(ft, 0);
+	ft_heap_sift_down(ft, 0);
 }
 
 /* ---- refs */
 
-void ft_due(struct ft *ft, const struct ref *ev, uint8_t class, uint32_t len)
-{
-	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
-			   sizeof(*ft->due));
-	struct ref *r = &ft->due[ft->n_due++];
-
-	*r = *ev;
-	r->kind = class;
-	r->len = len;
-	r->seq = ++ft->seq;
-}
-
-void ft_due_made(struct ft *ft, size_t i, uint64_t key)
-{
-	const struct ref r = {
-		.key = key,
-		.handle = (uint64_t)FT_MADE << 48 | i,
-	};
-
-	ft_due(ft, &r, CLASS_MAP, 0);
-}
-
-static bool is_top(const struct ft *ft, uint32_t instance)
-{
-	return instance >= ft->n_inst || !*ft->inst[instance].name;
-}
-
-static uint64_t event_hash(uint32_t instance, uint16_t id)
-{
-	return hash_u64((uint64_t)instance << 16 | id);
-}
-
-/* If several buffers record an event, it is a different event in each. */
-uint32_t ft_event_of(const struct ft *ft, uint32_t instance, uint16_t id)
-{
-	if (is_top(ft, instance))
-		return ft->event_of[id] - 1;
-	return table_find(&ft->events, event_hash(instance, id), NULL, NULL,
-			  NULL);
-}
-
-static uint32_t event_index(struct ft *ft, uint32_t instance, uint16_t id)
-{
-	uint32_t known = ft_event_of(ft, instance, id);
-	const struct ft_type *t = ft_type_of(ft, id);
-	struct event_def ev = {
-		.type = 2, /* PERF_TYPE_TRACEPOINT */
-		.config = id,
-		.has_cpu = true,
-		.has_time = true,
-		.has_tid = true,
-	};
-	const char *buffer =
-		is_top(ft, instance) ? NULL : ft->inst[instance].name;
-	char number[16];
-
-	if (known != UINT32_MAX)
-		return known;
-	snprintf(number, sizeof(number), "%u", id);
-	ev.name = arena_join(&ft->arena, t ? t->fmt.system : "unknown", ':',
-			     t && t->fmt.name ? t->fmt.name : number);
-	if (buffer)
-		ev.name = arena_join(&ft->arena, buffer, '/', ev.name);
-	if (t) {
-		ev.format = t->fmt.text;
-		ev.fields = t->fmt.def;
-		ev.n_fields = (uint32_t)t->fmt.n;
-		ev.sched = t->fmt.sched.kind;
-		ev.has_chain = t->fmt.n_stack > 0;
-	}
-	ev.buffer = buffer;
-	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
-			     sizeof(ev));
-	ft->event[ft->n_event++] = ev;
-	if (is_top(ft, instance))
-		ft->event_of[id] = (uint32_t)ft->n_event;
-	else
-		table_add(&ft->events, event_hash(instance, id),
-			  (uint32_t)ft->n_event - 1);
-	ft->src.events = ft->event;
-	ft->src.n_events = (uint32_t)ft->n_event;
-	return (uint32_t)ft->n_event - 1;
-}
-
-static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
+static void ft_next_add_refs(struct ft *ft, uint32_t stream,
+			     const struct ft_item *it)
 {
 	struct ft_stream *s = &ft->stream[stream];
 	struct ref ev = {
@@ -363,7 +266,7 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 	struct bytes raw;
 
 	if (it->kind == FT_LOST)
-		ft_due(ft, &ev, CLASS_LOST, 0);
+		ft_add_ref(ft, &ev, CLASS_LOST, 0);
 	if (it->kind != FT_ENTRY)
 		return;
 	enum event_role role = it->role;
@@ -376,22 +279,22 @@ static void refs_of(struct ft *ft, uint32_t stream, const struct ft_item *it)
 	else
 		ft_task_refs(ft, NULL, &ev, it->pid, NULL);
 	if (role == ROLE_CHAIN) {
-		ft_due(ft, &ev, CLASS_CHAIN, 0);
+		ft_add_ref(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
-	uint32_t event = event_index(ft, s->instance, it->id);
+	uint32_t event = ft_event_find_or_add(ft, s->instance, it->id);
 	struct event_def *def = &ft->event[event];
 
 	def->has_chain |= it->kern || it->user;
 	def->defer |= it->cookie || role == ROLE_COOKIE;
 	if (look && role == ROLE_INODE)
 		ft_defer_inode(ft, t, &raw);
-	ft_due(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
+	ft_add_ref(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
 	if (look && role == ROLE_MARKER)
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
-static int give(struct ft *ft, struct ref *ref)
+static int ft_next_give(struct ft *ft, struct ref *ref)
 {
 	*ref = ft->due[ft->due_pos++];
 	if (ref->key > ft->src.floor)
@@ -399,36 +302,43 @@ static int give(struct ft *ft, struct ref *ref)
 	return 1;
 }
 
-static void made_refs(struct ft *ft, uint64_t key, uint8_t class)
+static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t kind)
 {
-	for (; ft->made_pos < ft->n_made; ft->made_pos++) {
-		ft_due_made(ft, ft->made_pos, key);
-		ft->due[ft->n_due - 1].kind = class;
+	for (; ft->synthetic_pos < ft->n_synthetic; ft->synthetic_pos++) {
+		const struct ref r = {
+			.key = key,
+			.handle = (uint64_t)FT_SYNTHETIC << 48 |
+				  ft->synthetic_pos,
+		};
+
+		ft_add_ref(ft, &r, kind, 0);
 		ft->due[ft->n_due - 1].untimed = 1;
 	}
 }
 
 int ft_next(struct source *src, struct ref *ref, struct err *err)
 {
-	struct ft *ft = ft_of(src);
+	struct ft *ft = ft_from_source(src);
 
 	(void)err;
 	for (;;) {
 		if (ft->due_pos < ft->n_due)
-			return give(ft, ref);
+			return ft_next_give(ft, ref);
 		ft->n_due = ft->due_pos = 0;
 		if (!ft->merging) {
-			start(ft);
-			made_refs(ft, 0, CLASS_MAP);
+			ft_heap_start(ft);
+			ft_next_add_synthetic(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
 			uint32_t stream = ft->heap[0];
 
-			refs_of(ft, stream, item_at(&ft->stream[stream], 0));
-			drop_first(ft);
+			ft_next_add_refs(
+				ft, stream,
+				ft_stream_item(&ft->stream[stream], 0));
+			ft_heap_drop_first(ft);
 		} else if (!ft->ended) {
 			ft->ended = true;
-			ft_make_last(ft);
-			made_refs(ft, src->floor, CLASS_LOST);
+			ft_synthetic_last(ft);
+			ft_next_add_synthetic(ft, src->floor, CLASS_LOST);
 		} else {
 			src->floor = UINT64_MAX;
 			src->pos = src->size;
@@ -439,7 +349,7 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 
 /* ---- what is known before the first entry */
 
-static void see(struct ft *ft, uint64_t t)
+static void ft_scan_note_time(struct ft *ft, uint64_t t)
 {
 	struct source_info *info = &ft->src.info;
 
@@ -450,7 +360,7 @@ static void see(struct ft *ft, uint64_t t)
 }
 
 /* Finds the times of the first and last entries of a ring. */
-static void look_at_ends(struct ft *ft, struct ft_stream *s)
+static void ft_scan_stream(struct ft *ft, struct ft_stream *s)
 {
 	uint64_t pages = s->len / s->subbuf;
 	struct ft_page pg;
@@ -458,7 +368,7 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 
 	if (pages && !ft_page_open(ft, s, 0, &pg, NULL) &&
 	    ft_page_next(ft, &pg, &e, NULL) > 0)
-		see(ft, ft_time(ft, s, e.time));
+		ft_scan_note_time(ft, ft_time(ft, s, e.time));
 	for (uint64_t i = 0; i < pages && i < LAST_PAGES; i++) {
 		bool any = false;
 
@@ -467,7 +377,7 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 		while (ft_page_next(ft, &pg, &e, NULL) > 0)
 			any = true;
 		if (any) {
-			see(ft, ft_time(ft, s, pg.time));
+			ft_scan_note_time(ft, ft_time(ft, s, pg.time));
 			return;
 		}
 	}
@@ -475,15 +385,15 @@ static void look_at_ends(struct ft *ft, struct ft_stream *s)
 
 int ft_scan(struct source *src, struct err *err)
 {
-	struct ft *ft = ft_of(src);
+	struct ft *ft = ft_from_source(src);
 	struct source_info *info = &src->info;
 
 	(void)err;
 	info->has_time = true;
 	info->exact = true;
 	for (size_t i = 0; i < ft->n_stream; i++)
-		look_at_ends(ft, &ft->stream[i]);
-	ft_make_first(ft);
+		ft_scan_stream(ft, &ft->stream[i]);
+	ft_synthetic_first(ft);
 	ft_maps_date(ft);
 	return 0;
 }

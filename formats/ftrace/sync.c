@@ -9,22 +9,18 @@
 #include <stdlib.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/reader/compare.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 #define CPUS_MAX 65536u
 #define SAMPLES_MAX 1000000u
 #define INTERPOLATE 1u
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ft_sample *x = a;
-	const struct ft_sample *y = b;
+COMPARE_BY(ft_sync_compare, struct ft_sample, time);
 
-	return (x->time > y->time) - (x->time < y->time);
-}
-
-static int take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
-		    struct err *err)
+static int ft_sync_take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
+			    struct err *err)
 {
 	struct ft_sample *s;
 	uint32_t n;
@@ -49,7 +45,7 @@ static int take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
 }
 
 /* Older recorders write no fractions. */
-static void take_fractions(struct ft *ft, struct bytes *b)
+static void ft_sync_take_fractions(struct ft *ft, struct bytes *b)
 {
 	for (size_t c = 0; c < ft->n_sync; c++)
 		for (uint32_t i = 0; i < ft->sync[c].n; i++) {
@@ -61,7 +57,7 @@ static void take_fractions(struct ft *ft, struct bytes *b)
 		}
 }
 
-int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err)
+int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err)
 {
 	uint32_t cpus;
 
@@ -76,12 +72,12 @@ int ft_sync_take(struct ft *ft, struct bytes *b, struct err *err)
 			      cpus);
 	ft->sync = mem_new(cpus ? cpus : 1, sizeof(*ft->sync));
 	for (uint32_t i = 0; i < cpus; i++)
-		if (take_cpu(ft, b, &ft->sync[i], err))
+		if (ft_sync_take_cpu(ft, b, &ft->sync[i], err))
 			return -1;
-	take_fractions(ft, b);
+	ft_sync_take_fractions(ft, b);
 	for (uint32_t i = 0; i < cpus; i++)
 		qsort(ft->sync[i].at, ft->sync[i].n, sizeof(*ft->sync[i].at),
-		      by_time);
+		      ft_sync_compare);
 	return 0;
 }
 
@@ -94,25 +90,29 @@ void ft_sync_release(struct ft *ft)
 	ft->n_sync = 0;
 }
 
-/* Returns the last sample at or before t, except the last sample of all. */
-static uint32_t sample_before(const struct ft_sync *sy, uint64_t t)
+struct ft_sync_after {
+	const struct ft_sample *at;
+	uint64_t time;
+};
+
+static bool ft_sync_is_after(const void *arg, size_t i)
 {
-	uint32_t lo = 0;
-	uint32_t hi = sy->n - 1;
+	const struct ft_sync_after *k = arg;
 
-	while (lo + 1 < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (sy->at[mid].time <= t)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return k->at[i].time > k->time;
 }
 
-static uint64_t between(const struct ft_sample *a, const struct ft_sample *b,
-			uint64_t t)
+/* Returns the last sample at or before t, except the last sample of all. */
+static size_t ft_sync_sample_before(const struct ft_sync *sy, uint64_t t)
+{
+	const struct ft_sync_after key = { sy->at, t };
+	size_t i = search_first(sy->n - 1, ft_sync_is_after, &key);
+
+	return i ? i - 1 : 0;
+}
+
+static uint64_t ft_sync_interpolate(const struct ft_sample *a,
+				    const struct ft_sample *b, uint64_t t)
 {
 	uint64_t delta = b->time - a->time;
 	__int128 by = (__int128)(int64_t)(t - a->time) *
@@ -133,9 +133,10 @@ uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
 		return t;
 	if (sy->n == 1)
 		return t + sy->at[0].offset;
-	const struct ft_sample *a = &sy->at[sample_before(sy, t)];
-	uint64_t off =
-		ft->sync_flags & INTERPOLATE ? between(a, a + 1, t) : a->offset;
+	const struct ft_sample *a = &sy->at[ft_sync_sample_before(sy, t)];
+	uint64_t off = ft->sync_flags & INTERPOLATE
+			       ? ft_sync_interpolate(a, a + 1, t)
+			       : a->offset;
 
 	if (a->scaling)
 		t = (uint64_t)(((unsigned __int128)t * a->scaling) >>
@@ -155,5 +156,5 @@ void ft_sync_pair(struct ft *guest, const struct ft *host)
 	snprintf(detail, sizeof(detail),
 		 "of a guest: times are on the clock of its host, %.40s",
 		 host->src.info.host ? host->src.info.host : "not named");
-	ft_note(guest, "machine", detail);
+	reader_note(&guest->src, "machine", detail);
 }

@@ -9,69 +9,6 @@
 #include "stitch/base/err.h"
 #include "stitch/source.h"
 
-static void ft_task_stack_parts(struct ft_type *t)
-{
-	int caller = tp_field_index(&t->fmt, "caller");
-
-	if (caller < 0) {
-		t->role = ROLE_PLAIN;
-		return;
-	}
-	t->part.at = (int)(t->fmt.field[caller].off & INT32_MAX);
-	t->part.size = tp_field_index(&t->fmt,
-				      t->role == ROLE_KSTACK ? "size" : "tgid");
-}
-
-static void ft_task_parts(struct ft_type *t)
-{
-	const struct task_fields *f =
-		task_fields_find(t->fmt.system, t->fmt.name);
-
-	if (!f)
-		return;
-	int tid = tp_field_index(&t->fmt, f->tid);
-	int name = tp_field_index(&t->fmt, f->name);
-
-	if (f->role == ROLE_NAMED && (tid < 0 || name < 0))
-		return;
-	t->role = f->role;
-	t->part.pid = tid;
-	t->part.comm = name;
-	t->part.pid2 = tp_field_index(&t->fmt, f->tid2);
-	t->part.comm2 = tp_field_index(&t->fmt, f->name2);
-	t->part.state = tp_field_index(&t->fmt, f->extra);
-}
-
-void ft_role_find(struct ft_type *t)
-{
-	const char *name = t->fmt.name ? t->fmt.name : "";
-
-	t->part = (struct ft_parts){ -1, -1, -1, -1, -1, -1, -1, -1, -1 };
-	if (!strcmp(t->fmt.system, "ftrace")) {
-		if (!strcmp(name, "kernel_stack"))
-			t->role = ROLE_KSTACK;
-		else if (!strcmp(name, "user_stack"))
-			t->role = ROLE_USTACK;
-		if (t->role != ROLE_PLAIN) {
-			ft_task_stack_parts(t);
-			return;
-		}
-	}
-	ft_defer_find(t);
-	if (t->role == ROLE_PLAIN)
-		ft_task_parts(t);
-}
-
-int64_t ft_number(const struct ft_type *t, int field, const struct bytes *raw,
-		  int64_t otherwise)
-{
-	int64_t v;
-
-	if (field < 0 || !tp_number(raw, &t->fmt.field[field], &v))
-		return otherwise;
-	return v;
-}
-
 /* The fields of an entry, with copies of the names. */
 struct ft_task {
 	struct task_event event;
@@ -87,7 +24,7 @@ static struct scan ft_task_name(struct ft *ft, const struct ft_type *t,
 	if (field >= 0) {
 		if (ft->look.scratch.used)
 			arena_release(&ft->look.scratch);
-		tp_take(&ft->look, raw, &t->fmt.field[field], &f);
+		tp_field_take(&ft->look, raw, &t->fmt.field[field], &f);
 	}
 	struct scan s = scan_of("", 0);
 
@@ -110,14 +47,15 @@ static void ft_task_read(struct ft *ft, const struct ft_type *t,
 
 	out->event = (struct task_event){
 		.role = t->role,
-		.tid = ft_number(t, part->pid, raw, running),
-		.tid2 = ft_number(t, part->pid2, raw, -1),
+		.tid = ft_field_number(t, part->pid, raw, running),
+		.tid2 = ft_field_number(t, part->pid2, raw, -1),
 		.name = ft_task_name(ft, t, part->comm, raw, out->name[0]),
 		.name2 = ft_task_name(ft, t, part->comm2, raw, out->name[1]),
 		.copies = true,
-		.clone_flags = t->role == ROLE_NEWTASK
-				       ? ft_number(t, part->state, raw, -1)
-				       : -1,
+		.clone_flags =
+			t->role == ROLE_NEWTASK
+				? ft_field_number(t, part->state, raw, -1)
+				: -1,
 	};
 }
 
@@ -134,20 +72,20 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		due = told_tasks_event(&ft->told, &task.event);
 	}
 	if (due & TASK_COMM)
-		ft_due(ft, ev, CLASS_COMM, FT_FIRST);
+		ft_add_ref(ft, ev, CLASS_COMM, FT_FIRST);
 	if (due & TASK_FORK)
-		ft_due(ft, ev, CLASS_FORK, 0);
+		ft_add_ref(ft, ev, CLASS_FORK, 0);
 	if (due & TASK_COMM2)
-		ft_due(ft, ev, CLASS_COMM, FT_SECOND);
+		ft_add_ref(ft, ev, CLASS_COMM, FT_SECOND);
 	if (due & TASK_EXIT)
-		ft_due(ft, ev, CLASS_EXIT, 0);
+		ft_add_ref(ft, ev, CLASS_EXIT, 0);
 	if (told_tasks_has_name(&ft->told, pid))
 		return;
-	const char *saved = ft_saved_name(ft, pid);
+	const char *saved = ft_name_of(ft, pid);
 
 	if (saved &&
 	    told_tasks_rename(&ft->told, pid, saved, strlen(saved), true))
-		ft_due(ft, ev, CLASS_COMM, FT_SAVED);
+		ft_add_ref(ft, ev, CLASS_COMM, FT_SAVED);
 }
 
 /* The process of a thread; rec: of the thread that was running. */
@@ -184,7 +122,7 @@ int ft_task_record(struct ft *ft, const struct ft_type *t,
 	struct ft_task task;
 
 	if (ref->kind == CLASS_COMM && ref->len == FT_SAVED) {
-		const char *name = ft_saved_name(ft, rec->tid);
+		const char *name = ft_name_of(ft, rec->tid);
 
 		rec->kind = REC_COMM;
 		rec->comm.name = name ? name : "";

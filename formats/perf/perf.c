@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/formats.h"
+#include "formats/reader/refuse.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -131,18 +132,9 @@ static struct source *open_perf(const char *path, const struct source_opts *o,
 				struct ledger *lg, struct err *err)
 {
 	struct perf *p = mem_new(1, sizeof(*p));
-	struct source_info *info = &p->src.info;
 
-	p->src.ops = &perf_ops;
-	p->src.path = mem_strdup(path);
-	p->src.ledger = lg;
-	p->src.index = o ? o->index : 0;
+	reader_init(&p->src, &perf_ops, path, o, lg, &p->opts);
 	p->loud = true;
-	if (o)
-		p->opts = *o;
-	info->cpus_online = info->cpus_avail = -1;
-	info->system_wide = TRI_UNKNOWN;
-	info->user_mask = UINT64_MAX;
 	if (open_files(p, path, err) || look(p, err)) {
 		close_perf(&p->src);
 		return NULL;
@@ -150,14 +142,8 @@ static struct source *open_perf(const char *path, const struct source_opts *o,
 	p->stream = p->opts.no_scan || !p->file[0].in.data;
 	for (size_t i = 0; i < p->n_file && !p->stream; i++)
 		p->src.size += p->file[i].end - p->file[i].start;
-	if (p->file[0].in.cut) {
-		struct err why;
-
-		info->truncated = true;
-		err_set(&why, ERR_FORMAT,
-			"%s: the packed file is damaged or cut off", path);
-		perf_damage(p, "packed", 0, 0, &why);
-	}
+	if (p->file[0].in.cut)
+		reader_damage_packed(&p->src, path);
 	return &p->src;
 }
 

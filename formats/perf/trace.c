@@ -161,13 +161,13 @@ void perf_sched(struct perf *p, struct rec_sample *s)
 	if (!fmt || !s->raw)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
-	tp_sched(fmt, &raw, &s->sched);
+	tp_sched_take(fmt, &raw, &s->sched);
 	p->tp.swap = p->swap;
 	p->tp.long32 = p->long32;
-	tp_stacks(&p->tp, fmt, &raw, p->long32, s);
+	tp_stacks_take(&p->tp, fmt, &raw, p->long32, s);
 	if (fmt->call.what == CALL_NONE)
 		return;
-	tp_call(&p->tp, fmt, &raw, &p->call);
+	tp_call_take(&p->tp, fmt, &raw, &p->call);
 	s->call = &p->call;
 }
 
@@ -182,7 +182,7 @@ int perf_fields(struct source *src, const struct rec_sample *s,
 			       src->path);
 	p->tp.swap = p->swap;
 	p->tp.long32 = p->long32;
-	tp_fields(&p->tp, fmt, s->raw, s->raw_len, out);
+	tp_fields_take(&p->tp, fmt, s->raw, s->raw_len, out);
 	return 0;
 }
 

@@ -19,7 +19,7 @@ const char *const nonce_default[] = {
 
 /* ---- templates: one item after the other */
 
-enum item_kind {
+enum nonce_item {
 	ITEM_END,
 	ITEM_CHAR,
 	ITEM_BLANK,
@@ -39,7 +39,7 @@ enum item_kind {
 
 static const struct {
 	const char *name;
-	enum item_kind kind;
+	enum nonce_item kind;
 } fields[] = {
 	{ "nonce", ITEM_NONCE }, { "nonce:x", ITEM_NONCE_HEX },
 	{ "tid", ITEM_TID },	 { "pid", ITEM_PID },
@@ -49,7 +49,7 @@ static const struct {
 };
 
 /* Takes a field of a template. t is after "%{", and after the '}' on return. */
-static enum item_kind take_field(struct scan *t)
+static enum nonce_item nonce_take_field(struct scan *t)
 {
 	size_t n = scan_find_char(*t, '}');
 	struct scan name = scan_head(*t, n);
@@ -63,12 +63,12 @@ static enum item_kind take_field(struct scan *t)
 	return ITEM_WRONG;
 }
 
-static enum item_kind take_item(struct scan *t, char *c)
+static enum nonce_item nonce_take_item(struct scan *t, char *c)
 {
 	if (!t->n)
 		return ITEM_END;
 	if (scan_take(t, "%{"))
-		return take_field(t);
+		return nonce_take_field(t);
 	if (scan_blanks(t))
 		return ITEM_BLANK;
 	bool escaped = scan_take(t, "%");
@@ -82,44 +82,46 @@ static enum item_kind take_item(struct scan *t, char *c)
 	return *c == '[' ? ITEM_OPEN : ITEM_CLOSE;
 }
 
-static bool is_list(enum item_kind k)
+static bool nonce_is_list(enum nonce_item k)
 {
 	return k == ITEM_IPS || k == ITEM_NAMES;
 }
 
-static struct scan text_of(const char *template)
+static struct scan nonce_template_text(const char *template)
 {
 	return scan_of(template, strlen(template));
 }
 
-static bool is_nonce(enum item_kind k)
+static bool nonce_is_nonce(enum nonce_item k)
 {
 	return k == ITEM_NONCE || k == ITEM_NONCE_HEX;
 }
 
 int nonce_check(const char *template, struct err *err)
 {
-	struct scan t = text_of(template);
+	struct scan t = nonce_template_text(template);
 	bool open = false;
 	bool nonce = false;
 	bool stack = false;
 	bool wrong = scan_blanks(&t);
-	enum item_kind kind;
+	enum nonce_item kind;
 	char c;
 
-	while (!wrong && (kind = take_item(&t, &c)) != ITEM_END) {
+	while (!wrong && (kind = nonce_take_item(&t, &c)) != ITEM_END) {
 		bool nested = kind == ITEM_OPEN ? open : !open;
 
 		wrong = kind == ITEM_WRONG ||
 			((kind == ITEM_OPEN || kind == ITEM_CLOSE) && nested) ||
-			(open && (is_nonce(kind) || is_list(kind))) ||
-			(is_nonce(kind) && nonce) || (is_list(kind) && stack);
+			(open &&
+			 (nonce_is_nonce(kind) || nonce_is_list(kind))) ||
+			(nonce_is_nonce(kind) && nonce) ||
+			(nonce_is_list(kind) && stack);
 		if (wrong)
 			break;
 		if (kind == ITEM_OPEN || kind == ITEM_CLOSE)
 			open = kind == ITEM_OPEN;
-		nonce |= is_nonce(kind);
-		stack |= is_list(kind);
+		nonce |= nonce_is_nonce(kind);
+		stack |= nonce_is_list(kind);
 	}
 	if (wrong || open)
 		return err_set(
@@ -139,12 +141,12 @@ int nonce_check(const char *template, struct err *err)
 
 /* ---- lines */
 
-static bool take_number(struct scan *s, uint64_t *out)
+static bool nonce_take_number(struct scan *s, uint64_t *out)
 {
 	return scan_starts(*s, "0x") ? scan_hex(s, out) : scan_u64(s, out);
 }
 
-static bool take_part(struct scan *s, struct nonce_line *out)
+static bool nonce_take_part(struct scan *s, struct nonce_line *out)
 {
 	uint64_t part;
 	uint64_t parts;
@@ -157,30 +159,30 @@ static bool take_part(struct scan *s, struct nonce_line *out)
 	return true;
 }
 
-static bool is_between(char c)
+static bool nonce_is_separator(char c)
 {
 	return c == ',' || scan_is_blank(c);
 }
 
 /* Takes one address and the separators after it. */
-static bool take_ip(struct scan *s, uint64_t *ip)
+static bool nonce_take_ip(struct scan *s, uint64_t *ip)
 {
 	struct scan t = *s;
 
-	if (!scan_hex(&t, ip) || (t.n && !is_between(t.p[0])))
+	if (!scan_hex(&t, ip) || (t.n && !nonce_is_separator(t.p[0])))
 		return false;
-	while (t.n && is_between(t.p[0]))
+	while (t.n && nonce_is_separator(t.p[0]))
 		scan_skip(&t, 1);
 	*s = t;
 	return true;
 }
 
-static void take_ips(struct scan *s, struct nonce_line *out)
+static void nonce_take_ips(struct scan *s, struct nonce_line *out)
 {
 	const char *from = s->p;
 	uint64_t ip;
 
-	while (take_ip(s, &ip))
+	while (nonce_take_ip(s, &ip))
 		;
 	out->ips = scan_of(from, (size_t)(s->p - from));
 	/* The template may have a blank next, so keep those at the end. */
@@ -192,14 +194,14 @@ static void take_ips(struct scan *s, struct nonce_line *out)
 
 /* Takes what "%{*}" matches: up to the next character of the template t, or to
  * the end of the line. */
-static struct scan take_any(struct scan *s, struct scan t)
+static struct scan nonce_take_any(struct scan *s, struct scan t)
 {
-	enum item_kind kind;
+	enum nonce_item kind;
 	char c = '\0';
 	size_t n = 0;
 
 	do
-		kind = take_item(&t, &c);
+		kind = nonce_take_item(&t, &c);
 	while (kind == ITEM_OPEN || kind == ITEM_CLOSE);
 	if (kind == ITEM_CHAR)
 		n = scan_find_char(*s, c);
@@ -215,12 +217,12 @@ static struct scan take_any(struct scan *s, struct scan t)
 }
 
 /* Matches one item that is a field. t is the template after the item. */
-static bool take_value(enum item_kind kind, struct scan t, struct scan *s,
-		       struct nonce_line *out)
+static bool nonce_take_value(enum nonce_item kind, struct scan t,
+			     struct scan *s, struct nonce_line *out)
 {
 	switch (kind) {
 	case ITEM_NONCE:
-		return take_number(s, &out->nonce);
+		return nonce_take_number(s, &out->nonce);
 	case ITEM_NONCE_HEX:
 		return scan_hex(s, &out->nonce);
 	case ITEM_TID:
@@ -228,59 +230,60 @@ static bool take_value(enum item_kind kind, struct scan t, struct scan *s,
 	case ITEM_PID:
 		return scan_i32(s, &out->pid);
 	case ITEM_PART:
-		return take_part(s, out);
+		return nonce_take_part(s, out);
 	case ITEM_MEET:
 		return scan_hex(s, &out->meet);
 	case ITEM_IPS:
 		out->kind = NONCE_STACK;
-		take_ips(s, out);
+		nonce_take_ips(s, out);
 		return true;
 	case ITEM_NAMES:
 		out->kind = NONCE_STACK;
-		out->names = take_any(s, t);
+		out->names = nonce_take_any(s, t);
 		return true;
 	case ITEM_ANY:
-		take_any(s, t);
+		nonce_take_any(s, t);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void skip_group(struct scan *t)
+static void nonce_skip_group(struct scan *t)
 {
 	char c;
-	enum item_kind kind;
+	enum nonce_item kind;
 
 	do
-		kind = take_item(t, &c);
+		kind = nonce_take_item(t, &c);
 	while (kind != ITEM_CLOSE && kind != ITEM_END);
 }
 
 /* Returns true if the match does not end in the middle of a word. */
-static bool is_end(const struct scan *s, char before)
+static bool nonce_is_word_end(const struct scan *s, char before)
 {
 	return !s->n || !scan_is_word(s->p[0]) || !scan_is_word(before);
 }
 
-static bool matches(const char *template, struct scan s, struct nonce_line *out)
+static bool nonce_matches(const char *template, struct scan s,
+			  struct nonce_line *out)
 {
-	struct scan t = text_of(template);
+	struct scan t = nonce_template_text(template);
 	struct scan behind = {
 		NULL, 0
 	}; /* the template after the group being tried */
 	struct scan again = s;
 	struct nonce_line saved = *out;
 	const char *start = s.p;
-	enum item_kind kind;
+	enum nonce_item kind;
 	char c = '\0';
 
-	while ((kind = take_item(&t, &c)) != ITEM_END) {
+	while ((kind = nonce_take_item(&t, &c)) != ITEM_END) {
 		bool ok;
 
 		if (kind == ITEM_OPEN) {
 			behind = t;
-			skip_group(&behind);
+			nonce_skip_group(&behind);
 			again = s;
 			saved = *out;
 			continue;
@@ -293,8 +296,9 @@ static bool matches(const char *template, struct scan s, struct nonce_line *out)
 			ok = s.n && s.p[0] == c;
 			scan_skip(&s, ok);
 		} else {
-			ok = kind == ITEM_BLANK ? scan_blanks(&s)
-						: take_value(kind, t, &s, out);
+			ok = kind == ITEM_BLANK
+				     ? scan_blanks(&s)
+				     : nonce_take_value(kind, t, &s, out);
 		}
 		if (ok)
 			continue;
@@ -305,7 +309,7 @@ static bool matches(const char *template, struct scan s, struct nonce_line *out)
 		s = again;
 		*out = saved;
 	}
-	return is_end(&s, s.p > start ? s.p[-1] : ' ');
+	return nonce_is_word_end(&s, s.p > start ? s.p[-1] : ' ');
 }
 
 bool nonce_parse(const char *const *templates, struct scan s,
@@ -317,7 +321,7 @@ bool nonce_parse(const char *const *templates, struct scan s,
 		*out = (struct nonce_line){ .kind = NONCE_REQUEST,
 					    .tid = -1,
 					    .pid = -1 };
-		if (matches(*templates, s, out))
+		if (nonce_matches(*templates, s, out))
 			return true;
 	}
 	*out = (struct nonce_line){ .kind = NONCE_NONE, .tid = -1, .pid = -1 };
@@ -338,13 +342,13 @@ bool nonce_next(const char *const *templates, struct scan text, size_t *at,
 	return false;
 }
 
-static void add_frames(const struct nonce_line *l,
-		       struct user_stack_reader *out)
+static void nonce_add_frames(const struct nonce_line *l,
+			     struct user_stack_reader *out)
 {
 	struct scan s = l->ips;
 	uint64_t ip;
 
-	while (take_ip(&s, &ip))
+	while (nonce_take_ip(&s, &ip))
 		user_stack_reader_add(out, ip, NULL);
 	for (s = l->names; s.n;) {
 		size_t n = scan_find_char(s, ';');
@@ -371,7 +375,7 @@ void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
 		.parts = l->parts,
 		.meet = l->meet,
 	};
-	add_frames(l, frames);
+	nonce_add_frames(l, frames);
 }
 
 void nonce_request(const char *const *templates, struct scan text,

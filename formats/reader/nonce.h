@@ -1,19 +1,21 @@
-/* nonce.h - lines in which a process that unwinds itself logs requests and
- * stacks, as templates say them: backstitch(7).
+/* nonce.h - parses the lines in which a process that unwinds itself logs its
+ * requests and stacks, by templates: backstitch(7).
  *
- * A template is text with %{field} in it. Text stands for itself, a blank for
- * one or more; %% %[ %] are the characters; [...] may be missing. Fields:
- *   nonce   a number, decimal or 0x...; nonce:x hex without 0x
- *   tid     the thread that is asked, or unwound: when it is not the writer
- *   pid     its process, which captures do not always say
- *   ips     addresses in hex, innermost first, by commas or blanks
+ * A template is text with %{field} in it. Text matches itself, a blank matches
+ * one or more; %% %[ %] are the characters; [...] is optional. Fields:
+ *   nonce   a number, decimal or 0x...; nonce:x hexadecimal without 0x
+ *   tid     the thread to unwind or unwound, if it is not the writer
+ *   pid     its process, which captures do not always tell
+ *   ips     addresses in hexadecimal, innermost first, by commas or blanks
  *   names   names of functions, innermost first, by semicolons
- *   part    K/N: a stack of several parts
- *   meet    hex: address in the parts before, whose caller is the first frame
+ *   part    K/N: one part of a stack in several parts
+ *   meet    hexadecimal: an address in the parts before, whose caller is the
+ *           first frame
  *   *       anything, up to what comes next in the template
- * A template with ips or names is of stacks, one with neither of requests. It
- * must match from the start of the line; what follows its end is not looked
- * at, but a word that goes on does not match. The first that matches counts. */
+ * A template with ips or names describes stacks, one with neither describes
+ * requests. It must match from the start of the line and end at the end of a
+ * word; the rest of the line is ignored. The first template that matches is
+ * used. */
 #ifndef FORMATS_READER_NONCE_H
 #define FORMATS_READER_NONCE_H
 #include <stdbool.h>

@@ -126,6 +126,16 @@ static inline struct scan scan_token(struct scan s)
 	return scan_head(s, n);
 }
 
+/* Removes the first line from *s and returns it without its line feed. */
+static inline struct scan scan_line(struct scan *s)
+{
+	size_t n = scan_find_char(*s, '\n');
+	struct scan line = scan_head(*s, n);
+
+	scan_skip(s, n + 1);
+	return line;
+}
+
 /* Takes decimal digits. Returns false if the number does not fit. */
 static inline bool scan_u64(struct scan *s, uint64_t *out)
 {

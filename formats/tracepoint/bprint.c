@@ -8,7 +8,7 @@
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 
-static bool take_number(struct bytes *args, int size, uint64_t *out)
+static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 {
 	uint64_t align = size == 8 ? 4 : (uint64_t)size;
 	uint64_t at = (uint64_t)(args->pos - args->base);
@@ -39,9 +39,9 @@ static bool take_number(struct bytes *args, int size, uint64_t *out)
 
 /* For %pS and the like the kernel stores the pointer, for other letters the
  * text. */
-static bool print_pointer(const struct tp *tp, struct bytes *args,
-			  const char **s, const struct tp_conversion *c,
-			  struct tp_out *o)
+static bool tp_bprint_pointer(const struct tp *tp, struct bytes *args,
+			      const char **s, const struct tp_conversion *c,
+			      struct tp_out *o)
 {
 	bool is_text = isalnum((unsigned char)**s) && !strchr("SsFfBxKe", **s);
 	const char *text;
@@ -50,9 +50,9 @@ static bool print_pointer(const struct tp *tp, struct bytes *args,
 	while (isalnum((unsigned char)**s))
 		++*s;
 	if (!is_text) {
-		if (!take_number(args, tp->long32 ? 4 : 8, &v))
+		if (!tp_bprint_take_number(args, tp->long32 ? 4 : 8, &v))
 			return false;
-		tp_out(o, "0x%" PRIx64, v);
+		tp_out_add(o, "0x%" PRIx64, v);
 		return true;
 	}
 	if (bytes_str(args, &text, NULL))
@@ -61,8 +61,8 @@ static bool print_pointer(const struct tp *tp, struct bytes *args,
 	return true;
 }
 
-static bool print_one(const struct tp *tp, struct bytes *args, const char **s,
-		      struct tp_out *o)
+static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
+			  const char **s, struct tp_out *o)
 {
 	struct tp_conversion c;
 	const char *text;
@@ -71,24 +71,24 @@ static bool print_one(const struct tp *tp, struct bytes *args, const char **s,
 	tp_conversion(s, &c, tp->long32);
 	switch (c.type) {
 	case '%':
-		tp_out(o, "%%");
+		tp_out_add(o, "%%");
 		return true;
 	case 'p':
-		return print_pointer(tp, args, s, &c, o);
+		return tp_bprint_pointer(tp, args, s, &c, o);
 	case 's':
 		if (bytes_str(args, &text, NULL))
 			return false;
 		tp_out_text(o, &c, text);
 		return true;
 	case 'c':
-		if (!take_number(args, 1, &v))
+		if (!tp_bprint_take_number(args, 1, &v))
 			return false;
 		if (v >= ' ' && v < 0x7f)
-			tp_out(o, "%c", (int)v);
+			tp_out_add(o, "%c", (int)v);
 		return true;
 	default:
 		if (!c.type || !strchr("diuxXo", c.type) ||
-		    !take_number(args, c.bytes, &v))
+		    !tp_bprint_take_number(args, c.bytes, &v))
 			return false;
 		tp_out_number(o, &c, v);
 		return true;
@@ -108,13 +108,13 @@ void tp_bprint(const struct tp *tp, const char *format,
 		const char *from = s;
 
 		if (*s != '%') {
-			tp_out(&o, "%c", *s++);
+			tp_out_add(&o, "%c", *s++);
 			continue;
 		}
 		s++;
-		if (!print_one(tp, &b, &s, &o)) {
+		if (!tp_bprint_one(tp, &b, &s, &o)) {
 			/* Not understood: show the rest as written. */
-			tp_out(&o, "%s", from);
+			tp_out_add(&o, "%s", from);
 			break;
 		}
 	}

@@ -15,15 +15,12 @@ static const struct {
 	{ "execveat", CALL_EXECVE },
 };
 
-static uint16_t named(const struct tp_format *fmt, const char *name)
+static uint16_t tp_call_field(const struct tp_format *fmt, const char *name)
 {
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!strcmp(fmt->def[i].name, name))
-			return (uint16_t)(i + 1);
-	return 0;
+	return (uint16_t)(tp_field_index(fmt, name) + 1);
 }
 
-static bool behind(const char *s, const char *start, const char **rest)
+static bool tp_call_skip(const char *s, const char *start, const char **rest)
 {
 	size_t n = strlen(start);
 
@@ -41,20 +38,20 @@ enum call_what tp_call_what(const char *name)
 
 /* "__syscall_nr" was "nr" before Linux 4.15 or so; the arguments follow it.
  * Newer kernels (7.2) add copies of strings after those. */
-static void find_call(struct tp_format *fmt, const char *name)
+static void tp_call_find_named(struct tp_format *fmt, const char *name)
 {
 	struct tp_call c = { 0 };
 	const char *rest;
 
-	c.nr = named(fmt, "__syscall_nr");
-	c.nr = c.nr ? c.nr : named(fmt, "nr");
-	if (behind(name, "sys_exit_", &rest)) {
+	c.nr = tp_call_field(fmt, "__syscall_nr");
+	c.nr = c.nr ? c.nr : tp_call_field(fmt, "nr");
+	if (tp_call_skip(name, "sys_exit_", &rest)) {
 		c.exit = true;
-		c.ret = named(fmt, "ret");
-	} else if (behind(name, "sys_enter_", &rest)) {
+		c.ret = tp_call_field(fmt, "ret");
+	} else if (tp_call_skip(name, "sys_enter_", &rest)) {
 		for (uint16_t i = 0; c.nr && i < CALL_ARGS; i++)
 			c.arg[i] = (uint16_t)(c.nr + 1 + i);
-		c.path = named(fmt, "__filename_val");
+		c.path = tp_call_field(fmt, "__filename_val");
 	}
 	c.what = tp_call_what(rest);
 	if (c.what != CALL_NONE && (c.ret || c.arg[0]))
@@ -83,7 +80,8 @@ static const struct {
 	{ "close", CALL_CLOSE, NULL, { "fd" } },
 };
 
-static void find_lttng(struct tp_format *fmt, const char *name, bool end)
+static void tp_call_find_lttng(struct tp_format *fmt, const char *name,
+			       bool end)
 {
 	struct tp_call c = { .exit = end };
 	size_t k = 0;
@@ -95,24 +93,24 @@ static void find_lttng(struct tp_format *fmt, const char *name, bool end)
 		return;
 	c.what = lttng[k].what;
 	if (end)
-		c.ret = named(fmt, "ret");
+		c.ret = tp_call_field(fmt, "ret");
 	for (size_t i = 0; !end && i < CALL_ARGS && lttng[k].arg[i]; i++)
-		c.arg[i] = named(fmt, lttng[k].arg[i]);
+		c.arg[i] = tp_call_field(fmt, lttng[k].arg[i]);
 	if (!end && lttng[k].path)
-		c.path = named(fmt, lttng[k].path);
+		c.path = tp_call_field(fmt, lttng[k].path);
 	if (c.ret || c.arg[0] || c.path)
 		fmt->call = c;
 }
 
-static void find_raw(struct tp_format *fmt, const char *name)
+static void tp_call_find_raw(struct tp_format *fmt, const char *name)
 {
-	struct tp_call c = { .what = CALL_RAW, .nr = named(fmt, "id") };
+	struct tp_call c = { .what = CALL_RAW, .nr = tp_call_field(fmt, "id") };
 
 	if (!strcmp(name, "sys_exit")) {
 		c.exit = true;
-		c.ret = named(fmt, "ret");
+		c.ret = tp_call_field(fmt, "ret");
 	} else if (!strcmp(name, "sys_enter")) {
-		c.arg[0] = named(fmt, "args");
+		c.arg[0] = tp_call_field(fmt, "args");
 	}
 	if (c.nr && (c.ret || c.arg[0]))
 		fmt->call = c;
@@ -125,29 +123,29 @@ void tp_call_find(struct tp_format *fmt)
 	if (!fmt->name)
 		return;
 	if (!strcmp(fmt->system, "syscalls"))
-		find_call(fmt, fmt->name);
+		tp_call_find_named(fmt, fmt->name);
 	else if (!strcmp(fmt->system, "raw_syscalls"))
-		find_raw(fmt, fmt->name);
-	else if (behind(fmt->name, "syscall_entry_", &rest))
-		find_lttng(fmt, rest, false);
-	else if (behind(fmt->name, "syscall_exit_", &rest))
-		find_lttng(fmt, rest, true);
+		tp_call_find_raw(fmt, fmt->name);
+	else if (tp_call_skip(fmt->name, "syscall_entry_", &rest))
+		tp_call_find_lttng(fmt, rest, false);
+	else if (tp_call_skip(fmt->name, "syscall_exit_", &rest))
+		tp_call_find_lttng(fmt, rest, true);
 }
 
-static int64_t number(const struct tp_format *fmt, const struct bytes *raw,
-		      uint16_t at, bool *ok)
+static int64_t tp_call_number(const struct tp_format *fmt,
+			      const struct bytes *raw, uint16_t at, bool *ok)
 {
 	int64_t v = 0;
 
 	*ok &= at && at <= fmt->n && fmt->field[at - 1].kind == FMT_NUM &&
-	       tp_number(raw, &fmt->field[at - 1], &v);
+	       tp_field_number(raw, &fmt->field[at - 1], &v);
 	return v;
 }
 
 /* The field is unsigned long args[6], with 8 bytes each on the machines of
  * interest. */
-static bool raw_args(const struct tp_format *fmt, const struct bytes *raw,
-		     uint64_t arg[CALL_ARGS])
+static bool tp_call_raw_args(const struct tp_format *fmt,
+			     const struct bytes *raw, uint64_t arg[CALL_ARGS])
 {
 	const struct tp_field *f = &fmt->field[fmt->call.arg[0] - 1];
 
@@ -157,18 +155,19 @@ static bool raw_args(const struct tp_format *fmt, const struct bytes *raw,
 	return true;
 }
 
-static void call_args(const struct tp_format *fmt, const struct bytes *raw,
-		      uint64_t arg[CALL_ARGS])
+static void tp_call_args(const struct tp_format *fmt, const struct bytes *raw,
+			 uint64_t arg[CALL_ARGS])
 {
 	for (uint16_t i = 0; i < CALL_ARGS; i++) {
 		bool ok = true;
 
-		arg[i] = (uint64_t)number(fmt, raw, fmt->call.arg[i], &ok);
+		arg[i] = (uint64_t)tp_call_number(fmt, raw, fmt->call.arg[i],
+						  &ok);
 	}
 }
 
-void tp_call(struct tp *tp, const struct tp_format *fmt,
-	     const struct bytes *raw, struct call *out)
+void tp_call_take(struct tp *tp, const struct tp_format *fmt,
+		  const struct bytes *raw, struct call *out)
 {
 	const struct tp_call *c = &fmt->call;
 	struct field f = { 0 };
@@ -178,19 +177,19 @@ void tp_call(struct tp *tp, const struct tp_format *fmt,
 	if (c->what == CALL_NONE)
 		return;
 	if (c->nr)
-		out->nr = (int32_t)number(fmt, raw, c->nr, &ok);
+		out->nr = (int32_t)tp_call_number(fmt, raw, c->nr, &ok);
 	if (c->exit)
-		out->ret = number(fmt, raw, c->ret, &ok);
+		out->ret = tp_call_number(fmt, raw, c->ret, &ok);
 	else if (c->what == CALL_RAW)
-		ok &= raw_args(fmt, raw, out->arg);
+		ok &= tp_call_raw_args(fmt, raw, out->arg);
 	else
-		call_args(fmt, raw, out->arg);
+		tp_call_args(fmt, raw, out->arg);
 	if (!ok)
 		out->what = CALL_NONE;
 	if (!c->path)
 		return;
 	if (tp->scratch.used)
 		arena_release(&tp->scratch);
-	tp_take(tp, raw, &fmt->field[c->path - 1], &f);
+	tp_field_take(tp, raw, &fmt->field[c->path - 1], &f);
 	out->path = f.present ? f.text : NULL;
 }

@@ -7,24 +7,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/tracepoint/text.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
 #include "stitch/source.h"
 
 #define DEPTH_MAX 100
 
-static struct expr_value number(uint64_t n)
+static struct expr_value expr_number(uint64_t n)
 {
 	return (struct expr_value){ .kind = EXPR_NUM, .num = n };
 }
 
-static struct expr_value fail(struct expr *e)
+static struct expr_value expr_fail(struct expr *e)
 {
 	e->failed = true;
-	return number(0);
+	return expr_number(0);
 }
 
-static void blanks(struct expr *e)
+static void expr_skip_blanks(struct expr *e)
 {
 	while (isspace((unsigned char)*e->s))
 		e->s++;
@@ -32,23 +33,23 @@ static void blanks(struct expr *e)
 
 bool expr_is(struct expr *e, char c)
 {
-	blanks(e);
+	expr_skip_blanks(e);
 	if (*e->s != c)
 		return false;
 	e->s++;
 	return true;
 }
 
-static void need(struct expr *e, char c)
+static void expr_need(struct expr *e, char c)
 {
 	if (!expr_is(e, c))
 		e->failed = true;
 }
 
 /* Appends to the output; fails the expression if it does not fit. */
-static void add(struct expr *e, const char *fmt, ...)
+static void expr_append(struct expr *e, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
-static void add(struct expr *e, const char *fmt, ...)
+static void expr_append(struct expr *e, const char *fmt, ...)
 {
 	size_t room = sizeof(e->text) - e->n_text;
 	va_list ap;
@@ -64,7 +65,7 @@ static void add(struct expr *e, const char *fmt, ...)
 }
 
 /* Begins a new text after those of earlier arguments. */
-static const char *begin_text(struct expr *e)
+static const char *expr_begin_text(struct expr *e)
 {
 	if (e->n_text + 2 < sizeof(e->text) && e->n_text)
 		e->n_text++; /* keep the final 0 of the last text */
@@ -72,7 +73,7 @@ static const char *begin_text(struct expr *e)
 	return e->text + e->n_text;
 }
 
-static char escaped(struct expr *e)
+static char expr_take_escape(struct expr *e)
 {
 	char c = *e->s++;
 
@@ -88,7 +89,7 @@ static char escaped(struct expr *e)
 
 const char *expr_string(struct expr *e)
 {
-	const char *start = begin_text(e);
+	const char *start = expr_begin_text(e);
 
 	if (!expr_is(e, '"'))
 		return NULL;
@@ -97,38 +98,38 @@ const char *expr_string(struct expr *e)
 			char c = *e->s++;
 
 			if (c == '\\' && *e->s)
-				c = escaped(e);
-			add(e, "%c", c);
+				c = expr_take_escape(e);
+			expr_append(e, "%c", c);
 		}
-		need(e, '"');
+		expr_need(e, '"');
 	} while (expr_is(e, '"'));
 	return start;
 }
 
-static size_t word(struct expr *e, const char **out)
+static size_t expr_take_word(struct expr *e, const char **out)
 {
-	blanks(e);
+	expr_skip_blanks(e);
 	*out = e->s;
 	while (isalnum((unsigned char)*e->s) || *e->s == '_')
 		e->s++;
 	return (size_t)(e->s - *out);
 }
 
-static bool is(const char *w, size_t n, const char *name)
+static bool expr_word_is(const char *w, size_t n, const char *name)
 {
 	return strlen(name) == n && !memcmp(w, name, n);
 }
 
-static struct expr_value field_value(struct expr *e, const char *w, size_t n)
+static struct expr_value expr_field(struct expr *e, const char *w, size_t n)
 {
 	for (size_t i = 0; i < e->fmt->n; i++) {
 		const struct field *f = &e->field[i];
 		struct expr_value v = { .elem = e->fmt->field[i].elem };
 
-		if (!is(w, n, e->fmt->def[i].name))
+		if (!expr_word_is(w, n, e->fmt->def[i].name))
 			continue;
 		if (!f->present)
-			return fail(e);
+			return expr_fail(e);
 		v.kind = f->text ? EXPR_TEXT : f->blob ? EXPR_BLOB : EXPR_NUM;
 		v.num = (uint64_t)f->num;
 		v.text = f->text;
@@ -136,12 +137,12 @@ static struct expr_value field_value(struct expr *e, const char *w, size_t n)
 		v.len = f->len;
 		return v;
 	}
-	return fail(e);
+	return expr_fail(e);
 }
 
 /* Returns element i of an array; sets *ok to false if there is none. */
-static uint64_t item(const struct expr *e, const struct expr_value *v,
-		     uint32_t elem, uint64_t i, bool *ok)
+static uint64_t expr_element(const struct expr *e, const struct expr_value *v,
+			     uint32_t elem, uint64_t i, bool *ok)
 {
 	struct bytes b;
 	uint8_t u8 = 0;
@@ -172,40 +173,51 @@ static uint64_t item(const struct expr *e, const struct expr_value *v,
 	}
 }
 
-static struct expr_value indexed(struct expr *e, struct expr_value v)
+static struct expr_value expr_take_indexes(struct expr *e, struct expr_value v)
 {
 	bool ok = true;
 
 	while (!e->failed && expr_is(e, '[')) {
 		uint64_t i = expr_take(e).num;
 
-		need(e, ']');
-		v = number(item(e, &v, v.elem, i, &ok));
+		expr_need(e, ']');
+		v = expr_number(expr_element(e, &v, v.elem, i, &ok));
 		e->failed |= !ok;
 	}
 	return v;
 }
 
+/* Takes the next {number, "name"} of a list; *was is the place before the name.
+ * Returns false at the end. */
+static bool expr_take_pair(struct expr *e, uint64_t *number, const char **name,
+			   size_t *was)
+{
+	if (e->failed || !expr_is(e, ','))
+		return false;
+	expr_need(e, '{');
+	*number = expr_take(e).num;
+	expr_need(e, ',');
+	*was = e->n_text;
+	*name = expr_string(e);
+	expr_need(e, '}');
+	return true;
+}
+
 /* Takes {mask, "name"}, ...: the names of all bits that are set. */
-static struct expr_value print_flags(struct expr *e)
+static struct expr_value expr_print_flags(struct expr *e)
 {
 	uint64_t v = expr_take(e).num;
 	const char *delim = NULL;
+	const char *name;
+	uint64_t mask;
+	size_t was;
 	char names[1024] = "";
 	size_t len = 0;
 	bool done = false;
 
-	need(e, ',');
+	expr_need(e, ',');
 	delim = expr_string(e);
-	while (delim && !e->failed && expr_is(e, ',')) {
-		need(e, '{');
-		uint64_t mask = expr_take(e).num;
-
-		need(e, ',');
-		size_t was = e->n_text;
-		const char *name = expr_string(e);
-
-		need(e, '}');
+	while (delim && expr_take_pair(e, &mask, &name, &was)) {
 		e->n_text = was; /* the name was copied if it is needed */
 		if (!name || done || (mask ? (v & mask) != mask : v || len))
 			continue;
@@ -217,147 +229,143 @@ static struct expr_value print_flags(struct expr *e)
 		done = !mask;
 	}
 	if (!delim)
-		return fail(e);
-	const char *start = begin_text(e);
+		return expr_fail(e);
+	const char *start = expr_begin_text(e);
 
-	add(e, "%s", names);
+	expr_append(e, "%s", names);
 	if (v)
-		add(e, "%s0x%" PRIx64, len ? delim : "", v);
+		expr_append(e, "%s0x%" PRIx64, len ? delim : "", v);
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
 /* Takes {value, "name"}, ...: the name of the equal value. */
-static struct expr_value print_symbolic(struct expr *e)
+static struct expr_value expr_print_symbolic(struct expr *e)
 {
 	uint64_t v = expr_take(e).num;
 	const char *found = NULL;
+	const char *name;
+	uint64_t is_value;
+	size_t was;
 
-	while (!e->failed && expr_is(e, ',')) {
-		need(e, '{');
-		uint64_t is_value = expr_take(e).num;
-
-		need(e, ',');
-		size_t was = e->n_text;
-		const char *name = expr_string(e);
-
-		need(e, '}');
+	while (expr_take_pair(e, &is_value, &name, &was)) {
 		if (!found && name && is_value == v)
 			found = name;
 		else
 			e->n_text = was;
 	}
 	if (!found) {
-		found = begin_text(e);
-		add(e, "0x%" PRIx64, v);
+		found = expr_begin_text(e);
+		expr_append(e, "0x%" PRIx64, v);
 	}
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = found };
 }
 
 /* Takes (bytes, count) and prints "01 02 03". */
-static struct expr_value print_hex(struct expr *e, const char *between)
+static struct expr_value expr_print_hex(struct expr *e, const char *between)
 {
 	struct expr_value v = expr_take(e);
 
-	need(e, ',');
+	expr_need(e, ',');
 	uint64_t n = expr_take(e).num;
-	const char *start = begin_text(e);
+	const char *start = expr_begin_text(e);
 
 	if (n > v.len || !v.blob)
-		return fail(e);
+		return expr_fail(e);
 	for (uint64_t i = 0; i < n; i++)
-		add(e, "%s%02x", i ? between : "", v.blob[i]);
+		expr_append(e, "%s%02x", i ? between : "", v.blob[i]);
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
 /* Takes (items, count, bytes of an item) and prints "{0x1,0x2}". */
-static struct expr_value print_array(struct expr *e)
+static struct expr_value expr_print_array(struct expr *e)
 {
 	struct expr_value v = expr_take(e);
 	bool ok = true;
 
-	need(e, ',');
+	expr_need(e, ',');
 	uint64_t n = expr_take(e).num;
 
-	need(e, ',');
+	expr_need(e, ',');
 	uint64_t elem = expr_take(e).num;
-	const char *start = begin_text(e);
+	const char *start = expr_begin_text(e);
 
-	add(e, "{");
+	expr_append(e, "{");
 	for (uint64_t i = 0; i < n && ok && elem <= 8; i++) {
-		uint64_t x = item(e, &v, (uint32_t)elem, i, &ok);
+		uint64_t x = expr_element(e, &v, (uint32_t)elem, i, &ok);
 
-		add(e, "%s0x%" PRIx64, i ? "," : "", x);
+		expr_append(e, "%s0x%" PRIx64, i ? "," : "", x);
 	}
-	add(e, "}");
+	expr_append(e, "}");
 	e->failed |= !ok || elem > 8;
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
 /* Takes the name of __get_str(name) and the like: the field, or its length. */
-static struct expr_value get_field(struct expr *e, bool length)
+static struct expr_value expr_get_field(struct expr *e, bool length)
 {
 	const char *w;
-	size_t n = word(e, &w);
-	struct expr_value v = field_value(e, w, n);
+	size_t n = expr_take_word(e, &w);
+	struct expr_value v = expr_field(e, w, n);
 
-	return length ? number(v.len) : v;
+	return length ? expr_number(v.len) : v;
 }
 
 /* Prints the addresses of a field that is a stack, after their count; or its
  * text, if it was made before. */
-static struct expr_value print_stack(struct expr *e)
+static struct expr_value expr_print_stack(struct expr *e)
 {
-	struct expr_value v = get_field(e, false);
+	struct expr_value v = expr_get_field(e, false);
 	bool ok = true;
 
 	if (v.kind == EXPR_TEXT)
 		return v;
 	if (v.kind != EXPR_BLOB)
-		return fail(e);
-	const char *start = begin_text(e);
+		return expr_fail(e);
+	const char *start = expr_begin_text(e);
 
 	for (uint64_t i = 0; ok; i++) {
-		uint64_t addr = item(e, &v, e->long32 ? 4 : 8, i, &ok);
+		uint64_t addr = expr_element(e, &v, e->long32 ? 4 : 8, i, &ok);
 
 		ok &= addr != 0;
 		if (ok && (i || addr >= v.len))
-			add(e, " => %" PRIx64, addr);
+			expr_append(e, " => %" PRIx64, addr);
 	}
 	return (struct expr_value){ .kind = EXPR_TEXT, .text = start };
 }
 
-static struct expr_value call(struct expr *e, const char *w, size_t n)
+static struct expr_value expr_take_call(struct expr *e, const char *w, size_t n)
 {
 	struct expr_value v;
 
-	need(e, '(');
-	if (is(w, n, "__print_flags"))
-		v = print_flags(e);
-	else if (is(w, n, "__print_symbolic"))
-		v = print_symbolic(e);
-	else if (is(w, n, "__print_hex"))
-		v = print_hex(e, " ");
-	else if (is(w, n, "__print_hex_str"))
-		v = print_hex(e, "");
-	else if (is(w, n, "__print_array"))
-		v = print_array(e);
-	else if (is(w, n, "__get_stacktrace"))
-		v = print_stack(e);
-	else if (is(w, n, "__get_str") || is(w, n, "__get_rel_str") ||
-		 is(w, n, "__get_dynamic_array") ||
-		 is(w, n, "__get_rel_dynamic_array"))
-		v = get_field(e, false);
-	else if (is(w, n, "__get_dynamic_array_len") ||
-		 is(w, n, "__get_rel_dynamic_array_len"))
-		v = get_field(e, true);
+	expr_need(e, '(');
+	if (expr_word_is(w, n, "__print_flags"))
+		v = expr_print_flags(e);
+	else if (expr_word_is(w, n, "__print_symbolic"))
+		v = expr_print_symbolic(e);
+	else if (expr_word_is(w, n, "__print_hex"))
+		v = expr_print_hex(e, " ");
+	else if (expr_word_is(w, n, "__print_hex_str"))
+		v = expr_print_hex(e, "");
+	else if (expr_word_is(w, n, "__print_array"))
+		v = expr_print_array(e);
+	else if (expr_word_is(w, n, "__get_stacktrace"))
+		v = expr_print_stack(e);
+	else if (expr_word_is(w, n, "__get_str") ||
+		 expr_word_is(w, n, "__get_rel_str") ||
+		 expr_word_is(w, n, "__get_dynamic_array") ||
+		 expr_word_is(w, n, "__get_rel_dynamic_array"))
+		v = expr_get_field(e, false);
+	else if (expr_word_is(w, n, "__get_dynamic_array_len") ||
+		 expr_word_is(w, n, "__get_rel_dynamic_array_len"))
+		v = expr_get_field(e, true);
 	else
-		v = fail(e);
-	need(e, ')');
+		v = expr_fail(e);
+	expr_need(e, ')');
 	return v;
 }
 
 /* Returns the size of a type if the word begins one, otherwise 0. */
-static int type_size(const char *w, size_t n)
+static int expr_type_size(const char *w, size_t n)
 {
 	static const struct {
 		const char *name;
@@ -376,57 +384,49 @@ static int type_size(const char *w, size_t n)
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (is(w, n, types[i].name))
+		if (expr_word_is(w, n, types[i].name))
 			return types[i].size;
 	return 0;
 }
 
-static uint64_t narrow(uint64_t v, int size, bool is_signed)
-{
-	int drop = 64 - 8 * size;
-
-	if (size >= 8)
-		return v;
-	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
-			 : v << drop >> drop;
-}
-
-static struct expr_value unary(struct expr *e);
+static struct expr_value expr_take_unary(struct expr *e);
 
 /* Parses what follows '(': the type of a cast, or an expression. */
-static struct expr_value bracket(struct expr *e)
+static struct expr_value expr_take_bracket(struct expr *e)
 {
 	const char *was = e->s;
 	const char *w;
-	size_t n = word(e, &w);
-	int size = type_size(w, n);
+	size_t n = expr_take_word(e, &w);
+	int size = expr_type_size(w, n);
 	bool is_signed = true;
 
 	if (!size) {
 		e->s = was;
 		struct expr_value v = expr_take(e);
 
-		need(e, ')');
+		expr_need(e, ')');
 		return v;
 	}
-	for (; n; n = word(e, &w)) {
-		int more = type_size(w, n);
+	for (; n; n = expr_take_word(e, &w)) {
+		int more = expr_type_size(w, n);
 
-		if (is(w, n, "unsigned") || *w == 'u' || !strncmp(w, "__u", 3))
+		if (expr_word_is(w, n, "unsigned") || *w == 'u' ||
+		    !strncmp(w, "__u", 3))
 			is_signed = false;
-		if (more && !is(w, n, "unsigned") && !is(w, n, "signed"))
+		if (more && !expr_word_is(w, n, "unsigned") &&
+		    !expr_word_is(w, n, "signed"))
 			size = more;
 	}
 	while (expr_is(e, '*'))
 		size = 8;
-	need(e, ')');
-	struct expr_value v = unary(e);
+	expr_need(e, ')');
+	struct expr_value v = expr_take_unary(e);
 
-	v.num = narrow(v.num, size, is_signed);
+	v.num = tp_narrow(v.num, size, is_signed);
 	return v;
 }
 
-static struct expr_value literal(struct expr *e)
+static struct expr_value expr_take_number(struct expr *e)
 {
 	uint64_t v = 0;
 	unsigned int base = 10;
@@ -447,83 +447,82 @@ static struct expr_value literal(struct expr *e)
 	}
 	while (*e->s == 'U' || *e->s == 'L' || *e->s == 'u' || *e->s == 'l')
 		e->s++;
-	return number(v);
+	return expr_number(v);
 }
 
-static struct expr_value character(struct expr *e)
+static struct expr_value expr_take_character(struct expr *e)
 {
 	char c = *e->s ? *e->s++ : 0;
 
 	if (c == '\\' && *e->s)
-		c = escaped(e);
-	need(e, '\'');
-	return number((unsigned char)c);
+		c = expr_take_escape(e);
+	expr_need(e, '\'');
+	return expr_number((unsigned char)c);
 }
 
-static struct expr_value primary(struct expr *e)
+static struct expr_value expr_take_primary(struct expr *e)
 {
 	const char *w;
 
-	blanks(e);
+	expr_skip_blanks(e);
 	if (isdigit((unsigned char)*e->s))
-		return literal(e);
+		return expr_take_number(e);
 	if (*e->s == '"')
 		return (struct expr_value){ .kind = EXPR_TEXT,
 					    .text = expr_string(e) };
 	if (expr_is(e, '\''))
-		return character(e);
+		return expr_take_character(e);
 	if (expr_is(e, '('))
-		return indexed(e, bracket(e));
-	size_t n = word(e, &w);
+		return expr_take_indexes(e, expr_take_bracket(e));
+	size_t n = expr_take_word(e, &w);
 
-	if (is(w, n, "REC")) {
-		need(e, '-');
-		need(e, '>');
-		n = word(e, &w);
-		return indexed(e, field_value(e, w, n));
+	if (expr_word_is(w, n, "REC")) {
+		expr_need(e, '-');
+		expr_need(e, '>');
+		n = expr_take_word(e, &w);
+		return expr_take_indexes(e, expr_field(e, w, n));
 	}
 	if (n && !isdigit((unsigned char)*w))
-		return call(e, w, n);
-	return fail(e);
+		return expr_take_call(e, w, n);
+	return expr_fail(e);
 }
 
-static struct expr_value unary(struct expr *e)
+static struct expr_value expr_take_unary(struct expr *e)
 {
 	struct expr_value v;
 
 	if (e->failed || ++e->depth > DEPTH_MAX)
-		return fail(e);
+		return expr_fail(e);
 	if (expr_is(e, '!'))
-		v = number(!unary(e).num);
+		v = expr_number(!expr_take_unary(e).num);
 	else if (expr_is(e, '~'))
-		v = number(~unary(e).num);
+		v = expr_number(~expr_take_unary(e).num);
 	else if (expr_is(e, '-'))
-		v = number(-unary(e).num);
+		v = expr_number(-expr_take_unary(e).num);
 	else if (expr_is(e, '+'))
-		v = unary(e);
+		v = expr_take_unary(e);
 	else
-		v = primary(e);
+		v = expr_take_primary(e);
 	e->depth--;
 	return v;
 }
 
-struct operator
-{
+struct expr_operator {
 	const char *text;
 	int rank;
 };
 
 /* Longer ones first, so that "<<" is not taken for "<". */
-static const struct operator operators[] = {
+static const struct expr_operator operators[] = {
 	{ "||", 1 }, { "&&", 2 }, { "==", 6 }, { "!=", 6 }, { "<=", 7 },
 	{ ">=", 7 }, { "<<", 8 }, { ">>", 8 }, { "|", 3 },  { "^", 4 },
 	{ "&", 5 },  { "<", 7 },  { ">", 7 },  { "+", 9 },  { "-", 9 },
 	{ "*", 10 }, { "/", 10 }, { "%", 10 },
 };
 
-static const struct operator* operator_at(struct expr *e)
+static const struct expr_operator *expr_operator_at(struct expr *e)
 {
-	blanks(e);
+	expr_skip_blanks(e);
 	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
 		if (!strncmp(e->s, operators[i].text,
 			     strlen(operators[i].text)))
@@ -531,7 +530,7 @@ static const struct operator* operator_at(struct expr *e)
 	return NULL;
 }
 
-static uint64_t compare_or_shift(const char *op, uint64_t a, uint64_t b)
+static uint64_t expr_apply_long(const char *op, uint64_t a, uint64_t b)
 {
 	int64_t x = (int64_t)a;
 	int64_t y = (int64_t)b;
@@ -553,10 +552,11 @@ static uint64_t compare_or_shift(const char *op, uint64_t a, uint64_t b)
 	return a || b;
 }
 
-static uint64_t apply(struct expr *e, const char *op, uint64_t a, uint64_t b)
+static uint64_t expr_apply(struct expr *e, const char *op, uint64_t a,
+			   uint64_t b)
 {
 	if (op[1])
-		return compare_or_shift(op, a, b);
+		return expr_apply_long(op, a, b);
 	switch (*op) {
 	case '|':
 		return a | b;
@@ -584,22 +584,22 @@ static uint64_t apply(struct expr *e, const char *op, uint64_t a, uint64_t b)
 }
 
 /* Evaluates operators of at least this rank. */
-static struct expr_value binary(struct expr *e, int rank)
+static struct expr_value expr_take_binary(struct expr *e, int rank)
 {
-	struct expr_value v = unary(e);
+	struct expr_value v = expr_take_unary(e);
 
 	while (!e->failed) {
-		const struct operator* op = operator_at(e);
+		const struct expr_operator *op = expr_operator_at(e);
 
 		if (!op || op->rank < rank)
 			break;
 		e->s += strlen(op->text);
 		if (++e->depth > DEPTH_MAX)
-			return fail(e);
-		struct expr_value right = binary(e, op->rank + 1);
+			return expr_fail(e);
+		struct expr_value right = expr_take_binary(e, op->rank + 1);
 
 		e->depth--;
-		v = number(apply(e, op->text, v.num, right.num));
+		v = expr_number(expr_apply(e, op->text, v.num, right.num));
 	}
 	return v;
 }
@@ -607,13 +607,13 @@ static struct expr_value binary(struct expr *e, int rank)
 struct expr_value expr_take(struct expr *e)
 {
 	if (e->failed || ++e->depth > DEPTH_MAX)
-		return fail(e);
-	struct expr_value v = binary(e, 1);
+		return expr_fail(e);
+	struct expr_value v = expr_take_binary(e, 1);
 
 	if (!e->failed && expr_is(e, '?')) {
 		struct expr_value yes = expr_take(e);
 
-		need(e, ':');
+		expr_need(e, ':');
 		struct expr_value no = expr_take(e);
 
 		v = v.num || (v.kind != EXPR_NUM && v.len) ? yes : no;

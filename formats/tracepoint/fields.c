@@ -8,7 +8,16 @@
 
 #include "stitch/source.h"
 
-bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
+int tp_field_index(const struct tp_format *fmt, const char *name)
+{
+	for (size_t i = 0; name && i < fmt->n; i++)
+		if (!strcmp(fmt->def[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+bool tp_field_number(const struct bytes *raw, const struct tp_field *f,
+		     int64_t *out)
 {
 	uint16_t u16;
 	uint32_t u32;
@@ -39,8 +48,19 @@ bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out)
 	}
 }
 
+int64_t tp_field_number_or(const struct tp_format *fmt, int field,
+			   const struct bytes *raw, int64_t otherwise)
+{
+	int64_t v;
+
+	if (field < 0 || !tp_field_number(raw, &fmt->field[field], &v))
+		return otherwise;
+	return v;
+}
+
 /* Text ends at its first 0; text without one is copied. */
-static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
+static void tp_field_set_text(struct tp *tp, const struct bytes *b,
+			      struct field *out)
 {
 	const void *nul = memchr(b->pos, 0, bytes_left(b));
 	size_t n = bytes_left(b);
@@ -61,8 +81,8 @@ static void give_text(struct tp *tp, const struct bytes *b, struct field *out)
 
 /* Finds the bytes of a dynamic field. Returns false if they are not inside the
  * entry. */
-static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
-			 struct bytes *out)
+static bool tp_field_find_dynamic(const struct bytes *raw,
+				  const struct tp_field *f, struct bytes *out)
 {
 	struct bytes b = *raw;
 	uint32_t loc;
@@ -77,26 +97,26 @@ static bool find_dynamic(const struct bytes *raw, const struct tp_field *f,
 	       !bytes_take(&b, loc >> 16, out, NULL);
 }
 
-void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
-	     struct field *out)
+void tp_field_take(struct tp *tp, const struct bytes *raw,
+		   const struct tp_field *f, struct field *out)
 {
 	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
 
 	*out = (struct field){ 0 };
 	if (f->kind == FMT_NUM) {
-		out->present = tp_number(raw, f, &out->num);
+		out->present = tp_field_number(raw, f, &out->num);
 		return;
 	}
 	struct bytes b = *raw;
 	struct bytes data;
 
-	if (dynamic ? !find_dynamic(raw, f, &data)
+	if (dynamic ? !tp_field_find_dynamic(raw, f, &data)
 		    : bytes_skip(&b, f->off, NULL) ||
 			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
 					 &data, NULL))
 		return;
 	if (f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT) {
-		give_text(tp, &data, out);
+		tp_field_set_text(tp, &data, out);
 	} else {
 		out->present = true;
 		out->blob = data.pos;
@@ -104,8 +124,8 @@ void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
 	}
 }
 
-void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
-	       size_t len, struct field *out)
+void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
+		    size_t len, struct field *out)
 {
 	struct bytes b;
 
@@ -113,7 +133,7 @@ void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		arena_release(&tp->scratch);
 	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
 	for (size_t i = 0; i < fmt->n; i++)
-		tp_take(tp, &b, &fmt->field[i], &out[i]);
+		tp_field_take(tp, &b, &fmt->field[i], &out[i]);
 }
 
 void tp_release(struct tp *tp)
@@ -122,4 +142,5 @@ void tp_release(struct tp *tp)
 	free(tp->field);
 	free(tp->ip);
 	free(tp->made);
+	free(tp->expr);
 }

@@ -29,19 +29,20 @@ bool tp_number_behind(const char *s, const char *end, const char *key,
 	return true;
 }
 
-static bool has_word(const char *s, const char *end, const char *word)
+static bool tp_format_has_word(const char *s, const char *end, const char *word)
 {
 	return memmem(s, (size_t)(end - s), word, strlen(word)) != NULL;
 }
 
-static bool word_char(char c)
+static bool tp_format_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* In "char comm[16]", "__data_loc char[] name" and "const char * path" the name
  * is the last word outside of brackets. */
-static const char *field_name(const char *s, const char *end, size_t *len)
+static const char *tp_format_field_name(const char *s, const char *end,
+					size_t *len)
 {
 	const char *e = end;
 
@@ -49,25 +50,26 @@ static const char *field_name(const char *s, const char *end, size_t *len)
 		while (e > s && *e != '[')
 			e--;
 	}
-	while (e > s && !word_char(e[-1]))
+	while (e > s && !tp_format_is_word(e[-1]))
 		e--;
 	const char *b = e;
 
-	while (b > s && word_char(b[-1]))
+	while (b > s && tp_format_is_word(b[-1]))
 		b--;
 	*len = (size_t)(e - b);
 	return b;
 }
 
-static enum fmt_kind kind_of(const char *decl, const char *end, uint32_t size)
+static enum fmt_kind tp_format_kind(const char *decl, const char *end,
+				    uint32_t size)
 {
-	bool text = has_word(decl, end, "char") &&
-		    !has_word(decl, end, "unsigned char");
+	bool text = tp_format_has_word(decl, end, "char") &&
+		    !tp_format_has_word(decl, end, "unsigned char");
 
-	if (has_word(decl, end, "__data_loc") ||
-	    has_word(decl, end, "__rel_loc"))
+	if (tp_format_has_word(decl, end, "__data_loc") ||
+	    tp_format_has_word(decl, end, "__rel_loc"))
 		return text ? FMT_DYN_TEXT : FMT_DYN_BLOB;
-	if (has_word(decl, end, "["))
+	if (tp_format_has_word(decl, end, "["))
 		return text ? FMT_TEXT : FMT_BLOB;
 	if (size == 1 || size == 2 || size == 4 || size == 8)
 		return FMT_NUM;
@@ -76,7 +78,8 @@ static enum fmt_kind kind_of(const char *decl, const char *end, uint32_t size)
 
 /* The size of an element: "[6]" after the name divides the size. For dynamic
  * arrays, where only the type tells it, assume bytes. */
-static uint32_t elem_size(const char *s, const char *end, uint32_t size)
+static uint32_t tp_format_elem_size(const char *s, const char *end,
+				    uint32_t size)
 {
 	uint32_t n;
 
@@ -86,15 +89,15 @@ static uint32_t elem_size(const char *s, const char *end, uint32_t size)
 }
 
 /* Of the common fields only the thread id is of interest. */
-static bool is_wanted(const char *name, size_t len)
+static bool tp_format_is_wanted(const char *name, size_t len)
 {
 	return len && (len < 7 || memcmp(name, "common_", 7) ||
 		       (len == 10 && !memcmp(name, "common_pid", 10)));
 }
 
 /* Takes "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;". */
-static void field_line(struct arena *arena, struct tp_format *fmt,
-		       const char *s, const char *end)
+static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
+				 const char *s, const char *end)
 {
 	struct tp_field f = { 0 };
 	uint32_t is_signed = 0;
@@ -106,14 +109,14 @@ static void field_line(struct arena *arena, struct tp_format *fmt,
 	    !tp_number_behind(semi, end, "size:", &f.size))
 		return;
 	tp_number_behind(semi, end, "signed:", &is_signed);
-	const char *name = field_name(s, semi, &len);
+	const char *name = tp_format_field_name(s, semi, &len);
 
-	f.elem = elem_size(name + len, semi, f.size);
-	if (!is_wanted(name, len))
+	f.elem = tp_format_elem_size(name + len, semi, f.size);
+	if (!tp_format_is_wanted(name, len))
 		return;
-	f.kind = kind_of(s, semi, f.size);
+	f.kind = tp_format_kind(s, semi, f.size);
 	f.is_signed = is_signed != 0;
-	f.relative = has_word(s, semi, "__rel_loc");
+	f.relative = tp_format_has_word(s, semi, "__rel_loc");
 	fmt->field =
 		mem_grow(fmt->field, &fmt->cap_field, fmt->n + 1, sizeof(f));
 	fmt->def = mem_grow(fmt->def, &fmt->cap_def, fmt->n + 1,
@@ -131,8 +134,8 @@ static void field_line(struct arena *arena, struct tp_format *fmt,
 }
 
 /* Returns a copy of the rest of the line after key, or NULL. */
-static const char *line_behind(struct arena *arena, const char *s,
-			       const char *end, const char *key)
+static const char *tp_format_line_after(struct arena *arena, const char *s,
+					const char *end, const char *key)
 {
 	const char *at = memmem(s, (size_t)(end - s), key, strlen(key));
 
@@ -158,7 +161,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 		return false;
 	*out = (struct tp_format){ .id = id, .len = (size_t)(end - s) };
 	out->system = arena_strdup(arena, system);
-	out->name = line_behind(arena, s, end, "name: ");
+	out->name = tp_format_line_after(arena, s, end, "name: ");
 	char *text = mem_dup(s, out->len);
 
 	out->text = arena_strdup(arena, text);
@@ -168,21 +171,13 @@ bool tp_format_parse(struct arena *arena, const char *system,
 		const char *stop = nl ? nl : end;
 
 		if (stop - at > 7 && !memcmp(at, "\tfield:", 7))
-			field_line(arena, out, at + 7, stop);
+			tp_format_take_field(arena, out, at + 7, stop);
 		at = stop + 1;
 	}
 	tp_sched_find(out);
 	tp_call_find(out);
 	tp_stack_find(out);
 	return true;
-}
-
-int tp_field_index(const struct tp_format *fmt, const char *name)
-{
-	for (size_t i = 0; name && i < fmt->n; i++)
-		if (!strcmp(fmt->def[i].name, name))
-			return (int)i;
-	return -1;
 }
 
 void tp_format_release(struct tp_format *fmt)

@@ -15,43 +15,43 @@
  * field. */
 #define PAYLOAD_MAX 60000u
 
-static bool has_common(const struct tp_format *fmt)
+static bool tp_make_has_common(const struct tp_format *fmt)
 {
 	return strstr(fmt->text, "common_type;") != NULL;
 }
 
-static bool is_dynamic(const struct tp_field *f)
+static bool tp_make_is_dynamic(const struct tp_field *f)
 {
 	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
 }
 
 /* ---- the format */
 
-static void field_line(const struct tp_field *f, const char *name,
-		       struct tp_out *o)
+static void tp_make_field_line(const struct tp_field *f, const char *name,
+			       struct tp_out *o)
 {
 	const char *type = f->kind == FMT_TEXT || f->kind == FMT_DYN_TEXT
 				   ? "char"
 				   : "unsigned char";
 
 	if (f->kind == FMT_NUM)
-		tp_out(o, "\tfield:%c%u %s;", f->is_signed ? 's' : 'u',
-		       f->size * 8, name);
-	else if (is_dynamic(f))
-		tp_out(o, "\tfield:__data_loc %s[] %s;", type, name);
+		tp_out_add(o, "\tfield:%c%u %s;", f->is_signed ? 's' : 'u',
+			   f->size * 8, name);
+	else if (tp_make_is_dynamic(f))
+		tp_out_add(o, "\tfield:__data_loc %s[] %s;", type, name);
 	else
-		tp_out(o, "\tfield:%s %s[%u];", type, name, f->size);
-	tp_out(o, "\toffset:%u;\tsize:%u;\tsigned:%d;\n", f->off + COMMON_BYTES,
-	       f->size, f->is_signed);
+		tp_out_add(o, "\tfield:%s %s[%u];", type, name, f->size);
+	tp_out_add(o, "\toffset:%u;\tsize:%u;\tsigned:%d;\n",
+		   f->off + COMMON_BYTES, f->size, f->is_signed);
 }
 
 /* A stack is not printed as a field: its bytes are not readable. */
-static bool is_printed(const struct tp_format *fmt, size_t i)
+static bool tp_make_is_printed(const struct tp_format *fmt, size_t i)
 {
 	return !fmt->def[i].is_stack && strcmp(fmt->def[i].name, "common_pid");
 }
 
-static const char *conversion(const struct tp_field *f)
+static const char *tp_make_conversion(const struct tp_field *f)
 {
 	if (f->kind != FMT_NUM)
 		return "%s";
@@ -67,45 +67,46 @@ static const char *conversion(const struct tp_field *f)
 	}
 }
 
-static void print_argument(const struct tp_field *f, const char *name,
-			   struct tp_out *o)
+static void tp_make_argument(const struct tp_field *f, const char *name,
+			     struct tp_out *o)
 {
 	if (f->kind == FMT_DYN_TEXT)
-		tp_out(o, ", __get_str(%s)", name);
+		tp_out_add(o, ", __get_str(%s)", name);
 	else if (f->kind == FMT_DYN_BLOB)
-		tp_out(o,
-		       ", __print_hex_str(__get_dynamic_array(%s),"
-		       " __get_dynamic_array_len(%s))",
-		       name, name);
+		tp_out_add(o,
+			   ", __print_hex_str(__get_dynamic_array(%s),"
+			   " __get_dynamic_array_len(%s))",
+			   name, name);
 	else if (f->kind == FMT_BLOB)
-		tp_out(o, ", __print_hex_str(REC->%s, %u)", name, f->size);
+		tp_out_add(o, ", __print_hex_str(REC->%s, %u)", name, f->size);
 	else
-		tp_out(o, ", REC->%s", name);
+		tp_out_add(o, ", REC->%s", name);
 }
 
 /* Prints "a=%d b=%s", REC->a, __get_str(b); a single text without its name. */
-static void print_line(const struct tp_format *fmt, struct tp_out *o)
+static void tp_make_print_line(const struct tp_format *fmt, struct tp_out *o)
 {
 	bool alone = fmt->n == 1 && !strcmp(fmt->def[0].name, "text");
 	const char *gap = "";
 
-	tp_out(o, "\nprint fmt: \"");
+	tp_out_add(o, "\nprint fmt: \"");
 	for (size_t i = 0; i < fmt->n; i++) {
-		if (!is_printed(fmt, i))
+		if (!tp_make_is_printed(fmt, i))
 			continue;
-		tp_out(o, "%s%s%s%s", gap, alone ? "" : fmt->def[i].name,
-		       alone ? "" : "=", conversion(&fmt->field[i]));
+		tp_out_add(o, "%s%s%s%s", gap, alone ? "" : fmt->def[i].name,
+			   alone ? "" : "=",
+			   tp_make_conversion(&fmt->field[i]));
 		gap = " ";
 	}
-	tp_out(o, "\"");
+	tp_out_add(o, "\"");
 	for (size_t i = 0; i < fmt->n; i++)
-		if (is_printed(fmt, i))
-			print_argument(&fmt->field[i], fmt->def[i].name, o);
-	tp_out(o, "\n");
+		if (tp_make_is_printed(fmt, i))
+			tp_make_argument(&fmt->field[i], fmt->def[i].name, o);
+	tp_out_add(o, "\n");
 }
 
 /* Returns true for functions of "print fmt" that perf 6.1 has. */
-static bool is_known(const char *name, size_t len)
+static bool tp_make_perf_knows(const char *name, size_t len)
 {
 	static const char *const known[] = {
 		"__get_str",	     "__get_dynamic_array",
@@ -124,14 +125,14 @@ static bool is_known(const char *name, size_t len)
 }
 
 /* perf prints nothing at all for a format with other functions. */
-static bool perf_prints(const char *text)
+static bool tp_make_perf_prints(const char *text)
 {
 	static const char word[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
 
 	for (const char *p = strstr(text, "__"); p; p = strstr(p, "__")) {
 		size_t len = strspn(p, word);
 
-		if (p[len] == '(' && !is_known(p, len))
+		if (p[len] == '(' && !tp_make_perf_knows(p, len))
 			return false;
 		p += len;
 	}
@@ -140,8 +141,8 @@ static bool perf_prints(const char *text)
 
 /* Copies the format with another id, and with another print format if perf
  * cannot print it. */
-static void same_format(const struct tp_format *fmt, uint32_t id,
-			struct tp_out *o)
+static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
+				struct tp_out *o)
 {
 	const char *at = strstr(fmt->text, "ID: ");
 	const char *behind = at ? at + 4 + strspn(at + 4, "0123456789") : NULL;
@@ -149,16 +150,16 @@ static void same_format(const struct tp_format *fmt, uint32_t id,
 
 	if (!at)
 		return;
-	if (!print || perf_prints(print))
+	if (!print || tp_make_perf_prints(print))
 		print = behind + strlen(behind);
-	tp_out(o, "%.*sID: %" PRIu32 "%.*s", (int)(at - fmt->text), fmt->text,
-	       id, (int)(print - behind), behind);
+	tp_out_add(o, "%.*sID: %" PRIu32 "%.*s", (int)(at - fmt->text),
+		   fmt->text, id, (int)(print - behind), behind);
 	if (*print)
-		print_line(fmt, o);
+		tp_make_print_line(fmt, o);
 }
 
-static void made_format(const struct tp_format *fmt, uint32_t id,
-			struct tp_out *o)
+static void tp_make_new_format(const struct tp_format *fmt, uint32_t id,
+			       struct tp_out *o)
 {
 	static const char common[] =
 		"\tfield:unsigned short common_type;"
@@ -170,11 +171,11 @@ static void made_format(const struct tp_format *fmt, uint32_t id,
 		"\tfield:int common_pid;"
 		"\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
-	tp_out(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
-	       fmt->name ? fmt->name : "event", id, common);
+	tp_out_add(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
+		   fmt->name ? fmt->name : "event", id, common);
 	for (size_t i = 0; i < fmt->n; i++)
-		field_line(&fmt->field[i], fmt->def[i].name, o);
-	print_line(fmt, o);
+		tp_make_field_line(&fmt->field[i], fmt->def[i].name, o);
+	tp_make_print_line(fmt, o);
 }
 
 char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
@@ -186,17 +187,17 @@ char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 		o.size += LINE_MAX_BYTES + 4 * strlen(fmt->def[i].name);
 	o.buf = mem_new(o.size, 1);
 	as.name = name;
-	if (has_common(fmt))
-		same_format(fmt, id, &o);
+	if (tp_make_has_common(fmt))
+		tp_make_same_format(fmt, id, &o);
 	else
-		made_format(&as, id, &o);
+		tp_make_new_format(&as, id, &o);
 	return o.buf;
 }
 
 /* ---- the payload */
 
-static void put_number(const struct tp *tp, unsigned char *at, size_t size,
-		       uint64_t v)
+static void tp_make_number(const struct tp *tp, unsigned char *at, size_t size,
+			   uint64_t v)
 {
 	bool big = tp->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 
@@ -205,7 +206,7 @@ static void put_number(const struct tp *tp, unsigned char *at, size_t size,
 }
 
 /* Makes room for n bytes at off. Returns NULL if that exceeds a payload. */
-static unsigned char *reach(struct tp *tp, size_t off, size_t n)
+static unsigned char *tp_make_room(struct tp *tp, size_t off, size_t n)
 {
 	if (off > PAYLOAD_MAX || n > PAYLOAD_MAX - off)
 		return NULL;
@@ -213,86 +214,85 @@ static unsigned char *reach(struct tp *tp, size_t off, size_t n)
 	return tp->made + off;
 }
 
-static void put_fixed(struct tp *tp, const struct tp_field *f,
-		      const struct field *v, size_t off)
+static void tp_make_fixed(struct tp *tp, const struct tp_field *f,
+			  const struct field *v, size_t off)
 {
 	const void *from = v->text ? (const void *)v->text : v->blob;
 	size_t size = f->size ? f->size : v->len;
-	unsigned char *to = reach(tp, off, size);
+	unsigned char *to = tp_make_room(tp, off, size);
 
 	if (to && f->kind == FMT_NUM)
-		put_number(tp, to, size, (uint64_t)v->num);
+		tp_make_number(tp, to, size, (uint64_t)v->num);
 	else if (to && from)
 		memcpy(to, from, v->len < size ? v->len : size);
 }
 
 /* Appends the bytes of a dynamic field, and sets the field to their place. */
-static void put_dynamic(struct tp *tp, const struct tp_field *f,
-			const struct field *v, size_t off, bool relative)
+static void tp_make_dynamic(struct tp *tp, const struct tp_field *f,
+			    const struct field *v, size_t off, bool relative)
 {
-	/* A field of text that is a stack has no recorded text: use its bytes.
-	 */
+	/* The text of a stack was not recorded; its bytes were. */
 	const void *from =
 		f->kind == FMT_DYN_TEXT ? (const void *)v->text : v->blob;
 	size_t at = tp->n_made;
 	size_t len = (size_t)v->len + (f->kind == FMT_DYN_TEXT);
-	unsigned char *to = from ? reach(tp, at, len) : NULL;
+	unsigned char *to = from ? tp_make_room(tp, at, len) : NULL;
 
 	if (!to)
 		return;
 	memcpy(to, from, v->len);
-	put_number(tp, tp->made + off, 4,
-		   (relative ? at - off - 4 : at) | (uint64_t)len << 16);
+	tp_make_number(tp, tp->made + off, 4,
+		       (relative ? at - off - 4 : at) | (uint64_t)len << 16);
 }
 
-const void *tp_make(struct tp *tp, const struct tp_format *fmt,
-		    const struct field *field, uint32_t id, uint32_t tid,
-		    size_t *len)
+const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
+			    const struct field *field, uint32_t id,
+			    uint32_t tid, size_t *len)
 {
-	bool common = has_common(fmt);
+	bool common = tp_make_has_common(fmt);
 	size_t shift = common ? 0 : COMMON_BYTES;
 
 	tp->n_made = 0;
-	reach(tp, 0, COMMON_BYTES);
+	tp_make_room(tp, 0, COMMON_BYTES);
 	/* A format with common fields has common_pid as a field. */
 	if (!common)
-		put_number(tp, tp->made + 4, 4, tid);
+		tp_make_number(tp, tp->made + 4, 4, tid);
 	for (size_t i = 0; i < fmt->n; i++)
-		if (is_dynamic(&fmt->field[i]))
-			reach(tp, fmt->field[i].off + shift, 4);
+		if (tp_make_is_dynamic(&fmt->field[i]))
+			tp_make_room(tp, fmt->field[i].off + shift, 4);
 		else
-			put_fixed(tp, &fmt->field[i], &field[i],
-				  fmt->field[i].off + shift);
+			tp_make_fixed(tp, &fmt->field[i], &field[i],
+				      fmt->field[i].off + shift);
 	for (size_t i = 0; i < fmt->n; i++)
-		if (is_dynamic(&fmt->field[i]) && field[i].present &&
+		if (tp_make_is_dynamic(&fmt->field[i]) && field[i].present &&
 		    fmt->field[i].off + shift + 4 <= tp->n_made)
-			put_dynamic(tp, &fmt->field[i], &field[i],
-				    fmt->field[i].off + shift,
-				    common && fmt->field[i].relative);
-	put_number(tp, tp->made, 2, id);
+			tp_make_dynamic(tp, &fmt->field[i], &field[i],
+					fmt->field[i].off + shift,
+					common && fmt->field[i].relative);
+	tp_make_number(tp, tp->made, 2, id);
 	*len = tp->n_made;
 	return tp->made;
 }
 
-const void *tp_remake(struct tp *tp, const struct tp_format *fmt,
-		      const void *raw, size_t raw_len, uint32_t id,
-		      uint32_t tid, size_t *len)
+const void *tp_copy_payload(struct tp *tp, const struct tp_format *fmt,
+			    const void *raw, size_t raw_len, uint32_t id,
+			    uint32_t tid, size_t *len)
 {
 	unsigned char *to;
 
-	if (!has_common(fmt)) {
+	if (!tp_make_has_common(fmt)) {
 		tp->field = mem_grow(tp->field, &tp->cap_field, fmt->n + 1,
 				     sizeof(*tp->field));
-		tp_fields(tp, fmt, raw, raw_len, tp->field);
-		return tp_make(tp, fmt, tp->field, id, tid, len);
+		tp_fields_take(tp, fmt, raw, raw_len, tp->field);
+		return tp_make_payload(tp, fmt, tp->field, id, tid, len);
 	}
 	tp->n_made = 0;
-	to = reach(tp, 0, raw_len < 2 ? 2 : raw_len);
+	to = tp_make_room(tp, 0, raw_len < 2 ? 2 : raw_len);
 	if (!to)
-		to = reach(tp, 0, raw_len = PAYLOAD_MAX);
+		to = tp_make_room(tp, 0, raw_len = PAYLOAD_MAX);
 	if (raw_len)
 		memcpy(to, raw, raw_len);
-	put_number(tp, to, 2, id);
+	tp_make_number(tp, to, 2, id);
 	*len = tp->n_made;
 	return to;
 }

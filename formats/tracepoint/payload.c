@@ -63,11 +63,11 @@ char *payload_perf_format(const struct payload *pl, const char *name,
 const void *payload_perf(struct payload *pl, const void *raw, size_t raw_len,
 			 uint32_t id, uint32_t tid, size_t *len)
 {
-	return tp_remake(&pl->tp, &pl->fmt, raw, raw_len, id, tid, len);
+	return tp_copy_payload(&pl->tp, &pl->fmt, raw, raw_len, id, tid, len);
 }
 
 const void *payload_fields_perf(struct payload *pl, const struct field *field,
 				uint32_t id, uint32_t tid, size_t *len)
 {
-	return tp_make(&pl->tp, &pl->fmt, field, id, tid, len);
+	return tp_make_payload(&pl->tp, &pl->fmt, field, id, tid, len);
 }

@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/tracepoint/expr.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/source.h"
 
 #define WIDTH_MAX 200
 
-void tp_out(struct tp_out *o, const char *fmt, ...)
+void tp_out_add(struct tp_out *o, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -34,7 +35,7 @@ void tp_out(struct tp_out *o, const char *fmt, ...)
 						       : o->size - o->len - 1;
 }
 
-static int small_number(const char **s)
+static int tp_print_small_number(const char **s)
 {
 	int v = 0;
 
@@ -44,7 +45,7 @@ static int small_number(const char **s)
 	return v > WIDTH_MAX ? WIDTH_MAX : v;
 }
 
-static void take_flags(const char **s, struct tp_conversion *c)
+static void tp_print_flags(const char **s, struct tp_conversion *c)
 {
 	for (;; ++*s) {
 		if (**s == '-')
@@ -65,11 +66,11 @@ static void take_flags(const char **s, struct tp_conversion *c)
 void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 {
 	*c = (struct tp_conversion){ .precision = -1, .bytes = 4 };
-	take_flags(s, c);
-	c->width = small_number(s);
+	tp_print_flags(s, c);
+	c->width = tp_print_small_number(s);
 	if (**s == '.') {
 		++*s;
-		c->precision = small_number(s);
+		c->precision = tp_print_small_number(s);
 	}
 	for (; **s && strchr("hlzLqjt", **s); ++*s) {
 		if (**s == 'h')
@@ -84,14 +85,6 @@ void tp_conversion(const char **s, struct tp_conversion *c, bool long32)
 		++*s;
 }
 
-static uint64_t narrow(uint64_t v, int bytes, bool is_signed)
-{
-	int drop = 64 - 8 * bytes;
-
-	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
-			 : v << drop >> drop;
-}
-
 /* Prints sign, base and digits, padded. */
 void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 {
@@ -99,7 +92,7 @@ void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 	const char *sign = "";
 	char digits[32];
 
-	v = narrow(v, c->bytes, is_signed);
+	v = tp_narrow(v, c->bytes, is_signed);
 	if (is_signed && (int64_t)v < 0) {
 		sign = "-";
 		v = -v;
@@ -126,10 +119,10 @@ void tp_out_number(struct tp_out *o, const struct tp_conversion *c, uint64_t v)
 		zeros += fill;
 		fill = 0;
 	}
-	tp_out(o, "%*s%s", c->left ? 0 : fill, "", sign);
+	tp_out_add(o, "%*s%s", c->left ? 0 : fill, "", sign);
 	for (int i = 0; i < zeros; i++)
-		tp_out(o, "0");
-	tp_out(o, "%s%*s", digits, c->left ? fill : 0, "");
+		tp_out_add(o, "0");
+	tp_out_add(o, "%s%*s", digits, c->left ? fill : 0, "");
 }
 
 void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
@@ -137,18 +130,18 @@ void tp_out_text(struct tp_out *o, const struct tp_conversion *c, const char *s)
 	int width = c->left ? -c->width : c->width;
 
 	if (c->precision >= 0)
-		tp_out(o, "%*.*s", width, c->precision, s);
+		tp_out_add(o, "%*.*s", width, c->precision, s);
 	else
-		tp_out(o, "%*s", width, s);
+		tp_out_add(o, "%*s", width, s);
 }
 
 /* Prints one conversion with the next argument. Returns false if it is not
  * understood. */
-static bool convert(struct tp_out *o, const struct tp_conversion *c,
-		    struct expr *args)
+static bool tp_print_conversion(struct tp_out *o, const struct tp_conversion *c,
+				struct expr *args)
 {
 	if (c->type == '%') {
-		tp_out(o, "%%");
+		tp_out_add(o, "%%");
 		return true;
 	}
 	if (!strchr("diuxXocsp", c->type) || !c->type || !expr_is(args, ','))
@@ -164,14 +157,14 @@ static bool convert(struct tp_out *o, const struct tp_conversion *c,
 		if (v.kind == EXPR_TEXT)
 			tp_out_text(o, c, v.text ? v.text : "");
 		else
-			tp_out(o, "0x%" PRIx64, v.num);
+			tp_out_add(o, "0x%" PRIx64, v.num);
 		return true;
 	case 'c':
 		if (v.num >= ' ' && v.num < 0x7f)
-			tp_out(o, "%c", (int)v.num);
+			tp_out_add(o, "%c", (int)v.num);
 		return true;
 	case 'p':
-		tp_out(o, "0x%" PRIx64, v.num);
+		tp_out_add(o, "0x%" PRIx64, v.num);
 		return v.kind == EXPR_NUM;
 	default:
 		tp_out_number(o, c, v.num);
@@ -182,7 +175,7 @@ static bool convert(struct tp_out *o, const struct tp_conversion *c,
 /* Takes the letters of %pS and the like, which name a symbol: print the
  * address, since no symbol table is at hand. Returns false for letters that
  * print what a pointer leads to. */
-static bool pointer_letters(const char **s)
+static bool tp_print_pointer_letters(const char **s)
 {
 	if (isalpha((unsigned char)**s)) {
 		if (!strchr("SsFfBxK", **s))
@@ -192,56 +185,60 @@ static bool pointer_letters(const char **s)
 	return true;
 }
 
-static bool print_format(struct tp *tp, struct expr *args, struct tp_out *o)
+static bool tp_print_format(struct tp *tp, struct expr *args, struct tp_out *o)
 {
 	const char *s = expr_string(args);
 	struct tp_conversion c;
 
 	while (s && *s) {
 		if (*s != '%') {
-			tp_out(o, "%c", *s++);
+			tp_out_add(o, "%c", *s++);
 			continue;
 		}
 		s++;
 		tp_conversion(&s, &c, tp->long32);
-		if (c.type == 'p' && !pointer_letters(&s))
+		if (c.type == 'p' && !tp_print_pointer_letters(&s))
 			return false;
-		if (!convert(o, &c, args))
+		if (!tp_print_conversion(o, &c, args))
 			return false;
 	}
 	return s != NULL;
 }
 
-static void print_field(struct tp_out *o, const struct field_def *def,
-			const struct field *f)
+static void tp_print_field(struct tp_out *o, const struct field_def *def,
+			   const struct field *f)
 {
-	tp_out(o, "%s%s=", o->len ? " " : "", def->name);
+	tp_out_add(o, "%s%s=", o->len ? " " : "", def->name);
 	if (f->text)
-		tp_out(o, "%s", f->text);
+		tp_out_add(o, "%s", f->text);
 	else if (f->blob)
 		for (uint32_t i = 0; i < f->len; i++)
-			tp_out(o, "%02x", ((const unsigned char *)f->blob)[i]);
+			tp_out_add(o, "%02x",
+				   ((const unsigned char *)f->blob)[i]);
 	else if (def->is_signed)
-		tp_out(o, "%" PRId64, f->num);
+		tp_out_add(o, "%" PRId64, f->num);
 	else
-		tp_out(o, "%" PRIu64, (uint64_t)f->num);
+		tp_out_add(o, "%" PRIu64, (uint64_t)f->num);
 }
 
-static void print_fields(const struct tp_format *fmt, const struct field *field,
-			 struct tp_out *o)
+static void tp_print_all_fields(const struct tp_format *fmt,
+				const struct field *field, struct tp_out *o)
 {
 	o->len = 0;
 	for (size_t i = 0; i < fmt->n; i++)
 		if (field[i].present && strncmp(fmt->def[i].name, "common_", 7))
-			print_field(o, &fmt->def[i], &field[i]);
+			tp_print_field(o, &fmt->def[i], &field[i]);
 }
 
 void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 		     const struct field *field, char *buf, size_t size)
 {
 	struct tp_out o = { .buf = buf, .size = size };
-	struct expr *args = &tp->expr;
 	const char *text = strstr(fmt->text, "print fmt: ");
+
+	if (!tp->expr)
+		tp->expr = mem_new(1, sizeof(*tp->expr));
+	struct expr *args = tp->expr;
 
 	buf[0] = 0;
 	args->s = text ? text + 11 : "";
@@ -252,9 +249,9 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	args->depth = 0;
 	args->failed = false;
 	args->n_text = 0;
-	if (!print_format(tp, args, &o)) {
+	if (!tp_print_format(tp, args, &o)) {
 		buf[0] = 0;
-		print_fields(fmt, field, &o);
+		tp_print_all_fields(fmt, field, &o);
 	}
 	/* Text written to trace_marker has its own line feed. */
 	while (o.len && buf[o.len - 1] == '\n')
@@ -266,6 +263,6 @@ void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 {
 	tp->field =
 		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
-	tp_fields(tp, fmt, raw, len, tp->field);
+	tp_fields_take(tp, fmt, raw, len, tp->field);
 	tp_print_fields(tp, fmt, tp->field, buf, size);
 }

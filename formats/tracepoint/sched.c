@@ -9,7 +9,7 @@
  * above. */
 #define ASLEEP 0xff
 
-static uint16_t field_index(const struct tp_format *fmt, const char *name)
+static uint16_t tp_sched_field(const struct tp_format *fmt, const char *name)
 {
 	for (size_t i = 0; i < fmt->n; i++)
 		if (!strcmp(fmt->def[i].name, name) &&
@@ -26,14 +26,14 @@ void tp_sched_find(struct tp_format *fmt)
 	if (!fmt->name || strcmp(fmt->system, "sched") != 0)
 		return;
 	if (!strcmp(fmt->name, "sched_switch")) {
-		s.tid = field_index(fmt, "prev_pid");
-		s.next = field_index(fmt, "next_pid");
-		s.state = field_index(fmt, "prev_state");
+		s.tid = tp_sched_field(fmt, "prev_pid");
+		s.next = tp_sched_field(fmt, "next_pid");
+		s.state = tp_sched_field(fmt, "prev_state");
 		s.kind = s.next && s.state ? SCHED_SWITCH : SCHED_NONE;
 	} else if (!strcmp(fmt->name, "sched_wakeup") ||
 		   !strcmp(fmt->name, "sched_wakeup_new")) {
-		s.tid = field_index(fmt, "pid");
-		s.success = field_index(fmt, "success");
+		s.tid = tp_sched_field(fmt, "pid");
+		s.success = tp_sched_field(fmt, "success");
 		s.kind = fmt->name[12] ? SCHED_NEW : SCHED_WAKEUP;
 	}
 	if (s.tid)
@@ -41,24 +41,25 @@ void tp_sched_find(struct tp_format *fmt)
 }
 
 /* Reads a number. Returns false if there is no such field, or it is cut. */
-static bool number(const struct tp_format *fmt, const struct bytes *raw,
-		   uint16_t at, int64_t *out)
+static bool tp_sched_number(const struct tp_format *fmt,
+			    const struct bytes *raw, uint16_t at, int64_t *out)
 {
-	return at && tp_number(raw, &fmt->field[at - 1], out);
+	return at && tp_field_number(raw, &fmt->field[at - 1], out);
 }
 
 /* Kernels before 4.3 also record wakeups that did nothing. */
-void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
-	      struct sched *out)
+void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
+		   struct sched *out)
 {
 	const struct tp_sched *fs = &fmt->sched;
 	int64_t tid, next = -1, state = 0, success;
 
 	*out = (struct sched){ .kind = SCHED_NONE };
-	if (fs->kind == SCHED_NONE || !number(fmt, raw, fs->tid, &tid) ||
-	    (fs->next && !number(fmt, raw, fs->next, &next)) ||
-	    (fs->state && !number(fmt, raw, fs->state, &state)) ||
-	    (number(fmt, raw, fs->success, &success) && !success))
+	if (fs->kind == SCHED_NONE ||
+	    !tp_sched_number(fmt, raw, fs->tid, &tid) ||
+	    (fs->next && !tp_sched_number(fmt, raw, fs->next, &next)) ||
+	    (fs->state && !tp_sched_number(fmt, raw, fs->state, &state)) ||
+	    (tp_sched_number(fmt, raw, fs->success, &success) && !success))
 		return;
 	*out = (struct sched){
 		.kind = fs->kind,

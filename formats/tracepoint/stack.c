@@ -9,7 +9,8 @@
 
 #define CALL "__get_stacktrace("
 
-static void found(struct tp_format *fmt, const char *name, size_t len)
+static void tp_stack_mark_field(struct tp_format *fmt, const char *name,
+				size_t len)
 {
 	for (size_t i = 0; i < fmt->n; i++) {
 		struct field_def *d = &fmt->def[i];
@@ -28,11 +29,11 @@ void tp_stack_find(struct tp_format *fmt)
 
 	while (s && fmt->n_stack < TP_STACKS && (s = strstr(s, CALL))) {
 		s += strlen(CALL);
-		found(fmt, s, strcspn(s, ") \t\n"));
+		tp_stack_mark_field(fmt, s, strcspn(s, ") \t\n"));
 	}
 }
 
-static bool next_addr(struct bytes *b, bool long32, uint64_t *out)
+static bool tp_stack_next_addr(struct bytes *b, bool long32, uint64_t *out)
 {
 	uint32_t low;
 
@@ -46,8 +47,8 @@ static bool next_addr(struct bytes *b, bool long32, uint64_t *out)
 
 /* Linux 7.2 stores the number of addresses before them; no address is that
  * small. A 0 also ends the stack. */
-static uint32_t take_addrs(const struct field *f, bool swap, bool long32,
-			   uint64_t *ip)
+static uint32_t tp_stack_take_addrs(const struct field *f, bool swap,
+				    bool long32, uint64_t *ip)
 {
 	uint64_t width = long32 ? 4 : 8;
 	struct bytes b;
@@ -57,7 +58,7 @@ static uint32_t take_addrs(const struct field *f, bool swap, bool long32,
 	if (!f->present || !f->blob)
 		return 0;
 	bytes_init(&b, f->blob, f->len, "", 0, swap);
-	if (!next_addr(&b, long32, &addr))
+	if (!tp_stack_next_addr(&b, long32, &addr))
 		return 0;
 	uint64_t most = f->len / width;
 
@@ -65,13 +66,13 @@ static uint32_t take_addrs(const struct field *f, bool swap, bool long32,
 		most = addr;
 	else
 		ip[n++] = addr;
-	while (n < most && next_addr(&b, long32, &addr) && addr)
+	while (n < most && tp_stack_next_addr(&b, long32, &addr) && addr)
 		ip[n++] = addr;
 	return n;
 }
 
-void tp_stacks(struct tp *tp, const struct tp_format *fmt,
-	       const struct bytes *raw, bool long32, struct rec_sample *s)
+void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
+		    const struct bytes *raw, bool long32, struct rec_sample *s)
 {
 	size_t most = bytes_left(raw) / (long32 ? 4 : 8) + 1;
 	uint32_t at = 0;
@@ -87,10 +88,11 @@ void tp_stacks(struct tp *tp, const struct tp_format *fmt,
 	for (size_t i = 0; i < fmt->n && s->n_held < TP_STACKS; i++) {
 		if (!fmt->def[i].is_stack)
 			continue;
-		tp_take(tp, raw, &fmt->field[i], &f);
+		tp_field_take(tp, raw, &fmt->field[i], &f);
 		tp->held[s->n_held] = (struct addrs){
 			.ip = tp->ip + at,
-			.n = take_addrs(&f, tp->swap, long32, tp->ip + at),
+			.n = tp_stack_take_addrs(&f, tp->swap, long32,
+						 tp->ip + at),
 		};
 		at += tp->held[s->n_held++].n;
 	}

@@ -6,13 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The value of the low bytes of v. */
+static inline uint64_t tp_narrow(uint64_t v, int bytes, bool is_signed)
+{
+	int drop = bytes < 8 ? 64 - 8 * bytes : 0;
+
+	return is_signed ? (uint64_t)((int64_t)(v << drop) >> drop)
+			 : v << drop >> drop;
+}
+
 struct tp_out {
 	char *buf;
 	size_t size, len;
 };
 
 /* Appends as much as fits. */
-void tp_out(struct tp_out *o, const char *fmt, ...)
+void tp_out_add(struct tp_out *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 
 /* A parsed conversion such as "%-08.3llx". */

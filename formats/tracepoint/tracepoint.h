@@ -1,8 +1,8 @@
 /* tracepoint.h - tracepoints of any capture: the format that the kernel writes
  * for each, and the fields, text and meaning of payloads.
  *
- * tp_format_parse() reads the format once; tp_fields() reads the fields of a
- * payload; tp_print() makes the text that the kernel would print. Format and
+ * tp_format_parse() reads the format once; tp_fields_take() reads the fields of
+ * a payload; tp_print() makes the text that the kernel would print. Format and
  * payload come from the capture, so all of it is checked. */
 #ifndef FORMATS_TRACEPOINT_TRACEPOINT_H
 #define FORMATS_TRACEPOINT_TRACEPOINT_H
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/tracepoint/expr.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
+struct expr;
 struct field;
 struct field_def;
 
@@ -68,14 +68,14 @@ struct tp_format {
 /* How to read payloads, and buffers for it. */
 struct tp {
 	bool swap, long32;
-	struct arena scratch; /* text and blobs of the last tp_fields() */
-	struct expr expr;     /* of the last tp_print() */
+	struct arena scratch; /* text and blobs of the last tp_fields_take() */
+	struct expr *expr;    /* of the last tp_print(), or NULL */
 	struct field *field;
 	size_t cap_field;
-	struct addrs held[TP_STACKS]; /* of the last tp_stacks() */
+	struct addrs held[TP_STACKS]; /* of the last tp_stacks_take() */
 	uint64_t *ip;		      /* n_ip addresses of all of them */
 	size_t cap_ip, n_ip;
-	unsigned char *made; /* the last payload of tp_make() */
+	unsigned char *made; /* the last payload of tp_make_payload() */
 	size_t n_made, cap_made;
 };
 
@@ -85,22 +85,27 @@ void tp_release(struct tp *tp);
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out);
 void tp_format_release(struct tp_format *fmt);
-/* The index of the field of that name; -1 if there is none or name is NULL. */
-int tp_field_index(const struct tp_format *fmt, const char *name);
 /* Takes the number after key ("offset:") in [s, end). Returns false if there is
  * none. */
 bool tp_number_behind(const char *s, const char *end, const char *key,
 		      uint32_t *out);
-/* fields.c: sets *out to one field for each def, borrowed until the next call.
+/* fields.c: the index of the field of that name; -1 if there is none or name is
+ * NULL. */
+int tp_field_index(const struct tp_format *fmt, const char *name);
+/* Sets *out to one field for each def, borrowed until the next call.
  * raw may be NULL. */
-void tp_fields(struct tp *tp, const struct tp_format *fmt, const void *raw,
-	       size_t len, struct field *out);
+void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
+		    size_t len, struct field *out);
 /* Reads a number from a payload. Returns false if the field is not a number or
  * not inside the payload. */
-bool tp_number(const struct bytes *raw, const struct tp_field *f, int64_t *out);
+bool tp_field_number(const struct bytes *raw, const struct tp_field *f,
+		     int64_t *out);
+/* The same of the field with this index; `otherwise` if there is none. */
+int64_t tp_field_number_or(const struct tp_format *fmt, int field,
+			   const struct bytes *raw, int64_t otherwise);
 /* Reads one field. Text without a final 0 is copied to tp->scratch. */
-void tp_take(struct tp *tp, const struct bytes *raw, const struct tp_field *f,
-	     struct field *out);
+void tp_field_take(struct tp *tp, const struct bytes *raw,
+		   const struct tp_field *f, struct field *out);
 /* print.c: makes the text of a payload; size > 0. buf becomes "" if the payload
  * has no fields. */
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
@@ -120,19 +125,19 @@ char *tp_make_format(const struct tp_format *fmt, const char *name,
 		     uint32_t id);
 /* Return a payload of that format, borrowed until the next call: of one field
  * for each def, or of a payload as it was recorded. */
-const void *tp_make(struct tp *tp, const struct tp_format *fmt,
-		    const struct field *field, uint32_t id, uint32_t tid,
-		    size_t *len);
-const void *tp_remake(struct tp *tp, const struct tp_format *fmt,
-		      const void *raw, size_t raw_len, uint32_t id,
-		      uint32_t tid, size_t *len);
+const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
+			    const struct field *field, uint32_t id,
+			    uint32_t tid, size_t *len);
+const void *tp_copy_payload(struct tp *tp, const struct tp_format *fmt,
+			    const void *raw, size_t raw_len, uint32_t id,
+			    uint32_t tid, size_t *len);
 
 /* sched.c: sets fmt->sched. */
 void tp_sched_find(struct tp_format *fmt);
 /* Sets *out from a payload; kind is SCHED_NONE if it is cut or of another
  * event. */
-void tp_sched(const struct tp_format *fmt, const struct bytes *raw,
-	      struct sched *out);
+void tp_sched_take(const struct tp_format *fmt, const struct bytes *raw,
+		   struct sched *out);
 
 /* call.c: the system call of that name, for example "munmap". */
 enum call_what tp_call_what(const char *name);
@@ -140,13 +145,13 @@ enum call_what tp_call_what(const char *name);
 void tp_call_find(struct tp_format *fmt);
 /* Sets *out from a payload; CALL_NONE if it is cut or of another event. The
  * path is valid until the next use of tp. */
-void tp_call(struct tp *tp, const struct tp_format *fmt,
-	     const struct bytes *raw, struct call *out);
+void tp_call_take(struct tp *tp, const struct tp_format *fmt,
+		  const struct bytes *raw, struct call *out);
 
 /* stack.c: finds the fields that are stacks. */
 void tp_stack_find(struct tp_format *fmt);
 /* Sets s->held. `long32`: kernel addresses have 4 bytes. The stacks are valid
  * until the next call. */
-void tp_stacks(struct tp *tp, const struct tp_format *fmt,
-	       const struct bytes *raw, bool long32, struct rec_sample *s);
+void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
+		    const struct bytes *raw, bool long32, struct rec_sample *s);
 #endif

@@ -1,4 +1,4 @@
-/* abi.c - what unwinding has to know of a machine. */
+/* abi.c - registers and signal frames of the machines that can be unwound. */
 #include "symbolize/cfi/abi.h"
 
 #include <elf.h>
@@ -7,7 +7,7 @@
 
 #include "stitch/record.h"
 
-/* From DWARF's numbers (the psABIs) to those of uapi/asm/perf_regs.h. */
+/* Maps DWARF register numbers (psABI) to those of uapi/asm/perf_regs.h. */
 static const int8_t x86_64[] = { 0,  3,	 2,  1,	 4,  5,	 6,  7, 16,
 				 17, 18, 19, 20, 21, 22, 23, 8 };
 static const int8_t i386[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
@@ -20,8 +20,8 @@ static const int8_t s390x[] = {
 	16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31,
 };
 
-/* Signal frames: arch/ * /include/uapi/asm/sigcontext.h and
- * kernel/signal.c; of AArch64 and s390x those of rt_sigreturn. */
+/* Signal frames: arch/ * /include/uapi/asm/sigcontext.h and kernel/signal.c;
+ * for AArch64 and s390x those of rt_sigreturn. */
 static const struct abi abis[] = {
 	{
 		.machine = EM_X86_64,
@@ -92,7 +92,7 @@ void abi_values(const struct abi *abi, const struct regs *regs,
 	memset(out->reg, 0, sizeof(out->reg));
 	if (!regs || !regs->v || !regs->abi)
 		return;
-	/* Values stand in the order of the set bits. */
+	/* Values are in the order of the set bits. */
 	for (uint64_t left = regs->mask; left; left &= left - 1)
 		at[__builtin_ctzll(left)] = n++;
 	for (unsigned int i = 0; i < abi->n_reg; i++) {

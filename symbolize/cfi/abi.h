@@ -1,44 +1,49 @@
-/* abi.h - what unwinding has to know of a machine: its registers as DWARF and
- * as perf count them, and what a signal leaves on the stack. */
+/* abi.h - registers and signal frames of the machines that can be unwound. */
 #ifndef SYMBOLIZE_CFI_ABI_H
 #define SYMBOLIZE_CFI_ABI_H
 #include <stdint.h>
 
 struct regs;
 
-/* DWARF numbers from 0 on that can matter. */
+/* DWARF register numbers below this one are used. */
 #define ABI_REGS 35
-/* AArch64: not a register, but whether the return address is signed. */
+/* AArch64: a pseudo register that tells whether the return address is
+ * signed. */
 #define ABI_SIGN_STATE 34
 
-/* In bytes from the stack pointer in a signal handler's caller. */
+/* Offsets in a signal frame, from the stack pointer at the handler's return
+ * address. */
 struct abi_signal {
-	uint16_t sp, fp, pc, link; /* where these were saved; link 0: none */
+	uint16_t sp, fp, pc, link; /* saved registers; link 0: not saved */
 };
 
 struct abi {
 	uint16_t machine; /* EM_* */
 	uint8_t word;	  /* bytes of an address */
 	uint8_t sp, fp;	  /* DWARF numbers */
-	uint8_t ra;	  /* of the return address, in tables */
-	int8_t link;	  /* that a call leaves it in; -1: on the stack */
-	uint8_t sp_below; /* the caller's SP is the CFA less this */
+	uint8_t ra;	  /* DWARF number of the return address column */
+	/* register in which a call leaves the return address; -1: on the
+	 * stack */
+	int8_t link;
+	uint8_t sp_below; /* CFA minus the caller's SP */
 	uint8_t n_reg;
 	uint8_t perf_pc;
-	const int8_t *perf;	     /* [n_reg]; -1: perf has none */
-	struct abi_signal signal[2]; /* [1]: of the older system call */
+	const int8_t *perf; /* perf number for each of n_reg; -1: none */
+	/* [1]: of the older sigreturn system call */
+	struct abi_signal signal[2];
 };
 
 /* Register values, by DWARF number. */
 struct abi_values {
 	uint64_t reg[ABI_REGS];
-	uint64_t have; /* a bit each */
+	uint64_t have; /* bit i: reg[i] is known */
 	uint64_t pc;   /* 0: not sampled */
 };
 
-/* NULL: we do not unwind on this machine. */
+/* Returns NULL if stacks of this machine (EM_*) cannot be unwound. */
 const struct abi *abi_of(uint16_t machine);
-/* The sampled ones; their number in the mask is perf's. */
+/* Stores the sampled registers, which perf numbers differently, by DWARF
+ * number. */
 void abi_values(const struct abi *abi, const struct regs *regs,
 		struct abi_values *out);
 #endif

@@ -1,4 +1,4 @@
-/* cfi.c - call frame information of a file: the sections' entries. */
+/* cfi.c - call frame information of a file: reads CIEs and FDEs. */
 #include "symbolize/cfi/cfi.h"
 
 #include <dwarf.h>
@@ -8,87 +8,56 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/dwarf_number.h"
 
-/* .eh_frame has a few CIEs, .debug_frame one for each source file. */
+/* .eh_frame has a few CIEs, .debug_frame one per source file. */
 #define CIES_MAX 65536
-/* A compressed section says itself how large it is. */
+/* The header of a compressed section may claim any size. */
 #define SECTION_MAX ((uint64_t)1 << 30)
 
-/* What is needed of a CIE to read its FDEs. */
-struct cie {
+/* The fields of a CIE that its FDEs need. */
+struct cfi_cie {
 	uint64_t off;
-	uint8_t enc;	 /* DW_EH_PE_* of addresses */
-	bool sized;	 /* FDEs have a block of augmentation data */
-	bool good;	 /* could be read */
-	uint8_t address; /* bytes of one */
+	uint8_t enc;	 /* DW_EH_PE_* encoding of addresses */
+	bool sized;	 /* FDEs have augmentation data with a length */
+	bool good;	 /* was read without error */
+	uint8_t address; /* bytes of an address */
 	uint64_t code_align;
 	int64_t data_align;
 	struct cfi_rules initial;
 };
 
-struct fde {
-	uint64_t start, end; /* ELF addresses, end exclusive */
+struct cfi_fde {
+	uint64_t start, end; /* ELF addresses; end is exclusive */
 	uint32_t cie;
-	uint32_t len; /* of its instructions */
-	uint64_t off; /* of them in the section */
+	uint32_t len; /* bytes of instructions */
+	uint64_t off; /* of the instructions, in the section */
 };
 
 struct cfi {
 	const struct abi *abi;
 	unsigned char *data; /* owned */
 	size_t len;
-	bool eh;   /* .eh_frame, not .debug_frame */
-	bool swap; /* in the other byte order than ours */
+	bool eh;   /* else .debug_frame */
+	bool swap; /* the file has the other byte order */
 	uint64_t addr;
-	struct cie *cie;
+	struct cfi_cie *cie;
 	size_t n_cie, cap_cie;
-	struct table by_off; /* CIEs */
-	uint64_t cie_room;   /* bytes that may still be read as CIEs: those of
-			      * a sound file do not overlap */
-	struct fde *fde;
+	struct table by_off; /* index of cie[] */
+	/* bytes that may still be read as CIEs. In a valid file CIEs do not
+	 * overlap. */
+	uint64_t cie_room;
+	struct cfi_fde *fde;
 	size_t n, cap;
 };
 
-int cfi_uleb(struct bytes *b, uint64_t *out)
-{
-	uint8_t byte;
-
-	*out = 0;
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		if (bytes_u8(b, &byte, NULL))
-			return -1;
-		*out |= (uint64_t)(byte & 127) << shift;
-		if (byte < 128)
-			return 0;
-	}
-	return -1;
-}
-
-int cfi_sleb(struct bytes *b, int64_t *out)
-{
-	uint64_t v = 0;
-	uint8_t byte;
-
-	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		if (bytes_u8(b, &byte, NULL))
-			return -1;
-		v |= (uint64_t)(byte & 127) << shift;
-		if (byte >= 128)
-			continue;
-		if (byte & 64 && shift + 7 < 64)
-			v |= ~(uint64_t)0 << (shift + 7);
-		*out = (int64_t)v;
-		return 0;
-	}
-	return -1;
-}
-
-/* A window on [off, off + len), whose positions are section offsets. */
-static int window(const struct cfi *c, uint64_t off, uint64_t len,
-		  struct bytes *b)
+/* Sets *b to [off, off + len), with section offsets as positions. */
+static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
+		      struct bytes *b)
 {
 	if (off > c->len || len > c->len - off)
 		return -1;
@@ -96,54 +65,23 @@ static int window(const struct cfi *c, uint64_t off, uint64_t len,
 	return 0;
 }
 
-static int address(struct bytes *b, uint8_t size, uint64_t *out)
+/* Reads a pointer in encoding enc (DW_EH_PE_*). Encodings through memory or
+ * relative to run-time values are not used for code addresses. */
+static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
+			    uint8_t size, uint64_t *out)
 {
-	uint32_t word;
-
-	if (size == 8)
-		return bytes_u64(b, out, NULL);
-	if (bytes_u32(b, &word, NULL))
-		return -1;
-	*out = word;
-	return 0;
-}
-
-/* A pointer as DW_EH_PE_* says. Those through memory or relative to what
- * only a running program has are not for code addresses. */
-static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
-		   uint8_t size, uint64_t *out)
-{
+	static const uint8_t sizes[8] = {
+		[DW_EH_PE_udata2] = 2,
+		[DW_EH_PE_udata4] = 4,
+		[DW_EH_PE_udata8] = 8,
+	};
 	uint64_t here = c->addr + bytes_off(b);
-	uint16_t half;
-	uint32_t word;
-	int ret = -1;
+	unsigned int bytes = sizes[enc & 7];
 
-	switch (enc & 0xf) {
-	case DW_EH_PE_absptr:
-		ret = address(b, size, out);
-		break;
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		ret = bytes_u64(b, out, NULL);
-		break;
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		ret = bytes_u32(b, &word, NULL);
-		if (!ret)
-			*out = enc & DW_EH_PE_signed
-				       ? (uint64_t)(int64_t)(int32_t)word
-				       : word;
-		break;
-	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		ret = bytes_u16(b, &half, NULL);
-		if (!ret)
-			*out = enc & DW_EH_PE_signed
-				       ? (uint64_t)(int64_t)(int16_t)half
-				       : half;
-		break;
-	}
-	if (ret || enc & 0xe0)
+	if ((enc & 0xf) == DW_EH_PE_absptr)
+		bytes = size == 8 ? 8 : 4;
+	if (enc & 0xe0 ||
+	    dwarf_number_fixed(b, bytes, enc & DW_EH_PE_signed, out))
 		return -1;
 	if (enc & DW_EH_PE_pcrel)
 		*out += here;
@@ -152,10 +90,10 @@ static int pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
 	return 0;
 }
 
-/* The letters after 'z' say what its data holds; an unknown one ends what
- * can be understood of them, as the data says its own length. */
-static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
-			struct bytes *b)
+/* The letters after 'z' describe the augmentation data, which has a length: an
+ * unknown letter ends the parsing without an error. */
+static int cfi_read_augmentation(const struct cfi *c, struct cfi_cie *cie,
+				 const char *a, struct bytes *b)
 {
 	struct bytes data;
 	uint64_t v;
@@ -164,7 +102,7 @@ static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
 	cie->sized = *a == 'z';
 	if (!cie->sized)
 		return *a ? -1 : 0;
-	if (cfi_uleb(b, &v) || bytes_take(b, v, &data, NULL))
+	if (leb128_unsigned(b, &v) || bytes_take(b, v, &data, NULL))
 		return -1;
 	while (*++a) {
 		if (*a == 'S') {
@@ -177,7 +115,8 @@ static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
 				return -1;
 		} else if (*a == 'P') {
 			if (bytes_u8(&data, &enc, NULL) ||
-			    pointer(c, &data, enc & 0xf, cie->address, &v))
+			    cfi_read_pointer(c, &data, enc & 0xf, cie->address,
+					     &v))
 				return -1;
 		} else if (*a != 'B' && *a != 'G') {
 			return 0;
@@ -186,7 +125,8 @@ static int augmentation(const struct cfi *c, struct cie *cie, const char *a,
 	return 0;
 }
 
-static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
+static int cfi_read_cie_head(const struct cfi *c, struct cfi_cie *cie,
+			     struct bytes *b)
 {
 	uint8_t version;
 	uint8_t byte;
@@ -203,43 +143,44 @@ static int cie_head(const struct cfi *c, struct cie *cie, struct bytes *b)
 		    (cie->address != 4 && cie->address != 8))
 			return -1;
 	}
-	if (cfi_uleb(b, &cie->code_align) || cfi_sleb(b, &cie->data_align))
+	if (leb128_unsigned(b, &cie->code_align) ||
+	    leb128_signed(b, &cie->data_align))
 		return -1;
 	if (version == 1) {
 		if (bytes_u8(b, &byte, NULL))
 			return -1;
 		ra = byte;
-	} else if (cfi_uleb(b, &ra)) {
+	} else if (leb128_unsigned(b, &ra)) {
 		return -1;
 	}
 	if (ra >= ABI_REGS)
 		return -1;
 	cie->initial.ra = (uint8_t)ra;
-	return augmentation(c, cie, a, b);
+	return cfi_read_augmentation(c, cie, a, b);
 }
 
-/* The operand of DW_CFA_set_loc. */
-struct loc_arg {
+/* What reading the operand of DW_CFA_set_loc needs. */
+struct cfi_loc_arg {
 	const struct cfi *c;
-	const struct cie *cie;
+	const struct cfi_cie *cie;
 };
 
-static int loc_address(void *arg, struct bytes *b, uint64_t *out)
+static int cfi_loc_address(void *arg, struct bytes *b, uint64_t *out)
 {
-	const struct loc_arg *l = arg;
+	const struct cfi_loc_arg *l = arg;
 
-	return pointer(l->c, b, l->cie->enc, l->cie->address, out);
+	return cfi_read_pointer(l->c, b, l->cie->enc, l->cie->address, out);
 }
 
-static void run_init(struct cfi_run *r, const struct cfi *c,
-		     const struct cie *cie, struct loc_arg *arg)
+static void cfi_start_run(struct cfi_run *r, const struct cfi *c,
+			  const struct cfi_cie *cie, struct cfi_loc_arg *arg)
 {
 	arg->c = c;
 	arg->cie = cie;
 	r->abi = c->abi;
 	r->code_align = cie->code_align;
 	r->data_align = cie->data_align;
-	r->address = loc_address;
+	r->address = cfi_loc_address;
 	r->arg = arg;
 	r->now = cie->initial;
 	r->initial = cie->initial;
@@ -248,16 +189,17 @@ static void run_init(struct cfi_run *r, const struct cfi *c,
 	r->changed = false;
 }
 
-static int read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
+static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
+			struct bytes *b)
 {
 	struct cfi_run r;
-	struct loc_arg arg;
+	struct cfi_loc_arg arg;
 
 	cie->address = c->abi->word;
 	cie->enc = DW_EH_PE_absptr;
-	if (cie_head(c, cie, b))
+	if (cfi_read_cie_head(c, cie, b))
 		return -1;
-	run_init(&r, c, cie, &arg);
+	cfi_start_run(&r, c, cie, &arg);
 	int ret;
 	while ((ret = cfi_run(&r, b)) > 0)
 		;
@@ -265,15 +207,16 @@ static int read_cie(const struct cfi *c, struct cie *cie, struct bytes *b)
 	return ret;
 }
 
-static bool same_off(const void *owner, uint32_t id, const void *key)
+static bool cfi_same_offset(const void *owner, uint32_t id, const void *key)
 {
 	return ((const struct cfi *)owner)->cie[id].off ==
 	       *(const uint64_t *)key;
 }
 
-/* An entry's bytes behind its length: 1; 0: the end. *wide: of 64-bit DWARF. */
-static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
-		 bool *wide)
+/* Takes the next entry: 1, with *b behind its length; 0 at the end. *wide: it
+ * is in the 64-bit format. */
+static int cfi_next_entry(const struct cfi *c, struct bytes *all,
+			  struct bytes *b, bool *wide)
 {
 	uint32_t word;
 	uint64_t len;
@@ -288,7 +231,7 @@ static int entry(const struct cfi *c, struct bytes *all, struct bytes *b,
 	return !bytes_take(all, len, b, NULL);
 }
 
-static bool take_room(struct cfi *c, uint64_t n)
+static bool cfi_take_room(struct cfi *c, uint64_t n)
 {
 	if (n > c->cie_room)
 		return false;
@@ -296,11 +239,13 @@ static bool take_room(struct cfi *c, uint64_t n)
 	return true;
 }
 
-/* The CIE at an offset, read once; NULL: it is none, or damaged. */
-static uint32_t cie_at(struct cfi *c, uint64_t off)
+/* Returns the index of the CIE at an offset, reading it the first time. The
+ * result is TABLE_NONE if there are too many; a damaged one has !good. */
+static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 {
-	uint32_t id = table_find(&c->by_off, hash_u64(off), same_off, c, &off);
-	struct cie cie = { .off = off };
+	uint32_t id =
+		table_find(&c->by_off, hash_u64(off), cfi_same_offset, c, &off);
+	struct cfi_cie cie = { .off = off };
 	struct bytes all;
 	struct bytes b;
 	uint32_t word = 0;
@@ -309,16 +254,16 @@ static uint32_t cie_at(struct cfi *c, uint64_t off)
 
 	if (id != TABLE_NONE || c->n_cie == CIES_MAX)
 		return id;
-	if (!window(c, off, off > c->len ? 0 : c->len - off, &all) &&
-	    entry(c, &all, &b, &wide)) {
+	if (!cfi_window(c, off, off > c->len ? 0 : c->len - off, &all) &&
+	    cfi_next_entry(c, &all, &b, &wide)) {
 		if (wide && !c->eh)
 			cie.good = !bytes_u64(&b, &mark, NULL) &&
 				   mark == UINT64_MAX;
 		else
 			cie.good = !bytes_u32(&b, &word, NULL) &&
 				   word == (c->eh ? 0 : UINT32_MAX);
-		cie.good = cie.good && take_room(c, bytes_left(&b)) &&
-			   !read_cie(c, &cie, &b);
+		cie.good = cie.good && cfi_take_room(c, bytes_left(&b)) &&
+			   !cfi_read_cie(c, &cie, &b);
 	}
 	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
 	c->cie[c->n_cie] = cie;
@@ -326,18 +271,19 @@ static uint32_t cie_at(struct cfi *c, uint64_t off)
 	return (uint32_t)c->n_cie++;
 }
 
-/* b: the entry behind its pointer to the CIE. */
-static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
-		    struct fde *f)
+/* Reads an FDE; b is behind its CIE pointer. */
+static int cfi_read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
+			struct cfi_fde *f)
 {
-	const struct cie *cie = &c->cie[id];
+	const struct cfi_cie *cie = &c->cie[id];
 	uint64_t len;
 
-	if (pointer(c, b, cie->enc, cie->address, &f->start) ||
-	    pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
+	if (cfi_read_pointer(c, b, cie->enc, cie->address, &f->start) ||
+	    cfi_read_pointer(c, b, cie->enc & 0xf, cie->address, &len) ||
 	    __builtin_add_overflow(f->start, len, &f->end))
 		return -1;
-	if (cie->sized && (cfi_uleb(b, &len) || bytes_skip(b, len, NULL)))
+	if (cie->sized &&
+	    (leb128_unsigned(b, &len) || bytes_skip(b, len, NULL)))
 		return -1;
 	if (f->start == f->end || bytes_left(b) > UINT32_MAX)
 		return -1;
@@ -347,9 +293,10 @@ static int read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
 	return 0;
 }
 
-/* The offset of an FDE's CIE; -1: the entry is a CIE, or damaged. */
-static int cie_of(const struct cfi *c, struct bytes *b, bool wide,
-		  uint64_t *off)
+/* Reads the CIE pointer of an entry. Returns -1 if the entry is a CIE or
+ * damaged. */
+static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
+			  uint64_t *off)
 {
 	uint64_t here = bytes_off(b);
 	uint32_t word = 0;
@@ -365,43 +312,43 @@ static int cie_of(const struct cfi *c, struct bytes *b, bool wide,
 	return c->eh && word > here ? -1 : 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int cfi_compare_fde(const void *a, const void *b)
 {
-	const struct fde *x = a;
-	const struct fde *y = b;
+	const struct cfi_fde *x = a;
+	const struct cfi_fde *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-static void read_all(struct cfi *c)
+static void cfi_read_all(struct cfi *c)
 {
 	struct bytes all;
 	struct bytes b;
 	bool wide;
 
-	if (window(c, 0, c->len, &all))
+	if (cfi_window(c, 0, c->len, &all))
 		return;
-	while (entry(c, &all, &b, &wide)) {
+	while (cfi_next_entry(c, &all, &b, &wide)) {
 		uint64_t off;
-		struct fde f;
+		struct cfi_fde f;
 
-		if (cie_of(c, &b, wide, &off))
+		if (cfi_cie_offset(c, &b, wide, &off))
 			continue;
-		uint32_t id = cie_at(c, off);
+		uint32_t id = cfi_cie_at(c, off);
 		if (id == TABLE_NONE || !c->cie[id].good ||
-		    read_fde(c, id, &b, &f))
+		    cfi_read_fde(c, id, &b, &f))
 			continue;
 		c->fde = mem_grow(c->fde, &c->cap, c->n + 1, sizeof(*c->fde));
 		c->fde[c->n++] = f;
 	}
 	if (c->n)
-		qsort(c->fde, c->n, sizeof(*c->fde), by_start);
+		qsort(c->fde, c->n, sizeof(*c->fde), cfi_compare_fde);
 }
 
-/* Go's linker compresses .debug_frame. */
-static Elf_Data *section_data(const struct elf_section *s)
+/* The Go linker compresses .debug_frame. */
+static Elf_Data *cfi_section_data(const struct elf_section *s)
 {
 	GElf_Chdr ch;
 
@@ -417,8 +364,8 @@ static Elf_Data *section_data(const struct elf_section *s)
 	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
 }
 
-static struct cfi *make(const struct abi *abi, const void *data, size_t len,
-			bool eh, uint64_t addr, bool swap)
+static struct cfi *cfi_new(const struct abi *abi, const void *data, size_t len,
+			   bool eh, uint64_t addr, bool swap)
 {
 	struct cfi *c = mem_new(1, sizeof(*c));
 
@@ -429,7 +376,7 @@ static struct cfi *make(const struct abi *abi, const void *data, size_t len,
 	c->swap = swap;
 	c->addr = addr;
 	c->cie_room = len;
-	read_all(c);
+	cfi_read_all(c);
 	return c;
 }
 
@@ -440,27 +387,24 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 
 	if (!abi || !len || len > SECTION_MAX)
 		return NULL;
-	return make(abi, data, len, true, addr, swap);
+	return cfi_new(abi, data, len, true, addr, swap);
 }
 
 struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
-	const char *ident = elf_getident(ef->elf, NULL);
 	const struct abi *abi = abi_of(ef->machine);
 	struct elf_section s;
 	Elf_Data *d;
 
-	if (!abi || !ident ||
-	    (ident[EI_CLASS] == ELFCLASS64 ? 8 : 4) != abi->word ||
+	if (!abi ||
+	    (gelf_getclass(ef->elf) == ELFCLASS64 ? 8 : 4) != abi->word ||
 	    !elf_section_find(ef, section, &s))
 		return NULL;
-	d = section_data(&s);
+	d = cfi_section_data(&s);
 	if (!d || !d->d_size)
 		return NULL;
-	return make(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
-		    s.addr,
-		    (ident[EI_DATA] == ELFDATA2LSB) !=
-			    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+	return cfi_new(abi, d->d_buf, d->d_size, !strcmp(section, ".eh_frame"),
+		       s.addr, ef->swap);
 }
 
 struct cfi *cfi_open_either(const struct elf_file *ef)
@@ -486,26 +430,30 @@ const struct abi *cfi_abi(const struct cfi *c)
 	return c->abi;
 }
 
-static const struct fde *find(const struct cfi *c, uint64_t vaddr)
+struct cfi_key {
+	const struct cfi_fde *fde;
+	uint64_t vaddr;
+};
+
+static bool cfi_fde_above(const void *arg, size_t i)
 {
-	size_t lo = 0;
-	size_t hi = c->n;
+	const struct cfi_key *k = arg;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	return k->fde[i].start > k->vaddr;
+}
 
-		if (c->fde[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
+{
+	const struct cfi_key key = { c->fde, vaddr };
+	size_t lo = search_first(c->n, cfi_fde_above, &key);
+
 	return lo && vaddr < c->fde[lo - 1].end ? &c->fde[lo - 1] : NULL;
 }
 
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end)
 {
-	const struct fde *f = c ? find(c, vaddr) : NULL;
+	const struct cfi_fde *f = c ? cfi_find_fde(c, vaddr) : NULL;
 
 	if (!f)
 		return false;
@@ -516,14 +464,14 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 
 int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
 {
-	const struct fde *f = find(c, vaddr);
-	struct loc_arg arg;
+	const struct cfi_fde *f = cfi_find_fde(c, vaddr);
+	struct cfi_loc_arg arg;
 	struct cfi_run r;
 	struct bytes b;
 
-	if (!f || window(c, f->off, f->len, &b))
+	if (!f || cfi_window(c, f->off, f->len, &b))
 		return 0;
-	run_init(&r, c, &c->cie[f->cie], &arg);
+	cfi_start_run(&r, c, &c->cie[f->cie], &arg);
 	r.loc = f->start;
 	for (;;) {
 		int ret = cfi_run(&r, &b);
@@ -543,22 +491,22 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 	uint64_t len;
 
 	if (v < 0 || (uint64_t)v > c->len ||
-	    window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
-	    cfi_uleb(&b, &len))
+	    cfi_window(c, (uint64_t)v, c->len - (uint64_t)v, &b) ||
+	    leb128_unsigned(&b, &len))
 		return -1;
 	return bytes_take(&b, len, out, NULL);
 }
 
-static void each_of(const struct cfi *c, const struct fde *f, struct cfi_run *r,
-		    const struct cfi_visit *v)
+static void cfi_each_row(const struct cfi *c, const struct cfi_fde *f,
+			 struct cfi_run *r, const struct cfi_visit *v)
 {
-	struct loc_arg arg;
+	struct cfi_loc_arg arg;
 	struct bytes b;
 	int ret = 1;
 
-	if (window(c, f->off, f->len, &b))
+	if (cfi_window(c, f->off, f->len, &b))
 		return;
-	run_init(r, c, &c->cie[f->cie], &arg);
+	cfi_start_run(r, c, &c->cie[f->cie], &arg);
 	r->loc = f->start;
 	r->changed = true;
 	v->begin(v->arg, f->start, f->end);
@@ -582,6 +530,6 @@ void cfi_each(const struct cfi *c, const struct cfi_visit *v)
 	struct cfi_run *r = mem_new(1, sizeof(*r));
 
 	for (size_t i = 0; i < c->n; i++)
-		each_of(c, &c->fde[i], r, v);
+		cfi_each_row(c, &c->fde[i], r, v);
 	free(r);
 }

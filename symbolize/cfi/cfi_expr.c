@@ -1,4 +1,4 @@
-/* cfi_expr.c - works out DWARF expressions of call frame information. */
+/* cfi_expr.c - evaluates DWARF expressions in call frame information. */
 #include "symbolize/cfi/cfi_expr.h"
 
 #include <dwarf.h>
@@ -7,12 +7,13 @@
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/dwarf_number.h"
 
 #define DEPTH 64
-/* Jumps back could go on for ever. */
+/* Backward jumps can loop. */
 #define STEPS_MAX 1000
 
-struct machine {
+struct cfi_expr_machine {
 	struct bytes *code;
 	const unsigned char *begin;
 	const struct abi_values *v;
@@ -21,7 +22,7 @@ struct machine {
 	unsigned int n;
 };
 
-static int push(struct machine *m, uint64_t v)
+static int cfi_expr_push(struct cfi_expr_machine *m, uint64_t v)
 {
 	if (m->n == DEPTH)
 		return -1;
@@ -29,7 +30,7 @@ static int push(struct machine *m, uint64_t v)
 	return 0;
 }
 
-static int pop(struct machine *m, uint64_t *out)
+static int cfi_expr_pop(struct cfi_expr_machine *m, uint64_t *out)
 {
 	if (!m->n)
 		return -1;
@@ -37,72 +38,56 @@ static int pop(struct machine *m, uint64_t *out)
 	return 0;
 }
 
-static int64_t of_sign(const struct machine *m, uint64_t v)
+static int64_t cfi_expr_signed(const struct cfi_expr_machine *m, uint64_t v)
 {
 	return m->mem->word == 4 ? (int32_t)v : (int64_t)v;
 }
 
-static int push_reg(struct machine *m, uint64_t reg)
+static int cfi_expr_push_reg(struct cfi_expr_machine *m, uint64_t reg)
 {
 	int64_t off;
 
-	if (cfi_sleb(m->code, &off) || reg >= ABI_REGS ||
+	if (leb128_signed(m->code, &off) || reg >= ABI_REGS ||
 	    !(m->v->have & 1ull << reg))
 		return -1;
-	return push(m, m->v->reg[reg] + (uint64_t)off);
+	return cfi_expr_push(m, m->v->reg[reg] + (uint64_t)off);
 }
 
-/* const1u, const1s, const2u, ... */
-static int push_const(struct machine *m, uint8_t op)
+/* DW_OP_const1u, const1s, const2u, ... */
+static int cfi_expr_push_const(struct cfi_expr_machine *m, uint8_t op)
 {
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
+	unsigned int i = op - DW_OP_const1u;
 	uint64_t v;
-	bool sign = (op - DW_OP_const1u) & 1;
 
-	switch ((op - DW_OP_const1u) / 2) {
-	case 0:
-		if (bytes_u8(m->code, &byte, NULL))
-			return -1;
-		return push(m, sign ? (uint64_t)(int8_t)byte : byte);
-	case 1:
-		if (bytes_u16(m->code, &half, NULL))
-			return -1;
-		return push(m, sign ? (uint64_t)(int16_t)half : half);
-	case 2:
-		if (bytes_u32(m->code, &word, NULL))
-			return -1;
-		return push(m, sign ? (uint64_t)(int32_t)word : word);
-	default:
-		if (bytes_u64(m->code, &v, NULL))
-			return -1;
-		return push(m, v);
-	}
+	return dwarf_number_fixed(m->code, 1u << i / 2, i & 1, &v)
+		       ? -1
+		       : cfi_expr_push(m, v);
 }
 
-static int push_leb(struct machine *m, uint8_t op)
+static int cfi_expr_push_leb(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t u;
 	int64_t s;
 
 	if (op == DW_OP_consts)
-		return cfi_sleb(m->code, &s) ? -1 : push(m, (uint64_t)s);
-	return cfi_uleb(m->code, &u) ? -1 : push(m, u);
+		return leb128_signed(m->code, &s)
+			       ? -1
+			       : cfi_expr_push(m, (uint64_t)s);
+	return leb128_unsigned(m->code, &u) ? -1 : cfi_expr_push(m, u);
 }
 
-static int deref(struct machine *m, uint8_t size)
+static int cfi_expr_deref(struct cfi_expr_machine *m, uint8_t size)
 {
 	uint64_t addr;
 	uint64_t v;
 
-	if (size == 0 || size > 8 || pop(m, &addr) ||
+	if (size == 0 || size > 8 || cfi_expr_pop(m, &addr) ||
 	    m->mem->read(m->mem->arg, addr, size, &v))
 		return -1;
-	return push(m, v);
+	return cfi_expr_push(m, v);
 }
 
-static int jump(struct machine *m)
+static int cfi_expr_jump(struct cfi_expr_machine *m)
 {
 	uint16_t raw;
 
@@ -116,8 +101,8 @@ static int jump(struct machine *m)
 	return 0;
 }
 
-/* dup, over, pick, swap, rot. */
-static int shuffle(struct machine *m, uint8_t op)
+/* DW_OP_dup, over, pick, swap, rot. */
+static int cfi_expr_shuffle(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t *s = m->stack;
 	unsigned int n = m->n;
@@ -144,76 +129,69 @@ static int shuffle(struct machine *m, uint8_t op)
 	}
 	if (op == DW_OP_pick && bytes_u8(m->code, &at, NULL))
 		return -1;
-	return at < n ? push(m, s[n - 1 - at]) : -1;
+	return at < n ? cfi_expr_push(m, s[n - 1 - at]) : -1;
 }
 
-static int unary(struct machine *m, uint8_t op)
+static int cfi_expr_unary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t v;
 
-	if (pop(m, &v))
+	if (cfi_expr_pop(m, &v))
 		return -1;
 	if (op == DW_OP_abs)
-		return push(m, of_sign(m, v) < 0 ? 0 - v : v);
-	return push(m, op == DW_OP_neg ? 0 - v : ~v);
+		return cfi_expr_push(m, cfi_expr_signed(m, v) < 0 ? 0 - v : v);
+	return cfi_expr_push(m, op == DW_OP_neg ? 0 - v : ~v);
 }
 
-static uint64_t shifted(const struct machine *m, uint8_t op, uint64_t a,
-			uint64_t b)
+static uint64_t cfi_expr_shifted(const struct cfi_expr_machine *m, uint8_t op,
+				 uint64_t a, uint64_t b)
 {
 	if (op == DW_OP_shra)
-		return (uint64_t)(of_sign(m, a) >> (b < 63 ? b : 63));
+		return (uint64_t)(cfi_expr_signed(m, a) >> (b < 63 ? b : 63));
 	if (b > 63)
 		return 0;
 	return op == DW_OP_shl ? a << b : a >> b;
 }
 
-static int binary(struct machine *m, uint8_t op)
+static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t a, b;
 
-	if (pop(m, &b) || pop(m, &a))
+	if (cfi_expr_pop(m, &b) || cfi_expr_pop(m, &a))
 		return -1;
-	int64_t x = of_sign(m, a);
-	int64_t y = of_sign(m, b);
+	int64_t x = cfi_expr_signed(m, a);
+	int64_t y = cfi_expr_signed(m, b);
+
+#define RESULT(of, value)                                                      \
+	case of:                                                               \
+		return cfi_expr_push(m, (uint64_t)(value))
 
 	switch (op) {
-	case DW_OP_and:
-		return push(m, a & b);
-	case DW_OP_or:
-		return push(m, a | b);
-	case DW_OP_xor:
-		return push(m, a ^ b);
-	case DW_OP_plus:
-		return push(m, a + b);
-	case DW_OP_minus:
-		return push(m, a - b);
-	case DW_OP_mul:
-		return push(m, a * b);
+		RESULT(DW_OP_and, a & b);
+		RESULT(DW_OP_or, a | b);
+		RESULT(DW_OP_xor, a ^ b);
+		RESULT(DW_OP_plus, a + b);
+		RESULT(DW_OP_minus, a - b);
+		RESULT(DW_OP_mul, a * b);
+		RESULT(DW_OP_eq, x == y);
+		RESULT(DW_OP_ne, x != y);
+		RESULT(DW_OP_ge, x >= y);
+		RESULT(DW_OP_gt, x > y);
+		RESULT(DW_OP_le, x <= y);
+		RESULT(DW_OP_lt, x < y);
 	case DW_OP_div:
 		return !y || (x == INT64_MIN && y == -1)
 			       ? -1
-			       : push(m, (uint64_t)(x / y));
+			       : cfi_expr_push(m, (uint64_t)(x / y));
 	case DW_OP_mod:
-		return b ? push(m, a % b) : -1;
-	case DW_OP_eq:
-		return push(m, x == y);
-	case DW_OP_ne:
-		return push(m, x != y);
-	case DW_OP_ge:
-		return push(m, x >= y);
-	case DW_OP_gt:
-		return push(m, x > y);
-	case DW_OP_le:
-		return push(m, x <= y);
-	case DW_OP_lt:
-		return push(m, x < y);
+		return b ? cfi_expr_push(m, a % b) : -1;
 	default:
-		return push(m, shifted(m, op, a, b));
+		return cfi_expr_push(m, cfi_expr_shifted(m, op, a, b));
 	}
+#undef RESULT
 }
 
-static int other(struct machine *m, uint8_t op)
+static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
 {
 	uint64_t v;
 	uint8_t size;
@@ -222,70 +200,72 @@ static int other(struct machine *m, uint8_t op)
 	case DW_OP_nop:
 		return 0;
 	case DW_OP_addr:
-		return push_const(m, m->mem->word == 4 ? DW_OP_const4u
-						       : DW_OP_const8u);
+		return cfi_expr_push_const(
+			m, m->mem->word == 4 ? DW_OP_const4u : DW_OP_const8u);
 	case DW_OP_constu:
 	case DW_OP_consts:
-		return push_leb(m, op);
+		return cfi_expr_push_leb(m, op);
 	case DW_OP_drop:
-		return pop(m, &v);
+		return cfi_expr_pop(m, &v);
 	case DW_OP_deref:
-		return deref(m, m->mem->word);
+		return cfi_expr_deref(m, m->mem->word);
 	case DW_OP_deref_size:
-		return bytes_u8(m->code, &size, NULL) ? -1 : deref(m, size);
+		return bytes_u8(m->code, &size, NULL) ? -1
+						      : cfi_expr_deref(m, size);
 	case DW_OP_plus_uconst:
-		if (cfi_uleb(m->code, &v) || !m->n)
+		if (leb128_unsigned(m->code, &v) || !m->n)
 			return -1;
 		m->stack[m->n - 1] += v;
 		return 0;
 	case DW_OP_skip:
-		return jump(m);
+		return cfi_expr_jump(m);
 	case DW_OP_bra:
-		if (pop(m, &v))
+		if (cfi_expr_pop(m, &v))
 			return -1;
-		return v ? jump(m) : bytes_skip(m->code, 2, NULL);
+		return v ? cfi_expr_jump(m) : bytes_skip(m->code, 2, NULL);
 	case DW_OP_bregx:
-		return cfi_uleb(m->code, &v) ? -1 : push_reg(m, v);
+		return leb128_unsigned(m->code, &v) ? -1
+						    : cfi_expr_push_reg(m, v);
 	default:
 		return -1;
 	}
 }
 
-static int step(struct machine *m, uint8_t op)
+static int cfi_expr_step(struct cfi_expr_machine *m, uint8_t op)
 {
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
-		return push(m, op - DW_OP_lit0);
+		return cfi_expr_push(m, op - DW_OP_lit0);
 	if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
-		return push_reg(m, op - DW_OP_breg0);
+		return cfi_expr_push_reg(m, op - DW_OP_breg0);
 	if (op >= DW_OP_const1u && op <= DW_OP_const8s)
-		return push_const(m, op);
+		return cfi_expr_push_const(m, op);
 	if (op >= DW_OP_dup && op <= DW_OP_rot && op != DW_OP_drop)
-		return shuffle(m, op);
+		return cfi_expr_shuffle(m, op);
 	if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not)
-		return unary(m, op);
+		return cfi_expr_unary(m, op);
 	if (op == DW_OP_and || op == DW_OP_div || op == DW_OP_minus ||
 	    op == DW_OP_mod || op == DW_OP_mul || op == DW_OP_or ||
 	    op == DW_OP_plus || (op >= DW_OP_shl && op <= DW_OP_xor) ||
 	    (op >= DW_OP_eq && op <= DW_OP_ne))
-		return binary(m, op);
-	return other(m, op);
+		return cfi_expr_binary(m, op);
+	return cfi_expr_other(m, op);
 }
 
 int cfi_value(struct bytes *code, const struct abi_values *v,
 	      const struct cfi_memory *mem, const uint64_t *first,
 	      uint64_t *out)
 {
-	struct machine m = {
+	struct cfi_expr_machine m = {
 		.code = code, .begin = code->pos, .v = v, .mem = mem
 	};
 	uint8_t op;
 
-	if (first && push(&m, *first))
+	if (first && cfi_expr_push(&m, *first))
 		return -1;
 	for (int i = 0; i < STEPS_MAX; i++) {
 		if (bytes_u8(code, &op, NULL))
-			return pop(&m, out);
-		if (step(&m, op))
+			return cfi_expr_pop(&m, out);
+		if (cfi_expr_step(&m, op))
 			return -1;
 	}
 	return -1;

@@ -1,4 +1,4 @@
-/* cfi_rows.c - call frame information as a table of rows. */
+/* cfi_rows.c - converts call frame information to a table of rows. */
 #include "symbolize/cfi/cfi_rows.h"
 
 #include <dwarf.h>
@@ -8,26 +8,27 @@
 
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/elf/dwarf_number.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10
 
-struct maker {
+struct cfi_rows_maker {
 	const struct cfi *c;
 	const struct abi *abi;
 	struct unwind_rows *rows;
 };
 
-/* An expression that is register + off, and perhaps what is in memory there. */
-static bool simple(const struct cfi *c, int64_t v, uint8_t *reg, int64_t *off,
-		   bool *deref)
+/* Matches expressions that are register + off, or the memory there (*deref). */
+static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
+				 int64_t *off, bool *deref)
 {
 	struct bytes b;
 	uint8_t op;
 
 	*deref = false;
 	if (cfi_expr(c, v, &b) || bytes_u8(&b, &op, NULL) || op < DW_OP_breg0 ||
-	    op > DW_OP_breg31 || cfi_sleb(&b, off) || *off > INT32_MAX ||
+	    op > DW_OP_breg31 || leb128_signed(&b, off) || *off > INT32_MAX ||
 	    *off < INT32_MIN)
 		return false;
 	*reg = (uint8_t)(op - DW_OP_breg0);
@@ -37,9 +38,10 @@ static bool simple(const struct cfi *c, int64_t v, uint8_t *reg, int64_t *off,
 	return !bytes_u8(&b, &op, NULL) && op == DW_OP_deref && !bytes_left(&b);
 }
 
-/* What ld writes for lazy PLTs: SP + a word + ((pc & 15) >= N ? a word : 0),
- * which no rows could say otherwise, as each entry is 16 bytes. */
-static bool is_plt(const struct maker *m, int64_t v, int64_t *n)
+/* Matches the expression ld writes for lazy PLTs, whose entries are 16 bytes:
+ * SP + word + ((pc & 15) >= N ? word : 0). */
+static bool cfi_rows_plt_expr(const struct cfi_rows_maker *m, int64_t v,
+			      int64_t *n)
 {
 	const uint8_t wide = m->abi->word == 8;
 	const uint8_t want[] = {
@@ -64,18 +66,22 @@ static bool is_plt(const struct maker *m, int64_t v, int64_t *n)
 	       !memcmp(b.pos + 7, want + 7, 4);
 }
 
-static bool at_sp(const struct maker *m, const struct cfi_rule *r, int64_t off)
+static bool cfi_rows_saved_at_sp(const struct cfi_rows_maker *m,
+				 const struct cfi_rule *r, int64_t off)
 {
 	uint8_t reg;
 	int64_t v;
 	bool deref;
 
-	return r->kind == RULE_EXPR && simple(m->c, r->v, &reg, &v, &deref) &&
+	return r->kind == RULE_EXPR &&
+	       cfi_rows_simple_expr(m->c, r->v, &reg, &v, &deref) &&
 	       reg == m->abi->sp && v == off && !deref;
 }
 
-/* glibc's __restore_rt: everything is where the kernel has put it. */
-static bool is_signal(const struct maker *m, const struct cfi_rules *r)
+/* Matches glibc's __restore_rt: all registers are where the kernel saved
+ * them. */
+static bool cfi_rows_is_signal(const struct cfi_rows_maker *m,
+			       const struct cfi_rules *r)
 {
 	const struct abi_signal *s = &m->abi->signal[0];
 	uint8_t reg;
@@ -84,14 +90,14 @@ static bool is_signal(const struct maker *m, const struct cfi_rules *r)
 
 	return m->abi->machine == EM_X86_64 && r->interrupted &&
 	       r->cfa.kind == RULE_EXPR &&
-	       simple(m->c, r->cfa.v, &reg, &off, &deref) && deref &&
-	       reg == m->abi->sp && off == s->sp &&
-	       at_sp(m, &r->reg[m->abi->fp], s->fp) &&
-	       at_sp(m, &r->reg[m->abi->ra], s->pc);
+	       cfi_rows_simple_expr(m->c, r->cfa.v, &reg, &off, &deref) &&
+	       deref && reg == m->abi->sp && off == s->sp &&
+	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->fp], s->fp) &&
+	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->ra], s->pc);
 }
 
-static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
-			      int64_t *cfa)
+static enum row_kind cfi_rows_cfa_kind(const struct cfi_rows_maker *m,
+				       const struct cfi_rules *r, int64_t *cfa)
 {
 	uint8_t reg;
 	bool deref = false;
@@ -101,8 +107,9 @@ static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
 		reg = r->cfa_reg;
 	} else if (r->cfa.kind != RULE_EXPR) {
 		return ROW_COMPLEX;
-	} else if (!simple(m->c, r->cfa.v, &reg, cfa, &deref)) {
-		return is_plt(m, r->cfa.v, cfa) ? ROW_PLT : ROW_COMPLEX;
+	} else if (!cfi_rows_simple_expr(m->c, r->cfa.v, &reg, cfa, &deref)) {
+		return cfi_rows_plt_expr(m, r->cfa.v, cfa) ? ROW_PLT
+							   : ROW_COMPLEX;
 	}
 	if (reg == m->abi->sp)
 		return deref ? ROW_SP_DEREF : ROW_SP;
@@ -113,9 +120,9 @@ static enum row_kind cfa_kind(const struct maker *m, const struct cfi_rules *r,
 	return ROW_COMPLEX;
 }
 
-/* False: no row can say it. */
-static bool place(const struct maker *m, const struct cfi_rule *r,
-		  struct place_rule *out)
+/* Returns false if a row cannot express the rule. */
+static bool cfi_rows_place(const struct cfi_rows_maker *m,
+			   const struct cfi_rule *r, struct place_rule *out)
 {
 	int64_t off = r->v;
 	uint8_t reg;
@@ -136,8 +143,8 @@ static bool place(const struct maker *m, const struct cfi_rule *r,
 		out->kind = PLACE_REG;
 		break;
 	case RULE_EXPR:
-		if (!simple(m->c, r->v, &reg, &off, &deref) || deref ||
-		    (reg != m->abi->fp && reg != m->abi->sp))
+		if (!cfi_rows_simple_expr(m->c, r->v, &reg, &off, &deref) ||
+		    deref || (reg != m->abi->fp && reg != m->abi->sp))
 			return false;
 		out->kind = reg == m->abi->fp ? PLACE_FP : PLACE_SP;
 		break;
@@ -148,9 +155,10 @@ static bool place(const struct maker *m, const struct cfi_rule *r,
 	return off >= INT32_MIN && off <= INT32_MAX;
 }
 
-/* SP after the step is the CFA; the ABI of s390x has it saved at its place
- * in the frame, where that is what is found. */
-static bool plain_sp(const struct maker *m, const struct cfi_rules *r)
+/* Returns true if SP after the step is the CFA. On s390x SP may be saved in the
+ * frame, where the same value is found. */
+static bool cfi_rows_sp_is_cfa(const struct cfi_rows_maker *m,
+			       const struct cfi_rules *r)
 {
 	const struct cfi_rule *sp = &r->reg[m->abi->sp];
 
@@ -161,12 +169,12 @@ static bool plain_sp(const struct maker *m, const struct cfi_rules *r)
 	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
 }
 
-static void to_row(const struct maker *m, const struct cfi_rules *r,
-		   struct row_rule *out)
+static void cfi_rows_convert(const struct cfi_rows_maker *m,
+			     const struct cfi_rules *r, struct unwind_rule *out)
 {
 	const struct cfi_rule *ra = &r->reg[r->ra];
 
-	*out = (struct row_rule){ .kind = ROW_COMPLEX };
+	*out = (struct unwind_rule){ .kind = ROW_COMPLEX };
 	if (r->interrupted)
 		out->flags |= ROW_INTERRUPTED;
 	if (r->is_signed)
@@ -175,39 +183,41 @@ static void to_row(const struct maker *m, const struct cfi_rules *r,
 		out->kind = ROW_OUTERMOST;
 		return;
 	}
-	if (is_signal(m, r)) {
+	if (cfi_rows_is_signal(m, r)) {
 		out->kind = ROW_SIGNAL;
 		return;
 	}
-	if (r->ra != m->abi->ra || !plain_sp(m, r) ||
+	if (r->ra != m->abi->ra || !cfi_rows_sp_is_cfa(m, r) ||
 	    (m->abi->sp_below && r->interrupted) ||
-	    !place(m, &r->reg[m->abi->fp], &out->fp) || !place(m, ra, &out->ra))
+	    !cfi_rows_place(m, &r->reg[m->abi->fp], &out->fp) ||
+	    !cfi_rows_place(m, ra, &out->ra))
 		return;
 	if (m->abi->link < 0 && ra->kind == RULE_UNSET)
 		out->ra = (struct place_rule){ PLACE_CFA, -m->abi->word };
 	else if (m->abi->link < 0 && out->ra.kind == PLACE_SAME)
 		return;
-	out->kind = cfa_kind(m, r, &out->cfa);
+	out->kind = cfi_rows_cfa_kind(m, r, &out->cfa);
 }
 
-static void begin(void *arg, uint64_t start, uint64_t end)
+static void cfi_rows_begin(void *arg, uint64_t start, uint64_t cfi_rows_end)
 {
-	unwind_rows_begin(((struct maker *)arg)->rows, start, end);
+	unwind_rows_begin(((struct cfi_rows_maker *)arg)->rows, start,
+			  cfi_rows_end);
 }
 
-static void rules(void *arg, uint64_t addr, const struct cfi_rules *r)
+static void cfi_rows_rules(void *arg, uint64_t addr, const struct cfi_rules *r)
 {
-	const struct maker *m = arg;
-	struct row_rule rule;
+	const struct cfi_rows_maker *m = arg;
+	struct unwind_rule rule;
 
-	to_row(m, r, &rule);
+	cfi_rows_convert(m, r, &rule);
 	unwind_rows_add(m->rows, addr, &rule);
 }
 
-static void end(void *arg, uint64_t addr, bool lost)
+static void cfi_rows_end(void *arg, uint64_t addr, bool lost)
 {
-	const struct row_rule gap = { .kind = ROW_GAP };
-	const struct maker *m = arg;
+	const struct unwind_rule gap = { .kind = ROW_GAP };
+	const struct cfi_rows_maker *m = arg;
 
 	if (lost)
 		unwind_rows_add(m->rows, addr, &gap);
@@ -216,8 +226,9 @@ static void end(void *arg, uint64_t addr, bool lost)
 
 struct unwind_rows *cfi_rows(const struct cfi *c)
 {
-	struct maker m = { .c = c, .abi = cfi_abi(c) };
-	const struct cfi_visit v = { begin, rules, end, &m };
+	struct cfi_rows_maker m = { .c = c, .abi = cfi_abi(c) };
+	const struct cfi_visit v = { cfi_rows_begin, cfi_rows_rules,
+				     cfi_rows_end, &m };
 
 	m.rows = unwind_rows_new(m.abi->word);
 	cfi_each(c, &v);

@@ -1,36 +1,42 @@
-/* cfi_run.c - runs the instructions of call frame information. */
+/* cfi_run.c - executes the instructions of call frame information. */
 #include "symbolize/cfi/cfi_run.h"
 
 #include <dwarf.h>
 #include <elf.h>
 
+#include "stitch/base/bytes.h"
+#include "symbolize/cfi/abi.h"
+#include "symbolize/elf/dwarf_number.h"
+
 #define V_MAX (INT64_MAX >> 8)
 
-/* What an instruction does. */
+/* Effect of an instruction. */
 enum action {
 	BAD,
 	NOTHING,
-	SET,	 /* the rule of a register */
-	RESTORE, /* to what it was at the beginning */
-	CFA,	 /* register and offset */
+	SET,	 /* set a register's rule */
+	RESTORE, /* restore a register's initial rule */
+	CFA,	 /* set register and offset of the CFA */
 	CFA_REG,
 	CFA_OFF,
 	CFA_EXPR,
 	REMEMBER,
 	BACK,
-	SIGN, /* AArch64; of SPARC, where it means another thing, we are not */
+	/* toggle the return address state of AArch64. SPARC uses the same
+	 * opcode otherwise, but is not supported. */
+	SIGN,
 };
 
-/* Operands: r a register, u a number, s one with a sign, U and S the same in
- * units of the data alignment, N as U and negative, b a block, q a register
- * as value, - a number that is of no interest. */
-struct op {
+/* Operands: r register, u unsigned, s signed, U and S unsigned and signed in
+ * units of the data alignment, N like U and negated, b block, - unused
+ * number. */
+struct cfi_run_op {
 	uint8_t action;
-	uint8_t kind; /* of SET: the rule */
+	uint8_t kind; /* SET: enum rule_kind */
 	char operands[4];
 };
 
-static const struct op ops[64] = {
+static const struct cfi_run_op ops[64] = {
 	[DW_CFA_nop] = { NOTHING, 0, "" },
 	[DW_CFA_offset_extended] = { SET, RULE_OFFSET, "rU" },
 	[DW_CFA_restore_extended] = { RESTORE, 0, "r" },
@@ -50,14 +56,15 @@ static const struct op ops[64] = {
 	[DW_CFA_val_offset] = { SET, RULE_VAL_OFFSET, "rU" },
 	[DW_CFA_val_offset_sf] = { SET, RULE_VAL_OFFSET, "rS" },
 	[DW_CFA_val_expression] = { SET, RULE_VAL_EXPR, "rb" },
-	/* Of AArch64, "negate RA state with pc": the same, for what we need. */
+	/* AArch64 "negate RA state with pc", which is the same here. */
 	[0x2c] = { SIGN, 0, "" },
 	[DW_CFA_GNU_window_save] = { SIGN, 0, "" },
 	[DW_CFA_GNU_args_size] = { NOTHING, 0, "-" },
 	[DW_CFA_GNU_negative_offset_extended] = { SET, RULE_OFFSET, "rN" },
 };
 
-static void set(struct cfi_run *r, uint64_t reg, enum rule_kind kind, int64_t v)
+static void cfi_run_set_rule(struct cfi_run *r, uint64_t reg,
+			     enum rule_kind kind, int64_t v)
 {
 	if (reg >= ABI_REGS)
 		return;
@@ -66,7 +73,7 @@ static void set(struct cfi_run *r, uint64_t reg, enum rule_kind kind, int64_t v)
 	r->changed = true;
 }
 
-static void restore(struct cfi_run *r, uint64_t reg)
+static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
 {
 	if (reg >= ABI_REGS)
 		return;
@@ -74,24 +81,24 @@ static void restore(struct cfi_run *r, uint64_t reg)
 	r->changed = true;
 }
 
-/* A value in units of the data alignment, which a rule must be able to hold. */
-static int scale(const struct cfi_run *r, int64_t v, int64_t *out)
+/* Multiplies by the data alignment; fails on overflow. */
+static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
 {
 	return __builtin_mul_overflow(v, r->data_align, out);
 }
 
-static int operand(const struct cfi_run *r, struct bytes *b, char kind,
-		   uint64_t *reg, int64_t *v)
+static int cfi_run_operand(const struct cfi_run *r, struct bytes *b, char kind,
+			   uint64_t *reg, int64_t *v)
 {
 	uint64_t u;
 
 	if (kind == 'b') {
 		*v = (int64_t)bytes_off(b);
-		return cfi_uleb(b, &u) || bytes_skip(b, u, NULL);
+		return leb128_unsigned(b, &u) || bytes_skip(b, u, NULL);
 	}
 	if (kind == 'S')
-		return cfi_sleb(b, v) || scale(r, *v, v);
-	if (cfi_uleb(b, &u))
+		return leb128_signed(b, v) || cfi_run_scale(r, *v, v);
+	if (leb128_unsigned(b, &u))
 		return -1;
 	if (kind == '-')
 		return 0;
@@ -103,11 +110,11 @@ static int operand(const struct cfi_run *r, struct bytes *b, char kind,
 		return -1;
 	*v = (int64_t)u;
 	if (kind == 'U' || kind == 'N')
-		return scale(r, kind == 'N' ? -*v : *v, v);
+		return cfi_run_scale(r, kind == 'N' ? -*v : *v, v);
 	return 0;
 }
 
-static int set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
+static int cfi_run_set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
 {
 	if (reg >= ABI_REGS)
 		return -1;
@@ -118,7 +125,7 @@ static int set_cfa(struct cfi_run *r, uint64_t reg, int64_t v)
 	return 0;
 }
 
-static int remember(struct cfi_run *r)
+static int cfi_run_remember_state(struct cfi_run *r)
 {
 	if (r->depth == CFI_REMEMBER_MAX)
 		return -1;
@@ -126,7 +133,7 @@ static int remember(struct cfi_run *r)
 	return 0;
 }
 
-static int back(struct cfi_run *r)
+static int cfi_run_restore_state(struct cfi_run *r)
 {
 	if (!r->depth)
 		return -1;
@@ -135,32 +142,33 @@ static int back(struct cfi_run *r)
 	return 0;
 }
 
-static int act(struct cfi_run *r, const struct op *op, uint64_t reg, int64_t v)
+static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
+			  uint64_t reg, int64_t v)
 {
 	switch ((enum action)op->action) {
 	case NOTHING:
 		return 0;
 	case SET:
-		set(r, reg, (enum rule_kind)op->kind, v);
+		cfi_run_set_rule(r, reg, (enum rule_kind)op->kind, v);
 		return 0;
 	case RESTORE:
-		restore(r, reg);
+		cfi_run_restore(r, reg);
 		return 0;
 	case CFA:
-		return set_cfa(r, reg, v);
+		return cfi_run_set_cfa(r, reg, v);
 	case CFA_REG:
-		return set_cfa(r, reg, r->now.cfa.v);
+		return cfi_run_set_cfa(r, reg, r->now.cfa.v);
 	case CFA_OFF:
-		return set_cfa(r, r->now.cfa_reg, v);
+		return cfi_run_set_cfa(r, r->now.cfa_reg, v);
 	case CFA_EXPR:
 		r->now.cfa.kind = RULE_EXPR;
 		r->now.cfa.v = v;
 		r->changed = true;
 		return 0;
 	case REMEMBER:
-		return remember(r);
+		return cfi_run_remember_state(r);
 	case BACK:
-		return back(r);
+		return cfi_run_restore_state(r);
 	case SIGN:
 		r->now.is_signed = !r->now.is_signed;
 		r->changed = true;
@@ -171,70 +179,62 @@ static int act(struct cfi_run *r, const struct op *op, uint64_t reg, int64_t v)
 	return -1;
 }
 
-/* 1: op was no advance of the location. */
-static int advance(struct cfi_run *r, struct bytes *b, uint8_t op)
+/* Executes an instruction that advances the location. Returns 1 if op is
+ * another one. */
+static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 {
 	uint64_t by = op & 0x3f;
-	uint8_t byte;
-	uint16_t half;
-	uint32_t word;
 	int ret = 0;
 
 	if (op == DW_CFA_set_loc)
 		return r->address(r->arg, b, &r->loc);
-	if (op == DW_CFA_advance_loc1) {
-		ret = bytes_u8(b, &byte, NULL);
-		by = ret ? 0 : byte;
-	} else if (op == DW_CFA_advance_loc2) {
-		ret = bytes_u16(b, &half, NULL);
-		by = ret ? 0 : half;
-	} else if (op == DW_CFA_advance_loc4) {
-		ret = bytes_u32(b, &word, NULL);
-		by = ret ? 0 : word;
-	} else if ((op & 0xc0) != DW_CFA_advance_loc) {
+	if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)
+		ret = dwarf_number_fixed(b, 1u << (op - DW_CFA_advance_loc1),
+					 false, &by);
+	else if ((op & 0xc0) != DW_CFA_advance_loc)
 		return 1;
-	}
-	r->loc += by * r->code_align;
+	if (!ret)
+		r->loc += by * r->code_align;
 	return ret;
 }
 
-static int run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
+static int cfi_run_other(struct cfi_run *r, struct bytes *b, uint8_t code)
 {
-	const struct op *op = &ops[code];
+	const struct cfi_run_op *op = &ops[code];
 	uint64_t reg = UINT64_MAX;
 	int64_t v = 0;
 
 	for (const char *o = op->operands; *o; o++)
-		if (operand(r, b, *o, &reg, &v))
+		if (cfi_run_operand(r, b, *o, &reg, &v))
 			return -1;
 	if (v > V_MAX || v < -V_MAX)
 		return -1;
-	return act(r, op, reg, v);
+	return cfi_run_action(r, op, reg, v);
 }
 
 int cfi_run(struct cfi_run *r, struct bytes *b)
 {
-	static const struct op offset = { SET, RULE_OFFSET, "U" };
+	static const struct cfi_run_op offset = { SET, RULE_OFFSET, "U" };
 	uint64_t reg;
 	int64_t v;
 	uint8_t op;
 
 	while (!bytes_u8(b, &op, NULL)) {
 		if ((op & 0xc0) == DW_CFA_offset) {
-			if (operand(r, b, 'U', &reg, &v) || v > V_MAX ||
+			if (cfi_run_operand(r, b, 'U', &reg, &v) || v > V_MAX ||
 			    v < -V_MAX)
 				return -1;
-			act(r, &offset, op & 0x3f, v);
+			cfi_run_action(r, &offset, op & 0x3f, v);
 			continue;
 		}
 		if ((op & 0xc0) == DW_CFA_restore) {
-			restore(r, op & 0x3f);
+			cfi_run_restore(r, op & 0x3f);
 			continue;
 		}
-		int ret = advance(r, b, op);
+		int ret = cfi_run_advance(r, b, op);
 		if (ret <= 0)
 			return ret ? -1 : 1;
-		if (run_other(r, b, op))
+		if (cfi_run_other(r, b, op))
 			return -1;
 	}
 	return 0;

@@ -1,11 +1,15 @@
-/* cfi_run.h - runs the instructions of call frame information. Inside
- * symbolize/cfi*.c only. */
+/* cfi_run.h - executes the instructions of call frame information; for
+ * cfi.c. */
 #ifndef SYMBOLIZE_CFI_CFI_RUN_H
 #define SYMBOLIZE_CFI_CFI_RUN_H
-#include "stitch/base/bytes.h"
-#include "symbolize/cfi/cfi.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Compilers nest remembered states one deep. */
+#include "symbolize/cfi/cfi_rule.h"
+
+struct bytes;
+
+/* Compilers nest DW_CFA_remember_state one deep. */
 #define CFI_REMEMBER_MAX 32
 
 struct cfi_run {
@@ -17,11 +21,11 @@ struct cfi_run {
 	void *arg;
 	struct cfi_rules now, initial;
 	uint64_t loc;
-	bool changed; /* since the caller cleared it */
+	bool changed; /* set by each change; cleared by the caller */
 	unsigned int depth;
 	struct cfi_rules saved[CFI_REMEMBER_MAX];
 };
 
-/* Runs until the location moves: 1; to the end: 0; damaged: -1. */
+/* Executes until the location advances: 1; to the end: 0; -1 if damaged. */
 int cfi_run(struct cfi_run *r, struct bytes *b);
 #endif

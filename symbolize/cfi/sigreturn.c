@@ -1,13 +1,15 @@
-/* sigreturn.c - the vdso's ways back from signal handlers. */
+/* sigreturn.c - the vdso functions that return from signal handlers. */
 #include "symbolize/cfi/sigreturn.h"
 
 #include <gelf.h>
 #include <string.h>
 
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/cfi/unwind_rows.h"
 
-/* A vdso has about ten; each is two instructions. */
+/* A vdso has about ten dynamic symbols, and such a function has two
+ * instructions. */
 #define SYMBOLS_MAX 256
 #define SIZE_MAX_BYTES 16
 
@@ -15,19 +17,16 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 {
 	struct sigreturn found = { .rt = { 0, 0 }, .old = { 0, 0 } };
 	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
 	if ((ef->machine != EM_AARCH64 && ef->machine != EM_S390) ||
-	    !elf_section_find(ef, ".dynsym", &s))
+	    !elf_section_find(ef, ".dynsym", &s) ||
+	    !elf_symbols_open(ef, &s, &it))
 		return found;
-	Elf_Data *d = elf_section_data(&s);
-
-	for (int i = 0; d && i < SYMBOLS_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, i, &sym))
-			break;
-		const char *name = elf_strptr(ef->elf, s.link, sym.st_name);
-		if (!name || sym.st_size > SIZE_MAX_BYTES || !sym.st_size ||
+	while (elf_symbols_next(&it, &sym, &name) && it.i <= SYMBOLS_MAX) {
+		if (sym.st_size > SIZE_MAX_BYTES || !sym.st_size ||
 		    !sym.st_value)
 			continue;
 		uint64_t end = sym.st_value + sym.st_size;
@@ -42,9 +41,10 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 	return found;
 }
 
-/* A handler returns to the first instruction, and a caller is looked for at
- * its return address - 1. */
-bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr, struct row *out)
+/* A handler returns to the first instruction, and rows are looked up at return
+ * address - 1. */
+bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
+		   struct unwind_row *out)
 {
 	bool rt = s->rt.end && vaddr + 1 >= s->rt.start && vaddr < s->rt.end;
 	bool old =
@@ -52,7 +52,7 @@ bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr, struct row *out)
 
 	if (!rt && !old)
 		return false;
-	*out = (struct row){
+	*out = (struct unwind_row){
 		.how = ROW_SIGNAL | ROW_INTERRUPTED,
 		.cfa = old,
 		.fp = ROW_SAME,

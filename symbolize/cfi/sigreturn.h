@@ -1,22 +1,24 @@
-/* sigreturn.h - the vdso's ways back from signal handlers. */
+/* sigreturn.h - the vdso functions that return from signal handlers. */
 #ifndef SYMBOLIZE_CFI_SIGRETURN_H
 #define SYMBOLIZE_CFI_SIGRETURN_H
 #include <stdbool.h>
 #include <stdint.h>
 
 struct elf_file;
-struct row;
+struct unwind_row;
 
-/* Where they are, by ELF address; end 0: there is none. */
+/* ELF addresses; end 0: no such function. */
 struct sigreturn {
 	struct {
 		uint64_t start, end;
 	} rt, old;
 };
 
-/* Of a vdso whose tables do not say it: AArch64's has none at all, that of
- * s390x calls the function an ordinary one (Linux 7.2). */
+/* Finds them in a vdso whose unwind tables do not describe them: AArch64 has no
+ * tables, and those of s390x treat them as ordinary functions (Linux 7.2). */
 struct sigreturn sigreturn_find(const struct elf_file *ef);
-/* The row of an address that is in one of them. */
-bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr, struct row *out);
+/* Sets *out to the row of an address in one of them. Returns false if it is in
+ * neither. */
+bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
+		   struct unwind_row *out);
 #endif

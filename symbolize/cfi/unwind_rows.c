@@ -1,4 +1,4 @@
-/* unwind_rows.c - the table of how to step from a frame to its caller. */
+/* unwind_rows.c - a table of how to step from a frame to its caller. */
 #include "symbolize/cfi/unwind_rows.h"
 
 #include <stdlib.h>
@@ -7,22 +7,23 @@
 
 #define CFA_MAX ((1 << 23) - 1)
 
-/* A function while the table is made; pc of its rows counts from start. */
-struct func {
+/* A function during construction. pc of its rows counts from start. */
+struct unwind_rows_function {
 	uint64_t start, end;
-	size_t row, n; /* in rows.made */
+	size_t row, n; /* range in made[] */
 };
 
 struct unwind_rows {
 	uint64_t base, end;
-	struct row *row; /* sorted by pc; after unwind_rows_finish() */
+	/* sorted by pc, valid after unwind_rows_finish() */
+	struct unwind_row *row;
 	size_t n, cap;
-	struct row *made;
+	struct unwind_row *made;
 	size_t n_made, cap_made;
-	struct func *func;
+	struct unwind_rows_function *func;
 	size_t n_func, cap_func;
-	/* Which row holds at the beginning of each block of 2^shift bytes:
-	 * a search in all of them costs a cache miss for each step. */
+	/* Index of the row at the start of each block of 2^shift bytes. A
+	 * binary search over all rows would cost a cache miss per step. */
 	uint32_t *block;
 	unsigned int shift;
 	size_t complex, dropped;
@@ -52,11 +53,12 @@ void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end)
 {
 	t->func = mem_grow(t->func, &t->cap_func, t->n_func + 1,
 			   sizeof(*t->func));
-	t->func[t->n_func++] = (struct func){ start, end, t->n_made, 0 };
+	t->func[t->n_func++] =
+		(struct unwind_rows_function){ start, end, t->n_made, 0 };
 }
 
-static bool pack(int64_t v, int64_t min, int64_t zero, int64_t max,
-		 int16_t *out)
+static bool unwind_rows_pack_value(int64_t v, int64_t min, int64_t zero,
+				   int64_t max, int16_t *out)
 {
 	if (v + zero < min || v + zero > max)
 		return false;
@@ -64,13 +66,15 @@ static bool pack(int64_t v, int64_t min, int64_t zero, int64_t max,
 	return true;
 }
 
-static bool pack_place(const struct place_rule *p, int32_t word, int16_t *out)
+static bool unwind_rows_pack_place(const struct place_rule *p, int32_t word,
+				   int16_t *out)
 {
 	int32_t v = p->off / word;
 
 	if (p->kind == PLACE_REG)
-		return pack(p->off, ROW_REG_ZERO, ROW_REG_ZERO,
-			    ROW_REG_ZERO + 127, out);
+		return unwind_rows_pack_value(p->off, ROW_REG_ZERO,
+					      ROW_REG_ZERO, ROW_REG_ZERO + 127,
+					      out);
 	if (p->kind == PLACE_SAME || p->kind == PLACE_UNDEFINED) {
 		*out = p->kind == PLACE_SAME ? ROW_SAME : ROW_UNDEFINED;
 		return true;
@@ -78,23 +82,26 @@ static bool pack_place(const struct place_rule *p, int32_t word, int16_t *out)
 	if (p->off % word)
 		return false;
 	if (p->kind == PLACE_FP)
-		return pack(v, ROW_CFA_MAX + 1, ROW_FP_ZERO, 0x5fff, out);
+		return unwind_rows_pack_value(v, ROW_CFA_MAX + 1, ROW_FP_ZERO,
+					      0x5fff, out);
 	if (p->kind == PLACE_SP)
-		return pack(v, 0x6000, ROW_SP_ZERO, 0x6fff, out);
-	return pack(v, INT16_MIN, 0, ROW_CFA_MAX, out);
+		return unwind_rows_pack_value(v, 0x6000, ROW_SP_ZERO, 0x6fff,
+					      out);
+	return unwind_rows_pack_value(v, INT16_MIN, 0, ROW_CFA_MAX, out);
 }
 
-static struct row pack_row(const struct row_rule *r, int32_t word)
+static struct unwind_row unwind_rows_pack(const struct unwind_rule *r,
+					  int32_t word)
 {
-	struct row row = { .how = r->kind | r->flags };
+	struct unwind_row row = { .how = r->kind | r->flags };
 
 	row.fp = ROW_SAME;
 	row.ra = ROW_SAME;
 	if (r->kind < ROW_SP || r->kind > ROW_PLT)
 		return row;
 	if (r->cfa < -CFA_MAX || r->cfa > CFA_MAX ||
-	    !pack_place(&r->fp, word, &row.fp) ||
-	    !pack_place(&r->ra, word, &row.ra)) {
+	    !unwind_rows_pack_place(&r->fp, word, &row.fp) ||
+	    !unwind_rows_pack_place(&r->ra, word, &row.ra)) {
 		row.how = ROW_COMPLEX | r->flags;
 		row.fp = ROW_SAME;
 		row.ra = ROW_SAME;
@@ -104,18 +111,19 @@ static struct row pack_row(const struct row_rule *r, int32_t word)
 	return row;
 }
 
-static bool same_rule(const struct row *a, const struct row *b)
+static bool unwind_rows_same_rule(const struct unwind_row *a,
+				  const struct unwind_row *b)
 {
 	return a->cfa == b->cfa && a->how == b->how && a->fp == b->fp &&
 	       a->ra == b->ra;
 }
 
 void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
-		     const struct row_rule *rule)
+		     const struct unwind_rule *rule)
 {
-	struct func *f = &t->func[t->n_func - 1];
-	struct row row = pack_row(rule, t->word);
-	struct row *last;
+	struct unwind_rows_function *f = &t->func[t->n_func - 1];
+	struct unwind_row row = unwind_rows_pack(rule, t->word);
+	struct unwind_row *last;
 
 	if (addr < f->start || addr >= f->end || addr - f->start > UINT32_MAX)
 		return;
@@ -127,7 +135,7 @@ void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
 		*last = row;
 		return;
 	}
-	if (last && same_rule(last, &row))
+	if (last && unwind_rows_same_rule(last, &row))
 		return;
 	t->made = mem_grow(t->made, &t->cap_made, t->n_made + 1,
 			   sizeof(*t->made));
@@ -137,56 +145,59 @@ void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
 
 void unwind_rows_end(struct unwind_rows *t)
 {
-	struct func *f = &t->func[t->n_func - 1];
+	struct unwind_rows_function *f = &t->func[t->n_func - 1];
 
 	if (!f->n || f->start >= f->end)
 		t->n_func--;
 }
 
-static int by_start(const void *a, const void *b)
+static int unwind_rows_compare_start(const void *a, const void *b)
 {
-	const struct func *x = a;
-	const struct func *y = b;
+	const struct unwind_rows_function *x = a;
+	const struct unwind_rows_function *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* The table's next row; one that says the same as the last is not needed. */
-static void put(struct unwind_rows *t, uint64_t addr, struct row row)
+/* Appends a row to the table unless it equals the last one. */
+static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,
+			    struct unwind_row row)
 {
 	row.pc = (uint32_t)(addr - t->base);
 	while (t->n && t->row[t->n - 1].pc == row.pc)
 		t->n--;
-	if (t->n && same_rule(&t->row[t->n - 1], &row))
+	if (t->n && unwind_rows_same_rule(&t->row[t->n - 1], &row))
 		return;
 	t->row = mem_grow(t->row, &t->cap, t->n + 1, sizeof(*t->row));
 	t->row[t->n++] = row;
 }
 
-static void put_func(struct unwind_rows *t, const struct func *f, uint64_t end)
+static void unwind_rows_put_function(struct unwind_rows *t,
+				     const struct unwind_rows_function *f,
+				     uint64_t end)
 {
-	const struct row gap = { .how = ROW_GAP,
-				 .fp = ROW_SAME,
-				 .ra = ROW_SAME };
+	const struct unwind_row gap = { .how = ROW_GAP,
+					.fp = ROW_SAME,
+					.ra = ROW_SAME };
 
 	if (t->made[f->row].pc)
-		put(t, f->start, gap);
+		unwind_rows_put(t, f->start, gap);
 	for (size_t i = 0; i < f->n; i++) {
-		const struct row *row = &t->made[f->row + i];
+		const struct unwind_row *row = &t->made[f->row + i];
 
 		if (f->start + row->pc >= end)
 			break;
-		put(t, f->start + row->pc, *row);
+		unwind_rows_put(t, f->start + row->pc, *row);
 	}
 	if (end - t->base <= UINT32_MAX)
-		put(t, end, gap);
+		unwind_rows_put(t, end, gap);
 	t->end = end;
 }
 
-/* As many blocks as rows at most: a table may be thin. */
-static void make_blocks(struct unwind_rows *t)
+/* At most as many blocks as rows: a table may be sparse. */
+static void unwind_rows_make_blocks(struct unwind_rows *t)
 {
 	uint64_t span = t->end - t->base;
 	size_t row = 0;
@@ -208,10 +219,11 @@ static void make_blocks(struct unwind_rows *t)
 void unwind_rows_finish(struct unwind_rows *t)
 {
 	if (t->n_func)
-		qsort(t->func, t->n_func, sizeof(*t->func), by_start);
+		qsort(t->func, t->n_func, sizeof(*t->func),
+		      unwind_rows_compare_start);
 	t->base = t->n_func ? t->func[0].start : 0;
 	for (size_t i = 0; i < t->n_func; i++) {
-		const struct func *f = &t->func[i];
+		const struct unwind_rows_function *f = &t->func[i];
 		uint64_t end = f->end;
 
 		if (i + 1 < t->n_func && t->func[i + 1].start < end)
@@ -219,7 +231,7 @@ void unwind_rows_finish(struct unwind_rows *t)
 		if (end - t->base > UINT32_MAX)
 			t->dropped++;
 		else if (end > f->start)
-			put_func(t, f, end);
+			unwind_rows_put_function(t, f, end);
 	}
 	free(t->made);
 	free(t->func);
@@ -227,21 +239,22 @@ void unwind_rows_finish(struct unwind_rows *t)
 	t->func = NULL;
 	t->n_func = 0;
 	for (size_t i = 0; i < t->n; i++)
-		t->complex += row_kind(&t->row[i]) == ROW_COMPLEX;
+		t->complex += unwind_row_kind(&t->row[i]) == ROW_COMPLEX;
 	if (t->n)
-		make_blocks(t);
+		unwind_rows_make_blocks(t);
 }
 
-const struct row *unwind_rows_find(const struct unwind_rows *t, uint64_t addr)
+const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
+					  uint64_t addr)
 {
 	if (!t->n || addr < t->base || addr >= t->end)
 		return NULL;
 	uint32_t pc = (uint32_t)(addr - t->base);
 	const uint32_t *block = &t->block[pc >> t->shift];
-	const struct row *row = &t->row[block[0]];
+	const struct unwind_row *row = &t->row[block[0]];
 	size_t n = block[1] - block[0] + 1;
 
-	/* Without a jump that depends on the comparison. */
+	/* Binary search without branches that depend on the comparison. */
 	while (n > 1) {
 		size_t half = n / 2;
 
@@ -251,15 +264,15 @@ const struct row *unwind_rows_find(const struct unwind_rows *t, uint64_t addr)
 	return row->pc <= pc ? row : NULL;
 }
 
-void unwind_rows_rule(const struct unwind_rows *t, const struct row *row,
-		      struct row_rule *out)
+void unwind_rows_rule(const struct unwind_rows *t, const struct unwind_row *row,
+		      struct unwind_rule *out)
 {
-	*out = (struct row_rule){
-		.kind = row_kind(row),
+	*out = (struct unwind_rule){
+		.kind = unwind_row_kind(row),
 		.flags = row->how & (ROW_SIGNED | ROW_INTERRUPTED),
 		.cfa = row->cfa,
-		.fp = row_place(row->fp, t->word),
-		.ra = row_place(row->ra, t->word),
+		.fp = unwind_row_place(row->fp, t->word),
+		.ra = unwind_row_place(row->ra, t->word),
 	};
 }
 
@@ -278,8 +291,8 @@ size_t unwind_rows_dropped(const struct unwind_rows *t)
 	return t->dropped;
 }
 
-const struct row *unwind_rows_at(const struct unwind_rows *t, size_t i,
-				 uint64_t *addr)
+const struct unwind_row *unwind_rows_at(const struct unwind_rows *t, size_t i,
+					uint64_t *addr)
 {
 	*addr = t->base + t->row[i].pc;
 	return &t->row[i];

@@ -1,69 +1,43 @@
-/* code_bytes.c - the bytes of code: of the file that ran, or of a JIT. */
+/* code_bytes.c - reads the code of an image: from its file, or JIT code. */
 #include "symbolize/disasm/code_bytes.h"
 
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/vdso.h"
 
-#define SYMBOLS_MAX 20000000
-
-struct code {
-	struct elf_file *ef; /* NULL: from bytes */
+struct code_bytes {
+	struct elf_file *ef; /* NULL: copied bytes */
 	struct cfi *cfi;
 	unsigned char *bytes;
 	size_t len;
-	uint64_t addr; /* of the bytes; of the kernel's _text */
+	uint64_t addr; /* of bytes[0]; for the kernel, of _text */
 	uint16_t machine;
 	bool big, kernel;
 };
 
-static struct elf_file *find_vmlinux(struct symbolizer *sy,
-				     const struct image *img, bool *other)
+struct elf_file *code_bytes_find_file(struct symbolizer *sy,
+				      const struct image *img, const char **why)
 {
-	struct places p = { .n = 0 };
-
-	locate_vmlinux(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
-	places_release(&p);
-	return ef;
-}
-
-static struct elf_file *find_program(struct symbolizer *sy,
-				     const struct image *img, bool *other)
-{
-	struct places p = { .n = 0 };
-
-	locate_image(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
-	places_release(&p);
-	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live)
-		ef = vdso_own(img);
-	return ef;
-}
-
-struct elf_file *code_file(struct symbolizer *sy, const struct image *img,
-			   const char **why)
-{
-	struct elf_file *ef = NULL;
-	bool other = false;
+	bool other;
 
 	*why = "no code";
-	if (img->kind == IMAGE_KERNEL)
-		ef = find_vmlinux(sy, img, &other);
-	else if (img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO)
-		ef = find_program(sy, img, &other);
-	else
+	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
+	    img->kind != IMAGE_VDSO)
 		return NULL;
+	struct elf_file *ef = locate_open(sy, img, &other);
+
+	if (!ef && img->kind == IMAGE_VDSO && !sy->opts.no_live)
+		ef = vdso_own(img);
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
 		return NULL;
@@ -73,67 +47,36 @@ struct elf_file *code_file(struct symbolizer *sy, const struct image *img,
 	return ef;
 }
 
-size_t code_bytes(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
+/* ---- the code of one image */
+
+/* Finds _text, where offsets in the kernel start. */
+static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 {
-	ssize_t got;
-
-	if (ef->mem) {
-		size_t size = 0;
-		const char *raw = elf_rawfile(ef->elf, &size);
-
-		if (!raw || off >= size)
-			return 0;
-		n = n < size - off ? n : size - (size_t)off;
-		memcpy(buf, raw + off, n);
-		return n;
-	}
-	if (n > INT64_MAX || off > INT64_MAX - n)
-		return 0;
-	got = pread(ef->fd, buf, n, (off_t)off);
-	return got > 0 ? (size_t)got : 0;
-}
-
-/* ---- one image's code */
-
-/* Offsets in the kernel count from _text. */
-static bool text_in(const struct elf_file *ef, const struct elf_section *s,
-		    uint64_t *out)
-{
-	struct elf_section str;
-	Elf_Data *d = elf_section_data(s);
-	GElf_Sym sym;
-
-	if (!d || d->d_type != ELF_T_SYM || !elf_section_get(ef, s->link, &str))
-		return false;
-	for (int i = 1; i < SYMBOLS_MAX && gelf_getsym(d, i, &sym); i++) {
-		const char *name = elf_strptr(ef->elf, s->link, sym.st_name);
-
-		if (name && !strcmp(name, "_text")) {
-			*out = sym.st_value;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool find_text(const struct elf_file *ef, uint64_t *out)
-{
-	struct elf_section s;
 	size_t n = elf_sections(ef);
+	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	for (size_t i = 1; i < n; i++)
-		if (elf_section_get(ef, i, &s) && s.type == SHT_SYMTAB &&
-		    text_in(ef, &s, out))
-			return true;
+	for (size_t i = 1; i < n; i++) {
+		if (!elf_section_get(ef, i, &s) || s.type != SHT_SYMTAB ||
+		    !elf_symbols_open(ef, &s, &it))
+			continue;
+		while (elf_symbols_next(&it, &sym, &name))
+			if (!strcmp(name, "_text")) {
+				*out = sym.st_value;
+				return true;
+			}
+	}
 	return false;
 }
 
-struct code *code_open(struct symbolizer *sy, const struct image *img,
-		       struct err *err)
+struct code_bytes *code_bytes_open(struct symbolizer *sy,
+				   const struct image *img, struct err *err)
 {
 	const char *why;
 	const char *path = img->path ? img->path : "";
-	struct elf_file *ef = code_file(sy, img, &why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, &why);
 
 	if (!ef) {
 		err_set(err, ERR_IO,
@@ -142,14 +85,14 @@ struct code *code_open(struct symbolizer *sy, const struct image *img,
 			path, why);
 		return NULL;
 	}
-	struct code *c = mem_new(1, sizeof(*c));
+	struct code_bytes *c = mem_new(1, sizeof(*c));
 
 	c->ef = ef;
 	c->machine = ef->machine;
-	c->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	c->big = ef->big;
 	c->kernel = img->kind == IMAGE_KERNEL;
-	if (c->kernel && !find_text(ef, &c->addr)) {
-		code_close(c);
+	if (c->kernel && !code_bytes_find_text(ef, &c->addr)) {
+		code_bytes_close(c);
 		err_set(err, ERR_FORMAT, "%s: has no symbol _text", path);
 		return NULL;
 	}
@@ -157,10 +100,10 @@ struct code *code_open(struct symbolizer *sy, const struct image *img,
 	return c;
 }
 
-struct code *code_of_bytes(uint16_t machine, uint64_t addr, const void *bytes,
-			   size_t len)
+struct code_bytes *code_bytes_of_memory(uint16_t machine, uint64_t addr,
+					const void *bytes, size_t len)
 {
-	struct code *c = mem_new(1, sizeof(*c));
+	struct code_bytes *c = mem_new(1, sizeof(*c));
 
 	c->machine = machine;
 	c->addr = addr;
@@ -170,7 +113,7 @@ struct code *code_of_bytes(uint16_t machine, uint64_t addr, const void *bytes,
 	return c;
 }
 
-void code_close(struct code *c)
+void code_bytes_close(struct code_bytes *c)
 {
 	if (!c)
 		return;
@@ -180,32 +123,22 @@ void code_close(struct code *c)
 	free(c);
 }
 
-const char *code_path(const struct code *c)
+const char *code_bytes_path(const struct code_bytes *c)
 {
 	return c->ef ? c->ef->path : "";
 }
 
-uint16_t code_machine(const struct code *c)
+uint16_t code_bytes_machine(const struct code_bytes *c)
 {
 	return c->machine;
 }
 
-bool code_big(const struct code *c)
+bool code_bytes_big(const struct code_bytes *c)
 {
 	return c->big;
 }
 
-/* The segment that has the address in the file. */
-static const struct segment *segment_of(const struct code *c, uint64_t addr)
-{
-	for (size_t i = 0; c->ef && i < c->ef->n_seg; i++)
-		if (addr >= c->ef->seg[i].vaddr &&
-		    addr - c->ef->seg[i].vaddr < c->ef->seg[i].filesz)
-			return &c->ef->seg[i];
-	return NULL;
-}
-
-bool code_addr(const struct code *c, uint64_t off, uint64_t *addr)
+bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr)
 {
 	if (!c->ef) {
 		*addr = c->addr + off;
@@ -213,14 +146,15 @@ bool code_addr(const struct code *c, uint64_t off, uint64_t *addr)
 	}
 	if (c->kernel) {
 		*addr = c->addr + off;
-		return segment_of(c, *addr) != NULL;
+		return elf_segment_at(c->ef->seg, c->ef->n_seg, *addr) != NULL;
 	}
 	return elf_vaddr(c->ef->seg, c->ef->n_seg, off, addr);
 }
 
-bool code_off(const struct code *c, uint64_t addr, uint64_t *off)
+bool code_bytes_off(const struct code_bytes *c, uint64_t addr, uint64_t *off)
 {
-	const struct segment *s = segment_of(c, addr);
+	const struct segment *s =
+		c->ef ? elf_segment_at(c->ef->seg, c->ef->n_seg, addr) : NULL;
 
 	if (!c->ef || c->kernel) {
 		*off = addr - c->addr;
@@ -232,29 +166,22 @@ bool code_off(const struct code *c, uint64_t addr, uint64_t *off)
 	return true;
 }
 
-size_t code_read(const struct code *c, uint64_t off, void *buf, size_t n)
+size_t code_bytes_read(const struct code_bytes *c, uint64_t off, void *buf,
+		       size_t n)
 {
-	const struct segment *s;
 	uint64_t addr;
 
-	if (!code_addr(c, off, &addr))
+	if (!code_bytes_addr(c, off, &addr))
 		return 0;
-	if (!c->ef) {
-		n = n < c->len - off ? n : c->len - (size_t)off;
-		memcpy(buf, c->bytes + off, n);
-		return n;
-	}
-	s = segment_of(c, addr);
-	if (!s)
-		return 0;
-	uint64_t at = addr - s->vaddr;
-
-	n = n < s->filesz - at ? n : (size_t)(s->filesz - at);
-	return code_bytes(c->ef, s->off + at, buf, n);
+	if (c->ef)
+		return elf_read_code(c->ef, addr, buf, n);
+	n = n < c->len - off ? n : c->len - (size_t)off;
+	memcpy(buf, c->bytes + off, n);
+	return n;
 }
 
-bool code_function(const struct code *c, uint64_t off, uint64_t *start,
-		   uint64_t *end)
+bool code_bytes_function(const struct code_bytes *c, uint64_t off,
+			 uint64_t *start, uint64_t *end)
 {
 	uint64_t addr;
 	uint64_t a;
@@ -265,8 +192,8 @@ bool code_function(const struct code *c, uint64_t off, uint64_t *start,
 		*end = c->len;
 		return off < c->len;
 	}
-	if (!code_addr(c, off, &addr) || !cfi_function(c->cfi, addr, &a, &b) ||
-	    !code_off(c, a, start))
+	if (!code_bytes_addr(c, off, &addr) ||
+	    !cfi_function(c->cfi, addr, &a, &b) || !code_bytes_off(c, a, start))
 		return false;
 	*end = *start + (b - a);
 	return *end > *start;

@@ -1,4 +1,4 @@
-/* disasm.c - code bytes as instructions: capstone behind a small door. */
+/* disasm.c - disassembles code with capstone. */
 #include "symbolize/disasm/disasm.h"
 
 #include <capstone/capstone.h>
@@ -15,12 +15,12 @@ struct disasm {
 	csh cs;
 	cs_insn *insn;
 	uint16_t machine;
-	unsigned int step; /* over what is no instruction */
+	unsigned int step; /* bytes to skip if there is no instruction */
 	bool big;
 };
 
-static int modes(uint16_t machine, bool big, cs_arch *arch, cs_mode *mode,
-		 unsigned int *step)
+static int disasm_capstone_mode(uint16_t machine, bool big, cs_arch *arch,
+				cs_mode *mode, unsigned int *step)
 {
 	*mode = big ? CS_MODE_BIG_ENDIAN : CS_MODE_LITTLE_ENDIAN;
 	*step = 4;
@@ -57,7 +57,7 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
-	if (modes(machine, big, &arch, &mode, &step) ||
+	if (disasm_capstone_mode(machine, big, &arch, &mode, &step) ||
 	    cs_open(arch, mode, &cs) != CS_ERR_OK) {
 		err_set(err, ERR_FORMAT,
 			"code of ELF machine %u cannot be disassembled; "
@@ -94,13 +94,13 @@ void disasm_close(struct disasm *d)
 	free(d);
 }
 
-static bool in_group(const struct disasm *d, unsigned int group)
+static bool disasm_in_group(const struct disasm *d, unsigned int group)
 {
 	return cs_insn_group(d->cs, d->insn, group);
 }
 
-/* capstone 4 has no group for the calls of these. */
-static bool is_call(const struct disasm *d)
+/* capstone 4 has no group for calls on these machines. */
+static bool disasm_is_call(const struct disasm *d)
 {
 	const char *m = d->insn->mnemonic;
 
@@ -118,11 +118,11 @@ static bool is_call(const struct disasm *d)
 			!strcmp(m, "bctrl") || !strcmp(m, "blrl") ||
 			!strcmp(m, "bcl"));
 	default:
-		return in_group(d, CS_GRP_CALL);
+		return disasm_in_group(d, CS_GRP_CALL);
 	}
 }
 
-static bool is_return(const struct disasm *d)
+static bool disasm_is_return(const struct disasm *d)
 {
 	switch (d->machine) {
 	case EM_S390:
@@ -131,11 +131,12 @@ static bool is_return(const struct disasm *d)
 	case EM_PPC64:
 		return !strcmp(d->insn->mnemonic, "blr");
 	default:
-		return in_group(d, CS_GRP_RET) || in_group(d, CS_GRP_IRET);
+		return disasm_in_group(d, CS_GRP_RET) ||
+		       disasm_in_group(d, CS_GRP_IRET);
 	}
 }
 
-static bool is_jump(const struct disasm *d)
+static bool disasm_is_jump(const struct disasm *d)
 {
 	const char *m = d->insn->mnemonic;
 
@@ -146,65 +147,60 @@ static bool is_jump(const struct disasm *d)
 	case EM_PPC64:
 		return m[0] == 'b' && strncmp(m, "bpermd", 6) != 0;
 	default:
-		return in_group(d, CS_GRP_JUMP);
+		return disasm_in_group(d, CS_GRP_JUMP);
 	}
 }
 
-/* The last operand, when it is an address: that is where branches of all of
- * these go. */
-static bool fixed_target(const struct disasm *d, uint64_t *out)
+/* The target of a branch with a fixed target is its last operand. */
+static bool disasm_fixed_target(const struct disasm *d, uint64_t *out)
 {
 	const cs_detail *t = d->insn->detail;
+
+#define LAST_IMMEDIATE(arch, type_imm)                                         \
+	do {                                                                   \
+		unsigned int n = t->arch.op_count;                             \
+                                                                               \
+		if (!n || t->arch.operands[n - 1].type != (type_imm))          \
+			return false;                                          \
+		*out = (uint64_t)t->arch.operands[n - 1].imm;                  \
+		return true;                                                   \
+	} while (0)
 
 	switch (d->machine) {
 	case EM_X86_64:
 	case EM_386:
-		if (t->x86.op_count != 1 ||
-		    t->x86.operands[0].type != X86_OP_IMM)
+		if (t->x86.op_count != 1)
 			return false;
-		*out = (uint64_t)t->x86.operands[0].imm;
-		return true;
+		LAST_IMMEDIATE(x86, X86_OP_IMM);
 	case EM_AARCH64:
-		if (!t->arm64.op_count ||
-		    t->arm64.operands[t->arm64.op_count - 1].type !=
-			    ARM64_OP_IMM)
-			return false;
-		*out = (uint64_t)t->arm64.operands[t->arm64.op_count - 1].imm;
-		return true;
+		LAST_IMMEDIATE(arm64, ARM64_OP_IMM);
 	case EM_PPC64:
-		if (!t->ppc.op_count ||
-		    t->ppc.operands[t->ppc.op_count - 1].type != PPC_OP_IMM)
-			return false;
-		*out = (uint64_t)t->ppc.operands[t->ppc.op_count - 1].imm;
-		return true;
+		LAST_IMMEDIATE(ppc, PPC_OP_IMM);
 	case EM_S390:
-		if (!t->sysz.op_count ||
-		    t->sysz.operands[t->sysz.op_count - 1].type != SYSZ_OP_IMM)
-			return false;
-		*out = (uint64_t)t->sysz.operands[t->sysz.op_count - 1].imm;
-		return true;
+		LAST_IMMEDIATE(sysz, SYSZ_OP_IMM);
 	default:
 		return false;
 	}
+#undef LAST_IMMEDIATE
 }
 
-static void fill(const struct disasm *d, struct insn *out)
+static void disasm_fill(const struct disasm *d, struct insn *out)
 {
 	snprintf(out->mnemonic, sizeof(out->mnemonic), "%s", d->insn->mnemonic);
 	snprintf(out->operands, sizeof(out->operands), "%s", d->insn->op_str);
 	out->len = d->insn->size;
-	if (is_call(d))
+	if (disasm_is_call(d))
 		out->flow = FLOW_CALL;
-	else if (is_return(d))
+	else if (disasm_is_return(d))
 		out->flow = FLOW_RETURN;
-	else if (is_jump(d))
+	else if (disasm_is_jump(d))
 		out->flow = FLOW_JUMP;
 	if (out->flow == FLOW_CALL || out->flow == FLOW_JUMP)
-		out->has_target = fixed_target(d, &out->target);
+		out->has_target = disasm_fixed_target(d, &out->target);
 }
 
-static void fill_bad(const struct disasm *d, const unsigned char *code,
-		     size_t len, struct insn *out)
+static void disasm_fill_bad(const struct disasm *d, const unsigned char *code,
+			    size_t len, struct insn *out)
 {
 	size_t n = len < d->step ? len : d->step;
 	size_t at = 0;
@@ -230,9 +226,9 @@ bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 	*out = (struct insn){ .addr = *addr };
 	if (cs_disasm_iter(d->cs, &p, &left, &at, d->insn) && d->insn->size &&
 	    d->insn->size <= *len)
-		fill(d, out);
+		disasm_fill(d, out);
 	else
-		fill_bad(d, *code, *len, out);
+		disasm_fill_bad(d, *code, *len, out);
 	*code += out->len;
 	*len -= out->len;
 	*addr += out->len;

@@ -1,52 +1,49 @@
-/* disasm.h - code bytes as instructions: capstone behind a small door.
+/* disasm.h - disassembles code with capstone.
  *
- * disasm_open() for a machine, then disasm_next() over bytes: what is no
- * instruction is stepped over as ".byte" (".word" where all have 4 bytes), so
- * that the end is always reached. */
+ * Call disasm_open() for a machine, then disasm_next() until it returns false.
+ * Bytes that are no instruction are returned as ".byte", one instruction unit
+ * at a time. */
 #ifndef SYMBOLIZE_DISASM_DISASM_H
 #define SYMBOLIZE_DISASM_DISASM_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolize/disasm/disasm_sp.h"
+
 struct disasm;
 struct err;
 
 enum disasm_flow {
-	FLOW_NONE, /* goes on below */
+	FLOW_NONE, /* continues with the next instruction */
 	FLOW_CALL,
-	FLOW_JUMP, /* with or without condition */
+	FLOW_JUMP, /* conditional or not */
 	FLOW_RETURN,
-	FLOW_BAD, /* no instruction */
+	FLOW_BAD, /* not an instruction */
 };
 
 struct insn {
 	uint64_t addr;
 	unsigned int len;
 	enum disasm_flow flow;
-	bool has_target; /* a call or jump to a fixed address */
+	bool has_target; /* call or jump to a fixed address */
 	uint64_t target;
 	char mnemonic[32], operands[160];
 };
 
-/* intel: x86 in Intel's syntax, not AT&T's. NULL and *err when
- * capstone does not know the machine (EM_*). */
+/* intel: x86 in Intel syntax, else AT&T. Returns NULL and *err if capstone does
+ * not support the machine (EM_*). */
 struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 			   struct err *err);
 void disasm_close(struct disasm *d);
-/* The instruction at *code, which is at *addr; moves all three behind it.
- * False at the end only. */
+/* Disassembles one instruction at *code, whose address is *addr, and advances
+ * all three. Returns false only at the end. */
 bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
 		 uint64_t *addr, struct insn *out);
 
-enum disasm_sp {
-	SP_KEPT,
-	SP_MOVED, /* by so many bytes */
-	SP_SET,	  /* in another way */
-};
-/* What the instruction that came last, which must have been one, does to the
- * stack pointer; a call and a return do nothing to it that counts for the
- * function they are in. x86-64 in Intel's syntax,
- * AArch64, s390x; SP_SET on others. */
+/* Returns the effect of the last instruction, which must not be FLOW_BAD, on
+ * the stack pointer, and the number of bytes in *by. Calls and returns count as
+ * SP_KEPT, since they leave SP unchanged for their function. Supports x86-64
+ * (Intel syntax), AArch64 and s390x; SP_SET for others. */
 enum disasm_sp disasm_sp(const struct disasm *d, int64_t *by);
 #endif

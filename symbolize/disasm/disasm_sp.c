@@ -1,11 +1,11 @@
-/* disasm_sp.c - what an instruction does to the stack pointer. */
+/* disasm_sp.c - the effect of an instruction on the stack pointer. */
 #include "symbolize/disasm/disasm_sp.h"
 
 #include <capstone/capstone.h>
 #include <elf.h>
 
-/* Does it write that register in any way? */
-static bool writes(csh cs, const cs_insn *in, uint16_t sp)
+/* Returns true if the instruction writes register sp, or if that is unknown. */
+static bool disasm_sp_writes(csh cs, const cs_insn *in, uint16_t sp)
 {
 	cs_regs reads;
 	cs_regs written;
@@ -20,7 +20,7 @@ static bool writes(csh cs, const cs_insn *in, uint16_t sp)
 	return false;
 }
 
-static enum disasm_sp sp_x86(csh cs, const cs_insn *in, int64_t *by)
+static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)
 {
 	const cs_x86 *t = &in->detail->x86;
 	const cs_x86_op *to = &t->operands[0];
@@ -32,7 +32,7 @@ static enum disasm_sp sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	switch (in->id) {
 	case X86_INS_PUSH:
 		*by = -(int64_t)to->size;
-		/* of an immediate it is the size of that */
+		/* size is then that of the immediate */
 		if (to->type == X86_OP_IMM)
 			*by = -8;
 		return SP_MOVED;
@@ -62,11 +62,11 @@ static enum disasm_sp sp_x86(csh cs, const cs_insn *in, int64_t *by)
 	default:
 		break;
 	}
-	return writes(cs, in, X86_REG_RSP) ? SP_SET : SP_KEPT;
+	return disasm_sp_writes(cs, in, X86_REG_RSP) ? SP_SET : SP_KEPT;
 }
 
-/* "[sp, #-16]!" before, "[sp], #16" behind. */
-static enum disasm_sp sp_arm64_memory(const cs_arm64 *t, int64_t *by)
+/* Pre-index "[sp, #-16]!" or post-index "[sp], #16". */
+static enum disasm_sp disasm_sp_arm64_memory(const cs_arm64 *t, int64_t *by)
 {
 	for (uint8_t i = 0; i < t->op_count; i++) {
 		const cs_arm64_op *op = &t->operands[i];
@@ -82,13 +82,13 @@ static enum disasm_sp sp_arm64_memory(const cs_arm64 *t, int64_t *by)
 	return SP_KEPT;
 }
 
-static enum disasm_sp sp_arm64(csh cs, const cs_insn *in, int64_t *by)
+static enum disasm_sp disasm_sp_arm64(csh cs, const cs_insn *in, int64_t *by)
 {
 	const cs_arm64 *t = &in->detail->arm64;
 	const cs_arm64_op *op = t->operands;
 
 	if (t->writeback)
-		return sp_arm64_memory(t, by);
+		return disasm_sp_arm64_memory(t, by);
 	if ((in->id == ARM64_INS_ADD || in->id == ARM64_INS_SUB) &&
 	    t->op_count == 3 && op[0].type == ARM64_OP_REG &&
 	    op[0].reg == ARM64_REG_SP && op[1].type == ARM64_OP_REG &&
@@ -100,12 +100,12 @@ static enum disasm_sp sp_arm64(csh cs, const cs_insn *in, int64_t *by)
 		*by = in->id == ARM64_INS_ADD ? n : -n;
 		return SP_MOVED;
 	}
-	return writes(cs, in, ARM64_REG_SP) ? SP_SET : SP_KEPT;
+	return disasm_sp_writes(cs, in, ARM64_REG_SP) ? SP_SET : SP_KEPT;
 }
 
-/* capstone does not say what these write: what has r15 in front, and loads
- * of several up to it. */
-static enum disasm_sp sp_s390x(const cs_insn *in, int64_t *by)
+/* capstone 4 does not list the registers these write: those with r15 as first
+ * operand, and load-multiple up to r15. */
+static enum disasm_sp disasm_sp_s390x(const cs_insn *in, int64_t *by)
 {
 	const cs_sysz *t = &in->detail->sysz;
 	const cs_sysz_op *op = t->operands;
@@ -141,11 +141,11 @@ enum disasm_sp disasm_sp_of(uint16_t machine, csh cs, const cs_insn *in,
 
 	*by = 0;
 	if (machine == EM_X86_64)
-		sp = sp_x86(cs, in, by);
+		sp = disasm_sp_x86(cs, in, by);
 	else if (machine == EM_AARCH64)
-		sp = sp_arm64(cs, in, by);
+		sp = disasm_sp_arm64(cs, in, by);
 	else if (machine == EM_S390)
-		sp = sp_s390x(in, by);
+		sp = disasm_sp_s390x(in, by);
 	if (sp != SP_MOVED)
 		*by = 0;
 	return sp;

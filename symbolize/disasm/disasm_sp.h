@@ -1,12 +1,20 @@
-/* disasm_sp.h - what an instruction does to the stack pointer; for disasm.c. */
+/* disasm_sp.h - the effect of an instruction on the stack pointer; for
+ * disasm.c. */
 #ifndef SYMBOLIZE_DISASM_DISASM_SP_H
 #define SYMBOLIZE_DISASM_DISASM_SP_H
-#include <capstone/capstone.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "symbolize/disasm/disasm.h"
+struct cs_insn;
 
-/* x86 in Intel's syntax: capstone keeps operands in the order of the text. */
-enum disasm_sp disasm_sp_of(uint16_t machine, csh cs, const cs_insn *in,
-			    int64_t *by);
+enum disasm_sp {
+	SP_KEPT,
+	SP_MOVED, /* changed by a constant */
+	SP_SET,	  /* changed otherwise */
+};
+/* Returns the effect of instruction `in` of machine (EM_*); *by is the change
+ * in bytes for SP_MOVED, else 0. cs is capstone's csh. x86 must be disassembled
+ * in Intel syntax, since capstone orders operands like the text. */
+enum disasm_sp disasm_sp_of(uint16_t machine, size_t cs,
+			    const struct cs_insn *in, int64_t *by);
 #endif

@@ -1,8 +1,8 @@
 /* dwarf.c - source lines and inlined functions of addresses, from DWARF.
  *
- * Not by the address index of the file, which many files lack and which costs
- * more than reading the ranges of all units; and not address by address,
- * which walks a unit again for each (dwarf_getscopes: 40 us in libc). */
+ * The file's address index is not used: many files lack it, and reading it
+ * costs more than reading the ranges of all units. Looking up single addresses
+ * with dwarf_getscopes() would walk a unit for each (40 us in libc). */
 #include "symbolize/dwarf/dwarf.h"
 
 #include <dwarf.h>
@@ -13,102 +13,81 @@
 #include <string.h>
 #include <time.h>
 
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/relocate.h"
-#include "symbolize/dwarf/split.h"
+#include "symbolize/dwarf/split_dwarf.h"
 
-/* Debug information nests some ten deep; a hostile file as deep as it is
- * long. */
+/* Debug information nests some ten levels; in a hostile file any number. */
 #define DEPTH_MAX 256
-/* A hostile file may make libdw look at every byte of one section for each
- * of another. Real ones take a second for 500 MB. */
+/* A hostile file can make libdw read one section for each byte of another. Real
+ * files take a second per 500 MB. */
 #define SECONDS_MAX 20
 #define LOOKS_PER_CLOCK 16
-/* Compressed sections are a third of what they were; bombs a thousandth. */
-#define SHRINK_MAX 64u
-#define SHRINK_FREE ((uint64_t)16 << 20)
 #define NONE UINT32_MAX
 
-struct want {
+struct dwarf_want {
 	uint64_t vaddr;
-	uint32_t index; /* in the caller's list */
-	uint32_t node;	/* innermost function inlined here; NONE */
-	bool taken;	/* some unit has it */
+	uint32_t index; /* index in the caller's array */
+	uint32_t node;	/* innermost function inlined here, or NONE */
+	bool taken;	/* found in a unit */
 };
 
-/* A function that was inlined, at one place. */
-struct node {
-	const char *name, *file; /* file, line: of the call */
+/* A function inlined at one place. */
+struct dwarf_node {
+	const char *name, *file; /* file and line of the call */
 	uint32_t line;
-	uint32_t outer; /* the node it was inlined into; NONE */
+	uint32_t outer; /* the node it is inlined into, or NONE */
 };
 
-struct span {
-	uint32_t first, n; /* in frame[] */
+struct dwarf_span {
+	uint32_t first, n; /* range in frame[] */
 };
 
 struct dwarf {
-	struct span *span; /* by the caller's index */
+	struct dwarf_span *span; /* by the caller's index */
 	size_t n;
 	struct dwarf_frame *frame;
 	size_t n_frame, cap_frame;
-	struct arena text;
+	struct intern strings;
 	bool gave_up;
-	size_t missing; /* units whose other half is not here */
+	size_t missing; /* units whose .dwo file is missing */
 	const char *missed;
-	/* Until dwarf_look() is done: */
-	struct want *want; /* by address */
-	struct node *node;
+	/* Used by dwarf_look() only: */
+	struct dwarf_want *want; /* sorted by address */
+	struct dwarf_node *node;
 	size_t n_node, cap_node;
-	uint32_t *set; /* a stack of sets of wants, see walk() */
+	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
 	size_t n_set, cap_set;
-	const char **string; /* each text once */
-	size_t n_string, cap_string;
-	struct table strings;
-	/* Of the unit at hand: */
+	/* Of the current unit: */
 	Dwarf_Files *files;
-	const char *folder; /* in which it was compiled; NULL */
+	const char *folder; /* compilation folder, or NULL */
 	bool deep;
-	struct split *split; /* its other half; NULL: it is whole */
+	struct split_dwarf *split; /* its .dwo file; NULL if it has none */
 	struct timespec until;
 	unsigned int looks;
 };
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
+static const char *dwarf_keep(struct dwarf *d, const char *s)
 {
-	return !strcmp(((const struct dwarf *)owner)->string[id], key);
+	return s ? intern_get(&d->strings, intern_add(&d->strings, s)) : NULL;
 }
 
-static const char *keep(struct dwarf *d, const char *s)
-{
-	if (!s)
-		return NULL;
-	uint64_t h = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&d->strings, h, same_string, d, s);
-
-	if (id != TABLE_NONE)
-		return d->string[id];
-	d->string = mem_grow(d->string, &d->cap_string, d->n_string + 1,
-			     sizeof(*d->string));
-	d->string[d->n_string] = arena_strdup(&d->text, s);
-	table_add(&d->strings, h, (uint32_t)d->n_string);
-	return d->string[d->n_string++];
-}
-
-/* Files may be told relative to the folder in which the unit was made. */
-static const char *keep_file(struct dwarf *d, const char *file)
+/* File names may be relative to the compilation folder. */
+static const char *dwarf_keep_file(struct dwarf *d, const char *file)
 {
 	char path[4096];
 
 	if (!file || *file == '/' || !d->folder || !*d->folder)
-		return keep(d, file);
+		return dwarf_keep(d, file);
 	int n = snprintf(path, sizeof(path), "%s/%s", d->folder, file);
-	return keep(d, n > 0 && (size_t)n < sizeof(path) ? path : file);
+	return dwarf_keep(d, n > 0 && (size_t)n < sizeof(path) ? path : file);
 }
 
-static bool late(struct dwarf *d)
+static bool dwarf_out_of_time(struct dwarf *d)
 {
 	struct timespec now;
 
@@ -121,138 +100,46 @@ static bool late(struct dwarf *d)
 	return d->gave_up;
 }
 
-/* ---- files */
-
-static bool is_bomb(const struct elf_section *s)
-{
-	GElf_Chdr ch;
-
-	if (!(s->flags & SHF_COMPRESSED))
-		return false;
-	return !gelf_getchdr(s->scn, &ch) ||
-	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
-}
-
-/* In a file of one unit, made by -gsplit-dwarf, ".dwo" is behind it. */
-static bool has_texts(const char *name)
-{
-	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		size_t n = strlen(texts[i]);
-
-		if (!strncmp(name, texts[i], n) &&
-		    (!name[n] || !strcmp(name + n, ".dwo")))
-			return true;
-	}
-	return false;
-}
-
-/* libdw 0.188 runs over the end of texts that have none. */
-static bool ends_well(const struct elf_section *s)
-{
-	if (!s->size || s->type == SHT_NOBITS || !has_texts(s->name))
-		return true;
-	/* As libdw will do it anyway. */
-	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
-		return false;
-	Elf_Data *d = elf_getdata(s->scn, NULL);
-	return d && d->d_buf && d->d_size &&
-	       !((const char *)d->d_buf)[d->d_size - 1];
-}
-
-bool dwarf_sound(const struct elf_file *ef, const char *info)
-{
-	bool found = false;
-
-	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
-		struct elf_section s;
-
-		if (!elf_section_get(ef, i, &s))
-			continue;
-		/* The way of before 2015 to compress sections. */
-		if (!strncmp(s.name, ".zdebug_", 8))
-			return false;
-		if (strncmp(s.name, ".debug_", 7) != 0)
-			continue;
-		if (is_bomb(&s) || !ends_well(&s))
-			return false;
-		if (!strcmp(s.name, info))
-			found = s.type != SHT_NOBITS && s.size;
-	}
-	return found;
-}
-
 bool dwarf_has(const struct elf_file *ef)
 {
-	/* Before they are linked, addresses are not there yet. */
+	/* Relocations have to be applied first. */
 	if (ef->type == ET_REL && !relocate_knows(ef->machine))
 		return false;
-	return dwarf_sound(ef, ".debug_info");
+	return dwarf_sections_readable(ef, ".debug_info");
 }
 
-/* libdw unpacks every section it knows before anything is asked: half of the
- * time of libc went into the places of variables. What has no bytes is left
- * alone. */
-bool dwarf_reads(const char *section)
+/* ---- functions inlined at an address */
+
+struct dwarf_bound {
+	const struct dwarf_want *want;
+	const uint32_t *set;
+	uint64_t addr;
+};
+
+static bool dwarf_not_below(const void *arg, size_t i)
 {
-	static const char *const not_read[] = {
-		".debug_aranges",  ".debug_frame",    ".debug_gdb_scripts",
-		".debug_loc",	   ".debug_loclists", ".debug_macinfo",
-		".debug_macro",	   ".debug_names",    ".debug_pubnames",
-		".debug_pubtypes", ".debug_types",
-	};
+	const struct dwarf_bound *b = arg;
 
-	if (strncmp(section, ".debug_", 7) != 0)
-		return false;
-	for (size_t k = 0; k < sizeof(not_read) / sizeof(not_read[0]); k++)
-		if (!strcmp(section, not_read[k]))
-			return false;
-	return true;
+	return b->want[b->set ? b->set[i] : i].vaddr >= b->addr;
 }
 
-static void leave_out(const struct elf_file *ef)
+/* Returns the first index in set[first..first+n) whose address is not below
+ * addr. */
+static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
+				uint64_t addr)
 {
-	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
-		struct elf_section s;
-		GElf_Shdr sh;
+	const struct dwarf_bound b = { d->want, d->set + first, addr };
 
-		if (!elf_section_get(ef, i, &s) ||
-		    strncmp(s.name, ".debug_", 7) != 0 || dwarf_reads(s.name) ||
-		    !gelf_getshdr(s.scn, &sh))
-			continue;
-		sh.sh_type = SHT_NOBITS;
-		gelf_update_shdr(s.scn, &sh);
-	}
+	return first + search_first(n, dwarf_not_below, &b);
 }
 
-/* ---- which functions are inlined at an address */
-
-/* The first of set[first..first+n) that is not below addr. */
-static size_t lower(const struct dwarf *d, size_t first, size_t n,
-		    uint64_t addr)
-{
-	size_t lo = first;
-	size_t hi = first + n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->want[d->set[mid]].vaddr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Code that the linker threw away is said to begin at 0. */
-static bool real_range(uint64_t start, uint64_t end)
+/* Code that the linker discarded has the address 0. */
+static bool dwarf_is_real_range(uint64_t start, uint64_t end)
 {
 	return start && start < end;
 }
 
-static int by_number(const void *a, const void *b)
+static int dwarf_compare_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a;
 	uint32_t y = *(const uint32_t *)b;
@@ -260,43 +147,45 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct range_walk {
+struct dwarf_range_walk {
 	ptrdiff_t at;
 	Dwarf_Addr base;
-	struct split_walk split;
+	struct split_dwarf_walk split;
 };
 
-static bool next_range(const struct dwarf *d, Dwarf_Die *die,
-		       struct range_walk *w, Dwarf_Addr *start, Dwarf_Addr *end)
+static bool dwarf_next_range(const struct dwarf *d, Dwarf_Die *die,
+			     struct dwarf_range_walk *w, Dwarf_Addr *start,
+			     Dwarf_Addr *end)
 {
 	if (d->split)
-		return split_range(d->split, die, &w->split, start, end);
+		return split_dwarf_range(d->split, die, &w->split, start, end);
 	w->at = dwarf_ranges(die, w->at, &w->base, start, end);
 	return w->at > 0;
 }
 
-/* Moves what lies in the ranges of the entry from the set to the top of the
- * stack of sets; *n is how many stay. Gives how many moved. */
-static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
+/* Moves the wants that are in the ranges of a DIE from the set to the top of
+ * the stack of sets. Returns how many; *n becomes the number that stays. */
+static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
+			 size_t *n)
 {
 	size_t top = d->n_set;
-	struct range_walk w = { .at = 0 };
+	struct dwarf_range_walk w = { .at = 0 };
 	Dwarf_Addr start;
 	Dwarf_Addr end;
 	bool mixed = false;
 
-	while (*n && next_range(d, die, &w, &start, &end)) {
-		if (late(d))
+	while (*n && dwarf_next_range(d, die, &w, &start, &end)) {
+		if (dwarf_out_of_time(d))
 			break;
-		if (!real_range(start, end))
+		if (!dwarf_is_real_range(start, end))
 			continue;
-		size_t a = lower(d, first, *n, start);
-		size_t b = lower(d, a, first + *n - a, end);
+		size_t a = dwarf_lower_bound(d, first, *n, start);
+		size_t b = dwarf_lower_bound(d, a, first + *n - a, end);
 		if (a == b)
 			continue;
 		d->set = mem_grow(d->set, &d->cap_set, d->n_set + (b - a),
 				  sizeof(*d->set));
-		/* Ranges come in any order: cold parts are far away. */
+		/* Ranges are unsorted: cold parts are far away. */
 		mixed |= d->n_set > top && d->set[d->n_set - 1] > d->set[a];
 		memcpy(d->set + d->n_set, d->set + a,
 		       (b - a) * sizeof(*d->set));
@@ -306,11 +195,12 @@ static size_t pick(struct dwarf *d, Dwarf_Die *die, size_t first, size_t *n)
 		*n -= b - a;
 	}
 	if (mixed)
-		qsort(d->set + top, d->n_set - top, sizeof(*d->set), by_number);
+		qsort(d->set + top, d->n_set - top, sizeof(*d->set),
+		      dwarf_compare_number);
 	return d->n_set - top;
 }
 
-static uint64_t number(Dwarf_Die *die, unsigned int name)
+static uint64_t dwarf_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word v = 0;
@@ -320,8 +210,8 @@ static uint64_t number(Dwarf_Die *die, unsigned int name)
 	return v;
 }
 
-/* As it is in symbol tables, which tells overloads apart. */
-static const char *entry_name(Dwarf_Die *die)
+/* The linkage name, as in symbol tables, distinguishes overloads. */
+static const char *dwarf_entry_name(Dwarf_Die *die)
 {
 	static const unsigned int attr[] = { DW_AT_linkage_name,
 					     DW_AT_MIPS_linkage_name,
@@ -338,29 +228,29 @@ static const char *entry_name(Dwarf_Die *die)
 	return NULL;
 }
 
-static uint32_t add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
+static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 {
-	const char *name = entry_name(die);
-	uint64_t line = number(die, DW_AT_call_line);
+	const char *name = dwarf_entry_name(die);
+	uint64_t line = dwarf_number(die, DW_AT_call_line);
 	const char *file = NULL;
 
 	if (d->files)
 		file = dwarf_filesrc(d->files,
-				     (size_t)number(die, DW_AT_call_file), NULL,
-				     NULL);
+				     (size_t)dwarf_number(die, DW_AT_call_file),
+				     NULL, NULL);
 	d->node = mem_grow(d->node, &d->cap_node, d->n_node + 1,
 			   sizeof(*d->node));
-	d->node[d->n_node] = (struct node){
-		.name = keep(d, name ? name : "[inlined]"),
-		.file = keep_file(d, file),
+	d->node[d->n_node] = (struct dwarf_node){
+		.name = dwarf_keep(d, name ? name : "[inlined]"),
+		.file = dwarf_keep_file(d, file),
 		.line = line < UINT32_MAX ? (uint32_t)line : 0,
 		.outer = outer,
 	};
 	return (uint32_t)d->n_node++;
 }
 
-/* Entries that may have code of functions in them and no range to say so. */
-static bool is_container(const struct dwarf *d, unsigned int tag)
+/* DIEs that may contain functions although they have no address range. */
+static bool dwarf_is_container(const struct dwarf *d, unsigned int tag)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -380,7 +270,7 @@ static bool is_container(const struct dwarf *d, unsigned int tag)
 	}
 }
 
-static bool has_code(unsigned int tag)
+static bool dwarf_has_code(unsigned int tag)
 {
 	switch (tag) {
 	case DW_TAG_subprogram:
@@ -396,11 +286,11 @@ static bool has_code(unsigned int tag)
 	}
 }
 
-/* Looks among the children of an entry for those that have the addresses of
- * set[first..first+n), which is sorted. The first entry that has an address
- * takes it. Gives how many no entry has: those are moved to the front. */
-static size_t walk(struct dwarf *d, Dwarf_Die *parent, size_t first, size_t n,
-		   uint32_t node, unsigned int depth)
+/* Searches the children of a DIE for the addresses of set[first..first+n),
+ * which is sorted. The first child that contains an address takes it. Returns
+ * the number of addresses left, which are moved to the front. */
+static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
+			 size_t n, uint32_t node, unsigned int depth)
 {
 	Dwarf_Die die;
 
@@ -410,33 +300,37 @@ static size_t walk(struct dwarf *d, Dwarf_Die *parent, size_t first, size_t n,
 		unsigned int tag = (unsigned int)dwarf_tag(&die);
 		size_t top = d->n_set;
 
-		if (late(d))
+		if (dwarf_out_of_time(d))
 			break;
-		size_t got = has_code(tag) ? pick(d, &die, first, &n) : 0;
+		size_t got = dwarf_has_code(tag)
+				     ? dwarf_pick(d, &die, first, &n)
+				     : 0;
 		if (got) {
 			uint32_t inner = tag == DW_TAG_subprogram ? NONE
 					 : tag == DW_TAG_inlined_subroutine
-						 ? add_node(d, &die, node)
+						 ? dwarf_add_node(d, &die, node)
 						 : node;
 			for (size_t i = top; i < top + got; i++)
 				d->want[d->set[i]].node = inner;
-			walk(d, &die, top, got, inner, depth + 1);
+			dwarf_walk(d, &die, top, got, inner, depth + 1);
 			d->n_set = top;
 		}
-		if (n && is_container(d, tag))
-			n = walk(d, &die, first, n, NONE, depth + 1);
+		if (n && dwarf_is_container(d, tag))
+			n = dwarf_walk(d, &die, first, n, NONE, depth + 1);
 	} while (n && !dwarf_siblingof(&die, &die));
 	return n;
 }
 
 /* ---- lines */
 
-/* What is known of an address: its line, and the calls outwards from it. */
-static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
+/* Stores the line of an address and the chain of calls that were inlined
+ * there. */
+static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
+			     const struct dwarf_want *w)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(unit, w->vaddr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	struct span *sp = &d->span[w->index];
+	struct dwarf_span *sp = &d->span[w->index];
 	uint32_t at = w->node;
 	int line = 0;
 
@@ -444,7 +338,7 @@ static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
 		line = 0;
 	if (!file && at == NONE)
 		return;
-	struct dwarf_frame fr = { .file = keep_file(d, file),
+	struct dwarf_frame fr = { .file = dwarf_keep_file(d, file),
 				  .line = line > 0 ? (uint32_t)line : 0 };
 	sp->first = (uint32_t)d->n_frame;
 	for (;;) {
@@ -461,41 +355,43 @@ static void put_frames(struct dwarf *d, Dwarf_Die *unit, const struct want *w)
 	}
 }
 
-/* set[0..n): the addresses that are in the unit. */
-static void look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
+/* Looks up the addresses set[0..n), which are in the unit. */
+static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
-	Dwarf_Die *tree = d->split ? split_unit(d->split) : unit;
+	Dwarf_Die *tree = d->split ? split_dwarf_unit(d->split) : unit;
 	Dwarf_Attribute attr;
 	size_t n_files;
 
 	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
 	d->files = NULL;
-	/* The other half may have a table of its files, or use this one's. */
+	/* The .dwo file may have a file table; otherwise use the skeleton's. */
 	if (dwarf_getsrcfiles(tree, &d->files, &n_files) &&
 	    dwarf_getsrcfiles(unit, &d->files, &n_files))
 		d->files = NULL;
 	d->n_node = 0;
 	d->n_set = n;
 	d->deep = false;
-	size_t left = walk(d, tree, 0, n, NONE, 0);
-	/* Few units have functions inside of types (Rust), or a function's
-	 * code outside of the one it is written in; types are many. */
+	size_t left = dwarf_walk(d, tree, 0, n, NONE, 0);
+	/* Only few units have functions inside types (Rust), or code of a
+	 * function outside the DIE it is nested in; but there are many
+	 * types. */
 	d->deep = true;
 	if (left) {
 		d->n_set = left;
-		walk(d, tree, 0, left, NONE, 0);
+		dwarf_walk(d, tree, 0, left, NONE, 0);
 	}
-	for (size_t i = 0; i < n && !late(d); i++)
-		put_frames(d, unit, &d->want[all[i]]);
+	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
+		dwarf_put_frames(d, unit, &d->want[all[i]]);
 	free(all);
 }
 
-/* Lines are in the unit itself, inlined functions in the other half. */
-static void look_split(struct dwarf *d, struct symbolizer *sy,
-		       const struct elf_file *ef, Dwarf_Die *unit, size_t n)
+/* Lines are in the skeleton unit, inlined functions in the .dwo file. */
+static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
+			     const struct elf_file *ef, Dwarf_Die *unit,
+			     size_t n)
 {
-	d->split = split_open(sy, ef, unit);
+	d->split = split_dwarf_open(sy, ef, unit);
 	if (!d->split) {
 		Dwarf_Attribute attr;
 		const char *name = dwarf_formstring(
@@ -504,16 +400,16 @@ static void look_split(struct dwarf *d, struct symbolizer *sy,
 		if (!name)
 			name = dwarf_formstring(
 				dwarf_attr(unit, DW_AT_GNU_dwo_name, &attr));
-		d->missed = d->missing++ ? d->missed : keep(d, name);
+		d->missed = d->missing++ ? d->missed : dwarf_keep(d, name);
 	}
-	look_unit(d, unit, n);
-	split_close(d->split);
+	dwarf_look_unit(d, unit, n);
+	split_dwarf_close(d->split);
 	d->split = NULL;
 }
 
-/* The addresses in the ranges of the unit that no unit had before it, as
- * set[0..n). */
-static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
+/* Collects in set[0..n) the addresses that are in the ranges of the unit and in
+ * no unit before. */
+static size_t dwarf_unit_wants(struct dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Addr base;
 	Dwarf_Addr start;
@@ -522,21 +418,14 @@ static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
 	size_t n = 0;
 
 	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-		size_t lo = 0;
-		size_t hi = d->n;
+		const struct dwarf_bound b = { d->want, NULL, start };
 
-		if (late(d))
+		if (dwarf_out_of_time(d))
 			break;
-		if (!real_range(start, end))
+		if (!dwarf_is_real_range(start, end))
 			continue;
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
+		size_t lo = search_first(d->n, dwarf_not_below, &b);
 
-			if (d->want[mid].vaddr < start)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		for (; lo < d->n && d->want[lo].vaddr < end; lo++) {
 			if (d->want[lo].taken)
 				continue;
@@ -549,13 +438,13 @@ static size_t unit_wants(struct dwarf *d, Dwarf_Die *unit)
 	return n;
 }
 
-static void look_all(struct dwarf *d, struct symbolizer *sy,
-		     const struct elf_file *ef, Dwarf *dw)
+static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
+			   const struct elf_file *ef, Dwarf *dw)
 {
 	Dwarf_CU *cu = NULL;
 	size_t left = d->n;
 
-	while (left && !late(d)) {
+	while (left && !dwarf_out_of_time(d)) {
 		Dwarf_Die unit;
 		uint8_t type;
 
@@ -564,42 +453,39 @@ static void look_all(struct dwarf *d, struct symbolizer *sy,
 		if (dwarf_tag(&unit) != DW_TAG_compile_unit &&
 		    dwarf_tag(&unit) != DW_TAG_skeleton_unit)
 			continue;
-		size_t n = unit_wants(d, &unit);
+		size_t n = dwarf_unit_wants(d, &unit);
 		if (!n)
 			continue;
-		/* Ranges come in any order, wants are sorted. */
-		qsort(d->set, n, sizeof(*d->set), by_number);
+		/* Ranges are unsorted, wants are sorted. */
+		qsort(d->set, n, sizeof(*d->set), dwarf_compare_number);
 		if (type == DW_UT_skeleton)
-			look_split(d, sy, ef, &unit, n);
+			dwarf_look_split(d, sy, ef, &unit, n);
 		else
-			look_unit(d, &unit, n);
+			dwarf_look_unit(d, &unit, n);
 		left -= n;
 	}
 }
 
-/* ---- the whole */
+/* ---- entry points */
 
-static int by_address(const void *a, const void *b)
+static int dwarf_compare_address(const void *a, const void *b)
 {
-	const struct want *x = a;
-	const struct want *y = b;
+	const struct dwarf_want *x = a;
+	const struct dwarf_want *y = b;
 
 	if (x->vaddr != y->vaddr)
 		return x->vaddr < y->vaddr ? -1 : 1;
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void end_looking(struct dwarf *d)
+static void dwarf_end_looking(struct dwarf *d)
 {
 	free(d->want);
 	free(d->node);
 	free(d->set);
-	free(d->string);
-	table_release(&d->strings);
 	d->want = NULL;
 	d->node = NULL;
 	d->set = NULL;
-	d->string = NULL;
 	d->files = NULL;
 }
 
@@ -617,12 +503,12 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
 		return NULL;
 	if (ef->type == ET_REL && !relocate_debug(ef))
 		return NULL;
-	leave_out(ef);
+	dwarf_sections_drop_unread(ef);
 	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
 	if (!dw)
 		return NULL;
 	if (alt) {
-		leave_out(alt);
+		dwarf_sections_drop_unread(alt);
 		other = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
 		dwarf_setalt(dw, other);
 	}
@@ -631,15 +517,15 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
 	d->span = mem_new(n, sizeof(*d->span));
 	d->want = mem_new(n, sizeof(*d->want));
 	for (size_t i = 0; i < n; i++)
-		d->want[i] = (struct want){ .vaddr = vaddr[i],
-					    .index = (uint32_t)i,
-					    .node = NONE };
-	qsort(d->want, n, sizeof(*d->want), by_address);
+		d->want[i] = (struct dwarf_want){ .vaddr = vaddr[i],
+						  .index = (uint32_t)i,
+						  .node = NONE };
+	qsort(d->want, n, sizeof(*d->want), dwarf_compare_address);
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
 	if (!alt || other)
-		look_all(d, sy, ef, dw);
-	end_looking(d);
+		dwarf_look_all(d, sy, ef, dw);
+	dwarf_end_looking(d);
 	dwarf_end(dw);
 	dwarf_end(other);
 	return d;
@@ -667,7 +553,7 @@ void dwarf_free(struct dwarf *d)
 {
 	if (!d)
 		return;
-	arena_release(&d->text);
+	intern_release(&d->strings);
 	free(d->span);
 	free(d->frame);
 	free(d);

@@ -1,10 +1,9 @@
-/* relocate.c - debug information of a file that was not linked: addresses are
- * put into it.
+/* relocate.c - applies relocations to the debug information of a file that was
+ * not linked.
  *
- * The debug information of a kernel module says "the function at .text+0x40"
- * by a relocation, and has zeros in its place. Compilers use two or three kinds
- * of them there: a whole address, in 4 or 8 bytes. Other kinds are for the
- * places of variables, and are left alone. */
+ * Addresses in a kernel module's debug information are zeros with a relocation
+ * such as ".text+0x40". Compilers use a few types for them: a whole address in
+ * 4 or 8 bytes. Other types are for locations of variables and are ignored. */
 #include "symbolize/dwarf/relocate.h"
 
 #include <gelf.h>
@@ -12,11 +11,11 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/files/module.h"
+#include "symbolize/files/kernel_module.h"
 
-/* RISC-V is not here: it says differences, by pairs that add and subtract. */
+/* RISC-V is missing: it expresses differences as pairs of relocations. */
 static const struct {
 	uint16_t machine;
 	uint8_t size;
@@ -30,16 +29,15 @@ static const struct {
 };
 #define N_RULES (sizeof(rules) / sizeof(rules[0]))
 
-/* Sections whose place is not known: no two at one address, nor at one that
- * anybody asks for. */
+/* Addresses for sections whose place is unknown: distinct, and never asked
+ * for. */
 #define FAR ((uint64_t)1 << 56)
 #define FAR_STEP ((uint64_t)1 << 36)
 
-struct relocating {
+struct relocate_state {
 	const struct elf_file *ef;
 	struct elf_section *sec;
 	size_t n_sec;
-	bool swap;
 };
 
 bool relocate_knows(uint16_t machine)
@@ -50,7 +48,7 @@ bool relocate_knows(uint16_t machine)
 	return false;
 }
 
-static size_t width(uint16_t machine, uint64_t type)
+static size_t relocate_width(uint16_t machine, uint64_t type)
 {
 	for (size_t i = 0; i < N_RULES; i++)
 		if (rules[i].machine == machine && rules[i].type == type)
@@ -58,23 +56,24 @@ static size_t width(uint16_t machine, uint64_t type)
 	return 0;
 }
 
-/* In a section of the file's byte order. */
-static void put(const struct relocating *r, unsigned char *at, uint64_t v,
-		size_t size)
+/* Writes v in the byte order of the file. */
+static void relocate_put(const struct relocate_state *r, unsigned char *at,
+			 uint64_t v, size_t size)
 {
 	uint32_t half = (uint32_t)v;
 
 	if (size == sizeof(half)) {
-		half = r->swap ? __builtin_bswap32(half) : half;
+		half = r->ef->swap ? __builtin_bswap32(half) : half;
 		memcpy(at, &half, sizeof(half));
 	} else {
-		v = r->swap ? __builtin_bswap64(v) : v;
+		v = r->ef->swap ? __builtin_bswap64(v) : v;
 		memcpy(at, &v, sizeof(v));
 	}
 }
 
-static bool symbol_value(const struct relocating *r, Elf_Data *symbols,
-			 uint64_t i, uint64_t *value)
+static bool relocate_symbol_value(const struct relocate_state *r,
+				  Elf_Data *symbols, uint64_t i,
+				  uint64_t *value)
 {
 	GElf_Sym sym;
 
@@ -89,13 +88,14 @@ static bool symbol_value(const struct relocating *r, Elf_Data *symbols,
 	return true;
 }
 
-/* One table, of the relocations of one section. */
-static bool apply(const struct relocating *r, const struct elf_section *table)
+/* Applies one table of relocations. */
+static bool relocate_apply(const struct relocate_state *r,
+			   const struct elf_section *table)
 {
 	struct elf_section *to = &r->sec[table->info];
 	struct elf_section *sym = &r->sec[table->link];
 
-	/* As libdw will do it anyway. */
+	/* libdw will decompress it anyway. */
 	if (to->flags & SHF_COMPRESSED && elf_compress(to->scn, 0, 0) < 0)
 		return false;
 	Elf_Data *out = elf_rawdata(to->scn, NULL);
@@ -112,22 +112,24 @@ static bool apply(const struct relocating *r, const struct elf_section *table)
 
 		if (!gelf_getrela(list, (int)i, &rela))
 			return false;
-		size_t size = width(r->ef->machine, GELF_R_TYPE(rela.r_info));
+		size_t size = relocate_width(r->ef->machine,
+					     GELF_R_TYPE(rela.r_info));
 		if (!size || out->d_size < size ||
 		    rela.r_offset > out->d_size - size ||
-		    !symbol_value(r, symbols, GELF_R_SYM(rela.r_info), &v))
+		    !relocate_symbol_value(r, symbols, GELF_R_SYM(rela.r_info),
+					   &v))
 			continue;
-		put(r, (unsigned char *)out->d_buf + rela.r_offset,
-		    v + (uint64_t)rela.r_addend, size);
+		relocate_put(r, (unsigned char *)out->d_buf + rela.r_offset,
+			     v + (uint64_t)rela.r_addend, size);
 	}
 	return true;
 }
 
-static void lay_out(struct relocating *r)
+static void relocate_lay_out(struct relocate_state *r)
 {
 	for (size_t i = 1; i < r->n_sec; i++)
 		elf_section_get(r->ef, i, &r->sec[i]);
-	module_layout(r->ef, r->sec, r->n_sec);
+	kernel_module_layout(r->ef, r->sec, r->n_sec);
 	for (size_t i = 1; i < r->n_sec; i++)
 		if (r->sec[i].flags & SHF_ALLOC && !r->sec[i].addr)
 			r->sec[i].addr = FAR + i * FAR_STEP;
@@ -135,25 +137,23 @@ static void lay_out(struct relocating *r)
 
 bool relocate_debug(const struct elf_file *ef)
 {
-	struct relocating r = { .ef = ef, .n_sec = elf_sections(ef) };
-	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
+	struct relocate_state r = { .ef = ef, .n_sec = elf_sections(ef) };
 	bool ok = true;
 
-	/* In memory, sections may lie over each other and over what libelf
-	 * has checked; those that were read from a file do not. */
+	/* Sections of a file in memory may overlap each other and what libelf
+	 * has checked; those of a file on disk do not. */
 	if (ef->fd < 0)
 		return false;
-	r.swap = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 	r.sec = mem_new(r.n_sec + 1, sizeof(*r.sec));
-	lay_out(&r);
+	relocate_lay_out(&r);
 	for (size_t i = 1; i < r.n_sec && ok; i++) {
 		const struct elf_section *s = &r.sec[i];
 
 		if (s->type == SHT_RELA && s->info && s->info < r.n_sec &&
 		    s->link < r.n_sec && r.sec[s->info].scn &&
 		    r.sec[s->link].scn && r.sec[s->info].type == SHT_PROGBITS &&
-		    dwarf_reads(r.sec[s->info].name))
-			ok = apply(&r, s);
+		    dwarf_sections_reads(r.sec[s->info].name))
+			ok = relocate_apply(&r, s);
 	}
 	free(r.sec);
 	return ok;

@@ -1,5 +1,5 @@
-/* relocate.h - debug information of a file that was not linked: addresses are
- * put into it. */
+/* relocate.h - applies relocations to the debug information of a file that was
+ * not linked. */
 #ifndef SYMBOLIZE_DWARF_RELOCATE_H
 #define SYMBOLIZE_DWARF_RELOCATE_H
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 struct elf_file;
 
-/* Are the relocations of this machine known? */
+/* Returns true if relocations of this machine are supported. */
 bool relocate_knows(uint16_t machine);
-/* Puts addresses into the sections that dwarf_look() reads, in memory only: as
- * module_layout() places code; what it does not place is far behind it, each
- * section for itself. False: they are not those of ef. */
+/* Relocates the sections that dwarf_look() reads, in memory only. Code sections
+ * get the addresses of kernel_module_layout(), all others a distinct range far
+ * above. Returns false if the relocations are damaged or ef is in memory. */
 bool relocate_debug(const struct elf_file *ef);
 #endif

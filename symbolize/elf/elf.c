@@ -1,7 +1,8 @@
-/* elf.c - an ELF file, opened with care: build-id, code segments, sections. */
+/* elf.c - opens untrusted ELF files: build-id, code segments, sections. */
 #include "symbolize/elf/elf.h"
 
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,22 +13,12 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/open_regular.h"
 
-/* More than any real file has; a hostile header may say 4 billion. */
+/* More than any real file has; a hostile header may claim 4 billion. */
 #define SEGMENTS_MAX 4096
 #define SECTIONS_MAX 1000000
-/* Notes are a few hundred bytes; core files are not ours to read. */
+/* Notes are a few hundred bytes. Only those of core files are larger, and core
+ * files are not read. */
 #define NOTES_MAX (64 * 1024)
-#define PAGE 4096u
-
-static bool foreign_order(const struct elf_file *ef)
-{
-	const char *ident = elf_getident(ef->elf, NULL);
-	unsigned char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-				     ? ELFDATA2LSB
-				     : ELFDATA2MSB;
-
-	return ident && (unsigned char)ident[EI_DATA] != ours;
-}
 
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
 {
@@ -74,11 +65,17 @@ bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
 	return true;
 }
 
-/* Sections first: a debug file keeps its note section, while its program
- * headers point to bytes that were taken out. */
-static void read_build_id(struct elf_file *ef)
+void elf_id_hex(const uint8_t *id, size_t len, char *out)
 {
-	bool swap = foreign_order(ef);
+	out[0] = '\0';
+	for (size_t i = 0; i < len; i++)
+		snprintf(out + 2 * i, 3, "%02x", id[i]);
+}
+
+/* Sections first: a debug file keeps its note section, but its program headers
+ * refer to bytes that were removed. */
+static void elf_read_build_id(struct elf_file *ef)
+{
 	struct elf_section s;
 	size_t n = elf_sections(ef);
 
@@ -89,7 +86,7 @@ static void read_build_id(struct elf_file *ef)
 		Elf_Data *d = elf_rawdata(s.scn, NULL);
 		if (d && d->d_buf)
 			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
-							  swap, ef->id);
+							  ef->swap, ef->id);
 	}
 	if (ef->id_len || elf_getphdrnum(ef->elf, &n))
 		return;
@@ -104,19 +101,19 @@ static void read_build_id(struct elf_file *ef)
 			ef->elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_BYTE);
 		if (d && d->d_buf)
 			ef->id_len = (uint8_t)elf_note_id(d->d_buf, d->d_size,
-							  swap, ef->id);
+							  ef->swap, ef->id);
 	}
 }
 
-/* A debug file made by objcopy has no bytes in its segments and offsets of
- * its own. What ld makes maps the text at vaddr minus the first vaddr. */
-static void guess_offsets(struct elf_file *ef, uint64_t first)
+/* A debug file made by objcopy has empty segments with other file offsets.
+ * Assumes what ld does: the text is mapped at vaddr minus the first vaddr. */
+static void elf_guess_offsets(struct elf_file *ef, uint64_t first)
 {
 	for (size_t i = 0; i < ef->n_seg; i++)
 		ef->seg[i].off = ef->seg[i].vaddr - first;
 }
 
-static void read_segments(struct elf_file *ef)
+static void elf_read_segments(struct elf_file *ef)
 {
 	uint64_t first = UINT64_MAX;
 	size_t n;
@@ -131,7 +128,7 @@ static void read_segments(struct elf_file *ef)
 		if (!gelf_getphdr(ef->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
 		if (first == UINT64_MAX)
-			first = ph.p_vaddr & ~(uint64_t)(PAGE - 1);
+			first = elf_page_floor(ph.p_vaddr);
 		if (!(ph.p_flags & PF_X))
 			continue;
 		ef->seg = mem_grow(ef->seg, &cap, ef->n_seg + 1,
@@ -149,11 +146,11 @@ static void read_segments(struct elf_file *ef)
 		bytes = false;
 	if (ef->n_seg && !bytes) {
 		ef->no_code = true;
-		guess_offsets(ef, first);
+		elf_guess_offsets(ef, first);
 	}
 }
 
-static struct elf_file *fill(struct elf_file *ef, struct err *err)
+static struct elf_file *elf_file_fill(struct elf_file *ef, struct err *err)
 {
 	GElf_Ehdr eh;
 
@@ -164,13 +161,16 @@ static struct elf_file *fill(struct elf_file *ef, struct err *err)
 		return NULL;
 	}
 	ef->machine = eh.e_machine;
+	ef->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
+	ef->swap = ef->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	ef->type = eh.e_type;
-	read_build_id(ef);
-	read_segments(ef);
+	elf_read_build_id(ef);
+	elf_read_segments(ef);
 	return ef;
 }
 
-static struct elf_file *of_fd(int fd, const char *path, struct err *err)
+static struct elf_file *elf_file_of_fd(int fd, const char *path,
+				       struct err *err)
 {
 	struct elf_file *ef = mem_new(1, sizeof(*ef));
 
@@ -178,15 +178,15 @@ static struct elf_file *of_fd(int fd, const char *path, struct err *err)
 	ef->fd = fd;
 	ef->path = mem_strdup(path);
 	ef->elf = elf_begin(fd, ELF_C_READ, NULL);
-	return fill(ef, err);
+	return elf_file_fill(ef, err);
 }
 
 struct elf_file *elf_file_open(const char *path, struct err *err)
 {
 	uint64_t size;
-	int fd = regular_open(path, &size, err);
+	int fd = open_regular_file(path, &size, err);
 
-	return fd < 0 ? NULL : of_fd(fd, path, err);
+	return fd < 0 ? NULL : elf_file_of_fd(fd, path, err);
 }
 
 struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
@@ -200,7 +200,7 @@ struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
 		return elf_file_memory(mem, len, name, err);
 	}
 	free(mem);
-	return of_fd(fd, name, err);
+	return elf_file_of_fd(fd, name, err);
 }
 
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
@@ -213,7 +213,7 @@ struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
 	ef->mem = mem;
 	ef->path = mem_strdup(name);
 	ef->elf = elf_memory(mem, len);
-	return fill(ef, err);
+	return elf_file_fill(ef, err);
 }
 
 void elf_file_close(struct elf_file *ef)
@@ -284,8 +284,9 @@ Elf_Data *elf_section_data(const struct elf_section *s)
 	return d && d->d_buf ? d : NULL;
 }
 
-/* A mapping covers whole pages, so code may lie before p_offset (lld) and
- * behind the end; but the segment whose own bytes hold it comes first. */
+/* Mappings cover whole pages, so code may lie before p_offset (lld) or
+ * behind the end of a segment. A segment that really contains the offset is
+ * preferred. */
 int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 	      uint64_t *vaddr)
 {
@@ -295,14 +296,57 @@ int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 			return 1;
 		}
 	for (size_t i = 0; i < n; i++) {
-		uint64_t first = seg[i].off & ~(uint64_t)(PAGE - 1);
+		uint64_t first = elf_page_floor(seg[i].off);
 		uint64_t len = seg[i].off - first + seg[i].filesz;
 
-		if (off >= first &&
-		    (off - first) / PAGE <= (len ? len - 1 : 0) / PAGE) {
+		if (off >= first && (off - first) / ELF_PAGE <=
+					    (len ? len - 1 : 0) / ELF_PAGE) {
 			*vaddr = off - seg[i].off + seg[i].vaddr;
 			return 1;
 		}
 	}
 	return 0;
+}
+
+const struct segment *elf_segment_at(const struct segment *seg, size_t n,
+				     uint64_t vaddr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (vaddr >= seg[i].vaddr &&
+		    vaddr - seg[i].vaddr < seg[i].filesz)
+			return &seg[i];
+	return NULL;
+}
+
+size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
+{
+	ssize_t got;
+
+	if (ef->mem) {
+		size_t size = 0;
+		const char *raw = elf_rawfile(ef->elf, &size);
+
+		if (!raw || off >= size)
+			return 0;
+		n = n < size - off ? n : size - (size_t)off;
+		memcpy(buf, raw + off, n);
+		return n;
+	}
+	if (n > INT64_MAX || off > INT64_MAX - n)
+		return 0;
+	got = pread(ef->fd, buf, n, (off_t)off);
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t elf_read_code(const struct elf_file *ef, uint64_t vaddr, void *buf,
+		     size_t n)
+{
+	const struct segment *s = elf_segment_at(ef->seg, ef->n_seg, vaddr);
+	uint64_t off;
+
+	if (!s || __builtin_add_overflow(s->off, vaddr - s->vaddr, &off))
+		return 0;
+	uint64_t left = s->filesz - (vaddr - s->vaddr);
+
+	return elf_read(ef, off, buf, n < left ? n : (size_t)left);
 }

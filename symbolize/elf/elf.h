@@ -1,8 +1,7 @@
-/* elf.h - an ELF file, opened with care: build-id, code segments, sections.
+/* elf.h - opens untrusted ELF files: build-id, code segments, sections.
  *
- * The file is read, never mapped: somebody else may cut it while we look,
- * and a mapping would then end the program. Only the sections that are asked
- * for are read. */
+ * Files are read, not mapped: if another process truncated a mapped file, an
+ * access would end the program. Only the sections asked for are read. */
 #ifndef SYMBOLIZE_ELF_ELF_H
 #define SYMBOLIZE_ELF_ELF_H
 #include <libelf.h>
@@ -14,55 +13,80 @@
 
 struct err;
 
+/* The smallest page size of the machines that are supported. */
+#define ELF_PAGE 4096u
+
+static inline uint64_t elf_page_floor(uint64_t v)
+{
+	return v & ~(uint64_t)(ELF_PAGE - 1);
+}
+
 struct elf_file {
 	Elf *elf;
-	int fd;	   /* -1: made from memory */
-	void *mem; /* the bytes when made from memory; owned */
+	int fd;	   /* -1: read from memory */
+	void *mem; /* owned bytes if read from memory */
 	char *path;
-	uint8_t id[20], id_len; /* build-id; len 0: has none */
+	uint8_t id[20], id_len; /* build-id; id_len 0: none */
 	uint16_t machine, type; /* EM_*, ET_* */
 	struct segment *seg;	/* executable PT_LOADs */
 	size_t n_seg;
-	bool no_code; /* a debug file: its segments have no bytes */
+	bool big, swap; /* big-endian; not in host byte order */
+	bool no_code;	/* a debug file, whose segments are empty */
 };
 
-/* A section header in the form that everybody here needs. */
+/* A section header of either ELF class. */
 struct elf_section {
 	Elf_Scn *scn;
-	const char *name; /* "" when it has no readable one */
+	const char *name; /* "" if it has no readable name */
 	uint64_t addr, off, size, flags, entsize;
 	uint32_t type, link, info;
 };
 
-/* Only regular files; NULL and *err otherwise, or when it is no ELF file. */
+/* Opens a regular file. Returns NULL and *err if it cannot be opened or is not
+ * an ELF file. */
 struct elf_file *elf_file_open(const char *path, struct err *err);
-/* From bytes made with malloc(), which belong to it from now on. */
+/* The same from len bytes allocated with malloc(), which the elf_file owns from
+ * now on, also on error. */
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
 				 struct err *err);
-/* The same through a file of its own without a name, so that the bytes of
- * sections may be changed: none lies over others. */
+/* The same through an anonymous file, so that section contents can be modified:
+ * sections that are read from a file do not share memory. */
 struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
 				   struct err *err);
 void elf_file_close(struct elf_file *ef);
 
 size_t elf_sections(const struct elf_file *ef);
-/* Section i (0..n-1): false when there is no such one or it is broken. */
+/* Reads section header i (0..n-1). Returns false if there is none or it is
+ * damaged. */
 bool elf_section_get(const struct elf_file *ef, size_t i,
 		     struct elf_section *out);
 bool elf_section_find(const struct elf_file *ef, const char *name,
 		      struct elf_section *out);
-/* Its bytes, or NULL: none in the file, damaged. Borrowed from ef. For
- * symbol and relocation tables they are in our own byte order. */
+/* Returns the contents, borrowed from ef, or NULL if the section has none in
+ * the file, is compressed or damaged. Symbol and relocation tables are
+ * converted to host byte order. */
 Elf_Data *elf_section_data(const struct elf_section *s);
 
-/* The ELF address of a file offset in code: 1, or 0 and no address. *seg:
- * the segment it is in. */
+/* Converts a file offset in code to an ELF address. Returns 1, or 0 if the
+ * offset is in none of the n segments. */
 int elf_vaddr(const struct segment *seg, size_t n, uint64_t off,
 	      uint64_t *vaddr);
-/* Is it the build-id of the image? Recorded ones may be cut or padded with
- * zeros to 20 bytes. */
+/* Returns the segment of n whose bytes have an ELF address, or NULL. */
+const struct segment *elf_segment_at(const struct segment *seg, size_t n,
+				     uint64_t vaddr);
+/* Reads up to n bytes at a file offset. Returns how many. */
+size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n);
+/* The same at an ELF address, up to the end of its segment. */
+size_t elf_read_code(const struct elf_file *ef, uint64_t vaddr, void *buf,
+		     size_t n);
+/* Returns true if two build-ids are equal. Recorded ones may be truncated, or
+ * padded with zeros to 20 bytes. */
 bool elf_same_id(const uint8_t *a, size_t a_len, const uint8_t *b,
 		 size_t b_len);
-/* The first GNU build-id in a block of ELF notes: its length, or 0. */
+/* Writes a build-id in hexadecimal; out has room for 2 * len + 1 characters. */
+void elf_id_hex(const uint8_t *id, size_t len, char *out);
+/* Copies the first GNU build-id in a block of ELF notes to id. Returns its
+ * length, or 0 if there is none. swap: the notes are in the other byte
+ * order. */
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20]);
 #endif

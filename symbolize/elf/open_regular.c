@@ -10,7 +10,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-int regular_open(const char *path, uint64_t *size, struct err *err)
+int open_regular_file(const char *path, uint64_t *size, struct err *err)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -25,7 +25,7 @@ int regular_open(const char *path, uint64_t *size, struct err *err)
 	return fd;
 }
 
-void *regular_read(int fd, uint64_t size, size_t *len)
+void *open_regular_read(int fd, uint64_t size, size_t *len)
 {
 	unsigned char *buf = mem_new((size_t)size, 1);
 	size_t n = 0;

@@ -6,11 +6,11 @@
 
 struct err;
 
-/* A descriptor to read from, and the size the file says it has; -1 and *err
- * for everything but a regular file: a fifo must not block us and a device
- * must not be touched. */
-int regular_open(const char *path, uint64_t *size, struct err *err);
-/* Its first size bytes, which the caller has found to be not too many: *len of
- * them are there. free() it. */
-void *regular_read(int fd, uint64_t size, size_t *len);
+/* Opens a file for reading. Returns its descriptor and stores its size, or
+ * returns -1 and *err. Anything but a regular file is refused: opening a FIFO
+ * could block, and a device could react. */
+int open_regular_file(const char *path, uint64_t *size, struct err *err);
+/* Reads the first size bytes, a number that the caller has limited. Returns a
+ * buffer to free(); *len is how many bytes were read. */
+void *open_regular_read(int fd, uint64_t size, size_t *len);
 #endif

@@ -1,8 +1,8 @@
-/* plt.c - names for the stubs through which one file calls another.
+/* plt.c - names of PLT stubs, through which one file calls another.
  *
- * On x86 each stub is read for the slot it jumps through, and the relocation
- * of that slot has the name: right for .plt, .plt.sec and .plt.got alike. On
- * the others stub i belongs to relocation i of .rela.plt. */
+ * On x86 the slot that a stub jumps through is decoded from its code, and the
+ * relocation of that slot has the name; this works for .plt, .plt.sec and
+ * .plt.got. On other machines stub i belongs to relocation i of .rela.plt. */
 #include "symbolize/elf/plt.h"
 
 #include <gelf.h>
@@ -18,23 +18,24 @@
 #define STUBS_MAX 1000000
 #define NAME_SIZE 4096
 
-struct reloc {
+struct plt_reloc {
 	uint64_t slot;
-	const char *name; /* NULL: has none */
+	const char *name; /* NULL: no name */
 };
 
-struct plt {
+struct plt_reader {
 	const struct elf_file *ef;
 	struct symtab *t;
 	struct arena *names;
-	struct reloc *rel; /* .rela.plt first, in its order */
+	struct plt_reloc *rel; /* .rela.plt first, in file order */
 	size_t n, cap, n_plt;
 	uint64_t got; /* address of .got.plt */
 };
 
-/* The name of dynamic symbol i; NULL when it has none. */
-static const char *symbol_name(const struct plt *p, const struct elf_section *s,
-			       Elf_Data *syms, uint64_t i)
+/* Returns the name of dynamic symbol i, or NULL. */
+static const char *plt_symbol_name(const struct plt_reader *p,
+				   const struct elf_section *s, Elf_Data *syms,
+				   uint64_t i)
 {
 	GElf_Sym sym;
 
@@ -45,10 +46,10 @@ static const char *symbol_name(const struct plt *p, const struct elf_section *s,
 	return name && name[0] ? name : NULL;
 }
 
-/* A relocation without a symbol calls a function that chooses the target:
- * the function's own name is the name people call it by (strrchr). */
-static const char *chooser_name(const struct plt *p, uint64_t info,
-				int64_t addend)
+/* An IRELATIVE relocation has no symbol, but the address of a resolver
+ * function. Its name is the name users know the target by, such as strrchr. */
+static const char *plt_chooser_name(const struct plt_reader *p, uint64_t info,
+				    int64_t addend)
 {
 	uint64_t type = GELF_R_TYPE(info);
 	bool irelative;
@@ -72,8 +73,8 @@ static const char *chooser_name(const struct plt *p, uint64_t info,
 	return s && s->start == (uint64_t)addend ? s->name : NULL;
 }
 
-/* all: also those without a name, so that stub i is relocation i. */
-static void read_relocs(struct plt *p, const char *name, bool all)
+/* all: keep relocations without a name too, so that stub i is relocation i. */
+static void plt_read_relocs(struct plt_reader *p, const char *name, bool all)
 {
 	struct elf_section s;
 	struct elf_section dyn;
@@ -103,18 +104,20 @@ static void read_relocs(struct plt *p, const char *name, bool all)
 			a.r_info = r.r_info;
 		}
 		const char *sym =
-			symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
+			plt_symbol_name(p, &dyn, syms, GELF_R_SYM(a.r_info));
 		if (!sym)
-			sym = chooser_name(p, a.r_info, a.r_addend);
-		/* Nearly all of .rela.dyn: a million in a big library. */
+			sym = plt_chooser_name(p, a.r_info, a.r_addend);
+		/* Nearly all of .rela.dyn, which has a million entries in a
+		 * large library. */
 		if (!sym && !all)
 			continue;
 		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
-		p->rel[p->n++] = (struct reloc){ a.r_offset, sym };
+		p->rel[p->n++] = (struct plt_reloc){ a.r_offset, sym };
 	}
 }
 
-static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
+static void plt_add_stub(struct plt_reader *p, uint64_t addr, uint64_t len,
+			 const char *name)
 {
 	char buf[NAME_SIZE];
 	uint64_t end;
@@ -139,19 +142,19 @@ static void add(struct plt *p, uint64_t addr, uint64_t len, const char *name)
 			 });
 }
 
-static int by_slot(const void *a, const void *b)
+static int plt_compare_slot(const void *a, const void *b)
 {
-	const struct reloc *x = a;
-	const struct reloc *y = b;
+	const struct plt_reloc *x = a;
+	const struct plt_reloc *y = b;
 
 	return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* The slot that the x86 stub of len bytes at addr jumps through: jmp *mem is
- * ff 25 (relative to the next instruction, absolute on i386) or, in i386
- * position-independent code, ff a3 (relative to .got.plt). */
-static bool x86_slot(const struct plt *p, const unsigned char *code, size_t len,
-		     uint64_t addr, uint64_t *slot)
+/* Finds the slot that the x86 stub of len bytes at addr jumps through: jmp *mem
+ * is ff 25 (relative to the next instruction, absolute on i386) or ff a3
+ * (relative to .got.plt, in i386 position-independent code). */
+static bool plt_x86_slot(const struct plt_reader *p, const unsigned char *code,
+			 size_t len, uint64_t addr, uint64_t *slot)
 {
 	for (size_t i = 0; i + 6 <= len; i++) {
 		struct bytes b;
@@ -174,7 +177,7 @@ static bool x86_slot(const struct plt *p, const unsigned char *code, size_t len,
 	return false;
 }
 
-static void x86_stubs(struct plt *p, const char *section)
+static void plt_x86_stubs(struct plt_reader *p, const char *section)
 {
 	struct elf_section s;
 
@@ -185,22 +188,22 @@ static void x86_stubs(struct plt *p, const char *section)
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->d_size / each && i < STUBS_MAX; i++) {
-		struct reloc key = { 0, NULL };
+		struct plt_reloc key = { 0, NULL };
 		const unsigned char *code = d->d_buf;
 		uint64_t addr = s.addr + i * each;
 
-		if (!x86_slot(p, code + i * each, each, addr, &key.slot))
+		if (!plt_x86_slot(p, code + i * each, each, addr, &key.slot))
 			continue;
-		const struct reloc *r =
-			bsearch(&key, p->rel, p->n, sizeof(*p->rel), by_slot);
+		const struct plt_reloc *r = bsearch(
+			&key, p->rel, p->n, sizeof(*p->rel), plt_compare_slot);
 		if (r)
-			add(p, addr, each, r->name);
+			plt_add_stub(p, addr, each, r->name);
 		else if (!i && !strcmp(section, ".plt"))
-			add(p, addr, each, ".plt");
+			plt_add_stub(p, addr, each, ".plt");
 	}
 }
 
-static void other_stubs(struct plt *p)
+static void plt_other_stubs(struct plt_reader *p)
 {
 	struct elf_section s;
 	uint64_t head;
@@ -216,40 +219,40 @@ static void other_stubs(struct plt *p)
 	}
 	if (!elf_section_find(p->ef, ".plt", &s) || !p->n_plt || s.size < head)
 		return;
-	/* With branch protection the stubs of AArch64 are longer. */
+	/* AArch64 stubs are longer with branch protection. */
 	uint64_t each = (s.size - head) / p->n_plt;
 	if (each < 8 || each > 64)
 		return;
-	add(p, s.addr, head, ".plt");
+	plt_add_stub(p, s.addr, head, ".plt");
 	for (size_t i = 0; i < p->n_plt; i++)
-		add(p, s.addr + head + i * each, each, p->rel[i].name);
+		plt_add_stub(p, s.addr + head + i * each, each, p->rel[i].name);
 }
 
 void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 {
-	struct plt p = { .ef = ef, .t = t, .names = names };
+	struct plt_reader p = { .ef = ef, .t = t, .names = names };
 	struct elf_section got;
 
 	if (ef->no_code)
 		return;
-	read_relocs(&p, ".rela.plt", true);
+	plt_read_relocs(&p, ".rela.plt", true);
 	if (!p.n)
-		read_relocs(&p, ".rel.plt", true);
+		plt_read_relocs(&p, ".rel.plt", true);
 	p.n_plt = p.n;
 	if (ef->machine == EM_X86_64 || ef->machine == EM_386) {
-		read_relocs(&p,
-			    ef->machine == EM_386 ? ".rel.dyn" : ".rela.dyn",
-			    false);
+		plt_read_relocs(
+			&p, ef->machine == EM_386 ? ".rel.dyn" : ".rela.dyn",
+			false);
 		if (elf_section_find(ef, ".got.plt", &got) ||
 		    elf_section_find(ef, ".got", &got))
 			p.got = got.addr;
 		if (p.n)
-			qsort(p.rel, p.n, sizeof(*p.rel), by_slot);
-		x86_stubs(&p, ".plt");
-		x86_stubs(&p, ".plt.sec");
-		x86_stubs(&p, ".plt.got");
+			qsort(p.rel, p.n, sizeof(*p.rel), plt_compare_slot);
+		plt_x86_stubs(&p, ".plt");
+		plt_x86_stubs(&p, ".plt.sec");
+		plt_x86_stubs(&p, ".plt.got");
 	} else {
-		other_stubs(&p);
+		plt_other_stubs(&p);
 	}
 	free(p.rel);
 }

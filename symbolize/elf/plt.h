@@ -1,4 +1,4 @@
-/* plt.h - names for the stubs through which one file calls another. */
+/* plt.h - names of PLT stubs, through which one file calls another. */
 #ifndef SYMBOLIZE_ELF_PLT_H
 #define SYMBOLIZE_ELF_PLT_H
 
@@ -6,8 +6,8 @@ struct arena;
 struct elf_file;
 struct symtab;
 
-/* Adds name@plt for every stub whose target a relocation names, and ".plt"
- * for the common head. t must be finished before, and once more after. The
- * new names live in names. */
+/* Adds a symbol NAME@plt for each stub whose target is known, and ".plt" for
+ * the header stub. Call symtab_finish(t) before and after. The names are
+ * allocated in names. */
 void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names);
 #endif

@@ -1,16 +1,17 @@
-/* symtab.c - a sorted table of symbols: which one covers this address? */
+/* symtab.c - a sorted table of symbols: which symbol covers an address? */
 #include "symbolize/elf/symtab.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
-/* How many enclosing symbols find() looks at. Real tables nest two or three
- * deep; a hostile one could nest every symbol in the one before. */
+/* How many enclosing symbols symtab_find() tries. Real tables nest two or three
+ * deep; in a hostile one each symbol could enclose the next. */
 #define NEST_MAX 64
 
-struct key {
+struct symtab_key {
 	uint64_t start;
 	uint32_t index;
 };
@@ -22,7 +23,7 @@ void symtab_reserve(struct symtab *t, size_t n)
 
 void symtab_add(struct symtab *t, const struct sym *s)
 {
-	/* Indexes are 32 bits wide; no real file comes near. */
+	/* Indexes are 32 bits wide. */
 	if (t->n >= UINT32_MAX - 1)
 		return;
 	t->sym = mem_grow(t->sym, &t->cap, t->n + 1, sizeof(*t->sym));
@@ -35,9 +36,11 @@ void symtab_release(struct symtab *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* One pass of a radix sort by one byte; false when all have the same. */
-static bool sort_byte(const struct key *in, struct key *out, size_t n,
-		      const size_t *count, unsigned int shift)
+/* One pass of a radix sort by one byte. Returns false, with nothing copied, if
+ * all keys have the same byte. */
+static bool symtab_sort_byte(const struct symtab_key *in,
+			     struct symtab_key *out, size_t n,
+			     const size_t *count, unsigned int shift)
 {
 	size_t pos[256];
 	size_t sum = 0;
@@ -53,25 +56,25 @@ static bool sort_byte(const struct key *in, struct key *out, size_t n,
 	return true;
 }
 
-/* The n symbols by start, stable. Radix, because quicksort costs 5 ms on the
- * 27,000 symbols of a compiler and this a tenth of it. */
-static void sort_all(struct sym *sym, size_t n)
+/* Sorts by start, stable. On the 27,000 symbols of a compiler radix sort takes
+ * a tenth of the 5 ms of qsort(). */
+static void symtab_radix_sort(struct sym *sym, size_t n)
 {
 	size_t(*count)[256] = mem_new(8, sizeof(*count));
-	struct key *key = mem_new(n, sizeof(*key));
-	struct key *tmp = mem_new(n, sizeof(*tmp));
+	struct symtab_key *key = mem_new(n, sizeof(*key));
+	struct symtab_key *tmp = mem_new(n, sizeof(*tmp));
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t start = sym[i].start;
 
-		key[i] = (struct key){ start, (uint32_t)i };
+		key[i] = (struct symtab_key){ start, (uint32_t)i };
 		for (int b = 0; b < 8; b++)
 			count[b][start >> (8 * b) & 0xff]++;
 	}
 	for (unsigned int b = 0; b < 8; b++) {
-		if (!sort_byte(key, tmp, n, count[b], 8 * b))
+		if (!symtab_sort_byte(key, tmp, n, count[b], 8 * b))
 			continue;
-		struct key *swap = key;
+		struct symtab_key *swap = key;
 		key = tmp;
 		tmp = swap;
 	}
@@ -84,9 +87,9 @@ static void sort_all(struct sym *sym, size_t n)
 	free(count);
 }
 
-/* Kallsyms comes sorted up to the first module, a finished table up to what
- * was added since: sort the rest and merge it in. */
-static void sort(struct symtab *t)
+/* kallsyms is sorted up to the first module, and a finished table up to the
+ * symbols added since: only the rest is sorted, then merged. */
+static void symtab_sort(struct symtab *t)
 {
 	size_t head = t->n ? 1 : 0;
 
@@ -95,7 +98,7 @@ static void sort(struct symtab *t)
 	size_t n = t->n - head;
 	if (!n)
 		return;
-	sort_all(t->sym + head, n);
+	symtab_radix_sort(t->sym + head, n);
 	struct sym *tail = mem_dup(t->sym + head, n * sizeof(*tail));
 	for (size_t out = t->n; n; out--) {
 		if (head && t->sym[head - 1].start > tail[n - 1].start)
@@ -106,10 +109,11 @@ static void sort(struct symtab *t)
 	free(tail);
 }
 
-/* Is b a better name than a for the address they share? The order of perf,
- * so that people see the names they know: rank, then the name with fewer
- * leading underscores, then the longer one. Of equals the first stays. */
-static bool better(const struct sym *a, const struct sym *b, bool last_wins)
+/* Returns true if b is a better name than a for their common address. This is
+ * perf's order, so that users see the names they know: higher rank, then fewer
+ * leading underscores, then the longer name. Of equals the first stays. */
+static bool symtab_is_better(const struct sym *a, const struct sym *b,
+			     bool last_wins)
 {
 	if (a->rank != b->rank)
 		return b->rank > a->rank;
@@ -123,13 +127,14 @@ static bool better(const struct sym *a, const struct sym *b, bool last_wins)
 	return strlen(b->name) > strlen(a->name);
 }
 
-static void unique(struct symtab *t)
+static void symtab_unique(struct symtab *t)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
 		if (n && t->sym[n - 1].start == t->sym[i].start) {
-			if (better(&t->sym[n - 1], &t->sym[i], t->last_wins))
+			if (symtab_is_better(&t->sym[n - 1], &t->sym[i],
+					     t->last_wins))
 				t->sym[n - 1] = t->sym[i];
 		} else {
 			t->sym[n++] = t->sym[i];
@@ -138,9 +143,9 @@ static void unique(struct symtab *t)
 	t->n = n;
 }
 
-/* A label without a size in the middle of a function of known size does not
- * end the function: assembler files are full of them. */
-static void drop_inner_labels(struct symtab *t)
+/* Assembler files have labels without a size inside functions of known size.
+ * Such a label does not end the function. */
+static void symtab_drop_inner_labels(struct symtab *t)
 {
 	uint64_t covered = 0;
 	size_t n = 0;
@@ -159,14 +164,15 @@ static void drop_inner_labels(struct symtab *t)
 
 void symtab_finish(struct symtab *t)
 {
-	sort(t);
-	unique(t);
-	drop_inner_labels(t);
+	symtab_sort(t);
+	symtab_unique(t);
+	symtab_drop_inner_labels(t);
 	for (size_t i = 0; i + 1 < t->n; i++)
 		if (t->sym[i].open && t->sym[i].end > t->sym[i + 1].start)
 			t->sym[i].end = t->sym[i + 1].start;
-	/* outer: the nearest earlier symbol that ends later, plus one. All
-	 * between the two end before, so find() may skip them. */
+	/* outer is one more than the index of the nearest earlier symbol that
+	 * ends later. All symbols between end before this one ends, so
+	 * symtab_find() skips them. */
 	for (size_t i = 0; i < t->n; i++) {
 		uint32_t o = (uint32_t)i;
 
@@ -176,19 +182,23 @@ void symtab_finish(struct symtab *t)
 	}
 }
 
+struct symtab_search {
+	const struct sym *sym;
+	uint64_t addr;
+};
+
+static bool symtab_above(const void *arg, size_t i)
+{
+	const struct symtab_search *k = arg;
+
+	return k->sym[i].start > k->addr;
+}
+
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr)
 {
-	size_t lo = 0;
-	size_t hi = t->n;
+	const struct symtab_search key = { t->sym, addr };
+	size_t lo = search_first(t->n, symtab_above, &key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->sym[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (int hops = 0; lo && hops < NEST_MAX; hops++) {
 		const struct sym *s = &t->sym[lo - 1];
 

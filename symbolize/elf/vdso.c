@@ -1,4 +1,4 @@
-/* vdso.c - the vdso of the machine we run on. */
+/* vdso.c - the vdso of the running kernel. */
 #include "symbolize/elf/vdso.h"
 
 #include <stdint.h>
@@ -9,8 +9,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 
-/* The kernel maps whole pages and places the section headers
- * behind all else. */
+/* The kernel maps whole pages; the section headers come last. */
 #define VDSO_MAX ((uint64_t)256 * 1024)
 
 struct elf_file *vdso_own(const struct image *img)
@@ -23,7 +22,7 @@ struct elf_file *vdso_own(const struct image *img)
 	uint64_t len = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
 	if (!eh->e_shoff || len > VDSO_MAX)
 		return NULL;
-	/* Not beyond the pages that the headers are in. */
+	/* Round up to the pages that the headers are in. */
 	len = (len + page - 1) / page * page;
 	struct elf_file *ef =
 		elf_file_memory(mem_dup(eh, len), len, "[vdso]", NULL);

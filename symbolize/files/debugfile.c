@@ -1,4 +1,4 @@
-/* debugfile.c - the file beside a program that has its symbols or its debug
+/* debugfile.c - finds the separate file with a program's symbols or debug
  * information. */
 #include "symbolize/files/debugfile.h"
 
@@ -13,8 +13,8 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/symbolizer.h"
 
-/* The checksum that .gnu_debuglink asks for, over the whole file. */
-static bool crc_is(const struct elf_file *ef, uint32_t want)
+/* Compares the CRC-32 of the whole file with the one in .gnu_debuglink. */
+static bool debugfile_has_crc(const struct elf_file *ef, uint32_t want)
 {
 	unsigned char buf[65536];
 	uint32_t crc = 0;
@@ -28,9 +28,9 @@ static bool crc_is(const struct elf_file *ef, uint32_t want)
 	return crc == want;
 }
 
-/* A section that begins with a name; what follows it is in *b. */
-static bool read_link(const struct elf_file *ef, const char *section,
-		      struct bytes *b, const char **name)
+/* Reads the name at the start of a section; *b is left on the bytes behind. */
+static bool debugfile_read_link(const struct elf_file *ef, const char *section,
+				struct bytes *b, const char **name)
 {
 	struct elf_section s;
 
@@ -39,18 +39,16 @@ static bool read_link(const struct elf_file *ef, const char *section,
 	Elf_Data *d = elf_section_data(&s);
 	if (!d)
 		return false;
-	bool little = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2LSB;
-	bytes_init(b, d->d_buf, d->d_size, ef->path, 0,
-		   little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__));
+	bytes_init(b, d->d_buf, d->d_size, ef->path, 0, ef->swap);
 	return !bytes_str(b, name, NULL);
 }
 
-static bool link_crc(const struct elf_file *ef, uint32_t *crc)
+static bool debugfile_link_crc(const struct elf_file *ef, uint32_t *crc)
 {
 	struct bytes b;
 	const char *name;
 
-	return read_link(ef, ".gnu_debuglink", &b, &name) &&
+	return debugfile_read_link(ef, ".gnu_debuglink", &b, &name) &&
 	       !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
 	       !bytes_u32(&b, crc, NULL);
 }
@@ -75,10 +73,10 @@ struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 			locate_debug(sy, &found, &p);
 			debug = places_open(&p, ef->id, ef->id_len, &other);
 		}
-	} else if (link_crc(ef, &crc)) {
+	} else if (debugfile_link_crc(ef, &crc)) {
 		for (size_t i = 0; i < p.n && !debug; i++) {
 			debug = elf_file_open(p.path[i], NULL);
-			if (debug && !crc_is(debug, crc)) {
+			if (debug && !debugfile_has_crc(debug, crc)) {
 				elf_file_close(debug);
 				debug = NULL;
 			}
@@ -97,7 +95,7 @@ struct elf_file *debugfile_shared(struct symbolizer *sy,
 	const char *name;
 	bool other;
 
-	if (!read_link(ef, ".gnu_debugaltlink", &b, &name))
+	if (!debugfile_read_link(ef, ".gnu_debugaltlink", &b, &name))
 		return NULL;
 	size_t len = bytes_left(&b);
 	if (!len || len > sizeof(img.id))

@@ -1,4 +1,4 @@
-/* debugfile.h - the file beside a program that has its symbols or its debug
+/* debugfile.h - finds the separate file with a program's symbols or debug
  * information. */
 #ifndef SYMBOLIZE_FILES_DEBUGFILE_H
 #define SYMBOLIZE_FILES_DEBUGFILE_H
@@ -8,18 +8,19 @@ struct elf_file;
 struct image;
 struct symbolizer;
 
-/* The debug file of ef, fetched if that is allowed: proved by the build-id of
- * ef; without one by the checksum of its link; never by its name alone. NULL
- * when none is. */
+/* Opens the debug file of ef, downloading it if allowed. It must have the
+ * build-id of ef or, if ef has none, the checksum in its debug link; a matching
+ * name is not enough. Returns NULL if there is none. */
 struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 				const struct elf_file *ef);
-/* What dwz took out of ef, which several files share; proved by the build-id
- * that ef says. NULL: ef has no such link, or it is not here. */
+/* Opens the file into which dwz moved what several files share, proved by
+ * the build-id in ef. Returns NULL if ef has no such link or the file is not
+ * found. */
 struct elf_file *debugfile_shared(struct symbolizer *sy,
 				  const struct elf_file *ef);
-/* Another copy of ef with the same build-id for which fn holds; strip keeps
- * the build-id, so perf's cache may hold a stripped copy of a program that has
- * its symbols elsewhere. NULL when none is. */
+/* Opens another copy of ef, with the same build-id, that fn accepts. strip
+ * keeps the build-id, so perf's cache may hold the stripped copy of a program.
+ * Returns NULL if there is none. */
 typedef bool debugfile_fn(void *arg, const struct elf_file *ef);
 struct elf_file *debugfile_copy(const struct symbolizer *sy,
 				const struct image *img,

@@ -1,7 +1,7 @@
-/* fetch.c - files by build-id, with libdebuginfod.
+/* fetch.c - downloads files by build-id, with libdebuginfod.
  *
- * The library is loaded when it is first needed: with it come some thirty
- * others (curl, TLS, Kerberos), which every start would pay for. */
+ * The library is loaded at the first download: it brings in some thirty other
+ * libraries (curl, TLS, Kerberos), which every start would pay for. */
 #include "symbolize/files/fetch.h"
 
 #include <dlfcn.h>
@@ -14,6 +14,8 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 struct fetch {
@@ -23,10 +25,10 @@ struct fetch {
 	__typeof__(debuginfod_get_user_data) *user_data;
 	__typeof__(debuginfod_end) *end;
 	bool (*stop)(void);
-	double left, began; /* s */
-	bool over;	    /* the time is */
-	/* Asked for in vain: naming looks twice, and several images may have
-	 * one build-id. */
+	double left, began; /* seconds */
+	bool over;	    /* the time limit has passed */
+	/* Failed requests, so that none is repeated: naming looks twice, and
+	 * several images may have one build-id. */
 	struct miss *miss;
 	size_t n_miss, cap_miss;
 	struct table by_id;
@@ -36,10 +38,10 @@ struct miss {
 	uint8_t id[20];
 	size_t id_len;
 	enum fetch_what what;
-	int rc; /* of the library */
+	int rc; /* error of the library */
 };
 
-static double now(void)
+static double fetch_seconds_now(void)
 {
 	struct timespec t;
 
@@ -47,8 +49,8 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Called while it waits; anything but 0 gives up. */
-static int go_on(debuginfod_client *c, long a, long b)
+/* Called while a download runs; a result other than 0 cancels it. */
+static int fetch_progress(debuginfod_client *c, long a, long b)
 {
 	static __typeof__(debuginfod_get_user_data) *user_data;
 
@@ -61,11 +63,11 @@ static int go_on(debuginfod_client *c, long a, long b)
 
 	if (!f)
 		return 1;
-	f->over |= now() - f->began > f->left;
+	f->over |= fetch_seconds_now() - f->began > f->left;
 	return f->over || (f->stop && f->stop());
 }
 
-bool symbolize_can_fetch(void)
+bool fetch_available(void)
 {
 	void *lib = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY);
 
@@ -74,54 +76,51 @@ bool symbolize_can_fetch(void)
 	return lib != NULL;
 }
 
-static bool load(struct fetch *f)
+/* Sets a pointer to a function of the library. */
+#define FETCH_FUNCTION(to, name)                                               \
+	((to) = (__typeof__(to))dlsym(f->lib, "debuginfod_" name))
+
+static bool fetch_load_library(struct fetch *f)
 {
-	/* Global, so that go_on() finds it. */
+	__typeof__(debuginfod_begin) *begin;
+	__typeof__(debuginfod_set_progressfn) *set_progress;
+	__typeof__(debuginfod_set_user_data) *set_data;
+
+	/* Global, so that fetch_progress() can look up symbols. */
 	f->lib = dlopen(DEBUGINFOD_SONAME, RTLD_LAZY | RTLD_GLOBAL);
-	if (!f->lib)
-		return false;
-	__typeof__(debuginfod_begin) *begin =
-		(__typeof__(begin))dlsym(f->lib, "debuginfod_begin");
-	__typeof__(debuginfod_set_progressfn) *set_progress =
-		(__typeof__(set_progress))dlsym(f->lib,
-						"debuginfod_set_progressfn");
-	__typeof__(debuginfod_set_user_data) *set_data =
-		(__typeof__(set_data))dlsym(f->lib, "debuginfod_set_user_data");
-	f->find_debug = (__typeof__(f->find_debug))dlsym(
-		f->lib, "debuginfod_find_debuginfo");
-	f->find_code = (__typeof__(f->find_code))dlsym(
-		f->lib, "debuginfod_find_executable");
-	f->end = (__typeof__(f->end))dlsym(f->lib, "debuginfod_end");
-	if (!begin || !set_progress || !set_data || !f->find_debug ||
-	    !f->find_code || !f->end)
+	if (!f->lib || !FETCH_FUNCTION(begin, "begin") ||
+	    !FETCH_FUNCTION(set_progress, "set_progressfn") ||
+	    !FETCH_FUNCTION(set_data, "set_user_data") ||
+	    !FETCH_FUNCTION(f->find_debug, "find_debuginfo") ||
+	    !FETCH_FUNCTION(f->find_code, "find_executable") ||
+	    !FETCH_FUNCTION(f->end, "end"))
 		return false;
 	f->client = begin();
 	if (!f->client)
 		return false;
 	set_data(f->client, f);
-	set_progress(f->client, go_on);
+	set_progress(f->client, fetch_progress);
 	return true;
 }
 
-static struct fetch *fetch_of(struct symbolizer *sy)
+static struct fetch *fetch_get(struct symbolizer *sy)
 {
 	if (sy->fetch)
 		return sy->fetch;
 	sy->fetch = mem_new(1, sizeof(*sy->fetch));
 	sy->fetch->left = sy->opts.fetch_seconds;
 	sy->fetch->stop = sy->opts.stop;
-	load(sy->fetch);
+	fetch_load_library(sy->fetch);
 	return sy->fetch;
 }
 
-/* A message of the system for what the library gave back. */
-static void report(struct symbolizer *sy, const struct fetch *f,
-		   const struct miss *m)
+/* Stores the reason of a failed download in the report. */
+static void fetch_report_miss(struct symbolizer *sy, const struct fetch *f,
+			      const struct miss *m)
 {
-	char hex[48] = "";
+	char hex[48];
 
-	for (size_t i = 0; i < m->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", m->id[i]);
+	elf_id_hex(m->id, m->id_len, hex);
 	snprintf(sy->rep->missing, sizeof(sy->rep->missing), "%s of %s: %s",
 		 m->what == FETCH_DEBUG ? "debug information" : "program", hex,
 		 f->over      ? "the time for fetching is over"
@@ -129,7 +128,7 @@ static void report(struct symbolizer *sy, const struct fetch *f,
 			      : strerror(-m->rc));
 }
 
-static bool same_miss(const void *owner, uint32_t i, const void *key)
+static bool fetch_same_miss(const void *owner, uint32_t i, const void *key)
 {
 	const struct miss *a = &((const struct fetch *)owner)->miss[i];
 	const struct miss *b = key;
@@ -138,16 +137,16 @@ static bool same_miss(const void *owner, uint32_t i, const void *key)
 	       !memcmp(a->id, b->id, a->id_len);
 }
 
-static uint64_t miss_hash(const struct miss *m)
+static uint64_t fetch_miss_hash(const struct miss *m)
 {
 	return hash_bytes(m->id, m->id_len, m->what);
 }
 
-static void add_miss(struct fetch *f, const struct miss *m)
+static void fetch_add_miss(struct fetch *f, const struct miss *m)
 {
 	f->miss = mem_grow(f->miss, &f->cap_miss, f->n_miss + 1,
 			   sizeof(*f->miss));
-	table_add(&f->by_id, miss_hash(m), (uint32_t)f->n_miss);
+	table_add(&f->by_id, fetch_miss_hash(m), (uint32_t)f->n_miss);
 	f->miss[f->n_miss++] = *m;
 }
 
@@ -156,27 +155,28 @@ bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 {
 	if (sy->opts.fetch_seconds <= 0 || !sy->rep || !id_len || id_len > 20)
 		return false;
-	struct fetch *f = fetch_of(sy);
+	struct fetch *f = fetch_get(sy);
 	struct miss m = { .id_len = id_len, .what = what, .rc = -1 };
 	int rc = -1;
 
 	memcpy(m.id, id, id_len);
-	uint32_t known = table_find(&f->by_id, miss_hash(&m), same_miss, f, &m);
+	uint32_t known = table_find(&f->by_id, fetch_miss_hash(&m),
+				    fetch_same_miss, f, &m);
 	if (known != TABLE_NONE) {
-		report(sy, f, &f->miss[known]);
+		fetch_report_miss(sy, f, &f->miss[known]);
 		return false;
 	}
 	if (f->client && !f->over) {
-		f->began = now();
+		f->began = fetch_seconds_now();
 		rc = (what == FETCH_DEBUG ? f->find_debug : f->find_code)(
 			f->client, id, (int)id_len, NULL);
-		f->left -= now() - f->began;
+		f->left -= fetch_seconds_now() - f->began;
 		f->over |= f->left <= 0 && rc < 0;
 	}
 	if (rc < 0) {
 		m.rc = rc;
-		add_miss(f, &m);
-		report(sy, f, &m);
+		fetch_add_miss(f, &m);
+		fetch_report_miss(sy, f, &m);
 		return false;
 	}
 	close(rc);
@@ -192,7 +192,7 @@ void fetch_free(struct symbolizer *sy)
 		sy->fetch->end(sy->fetch->client);
 	free(sy->fetch->miss);
 	table_release(&sy->fetch->by_id);
-	/* Not closed: curl and its libraries do not like to be unloaded. */
+	/* Not unloaded: curl and its libraries do not support it. */
 	free(sy->fetch);
 	sy->fetch = NULL;
 }

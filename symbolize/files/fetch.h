@@ -1,8 +1,9 @@
-/* fetch.h - files by build-id from the debuginfod servers that the user named.
+/* fetch.h - downloads files by build-id from the debuginfod servers that the
+ * user named.
  *
- * Only when symbolize_opts.fetch_seconds is set, and no longer than that for
- * all files together. What comes is kept in the folder that all clients of
- * debuginfod share, where locate.c looks anyway. */
+ * Only if symbolize_opts.fetch_seconds is set, and for no longer than that in
+ * total. Files are stored in the folder shared by debuginfod clients, which
+ * locate.c searches anyway. */
 #ifndef SYMBOLIZE_FILES_FETCH_H
 #define SYMBOLIZE_FILES_FETCH_H
 #include <stdbool.h>
@@ -16,8 +17,10 @@ enum fetch_what {
 	FETCH_CODE
 };
 
-/* True: it is there now, look again. Otherwise the report of the image at hand
- * says why not. */
+/* Returns true if libdebuginfod can be loaded. */
+bool fetch_available(void);
+/* Downloads a file. Returns true if it is in the shared folder now; otherwise
+ * the report of the current image says why not. */
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
 		size_t id_len);
 void fetch_free(struct symbolizer *sy);

@@ -1,8 +1,7 @@
-/* fetch_none.c - in place of fetch.c where libdebuginfod is not wanted. */
+/* fetch_none.c - replaces fetch.c in builds without libdebuginfod. */
 #include "symbolize/files/fetch.h"
-#include "symbolize/symbolize.h"
 
-bool symbolize_can_fetch(void)
+bool fetch_available(void)
 {
 	return false;
 }

@@ -9,17 +9,19 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
-#include "symbolize/files/memo.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-static void add(struct places *p, const char *fmt, ...)
+static void places_add(struct places *p, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 
-static void add(struct places *p, const char *fmt, ...)
+static void places_add(struct places *p, const char *fmt, ...)
 {
 	char path[PATH_SIZE];
 	va_list ap;
@@ -30,7 +32,7 @@ static void add(struct places *p, const char *fmt, ...)
 	if (n <= 0 || (size_t)n >= sizeof(path) || p->n == PLACES_MAX)
 		return;
 	p->path[p->n++] = mem_strdup(path);
-	tried_add(p->tried, path);
+	tried_files_add(p->tried, path);
 }
 
 void places_release(struct places *p)
@@ -41,7 +43,7 @@ void places_release(struct places *p)
 }
 
 /* A path from a capture must not lead out of --symfs. */
-static bool climbs(const char *path)
+static bool locate_leaves_root(const char *path)
 {
 	for (const char *s = path; (s = strstr(s, "..")); s += 2)
 		if ((s == path || s[-1] == '/') && (!s[2] || s[2] == '/'))
@@ -49,14 +51,15 @@ static bool climbs(const char *path)
 	return false;
 }
 
-static bool usable_path(const struct image *img)
+static bool locate_usable_path(const struct image *img)
 {
 	return (img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING) &&
-	       img->path && img->path[0] == '/' && !climbs(img->path);
+	       img->path && img->path[0] == '/' &&
+	       !locate_leaves_root(img->path);
 }
 
-/* "xx/yyyy..." of the build-id; "" when there is none. */
-static void id_path(const struct image *img, char out[64])
+/* Formats the build-id as "xx/yyyy..."; "" if there is none. */
+static void locate_id_path(const struct image *img, char out[64])
 {
 	size_t n = 0;
 
@@ -68,36 +71,36 @@ static void id_path(const struct image *img, char out[64])
 		out[0] = '\0';
 }
 
-/* What was fetched with debuginfod at some time, by whichever program. */
-static void add_fetched(const struct symbolizer *sy, const struct image *img,
-			const char *what, struct places *out)
+/* Adds the file in the debuginfod cache, whichever program downloaded it. */
+static void places_add_fetched(const struct symbolizer *sy,
+			       const struct image *img, const char *what,
+			       struct places *out)
 {
 	char hex[2 * sizeof(img->id) + 1];
 
 	if (!sy->opts.fetch_cache || !img->id_len ||
 	    img->id_len > sizeof(img->id))
 		return;
-	for (size_t i = 0; i < img->id_len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
-	add(out, "%s/%s/%s", sy->opts.fetch_cache, hex, what);
+	elf_id_hex(img->id, img->id_len, hex);
+	places_add(out, "%s/%s/%s", sy->opts.fetch_cache, hex, what);
 }
 
 static const char *const no_dirs[] = { NULL };
 
-static const char *const *debug_dirs(const struct symbolizer *sy)
+static const char *const *locate_debug_dirs(const struct symbolizer *sy)
 {
 	return sy->opts.debug_dirs ? sy->opts.debug_dirs : no_dirs;
 }
 
-/* perf's cache: a folder xx/yyyy with elf, debug, vdso, kallsyms in it; of
- * old, xx/yyyy was the file itself. */
-static void add_cache(const struct symbolizer *sy, const char *id,
-		      const char *what, struct places *out)
+/* perf's cache: the folder xx/yyyy contains elf, debug, vdso and kallsyms. In
+ * old versions xx/yyyy was the file itself. */
+static void places_add_perf_cache(const struct symbolizer *sy, const char *id,
+				  const char *what, struct places *out)
 {
 	if (!sy->opts.home || !id[0])
 		return;
-	add(out, "%s/.debug/.build-id/%s/%s", sy->opts.home, id, what);
-	add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
+	places_add(out, "%s/.debug/.build-id/%s/%s", sy->opts.home, id, what);
+	places_add(out, "%s/.debug/.build-id/%s", sy->opts.home, id);
 }
 
 static void locate_file(const struct symbolizer *sy, const struct image *img,
@@ -105,25 +108,25 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 {
 	const char *symfs = sy->opts.symfs;
 
-	if (!usable_path(img))
+	if (!locate_usable_path(img))
 		return;
-	const char *base = strrchr(img->path, '/') + 1;
+	const char *base = path_base(img->path);
 	if (symfs)
-		add(out, "%s%s", symfs, img->path);
-	for (const char *const *d = debug_dirs(sy); *d; d++) {
-		add(out, "%s%s", *d, img->path);
-		add(out, "%s/%s", *d, base);
+		places_add(out, "%s%s", symfs, img->path);
+	for (const char *const *d = locate_debug_dirs(sy); *d; d++) {
+		places_add(out, "%s%s", *d, img->path);
+		places_add(out, "%s/%s", *d, base);
 	}
-	add_cache(sy, id, "elf", out);
+	places_add_perf_cache(sy, id, "elf", out);
 	if (!symfs) {
 		size_t n = strlen(img->path);
 		size_t gone = strlen(" (deleted)");
 
-		add(out, "%s", img->path);
-		/* A package update replaces the file: what is there now has
-		 * another build-id and is not taken, unless it has the same. */
+		places_add(out, "%s", img->path);
+		/* A package update replaces the file. The new one is used only
+		 * if it has the same build-id. */
 		if (n > gone && !strcmp(img->path + n - gone, " (deleted)"))
-			add(out, "%.*s", (int)(n - gone), img->path);
+			places_add(out, "%.*s", (int)(n - gone), img->path);
 	}
 }
 
@@ -132,24 +135,25 @@ void locate_image(const struct symbolizer *sy, const struct image *img,
 {
 	char id[64];
 
-	id_path(img, id);
+	locate_id_path(img, id);
 	if (img->kind == IMAGE_VDSO) {
 		if (sy->opts.symfs) {
-			add(out, "%s/[vdso]", sy->opts.symfs);
-			add(out, "%s/[vdso32]", sy->opts.symfs);
+			places_add(out, "%s/[vdso]", sy->opts.symfs);
+			places_add(out, "%s/[vdso32]", sy->opts.symfs);
 		}
-		add_cache(sy, id, "vdso", out);
+		places_add_perf_cache(sy, id, "vdso", out);
 		return;
 	}
 	locate_file(sy, img, id, out);
 	if (!id[0])
 		return;
-	for (const char *const *d = debug_dirs(sy); *d; d++)
-		add(out, "%s/.build-id/%s", *d, id);
+	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+		places_add(out, "%s/.build-id/%s", *d, id);
 	if (sy->opts.symfs)
-		add(out, "%s" DEBUG_ROOT "/.build-id/%s", sy->opts.symfs, id);
-	add(out, DEBUG_ROOT "/.build-id/%s", id);
-	add_fetched(sy, img, "executable", out);
+		places_add(out, "%s" DEBUG_ROOT "/.build-id/%s", sy->opts.symfs,
+			   id);
+	places_add(out, DEBUG_ROOT "/.build-id/%s", id);
+	places_add_fetched(sy, img, "executable", out);
 }
 
 void locate_debug(const struct symbolizer *sy, const struct image *img,
@@ -158,30 +162,30 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	char id[64];
 
-	id_path(img, id);
+	locate_id_path(img, id);
 	if (id[0]) {
-		for (const char *const *d = debug_dirs(sy); *d; d++)
-			add(out, "%s/.build-id/%s.debug", *d, id);
+		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+			places_add(out, "%s/.build-id/%s.debug", *d, id);
 		if (*symfs) {
-			add(out, "%s/.build-id/%s.debug", symfs, id);
-			add(out, "%s" DEBUG_ROOT "/.build-id/%s.debug", symfs,
-			    id);
+			places_add(out, "%s/.build-id/%s.debug", symfs, id);
+			places_add(out, "%s" DEBUG_ROOT "/.build-id/%s.debug",
+				   symfs, id);
 		}
 		if (sy->opts.home)
-			add(out, "%s/.debug/.build-id/%s/debug", sy->opts.home,
-			    id);
-		add(out, DEBUG_ROOT "/.build-id/%s.debug", id);
+			places_add(out, "%s/.debug/.build-id/%s/debug",
+				   sy->opts.home, id);
+		places_add(out, DEBUG_ROOT "/.build-id/%s.debug", id);
 	}
-	add_fetched(sy, img, "debuginfo", out);
-	if (!usable_path(img))
+	places_add_fetched(sy, img, "debuginfo", out);
+	if (!locate_usable_path(img))
 		return;
-	for (const char *const *d = debug_dirs(sy); *d; d++)
-		add(out, "%s%s.debug", *d, img->path);
-	add(out, "%s" DEBUG_ROOT "%s", symfs, img->path);
-	add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
+	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+		places_add(out, "%s%s.debug", *d, img->path);
+	places_add(out, "%s" DEBUG_ROOT "%s", symfs, img->path);
+	places_add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
 }
 
-/* The name is from the file: only a plain name is taken. */
+/* The name comes from the file: only a plain file name is accepted. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
 		 const struct elf_file *ef, struct places *out)
 {
@@ -201,35 +205,36 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	if (slash) {
 		int n = (int)(slash - ef->path);
 
-		add(out, "%.*s/%s", n, ef->path, name);
-		add(out, "%.*s/.debug/%s", n, ef->path, name);
+		places_add(out, "%.*s/%s", n, ef->path, name);
+		places_add(out, "%.*s/.debug/%s", n, ef->path, name);
 	}
-	for (const char *const *dir = debug_dirs(sy); *dir; dir++)
-		add(out, "%s/%s", *dir, name);
-	if (usable_path(img)) {
+	for (const char *const *dir = locate_debug_dirs(sy); *dir; dir++)
+		places_add(out, "%s/%s", *dir, name);
+	if (locate_usable_path(img)) {
 		int n = (int)(strrchr(img->path, '/') - img->path);
 
-		add(out, "%s" DEBUG_ROOT "%.*s/%s", symfs, n, img->path, name);
+		places_add(out, "%s" DEBUG_ROOT "%.*s/%s", symfs, n, img->path,
+			   name);
 	}
 }
 
-/* dwz writes "../../.dwz/NAME", from where the debug file will be. */
+/* dwz writes "../../.dwz/NAME", relative to the place of the debug file. */
 void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		   const char *name, struct places *out)
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	const char *below = strstr(name, ".dwz/");
 	const char *slash = strrchr(ef->path, '/');
-	const char *base = strrchr(name, '/');
+	const char *base = path_base(name);
 
-	if (below && !climbs(below)) {
-		for (const char *const *d = debug_dirs(sy); *d; d++)
-			add(out, "%s/%s", *d, below);
-		add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
+	if (below && !locate_leaves_root(below)) {
+		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+			places_add(out, "%s/%s", *d, below);
+		places_add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
 	}
-	base = base ? base + 1 : name;
-	if (slash && *base && !climbs(base))
-		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, base);
+	if (slash && *base && !locate_leaves_root(base))
+		places_add(out, "%.*s/%s", (int)(slash - ef->path), ef->path,
+			   base);
 }
 
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
@@ -237,25 +242,26 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 {
 	const char *symfs = sy->opts.symfs;
 	const char *slash = strrchr(ef->path, '/');
-	const char *base = strrchr(name, '/');
 
 	out->tried = sy->tried;
-	if (symfs && (climbs(name) || (folder && climbs(folder))))
+	if (symfs && (locate_leaves_root(name) ||
+		      (folder && locate_leaves_root(folder))))
 		return;
-	for (const char *const *d = debug_dirs(sy); *d; d++)
-		add(out, "%s/%s", *d, base ? base + 1 : name);
+	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+		places_add(out, "%s/%s", *d, path_base(name));
 	if (*name == '/') {
-		add(out, "%s%s", symfs ? symfs : "", name);
+		places_add(out, "%s%s", symfs ? symfs : "", name);
 		return;
 	}
 	if (slash)
-		add(out, "%.*s/%s", (int)(slash - ef->path), ef->path, name);
+		places_add(out, "%.*s/%s", (int)(slash - ef->path), ef->path,
+			   name);
 	if (folder && *folder == '/')
-		add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
+		places_add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
 }
 
-/* Packed files were unpacked, and the other way round, on the way from the
- * machine to here; and /lib has become /usr/lib. */
+/* On the way to this machine a file may have been compressed or decompressed,
+ * and /lib may have become /usr/lib. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out)
 {
@@ -265,7 +271,7 @@ void locate_module(const struct symbolizer *sy, const struct image *img,
 	struct image as_file = *img;
 	char id[64];
 
-	id_path(img, id);
+	locate_id_path(img, id);
 	for (int usr = 0; usr < 2; usr++) {
 		if (usr && strncmp(path, "/lib/", 5) != 0)
 			continue;
@@ -284,23 +290,24 @@ void locate_module(const struct symbolizer *sy, const struct image *img,
 	locate_debug(sy, img, out);
 }
 
-void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
-		    struct places *out)
+static void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
+			   struct places *out)
 {
 	char id[64];
 
 	if (sy->opts.vmlinux) {
-		add(out, "%s", sy->opts.vmlinux);
+		places_add(out, "%s", sy->opts.vmlinux);
 		return;
 	}
-	id_path(img, id);
+	locate_id_path(img, id);
 	if (!id[0])
 		return;
 	if (sy->opts.symfs)
-		add(out, "%s/vmlinux", sy->opts.symfs);
+		places_add(out, "%s/vmlinux", sy->opts.symfs);
 	if (sy->opts.home)
-		add(out, "%s/.debug/.build-id/%s/vmlinux", sy->opts.home, id);
-	add_cache(sy, id, "elf", out);
+		places_add(out, "%s/.debug/.build-id/%s/vmlinux", sy->opts.home,
+			   id);
+	places_add_perf_cache(sy, id, "elf", out);
 	locate_debug(sy, img, out);
 }
 
@@ -309,9 +316,10 @@ void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 {
 	char id[64];
 
-	id_path(img, id);
+	locate_id_path(img, id);
 	if (id[0] && sy->opts.home)
-		add(out, "%s/.debug/.build-id/%s/kallsyms", sy->opts.home, id);
+		places_add(out, "%s/.debug/.build-id/%s/kallsyms",
+			   sy->opts.home, id);
 }
 
 struct elf_file *places_open(const struct places *p, const uint8_t *id,
@@ -331,8 +339,22 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 	return NULL;
 }
 
-static struct elf_file *open_image(struct symbolizer *sy,
-				   const struct image *img, bool *other)
+struct elf_file *locate_open(const struct symbolizer *sy,
+			     const struct image *img, bool *other)
+{
+	struct places p = { .tried = sy->tried };
+
+	if (img->kind == IMAGE_KERNEL)
+		locate_vmlinux(sy, img, &p);
+	else
+		locate_image(sy, img, &p);
+	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
+	places_release(&p);
+	return ef;
+}
+
+static struct elf_file *locate_open_image(struct symbolizer *sy,
+					  const struct image *img, bool *other)
 {
 	struct places p = { .tried = sy->tried };
 
@@ -347,18 +369,18 @@ static struct elf_file *open_image(struct symbolizer *sy,
 bool locate_report(struct symbolizer *sy, const struct image *img)
 {
 	bool other;
-	struct elf_file *ef = open_image(sy, img, &other);
+	struct elf_file *ef = locate_open_image(sy, img, &other);
 
 	if ((!ef || ef->no_code) && img->kind == IMAGE_FILE &&
 	    fetch_file(sy, FETCH_CODE, img->id, img->id_len)) {
 		elf_file_close(ef);
-		ef = open_image(sy, img, &other);
+		ef = locate_open_image(sy, img, &other);
 	}
 	if (!ef) {
 		report_status(sy, other ? "other build-id" : "no file");
 		return false;
 	}
-	/* Offsets into a debug file are a guess, see elf.c. */
+	/* Offsets into a debug file are a guess, see elf_guess_offsets(). */
 	report_file(sy, ef->path);
 	report_status(sy, img->id_len && !ef->no_code ? "named" : "unverified");
 	elf_file_close(ef);

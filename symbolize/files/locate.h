@@ -1,8 +1,7 @@
 /* locate.h - where the file of an image may be, best place first.
  *
- * The locate_*() only make lists of paths; places_open() opens them one after
- * the other and takes the first whose build-id is the image's. Nothing here
- * goes over a network. */
+ * The locate_*() functions append paths to a list; places_open() opens the
+ * first whose build-id is the image's. Nothing here uses the network. */
 #ifndef SYMBOLIZE_FILES_LOCATE_H
 #define SYMBOLIZE_FILES_LOCATE_H
 #include <stdbool.h>
@@ -12,49 +11,51 @@
 struct elf_file;
 struct image;
 struct symbolizer;
-struct tried;
+struct tried_files;
 
 #define PLACES_MAX 48
 
 struct places {
-	struct tried *tried;	/* remembers them; NULL: nobody does */
-	char *path[PLACES_MAX]; /* owned */
+	struct tried_files *tried; /* records each path; may be NULL */
+	char *path[PLACES_MAX];	   /* owned */
 	size_t n;
 };
 
-/* The file that was mapped. */
+/* Adds places of the file that was mapped. */
 void locate_image(const struct symbolizer *sy, const struct image *img,
 		  struct places *out);
-/* Files by build-id that have its symbols. img's path may be NULL. */
+/* Adds places of its debug file by build-id and path. img->path may be NULL. */
 void locate_debug(const struct symbolizer *sy, const struct image *img,
 		  struct places *out);
-/* What .gnu_debuglink of the file names. */
+/* Adds places of the file named by .gnu_debuglink of ef. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
 		 const struct elf_file *ef, struct places *out);
-/* The file of this name that .gnu_debugaltlink of ef says. */
+/* Adds places of the file named by .gnu_debugaltlink of ef. */
 void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		   const char *name, struct places *out);
-/* The file of this name that -gsplit-dwarf made beside ef's unit, which was
- * compiled in that folder (NULL: not known). */
+/* Adds places of a -gsplit-dwarf file of one unit of ef. folder is where the
+ * unit was compiled; NULL: unknown. */
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		  const char *folder, const char *name, struct places *out);
-/* The file of a kernel module whose path, packed or not, is this. */
+/* Adds places of a kernel module's file, compressed or not. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out);
-/* A kernel with symbols. */
-void locate_vmlinux(const struct symbolizer *sy, const struct image *img,
-		    struct places *out);
-/* A copy of kallsyms in perf's cache. */
+/* Adds the copy of kallsyms in perf's cache. */
 void locate_kallsyms(const struct symbolizer *sy, const struct image *img,
 		     struct places *out);
-/* Opens the first that is the image's: proved by id (its build-id), or, when
- * id_len is 0, not proved. NULL when none is; then *other says whether one
- * with another build-id was there. */
+/* Opens the first file with the build-id; if id_len is 0, the first ELF file,
+ * unproved. Returns NULL if there is none, and *other tells whether a file with
+ * another build-id was found. */
 struct elf_file *places_open(const struct places *p, const uint8_t *id,
 			     size_t id_len, bool *other);
+/* Opens the file of an image: the one that was mapped, or vmlinux. NULL and
+ * *other as places_open() does. */
+struct elf_file *locate_open(const struct symbolizer *sy,
+			     const struct image *img, bool *other);
 void places_release(struct places *p);
 
-/* All of it for an image of kind FILE or VDSO: fills the report's file and
- * status. False when there is no file. */
+/* Finds the file of an image of kind FILE, VDSO or MAPPING, downloading it if
+ * allowed, and sets the report's file and status. Returns false if there is
+ * none. */
 bool locate_report(struct symbolizer *sy, const struct image *img);
 #endif

@@ -1,4 +1,4 @@
-/* unxz.c - unpacks xz data in memory. */
+/* unxz.c - decompresses xz data in memory. */
 #include "symbolize/files/unxz.h"
 
 #include <lzma.h>

@@ -1,10 +1,10 @@
-/* demangle.c - C++, Rust and D names as people wrote them, with a limit.
+/* demangle.c - demangles C++, Rust and D names, up to a limit.
  *
- * Mangled names may repeat parts of themselves by reference, so a name of
- * 235 bytes can stand for 277 MB, and a longer one for more than a computer
- * can write in its life. libiberty has no way to stop it from its callback,
- * so the callback jumps out: the printer keeps everything on its stack. */
-#include "symbolize/symbolize.h"
+ * Mangled names may refer back to parts of themselves, so a name of 235 bytes
+ * can expand to 277 MB, and a longer one without practical limit. libiberty's
+ * callback cannot stop the expansion, so it leaves by longjmp(); the printer
+ * keeps all its state on the stack. */
+#include "symbolize/names/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -12,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer names do not help anybody; the end of them becomes "...". */
+/* Longer names are cut and end in "...". */
 #define NAME_MAX_OUT 16384
-/* Longer mangled names are left alone: parsing takes stack by length. */
+/* Longer mangled names are not demangled: the parser's stack use grows with the
+ * length. */
 #define NAME_MAX_IN 32768
 
-struct sink {
+struct demangle_buffer {
 	jmp_buf full;
 	size_t n;
 	char text[NAME_MAX_OUT];
 };
 
-static void sink_put(const char *s, size_t n, void *arg)
+static void demangle_put(const char *s, size_t n, void *arg)
 {
-	struct sink *k = arg;
+	struct demangle_buffer *k = arg;
 	size_t room = sizeof(k->text) - k->n;
 
 	memcpy(k->text + k->n, s, n < room ? n : room);
@@ -34,8 +35,8 @@ static void sink_put(const char *s, size_t n, void *arg)
 		longjmp(k->full, 1);
 }
 
-/* "_R..." or, of old, a C++ name whose last part is a hash. */
-static bool may_be_rust(const char *name)
+/* "_R...", or the older form: a C++ name whose last part is a hash. */
+static bool demangle_may_be_rust(const char *name)
 {
 	size_t len = strcspn(name, ".");
 
@@ -45,26 +46,28 @@ static bool may_be_rust(const char *name)
 	       !strncmp(name + len - 20, "17h", 3);
 }
 
-/* The plain reading of mangled, in *k; false when it is not mangled. */
-static bool demangle(const char *mangled, const bool rust, struct sink *k)
+/* Demangles into *k. Returns false if the name is not mangled. */
+static bool demangle_cxx(const char *mangled, const bool rust,
+			 struct demangle_buffer *k)
 {
 	k->n = 0;
 	if (setjmp(k->full))
 		return true;
-	if (rust && rust_demangle_callback(mangled, DMGL_NO_OPTS, sink_put, k))
+	if (rust &&
+	    rust_demangle_callback(mangled, DMGL_NO_OPTS, demangle_put, k))
 		return true;
 	k->n = 0;
-	/* With parameters, which tell overloads apart; as perf prints it. */
+	/* With parameter types, which distinguish overloads, like perf. */
 	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
-					  sink_put, k) != 0;
+					  demangle_put, k) != 0;
 }
 
-/* The one for D has no callback and no limit: each 'Q' may repeat what is
- * before it, and each letter of a type is a level of its recursion. */
+/* The D demangler has no callback and no limit: each 'Q' may repeat all that
+ * precedes it, and each letter of a type is one level of recursion. */
 #define D_REPEATS_MAX 32
 #define D_MAX_IN 4096
 
-static bool demangle_d(const char *mangled, struct sink *k)
+static bool demangle_d(const char *mangled, struct demangle_buffer *k)
 {
 	size_t repeats = 0;
 	size_t len = 0;
@@ -83,18 +86,18 @@ static bool demangle_d(const char *mangled, struct sink *k)
 	return true;
 }
 
-bool symbolize_demangle(const char *name, char *buf, size_t size)
+bool demangle_name(const char *name, char *buf, size_t size)
 {
 	char base[1024];
-	struct sink k;
+	struct demangle_buffer k;
 	const char *mangled = name;
 
 	if (name[0] != '_' || !size ||
 	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'D'))
 		return false;
 
-	/* What is behind "@" is no part of the mangled name, and a demangler
-	 * that meets it gives up: cut it, and put "@plt" back. */
+	/* A demangler rejects a name with "@...": cut it off, and append "@plt"
+	 * again afterwards. */
 	size_t len = strcspn(name, "@");
 	const char *plt = strstr(name + len, "@plt") ? "@plt" : "";
 	if (len > NAME_MAX_IN)
@@ -106,8 +109,10 @@ bool symbolize_demangle(const char *name, char *buf, size_t size)
 		base[len] = '\0';
 		mangled = base;
 	}
-	bool ok = name[1] == 'D' ? demangle_d(mangled, &k)
-				 : demangle(mangled, may_be_rust(mangled), &k);
+	bool ok = name[1] == 'D'
+			  ? demangle_d(mangled, &k)
+			  : demangle_cxx(mangled, demangle_may_be_rust(mangled),
+					 &k);
 	if (!ok || !k.n)
 		return false;
 	size_t room = size > 5 ? size - 5 : 0;

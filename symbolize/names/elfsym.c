@@ -1,7 +1,8 @@
-/* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux.
+/* elfsym.c - names from ELF files: programs, libraries, the vdso, vmlinux,
+ * kernel modules.
  *
- * The symbols of the file itself, of its debug file and of .gnu_debugdata go
- * into one table; the better one wins where several name an address. */
+ * Symbols of the file itself, of its debug file and of .gnu_debugdata go into
+ * one table. Where several name one address, symtab.c picks the best. */
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +14,29 @@
 #include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/module.h"
+#include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/names/section_hashes.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
 #include "symbolize/files/unxz.h"
 #include "symbolize/elf/vdso.h"
 
-#define PAGE 4096u
-
-struct elf_names {
-	const struct symbolizer *sy; /* while files are read */
+struct elfsym {
+	const struct symbolizer *sy; /* used while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
 	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
-	bool kernel; /* offsets count from _text, which is at: */
+	bool kernel; /* offsets count from `text` */
 	uint64_t text;
-	uint64_t shift; /* what offsets of the image lack to be the file's */
+	uint64_t shift; /* file offset minus image offset */
 };
 
-struct loader {
+struct elfsym_loader {
 	const struct symbolizer *sy;
 	struct symtab *t;
 	const struct elf_file *ef;
@@ -43,8 +45,9 @@ struct loader {
 	const char *how;
 };
 
-/* Marks of the assembler that tell code from data, no names. */
-static bool mapping_symbol(const struct elf_file *ef, const char *name)
+/* Assembler symbols that mark code and data ($a, $d, $x). */
+static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
+				     const char *name)
 {
 	if (ef->machine != EM_ARM && ef->machine != EM_AARCH64 &&
 	    ef->machine != EM_RISCV)
@@ -53,7 +56,7 @@ static bool mapping_symbol(const struct elf_file *ef, const char *name)
 				  name[1] == 'd' || name[1] == 'x');
 }
 
-static void add_symbol(const struct loader *l, const GElf_Sym *es,
+static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 		       const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(es->st_info);
@@ -65,7 +68,7 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 
 	if ((!func && type != STT_OBJECT && type != STT_NOTYPE) ||
 	    es->st_shndx == SHN_UNDEF || !name[0] ||
-	    mapping_symbol(l->ef, name))
+	    elfsym_is_mapping_symbol(l->ef, name))
 		return;
 	if (l->ef->type == ET_REL) {
 		if (es->st_shndx >= l->n_sec || !l->sec[es->st_shndx].addr ||
@@ -79,8 +82,8 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 	if (es->st_shndx < l->n_sec) {
 		const struct elf_section *sec = &l->sec[es->st_shndx];
 
-		/* Data does not run. A function may be described as being
-		 * elsewhere (.opd of ppc64), a label not. */
+		/* Data symbols are no functions. A function symbol may point
+		 * into a data section (.opd of ppc64), a label may not. */
 		if (!func && !(sec->flags & SHF_EXECINSTR))
 			return;
 		if (!__builtin_add_overflow(sec->addr, sec->size, &last) &&
@@ -90,7 +93,7 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 		return;
 	}
 	if (l->ef->machine == EM_ARM && func)
-		s.start = start &= ~(uint64_t)1; /* bit 0: Thumb */
+		s.start = start &= ~(uint64_t)1; /* bit 0 means Thumb code */
 	s.open = !es->st_size;
 	s.end = last;
 	if (!s.open && __builtin_add_overflow(start, es->st_size, &s.end))
@@ -102,57 +105,45 @@ static void add_symbol(const struct loader *l, const GElf_Sym *es,
 	symtab_add(l->t, &s);
 }
 
-static void load_table(const struct loader *l, const struct elf_section *s)
+static void elfsym_load_table(const struct elfsym_loader *l,
+			      const struct elf_section *s)
 {
-	struct elf_section str;
-	Elf_Data *d = elf_section_data(s);
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	if (!d || d->d_type != ELF_T_SYM ||
-	    !elf_section_get(l->ef, s->link, &str) || str.type != SHT_STRTAB)
+	if (!elf_symbols_open(l->ef, s, &it))
 		return;
-	Elf_Data *sd = elf_section_data(&str);
-	size_t each = gelf_fsize(l->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
-	if (!sd || !each)
-		return;
-	used_section(l->sy, l->ef, s);
-	used_section(l->sy, l->ef, &str);
-	/* Every name that begins before the last 0 ends inside the table. */
-	const char *text = sd->d_buf;
-	size_t len = sd->d_size;
-	while (len && text[len - 1])
-		len--;
-	for (size_t i = 1; i < d->d_size / each && i < INT32_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, (int)i, &sym))
-			return;
-		if (sym.st_name < len)
-			add_symbol(l, &sym, text + sym.st_name);
-	}
+	section_hashes_add(l->sy, l->ef, s);
+	section_hashes_add(l->sy, l->ef, &it.strings);
+	while (elf_symbols_next(&it, &sym, &name))
+		elfsym_add(l, &sym, name);
 }
 
-/* The symbols of one kind of table of one file; false when it has none. */
-static bool load_symbols(struct elf_names *en, const struct elf_file *ef,
-			 uint32_t type, const char *how)
+/* Loads all symbol tables of one type from a file. Returns false if there are
+ * no symbols. */
+static bool elfsym_load_symbols(struct elfsym *en, const struct elf_file *ef,
+				uint32_t type, const char *how)
 {
-	struct loader l = { en->sy, &en->tab, ef, NULL, elf_sections(ef), how };
+	struct elfsym_loader l = { en->sy, &en->tab,	     ef,
+				   NULL,   elf_sections(ef), how };
 	size_t before = en->tab.n;
 
 	l.sec = mem_new(l.n_sec, sizeof(*l.sec));
 	for (size_t i = 1; i < l.n_sec; i++)
 		elf_section_get(ef, i, &l.sec[i]);
 	if (ef->type == ET_REL)
-		module_layout(ef, l.sec, l.n_sec);
+		kernel_module_layout(ef, l.sec, l.n_sec);
 	for (size_t i = 1; i < l.n_sec; i++)
 		if (l.sec[i].scn && l.sec[i].type == type)
-			load_table(&l, &l.sec[i]);
+			elfsym_load_table(&l, &l.sec[i]);
 	free(l.sec);
 	return en->tab.n > before;
 }
 
-/* Fedora's programs carry a small ELF file with the names of their static
- * functions. */
-static bool load_debugdata(struct elf_names *en)
+/* Fedora programs carry the symbols of their static functions in an
+ * xz-compressed ELF file. */
+static bool elfsym_load_debugdata(struct elfsym *en)
 {
 	struct elf_section s;
 	size_t len;
@@ -163,28 +154,30 @@ static bool load_debugdata(struct elf_names *en)
 	void *mem = d ? unxz(d->d_buf, d->d_size, &len) : NULL;
 	if (!mem)
 		return false;
-	used_section(en->sy, en->ef, &s);
+	section_hashes_add(en->sy, en->ef, &s);
 	en->mini = elf_file_memory(mem, len, ".gnu_debugdata", NULL);
-	return en->mini && load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
+	return en->mini &&
+	       elfsym_load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-static bool load_debug(struct elf_names *en, struct symbolizer *sy,
-		       const struct image *img)
+static bool elfsym_load_debug(struct elfsym *en, struct symbolizer *sy,
+			      const struct image *img)
 {
 	en->debug = debugfile_open(sy, img, en->ef);
-	return en->debug && load_symbols(en, en->debug, SHT_SYMTAB, "debug");
+	return en->debug &&
+	       elfsym_load_symbols(en, en->debug, SHT_SYMTAB, "debug");
 }
 
-static bool load_from_copy(void *arg, const struct elf_file *copy)
+static bool elfsym_load_from_copy(void *arg, const struct elf_file *copy)
 {
-	return load_symbols(arg, copy, SHT_SYMTAB, "symtab");
+	return elfsym_load_symbols(arg, copy, SHT_SYMTAB, "symtab");
 }
 
-static bool load_copy(struct elf_names *en, const struct symbolizer *sy,
-		      const struct image *img)
+static bool elfsym_load_copy(struct elfsym *en, const struct symbolizer *sy,
+			     const struct image *img)
 {
 	struct elf_file *copy =
-		debugfile_copy(sy, img, en->ef, load_from_copy, en);
+		debugfile_copy(sy, img, en->ef, elfsym_load_from_copy, en);
 
 	if (!copy)
 		return false;
@@ -193,9 +186,9 @@ static bool load_copy(struct elf_names *en, const struct symbolizer *sy,
 	return true;
 }
 
-static void names_free(void *r)
+static void elfsym_close(void *r)
 {
-	struct elf_names *en = r;
+	struct elfsym *en = r;
 
 	symtab_release(&en->tab);
 	arena_release(&en->names);
@@ -207,18 +200,18 @@ static void names_free(void *r)
 	free(en);
 }
 
-/* Takes ef. Loads all that names it. */
-static struct elf_names *load(struct symbolizer *sy, const struct image *img,
-			      struct elf_file *ef)
+/* Takes ownership of ef and loads every symbol table for it. */
+static struct elfsym *elfsym_load(struct symbolizer *sy,
+				  const struct image *img, struct elf_file *ef)
 {
-	struct elf_names *en = mem_new(1, sizeof(*en));
+	struct elfsym *en = mem_new(1, sizeof(*en));
 
 	en->sy = sy;
 	en->ef = ef;
-	if (!load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
-	    !load_debug(en, sy, img) && !load_copy(en, sy, img))
-		load_debugdata(en);
-	load_symbols(en, ef, SHT_DYNSYM, "dynsym");
+	if (!elfsym_load_symbols(en, ef, SHT_SYMTAB, "symtab") &&
+	    !elfsym_load_debug(en, sy, img) && !elfsym_load_copy(en, sy, img))
+		elfsym_load_debugdata(en);
+	elfsym_load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
 	if (ef->type != ET_REL) {
 		plt_add(ef, &en->tab, &en->names);
@@ -227,14 +220,15 @@ static struct elf_names *load(struct symbolizer *sy, const struct image *img,
 	return en;
 }
 
-static void report_segments(struct symbolizer *sy, const struct elf_file *ef)
+static void elfsym_report_segments(struct symbolizer *sy,
+				   const struct elf_file *ef)
 {
 	sy->rep->n_seg = ef->n_seg;
 	sy->rep->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 }
 
-static int elf_names_open(struct symbolizer *sy, const struct image *img,
-			  const char *file, void **r, struct err *err)
+static int elfsym_open(struct symbolizer *sy, const struct image *img,
+		       const char *file, void **r, struct err *err)
 {
 	struct elf_file *ef = NULL;
 
@@ -264,18 +258,18 @@ static int elf_names_open(struct symbolizer *sy, const struct image *img,
 		return 0;
 	}
 	if (img->kind != IMAGE_MAPPING)
-		report_segments(sy, ef);
-	struct elf_names *en = load(sy, img, ef);
-	/* Code is in the mapping of the only segment that has any. */
+		elfsym_report_segments(sy, ef);
+	struct elfsym *en = elfsym_load(sy, img, ef);
+	/* The mapping holds the only segment with code. */
 	if (img->kind == IMAGE_MAPPING)
-		en->shift = ef->seg->off & ~(uint64_t)(PAGE - 1);
+		en->shift = elf_page_floor(ef->seg->off);
 	if (!en->tab.n)
 		report_status(sy, "no symbols");
 	*r = en;
 	return 1;
 }
 
-static bool find_text(struct elf_names *en)
+static bool elfsym_find_text(struct elfsym *en)
 {
 	for (size_t i = 0; i < en->tab.n; i++)
 		if (!strcmp(en->tab.sym[i].name, "_text")) {
@@ -285,28 +279,25 @@ static bool find_text(struct elf_names *en)
 	return false;
 }
 
-static int vmlinux_open(struct symbolizer *sy, const struct image *img,
-			const char *file, void **r, struct err *err)
+static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
+			       const char *file, void **r, struct err *err)
 {
-	struct places p = { .tried = sy->tried };
 	bool other;
 
 	(void)file;
 	(void)err;
 	if (img->kind != IMAGE_KERNEL)
 		return 0;
-	locate_vmlinux(sy, img, &p);
-	struct elf_file *ef = places_open(&p, img->id, img->id_len, &other);
-	places_release(&p);
+	struct elf_file *ef = locate_open(sy, img, &other);
 	if (!ef) {
 		if (other)
 			report_status(sy, "other build-id");
 		return 0;
 	}
-	struct elf_names *en = load(sy, img, ef);
+	struct elfsym *en = elfsym_load(sy, img, ef);
 	en->kernel = true;
-	if (!find_text(en)) {
-		names_free(en);
+	if (!elfsym_find_text(en)) {
+		elfsym_close(en);
 		return 0;
 	}
 	report_file(sy, ef->path);
@@ -315,10 +306,9 @@ static int vmlinux_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-/* The file of a kernel module: offsets count from where the kernel put its
- * first function. */
-static int module_names_open(struct symbolizer *sy, const struct image *img,
-			     const char *file, void **r, struct err *err)
+/* Offsets count from where the kernel placed the module's first function. */
+static int elfsym_open_module(struct symbolizer *sy, const struct image *img,
+			      const char *file, void **r, struct err *err)
 {
 	bool other = false;
 
@@ -326,27 +316,27 @@ static int module_names_open(struct symbolizer *sy, const struct image *img,
 	(void)err;
 	if (img->kind != IMAGE_MODULE)
 		return 0;
-	struct elf_file *ef = module_open(sy, img, &other);
+	struct elf_file *ef = kernel_module_open(sy, img, &other);
 	if (!ef) {
 		if (other)
 			report_status(sy, "other build-id");
 		return 0;
 	}
 	report_file(sy, ef->path);
-	struct elf_names *en = load(sy, img, ef);
+	struct elfsym *en = elfsym_load(sy, img, ef);
 	if (ef->type != ET_REL || !en->tab.n) {
 		report_status(sy, "no symbols");
-		names_free(en);
+		elfsym_close(en);
 		return 0;
 	}
 	en->kernel = true;
-	en->text = MODULE_TEXT;
+	en->text = KERNEL_MODULE_TEXT;
 	report_status(sy, img->id_len ? "named" : "unverified");
 	*r = en;
 	return 1;
 }
 
-static bool to_vaddr(const struct elf_names *en, uint64_t off, uint64_t *vaddr)
+static bool elfsym_vaddr(const struct elfsym *en, uint64_t off, uint64_t *vaddr)
 {
 	off += en->shift;
 	if (!en->kernel)
@@ -355,12 +345,12 @@ static bool to_vaddr(const struct elf_names *en, uint64_t off, uint64_t *vaddr)
 	return true;
 }
 
-static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
+static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 {
-	const struct elf_names *en = r;
+	const struct elfsym *en = r;
 	uint64_t vaddr;
 
-	if (!to_vaddr(en, off, &vaddr))
+	if (!elfsym_vaddr(en, off, &vaddr))
 		return 0;
 	const struct sym *s = symtab_find(&en->tab, vaddr);
 	if (!s)
@@ -372,15 +362,16 @@ static int elf_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
-static bool has_dwarf(void *arg, const struct elf_file *ef)
+static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
 {
 	(void)arg;
 	return dwarf_has(ef);
 }
 
-/* The file of this program that has debug information; NULL: none. */
-static const struct elf_file *
-dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
+/* Returns the file with debug information for this program, or NULL. */
+static const struct elf_file *elfsym_dwarf_file(struct elfsym *en,
+						struct symbolizer *sy,
+						const struct image *img)
 {
 	if (dwarf_has(en->ef))
 		return en->ef;
@@ -388,21 +379,22 @@ dwarf_file(struct elf_names *en, struct symbolizer *sy, const struct image *img)
 		en->debug = debugfile_open(sy, img, en->ef);
 	if (!en->debug || !dwarf_has(en->debug)) {
 		elf_file_close(en->copy);
-		en->copy = debugfile_copy(sy, img, en->ef, has_dwarf, NULL);
+		en->copy =
+			debugfile_copy(sy, img, en->ef, elfsym_has_dwarf, NULL);
 		return en->copy;
 	}
 	return en->debug;
 }
 
-static void note_lines(struct symbolizer *sy, const struct dwarf *d,
-		       const char *path)
+static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
+			      const char *path)
 {
 	const char *name;
 	size_t n = dwarf_missing(d, &name);
 	char text[160];
 
 	if (dwarf_gave_up(d)) {
-		report_note(sy, "looking for lines took too long", path);
+		report_note(sy, "looking up source lines took too long", path);
 	} else if (n) {
 		snprintf(text, sizeof(text),
 			 "inlined functions of %zu unit%s are in files that "
@@ -412,63 +404,48 @@ static void note_lines(struct symbolizer *sy, const struct dwarf *d,
 	}
 }
 
-static void elf_names_lines(struct symbolizer *sy, const struct image *img,
-			    void *r, const struct code_place *code, size_t n)
+static void elfsym_lines(struct symbolizer *sy, const struct image *img,
+			 void *r, const struct code_place *code, size_t n)
 {
-	struct elf_names *en = r;
-	const struct elf_file *ef = dwarf_file(en, sy, img);
+	struct elfsym *en = r;
+	const struct elf_file *ef = elfsym_dwarf_file(en, sy, img);
 
 	if (!ef)
 		return;
 	struct elf_file *shared = debugfile_shared(sy, ef);
 	uint64_t *vaddr = mem_new(n, sizeof(*vaddr));
 	for (size_t i = 0; i < n; i++)
-		if (to_vaddr(en, code[i].off, &vaddr[i]))
+		if (elfsym_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
-	used_debug(sy, ef);
+	section_hashes_add_debug(sy, ef);
 	if (shared && dwarf_has(shared))
-		used_debug(sy, shared);
+		section_hashes_add_debug(sy, shared);
 	en->dwarf = dwarf_look(sy, ef, shared, vaddr, n);
 	if (en->dwarf)
-		note_lines(sy, en->dwarf, ef->path);
+		elfsym_note_lines(sy, en->dwarf, ef->path);
 	free(vaddr);
 	elf_file_close(shared);
 }
 
-static size_t elf_names_inlined(void *r, size_t i,
-				const struct dwarf_frame **out)
+static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 {
-	const struct elf_names *en = r;
+	const struct elfsym *en = r;
 
 	return en->dwarf ? dwarf_frames(en->dwarf, i, out) : 0;
 }
 
-const struct resolver resolve_elf = {
-	.name = "elf",
-	.summary = "symbol tables of programs and libraries",
-	.open = elf_names_open,
-	.lines = elf_names_lines,
-	.resolve = elf_names_resolve,
-	.inlined = elf_names_inlined,
-	.close = names_free,
-};
+#define ELFSYM_RESOLVER(label, text, opens)                                    \
+	{                                                                      \
+		.name = label, .summary = text, .open = opens,                 \
+		.lines = elfsym_lines, .resolve = elfsym_resolve,              \
+		.inlined = elfsym_inlined, .close = elfsym_close,              \
+	}
 
-const struct resolver resolve_vmlinux = {
-	.name = "vmlinux",
-	.summary = "the symbol table of a kernel with symbols",
-	.open = vmlinux_open,
-	.lines = elf_names_lines,
-	.resolve = elf_names_resolve,
-	.inlined = elf_names_inlined,
-	.close = names_free,
-};
-
-const struct resolver resolve_module = {
-	.name = "module",
-	.summary = "the symbol table of a kernel module's file",
-	.open = module_names_open,
-	.lines = elf_names_lines,
-	.resolve = elf_names_resolve,
-	.inlined = elf_names_inlined,
-	.close = names_free,
-};
+const struct resolver resolve_elf = ELFSYM_RESOLVER(
+	"elf", "symbol tables of programs and libraries", elfsym_open);
+const struct resolver resolve_vmlinux =
+	ELFSYM_RESOLVER("vmlinux", "the symbol table of a kernel with symbols",
+			elfsym_open_vmlinux);
+const struct resolver resolve_module =
+	ELFSYM_RESOLVER("module", "the symbol table of a kernel module's file",
+			elfsym_open_module);

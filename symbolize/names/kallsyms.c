@@ -1,9 +1,11 @@
 /* kallsyms.c - names of the kernel and its modules from /proc/kallsyms or a
  * copy of it.
  *
- * The file is read whole (5 MB, 190,000 lines) and cut into names in place.
- * Addresses in it are absolute and of one boot; the kernel is moved at each
- * boot, so those of another boot are shifted by where _text was. */
+ * The file is read whole (5 MB, 190,000 lines) and split into names in place.
+ * Its addresses are absolute. The kernel is relocated at each boot, so
+ * addresses of another boot are shifted by the difference of the two _text
+ * symbols. */
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
 #include <errno.h>
@@ -17,49 +19,48 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/memo.h"
-#include "symbolize/files/module.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/open_regular.h"
 #include "symbolize/elf/symtab.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
 #define MODULES_MAX 65535
 #define NOTES_MAX 65536
-#define PAGE 4096u
-/* About as long as lines are (45 bytes). */
+/* Just below the average line length of 45 bytes. */
 #define LINE_LEN 40
-/* Modules have names of up to 56 bytes. */
+/* The kernel limits module names to 56 bytes. */
 #define NAME_SIZE 64
 
 struct kallsyms {
 	char *path;
-	char *text; /* the names point into it */
+	char *text; /* names point into it */
 	struct symtab tab;
-	const char **mod; /* names by number; 0: the kernel */
+	const char **mod; /* module names; index 0 is the kernel */
 	size_t n_mod, cap_mod;
-	uint64_t at_text; /* address of _text; 0: not known */
+	uint64_t at_text; /* address of _text; 0: unknown */
 	uint64_t at_stext;
 };
 
-struct kernel_names {
+struct kallsyms_names {
 	const struct kallsyms *ks;
-	uint64_t start; /* where the image was */
+	uint64_t start; /* recorded address of the image */
 	uint64_t shift; /* file's address - recorded address */
-	int mod;	/* -1: all but modules' */
+	int mod;	/* module number; -1: any symbol */
 };
 
-static char *read_file(const char *path, size_t *len, struct err *err)
+static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 {
 	char *buf = NULL;
 	size_t cap = 0;
 	size_t n = 0;
 	uint64_t size;
 	ssize_t got;
-	int fd = regular_open(path, &size, err);
+	int fd = open_regular_file(path, &size, err);
 
 	if (fd < 0)
 		return NULL;
-	/* Files of /proc say that they have no bytes. */
+	/* Files in /proc report a size of 0. */
 	if (size && size < FILE_MAX)
 		buf = mem_grow(buf, &cap, (size_t)size + 2, 1);
 	do {
@@ -83,9 +84,9 @@ static char *read_file(const char *path, size_t *len, struct err *err)
 	return buf;
 }
 
-/* Symbols that mark where something begins or ends; when a function begins
- * there too, it is the function that runs. */
-static bool marker(const char *name)
+/* Returns true for symbols that mark the start or end of a region. If a
+ * function has the same address, the function names it. */
+static bool kallsyms_is_marker(const char *name)
 {
 	static const char *const word[] = {
 		"_text",      "_stext", "_etext", "_sinittext",
@@ -103,22 +104,23 @@ static bool marker(const char *name)
 	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7);
 }
 
-/* Nothing else decides between names of one address: all of them are true,
- * and the last one in the file is the one that perf shows (__x64_sys_vfork
- * comes behind __do_sys_vfork and __ia32_sys_vfork). */
-static uint8_t rank(char type, const char *name)
+/* Symbols of equal rank are all correct names of their address. The last in the
+ * file wins, which is what perf shows (__x64_sys_vfork follows __do_sys_vfork
+ * and __ia32_sys_vfork). */
+static uint8_t kallsyms_rank(char type, const char *name)
 {
 	unsigned int r = SYM_SIZED;
 
 	if (type == 't' || type == 'T' || type == 'w' || type == 'W')
 		r |= SYM_TYPED;
-	if (!marker(name))
+	if (!kallsyms_is_marker(name))
 		r |= SYM_REAL;
 	return (uint8_t)r;
 }
 
-/* The number of a module; the lines of one come together. */
-static uint16_t module_number(struct kallsyms *ks, const char *name)
+/* Returns the number of a module. Searches backwards: the lines of a module are
+ * adjacent. */
+static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 {
 	for (size_t i = ks->n_mod; i-- > 1;)
 		if (!strcmp(ks->mod[i], name))
@@ -131,8 +133,9 @@ static uint16_t module_number(struct kallsyms *ks, const char *name)
 	return (uint16_t)ks->n_mod++;
 }
 
-/* Up to 16 hexadecimal digits and a space; NULL when it is something else. */
-static char *read_hex(char *s, uint64_t *out)
+/* Reads up to 16 hexadecimal digits and a space. Returns the position behind,
+ * or NULL if the text is something else. */
+static char *kallsyms_read_hex(char *s, uint64_t *out)
 {
 	static const uint8_t digit[256] = {
 		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,
@@ -152,11 +155,11 @@ static char *read_hex(char *s, uint64_t *out)
 	return s + 1;
 }
 
-/* "address type name\t[module]"; line ends with a 0. */
-static void add_line(struct kallsyms *ks, char *line, char *end)
+/* Adds one line, "address type name\t[module]", terminated by a 0. */
+static void kallsyms_add_line(struct kallsyms *ks, char *line, char *end)
 {
 	struct sym s = { .end = UINT64_MAX, .open = true, .how = "kallsyms" };
-	char *p = read_hex(line, &s.start);
+	char *p = kallsyms_read_hex(line, &s.start);
 
 	if (!p || !s.start || end - p < 3 || p[1] != ' ')
 		return;
@@ -167,12 +170,12 @@ static void add_line(struct kallsyms *ks, char *line, char *end)
 		size_t n = strlen(mod);
 		if (n > 2 && mod[0] == '[' && mod[n - 1] == ']') {
 			mod[n - 1] = '\0';
-			s.mod = module_number(ks, mod + 1);
+			s.mod = kallsyms_module_number(ks, mod + 1);
 		}
 	} else if (end[-1] == '\r') {
 		end[-1] = '\0';
 	}
-	/* $a, $d, $x: marks of the assembler. */
+	/* Assembler symbols: $a, $d, $x. */
 	if (name[0] == '$' || !name[0])
 		return;
 	if (!s.mod && !strcmp(name, "_text"))
@@ -180,17 +183,17 @@ static void add_line(struct kallsyms *ks, char *line, char *end)
 	if (!s.mod && !strcmp(name, "_stext"))
 		ks->at_stext = s.start;
 	s.name = name;
-	s.rank = rank(*p, name);
+	s.rank = kallsyms_rank(*p, name);
 	symtab_add(&ks->tab, &s);
 }
 
-/* The end of the kernel is far from the first module, and what lies between
- * belongs to neither. */
-static void close_gaps(struct symtab *t)
+/* The last symbol of the kernel must not extend to the first module, far behind
+ * it. */
+static void kallsyms_close_gaps(struct symtab *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct sym *s = &t->sym[i];
-		uint64_t last = (s->start | (PAGE - 1)) + PAGE + 1;
+		uint64_t last = elf_page_floor(s->start) + 2 * ELF_PAGE;
 
 		if (i + 1 < t->n && t->sym[i + 1].mod == s->mod)
 			continue;
@@ -199,7 +202,7 @@ static void close_gaps(struct symtab *t)
 	}
 }
 
-/* Takes the text over, which is followed by a 0. */
+/* Takes ownership of text, which is followed by a 0 byte. */
 static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
@@ -215,18 +218,18 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 		if (!nl)
 			nl = end;
 		*nl = '\0';
-		add_line(ks, p, nl);
+		kallsyms_add_line(ks, p, nl);
 		p = nl + 1;
 	}
 	symtab_finish(&ks->tab);
-	close_gaps(&ks->tab);
+	kallsyms_close_gaps(&ks->tab);
 	return ks;
 }
 
 static struct kallsyms *kallsyms_new(const char *path, struct err *err)
 {
 	size_t len;
-	char *text = read_file(path, &len, err);
+	char *text = kallsyms_read_file(path, &len, err);
 
 	return text ? kallsyms_parse(path, text, len) : NULL;
 }
@@ -242,14 +245,15 @@ void kallsyms_free(struct kallsyms *ks)
 	free(ks);
 }
 
-/* Where the image is in this file: 1, or 0 when it is not there. */
-static int place_module(struct kernel_names *kn, const struct image *img)
+/* Finds the image in this file. Returns 1, or 0 if it is not there. */
+static int kallsyms_place_module(struct kallsyms_names *kn,
+				 const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
 	const struct sym *first = NULL;
 	char name[NAME_SIZE];
 
-	if (!module_name(img->path, name, sizeof(name)))
+	if (!kernel_module_name(img->path, name, sizeof(name)))
 		return 0;
 	for (size_t i = 1; i < ks->n_mod && kn->mod <= 0; i++)
 		if (!strcmp(ks->mod[i], name))
@@ -260,13 +264,14 @@ static int place_module(struct kernel_names *kn, const struct image *img)
 			first = &ks->tab.sym[i];
 	if (!first)
 		return 0;
-	/* The first function is in the first page of a module's code. */
+	/* A module's first function is in the first page of its code. */
 	if (first->start < img->start || first->start - img->start >= img->len)
-		kn->shift = (first->start & ~(uint64_t)(PAGE - 1)) - img->start;
+		kn->shift = elf_page_floor(first->start) - img->start;
 	return 1;
 }
 
-static int place_kernel(struct kernel_names *kn, const struct image *img)
+static int kallsyms_place_kernel(struct kallsyms_names *kn,
+				 const struct image *img)
 {
 	const struct kallsyms *ks = kn->ks;
 	uint64_t text = ks->at_text ? ks->at_text : ks->at_stext;
@@ -277,12 +282,12 @@ static int place_kernel(struct kernel_names *kn, const struct image *img)
 	return ks->tab.n > 0;
 }
 
-static int open_with(struct symbolizer *sy, const struct image *img,
-		     const struct kallsyms *ks, void **r)
+static int kallsyms_open_with(struct symbolizer *sy, const struct image *img,
+			      const struct kallsyms *ks, void **r)
 {
-	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
-	int ok = img->kind == IMAGE_MODULE ? place_module(&kn, img)
-					   : place_kernel(&kn, img);
+	struct kallsyms_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+	int ok = img->kind == IMAGE_MODULE ? kallsyms_place_module(&kn, img)
+					   : kallsyms_place_kernel(&kn, img);
 
 	report_file(sy, ks->path);
 	report_status(sy, !ok	     ? "no symbols"
@@ -294,19 +299,19 @@ static int open_with(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-static bool is_kernel(const struct image *img)
+static bool kallsyms_names_image(const struct image *img)
 {
 	return img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
 }
 
-static int file_open(struct symbolizer *sy, const struct image *img,
-		     const char *file, void **r, struct err *err)
+static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
+			      const char *file, void **r, struct err *err)
 {
 	(void)file;
-	if (!is_kernel(img) || !sy->opts.kallsyms)
+	if (!kallsyms_names_image(img) || !sy->opts.kallsyms)
 		return 0;
-	/* The user named it: that it cannot be read is an error. */
-	tried_add(sy->tried, sy->opts.kallsyms);
+	/* The user named this file, so failing to read it is an error. */
+	tried_files_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
 		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
 	if (!sy->ks_file)
@@ -316,44 +321,48 @@ static int file_open(struct symbolizer *sy, const struct image *img,
 			       "%s: no symbols with addresses, needs an "
 			       "unpacked copy of /proc/kallsyms made as root",
 			       sy->opts.kallsyms);
-	return open_with(sy, img, sy->ks_file, r);
+	return kallsyms_open_with(sy, img, sy->ks_file, r);
 }
 
-/* Is the kernel, or the module, where it was recorded? At the next boot it
- * most often is not. */
-static bool at_its_place(const struct image *img, const struct kallsyms *ks)
+/* Returns true if the kernel or module is at its recorded address, which is
+ * rarely so after a reboot. */
+static bool kallsyms_same_address(const struct image *img,
+				  const struct kallsyms *ks)
 {
-	struct kernel_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+	struct kallsyms_names kn = { .ks = ks, .start = img->start, .mod = -1 };
 
 	if (!img->start)
 		return false;
 	if (img->kind == IMAGE_MODULE)
-		return place_module(&kn, img) && !kn.shift;
-	return place_kernel(&kn, img) && !kn.shift;
+		return kallsyms_place_module(&kn, img) && !kn.shift;
+	return kallsyms_place_kernel(&kn, img) && !kn.shift;
 }
 
-/* trace-cmd keeps a copy in the capture: of the same boot, so everything is
- * where it says. A trimmed one has no _text; then the image begins in the
- * page of its first function. */
-static bool is_captured(const struct image *img, const struct kallsyms *ks)
+/* trace-cmd stores a copy in the capture, taken in the same boot, so addresses
+ * match. A trimmed copy has no _text; then the image starts in the page of its
+ * first function. */
+static bool kallsyms_matches_capture(const struct image *img,
+				     const struct kallsyms *ks)
 {
-	if (!at_its_place(img, ks))
+	if (!kallsyms_same_address(img, ks))
 		return false;
 	if (img->kind == IMAGE_MODULE || ks->at_text || ks->at_stext)
 		return true;
-	const struct sym *s = symtab_find(&ks->tab, img->start | (PAGE - 1));
+	const struct sym *s =
+		symtab_find(&ks->tab, img->start | (ELF_PAGE - 1));
 
 	return s && s->start >= img->start;
 }
 
-static int captured_open(struct symbolizer *sy, const struct image *img,
-			 const char *file, void **r, struct err *err)
+static int kallsyms_open_captured(struct symbolizer *sy,
+				  const struct image *img, const char *file,
+				  void **r, struct err *err)
 {
 	const struct symbolize_text *list = sy->opts.captured;
 
 	(void)file;
 	(void)err;
-	if (!is_kernel(img) || sy->opts.kallsyms || !list)
+	if (!kallsyms_names_image(img) || sy->opts.kallsyms || !list)
 		return 0;
 	while (list[sy->n_captured].text) {
 		const struct symbolize_text *t = &list[sy->n_captured];
@@ -365,15 +374,16 @@ static int captured_open(struct symbolizer *sy, const struct image *img,
 			t->path, mem_dup(t->text, t->len), t->len);
 	}
 	for (size_t i = 0; i < sy->n_captured; i++)
-		if (is_captured(img, sy->ks_captured[i]))
-			return open_with(sy, img, sy->ks_captured[i], r);
+		if (kallsyms_matches_capture(img, sy->ks_captured[i]))
+			return kallsyms_open_with(sy, img, sy->ks_captured[i],
+						  r);
 	return 0;
 }
 
-/* perf keeps a copy by the build-id of the kernel. Modules have ids of their
- * own, so only the kernel proper is looked up. */
-static int cache_open(struct symbolizer *sy, const struct image *img,
-		      const char *file, void **r, struct err *err)
+/* perf caches a copy under the kernel's build-id. Modules have build-ids of
+ * their own, so only the kernel itself is looked up. */
+static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
+			       const char *file, void **r, struct err *err)
 {
 	struct places p = { .tried = sy->tried };
 
@@ -389,15 +399,15 @@ static int cache_open(struct symbolizer *sy, const struct image *img,
 	places_release(&p);
 	if (!sy->ks_cache || !sy->ks_cache->tab.n)
 		return 0;
-	int rc = open_with(sy, img, sy->ks_cache, r);
-	/* The id proves it, wherever the kernel was put at that boot. */
+	int rc = kallsyms_open_with(sy, img, sy->ks_cache, r);
+	/* Proved by the build-id, even if the kernel was relocated. */
 	if (rc)
 		report_status(sy, "named");
 	return rc;
 }
 
-/* Is the kernel, or the module, that runs here the recorded one? */
-static bool runs_here(const struct image *img)
+/* Returns true if the running kernel or module has the recorded build-id. */
+static bool kallsyms_runs_here(const struct image *img)
 {
 	char path[NAME_SIZE + 64] = "/sys/kernel/notes";
 	char name[NAME_SIZE];
@@ -405,12 +415,12 @@ static bool runs_here(const struct image *img)
 	size_t len;
 
 	if (img->kind == IMAGE_MODULE) {
-		if (!module_name(img->path, name, sizeof(name)))
+		if (!kernel_module_name(img->path, name, sizeof(name)))
 			return false;
 		snprintf(path, sizeof(path),
 			 "/sys/module/%s/notes/.note.gnu.build-id", name);
 	}
-	char *notes = read_file(path, &len, NULL);
+	char *notes = kallsyms_read_file(path, &len, NULL);
 	if (!notes)
 		return false;
 	size_t n = len <= NOTES_MAX ? elf_note_id(notes, len, false, id) : 0;
@@ -418,27 +428,29 @@ static bool runs_here(const struct image *img)
 	return n && elf_same_id(id, n, img->id, img->id_len);
 }
 
-static int live_open(struct symbolizer *sy, const struct image *img,
-		     const char *file, void **r, struct err *err)
+static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
+			      const char *file, void **r, struct err *err)
 {
 	(void)file;
 	(void)err;
-	if (!is_kernel(img) || sy->opts.kallsyms || sy->opts.no_live)
+	if (!kallsyms_names_image(img) || sy->opts.kallsyms || sy->opts.no_live)
 		return 0;
-	/* A pipe, perf record -q -z and others say no build-id. */
-	if (img->id_len ? !runs_here(img) : !sy->opts.same_machine)
+	/* No build-id is recorded by perf in pipe mode, by perf record -q -z
+	 * and others. */
+	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
-	tried_add(sy->tried, "/proc/kallsyms");
+	tried_files_add(sy->tried, "/proc/kallsyms");
 	if (!sy->tried_live) {
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_new("/proc/kallsyms", NULL);
 	}
-	/* kptr_restrict shows zeros, which are not taken as symbols. */
+	/* With kptr_restrict all addresses are 0, and such symbols are
+	 * dropped. */
 	if (!sy->ks_live || !sy->ks_live->tab.n)
 		return 0;
-	if (!img->id_len && !at_its_place(img, sy->ks_live))
+	if (!img->id_len && !kallsyms_same_address(img, sy->ks_live))
 		return 0;
-	int rc = open_with(sy, img, sy->ks_live, r);
+	int rc = kallsyms_open_with(sy, img, sy->ks_live, r);
 	if (rc)
 		report_status(sy, img->id_len ? "named" : "unverified");
 	return rc;
@@ -446,7 +458,7 @@ static int live_open(struct symbolizer *sy, const struct image *img,
 
 static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 {
-	const struct kernel_names *kn = r;
+	const struct kallsyms_names *kn = r;
 	uint64_t addr = kn->start + off + kn->shift;
 	const struct sym *s = symtab_find(&kn->ks->tab, addr);
 
@@ -459,34 +471,21 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
-const struct resolver resolve_kallsyms_file = {
-	.name = "kallsyms-file",
-	.summary = "the copy of /proc/kallsyms named with --kallsyms",
-	.open = file_open,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
+#define KALLSYMS_RESOLVER(label, text, opens)                                  \
+	{                                                                      \
+		.name = label, .summary = text, .open = opens,                 \
+		.resolve = kallsyms_resolve, .close = free,                    \
+	}
 
-const struct resolver resolve_kallsyms_captured = {
-	.name = "kallsyms-capture",
-	.summary = "the copy of /proc/kallsyms in the capture",
-	.open = captured_open,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
-
-const struct resolver resolve_kallsyms_cache = {
-	.name = "kallsyms-cache",
-	.summary = "the copy in perf's build-id cache",
-	.open = cache_open,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
-
-const struct resolver resolve_kallsyms_live = {
-	.name = "kallsyms",
-	.summary = "the running kernel's, when it is the recorded one",
-	.open = live_open,
-	.resolve = kallsyms_resolve,
-	.close = free,
-};
+const struct resolver resolve_kallsyms_file = KALLSYMS_RESOLVER(
+	"kallsyms-file", "the copy of /proc/kallsyms named with --kallsyms",
+	kallsyms_open_file);
+const struct resolver resolve_kallsyms_captured = KALLSYMS_RESOLVER(
+	"kallsyms-capture", "the copy of /proc/kallsyms in the capture",
+	kallsyms_open_captured);
+const struct resolver resolve_kallsyms_cache =
+	KALLSYMS_RESOLVER("kallsyms-cache", "the copy in perf's build-id cache",
+			  kallsyms_open_cache);
+const struct resolver resolve_kallsyms_live = KALLSYMS_RESOLVER(
+	"kallsyms", "the running kernel's, when it is the recorded one",
+	kallsyms_open_live);

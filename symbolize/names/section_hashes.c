@@ -1,42 +1,23 @@
 /* section_hashes.c - hashes of the sections that names were read from.
  *
- * A build-id proves how a file is called: what was patched, or built again
- * with the same one, keeps it. So that a file which changed can be told. */
-#include <stdlib.h>
+ * A build-id identifies a build, not the bytes of a file: a patched file keeps
+ * it, and a rebuilt one may have the same. The hashes show whether a file has
+ * changed since. */
+#include "symbolize/names/section_hashes.h"
+
 #include <string.h>
 
 #include "stitch/tasks/frame.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "symbolize/disasm/code_bytes.h"
 #include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
-static const struct section_used *find(const struct section_used *list,
-				       size_t n, const char *file,
-				       const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(list[i].name, name) && !strcmp(list[i].file, file))
-			return &list[i];
-	return NULL;
-}
-
-void used_add(struct image_report *rep, const struct section_used *u)
-{
-	rep->used = mem_grow(rep->used, &rep->cap_used, rep->n_used + 1,
-			     sizeof(*rep->used));
-	rep->used[rep->n_used++] = (struct section_used){
-		.file = mem_strdup(u->file),
-		.name = mem_strdup(u->name),
-		.hash = u->hash,
-	};
-}
-
-/* Piece by piece: code may have 100 MB, and is looked at here and there. */
-static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
-		      uint64_t *hash)
+/* Read in chunks: code may be 100 MB, and is otherwise read in small pieces. */
+static bool section_hashes_code(const struct elf_file *ef,
+				const struct elf_section *s, uint64_t *hash)
 {
 	unsigned char buf[65536];
 	uint64_t h = 0;
@@ -44,7 +25,7 @@ static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
 	for (uint64_t at = 0; at < s->size;) {
 		uint64_t left = s->size - at;
 		size_t n = left < sizeof(buf) ? (size_t)left : sizeof(buf);
-		size_t got = code_bytes(ef, s->off + at, buf, n);
+		size_t got = elf_read(ef, s->off + at, buf, n);
 
 		if (got != n)
 			return false;
@@ -55,12 +36,12 @@ static bool hash_code(const struct elf_file *ef, const struct elf_section *s,
 	return true;
 }
 
-static bool hash_section(const struct elf_file *ef, const struct elf_section *s,
-			 uint64_t *hash)
+static bool section_hashes_section(const struct elf_file *ef,
+				   const struct elf_section *s, uint64_t *hash)
 {
 	if (s->flags & SHF_EXECINSTR && s->type == SHT_PROGBITS)
-		return hash_code(ef, s, hash);
-	/* As it is in the file: unpacking costs ten times as much. */
+		return section_hashes_code(ef, s, hash);
+	/* As stored: decompressing would take ten times as long. */
 	Elf_Data *d = s->type == SHT_NOBITS ? NULL : elf_rawdata(s->scn, NULL);
 
 	if (!d || !d->d_buf)
@@ -69,8 +50,8 @@ static bool hash_section(const struct elf_file *ef, const struct elf_section *s,
 	return true;
 }
 
-bool symbolize_section(const char *file, const char *section,
-		       const struct image *img, uint64_t *hash)
+bool section_hashes_of_file(const char *file, const char *section,
+			    const struct image *img, uint64_t *hash)
 {
 	struct elf_file *ef = elf_file_open(file, NULL);
 	struct elf_section s;
@@ -80,55 +61,42 @@ bool symbolize_section(const char *file, const char *section,
 		   elf_same_id(ef->id, ef->id_len, img->id, img->id_len))) {
 		dwarf_has(ef);
 		found = elf_section_find(ef, section, &s) &&
-			hash_section(ef, &s, hash);
+			section_hashes_section(ef, &s, hash);
 	}
 	elf_file_close(ef);
 	return found;
 }
 
-bool used_text(const struct elf_file *ef, struct section_used *out)
+bool section_hashes_text(const struct elf_file *ef, struct section_used *out)
 {
 	struct elf_section s;
 
 	*out = (struct section_used){ .file = ef->path, .name = ".text" };
 	return ef->fd >= 0 && elf_section_find(ef, out->name, &s) &&
-	       hash_section(ef, &s, &out->hash);
+	       section_hashes_section(ef, &s, &out->hash);
 }
 
-void used_section(const struct symbolizer *sy, const struct elf_file *ef,
-		  const struct elf_section *s)
+void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
+			const struct elf_section *s)
 {
 	struct section_used u = { .file = ef->path, .name = s->name };
 
-	/* What is in .gnu_debugdata is that section of the file. */
+	/* Sections of the ELF file inside .gnu_debugdata are covered by the
+	 * hash of that section. */
 	if (sy->rep && *s->name && strcmp(ef->path, ".gnu_debugdata") != 0 &&
-	    !find(sy->rep->used, sy->rep->n_used, u.file, u.name) &&
-	    hash_section(ef, s, &u.hash))
-		used_add(sy->rep, &u);
+	    !report_find_section(sy->rep->used, sy->rep->n_used, u.file,
+				 u.name) &&
+	    section_hashes_section(ef, s, &u.hash))
+		report_add_section(sy->rep, &u);
 }
 
-/* dwarf_has() unpacks some of them, so it is called before. */
-void used_debug(const struct symbolizer *sy, const struct elf_file *ef)
+void section_hashes_add_debug(const struct symbolizer *sy,
+			      const struct elf_file *ef)
 {
 	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
 		struct elf_section s;
 
-		if (elf_section_get(ef, i, &s) && dwarf_reads(s.name))
-			used_section(sy, ef, &s);
+		if (elf_section_get(ef, i, &s) && dwarf_sections_reads(s.name))
+			section_hashes_add(sy, ef, &s);
 	}
-}
-
-const struct section_used *used_changed(const struct section_used *a,
-					size_t n_a,
-					const struct section_used *b,
-					size_t n_b)
-{
-	for (size_t i = 0; i < n_a; i++) {
-		const struct section_used *u =
-			find(b, n_b, a[i].file, a[i].name);
-
-		if (u && u->hash != a[i].hash)
-			return &a[i];
-	}
-	return NULL;
 }

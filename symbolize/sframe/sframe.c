@@ -1,5 +1,4 @@
-/* sframe.c - reads an SFrame section (versions 1, 2, 3), every byte of which
- * may be hostile. */
+/* sframe.c - reads untrusted SFrame sections, versions 1 to 3. */
 #include "symbolize/sframe/sframe.h"
 
 #include <inttypes.h>
@@ -9,20 +8,21 @@
 #define HEAD_LEN 28
 #define VERSIONS 3
 
-/* Bytes of a function's entry, and the flags that may be set. */
+/* Bytes of a function index entry, and the flags that are valid, by version. */
 static const struct {
 	uint8_t func_len, flags;
 } versions[VERSIONS + 1] = { { 0, 0 }, { 17, 3 }, { 20, 7 }, { 16, 5 } };
 
-/* s390x: the CFA's offset is kept as (off - 160) / 8. */
+/* s390x stores CFA offsets as (off - 160) / 8. */
 #define S390X_BIAS 160
 #define S390X_SCALE 8
-/* Version 1 has no field for it; the entries of an x86 PLT have 16 bytes. */
+/* Version 1 has no field for the block size; x86 PLT entries have 16 bytes. */
 #define REP_V1 16
-/* Behind the place that version 3's index names: rows, info, info2, rep. */
+/* Bytes of a version 3 function's attributes, before its rows: number of rows,
+ * info, info2, rep. */
 #define ATTR_LEN 5
 
-static const struct abi {
+static const struct sframe_machine {
 	const char *name;
 	uint8_t sp, fp;
 	bool big;
@@ -48,8 +48,8 @@ const char *sframe_abi_name(const struct sframe *sf)
 	return abis[sf->head.abi].name;
 }
 
-/* The magic tells the order of bytes. */
-static int read_magic(struct bytes *b, struct err *err)
+/* The magic number gives the byte order. */
+static int sframe_read_magic(struct bytes *b, struct err *err)
 {
 	uint16_t magic;
 
@@ -69,8 +69,8 @@ static int read_magic(struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int check_head(const struct sframe_head *h, const struct bytes *b,
-		      struct err *err)
+static int sframe_validate_head(const struct sframe_head *h,
+				const struct bytes *b, struct err *err)
 {
 	bool big = b->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
@@ -95,12 +95,13 @@ static int check_head(const struct sframe_head *h, const struct bytes *b,
 	return 0;
 }
 
-static int read_head(struct bytes *b, struct sframe_head *h, struct err *err)
+static int sframe_read_head(struct bytes *b, struct sframe_head *h,
+			    struct err *err)
 {
 	uint8_t fp;
 	uint8_t ra;
 
-	if (read_magic(b, err) || bytes_u8(b, &h->version, err) ||
+	if (sframe_read_magic(b, err) || bytes_u8(b, &h->version, err) ||
 	    bytes_u8(b, &h->flags, err) || bytes_u8(b, &h->abi, err) ||
 	    bytes_u8(b, &fp, err) || bytes_u8(b, &ra, err) ||
 	    bytes_u8(b, &h->aux_len, err) || bytes_u32(b, &h->funcs, err) ||
@@ -109,7 +110,7 @@ static int read_head(struct bytes *b, struct sframe_head *h, struct err *err)
 		return -1;
 	h->fixed_fp = (int8_t)fp;
 	h->fixed_ra = (int8_t)ra;
-	if (check_head(h, b, err))
+	if (sframe_validate_head(h, b, err))
 		return -1;
 	return bytes_skip(b, h->aux_len, err);
 }
@@ -122,7 +123,7 @@ int sframe_init(struct sframe *sf, const void *data, size_t len,
 
 	memset(sf, 0, sizeof(*sf));
 	bytes_init(&b, data, len, path, off, false);
-	if (read_head(&b, &sf->head, err))
+	if (sframe_read_head(&b, &sf->head, err))
 		return -1;
 	const struct sframe_head *h = &sf->head;
 	uint64_t funcs_len = (uint64_t)h->funcs * versions[h->version].func_len;
@@ -152,16 +153,17 @@ uint64_t sframe_func_field(const struct sframe *sf, uint32_t i)
 	return sf->addr + sf->func_at + (uint64_t)i * sf->func_len;
 }
 
-/* Where the entries are all there is to say (versions 1 and 2), or the index
- * to it (3). */
-struct entry {
+/* An entry of the function index; in version 3 with the attributes it refers
+ * to. */
+struct sframe_entry {
 	int64_t start;
 	uint32_t n;
 	uint8_t info, info2, rep;
 };
 
-static int read_entry(const struct sframe *sf, struct bytes *b,
-		      struct sframe_func *f, struct entry *e, struct err *err)
+static int sframe_read_entry(const struct sframe *sf, struct bytes *b,
+			     struct sframe_func *f, struct sframe_entry *e,
+			     struct err *err)
 {
 	int32_t start;
 
@@ -178,9 +180,9 @@ static int read_entry(const struct sframe *sf, struct bytes *b,
 	return 0;
 }
 
-static int read_entry_v3(const struct sframe *sf, struct bytes *b,
-			 struct sframe_func *f, struct entry *e,
-			 struct err *err)
+static int sframe_read_entry_v3(const struct sframe *sf, struct bytes *b,
+				struct sframe_func *f, struct sframe_entry *e,
+				struct err *err)
 {
 	struct bytes attr = sf->row;
 	uint64_t start;
@@ -197,9 +199,11 @@ static int read_entry_v3(const struct sframe *sf, struct bytes *b,
 	return 0;
 }
 
-/* What the entry says has to be possible. */
-static int check_func(const struct sframe *sf, const struct entry *e,
-		      struct sframe_func *f, uint64_t at, struct err *err)
+/* Returns -1 and *err if the entry is impossible. */
+static int sframe_validate_func(const struct sframe *sf,
+				const struct sframe_entry *e,
+				struct sframe_func *f, uint64_t at,
+				struct err *err)
 {
 	const char *path = sf->func.path;
 	uint64_t end;
@@ -216,7 +220,7 @@ static int check_func(const struct sframe *sf, const struct entry *e,
 	if (__builtin_add_overflow(f->start, f->size, &end))
 		return err_at(err, path, at,
 			      "function of %" PRIu32 " bytes at 0x%" PRIx64
-			      " goes around the address space",
+			      " exceeds the address space",
 			      f->size, f->start);
 	if (f->at > sf->head.rows_len ||
 	    e->n > (sf->head.rows_len - f->at) / (1u + f->width))
@@ -231,7 +235,7 @@ int sframe_func(const struct sframe *sf, uint32_t i, struct sframe_func *out,
 		struct err *err)
 {
 	struct bytes b = sf->func;
-	struct entry e = { 0 };
+	struct sframe_entry e = { 0 };
 	int ret;
 
 	memset(out, 0, sizeof(*out));
@@ -239,9 +243,9 @@ int sframe_func(const struct sframe *sf, uint32_t i, struct sframe_func *out,
 		return -1;
 	uint64_t at = bytes_off(&b);
 	if (sf->head.version == 3)
-		ret = read_entry_v3(sf, &b, out, &e, err);
+		ret = sframe_read_entry_v3(sf, &b, out, &e, err);
 	else
-		ret = read_entry(sf, &b, out, &e, err);
+		ret = sframe_read_entry(sf, &b, out, &e, err);
 	if (ret)
 		return err_while(err, "reading function %" PRIu32, i);
 	out->start = (uint64_t)e.start + (sf->head.flags & SFRAME_PCREL
@@ -253,7 +257,7 @@ int sframe_func(const struct sframe *sf, uint32_t i, struct sframe_func *out,
 	out->key_b = e.info & 32;
 	out->signal = e.info & 128;
 	out->flex = (e.info2 & 31) == 1;
-	if (check_func(sf, &e, out, at, err))
+	if (sframe_validate_func(sf, &e, out, at, err))
 		return err_while(err, "reading function %" PRIu32, i);
 	return 0;
 }
@@ -262,7 +266,7 @@ void sframe_rows(const struct sframe *sf, const struct sframe_func *f,
 		 struct sframe_cursor *c)
 {
 	*c = (struct sframe_cursor){ .sf = sf, .func = *f, .b = sf->row };
-	/* sframe_func() has checked it; without it there are no rows. */
+	/* Cannot fail: sframe_func() has checked the offset. */
 	if (bytes_skip(&c->b, f->at, NULL))
 		c->func.n = 0;
 }
@@ -272,8 +276,8 @@ uint64_t sframe_row_bytes(const struct sframe_cursor *c)
 	return bytes_off(&c->b) - bytes_off(&c->sf->row) - c->func.at;
 }
 
-static int read_number(struct bytes *b, unsigned int size, uint32_t *out,
-		       struct err *err)
+static int sframe_read_number(struct bytes *b, unsigned int size, uint32_t *out,
+			      struct err *err)
 {
 	uint8_t byte = 0;
 	uint16_t half = 0;
@@ -286,8 +290,9 @@ static int read_number(struct bytes *b, unsigned int size, uint32_t *out,
 	return ret;
 }
 
-static int check_row(const struct sframe_cursor *c, const struct sframe_row *r,
-		     uint64_t at, struct err *err)
+static int sframe_validate_row(const struct sframe_cursor *c,
+			       const struct sframe_row *r, uint64_t at,
+			       struct err *err)
 {
 	const struct sframe_func *f = &c->func;
 	uint32_t end = f->rep && f->rep < f->size ? f->rep : f->size;
@@ -314,20 +319,21 @@ int sframe_row(struct sframe_cursor *c, struct sframe_row *out, struct err *err)
 
 	if (c->i == c->func.n)
 		return 0;
-	if (read_number(&c->b, c->func.width, &out->pc, err) ||
-	    bytes_u8(&c->b, &out->info, err) || check_row(c, out, at, err))
+	if (sframe_read_number(&c->b, c->func.width, &out->pc, err) ||
+	    bytes_u8(&c->b, &out->info, err) ||
+	    sframe_validate_row(c, out, at, err))
 		return -1;
 	out->n = out->info >> 1 & 15;
 	out->size = (uint8_t)(1 << (out->info >> 5 & 3));
 	for (unsigned int i = 0; i < out->n; i++)
-		if (read_number(&c->b, out->size, &out->word[i], err))
+		if (sframe_read_number(&c->b, out->size, &out->word[i], err))
 			return -1;
 	c->next = (uint64_t)out->pc + 1;
 	c->i++;
 	return 1;
 }
 
-static int64_t signed_word(const struct sframe_row *row, unsigned int i)
+static int64_t sframe_signed_word(const struct sframe_row *row, unsigned int i)
 {
 	if (row->size == 1)
 		return (int8_t)row->word[i];
@@ -336,22 +342,22 @@ static int64_t signed_word(const struct sframe_row *row, unsigned int i)
 	return (int32_t)row->word[i];
 }
 
-static int64_t cfa_offset(const struct sframe *sf, const struct sframe_row *row,
-			  unsigned int i)
+static int64_t sframe_cfa_offset(const struct sframe *sf,
+				 const struct sframe_row *row, unsigned int i)
 {
-	int64_t off = signed_word(row, i);
+	int64_t off = sframe_signed_word(row, i);
 
 	return sf->head.abi == SFRAME_S390X ? off * S390X_SCALE + S390X_BIAS
 					    : off;
 }
 
-/* Offset 0 is none: there the CFA's caller would be. An odd one is a
- * register's number, in version 2 of s390x only. */
-static struct sframe_place plain_place(const struct sframe *sf,
-				       const struct sframe_row *row,
-				       unsigned int i)
+/* An offset of 0 is padding. In version 2 of s390x an odd one is a register
+ * number. */
+static struct sframe_place sframe_plain_place(const struct sframe *sf,
+					      const struct sframe_row *row,
+					      unsigned int i)
 {
-	int64_t off = signed_word(row, i);
+	int64_t off = sframe_signed_word(row, i);
 
 	if (sf->head.abi == SFRAME_S390X) {
 		if (!off)
@@ -363,9 +369,10 @@ static struct sframe_place plain_place(const struct sframe *sf,
 	return (struct sframe_place){ SFRAME_MEMORY, SFRAME_CFA, off };
 }
 
-/* The rule took i words: there must be no more. */
-static int all_words(const struct sframe *sf, const struct sframe_row *row,
-		     unsigned int i, struct err *err)
+/* The rule used i words of the row; more is an error. */
+static int sframe_validate_words(const struct sframe *sf,
+				 const struct sframe_row *row, unsigned int i,
+				 struct err *err)
 {
 	if (i >= row->n)
 		return 0;
@@ -375,26 +382,27 @@ static int all_words(const struct sframe *sf, const struct sframe_row *row,
 		      row->pc, row->n, i);
 }
 
-static int plain_rule(const struct sframe *sf, const struct sframe_row *row,
-		      struct sframe_rule *out, struct err *err)
+static int sframe_plain_rule(const struct sframe *sf,
+			     const struct sframe_row *row,
+			     struct sframe_rule *out, struct err *err)
 {
 	unsigned int i = 1;
 
 	out->cfa = (struct sframe_place){ SFRAME_VALUE,
 					  row->info & 1 ? sframe_sp(sf)
 							: sframe_fp(sf),
-					  cfa_offset(sf, row, 0) };
+					  sframe_cfa_offset(sf, row, 0) };
 	if (!sf->head.fixed_ra && i < row->n)
-		out->ra = plain_place(sf, row, i++);
+		out->ra = sframe_plain_place(sf, row, i++);
 	if (!sf->head.fixed_fp && i < row->n)
-		out->fp = plain_place(sf, row, i++);
-	return all_words(sf, row, i, err);
+		out->fp = sframe_plain_place(sf, row, i++);
+	return sframe_validate_words(sf, row, i, err);
 }
 
-/* A control word and its offset; or a 0 alone. */
-static int flex_place(const struct sframe *sf, const struct sframe_row *row,
-		      unsigned int *i, struct sframe_place *out,
-		      struct err *err)
+/* Reads a control word and its offset, or a padding word of 0. */
+static int sframe_flex_place(const struct sframe *sf,
+			     const struct sframe_row *row, unsigned int *i,
+			     struct sframe_place *out, struct err *err)
 {
 	uint32_t control;
 
@@ -412,27 +420,28 @@ static int flex_place(const struct sframe *sf, const struct sframe_row *row,
 			      row->pc);
 	out->kind = control & 2 ? SFRAME_MEMORY : SFRAME_VALUE;
 	out->reg = control & 1 ? control >> 3 : SFRAME_CFA;
-	out->off = signed_word(row, (*i)++);
+	out->off = sframe_signed_word(row, (*i)++);
 	return 0;
 }
 
-static int flex_rule(const struct sframe *sf, const struct sframe_row *row,
-		     struct sframe_rule *out, struct err *err)
+static int sframe_flex_rule(const struct sframe *sf,
+			    const struct sframe_row *row,
+			    struct sframe_rule *out, struct err *err)
 {
 	unsigned int i = 0;
 
-	if (flex_place(sf, row, &i, &out->cfa, err))
+	if (sframe_flex_place(sf, row, &i, &out->cfa, err))
 		return -1;
 	if (out->cfa.kind < SFRAME_VALUE || out->cfa.reg == SFRAME_CFA)
 		return err_at(err, sf->row.path, bytes_off(&sf->row),
-			      "row at 0x%" PRIx32 " of its function makes its "
-			      "CFA of no register",
+			      "row at 0x%" PRIx32 " of its function has a CFA "
+			      "without a register",
 			      row->pc);
-	out->cfa.off = cfa_offset(sf, row, i - 1);
-	if (flex_place(sf, row, &i, &out->ra, err) ||
-	    flex_place(sf, row, &i, &out->fp, err))
+	out->cfa.off = sframe_cfa_offset(sf, row, i - 1);
+	if (sframe_flex_place(sf, row, &i, &out->ra, err) ||
+	    sframe_flex_place(sf, row, &i, &out->fp, err))
 		return -1;
-	return all_words(sf, row, i, err);
+	return sframe_validate_words(sf, row, i, err);
 }
 
 int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
@@ -448,8 +457,8 @@ int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
 		return 0;
 	}
 	out->is_signed = row->info & 128;
-	ret = f->flex ? flex_rule(sf, row, out, err)
-		      : plain_rule(sf, row, out, err);
+	ret = f->flex ? sframe_flex_rule(sf, row, out, err)
+		      : sframe_plain_rule(sf, row, out, err);
 	if (h->fixed_ra && out->ra.kind == SFRAME_NONE)
 		out->ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
 						 h->fixed_ra };

@@ -1,15 +1,14 @@
-/* sframe.h - reads an SFrame section (versions 1, 2, 3), every byte of which
- * may be hostile.
+/* sframe.h - reads untrusted SFrame sections, versions 1 to 3.
  *
- * sframe_init() checks the header; then sframe_func() for each function, and
- * for its rows sframe_rows(), sframe_row() until 0, sframe_rule() of each.
- * Nothing is allocated, all offsets are checked, and no call takes longer
- * than its row is long. Who walks over all rows of all functions has to add up
- * their bytes: functions of a hostile section may all name the same rows
- * (sframe_table.c does so).
+ * Call sframe_init() to check the header; then for each function sframe_func(),
+ * sframe_rows(), sframe_row() until it returns 0, and sframe_rule() for each
+ * row. Nothing is allocated, all offsets are checked, and the time of a call is
+ * bounded by the length of its row. A caller that reads all rows of all
+ * functions must limit their sum, since the functions of a hostile section may
+ * share rows (sframe_table.c does so).
  *
- * The format: https://sourceware.org/binutils/docs/sframe-spec.html; what
- * that leaves open is as binutils 2.47 writes it. */
+ * The format: https://sourceware.org/binutils/docs/sframe-spec.html. Where that
+ * is ambiguous, as binutils 2.47 writes it. */
 #ifndef SYMBOLIZE_SFRAME_SFRAME_H
 #define SYMBOLIZE_SFRAME_SFRAME_H
 #include <stdbool.h>
@@ -30,93 +29,95 @@ enum sframe_abi {
 enum sframe_flag {
 	SFRAME_SORTED = 1,
 	SFRAME_FRAME_POINTER = 2, /* versions 1 and 2 */
-	SFRAME_PCREL = 4, /* starts count from their own field, not from the
-			   * section; versions 2 and 3 */
+	SFRAME_PCREL = 4,	  /* versions 1 and 2 */
 };
 
 struct sframe_head {
 	uint8_t version, flags, abi;
-	int8_t fixed_fp, fixed_ra; /* from the CFA; 0: not fixed */
+	/* start addresses are relative to their field, not to the section;
+	 * versions 2 and 3 */
+	int8_t fixed_fp, fixed_ra;
 	uint8_t aux_len;
-	uint32_t funcs, rows;	    /* how many the header says there are */
+	uint32_t funcs, rows;	    /* counts, as the header claims */
 	uint32_t rows_len;	    /* bytes */
-	uint32_t func_off, row_off; /* from the end of the header */
+	uint32_t func_off, row_off; /* relative to the end of the header */
 };
 
 struct sframe {
 	struct sframe_head head;
-	uint64_t addr;	   /* of the section, in ELF addresses */
-	struct bytes func; /* sub-section of functions, whole entries only */
-	struct bytes row;  /* and of rows */
-	uint64_t func_at;  /* offset of the functions in the section */
-	unsigned int func_len; /* bytes of an entry */
+	uint64_t addr;	       /* ELF address of the section */
+	struct bytes func;     /* function index, whole entries only */
+	struct bytes row;      /* row data */
+	uint64_t func_at;      /* offset of the index in the section */
+	unsigned int func_len; /* bytes of an index entry */
 };
 
-/* data: the section, borrowed; path and off (its place in the file) are for
- * messages. -1 and *err when it is no SFrame section that we can read. */
+/* Checks the header of the section data, which is borrowed. path and off, its
+ * file offset, are used in messages. Returns -1 and *err if the section cannot
+ * be read. */
 int sframe_init(struct sframe *sf, const void *data, size_t len,
 		const char *path, uint64_t off, uint64_t addr, struct err *err);
 
 struct sframe_func {
 	uint64_t start; /* ELF address */
-	uint32_t size;	/* start + size does not wrap */
-	uint32_t n;	/* rows it says it has */
-	uint32_t at;	/* of its rows, in the sub-section */
-	uint8_t width;	/* bytes of a row's address: 1, 2, 4 */
-	uint8_t rep;	/* bytes after which the rows begin anew (PLT); 0: never
-			 */
-	bool key_b;	/* AArch64: signed with key B */
-	bool signal;	/* a signal frame */
-	bool flex;	/* rows name their registers */
+	uint32_t size;	/* start + size does not overflow */
+	uint32_t n;	/* number of rows claimed */
+	uint32_t at;	/* offset of its rows in the row data */
+	uint8_t width;	/* bytes of a row's address: 1, 2 or 4 */
+	/* rows repeat for each block of this size (PLT); 0: they do not */
+	uint8_t rep;
+	bool key_b;  /* AArch64: signed with key B */
+	bool signal; /* is a signal frame */
+	bool flex;   /* rows contain register numbers */
 };
 
-/* Function i of head.funcs, or -1 and *err. */
+/* Reads function i of head.funcs. Returns -1 and *err if it is damaged. */
 int sframe_func(const struct sframe *sf, uint32_t i, struct sframe_func *out,
 		struct err *err);
-/* The ELF address of the field that says where function i starts, for
+/* Returns the ELF address of the start address field of function i, for
  * relocations. */
 uint64_t sframe_func_field(const struct sframe *sf, uint32_t i);
 
 #define SFRAME_WORDS 15
 
 struct sframe_row {
-	uint32_t pc; /* from the function's start; from that of the repeated
-		      * block where it repeats */
+	/* offset from the start of the function, or of the repeated block */
+	uint32_t pc;
 	uint8_t info;
-	uint8_t n;    /* words */
-	uint8_t size; /* bytes of each */
+	uint8_t n;    /* number of words */
+	uint8_t size; /* bytes of a word */
 	uint32_t word[SFRAME_WORDS];
 };
 
-/* Before the first row of a function. */
+/* Position before the next row of a function. */
 struct sframe_cursor {
 	const struct sframe *sf;
 	struct sframe_func func;
 	struct bytes b;
 	uint32_t i;
-	uint64_t next; /* a lower address than this is out of order */
+	uint64_t next; /* lowest valid address of the next row */
 };
 
 void sframe_rows(const struct sframe *sf, const struct sframe_func *f,
 		 struct sframe_cursor *c);
-/* 1, 0 at the end, -1 and *err: what follows is not readable. Their addresses
- * grow and are inside of the function. */
+/* Reads the next row. Returns 1; 0 at the end; -1 and *err if the rest is
+ * damaged. Addresses increase and are inside the function. */
 int sframe_row(struct sframe_cursor *c, struct sframe_row *out,
 	       struct err *err);
-/* Bytes of rows that were read. */
+/* Returns the bytes of rows read so far. */
 uint64_t sframe_row_bytes(const struct sframe_cursor *c);
 
 enum sframe_kind {
-	SFRAME_NONE,   /* no rule: FP has the value it had; RA is in the link
-			* register */
-	SFRAME_PADDED, /* the same, said by a word that is 0 */
-	SFRAME_FIXED,  /* as the header says: memory at CFA + off */
+	/* not given: FP is unchanged, RA is in the link register */
+	SFRAME_NONE,
+	SFRAME_PADDED, /* the same, as a padding word */
+	SFRAME_FIXED,  /* fixed by the header: in memory at CFA + off */
 	SFRAME_VALUE,  /* reg + off */
-	SFRAME_MEMORY, /* what is at reg + off */
-	SFRAME_REG,    /* s390x, version 2: what is in reg */
+	SFRAME_MEMORY, /* memory at reg + off */
+	SFRAME_REG,    /* in register reg; s390x, version 2 */
 };
 
-/* In place of a register's number. */
+/* Used in place of a register number. */
 #define SFRAME_CFA UINT32_MAX
 
 struct sframe_place {
@@ -126,19 +127,19 @@ struct sframe_place {
 };
 
 struct sframe_rule {
-	bool outermost; /* no caller: nothing below is set */
-	bool is_signed; /* AArch64: the return address is */
+	bool outermost; /* no caller; the places below are not set */
+	bool is_signed; /* AArch64: the return address is signed */
 	struct sframe_place cfa, fp, ra;
 };
 
-/* What a row means; -1 and *err: nothing that can be. */
+/* Decodes a row. Returns -1 and *err if it is invalid. */
 int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
 		const struct sframe_row *row, struct sframe_rule *out,
 		struct err *err);
 
-/* DWARF numbers of the machine's stack and frame pointer. */
+/* Return the DWARF number of the stack and of the frame pointer. */
 uint32_t sframe_sp(const struct sframe *sf);
 uint32_t sframe_fp(const struct sframe *sf);
-/* "amd64", ... */
+/* Returns "amd64", "aarch64", ... */
 const char *sframe_abi_name(const struct sframe *sf);
 #endif

@@ -1,5 +1,7 @@
-/* sframe_eh.c - is an SFrame section right? By .eh_frame, address by
+/* sframe_eh.c - checks an SFrame section against .eh_frame, address by
  * address. */
+#include "symbolize/sframe/sframe_eh.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,17 +9,17 @@
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/sframe/sframe_judge.h"
 
-/* Bytes of an interval that are compared one by one. */
+/* Longer intervals are not compared byte by byte. */
 #define ONE_BY_ONE_MAX (1u << 20)
 
-/* Walks over a table by growing address. */
-struct cursor {
+/* Position in a table, by increasing address. */
+struct sframe_eh_cursor {
 	const struct unwind_rows *t;
 	size_t i;
-	struct row_rule rule; /* that holds now */
+	struct unwind_rule rule; /* rule at the current address */
 };
 
-static uint64_t next_at(const struct cursor *c)
+static uint64_t sframe_eh_next_address(const struct sframe_eh_cursor *c)
 {
 	uint64_t addr;
 
@@ -27,9 +29,10 @@ static uint64_t next_at(const struct cursor *c)
 	return addr;
 }
 
-static void step_to(struct cursor *c, uint64_t addr)
+static void sframe_eh_step_to(struct sframe_eh_cursor *c, uint64_t addr)
 {
-	while (c->i < unwind_rows_count(c->t) && next_at(c) <= addr) {
+	while (c->i < unwind_rows_count(c->t) &&
+	       sframe_eh_next_address(c) <= addr) {
 		uint64_t unused;
 
 		unwind_rows_rule(c->t, unwind_rows_at(c->t, c->i, &unused),
@@ -38,10 +41,11 @@ static void step_to(struct cursor *c, uint64_t addr)
 	}
 }
 
-/* In a PLT: the rule at one address. */
-static struct row_rule plain(const struct row_rule *r, uint64_t addr)
+/* Resolves ROW_PLT to the rule at one address. */
+static struct unwind_rule sframe_eh_rule_at(const struct unwind_rule *r,
+					    uint64_t addr)
 {
-	struct row_rule p = *r;
+	struct unwind_rule p = *r;
 
 	if (r->kind == ROW_PLT) {
 		p.kind = ROW_SP;
@@ -50,63 +54,69 @@ static struct row_rule plain(const struct row_rule *r, uint64_t addr)
 	return p;
 }
 
-static bool same_place(const struct place_rule *a, const struct place_rule *b)
+static bool sframe_eh_same_place(const struct place_rule *a,
+				 const struct place_rule *b)
 {
 	return a->kind == b->kind && a->off == b->off;
 }
 
-static bool same_rule(const struct row_rule *a, const struct row_rule *b)
+static bool sframe_eh_same_rule(const struct unwind_rule *a,
+				const struct unwind_rule *b)
 {
 	if (a->kind != b->kind)
 		return false;
 	if (a->kind < ROW_SP || a->kind > ROW_PLT)
 		return true;
 	return a->cfa == b->cfa && a->flags == b->flags &&
-	       same_place(&a->fp, &b->fp) && same_place(&a->ra, &b->ra);
+	       sframe_eh_same_place(&a->fp, &b->fp) &&
+	       sframe_eh_same_place(&a->ra, &b->ra);
 }
 
-static enum sframe_test test_of(const struct judge *j, uint64_t addr,
-				const struct row_rule *a,
-				const struct row_rule *b)
+static enum sframe_test sframe_eh_test_of(const struct judge *j, uint64_t addr,
+					  const struct unwind_rule *a,
+					  const struct unwind_rule *b)
 {
 	if (b->kind == ROW_OUTERMOST)
 		return SFRAME_T_OUTERMOST;
-	/* Only version 3 can say that it is one. */
+	/* Only version 3 can mark signal frames. */
 	if (j->sf->head.version < 3 && !(a->flags & ROW_INTERRUPTED) &&
 	    (b->kind == ROW_SIGNAL || b->flags & ROW_INTERRUPTED))
 		return SFRAME_T_SIGNAL;
-	if (!strcmp(judge_part(j, addr), ".plt.got"))
+	if (!strcmp(judge_section_name(j, addr), ".plt.got"))
 		return SFRAME_T_PLT_GOT;
 	return SFRAME_T_EH_FRAME;
 }
 
-static void differ(struct judge *j, uint64_t start, uint64_t end,
-		   const struct row_rule *a, const struct row_rule *b)
+static void sframe_eh_report(struct judge *j, uint64_t start, uint64_t end,
+			     const struct unwind_rule *a,
+			     const struct unwind_rule *b)
 {
 	struct rule_text ta;
 	struct rule_text tb;
 
-	judge_found(j, test_of(j, start, a, b), start, end, end - start,
-		    "%s, .eh_frame has %s", judge_rule(j, a, &ta),
+	judge_found(j, sframe_eh_test_of(j, start, a, b), start, end,
+		    end - start, "%s, .eh_frame has %s", judge_rule(j, a, &ta),
 		    judge_rule(j, b, &tb));
 }
 
-/* One of them is of a PLT, the other says it in rows. */
-static void compare_plt(struct judge *j, uint64_t start, uint64_t end,
-			const struct row_rule *a, const struct row_rule *b)
+/* One rule is ROW_PLT, and the other table has a row for each part of it. */
+static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
+				  const struct unwind_rule *a,
+				  const struct unwind_rule *b)
 {
 	for (uint64_t addr = start; addr < end; addr++) {
-		struct row_rule x = plain(a, addr);
-		struct row_rule y = plain(b, addr);
+		struct unwind_rule x = sframe_eh_rule_at(a, addr);
+		struct unwind_rule y = sframe_eh_rule_at(b, addr);
 
-		if (!same_rule(&x, &y))
-			differ(j, addr, addr + 1, &x, &y);
+		if (!sframe_eh_same_rule(&x, &y))
+			sframe_eh_report(j, addr, addr + 1, &x, &y);
 	}
 }
 
-/* What each test looks at. */
-static void count(struct judge *j, uint64_t start, uint64_t len,
-		  const struct row_rule *a, const struct row_rule *b)
+/* Counts the bytes that each test looks at. */
+static void sframe_eh_count(struct judge *j, uint64_t start, uint64_t len,
+			    const struct unwind_rule *a,
+			    const struct unwind_rule *b)
 {
 	uint64_t *asked = j->r->asked;
 	bool covered = a->kind != ROW_GAP;
@@ -118,16 +128,17 @@ static void count(struct judge *j, uint64_t start, uint64_t len,
 	if (!covered || b->kind == ROW_GAP)
 		return;
 	asked[SFRAME_T_COMPLEX] += len;
-	asked[test_of(j, start, a, b)] += len;
+	asked[sframe_eh_test_of(j, start, a, b)] += len;
 }
 
-static void compare(struct judge *j, uint64_t start, uint64_t end,
-		    const struct row_rule *a, const struct row_rule *b)
+static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
+			      const struct unwind_rule *a,
+			      const struct unwind_rule *b)
 {
 	uint64_t len = end - start;
 	struct rule_text t;
 
-	count(j, start, len, a, b);
+	sframe_eh_count(j, start, len, a, b);
 	if (a->kind == ROW_GAP && b->kind == ROW_GAP)
 		return;
 	if (a->kind == ROW_GAP)
@@ -147,12 +158,12 @@ static void compare(struct judge *j, uint64_t start, uint64_t end,
 	else if (a->kind != b->kind &&
 		 (a->kind == ROW_PLT || b->kind == ROW_PLT) &&
 		 len <= ONE_BY_ONE_MAX)
-		compare_plt(j, start, end, a, b);
-	else if (!same_rule(a, b))
-		differ(j, start, end, a, b);
+		sframe_eh_compare_plt(j, start, end, a, b);
+	else if (!sframe_eh_same_rule(a, b))
+		sframe_eh_report(j, start, end, a, b);
 }
 
-void judge_eh(struct judge *j)
+void sframe_eh_check(struct judge *j)
 {
 	struct cfi *cfi = cfi_open(j->ef, ".eh_frame");
 
@@ -163,18 +174,22 @@ void judge_eh(struct judge *j)
 	j->eh = cfi_rows(cfi);
 	cfi_close(cfi);
 
-	struct cursor a = { .t = j->rows };
-	struct cursor b = { .t = j->eh };
-	uint64_t at = next_at(&a) < next_at(&b) ? next_at(&a) : next_at(&b);
+	struct sframe_eh_cursor a = { .t = j->rows };
+	struct sframe_eh_cursor b = { .t = j->eh };
+	uint64_t at = sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
+			      ? sframe_eh_next_address(&a)
+			      : sframe_eh_next_address(&b);
 
 	while (at != UINT64_MAX) {
-		step_to(&a, at);
-		step_to(&b, at);
+		sframe_eh_step_to(&a, at);
+		sframe_eh_step_to(&b, at);
 		uint64_t end =
-			next_at(&a) < next_at(&b) ? next_at(&a) : next_at(&b);
+			sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
+				? sframe_eh_next_address(&a)
+				: sframe_eh_next_address(&b);
 
 		if (end != UINT64_MAX)
-			compare(j, at, end, &a.rule, &b.rule);
+			sframe_eh_compare(j, at, end, &a.rule, &b.rule);
 		at = end;
 	}
 }

@@ -1,4 +1,4 @@
-/* sframe_file.c - the SFrame section of an ELF file. */
+/* sframe_file.c - finds the SFrame section of an ELF file. */
 #include "symbolize/sframe/sframe_file.h"
 
 #include <gelf.h>
@@ -12,14 +12,15 @@
 #define PT_GNU_SFRAME_ID 0x6474e554
 #define SEGMENTS_MAX 4096
 
-struct place {
+struct sframe_file_place {
 	const void *data;
 	size_t len;
 	uint64_t off, addr;
-	size_t section; /* index; 0: found by program header */
+	size_t section; /* section index; 0: found by program header */
 };
 
-static bool by_segment(const struct elf_file *ef, struct place *out)
+static bool sframe_file_by_segment(const struct elf_file *ef,
+				   struct sframe_file_place *out)
 {
 	size_t n;
 
@@ -36,14 +37,15 @@ static bool by_segment(const struct elf_file *ef, struct place *out)
 					 ph.p_filesz, ELF_T_BYTE);
 		if (!d || !d->d_buf)
 			continue;
-		*out = (struct place){ d->d_buf, d->d_size, ph.p_offset,
-				       ph.p_vaddr, 0 };
+		*out = (struct sframe_file_place){ d->d_buf, d->d_size,
+						   ph.p_offset, ph.p_vaddr, 0 };
 		return true;
 	}
 	return false;
 }
 
-static bool by_name(const struct elf_file *ef, struct place *out)
+static bool sframe_file_by_name(const struct elf_file *ef,
+				struct sframe_file_place *out)
 {
 	size_t n = elf_sections(ef);
 	struct elf_section s;
@@ -55,14 +57,16 @@ static bool by_name(const struct elf_file *ef, struct place *out)
 
 		if (!d)
 			continue;
-		*out = (struct place){ d->d_buf, d->d_size, s.off, s.addr, i };
+		*out = (struct sframe_file_place){ d->d_buf, d->d_size, s.off,
+						   s.addr, i };
 		return true;
 	}
 	return false;
 }
 
-/* Bytes that a relocation "symbol + addend - place" fills; 0: another one. */
-static unsigned int pc_relative(uint16_t machine, uint64_t type)
+/* Returns the bytes that a relocation "symbol + addend - place" changes; 0 for
+ * another type. */
+static unsigned int sframe_file_pc_relative(uint16_t machine, uint64_t type)
 {
 	static const struct {
 		uint16_t machine;
@@ -83,15 +87,17 @@ static unsigned int pc_relative(uint16_t machine, uint64_t type)
 	return 0;
 }
 
-static void put(unsigned char *p, uint64_t v, unsigned int bytes, bool big)
+static void sframe_file_put(unsigned char *p, uint64_t v, unsigned int bytes,
+			    bool big)
 {
 	for (unsigned int i = 0; i < bytes; i++)
 		p[big ? bytes - 1 - i : i] = (unsigned char)(v >> (8 * i));
 }
 
-/* Where a symbol is in its section. */
-static bool symbol_at(const struct elf_file *ef, const struct elf_section *rel,
-		      uint64_t i, uint64_t *out)
+/* Looks up the offset of symbol i in its section. */
+static bool sframe_file_symbol_at(const struct elf_file *ef,
+				  const struct elf_section *rel, uint64_t i,
+				  uint64_t *out)
 {
 	struct elf_section s;
 	GElf_Sym sym;
@@ -106,27 +112,31 @@ static bool symbol_at(const struct elf_file *ef, const struct elf_section *rel,
 	return true;
 }
 
-static int relocate_one(const struct elf_file *ef, const struct elf_section *s,
-			const GElf_Rela *r, struct place *p, struct err *err)
+static int sframe_file_relocate_one(const struct elf_file *ef,
+				    const struct elf_section *s,
+				    const GElf_Rela *r,
+				    struct sframe_file_place *p,
+				    struct err *err)
 {
-	const char *ident = elf_getident(ef->elf, NULL);
-	unsigned int bytes = pc_relative(ef->machine, GELF_R_TYPE(r->r_info));
+	unsigned int bytes =
+		sframe_file_pc_relative(ef->machine, GELF_R_TYPE(r->r_info));
 	uint64_t sym;
 
 	if (!bytes || r->r_offset > p->len || p->len - r->r_offset < bytes ||
-	    !symbol_at(ef, s, GELF_R_SYM(r->r_info), &sym))
+	    !sframe_file_symbol_at(ef, s, GELF_R_SYM(r->r_info), &sym))
 		return err_at(err, ef->path, p->off,
-			      "relocation at 0x%" PRIx64 " of .sframe is none "
-			      "that fills in where a function is",
+			      "relocation at 0x%" PRIx64 " of .sframe does "
+			      "not fill in a function address",
 			      r->r_offset);
-	put((unsigned char *)p->data + r->r_offset,
-	    sym + (uint64_t)r->r_addend - (p->addr + r->r_offset), bytes,
-	    ident && ident[EI_DATA] == ELFDATA2MSB);
+	sframe_file_put((unsigned char *)p->data + r->r_offset,
+			sym + (uint64_t)r->r_addend - (p->addr + r->r_offset),
+			bytes, ef->big);
 	return 0;
 }
 
-/* p->data is a copy of ours. */
-static int relocate(const struct elf_file *ef, struct place *p, struct err *err)
+/* Applies the relocations to p->data, an owned copy. */
+static int sframe_file_relocate(const struct elf_file *ef,
+				struct sframe_file_place *p, struct err *err)
 {
 	size_t n = elf_sections(ef);
 	struct elf_section s;
@@ -141,13 +151,14 @@ static int relocate(const struct elf_file *ef, struct place *p, struct err *err)
 
 		for (size_t k = 0; k < len && k < INT32_MAX; k++)
 			if (!gelf_getrela(d, (int)k, &r) ||
-			    relocate_one(ef, &s, &r, p, err))
+			    sframe_file_relocate_one(ef, &s, &r, p, err))
 				return -1;
 	}
 	return 0;
 }
 
-static bool same_machine(const struct elf_file *ef, const struct sframe *sf)
+static bool sframe_file_same_machine(const struct elf_file *ef,
+				     const struct sframe *sf)
 {
 	switch (sf->head.abi) {
 	case SFRAME_AMD64:
@@ -159,13 +170,14 @@ static bool same_machine(const struct elf_file *ef, const struct sframe *sf)
 	}
 }
 
-static int init(const struct elf_file *ef, const struct place *p,
-		struct sframe_file *out, struct err *err)
+static int sframe_file_init(const struct elf_file *ef,
+			    const struct sframe_file_place *p,
+			    struct sframe_file *out, struct err *err)
 {
 	if (sframe_init(&out->sf, p->data, p->len, ef->path, p->off, p->addr,
 			err))
 		return -1;
-	if (!same_machine(ef, &out->sf))
+	if (!sframe_file_same_machine(ef, &out->sf))
 		return err_at(err, ef->path, p->off,
 			      "SFrame section of %s in a file of ELF machine "
 			      "%u",
@@ -181,21 +193,22 @@ static int init(const struct elf_file *ef, const struct place *p,
 int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 		     struct err *err)
 {
-	struct place p = { 0 };
+	struct sframe_file_place p = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	if (!by_segment(ef, &p) && !by_name(ef, &p))
+	if (!sframe_file_by_segment(ef, &p) && !sframe_file_by_name(ef, &p))
 		return 0;
 	out->len = p.len;
 	out->off = p.off;
 	out->object = ef->type == ET_REL;
-	/* First as it is: relocating may be for nothing. */
-	if (init(ef, &p, out, err))
+	/* Check it before relocation, to avoid the copy if it is invalid. */
+	if (sframe_file_init(ef, &p, out, err))
 		return -1;
 	if (!out->object)
 		return 1;
 	p.data = out->copy = mem_dup(p.data, p.len);
-	if (relocate(ef, &p, err) || init(ef, &p, out, err)) {
+	if (sframe_file_relocate(ef, &p, err) ||
+	    sframe_file_init(ef, &p, out, err)) {
 		sframe_file_release(out);
 		return -1;
 	}

@@ -1,4 +1,4 @@
-/* sframe_file.h - the SFrame section of an ELF file. */
+/* sframe_file.h - finds the SFrame section of an ELF file. */
 #ifndef SYMBOLIZE_SFRAME_SFRAME_FILE_H
 #define SYMBOLIZE_SFRAME_SFRAME_FILE_H
 #include <stdbool.h>
@@ -13,15 +13,16 @@ struct err;
 struct sframe_file {
 	struct sframe sf;
 	size_t len;   /* bytes of the section */
-	uint64_t off; /* its place in the file */
-	bool object;  /* not linked: starts count from their own section */
-	void *copy;   /* relocated; owned */
+	uint64_t off; /* file offset */
+	/* not linked: addresses are relative to their own section */
+	bool object;
+	void *copy; /* relocated section; owned */
 };
 
-/* By program header, else by name: the section's type came late. 1 and *out,
- * which borrows from ef; 0: it has none; -1 and *err. Object files of binutils
- * before 2.45 (addresses without a flag that says what they count from) are
- * refused. Release it when it was found. */
+/* Finds the section by program header, else by name: its own section type is
+ * more recent. Returns 1 and *out, which borrows from ef and must be released;
+ * 0 if there is none; -1 and *err. Refuses object files of binutils before
+ * 2.45, which lack the flag that tells what addresses are relative to. */
 int sframe_file_open(const struct elf_file *ef, struct sframe_file *out,
 		     struct err *err);
 void sframe_file_release(struct sframe_file *f);

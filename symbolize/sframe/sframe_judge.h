@@ -2,18 +2,19 @@
 #ifndef SYMBOLIZE_SFRAME_SFRAME_JUDGE_H
 #define SYMBOLIZE_SFRAME_SFRAME_JUDGE_H
 #include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/sframe/sframe_check.h"
+#include "symbolize/sframe/sframe_finding.h"
 #include "symbolize/sframe/sframe_file.h"
 
-/* A function that could be read. */
-struct judged {
+/* A function without read errors. */
+struct judge_function {
 	uint64_t start, end;
-	uint64_t limit; /* where the next one begins, if before end */
+	/* end, or the start of the next function if that is lower */
+	uint64_t limit;
 	uint32_t index;
 	bool signal, repeats;
 };
 
-struct part { /* a section of code */
+struct judge_section { /* executable section */
 	uint64_t start, end;
 	const char *name;
 };
@@ -23,27 +24,24 @@ struct judge {
 	const struct sframe *sf;
 	struct sframe_report *r;
 	struct unwind_rows *rows;
-	struct unwind_rows *eh; /* NULL: none */
-	struct judged *func;	/* by start */
+	struct unwind_rows *eh;	     /* NULL: none */
+	struct judge_function *func; /* sorted by start */
 	size_t n, cap;
-	struct part *part; /* by start */
+	struct judge_section *part; /* sorted by start */
 	size_t n_part, cap_part;
 };
 
-/* Counts n more and keeps the finding as long as there is room. */
+/* Adds n to the count of a test, and stores a finding unless the limit is
+ * reached. */
 void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 		 uint64_t end, uint64_t n, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
-/* The name of the section around an address; "" none. */
-const char *judge_part(const struct judge *j, uint64_t addr);
-/* A rule in words, for messages. */
+/* Returns the name of the section that contains an address, or "". */
+const char *judge_section_name(const struct judge *j, uint64_t addr);
+/* A rule as text, for messages. */
 struct rule_text {
 	char s[96];
 };
-const char *judge_rule(const struct judge *j, const struct row_rule *rule,
+const char *judge_rule(const struct judge *j, const struct unwind_rule *rule,
 		       struct rule_text *t);
-
-/* With the code, with .eh_frame. */
-int judge_code(struct judge *j, struct err *err);
-void judge_eh(struct judge *j);
 #endif

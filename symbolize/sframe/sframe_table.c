@@ -1,4 +1,5 @@
-/* sframe_table.c - all functions and rows of an SFrame section, in order. */
+/* sframe_table.c - iterates over an SFrame section, and converts it to a table
+ * of rows. */
 #include "symbolize/sframe/sframe_table.h"
 
 #include <stdlib.h>
@@ -7,22 +8,22 @@
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/unwind_rows.h"
 
-/* Rows that the repeated blocks of one section may become: a PLT of 60000
+/* Limit of the rows made of repeated blocks in one section: a PLT of 60,000
  * entries. */
 #define REPEAT_MAX (1u << 18)
 #define PLT_ENTRY 16
-/* Nobody lets two functions share rows; a little of it would be no harm. */
+/* No known tool lets functions share rows; some sharing is tolerated. */
 #define SHARED_MAX 4
 
-struct visit {
+struct sframe_visit_state {
 	const struct sframe *sf;
 	const struct sframe_visitor *v;
 	void *arg;
-	uint64_t bytes, limit; /* of rows: read, and to be read at most */
+	uint64_t bytes, limit; /* bytes of rows read, and their limit */
 };
 
-static int visit_rows(struct visit *w, const struct sframe_func *f,
-		      struct err *err)
+static int sframe_table_visit_rows(struct sframe_visit_state *w,
+				   const struct sframe_func *f, struct err *err)
 {
 	struct sframe_cursor c;
 	struct sframe_row row;
@@ -44,7 +45,7 @@ static int visit_rows(struct visit *w, const struct sframe_func *f,
 		if (w->v->row)
 			w->v->row(w->arg, f, &row, &rule);
 	}
-	/* What failed took its time, too. */
+	/* Rows that could not be read count too. */
 	w->bytes += sframe_row_bytes(&c);
 	return ret;
 }
@@ -52,7 +53,7 @@ static int visit_rows(struct visit *w, const struct sframe_func *f,
 uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 		      void *arg)
 {
-	struct visit w = { .sf = sf, .v = v, .arg = arg };
+	struct sframe_visit_state w = { .sf = sf, .v = v, .arg = arg };
 	struct sframe_func f;
 	struct err err;
 	uint32_t bad = 0;
@@ -64,7 +65,7 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 
 		if (good && v->func)
 			v->func(arg, i, &f);
-		if (good && !visit_rows(&w, &f, &err)) {
+		if (good && !sframe_table_visit_rows(&w, &f, &err)) {
 			if (v->end)
 				v->end(arg, i, &f);
 			continue;
@@ -76,8 +77,9 @@ uint32_t sframe_visit(const struct sframe *sf, const struct sframe_visitor *v,
 	return bad;
 }
 
-static bool place_rule(const struct sframe *sf, const struct sframe_place *in,
-		       struct place_rule *out)
+static bool sframe_table_place(const struct sframe *sf,
+			       const struct sframe_place *in,
+			       struct place_rule *out)
 {
 	if (in->off > INT32_MAX || in->off < INT32_MIN)
 		return false;
@@ -104,8 +106,8 @@ static bool place_rule(const struct sframe *sf, const struct sframe_place *in,
 	return true;
 }
 
-static enum row_kind cfa_kind(const struct sframe *sf,
-			      const struct sframe_place *cfa)
+static enum row_kind sframe_table_cfa_kind(const struct sframe *sf,
+					   const struct sframe_place *cfa)
 {
 	bool deref = cfa->kind == SFRAME_MEMORY;
 
@@ -118,8 +120,10 @@ static enum row_kind cfa_kind(const struct sframe *sf,
 	return ROW_COMPLEX;
 }
 
-void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
-		     const struct sframe_rule *in, struct row_rule *out)
+static void sframe_table_rule(const struct sframe *sf,
+			      const struct sframe_func *f,
+			      const struct sframe_rule *in,
+			      struct unwind_rule *out)
 {
 	struct sframe_place ra = in->ra;
 
@@ -132,53 +136,57 @@ void sframe_row_rule(const struct sframe *sf, const struct sframe_func *f,
 	}
 	if (in->is_signed)
 		out->flags |= ROW_SIGNED;
-	/* A padded one of a machine with a fixed place is there, too. */
+	/* Where the ABI fixes the place of RA, padding means that place. */
 	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
 		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
 					    sf->head.fixed_ra };
-	out->kind = cfa_kind(sf, &in->cfa);
+	out->kind = sframe_table_cfa_kind(sf, &in->cfa);
 	out->cfa = in->cfa.off;
-	if (!place_rule(sf, &in->fp, &out->fp) ||
-	    !place_rule(sf, &ra, &out->ra))
+	if (!sframe_table_place(sf, &in->fp, &out->fp) ||
+	    !sframe_table_place(sf, &ra, &out->ra))
 		out->kind = ROW_COMPLEX;
 }
 
-/* Rows of the function at hand: one that repeats needs them more than once. */
-struct making {
+/* Rows of the current function, which are added several times if they
+ * repeat. */
+struct sframe_table_maker {
 	const struct sframe *sf;
 	struct unwind_rows *rows;
-	struct kept {
+	struct sframe_table_row {
 		uint32_t pc;
-		struct row_rule rule;
+		struct unwind_rule rule;
 	} * kept;
 	size_t n, cap;
-	size_t repeated; /* rows made of blocks */
+	size_t repeated; /* rows added for repeated blocks */
 	uint32_t dropped;
 };
 
-static void begin(void *arg, uint32_t i, const struct sframe_func *f)
+static void sframe_table_begin(void *arg, uint32_t i,
+			       const struct sframe_func *f)
 {
-	struct making *m = arg;
+	struct sframe_table_maker *m = arg;
 
 	(void)i;
 	(void)f;
 	m->n = 0;
 }
 
-static void keep(void *arg, const struct sframe_func *f,
-		 const struct sframe_row *row, const struct sframe_rule *rule)
+static void sframe_table_keep(void *arg, const struct sframe_func *f,
+			      const struct sframe_row *row,
+			      const struct sframe_rule *rule)
 {
-	struct making *m = arg;
+	struct sframe_table_maker *m = arg;
 
 	m->kept = mem_grow(m->kept, &m->cap, m->n + 1, sizeof(*m->kept));
 	m->kept[m->n].pc = row->pc;
-	sframe_row_rule(m->sf, f, rule, &m->kept[m->n++].rule);
+	sframe_table_rule(m->sf, f, rule, &m->kept[m->n++].rule);
 }
 
-/* The 16 bytes of an x86 PLT entry, in which one word is pushed. */
-static bool is_plt(const struct making *m, const struct sframe_func *f)
+/* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */
+static bool sframe_table_is_plt(const struct sframe_table_maker *m,
+				const struct sframe_func *f)
 {
-	const struct kept *k = m->kept;
+	const struct sframe_table_row *k = m->kept;
 
 	return m->sf->head.abi == SFRAME_AMD64 && f->rep == PLT_ENTRY &&
 	       m->n == 2 && !(f->start % PLT_ENTRY) && !k[0].pc &&
@@ -188,10 +196,11 @@ static bool is_plt(const struct making *m, const struct sframe_func *f)
 	       k[1].rule.fp.kind == PLACE_SAME;
 }
 
-static void add_repeated(struct making *m, const struct sframe_func *f)
+static void sframe_table_add_repeated(struct sframe_table_maker *m,
+				      const struct sframe_func *f)
 {
-	if (is_plt(m, f)) {
-		struct row_rule rule = m->kept[0].rule;
+	if (sframe_table_is_plt(m, f)) {
+		struct unwind_rule rule = m->kept[0].rule;
 
 		rule.kind = ROW_PLT;
 		rule.cfa = m->kept[1].pc;
@@ -214,12 +223,13 @@ static void add_repeated(struct making *m, const struct sframe_func *f)
 					&m->kept[i].rule);
 }
 
-/* A function without rows has no caller; but where it is a signal frame, its
- * rows could not be said. */
-static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
+/* A function without rows has no caller, or is a signal frame that SFrame
+ * cannot describe. */
+static void sframe_table_add_func(void *arg, uint32_t idx,
+				  const struct sframe_func *f)
 {
-	struct making *m = arg;
-	struct row_rule none = { .kind = ROW_OUTERMOST };
+	struct sframe_table_maker *m = arg;
+	struct unwind_rule none = { .kind = ROW_OUTERMOST };
 
 	(void)idx;
 	unwind_rows_begin(m->rows, f->start, f->start + f->size);
@@ -230,7 +240,7 @@ static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
 	if (!f->n)
 		unwind_rows_add(m->rows, f->start, &none);
 	else if (f->rep)
-		add_repeated(m, f);
+		sframe_table_add_repeated(m, f);
 	else
 		for (size_t i = 0; i < m->n; i++)
 			unwind_rows_add(m->rows, f->start + m->kept[i].pc,
@@ -241,11 +251,11 @@ static void add_func(void *arg, uint32_t idx, const struct sframe_func *f)
 struct unwind_rows *sframe_table(const struct sframe *sf, uint32_t *bad)
 {
 	static const struct sframe_visitor v = {
-		.func = begin,
-		.row = keep,
-		.end = add_func,
+		.func = sframe_table_begin,
+		.row = sframe_table_keep,
+		.end = sframe_table_add_func,
 	};
-	struct making m = { .sf = sf, .rows = unwind_rows_new(8) };
+	struct sframe_table_maker m = { .sf = sf, .rows = unwind_rows_new(8) };
 	uint32_t n = sframe_visit(sf, &v, &m);
 
 	if (bad)

@@ -1,5 +1,5 @@
-/* callsite.c - the call-site check: can a return address be true, and does the
- * call in front of it go to the function of the next inner frame? */
+/* callsite.c - the call-site check: is a return address possible, and does the
+ * call before it go to the function of the next inner frame? */
 #include "symbolize/unwind/callsite.h"
 
 #include <gelf.h>
@@ -8,39 +8,42 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
-#include "symbolize/disasm/call.h"
+#include "symbolize/disasm/call_insn.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
 
-/* More than any real file has. */
-#define SYMBOLS_MAX 20000000
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
 
-/* A function's name, as its hash: names are compared, never shown. */
-struct name {
+/* A function's name as a hash: names are only compared. */
+struct callsite_name {
 	uint64_t hash, addr;
-	bool chosen; /* at run time: the target may be any */
+	bool chosen; /* target chosen at run time (IFUNC) */
 };
 
 struct callsite_file {
-	struct elf_file *ef; /* NULL when settled */
+	struct elf_file *ef; /* NULL after callsite_settle() */
 	struct cfi *cfi;
-	struct symtab stubs; /* of the plt; names in text */
-	struct symtab funcs; /* where the cfi says nothing; no names */
+	struct symtab stubs; /* PLT stubs; names in text */
+	struct symtab funcs; /* functions without CFI; no names */
 	struct arena text;
-	struct name *name; /* by hash */
+	struct callsite_name *name; /* sorted by hash */
 	size_t n_name, cap_name;
-	struct name *cold; /* hash of the warm part's name, own address */
+	struct callsite_name
+		/* hash of the main part's name, address of the cold part */
+		*cold;
 	size_t n_cold, cap_cold;
 	struct segment *seg;
 	size_t n_seg;
-	struct segment plt[PLT_MAX]; /* sections; vaddr and filesz only */
+	struct segment plt[PLT_MAX]; /* PLT sections; vaddr and filesz only */
 	size_t n_plt;
 	uint16_t machine;
 	bool big, loader;
@@ -48,35 +51,35 @@ struct callsite_file {
 
 /* ---- opening */
 
-static uint64_t name_hash(const char *s, size_t n)
+static uint64_t callsite_hash_name(const char *s, size_t n)
 {
 	return hash_bytes(s, n, 0);
 }
 
-static void put_name(struct name **list, size_t *n, size_t *cap,
-		     const struct name *add)
+static void callsite_put_name(struct callsite_name **list, size_t *n,
+			      size_t *cap, const struct callsite_name *add)
 {
 	*list = mem_grow(*list, cap, *n + 1, sizeof(**list));
 	(*list)[(*n)++] = *add;
 }
 
-static void take_symbol(struct callsite_file *f, const GElf_Sym *s,
-			const char *name)
+static void callsite_take_symbol(struct callsite_file *f, const GElf_Sym *s,
+				 const char *name)
 {
 	unsigned int type = GELF_ST_TYPE(s->st_info);
 	const char *cold = strstr(name, ".cold");
-	struct name add = { .addr = s->st_value,
-			    .chosen = type == STT_GNU_IFUNC };
+	struct callsite_name add = { .addr = s->st_value,
+				     .chosen = type == STT_GNU_IFUNC };
 	struct sym fn = { .start = s->st_value, .name = "", .how = "" };
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
 	    s->st_shndx == SHN_UNDEF || !s->st_value || !name[0])
 		return;
-	add.hash = name_hash(name, strlen(name));
-	put_name(&f->name, &f->n_name, &f->cap_name, &add);
+	add.hash = callsite_hash_name(name, strlen(name));
+	callsite_put_name(&f->name, &f->n_name, &f->cap_name, &add);
 	if (cold) {
-		add.hash = name_hash(name, (size_t)(cold - name));
-		put_name(&f->cold, &f->n_cold, &f->cap_cold, &add);
+		add.hash = callsite_hash_name(name, (size_t)(cold - name));
+		callsite_put_name(&f->cold, &f->n_cold, &f->cap_cold, &add);
 	}
 	if (s->st_size &&
 	    !__builtin_add_overflow(fn.start, s->st_size, &fn.end)) {
@@ -85,44 +88,30 @@ static void take_symbol(struct callsite_file *f, const GElf_Sym *s,
 	}
 }
 
-static void take_table(struct callsite_file *f, const struct elf_section *s)
+static void callsite_take_table(struct callsite_file *f,
+				const struct elf_section *s)
 {
-	struct elf_section str;
-	Elf_Data *d = elf_section_data(s);
-	Elf_Data *sd;
-	size_t each = gelf_fsize(f->ef->elf, ELF_T_SYM, 1, EV_CURRENT);
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
 
-	if (!d || d->d_type != ELF_T_SYM || !each ||
-	    !elf_section_get(f->ef, s->link, &str) || str.type != SHT_STRTAB)
+	if (!elf_symbols_open(f->ef, s, &it))
 		return;
-	sd = elf_section_data(&str);
-	if (!sd)
-		return;
-	const char *text = sd->d_buf;
-	size_t len = sd->d_size;
-	while (len && text[len - 1])
-		len--;
-	for (size_t i = 1; i < d->d_size / each && i < SYMBOLS_MAX; i++) {
-		GElf_Sym sym;
-
-		if (!gelf_getsym(d, (int)i, &sym))
-			return;
-		if (sym.st_name < len)
-			take_symbol(f, &sym, text + sym.st_name);
-	}
+	while (elf_symbols_next(&it, &sym, &name))
+		callsite_take_symbol(f, &sym, name);
 }
 
-static int by_hash(const void *a, const void *b)
+static int callsite_compare_hash(const void *a, const void *b)
 {
-	const struct name *x = a;
-	const struct name *y = b;
+	const struct callsite_name *x = a;
+	const struct callsite_name *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
 	return (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-static void take_symbols(struct callsite_file *f)
+static void callsite_take_symbols(struct callsite_file *f)
 {
 	struct elf_section s;
 	size_t n = elf_sections(f->ef);
@@ -131,7 +120,7 @@ static void take_symbols(struct callsite_file *f)
 		if (!elf_section_get(f->ef, i, &s))
 			continue;
 		if (s.type == SHT_SYMTAB || s.type == SHT_DYNSYM)
-			take_table(f, &s);
+			callsite_take_table(f, &s);
 		else if (f->n_plt < PLT_MAX && s.flags & SHF_EXECINSTR &&
 			 strstr(s.name, "plt"))
 			f->plt[f->n_plt++] =
@@ -139,16 +128,18 @@ static void take_symbols(struct callsite_file *f)
 						  .filesz = s.size };
 	}
 	if (f->n_name)
-		qsort(f->name, f->n_name, sizeof(*f->name), by_hash);
+		qsort(f->name, f->n_name, sizeof(*f->name),
+		      callsite_compare_hash);
 	symtab_finish(&f->funcs);
-	/* stubs of chosen functions have the name of the chooser: not ours */
+	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
+	 * would get the name of the resolver function. */
 	symtab_finish(&f->stubs);
 	plt_add(f->ef, &f->stubs, &f->text);
 	symtab_finish(&f->stubs);
 }
 
-/* Calls through it arrive by way of the dynamic linker the first time. */
-static bool is_loader(const char *path)
+/* The first call through a PLT stub goes through the dynamic linker. */
+static bool callsite_is_loader(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
@@ -161,14 +152,14 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified)
 {
-	struct elf_file *ef = code_file(sy, img, why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, why);
 	uint64_t unused;
 
 	*unverified = !img->id_len;
 	if (!ef)
 		return NULL;
-	if (call_before(ef->machine, false, (const unsigned char *)"", 0, 0, 0,
-			&unused) == CALL_UNKNOWN) {
+	if (call_insn_before(ef->machine, false, (const unsigned char *)"", 0,
+			     0, 0, &unused) == CALL_UNKNOWN) {
 		elf_file_close(ef);
 		*why = "no rules for this machine";
 		return NULL;
@@ -177,19 +168,19 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 
 	f->ef = ef;
 	f->machine = ef->machine;
-	f->big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	f->big = ef->big;
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
-	f->loader = is_loader(img->path);
+	f->loader = callsite_is_loader(img->path);
 	f->cfi = cfi_open_either(ef);
-	take_symbols(f);
+	callsite_take_symbols(f);
 	*why = NULL;
 	return f;
 }
 
 bool callsite_text(const struct callsite_file *f, struct section_used *out)
 {
-	return f->ef && used_text(f->ef, out);
+	return f->ef && section_hashes_text(f->ef, out);
 }
 
 void callsite_settle(struct callsite_file *f)
@@ -216,14 +207,14 @@ void callsite_close(struct callsite_file *f)
 /* ---- the range that is mapped */
 
 /* Pages of arm64 and powerpc are of 64 KiB at most. */
-static uint64_t page_of(uint16_t machine)
+static uint64_t callsite_page(uint16_t machine)
 {
 	return machine == EM_AARCH64 || machine == EM_PPC64 ? 65536 : 4096;
 }
 
 bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
 {
-	uint64_t page = page_of(f->machine);
+	uint64_t page = callsite_page(f->machine);
 	uint64_t end;
 	uint64_t seg_end;
 
@@ -240,16 +231,7 @@ bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
 	return false;
 }
 
-/* ---- one place */
-
-static bool is_in(const struct segment *seg, size_t n, uint64_t vaddr)
-{
-	for (size_t i = 0; i < n; i++)
-		if (vaddr >= seg[i].vaddr &&
-		    vaddr - seg[i].vaddr < seg[i].filesz)
-			return true;
-	return false;
-}
+/* ---- one return address */
 
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out)
@@ -269,16 +251,17 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 		return;
 	before = off - seg->off < CALL_BEFORE ? (size_t)(off - seg->off)
 					      : CALL_BEFORE;
-	n = code_bytes(f->ef, off - before, code, before + CALL_AFTER);
+	n = elf_read(f->ef, off - before, code, before + CALL_AFTER);
 	if (n < before) {
 		out->kind = CALLSITE_UNCHECKED;
 		return;
 	}
-	switch (call_before(f->machine, f->big, code, before, n - before,
-			    off - seg->off + seg->vaddr, &out->target)) {
+	switch (call_insn_before(f->machine, f->big, code, before, n - before,
+				 off - seg->off + seg->vaddr, &out->target)) {
 	case CALL_DIRECT:
-		/* bytes of another instruction: a call leads to code */
-		out->kind = is_in(f->seg, f->n_seg, out->target)
+		/* A call must lead to code, else these are bytes of another
+		 * instruction. */
+		out->kind = elf_segment_at(f->seg, f->n_seg, out->target)
 				    ? CALLSITE_DIRECT
 				    : CALLSITE_NO_CALL;
 		break;
@@ -300,12 +283,12 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 	}
 }
 
-/* ---- two places */
+/* ---- a return address and the next inner frame */
 
-/* The function around an ELF address, by the unwind tables (which stripped
- * files have, too), else by symbols. */
-static bool function_at(const struct callsite_file *f, uint64_t vaddr,
-			uint64_t *start, uint64_t *end)
+/* Finds the function around an ELF address in the unwind tables, which stripped
+ * files have too, else by symbols. */
+static bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
+				 uint64_t *start, uint64_t *end)
 {
 	const struct sym *s;
 
@@ -319,39 +302,45 @@ static bool function_at(const struct callsite_file *f, uint64_t vaddr,
 	return true;
 }
 
-/* The first of that name; *n: how many there are. */
-static const struct name *names_of(const struct callsite_file *f, uint64_t hash,
-				   size_t *n)
+struct callsite_key {
+	const struct callsite_name *name;
+	uint64_t hash;
+};
+
+static bool callsite_hash_reached(const void *arg, size_t i)
 {
-	size_t lo = 0;
-	size_t hi = f->n_name;
+	const struct callsite_key *k = arg;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	return k->name[i].hash >= k->hash;
+}
 
-		if (f->name[mid].hash < hash)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+/* Returns the first function with this name, and how many there are. */
+static const struct callsite_name *
+callsite_find_names(const struct callsite_file *f, uint64_t hash, size_t *n)
+{
+	const struct callsite_key key = { f->name, hash };
+	size_t lo = search_first(f->n_name, callsite_hash_reached, &key);
+
 	*n = 0;
 	while (lo + *n < f->n_name && f->name[lo + *n].hash == hash)
 		++*n;
 	return *n ? &f->name[lo] : NULL;
 }
 
-/* The call goes through a stub that has the name of a function. */
-static enum callsite_link by_name(const char *stub,
-				  const struct callsite_file *inner,
-				  uint64_t start, uint64_t end)
+/* Compares the function in `inner` with the name of the PLT stub that is
+ * called. */
+static enum callsite_link
+callsite_link_by_name(const char *stub, const struct callsite_file *inner,
+		      uint64_t start, uint64_t end)
 {
 	const char *at = strrchr(stub, '@');
 	size_t n;
-	const struct name *nm;
+	const struct callsite_name *nm;
 
 	if (!at || inner->loader)
 		return CALLSITE_UNKNOWN;
-	nm = names_of(inner, name_hash(stub, (size_t)(at - stub)), &n);
+	nm = callsite_find_names(
+		inner, callsite_hash_name(stub, (size_t)(at - stub)), &n);
 	for (size_t i = 0; i < n; i++)
 		if (nm[i].chosen || (nm[i].addr >= start && nm[i].addr < end))
 			return nm[i].chosen ? CALLSITE_UNKNOWN
@@ -359,17 +348,17 @@ static enum callsite_link by_name(const char *stub,
 	return CALLSITE_GAP;
 }
 
-/* Is [start, end) the cold part of the function at target? */
-static bool cold_of(const struct callsite_file *f, uint64_t start, uint64_t end,
-		    uint64_t target)
+/* Returns true if [start, end) is the cold part of the function at target. */
+static bool callsite_is_cold_part(const struct callsite_file *f, uint64_t start,
+				  uint64_t end, uint64_t target)
 {
 	for (size_t i = 0; i < f->n_cold; i++) {
-		const struct name *nm;
+		const struct callsite_name *nm;
 		size_t n;
 
 		if (f->cold[i].addr < start || f->cold[i].addr >= end)
 			continue;
-		nm = names_of(f, f->cold[i].hash, &n);
+		nm = callsite_find_names(f, f->cold[i].hash, &n);
 		for (size_t k = 0; k < n; k++)
 			if (nm[k].addr == target)
 				return true;
@@ -391,21 +380,22 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 		return CALLSITE_OPEN;
 	if (site->kind != CALLSITE_DIRECT || !inner ||
 	    !elf_vaddr(inner->seg, inner->n_seg, off, &vaddr) ||
-	    !function_at(inner, vaddr, &start, &end))
+	    !callsite_function_at(inner, vaddr, &start, &end))
 		return CALLSITE_UNKNOWN;
 	stub = symtab_find(&f->stubs, site->target);
-	/* in the stub itself */
+	/* the inner frame is in the stub itself */
 	if (stub && f == inner && vaddr >= stub->start && vaddr < stub->end)
 		return CALLSITE_PROVED;
 	if (stub)
-		return by_name(stub->name, inner, start, end);
-	/* a stub without a name: the target is chosen at run time */
-	if (is_in(f->plt, f->n_plt, site->target))
+		return callsite_link_by_name(stub->name, inner, start, end);
+	/* a stub without a name: the target is unknown */
+	if (elf_segment_at(f->plt, f->n_plt, site->target))
 		return CALLSITE_UNKNOWN;
 	if (f != inner)
 		return CALLSITE_GAP;
 	if (site->target >= start && site->target < end)
 		return CALLSITE_PROVED;
-	return cold_of(f, start, end, site->target) ? CALLSITE_PROVED
-						    : CALLSITE_GAP;
+	return callsite_is_cold_part(f, start, end, site->target)
+		       ? CALLSITE_PROVED
+		       : CALLSITE_GAP;
 }

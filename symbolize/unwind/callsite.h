@@ -1,9 +1,10 @@
-/* callsite.h - the call-site check: can a return address be true, and does the
- * call in front of it go to the function of the next inner frame?
+/* callsite.h - the call-site check: is a return address possible, and does the
+ * call before it go to the function of the next inner frame?
  *
- * callsite_open() for each image, callsite_at() for its return addresses, then
- * callsite_settle(): the file is closed and tables of functions are kept, for
- * callsite_link() between any two. Work per distinct place. */
+ * Call callsite_open() for each image; callsite_at() for its return addresses;
+ * then callsite_settle(), which closes the file and keeps the tables of
+ * functions; then callsite_link() for any two. Call each once per distinct
+ * place. */
 #ifndef SYMBOLIZE_UNWIND_CALLSITE_H
 #define SYMBOLIZE_UNWIND_CALLSITE_H
 #include <stdbool.h>
@@ -16,22 +17,24 @@ struct image;
 struct section_used;
 struct symbolizer;
 
-/* The file that ran, with its code. NULL and *why ("no file", ...) when there
- * is none. *unverified: no build-id proves that it is the one. */
+/* Opens the file of an image. Returns NULL and *why ("no file", ...) if its
+ * code is not found. *unverified: the image has no build-id to prove the
+ * file. */
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified);
 void callsite_close(struct callsite_file *f);
 void callsite_settle(struct callsite_file *f);
-/* The code that is looked into, before it is settled; borrowed from f. */
+/* Hashes the code that is read, before callsite_settle(). The strings of *out
+ * are borrowed from f. */
 bool callsite_text(const struct callsite_file *f, struct section_used *out);
 
 /* Is this range of the file, mapped as code, what a loader maps of this file's
  * code? Files of another build mostly have other sizes. */
 bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len);
 
-/* What is in front of a return address, by its offset in the file. The target
- * is an ELF address; 0: none, or not known. */
+/* What precedes a return address. target is an ELF address; 0: none or
+ * unknown. */
 struct callsite {
 	enum callsite_kind kind;
 	uint64_t target;
@@ -40,8 +43,8 @@ struct callsite {
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out);
 
-/* Does the call at `site` in file f go to the function around the offset off
- * of the file `inner` (NULL: not known)? */
+/* Tells whether the call at `site` in file f goes to the function around offset
+ * off of the file `inner` (NULL: unknown). */
 enum callsite_link callsite_link(const struct callsite_file *f,
 				 const struct callsite *site,
 				 const struct callsite_file *inner,

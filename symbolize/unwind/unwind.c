@@ -1,4 +1,5 @@
-/* unwind.c - the unwinder: of stack dumps, and of what registers alone say. */
+/* unwind.c - the unwinder for stack dumps, and for samples with registers
+ * only. */
 #include "symbolize/unwind/unwind.h"
 
 #include <elf.h>
@@ -10,89 +11,92 @@
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
-#include "symbolize/unwind/caller.h"
+#include "symbolize/unwind/missing_caller.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/leaf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/link_register.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/unwind/walk.h"
+#include "symbolize/unwind/stack_walk.h"
 
 #define CACHE_BITS 16
-/* Bytes of the code that begins where a file is started. */
+/* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 
-/* What is known of an address that has no row: as kinds of rows, behind those
- * that there are. */
-enum known {
-	KNOWN_LINK = ROW_COMPLEX + 1, /* the code says that the link register
-				       * holds the return address */
+/* Results for an address without a row, as additional row kinds. */
+enum unwind_no_row {
+	/* the link register holds the return address */
+	KNOWN_LINK = ROW_COMPLEX + 1,
 	KNOWN_NO_TABLE,
 	KNOWN_NO_FILE,
-	KNOWN_NO_CODE, /* in no executable mapping */
+	KNOWN_NO_CODE, /* not in an executable mapping */
 };
 
-/* Small, as most of the cost is that of reaching it in memory. */
-struct place {
+/* A cache entry. Small, since most of the cost is the memory access. */
+struct unwind_place {
 	uint64_t pc;
 	uint32_t epoch; /* number of in->epoch; 0: empty */
-	struct row row; /* kind: enum row_kind or enum known */
+	struct unwind_row
+		row; /* row_kind is enum row_kind or enum unwind_no_row */
 };
 
-/* Where that is. */
-struct code {
-	struct module *m; /* NULL: none */
+/* The code at an address. */
+struct unwind_code {
+	struct unwind_image *m; /* NULL: not found */
 	uint64_t vaddr;
 	bool mapped; /* executable */
-	bool file;   /* of a file, if perhaps one that is not at hand */
-	bool dated;  /* something else may be there a moment later */
+	bool file;   /* belongs to a file, found or not */
+	bool dated;  /* the mapping may change */
 };
 
-struct unwind {
+struct table_unwinder {
 	struct unwinder uw; /* first */
 	const struct frames *fr;
-	struct modules *modules;
-	struct place *cache;
-	struct place last;    /* of one that is not kept */
-	struct table numbers; /* of epochs */
+	struct unwind_images *modules;
+	struct unwind_place *cache;
+	struct unwind_place last; /* result that must not be cached */
+	struct table numbers;	  /* index of epochs seen */
 	uint32_t n_numbers;
-	uint64_t epoch;	 /* the last one */
-	uint32_t number; /* and its number */
+	uint64_t epoch;	 /* the last epoch */
+	uint32_t number; /* number of the last epoch */
 };
 
-static enum row_kind known(const struct place *p)
+static enum row_kind unwind_place_kind(const struct unwind_place *p)
 {
-	return row_kind(&p->row);
+	return unwind_row_kind(&p->row);
 }
 
-/* Code that a process made itself. */
-static struct code made_code(struct unwind *u, const struct unwind_in *in,
-			     uint64_t pc, const struct jit_code *code)
+/* JIT code. */
+static struct unwind_code unwind_jit_code(struct table_unwinder *u,
+					  const struct unwind_in *in,
+					  uint64_t pc,
+					  const struct jit_code *code)
 {
-	struct module *m = modules_of_code(u->modules, code);
+	struct unwind_image *m = unwind_images_of_code(u->modules, code);
 
 	if (m && in->machine && m->machine != in->machine)
 		m = NULL;
-	return (struct code){
+	return (struct unwind_code){
 		.m = m, .vaddr = pc, .mapped = true, .dated = true
 	};
 }
 
-static struct code code_at(struct unwind *u, const struct unwind_in *in,
-			   uint64_t pc)
+static struct unwind_code unwind_code_at(struct table_unwinder *u,
+					 const struct unwind_in *in,
+					 uint64_t pc)
 {
-	struct code c = { .m = NULL };
+	struct unwind_code c = { .m = NULL };
 	struct unwind_map map;
 
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
 	c.dated = !c.mapped || map.dated;
 	if (c.mapped && map.code)
-		return made_code(u, in, pc, map.code);
+		return unwind_jit_code(u, in, pc, map.code);
 	if (!c.mapped || !map.image)
 		return c;
 	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
 
 	c.file = kind == IMAGE_FILE || kind == IMAGE_VDSO;
-	c.m = modules_of(u->modules, map.image);
+	c.m = unwind_images_of(u->modules, map.image);
 	if (c.m && ((in->machine && c.m->machine != in->machine) ||
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
 			       &c.vaddr)))
@@ -100,9 +104,9 @@ static struct code code_at(struct unwind *u, const struct unwind_in *in,
 	return c;
 }
 
-static struct row look(struct unwind *u, const struct code *c)
+static struct unwind_row unwind_look_up(const struct unwind_code *c)
 {
-	struct row none = { .how = KNOWN_NO_CODE };
+	struct unwind_row none = { .how = KNOWN_NO_CODE };
 
 	if (c->mapped)
 		none.how = c->file ? KNOWN_NO_FILE : KNOWN_NO_TABLE;
@@ -110,19 +114,19 @@ static struct row look(struct unwind *u, const struct code *c)
 		return none;
 	if (sigreturn_row(&c->m->sigreturn, c->vaddr, &none))
 		return none;
-	const struct row *row = modules_row(c->m, c->vaddr);
+	const struct unwind_row *row = unwind_images_row(c->m, c->vaddr);
 
-	if (!row && modules_more(u->modules, c->m))
-		row = modules_row(c->m, c->vaddr);
+	if (!row && unwind_images_more_tables(c->m))
+		row = unwind_images_row(c->m, c->vaddr);
 	if (row)
 		return *row;
-	none.how = leaf_keeps_link(u->modules, c->m, c->vaddr) ? KNOWN_LINK
-							       : KNOWN_NO_TABLE;
+	none.how = link_register_is_kept(c->m, c->vaddr) ? KNOWN_LINK
+							 : KNOWN_NO_TABLE;
 	return none;
 }
 
-/* u->number becomes that of the sample's epoch; 0: it has none. */
-static void number_of(struct unwind *u, uint64_t epoch)
+/* Sets u->number to the number of the sample's epoch; 0: no epoch. */
+static void unwind_set_epoch(struct table_unwinder *u, uint64_t epoch)
 {
 	if (epoch == u->epoch)
 		return;
@@ -140,82 +144,88 @@ static void number_of(struct unwind *u, uint64_t epoch)
 	u->number = id + 1;
 }
 
-static inline const struct place *
-place_of(struct unwind *u, const struct unwind_in *in, uint64_t pc)
+static inline const struct unwind_place *
+unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
+		  uint64_t pc)
 {
-	/* Processes of one program may have equal addresses. */
+	/* Processes of one program may share addresses. */
 	uint64_t hash =
 		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
-	struct place *p = &u->cache[hash >> (64 - CACHE_BITS)];
+	struct unwind_place *p = &u->cache[hash >> (64 - CACHE_BITS)];
 
 	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
 			     1))
 		return p;
-	struct code c = code_at(u, in, pc);
+	struct unwind_code c = unwind_code_at(u, in, pc);
 
 	if (!u->number || c.dated)
 		p = &u->last;
-	*p = (struct place){ pc, u->number, look(u, &c) };
+	*p = (struct unwind_place){ pc, u->number, unwind_look_up(&c) };
 	return p;
 }
 
-/* Where the caller's address is looked for: in the call, not behind it. */
-static uint64_t inside(const struct walk *w)
+/* Return addresses are looked up inside the call, not behind it. */
+static uint64_t unwind_lookup_address(const struct stack_walk *w)
 {
 	return w->exact ? w->v.pc : w->v.pc - 1;
 }
 
-static bool of_file(const struct code *c)
+static bool unwind_is_file(const struct unwind_code *c)
 {
 	return c->m && c->m->kind != IMAGE_JIT;
 }
 
-/* Is the address of a frame found by frame pointer behind a call? In code
- * that was made at run time that cannot be seen afterwards, unless somebody
- * kept its bytes: else such code may only be called by the same. */
-static bool called(struct unwind *u, const struct unwind_in *in, bool from_file,
-		   uint64_t pc)
+/* Returns true if an address that the frame pointer led to follows a call.
+ * Without its bytes this cannot be checked for JIT code, which is then accepted
+ * as a caller of JIT code only. */
+static bool unwind_is_called(struct table_unwinder *u,
+			     const struct unwind_in *in, bool from_file,
+			     uint64_t pc)
 {
-	struct code to = code_at(u, in, pc - 1);
+	struct unwind_code to = unwind_code_at(u, in, pc - 1);
 
 	if (!to.mapped)
 		return false;
 	if (!to.m)
 		return !from_file;
-	return caller_called(u->modules, to.m, to.vaddr + 1);
+	return missing_caller_after_call(to.m, to.vaddr + 1);
 }
 
-/* Is it what the kernel starts, without a table? glibc's loader says nothing
- * of its _start and of what follows it, from where a program's constructors
- * are called. The kernel clears the registers, and nothing there uses FP. */
-static bool at_entry(const struct code *c, const struct walk *w)
+/* Returns true in startup code without a table. glibc's loader has none for
+ * _start and what follows, from where constructors are called. The kernel
+ * clears all registers, and this code does not use FP. */
+static bool unwind_at_entry(const struct unwind_code *c,
+			    const struct stack_walk *w)
 {
-	return of_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
+	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
 	       c->vaddr - c->m->entry < ENTRY_MAX &&
-	       !modules_row(c->m, c->m->entry) && w->v.have >> w->abi->fp & 1 &&
-	       !w->v.reg[w->abi->fp];
+	       !unwind_images_row(c->m, c->m->entry) &&
+	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
 }
 
-static int guess(struct unwind *u, const struct unwind_in *in,
-		 const struct place *p, struct walk *w, struct unwind_out *out)
+static int unwind_by_frame_pointer(struct table_unwinder *u,
+				   const struct unwind_in *in,
+				   const struct unwind_place *p,
+				   struct stack_walk *w, struct unwind_out *out)
 {
-	struct walk next = *w;
-	struct code from = code_at(u, in, p->pc);
+	struct stack_walk next = *w;
+	struct unwind_code from = unwind_code_at(u, in, p->pc);
 
-	if (at_entry(&from, w)) {
+	if (unwind_at_entry(&from, w)) {
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}
-	w->end = known(p) == (enum row_kind)KNOWN_NO_FILE ? UNWIND_NO_FILE
-							  : UNWIND_NO_TABLE;
-	if (walk_pointer(&next)) {
-		/* Zeros are an end only where it was a frame pointer so far:
-		 * elsewhere they are what happened to be there. */
+	w->end = unwind_place_kind(p) == (enum row_kind)KNOWN_NO_FILE
+			 ? UNWIND_NO_FILE
+			 : UNWIND_NO_TABLE;
+	if (stack_walk_pointer(&next)) {
+		/* Zeros mark the end only after other frame-pointer steps;
+		 * otherwise they are arbitrary data. */
 		if (next.end == UNWIND_OUTERMOST && out->guessed != UINT32_MAX)
 			w->end = next.end;
 		return -1;
 	}
-	if (!called(u, in, of_file(&from), next.v.pc))
+	if (!unwind_is_called(u, in, unwind_is_file(&from), next.v.pc))
 		return -1;
 	*w = next;
 	if (out->guessed == UINT32_MAX)
@@ -223,103 +233,111 @@ static int guess(struct unwind *u, const struct unwind_in *in,
 	return 0;
 }
 
-static int step(struct unwind *u, const struct unwind_in *in,
-		const struct place *p, bool full, struct walk *w,
-		struct unwind_out *out)
+static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
+		       const struct unwind_place *p, bool full,
+		       struct stack_walk *w, struct unwind_out *out)
 {
-	if (known(p) > ROW_COMPLEX) {
-		if (known(p) == (enum row_kind)KNOWN_LINK && w->top)
-			return walk_link(w);
-		return guess(u, in, p, w, out);
+	if (unwind_place_kind(p) > ROW_COMPLEX) {
+		if (unwind_place_kind(p) == (enum row_kind)KNOWN_LINK && w->top)
+			return stack_walk_link(w);
+		return unwind_by_frame_pointer(u, in, p, w, out);
 	}
-	if (!full || known(p) == ROW_SIGNAL)
-		return walk_row(w, &p->row);
-	struct code c = code_at(u, in, p->pc);
+	if (!full || unwind_place_kind(p) == ROW_SIGNAL)
+		return stack_walk_row(w, &p->row);
+	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
-	if (!walk_rules(w, c.m, c.vaddr))
+	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
-	/* A row of .sframe: there is no more to it. */
-	return w->end == UNWIND_NO_TABLE ? walk_row(w, &p->row) : -1;
+	/* The row comes from .sframe, which has nothing more. */
+	return w->end == UNWIND_NO_TABLE ? stack_walk_row(w, &p->row) : -1;
 }
 
-static enum unwind_end walk_all(struct unwind *u, const struct unwind_in *in,
-				const struct abi *abi, bool full,
-				struct unwind_out *out)
+static enum unwind_end unwind_walk(struct table_unwinder *u,
+				   const struct unwind_in *in,
+				   const struct abi *abi, bool full,
+				   struct unwind_out *out)
 {
-	struct walk w;
+	struct stack_walk w;
 
-	walk_start(&w, abi, in);
+	stack_walk_start(&w, abi, in);
 	out->n = 0;
 	out->guessed = UINT32_MAX;
 	for (;;) {
-		uint64_t pc = inside(&w);
-		const struct place *p = place_of(u, in, pc);
+		uint64_t pc = unwind_lookup_address(&w);
+		const struct unwind_place *p = unwind_find_place(u, in, pc);
 
-		if (known(p) == (enum row_kind)KNOWN_NO_CODE && out->n)
+		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE &&
+		    out->n)
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
-		/* Nobody has called the way back from a signal. */
-		if (known(p) == ROW_SIGNAL ||
-		    (known(p) <= ROW_COMPLEX && p->row.how & ROW_INTERRUPTED))
+		/* A signal trampoline was not called. */
+		if (unwind_place_kind(p) == ROW_SIGNAL ||
+		    (unwind_place_kind(p) <= ROW_COMPLEX &&
+		     p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
-		if (known(p) == (enum row_kind)KNOWN_NO_CODE)
+		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE)
 			return UNWIND_NO_MAP;
-		if (step(u, in, p, full, &w, out))
+		if (unwind_step(u, in, p, full, &w, out))
 			return w.end;
 	}
 }
 
-/* What no dump is needed for: is the return address in its register still? */
-static void unwind_link(struct unwind *u, const struct unwind_in *in,
+/* Without a stack dump: takes the return address if it is still in the link
+ * register. */
+static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 			const struct abi *abi, struct unwind_out *out)
 {
-	struct walk w;
+	struct stack_walk w;
 
-	walk_start(&w, abi, in);
-	const struct place *p = place_of(u, in, in->pc & in->user_mask);
+	stack_walk_start(&w, abi, in);
+	const struct unwind_place *p =
+		unwind_find_place(u, in, in->pc & in->user_mask);
 
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
 	out->end = UNWIND_NO_TABLE;
-	if (known(p) > ROW_COMPLEX && known(p) != (enum row_kind)KNOWN_LINK)
+	if (unwind_place_kind(p) > ROW_COMPLEX &&
+	    unwind_place_kind(p) != (enum row_kind)KNOWN_LINK)
 		return;
-	/* Only of the very file that ran, by build-id: no dump would show
-	 * that another one is wrong. */
-	struct code c = code_at(u, in, p->pc);
+	/* Requires a file proved by its build-id: no dump would show that
+	 * another version is wrong. */
+	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
 	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
 		return;
 	out->end = UNWIND_TRUNCATED;
-	if (known(p) == ROW_OUTERMOST || known(p) == ROW_COMPLEX ||
+	if (unwind_place_kind(p) == ROW_OUTERMOST ||
+	    unwind_place_kind(p) == ROW_COMPLEX ||
 	    p->row.how & ROW_INTERRUPTED ||
-	    (known(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
+	    (unwind_place_kind(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
 		return;
-	if (out->max > 1 && !walk_link(&w))
+	if (out->max > 1 && !stack_walk_link(&w))
 		out->ip[out->n++] = w.v.pc - 1;
 }
 
-/* Some recorders do not say on which machine they ran. */
-static uint16_t machine_of(struct unwind *u, const struct unwind_in *in,
-			   uint64_t pc)
+/* Some recorders do not store the machine. */
+static uint16_t unwind_machine(struct table_unwinder *u,
+			       const struct unwind_in *in, uint64_t pc)
 {
 	if (in->machine)
 		return in->machine;
-	const struct module *m = code_at(u, in, pc & in->user_mask).m;
+	const struct unwind_image *m =
+		unwind_code_at(u, in, pc & in->user_mask).m;
 
 	return m ? m->machine : 0;
 }
 
-static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
-		      struct unwind_out *out)
+static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
+			 struct unwind_out *out)
 {
-	struct unwind *u = (struct unwind *)uw;
+	struct table_unwinder *u = (struct table_unwinder *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
-	own.machine = machine_of(u, given, given->pc);
+	own.machine = unwind_machine(u, given, given->pc);
 	const struct abi *abi = abi_of(own.machine);
 
 	if (!abi) {
@@ -329,32 +347,34 @@ static void unwind_do(struct unwinder *uw, const struct unwind_in *given,
 		out->end = UNWIND_NO_TABLE;
 		return;
 	}
-	number_of(u, in->epoch);
+	unwind_set_epoch(u, in->epoch);
 	if (!in->dumped) {
 		unwind_link(u, in, abi, out);
 		return;
 	}
-	out->end = walk_all(u, in, abi, false, out);
+	out->end = unwind_walk(u, in, abi, false, out);
 	if (out->end == UNWIND_COMPLEX)
-		out->end = walk_all(u, in, abi, true, out);
+		out->end = unwind_walk(u, in, abi, true, out);
 }
 
-/* Chains whose addresses are behind no calls, or behind those of other
- * functions, are made up: by code that uses the frame pointer for other
- * things. ip[0] is not looked at: what called it is not in the chain. */
-static bool sound(struct unwind *u, const struct unwind_in *in,
-		  const uint64_t *ip, uint32_t n)
+/* Returns false if a frame-pointer chain was made up, by code that uses FP for
+ * other data: some address does not follow a call, or follows one of another
+ * function. ip[0] is not checked, since its caller is not in the chain. */
+static bool unwind_chain_is_sound(struct table_unwinder *u,
+				  const struct unwind_in *in,
+				  const uint64_t *ip, uint32_t n)
 {
-	struct code inner = { .m = NULL };
+	struct unwind_code inner = { .m = NULL };
 
 	for (uint32_t i = 1; i < n; i++) {
-		struct code c = code_at(u, in, (ip[i] & in->user_mask) - 1);
+		struct unwind_code c =
+			unwind_code_at(u, in, (ip[i] & in->user_mask) - 1);
 
-		if (!of_file(&c) ||
-		    !caller_called(u->modules, c.m, c.vaddr + 1))
+		if (!unwind_is_file(&c) ||
+		    !missing_caller_after_call(c.m, c.vaddr + 1))
 			return false;
 		if (inner.m == c.m &&
-		    !caller_entered(u->modules, c.m, c.vaddr + 1, inner.vaddr))
+		    !missing_caller_may_enter(c.m, c.vaddr + 1, inner.vaddr))
 			return false;
 		inner = c;
 	}
@@ -366,34 +386,35 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 					const uint64_t *ip, uint32_t n,
 					bool infer, uint64_t *caller)
 {
-	struct unwind *u = (struct unwind *)uw;
+	struct table_unwinder *u = (struct table_unwinder *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
-	own.machine = machine_of(u, given, ip[0]);
+	own.machine = unwind_machine(u, given, ip[0]);
 	const struct abi *abi = abi_of(own.machine);
 
-	/* s390x: a chain by -mbackchain, of which no table knows. */
+	/* s390x: the -mbackchain chain, which no table describes. */
 	if (!abi || in->machine == EM_S390)
 		return CALLER_KNOWN;
-	number_of(u, in->epoch);
+	unwind_set_epoch(u, in->epoch);
 	uint64_t pc = ip[0] & in->user_mask;
-	const struct place *p = place_of(u, in, pc);
-	enum row_kind kind = known(p);
+	const struct unwind_place *p = unwind_find_place(u, in, pc);
+	enum row_kind kind = unwind_place_kind(p);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
 	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
 		return CALLER_KNOWN;
-	/* On the way back from a signal the frame pointer is that of the
-	 * interrupted function, which is passed over. */
+	/* In a signal trampoline FP belongs to the interrupted function, which
+	 * the chain skips. */
 	if (!infer || n < 2 || kind == ROW_SIGNAL)
 		return CALLER_MISSING;
-	struct code leaf = code_at(u, in, pc);
-	struct code next = code_at(u, in, (ip[1] & in->user_mask) - 1);
+	struct unwind_code leaf = unwind_code_at(u, in, pc);
+	struct unwind_code next =
+		unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!of_file(&leaf) || !sound(u, in, ip, n) || leaf.m != next.m ||
-	    !caller_infer(u->modules, leaf.m, leaf.vaddr, next.vaddr + 1,
-			  caller))
+	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
+	    leaf.m != next.m ||
+	    !missing_caller_infer(leaf.m, leaf.vaddr, next.vaddr + 1, caller))
 		return CALLER_MISSING;
 	*caller += pc - leaf.vaddr;
 	return CALLER_INFERRED;
@@ -401,11 +422,11 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 
 static void unwind_free(struct unwinder *uw)
 {
-	struct unwind *u = (struct unwind *)uw;
+	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	if (!u)
 		return;
-	modules_free(u->modules);
+	unwind_images_free(u->modules);
 	table_release(&u->numbers);
 	free(u->cache);
 	free(u);
@@ -413,23 +434,23 @@ static void unwind_free(struct unwinder *uw)
 
 static const struct unwinder_ops ops = {
 	.name = "tables",
-	.unwind = unwind_do,
+	.unwind = unwind_stack,
 	.caller = unwind_caller,
 	.free = unwind_free,
 };
 
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
 {
-	struct unwind *u = mem_new(1, sizeof(*u));
+	struct table_unwinder *u = mem_new(1, sizeof(*u));
 
 	u->uw.ops = &ops;
 	u->fr = fr;
-	u->modules = modules_new(sy, fr);
+	u->modules = unwind_images_new(sy, fr);
 	u->cache = mem_new((size_t)1 << CACHE_BITS, sizeof(*u->cache));
 	return &u->uw;
 }
 
-struct modules *unwind_modules(struct unwinder *uw)
+struct unwind_images *unwind_get_images(struct unwinder *uw)
 {
-	return ((struct unwind *)uw)->modules;
+	return ((struct table_unwinder *)uw)->modules;
 }

@@ -1,21 +1,22 @@
-/* unwind.h - the unwinder: of stack dumps, and of what registers alone say.
+/* unwind.h - the unwinder for stack dumps, and for samples with registers only.
  *
- * Works by the tables of the very files that ran, see modules.h and
- * symbolize/cfi/unwind_rows.h; an address that was seen before costs one look
- * into a cache. Where a row does not suffice the stack is worked out once more
- * from the beginning, with all registers. Where there is no table it goes on by
- * frame pointer only as long as each return address is behind a call, or in
- * code made at run time, and says from which frame on that is so. */
+ * It uses the tables of the files that ran, see unwind_images.h and
+ * symbolize/cfi/unwind_rows.h. A repeated address costs one cache lookup. Where
+ * a row is not enough, the stack is unwound again from the start with all
+ * registers. Without a table it continues by frame pointer while each return
+ * address follows a call or is in JIT code, and reports from which frame on it
+ * did so. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_H
 #define SYMBOLIZE_UNWIND_UNWIND_H
 
 struct frames;
-struct modules;
+struct unwind_images;
 struct symbolizer;
 struct unwinder;
 
-/* Looks for files as sy's options say. Borrows both until uw->ops->free(). */
+/* Creates an unwinder that looks for files as the options of sy say. Borrows
+ * both until uw->ops->free(). */
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr);
-/* The files it has opened; the unwinder's. */
-struct modules *unwind_modules(struct unwinder *uw);
+/* Returns the images it has opened, owned by the unwinder. */
+struct unwind_images *unwind_get_images(struct unwinder *uw);
 #endif

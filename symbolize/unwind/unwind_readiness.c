@@ -1,5 +1,5 @@
-/* unwind_readiness.c - by which means can a stack be unwound through the code
- * of an image? */
+/* unwind_readiness.c - by which methods a stack can be unwound through an
+ * image. */
 #include "symbolize/unwind/unwind_readiness.h"
 
 #include <elf.h>
@@ -17,7 +17,7 @@
 
 #define WORD 8
 
-struct ready {
+struct unwind_readiness {
 	uint16_t machine;
 	int sframe;
 	struct unwind_rows *by_sframe, *by_eh; /* NULL: none */
@@ -25,7 +25,8 @@ struct ready {
 	size_t n_seg;
 };
 
-static void read_sframe(struct ready *r, const struct elf_file *ef)
+static void unwind_readiness_read_sframe(struct unwind_readiness *r,
+					 const struct elf_file *ef)
 {
 	struct sframe_file f;
 	int found = sframe_file_open(ef, &f, NULL);
@@ -38,20 +39,21 @@ static void read_sframe(struct ready *r, const struct elf_file *ef)
 	sframe_file_release(&f);
 }
 
-struct ready *ready_open(struct symbolizer *sy, const struct image *img,
-			 const char **why)
+struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
+					       const struct image *img,
+					       const char **why)
 {
-	struct elf_file *ef = code_file(sy, img, why);
+	struct elf_file *ef = code_bytes_find_file(sy, img, why);
 	struct cfi *cfi;
 
 	if (!ef)
 		return NULL;
-	struct ready *r = mem_new(1, sizeof(*r));
+	struct unwind_readiness *r = mem_new(1, sizeof(*r));
 
 	r->machine = ef->machine;
 	r->n_seg = ef->n_seg;
 	r->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
-	read_sframe(r, ef);
+	unwind_readiness_read_sframe(r, ef);
 	cfi = cfi_open(ef, ".eh_frame");
 	if (cfi)
 		r->by_eh = cfi_rows(cfi);
@@ -60,7 +62,7 @@ struct ready *ready_open(struct symbolizer *sy, const struct image *img,
 	return r;
 }
 
-void ready_close(struct ready *r)
+void unwind_readiness_close(struct unwind_readiness *r)
 {
 	if (!r)
 		return;
@@ -70,10 +72,10 @@ void ready_close(struct ready *r)
 	free(r);
 }
 
-static bool rule_at(const struct unwind_rows *t, uint64_t vaddr,
-		    struct row_rule *out)
+static bool unwind_readiness_rule_at(const struct unwind_rows *t,
+				     uint64_t vaddr, struct unwind_rule *out)
 {
-	const struct row *row = t ? unwind_rows_find(t, vaddr) : NULL;
+	const struct unwind_row *row = t ? unwind_rows_find(t, vaddr) : NULL;
 
 	if (!row)
 		return false;
@@ -81,10 +83,11 @@ static bool rule_at(const struct unwind_rows *t, uint64_t vaddr,
 	return out->kind != ROW_GAP;
 }
 
-/* A chain of frame pointers needs the saved one and the return address side
- * by side; on x86-64 the frame pointer is then what the CFA is made of. On
- * AArch64 compilers go on to count from SP. */
-static bool has_chain(const struct ready *r, const struct row_rule *rule)
+/* Frame-pointer chains need FP and return address saved next to each other. On
+ * x86-64 the CFA is then relative to FP; on AArch64 compilers keep it relative
+ * to SP. */
+static bool unwind_readiness_has_chain(const struct unwind_readiness *r,
+				       const struct unwind_rule *rule)
 {
 	bool record = rule->fp.kind == PLACE_CFA &&
 		      rule->ra.kind == PLACE_CFA &&
@@ -97,25 +100,25 @@ static bool has_chain(const struct ready *r, const struct row_rule *rule)
 	return r->machine == EM_AARCH64 && record;
 }
 
-unsigned int ready_at(const struct ready *r, uint64_t off)
+unsigned int unwind_readiness_at(const struct unwind_readiness *r, uint64_t off)
 {
-	struct row_rule eh;
-	struct row_rule sf;
+	struct unwind_rule eh;
+	struct unwind_rule sf;
 	unsigned int by = 0;
 	uint64_t vaddr;
 
 	if (!elf_vaddr(r->seg, r->n_seg, off, &vaddr))
 		return 0;
-	if (rule_at(r->by_sframe, vaddr, &sf))
+	if (unwind_readiness_rule_at(r->by_sframe, vaddr, &sf))
 		by |= READY_SFRAME;
-	if (rule_at(r->by_eh, vaddr, &eh))
+	if (unwind_readiness_rule_at(r->by_eh, vaddr, &eh))
 		by |= READY_EH;
-	if (by && has_chain(r, by & READY_EH ? &eh : &sf))
+	if (by && unwind_readiness_has_chain(r, by & READY_EH ? &eh : &sf))
 		by |= READY_FP;
 	return by;
 }
 
-int ready_sframe(const struct ready *r)
+int unwind_readiness_sframe(const struct unwind_readiness *r)
 {
 	return r->sframe;
 }

@@ -1,29 +1,30 @@
-/* unwind_readiness.h - by which means can a stack be unwound through the code
- * of an image? Asked of single places in it. */
+/* unwind_readiness.h - by which methods a stack can be unwound through an
+ * image, for single offsets in it. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_READINESS_H
 #define SYMBOLIZE_UNWIND_UNWIND_READINESS_H
 #include <stdbool.h>
 #include <stdint.h>
 
 struct image;
-struct ready;
+struct unwind_readiness;
 struct symbolizer;
 
 enum ready_by {
-	READY_FP = 1,	  /* the frame pointer points to the caller's frame */
-	READY_SFRAME = 2, /* SFrame has a rule */
-	READY_EH = 4,	  /* .eh_frame has one */
+	READY_FP = 1,	  /* FP points to the saved FP of the caller */
+	READY_SFRAME = 2, /* SFrame covers it */
+	READY_EH = 4,	  /* .eh_frame covers it */
 };
 
-/* The file of an image: one with another build-id is never used. NULL and
- * *why when there is none. */
-struct ready *ready_open(struct symbolizer *sy, const struct image *img,
-			 const char **why);
-void ready_close(struct ready *r);
-/* enum ready_by of the place at a file offset. Whether the frame pointer is
- * set up there is what .eh_frame says, else SFrame; a machine or ABI that has
- * no chain of frame pointers (s390x) never is. */
-unsigned int ready_at(const struct ready *r, uint64_t off);
-/* Its SFrame version: 0 none, -1 one that cannot be read. */
-int ready_sframe(const struct ready *r);
+/* Opens the file of an image, never one with another build-id. Returns NULL and
+ * *why if there is none. */
+struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
+					       const struct image *img,
+					       const char **why);
+void unwind_readiness_close(struct unwind_readiness *r);
+/* Returns the enum ready_by flags for a file offset. .eh_frame, or else SFrame,
+ * tells whether FP is set up. s390x has no frame-pointer chain. */
+unsigned int unwind_readiness_at(const struct unwind_readiness *r,
+				 uint64_t off);
+/* Returns the SFrame version: 0 none, -1 unreadable. */
+int unwind_readiness_sframe(const struct unwind_readiness *r);
 #endif

@@ -106,7 +106,7 @@ static int name(const unsigned char *p, size_t len, struct answers *a)
 	int rc = symbolize_image(sy, &img, code, OFFSETS, damage_elf_count, a,
 				 &rep, &err);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	close(fd);
 	return rc || a->told != OFFSETS || a->bad ||

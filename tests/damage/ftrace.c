@@ -42,7 +42,7 @@ static bool damage_ftrace_seen(void *arg, struct source *src,
 	if (ref->kind != CLASS_SAMPLE)
 		return false;
 	if (arg)
-		damage_ftrace_note_end(ft_of(src), arg, ref);
+		damage_ftrace_note_end(ft_from_source(src), arg, ref);
 	return true;
 }
 

@@ -21,7 +21,7 @@
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
 #include "tests/accident.h"
@@ -152,7 +152,8 @@ static int damage_tables_run(const unsigned char *p, size_t len,
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
 	unwind_all(uw, frames_image(fr, &img), o);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
-	struct modules_count count = modules_count(unwind_modules(uw));
+	struct unwind_images_count count =
+		unwind_images_count(unwind_get_images(uw));
 
 	/* A row needs a byte that asks for it, but for the one that each
 	 * function begins with and the one behind it; a header may claim more

@@ -58,18 +58,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
 			    &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	img.kind = IMAGE_FILE;
 	img.path = path + 5;
 	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
 			    &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	img.kind = IMAGE_MODULE;
 	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
 			    &err))
 		__builtin_trap();
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	close(fd);
 	return 0;

@@ -8,6 +8,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/names/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 				    &called, &rep, &err) &&
 		    called)
 			__builtin_trap();
-		symbolize_report_release(&rep);
+		report_release(&rep);
 	}
 	symbolize_free(sy);
 	close(fd);
@@ -63,6 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	name[tail] = '\0';
 	const char *word = strrchr(name, ' ');
 	char plain[128];
-	symbolize_demangle(word ? word + 1 : name, plain, sizeof(plain));
+	demangle_name(word ? word + 1 : name, plain, sizeof(plain));
 	return 0;
 }

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	for (size_t i = 0; i < unwind_rows_count(t); i++) {
 		uint64_t addr;
-		const struct row *row = unwind_rows_at(t, i, &addr);
+		const struct unwind_row *row = unwind_rows_at(t, i, &addr);
 
 		if (i + 1 < unwind_rows_count(t) &&
 		    unwind_rows_find(t, addr) != row)

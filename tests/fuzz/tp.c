@@ -36,16 +36,16 @@ static void read_payload(struct tp *tp, const struct tp_format *fmt,
 	char text[256];
 
 	bytes_init(&b, raw, len, "fuzz", 0, tp->swap);
-	tp_fields(tp, fmt, raw, len, field);
+	tp_fields_take(tp, fmt, raw, len, field);
 	for (size_t i = 0; i < fmt->n; i++)
 		touch_field(&field[i]);
 	tp_print(tp, fmt, raw, len, text, sizeof(text));
 	if (strlen(text) >= sizeof(text))
 		abort();
-	tp_stacks(tp, fmt, &b, tp->long32, &s);
+	tp_stacks_take(tp, fmt, &b, tp->long32, &s);
 	touch_held(&s);
-	tp_sched(fmt, &b, &s.sched);
-	tp_call(tp, fmt, &b, &c);
+	tp_sched_take(fmt, &b, &s.sched);
+	tp_call_take(tp, fmt, &b, &c);
 	sum += c.path ? strlen(c.path) : 0;
 	free(field);
 }

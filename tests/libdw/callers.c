@@ -15,7 +15,7 @@
 #include "stitch/base/err.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 
 #define FRAMES_MAX 1024
 
@@ -33,7 +33,8 @@ static bool callers_function_at(struct look *l, const struct unwind_in *in,
 
 	if (!in->find(in->arg, pc, &map) || !map.image)
 		return false;
-	struct module *m = modules_of(unwind_modules(l->run.ours), map.image);
+	struct unwind_image *m =
+		unwind_images_of(unwind_get_images(l->run.ours), map.image);
 	if (!m || !m->cfi[0] ||
 	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
 	    !cfi_function(m->cfi[0], vaddr, start, &end))

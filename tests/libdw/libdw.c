@@ -38,7 +38,7 @@
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
 
@@ -78,7 +78,7 @@ struct both {
 	size_t count[CLASSES], samples, frames;
 	double our_time, their_time;
 	size_t shown;
-	struct modules_count made;
+	struct unwind_images_count made;
 	/* of the sample at hand */
 	const struct unwind_in *in;
 	const struct abi *abi;
@@ -175,7 +175,8 @@ static void libdw_report(struct both *b, uint64_t pc)
 		if (s->start[i] == map.start)
 			return;
 	s->start[s->n++] = map.start;
-	struct module *m = modules_of(unwind_modules(b->run.ours), map.image);
+	struct unwind_image *m =
+		unwind_images_of(unwind_get_images(b->run.ours), map.image);
 	if (!m ||
 	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
 	    dwfl_addrmodule(s->dwfl, pc))
@@ -311,11 +312,11 @@ static bool is_code(struct both *b, uint64_t pc)
 static bool in_vdso(struct both *b, uint64_t pc)
 {
 	struct unwind_map map;
-	struct module *m;
+	struct unwind_image *m;
 
 	if (!b->in->find(b->in->arg, pc, &map) || !map.image)
 		return false;
-	m = modules_of(unwind_modules(b->run.ours), map.image);
+	m = unwind_images_of(unwind_get_images(b->run.ours), map.image);
 	return m && m->kind == IMAGE_VDSO;
 }
 
@@ -409,7 +410,7 @@ static void libdw_unwind_both(struct unwinder *uw, const struct unwind_in *in,
 	b->count[c]++;
 	b->samples++;
 	b->frames += out->n;
-	b->made = modules_count(unwind_modules(b->run.ours));
+	b->made = unwind_images_count(unwind_get_images(b->run.ours));
 	if ((c == OTHER || c == show_class) && b->shown++ < 5)
 		libdw_show(b, out);
 }

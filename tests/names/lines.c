@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 			names_lines_convert(&l, &rep);
 		else if (i == 1 || t < best)
 			best = t;
-		symbolize_report_release(&rep);
+		report_release(&rep);
 		symbolize_free(sy);
 	}
 	fprintf(stderr, "%s: %s, %zu addresses, %.2f ms\n", argv[1], rep.status,

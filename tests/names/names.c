@@ -104,7 +104,7 @@ static int names_check(struct symbolizer *sy, struct table *t)
 		fprintf(stderr, "%s\n", err.msg);
 		return -1;
 	}
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	status = rep.status;
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	int rc = symbolize_image(sy, &img, code, t->n, names_compare, t, &rep,
@@ -114,7 +114,7 @@ static int names_check(struct symbolizer *sy, struct table *t)
 		rep.status,
 		(double)(b.tv_sec - a.tv_sec) * 1e3 +
 			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	free(code);
 	for (size_t i = 0; i < t->n; i++)
 		free(t->row[i].name);

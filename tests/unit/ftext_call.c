@@ -23,7 +23,7 @@ static const char *ftext_call_call(const char *key, const char *text)
 	ftext_call_find(key, &e);
 	int n = snprintf(out, sizeof(out), "%s", words[e.call]);
 
-	if (!ftext_call(ft, &e, scan_of(tight, strlen(text)), &c))
+	if (!ftext_call_parse(ft, &e, scan_of(tight, strlen(text)), &c))
 		snprintf(out + n, sizeof(out) - (size_t)n, " not understood");
 	else if (c.exit)
 		snprintf(out + n, sizeof(out) - (size_t)n, " %d=%" PRId64, c.nr,

@@ -212,7 +212,7 @@ START_TEST(version_1_repeats_after_16_bytes)
 							.funcs = 1,
 							.rows_len = 6 });
 	struct sframe_func f;
-	struct row_rule rule;
+	struct unwind_rule rule;
 	struct sframe sf;
 	struct err err;
 	uint32_t bad;
@@ -233,7 +233,7 @@ START_TEST(version_1_repeats_after_16_bytes)
 	ck_assert_uint_eq(f.rep, 16);
 	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 0);
-	const struct row *row = unwind_rows_find(t, 0x102c);
+	const struct unwind_row *row = unwind_rows_find(t, 0x102c);
 	ck_assert_ptr_nonnull(row);
 	unwind_rows_rule(t, row, &rule);
 	ck_assert_int_eq(rule.kind, ROW_PLT);
@@ -245,7 +245,7 @@ END_TEST
 START_TEST(repeated_rows_are_in_the_table_for_each_block)
 {
 	struct made m = plain_v2(16, 8);
-	struct row_rule rule;
+	struct unwind_rule rule;
 	struct sframe sf;
 	struct err err;
 	uint32_t bad;
@@ -254,7 +254,7 @@ START_TEST(repeated_rows_are_in_the_table_for_each_block)
 	struct unwind_rows *t = sframe_table(&sf, &bad);
 	ck_assert_uint_eq(bad, 0);
 	for (uint64_t i = 0; i < 32; i++) {
-		const struct row *row = unwind_rows_find(t, 0x1000 + i);
+		const struct unwind_row *row = unwind_rows_find(t, 0x1000 + i);
 
 		ck_assert_ptr_nonnull(row);
 		unwind_rows_rule(t, row, &rule);

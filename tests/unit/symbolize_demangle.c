@@ -1,5 +1,6 @@
 /* symbolize_demangle.c - plain names, and names that explode. */
 #include "symbolize/symbolize.h"
+#include "symbolize/names/demangle.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 static void demangle_is(const char *mangled, const char *want)
 {
 	char buf[512] = "untouched";
-	bool got = symbolize_demangle(mangled, buf, sizeof(buf));
+	bool got = demangle_name(mangled, buf, sizeof(buf));
 
 	ck_assert_msg(got == (want != NULL), "%s", mangled);
 	ck_assert_str_eq(buf, want ? want : "untouched");
@@ -66,7 +67,7 @@ START_TEST(a_bomb_is_cut_and_takes_no_time)
 				      digit[i + 1]);
 	snprintf(name + n, sizeof(name) - n, "EvT_");
 	clock_gettime(CLOCK_MONOTONIC, &a);
-	ck_assert(symbolize_demangle(name, buf, sizeof(buf)));
+	ck_assert(demangle_name(name, buf, sizeof(buf)));
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	ck_assert_uint_eq(strlen(buf), sizeof(buf) - 2);
 	ck_assert_str_eq(buf + strlen(buf) - 3, "...");
@@ -83,14 +84,14 @@ START_TEST(a_bomb_in_d_is_left_as_it_is)
 
 	memset(name + 5, 'A', 20000);
 	memcpy(name + 20005, "aZv", 4);
-	ck_assert(!symbolize_demangle(name, buf, sizeof(buf)));
+	ck_assert(!demangle_name(name, buf, sizeof(buf)));
 
 	size_t n = (size_t)snprintf(name, sizeof(name), "_D1fFH2ii");
 	for (int i = 0; i < 60; i++)
 		n += (size_t)snprintf(name + n, sizeof(name) - n, "B2Q%cQ%c",
 				      'c', 'e');
 	snprintf(name + n, sizeof(name) - n, "Zv");
-	ck_assert(!symbolize_demangle(name, buf, sizeof(buf)));
+	ck_assert(!demangle_name(name, buf, sizeof(buf)));
 }
 END_TEST
 
@@ -100,7 +101,7 @@ START_TEST(a_small_buffer_is_never_left)
 
 	for (size_t n = 1; n < 8; n++) {
 		memset(buf, 'x', sizeof(buf));
-		symbolize_demangle("_ZN3foo3barEi", buf, n);
+		demangle_name("_ZN3foo3barEi", buf, n);
 		ck_assert_int_eq(buf[n], 'x');
 		ck_assert_uint_lt(strnlen(buf, n), n);
 	}

@@ -144,7 +144,7 @@ static void dwarf_test_look(const struct code_place *code, bool no_inline)
 	ck_assert_int_eq(symbolize_image(sy, &img, code, 1, dwarf_keep, NULL,
 					 &rep, NULL),
 			 0);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 }
 

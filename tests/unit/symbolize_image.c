@@ -79,7 +79,7 @@ static const char *names(const struct symbolize_opts *o,
 	ck_assert_int_eq(symbolize_image(sy, img, code, 4, image_collect, NULL,
 					 &rep, &err),
 			 0);
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 	return got;
 }
@@ -450,7 +450,7 @@ START_TEST(a_kallsyms_that_cannot_be_read_is_an_error)
 					 &rep, &err),
 			 -1);
 	ck_assert_str_eq(err.msg, "/not there: No such file or directory");
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 
 	char file[128];
@@ -461,7 +461,7 @@ START_TEST(a_kallsyms_that_cannot_be_read_is_an_error)
 					 &rep, &err),
 			 -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "no symbols with addresses"));
-	symbolize_report_release(&rep);
+	report_release(&rep);
 	symbolize_free(sy);
 }
 END_TEST
@@ -531,7 +531,7 @@ START_TEST(a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)
 					: "alpha+0/32 symtab;"
 					  "beta+1/16 symtab;");
 		ck_assert_str_eq(rep.status, i ? "no file" : "named");
-		symbolize_report_release(&rep);
+		report_release(&rep);
 		symbolize_free(sy);
 		o.release = "9.8";
 	}

@@ -1,6 +1,6 @@
 /* symbolize_tables.c - where a file's unwind tables may be, and in what form.
  */
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@
 static char dir[64];
 static struct symbolizer *sy;
 static struct frames *fr;
-static struct modules *ms;
+static struct unwind_images *ms;
 
 static void tables_setup(void)
 {
@@ -31,12 +31,12 @@ static void tables_setup(void)
 	sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	fr = frames_new();
-	ms = modules_new(sy, fr);
+	ms = unwind_images_new(sy, fr);
 }
 
 static void tables_teardown(void)
 {
-	modules_free(ms);
+	unwind_images_free(ms);
 	frames_free(fr);
 	symbolize_free(sy);
 	scratch_remove(dir);
@@ -76,7 +76,7 @@ static void tables_make_file(const char *path, const char *id,
 	mkelf(full, &m);
 }
 
-static struct module *open_prog(const char *id)
+static struct unwind_image *open_prog(const char *id)
 {
 	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 
@@ -84,18 +84,18 @@ static struct module *open_prog(const char *id)
 		memcpy(img.id, id, 20);
 		img.id_len = 20;
 	}
-	return modules_of(ms, frames_image(fr, &img));
+	return unwind_images_of(ms, frames_image(fr, &img));
 }
 
-static void says(const struct module *m, int64_t cfa)
+static void says(const struct unwind_image *m, int64_t cfa)
 {
-	const struct unwind_rows *t = m->rows[MODULE_TABLES - 1];
-	const struct row *row;
+	const struct unwind_rows *t = m->rows[UNWIND_IMAGE_TABLES - 1];
+	const struct unwind_row *row;
 
 	ck_assert_ptr_nonnull(t);
 	row = unwind_rows_find(t, MKELF_TEXT + 0x140);
 	ck_assert_ptr_nonnull(row);
-	ck_assert_int_eq(row_kind(row), ROW_SP);
+	ck_assert_int_eq(unwind_row_kind(row), ROW_SP);
 	ck_assert_int_eq(row->cfa, cfa);
 }
 
@@ -105,10 +105,10 @@ START_TEST(debug_frame_of_the_file_itself)
 
 	tables_make_file("prog", ID, ".debug_frame", 0, frame,
 			 debug_frame(frame, 40));
-	struct module *m = open_prog(ID);
+	struct unwind_image *m = open_prog(ID);
 
 	says(m, 40);
-	ck_assert(!modules_more(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 }
 END_TEST
 
@@ -130,12 +130,12 @@ START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
 	tables_make_file("prog", ID, NULL, 0, NULL, 0);
 	tables_make_file(ID_PATH, ID, ".debug_frame", 0, frame,
 			 debug_frame(frame, 48));
-	struct module *m = open_prog(ID);
+	struct unwind_image *m = open_prog(ID);
 
-	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
-	ck_assert(modules_more(ms, m));
+	ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
+	ck_assert(unwind_images_more_tables(m));
 	says(m, 48);
-	ck_assert(!modules_more(ms, m));
+	ck_assert(!unwind_images_more_tables(m));
 }
 END_TEST
 
@@ -147,10 +147,10 @@ START_TEST(a_debug_file_of_another_build_says_nothing)
 	tables_make_file("prog", ID, NULL, 0, NULL, 0);
 	tables_make_file(ID_PATH, "another build, 20 by", ".debug_frame", 0,
 			 frame, debug_frame(frame, 48));
-	struct module *m = open_prog(ID);
+	struct unwind_image *m = open_prog(ID);
 
-	ck_assert(!modules_more(ms, m));
-	ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+	ck_assert(!unwind_images_more_tables(m));
+	ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
 }
 END_TEST
 
@@ -202,9 +202,9 @@ START_TEST(a_section_packed_by_zstd_is_unpacked_or_left_out)
 	n = tables_pack(packed, sizeof(packed), ELFCOMPRESS_ZSTD, n, frame, n);
 	tables_make_file("prog", NULL, ".debug_frame", SHF_COMPRESSED, packed,
 			 n);
-	struct module *m = open_prog(NULL);
+	struct unwind_image *m = open_prog(NULL);
 
-	if (m->rows[MODULE_TABLES - 1])
+	if (m->rows[UNWIND_IMAGE_TABLES - 1])
 		says(m, 56);
 }
 END_TEST
@@ -226,10 +226,11 @@ START_TEST(a_compressed_section_that_lies_about_its_size_is_left_out)
 				lie[i], frame, n);
 		tables_make_file(path, NULL, ".debug_frame", SHF_COMPRESSED,
 				 packed, n);
-		struct module *m = modules_of(ms, frames_image(fr, &img));
+		struct unwind_image *m =
+			unwind_images_of(ms, frames_image(fr, &img));
 
 		ck_assert_ptr_nonnull(m);
-		ck_assert_ptr_null(m->rows[MODULE_TABLES - 1]);
+		ck_assert_ptr_null(m->rows[UNWIND_IMAGE_TABLES - 1]);
 	}
 }
 END_TEST
@@ -240,7 +241,7 @@ START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
 {
 	struct symbolizer *here = symbolize_new(&(struct symbolize_opts){
 		.no_live = true, .same_machine = true });
-	struct modules *own = modules_new(here, fr);
+	struct unwind_images *own = unwind_images_new(here, fr);
 	struct image img = { .kind = IMAGE_FILE };
 	char path[128];
 	struct stat st;
@@ -252,18 +253,18 @@ START_TEST(a_file_that_was_replaced_since_is_not_the_one_that_ran)
 	img.maj = major(st.st_dev);
 	img.min = minor(st.st_dev);
 	img.ino = st.st_ino;
-	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	ck_assert_ptr_nonnull(unwind_images_of(own, frames_image(fr, &img)));
 	img.ino++;
-	ck_assert_ptr_null(modules_of(own, frames_image(fr, &img)));
+	ck_assert_ptr_null(unwind_images_of(own, frames_image(fr, &img)));
 	/* as other file systems count */
 	img.min++;
-	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
+	ck_assert_ptr_nonnull(unwind_images_of(own, frames_image(fr, &img)));
 	/* its build-id is what counts */
 	img.min--;
 	img.id_len = 20;
 	memcpy(img.id, ID, 20);
-	ck_assert_ptr_nonnull(modules_of(own, frames_image(fr, &img)));
-	modules_free(own);
+	ck_assert_ptr_nonnull(unwind_images_of(own, frames_image(fr, &img)));
+	unwind_images_free(own);
 	symbolize_free(here);
 }
 END_TEST

@@ -9,7 +9,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/record.h"
 #include "stitch/unwinder.h"
-#include "symbolize/unwind/modules.h"
+#include "symbolize/unwind/unwind_images.h"
 #include "symbolize/symbolize.h"
 #include "tests/unit/scratch.h"
 
@@ -475,7 +475,7 @@ END_TEST
 
 START_TEST(a_file_is_read_once_for_all_who_map_it)
 {
-	struct modules_count c;
+	struct unwind_images_count c;
 
 	for (uint32_t i = 0; i < 1000; i++) {
 		const uint64_t stack[] = { IN(START) };
@@ -494,7 +494,7 @@ START_TEST(a_file_is_read_once_for_all_who_map_it)
 		uw->ops->unwind(uw, &in, &out);
 		GOT(UNWIND_OUTERMOST, IN(LEAF), IN(START) - 1);
 	}
-	c = modules_count(unwind_modules(uw));
+	c = unwind_images_count(unwind_get_images(uw));
 	ck_assert_uint_eq(c.built, 1);
 	ck_assert_uint_eq(c.asked, 1);
 	ck_assert_uint_gt(c.complex, 0);

@@ -68,7 +68,7 @@ static struct call tp_call_call_of(const char *system, const char *text,
 		pb_raw(&p, "/lib/a", 7);
 	}
 	bytes_init(&b, p.d, len < p.n ? len : p.n, "f", 0, false);
-	tp_call(&tp, &fmt, &b, &c);
+	tp_call_take(&tp, &fmt, &b, &c);
 	snprintf(path, 32, "%s", c.path ? c.path : "none");
 	tp_format_release(&fmt);
 	tp_release(&tp);

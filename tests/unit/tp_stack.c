@@ -49,7 +49,7 @@ static const char *stacks(const void *raw, size_t len, bool long32)
 	size_t n = 0;
 
 	bytes_init(&b, raw, len, "payload", 0, tp.swap);
-	tp_stacks(&tp, &fmt, &b, long32, &s);
+	tp_stacks_take(&tp, &fmt, &b, long32, &s);
 	out[0] = '\0';
 	for (uint32_t i = 0; i < s.n_held; i++) {
 		n += (size_t)snprintf(out + n, sizeof(out) - n, i ? " |" : "");

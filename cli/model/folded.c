@@ -1,0 +1,204 @@
+/* folded.c - the text form of stacks: "comm;main;read;vfs_read_[k] 12". */
+#include "cli/model/folded.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/output/safe_text.h"
+#include "cli/model/stack_names.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+static const struct {
+	enum label_kind kind;
+	const char *suffix;
+} suffixes[] = {
+	{ LABEL_KERNEL, "_[k]" },
+	{ LABEL_INLINED, "_[i]" },
+	{ LABEL_JIT, "_[j]" },
+};
+#define N_SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
+
+/* Cuts the suffix off the name and gives the kind it stood for. */
+static enum label_kind folded_kind_of(char *name, bool first)
+{
+	size_t len = strlen(name);
+
+	if (first)
+		return LABEL_GROUP;
+	if (!strncmp(name, "[user: ", 7))
+		return LABEL_MISSING;
+	for (size_t i = 0; i < N_SUFFIXES; i++) {
+		if (len > 4 && !strcmp(name + len - 4, suffixes[i].suffix)) {
+			name[len - 4] = 0;
+			return suffixes[i].kind;
+		}
+	}
+	return name[0] == '[' ? LABEL_UNNAMED : LABEL_USER;
+}
+
+/* The count behind the last space; a fraction is cut. Ends the line there. */
+static bool take_count(char *line, uint64_t *count)
+{
+	char *sp = strrchr(line, ' ');
+	char *end;
+
+	if (!sp || sp == line || sp[1] < '0' || sp[1] > '9')
+		return false;
+	errno = 0;
+	*count = strtoull(sp + 1, &end, 10);
+	if (errno)
+		return false;
+	if (*end == '.')
+		end += 1 + strspn(end + 1, "0123456789");
+	*sp = 0;
+	return !*end;
+}
+
+static void folded_split(char *line, struct labels *labels,
+			 struct label_list *b)
+{
+	b->n = 0;
+	for (char *s = strsep(&line, ";"); s; s = strsep(&line, ";")) {
+		struct label l = { .kind = folded_kind_of(s, !b->n),
+				   .name = s,
+				   .image = "" };
+
+		l.kernel = l.kind == LABEL_KERNEL;
+		if (l.kernel && s[0] == '[')
+			l.kind = LABEL_UNNAMED;
+
+		label_list_add(b, labels_add(labels, &l));
+	}
+}
+
+int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
+		uint64_t *bad, struct err *err)
+{
+	struct label_list b = { 0 };
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+	int rc = 0;
+
+	while (rc >= 0 && (len = getline(&line, &cap, in)) >= 0) {
+		uint64_t count;
+
+		while (len && strchr("\r\n ", line[len - 1]))
+			line[--len] = 0;
+		if (!len || line[0] == '#')
+			continue;
+		if (!take_count(line, &count)) {
+			++*bad;
+			continue;
+		}
+		folded_split(line, labels, &b);
+		rc = fn(arg, &b, count, err);
+	}
+	if (rc >= 0 && ferror(in))
+		rc = err_set(err, ERR_IO, "cannot read: %s", strerror(errno));
+	free(line);
+	free(b.label);
+	return rc < 0 ? -1 : 0;
+}
+
+void folded_name(FILE *out, const struct label *l)
+{
+	safe_text_put(out, l->name, ';', ':');
+
+	enum label_kind kind =
+		l->kernel && l->kind == LABEL_UNNAMED ? LABEL_KERNEL : l->kind;
+
+	for (size_t i = 0; i < N_SUFFIXES; i++) {
+		if (suffixes[i].kind == kind)
+			fputs(suffixes[i].suffix, out);
+	}
+}
+
+/* The stacks of a tree, walked in order. */
+struct walk {
+	const struct flame_tree *tree;
+	struct label_list path;
+	uint32_t id;
+};
+
+/* To the next node; false at the end. */
+static bool walk_next(struct walk *w)
+{
+	w->id = flame_tree_next(w->tree, w->id, 0);
+	if (w->id == FLAME_NONE)
+		return false;
+
+	const struct flame_node *nd = flame_tree_node(w->tree, w->id);
+
+	w->path.n = nd->depth - 1;
+	label_list_add(&w->path, nd->label);
+	return true;
+}
+
+static void put_path(FILE *out, const struct walk *w)
+{
+	const struct labels *labels = flame_tree_labels(w->tree);
+
+	for (size_t i = 0; i < w->path.n; i++) {
+		if (i)
+			fputc(';', out);
+		folded_name(out, labels_get(labels, w->path.label[i]));
+	}
+}
+
+static int write_end(FILE *out, struct walk *w, struct err *err)
+{
+	free(w->path.label);
+	if (ferror(out))
+		return err_set(err, ERR_IO, "cannot write: %s",
+			       strerror(errno));
+	return 0;
+}
+
+int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
+{
+	struct walk w = { .tree = t };
+
+	while (walk_next(&w)) {
+		const struct flame_node *nd = flame_tree_node(t, w.id);
+
+		if (!nd->self)
+			continue;
+		put_path(out, &w);
+		fprintf(out, " %llu\n", (unsigned long long)nd->self);
+	}
+	return write_end(out, &w, err);
+}
+
+/* The weight that ends at a node of which the path is given. */
+static uint64_t self_at(const struct flame_tree *t,
+			const struct label_list *path)
+{
+	uint32_t id = flame_tree_find(t, path->label, path->n);
+
+	return id == FLAME_NONE ? 0 : flame_tree_node(t, id)->self;
+}
+
+int folded_write_two(FILE *out, const struct flame_tree *all,
+		     const struct flame_tree *a, const struct flame_tree *b,
+		     struct err *err)
+{
+	struct walk w = { .tree = all };
+
+	while (walk_next(&w)) {
+		uint64_t in_a = self_at(a, &w.path);
+		uint64_t in_b = self_at(b, &w.path);
+
+		if (!in_a && !in_b)
+			continue;
+		put_path(out, &w);
+		fprintf(out, " %llu %llu\n", (unsigned long long)in_a,
+			(unsigned long long)in_b);
+	}
+	return write_end(out, &w, err);
+}

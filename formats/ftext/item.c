@@ -1,0 +1,109 @@
+/* item.c - items of a text: adding them, releasing them, and their refs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+
+#define ITEMS_MIN 1024u
+#define BUFFERS_MAX 256u
+
+static void ftext_items_grow(struct ftext *ft)
+{
+	size_t cap = ft->cap_item ? ft->cap_item * 2 : ITEMS_MIN;
+	struct ftext_item *more = mem_new(cap, sizeof(*more));
+
+	for (uint64_t i = ft->first; i < ft->end_item; i++)
+		more[i & (cap - 1)] = *ftext_item_at(ft, i);
+	free(ft->item);
+	ft->item = more;
+	ft->cap_item = cap;
+}
+
+uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l)
+{
+	if (ft->end_item - ft->first == ft->cap_item)
+		ftext_items_grow(ft);
+	*ftext_item_at(ft, ft->end_item) = (struct ftext_item){
+		.off = off,
+		.pid = l->pid,
+		.tgid = l->tgid,
+		.cpu = l->cpu,
+		.context = (uint8_t)l->context,
+	};
+	return ft->end_item++;
+}
+
+void ftext_release(struct source *src, const struct ref *ref)
+{
+	struct ftext *ft = ftext_from_source(src);
+
+	if (ref->len == REF_TOTAL || ref->len == REF_KERNEL)
+		return;
+	ftext_item_at(ft, ref->handle)->refs--;
+	while (ft->first < ft->give && !ftext_item_at(ft, ft->first)->refs) {
+		free(ftext_item_at(ft, ft->first)->own);
+		ft->first++;
+	}
+}
+
+uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
+{
+	char *copy;
+
+	if (!name.n)
+		return 0;
+	for (size_t i = 0; i < ft->n_buffer; i++)
+		if (scan_is(name, ft->buffer[i]))
+			return (uint32_t)i + 1;
+	if (ft->n_buffer == BUFFERS_MAX)
+		return BUFFERS_MAX;
+	copy = mem_dup(name.p, name.n);
+	ft->buffer = mem_grow(ft->buffer, &ft->cap_buffer, ft->n_buffer + 1,
+			      sizeof(*ft->buffer));
+	ft->buffer[ft->n_buffer++] = arena_strdup(&ft->arena, copy);
+	free(copy);
+	reader_note(&ft->src, "instance", ft->buffer[ft->n_buffer - 1]);
+	return (uint32_t)ft->n_buffer;
+}
+
+uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu)
+{
+	uint64_t h = hash_u64((uint64_t)buffer << 32 | (uint32_t)cpu);
+	uint32_t i = table_find(&ft->cpus, h, NULL, NULL, NULL);
+
+	if (i == TABLE_NONE) {
+		i = (uint32_t)ft->n_cpu++;
+		ft->cpu = mem_grow(ft->cpu, &ft->cap_cpu, ft->n_cpu,
+				   sizeof(*ft->cpu));
+		ft->cpu[i] = 0;
+		table_add(&ft->cpus, h, i);
+	}
+	return &ft->cpu[i];
+}
+
+void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer)
+{
+	struct ftext_item *it = ftext_item_at(ft, id);
+	uint64_t *newest = ftext_item_newest(ft, buffer, it->cpu);
+
+	it->buffer = buffer;
+	it->prev = *newest;
+	*newest = id + 1;
+}
+
+void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which)
+{
+	struct ftext_item *it = ftext_item_at(ft, item);
+
+	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
+			   sizeof(*ft->due));
+	ft->due[ft->n_due++] = (struct ref){
+		.key = it->key,
+		.seq = ++ft->seq,
+		.handle = item,
+		.len = which,
+		.kind = CLASS_SAMPLE,
+		.untimed = it->untimed,
+	};
+	it->refs++;
+}

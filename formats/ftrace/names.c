@@ -1,0 +1,73 @@
+/* names.c - names and processes of threads, from saved_cmdlines and
+ * saved_tgids. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "formats/reader/compare.h"
+
+/* Takes "PID NAME". */
+static void ft_names_take_cmdline(struct ft *ft, struct scan s)
+{
+	int32_t tid;
+
+	/* <...> means that the kernel did not know the name either. */
+	if (!scan_i32(&s, &tid) || !scan_take(&s, " ") || !s.n ||
+	    scan_starts(s, "<"))
+		return;
+	char *name = mem_dup(s.p, s.n);
+
+	ft->cmd = mem_grow(ft->cmd, &ft->cap_cmd, ft->n_cmd + 1,
+			   sizeof(*ft->cmd));
+	ft->cmd[ft->n_cmd++] = (struct ft_cmd){
+		.tid = tid,
+		.name = arena_strdup(&ft->arena, name),
+	};
+	free(name);
+}
+
+COMPARE_BY(ft_names_compare, struct ft_cmd, tid);
+
+void ft_names_read(struct ft *ft, const struct bytes *text)
+{
+	struct scan s = scan_of(text->pos, bytes_left(text));
+
+	while (s.n)
+		ft_names_take_cmdline(ft, scan_line(&s));
+	if (ft->n_cmd)
+		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), ft_names_compare);
+}
+
+/* The kernel lists threads in the order of their ids. */
+void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
+{
+	if (tgid <= 0 || (ft->n_tgid && ft->tgid[ft->n_tgid - 1].tid >= tid))
+		return;
+	ft->tgid = mem_grow(ft->tgid, &ft->cap_tgid, ft->n_tgid + 1,
+			    sizeof(*ft->tgid));
+	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
+}
+
+COMPARE_BY(ft_names_compare_tgids, struct ft_tgid, tid);
+
+int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
+{
+	const struct ft_tgid key = { .tid = tid };
+	const struct ft_tgid *t = NULL;
+
+	if (ft->n_tgid)
+		t = bsearch(&key, ft->tgid, ft->n_tgid, sizeof(key),
+			    ft_names_compare_tgids);
+	return t ? t->tgid : -1;
+}
+
+const char *ft_name_of(const struct ft *ft, int32_t tid)
+{
+	const struct ft_cmd key = { .tid = tid };
+	const struct ft_cmd *c = NULL;
+
+	if (ft->n_cmd)
+		c = bsearch(&key, ft->cmd, ft->n_cmd, sizeof(key),
+			    ft_names_compare);
+	return c ? c->name : NULL;
+}

@@ -1,0 +1,12 @@
+/* refuse.h - tells what a file is that no reader accepts. */
+#ifndef FORMATS_READER_REFUSE_H
+#define FORMATS_READER_REFUSE_H
+#include <stddef.h>
+
+struct err;
+
+/* Returns -1 and sets *err to "path: this is ..., needs ..." by the first n
+ * bytes. */
+int formats_refuse(const char *path, const void *head, size_t n,
+		   struct err *err);
+#endif

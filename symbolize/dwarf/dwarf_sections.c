@@ -1,0 +1,107 @@
+/* dwarf_sections.c - decides which debug sections of a file libdw may read. */
+#include "symbolize/dwarf/dwarf_sections.h"
+
+#include <gelf.h>
+#include <string.h>
+
+#include "symbolize/elf/elf.h"
+
+/* Real sections compress to a third, decompression bombs to a thousandth. */
+#define SHRINK_MAX 64u
+#define SHRINK_FREE ((uint64_t)16 << 20)
+
+static bool dwarf_sections_is_bomb(const struct elf_section *s)
+{
+	GElf_Chdr ch;
+
+	if (!(s->flags & SHF_COMPRESSED))
+		return false;
+	return !gelf_getchdr(s->scn, &ch) ||
+	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
+}
+
+/* .dwo files add ".dwo" to the section names. */
+static bool dwarf_sections_has_strings(const char *name)
+{
+	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		size_t n = strlen(texts[i]);
+
+		if (!strncmp(name, texts[i], n) &&
+		    (!name[n] || !strcmp(name + n, ".dwo")))
+			return true;
+	}
+	return false;
+}
+
+/* libdw 0.188 reads past the end of string sections without a final 0. */
+static bool dwarf_sections_strings_end(const struct elf_section *s)
+{
+	if (!s->size || s->type == SHT_NOBITS ||
+	    !dwarf_sections_has_strings(s->name))
+		return true;
+	/* libdw will decompress it anyway. */
+	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
+		return false;
+	Elf_Data *d = elf_getdata(s->scn, NULL);
+	return d && d->d_buf && d->d_size &&
+	       !((const char *)d->d_buf)[d->d_size - 1];
+}
+
+bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
+{
+	bool found = false;
+
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+
+		if (!elf_section_get(ef, i, &s))
+			continue;
+		/* Compression as it was done before 2015. */
+		if (!strncmp(s.name, ".zdebug_", 8))
+			return false;
+		if (strncmp(s.name, ".debug_", 7) != 0)
+			continue;
+		if (dwarf_sections_is_bomb(&s) ||
+		    !dwarf_sections_strings_end(&s))
+			return false;
+		if (!strcmp(s.name, info))
+			found = s.type != SHT_NOBITS && s.size;
+	}
+	return found;
+}
+
+/* libdw decompresses every section it knows when it opens a file: for libc half
+ * of the time went into location lists. Sections without bytes are skipped. */
+bool dwarf_sections_reads(const char *section)
+{
+	static const char *const not_read[] = {
+		".debug_aranges",  ".debug_frame",    ".debug_gdb_scripts",
+		".debug_loc",	   ".debug_loclists", ".debug_macinfo",
+		".debug_macro",	   ".debug_names",    ".debug_pubnames",
+		".debug_pubtypes", ".debug_types",
+	};
+
+	if (strncmp(section, ".debug_", 7) != 0)
+		return false;
+	for (size_t k = 0; k < sizeof(not_read) / sizeof(not_read[0]); k++)
+		if (!strcmp(section, not_read[k]))
+			return false;
+	return true;
+}
+
+void dwarf_sections_drop_unread(const struct elf_file *ef)
+{
+	for (size_t i = 1, n = elf_sections(ef); i < n; i++) {
+		struct elf_section s;
+		GElf_Shdr sh;
+
+		if (!elf_section_get(ef, i, &s) ||
+		    strncmp(s.name, ".debug_", 7) != 0 ||
+		    dwarf_sections_reads(s.name) || !gelf_getshdr(s.scn, &sh))
+			continue;
+		sh.sh_type = SHT_NOBITS;
+		gelf_update_shdr(s.scn, &sh);
+	}
+}

@@ -1,0 +1,16 @@
+/* dwarf_sections.h - decides which debug sections of a file libdw may read. */
+#ifndef SYMBOLIZE_DWARF_DWARF_SECTIONS_H
+#define SYMBOLIZE_DWARF_DWARF_SECTIONS_H
+#include <stdbool.h>
+
+struct elf_file;
+
+/* Returns true if libdw can read the debug sections of ef safely and a section
+ * named `info` is among them. Decompresses string sections. */
+bool dwarf_sections_readable(const struct elf_file *ef, const char *info);
+/* Returns true if dwarf_look() reads the section of this name. */
+bool dwarf_sections_reads(const char *section);
+/* Marks the debug sections that dwarf_look() does not read as empty, in memory
+ * only. */
+void dwarf_sections_drop_unread(const struct elf_file *ef);
+#endif

@@ -1,0 +1,410 @@
+/* split_dwarf.c - debug information that -gsplit-dwarf put into a .dwo file.
+ *
+ * Addresses in it are indexes into .debug_addr of the program. Range lists are
+ * in .debug_rnglists.dwo (DWARF 5) or in .debug_ranges of the program (GNU
+ * extension of DWARF 4). */
+#include "symbolize/dwarf/split_dwarf.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
+#include "symbolize/dwarf/dwarf_sections.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/dwarf_number.h"
+#include "symbolize/files/locate.h"
+
+#define GNU_ADDR_INDEX 0x1f01 /* DW_FORM_GNU_addr_index */
+/* Header sizes of .debug_rnglists in the 32-bit and 64-bit formats. */
+#define LISTS_BASE 12
+#define LISTS_BASE64 20
+
+/* States of split_dwarf_walk. */
+enum {
+	WALK_BEGIN,
+	WALK_LIST,  /* at: offset in the range list */
+	WALK_PAIRS, /* at: offset in .debug_ranges */
+	WALK_END
+};
+
+struct split_dwarf {
+	struct elf_file *ef;
+	Dwarf *dw;
+	Dwarf_Die unit;
+	struct bytes info, lists; /* in the .dwo file */
+	struct bytes addr, pairs; /* in the program */
+	uint64_t addr_base, pairs_base, low;
+	uint8_t width; /* bytes of an address */
+};
+
+/* ---- opening */
+
+static void split_dwarf_section(const struct elf_file *ef, const char *name,
+				struct bytes *out)
+{
+	struct elf_section s;
+	Elf_Data *d = elf_section_find(ef, name, &s) && s.type != SHT_NOBITS
+			      ? elf_rawdata(s.scn, NULL)
+			      : NULL;
+
+	bytes_init(out, d && d->d_buf ? d->d_buf : "",
+		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
+}
+
+static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name,
+				    unsigned int gnu)
+{
+	Dwarf_Attribute a;
+	const char *s = dwarf_formstring(dwarf_attr(die, name, &a));
+
+	return s || !gnu ? s : dwarf_formstring(dwarf_attr(die, gnu, &a));
+}
+
+static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
+				   unsigned int gnu)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word v = 0;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &a), &v) &&
+	    (!gnu || dwarf_formudata(dwarf_attr(die, gnu, &a), &v)))
+		return 0;
+	return v;
+}
+
+/* Finds the unit of the .dwo file with this id. */
+static bool split_dwarf_find_unit(struct split_dwarf *s, uint64_t id)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (!dwarf_get_units(s->dw, cu, &cu, NULL, &type, &die, NULL)) {
+		uint64_t its;
+
+		if (type == DW_UT_split_compile &&
+		    !dwarf_cu_info(cu, NULL, NULL, NULL, NULL, &its, NULL,
+				   NULL) &&
+		    its == id) {
+			s->unit = die;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct split_dwarf *split_dwarf_open_file(const char *path, uint64_t id)
+{
+	struct split_dwarf *s = mem_new(1, sizeof(*s));
+
+	s->ef = elf_file_open(path, NULL);
+	if (s->ef && dwarf_sections_readable(s->ef, ".debug_info.dwo"))
+		s->dw = dwarf_begin_elf(s->ef->elf, DWARF_C_READ, NULL);
+	if (s->dw && split_dwarf_find_unit(s, id))
+		return s;
+	split_dwarf_close(s);
+	return NULL;
+}
+
+struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
+				     const struct elf_file *ef,
+				     Dwarf_Die *skeleton)
+{
+	const char *name =
+		split_dwarf_text(skeleton, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+	const char *folder = split_dwarf_text(skeleton, DW_AT_comp_dir, 0);
+	struct places p = { .n = 0 };
+	struct split_dwarf *s = NULL;
+	uint64_t id;
+	uint8_t width;
+
+	if (!name || dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id,
+				   &width, NULL))
+		return NULL;
+	locate_split(sy, ef, folder, name, &p);
+	for (size_t i = 0; i < p.n && !s; i++)
+		s = split_dwarf_open_file(p.path[i], id);
+	places_release(&p);
+	if (!s)
+		return NULL;
+	s->width = width;
+	split_dwarf_section(s->ef, ".debug_info.dwo", &s->info);
+	split_dwarf_section(s->ef, ".debug_rnglists.dwo", &s->lists);
+	split_dwarf_section(ef, ".debug_addr", &s->addr);
+	split_dwarf_section(ef, ".debug_ranges", &s->pairs);
+	s->addr_base = split_dwarf_number(skeleton, DW_AT_addr_base,
+					  DW_AT_GNU_addr_base);
+	s->pairs_base = split_dwarf_number(skeleton, DW_AT_GNU_ranges_base, 0);
+	if (dwarf_lowpc(skeleton, &s->low))
+		s->low = 0;
+	return s;
+}
+
+void split_dwarf_close(struct split_dwarf *s)
+{
+	if (!s)
+		return;
+	dwarf_end(s->dw);
+	elf_file_close(s->ef);
+	free(s);
+}
+
+Dwarf_Die *split_dwarf_unit(struct split_dwarf *s)
+{
+	return &s->unit;
+}
+
+/* ---- addresses */
+
+static int split_dwarf_take_address(const struct split_dwarf *s,
+				    struct bytes *b, uint64_t *out)
+{
+	return s->width == 4 || s->width == 8
+		       ? dwarf_number_fixed(b, s->width, false, out)
+		       : -1;
+}
+
+static int split_dwarf_address_at(const struct split_dwarf *s, uint64_t i,
+				  uint64_t *out)
+{
+	struct bytes b = s->addr;
+
+	if (i > UINT32_MAX || bytes_skip(&b, s->addr_base, NULL) ||
+	    bytes_skip(&b, i * s->width, NULL))
+		return -1;
+	return split_dwarf_take_address(s, &b, out);
+}
+
+/* Sets *out to the value of an attribute in .debug_info.dwo. */
+static int split_dwarf_value(const struct split_dwarf *s,
+			     const Dwarf_Attribute *a, struct bytes *out)
+{
+	*out = s->info;
+	if (a->valp < out->pos || a->valp > out->end)
+		return -1;
+	out->pos = a->valp;
+	return 0;
+}
+
+static int split_dwarf_address(const struct split_dwarf *s, Dwarf_Attribute *a,
+			       uint64_t *out)
+{
+	struct bytes b;
+	uint64_t i = 0;
+
+	if (split_dwarf_value(s, a, &b))
+		return -1;
+	switch (a->form) {
+	case DW_FORM_addr:
+		return split_dwarf_take_address(s, &b, out);
+	case DW_FORM_addrx:
+	case GNU_ADDR_INDEX:
+		return leb128_unsigned(&b, &i)
+			       ? -1
+			       : split_dwarf_address_at(s, i, out);
+	case DW_FORM_addrx1:
+	case DW_FORM_addrx2:
+	case DW_FORM_addrx3:
+	case DW_FORM_addrx4:
+		return dwarf_number_fixed(&b, a->form - DW_FORM_addrx1 + 1u,
+					  false, &i)
+			       ? -1
+			       : split_dwarf_address_at(s, i, out);
+	default:
+		return -1;
+	}
+}
+
+/* ---- ranges */
+
+static bool split_dwarf_low_high(const struct split_dwarf *s, Dwarf_Die *die,
+				 Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	Dwarf_Attribute low;
+	Dwarf_Attribute high;
+	Dwarf_Word n;
+
+	if (!dwarf_attr(die, DW_AT_low_pc, &low) ||
+	    split_dwarf_address(s, &low, start) ||
+	    !dwarf_attr(die, DW_AT_high_pc, &high))
+		return false;
+	if (!split_dwarf_address(s, &high, end))
+		return true;
+	return !dwarf_formudata(&high, &n) &&
+	       !__builtin_add_overflow(*start, n, end);
+}
+
+/* Looks up the offset of range list i. */
+static int split_dwarf_list_at(const struct split_dwarf *s, uint64_t i,
+			       uint64_t *out)
+{
+	struct bytes b = s->lists;
+	uint32_t len;
+
+	if (i > UINT32_MAX || bytes_u32(&b, &len, NULL))
+		return -1;
+	uint64_t base = len == UINT32_MAX ? LISTS_BASE64 : LISTS_BASE;
+	unsigned int each = len == UINT32_MAX ? 8 : 4;
+
+	b = s->lists;
+	if (bytes_skip(&b, base + i * each, NULL))
+		return -1;
+	if (dwarf_number_fixed(&b, each, false, out))
+		return -1;
+	return __builtin_add_overflow(*out, base, out) ? -1 : 0;
+}
+
+/* Finds the range list of a DIE. */
+static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
+			      struct split_dwarf_walk *w)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word off;
+	struct bytes b;
+	uint64_t i;
+
+	w->state = WALK_END;
+	w->base = s->low;
+	if (!dwarf_attr(die, DW_AT_ranges, &a))
+		return;
+	if (a.form == DW_FORM_rnglistx) {
+		if (!split_dwarf_value(s, &a, &b) && !leb128_unsigned(&b, &i) &&
+		    !split_dwarf_list_at(s, i, &w->at))
+			w->state = WALK_LIST;
+		return;
+	}
+	if (split_dwarf_value(s, &a, &b) || a.form != DW_FORM_sec_offset)
+		return;
+	/* libdw would look for a section that is not in this file */
+	uint32_t at;
+	if (bytes_u32(&b, &at, NULL))
+		return;
+	off = at;
+	w->at = off;
+	w->state = WALK_LIST;
+	if (bytes_left(&s->lists))
+		return;
+	w->state = __builtin_add_overflow(off, s->pairs_base, &w->at)
+			   ? WALK_END
+			   : WALK_PAIRS;
+}
+
+/* Reads the two operands of a range list entry. */
+static int split_dwarf_take_pair(const struct split_dwarf *s, struct bytes *b,
+				 uint8_t kind, uint64_t *x, uint64_t *y)
+{
+	uint64_t i;
+
+	switch (kind) {
+	case DW_RLE_startx_endx:
+		return leb128_unsigned(b, &i) ||
+				       split_dwarf_address_at(s, i, x) ||
+				       leb128_unsigned(b, &i) ||
+				       split_dwarf_address_at(s, i, y)
+			       ? -1
+			       : 0;
+	case DW_RLE_startx_length:
+		return leb128_unsigned(b, &i) ||
+				       split_dwarf_address_at(s, i, x) ||
+				       leb128_unsigned(b, y) ||
+				       __builtin_add_overflow(*x, *y, y)
+			       ? -1
+			       : 0;
+	case DW_RLE_offset_pair:
+		return leb128_unsigned(b, x) || leb128_unsigned(b, y) ? -1 : 0;
+	case DW_RLE_start_end:
+		return split_dwarf_take_address(s, b, x) ||
+				       split_dwarf_take_address(s, b, y)
+			       ? -1
+			       : 0;
+	case DW_RLE_start_length:
+		return split_dwarf_take_address(s, b, x) ||
+				       leb128_unsigned(b, y) ||
+				       __builtin_add_overflow(*x, *y, y)
+			       ? -1
+			       : 0;
+	default:
+		return -1;
+	}
+}
+
+static bool split_dwarf_next_in_list(const struct split_dwarf *s,
+				     struct split_dwarf_walk *w,
+				     Dwarf_Addr *start, Dwarf_Addr *end)
+{
+	struct bytes b = s->lists;
+	uint64_t i;
+	uint8_t kind;
+
+	if (bytes_skip(&b, w->at, NULL))
+		return false;
+	for (;;) {
+		if (bytes_u8(&b, &kind, NULL) || kind == DW_RLE_end_of_list)
+			return false;
+		if (kind == DW_RLE_base_addressx) {
+			if (leb128_unsigned(&b, &i) ||
+			    split_dwarf_address_at(s, i, &w->base))
+				return false;
+		} else if (kind == DW_RLE_base_address) {
+			if (split_dwarf_take_address(s, &b, &w->base))
+				return false;
+		} else if (split_dwarf_take_pair(s, &b, kind, start, end)) {
+			return false;
+		} else {
+			break;
+		}
+	}
+	if (kind == DW_RLE_offset_pair) {
+		*start += w->base;
+		*end += w->base;
+	}
+	w->at = bytes_off(&b);
+	return true;
+}
+
+static bool split_dwarf_next_pair(const struct split_dwarf *s,
+				  struct split_dwarf_walk *w, Dwarf_Addr *start,
+				  Dwarf_Addr *end)
+{
+	const uint64_t all = s->width == 8 ? UINT64_MAX : UINT32_MAX;
+	struct bytes b = s->pairs;
+
+	if (bytes_skip(&b, w->at, NULL))
+		return false;
+	for (;;) {
+		if (split_dwarf_take_address(s, &b, start) ||
+		    split_dwarf_take_address(s, &b, end) || (!*start && !*end))
+			return false;
+		if (*start != all)
+			break;
+		w->base = *end;
+	}
+	*start += w->base;
+	*end += w->base;
+	w->at = bytes_off(&b);
+	return true;
+}
+
+bool split_dwarf_range(const struct split_dwarf *s, Dwarf_Die *die,
+		       struct split_dwarf_walk *w, Dwarf_Addr *start,
+		       Dwarf_Addr *end)
+{
+	if (w->state == WALK_BEGIN) {
+		if (split_dwarf_low_high(s, die, start, end)) {
+			w->state = WALK_END;
+			return true;
+		}
+		split_dwarf_begin(s, die, w);
+	}
+	bool got = w->state == WALK_LIST
+			   ? split_dwarf_next_in_list(s, w, start, end)
+		   : w->state == WALK_PAIRS
+			   ? split_dwarf_next_pair(s, w, start, end)
+			   : false;
+
+	if (!got)
+		w->state = WALK_END;
+	return got;
+}

@@ -1,0 +1,36 @@
+/* split_dwarf.h - debug information that -gsplit-dwarf put into a .dwo file.
+ *
+ * libdw would find the file itself, open whatever is at a path that the program
+ * names (opening a FIFO hangs), map it and keep it open. Here it is opened like
+ * other files, proved by the id that both units have, and closed after its
+ * unit; references into the program are resolved here. */
+#ifndef SYMBOLIZE_DWARF_SPLIT_DWARF_H
+#define SYMBOLIZE_DWARF_SPLIT_DWARF_H
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file;
+struct split_dwarf;
+struct symbolizer;
+
+/* Opens the .dwo file of the skeleton unit in ef. Returns NULL if it is not
+ * found. */
+struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
+				     const struct elf_file *ef,
+				     Dwarf_Die *skeleton);
+void split_dwarf_close(struct split_dwarf *s);
+/* Returns the DIE of the unit, with the functions below it. */
+Dwarf_Die *split_dwarf_unit(struct split_dwarf *s);
+
+/* State of an iteration over the ranges of a DIE; starts as all zero. */
+struct split_dwarf_walk {
+	uint64_t at, base;
+	unsigned int state;
+};
+/* Like dwarf_ranges(): gets the next range. Returns false after the last. */
+bool split_dwarf_range(const struct split_dwarf *s, Dwarf_Die *die,
+		       struct split_dwarf_walk *w, Dwarf_Addr *start,
+		       Dwarf_Addr *end);
+#endif

@@ -1,0 +1,16 @@
+/* dwarf_number.h - reads the numbers of DWARF: LEB128 and of fixed size. */
+#ifndef SYMBOLIZE_ELF_DWARF_NUMBER_H
+#define SYMBOLIZE_ELF_DWARF_NUMBER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bytes;
+
+/* Read a number and step over it. Return 0, or -1 if the bytes end first or the
+ * number is longer than 64 bits. */
+int leb128_unsigned(struct bytes *b, uint64_t *out);
+int leb128_signed(struct bytes *b, int64_t *out);
+/* The same for a number of 1 to 8 bytes; sign: it is sign-extended. */
+int dwarf_number_fixed(struct bytes *b, unsigned int size, bool sign,
+		       uint64_t *out);
+#endif

@@ -1,0 +1,401 @@
+/* name_cache.c - names of an image from earlier runs, kept on disk by
+ * build-id. */
+#include "symbolize/files/name_cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "stitch/tasks/frame.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/name_cache_inner.h"
+#include "symbolize/report.h"
+
+/* ---- strings */
+
+static bool name_cache_same_text(const void *owner, uint32_t id,
+				 const void *key)
+{
+	return !strcmp(((const struct name_cache *)owner)->text + id, key);
+}
+
+/* Indexes the strings of a cache that was loaded, before the first is added. */
+static void name_cache_index_text(struct name_cache *m)
+{
+	if (m->indexed)
+		return;
+	m->indexed = true;
+	for (size_t i = 0, len; i < m->n_text; i += len + 1) {
+		len = strlen(m->text + i);
+		table_add(&m->by_text, hash_bytes(m->text + i, len, 0),
+			  (uint32_t)i);
+	}
+}
+
+static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
+{
+	if (!s)
+		return NONE;
+	name_cache_index_text(m);
+	size_t len = strlen(s) + 1;
+	uint64_t h = hash_bytes(s, len - 1, 0);
+	uint32_t at = table_find(&m->by_text, h, name_cache_same_text, m, s);
+
+	if (at != TABLE_NONE)
+		return at;
+	if (m->n_text + len >= NONE)
+		return NONE;
+	m->text = mem_grow(m->text, &m->cap_text, m->n_text + len, 1);
+	memcpy(m->text + m->n_text, s, len);
+	at = (uint32_t)m->n_text;
+	m->n_text += len;
+	table_add(&m->by_text, h, at);
+	return at;
+}
+
+static const char *name_cache_text(const struct name_cache *m, uint32_t at)
+{
+	return at < m->n_text ? m->text + at : NULL;
+}
+
+/* ---- files that were searched for */
+
+static void tried_files_identify(const char *path, uint64_t id[4])
+{
+	struct stat st;
+
+	memset(id, 0, 4 * sizeof(*id));
+	if (stat(path, &st))
+		return;
+	id[0] = st.st_dev;
+	id[1] = st.st_ino;
+	id[2] = (uint64_t)st.st_size;
+	id[3] = (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+		(uint64_t)st.st_mtim.tv_nsec;
+}
+
+void tried_files_add(struct tried_files *t, const char *path)
+{
+	if (!t)
+		return;
+	uint32_t at = name_cache_put_text(t->m, path);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->p[i].path == at) {
+			/* Searched again: it may have been created
+			 * meanwhile. */
+			tried_files_identify(path, t->p[i].id);
+			return;
+		}
+	t->p = mem_grow(t->p, &t->cap, t->n + 1, sizeof(*t->p));
+	t->p[t->n].path = at;
+	tried_files_identify(path, t->p[t->n++].id);
+}
+
+static bool name_cache_files_unchanged(const struct name_cache *m)
+{
+	for (size_t i = 0; i < m->tried.n; i++) {
+		uint64_t id[4];
+
+		tried_files_identify(name_cache_text(m, m->tried.p[i].path),
+				     id);
+		if (memcmp(id, m->tried.p[i].id, sizeof(id)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Files made by the kernel have no identity. */
+static bool name_cache_can_be_kept(const struct name_cache *m)
+{
+	for (size_t i = 0; i < m->tried.n; i++) {
+		const char *path = name_cache_text(m, m->tried.p[i].path);
+
+		if (m->tried.p[i].id[1] &&
+		    (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the cache of one image */
+
+static uint64_t name_cache_mix_text(uint64_t h, const char *s)
+{
+	return s ? hash_content(s, strlen(s), h) : hash_u64(h + 1);
+}
+
+/* Hashes everything but the files that the names depend on. */
+static uint64_t name_cache_hash_options(const struct symbolizer *sy,
+					const struct image *img)
+{
+	const struct symbolize_opts *o = &sy->opts;
+	uint64_t h = name_cache_mix_text(img->kind, img->path);
+
+	h = name_cache_mix_text(h, o->symfs);
+	h = name_cache_mix_text(h, o->kallsyms);
+	h = name_cache_mix_text(h, o->vmlinux);
+	h = name_cache_mix_text(h, o->home);
+	for (size_t i = 0; o->debug_dirs && o->debug_dirs[i]; i++)
+		h = name_cache_mix_text(h, o->debug_dirs[i]);
+	h = hash_u64(h ^ (o->no_demangle | o->no_inline << 1 | o->no_live << 2 |
+			  (o->fetch_seconds > 0) << 3));
+	/* The kernel is relocated at each boot, and kallsyms has absolute
+	 * addresses. */
+	if (img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE)
+		h = hash_u64(h ^ img->start);
+	return h;
+}
+
+struct name_cache *name_cache_open(struct symbolizer *sy,
+				   const struct image *img)
+{
+	char id[2 * sizeof(img->id) + 1];
+	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
+
+	if (!sy->opts.cache || img->id_len < 2 ||
+	    img->id_len > sizeof(img->id) || (kernel && sy->opts.captured) ||
+	    (!kernel && img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO))
+		return NULL;
+	elf_id_hex(img->id, img->id_len, id);
+	struct name_cache *m = mem_new(1, sizeof(*m));
+	int n = snprintf(m->path, sizeof(m->path),
+			 "%s/names/%.2s/%s-%016" PRIx64, sy->opts.cache, id,
+			 id + 2, name_cache_hash_options(sy, img));
+	if (n < 0 || (size_t)n >= sizeof(m->path)) {
+		free(m);
+		return NULL;
+	}
+	name_cache_load(m);
+	if (m->n && !name_cache_files_unchanged(m)) {
+		struct name_cache *fresh = mem_new(1, sizeof(*fresh));
+
+		memcpy(fresh->path, m->path, sizeof(fresh->path));
+		fresh->old = m;
+		m = fresh;
+	}
+	m->tried.m = m;
+	return m;
+}
+
+struct name_cache_key {
+	const struct cached_offset *entry;
+	uint64_t off;
+};
+
+static bool name_cache_reached(const void *arg, size_t i)
+{
+	const struct name_cache_key *k = arg;
+
+	return k->entry[i].off >= k->off;
+}
+
+static struct cached_offset *name_cache_find(const struct name_cache *m,
+					     uint64_t off)
+{
+	const struct name_cache_key key = { m->entry, off };
+	size_t lo = search_first(m->n_old, name_cache_reached, &key);
+
+	return lo < m->n_old && m->entry[lo].off == off ? &m->entry[lo] : NULL;
+}
+
+static int name_cache_tell_entry(const struct name_cache *m,
+				 const struct cached_offset *e, symbol_fn *fn,
+				 void *arg, struct err *err)
+{
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct cached_symbol *r = &m->row[e->first + i];
+		struct symbol sym = {
+			.off = e->off,
+			.depth = i,
+			.start = r->start,
+			.size = r->size,
+			.name = name_cache_text(m, r->name),
+			.raw_name = name_cache_text(m, r->raw),
+			.file = name_cache_text(m, r->file),
+			.how = name_cache_text(m, r->how),
+			.line = r->line,
+		};
+
+		if (fn(arg, &sym, err))
+			return -1;
+	}
+	return 0;
+}
+
+int name_cache_tell(const struct name_cache *m, const struct code_place *code,
+		    size_t n, symbol_fn *fn, void *arg, struct code_place *rest,
+		    size_t *n_rest, struct err *err)
+{
+	*n_rest = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct cached_offset *e = name_cache_find(m, code[i].off);
+
+		if (!e || e->after_call != code[i].after_call)
+			rest[(*n_rest)++] = code[i];
+		else if (name_cache_tell_entry(m, e, fn, arg, err))
+			return -1;
+	}
+	return 0;
+}
+
+struct tried_files *name_cache_tried(struct name_cache *m)
+{
+	return &m->tried;
+}
+
+bool name_cache_report(const struct name_cache *m, struct image_report *rep)
+{
+	/* rep->status must point to a string constant: the cache is freed
+	 * earlier. */
+	static const char *const word[] = { "named", "no symbols" };
+	const char *status = name_cache_text(m, m->status);
+
+	if (!m->n_old)
+		return false;
+	snprintf(rep->file, sizeof(rep->file), "%s",
+		 name_cache_text(m, m->file));
+	rep->status = word[0];
+	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+		if (status && !strcmp(status, word[i]))
+			rep->status = word[i];
+	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
+	rep->n_seg = m->n_seg;
+	for (size_t i = 0; i < m->n_part; i++)
+		report_add_section(rep,
+				   &(struct section_used){
+					   name_cache_text(m, m->part[i].file),
+					   name_cache_text(m, m->part[i].name),
+					   m->part[i].hash });
+	return true;
+}
+
+void name_cache_add(struct name_cache *m, const struct code_place *code,
+		    const struct symbol *sym)
+{
+	const struct cached_symbol r = {
+		.start = sym->start,
+		.size = sym->size,
+		.name = name_cache_put_text(m, sym->name),
+		.raw = name_cache_put_text(m, sym->raw_name),
+		.file = name_cache_put_text(m, sym->file),
+		.how = name_cache_put_text(m, sym->how),
+		.line = sym->line,
+	};
+
+	m->noted = true;
+	m->row = mem_grow(m->row, &m->cap_row, m->n_row + 1, sizeof(*m->row));
+	m->row[m->n_row++] = r;
+	if (sym->depth) {
+		m->entry[m->last].n++;
+		return;
+	}
+	/* The offset is cached, but with another after_call. */
+	struct cached_offset *e = name_cache_find(m, code->off);
+	if (e) {
+		m->last = (size_t)(e - m->entry);
+	} else {
+		m->entry = mem_grow(m->entry, &m->cap, m->n + 1,
+				    sizeof(*m->entry));
+		m->last = m->n++;
+	}
+	m->entry[m->last] =
+		(struct cached_offset){ .off = code->off,
+					.first = (uint32_t)m->n_row - 1,
+					.n = 1,
+					.after_call = code->after_call };
+}
+
+/* Counts the offsets that had another function before the files changed. */
+static size_t name_cache_count_changed(const struct name_cache *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; m->old && i < m->n; i++) {
+		const struct cached_offset *e = &m->entry[i];
+		const struct cached_offset *o = name_cache_find(m->old, e->off);
+
+		if (!o)
+			continue;
+		const struct cached_symbol *a = &m->row[e->first + e->n - 1];
+		const struct cached_symbol *b =
+			&m->old->row[o->first + o->n - 1];
+		const char *x = name_cache_text(m, a->raw);
+		const char *y = name_cache_text(m->old, b->raw);
+		n += x && y && (a->start != b->start || strcmp(x, y) != 0);
+	}
+	return n;
+}
+
+/* Replaces the cached sections by those of the report. */
+static void name_cache_put_sections(struct name_cache *m,
+				    const struct image_report *rep)
+{
+	free(m->part);
+	m->part = mem_new(rep->n_used, sizeof(*m->part));
+	m->n_part = rep->n_used;
+	for (size_t i = 0; i < rep->n_used; i++)
+		m->part[i] = (struct cached_section){
+			name_cache_put_text(m, rep->used[i].file),
+			name_cache_put_text(m, rep->used[i].name),
+			rep->used[i].hash
+		};
+}
+
+/* Adds a note to the report if names or sections differ from those before the
+ * files changed. */
+static void name_cache_compare(const struct name_cache *m,
+			       struct image_report *rep)
+{
+	struct image_report old = { .n_seg = 0 };
+	size_t n = name_cache_count_changed(m);
+
+	if (m->old)
+		name_cache_report(m->old, &old);
+	const struct section_used *u = report_changed_section(
+		rep->used, rep->n_used, old.used, old.n_used);
+	if (n)
+		snprintf(rep->note, sizeof(rep->note),
+			 "%.120s: %zu names differ from before, "
+			 "with the same build-id",
+			 rep->file, n);
+	else if (u)
+		snprintf(rep->note, sizeof(rep->note),
+			 "%.120s: %.40s changed, with the same build-id",
+			 u->file, u->name);
+	report_release(&old);
+}
+
+void name_cache_close(struct name_cache *m, struct symbolizer *sy,
+		      struct image_report *rep)
+{
+	if (!m)
+		return;
+	bool whole = rep && !rep->note[0];
+	if (whole) {
+		memcpy(rep->note, m->note, sizeof(rep->note));
+		name_cache_compare(m, rep);
+	}
+	/* A file that could not be downloaded may be available next time. */
+	bool sure = whole && !rep->missing[0] &&
+		    (!strcmp(rep->status, "named") ||
+		     !strcmp(rep->status, "no symbols"));
+	if (sure && m->noted && name_cache_can_be_kept(m)) {
+		m->file = name_cache_put_text(m, rep->file);
+		m->status = name_cache_put_text(m, rep->status);
+		free(m->seg);
+		m->n_seg = rep->n_seg;
+		m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
+		name_cache_put_sections(m, rep);
+		sy->saved |= name_cache_save(m);
+	}
+	if (m->old)
+		name_cache_release(m->old);
+	free(m->old);
+	name_cache_release(m);
+	free(m);
+}

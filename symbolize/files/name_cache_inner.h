@@ -1,0 +1,74 @@
+/* name_cache_inner.h - the contents of a name cache, for name_cache.c and
+ * name_cache_file.c only. */
+#ifndef SYMBOLIZE_FILES_NAME_CACHE_INNER_H
+#define SYMBOLIZE_FILES_NAME_CACHE_INNER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/base/table.h"
+#include "symbolize/symbolizer.h"
+
+struct tried_path {
+	uint32_t path; /* offset in text */
+	/* device, inode, size, mtime in ns; all 0: no such file */
+	uint64_t id[4];
+};
+
+struct tried_files {
+	struct tried_path *p;
+	size_t n, cap;
+	struct name_cache *m;
+};
+
+#define NONE UINT32_MAX		     /* no string */
+#define NAME_CACHE_MAGIC "bstitch\2" /* ends with the version of the format */
+
+struct cached_symbol { /* one symbol */
+	uint64_t start, size;
+	uint32_t name, raw, file, how; /* offsets in text; NONE: NULL */
+	uint32_t line;
+};
+
+struct cached_offset { /* one offset */
+	uint64_t off;
+	uint32_t first, n; /* range in row[] */
+	bool after_call;
+};
+
+struct cached_section {	     /* a section that names were read from */
+	uint32_t file, name; /* offsets in text */
+	uint64_t hash;
+};
+
+struct name_cache {
+	char path[PATH_SIZE];
+	struct tried_files tried;
+	struct cached_offset *entry;
+	size_t n, cap, n_old; /* the first n_old are sorted */
+	struct cached_symbol *row;
+	size_t n_row, cap_row;
+	struct segment *seg;
+	size_t n_seg;
+	struct cached_section *part;
+	size_t n_part;
+	uint32_t file, status;
+	char *text; /* strings, each terminated by a 0 */
+	size_t n_text, cap_text;
+	struct table by_text;
+	size_t last;	/* the entry added last */
+	bool indexed;	/* by_text has all of text */
+	bool noted;	/* something was added */
+	char note[256]; /* "" or what is wrong with the file */
+	/* outdated contents, since files changed; may be NULL */
+	struct name_cache *old;
+};
+
+/* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
+ * which m->note then says. */
+void name_cache_load(struct name_cache *m);
+/* Sorts the entries and writes them to m->path. Returns false if that fails,
+ * which only costs the next run time. */
+bool name_cache_save(struct name_cache *m);
+void name_cache_release(struct name_cache *m);
+#endif

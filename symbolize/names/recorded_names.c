@@ -1,0 +1,90 @@
+/* recorded_names.c - code whose name is in the capture or in a file that the
+ * process wrote: BPF programs, trampolines, kprobe slots, JIT code. Every
+ * offset of such an image has the same name. */
+#include <string.h>
+
+#include "stitch/base/search.h"
+#include "stitch/symbol.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/tasks/jit.h"
+#include "symbolize/report.h"
+#include "symbolize/symbolizer.h"
+
+static bool recorded_names_has(enum image_kind kind)
+{
+	return kind == IMAGE_BPF || kind == IMAGE_OOL || kind == IMAGE_JIT;
+}
+
+static int recorded_names_open(struct symbolizer *sy, const struct image *img,
+			       const char *file, void **r, struct err *err)
+{
+	(void)file;
+	(void)err;
+	if (!recorded_names_has(img->kind) || !img->path || !img->path[0])
+		return 0;
+	report_status(sy, "named");
+	*r = (void *)img;
+	return 1;
+}
+
+struct recorded_line_key {
+	const struct jit_code *code;
+	uint64_t off;
+};
+
+static bool recorded_names_line_above(const void *arg, size_t i)
+{
+	const struct recorded_line_key *k = arg;
+
+	return k->code->line[i].off > k->off;
+}
+
+/* Sets the source line: that of the last line entry at or before the offset. */
+static void recorded_names_find_line(const struct jit_code *c,
+				     struct symbol *sym)
+{
+	const struct recorded_line_key key = { c, sym->off };
+	size_t lo = search_first(c->n_line, recorded_names_line_above, &key);
+
+	if (!lo)
+		return;
+	sym->file = c->line[lo - 1].file;
+	sym->line = c->line[lo - 1].line;
+}
+
+static const char *recorded_names_how(const struct image *img)
+{
+	if (img->kind != IMAGE_JIT)
+		return "ksymbol";
+	if (!strncmp(img->path, JIT_AMBIGUOUS, strlen(JIT_AMBIGUOUS)))
+		return "ambiguous";
+	return img->id_len ? "jitdump" : "perf map";
+}
+
+static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
+{
+	const struct image *img = r;
+
+	if (img->len && off >= img->len)
+		return 0;
+	sym->start = 0;
+	sym->size = img->len;
+	sym->raw_name = img->path;
+	sym->how = recorded_names_how(img);
+	if (img->code)
+		recorded_names_find_line(img->code, sym);
+	return 1;
+}
+
+static void recorded_names_close(void *r)
+{
+	(void)r;
+}
+
+const struct resolver resolve_recorded = {
+	.name = "recorded",
+	.summary = "names that the capture itself says",
+	.open = recorded_names_open,
+	.resolve = recorded_names_resolve,
+	.close = recorded_names_close,
+};

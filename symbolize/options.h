@@ -1,0 +1,48 @@
+/* options.h - where the names of a recording are to be looked for. */
+#ifndef SYMBOLIZE_OPTIONS_H
+#define SYMBOLIZE_OPTIONS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A text in memory and the path it was read from. */
+struct symbolize_text {
+	const char *text, *path; /* NULL in the last element of a list */
+	size_t len;
+};
+
+struct symbolize_opts {
+	const char *symfs; /* look up images below this folder; NULL: below / */
+	/* kallsyms copy for the kernel; NULL: use the running kernel's if its
+	 * build-id is the recorded one */
+	const char *kallsyms;
+	const char *vmlinux; /* NULL: search for it */
+	const char *release; /* release of the recorded kernel; NULL: unknown */
+	/* Decompresses a gzip or zstd file. Returns its bytes, to be freed by
+	 * the caller, or NULL if the file is not compressed that way. If unpack
+	 * is NULL, compressed files are skipped. */
+	unsigned char *(*unpack)(int fd, const char *path, size_t max,
+				 size_t *len);
+	const char *home;   /* where ~/.debug is; NULL: not searched */
+	const char *cache;  /* folder of the name cache; NULL: no name cache */
+	uint64_t cache_max; /* its maximum size in bytes; 0: the default */
+	/* The folder shared by debuginfod clients; NULL: not searched. */
+	const char *fetch_cache;
+	/* Time limit for all downloads together, from the servers that the
+	 * environment names. 0, the default: download nothing. */
+	double fetch_seconds;
+	/* returns true once the user wants to stop; may be NULL */
+	bool (*stop)(void);
+	/* more folders, up to a NULL; may be NULL */
+	const char *const *debug_dirs;
+	/* Copies of /proc/kallsyms found in captures, borrowed until the
+	 * symbolizer is freed; may be NULL. */
+	const struct symbolize_text *captured;
+	bool no_demangle;
+	bool no_inline; /* do not look up source lines and inlined functions */
+	bool no_live;	/* for tests: never read this machine's kernel */
+	/* recorded on this machine and kernel version: a kernel without a
+	 * build-id may be the running one */
+	bool same_machine;
+};
+#endif

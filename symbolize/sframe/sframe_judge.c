@@ -1,0 +1,119 @@
+/* sframe_judge.c - what the parts of sframe_check() share. */
+#include "symbolize/sframe/sframe_judge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
+		 uint64_t end, uint64_t n, const char *fmt, ...)
+{
+	struct sframe_report *r = j->r;
+	struct sframe_finding *f;
+	va_list ap;
+
+	r->found[test] += n;
+	if (r->kept[test] >= r->limit)
+		return;
+	r->kept[test]++;
+	r->finding =
+		mem_grow(r->finding, &r->cap, r->n + 1, sizeof(*r->finding));
+	f = &r->finding[r->n++];
+	f->test = test;
+	f->start = start;
+	f->end = end;
+	va_start(ap, fmt);
+	vsnprintf(f->text, sizeof(f->text), fmt, ap);
+	va_end(ap);
+}
+
+struct judge_key {
+	const struct judge_section *part;
+	uint64_t addr;
+};
+
+static bool judge_part_above(const void *arg, size_t i)
+{
+	const struct judge_key *k = arg;
+
+	return k->part[i].start > k->addr;
+}
+
+const char *judge_section_name(const struct judge *j, uint64_t addr)
+{
+	const struct judge_key key = { j->part, addr };
+	size_t lo = search_first(j->n_part, judge_part_above, &key);
+
+	return lo && addr < j->part[lo - 1].end ? j->part[lo - 1].name : "";
+}
+
+static const char *judge_reg_text(const struct judge *j, uint32_t reg,
+				  struct rule_text *t)
+{
+	if (reg == sframe_sp(j->sf))
+		return "sp";
+	if (reg == sframe_fp(j->sf))
+		return "fp";
+	snprintf(t->s, sizeof(t->s), "r%" PRIu32, reg);
+	return t->s;
+}
+
+static const char *judge_place_text(const struct judge *j,
+				    const struct place_rule *p,
+				    struct rule_text *t)
+{
+	static const char *const from[] = {
+		[PLACE_CFA] = "c%+" PRId32,
+		[PLACE_FP] = "(fp%+" PRId32 ")",
+		[PLACE_SP] = "(sp%+" PRId32 ")",
+	};
+
+	if (p->kind == PLACE_SAME)
+		return "u";
+	if (p->kind == PLACE_UNDEFINED)
+		return "undefined";
+	if (p->kind == PLACE_REG)
+		return judge_reg_text(j, (uint32_t)p->off, t);
+	snprintf(t->s, sizeof(t->s), from[p->kind], p->off);
+	return t->s;
+}
+
+const char *judge_rule(const struct judge *j, const struct unwind_rule *rule,
+		       struct rule_text *t)
+{
+	static const char *const cfa[] = {
+		[ROW_SP] = "sp%+" PRId64,
+		[ROW_FP] = "fp%+" PRId64,
+		[ROW_SP_DEREF] = "(sp%+" PRId64 ")",
+		[ROW_FP_DEREF] = "(fp%+" PRId64 ")",
+		[ROW_DRAP] = "r10%+" PRId64,
+		[ROW_PLT] = "PLT, pushed at byte %" PRId64,
+	};
+	struct rule_text fp;
+	struct rule_text ra;
+	char base[40];
+
+	switch (rule->kind) {
+	case ROW_GAP:
+		return "nothing";
+	case ROW_OUTERMOST:
+		return "outermost";
+	case ROW_SIGNAL:
+		return "signal frame";
+	case ROW_COMPLEX:
+		return "complex";
+	default:
+		break;
+	}
+	snprintf(base, sizeof(base), cfa[rule->kind], rule->cfa);
+	snprintf(t->s, sizeof(t->s), "CFA %s FP %.16s RA %.16s%s", base,
+		 judge_place_text(j, &rule->fp, &fp),
+		 judge_place_text(j, &rule->ra, &ra),
+		 rule->flags & ROW_SIGNED	 ? " signed"
+		 : rule->flags & ROW_INTERRUPTED ? " interrupted"
+						 : "");
+	return t->s;
+}

@@ -1,0 +1,162 @@
+/* missing_caller.c - infers the caller that a frame-pointer chain skips. */
+#include "symbolize/unwind/missing_caller.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "symbolize/disasm/call_insn.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/unwind/unwind_images.h"
+#include "symbolize/cfi/unwind_rows.h"
+
+/* The largest function of cc1 has 250 KiB. */
+#define FUNCTION_MAX (1u << 20)
+#define CHUNK 4096
+
+struct function_range {
+	uint64_t start, end;
+};
+
+static bool missing_caller_function(const struct unwind_image *m,
+				    uint64_t vaddr, struct function_range *out)
+{
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
+		if (m->cfi[i] &&
+		    cfi_function(m->cfi[i], vaddr, &out->start, &out->end))
+			return true;
+	return false;
+}
+
+/* Decodes the call before an address, and its target. */
+static enum call_kind missing_caller_call_at(struct unwind_image *m,
+					     uint64_t vaddr, uint64_t *target)
+{
+	unsigned char code[CALL_BEFORE + CALL_AFTER];
+	size_t n = sizeof(code);
+
+	*target = 0;
+	if (vaddr < CALL_BEFORE)
+		return CALL_NONE;
+	n = unwind_images_read_code(m, vaddr - CALL_BEFORE, code, n);
+	if (n < CALL_BEFORE)
+		return CALL_NONE;
+	return call_insn_before(m->machine, m->big, code, CALL_BEFORE,
+				n - CALL_BEFORE, vaddr, target);
+}
+
+bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr)
+{
+	uint64_t target;
+	enum call_kind kind = missing_caller_call_at(m, vaddr, &target);
+
+	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
+}
+
+bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
+{
+	struct function_range f;
+	uint64_t target;
+	enum call_kind kind = missing_caller_call_at(m, ret, &target);
+
+	if (kind != CALL_DIRECT)
+		return kind == CALL_INDIRECT;
+	return !missing_caller_function(m, target, &f) ||
+	       (in >= f.start && in < f.end);
+}
+
+/* Returns true if the row says that FP is that of the function. On AArch64
+ * tables count from SP even then, so check that both FP and RA are saved. */
+static bool missing_caller_has_frame(const struct unwind_image *m,
+				     const struct unwind_row *row)
+{
+	enum row_kind kind = unwind_row_kind(row);
+
+	if (m->machine == EM_AARCH64)
+		return row->fp <= ROW_CFA_MAX && row->ra <= ROW_CFA_MAX;
+	return kind == ROW_FP || kind == ROW_FP_DEREF;
+}
+
+/* Returns true if most of the code has a frame. Otherwise FP holds arbitrary
+ * values, and chains are wrong. */
+static bool missing_caller_built_with_frames(struct unwind_image *m)
+{
+	uint64_t with = 0;
+	uint64_t all = 0;
+
+	if (m->frames != FRAMES_ASK)
+		return m->frames == FRAMES_KEPT;
+	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++)
+		for (size_t k = 1;
+		     m->rows[i] && k < unwind_rows_count(m->rows[i]); k++) {
+			uint64_t from, to;
+			const struct unwind_row *row =
+				unwind_rows_at(m->rows[i], k - 1, &from);
+
+			unwind_rows_at(m->rows[i], k, &to);
+			all += unwind_row_kind(row) == ROW_GAP ? 0 : to - from;
+			with += missing_caller_has_frame(m, row) ? to - from
+								 : 0;
+		}
+	m->frames = with * 2 > all ? FRAMES_KEPT : FRAMES_NOT;
+	return m->frames == FRAMES_KEPT;
+}
+
+/* Counts the direct calls of `to` in the function where it has a frame. *last
+ * is the return address of the last one. Tries every byte: a match inside
+ * another instruction would need the exact distance. */
+static unsigned int missing_caller_count_calls(struct unwind_image *m,
+					       const struct function_range *g,
+					       uint64_t to, uint64_t *last)
+{
+	unsigned char code[CALL_BEFORE + CHUNK];
+	unsigned int n = 0;
+
+	memset(code, 0, CALL_BEFORE);
+	for (uint64_t at = g->start; at < g->end; at += CHUNK) {
+		size_t want =
+			g->end - at < CHUNK ? (size_t)(g->end - at) : CHUNK;
+
+		if (unwind_images_read_code(m, at, code + CALL_BEFORE, want) !=
+		    want)
+			return n;
+		for (size_t i = 1; i <= want; i++) {
+			uint64_t target;
+
+			if (call_insn_before(m->machine, m->big, code + i,
+					     CALL_BEFORE, 0, at + i,
+					     &target) != CALL_DIRECT ||
+			    target != to)
+				continue;
+			const struct unwind_row *row =
+				unwind_images_row(m, at + i - 1);
+
+			if (!row || !missing_caller_has_frame(m, row))
+				continue;
+			*last = at + i;
+			n++;
+		}
+		memcpy(code, code + want, CALL_BEFORE);
+	}
+	return n;
+}
+
+bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
+			  uint64_t *caller)
+{
+	struct function_range f, g;
+	uint64_t entered;
+
+	if (!missing_caller_built_with_frames(m) ||
+	    !missing_caller_function(m, leaf, &f) ||
+	    missing_caller_call_at(m, next, &entered) != CALL_DIRECT)
+		return false;
+	if (!missing_caller_function(m, entered, &g) || g.start != entered ||
+	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
+		return false;
+	unsigned int n = missing_caller_count_calls(m, &g, f.start, caller);
+
+	if (n > 1)
+		*caller = g.start;
+	return n > 0;
+}

@@ -1,0 +1,28 @@
+/* missing_caller.h - infers the caller that a frame-pointer chain skips.
+ *
+ * A function F without a frame of its own is skipped together with its return
+ * address: the chain continues with the caller's caller. The caller G can be
+ * proved from the file alone: the call before the next return address goes to
+ * G; G calls F at a place where FP is that of G; and the file was built with
+ * frame pointers. */
+#ifndef SYMBOLIZE_UNWIND_MISSING_CALLER_H
+#define SYMBOLIZE_UNWIND_MISSING_CALLER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct unwind_image;
+
+/* leaf is the ELF address that was sampled, next the return address that
+ * follows it in the chain. Sets *caller to the return address in G or, if G
+ * calls F at several places, to the start of G. Returns false unless direct
+ * calls prove it. O(bytes of G). */
+bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
+			  uint64_t *caller);
+/* Returns true if the call before ret may have led to the code at ELF address
+ * `in`: it is indirect, or a direct call of that function or of an unknown one.
+ */
+bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret,
+			      uint64_t in);
+/* Returns true if an ELF address follows a call. */
+bool missing_caller_after_call(struct unwind_image *m, uint64_t vaddr);
+#endif

@@ -1,0 +1,42 @@
+/* stack_walk.h - steps from one frame of a stack dump to its caller. For
+ * symbolize/ only. */
+#ifndef SYMBOLIZE_UNWIND_STACK_WALK_H
+#define SYMBOLIZE_UNWIND_STACK_WALK_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/unwinder.h"
+#include "symbolize/cfi/abi.h"
+
+struct unwind_image;
+struct unwind_row;
+
+/* The current frame and the stack dump. */
+struct stack_walk {
+	const struct abi *abi;
+	struct bytes dump;
+	uint64_t low; /* address of its first byte */
+	uint64_t user_mask;
+	struct abi_values v; /* registers of the frame; pc is its address */
+	/* pc is an instruction (innermost or interrupted frame), not a return
+	 * address */
+	bool exact;
+	bool top;	     /* the link register still belongs to this frame */
+	enum unwind_end end; /* set when a step fails: the reason */
+};
+
+void stack_walk_start(struct stack_walk *w, const struct abi *abi,
+		      const struct unwind_in *in);
+/* All steps return 0 with *w set to the caller, or -1 with w->end.
+ * UNWIND_COMPLEX: the row is not enough, try stack_walk_rules(). */
+int stack_walk_row(struct stack_walk *w, const struct unwind_row *row);
+/* Steps by the image's full rules at ELF address vaddr, with all registers. */
+int stack_walk_rules(struct stack_walk *w, const struct unwind_image *m,
+		     uint64_t vaddr);
+/* Steps by the link register, in a function without a frame. */
+int stack_walk_link(struct stack_walk *w);
+/* Steps by the frame pointer, if it points to what may be a saved FP and a
+ * return address. */
+int stack_walk_pointer(struct stack_walk *w);
+#endif

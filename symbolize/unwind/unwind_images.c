@@ -1,0 +1,428 @@
+/* unwind_images.c - the images that stacks go through, with their unwind
+ * tables. */
+#include "symbolize/unwind/unwind_images.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "stitch/tasks/jit.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/files/debugfile.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/elf/elf_symbols.h"
+#include "symbolize/files/locate.h"
+#include "symbolize/cfi/unwind_rows.h"
+#include "symbolize/sframe/sframe_file.h"
+#include "symbolize/sframe/sframe_table.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/elf/vdso.h"
+
+/* Files kept open; their tables stay in memory anyway. */
+#define OPEN_MAX 32
+/* A vdso has about ten symbols. */
+#define SYMBOLS_MAX 256
+
+struct unwind_open_file {
+	struct unwind_image *m; /* NULL: free */
+	uint64_t used;		/* time of last use, in lookups */
+	struct elf_file *ef;
+};
+
+struct unwind_images {
+	bool sframe_only;
+	struct symbolizer *sy;
+	const struct frames *fr;
+	struct unwind_image **m;
+	size_t n, cap;
+	struct table by_id;   /* by build-id */
+	struct table by_code; /* by JIT code */
+	/* Index by image id: 0 not looked up yet, UINT32_MAX not found, else
+	 * index + 1. */
+	uint32_t *of;
+	size_t n_of, cap_of;
+	struct unwind_open_file file[OPEN_MAX];
+	uint64_t clock;
+	struct unwind_images_count count;
+};
+
+struct unwind_images *unwind_images_new(struct symbolizer *sy,
+					const struct frames *fr)
+{
+	struct unwind_images *ms = mem_new(1, sizeof(*ms));
+
+	ms->sy = sy;
+	ms->fr = fr;
+	return ms;
+}
+
+static void unwind_image_free(struct unwind_image *m)
+{
+	for (size_t i = 0; i < UNWIND_IMAGE_ROWS; i++)
+		unwind_rows_free(m->rows[i]);
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++)
+		cfi_close(m->cfi[i]);
+	free(m->seg);
+	free(m->path);
+	if (m->img)
+		free((char *)m->img->path);
+	free(m->img);
+	free(m);
+}
+
+void unwind_images_sframe_only(struct unwind_images *ms)
+{
+	ms->sframe_only = true;
+}
+
+void unwind_images_free(struct unwind_images *ms)
+{
+	if (!ms)
+		return;
+	for (size_t i = 0; i < OPEN_MAX; i++)
+		elf_file_close(ms->file[i].ef);
+	for (size_t i = 0; i < ms->n; i++)
+		unwind_image_free(ms->m[i]);
+	table_release(&ms->by_id);
+	table_release(&ms->by_code);
+	free(ms->m);
+	free(ms->of);
+	free(ms);
+}
+
+/* Returns true if the file was replaced since. Without a build-id the inode
+ * tells that, on the recording machine. The tables of another version would
+ * give wrong stacks. */
+static bool unwind_images_replaced(const struct unwind_images *ms,
+				   const struct image *img,
+				   const struct elf_file *ef)
+{
+	size_t slashes = strspn(ef->path, "/");
+	struct stat st;
+
+	return ms->sy->opts.same_machine && !img->id_len && img->ino &&
+	       slashes && !strcmp(ef->path + slashes - 1, img->path) &&
+	       ef->fd >= 0 && !fstat(ef->fd, &st) &&
+	       major(st.st_dev) == img->maj && minor(st.st_dev) == img->min &&
+	       st.st_ino != img->ino;
+}
+
+/* A capture does not contain the vdso: use one the user provides, or that of
+ * the running kernel. */
+static struct elf_file *unwind_images_locate(struct unwind_images *ms,
+					     const struct image *img)
+{
+	bool other;
+	struct elf_file *ef = locate_open(ms->sy, img, &other);
+
+	if (!ef && img->kind == IMAGE_VDSO)
+		ef = vdso_own(img);
+	if (ef && (!abi_of(ef->machine) || ef->no_code ||
+		   unwind_images_replaced(ms, img, ef))) {
+		elf_file_close(ef);
+		return NULL;
+	}
+	return ef;
+}
+
+static void unwind_images_hold_open(struct unwind_images *ms,
+				    struct unwind_image *m, struct elf_file *ef)
+{
+	struct unwind_open_file *f = &ms->file[0];
+
+	for (size_t i = 1; i < OPEN_MAX; i++)
+		if (ms->file[i].used < f->used)
+			f = &ms->file[i];
+	if (f->m)
+		f->m->open = 0;
+	elf_file_close(f->ef);
+	*f = (struct unwind_open_file){ m, ++ms->clock, ef };
+	m->open = (uint32_t)(f - ms->file) + 1;
+}
+
+/* Returns the file, reopened if it was closed. */
+static struct elf_file *unwind_images_get_file(struct unwind_image *m)
+{
+	struct unwind_images *ms = m->set;
+
+	if (m->open) {
+		struct unwind_open_file *f = &ms->file[m->open - 1];
+
+		f->used = ++ms->clock;
+		return f->ef;
+	}
+	struct elf_file *ef = m->img ? unwind_images_locate(ms, m->img) : NULL;
+	if (ef)
+		unwind_images_hold_open(ms, m, ef);
+	return ef;
+}
+
+static struct image *unwind_images_copy_image(const struct image *img)
+{
+	struct image *copy = mem_dup(img, sizeof(*img));
+
+	copy->path = mem_strdup(img->path);
+	return copy;
+}
+
+static void unwind_images_add_table(struct unwind_image *m, size_t i,
+				    struct unwind_rows *rows)
+{
+	m->rows[i] = rows;
+	m->set->count.rows += unwind_rows_count(rows);
+	m->set->count.complex += unwind_rows_complex(rows);
+}
+
+static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
+							   ".debug_frame" };
+
+static void unwind_images_make_tables(struct unwind_image *m,
+				      const struct elf_file *ef)
+{
+	struct sframe_file f;
+
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only;
+	     i++) {
+		m->cfi[i] = cfi_open(ef, sections[i]);
+		if (m->cfi[i])
+			unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
+	}
+	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
+		return;
+	unwind_images_add_table(m, UNWIND_IMAGE_SFRAME,
+				sframe_table(&f.sf, NULL));
+	sframe_file_release(&f);
+}
+
+static void unwind_images_append(struct unwind_images *ms,
+				 struct unwind_image *m)
+{
+	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1,
+			 sizeof(struct unwind_image *));
+	ms->m[ms->n++] = m;
+}
+
+static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
+						    const struct image *img,
+						    struct elf_file *ef)
+{
+	struct unwind_image *m = mem_new(1, sizeof(*m));
+	GElf_Ehdr eh;
+
+	m->set = ms;
+	m->machine = ef->machine;
+	m->kind = img->kind;
+	m->big = ef->big;
+	m->proved = img->id_len != 0;
+	m->img = unwind_images_copy_image(img);
+	m->path = mem_strdup(ef->path);
+	m->n_seg = ef->n_seg;
+	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
+	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
+			   : NULL;
+	unwind_images_make_tables(m, ef);
+	if (m->kind == IMAGE_VDSO)
+		m->sigreturn = sigreturn_find(ef);
+	ms->count.built++;
+	unwind_images_append(ms, m);
+	unwind_images_hold_open(ms, m, ef);
+	return m;
+}
+
+struct unwind_image_key {
+	const struct image *img;
+};
+
+static bool unwind_images_same_id(const void *owner, uint32_t id,
+				  const void *key)
+{
+	const struct image *a =
+		((const struct unwind_images *)owner)->m[id]->img;
+	const struct image *b = ((const struct unwind_image_key *)key)->img;
+
+	return a->kind == b->kind &&
+	       elf_same_id(a->id, a->id_len, b->id, b->id_len);
+}
+
+/* Returns the index of the image, or UINT32_MAX. Build-ids may be padded with
+ * zeros, so only the first bytes are hashed. */
+static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
+{
+	const struct image *img = frames_get_image(ms->fr, image);
+	struct unwind_image_key key = { img };
+	uint64_t hash = 0;
+
+	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
+		return UINT32_MAX;
+	ms->count.asked++;
+	if (img->id_len) {
+		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
+				  0);
+		uint32_t id = table_find(&ms->by_id, hash,
+					 unwind_images_same_id, ms, &key);
+
+		if (id != TABLE_NONE)
+			return id;
+	}
+	struct elf_file *ef = unwind_images_locate(ms, img);
+	if (!ef)
+		return UINT32_MAX;
+	unwind_images_new_image(ms, img, ef);
+	if (img->id_len)
+		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
+	return (uint32_t)ms->n - 1;
+}
+
+struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image)
+{
+	ms->of = mem_reach(ms->of, &ms->n_of, &ms->cap_of, image + (size_t)1,
+			   sizeof(*ms->of));
+	if (!ms->of[image]) {
+		uint32_t i = unwind_images_look_up(ms, image);
+
+		ms->of[image] = i == UINT32_MAX ? UINT32_MAX : i + 1;
+	}
+	return ms->of[image] == UINT32_MAX ? NULL : ms->m[ms->of[image] - 1];
+}
+
+static bool unwind_images_same_code(const void *owner, uint32_t id,
+				    const void *key)
+{
+	return ((const struct unwind_images *)owner)->m[id]->code == key;
+}
+
+struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
+					   const struct jit_code *c)
+{
+	if (!c->n_frame && !c->n_bytes)
+		return NULL;
+	uint64_t hash = hash_u64((uint64_t)(uintptr_t)c);
+	uint32_t id =
+		table_find(&ms->by_code, hash, unwind_images_same_code, ms, c);
+
+	if (id != TABLE_NONE)
+		return ms->m[id];
+	struct unwind_image *m = mem_new(1, sizeof(*m));
+
+	m->set = ms;
+	m->machine = (uint16_t)c->machine;
+	m->kind = IMAGE_JIT;
+	m->proved = true;
+	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	m->code = c;
+	if (!ms->sframe_only)
+		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
+				       c->start + c->frame_off, c->swapped);
+	if (m->cfi[0]) {
+		unwind_images_add_table(m, 0, cfi_rows(m->cfi[0]));
+		ms->count.built++;
+	}
+	unwind_images_append(ms, m);
+	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
+	return m;
+}
+
+const struct unwind_row *unwind_images_row(const struct unwind_image *m,
+					   uint64_t vaddr)
+{
+	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++) {
+		const struct unwind_row *row =
+			m->rows[i] ? unwind_rows_find(m->rows[i], vaddr) : NULL;
+
+		if (row && unwind_row_kind(row) != ROW_GAP)
+			return row;
+	}
+	return NULL;
+}
+
+bool unwind_images_more_tables(struct unwind_image *m)
+{
+	struct unwind_images *ms = m->set;
+	const size_t i = UNWIND_IMAGE_TABLES - 1;
+
+	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
+		return false;
+	m->asked = true;
+	struct elf_file *ef = unwind_images_get_file(m);
+	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
+
+	if (debug)
+		m->cfi[i] = cfi_open(debug, sections[i]);
+	elf_file_close(debug);
+	if (m->cfi[i])
+		unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
+	return m->cfi[i] != NULL;
+}
+
+/* Addresses just before the code read as zeros: callers look for a call before
+ * a return address. */
+static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
+				     unsigned char *buf, size_t n)
+{
+	size_t i = 0;
+
+	for (; i < n; i++, addr++) {
+		bool before = addr < c->start && c->start - addr < n;
+
+		if (!before && addr - c->start >= c->n_bytes)
+			break;
+		buf[i] = before ? 0
+				: ((const unsigned char *)
+					   c->bytes)[addr - c->start];
+	}
+	return i;
+}
+
+size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
+			       void *buf, size_t n)
+{
+	if (m->code)
+		return unwind_images_jit_code(m->code, vaddr, buf, n);
+	struct elf_file *ef = unwind_images_get_file(m);
+
+	return ef ? elf_read_code(ef, vaddr, buf, n) : 0;
+}
+
+bool unwind_images_in_section(struct unwind_image *m, const char *name,
+			      uint64_t vaddr)
+{
+	struct elf_file *ef = unwind_images_get_file(m);
+	struct elf_section s;
+
+	return ef && elf_section_find(ef, name, &s) && vaddr >= s.addr &&
+	       vaddr - s.addr < s.size;
+}
+
+bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
+			  struct unwind_image_symbol *out)
+{
+	struct elf_file *ef = unwind_images_get_file(m);
+	struct elf_section s;
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
+
+	if (!ef || !elf_section_find(ef, ".dynsym", &s) ||
+	    !elf_symbols_open(ef, &s, &it))
+		return false;
+	while (elf_symbols_next(&it, &sym, &name) && it.i <= SYMBOLS_MAX) {
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+		    vaddr < sym.st_value || vaddr - sym.st_value >= sym.st_size)
+			continue;
+		out->value = sym.st_value;
+		out->size = sym.st_size;
+		return true;
+	}
+	return false;
+}
+
+struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
+{
+	return ms->count;
+}

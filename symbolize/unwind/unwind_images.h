@@ -1,0 +1,101 @@
+/* unwind_images.h - the images that stacks go through, with their unwind
+ * tables.
+ *
+ * There is one set per run. A file is opened when the first stack reaches it,
+ * and is shared by all processes and by images with the same build-id. Files
+ * without samples are never opened. Tables are kept, but only a limited number
+ * of files stay open. */
+#ifndef SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
+#define SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/tasks/frame.h"
+#include "symbolize/cfi/sigreturn.h"
+
+struct cfi;
+struct frames;
+struct jit_code;
+struct unwind_images;
+struct unwind_row;
+struct unwind_rows;
+struct segment;
+struct symbolizer;
+
+/* .eh_frame and .debug_frame, which is used where the first has no entry.
+ * That of a stripped file may be in its debug file, see
+ * unwind_images_more_tables(). */
+#define UNWIND_IMAGE_TABLES 2
+/* .sframe comes last, for files without .eh_frame only: GNU ld writes wrong
+ * entries for .plt.got, and before version 3 it has less information. */
+#define UNWIND_IMAGE_SFRAME UNWIND_IMAGE_TABLES
+#define UNWIND_IMAGE_ROWS (UNWIND_IMAGE_TABLES + 1)
+
+struct unwind_image {
+	struct unwind_images *set; /* the set it is in */
+	uint16_t machine;
+	enum image_kind kind; /* FILE, VDSO or JIT */
+	bool proved;	      /* its build-id was compared */
+	bool asked;	      /* the debug file was searched for */
+	bool big;	      /* big-endian */
+	struct unwind_rows *rows[UNWIND_IMAGE_ROWS]; /* NULL: none */
+	struct cfi *cfi[UNWIND_IMAGE_TABLES]; /* to evaluate ROW_COMPLEX */
+	struct sigreturn sigreturn;
+	struct segment *seg;
+	size_t n_seg;
+	uint64_t entry; /* ELF address of the entry point; 0: none */
+	char *path;
+	struct image *img; /* image it was opened for; JIT: NULL */
+	/* JIT: addresses are those in the process; borrowed. */
+	const struct jit_code *code;
+	/* Built with frame pointers? Set by missing_caller.c. */
+	enum {
+		FRAMES_ASK,
+		FRAMES_KEPT,
+		FRAMES_NOT
+	} frames;
+	uint32_t open; /* index of the open file + 1; 0: closed */
+};
+
+/* Statistics. */
+struct unwind_images_count {
+	uint32_t asked, built; /* images looked for; tables built */
+	uint64_t rows, complex;
+};
+
+/* Creates an empty set that looks for files as the options of sy say. Borrows
+ * both until unwind_images_free(). */
+struct unwind_images *unwind_images_new(struct symbolizer *sy,
+					const struct frames *fr);
+void unwind_images_free(struct unwind_images *ms);
+/* From now on reads .sframe only, for comparisons. */
+void unwind_images_sframe_only(struct unwind_images *ms);
+/* Returns the file of an image, or NULL if it has none or it is not found. The
+ * pointer stays valid. */
+struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image);
+/* Returns JIT code with the tables and bytes recorded for it; NULL if there are
+ * neither. Borrows c until unwind_images_free(). */
+struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
+					   const struct jit_code *c);
+/* Returns the row at an ELF address, or NULL if no table covers it. */
+const struct unwind_row *unwind_images_row(const struct unwind_image *m,
+					   uint64_t vaddr);
+/* Adds the .debug_frame of the debug file, which is searched for once. To be
+ * called when the tables do not cover an address. Returns true if there are
+ * more tables now. */
+bool unwind_images_more_tables(struct unwind_image *m);
+/* Reads up to n bytes of code at an ELF address. Returns how many. */
+size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
+			       void *buf, size_t n);
+/* Returns true if an ELF address is in the section of this name. */
+bool unwind_images_in_section(struct unwind_image *m, const char *name,
+			      uint64_t vaddr);
+/* A function in the dynamic symbol table. */
+struct unwind_image_symbol {
+	uint64_t value, size;
+};
+bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
+			  struct unwind_image_symbol *out);
+struct unwind_images_count unwind_images_count(const struct unwind_images *ms);
+#endif

@@ -1,0 +1,62 @@
+/* name_cache.c - libFuzzer target: any bytes as remembered names, with a right
+ * sum.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/files/name_cache.h"
+#include "symbolize/files/name_cache_inner.h"
+#include "symbolize/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static int fuzz_memo_count(void *arg, const struct symbol *sym, struct err *err)
+{
+	size_t *n = arg;
+
+	(void)err;
+	*n += sym->name ? strlen(sym->name) : 1;
+	*n += sym->file ? strlen(sym->file) : 1;
+	*n += sym->how ? strlen(sym->how) : 1;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const uint64_t off[] = { 0, 0x1000, 0x1010, UINT64_MAX };
+	enum {
+		n = sizeof(off) / sizeof(off[0])
+	};
+	struct code_place code[n];
+	struct code_place rest[n];
+	struct image_report rep = { 0 };
+	struct name_cache *m = mem_new(1, sizeof(*m));
+	uint64_t sum = hash_content(data, len, 0);
+	size_t n_rest = 0;
+	size_t sum_of_all = 0;
+	int fd = memfd_create("memo", MFD_CLOEXEC);
+
+	for (size_t i = 0; i < n; i++)
+		code[i] = (struct code_place){ off[i], i % 2 };
+	if (fd < 0 || write(fd, NAME_CACHE_MAGIC, 8) != 8 ||
+	    write(fd, &sum, 8) != 8 || write(fd, data, len) != (ssize_t)len)
+		__builtin_trap();
+	snprintf(m->path, sizeof(m->path), "/proc/self/fd/%d", fd);
+	name_cache_load(m);
+	if (name_cache_tell(m, code, n, fuzz_memo_count, &sum_of_all, rest,
+			    &n_rest, NULL) ||
+	    n_rest > n)
+		__builtin_trap();
+	if (name_cache_report(m, &rep) && (!rep.status || !rep.file[0]))
+		sum_of_all++;
+	report_release(&rep);
+	name_cache_release(m);
+	free(m);
+	close(fd);
+	return 0;
+}

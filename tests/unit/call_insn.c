@@ -1,0 +1,307 @@
+/* call_insn.c - calls by their bytes alone, with capstone as the judge: every
+ * instruction boundary of real code. */
+#include "symbolize/disasm/call_insn.h"
+
+#include <check.h>
+#include <elf.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolize/disasm/disasm.h"
+#include "symbolize/elf/elf.h"
+#include "tests/unit/run.h"
+
+#define ADDR 0x401000u
+
+static enum call_kind call_test_kind(uint16_t machine, bool big,
+				     const char *before, size_t n,
+				     const char *after, size_t m, uint64_t *to)
+{
+	unsigned char code[64];
+
+	memcpy(code, before, n);
+	memcpy(code + n, after, m);
+	*to = 0;
+	return call_insn_before(machine, big, code, n, m, ADDR, to);
+}
+
+#define KIND(machine, big, before, after)                                      \
+	call_test_kind(machine, big, before, sizeof(before) - 1, after,        \
+		       sizeof(after) - 1, &to)
+
+START_TEST(calls_of_x86_are_known_by_their_bytes)
+{
+	uint64_t to;
+
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xe8\x10\0\0\0", ""),
+			 CALL_DIRECT);
+	ck_assert_uint_eq(to, ADDR + 0x10);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xe8\xf0\xff\xff\xff", ""),
+			 CALL_DIRECT);
+	ck_assert_uint_eq(to, ADDR - 0x10);
+	/* call *%rax; *%r12; *8(%rax); *(%rsp); *0x11223344(,%rax,8);
+	 * *foo(%rip); notrack call *%rax; *%gs:0x10 */
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xff\xd0", ""), CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x41\xff\xd4", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xff\x50\x08", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xff\x14\x24", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(
+		KIND(EM_X86_64, false, "\xff\x14\xc5\x44\x33\x22\x11", ""),
+		CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xff\x15\x44\x33\x22\x11", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x3e\xff\xd0", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_386, false, "\x65\xff\x15\x10\0\0\0", ""),
+			 CALL_INDIRECT);
+}
+END_TEST
+
+START_TEST(what_is_no_call_of_x86_is_none)
+{
+	uint64_t to;
+
+	/* push %rbp; jmp *%rax; call *m16:32(%rax); ff d0 cut; nothing */
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x90\x90\x55", ""), CALL_NONE);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x90\xff\xe0", ""), CALL_NONE);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x90\xff\x18", ""), CALL_NONE);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xd0", ""), CALL_NONE);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "", ""), CALL_NONE);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xe8\0\0\0", ""), CALL_NONE);
+	/* a REX prefix is an instruction in 32-bit code */
+	ck_assert_int_eq(KIND(EM_386, false, "\xff\xd0", ""), CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_RISCV, false, "\xe8\0\0\0\0", ""),
+			 CALL_UNKNOWN);
+}
+END_TEST
+
+START_TEST(signal_handlers_and_contexts_return_where_no_call_is)
+{
+	uint64_t to;
+
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x90",
+			      "\x48\xc7\xc0\x0f\0\0\0\x0f\x05"),
+			 CALL_SIGNAL);
+	ck_assert_int_eq(KIND(EM_386, false, "\x90", "\xb8\xad\0\0\0\xcd\x80"),
+			 CALL_SIGNAL);
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\x90",
+			      "\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff"),
+			 CALL_START);
+	ck_assert_int_eq(KIND(EM_AARCH64, false, "\x1f\x20\x03\xd5",
+			      "\x68\x11\x80\xd2\x01\0\0\xd4"),
+			 CALL_SIGNAL);
+	ck_assert_int_eq(KIND(EM_S390, true, "\x07\x07", "\x0a\xad"),
+			 CALL_SIGNAL);
+	ck_assert_int_eq(KIND(EM_PPC64, true, "\x60\0\0\0", "\x38\0\0\xac"),
+			 CALL_SIGNAL);
+}
+END_TEST
+
+START_TEST(calls_of_machines_with_words_are_known)
+{
+	uint64_t to;
+
+	ck_assert_int_eq(KIND(EM_AARCH64, false, "\x04\0\0\x94", ""),
+			 CALL_DIRECT);
+	ck_assert_uint_eq(to, ADDR - 4 + 16);
+	ck_assert_int_eq(KIND(EM_AARCH64, false, "\xff\xff\xff\x97", ""),
+			 CALL_DIRECT);
+	ck_assert_uint_eq(to, ADDR - 8);
+	/* blr x1; blraaz x8; br x1 */
+	ck_assert_int_eq(KIND(EM_AARCH64, false, "\x20\0\x3f\xd6", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_AARCH64, false, "\x1f\x09\x3f\xd6", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_AARCH64, false, "\x20\0\x1f\xd6", ""),
+			 CALL_NONE);
+	/* brasl %r14; basr %r14,%r1; basr %r14,%r0; basr %r1,%r2 */
+	ck_assert_int_eq(KIND(EM_S390, true, "\xc0\xe5\xff\xff\xff\xfd", ""),
+			 CALL_DIRECT);
+	ck_assert_uint_eq(to, ADDR - 12);
+	ck_assert_int_eq(KIND(EM_S390, true, "\x0d\xe1", ""), CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_S390, true, "\x0d\xe0", ""), CALL_NONE);
+	ck_assert_int_eq(KIND(EM_S390, true, "\x0d\x12", ""), CALL_NONE);
+	/* bl; bctrl; bcl 20,31,.+4 */
+	ck_assert_int_eq(KIND(EM_PPC64, true, "\x48\0\0\x11", ""), CALL_DIRECT);
+	ck_assert_uint_eq(to, ADDR - 4 + 16);
+	ck_assert_int_eq(KIND(EM_PPC64, false, "\x21\x04\x80\x4e", ""),
+			 CALL_INDIRECT);
+	ck_assert_int_eq(KIND(EM_PPC64, true, "\x42\x9f\0\x05", ""), CALL_NONE);
+}
+END_TEST
+
+/* ---- capstone as the judge */
+
+struct tally {
+	size_t insns, calls, missed, beside, wrong_target;
+};
+
+/* capstone calls every "branch and save" a call; a C function's return
+ * address is in %r14 only. */
+static bool other_register(uint16_t machine, const struct insn *in)
+{
+	return machine == EM_S390 && strncmp(in->operands, "%r14,", 5) != 0;
+}
+
+static void call_judge(struct tally *t, const struct elf_file *ef,
+		       const unsigned char *code, size_t len, uint64_t addr)
+{
+	bool big = elf_getident(ef->elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	struct disasm *d = disasm_open(ef->machine, big, false, NULL);
+	const unsigned char *p = code;
+	size_t all = len;
+	struct insn in;
+
+	ck_assert_ptr_nonnull(d);
+	while (disasm_next(d, &p, &len, &addr, &in)) {
+		size_t ret = (size_t)(p - code);
+		size_t before = ret < CALL_BEFORE ? ret : CALL_BEFORE;
+		size_t after = all - ret < CALL_AFTER ? all - ret : CALL_AFTER;
+		uint64_t to = 0;
+		enum call_kind k = call_insn_before(
+			ef->machine, big, p - before, before, after, addr, &to);
+		bool call = k == CALL_DIRECT || k == CALL_INDIRECT;
+
+		t->insns++;
+		if (in.flow != FLOW_CALL || other_register(ef->machine, &in)) {
+			t->beside += call;
+			continue;
+		}
+		t->calls++;
+		t->missed += !call;
+		t->wrong_target += in.has_target && to != in.target;
+		t->wrong_target += in.has_target != (k == CALL_DIRECT);
+	}
+	disasm_close(d);
+}
+
+static void judge_file(struct tally *t, const char *path)
+{
+	struct elf_file *ef = elf_file_open(path, NULL);
+	struct elf_section s;
+
+	*t = (struct tally){ 0 };
+	ck_assert_ptr_nonnull(ef);
+	for (size_t i = 1; i < elf_sections(ef); i++) {
+		if (!elf_section_get(ef, i, &s) || !(s.flags & SHF_EXECINSTR))
+			continue;
+		Elf_Data *d = elf_section_data(&s);
+
+		if (d)
+			call_judge(t, ef, d->d_buf, d->d_size, s.addr);
+	}
+	elf_file_close(ef);
+}
+
+/* No call is missed, and every fixed target is right. Beside the calls only
+ * the bytes of an x86 instruction may look like one: less than one in a
+ * hundred; words cannot, and pairs of s390x hardly. */
+static void call_check_file(const char *path)
+{
+	struct tally t;
+	struct elf_file *ef = elf_file_open(path, NULL);
+	size_t most;
+
+	ck_assert_ptr_nonnull(ef);
+	judge_file(&t, path);
+	printf("%s: %zu instructions, %zu calls, beside them %zu\n", path,
+	       t.insns, t.calls, t.beside);
+	most = ef->machine == EM_AARCH64 ? 0 : t.insns / 100 + 3;
+	if (ef->machine == EM_S390)
+		most = t.insns / 10000 + 1;
+	elf_file_close(ef);
+	ck_assert_uint_eq(t.missed, 0);
+	ck_assert_uint_eq(t.wrong_target, 0);
+	ck_assert_uint_le(t.beside, most);
+	ck_assert_uint_gt(t.calls, 0);
+}
+
+START_TEST(capstone_finds_the_same_calls_in_this_program)
+{
+	call_check_file("/proc/self/exe");
+}
+END_TEST
+
+START_TEST(capstone_finds_the_same_calls_in_the_captures_programs)
+{
+	const char *shared = getenv("BACKSTITCH_SHARED");
+	glob_t g = { 0 };
+	char pattern[512];
+
+	call_check_file("tests/captures/symfs-arm64/wl/small_def");
+	for (int i = 0; shared && i < 2; i++) {
+		snprintf(pattern, sizeof(pattern),
+			 "%s/captures/%s/symfs/usr/lib/*/libc.so.6", shared,
+			 i ? "s390x" : "arm64");
+		if (!glob(pattern, 0, NULL, &g))
+			for (size_t k = 0; k < g.gl_pathc; k++)
+				call_check_file(g.gl_pathv[k]);
+		globfree(&g);
+	}
+}
+END_TEST
+
+START_TEST(what_is_no_instruction_is_stepped_over)
+{
+	static const struct {
+		uint16_t machine;
+		bool big;
+		unsigned int step;
+		const char *bad;
+	} all[] = { { EM_X86_64, false, 1, "\6\6\6\6\6\6\6" },
+		    { EM_AARCH64, false, 4, "\0\0\0\0\0\0\0" },
+		    { EM_S390, true, 2, "\0\0\0\0\0\0\0" },
+		    { EM_PPC64, true, 4, "\0\0\0\0\0\0\0" } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct disasm *d =
+			disasm_open(all[i].machine, all[i].big, false, NULL);
+		const unsigned char *p = (const unsigned char *)all[i].bad;
+		size_t len = 7;
+		uint64_t addr = 0;
+		struct insn in;
+
+		ck_assert_ptr_nonnull(d);
+		ck_assert(disasm_next(d, &p, &len, &addr, &in));
+		ck_assert_int_eq(in.flow, FLOW_BAD);
+		ck_assert_uint_eq(in.len, all[i].step);
+		while (disasm_next(d, &p, &len, &addr, &in))
+			ck_assert_uint_gt(in.len, 0);
+		ck_assert_uint_eq(addr, 7);
+		disasm_close(d);
+	}
+	ck_assert_ptr_null(disasm_open(EM_68K, true, false, NULL));
+}
+END_TEST
+
+START_TEST(both_syntaxes_of_x86_are_written)
+{
+	static const unsigned char mov[] = "\x48\x89\xd8";
+
+	for (int intel = 0; intel < 2; intel++) {
+		struct disasm *d = disasm_open(EM_X86_64, false, intel, NULL);
+		const unsigned char *p = mov;
+		size_t len = 3;
+		uint64_t addr = 0;
+		struct insn in;
+
+		ck_assert(disasm_next(d, &p, &len, &addr, &in));
+		ck_assert_str_eq(in.operands,
+				 intel ? "rax, rbx" : "%rbx, %rax");
+		disasm_close(d);
+	}
+}
+END_TEST
+
+RUN("call", calls_of_x86_are_known_by_their_bytes,
+    what_is_no_call_of_x86_is_none,
+    signal_handlers_and_contexts_return_where_no_call_is,
+    calls_of_machines_with_words_are_known,
+    capstone_finds_the_same_calls_in_this_program,
+    capstone_finds_the_same_calls_in_the_captures_programs,
+    what_is_no_instruction_is_stepped_over, both_syntaxes_of_x86_are_written)

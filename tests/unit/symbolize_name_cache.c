@@ -1,0 +1,312 @@
+/* symbolize_name_cache.c - names remembered on disk: the same, until files
+ * change. */
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <utime.h>
+
+#include "mkelf.h"
+#include "stitch/base/err.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/symbolize.h"
+#include "tests/unit/run.h"
+#include "tests/unit/scratch.h"
+
+#define FUNC GELF_ST_INFO(STB_GLOBAL, STT_FUNC)
+#define PATH_MAX_HERE 512
+
+static const char id_a[] = "abcdefghijklmnopqrst";
+static const struct mksym alpha[] = {
+	{ "alpha", MKELF_TEXT + 0x10, 0x20, FUNC },
+	{ "_ZN1a4betaEv", MKELF_TEXT + 0x40, 0x10, FUNC },
+};
+static const struct mksym gamma_[] = {
+	{ "gamma", MKELF_TEXT + 0x10, 0x20, FUNC },
+};
+
+static char dir[64];
+static char cache[128];
+static char got[4096];
+static struct image_report rep;
+
+static const char *memo_at(const char *name)
+{
+	static char path[PATH_MAX_HERE];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static int memo_collect(void *arg, const struct symbol *sym, struct err *err)
+{
+	size_t n = strlen(got);
+
+	(void)arg;
+	(void)err;
+	snprintf(got + n, sizeof(got) - n, "%s+%d %s;",
+		 sym->name ? sym->name : "-", (int)(sym->off - sym->start),
+		 sym->how ? sym->how : "");
+	return 0;
+}
+
+static const char *names_at(uint64_t a, uint64_t b)
+{
+	const struct code_place code[] = { { .off = MKELF_OFF + a },
+					   { .off = MKELF_OFF + b } };
+	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
+		.symfs = dir, .cache = cache, .no_live = true });
+	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
+
+	memcpy(img.id, id_a, 20);
+	img.id_len = 20;
+	got[0] = '\0';
+	ck_assert_int_eq(symbolize_image(sy, &img, code, 2, memo_collect, NULL,
+					 &rep, NULL),
+			 0);
+	report_release(&rep);
+	symbolize_free(sy);
+	return got;
+}
+
+static void program(const struct mksym *sym, size_t n)
+{
+	mkelf(memo_at("prog"),
+	      &(struct mkelf){ .sym = sym, .n_sym = n, .id = id_a });
+}
+
+static void memo_setup(void)
+{
+	scratch_make(dir, sizeof(dir));
+	snprintf(cache, sizeof(cache), "%s/cache", dir);
+	program(alpha, 2);
+}
+
+static void memo_teardown(void)
+{
+	scratch_remove(dir);
+}
+
+/* The only memo; "" when there is none. */
+static const char *memo_path(void)
+{
+	static char path[PATH_MAX_HERE];
+	char folder[256];
+	DIR *d;
+
+	path[0] = '\0';
+	snprintf(folder, sizeof(folder), "%s/names/61", cache);
+	d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (e->d_name[0] != '.')
+			snprintf(path, sizeof(path), "%s/%s", folder,
+				 e->d_name);
+	if (d)
+		closedir(d);
+	return path;
+}
+
+#define BOTH "alpha+0 symtab;a::beta()+4 symtab;"
+
+START_TEST(the_second_time_says_the_same)
+{
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_ne(memo_path(), "");
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(rep.file, memo_at("prog"));
+	ck_assert_str_eq(rep.note, "");
+	/* one known, one not, and one without a name */
+	ck_assert_str_eq(names_at(0x11, 0x44),
+			 "a::beta()+4 symtab;alpha+1 symtab;");
+	ck_assert_str_eq(names_at(0x11, 0x30), "alpha+1 symtab;-+4144 ;");
+	ck_assert_str_eq(names_at(0x11, 0x30), "alpha+1 symtab;-+4144 ;");
+}
+END_TEST
+
+/* Proof that it is the memo that answers: the file is not what it was, but
+ * looks like it. */
+START_TEST(the_file_is_not_read_again)
+{
+	struct stat st;
+
+	names_at(0x10, 0x44);
+	ck_assert_int_eq(stat(memo_at("prog"), &st), 0);
+	int fd = open(memo_at("prog"), O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq((int)pwrite(fd, "????", 4, 0), 4);
+	const struct timespec times[2] = { st.st_atim, st.st_mtim };
+	ck_assert_int_eq(futimens(fd, times), 0);
+	close(fd);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+}
+END_TEST
+
+START_TEST(a_file_with_the_same_build_id_and_other_names_is_told)
+{
+	names_at(0x10, 0x44);
+	program(gamma_, 1);
+	ck_assert_str_eq(names_at(0x10, 0x44), "gamma+0 symtab;-+4164 ;");
+	ck_assert_ptr_nonnull(strstr(rep.note, "differ from before"));
+	ck_assert_str_eq(names_at(0x10, 0x44), "gamma+0 symtab;-+4164 ;");
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
+START_TEST(other_bytes_with_the_same_build_id_are_told)
+{
+	const struct mksym more[] = {
+		alpha[0],
+		alpha[1],
+		{ "delta", MKELF_TEXT + 0x80, 0x10, FUNC },
+	};
+
+	names_at(0x10, 0x44);
+	program(more, 3);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_ptr_nonnull(strstr(rep.note, "changed, with the same"));
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
+START_TEST(a_file_that_was_only_touched_is_not_told)
+{
+	const struct utimbuf t = { 1, 1 };
+
+	names_at(0x10, 0x44);
+	ck_assert_int_eq(utime(memo_at("prog"), &t), 0);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
+START_TEST(one_of_an_older_program_is_written_anew)
+{
+	names_at(0x10, 0x44);
+	int fd = open(memo_path(), O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq((int)pwrite(fd, "\1", 1, 7), 1);
+	close(fd);
+	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
+	ck_assert_str_eq(rep.note, "");
+}
+END_TEST
+
+START_TEST(a_better_file_that_turns_up_is_used)
+{
+	ck_assert_int_eq(mkdir(memo_at(".build-id"), 0755), 0);
+	ck_assert_int_eq(mkdir(memo_at(".build-id/61"), 0755), 0);
+	mkelf(memo_at("prog"), &(struct mkelf){ .id = id_a });
+	ck_assert_str_eq(names_at(0x10, 0x44), "-+4112 ;-+4164 ;");
+	mkelf(memo_at(".build-id/61/62636465666768696a6b6c6d6e6f7071727374.debug"),
+	      &(struct mkelf){ .sym = alpha, .n_sym = 2, .id = id_a });
+	ck_assert_str_eq(names_at(0x10, 0x44),
+			 "alpha+0 debug;a::beta()+4 debug;");
+}
+END_TEST
+
+static void memo_write_all(const char *path, const unsigned char *p, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+
+	must(fd >= 0 && write(fd, p, n) == (ssize_t)n);
+	close(fd);
+}
+
+START_TEST(a_damaged_one_is_ignored_and_told)
+{
+	unsigned char buf[8192];
+	char path[PATH_MAX_HERE];
+
+	names_at(0x10, 0x44);
+	snprintf(path, sizeof(path), "%s", memo_path());
+	int fd = open(path, O_RDONLY);
+	ssize_t len = read(fd, buf, sizeof(buf));
+	close(fd);
+	must(len > 100 && len < (ssize_t)sizeof(buf));
+	for (ssize_t i = 0; i < len; i += 7) {
+		buf[i] ^= 0x20;
+		memo_write_all(path, buf, (size_t)len);
+		must(!strcmp(names_at(0x10, 0x44), BOTH));
+		must(strstr(rep.note, "damaged, ignored"));
+		buf[i] ^= 0x20;
+		memo_write_all(path, buf, (size_t)i);
+		must(!strcmp(names_at(0x10, 0x44), BOTH));
+		must(!i || strstr(rep.note, "damaged, ignored"));
+	}
+	/* and it is whole again */
+	names_at(0x10, 0x44);
+	must(!rep.note[0]);
+}
+END_TEST
+
+START_TEST(the_oldest_go_when_there_are_too_many)
+{
+	char old[PATH_MAX_HERE];
+	const struct code_place code = { .off = MKELF_OFF + 0x10 };
+	struct symbolize_opts o = { .symfs = dir,
+				    .cache = cache,
+				    .cache_max = 1 << 20,
+				    .no_live = true };
+	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
+
+	memcpy(img.id, id_a, 20);
+	img.id_len = 20;
+	for (int i = 0; i < 6; i++) {
+		char symfs[80];
+
+		/* each in a folder of its own, for another memo each */
+		snprintf(symfs, sizeof(symfs), "%.60s%.*s", dir, i + 1,
+			 "////////");
+		o.symfs = symfs;
+		struct symbolizer *sy = symbolize_new(&o);
+		ck_assert_int_eq(symbolize_image(sy, &img, &code, 1,
+						 memo_collect, NULL, &rep,
+						 NULL),
+				 0);
+		report_release(&rep);
+		symbolize_free(sy);
+		if (!i) {
+			snprintf(old, sizeof(old), "%s", memo_path());
+			ck_assert_str_ne(old, "");
+			const struct utimbuf t = { 1, 1 };
+			ck_assert_int_eq(utime(old, &t), 0);
+			/* of six memos, room for three */
+			struct stat st;
+
+			ck_assert_int_eq(stat(old, &st), 0);
+			o.cache_max = 3 * (uint64_t)st.st_size + 100;
+		}
+	}
+	ck_assert_int_ne(access(old, F_OK), 0);
+	ck_assert_str_ne(memo_path(), "");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const test[] = {
+		the_second_time_says_the_same,
+		the_file_is_not_read_again,
+		a_file_with_the_same_build_id_and_other_names_is_told,
+		other_bytes_with_the_same_build_id_are_told,
+		a_file_that_was_only_touched_is_not_told,
+		one_of_an_older_program_is_written_anew,
+		a_better_file_that_turns_up_is_used,
+		a_damaged_one_is_ignored_and_told,
+		the_oldest_go_when_there_are_too_many,
+	};
+	Suite *s = suite_create("symbolize_name_cache");
+	TCase *tc = tcase_create("all");
+
+	tcase_add_checked_fixture(tc, memo_setup, memo_teardown);
+	for (size_t i = 0; i < sizeof(test) / sizeof(test[0]); i++)
+		tcase_add_test(tc, test[i]);
+	suite_add_tcase(s, tc);
+	SRunner *sr = srunner_create(s);
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,95 @@
+/* task_rules.c - which records scheduling events lead to. */
+#include <check.h>
+
+#include "formats/reader/task_rules.h"
+#include "run.h"
+#include "stitch/record.h"
+
+static struct told_tasks told;
+
+static unsigned int told_of(enum event_role role, int64_t tid, const char *name,
+			    int64_t tid2, const char *name2)
+{
+	const struct task_event ev = {
+		.role = role,
+		.tid = tid,
+		.tid2 = tid2,
+		.name = scan_of(name, name ? strlen(name) : 0),
+		.name2 = scan_of(name2, name2 ? strlen(name2) : 0),
+		.copies = true,
+		.clone_flags = -1,
+	};
+
+	return told_tasks_event(&told, &ev);
+}
+
+START_TEST(a_name_is_a_record_only_when_it_is_new)
+{
+	ck_assert_uint_eq(told_of(ROLE_SWITCH, 7, "a", 8, "b"),
+			  TASK_COMM | TASK_COMM2);
+	ck_assert_uint_eq(told_of(ROLE_SWITCH, 7, "a", 8, "c"), TASK_COMM2);
+	ck_assert_uint_eq(told_of(ROLE_NAMED, 7, "a", -1, NULL), 0);
+	ck_assert(!told_tasks_rename(&told, 7, "z", 1, false));
+	ck_assert(told_tasks_rename(&told, 9, "z", 1, false));
+	ck_assert_uint_eq(told_of(ROLE_NAMED, 9, "y", -1, NULL), TASK_COMM);
+	told_tasks_release(&told);
+}
+END_TEST
+
+START_TEST(a_fork_is_told_once_until_the_task_ends)
+{
+	ck_assert_uint_eq(told_of(ROLE_NEWTASK, 7, "a", 9, "a"),
+			  TASK_FORK | TASK_COMM2);
+	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 9, "a"), TASK_COMM);
+	ck_assert_uint_eq(told_of(ROLE_EXIT, 9, "a", -1, NULL), TASK_EXIT);
+	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 9, "a"),
+			  TASK_FORK | TASK_COMM2);
+	ck_assert_uint_eq(told_of(ROLE_FORK, 7, "a", 0, "a"), 0);
+	told_tasks_release(&told);
+}
+END_TEST
+
+START_TEST(an_exec_is_told_even_with_the_same_name)
+{
+	ck_assert_uint_eq(told_of(ROLE_NAMED, 7, "a", -1, NULL), TASK_COMM);
+	ck_assert_uint_eq(told_of(ROLE_EXEC, 7, "a", -1, NULL), TASK_COMM);
+	ck_assert_uint_eq(told_of(ROLE_EXEC, 7, NULL, -1, NULL), 0);
+	told_tasks_release(&told);
+}
+END_TEST
+
+START_TEST(clone_flags_tell_the_process_of_a_child)
+{
+	struct task_event ev = { .tid2 = 9, .clone_flags = 0x10000 };
+	struct record rec = { .tid = 7 };
+
+	task_fork_record(&ev, 5, -1, &rec);
+	ck_assert_int_eq(rec.pid, 5);
+	ck_assert_int_eq(rec.fork.ptid, 7);
+	ev.clone_flags = 0;
+	rec = (struct record){ .tid = 7 };
+	task_fork_record(&ev, 5, -1, &rec);
+	ck_assert_int_eq(rec.pid, 9);
+	ev.clone_flags = -1;
+	rec = (struct record){ .tid = 7 };
+	task_fork_record(&ev, 5, -1, &rec);
+	ck_assert_int_eq(rec.pid, -1);
+	ck_assert_int_eq(rec.fork.ptid, -1);
+}
+END_TEST
+
+START_TEST(fields_of_an_event_by_its_name)
+{
+	const struct task_fields *f = task_fields_find("sched", "sched_switch");
+
+	ck_assert_str_eq(f->tid2, "next_pid");
+	ck_assert_int_eq(task_fields_find("sched", "sched_waking")->role,
+			 ROLE_NAMED);
+	ck_assert_ptr_null(task_fields_find("irq", "softirq_entry"));
+}
+END_TEST
+
+RUN("task_rules", a_name_is_a_record_only_when_it_is_new,
+    a_fork_is_told_once_until_the_task_ends,
+    an_exec_is_told_even_with_the_same_name,
+    clone_flags_tell_the_process_of_a_child, fields_of_an_event_by_its_name)
