@@ -25,32 +25,6 @@ const struct opt offcpu_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-/* States by bit since Linux 4.14; the first ones are the same in older kernels.
- */
-static const struct {
-	int64_t state;
-	const char *name;
-} states[] = {
-	{ 0x000, "R" }, { 0x001, "S" },	 { 0x002, "D" }, { 0x004, "T" },
-	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
-	{ 0x080, "I" }, { 0x100, "R+" },
-};
-#define N_STATES (sizeof(states) / sizeof(*states))
-
-const char *offcpu_state(int64_t state)
-{
-	for (size_t i = 0; i < N_STATES; i++) {
-		if (states[i].state == state)
-			return states[i].name;
-	}
-	/* other kernels may add bits: use the lowest known one */
-	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
-		if (states[i].state & state)
-			return states[i].name;
-	}
-	return "?";
-}
-
 /* Returns whether the comma list contains the state; "R" means "R" and "R+". */
 static bool is_named(const char *list, const char *state)
 {
@@ -77,9 +51,9 @@ int offcpu_check(struct err *err)
 		size_t n = strcspn(p, ",");
 		bool known = n == 1 && *p == '?';
 
-		for (size_t i = 0; i < N_STATES; i++)
-			known |= n == strlen(states[i].name) &&
-				 !strncmp(p, states[i].name, n);
+		for (int64_t bit = 0; bit <= 0x100; bit = bit ? bit * 2 : 1)
+			known |= n == strlen(offcpu_state(bit)) &&
+				 !strncmp(p, offcpu_state(bit), n);
 		if (!known)
 			return err_set(err, ERR_USAGE,
 				       "--state knows S, D, R, R+, T, t, X, Z, "

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cli/command.h"
+#include "cli/model/offcpu_source.h"
 
 struct err;
 struct stacks_group;
@@ -27,18 +28,6 @@ extern const struct opt offcpu_opt_table[];
  */
 int offcpu_check(struct err *err);
 
-enum offcpu_end {
-	OFFCPU_BACK,	  /* the thread came back */
-	OFFCPU_UNCERTAIN, /* it may have come back in between */
-	OFFCPU_OPEN,	  /* it was off the CPU when the capture ended */
-};
-
-/* A thread's name and stack at an event, as in struct stacks_group. */
-struct offcpu_stack {
-	uint32_t comm, kraw, uraw;
-	uint8_t verdict, flags;
-};
-
 struct offcpu_wait {
 	int64_t event; /* the switch out */
 	int64_t from, to;
@@ -51,16 +40,6 @@ struct offcpu_wait {
 	struct offcpu_stack waker;
 };
 
-struct offcpu_sums {
-	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
-	uint64_t exits;		  /* threads that exited */
-	uint64_t lost;		  /* records, in these captures */
-	bool lost_unknown;	  /* some losses have no number */
-	bool wakes;		  /* wake-ups were recorded */
-	bool partial; /* not recorded on all CPUs: switches in are missing */
-	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
-};
-
 /* Calls fn for each wait that the filters select, ordered by end. fn returns 0,
  * or -1 and *err to stop. Returns 0, or -1 and *err, also if the database has
  * no context switches; path is for that message. */
@@ -68,8 +47,6 @@ typedef int offcpu_fn(void *arg, const struct offcpu_wait *w, struct err *err);
 int offcpu_read(struct store *db, const char *path, offcpu_fn *fn, void *arg,
 		struct offcpu_sums *sums, struct err *err);
 
-/* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
-const char *offcpu_state(int64_t state);
 /* Returns why waits are uncertain, as the end of a sentence. */
 const char *offcpu_reason(const struct offcpu_sums *s);
 /* Returns the stack as a group for stacks_get(). */

@@ -347,6 +347,32 @@ static uint32_t offcpu_source_id_of(int64_t v)
 	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
 }
 
+/* States by bit since Linux 4.14; the first ones are the same in older kernels.
+ */
+static const struct {
+	int64_t state;
+	const char *name;
+} states[] = {
+	{ 0x000, "R" }, { 0x001, "S" },	 { 0x002, "D" }, { 0x004, "T" },
+	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
+	{ 0x080, "I" }, { 0x100, "R+" },
+};
+#define N_STATES (sizeof(states) / sizeof(*states))
+
+const char *offcpu_state(int64_t state)
+{
+	for (size_t i = 0; i < N_STATES; i++) {
+		if (states[i].state == state)
+			return states[i].name;
+	}
+	/* other kernels may add bits: use the lowest known one */
+	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
+		if (states[i].state & state)
+			return states[i].name;
+	}
+	return "?";
+}
+
 /* Text of ftrace has a letter where binary forms have the number. */
 static int64_t state_of(const struct value *v)
 {

@@ -6,7 +6,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/model/offcpu.h"
+struct err;
+struct store;
+
+enum offcpu_end {
+	OFFCPU_BACK,	  /* the thread came back */
+	OFFCPU_UNCERTAIN, /* it may have come back in between */
+	OFFCPU_OPEN,	  /* it was off the CPU when the capture ended */
+};
+
+/* A thread's name and stack at an event, as in struct stacks_group. */
+struct offcpu_stack {
+	uint32_t comm, kraw, uraw;
+	uint8_t verdict, flags;
+};
+
+struct offcpu_sums {
+	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
+	uint64_t exits;		  /* threads that exited */
+	uint64_t lost;		  /* records, in these captures */
+	bool lost_unknown;	  /* some losses have no number */
+	bool wakes;		  /* wake-ups were recorded */
+	bool partial; /* not recorded on all CPUs: switches in are missing */
+	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
+};
 
 enum offcpu_role {
 	OFFCPU_NONE,
@@ -50,4 +73,6 @@ bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 			int64_t to);
 /* Returns the time at which the capture ended. */
 int64_t offcpu_source_end(const struct offcpu_source *s);
+/* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
+const char *offcpu_state(int64_t state);
 #endif

@@ -127,14 +127,14 @@ static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
 	flame_diff_tell_one(out, pg, id, true);
 }
 
-static void flame_diff_put_shades(FILE *out, const char *class, int n,
+static void flame_diff_put_shades(FILE *out, const char *css_class, int n,
 				  const struct ramp *r, bool dark)
 {
 	char c[RAMP_SHADE];
 
 	for (int i = 0; i < n; i++) {
 		ramp_shade(r, i, n, dark ? 60 : 100, c);
-		fprintf(out, ".%s%d rect{fill:%s}", class, i, c);
+		fprintf(out, ".%s%d rect{fill:%s}", css_class, i, c);
 	}
 	fputc('\n', out);
 }
@@ -338,7 +338,7 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	flame_diff_find_most(pg);
 	flame_diff_list_gone(pg);
 	pg->look.arg = pg;
-	pg->look.class = flame_diff_put_class;
+	pg->look.css_class = flame_diff_put_class;
 	pg->look.tell = flame_diff_tell;
 	pg->look.css = flame_diff_css;
 	pg->look.legend = legend;

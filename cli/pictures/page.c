@@ -120,10 +120,10 @@ static int html_page_put_capture(void *arg, const struct rows *r,
 }
 
 static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
-			       const char *class)
+			       const char *css_class)
 {
-	fprintf(out, "<li%s%s%s><b>", class ? " class=\"" : "",
-		class ? class : "", class ? "\"" : "");
+	fprintf(out, "<li%s%s%s><b>", css_class ? " class=\"" : "",
+		css_class ? css_class : "", css_class ? "\"" : "");
 	human_put_grouped(out, n);
 	fprintf(out, "</b> %s</li>\n", what);
 }

@@ -342,11 +342,11 @@ static void page_data_put_label(const struct page_data *d, uint32_t id,
 {
 	const struct label *l = labels_get(stacks_labels(d->stacks), id);
 	const struct label_fact *fact = label_facts_get(d->facts, id);
-	char class[3];
+	char css_class[3];
 
-	palette_class(l, class);
+	palette_class(l, css_class);
 	json_shown(j, NULL, l->name);
-	json_text(j, NULL, class);
+	json_text(j, NULL, css_class);
 	json_uint(j, NULL, l->kernel);
 	json_uint(j, NULL, page_data_string(d, l->image));
 	if (l->has_off && l->image[0])

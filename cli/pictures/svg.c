@@ -114,8 +114,8 @@ static unsigned int svg_row_y(const struct page *p, uint32_t depth)
 }
 
 static void svg_put_text(const struct page *p, const char *id,
-			 const char *class, unsigned int y, const char *anchor,
-			 const char *s)
+			 const char *css_class, unsigned int y,
+			 const char *anchor, const char *s)
 {
 	unsigned int x = !strcmp(anchor, "middle") ? p->o->width / 2
 			 : !strcmp(anchor, "end")  ? p->o->width - PAD
@@ -125,8 +125,8 @@ static void svg_put_text(const struct page *p, const char *id,
 		anchor);
 	if (id)
 		fprintf(p->out, " id=\"%s\"", id);
-	if (class)
-		fprintf(p->out, " class=\"%s\"", class);
+	if (css_class)
+		fprintf(p->out, " class=\"%s\"", css_class);
 	fputc('>', p->out);
 	safe_text_xml(p->out, s, 0);
 	fputs("</text>\n", p->out);
@@ -363,7 +363,7 @@ static void svg_class(const struct page *p, uint32_t id, const struct label *l,
 	/* frames for missing stacks and of another program look the same in
 	 * every picture */
 	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
-		p->o->look->class(p->o->look->arg, id, out);
+		p->o->look->css_class(p->o->look->arg, id, out);
 	else
 		palette_class(l, out);
 }
@@ -411,11 +411,11 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	uint64_t w =
 		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
 	unsigned int y = svg_row_y(p, nd->depth);
-	char class[SVG_CLASS];
+	char css_class[SVG_CLASS];
 
-	svg_class(p, id, l, class);
+	svg_class(p, id, l, css_class);
 	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
-		class, (unsigned long long)start,
+		css_class, (unsigned long long)start,
 		(unsigned long long)nd->weight);
 	svg_put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
@@ -459,7 +459,7 @@ static void svg_put_frames(const struct page *p)
 /* Draws a coloured rectangle and its text. Returns the x position behind
  * them. */
 static unsigned int svg_put_patch(const struct page *p, unsigned int x,
-				  unsigned int y, const char *class,
+				  unsigned int y, const char *css_class,
 				  const char *text)
 {
 	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
@@ -468,7 +468,8 @@ static unsigned int svg_put_patch(const struct page *p, unsigned int x,
 		"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
 		" height=\"%u\" rx=\"1\"/></g>"
 		"<text class=\"quiet\" x=\"%u\" y=\"%u\">",
-		class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19, y);
+		css_class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19,
+		y);
 	safe_text_xml(p->out, text, 0);
 	fputs("</text>\n", p->out);
 	return x + 19 + (unsigned int)strlen(text) * cell + 16;
@@ -478,7 +479,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 {
 	static const struct {
 		enum label_kind kind;
-		const char *class, *text;
+		const char *css_class, *text;
 	} key[] = {
 		{ LABEL_USER, "u3", "user" },
 		{ LABEL_KERNEL, "k3", "kernel" },
@@ -493,8 +494,8 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 	const struct svg_look *look = p->o->look;
 	unsigned int x = PAD;
 
-	for (size_t i = 0; look && look->legend[i].class; i++)
-		x = svg_put_patch(p, x, y, look->legend[i].class,
+	for (size_t i = 0; look && look->legend[i].css_class; i++)
+		x = svg_put_patch(p, x, y, look->legend[i].css_class,
 				  look->legend[i].text);
 	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++) {
 		if (!(p->kinds & 1u << key[i].kind))
@@ -502,7 +503,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 		if ((!all && key[i].kind < LABEL_UNNAMED) ||
 		    (look && key[i].kind < LABEL_MISSING))
 			continue;
-		x = svg_put_patch(p, x, y, key[i].class, key[i].text);
+		x = svg_put_patch(p, x, y, key[i].css_class, key[i].text);
 	}
 }
 
@@ -539,7 +540,7 @@ static void svg_put_foot(const struct page *p)
 		svg_put_text(p, NULL, "quiet", y += line, "start",
 			     p->o->note[i]);
 	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
-		svg_put_patch(p, PAD, y += line, p->o->look->rows[i].class,
+		svg_put_patch(p, PAD, y += line, p->o->look->rows[i].css_class,
 			      p->o->look->rows[i].text);
 	if (p->st.narrow)
 		svg_put_narrow(p, y + line);

@@ -21,7 +21,7 @@ struct palette;
 
 /* A line of text behind a rectangle of the class's colour. */
 struct svg_row {
-	const char *class, *text;
+	const char *css_class, *text;
 };
 
 /* Colours and texts of a picture whose colours do not show kinds of code. */
@@ -29,7 +29,7 @@ struct svg_look {
 	const void *arg; /* passed to the functions */
 	/* Stores the class of a node's frame, at most SVG_CLASS bytes with its
 	 * 0. */
-	void (*class)(const void *arg, uint32_t node, char *out);
+	void (*css_class)(const void *arg, uint32_t node, char *out);
 	/* Writes more lines of the tooltip, each after a newline: plain text
 	 * without '<' and '&'. */
 	void (*tell)(const void *arg, uint32_t node, FILE *out);

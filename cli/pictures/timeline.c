@@ -152,7 +152,7 @@ static int timeline_take_joined(void *arg, const struct rows *r,
 static void timeline_take_mark(struct loader *l, const struct rows *r,
 			       int64_t capture, const struct timeline_mark *m)
 {
-	struct timeline_mark new = *m;
+	struct timeline_mark added = *m;
 	const char *comm = rows_text(r, TIMELINE_REQUESTS_COMM);
 	char who[128];
 
@@ -161,15 +161,16 @@ static void timeline_take_mark(struct loader *l, const struct rows *r,
 		l->tl->no_time++;
 		return;
 	}
-	new.t0 = new.t1 = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
+	added.t0 = added.t1 = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
 	if (!timeline_is_null(r, TIMELINE_REQUESTS_TID)) {
 		/* a comm has 16 bytes; longer ones are cut */
 		snprintf(who, sizeof(who), "%.64s%stid %lld", comm,
 			 *comm ? ", " : "",
 			 (long long)rows_int(r, TIMELINE_REQUESTS_TID));
-		new.who = who;
+		added.who = who;
 	}
-	timeline_mark(l->tl, capture, rows_int(r, TIMELINE_REQUESTS_CPU), &new);
+	timeline_mark(l->tl, capture, rows_int(r, TIMELINE_REQUESTS_CPU),
+		      &added);
 }
 
 static int timeline_take_request(void *arg, const struct rows *r,

@@ -151,7 +151,7 @@ static void lane_put_band(const struct page *p, const struct timeline_band *b)
 	unsigned int y = lane_band_y(p, b->kind, &h);
 
 	fprintf(p->out, "<rect class=\"%s\" x=\"",
-		timeline_bands[b->kind].class);
+		timeline_bands[b->kind].css_class);
 	human_put_fixed(p->out, x, 10, 1);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
 	human_put_fixed(p->out, w, 10, 1);
@@ -343,7 +343,7 @@ static void lane_paint(const struct page *p, struct layer *l, unsigned int kind,
 /* Draws all columns of one kind as one path. Returns false if there are
  * none. */
 static bool lane_put_layer(const struct page *p, const struct layer *l,
-			   unsigned int kind, const char *class,
+			   unsigned int kind, const char *css_class,
 			   const char *style, unsigned int y, unsigned int h)
 {
 	bool any = false;
@@ -358,7 +358,7 @@ static bool lane_put_layer(const struct page *p, const struct layer *l,
 			continue;
 		}
 		if (!any)
-			fprintf(p->out, "<path class=\"%s%s\" d=\"", class,
+			fprintf(p->out, "<path class=\"%s%s\" d=\"", css_class,
 				style);
 		any = true;
 		fprintf(p->out, "M%u %uh%uv%uh-%uz", from, y, x - from, h,
@@ -391,7 +391,7 @@ static void lane_put_plain_bands(const struct page *p, size_t from, size_t to)
 
 		lane_put_layer(
 			p, &layer[band_place((enum timeline_band_kind)kind)],
-			kind, timeline_bands[kind].class, "", y, h);
+			kind, timeline_bands[kind].css_class, "", y, h);
 	}
 }
 
@@ -412,7 +412,7 @@ static void lane_put_plain_marks(const struct page *p, size_t from, size_t to)
 			   mark[to].column + 1);
 		if (!p->row_h || (to > from && mark[to - 1].kind == kind))
 			continue;
-		lane_put_layer(p, &layer, kind, timeline_marks[kind].class,
+		lane_put_layer(p, &layer, kind, timeline_marks[kind].css_class,
 			       " flat", y, h);
 		memset(&layer, 0, sizeof(layer));
 	}
@@ -421,7 +421,7 @@ static void lane_put_plain_marks(const struct page *p, size_t from, size_t to)
 		unsigned int y =
 			lane_bar_y(p, (enum timeline_mark_kind)kind, &h);
 
-		lane_put_layer(p, &layer, kind, timeline_marks[kind].class,
+		lane_put_layer(p, &layer, kind, timeline_marks[kind].css_class,
 			       " flat", y, h);
 	}
 }
@@ -463,7 +463,7 @@ static void lane_put_marks(const struct page *p, uint32_t lane, size_t *at)
 
 		const char *style = p->row_h ? look->style : "flat";
 
-		fprintf(p->out, "<g class=\"m %s%s%s\">\n", look->class,
+		fprintf(p->out, "<g class=\"m %s%s%s\">\n", look->css_class,
 			*style ? " " : "", style);
 		for (; from < *at && tl->mark[from].kind == kind; from++)
 			lane_put_mark(p, &tl->mark[from]);

@@ -8,7 +8,7 @@
 /* Name, CSS class and style (of timeline.css; "" if none), and a one-line
  * explanation. */
 struct timeline_look {
-	const char *name, *class, *style, *says;
+	const char *name, *css_class, *style, *says;
 };
 
 extern const struct timeline_look timeline_marks[MARK_KINDS];

@@ -204,30 +204,30 @@ static void timeline_merge_mark(struct timeline_mark *a,
 void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
 		   const struct timeline_mark *m)
 {
-	struct timeline_mark new = *m;
+	struct timeline_mark added = *m;
 
-	new.lane = timeline_get_lane(tl, capture, cpu);
-	new.column = timeline_column(tl, m->t0);
-	if (new.lane == TABLE_NONE) {
+	added.lane = timeline_get_lane(tl, capture, cpu);
+	added.column = timeline_column(tl, m->t0);
+	if (added.lane == TABLE_NONE) {
 		timeline_count_mark(tl, NULL, m);
 		tl->no_lane++;
 		return;
 	}
-	timeline_count_mark(tl, tl->lane[new.lane], m);
+	timeline_count_mark(tl, tl->lane[added.lane], m);
 	/* marks come in time order from all CPUs, so one of the same column is
 	 * near the end */
 	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < 16; i--)
-		if (timeline_same_column(&tl->mark[i - 1], &new, 1)) {
+		if (timeline_same_column(&tl->mark[i - 1], &added, 1)) {
 			/* only the earliest mark keeps its thread name */
-			if (new.t0 < tl->mark[i - 1].t0)
-				new.who = timeline_copy_text(tl, new.who);
-			timeline_merge_mark(&tl->mark[i - 1], &new);
+			if (added.t0 < tl->mark[i - 1].t0)
+				added.who = timeline_copy_text(tl, added.who);
+			timeline_merge_mark(&tl->mark[i - 1], &added);
 			return;
 		}
 	tl->mark = mem_grow(tl->mark, &tl->cap_mark, tl->n_mark + 1,
 			    sizeof(*tl->mark));
-	new.who = timeline_copy_text(tl, new.who);
-	tl->mark[tl->n_mark++] = new;
+	added.who = timeline_copy_text(tl, added.who);
+	tl->mark[tl->n_mark++] = added;
 }
 
 static int timeline_compare_marks(const void *a, const void *b)
@@ -284,7 +284,7 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		return;
 	}
 	struct timeline_lane *l = tl->lane[id];
-	struct timeline_band new = *b;
+	struct timeline_band added = *b;
 
 	if (counts) {
 		l->lost = timeline_add(l->lost, b->n);
@@ -292,19 +292,19 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 	}
 	if (b->kind >= BAND_GAPS)
 		l->missing = timeline_add(l->missing, b->n);
-	new.lane = id;
-	new.rows = 1;
+	added.lane = id;
+	added.rows = 1;
 	/* clip to the picture; t1 may be before t0 */
-	new.t0 = b->from_start || b->t0 < tl->t0 ? tl->t0 : b->t0;
-	new.t1 = b->to_end || b->t1 > tl->t1 ? tl->t1 : b->t1;
-	if (new.t0 > tl->t1)
-		new.t0 = tl->t1;
-	if (new.t1 < new.t0)
-		new.t1 = new.t0;
-	new.what = timeline_copy_text(tl, b->what ? b->what : "");
+	added.t0 = b->from_start || b->t0 < tl->t0 ? tl->t0 : b->t0;
+	added.t1 = b->to_end || b->t1 > tl->t1 ? tl->t1 : b->t1;
+	if (added.t0 > tl->t1)
+		added.t0 = tl->t1;
+	if (added.t1 < added.t0)
+		added.t1 = added.t0;
+	added.what = timeline_copy_text(tl, b->what ? b->what : "");
 	tl->band = mem_grow(tl->band, &tl->cap_band, tl->n_band + 1,
 			    sizeof(*tl->band));
-	tl->band[tl->n_band++] = new;
+	tl->band[tl->n_band++] = added;
 }
 
 static int timeline_compare_bands(const void *a, const void *b)

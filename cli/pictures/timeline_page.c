@@ -62,13 +62,13 @@ void page_cpu(FILE *out, int32_t cpu)
 }
 
 void page_text(const struct page *p, unsigned int x, unsigned int y,
-	       const char *anchor, const char *class)
+	       const char *anchor, const char *css_class)
 {
 	fprintf(p->out, "<text x=\"%u\" y=\"%u\"", x, y);
 	if (anchor)
 		fprintf(p->out, " text-anchor=\"%s\"", anchor);
-	if (class)
-		fprintf(p->out, " class=\"%s\"", class);
+	if (css_class)
+		fprintf(p->out, " class=\"%s\"", css_class);
 	putc('>', p->out);
 }
 

@@ -73,6 +73,6 @@ void page_cpu(FILE *out, int32_t cpu);
 unsigned int page_digits(uint64_t n);
 /* Begins a text element; anchor and class may be NULL. */
 void page_text(const struct page *p, unsigned int x, unsigned int y,
-	       const char *anchor, const char *class);
+	       const char *anchor, const char *css_class);
 void page_text_end(const struct page *p);
 #endif

@@ -342,9 +342,9 @@ static void timeline_put_key(const struct page *p, const struct key *k)
 		fprintf(out,
 			"<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"14\" "
 			"height=\"11\"/>",
-			k->look->class, k->x, y - 10);
+			k->look->css_class, k->x, y - 10);
 	} else {
-		fprintf(out, "<path class=\"%s %s\" d=\"", k->look->class,
+		fprintf(out, "<path class=\"%s %s\" d=\"", k->look->css_class,
 			k->look->style);
 		timeline_shape(out, (enum timeline_mark_kind)k->mark, k->x + 7,
 			       y - 4, RADIUS);

@@ -16,7 +16,6 @@
 #include "cli/model/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
@@ -94,7 +93,6 @@ struct firefox {
 	struct labels *labels;
 	LIST(stack_row, stack);
 	LIST(frame_row, frame);
-	LIST(frame_key, key); /* of frame[] */
 	LIST(func_row, func);
 	LIST(native_row, native);
 	LIST(source_row, source);
@@ -102,7 +100,8 @@ struct firefox {
 	struct intern strings;
 	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not
 					 there yet */
-	struct table stacks, frames, funcs, natives, sources;
+	/* ids of keys are indexes of rows */
+	struct intern stacks, frames, funcs, natives, sources;
 };
 
 #define PUSH(f, name)                                                          \
@@ -127,14 +126,13 @@ void firefox_free(struct firefox *f)
 	if (!f)
 		return;
 	intern_release(&f->strings);
-	table_release(&f->stacks);
-	table_release(&f->frames);
-	table_release(&f->funcs);
-	table_release(&f->natives);
-	table_release(&f->sources);
+	intern_release(&f->stacks);
+	intern_release(&f->frames);
+	intern_release(&f->funcs);
+	intern_release(&f->natives);
+	intern_release(&f->sources);
 	free(f->stack);
 	free(f->frame);
-	free(f->key);
 	free(f->func);
 	free(f->native);
 	free(f->source);
@@ -146,6 +144,14 @@ void firefox_free(struct firefox *f)
 uint32_t firefox_string(struct firefox *f, const char *s)
 {
 	return intern_add(&f->strings, s);
+}
+
+/* Returns the index of a key, the number of keys so far if it is new. Keys have
+ * no padding. */
+static uint32_t firefox_add_key(struct intern *keys, const void *key,
+				size_t size)
+{
+	return intern_add_bytes(keys, key, size);
 }
 
 /* ---- libraries */
@@ -212,37 +218,17 @@ static int64_t address_of(struct firefox *f, const struct label_from *from)
 
 /* ---- functions */
 
-static bool same_source(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return f->source[id].name == *(const uint32_t *)key;
-}
-
 static uint32_t source_of(struct firefox *f, const char *file)
 {
 	if (!file)
 		return FIREFOX_NONE;
 
 	uint32_t name = firefox_string(f, file);
-	uint64_t hash = hash_u64(name);
-	uint32_t id = table_find(&f->sources, hash, same_source, f, &name);
+	uint32_t id = firefox_add_key(&f->sources, &name, sizeof(name));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)f->n_source;
+	if (id == f->n_source)
 		*PUSH(f, source) = (struct source_row){ name };
-		table_add(&f->sources, hash, id);
-	}
 	return id;
-}
-
-static bool same_func(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-	const struct func_row *want = key;
-
-	return f->func[id].name == want->name &&
-	       f->func[id].resource == want->resource;
 }
 
 /* Returns the function of that name and library; its source is the first one
@@ -252,27 +238,14 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 {
 	struct func_row row = { firefox_string(f, name), lib,
 				source_of(f, file) };
-	uint64_t hash = hash_pair(row.name, row.resource);
-	uint32_t id = table_find(&f->funcs, hash, same_func, f, &row);
+	uint32_t id = firefox_add_key(&f->funcs, &row,
+				      offsetof(struct func_row, source));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)f->n_func;
+	if (id == f->n_func)
 		*PUSH(f, func) = row;
-		table_add(&f->funcs, hash, id);
-	} else if (f->func[id].source == FIREFOX_NONE) {
+	else if (f->func[id].source == FIREFOX_NONE)
 		f->func[id].source = row.source;
-	}
 	return id;
-}
-
-static bool same_native(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-	const struct native_row *a = &f->native[id];
-	const struct native_row *b = key;
-
-	return a->lib == b->lib && a->name == b->name &&
-	       a->address == b->address;
 }
 
 /* Returns the symbol that contains the frame's address. */
@@ -288,15 +261,11 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 
 	struct native_row row = { lib, firefox_string(f, fr->at.name),
 				  address - (int64_t)in, fr->symsize };
-	uint64_t hash = hash_pair((uint64_t)row.lib << 32 | row.name,
-				  (uint64_t)row.address);
-	uint32_t id = table_find(&f->natives, hash, same_native, f, &row);
+	uint32_t id = firefox_add_key(&f->natives, &row,
+				      offsetof(struct native_row, size));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)f->n_native;
+	if (id == f->n_native)
 		*PUSH(f, native) = row;
-		table_add(&f->natives, hash, id);
-	}
 	return id;
 }
 
@@ -369,23 +338,14 @@ static void fill_frame(struct firefox *f, struct frame_row *row,
 	row->func = func_of(f, name, lib, at->file);
 }
 
-static bool same_frame(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return !memcmp(&f->key[id], key, sizeof(f->key[id]));
-}
-
 static uint32_t frame_of(struct firefox *f, uint32_t label,
 			 const struct label_from *from)
 {
 	struct frame_key key = { label, from->frame, from->inlined,
 				 from->called };
-	uint64_t hash = hash_pair((uint64_t)key.label << 32 | key.frame,
-				  (uint64_t)key.inlined << 32 | key.called);
-	uint32_t id = table_find(&f->frames, hash, same_frame, f, &key);
+	uint32_t id = firefox_add_key(&f->frames, &key, sizeof(key));
 
-	if (id != TABLE_NONE)
+	if (id < f->n_frame)
 		return id;
 
 	const struct label *l = labels_get(f->labels, label);
@@ -399,18 +359,8 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 		fill_frame(f, &row, l->name, from);
 	else
 		row.func = func_of(f, l->name, FIREFOX_NONE, NULL);
-	id = (uint32_t)f->n_frame;
 	*PUSH(f, frame) = row;
-	*PUSH(f, key) = key;
-	table_add(&f->frames, hash, id);
 	return id;
-}
-
-static bool firefox_same_stack(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return !memcmp(&f->stack[id], key, sizeof(f->stack[id]));
 }
 
 uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
@@ -420,14 +370,10 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 	for (size_t i = 0; i < l->n; i++) {
 		struct stack_row row = { at, frame_of(f, l->label[i],
 						      &l->from[i]) };
-		uint64_t hash = hash_pair(row.prefix, row.frame);
 
-		at = table_find(&f->stacks, hash, firefox_same_stack, f, &row);
-		if (at != TABLE_NONE)
-			continue;
-		at = (uint32_t)f->n_stack;
-		*PUSH(f, stack) = row;
-		table_add(&f->stacks, hash, at);
+		at = firefox_add_key(&f->stacks, &row, sizeof(row));
+		if (at == f->n_stack)
+			*PUSH(f, stack) = row;
 	}
 	return at;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/export/perfdata/pd_buf.h"
 struct known_code;
 struct err;
 struct store;
@@ -47,25 +48,9 @@ enum pd_type {
 
 /* A record's size is a u16. */
 #define PD_RECORD_MAX 65528u
-#define PD_NAME_MAX 4000u
 
 /* Instead of a time: from the start of the capture on. */
 #define PD_START INT64_MIN
-
-struct pd_buf {
-	unsigned char *at;
-	size_t n, cap;
-};
-
-void pd_u8(struct pd_buf *b, uint8_t v);
-void pd_u16(struct pd_buf *b, uint16_t v);
-void pd_u32(struct pd_buf *b, uint32_t v);
-void pd_u64(struct pd_buf *b, uint64_t v);
-void pd_bytes(struct pd_buf *b, const void *p, size_t n);
-/* Adds at most max bytes of s, a 0, and zeros up to a multiple of align. */
-void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align);
-/* Adds a string after its length, as in feature sections. */
-void pd_string(struct pd_buf *b, const char *s);
 
 /* An event type of the database. */
 struct pd_event {
