@@ -367,7 +367,7 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 					    flags | FRAME_OLD_IMAGE);
 	if (!is_never_mapped(addr))
 		s->stray = true;
-	if (in->partial && !is_never_mapped(addr))
+	if (in->partial)
 		return resolve_fixed_frame(rv, &rv->partial_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",
 					   FRAME_PARTIAL);
