@@ -68,58 +68,52 @@ static uint64_t perf_attr_flags(const struct perf *p, uint64_t x)
 	return p->src.info.big_endian ? perf_attr_reverse_bits(x) : x;
 }
 
-/* Sets the offsets of fields in the fixed part of a sample. */
-static void perf_attr_lay_sample(struct perf_attr *a)
+/* The bit of a field of 8 bytes, and where to store its offset. */
+struct attr_field {
+	uint64_t bit;
+	uint8_t *place; /* NULL: nowhere */
+};
+
+/* Sets the offset of each field that the event has; end: of its end, not its
+ * start. Returns the end of the last field. */
+static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
+				    const struct attr_field *field, size_t n,
+				    uint8_t at, bool end)
 {
-	uint64_t t = a->sample_type;
-	uint8_t at = 8;
-	const struct {
-		uint64_t bit;
-		uint8_t *place;
-	} fields[] = {
+	for (size_t i = 0; i < n; i++) {
+		if (!(a->sample_type & field[i].bit))
+			continue;
+		/* IDENTIFIER and ID are equal: use the first */
+		if (field[i].place && !*field[i].place)
+			*field[i].place = end ? at + 8 : at;
+		at += 8;
+	}
+	return at;
+}
+
+/* Sets the offsets in samples from the start, in other records back from the
+ * end. */
+static void perf_attr_lay_out(struct perf_attr *a)
+{
+	const struct attr_field head[] = {
 		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },
 		{ PS_TID, &a->s_tid },	     { PS_TIME, &a->s_time },
 		{ PS_ADDR, &a->s_addr },     { PS_ID, &a->s_id },
 		{ PS_STREAM_ID, NULL },	     { PS_CPU, &a->s_cpu },
 		{ PS_PERIOD, &a->s_period },
 	};
-
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		if (!(t & fields[i].bit))
-			continue;
-		/* IDENTIFIER and ID are equal: use the first */
-		if (fields[i].place && !*fields[i].place)
-			*fields[i].place = at;
-		at += 8;
-	}
-	a->s_end = at;
-}
-
-/* Sets the offsets of fields in the trailer of other records. */
-static void perf_attr_lay_trailer(struct perf_attr *a)
-{
-	uint64_t t = a->sample_type;
-	uint8_t at = 0;
-	const struct {
-		uint64_t bit;
-		uint8_t *place;
-	} fields[] = {
+	const struct attr_field tail[] = {
 		{ PS_IDENTIFIER, &a->t_id }, { PS_CPU, &a->t_cpu },
 		{ PS_STREAM_ID, NULL },	     { PS_ID, &a->t_id },
 		{ PS_TIME, &a->t_time },     { PS_TID, &a->t_tid },
 	};
 
+	a->s_end = perf_attr_lay_fields(a, head, sizeof(head) / sizeof(*head),
+					8, false);
 	a->id_all = a->flags & PA_SAMPLE_ID_ALL;
-	if (!a->id_all)
-		return;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		if (!(t & fields[i].bit))
-			continue;
-		at += 8;
-		if (fields[i].place && !*fields[i].place)
-			*fields[i].place = at;
-	}
-	a->t_size = at;
+	if (a->id_all)
+		a->t_size = perf_attr_lay_fields(
+			a, tail, sizeof(tail) / sizeof(*tail), 0, true);
 }
 
 static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
@@ -222,8 +216,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	a.flags = perf_attr_flags(p, flags);
 	a.lbr = (a.sample_type & PS_BRANCH) &&
 		(a.branch_type & BRANCH_CALL_STACK);
-	perf_attr_lay_sample(&a);
-	perf_attr_lay_trailer(&a);
+	perf_attr_lay_out(&a);
 	*mem_add(p->attr, p->n_attr, p->cap_attr) = a;
 	perf_attr_define_event(p, &a);
 	perf_attr_summarise(p);

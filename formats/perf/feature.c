@@ -216,36 +216,30 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 			      struct err *err)
 {
 	struct source_info *info = &p->src.info;
+	const char **const string[] = {
+		[FEAT_HOSTNAME] = &info->host,
+		[FEAT_OSRELEASE] = &info->release,
+		[FEAT_VERSION] = &info->version,
+		[FEAT_CPUDESC] = &info->cpudesc,
+	};
+	static int (*const parse[])(struct perf *, struct bytes *,
+				    struct err *) = {
+		[FEAT_BUILD_ID] = perf_feature_build_ids,
+		[FEAT_ARCH] = perf_feature_arch,
+		[FEAT_NRCPUS] = perf_feature_cpus,
+		[FEAT_CMDLINE] = perf_feature_cmdline,
+		[FEAT_EVENT_DESC] = perf_feature_event_desc,
+		[FEAT_CLOCK_DATA] = perf_feature_clock_data,
+		[FEAT_E_MACHINE] = perf_feature_e_machine,
+	};
 
-	switch (bit) {
-	case FEAT_TRACING_DATA:
+	if (bit == FEAT_TRACING_DATA)
 		perf_tracing_data(p, b);
-		return 0;
-	case FEAT_BUILD_ID:
-		return perf_feature_build_ids(p, b, err);
-	case FEAT_HOSTNAME:
-		return perf_feature_copy_string(p, b, &info->host, err);
-	case FEAT_OSRELEASE:
-		return perf_feature_copy_string(p, b, &info->release, err);
-	case FEAT_VERSION:
-		return perf_feature_copy_string(p, b, &info->version, err);
-	case FEAT_ARCH:
-		return perf_feature_arch(p, b, err);
-	case FEAT_NRCPUS:
-		return perf_feature_cpus(p, b, err);
-	case FEAT_CPUDESC:
-		return perf_feature_copy_string(p, b, &info->cpudesc, err);
-	case FEAT_CMDLINE:
-		return perf_feature_cmdline(p, b, err);
-	case FEAT_EVENT_DESC:
-		return perf_feature_event_desc(p, b, err);
-	case FEAT_CLOCK_DATA:
-		return perf_feature_clock_data(p, b, err);
-	case FEAT_E_MACHINE:
-		return perf_feature_e_machine(p, b, err);
-	default:
-		return 0;
-	}
+	else if (bit < sizeof(string) / sizeof(*string) && string[bit])
+		return perf_feature_copy_string(p, b, string[bit], err);
+	else if (bit < sizeof(parse) / sizeof(*parse) && parse[bit])
+		return parse[bit](p, b, err);
+	return 0;
 }
 
 void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b)

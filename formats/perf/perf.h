@@ -189,7 +189,9 @@ struct perf_file {
 	struct perf_z *z;
 	struct perf_chunk *plain; /* decompressed; walked up to plain_at */
 	size_t plain_at;
-	uint64_t place, n, last_key;
+	uint64_t place; /* bytes of all records walked so far */
+	uint64_t n;	/* kernel records so far */
+	uint64_t last_key;
 	/* Smallest key of each block of 64 KiB; after the scan: of the block
 	 * and all later ones. */
 	uint64_t *floor;
@@ -226,7 +228,7 @@ struct perf {
 	bool swap;   /* the byte order is not the host's */
 	bool loud;   /* first pass: report damage, count records */
 	bool stream; /* no scan */
-	bool ended;
+	bool ended;  /* all files are done */
 	struct perf_file *file;
 	size_t n_file;
 	uint16_t cur;
@@ -253,7 +255,7 @@ struct perf {
 	struct perf_window window;
 	uint64_t count[PR_TOOL_KNOWN + 1]; /* records by type, from the scan */
 	uint64_t features[4];
-	bool thread_map; /* it was recorded per thread */
+	bool thread_map; /* a THREAD_MAP lists threads */
 	struct build_id_def *build_id;
 	size_t n_build_id, cap_build_id;
 	struct arena arena; /* strings of info, events, build-ids */
@@ -261,7 +263,6 @@ struct perf {
 	/* Tracing data. */
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
-	bool long32;	  /* a long had 32 bits */
 	struct call call; /* of the last sample */
 	struct tp tp;
 	/* Scratch of perf_record_decode(). */
