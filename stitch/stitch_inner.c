@@ -219,7 +219,8 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 
 	if (!found.bare && !found.stray)
 		return raw;
-	bool lost = losses_find(st->losses, st->rec.source, -1, p->since, in.t);
+	bool lost = losses_any(st->losses, st->rec.source) &&
+		    losses_find(st->losses, st->rec.source, -1, p->since, in.t);
 
 	if (found.bare && program_surely_ran(st, p)) {
 		note_unmapped(st, p, a->ip[0] & in.mask);
