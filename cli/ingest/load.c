@@ -50,7 +50,7 @@ static long slack_ms;
 static bool no_symbols, infer_callers;
 static const char *layout_word;
 static struct opt_list nonce_formats;
-static const char *clock_name, *formats_dir;
+static const char *clock_name, *formats_dir, *stats_dir;
 static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
@@ -73,6 +73,10 @@ const struct opt load_common_opts[] = {
 		0, "formats", "DIR", &formats_dir,
 		"of raw ftrace pages: the folder with copies of tracefs' "
 		"events/*/*/format and header_page, when they are not beside"),
+	OPT_STRING(0, "stats", "DIR", &stats_dir,
+		   "of a text of ftrace: the folder with copies of tracefs' "
+		   "per_cpu/cpu*/stats, when it is not per_cpu beside the "
+		   "text"),
 	OPT_STRING(
 		0, "request", "EVENT(COOKIE)", &request,
 		"of a CTF trace: events that ask for a user stack that comes "
@@ -264,6 +268,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
+		.stats = stats_dir,
 		.kallsyms = name_kallsyms(),
 		.no_fields = fields && !strcmp(fields, "none"),
 		.request = request,

@@ -402,6 +402,29 @@ static void namers_close(struct namers *nr)
 	symbolize_free(nr->sy);
 }
 
+/* Modules that have the build-id of another one. */
+static int naming_note_shared_modules(struct store *db, struct err *err)
+{
+	struct rows *r =
+		rows_open(db, store_sql("shared_modules"), NULL, 0, err);
+	int64_t n = 0;
+	char note[256];
+
+	if (!r)
+		return -1;
+	if (rows_next(r, NULL) > 0)
+		n = rows_int(r, SHARED_MODULES_N);
+	rows_close(r);
+	if (!n)
+		return 0;
+	snprintf(note, sizeof(note),
+		 "%" PRId64
+		 " modules have the same build-id as another one, as "
+		 "perf before 7.0 stored it: their names are unverified",
+		 n);
+	return naming_put_note(db, note, err);
+}
+
 static int naming_name_all(struct store *db,
 			   const struct symbolize_text *captured, bool again,
 			   struct name_counts *counts, struct err *err)
@@ -430,6 +453,8 @@ static int naming_name_all(struct store *db,
 	}
 	progress_clear();
 	namers_close(&nr);
+	if (!ret)
+		ret = naming_note_shared_modules(db, err);
 	if (use_debuginfod && !ret)
 		fprintf(stderr,
 			"debuginfod: fetched %" PRIu64 " file%s, had none for "
