@@ -124,6 +124,8 @@ struct source_info {
 	bool exact;	/* no record can be late */
 	bool truncated; /* incomplete: cut off, or the recorder did not
 			 * finish */
+	bool maps_code; /* each mapping of code makes a record, and the recorder
+			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
 	bool filtered;	/* by its command line, events leave out some tasks or
 			 * hits */

@@ -65,6 +65,51 @@ static void add_unchecked(void *arg, const struct check_row *r)
 		!strcmp(status, "no file") || !strcmp(status, "other build-id");
 }
 
+/* Images whose file is not the one that ran. */
+struct frames_other {
+	struct lines *l;
+	int64_t n, samples, partial;
+};
+
+static void add_not_judged(void *arg, const struct check_row *r)
+{
+	struct frames_other *o = arg;
+
+	if (strcmp(check_text(r, "why"), "file") != 0) {
+		o->partial += check_int(r, "samples");
+		return;
+	}
+	o->samples += check_int(r, "samples");
+	if (o->n++ >= IMAGES)
+		return;
+	lines_add(o->l, "%s", o->n > 1 ? ", " : "not judged: ");
+	lines_clean(o->l, path_base(check_text(r, "image")));
+}
+
+/* What is not judged, for want of evidence. */
+static int check_frames_unjudged(struct check *c, struct lines *l,
+				 const char *label, struct err *err)
+{
+	struct frames_other o = { .l = l };
+
+	if (check_each(c, "not_judged", 0, add_not_judged, &o, err) < 0)
+		return -1;
+	if (o.n) {
+		if (o.n > IMAGES)
+			lines_add(l, ", ...");
+		lines_print(l, label,
+			    o.n > 1 ? ": these are not the files that ran"
+				    : ": this file is not the one that ran");
+	}
+	if (o.partial) {
+		lines_add(l, "not judged: %" PRId64, o.partial);
+		lines_print(l, o.n ? "" : label,
+			    " stacks leave the mappings, which are known only "
+			    "in part");
+	}
+	return 0;
+}
+
 int check_frames(struct check *c, struct lines *l, struct err *err)
 {
 	struct frames_part p = { .l = l, .label = "user frames" };
@@ -85,7 +130,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		lines_put_styled(l, p.label, STYLE_YELLOW);
 	else if (p.absent)
 		lines_put(l, p.label);
-	return 0;
+	return check_frames_unjudged(c, l, n || p.absent ? "" : p.label, err);
 }
 
 /* ---- advice */
@@ -95,6 +140,7 @@ struct frames_advice {
 	void *arg;
 	int64_t samples;
 	int64_t n;
+	bool others; /* said */
 };
 
 static void say_caller(void *arg, const struct check_row *r)
@@ -131,6 +177,17 @@ static void say_image(void *arg, const struct check_row *r)
 	a->n++;
 }
 
+static void say_other_file(void *arg, const struct check_row *r)
+{
+	struct frames_advice *a = arg;
+
+	if (a->others || strcmp(check_text(r, "why"), "file") != 0)
+		return;
+	a->others = true;
+	a->fn(a->arg, "stacks through files that are not the ones that ran: "
+		      "give the recorded machine's with --symfs DIR");
+}
+
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
@@ -140,5 +197,6 @@ int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
 		return -1;
 	*said = a.n > 0;
-	return 0;
+	return check_each(c, "not_judged", 0, say_other_file, &a, err) < 0 ? -1
+									   : 0;
 }

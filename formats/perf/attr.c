@@ -185,7 +185,10 @@ static void compare(struct perf *p)
 			p->same_type = false;
 		info->has_time |= (a->sample_type & PS_TIME) != 0;
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
+		info->maps_code |= (a->flags & PA_MMAP) != 0;
 	}
+	/* a ring that overwrites its start keeps no mapping */
+	info->maps_code = info->maps_code && !info->overwrite;
 	info->clock = clock_name(first);
 	info->clock_id = clock_id_of(info->clock);
 	memset(p->recent, 0, sizeof(p->recent));

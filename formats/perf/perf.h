@@ -103,6 +103,7 @@ enum perf_type {
 #define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
 #define PA_EXCLUDE_KERNEL ((uint64_t)1 << 5)
+#define PA_MMAP ((uint64_t)1 << 8)
 #define PA_FREQ ((uint64_t)1 << 10)
 #define PA_SAMPLE_ID_ALL ((uint64_t)1 << 18)
 #define PA_USE_CLOCKID ((uint64_t)1 << 25)

@@ -211,6 +211,25 @@ JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
 WHERE k.bogus;
 
+-- User stacks that are not judged, because the evidence is not complete or not
+-- verified: why 'mappings' (an address is not mapped, but not all mappings of
+-- the process are known), 'file' (image's file is not the one that ran; see
+-- other_file). samples: samples with the stack.
+CREATE VIEW not_judged(stack, why, image, samples) AS
+WITH doubted(stack, why, image) AS MATERIALIZED (
+	SELECT p.stack, CASE WHEN f.flags & 128 THEN 'mappings' ELSE 'file' END,
+		f.image
+	FROM frame f CROSS JOIN stack_path p ON p.frame = f.id
+	WHERE f.flags & 128 OR f.image IN (SELECT image FROM other_file)
+	GROUP BY 1, 2, 3
+), weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+)
+SELECT d.stack, d.why, i.path, coalesce(w.n, 0)
+FROM doubted d
+JOIN image i ON i.id = d.image
+LEFT JOIN weighed w ON w.stack = d.stack;
+
 -- Images whose code does not keep frame pointers: samples with a user stack
 -- that goes on to a caller from a frame of the image, and those of them
 -- (fabricated) where the first bogus frame is such a caller.
