@@ -8,6 +8,7 @@
 #include "cli/model/label.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
@@ -137,10 +138,17 @@ static void report_print_event(FILE *out, const struct report *rp)
 
 int report_print_head(const struct report *rp, struct err *err)
 {
+	char trust[TRUST_SENTENCE];
 	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-	int rc = rows_each(rp->db, "report_captures", report_print_capture, out,
-			   err);
+	FILE *out;
+	int rc;
+
+	if (trust_sentence(rp->db, trust, err))
+		return -1;
+	out = term_lines_begin(&l, stdout);
+	fprintf(out, "%s\n", trust);
+	rc = rows_each(rp->db, "report_captures", report_print_capture, out,
+		       err);
 
 	if (!rc) {
 		report_print_event(out, rp);
