@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/model/trust.h"
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
@@ -138,6 +139,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 struct frames_advice {
 	check_advice_fn *fn;
 	void *arg;
+	const char *fix; /* what would help against fabricated stacks */
 	int64_t samples;
 	int64_t n;
 	bool others; /* said */
@@ -163,16 +165,17 @@ static void say_image(void *arg, const struct check_row *r)
 	int64_t all = check_int(r, "samples");
 	const char *base = path_base(check_text(r, "image"));
 	char name[200];
-	char text[512];
+	char text[1024];
 
 	if (a->n || !all || bad * 100 < all * PERCENT || bad * 100 < a->samples)
 		return;
 	safe_text_clean_buf(name, sizeof(name), base, strlen(base), NULL);
 	snprintf(text, sizeof(text),
-		 "%.0f %% of the stacks through %s are fabricated, for want of "
-		 "frame pointers: record with --call-graph dwarf, or rebuild "
-		 "it",
-		 (double)bad * 100 / (double)all, name);
+		 "%.0f %% of the stacks%s%s are fabricated, for want of "
+		 "frame pointers: %s%s",
+		 (double)bad * 100 / (double)all, *name ? " through " : "",
+		 name, a->fix,
+		 strncmp(a->fix, "build ", 6) ? ", or rebuild it" : "");
 	a->fn(a->arg, text);
 	a->n++;
 }
@@ -191,9 +194,11 @@ static void say_other_file(void *arg, const struct check_row *r)
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
-	struct frames_advice a = { .fn = fn, .arg = arg };
+	char fix[TRUST_SENTENCE];
+	struct frames_advice a = { .fn = fn, .arg = arg, .fix = fix };
 
-	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
+	if (trust_fix(c->db, "fabricated", fix, err) ||
+	    check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
 		return -1;
 	*said = a.n > 0;

@@ -107,8 +107,8 @@ static void screen_put_verdict(struct screen *s)
 	if (c->breaks.bad)
 		add_broken(s);
 	else if (c->status)
-		lines_add(&s->l, "part of the input could not be read; the "
-				 "rest is clean");
+		lines_add(&s->l, "part of the input could not be read; "
+				 "nothing else is lost");
 	else if (!c->breaks.tolerated)
 		lines_add(&s->l, "nothing lost, %s", screen_clean(s));
 	else
@@ -694,7 +694,8 @@ int check_screen(struct check *c, struct err *err)
 	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
 	screen_put_verdict(&s);
-	if (screen_put_trust(&s) || put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
+	if (screen_put_trust(&s) || put_stacks(&s) || put_unwound(&s) ||
+	    screen_put_losses(&s))
 		return -1;
 	if (c->breaks.all_stacks &&
 	    screen_each(&s, "cookies", 0, put_cookies) < 0)

@@ -471,8 +471,8 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"captures", "events",	"counts", "verdicts",
-		"loss",	    "ordering", "damage", "unnamed", "trust",
+		"captures", "events", "counts",	 "verdicts", "loss",
+		"ordering", "damage", "unnamed", "trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;

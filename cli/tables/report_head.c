@@ -23,6 +23,19 @@ void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 		whole ? 100.0 * (double)part / (double)whole : 0.0);
 }
 
+/* Returns whether a sample of the event asked for a user stack. */
+static bool report_is_deferred(const struct report *rp)
+{
+	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
+		const struct stacks_group *g = stacks_group(rp->stacks, i);
+
+		if (g->verdict &&
+		    (rp->event < 0 || g->event == (uint32_t)rp->event))
+			return true;
+	}
+	return false;
+}
+
 /* Prints why user stacks are missing, with shares, largest first, the share of
  * user stacks taken after an exec, and the share without symbols if it is
  * large. */
@@ -50,9 +63,10 @@ static void report_print_missing(FILE *out, const struct report *rp)
 		report_put_percent(out, row->total, rp->weight);
 		before = ", ";
 	}
-	fputs(before[0] == ',' ? " ('backstitch help verdicts')\n"
-			       : "user half missing: none\n",
-	      out);
+	if (before[0] == ',')
+		fputs(" ('backstitch help verdicts')\n", out);
+	else if (report_is_deferred(rp))
+		fputs("user half missing: none\n", out);
 	if (exec) {
 		fputs("user half of another program, taken after exec: ", out);
 		report_put_percent(out, exec, rp->weight);

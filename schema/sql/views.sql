@@ -266,12 +266,13 @@ GROUP BY p.image;
 --   fabricated (no frame pointers)  nothing can have been called from a frame
 --   in no mapping        an address is mapped by nothing
 --   missing (VERDICT)    word 'request'; 'empty': the stack came without
---                        frames; 'exec': another program had replaced it
+--                        frames
 --   not recorded         the event takes no user stacks
 --   not judged (WHY)     'mappings in part', 'other file': as not_judged;
 --                        'no file': code that is not here; 'generated code':
---                        its bytes were not recorded; 'uncertain': a frame
---                        that is not exactly known
+--                        its bytes were not recorded; 'exec': the stack is
+--                        of the program after an exec; 'uncertain': a frame is
+--                        not exactly known
 -- Everything is added up by stack first, and only stacks with an unchecked
 -- return address are read frame by frame: a million samples take as long as
 -- their distinct stacks.
@@ -365,7 +366,7 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		WHEN x.type IS NOT NULL THEN 'not recorded'
 		WHEN b.user IS NULL THEN 'missing (' || CASE v.name
 			WHEN 'matched' THEN 'empty' ELSE v.name END || ')'
-		WHEN b.mark = 2 THEN 'missing (exec)'
+		WHEN b.mark = 2 THEN 'not judged (exec)'
 		WHEN e.name IS NOT NULL THEN 'cut (' || e.name || ')'
 		WHEN j.class IS NOT NULL AND j.class <> 'caller missing'
 			THEN j.class
