@@ -622,7 +622,9 @@ static int screen_put_trust(struct screen *s)
 		return 0;
 	if (trust_sentence(s->c->db, sentence, s->err))
 		return -1;
-	lines_print(&s->l, "trust", "%s", sentence);
+	lines_add(&s->l, "%*s%s", LABEL_INDENT, "", sentence);
+	term_wrap(s->l.out, s->l.text, 0, LABEL_INDENT, s->l.width);
+	s->l.text[s->l.len = 0] = '\0';
 	return 0;
 }
 
