@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/model/trust.h"
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
@@ -194,11 +193,11 @@ static void say_other_file(void *arg, const struct check_row *r)
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
-	char fix[TRUST_SENTENCE];
-	struct frames_advice a = { .fn = fn, .arg = arg, .fix = fix };
+	struct frames_advice a = { .fn = fn,
+				   .arg = arg,
+				   .fix = c->trust.pointers };
 
-	if (trust_fix(c->db, "fabricated", fix, err) ||
-	    check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
+	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
 		return -1;
 	*said = a.n > 0;

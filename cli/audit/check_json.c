@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "cli/audit/check.h"
-#include "cli/model/trust.h"
 #include "cli/output/json.h"
 #include "schema/store.h"
 
@@ -30,11 +29,7 @@ static void check_json_sentence(void *arg, const char *sentence)
 
 int check_print_json(struct check *c, struct err *err)
 {
-	char sentence[TRUST_SENTENCE];
 	struct json j;
-
-	if (trust_sentence(c->db, sentence, err))
-		return -1;
 
 	json_open(&j, stdout, JSON_COMPACT);
 	json_object(&j, NULL);
@@ -45,7 +40,7 @@ int check_print_json(struct check *c, struct err *err)
 	json_bool(&j, "tolerated", c->breaks.tolerated);
 	json_bool(&j, "filtered", filter_given());
 	if (check_covers(CHECK_WHOLE))
-		json_text(&j, "user_stacks", sentence);
+		json_text(&j, "user_stacks", c->trust.sentence);
 	for (const struct check_query *q = check_queries; q->name; q++)
 		if (check_asks(c, q) && !json_failed(&j) &&
 		    check_json_answer(&j, c, q, err))

@@ -60,7 +60,8 @@ int check_judge(struct check *c, struct err *err)
 	if (check_each(c, "breaks", 0, take_breaks, b, err) < 0 ||
 	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
 	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0 ||
-	    check_each(c, "damage", 0, judge_take_damage, c, err) < 0)
+	    check_each(c, "damage", 0, judge_take_damage, c, err) < 0 ||
+	    trust_read(c->db, &c->trust, err))
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
@@ -614,18 +613,13 @@ static void put_close(void *arg, const struct check_row *r)
 /* ---- all of it */
 
 /* The shares are of the whole capture: filters leave them out. */
-static int screen_put_trust(struct screen *s)
+static void screen_put_trust(struct screen *s)
 {
-	char sentence[TRUST_SENTENCE];
-
 	if (!check_covers(CHECK_WHOLE))
-		return 0;
-	if (trust_sentence(s->c->db, sentence, s->err))
-		return -1;
-	lines_add(&s->l, "%*s%s", LABEL_INDENT, "", sentence);
+		return;
+	lines_add(&s->l, "%*s%s", LABEL_INDENT, "", s->c->trust.sentence);
 	term_wrap(s->l.out, s->l.text, 0, LABEL_INDENT, s->l.width);
 	s->l.text[s->l.len = 0] = '\0';
-	return 0;
 }
 
 static void screen_take_requests(void *arg, const struct check_row *r)
@@ -696,8 +690,8 @@ int check_screen(struct check *c, struct err *err)
 	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
 	screen_put_verdict(&s);
-	if (screen_put_trust(&s) || put_stacks(&s) || put_unwound(&s) ||
-	    screen_put_losses(&s))
+	screen_put_trust(&s);
+	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
 		return -1;
 	if (c->breaks.all_stacks &&
 	    screen_each(&s, "cookies", 0, put_cookies) < 0)

@@ -20,6 +20,7 @@
 /* More than the view has. */
 #define CLASSES_MAX 48
 #define NO_STACKS "not recorded"
+#define FABRICATED "fabricated"
 
 struct trust_class {
 	char name[64];
@@ -35,6 +36,7 @@ struct trust {
 	char fix[96];	 /* for the largest class that has one */
 	char record[96]; /* for NO_STACKS */
 	int64_t fixed;	 /* samples that the fix is for */
+	char *pointers;	 /* the fix for fabricated stacks goes there */
 };
 
 static struct trust_class *trust_class(struct trust *t, const char *name)
@@ -64,6 +66,8 @@ static int trust_take(void *arg, const struct rows *r, struct err *err)
 			snprintf(t->record, sizeof(t->record), "%s", fix);
 		return 0;
 	}
+	if (!t->pointers[0] && !strncmp(class, FABRICATED, strlen(FABRICATED)))
+		snprintf(t->pointers, TRUST_SENTENCE, "%s", fix);
 	t->samples += n;
 	trust_class(t, class)->samples += n;
 	if (fix[0] && n > t->fixed) {
@@ -139,15 +143,16 @@ static void trust_add_classes(struct trust_text *out, const struct trust *t)
 		trust_add_share(out, rest, t->samples, "other");
 }
 
-int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
+int trust_read(struct store *db, struct trust_words *out, struct err *err)
 {
-	struct trust t = { .n = 0 };
-	struct trust_text text = { .out = out };
+	struct trust t = { .pointers = out->pointers };
+	struct trust_text text = { .out = out->sentence };
 	const char *fix = t.fix;
+
+	out->sentence[0] = out->pointers[0] = '\0';
 
 	if (rows_each(db, "trust_classes", trust_take, &t, err))
 		return -1;
-	out[0] = '\0';
 	if (t.samples) {
 		trust_add(&text, "user stacks:");
 		trust_add_classes(&text, &t);
@@ -165,30 +170,12 @@ int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
 	return 0;
 }
 
-/* ---- one class */
-
-struct trust_wanted {
-	const char *class;
-	char *out;
-};
-
-static int trust_take_fix(void *arg, const struct rows *r, struct err *err)
+int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
 {
-	struct trust_wanted *w = arg;
-	const char *class = rows_text(r, TRUST_CLASSES_CLASS);
+	struct trust_words w;
 
-	(void)err;
-	if (!w->out[0] && !strncmp(class, w->class, strlen(w->class)))
-		snprintf(w->out, TRUST_SENTENCE, "%s",
-			 rows_text(r, TRUST_CLASSES_FIX));
+	if (trust_read(db, &w, err))
+		return -1;
+	memcpy(out, w.sentence, TRUST_SENTENCE);
 	return 0;
-}
-
-int trust_fix(struct store *db, const char *class, char out[TRUST_SENTENCE],
-	      struct err *err)
-{
-	struct trust_wanted w = { .class = class, .out = out };
-
-	out[0] = '\0';
-	return rows_each(db, "trust_classes", trust_take_fix, &w, err);
 }

@@ -10,14 +10,17 @@ struct store;
 /* Enough for each sentence. */
 #define TRUST_SENTENCE 256
 
+struct trust_words {
+	char sentence[TRUST_SENTENCE];
+	/* the fix where most stacks are fabricated; "" where none is */
+	char pointers[TRUST_SENTENCE];
+};
+
+/* Reads the view trust once: the sentence of trust_sentence(), and more. */
+int trust_read(struct store *db, struct trust_words *out, struct err *err);
 /* Writes the sentence of the whole database, whatever the filters are, made of
  * the view trust: "user stacks: 3 % whole, 97 % fabricated (no frame pointers):
  * perf record --call-graph dwarf". It has no line break and no bytes of
  * captures. Returns 0, or -1 and *err. */
 int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err);
-/* The fix for a class of the view trust, such as "one frame", or for all
- * classes whose name begins with it, in most of their samples; "" if there is
- * none. */
-int trust_fix(struct store *db, const char *class, char out[TRUST_SENTENCE],
-	      struct err *err);
 #endif

@@ -287,15 +287,18 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		CASE WHEN format = 'perf' THEN 127 WHEN format <> 'ctf' THEN 8
 			END
 	FROM capture
-), bunch(type, kernel, user, mark, n) AS MATERIALIZED (
-	SELECT type, kernel, user, mark, sum(n) FROM sample_group
+), bunch(type, user, mark, kept, n) AS MATERIALIZED (
+	-- kept: frames that count towards most, of perf with both halves
+	SELECT g.type, g.user, g.mark, u.depth + coalesce(k.depth, 0), sum(g.n)
+	FROM sample_group g
+	LEFT JOIN stack u ON u.id = g.user
+	LEFT JOIN stack k ON k.id = g.kernel AND u.depth > 40
 	GROUP BY 1, 2, 3, 4
 ), asked(capture) AS MATERIALIZED (
 	-- captures with a user stack, or a request for one
-	SELECT DISTINCT t.capture FROM event_type t
-	WHERE EXISTS (SELECT 1 FROM bunch b WHERE b.type = t.id
-		AND (b.user IS NOT NULL OR b.mark < 0)
-		AND (t.has_chain OR t.defer))
+	SELECT DISTINCT t.capture FROM (SELECT DISTINCT type FROM bunch
+		WHERE user IS NOT NULL OR mark < 0) b
+	JOIN event_type t ON t.id = b.type AND (t.has_chain OR t.defer)
 ), silent(type, always) AS MATERIALIZED (
 	-- events that take no user stacks. Of perf's, whose -g is for all
 	-- events, each sample counts (always); of the others, where no event
@@ -339,28 +342,31 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	JOIN image i ON i.id = f.image
 	LEFT JOIN kinds d ON d.id = i.kind
 	LEFT JOIN stack_check k ON k.stack = s.id
+), reason(frame, why) AS MATERIALIZED (
+	-- why a return address was not checked; the largest has most weight
+	SELECT f.id, CASE WHEN f.flags & 128 THEN '4mappings in part'
+		WHEN f.image IN (SELECT image FROM other_file)
+			THEN '3other file'
+		WHEN d.what = 'unmapped' THEN '9'
+		WHEN d.what = 'no file' AND coalesce(i.status, '')
+			NOT IN ('named', 'unverified') THEN '2no file'
+		WHEN f.flags & 14 THEN '0uncertain'
+		WHEN d.what = 'generated code' THEN '1generated code'
+		ELSE '0uncertain' END
+	FROM frame f
+	JOIN image i ON i.id = f.image
+	LEFT JOIN kinds d ON d.id = i.kind
+	LEFT JOIN callsite c ON c.frame = f.id
+	WHERE f.flags & 128 OR c.kind IS NULL OR c.kind IN (
+		SELECT id FROM word WHERE kind = 'callsite'
+		AND name IN ('unchecked', 'no_code'))
 ), doubted(stack, why) AS MATERIALIZED (
-	-- the weightiest reason of the frames that were not checked
-	SELECT j.stack, (SELECT max(CASE
-			WHEN f.flags & 128 THEN '4mappings in part'
-			WHEN f.image IN (SELECT image FROM other_file)
-				THEN '3other file'
-			WHEN c.kind IS NOT NULL AND c.kind <> w.id THEN NULL
-			WHEN d.what = 'unmapped' THEN '9'
-			WHEN d.what = 'no file' AND coalesce(i.status, '')
-				NOT IN ('named', 'unverified') THEN '2no file'
-			WHEN f.flags & 14 THEN '0uncertain'
-			WHEN d.what = 'generated code' THEN '1generated code'
-			ELSE '0uncertain' END)
-		FROM stack_path p
-		JOIN frame f ON f.id = p.frame
-		JOIN image i ON i.id = f.image
-		LEFT JOIN kinds d ON d.id = i.kind
-		LEFT JOIN callsite c ON c.frame = f.id
-		JOIN word w ON w.kind = 'callsite' AND w.name = 'unchecked'
-		WHERE p.stack = j.stack AND p.pos > 0)
-	FROM judged j WHERE j.open AND (j.class IS NULL
-		OR j.class = 'caller missing')
+	SELECT j.stack, max(r.why)
+	FROM judged j
+	CROSS JOIN stack_path p ON p.stack = j.stack AND p.pos > 0
+	JOIN reason r ON r.frame = p.frame
+	WHERE j.open AND (j.class IS NULL OR j.class = 'caller missing')
+	GROUP BY j.stack
 ), classed(type, class, n) AS (
 	SELECT b.type, CASE
 		WHEN x.type IS NOT NULL THEN 'not recorded'
@@ -374,9 +380,11 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		WHEN o.why IS NOT NULL
 			THEN 'not judged (' || substr(o.why, 2) || ')'
 		WHEN j.class IS NOT NULL THEN j.class
-		WHEN NOT coalesce(t.defer, 0) AND j.depth + CASE r.name
-			WHEN 'perf' THEN coalesce(h.depth, 0) ELSE 0 END
-			= r.most THEN 'cut (full)'
+		WHEN j.open AND o.stack IS NULL THEN 'not judged (uncertain)'
+		WHEN NOT coalesce(t.defer, 0) AND r.most = CASE r.name
+			WHEN 'perf' THEN b.kept ELSE j.depth END
+			AND b.user NOT IN (SELECT stack FROM unwound)
+			THEN 'cut (full)'
 		ELSE 'whole' END, b.n
 	FROM bunch b
 	JOIN event_type t ON t.id = b.type
@@ -384,7 +392,6 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	LEFT JOIN silent x ON x.type = b.type
 	LEFT JOIN judged j ON j.stack = b.user
 	LEFT JOIN doubted o ON o.stack = b.user
-	LEFT JOIN stack h ON h.id = b.kernel
 	LEFT JOIN word v ON v.kind = 'request' AND v.id = -b.mark
 	LEFT JOIN word e ON e.kind = 'unwind' AND e.id = b.mark - 100
 	WHERE b.user IS NOT NULL OR b.mark < 0 OR x.always
