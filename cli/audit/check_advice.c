@@ -170,11 +170,11 @@ static void say_frames(const struct advice_facts *f, check_advice_fn *fn,
 		return;
 	if (f->image[0] == '[' || !f->image[0])
 		snprintf(text, sizeof(text),
-			 "frame pointers for deeper stacks: build with "
+			 "deeper stacks: build with "
 			 "-fno-omit-frame-pointer");
 	else
 		snprintf(text, sizeof(text),
-			 "frame pointers for deeper stacks: build %s with "
+			 "deeper stacks: build %s with "
 			 "-fno-omit-frame-pointer",
 			 f->image);
 	fn(arg, text);

@@ -617,9 +617,9 @@ static void screen_put_trust(struct screen *s)
 {
 	if (!check_covers(CHECK_WHOLE))
 		return;
-	lines_add(&s->l, "%*s%s", LABEL_INDENT, "", s->c->trust.sentence);
-	term_wrap(s->l.out, s->l.text, 0, LABEL_INDENT, s->l.width);
-	s->l.text[s->l.len = 0] = '\0';
+	fprintf(s->l.out, "%*s", LABEL_INDENT, "");
+	term_wrap(s->l.out, s->c->trust.sentence, LABEL_INDENT, LABEL_INDENT,
+		  s->l.width);
 }
 
 static void screen_take_requests(void *arg, const struct check_row *r)

@@ -16,7 +16,7 @@
 #include "stitch/base/err.h"
 
 /* Classes that the sentence names; the others are added up. */
-#define CLASSES 3
+#define CLASSES 4
 /* More than the view has. */
 #define CLASSES_MAX 48
 #define NO_STACKS "not recorded"

@@ -268,7 +268,7 @@ GROUP BY p.image;
 --   missing (VERDICT)    word 'request'; 'empty': the stack came without
 --                        frames
 --   not recorded         the event takes no user stacks
---   not judged (WHY)     'mappings in part', 'other file': as not_judged;
+--   not judged (WHY)     'mappings', 'other file': as not_judged;
 --                        'no file': code that is not here; 'generated code':
 --                        its bytes were not recorded; 'exec': the stack is
 --                        of the program after an exec; 'uncertain': a frame is
@@ -328,7 +328,7 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		s.depth > 1 + coalesce(k.checked, 0)
 			AND s.id NOT IN (SELECT stack FROM unwound),
 		CASE WHEN k.bogus THEN 'fabricated (no frame pointers)'
-		WHEN f.flags & 128 THEN 'not judged (mappings in part)'
+		WHEN f.flags & 128 THEN 'not judged (mappings)'
 		WHEN d.what = 'unmapped' THEN 'in no mapping'
 		WHEN f.image IN (SELECT image FROM other_file)
 			THEN 'not judged (other file)'
@@ -344,7 +344,7 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	LEFT JOIN stack_check k ON k.stack = s.id
 ), reason(frame, why) AS MATERIALIZED (
 	-- why a return address was not checked; the largest has most weight
-	SELECT f.id, CASE WHEN f.flags & 128 THEN '4mappings in part'
+	SELECT f.id, CASE WHEN f.flags & 128 THEN '4mappings'
 		WHEN f.image IN (SELECT image FROM other_file)
 			THEN '3other file'
 		WHEN d.what = 'unmapped' THEN '9'
@@ -423,7 +423,7 @@ SELECT s.capture, s.event, s.class, s.n,
 		THEN 'backstitch ingest --symfs DIR'
 	WHEN s.class IN ('not judged (other file)', 'not judged (no file)')
 		THEN 'backstitch symbolize --symfs DIR'
-	WHEN s.class IN ('not judged (mappings in part)', 'in no mapping')
+	WHEN s.class IN ('not judged (mappings)', 'in no mapping')
 		THEN CASE r.name
 		WHEN 'ftrace' THEN 'trace-cmd record --proc-map'
 		WHEN 'lttng' THEN 'backstitch ingest --maps FILE'
