@@ -28,7 +28,7 @@ struct trust_class {
 };
 
 struct trust {
-	struct trust_class class[CLASSES_MAX]; /* largest first */
+	struct trust_class kind[CLASSES_MAX]; /* largest first */
 	size_t n;
 	int64_t samples; /* of all classes but NO_STACKS */
 	int64_t silent;	 /* and of NO_STACKS */
@@ -42,34 +42,34 @@ struct trust {
 static struct trust_class *trust_class(struct trust *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (!strcmp(t->class[i].name, name))
-			return &t->class[i];
+		if (!strcmp(t->kind[i].name, name))
+			return &t->kind[i];
 	/* the last place takes what is too much */
 	if (t->n == CLASSES_MAX)
-		return &t->class[CLASSES_MAX - 1];
-	snprintf(t->class[t->n].name, sizeof(t->class[0].name), "%s", name);
-	return &t->class[t->n++];
+		return &t->kind[CLASSES_MAX - 1];
+	snprintf(t->kind[t->n].name, sizeof(t->kind[0].name), "%s", name);
+	return &t->kind[t->n++];
 }
 
 static int trust_take(void *arg, const struct rows *r, struct err *err)
 {
 	struct trust *t = arg;
-	const char *class = rows_text(r, TRUST_CLASSES_CLASS);
+	const char *word = rows_text(r, TRUST_CLASSES_CLASS);
 	const char *fix = rows_text(r, TRUST_CLASSES_FIX);
 	int64_t n = rows_int(r, TRUST_CLASSES_SAMPLES);
 
 	(void)err;
 	t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
-	if (!strcmp(class, NO_STACKS)) {
+	if (!strcmp(word, NO_STACKS)) {
 		t->silent += n;
 		if (!t->record[0])
 			snprintf(t->record, sizeof(t->record), "%s", fix);
 		return 0;
 	}
-	if (!t->pointers[0] && !strncmp(class, FABRICATED, strlen(FABRICATED)))
+	if (!t->pointers[0] && !strncmp(word, FABRICATED, strlen(FABRICATED)))
 		snprintf(t->pointers, TRUST_SENTENCE, "%s", fix);
 	t->samples += n;
-	trust_class(t, class)->samples += n;
+	trust_class(t, word)->samples += n;
 	if (fix[0] && n > t->fixed) {
 		snprintf(t->fix, sizeof(t->fix), "%s", fix);
 		t->fixed = n;
@@ -126,11 +126,11 @@ static void trust_add_classes(struct trust_text *out, const struct trust *t)
 	size_t shown = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		if (trust_is_whole(&t->class[i]))
-			trust_add_share(out, t->class[i].samples, t->samples,
+		if (trust_is_whole(&t->kind[i]))
+			trust_add_share(out, t->kind[i].samples, t->samples,
 					"whole");
 	for (size_t i = 0; i < t->n; i++) {
-		const struct trust_class *c = &t->class[i];
+		const struct trust_class *c = &t->kind[i];
 
 		if (trust_is_whole(c))
 			continue;

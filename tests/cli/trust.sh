@@ -20,6 +20,8 @@ cd "$work" || exit 2
 find "$root/tests/captures" -maxdepth 1 \( -name '*.data' -o -name '*.data.*z*' \
 	-o -name '*.dat' -o -name '*.dat.zst' -o -name 'ftext-*' \) >list
 find "$root/tests/captures" "$work" -name metadata -exec dirname {} \; >>list
+# twins are unpacked captures of the above
+rm -rf twins
 find "$work" \( -name perf.data -o -name '*.data' -o -name trace.dat \) >>list
 
 cat >sums.py <<'END'
@@ -79,10 +81,11 @@ do
 	cat bad
 	ok "$name adds up" "$([ ! -s bad ]; echo $?)"
 	"$B" check --json x.db >check.json 2>/dev/null
-	said=$(python3 -c 'import json; print(json.load(open("check.json"))["user_stacks"])')
+	said=$(sed -n 's/^.*"user_stacks": *"\([^"]*\)".*$/\1/p' check.json)
+	[ "$said" ] || echo "check --json says nothing" >>bad
 	"$B" info --json x.db >info.json 2>/dev/null
-	[ "$(python3 -c 'import json; print(json.load(open("info.json"))["user_stacks"])')" = \
-		"$said" ] || echo "info --json says something else" >>bad
+	grep -qF "\"user_stacks\":\"$said\"" info.json ||
+		echo "info --json says something else" >>bad
 	"$B" check x.db >check.out 2>/dev/null
 	"$B" info x.db >info.out 2>/dev/null
 	"$B" report x.db >report.out 2>err || rm report.out
@@ -99,7 +102,7 @@ do
 	ok "$name says one thing" "$([ ! -s bad ]; echo $?)"
 	rm -f ./*.out
 done <list
-ok "most captures were looked at" "$([ "$n" -ge 60 ]; echo $?)"
+ok "most captures were looked at" "$([ "$n" -ge 55 ]; echo $?)"
 
 # says NAME CAPTURE TEXT OPTION...: what the first screen begins with
 says() {
