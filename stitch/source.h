@@ -183,6 +183,8 @@ struct source_opts {
 			      * unknown */
 	const char *formats; /* folder with event formats, and other files that
 			      * belong to raw pages; NULL: none */
+	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
+			      * look beside it */
 	bool no_fields;	     /* fields and payloads will not be read */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's

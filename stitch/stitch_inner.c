@@ -115,6 +115,8 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
 	st->look.process = p->id;
 	st->look.since = p->since;
+	st->look.all_maps = p->space.complete && p->since != TIME_NONE &&
+			    p->since >= p->start;
 }
 
 /* After exec, a sample in kernel mode may still have the user stack of the old
@@ -174,7 +176,7 @@ static const struct jit_view *stitch_jit_view(struct stitch *st,
 
 /* Returns true if all mappings of the process are known in one of the captures,
  * as far as no record was lost. */
-static bool any_complete(const struct resolve_in *in)
+static bool resolve_any_complete(const struct resolve_in *in)
 {
 	bool complete = in->space->complete;
 
@@ -212,12 +214,13 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		return resolve_guest(st->resolve, a);
 	if (p->space.before)
 		forget_exec_if_started(st, &p->space, a, in.mask);
-	in.partial = !any_complete(&in);
+	in.partial = !resolve_any_complete(&in);
 	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
 
 	if (!found.bare && !found.stray)
 		return raw;
-	bool lost = losses_find(st->losses, st->rec.source, -1, p->since, in.t);
+	bool lost = losses_any(st->losses, st->rec.source) &&
+		    losses_find(st->losses, st->rec.source, -1, p->since, in.t);
 
 	if (found.bare && program_surely_ran(st, p)) {
 		note_unmapped(st, p, a->ip[0] & in.mask);
@@ -239,8 +242,9 @@ void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
 
 	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
 	    st->rec.sample.kern.n || st->rec.sample.user.n ||
-	    !losses_any(st->losses, st->rec.source) ||
-	    space_find(&p->space, addr, record_time(&st->rec)))
+	    (!p->space.complete && !losses_any(st->losses, st->rec.source)) ||
+	    space_find(&p->space, addr, record_time(&st->rec)) ||
+	    space_before_exec(&p->space, addr))
 		return;
 	note_unmapped(st, p, addr);
 }

@@ -26,7 +26,7 @@
  * many addresses that are behind none. */
 #define MANY 4
 
-/* What is found of an image. */
+/* The file of an image. */
 struct place {
 	struct callsite_file *file; /* NULL: none, or not judged by it */
 	bool unverified, other;	    /* other: it is not the file that ran */
@@ -35,21 +35,20 @@ struct place {
 	uint32_t proved;     /* of calls: to the inner frame's function */
 };
 
-struct spot { /* and of a frame */
+struct spot { /* The result for a frame. */
 	uint64_t off;
 	struct callsite site;
-	bool returns, leaf; /* has an inner frame somewhere; has none */
+	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 };
 
-/* Sums of a stack from its outermost frame on; of the frames that have an
- * inner one. */
+/* Sums over the frames of a stack that have an inner frame. */
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
-	uint32_t first; /* pos of the innermost without a call; 0: none */
+	uint32_t first; /* pos of the innermost frame without a call; 0: none */
 	uint32_t lost;	/* of the innermost without code that has code further
 			 * in; 0: none */
-	uint32_t run;	/* frames without code at the inner end */
-	bool derived;	/* not from addresses and mappings */
+	uint32_t run;	/* number of innermost frames without code */
+	bool derived;	/* derived otherwise than from addresses and mappings */
 };
 
 struct pass {
@@ -57,8 +56,8 @@ struct pass {
 	struct known_code *code;
 	struct place *place; /* by image */
 	struct spot *spot;   /* by frame */
-	bool *used;	     /* stacks that something has */
-	bool *walked;	     /* those, and their callers */
+	bool *used;	     /* stacks that a sample or request has */
+	bool *walked;	     /* these and their callers */
 	uint32_t *order;     /* frames by image and offset */
 	struct store_link *link;
 	size_t n_link, cap_link;
@@ -72,7 +71,7 @@ struct pass {
 static int take_used(void *arg, const struct rows *r, struct err *err)
 {
 	struct pass *p = arg;
-	int64_t stack = rows_int(r, 0);
+	int64_t stack = rows_int(r, CALLSITE_USED_STACK);
 
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
@@ -83,8 +82,8 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Callers have smaller ids. */
-static void walk(struct pass *p)
+/* Marks all callers of used stacks; callers have smaller ids. */
+static void callsites_mark_callers(struct pass *p)
 {
 	const struct code_stack *stack = p->code->stack;
 
@@ -99,9 +98,9 @@ static void walk(struct pass *p)
 	}
 }
 
-static int load(struct pass *p, struct err *err)
+static int callsites_load(struct pass *p, struct err *err)
 {
-	p->code = code_load_places(p->db, err);
+	p->code = code_load(p->db, 0, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));
@@ -109,14 +108,14 @@ static int load(struct pass *p, struct err *err)
 	for (size_t i = 1; i < p->code->n_frame; i++) {
 		const struct code_frame *f = &p->code->frame[i];
 
-		/* what a link register held is stored as one less */
+		/* an address from a link register is stored minus one */
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
 	p->used = mem_new(p->code->n_stack, sizeof(*p->used));
 	p->walked = mem_new(p->code->n_stack, sizeof(*p->walked));
 	if (rows_each(p->db, "callsite_used", take_used, p, err))
 		return -1;
-	walk(p);
+	callsites_mark_callers(p);
 	return 0;
 }
 
@@ -144,7 +143,8 @@ static bool is_user(enum image_kind kind)
 	return false;
 }
 
-static const struct place *place_of(const struct pass *p, uint32_t frame)
+static const struct place *callsites_place_of(const struct pass *p,
+					      uint32_t frame)
 {
 	return &p->place[p->code->frame[frame].image];
 }
@@ -170,11 +170,11 @@ static int by_place(const void *a, const void *b, void *arg)
 	       (p->spot[x].off < p->spot[y].off);
 }
 
-/* Files are asked where code returns to; where it only stops, for the bounds
+/* Looks a return address up in its file; of an innermost frame only the bounds
  * of its function. */
-static void look(struct pass *p, uint32_t frame)
+static void callsites_check_frame(struct pass *p, uint32_t frame)
 {
-	const struct place *pl = place_of(p, frame);
+	const struct place *pl = callsites_place_of(p, frame);
 	struct spot *s = &p->spot[frame];
 
 	s->site.kind = CALLSITE_UNCHECKED;
@@ -187,8 +187,8 @@ static void look(struct pass *p, uint32_t frame)
 		callsite_at(pl->file, s->off, &s->site);
 }
 
-/* Most stacks may have been unwound by tables: files that only those go
- * through are not opened. */
+/* Returns whether a frame needs the check. Files that occur only in stacks that
+ * were unwound by tables are not opened. */
 static bool is_asked(const struct pass *p, uint32_t frame)
 {
 	const struct spot *s = &p->spot[frame];
@@ -196,9 +196,9 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 	return (s->returns || s->leaf) && is_user(image_of(p, frame)->kind);
 }
 
-/* So that a file that is changed afterwards can be told. */
-static int settle(struct pass *p, struct place *pl, uint32_t image,
-		  struct err *err)
+/* Stores the hash of the section, to detect later changes of the file. */
+static int callsites_store_section(struct pass *p, struct place *pl,
+				   uint32_t image, struct err *err)
 {
 	struct section_used text;
 	int rc = 0;
@@ -211,7 +211,8 @@ static int settle(struct pass *p, struct place *pl, uint32_t image,
 	return rc;
 }
 
-static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
+static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
+				  struct err *err)
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
@@ -227,7 +228,7 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 		uint32_t frame = p->order[i];
 
 		if (p->code->frame[frame].image != image) {
-			if (pl && settle(p, pl, image, err))
+			if (pl && callsites_store_section(p, pl, image, err))
 				return -1;
 			if (stop_requested())
 				return err_set(err, ERR_STOPPED, "stopped");
@@ -237,12 +238,12 @@ static int check_frames(struct pass *p, struct symbolizer *sy, struct err *err)
 						 &pl->unverified);
 			progress_update(0, 0, i, "return addresses");
 		}
-		look(p, frame);
+		callsites_check_frame(p, frame);
 	}
-	return pl ? settle(p, pl, image, err) : 0;
+	return pl ? callsites_store_section(p, pl, image, err) : 0;
 }
 
-static int put_frames(struct pass *p, struct err *err)
+static int callsites_put_frames(struct pass *p, struct err *err)
 {
 	struct store_callsite *c = mem_new(p->code->n_frame, sizeof(*c));
 	size_t n = 0;
@@ -257,8 +258,8 @@ static int put_frames(struct pass *p, struct err *err)
 			.frame = i,
 			.kind = s->site.kind,
 			.target = s->site.target,
-			.unverified = place_of(p, i)->unverified &&
-				      place_of(p, i)->file,
+			.unverified = callsites_place_of(p, i)->unverified &&
+				      callsites_place_of(p, i)->file,
 		};
 	}
 	rc = store_callsites(p->db, c, n, err);
@@ -276,15 +277,15 @@ static bool same_pair(const void *owner, uint32_t id, const void *key)
 	return a->inner == b->inner && a->frame == b->frame;
 }
 
-/* An inner frame that returns is inside its call, one byte back; one where
- * code only stopped is just there; and some are both. */
+/* An inner frame that is a return address is looked up one byte before, inside
+ * its call; an innermost frame exactly; some frames are both. */
 static enum callsite_link find_link(const struct pass *p, uint32_t inner,
 				    uint32_t frame)
 {
 	const struct spot *in = &p->spot[inner];
 	const struct spot *out = &p->spot[frame];
-	const struct callsite_file *f = place_of(p, frame)->file;
-	const struct callsite_file *g = place_of(p, inner)->file;
+	const struct callsite_file *f = callsites_place_of(p, frame)->file;
+	const struct callsite_file *g = callsites_place_of(p, inner)->file;
 	enum callsite_link l = CALLSITE_UNKNOWN;
 
 	if (!f || p->code->frame[inner].flags &
@@ -316,7 +317,8 @@ static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 
 /* ---- files that are not the ones that ran */
 
-static int take_mapping(void *arg, const struct rows *r, struct err *err)
+static int callsites_take_mapping(void *arg, const struct rows *r,
+				  struct err *err)
 {
 	struct pass *p = arg;
 	int64_t image = rows_int(r, CALLSITE_MAPPED_IMAGE);
@@ -335,7 +337,7 @@ static int take_mapping(void *arg, const struct rows *r, struct err *err)
 
 /* Counts return addresses by what is before them. Returns whether any file
  * needs a proof that it is the one that ran. */
-static bool count_calls(struct pass *p)
+static bool callsites_count_calls(struct pass *p)
 {
 	bool asked = false;
 
@@ -364,7 +366,7 @@ static bool count_calls(struct pass *p)
 }
 
 /* Counts the calls to the function of the inner frame, in one file. */
-static void count_proved(struct pass *p)
+static void callsites_count_proved(struct pass *p)
 {
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		const struct code_stack *n = &p->code->stack[i];
@@ -384,7 +386,7 @@ static void count_proved(struct pass *p)
 }
 
 /* NULL: nothing says that another file ran. */
-static const char *why_other(const struct place *pl)
+static const char *callsites_why_other(const struct place *pl)
 {
 	if (!pl->file || !pl->unverified)
 		return NULL;
@@ -397,18 +399,19 @@ static const char *why_other(const struct place *pl)
 }
 
 /* Nothing is judged by a file that did not run. */
-static int drop_others(struct pass *p, struct err *err)
+static int callsites_drop_others(struct pass *p, struct err *err)
 {
 	bool any = false;
 
-	if (rows_each(p->db, "callsite_mapped", take_mapping, p, err))
+	if (rows_each(p->db, "callsite_mapped", callsites_take_mapping, p, err))
 		return -1;
-	if (count_calls(p))
-		count_proved(p);
+	if (callsites_count_calls(p))
+		callsites_count_proved(p);
 	for (size_t i = 1; i < p->code->n_image; i++) {
 		struct place *pl = &p->place[i];
 		struct store_other_file o = { (uint32_t)i, pl->calls, pl->bad,
-					      pl->proved, why_other(pl) };
+					      pl->proved,
+					      callsites_why_other(pl) };
 
 		if (!o.why)
 			continue;
@@ -419,7 +422,7 @@ static int drop_others(struct pass *p, struct err *err)
 		any = pl->other = true;
 	}
 	for (uint32_t i = 1; any && i < p->code->n_frame; i++)
-		if (place_of(p, i)->other)
+		if (callsites_place_of(p, i)->other)
 			p->spot[i].site.kind = CALLSITE_UNCHECKED;
 	if (any) {
 		table_release(&p->by_pair);
@@ -436,7 +439,7 @@ static bool no_code(const struct pass *p, uint32_t frame)
 	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
 }
 
-/* What the return address adds that `frame` is called from. */
+/* Adds the result of the return address from which `frame` is called. */
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
 {
@@ -461,9 +464,9 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	}
 }
 
-/* The sums of a stack from those of its parent: one step, however deep. */
-static void add_frame(struct pass *p, struct sums *s,
-		      const struct code_stack *n)
+/* Makes the sums of a stack from those of its parent in one step. */
+static void callsites_add_frame(struct pass *p, struct sums *s,
+				const struct code_stack *n)
 {
 	s->first += s->first != 0;
 	s->lost += s->lost != 0;
@@ -471,7 +474,7 @@ static void add_frame(struct pass *p, struct sums *s,
 		uint32_t caller = p->code->stack[n->parent].frame;
 
 		add_return(p, s, n->frame, caller);
-		/* code was not called from where there is none */
+		/* a frame without code cannot have called code */
 		if (no_code(p, caller) && !no_code(p, n->frame))
 			s->lost = 1;
 	}
@@ -479,7 +482,8 @@ static void add_frame(struct pass *p, struct sums *s,
 	s->derived |= (p->code->frame[n->frame].flags & FRAME_DERIVED) != 0;
 }
 
-static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
+static uint32_t callsites_frame_at(const struct pass *p, uint32_t stack,
+				   uint32_t pos)
 {
 	const struct code_stack *tree = p->code->stack;
 
@@ -488,7 +492,8 @@ static uint32_t frame_at(const struct pass *p, uint32_t stack, uint32_t pos)
 	return tree[stack].frame;
 }
 
-static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
+static void callsites_put_stack(struct pass *p, uint32_t stack,
+				const struct sums *s)
 {
 	const struct code_stack *n = &p->code->stack[stack];
 	struct store_stack_check c = {
@@ -508,13 +513,13 @@ static void put_stack(struct pass *p, uint32_t stack, const struct sums *s)
 			c.first = s->lost;
 	}
 	if (c.first)
-		c.image = p->code->frame[frame_at(p, stack, c.first - 1)].image;
+		c.image = p->code->frame[callsites_frame_at(p, stack,
+							    c.first - 1)]
+				  .image;
 	if (c.first != 1)
 		c.caller = callsites_link(p, n->frame,
 					  p->code->stack[n->parent].frame);
-	p->found = mem_grow(p->found, &p->cap_found, p->n_found + 1,
-			    sizeof(*p->found));
-	p->found[p->n_found++] = c;
+	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
 static int check_stacks(struct pass *p, struct err *err)
@@ -527,9 +532,9 @@ static int check_stacks(struct pass *p, struct err *err)
 		if (!p->walked[i] || !is_user(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
-		add_frame(p, &sums[i], n);
+		callsites_add_frame(p, &sums[i], n);
 		if (p->used[i] && n->parent)
-			put_stack(p, i, &sums[i]);
+			callsites_put_stack(p, i, &sums[i]);
 	}
 	free(sums);
 	if (store_links(p->db, p->link, p->n_link, err))
@@ -539,7 +544,7 @@ static int check_stacks(struct pass *p, struct err *err)
 
 /* ---- all of it */
 
-static void release(struct pass *p)
+static void callsites_release(struct pass *p)
 {
 	for (size_t i = 0; p->place && i < p->code->n_image; i++)
 		callsite_close(p->place[i].file);
@@ -560,11 +565,11 @@ int callsites_check(struct store *db, struct symbolizer *sy, struct err *err)
 	int rc = -1;
 
 	progress_start("checking");
-	if (!store_callsites_begin(db, err) && !load(&p, err) &&
-	    !check_frames(&p, sy, err) && !drop_others(&p, err) &&
-	    !put_frames(&p, err))
+	if (!store_callsites_begin(db, err) && !callsites_load(&p, err) &&
+	    !callsites_check_frames(&p, sy, err) &&
+	    !callsites_drop_others(&p, err) && !callsites_put_frames(&p, err))
 		rc = check_stacks(&p, err);
 	progress_clear();
-	release(&p);
+	callsites_release(&p);
 	return rc;
 }

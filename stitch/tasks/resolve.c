@@ -105,6 +105,12 @@ static enum image_kind user_kind(const char *path)
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
 }
 
+/* Returns true if the file has no path: see INODE_PATH. */
+static bool is_inode_path(const struct rec_map *m)
+{
+	return m->ino && starts_with(m->path, "[inode ");
+}
+
 static void set_build_id(struct image *img, const uint8_t *id, size_t len)
 {
 	if (len > sizeof(img->id))
@@ -212,7 +218,7 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		kernel_image(src, m, &img, name, sizeof(name));
 		*pgoff = m->start - img.start;
 	} else {
-		img.kind = user_kind(m->path);
+		img.kind = is_inode_path(m) ? IMAGE_FILE : user_kind(m->path);
 		if (img.kind == IMAGE_ANON) {
 			img.space = process;
 			*pgoff = m->start;
@@ -338,6 +344,12 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
+/* No program has the upper half or the first page mapped. */
+static bool is_never_mapped(uint64_t addr)
+{
+	return addr >> 63 || addr < 4096;
+}
+
 /* Returns the frame of an address that is not mapped now: of the program before
  * exec, or else unknown; then sets s->bare. */
 static uint32_t resolve_stale_frame(struct resolve *rv,
@@ -353,7 +365,8 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (r)
 		return resolve_region_frame(rv, r, addr,
 					    flags | FRAME_OLD_IMAGE);
-	s->stray = true;
+	if (!is_never_mapped(addr))
+		s->stray = true;
 	if (in->partial)
 		return resolve_fixed_frame(rv, &rv->partial_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",
@@ -400,8 +413,8 @@ static uint32_t resolve_file_frame(struct resolve *rv,
 	char name[64];
 
 	if (!p->path) {
-		snprintf(name, sizeof(name), "[inode %" PRIu64 " of %u:%u]",
-			 p->ino, p->maj, p->min);
+		snprintf(name, sizeof(name), INODE_PATH, p->ino, p->maj,
+			 p->min);
 		img.path = name;
 	}
 	if (!p->ino) {

@@ -207,14 +207,14 @@ void callsite_close(struct callsite_file *f)
 /* ---- the range that is mapped */
 
 /* Pages of arm64 and powerpc are of 64 KiB at most. */
-static uint64_t page_of(uint16_t machine)
+static uint64_t callsite_page(uint16_t machine)
 {
 	return machine == EM_AARCH64 || machine == EM_PPC64 ? 65536 : 4096;
 }
 
 bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
 {
-	uint64_t page = page_of(f->machine);
+	uint64_t page = callsite_page(f->machine);
 	uint64_t end;
 	uint64_t seg_end;
 

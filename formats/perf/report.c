@@ -1,0 +1,29 @@
+/* report.c - what the reader tells the ledger: damage, notes, skipped records.
+ */
+#include "formats/perf/perf.h"
+#include "stitch/base/ledger.h"
+
+void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
+		 const struct err *err)
+{
+	if (p->loud)
+		ledger_damage(p->src.ledger, p->src.index, what, off, len, err);
+}
+
+void perf_note(struct perf *p, const char *what, const char *detail)
+{
+	if (p->loud)
+		ledger_note(p->src.ledger, p->src.index, what, detail);
+}
+
+void perf_skip_type(struct perf *p, const struct perf_rec *r)
+{
+	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
+		    r->off);
+}
+
+void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r)
+{
+	ledger_skip(p->src.ledger, p->src.index, "unknown event id", r->type,
+		    r->off);
+}
