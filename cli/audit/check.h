@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cli/model/filter.h"
+#include "cli/model/trust.h"
 #include "schema/store.h"
 
 struct check_answer;
@@ -68,6 +69,7 @@ struct check {
 	int status; /* enum status of opening the capture */
 	struct check_limit max_loss, max_unjoined;
 	struct check_breaks breaks;
+	struct trust_words trust; /* read by check_judge() */
 
 	/* The WITH clause in front of each statement; NULL without filters. */
 	char *prefix;

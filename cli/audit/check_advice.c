@@ -136,23 +136,23 @@ static void say_lost(const struct advice_facts *f, check_advice_fn *fn,
 	if (f->overwritten && f->perf)
 		fn(arg, "--overwrite keeps the newest records only: a larger "
 			"-m keeps more of them");
-	if (f->throttled && !f->lost)
+	if (f->throttled && !f->lost && f->perf)
 		fn(arg, "the kernel throttled an event: a lower rate (-F)");
-	if (f->aux)
+	if (f->aux && f->perf)
 		fn(arg, "AUX data was cut: a larger AUX buffer, -m ,16M");
 }
 
 static void say_joins(const struct advice_facts *f, check_advice_fn *fn,
 		      void *arg)
 {
-	if (f->exit_per_task)
+	if (f->exit_per_task && f->perf)
 		fn(arg, "record all CPUs (-a): a session of one task ends "
 			"with it, before its last stack is written");
-	if (f->unjoinable)
+	if (f->unjoinable && f->perf)
 		fn(arg, "sysctl kernel.perf_event_max_contexts_per_stack=8 "
 			"(its default) before recording: the cookie had no "
 			"room");
-	if (f->stripped)
+	if (f->stripped && f->perf)
 		fn(arg, "check the original file: perf inject removes the "
 			"deferred stacks");
 	if (f->uncounted || f->unexplained)
@@ -170,11 +170,11 @@ static void say_frames(const struct advice_facts *f, check_advice_fn *fn,
 		return;
 	if (f->image[0] == '[' || !f->image[0])
 		snprintf(text, sizeof(text),
-			 "frame pointers for deeper stacks: build with "
+			 "deeper stacks: build with "
 			 "-fno-omit-frame-pointer");
 	else
 		snprintf(text, sizeof(text),
-			 "frame pointers for deeper stacks: build %s with "
+			 "deeper stacks: build %s with "
 			 "-fno-omit-frame-pointer",
 			 f->image);
 	fn(arg, text);
@@ -195,8 +195,10 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 	if (!said)
 		say_frames(&f, fn, arg);
 	if (f.late)
-		fn(arg, "record into a file, not a pipe: then nothing comes "
-			"late; or --slack 100");
+		fn(arg, f.perf ? "record into a file, not a pipe: then nothing "
+				 "comes late; or --slack 100"
+			       : "wait longer for what comes late: --slack "
+				 "100");
 	if (f.places)
 		fn(arg, "part of the file could not be read: 'backstitch "
 			"info' says where");

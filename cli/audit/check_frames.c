@@ -20,7 +20,7 @@ struct frames_part {
 	struct lines *l;
 	const char *label;
 	int64_t n, absent, others; /* images */
-	int64_t partial;	   /* samples */
+				   /* samples */
 };
 
 static void add_callsites(void *arg, const struct check_row *r)
@@ -66,14 +66,6 @@ static void add_unchecked(void *arg, const struct check_row *r)
 
 	p->absent +=
 		!strcmp(status, "no file") || !strcmp(status, "other build-id");
-}
-
-static void check_frames_add_partial(void *arg, const struct check_row *r)
-{
-	struct frames_part *p = arg;
-
-	if (strcmp(check_text(r, "why"), "mappings") == 0)
-		p->partial += check_int(r, "samples");
 }
 
 static void check_frames_add_other_file(void *arg, const struct check_row *r)
@@ -129,10 +121,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 	    check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
 		return -1;
 	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
-	if (n < 0 ||
-	    check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0 ||
-	    check_each(c, "not_judged", 0, check_frames_add_partial, &p, err) <
-		    0)
+	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
 		return -1;
 	if (n > IMAGES)
 		lines_add(l, ", ...");
@@ -140,16 +129,11 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		lines_count(
 			l, n ? "; not checked: " : "not checked: ", p.absent,
 			"image that is not here", "images that are not here");
-	if (p.partial)
-		lines_add(l,
-			  "%snot judged: %" PRId64
-			  " stacks beyond the known mappings",
-			  n || p.absent ? "; " : "", p.partial);
 	if (n)
 		lines_put_styled(l, p.label, STYLE_YELLOW);
-	else if (p.absent || p.partial)
+	else if (p.absent)
 		lines_put(l, p.label);
-	if (n || p.absent || p.partial)
+	if (n || p.absent)
 		p.label = "";
 	return check_frames_others(c, &p, err);
 }
@@ -159,6 +143,7 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 struct frames_advice {
 	check_advice_fn *fn;
 	void *arg;
+	const char *fix; /* what would help against fabricated stacks */
 	int64_t samples;
 	int64_t n;
 	bool others; /* said */
@@ -184,16 +169,17 @@ static void say_image(void *arg, const struct check_row *r)
 	int64_t all = check_int(r, "samples");
 	const char *base = path_base(check_text(r, "image"));
 	char name[200];
-	char text[512];
+	char text[1024];
 
 	if (a->n || !all || bad * 100 < all * PERCENT || bad * 100 < a->samples)
 		return;
 	safe_text_clean_buf(name, sizeof(name), base, strlen(base), NULL);
 	snprintf(text, sizeof(text),
-		 "%.0f %% of the stacks through %s are fabricated, for want of "
-		 "frame pointers: record with --call-graph dwarf, or rebuild "
-		 "it",
-		 (double)bad * 100 / (double)all, name);
+		 "%.0f %% of the stacks%s%s are fabricated, for want of "
+		 "frame pointers: %s%s",
+		 (double)bad * 100 / (double)all, *name ? " through " : "",
+		 name, a->fix,
+		 strncmp(a->fix, "build ", 6) ? ", or rebuild it" : "");
 	a->fn(a->arg, text);
 	a->n++;
 }
@@ -212,7 +198,9 @@ static void check_frames_say_other_file(void *arg, const struct check_row *r)
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
-	struct frames_advice a = { .fn = fn, .arg = arg };
+	struct frames_advice a = { .fn = fn,
+				   .arg = arg,
+				   .fix = c->trust.pointers };
 
 	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)

@@ -30,6 +30,15 @@ static void take_breaks(void *arg, const struct check_row *r)
 	b->findings = check_int(r, "findings");
 }
 
+/* A database remembers what its capture was damaged by. */
+static void judge_take_damage(void *arg, const struct check_row *r)
+{
+	struct check *c = arg;
+
+	if (check_int(r, "places") && !c->status)
+		c->status = STATUS_DAMAGED;
+}
+
 static void take_records(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
@@ -50,7 +59,9 @@ int check_judge(struct check *c, struct err *err)
 
 	if (check_each(c, "breaks", 0, take_breaks, b, err) < 0 ||
 	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
-	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0)
+	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0 ||
+	    check_each(c, "damage", 0, judge_take_damage, c, err) < 0 ||
+	    trust_read(c->db, &c->trust, err))
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,

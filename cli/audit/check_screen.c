@@ -106,8 +106,8 @@ static void screen_put_verdict(struct screen *s)
 	if (c->breaks.bad)
 		add_broken(s);
 	else if (c->status)
-		lines_add(&s->l, "part of the input could not be read; the "
-				 "rest is clean");
+		lines_add(&s->l, "part of the input could not be read; "
+				 "nothing else is lost");
 	else if (!c->breaks.tolerated)
 		lines_add(&s->l, "nothing lost, %s", screen_clean(s));
 	else
@@ -612,6 +612,16 @@ static void put_close(void *arg, const struct check_row *r)
 
 /* ---- all of it */
 
+/* The shares are of the whole capture: filters leave them out. */
+static void screen_put_trust(struct screen *s)
+{
+	if (!check_covers(CHECK_WHOLE))
+		return;
+	fprintf(s->l.out, "%*s", LABEL_INDENT, "");
+	term_wrap(s->l.out, s->c->trust.sentence, LABEL_INDENT, LABEL_INDENT,
+		  s->l.width);
+}
+
 static void screen_take_requests(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
@@ -680,6 +690,7 @@ int check_screen(struct check *c, struct err *err)
 	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
 	screen_put_verdict(&s);
+	screen_put_trust(&s);
 	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
 		return -1;
 	if (c->breaks.all_stacks &&

@@ -16,6 +16,10 @@ const struct check_query check_queries[] = {
 	  true, CHECK_ALWAYS, CHECK_ANY },
 	{ "captures", "the captures in the database", false, CHECK_ALWAYS,
 	  CHECK_WHOLE },
+	{ "trust",
+	  "how far user stacks can be trusted: samples by event and class, and "
+	  "what would help",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "requests",
 	  "samples that asked for a deferred user stack, by what became of "
 	  "them",

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/json.h"
@@ -422,6 +423,7 @@ static void summary_put_title(struct summary *s)
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
+	char trust[TRUST_SENTENCE];
 	struct summary s = {
 		/* no wrapping in a file, so that grep finds a fact in one
 		 * line */
@@ -434,9 +436,12 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		.err = err
 	};
 
-	if (summary_each(&s, "info_captures", summary_take_range))
+	if (summary_each(&s, "info_captures", summary_take_range) ||
+	    trust_sentence(db, trust, err))
 		return -1;
 	summary_put_title(&s);
+	fputs("  ", out);
+	term_wrap(out, trust, 2, 2, s.l.width);
 	if (!brief && (summary_each(&s, "info_captures", summary_put_capture) ||
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
@@ -467,13 +472,17 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"captures", "events",	"counts", "verdicts",
-		"loss",	    "ordering", "damage", "unnamed",
+		"captures", "events", "counts",	 "verdicts", "loss",
+		"ordering", "damage", "unnamed", "trust",
 	};
+	char sentence[TRUST_SENTENCE];
 	struct json j;
 
+	if (trust_sentence(db, sentence, err))
+		return -1;
 	json_open(&j, out, JSON_PRETTY);
 	json_object(&j, NULL);
+	json_text(&j, "user_stacks", sentence);
 	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
 		char name[32];
 

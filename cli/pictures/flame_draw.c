@@ -15,6 +15,7 @@
 #include "cli/model/label_facts.h"
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -270,13 +271,24 @@ void drawing_release(struct drawing *d)
 	stacks_free(d->stacks);
 }
 
+/* The first line below the picture: how far user stacks can be trusted. Folded
+ * stacks have no place for it. */
+static int drawing_note_trust(struct drawing *d, struct store *db,
+			      struct err *err)
+{
+	char *note = flame_opts.as_folded ? NULL : drawing_note(d);
+
+	return note ? trust_sentence(db, note, err) : 0;
+}
+
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct store *db = database_open(path, status, err);
 
 	if (db &&
-	    (rows_each(db, "report_captures", drawing_note_capture, d, err) ||
+	    (drawing_note_trust(d, db, err) ||
+	     rows_each(db, "report_captures", drawing_note_capture, d, err) ||
 	     rows_each(db, "report_lost_all", drawing_take_lost, d, err))) {
 		store_close(db);
 		return NULL;

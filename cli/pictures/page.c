@@ -13,6 +13,7 @@
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_svg.h"
 #include "schema/columns.h"
@@ -163,9 +164,15 @@ static int html_page_put_summary(void *arg, const struct rows *r,
 static int html_page_put_header(const struct html_page *p, FILE *out,
 				const char *title, struct err *err)
 {
+	char trust[TRUST_SENTENCE];
+
+	if (trust_sentence(p->db, trust, err))
+		return -1;
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
-	fputs("</h1>\n<div class=\"quiet\">", out);
+	fputs("</h1>\n<p class=\"trust\">", out);
+	safe_text_xml(out, trust, 0);
+	fputs("</p>\n<div class=\"quiet\">", out);
 	if (rows_each(p->db, "report_captures", html_page_put_capture, out,
 		      err))
 		return -1;

@@ -252,6 +252,9 @@ function fillList(name, weights, nameOf, hintOf)
 
 function showFacets()
 {
+	// silent about deferral where nothing was deferred: 0 is no request
+	$("verdicts").parentNode.hidden = !view.verdicts &&
+		!sel.verdicts.some((w, i) => i > 0 && w > 0);
 	fillList("verdicts", sel.verdicts, i => model.verdicts[i][0],
 		 i => model.verdicts[i][1]);
 	fillList("cpus", sel.cpus, cpuName, () => "");

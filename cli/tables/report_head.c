@@ -8,6 +8,7 @@
 #include "cli/model/label.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
@@ -20,6 +21,19 @@ void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	fprintf(out, "%.2f %%",
 		whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+/* Returns whether a sample of the event asked for a user stack. */
+static bool report_is_deferred(const struct report *rp)
+{
+	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
+		const struct stacks_group *g = stacks_group(rp->stacks, i);
+
+		if (g->verdict &&
+		    (rp->event < 0 || g->event == (uint32_t)rp->event))
+			return true;
+	}
+	return false;
 }
 
 /* Prints why user stacks are missing, with shares, largest first, the share of
@@ -49,9 +63,10 @@ static void report_print_missing(FILE *out, const struct report *rp)
 		report_put_percent(out, row->total, rp->weight);
 		before = ", ";
 	}
-	fputs(before[0] == ',' ? " ('backstitch help verdicts')\n"
-			       : "user half missing: none\n",
-	      out);
+	if (before[0] == ',')
+		fputs(" ('backstitch help verdicts')\n", out);
+	else if (report_is_deferred(rp))
+		fputs("user half missing: none\n", out);
 	if (exec) {
 		fputs("user half of another program, taken after exec: ", out);
 		report_put_percent(out, exec, rp->weight);
@@ -137,10 +152,17 @@ static void report_print_event(FILE *out, const struct report *rp)
 
 int report_print_head(const struct report *rp, struct err *err)
 {
+	char trust[TRUST_SENTENCE];
 	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-	int rc = rows_each(rp->db, "report_captures", report_print_capture, out,
-			   err);
+	FILE *out;
+	int rc;
+
+	if (trust_sentence(rp->db, trust, err))
+		return -1;
+	out = term_lines_begin(&l, stdout);
+	fprintf(out, "%s\n", trust);
+	rc = rows_each(rp->db, "report_captures", report_print_capture, out,
+		       err);
 
 	if (!rc) {
 		report_print_event(out, rp);

@@ -113,6 +113,10 @@ LEFT JOIN request r ON r.event = e.id
 JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw) AND u.caller NOT NULL
 WHERE EXISTS (SELECT 1 FROM raw_chain WHERE caller NOT NULL)
 
+-- name: check_trust
+SELECT capture, event, class, samples, share, fix FROM trust
+ORDER BY capture, event, samples DESC, class
+
 -- name: check_chains
 WITH odd AS MATERIALIZED (
 	SELECT verdict, flags & 80 AS flags, count(*) AS n

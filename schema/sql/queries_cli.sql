@@ -36,6 +36,16 @@ SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,
 	(SELECT count(*) FROM frame WHERE symbol IS NOT NULL) AS named_frames,
 	(SELECT count(*) FROM stack) AS stacks
 
+-- The classes of trust, and whether any event takes stacks.
+-- name: trust_classes
+SELECT class, sum(samples) AS samples, fix,
+	(SELECT max(has_chain) FROM event_type) AS chains
+FROM trust GROUP BY class, fix ORDER BY 2 DESC, 1, 3
+
+-- name: info_trust
+SELECT capture, event, class, samples, share, fix FROM trust
+ORDER BY capture, event, samples DESC, class
+
 -- name: info_verdicts
 SELECT kind, verdict, confidence, n FROM verdicts
 WHERE n > 0 ORDER BY kind DESC, n DESC, verdict

@@ -282,6 +282,192 @@ JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
 
+-- How far user stacks can be trusted: one row per capture, event and class, of
+-- the samples that hit user mode or asked for a user stack, each in exactly
+-- one class. share: percent of these samples of the event. fix: the command
+-- that would help, of the recorder that made the capture; NULL: none is known.
+-- The classes:
+--   whole                nothing speaks against any frame
+--   caller missing       the innermost function's caller is not there
+--   cut (WHY)            not unwound to the outermost frame: word 'unwind', or
+--                        'full': as many frames as the recorder keeps
+--   one frame            a frame-pointer chain that ends where it begins
+--   fabricated (no frame pointers)  nothing can have been called from a frame
+--   in no mapping        an address is mapped by nothing
+--   missing (VERDICT)    word 'request'; 'empty': the stack came without
+--                        frames
+--   not recorded         the event takes no user stacks
+--   not judged (WHY)     'mappings', 'other file': as not_judged;
+--                        'no file': code that is not here; 'generated code':
+--                        its bytes were not recorded; 'exec': the stack is
+--                        of the program after an exec; 'uncertain': a frame is
+--                        not exactly known
+-- Everything is added up by stack first, and only stacks with an unchecked
+-- return address are read frame by frame: a million samples take as long as
+-- their distinct stacks.
+CREATE VIEW trust(capture, event, class, samples, share, fix) AS
+WITH recorder(capture, name, most) AS MATERIALIZED (
+	-- most: frames of a user stack that the kernel keeps at the most;
+	-- perf's includes the kernel half
+	SELECT id, CASE WHEN format = 'perf' OR version LIKE 'perf%' THEN 'perf'
+		WHEN format = 'ctf' AND version = 'lttng-ust' THEN 'ust'
+		WHEN format = 'ctf' THEN 'lttng'
+		ELSE 'ftrace' END,
+		CASE WHEN format = 'perf' THEN 127 WHEN format <> 'ctf' THEN 8
+			END
+	FROM capture
+), bunch(type, user, mark, kept, n) AS MATERIALIZED (
+	-- kept: frames that count towards most, of perf with both halves
+	SELECT g.type, g.user, g.mark, u.depth + coalesce(k.depth, 0), sum(g.n)
+	FROM sample_group g
+	LEFT JOIN stack u ON u.id = g.user
+	LEFT JOIN stack k ON k.id = g.kernel AND u.depth > 40
+	GROUP BY 1, 2, 3, 4
+), asked(capture) AS MATERIALIZED (
+	-- captures with a user stack, or a request for one
+	SELECT DISTINCT t.capture FROM (SELECT DISTINCT type FROM bunch
+		WHERE user IS NOT NULL OR mark < 0) b
+	JOIN event_type t ON t.id = b.type AND (t.has_chain OR t.defer)
+), silent(type, always) AS MATERIALIZED (
+	-- events that take no user stacks. Of perf's, whose -g is for all
+	-- events, each sample counts (always); of the others, where no event
+	-- of the capture takes any.
+	SELECT t.id, CASE WHEN c.format = 'perf' THEN NOT t.has_chain
+		ELSE NOT EXISTS (SELECT 1 FROM asked a
+			WHERE a.capture = t.capture) END
+	FROM event_type t JOIN capture c ON c.id = t.capture
+	WHERE t.kind = 'sample' AND NOT coalesce(t.defer, 0)
+	AND (NOT coalesce(t.has_chain, 0) OR (c.format <> 'perf'
+		AND NOT EXISTS (SELECT 1 FROM asked a
+			WHERE a.capture = t.capture)))
+), kinds(id, what) AS MATERIALIZED (
+	SELECT id, CASE WHEN name = 'unknown' THEN 'unmapped'
+		WHEN name IN ('anon', 'jit', 'script') THEN 'generated code'
+		WHEN name = 'file' THEN 'no file' ELSE 'uncertain' END
+	FROM word WHERE kind = 'image'
+), stack_in_use(stack) AS MATERIALIZED (
+	SELECT DISTINCT user FROM bunch WHERE user IS NOT NULL
+), callerless(stack) AS MATERIALIZED (
+	SELECT DISTINCT stack FROM raw_chain WHERE caller = 1
+), unwound(stack) AS MATERIALIZED (
+	SELECT DISTINCT stack FROM raw_chain WHERE ended IS NOT NULL
+), judged(stack, depth, open, class) AS MATERIALIZED (
+	-- open: the stack has return addresses that were not checked
+	SELECT s.id, s.depth,
+		s.depth > 1 + coalesce(k.checked, 0)
+			AND s.id NOT IN (SELECT stack FROM unwound),
+		CASE WHEN k.bogus THEN 'fabricated (no frame pointers)'
+		WHEN f.flags & 128 THEN 'not judged (mappings)'
+		WHEN d.what = 'unmapped' THEN 'in no mapping'
+		WHEN f.image IN (SELECT image FROM other_file)
+			THEN 'not judged (other file)'
+		WHEN s.depth = 1 THEN 'one frame'
+		WHEN s.id IN (SELECT stack FROM callerless)
+			OR k.caller = (SELECT id FROM word WHERE kind = 'link'
+				AND name = 'gap') THEN 'caller missing' END
+	FROM stack_in_use u
+	JOIN stack s ON s.id = u.stack
+	JOIN frame f ON f.id = s.frame
+	JOIN image i ON i.id = f.image
+	LEFT JOIN kinds d ON d.id = i.kind
+	LEFT JOIN stack_check k ON k.stack = s.id
+), reason(frame, why) AS MATERIALIZED (
+	-- why a return address was not checked; the largest has most weight
+	SELECT f.id, CASE WHEN f.flags & 128 THEN '4mappings'
+		WHEN f.image IN (SELECT image FROM other_file)
+			THEN '3other file'
+		WHEN d.what = 'unmapped' THEN '9'
+		WHEN d.what = 'no file' AND coalesce(i.status, '')
+			NOT IN ('named', 'unverified') THEN '2no file'
+		WHEN f.flags & 14 THEN '0uncertain'
+		WHEN d.what = 'generated code' THEN '1generated code'
+		ELSE '0uncertain' END
+	FROM frame f
+	JOIN image i ON i.id = f.image
+	LEFT JOIN kinds d ON d.id = i.kind
+	LEFT JOIN callsite c ON c.frame = f.id
+	WHERE f.flags & 128 OR c.kind IS NULL OR c.kind IN (
+		SELECT id FROM word WHERE kind = 'callsite'
+		AND name IN ('unchecked', 'no_code'))
+), doubted(stack, why) AS MATERIALIZED (
+	SELECT j.stack, max(r.why)
+	FROM judged j
+	CROSS JOIN stack_path p ON p.stack = j.stack AND p.pos > 0
+	JOIN reason r ON r.frame = p.frame
+	WHERE j.open AND (j.class IS NULL OR j.class = 'caller missing')
+	GROUP BY j.stack
+), classed(type, class, n) AS (
+	SELECT b.type, CASE
+		WHEN x.type IS NOT NULL THEN 'not recorded'
+		WHEN b.user IS NULL THEN 'missing (' || CASE v.name
+			WHEN 'matched' THEN 'empty' ELSE v.name END || ')'
+		WHEN b.mark = 2 THEN 'not judged (exec)'
+		WHEN e.name IS NOT NULL THEN 'cut (' || e.name || ')'
+		WHEN j.class IS NOT NULL AND j.class <> 'caller missing'
+			THEN j.class
+		WHEN o.why = '9' THEN 'in no mapping'
+		WHEN o.why IS NOT NULL
+			THEN 'not judged (' || substr(o.why, 2) || ')'
+		WHEN j.class IS NOT NULL THEN j.class
+		WHEN j.open AND o.stack IS NULL THEN 'not judged (uncertain)'
+		WHEN NOT coalesce(t.defer, 0) AND r.most = CASE r.name
+			WHEN 'perf' THEN b.kept ELSE j.depth END
+			AND b.user NOT IN (SELECT stack FROM unwound)
+			THEN 'cut (full)'
+		ELSE 'whole' END, b.n
+	FROM bunch b
+	JOIN event_type t ON t.id = b.type
+	JOIN recorder r ON r.capture = t.capture
+	LEFT JOIN silent x ON x.type = b.type
+	LEFT JOIN judged j ON j.stack = b.user
+	LEFT JOIN doubted o ON o.stack = b.user
+	LEFT JOIN word v ON v.kind = 'request' AND v.id = -b.mark
+	LEFT JOIN word e ON e.kind = 'unwind' AND e.id = b.mark - 100
+	WHERE b.user IS NOT NULL OR b.mark < 0 OR x.always
+), summed(capture, event, class, n, stacks) AS MATERIALIZED (
+	SELECT t.capture, t.name, c.class, sum(c.n), max(t.has_chain)
+	FROM classed c JOIN event_type t ON t.id = c.type
+	GROUP BY 1, 2, 3
+)
+SELECT s.capture, s.event, s.class, s.n,
+	100.0 * s.n / sum(s.n) OVER (PARTITION BY s.capture, s.event),
+	CASE
+	WHEN s.class = 'not recorded' THEN CASE r.name
+		WHEN 'perf' THEN 'perf record -g'
+		WHEN 'ftrace' THEN 'trace-cmd record -T -O userstacktrace'
+		WHEN 'lttng' THEN
+			'lttng add-context --kernel --type=callstack-user' END
+	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame')
+		THEN CASE r.name
+		WHEN 'perf' THEN 'perf record --call-graph dwarf'
+		ELSE 'build with -fno-omit-frame-pointer' END
+	WHEN s.class = 'caller missing' THEN CASE r.name
+		WHEN 'perf' THEN 'perf record --call-graph dwarf'
+		ELSE 'build with -mno-omit-leaf-frame-pointer' END
+	WHEN s.class = 'cut (truncated_dump)'
+		THEN 'perf record --call-graph dwarf,65528'
+	WHEN s.class = 'cut (full)' THEN CASE r.name
+		WHEN 'perf' THEN 'sysctl kernel.perf_event_max_stack=1024' END
+	WHEN s.class IN ('cut (no_file)', 'cut (no_table)')
+		THEN 'backstitch ingest --symfs DIR'
+	WHEN s.class IN ('not judged (other file)', 'not judged (no file)')
+		THEN 'backstitch symbolize --symfs DIR'
+	WHEN s.class IN ('not judged (mappings)', 'in no mapping')
+		THEN CASE r.name
+		WHEN 'ftrace' THEN 'trace-cmd record --proc-map'
+		WHEN 'lttng' THEN 'backstitch ingest --maps FILE'
+		WHEN 'ust' THEN 'backstitch ingest --maps FILE' END
+	WHEN s.class = 'missing (chain_lost)' THEN CASE r.name
+		WHEN 'perf' THEN 'perf record -m 4M'
+		WHEN 'ftrace' THEN 'trace-cmd record -b 20000'
+		ELSE 'lttng enable-channel --subbuf-size=4M --num-subbuf=8' END
+	WHEN s.class = 'missing (exit_per_task)' THEN 'perf record -a'
+	WHEN s.class = 'missing (unjoinable)'
+		THEN 'sysctl kernel.perf_event_max_contexts_per_stack=8'
+	WHEN s.class = 'missing (stripped)'
+		THEN 'give the file as perf recorded it' END
+FROM summed s JOIN recorder r ON r.capture = s.capture;
+
 -- The number of requests ('request') and deferred user stacks ('chain') by
 -- verdict. The sums are the numbers of requests and of chains.
 CREATE VIEW verdicts(kind, verdict, confidence, n) AS

@@ -302,7 +302,8 @@ for part in open("sql").read().split("\n\n"):
     want = said[name] if isinstance(said[name], list) else [said[name]]
     if rows != want:
         sys.exit("%s: SQL gives %s, JSON %s" % (name, rows[:3], want[:3]))
-about = {"database", "verdict", "status", "tolerated", "filtered", "advice"}
+about = {"database", "verdict", "status", "tolerated", "filtered", "advice",
+         "user_stacks"}
 if set(said) - about != set(names):
     sys.exit("not of both: %s" % (set(said) ^ set(names)))
 END
