@@ -39,6 +39,13 @@
  * gives. */
 #define RANK_OWN 100
 
+static void stitch_found(void *arg, const struct fact_finding *f)
+{
+	struct stitch *st = arg;
+
+	audit_add(st->audit, f);
+}
+
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw)
 {
@@ -54,6 +61,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
 	st->audit = audit_new(&st->facts, st->losses);
 	st->join = join_new(&st->facts, st->losses, fr);
+	join_found(st->join, stitch_found, st);
 	st->resolve = resolve_new(fr);
 	st->calls = mmap_calls_new();
 	st->now = TIME_NONE;
@@ -576,6 +584,8 @@ static void stitch_take_record(struct stitch *st)
 
 	if (rec->flags & REC_F_DUPLICATE && is_state_record(k))
 		return;
+	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
+		join_filtered(st->join, rec->source);
 	if (k == REC_SAMPLE)
 		stitch_take_sample(st);
 	else if (k == REC_CHAIN)

@@ -7,6 +7,7 @@
 #include "stitch/base/table.h"
 #include "stitch/fact.h"
 #include "stitch/source.h"
+#include "stitch/verdict.h"
 
 #define KIND(k) (1u << (k))
 #define KINDS_ALL (~0u)
@@ -103,20 +104,6 @@ struct audit_waiting {
 struct audit_found_list {
 	struct audit_waiting *at;
 	size_t n, cap;
-};
-
-/* Indexes of rules[]. */
-enum {
-	RULE_TID_REUSED,
-	RULE_MAP_LOST,
-	RULE_FORK_LOST,
-	RULE_AFTER_EXIT,
-	RULE_SWITCH_BROKEN,
-	RULE_WAKEUP_ORDER,
-	RULE_WAKEUP_LOST,
-	RULE_DUPLICATE,
-	RULE_CLOCK_STEP,
-	RULES
 };
 
 struct audit {

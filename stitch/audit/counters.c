@@ -332,10 +332,29 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 	return gr->witness < 0 ? source : (uint16_t)gr->witness;
 }
 
-/* Returns why missing counters prove no loss, or NULL if they do. foreign:
- * number of chains that another session asked for. */
+/* Returns whether another session asked for stacks on the CPU; cpu -1: on any.
+ * What it asked for and did not get is missing too. */
+static bool counters_is_foreign(const struct counters *cs, uint16_t source,
+				int32_t cpu)
+{
+	uint16_t i = source;
+
+	do {
+		const struct cookie_totals *end = &cs->src[i].end;
+
+		if (cpu < 0 ? end->foreign != 0
+			    : (size_t)cpu < end->n_foreign_cpu &&
+				      end->foreign_cpu[cpu])
+			return true;
+		i = cs->src[i].next;
+	} while (i != source);
+	return false;
+}
+
+/* Returns why missing counters prove no loss, or NULL if they do. cpu -1: of
+ * some CPU. */
 static const char *why_no_proof(struct counters *cs, uint16_t source,
-				uint64_t foreign)
+				int32_t cpu)
 {
 	const struct source_info *info = cs->src[source].info;
 
@@ -349,7 +368,7 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 		return "it is not known whether all tasks were recorded";
 	if (info->overwrite || info->overwrote)
 		return "the ring was overwritten";
-	if (foreign)
+	if (counters_is_foreign(cs, source, cpu))
 		return "another session asked for stacks too";
 	return NULL;
 }
@@ -384,6 +403,24 @@ static bool witness_recorded(const struct counters *cs, uint16_t source,
 	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
+/* A gap that nothing explains is a finding as well. */
+static void push_uncounted(struct counters *cs, const struct fact_gap *gap)
+{
+	const struct fact f = {
+		.kind = FACT_FINDING,
+		.finding = {
+			.rule = RULE_UNCOUNTED,
+			.source = gap->source,
+			.time = gap->t1,
+			.since = gap->t0,
+			.cpu = gap->cpu,
+			.n = gap->n,
+		},
+	};
+
+	fact_queue_push(cs->out, &f);
+}
+
 /* sure: a run without an explaining loss proves one. That is not so before the
  * first request that was certainly made while this capture ran: another session
  * may have asked before, and the chain was written later. */
@@ -409,6 +446,8 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		 witness_recorded(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
 	fact_queue_push(cs->out, &f);
+	if (f.gap.verdict == GAP_UNCOUNTED)
+		push_uncounted(cs, &f.gap);
 }
 
 /* Outputs the older half of the runs; only the likelier reading remains. */
@@ -424,7 +463,7 @@ static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 
 	for (size_t i = 0; i < n; i++) {
 		push_run(cs, witness, cpu, &pc->run[i],
-			 why_no_proof(cs, witness, 0), false);
+			 why_no_proof(cs, witness, cpu), false);
 		pc->n_out++;
 		pc->missing_out += run_count(gr->read[0].shape, &pc->run[i]);
 	}
@@ -645,8 +684,9 @@ bool counters_see(struct counters *cs, const struct counters_sight *s)
 /* ---- the end */
 
 static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
-				  int32_t cpu, const char *reason)
+				  int32_t cpu)
 {
+	const char *reason = why_no_proof(cs, source, cpu);
 	const struct reading *rd = &counters_group(cs, source)->read[0];
 	const struct shape *sh = rd->shape;
 	const struct per_cpu *pc = &rd->cpu[cpu];
@@ -674,7 +714,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 	return missing;
 }
 
-static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
+static void push_session(struct counters *cs, uint16_t source)
 {
 	const struct per_source *ps = &cs->src[source];
 	const struct group *gr = counters_group(cs, source);
@@ -692,18 +732,17 @@ static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
 		.no_sample = ps->end.no_sample,
 	};
 	if (tells)
-		f.session.reason = why_no_proof(cs, source, foreign);
+		f.session.reason = why_no_proof(cs, source, -1);
 	for (size_t i = 0; tells && gr->n_read && i < gr->read[0].n_cpu; i++)
 		if (gr->read[0].cpu[i].any)
-			f.session.missing += push_cpu_counters(
-				cs, source, (int32_t)i, f.session.reason);
+			f.session.missing +=
+				push_cpu_counters(cs, source, (int32_t)i);
 	fact_queue_push(cs->out, &f);
 }
 
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end)
 {
-	uint64_t foreign = 0;
 	uint16_t i = source;
 
 	cs->src[source].end = *end;
@@ -711,12 +750,11 @@ void counters_end(struct counters *cs, uint16_t source,
 	do {
 		if (!cs->src[i].ended)
 			return;
-		foreign += cs->src[i].end.foreign;
 		i = cs->src[i].next;
 	} while (i != source);
 	i = cs->src[source].head;
 	do {
-		push_session(cs, i, foreign);
+		push_session(cs, i);
 		i = cs->src[i].next;
 	} while (i != cs->src[source].head);
 }

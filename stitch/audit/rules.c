@@ -500,6 +500,53 @@ const struct rule rules[] = {
 		.kinds = KINDS_ALL,
 		.fn = rule_clock_step,
 	},
+	[RULE_UNCOUNTED] = {
+		.name = "uncounted",
+		.proves = "stays in the kernel vanished: no record has their "
+			  "counters, and no loss was counted",
+		.view = "rule_uncounted",
+		.breaks = true,
+		.kinds = 0, /* counters.c finds it */
+	},
+	[RULE_COOKIE_CONFLICT] = {
+		.name = "cookie_conflict",
+		.proves = "one cookie has two different user stacks",
+		.view = "rule_cookie_conflict",
+		.breaks = true,
+		.kinds = 0, /* the join finds this rule and the next three */
+	},
+	[RULE_COOKIE_SHARED] = {
+		.name = "cookie_shared",
+		.proves = "two threads have the same cookie, which the kernel "
+			  "gives to one only",
+		.view = "rule_cookie_shared",
+		.breaks = true,
+		.kinds = 0,
+	},
+	[RULE_COOKIE_REUSED] = {
+		.name = "cookie_reused",
+		.proves = "a cookie comes back after its stay in the kernel "
+			  "was over",
+		.view = "rule_cookie_reused",
+		.breaks = true,
+		.kinds = 0,
+	},
+	[RULE_NONCE_EARLY] = {
+		.name = "nonce_early",
+		.proves = "a process logged the stack of a nonce before the "
+			  "nonce was asked for",
+		.view = "rule_nonce_early",
+		.breaks = true,
+		.kinds = 0,
+	},
+	[RULE_CLOCK_SKEW] = {
+		.name = "clock_skew",
+		.proves = "the clock of a CPU differs from that of others: "
+			  "counters were seen before they were made",
+		.view = "rule_clock_skew",
+		.breaks = true,
+		.kinds = 0, /* counters.c finds it */
+	},
 	[RULES] = { .name = NULL },
 };
 
@@ -524,6 +571,11 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		audit_note_late(audit_source_of(au, in), rec);
 	for (; *r != RULES; r++)
 		rules[*r].fn(au, in);
+}
+
+void audit_add(struct audit *au, const struct fact_finding *f)
+{
+	audit_found(au, f, 0);
 }
 
 static void audit_push_finding(struct audit *au, const struct rule *r,

@@ -12,6 +12,7 @@
 
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"
+#include "stitch/join/orphans.h"
 #include "stitch/fact_queue.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
@@ -30,6 +31,9 @@
 /* Number of complete cookies to keep for records of other captures, whose
  * clocks may differ: at a million cookies a second they are 4 ms. */
 #define LINGER 4096
+/* Number of chains without a sample that wait for the end. More of them than
+ * this are enough to see who asked. */
+#define ORPHANS_MAX (1u << 16)
 
 struct join {
 	struct fact_queue *out;
@@ -45,6 +49,9 @@ struct join {
 	size_t oldest, n_linger;
 	struct sessions sessions;
 	struct shared_threads peers;
+	struct orphans orphans;
+	join_found_fn *found; /* NULL: nobody wants findings */
+	void *found_arg;
 };
 
 struct join *join_new(struct fact_queue *out, struct losses *ls,
@@ -69,6 +76,7 @@ void join_free(struct join *jn)
 	unwinders_release(&jn->unwinders);
 	sessions_release(&jn->sessions);
 	shared_threads_release(&jn->peers);
+	orphans_release(&jn->orphans);
 	free(jn->linger);
 	free(jn->queue);
 	free(jn);
@@ -81,11 +89,23 @@ void join_source(struct join *jn, uint16_t source,
 
 	se->overwrite = info->overwrite;
 	se->injected = info->injected;
+	se->filtered |= info->filtered || info->paused;
 	se->has_time = info->has_time;
 	se->system_wide = info->system_wide;
 	se->cookies = info->cookies;
 	se->last = info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
 	pending_requests_source(&jn->pending, source);
+}
+
+void join_found(struct join *jn, join_found_fn *fn, void *arg)
+{
+	jn->found = fn;
+	jn->found_arg = arg;
+}
+
+void join_filtered(struct join *jn, uint16_t source)
+{
+	sessions_at(&jn->sessions, source)->filtered = true;
 }
 
 void join_together(struct join *jn, uint16_t source, uint16_t first)
@@ -302,6 +322,8 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 		if (source != w->source)
 			why = join_missing_reason(jn, e, w->source);
 		source = w->source;
+		if (why.verdict == REQ_UNEXPLAINED && !e->nonce)
+			join_session(jn, e->line)->n_unexplained++;
 		w->r.verdict = why.verdict;
 		w->r.confidence = why.confidence;
 		w->r.end = why.end;
@@ -354,6 +376,64 @@ static struct fact chain_fact(const struct join_chain *c)
 	return f;
 }
 
+/* Gives an orphan its verdict. foreign: another session asked for it. */
+static void push_orphan(struct join *jn, const struct orphan *o, bool foreign)
+{
+	struct session *head = join_session(jn, o->line);
+	struct session *se = head;
+	struct fact f = { .kind = FACT_CHAIN, .chain = o->f };
+
+	f.chain.verdict = foreign ? CHAIN_FOREIGN : CHAIN_UNEXPLAINED;
+	f.chain.confidence = foreign ? CONF_EXPLAINED : CONF_UNEXPLAINED;
+	fact_queue_push(jn->out, &f);
+	if (!foreign)
+		return;
+	do {
+		if (o->told_by & se->bit)
+			session_add_foreign(se, o->asked_cpu);
+		se = se->next;
+	} while (se != head);
+}
+
+/* Decides who asked for the orphans so far. If requests of this session lack
+ * their chain without a reason, then records vanished, and the samples of the
+ * orphans may have vanished as well. */
+static void judge_orphans(struct join *jn)
+{
+	struct orphans *os = &jn->orphans;
+
+	orphans_sort(os);
+	for (size_t i = 0, next; i < os->n; i = next) {
+		struct session *head = join_session(jn, os->at[i].line);
+
+		for (next = i; next < os->n && os->at[next].line == head->line;)
+			next++;
+		head->other_session |= !head->n_unexplained &&
+				       orphans_prove_session(os, i, next);
+		for (size_t k = i; k < next; k++)
+			push_orphan(jn, &os->at[k], head->other_session);
+	}
+	os->n = 0;
+}
+
+/* A chain without a sample and without a loss. The nonce of a stack that a
+ * process logged may be older than the capture. */
+static void resolve_orphan(struct join *jn, const struct cookie_entry *e,
+			   const struct fact_chain *f)
+{
+	const struct session *se = join_session(jn, e->chain.source);
+	const struct orphan o = { *f, e->line, e->told_by, e->chain.asked_cpu };
+
+	if (se->filtered || join_session(jn, e->line)->other_session)
+		push_orphan(jn, &o, true);
+	else if (e->nonce || se->cookies != COOKIES_PERF)
+		push_orphan(jn, &o, e->before == TIME_NONE);
+	else
+		orphans_add(&jn->orphans, &o);
+	if (jn->orphans.n >= ORPHANS_MAX)
+		judge_orphans(jn);
+}
+
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
 	struct session *se = NULL;
@@ -366,12 +446,13 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 		missing_reason_chain(jn->losses,
 				     join_session(jn, e->chain.source), e,
 				     &f.chain);
-		while ((se = next_session_of(jn, e, e->told_by, se))) {
+		while ((se = next_session_of(jn, e, e->told_by, se)))
 			se->totals.no_sample++;
-			se->totals.foreign += f.chain.verdict == CHAIN_FOREIGN;
-		}
 	}
-	fact_queue_push(jn->out, &f);
+	if (f.chain.verdict == CHAIN_FOREIGN)
+		resolve_orphan(jn, e, &f.chain);
+	else
+		fact_queue_push(jn->out, &f);
 }
 
 /* Gives the entry its verdict, as nothing more can follow. */
@@ -534,6 +615,7 @@ void join_sample(struct join *jn, struct join_task *task,
 	struct cookie_entry *e = join_entry(jn, i);
 
 	join_note_cookie_time(line, s->time);
+	orphans_asked(&jn->orphans, s->thread);
 	if (s->nonce && !e->asked)
 		e->asked = unwinders_tick(&jn->unwinders);
 	e->thread = s->thread;
@@ -670,6 +752,7 @@ static void push_request(struct join *jn, const struct join_sample *s,
 {
 	struct fact f = { .kind = FACT_REQUEST, .request = new_request(s) };
 
+	orphans_asked(&jn->orphans, s->thread);
 	f.request.verdict = v;
 	f.request.confidence = conf;
 	fact_queue_push(jn->out, &f);
@@ -732,5 +815,6 @@ void join_end(struct join *jn)
 	for (size_t k = 0; k < jn->n_queue; k++)
 		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue = 0;
+	judge_orphans(jn);
 	pending_requests_end(&jn->pending);
 }

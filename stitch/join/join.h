@@ -22,6 +22,7 @@
 #include "stitch/join/join_data.h"
 #include "stitch/tasks/join_task.h"
 
+struct fact_finding;
 struct fact_queue;
 struct frames;
 struct join;
@@ -34,6 +35,11 @@ struct source_info;
 struct join *join_new(struct fact_queue *out, struct losses *ls,
 		      const struct frames *fr);
 void join_free(struct join *jn);
+/* Calls fn with each contradiction among cookies. */
+typedef void join_found_fn(void *arg, const struct fact_finding *f);
+void join_found(struct join *jn, join_found_fn *fn, void *arg);
+/* A filter removed samples of the source. */
+void join_filtered(struct join *jn, uint16_t source);
 /* Like stitch_together(). */
 void join_together(struct join *jn, uint16_t source, uint16_t first);
 /* Call it before the first record of a source. */

@@ -362,9 +362,12 @@ END_TEST
 
 static void check_reason(const char *reason, uint64_t foreign)
 {
+	static const bool on_cpu_0[] = { true };
 	const struct cookie_totals e = { .no_chain = 4,
 					 .no_sample = 5,
-					 .foreign = foreign };
+					 .foreign = foreign,
+					 .foreign_cpu = on_cpu_0,
+					 .n_foreign_cpu = foreign != 0 };
 
 	counters_source(s.cs, 0, &s.info, 0);
 	here(3, 10);
@@ -401,6 +404,48 @@ START_TEST(gaps_beside_another_session_prove_nothing)
 {
 	counters_begin(LAYOUT_AUTO);
 	check_reason("another session asked for stacks too", 1);
+}
+END_TEST
+
+/* Another session asked on CPU 1 only, so a gap of CPU 0 is proved. */
+START_TEST(gaps_beside_the_cpus_of_another_session_are_proved)
+{
+	static const bool on_cpu_1[] = { false, true };
+	const struct cookie_totals e = { .no_sample = 1,
+					 .foreign = 1,
+					 .foreign_cpu = on_cpu_1,
+					 .n_foreign_cpu = 2 };
+
+	counters_begin(LAYOUT_AUTO);
+	here(3, 10);
+	here(7, 50);
+	counters_test_see(counters_cookie(1, 3), 1, 10, true);
+	counters_test_see(counters_cookie(1, 7), 1, 50, true);
+	end_with(&e);
+	expect_gap(0, 5, 1, 10, 50, GAP_UNCOUNTED, 0);
+	expect_gap(1, 5, 1, 10, 50, GAP_FOREIGN, 0);
+	expect_session("kernel", "another session asked for stacks too", 2);
+	counters_done();
+}
+END_TEST
+
+START_TEST(an_uncounted_gap_is_a_finding)
+{
+	counters_begin(LAYOUT_AUTO);
+	here(3, 10);
+	here(11, 50);
+	counters_test_end();
+	const struct fact *f = fact(FACT_FINDING, 0);
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(f->finding.rule, RULE_UNCOUNTED);
+	ck_assert_int_eq(f->finding.cpu, 0);
+	ck_assert_int_eq(f->finding.since, 10);
+	ck_assert_int_eq(f->finding.time, 50);
+	ck_assert_uint_eq(f->finding.n, 3);
+	ck_assert_uint_eq(f->finding.loss, 0);
+	ck_assert_ptr_null(fact(FACT_FINDING, 1));
+	counters_done();
 }
 END_TEST
 
@@ -515,7 +560,7 @@ START_TEST(halves_that_were_not_swapped_show_at_a_cookie_that_fits_one_way)
 	ck_assert_int_eq(counters_cpu(s.cs, 0, counters_cookie(2, 5)), 2);
 	counters_test_end();
 	expect_cpu(0, 2, 3, 901, 3, 447);
-	ck_assert_uint_eq(s.n, 3);
+	ck_assert_uint_eq(s.n, 4);
 	counters_done();
 }
 END_TEST
@@ -721,7 +766,8 @@ RUN("counters", counters_without_holes_have_no_gaps,
     gaps_of_some_tasks_prove_nothing,
     gaps_of_who_knows_which_tasks_prove_nothing,
     gaps_beside_another_session_prove_nothing,
-    gaps_in_a_ring_that_overwrites_prove_nothing,
+    gaps_beside_the_cpus_of_another_session_are_proved,
+    an_uncounted_gap_is_a_finding, gaps_in_a_ring_that_overwrites_prove_nothing,
     gaps_without_times_prove_nothing_and_no_sight_is_late,
     even_counter_is_not_the_kernels, cpu_that_cannot_be_is_not_the_kernels,
     cookie_without_a_cpu_is_not_the_kernels,

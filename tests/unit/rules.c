@@ -455,7 +455,7 @@ START_TEST(every_rule_has_a_name_a_view_and_a_sentence)
 		ck_assert(!strncmp(rules[n].view, "rule_", 5));
 		ck_assert_str_eq(rules[n].view + 5, rules[n].name);
 	}
-	ck_assert_uint_eq(n, 9);
+	ck_assert_uint_eq(n, RULES);
 }
 END_TEST
 
