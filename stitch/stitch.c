@@ -249,8 +249,8 @@ static struct join_task *stitch_join_task(struct stitch *st, struct thread *th)
 
 /* Like counters_see(). Ignores late records, because they were not lost, and
  * the history of threads without an id, which stand for several threads. */
-static bool stitch_see_cookie(struct stitch *st, struct thread *th,
-			      uint64_t cookie, bool is_sample)
+static unsigned int stitch_see_cookie(struct stitch *st, struct thread *th,
+				      uint64_t cookie, bool is_sample)
 {
 	const struct counters_sight s = {
 		.source = st->rec.source,
@@ -263,7 +263,9 @@ static bool stitch_see_cookie(struct stitch *st, struct thread *th,
 		.is_sample = is_sample,
 	};
 
-	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
+	unsigned int seen = counters_see(st->counters, &s);
+
+	return st->rec.flags & REC_F_LATE ? 0 : seen;
 }
 
 /* Returns a row id, or 0 if the thread's process is unknown so far. */
@@ -307,6 +309,8 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 		.event = event,
 		.source = st->rec.source,
 		.tid = other ? s->asked : st->rec.tid,
+		.cpu = st->rec.cpu,
+		.late = st->rec.flags & REC_F_LATE,
 		.time = record_time(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
@@ -319,8 +323,12 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 	if (nonce)
 		end_stack_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
-		js.first_lost =
-			!js.nonce && stitch_see_cookie(st, th, js.cookie, true);
+		unsigned int seen =
+			js.nonce ? 0
+				 : stitch_see_cookie(st, th, js.cookie, true);
+
+		js.first_lost = seen & COUNTER_FIRST_LOST;
+		js.again = seen & COUNTER_AGAIN;
 		join_sample(st->join, stitch_join_task(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
 		join_mark(st->join, stitch_join_task(st, th), &js);
@@ -412,6 +420,7 @@ static void stitch_take_chain(struct stitch *st)
 		.duplicate = st->rec.flags & REC_F_DUPLICATE,
 		.reused_tid = th->reused_tid,
 		.nonce = st->rec.flags & REC_F_NONCE,
+		.late = st->rec.flags & REC_F_LATE,
 	};
 
 	if (jc.nonce) {
@@ -420,7 +429,8 @@ static void stitch_take_chain(struct stitch *st)
 		if (!stack_parts_add(&st->parts, st->fr, slot, c, &jc))
 			return;
 	} else {
-		stitch_see_cookie(st, th, c->cookie, false);
+		jc.again = stitch_see_cookie(st, th, c->cookie, false) &
+			   COUNTER_AGAIN;
 		jc.asked_cpu =
 			counters_cpu(st->counters, st->rec.source, c->cookie);
 	}

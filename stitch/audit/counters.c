@@ -631,8 +631,9 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	bool late = count_is_late(cs, s->source, rd->shape, made_on, e) &&
 		    got == SIGHT_LATE;
 
+	/* a counter of a run that was output was not seen before */
 	if (got == SIGHT_AGAIN)
-		return 0;
+		return pc->n_out ? 0 : COUNTER_AGAIN;
 	pc->seen++;
 	/* without times, the file order proves nothing */
 	if (!cs->src[s->source].info->has_time || s->time == TIME_NONE)
@@ -643,7 +644,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	pc->elsewhere += elsewhere;
 	if (got == SIGHT_NEW && is_surely_made(cs, s, pc, made_on))
 		pc->made = s->time;
-	return s->is_sample && (elsewhere || late);
+	return s->is_sample && (elsewhere || late) ? COUNTER_FIRST_LOST : 0;
 }
 
 static void note_sight(struct per_source *ps, int64_t time)
@@ -655,7 +656,7 @@ static void note_sight(struct per_source *ps, int64_t time)
 		ps->last = time;
 }
 
-bool counters_see(struct counters *cs, const struct counters_sight *s)
+unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 {
 	struct group *gr = counters_group(cs, s->source);
 	int ret = 0;
@@ -672,13 +673,13 @@ bool counters_see(struct counters *cs, const struct counters_sight *s)
 			drop_reading(gr, i);
 	}
 	if (!gr->n_read)
-		return false;
+		return 0;
 	int32_t cpu =
 		counters_fit_shape(cs, s->source, gr->read[0].shape, s->cookie);
 
 	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
 		push_older_runs(cs, s->source, cpu);
-	return ret > 0;
+	return ret > 0 ? (unsigned int)ret : 0;
 }
 
 /* ---- the end */

@@ -63,10 +63,17 @@ struct counters_sight {
 	bool is_sample;
 };
 
-/* Returns true at the first sight of a cookie whose first request is missing:
- * it was made on another CPU, or a later one of its CPU was seen before
- * (backstitch-formats(5), failure mode 1). */
-bool counters_see(struct counters *cs, const struct counters_sight *s);
+/* What a cookie tells when it is seen. */
+enum counter_sight {
+	/* Its first request is missing: it was made on another CPU, or a later
+	 * one of its CPU was seen before (backstitch-formats(5), failure mode
+	 * 1). */
+	COUNTER_FIRST_LOST = 1,
+	COUNTER_AGAIN = 2, /* it was surely seen before */
+};
+
+/* Returns a set of enum counter_sight. */
+unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 /* Returns the CPU that made the cookie; -1: the layout is unknown. */
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);

@@ -270,16 +270,21 @@ static int64_t *exit_time(struct audit_source *as, const struct record *rec)
 	return as->exit[page] ? &as->exit[page][rec->tid % EXIT_PAGE] : NULL;
 }
 
-/* Returns whether this is the first record of an incarnation that nothing
- * announced. The previous one may have ended so long ago that it was
- * removed. */
+/* Returns whether a living thread that nothing announced made the record. The
+ * thread that had its id before may have ended so long ago that it was removed.
+ * A thread that exits runs in the kernel only, and gets no cookie there
+ * (unwind_deferred_request(), Linux 7.2). */
 static bool is_unannounced_life(const struct audit_in *in)
 {
+	const struct record *rec = in->rec;
 	const struct thread *th = in->thread;
 
-	return th && !th->introduced && th->last == TIME_NONE && !in->before &&
-	       (in->rec->kind != REC_SAMPLE || in->rec->flags & REC_F_USER) &&
-	       in->rec->kind != REC_EXIT;
+	if (!th || th->introduced || th->ended || in->before ||
+	    rec->kind == REC_EXIT)
+		return false;
+	return rec->kind != REC_SAMPLE || rec->flags & REC_F_USER ||
+	       rec->sample.defer == DEFER_COOKIE ||
+	       rec->sample.defer == DEFER_MARK;
 }
 
 /* A user-mode sample, a mapping, a name or a child of a thread after its EXIT.
@@ -304,6 +309,8 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		if (in->ended)
 			f.thread = in->ended->id;
 		audit_found(au, &f, 0);
+		if (end) /* one finding for a life */
+			*end = 0;
 	}
 	if (end && rec->kind == REC_EXIT)
 		*end = in->time;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/join/contradictions.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"
 #include "stitch/join/orphans.h"
@@ -31,9 +32,6 @@
 /* Number of complete cookies to keep for records of other captures, whose
  * clocks may differ: at a million cookies a second they are 4 ms. */
 #define LINGER 4096
-/* Number of chains without a sample that wait for the end. More of them than
- * this are enough to see who asked. */
-#define ORPHANS_MAX (1u << 16)
 
 struct join {
 	struct fact_queue *out;
@@ -50,8 +48,8 @@ struct join {
 	struct sessions sessions;
 	struct shared_threads peers;
 	struct orphans orphans;
-	join_found_fn *found; /* NULL: nobody wants findings */
-	void *found_arg;
+	struct contradictions contradictions;
+	bool dropped_early; /* entries were resolved before the end */
 };
 
 struct join *join_new(struct fact_queue *out, struct losses *ls,
@@ -64,6 +62,7 @@ struct join *join_new(struct fact_queue *out, struct losses *ls,
 	jn->frames = fr;
 	cookies_init(&jn->cookies);
 	pending_requests_init(&jn->pending, out);
+	jn->orphans.out = out;
 	return jn;
 }
 
@@ -99,8 +98,7 @@ void join_source(struct join *jn, uint16_t source,
 
 void join_found(struct join *jn, join_found_fn *fn, void *arg)
 {
-	jn->found = fn;
-	jn->found_arg = arg;
+	jn->contradictions = (struct contradictions){ fn, arg };
 }
 
 void join_filtered(struct join *jn, uint16_t source)
@@ -376,64 +374,6 @@ static struct fact chain_fact(const struct join_chain *c)
 	return f;
 }
 
-/* Gives an orphan its verdict. foreign: another session asked for it. */
-static void push_orphan(struct join *jn, const struct orphan *o, bool foreign)
-{
-	struct session *head = join_session(jn, o->line);
-	struct session *se = head;
-	struct fact f = { .kind = FACT_CHAIN, .chain = o->f };
-
-	f.chain.verdict = foreign ? CHAIN_FOREIGN : CHAIN_UNEXPLAINED;
-	f.chain.confidence = foreign ? CONF_EXPLAINED : CONF_UNEXPLAINED;
-	fact_queue_push(jn->out, &f);
-	if (!foreign)
-		return;
-	do {
-		if (o->told_by & se->bit)
-			session_add_foreign(se, o->asked_cpu);
-		se = se->next;
-	} while (se != head);
-}
-
-/* Decides who asked for the orphans so far. If requests of this session lack
- * their chain without a reason, then records vanished, and the samples of the
- * orphans may have vanished as well. */
-static void judge_orphans(struct join *jn)
-{
-	struct orphans *os = &jn->orphans;
-
-	orphans_sort(os);
-	for (size_t i = 0, next; i < os->n; i = next) {
-		struct session *head = join_session(jn, os->at[i].line);
-
-		for (next = i; next < os->n && os->at[next].line == head->line;)
-			next++;
-		head->other_session |= !head->n_unexplained &&
-				       orphans_prove_session(os, i, next);
-		for (size_t k = i; k < next; k++)
-			push_orphan(jn, &os->at[k], head->other_session);
-	}
-	os->n = 0;
-}
-
-/* A chain without a sample and without a loss. The nonce of a stack that a
- * process logged may be older than the capture. */
-static void resolve_orphan(struct join *jn, const struct cookie_entry *e,
-			   const struct fact_chain *f)
-{
-	const struct session *se = join_session(jn, e->chain.source);
-	const struct orphan o = { *f, e->line, e->told_by, e->chain.asked_cpu };
-
-	if (se->filtered || join_session(jn, e->line)->other_session)
-		push_orphan(jn, &o, true);
-	else if (e->nonce || se->cookies != COOKIES_PERF)
-		push_orphan(jn, &o, e->before == TIME_NONE);
-	else
-		orphans_add(&jn->orphans, &o);
-	if (jn->orphans.n >= ORPHANS_MAX)
-		judge_orphans(jn);
-}
-
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
 	struct session *se = NULL;
@@ -450,7 +390,7 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 			se->totals.no_sample++;
 	}
 	if (f.chain.verdict == CHAIN_FOREIGN)
-		resolve_orphan(jn, e, &f.chain);
+		orphans_take(&jn->orphans, &jn->sessions, e, &f.chain);
 	else
 		fact_queue_push(jn->out, &f);
 }
@@ -477,6 +417,7 @@ static void join_resolve_older_half(struct join *jn)
 
 	if (!n)
 		return;
+	jn->dropped_early = true;
 	for (size_t k = 0; k < n; k++)
 		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue -= n;
@@ -526,7 +467,7 @@ static void join_evict_entry(struct join *jn, uint32_t i)
 
 /* Notes why and when the entry's chain was due. */
 static void close_entry(struct join *jn, uint32_t i, enum request_end why,
-			int64_t time)
+			int64_t time, int32_t cpu)
 {
 	struct cookie_entry *e = join_entry(jn, i);
 
@@ -534,11 +475,12 @@ static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 		return;
 	e->end = why;
 	e->closed_at = time;
+	e->closed_cpu = cpu;
 }
 
 /* Puts a new cookie at the front of the list, which closes the one before. */
 static void join_remember_entry(struct join *jn, struct join_cookies *line,
-				uint32_t i, int64_t time)
+				uint32_t i, int64_t time, int32_t cpu)
 {
 	uint32_t newest = line->recent[0];
 
@@ -547,7 +489,7 @@ static void join_remember_entry(struct join *jn, struct join_cookies *line,
 		bool bare = !e->has_chain && !e->nonce;
 		struct session *se = NULL;
 
-		close_entry(jn, newest, END_COOKIE, time);
+		close_entry(jn, newest, END_COOKIE, time, cpu);
 		while (bare && (se = next_session_of(jn, e, e->asked_by, se)))
 			se->n_closed++;
 	}
@@ -591,6 +533,32 @@ static void join_mark_in_unwinder(struct join *jn,
 	}
 }
 
+/* Like cookies_find(), but not for a cookie that was over before: what follows
+ * is joined to a chain of its own, or to none. */
+static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
+			       const struct join_half *half)
+{
+	uint32_t i = cookies_find(&jn->cookies, key);
+
+	if (!i || !contradiction_is_over(&jn->contradictions, join_entry(jn, i),
+					 join_session(jn, half->source), half))
+		return i;
+	cookies_seal(&jn->cookies, i);
+	return 0;
+}
+
+/* Checks a cookie that is new for its thread. */
+static void join_check_new(struct join *jn, const struct join_task *task,
+			   uint32_t i, struct join_half *half)
+{
+	const struct cookie_entry *e = join_entry(jn, i);
+
+	half->again &= !jn->dropped_early;
+	contradiction_new_cookie(&jn->contradictions, e,
+				 e->older ? join_entry(jn, e->older) : NULL,
+				 join_session(jn, half->source), task, half);
+}
+
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s)
 {
@@ -603,14 +571,17 @@ void join_sample(struct join *jn, struct join_task *task,
 	const struct session *se = join_session(jn, s->source);
 	const struct cookie_key key = { s->cookie, s->tid, se->line, s->nonce };
 	struct join_cookies *line = join_task_cookies(task, s->nonce);
-	uint32_t i = cookies_find(&jn->cookies, &key);
+	struct join_half half = { s->source,  s->cpu,	s->time,  s->thread,
+				  s->process, s->event, s->again, s->late };
+	uint32_t i = join_find_open(jn, &key, &half);
 
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
 		if (s->tid < 0)
 			queue_unresolved(jn, i);
 		else
-			join_remember_entry(jn, line, i, s->time);
+			join_remember_entry(jn, line, i, s->time, s->cpu);
+		join_check_new(jn, task, i, &half);
 	}
 	struct cookie_entry *e = join_entry(jn, i);
 
@@ -628,6 +599,10 @@ void join_sample(struct join *jn, struct join_task *task,
 		give_up_waiting(jn, e);
 		pending_requests_make_room(&jn->pending);
 	}
+	if (e->has_chain && s->nonce && !s->late && !e->n_events &&
+	    e->chain.time < s->time)
+		contradiction_found(&jn->contradictions, RULE_NONCE_EARLY,
+				    &half, e->chain.time);
 	if (e->has_chain)
 		join_match_request(jn, e, task, join_add_request(jn, task, s),
 				   true);
@@ -677,7 +652,8 @@ static void join_push_copy(struct join *jn, struct cookie_entry *e,
 /* A second chain for a cookie: perf record wrote it twice, or once for each
  * event that listens. Other addresses are a conflict. */
 static void second_chain(struct join *jn, const struct cookie_entry *e,
-			 const struct join_chain *c)
+			 const struct join_chain *c,
+			 const struct join_half *half)
 {
 	struct fact f = chain_fact(c);
 
@@ -685,6 +661,8 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {
 		f.chain.confidence = CONF_UNEXPLAINED;
 		f.chain.flags |= VERDICT_CONFLICT;
+		contradiction_found(&jn->contradictions, RULE_COOKIE_CONFLICT,
+				    half, e->chain.time);
 	}
 	fact_queue_push(jn->out, &f);
 }
@@ -715,7 +693,10 @@ bool join_chain(struct join *jn, struct join_task *task,
 	const struct session *se = join_session(jn, c->source);
 	const struct cookie_key key = { c->cookie, c->tid, se->line, c->nonce };
 	struct join_cookies *line = join_task_cookies(task, c->nonce);
-	uint32_t i = cookies_find(&jn->cookies, &key);
+	struct join_half half = { c->source,  c->cpu, c->time,	c->thread,
+				  c->process, 0,      c->again, c->late };
+	uint32_t i = c->duplicate ? cookies_find(&jn->cookies, &key)
+				  : join_find_open(jn, &key, &half);
 
 	count_chain(jn, c, i ? join_entry(jn, i) : NULL);
 	if (i && join_entry(jn, i)->has_chain) {
@@ -724,12 +705,13 @@ bool join_chain(struct join *jn, struct join_task *task,
 		if (copy)
 			join_push_copy(jn, join_entry(jn, i), c);
 		else
-			second_chain(jn, join_entry(jn, i), c);
+			second_chain(jn, join_entry(jn, i), c, &half);
 		return !copy;
 	}
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
-		join_remember_entry(jn, line, i, c->time);
+		join_remember_entry(jn, line, i, c->time, c->cpu);
+		join_check_new(jn, task, i, &half);
 	}
 	if (c->nonce)
 		join_mark_in_unwinder(jn, line, i);
@@ -789,7 +771,7 @@ static void retire_line(struct join *jn, struct join_cookies *line,
 		if (why != JOIN_CAPTURE)
 			close_entry(jn, i,
 				    why == JOIN_EXIT ? END_EXIT : END_REUSED,
-				    end);
+				    end, -1);
 		join_evict_entry(jn, i);
 	}
 }
@@ -815,6 +797,6 @@ void join_end(struct join *jn)
 	for (size_t k = 0; k < jn->n_queue; k++)
 		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue = 0;
-	judge_orphans(jn);
+	orphans_judge(&jn->orphans, &jn->sessions);
 	pending_requests_end(&jn->pending);
 }

@@ -19,10 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/join/contradictions.h"
 #include "stitch/join/join_data.h"
 #include "stitch/tasks/join_task.h"
 
-struct fact_finding;
 struct fact_queue;
 struct frames;
 struct join;
@@ -36,7 +36,6 @@ struct join *join_new(struct fact_queue *out, struct losses *ls,
 		      const struct frames *fr);
 void join_free(struct join *jn);
 /* Calls fn with each contradiction among cookies. */
-typedef void join_found_fn(void *arg, const struct fact_finding *f);
 void join_found(struct join *jn, join_found_fn *fn, void *arg);
 /* A filter removed samples of the source. */
 void join_filtered(struct join *jn, uint16_t source);

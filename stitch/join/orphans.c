@@ -5,7 +5,14 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/fact_queue.h"
+#include "stitch/join/cookies.h"
+#include "stitch/join/sessions.h"
 #include "stitch/record.h"
+
+/* Number of orphans that wait for the end. More of them than this are enough to
+ * see who asked. */
+#define ORPHANS_MAX (1u << 16)
 
 /* Threads that must have orphans which directly follow each other. */
 #define THREADS_MIN 2
@@ -14,11 +21,6 @@ void orphans_release(struct orphans *os)
 {
 	free(os->at);
 	free(os->asked);
-}
-
-void orphans_add(struct orphans *os, const struct orphan *o)
-{
-	*mem_add(os->at, os->n, os->cap) = *o;
 }
 
 void orphans_asked(struct orphans *os, uint32_t thread)
@@ -42,7 +44,7 @@ static int orphan_compare(const void *a, const void *b)
 	return (x->f.id > y->f.id) - (x->f.id < y->f.id);
 }
 
-void orphans_sort(struct orphans *os)
+static void orphans_sort(struct orphans *os)
 {
 	if (os->n)
 		qsort(os->at, os->n, sizeof(*os->at), orphan_compare);
@@ -54,7 +56,11 @@ static bool orphan_follows(const struct orphan *a, const struct orphan *b)
 	return b->f.from != TIME_NONE && b->f.from == a->f.time;
 }
 
-bool orphans_prove_session(const struct orphans *os, size_t from, size_t to)
+/* Returns whether the orphans from..to-1 prove another session: two threads
+ * have orphans that directly follow each other, or a thread has several but
+ * never asked here. They are sorted. */
+static bool orphans_prove_session(const struct orphans *os, size_t from,
+				  size_t to)
 {
 	size_t threads = 0;
 
@@ -72,4 +78,60 @@ bool orphans_prove_session(const struct orphans *os, size_t from, size_t to)
 		threads += follows;
 	}
 	return threads >= THREADS_MIN;
+}
+
+/* Gives an orphan its verdict. foreign: another session asked for it. */
+static void orphans_push(struct orphans *os, struct sessions *ss,
+			 const struct orphan *o, bool foreign)
+{
+	struct session *head = ss->at[o->line];
+	struct session *se = head;
+	struct fact f = { .kind = FACT_CHAIN, .chain = o->f };
+
+	f.chain.verdict = foreign ? CHAIN_FOREIGN : CHAIN_UNEXPLAINED;
+	f.chain.confidence = foreign ? CONF_EXPLAINED : CONF_UNEXPLAINED;
+	fact_queue_push(os->out, &f);
+	if (!foreign)
+		return;
+	do {
+		if (o->told_by & se->bit)
+			session_add_foreign(se, o->asked_cpu);
+		se = se->next;
+	} while (se != head);
+}
+
+/* Decides who asked for the orphans so far. If requests of this session lack
+ * their chain without a reason, then records vanished, and the samples of the
+ * orphans may have vanished as well. */
+void orphans_judge(struct orphans *os, struct sessions *ss)
+{
+	orphans_sort(os);
+	for (size_t i = 0, next; i < os->n; i = next) {
+		struct session *head = ss->at[os->at[i].line];
+
+		for (next = i; next < os->n && os->at[next].line == head->line;)
+			next++;
+		head->other_session |= !head->n_unexplained &&
+				       orphans_prove_session(os, i, next);
+		for (size_t k = i; k < next; k++)
+			orphans_push(os, ss, &os->at[k], head->other_session);
+	}
+	os->n = 0;
+}
+
+/* The nonce of a stack that a process logged may be older than the capture. */
+void orphans_take(struct orphans *os, struct sessions *ss,
+		  const struct cookie_entry *e, const struct fact_chain *f)
+{
+	const struct session *se = ss->at[e->chain.source];
+	const struct orphan o = { *f, e->line, e->told_by, e->chain.asked_cpu };
+
+	if (se->filtered || ss->at[e->line]->other_session)
+		orphans_push(os, ss, &o, true);
+	else if (e->nonce || se->cookies != COOKIES_PERF)
+		orphans_push(os, ss, &o, e->before == TIME_NONE);
+	else
+		*mem_add(os->at, os->n, os->cap) = o;
+	if (os->n >= ORPHANS_MAX)
+		orphans_judge(os, ss);
 }

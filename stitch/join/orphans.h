@@ -12,6 +12,10 @@
 
 #include "stitch/fact.h"
 
+struct cookie_entry;
+struct fact_queue;
+struct sessions;
+
 struct orphan {
 	struct fact_chain f;
 	uint16_t line;	   /* first source of its line */
@@ -19,8 +23,9 @@ struct orphan {
 	int32_t asked_cpu; /* CPU on which its cookie was made; -1: unknown */
 };
 
-/* All zeros: empty. */
+/* All zeros but out: empty. */
 struct orphans {
+	struct fact_queue *out;
 	struct orphan *at;
 	size_t n, cap;
 	/* By row id of the thread: whether one of its samples asked. */
@@ -29,13 +34,12 @@ struct orphans {
 };
 
 void orphans_release(struct orphans *os);
-void orphans_add(struct orphans *os, const struct orphan *o);
 /* A sample of the thread asked for a stack. */
 void orphans_asked(struct orphans *os, uint32_t thread);
-/* Sorts the orphans by line, thread and time. */
-void orphans_sort(struct orphans *os);
-/* Returns whether the orphans from..to-1 prove another session: two threads
- * have orphans that directly follow each other, or a thread has several but
- * never asked here. Call orphans_sort() first. */
-bool orphans_prove_session(const struct orphans *os, size_t from, size_t to);
+/* Takes a chain without a sample and without a loss. It is output when it is
+ * known who asked. */
+void orphans_take(struct orphans *os, struct sessions *ss,
+		  const struct cookie_entry *e, const struct fact_chain *f);
+/* Outputs all that wait, with what is known now. */
+void orphans_judge(struct orphans *os, struct sessions *ss);
 #endif

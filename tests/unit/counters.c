@@ -72,7 +72,7 @@ static bool counters_test_see(uint64_t c, int32_t cpu, int64_t time,
 		.is_sample = is_sample,
 	};
 
-	return counters_see(s.cs, &one);
+	return counters_see(s.cs, &one) & COUNTER_FIRST_LOST;
 }
 
 /* A sample of CPU 0's counter on that CPU. */

@@ -202,6 +202,24 @@ static const struct join_row join_rows[] = {
 			     .flags = VERDICT_CONFLICT } },
 	},
 	{
+		"a_cookie_that_comes_back_joins_its_own_chain",
+		"10 sample 1/5; 11 chain 1/5; 20 sample 1/6; 21 chain 1/6;"
+		"30 sample 1/5; 31 chain 1/5 ip1=0x2001; 40 sample 1/7;"
+		"41 chain 1/7",
+		.request = { { .event = 1, REQ_MATCHED, .chain = 1 },
+			     { .event = 3, REQ_MATCHED, .chain = 3 } },
+		.chain = { { .id = 1, CHAIN_USED, 1 },
+			   { .id = 3, CHAIN_USED, 1 } },
+	},
+	{
+		"a_cookie_that_comes_back_without_a_chain_joins_no_older_one",
+		"10 sample 1/5; 11 chain 1/5; 20 sample 1/6; 21 chain 1/6;"
+		"30 sample 1/5; 40 sample 1/7; 41 chain 1/7",
+		.request = { { .event = 1, REQ_MATCHED, .chain = 1 },
+			     { .event = 3, REQ_UNEXPLAINED } },
+		.chain = { { .id = 1, CHAIN_USED, 1 } },
+	},
+	{
 		"one_chain_nobody_asked_for_proves_no_other_session",
 		"5 sample 1/4; 6 chain 1/4; 10 chain 1/5; 20 sample 1/6;"
 		"21 chain 1/6",
@@ -406,7 +424,8 @@ START_TEST(a_sample_joins_one_of_the_last_cookies)
 		fake_sample(f, 10 * c, 1, c);
 		fake_chain(f, 10 * c + 1, 1, c);
 	}
-	fake_sample(f, 100, 1, 1);
+	/* of a CPU whose clock differs a little */
+	script_play_on(f, "100 sample 1/1 cpu=1");
 	struct all_facts all = stitch_all(&f, 1);
 	join_expect(&all, &(struct join_request){ .event = JOIN_RECENT + 1,
 						  REQ_MATCHED,
