@@ -279,8 +279,8 @@ static bool is_unannounced_life(const struct audit_in *in)
 	const struct record *rec = in->rec;
 	const struct thread *th = in->thread;
 
-	if (!th || th->introduced || th->ended || in->before ||
-	    rec->kind == REC_EXIT)
+	if (!th || th->introduced || th->ended || rec->kind == REC_EXIT ||
+	    (in->before && !in->before->exit_seen))
 		return false;
 	return rec->kind != REC_SAMPLE || rec->flags & REC_F_USER ||
 	       rec->sample.defer == DEFER_COOKIE ||

@@ -326,7 +326,7 @@ void check_found(const struct slice *s, const struct change *ch,
 		look_at_reuse(&k, i);
 		if (lf->again)
 			must_find(&k, "after_exit", lf->tid,
-				  truth_time_of(ch->list.at[lf->first].rec));
+				  truth_time_of(ch->list.at[lf->again_at].rec));
 	}
 	if (s->info.system_wide == TRI_YES)
 		look_at_switches(&k);

@@ -225,6 +225,7 @@ struct life {
 	bool reused;	      /* its id had another life before */
 	bool ended;	      /* by an EXIT */
 	bool again;	      /* though it had, and no FORK told */
+	uint32_t again_at;    /* item that shows it */
 	bool known;	      /* by a FORK, or told by the recorder */
 	int64_t start, end;
 };
