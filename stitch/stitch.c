@@ -97,8 +97,7 @@ void stitch_free(struct stitch *st)
 void stitch_layout(struct stitch *st, unsigned int layout)
 {
 	counters_free(st->counters);
-	st->counters = counters_new(&st->facts, st->losses,
-				    (enum cookie_layout)layout);
+	st->counters = counters_new(&st->facts, st->losses, layout);
 }
 
 void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg)

@@ -24,26 +24,10 @@
 /* Start value of extended counters, and the greatest distance from it. */
 #define COUNT_BASE ((uint64_t)1 << 62)
 #define COUNT_FAR ((uint64_t)1 << 61)
-
-/* Which bits of a cookie are CPU and counter. */
-struct shape {
-	enum cookie_layout layout;
-	uint8_t cpu_at, cpu_bits;
-	uint8_t count_at, count_bits;
-	uint8_t bias; /* value for CPU 0 */
-	uint8_t step; /* 2: counters are odd */
-};
-
-static const struct shape shapes[] = {
-	{ LAYOUT_KERNEL, 0, 32, 32, 32, 1, 2 },
-	{ LAYOUT_KERNEL, 32, 32, 0, 32, 1, 2 },
-	{ LAYOUT_CPU48, 48, 16, 0, 48, 0, 1 },
-	{ LAYOUT_LOWCPU, 0, 12, 12, 52, 0, 1 },
-	{ LAYOUT_PAIR, 0, 32, 32, 32, 0, 1 },
-};
+/* Most counters between two sights of a CPU whose counter carried. */
+#define CARRY_FAR ((uint64_t)1 << 32)
 
 #define READINGS 2
-#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
 /* Missing counters lo, lo + step, ... hi, which were assigned after t0 and
  * before t1. */
@@ -65,7 +49,7 @@ struct per_cpu {
 
 /* The cookies of a source, read with one shape. */
 struct reading {
-	const struct shape *shape;
+	const struct cookie_shape *shape;
 	struct per_cpu *cpu;
 	size_t n_cpu, cap_cpu;
 };
@@ -99,29 +83,20 @@ struct counters {
 	struct fact_queue *out;
 	struct losses *losses;
 	enum cookie_layout layout;
+	struct cookie_shape shape[COOKIE_SHAPES];
 	struct per_source *src;
 	size_t n_src, cap_src;
 };
 
-const char *cookie_layout_name(unsigned int layout)
-{
-	static const char *const words[] = {
-		[LAYOUT_AUTO] = "auto",	  [LAYOUT_KERNEL] = "kernel",
-		[LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
-		[LAYOUT_PAIR] = "pair",	  [LAYOUT_OPAQUE] = "opaque",
-	};
-
-	return layout < sizeof(words) / sizeof(words[0]) ? words[layout] : NULL;
-}
-
 struct counters *counters_new(struct fact_queue *out, struct losses *ls,
-			      enum cookie_layout layout)
+			      unsigned int layout)
 {
 	struct counters *cs = mem_new(1, sizeof(*cs));
 
 	cs->out = out;
 	cs->losses = ls;
-	cs->layout = layout;
+	cs->layout = (enum cookie_layout)(layout & UINT8_MAX);
+	cookie_shapes(cs->shape, layout);
 	return cs;
 }
 
@@ -149,10 +124,10 @@ void counters_free(struct counters *cs)
 	free(cs);
 }
 
-static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
-			   int32_t cpu)
+static uint64_t *newest_at(const struct counters *cs, struct per_source *ps,
+			   const struct cookie_shape *sh, int32_t cpu)
 {
-	size_t at = (size_t)cpu * N_SHAPES + (size_t)(sh - shapes);
+	size_t at = (size_t)cpu * COOKIE_SHAPES + (size_t)(sh - cs->shape);
 
 	ps->newest = mem_reach(ps->newest, &ps->n_newest, &ps->cap_newest,
 			       at + 1, sizeof(*ps->newest));
@@ -160,13 +135,14 @@ static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
 }
 
 /* Notes what the source has seen while it was alone. */
-static void note_newest(struct per_source *ps)
+static void note_newest(const struct counters *cs, struct per_source *ps)
 {
 	for (size_t i = 0; i < ps->group.n_read; i++) {
 		const struct reading *rd = &ps->group.read[i];
 
 		for (size_t k = 0; k < rd->n_cpu; k++)
-			*newest_at(ps, rd->shape, (int32_t)k) = rd->cpu[k].last;
+			*newest_at(cs, ps, rd->shape, (int32_t)k) =
+				rd->cpu[k].last;
 	}
 }
 
@@ -182,7 +158,7 @@ static void find_group(struct counters *cs, uint16_t source)
 		    o->info->cookies != COOKIES_PERF || o->head != i)
 			continue;
 		if (o->next == i)
-			note_newest(o);
+			note_newest(cs, o);
 		ps->head = i;
 		ps->next = o->next;
 		o->next = source;
@@ -223,7 +199,7 @@ static uint64_t extract_bits(uint64_t v, uint8_t at, uint8_t n)
 	return v >> at & (((uint64_t)1 << n) - 1);
 }
 
-static uint64_t count_in_cookie(const struct shape *sh, uint64_t cookie)
+static uint64_t count_in_cookie(const struct cookie_shape *sh, uint64_t cookie)
 {
 	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
@@ -242,7 +218,8 @@ static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 
 /* Returns the CPU of the cookie, or -1 if it does not have this shape. */
 static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
-				  const struct shape *sh, uint64_t cookie)
+				  const struct cookie_shape *sh,
+				  uint64_t cookie)
 {
 	uint64_t cpu = extract_bits(cookie, sh->cpu_at, sh->cpu_bits);
 
@@ -269,8 +246,8 @@ static void counters_choose_shapes(const struct counters *cs,
 		want = info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
 						     : LAYOUT_OPAQUE;
 
-	for (size_t i = 0; i < N_SHAPES; i++) {
-		const struct shape *sh = &shapes[i];
+	for (size_t i = 0; i < COOKIE_SHAPES; i++) {
+		const struct cookie_shape *sh = &cs->shape[i];
 		int32_t cpu = counters_fit_shape(cs, s->source, sh, s->cookie);
 		int points = 0;
 
@@ -289,18 +266,9 @@ static void counters_choose_shapes(const struct counters *cs,
 	}
 }
 
-int32_t counters_cpu(const struct counters *cs, uint16_t source,
-		     uint64_t cookie)
-{
-	if (source >= cs->n_src || !counters_group(cs, source)->n_read)
-		return -1;
-	return counters_fit_shape(
-		cs, source, counters_group(cs, source)->read[0].shape, cookie);
-}
-
 /* ---- runs of missing counters */
 
-static uint64_t run_count(const struct shape *sh, const struct run *r)
+static uint64_t run_count(const struct cookie_shape *sh, const struct run *r)
 {
 	return (r->hi - r->lo) / sh->step + 1;
 }
@@ -427,7 +395,8 @@ static void push_uncounted(struct counters *cs, const struct fact_gap *gap)
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct run *r, const char *reason, bool sure)
 {
-	const struct shape *sh = counters_group(cs, source)->read[0].shape;
+	const struct cookie_shape *sh =
+		counters_group(cs, source)->read[0].shape;
 	struct fact f = { .kind = FACT_GAP };
 
 	f.gap = (struct fact_gap){
@@ -523,8 +492,8 @@ enum sight {
 };
 
 /* Extends the counter to 64 bits. Returns 0 if it is out of range. */
-static uint64_t extend_count(const struct shape *sh, const struct per_cpu *pc,
-			     uint64_t count)
+static uint64_t extend_count(const struct cookie_shape *sh,
+			     const struct per_cpu *pc, uint64_t count)
 {
 	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
 
@@ -599,17 +568,63 @@ static bool is_surely_made(const struct counters *cs,
 /* Returns whether this capture has seen a later counter of the CPU. A record of
  * another capture may seem later because clocks differ. */
 static bool count_is_late(struct counters *cs, uint16_t source,
-			  const struct shape *sh, int32_t cpu, uint64_t e)
+			  const struct cookie_shape *sh, int32_t cpu,
+			  uint64_t e)
 {
 	uint64_t *newest;
 
 	if (counters_is_alone(cs, source))
 		return true;
-	newest = newest_at(&cs->src[source], sh, cpu);
+	newest = newest_at(cs, &cs->src[source], sh, cpu);
 	if (e < *newest)
 		return true;
 	*newest = e;
 	return false;
+}
+
+/* Returns how far the counter is from the largest one seen; none was seen: the
+ * farthest. */
+static uint64_t count_distance(const struct cookie_shape *sh,
+			       const struct per_cpu *pc, uint64_t count)
+{
+	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
+	uint64_t up = (count - pc->last) & mask;
+
+	if (!pc->any)
+		return mask;
+	return up > mask / 2 ? mask + 1 - up : up;
+}
+
+/* Returns the CPU that made a cookie which reads as one of `cpu`: a counter
+ * that carried reads as one of the next CPU. It is of the CPU whose counters
+ * are near. */
+static int32_t carried_from(const struct reading *rd, int32_t cpu,
+			    uint64_t cookie)
+{
+	static const struct per_cpu none = { .any = false };
+	uint64_t count = count_in_cookie(rd->shape, cookie);
+
+	if (!rd->shape->carries || cpu < 1 || (size_t)cpu > rd->n_cpu ||
+	    !rd->cpu[cpu - 1].any)
+		return cpu;
+	const struct per_cpu *own =
+		(size_t)cpu < rd->n_cpu ? &rd->cpu[cpu] : &none;
+	uint64_t far = count_distance(rd->shape, &rd->cpu[cpu - 1], count);
+
+	return far < CARRY_FAR && far < count_distance(rd->shape, own, count)
+		       ? cpu - 1
+		       : cpu;
+}
+
+int32_t counters_cpu(const struct counters *cs, uint16_t source,
+		     uint64_t cookie)
+{
+	if (source >= cs->n_src || !counters_group(cs, source)->n_read)
+		return -1;
+	const struct reading *rd = &counters_group(cs, source)->read[0];
+	int32_t cpu = counters_fit_shape(cs, source, rd->shape, cookie);
+
+	return cpu < 0 ? cpu : carried_from(rd, cpu, cookie);
 }
 
 /* Like counters_see(). Returns -1 if the cookie does not have this shape. */
@@ -621,6 +636,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 
 	if (made_on < 0)
 		return -1;
+	made_on = carried_from(rd, made_on, s->cookie);
 	struct per_cpu *pc = counters_cpu_at(rd, made_on);
 	uint64_t e = extend_count(rd->shape, pc,
 				  count_in_cookie(rd->shape, s->cookie));
@@ -674,8 +690,7 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 	}
 	if (!gr->n_read)
 		return 0;
-	int32_t cpu =
-		counters_fit_shape(cs, s->source, gr->read[0].shape, s->cookie);
+	int32_t cpu = counters_cpu(cs, s->source, s->cookie);
 
 	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
 		push_older_runs(cs, s->source, cpu);
@@ -689,7 +704,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 {
 	const char *reason = why_no_proof(cs, source, cpu);
 	const struct reading *rd = &counters_group(cs, source)->read[0];
-	const struct shape *sh = rd->shape;
+	const struct cookie_shape *sh = rd->shape;
 	const struct per_cpu *pc = &rd->cpu[cpu];
 	uint64_t missing = pc->missing_out;
 	struct fact f = { .kind = FACT_COUNTER };

@@ -24,29 +24,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/audit/cookie_layout.h"
+
 struct cookie_totals;
 struct counters;
 struct fact_queue;
 struct losses;
 struct source_info;
 
-/* Which bits of a cookie are CPU and counter. */
-enum cookie_layout {
-	LAYOUT_AUTO,   /* perf: LAYOUT_KERNEL as long as all cookies fit, else
-			* opaque; others: opaque */
-	LAYOUT_KERNEL, /* cpu + 1 in the low half, odd counter in the high
-			* half; swapped on big-endian */
-	LAYOUT_CPU48,  /* 2024 drafts: cpu << 48 | counter in steps of 1 */
-	LAYOUT_LOWCPU, /* counter << 12 | cpu */
-	LAYOUT_PAIR,   /* cpu in the low half, counter in the high one */
-	LAYOUT_OPAQUE,
-};
-
-/* Returns the word that --cookie-layout takes, or NULL. */
-const char *cookie_layout_name(unsigned int layout);
-
+/* layout: as from cookie_layout_parse(). */
 struct counters *counters_new(struct fact_queue *out, struct losses *ls,
-			      enum cookie_layout layout);
+			      unsigned int layout);
 void counters_free(struct counters *cs);
 /* info is borrowed until the end, because a pipe fills it late. line: first
  * source of its line. */
