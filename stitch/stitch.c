@@ -260,6 +260,7 @@ static unsigned int stitch_see_cookie(struct stitch *st, struct thread *th,
 				 ? stitch_join_task(st, th)->cookies.last
 				 : TIME_NONE,
 		.is_sample = is_sample,
+		.late = st->rec.flags & REC_F_LATE,
 	};
 
 	unsigned int seen = counters_see(st->counters, &s);
@@ -699,6 +700,10 @@ static void stitch_finish(struct stitch *st)
 	tasks_drop_rest(st->tasks);
 	ledger_note_unlisted(st);
 	join_end(st->join);
+	for (size_t i = 0; i < st->n_src; i++)
+		if (st->src[i].known)
+			counters_clocks(st->counters, (uint16_t)i, stitch_found,
+					st);
 	audit_end(st->audit);
 	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {

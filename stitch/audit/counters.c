@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/audit/clock_skew.h"
+#include "stitch/audit/counter_runs.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/source.h"
 #include "stitch/fact.h"
 
@@ -29,22 +30,15 @@
 
 #define READINGS 2
 
-/* Missing counters lo, lo + step, ... hi, which were assigned after t0 and
- * before t1. */
-struct run {
-	uint64_t lo, hi;
-	int64_t t0, t1;
-};
-
 struct per_cpu {
 	bool any;
 	uint64_t first, last; /* smallest and largest counter seen */
 	int64_t first_time;   /* time when first was seen */
 	int64_t made; /* time of the last cookie that was certainly made then */
 	uint64_t seen, late, elsewhere;
-	struct run *run;
-	size_t n_run, cap_run;
+	struct counter_runs runs;
 	uint64_t n_out, missing_out; /* runs and counters that were output */
+	struct clock_far far;
 };
 
 /* The cookies of a source, read with one shape. */
@@ -77,6 +71,7 @@ struct per_source {
 	uint64_t *newest;    /* if not alone: largest counter it has seen, by
 			      * CPU and shape */
 	size_t n_newest, cap_newest;
+	struct clock_skew skew;
 };
 
 struct counters {
@@ -105,7 +100,7 @@ static void drop_reading(struct group *gr, size_t i)
 	struct reading *rd = &gr->read[i];
 
 	for (size_t k = 0; k < rd->n_cpu; k++)
-		free(rd->cpu[k].run);
+		counter_runs_release(&rd->cpu[k].runs);
 	free(rd->cpu);
 	gr->n_read--;
 	memmove(rd, rd + 1, (gr->n_read - i) * sizeof(*rd));
@@ -119,6 +114,7 @@ void counters_free(struct counters *cs)
 		while (cs->src[i].group.n_read)
 			drop_reading(&cs->src[i].group, 0);
 		free(cs->src[i].newest);
+		clock_skew_release(&cs->src[i].skew);
 	}
 	free(cs->src);
 	free(cs);
@@ -268,7 +264,8 @@ static void counters_choose_shapes(const struct counters *cs,
 
 /* ---- runs of missing counters */
 
-static uint64_t run_count(const struct cookie_shape *sh, const struct run *r)
+static uint64_t run_count(const struct cookie_shape *sh,
+			  const struct counter_run *r)
 {
 	return (r->hi - r->lo) / sh->step + 1;
 }
@@ -344,7 +341,7 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 /* Returns a loss of any capture that may have had the counter, the witness
  * first. */
 static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
-			 const struct run *r)
+			 const struct counter_run *r)
 {
 	/* TIME_NONE is the smallest number, so it means from the start */
 	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
@@ -363,7 +360,7 @@ static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 /* Returns whether the witness ran all the time. Other captures may have run
  * longer, and then it is unknown who asked. */
 static bool witness_recorded(const struct counters *cs, uint16_t source,
-			     const struct run *r)
+			     const struct counter_run *r)
 {
 	const struct per_source *ps = &cs->src[source];
 
@@ -393,7 +390,7 @@ static void push_uncounted(struct counters *cs, const struct fact_gap *gap)
  * first request that was certainly made while this capture ran: another session
  * may have asked before, and the chain was written later. */
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
-		     const struct run *r, const char *reason, bool sure)
+		     const struct counter_run *r, const char *reason, bool sure)
 {
 	const struct cookie_shape *sh =
 		counters_group(cs, source)->read[0].shape;
@@ -425,62 +422,19 @@ static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 	struct group *gr = counters_group(cs, source);
 	uint16_t witness = witness_of(cs, source);
 	struct per_cpu *pc = &gr->read[0].cpu[cpu];
-	size_t n = (pc->n_run + 1) / 2;
+	size_t n = (pc->runs.n + 1) / 2;
 
 	while (gr->n_read > 1)
 		drop_reading(gr, 1);
 
 	for (size_t i = 0; i < n; i++) {
-		push_run(cs, witness, cpu, &pc->run[i],
+		push_run(cs, witness, cpu, &pc->runs.at[i],
 			 why_no_proof(cs, witness, cpu), false);
 		pc->n_out++;
-		pc->missing_out += run_count(gr->read[0].shape, &pc->run[i]);
+		pc->missing_out +=
+			run_count(gr->read[0].shape, &pc->runs.at[i]);
 	}
-	pc->n_run -= n;
-	memmove(pc->run, pc->run + n, pc->n_run * sizeof(*pc->run));
-}
-
-static void insert_run(struct per_cpu *pc, size_t at, const struct run *r)
-{
-	pc->run = mem_grow(pc->run, &pc->cap_run, pc->n_run + 1,
-			   sizeof(*pc->run));
-	memmove(pc->run + at + 1, pc->run + at,
-		(pc->n_run - at) * sizeof(*pc->run));
-	pc->run[at] = *r;
-	pc->n_run++;
-}
-
-/* Returns the first run that ends at or above e. */
-static size_t find_run(const struct per_cpu *pc, uint64_t e)
-{
-	return search_where(pc->n_run, i, pc->run[i].hi >= e);
-}
-
-/* Removes a counter that is seen now from the runs. Returns false if it was not
- * missing. */
-static bool counters_fill_run(struct per_cpu *pc, uint64_t e, uint8_t step)
-{
-	size_t i = find_run(pc, e);
-
-	if (i == pc->n_run || pc->run[i].lo > e)
-		return false;
-	struct run *r = &pc->run[i];
-
-	if (r->lo == r->hi) {
-		pc->n_run--;
-		memmove(r, r + 1, (pc->n_run - i) * sizeof(*r));
-	} else if (r->lo == e) {
-		r->lo += step;
-	} else if (r->hi == e) {
-		r->hi -= step;
-	} else {
-		struct run low = *r;
-
-		low.hi = e - step;
-		r->lo = e + step;
-		insert_run(pc, i, &low);
-	}
-	return true;
+	counter_runs_drop(&pc->runs, n);
 }
 
 /* ---- counting a cookie */
@@ -516,25 +470,25 @@ static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 		return SIGHT_NEW;
 	}
 	if (e > pc->last) {
-		const struct run r = { pc->last + step, e - step, pc->made,
-				       time };
+		const struct counter_run r = { pc->last + step, e - step,
+					       pc->made, time };
 
 		if (r.lo <= r.hi)
-			insert_run(pc, pc->n_run, &r);
+			counter_runs_insert(&pc->runs, pc->runs.n, &r);
 		pc->last = e;
 		return SIGHT_NEW;
 	}
 	if (e < pc->first) {
-		const struct run r = { e + step, pc->first - step, TIME_NONE,
-				       pc->first_time };
+		const struct counter_run r = { e + step, pc->first - step,
+					       TIME_NONE, pc->first_time };
 
 		if (r.lo <= r.hi)
-			insert_run(pc, 0, &r);
+			counter_runs_insert(&pc->runs, 0, &r);
 		pc->first = e;
 		pc->first_time = time;
 		return SIGHT_LATE;
 	}
-	return counters_fill_run(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
+	return counter_runs_fill(&pc->runs, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
 }
 
 static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
@@ -627,6 +581,48 @@ int32_t counters_cpu(const struct counters *cs, uint16_t source,
 	return cpu < 0 ? cpu : carried_from(rd, cpu, cookie);
 }
 
+/* Compares the time of a counter with those of other CPUs. */
+static void compare_clocks(struct counters *cs, const struct counters_sight *s,
+			   struct per_cpu *pc, int32_t made_on, uint64_t e,
+			   enum sight got)
+{
+	struct clock_far *far = &pc->far;
+
+	if (s->cpu < 0 || s->late || !counters_is_alone(cs, s->source))
+		return;
+	if (s->cpu != made_on) {
+		if (e > far->count)
+			*far = (struct clock_far){
+				.count = e,
+				.time = s->time,
+				.cpu = s->cpu,
+				.unmade = s->is_sample && got == SIGHT_NEW,
+			};
+		return;
+	}
+	if (!s->is_sample || (e < far->count ? got != SIGHT_LATE
+					     : e != far->count || !far->unmade))
+		return;
+	clock_skew_add(&cs->src[s->source].skew, made_on, far->cpu, s->time,
+		       far->time);
+	if (e == far->count)
+		far->unmade = false;
+}
+
+void counters_clocks(struct counters *cs, uint16_t source,
+		     counters_found_fn *fn, void *arg)
+{
+	struct fact_finding f;
+
+	/* a lost sample made the counter, and this is a later one */
+	if (losses_any(cs->losses, source))
+		return;
+	while (clock_skew_take(&cs->src[source].skew, &f)) {
+		f.source = source;
+		fn(arg, &f);
+	}
+}
+
 /* Like counters_see(). Returns -1 if the cookie does not have this shape. */
 static int read_cookie(struct counters *cs, struct reading *rd,
 		       const struct counters_sight *s)
@@ -644,6 +640,9 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (!e)
 		return -1;
 	enum sight got = counters_see_count(pc, e, rd->shape->step, s->time);
+	if (cs->src[s->source].info->has_time && s->time != TIME_NONE &&
+	    rd == counters_group(cs, s->source)->read)
+		compare_clocks(cs, s, pc, made_on, e, got);
 	bool late = count_is_late(cs, s->source, rd->shape, made_on, e) &&
 		    got == SIGHT_LATE;
 
@@ -692,7 +691,7 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 		return 0;
 	int32_t cpu = counters_cpu(cs, s->source, s->cookie);
 
-	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
+	if (gr->read[0].cpu[cpu].runs.n >= RUNS_MAX)
 		push_older_runs(cs, s->source, cpu);
 	return ret > 0 ? (unsigned int)ret : 0;
 }
@@ -709,9 +708,9 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 	uint64_t missing = pc->missing_out;
 	struct fact f = { .kind = FACT_COUNTER };
 
-	for (size_t i = 0; i < pc->n_run; i++) {
-		push_run(cs, source, cpu, &pc->run[i], reason, true);
-		missing += run_count(sh, &pc->run[i]);
+	for (size_t i = 0; i < pc->runs.n; i++) {
+		push_run(cs, source, cpu, &pc->runs.at[i], reason, true);
+		missing += run_count(sh, &pc->runs.at[i]);
 	}
 	f.counter = (struct fact_counter){
 		.source = source,
@@ -720,7 +719,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 		.last = extract_bits(pc->last, 0, sh->count_bits),
 		.seen = pc->seen,
 		.missing = missing,
-		.gaps = pc->n_out + pc->n_run,
+		.gaps = pc->n_out + pc->runs.n,
 		.late = pc->late,
 		.elsewhere = pc->elsewhere,
 		.wraps = (pc->last >> sh->count_bits) -

@@ -28,6 +28,7 @@
 
 struct cookie_totals;
 struct counters;
+struct fact_finding;
 struct fact_queue;
 struct losses;
 struct source_info;
@@ -49,6 +50,7 @@ struct counters_sight {
 	int64_t since; /* when its thread was last seen with another cookie,
 			* after which this one was made; TIME_NONE: unknown */
 	bool is_sample;
+	bool late; /* newer records were read before */
 };
 
 /* What a cookie tells when it is seen. */
@@ -66,6 +68,11 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
+/* Calls fn with each CPU of the source whose clock differs from the others'.
+ * Call it before counters_end(), when all losses are known. */
+typedef void counters_found_fn(void *arg, const struct fact_finding *f);
+void counters_clocks(struct counters *cs, uint16_t source,
+		     counters_found_fn *fn, void *arg);
 /* Ends a source. Facts are output when all captures of its line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end);
