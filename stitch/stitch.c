@@ -39,6 +39,13 @@
  * gives. */
 #define RANK_OWN 100
 
+static void stitch_found(void *arg, const struct fact_finding *f)
+{
+	struct stitch *st = arg;
+
+	audit_add(st->audit, f);
+}
+
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw)
 {
@@ -54,6 +61,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
 	st->audit = audit_new(&st->facts, st->losses);
 	st->join = join_new(&st->facts, st->losses, fr);
+	join_found(st->join, stitch_found, st);
 	st->resolve = resolve_new(fr);
 	st->calls = mmap_calls_new();
 	st->now = TIME_NONE;
@@ -89,8 +97,7 @@ void stitch_free(struct stitch *st)
 void stitch_layout(struct stitch *st, unsigned int layout)
 {
 	counters_free(st->counters);
-	st->counters = counters_new(&st->facts, st->losses,
-				    (enum cookie_layout)layout);
+	st->counters = counters_new(&st->facts, st->losses, layout);
 }
 
 void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg)
@@ -241,8 +248,8 @@ static struct join_task *stitch_join_task(struct stitch *st, struct thread *th)
 
 /* Like counters_see(). Ignores late records, because they were not lost, and
  * the history of threads without an id, which stand for several threads. */
-static bool stitch_see_cookie(struct stitch *st, struct thread *th,
-			      uint64_t cookie, bool is_sample)
+static unsigned int stitch_see_cookie(struct stitch *st, struct thread *th,
+				      uint64_t cookie, bool is_sample)
 {
 	const struct counters_sight s = {
 		.source = st->rec.source,
@@ -253,9 +260,12 @@ static bool stitch_see_cookie(struct stitch *st, struct thread *th,
 				 ? stitch_join_task(st, th)->cookies.last
 				 : TIME_NONE,
 		.is_sample = is_sample,
+		.late = st->rec.flags & REC_F_LATE,
 	};
 
-	return counters_see(st->counters, &s) && !(st->rec.flags & REC_F_LATE);
+	unsigned int seen = counters_see(st->counters, &s);
+
+	return st->rec.flags & REC_F_LATE ? 0 : seen;
 }
 
 /* Returns a row id, or 0 if the thread's process is unknown so far. */
@@ -299,6 +309,8 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 		.event = event,
 		.source = st->rec.source,
 		.tid = other ? s->asked : st->rec.tid,
+		.cpu = st->rec.cpu,
+		.late = st->rec.flags & REC_F_LATE,
 		.time = record_time(&st->rec),
 		.cookie = s->cookie,
 		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
@@ -311,8 +323,12 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 	if (nonce)
 		end_stack_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
-		js.first_lost =
-			!js.nonce && stitch_see_cookie(st, th, js.cookie, true);
+		unsigned int seen =
+			js.nonce ? 0
+				 : stitch_see_cookie(st, th, js.cookie, true);
+
+		js.first_lost = seen & COUNTER_FIRST_LOST;
+		js.again = seen & COUNTER_AGAIN;
 		join_sample(st->join, stitch_join_task(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
 		join_mark(st->join, stitch_join_task(st, th), &js);
@@ -404,6 +420,7 @@ static void stitch_take_chain(struct stitch *st)
 		.duplicate = st->rec.flags & REC_F_DUPLICATE,
 		.reused_tid = th->reused_tid,
 		.nonce = st->rec.flags & REC_F_NONCE,
+		.late = st->rec.flags & REC_F_LATE,
 	};
 
 	if (jc.nonce) {
@@ -412,7 +429,8 @@ static void stitch_take_chain(struct stitch *st)
 		if (!stack_parts_add(&st->parts, st->fr, slot, c, &jc))
 			return;
 	} else {
-		stitch_see_cookie(st, th, c->cookie, false);
+		jc.again = stitch_see_cookie(st, th, c->cookie, false) &
+			   COUNTER_AGAIN;
 		jc.asked_cpu =
 			counters_cpu(st->counters, st->rec.source, c->cookie);
 	}
@@ -589,6 +607,8 @@ static void stitch_take_record(struct stitch *st)
 
 	if (rec->flags & REC_F_DUPLICATE && is_state_record(k))
 		return;
+	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
+		join_filtered(st->join, rec->source);
 	if (k == REC_SAMPLE)
 		stitch_take_sample(st);
 	else if (k == REC_CHAIN)
@@ -693,6 +713,10 @@ static void stitch_finish(struct stitch *st)
 	tasks_drop_rest(st->tasks);
 	ledger_note_unlisted(st);
 	join_end(st->join);
+	for (size_t i = 0; i < st->n_src; i++)
+		if (st->src[i].known)
+			counters_clocks(st->counters, (uint16_t)i, stitch_found,
+					st);
 	audit_end(st->audit);
 	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {

@@ -91,6 +91,27 @@ enum gap_verdict {
 		      * that was not recorded */
 };
 
+/* Indexes of rules[] (stitch/audit/rules.h). */
+enum rule_number {
+	RULE_TID_REUSED,
+	RULE_MAP_LOST,
+	RULE_FORK_LOST,
+	RULE_AFTER_EXIT,
+	RULE_SWITCH_BROKEN,
+	RULE_WAKEUP_ORDER,
+	RULE_WAKEUP_LOST,
+	RULE_DUPLICATE,
+	RULE_CLOCK_STEP,
+	RULE_UNMAPPED,
+	RULE_UNCOUNTED,
+	RULE_COOKIE_CONFLICT,
+	RULE_COOKIE_SHARED,
+	RULE_COOKIE_REUSED,
+	RULE_NONCE_EARLY,
+	RULE_CLOCK_SKEW,
+	RULES
+};
+
 /* The quality of a user stack by itself. */
 enum quality {
 	QUALITY_EMPTY = 1, /* no frame */

@@ -53,12 +53,14 @@ struct check_limit {
 /* The result of check_breaks: how much is broken. */
 struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
-	int64_t records;     /* records that were read, for --max-loss in
-			      * percent */
-	int64_t all_stacks;  /* requests, and chains without one */
-	bool loss, unjoined; /* more than is tolerated */
-	bool bad;	     /* loss, unjoined, or what no limit covers */
-	bool tolerated;	     /* not bad only because of the limits */
+	int64_t vanished;     /* stays in the kernel, counted as lost */
+	int64_t not_provable; /* counters missing beside another session */
+	int64_t records;      /* records that were read, for --max-loss in
+			       * percent */
+	int64_t all_stacks;   /* requests, and chains without one */
+	bool loss, unjoined;  /* more than is tolerated */
+	bool bad;	      /* loss, unjoined, or what no limit covers */
+	bool tolerated;	      /* not bad only because of the limits */
 };
 
 struct check {
@@ -116,7 +118,7 @@ int check_print_json(struct check *c, struct err *err);
 
 /* check_judge.c: compares what was found with what is tolerated. */
 int check_judge(struct check *c, struct err *err);
-/* "broken", "clean", "damaged" */
+/* "broken", "clean", "unproved", "damaged" */
 const char *check_verdict(const struct check *c);
 int check_status(const struct check *c);
 

@@ -1,5 +1,6 @@
 /* check_json.c - check --json: the result of each statement. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/json.h"
@@ -36,6 +37,7 @@ int check_print_json(struct check *c, struct err *err)
 	json_lines(&j);
 	json_text(&j, "database", c->path);
 	json_text(&j, "verdict", check_verdict(c));
+	json_bool(&j, "clean", !strcmp(check_verdict(c), "clean"));
 	json_int(&j, "status", check_status(c));
 	json_bool(&j, "tolerated", c->breaks.tolerated);
 	json_bool(&j, "filtered", filter_given());

@@ -28,6 +28,8 @@ static void take_breaks(void *arg, const struct check_row *r)
 	b->lost_unknown = check_int(r, "lost_unknown");
 	b->out_of_order = check_int(r, "out_of_order");
 	b->findings = check_int(r, "findings");
+	b->vanished = check_int(r, "vanished");
+	b->not_provable = check_int(r, "not_provable");
 }
 
 /* A database remembers what its capture was damaged by. */
@@ -67,7 +69,10 @@ int check_judge(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--max-loss in percent is of the whole capture; "
 			       "with filters give a number of records");
-	b->loss = !judge_is_within(&c->max_loss, b->lost, b->lost + b->records);
+	/* Each of the stays that vanished lost a sample at least. */
+	int64_t lost = b->lost + b->vanished;
+
+	b->loss = !judge_is_within(&c->max_loss, lost, lost + b->records);
 	/* The number is unknown, so only a limit of 100 % is certain to cover
 	 * it. */
 	if (b->lost_unknown && !(c->max_loss.percent && c->max_loss.n >= ALL))
@@ -77,7 +82,7 @@ int check_judge(struct check *c, struct err *err)
 	b->bad = b->loss || b->unjoined || b->out_of_order > 0 ||
 		 b->findings > 0;
 	b->tolerated = !b->bad &&
-		       (b->lost || b->lost_unknown || b->requests || b->chains);
+		       (lost || b->lost_unknown || b->requests || b->chains);
 	return 0;
 }
 
@@ -85,7 +90,9 @@ const char *check_verdict(const struct check *c)
 {
 	if (c->breaks.bad)
 		return "broken";
-	return c->status == STATUS_DAMAGED ? "damaged" : "clean";
+	if (c->status == STATUS_DAMAGED)
+		return "damaged";
+	return c->breaks.not_provable ? "unproved" : "clean";
 }
 
 int check_status(const struct check *c)

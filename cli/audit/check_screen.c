@@ -67,6 +67,9 @@ static void add_broken(struct screen *s)
 		 b->chains == 1 ? "chain without a sample"
 				: "chains without a sample");
 	add_part(s, b->lost, b->lost == 1 ? "record lost" : "records lost");
+	add_part(s, b->vanished,
+		 b->vanished == 1 ? "stay in the kernel vanished"
+				  : "stays in the kernel vanished");
 	if (b->lost && b->lost_unknown)
 		lines_add(&s->l, ", and an unknown number more");
 	else if (b->lost_unknown)
@@ -95,7 +98,7 @@ static void screen_put_verdict(struct screen *s)
 
 	if (c->breaks.bad)
 		style = STYLE_RED;
-	else if (c->status)
+	else if (c->status || c->breaks.not_provable)
 		style = STYLE_YELLOW;
 	fprintf(s->l.out, "%s", term_on(s->l.out, STYLE_BOLD));
 	safe_text_put(s->l.out, c->path, 0, 0);
@@ -108,6 +111,11 @@ static void screen_put_verdict(struct screen *s)
 	else if (c->status)
 		lines_add(&s->l, "part of the input could not be read; "
 				 "nothing else is lost");
+	else if (c->breaks.not_provable && !c->breaks.tolerated)
+		lines_add(&s->l,
+			  "nothing is proved to be lost, but not provable: "
+			  "%" PRId64 " counters",
+			  c->breaks.not_provable);
 	else if (!c->breaks.tolerated)
 		lines_add(&s->l, "nothing lost, %s", screen_clean(s));
 	else
@@ -463,12 +471,31 @@ static void put_cookies(void *arg, const struct check_row *r)
 	int64_t missing = check_int(r, "missing");
 	int64_t lost = check_int(r, "missing_lost");
 	int64_t bad = check_int(r, "missing_uncounted");
+	int64_t doubtful = check_int(r, "missing_doubtful");
 
 	put_reconciliation(s, r);
 	if (!missing)
 		return;
-	if (!check_null(r, "reason")) {
-		lines_add(&s->l, "missing ones prove nothing: ");
+	if (doubtful && (bad || lost)) {
+		lines_add(&s->l,
+			  "of the missing ones losses explain %" PRId64
+			  ", nothing explains %" PRId64
+			  ", not provable: %" PRId64 " counters",
+			  lost, bad, doubtful);
+		if (!check_null(r, "reason")) {
+			lines_add(&s->l, " (");
+			lines_clean(&s->l, check_text(r, "reason"));
+			lines_add(&s->l, ")");
+		}
+		lines_put_styled(&s->l, "", STYLE_YELLOW);
+	} else if (doubtful && check_null(r, "reason")) {
+		lines_print(&s->l, "",
+			    "not provable: %" PRId64 " counters, which may be "
+			    "older than the capture",
+			    doubtful);
+	} else if (!check_null(r, "reason")) {
+		lines_add(&s->l,
+			  "not provable: %" PRId64 " counters: ", missing);
 		lines_clean(&s->l, check_text(r, "reason"));
 		lines_put(&s->l, "");
 	} else if (lost == missing) {
@@ -482,6 +509,48 @@ static void put_cookies(void *arg, const struct check_row *r)
 			  lost, bad);
 		lines_put_styled(&s->l, "", bad ? STYLE_YELLOW : STYLE_DIM);
 	}
+}
+
+/* Adds ": 12.345678 to 12.400000". */
+static void add_moment(struct screen *s, const struct check_row *r)
+{
+	lines_add(&s->l, " (");
+	if (!check_null(r, "from_ns"))
+		lines_seconds(&s->l, check_int(r, "from_ns"));
+	lines_add(&s->l, " to ");
+	if (!check_null(r, "to_ns"))
+		lines_seconds(&s->l, check_int(r, "to_ns"));
+	lines_add(&s->l, ")");
+}
+
+static void put_vanished(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+
+	if (s->n >= CPUS) {
+		s->n++;
+		return;
+	}
+	lines_count(&s->l, s->n ? ", " : "", check_int(r, "stays"), "stay",
+		    "stays");
+	lines_add(&s->l, " on CPU %" PRId64, check_int(r, "cpu"));
+	if (check_int(r, "gaps") > 1)
+		lines_add(&s->l, " in %" PRId64 " gaps", check_int(r, "gaps"));
+	add_moment(s, r);
+	s->n++;
+}
+
+/* Stays in the kernel that left neither a sample nor a chain, and no loss. */
+static int screen_put_vanished(struct screen *s)
+{
+	if (screen_each(s, "vanished", 0, put_vanished) < 0)
+		return -1;
+	if (!s->n)
+		return 0;
+	if (s->n > CPUS)
+		lines_add(&s->l, ", and on %" PRId64 " more CPUs", s->n - CPUS);
+	lines_put_styled(&s->l, "vanished", STYLE_YELLOW);
+	return 0;
 }
 
 /* ---- findings, order, damage */
@@ -694,7 +763,8 @@ int check_screen(struct check *c, struct err *err)
 	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
 		return -1;
 	if (c->breaks.all_stacks &&
-	    screen_each(&s, "cookies", 0, put_cookies) < 0)
+	    (screen_each(&s, "cookies", 0, put_cookies) < 0 ||
+	     screen_put_vanished(&s)))
 		return -1;
 	if (put_findings(&s) || screen_put_ordering(&s) ||
 	    screen_each(&s, "close", 0, put_close) < 0 ||

@@ -12,7 +12,8 @@ const struct check_query check_queries[] = {
 	{ "breaks",
 	  "what makes the exit status 4: requests and chains without their "
 	  "other half, records lost, losses of unknown size, records out of "
-	  "order, findings",
+	  "order, findings, stays that vanished uncounted; and counters of "
+	  "which nothing can be proved beside another session",
 	  true, CHECK_ALWAYS, CHECK_ANY },
 	{ "captures", "the captures in the database", false, CHECK_ALWAYS,
 	  CHECK_WHOLE },
@@ -72,6 +73,10 @@ const struct check_query check_queries[] = {
 	  "of each capture: cookies without a chain, counters that no record "
 	  "has, and the kernel's own count of lost chains",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "vanished",
+	  "stays in the kernel of which neither a sample nor the chain was "
+	  "recorded, though no loss was counted, by CPU",
+	  false, CHECK_ALWAYS, CHECK_RING },
 	{ "findings", "what must not happen in a trace and did, by rule", false,
 	  CHECK_ALWAYS, CHECK_THREAD },
 	{ "ordering", "broken promises about time order, by kind", false,

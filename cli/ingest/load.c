@@ -62,7 +62,7 @@ const struct opt load_common_opts[] = {
 	OPT_STRING(0, "cookie-layout", "LAYOUT", &layout_word,
 		   "how cookies are made, to count those that are missing: "
 		   "auto (default), kernel, opaque, or as in drafts of 2024 "
-		   "cpu48, lowcpu, pair"),
+		   "cpu48, lowcpu or lowcpu:BITS (bits of the CPU, 12), pair"),
 	OPT_LIST(0, "nonce-format", "TEMPLATE", &nonce_formats,
 		 "a line in which a process that unwinds itself logs a "
 		 "request or a stack, in place of those in backstitch(7), "
@@ -133,19 +133,18 @@ struct load {
 /* Stores the layout that the option names. Returns 0, or -1 and *err. */
 static int take_layout(unsigned int *layout, struct err *err)
 {
+	const char *word = layout_word ? layout_word : "auto";
 	char words[128] = "";
 	size_t n = 0;
 
-	for (*layout = 0; cookie_layout_name(*layout); ++*layout) {
-		const char *word = cookie_layout_name(*layout);
-
-		if (!strcmp(layout_word ? layout_word : "auto", word))
-			return 0;
+	if (!cookie_layout_parse(word, layout))
+		return 0;
+	for (unsigned int i = 0; cookie_layout_name(i); i++)
 		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
-				      n ? ", " : "", word);
-	}
+				      n ? ", " : "", cookie_layout_name(i));
 	return err_set(err, ERR_USAGE,
-		       "no cookie layout '%s'; --cookie-layout is one of %s",
+		       "no cookie layout '%s'; --cookie-layout is one of %s "
+		       "(lowcpu:BITS: so many bits hold the CPU)",
 		       layout_word, words);
 }
 

@@ -27,7 +27,18 @@ SELECT (SELECT count(*) FROM request
 	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round')
 		AS out_of_order,
 	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule IN (
-		SELECT id FROM rule WHERE breaks)) AS findings
+		SELECT id FROM rule WHERE breaks AND name <> 'uncounted'))
+		AS findings,
+	(SELECT CAST(total(n) AS INTEGER) FROM cookie_gap
+		WHERE verdict = (SELECT id FROM word
+			WHERE kind = 'gap' AND name = 'uncounted')) AS vanished,
+	(SELECT CAST(total(g.n) AS INTEGER) FROM cookie_gap g
+		JOIN cookies c ON c.capture = g.capture
+		WHERE g.verdict = (SELECT id FROM word
+			WHERE kind = 'gap' AND name = 'lost_or_foreign')
+		AND (c.reason IS NULL
+			OR c.reason = 'another session asked for stacks too'))
+		AS not_provable
 
 -- name: check_captures
 SELECT path, format, records, samples, cpus, system_wide, exact_order,
@@ -209,6 +220,13 @@ SELECT c.capture, c.layout, c.reason, c.no_chain, c.no_sample, c.missing,
 		AND t.defer_output) AS kernel_lost
 FROM cookies c LEFT JOIN cpu u ON u.capture = c.capture
 ORDER BY c.capture
+
+-- name: check_vanished
+SELECT capture, cpu, CAST(total(n) AS INTEGER) AS stays, count(*) AS gaps,
+	min(t0) AS from_ns, max(t1) AS to_ns
+FROM cookie_gap WHERE verdict = (SELECT id FROM word
+	WHERE kind = 'gap' AND name = 'uncounted')
+GROUP BY capture, cpu ORDER BY capture, cpu
 
 -- name: check_findings
 WITH found AS MATERIALIZED (

@@ -7,6 +7,7 @@
 #include "stitch/base/table.h"
 #include "stitch/fact.h"
 #include "stitch/source.h"
+#include "stitch/verdict.h"
 
 #define KIND(k) (1u << (k))
 #define KINDS_ALL (~0u)
@@ -33,7 +34,15 @@ struct audit_fork {
 	int64_t time;
 };
 
+/* A finding of tid_reused, and the EXIT that came after it. */
+struct audit_reuse {
+	int32_t tid;
+	int64_t time, exit; /* TIME_NONE: no EXIT came */
+	uint32_t found;	    /* index of the finding */
+};
+
 #define AUDIT_FORKS 64
+#define AUDIT_REUSES 64
 /* Number of recent holes that are searched for one that was split. */
 #define AUDIT_HOLES 16
 
@@ -77,6 +86,11 @@ struct audit_source {
 	 * or any wakeup, are missing without a loss. */
 	int64_t from, to;
 	bool odd_switches, odd_wakeups;
+	int64_t skew; /* at the end: most that clocks differ; 0: nothing known
+		       */
+	/* The newest findings of tid_reused, in a ring. */
+	struct audit_reuse reuse[AUDIT_REUSES];
+	uint32_t n_reuses;
 };
 
 /* A thread as the scheduler sees it. */
@@ -103,21 +117,6 @@ struct audit_waiting {
 struct audit_found_list {
 	struct audit_waiting *at;
 	size_t n, cap;
-};
-
-/* Indexes of rules[]. */
-enum {
-	RULE_TID_REUSED,
-	RULE_MAP_LOST,
-	RULE_FORK_LOST,
-	RULE_AFTER_EXIT,
-	RULE_SWITCH_BROKEN,
-	RULE_WAKEUP_ORDER,
-	RULE_WAKEUP_LOST,
-	RULE_DUPLICATE,
-	RULE_CLOCK_STEP,
-	RULE_UNMAPPED,
-	RULES
 };
 
 struct audit {

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/audit/clock_skew.h"
+#include "stitch/audit/counter_runs.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/source.h"
 #include "stitch/fact.h"
 
@@ -24,33 +25,10 @@
 /* Start value of extended counters, and the greatest distance from it. */
 #define COUNT_BASE ((uint64_t)1 << 62)
 #define COUNT_FAR ((uint64_t)1 << 61)
-
-/* Which bits of a cookie are CPU and counter. */
-struct shape {
-	enum cookie_layout layout;
-	uint8_t cpu_at, cpu_bits;
-	uint8_t count_at, count_bits;
-	uint8_t bias; /* value for CPU 0 */
-	uint8_t step; /* 2: counters are odd */
-};
-
-static const struct shape shapes[] = {
-	{ LAYOUT_KERNEL, 0, 32, 32, 32, 1, 2 },
-	{ LAYOUT_KERNEL, 32, 32, 0, 32, 1, 2 },
-	{ LAYOUT_CPU48, 48, 16, 0, 48, 0, 1 },
-	{ LAYOUT_LOWCPU, 0, 12, 12, 52, 0, 1 },
-	{ LAYOUT_PAIR, 0, 32, 32, 32, 0, 1 },
-};
+/* Most counters between two sights of a CPU whose counter carried. */
+#define CARRY_FAR ((uint64_t)1 << 32)
 
 #define READINGS 2
-#define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
-
-/* Missing counters lo, lo + step, ... hi, which were assigned after t0 and
- * before t1. */
-struct run {
-	uint64_t lo, hi;
-	int64_t t0, t1;
-};
 
 struct per_cpu {
 	bool any;
@@ -58,14 +36,14 @@ struct per_cpu {
 	int64_t first_time;   /* time when first was seen */
 	int64_t made; /* time of the last cookie that was certainly made then */
 	uint64_t seen, late, elsewhere;
-	struct run *run;
-	size_t n_run, cap_run;
+	struct counter_runs runs;
 	uint64_t n_out, missing_out; /* runs and counters that were output */
+	struct clock_far far;
 };
 
 /* The cookies of a source, read with one shape. */
 struct reading {
-	const struct shape *shape;
+	const struct cookie_shape *shape;
 	struct per_cpu *cpu;
 	size_t n_cpu, cap_cpu;
 };
@@ -93,35 +71,27 @@ struct per_source {
 	uint64_t *newest;    /* if not alone: largest counter it has seen, by
 			      * CPU and shape */
 	size_t n_newest, cap_newest;
+	struct clock_skew skew;
 };
 
 struct counters {
 	struct fact_queue *out;
 	struct losses *losses;
 	enum cookie_layout layout;
+	struct cookie_shape shape[COOKIE_SHAPES];
 	struct per_source *src;
 	size_t n_src, cap_src;
 };
 
-const char *cookie_layout_name(unsigned int layout)
-{
-	static const char *const words[] = {
-		[LAYOUT_AUTO] = "auto",	  [LAYOUT_KERNEL] = "kernel",
-		[LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
-		[LAYOUT_PAIR] = "pair",	  [LAYOUT_OPAQUE] = "opaque",
-	};
-
-	return layout < sizeof(words) / sizeof(words[0]) ? words[layout] : NULL;
-}
-
 struct counters *counters_new(struct fact_queue *out, struct losses *ls,
-			      enum cookie_layout layout)
+			      unsigned int layout)
 {
 	struct counters *cs = mem_new(1, sizeof(*cs));
 
 	cs->out = out;
 	cs->losses = ls;
-	cs->layout = layout;
+	cs->layout = (enum cookie_layout)(layout & UINT8_MAX);
+	cookie_shapes(cs->shape, layout);
 	return cs;
 }
 
@@ -130,7 +100,7 @@ static void drop_reading(struct group *gr, size_t i)
 	struct reading *rd = &gr->read[i];
 
 	for (size_t k = 0; k < rd->n_cpu; k++)
-		free(rd->cpu[k].run);
+		counter_runs_release(&rd->cpu[k].runs);
 	free(rd->cpu);
 	gr->n_read--;
 	memmove(rd, rd + 1, (gr->n_read - i) * sizeof(*rd));
@@ -144,15 +114,16 @@ void counters_free(struct counters *cs)
 		while (cs->src[i].group.n_read)
 			drop_reading(&cs->src[i].group, 0);
 		free(cs->src[i].newest);
+		clock_skew_release(&cs->src[i].skew);
 	}
 	free(cs->src);
 	free(cs);
 }
 
-static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
-			   int32_t cpu)
+static uint64_t *newest_at(const struct counters *cs, struct per_source *ps,
+			   const struct cookie_shape *sh, int32_t cpu)
 {
-	size_t at = (size_t)cpu * N_SHAPES + (size_t)(sh - shapes);
+	size_t at = (size_t)cpu * COOKIE_SHAPES + (size_t)(sh - cs->shape);
 
 	ps->newest = mem_reach(ps->newest, &ps->n_newest, &ps->cap_newest,
 			       at + 1, sizeof(*ps->newest));
@@ -160,13 +131,14 @@ static uint64_t *newest_at(struct per_source *ps, const struct shape *sh,
 }
 
 /* Notes what the source has seen while it was alone. */
-static void note_newest(struct per_source *ps)
+static void note_newest(const struct counters *cs, struct per_source *ps)
 {
 	for (size_t i = 0; i < ps->group.n_read; i++) {
 		const struct reading *rd = &ps->group.read[i];
 
 		for (size_t k = 0; k < rd->n_cpu; k++)
-			*newest_at(ps, rd->shape, (int32_t)k) = rd->cpu[k].last;
+			*newest_at(cs, ps, rd->shape, (int32_t)k) =
+				rd->cpu[k].last;
 	}
 }
 
@@ -182,7 +154,7 @@ static void find_group(struct counters *cs, uint16_t source)
 		    o->info->cookies != COOKIES_PERF || o->head != i)
 			continue;
 		if (o->next == i)
-			note_newest(o);
+			note_newest(cs, o);
 		ps->head = i;
 		ps->next = o->next;
 		o->next = source;
@@ -223,7 +195,7 @@ static uint64_t extract_bits(uint64_t v, uint8_t at, uint8_t n)
 	return v >> at & (((uint64_t)1 << n) - 1);
 }
 
-static uint64_t count_in_cookie(const struct shape *sh, uint64_t cookie)
+static uint64_t count_in_cookie(const struct cookie_shape *sh, uint64_t cookie)
 {
 	return extract_bits(cookie, sh->count_at, sh->count_bits);
 }
@@ -242,7 +214,8 @@ static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 
 /* Returns the CPU of the cookie, or -1 if it does not have this shape. */
 static int32_t counters_fit_shape(const struct counters *cs, uint16_t source,
-				  const struct shape *sh, uint64_t cookie)
+				  const struct cookie_shape *sh,
+				  uint64_t cookie)
 {
 	uint64_t cpu = extract_bits(cookie, sh->cpu_at, sh->cpu_bits);
 
@@ -269,8 +242,8 @@ static void counters_choose_shapes(const struct counters *cs,
 		want = info->cookies == COOKIES_PERF ? LAYOUT_KERNEL
 						     : LAYOUT_OPAQUE;
 
-	for (size_t i = 0; i < N_SHAPES; i++) {
-		const struct shape *sh = &shapes[i];
+	for (size_t i = 0; i < COOKIE_SHAPES; i++) {
+		const struct cookie_shape *sh = &cs->shape[i];
 		int32_t cpu = counters_fit_shape(cs, s->source, sh, s->cookie);
 		int points = 0;
 
@@ -289,18 +262,10 @@ static void counters_choose_shapes(const struct counters *cs,
 	}
 }
 
-int32_t counters_cpu(const struct counters *cs, uint16_t source,
-		     uint64_t cookie)
-{
-	if (source >= cs->n_src || !counters_group(cs, source)->n_read)
-		return -1;
-	return counters_fit_shape(
-		cs, source, counters_group(cs, source)->read[0].shape, cookie);
-}
-
 /* ---- runs of missing counters */
 
-static uint64_t run_count(const struct shape *sh, const struct run *r)
+static uint64_t run_count(const struct cookie_shape *sh,
+			  const struct counter_run *r)
 {
 	return (r->hi - r->lo) / sh->step + 1;
 }
@@ -332,10 +297,29 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 	return gr->witness < 0 ? source : (uint16_t)gr->witness;
 }
 
-/* Returns why missing counters prove no loss, or NULL if they do. foreign:
- * number of chains that another session asked for. */
+/* Returns whether another session asked for stacks on the CPU; cpu -1: on any.
+ * What it asked for and did not get is missing too. */
+static bool counters_is_foreign(const struct counters *cs, uint16_t source,
+				int32_t cpu)
+{
+	uint16_t i = source;
+
+	do {
+		const struct cookie_totals *end = &cs->src[i].end;
+
+		if (cpu < 0 ? end->foreign != 0
+			    : (size_t)cpu < end->n_foreign_cpu &&
+				      end->foreign_cpu[cpu])
+			return true;
+		i = cs->src[i].next;
+	} while (i != source);
+	return false;
+}
+
+/* Returns why missing counters prove no loss, or NULL if they do. cpu -1: of
+ * some CPU. */
 static const char *why_no_proof(struct counters *cs, uint16_t source,
-				uint64_t foreign)
+				int32_t cpu)
 {
 	const struct source_info *info = cs->src[source].info;
 
@@ -349,7 +333,7 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 		return "it is not known whether all tasks were recorded";
 	if (info->overwrite || info->overwrote)
 		return "the ring was overwritten";
-	if (foreign)
+	if (counters_is_foreign(cs, source, cpu))
 		return "another session asked for stacks too";
 	return NULL;
 }
@@ -357,7 +341,7 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 /* Returns a loss of any capture that may have had the counter, the witness
  * first. */
 static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
-			 const struct run *r)
+			 const struct counter_run *r)
 {
 	/* TIME_NONE is the smallest number, so it means from the start */
 	int64_t to = r->t1 == TIME_NONE ? INT64_MAX : r->t1;
@@ -376,7 +360,7 @@ static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 /* Returns whether the witness ran all the time. Other captures may have run
  * longer, and then it is unknown who asked. */
 static bool witness_recorded(const struct counters *cs, uint16_t source,
-			     const struct run *r)
+			     const struct counter_run *r)
 {
 	const struct per_source *ps = &cs->src[source];
 
@@ -384,13 +368,32 @@ static bool witness_recorded(const struct counters *cs, uint16_t source,
 	       (r->t0 >= ps->first && r->t1 <= ps->last);
 }
 
+/* A gap that nothing explains is a finding as well. */
+static void push_uncounted(struct counters *cs, const struct fact_gap *gap)
+{
+	const struct fact f = {
+		.kind = FACT_FINDING,
+		.finding = {
+			.rule = RULE_UNCOUNTED,
+			.source = gap->source,
+			.time = gap->t1,
+			.since = gap->t0,
+			.cpu = gap->cpu,
+			.n = gap->n,
+		},
+	};
+
+	fact_queue_push(cs->out, &f);
+}
+
 /* sure: a run without an explaining loss proves one. That is not so before the
  * first request that was certainly made while this capture ran: another session
  * may have asked before, and the chain was written later. */
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
-		     const struct run *r, const char *reason, bool sure)
+		     const struct counter_run *r, const char *reason, bool sure)
 {
-	const struct shape *sh = counters_group(cs, source)->read[0].shape;
+	const struct cookie_shape *sh =
+		counters_group(cs, source)->read[0].shape;
 	struct fact f = { .kind = FACT_GAP };
 
 	f.gap = (struct fact_gap){
@@ -409,6 +412,8 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		 witness_recorded(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
 	fact_queue_push(cs->out, &f);
+	if (f.gap.verdict == GAP_UNCOUNTED)
+		push_uncounted(cs, &f.gap);
 }
 
 /* Outputs the older half of the runs; only the likelier reading remains. */
@@ -417,62 +422,19 @@ static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 	struct group *gr = counters_group(cs, source);
 	uint16_t witness = witness_of(cs, source);
 	struct per_cpu *pc = &gr->read[0].cpu[cpu];
-	size_t n = (pc->n_run + 1) / 2;
+	size_t n = (pc->runs.n + 1) / 2;
 
 	while (gr->n_read > 1)
 		drop_reading(gr, 1);
 
 	for (size_t i = 0; i < n; i++) {
-		push_run(cs, witness, cpu, &pc->run[i],
-			 why_no_proof(cs, witness, 0), false);
+		push_run(cs, witness, cpu, &pc->runs.at[i],
+			 why_no_proof(cs, witness, cpu), false);
 		pc->n_out++;
-		pc->missing_out += run_count(gr->read[0].shape, &pc->run[i]);
+		pc->missing_out +=
+			run_count(gr->read[0].shape, &pc->runs.at[i]);
 	}
-	pc->n_run -= n;
-	memmove(pc->run, pc->run + n, pc->n_run * sizeof(*pc->run));
-}
-
-static void insert_run(struct per_cpu *pc, size_t at, const struct run *r)
-{
-	pc->run = mem_grow(pc->run, &pc->cap_run, pc->n_run + 1,
-			   sizeof(*pc->run));
-	memmove(pc->run + at + 1, pc->run + at,
-		(pc->n_run - at) * sizeof(*pc->run));
-	pc->run[at] = *r;
-	pc->n_run++;
-}
-
-/* Returns the first run that ends at or above e. */
-static size_t find_run(const struct per_cpu *pc, uint64_t e)
-{
-	return search_where(pc->n_run, i, pc->run[i].hi >= e);
-}
-
-/* Removes a counter that is seen now from the runs. Returns false if it was not
- * missing. */
-static bool counters_fill_run(struct per_cpu *pc, uint64_t e, uint8_t step)
-{
-	size_t i = find_run(pc, e);
-
-	if (i == pc->n_run || pc->run[i].lo > e)
-		return false;
-	struct run *r = &pc->run[i];
-
-	if (r->lo == r->hi) {
-		pc->n_run--;
-		memmove(r, r + 1, (pc->n_run - i) * sizeof(*r));
-	} else if (r->lo == e) {
-		r->lo += step;
-	} else if (r->hi == e) {
-		r->hi -= step;
-	} else {
-		struct run low = *r;
-
-		low.hi = e - step;
-		r->lo = e + step;
-		insert_run(pc, i, &low);
-	}
-	return true;
+	counter_runs_drop(&pc->runs, n);
 }
 
 /* ---- counting a cookie */
@@ -484,8 +446,8 @@ enum sight {
 };
 
 /* Extends the counter to 64 bits. Returns 0 if it is out of range. */
-static uint64_t extend_count(const struct shape *sh, const struct per_cpu *pc,
-			     uint64_t count)
+static uint64_t extend_count(const struct cookie_shape *sh,
+			     const struct per_cpu *pc, uint64_t count)
 {
 	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
 
@@ -508,25 +470,25 @@ static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 		return SIGHT_NEW;
 	}
 	if (e > pc->last) {
-		const struct run r = { pc->last + step, e - step, pc->made,
-				       time };
+		const struct counter_run r = { pc->last + step, e - step,
+					       pc->made, time };
 
 		if (r.lo <= r.hi)
-			insert_run(pc, pc->n_run, &r);
+			counter_runs_insert(&pc->runs, pc->runs.n, &r);
 		pc->last = e;
 		return SIGHT_NEW;
 	}
 	if (e < pc->first) {
-		const struct run r = { e + step, pc->first - step, TIME_NONE,
-				       pc->first_time };
+		const struct counter_run r = { e + step, pc->first - step,
+					       TIME_NONE, pc->first_time };
 
 		if (r.lo <= r.hi)
-			insert_run(pc, 0, &r);
+			counter_runs_insert(&pc->runs, 0, &r);
 		pc->first = e;
 		pc->first_time = time;
 		return SIGHT_LATE;
 	}
-	return counters_fill_run(pc, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
+	return counter_runs_fill(&pc->runs, e, step) ? SIGHT_LATE : SIGHT_AGAIN;
 }
 
 static struct per_cpu *counters_cpu_at(struct reading *rd, int32_t cpu)
@@ -560,17 +522,105 @@ static bool is_surely_made(const struct counters *cs,
 /* Returns whether this capture has seen a later counter of the CPU. A record of
  * another capture may seem later because clocks differ. */
 static bool count_is_late(struct counters *cs, uint16_t source,
-			  const struct shape *sh, int32_t cpu, uint64_t e)
+			  const struct cookie_shape *sh, int32_t cpu,
+			  uint64_t e)
 {
 	uint64_t *newest;
 
 	if (counters_is_alone(cs, source))
 		return true;
-	newest = newest_at(&cs->src[source], sh, cpu);
+	newest = newest_at(cs, &cs->src[source], sh, cpu);
 	if (e < *newest)
 		return true;
 	*newest = e;
 	return false;
+}
+
+/* Returns how far the counter is from the largest one seen; none was seen: the
+ * farthest. */
+static uint64_t count_distance(const struct cookie_shape *sh,
+			       const struct per_cpu *pc, uint64_t count)
+{
+	uint64_t mask = ((uint64_t)1 << sh->count_bits) - 1;
+	uint64_t up = (count - pc->last) & mask;
+
+	if (!pc->any)
+		return mask;
+	return up > mask / 2 ? mask + 1 - up : up;
+}
+
+/* Returns the CPU that made a cookie which reads as one of `cpu`: a counter
+ * that carried reads as one of the next CPU. It is of the CPU whose counters
+ * are near. */
+static int32_t carried_from(const struct reading *rd, int32_t cpu,
+			    uint64_t cookie)
+{
+	static const struct per_cpu none = { .any = false };
+	uint64_t count = count_in_cookie(rd->shape, cookie);
+
+	if (!rd->shape->carries || cpu < 1 || (size_t)cpu > rd->n_cpu ||
+	    !rd->cpu[cpu - 1].any)
+		return cpu;
+	const struct per_cpu *own =
+		(size_t)cpu < rd->n_cpu ? &rd->cpu[cpu] : &none;
+	uint64_t far = count_distance(rd->shape, &rd->cpu[cpu - 1], count);
+
+	return far < CARRY_FAR && far < count_distance(rd->shape, own, count)
+		       ? cpu - 1
+		       : cpu;
+}
+
+int32_t counters_cpu(const struct counters *cs, uint16_t source,
+		     uint64_t cookie)
+{
+	if (source >= cs->n_src || !counters_group(cs, source)->n_read)
+		return -1;
+	const struct reading *rd = &counters_group(cs, source)->read[0];
+	int32_t cpu = counters_fit_shape(cs, source, rd->shape, cookie);
+
+	return cpu < 0 ? cpu : carried_from(rd, cpu, cookie);
+}
+
+/* Compares the time of a counter with those of other CPUs. */
+static void compare_clocks(struct counters *cs, const struct counters_sight *s,
+			   struct per_cpu *pc, int32_t made_on, uint64_t e,
+			   enum sight got)
+{
+	struct clock_far *far = &pc->far;
+
+	if (s->cpu < 0 || s->late || !counters_is_alone(cs, s->source))
+		return;
+	if (s->cpu != made_on) {
+		if (e > far->count)
+			*far = (struct clock_far){
+				.count = e,
+				.time = s->time,
+				.cpu = s->cpu,
+				.unmade = s->is_sample && got == SIGHT_NEW,
+			};
+		return;
+	}
+	if (!s->is_sample || (e < far->count ? got != SIGHT_LATE
+					     : e != far->count || !far->unmade))
+		return;
+	clock_skew_add(&cs->src[s->source].skew, made_on, far->cpu, s->time,
+		       far->time);
+	if (e == far->count)
+		far->unmade = false;
+}
+
+void counters_clocks(struct counters *cs, uint16_t source,
+		     counters_found_fn *fn, void *arg)
+{
+	struct fact_finding f;
+
+	/* a lost sample made the counter, and this is a later one */
+	if (losses_any(cs->losses, source))
+		return;
+	while (clock_skew_take(&cs->src[source].skew, &f)) {
+		f.source = source;
+		fn(arg, &f);
+	}
 }
 
 /* Like counters_see(). Returns -1 if the cookie does not have this shape. */
@@ -582,6 +632,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 
 	if (made_on < 0)
 		return -1;
+	made_on = carried_from(rd, made_on, s->cookie);
 	struct per_cpu *pc = counters_cpu_at(rd, made_on);
 	uint64_t e = extend_count(rd->shape, pc,
 				  count_in_cookie(rd->shape, s->cookie));
@@ -589,11 +640,15 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (!e)
 		return -1;
 	enum sight got = counters_see_count(pc, e, rd->shape->step, s->time);
+	if (cs->src[s->source].info->has_time && s->time != TIME_NONE &&
+	    rd == counters_group(cs, s->source)->read)
+		compare_clocks(cs, s, pc, made_on, e, got);
 	bool late = count_is_late(cs, s->source, rd->shape, made_on, e) &&
 		    got == SIGHT_LATE;
 
+	/* a counter of a run that was output was not seen before */
 	if (got == SIGHT_AGAIN)
-		return 0;
+		return pc->n_out ? 0 : COUNTER_AGAIN;
 	pc->seen++;
 	/* without times, the file order proves nothing */
 	if (!cs->src[s->source].info->has_time || s->time == TIME_NONE)
@@ -604,7 +659,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	pc->elsewhere += elsewhere;
 	if (got == SIGHT_NEW && is_surely_made(cs, s, pc, made_on))
 		pc->made = s->time;
-	return s->is_sample && (elsewhere || late);
+	return s->is_sample && (elsewhere || late) ? COUNTER_FIRST_LOST : 0;
 }
 
 static void note_sight(struct per_source *ps, int64_t time)
@@ -616,7 +671,7 @@ static void note_sight(struct per_source *ps, int64_t time)
 		ps->last = time;
 }
 
-bool counters_see(struct counters *cs, const struct counters_sight *s)
+unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 {
 	struct group *gr = counters_group(cs, s->source);
 	int ret = 0;
@@ -633,29 +688,29 @@ bool counters_see(struct counters *cs, const struct counters_sight *s)
 			drop_reading(gr, i);
 	}
 	if (!gr->n_read)
-		return false;
-	int32_t cpu =
-		counters_fit_shape(cs, s->source, gr->read[0].shape, s->cookie);
+		return 0;
+	int32_t cpu = counters_cpu(cs, s->source, s->cookie);
 
-	if (gr->read[0].cpu[cpu].n_run >= RUNS_MAX)
+	if (gr->read[0].cpu[cpu].runs.n >= RUNS_MAX)
 		push_older_runs(cs, s->source, cpu);
-	return ret > 0;
+	return ret > 0 ? (unsigned int)ret : 0;
 }
 
 /* ---- the end */
 
 static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
-				  int32_t cpu, const char *reason)
+				  int32_t cpu)
 {
+	const char *reason = why_no_proof(cs, source, cpu);
 	const struct reading *rd = &counters_group(cs, source)->read[0];
-	const struct shape *sh = rd->shape;
+	const struct cookie_shape *sh = rd->shape;
 	const struct per_cpu *pc = &rd->cpu[cpu];
 	uint64_t missing = pc->missing_out;
 	struct fact f = { .kind = FACT_COUNTER };
 
-	for (size_t i = 0; i < pc->n_run; i++) {
-		push_run(cs, source, cpu, &pc->run[i], reason, true);
-		missing += run_count(sh, &pc->run[i]);
+	for (size_t i = 0; i < pc->runs.n; i++) {
+		push_run(cs, source, cpu, &pc->runs.at[i], reason, true);
+		missing += run_count(sh, &pc->runs.at[i]);
 	}
 	f.counter = (struct fact_counter){
 		.source = source,
@@ -664,7 +719,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 		.last = extract_bits(pc->last, 0, sh->count_bits),
 		.seen = pc->seen,
 		.missing = missing,
-		.gaps = pc->n_out + pc->n_run,
+		.gaps = pc->n_out + pc->runs.n,
 		.late = pc->late,
 		.elsewhere = pc->elsewhere,
 		.wraps = (pc->last >> sh->count_bits) -
@@ -674,7 +729,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 	return missing;
 }
 
-static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
+static void push_session(struct counters *cs, uint16_t source)
 {
 	const struct per_source *ps = &cs->src[source];
 	const struct group *gr = counters_group(cs, source);
@@ -692,18 +747,17 @@ static void push_session(struct counters *cs, uint16_t source, uint64_t foreign)
 		.no_sample = ps->end.no_sample,
 	};
 	if (tells)
-		f.session.reason = why_no_proof(cs, source, foreign);
+		f.session.reason = why_no_proof(cs, source, -1);
 	for (size_t i = 0; tells && gr->n_read && i < gr->read[0].n_cpu; i++)
 		if (gr->read[0].cpu[i].any)
-			f.session.missing += push_cpu_counters(
-				cs, source, (int32_t)i, f.session.reason);
+			f.session.missing +=
+				push_cpu_counters(cs, source, (int32_t)i);
 	fact_queue_push(cs->out, &f);
 }
 
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end)
 {
-	uint64_t foreign = 0;
 	uint16_t i = source;
 
 	cs->src[source].end = *end;
@@ -711,12 +765,11 @@ void counters_end(struct counters *cs, uint16_t source,
 	do {
 		if (!cs->src[i].ended)
 			return;
-		foreign += cs->src[i].end.foreign;
 		i = cs->src[i].next;
 	} while (i != source);
 	i = cs->src[source].head;
 	do {
-		push_session(cs, i, foreign);
+		push_session(cs, i);
 		i = cs->src[i].next;
 	} while (i != cs->src[source].head);
 }

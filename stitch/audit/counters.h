@@ -24,29 +24,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/audit/cookie_layout.h"
+
 struct cookie_totals;
 struct counters;
+struct fact_finding;
 struct fact_queue;
 struct losses;
 struct source_info;
 
-/* Which bits of a cookie are CPU and counter. */
-enum cookie_layout {
-	LAYOUT_AUTO,   /* perf: LAYOUT_KERNEL as long as all cookies fit, else
-			* opaque; others: opaque */
-	LAYOUT_KERNEL, /* cpu + 1 in the low half, odd counter in the high
-			* half; swapped on big-endian */
-	LAYOUT_CPU48,  /* 2024 drafts: cpu << 48 | counter in steps of 1 */
-	LAYOUT_LOWCPU, /* counter << 12 | cpu */
-	LAYOUT_PAIR,   /* cpu in the low half, counter in the high one */
-	LAYOUT_OPAQUE,
-};
-
-/* Returns the word that --cookie-layout takes, or NULL. */
-const char *cookie_layout_name(unsigned int layout);
-
+/* layout: as from cookie_layout_parse(). */
 struct counters *counters_new(struct fact_queue *out, struct losses *ls,
-			      enum cookie_layout layout);
+			      unsigned int layout);
 void counters_free(struct counters *cs);
 /* info is borrowed until the end, because a pipe fills it late. line: first
  * source of its line. */
@@ -61,16 +50,29 @@ struct counters_sight {
 	int64_t since; /* when its thread was last seen with another cookie,
 			* after which this one was made; TIME_NONE: unknown */
 	bool is_sample;
+	bool late; /* newer records were read before */
 };
 
-/* Returns true at the first sight of a cookie whose first request is missing:
- * it was made on another CPU, or a later one of its CPU was seen before
- * (backstitch-formats(5), failure mode 1). */
-bool counters_see(struct counters *cs, const struct counters_sight *s);
+/* What a cookie tells when it is seen. */
+enum counter_sight {
+	/* Its first request is missing: it was made on another CPU, or a later
+	 * one of its CPU was seen before (backstitch-formats(5), failure mode
+	 * 1). */
+	COUNTER_FIRST_LOST = 1,
+	COUNTER_AGAIN = 2, /* it was surely seen before */
+};
+
+/* Returns a set of enum counter_sight. */
+unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 /* Returns the CPU that made the cookie; -1: the layout is unknown. */
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
+/* Calls fn with each CPU of the source whose clock differs from the others'.
+ * Call it before counters_end(), when all losses are known. */
+typedef void counters_found_fn(void *arg, const struct fact_finding *f);
+void counters_clocks(struct counters *cs, uint16_t source,
+		     counters_found_fn *fn, void *arg);
 /* Ends a source. Facts are output when all captures of its line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end);

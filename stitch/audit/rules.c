@@ -87,9 +87,79 @@ static void rule_tid_reused(struct audit *au, const struct audit_in *in)
 	    !audit_source_of(au, in)->src->info.whole_tasks)
 		return;
 	struct fact_finding f = audit_finding(in, RULE_TID_REUSED, b->last);
+	struct audit_source *as = audit_source_of(au, in);
 
 	f.thread = b->id;
-	audit_found(au, &f, 0);
+	/* A child whose records seem older than its FORK. */
+	uint64_t by = !b->introduced && b->shared.first != TIME_NONE
+			      ? (uint64_t)(in->time - b->shared.first)
+			      : UINT64_MAX;
+	uint32_t i = audit_found(au, &f, by);
+
+	as->reuse[as->n_reuses++ % AUDIT_REUSES] =
+		(struct audit_reuse){ b->tid, in->time, TIME_NONE, i };
+}
+
+/* Returns the newest tid_reused of the thread id, or NULL. */
+static struct audit_reuse *find_reuse(struct audit_source *as, int32_t tid)
+{
+	for (uint32_t i = 0; i < AUDIT_REUSES && i < as->n_reuses; i++) {
+		struct audit_reuse *re =
+			&as->reuse[(as->n_reuses - 1 - i) % AUDIT_REUSES];
+
+		if (re->tid == tid)
+			return re;
+	}
+	return NULL;
+}
+
+/* An EXIT that follows a tid_reused may be the one that was missing there, if
+ * clocks differ. */
+static void note_exit_of_reuse(struct audit *au, const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	struct audit_found_list *fd = &au->found[RULE_TID_REUSED];
+	struct audit_reuse *re = find_reuse(as, in->rec->tid);
+
+	if (!re || re->exit != TIME_NONE || in->time <= re->time)
+		return;
+	uint64_t by = (uint64_t)(in->time - re->time);
+
+	re->exit = in->time;
+	if (re->found != UINT32_MAX && by < fd->at[re->found].key)
+		fd->at[re->found].key = by;
+}
+
+/* Returns whether clocks that differ explain a finding which is that wrong
+ * about the time. They differ by at least what was seen. */
+static bool skew_explains(const struct audit *au, const struct fact_finding *f,
+			  uint64_t by)
+{
+	int64_t skew = au->src[f->source].skew;
+
+	return skew && by <= 2 * (uint64_t)skew;
+}
+
+static bool rule_tid_reused_holds(struct audit *au,
+				  const struct fact_finding *f, uint64_t key)
+{
+	return !skew_explains(au, f, key);
+}
+
+/* key: as of rule_after_exit(). */
+static bool rule_after_exit_holds(struct audit *au,
+				  const struct fact_finding *f, uint64_t key)
+{
+	return !skew_explains(au, f, key);
+}
+
+static bool rule_cookie_reused_holds(struct audit *au,
+				     const struct fact_finding *f, uint64_t key)
+{
+	(void)key;
+	if (f->since == TIME_NONE)
+		return !au->src[f->source].skew;
+	return !skew_explains(au, f, (uint64_t)(f->time - f->since));
 }
 
 /* Losses differ between captures, so the source is part of the key. */
@@ -308,16 +378,21 @@ static int64_t *exit_time(struct audit_source *as, const struct record *rec)
 	return as->exit[page] ? &as->exit[page][rec->tid % EXIT_PAGE] : NULL;
 }
 
-/* Returns whether this is the first record of an incarnation that nothing
- * announced. The previous one may have ended so long ago that it was
- * removed. */
+/* Returns whether a living thread that nothing announced made the record. The
+ * thread that had its id before may have ended so long ago that it was removed.
+ * A thread that exits runs in the kernel only, and gets no cookie there
+ * (unwind_deferred_request(), Linux 7.2). */
 static bool is_unannounced_life(const struct audit_in *in)
 {
+	const struct record *rec = in->rec;
 	const struct thread *th = in->thread;
 
-	return th && !th->introduced && th->last == TIME_NONE && !in->before &&
-	       (in->rec->kind != REC_SAMPLE || in->rec->flags & REC_F_USER) &&
-	       in->rec->kind != REC_EXIT;
+	if (!th || th->introduced || th->ended || rec->kind == REC_EXIT ||
+	    (in->before && !in->before->exit_seen))
+		return false;
+	return rec->kind != REC_SAMPLE || rec->flags & REC_F_USER ||
+	       rec->sample.defer == DEFER_COOKIE ||
+	       rec->sample.defer == DEFER_MARK;
 }
 
 /* A user-mode sample, a mapping, a name or a child of a thread after its EXIT.
@@ -339,10 +414,20 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		struct fact_finding f =
 			audit_finding(in, RULE_AFTER_EXIT, since);
 
+		const struct audit_reuse *re = find_reuse(as, rec->tid);
+		int64_t by = in->time - since;
+
+		/* An EXIT that came after the FORK of the next thread. */
+		if (re && re->exit == since && re->exit - re->time < by)
+			by = re->exit - re->time;
 		if (in->ended)
 			f.thread = in->ended->id;
-		audit_found(au, &f, 0);
+		audit_found(au, &f, (uint64_t)by);
+		if (end) /* one finding for a life */
+			*end = 0;
 	}
+	if (rec->kind == REC_EXIT)
+		note_exit_of_reuse(au, in);
 	if (end && rec->kind == REC_EXIT)
 		*end = in->time;
 	else if (end && rec->kind == REC_FORK)
@@ -448,6 +533,7 @@ const struct rule rules[] = {
 		.late = KIND(REC_EXIT) | KIND(REC_FORK),
 		.loss = RULE_LOSS_ANY,
 		.fn = rule_tid_reused,
+		.holds = rule_tid_reused_holds,
 	},
 	[RULE_MAP_LOST] = {
 		.name = "map_lost",
@@ -485,6 +571,7 @@ const struct rule rules[] = {
 		.late = KIND(REC_FORK) | KIND(REC_EXIT),
 		.loss = RULE_LOSS_ANY,
 		.fn = rule_after_exit,
+		.holds = rule_after_exit_holds,
 	},
 	[RULE_SWITCH_BROKEN] = {
 		.name = "switch_broken",
@@ -550,6 +637,54 @@ const struct rule rules[] = {
 		.fn = rule_unmapped,
 		.holds = rule_unmapped_holds,
 	},
+	[RULE_UNCOUNTED] = {
+		.name = "uncounted",
+		.proves = "stays in the kernel vanished: no record has their "
+			  "counters, and no loss was counted",
+		.view = "rule_uncounted",
+		.breaks = true,
+		.kinds = 0, /* counters.c finds it */
+	},
+	[RULE_COOKIE_CONFLICT] = {
+		.name = "cookie_conflict",
+		.proves = "one cookie has two different user stacks",
+		.view = "rule_cookie_conflict",
+		.breaks = true,
+		.kinds = 0, /* the join finds this rule and the next three */
+	},
+	[RULE_COOKIE_SHARED] = {
+		.name = "cookie_shared",
+		.proves = "two threads have the same cookie, which the kernel "
+			  "gives to one only",
+		.view = "rule_cookie_shared",
+		.breaks = true,
+		.kinds = 0,
+	},
+	[RULE_COOKIE_REUSED] = {
+		.name = "cookie_reused",
+		.proves = "a cookie comes back after its stay in the kernel "
+			  "was over",
+		.view = "rule_cookie_reused",
+		.breaks = true,
+		.kinds = 0,
+		.holds = rule_cookie_reused_holds,
+	},
+	[RULE_NONCE_EARLY] = {
+		.name = "nonce_early",
+		.proves = "a process logged the stack of a nonce before the "
+			  "nonce was asked for",
+		.view = "rule_nonce_early",
+		.breaks = true,
+		.kinds = 0,
+	},
+	[RULE_CLOCK_SKEW] = {
+		.name = "clock_skew",
+		.proves = "the clock of a CPU differs from that of others: "
+			  "counters were seen before they were made",
+		.view = "rule_clock_skew",
+		.breaks = true,
+		.kinds = 0, /* counters.c finds it */
+	},
 	[RULES] = { .name = NULL },
 };
 
@@ -574,6 +709,15 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		audit_note_late(audit_source_of(au, in), rec);
 	for (; *r != RULES; r++)
 		rules[*r].fn(au, in);
+}
+
+void audit_add(struct audit *au, const struct fact_finding *f)
+{
+	struct audit_source *as = &au->src[f->source];
+
+	audit_found(au, f, 0);
+	if (f->rule == RULE_CLOCK_SKEW && f->time - f->since > as->skew)
+		as->skew = f->time - f->since;
 }
 
 static void audit_push_finding(struct audit *au, const struct rule *r,

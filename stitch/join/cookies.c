@@ -165,6 +165,7 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 		.line = key->line,
 		.nonce = key->nonce,
 		.closed_at = TIME_NONE,
+		.closed_cpu = -1,
 		.sample_time = TIME_NONE,
 		.last_time = TIME_NONE,
 		.before = TIME_NONE,
@@ -177,7 +178,17 @@ void cookies_drop(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
 
-	cookies_unindex(cs, i);
+	if (!e->sealed)
+		cookies_unindex(cs, i);
 	e->first = cs->free;
 	cs->free = i;
+}
+
+void cookies_seal(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+
+	cookies_unindex(cs, i);
+	e->sealed = true;
+	e->newer = e->older = 0;
 }

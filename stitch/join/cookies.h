@@ -33,6 +33,7 @@ struct cookie_entry {
 	uint32_t first, last;
 	uint32_t n_events; /* number of samples that got the chain */
 	bool has_chain, has_mark;
+	bool sealed; /* no record finds it any more */
 	struct join_chain chain;
 	uint32_t chain_execs;
 	int64_t sample_time;  /* time of the first sample */
@@ -40,6 +41,7 @@ struct cookie_entry {
 	int64_t before;	      /* time when its thread was last seen before */
 	enum request_end end; /* what closed it; 0: still open */
 	int64_t closed_at;    /* time when it was closed */
+	int32_t closed_cpu;   /* CPU of the record that closed it; -1 */
 };
 
 struct cookies {
@@ -64,6 +66,8 @@ struct cookie_key {
 uint32_t cookies_find(const struct cookies *cs, const struct cookie_key *key);
 uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key);
 void cookies_drop(struct cookies *cs, uint32_t i);
+/* The cookie is used again: no later record finds this entry. */
+void cookies_seal(struct cookies *cs, uint32_t i);
 /* Sets the tid of an entry whose sample did not know its thread. */
 void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid);
 #endif

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/join/contradictions.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"
+#include "stitch/join/orphans.h"
 #include "stitch/fact_queue.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
@@ -45,6 +47,9 @@ struct join {
 	size_t oldest, n_linger;
 	struct sessions sessions;
 	struct shared_threads peers;
+	struct orphans orphans;
+	struct contradictions contradictions;
+	bool dropped_early; /* entries were resolved before the end */
 };
 
 struct join *join_new(struct fact_queue *out, struct losses *ls,
@@ -57,6 +62,7 @@ struct join *join_new(struct fact_queue *out, struct losses *ls,
 	jn->frames = fr;
 	cookies_init(&jn->cookies);
 	pending_requests_init(&jn->pending, out);
+	jn->orphans.out = out;
 	return jn;
 }
 
@@ -69,6 +75,7 @@ void join_free(struct join *jn)
 	unwinders_release(&jn->unwinders);
 	sessions_release(&jn->sessions);
 	shared_threads_release(&jn->peers);
+	orphans_release(&jn->orphans);
 	free(jn->linger);
 	free(jn->queue);
 	free(jn);
@@ -81,11 +88,22 @@ void join_source(struct join *jn, uint16_t source,
 
 	se->overwrite = info->overwrite;
 	se->injected = info->injected;
+	se->filtered |= info->filtered || info->paused;
 	se->has_time = info->has_time;
 	se->system_wide = info->system_wide;
 	se->cookies = info->cookies;
 	se->last = info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
 	pending_requests_source(&jn->pending, source);
+}
+
+void join_found(struct join *jn, join_found_fn *fn, void *arg)
+{
+	jn->contradictions = (struct contradictions){ fn, arg };
+}
+
+void join_filtered(struct join *jn, uint16_t source)
+{
+	sessions_at(&jn->sessions, source)->filtered = true;
 }
 
 void join_together(struct join *jn, uint16_t source, uint16_t first)
@@ -302,6 +320,8 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 		if (source != w->source)
 			why = join_missing_reason(jn, e, w->source);
 		source = w->source;
+		if (why.verdict == REQ_UNEXPLAINED && !e->nonce)
+			join_session(jn, e->line)->n_unexplained++;
 		w->r.verdict = why.verdict;
 		w->r.confidence = why.confidence;
 		w->r.end = why.end;
@@ -366,12 +386,13 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 		missing_reason_chain(jn->losses,
 				     join_session(jn, e->chain.source), e,
 				     &f.chain);
-		while ((se = next_session_of(jn, e, e->told_by, se))) {
+		while ((se = next_session_of(jn, e, e->told_by, se)))
 			se->totals.no_sample++;
-			se->totals.foreign += f.chain.verdict == CHAIN_FOREIGN;
-		}
 	}
-	fact_queue_push(jn->out, &f);
+	if (f.chain.verdict == CHAIN_FOREIGN)
+		orphans_take(&jn->orphans, &jn->sessions, e, &f.chain);
+	else
+		fact_queue_push(jn->out, &f);
 }
 
 /* Gives the entry its verdict, as nothing more can follow. */
@@ -396,6 +417,7 @@ static void join_resolve_older_half(struct join *jn)
 
 	if (!n)
 		return;
+	jn->dropped_early = true;
 	for (size_t k = 0; k < n; k++)
 		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue -= n;
@@ -445,7 +467,7 @@ static void join_evict_entry(struct join *jn, uint32_t i)
 
 /* Notes why and when the entry's chain was due. */
 static void close_entry(struct join *jn, uint32_t i, enum request_end why,
-			int64_t time)
+			int64_t time, int32_t cpu)
 {
 	struct cookie_entry *e = join_entry(jn, i);
 
@@ -453,11 +475,12 @@ static void close_entry(struct join *jn, uint32_t i, enum request_end why,
 		return;
 	e->end = why;
 	e->closed_at = time;
+	e->closed_cpu = cpu;
 }
 
 /* Puts a new cookie at the front of the list, which closes the one before. */
 static void join_remember_entry(struct join *jn, struct join_cookies *line,
-				uint32_t i, int64_t time)
+				uint32_t i, int64_t time, int32_t cpu)
 {
 	uint32_t newest = line->recent[0];
 
@@ -466,7 +489,7 @@ static void join_remember_entry(struct join *jn, struct join_cookies *line,
 		bool bare = !e->has_chain && !e->nonce;
 		struct session *se = NULL;
 
-		close_entry(jn, newest, END_COOKIE, time);
+		close_entry(jn, newest, END_COOKIE, time, cpu);
 		while (bare && (se = next_session_of(jn, e, e->asked_by, se)))
 			se->n_closed++;
 	}
@@ -510,6 +533,32 @@ static void join_mark_in_unwinder(struct join *jn,
 	}
 }
 
+/* Like cookies_find(), but not for a cookie that was over before: what follows
+ * is joined to a chain of its own, or to none. */
+static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
+			       const struct join_half *half)
+{
+	uint32_t i = cookies_find(&jn->cookies, key);
+
+	if (!i || !contradiction_is_over(&jn->contradictions, join_entry(jn, i),
+					 join_session(jn, half->source), half))
+		return i;
+	cookies_seal(&jn->cookies, i);
+	return 0;
+}
+
+/* Checks a cookie that is new for its thread. */
+static void join_check_new(struct join *jn, const struct join_task *task,
+			   uint32_t i, struct join_half *half)
+{
+	const struct cookie_entry *e = join_entry(jn, i);
+
+	half->again &= !jn->dropped_early;
+	contradiction_new_cookie(&jn->contradictions, e,
+				 e->older ? join_entry(jn, e->older) : NULL,
+				 join_session(jn, half->source), task, half);
+}
+
 void join_sample(struct join *jn, struct join_task *task,
 		 const struct join_sample *s)
 {
@@ -522,18 +571,22 @@ void join_sample(struct join *jn, struct join_task *task,
 	const struct session *se = join_session(jn, s->source);
 	const struct cookie_key key = { s->cookie, s->tid, se->line, s->nonce };
 	struct join_cookies *line = join_task_cookies(task, s->nonce);
-	uint32_t i = cookies_find(&jn->cookies, &key);
+	struct join_half half = { s->source,  s->cpu,	s->time,  s->thread,
+				  s->process, s->event, s->again, s->late };
+	uint32_t i = join_find_open(jn, &key, &half);
 
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
 		if (s->tid < 0)
 			queue_unresolved(jn, i);
 		else
-			join_remember_entry(jn, line, i, s->time);
+			join_remember_entry(jn, line, i, s->time, s->cpu);
+		join_check_new(jn, task, i, &half);
 	}
 	struct cookie_entry *e = join_entry(jn, i);
 
 	join_note_cookie_time(line, s->time);
+	orphans_asked(&jn->orphans, s->thread);
 	if (s->nonce && !e->asked)
 		e->asked = unwinders_tick(&jn->unwinders);
 	e->thread = s->thread;
@@ -546,6 +599,10 @@ void join_sample(struct join *jn, struct join_task *task,
 		give_up_waiting(jn, e);
 		pending_requests_make_room(&jn->pending);
 	}
+	if (e->has_chain && s->nonce && !s->late && !e->n_events &&
+	    e->chain.time < s->time)
+		contradiction_found(&jn->contradictions, RULE_NONCE_EARLY,
+				    &half, e->chain.time);
 	if (e->has_chain)
 		join_match_request(jn, e, task, join_add_request(jn, task, s),
 				   true);
@@ -595,7 +652,8 @@ static void join_push_copy(struct join *jn, struct cookie_entry *e,
 /* A second chain for a cookie: perf record wrote it twice, or once for each
  * event that listens. Other addresses are a conflict. */
 static void second_chain(struct join *jn, const struct cookie_entry *e,
-			 const struct join_chain *c)
+			 const struct join_chain *c,
+			 const struct join_half *half)
 {
 	struct fact f = chain_fact(c);
 
@@ -603,6 +661,8 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {
 		f.chain.confidence = CONF_UNEXPLAINED;
 		f.chain.flags |= VERDICT_CONFLICT;
+		contradiction_found(&jn->contradictions, RULE_COOKIE_CONFLICT,
+				    half, e->chain.time);
 	}
 	fact_queue_push(jn->out, &f);
 }
@@ -633,7 +693,10 @@ bool join_chain(struct join *jn, struct join_task *task,
 	const struct session *se = join_session(jn, c->source);
 	const struct cookie_key key = { c->cookie, c->tid, se->line, c->nonce };
 	struct join_cookies *line = join_task_cookies(task, c->nonce);
-	uint32_t i = cookies_find(&jn->cookies, &key);
+	struct join_half half = { c->source,  c->cpu, c->time,	c->thread,
+				  c->process, 0,      c->again, c->late };
+	uint32_t i = c->duplicate ? cookies_find(&jn->cookies, &key)
+				  : join_find_open(jn, &key, &half);
 
 	count_chain(jn, c, i ? join_entry(jn, i) : NULL);
 	if (i && join_entry(jn, i)->has_chain) {
@@ -642,12 +705,13 @@ bool join_chain(struct join *jn, struct join_task *task,
 		if (copy)
 			join_push_copy(jn, join_entry(jn, i), c);
 		else
-			second_chain(jn, join_entry(jn, i), c);
+			second_chain(jn, join_entry(jn, i), c, &half);
 		return !copy;
 	}
 	if (!i) {
 		i = cookies_new(&jn->cookies, &key);
-		join_remember_entry(jn, line, i, c->time);
+		join_remember_entry(jn, line, i, c->time, c->cpu);
+		join_check_new(jn, task, i, &half);
 	}
 	if (c->nonce)
 		join_mark_in_unwinder(jn, line, i);
@@ -670,6 +734,7 @@ static void push_request(struct join *jn, const struct join_sample *s,
 {
 	struct fact f = { .kind = FACT_REQUEST, .request = new_request(s) };
 
+	orphans_asked(&jn->orphans, s->thread);
 	f.request.verdict = v;
 	f.request.confidence = conf;
 	fact_queue_push(jn->out, &f);
@@ -706,7 +771,7 @@ static void retire_line(struct join *jn, struct join_cookies *line,
 		if (why != JOIN_CAPTURE)
 			close_entry(jn, i,
 				    why == JOIN_EXIT ? END_EXIT : END_REUSED,
-				    end);
+				    end, -1);
 		join_evict_entry(jn, i);
 	}
 }
@@ -732,5 +797,6 @@ void join_end(struct join *jn)
 	for (size_t k = 0; k < jn->n_queue; k++)
 		join_resolve_entry(jn, jn->queue[k]);
 	jn->n_queue = 0;
+	orphans_judge(&jn->orphans, &jn->sessions);
 	pending_requests_end(&jn->pending);
 }

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stitch/join/contradictions.h"
 #include "stitch/join/join_data.h"
 #include "stitch/tasks/join_task.h"
 
@@ -34,6 +35,10 @@ struct source_info;
 struct join *join_new(struct fact_queue *out, struct losses *ls,
 		      const struct frames *fr);
 void join_free(struct join *jn);
+/* Calls fn with each contradiction among cookies. */
+void join_found(struct join *jn, join_found_fn *fn, void *arg);
+/* A filter removed samples of the source. */
+void join_filtered(struct join *jn, uint16_t source);
 /* Like stitch_together(). */
 void join_together(struct join *jn, uint16_t source, uint16_t first);
 /* Call it before the first record of a source. */

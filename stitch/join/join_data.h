@@ -8,12 +8,15 @@ struct join_sample {
 	uint32_t event; /* id of the event row */
 	uint16_t source;
 	int32_t tid; /* -1: unknown, the cookie alone decides */
+	int32_t cpu; /* -1: unknown */
 	int64_t time;
 	uint64_t cookie;
 	uint64_t ip; /* sampled address if it is in user mode; else 0 */
 	uint32_t thread, process; /* row ids; process 0: unknown */
 	bool reused_tid;
-	bool first_lost; /* result of counters_see() */
+	bool first_lost; /* by counters_see() */
+	bool again;	 /* by counters_see() */
+	bool late;	 /* newer records were read before */
 	bool nonce;	 /* the cookie is a nonce */
 };
 
@@ -28,6 +31,8 @@ struct join_chain {
 	uint32_t n;	   /* number of addresses */
 	int32_t asked_cpu; /* CPU on which the cookie was made; -1: unknown */
 	bool after_exit, duplicate, reused_tid;
+	bool again;	      /* by counters_see() */
+	bool late;	      /* newer records were read before */
 	bool nonce;	      /* the cookie is a nonce */
 	bool parts, unproved; /* see VERDICT_PARTS, VERDICT_UNPROVED */
 };

@@ -5,10 +5,15 @@
 
 #include "stitch/base/mem.h"
 
+#define CPU_MAX 65536
+
 void sessions_release(struct sessions *ss)
 {
-	for (size_t i = 0; i < ss->n; i++)
+	for (size_t i = 0; i < ss->n; i++) {
+		if (ss->at[i])
+			free(ss->at[i]->foreign_cpu);
 		free(ss->at[i]);
+	}
 	free(ss->at);
 	*ss = (struct sessions){ 0 };
 }
@@ -27,6 +32,19 @@ struct session *sessions_at(struct sessions *ss, uint16_t source)
 	se->bit = 1;
 	se->next = se;
 	return se;
+}
+
+void session_add_foreign(struct session *se, int32_t cpu)
+{
+	se->totals.foreign++;
+	if (cpu < 0 || cpu >= CPU_MAX)
+		return;
+	se->foreign_cpu =
+		mem_reach(se->foreign_cpu, &se->n_foreign_cpu,
+			  &se->cap_foreign_cpu, (size_t)cpu + 1, sizeof(bool));
+	se->foreign_cpu[cpu] = true;
+	se->totals.foreign_cpu = se->foreign_cpu;
+	se->totals.n_foreign_cpu = se->n_foreign_cpu;
 }
 
 void sessions_together(struct sessions *ss, uint16_t source, uint16_t first)

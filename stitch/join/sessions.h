@@ -21,6 +21,10 @@ struct cookie_totals {
 	uint64_t no_chain;  /* cookies of samples without a chain */
 	uint64_t no_sample; /* cookies of chains without a sample */
 	uint64_t foreign;   /* chains that another session asked for */
+	/* By CPU: whether one of these was asked for there. Borrowed from the
+	 * join. */
+	const bool *foreign_cpu;
+	size_t n_foreign_cpu;
 };
 
 /* What is known about a capture. */
@@ -31,12 +35,19 @@ struct session {
 	unsigned int members;  /* in the line's first source: number of
 				* captures */
 	bool overwrite, injected, has_time;
+	bool filtered; /* samples were left out on purpose */
 	enum tri system_wide;
 	enum cookie_maker cookies;
 	int64_t last;	   /* time of the last record; 0: unknown */
 	uint64_t n_chains; /* chains that the kernel wrote */
 	uint64_t n_logged; /* chains that processes logged */
 	uint64_t n_closed; /* cookies that were closed without a chain */
+	/* In the line's first source: number of requests of the kernel that
+	 * nothing explains; whether another session is proved. */
+	uint64_t n_unexplained;
+	bool other_session;
+	bool *foreign_cpu; /* see cookie_totals */
+	size_t n_foreign_cpu, cap_foreign_cpu;
 	struct cookie_totals totals;
 };
 
@@ -51,6 +62,9 @@ void sessions_release(struct sessions *ss);
 struct session *sessions_at(struct sessions *ss, uint16_t source);
 /* Adds the source to the line of source `first`. */
 void sessions_together(struct sessions *ss, uint16_t source, uint16_t first);
+
+/* Counts a chain that another session asked for on that CPU; -1: unknown. */
+void session_add_foreign(struct session *se, int32_t cpu);
 
 static inline bool session_is_alone(const struct session *se)
 {

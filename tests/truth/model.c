@@ -446,8 +446,70 @@ static void find_chain(const struct list *l, struct expect *ex,
 			c->from = truth_time_of(l->at[o->item].rec);
 	c->loss = model_any_loss(ex, h->source, cookie_cpu(cookie_of(r)),
 				 c->from, truth_time_of(r));
-	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
-	c->confidence = CONF_EXPLAINED;
+	c->verdict = c->loss != NOWHERE ? CHAIN_SAMPLE_LOST : CHAIN_UNEXPLAINED;
+	c->confidence = c->loss != NOWHERE ? CONF_EXPLAINED : CONF_UNEXPLAINED;
+}
+
+/* Chains of this life that nobody explains; *follow: two of them have no other
+ * cookie of the life between them. */
+static uint32_t model_orphans(const struct list *l, const struct expect *ex,
+			      uint32_t life, bool *follow)
+{
+	uint32_t n = 0;
+
+	*follow = false;
+	for (size_t i = 0; i < l->n; i++) {
+		if (!ex->chain[i].has || ex->life[i] != life ||
+		    ex->chain[i].verdict != CHAIN_UNEXPLAINED)
+			continue;
+		n++;
+		for (size_t k = 0; k < i; k++)
+			*follow |= ex->chain[k].has && ex->life[k] == life &&
+				   ex->chain[k].verdict == CHAIN_UNEXPLAINED &&
+				   ex->chain[i].from != TIME_NONE &&
+				   ex->chain[i].from ==
+					   truth_time_of(l->at[k].rec);
+	}
+	return n;
+}
+
+static bool model_asked(const struct list *l, const struct expect *ex,
+			uint32_t life)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (ex->request[i].has && ex->life[i] == life)
+			return true;
+	return false;
+}
+
+/* Who asked for chains without a sample: another session, if several threads
+ * have traces of it. */
+static void find_sessions(const struct list *l, struct expect *ex)
+{
+	uint32_t threads = 0;
+	bool proved = false;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (ex->request[i].has &&
+		    ex->request[i].verdict == REQ_UNEXPLAINED)
+			return;
+	for (uint32_t i = 0; i < ex->n_lives; i++) {
+		bool follow;
+		uint32_t n = model_orphans(l, ex, i, &follow);
+
+		threads += follow;
+		proved |= n > 1 && !model_asked(l, ex, i);
+	}
+	if (!proved && threads < 2)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		struct expect_chain *c = &ex->chain[i];
+
+		if (!c->has || c->verdict != CHAIN_UNEXPLAINED)
+			continue;
+		c->verdict = CHAIN_FOREIGN;
+		c->confidence = CONF_EXPLAINED;
+	}
 }
 
 static void find_refused(const struct slice *s, const struct list *l,
@@ -506,6 +568,7 @@ void model_run(const struct slice *s, const struct list *l, struct expect *ex)
 	for (size_t i = 0; i < l->n; i++)
 		if (l->at[i].rec->kind == REC_SAMPLE)
 			find_refused(s, l, ex, i);
+	find_sessions(l, ex);
 	as_perf(l, ex);
 	model_counters(s, l, ex);
 }

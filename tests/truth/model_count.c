@@ -223,6 +223,17 @@ static int64_t gone(const struct slice *s, const struct list *l,
 	return t;
 }
 
+/* Did another session ask on that CPU? */
+static bool model_count_is_foreign(const struct list *l,
+				   const struct expect *ex, int32_t cpu)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (ex->chain[i].has && ex->chain[i].verdict == CHAIN_FOREIGN &&
+		    cookie_cpu(cookie_of(l->at[i].rec)) == cpu)
+			return true;
+	return false;
+}
+
 void model_counters(const struct slice *s, const struct list *l,
 		    struct expect *ex)
 {
@@ -236,16 +247,13 @@ void model_counters(const struct slice *s, const struct list *l,
 	count_halves(ex);
 	find_witness(s, l, ex);
 	ex->proves = info_of(s, ex->witness)->system_wide == TRI_YES;
-	for (size_t i = 0; i < l->n; i++)
-		if (ex->chain[i].has && ex->chain[i].verdict == CHAIN_FOREIGN)
-			ex->proves = false;
 	for (size_t i = 0; i < ex->n_gap; i++) {
 		struct fact_gap *g = &ex->gap[i];
 
 		ex->session[ex->witness].missing += g->n;
 		g->loss = model_any_loss(ex, ex->witness, g->cpu, g->t0, g->t1);
 		g->verdict = GAP_UNCOUNTED;
-		if (!ex->proves)
+		if (!ex->proves || model_count_is_foreign(l, ex, g->cpu))
 			g->verdict = GAP_FOREIGN;
 		else if (g->loss != NOWHERE)
 			g->verdict = GAP_LOST;

@@ -47,26 +47,6 @@ static void add_life(struct expect *ex, int32_t tid, int32_t pid, size_t at)
 						  .end = TIME_NONE };
 }
 
-/* Another life of an id that no FORK told of, and of a process, if nobody was
- * alive in it. */
-static void begin_again(struct expect *ex, uint32_t life, int32_t pid,
-			size_t at)
-{
-	if (!model_state_is_alive(ex, ex->lives[life].pid))
-		ex->forgot[at] = ex->lives[life].pid;
-	add_life(ex, ex->lives[life].tid, pid, at);
-	ex->lives[ex->n_lives - 1].again = true;
-}
-
-/* Did the thread end before this record? Not the same if its time is. */
-static bool is_dead(const struct expect *ex, uint32_t life,
-		    const struct record *r)
-{
-	return life != NOWHERE && ex->lives[life].ended &&
-	       ex->lives[life].tid > 0 && is_timed(r) &&
-	       truth_time_of(r) > ex->lives[life].end;
-}
-
 /* Only who is alive does that: a task that is exiting gets no cookie and runs
  * no program. */
 static bool model_state_shows_life(const struct expect *ex,
@@ -77,6 +57,48 @@ static bool model_state_shows_life(const struct expect *ex,
 	/* the others of a process may name its first thread after its end */
 	return r->kind == REC_COMM &&
 	       (r->pid != r->tid || !model_state_is_alive(ex, r->pid));
+}
+
+/* Another life of an id that no FORK told of, and of a process, if nobody was
+ * alive in it. */
+static void begin_again(struct expect *ex, uint32_t life, int32_t pid,
+			size_t at)
+{
+	if (!model_state_is_alive(ex, ex->lives[life].pid))
+		ex->forgot[at] = ex->lives[life].pid;
+	add_life(ex, ex->lives[life].tid, pid, at);
+	ex->lives[ex->n_lives - 1].again = true;
+	ex->lives[ex->n_lives - 1].again_at = (uint32_t)at;
+}
+
+/* A life that no FORK told of is seen to be one by its first record that only
+ * the living make, if the life of the id before ended. */
+static void notice_life(const struct record *r, struct expect *ex,
+			uint32_t life, size_t i)
+{
+	struct life *lf = &ex->lives[life];
+	uint32_t k = life;
+
+	if (lf->again || lf->known || !is_timed(r) || lf->tid <= 0 ||
+	    !model_state_shows_life(ex, r))
+		return;
+	while (k-- > 0)
+		if (ex->lives[k].tid == lf->tid)
+			break;
+	if (k == NOWHERE || !ex->lives[k].ended ||
+	    truth_time_of(r) <= ex->lives[k].end)
+		return;
+	lf->again = true;
+	lf->again_at = (uint32_t)i;
+}
+
+/* Did the thread end before this record? Not the same if its time is. */
+static bool is_dead(const struct expect *ex, uint32_t life,
+		    const struct record *r)
+{
+	return life != NOWHERE && ex->lives[life].ended &&
+	       ex->lives[life].tid > 0 && is_timed(r) &&
+	       truth_time_of(r) > ex->lives[life].end;
 }
 
 static void fork_parent(const struct record *r, struct expect *ex, size_t i)
@@ -124,6 +146,7 @@ static void find_life(const struct record *r, struct expect *ex, size_t i)
 		if (ex->lives[k].tid == r->tid)
 			ex->prev[i] = ex->lives[k].last;
 	lf->last = (uint32_t)i;
+	notice_life(r, ex, life, i);
 	if (r->kind != REC_EXIT || lf->ended)
 		return;
 	lf->ended = true;

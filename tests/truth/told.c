@@ -108,13 +108,12 @@ static void tell_samples(const struct slice *s, const struct change *ch,
 			     !is_loss_of(got, c->loss, first)))
 			report_add(rp, "chain: %s by loss %u\n",
 				   chain_verdict_name(c->verdict), c->loss);
-		if (!ch->lost && c->verdict != CHAIN_FOREIGN)
+		if (!ch->lost && c->verdict != CHAIN_UNEXPLAINED)
 			report_add(rp, "chain: %s, but nobody told of a loss\n",
 				   chain_verdict_name(c->verdict));
-		if (!ch->lost && s->info.system_wide == TRI_YES &&
-		    !got->session[0].reason)
-			report_add(rp, "counters of two sessions prove "
-				       "something\n");
+		if (s->info.system_wide == TRI_YES && got->session[0].reason)
+			report_add(rp, "one chain stops the counters from "
+				       "proving\n");
 	}
 }
 

@@ -1,7 +1,7 @@
 /* truth.c - takes records out of captures in which nothing was lost, and asks
  * whether the audit says exactly that.
  *
- * usage: truth CAPTURE...; prints ok and not ok lines, one per kind of change.
+ * usage: truth [--edits] CAPTURE...; prints ok and not ok lines, one per kind of change.
  * BACKSTITCH_SEED=n: other cases; BACKSTITCH_CASE=n: that one alone, in words;
  * BACKSTITCH_PAIR=n: the same of one of two captures;
  * BACKSTITCH_CASES=n: how many. */
@@ -245,12 +245,17 @@ int main(int argc, char **argv)
 
 	t.seed = truth_number("BACKSTITCH_SEED", 7);
 	t.one = only != UINT64_MAX || pair != UINT64_MAX;
-	for (int i = 1; i < argc && t.n_cap < CAPTURES_MAX; i++)
+	bool edits = argc > 1 && !strcmp(argv[1], "--edits");
+
+	for (int i = 1 + edits; i < argc && t.n_cap < CAPTURES_MAX; i++)
 		t.n_cap += !capture_read(&t.cap[t.n_cap], argv[i]);
 	if (!t.n_cap) {
 		printf("not ok no capture to begin with\n");
 		return 1;
 	}
+	if (edits)
+		ret = !edits_tell(t.cap, t.n_cap, t.seed);
+	t.one |= edits;
 	if (only != UINT64_MAX)
 		one_group(only / GROUP, only);
 	if (pair != UINT64_MAX)

@@ -225,6 +225,7 @@ struct life {
 	bool reused;	      /* its id had another life before */
 	bool ended;	      /* by an EXIT */
 	bool again;	      /* though it had, and no FORK told */
+	uint32_t again_at;    /* item that shows it */
 	bool known;	      /* by a FORK, or told by the recorder */
 	int64_t start, end;
 };
@@ -371,6 +372,10 @@ void check_clean(const struct slice *s, const struct result *got,
 /* All rows in words. */
 void dump_case(const struct slice *s, const struct list *l,
 	       const struct result *got);
+
+/* ---- edits.c: edits of whole captures, as a table. Returns false if anything
+ * that is proved is not found, or anything is said that is not so. */
+bool edits_tell(const struct capture *cap, size_t n, uint64_t seed);
 
 /* ---- store.c: the same through SQLite; 0, or -1 and a report. */
 int check_store(const struct slice *s, const struct list *l,

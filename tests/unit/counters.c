@@ -23,7 +23,7 @@ struct set {
 
 static struct set s;
 
-static void counters_begin(enum cookie_layout layout)
+static void counters_begin(unsigned int layout)
 {
 	memset(&s, 0, sizeof(s));
 	s.info.has_time = true;
@@ -72,7 +72,7 @@ static bool counters_test_see(uint64_t c, int32_t cpu, int64_t time,
 		.is_sample = is_sample,
 	};
 
-	return counters_see(s.cs, &one);
+	return counters_see(s.cs, &one) & COUNTER_FIRST_LOST;
 }
 
 /* A sample of CPU 0's counter on that CPU. */
@@ -362,9 +362,12 @@ END_TEST
 
 static void check_reason(const char *reason, uint64_t foreign)
 {
+	static const bool on_cpu_0[] = { true };
 	const struct cookie_totals e = { .no_chain = 4,
 					 .no_sample = 5,
-					 .foreign = foreign };
+					 .foreign = foreign,
+					 .foreign_cpu = on_cpu_0,
+					 .n_foreign_cpu = foreign != 0 };
 
 	counters_source(s.cs, 0, &s.info, 0);
 	here(3, 10);
@@ -401,6 +404,48 @@ START_TEST(gaps_beside_another_session_prove_nothing)
 {
 	counters_begin(LAYOUT_AUTO);
 	check_reason("another session asked for stacks too", 1);
+}
+END_TEST
+
+/* Another session asked on CPU 1 only, so a gap of CPU 0 is proved. */
+START_TEST(gaps_beside_the_cpus_of_another_session_are_proved)
+{
+	static const bool on_cpu_1[] = { false, true };
+	const struct cookie_totals e = { .no_sample = 1,
+					 .foreign = 1,
+					 .foreign_cpu = on_cpu_1,
+					 .n_foreign_cpu = 2 };
+
+	counters_begin(LAYOUT_AUTO);
+	here(3, 10);
+	here(7, 50);
+	counters_test_see(counters_cookie(1, 3), 1, 10, true);
+	counters_test_see(counters_cookie(1, 7), 1, 50, true);
+	end_with(&e);
+	expect_gap(0, 5, 1, 10, 50, GAP_UNCOUNTED, 0);
+	expect_gap(1, 5, 1, 10, 50, GAP_FOREIGN, 0);
+	expect_session("kernel", "another session asked for stacks too", 2);
+	counters_done();
+}
+END_TEST
+
+START_TEST(an_uncounted_gap_is_a_finding)
+{
+	counters_begin(LAYOUT_AUTO);
+	here(3, 10);
+	here(11, 50);
+	counters_test_end();
+	const struct fact *f = fact(FACT_FINDING, 0);
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(f->finding.rule, RULE_UNCOUNTED);
+	ck_assert_int_eq(f->finding.cpu, 0);
+	ck_assert_int_eq(f->finding.since, 10);
+	ck_assert_int_eq(f->finding.time, 50);
+	ck_assert_uint_eq(f->finding.n, 3);
+	ck_assert_uint_eq(f->finding.loss, 0);
+	ck_assert_ptr_null(fact(FACT_FINDING, 1));
+	counters_done();
 }
 END_TEST
 
@@ -515,7 +560,7 @@ START_TEST(halves_that_were_not_swapped_show_at_a_cookie_that_fits_one_way)
 	ck_assert_int_eq(counters_cpu(s.cs, 0, counters_cookie(2, 5)), 2);
 	counters_test_end();
 	expect_cpu(0, 2, 3, 901, 3, 447);
-	ck_assert_uint_eq(s.n, 3);
+	ck_assert_uint_eq(s.n, 4);
 	counters_done();
 }
 END_TEST
@@ -539,6 +584,49 @@ START_TEST(cpu_in_the_top_bits_when_named)
 	expect_gap(0, 11, 1, 10, 20, GAP_UNCOUNTED, 0);
 	expect_session("cpu48", NULL, 1);
 	counters_done();
+}
+END_TEST
+
+/* The draft adds the counter to the CPU's bits, so it carries into them. */
+START_TEST(counter_that_carries_into_the_cpu_is_of_its_cpu)
+{
+	const uint64_t top = ((uint64_t)1 << 48) - 2;
+
+	counters_begin(LAYOUT_CPU48);
+	for (uint64_t i = 0; i < 5; i++) {
+		counters_test_see(((uint64_t)3 << 48) + top + i, 3,
+				  10 + 10 * (int64_t)i, true);
+		counters_test_see(((uint64_t)4 << 48) + 1000000000000 + i, 4,
+				  11 + 10 * (int64_t)i, true);
+	}
+	ck_assert_int_eq(counters_cpu(s.cs, 0, ((uint64_t)4 << 48) + 2), 3);
+	counters_test_end();
+	ck_assert_ptr_null(fact(FACT_GAP, 0));
+	expect_cpu(0, 3, top, 2, 5, 0);
+	expect_cpu(1, 4, 1000000000000, 1000000000004, 5, 0);
+	counters_done();
+}
+END_TEST
+
+START_TEST(width_of_the_cpu_in_the_low_bits_may_be_told)
+{
+	unsigned int layout;
+
+	ck_assert_int_eq(cookie_layout_parse("lowcpu:6", &layout), 0);
+	counters_begin(layout);
+	counters_test_see(10 << 6 | 3, 3, 10, true);
+	counters_test_see(12 << 6 | 3, 3, 20, true);
+	counters_test_end();
+	expect_gap(0, 11, 1, 10, 20, GAP_UNCOUNTED, 0);
+	expect_session("lowcpu", NULL, 1);
+	counters_done();
+	ck_assert_int_eq(cookie_layout_parse("lowcpu", &layout), 0);
+	ck_assert_uint_eq(layout, LAYOUT_LOWCPU);
+	ck_assert_int_eq(cookie_layout_parse("lowcpu:", &layout), -1);
+	ck_assert_int_eq(cookie_layout_parse("lowcpu:0", &layout), -1);
+	ck_assert_int_eq(cookie_layout_parse("lowcpu:17", &layout), -1);
+	ck_assert_int_eq(cookie_layout_parse("lowcpu:6x", &layout), -1);
+	ck_assert_int_eq(cookie_layout_parse("cpu48:6", &layout), -1);
 }
 END_TEST
 
@@ -721,7 +809,8 @@ RUN("counters", counters_without_holes_have_no_gaps,
     gaps_of_some_tasks_prove_nothing,
     gaps_of_who_knows_which_tasks_prove_nothing,
     gaps_beside_another_session_prove_nothing,
-    gaps_in_a_ring_that_overwrites_prove_nothing,
+    gaps_beside_the_cpus_of_another_session_are_proved,
+    an_uncounted_gap_is_a_finding, gaps_in_a_ring_that_overwrites_prove_nothing,
     gaps_without_times_prove_nothing_and_no_sight_is_late,
     even_counter_is_not_the_kernels, cpu_that_cannot_be_is_not_the_kernels,
     cookie_without_a_cpu_is_not_the_kernels,
@@ -730,6 +819,8 @@ RUN("counters", counters_without_holes_have_no_gaps,
     halves_of_a_big_endian_machine_are_swapped,
     halves_that_were_not_swapped_show_at_a_cookie_that_fits_one_way,
     halves_are_told_by_where_the_first_was_seen, cpu_in_the_top_bits_when_named,
+    counter_that_carries_into_the_cpu_is_of_its_cpu,
+    width_of_the_cpu_in_the_low_bits_may_be_told,
     cpu_in_the_low_bits_when_named, cpu_in_the_low_half_when_named,
     opaque_is_opaque_when_named, many_gaps_are_given_out_early_and_add_up,
     captures_are_counted_apart, seen_and_missing_add_up_whatever_comes,

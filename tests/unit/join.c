@@ -157,7 +157,7 @@ static const struct join_row join_rows[] = {
 		"10 sample 1 mark; 20 chain 1/5; 30 chain 1/6",
 		.request = { { .event = 1, REQ_UNJOINABLE } },
 		.chain = { { .id = 1, CHAIN_UNJOINABLE },
-			   { .id = 2, CHAIN_FOREIGN } },
+			   { .id = 2, CHAIN_UNEXPLAINED } },
 	},
 	/* The event of the second sample does not ask for deferred stacks. */
 	{
@@ -202,15 +202,65 @@ static const struct join_row join_rows[] = {
 			     .flags = VERDICT_CONFLICT } },
 	},
 	{
-		"a_chain_nobody_asked_for_is_foreign",
-		"10 chain 1/5",
-		.chain = { { .id = 1, CHAIN_FOREIGN } },
+		"a_cookie_that_comes_back_joins_its_own_chain",
+		"10 sample 1/5; 11 chain 1/5; 20 sample 1/6; 21 chain 1/6;"
+		"30 sample 1/5; 31 chain 1/5 ip1=0x2001; 40 sample 1/7;"
+		"41 chain 1/7",
+		.request = { { .event = 1, REQ_MATCHED, .chain = 1 },
+			     { .event = 3, REQ_MATCHED, .chain = 3 } },
+		.chain = { { .id = 1, CHAIN_USED, 1 },
+			   { .id = 3, CHAIN_USED, 1 } },
+	},
+	{
+		"a_cookie_that_comes_back_without_a_chain_joins_no_older_one",
+		"10 sample 1/5; 11 chain 1/5; 20 sample 1/6; 21 chain 1/6;"
+		"30 sample 1/5; 40 sample 1/7; 41 chain 1/7",
+		.request = { { .event = 1, REQ_MATCHED, .chain = 1 },
+			     { .event = 3, REQ_UNEXPLAINED } },
+		.chain = { { .id = 1, CHAIN_USED, 1 } },
+	},
+	{
+		"one_chain_nobody_asked_for_proves_no_other_session",
+		"5 sample 1/4; 6 chain 1/4; 10 chain 1/5; 20 sample 1/6;"
+		"21 chain 1/6",
+		.chain = { { .id = 1, CHAIN_USED, 1 },
+			   { .id = 2, CHAIN_UNEXPLAINED } },
+	},
+	{
+		"a_thread_that_never_asked_here_proves_another_session",
+		"10 chain 1/5; 20 chain 1/6",
+		.chain = { { .id = 1, CHAIN_FOREIGN },
+			   { .id = 2, CHAIN_FOREIGN } },
+	},
+	{
+		"chains_in_a_row_of_two_threads_prove_another_session",
+		"1 sample 1/1; 2 chain 1/1; 3 sample 2/2; 4 chain 2/2;"
+		"10 chain 1/5; 11 chain 1/6; 12 chain 2/7; 13 chain 2/8",
+		.chain = { { .id = 3, CHAIN_FOREIGN },
+			   { .id = 5, CHAIN_FOREIGN },
+			   { .id = 6, CHAIN_FOREIGN } },
+	},
+	{
+		"chains_in_a_row_of_one_thread_prove_no_other_session",
+		"1 sample 1/1; 2 chain 1/1; 3 sample 2/2; 4 chain 2/2;"
+		"10 chain 1/5; 11 chain 1/6; 12 chain 2/7",
+		.chain = { { .id = 3, CHAIN_UNEXPLAINED },
+			   { .id = 4, CHAIN_UNEXPLAINED },
+			   { .id = 5, CHAIN_UNEXPLAINED } },
+	},
+	{
+		"a_request_without_a_reason_leaves_no_other_session_proved",
+		"1 sample 1/1; 2 chain 1/1; 3 sample 1/2; 4 sample 1/3;"
+		"5 chain 1/3; 10 chain 2/5; 11 chain 2/6",
+		.request = { { .event = 2, REQ_UNEXPLAINED } },
+		.chain = { { .id = 3, CHAIN_UNEXPLAINED },
+			   { .id = 4, CHAIN_UNEXPLAINED } },
 	},
 	{
 		"a_chain_whose_samples_were_lost_says_so",
 		"5 sample 1/4; 6 chain 1/4; 9 lost 0; 10 chain 1/5; 20 chain 1/6",
 		.chain = { { .id = 2, CHAIN_SAMPLE_LOST },
-			   { .id = 3, CHAIN_FOREIGN } },
+			   { .id = 3, CHAIN_UNEXPLAINED } },
 	},
 	{
 		"an_overwritten_ring_explains_both_halves",
@@ -374,7 +424,8 @@ START_TEST(a_sample_joins_one_of_the_last_cookies)
 		fake_sample(f, 10 * c, 1, c);
 		fake_chain(f, 10 * c + 1, 1, c);
 	}
-	fake_sample(f, 100, 1, 1);
+	/* of a CPU whose clock differs a little */
+	script_play_on(f, "100 sample 1/1 cpu=1");
 	struct all_facts all = stitch_all(&f, 1);
 	join_expect(&all, &(struct join_request){ .event = JOIN_RECENT + 1,
 						  REQ_MATCHED,
@@ -499,8 +550,8 @@ START_TEST(cookies_without_their_other_half_are_counted)
 			  0);
 	ck_assert_uint_eq(sum[1].no_chain, 4);
 	ck_assert_uint_eq(sum[1].no_sample, 4);
-	/* The last was asked for on the CPU that lost. */
-	ck_assert_uint_eq(sum[1].foreign, 3);
+	/* Nothing proves another session. */
+	ck_assert_uint_eq(sum[1].foreign, 0);
 	join_free(jn);
 	losses_free(ls);
 	fact_queue_release(&q);

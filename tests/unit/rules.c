@@ -295,6 +295,114 @@ static const struct rules_row rules_rows[] = {
 		.rule = NULL,
 	},
 	{
+		"a_life_without_fork_may_begin_in_the_kernel",
+		ENDED "5s sample 5 kernel; 5s+10 hit 5 code; 5s+20 hit 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 5000000010,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"a_life_without_fork_may_begin_with_a_cookie",
+		ENDED "5s sample 5/7 kernel; 5s+10 chain 5/7; 5s+20 hit 5 code",
+		.rule = "after_exit",
+		.since = 50,
+		.time = 5000000000,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"the_way_out_may_last_long",
+		ENDED "5s sample 5 kernel; 5s+10 sample 5 kernel",
+		.rule = NULL,
+	},
+	/* ---- contradictions among cookies */
+	{
+		"two_stacks_of_one_cookie_are_a_conflict",
+		"10 sample 1/5; 30 chain 1/5; 31 chain 1/5 ip1=0x2001",
+		.rule = "cookie_conflict",
+		.since = 30,
+		.time = 31,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"the_same_stack_twice_is_no_conflict",
+		"10 sample 1/5; 30 chain 1/5; 31 chain 1/5",
+		.rule = NULL,
+	},
+	{
+		"two_threads_with_one_cookie_are_a_finding",
+		"10 sample 1/5; 20 chain 1/5; 30 sample 2/5; 40 chain 2/5",
+		.rule = "cookie_shared",
+		.since = 20,
+		.time = 30,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"two_threads_with_one_cookie_after_the_counter_wrapped_are_none",
+		"10 sample 1/5; 20 chain 1/5; 2000s sample 2/5;"
+		"2000s+10 chain 2/5",
+		.rule = NULL,
+	},
+	{
+		"a_thread_that_changed_its_id_by_exec_keeps_its_cookie",
+		"1 fork 5 1; 2 fork 6 5 pid=5; 10 sample 6/5 pid=5;"
+		"20 exit 5; 30 exec 5; 40 chain 5/5",
+		.rule = NULL,
+	},
+	{
+		"a_cookie_that_comes_back_after_a_newer_one_is_a_finding",
+		"10 sample 1/5; 11 chain 1/5; 20 sample 1/6; 21 chain 1/6;"
+		"30 sample 1/5; 31 chain 1/5 ip1=0x2001",
+		.rule = "cookie_reused",
+		.since = 20,
+		.time = 30,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"a_clock_that_differs_a_little_brings_no_cookie_back",
+		"10 sample 1/5; 11 chain 1/5; 20 sample 1/6; 21 chain 1/6;"
+		"30 sample 1/5 cpu=1",
+		.rule = NULL,
+	},
+	{
+		"a_record_that_comes_late_brings_no_cookie_back",
+		"trusting; 10 sample 1/5; 12 chain 1/5; 20 sample 1/6;"
+		"21 chain 1/6; 11 sample 1/5",
+		.rule = NULL,
+	},
+	{
+		"a_cookie_that_comes_back_much_later_is_a_finding",
+		"10 sample 1/1@0; 11 chain 1/1@0; 20 sample 1/3@0;"
+		"21 chain 1/3@0; 22 sample 1/5@0; 23 chain 1/5@0;"
+		"24 sample 1/7@0; 25 chain 1/7@0; 26 sample 1/9@0;"
+		"27 chain 1/9@0; 28 sample 2/11@0; 29 chain 2/11@0;"
+		"30 sample 2/1@0; 31 chain 2/1@0",
+		.rule = "cookie_reused",
+		.since = TIME_NONE,
+		.time = 30,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"a_stack_before_its_nonce_is_a_finding",
+		"10 chain 1/5 nonce; 20 sample 1/5 nonce",
+		.rule = "nonce_early",
+		.since = 10,
+		.time = 20,
+		.loss = LOSS_NONE,
+		.n = 1,
+	},
+	{
+		"a_stack_after_its_nonce_is_no_finding",
+		"10 sample 1/5 nonce; 20 chain 1/5 nonce",
+		.rule = NULL,
+	},
+	{
 		"an_exit_is_remembered_for_longer_than_the_life",
 		ENDED "10s sample 1; 12s hit 5 code",
 		.rule = "after_exit",
@@ -475,7 +583,7 @@ START_TEST(every_rule_has_a_name_a_view_and_a_sentence)
 		ck_assert(!strncmp(rules[n].view, "rule_", 5));
 		ck_assert_str_eq(rules[n].view + 5, rules[n].name);
 	}
-	ck_assert_uint_eq(n, 10);
+	ck_assert_uint_eq(n, RULES);
 }
 END_TEST
 

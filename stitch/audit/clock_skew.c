@@ -1,0 +1,114 @@
+/* clock_skew.c - finds CPUs whose clocks differ, by the counters in cookies. */
+#include "stitch/audit/clock_skew.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/fact.h"
+
+/* Clocks of CPUs are not more exact. */
+#define EXACT_NS 1000
+/* Clocks do not differ by more; then the cookie is wrong. */
+#define SKEW_MAX_NS 1000000000
+/* Most pairs of CPUs that are kept. */
+#define PAIRS_MAX 4096
+
+void clock_skew_release(struct clock_skew *cs)
+{
+	free(cs->pair);
+	*cs = (struct clock_skew){ 0 };
+}
+
+static struct clock_pair *clock_pair_of(struct clock_skew *cs, int32_t ahead,
+					int32_t behind)
+{
+	for (size_t i = 0; i < cs->n; i++)
+		if (cs->pair[i].ahead == ahead && cs->pair[i].behind == behind)
+			return &cs->pair[i];
+	if (cs->n == PAIRS_MAX)
+		return NULL;
+	struct clock_pair *p = mem_add(cs->pair, cs->n, cs->cap);
+
+	*p = (struct clock_pair){ .ahead = ahead, .behind = behind };
+	return p;
+}
+
+void clock_skew_add(struct clock_skew *cs, int32_t ahead, int32_t behind,
+		    int64_t time, int64_t since)
+{
+	if (ahead == behind || time - since <= EXACT_NS ||
+	    time - since > SKEW_MAX_NS)
+		return;
+	struct clock_pair *p = clock_pair_of(cs, ahead, behind);
+
+	if (!p)
+		return;
+	if (!p->n++ || time - since > p->time - p->since) {
+		p->time = time;
+		p->since = since;
+	}
+}
+
+/* Returns how much is explained if the CPU is ahead of, or behind, others. */
+static uint64_t clock_explained(const struct clock_skew *cs, int32_t cpu,
+				bool ahead)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < cs->n; i++)
+		if ((ahead ? cs->pair[i].ahead : cs->pair[i].behind) == cpu)
+			n += cs->pair[i].n;
+	return n;
+}
+
+/* Removes what the CPU explains. Returns the pair that differs most. */
+static struct clock_pair clock_take_pairs(struct clock_skew *cs, int32_t cpu,
+					  bool ahead)
+{
+	struct clock_pair most = { 0 };
+	size_t left = 0;
+
+	for (size_t i = 0; i < cs->n; i++) {
+		const struct clock_pair *p = &cs->pair[i];
+
+		if ((ahead ? p->ahead : p->behind) != cpu)
+			cs->pair[left++] = *p;
+		else if (p->time - p->since > most.time - most.since)
+			most = *p;
+	}
+	cs->n = left;
+	return most;
+}
+
+int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
+{
+	int32_t cpu = -1;
+	bool ahead = true;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < 2 * cs->n; i++) {
+		const struct clock_pair *p = &cs->pair[i / 2];
+		bool is_ahead = i % 2 == 0;
+		int32_t one = is_ahead ? p->ahead : p->behind;
+		uint64_t more = clock_explained(cs, one, is_ahead);
+
+		if (more <= n)
+			continue;
+		n = more;
+		cpu = one;
+		ahead = is_ahead;
+	}
+	if (!n)
+		return 0;
+	const struct clock_pair most = clock_take_pairs(cs, cpu, ahead);
+
+	*f = (struct fact_finding){
+		.rule = RULE_CLOCK_SKEW,
+		.time = most.time,
+		.since = most.since,
+		.cpu = cpu,
+		.n = n,
+	};
+	return 1;
+}

@@ -1,0 +1,45 @@
+/* clock_skew.h - finds CPUs whose clocks differ, by the counters in cookies.
+ *
+ * A record of another CPU that has a counter is later than the samples that
+ * made this counter and the ones before it, on their own CPU. Where the times
+ * say otherwise, the clock of the counter's CPU is ahead of the other one, by
+ * at least the difference. */
+#ifndef STITCH_AUDIT_CLOCK_SKEW_H
+#define STITCH_AUDIT_CLOCK_SKEW_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fact_finding;
+
+/* The newest counter of a CPU that a record of another CPU had. */
+struct clock_far {
+	uint64_t count; /* 0: none */
+	int64_t time;
+	int32_t cpu;
+	bool unmade; /* a sample, before any record of the counter's CPU */
+};
+
+/* The clock of one CPU is ahead of another one's. */
+struct clock_pair {
+	int32_t ahead, behind;
+	uint64_t n;
+	int64_t time, since; /* of the greatest difference: the record that was
+			      * first, and the one that seems older */
+};
+
+/* All zeros: empty. */
+struct clock_skew {
+	struct clock_pair *pair;
+	size_t n, cap;
+};
+
+void clock_skew_release(struct clock_skew *cs);
+/* A record made at `time` on CPU ahead precedes one of CPU behind at `since`.
+ * Ignored unless `time` is later. */
+void clock_skew_add(struct clock_skew *cs, int32_t ahead, int32_t behind,
+		    int64_t time, int64_t since);
+/* Takes the CPU that explains most of what is left: it is ahead of the others,
+ * or behind them. Returns 1 and *f, but for the source, or 0. */
+int clock_skew_take(struct clock_skew *cs, struct fact_finding *f);
+#endif

@@ -1,0 +1,95 @@
+/* contradictions.c - records whose cookies contradict each other. */
+#include "stitch/join/contradictions.h"
+
+#include "stitch/fact.h"
+#include "stitch/join/cookies.h"
+#include "stitch/join/sessions.h"
+#include "stitch/tasks/join_task.h"
+
+/* Time in which the counter of a CPU cannot wrap (2^31 cookies). */
+#define WRAP_NS 600000000000ll
+/* More than the clocks of two CPUs differ. */
+#define CLOCKS_NS 20000000
+
+void contradiction_found(const struct contradictions *k, enum rule_number rule,
+			 const struct join_half *half, int64_t since)
+{
+	const struct fact_finding f = {
+		.rule = rule,
+		.source = half->source,
+		.time = half->time,
+		.since = since,
+		.cpu = half->cpu,
+		.thread = half->thread,
+		.event = half->event,
+		.n = 1,
+	};
+
+	if (k->fn)
+		k->fn(k->arg, &f);
+}
+
+/* Returns whether two records are so close in time that the counter did not
+ * wrap between them. */
+static bool is_same_round(int64_t from, int64_t to)
+{
+	return from != TIME_NONE && to != TIME_NONE && to - from < WRAP_NS;
+}
+
+/* Returns whether the half can contradict anything: its order is known, and its
+ * cookie is the kernel's. */
+static bool is_in_order(const struct session *se, const struct cookie_entry *e,
+			const struct join_half *half)
+{
+	return !e->nonce && !half->late && e->tid > 0 && se->has_time &&
+	       half->time != TIME_NONE && se->cookies == COOKIES_PERF;
+}
+
+/* That never happens in captures of the kernel, even with losses. Clocks of
+ * CPUs may differ a little; a record of the CPU that closed the cookie is later
+ * by the same clock. */
+bool contradiction_is_over(const struct contradictions *k,
+			   const struct cookie_entry *e,
+			   const struct session *se,
+			   const struct join_half *half)
+{
+	if (e->end != END_COOKIE || !is_in_order(se, e, half) ||
+	    !session_is_alone(se) || e->closed_at == TIME_NONE ||
+	    (half->cpu != e->closed_cpu &&
+	     half->time - e->closed_at <= CLOCKS_NS))
+		return false;
+	if (is_same_round(e->closed_at, half->time))
+		contradiction_found(k, RULE_COOKIE_REUSED, half, e->closed_at);
+	return true;
+}
+
+/* A thread that becomes the first of its process by exec changes its id, and
+ * its cookie stays. */
+static bool changed_its_id(const struct join_task *task,
+			   const struct cookie_entry *e,
+			   const struct join_half *half)
+{
+	return task->has_exec && e->process == half->process;
+}
+
+void contradiction_new_cookie(const struct contradictions *k,
+			      const struct cookie_entry *e,
+			      const struct cookie_entry *older,
+			      const struct session *se,
+			      const struct join_task *task,
+			      const struct join_half *half)
+{
+	if (!is_in_order(se, e, half))
+		return;
+	if (!older) {
+		if (half->again && session_is_alone(se))
+			contradiction_found(k, RULE_COOKIE_REUSED, half,
+					    TIME_NONE);
+		return;
+	}
+	int64_t since = older->has_chain ? older->chain.time : older->last_time;
+
+	if (older->tid > 0 && is_same_round(since, half->time) &&
+	    !changed_its_id(task, older, half))
+		contradiction_found(k, RULE_COOKIE_SHARED, half, since);
+}

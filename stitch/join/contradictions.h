@@ -1,0 +1,52 @@
+/* contradictions.h - records whose cookies contradict each other.
+ *
+ * The kernel gives a cookie to one stay of one thread in the kernel, and the
+ * stay has one user stack. */
+#ifndef STITCH_JOIN_CONTRADICTIONS_H
+#define STITCH_JOIN_CONTRADICTIONS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/verdict.h"
+
+struct cookie_entry;
+struct fact_finding;
+struct join_task;
+struct session;
+
+/* Receives each finding. */
+typedef void join_found_fn(void *arg, const struct fact_finding *f);
+
+struct contradictions {
+	join_found_fn *fn; /* NULL: nobody wants findings */
+	void *arg;
+};
+
+/* A sample or a chain, as the one that may contradict what was known. */
+struct join_half {
+	uint16_t source;
+	int32_t cpu; /* -1: unknown */
+	int64_t time;
+	uint32_t thread, process, event; /* row ids; 0: unknown or none */
+	bool again;			 /* by counters_see() */
+	bool late;			 /* newer records were read before */
+};
+
+/* Outputs a finding about the half; it contradicts a record at `since`. */
+void contradiction_found(const struct contradictions *k, enum rule_number rule,
+			 const struct join_half *half, int64_t since);
+/* Returns whether the cookie was over, by a newer one of its thread, when this
+ * half was made; then that is a finding. */
+bool contradiction_is_over(const struct contradictions *k,
+			   const struct cookie_entry *e,
+			   const struct session *se,
+			   const struct join_half *half);
+/* Checks a cookie that is new for its thread. older: another thread's entry of
+ * the same cookie; NULL: none. task: the thread of the new one. */
+void contradiction_new_cookie(const struct contradictions *k,
+			      const struct cookie_entry *e,
+			      const struct cookie_entry *older,
+			      const struct session *se,
+			      const struct join_task *task,
+			      const struct join_half *half);
+#endif
