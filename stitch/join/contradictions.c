@@ -46,17 +46,22 @@ static bool is_in_order(const struct session *se, const struct cookie_entry *e,
 }
 
 /* That never happens in captures of the kernel, even with losses. Clocks of
- * CPUs may differ a little; a record of the CPU that closed the cookie is later
- * by the same clock. */
+ * CPUs may differ a little, unless all records are of one CPU. */
 bool contradiction_is_over(const struct contradictions *k,
 			   const struct cookie_entry *e,
 			   const struct session *se,
 			   const struct join_half *half)
 {
+	bool one_clock = e->first_cpu >= 0 && half->cpu == e->first_cpu &&
+			 e->closed_cpu == e->first_cpu;
+
 	if (e->end != END_COOKIE || !is_in_order(se, e, half) ||
 	    !session_is_alone(se) || e->closed_at == TIME_NONE ||
-	    (half->cpu != e->closed_cpu &&
-	     half->time - e->closed_at <= CLOCKS_NS))
+	    (!one_clock && half->time - e->closed_at <= CLOCKS_NS))
+		return false;
+	/* What closed it may be older, if clocks differ. */
+	if (!one_clock && !e->has_chain &&
+	    e->closed_at - e->last_time <= CLOCKS_NS)
 		return false;
 	if (is_same_round(e->closed_at, half->time))
 		contradiction_found(k, RULE_COOKIE_REUSED, half, e->closed_at);
