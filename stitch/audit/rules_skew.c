@@ -102,7 +102,7 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 	    b->last - fd->at[re->found].f.since <= CLOCKS_NS) {
 		const struct fact_finding *end = &fd->at[re->found].f;
 
-		skew_note_order(as, f, end->cpu, end->since, b->last);
+		skew_note_order(as, f, end->cpu, end->since, b->first);
 		return (uint64_t)(b->last - end->since);
 	}
 	if (in->rec->kind != REC_FORK)

@@ -45,6 +45,17 @@ static bool is_in_order(const struct session *se, const struct cookie_entry *e,
 	       half->time != TIME_NONE && se->cookies == COOKIES_PERF;
 }
 
+/* Returns whether a sample comes after the chain of another thread that had the
+ * same id. A chain may come after its thread, but a sample may not. */
+static bool is_of_other_life(const struct cookie_entry *e,
+			     const struct join_half *half)
+{
+	return half->event && e->has_chain && e->thread && half->thread &&
+	       e->thread != half->thread && e->chain.time != TIME_NONE &&
+	       half->time - e->chain.time > CLOCKS_NS &&
+	       is_same_round(e->chain.time, half->time);
+}
+
 /* That never happens in captures of the kernel, even with losses. Clocks of
  * CPUs may differ a little, unless all records are of one CPU. */
 bool contradiction_is_over(const struct contradictions *k,
@@ -55,8 +66,13 @@ bool contradiction_is_over(const struct contradictions *k,
 	bool one_clock = e->first_cpu >= 0 && half->cpu == e->first_cpu &&
 			 e->closed_cpu == e->first_cpu;
 
-	if (e->end != END_COOKIE || !is_in_order(se, e, half) ||
-	    !session_is_alone(se) || e->closed_at == TIME_NONE ||
+	if (!is_in_order(se, e, half) || !session_is_alone(se))
+		return false;
+	if (is_of_other_life(e, half)) {
+		contradiction_found(k, RULE_COOKIE_REUSED, half, e->chain.time);
+		return true;
+	}
+	if (e->end != END_COOKIE || e->closed_at == TIME_NONE ||
 	    (!one_clock && half->time - e->closed_at <= CLOCKS_NS))
 		return false;
 	/* What closed it may be older, if clocks differ. */
