@@ -648,8 +648,11 @@ static void audit_current(struct stitch *st)
 	    st->before.tid == st->rec.tid)
 		st->look.before = &st->before;
 	audit_record(st->audit, &st->look);
-	if (th && st->look.time > th->last && proves_thread_lives(st))
-		th->last = st->look.time;
+	if (!th || st->look.time <= th->last || !proves_thread_lives(st))
+		return;
+	if (th->last == TIME_NONE)
+		th->first = st->look.time;
+	th->last = st->look.time;
 }
 
 static void retire_one(struct stitch *st, uint32_t slot)

@@ -34,11 +34,14 @@ struct audit_fork {
 	int64_t time;
 };
 
-/* A finding of tid_reused, and the EXIT that came after it. */
+/* A finding of tid_reused, and the EXIT that came after it; or of after_exit,
+ * about a thread that nothing announced. */
 struct audit_reuse {
+	enum rule_number rule;
 	int32_t tid;
 	int64_t time, exit; /* TIME_NONE: no EXIT came */
-	uint32_t found;	    /* index of the finding */
+	int32_t exit_cpu;
+	uint32_t found; /* index of the finding */
 };
 
 #define AUDIT_FORKS 64
@@ -88,9 +91,11 @@ struct audit_source {
 	bool odd_switches, odd_wakeups;
 	int64_t skew; /* at the end: most that clocks differ; 0: nothing known
 		       */
-	/* The newest findings of tid_reused, in a ring. */
+	/* The newest of these findings, in a ring. */
 	struct audit_reuse reuse[AUDIT_REUSES];
 	uint32_t n_reuses;
+	struct fact_finding order; /* clocks that differ, by FORK and EXIT: the
+				    * greatest difference; n 0: none */
 };
 
 /* A thread as the scheduler sees it. */

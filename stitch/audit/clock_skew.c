@@ -34,16 +34,20 @@ static struct clock_pair *clock_pair_of(struct clock_skew *cs, int32_t ahead,
 	return p;
 }
 
-void clock_skew_add(struct clock_skew *cs, int32_t ahead, int32_t behind,
-		    int64_t time, int64_t since)
+void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
+		    const struct clock_far *far)
 {
-	if (ahead == behind || time - since <= EXACT_NS ||
+	int64_t since = far->time;
+
+	if (ahead == far->cpu || time - since <= EXACT_NS ||
 	    time - since > SKEW_MAX_NS)
 		return;
-	struct clock_pair *p = clock_pair_of(cs, ahead, behind);
+	struct clock_pair *p = clock_pair_of(cs, ahead, far->cpu);
 
 	if (!p)
 		return;
+	p->records += p->last != far->count;
+	p->last = far->count;
 	if (!p->n++ || time - since > p->time - p->since) {
 		p->time = time;
 		p->since = since;
@@ -58,8 +62,8 @@ static uint64_t clock_explained(const struct clock_skew *cs, int32_t cpu,
 
 	for (size_t i = 0; i < cs->n; i++)
 		if ((ahead ? cs->pair[i].ahead : cs->pair[i].behind) == cpu)
-			n += cs->pair[i].n;
-	return n;
+			n += cs->pair[i].records;
+	return n > 1 ? n : 0;
 }
 
 /* Removes what the CPU explains. Returns the pair that differs most. */

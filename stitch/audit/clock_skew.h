@@ -24,6 +24,8 @@ struct clock_far {
 struct clock_pair {
 	int32_t ahead, behind;
 	uint64_t n;
+	uint64_t last, records; /* counter of the newest record of CPU behind,
+				 * and how many such records there are */
 	int64_t time, since; /* of the greatest difference: the record that was
 			      * first, and the one that seems older */
 };
@@ -35,11 +37,12 @@ struct clock_skew {
 };
 
 void clock_skew_release(struct clock_skew *cs);
-/* A record made at `time` on CPU ahead precedes one of CPU behind at `since`.
- * Ignored unless `time` is later. */
-void clock_skew_add(struct clock_skew *cs, int32_t ahead, int32_t behind,
-		    int64_t time, int64_t since);
-/* Takes the CPU that explains most of what is left: it is ahead of the others,
- * or behind them. Returns 1 and *f, but for the source, or 0. */
+/* A record made at `time` on CPU ahead precedes the one of `far`. Ignored
+ * unless `time` is later. */
+void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
+		    const struct clock_far *far);
+/* One record alone may have a wrong cookie. Takes the CPU that explains most of
+ * what is left: it is ahead of the others, or behind them. Returns 1 and *f,
+ * but for the source, or 0. */
 int clock_skew_take(struct clock_skew *cs, struct fact_finding *f);
 #endif

@@ -603,8 +603,7 @@ static void compare_clocks(struct counters *cs, const struct counters_sight *s,
 	if (!s->is_sample || (e < far->count ? got != SIGHT_LATE
 					     : e != far->count || !far->unmade))
 		return;
-	clock_skew_add(&cs->src[s->source].skew, made_on, far->cpu, s->time,
-		       far->time);
+	clock_skew_add(&cs->src[s->source].skew, made_on, s->time, far);
 	if (e == far->count)
 		far->unmade = false;
 }

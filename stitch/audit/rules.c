@@ -9,6 +9,7 @@
 
 #include "stitch/audit/audit.h"
 #include "stitch/audit/rules_sched.h"
+#include "stitch/audit/rules_skew.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/task.h"
@@ -90,54 +91,9 @@ static void rule_tid_reused(struct audit *au, const struct audit_in *in)
 	struct audit_source *as = audit_source_of(au, in);
 
 	f.thread = b->id;
-	/* A child whose records seem older than its FORK. */
-	uint64_t by = !b->introduced && b->shared.first != TIME_NONE
-			      ? (uint64_t)(in->time - b->shared.first)
-			      : UINT64_MAX;
-	uint32_t i = audit_found(au, &f, by);
+	uint32_t i = audit_found(au, &f, skew_of_reuse(au, in, &f));
 
-	as->reuse[as->n_reuses++ % AUDIT_REUSES] =
-		(struct audit_reuse){ b->tid, in->time, TIME_NONE, i };
-}
-
-/* Returns the newest tid_reused of the thread id, or NULL. */
-static struct audit_reuse *find_reuse(struct audit_source *as, int32_t tid)
-{
-	for (uint32_t i = 0; i < AUDIT_REUSES && i < as->n_reuses; i++) {
-		struct audit_reuse *re =
-			&as->reuse[(as->n_reuses - 1 - i) % AUDIT_REUSES];
-
-		if (re->tid == tid)
-			return re;
-	}
-	return NULL;
-}
-
-/* An EXIT that follows a tid_reused may be the one that was missing there, if
- * clocks differ. */
-static void note_exit_of_reuse(struct audit *au, const struct audit_in *in)
-{
-	struct audit_source *as = audit_source_of(au, in);
-	struct audit_found_list *fd = &au->found[RULE_TID_REUSED];
-	struct audit_reuse *re = find_reuse(as, in->rec->tid);
-
-	if (!re || re->exit != TIME_NONE || in->time <= re->time)
-		return;
-	uint64_t by = (uint64_t)(in->time - re->time);
-
-	re->exit = in->time;
-	if (re->found != UINT32_MAX && by < fd->at[re->found].key)
-		fd->at[re->found].key = by;
-}
-
-/* Returns whether clocks that differ explain a finding which is that wrong
- * about the time. They differ by at least what was seen. */
-static bool skew_explains(const struct audit *au, const struct fact_finding *f,
-			  uint64_t by)
-{
-	int64_t skew = au->src[f->source].skew;
-
-	return skew && by <= 2 * (uint64_t)skew;
+	skew_keep(as, RULE_TID_REUSED, in, i);
 }
 
 static bool rule_tid_reused_holds(struct audit *au,
@@ -395,6 +351,27 @@ static bool is_unannounced_life(const struct audit_in *in)
 	       rec->sample.defer == DEFER_MARK;
 }
 
+static void found_after_exit(struct audit *au, const struct audit_in *in,
+			     int64_t since)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	struct fact_finding f = audit_finding(in, RULE_AFTER_EXIT, since);
+	const struct audit_reuse *re =
+		skew_find(as, RULE_TID_REUSED, in->rec->tid);
+	int64_t by = in->time - since;
+
+	/* An EXIT that came after the FORK of the next thread. */
+	if (re && re->exit == since && re->exit - re->time < by) {
+		by = re->exit - re->time;
+		skew_note_order(as, &f, re->exit_cpu, re->time, re->exit);
+	}
+	if (in->ended)
+		f.thread = in->ended->id;
+	uint32_t i = audit_found(au, &f, (uint64_t)by);
+
+	skew_keep(as, RULE_AFTER_EXIT, in, i);
+}
+
 /* A user-mode sample, a mapping, a name or a child of a thread after its EXIT.
  * Kernel-mode samples and chains are normal: do_exit() continues after it
  * writes the record. */
@@ -411,23 +388,14 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 	if (end && !in->ended && *end && is_unannounced_life(in))
 		since = *end;
 	if (since != TIME_NONE) {
-		struct fact_finding f =
-			audit_finding(in, RULE_AFTER_EXIT, since);
-
-		const struct audit_reuse *re = find_reuse(as, rec->tid);
-		int64_t by = in->time - since;
-
-		/* An EXIT that came after the FORK of the next thread. */
-		if (re && re->exit == since && re->exit - re->time < by)
-			by = re->exit - re->time;
-		if (in->ended)
-			f.thread = in->ended->id;
-		audit_found(au, &f, (uint64_t)by);
+		found_after_exit(au, in, since);
 		if (end) /* one finding for a life */
 			*end = 0;
 	}
+	if (rec->kind == REC_FORK)
+		skew_note_fork(au, in, end ? *end : 0);
 	if (rec->kind == REC_EXIT)
-		note_exit_of_reuse(au, in);
+		skew_note_exit(au, in);
 	if (end && rec->kind == REC_EXIT)
 		*end = in->time;
 	else if (end && rec->kind == REC_FORK)
@@ -741,6 +709,7 @@ static void audit_push_finding(struct audit *au, const struct rule *r,
 void audit_end(struct audit *au)
 {
 	rule_sched_end(au);
+	skew_by_order(au);
 	for (size_t i = 0; i < RULES; i++)
 		for (size_t k = 0; k < au->found[i].n; k++)
 			audit_push_finding(au, &rules[i], &au->found[i].at[k]);

@@ -45,18 +45,39 @@ static bool is_in_order(const struct session *se, const struct cookie_entry *e,
 	       half->time != TIME_NONE && se->cookies == COOKIES_PERF;
 }
 
+/* Returns whether a sample comes after the chain of another thread that had the
+ * same id. A chain may come after its thread, but a sample may not. */
+static bool is_of_other_life(const struct cookie_entry *e,
+			     const struct join_half *half)
+{
+	return half->event && e->has_chain && e->thread && half->thread &&
+	       e->thread != half->thread && e->chain.time != TIME_NONE &&
+	       half->time - e->chain.time > CLOCKS_NS &&
+	       is_same_round(e->chain.time, half->time);
+}
+
 /* That never happens in captures of the kernel, even with losses. Clocks of
- * CPUs may differ a little; a record of the CPU that closed the cookie is later
- * by the same clock. */
+ * CPUs may differ a little, unless all records are of one CPU. */
 bool contradiction_is_over(const struct contradictions *k,
 			   const struct cookie_entry *e,
 			   const struct session *se,
 			   const struct join_half *half)
 {
-	if (e->end != END_COOKIE || !is_in_order(se, e, half) ||
-	    !session_is_alone(se) || e->closed_at == TIME_NONE ||
-	    (half->cpu != e->closed_cpu &&
-	     half->time - e->closed_at <= CLOCKS_NS))
+	bool one_clock = e->first_cpu >= 0 && half->cpu == e->first_cpu &&
+			 e->closed_cpu == e->first_cpu;
+
+	if (!is_in_order(se, e, half) || !session_is_alone(se))
+		return false;
+	if (is_of_other_life(e, half)) {
+		contradiction_found(k, RULE_COOKIE_REUSED, half, e->chain.time);
+		return true;
+	}
+	if (e->end != END_COOKIE || e->closed_at == TIME_NONE ||
+	    (!one_clock && half->time - e->closed_at <= CLOCKS_NS))
+		return false;
+	/* What closed it may be older, if clocks differ. */
+	if (!one_clock && !e->has_chain &&
+	    e->closed_at - e->last_time <= CLOCKS_NS)
 		return false;
 	if (is_same_round(e->closed_at, half->time))
 		contradiction_found(k, RULE_COOKIE_REUSED, half, e->closed_at);

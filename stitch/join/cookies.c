@@ -166,6 +166,7 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 		.nonce = key->nonce,
 		.closed_at = TIME_NONE,
 		.closed_cpu = -1,
+		.first_cpu = -1,
 		.sample_time = TIME_NONE,
 		.last_time = TIME_NONE,
 		.before = TIME_NONE,

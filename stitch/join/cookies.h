@@ -42,6 +42,7 @@ struct cookie_entry {
 	enum request_end end; /* what closed it; 0: still open */
 	int64_t closed_at;    /* time when it was closed */
 	int32_t closed_cpu;   /* CPU of the record that closed it; -1 */
+	int32_t first_cpu;    /* CPU of its first record; -1 */
 };
 
 struct cookies {

@@ -551,8 +551,9 @@ static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
 static void join_check_new(struct join *jn, const struct join_task *task,
 			   uint32_t i, struct join_half *half)
 {
-	const struct cookie_entry *e = join_entry(jn, i);
+	struct cookie_entry *e = join_entry(jn, i);
 
+	e->first_cpu = half->cpu;
 	half->again &= !jn->dropped_early;
 	contradiction_new_cookie(&jn->contradictions, e,
 				 e->older ? join_entry(jn, e->older) : NULL,

@@ -61,8 +61,9 @@ struct thread {
 	bool made_up;	 /* no record gave the name */
 	bool lent; /* comm is the row of another name, from another capture */
 	int64_t start, end;
-	int64_t last; /* time of its last record; TIME_NONE */
-	int64_t over; /* when another capture saw its EXIT; TIME_NONE */
+	int64_t last;  /* time of its last record; TIME_NONE */
+	int64_t first; /* time of its first record, if it has a last one */
+	int64_t over;  /* when another capture saw its EXIT; TIME_NONE */
 	struct shared_task shared;
 	struct join_task join;
 };

@@ -514,7 +514,9 @@ static void edit_reused(bool next)
 		memcmp(edit_at(a)->chain.user.ip, edit_at(b)->chain.user.ip,
 		       8 * edit_at(a)->chain.user.n) != 0;
 	bool proof = next ? differ
-			  : edit_at(first)->cpu == edit_at(closer)->cpu ||
+			  : (edit_at(first)->cpu == edit_at(closer)->cpu &&
+			     edit_at(first)->cpu ==
+				     edit_at(edit_first_of(cookie))->cpu) ||
 				     apart > CLOCKS_NS;
 
 	edit_rename(cookie_of(edit_at(b)), cookie);
@@ -603,10 +605,12 @@ static int edit_by_time(const void *a, const void *b)
 	return x->origin < y->origin ? -1 : x->origin > y->origin;
 }
 
-/* Does a record of another CPU have a counter that, by the times, was not made
- * yet? */
+/* Do two records of other CPUs have a counter that, by the times, was not made
+ * yet? One of them may have a wrong cookie. */
 static bool clocks_contradict(void)
 {
+	uint32_t n = 0;
+
 	for (size_t i = 0; i < ed.list.n; i++) {
 		const struct record *r = edit_at(i);
 		uint64_t cookie;
@@ -622,11 +626,13 @@ static bool clocks_contradict(void)
 			    cookie_cpu(cookie_of(o)) == o->cpu &&
 			    cookie_count(cookie_of(o)) < cookie_count(cookie) &&
 			    edit_first_of(cookie_of(o)) == k &&
-			    o->time - r->time > 1000)
-				return true;
+			    o->time - r->time > 1000) {
+				n++;
+				break;
+			}
 		}
 	}
-	return false;
+	return n > 1;
 }
 
 static void edit_clock(enum edit e, int32_t cpu, int64_t by)
