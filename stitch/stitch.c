@@ -25,6 +25,7 @@
 #include "stitch/order/order.h"
 #include "stitch/join/stack_parts.h"
 #include "stitch/tasks/resolve.h"
+#include "stitch/audit/audit.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"

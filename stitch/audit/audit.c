@@ -66,6 +66,15 @@ uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 	return (uint32_t)fd->n - 1;
 }
 
+void audit_add(struct audit *au, const struct fact_finding *f)
+{
+	struct audit_source *as = &au->src[f->source];
+
+	audit_found(au, f, 0);
+	if (f->rule == RULE_CLOCK_SKEW && f->time - f->since > as->skew)
+		as->skew = f->time - f->since;
+}
+
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f)
 {
 	enum rule_loss of = au->rules[f->rule].loss;

@@ -168,6 +168,8 @@ struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		     uint64_t key);
 
+/* Adds a finding that another module made. */
+void audit_add(struct audit *au, const struct fact_finding *f);
 /* Returns the loss that explains a finding, or 0. */
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f);
 #endif

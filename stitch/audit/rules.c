@@ -679,15 +679,6 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		rules[*r].fn(au, in);
 }
 
-void audit_add(struct audit *au, const struct fact_finding *f)
-{
-	struct audit_source *as = &au->src[f->source];
-
-	audit_found(au, f, 0);
-	if (f->rule == RULE_CLOCK_SKEW && f->time - f->since > as->skew)
-		as->skew = f->time - f->since;
-}
-
 static void audit_push_finding(struct audit *au, const struct rule *r,
 			       const struct audit_waiting *w)
 {

@@ -27,8 +27,6 @@ void audit_free(struct audit *au);
 void audit_source(struct audit *au, uint16_t source, const struct source *src);
 /* Examines a record, after tasks has processed it. */
 void audit_record(struct audit *au, const struct audit_in *in);
-/* Adds a finding that another module made. */
-void audit_add(struct audit *au, const struct fact_finding *f);
 /* Outputs all findings. */
 void audit_end(struct audit *au);
 #endif

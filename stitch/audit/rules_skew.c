@@ -3,7 +3,6 @@
 #include "stitch/audit/rules_skew.h"
 
 #include "stitch/audit/audit.h"
-#include "stitch/audit/rules.h"
 #include "stitch/base/losses.h"
 #include "stitch/tasks/task.h"
 

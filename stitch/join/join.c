@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "stitch/join/contradictions.h"
+#include "stitch/join/chain_fact.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"
 #include "stitch/join/orphans.h"
@@ -27,7 +28,6 @@
  * them may come much later. */
 #define UNRESOLVED_MAX (1u << 17)
 /* kernel/unwind/deferred.c (7.2) limits a chain to one page of addresses. */
-#define CHAIN_LIMIT 508
 
 /* Number of complete cookies to keep for records of other captures, whose
  * clocks may differ: at a million cookies a second they are 4 ms. */
@@ -332,52 +332,10 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 	e->first = e->last = 0;
 }
 
-static enum quality quality_of(const struct join_chain *c)
-{
-	if (!c->n)
-		return QUALITY_EMPTY;
-	if (c->n == 1)
-		return QUALITY_ONE;
-	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
-}
-
-/* Returns a chain that is used; the caller changes what differs. */
-static struct fact chain_fact(const struct join_chain *c)
-{
-	struct fact f = {
-		.kind = FACT_CHAIN,
-		.chain = {
-			.id = c->id,
-			.time = c->time,
-			.cpu = c->cpu,
-			.thread = c->thread,
-			.source = c->source,
-			.cookie = c->cookie,
-			.uraw = c->uraw,
-			.verdict = CHAIN_USED,
-			.confidence = CONF_PROVED,
-			.quality = quality_of(c),
-			.from = TIME_NONE,
-		},
-	};
-
-	if (c->after_exit)
-		f.chain.flags |= VERDICT_AFTER_EXIT;
-	if (c->reused_tid)
-		f.chain.flags |= VERDICT_REUSED_TID;
-	if (c->parts)
-		f.chain.flags |= VERDICT_PARTS;
-	if (c->unproved)
-		f.chain.flags |= VERDICT_UNPROVED;
-	if (c->nonce)
-		f.chain.flags |= VERDICT_NONCE;
-	return f;
-}
-
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
 	struct session *se = NULL;
-	struct fact f = chain_fact(&e->chain);
+	struct fact f = chain_new_fact(&e->chain);
 
 	f.chain.n_events = e->n_events;
 	if (e->n_events && !(e->asked_by & e->told_by))
@@ -656,7 +614,7 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 			 const struct join_chain *c,
 			 const struct join_half *half)
 {
-	struct fact f = chain_fact(c);
+	struct fact f = chain_new_fact(c);
 
 	f.chain.verdict = CHAIN_DUPLICATE;
 	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {

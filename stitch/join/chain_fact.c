@@ -1,0 +1,48 @@
+/* chain_fact.c - what the records of a deferred user stack say by themselves.
+ */
+#include "stitch/join/chain_fact.h"
+
+#include "stitch/join/join_data.h"
+
+#define CHAIN_LIMIT 508
+
+static enum quality chain_quality(const struct join_chain *c)
+{
+	if (!c->n)
+		return QUALITY_EMPTY;
+	if (c->n == 1)
+		return QUALITY_ONE;
+	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
+}
+
+struct fact chain_new_fact(const struct join_chain *c)
+{
+	struct fact f = {
+		.kind = FACT_CHAIN,
+		.chain = {
+			.id = c->id,
+			.time = c->time,
+			.cpu = c->cpu,
+			.thread = c->thread,
+			.source = c->source,
+			.cookie = c->cookie,
+			.uraw = c->uraw,
+			.verdict = CHAIN_USED,
+			.confidence = CONF_PROVED,
+			.quality = chain_quality(c),
+			.from = TIME_NONE,
+		},
+	};
+
+	if (c->after_exit)
+		f.chain.flags |= VERDICT_AFTER_EXIT;
+	if (c->reused_tid)
+		f.chain.flags |= VERDICT_REUSED_TID;
+	if (c->parts)
+		f.chain.flags |= VERDICT_PARTS;
+	if (c->unproved)
+		f.chain.flags |= VERDICT_UNPROVED;
+	if (c->nonce)
+		f.chain.flags |= VERDICT_NONCE;
+	return f;
+}

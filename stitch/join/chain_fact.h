@@ -1,0 +1,12 @@
+/* chain_fact.h - what the records of a deferred user stack say by themselves.
+ */
+#ifndef STITCH_JOIN_CHAIN_FACT_H
+#define STITCH_JOIN_CHAIN_FACT_H
+#include "stitch/fact.h"
+
+struct join_chain;
+
+/* Returns the fact of a chain that is used: its flags, its quality by the
+ * number of its frames. The caller changes what differs. */
+struct fact chain_new_fact(const struct join_chain *c);
+#endif
