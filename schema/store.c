@@ -20,9 +20,15 @@
 
 #define APPLICATION_ID 0x62737463 /* "bstc" in the file's header */
 
+/* Offset of the application's id in the header of an SQLite file. */
+#define APPLICATION_OFF 68
+
 bool store_is_database(const void *head, size_t n)
 {
-	return n >= 16 && !memcmp(head, "SQLite format 3", 16);
+	const char *id = (const char *)head + APPLICATION_OFF;
+
+	return n >= APPLICATION_OFF + 4 &&
+	       !memcmp(head, "SQLite format 3", 16) && !memcmp(id, "bstc", 4);
 }
 
 static int store_check_target(const char *path, bool force, struct err *err)
@@ -56,7 +62,7 @@ static int store_check_target(const char *path, bool force, struct err *err)
 /* -f replaces databases only: a typing error must not destroy a capture. */
 static int store_check_replaced(const char *path, struct err *err)
 {
-	unsigned char head[16];
+	unsigned char head[STORE_HEAD];
 	ssize_t n;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -68,7 +74,8 @@ static int store_check_replaced(const char *path, struct err *err)
 	close(fd);
 	if (n > 0 && !store_is_database(head, (size_t)n))
 		return err_set(err, ERR_IO,
-			       "%s: exists and is no database; "
+			       "%s: exists and is no database of "
+			       "backstitch; "
 			       "-f does not replace it",
 			       path);
 	return 0;

@@ -53,8 +53,10 @@ struct store *store_open(const char *path, bool writable, struct err *err);
 int store_finish(struct store *db, struct ledger *lg, struct err *err);
 void store_close(struct store *db); /* NULL is fine */
 
-/* Returns true if n bytes from the begin of a file are those of an SQLite
- * database. */
+/* Enough bytes of a file for store_is_database(). */
+#define STORE_HEAD 100
+/* Returns true if n bytes from the begin of a file are those of a database that
+ * this program made. */
 bool store_is_database(const void *head, size_t n);
 /* Adds our SQL functions to the connection; hooks are borrowed until
  * store_close(). Returns 0, or -1 and *err. */

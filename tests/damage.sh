@@ -5,6 +5,8 @@
 # Each capture is cut N times and has bytes flipped N times. N is 500; 100 for CTF
 # traces, each of which is first tried in its own process; and 4 for
 # captures that are run through the whole program. $DAMAGE_N overrides N.
+# ftrace_counts instead changes every length and count of a trace.dat, and those
+# of 10 of its entries.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -15,12 +17,16 @@ then
 	case $prog in
 	*/pipeline) n=4 ;;
 	*/ctf) n=100 ;;
+	*/ftrace_counts) n=10 ;;
 	*) n=500 ;;
 	esac
 	n=${DAMAGE_N:-$n}
 	if text=$("$prog" "$f" "$n" "${DAMAGE_SEED:-7}" 2>&1)
 	then
-		echo "ok $name survives $n cuts and $n flips"
+		case $prog in
+		*/ftrace_counts) echo "ok $name: ${text##*: }" ;;
+		*) echo "ok $name survives $n cuts and $n flips" ;;
+		esac
 		exit 0
 	fi
 	echo "$text" | tail -n 60 | sed 's/^\(not \)\{0,1\}ok /  &/'
@@ -65,7 +71,7 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	case $prog in
 	*/jitdump) grep '\.dump$\|jitdump\.seeds' ;;
 	*/perf) grep -v '\.dat$\|/metadata$\|\.txt$\|\.dump$\|\.seeds' ;;
-	*/ftrace) grep '\.dat$' ;;
+	*/ftrace | */ftrace_counts) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;
 	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;

@@ -183,7 +183,7 @@ static int cannot_read(const char *path, int error, struct err *err)
 
 int load_check(const char *path, bool *is_db, struct err *err)
 {
-	unsigned char head[16];
+	unsigned char head[STORE_HEAD];
 	struct stat st;
 	ssize_t n;
 	int fd;

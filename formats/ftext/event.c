@@ -61,6 +61,15 @@ static const struct ftext_known_event known[] = {
 	{ "kernel_stack", "ftrace:kernel_stack", ROLE_PLAIN },
 	{ "user_stack", "ftrace:user_stack", ROLE_PLAIN },
 	{ "function", "ftrace:function", ROLE_PLAIN },
+	{ "hwlat", "ftrace:hwlat", ROLE_PLAIN },
+	{ "timerlat", "ftrace:timerlat", ROLE_PLAIN },
+	{ "osnoise", "ftrace:osnoise", ROLE_PLAIN },
+	{ "wakeup", "ftrace:wakeup", ROLE_PLAIN },
+	{ "context_switch", "ftrace:context_switch", ROLE_PLAIN },
+	{ "funcgraph_entry", "ftrace:funcgraph_entry", ROLE_PLAIN },
+	{ "funcgraph_exit", "ftrace:funcgraph_exit", ROLE_PLAIN },
+	{ "funcgraph_irq_entry", "ftrace:funcgraph_irq_entry", ROLE_PLAIN },
+	{ "funcgraph_irq_exit", "ftrace:funcgraph_irq_exit", ROLE_PLAIN },
 };
 
 static void ftext_copy_name(char out[NAME_SIZE], const char *prefix,
@@ -70,6 +79,75 @@ static void ftext_copy_name(char out[NAME_SIZE], const char *prefix,
 		 (int)(s.n < NAME_SIZE ? s.n : NAME_SIZE), s.p);
 }
 
+/* Returns true for "FUNCTION <-CALLER", of the tracer function. */
+static bool ftext_is_function(struct scan s)
+{
+	struct scan caller = scan_tail(s, scan_find(s, " <-"));
+
+	if (!scan_take(&caller, " <-"))
+		return false;
+	caller = scan_token(caller);
+	for (size_t i = 0; i < caller.n; i++)
+		if (!scan_is_word(caller.p[i]) &&
+		    !memchr(".+/$", caller.p[i], 4))
+			return false;
+	return caller.n > 0;
+}
+
+/* Returns true for PID:PRIO:STATE, a task in lines of the wakeup tracers. */
+static bool ftext_take_waker(struct scan *s)
+{
+	int32_t n;
+
+	scan_blanks(s);
+	if (!scan_i32(s, &n) || !scan_take(s, ":"))
+		return false;
+	scan_blanks(s);
+	if (!scan_i32(s, &n) || !scan_take(s, ":") || !s->n)
+		return false;
+	scan_skip(s, scan_find_char(*s, ' '));
+	scan_blanks(s);
+	return true;
+}
+
+/* The sums of a window of osnoise: eight or nine numbers. */
+static bool ftext_is_osnoise(struct scan s)
+{
+	size_t n = 0;
+
+	for (; s.n; n++) {
+		struct scan w = scan_token(s);
+
+		for (size_t i = 0; i < w.n; i++)
+			if (!scan_is_digit(w.p[i]) && (w.p[i] != '.' || n != 2))
+				return false;
+		scan_skip(&s, w.n);
+		scan_blanks(&s);
+	}
+	return n == 8 || n == 9;
+}
+
+/* The name of an entry of a latency tracer, as in events/ftrace; NULL: of none
+ * of them. */
+static const char *ftext_tracer_name(struct scan s)
+{
+	struct scan t = s;
+
+	if (scan_starts(s, "#")) {
+		if (scan_find(s, " inner/outer(us):") < s.n)
+			return "hwlat";
+		return scan_find(s, " timer_latency ") < s.n ? "timerlat"
+							     : NULL;
+	}
+	if (ftext_is_osnoise(s))
+		return "osnoise";
+	if (!ftext_take_waker(&t))
+		return NULL;
+	return scan_starts(t, "==> [") ? "context_switch"
+	       : scan_starts(t, "+ [") ? "wakeup"
+				       : NULL;
+}
+
 /* Names events that the kernel prints without a name. */
 static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 {
@@ -77,10 +155,15 @@ static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 					      "user_unwind_stack" };
 	enum line_stack stack = line_stack(l);
 	struct scan s = l->text;
+	const char *tracer = ftext_tracer_name(s);
 	size_t n = 0;
 
 	if (stack) {
 		snprintf(out, NAME_SIZE, "%s", stacks[stack]);
+	} else if (ftext_is_function(s)) {
+		snprintf(out, NAME_SIZE, "function");
+	} else if (tracer) {
+		snprintf(out, NAME_SIZE, "%s", tracer);
 	} else if (scan_take(&s, "UNKNOWN TYPE ")) {
 		ftext_copy_name(out, "unknown:", scan_token(s));
 	} else if (scan_starts(s, "sys_")) {
@@ -94,8 +177,6 @@ static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 					call);
 		else
 			snprintf(out, NAME_SIZE, "unknown:text");
-	} else if (scan_find(s, " <-") < s.n) {
-		snprintf(out, NAME_SIZE, "function");
 	} else {
 		snprintf(out, NAME_SIZE, "unknown:text");
 	}
@@ -402,7 +483,7 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
 		.config = ft->n_event,
 		.has_cpu = !ft->bare,
-		.has_time = !ft->bare,
+		.has_time = !ft->bare && !ft->untimed,
 		.has_tid = !ft->bare,
 		.format = text_format,
 	};

@@ -26,8 +26,7 @@ static bool ftext_is_table_head(struct scan s)
 /* Returns true for tracers with a text format of their own. */
 static bool ftext_is_foreign(struct scan s)
 {
-	return scan_starts(s, "# tracer: function_graph") ||
-	       scan_starts(s, "# tracer: blk") ||
+	return scan_starts(s, "# tracer: blk") ||
 	       scan_starts(s, "# tracer: mmiotrace");
 }
 
@@ -68,7 +67,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 
 /* What the first lines are. */
 struct ftext_first_lines {
-	bool tracer, table;
+	bool tracer, table, graph, timed;
 	unsigned int events, others, frames;
 	const char *why; /* why the text cannot be read */
 };
@@ -81,6 +80,7 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 	switch (l.kind) {
 	case LINE_HEAD:
 		lk->tracer |= scan_starts(s, "# tracer: ");
+		lk->graph |= scan_starts(s, "# tracer: function_graph");
 		lk->table |= ftext_is_table_head(s) ||
 			     scan_starts(s, "# entries-in-buffer");
 		if (ftext_is_foreign(s))
@@ -89,8 +89,12 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 				  "the trace.dat";
 		break;
 	case LINE_EVENT:
+		lk->timed |= l.clock != CLOCK_NONE;
+		lk->events++;
+		break;
 	case LINE_LOST:
 	case LINE_STARTED:
+	case LINE_TASK:
 		lk->events++;
 		break;
 	case LINE_FRAME:
@@ -152,7 +156,8 @@ int ftext_refuse(struct ftext *ft, struct err *err)
 		return -1;
 	ftext_look_at_text(s, &lk);
 	/* no column heads: option nocontext-info */
-	ft->bare = lk.tracer && !lk.table && !lk.events;
+	ft->bare = lk.tracer && !lk.graph && !lk.table && !lk.events;
+	ft->untimed = !ft->bare && lk.events && !lk.timed;
 	if (!lk.why)
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: %s", ft->in.path, lk.why);
@@ -190,6 +195,7 @@ static void ftext_close(struct source *src)
 	free(ft->due);
 	told_tasks_release(&ft->told);
 	free(ft->raw);
+	free(ft->running);
 	free(ft->path);
 	user_stack_reader_release(&ft->stack);
 	free(ft->buf);
@@ -215,7 +221,7 @@ static struct source *ftext_open(const char *path, const struct source_opts *o,
 		return NULL;
 	}
 	info->pipe = !ft->in.data;
-	info->has_time = !ft->bare;
+	info->has_time = !ft->bare && !ft->untimed;
 	ft->src.size = ft->in.len;
 	if (ft->in.cut) {
 		info->truncated = true;

@@ -143,6 +143,9 @@ struct ftext {
 	/* From the header. */
 	bool table, bare; /* table: there are column heads; bare: events have no
 			     context */
+	bool untimed;	  /* of function_graph without times */
+	int32_t *running; /* of function_graph: thread plus 1 by CPU */
+	size_t n_running, cap_running;
 	uint64_t overwritten; /* entries overwritten by newer ones, in total */
 	struct ftext_total *total; /* what the kernel's files stats say */
 	size_t n_total, cap_total, given_total;

@@ -21,7 +21,6 @@ static const char report_again[] =
 
 /* ---- pieces */
 
-/* Takes "12.345678", "12.345678901" or "12". */
 static bool line_take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 {
 	struct scan t = *s;
@@ -442,6 +441,26 @@ static bool line_try(struct scan s, char c,
 	return false;
 }
 
+/* Takes "[TIME |] CPU) ...". */
+static bool line_try_graph(struct scan s, struct line *out)
+{
+	enum line_clock clock = CLOCK_NONE;
+	struct scan t = s;
+	uint64_t time = 0;
+
+	scan_blanks(&t);
+	if (line_take_time(&t, &time, &clock) && scan_blanks(&t) &&
+	    scan_take(&t, "|"))
+		s = t;
+	else
+		clock = CLOCK_NONE;
+	if (!line_parse_graph(s, out))
+		return false;
+	out->clock = clock;
+	out->time = clock == CLOCK_NONE ? 0 : time;
+	return true;
+}
+
 void line_parse(struct scan s, bool bare, struct line *out)
 {
 	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
@@ -456,7 +475,7 @@ void line_parse(struct scan s, bool bare, struct line *out)
 		out->text = s;
 		return;
 	}
-	if (!line_try(s, '[', line_table_at, out) &&
+	if (!line_try_graph(s, out) && !line_try(s, '[', line_table_at, out) &&
 	    !line_parse_other(s, out) &&
 	    !line_try(s, '-', line_latency_at, out) &&
 	    !line_try(s, '[', line_verbose_at, out)) {
@@ -469,7 +488,8 @@ void line_parse(struct scan s, bool bare, struct line *out)
 	}
 	if (out->kind != LINE_EVENT)
 		return;
-	line_split_name(out);
+	if (!out->name.n)
+		line_split_name(out);
 	if (line_is_raw_report(out)) {
 		out->kind = LINE_REFUSED;
 		out->why = report_again;

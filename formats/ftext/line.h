@@ -18,6 +18,7 @@ enum line_kind {
 	LINE_EVENT,
 	LINE_FRAME,
 	LINE_COOKIE, /* of a deferred user stack */
+	LINE_TASK,   /* of function_graph: the task that a CPU runs now */
 	LINE_REFUSED,
 };
 
@@ -43,6 +44,10 @@ struct line {
 
 /* `bare`: events have no task, CPU and time (option nocontext-info). */
 void line_parse(struct scan s, bool bare, struct line *out);
+
+/* graph.c: parses a line of the tracer function_graph, behind its time. Returns
+ * false if it is none. */
+bool line_parse_graph(struct scan s, struct line *out);
 
 enum line_stack {
 	STACK_NONE,

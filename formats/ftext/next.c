@@ -14,6 +14,7 @@
 
 /* Most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16
+#define CPUS_MAX 65536
 
 /* ---- time */
 
@@ -191,6 +192,25 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_take_frame(ft, s, off, l->text);
 }
 
+/* Notes which task a CPU runs, or fills it in where a line does not tell. */
+static void ftext_next_note_task(struct ftext *ft, struct line *l, bool tells)
+{
+	size_t cpu = (size_t)l->cpu;
+
+	if (l->cpu < 0 || l->cpu >= CPUS_MAX)
+		return;
+	if (tells && cpu >= ft->n_running) {
+		ft->running = mem_grow(ft->running, &ft->cap_running, cpu + 1,
+				       sizeof(*ft->running));
+		while (ft->n_running <= cpu)
+			ft->running[ft->n_running++] = 0;
+	}
+	if (tells)
+		ft->running[cpu] = l->pid < INT32_MAX ? l->pid + 1 : 0;
+	else if (l->pid < 0 && cpu < ft->n_running)
+		l->pid = ft->running[cpu] - 1;
+}
+
 /* A mark of loss belongs before the event that was recorded next. */
 static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
 				 const struct line *l)
@@ -202,7 +222,7 @@ static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
 	it->n_lost = l->n_lost;
 	it->time = ft->printed;
 	it->key = ++ft->newest_key;
-	it->untimed = ft->bare;
+	it->untimed = ft->bare || ft->untimed;
 	ftext_item_link(ft, id, ftext_buffer_of(ft, l->buffer));
 	ft->lost = ft->bare ? 0 : id + 1;
 	ft->last = 0;
@@ -243,7 +263,11 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 
 	line_parse(s, ft->bare, &l);
 	switch (l.kind) {
+	case LINE_TASK:
+		ftext_next_note_task(ft, &l, true);
+		break;
 	case LINE_EVENT:
+		ftext_next_note_task(ft, &l, false);
 		ftext_next_take_event(ft, s, off, &l);
 		break;
 	case LINE_FRAME:

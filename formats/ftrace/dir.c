@@ -1,7 +1,8 @@
 /* dir.c - reads a folder of raw pages: copies of per_cpu/cpuN/trace_pipe_raw,
  * and of the files of tracefs that describe them.
  *
- * Pages: per_cpu/cpuN/trace_pipe_raw, cpuN.raw, or anything-cpuN.raw. Formats:
+ * Pages: per_cpu/cpuN/trace_pipe_raw, cpuN.raw, cpuN, or one of the last two
+ * behind a name and a hyphen or a dot. Formats:
  * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
  * kallsyms, and stats beside the pages. Pages do not record their byte order:
@@ -63,6 +64,15 @@ static int32_t ft_dir_cpu_in_name(const char *name, const char *end)
 		if (s == name || !isalnum((unsigned char)s[-1]))
 			cpu = ft_dir_cpu(s, end);
 	return cpu;
+}
+
+/* Returns the CPU of a file of pages by its name. trace-cmd leaves
+ * trace.dat.cpu3 where it was stopped before it made the trace.dat. */
+static int32_t ft_dir_page_cpu(const char *name)
+{
+	int32_t cpu = ft_dir_cpu_in_name(name, ".raw");
+
+	return cpu < 0 ? ft_dir_cpu_in_name(name, "") : cpu;
 }
 
 /* Opens a small file. Returns false if it is missing or not a regular file. */
@@ -161,7 +171,7 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
 			      const char *name)
 {
-	struct ft_raw raw = { .cpu = ft_dir_cpu_in_name(name, ".raw") };
+	struct ft_raw raw = { .cpu = ft_dir_page_cpu(name) };
 	const char *dir = strrchr(path, '/');
 
 	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw") && dir) {
@@ -189,6 +199,10 @@ static bool ft_dir_has_pages(const char *path)
 
 	snprintf(raw, sizeof(raw), "%.*s%s", (int)(end - path), path,
 		 own ? "trace_pipe_raw" : "raw");
+	if (own || !stat(raw, &st))
+		return !stat(raw, &st);
+	/* "cpu3" beside "cpu3.stats" */
+	snprintf(raw, sizeof(raw), "%.*s", (int)(end - path - 1), path);
 	return !stat(raw, &st);
 }
 
@@ -237,8 +251,7 @@ static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 		ft_dir_take_kallsyms(w->ft, path);
 	else if (w->no_pages)
 		return;
-	else if (ft_dir_ends_with(name, ".raw") ||
-		 !strcmp(name, "trace_pipe_raw"))
+	else if (ft_dir_page_cpu(name) >= 0 || !strcmp(name, "trace_pipe_raw"))
 		ft_dir_take_pages(w, path, name);
 	else if (strstr(name, "stats"))
 		ft_dir_take_stats(w, path, name);
@@ -370,6 +383,19 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		}
 }
 
+/* A file, or a folder cpuN with trace_pipe_raw in it. */
+static bool ft_dir_is_pages(const char *dir, const char *name)
+{
+	char path[PATH_SIZE];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		return true;
+	snprintf(path, sizeof(path), "%s/%s/trace_pipe_raw", dir, name);
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
 bool ft_dir_probe(const char *path)
 {
 	char sub[PATH_SIZE];
@@ -383,7 +409,8 @@ bool ft_dir_probe(const char *path)
 		return true;
 	d = opendir(path);
 	while (d && !found && (ent = readdir(d)))
-		found = ft_dir_cpu_in_name(ent->d_name, ".raw") >= 0;
+		found = ft_dir_page_cpu(ent->d_name) >= 0 &&
+			ft_dir_is_pages(path, ent->d_name);
 	if (d)
 		closedir(d);
 	return found;
@@ -414,7 +441,7 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	if (!w.n)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no pages in this folder, needs "
-			       "per_cpu/cpuN/trace_pipe_raw or cpuN.raw",
+			       "per_cpu/cpuN/trace_pipe_raw, cpuN.raw or cpuN",
 			       path);
 	if (!ft->n_type)
 		return err_set(err, ERR_FORMAT,

@@ -12,7 +12,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define SECTION_HEAD 16u
 #define SECTION_MAX ((uint32_t)64 << 20)
 #define PACKED 1u
 #define TAG_LEN 10u
@@ -103,6 +102,19 @@ static bool ft_file6_is_tag(const struct bytes *b, const char *tag)
 	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
 }
 
+/* trace-cmd 2.9 and later write the clock behind the table of a buffer: u64
+ * size, text. Older ones write zeros up to the first page. */
+static void ft_file6_skip_clock(const struct ft *ft, struct bytes *b)
+{
+	struct bytes after = *b;
+	struct bytes text;
+	uint64_t n;
+
+	if (!bytes_u64(&after, &n, NULL) && n && n < ft->page_size &&
+	    !bytes_take(&after, n, &text, NULL) && *text.pos == '[')
+		*b = after;
+}
+
 /* Takes the rings of one buffer: {offset, size} of each CPU. */
 static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 			  struct err *err)
@@ -114,6 +126,10 @@ static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 			return -1;
 		ft_stream_plain(ft, inst, (int32_t)i, off, len);
 	}
+	ft_file6_skip_clock(ft, b);
+	/* The header and the top table are one range. */
+	off = ft->inst[inst].section;
+	ft_claim(ft, off, bytes_off(b) - off);
 	return 0;
 }
 
@@ -172,30 +188,14 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 	}
 	if (ft_file6_tag(ft, b, err) || ft_file6_rings(ft, top, b, err))
 		return -1;
-	return ft_file6_instances(ft, err);
+	if (ft_file6_instances(ft, err))
+		return -1;
+	if (!ft->src.info.truncated)
+		ft_claims_check(ft);
+	return 0;
 }
 
 /* ---- version 7 */
-
-struct ft_section {
-	uint16_t id, flags;
-	uint64_t off, size; /* of its contents */
-};
-
-static int ft_section_head(const struct ft *ft, uint64_t off,
-			   struct ft_section *s, struct err *err)
-{
-	struct bytes b;
-	uint32_t name;
-
-	bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0, ft->swap);
-	if (bytes_skip(&b, off, err) || bytes_u16(&b, &s->id, err) ||
-	    bytes_u16(&b, &s->flags, err) || bytes_u32(&b, &name, err) ||
-	    bytes_u64(&b, &s->size, err))
-		return -1;
-	s->off = off + SECTION_HEAD;
-	return 0;
-}
 
 static int ft_section_unpack(struct ft *ft, struct bytes *b, struct bytes *out,
 			     unsigned char **owned, struct err *err)
@@ -212,6 +212,7 @@ static int ft_section_unpack(struct ft *ft, struct bytes *b, struct bytes *out,
 			      "a section of %" PRIu32 " bytes, needs %u at "
 			      "most",
 			      n, SECTION_MAX);
+	ft_claims_check_rest(ft, b, "a compressed section");
 	*owned = mem_new(n, 1);
 	if (ft_unpack(ft, &packed, *owned, n, err))
 		return -1;
@@ -243,6 +244,16 @@ int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 	return -1;
 }
 
+/* Claims a section that was read, and notes what its contents left. */
+static void ft_section_claim(struct ft *ft, uint64_t off, const struct bytes *b)
+{
+	struct ft_section s;
+
+	ft_claims_check_rest(ft, b, "a section");
+	if (!ft_section_head(ft, off, &s, NULL))
+		ft_claim(ft, off, FT_SECTION_HEAD + s.size);
+}
+
 /* Reads the section at off unless a section of that kind was read before. */
 static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
 			 struct err *err)
@@ -260,6 +271,8 @@ static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
 			    want);
 	if (!rc)
 		rc = ft_meta_read(ft, want, &b, err);
+	if (!rc)
+		ft_section_claim(ft, off, &b);
 	free(owned);
 	return rc;
 }
@@ -267,6 +280,16 @@ static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
 static bool ft_file7_is_meta(uint16_t id)
 {
 	return id >= FT_HEADER_INFO && id <= FT_CMDLINES;
+}
+
+/* Takes the option that ends a section of options: the offset of the next. */
+static int ft_file7_options_end(struct ft *ft, struct bytes *data,
+				uint64_t *next, struct err *err)
+{
+	if (bytes_u64(data, next, err))
+		return -1;
+	ft_claims_check_rest(ft, data, "the last option");
+	return 0;
 }
 
 /* Takes the options of one section: those of buffers, or all others. Buffers
@@ -286,8 +309,7 @@ static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
 		    bytes_take(b, n, &data, err))
 			return -1;
 		if (id == FT_OPTIONS)
-			return bytes_left(&data) ? bytes_u64(&data, next, err)
-						 : 0;
+			return ft_file7_options_end(ft, &data, next, err);
 		if ((id == FT_BUFFER) != buffers)
 			continue;
 		if (ft_file7_is_meta(id)) {
@@ -298,7 +320,8 @@ static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
 			return -1;
 		}
 	}
-	return 0;
+	return err_at(err, b->path, bytes_off(b),
+		      "a section of options without its last option");
 }
 
 static int ft_file7_option_section(struct ft *ft, uint64_t off, bool buffers,
@@ -314,6 +337,8 @@ static int ft_file7_option_section(struct ft *ft, uint64_t off, bool buffers,
 			    "section %u, needs the options", id);
 	if (!rc)
 		rc = ft_file7_options(ft, &b, buffers, next, err);
+	if (!rc && !buffers)
+		ft_section_claim(ft, off, &b);
 	free(owned);
 	return rc;
 }
@@ -357,8 +382,12 @@ static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 	ft->header_end = bytes_off(b);
 	bool broken = ft_file7_option_chain(ft, &why) != 0;
 
-	if (!broken && ft->n_inst)
+	if (!broken && ft->n_inst) {
+		ft_claim(ft, 0, ft->header_end);
+		if (!ft->src.info.truncated)
+			ft_claims_check(ft);
 		return 0;
+	}
 	if (!broken)
 		err_at(&why, ft->in.path, ft->in.len,
 		       "no buffer is named in the options; the file may be "
@@ -445,7 +474,7 @@ static bool ft_salvage_is_known(const struct ft *ft, uint64_t off)
 static void ft_salvage_buffer(struct ft *ft, const struct ft_section *s,
 			      uint64_t end)
 {
-	uint64_t off = s->off - SECTION_HEAD;
+	uint64_t off = s->off - FT_SECTION_HEAD;
 
 	if (ft_salvage_is_known(ft, off))
 		return;
@@ -470,7 +499,7 @@ enum ft_salvage_pass {
 static void ft_salvage_section(struct ft *ft, const struct ft_section *s,
 			       uint64_t end, enum ft_salvage_pass what)
 {
-	uint64_t off = s->off - SECTION_HEAD;
+	uint64_t off = s->off - FT_SECTION_HEAD;
 	struct err why = { 0 };
 	uint64_t next;
 	int rc = 0;

@@ -107,6 +107,7 @@ static void ft_close(struct source *src)
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);
+	free(ft->claim);
 	free(ft->text);
 	free(ft->field);
 	free(ft->boot);

@@ -76,6 +76,9 @@ struct ft_type {
 	struct tp_format fmt;
 	enum event_role role;
 	bool printk; /* its text is elsewhere: see print.c */
+	uint32_t
+		least; /* bytes up to the end of the last field of fixed size */
+	bool open;     /* entries may be longer: they end with an array */
 	struct ft_parts part;
 };
 
@@ -134,6 +137,7 @@ struct ft_page {
 	bool lost;	 /* entries before this page were lost */
 	bool has_number; /* n_lost is known */
 	uint64_t n_lost;
+	bool unread; /* the page has more than its length says */
 };
 
 struct ft_entry {
@@ -216,6 +220,19 @@ struct ft_sync {
 	uint32_t n;
 };
 
+/* A range of the file that a table describes: see claims.c. */
+struct ft_claim {
+	uint64_t off, len;
+};
+
+#define FT_SECTION_HEAD 16u
+
+/* A section of version 7. */
+struct ft_section {
+	uint16_t id, flags;
+	uint64_t off, size; /* of its contents */
+};
+
 /* From printk_formats. */
 struct ft_text {
 	uint64_t addr;
@@ -255,7 +272,9 @@ struct ft {
 	struct ft_stream *stream;
 	size_t n_stream, cap_stream;
 	uint64_t win_bytes, tick;
-	uint64_t claimed;    /* bytes of the file that rings use */
+	uint64_t claimed; /* bytes of the file that rings use */
+	struct ft_claim *claim;
+	size_t n_claim, cap_claim;
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* From options. */
 	int64_t shift;	   /* from DATE and OFFSET: ns to add */
@@ -353,6 +372,19 @@ void ft_salvage(struct ft *ft);
 int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 		    struct bytes *out, unsigned char **owned, struct err *err);
 
+/* claims.c: what the tables of the file describe. */
+/* Reads the head of the section at off. */
+int ft_section_head(const struct ft *ft, uint64_t off, struct ft_section *s,
+		    struct err *err);
+/* Notes that len bytes at off are described. */
+void ft_claim(struct ft *ft, uint64_t off, uint64_t len);
+/* Notes overlaps, and bytes that nothing describes, as damage. Call after all
+ * tables were read, unless the file is known to be cut. */
+void ft_claims_check(struct ft *ft);
+/* Notes as damage that bytes of a part are left. */
+void ft_claims_check_rest(struct ft *ft, const struct bytes *b,
+			  const char *what);
+
 /* meta.c: the contents of sections, or of the parts of version 6. */
 int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 void ft_header_page_read(struct ft *ft, const struct bytes *text);
@@ -413,6 +445,9 @@ int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 /* Returns 1 and sets *e; 0 at the end of the page; -1 if it is damaged. */
 int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 		 struct err *err);
+/* Returns -1 if the page holds data behind what its length describes. Call when
+ * ft_page_next() has returned 0. */
+int ft_page_check_end(const struct ft_page *pg, struct err *err);
 /* Sets *out to the payload of the entry at place. */
 int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 		struct bytes *out, struct err *err);
@@ -457,6 +492,14 @@ void ft_maps_read(struct ft *ft, const struct bytes *b);
 /* Sets from when on the mappings hold. Call after the rings are known. */
 void ft_maps_date(struct ft *ft);
 void ft_maps_release(struct ft *ft);
+
+/* entry.c: compares the length of an entry with its format. */
+/* Sets least and open of a type from its format and its role. */
+void ft_entry_set_size(struct ft_type *t);
+/* Returns -1 if the payload of an entry ends before its fields do, or is too
+ * long for them. t may be NULL. width: bytes of an address. */
+int ft_entry_check(const struct ft_type *t, const struct bytes *b,
+		   unsigned int width, struct err *err);
 
 /* role.c: sets role and part of a type from its format. */
 void ft_role_find(struct ft_type *t);

@@ -165,16 +165,32 @@ static int ft_option_check_subbuf(const struct bytes *b, uint32_t size,
 		      FT_SUBBUF_MAX);
 }
 
+/* The section must end where its last ring ends. trace-cmd 3.1 does not include
+ * the count of chunks in the length of a compressed ring. */
+static void ft_option_check_section(struct ft *ft, const struct ft_section *s,
+				    uint64_t end)
+{
+	uint64_t off = s->off;
+	struct err why;
+
+	if (!end || end - off == s->size ||
+	    (s->flags & 1 && end - off + 4 == s->size))
+		return;
+	err_at(&why, ft->in.path, off - 8,
+	       "the section of a buffer has %" PRIu64
+	       " bytes, but its rings end after %" PRIu64,
+	       s->size, end - off);
+	reader_damage(&ft->src, "size", off - 8, 8, &why);
+}
+
 /* Takes a buffer with a ring per CPU. The section says whether the rings are
  * compressed. */
 static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 {
 	const char *name, *clock;
-	uint64_t section, off, len;
+	uint64_t section, off, len, end = 0;
 	uint32_t subbuf, n, cpu;
-	uint16_t id = 0;
-	uint16_t flags = 0;
-	struct bytes head;
+	struct ft_section s;
 
 	if (bytes_u64(b, &section, err) || bytes_str(b, &name, err) ||
 	    bytes_str(b, &clock, err) || bytes_u32(b, &subbuf, err) ||
@@ -185,23 +201,25 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 			return 0;
 	uint32_t inst = ft_instance_add(ft, name, clock, section, subbuf);
 
-	bytes_init(&head, ft->in.data, ft->in.len, ft->in.path, 0, ft->swap);
-	if (bytes_skip(&head, section, err) || bytes_u16(&head, &id, err) ||
-	    bytes_u16(&head, &flags, err))
+	if (ft_section_head(ft, section, &s, err))
 		return -1;
-	if (id != FT_BUFFER)
+	if (s.id != FT_BUFFER)
 		return err_at(err, ft->in.path, section,
-			      "section %u, needs a buffer's", id);
+			      "section %u, needs a buffer's", s.id);
+	ft_claim(ft, section, s.off - section);
 	for (uint32_t i = 0; i < n; i++) {
 		if (bytes_u32(b, &cpu, err) || bytes_u64(b, &off, err) ||
 		    bytes_u64(b, &len, err))
 			return -1;
-		if (flags & 1)
+		if (s.flags & 1)
 			ft_stream_packed(ft, inst, (int32_t)cpu, off, len,
 					 NULL);
 		else
 			ft_stream_plain(ft, inst, (int32_t)cpu, off, len);
+		end = len && off + len > end ? off + len : end;
 	}
+	ft_claims_check_rest(ft, b, "the option of a buffer");
+	ft_option_check_section(ft, &s, end);
 	return 0;
 }
 

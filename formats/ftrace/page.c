@@ -36,6 +36,15 @@ static int ft_page_take_commit(const struct ft *ft, struct bytes *b,
 	return 0;
 }
 
+/* ring_buffer_read_page() fills the rest of a page with zeros. */
+static bool ft_page_has_data(const struct bytes *b)
+{
+	for (const unsigned char *p = b->pos; p < b->end; p++)
+		if (*p)
+			return true;
+	return false;
+}
+
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 		 struct ft_page *pg, struct err *err)
 {
@@ -59,7 +68,19 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 	if (pg->lost && commit & LOST_STORED)
 		pg->has_number =
 			!ft_page_take_commit(ft, &b, &pg->n_lost, NULL);
+	pg->unread = ft_page_has_data(&b);
 	return 0;
+}
+
+int ft_page_check_end(const struct ft_page *pg, struct err *err)
+{
+	/* Padding to the end of a page has 8 bytes at most; the last 4 of them
+	 * may hold anything. */
+	if (!pg->unread &&
+	    (bytes_left(&pg->b) <= 4 || !ft_page_has_data(&pg->b)))
+		return 0;
+	return err_at(err, pg->b.path, bytes_off(&pg->b),
+		      "a page has data behind the length that it gives");
 }
 
 int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,

@@ -137,6 +137,7 @@ static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 	struct ft_item it = { .kind = FT_ENTRY, .place = e->place };
 	uint32_t pid = 0;
 	uint16_t flags = 0;
+	struct err why;
 
 	it.time = ft_time(ft, s, e->time);
 	bytes_peek_u16(&e->b, 0, &it.id);
@@ -150,6 +151,10 @@ static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 	it.role = t ? t->role : ROLE_PLAIN;
 	if (s->lost_due)
 		ft_stream_add_lost(s, it.time);
+	if (ft_entry_check(t, &e->b, ft->commit32 ? 4 : 8, &why))
+		reader_damage(&ft->src, "entry",
+			      ft_stream_file_offset(s, it.place),
+			      bytes_left(&e->b), &why);
 	if (ft_item_is_stack(&it) && ft_stream_attach_stack(s, &it))
 		return;
 	if (it.time < s->last)
@@ -183,6 +188,8 @@ static void ft_stream_fill(struct ft *ft, struct ft_stream *s)
 			continue;
 		}
 		s->in_page = false;
+		if (!got)
+			got = ft_page_check_end(&s->page, &why);
 		if (got < 0)
 			ft_stream_page_damaged(ft, s, s->page.place, &why);
 	}

@@ -4,8 +4,15 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "stitch/base/err.h"
+
+#define REFUSE_JSON                                                            \
+	"this is JSON, as systrace, Perfetto and Chrome write traces"
+#define REFUSE_JSON_HINT                                                       \
+	"give the capture it was made of: the trace.dat, the text of ftrace, " \
+	"or the perf.data"
 
 /* Files that users give by mistake, by their first bytes. */
 static const struct {
@@ -13,10 +20,13 @@ static const struct {
 	size_t len;
 	const char *is, *hint;
 } mistakes[] = {
-	{ "SQLite format 3", 16, "this is already a database",
-	  "give it to report, flame, script or query" },
 	{ "\177ELF", 4, "this is an ELF file (a program or a vmlinux)",
 	  "give the capture: perf.data" },
+	{ "SIMPLEPERF", 10,
+	  "these are samples that 'simpleperf report-sample' wrote",
+	  "give the perf.data that simpleperf recorded" },
+	{ "{\"traceEvents\"", 14, REFUSE_JSON, REFUSE_JSON_HINT },
+	{ "[{\"", 3, REFUSE_JSON, REFUSE_JSON_HINT },
 	{ "PERFFILE", 8, "this is a perf.data file of version 1 (before 2009)",
 	  "record it again with a newer perf" },
 	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
@@ -33,6 +43,75 @@ static const struct {
 	{ "<?xml", 5, "this is an XML or SVG file", "give the capture" },
 	{ "<svg", 4, "this is an SVG file", "give the capture" },
 };
+
+#define SQLITE_MAGIC "SQLite format 3"
+/* Offset of the application's id in the header of an SQLite file. */
+#define SQLITE_APPLICATION 68
+/* Offsets in an ELF header: byte order, type; the type of a core. */
+#define ELF_DATA 5
+#define ELF_TYPE 16
+#define ELF_CORE 4
+/* Offsets in the header of the first file of a zip: length of its name, name.
+ */
+#define ZIP_NAME_LEN 26
+#define ZIP_NAME 30
+
+static bool refuse_starts(const char *s, size_t n, const char *text, size_t len)
+{
+	return n >= len && !memcmp(s, text, len);
+}
+
+/* backstitch writes its own id there. */
+static bool refuse_is_other_database(const char *s, size_t n)
+{
+	return n >= SQLITE_APPLICATION + 4 &&
+	       memcmp(s + SQLITE_APPLICATION, "bstc", 4) != 0;
+}
+
+static bool refuse_is_core(const char *s, size_t n)
+{
+	return refuse_starts(s, n, "\177ELF", 4) && n >= ELF_TYPE + 2 &&
+	       s[ELF_TYPE + (s[ELF_DATA] == 2)] == ELF_CORE;
+}
+
+static bool refuse_is_etl_zip(const char *s, size_t n)
+{
+	if (!refuse_starts(s, n, "PK\3\4", 4) || n < ZIP_NAME)
+		return false;
+	size_t len = (unsigned char)s[ZIP_NAME_LEN];
+
+	return len >= 4 && n >= ZIP_NAME + len &&
+	       !strncasecmp(s + ZIP_NAME + len - 4, ".etl", 4);
+}
+
+static bool refuse_is_html(const char *s, size_t n)
+{
+	return (n >= 9 && !strncasecmp(s, "<!doctype", 9)) ||
+	       (n >= 5 && !strncasecmp(s, "<html", 5));
+}
+
+/* Returns what a file is that its first bytes alone do not tell, with what to
+ * do; NULL: nothing known. */
+static const char *refuse_special(const char *s, size_t n)
+{
+	if (refuse_starts(s, n, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
+		return refuse_is_other_database(s, n)
+			       ? "this is an SQLite database of another "
+				 "program; give the capture"
+			       : "this is already a database; give it to "
+				 "report, flame, script or query";
+	if (refuse_is_core(s, n))
+		return "this is a core dump of one process, not a recording "
+		       "over time; open it with gdb, or give the capture";
+	if (refuse_is_etl_zip(s, n))
+		return "this is a packed .etl file, a recording of Windows; "
+		       "record on Linux with perf, trace-cmd or LTTng";
+	if (refuse_is_html(s, n))
+		return "this is an HTML page, as systrace and catapult write "
+		       "them; give the text of ftrace in it, from '# tracer:' "
+		       "on, or the capture it was made of";
+	return NULL;
+}
 
 /* perf script prints "comm  pid/tid [cpu] time: event:" and then addresses. */
 static bool refuse_is_script(const char *s, size_t n)
@@ -64,6 +143,10 @@ int formats_refuse(const char *path, const void *head, size_t n,
 {
 	const char *needs = "needs to be a capture: a perf.data file";
 
+	const char *special = refuse_special(head, n);
+
+	if (special)
+		return err_set(err, ERR_FORMAT, "%s: %s", path, special);
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++)
 		if (n >= mistakes[i].len &&
 		    !memcmp(head, mistakes[i].magic, mistakes[i].len))
@@ -75,7 +158,7 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	if (refuse_is_script(head, n))
 		return err_set(err, ERR_FORMAT,
 			       "%s: this is text, as 'perf script' prints it; "
-			       "give the perf.data file itself",
+			       "record again, or ask for the perf.data",
 			       path);
 	return err_set(err, ERR_FORMAT, "%s: this is %s, %s", path,
 		       refuse_is_text(head, n) ? "a text file" : "unknown data",

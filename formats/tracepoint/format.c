@@ -69,7 +69,9 @@ static enum fmt_kind tp_format_kind(const char *decl, const char *end,
 	if (tp_format_has_word(decl, end, "__data_loc") ||
 	    tp_format_has_word(decl, end, "__rel_loc"))
 		return text ? FMT_DYN_TEXT : FMT_DYN_BLOB;
-	if (tp_format_has_word(decl, end, "["))
+	/* Linux before 5.9 declares the array at the end of an entry as
+	 * "char buf", with size 0. */
+	if (!size || tp_format_has_word(decl, end, "["))
 		return text ? FMT_TEXT : FMT_BLOB;
 	if (size == 1 || size == 2 || size == 4 || size == 8)
 		return FMT_NUM;

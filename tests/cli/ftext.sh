@@ -137,3 +137,70 @@ sed 's,^# entries-in-buffer/entries-written: \([0-9]*\)/[0-9]*,# entries-in-buff
 "$B" ingest --no-symbols --stats given -o more.db more.txt 2>err
 same "stats of another text are not used" 'stats;' \
 	"$(ask more.db "SELECT what FROM damage WHERE what = 'stats'")"
+
+# the entries of the tracers have the names of events/ftrace; a function whose
+# name begins with sys_ is no system call
+cat >tracers.txt <<'TEXT'
+# tracer: nop
+#
+#           TASK-PID     CPU#  |||||     TIMESTAMP  FUNCTION
+#              | |         |   |||||        |         |
+           <...>-17      [001] d....     1.000001: #1     inner/outer(us):   11/12    ts:1581527483.343962693 count:6
+           <...>-85      [000] .....     1.000002: 1000000        190  99.98100       9     18      0   1007     18      1
+          <idle>-0       [000] d.h1.     1.000003: #1     context    irq timer_latency       932 ns
+           <...>-86      [000] .....     1.000004: #1     context thread timer_latency     11700 ns
+            bash-19      [000] .....     1.000005: sys_close <-do_syscall_64
+            bash-19      [000] .....     1.000006: sys_close(fd: 3)
+            bash-19      [000] .....     1.000007: sys_close -> 0x0
+            bash-19      [000] .....     1.000008: sys_read(fd=3, count=10) <-do_syscall_64
+            bash-19      [000] d....     1.000009:      0:120:R   + [003]   312:100:R kworker/3:1H
+            bash-19      [000] d....     1.000010:      0:120:R ==> [003]   312:100:R kworker/3:1H
+TEXT
+"$B" ingest -q -o tracers.db tracers.txt 2>err
+same "tracers without names are told apart" "$(printf '%s ' hwlat osnoise \
+	timerlat timerlat function sys_enter_close sys_exit_close function \
+	wakeup context_switch)" \
+	"$("$B" script tracers.db | sed 's/.*[a-z]:\([a-z_]*\): .*/\1/' | tr '\n' ' ')"
+
+cat >wakeup.txt <<'TEXT'
+# tracer: wakeup
+#
+# wakeup latency trace v1.1.5 on 3.8.0-test+
+# --------------------------------------------------------------------
+# latency: 15 us, #4/4, CPU#3 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:4)
+#    -----------------
+#    | task: kworker/3:1H-312 (uid:0 nice:-20 policy:0 rt_prio:0)
+#    -----------------
+#  cmd     pid   ||||| time  |   caller
+#     \   /      |||||  \    |   /
+  <idle>-0       3dNs7    0us :      0:120:R   + [003]   312:100:R kworker/3:1H
+  <idle>-0       3dNs7    1us+: ttwu_do_activate.constprop.87 <-try_to_wake_up
+  <idle>-0       3d..3   15us : __schedule <-schedule
+  <idle>-0       3d..3   15us :      0:120:R ==> [003]   312:100:R kworker/3:1H
+TEXT
+"$B" ingest -q -o wakeup.db wakeup.txt 2>err
+same "the wakeup tracer" "wakeup function function context_switch " \
+	"$("$B" script wakeup.db | sed 's/.*ftrace:\([a-z_]*\): .*/\1/' | tr '\n' ' ')"
+
+cat >graph.txt <<'TEXT'
+# tracer: function_graph
+#
+# CPU  DURATION                  FUNCTION CALLS
+# |     |   |                     |   |   |   |
+ 0)               |  sys_open() {
+ 0)   1.382 us    |    __might_sleep();
+ 1)   ==========> |
+ 1)   <========== |
+ ------------------------------------------
+ 0)  bash-1234    =>    cat-77
+ ------------------------------------------
+
+ 0) + 54.321 us   |  } /* sys_open */
+ 0)               |  /* sched_waking: comm=sh pid=5 prio=120 target_cpu=001 */
+TEXT
+"$B" ingest -q -o graph.db graph.txt 2>err
+same "all lines of function_graph are read" 0 $?
+same "calls, ends, interrupts and events" "$(printf '%s ' -1:funcgraph_entry \
+	-1:funcgraph_entry -1:funcgraph_irq_entry -1:funcgraph_irq_exit \
+	77:funcgraph_exit 77:sched_waking)" \
+	"$("$B" script graph.db | awk '{ n = split($5, a, ":"); print $2 ":" a[n - 1] }' | tr '\n' ' ')"

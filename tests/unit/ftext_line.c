@@ -344,6 +344,35 @@ START_TEST(deferred_frames_have_an_inode)
 }
 END_TEST
 
+START_TEST(function_graph)
+{
+	EVENT(" 0)               |  sys_open() {",
+	      "||-1/-1@0|0 none -|funcgraph_entry||  sys_open() {");
+	EVENT(" 3)   1.382 us    |      __might_sleep();",
+	      "||-1/-1@3|0 none -|funcgraph_entry|1.382 us    |      "
+	      "__might_sleep();");
+	EVENT(" 3) + 54.321 us   |  } /* do_sys_open */",
+	      "||-1/-1@3|0 none -|funcgraph_exit|+ 54.321 us   |  } /* "
+	      "do_sys_open */");
+	EVENT("  360.774522 |   1)  sh-4802      |  d.h1. |   0.541 us    |  }",
+	      "|sh|4802/-1@1|360774522000 ns h|funcgraph_exit|0.541 us    |  "
+	      "}");
+	EVENT(" 0)    sh-4802     | ! 478.000 us  |  f() { /* <-g */",
+	      "|sh|4802/-1@0|0 none -|funcgraph_entry|! 478.000 us  |  f() { "
+	      "/* <-g */");
+	EVENT(" 1)   ==========> |",
+	      "||-1/-1@1|0 none -|funcgraph_irq_entry|==========>");
+	EVENT(" 1)   <========== |",
+	      "||-1/-1@1|0 none -|funcgraph_irq_exit|<==========");
+	EVENT(" 1)               |  /* sched_waking: comm=a-1 pid=5 */",
+	      "||-1/-1@1|0 none -|sched_waking|comm=a-1 pid=5");
+	ck_assert_int_eq(ftext_line_kind(" 0)   bash-1234    =>    cat-77"),
+			 LINE_TASK);
+	ck_assert_int_eq(ftext_line_kind(" ----------------------------"),
+			 LINE_HEAD);
+}
+END_TEST
+
 START_TEST(no_line_is_read_past_its_end)
 {
 	static const char whole[] =
@@ -373,4 +402,4 @@ RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
     builtin_tracers_print_no_name, markers_have_a_function_as_their_name,
     marks_of_lost_events, lines_that_are_no_events, raw_forms_are_refused,
     stacks_have_a_first_line, kernel_frames, user_frames,
-    deferred_frames_have_an_inode, no_line_is_read_past_its_end)
+    deferred_frames_have_an_inode, function_graph, no_line_is_read_past_its_end)

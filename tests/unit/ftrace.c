@@ -121,7 +121,7 @@ START_TEST(stacks_of_trace_dat_belong_to_the_event_before)
 	fb_ring(&r, 0, false);
 	fb_page(&r, 100);
 	fb_plain(&r, 0, 50, 1);
-	fb_stack(&r, FB_KSTACK, 0, 50, 2, 0xffffffff81000010u, 3);
+	fb_stack(&r, FB_KSTACK, 0, 50, 2, 0xffffffff81000010u, 2);
 	fb_stack(&r, FB_USTACK, 0, 50, 50, 0x1000, 8);
 	fb_page_end(&r, 0, 0);
 	/* also across pages; another task's event may stand between */

@@ -146,7 +146,7 @@ static inline void fb_plain(struct fb_ring *r, uint32_t delta, int32_t pid,
 	fb_end(r, at);
 }
 
-/* n addresses from ip on, 16 apart. */
+/* n addresses from ip on, 16 apart. A user stack always has 8 places. */
 static inline void fb_stack(struct fb_ring *r, uint16_t id, uint8_t flags,
 			    int32_t pid, uint32_t first, uint64_t ip, int n)
 {
@@ -156,6 +156,8 @@ static inline void fb_stack(struct fb_ring *r, uint16_t id, uint8_t flags,
 	pb_u32(&r->p, 0);
 	for (int i = 0; i < n; i++)
 		pb_u64(&r->p, ip + (uint64_t)i * 16);
+	for (int i = n; id == FB_USTACK && i < 8; i++)
+		pb_u64(&r->p, 0);
 	fb_end(r, at);
 }
 

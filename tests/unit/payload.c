@@ -92,6 +92,32 @@ START_TEST(an_array_without_a_length_goes_to_the_end)
 }
 END_TEST
 
+/* Before Linux 5.9 such an array was declared without brackets. */
+START_TEST(an_old_string_at_the_end_is_a_string)
+{
+	static const char old[] =
+		"name: print\nID: 5\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+		"\tsigned:0;\n"
+		"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:char buf;\toffset:16;\tsize:0;\tsigned:1;\n"
+		"\nprint fmt: \"%s\", REC->buf\n";
+	static const char data[] = "\5\0\0\0\0\0\0\0"
+				   "\0\0\0\0\0\0\0\0"
+				   "hello";
+	struct payload *pl = payload_new(old, false, false);
+	size_t n;
+	const struct field_def *def = payload_defs(pl, &n);
+	char buf[64];
+
+	ck_assert_uint_eq(n, 2);
+	ck_assert(def[1].is_text && !def[1].is_blob);
+	payload_text(pl, data, sizeof(data), buf, sizeof(buf));
+	ck_assert_str_eq(buf, "hello");
+	payload_free(pl);
+}
+END_TEST
+
 START_TEST(what_is_no_format_is_refused)
 {
 	ck_assert_ptr_null(payload_new("", false, false));
@@ -213,6 +239,7 @@ int main(void)
 	tcase_add_test(tc, fields_give_the_same_text);
 	tcase_add_test(tc, a_payload_that_is_cut_off_is_no_danger);
 	tcase_add_test(tc, an_array_without_a_length_goes_to_the_end);
+	tcase_add_test(tc, an_old_string_at_the_end_is_a_string);
 	tcase_add_test(tc, what_is_no_format_is_refused);
 	tcase_add_loop_test(tc, a_foreign_event_becomes_a_tracepoint_of_perf, 0,
 			    2);

@@ -1,0 +1,101 @@
+/* entry.c - compares the length of an entry with what its format describes.
+ *
+ * The length is what leads from one entry to the next: one that is too long
+ * hides the entries behind it, one that is too short makes entries of the rest.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/ftrace/ftrace.h"
+#include "stitch/base/err.h"
+
+/* The kernel reserves sizeof(struct), which is rounded up to its alignment, and
+ * rounds up to a word, or to 8 bytes on some machines of 32 bits. */
+#define ROUNDING 8u
+
+/* The kernel measures the strings and arrays of a probe before it copies them.
+ * Where the copy fails, the entry keeps the bytes that were reserved
+ * (kernel/trace/trace_probe_tmpl.h); the same holds for strings of system
+ * calls. */
+static bool ft_entry_may_be_longer(const struct tp_format *fmt)
+{
+	const char *const systems[] = { "kprobes", "uprobes", "eprobes",
+					"fprobes", "syscalls" };
+
+	for (size_t i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+		if (!strcmp(fmt->system, systems[i]))
+			return true;
+	for (size_t i = 0; i < fmt->n; i++)
+		if (!strncmp(fmt->def[i].name, "__probe", 7))
+			return true;
+	return false;
+}
+
+static bool ft_entry_is_dynamic(const struct tp_field *f)
+{
+	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
+}
+
+void ft_entry_set_size(struct ft_type *t)
+{
+	bool stack = t->role == ROLE_KSTACK;
+
+	t->open = t->fmt.n_stack || (stack && t->part.size < 0);
+	for (size_t i = 0; i < t->fmt.n; i++) {
+		const struct tp_field *f = &t->fmt.field[i];
+		uint32_t end;
+
+		t->open |= !f->size && !stack;
+		t->open |= ft_entry_is_dynamic(f) &&
+			   ft_entry_may_be_longer(&t->fmt);
+		/* The format of kernel_stack declares more addresses than an
+		 * entry may have. */
+		if (__builtin_add_overflow(f->off, f->size, &end) ||
+		    (stack && f->off == (uint32_t)t->part.at))
+			continue;
+		t->least = end > t->least ? end : t->least;
+	}
+}
+
+/* Returns the end of the last field, with the data that fields refer to. */
+static uint64_t ft_entry_end(const struct ft_type *t, const struct bytes *b,
+			     unsigned int width)
+{
+	uint64_t end = t->least;
+
+	if (t->role == ROLE_KSTACK && t->part.size >= 0)
+		end = (uint64_t)t->part.at +
+		      ((uint64_t)ft_field_number(t, t->part.size, b, 0) &
+		       UINT32_MAX) *
+			      width;
+
+	for (size_t i = 0; i < t->fmt.n; i++) {
+		const struct tp_field *f = &t->fmt.field[i];
+		uint32_t at;
+
+		if (!ft_entry_is_dynamic(f) || bytes_peek_u32(b, f->off, &at))
+			continue;
+		uint64_t to = (at & 0xffff) + (at >> 16) +
+			      (f->relative ? f->off + f->size : 0);
+
+		end = to > end ? to : end;
+	}
+	return end;
+}
+
+int ft_entry_check(const struct ft_type *t, const struct bytes *b,
+		   unsigned int width, struct err *err)
+{
+	size_t len = bytes_left(b);
+
+	if (!t)
+		return 0;
+	uint64_t end = ft_entry_end(t, b, width);
+
+	if (len >= end && (t->open || len < end + ROUNDING))
+		return 0;
+	return err_at(err, b->path, bytes_off(b),
+		      "an entry of '%s' has %zu bytes, needs %" PRIu64 "%s",
+		      t->fmt.name ? t->fmt.name : "", len, end,
+		      t->open ? " or more" : "");
+}

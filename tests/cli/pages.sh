@@ -1,0 +1,43 @@
+#!/bin/sh
+# pages.sh - folders with raw pages of ftrace, under each name they usually have.
+# usage: BACKSTITCH=PROGRAM tests/cli/pages.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+
+# the two rings of a trace.dat of version 6
+zstd -qdc "$root/tests/captures/ftrace-v6.dat.zst" >v6.dat || exit 2
+tail -c +159745 v6.dat | head -c 20480 >ring0
+tail -c +180225 v6.dat | head -c 77824 >ring1
+printf 'name: print\nID: 5\nformat:\n\tfield:%s;\toffset:%s;\tsize:%s;\tsigned:%s;\n' \
+	'unsigned short common_type' 0 2 0 >print.format
+
+# pages NAME FILE0 FILE1: the same events whatever the files are called
+pages() {
+	mkdir -p one "one/$(dirname "$2")" "one/$(dirname "$3")"
+	cp ring0 "one/$2"
+	cp ring1 "one/$3"
+	cp print.format one/print.format
+	"$B" ingest -q -o one.db one 2>err
+	got=$("$B" script one.db 2>>err | cksum)
+	: "${want:=$got}"
+	if [ -s one.db ] && [ "$got" = "$want" ] &&
+		[ "$("$B" script one.db | wc -l)" -gt 500 ]
+	then
+		echo "ok $1"
+	else
+		sed 's/^/    /' err
+		echo "not ok $1"
+	fi
+	rm -rf one one.db
+}
+
+pages "copies of tracefs" per_cpu/cpu0/trace_pipe_raw per_cpu/cpu1/trace_pipe_raw
+pages "folders cpuN" cpu0/trace_pipe_raw cpu1/trace_pipe_raw
+pages "cpuN.raw" cpu0.raw cpu1.raw
+pages "NAME-cpuN.raw" boot-cpu0.raw boot-cpu1.raw
+pages "cpuN" cpu0 cpu1
+pages "per_cpu/cpuN" per_cpu/cpu0 per_cpu/cpu1
+pages "what trace-cmd leaves" trace.dat.cpu0 trace.dat.cpu1
