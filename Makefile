@@ -39,7 +39,7 @@ SUB = +@$(MAKE) --no-print-directory
 SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 # Sources are found in their folders. Files that call an optional library are
-# those that include its header; in a build without it the files X_none.c of
+# those that include its header; in a build without it the files NAME_none.c of
 # their folder take their place.
 find = $(sort $(shell find $(1) -name '*.$(2)'))
 calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))

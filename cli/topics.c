@@ -1,4 +1,4 @@
-/* topics.c - what 'backstitch help TOPIC' can explain. */
+/* topics.c - the topics of 'backstitch help TOPIC'. */
 #include "cli/topics.h"
 
 #include <stddef.h>
@@ -39,9 +39,9 @@ static void print_lines(FILE *out, const struct help_line *lines, int column)
 static void print_formats(FILE *out)
 {
 	static const struct help_line tail[] = {
-		{ NULL, "Any of them may be packed with gzip or zstd. '-' "
-			"reads standard input, as in 'perf record -o - ... | "
-			"backstitch ingest -'." },
+		{ NULL, "Each of them may be compressed with gzip or zstd. "
+			"'-' reads standard input, as in 'perf record -o - "
+			"... | backstitch ingest -'." },
 		{ NULL, NULL }
 	};
 	int width = term_columns(out);
@@ -73,16 +73,16 @@ static void print_verdicts(FILE *out)
 static void print_rules(FILE *out)
 {
 	struct help_line lines[64] = {
-		{ NULL, "What must not happen in a trace; 'backstitch check' "
-			"says where it did:" },
+		{ NULL, "Conditions that must not occur in a trace; "
+			"'backstitch check' reports where they did:" },
 	};
 	size_t n = 1;
 
 	for (const struct rule *r = rules; r->name && n + 2 < 64; r++)
 		lines[n++] = (struct help_line){ r->name, r->proves };
 	lines[n++] =
-		(struct help_line){ NULL, "Each has a view of its findings: "
-					  "rule_map_lost, ..." };
+		(struct help_line){ NULL, "The findings of each rule are in a "
+					  "view: rule_map_lost, ..." };
 	print_lines(out, lines, 18);
 }
 
@@ -96,7 +96,7 @@ static void print_status(FILE *out)
 		       "skipped" },
 		{ "4", "check, or --strict, found lost records or causality "
 		       "errors; 4 wins over 3" },
-		{ "130", "ended by Ctrl-C, nothing is left behind" },
+		{ "130", "ended by Ctrl-C, no unfinished file is left" },
 		{ NULL, NULL }
 	};
 
@@ -106,13 +106,13 @@ static void print_status(FILE *out)
 static void print_environment(FILE *out)
 {
 	static const struct help_line lines[] = {
-		{ "COLUMNS", "width of help and tables when it is no "
-			     "terminal" },
-		{ "HOME", "where perf's cache of programs, .debug, is looked "
-			  "for" },
-		{ "NO_COLOR", "when set: no color" },
-		{ "TERM", "dumb: no color, no progress line" },
-		{ "TMPDIR", "where temporary files go, instead of /tmp" },
+		{ "COLUMNS", "width of help and tables that are not written "
+			     "to a terminal" },
+		{ "HOME", "the folder with perf's cache of programs, .debug" },
+		{ "NO_COLOR", "if set: no color" },
+		{ "TERM", "if it is dumb: no color, no progress line" },
+		{ "TMPDIR", "the folder for temporary files, instead of "
+			    "/tmp" },
 		{ NULL, NULL }
 	};
 
@@ -122,9 +122,9 @@ static void print_environment(FILE *out)
 const struct topic topics[] = {
 	{ "formats", "the captures that can be read", print_formats },
 	{ "exports", "the forms that export writes", print_exports },
-	{ "verdicts", "what became of each user stack", print_verdicts },
-	{ "rules", "what check looks for beside user stacks", print_rules },
-	{ "exit-status", "what the exit status says", print_status },
-	{ "environment", "variables that are looked at", print_environment },
+	{ "verdicts", "the verdicts on user stacks", print_verdicts },
+	{ "rules", "the rules that check tests a trace by", print_rules },
+	{ "exit-status", "the meaning of the exit status", print_status },
+	{ "environment", "the environment variables", print_environment },
 	{ NULL, NULL, NULL }
 };

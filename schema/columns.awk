@@ -1,8 +1,8 @@
 # columns.awk - the columns of each named query, as C.
 # usage: awk -v out=header|table -f schema/columns.awk schema/sql/*.sql
 #
-# header: an enum per query, REPORT_FRAMES_ID for column id of the query
-# report_frames, which is schema/columns.h. table: the names of the columns by
+# header: an enum per query, CODE_FRAMES_ID for column id of the query
+# code_frames, which is schema/columns.h. table: the names of the columns by
 # query, query_columns[], for the test that compares them with SQLite's.
 #
 # A query begins with SELECT or WITH; other texts under a "-- name:" have no

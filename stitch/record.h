@@ -5,6 +5,7 @@
  * first, without context markers and cookies. */
 #ifndef STITCH_RECORD_H
 #define STITCH_RECORD_H
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -77,6 +78,10 @@ struct place {
 	uint32_t maj, min;
 	uint64_t ino; /* with in_file, 0: memory that is not of a file */
 };
+
+/* The path of a file of which only inode and device (major, minor) are known:
+ * a format for printf. */
+#define INODE_PATH "[inode %" PRIu64 " of %" PRIu32 ":%" PRIu32 "]"
 
 struct addrs {
 	const uint64_t *ip; /* 0 for an entry with a place but no address */

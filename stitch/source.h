@@ -124,6 +124,8 @@ struct source_info {
 	bool exact;	/* no record can be late */
 	bool truncated; /* incomplete: cut off, or the recorder did not
 			 * finish */
+	bool maps_code; /* each mapping of code makes a record, and the recorder
+			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
 	bool filtered;	/* by its command line, events leave out some tasks or
 			 * hits */
@@ -181,6 +183,8 @@ struct source_opts {
 			      * unknown */
 	const char *formats; /* folder with event formats, and other files that
 			      * belong to raw pages; NULL: none */
+	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
+			      * look beside it */
 	bool no_fields;	     /* fields and payloads will not be read */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's

@@ -475,6 +475,14 @@ static void stitch_map_kernel(struct stitch *st, const struct region *r,
 		stitch_inner_note_kernel(st, r);
 }
 
+/* The recorder's list of a process, or its exec, was seen: from here on, all
+ * mappings are known if the kernel records each. */
+static void stitch_set_complete(struct stitch *st, uint32_t process)
+{
+	if (stitch_source(st, st->rec.source)->info.maps_code)
+		tasks_process_at(st->tasks, process)->space.complete = true;
+}
+
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = &st->rec;
@@ -513,6 +521,8 @@ static void stitch_take_map(struct stitch *st)
 		map_all_parts(st, process, &r);
 	else
 		tasks_map(st->tasks, process, &r);
+	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
+		stitch_set_complete(st, process);
 	if (jit_is_marker(&rec->map))
 		stitch_inner_find_jit(st, tasks_process_at(st->tasks, process),
 				      &rec->map);
@@ -551,6 +561,9 @@ static void stitch_take_comm(struct stitch *st)
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
 		       st->rec.flags & REC_F_EXEC);
+	if (st->rec.flags & REC_F_EXEC)
+		stitch_set_complete(
+			st, tasks_thread_at(st->tasks, st->who)->process);
 	/* Lets other captures of the thread know about the exec. */
 	stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
 	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,

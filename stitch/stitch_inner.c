@@ -115,6 +115,8 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
 	st->look.process = p->id;
 	st->look.since = p->since;
+	st->look.all_maps = p->space.complete && p->since != TIME_NONE &&
+			    p->since >= p->start;
 }
 
 /* After exec, a sample in kernel mode may still have the user stack of the old
@@ -172,6 +174,17 @@ static const struct jit_view *stitch_jit_view(struct stitch *st,
 	return &p->jit;
 }
 
+/* Returns true if all mappings of the process are known in one of the captures,
+ * as far as no record was lost. */
+static bool resolve_any_complete(const struct resolve_in *in)
+{
+	bool complete = in->space->complete;
+
+	for (uint32_t i = 0; i < in->n_shared; i++)
+		complete |= in->shared[i]->complete;
+	return complete;
+}
+
 static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)
@@ -195,21 +208,30 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.mask = src->info.user_mask,
 		.t = record_time(&st->rec),
 	};
-	bool bare;
+	struct resolve_found found;
 
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a);
 	if (p->space.before)
 		forget_exec_if_started(st, &p->space, a, in.mask);
-	uint32_t raw = resolve_user(st->resolve, &in, a, &bare);
+	in.partial = !resolve_any_complete(&in);
+	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
 
-	if (!bare || !program_surely_ran(st, p))
+	if (!found.bare && !found.stray)
 		return raw;
-	note_unmapped(st, p, a->ip[0] & in.mask);
-	in.uncertain =
-		st->look.unmapped &&
-		losses_find(st->losses, st->rec.source, -1, p->since, in.t);
-	return in.uncertain ? resolve_user(st->resolve, &in, a, &bare) : raw;
+	bool lost = losses_any(st->losses, st->rec.source) &&
+		    losses_find(st->losses, st->rec.source, -1, p->since, in.t);
+
+	if (found.bare && program_surely_ran(st, p)) {
+		note_unmapped(st, p, a->ip[0] & in.mask);
+		in.uncertain = st->look.unmapped && lost;
+	}
+	bool was_partial = in.partial;
+
+	in.partial = !in.uncertain && (was_partial || lost);
+	if (in.uncertain || in.partial != was_partial)
+		raw = resolve_user(st->resolve, &in, a, &found);
+	return raw;
 }
 
 void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
@@ -220,8 +242,9 @@ void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
 
 	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
 	    st->rec.sample.kern.n || st->rec.sample.user.n ||
-	    !losses_any(st->losses, st->rec.source) ||
-	    space_find(&p->space, addr, record_time(&st->rec)))
+	    (!p->space.complete && !losses_any(st->losses, st->rec.source)) ||
+	    space_find(&p->space, addr, record_time(&st->rec)) ||
+	    space_before_exec(&p->space, addr))
 		return;
 	note_unmapped(st, p, addr);
 }

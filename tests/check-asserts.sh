@@ -2,11 +2,11 @@
 # check-asserts.sh - every unit test asserts something, and has a name of its own.
 # usage: tests/check-asserts.sh [root]; one ok or not ok line per rule
 #
-# A test asserts when its body calls ck_assert...(), ck_abort...() or must(), or
-# a function of tests/ that does, directly or by another one.
+# A test asserts if its body calls ck_assert...(), ck_abort...() or must(), or
+# a function of tests/ that calls one of these, directly or indirectly.
 cd "${1:-.}" || exit 2
-# What the tests are made of: "function NAME" or "test FILE:LINE NAME", then
-# what the body calls, one word per line.
+# Lists functions and tests: "function NAME" or "test FILE:LINE NAME", then the
+# functions that the body calls, one word per line.
 # shellcheck disable=SC2016 # $ is of awk
 awk_program='
 function begin(kind, name) {

@@ -2,9 +2,10 @@
 # check-definitions.sh - each function name is defined once in the tree; no C++ keywords as names.
 # usage: tests/check-definitions.sh [--list] [root]
 #   silent and 0 when clean, one line per breach otherwise;
-#   --list: a worklist of the second definitions, 'NAME FILE FILE...', and 0
-# tests/definitions.txt: 'FILE FILE... : reason' for files of which a build
-# takes one, so that they define the same names.
+#   --list: prints names with several definitions, 'NAME FILE FILE...';
+#   the status is 0
+# tests/definitions.txt: 'FILE FILE... : reason' for files that define the same
+# names because a build uses only one of them.
 list=
 if [ "$1" = --list ]
 then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check-install.sh - make install puts everything where it belongs, uninstall takes it away.
-# usage: O=build tests/check-install.sh; one ok or not ok line per promise
+# check-install.sh - make install installs every file in its place, uninstall removes all of them.
+# usage: O=build tests/check-install.sh; one ok or not ok line per test
 # shellcheck disable=SC2317 # functions are called by truth
 cd "$(dirname "$0")/.." || exit 2
 dest=$(mktemp -d) || exit 2
@@ -19,7 +19,7 @@ truth() {	# truth NAME COMMAND...
 	fi
 }
 
-# What was built is tested as it is: -o all builds nothing.
+# -o all keeps make from building, so the existing build is tested.
 go() {
 	make -s -o all O="${O:-build}" DESTDIR="$dest/a b" PREFIX=/opt/x "$1"
 }
@@ -45,7 +45,7 @@ nothing_left() {
 	[ -z "$(find "$dest" ! -type d)" ] && [ ! -d "$share/doc/backstitch" ]
 }
 
-# Without the program that made it: as somebody else would load it.
+# Loads the extension in sqlite3, without backstitch.
 extends() {
 	lib="$dest/a b/opt/x/lib/backstitch/backstitch_sql"
 	[ -f "$lib.so" ] || return 1

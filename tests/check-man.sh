@@ -1,6 +1,6 @@
 #!/bin/sh
 # check-man.sh - every command and option is in the manual, and the manual is well-formed.
-# usage: tests/check-man.sh [root]; $BACKSTITCH is the program. Silent and 0 when all is well.
+# usage: tests/check-man.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
 cd "${1:-.}" || exit 2
 B=${BACKSTITCH:-./backstitch}
 [ -x "$B" ] || { echo "$B: not built"; exit 2; }
@@ -36,7 +36,7 @@ bad=$(
 			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" ||
 				echo "$page: no option $o"
 		done
-		# and nothing that is not there
+		# options of the page that the program does not have
 		grep -o '^\.It .*Fl Fl [a-z-]*' "$page" | sed 's/.* //' |
 		while read -r long
 		do
@@ -45,7 +45,7 @@ bad=$(
 			*) echo "$page: the program has no --$long" ;;
 			esac
 		done
-		# no option twice: the second could never be reached
+		# an option that is defined twice: the second has no effect
 		for o in $options
 		do
 			echo "$o"

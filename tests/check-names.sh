@@ -1,9 +1,9 @@
 #!/bin/sh
-# check-names.sh - our names against perf 7.2's for every frame whose image is in a symfs.
-# usage: tests/check-names.sh NAMES-PROGRAM; reads tests/captures, and more of
-# $BACKSTITCH_SHARED/captures (default ../shared beside the project) where it is.
-# User frames of other machines' captures need their mappings: the comparison of
-# `backstitch script` covers them.
+# check-names.sh - compares our names with those of perf 7.2 for every frame whose image is in a symfs.
+# usage: tests/check-names.sh NAMES-PROGRAM; reads tests/captures, and also
+# $BACKSTITCH_SHARED/captures (default ../shared beside the project) if it exists.
+# User frames of other machines' captures need their mappings, so they are
+# not compared here but in the comparison of `backstitch script`.
 root=$(cd "$(dirname "$0")/.." && pwd)
 cap=${BACKSTITCH_SHARED:-$root/../shared}/captures
 names=$1
@@ -14,8 +14,9 @@ trap 'rm -rf "$tmp"' EXIT
 rc=0
 sep=$(printf '\001')
 
-# perf's "addr sym+off (dso)" lines on stdin to the table of names.c. kernel:
-# the kernel's frames by address; file: frames with "(file+0xoff)".
+# Converts perf's "addr sym+off (dso)" lines on stdin to the table that names.c
+# reads. kernel: the kernel's frames by address; file: frames with
+# "(file+0xoff)".
 table() {
 	awk -v want="$1" '
 	/^[ \t]+[0-9a-f]+ .* \(.*\)$/ {
@@ -51,8 +52,8 @@ table() {
 	}' | LC_ALL=C sort -u
 }
 
-# Two outputs with the same lines, symbols in one and file offsets in the
-# other, to lines as perf -F dsoff has them.
+# Merges two outputs with the same lines, one with symbols and one with file
+# offsets, into lines as perf -F dsoff prints them.
 pair() {
 	paste -d "$sep" "$1" "$2" | awk -F "$sep" '
 	$1 ~ /^[ \t]+[0-9a-f]+ .* \(\/.*\)$/ && $2 ~ /^[ \t]+[0-9a-f]+ / {
@@ -104,7 +105,7 @@ done <"$tmp/boots"
 zcat "$cap/perf/kallsyms.gz" >"$tmp/kallsyms"
 cat_all "$cap"/perf/*/script-v72.txt.gz | table kernel |
 	check "6.18 kernel" "$cap/symfs-6.18" "$tmp/kallsyms"
-# perf had the debug file of libc; without it its names cannot be had.
+# perf had the debug file of libc; without it these names cannot be resolved.
 debug=/usr/lib/debug/.build-id/93/ac61ec5a8eb1396f9fbd350e3169a558528a40.debug
 skip='^/usr/lib/x86_64-linux-gnu/(libc|ld-linux-x86-64)\.so'
 [ -f "$debug" ] && skip='^$'

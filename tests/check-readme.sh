@@ -1,6 +1,6 @@
 #!/bin/sh
 # check-readme.sh - the example in README.md is what make demo prints.
-# usage: BACKSTITCH=build/backstitch tests/check-readme.sh; silent and 0 when it is
+# usage: BACKSTITCH=build/backstitch tests/check-readme.sh; silent and 0 if it is
 cd "$(dirname "$0")/.." || exit 2
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check-schema-doc.sh - every table, view and column is in backstitch-schema(5), and nothing else.
-# usage: tests/check-schema-doc.sh [root]; $BACKSTITCH is the program. Silent and 0 when all is well.
+# usage: tests/check-schema-doc.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
 cd "${1:-.}" || exit 2
 B=${BACKSTITCH:-./backstitch}
 [ -x "$B" ] || { echo "$B: not built"; exit 2; }

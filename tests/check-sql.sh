@@ -1,7 +1,7 @@
 #!/bin/sh
-# check-sql.sh - every query of backstitch-sql(7) runs, and has an answer in one capture at least.
-# usage: tests/check-sql.sh [root]; $BACKSTITCH is the program. Silent and 0 when all is well.
-# A table of an event that a capture does not have is no error: ev_...
+# check-sql.sh - every query of backstitch-sql(7) runs, and returns a row for at least one capture.
+# usage: tests/check-sql.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
+# If the capture lacks an event, its table ev_... is missing; that is not an error.
 cd "${1:-.}" || exit 2
 B=${BACKSTITCH:-./backstitch}
 [ -x "$B" ] || { echo "$B: not built"; exit 2; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-style.sh - what of the style of CONTRIBUTING.md a machine can check, besides layers, sizes and headers.
+# check-style.sh - checks the style of CONTRIBUTING.md, except layers, sizes and headers.
 # usage: tests/check-style.sh [root]; one ok or not ok line per rule
 cd "${1:-.}" || exit 2
 tmp=$(mktemp) || exit 2
@@ -45,8 +45,8 @@ do
 done >"$tmp"
 rule "the second line of a script says what it is for"
 
-# tests/exceptions.txt: 'FILE WORD reason' lets WORD stand in FILE; one that is
-# not needed any more is a breach too.
+# tests/exceptions.txt: 'FILE WORD reason' allows WORD in FILE; an exception
+# that is no longer needed is a breach too.
 # shellcheck disable=SC2086
 grep -nE '(^|[^a-zA-Z0-9_.>])(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|gets|alloca|setjmp|longjmp)[[:space:]]*\(' \
 	$c_files | awk -v list=tests/exceptions.txt '
@@ -85,13 +85,13 @@ rule "no function that CONTRIBUTING.md, style 36 forbids"
 grep -nE '^[[:space:]]*typedef[[:space:]]+(struct|union|enum)' $c_files >"$tmp"
 rule "no typedef of a struct"
 
-# schema/columns.h has the names; a loop over all columns has a variable.
+# Columns have names in schema/columns.h; a loop over all columns uses a variable.
 # shellcheck disable=SC2086
 echo $c_files | tr ' ' '\n' | grep -v '^tests/' | xargs grep -nE \
 	'rows_(value|int|text|image|build_id)\([^,]*,[[:space:]]*[0-9]' >"$tmp"
 rule "columns of rows have names, not numbers"
 
-# Where this was written is nobody's business.
+# Files must not name folders of the machine that they were written on.
 git ls-files -z 2>/dev/null | xargs -0 grep -nIE \
 	'(^|[^a-zA-Z0-9_.$}])/(home|root|work)/[a-zA-Z0-9_.-]' -- 2>/dev/null |
 	grep -vE '^(tests/captures/|tests/check-style\.sh:)' >"$tmp"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# damage.sh - runs one damage program over the shipped captures and the cases'.
+# damage.sh - runs one damage program on the shipped captures and those of the cases.
 # usage: tests/damage.sh PROGRAM; the program takes CAPTURE N SEED
 #
-# N cuts and N flips of each capture: 500; or 100 of CTF traces, each of which is
-# tried in a process of its own first; or 4 of those that go through the whole
-# program; $DAMAGE_N says another number.
-# The seed is fixed, so that a failure comes back. One line per capture.
+# Each capture is cut N times and has bytes flipped N times. N is 500; 100 for CTF
+# traces, each of which is first tried in its own process; and 4 for
+# captures that are run through the whole program. $DAMAGE_N overrides N.
+# The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
 then
@@ -44,7 +44,8 @@ case $prog in
 	exit
 	;;
 esac
-# Packed captures as they unpack: what packing does to damage is not asked here.
+# Compressed captures are uncompressed first, because damage to the compressed
+# file would only test the decompressor.
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 for f in tests/captures/*.data.gz tests/captures/*.data.zst \

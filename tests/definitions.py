@@ -10,11 +10,11 @@ from collections import defaultdict
 import source
 
 TABLE = "tests/definitions.txt"
-# Entry points whose names others chose, and libcheck's macro, which ctags
-# takes for a function.
+# Entry points whose names are fixed by libraries, and libcheck's macro, which
+# ctags reports as a function.
 SHARED = {"main", "LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize",
           "START_TEST"}
-# Programs of which there are captures: their names are in the captures.
+# Recorded programs: the names of their functions are in the captures.
 RECORDED = "tests/captures/"
 CXX = re.compile(
     r"\b(export|class|new|delete|this|template|private|public|namespace|"

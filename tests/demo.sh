@@ -12,7 +12,7 @@ capture=tests/captures/defer-lost-clock.data.zst
 db=$dir/lost.db
 mkdir -p "$dir" || exit 1
 
-# Shows the command as one would type it, then runs it.
+# Prints the command as a user would type it, then runs it.
 tour() {
 	printf '\n$ backstitch'
 	for a

@@ -1,16 +1,16 @@
 #!/bin/sh
-# deps.sh - what backstitch needs of the system: says what is missing, and
-# installs it with apt-get.
-# For tests that read what we write with the programs it is for, npm packages
-# are put into $O/npm, where there is npm; without them those tests are skipped.
+# deps.sh - lists the packages that backstitch needs, and installs missing ones
+# with apt-get.
+# Some tests read our exports with programs from npm. If npm is installed, their
+# packages are put into $O/npm; otherwise those tests are skipped.
 # usage: tests/deps.sh list|probe|install [build|all|bench]
-#   probe: fails with one line per missing library when there is one
-#   install build: what compiling needs; all: what tests and style need too;
-#   bench: all that, and the programs we are measured against
+#   probe: prints one line per missing library, and fails if there is any
+#   install build: what compiling needs; all: also what tests and style need;
+#   bench: also the programs that benchmarks compare with
 # $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD empty: one
 # without libdebuginfod
 
-# package; kind of probe; what to look for; for whom
+# package; kind of probe; what to look for; which target needs it
 table() {
 	cat <<-EOT
 	gcc cmd ${CC:-gcc} build
@@ -141,7 +141,7 @@ install)
 			-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" \
 			</dev/null
 	}
-	# An old package list is tried first: no network where none is needed.
+	# Tries the existing package list first, which may need no network.
 	# shellcheck disable=SC2086 # a list of words
 	apt install -y --no-install-recommends $want >/dev/null 2>&1 || {
 		apt update && apt install -y --no-install-recommends $want \

@@ -1,10 +1,10 @@
 #!/bin/bash
-# fresh.sh - both commands of the README on a Debian 12 that has only make and git.
+# fresh.sh - runs both commands of the README on a Debian 12 that has only make and git.
 # usage: tests/fresh.sh FOLDER [demo|check...]
 #
-# Needs root and debootstrap; made by hand, not part of make check. The base
-# system is kept as FOLDER/base.tar and used again. Its mirror is $MIRROR, else
-# the first one that this system's apt knows.
+# Needs root and debootstrap; run by hand, not part of make check. The base
+# system is kept as FOLDER/base.tar and reused. Its mirror is $MIRROR, otherwise
+# the first one in the apt configuration of this system.
 set -eu
 dir=$(realpath -m "${1:?usage: tests/fresh.sh FOLDER [demo|check...]}")
 shift
@@ -39,7 +39,7 @@ then
 	rm -rf "$dir/new"
 	debootstrap --variant=minbase --include=make,git,ca-certificates \
 		bookworm "$dir/new" "$url"
-	# What this system needs to reach its mirror, the new one needs too.
+	# The new system needs the same settings to reach the mirror.
 	cp -r /etc/apt/apt.conf.d/. "$dir/new/etc/apt/apt.conf.d/"
 	tar -C "$dir/new" -cf "$dir/base.tar" .
 	rm -rf "$dir/new"
@@ -54,7 +54,7 @@ do
 	tar -C "$root" -xf "$dir/base.tar"
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
 	cp /etc/hosts "$root/etc/hosts"
-	# A mount of its own, so that tests may have name spaces of mounts.
+	# Makes the root a mount point, so that tests can use mount namespaces.
 	mount --bind "$root" "$root"
 	mount --make-private "$root"
 	mount -t proc proc "$root/proc"

@@ -2,9 +2,9 @@
 # fuzz.sh - runs one libFuzzer target for a bounded time.
 # usage: tests/fuzz.sh NAME; $FUZZ_SECONDS (5), $FUZZ_SEED (1)
 #
-# Seeds: tests/fuzz/NAME.seeds/, for perf and ftrace the small shipped captures,
-# for ftrace those of its cases, and for pipeline those of perf and the cases'.
-# What it finds stays in build-fuzz/found/.
+# Seeds are tests/fuzz/NAME.seeds/; for perf and ftrace also the small shipped
+# captures; for ftrace also the captures of its cases; for pipeline also those of
+# perf and of the cases. Failing inputs are kept in build-fuzz/found/.
 name=$1
 prog=build-fuzz/fuzz/$name
 secs=${FUZZ_SECONDS:-5}

@@ -2,8 +2,8 @@
  *
  * usage: mkcap [-b] [-p] IN OUT      -b: big-endian   -p: pipe form
  *
- * One record per line, words of key=value; "quotes" take \n \e \" \\ \xNN; a
- * # starts a comment. Numbers as in C; lists of addresses by commas.
+ * One record per line, as words key=value; "quotes" take \n \e \" \\ \xNN; a
+ * # starts a comment. Numbers are as in C, addresses separated by commas.
  *
  *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono]
  *         [period=N]
@@ -15,12 +15,13 @@
  *   chain cookie=C pid= tid= cpu= time= u=A,..
  *   lost n= cpu= time=          a ring that was full
  *   round                       FINISHED_ROUND
- *   raw type= misc= hex=BYTES   anything else, as it is
+ *   raw type= misc= hex=BYTES   any other record
  *
- * A line 'task PID' makes it a session of one process; else it is one of all
- * four CPUs. A cookie is CPU:COUNTER, laid out as the kernel does for the byte
- * order of the file. defer asks for deferred user stacks, output listens for
- * them. mono: its clock is CLOCK_MONOTONIC. */
+ * A line 'task PID' makes the capture a session of one process; without it the
+ * session is of all four CPUs. A cookie is CPU:COUNTER, in the kernel's layout
+ * for the byte order of the file. defer: the event asks for deferred user
+ * stacks; output: they are written for this event; mono: its clock is
+ * CLOCK_MONOTONIC. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,8 +88,8 @@ static uint64_t mkcap_cookie(const struct line *l)
 	return big ? (cpu + 1) << 32 | count : count << 32 | (cpu + 1);
 }
 
-/* Which event a line is about: by name; else the sampling one for samples,
- * the listening one for everything else. */
+/* Returns the event of a line: the one it names, otherwise the sampling event
+ * for a sample, and the event with 'output' for any other record. */
 static int mkcap_event_of(const struct line *l, bool sample)
 {
 	const char *name = mktext_find(l, "event");
@@ -122,7 +123,7 @@ static void mkcap_put_record(const struct line *l, unsigned int type,
 	mktext_put(&cap.data, body->data, body->len);
 }
 
-/* The sample_id that ends every record that is no sample. */
+/* Writes the sample_id at the end of a record that is not a sample. */
 static void put_trailer(struct buf *b, const struct line *l)
 {
 	int i = mkcap_event_of(l, false);
@@ -370,7 +371,7 @@ static uint64_t flag_word(uint64_t flags)
 	uint64_t out = 0;
 	if (!big)
 		return flags;
-	/* bit-fields are allotted from the top there */
+	/* big-endian compilers allocate bit-fields from the top bit */
 	for (int i = 0; i < 64; i++)
 		if (flags >> i & 1)
 			out |= 1ull << (63 - i);
@@ -450,8 +451,8 @@ static bool mkcap_put_feature(struct buf *b, int bit)
 	}
 }
 
-/* What perf record writes before the first event of the kernel: which id is
- * whose, and which threads and CPUs were asked for. */
+/* Writes the records that perf record writes before the first event of the
+ * kernel: the ids of the events, and the recorded threads and CPUs. */
 static void mkcap_put_session(void)
 {
 	struct line l = { .word = { (char[]){ "session" } }, .n = 1 };

@@ -1,19 +1,29 @@
 /* mkftrace.c - turns a readable capture.txt into a capture of ftrace, for
- * tests: deferred user stacks by cookie, as patches have them that no released
- * kernel has (backstitch-formats(5), "Deferred stacks: ftrace"), and by nonce.
+ * tests: deferred user stacks by cookie, in the form of patches that are in no
+ * released kernel (backstitch-formats(5), "Deferred stacks: ftrace"), and by
+ * nonce.
  *
  * usage: mkftrace [-b] [-6] [-t] IN OUT
- *        -b: big-endian   -6: version 6   -t: the text of it
+ *        -b: big-endian   -6: version 6   -t: the text of ftrace
  *
  * One record per line, in the order of times (us), words of key=value, as in
  * mkcap.c. Every line has pid= (of the thread), cpu= and time=.
  *
- *   layout 6                    stacks name files: version 6 of the patch, not
- * 5 event [k=A,..] [u=A,..] [cookie=C] chain cookie=C u=A,.. [ino=I,..]
- * [dev=MAJ:MIN]   ino -1: an address inode ino=I dev=MAJ:MIN path= mark text=
- * written to trace_marker fork child= [thread]  exec path=  exit lost [n=N] in
- * front of the CPU's next record map pid= start= end= path=  of /proc/PID/maps;
- * not in the text */
+ *   layout 6
+ *       stacks name files: version 6 of the patch, not 5
+ *   event [k=A,..] [u=A,..] [cookie=C]
+ *   chain cookie=C u=A,.. [ino=I,..] [dev=MAJ:MIN]
+ *       ino -1: an address
+ *   inode ino=I dev=MAJ:MIN path=
+ *   mark text=
+ *       written to trace_marker
+ *   fork child= [thread]
+ *   exec path=
+ *   exit
+ *   lost [n=N]
+ *       in front of the CPU's next record
+ *   map pid= start= end= path=
+ *       a line of /proc/PID/maps; not in the text */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -103,7 +113,7 @@ static const char *const other_formats[] = {
 	NULL
 };
 
-/* A ring; page is where the one at hand begins. */
+/* A ring; page is the offset of the current page. */
 struct ring {
 	struct buf b;
 	size_t page;
@@ -152,7 +162,7 @@ static void put_word(struct buf *b, uint32_t type, uint32_t delta)
 	mktext_put32(b, big ? type << 27 | delta : delta << 5 | type);
 }
 
-/* Room for an entry of so many bytes, a time and the number of lost ones. */
+/* Makes room for an entry of len bytes, its time and a count of lost events. */
 static void mkftrace_open_page(struct ring *r, size_t len, uint64_t time)
 {
 	if (r->open && r->b.len - r->page + len + 24 > PAGE)
@@ -176,7 +186,7 @@ static uint64_t mkftrace_time_of(const struct line *l)
 	return mktext_number(l, "time", 0) * 1000;
 }
 
-/* body: behind the common fields. */
+/* body holds the fields after the common ones. */
 static void mkftrace_put_entry(const struct line *l, enum id id,
 			       const struct buf *body)
 {
@@ -209,7 +219,7 @@ static void mkftrace_put_comm(struct buf *b)
 	mktext_put(b, comm, sizeof(comm));
 }
 
-/* Says where the array of so many bytes is: at the end of the entry. */
+/* Writes the word that says where in the entry an array of len bytes is. */
 static void put_place(struct buf *b, size_t at, size_t len)
 {
 	mktext_put32(b, len << 16 | at);
@@ -622,7 +632,8 @@ static void section_end(struct buf *b, size_t at)
 	mkftrace_patch(b, at + 8, b->len - at - 16, 8);
 }
 
-/* The last option; gives where the next section's place is to be written. */
+/* Writes the last option. Returns the offset at which the caller stores the
+ * offset of the next section. */
 static size_t last_option(struct buf *b)
 {
 	put16(b, 0);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ok.sh - how shell tests say what passed: a line for each, as run.sh counts them.
+# ok.sh - prints the result of a shell test as a line that run.sh counts.
 # usage: . tests/ok.sh
 
 # ok NAME STATUS

@@ -1,6 +1,6 @@
 #!/bin/sh
-# quiet.sh - makes one test of a script that only speaks when something is wrong.
-# usage: tests/quiet.sh NAME COMMAND...; a script with its own ok lines keeps them.
+# quiet.sh - makes one test of a script that prints only errors.
+# usage: tests/quiet.sh NAME COMMAND...; if the script prints ok lines, these are kept.
 name=$1
 shift
 text=$("$@" 2>&1)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-# rooms.py - prints the rooms of the source, who uses whom, and the circles.
+# rooms.py - prints the rooms of the source, which room uses which, and the circles.
 # usage: tests/rooms.py [--rooms] [--arrows] [--circles]; without options: all.
 #        tests/rooms.py --why FROM TO: the includes and calls between two rooms
 #        or two modules
 #        tests/rooms.py --check arrows|circles: one line per breach, status 1
 # Runs in the root of the tree. A room is a folder with files in it, below cli,
 # formats, symbolize, schema or stitch or one of these, or a module or header
-# that tests/arrows.txt names. A module is x.c and x.h of one folder. An arrow goes from who includes or calls to who is included or
-# called; a call is the name of a function in the body of another, with or
-# without an argument list. A function that a header defines is used by an
-# include, so it counts as no call.
+# that tests/arrows.txt names. A module is x.c and x.h of one folder. An arrow
+# goes from the file that includes or calls to the file that is included or
+# called. A call is the name of a function in the body of another, with or
+# without an argument list. A function that a header defines does not count as
+# called, because the include already makes the arrow.
 import os
 import re
 import signal
@@ -165,7 +166,7 @@ def print_rooms(tree):
 
 
 def print_arrows(tree):
-    """In the form of tests/arrows.txt."""
+    """Prints the arrows in the form of tests/arrows.txt."""
     inc, call = tree.arrows(room)
     both = set(inc) | set(call)
     for r in sorted({a for a, _ in both}):
@@ -207,7 +208,7 @@ def print_why(tree, a, b):
 
 
 def fits(name, pattern):
-    """'x/*' is x and all rooms below it."""
+    """Does the room match the pattern? 'x/*' is x and all rooms below it."""
     if pattern.endswith("/*"):
         return name == pattern[:-2] or name.startswith(pattern[:-1])
     return name == pattern
@@ -253,7 +254,7 @@ def check_arrows(tree):
 
 
 def check_readmes():
-    """Each folder has a README.md that names its rooms: room/ or `room`."""
+    """Checks that the README.md of each folder names its rooms: room/ or `room`."""
     for folder in source.FOLDERS + ("tests", "man"):
         readme = f"{folder}/README.md"
         if not os.path.isfile(readme):

@@ -25,7 +25,7 @@ export O ROOT BACKSTITCH MKCAP MKFTRACE
 export LC_ALL=C TZ=UTC NO_COLOR=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
-# make exports what it was called with: CC=clang is not for what tests compile
+# make exports its variables: CC=clang must not affect what the tests compile
 unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS \
 	CC CFLAGS LDFLAGS
 if [ -z "${BACKSTITCH_SHARED:-}" ] && [ -d ../shared/captures ]
@@ -35,7 +35,7 @@ fi
 export BACKSTITCH_SHARED
 
 work=$(mktemp -d) || exit 2
-# stop STATUS: ends what still runs
+# stop STATUS: ends all programs that still run
 stop() {
 	# shellcheck disable=SC2046 # a list of process ids
 	kill $(jobs -p) 2>/dev/null
@@ -53,7 +53,7 @@ skipped=0
 
 JOBS=${JOBS:-$(nproc)}
 export DAMAGE_JOBS=${DAMAGE_JOBS:-1}
-groups=()	# of each program: its group,
+groups=()	# for each program: its group,
 names=()	# its name,
 limits=()	# the seconds it may take
 commands=()	# and its command, quoted for eval
@@ -62,7 +62,7 @@ started=0
 counted=0
 running=0
 
-# count GROUP NAME STATUS SECONDS CPU: adds up what one program said in its log
+# count GROUP NAME STATUS SECONDS CPU: adds the results in the log of one program
 count() {
 	local f=$log/$1-$2.log good bad skip sum note
 	good=$(grep -c '^ok ' "$f")
@@ -107,7 +107,7 @@ count() {
 	echo "$4 s, $5: $1 $2" >>"$log/times"
 }
 
-# run GROUP NAME SECONDS COMMAND...: queues a program, if it is wanted
+# run GROUP NAME SECONDS COMMAND...: queues a program if it was asked for
 run() {
 	local group=$1 name=$2 limit=$3
 	shift 3
@@ -128,13 +128,14 @@ work_on() {
 		>"$log/${groups[$1]}-${names[$1]}.log" 2>&1 </dev/null &
 	wait $! || rc=$?
 	rm -rf "${dir:?}/home" "${dir:?}/tmp"
-	# user and system time of what ran here: "0m1.234s 0m0.456s"
+	# user and system time of the program: "0m1.234s 0m0.456s"
 	times >"$dir/cpu"
 	echo "$rc $((SECONDS - begun)) $(tail -n 1 "$dir/cpu")" >"$dir/end.tmp"
 	mv "$dir/end.tmp" "$dir/end"
 }
 
-# one_ended: waits for any program, then prints what is next in the order
+# one_ended: waits until any program ends, then prints the results that are next
+# in the order
 one_ended() {
 	local rc took cpu
 	wait -n
@@ -177,7 +178,7 @@ wait_for_cases() {
 	done
 }
 
-# A test whose program was not built is a failure, not a silence.
+# A test whose program was not built counts as a failure.
 group_unit() {
 	for c in tests/unit/*.c
 	do
@@ -218,7 +219,7 @@ group_truth() {
 
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin \
-		names callsite maps mapped ftrace ftext offcpu nonce ctf ctfmade \
+		names callsite accused unmapped maps mapped ftrace ftext offcpu nonce ctf ctfmade \
 		ctfframes timeline lives jit lines across libdw sframe \
 		exporttext exportpprof exportfirefox exportperf
 	do
@@ -260,7 +261,7 @@ group_fuzz() {
 	done
 }
 
-# What the documents promise: every tests/check-*.sh but those of style.
+# Checks of the documents: every tests/check-*.sh except those of style.
 group_docs() {
 	for t in tests/check-*.sh
 	do
@@ -278,6 +279,10 @@ group_docs() {
 }
 
 group_style() {
+	run style layers 60 tests/quiet.sh layers tests/check-layers.sh
+	run style circles 60 tests/quiet.sh circles tests/check-circles.sh
+	run style definitions 60 tests/quiet.sh definitions \
+		tests/check-definitions.sh
 	run style sizes 60 tests/quiet.sh sizes tests/check-sizes.sh
 	run style style 300 tests/check-style.sh
 	run style asserts 60 tests/check-asserts.sh

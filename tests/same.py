@@ -126,7 +126,7 @@ class Run:
             "XDG_CACHE_HOME": os.path.join(work, "cache")}
 
     def call(self, args, stdin=None):
-        """status, standard error, standard output"""
+        """Returns (status, standard error, standard output)."""
         try:
             p = subprocess.run(
                 ["backstitch", *args], executable=self.binary, cwd=self.work,
@@ -175,7 +175,7 @@ def hot_symbols(run):
 
 
 def hot_code(run):
-    """A function whose code is at hand, if any is."""
+    """A function whose code is on this machine, otherwise main."""
     text = run.call(["annotate", "--limit", "0", "a.db"])[2]
     return sameread.annotated(text, run.case.symfs) or "main"
 
@@ -354,7 +354,7 @@ def cache_key(case, old):
 
 
 def old_side(case, opts, work):
-    """outputs and facts, from the cache where it has them"""
+    """Returns (outputs, facts), from the cache if it has them."""
     stem = os.path.join(opts.cache, case.name + "@")
     path = stem + cache_key(case, opts.old_hash)
     if not opts.fresh and os.path.exists(path):
@@ -371,7 +371,8 @@ def old_side(case, opts, work):
 
 
 def one_case(case, opts):
-    """(case, [(kind, label, verdict, diff, changes)], used words, seconds)"""
+    """Returns (case, [(kind, label, verdict, diff, changes)], used words,
+    seconds)."""
     begin = time.monotonic()
     work = os.path.join(opts.out, "work", case.name)
     olds, facts = old_side(case, opts, work)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# same.sh - compares what two versions of backstitch say.
+# same.sh - compares the outputs of two versions of backstitch.
 # usage: tests/same.sh [options] REV [CAPTURE...]
 #        tests/same.sh [options] --old BINARY [CAPTURE...]
 #
@@ -39,7 +39,7 @@ then
 fi
 export ROOT BACKSTITCH_SHARED
 
-# from_here PATH: as the caller meant it
+# from_here PATH: the absolute path of a path on the command line
 from_here() {
 	case $1 in /*) echo "$1" ;; *) echo "$call/$1" ;; esac
 }
@@ -66,7 +66,7 @@ do
 	shift
 done
 
-# compile FOLDER LOG O: what make prints is only of interest when it fails
+# compile FOLDER LOG O: the output of make is printed only if it fails
 compile() {
 	(
 		unset MAKEFLAGS MFLAGS MAKEOVERRIDES
@@ -77,14 +77,14 @@ compile() {
 	exit 2
 }
 
-# Removes the worktree of build, or what is there of it.
+# Removes the worktree that build makes, even if it is incomplete.
 forget() {
 	[ -d "$tree" ] || return
 	git worktree remove --force "$tree/src" 2>/dev/null
 	rm -rf "$tree"
 }
 
-# build REV: its program is $old
+# build REV: builds the revision and sets $old to its program
 build() {
 	commit=$(git rev-parse --verify -q "$1^{commit}") || {
 		echo "same.sh: $1 is no revision that this clone has" >&2

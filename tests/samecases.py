@@ -182,7 +182,7 @@ def unpacked(path, prepared):
 
 
 def kallsyms_of(path, base):
-    """The kernel's names for a capture of the shared folder."""
+    """The file with the kernel's names for a capture of the shared folder."""
     group = os.path.relpath(path, base).split("/")[0]
     folder = os.path.join(base, group)
     boot = re.sub(r"\.(data|dat)(\.\w+)?$", "", path) + ".boot"

@@ -74,7 +74,7 @@ def plain_schema(sql):
 
 
 def database(path):
-    """(schema, rows) as text."""
+    """Returns (schema, rows) as text."""
     con = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
     con.text_factory = bytes
     schema = con.execute("SELECT type, name, sql FROM sqlite_master"
@@ -140,7 +140,7 @@ class Words:
 
     @staticmethod
     def parsed(old, new, kinds=""):
-        """(old, new, kinds, is a regular expression)"""
+        """Returns (old, new, kinds, whether old is a regular expression)."""
         kinds = {k for k in kinds.split(",") if k}
         if old.startswith("re:"):
             return re.compile(old[3:]), re.compile(new), kinds, True
@@ -154,7 +154,8 @@ class Words:
         return [line[0] for line in self.lines if line[0] not in used]
 
     def apply(self, kind, old, new, squeeze):
-        """(old with the new words, new, lines that were of use)"""
+        """Returns (old with the new words, new, lines of the list that were
+        used)."""
         plain, hits = {}, set()
         for line, a, b, kinds, pattern in self.lines:
             if kinds and kind not in kinds:
@@ -318,7 +319,7 @@ def first_difference(a, b):
 
 
 def differences(old, new, kind, work):
-    """(unified diff, pairs of words that differ)"""
+    """Returns (unified diff, pairs of words that differ)."""
     os.makedirs(work, exist_ok=True)
     names = [os.path.join(work, "same." + side) for side in ("old", "new")]
     for name, text in zip(names, (old, new)):

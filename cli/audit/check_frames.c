@@ -13,11 +13,14 @@
 /* Print a line if this percentage of the samples lack their caller, and give
  * advice if this percentage of the samples of an image are fabricated. */
 #define PERCENT 5
+/* Tell of code in no mapping if it is this percentage of the samples. */
+#define UNMAPPED_PERCENT 1
 
 struct frames_part {
 	struct lines *l;
 	const char *label;
-	int64_t n, absent; /* images */
+	int64_t n, absent, others; /* images */
+	int64_t partial;	   /* samples */
 };
 
 static void add_callsites(void *arg, const struct check_row *r)
@@ -65,15 +68,71 @@ static void add_unchecked(void *arg, const struct check_row *r)
 		!strcmp(status, "no file") || !strcmp(status, "other build-id");
 }
 
+static void check_frames_add_partial(void *arg, const struct check_row *r)
+{
+	struct frames_part *p = arg;
+
+	if (strcmp(check_text(r, "why"), "mappings") == 0)
+		p->partial += check_int(r, "samples");
+}
+
+static void check_frames_add_other_file(void *arg, const struct check_row *r)
+{
+	struct frames_part *p = arg;
+
+	if (strcmp(check_text(r, "why"), "file") != 0 || p->others++ >= IMAGES)
+		return;
+	lines_add(p->l, "%s", p->others > 1 ? ", " : "not judged: ");
+	lines_clean(p->l, path_base(check_text(r, "image")));
+}
+
+/* Files that are not the ones that ran. */
+static int check_frames_others(struct check *c, struct frames_part *p,
+			       struct err *err)
+{
+	if (check_each(c, "not_judged", 0, check_frames_add_other_file, p,
+		       err) < 0)
+		return -1;
+	if (p->others > IMAGES)
+		lines_add(p->l, ", ...");
+	if (p->others)
+		lines_print(p->l, p->label,
+			    p->others > 1
+				    ? ": these are not the files that ran"
+				    : ": this file is not the one that ran");
+	return 0;
+}
+
+static void check_frames_add_unmapped(void *arg, const struct check_row *r)
+{
+	struct lines *l = arg;
+	int64_t all = check_int(r, "samples");
+	int64_t bare = check_int(r, "unmapped");
+
+	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
+		return;
+	lines_add(l, "%" PRId64 " of %" PRId64, bare, all);
+	lines_share(l, bare, all);
+	lines_add(l, " samples ran in no mapping");
+	lines_add(l, "; %" PRId64, check_int(r, "touching"));
+	lines_share(l, check_int(r, "touching"), all);
+	lines_print(l, "user code", " have a frame in none");
+}
+
 int check_frames(struct check *c, struct lines *l, struct err *err)
 {
 	struct frames_part p = { .l = l, .label = "user frames" };
 	int64_t n;
 
-	if (check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
+	if (check_each(c, "unmapped", 0, check_frames_add_unmapped, l, err) <
+		    0 ||
+	    check_each(c, "callsites", 0, add_callsites, &p, err) < 0)
 		return -1;
 	n = check_each(c, "fabricated", 0, check_frames_add_image, &p, err);
-	if (n < 0 || check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0)
+	if (n < 0 ||
+	    check_each(c, "unchecked", 0, add_unchecked, &p, err) < 0 ||
+	    check_each(c, "not_judged", 0, check_frames_add_partial, &p, err) <
+		    0)
 		return -1;
 	if (n > IMAGES)
 		lines_add(l, ", ...");
@@ -81,11 +140,18 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 		lines_count(
 			l, n ? "; not checked: " : "not checked: ", p.absent,
 			"image that is not here", "images that are not here");
+	if (p.partial)
+		lines_add(l,
+			  "%snot judged: %" PRId64
+			  " stacks beyond the known mappings",
+			  n || p.absent ? "; " : "", p.partial);
 	if (n)
 		lines_put_styled(l, p.label, STYLE_YELLOW);
-	else if (p.absent)
+	else if (p.absent || p.partial)
 		lines_put(l, p.label);
-	return 0;
+	if (n || p.absent || p.partial)
+		p.label = "";
+	return check_frames_others(c, &p, err);
 }
 
 /* ---- advice */
@@ -95,6 +161,7 @@ struct frames_advice {
 	void *arg;
 	int64_t samples;
 	int64_t n;
+	bool others; /* said */
 };
 
 static void say_caller(void *arg, const struct check_row *r)
@@ -131,6 +198,17 @@ static void say_image(void *arg, const struct check_row *r)
 	a->n++;
 }
 
+static void check_frames_say_other_file(void *arg, const struct check_row *r)
+{
+	struct frames_advice *a = arg;
+
+	if (a->others || strcmp(check_text(r, "why"), "file") != 0)
+		return;
+	a->others = true;
+	a->fn(a->arg, "stacks through files that are not the ones that ran: "
+		      "give the recorded machine's with --symfs DIR");
+}
+
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 			bool *said, struct err *err)
 {
@@ -140,5 +218,8 @@ int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
 	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
 		return -1;
 	*said = a.n > 0;
-	return 0;
+	return check_each(c, "not_judged", 0, check_frames_say_other_file, &a,
+			  err) < 0
+		       ? -1
+		       : 0;
 }

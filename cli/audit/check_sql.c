@@ -43,6 +43,14 @@ const struct check_query check_queries[] = {
 	{ "unchecked",
 	  "return addresses in code that could not be looked into, by image",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "unmapped",
+	  "samples with a user stack, those that ran code in no mapping, and "
+	  "those with a frame in none",
+	  true, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "not_judged",
+	  "samples whose user stack is not judged: not all mappings are known, "
+	  "or the image's file is not the one that ran",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "unwound",
 	  "samples whose stack was unwound from a dump, by why it ends there",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },

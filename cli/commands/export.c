@@ -78,7 +78,7 @@ static const struct exporter *export_choose_form(struct err *err)
 
 struct job {
 	const struct exporter *e;
-	struct export x;
+	struct export_request x;
 };
 
 static int write_it(FILE *out, void *arg, struct err *err)

@@ -8,7 +8,7 @@
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_offcpu.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/output/out.h"

@@ -1,10 +1,10 @@
-/* export.h - one form in which a database can be handed to another tool: one
- * file, one struct exporter, one table row (export.c).
+/* export.h - an output format for another tool: one file, one struct exporter,
+ * one row in the table of commands/export.c.
  *
- * What is lost and what became of requests must travel along wherever the form
- * has room: as marked frames, labels, tags or notes. The same database and
- * options give the same bytes. Names come from captures and may be anything:
- * json_can(), safe_text_clean() and safe_text.h make them fit. */
+ * An exporter adds losses and verdicts of requests wherever the format has room
+ * for them: as marked frames, labels, tags or notes. The same database and
+ * options must give the same bytes. Names come from captures and may hold any
+ * bytes; json_can() and safe_text.h make them printable. */
 #ifndef CLI_EXPORT_EXPORT_H
 #define CLI_EXPORT_EXPORT_H
 #include <stdbool.h>
@@ -13,9 +13,8 @@
 struct err;
 struct store;
 
-/* What an exporter works from. Filters: events.h and stacks.h apply them. */
-struct export
-{
+/* The input of an exporter. events.h and stacks.h apply the filter options. */
+struct export_request {
 	struct store *db;
 	const char *path; /* of the database or capture, for titles */
 	bool inlined;	  /* with inlined functions */
@@ -24,13 +23,14 @@ struct export
 
 struct exporter {
 	const char *summary; /* one line of help */
-	bool binary;	     /* no text for a terminal */
-	/* Writes all of it; 0, or -1 and *err. Stops early, with 0, when
-	 * out_failed() says that nobody reads. */
-	int (*write)(FILE *out, const struct export *x, struct err *err);
+	bool binary;	     /* not to be printed on a terminal */
+	/* Writes the export. Returns 0, or -1 and *err. Stops early, with 0,
+	 * once out_failed() is true. */
+	int (*write)(FILE *out, const struct export_request *x,
+		     struct err *err);
 };
 
-/* Ends with NULL, and its names: in the same order. */
+/* All exporters, and their names in the same order; both end with NULL. */
 extern const struct exporter *const exporters[];
 extern const char *const exporter_names[];
 #endif

@@ -1,11 +1,11 @@
 /* export_chrome.c - Chrome's trace events as JSON, for ui.perfetto.dev,
- * chrome://tracing and speedscope: what ran where and when, samples as
- * instants, losses as slices of their own beside their CPU.
+ * chrome://tracing and speedscope: context switches as slices, samples as
+ * instants, losses as slices on the track of their CPU.
  *
- * Objects are in time order, apart from names ("M"), which stand before their
- * first use. Perfetto shows args only, so that stacks are in there as text;
- * "sf" is the same stack for those that read stackFrames. Memory is bounded by
- * distinct stacks, threads and losses. */
+ * Objects are in time order, except names ("M"), which precede their first use.
+ * Perfetto shows only args, so stacks are there as text; "sf" is the same stack
+ * for readers of stackFrames. Memory is bounded by the number of distinct
+ * stacks, threads and losses. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,12 @@
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
-/* A frame as called by another: the stacks of both halves in one tree. */
+/* A frame and its caller, in a tree with the stacks of both halves. */
 struct node {
-	uint32_t parent, label; /* parent: place + 1; 0: outermost */
+	uint32_t parent, label; /* parent: index + 1; 0: outermost */
 };
 
-/* One end of a loss. */
+/* The start or end of a loss. */
 struct edge {
 	int64_t time;
 	uint32_t loss;
@@ -40,9 +40,9 @@ struct edge {
 
 struct chrome {
 	FILE *out;
-	const struct export *x;
+	const struct export_request *x;
 	struct stacks *stacks;
-	struct stack_cache *cache; /* see put_stack() */
+	struct stack_cache *cache; /* see chrome_put_stack() */
 	struct events *events;	   /* samples, as all filters say */
 	struct tracks *tracks;
 	struct switches *switches;
@@ -67,7 +67,8 @@ static bool same_node(const void *owner, uint32_t id, const void *key)
 	return c->node[id].parent == n->parent && c->node[id].label == n->label;
 }
 
-static uint32_t node_of(struct chrome *c, uint32_t parent, uint32_t label)
+static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
+			       uint32_t label)
 {
 	const struct node n = { parent, label };
 	uint64_t hash = hash_pair(parent, label);
@@ -82,8 +83,9 @@ static uint32_t node_of(struct chrome *c, uint32_t parent, uint32_t label)
 	return (uint32_t)++c->n_node;
 }
 
-static void put_half(FILE *out, const char *key, const struct labels *labels,
-		     const uint32_t *label, size_t n)
+static void chrome_put_half(FILE *out, const char *key,
+			    const struct labels *labels, const uint32_t *label,
+			    size_t n)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -102,10 +104,10 @@ out:
 	free(text);
 }
 
-/* What samples with that stack have in common: "name":..., and from "sf" to
- * the middle of args; nothing when there are no frames. */
-static void put_stack(void *arg, FILE *out, const struct labels *labels,
-		      const struct label_list *frames, size_t kernel)
+/* Writes what samples with the same stack have in common: "name", "sf" and the
+ * start of args; nothing if there are no frames. */
+static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
+			     const struct label_list *frames, size_t kernel)
 {
 	struct chrome *c = arg;
 	uint32_t at = 0;
@@ -113,17 +115,17 @@ static void put_stack(void *arg, FILE *out, const struct labels *labels,
 	if (!frames->n)
 		return;
 	for (size_t i = 0; i < frames->n; i++)
-		at = node_of(c, at, frames->label[i]);
+		at = chrome_node_of(c, at, frames->label[i]);
 	fputs("\"name\":", out);
 	safe_text_json(out,
 		       labels_get(labels, frames->label[frames->n - 1])->name);
 	fprintf(out, ",\"sf\":%" PRIu32 ",\"args\":{", at);
-	put_half(out, "kernel", labels, frames->label + kernel,
-		 frames->n - kernel);
-	put_half(out, "user", labels, frames->label, kernel);
+	chrome_put_half(out, "kernel", labels, frames->label + kernel,
+			frames->n - kernel);
+	chrome_put_half(out, "user", labels, frames->label, kernel);
 }
 
-static void put_frames(struct chrome *c)
+static void chrome_put_frames(struct chrome *c)
 {
 	const struct labels *labels = stacks_labels(c->stacks);
 
@@ -147,7 +149,7 @@ static void put_frames(struct chrome *c)
 
 /* ---- losses */
 
-static int by_time(const void *a, const void *b)
+static int chrome_by_time(const void *a, const void *b)
 {
 	const struct edge *x = a;
 	const struct edge *y = b;
@@ -159,7 +161,7 @@ static int by_time(const void *a, const void *b)
 	return x->loss < y->loss ? -1 : x->loss > y->loss;
 }
 
-/* One that has only one of its times is a slice without a length. */
+/* A loss with only one time becomes a slice of length 0. */
 static int load_losses(struct chrome *c, struct err *err)
 {
 	c->losses = loss_rows_load(c->x->db, err);
@@ -181,11 +183,11 @@ static int load_losses(struct chrome *c, struct err *err)
 			(struct edge){ from, (uint32_t)i, false };
 		c->edge[c->n_edge++] = (struct edge){ to, (uint32_t)i, true };
 	}
-	qsort(c->edge, c->n_edge, sizeof(*c->edge), by_time);
+	qsort(c->edge, c->n_edge, sizeof(*c->edge), chrome_by_time);
 	return 0;
 }
 
-static void seen(struct chrome *c, int64_t time)
+static void chrome_note_time(struct chrome *c, int64_t time)
 {
 	if (!c->any || time > c->last)
 		c->last = time;
@@ -198,7 +200,7 @@ static void put_edge(struct chrome *c, const struct edge *e)
 	char name[96];
 
 	tracks_until(c->tracks, e->time);
-	seen(c, e->time);
+	chrome_note_time(c, e->time);
 	if (l->cpu < 0)
 		snprintf(name, sizeof(name), "all CPUs: %.48s", l->what);
 	else
@@ -224,7 +226,7 @@ static void put_edge(struct chrome *c, const struct edge *e)
 	fprintf(c->out, ",\"counts\":%s}}", l->counts ? "true" : "false");
 }
 
-/* Those up to that time; NULL: all that are left. */
+/* Writes losses up to that time; NULL: all that remain. */
 static void put_edges(struct chrome *c, const int64_t *time)
 {
 	for (; c->at_edge < c->n_edge; c->at_edge++) {
@@ -236,8 +238,8 @@ static void put_edges(struct chrome *c, const int64_t *time)
 
 /* ---- events */
 
-static void put_sample(struct chrome *c, const struct event_row *e,
-		       const struct event_type *type)
+static void chrome_put_sample(struct chrome *c, const struct event_row *e,
+			      const struct event_type *type)
 {
 	struct stack_text t = stack_cache_event(c->cache, e, HALF_BOTH);
 	const char *verdict = request_verdict_name((unsigned int)e->verdict);
@@ -265,9 +267,8 @@ static void put_sample(struct chrome *c, const struct event_row *e,
 	fputs("}}", c->out);
 }
 
-/* Switches are those of all threads, see chrome_tracks.h. */
-static int put_event(struct chrome *c, const struct event_row *e, bool shown,
-		     struct err *err)
+static int chrome_put_event(struct chrome *c, const struct event_row *e,
+			    bool shown, struct err *err)
 {
 	const struct event_type *type = events_type(c->events, e->type);
 	struct context_switch sw;
@@ -281,11 +282,11 @@ static int put_event(struct chrome *c, const struct event_row *e, bool shown,
 	}
 	put_edges(c, &e->time);
 	tracks_until(c->tracks, e->time);
-	seen(c, e->time);
+	chrome_note_time(c, e->time);
 	if (ret > 0)
 		tracks_switch(c->tracks, e, type->capture, &sw);
 	if (shown && type->sample)
-		put_sample(c, e, type);
+		chrome_put_sample(c, e, type);
 	return 0;
 }
 
@@ -295,13 +296,13 @@ static int put_shown(struct chrome *c, struct err *err)
 	int ret = 0;
 
 	while (!out_failed() && (ret = events_next(c->events, &e, err)) > 0)
-		if (put_event(c, &e, true, err))
+		if (chrome_put_event(c, &e, true, err))
 			return -1;
 	return out_failed() ? 0 : ret;
 }
 
-/* The switches of all threads matter, also where only some are shown: those
- * events that all filters leave are shown, of the others the switches. */
+/* Writes the events that the filters select, and passes the switches of all
+ * threads to the tracks. */
 static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
 {
 	struct event_row want = { 0 };
@@ -313,13 +314,13 @@ static int put_narrowed(struct chrome *c, struct events *every, struct err *err)
 	       (ret = events_next(every, &e, err)) > 0) {
 		while (more > 0 && want.id < e.id)
 			more = events_next(c->events, &want, err);
-		if (put_event(c, &e, more > 0 && want.id == e.id, err))
+		if (chrome_put_event(c, &e, more > 0 && want.id == e.id, err))
 			return -1;
 	}
 	return out_failed() ? 0 : more < 0 ? -1 : ret;
 }
 
-/* Of all threads. */
+/* Opens the events of all threads. */
 static struct events *open_every(struct chrome *c, struct err *err)
 {
 	const struct filter all = filter;
@@ -331,7 +332,7 @@ static struct events *open_every(struct chrome *c, struct err *err)
 	return every;
 }
 
-/* See chrome_tracks.h. */
+/* The first pass over switches, see chrome_tracks.h. */
 static int find_slices(struct chrome *c, struct err *err)
 {
 	struct switches *s = switches_open(c->x->db, err);
@@ -351,7 +352,7 @@ static int find_slices(struct chrome *c, struct err *err)
 	return ret;
 }
 
-static int put_events(struct chrome *c, struct err *err)
+static int chrome_put_events(struct chrome *c, struct err *err)
 {
 	struct events *every;
 	int ret;
@@ -367,7 +368,7 @@ static int put_events(struct chrome *c, struct err *err)
 	return ret;
 }
 
-static int load(struct chrome *c, struct err *err)
+static int chrome_load(struct chrome *c, struct err *err)
 {
 	const struct stacks_opts o = { .by_name = false,
 				       .inlined = c->x->inlined,
@@ -376,7 +377,7 @@ static int load(struct chrome *c, struct err *err)
 	c->stacks = stacks_load(c->x->db, &o, err);
 	if (!c->stacks)
 		return -1;
-	c->cache = stack_cache_new(c->stacks, put_stack, c);
+	c->cache = stack_cache_new(c->stacks, chrome_put_stack, c);
 	c->events = events_open(c->x->db, err);
 	if (!c->events)
 		return -1;
@@ -405,11 +406,11 @@ static void say_no_slices(const struct chrome *c)
 		      stderr);
 }
 
-static void put_end(struct chrome *c)
+static void chrome_put_end(struct chrome *c)
 {
 	put_edges(c, NULL);
 	tracks_end(c->tracks, c->last);
-	put_frames(c);
+	chrome_put_frames(c);
 	fprintf(c->out,
 		",\n\"otherData\":{\"events_without_time\":%" PRIu64
 		",\"losses_without_time\":%" PRIu64
@@ -419,16 +420,17 @@ static void put_end(struct chrome *c)
 		switches_without_fields(c->switches), tracks_torn(c->tracks));
 }
 
-static int write_chrome(FILE *out, const struct export *x, struct err *err)
+static int write_chrome(FILE *out, const struct export_request *x,
+			struct err *err)
 {
 	struct chrome c = { .out = out, .x = x };
-	int rc = load(&c, err);
+	int rc = chrome_load(&c, err);
 
 	if (!rc) {
 		say_no_slices(&c);
 		fputs("{\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[", out);
-		rc = put_events(&c, err);
-		put_end(&c);
+		rc = chrome_put_events(&c, err);
+		chrome_put_end(&c);
 	}
 	loss_rows_free(c.losses);
 	switches_close(c.switches);

@@ -1,4 +1,4 @@
-/* export_csv.c - one row for each sample, and for each loss where it was. */
+/* export_csv.c - a CSV row for each sample and each loss, in time order. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +22,20 @@ struct csv {
 	struct stack_cache *halves;
 	struct loss_rows *losses;
 	size_t lost;	    /* losses written */
-	const char **comm;  /* "pid,tid,name,": by comm.id, NULL not yet */
-	const char **event; /* the name: by event_type.id */
+	const char **comm;  /* "pid,tid,name," by comm.id; NULL: not yet made */
+	const char **event; /* name by event_type.id */
 	struct arena text;
 };
 
-static void put_text(FILE *out, const char *s)
+static void export_csv_put_text(FILE *out, const char *s)
 {
 	output_csv_text(out, s, strlen(s));
 }
 
-/* Nothing at all for no stack: an empty text would be in quotes. */
-static void put_half(void *arg, FILE *out, const struct labels *labels,
-		     const struct label_list *frames, size_t kernel)
+/* Writes nothing if there is no stack: an empty text would be quoted. */
+static void export_csv_put_half(void *arg, FILE *out,
+				const struct labels *labels,
+				const struct label_list *frames, size_t kernel)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -46,7 +47,7 @@ static void put_half(void *arg, FILE *out, const struct labels *labels,
 		return;
 	stack_put_folded(folded, labels, frames->label, frames->n);
 	if (!fclose(folded) && len)
-		put_text(out, text);
+		export_csv_put_text(out, text);
 	free(text);
 }
 
@@ -57,8 +58,8 @@ static void put_known(FILE *out, int64_t v, bool known)
 	putc(',', out);
 }
 
-/* What ends the stream is kept. */
-static const char *keep(struct csv *c, FILE *out, char **text)
+/* Closes the stream and returns its text, which lives as long as c. */
+static const char *export_csv_keep_text(struct csv *c, FILE *out, char **text)
 {
 	const char *kept = "";
 
@@ -84,9 +85,9 @@ static const char *comm_text(struct csv *c, int64_t id)
 		return ",,,";
 	put_known(out, comm->pid, comm->pid >= 0);
 	put_known(out, comm->tid, comm->tid >= 0);
-	put_text(out, comm->name);
+	export_csv_put_text(out, comm->name);
 	putc(',', out);
-	c->comm[id] = keep(c, out, &text);
+	c->comm[id] = export_csv_keep_text(c, out, &text);
 	return c->comm[id];
 }
 
@@ -101,13 +102,13 @@ static const char *event_text(struct csv *c, int64_t id)
 	out = open_memstream(&text, &len);
 	if (!out)
 		return "";
-	put_text(out, events_type(c->events, id)->name);
-	c->event[id] = keep(c, out, &text);
+	export_csv_put_text(out, events_type(c->events, id)->name);
+	c->event[id] = export_csv_keep_text(c, out, &text);
 	return c->event[id];
 }
 
-/* event_id 0, weight 0, so that no sum of weights is changed by it. */
-static void put_loss(FILE *out, const struct loss_row *l)
+/* A loss has event_id 0, and weight 0, so that it does not change sums. */
+static void export_csv_put_loss(FILE *out, const struct loss_row *l)
 {
 	char what[64];
 
@@ -116,14 +117,14 @@ static void put_loss(FILE *out, const struct loss_row *l)
 	put_known(out, l->cpu, l->cpu >= 0);
 	snprintf(what, sizeof(what), "[%.50s]", l->what);
 	fputs(",,,", out);
-	put_text(out, what);
+	export_csv_put_text(out, what);
 	fputs(",0,,,,", out);
 	put_known(out, l->n, l->n >= 0);
 	fprintf(out, "%" PRIu32 "\n", l->capture);
 }
 
-/* Those that ended before that time; NULL: all that are left. */
-static void put_losses(struct csv *c, const int64_t *time)
+/* Writes losses that ended before that time; NULL: all that remain. */
+static void export_csv_put_losses(struct csv *c, const int64_t *time)
 {
 	for (; c->lost < loss_rows_count(c->losses); c->lost++) {
 		const struct loss_row *l = loss_rows_at(c->losses, c->lost);
@@ -131,12 +132,12 @@ static void put_losses(struct csv *c, const int64_t *time)
 		if (time && (!l->has_to || l->to > *time))
 			break;
 		if (l->counts)
-			put_loss(c->out, l);
+			export_csv_put_loss(c->out, l);
 	}
 }
 
-static void put_sample(struct csv *c, const struct event_row *e,
-		       uint32_t capture)
+static void export_csv_put_sample(struct csv *c, const struct event_row *e,
+				  uint32_t capture)
 {
 	const char *verdict = request_verdict_name((unsigned int)e->verdict);
 	struct stack_text kernel = stack_cache_event(c->halves, e, HALF_KERNEL);
@@ -157,7 +158,7 @@ static void put_sample(struct csv *c, const struct event_row *e,
 	fprintf(c->out, ",0,%" PRIu32 "\n", capture);
 }
 
-static int put_rows(struct csv *c, struct err *err)
+static int export_csv_put_rows(struct csv *c, struct err *err)
 {
 	struct event_row e;
 	int ret;
@@ -168,16 +169,16 @@ static int put_rows(struct csv *c, struct err *err)
 		if (!t->sample)
 			continue;
 		if (e.timed)
-			put_losses(c, &e.time);
-		put_sample(c, &e, t->capture);
+			export_csv_put_losses(c, &e.time);
+		export_csv_put_sample(c, &e, t->capture);
 	}
 	if (ret < 0)
 		return -1;
-	put_losses(c, NULL);
+	export_csv_put_losses(c, NULL);
 	return 0;
 }
 
-static int write_csv(FILE *out, const struct export *x, struct err *err)
+static int write_csv(FILE *out, const struct export_request *x, struct err *err)
 {
 	const struct stacks_opts o = { .by_name = true,
 				       .inlined = x->inlined,
@@ -192,13 +193,13 @@ static int write_csv(FILE *out, const struct export *x, struct err *err)
 	c.losses = c.stacks ? loss_rows_load(x->db, err) : NULL;
 	if (!c.losses)
 		goto out;
-	c.halves = stack_cache_new(c.stacks, put_half, NULL);
+	c.halves = stack_cache_new(c.stacks, export_csv_put_half, NULL);
 	c.comm = mem_new(events_comms(c.events) + 1, sizeof(*c.comm));
 	c.event = mem_new(events_types(c.events) + 1, sizeof(*c.event));
 	fputs("event_id,time_ns,cpu,pid,tid,comm,event,weight,verdict,kernel,"
 	      "user,lost,capture\n",
 	      out);
-	rc = put_rows(&c, err);
+	rc = export_csv_put_rows(&c, err);
 out:
 	loss_rows_free(c.losses);
 	stack_cache_free(c.halves);

@@ -1,9 +1,8 @@
 /* export_firefox.c - a profile for the Firefox Profiler.
  *
- * One of its threads for each life of a thread id, with its samples in the
- * order of time. The form wants each thread as a whole, in columns, while
- * events come by time: samples wait in a spool, where each has the place of
- * the next one of its thread. */
+ * The profile has a thread for each use of a thread id, with its samples in
+ * time order. The format needs each thread as a whole, in columns, while events
+ * come in time order: samples are put into a spool, linked by thread. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
-/* What makes the stack of a sample, and its place in the table of stacks. */
+/* The key of a sample's stack, and its index in the table of stacks. */
 struct known_stack {
 	uint64_t raw; /* both */
 	uint32_t fate, stack;
@@ -34,9 +33,9 @@ struct known_stack {
 
 struct job {
 	FILE *out;
-	const struct export *x;
+	const struct export_request *x;
 	struct stacks *s;
-	struct known_code *c;
+	const struct known_code *c; /* of s */
 	struct code_places *places;
 	struct firefox *f;
 	struct firefox_threads *threads;
@@ -49,7 +48,7 @@ struct job {
 	size_t n_known, cap_known;
 	struct table index; /* of known[] */
 	uint64_t weight, samples;
-	bool weighted; /* not every sample weighs 1 */
+	bool weighted; /* some sample has a weight other than 1 */
 };
 
 /* ---- samples */
@@ -98,8 +97,8 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 	return key.stack;
 }
 
-static int take_sample(struct job *j, const struct event_row *e,
-		       struct err *err)
+static int export_firefox_take_sample(struct job *j, const struct event_row *e,
+				      struct err *err)
 {
 	uint64_t weight = j->x->samples ? 1 : (uint64_t)e->weight;
 
@@ -132,7 +131,8 @@ static int take_events(struct job *j, struct err *err)
 		if (e.type < 1 || (size_t)e.type > events_types(j->events))
 			continue;
 		if (take_switch(j, &e, err) ||
-		    (j->wanted[e.type] && take_sample(j, &e, err)))
+		    (j->wanted[e.type] &&
+		     export_firefox_take_sample(j, &e, err)))
 			return -1;
 	}
 	return rc;
@@ -154,8 +154,8 @@ static int take_losses(struct job *j, struct err *err)
 
 /* ---- all of it */
 
-/* Events of one name are one event, whichever capture they are from. */
-static void choose(struct job *j, int event)
+/* Events with the same name in several captures are one event. */
+static void export_firefox_choose_event(struct job *j, int event)
 {
 	size_t n = events_types(j->events);
 
@@ -171,7 +171,7 @@ static void choose(struct job *j, int event)
 	}
 }
 
-static int write_all(struct job *j, struct err *err)
+static int export_firefox_write_all(struct job *j, struct err *err)
 {
 	int event = stacks_choose(j->s, "exporting");
 	const char *unit = stacks_unit(j->s, event, j->x->samples);
@@ -182,7 +182,7 @@ static int write_all(struct job *j, struct err *err)
 		.is_time = !strcmp(unit, "ns"),
 	};
 
-	choose(j, event);
+	export_firefox_choose_event(j, event);
 	if (take_events(j, err) || take_losses(j, err))
 		return -1;
 	d.weighted = j->weighted;
@@ -193,17 +193,16 @@ static int write_all(struct job *j, struct err *err)
 	return firefox_write(j->out, j->x->db, &d, err);
 }
 
-static int load(struct job *j, struct err *err)
+static int export_firefox_load(struct job *j, struct err *err)
 {
 	const struct stacks_opts o = { .inlined = j->x->inlined,
-				       .samples = j->x->samples };
+				       .samples = j->x->samples,
+				       .code = CODE_ALL & ~CODE_ADDRS };
 
 	j->s = stacks_load(j->x->db, &o, err);
 	if (!j->s)
 		return -1;
-	j->c = code_load(j->x->db, err);
-	if (!j->c)
-		return -1;
+	j->c = stacks_code(j->s);
 	j->places = code_places_load(j->x->db, j->c, err);
 	if (!j->places)
 		return -1;
@@ -218,20 +217,20 @@ static int load(struct job *j, struct err *err)
 	return j->switches ? 0 : -1;
 }
 
-static int write_firefox(FILE *out, const struct export *x, struct err *err)
+static int write_firefox(FILE *out, const struct export_request *x,
+			 struct err *err)
 {
 	struct job j = { .out = out, .x = x, .l.want_from = true };
-	int rc = load(&j, err);
+	int rc = export_firefox_load(&j, err);
 
 	if (!rc)
-		rc = write_all(&j, err);
+		rc = export_firefox_write_all(&j, err);
 	switches_close(j.switches);
 	events_close(j.events);
 	loss_rows_free(j.losses);
 	firefox_threads_free(j.threads);
 	firefox_free(j.f);
 	code_places_free(j.places);
-	code_free(j.c);
 	stacks_free(j.s);
 	table_release(&j.index);
 	free(j.known);

@@ -1,23 +1,23 @@
-/* export_folded.c - folded stacks, for flamegraph.pl and whatever reads them.
- */
+/* export_folded.c - folded stacks, for flamegraph.pl and other tools. */
 #include <stdlib.h>
 
 #include "cli/export/export.h"
-#include "cli/pictures/flame_tree.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/flame_tree.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
 
-static uint32_t group_label(struct labels *labels, const char *name)
+static uint32_t folded_export_group_label(struct labels *labels,
+					  const char *name)
 {
 	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
 
 	return labels_add(labels, &l);
 }
 
-static int add_groups(struct stacks *s, int event, struct flame_tree *t,
-		      struct err *err)
+static int folded_export_add_groups(struct stacks *s, int event,
+				    struct flame_tree *t, struct err *err)
 {
 	struct label_list l = { 0 };
 	int rc = 0;
@@ -28,8 +28,9 @@ static int add_groups(struct stacks *s, int event, struct flame_tree *t,
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
 		l.n = 0;
-		label_list_add(&l, group_label(stacks_labels(s),
-					       stacks_comm(s, g->comm)->name));
+		label_list_add(&l, folded_export_group_label(
+					   stacks_labels(s),
+					   stacks_comm(s, g->comm)->name));
 		stacks_get(s, g, &l);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
@@ -38,7 +39,8 @@ static int add_groups(struct stacks *s, int event, struct flame_tree *t,
 	return rc;
 }
 
-static int write_folded(FILE *out, const struct export *x, struct err *err)
+static int write_folded(FILE *out, const struct export_request *x,
+			struct err *err)
 {
 	const struct stacks_opts o = { .by_name = true,
 				       .inlined = x->inlined,
@@ -50,8 +52,8 @@ static int write_folded(FILE *out, const struct export *x, struct err *err)
 	if (!s)
 		return -1;
 	t = flame_tree_new(stacks_labels(s),
-			   group_label(stacks_labels(s), "all"));
-	rc = add_groups(s, stacks_choose(s, "exporting"), t, err);
+			   folded_export_group_label(stacks_labels(s), "all"));
+	rc = folded_export_add_groups(s, stacks_choose(s, "exporting"), t, err);
 	if (!rc) {
 		flame_tree_finish(t);
 		rc = folded_write(out, t, err);

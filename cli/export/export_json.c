@@ -28,10 +28,15 @@ struct word {
 };
 
 static const struct word frame_words[] = {
-	{ FRAME_INFERRED, "inferred" },	  { FRAME_UNCERTAIN, "uncertain" },
-	{ FRAME_OLD_IMAGE, "old_image" }, { FRAME_DERIVED, "derived" },
-	{ FRAME_AMBIGUOUS, "ambiguous" }, { FRAME_EARLY, "early" },
-	{ FRAME_GUESSED, "guessed" },	  { 0, NULL },
+	{ FRAME_INFERRED, "inferred" },
+	{ FRAME_UNCERTAIN, "uncertain" },
+	{ FRAME_OLD_IMAGE, "old_image" },
+	{ FRAME_DERIVED, "derived" },
+	{ FRAME_AMBIGUOUS, "ambiguous" },
+	{ FRAME_EARLY, "early" },
+	{ FRAME_GUESSED, "guessed" },
+	{ FRAME_PARTIAL, "partial" },
+	{ 0, NULL },
 };
 
 static const struct word sample_words[] = {
@@ -48,7 +53,7 @@ static const struct word sample_words[] = {
 
 struct json_export {
 	struct json json;
-	const struct export *x;
+	const struct export_request *x;
 	struct events *events;
 	struct known_code *code;
 	const char **kind; /* name of each enum image_kind */
@@ -240,7 +245,7 @@ static int export_json_put_code(struct json_export *e, struct err *err)
 	if (rows_each(e->x->db, "export_image_kinds", export_json_take_kind, e,
 		      err))
 		return -1;
-	e->code = code_load(e->x->db, err);
+	e->code = code_load(e->x->db, CODE_ALL, err);
 	if (!e->code)
 		return -1;
 	e->addr = mem_new(CHAIN_MAX, sizeof(*e->addr));
@@ -329,7 +334,8 @@ static int export_json_put_all(struct json_export *e, struct err *err)
 	return export_json_put_samples(e, err);
 }
 
-static int export_json_write(FILE *out, const struct export *x, struct err *err)
+static int export_json_write(FILE *out, const struct export_request *x,
+			     struct err *err)
 {
 	struct json_export e = { .x = x };
 	int rc;

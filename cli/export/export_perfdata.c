@@ -1,8 +1,8 @@
 /* export_perfdata.c - a perf.data file, for perf, hotspot, samply.
  *
- * Events are in time order and stacks are whole, so that programs which know
- * nothing of deferred user stacks can read the file. Twice through the events:
- * first to see which there are, then to write them. */
+ * Events are in time order and stacks are complete, so that programs without
+ * support for deferred user stacks can read the file. The events are read
+ * twice: first to find the event types, then to write them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 #include "stitch/verdict.h"
 
 struct job {
-	const struct export *x;
+	const struct export_request *x;
 	struct perfdata *pd;
 	struct pd_places *places;
 	struct pd_tasks *tasks;
@@ -38,15 +38,15 @@ struct job {
 	size_t n, cap;
 };
 
-/* No machine has more; what a damaged database says is no number of CPUs. */
+/* Larger numbers of CPUs, from a damaged database, are ignored. */
 #define CPUS_MAX 65536
-/* A sample without its callchain and payload is not larger. */
+/* The maximal size of a sample without its callchain and payload. */
 #define SAMPLE_BYTES 128u
 
 /* ---- which events there are */
 
-static void note_event(struct job *j, const struct events *ev,
-		       const struct event_row *e)
+static void export_perfdata_note_event(struct job *j, const struct events *ev,
+				       const struct event_row *e)
 {
 	struct perfdata *pd = j->pd;
 	int64_t time = e->timed ? e->time : PD_START;
@@ -64,7 +64,7 @@ static void note_event(struct job *j, const struct events *ev,
 	pd_tasks_seen(j->tasks, events_comm(ev, e->comm), time);
 }
 
-static int look(struct job *j, struct err *err)
+static int survey_events(struct job *j, struct err *err)
 {
 	struct events *ev = events_open(j->x->db, err);
 	struct event_row e;
@@ -73,7 +73,7 @@ static int look(struct job *j, struct err *err)
 	while (rc > 0) {
 		rc = events_next(ev, &e, err);
 		if (rc > 0)
-			note_event(j, ev, &e);
+			export_perfdata_note_event(j, ev, &e);
 	}
 	events_close(ev);
 	return rc;
@@ -81,20 +81,20 @@ static int look(struct job *j, struct err *err)
 
 /* ---- one sample */
 
-static void add(struct job *j, uint64_t ip)
+static void add_ip(struct job *j, uint64_t ip)
 {
-	j->ip = mem_grow(j->ip, &j->cap, j->n + 1, sizeof(*j->ip));
-	j->ip[j->n++] = ip;
+	*mem_add(j->ip, j->n, j->cap) = ip;
 }
 
-static void add_mark(struct job *j, const char *word, const struct pd_who *who)
+static void add_context_mark(struct job *j, const char *word,
+			     const struct pd_who *who)
 {
 	uint64_t addr = pd_places_mark(j->places, word);
 
 	if (!addr)
 		return;
 	pd_maps_mark(pd_tasks_maps(j->tasks), addr, who);
-	add(j, addr);
+	add_ip(j, addr);
 }
 
 static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
@@ -104,12 +104,12 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
 		pd_places_chain(j->places, (uint32_t)raw, user_mask, &n);
 
 	for (size_t i = 0; i < n; i++)
-		add(j, ip[i]);
+		add_ip(j, ip[i]);
 }
 
-/* Why a stack that was unwound ends before its outermost frame; NULL: it does
- * not, or was recorded. */
-static const char *ended(const struct job *j, int64_t raw)
+/* Returns why a stack that was unwound by tables ends before its outermost
+ * frame; NULL if it does not, or was recorded. */
+static const char *unwind_end_reason(const struct job *j, int64_t raw)
 {
 	const struct known_code *c = j->pd->code;
 	unsigned int end = raw > 0 && (uint64_t)raw < c->n_chain
@@ -119,39 +119,39 @@ static const char *ended(const struct job *j, int64_t raw)
 	return end == UNWIND_OUTERMOST ? NULL : unwind_end_name(end);
 }
 
-/* The user half. What is not the sample's own is not drawn below it: a word
- * stands for it. */
+/* Adds the user half, or a word for it if it is missing or of another program.
+ */
 static void add_user(struct job *j, const struct event_row *e,
 		     const struct pd_who *who)
 {
 	const char *missing = stacks_missing(&(struct stacks_group){
 		.verdict = (uint8_t)e->verdict, .uraw = (uint32_t)e->uraw });
-	const char *why = ended(j, e->uraw);
+	const char *why = unwind_end_reason(j, e->uraw);
 
 	if (!missing && !e->uraw)
 		return;
-	add(j, PD_CONTEXT_USER);
+	add_ip(j, PD_CONTEXT_USER);
 	if (missing) {
-		add_mark(j, missing, who);
+		add_context_mark(j, missing, who);
 	} else if (e->flags & VERDICT_EXEC) {
-		add_mark(j, "after exec", who);
+		add_context_mark(j, "after exec", who);
 	} else {
 		pd_maps_chain(pd_tasks_maps(j->tasks), (uint32_t)e->uraw, who);
 		add_half(j, e->uraw, who->user_mask);
 		if (why)
-			add_mark(j, why, who);
+			add_context_mark(j, why, who);
 	}
 }
 
-/* Fills j->ip; the address that was sampled is the innermost one. */
-static uint64_t make_chain(struct job *j, const struct event_row *e,
-			   const struct pd_who *who, size_t max)
+/* Fills j->ip. Returns the sampled address, which is the innermost one. */
+static uint64_t make_perf_chain(struct job *j, const struct event_row *e,
+				const struct pd_who *who, size_t max)
 {
 	uint64_t ip = (uint64_t)e->ip;
 
 	j->n = 0;
 	if (e->kraw) {
-		add(j, PD_CONTEXT_KERNEL);
+		add_ip(j, PD_CONTEXT_KERNEL);
 		add_half(j, e->kraw, UINT64_MAX);
 	}
 	add_user(j, e, who);
@@ -159,12 +159,12 @@ static uint64_t make_chain(struct job *j, const struct event_row *e,
 		ip = j->ip[1];
 	if (j->n > max) {
 		j->n = max - 1;
-		add_mark(j, "cut", who);
+		add_context_mark(j, "cut", who);
 	}
 	return ip;
 }
 
-/* The size counts zeros up to a whole number of 8 bytes. */
+/* The size of raw data includes zeros up to a multiple of 8 bytes. */
 static void put_raw(struct pd_buf *b, const void *raw, size_t len)
 {
 	size_t all = (4 + len + 7) / 8 * 8 - 4;
@@ -175,9 +175,10 @@ static void put_raw(struct pd_buf *b, const void *raw, size_t len)
 		pd_u8(b, 0);
 }
 
-static int put_sample(struct job *j, const struct event_row *e,
-		      const struct pd_who *who, const struct pd_when *when,
-		      struct err *err)
+static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
+				      const struct pd_who *who,
+				      const struct pd_when *when,
+				      struct err *err)
 {
 	const struct pd_event *type = perfdata_event(j->pd, e->type);
 	struct pd_buf *b = &j->pd->buf;
@@ -187,7 +188,8 @@ static int put_sample(struct job *j, const struct event_row *e,
 
 	if (type->raw && pd_trace_get(j->trace, e, when->tid, &raw, &len, err))
 		return -1;
-	ip = make_chain(j, e, who, (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
+	ip = make_perf_chain(j, e, who,
+			     (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
 	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
 			j->x->samples ? 1 : (uint64_t)e->weight, when);
 	if (type->chain) {
@@ -201,8 +203,8 @@ static int put_sample(struct job *j, const struct event_row *e,
 	return 0;
 }
 
-static int put_event(struct job *j, const struct events *ev,
-		     const struct event_row *e, struct err *err)
+static int export_perfdata_put_event(struct job *j, const struct events *ev,
+				     const struct event_row *e, struct err *err)
 {
 	const struct event_comm *comm = events_comm(ev, e->comm);
 	const struct pd_event *type = perfdata_event(j->pd, e->type);
@@ -215,11 +217,11 @@ static int put_event(struct job *j, const struct events *ev,
 	pd_tasks_sample(j->tasks, comm, time, &who);
 	if (type->capture && type->capture <= j->pd->n_capture)
 		who.user_mask = j->pd->capture[type->capture - 1].user_mask;
-	return type->id ? put_sample(j, e, &who, &when, err)
+	return type->id ? export_perfdata_put_sample(j, e, &who, &when, err)
 			: pd_switches_put(j->switches, e, &when, err);
 }
 
-static int put_events(struct job *j, struct err *err)
+static int export_perfdata_put_events(struct job *j, struct err *err)
 {
 	struct events *ev = events_open(j->x->db, err);
 	struct event_row e;
@@ -227,7 +229,7 @@ static int put_events(struct job *j, struct err *err)
 
 	while (rc > 0 && !out_failed()) {
 		rc = events_next(ev, &e, err);
-		if (rc > 0 && put_event(j, ev, &e, err))
+		if (rc > 0 && export_perfdata_put_event(j, ev, &e, err))
 			rc = -1;
 	}
 	if (!rc)
@@ -239,17 +241,17 @@ static int put_events(struct job *j, struct err *err)
 
 /* ---- the file */
 
-static int put_file(struct job *j, FILE *out, struct err *err)
+static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 {
 	if (perfdata_open(j->pd, out, err))
 		return -1;
 	pd_tasks_start(j->tasks, !filter_given());
-	if (put_events(j, err))
+	if (export_perfdata_put_events(j, err))
 		return -1;
 	return perfdata_finish(j->pd, err);
 }
 
-static int copy(FILE *from, FILE *to, struct err *err)
+static int copy_spool(FILE *from, FILE *to, struct err *err)
 {
 	char block[1 << 16];
 	size_t n;
@@ -266,8 +268,8 @@ static int copy(FILE *from, FILE *to, struct err *err)
 			    : 0;
 }
 
-/* The header stands in front and is known last: what is no file (a pipe) gets
- * the whole from a temporary one. */
+/* The header comes first and is known last: the output for a pipe is made in a
+ * temporary file. */
 static int put_spooled(struct job *j, FILE *out, struct err *err)
 {
 	const char *dir = load_temp_dir();
@@ -282,16 +284,17 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 			       "no temporary file in '%s': %s; set TMPDIR", dir,
 			       strerror(errno));
 	}
-	rc = put_file(j, spool, err);
+	rc = export_perfdata_put_file(j, spool, err);
 	if (!rc)
-		rc = copy(spool, out, err);
+		rc = copy_spool(spool, out, err);
 	fclose(spool);
 	return rc;
 }
 
-static int write_perfdata(FILE *out, const struct export *x, struct err *err)
+static int write_perfdata(FILE *out, const struct export_request *x,
+			  struct err *err)
 {
-	struct known_code *code = code_load(x->db, err);
+	struct known_code *code = code_load(x->db, CODE_ALL, err);
 	struct job j = { .x = x };
 	int rc = -1;
 
@@ -301,13 +304,14 @@ static int write_perfdata(FILE *out, const struct export *x, struct err *err)
 	j.pd = perfdata_new(x->db, code, err);
 	if (j.pd)
 		j.tasks = pd_tasks_new(j.pd, j.places, err);
-	if (j.tasks && !look(&j, err))
+	if (j.tasks && !survey_events(&j, err))
 		j.trace = pd_trace_new(j.pd, err);
 	if (j.trace)
 		j.switches = pd_switches_new(j.pd, err);
 	if (j.switches)
-		rc = fseeko(out, 0, SEEK_CUR) ? put_spooled(&j, out, err)
-					      : put_file(&j, out, err);
+		rc = fseeko(out, 0, SEEK_CUR)
+			     ? put_spooled(&j, out, err)
+			     : export_perfdata_put_file(&j, out, err);
 	pd_switches_free(j.switches);
 	pd_trace_free(j.trace);
 	pd_tasks_free(j.tasks);

@@ -1,11 +1,12 @@
 /* export_pprof.c - the gzipped profile.proto of pprof.
  *
  * One pprof sample for each group of samples with the same thread name, stack
- * and fate. Everything is written as soon as it is known, tables behind what
- * refers to them: the order of fields means nothing in Protocol Buffers.
+ * and fate. Everything is written as soon as it is known, tables after what
+ * refers to them: the order of fields is free in Protocol Buffers.
  *
- * A location is a frame as it is shown: two ways to show one frame (without
- * an interpreter's functions, say) are two locations with one address. */
+ * A location is a frame as it is shown: a frame that is shown in two ways (with
+ * and without an interpreter's functions, for example) is two locations with
+ * one address. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +19,16 @@
 #include "cli/output/out.h"
 #include "cli/export/pprof.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 struct job {
 	struct store *db;
 	struct stacks *s;
-	struct known_code *c;
+	const struct known_code *c; /* of s */
 	struct code_places *places;
 	struct pprof *p;
 	struct label_list l; /* of the sample at hand */
@@ -35,24 +38,24 @@ struct job {
 	size_t cap_line;
 	struct pprof_mapping *mapping; /* by id, [0] none */
 	size_t n_mapping, cap_mapping;
-	size_t *value; /* place of each event's value; 0: left out */
+	size_t *value; /* index of each event's value; 0: left out */
 	size_t n_value;
 };
 
-/* In brackets when it is no file: nothing to look for. */
+/* Returns whether the image is a file; names in brackets are not. */
 static bool has_file(const struct image *img)
 {
-	const char *slash = strrchr(img->path, '/');
-	const char *base = slash ? slash + 1 : img->path;
+	const char *base = path_base(img->path);
 
 	return base[0] && base[0] != '[' &&
 	       (img->kind == IMAGE_FILE || img->kind == IMAGE_MODULE ||
 		img->kind == IMAGE_MAPPING);
 }
 
-/* The function of item i, and its place in the source; false when it should
- * have no line, so that pprof shows, or finds, a name of its own. */
-static bool line_of(const struct job *j, size_t i, struct pprof_line *line)
+/* Stores the function and source line of item i. Returns false if it should
+ * have none, so that pprof looks for the name itself. */
+static bool export_pprof_line_of(const struct job *j, size_t i,
+				 struct pprof_line *line)
 {
 	const struct label_from *from = &j->l.from[i];
 	const struct label *l = labels_get(stacks_labels(j->s), j->l.label[i]);
@@ -80,8 +83,8 @@ static bool is_sound(const struct job *j, const struct label_from *from)
 	       from->inlined <= j->c->frame[from->frame].n_inlined;
 }
 
-/* Items of one frame follow each other, the inlined ones behind: where those
- * end that begin with i. */
+/* Returns the end of the items that belong to the frame of item i: the frame,
+ * then its inlined functions. */
 static size_t end_of_frame(const struct job *j, size_t i)
 {
 	const struct label_from *a = &j->l.from[i];
@@ -98,7 +101,7 @@ static size_t end_of_frame(const struct job *j, size_t i)
 	return end;
 }
 
-/* What readers may expect of it, by what is in it. */
+/* Updates the has_* fields of a mapping for a location. */
 static void mark_mapping(struct job *j, uint32_t id, bool named, size_t n_line,
 			 uint64_t samples)
 {
@@ -115,7 +118,7 @@ static void mark_mapping(struct job *j, uint32_t id, bool named, size_t n_line,
 	m->samples += samples;
 }
 
-/* Of the items [from, to): one location. */
+/* Adds a location for the items [from, to). */
 static uint64_t add_location(struct job *j, size_t from, size_t to,
 			     uint64_t samples)
 {
@@ -124,7 +127,7 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 
 	j->line = mem_grow(j->line, &j->cap_line, to - from, sizeof(*j->line));
 	for (size_t i = to; i-- > from;) {
-		if (line_of(j, i, &j->line[at.n_line]))
+		if (export_pprof_line_of(j, i, &j->line[at.n_line]))
 			at.n_line++;
 	}
 	at.line = j->line;
@@ -147,9 +150,8 @@ static size_t add_locations(struct job *j, uint64_t samples)
 	for (size_t i = 0; i < j->l.n;) {
 		size_t end = end_of_frame(j, i);
 
-		j->location = mem_grow(j->location, &j->cap_location, n + 1,
-				       sizeof(*j->location));
-		j->location[n++] = add_location(j, i, end, samples);
+		*mem_add(j->location, n, j->cap_location) =
+			add_location(j, i, end, samples);
 		i = end;
 	}
 	for (size_t i = 0; i < n / 2; i++) {
@@ -185,8 +187,8 @@ static void no_stack(struct job *j)
 	label_list_add(&j->l, labels_add(stacks_labels(j->s), &l));
 }
 
-static int add_group(struct job *j, const struct stacks_group *g,
-		     struct err *err)
+static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
+				  struct err *err)
 {
 	uint64_t *value = pprof_values(j->p);
 
@@ -210,7 +212,7 @@ static int add_group(struct job *j, const struct stacks_group *g,
 	return pprof_sample(j->p, j->location, n, err);
 }
 
-/* What is counted first, then what the events weigh. */
+/* Adds the sample types: the count first, then the weight of each event. */
 static void add_types(struct job *j, int event, bool samples)
 {
 	size_t n = stacks_events(j->s);
@@ -240,15 +242,17 @@ static void take_note(void *arg, const char *line)
 	pprof_comment(j->p, line);
 }
 
-/* The whole time, when no other was asked for. */
-static int take_range(void *arg, const struct rows *r, struct err *err)
+/* Sets the duration of the profile, if --time does not narrow it. */
+static int export_pprof_take_range(void *arg, const struct rows *r,
+				   struct err *err)
 {
 	struct job *j = arg;
 	int64_t len;
 
 	(void)err;
-	if (rows_value(r, 0).kind == VALUE_INT &&
-	    !__builtin_sub_overflow(rows_int(r, 1), rows_int(r, 0), &len) &&
+	if (rows_value(r, EXPORT_RANGE_FIRST_NS).kind == VALUE_INT &&
+	    !__builtin_sub_overflow(rows_int(r, EXPORT_RANGE_LAST_NS),
+				    rows_int(r, EXPORT_RANGE_FIRST_NS), &len) &&
 	    len > 0)
 		pprof_duration(j->p, len);
 	return 0;
@@ -263,14 +267,17 @@ static int take_period(void *arg, const struct rows *r, struct err *err)
 		const char *name = stacks_event(j->s, i)->name;
 
 		if (j->n_value == 1 && j->value[i] == 1 &&
-		    !strcmp(name, rows_text(r, 0)) &&
-		    rows_int(r, 1) == rows_int(r, 2))
-			pprof_period(j->p, rows_int(r, 1));
+		    !strcmp(name, rows_text(r, EXPORT_PERIODS_NAME)) &&
+		    rows_int(r, EXPORT_PERIODS_MIN_PERIOD) ==
+			    rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
+			pprof_period(j->p,
+				     rows_int(r, EXPORT_PERIODS_MIN_PERIOD));
 	}
 	return 0;
 }
 
-/* pprof takes the first for the program that was profiled. */
+/* Returns the mapping to write first, which pprof takes for the main program.
+ */
 static uint32_t main_mapping(const struct job *j)
 {
 	uint64_t most = 0;
@@ -317,9 +324,10 @@ static void put_mappings(struct job *j, bool inlined)
 	}
 }
 
-static int write_all(struct job *j, const struct export *x, struct err *err)
+static int export_pprof_write_all(struct job *j, const struct export_request *x,
+				  struct err *err)
 {
-	/* several are told apart, as types of values */
+	/* with --event, each event is a type of value */
 	int event = filter.event ? -1 : stacks_choose(j->s, "exporting");
 
 	add_types(j, event, x->samples);
@@ -328,38 +336,39 @@ static int write_all(struct job *j, const struct export *x, struct err *err)
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		if (add_group(j, g, err))
+		if (export_pprof_add_group(j, g, err))
 			return -1;
 	}
 	put_mappings(j, x->inlined);
 	if (notes_each(j->db, take_note, j, err) ||
-	    (!filter.time &&
-	     rows_each(j->db, "export_range", take_range, j, err)) ||
+	    (!filter.time && rows_each(j->db, "export_range",
+				       export_pprof_take_range, j, err)) ||
 	    rows_each(j->db, "export_periods", take_period, j, err))
 		return -1;
 	return pprof_finish(j->p, err);
 }
 
-static int write_pprof(FILE *out, const struct export *x, struct err *err)
+static int write_pprof(FILE *out, const struct export_request *x,
+		       struct err *err)
 {
 	const struct stacks_opts o = { .by_cpu = true,
 				       .inlined = x->inlined,
-				       .samples = x->samples };
+				       .samples = x->samples,
+				       .code = CODE_ALL & ~CODE_ADDRS };
 	struct job j = { .db = x->db, .l.want_from = true };
 	int rc = -1;
 
 	j.s = stacks_load(x->db, &o, err);
-	if (j.s)
-		j.c = code_load(x->db, err);
-	if (j.c)
+	if (j.s) {
+		j.c = stacks_code(j.s);
 		j.places = code_places_load(x->db, j.c, err);
+	}
 	if (j.places) {
 		j.p = pprof_new(out);
-		rc = write_all(&j, x, err);
+		rc = export_pprof_write_all(&j, x, err);
 	}
 	pprof_free(j.p);
 	code_places_free(j.places);
-	code_free(j.c);
 	stacks_free(j.s);
 	free(j.l.label);
 	free(j.l.from);

@@ -1,10 +1,9 @@
-/* export_speedscope.c - profiles for www.speedscope.app, in its own form.
+/* export_speedscope.c - profiles for www.speedscope.app, in its own format.
  *
- * For each event there is a profile of all threads, one item for each distinct
- * stack, and one of each thread in the order of time, where samples that
- * follow each other with the same stack are one item. Frames are shared. The
- * weights of one thread wait in memory until its stacks are written: 8 bytes
- * for each item. */
+ * Each event has a profile of all threads, with one item for each distinct
+ * stack, and one of each thread in time order, where consecutive samples with
+ * the same stack are one item. Frames are shared. The weights of one thread are
+ * kept in memory until its stacks are written: 8 bytes for each item. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,42 +24,41 @@
 
 struct speedscope {
 	FILE *out;
-	const struct export *x;
+	const struct export_request *x;
 	struct stacks *stacks;
 	struct stack_cache *cache; /* "1,2,3": frames, outermost first */
-	uint32_t *number;	   /* of a label as a frame, + 1; 0 none yet */
+	uint32_t *number; /* frame number + 1 by label; 0: not yet a frame */
 	size_t n_number, cap_number;
-	uint32_t *frame; /* labels, by that number */
+	uint32_t *frame; /* labels by frame number */
 	size_t n_frame, cap_frame;
-	/* the profile that is being written */
+	/* of the current profile */
 	uint64_t *weight;
 	size_t n_weight, cap_weight;
 	uint64_t sum;
 	size_t profiles;
 };
 
-static uint32_t group_label(struct speedscope *s, const char *name)
+static uint32_t speedscope_group_label(struct speedscope *s, const char *name)
 {
 	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
 
 	return labels_add(stacks_labels(s->stacks), &l);
 }
 
-static uint32_t number_of(struct speedscope *s, uint32_t label)
+static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 {
 	s->number = mem_reach(s->number, &s->n_number, &s->cap_number,
 			      (size_t)label + 1, sizeof(*s->number));
 	if (!s->number[label]) {
-		s->frame = mem_grow(s->frame, &s->cap_frame, s->n_frame + 1,
-				    sizeof(*s->frame));
-		s->frame[s->n_frame++] = label;
+		*mem_add(s->frame, s->n_frame, s->cap_frame) = label;
 		s->number[label] = (uint32_t)s->n_frame;
 	}
 	return s->number[label] - 1;
 }
 
-static void put_stack(void *arg, FILE *out, const struct labels *labels,
-		      const struct label_list *frames, size_t kernel)
+static void speedscope_put_stack(void *arg, FILE *out,
+				 const struct labels *labels,
+				 const struct label_list *frames, size_t kernel)
 {
 	struct speedscope *s = arg;
 
@@ -68,15 +66,16 @@ static void put_stack(void *arg, FILE *out, const struct labels *labels,
 	(void)kernel;
 	for (size_t i = 0; i < frames->n; i++)
 		fprintf(out, "%s%" PRIu32, i ? "," : "",
-			number_of(s, frames->label[i]));
+			speedscope_number_of(s, frames->label[i]));
 	if (!frames->n)
 		fprintf(out, "%" PRIu32,
-			number_of(s, group_label(s, "[no stack]")));
+			speedscope_number_of(
+				s, speedscope_group_label(s, "[no stack]")));
 }
 
 /* ---- one profile: begin, items, end */
 
-static void begin(struct speedscope *s)
+static void speedscope_begin_profile(struct speedscope *s)
 {
 	fprintf(s->out, "%s{\"type\":\"sampled\",\"samples\":[",
 		s->profiles++ ? ",\n" : "\n");
@@ -88,14 +87,12 @@ static void add_weight(struct speedscope *s, uint64_t weight)
 {
 	if (__builtin_add_overflow(s->sum, weight, &s->sum))
 		s->sum = UINT64_MAX;
-	s->weight = mem_grow(s->weight, &s->cap_weight, s->n_weight + 1,
-			     sizeof(*s->weight));
-	s->weight[s->n_weight++] = weight;
+	*mem_add(s->weight, s->n_weight, s->cap_weight) = weight;
 }
 
-/* root: the number of a frame outside of all others; UINT32_MAX: none. */
-static void item(struct speedscope *s, uint32_t root, struct stack_text t,
-		 uint64_t weight)
+/* root: the number of a frame to put outermost; UINT32_MAX: none. */
+static void speedscope_put_item(struct speedscope *s, uint32_t root,
+				struct stack_text t, uint64_t weight)
 {
 	fputs(s->n_weight ? ",\n[" : "\n[", s->out);
 	if (root != UINT32_MAX)
@@ -105,7 +102,8 @@ static void item(struct speedscope *s, uint32_t root, struct stack_text t,
 	add_weight(s, weight);
 }
 
-static void end(struct speedscope *s, const char *name, const char *unit)
+static void speedscope_end_profile(struct speedscope *s, const char *name,
+				   const char *unit)
 {
 	fputs("\n],\"weights\":[", s->out);
 	for (size_t i = 0; i < s->n_weight; i++)
@@ -119,37 +117,41 @@ static void end(struct speedscope *s, const char *name, const char *unit)
 
 /* ---- all threads */
 
-static void put_event(struct speedscope *s, size_t event)
+static void speedscope_put_event(struct speedscope *s, size_t event)
 {
 	const struct stacks_event *e = stacks_event(s->stacks, event);
 	char name[512];
 
 	if (!e->samples || out_failed())
 		return;
-	begin(s);
+	speedscope_begin_profile(s);
 	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
 		const struct stacks_group *g = stacks_group(s->stacks, i);
 		const char *comm = stacks_comm(s->stacks, g->comm)->name;
 
 		if (g->event == event)
-			item(s, number_of(s, group_label(s, comm)),
-			     stack_cache_group(s->cache, g), g->weight);
+			speedscope_put_item(
+				s,
+				speedscope_number_of(
+					s, speedscope_group_label(s, comm)),
+				stack_cache_group(s->cache, g), g->weight);
 	}
 	snprintf(name, sizeof(name), "%s, all threads", e->name);
-	end(s, name, stacks_unit(s->stacks, (int)event, s->x->samples));
+	speedscope_end_profile(
+		s, name, stacks_unit(s->stacks, (int)event, s->x->samples));
 }
 
-/* The event that other commands would show comes first. */
-static void put_events(struct speedscope *s)
+/* Writes the heaviest event, which other commands show, first. */
+static void speedscope_put_events(struct speedscope *s)
 {
 	int first = stacks_heaviest(s->stacks);
 
 	if (first < 0)
 		return;
-	put_event(s, (size_t)first);
+	speedscope_put_event(s, (size_t)first);
 	for (size_t i = 0; i < stacks_events(s->stacks); i++)
 		if ((int)i != first)
-			put_event(s, i);
+			speedscope_put_event(s, i);
 }
 
 /* ---- each thread */
@@ -158,12 +160,12 @@ struct thread_profile {
 	struct events *events;
 	uint32_t *name; /* thread.id -> its last comm.id */
 	size_t n_name, cap_name;
-	struct event_row last; /* what the next item is made of */
+	struct event_row last; /* the current item */
 	uint64_t weight;       /* of it */
 	bool open, any;
 };
 
-static void load_names(struct thread_profile *p)
+static void speedscope_load_names(struct thread_profile *p)
 {
 	for (size_t i = 1; i <= events_comms(p->events); i++) {
 		uint32_t thread = events_comm(p->events, (int64_t)i)->thread;
@@ -176,7 +178,7 @@ static void load_names(struct thread_profile *p)
 	}
 }
 
-static int event_of(const struct speedscope *s, const char *name)
+static int speedscope_event_of(const struct speedscope *s, const char *name)
 {
 	for (size_t i = 0; i < stacks_events(s->stacks); i++)
 		if (!strcmp(stacks_event(s->stacks, i)->name, name))
@@ -187,9 +189,10 @@ static int event_of(const struct speedscope *s, const char *name)
 static void end_item(struct speedscope *s, struct thread_profile *p)
 {
 	if (p->any)
-		item(s, UINT32_MAX,
-		     stack_cache_event(s->cache, &p->last, HALF_BOTH),
-		     p->weight);
+		speedscope_put_item(
+			s, UINT32_MAX,
+			stack_cache_event(s->cache, &p->last, HALF_BOTH),
+			p->weight);
 	p->any = false;
 }
 
@@ -206,20 +209,24 @@ static void end_thread(struct speedscope *s, struct thread_profile *p)
 	end_item(s, p);
 	snprintf(name, sizeof(name), "%.128s %lld/%lld, %.256s", c->name,
 		 (long long)c->pid, (long long)c->tid, t->name);
-	end(s, name,
-	    stacks_unit(s->stacks, event_of(s, t->name), s->x->samples));
+	speedscope_end_profile(s, name,
+			       stacks_unit(s->stacks,
+					   speedscope_event_of(s, t->name),
+					   s->x->samples));
 	p->open = false;
 }
 
-static bool same_stack(const struct event_row *a, const struct event_row *b)
+static bool speedscope_same_stack(const struct event_row *a,
+				  const struct event_row *b)
 {
 	return a->kraw == b->kraw && a->uraw == b->uraw &&
 	       a->verdict == b->verdict &&
 	       !((a->flags ^ b->flags) & VERDICT_EXEC);
 }
 
-static void take(struct speedscope *s, struct thread_profile *p,
-		 const struct event_row *e)
+static void speedscope_take_stack(struct speedscope *s,
+				  struct thread_profile *p,
+				  const struct event_row *e)
 {
 	uint64_t weight = s->x->samples ? 1 : (uint64_t)e->weight;
 	uint64_t sum = 0;
@@ -227,9 +234,9 @@ static void take(struct speedscope *s, struct thread_profile *p,
 	if (p->open && (p->last.type != e->type || p->last.thread != e->thread))
 		end_thread(s, p);
 	if (!p->open)
-		begin(s);
+		speedscope_begin_profile(s);
 	p->open = true;
-	if (p->any && (!same_stack(&p->last, e) ||
+	if (p->any && (!speedscope_same_stack(&p->last, e) ||
 		       __builtin_add_overflow(p->weight, weight, &sum)))
 		end_item(s, p);
 	p->weight = p->any ? sum : weight;
@@ -237,7 +244,7 @@ static void take(struct speedscope *s, struct thread_profile *p,
 	p->any = true;
 }
 
-static int put_threads(struct speedscope *s, struct err *err)
+static int speedscope_put_threads(struct speedscope *s, struct err *err)
 {
 	struct thread_profile p = {
 		.events = events_open_by_thread(s->x->db, err),
@@ -247,10 +254,10 @@ static int put_threads(struct speedscope *s, struct err *err)
 
 	if (!p.events)
 		return -1;
-	load_names(&p);
+	speedscope_load_names(&p);
 	while (!out_failed() && (ret = events_next(p.events, &e, err)) > 0)
 		if (events_type(p.events, e.type)->sample)
-			take(s, &p, &e);
+			speedscope_take_stack(s, &p, &e);
 	end_thread(s, &p);
 	events_close(p.events);
 	free(p.name);
@@ -264,7 +271,7 @@ static bool is_counted(const struct loss_row *l)
 	return l->counts && l->n > 0;
 }
 
-static int put_losses(struct speedscope *s, struct err *err)
+static int speedscope_put_losses(struct speedscope *s, struct err *err)
 {
 	struct loss_rows *l = loss_rows_load(s->x->db, err);
 	bool any = false;
@@ -277,25 +284,28 @@ static int put_losses(struct speedscope *s, struct err *err)
 		if (!is_counted(r))
 			continue;
 		if (!any)
-			begin(s);
+			speedscope_begin_profile(s);
 		any = true;
 		snprintf(text, sizeof(text), "CPU %lld", (long long)r->cpu);
-		cpu = number_of(
-			s, group_label(s, r->cpu < 0 ? "CPU not known" : text));
+		cpu = speedscope_number_of(
+			s, speedscope_group_label(
+				   s, r->cpu < 0 ? "CPU not known" : text));
 		snprintf(text, sizeof(text), "[%.48s]", r->what);
 		snprintf(text, sizeof(text), "%" PRIu32,
-			 number_of(s, group_label(s, text)));
-		item(s, cpu, (struct stack_text){ text, strlen(text) },
-		     (uint64_t)r->n);
+			 speedscope_number_of(s,
+					      speedscope_group_label(s, text)));
+		speedscope_put_item(s, cpu,
+				    (struct stack_text){ text, strlen(text) },
+				    (uint64_t)r->n);
 	}
 	if (any)
-		end(s, "records lost, by CPU", "");
+		speedscope_end_profile(s, "records lost, by CPU", "");
 	loss_rows_free(l);
 	return l ? 0 : -1;
 }
 
-/* The page shows no kinds: of two frames with one name, one is inlined. */
-static void put_name(FILE *out, const struct label *l)
+/* speedscope shows no kinds of frames: inlined functions are marked by name. */
+static void speedscope_put_name(FILE *out, const struct label *l)
 {
 	char name[4096];
 
@@ -307,7 +317,7 @@ static void put_name(FILE *out, const struct label *l)
 	safe_text_json(out, name);
 }
 
-static void put_frames(struct speedscope *s)
+static void speedscope_put_frames(struct speedscope *s)
 {
 	fputs("\n],\n\"shared\":{\"frames\":[", s->out);
 	for (size_t i = 0; i < s->n_frame; i++) {
@@ -315,7 +325,7 @@ static void put_frames(struct speedscope *s)
 			labels_get(stacks_labels(s->stacks), s->frame[i]);
 
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", s->out);
-		put_name(s->out, l);
+		speedscope_put_name(s->out, l);
 		if (*l->image) {
 			fputs(",\"file\":", s->out);
 			safe_text_json(s->out, l->image);
@@ -325,7 +335,8 @@ static void put_frames(struct speedscope *s)
 	fputs("\n]}\n}\n", s->out);
 }
 
-static int write_speedscope(FILE *out, const struct export *x, struct err *err)
+static int write_speedscope(FILE *out, const struct export_request *x,
+			    struct err *err)
 {
 	const struct stacks_opts o = { .inlined = x->inlined,
 				       .samples = x->samples };
@@ -335,16 +346,16 @@ static int write_speedscope(FILE *out, const struct export *x, struct err *err)
 	s.stacks = stacks_load(x->db, &o, err);
 	if (!s.stacks)
 		return -1;
-	s.cache = stack_cache_new(s.stacks, put_stack, &s);
+	s.cache = stack_cache_new(s.stacks, speedscope_put_stack, &s);
 	fputs("{\n\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"backstitch\",\n"
 	      "\"name\":",
 	      out);
 	safe_text_json(out, x->path);
 	fputs(",\n\"activeProfileIndex\":0,\n\"profiles\":[", out);
-	put_events(&s);
-	if (!put_threads(&s, err))
-		rc = put_losses(&s, err);
-	put_frames(&s);
+	speedscope_put_events(&s);
+	if (!speedscope_put_threads(&s, err))
+		rc = speedscope_put_losses(&s, err);
+	speedscope_put_frames(&s);
 	stack_cache_free(s.cache);
 	stacks_free(s.stacks);
 	free(s.number);

@@ -9,8 +9,8 @@
 #include "cli/output/safe_text.h"
 #include "formats/pack.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 
 #define FLUSH_AT ((size_t)64 * 1024)
 
@@ -58,66 +58,42 @@ enum {
 	FUNCTION_FILENAME = 4,
 };
 
-struct function {
-	uint32_t name, raw_name, file; /* places in string[] */
-};
-
-/* Its key is its whole message without the id. */
-struct location {
-	size_t at, len; /* in keys */
+struct pprof_function {
+	uint32_t name, raw_name, file; /* ids of strings */
 };
 
 struct pprof {
 	FILE *out;
 	struct pack *pack;
-	struct proto buf;	/* of the profile, not packed so far */
-	struct proto msg, part; /* a message in the making */
-	struct proto labels;	/* of the sample at hand */
-	struct proto keys;	/* of all locations */
-	struct arena text;
-	const char **string;
-	size_t n_string, cap_string;
-	struct function *function;
-	size_t n_function, cap_function;
-	struct location *location;
-	size_t n_location, cap_location;
-	struct table strings, functions, locations;
+	struct proto buf;	/* of the profile, not compressed so far */
+	struct proto msg, part; /* messages that are being made */
+	struct proto labels;	/* of the current sample */
+	/* by id - 1; a location's key is its message without the id */
+	struct intern functions, locations;
+	struct intern strings;
 	uint64_t *value;
 	size_t n_value, cap_value;
-	uint32_t type, unit; /* of the last value */
+	uint32_t type, unit; /* of the last sample type */
 };
 
 static int put_packed(void *arg, const void *data, size_t n, struct err *err)
 {
-	(void)err; /* out_write() says why a file is not complete */
+	(void)err; /* out_write() reports write errors */
 	fwrite(data, 1, n, arg);
 	return 0;
 }
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
-{
-	const struct pprof *p = owner;
-
-	return !strcmp(p->string[id], key);
-}
-
 static uint32_t intern_clean(struct pprof *p, const char *s)
 {
-	uint64_t hash = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&p->strings, hash, same_string, p, s);
+	size_t n = p->strings.n;
+	uint32_t id = intern_add(&p->strings, s);
 
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)p->n_string++;
-	p->string = mem_grow(p->string, &p->cap_string, p->n_string,
-			     sizeof(*p->string));
-	p->string[id] = arena_strdup(&p->text, s);
-	table_add(&p->strings, hash, id);
-	proto_bytes(&p->buf, PROFILE_STRING_TABLE, s, strlen(s));
+	if (id == n)
+		proto_bytes(&p->buf, PROFILE_STRING_TABLE, s, strlen(s));
 	return id;
 }
 
-static uint32_t intern(struct pprof *p, const char *s)
+static uint32_t pprof_string(struct pprof *p, const char *s)
 {
 	size_t len = strlen(s);
 	size_t size = 4 * len + 1;
@@ -139,7 +115,7 @@ struct pprof *pprof_new(FILE *out)
 
 	p->out = out;
 	p->pack = pack_new(put_packed, out);
-	intern(p, ""); /* string 0 must be that */
+	pprof_string(p, ""); /* string 0 must be "" */
 	return p;
 }
 
@@ -152,14 +128,9 @@ void pprof_free(struct pprof *p)
 	proto_release(&p->msg);
 	proto_release(&p->part);
 	proto_release(&p->labels);
-	proto_release(&p->keys);
-	arena_release(&p->text);
-	table_release(&p->strings);
-	table_release(&p->functions);
-	table_release(&p->locations);
-	free(p->string);
-	free(p->function);
-	free(p->location);
+	intern_release(&p->strings);
+	intern_release(&p->functions);
+	intern_release(&p->locations);
 	free(p->value);
 	free(p);
 }
@@ -174,12 +145,10 @@ static void put_value_type(struct pprof *p, unsigned int field)
 
 void pprof_type(struct pprof *p, const char *type, const char *unit)
 {
-	p->type = intern(p, type);
-	p->unit = intern(p, unit);
+	p->type = pprof_string(p, type);
+	p->unit = pprof_string(p, unit);
 	put_value_type(p, PROFILE_SAMPLE_TYPE);
-	p->value = mem_grow(p->value, &p->cap_value, p->n_value + 1,
-			    sizeof(*p->value));
-	p->value[p->n_value++] = 0;
+	*mem_add(p->value, p->n_value, p->cap_value) = 0;
 }
 
 uint64_t *pprof_values(struct pprof *p)
@@ -196,48 +165,37 @@ size_t pprof_n_values(const struct pprof *p)
 void pprof_label(struct pprof *p, const char *key, const char *value)
 {
 	proto_clear(&p->msg);
-	proto_uint(&p->msg, LABEL_KEY, intern(p, key));
-	proto_uint(&p->msg, LABEL_STR, intern(p, value));
+	proto_uint(&p->msg, LABEL_KEY, pprof_string(p, key));
+	proto_uint(&p->msg, LABEL_STR, pprof_string(p, value));
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
-/* With a unit, a number that is 0 is one; without, readers take its name for
+/* A unit is set, as readers ignore a 0 without one, and would take the key for
  * the unit. */
 void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 {
 	proto_clear(&p->msg);
-	proto_uint(&p->msg, LABEL_KEY, intern(p, key));
+	proto_uint(&p->msg, LABEL_KEY, pprof_string(p, key));
 	proto_item(&p->msg, LABEL_NUM, (uint64_t)value);
-	proto_uint(&p->msg, LABEL_NUM_UNIT, intern(p, key));
+	proto_uint(&p->msg, LABEL_NUM_UNIT, pprof_string(p, key));
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
 }
 
-static bool same_function(const void *owner, uint32_t id, const void *key)
-{
-	const struct pprof *p = owner;
-
-	return !memcmp(&p->function[id], key, sizeof(*p->function));
-}
-
 /* Ids start at 1. */
-static uint64_t add_function(struct pprof *p, const struct pprof_line *line)
+static uint64_t pprof_add_function(struct pprof *p,
+				   const struct pprof_line *line)
 {
-	struct function f = { .name = intern(p, line->name) };
+	struct pprof_function f = { .name = pprof_string(p, line->name) };
 
-	f.raw_name = line->raw_name ? intern(p, line->raw_name) : f.name;
-	f.file = line->file ? intern(p, line->file) : 0;
+	f.raw_name = line->raw_name ? pprof_string(p, line->raw_name) : f.name;
+	f.file = line->file ? pprof_string(p, line->file) : 0;
 
-	uint64_t hash = hash_pair(
-		hash_pair((uint64_t)f.name << 32 | f.raw_name, f.file), 0);
-	uint32_t id = table_find(&p->functions, hash, same_function, p, &f);
+	size_t n = p->functions.n;
+	uint32_t id =
+		intern_add_bytes(&p->functions, (const char *)&f, sizeof(f));
 
-	if (id != TABLE_NONE)
+	if (id < n)
 		return (uint64_t)id + 1;
-	id = (uint32_t)p->n_function++;
-	p->function = mem_grow(p->function, &p->cap_function, p->n_function,
-			       sizeof(*p->function));
-	p->function[id] = f;
-	table_add(&p->functions, hash, id);
 	proto_clear(&p->part);
 	proto_uint(&p->part, FUNCTION_ID, (uint64_t)id + 1);
 	proto_uint(&p->part, FUNCTION_NAME, f.name);
@@ -247,37 +205,14 @@ static uint64_t add_function(struct pprof *p, const struct pprof_line *line)
 	return (uint64_t)id + 1;
 }
 
-static bool same_location(const void *owner, uint32_t id, const void *key)
-{
-	const struct pprof *p = owner;
-	const struct location *l = &p->location[id];
-	const struct proto *msg = key;
-
-	return l->len == msg->n &&
-	       !memcmp(p->keys.buf + l->at, msg->buf, l->len);
-}
-
-static void add_location(struct pprof *p, uint64_t hash, uint32_t id)
-{
-	struct location l = { p->keys.n, p->msg.n };
-
-	proto_add(&p->keys, &p->msg);
-	p->location = mem_grow(p->location, &p->cap_location, p->n_location + 1,
-			       sizeof(*p->location));
-	p->location[p->n_location++] = l;
-	table_add(&p->locations, hash, id);
-	proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
-	proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
-}
-
 uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 {
 	proto_clear(&p->msg);
 	proto_uint(&p->msg, LOCATION_MAPPING_ID, at->mapping);
-	/* never empty, also where nothing is known */
+	/* written also if 0, so that the message is never empty */
 	proto_item(&p->msg, LOCATION_ADDRESS, at->addr);
 	for (size_t i = 0; i < at->n_line; i++) {
-		uint64_t function = add_function(p, &at->line[i]);
+		uint64_t function = pprof_add_function(p, &at->line[i]);
 
 		proto_clear(&p->part);
 		proto_uint(&p->part, LINE_FUNCTION_ID, function);
@@ -285,18 +220,18 @@ uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 		proto_message(&p->msg, LOCATION_LINE, &p->part);
 	}
 
-	uint64_t hash = hash_bytes(p->msg.buf, p->msg.n, 0);
-	uint32_t id =
-		table_find(&p->locations, hash, same_location, p, &p->msg);
+	size_t n = p->locations.n;
+	uint32_t id = intern_add_bytes(&p->locations, (const char *)p->msg.buf,
+				       p->msg.n);
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)p->n_location;
-		add_location(p, hash, id);
+	if (id == n) {
+		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
+		proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
 	}
 	return (uint64_t)id + 1;
 }
 
-static int flush(struct pprof *p, size_t at, struct err *err)
+static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 {
 	int rc = 0;
 
@@ -320,7 +255,7 @@ int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
 	proto_add(&p->msg, &p->labels);
 	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
 	proto_clear(&p->labels);
-	return flush(p, FLUSH_AT, err);
+	return pprof_flush(p, FLUSH_AT, err);
 }
 
 void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m)
@@ -334,8 +269,8 @@ void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m)
 	proto_uint(&p->msg, MAPPING_MEMORY_START, m->start);
 	proto_uint(&p->msg, MAPPING_MEMORY_LIMIT, m->limit);
 	proto_uint(&p->msg, MAPPING_FILE_OFFSET, m->off);
-	proto_uint(&p->msg, MAPPING_FILENAME, intern(p, m->file));
-	proto_uint(&p->msg, MAPPING_BUILD_ID, intern(p, hex));
+	proto_uint(&p->msg, MAPPING_FILENAME, pprof_string(p, m->file));
+	proto_uint(&p->msg, MAPPING_BUILD_ID, pprof_string(p, hex));
 	proto_uint(&p->msg, MAPPING_HAS_FUNCTIONS, m->has_functions);
 	proto_uint(&p->msg, MAPPING_HAS_FILENAMES, m->has_files);
 	proto_uint(&p->msg, MAPPING_HAS_LINE_NUMBERS, m->has_lines);
@@ -345,7 +280,7 @@ void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m)
 
 void pprof_comment(struct pprof *p, const char *text)
 {
-	uint64_t id = intern(p, text);
+	uint64_t id = pprof_string(p, text);
 
 	proto_packed(&p->buf, PROFILE_COMMENT, &id, 1);
 }
@@ -364,7 +299,7 @@ void pprof_period(struct pprof *p, int64_t period)
 int pprof_finish(struct pprof *p, struct err *err)
 {
 	proto_uint(&p->buf, PROFILE_DEFAULT_SAMPLE_TYPE, p->type);
-	if (flush(p, 0, err))
+	if (pprof_flush(p, 0, err))
 		return -1;
 	return pack_finish(p->pack, err);
 }

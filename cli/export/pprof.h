@@ -3,7 +3,7 @@
  * Strings, functions and locations are interned: equal ones are written once.
  * Types come first, then samples in any order; mappings may come any time.
  * For a sample: pprof_values(), its labels, then pprof_sample(). Strings are
- * borrowed until pprof_free(), and cleaned where they are no UTF-8. */
+ * copied, and cleaned if they are not UTF-8. */
 #ifndef CLI_EXPORT_PPROF_H
 #define CLI_EXPORT_PPROF_H
 #include <stdbool.h>
@@ -40,23 +40,24 @@ struct pprof_mapping {
 struct pprof *pprof_new(FILE *out);
 void pprof_free(struct pprof *p);
 
-/* The last one is what pprof shows unless it is told otherwise. */
+/* Adds a sample type; pprof shows the last one by default. */
 void pprof_type(struct pprof *p, const char *type, const char *unit);
-/* Of the sample at hand, one for each type; all 0. */
+/* Returns the values of the next sample, one for each type, all 0. */
 uint64_t *pprof_values(struct pprof *p);
 size_t pprof_n_values(const struct pprof *p);
 void pprof_label(struct pprof *p, const char *key, const char *value);
 void pprof_label_num(struct pprof *p, const char *key, int64_t value);
-/* Gives the id of an equal location, or of a new one. */
+/* Returns the id of an equal location, or of a new one. */
 uint64_t pprof_location(struct pprof *p, const struct pprof_location *at);
-/* location: ids, the innermost first. 0, or -1 and *err. */
+/* Writes a sample. location: ids, innermost first. Returns 0, or -1 and *err.
+ */
 int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
 		 struct err *err);
 void pprof_mapping(struct pprof *p, uint32_t id, const struct pprof_mapping *m);
 void pprof_comment(struct pprof *p, const char *text);
 void pprof_duration(struct pprof *p, int64_t ns);
-/* What the last type counts is sampled once in so many. */
+/* Sets the sampling period, in units of the last type. */
 void pprof_period(struct pprof *p, int64_t period);
-/* The rest of it. 0, or -1 and *err. */
+/* Writes the rest. Returns 0, or -1 and *err. */
 int pprof_finish(struct pprof *p, struct err *err);
 #endif

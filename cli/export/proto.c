@@ -20,7 +20,7 @@ void proto_release(struct proto *p)
 	*p = (struct proto){ 0 };
 }
 
-static void varint(struct proto *p, uint64_t v)
+static void proto_put_varint(struct proto *p, uint64_t v)
 {
 	p->buf = mem_grow(p->buf, &p->cap, p->n + VARINT_MAX, 1);
 	for (; v >= 0x80; v >>= 7)
@@ -37,15 +37,15 @@ static size_t varint_len(uint64_t v)
 	return n;
 }
 
-static void key(struct proto *p, unsigned int field, enum wire wire)
+static void proto_put_key(struct proto *p, unsigned int field, enum wire wire)
 {
-	varint(p, (uint64_t)field << 3 | wire);
+	proto_put_varint(p, (uint64_t)field << 3 | wire);
 }
 
 void proto_item(struct proto *p, unsigned int field, uint64_t v)
 {
-	key(p, field, WIRE_VARINT);
-	varint(p, v);
+	proto_put_key(p, field, WIRE_VARINT);
+	proto_put_varint(p, v);
 }
 
 void proto_uint(struct proto *p, unsigned int field, uint64_t v)
@@ -63,13 +63,13 @@ void proto_packed(struct proto *p, unsigned int field, const uint64_t *v,
 		return;
 	for (size_t i = 0; i < n; i++)
 		len += varint_len(v[i]);
-	key(p, field, WIRE_BYTES);
-	varint(p, len);
+	proto_put_key(p, field, WIRE_BYTES);
+	proto_put_varint(p, len);
 	for (size_t i = 0; i < n; i++)
-		varint(p, v[i]);
+		proto_put_varint(p, v[i]);
 }
 
-static void append(struct proto *p, const void *data, size_t n)
+static void proto_append_bytes(struct proto *p, const void *data, size_t n)
 {
 	if (!n)
 		return;
@@ -81,14 +81,14 @@ static void append(struct proto *p, const void *data, size_t n)
 void proto_bytes(struct proto *p, unsigned int field, const void *data,
 		 size_t n)
 {
-	key(p, field, WIRE_BYTES);
-	varint(p, n);
-	append(p, data, n);
+	proto_put_key(p, field, WIRE_BYTES);
+	proto_put_varint(p, n);
+	proto_append_bytes(p, data, n);
 }
 
 void proto_add(struct proto *p, const struct proto *fields)
 {
-	append(p, fields->buf, fields->n);
+	proto_append_bytes(p, fields->buf, fields->n);
 }
 
 void proto_message(struct proto *p, unsigned int field, const struct proto *m)

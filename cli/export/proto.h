@@ -1,10 +1,9 @@
 /* proto.h - messages of Protocol Buffers, as bytes.
  *
- * A message is made in a buffer, which grows as needed and is used again
- * after proto_clear(); a message inside another is made first and then put
- * into it. Values that are a field's default (0, "") are left out, as proto3
- * wants them; repeated fields take theirs with proto_item() or proto_packed().
- */
+ * A message is made in a buffer, which grows as needed and is reused after
+ * proto_clear(); a nested message is made first and then added. Default values
+ * (0, "") are left out, as in proto3; use proto_item() or proto_packed() for
+ * repeated fields. */
 #ifndef CLI_EXPORT_PROTO_H
 #define CLI_EXPORT_PROTO_H
 #include <stddef.h>
@@ -21,17 +20,17 @@ static inline void proto_clear(struct proto *p)
 {
 	p->n = 0;
 }
-/* For uint64, int64 (as it is in two's complement), bool and enum. */
+/* Adds a uint64, int64 (in two's complement), bool or enum; 0 is left out. */
 void proto_uint(struct proto *p, unsigned int field, uint64_t v);
-/* The same, also when it is 0: where presence says something. */
+/* Like proto_uint(), also if it is 0. */
 void proto_item(struct proto *p, unsigned int field, uint64_t v);
-/* Repeated numbers. */
+/* Adds a packed array of numbers. */
 void proto_packed(struct proto *p, unsigned int field, const uint64_t *v,
 		  size_t n);
-/* Strings and bytes, also empty ones. */
+/* Adds a string or bytes, even if empty. */
 void proto_bytes(struct proto *p, unsigned int field, const void *data,
 		 size_t n);
 void proto_message(struct proto *p, unsigned int field, const struct proto *m);
-/* The fields of another message behind those of p. */
+/* Appends the fields of another message. */
 void proto_add(struct proto *p, const struct proto *fields);
 #endif

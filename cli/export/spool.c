@@ -13,7 +13,7 @@
 #include "stitch/base/temp.h"
 
 #define SPOOL_FIRST ((size_t)1 << 20) /* bytes */
-#define SPOOL_STEP ((size_t)64 << 20) /* it doubles up to that */
+#define SPOOL_STEP ((size_t)64 << 20) /* the size doubles up to this */
 
 struct spool {
 	int fd;
@@ -47,9 +47,9 @@ void spool_free(struct spool *s)
 	free(s);
 }
 
-/* Disk space is taken first: a write to a map for which there is none would
- * end the program. */
-static int grow(struct spool *s, struct err *err)
+/* Allocates disk space first: a write to a mapping without space would raise
+ * SIGBUS. */
+static int spool_grow_memory(struct spool *s, struct err *err)
 {
 	size_t more = s->len < SPOOL_STEP ? s->len : SPOOL_STEP;
 	size_t len = s->len + (more ? more : SPOOL_FIRST);
@@ -75,7 +75,7 @@ static int grow(struct spool *s, struct err *err)
 
 void *spool_add(struct spool *s, struct err *err)
 {
-	if ((s->n + 1) * s->size > s->len && grow(s, err))
+	if ((s->n + 1) * s->size > s->len && spool_grow_memory(s, err))
 		return NULL;
 	return s->map + s->n++ * s->size;
 }

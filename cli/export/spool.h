@@ -1,9 +1,9 @@
-/* spool.h - a list of many items of one size, kept in a file without a name
- * instead of in memory.
+/* spool.h - a list of many items of one size, kept in an unnamed file instead
+ * of in memory.
  *
- * For forms that want in columns, or thread by thread, what comes in the order
- * of time. Items are zero at first, and stay until spool_free(); their places
- * are 0, 1, 2, ... */
+ * For formats that need in columns, or thread by thread, what comes in time
+ * order. New items are zero; they live until spool_free(). Their indexes are 0,
+ * 1, 2, ... */
 #ifndef CLI_EXPORT_SPOOL_H
 #define CLI_EXPORT_SPOOL_H
 #include <stddef.h>
@@ -12,13 +12,13 @@
 struct err;
 struct spool;
 
-/* In $TMPDIR or /tmp. NULL and *err. */
+/* Creates the file in $TMPDIR or /tmp. Returns NULL and *err on failure. */
 struct spool *spool_new(size_t size, struct err *err);
 void spool_free(struct spool *s);
-/* One more item, which is the last one; NULL and *err when there is no more
- * room. Earlier pointers are not good any more. */
+/* Appends an item and returns it; NULL and *err if the disk is full.
+ * Invalidates earlier pointers. */
 void *spool_add(struct spool *s, struct err *err);
-/* Borrowed until the next spool_add(). */
+/* Returns item i; valid until the next spool_add(). */
 void *spool_at(struct spool *s, size_t i);
 size_t spool_count(const struct spool *s);
 #endif

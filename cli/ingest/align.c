@@ -1,4 +1,4 @@
-/* align.c - the captures of a run on one timeline. */
+/* align.c - puts the captures of a run on one timeline. */
 #include "cli/ingest/align.h"
 
 #include <errno.h>
@@ -21,29 +21,21 @@ static const char *sched_offset;
 static bool separate;
 
 const struct opt align_opts[] = {
-	{ .kind = OPT_LIST,
-	  .name = "clock-offset",
-	  .arg = "CAPTURE=NS",
-	  .help = "of several captures: ns to add to the times of one, which "
-		  "is named as in the command line, or by its place there "
-		  "(1, 2, ...); may be repeated",
-	  .value = &offsets },
-	{ .kind = OPT_STRING,
-	  .name = "sched-clock-offset",
-	  .arg = "NS",
-	  .help = "of several captures, perf's clock and ftrace's local: the "
-		  "last number of the kernel's line 'sched_clock: Marking "
-		  "stable'",
-	  .value = &sched_offset },
-	{ .kind = OPT_FLAG,
-	  .name = "separate",
-	  .help = "several captures need not be of one run: each keeps its "
-		  "own clock",
-	  .value = &separate },
+	OPT_LIST(0, "clock-offset", "CAPTURE=NS", &offsets,
+		 "of several captures: ns to add to the times of one, which "
+		 "is named as in the command line, or by its place there "
+		 "(1, 2, ...); may be repeated"),
+	OPT_STRING(0, "sched-clock-offset", "NS", &sched_offset,
+		   "of several captures, perf's clock and ftrace's local: the "
+		   "last number of the kernel's line 'sched_clock: Marking "
+		   "stable'"),
+	OPT_FLAG(0, "separate", &separate,
+		 "several captures need not be of one run: each keeps its "
+		 "own clock"),
 	{ .kind = OPT_END }
 };
 
-/* One capture while it is looked at. */
+/* A capture that is read for its clock. */
 struct look {
 	struct order *order; /* owns the source */
 	struct source *src;
@@ -65,8 +57,9 @@ static int take_ns(const char *opt, const char *text, int64_t *ns,
 	return 0;
 }
 
-/* Which capture is named by text[0..len)? n: none. */
-static size_t named(char *const *paths, size_t n, const char *text, size_t len)
+/* Returns the index of the capture that text[0..len) names; n if none. */
+static size_t align_find_capture(char *const *paths, size_t n, const char *text,
+				 size_t len)
 {
 	char *end;
 	unsigned long place;
@@ -84,7 +77,9 @@ static int take_offsets(char *const *paths, size_t n, struct align_in *in,
 	for (size_t i = 0; i < offsets.n; i++) {
 		const char *text = offsets.item[i];
 		const char *eq = strrchr(text, '=');
-		size_t at = eq ? named(paths, n, text, (size_t)(eq - text)) : n;
+		size_t at = eq ? align_find_capture(paths, n, text,
+						    (size_t)(eq - text))
+			       : n;
 
 		if (at == n)
 			return err_set(err, ERR_USAGE,
@@ -129,9 +124,9 @@ static size_t host_of(const struct look *lk, size_t n, size_t i)
 	return SIZE_MAX;
 }
 
-/* Opens all, as what they say of each other counts, then reads each. */
-static int look_at(char *const *paths, size_t n, align_open_fn *open, void *arg,
-		   struct look *lk, struct err *err)
+/* Opens all captures, because they may refer to each other, then reads each. */
+static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
+			 void *arg, struct look *lk, struct err *err)
 {
 	struct source **src = mem_new(n, sizeof(*src));
 	size_t opened = 0;
@@ -190,7 +185,7 @@ int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 	if (!rc && n > 1 && !separate) {
 		*out = mem_new(n, sizeof(**out));
 		progress_start("comparing clocks");
-		rc = look_at(paths, n, open, arg, lk, err);
+		rc = align_look_at(paths, n, open, arg, lk, err);
 		progress_clear();
 		if (!rc)
 			rc = align_all(paths, n, lk, in, *out, err);

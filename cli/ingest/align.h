@@ -1,5 +1,5 @@
-/* align.h - the captures of a run on one timeline: reads each of them once
- * before, for what they have in common. */
+/* align.h - puts the captures of a run on one timeline, for which it reads each
+ * of them once in advance. */
 #ifndef CLI_INGEST_ALIGN_H
 #define CLI_INGEST_ALIGN_H
 #include <stddef.h>
@@ -12,13 +12,14 @@ struct source;
 /* --clock-offset --sched-clock-offset --separate */
 extern const struct opt align_opts[];
 
-/* Opens a capture for itself: nothing of it is noted anywhere. 0, or -1. */
+/* Opens a capture without recording anything in the ledger or the database.
+ * Returns 0, or -1 and *err. */
 typedef int align_open_fn(void *arg, const char *path, struct source **out,
 			  struct err *err);
 
-/* *out: one for each capture, the caller's to free; NULL: each stays on its
- * own clock, as there is only one, or by --separate. -1 and *err: two of them
- * do not go together. */
+/* Stores an array with an entry for each capture in *out, which the caller
+ * frees; NULL if each stays on its own clock, as there is only one, or by
+ * --separate. Returns 0, or -1 and *err if two captures cannot be aligned. */
 int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 		 struct align_out **out, struct err *err);
 #endif

@@ -7,9 +7,9 @@ struct err;
 struct store;
 struct symbolizer;
 
-/* Checks all user stacks that are stored, each distinct frame and pair of
- * frames once, and stores what it finds. Behind the naming; may be repeated
- * when programs turn up. -1 and *err only when the database refuses or Ctrl-C
- * was pressed: code that is not there is no error. */
+/* Checks each distinct frame and pair of frames of all stored user stacks once,
+ * and stores the results. To be called after naming; again when missing
+ * programs were added. Returns 0, or -1 and *err if the database fails or
+ * Ctrl-C was pressed; missing code is not an error. */
 int callsites_check(struct store *db, struct symbolizer *sy, struct err *err);
 #endif

@@ -1,11 +1,12 @@
-/* jitted.c - where the names of code are that processes made themselves.
+/* jitted.c - finds the files with the names of jitted code.
  *
- * A jitdump file is better than a map: it says when. Of each kind, first what
- * the user names, then what lies beside the capture, then where the process
- * wrote it, if that was here. A file in /tmp of the right name may be
- * anybody's, or an older process's: it is used only if it belongs to root, to
- * the user, or to the capture's owner, and, as a map does not say whose it is,
- * if it was written to while the capture was made. */
+ * A jitdump file is preferred to a map, because it has times. Of each kind, a
+ * file that the user names comes first, then one beside the capture, then the
+ * path where the process wrote it, if the capture was made on this machine.
+ * Anybody may have written a file of that name in /tmp, or an older process
+ * with the same pid: it is used only if it belongs to root, to the user, or to
+ * the capture's owner, and, as a map does not identify its process, if it was
+ * written to during the capture. */
 #include "cli/ingest/jitted.h"
 
 #include <inttypes.h>
@@ -23,48 +24,40 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
-/* perf ends a little later than what it records, and file systems count in
- * ticks. */
+/* perf ends a little later than the recorded process, and times of files are
+ * rounded to ticks. */
 #define MTIME_SLACK_NS 10000000000ll
 
 static struct opt_list dumps, maps;
 static bool find_jit = true;
 
 const struct opt jitted_opts[] = {
-	{ .kind = OPT_LIST,
-	  .name = "jitdump",
-	  .arg = "FILE",
-	  .help = "names of code that a process made while it ran, from its "
-		  "jit-PID.dump; may be given several times (default: found "
-		  "by the capture's records, or beside it)",
-	  .value = &dumps },
-	{ .kind = OPT_LIST,
-	  .name = "perf-map",
-	  .arg = "FILE",
-	  .help = "the same from a perf-PID.map, PID=FILE, or a folder with "
-		  "such files; may be given several times (default: found "
-		  "beside the capture, or in /tmp when it was recorded here)",
-	  .value = &maps },
-	{ .kind = OPT_NO,
-	  .name = "no-jit",
-	  .help = "do not look for such files",
-	  .value = &find_jit },
+	OPT_LIST(0, "jitdump", "FILE", &dumps,
+		 "names of code that a process made while it ran, from its "
+		 "jit-PID.dump; may be given several times (default: found "
+		 "by the capture's records, or beside it)"),
+	OPT_LIST(0, "perf-map", "FILE", &maps,
+		 "the same from a perf-PID.map, PID=FILE, or a folder with "
+		 "such files; may be given several times (default: found "
+		 "beside the capture, or in /tmp when it was recorded here)"),
+	OPT_NO(0, "no-jit", &find_jit, "do not look for such files"),
 	{ .kind = OPT_END }
 };
 
-/* A file that the user names, and whose it is. */
+/* A file that the user names, and its process. */
 struct named {
 	const char *path;
 	int32_t pid;
 };
 
-/* What is known of one process of one source. */
+/* The file found for a process of a source. */
 struct found {
 	uint16_t source;
 	int32_t pid, inner; /* inner: in its own pid namespace */
@@ -85,18 +78,11 @@ struct jitted {
 
 /* ---- options */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* "PREFIX123SUFFIX", also with more behind it, such as ".gz". */
+/* Parses "PREFIX123SUFFIX", possibly followed by more, such as ".gz". */
 static bool pid_in_name(const char *path, const char *prefix,
 			const char *suffix, int32_t *pid)
 {
-	const char *s = base_name(path);
+	const char *s = path_base(path);
 	size_t n = strlen(prefix);
 	char *end;
 
@@ -108,7 +94,7 @@ static bool pid_in_name(const char *path, const char *prefix,
 	return v <= PID_MAX && !strncmp(end, suffix, strlen(suffix));
 }
 
-/* "PID=FILE": then *path moves behind the '='. */
+/* Parses "PID=FILE": moves *path behind the '='. */
 static bool pid_in_front(const char **path, int32_t *pid)
 {
 	char *end;
@@ -199,7 +185,8 @@ void jitted_free(struct jitted *jd)
 
 /* ---- opening */
 
-static void note(struct jitted *jd, const struct source *src, const char *text)
+static void jitted_note(struct jitted *jd, const struct source *src,
+			const char *text)
 {
 	ledger_note(jd->ledger, src->index, "jit", text);
 }
@@ -217,7 +204,7 @@ static void note_found(struct jitted *jd, const struct source *src,
 		 late ? "; its times are of another clock than the capture's: "
 			"record with 'perf record -k mono'"
 		      : "");
-	note(jd, src, text);
+	jitted_note(jd, src, text);
 }
 
 static bool open_dump(struct jitted *jd, const struct source *src,
@@ -227,7 +214,7 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 
 	f->dump = jitdump_open(path, jd->temp_dir, &why);
 	if (!f->dump) {
-		note(jd, src, why.msg);
+		jitted_note(jd, src, why.msg);
 		return false;
 	}
 	f->jit = jitdump_read(f->dump, &src->info, jd->ledger, src->index);
@@ -242,7 +229,7 @@ static bool open_map(struct jitted *jd, const struct source *src,
 
 	f->map = perfmap_open(path, jd->temp_dir, jd->ledger, src->index, &why);
 	if (!f->map) {
-		note(jd, src, why.msg);
+		jitted_note(jd, src, why.msg);
 		return false;
 	}
 	f->jit = perfmap_jit(f->map);
@@ -252,12 +239,12 @@ static bool open_map(struct jitted *jd, const struct source *src,
 
 /* ---- places */
 
-static bool is_file(const char *path, struct stat *st)
+static bool jitted_is_file(const char *path, struct stat *st)
 {
 	return !lstat(path, st) && S_ISREG(st->st_mode);
 }
 
-/* DIR/NAME, also packed. */
+/* Returns whether DIR/NAME exists, possibly compressed. */
 static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 {
 	static const char *const packed[] = { "", ".gz", ".zst" };
@@ -266,15 +253,16 @@ static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++)
 		if ((size_t)snprintf(out, PATH_SIZE, "%.*s/%s%s", (int)n, dir,
 				     name, packed[i]) < PATH_SIZE &&
-		    is_file(out, &st))
+		    jitted_is_file(out, &st))
 			return true;
 	return false;
 }
 
-/* The capture's folder, or the folder that is the capture. */
-static bool beside(const struct source *src, const char *name, char *out)
+/* Looks in the capture's folder, or in the folder that is the capture. */
+static bool jitted_path_beside(const struct source *src, const char *name,
+			       char *out)
 {
-	const char *base = base_name(src->path);
+	const char *base = path_base(src->path);
 	struct stat st;
 
 	if (!strcmp(src->path, "-") || stat(src->path, &st))
@@ -286,7 +274,7 @@ static bool beside(const struct source *src, const char *name, char *out)
 	return in_folder(src->path, (size_t)(base - src->path - 1), name, out);
 }
 
-static bool recorded_here(const struct source *src)
+static bool jitted_recorded_here(const struct source *src)
 {
 	struct utsname here;
 
@@ -308,7 +296,7 @@ static bool is_ours(const struct source *src, const struct stat *st)
 	       (!stat(src->path, &cap) && st->st_uid == cap.st_uid);
 }
 
-/* Written to while the capture was made. */
+/* Returns whether the file was written to during the capture. */
 static bool in_time(const struct source *src, const struct stat *st)
 {
 	uint64_t took = src->info.last_ns - src->info.first_ns;
@@ -333,12 +321,12 @@ static const char *named_file(const struct named *list, size_t n, int32_t pid)
 	return NULL;
 }
 
-/* Where the process wrote it, by its own record. */
+/* The file at the path that the mapping record of the process has. */
 static bool written_here(const struct source *src, const struct rec_map *hint)
 {
 	struct stat st;
 
-	return recorded_here(src) && is_file(hint->path, &st) &&
+	return jitted_recorded_here(src) && jitted_is_file(hint->path, &st) &&
 	       is_ours(src, &st) && (!hint->ino || hint->ino == st.st_ino);
 }
 
@@ -355,7 +343,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (!find_jit)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
-	if (beside(src, name, path))
+	if (jitted_path_beside(src, name, path))
 		return open_dump(jd, src, f, path);
 	if (!hint)
 		return false;
@@ -365,7 +353,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 		 "%.*s: not here; give it with --jitdump, to name what process "
 		 "%" PRId32 " made",
 		 PATH_SIZE - 100, hint->path, f->pid);
-	note(jd, src, path);
+	jitted_note(jd, src, path);
 	return false;
 }
 
@@ -388,11 +376,12 @@ static bool find_map(struct jitted *jd, const struct source *src,
 			return open_map(jd, src, f, path);
 	if (!find_jit)
 		return false;
-	if (beside(src, name, path))
+	if (jitted_path_beside(src, name, path))
 		return open_map(jd, src, f, path);
 	snprintf(path, sizeof(path), "/tmp/%s", name);
-	return recorded_here(src) && is_file(path, &st) && is_ours(src, &st) &&
-	       in_time(src, &st) && open_map(jd, src, f, path);
+	return jitted_recorded_here(src) && jitted_is_file(path, &st) &&
+	       is_ours(src, &st) && in_time(src, &st) &&
+	       open_map(jd, src, f, path);
 }
 
 static bool same_process(const void *owner, uint32_t id, const void *key)
@@ -413,9 +402,7 @@ static struct found *found_of(struct jitted *jd, const struct source *src,
 	*is_new = id == TABLE_NONE;
 	if (*is_new) {
 		id = (uint32_t)jd->n;
-		jd->found = mem_grow(jd->found, &jd->cap, jd->n + 1,
-				     sizeof(*jd->found));
-		jd->found[jd->n++] = f;
+		*mem_add(jd->found, jd->n, jd->cap) = f;
 		table_add(&jd->by_pid, h, id);
 	}
 	return &jd->found[id];
@@ -428,7 +415,7 @@ bool jitted_find(void *arg, const struct source *src, int32_t pid,
 	bool is_new;
 	struct found *f = found_of(jd, src, pid, &is_new);
 
-	/* a map may have been found before the record of the better file */
+	/* a map may have been found before the record of the jitdump file */
 	if (!f->dump && (is_new || hint)) {
 		if (hint &&
 		    !pid_in_name(hint->path, "jit-", ".dump", &f->inner))

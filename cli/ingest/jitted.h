@@ -1,5 +1,5 @@
-/* jitted.h - where the names of code are that processes made themselves:
- * jitdump files and perf-PID.map files, given by the user or found. */
+/* jitted.h - finds the files with the names of jitted code: jitdump files and
+ * perf-PID.map files, named by the user or found. */
 #ifndef CLI_INGEST_JITTED_H
 #define CLI_INGEST_JITTED_H
 #include <stdbool.h>
@@ -15,13 +15,14 @@ struct ledger;
 /* --jitdump --perf-map --no-jit */
 extern const struct opt jitted_opts[];
 
-/* NULL and *err: a file that the options name is not to be had. temp_dir is
- * borrowed. */
+/* Borrows temp_dir. Returns NULL and *err if a file that the options name
+ * cannot be read. */
 struct jitted *jitted_new(struct ledger *lg, const char *temp_dir,
 			  struct err *err);
-/* After the stitch and what it has stored. */
+/* To be called after stitch_free(), because the stitch borrows what was found.
+ */
 void jitted_free(struct jitted *jd);
-/* A jit_find_fn; arg: struct jitted. */
+/* Implements jit_find_fn; arg is the struct jitted. */
 bool jitted_find(void *arg, const struct source *src, int32_t pid,
 		 const struct rec_map *hint, struct jit **out);
 #endif

@@ -39,8 +39,8 @@
 #include "symbolize/unwind/unwind.h"
 #include "symbolize/unwind/unwind_compare.h"
 
-/* Facts between two looks at Ctrl-C and at new frames; and at the clock, as
- * a quiet pipe has few facts and somebody waits for a sign of life. */
+/* Number of facts between flushes, which check for Ctrl-C, and between updates
+ * of the progress line. The latter is small, as a quiet pipe has few facts. */
 #define FLUSH_EVERY 8192
 #define SHOW_EVERY 128
 
@@ -50,84 +50,59 @@ static long slack_ms;
 static bool no_symbols, infer_callers;
 static const char *layout_word;
 static struct opt_list nonce_formats;
-static const char *clock_name, *formats_dir;
+static const char *clock_name, *formats_dir, *stats_dir;
 static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
-	{ .kind = OPT_SIZE,
-	  .name = "memory",
-	  .arg = "SIZE",
-	  .help = "memory for records that wait to be ordered, such as 64M; "
-		  "the rest goes to a temporary file",
-	  .value = &memory },
-	{ .kind = OPT_NUMBER,
-	  .name = "slack",
-	  .arg = "MS",
-	  .help = "of a live pipe: hold records back this much longer",
-	  .value = &slack_ms },
-	{ .kind = OPT_STRING,
-	  .name = "cookie-layout",
-	  .arg = "LAYOUT",
-	  .help = "how cookies are made, to count those that are missing: "
-		  "auto (default), kernel, opaque, or as in drafts of 2024 "
-		  "cpu48, lowcpu or lowcpu:BITS (bits of the CPU, 12), pair",
-	  .value = &layout_word },
-	{ .kind = OPT_LIST,
-	  .name = "nonce-format",
-	  .arg = "TEMPLATE",
-	  .help = "a line in which a process that unwinds itself logs a "
-		  "request or a stack, in place of those in backstitch(7), "
-		  "such as 'unwound %{nonce}: %{ips}'; may be repeated",
-	  .value = &nonce_formats },
-	{ .kind = OPT_STRING,
-	  .name = "clock",
-	  .arg = "NAME",
-	  .help = "of captures that do not say it: the clock of their times",
-	  .value = &clock_name },
-	{ .kind = OPT_STRING,
-	  .name = "formats",
-	  .arg = "DIR",
-	  .help = "of raw ftrace pages: the folder with copies of tracefs' "
-		  "events/*/*/format and header_page, when they are not beside",
-	  .value = &formats_dir },
-	{ .kind = OPT_STRING,
-	  .name = "request",
-	  .arg = "EVENT(COOKIE)",
-	  .help = "of a CTF trace: events that ask for a user stack that comes "
-		  "later, and the field with the cookie; several by blanks "
-		  "(default: 'stitch:request(cookie)')",
-	  .value = &request },
-	{ .kind = OPT_STRING,
-	  .name = "chain",
-	  .arg = "EVENT(COOKIE,ADDRESSES)",
-	  .help = "and the events that bring it (default: "
-		  "'stitch:ustack(cookie,ips)')",
-	  .value = &chain },
-	{ .kind = OPT_FLAG,
-	  .name = "no-symbols",
-	  .help = "do not look for names; 'backstitch symbolize' can do it "
-		  "later",
-	  .value = &no_symbols },
-	{ .kind = OPT_FLAG,
-	  .name = "infer-callers",
-	  .help = "put the caller that a frame-pointer chain lacks into it, "
-		  "marked, where the code proves which one it is",
-	  .value = &infer_callers },
-	{ .kind = OPT_GROUP, .value = (void *)mapped_opts },
-	{ .kind = OPT_GROUP, .value = (void *)jitted_opts },
-	{ .kind = OPT_GROUP, .value = (void *)name_opts },
+	OPT_SIZE(0, "memory", "SIZE", &memory,
+		 "memory for records that wait to be ordered, such as 64M; "
+		 "the rest goes to a temporary file"),
+	OPT_NUMBER(0, "slack", "MS", &slack_ms,
+		   "of a live pipe: hold records back this much longer"),
+	OPT_STRING(0, "cookie-layout", "LAYOUT", &layout_word,
+		   "how cookies are made, to count those that are missing: "
+		   "auto (default), kernel, opaque, or as in drafts of 2024 "
+		   "cpu48, lowcpu or lowcpu:BITS (bits of the CPU, 12), pair"),
+	OPT_LIST(0, "nonce-format", "TEMPLATE", &nonce_formats,
+		 "a line in which a process that unwinds itself logs a "
+		 "request or a stack, in place of those in backstitch(7), "
+		 "such as 'unwound %{nonce}: %{ips}'; may be repeated"),
+	OPT_STRING(0, "clock", "NAME", &clock_name,
+		   "of captures that do not say it: the clock of their times"),
+	OPT_STRING(
+		0, "formats", "DIR", &formats_dir,
+		"of raw ftrace pages: the folder with copies of tracefs' "
+		"events/*/*/format and header_page, when they are not beside"),
+	OPT_STRING(0, "stats", "DIR", &stats_dir,
+		   "of a text of ftrace: the folder with copies of tracefs' "
+		   "per_cpu/cpu*/stats, when it is not per_cpu beside the "
+		   "text"),
+	OPT_STRING(
+		0, "request", "EVENT(COOKIE)", &request,
+		"of a CTF trace: events that ask for a user stack that comes "
+		"later, and the field with the cookie; several by blanks "
+		"(default: 'stitch:request(cookie)')"),
+	OPT_STRING(0, "chain", "EVENT(COOKIE,ADDRESSES)", &chain,
+		   "and the events that bring it (default: "
+		   "'stitch:ustack(cookie,ips)')"),
+	OPT_FLAG(0, "no-symbols", &no_symbols,
+		 "do not look for names; 'backstitch symbolize' can do it "
+		 "later"),
+	OPT_FLAG(0, "infer-callers", &infer_callers,
+		 "put the caller that a frame-pointer chain lacks into it, "
+		 "marked, where the code proves which one it is"),
+	OPT_GROUP(mapped_opts),
+	OPT_GROUP(jitted_opts),
+	OPT_GROUP(name_opts),
 	{ .kind = OPT_END }
 };
 
 const struct opt load_opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "fields",
-	  .arg = "NAMES",
-	  .help = "whose tracepoint fields become columns: event names or "
-		  "globs by commas, 'all' or 'none' (default: scheduling and "
-		  "process events, and those with stacks in their fields)",
-	  .value = &fields },
-	{ .kind = OPT_GROUP, .value = (void *)load_common_opts },
+	OPT_STRING(0, "fields", "NAMES", &fields,
+		   "whose tracepoint fields become columns: event names or "
+		   "globs by commas, 'all' or 'none' (default: scheduling and "
+		   "process events, and those with stacks in their fields)"),
+	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };
 
@@ -138,10 +113,11 @@ struct load {
 	struct stitch *stitch;
 	struct mapped *mapped;
 	struct jitted *jitted;
-	struct symbolizer *symbolizer;	   /* NULL: look at no file */
-	struct unwinder *unwinder;	   /* NULL: infer no caller */
-	struct unwind_compare_count *pair; /* NULL: unwind by all tables only */
-	bool unnamed;			   /* nobody will look at names */
+	struct symbolizer *symbolizer; /* NULL: read no programs */
+	struct unwinder *unwinder;     /* NULL: infer no caller */
+	struct unwind_compare_count
+		*pair; /* for unwind_compare_new(); NULL: none */
+	bool unnamed;  /* names are not needed */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -154,7 +130,7 @@ struct load {
 				 1];
 };
 
-/* The layout that the option names, or -1 and *err. */
+/* Stores the layout that the option names. Returns 0, or -1 and *err. */
 static int take_layout(unsigned int *layout, struct err *err)
 {
 	const char *word = layout_word ? layout_word : "auto";
@@ -255,7 +231,7 @@ static bool is_live(char *const *paths, size_t n)
 	return false;
 }
 
-/* Captures from here on are large: of a live one nothing is known. */
+/* Captures of this size are large. The size of a pipe is not known. */
 #define LARGE ((uint64_t)32 << 20)
 
 static uint64_t bytes_seen; /* nftw() has no argument for its function */
@@ -270,7 +246,7 @@ static int add_bytes(const char *path, const struct stat *st, int what,
 	return bytes_seen >= LARGE;
 }
 
-/* Files, and folders with all that is in them; no folder twice. */
+/* Sums up the sizes of files, and of all files in folders. */
 static bool are_large(char *const *paths, size_t n)
 {
 	bytes_seen = 0;
@@ -291,6 +267,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
+		.stats = stats_dir,
 		.kallsyms = name_kallsyms(),
 		.no_fields = fields && !strcmp(fields, "none"),
 		.request = request,
@@ -307,7 +284,7 @@ static int open_to_look(void *arg, const char *path, struct source **out,
 	return *out ? 0 : -1;
 }
 
-/* The source belongs to the order from then on. */
+/* Passes ownership of the source to the order. */
 static int scan_source(struct load *ld, struct source *src, struct err *err)
 {
 	if (src->ops->scan && src->ops->scan(src, err)) {
@@ -318,7 +295,7 @@ static int scan_source(struct load *ld, struct source *src, struct err *err)
 	return store_capture(ld->db, src, err);
 }
 
-/* A field that is a stack has the id of its raw chain. */
+/* Sets fields that are stacks to the ids of their raw chains. */
 static void put_held(const struct fact_event *e, const struct event_def *def,
 		     struct field *f)
 {
@@ -336,8 +313,8 @@ static void put_held(const struct fact_event *e, const struct event_def *def,
 	}
 }
 
-/* The payload of a tracepoint as columns. A payload that cannot be decoded is
- * damage; its event is kept. */
+/* Stores the payload of a tracepoint as columns. A payload that cannot be
+ * decoded is counted as damage; its event is kept. */
 static int put_fields(struct load *ld, const struct fact_event *e,
 		      struct err *err)
 {
@@ -425,15 +402,15 @@ out:
 	return ret;
 }
 
-/* Where the parts of a file are in memory, as the file itself says. */
+/* Returns where the parts of a file are in memory, from its headers. */
 static size_t file_parts(void *arg, const struct image *img,
 			 struct file_part *out, size_t max)
 {
 	return mapping_offsets_parts(arg, img, out, max);
 }
 
-/* What to add to a time of the timeline for ns since 1970, where a capture
- * noted the same moment on both clocks, or is on the real-time one. */
+/* Stores the difference between ns since 1970 and times of the timeline, if the
+ * capture has the same moment on both clocks, or uses the real-time clock. */
 static int put_wall(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source_info *info = &order_source(ld->order, i)->info;
@@ -450,7 +427,7 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
-/* Each source's clock, from where it is known on. */
+/* Puts each source's clock on the timeline. */
 static int put_on_line(struct load *ld, struct err *err)
 {
 	struct source *src;
@@ -467,8 +444,8 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
-static int read_all(struct load *ld, char *const *paths, size_t n,
-		    struct err *err)
+static int load_read_all(struct load *ld, char *const *paths, size_t n,
+			 struct err *err)
 {
 	if (align_inputs(paths, n, open_to_look, ld, &ld->align, err))
 		return -1;
@@ -478,7 +455,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
 	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
-	/* Without names, but with the programs: the stacks are the same. */
+	/* With --no-symbols the programs are still read, so that stacks are the
+	 * same. */
 	if (!no_symbols || name_has_places() || ld->pair) {
 		ld->symbolizer = name_symbolizer(ld->db, NULL);
 		ld->unwinder =
@@ -515,8 +493,8 @@ static int read_all(struct load *ld, char *const *paths, size_t n,
 	return store_flush(ld->db, ld->ledger, err);
 }
 
-/* Names what was stored; what captures themselves say of the kernel helps. */
-static int name_all(struct load *ld, struct err *err)
+/* Names what was stored, with the copies of kallsyms in captures. */
+static int load_name_all(struct load *ld, struct err *err)
 {
 	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
 	size_t n = 0;
@@ -538,7 +516,8 @@ static int name_all(struct load *ld, struct err *err)
 	return rc ? rc : callsites_check(ld->db, ld->symbolizer, err);
 }
 
-static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
+static int load_store(struct load *ld, char *const *paths, size_t n,
+		      struct err *err)
 {
 	bool live = is_live(paths, n);
 	int ret;
@@ -548,15 +527,15 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 	else
 		progress_start("reading");
 	stop_live(live);
-	ret = read_all(ld, paths, n, err);
+	ret = load_read_all(ld, paths, n, err);
 	stop_live(false);
 	progress_clear();
-	/* the second Ctrl-C made the pipe end: that is no clean end */
+	/* a second Ctrl-C ends the pipe, which is not a clean end */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	if (!no_symbols && !ld->unnamed && name_all(ld, err))
+	if (!no_symbols && !ld->unnamed && load_name_all(ld, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
@@ -565,9 +544,9 @@ static int fill(struct load *ld, char *const *paths, size_t n, struct err *err)
 	return store_finish(ld->db, ld->ledger, err);
 }
 
-static int load_all(struct load ld, char *const *paths, size_t n,
-		    const char *out, bool force, struct store **db,
-		    bool *damaged, struct err *err)
+static int load_into_store(struct load ld, char *const *paths, size_t n,
+			   const char *out, bool force, struct store **db,
+			   bool *damaged, struct err *err)
 {
 	struct store_opts so = { .fields = fields, .force = force };
 	int ret = -1;
@@ -587,7 +566,7 @@ static int load_all(struct load ld, char *const *paths, size_t n,
 		    : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)
 		goto out;
-	ret = fill(&ld, paths, n, err);
+	ret = load_store(&ld, paths, n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
 	if (!ret && !out) {
 		*db = ld.db;
@@ -612,8 +591,8 @@ out:
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err)
 {
-	return load_all((struct load){ 0 }, paths, n, out, force, db, damaged,
-			err);
+	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
+			       damaged, err);
 }
 
 int load_unnamed(const char *path, struct unwind_compare_count *pair,
@@ -621,6 +600,6 @@ int load_unnamed(const char *path, struct unwind_compare_count *pair,
 {
 	char *paths[] = { (char *)path };
 
-	return load_all((struct load){ .pair = pair, .unnamed = true }, paths,
-			1, NULL, false, db, damaged, err);
+	return load_into_store((struct load){ .pair = pair, .unnamed = true },
+			       paths, 1, NULL, false, db, damaged, err);
 }

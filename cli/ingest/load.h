@@ -1,5 +1,5 @@
-/* load.h - captures into a database: the loop that ingest is, also for the
- * commands that take a capture where a database is expected. */
+/* load.h - reads captures into a database, for ingest and for commands that
+ * accept a capture in place of a database. */
 #ifndef CLI_INGEST_LOAD_H
 #define CLI_INGEST_LOAD_H
 #include <stdbool.h>
@@ -12,24 +12,26 @@ struct store;
 
 /* --memory --slack --no-symbols, and those of naming. */
 extern const struct opt load_common_opts[];
-/* These and --fields, for ingest; script has a --fields of its own. */
+/* load_common_opts and --fields, for ingest; script has a --fields of its own.
+ */
 extern const struct opt load_opts[];
 
-/* Looks at an input before any work is done: 0, or -1 and *err with what to
- * do. *is_db (may be NULL) says that it is a database. */
+/* Checks an input before any work. Returns 0, or -1 and *err with advice.
+ * Stores in *is_db, which may be NULL, whether it is a database. */
 int load_check(const char *path, bool *is_db, struct err *err);
 
-/* out NULL: a temporary database with no name, given back in *db; then the
- * caller closes it. Otherwise the database is at `out` and *db is NULL.
- * *damaged: input was skipped. On -1 nothing is left behind. */
+/* Reads captures into the database `out`; if it is NULL, into a temporary
+ * database without a name, which is returned in *db and closed by the caller.
+ * *damaged tells whether input was skipped. Returns 0, or -1 and *err; then no
+ * file is left behind. */
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
 
-/* One capture into a temporary database, for its stacks: nothing is named.
- * pair: its stack dumps are unwound with SFrame as well; NULL: they are not. */
+/* Reads one capture into a temporary database for its stacks, without names.
+ * pair: also unwind its stack dumps with SFrame; NULL: do not. */
 struct unwind_compare_count;
 int load_unnamed(const char *path, struct unwind_compare_count *pair,
 		 struct store **db, bool *damaged, struct err *err);
-/* Where temporary files go: $TMPDIR, or /tmp. */
+/* Returns the folder for temporary files: $TMPDIR, or /tmp. */
 const char *load_temp_dir(void);
 #endif

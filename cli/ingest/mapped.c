@@ -1,5 +1,4 @@
-/* mapped.c - what processes had mapped, from saved copies of
- * /proc/PID/maps. */
+/* mapped.c - mappings of processes from saved copies of /proc/PID/maps. */
 #include "cli/ingest/mapped.h"
 
 #include <stdio.h>
@@ -18,12 +17,12 @@
 #include "symbolize/files/mapping_offsets.h"
 
 #define PATH_SIZE 4096
-/* Files that are looked at for the offsets of their mappings. */
+/* At most so many files are read for the offsets of their mappings. */
 #define PROOFS_MAX 20000
-/* A file has a mapping for each of its segments; they stand together. */
+/* At most so many adjacent mappings of a file, one for each segment. */
 #define GROUP_MAX 64
 
-/* Which lists of one process count: the smaller one. */
+/* Of several lists of one process, the one with the smallest rank is used. */
 enum rank {
 	RANK_OPTION,
 	RANK_BESIDE,
@@ -33,14 +32,11 @@ enum rank {
 static struct opt_list given;
 
 const struct opt mapped_opts[] = {
-	{ .kind = OPT_LIST,
-	  .name = "maps",
-	  .arg = "PID=FILE",
-	  .help = "what a process had mapped, from a copy of /proc/PID/maps: "
-		  "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
-		  "or a folder with PID.maps; may be given several times "
-		  "(default: folder 'maps' in a capture that is a folder)",
-	  .value = &given },
+	OPT_LIST(0, "maps", "PID=FILE", &given,
+		 "what a process had mapped, from a copy of /proc/PID/maps: "
+		 "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
+		 "or a folder with PID.maps; may be given several times "
+		 "(default: folder 'maps' in a capture that is a folder)"),
 	{ .kind = OPT_END }
 };
 
@@ -82,7 +78,8 @@ void mapped_free(struct mapped *md)
 	free(md);
 }
 
-static void note(struct mapped *md, uint16_t source, const char *dir, int n)
+static void mapped_note(struct mapped *md, uint16_t source, const char *dir,
+			int n)
 {
 	char text[PATH_SIZE + 64];
 
@@ -91,31 +88,32 @@ static void note(struct mapped *md, uint16_t source, const char *dir, int n)
 	ledger_note(md->ledger, source, "maps", text);
 }
 
-static bool is_folder(const char *path)
+static bool mapped_is_folder(const char *path)
 {
 	struct stat st;
 
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* The folder "maps" in a capture that is a folder. */
+/* Finds the folder "maps" in a capture that is a folder. */
 static bool find_folder(const char *path, char *out, size_t size)
 {
-	if (!strcmp(path, "-") || !is_folder(path))
+	if (!strcmp(path, "-") || !mapped_is_folder(path))
 		return false;
 	snprintf(out, size, "%s/maps", path);
-	return is_folder(out);
+	return mapped_is_folder(out);
 }
 
-/* Beside a file it may be that of another capture, where the same ids are
- * other processes: whoever knows better can say so. */
-static void hint(struct mapped *md, const struct source *src)
+/* Prints that --maps could be used. A folder beside a file is not used by
+ * itself: it may belong to another capture, where the pids are other processes.
+ */
+static void mapped_print_hint(struct mapped *md, const struct source *src)
 {
 	const char *slash = strrchr(src->path, '/');
 	char dir[PATH_SIZE], text[2 * PATH_SIZE + 128];
 	int n = slash ? (int)(slash - src->path) + 1 : 0;
 
-	if (given.n || !strcmp(src->path, "-") || is_folder(src->path) ||
+	if (given.n || !strcmp(src->path, "-") || mapped_is_folder(src->path) ||
 	    (size_t)snprintf(dir, sizeof(dir), "%.*smaps", n, src->path) >=
 		    sizeof(dir) ||
 	    !maps_in_folder(dir))
@@ -127,8 +125,8 @@ static void hint(struct mapped *md, const struct source *src)
 	ledger_note(md->ledger, src->index, "maps", text);
 }
 
-static void tell(struct maps *m, struct stitch *st, uint16_t source,
-		 enum rank rank)
+static void mapped_report(struct maps *m, struct stitch *st, uint16_t source,
+			  enum rank rank)
 {
 	size_t n;
 	const struct snapshot *s = maps_list(m, &n);
@@ -137,8 +135,8 @@ static void tell(struct maps *m, struct stitch *st, uint16_t source,
 		stitch_maps(st, source, &s[i], rank);
 }
 
-/* The mappings of map[i]'s file from i on, if the file is here and is mapped
- * so, are derived no more. */
+/* Marks the mappings of map[i]'s file as not derived, if the file exists and
+ * its headers agree with them. */
 static void prove_file(struct mapped *md, const struct symbolizer *sy,
 		       struct rec_map *map, size_t n, size_t i, bool *seen)
 {
@@ -165,9 +163,10 @@ static void prove_file(struct mapped *md, const struct symbolizer *sy,
 	}
 }
 
-/* A list that the capture has itself may lack the offsets in files. */
-static void prove(struct mapped *md, struct stitch *st, uint16_t source,
-		  const struct symbolizer *sy, const struct snapshot *s)
+/* Proves the offsets in files, which a capture's own list may lack. */
+static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
+				 uint16_t source, const struct symbolizer *sy,
+				 const struct snapshot *s)
 {
 	struct snapshot mine = *s;
 
@@ -194,16 +193,14 @@ static int add_beside(struct mapped *md, struct stitch *st, uint16_t source,
 {
 	struct maps *m = maps_new();
 
-	md->beside =
-		mem_grow(md->beside, &md->cap, md->n + 1, sizeof(*md->beside));
-	md->beside[md->n++] = m;
+	*mem_add(md->beside, md->n, md->cap) = m;
 	int n = maps_folder(m, dir, md->ledger, source, err);
 
 	if (n < 0)
 		return -1;
 	if (n)
-		note(md, source, dir, n);
-	tell(m, st, source, RANK_BESIDE);
+		mapped_note(md, source, dir, n);
+	mapped_report(m, st, source, RANK_BESIDE);
 	return 0;
 }
 
@@ -212,14 +209,15 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 {
 	char dir[PATH_SIZE];
 
-	tell(md->given, st, src->index, RANK_OPTION);
+	mapped_report(md->given, st, src->index, RANK_OPTION);
 	if (find_folder(src->path, dir, sizeof(dir)) &&
 	    add_beside(md, st, src->index, dir, err))
 		return -1;
-	/* others than perf's know of no mappings */
+	/* only captures of perf have mappings */
 	if (src->info.cookies != COOKIES_PERF)
-		hint(md, src);
+		mapped_print_hint(md, src);
 	for (size_t i = 0; sy && i < src->info.n_maps; i++)
-		prove(md, st, src->index, sy, &src->info.maps[i]);
+		mapped_prove_offsets(md, st, src->index, sy,
+				     &src->info.maps[i]);
 	return 0;
 }

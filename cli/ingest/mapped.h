@@ -1,5 +1,5 @@
-/* mapped.h - what processes had mapped, from files that the user names or
- * that lie beside a capture. */
+/* mapped.h - mappings of processes from files that the user names or that are
+ * beside a capture. */
 #ifndef CLI_INGEST_MAPPED_H
 #define CLI_INGEST_MAPPED_H
 #include <stdint.h>
@@ -16,13 +16,14 @@ struct symbolizer;
 /* --maps */
 extern const struct opt mapped_opts[];
 
-/* Reads what the options name; NULL and *err when that cannot be done. */
+/* Reads the files that the options name. Returns NULL and *err if one cannot be
+ * read. */
 struct mapped *mapped_new(struct ledger *lg, struct err *err);
-/* After the stitch. */
+/* To be called after stitch_free(). */
 void mapped_free(struct mapped *md);
-/* Tells the stitch about a source: by the options, then by the folder 'maps'
- * beside its capture, then by its own lists as far as files prove their
- * offsets. sy NULL: look at no file. */
+/* Passes the mappings of a source to the stitch: those of the options, then of
+ * the folder 'maps' beside its capture, then of its own lists if files prove
+ * their offsets. sy NULL: read no files. Returns 0, or -1 and *err. */
 int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err);
 #endif

@@ -1,4 +1,4 @@
-/* name.c - the naming loop: next unnamed image, name, store. */
+/* name.c - names the images of a database, one after the other. */
 #include "cli/ingest/name.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/stop.h"
 #include "formats/unpack.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
@@ -31,60 +32,34 @@ static long fetch_seconds = 60, jobs;
 static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "symfs",
-	  .arg = "DIR",
-	  .help = "look for the recorded programs below DIR",
-	  .value = &symfs },
+	OPT_STRING(0, "symfs", "DIR", &symfs,
+		   "look for the recorded programs below DIR"),
 	{ .kind = OPT_END }
 };
 
 const struct opt name_opts[] = {
-	{ .kind = OPT_GROUP, .value = (void *)name_place_opts },
-	{ .kind = OPT_STRING,
-	  .name = "kallsyms",
-	  .arg = "FILE",
-	  .help = "names of the kernel, from a copy of /proc/kallsyms",
-	  .value = &kallsyms },
-	{ .kind = OPT_STRING,
-	  .name = "vmlinux",
-	  .arg = "FILE",
-	  .help = "names of the kernel, from its ELF file",
-	  .value = &vmlinux },
-	{ .kind = OPT_LIST,
-	  .name = "debug-dir",
-	  .arg = "DIR",
-	  .help = "one more folder of debug files, as /usr/lib/debug; may be "
-		  "given several times",
-	  .value = &debug_dirs },
-	{ .kind = OPT_FLAG,
-	  .name = "debuginfod",
-	  .help = "fetch programs and debug files that are not here from the "
-		  "servers in $DEBUGINFOD_URLS, those of most stacks first",
-	  .value = &use_debuginfod },
-	{ .kind = OPT_NUMBER,
-	  .name = "debuginfod-timeout",
-	  .arg = "SECONDS",
-	  .help = "fetch no longer than that, all files together (60)",
-	  .value = &fetch_seconds },
-	{ .kind = OPT_FLAG,
-	  .name = "no-demangle",
-	  .help = "keep C++, Rust and D names as they are in the file",
-	  .value = &no_demangle },
-	{ .kind = OPT_FLAG,
-	  .name = "no-lines",
-	  .help = "do not look for source lines and inlined functions",
-	  .value = &no_inline },
-	{ .kind = OPT_NUMBER,
-	  .name = "jobs",
-	  .arg = "N",
-	  .help = "look into N files at a time (as many as there are CPUs, up "
-		  "to 8; with --debuginfod 1)",
-	  .value = &jobs },
-	{ .kind = OPT_FLAG,
-	  .name = "no-cache",
-	  .help = "do not remember names on disk for the next time",
-	  .value = &no_cache },
+	OPT_GROUP(name_place_opts),
+	OPT_STRING(0, "kallsyms", "FILE", &kallsyms,
+		   "names of the kernel, from a copy of /proc/kallsyms"),
+	OPT_STRING(0, "vmlinux", "FILE", &vmlinux,
+		   "names of the kernel, from its ELF file"),
+	OPT_LIST(0, "debug-dir", "DIR", &debug_dirs,
+		 "one more folder of debug files, as /usr/lib/debug; may be "
+		 "given several times"),
+	OPT_FLAG(0, "debuginfod", &use_debuginfod,
+		 "fetch programs and debug files that are not here from the "
+		 "servers in $DEBUGINFOD_URLS, those of most stacks first"),
+	OPT_NUMBER(0, "debuginfod-timeout", "SECONDS", &fetch_seconds,
+		   "fetch no longer than that, all files together (60)"),
+	OPT_FLAG(0, "no-demangle", &no_demangle,
+		 "keep C++, Rust and D names as they are in the file"),
+	OPT_FLAG(0, "no-lines", &no_inline,
+		 "do not look for source lines and inlined functions"),
+	OPT_NUMBER(0, "jobs", "N", &jobs,
+		   "look into N files at a time (as many as there are CPUs, up "
+		   "to 8; with --debuginfod 1)"),
+	OPT_FLAG(0, "no-cache", &no_cache,
+		 "do not remember names on disk for the next time"),
 	{ .kind = OPT_END }
 };
 
@@ -93,7 +68,7 @@ const char *name_kallsyms(void)
 	return kallsyms;
 }
 
-/* More threads wait for the database and the disk. */
+/* More threads would only wait for the database and the disk. */
 #define JOBS_MAX 8
 
 struct sink {
@@ -102,7 +77,8 @@ struct sink {
 	struct name_counts *counts;
 };
 
-static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
+static int naming_put_symbol(void *arg, const struct symbol *sym,
+			     struct err *err)
 {
 	struct sink *s = arg;
 
@@ -112,7 +88,7 @@ static int put_symbol(void *arg, const struct symbol *sym, struct err *err)
 	return store_symbol(s->db, s->image, sym, err);
 }
 
-static void tell(const char *what)
+static void naming_report(const char *what)
 {
 	char note[2048];
 
@@ -121,14 +97,15 @@ static void tell(const char *what)
 	fprintf(stderr, "%s\n", note);
 }
 
-/* Told now, and kept in the database. */
-static int put_note(struct store *db, const char *what, struct err *err)
+/* Prints a note, and stores it in the database. */
+static int naming_put_note(struct store *db, const char *what, struct err *err)
 {
-	tell(what);
+	naming_report(what);
 	return store_note(db, "names", what, err);
 }
 
-/* Names that were read from other bytes stay: nobody knows which are right. */
+/* Names that were read from another version of a file stay, as it is not known
+ * which are right. */
 static void changed(const char *file, const char *section, char note[512])
 {
 	snprintf(note, 512,
@@ -144,18 +121,19 @@ void name_tell_changed(const char *file, const char *section)
 	char note[512];
 
 	changed(file, section, note);
-	tell(note);
+	naming_report(note);
 }
 
-/* Who names images: files may be looked into by threads, which are `fed`
- * images up to some way ahead of the one whose names are put away. */
+/* Names images: threads read files ahead of the image whose names are stored
+ * next; `fed` images were passed to them. */
 struct namers {
 	struct symbolizer *sy;
 	struct pool *pool; /* NULL: none */
 	size_t fed;
 };
 
-static int feed(struct namers *nr, struct store *db, struct err *err)
+static int naming_feed_pool(struct namers *nr, struct store *db,
+			    struct err *err)
 {
 	const struct code_place *code;
 	struct image img;
@@ -179,12 +157,12 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	uint64_t before = s->counts->found;
 	int ret;
 
-	if (feed(nr, s->db, err))
+	if (naming_feed_pool(nr, s->db, err))
 		return -1;
 	ret = nr->pool && pool_takes(img)
-		      ? pool_next(nr->pool, put_symbol, s, &rep, err)
-		      : symbolize_image(nr->sy, img, code, n, put_symbol, s,
-					&rep, err);
+		      ? pool_next(nr->pool, naming_put_symbol, s, &rep, err)
+		      : symbolize_image(nr->sy, img, code, n, naming_put_symbol,
+					s, &rep, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
 				  rep.file[0] ? rep.file : NULL, rep.status,
@@ -193,7 +171,7 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
 				     err);
 	if (!ret && rep.note[0])
-		ret = put_note(s->db, rep.note, err);
+		ret = naming_put_note(s->db, rep.note, err);
 	if (!ret && rep.missing[0])
 		ret = store_note(s->db, "debuginfod", rep.missing, err);
 	s->counts->fetched += rep.fetched;
@@ -254,7 +232,7 @@ int name_check(struct err *err)
 	return check_fetch(err);
 }
 
-/* Ends with NULL, as the symbolizer wants it. */
+/* Returns the list of --debug-dir, which ends with NULL. */
 static const char *const *debug_list(void)
 {
 	size_t last = sizeof(debug_dirs.item) / sizeof(debug_dirs.item[0]) - 1;
@@ -263,8 +241,9 @@ static const char *const *debug_list(void)
 	return debug_dirs.item;
 }
 
-/* Were all captures made on this machine, with the kernel of this version? */
-static bool recorded_here(struct store *db)
+/* Returns whether all captures were made on this machine with the running
+ * kernel version. */
+static bool naming_recorded_here(struct store *db)
 {
 	struct rows *r =
 		rows_open(db, store_sql("capture_machines"), NULL, 0, NULL);
@@ -275,13 +254,16 @@ static bool recorded_here(struct store *db)
 	if (uname(&here))
 		same = false;
 	for (; r && rows_next(r, NULL) > 0; n++)
-		same = same && !strcmp(rows_text(r, 0), here.nodename) &&
-		       !strcmp(rows_text(r, 1), here.release);
+		same = same &&
+		       !strcmp(rows_text(r, CAPTURE_MACHINES_HOST),
+			       here.nodename) &&
+		       !strcmp(rows_text(r, CAPTURE_MACHINES_RELEASE),
+			       here.release);
 	rows_close(r);
 	return same && n;
 }
 
-/* The kernel of all captures; "": not known, or several. */
+/* Stores the kernel version of all captures; "" if not known, or several. */
 static void kernel_release(struct store *db, char *buf, size_t size)
 {
 	struct rows *r =
@@ -290,9 +272,9 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (; r && rows_next(r, NULL) > 0; n++) {
-		const char *release = rows_text(r, 1);
+		const char *release = rows_text(r, CAPTURE_MACHINES_RELEASE);
 
-		/* It becomes a folder in a path. */
+		/* It becomes part of a path. */
 		if ((n && strcmp(buf, release) != 0) || strchr(release, '/') ||
 		    *release == '.') {
 			buf[0] = '\0';
@@ -303,7 +285,7 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 	rows_close(r);
 }
 
-/* Where programs keep what they can make again; false: nowhere. */
+/* Stores the folder for the cache of names. Returns false if there is none. */
 static bool cache_folder(const char *home, char *buf, size_t size)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME");
@@ -318,7 +300,8 @@ static bool cache_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* Where libdebuginfod keeps files, by the rules in debuginfod_find(3). */
+/* Stores the cache folder of libdebuginfod, by the rules in debuginfod_find(3).
+ */
 static bool fetched_folder(const char *home, char *buf, size_t size)
 {
 	const char *path = getenv("DEBUGINFOD_CACHE_PATH");
@@ -334,7 +317,7 @@ static bool fetched_folder(const char *home, char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* The options, and texts that they point to. */
+/* Options of a symbolizer, and the texts that they point to. */
 struct setup {
 	struct symbolize_opts o;
 	char cache[4096], fetched[4096], release[128];
@@ -367,7 +350,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.captured = captured,
 		.no_demangle = no_demangle,
 		.no_inline = no_inline,
-		.same_machine = recorded_here(db),
+		.same_machine = naming_recorded_here(db),
 	};
 }
 
@@ -390,8 +373,8 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
-/* Servers are asked for one file after the other, those of most stacks first:
- * no threads then. */
+/* Returns the number of threads: 1 with debuginfod, as servers are asked for
+ * one file after the other, those in most stacks first. */
 static unsigned int threads_wanted(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -419,8 +402,32 @@ static void namers_close(struct namers *nr)
 	symbolize_free(nr->sy);
 }
 
-static int name_all(struct store *db, const struct symbolize_text *captured,
-		    bool again, struct name_counts *counts, struct err *err)
+/* Modules that have the build-id of another one. */
+static int naming_note_shared_modules(struct store *db, struct err *err)
+{
+	struct rows *r =
+		rows_open(db, store_sql("shared_modules"), NULL, 0, err);
+	int64_t n = 0;
+	char note[256];
+
+	if (!r)
+		return -1;
+	if (rows_next(r, NULL) > 0)
+		n = rows_int(r, SHARED_MODULES_N);
+	rows_close(r);
+	if (!n)
+		return 0;
+	snprintf(note, sizeof(note),
+		 "%" PRId64
+		 " modules have the same build-id as another one, as "
+		 "perf before 7.0 stored it: their names are unverified",
+		 n);
+	return naming_put_note(db, note, err);
+}
+
+static int naming_name_all(struct store *db,
+			   const struct symbolize_text *captured, bool again,
+			   struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
@@ -446,6 +453,8 @@ static int name_all(struct store *db, const struct symbolize_text *captured,
 	}
 	progress_clear();
 	namers_close(&nr);
+	if (!ret)
+		ret = naming_note_shared_modules(db, err);
 	if (use_debuginfod && !ret)
 		fprintf(stderr,
 			"debuginfod: fetched %" PRIu64 " file%s, had none for "
@@ -458,12 +467,12 @@ static int name_all(struct store *db, const struct symbolize_text *captured,
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct name_counts *counts, struct err *err)
 {
-	return name_all(db, captured, false, counts, err);
+	return naming_name_all(db, captured, false, counts, err);
 }
 
 struct changes {
 	struct store *db;
-	char last[256]; /* each file is told once */
+	char last[256]; /* report each file once */
 };
 
 static int check_section(void *arg, const struct rows *r, struct err *err)
@@ -473,15 +482,19 @@ static int check_section(void *arg, const struct rows *r, struct err *err)
 	char note[512];
 	uint64_t hash;
 
-	rows_build_id(r, 4, &img);
-	if (!strncmp(c->last, rows_text(r, 1), sizeof(c->last) - 1) ||
-	    !section_hashes_of_file(rows_text(r, 1), rows_text(r, 2), &img,
+	rows_build_id(r, IMAGE_SECTIONS_BUILD_ID, &img);
+	if (!strncmp(c->last, rows_text(r, IMAGE_SECTIONS_FILE),
+		     sizeof(c->last) - 1) ||
+	    !section_hashes_of_file(rows_text(r, IMAGE_SECTIONS_FILE),
+				    rows_text(r, IMAGE_SECTIONS_NAME), &img,
 				    &hash) ||
-	    hash == (uint64_t)rows_int(r, 3))
+	    hash == (uint64_t)rows_int(r, IMAGE_SECTIONS_HASH))
 		return 0;
-	snprintf(c->last, sizeof(c->last), "%s", rows_text(r, 1));
-	changed(rows_text(r, 1), rows_text(r, 2), note);
-	return put_note(c->db, note, err);
+	snprintf(c->last, sizeof(c->last), "%s",
+		 rows_text(r, IMAGE_SECTIONS_FILE));
+	changed(rows_text(r, IMAGE_SECTIONS_FILE),
+		rows_text(r, IMAGE_SECTIONS_NAME), note);
+	return naming_put_note(c->db, note, err);
 }
 
 int name_again(struct store *db, struct name_counts *counts, struct err *err)
@@ -490,5 +503,5 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 
 	if (rows_each(db, "image_sections", check_section, &c, err))
 		return -1;
-	return name_all(db, NULL, !no_inline, counts, err);
+	return naming_name_all(db, NULL, !no_inline, counts, err);
 }

@@ -1,4 +1,4 @@
-/* name.h - the naming loop: next unnamed image, name, store. */
+/* name.h - names the images of a database. */
 #ifndef CLI_INGEST_NAME_H
 #define CLI_INGEST_NAME_H
 #include <stdbool.h>
@@ -11,39 +11,41 @@ struct store;
 struct symbolize_text;
 struct symbolizer;
 
-/* --symfs: for commands that look at programs and name nothing. */
+/* --symfs: for commands that read programs but name nothing. */
 extern const struct opt name_place_opts[];
 /* --symfs --kallsyms --vmlinux --debug-dir --debuginfod --no-demangle ... */
 extern const struct opt name_opts[];
 
-/* As these options say; symbolize_free() it. captured: kallsyms that captures
- * hold; NULL: none. */
+/* Returns a symbolizer with the options of name_opts, which the caller frees.
+ * captured: copies of kallsyms in captures; NULL: none. */
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
-/* The file that --kallsyms names; NULL: none. */
+/* Returns the file that --kallsyms names; NULL: none. */
 const char *name_kallsyms(void);
-/* --symfs; NULL: not given. */
+/* Returns the folder that --symfs names; NULL: none. */
 const char *name_symfs(void);
-/* Did the user say where the recorded programs are? */
+/* Returns whether --symfs or --debug-dir was given. */
 bool name_has_places(void);
 
 struct name_counts {
-	uint64_t images, named;	 /* images looked at; with a name at least */
-	uint64_t offsets, found; /* the same of code offsets */
-	uint64_t lines;		 /* of these, with a source line */
-	uint64_t fetched;	 /* files from debuginfod servers */
-	uint64_t missing;	 /* images that they had no file for */
+	uint64_t images, named;	 /* images; those with at least one name */
+	uint64_t offsets, found; /* code offsets; those with a name */
+	uint64_t lines;		 /* offsets with a source line */
+	uint64_t fetched;	 /* files fetched from debuginfod servers */
+	uint64_t missing;	 /* images for which the servers had no file */
 };
 
-/* Says that the section is another one than when the capture was read. */
+/* Prints that a section has changed since the capture was read. */
 void name_tell_changed(const char *file, const char *section);
-/* Are the files there that the options name? 0, or -1 and *err. */
+/* Checks the options. Returns 0, or -1 and *err, if a file that they name
+ * cannot be read, for example. */
 int name_check(struct err *err);
-/* Names what has no name yet. counts may be NULL. -1 and *err only when the
- * database refuses or Ctrl-C was pressed: a file without names is no error. */
+/* Names all code that has no name yet; counts may be NULL. Returns 0, or -1 and
+ * *err if the database fails or Ctrl-C was pressed; a file without names is not
+ * an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct name_counts *counts, struct err *err);
-/* The same, and looks again for lines of what has a name but none. Files that
- * changed since earlier names were read from them are told. */
+/* Like name_images(), also for code that has a name but no line. Prints the
+ * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);
 #endif

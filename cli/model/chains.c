@@ -129,7 +129,7 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 
 	c->style = *style;
 	c->round = 1;
-	c->code = code_load(db, err);
+	c->code = code_load(db, CODE_ALL, err);
 	if (!c->code) {
 		chains_free(c);
 		return NULL;

@@ -1,12 +1,11 @@
 /* code.h - the code that a database knows: images, frames with their names and
  * lines, stacks, and the chains that were recorded.
  *
- * Loaded at once with a handful of scans, for whoever needs more of a frame
- * than its label (label.h): exports, checks. What is in memory is bounded by
- * the number of distinct images, frames, stacks and chains, not of samples.
- * Ids are those of the database; item 0 of each array is empty and means
- * none. Whatever a damaged database says, ids inside the arrays are in their
- * range and a parent is smaller than its child. */
+ * Loaded at once with a handful of scans. Memory is bounded by the number of
+ * distinct images, frames, stacks and chains, not of samples. An item's index
+ * is its id in the database; item 0 of each array is empty and means none.
+ * Even of a damaged database, ids in the arrays are in range and a parent is
+ * smaller than its child, so that a walk to the outermost frame ends. */
 #ifndef CLI_MODEL_CODE_H
 #define CLI_MODEL_CODE_H
 #include <stdbool.h>
@@ -21,39 +20,39 @@ struct store;
 struct code_image {
 	struct image img;   /* kind, path, build-id, start, len, t0 */
 	const char *status; /* "named", "no file", ...; "" */
-	int64_t pid;	    /* whose anonymous memory it is; else 0 */
+	int64_t pid; /* the process whose anonymous memory it is; else 0 */
 };
 
-/* A function, and where in its source. */
+/* A function, and a place in its source. */
 struct code_where {
-	const char *name; /* demangled; NULL: not named */
+	const char *name; /* demangled; NULL: not known */
 	const char *file; /* NULL: not known */
 	uint32_t line;
 };
 
 struct code_frame {
 	struct code_where at;	     /* of the function that is not inlined */
-	const char *raw_name;	     /* as in the file; NULL: as at.name */
-	const char *bogus;	     /* why no call returns to here; NULL */
+	const char *raw_name;	     /* mangled; NULL: the same as at.name */
+	const char *bogus;	     /* "no_call", "no_code", or NULL */
 	uint64_t off;		     /* as frame.off */
-	uint64_t vaddr;		     /* what addr2line wants; has_vaddr */
+	uint64_t vaddr;		     /* for addr2line; if has_vaddr */
 	uint64_t symoff;	     /* from the function's start */
 	uint64_t symsize;	     /* of the function; 0 not known */
-	uint32_t image;		     /* 1 ... n_image - 1 */
+	uint32_t image;		     /* 1 to n_image - 1 */
 	uint32_t flags;		     /* enum frame_flag */
 	uint32_t inlined, n_inlined; /* in inlined[], innermost first */
 	bool has_vaddr;
 };
 
 struct code_stack {
-	uint32_t parent; /* < own id; 0: the outermost */
+	uint32_t parent; /* less than its own id; 0: outermost */
 	uint32_t frame;
 };
 
 struct code_chain {
-	const void *addrs; /* blob, see store_addrs() */
+	const void *addrs; /* see store_addrs(); with CODE_ADDRS */
 	uint32_t len, stack;
-	uint8_t ended;	/* enum unwind_end; 0: it was recorded */
+	uint8_t ended;	/* enum unwind_end; 0: not unwound by us */
 	uint8_t caller; /* enum unwind_caller */
 };
 
@@ -66,11 +65,22 @@ struct known_code {
 	size_t n_image, n_frame, n_inlined, n_stack, n_chain; /* with item 0 */
 };
 
-/* NULL and *err when the database is damaged. Strings live as long. */
-struct known_code *code_load(struct store *db, struct err *err);
-/* The same without names, lines, bogus frames and chains. */
-struct known_code *code_load_places(struct store *db, struct err *err);
+/* What to load beyond images, places of frames, and stacks. */
+enum code_parts {
+	CODE_NAMES = 1,	  /* at.name */
+	CODE_LINES = 2,	  /* raw_name, at.file and at.line */
+	CODE_INLINED = 4, /* inlined functions, with their lines */
+	CODE_BOGUS = 8,	  /* bogus */
+	CODE_CHAINS = 16, /* chains without addresses */
+	CODE_ADDRS = 32,  /* chains with addresses */
+	CODE_ALL = 63
+};
+
+/* Loads these parts (a sum of enum code_parts). Returns NULL and *err if the
+ * database is damaged. Strings live until code_free(). */
+struct known_code *code_load(struct store *db, unsigned int parts,
+			     struct err *err);
 void code_free(struct known_code *c);
-/* Is it code of the kernel, or of a guest's? */
+/* Returns whether this is code of the kernel, or of a guest's kernel. */
 bool code_is_kernel(enum image_kind kind);
 #endif

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "cli/model/code.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 
-#define PAGE 4096u /* what readers of such mappings assume */
+#define PAGE 4096u /* page size that readers of mappings assume */
 #define JIT_START 0x1000u
 #define JIT_ALIGN 16u
 
@@ -44,14 +46,8 @@ static uint64_t page_up(uint64_t x)
 	return x > UINT64_MAX - PAGE ? UINT64_MAX : page_down(x + PAGE - 1);
 }
 
-static uint64_t add_full(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static struct place_image *image_at(struct code_places *p, int64_t id)
+static struct place_image *code_place_image_at(struct code_places *p,
+					       int64_t id)
 {
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
 }
@@ -59,37 +55,38 @@ static struct place_image *image_at(struct code_places *p, int64_t id)
 static int take_segment(void *arg, const struct rows *r, struct err *err)
 {
 	struct code_places *p = arg;
-	struct place_image *img = image_at(p, rows_int(r, 0));
+	struct place_image *img =
+		code_place_image_at(p, rows_int(r, CODE_SEGMENTS_IMAGE));
 
 	(void)err;
 	if (!img)
 		return 0;
 	if (!img->n++)
 		img->first = (uint32_t)p->n_segment;
-	p->segment = mem_grow(p->segment, &p->cap_segment, p->n_segment + 1,
-			      sizeof(*p->segment));
-	p->segment[p->n_segment++] =
-		(struct segment){ (uint64_t)rows_int(r, 1),
-				  (uint64_t)rows_int(r, 2),
-				  (uint64_t)rows_int(r, 3) };
+	*mem_add(p->segment, p->n_segment, p->cap_segment) =
+		(struct segment){ (uint64_t)rows_int(r, CODE_SEGMENTS_OFF),
+				  (uint64_t)rows_int(r, CODE_SEGMENTS_VADDR),
+				  (uint64_t)rows_int(r, CODE_SEGMENTS_FILESZ) };
 	return 0;
 }
 
 static int take_mapped(void *arg, const struct rows *r, struct err *err)
 {
 	struct code_places *p = arg;
-	struct place_image *img = image_at(p, rows_int(r, 0));
+	struct place_image *img =
+		code_place_image_at(p, rows_int(r, CODE_MAPPED_IMAGE));
 
 	(void)err;
-	if (img && rows_int(r, 1) >= 0 && rows_int(r, 2) > rows_int(r, 1)) {
-		img->low = (uint64_t)rows_int(r, 1);
-		img->high = (uint64_t)rows_int(r, 2);
+	if (img && rows_int(r, CODE_MAPPED_FIRST) >= 0 &&
+	    rows_int(r, CODE_MAPPED_END) > rows_int(r, CODE_MAPPED_FIRST)) {
+		img->low = (uint64_t)rows_int(r, CODE_MAPPED_FIRST);
+		img->high = (uint64_t)rows_int(r, CODE_MAPPED_END);
 	}
 	return 0;
 }
 
-/* One function behind the other; what is known of its length may be wrong, so
- * the frames have a say. */
+/* Puts jitted functions one behind the other. A recorded length may be too
+ * small: each function reaches to its last frame. */
 static void lay_out_jit(struct code_places *p)
 {
 	uint64_t at = JIT_START;
@@ -104,14 +101,14 @@ static void lay_out_jit(struct code_places *p)
 
 		if (p->c->image[f->image].img.kind == IMAGE_JIT &&
 		    img->high <= f->off)
-			img->high = add_full(f->off, 1);
+			img->high = saturating_add(f->off, 1);
 	}
 	for (size_t i = 1; i < p->c->n_image; i++) {
 		if (p->c->image[i].img.kind != IMAGE_JIT)
 			continue;
 		p->image[i].jit = at;
-		at = add_full(at, p->image[i].high);
-		at = add_full(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
+		at = saturating_add(at, p->image[i].high);
+		at = saturating_add(at, JIT_ALIGN - 1) / JIT_ALIGN * JIT_ALIGN;
 	}
 	p->jit_end = at;
 }
@@ -155,8 +152,9 @@ static bool same_mapping(const void *owner, uint32_t id, const void *key)
 	return a->image == b->image && a->start == b->start && a->off == b->off;
 }
 
-static struct code_place put(struct code_places *p,
-			     const struct code_mapping *m, uint64_t off)
+static struct code_place code_place_in_mapping(struct code_places *p,
+					       const struct code_mapping *m,
+					       uint64_t off)
 {
 	uint64_t word[3] = { m->image, m->start, m->off };
 	uint64_t hash = hash_u64s(word, 3, 0);
@@ -165,13 +163,11 @@ static struct code_place put(struct code_places *p,
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)p->n_mapping;
-		p->mapping = mem_grow(p->mapping, &p->cap_mapping,
-				      p->n_mapping + 1, sizeof(*p->mapping));
-		p->mapping[p->n_mapping++] = *m;
+		*mem_add(p->mapping, p->n_mapping, p->cap_mapping) = *m;
 		table_add(&p->index, hash, id);
 	}
 	if (p->mapping[id].limit <= at.addr)
-		p->mapping[id].limit = page_up(add_full(at.addr, 1));
+		p->mapping[id].limit = page_up(saturating_add(at.addr, 1));
 	at.mapping = id;
 	return at;
 }
@@ -189,8 +185,8 @@ static const struct segment *find_segment(const struct code_places *p,
 	return NULL;
 }
 
-/* A segment that is not where its offset is in a page cannot be mapped: its
- * start is as good. */
+/* A segment whose address and offset differ modulo the page size cannot be
+ * mapped by page; its mapping then begins at the segment. */
 static struct code_place in_file(struct code_places *p,
 				 const struct code_frame *f, uint64_t off)
 {
@@ -204,7 +200,7 @@ static struct code_place in_file(struct code_places *p,
 
 		m.start = s->vaddr - before;
 		m.off = s->off - before;
-		m.limit = page_up(add_full(s->vaddr, s->size));
+		m.limit = page_up(saturating_add(s->vaddr, s->size));
 	} else if (f->has_vaddr) {
 		m.off = page_down(off);
 		m.start = f->vaddr - (f->off - m.off);
@@ -214,19 +210,20 @@ static struct code_place in_file(struct code_places *p,
 	} else {
 		m.off = m.start = page_down(off);
 	}
-	return put(p, &m, off);
+	return code_place_in_mapping(p, &m, off);
 }
 
 struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
 {
 	const struct code_frame *f = &p->c->frame[frame];
 	const struct image *img = &p->c->image[f->image].img;
-	/* derived ones are no addresses */
+	/* a derived offset does not come from an address */
 	bool back = called && f->off && !(f->flags & FRAME_DERIVED);
 	uint64_t off = f->off - back;
 	struct code_mapping m = { .image = f->image,
 				  .start = img->start,
-				  .limit = add_full(img->start, img->len) };
+				  .limit = saturating_add(img->start,
+							  img->len) };
 
 	switch (img->kind) {
 	case IMAGE_UNKNOWN_USER:
@@ -236,11 +233,12 @@ struct code_place code_place(struct code_places *p, uint32_t frame, bool called)
 	case IMAGE_MODULE:
 	case IMAGE_BPF:
 	case IMAGE_OOL:
-		return put(p, &m, off);
+		return code_place_in_mapping(p, &m, off);
 	case IMAGE_JIT:
 		m = (struct code_mapping){ .start = JIT_START,
 					   .limit = p->jit_end };
-		return put(p, &m, p->image[f->image].jit - JIT_START + off);
+		return code_place_in_mapping(
+			p, &m, p->image[f->image].jit - JIT_START + off);
 	default:
 		return in_file(p, f, off);
 	}

@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 
-/* Below that no test says yes: not worth an exact one. */
+/* Below this z-score the exact test never passes, so it is not computed. */
 #define Z_MIN 2.0
-/* Changes that stand out about equally: the one in numbers comes first. */
+/* Of changes with z-scores within this factor, the largest in numbers goes
+ * first. */
 #define Z_TIE 0.9
-/* What is taken out before all are looked at again: one part in so many. */
+/* A round ends when 1/ROUND of the total has been taken out. */
 #define ROUND 50
 
-static double min2(double a, double b)
+static double diff_smaller(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -32,8 +34,7 @@ static double log_choose(double n, double k)
 	return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 
-/* A law of b among a + b: the chance of a count, and how many times as likely
- * the next one is. */
+/* The distribution of b among a + b events. */
 struct law {
 	double n;		 /* a + b */
 	double whole_a, whole_b; /* hypergeometric; 0: binomial */
@@ -51,7 +52,7 @@ static double law_log(const struct law *l, double b)
 }
 
 /* P(b + 1) / P(b) */
-static double law_up(const struct law *l, double b)
+static double law_next_ratio(const struct law *l, double b)
 {
 	if (l->whole_a > 0)
 		return (l->n - b) * (l->whole_b - b) /
@@ -59,22 +60,24 @@ static double law_up(const struct law *l, double b)
 	return (l->n - b) / (b + 1) * l->chance / (1 - l->chance);
 }
 
-/* The sum of the chances from b outwards. It stops when what follows cannot
- * be seen; towards the middle the terms grow, and 1 ends that. */
-static double tail(const struct law *l, double b, double lowest, double highest,
-		   int step)
+/* Returns the sum of probabilities from b outwards. Stops when further terms do
+ * not change the sum, or when it reaches 1, as terms grow towards the middle.
+ */
+static double law_tail_sum(const struct law *l, double b, double lowest,
+			   double highest, int step)
 {
 	double term = exp(law_log(l, b));
 	double sum = term;
 
 	while (step > 0 ? b < highest : b > lowest) {
-		term = step > 0 ? term * law_up(l, b) : term / law_up(l, b - 1);
+		term = step > 0 ? term * law_next_ratio(l, b)
+				: term / law_next_ratio(l, b - 1);
 		b += step;
 		sum += term;
 		if (!(term > sum * 1e-17) || sum > 1)
 			break;
 	}
-	return min2(sum, 1);
+	return diff_smaller(sum, 1);
 }
 
 static double two_sided(const struct law *l, double b)
@@ -84,12 +87,13 @@ static double two_sided(const struct law *l, double b)
 	double mean = l->n * l->chance;
 
 	if (l->whole_a > 0) {
-		highest = min2(l->n, l->whole_b);
+		highest = diff_smaller(l->n, l->whole_b);
 		lowest = l->n > l->whole_a ? l->n - l->whole_a : 0;
 		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
 	}
-	/* the tail that is not the smaller one need not be summed up */
-	return min2(1, 2 * tail(l, b, lowest, highest, b > mean ? 1 : -1));
+	/* only the smaller tail has to be summed up */
+	return diff_smaller(
+		1, 2 * law_tail_sum(l, b, lowest, highest, b > mean ? 1 : -1));
 }
 
 double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b, uint64_t whole_b)
@@ -114,22 +118,23 @@ double diff_p_rates(uint64_t a, uint64_t b, double chance)
 	return two_sided(&l, (double)b);
 }
 
-/* The chance that an event of both recordings is one of b's. */
+/* Returns the probability that an event of either recording is in b. */
 static double chance_of(const struct diff_whole *w)
 {
 	double a = (double)w->a;
 	double b = (double)w->b;
 
 	if (w->absolute) {
-		/* the fewer samples the same weight has, the fewer are due */
+		/* a larger weight for each sample means fewer expected samples
+		 */
 		a = w->unit_b;
 		b = w->unit_a;
 	}
 	return a + b > 0 ? b / (a + b) : 0;
 }
 
-/* How far the counts are from what is due, in standard deviations; > 0: b has
- * more. */
+/* Returns the distance of the counts from those expected, in standard
+ * deviations; > 0 if b has more. */
 static double z_rates(double a, double b, double chance)
 {
 	double n = a + b;
@@ -137,7 +142,7 @@ static double z_rates(double a, double b, double chance)
 	return n > 0 ? (b - n * chance) / sqrt(n * chance * (1 - chance)) : 0;
 }
 
-static double z_of(const struct diff_place *p, const struct diff_whole *w)
+static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 {
 	double a = (double)p->a, whole_a = (double)w->a;
 	double b = (double)p->b, whole_b = (double)w->b;
@@ -152,25 +157,24 @@ static double z_of(const struct diff_place *p, const struct diff_whole *w)
 	return spread > 0 ? (b / whole_b - a / whole_a) / spread : 0;
 }
 
-/* p of a change in that direction, where the place is as loss could have made
- * it, with the change as small as it may be: what is missing belongs to the
- * side that has less, and of the other side to other places. 1 when that turns
- * the change round. */
-static double p_of(const struct diff_place *place, const struct diff_whole *w,
-		   bool more, bool nested)
+/* Returns the p-value of a change in that direction in the worst case of loss:
+ * all samples that may belong here do on the side with less, and none on the
+ * other side. Returns 1 if that reverses the change. */
+static double diff_p_of(const struct diff_place *place,
+			const struct diff_whole *w, bool more, bool nested)
 {
 	struct diff_place p = *place;
 	struct diff_whole even = *w;
 	double z;
 
 	if (more)
-		p.a = diff_add(p.a, p.may_a);
+		p.a = saturating_add(p.a, p.may_a);
 	else
-		p.b = diff_add(p.b, p.may_b);
-	even.a = diff_add(even.a, w->lost_a);
-	even.b = diff_add(even.b, w->lost_b);
+		p.b = saturating_add(p.b, p.may_b);
+	even.a = saturating_add(even.a, w->lost_a);
+	even.b = saturating_add(even.b, w->lost_b);
 	z = nested ? z_rates((double)p.a, (double)p.b, chance_of(&even))
-		   : z_of(&p, &even);
+		   : diff_z_of(&p, &even);
 	if (more ? !(z > 0) : !(z < 0))
 		return 1;
 	if (w->absolute || nested)
@@ -178,21 +182,21 @@ static double p_of(const struct diff_place *place, const struct diff_whole *w,
 	return diff_p_shares(p.a, even.a, p.b, even.b);
 }
 
-/* The smallest p that so many samples can have at all. */
+/* Returns the smallest p-value that n samples can have. */
 static double p_least(uint64_t n, const struct diff_whole *w, bool nested)
 {
 	if (w->absolute || nested) {
 		double c = chance_of(w);
 
-		return min2(1,
-			    2 * min2(pow(c, (double)n), pow(1 - c, (double)n)));
+		return diff_smaller(1, 2 * diff_smaller(pow(c, (double)n),
+							pow(1 - c, (double)n)));
 	}
 
 	uint64_t in_a = n < w->a ? n : w->a;
 	uint64_t in_b = n < w->b ? n : w->b;
 
-	return min2(diff_p_shares(in_a, w->a, n - in_a, w->b),
-		    diff_p_shares(n - in_b, w->a, in_b, w->b));
+	return diff_smaller(diff_p_shares(in_a, w->a, n - in_a, w->b),
+			    diff_p_shares(n - in_b, w->a, in_b, w->b));
 }
 
 static int compare_double(const void *pa, const void *pb)
@@ -203,8 +207,8 @@ static int compare_double(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* Tarone: as many tests count as can pass when that many count. Gives their
- * number, and in out[] which places cannot. */
+/* Tarone's method: returns the number of tests that can pass at the limit for
+ * that number of tests, and marks in out[] the places that cannot. */
 static size_t count_tests(const struct diff_place *p, size_t n,
 			  const struct diff_whole *w, bool nested, bool *out)
 {
@@ -231,14 +235,14 @@ static size_t count_tests(const struct diff_place *p, size_t n,
 	return k;
 }
 
-/* By how much the numbers themselves changed, where shares tell two stories
- * of one change. */
+/* Returns by how much the absolute numbers changed: of two shares, one may have
+ * changed only because the other did. */
 static double z_numbers(const struct diff_place *p, const struct diff_whole *w)
 {
 	struct diff_whole as_is = *w;
 
 	as_is.absolute = true;
-	return fabs(z_of(p, &as_is));
+	return fabs(diff_z_of(p, &as_is));
 }
 
 struct ranked {
@@ -256,8 +260,8 @@ static int compare_clear(const void *pa, const void *pb)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* The places that stand out, the clearest first; of those that do so about
- * equally the one in numbers comes before all. */
+/* Lists the places with a large z-score, clearest first, except that of about
+ * equal ones the one with the largest change in numbers comes first. */
 static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 			 const struct diff_whole *w, struct ranked *rank)
 {
@@ -266,7 +270,7 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double z = done[i] ? 0 : fabs(z_of(&p[i], w));
+		double z = done[i] ? 0 : fabs(diff_z_of(&p[i], w));
 
 		if (z > Z_MIN)
 			rank[used++] = (struct ranked){ z, i };
@@ -289,19 +293,19 @@ static size_t rank_clear(const struct diff_place *p, size_t n, const bool *done,
 	return used;
 }
 
-/* Is the place changed, by the limit of this step? */
-static bool passes(struct diff_place *p, const struct diff_whole *left,
-		   double limit)
+/* Returns whether the place has changed, by the limit of this step. */
+static bool diff_passes(struct diff_place *p, const struct diff_whole *left,
+			double limit)
 {
-	bool more = z_of(p, left) > 0;
+	bool more = diff_z_of(p, left) > 0;
 
-	p->p = p_of(p, left, more, false);
+	p->p = diff_p_of(p, left, more, false);
 	p->change = p->p > limit ? 0 : more ? 1 : -1;
 	return p->change;
 }
 
-/* One look at all places, in which so much is taken out that another look is
- * due: large changes are taken one by one, small ones together. */
+/* Judges all places once, until so much of the totals was taken out that the
+ * rest must be judged again: large changes one by one, small ones together. */
 static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 			  size_t n, bool *done, size_t tests, size_t passed,
 			  struct diff_whole *left)
@@ -314,10 +318,11 @@ static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 		if (before.a - left->a > before.a / ROUND ||
 		    before.b - left->b > before.b / ROUND)
 			break;
-		if (fabs(z_of(at, left)) <= Z_MIN)
+		if (fabs(diff_z_of(at, left)) <= Z_MIN)
 			continue;
 		done[rank[i].at] = true;
-		if (!passes(at, left, DIFF_ALPHA / (double)(tests - passed)))
+		if (!diff_passes(at, left,
+				 DIFF_ALPHA / (double)(tests - passed)))
 			continue;
 		passed++;
 		left->a -= at->a;
@@ -354,8 +359,7 @@ double diff_scale(const struct diff_whole *left)
 	       ((double)left->a * left->unit_a);
 }
 
-/* Holm without order: a place passes when, with all that pass before it, its
- * limit is met; sorted by p that is one walk. */
+/* Holm's method: one walk over the places sorted by p-value. */
 void diff_judge_nested(struct diff_place *p, size_t n,
 		       const struct diff_whole *left)
 {
@@ -372,7 +376,7 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 		p[i].p = 1;
 		if (out[i] || fabs(z) < Z_MIN)
 			continue;
-		p[i].p = p_of(&p[i], left, z > 0, true);
+		p[i].p = diff_p_of(&p[i], left, z > 0, true);
 		rank[used++] = (struct ranked){ -p[i].p, i };
 	}
 	qsort(rank, used, sizeof(*rank), compare_clear);

@@ -1,10 +1,11 @@
-/* events.c - the events of a database one after the other, in time order. */
+/* events.c - iterates over the events of a database in time order. */
 #include "cli/model/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/model/filter.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -20,47 +21,38 @@ struct events {
 	struct arena text;
 };
 
-static int64_t int_or(const struct rows *r, size_t i, int64_t none)
-{
-	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
-}
-
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int events_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct events *ev = arg;
 
 	(void)err;
-	ev->type = mem_grow(ev->type, &ev->cap_type, ev->n_type + 1,
-			    sizeof(*ev->type));
-	ev->type[ev->n_type++] = (struct event_type){
-		.name = arena_strdup(&ev->text, rows_text(r, 1)),
-		.capture = (uint32_t)rows_int(r, 2),
-		.sample = rows_int(r, 3),
-		.has_chain = rows_int(r, 4),
-		.defer = rows_int(r, 5),
+	*mem_add(ev->type, ev->n_type, ev->cap_type) = (struct event_type){
+		.name = arena_strdup(&ev->text, rows_text(r, EVENT_TYPES_NAME)),
+		.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
+		.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+		.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
+		.defer = rows_int(r, EVENT_TYPES_DEFER),
 	};
 	return 0;
 }
 
-static int take_comm(void *arg, const struct rows *r, struct err *err)
+static int events_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct events *ev = arg;
 
 	(void)err;
-	ev->comm = mem_grow(ev->comm, &ev->cap_comm, ev->n_comm + 1,
-			    sizeof(*ev->comm));
-	ev->comm[ev->n_comm++] = (struct event_comm){
-		.name = arena_strdup(&ev->text, rows_text(r, 1)),
-		.pid = int_or(r, 2, -1),
-		.tid = int_or(r, 3, -1),
-		.thread = (uint32_t)int_or(r, 4, 0),
-		.process = (uint32_t)int_or(r, 5, 0),
+	*mem_add(ev->comm, ev->n_comm, ev->cap_comm) = (struct event_comm){
+		.name = arena_strdup(&ev->text, rows_text(r, EVENT_COMMS_NAME)),
+		.pid = rows_int_or(r, EVENT_COMMS_PID, -1),
+		.tid = rows_int_or(r, EVENT_COMMS_TID, -1),
+		.thread = (uint32_t)rows_int_or(r, EVENT_COMMS_THREAD, 0),
+		.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS, 0),
 	};
 	return 0;
 }
 
-static struct rows *open_rows(struct store *db, const char *order,
-			      struct err *err)
+static struct rows *events_open_rows(struct store *db, const char *order,
+				     struct err *err)
 {
 	struct value bind[FILTER_BIND];
 	char cond[SQL_MAX / 2];
@@ -89,9 +81,9 @@ static struct events *open_events(struct store *db, const char *order,
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
-	if (!rows_each_dense(db, "event_types", take_type, ev, err) &&
-	    !rows_each_dense(db, "event_comms", take_comm, ev, err))
-		ev->rows = open_rows(db, order, err);
+	if (!rows_each_dense(db, "event_types", events_take_type, ev, err) &&
+	    !rows_each_dense(db, "event_comms", events_take_comm, ev, err))
+		ev->rows = events_open_rows(db, order, err);
 	if (ev->rows)
 		return ev;
 	events_close(ev);
@@ -127,20 +119,20 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 	if (ret <= 0)
 		return ret;
 	*e = (struct event_row){
-		.id = rows_int(r, 0),
-		.timed = rows_value(r, 1).kind == VALUE_INT,
-		.time = rows_int(r, 1),
-		.on_cpu = rows_value(r, 2).kind == VALUE_INT,
-		.cpu = rows_int(r, 2),
-		.comm = rows_int(r, 3),
-		.type = rows_int(r, 4),
-		.weight = rows_int(r, 5),
-		.kraw = rows_int(r, 6),
-		.uraw = rows_int(r, 7),
-		.verdict = rows_int(r, 8),
-		.flags = rows_int(r, 9),
-		.thread = (uint32_t)rows_int(r, 10),
-		.ip = rows_int(r, 11),
+		.id = rows_int(r, PRINT_EVENTS_ID),
+		.timed = rows_value(r, PRINT_EVENTS_TIME_NS).kind == VALUE_INT,
+		.time = rows_int(r, PRINT_EVENTS_TIME_NS),
+		.on_cpu = rows_value(r, PRINT_EVENTS_CPU).kind == VALUE_INT,
+		.cpu = rows_int(r, PRINT_EVENTS_CPU),
+		.comm = rows_int(r, PRINT_EVENTS_COMM),
+		.type = rows_int(r, PRINT_EVENTS_TYPE),
+		.weight = rows_int(r, PRINT_EVENTS_WEIGHT),
+		.kraw = rows_int(r, PRINT_EVENTS_KRAW),
+		.uraw = rows_int(r, PRINT_EVENTS_URAW),
+		.verdict = rows_int(r, PRINT_EVENTS_VERDICT),
+		.flags = rows_int(r, PRINT_EVENTS_FLAGS),
+		.thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD),
+		.ip = rows_int(r, PRINT_EVENTS_IP),
 	};
 	return 1;
 }

@@ -1,5 +1,5 @@
-/* events.h - the events of a database one after the other, in time order, as
- * the filter options choose; and who and what they are about.
+/* events.h - iterates over the events of a database in time order, as the
+ * filter options select; with their types, threads and names.
  *
  * Memory is bounded by the number of names and event types. */
 #ifndef CLI_MODEL_EVENTS_H
@@ -11,12 +11,14 @@
 struct err;
 struct store;
 
-/* comm, kraw, uraw, verdict: 0 is none. time is ns on the timeline. */
+/* comm, kraw, uraw and verdict are 0 if there is none. time: ns on the
+ * timeline. */
 struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
 	int64_t verdict, flags; /* of the request: enum request_verdict */
-	int64_t ip;	 /* where a request hit user mode; 0: not known */
+	int64_t ip;	 /* user-mode address that a request interrupted; 0: not
+			    known */
 	uint32_t thread; /* thread.id; 0: none */
 	bool timed, on_cpu;
 };
@@ -32,22 +34,23 @@ struct event_comm {
 struct event_type {
 	const char *name;
 	uint32_t capture; /* capture.id */
-	bool sample;	  /* false: a record such as a switch */
+	bool sample;	  /* false: a record, such as a context switch */
 	bool has_chain;	  /* takes callchains */
 	bool defer;	  /* asks for deferred user stacks */
 };
 
 struct events;
 
+/* Returns NULL and *err if the database or a filter option is refused. */
 struct events *events_open(struct store *db, struct err *err);
-/* The same one event type and thread after the other; in time order each. */
+/* Like events_open(), ordered by event type, then thread, then time. */
 struct events *events_open_by_thread(struct store *db, struct err *err);
-/* 1 one more, 0 the end, -1 an error. */
+/* Returns 1 and *e, 0 at the end, or -1 and *err. */
 int events_next(struct events *ev, struct event_row *e, struct err *err);
 void events_close(struct events *ev);
 
-/* Never NULL: what is not known has the name "", "[no name]". Ids of types and
- * comms are 1 ... count. */
+/* Never return NULL: an unknown type has the name "", an unknown comm the name
+ * "[no name]". Ids of types and comms are 1 to the count. */
 const struct event_type *events_type(const struct events *ev, int64_t id);
 const struct event_comm *events_comm(const struct events *ev, int64_t id);
 size_t events_types(const struct events *ev);

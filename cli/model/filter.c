@@ -1,4 +1,4 @@
-/* filter.c - the options that choose samples, as one SQL condition. */
+/* filter.c - the filter options as one SQL condition. */
 #include "cli/model/filter.h"
 
 #include <fnmatch.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -15,38 +16,16 @@
 struct filter filter;
 
 const struct opt filter_opts[] = {
-	{ .kind = OPT_STRING,
-	  .name = "time",
-	  .arg = "FROM,TO",
-	  .help = "only this time, in seconds as 'script' shows it: 12.5,13 "
-		  "or ,13 or 12.5, or a share: 10%-20%",
-	  .value = &filter.time },
-	{ .kind = OPT_STRING,
-	  .letter = 'C',
-	  .name = "cpu",
-	  .arg = "LIST",
-	  .help = "only these CPUs: 0,2-4",
-	  .value = &filter.cpu },
-	{ .kind = OPT_STRING,
-	  .name = "pid",
-	  .arg = "LIST",
-	  .help = "only these processes",
-	  .value = &filter.pid },
-	{ .kind = OPT_STRING,
-	  .name = "tid",
-	  .arg = "LIST",
-	  .help = "only these threads",
-	  .value = &filter.tid },
-	{ .kind = OPT_STRING,
-	  .name = "comm",
-	  .arg = "LIST",
-	  .help = "only threads with these names; * and ? are wild",
-	  .value = &filter.comm },
-	{ .kind = OPT_STRING,
-	  .name = "event",
-	  .arg = "LIST",
-	  .help = "only these events; * and ? are wild",
-	  .value = &filter.event },
+	OPT_STRING(0, "time", "FROM,TO", &filter.time,
+		   "only this time, in seconds as 'script' shows it: 12.5,13 "
+		   "or ,13 or 12.5, or a share: 10%-20%"),
+	OPT_STRING('C', "cpu", "LIST", &filter.cpu, "only these CPUs: 0,2-4"),
+	OPT_STRING(0, "pid", "LIST", &filter.pid, "only these processes"),
+	OPT_STRING(0, "tid", "LIST", &filter.tid, "only these threads"),
+	OPT_STRING(0, "comm", "LIST", &filter.comm,
+		   "only threads with these names; * and ? are wild"),
+	OPT_STRING(0, "event", "LIST", &filter.event,
+		   "only these events; * and ? are wild"),
 	{ .kind = OPT_END }
 };
 
@@ -81,8 +60,8 @@ struct text {
 
 static struct arena strings;
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *t,
-						      const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void
+filter_printf(struct text *t, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -96,8 +75,8 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t,
 		t->len += (size_t)n;
 }
 
-/* A decimal number at *p, at most 2^31 - 1. */
-static int number(const char **p, long *out)
+/* Parses a decimal number at *p, at most 2^31 - 1. */
+static int filter_parse_number(const char **p, long *out)
 {
 	long v = 0;
 
@@ -112,9 +91,10 @@ static int number(const char **p, long *out)
 	return 0;
 }
 
-/* "0,2-4" as a condition on an integer column. */
-static int put_numbers(struct text *t, const char *column, const char *opt,
-		       const char *list, struct err *err)
+/* Adds "0,2-4" as a condition on an integer column. */
+static int filter_put_numbers(struct text *t, const char *column,
+			      const char *opt, const char *list,
+			      struct err *err)
 {
 	const char *p = list;
 	const char *sep = " AND (";
@@ -122,18 +102,18 @@ static int put_numbers(struct text *t, const char *column, const char *opt,
 	long b;
 
 	for (;;) {
-		if (number(&p, &a))
+		if (filter_parse_number(&p, &a))
 			break;
 		b = a;
 		if (*p == '-') {
 			p++;
-			if (number(&p, &b) || b < a)
+			if (filter_parse_number(&p, &b) || b < a)
 				break;
 		}
-		put(t, "%s%s BETWEEN %ld AND %ld", sep, column, a, b);
+		filter_printf(t, "%s%s BETWEEN %ld AND %ld", sep, column, a, b);
 		sep = " OR ";
 		if (!*p) {
-			put(t, ")");
+			filter_printf(t, ")");
 			return 0;
 		}
 		if (*p++ != ',')
@@ -144,8 +124,8 @@ static int put_numbers(struct text *t, const char *column, const char *opt,
 		       list);
 }
 
-static void put_name(struct text *t, const char *sep, const char *column,
-		     const char *name, size_t len)
+static void filter_put_name(struct text *t, const char *sep, const char *column,
+			    const char *name, size_t len)
 {
 	char *copy = arena_take(&strings, len + 1);
 
@@ -157,8 +137,8 @@ static void put_name(struct text *t, const char *sep, const char *column,
 	copy[len] = 0;
 	t->bind[t->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
-	put(t, "%s%s %s ?%zu", sep, column, strpbrk(copy, "*?") ? "GLOB" : "=",
-	    t->n);
+	filter_printf(t, "%s%s %s ?%zu", sep, column,
+		      strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
 }
 
 static void put_names(struct text *t, const char *column, const char *list)
@@ -169,17 +149,17 @@ static void put_names(struct text *t, const char *column, const char *list)
 	for (;;) {
 		size_t len = strcspn(p, ",");
 
-		put_name(t, sep, column, p, len);
+		filter_put_name(t, sep, column, p, len);
 		sep = " OR ";
 		p += len;
 		if (!*p)
 			break;
 		p++;
 	}
-	put(t, ")");
+	filter_printf(t, ")");
 }
 
-/* Seconds with up to nine places, exactly. */
+/* Parses seconds with up to nine decimals, exactly. */
 static int seconds(const char **p, int64_t *ns)
 {
 	int64_t v = 0;
@@ -204,8 +184,8 @@ static int seconds(const char **p, int64_t *ns)
 	return 0;
 }
 
-/* "12.5" percent as millionths. */
-static int share(const char **p, int64_t *out)
+/* Parses "12.5%" as millionths. */
+static int filter_parse_share(const char **p, int64_t *out)
 {
 	int64_t ns;
 
@@ -227,25 +207,27 @@ static int put_share(struct text *t, struct store *db, const char *list,
 	int64_t last;
 	int ret;
 
-	if (share(&p, &a) || *p++ != '-' || share(&p, &b) || *p || b < a)
+	if (filter_parse_share(&p, &a) || *p++ != '-' ||
+	    filter_parse_share(&p, &b) || *p || b < a)
 		return 1;
 	r = rows_open(db, store_sql("filter_range"), NULL, 0, err);
 	if (!r)
 		return -1;
 	ret = rows_next(r, err);
-	first = ret > 0 ? rows_int(r, 0) : 0;
-	last = ret > 0 ? rows_int(r, 1) : 0;
+	first = ret > 0 ? rows_int(r, FILTER_RANGE_FIRST_NS) : 0;
+	last = ret > 0 ? rows_int(r, FILTER_RANGE_LAST_NS) : 0;
 	rows_close(r);
 	if (ret < 0)
 		return -1;
-	put(t, " AND time_ns BETWEEN %" PRId64 " AND %" PRId64,
-	    first + (int64_t)((__int128)(last - first) * a / 1000000),
-	    first + (int64_t)((__int128)(last - first) * b / 1000000));
+	filter_printf(
+		t, " AND time_ns BETWEEN %" PRId64 " AND %" PRId64,
+		first + (int64_t)((__int128)(last - first) * a / 1000000),
+		first + (int64_t)((__int128)(last - first) * b / 1000000));
 	return 0;
 }
 
-static int put_time(struct text *t, struct store *db, const char *list,
-		    struct err *err)
+static int filter_put_time(struct text *t, struct store *db, const char *list,
+			   struct err *err)
 {
 	const char *p = list;
 	int64_t ns;
@@ -260,14 +242,14 @@ static int put_time(struct text *t, struct store *db, const char *list,
 	if (*p != ',') {
 		if (seconds(&p, &ns))
 			goto bad;
-		put(t, " AND time_ns >= %" PRId64, ns);
+		filter_printf(t, " AND time_ns >= %" PRId64, ns);
 	}
 	if (*p == ',' && p[1]) {
 		p++;
 		if (seconds(&p, &ns))
 			goto bad;
-		/* the display cuts to microseconds: take the whole one */
-		put(t, " AND time_ns < %" PRId64, ns + 1000);
+		/* script prints microseconds, truncated: include all of it */
+		filter_printf(t, " AND time_ns < %" PRId64, ns + 1000);
 	} else if (*p == ',') {
 		p++;
 	}
@@ -280,9 +262,10 @@ bad:
 		       list);
 }
 
-/* An event that is not in the capture is a typing error, not an empty
- * answer. */
-static int check_event(struct store *db, const char *list, struct err *err)
+/* Fails for an event that is not in the capture, which is most likely a typing
+ * error. */
+static int filter_check_event(struct store *db, const char *list,
+			      struct err *err)
 {
 	char have[300] = "";
 	size_t used = 0;
@@ -296,7 +279,7 @@ static int check_event(struct store *db, const char *list, struct err *err)
 	if (!r)
 		return -1;
 	while ((ret = rows_next(r, err)) > 0) {
-		const char *name = rows_text(r, 0);
+		const char *name = rows_text(r, FILTER_EVENTS_NAME);
 		int n;
 
 		if (!strcmp(name, list))
@@ -322,19 +305,19 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 {
 	struct text t = { .buf = buf, .size = size, .bind = bind, .max = max };
 
-	put(&t, "1");
-	if (filter.time && put_time(&t, db, filter.time, err))
+	filter_printf(&t, "1");
+	if (filter.time && filter_put_time(&t, db, filter.time, err))
 		return -1;
-	if (filter.cpu && put_numbers(&t, "cpu", "cpu", filter.cpu, err))
+	if (filter.cpu && filter_put_numbers(&t, "cpu", "cpu", filter.cpu, err))
 		return -1;
-	if (filter.pid && put_numbers(&t, "pid", "pid", filter.pid, err))
+	if (filter.pid && filter_put_numbers(&t, "pid", "pid", filter.pid, err))
 		return -1;
-	if (filter.tid && put_numbers(&t, "tid", "tid", filter.tid, err))
+	if (filter.tid && filter_put_numbers(&t, "tid", "tid", filter.tid, err))
 		return -1;
 	if (filter.comm)
 		put_names(&t, "comm", filter.comm);
 	if (filter.event) {
-		if (check_event(db, filter.event, err))
+		if (filter_check_event(db, filter.event, err))
 			return -1;
 		put_names(&t, "event", filter.event);
 	}

@@ -23,14 +23,15 @@ extern const struct opt filter_opts[];
 
 #define FILTER_BIND 64 /* room for bind that is always enough */
 
-/* The SQL condition on view `samples` for the options given ("1" for none)
- * into buf; -1 and *err for a malformed one. Names are bound, not printed:
- * numbers only are in the text, strings are ?1... in bind (see store.h) and
- * live until the program ends. */
+/* Writes the options as an SQL condition on view `samples` to buf ("1" if none
+ * is given). Strings are bound as ?1 to ?*n: bind[] gets them (see store.h);
+ * they live until the program ends. Returns 0, or -1 and *err if an option is
+ * malformed. */
 struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);
+/* Returns whether any filter option was given. */
 bool filter_given(void);
-/* Is that event among those of --event? Without it all are. */
+/* Returns whether --event selects the event; true if it was not given. */
 bool filter_takes_event(const char *name);
 #endif

@@ -1,8 +1,8 @@
-/* interpreter.c - which frames are an interpreter's own: the rules.
+/* interpreter.c - the rules by which frames are an interpreter's own.
  *
- * Functions that run code of the language, or call between both, are its own;
- * what a library does for the program (sorting, reading, a regular expression)
- * is not: people want to see that. */
+ * Functions that run code of the language, or call between it and C, are its
+ * own. Work of a library for the program (sorting, reading, a regular
+ * expression) is not, because users want to see it. */
 #include "cli/model/interpreter.h"
 
 #include <fnmatch.h>
@@ -15,14 +15,10 @@ static const char *const modes[] = { "keep", "mark", "collapse", NULL };
 static const char *word;
 
 const struct opt interpreter_opts[] = {
-	{ .kind = OPT_CHOICE,
-	  .name = "interpreter",
-	  .arg = "HOW",
-	  .help = "frames of an interpreter's own (CPython, Node, Perl, Ruby, "
-		  "Lua, JVM): keep (default), mark, or collapse into one, or "
-		  "none where the frames of the program are in the stack",
-	  .value = &word,
-	  .choices = modes },
+	OPT_CHOICE(0, "interpreter", "HOW", &word, modes,
+		   "frames of an interpreter's own (CPython, Node, Perl, Ruby, "
+		   "Lua, JVM): keep (default), mark, or collapse into one, or "
+		   "none where the frames of the program are in the stack"),
 	{ .kind = OPT_END }
 };
 
@@ -52,15 +48,15 @@ static const struct {
 
 struct rule {
 	uint8_t language;
-	bool jit; /* of jitted code; else of the interpreter's files */
-	uint8_t class;
+	bool jit; /* for jitted code, not the interpreter's files */
+	uint8_t kind;
 	const char *name; /* glob */
 };
 
 #define OWN INTERPRETER_OWN
 #define CODE INTERPRETER_CODE
 
-/* The first that matches counts. */
+/* The first rule that matches is used. */
 static const struct rule rules[] = {
 	{ PYTHON, true, CODE, "py::*" },
 	{ PYTHON, false, OWN, "_PyEval_*" },
@@ -119,7 +115,7 @@ static const struct rule rules[] = {
 	{ PERL, false, OWN, "S_docatch*" },
 	{ PERL, false, OWN, "*_sortcv*" }, /* a block of sort */
 
-	/* names of YJIT and RJIT: "Class#method (file.rb:line)" */
+	/* YJIT and RJIT: "Class#method (file.rb:line)" */
 	{ RUBY, true, CODE, "*.rb:[0-9]*" },
 	{ RUBY, false, OWN, "vm_*" },
 	{ RUBY, false, OWN, "rb_vm_*" },
@@ -203,7 +199,7 @@ struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
 	for (size_t i = 0; set && i < COUNT(rules); i++)
 		if (set >> rules[i].language & 1 && rules[i].jit == jit &&
 		    !fnmatch(rules[i].name, name, 0))
-			return (struct interpreter_frame){ rules[i].class,
+			return (struct interpreter_frame){ rules[i].kind,
 							   rules[i].language };
 	return (struct interpreter_frame){ INTERPRETER_NONE, 0 };
 }

@@ -1,8 +1,8 @@
-/* interpreter.h - frames that are an interpreter's own, and frames that are
- * the code which it runs, by a table of rules.
+/* interpreter.h - tells an interpreter's own frames from frames of the code
+ * that it runs, by a table of rules.
  *
- * A rule knows a frame by its image and its name. Nothing is taken out of the
- * database: this is about what flame and report show. */
+ * A rule recognises a frame by its image and its name. It changes what flame
+ * and report show, not the database. */
 #ifndef CLI_MODEL_INTERPRETER_H
 #define CLI_MODEL_INTERPRETER_H
 #include <stdbool.h>
@@ -14,13 +14,13 @@
 extern const struct opt interpreter_opts[];
 
 enum interpreter_mode {
-	INTERPRETER_KEEP,     /* all frames, as they are */
-	INTERPRETER_MARK,     /* its own begin with "[interpreter: python] " */
-	INTERPRETER_COLLAPSE, /* its own are one such frame, or none where
-			       * the frames of the code are in the stack */
+	INTERPRETER_KEEP,     /* show all frames unchanged */
+	INTERPRETER_MARK,     /* prefix its own with "[interpreter: python] " */
+	INTERPRETER_COLLAPSE, /* replace a run of its own with one such frame,
+			       * or none if the stack has frames of the code */
 };
 
-/* What the option says. */
+/* Returns the mode that --interpreter selects. */
 enum interpreter_mode interpreter_mode(void);
 
 enum interpreter_class {
@@ -30,15 +30,16 @@ enum interpreter_class {
 };
 
 struct interpreter_frame {
-	uint8_t class;	  /* enum interpreter_class */
-	uint8_t language; /* 1 ...; 0: none */
+	uint8_t kind;	  /* enum interpreter_class */
+	uint8_t language; /* 1 and up; 0: none */
 };
 
-/* Which interpreters an image is of: a set. Jitted code may be of any. */
+/* Returns the set of interpreters that an image belongs to; jitted code may
+ * belong to any. */
 uint32_t interpreters_of(const char *path, bool jit);
-/* What a function of such an image is. */
+/* Returns what a function of an image with that set is. */
 struct interpreter_frame interpreter_frame(uint32_t set, bool jit,
 					   const char *name);
-/* "[interpreter: python]" */
+/* Returns the label of a language: "[interpreter: python]". */
 const char *interpreter_label(uint8_t language);
 #endif

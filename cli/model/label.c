@@ -1,4 +1,4 @@
-/* label.c - what a frame is called in pictures and tables, interned. */
+/* label.c - interned names of frames for pictures and tables. */
 #include "cli/model/label.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* label_facts.c - what is known of a label beyond its name. */
+/* label_facts.c - facts about a label beside its name. */
 #include "cli/model/label_facts.h"
 
 #include <stdbool.h>
@@ -8,36 +8,38 @@
 
 #include "cli/model/stack_names.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
 struct label_facts {
 	const struct stack_names *names;
 	struct label_fact *fact;
-	bool *several; /* lines: none of them is the label's */
+	bool *several; /* has several lines */
 	size_t n, cap, cap_several;
 	struct arena text;
-	const char *last; /* most rows have the file of the row before */
+	const char *last; /* file of the last row: most rows repeat it */
 };
 
-static const char *keep(struct label_facts *f, const char *file)
+static const char *label_facts_keep_file(struct label_facts *f,
+					 const char *file)
 {
 	if (!f->last || strcmp(f->last, file))
 		f->last = arena_strdup(&f->text, file);
 	return f->last;
 }
 
-static void add_line(struct label_facts *f, uint32_t label,
-		     const struct rows *r)
+static void label_facts_add_line(struct label_facts *f, uint32_t label,
+				 const struct rows *r)
 {
 	struct label_fact *fact = &f->fact[label];
-	const char *file = rows_text(r, 1);
-	uint32_t line = (uint32_t)rows_int(r, 2);
+	const char *file = rows_text(r, LABEL_FACTS_FILE);
+	uint32_t line = (uint32_t)rows_int(r, LABEL_FACTS_LINE);
 
 	if (!file[0] || f->several[label])
 		return;
 	if (!fact->file) {
-		fact->file = keep(f, file);
+		fact->file = label_facts_keep_file(f, file);
 		fact->line = line;
 	} else if (fact->line != line || strcmp(fact->file, file)) {
 		fact->file = NULL;
@@ -47,26 +49,27 @@ static void add_line(struct label_facts *f, uint32_t label,
 
 static void add_build(struct label_fact *fact, const struct rows *r)
 {
-	struct value id = rows_value(r, 3);
+	struct value id = rows_value(r, LABEL_FACTS_BUILD_ID);
 	char hex[sizeof(fact->build)] = "";
 
 	if (id.kind != VALUE_BLOB)
 		return;
 	for (size_t i = 0; i < id.len && i < sizeof(hex) / 2; i++)
 		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)id.text[i]);
-	/* the label is of several versions of one file */
+	/* the label has several versions of its file */
 	if (fact->places && strcmp(fact->build, hex))
 		hex[0] = 0;
 	memcpy(fact->build, hex, sizeof(hex));
 }
 
-static int add_frame(void *arg, const struct rows *r, struct err *err)
+static int label_facts_add_frame(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	struct label_facts *f = arg;
 	uint32_t label = 0;
 
 	(void)err;
-	if (!stack_names_label(f->names, rows_int(r, 0), &label))
+	if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID), &label))
 		return 0;
 	f->fact =
 		mem_grow(f->fact, &f->cap, (size_t)label + 1, sizeof(*f->fact));
@@ -76,10 +79,10 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		f->fact[f->n] = (struct label_fact){ "", NULL, 0, 0, 0 };
 		f->several[f->n] = false;
 	}
-	add_line(f, label, r);
+	label_facts_add_line(f, label, r);
 	add_build(&f->fact[label], r);
 	f->fact[label].places++;
-	f->fact[label].bogus += rows_int(r, 4) != 0;
+	f->fact[label].bogus += rows_int(r, LABEL_FACTS_BOGUS) != 0;
 	return 0;
 }
 
@@ -89,7 +92,7 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 	struct label_facts *f = mem_new(1, sizeof(*f));
 
 	f->names = stacks_names(s);
-	if (rows_each(db, "label_facts", add_frame, f, err)) {
+	if (rows_each(db, "label_facts", label_facts_add_frame, f, err)) {
 		label_facts_free(f);
 		return NULL;
 	}

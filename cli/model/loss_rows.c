@@ -1,10 +1,11 @@
-/* loss_rows.c - what was not recorded, in the order of time. */
+/* loss_rows.c - the losses of a database, in time order. */
 #include "cli/model/loss_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/model/filter.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -17,29 +18,24 @@ struct loss_rows {
 	struct arena text;
 };
 
-static int64_t int_or(const struct rows *r, size_t i, int64_t none)
+static void loss_rows_take_row(struct loss_rows *l, const struct rows *r)
 {
-	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
-}
-
-static void take(struct loss_rows *l, const struct rows *r)
-{
-	l->row = mem_grow(l->row, &l->cap, l->n + 1, sizeof(*l->row));
-	l->row[l->n++] = (struct loss_row){
-		.id = rows_int(r, 0),
-		.capture = (uint32_t)rows_int(r, 1),
-		.what = arena_strdup(&l->text, rows_text(r, 2)),
-		.counts = rows_int(r, 3),
-		.cpu = int_or(r, 4, -1),
-		.from = rows_int(r, 5),
-		.has_from = rows_value(r, 5).kind == VALUE_INT,
-		.to = rows_int(r, 6),
-		.has_to = rows_value(r, 6).kind == VALUE_INT,
-		.n = int_or(r, 7, -1),
+	*mem_add(l->row, l->n, l->cap) = (struct loss_row){
+		.id = rows_int(r, EXPORT_LOSSES_ID),
+		.capture = (uint32_t)rows_int(r, EXPORT_LOSSES_CAPTURE),
+		.what = arena_strdup(&l->text,
+				     rows_text(r, EXPORT_LOSSES_WHAT)),
+		.counts = rows_int(r, EXPORT_LOSSES_COUNTS),
+		.cpu = rows_int_or(r, EXPORT_LOSSES_CPU, -1),
+		.from = rows_int(r, EXPORT_LOSSES_T0),
+		.has_from = rows_value(r, EXPORT_LOSSES_T0).kind == VALUE_INT,
+		.to = rows_int(r, EXPORT_LOSSES_T1),
+		.has_to = rows_value(r, EXPORT_LOSSES_T1).kind == VALUE_INT,
+		.n = rows_int_or(r, EXPORT_LOSSES_N, -1),
 	};
 }
 
-static struct rows *open_rows(struct store *db, struct err *err)
+static struct rows *loss_rows_open_rows(struct store *db, struct err *err)
 {
 	const struct filter all = filter;
 	struct value bind[FILTER_BIND];
@@ -65,11 +61,11 @@ static struct rows *open_rows(struct store *db, struct err *err)
 struct loss_rows *loss_rows_load(struct store *db, struct err *err)
 {
 	struct loss_rows *l = mem_new(1, sizeof(*l));
-	struct rows *r = open_rows(db, err);
+	struct rows *r = loss_rows_open_rows(db, err);
 	int ret = -1;
 
 	while (r && (ret = rows_next(r, err)) > 0)
-		take(l, r);
+		loss_rows_take_row(l, r);
 	rows_close(r);
 	if (!ret)
 		return l;

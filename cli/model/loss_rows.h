@@ -1,7 +1,7 @@
-/* loss_rows.h - what was not recorded, in the order of time.
+/* loss_rows.h - the losses of a database, in time order.
  *
- * --time and -C narrow it; the other filters do not, for what was lost could
- * have been of any thread and event. Memory is bounded by the number of
+ * --time and -C select losses; the other filters do not, because lost records
+ * may have belonged to any thread and event. Memory is bounded by the number of
  * records about losses. */
 #ifndef CLI_MODEL_LOSS_ROWS_H
 #define CLI_MODEL_LOSS_ROWS_H
@@ -12,21 +12,21 @@
 struct err;
 struct store;
 
-/* In (from, to]; n, cpu: -1 not known. */
+/* A loss in the interval (from, to]. n and cpu are -1 if not known. */
 struct loss_row {
 	int64_t id, cpu, from, to, n;
 	const char *what; /* "lost", "throttled", ... */
 	uint32_t capture;
-	bool counts;	       /* its n adds to the number of records lost */
-	bool has_from, has_to; /* from, to are known */
+	bool counts;	       /* n counts towards the number of lost records */
+	bool has_from, has_to; /* whether from, to are known */
 };
 
 struct loss_rows;
 
-/* NULL and *err. */
+/* Returns NULL and *err if the database or a filter option is refused. */
 struct loss_rows *loss_rows_load(struct store *db, struct err *err);
 void loss_rows_free(struct loss_rows *l);
 size_t loss_rows_count(const struct loss_rows *l);
-/* By their end; those without one are the last. */
+/* Losses are ordered by their end; those without one come last. */
 const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i);
 #endif

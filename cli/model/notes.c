@@ -1,4 +1,4 @@
-/* notes.c - what must be known of a database to judge a picture of it. */
+/* notes.c - facts that qualify a picture of a database, as lines of text. */
 #include "cli/model/notes.h"
 
 #include <stdarg.h>
@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "cli/output/safe_text.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
 #define LINE_SIZE 4096
 
-/* A line in the making. */
+/* The line that is being written. */
 struct notes {
 	note_fn *fn;
 	void *arg;
@@ -19,10 +20,10 @@ struct notes {
 	size_t len;
 };
 
-static void add(struct notes *n, const char *fmt, ...)
+static void notes_add(struct notes *n, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void add(struct notes *n, const char *fmt, ...)
+static void notes_add(struct notes *n, const char *fmt, ...)
 {
 	size_t room = sizeof(n->line) - n->len;
 	va_list ap;
@@ -35,7 +36,7 @@ static void add(struct notes *n, const char *fmt, ...)
 		n->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
-/* ", WHAT TEXT" where there is a text. */
+/* Appends ", WHAT TEXT" if there is a text. */
 static void add_text(struct notes *n, const char *what, const char *text)
 {
 	char clean[1024];
@@ -43,10 +44,10 @@ static void add_text(struct notes *n, const char *what, const char *text)
 	if (!text[0])
 		return;
 	safe_text_clean_buf(clean, sizeof(clean), text, strlen(text), NULL);
-	add(n, "%s%s", what, clean);
+	notes_add(n, "%s%s", what, clean);
 }
 
-static void end(struct notes *n)
+static void notes_end(struct notes *n)
 {
 	if (n->len)
 		n->fn(n->arg, n->line);
@@ -54,67 +55,68 @@ static void end(struct notes *n)
 	n->line[0] = 0;
 }
 
-/* The columns of info_captures. */
-static int take_capture(void *arg, const struct rows *r, struct err *err)
+static int notes_take_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
 
 	(void)err;
-	add_text(n, "capture ", rows_text(r, 1));
-	add_text(n, ", format ", rows_text(r, 2));
-	add_text(n, ", host ", rows_text(r, 4));
-	add_text(n, ", kernel ", rows_text(r, 5));
-	add_text(n, ", made by ", rows_text(r, 6));
-	add_text(n, ", command ", rows_text(r, 8));
-	if (rows_value(r, 17).kind == VALUE_INT && !rows_int(r, 17))
-		add(n, ", truncated or damaged");
-	end(n);
+	add_text(n, "capture ", rows_text(r, INFO_CAPTURES_PATH));
+	add_text(n, ", format ", rows_text(r, INFO_CAPTURES_FORMAT));
+	add_text(n, ", host ", rows_text(r, INFO_CAPTURES_HOST));
+	add_text(n, ", kernel ", rows_text(r, INFO_CAPTURES_RELEASE));
+	add_text(n, ", made by ", rows_text(r, INFO_CAPTURES_VERSION));
+	add_text(n, ", command ", rows_text(r, INFO_CAPTURES_CMDLINE));
+	if (rows_value(r, INFO_CAPTURES_COMPLETE).kind == VALUE_INT &&
+	    !rows_int(r, INFO_CAPTURES_COMPLETE))
+		notes_add(n, ", truncated or damaged");
+	notes_end(n);
 	return 0;
 }
 
-/* The columns of check_losses: what, counts, records, intervals, unknown. */
-static int take_loss(void *arg, const struct rows *r, struct err *err)
+static int notes_take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
-	int64_t unknown = rows_int(r, 4);
+	int64_t unknown = rows_int(r, CHECK_LOSSES_UNKNOWN);
 
 	(void)err;
-	add_text(n, rows_int(r, 1) ? "lost: " : "loss, not counted: ",
-		 rows_text(r, 0));
-	add(n, ", %lld records in %lld intervals", (long long)rows_int(r, 2),
-	    (long long)rows_int(r, 3));
+	add_text(n,
+		 rows_int(r, CHECK_LOSSES_COUNTS) ? "lost: "
+						  : "loss, not counted: ",
+		 rows_text(r, CHECK_LOSSES_WHAT));
+	notes_add(n, ", %lld records in %lld intervals",
+		  (long long)rows_int(r, CHECK_LOSSES_RECORDS),
+		  (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
 	if (unknown)
-		add(n, ", of %lld it is not known how many",
-		    (long long)unknown);
-	end(n);
+		notes_add(n, ", of %lld it is not known how many",
+			  (long long)unknown);
+	notes_end(n);
 	return 0;
 }
 
-/* The columns of info_verdicts: kind, verdict, confidence, n. */
 static int take_verdict(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
 
 	(void)err;
-	add_text(n, "", rows_text(r, 0));
-	add_text(n, " ", rows_text(r, 1));
-	add_text(n, " (", rows_text(r, 2));
-	add(n, "%s: %lld", rows_text(r, 2)[0] ? ")" : "",
-	    (long long)rows_int(r, 3));
-	end(n);
+	add_text(n, "", rows_text(r, INFO_VERDICTS_KIND));
+	add_text(n, " ", rows_text(r, INFO_VERDICTS_VERDICT));
+	add_text(n, " (", rows_text(r, INFO_VERDICTS_CONFIDENCE));
+	notes_add(n, "%s: %lld",
+		  rows_text(r, INFO_VERDICTS_CONFIDENCE)[0] ? ")" : "",
+		  (long long)rows_int(r, INFO_VERDICTS_N));
+	notes_end(n);
 	return 0;
 }
 
-/* The columns of export_damage: kind, what, count. */
 static int take_damage(void *arg, const struct rows *r, struct err *err)
 {
 	struct notes *n = arg;
 
 	(void)err;
-	add_text(n, "", rows_text(r, 0));
-	add_text(n, ": ", rows_text(r, 1));
-	add(n, ", %lld times", (long long)rows_int(r, 2));
-	end(n);
+	add_text(n, "", rows_text(r, EXPORT_DAMAGE_KIND));
+	add_text(n, ": ", rows_text(r, EXPORT_DAMAGE_WHAT));
+	notes_add(n, ", %lld times", (long long)rows_int(r, EXPORT_DAMAGE_N));
+	notes_end(n);
 	return 0;
 }
 
@@ -122,8 +124,8 @@ int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err)
 {
 	struct notes n = { .fn = fn, .arg = arg };
 
-	if (rows_each(db, "info_captures", take_capture, &n, err) ||
-	    rows_each(db, "check_losses", take_loss, &n, err) ||
+	if (rows_each(db, "info_captures", notes_take_capture, &n, err) ||
+	    rows_each(db, "check_losses", notes_take_loss, &n, err) ||
 	    rows_each(db, "info_verdicts", take_verdict, &n, err))
 		return -1;
 	return rows_each(db, "export_damage", take_damage, &n, err);

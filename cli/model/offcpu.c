@@ -16,46 +16,16 @@
 struct offcpu_opts offcpu_opts;
 
 const struct opt offcpu_opt_table[] = {
-	{ .kind = OPT_FLAG,
-	  .name = "off-cpu",
-	  .help = "the time that threads were off the CPU, from their "
-		  "switches",
-	  .value = &offcpu_opts.on },
-	{ .kind = OPT_STRING,
-	  .name = "state",
-	  .arg = "LIST",
-	  .help = "with --off-cpu: only what began in these states: S, D, R "
-		  "(ready), R+ (preempted), ...",
-	  .value = &offcpu_opts.state },
+	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
+		 "the time that threads were off the CPU, from their "
+		 "switches"),
+	OPT_STRING(0, "state", "LIST", &offcpu_opts.state,
+		   "with --off-cpu: only what began in these states: S, D, R "
+		   "(ready), R+ (preempted), ..."),
 	{ .kind = OPT_END }
 };
 
-/* States by bit, since Linux 4.14; before that the first ones are the same. */
-static const struct {
-	int64_t state;
-	const char *name;
-} states[] = {
-	{ 0x000, "R" }, { 0x001, "S" },	 { 0x002, "D" }, { 0x004, "T" },
-	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
-	{ 0x080, "I" }, { 0x100, "R+" },
-};
-#define N_STATES (sizeof(states) / sizeof(*states))
-
-const char *offcpu_state(int64_t state)
-{
-	for (size_t i = 0; i < N_STATES; i++) {
-		if (states[i].state == state)
-			return states[i].name;
-	}
-	/* kernels may add bits: the lowest known one */
-	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
-		if (states[i].state & state)
-			return states[i].name;
-	}
-	return "?";
-}
-
-/* Is the word of the comma list one of a state, "R" for both kinds of it? */
+/* Returns whether the comma list contains the state; "R" means "R" and "R+". */
 static bool is_named(const char *list, const char *state)
 {
 	for (const char *p = list; *p;) {
@@ -81,9 +51,9 @@ int offcpu_check(struct err *err)
 		size_t n = strcspn(p, ",");
 		bool known = n == 1 && *p == '?';
 
-		for (size_t i = 0; i < N_STATES; i++)
-			known |= n == strlen(states[i].name) &&
-				 !strncmp(p, states[i].name, n);
+		for (int64_t bit = 0; bit <= 0x100; bit = bit ? bit * 2 : 1)
+			known |= n == strlen(offcpu_state(bit)) &&
+				 !strncmp(p, offcpu_state(bit), n);
 		if (!known)
 			return err_set(err, ERR_USAGE,
 				       "--state knows S, D, R, R+, T, t, X, Z, "
@@ -121,12 +91,12 @@ struct stacks_group offcpu_group(const struct offcpu_stack *s)
 struct thread {
 	int64_t tid;
 	bool away;
-	bool chosen;	/* the filters let its wait through */
-	bool by_waking; /* who was woken by is known from sched_waking */
-	bool has_stack; /* a sample for the switch that comes */
+	bool chosen;	/* its wait is selected by the filters */
+	bool by_waking; /* the waker is known, from sched_waking */
+	bool has_stack; /* a sample for the next switch record */
 	struct offcpu_stack stack;
 	int64_t stack_state;
-	struct offcpu_wait wait; /* away: as far as it is known */
+	struct offcpu_wait wait; /* its wait, if it is off the CPU */
 };
 
 struct pass {
@@ -139,7 +109,7 @@ struct pass {
 	struct table index; /* tid to thread */
 };
 
-static struct thread *thread_of(struct pass *p, int64_t tid)
+static struct thread *offcpu_thread_of(struct pass *p, int64_t tid)
 {
 	uint64_t hash = hash_u64((uint64_t)tid);
 	uint32_t id = table_find(&p->index, hash, NULL, NULL, NULL);
@@ -177,32 +147,33 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 	return p->fn(p->arg, w, err);
 }
 
-static bool wanted(const struct offcpu_event *e, int64_t state)
+static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
 {
 	return e->chosen && (!offcpu_opts.state ||
 			     is_named(offcpu_opts.state, offcpu_state(state)));
 }
 
-/* Away twice without a return in between: that one was not seen. */
-static int leave(struct pass *p, const struct offcpu_event *e, struct err *err)
+/* If the thread leaves twice, its return in between was lost. */
+static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
+			    struct err *err)
 {
 	struct thread *th;
 	int64_t state = e->state;
 
 	if (!e->out)
 		return 0; /* the idle task */
-	th = thread_of(p, e->out);
+	th = offcpu_thread_of(p, e->out);
 	if (th->away && end_wait(p, th, e->time, OFFCPU_UNCERTAIN, err))
 		return -1;
 	if (e->role == OFFCPU_RECORD && th->has_stack)
 		state = state < 0 ? th->stack_state : state;
 	if (state == 0x10 || state == 0x20) {
-		p->sums->exits += wanted(e, state);
+		p->sums->exits += offcpu_is_wanted(e, state);
 		return 0;
 	}
 	th->away = true;
 	th->by_waking = false;
-	th->chosen = wanted(e, state);
+	th->chosen = offcpu_is_wanted(e, state);
 	th->wait = (struct offcpu_wait){
 		.event = e->id,
 		.from = e->time,
@@ -222,21 +193,21 @@ static int come_back(struct pass *p, const struct offcpu_event *e,
 
 	if (!e->in)
 		return 0;
-	th = thread_of(p, e->in);
+	th = offcpu_thread_of(p, e->in);
 	th->has_stack = false;
 	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
 }
 
-/* The first to wake it made it ready; sched_waking runs in the waker, while
- * sched_wakeup may run on the CPU of the one that is woken. */
-static void wake(struct pass *p, const struct offcpu_event *e)
+/* The first wake-up makes the thread runnable. sched_waking is hit in the
+ * waker; sched_wakeup may be hit on the CPU of the woken thread. */
+static void offcpu_wake_thread(struct pass *p, const struct offcpu_event *e)
 {
 	struct thread *th;
 	bool better;
 
 	if (!e->in)
 		return;
-	th = thread_of(p, e->in);
+	th = offcpu_thread_of(p, e->in);
 	better = e->role == OFFCPU_WAKING && !th->by_waking;
 	if (!th->away || (th->wait.woken && !better))
 		return;
@@ -246,31 +217,32 @@ static void wake(struct pass *p, const struct offcpu_event *e)
 	th->wait.waker = e->stack;
 }
 
-static void take_stack(struct pass *p, const struct offcpu_event *e)
+static void offcpu_take_stack(struct pass *p, const struct offcpu_event *e)
 {
-	struct thread *th = thread_of(p, e->out);
+	struct thread *th = offcpu_thread_of(p, e->out);
 
 	th->has_stack = true;
 	th->stack = e->stack;
 	th->stack_state = e->state;
 }
 
-static int take(struct pass *p, const struct offcpu_event *e, struct err *err)
+static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
+			     struct err *err)
 {
 	switch (e->role) {
 	case OFFCPU_SWITCH:
 	case OFFCPU_RECORD:
-		if (e->has_out && leave(p, e, err))
+		if (e->has_out && offcpu_leave_cpu(p, e, err))
 			return -1;
 		return e->has_in ? come_back(p, e, err) : 0;
 	case OFFCPU_WAKING:
 	case OFFCPU_WAKEUP:
 		if (e->has_in)
-			wake(p, e);
+			offcpu_wake_thread(p, e);
 		return 0;
 	case OFFCPU_STACK:
 		if (e->has_out)
-			take_stack(p, e);
+			offcpu_take_stack(p, e);
 		return 0;
 	default:
 		return 0;
@@ -283,7 +255,7 @@ static int read_capture(struct pass *p, struct err *err)
 	int rc;
 
 	while ((rc = offcpu_source_next(p->source, &e, err)) > 0) {
-		if (take(p, &e, err))
+		if (offcpu_take_event(p, &e, err))
 			return -1;
 	}
 	for (size_t i = 0; !rc && i < p->n; i++) {

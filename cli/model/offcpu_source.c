@@ -1,5 +1,4 @@
-/* offcpu_source.c - the events of the scheduler in one database, capture by
- * capture, in time order. */
+/* offcpu_source.c - iterates over the scheduler events of a database. */
 #include "cli/model/offcpu_source.h"
 
 #include <stdio.h>
@@ -7,16 +6,19 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
+#include "cli/model/row_cursor.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/verdict.h"
 
 #define SQL_MAX 20000
 #define BIND_MAX 256
 #define STREAMS_MAX 8
 
-/* What a role of the query is here, and the text of its own columns. */
+/* Roles by their word in query offcpu_types, with the SQL of their columns. */
 static const struct {
 	const char *word, *sql;
 	enum offcpu_role role;
@@ -32,7 +34,7 @@ static const struct {
 	{ "stack", "offcpu_stack", OFFCPU_STACK, false },
 };
 
-/* One event_type that tells of switches. */
+/* An event_type with switches or wake-ups. */
 struct type {
 	int64_t id, capture;
 	size_t word; /* in words[] */
@@ -41,7 +43,7 @@ struct type {
 	int64_t together, end;
 };
 
-/* One capture that is read: places of its types; -1: none. */
+/* The types of one capture, as indexes of type[]; -1: none. */
 struct part {
 	int switches, waking, wakeup;
 	int stack[2]; /* for records: context-switches, sched_switch */
@@ -58,10 +60,8 @@ struct offcpu_sources {
 };
 
 struct stream {
-	struct rows *rows;
+	struct row_cursor c;
 	enum offcpu_role role;
-	bool have;
-	int64_t id;
 };
 
 struct span {
@@ -71,19 +71,18 @@ struct span {
 struct offcpu_source {
 	struct stream stream[STREAMS_MAX];
 	size_t n;
-	struct rows *chosen; /* NULL: all are */
-	bool has_chosen;
-	int64_t chosen_id;
-	struct span *lost; /* apart, in order */
+	struct row_cursor chosen; /* what filters let through; else empty */
+	struct span *lost;	  /* disjoint, ordered */
 	size_t n_lost, cap_lost;
 	int64_t end;
 };
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int offcpu_source_take_type(void *arg, const struct rows *r,
+				   struct err *err)
 {
 	struct offcpu_sources *s = arg;
-	const char *word = rows_text(r, 2);
-	const char *table = rows_text(r, 3);
+	const char *word = rows_text(r, OFFCPU_TYPES_ROLE);
+	const char *table = rows_text(r, OFFCPU_TYPES_FIELDS);
 	size_t at = 0;
 
 	(void)err;
@@ -92,27 +91,27 @@ static int take_type(void *arg, const struct rows *r, struct err *err)
 		at++;
 	if (at == sizeof(words) / sizeof(*words))
 		return 0;
-	/* table names are made by us; in a foreign database they may not be */
+	/* the store makes no such name, but the database may be from elsewhere
+	 */
 	if (words[at].fields && (!table[0] || strchr(table, '"'))) {
 		s->no_fields |= words[at].role == OFFCPU_SWITCH;
 		return 0;
 	}
-	s->type = mem_grow(s->type, &s->cap, s->n + 1, sizeof(*s->type));
-	s->type[s->n++] = (struct type){
-		.id = rows_int(r, 0),
-		.capture = rows_int(r, 1),
+	*mem_add(s->type, s->n, s->cap) = (struct type){
+		.id = rows_int(r, OFFCPU_TYPES_ID),
+		.capture = rows_int(r, OFFCPU_TYPES_CAPTURE),
 		.word = at,
 		.table = arena_strdup(&s->text, table),
-		.system_wide = rows_int(r, 5) != 0,
-		.together = rows_int(r, 6),
-		.end = rows_int(r, 7),
+		.system_wide = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
+		.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
+		.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
 	};
 	return 0;
 }
 
-/* The most frequent type of a capture with that role; -1: none. */
-static int find(const struct offcpu_sources *s, int64_t capture,
-		enum offcpu_role role)
+/* Returns the most frequent type of a capture with that role; -1: none. */
+static int offcpu_source_find_type(const struct offcpu_sources *s,
+				   int64_t capture, enum offcpu_role role)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->type[i].capture == capture &&
@@ -122,7 +121,7 @@ static int find(const struct offcpu_sources *s, int64_t capture,
 	return -1;
 }
 
-/* Another capture of the same kernel at the same time has been taken. */
+/* Returns whether another capture of the same kernel and time is in part[]. */
 static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 {
 	int64_t kernel = t->together ? t->together : t->capture;
@@ -137,29 +136,29 @@ static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 	return false;
 }
 
-/* A tracepoint that was set on one process is hit when it leaves, not when it
- * comes back: then only the records of switches tell both. */
-static void choose(struct offcpu_sources *s, const struct type *t)
+/* sched_switch of a single process is hit when it leaves the CPU, not when it
+ * comes back: then switch records are used, which exist for both. */
+static void offcpu_source_choose_types(struct offcpu_sources *s,
+				       const struct type *t)
 {
-	int point = find(s, t->capture, OFFCPU_SWITCH);
-	int record = find(s, t->capture, OFFCPU_RECORD);
+	int point = offcpu_source_find_type(s, t->capture, OFFCPU_SWITCH);
+	int record = offcpu_source_find_type(s, t->capture, OFFCPU_RECORD);
 	bool by_record = point < 0 || (!t->system_wide && record >= 0);
 	struct part p = {
 		.switches = by_record ? record : point,
-		.waking = find(s, t->capture, OFFCPU_WAKING),
-		.wakeup = find(s, t->capture, OFFCPU_WAKEUP),
+		.waking = offcpu_source_find_type(s, t->capture, OFFCPU_WAKING),
+		.wakeup = offcpu_source_find_type(s, t->capture, OFFCPU_WAKEUP),
 		.stack = { -1, -1 },
 	};
 
 	if (p.switches < 0 || is_taken(s, t))
 		return;
 	if (by_record) {
-		p.stack[0] = find(s, t->capture, OFFCPU_STACK);
+		p.stack[0] =
+			offcpu_source_find_type(s, t->capture, OFFCPU_STACK);
 		p.stack[1] = point;
 	}
-	s->part = mem_grow(s->part, &s->cap_part, s->n_part + 1,
-			   sizeof(*s->part));
-	s->part[s->n_part++] = p;
+	*mem_add(s->part, s->n_part, s->cap_part) = p;
 }
 
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
@@ -168,10 +167,10 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 	struct offcpu_sources *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
-	if (rows_each(db, "offcpu_types", take_type, s, err))
+	if (rows_each(db, "offcpu_types", offcpu_source_take_type, s, err))
 		goto fail;
 	for (size_t i = 0; i < s->n; i++)
-		choose(s, &s->type[i]);
+		offcpu_source_choose_types(s, &s->type[i]);
 	if (s->n_part)
 		return s;
 	if (s->no_fields)
@@ -206,7 +205,7 @@ size_t offcpu_sources_count(const struct offcpu_sources *s)
 	return s->n_part;
 }
 
-/* The statement for one type. */
+/* Opens the rows of one type. */
 static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
 			      enum offcpu_role role, struct err *err)
 {
@@ -231,16 +230,6 @@ static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
 	return r;
 }
 
-static int pull(struct stream *st, struct err *err)
-{
-	int rc = rows_next(st->rows, err);
-
-	st->have = rc > 0;
-	if (st->have)
-		st->id = rows_int(st->rows, 0);
-	return rc < 0 ? -1 : 0;
-}
-
 static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 		      int type, enum offcpu_role role, struct err *err)
 {
@@ -249,23 +238,14 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 	if (type < 0)
 		return 0;
 	st->role = role;
-	st->rows = open_type(all, &all->type[type], role, err);
-	if (!st->rows)
+	st->c.rows = open_type(all, &all->type[type], role, err);
+	if (!st->c.rows)
 		return -1;
 	s->n++;
-	return pull(st, err);
+	return row_cursor_step(&st->c, err);
 }
 
-static int next_chosen(struct offcpu_source *s, struct err *err)
-{
-	int rc = rows_next(s->chosen, err);
-
-	s->has_chosen = rc > 0;
-	s->chosen_id = rc > 0 ? rows_int(s->chosen, 0) : 0;
-	return rc < 0 ? -1 : 0;
-}
-
-/* The switches that the filters let through, as one more stream. */
+/* Opens the switches that the filters select. */
 static int open_chosen(struct offcpu_sources *all, struct offcpu_source *s,
 		       int64_t type, struct err *err)
 {
@@ -280,8 +260,8 @@ static int open_chosen(struct offcpu_sources *all, struct offcpu_source *s,
 	snprintf(sql, SQL_MAX * 2, "%s %s %s %lld) ORDER BY event_id",
 		 store_sql("offcpu_chosen"), cond,
 		 store_sql("offcpu_chosen_type"), (long long)type);
-	s->chosen = rows_open(all->db, sql, bind, n, err);
-	rc = s->chosen ? next_chosen(s, err) : -1;
+	s->chosen.rows = rows_open(all->db, sql, bind, n, err);
+	rc = s->chosen.rows ? row_cursor_step(&s->chosen, err) : -1;
 out:
 	free(bind);
 	free(sql);
@@ -289,7 +269,8 @@ out:
 	return rc;
 }
 
-/* Intervals come by their beginning: those that touch become one. */
+/* Loads the intervals with losses. They are ordered by start; those that touch
+ * are merged. */
 static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 		       const struct type *t, struct offcpu_sums *sums,
 		       struct err *err)
@@ -305,21 +286,20 @@ static int open_losses(struct offcpu_sources *all, struct offcpu_source *s,
 	while (!rc && (rc = rows_next(r, err)) > 0) {
 		struct span now = { INT64_MIN, INT64_MAX };
 
-		if (rows_value(r, 0).kind != VALUE_NULL)
-			now.from = rows_int(r, 0);
-		if (rows_value(r, 1).kind != VALUE_NULL)
-			now.to = rows_int(r, 1);
-		sums->lost += (uint64_t)rows_int(r, 2);
-		sums->lost_unknown |= rows_value(r, 2).kind == VALUE_NULL;
+		if (rows_value(r, OFFCPU_LOSSES_T0).kind != VALUE_NULL)
+			now.from = rows_int(r, OFFCPU_LOSSES_T0);
+		if (rows_value(r, OFFCPU_LOSSES_T1).kind != VALUE_NULL)
+			now.to = rows_int(r, OFFCPU_LOSSES_T1);
+		sums->lost += (uint64_t)rows_int(r, OFFCPU_LOSSES_N);
+		sums->lost_unknown |=
+			rows_value(r, OFFCPU_LOSSES_N).kind == VALUE_NULL;
 		rc = 0;
 		if (s->n_lost && s->lost[s->n_lost - 1].to >= now.from) {
 			if (now.to > s->lost[s->n_lost - 1].to)
 				s->lost[s->n_lost - 1].to = now.to;
 			continue;
 		}
-		s->lost = mem_grow(s->lost, &s->cap_lost, s->n_lost + 1,
-				   sizeof(*s->lost));
-		s->lost[s->n_lost++] = now;
+		*mem_add(s->lost, s->n_lost, s->cap_lost) = now;
 	}
 	rows_close(r);
 	return rc;
@@ -356,18 +336,44 @@ void offcpu_source_close(struct offcpu_source *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		rows_close(s->stream[i].rows);
-	rows_close(s->chosen);
+		row_cursor_close(&s->stream[i].c);
+	row_cursor_close(&s->chosen);
 	free(s->lost);
 	free(s);
 }
 
-static uint32_t id_of(int64_t v)
+static uint32_t offcpu_source_id_of(int64_t v)
 {
 	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
 }
 
-/* Texts of ftrace have the letter where binary forms have the number. */
+/* States by bit since Linux 4.14; the first ones are the same in older kernels.
+ */
+static const struct {
+	int64_t state;
+	const char *name;
+} states[] = {
+	{ 0x000, "R" }, { 0x001, "S" },	 { 0x002, "D" }, { 0x004, "T" },
+	{ 0x008, "t" }, { 0x010, "X" },	 { 0x020, "Z" }, { 0x040, "P" },
+	{ 0x080, "I" }, { 0x100, "R+" },
+};
+#define N_STATES (sizeof(states) / sizeof(*states))
+
+const char *offcpu_state(int64_t state)
+{
+	for (size_t i = 0; i < N_STATES; i++) {
+		if (states[i].state == state)
+			return states[i].name;
+	}
+	/* other kernels may add bits: use the lowest known one */
+	for (size_t i = 1; state > 0 && i < N_STATES; i++) {
+		if (states[i].state & state)
+			return states[i].name;
+	}
+	return "?";
+}
+
+/* Text of ftrace has a letter where binary forms have the number. */
 static int64_t state_of(const struct value *v)
 {
 	if (v->kind == VALUE_INT)
@@ -380,32 +386,32 @@ static int64_t state_of(const struct value *v)
 	return -1;
 }
 
-static void fill(const struct stream *st, struct offcpu_event *e)
+static void offcpu_source_fill_event(const struct stream *st,
+				     struct offcpu_event *e)
 {
-	const struct rows *r = st->rows;
-	const struct value state = rows_value(r, 9);
+	const struct rows *r = st->c.rows;
+	const struct value state = rows_value(r, OFFCPU_EVENT_STATE);
 
 	*e = (struct offcpu_event){
 		.role = st->role,
-		.id = st->id,
-		.time = rows_int(r, 1),
+		.id = st->c.event,
+		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
 		.stack = {
-			.comm = id_of(rows_int(r, 3)),
-			.kraw = id_of(rows_int(r, 4)),
-			.uraw = id_of(rows_int(r, 5)),
-			.verdict = (uint8_t)rows_int(r, 6),
-			.flags = (uint8_t)rows_int(r, 7) & VERDICT_EXEC,
+			.comm = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_COMM)),
+			.kraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
+			.uraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_URAW)),
+			.verdict = (uint8_t)rows_int(r, OFFCPU_EVENT_VERDICT),
+			.flags = (uint8_t)rows_int(r, OFFCPU_EVENT_FLAGS) & VERDICT_EXEC,
 		},
-		.has_out = rows_value(r, 8).kind != VALUE_NULL,
-		.out = rows_int(r, 8),
+		.has_out = rows_value(r, OFFCPU_EVENT_LEAVES).kind != VALUE_NULL,
+		.out = rows_int(r, OFFCPU_EVENT_LEAVES),
 		.state = state_of(&state),
-		.has_in = rows_value(r, 10).kind != VALUE_NULL,
-		.in = rows_int(r, 10),
+		.has_in = rows_value(r, OFFCPU_EVENT_COMES).kind != VALUE_NULL,
+		.in = rows_int(r, OFFCPU_EVENT_COMES),
 		.chosen = true,
 	};
 }
 
-/* Streams are few: looking at all of them is quick. */
 int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		       struct err *err)
 {
@@ -414,38 +420,29 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 	for (size_t i = 0; i < s->n; i++) {
 		struct stream *st = &s->stream[i];
 
-		if (st->have && (!first || st->id < first->id))
+		if (st->c.more && (!first || st->c.event < first->c.event))
 			first = st;
 	}
 	if (!first)
 		return 0;
-	fill(first, e);
+	offcpu_source_fill_event(first, e);
 	if (e->time > s->end)
 		s->end = e->time;
-	while (s->chosen && s->has_chosen && s->chosen_id < e->id) {
-		if (next_chosen(s, err))
+	if (s->chosen.rows) {
+		int rc = row_cursor_seek(&s->chosen, e->id, err);
+
+		if (rc < 0)
 			return -1;
+		e->chosen = rc > 0;
 	}
-	if (s->chosen)
-		e->chosen = s->has_chosen && s->chosen_id == e->id;
-	return pull(first, err) ? -1 : 1;
+	return row_cursor_step(&first->c, err) ? -1 : 1;
 }
 
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from, int64_t to)
 {
-	size_t low = 0;
-	size_t high = s->n_lost;
+	size_t at = search_where(s->n_lost, i, s->lost[i].to > from);
 
-	/* the first interval that ends behind `from` */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->lost[mid].to > from)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < s->n_lost && s->lost[low].from < to;
+	return at < s->n_lost && s->lost[at].from < to;
 }
 
 int64_t offcpu_source_end(const struct offcpu_source *s)

@@ -1,20 +1,43 @@
-/* offcpu_source.h - the events of the scheduler in one database, capture by
- * capture, in time order. */
+/* offcpu_source.h - iterates over the scheduler events of a database, one
+ * capture after the other, in time order. */
 #ifndef CLI_MODEL_OFFCPU_SOURCE_H
 #define CLI_MODEL_OFFCPU_SOURCE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/model/offcpu.h"
+struct err;
+struct store;
+
+enum offcpu_end {
+	OFFCPU_BACK,	  /* the thread came back */
+	OFFCPU_UNCERTAIN, /* it may have come back in between */
+	OFFCPU_OPEN,	  /* it was off the CPU when the capture ended */
+};
+
+/* A thread's name and stack at an event, as in struct stacks_group. */
+struct offcpu_stack {
+	uint32_t comm, kraw, uraw;
+	uint8_t verdict, flags;
+};
+
+struct offcpu_sums {
+	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
+	uint64_t exits;		  /* threads that exited */
+	uint64_t lost;		  /* records, in these captures */
+	bool lost_unknown;	  /* some losses have no number */
+	bool wakes;		  /* wake-ups were recorded */
+	bool partial; /* not recorded on all CPUs: switches in are missing */
+	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
+};
 
 enum offcpu_role {
 	OFFCPU_NONE,
-	OFFCPU_SWITCH, /* sched_switch: one leaves, one comes */
-	OFFCPU_RECORD, /* PERF_RECORD_SWITCH: one of the two */
+	OFFCPU_SWITCH, /* sched_switch: one thread leaves, one comes */
+	OFFCPU_RECORD, /* PERF_RECORD_SWITCH: one thread leaves or comes */
 	OFFCPU_WAKING,
 	OFFCPU_WAKEUP,
-	OFFCPU_STACK, /* a sample of a switch, for the record behind it */
+	OFFCPU_STACK, /* a sample with the stack for the next record */
 };
 
 struct offcpu_event {
@@ -22,31 +45,34 @@ struct offcpu_event {
 	int64_t id, time;
 	struct offcpu_stack stack;
 	bool has_out, has_in;
-	int64_t out, in; /* tids: who leaves, who comes or is woken */
-	int64_t state;	 /* of the one that leaves; -1: not known */
-	bool chosen;	 /* the filters let it through */
+	int64_t out, in; /* tid that leaves; tid that comes or is woken */
+	int64_t state;	 /* of the thread that leaves; -1: not known */
+	bool chosen;	 /* selected by the filters */
 };
 
 struct offcpu_source;
 struct offcpu_sources;
 
-/* What there is; NULL and *err when nothing tells of switches. */
+/* Finds the captures with context switches. Returns NULL and *err if there is
+ * none. */
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 					   struct err *err);
 void offcpu_sources_free(struct offcpu_sources *s);
-/* Captures of different kernels; of one kernel the first is enough. */
+/* Returns the number of captures to read: one for each kernel. */
 size_t offcpu_sources_count(const struct offcpu_sources *s);
-/* Says in sums what the capture has, and lost. */
+/* Opens capture i, and adds to *sums what it has and what it lost. */
 struct offcpu_source *offcpu_source_open(struct offcpu_sources *s, size_t i,
 					 struct offcpu_sums *sums,
 					 struct err *err);
 void offcpu_source_close(struct offcpu_source *s);
-/* 1 one more, 0 the end, -1 an error. */
+/* Returns 1 and *e, 0 at the end, or -1 and *err. */
 int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		       struct err *err);
-/* Could a switch in this time have been lost? */
+/* Returns whether a switch between from and to may have been lost. */
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 			int64_t to);
-/* When the capture ended. */
+/* Returns the time at which the capture ended. */
 int64_t offcpu_source_end(const struct offcpu_source *s);
+/* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
+const char *offcpu_state(int64_t state);
 #endif

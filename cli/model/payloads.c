@@ -1,4 +1,4 @@
-/* payloads.c - what tracepoints say, as text: script's field 'trace'. */
+/* payloads.c - payloads of tracepoints as text: script's field 'trace'. */
 #include "cli/model/payloads.h"
 
 #include <stdio.h>
@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "cli/model/chains.h"
+#include "cli/model/row_cursor.h"
 #include "cli/output/safe_text.h"
 #include "formats/tracepoint/payload.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -15,75 +17,48 @@
 
 #define TEXT_MAX 4096
 
-/* A table that is read along; its first column is the event. */
-struct cursor {
-	char *name; /* of the table; NULL: event_raw */
-	struct rows *rows;
-	bool more;
+/* An ev_ table; or event_raw, whose name is NULL. */
+struct payload_rows {
+	char *name;
+	struct row_cursor c;
 };
 
 struct type_payload {
 	struct payload *payload; /* NULL: no format */
-	size_t cursor;		 /* place + 1; 0: has no table */
-	size_t *column;		 /* of each field in that table; 0: none */
+	size_t cursor;		 /* index + 1; 0: no table */
+	size_t *column;		 /* of each field in the table; 0: none */
 };
 
 struct payloads {
 	struct store *db;
 	struct type_payload *type;
 	size_t n_type, cap_type;
-	struct cursor *cursor; /* the first is event_raw's */
+	struct payload_rows *cursor; /* [0]: event_raw */
 	size_t n_cursor, cap_cursor;
 	struct field *field;
 	size_t cap_field;
-	struct chains *chains; /* of fields that are stacks; NULL: none yet */
-	struct arena stacks;   /* their texts, of one event */
+	struct chains
+		*chains; /* for fields that are stacks; NULL: not yet loaded */
+	struct arena stacks; /* texts of such fields of one event */
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
-static int step(struct cursor *c, struct err *err)
-{
-	int rc = rows_next(c->rows, err);
-
-	c->more = rc > 0;
-	return rc < 0 ? -1 : 0;
-}
-
-static int add_cursor(struct payloads *ps, const char *table, const char *sql,
-		      struct err *err)
-{
-	struct cursor c = { .name = mem_strdup(table) };
-
-	c.rows = rows_open(ps->db, sql, NULL, 0, err);
-	if (!c.rows || step(&c, err)) {
-		rows_close(c.rows);
-		free(c.name);
-		return -1;
-	}
-	ps->cursor = mem_grow(ps->cursor, &ps->cap_cursor, ps->n_cursor + 1,
-			      sizeof(*ps->cursor));
-	ps->cursor[ps->n_cursor++] = c;
-	return 0;
-}
-
-/* Names of tables are the store's own: letters, digits and '_'. */
-static int add_table(void *arg, const struct rows *r, struct err *err)
+static int payloads_add_table(void *arg, const struct rows *r, struct err *err)
 {
 	struct payloads *ps = arg;
-	const char *name = rows_text(r, 0);
-	char sql[STORE_NAME_MAX + 256];
-	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	const char *name = rows_text(r, LIST_EV_TABLES_NAME);
+	struct payload_rows *added;
 
-	if (name[len] || len >= STORE_NAME_MAX)
+	if (!row_cursor_is_table(name))
 		return 0;
-	snprintf(sql, sizeof(sql), "%s \"%s\" ORDER BY event_id",
-		 store_sql("print_ev_rows"), name);
-	return add_cursor(ps, name, sql, err);
+	added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
+	added->name = mem_strdup(name);
+	return row_cursor_open_table(&added->c, ps->db, name, err);
 }
 
-static void find_columns(struct payloads *ps, struct type_payload *t)
+static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 {
-	const struct rows *r = ps->cursor[t->cursor - 1].rows;
+	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
 	char name[STORE_NAME_MAX];
 	size_t n;
 	const struct field_def *def = payload_defs(t->payload, &n);
@@ -103,24 +78,24 @@ bool payloads_long32(const char *arch)
 	       strcmp(arch, "ppc64le");
 }
 
-static int take_type(void *arg, const struct rows *r, struct err *err)
+static int payloads_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct payloads *ps = arg;
 	struct type_payload t = { 0 };
-	const char *table = rows_text(r, 1);
+	const char *table = rows_text(r, PRINT_FORMATS_FIELDS);
 
 	(void)err;
-	if (*rows_text(r, 2))
-		t.payload = payload_new(rows_text(r, 2), rows_int(r, 3) != 0,
-					payloads_long32(rows_text(r, 4)));
+	if (*rows_text(r, PRINT_FORMATS_FORMAT))
+		t.payload = payload_new(
+			rows_text(r, PRINT_FORMATS_FORMAT),
+			rows_int(r, PRINT_FORMATS_BIG_ENDIAN) != 0,
+			payloads_long32(rows_text(r, PRINT_FORMATS_ARCH)));
 	for (size_t i = 1; t.payload && i < ps->n_cursor; i++)
 		if (!strcmp(ps->cursor[i].name, table))
 			t.cursor = i + 1;
 	if (t.cursor)
-		find_columns(ps, &t);
-	ps->type = mem_grow(ps->type, &ps->cap_type, ps->n_type + 1,
-			    sizeof(*ps->type));
-	ps->type[ps->n_type++] = t;
+		payloads_find_columns(ps, &t);
+	*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
 	return 0;
 }
 
@@ -129,9 +104,12 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 	struct payloads *ps = mem_new(1, sizeof(*ps));
 
 	ps->db = db;
-	if (!add_cursor(ps, NULL, store_sql("print_raws"), err) &&
-	    !rows_each(db, "list_ev_tables", add_table, ps, err) &&
-	    !rows_each(db, "print_formats", take_type, ps, err))
+	*mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor) =
+		(struct payload_rows){ 0 };
+	if (!row_cursor_open(&ps->cursor[0].c, db, store_sql("print_raws"),
+			     err) &&
+	    !rows_each(db, "list_ev_tables", payloads_add_table, ps, err) &&
+	    !rows_each(db, "print_formats", payloads_take_type, ps, err))
 		return ps;
 	payloads_close(ps);
 	return NULL;
@@ -146,7 +124,7 @@ void payloads_close(struct payloads *ps)
 		free(ps->type[i].column);
 	}
 	for (size_t i = 0; i < ps->n_cursor; i++) {
-		rows_close(ps->cursor[i].rows);
+		row_cursor_close(&ps->cursor[i].c);
 		free(ps->cursor[i].name);
 	}
 	free(ps->type);
@@ -157,16 +135,7 @@ void payloads_close(struct payloads *ps)
 	free(ps);
 }
 
-/* Moves to the event: 1 it is there, 0 it is not, -1. */
-static int seek(struct cursor *c, int64_t event, struct err *err)
-{
-	while (c->more && rows_int(c->rows, 0) < event)
-		if (step(c, err))
-			return -1;
-	return c->more && rows_int(c->rows, 0) == event;
-}
-
-/* As the kernel prints it, but in one line: " => f+0x1 => g+0x2". */
+/* Formats a stack like the kernel, but in one line: " => f+0x1 => g+0x2". */
 static int stack_text(struct payloads *ps, int64_t chain, struct field *f,
 		      struct err *err)
 {
@@ -238,26 +207,27 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 	return 0;
 }
 
-/* Moves to what there is of an event: 1 its fields (in ps->field), 2 its
- * bytes (of the first cursor), 0 nothing, -1. */
-static int find(struct payloads *ps, int64_t event,
-		const struct type_payload *t, struct err *err)
+/* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
+ * its bytes are at the first cursor, 0 if it has none, or -1 and *err. */
+static int payloads_find_event(struct payloads *ps, int64_t event,
+			       const struct type_payload *t, struct err *err)
 {
 	int rc = 0;
 
 	if (t->cursor)
-		rc = seek(&ps->cursor[t->cursor - 1], event, err);
+		rc = row_cursor_seek(&ps->cursor[t->cursor - 1].c, event, err);
 	if (rc < 0)
 		return -1;
 	if (rc > 0)
-		return from_columns(ps, t, ps->cursor[t->cursor - 1].rows, err)
+		return from_columns(ps, t, ps->cursor[t->cursor - 1].c.rows,
+				    err)
 			       ? -1
 			       : 1;
-	rc = seek(&ps->cursor[0], event, err);
+	rc = row_cursor_seek(&ps->cursor[0].c, event, err);
 	return rc > 0 ? 2 : rc;
 }
 
-/* NULL: events of this type have no payload. */
+/* Returns NULL if events of this type have no payload. */
 static const struct type_payload *payload_of(const struct payloads *ps,
 					     int64_t type)
 {
@@ -277,13 +247,14 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 	if (!t)
 		return "";
 	ps->raw[0] = '\0';
-	rc = find(ps, event, t, err);
+	rc = payloads_find_event(ps, event, t, err);
 	if (rc < 0)
 		return NULL;
 	if (rc == 1)
 		payload_fields_text(t->payload, ps->field, ps->raw,
 				    sizeof(ps->raw));
-	v = rc == 2 ? rows_value(ps->cursor[0].rows, 1) : (struct value){ 0 };
+	v = rc == 2 ? rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA)
+		    : (struct value){ 0 };
 	if (v.kind == VALUE_BLOB)
 		payload_text(t->payload, v.text, v.len, ps->raw,
 			     sizeof(ps->raw));
@@ -304,7 +275,7 @@ int payloads_perf(struct payloads *ps, const struct payload_of *of,
 		  const void **data, size_t *len, struct err *err)
 {
 	const struct type_payload *t = payload_of(ps, of->type);
-	int rc = t ? find(ps, of->event, t, err) : 0;
+	int rc = t ? payloads_find_event(ps, of->event, t, err) : 0;
 	struct value v;
 
 	if (rc == 1)
@@ -312,7 +283,7 @@ int payloads_perf(struct payloads *ps, const struct payload_of *of,
 					    of->tid, len);
 	if (rc != 2)
 		return rc;
-	v = rows_value(ps->cursor[0].rows, 1);
+	v = rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA);
 	if (v.kind != VALUE_BLOB)
 		return 0;
 	*data = payload_perf(t->payload, v.text, v.len, of->id, of->tid, len);

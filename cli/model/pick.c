@@ -1,4 +1,4 @@
-/* pick.c - which stacks are shown, by the names of their frames. */
+/* pick.c - selects stacks by the names of their frames. */
 #include "cli/model/pick.h"
 
 #include <regex.h>
@@ -10,7 +10,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* Bits of one label: bit i, it matches pattern i. */
+/* Set in the bits of a label that was matched; bit i: pattern i matches. */
 #define KNOWN (UINT64_C(1) << 63)
 #define PATTERNS_MAX 63
 
@@ -18,8 +18,8 @@ struct pick {
 	const struct labels *labels;
 	regex_t *regex;
 	size_t n;
-	uint64_t include, exclude; /* which patterns are which */
-	uint64_t *bits;		   /* by label; 0: not looked at yet */
+	uint64_t include, exclude; /* sets of patterns */
+	uint64_t *bits;		   /* bits by label; 0: not matched yet */
 	size_t n_label, cap;
 	uint64_t dropped;
 };
@@ -46,8 +46,9 @@ static int add_pattern(struct pick *p, const char *opt, const char *text,
 	return 0;
 }
 
-static int add_list(struct pick *p, const char *opt, const struct opt_list *l,
-		    uint64_t *set, struct err *err)
+static int pick_add_list(struct pick *p, const char *opt,
+			 const struct opt_list *l, uint64_t *set,
+			 struct err *err)
 {
 	int rc = 0;
 
@@ -64,8 +65,8 @@ struct pick *pick_new(const struct labels *labels,
 
 	p->labels = labels;
 	p->regex = mem_new(PATTERNS_MAX, sizeof(*p->regex));
-	if (add_list(p, "include", include, &p->include, err) ||
-	    add_list(p, "exclude", exclude, &p->exclude, err)) {
+	if (pick_add_list(p, "include", include, &p->include, err) ||
+	    pick_add_list(p, "exclude", exclude, &p->exclude, err)) {
 		pick_free(p);
 		return NULL;
 	}

@@ -1,4 +1,4 @@
-/* report_rows.c - the counting behind report. */
+/* report_rows.c - the rows of report. */
 #include "cli/model/report_rows.h"
 
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 struct report_rows {
 	struct stacks *stacks;
 	unsigned int keys;
-	struct labels *labels; /* what rows are called */
-	uint32_t *row_label;   /* + 1, by label of the stacks; 0: not yet */
+	struct labels *labels; /* names of rows */
+	uint32_t *row_label; /* label of rows + 1 by label of stacks; 0: not yet
+				known */
 	size_t n_label, cap_label;
 	struct report_row *row;
 	size_t n, cap;
@@ -50,7 +51,7 @@ static uint32_t plain_label(struct report_rows *r, enum label_kind kind,
 	return labels_add(r->labels, &l);
 }
 
-/* The label of rows that a frame's label falls into. */
+/* Returns the label of the rows to which a frame with that label belongs. */
 static uint32_t row_label(struct report_rows *r, uint32_t id)
 {
 	size_t n = r->n_label;
@@ -111,8 +112,8 @@ static struct report_row *row_for(struct report_rows *r,
 	return &r->row[id];
 }
 
-static struct report_row key_of(struct report_rows *r,
-				const struct stacks_group *g)
+static struct report_row report_rows_key_of(struct report_rows *r,
+					    const struct stacks_group *g)
 {
 	const struct stacks_comm *c = stacks_comm(r->stacks, g->comm);
 	struct report_row key = { 0 };
@@ -130,11 +131,11 @@ static struct report_row key_of(struct report_rows *r,
 	return key;
 }
 
-/* stamp: different for each group, never 0. */
+/* stamp: unique for each group, not 0. */
 static void count_group(struct report_rows *r, const struct stacks_group *g,
 			const struct label_list *l, uint64_t stamp)
 {
-	struct report_row key = key_of(r, g);
+	struct report_row key = report_rows_key_of(r, g);
 	struct report_row *row = NULL;
 	bool code = r->keys & (KEY_DSO | KEY_SYM);
 
@@ -164,7 +165,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 	struct report_rows *r = new_rows(s, keys);
 	struct label_list l = { 0 };
 
-	/* label 0 is what rows without a name have */
+	/* rows without a name have label 0 */
 	plain_label(r, LABEL_GROUP, "");
 	for (size_t i = 0; i < stacks_count(s); i++) {
 		const struct stacks_group *g = stacks_group(s, i);
@@ -180,8 +181,8 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 	return r;
 }
 
-/* What stands beside func in the stack: label of rows, or -1 when func is not
- * in it. */
+/* Returns the label of the rows of the frame next to func in the stack, or -1
+ * if func is not in it. */
 static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 			 const char *func, bool callers)
 {
@@ -206,7 +207,7 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 	const struct label *caller = labels_get(labels, l->label[at - 1]);
 	const struct label *own = labels_get(labels, l->label[at]);
 
-	/* code of another program called nothing here */
+	/* the program after an exec has no callers in this stack */
 	if (caller->kind == LABEL_EXEC && own->kind != LABEL_EXEC)
 		return plain_label(r, LABEL_MISSING, STACKS_AFTER_EXEC);
 	return row_label(r, l->label[at - 1]);
@@ -284,7 +285,7 @@ void report_rows_sort(struct report_rows *r, bool by_total)
 
 	if (r->n)
 		qsort_r(r->row, r->n, sizeof(*r->row), compare_rows, &o);
-	/* the index pointed at the old places */
+	/* sorting invalidates the index */
 	table_release(&r->index);
 }
 

@@ -1,5 +1,5 @@
-/* report_rows.h - the counting behind report: which key has how much weight
- * itself, and how much together with what it called.
+/* report_rows.h - the rows of report: the weight of each key by itself, and
+ * together with its callees.
  *
  * A key counts once per sample, however often it is in the stack. The sum of
  * `self` over all rows is the weight of all samples, exactly. */
@@ -25,30 +25,32 @@ enum report_key {
 
 /* Fields of keys that were not asked for are 0. */
 struct report_row {
-	uint32_t comm;	/* place in report_label() */
-	uint32_t label; /* place in report_label() */
+	uint32_t comm;	/* for report_label() */
+	uint32_t label; /* for report_label() */
 	int64_t pid, tid;
 	int32_t cpu;
-	uint32_t verdict;	  /* place in report_label() */
+	uint32_t verdict;	  /* for report_label() */
 	uint64_t self, total;	  /* weight */
 	uint64_t n_self, n_total; /* samples */
 	uint64_t seen;		  /* the last group that was counted */
 };
 
-/* event -1: all. stacks must live as long as the result. */
+/* Counts the samples of an event, of all if it is -1. Borrows stacks until
+ * report_rows_free(). */
 struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys);
 void report_rows_free(struct report_rows *r);
-/* Largest first, by self or by total; equal ones by name. */
+/* Sorts by self or by total, largest first; equal rows by name. */
 void report_rows_sort(struct report_rows *r, bool by_total);
 size_t report_rows_count(const struct report_rows *r);
 const struct report_row *report_rows_get(const struct report_rows *r, size_t i);
 const struct label *report_label(const struct report_rows *r, uint32_t i);
 uint64_t report_weight(const struct report_rows *r);
 
-/* Who calls `func` (the outermost of it in each stack), or what it calls (the
- * innermost): rows with `total` only, which sum up to the weight of `func`.
- * Its own time is the row "[self]", a root's caller the row "[nobody]". */
+/* Returns the callers of `func` (of its outermost frame in each stack) or its
+ * callees (of its innermost frame): rows with `total` only, whose sum is the
+ * weight of `func`. Its own weight is the row "[self]"; where it has no caller,
+ * the row is "[nobody]". */
 struct report_rows *report_around_new(struct stacks *s, int event,
 				      const char *func, bool callers);
 #endif

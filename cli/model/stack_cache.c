@@ -1,11 +1,11 @@
-/* stack_cache.c - the stack of a sample as text, made once. */
+/* stack_cache.c - stacks as text, each formatted once. */
 #include "cli/model/stack_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model/events.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
@@ -13,7 +13,7 @@
 #include "stitch/verdict.h"
 
 struct kept {
-	struct stacks_group g; /* what tells stacks apart, and no more */
+	struct stacks_group g; /* the key */
 	struct stack_text text;
 };
 
@@ -50,7 +50,7 @@ void stack_cache_free(struct stack_cache *c)
 	free(c);
 }
 
-static bool same(const void *owner, uint32_t id, const void *key)
+static bool stack_cache_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct stack_cache *c = owner;
 	const struct stacks_group *a = &c->kept[id].g;
@@ -60,8 +60,8 @@ static bool same(const void *owner, uint32_t id, const void *key)
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
-static struct stack_text make(struct stack_cache *c,
-			      const struct stacks_group *g)
+static struct stack_text stack_cache_make_text(struct stack_cache *c,
+					       const struct stacks_group *g)
 {
 	const struct stacks_group user = { .uraw = g->uraw,
 					   .verdict = g->verdict,
@@ -94,7 +94,7 @@ static struct stack_text make(struct stack_cache *c,
 struct stack_text stack_cache_group(struct stack_cache *c,
 				    const struct stacks_group *g)
 {
-	/* of a user half that is there, only this changes what is shown */
+	/* if the user half is present, only VERDICT_EXEC affects the text */
 	const struct stacks_group key = {
 		.kraw = g->kraw,
 		.uraw = g->uraw,
@@ -104,17 +104,17 @@ struct stack_text stack_cache_group(struct stack_cache *c,
 	uint64_t word[2] = { (uint64_t)key.kraw << 32 | key.uraw,
 			     (uint64_t)key.verdict << 8 | key.flags };
 	uint64_t hash = hash_u64s(word, 2, 0);
-	uint32_t id = table_find(&c->index, hash, same, c, &key);
+	uint32_t id = table_find(&c->index, hash, stack_cache_is_same, c, &key);
 
 	if (id != TABLE_NONE)
 		return c->kept[id].text;
 	c->kept = mem_grow(c->kept, &c->cap, c->n + 1, sizeof(*c->kept));
-	c->kept[c->n] = (struct kept){ key, make(c, &key) };
+	c->kept[c->n] = (struct kept){ key, stack_cache_make_text(c, &key) };
 	table_add(&c->index, hash, (uint32_t)c->n);
 	return c->kept[c->n++].text;
 }
 
-static uint32_t raw_id(int64_t id)
+static uint32_t stack_cache_raw_id(int64_t id)
 {
 	return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
 }
@@ -126,9 +126,9 @@ struct stack_text stack_cache_event(struct stack_cache *c,
 	struct stacks_group g = { 0 };
 
 	if (half & HALF_KERNEL)
-		g.kraw = raw_id(e->kraw);
+		g.kraw = stack_cache_raw_id(e->kraw);
 	if (half & HALF_USER) {
-		g.uraw = raw_id(e->uraw);
+		g.uraw = stack_cache_raw_id(e->uraw);
 		g.verdict = (uint8_t)e->verdict;
 		g.flags = (uint8_t)(e->flags & VERDICT_EXEC);
 	}

@@ -5,106 +5,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
-#include "cli/model/stack_tree.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-/* A frame's own label, and what was inlined there: places in inlined[]. */
-struct named_frame {
-	uint32_t label;
-	uint32_t image; /* 0: none */
-	uint32_t first, n;
-	struct interpreter_frame interp;
-	bool kernel;
-	const char *bogus; /* as a return address: why; NULL */
-};
-
-struct inlined {
+/* A function of a frame: its label, and whether an interpreter's. */
+struct named_function {
 	uint32_t label;
 	struct interpreter_frame interp;
 };
 
 struct named_image {
-	enum image_kind kind;
-	char *path, *short_name; /* "[libc.so.6]" */
+	const char *path;
+	char *short_name; /* "[libc.so.6]" */
 	uint32_t interpreters;
 };
 
-struct raw_stack {
-	uint32_t stack, ended; /* ended: enum unwind_end; 0: not unwound */
-};
-
 struct stack_names {
+	const struct known_code *code;
 	struct labels *labels;
-	bool by_name;
-	struct named_image *image;
-	size_t n_image, cap_image;
-	struct named_frame *frame;
-	size_t n_frame, cap_frame;
-	struct stack_tree tree;
-	struct raw_stack *raw;
-	size_t n_raw, cap_raw;
-	uint32_t *wrong; /* by stack: pos of its first bogus frame; 0: none */
-	size_t n_wrong, cap_wrong;
-	struct inlined *inlined;
+	bool by_name, inlined;
 	enum interpreter_mode mode;
-	size_t n_inlined, cap_inlined;
+	/* by the indexes of code */
+	struct named_image *image;
+	struct named_function *frame;
+	struct named_function *inline_at;
+	uint32_t *wrong; /* by stack: pos of its first bogus frame; 0: none */
 	struct interpreter_frame *what; /* of the stack at hand */
 	size_t cap_what;
 	struct arena text;
 };
 
-#define GAP_MAX (1 << 20)
 #define NAME_SIZE 4096
 
-/* Makes p[id] exist, all items up to it zero. Ids are dense by the schema; a
- * file that has been tampered with may say otherwise, and must not make us
- * allocate what it likes. */
-static void *reach(void *p, size_t *n, size_t *cap, int64_t id, size_t size,
-		   struct err *err)
-{
-	if (id < 0 || id >= UINT32_MAX || id > (int64_t)*n + GAP_MAX) {
-		err_set(err, ERR_DB,
-			"the database has an id of %lld; "
-			"ingest the capture again",
-			(long long)id);
-		return NULL;
-	}
-	if ((size_t)id < *n)
-		return p;
-
-	size_t want = (size_t)id + 1;
-
-	p = mem_grow(p, cap, want, size);
-	memset((char *)p + *n * size, 0, (want - *n) * size);
-	*n = want;
-	return p;
-}
-
-#define REACH(sn, what, id, err)                                               \
-	({                                                                     \
-		void *p_ =                                                     \
-			reach((sn)->what, &(sn)->n_##what, &(sn)->cap_##what,  \
-			      id, sizeof(*(sn)->what), err);                   \
-		if (p_)                                                        \
-			(sn)->what = p_;                                       \
-		p_ ? 0 : -1;                                                   \
-	})
-
 /* "/usr/lib/libc.so.6" -> "[libc.so.6]", "//anon" -> "[anon]". */
-static char *short_name(struct arena *text, enum image_kind kind,
-			const char *path)
+static char *stack_names_short(struct arena *text, enum image_kind kind,
+			       const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	size_t len = strlen(base);
 
 	if (kind == IMAGE_UNKNOWN_USER || kind == IMAGE_UNKNOWN_KERNEL || !len)
@@ -121,50 +68,37 @@ static char *short_name(struct arena *text, enum image_kind kind,
 	return s;
 }
 
-/* Jitted code is in no file; its image is called as its function. */
-static const char *image_text(enum image_kind kind, const char *path)
+/* Jitted code is in no file: its image has the name of its function. */
+static const char *stack_names_path(const struct image *img)
 {
-	if (kind == IMAGE_UNKNOWN_KERNEL)
+	if (img->kind == IMAGE_UNKNOWN_KERNEL)
 		return "[unknown kernel code]";
-	return kind == IMAGE_JIT ? "[jit]" : path;
+	return img->kind == IMAGE_JIT ? "[jit]" : img->path;
 }
 
-static int add_image(void *arg, const struct rows *r, struct err *err)
+static void stack_names_image(struct stack_names *sn, size_t id)
 {
-	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, REPORT_IMAGES_ID);
+	const struct image *img = &sn->code->image[id].img;
+	struct named_image *named = &sn->image[id];
 
-	if (REACH(sn, image, id, err))
-		return -1;
-
-	struct named_image *img = &sn->image[id];
-
-	img->kind = (enum image_kind)rows_int(r, REPORT_IMAGES_KIND);
-	img->path = arena_strdup(
-		&sn->text,
-		image_text(img->kind, rows_text(r, REPORT_IMAGES_PATH)));
-	img->short_name = short_name(&sn->text, img->kind, img->path);
+	named->path = stack_names_path(img);
+	named->short_name =
+		stack_names_short(&sn->text, img->kind, named->path);
 	if (sn->mode != INTERPRETER_KEEP)
-		img->interpreters =
-			interpreters_of(img->path, img->kind == IMAGE_JIT);
-	return 0;
+		named->interpreters =
+			interpreters_of(named->path, img->kind == IMAGE_JIT);
 }
 
-static bool is_kernel(enum image_kind kind)
-{
-	return kind == IMAGE_UNKNOWN_KERNEL || kind == IMAGE_KERNEL ||
-	       kind == IMAGE_MODULE || kind == IMAGE_BPF || kind == IMAGE_OOL ||
-	       kind == IMAGE_SYMBOLS;
-}
-
-/* Those of an interpreter's own may be marked as such. */
-static uint32_t add_label(struct stack_names *sn, struct interpreter_frame in,
-			  const struct label *want)
+/* Adds the label of a function, marked if it is an interpreter's own and the
+ * user asked for marks. */
+static uint32_t add_function_label(struct stack_names *sn,
+				   struct interpreter_frame in,
+				   const struct label *want)
 {
 	struct label l = *want;
 	char name[NAME_SIZE];
 
-	if (sn->mode == INTERPRETER_MARK && in.class == INTERPRETER_OWN) {
+	if (sn->mode == INTERPRETER_MARK && in.kind == INTERPRETER_OWN) {
 		snprintf(name, sizeof(name), "%s %s",
 			 interpreter_label(in.language), want->name);
 		l.name = name;
@@ -172,36 +106,24 @@ static uint32_t add_label(struct stack_names *sn, struct interpreter_frame in,
 	return labels_add(sn->labels, &l);
 }
 
-static int add_frame(void *arg, const struct rows *r, struct err *err)
+static void name_frame(struct stack_names *sn, size_t id)
 {
-	struct stack_names *sn = arg;
-	static const struct named_image nowhere = { IMAGE_UNKNOWN_USER, "",
-						    "[unknown]", 0 };
-	int64_t id = rows_int(r, REPORT_FRAMES_ID);
-	int64_t at = rows_int(r, REPORT_FRAMES_IMAGE);
-	struct value name = rows_value(r, REPORT_FRAMES_NAME);
-
-	if (REACH(sn, frame, id, err))
-		return -1;
-
-	const struct named_image *img =
-		at > 0 && (size_t)at < sn->n_image && sn->image[at].path
-			? &sn->image[at]
-			: &nowhere;
-	bool kernel = is_kernel(img->kind);
+	const struct code_frame *f = &sn->code->frame[id];
+	const struct named_image *img = &sn->image[f->image];
+	enum image_kind kind = sn->code->image[f->image].img.kind;
+	bool kernel = kind != IMAGE_GUEST && code_is_kernel(kind);
 	struct label l = {
-		.kind = kernel			 ? LABEL_KERNEL
-			: img->kind == IMAGE_JIT ? LABEL_JIT
-						 : LABEL_USER,
-		.name = name.text,
+		.kind = kernel		    ? LABEL_KERNEL
+			: kind == IMAGE_JIT ? LABEL_JIT
+					    : LABEL_USER,
+		.name = f->at.name,
 		.kernel = kernel,
 		.image = img->path,
-		.off = (uint64_t)rows_int(r, REPORT_FRAMES_OFF) -
-		       (uint64_t)rows_int(r, REPORT_FRAMES_SYMOFF),
-		.has_off = img->kind != IMAGE_JIT,
+		.off = f->off - f->symoff,
+		.has_off = kind != IMAGE_JIT,
 	};
 
-	if (name.kind != VALUE_TEXT || !name.text[0]) {
+	if (!f->at.name || !f->at.name[0]) {
 		l.kind = LABEL_UNNAMED;
 		l.name = img->short_name;
 		l.off = 0;
@@ -212,117 +134,68 @@ static int add_frame(void *arg, const struct rows *r, struct err *err)
 		l.off = 0;
 		l.has_off = false;
 	}
-	sn->frame[id].kernel = kernel;
-	sn->frame[id].image = (uint32_t)(img == &nowhere ? 0 : at);
-	if (name.kind == VALUE_TEXT)
+	if (f->at.name)
 		sn->frame[id].interp = interpreter_frame(
-			img->interpreters, img->kind == IMAGE_JIT, l.name);
-	sn->frame[id].label = add_label(sn, sn->frame[id].interp, &l);
-	return 0;
+			img->interpreters, kind == IMAGE_JIT, l.name);
+	sn->frame[id].label = add_function_label(sn, sn->frame[id].interp, &l);
 }
 
-static int add_inline(void *arg, const struct rows *r, struct err *err)
+static void name_inlined(struct stack_names *sn, const struct code_frame *f,
+			 uint32_t frame_label, size_t at)
 {
-	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, REPORT_INLINES_FRAME);
-
-	(void)err;
-	if (id < 0 || (size_t)id >= sn->n_frame)
-		return 0;
-
-	struct named_frame *f = &sn->frame[id];
-	struct label l = *labels_get(sn->labels, f->label);
+	const char *name = sn->code->inlined[at].name;
+	struct label l = *labels_get(sn->labels, frame_label);
+	struct named_function *in = &sn->inline_at[at];
 
 	l.kind = LABEL_INLINED;
-	l.name = rows_text(r, REPORT_INLINES_NAME);
-	if (!l.name[0])
-		l.name = "[inlined]";
-	if (!f->n++)
-		f->first = (uint32_t)sn->n_inlined;
-	sn->inlined = mem_grow(sn->inlined, &sn->cap_inlined, sn->n_inlined + 1,
-			       sizeof(*sn->inlined));
-	struct inlined *in = &sn->inlined[sn->n_inlined++];
-
-	in->interp =
-		f->image ? interpreter_frame(sn->image[f->image].interpreters,
-					     false, l.name)
-			 : (struct interpreter_frame){ 0, 0 };
-	in->label = add_label(sn, in->interp, &l);
-	return 0;
+	l.name = name && name[0] ? name : "[inlined]";
+	in->interp = interpreter_frame(sn->image[f->image].interpreters, false,
+				       l.name);
+	in->label = add_function_label(sn, in->interp, &l);
 }
 
-static int add_raw(void *arg, const struct rows *r, struct err *err)
+static int take_bogus_stack(void *arg, const struct rows *r, struct err *err)
 {
 	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, REPORT_RAWS_ID);
-	int64_t stack = rows_int(r, REPORT_RAWS_STACK);
-
-	if (REACH(sn, raw, id, err))
-		return -1;
-	if (stack < 0 || (size_t)stack > sn->tree.n)
-		return err_set(err, ERR_DB,
-			       "raw chain %lld has no stack; "
-			       "ingest the capture again",
-			       (long long)id);
-	sn->raw[id].stack = (uint32_t)stack;
-	sn->raw[id].ended = (uint32_t)rows_int(r, REPORT_RAWS_ENDED);
-	return 0;
-}
-
-/* The words of the check that say that no call returns to there. */
-static int add_bogus_frame(void *arg, const struct rows *r, struct err *err)
-{
-	struct stack_names *sn = arg;
-	int64_t id = rows_int(r, PRINT_BOGUS_FRAME);
-	const char *no_code = callsite_kind_name(CALLSITE_NO_CODE);
+	int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
 
 	(void)err;
-	if (id > 0 && (size_t)id < sn->n_frame)
-		sn->frame[id].bogus =
-			strcmp(rows_text(r, PRINT_BOGUS_NAME), no_code)
-				? callsite_kind_name(CALLSITE_NO_CALL)
-				: no_code;
+	if (stack > 0 && (uint64_t)stack < sn->code->n_stack)
+		sn->wrong[stack] = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
 	return 0;
 }
 
-static int add_bogus_stack(void *arg, const struct rows *r, struct err *err)
-{
-	struct stack_names *sn = arg;
-
-	if (REACH(sn, wrong, rows_int(r, REPORT_BOGUS_STACK), err))
-		return -1;
-	sn->wrong[rows_int(r, REPORT_BOGUS_STACK)] =
-		(uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
-	return 0;
-}
-
-static int load_bogus(struct stack_names *sn, struct store *db, struct err *err)
-{
-	return rows_each(db, "print_bogus", add_bogus_frame, sn, err) ||
-			       rows_each(db, "report_bogus", add_bogus_stack,
-					 sn, err)
-		       ? -1
-		       : 0;
-}
-
-struct stack_names *stack_names_load(struct store *db, struct labels *labels,
-				     bool by_name, bool inlined, bool bogus,
-				     struct err *err)
+struct stack_names *stack_names_load(struct store *db,
+				     const struct known_code *c,
+				     struct labels *labels, bool by_name,
+				     bool inlined, bool bogus, struct err *err)
 {
 	struct stack_names *sn = mem_new(1, sizeof(*sn));
 
+	sn->code = c;
 	sn->labels = labels;
 	sn->by_name = by_name;
+	sn->inlined = inlined;
 	sn->mode = interpreter_mode();
-	if (rows_each(db, "report_images", add_image, sn, err) ||
-	    rows_each(db, "report_frames", add_frame, sn, err) ||
-	    (inlined && rows_each(db, "report_inlines", add_inline, sn, err)) ||
-	    stack_tree_load(&sn->tree, db, sn->n_frame ? sn->n_frame - 1 : 0,
-			    err) ||
-	    rows_each(db, "report_raws", add_raw, sn, err) ||
-	    (bogus && load_bogus(sn, db, err))) {
-		stack_names_free(sn);
-		return NULL;
+	sn->image = mem_new(c->n_image, sizeof(*sn->image));
+	sn->frame = mem_new(c->n_frame, sizeof(*sn->frame));
+	for (size_t i = 0; i < c->n_image; i++)
+		stack_names_image(sn, i);
+	for (size_t i = 1; i < c->n_frame; i++)
+		name_frame(sn, i);
+	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
+	for (size_t i = 1; inlined && i < c->n_frame; i++) {
+		const struct code_frame *f = &c->frame[i];
+
+		for (uint32_t k = 0; k < f->n_inlined; k++)
+			name_inlined(sn, f, sn->frame[i].label, f->inlined + k);
+	}
+	if (bogus) {
+		sn->wrong = mem_new(c->n_stack, sizeof(*sn->wrong));
+		if (rows_each(db, "report_bogus", take_bogus_stack, sn, err)) {
+			stack_names_free(sn);
+			return NULL;
+		}
 	}
 	return sn;
 }
@@ -333,17 +206,15 @@ void stack_names_free(struct stack_names *sn)
 		return;
 	free(sn->image);
 	free(sn->frame);
-	stack_tree_release(&sn->tree);
-	free(sn->raw);
+	free(sn->inline_at);
 	free(sn->wrong);
-	free(sn->inlined);
 	free(sn->what);
 	arena_release(&sn->text);
 	free(sn);
 }
 
-static void add_from(struct label_list *l, uint32_t label,
-		     struct label_from from)
+static void label_list_add_from(struct label_list *l, uint32_t label,
+				struct label_from from)
 {
 	l->label = mem_grow(l->label, &l->cap, l->n + 1, sizeof(*l->label));
 	l->label[l->n] = label;
@@ -357,20 +228,20 @@ static void add_from(struct label_list *l, uint32_t label,
 
 void label_list_add(struct label_list *l, uint32_t label)
 {
-	add_from(l, label, (struct label_from){ 0 });
+	label_list_add_from(l, label, (struct label_from){ 0 });
 }
 
-/* Item i of the list becomes item n <= i. */
-static void move(struct label_list *l, size_t n, size_t i)
+/* Copies item i of the list to item n. */
+static void label_list_move(struct label_list *l, size_t n, size_t i)
 {
 	l->label[n] = l->label[i];
 	if (l->want_from)
 		l->from[n] = l->from[i];
 }
 
-/* The same label, of a kind that stands out. */
-static uint32_t as_kind(struct stack_names *sn, uint32_t id,
-			enum label_kind kind, const char *bogus)
+/* Returns the same label with another kind. */
+static uint32_t label_as_kind(struct stack_names *sn, uint32_t id,
+			      enum label_kind kind, const char *bogus)
 {
 	struct label l = *labels_get(sn->labels, id);
 
@@ -379,56 +250,63 @@ static uint32_t as_kind(struct stack_names *sn, uint32_t id,
 	return labels_add(sn->labels, &l);
 }
 
+/* Returns a raw chain; item 0, which is empty, if there is no such chain. */
+static const struct code_chain *stack_names_chain(const struct stack_names *sn,
+						  uint32_t raw)
+{
+	return &sn->code->chain[raw < sn->code->n_chain ? raw : 0];
+}
+
 const char *stack_names_ended(const struct stack_names *sn, uint32_t raw)
 {
-	uint32_t ended = raw < sn->n_raw ? sn->raw[raw].ended : UNWIND_NONE;
+	uint8_t ended = stack_names_chain(sn, raw)->ended;
 
 	return ended == UNWIND_OUTERMOST ? NULL : unwind_end_name(ended);
 }
 
-/* The position of its innermost bogus frame; 0: it has none. Stacks that were
- * unwound by tables may share frames with it, and are not meant. */
-static uint32_t first_bogus(const struct stack_names *sn, uint32_t raw)
+/* Returns the position of the innermost bogus frame of a chain; 0: none.
+ * Chains that were unwound by tables hold no return addresses that need the
+ * check, though they may share a stack with one that does. */
+static uint32_t first_bogus_frame(const struct stack_names *sn, uint32_t raw)
 {
-	uint32_t stack = raw < sn->n_raw ? sn->raw[raw].stack : 0;
+	const struct code_chain *c = stack_names_chain(sn, raw);
 
-	return stack < sn->n_wrong && !sn->raw[raw].ended ? sn->wrong[stack]
-							  : 0;
+	return sn->wrong && !c->ended ? sn->wrong[c->stack] : 0;
 }
 
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
 {
-	return first_bogus(sn, raw) != 0;
+	return first_bogus_frame(sn, raw) != 0;
 }
 
 bool stack_names_label(const struct stack_names *sn, int64_t frame,
 		       uint32_t *label)
 {
-	if (frame < 1 || (uint64_t)frame >= sn->n_frame)
+	if (frame < 1 || (uint64_t)frame >= sn->code->n_frame)
 		return false;
 	*label = sn->frame[frame].label;
 	return true;
 }
 
-/* An interpreter's own frames that follow code of its language, seen from the
- * root, are how that code runs: the code is the frame. Others are one frame
- * together. The frames of out from `from` on are the outermost first; what[]
- * says what each one is. */
-static void collapse(struct stack_names *sn, struct label_list *out,
-		     size_t from)
+/* Removes an interpreter's own frames where a frame of its language's code is
+ * nearer to the root, and merges other runs of them into one frame each. The
+ * frames of out from `from` on are outermost first; sn->what[] describes each.
+ */
+static void collapse_interpreters(struct stack_names *sn,
+				  struct label_list *out, size_t from)
 {
-	uint32_t seen = 0; /* languages whose code is in the stack so far */
-	uint8_t last = 0;  /* language of the run that goes on */
+	uint32_t seen = 0; /* set of languages with code in the stack so far */
+	uint8_t last = 0;  /* language of the current run */
 	size_t n = from;
 
 	for (size_t i = from; i < out->n; i++) {
 		struct interpreter_frame in = sn->what[i - from];
-		uint8_t run = in.class == INTERPRETER_OWN ? in.language : 0;
+		uint8_t run = in.kind == INTERPRETER_OWN ? in.language : 0;
 
-		if (in.class == INTERPRETER_CODE)
+		if (in.kind == INTERPRETER_CODE)
 			seen |= 1u << in.language;
 		if (!run) {
-			move(out, n++, i);
+			label_list_move(out, n++, i);
 		} else if (run != last && !(seen >> run & 1)) {
 			const struct label l = {
 				.kind = LABEL_USER,
@@ -446,17 +324,26 @@ static void collapse(struct stack_names *sn, struct label_list *out,
 	out->n = n;
 }
 
-static uint32_t marked(struct stack_names *sn, uint32_t label,
-		       const char *bogus)
+/* Returns the label of a function of f, which no call returns to if bogus. */
+static uint32_t bogus_or_not(struct stack_names *sn, uint32_t label,
+			     const struct code_frame *f, bool bogus)
 {
-	return bogus ? as_kind(sn, label, LABEL_BOGUS, bogus) : label;
+	const char *no_code = callsite_kind_name(CALLSITE_NO_CODE);
+
+	if (!bogus || !f->bogus)
+		return label;
+	return label_as_kind(sn, label, LABEL_BOGUS,
+			     strcmp(f->bogus, no_code)
+				     ? callsite_kind_name(CALLSITE_NO_CALL)
+				     : no_code);
 }
 
-static void take(struct stack_names *sn, struct label_list *out, size_t from,
-		 uint32_t label, struct label_from at,
-		 struct interpreter_frame interp)
+static void label_list_add_function(struct stack_names *sn,
+				    struct label_list *out, size_t from,
+				    uint32_t label, struct label_from at,
+				    struct interpreter_frame interp)
 {
-	add_from(out, label, at);
+	label_list_add_from(out, label, at);
 	if (sn->mode != INTERPRETER_COLLAPSE)
 		return;
 	sn->what = mem_grow(sn->what, &sn->cap_what, out->n - from,
@@ -464,8 +351,10 @@ static void take(struct stack_names *sn, struct label_list *out, size_t from,
 	sn->what[out->n - from - 1] = interp;
 }
 
-/* It was read from the innermost frame on. */
-static void turn(struct stack_names *sn, struct label_list *out, size_t from)
+/* Puts the frames from `from` on, which are innermost first, outermost first.
+ */
+static void reverse_frames(struct stack_names *sn, struct label_list *out,
+			   size_t from)
 {
 	for (size_t i = from, j = out->n; i + 1 < j; i++) {
 		uint32_t l = out->label[i];
@@ -490,37 +379,42 @@ static void turn(struct stack_names *sn, struct label_list *out, size_t from)
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
-	size_t from = out->n;
-	uint32_t at = raw < sn->n_raw ? sn->raw[raw].stack : 0;
-	/* those that were unwound are inside the call */
-	bool recorded = raw < sn->n_raw && !sn->raw[raw].ended;
-	struct label_from what = { 0 };
-	uint32_t first = first_bogus(sn, raw);
+	const struct code_chain *chain = stack_names_chain(sn, raw);
+	uint32_t first = first_bogus_frame(sn, raw);
+	struct label_from from = { 0 };
+	size_t start = out->n;
 	uint32_t pos = 0;
 
-	for (const struct stack_link *l; at; at = l->parent, pos++) {
-		const struct named_frame *f;
-		const char *bogus;
+	for (uint32_t at = chain->stack; at; pos++) {
+		const struct code_stack *l = &sn->code->stack[at];
+		const struct code_frame *f = &sn->code->frame[l->frame];
+		const struct named_function *own = &sn->frame[l->frame];
+		bool bogus = first && pos >= first;
 
-		l = stack_tree_at(&sn->tree, at);
-		f = &sn->frame[l->frame];
-		bogus = first && pos >= first ? f->bogus : NULL;
-		what.frame = l->frame;
-		for (uint32_t i = 0; i < f->n; i++) {
-			const struct inlined *in = &sn->inlined[f->first + i];
+		from.frame = l->frame;
+		for (uint32_t i = 0; sn->inlined && i < f->n_inlined; i++) {
+			const struct named_function *in =
+				&sn->inline_at[f->inlined + i];
 
-			what.inlined = i + 1;
-			take(sn, out, from, marked(sn, in->label, bogus), what,
-			     in->interp);
+			from.inlined = i + 1;
+			label_list_add_function(
+				sn, out, start,
+				bogus_or_not(sn, in->label, f, bogus), from,
+				in->interp);
 		}
-		what.inlined = 0;
-		take(sn, out, from, marked(sn, f->label, bogus), what,
-		     f->interp);
-		what.called = recorded;
+		from.inlined = 0;
+		label_list_add_function(sn, out, start,
+					bogus_or_not(sn, own->label, f, bogus),
+					from, own->interp);
+		/* the frames of a chain that was unwound by tables are inside
+		 * the call, not behind it */
+		from.called = !chain->ended;
+		at = l->parent;
 	}
-	turn(sn, out, from);
+	reverse_frames(sn, out, start);
 	if (sn->mode == INTERPRETER_COLLAPSE)
-		collapse(sn, out, from);
-	for (size_t i = from; exec && i < out->n; i++)
-		out->label[i] = as_kind(sn, out->label[i], LABEL_EXEC, NULL);
+		collapse_interpreters(sn, out, start);
+	for (size_t i = start; exec && i < out->n; i++)
+		out->label[i] =
+			label_as_kind(sn, out->label[i], LABEL_EXEC, NULL);
 }

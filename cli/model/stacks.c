@@ -1,22 +1,25 @@
-/* stacks.c - the samples of a database, by what they have in common. */
+/* stacks.c - the samples of a database in groups. */
 #include "cli/model/stacks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/model/weight.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
-/* Events that are named as left out. */
+/* At most so many events are named as left out. */
 #define NAMED_MAX 6
 #define SQL_MAX 16384
 #define BIND_MAX 256
@@ -25,6 +28,7 @@
 struct stacks {
 	struct stacks_opts o;
 	struct labels *labels;
+	struct known_code *code;
 	struct stack_names *names;
 	struct stacks_group *group;
 	size_t n_group, cap_group;
@@ -33,7 +37,7 @@ struct stacks {
 	size_t n_event, cap_event;
 	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
 	size_t n_type, cap_type;
-	struct stacks_comm *comm; /* by comm.id; [0] for none */
+	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
 	size_t n_comm, cap_comm;
 	struct arena text;
 };
@@ -61,29 +65,24 @@ static int check_id(int64_t id, struct err *err)
 		       (long long)id);
 }
 
-/* Events of one name are one event, whichever capture they are from. */
-static int take_event(void *arg, const struct rows *r, struct err *err)
+/* Events with the same name in several captures are one event. */
+static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, REPORT_EVENTS_ID);
 
 	if (check_id(id, err))
 		return -1;
 	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
 			    sizeof(*s->type));
-	s->type[id] = event_by_name(s, rows_text(r, 1)) + 1;
+	s->type[id] = event_by_name(s, rows_text(r, REPORT_EVENTS_NAME)) + 1;
 	return 0;
 }
 
-static int64_t int_or(const struct rows *r, size_t i, int64_t none)
-{
-	return rows_value(r, i).kind == VALUE_NULL ? none : rows_int(r, i);
-}
-
-static int take_comm(void *arg, const struct rows *r, struct err *err)
+static int stacks_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct stacks *s = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, REPORT_COMMS_ID);
 
 	if (check_id(id, err))
 		return -1;
@@ -93,8 +92,9 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 		s->comm[s->n_comm++] = s->comm[0];
 	if (id)
 		s->comm[id] = (struct stacks_comm){
-			arena_strdup(&s->text, rows_text(r, 1)),
-			int_or(r, 3, -1), int_or(r, 2, -1)
+			arena_strdup(&s->text, rows_text(r, REPORT_COMMS_NAME)),
+			rows_int_or(r, REPORT_COMMS_PID, -1),
+			rows_int_or(r, REPORT_COMMS_TID, -1)
 		};
 	return 0;
 }
@@ -104,10 +104,10 @@ static int load_comms(struct stacks *s, struct store *db, struct err *err)
 	s->comm = mem_grow(NULL, &s->cap_comm, 1, sizeof(*s->comm));
 	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
 	s->n_comm = 1;
-	return rows_each(db, "report_comms", take_comm, s, err);
+	return rows_each(db, "report_comms", stacks_take_comm, s, err);
 }
 
-static bool same_group(const void *owner, uint32_t id, const void *key)
+static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 {
 	const struct stacks *s = owner;
 	const struct stacks_group *a = &s->group[id];
@@ -118,15 +118,9 @@ static bool same_group(const void *owner, uint32_t id, const void *key)
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
-static uint64_t add_full(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-/* Gives the place of its group. */
-static uint32_t count(struct stacks *s, const struct stacks_group *g)
+/* Counts a sample; returns the index of its group. */
+static uint32_t stacks_count_sample(struct stacks *s,
+				    const struct stacks_group *g)
 {
 	uint64_t word[4] = {
 		(uint64_t)g->event << 32 | g->comm,
@@ -135,7 +129,7 @@ static uint32_t count(struct stacks *s, const struct stacks_group *g)
 		(uint64_t)g->verdict << 8 | g->flags,
 	};
 	uint64_t hash = hash_u64s(word, 4, 0);
-	uint32_t id = table_find(&s->index, hash, same_group, s, g);
+	uint32_t id = table_find(&s->index, hash, stacks_same_group, s, g);
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)s->n_group++;
@@ -144,18 +138,19 @@ static uint32_t count(struct stacks *s, const struct stacks_group *g)
 		s->group[id] = *g;
 		table_add(&s->index, hash, id);
 	} else {
-		s->group[id].weight = add_full(s->group[id].weight, g->weight);
+		s->group[id].weight =
+			saturating_add(s->group[id].weight, g->weight);
 		s->group[id].samples++;
 	}
 	s->event[g->event].weight =
-		add_full(s->event[g->event].weight, g->weight);
+		saturating_add(s->event[g->event].weight, g->weight);
 	s->event[g->event].samples++;
 	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
 	return id;
 }
 
-static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
-		 uint64_t weight)
+static void stacks_report_sample(const struct stacks *s, const struct rows *r,
+				 uint32_t group, uint64_t weight)
 {
 	if (!s->o.each)
 		return;
@@ -163,32 +158,33 @@ static void tell(const struct stacks *s, const struct rows *r, uint32_t group,
 	const struct stacks_sample one = {
 		.group = group,
 		.event = s->group[group].event,
-		.cpu = (int32_t)int_or(r, 2, -1),
-		.timed = rows_value(r, 8).kind != VALUE_NULL,
-		.time = rows_int(r, 8),
+		.cpu = (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1),
+		.timed = rows_value(r, REPORT_SAMPLES_TIME).kind != VALUE_NULL,
+		.time = rows_int(r, REPORT_SAMPLES_TIME),
 		.weight = weight,
 	};
 
 	s->o.each(s->o.arg, &one);
 }
 
-static uint32_t raw_id(int64_t id)
+static uint32_t stacks_raw_id(int64_t id)
 {
 	return id > 0 && id < ID_MAX ? (uint32_t)id : 0;
 }
 
-/* The weight of a row: 1 and it is in g; 0: it has none; -1: it is no number.
- */
+/* Stores the weight of a row in g. Returns 1, 0 if it has none, or -1 and *err
+ * if it is not a number. */
 static int take_weight(struct stacks *s, const struct rows *r,
 		       struct stacks_group *g, struct err *err)
 {
-	struct value v = rows_value(r, 7);
+	struct value v = rows_value(r, REPORT_SAMPLES_WEIGHT);
 
 	if (v.kind == VALUE_TEXT || v.kind == VALUE_BLOB)
 		return err_set(err, ERR_USAGE,
 			       "--weight '%s' gives the text '%.60s'; it has "
 			       "to be a number",
-			       s->o.weight, rows_text(r, 7));
+			       s->o.weight,
+			       rows_text(r, REPORT_SAMPLES_WEIGHT));
 	if (v.kind == VALUE_REAL && v.real >= 0 && v.real < 0x1p63)
 		g->weight = (uint64_t)(v.real + 0.5);
 	else if (v.kind == VALUE_INT && v.num >= 0)
@@ -198,23 +194,28 @@ static int take_weight(struct stacks *s, const struct rows *r,
 	return 1;
 }
 
-static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
+static int stacks_take_sample(struct stacks *s, const struct rows *r,
+			      struct err *err)
 {
-	int64_t type = rows_int(r, 0);
-	int64_t comm = rows_int(r, 1);
+	int64_t type = rows_int(r, REPORT_SAMPLES_TYPE);
+	int64_t comm = rows_int(r, REPORT_SAMPLES_COMM);
 	struct stacks_group g = {
-		.cpu = s->o.by_cpu ? (int32_t)int_or(r, 2, -1) : -1,
-		.kraw = raw_id(rows_int(r, 3)),
-		.uraw = raw_id(rows_int(r, 4)),
-		.verdict = (uint8_t)rows_int(r, 5),
-		.flags = (uint8_t)rows_int(r, 6),
-		.weight = s->o.samples ? 1 : (uint64_t)rows_int(r, 7),
+		.cpu = s->o.by_cpu
+			       ? (int32_t)rows_int_or(r, REPORT_SAMPLES_CPU, -1)
+			       : -1,
+		.kraw = stacks_raw_id(rows_int(r, REPORT_SAMPLES_KRAW)),
+		.uraw = stacks_raw_id(rows_int(r, REPORT_SAMPLES_URAW)),
+		.verdict = (uint8_t)rows_int(r, REPORT_SAMPLES_VERDICT),
+		.flags = (uint8_t)rows_int(r, REPORT_SAMPLES_FLAGS),
+		.weight = s->o.samples ? 1
+				       : (uint64_t)rows_int(
+						 r, REPORT_SAMPLES_WEIGHT),
 		.samples = 1,
 	};
 	int rc = 1;
 
 	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
-		return 0; /* a record, no sample */
+		return 0; /* a record, not a sample */
 	g.event = s->type[type] - 1;
 	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
 		s->event[g.event].unweighed += !rc;
@@ -222,9 +223,9 @@ static int take_sample(struct stacks *s, const struct rows *r, struct err *err)
 	}
 	if (comm > 0 && (size_t)comm < s->n_comm)
 		g.comm = (uint32_t)comm;
-	/* of the flags, only this one changes what is drawn */
+	/* only this flag affects what is drawn */
 	g.flags &= VERDICT_EXEC;
-	tell(s, r, count(s, &g), g.weight);
+	stacks_report_sample(s, r, stacks_count_sample(s, &g), g.weight);
 	return 0;
 }
 
@@ -263,7 +264,7 @@ static int load_samples(struct stacks *s, struct store *db, struct err *err)
 	r = open_samples(s, db, cond, bind, n, err);
 	rc = r ? 1 : -1;
 	while (rc > 0 && (rc = rows_next(r, err)) > 0) {
-		if (take_sample(s, r, err))
+		if (stacks_take_sample(s, r, err))
 			rc = -1;
 	}
 out:
@@ -277,14 +278,18 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err)
 {
 	struct stacks *s = mem_new(1, sizeof(*s));
+	unsigned int parts = CODE_NAMES | CODE_CHAINS | o->code |
+			     (o->inlined ? CODE_INLINED : 0) |
+			     (o->bogus ? CODE_BOGUS : 0);
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
-	if (rows_each(db, "report_events", take_event, s, err) ||
+	if (rows_each(db, "report_events", stacks_take_event, s, err) ||
 	    load_comms(s, db, err) ||
 	    (!o->no_groups && load_samples(s, db, err)) ||
-	    !(s->names = stack_names_load(db, s->labels, o->by_name, o->inlined,
-					  o->bogus, err))) {
+	    !(s->code = code_load(db, parts, err)) ||
+	    !(s->names = stack_names_load(db, s->code, s->labels, o->by_name,
+					  o->inlined, o->bogus, err))) {
 		stacks_free(s);
 		return NULL;
 	}
@@ -296,6 +301,7 @@ void stacks_free(struct stacks *s)
 	if (!s)
 		return;
 	stack_names_free(s->names);
+	code_free(s->code);
 	if (!s->o.labels)
 		labels_free(s->labels);
 	table_release(&s->index);
@@ -327,9 +333,10 @@ const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
 	return &s->event[i];
 }
 
-/* Where each event counts one, most of them may have no stacks. */
-static bool is_better(const struct stacks_event *a,
-		      const struct stacks_event *b)
+/* Compares by stacks first: where all events weigh 1, the most frequent one may
+ * have no stacks. */
+static bool stacks_is_better(const struct stacks_event *a,
+			     const struct stacks_event *b)
 {
 	if (!a->stacked != !b->stacked)
 		return a->stacked > 0;
@@ -342,7 +349,8 @@ int stacks_heaviest(const struct stacks *s)
 
 	for (size_t i = 0; i < s->n_event; i++) {
 		if (s->event[i].samples &&
-		    (best < 0 || is_better(&s->event[i], &s->event[best])))
+		    (best < 0 ||
+		     stacks_is_better(&s->event[i], &s->event[best])))
 			best = (int)i;
 	}
 	return best;
@@ -457,6 +465,11 @@ struct labels *stacks_labels(const struct stacks *s)
 	return s->labels;
 }
 
+const struct known_code *stacks_code(const struct stacks *s)
+{
+	return s->code;
+}
+
 const struct stack_names *stacks_names(const struct stacks *s)
 {
 	return s->names;
@@ -488,7 +501,8 @@ const char *stacks_verdict(const struct stacks_group *g)
 	return word ? word : "unexplained";
 }
 
-static void add_mark(struct stacks *s, const char *name, struct label_list *out)
+static void stacks_add_mark(struct stacks *s, const char *name,
+			    struct label_list *out)
 {
 	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
 
@@ -504,14 +518,14 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 
 	if (missing) {
 		snprintf(name, sizeof(name), "[user: %s]", missing);
-		add_mark(s, name, out);
+		stacks_add_mark(s, name, out);
 	}
 	if (exec)
-		add_mark(s, STACKS_AFTER_EXEC, out);
+		stacks_add_mark(s, STACKS_AFTER_EXEC, out);
 	const char *ended = exec ? NULL : stack_names_ended(s->names, g->uraw);
 	if (ended) {
 		snprintf(name, sizeof(name), "[user: %s]", ended);
-		add_mark(s, name, out);
+		stacks_add_mark(s, name, out);
 	}
 	stack_names_get(s->names, g->uraw, exec, out);
 	stack_names_get(s->names, g->kraw, false, out);

@@ -1,9 +1,10 @@
 /* switches.h - the context switches among the events of a database: which
  * thread left a CPU, and which one came.
  *
- * From sched_switch of any tracer, as far as its fields are in the database, or
- * from perf's switch records, which say one half each; from one event type of
- * each kernel. Ask for events in the order of their ids. */
+ * They are from sched_switch of any tracer, if its fields are in the database,
+ * or from perf's switch records, which name one of the two threads; for each
+ * kernel from one event type. Events must be asked for in the order of their
+ * ids. */
 #ifndef CLI_MODEL_SWITCHES_H
 #define CLI_MODEL_SWITCHES_H
 #include <stdbool.h>
@@ -17,19 +18,20 @@ struct switches;
 struct context_switch {
 	bool has_out, has_in;
 	int64_t out_tid, in_tid; /* -1: the thread of the event */
-	const char *in_comm;	 /* NULL: not said; until the next call */
-	int64_t state;		 /* sched_switch's prev_state; -1: not said */
-	bool preempt;		 /* said so by a switch record */
+	const char *in_comm; /* NULL: not known; valid until the next call */
+	int64_t state;	     /* prev_state of sched_switch; -1: not known */
+	bool preempt;	     /* a switch record says so */
 };
 
-/* NULL and *err. */
+/* Returns NULL and *err on failure. */
 struct switches *switches_open(struct store *db, struct err *err);
 void switches_close(struct switches *s);
-/* 1 and *out: the event is one; 0: it is none; -1 and *err. */
+/* Returns 1 and *out if the event is a switch, 0 if not, or -1 and *err. */
 int switches_get(struct switches *s, const struct event_row *e,
 		 struct context_switch *out, struct err *err);
-/* Are there events that may be switches? */
+/* Returns whether there are events that may be switches. */
 bool switches_any(const struct switches *s);
-/* Samples of sched_switch whose fields are not in the database. */
+/* Returns the number of samples of sched_switch without fields in the database.
+ */
 uint64_t switches_without_fields(const struct switches *s);
 #endif

@@ -1,7 +1,7 @@
-/* weight.c - what samples weigh by an SQL expression of the user.
+/* weight.c - weights of samples from an SQL expression of the user.
  *
- * The expression is SQL, as that of 'query': a database is open for reading
- * only. It stands in brackets that it cannot close. */
+ * As for 'query', the database is open for reading only. The expression is put
+ * into brackets, which it cannot close. */
 #include "cli/model/weight.h"
 
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/model/filter.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -19,12 +20,12 @@ static const char *const base[] = { "event_id", "time_ns",   "cpu",   "pid",
 				    "verdict",	"latency_ns" };
 #define N_BASE (sizeof(base) / sizeof(*base))
 
-/* An event with fields. */
+/* An event type with an ev_ table. */
 struct table {
 	int64_t type;
 	char *event, *name;
 	char *columns; /* SQL text, each after a comma */
-	char *names;   /* for people */
+	char *names;   /* for messages */
 };
 
 struct weight {
@@ -34,7 +35,7 @@ struct weight {
 	size_t n, cap;
 };
 
-/* Behind a quoted text or name that begins at p; NULL: it does not end. */
+/* Returns the end of the quoted text or name at p; NULL if it has none. */
 static const char *skip_quoted(const char *p)
 {
 	char end = *p == '[' ? ']' : *p;
@@ -43,8 +44,9 @@ static const char *skip_quoted(const char *p)
 	return stop ? stop + 1 : NULL;
 }
 
-/* One expression, which stays inside the brackets around it. A doubled quote
- * is two quoted texts here, which is the same. */
+/* Checks that the text is one expression that does not close the brackets
+ * around it. A doubled quote is treated as two quoted texts, with the same
+ * result. */
 static int check_expr(const char *expr, struct err *err)
 {
 	const char *why = NULL;
@@ -101,11 +103,12 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	int rc = r && sql && names ? 0 : -1;
 
 	while (!rc && (rc = rows_next(r, err)) > 0) {
-		const char *col = rows_text(r, 0);
+		const char *col = rows_text(r, WEIGHT_COLUMNS_NAME);
 		const char *prefix = is_base(col) ? "field_" : "";
 
 		rc = 0;
-		/* our own names have no quotes; a foreign database's may */
+		/* the store makes no such name, but the database may be from
+		 * elsewhere */
 		if (strchr(col, '"'))
 			continue;
 		fprintf(sql, ", f.\"%s\" AS \"%s%s\"", col, prefix, col);
@@ -120,24 +123,26 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	return rc;
 }
 
-static int take_table(void *arg, const struct rows *r, struct err *err)
+static int weight_take_table(void *arg, const struct rows *r, struct err *err)
 {
 	struct weight *w = arg;
 	struct table *t;
 
 	(void)err;
-	if (strchr(rows_text(r, 2), '"') ||
-	    !filter_takes_event(rows_text(r, 1)))
+	if (strchr(rows_text(r, WEIGHT_TABLES_FIELDS), '"') ||
+	    !filter_takes_event(rows_text(r, WEIGHT_TABLES_NAME)))
 		return 0;
 	w->table = mem_grow(w->table, &w->cap, w->n + 1, sizeof(*w->table));
 	t = &w->table[w->n++];
-	*t = (struct table){ .type = rows_int(r, 0),
-			     .event = mem_strdup(rows_text(r, 1)),
-			     .name = mem_strdup(rows_text(r, 2)) };
+	*t = (struct table){
+		.type = rows_int(r, WEIGHT_TABLES_ID),
+		.event = mem_strdup(rows_text(r, WEIGHT_TABLES_NAME)),
+		.name = mem_strdup(rows_text(r, WEIGHT_TABLES_FIELDS))
+	};
 	return 0;
 }
 
-static void release(struct weight *w)
+static void weight_release(struct weight *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		free(w->table[i].event);
@@ -148,10 +153,11 @@ static void release(struct weight *w)
 	free(w->table);
 }
 
-/* t NULL: without fields. cond "0": no row, to try it. */
-static struct rows *open_rows(const struct weight *w, const struct table *t,
-			      const char *cond, const struct value *bind,
-			      size_t n, struct err *err)
+/* t NULL: without fields. cond "0": no rows, to try the expression. */
+static struct rows *weight_open_rows(const struct weight *w,
+				     const struct table *t, const char *cond,
+				     const struct value *bind, size_t n,
+				     struct err *err)
 {
 	bool all = !strcmp(cond, "1");
 	char *sql = NULL;
@@ -181,11 +187,12 @@ static struct rows *open_rows(const struct weight *w, const struct table *t,
 	return r;
 }
 
-/* 1: the expression is one of that row; 0: it names something else; -1. */
+/* Returns 1 if the expression is valid for rows with the fields of t, 0 if it
+ * uses other names, or -1 and *err. */
 static int try_row(const struct weight *w, const struct table *t,
 		   struct err *err)
 {
-	struct rows *r = open_rows(w, t, "0", NULL, 0, err);
+	struct rows *r = weight_open_rows(w, t, "0", NULL, 0, err);
 	int rc;
 
 	if (!r)
@@ -200,7 +207,7 @@ static int try_row(const struct weight *w, const struct table *t,
 	return rc < 0 ? -1 : 1;
 }
 
-/* Names everything that could have been meant, as far as there is room. */
+/* Fails with a list of the columns, as far as there is room. */
 static int no_column(const struct weight *w, struct err *err)
 {
 	char list[400] = "";
@@ -245,7 +252,7 @@ static int two_events(const struct weight *w, const struct table *a,
 		       w->expr, a->event, b->event);
 }
 
-/* What SQL says of it is about the command line. */
+/* Makes the error of SQLite one about the option. */
 static int not_good(const struct weight *w, const struct err *why,
 		    struct err *err)
 {
@@ -256,8 +263,8 @@ static int not_good(const struct weight *w, const struct err *why,
 	return err_set(err, ERR_USAGE, "--weight '%s': %s", w->expr, why->msg);
 }
 
-/* The event whose fields the expression names; *t NULL: none. */
-static int find_row(struct weight *w, struct table **t, struct err *err)
+/* Finds the event whose fields the expression uses; *t is NULL if none. */
+static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 {
 	struct err first = { 0 };
 	int rc = try_row(w, NULL, &first);
@@ -266,7 +273,7 @@ static int find_row(struct weight *w, struct table **t, struct err *err)
 	if (rc) {
 		return rc > 0 ? 0 : not_good(w, &first, err);
 	}
-	if (rows_each(w->db, "weight_tables", take_table, w, err))
+	if (rows_each(w->db, "weight_tables", weight_take_table, w, err))
 		return -1;
 	for (size_t i = 0; i < w->n; i++) {
 		struct err ignored = { 0 };
@@ -294,9 +301,9 @@ struct rows *weight_rows(struct store *db, const char *expr, const char *cond,
 	struct table *t;
 	struct rows *r = NULL;
 
-	if (!check_expr(expr, err) && !find_row(&w, &t, err))
-		r = open_rows(&w, t, cond, bind, n, err);
-	release(&w);
+	if (!check_expr(expr, err) && !weight_find_row(&w, &t, err))
+		r = weight_open_rows(&w, t, cond, bind, n, err);
+	weight_release(&w);
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* weight.h - what samples weigh by an SQL expression of the user. */
+/* weight.h - weights of samples from an SQL expression of the user. */
 #ifndef CLI_MODEL_WEIGHT_H
 #define CLI_MODEL_WEIGHT_H
 #include <stddef.h>
@@ -8,14 +8,15 @@ struct rows;
 struct store;
 struct value;
 
-/* Rows as query report_samples gives them, with the value of the expression
- * for the weight. It sees one row for a sample: event_id, time_ns, cpu, pid,
- * tid, comm, event, weight, verdict, latency_ns; and the fields of its event,
- * when it names one of those: then only samples of that event are given. A
- * field of the same name as a column is field_NAME. cond, bind: from
- * filter_sql(). NULL and *err, which says what columns there are. */
+/* Returns the rows of query report_samples with the value of the expression as
+ * the weight. The expression may use event_id, time_ns, cpu, pid, tid, comm,
+ * event, weight, verdict and latency_ns of a sample, and the fields of one
+ * event; if it uses a field, the rows are the samples of that event. A field
+ * with the name of a column is field_NAME. cond, bind: from filter_sql().
+ * Returns NULL and *err, which lists the columns, if SQLite refuses it. */
 struct rows *weight_rows(struct store *db, const char *expr, const char *cond,
 			 const struct value *bind, size_t n, struct err *err);
-/* The unit of such weights: "ns" for names that end so, else the expression. */
+/* Returns the unit of the weights: "ns" if the expression is a name that ends
+ * in it, else the expression. */
 const char *weight_unit(const char *expr);
 #endif

@@ -8,12 +8,12 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/diff_model.h"
+#include "cli/pictures/diff_model.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/flame_tree.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/flame_tree.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
@@ -22,14 +22,14 @@
 #include "stitch/base/mem.h"
 
 #define STEPS 7	    /* shades of red and of blue */
-#define NEUTRAL 8   /* and of grey, to tell frames apart */
-#define GONE_MAX 12 /* rows for what vanished */
+#define NEUTRAL 8   /* shades of grey, to tell frames apart */
+#define GONE_MAX 12 /* rows for frames that are only in A */
 #define ROW_MAX 320
 
-/* The picture of a difference. */
+/* The picture of a difference while it is made. */
 struct diff_page {
 	struct diff_model m;
-	uint32_t *both; /* node of the second tree to node of m.all */
+	uint32_t *both; /* maps a node of the second tree to a node of m.all */
 	double most;	/* the largest change that has a color */
 	struct svg_look look;
 	struct svg_row row[GONE_MAX + 1];
@@ -37,31 +37,32 @@ struct diff_page {
 	char subtitle[ROW_MAX];
 };
 
-static bool by_total(void)
+static bool flame_diff_by_total(void)
 {
 	if (flame_opts.diff_by)
 		return !strcmp(flame_opts.diff_by, "total");
-	/* merged from the innermost frame only totals mean anything */
+	/* in a reversed tree only totals mean anything */
 	return flame_opts.reverse;
 }
 
-static double change_of(const struct diff_model *m, uint32_t id)
+static double flame_diff_change(const struct diff_model *m, uint32_t id)
 {
-	double v = diff_model_excess(m, id, by_total());
+	double v = diff_model_excess(m, id, flame_diff_by_total());
 
 	return v < 0 ? -v : v;
 }
 
-static const struct diff_place *place_of(const struct diff_model *m,
-					 uint32_t id)
+static const struct diff_place *flame_diff_place(const struct diff_model *m,
+						 uint32_t id)
 {
-	return by_total() ? &m->total[id] : &m->self[id];
+	return flame_diff_by_total() ? &m->total[id] : &m->self[id];
 }
 
-static void shade(const struct diff_page *pg, uint32_t id, char out[SVG_CLASS])
+static void flame_diff_class(const struct diff_page *pg, uint32_t id,
+			     char out[SVG_CLASS])
 {
-	int change = place_of(&pg->m, id)->change;
-	double size = change_of(&pg->m, id);
+	int change = flame_diff_place(&pg->m, id)->change;
+	double size = flame_diff_change(&pg->m, id);
 	char name[3];
 	int step;
 
@@ -81,15 +82,16 @@ static void shade(const struct diff_page *pg, uint32_t id, char out[SVG_CLASS])
 	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
 }
 
-static void look_class(const void *arg, uint32_t node, char out[SVG_CLASS])
+static void flame_diff_put_class(const void *arg, uint32_t node,
+				 char out[SVG_CLASS])
 {
 	const struct diff_page *pg = arg;
 
-	shade(pg, pg->both[node], out);
+	flame_diff_class(pg, pg->both[node], out);
 }
 
-static void tell_one(FILE *out, const struct diff_page *pg, uint32_t id,
-		     bool total)
+static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
+				uint32_t id, bool total)
 {
 	const struct diff_model *m = &pg->m;
 	const struct diff_place *p = total ? &m->total[id] : &m->self[id];
@@ -116,45 +118,41 @@ static void tell_one(FILE *out, const struct diff_page *pg, uint32_t id,
 			b / (b - diff_model_excess(m, id, total)));
 }
 
-static void look_tell(const void *arg, uint32_t node, FILE *out)
+static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
 {
 	const struct diff_page *pg = arg;
 	uint32_t id = pg->both[node];
 
-	tell_one(out, pg, id, false);
-	tell_one(out, pg, id, true);
+	flame_diff_tell_one(out, pg, id, false);
+	flame_diff_tell_one(out, pg, id, true);
 }
 
-/* The n shades of one class, in equal steps from a to b. */
-static void put_shades(FILE *out, const char *class, int n, const int c[2][3],
-		       bool dark)
+static void flame_diff_put_shades(FILE *out, const char *css_class, int n,
+				  const struct ramp *r, bool dark)
 {
-	for (int i = 0; i < n; i++) {
-		fprintf(out, ".%s%d rect{fill:#", class, i);
-		for (int j = 0; j < 3; j++) {
-			int v = c[0][j] + (c[1][j] - c[0][j]) * i / (n - 1);
+	char c[RAMP_SHADE];
 
-			fprintf(out, "%02x", dark ? v * 60 / 100 : v);
-		}
-		fputc('}', out);
+	for (int i = 0; i < n; i++) {
+		ramp_shade(r, i, n, dark ? 60 : 100, c);
+		fprintf(out, ".%s%d rect{fill:%s}", css_class, i, c);
 	}
 	fputc('\n', out);
 }
 
-/* Light for a small change, strong for the largest one. */
-static void look_css(FILE *out)
+/* The larger the change, the stronger the colour. */
+static void flame_diff_css(FILE *out)
 {
-	static const int red[2][3] = { { 255, 205, 195 }, { 226, 48, 40 } };
-	static const int blue[2][3] = { { 200, 218, 255 }, { 44, 92, 226 } };
-	static const int grey[2][3] = { { 234, 232, 226 }, { 206, 204, 198 } };
-	static const int dim[2][3] = { { 108, 108, 112 }, { 142, 142, 146 } };
+	static const struct ramp red = { 0xffcdc3, 0xe23028 };
+	static const struct ramp blue = { 0xc8daff, 0x2c5ce2 };
+	static const struct ramp grey[2] = { { 0xeae8e2, 0xceccc6 },
+					     { 0x6c6c70, 0x8e8e92 } };
 
 	for (int dark = 0; dark < 2; dark++) {
 		if (dark)
 			fputs("@media (prefers-color-scheme:dark){\n", out);
-		put_shades(out, "dw", NEUTRAL, dark ? dim : grey, dark);
-		put_shades(out, "dr", STEPS, red, dark);
-		put_shades(out, "db", STEPS, blue, dark);
+		flame_diff_put_shades(out, "dw", NEUTRAL, &grey[dark], dark);
+		flame_diff_put_shades(out, "dr", STEPS, &red, dark);
+		flame_diff_put_shades(out, "db", STEPS, &blue, dark);
 		if (dark)
 			fputs("}\n", out);
 	}
@@ -167,9 +165,10 @@ static const struct svg_row legend[] = {
 	{ NULL, NULL },
 };
 
-/* From nodes of the second tree to those of both: a parent's id is known
- * before its children's. */
-static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
+/* Maps nodes of the second tree to the common tree. Parents have smaller ids
+ * than their children, so they are mapped first. */
+static void flame_diff_map_nodes(struct diff_page *pg,
+				 const struct flame_tree *t)
 {
 	pg->both = mem_new(flame_tree_count(t), sizeof(*pg->both));
 	for (uint32_t id = 1; id < flame_tree_count(t); id++) {
@@ -180,8 +179,8 @@ static void map_nodes(struct diff_page *pg, const struct flame_tree *t)
 	}
 }
 
-/* Nodes that B has not, below one that it has. */
-static bool is_gone(const struct diff_model *m, uint32_t id)
+/* Returns whether a node is missing in B while its parent is there. */
+static bool flame_diff_is_gone(const struct diff_model *m, uint32_t id)
 {
 	const struct flame_node *nd = flame_tree_node(m->all, id);
 
@@ -195,7 +194,7 @@ struct gone {
 	uint32_t id;
 };
 
-static int compare_gone(const void *pa, const void *pb)
+static int flame_diff_compare_gone(const void *pa, const void *pb)
 {
 	const struct gone *a = pa;
 	const struct gone *b = pb;
@@ -207,13 +206,13 @@ static int compare_gone(const void *pa, const void *pb)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static void put_size(char *text, size_t size, double v)
+static void flame_diff_format_size(char *text, size_t size, double v)
 {
 	snprintf(text, size, flame_opts.absolute ? "%.0f" : "%.2f %%", v);
 }
 
-static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
-		     const struct gone *g)
+static void flame_diff_gone_row(struct diff_page *pg, struct svg_row *row,
+				char *text, const struct gone *g)
 {
 	const struct diff_model *m = &pg->m;
 	const struct flame_node *nd = flame_tree_node(m->all, g->id);
@@ -223,7 +222,7 @@ static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
 			->name;
 	char size[40];
 
-	put_size(size, sizeof(size), g->size);
+	flame_diff_format_size(size, sizeof(size), g->size);
 	snprintf(text, ROW_MAX,
 		 "gone from A: %.80s %s, above %.80s; %" PRIu64 " sample%s%s",
 		 labels_get(labels, nd->label)->name, size, below,
@@ -232,8 +231,9 @@ static void gone_row(struct diff_page *pg, struct svg_row *row, char *text,
 	*row = (struct svg_row){ g->significant ? "db4" : "dw0", text };
 }
 
-/* What vanished has no width in B's picture: rows below it. */
-static void list_gone(struct diff_page *pg)
+/* Lists frames that are only in A as rows below the picture: they have no width
+ * in a picture of B. */
+static void flame_diff_list_gone(struct diff_page *pg)
 {
 	const struct diff_model *m = &pg->m;
 	uint32_t count = flame_tree_count(m->all);
@@ -242,22 +242,23 @@ static void list_gone(struct diff_page *pg)
 	size_t n = 0;
 
 	for (uint32_t id = 0; id < count; id++) {
-		if (is_gone(m, id))
+		if (flame_diff_is_gone(m, id))
 			g[n++] = (struct gone){ m->total[id].change != 0,
 						diff_model_size(m, 0, id, true),
 						id };
 	}
-	qsort(g, n, sizeof(*g), compare_gone);
+	qsort(g, n, sizeof(*g), flame_diff_compare_gone);
 	for (size_t i = 0; i < n; i++) {
 		if (i < GONE_MAX)
-			gone_row(pg, &pg->row[i], pg->text[i], &g[i]);
+			flame_diff_gone_row(pg, &pg->row[i], pg->text[i],
+					    &g[i]);
 		else
 			rest += g[i].size;
 	}
 	if (n > GONE_MAX) {
 		char size[40];
 
-		put_size(size, sizeof(size), rest);
+		flame_diff_format_size(size, sizeof(size), rest);
 		snprintf(pg->text[GONE_MAX], ROW_MAX,
 			 "gone from A: %zu more, together %s", n - GONE_MAX,
 			 size);
@@ -269,41 +270,44 @@ static void list_gone(struct diff_page *pg)
 	free(g);
 }
 
-static void find_most(struct diff_page *pg)
+static void flame_diff_find_most(struct diff_page *pg)
 {
 	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
-		double v = change_of(&pg->m, id);
+		double v = flame_diff_change(&pg->m, id);
 
-		if (place_of(&pg->m, id)->change && v > pg->most)
+		if (flame_diff_place(&pg->m, id)->change && v > pg->most)
 			pg->most = v;
 	}
 }
 
-static void note_judged(struct drawing *d, const struct diff_model *m)
+static void flame_diff_note_result(struct drawing *d,
+				   const struct diff_model *m)
 {
 	size_t more = 0;
 	size_t less = 0;
 	char *note = drawing_note(d);
 
 	for (uint32_t id = 0; id < flame_tree_count(m->all); id++) {
-		more += place_of(m, id)->change > 0;
-		less += place_of(m, id)->change < 0;
+		more += flame_diff_place(m, id)->change > 0;
+		less += flame_diff_place(m, id)->change < 0;
 	}
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "significant: %zu frame%s more in B, %zu less, by the "
-			 "%s of %s; at most one picture in 100 shows a change "
-			 "that is none",
+			 "%s of %s; false-positive rate per "
+			 "picture: at most 1 %%",
 			 more, more == 1 ? "" : "s", less,
 			 flame_opts.absolute ? "numbers" : "shares",
-			 by_total() ? "total samples" : "own samples");
+			 flame_diff_by_total() ? "total samples"
+					       : "own samples");
 }
 
-static void note_side(struct drawing *d, const struct diff_model *m, int side)
+static void flame_diff_note_side(struct drawing *d, const struct diff_model *m,
+				 int side)
 {
 	const struct drawing *of = m->side[side];
 	char *note = drawing_note(d);
-	/* a capture that was given itself needs no second name */
+	/* the path given is the capture's own: do not name it twice */
 	bool known = !of->capture[0] || strstr(of->capture, m->path[side]);
 	int len;
 
@@ -324,19 +328,19 @@ static void note_side(struct drawing *d, const struct diff_model *m, int side)
 			 of->lost_unknown ? " and an unknown number more" : "");
 }
 
-/* The second picture, with colors and words of what changed. */
-static void dress(struct diff_page *pg, struct drawing *d)
+/* Gives the drawing of B the colours, title and notes of the comparison. */
+static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
 	const struct diff_model *m = &pg->m;
 	struct drawing *a = m->side[0];
 
-	map_nodes(pg, d->tree);
-	find_most(pg);
-	list_gone(pg);
+	flame_diff_map_nodes(pg, d->tree);
+	flame_diff_find_most(pg);
+	flame_diff_list_gone(pg);
 	pg->look.arg = pg;
-	pg->look.class = look_class;
-	pg->look.tell = look_tell;
-	pg->look.css = look_css;
+	pg->look.css_class = flame_diff_put_class;
+	pg->look.tell = flame_diff_tell;
+	pg->look.css = flame_diff_css;
 	pg->look.legend = legend;
 	d->o.look = &pg->look;
 	if (!flame_opts.title) {
@@ -354,12 +358,12 @@ static void dress(struct diff_page *pg, struct drawing *d)
 	if (!flame_opts.subtitle)
 		d->o.subtitle = pg->subtitle;
 	drawing_drop_notes(d);
-	note_side(d, m, 0);
-	note_side(d, m, 1);
-	note_judged(d, m);
+	flame_diff_note_side(d, m, 0);
+	flame_diff_note_side(d, m, 1);
+	flame_diff_note_result(d, m);
 }
 
-static int write_page(FILE *out, void *arg, struct err *err)
+static int flame_diff_write(FILE *out, void *arg, struct err *err)
 {
 	struct diff_page *pg = arg;
 	struct drawing *d = pg->m.side[1];
@@ -383,9 +387,9 @@ int flame_diff(int argc, char **argv, const struct svg_opts *o, struct err *err)
 		rc = diff_model_read(&pg->m, argc, argv, o, &status, err);
 	if (!rc) {
 		diff_model_judge(&pg->m);
-		dress(pg, pg->m.side[1]);
+		flame_diff_decorate(pg, pg->m.side[1]);
 		drawing_check_total(pg->m.side[1]);
-		rc = out_write(flame_opts.out_path, write_page, pg, err);
+		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
 	}
 	diff_model_release(&pg->m);
 	free(pg->both);

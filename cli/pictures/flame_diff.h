@@ -9,7 +9,7 @@
 struct err;
 struct svg_opts;
 
-/* flame --diff BEFORE AFTER: an enum status, or -1 and *err. */
+/* Runs flame --diff BEFORE AFTER. Returns an enum status, or -1 and *err. */
 int flame_diff(int argc, char **argv, const struct svg_opts *o,
 	       struct err *err);
 #endif

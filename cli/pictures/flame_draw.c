@@ -9,12 +9,13 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/flame_tree.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/flame_tree.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -63,9 +64,9 @@ void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 	}
 }
 
-static void turn_round(struct label_list *l)
+void drawing_reverse(struct label_list *l, size_t from)
 {
-	for (size_t i = 0, j = l->n; i + 1 < j; i++) {
+	for (size_t i = from, j = l->n; i + 1 < j; i++) {
 		uint32_t x = l->label[i];
 
 		l->label[i] = l->label[--j];
@@ -79,7 +80,7 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
 	if (flame_opts.reverse)
-		turn_round(l);
+		drawing_reverse(l, 0);
 	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
 		return -1;
 	return flame_tree_add(d->tree, l->label, l->n, weight, samples, err)
@@ -87,7 +88,6 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		       : 1;
 }
 
-/* word NULL: nothing is missing. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
 {
 	size_t at = 0;
@@ -103,7 +103,7 @@ void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
 	d->missing[at].weight += weight;
 }
 
-static int add_groups(struct drawing *d, struct err *err)
+static int drawing_add_groups(struct drawing *d, struct err *err)
 {
 	struct label_list l = { 0 };
 	int rc = 0;
@@ -132,7 +132,6 @@ static int add_groups(struct drawing *d, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* One line of the picture: how much has no user half, and why. */
 void drawing_note_missing(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
@@ -157,8 +156,8 @@ void drawing_note_missing(struct drawing *d)
 			 " ('backstitch help verdicts')");
 }
 
-/* And how much has frames that are none. */
-static void note_bogus(struct drawing *d)
+/* Adds a note about the weight of stacks with bogus frames. */
+static void drawing_note_bogus(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	char *note = d->bogus ? drawing_note(d) : NULL;
@@ -171,7 +170,7 @@ static void note_bogus(struct drawing *d)
 			 100.0 * (double)d->bogus / whole);
 }
 
-static void note_event(struct drawing *d)
+static void drawing_note_event(struct drawing *d)
 {
 	uint64_t samples = flame_tree_node(d->tree, 0)->samples;
 	const char *event =
@@ -194,29 +193,35 @@ static void note_event(struct drawing *d)
 			 : "");
 }
 
-/* Where the samples are from, so that the picture can be passed on. */
-static int note_capture(void *arg, const struct rows *r, struct err *err)
+/* Notes capture and host, so that the picture still says where its samples are
+ * from when it is passed on. */
+static int drawing_note_capture(void *arg, const struct rows *r,
+				struct err *err)
 {
 	struct drawing *d = arg;
-	const char *host = rows_text(r, 2);
+	const char *host = rows_text(r, REPORT_CAPTURES_HOST);
 	char *note = drawing_note(d);
 
 	(void)err;
 	if (!d->capture[0])
 		snprintf(d->capture, sizeof(d->capture),
-			 "capture %.100s%s%.60s", rows_text(r, 0),
+			 "capture %.100s%s%.60s",
+			 rows_text(r, REPORT_CAPTURES_PATH),
 			 *host ? " of " : "", host);
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX, "capture %.120s%s%.60s%s",
-			 rows_text(r, 0), *host ? " of " : "", host,
-			 rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+			 rows_text(r, REPORT_CAPTURES_PATH),
+			 *host ? " of " : "", host,
+			 rows_value(r, REPORT_CAPTURES_COMPLETE).kind !=
+						 VALUE_NULL &&
+					 !rows_int(r, REPORT_CAPTURES_COMPLETE)
 				 ? ", not complete"
 				 : "");
 	return 0;
 }
 
-/* How much is not there because of --include and --exclude. */
-static void note_dropped(struct drawing *d)
+/* Adds a note about the weight that --include and --exclude leave out. */
+static void drawing_note_dropped(struct drawing *d)
 {
 	uint64_t dropped = pick_dropped(d->pick);
 	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
@@ -230,18 +235,17 @@ static void note_dropped(struct drawing *d)
 				 ((double)whole + (double)dropped));
 }
 
-/* Of rows (records, whether the number is known). */
-static int take_lost(void *arg, const struct rows *r, struct err *err)
+static int drawing_take_lost(void *arg, const struct rows *r, struct err *err)
 {
 	struct drawing *d = arg;
 
 	(void)err;
-	d->lost = (uint64_t)rows_int(r, 0);
-	d->lost_unknown = rows_int(r, 1) > 0;
+	d->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+	d->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
 	return 0;
 }
 
-static struct flame_tree *new_tree(struct labels *labels)
+static struct flame_tree *drawing_new_tree(struct labels *labels)
 {
 	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
 
@@ -252,7 +256,7 @@ int drawing_init(struct drawing *d, struct labels *labels, struct err *err)
 {
 	d->event = -1;
 	d->labels = labels;
-	d->tree = new_tree(labels);
+	d->tree = drawing_new_tree(labels);
 	d->pick =
 		pick_new(labels, &flame_opts.include, &flame_opts.exclude, err);
 	return d->pick ? 0 : -1;
@@ -271,8 +275,9 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 {
 	struct store *db = database_open(path, status, err);
 
-	if (db && (rows_each(db, "report_captures", note_capture, d, err) ||
-		   rows_each(db, "report_lost_all", take_lost, d, err))) {
+	if (db &&
+	    (rows_each(db, "report_captures", drawing_note_capture, d, err) ||
+	     rows_each(db, "report_lost_all", drawing_take_lost, d, err))) {
 		store_close(db);
 		return NULL;
 	}
@@ -288,8 +293,9 @@ int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 	return d->facts ? 0 : -1;
 }
 
-/* The event to draw; -2: there is none of the name wanted. */
-static int choose_event(const struct drawing *d)
+/* Returns the event to draw, -1 for all, -2 if there is none with the wanted
+ * name. */
+static int drawing_choose_event(const struct drawing *d)
 {
 	if (!d->want || filter.event)
 		return stacks_choose(d->stacks, "drawing");
@@ -302,8 +308,8 @@ static int choose_event(const struct drawing *d)
 	return -2;
 }
 
-static int no_samples(const struct drawing *d, const char *path,
-		      struct err *err)
+static int drawing_no_samples(const struct drawing *d, const char *path,
+			      struct err *err)
 {
 	if (stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
@@ -323,7 +329,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 {
 	flame_tree_finish(d->tree);
 	if (flame_tree_node(d->tree, 0)->weight) {
-		note_dropped(d);
+		drawing_note_dropped(d);
 		return 0;
 	}
 	if (pick_dropped(d->pick))
@@ -337,7 +343,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 			       : "no stacks");
 }
 
-static void note_unweighed(struct drawing *d)
+static void drawing_note_unweighed(struct drawing *d)
 {
 	uint64_t n = stacks_unweighed(d->stacks, d->event);
 	char *note = flame_opts.weight ? drawing_note(d) : NULL;
@@ -354,8 +360,8 @@ static void note_unweighed(struct drawing *d)
 			 n == 1 ? "is" : "are");
 }
 
-static int read_db(struct drawing *d, const char *path, int *status,
-		   struct err *err)
+static int drawing_read_db(struct drawing *d, const char *path, int *status,
+			   struct err *err)
 {
 	struct stacks_opts so = {
 		.by_name = flame_opts.as_folded || flame_opts.diff,
@@ -376,31 +382,31 @@ static int read_db(struct drawing *d, const char *path, int *status,
 	store_close(db);
 	if (!told)
 		return -1;
-	d->event = choose_event(d);
+	d->event = drawing_choose_event(d);
 	if (d->event == -2 || stacks_heaviest(d->stacks) < 0)
-		return no_samples(d, path, err);
-	if (add_groups(d, err) || drawing_finish(d, path, err))
+		return drawing_no_samples(d, path, err);
+	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
 	d->o.count_name = flame_opts.countname
 				  ? flame_opts.countname
 				  : stacks_unit(d->stacks, d->event,
 						flame_opts.count_samples);
 	d->o.show_samples = !flame_opts.count_samples;
-	note_event(d);
-	note_unweighed(d);
+	drawing_note_event(d);
+	drawing_note_unweighed(d);
 	drawing_note_missing(d);
-	note_bogus(d);
+	drawing_note_bogus(d);
 	return 0;
 }
 
-static int add_line(void *arg, struct label_list *l, uint64_t count,
-		    struct err *err)
+static int drawing_add_line(void *arg, struct label_list *l, uint64_t count,
+			    struct err *err)
 {
 	return drawing_add(arg, l, count, count, err);
 }
 
-static int read_text(struct drawing *d, const char *path, int *status,
-		     struct err *err)
+static int drawing_read_text(struct drawing *d, const char *path, int *status,
+			     struct err *err)
 {
 	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	uint64_t bad = 0;
@@ -408,7 +414,7 @@ static int read_text(struct drawing *d, const char *path, int *status,
 
 	if (!in)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	rc = folded_read(in, d->labels, add_line, d, &bad, err);
+	rc = folded_read(in, d->labels, drawing_add_line, d, &bad, err);
 	if (in != stdin)
 		fclose(in);
 	if (rc)
@@ -430,8 +436,8 @@ static int read_text(struct drawing *d, const char *path, int *status,
 int drawing_read(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
-	return flame_opts.from_folded ? read_text(d, path, status, err)
-				      : read_db(d, path, status, err);
+	return flame_opts.from_folded ? drawing_read_text(d, path, status, err)
+				      : drawing_read_db(d, path, status, err);
 }
 
 void drawing_check_total(const struct drawing *d)

@@ -26,61 +26,74 @@ struct store;
 
 struct drawing {
 	struct labels *labels;	   /* borrowed */
-	struct stacks *stacks;	   /* NULL: read from text */
+	struct stacks *stacks;	   /* NULL: read from folded text */
 	struct label_facts *facts; /* NULL: not needed */
 	struct flame_tree *tree;
-	struct flame_tree *also; /* gets all stacks too, without weight; NULL */
+	struct flame_tree
+		*also; /* also gets all stacks, without weight; may be NULL */
 	struct pick *pick;
-	int event;	   /* place in stacks; -1: all */
+	int event;	   /* index in stacks; -1: all events */
 	const char *want;  /* name of the event to draw; NULL: the heaviest */
-	uint64_t lost;	   /* records, by the database */
-	bool lost_unknown; /* and an unknown number of others */
+	uint64_t lost;	   /* lost records, as the database says */
+	bool lost_unknown; /* and an unknown number more */
 	struct {
 		const char *word;
 		uint64_t weight;
-	} missing[DRAWING_WORDS]; /* user halves, by what became of them */
+	} missing[DRAWING_WORDS]; /* missing user halves by verdict */
 	size_t n_missing;
 	uint64_t bogus; /* weight of stacks with bogus frames */
 	struct svg_opts o;
 	char title[200];
-	char capture[200]; /* where the samples are from; "" not said */
+	char capture[200]; /* capture and host of the samples; "" if not known
+			    */
 	char note[SVG_NOTES][DRAWING_NOTE_MAX];
 	size_t n_note;
 };
 
-/* The tree is empty; -1 and *err for --include and --exclude. */
+/* Makes an empty tree. Returns 0, or -1 and *err if --include or --exclude is
+ * not valid. */
 int drawing_init(struct drawing *d, struct labels *labels, struct err *err);
 void drawing_release(struct drawing *d);
-/* All of a database, a capture or a folded text, finished. */
+/* Reads a database, a capture or a folded text and finishes the tree. Returns
+ * 0, or -1 and *err. */
 int drawing_read(struct drawing *d, const char *path, int *status,
 		 struct err *err);
-/* Opens a database, or makes one of a capture, and notes what it is of. */
+/* Opens a database, or makes one of a capture, and adds notes about its
+ * captures. Returns a store to be closed, or NULL and *err. */
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err);
-/* What tooltips say of the frames; d->stacks is loaded. */
+/* Loads what tooltips say about frames. d->stacks must be loaded. Returns 0, or
+ * -1 and *err. */
 int drawing_facts(struct drawing *d, struct store *db, struct err *err);
-/* One stack, outermost frame first; l may be turned round. 1; 0 when --include
- * and --exclude say no; -1 and *err. */
+/* Adds a stack, outermost frame first; may reverse l. Returns 1, 0 if --include
+ * or --exclude leaves it out, or -1 and *err. */
 int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		uint64_t samples, struct err *err);
-/* The user half of what was added is missing, for that reason (NULL: it is
- * there); word must live as long as the drawing. */
+/* Reverses the frames of l from index `from` on. */
+void drawing_reverse(struct label_list *l, size_t from);
+/* Counts a missing user half of the stack just added by its verdict; NULL means
+ * it is not missing. word is borrowed for the drawing's life. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight);
-/* The line about those, if there are any. */
+/* Adds a note about missing user halves, if there are any. */
 void drawing_note_missing(struct drawing *d);
-/* Ends adding: path is for the error when nothing was added. */
+/* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree
+ * has no weight. */
 int drawing_finish(struct drawing *d, const char *path, struct err *err);
-/* The frames for a thread's name, process and number, as asked for. */
+/* Appends the frames for a thread's name, pid and tid that the options ask
+ * for. */
 void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 		    struct label_list *l);
-/* A frame that is no code. */
+/* Appends a frame that is not code. */
 void drawing_group(struct drawing *d, const char *name, struct label_list *l);
-/* A new line to fill, DRAWING_NOTE_MAX bytes; NULL: there are too many. */
+/* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
+ * too many. */
 char *drawing_note(struct drawing *d);
-/* Forgets the notes so far. */
+/* Removes all notes. */
 void drawing_drop_notes(struct drawing *d);
-/* The name of the event that is drawn; NULL: none, or several. */
+/* Returns the name of the event that is drawn, NULL if there is none or
+ * several. */
 const char *drawing_event(const struct drawing *d);
-/* A whole smaller than its parts would draw frames outside the picture. */
+/* Warns if --total is less than the sum: frames would be drawn outside the
+ * picture. */
 void drawing_check_total(const struct drawing *d);
 #endif

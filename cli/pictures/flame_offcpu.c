@@ -8,7 +8,7 @@
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
@@ -21,10 +21,10 @@
 #define NOT_WOKEN "[waker: not recorded]"
 #define NO_STACK "[no stack]"
 
-/* Waits with the same stack, state and waker. */
+/* The waits with the same stack, state and waker. */
 struct group {
 	struct offcpu_stack at, waker;
-	int64_t state; /* -1 unless --by-state, or it tells of a waker */
+	int64_t state; /* -1 unless --by-state or --wakeups needs it */
 	bool woken;
 	uint64_t ns, waits;
 };
@@ -35,24 +35,26 @@ struct groups {
 	struct table index;
 };
 
-static bool same_stack(const struct offcpu_stack *a,
-		       const struct offcpu_stack *b)
+static bool flame_offcpu_same_stack(const struct offcpu_stack *a,
+				    const struct offcpu_stack *b)
 {
 	return a->comm == b->comm && a->kraw == b->kraw && a->uraw == b->uraw &&
 	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
-static bool same_group(const void *owner, uint32_t id, const void *key)
+static bool flame_offcpu_same_group(const void *owner, uint32_t id,
+				    const void *key)
 {
 	const struct groups *g = owner;
 	const struct group *a = &g->group[id];
 	const struct group *b = key;
 
-	return same_stack(&a->at, &b->at) && same_stack(&a->waker, &b->waker) &&
+	return flame_offcpu_same_stack(&a->at, &b->at) &&
+	       flame_offcpu_same_stack(&a->waker, &b->waker) &&
 	       a->state == b->state && a->woken == b->woken;
 }
 
-static uint64_t hash_of(const struct group *g)
+static uint64_t flame_offcpu_hash(const struct group *g)
 {
 	const struct offcpu_stack *s[2] = { &g->at, &g->waker };
 	uint64_t word[7] = { (uint64_t)g->state << 1 | g->woken };
@@ -66,7 +68,8 @@ static uint64_t hash_of(const struct group *g)
 	return hash_u64s(word, 7, 0);
 }
 
-static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
+static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
+				  struct err *err)
 {
 	struct groups *all = arg;
 	struct group key = { .at = w->at, .state = w->state };
@@ -78,12 +81,13 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 		key.woken = true;
 		key.waker = w->waker;
 	}
-	/* without these two it makes no difference */
+	/* without these options the state is not shown */
 	if (!flame_opts.by_state && !flame_opts.wakeups)
 		key.state = -1;
 
-	uint64_t hash = hash_of(&key);
-	uint32_t id = table_find(&all->index, hash, same_group, all, &key);
+	uint64_t hash = flame_offcpu_hash(&key);
+	uint32_t id = table_find(&all->index, hash, flame_offcpu_same_group,
+				 all, &key);
 
 	if (id == TABLE_NONE) {
 		id = (uint32_t)all->n++;
@@ -92,13 +96,14 @@ static int take_wait(void *arg, const struct offcpu_wait *w, struct err *err)
 		all->group[id] = key;
 		table_add(&all->index, hash, id);
 	}
-	/* the sum of all was checked before */
+	/* cannot overflow: offcpu_read() checked the sum of all waits */
 	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
 	all->group[id].waits++;
 	return 0;
 }
 
-static void add_state(struct drawing *d, int64_t state, struct label_list *l)
+static void flame_offcpu_add_state(struct drawing *d, int64_t state,
+				   struct label_list *l)
 {
 	char text[16];
 
@@ -106,10 +111,10 @@ static void add_state(struct drawing *d, int64_t state, struct label_list *l)
 	drawing_group(d, text, l);
 }
 
-/* The innermost frame of the waker is what woke: it stands next to what was
- * waiting. */
-static void add_waker(struct drawing *d, const struct group *g,
-		      struct label_list *l)
+/* Adds the waker's stack in reverse, so that the function that woke the thread
+ * stands next to the one that waited. */
+static void flame_offcpu_add_waker(struct drawing *d, const struct group *g,
+				   struct label_list *l)
 {
 	struct stacks_group waker = offcpu_group(&g->waker);
 	size_t from;
@@ -120,20 +125,16 @@ static void add_waker(struct drawing *d, const struct group *g,
 	drawing_group(d, text, l);
 	from = l->n;
 	stacks_get(d->stacks, &waker, l);
-	for (size_t i = from, j = l->n; i + 1 < j; i++) {
-		uint32_t x = l->label[i];
-
-		l->label[i] = l->label[--j];
-		l->label[j] = x;
-	}
+	drawing_reverse(l, from);
 }
 
-static bool is_ready(int64_t state)
+static bool flame_offcpu_is_ready(int64_t state)
 {
 	return offcpu_state(state)[0] == 'R';
 }
 
-static void add_mark(struct drawing *d, const char *name, struct label_list *l)
+static void flame_offcpu_add_missing(struct drawing *d, const char *name,
+				     struct label_list *l)
 {
 	struct label mark = { .kind = LABEL_MISSING,
 			      .name = name,
@@ -142,39 +143,43 @@ static void add_mark(struct drawing *d, const char *name, struct label_list *l)
 	label_list_add(l, labels_add(d->labels, &mark));
 }
 
-/* Nothing was sampled at this switch. */
-static bool is_bare(const struct group *g)
+/* Returns whether no sample was taken at this switch. */
+static bool flame_offcpu_has_no_stack(const struct group *g)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 
 	return !at.kraw && !at.uraw && !stacks_missing(&at);
 }
 
-/* wakes: they were recorded, so that a missing one is worth a frame. */
-static int add_group(struct drawing *d, const struct group *g, bool wakes,
-		     struct label_list *l, struct err *err)
+/* Adds one group. wakes: the capture has wake-ups, so a missing waker gets a
+ * frame. */
+static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
+				  bool wakes, struct label_list *l,
+				  struct err *err)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 	int rc;
 
 	l->n = 0;
 	if (flame_opts.by_state)
-		add_state(d, g->state, l);
+		flame_offcpu_add_state(d, g->state, l);
 	drawing_thread(d, stacks_comm(d->stacks, g->at.comm), l);
 	stacks_get(d->stacks, &at, l);
-	if (is_bare(g))
-		add_mark(d, NO_STACK, l);
+	if (flame_offcpu_has_no_stack(g))
+		flame_offcpu_add_missing(d, NO_STACK, l);
 	if (g->woken)
-		add_waker(d, g, l);
-	else if (flame_opts.wakeups && wakes && !is_ready(g->state))
-		add_mark(d, NOT_WOKEN, l);
+		flame_offcpu_add_waker(d, g, l);
+	else if (flame_opts.wakeups && wakes &&
+		 !flame_offcpu_is_ready(g->state))
+		flame_offcpu_add_missing(d, NOT_WOKEN, l);
 	rc = drawing_add(d, l, g->ns, g->waits, err);
 	if (rc > 0)
 		drawing_missing(d, stacks_missing(&at), g->ns);
 	return rc;
 }
 
-static void note_waits(struct drawing *d, const struct offcpu_sums *s)
+static void flame_offcpu_note_waits(struct drawing *d,
+				    const struct offcpu_sums *s)
 {
 	char *note = drawing_note(d);
 
@@ -190,8 +195,9 @@ static void note_waits(struct drawing *d, const struct offcpu_sums *s)
 				 : "");
 }
 
-/* As where tracepoints are sampled by frequency. */
-static void note_bare(struct drawing *d, const struct groups *g)
+/* Notes waits without a stack, as when tracepoints are sampled by frequency. */
+static void flame_offcpu_note_no_stack(struct drawing *d,
+				       const struct groups *g)
 {
 	double bare = 0;
 	double whole = 0;
@@ -199,7 +205,9 @@ static void note_bare(struct drawing *d, const struct groups *g)
 
 	for (size_t i = 0; i < g->n; i++) {
 		whole += (double)g->group[i].ns;
-		bare += is_bare(&g->group[i]) ? (double)g->group[i].ns : 0;
+		bare += flame_offcpu_has_no_stack(&g->group[i])
+				? (double)g->group[i].ns
+				: 0;
 	}
 	if (bare > 0 && (note = drawing_note(d)))
 		snprintf(note, DRAWING_NOTE_MAX,
@@ -209,7 +217,8 @@ static void note_bare(struct drawing *d, const struct groups *g)
 			 100.0 * bare / whole);
 }
 
-static void note_left_out(struct drawing *d, const struct offcpu_sums *s)
+static void flame_offcpu_note_rest(struct drawing *d,
+				   const struct offcpu_sums *s)
 {
 	char *note;
 	char ns[32];
@@ -229,14 +238,16 @@ static void note_left_out(struct drawing *d, const struct offcpu_sums *s)
 			 offcpu_reason(s));
 }
 
-static int draw_groups(struct drawing *d, struct groups *g,
-		       const struct offcpu_sums *sums, struct err *err)
+static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
+				    const struct offcpu_sums *sums,
+				    struct err *err)
 {
 	struct label_list l = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < g->n; i++)
-		rc = add_group(d, &g->group[i], sums->wakes, &l, err);
+		rc = flame_offcpu_add_group(d, &g->group[i], sums->wakes, &l,
+					    err);
 	free(l.label);
 	return rc < 0 ? -1 : 0;
 }
@@ -258,16 +269,17 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 
 	bool told = false;
 
-	if (db && !offcpu_read(db, path, take_wait, &g, &sums, err))
+	if (db &&
+	    !offcpu_read(db, path, flame_offcpu_take_wait, &g, &sums, err))
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
 	store_close(db);
-	if (told && !draw_groups(d, &g, &sums, err))
+	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);
 	if (!rc) {
-		note_waits(d, &sums);
-		note_bare(d, &g);
+		flame_offcpu_note_waits(d, &sums);
+		flame_offcpu_note_no_stack(d, &g);
 	}
 	table_release(&g.index);
 	free(g.group);
@@ -279,7 +291,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (!flame_opts.title)
 		d->o.title = flame_opts.wakeups ? "Off-CPU time and wakers"
 						: "Off-CPU time";
-	note_left_out(d, &sums);
+	flame_offcpu_note_rest(d, &sums);
 	drawing_note_missing(d);
 	return 0;
 }

@@ -5,8 +5,8 @@
 struct drawing;
 struct err;
 
-/* Fills the drawing; -1 and *err. With --wakeups the stack of the waker stands
- * above each stack, its innermost frame first, behind a frame
+/* Fills the drawing. Returns 0, or -1 and *err. With --wakeups the waker's
+ * stack is put above each stack, its innermost frame first, behind a frame
  * "[woken by NAME]". */
 int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err);

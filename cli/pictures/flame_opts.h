@@ -1,4 +1,4 @@
-/* flame_opts.h - the options of flame, which its files share. */
+/* flame_opts.h - the options of the flame command. */
 #ifndef CLI_PICTURES_FLAME_OPTS_H
 #define CLI_PICTURES_FLAME_OPTS_H
 #include <stdbool.h>
@@ -22,6 +22,6 @@ struct flame_opts {
 extern struct flame_opts flame_opts;
 extern const struct opt flame_opt_table[];
 
-/* Fills what they say about the picture; -1 and *err. */
+/* Checks the options and fills *o from them. Returns 0, or -1 and *err. */
 int flame_opts_check(struct svg_opts *o, struct err *err);
 #endif

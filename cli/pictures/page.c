@@ -9,18 +9,21 @@
 
 #include "cli/model/filter.h"
 #include "cli/pictures/page_data.h"
-#include "cli/pictures/page_json.h"
+#include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_svg.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 extern const char text_page_css[];
 extern const char text_page_html[];
+extern const char text_picture_js[];
 extern const char text_page_model_js[];
 extern const char text_page_draw_js[];
 extern const char text_page_ui_js[];
@@ -32,8 +35,8 @@ struct html_page {
 	struct page_data *data;
 };
 
-static int check_samples(const struct stacks *s, const char *path,
-			 struct err *err)
+static int html_page_check_samples(const struct stacks *s, const char *path,
+				   struct err *err)
 {
 	int event = stacks_heaviest(s);
 
@@ -57,7 +60,8 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->db = db;
 	p->path = path;
 	p->data = page_data_new(db, inlined, samples, err);
-	if (p->data && !check_samples(page_data_stacks(p->data), path, err))
+	if (p->data &&
+	    !html_page_check_samples(page_data_stacks(p->data), path, err))
 		return p;
 	html_page_free(p);
 	return NULL;
@@ -71,8 +75,9 @@ void html_page_free(struct html_page *p)
 	free(p);
 }
 
-/* Nothing may be fetched or sent, whatever is in the page. */
-static void put_top(FILE *out, const char *title)
+/* The policy forbids the browser to fetch or send anything, whatever names a
+ * capture has put into the page. */
+static void html_page_put_top(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
 	      "<meta charset=\"utf-8\">\n"
@@ -89,58 +94,64 @@ static void put_top(FILE *out, const char *title)
 		text_page_css);
 }
 
-static int put_capture(void *arg, const struct rows *r, struct err *err)
+static int html_page_put_capture(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	FILE *out = arg;
 
 	(void)err;
 	fputs("<p>", out);
-	safe_text_xml(out, rows_text(r, 0), 0);
-	if (rows_text(r, 2)[0]) {
+	safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
+	if (rows_text(r, REPORT_CAPTURES_HOST)[0]) {
 		fputs(" of ", out);
-		safe_text_xml(out, rows_text(r, 2), 0);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_HOST), 0);
 	}
-	if (rows_text(r, 3)[0]) {
+	if (rows_text(r, REPORT_CAPTURES_CMDLINE)[0]) {
 		fputs(": <code>", out);
-		safe_text_xml(out, rows_text(r, 3), 0);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_CMDLINE), 0);
 		fputs("</code>", out);
 	}
-	fputs(rows_value(r, 4).kind != VALUE_NULL && !rows_int(r, 4)
+	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
+			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
 		      ? ", <b class=\"bad\">not complete</b></p>\n"
 		      : "</p>\n",
 	      out);
 	return 0;
 }
 
-static void put_fact(FILE *out, uint64_t n, const char *what, const char *class)
+static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
+			       const char *css_class)
 {
-	fprintf(out, "<li%s%s%s><b>", class ? " class=\"" : "",
-		class ? class : "", class ? "\"" : "");
+	fprintf(out, "<li%s%s%s><b>", css_class ? " class=\"" : "",
+		css_class ? css_class : "", css_class ? "\"" : "");
 	human_put_grouped(out, n);
 	fprintf(out, "</b> %s</li>\n", what);
 }
 
-/* What a reader has to know before looking at any picture. */
-static int put_summary(void *arg, const struct rows *r, struct err *err)
+/* Writes the totals: samples, missing user stacks, losses and findings. */
+static int html_page_put_summary(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	FILE *out = arg;
-	uint64_t requests = (uint64_t)rows_int(r, 1);
-	uint64_t joined = (uint64_t)rows_int(r, 2);
-	uint64_t lost = (uint64_t)rows_int(r, 3);
-	uint64_t findings = (uint64_t)rows_int(r, 4);
+	uint64_t requests = (uint64_t)rows_int(r, PAGE_SUMMARY_REQUESTS);
+	uint64_t joined = (uint64_t)rows_int(r, PAGE_SUMMARY_JOINED);
+	uint64_t lost = (uint64_t)rows_int(r, PAGE_SUMMARY_LOST);
+	uint64_t findings = (uint64_t)rows_int(r, PAGE_SUMMARY_FINDINGS);
 
 	(void)err;
 	fputs("<ul class=\"facts\">\n", out);
-	put_fact(out, (uint64_t)rows_int(r, 0), "samples", NULL);
+	html_page_put_fact(out, (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES),
+			   "samples", NULL);
 	if (requests) {
-		put_fact(out, requests, "user stacks asked for", NULL);
-		put_fact(out, joined, "of them are here", NULL);
-		put_fact(out, requests - joined, "are missing",
-			 requests > joined ? "bad" : NULL);
+		html_page_put_fact(out, requests, "user stacks asked for",
+				   NULL);
+		html_page_put_fact(out, joined, "of them are here", NULL);
+		html_page_put_fact(out, requests - joined, "are missing",
+				   requests > joined ? "bad" : NULL);
 	}
-	put_fact(out, lost, "records lost", lost ? "bad" : NULL);
+	html_page_put_fact(out, lost, "records lost", lost ? "bad" : NULL);
 	if (findings)
-		put_fact(out, findings, "findings", "bad");
+		html_page_put_fact(out, findings, "findings", "bad");
 	fputs("</ul>\n", out);
 	if (filter_given())
 		fputs("<p>The samples are filtered; tables of losses and "
@@ -149,16 +160,17 @@ static int put_summary(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int put_header(const struct html_page *p, FILE *out, const char *title,
-		      struct err *err)
+static int html_page_put_header(const struct html_page *p, FILE *out,
+				const char *title, struct err *err)
 {
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
 	fputs("</h1>\n<div class=\"quiet\">", out);
-	if (rows_each(p->db, "report_captures", put_capture, out, err))
+	if (rows_each(p->db, "report_captures", html_page_put_capture, out,
+		      err))
 		return -1;
 	fputs("</div>\n", out);
-	if (rows_each(p->db, "page_summary", put_summary, out, err))
+	if (rows_each(p->db, "page_summary", html_page_put_summary, out, err))
 		return -1;
 	fputs("</header>\n<noscript><p class=\"note\">Scripts are off: the "
 	      "tables below are whole, the picture to click in is not there. "
@@ -168,9 +180,10 @@ static int put_header(const struct html_page *p, FILE *out, const char *title,
 	return 0;
 }
 
-/* The picture of check --svg, as an image: it cannot run or fetch
- * anything, and its style is its own. */
-static int put_timeline(const struct html_page *p, FILE *out, struct err *err)
+/* Writes the picture of check --svg as an image: an image cannot run or fetch
+ * anything, and its style does not touch the page's. */
+static int html_page_put_timeline(const struct html_page *p, FILE *out,
+				  struct err *err)
 {
 	const struct timeline *tl = page_data_timeline(p->data);
 	struct page_bytes b = { 0 };
@@ -199,34 +212,28 @@ static int put_timeline(const struct html_page *p, FILE *out, struct err *err)
 	return 0;
 }
 
-/* "/tmp/x/perf.db" -> "perf.db" */
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 int html_page_write(FILE *out, void *page, struct err *err)
 {
 	const struct html_page *p = page;
 	struct stacks *s = page_data_stacks(p->data);
-	const char *title = base_name(p->path);
+	const char *base = path_base(p->path);
+	const char *title = *base ? base : p->path;
 
-	put_top(out, title);
-	if (put_header(p, out, title, err))
+	html_page_put_top(out, title);
+	if (html_page_put_header(p, out, title, err))
 		return -1;
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, s, stacks_heaviest(s));
-	if (put_timeline(p, out, err) || page_tables_write(out, p->db, err))
+	if (html_page_put_timeline(p, out, err) ||
+	    page_tables_write(out, p->db, err))
 		return -1;
 	fputs("</main>\n", out);
 	page_data_write(p->data, out);
 	fprintf(out,
-		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s})();\n",
-		text_page_model_js, text_page_draw_js, text_page_ui_js,
-		text_page_input_js);
+		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s%s})();\n",
+		text_picture_js, text_page_model_js, text_page_draw_js,
+		text_page_ui_js, text_page_input_js);
 	fputs("</script>\n</body></html>\n", out);
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write the page: %s",

@@ -13,12 +13,12 @@ struct err;
 struct html_page;
 struct store;
 
-/* Reads all that the filters let through; db is borrowed for the page's life.
- * path: what the user called the database; samples: each weighs 1. NULL and
- * *err. */
+/* Reads all samples that pass the filters. db is borrowed for the page's life;
+ * path is the name the user gave; samples: each sample weighs 1. Returns a page
+ * to be freed, or NULL and *err. */
 struct html_page *html_page_new(struct store *db, const char *path,
 				bool inlined, bool samples, struct err *err);
 void html_page_free(struct html_page *p);
-/* An out_write_fn. */
+/* Writes the page; an out_write_fn. */
 int html_page_write(FILE *out, void *page, struct err *err);
 #endif

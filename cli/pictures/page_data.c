@@ -1,13 +1,15 @@
 /* page_data.c - the data that the scripts of an HTML page work on. */
 #include "cli/pictures/page_data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
-#include "cli/pictures/page_json.h"
+#include "cli/output/json.h"
+#include "cli/pictures/page_bytes.h"
 #include "cli/pictures/palette.h"
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline.h"
@@ -33,7 +35,7 @@ struct page_data {
 	uint64_t n_sample, last_bin;
 	uint64_t *last_weight; /* of each event */
 	size_t n_event, cap_event;
-	uint32_t *thread; /* comm.id -> place + 1; 0: no sample */
+	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
 	uint32_t *comm;	  /* place -> comm.id */
 	size_t n_thread, cap_thread;
 	uint32_t *leaf;	 /* node of each group */
@@ -42,8 +44,9 @@ struct page_data {
 	size_t n_label, cap_label;
 };
 
-/* 1, 2 or 5 times a power of ten. */
-static uint64_t bin_for(uint64_t span)
+/* Returns the smallest bin, 1, 2 or 5 times a power of ten ns, of which less
+ * than BINS_MAX cover the span. */
+static uint64_t page_data_choose_bin(uint64_t span)
 {
 	uint64_t bin = 1;
 
@@ -57,7 +60,7 @@ static uint64_t bin_for(uint64_t span)
 	return bin;
 }
 
-static uint64_t bin_of(const struct page_data *d, int64_t time)
+static uint64_t page_data_bin(const struct page_data *d, int64_t time)
 {
 	if (time <= d->tl.t0)
 		return 0;
@@ -68,10 +71,10 @@ static uint64_t bin_of(const struct page_data *d, int64_t time)
 
 /* ---- samples */
 
-static void take_sample(void *arg, const struct stacks_sample *s)
+static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 {
 	struct page_data *d = arg;
-	uint64_t bin = s->timed && d->timed ? 1 + bin_of(d, s->time) : 0;
+	uint64_t bin = s->timed && d->timed ? 1 + page_data_bin(d, s->time) : 0;
 
 	d->last_weight =
 		mem_reach(d->last_weight, &d->n_event, &d->cap_event,
@@ -87,7 +90,7 @@ static void take_sample(void *arg, const struct stacks_sample *s)
 
 /* ---- stacks */
 
-static uint32_t thread_place(struct page_data *d, uint32_t comm)
+static uint32_t page_data_thread(struct page_data *d, uint32_t comm)
 {
 	if (!d->thread[comm]) {
 		d->comm = mem_grow(d->comm, &d->cap_thread, d->n_thread + 1,
@@ -98,9 +101,10 @@ static uint32_t thread_place(struct page_data *d, uint32_t comm)
 	return d->thread[comm] - 1;
 }
 
-/* The frames of a group behind the name of its thread. */
-static void get_stack(struct page_data *d, const struct stacks_group *g,
-		      struct label_list *l)
+/* Stores the thread's name and the frames of a group in l. */
+static void page_data_get_stack(struct page_data *d,
+				const struct stacks_group *g,
+				struct label_list *l)
 {
 	const struct label name = {
 		.kind = LABEL_GROUP,
@@ -113,7 +117,7 @@ static void get_stack(struct page_data *d, const struct stacks_group *g,
 	stacks_get(d->stacks, g, l);
 }
 
-static int build_tree(struct page_data *d, struct err *err)
+static int page_data_build_tree(struct page_data *d, struct err *err)
 {
 	const struct label all = { .kind = LABEL_GROUP,
 				   .name = "all",
@@ -125,9 +129,9 @@ static int build_tree(struct page_data *d, struct err *err)
 
 	d->tree = flame_tree_new(labels, labels_add(labels, &all));
 	d->leaf = mem_new(n, sizeof(*d->leaf));
-	/* widths are for the page to add up: it may leave samples out */
+	/* no weights: the page adds up those of the samples it shows */
 	for (size_t i = 0; !rc && i < n; i++) {
-		get_stack(d, stacks_group(d->stacks, i), &l);
+		page_data_get_stack(d, stacks_group(d->stacks, i), &l);
 		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
 		if (!rc)
 			d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
@@ -138,7 +142,7 @@ static int build_tree(struct page_data *d, struct err *err)
 	return rc;
 }
 
-static uint32_t label_place(struct page_data *d, uint32_t label)
+static uint32_t page_data_label(struct page_data *d, uint32_t label)
 {
 	if (!d->place[label]) {
 		d->label = mem_grow(d->label, &d->cap_label, d->n_label + 1,
@@ -149,8 +153,9 @@ static uint32_t label_place(struct page_data *d, uint32_t label)
 	return d->place[label] - 1;
 }
 
-/* Nodes are numbered in the order in which they are written. */
-static void encode_tree(struct page_data *d)
+/* Encodes nodes and groups. Nodes are numbered in the order in which they are
+ * written. */
+static void page_data_encode_tree(struct page_data *d)
 {
 	size_t n = stacks_count(d->stacks);
 	uint32_t *number = mem_new(flame_tree_count(d->tree), sizeof(*number));
@@ -162,13 +167,13 @@ static void encode_tree(struct page_data *d)
 
 		number[id] = next++;
 		page_bytes_add(&d->nodes, nd->depth);
-		page_bytes_add(&d->nodes, label_place(d, nd->label));
+		page_bytes_add(&d->nodes, page_data_label(d, nd->label));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct stacks_group *g = stacks_group(d->stacks, i);
 
 		page_bytes_add(&d->groups, g->event);
-		page_bytes_add(&d->groups, thread_place(d, g->comm));
+		page_bytes_add(&d->groups, page_data_thread(d, g->comm));
 		page_bytes_add(&d->groups, g->verdict);
 		page_bytes_add(&d->groups, number[d->leaf[i]]);
 	}
@@ -183,24 +188,25 @@ struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 		.inlined = inlined,
 		.bogus = true,
 		.samples = samples,
-		.each = take_sample,
+		.each = page_data_take_sample,
 		.arg = d,
 	};
 
 	d->by_samples = samples;
 	if (timeline_load(&d->tl, &d->timed, db, err))
 		goto out;
-	d->bin =
-		d->timed ? bin_for((uint64_t)d->tl.t1 - (uint64_t)d->tl.t0) : 1;
+	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
+						 (uint64_t)d->tl.t0)
+			  : 1;
 	if (!(d->stacks = stacks_load(db, &so, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
-	    build_tree(d, err))
+	    page_data_build_tree(d, err))
 		goto out;
 	d->strings = labels_new();
 	d->thread = mem_new(stacks_comms(d->stacks), sizeof(*d->thread));
 	d->place = mem_new(labels_count(stacks_labels(d->stacks)),
 			   sizeof(*d->place));
-	encode_tree(d);
+	page_data_encode_tree(d);
 	return d;
 out:
 	page_data_free(d);
@@ -240,196 +246,244 @@ const struct timeline *page_data_timeline(const struct page_data *d)
 
 /* ---- meta */
 
-/* [name, unit, samples, samples with a stack] */
-static void put_events(const struct page_data *d, FILE *out)
+/* Begins the i-th array of an array, each on a line of its own. */
+static void page_data_begin(struct json *j, size_t i)
 {
-	fprintf(out, "\"event\":%d,\n\"events\":[", stacks_heaviest(d->stacks));
+	if (i)
+		json_break(j);
+	json_array(j, NULL);
+}
+
+/* [name, unit, samples, samples with a stack] */
+static void page_data_put_events(const struct page_data *d, struct json *j)
+{
+	json_int(j, "event", stacks_heaviest(d->stacks));
+	json_break(j);
+	json_array(j, "events");
 	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
 		const struct stacks_event *e = stacks_event(d->stacks, i);
 
-		fputs(i ? ",\n[" : "[", out);
-		page_json_text(out, e->name);
-		fputc(',', out);
-		page_json_text(out,
-			       stacks_unit(d->stacks, (int)i, d->by_samples));
-		fprintf(out, ",%llu,%llu]", (unsigned long long)e->samples,
-			(unsigned long long)e->stacked);
+		page_data_begin(j, i);
+		json_shown(j, NULL, e->name);
+		json_shown(j, NULL,
+			   stacks_unit(d->stacks, (int)i, d->by_samples));
+		json_uint(j, NULL, e->samples);
+		json_uint(j, NULL, e->stacked);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
-/* [name, tid, pid], -1: not known */
-static void put_threads(const struct page_data *d, FILE *out)
+/* [name, tid, pid]; -1 if not known */
+static void page_data_put_threads(const struct page_data *d, struct json *j)
 {
-	fputs("\"threads\":[", out);
+	json_array(j, "threads");
 	for (size_t i = 0; i < d->n_thread; i++) {
 		const struct stacks_comm *c =
 			stacks_comm(d->stacks, d->comm[i]);
 
-		fputs(i ? ",\n[" : "[", out);
-		page_json_text(out, c->name);
-		fprintf(out, ",%lld,%lld]", (long long)c->tid,
-			(long long)c->pid);
+		page_data_begin(j, i);
+		json_shown(j, NULL, c->name);
+		json_int(j, NULL, c->tid);
+		json_int(j, NULL, c->pid);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
+}
+
+static void page_data_put_pair(struct json *j, size_t i, const char *name,
+			       const char *text)
+{
+	page_data_begin(j, i);
+	json_shown(j, NULL, name);
+	json_shown(j, NULL, text ? text : "");
+	json_end(j);
 }
 
 /* [word, meaning] by number; 0: no request */
-static void put_verdicts(FILE *out)
+static void page_data_put_verdicts(struct json *j)
 {
 	const char *word;
 
-	fputs("\"verdicts\":[[\"no request\",\"its user stack was not to "
-	      "come later\"]",
-	      out);
-	for (unsigned int v = 1; (word = request_verdict_name(v)); v++) {
-		const char *text = verdict_meaning("request", word);
-
-		fputs(",\n[", out);
-		page_json_text(out, word);
-		fputc(',', out);
-		page_json_text(out, text ? text : "");
-		fputc(']', out);
-	}
-	fputs("],\n", out);
+	json_array(j, "verdicts");
+	page_data_put_pair(j, 0, "no request",
+			   "its user stack was not to come later");
+	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
+		page_data_put_pair(j, v, word,
+				   verdict_meaning("request", word));
+	json_end(j);
 }
 
-static uint32_t string_place(const struct page_data *d, const char *s)
+static uint32_t page_data_string(const struct page_data *d, const char *s)
 {
 	const struct label l = { .kind = LABEL_GROUP, .name = s, .image = "" };
 
 	return labels_add(d->strings, &l);
 }
 
-static void put_source(FILE *out, const struct label_fact *fact)
+static void page_data_put_source(struct json *j, const struct label_fact *fact)
 {
 	if (!fact->file) {
-		fputs("0", out);
+		json_uint(j, NULL, 0);
 		return;
 	}
-	fputs("[", out);
-	page_json_text(out, fact->file);
-	fprintf(out, ",%u]", fact->line);
+	json_array(j, NULL);
+	json_shown(j, NULL, fact->file);
+	json_uint(j, NULL, fact->line);
+	json_end(j);
 }
 
 /* [name, class, kernel code, file, offset in it, build-id, source line, bogus
  * places, places, word of the call-site check]; class: a key of colors, "m"
  * missing, "e" after exec, "b" bogus; file and build-id are places in
  * strings */
-static void put_label(const struct page_data *d, uint32_t id, FILE *out)
+static void page_data_put_label(const struct page_data *d, uint32_t id,
+				struct json *j)
 {
 	const struct label *l = labels_get(stacks_labels(d->stacks), id);
 	const struct label_fact *fact = label_facts_get(d->facts, id);
-	char class[3];
+	char css_class[3];
 
-	palette_class(l, class);
-	fputs("[", out);
-	page_json_text(out, l->name);
-	fprintf(out, ",\"%s\",%d", class, l->kernel);
-	fprintf(out, ",%u,", string_place(d, l->image));
+	palette_class(l, css_class);
+	json_shown(j, NULL, l->name);
+	json_text(j, NULL, css_class);
+	json_uint(j, NULL, l->kernel);
+	json_uint(j, NULL, page_data_string(d, l->image));
 	if (l->has_off && l->image[0])
-		fprintf(out, "\"0x%llx\"", (unsigned long long)l->off);
+		json_hex(j, NULL, l->off);
 	else
-		fputs("0", out);
-	fprintf(out, ",%u,", string_place(d, fact->build));
-	put_source(out, fact);
-	fprintf(out, ",%u,%u,", fact->bogus, fact->places);
-	page_json_text(out, l->bogus ? l->bogus : "");
-	fputc(']', out);
+		json_uint(j, NULL, 0);
+	json_uint(j, NULL, page_data_string(d, fact->build));
+	page_data_put_source(j, fact);
+	json_uint(j, NULL, fact->bogus);
+	json_uint(j, NULL, fact->places);
+	json_shown(j, NULL, l->bogus ? l->bogus : "");
 }
 
-static void put_labels(const struct page_data *d, FILE *out)
+static void page_data_put_labels(const struct page_data *d, struct json *j)
 {
-	fputs("\"labels\":[", out);
+	json_array(j, "labels");
 	for (size_t i = 0; i < d->n_label; i++) {
-		fputs(i ? ",\n" : "", out);
-		put_label(d, d->label[i], out);
+		page_data_begin(j, i);
+		page_data_put_label(d, d->label[i], j);
+		json_end(j);
 	}
-	fputs("],\n\"strings\":[", out);
+	json_end(j);
+	json_break(j);
+	json_array(j, "strings");
 	for (uint32_t i = 0; i < labels_count(d->strings); i++) {
-		fputs(i ? ",\n" : "", out);
-		page_json_text(out, labels_get(d->strings, i)->name);
+		if (i)
+			json_break(j);
+		json_shown(j, NULL, labels_get(d->strings, i)->name);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
-/* [capture, cpu, kind, first bin, last bin, records, rows] */
-static void put_bands(const struct page_data *d, FILE *out)
+/* [capture, cpu, kind, first bin, last bin, ...: the rest is for the caller] */
+static void page_data_put_place(const struct page_data *d, struct json *j,
+				uint32_t lane, int kind, int64_t t0, int64_t t1)
 {
-	fputs("\"bands\":[", out);
+	json_int(j, NULL, d->tl.lane[lane]->capture);
+	json_int(j, NULL, d->tl.lane[lane]->cpu);
+	json_int(j, NULL, kind);
+	json_uint(j, NULL, page_data_bin(d, t0));
+	json_uint(j, NULL, page_data_bin(d, t1));
+}
+
+/* [place, records, rows] */
+static void page_data_put_bands(const struct page_data *d, struct json *j)
+{
+	json_array(j, "bands");
 	for (size_t i = 0; d->timed && i < d->tl.n_band; i++) {
 		const struct timeline_band *b = &d->tl.band[i];
-		const struct timeline_lane *l = d->tl.lane[b->lane];
 
-		fprintf(out, "%s[%lld,%d,%d,%llu,%llu,%llu,%llu]",
-			i ? ",\n" : "", (long long)l->capture, l->cpu,
-			(int)b->kind, (unsigned long long)bin_of(d, b->t0),
-			(unsigned long long)bin_of(d, b->t1),
-			(unsigned long long)b->n, (unsigned long long)b->rows);
+		page_data_begin(j, i);
+		page_data_put_place(d, j, b->lane, b->kind, b->t0, b->t1);
+		json_uint(j, NULL, b->n);
+		json_uint(j, NULL, b->rows);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
-/* [capture, cpu, kind, first bin, last bin, how many] */
-static void put_marks(const struct page_data *d, FILE *out)
+/* [place, how many] */
+static void page_data_put_marks(const struct page_data *d, struct json *j)
 {
-	fputs("\"marks\":[", out);
+	json_array(j, "marks");
 	for (size_t i = 0; d->timed && i < d->tl.n_mark; i++) {
 		const struct timeline_mark *m = &d->tl.mark[i];
-		const struct timeline_lane *l = d->tl.lane[m->lane];
 
-		fprintf(out, "%s[%lld,%d,%d,%llu,%llu,%llu]", i ? ",\n" : "",
-			(long long)l->capture, l->cpu, (int)m->kind,
-			(unsigned long long)bin_of(d, m->t0),
-			(unsigned long long)bin_of(d, m->t1),
-			(unsigned long long)m->n);
+		page_data_begin(j, i);
+		page_data_put_place(d, j, m->lane, m->kind, m->t0, m->t1);
+		json_uint(j, NULL, m->n);
+		json_end(j);
 	}
-	fputs("],\n", out);
+	json_end(j);
 }
 
 /* [name, what it is] of each kind */
-static void put_looks(FILE *out, const char *name,
-		      const struct timeline_look *look, size_t n)
+static void page_data_put_looks(struct json *j, const char *name,
+				const struct timeline_look *look, size_t n)
 {
-	fprintf(out, "\"%s\":[", name);
-	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ",\n[" : "[", out);
-		page_json_text(out, look[i].name);
-		fputc(',', out);
-		page_json_text(out, look[i].says);
-		fputc(']', out);
-	}
-	fputs("],\n", out);
+	json_array(j, name);
+	for (size_t i = 0; i < n; i++)
+		page_data_put_pair(j, i, look[i].name, look[i].says);
+	json_end(j);
 }
 
-static void put_meta(const struct page_data *d, FILE *out)
+static void page_data_put_clock(const struct page_data *d, struct json *j)
 {
 	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
+	char text[24];
 
-	fputs("<script type=\"application/json\" id=\"meta\">\n"
-	      "{\"version\":1,\n",
-	      out);
-	fprintf(out, "\"t0\":\"%lld\",\"bin\":\"%llu\",\"bins\":%llu,\n",
-		(long long)d->tl.t0, (unsigned long long)d->bin,
-		(unsigned long long)(d->timed ? span / d->bin + 1 : 0));
-	fprintf(out, "\"sizes\":[%u,%zu,%llu],\n", flame_tree_count(d->tree),
-		stacks_count(d->stacks), (unsigned long long)d->n_sample);
-	put_events(d, out);
-	put_threads(d, out);
-	put_verdicts(out);
-	put_labels(d, out);
-	put_looks(out, "band_kinds", timeline_bands, BAND_KINDS);
-	put_looks(out, "mark_kinds", timeline_marks, MARK_KINDS);
-	put_bands(d, out);
-	put_marks(d, out);
-	fputs("\"colors\":", out);
-	palette_json(palette_find(palette_names[0]), out);
-	fputs("}\n</script>\n", out);
+	snprintf(text, sizeof(text), "%" PRId64, d->tl.t0);
+	json_text(j, "t0", text);
+	snprintf(text, sizeof(text), "%" PRIu64, d->bin);
+	json_text(j, "bin", text);
+	json_uint(j, "bins", d->timed ? span / d->bin + 1 : 0);
+	json_break(j);
+	json_array(j, "sizes");
+	json_uint(j, NULL, flame_tree_count(d->tree));
+	json_uint(j, NULL, stacks_count(d->stacks));
+	json_uint(j, NULL, d->n_sample);
+	json_end(j);
+}
+
+static void page_data_put_meta(const struct page_data *d, FILE *out)
+{
+	struct json j;
+
+	fputs("<script type=\"application/json\" id=\"meta\">\n", out);
+	json_open(&j, out, JSON_HTML);
+	json_object(&j, NULL);
+	json_uint(&j, "version", 1);
+	json_break(&j);
+	page_data_put_clock(d, &j);
+	json_break(&j);
+	page_data_put_events(d, &j);
+	json_break(&j);
+	page_data_put_threads(d, &j);
+	json_break(&j);
+	page_data_put_verdicts(&j);
+	json_break(&j);
+	page_data_put_labels(d, &j);
+	json_break(&j);
+	page_data_put_looks(&j, "band_kinds", timeline_bands, BAND_KINDS);
+	json_break(&j);
+	page_data_put_looks(&j, "mark_kinds", timeline_marks, MARK_KINDS);
+	json_break(&j);
+	page_data_put_bands(d, &j);
+	json_break(&j);
+	page_data_put_marks(d, &j);
+	json_break(&j);
+	palette_json(palette_find(palette_names[0]), &j, "colors");
+	json_end(&j);
+	fputs("\n</script>\n", out);
 }
 
 void page_data_write(const struct page_data *d, FILE *out)
 {
-	put_meta(d, out);
+	page_data_put_meta(d, out);
 	page_bytes_write(&d->nodes, "nodes", out);
 	page_bytes_write(&d->groups, "groups", out);
 	page_bytes_write(&d->samples, "samples", out);

@@ -28,12 +28,13 @@ struct stacks;
 struct store;
 struct timeline;
 
-/* samples: each weighs 1. NULL and *err. */
+/* Loads the data of a page; samples: each sample weighs 1. Returns an object to
+ * be freed, or NULL and *err. */
 struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 				struct err *err);
 void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);
 struct stacks *page_data_stacks(const struct page_data *d);
-/* NULL: the database has no times. */
+/* Returns the timeline, NULL if the database has no times. */
 const struct timeline *page_data_timeline(const struct page_data *d);
 #endif

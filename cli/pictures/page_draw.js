@@ -1,16 +1,16 @@
 // page_draw.js - the two canvases: the flame graph and the strip of time.
 //
-// Both are drawn whole from what they are given; they keep where things are,
-// so that the pointer can be answered, and nothing else.
+// Both are drawn whole from what they are given. They only remember where
+// things are, to find what is under the pointer.
 const ROW = 18;		// px of one frame
-const THIN = 0.5;	// px: frames below are not drawn
+const THIN = 0.5;	// px: narrower frames are not drawn
 
 const $ = id => document.getElementById(id);
 const darkScreen = matchMedia("(prefers-color-scheme: dark)");
 const fontOf = px => px + "px ui-monospace, SFMono-Regular, Menlo, " +
 	"\"DejaVu Sans Mono\", Consolas, monospace";
 
-// colours and hatchings of now: asking the browser for each box is slow
+// Caches of colours and patterns: asking the browser for each box is slow.
 let painted = {}, hatches = {};
 function css(name)
 {
@@ -25,7 +25,7 @@ darkScreen.addEventListener("change", () => {
 	hatches = {};
 });
 
-// The canvas in the pixels of the screen; gives its context in px of CSS.
+// Sizes the canvas in screen pixels. Returns its context, scaled to CSS px.
 function prepare(canvas, width, height)
 {
 	const ratio = devicePixelRatio || 1;
@@ -45,17 +45,13 @@ function prepare(canvas, width, height)
 	return c;
 }
 
-function percent(part, whole)
-{
-	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
-}
-
 const grouped = n => Math.round(n).toLocaleString("en-US");
 
 // ---- the flame graph
 
-// Boxes by row: { at, x, w } from left to right. The parents of the zoomed
-// node are as wide as it. Subtrees too narrow to be seen are skipped whole.
+// Returns the boxes of each row, { at, x, w } from left to right, and the px
+// of subtrees that are too narrow to be drawn. The parents of the zoomed node
+// are as wide as the node.
 function layOut(sel, zoom, width)
 {
 	const t = model.node;
@@ -107,22 +103,6 @@ function hatch(c, kind)
 	return hatches[kind];
 }
 
-function clip(c, name, room, cell)
-{
-	let n = Math.floor(room / cell);
-
-	if (n < 3)
-		return "";
-	if (name.length <= n && /^[ -~]*$/.test(name))
-		return name;
-	if (c.measureText(name).width <= room)
-		return name;
-	while (n > 3 && c.measureText(name.slice(0, n - 2)).width +
-	       2 * cell > room)
-		n--;
-	return name.slice(0, n - 2) + "..";
-}
-
 const flame = {
 	rows: [], height: 0, width: 0, narrow: 0, icicle: false,
 	hits: null, hover: -1, focus: -1,
@@ -148,7 +128,7 @@ const flame = {
 		this.height = this.rows.length * ROW + 1;
 		box.style.height = Math.min(this.height,
 			Math.max(innerHeight * 0.72, 240)) + "px";
-		// a bar at the side may have taken some of the width
+		// a scroll bar may have taken some of the width
 		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
 			this.width = box.clientWidth;
 			this.take(layOut(sel, zoom, this.width));
@@ -194,7 +174,8 @@ const flame = {
 		}
 		this.seam(c, b, l, y, w);
 
-		const text = b.w < 3 * cell ? "" : clip(c, l.name, b.w - 8, cell);
+		const cells = Math.floor((b.w - 8) / cell);
+		const text = cells < 3 ? "" : clip(l.name, cells);
 
 		if (text) {
 			if (marked && !hit) {
@@ -209,7 +190,7 @@ const flame = {
 		c.globalAlpha = 1;
 	},
 
-	// where the kernel begins, in the gap between the rows
+	// Draws the border of user and kernel code in the gap between rows.
 	seam(c, b, l, y, w)
 	{
 		const parent = model.node.parent[b.at];
@@ -247,7 +228,7 @@ const flame = {
 			.find(b => b.at === at);
 	},
 
-	// the row of the node is to be seen
+	// Scrolls until the row of the node is visible.
 	reach(at)
 	{
 		const box = $("graph"), y = this.top(model.node.depth[at]);
@@ -261,7 +242,8 @@ const flame = {
 
 // ---- the strip of time
 
-// 1, 2 or 5 times a power of ten, as a BigInt
+// Returns the smallest step, 1, 2 or 5 times a power of ten, of which at most
+// `most` fit into ns.
 function niceStep(ns, most)
 {
 	let step = 1n;
@@ -274,8 +256,8 @@ function niceStep(ns, most)
 	}
 }
 
-// Of kinds of marks and bands, those that tell of lost records or of user
-// stacks that are not there, by their colour.
+// Colours of bands and marks by kind, as numbered in timeline_model.h: lost
+// records, missing cookies, findings and missing user stacks stand out.
 const bandColor = kind => kind <= 2 ? "--lost" : kind >= 6 ? "--gap" :
 	"--other";
 const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
@@ -284,7 +266,7 @@ const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
 const strip = {
 	width: 0, height: 96, plot: 54, drag: null, span: [0, 0],
 
-	// px of the beginning of a bin
+	// Returns the px at which a bin begins.
 	x(bin)
 	{
 		return (bin - this.span[0]) * this.width /
@@ -385,7 +367,7 @@ const strip = {
 		c.fillRect(x, 0, x1 - x, 2);
 	},
 
-	// what happened at a column, in words
+	// Returns lines that say what happened at a column.
 	at(x, y)
 	{
 		const lo = this.bin(x - 2), hi = this.bin(x + 2);

@@ -1,23 +1,4 @@
 // page_input.js - the keys and the pointer; starts the page.
-const keys = [
-	["arrows", "to the frame above, below, or beside"],
-	["Enter, click", "zoom to it"],
-	["o, Shift-click", "only stacks through it"],
-	["w, Alt-click", "without the stacks through it"],
-	["right click", "all that can be done with a frame"],
-	["u, Backspace", "undo"],
-	["r", "redo"],
-	["0", "reset: all samples, no zoom"],
-	["f", "flip: flame graph or icicle"],
-	["v", "reverse: merge stacks from the innermost frame"],
-	["+, -", "time: see what is chosen closer, or from farther"],
-	["/, Ctrl-F", "search for a regular expression"],
-	["n, N", "next match, the one before"],
-	["i", "ignore case"],
-	["Esc", "close this, end the search, or undo"],
-	["?", "show or hide these keys"]
-];
-
 function toggleCard()
 {
 	const card = $("card");
@@ -36,18 +17,6 @@ function focusOn(at)
 	$("details").textContent = factsOf(at).join(" \u2014 ");
 }
 
-function widestChild(at)
-{
-	const t = model.node;
-	let best = -1;
-
-	for (let i = at + 1; i < t.end[at]; i = t.end[i])
-		if (flame.boxOf(i) &&
-		    (best < 0 || sel.weight[i] > sel.weight[best]))
-			best = i;
-	return best;
-}
-
 function walk(key)
 {
 	const out = flame.icicle ? "ArrowDown" : "ArrowUp";
@@ -61,22 +30,22 @@ function walk(key)
 
 		to = b ? b.at : -1;
 	} else if (at >= 0) {
-		to = key === out ? widestChild(at) : model.node.parent[at];
+		to = key === out ? widestChild(model.node,
+			i => sel.weight[i], at, i => flame.boxOf(i)) :
+			model.node.parent[at];
 	}
 	if (to >= 0)
 		focusOn(to);
 }
 
-// the next box that matches, in the order of rows
+// Moves to the next box that matches, in the order of rows.
 function step(by)
 {
 	const list = flame.rows.flat().filter(b => flame.hits &&
 		flame.hits[model.node.label[b.at]]).map(b => b.at);
-	const i = list.indexOf(flame.focus);
 
 	if (list.length)
-		focusOn(list[i < 0 ? (by > 0 ? 0 : list.length - 1) :
-			(i + by + list.length) % list.length]);
+		focusOn(list[ring(list.indexOf(flame.focus), by, list.length)]);
 }
 
 const subject = () => flame.hover >= 0 ? flame.hover :
@@ -104,28 +73,15 @@ function escape()
 	else if (pattern)
 		look("");
 	else
-		undo(past, future);
+		undo();
 }
 
-const onKey = {
-	"/": openSearch, "F3": openSearch, "n": () => step(1),
-	"N": () => step(-1), "i": toggleCase, "f": flip,
-	"v": reverse, "+": closer, "-": farther,
-	"u": () => undo(past, future), "Backspace": () => undo(past, future),
-	"r": () => undo(future, past), "0": reset, "?": toggleCard,
-	"Escape": escape, "o": () => filter(subject(), true),
-	"w": () => filter(subject(), false)
-};
-const onFlameKey = {
-	"Enter": () => go({ zoom: flame.focus >= 0 ? flame.focus : view.zoom }),
-	"ArrowUp": walk, "ArrowDown": walk, "ArrowLeft": walk,
-	"ArrowRight": walk
-};
+Object.assign(onKey, { "v": reverse, "+": closer, "-": farther, "r": redo });
+const zoomFocused = () =>
+	go({ zoom: flame.focus >= 0 ? flame.focus : view.zoom });
 
 function key(e)
 {
-	const find = e.key === "F3" ||
-		((e.ctrlKey || e.metaKey) && e.key === "f");
 	const typing = e.target.matches &&
 		e.target.matches("input:not([type=checkbox]), select");
 
@@ -133,21 +89,10 @@ function key(e)
 		if (e.target === $("search"))
 			look("");
 		$("flame").focus();
-		return;
+	} else if (!typing || isFind(e)) {
+		pressKey(e, e.target === $("flame") ? [onFrameKey, onKey] :
+			 [onKey], $("search"));
 	}
-	// the second Ctrl-F is the browser's own search
-	if ((typing && !find) || (find && e.target === $("search")) ||
-	    (!find && (e.ctrlKey || e.metaKey || e.altKey)))
-		return;
-	if (find)
-		openSearch();
-	else if (e.target === $("flame") && Object.hasOwn(onFlameKey, e.key))
-		onFlameKey[e.key](e.key);
-	else if (Object.hasOwn(onKey, e.key))
-		onKey[e.key](e.key);
-	else
-		return;
-	e.preventDefault();
 }
 
 // ---- the pointer over frames
@@ -192,8 +137,7 @@ function openMenu(at, x, y)
 	add("Zoom", () => go({ zoom: at }));
 	add("Only stacks through it", () => filter(at, true));
 	add("Without the stacks through it", () => filter(at, false));
-	add("Find it everywhere", () => look("^" + label(at).name.replace(
-		/[.*+?^${}()|[\]\\]/g, "\\$&") + "$"));
+	add("Find it everywhere", () => lookExactly(label(at).name));
 	menu.hidden = false;
 	menu.style.left = Math.min(x, innerWidth - menu.offsetWidth - 8) + "px";
 	menu.style.top = Math.min(y, innerHeight - menu.offsetHeight - 8) +
@@ -331,18 +275,15 @@ function legend()
 function listen()
 {
 	const click = {
-		undo: () => undo(past, future), redo: () => undo(future, past),
+		undo: undo, redo: redo,
 		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
 		case: toggleCase, found_threads: chooseFound
 	};
-	let timer = 0;
 
 	Object.entries(click).forEach(([id, fn]) =>
 		$(id).addEventListener("click", () => fn()));
-	$("search").addEventListener("input", () => {
-		clearTimeout(timer);
-		timer = setTimeout(() => look($("search").value), 120);
-	});
+	$("search").addEventListener("input",
+		later(120, () => look($("search").value)));
 	$("search").addEventListener("keydown", e => {
 		if (e.key === "Enter") {
 			look($("search").value);
@@ -357,10 +298,7 @@ function listen()
 		if (!e.target.closest("#menu"))
 			closeMenu();
 	});
-	addEventListener("resize", () => {
-		clearTimeout(timer);
-		timer = setTimeout(show, 100);
-	});
+	addEventListener("resize", later(100, show));
 	darkScreen.addEventListener("change", paint);
 	onFlame();
 	onTime();

@@ -1,10 +1,10 @@
-// page_model.js - the data of the page, and what is left of it under a view.
+// page_model.js - the data of the page, and sums over what a view shows.
 //
-// Nothing here knows of the screen. page_data.h says what is in the blocks.
+// Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
 // zoom }: time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
-// select(view) adds up the samples that are left.
+// select(view) adds up the samples that pass.
 performance.mark("begin");
 const model = load();
 
@@ -67,23 +67,13 @@ function reader(id)
 function loadNodes(n)
 {
 	const r = reader("nodes");
-	const t = {
-		n: n, depth: new Uint32Array(n), label: new Uint32Array(n),
-		parent: new Int32Array(n), end: new Uint32Array(n)
-	};
-	const open = [];
+	const depth = new Uint32Array(n), label = new Uint32Array(n);
 
 	for (let i = 0; i < n; i++) {
-		const d = t.depth[i] = r.next();
-
-		t.label[i] = r.next();
-		while (open.length > d)
-			t.end[open.pop()] = i;
-		t.parent[i] = d ? open[d - 1] : -1;
-		open.push(i);
+		depth[i] = r.next();
+		label[i] = r.next();
 	}
-	open.forEach(i => { t.end[i] = n; });
-	return t;
+	return Object.assign(treeOf(depth), { label: label });
 }
 
 function loadGroups(n)
@@ -145,10 +135,10 @@ function load()
 	return m;
 }
 
-// ---- the tree from the innermost frames on
+// ---- the tree of reversed stacks
 
-// All stacks of the tree turned round, as keys of parent and rank of label;
-// of each leaf of a group its new one.
+// Reverses all stacks of the tree. Returns the nodes of the new tree as keys
+// made of parent and rank of label, and for each old leaf the new one.
 function turnStacks(t, leaves, rank)
 {
 	const size = rank.length;
@@ -172,8 +162,8 @@ function turnStacks(t, leaves, rank)
 	return { known: known, turned: turned };
 }
 
-// The same numbered as the nodes of the page are: sorted by name, parents
-// first, the subtree behind.
+// Returns the reversed tree, numbered as the nodes of the page are: children
+// sorted by name, parents before their subtrees.
 function turnTree()
 {
 	const t = model.trees[0].node, leaves = model.trees[0].leaf;
@@ -191,38 +181,30 @@ function turnTree()
 	const n = known.size + 1;
 	const keys = Float64Array.from(known.keys()).sort();
 	const first = new Uint32Array(n + 1);	// child in keys, by parent
-	const out = {
-		n: n, depth: new Uint32Array(n), label: new Uint32Array(n),
-		parent: new Int32Array(n).fill(-1), end: new Uint32Array(n)
-	};
+	const depths = new Uint32Array(n), labels = new Uint32Array(n);
 	const number = new Uint32Array(n);
-	const todo = [[0, 0, -1]];		// old number, depth, new parent
+	const todo = [[0, 0]];			// old number, depth
 	let next = 0;
 
 	keys.forEach(k => { first[Math.floor(k / size) + 1]++; });
 	for (let i = 0; i < n; i++)
 		first[i + 1] += first[i];
-	out.label[0] = t.label[0];
+	labels[0] = t.label[0];
 	while (todo.length) {
-		const [old, depth, parent] = todo.pop();
+		const [old, depth] = todo.pop();
 
 		number[old] = next;
-		out.depth[next] = depth;
-		out.parent[next] = parent;
+		depths[next++] = depth;
 		for (let i = first[old + 1]; i-- > first[old];)
-			todo.push([known.get(keys[i]), depth + 1, next]);
-		next++;
+			todo.push([known.get(keys[i]), depth + 1]);
 	}
 	known.forEach((old, key) => {
-		out.label[number[old]] = byName[key % size];
+		labels[number[old]] = byName[key % size];
 	});
-	for (let i = n - 1; i >= 0; i--) {
-		out.end[i] = Math.max(out.end[i], i + 1);
-		if (i)
-			out.end[out.parent[i]] = Math.max(
-				out.end[out.parent[i]], out.end[i]);
-	}
-	return { node: out, leaf: leaves.map(l => number[turned.get(l)]) };
+	return {
+		node: Object.assign(treeOf(depths), { label: labels }),
+		leaf: leaves.map(l => number[turned.get(l)])
+	};
 }
 
 function useTree(reverse)
@@ -237,36 +219,14 @@ function useTree(reverse)
 
 // ---- what is left
 
-// Which nodes have stacks that count: through all frames to keep, and through
-// none of the others. NULL: all of them.
-function nodesLeft(frames)
-{
-	const t = model.node;
-	const keep = frames.filter(f => f.keep).map(f => f.label);
-	const drop = new Set(frames.filter(f => !f.keep).map(f => f.label));
-	const met = new Int32Array(t.n);	// bits of keep, -1: left out
-	const all = 2 ** keep.length - 1;
-
-	if (!frames.length)
-		return null;
-	for (let i = 0; i < t.n; i++) {
-		const k = keep.indexOf(t.label[i]);
-		let bits = i ? met[t.parent[i]] : 0;
-
-		if (drop.has(t.label[i]))
-			bits = -1;
-		else if (k >= 0 && bits >= 0)
-			bits |= 1 << k;
-		met[i] = bits;
-	}
-	return met.map(bits => bits === all ? 1 : 0);
-}
-
-// Of each group: 1 the thread is left out, 2 the verdict, 16 all of it.
+// Returns flags for each group: 1 its thread is left out, 2 its verdict, 16 all
+// of it.
 function groupsLeft(view)
 {
 	const g = model.group;
-	const left = nodesLeft(view.frames);
+	const left = view.frames.length ? stacksLeft(model.node,
+		view.frames.map(f => ({ key: f.label, keep: f.keep })),
+		i => model.node.label[i]) : null;
 	const out = new Uint8Array(g.n);
 
 	for (let i = 0; i < g.n; i++) {
@@ -281,9 +241,9 @@ function groupsLeft(view)
 	return out;
 }
 
-// weight, samples: of each node with all above it; self, selfSamples: that
-// ended there. threads, cpus, verdicts, columns: what each of them would have
-// if it were chosen, columns of the span.
+// Returns weight and samples of each node with all above it; self and
+// selfSamples, what ended there; threads, cpus, verdicts and columns (of the
+// span), the weight that each would have if it were chosen.
 function select(view, columns)
 {
 	const t = model.node, g = model.group, s = model.sample;
@@ -329,22 +289,12 @@ function select(view, columns)
 			out.columns[Math.floor((time - 1 - span[0]) *
 					       scale)] += w;
 	}
-	out.weight = sumUp(out.self);
-	out.samples = sumUp(out.selfSamples);
+	out.weight = sumUp(t, out.self);
+	out.samples = sumUp(t, out.selfSamples);
 	return out;
 }
 
-// children stand behind their parents: one pass from the end
-function sumUp(self)
-{
-	const sum = self.slice();
-
-	for (let i = model.node.n - 1; i > 0; i--)
-		sum[model.node.parent[i]] += sum[i];
-	return sum;
-}
-
-// Self and total of each label; a sample counts once, however deep the
+// Returns self and total of each label; a sample counts once, however deep the
 // recursion.
 function functions(sel)
 {
@@ -377,13 +327,13 @@ function functions(sel)
 
 // ---- time
 
-// ns on the timeline, exact
+// Returns the ns at which a bin begins, exactly.
 const nsOf = bin => model.t0 + BigInt(bin) * model.bin;
 
-// The last ns of a bin that --time takes as an end: it adds 999.
+// Returns the end of a bin for --time, which adds 999 ns to its end.
 const lastOf = bin => nsOf(bin + 1) - (model.bin >= 1000n ? 1000n : 1n);
 
-// seconds with all digits, as 'backstitch script' and --time have them
+// Returns seconds with nine decimals, as 'backstitch script' and --time.
 function seconds(ns)
 {
 	const sign = ns < 0n ? "-" : "";
@@ -393,7 +343,7 @@ function seconds(ns)
 		String(v % 1000000000n).padStart(9, "0");
 }
 
-// The bin of a time in seconds; NaN when it is none.
+// Returns the bin of a time in seconds, NaN if the text is not a number.
 function binOf(text)
 {
 	const m = /^\s*(-?)(\d+)(?:\.(\d{0,9})\d*)?\s*$/.exec(text);

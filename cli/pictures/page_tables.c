@@ -10,16 +10,18 @@
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/verdict_words.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
 #define HOT_ROWS 50
 
-/* One table: a query whose columns' names are the headings. */
+/* A table: a query whose column names are the headings. */
 struct page_table {
 	const char *id, *title, *about, *query;
-	const char *verdicts_of; /* column 0 has these; NULL: it does not */
-	const char *none;	 /* what to say when there is no row */
+	const char *verdicts_of; /* kind of the verdicts in the first column,
+				  * NULL if it has none */
+	const char *none;	 /* text if there is no row */
 };
 
 static const struct page_table tables[] = {
@@ -51,37 +53,37 @@ static const struct page_table tables[] = {
 	  NULL, "No capture." },
 };
 
-static void put_head_cell(FILE *out, const char *name, bool number)
+static void page_tables_put_head_cell(FILE *out, const char *name, bool number)
 {
 	fprintf(out, "<th scope=\"col\"%s>", number ? " class=\"n\"" : "");
 	safe_text_xml(out, name, 0);
 	fputs("</th>", out);
 }
 
-static void begin_table(FILE *out, const char *id, const char *title,
-			const char *about)
+static void page_tables_begin(FILE *out, const char *id, const char *title,
+			      const char *about)
 {
 	fprintf(out,
 		"<section id=\"t-%s\"><h2>%s</h2>\n<p class=\"quiet\">%s</p>\n",
 		id, title, about);
 }
 
-static void put_number(FILE *out, int64_t v)
+static void page_tables_put_number(FILE *out, int64_t v)
 {
 	if (v < 0)
 		fputs("\xe2\x88\x92", out);
 	human_put_grouped(out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
-static void put_cell(FILE *out, struct value v)
+static void page_tables_put_cell(FILE *out, struct value v)
 {
 	switch (v.kind) {
 	case VALUE_INT:
 		fputs("<td class=\"n\">", out);
-		put_number(out, v.num);
+		page_tables_put_number(out, v.num);
 		break;
 	case VALUE_TEXT:
-		/* "12.5", "3.20 %": a number in all but type */
+		/* texts such as "12.5" or "3.20 %" are aligned like numbers */
 		fprintf(out, "<td%s>",
 			v.text[0] >= '0' && v.text[0] <= '9' &&
 					strspn(v.text, "0123456789. %x") ==
@@ -96,44 +98,45 @@ static void put_cell(FILE *out, struct value v)
 	fputs("</td>", out);
 }
 
-static void put_heads(FILE *out, const struct page_table *t,
-		      const struct rows *r)
+static void page_tables_put_heads(FILE *out, const struct page_table *t,
+				  const struct rows *r)
 {
 	fputs("<div class=\"wide\"><table><thead><tr>", out);
 	for (size_t i = 0; i < rows_columns(r); i++)
-		put_head_cell(out, rows_name(r, i),
-			      rows_value(r, i).kind == VALUE_INT);
+		page_tables_put_head_cell(out, rows_name(r, i),
+					  rows_value(r, i).kind == VALUE_INT);
 	if (t->verdicts_of)
-		put_head_cell(out, "Meaning", false);
+		page_tables_put_head_cell(out, "Meaning", false);
 	fputs("</tr></thead><tbody>\n", out);
 }
 
-static void put_row(FILE *out, const struct page_table *t, const struct rows *r)
+static void page_tables_put_row(FILE *out, const struct page_table *t,
+				const struct rows *r)
 {
 	fputs("<tr>", out);
 	for (size_t i = 0; i < rows_columns(r); i++)
-		put_cell(out, rows_value(r, i));
+		page_tables_put_cell(out, rows_value(r, i));
 	if (t->verdicts_of) {
-		const char *text =
-			verdict_meaning(t->verdicts_of, rows_text(r, 0));
+		const char *text = verdict_meaning(
+			t->verdicts_of, rows_text(r, PAGE_REQUESTS_VERDICT));
 
 		fprintf(out, "<td>%s</td>", text ? text : "");
 	}
 	fputs("</tr>\n", out);
 }
 
-static int put_table(FILE *out, struct store *db, const struct page_table *t,
-		     struct err *err)
+static int page_tables_put_table(FILE *out, struct store *db,
+				 const struct page_table *t, struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql(t->query), NULL, 0, err);
 	size_t n = 0;
 	int rc = r ? 0 : -1;
 
-	begin_table(out, t->id, t->title, t->about);
+	page_tables_begin(out, t->id, t->title, t->about);
 	while (r && (rc = rows_next(r, err)) > 0) {
 		if (!n++)
-			put_heads(out, t, r);
-		put_row(out, t, r);
+			page_tables_put_heads(out, t, r);
+		page_tables_put_row(out, t, r);
 	}
 	if (n)
 		fputs("</tbody></table></div></section>\n", out);
@@ -146,13 +149,13 @@ static int put_table(FILE *out, struct store *db, const struct page_table *t,
 int page_tables_write(FILE *out, struct store *db, struct err *err)
 {
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		if (put_table(out, db, &tables[i], err))
+		if (page_tables_put_table(out, db, &tables[i], err))
 			return -1;
 	}
 	return 0;
 }
 
-static void put_percent(FILE *out, uint64_t part, uint64_t whole)
+static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	unsigned __int128 v = (unsigned __int128)part * 10000;
 
@@ -162,14 +165,14 @@ static void put_percent(FILE *out, uint64_t part, uint64_t whole)
 	fputs("</td>", out);
 }
 
-static void put_hot(FILE *out, const struct report_rows *r,
-		    const struct report_row *row, uint64_t whole)
+static void page_tables_put_hot(FILE *out, const struct report_rows *r,
+				const struct report_row *row, uint64_t whole)
 {
 	const struct label *l = report_label(r, row->label);
 
 	fputs("<tr>", out);
-	put_percent(out, row->self, whole);
-	put_percent(out, row->total, whole);
+	page_tables_put_percent(out, row->self, whole);
+	page_tables_put_percent(out, row->total, whole);
 	fputs("<td class=\"n\">", out);
 	human_put_grouped(out, row->n_self);
 	fprintf(out, "</td><td>%s</td><td>", label_kind_name(l->kind));
@@ -189,15 +192,15 @@ void page_tables_hot(FILE *out, struct stacks *s, int event)
 	if (event >= 0)
 		whole = stacks_event(s, (size_t)event)->weight;
 	report_rows_sort(r, false);
-	begin_table(out, "hot", "Hot functions",
-		    "Self: the weight of samples in the function itself. "
-		    "Total: with what it called.");
+	page_tables_begin(out, "hot", "Hot functions",
+			  "Self: the weight of samples in the function itself. "
+			  "Total: with what it called.");
 	fputs("<div class=\"wide\"><table id=\"hot\"><thead><tr>", out);
 	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)
-		put_head_cell(out, head[i], i < 3);
+		page_tables_put_head_cell(out, head[i], i < 3);
 	fputs("</tr></thead><tbody>\n", out);
 	for (size_t i = 0; i < report_rows_count(r) && i < HOT_ROWS; i++)
-		put_hot(out, r, report_rows_get(r, i), whole);
+		page_tables_put_hot(out, r, report_rows_get(r, i), whole);
 	fputs("</tbody></table></div></section>\n", out);
 	report_rows_free(r);
 }

@@ -7,8 +7,9 @@ struct err;
 struct stacks;
 struct store;
 
-/* The largest functions of the event. */
+/* Writes the table of the functions with the largest weight of an event. */
 void page_tables_hot(FILE *out, struct stacks *s, int event);
-/* Captures, verdicts, losses, findings, code without names. 0, or -1. */
+/* Writes the tables of captures, verdicts, losses, findings and code without
+ * names. Returns 0, or -1 and *err. */
 int page_tables_write(FILE *out, struct store *db, struct err *err);
 #endif

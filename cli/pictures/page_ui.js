@@ -1,17 +1,16 @@
-// page_ui.js - what is clicked and typed: views, their history, lists, words.
+// page_ui.js - views and their history, search, lists, texts.
 //
-// What is shown is a function of `view` alone (page_model.js says what is in
-// it). go() makes a new one and keeps the old one for undo(); show() brings
-// the page to it. Names come from captures: they are only ever written with
-// textContent or drawn.
+// What is shown is a function of `view` alone (described in page_model.js).
+// go() makes a new view and keeps the old one for undo(); show() draws it.
+// Names come from captures, so they are only written with textContent or
+// drawn.
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
 	verdicts: null, frames: [], reverse: false, span: null, zoom: 0
 });
 let view = start;
-let sel = null;		// what select() made of it
-const past = [], future = [];
-let pattern = "", ignoreCase = false, order = "self";
+let sel = null;		// result of select(view)
+let order = "self";
 
 const label = at => model.labels[model.node.label[at]];
 const unit = () => model.events[view.event][1];
@@ -44,7 +43,7 @@ function go(change)
 	show();
 }
 
-// The view as it can be written down: sets become sorted lists.
+// Returns a view as an array for JSON: sets become sorted lists.
 function keyOf(v)
 {
 	const list = s => s && Array.from(s).sort((a, b) => a - b);
@@ -52,15 +51,6 @@ function keyOf(v)
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
 		v.reverse ? 1 : 0, v.span, v.zoom];
-}
-
-function undo(from, to)
-{
-	if (!from.length)
-		return;
-	to.push(view);
-	view = from.pop();
-	show();
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -85,7 +75,7 @@ function filter(at, keep)
 
 // ---- the whole page for a view
 
-let selected = null;	// the part of the view that sel is for
+let selected = null;	// the view that sel is of, as text
 function show()
 {
 	const key = JSON.stringify(keyOf(view).slice(0, 8)) + "/" +
@@ -142,7 +132,7 @@ function sayWhole()
 		 " of it has innermost frames too narrow to be drawn" : "");
 }
 
-// what is known about a frame, a line each
+// Returns what is known about a frame, as lines.
 function factsOf(at)
 {
 	const l = label(at);
@@ -182,34 +172,31 @@ function factsOf(at)
 
 function search()
 {
-	let re = null, sum = 0, n = 0;
-
 	flame.hits = null;
 	$("found").textContent = "";
 	$("search").classList.remove("wrong");
 	if (!pattern)
 		return;
-	try {
-		re = new RegExp(pattern, ignoreCase ? "i" : "");
-	} catch (e) {
+
+	const matches = matcher();
+
+	if (!matches) {
 		$("search").classList.add("wrong");
 		$("found").textContent = "not a regular expression";
 		return;
 	}
-	flame.hits = model.labels.map(l => re.test(l.name));
-	for (let i = 0; i < model.node.n;) {
-		if (!sel.weight[i] || flame.hits[model.node.label[i]]) {
-			if (sel.weight[i]) {
-				sum += sel.weight[i];
-				n++;
-			}
-			i = model.node.end[i];
-		} else {
-			i++;
-		}
-	}
+	flame.hits = model.labels.map(l => matches(l.name));
+
+	const [sum, n] = sumHits(model.node, i => sel.weight[i], i =>
+		flame.hits[model.node.label[i]]);
+
 	$("found").textContent = n ? percent(sum, sel.weight[0]) + " in " +
 		grouped(n) + (n === 1 ? " place" : " places") : "no match";
+}
+
+function lookExactly(name)
+{
+	look("^" + name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$");
 }
 
 function look(text)
@@ -254,7 +241,7 @@ function fillList(name, weights, nameOf, hintOf)
 			   element("span", percent(weights[i], sel.whole), "n"));
 		li.append(row);
 		ul.append(li);
-		// who walks by keys must not be thrown out of the list
+		// keep the keyboard focus in the list
 		if (focus === box.value)
 			box.focus();
 	});
@@ -272,7 +259,7 @@ function showFacets()
 		"process " + model.threads[i][2]);
 }
 
-// ---- what is left out, and the way back
+// ---- the filters in effect, each with a button to remove it
 
 function chip(text, change)
 {
@@ -333,8 +320,7 @@ function showHot()
 		add(grouped(f.samples[i]), "n");
 		add({ u: "user", k: "kernel", i: "inlined", j: "jit",
 		      n: "unnamed", m: "missing", e: "after exec", b: "bogus" }[l.kind[0]]);
-		name.addEventListener("click", () => look("^" + l.name.replace(
-			/[.*+?^${}()|[\]\\]/g, "\\$&") + "$"));
+		name.addEventListener("click", () => lookExactly(l.name));
 		tr.insertCell().append(name);
 		add(l.file);
 	});
@@ -373,7 +359,7 @@ function showTime()
 	$("farther").disabled = !view.span;
 }
 
-// the strip shows what is chosen, or four times what it did
+// Lets the strip show the chosen time only, or four times its range.
 function closer()
 {
 	if (view.time)
@@ -394,7 +380,7 @@ function farther()
 
 const reverse = () => go({ reverse: !view.reverse, zoom: 0 });
 
-// all threads that the field above the list finds
+// Chooses all threads that match the field above the list.
 function chooseFound()
 {
 	const wanted = $("which").value.toLowerCase();
@@ -413,7 +399,7 @@ function choose(a, b)
 		go({ time: [Math.min(a, b), Math.max(a, b)] });
 }
 
-// "50 us"
+// Returns a duration such as "50 us".
 function inWords(ns)
 {
 	const u = [[1000000000n, "s"], [1000000n, "ms"], [1000n, "us"],
@@ -422,7 +408,7 @@ function inWords(ns)
 	return ns / u[0] + " " + u[1];
 }
 
-// ---- the same as a command
+// ---- the command that draws the same picture
 
 function showSame()
 {
@@ -446,9 +432,8 @@ function showSame()
 	$("command").hidden = Boolean(view.verdicts || view.frames.length);
 }
 
-// ---- the address: what can be sent to somebody
+// ---- the address, which can be sent to somebody
 
-let restoring = true;
 function remember()
 {
 	if (restoring)
@@ -458,13 +443,8 @@ function remember()
 	const plain = JSON.stringify(k) === JSON.stringify(keyOf(start));
 	const state = [k, pattern, ignoreCase ? 1 : 0, flame.icicle ? 1 : 0];
 
-	try {
-		history.replaceState(null, "", plain && !pattern &&
-			!flame.icicle ? location.pathname :
-			"#" + encodeURIComponent(JSON.stringify(state)));
-	} catch (e) {
-		// some browsers refuse this for local files
-	}
+	setAddress(plain && !pattern && !flame.icicle ? "" :
+		   "#" + encodeURIComponent(JSON.stringify(state)));
 }
 
 function restore()
@@ -500,7 +480,7 @@ function restore()
 			past.push(view);
 		view = next;
 	} catch (e) {
-		// no state, or not one of this page
+		// the address has no state, or one of another page
 	}
 }
 

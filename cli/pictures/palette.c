@@ -5,94 +5,64 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cli/output/json.h"
 #include "stitch/base/table.h"
 
 #define SHADES 8
+#define DARK 52 /* percent of the light, for white text */
 
-/* Shades of one class go from a to b in equal steps. */
-struct ramp {
-	uint8_t a[3], b[3];
-};
-
-/* One ramp for each kind of frame, or the same for all code. */
-struct palette {
-	const char *name;
-	int by_kind;
-	struct ramp ramp[LABEL_KINDS];
-};
-
-#define ALL_CODE(...)                                                          \
+#define GREY [LABEL_UNNAMED] = { 0xd6d6d6, 0xbebebe }
+#define ALL_CODE(a, b)                                                         \
 	{                                                                      \
-		[LABEL_GROUP] = __VA_ARGS__, [LABEL_USER] = __VA_ARGS__,       \
-		[LABEL_KERNEL] = __VA_ARGS__, [LABEL_INLINED] = __VA_ARGS__,   \
-		[LABEL_JIT] = __VA_ARGS__                                      \
+		[LABEL_GROUP] = { a, b }, [LABEL_USER] = { a, b },             \
+		[LABEL_KERNEL] = { a, b }, [LABEL_INLINED] = { a, b },         \
+		[LABEL_JIT] = { a, b }, GREY                                   \
+	}
+/* Two colours each for user, kernel, inlined and JIT code. */
+#define BY_KIND(u, u2, k, k2, i, i2, j, j2)                                    \
+	{                                                                      \
+		[LABEL_GROUP] = { 0xded6c8, 0xcec6ba },                        \
+		[LABEL_USER] = { u, u2 }, [LABEL_KERNEL] = { k, k2 },          \
+		[LABEL_INLINED] = { i, i2 }, [LABEL_JIT] = { j, j2 }, GREY     \
 	}
 
-#define GROUP_RAMP                                                             \
-	{                                                                      \
-		{ 222, 214, 200 },                                             \
-		{                                                              \
-			206, 198, 186                                          \
-		}                                                              \
-	}
-
-/* Blue against orange is the pair that colour-blind people tell apart;
+/* A palette: one ramp for each kind of frame, or the same one for all code.
+ *
+ * Blue against orange is the pair that colour-blind people tell apart;
  * brightness differs as well, for prints without colour. */
-static const struct palette palettes[] = {
-	{ "kind",
-	  1,
-	  {
-		  [LABEL_GROUP] = GROUP_RAMP,
-		  [LABEL_USER] = { { 168, 204, 244 }, { 108, 158, 218 } },
-		  [LABEL_KERNEL] = { { 255, 196, 118 }, { 232, 138, 50 } },
-		  [LABEL_INLINED] = { { 172, 232, 228 }, { 100, 190, 190 } },
-		  [LABEL_JIT] = { { 178, 226, 148 }, { 116, 184, 92 } },
-	  } },
-	{ "hot", 0, ALL_CODE({ { 242, 96, 44 }, { 252, 214, 60 } }) },
-	{ "mem", 0, ALL_CODE({ { 66, 190, 96 }, { 60, 226, 190 } }) },
-	{ "io", 0, ALL_CODE({ { 96, 124, 226 }, { 132, 180, 250 } }) },
-	{ "java",
-	  1,
-	  {
-		  [LABEL_GROUP] = GROUP_RAMP,
-		  [LABEL_USER] = { { 236, 120, 104 }, { 244, 150, 128 } },
-		  [LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
-		  [LABEL_INLINED] = { { 90, 204, 206 }, { 132, 222, 222 } },
-		  [LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
-	  } },
-	{ "js",
-	  1,
-	  {
-		  [LABEL_GROUP] = GROUP_RAMP,
-		  [LABEL_USER] = { { 226, 202, 92 }, { 238, 218, 128 } },
-		  [LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
-		  [LABEL_INLINED] = { { 90, 204, 206 }, { 132, 222, 222 } },
-		  [LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
-	  } },
-	{ "perl",
-	  1,
-	  {
-		  [LABEL_GROUP] = GROUP_RAMP,
-		  [LABEL_USER] = { { 214, 190, 80 }, { 232, 212, 120 } },
-		  [LABEL_KERNEL] = { { 244, 150, 52 }, { 238, 172, 84 } },
-		  [LABEL_INLINED] = { { 104, 208, 94 }, { 140, 222, 124 } },
-		  [LABEL_JIT] = { { 104, 208, 94 }, { 140, 222, 124 } },
-	  } },
-	{ "red", 0, ALL_CODE({ { 236, 92, 84 }, { 250, 150, 138 } }) },
-	{ "green", 0, ALL_CODE({ { 88, 196, 84 }, { 146, 224, 130 } }) },
-	{ "blue", 0, ALL_CODE({ { 102, 142, 232 }, { 158, 190, 250 } }) },
-	{ "aqua", 0, ALL_CODE({ { 78, 188, 196 }, { 140, 224, 228 } }) },
-	{ "yellow", 0, ALL_CODE({ { 206, 192, 62 }, { 236, 224, 116 } }) },
-	{ "purple", 0, ALL_CODE({ { 190, 112, 226 }, { 216, 160, 244 } }) },
-	{ "orange", 0, ALL_CODE({ { 238, 140, 50 }, { 250, 182, 104 } }) },
+static const struct palette {
+	const char *name;
+	bool by_kind;
+	struct ramp ramp[LABEL_KINDS];
+} palettes[] = {
+	{ "kind", true,
+	  BY_KIND(0xa8ccf4, 0x6c9eda, 0xffc476, 0xe88a32, 0xace8e4, 0x64bebe,
+		  0xb2e294, 0x74b85c) },
+	{ "hot", false, ALL_CODE(0xf2602c, 0xfcd63c) },
+	{ "mem", false, ALL_CODE(0x42be60, 0x3ce2be) },
+	{ "io", false, ALL_CODE(0x607ce2, 0x84b4fa) },
+	{ "java", true,
+	  BY_KIND(0xec7868, 0xf49680, 0xf49634, 0xeeac54, 0x5accce, 0x84dede,
+		  0x68d05e, 0x8cde7c) },
+	{ "js", true,
+	  BY_KIND(0xe2ca5c, 0xeeda80, 0xf49634, 0xeeac54, 0x5accce, 0x84dede,
+		  0x68d05e, 0x8cde7c) },
+	{ "perl", true,
+	  BY_KIND(0xd6be50, 0xe8d478, 0xf49634, 0xeeac54, 0x68d05e, 0x8cde7c,
+		  0x68d05e, 0x8cde7c) },
+	{ "red", false, ALL_CODE(0xec5c54, 0xfa968a) },
+	{ "green", false, ALL_CODE(0x58c454, 0x92e082) },
+	{ "blue", false, ALL_CODE(0x668ee8, 0x9ebefa) },
+	{ "aqua", false, ALL_CODE(0x4ebcc4, 0x8ce0e4) },
+	{ "yellow", false, ALL_CODE(0xcec03e, 0xece074) },
+	{ "purple", false, ALL_CODE(0xbe70e2, 0xd8a0f4) },
+	{ "orange", false, ALL_CODE(0xee8c32, 0xfab668) },
 };
 
 const char *const palette_names[] = { "kind",	"hot",	  "mem",  "io",
 				      "java",	"js",	  "perl", "red",
 				      "green",	"blue",	  "aqua", "yellow",
 				      "purple", "orange", NULL };
-
-static const struct ramp grey = { { 214, 214, 214 }, { 190, 190, 190 } };
 
 static const char letter[LABEL_KINDS] = {
 	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',
@@ -109,7 +79,7 @@ const struct palette *palette_find(const char *name)
 	return NULL;
 }
 
-int palette_by_kind(const struct palette *p)
+bool palette_by_kind(const struct palette *p)
 {
 	return p->by_kind;
 }
@@ -122,26 +92,29 @@ bool palette_hatched(enum label_kind kind)
 
 void palette_class(const struct label *l, char out[3])
 {
-	/* mixing once more spreads short names */
+	/* a second hash spreads the shades of short names */
 	uint64_t h = hash_u64(hash_content(l->name, strlen(l->name), 0));
 
 	out[0] = letter[l->kind];
 	out[1] = (char)('0' + h % SHADES);
 	if (palette_hatched(l->kind))
-		out[1] = 0; /* see svg.css */
+		out[1] = 0; /* its pattern is in svg.css */
 	out[2] = 0;
 }
 
-/* dark: the same hue at a bit over half the light, for white text. */
-static void shade(const struct palette *p, int kind, int i, int dark, int c[3])
+void ramp_shade(const struct ramp *r, int i, int n, int light,
+		char out[RAMP_SHADE])
 {
-	const struct ramp *r = kind == LABEL_UNNAMED ? &grey : &p->ramp[kind];
+	unsigned char c[3];
 
 	for (int j = 0; j < 3; j++) {
-		c[j] = r->a[j] + (r->b[j] - r->a[j]) * i / (SHADES - 1);
-		if (dark)
-			c[j] = c[j] * 52 / 100;
+		int a = r->a >> (16 - 8 * j) & 255;
+		int b = r->b >> (16 - 8 * j) & 255;
+
+		c[j] = (unsigned char)((a + (b - a) * i / (n - 1)) * light /
+				       100);
 	}
+	snprintf(out, RAMP_SHADE, "#%02x%02x%02x", c[0], c[1], c[2]);
 }
 
 static bool has_shades(int kind)
@@ -149,45 +122,43 @@ static bool has_shades(int kind)
 	return !palette_hatched((enum label_kind)kind);
 }
 
-static void put_rules(const struct palette *p, FILE *out, int dark)
+static void palette_put_rules(const struct palette *p, FILE *out, int light)
 {
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
 		for (int i = 0; i < SHADES && has_shades(kind); i++) {
-			int c[3];
+			char c[RAMP_SHADE];
 
-			shade(p, kind, i, dark, c);
-			fprintf(out, ".%c%d rect{fill:#%02x%02x%02x}%s",
-				letter[kind], i, c[0], c[1], c[2],
-				i == SHADES - 1 ? "\n" : "");
+			ramp_shade(&p->ramp[kind], i, SHADES, light, c);
+			fprintf(out, ".%c%d rect{fill:%s}%s", letter[kind], i,
+				c, i == SHADES - 1 ? "\n" : "");
 		}
 	}
 }
 
-void palette_json(const struct palette *p, FILE *out)
+void palette_json(const struct palette *p, struct json *j, const char *key)
 {
-	const char *before = "{";
-
+	json_object(j, key);
 	for (int kind = 0; kind < LABEL_KINDS; kind++) {
 		for (int i = 0; i < SHADES && has_shades(kind); i++) {
-			int l[3], d[3];
+			const char name[] = { letter[kind], (char)('0' + i),
+					      0 };
+			char c[RAMP_SHADE];
 
-			shade(p, kind, i, 0, l);
-			shade(p, kind, i, 1, d);
-			fprintf(out,
-				"%s\"%c%d\":[\"#%02x%02x%02x\","
-				"\"#%02x%02x%02x\"]",
-				before, letter[kind], i, l[0], l[1], l[2], d[0],
-				d[1], d[2]);
-			before = ",";
+			json_array(j, name);
+			ramp_shade(&p->ramp[kind], i, SHADES, 100, c);
+			json_text(j, NULL, c);
+			ramp_shade(&p->ramp[kind], i, SHADES, DARK, c);
+			json_text(j, NULL, c);
+			json_end(j);
 		}
 	}
-	fputs("}", out);
+	json_end(j);
 }
 
 void palette_css(const struct palette *p, FILE *out)
 {
-	put_rules(p, out, 0);
+	palette_put_rules(p, out, 100);
 	fputs("@media (prefers-color-scheme:dark){\n", out);
-	put_rules(p, out, 1);
+	palette_put_rules(p, out, DARK);
 	fputs("}\n", out);
 }

@@ -6,22 +6,40 @@
 #ifndef CLI_PICTURES_PALETTE_H
 #define CLI_PICTURES_PALETTE_H
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cli/model/label.h"
 
+struct json;
 struct palette;
 
-extern const char *const palette_names[]; /* ends with NULL; first: default */
+extern const char
+	*const palette_names[]; /* ends with NULL; the first is the default */
 const struct palette *palette_find(const char *name);
-/* Does a colour tell the kind of frame? Then a legend makes sense. */
-int palette_by_kind(const struct palette *p);
-/* Has this kind a pattern of its own in every palette? */
+/* Returns whether colours tell kinds of frames, so that a legend makes
+ * sense. */
+bool palette_by_kind(const struct palette *p);
+/* Returns whether this kind has a pattern instead of a colour, in every
+ * palette. */
 bool palette_hatched(enum label_kind kind);
-/* The class of a frame: a letter for its kind and a digit for its shade. */
+/* Stores the class of a frame: a letter for its kind and a digit for its shade,
+ * which depends on the name. */
 void palette_class(const struct label *l, char out[3]);
-/* Rules for all classes; then the same again for dark screens. */
+/* Writes the CSS rules of all classes, for light and for dark screens. */
 void palette_css(const struct palette *p, FILE *out);
-/* The same for scripts: {"k0":["#ffc476","#84653d"], ...}, light and dark. */
-void palette_json(const struct palette *p, FILE *out);
+/* Writes the colours for scripts: {"k0":["#ffc476","#84653d"], ...}, light and
+ * dark. */
+void palette_json(const struct palette *p, struct json *j, const char *key);
+
+/* Two colours, 0xRRGGBB, and the shades between them. */
+struct ramp {
+	uint32_t a, b;
+};
+#define RAMP_SHADE 8 /* bytes of "#rrggbb" */
+
+/* Stores shade i of n in equal steps from a to b, with `light` percent of its
+ * brightness. */
+void ramp_shade(const struct ramp *r, int i, int n, int light,
+		char out[RAMP_SHADE]);
 #endif

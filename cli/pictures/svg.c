@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
 #include "cli/pictures/palette.h"
@@ -20,33 +20,34 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define PAD 10 /* px at every side */
+#define PAD 10 /* px, on every side */
 #define MILLI 1000
 
+extern const char text_picture_js[];
 extern const char text_svg_js[];
 extern const char text_svg_css[];
 
-/* One picture being drawn. */
+/* A picture while it is drawn. */
 struct page {
 	FILE *out;
 	const struct flame_tree *tree;
 	const struct svg_opts *o;
-	uint64_t total, plot;	  /* weight and 1/1000 px of the whole width */
-	unsigned int top;	  /* px above the frames */
-	unsigned int rows, lines; /* of frames; of text below them */
+	uint64_t total, plot; /* weight, and 1/1000 px, of the whole width */
+	unsigned int top;     /* px above the frames */
+	unsigned int rows, lines; /* rows of frames; lines of text below them */
 	unsigned int height;
 	uint32_t kinds; /* bit set of drawn enum label_kind */
 	struct svg_stats st;
 };
 
-static uint64_t milli_px(const struct page *p, uint64_t weight)
+static uint64_t svg_milli_px(const struct page *p, uint64_t weight)
 {
 	unsigned __int128 v = (unsigned __int128)weight * p->plot;
 
 	return p->total ? (uint64_t)(v / p->total) : 0;
 }
 
-static bool narrow(const struct page *p, uint64_t weight)
+static bool svg_is_narrow(const struct page *p, uint64_t weight)
 {
 	unsigned __int128 w = weight;
 	uint64_t whole = p->o->min_percent ? 100 * MILLI : p->plot;
@@ -54,15 +55,15 @@ static bool narrow(const struct page *p, uint64_t weight)
 	return w * whole < (unsigned __int128)p->total * p->o->minwidth;
 }
 
-/* Which frames will be drawn, and how many rows they need. */
-static void measure(struct page *p)
+/* Finds out which frames will be drawn, and how many rows they need. */
+static void svg_measure(struct page *p)
 {
 	const struct labels *labels = flame_tree_labels(p->tree);
 	uint32_t id = 0;
 
 	while (id != FLAME_NONE) {
 		const struct flame_node *nd = flame_tree_node(p->tree, id);
-		bool skip = id && narrow(p, nd->weight);
+		bool skip = id && svg_is_narrow(p, nd->weight);
 
 		if (skip) {
 			p->st.narrow_weight += nd->weight;
@@ -77,12 +78,12 @@ static void measure(struct page *p)
 	p->st.narrow = flame_tree_count(p->tree) - p->st.drawn;
 }
 
-static unsigned int line_height(const struct page *p)
+static unsigned int svg_line_height(const struct page *p)
 {
 	return p->o->fontsize + 5;
 }
 
-static bool has_legend(const struct page *p)
+static bool svg_has_legend(const struct page *p)
 {
 	uint32_t marks =
 		1u << LABEL_MISSING | 1u << LABEL_EXEC | 1u << LABEL_BOGUS;
@@ -91,29 +92,30 @@ static bool has_legend(const struct page *p)
 	       (p->kinds & marks);
 }
 
-static void lay_out(struct page *p)
+static void svg_lay_out(struct page *p)
 {
-	p->top = PAD + line_height(p) * (p->o->subtitle ? 5 : 4);
+	p->top = PAD + svg_line_height(p) * (p->o->subtitle ? 5 : 4);
 	p->lines = 1; /* details */
-	p->lines += has_legend(p);
+	p->lines += svg_has_legend(p);
 	p->lines += p->st.narrow > 0;
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		p->lines++;
 	if (p->o->look)
 		p->lines += (unsigned int)p->o->look->n_rows;
 	p->height = p->top + p->rows * p->o->height +
-		    p->lines * line_height(p) + 2 * PAD;
+		    p->lines * svg_line_height(p) + 2 * PAD;
 }
 
-static unsigned int row_y(const struct page *p, uint32_t depth)
+static unsigned int svg_row_y(const struct page *p, uint32_t depth)
 {
 	uint32_t row = p->o->inverted ? depth : p->rows - 1 - depth;
 
 	return p->top + row * p->o->height;
 }
 
-static void put_text(const struct page *p, const char *id, const char *class,
-		     unsigned int y, const char *anchor, const char *s)
+static void svg_put_text(const struct page *p, const char *id,
+			 const char *css_class, unsigned int y,
+			 const char *anchor, const char *s)
 {
 	unsigned int x = !strcmp(anchor, "middle") ? p->o->width / 2
 			 : !strcmp(anchor, "end")  ? p->o->width - PAD
@@ -123,15 +125,15 @@ static void put_text(const struct page *p, const char *id, const char *class,
 		anchor);
 	if (id)
 		fprintf(p->out, " id=\"%s\"", id);
-	if (class)
-		fprintf(p->out, " class=\"%s\"", class);
+	if (css_class)
+		fprintf(p->out, " class=\"%s\"", css_class);
 	fputc('>', p->out);
 	safe_text_xml(p->out, s, 0);
 	fputs("</text>\n", p->out);
 }
 
-/* For those who hear the picture instead of seeing it. */
-static void put_about(const struct page *p)
+/* Writes the description for screen readers. */
+static void svg_put_about(const struct page *p)
 {
 	fprintf(p->out, "%u frames in %u rows, %s.", p->st.drawn, p->rows,
 		p->o->inverted ? "the root on top" : "the root below");
@@ -142,7 +144,7 @@ static void put_about(const struct page *p)
 	}
 }
 
-static void put_head(const struct page *p)
+static void svg_put_head(const struct page *p)
 {
 	static const char *const pattern[] = { "missing", "exec", "bogus" };
 	const struct svg_opts *o = p->o;
@@ -168,7 +170,7 @@ static void put_head(const struct page *p)
 	      out);
 	safe_text_xml(out, o->title, 0);
 	fputs("</title>\n<desc id=\"about\">", out);
-	put_about(p);
+	svg_put_about(p);
 	fputs("</desc>\n<style>\n", out);
 	palette_css(o->colors, out);
 	if (o->look)
@@ -187,9 +189,10 @@ static void put_head(const struct page *p)
 	fputs("</defs>\n", out);
 }
 
-/* x: px from the side that it is anchored at. */
-static void put_button(const struct page *p, const char *id, const char *text,
-		       unsigned int x, bool right)
+/* Draws a button; x is its distance in px from the left side, or from the right
+ * one. */
+static void svg_put_button(const struct page *p, const char *id,
+			   const char *text, unsigned int x, bool right)
 {
 	fprintf(p->out,
 		"<text id=\"%s\" class=\"button\" x=\"%u\" y=\"%u\" "
@@ -199,8 +202,8 @@ static void put_button(const struct page *p, const char *id, const char *text,
 		right ? "end" : "start", text);
 }
 
-/* Those of the left side, or of the right one, each beside the one before. */
-static void put_buttons(const struct page *p, bool right)
+/* Draws the buttons of the left or the right side, from the border inwards. */
+static void svg_put_buttons(const struct page *p, bool right)
 {
 	static const struct {
 		const char *id, *text;
@@ -217,39 +220,39 @@ static void put_buttons(const struct page *p, bool right)
 	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
 		if (button[i].right != right)
 			continue;
-		put_button(p, button[i].id, button[i].text, x, right);
+		svg_put_button(p, button[i].id, button[i].text, x, right);
 		x += ((unsigned int)strlen(button[i].text) + 2) * cell;
 	}
 }
 
-static void put_controls(const struct page *p)
+static void svg_put_controls(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
-	unsigned int line = line_height(p);
+	unsigned int line = svg_line_height(p);
 	unsigned int y = p->top - PAD;
 
 	fprintf(p->out, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n",
 		o->width, p->height);
 	fprintf(p->out, "<g font-size=\"%u\">\n", o->fontsize + 5);
-	put_text(p, "title", NULL, PAD + line, "middle", o->title);
+	svg_put_text(p, "title", NULL, PAD + line, "middle", o->title);
 	fputs("</g>\n", p->out);
 	if (o->subtitle)
-		put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
-			 o->subtitle);
-	/* the script shows them: without it they would do nothing */
+		svg_put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
+			     o->subtitle);
+	/* hidden until the script runs: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
-	put_buttons(p, false);
-	put_buttons(p, true);
+	svg_put_buttons(p, false);
+	svg_put_buttons(p, true);
 	fprintf(p->out,
 		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
 		"data-width=\"210\" data-height=\"%u\"></g>\n",
 		o->width > 270 ? o->width - 250 : 0, y - line + 2, line + 3);
-	put_text(p, "matched", NULL, y - line - 2, "middle", "");
+	svg_put_text(p, "matched", NULL, y - line - 2, "middle", "");
 	fputs("</g>\n", p->out);
 }
 
-/* Percent with two decimals. */
-static void put_percent(FILE *out, uint64_t part, uint64_t whole)
+/* Writes a percentage with two decimals. */
+static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	unsigned __int128 v = (unsigned __int128)part * 10000;
 	uint64_t x = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
@@ -258,7 +261,7 @@ static void put_percent(FILE *out, uint64_t part, uint64_t whole)
 		(unsigned long long)(x % 100));
 }
 
-static void put_numbers(const struct page *p, const struct flame_node *nd)
+static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
 {
 	FILE *out = p->out;
 
@@ -275,23 +278,23 @@ static void put_numbers(const struct page *p, const struct flame_node *nd)
 	else
 		safe_text_xml(out, p->o->count_name, 0);
 	fputs(", ", out);
-	put_percent(out, nd->weight, p->total);
+	svg_put_percent(out, nd->weight, p->total);
 	fputs(" of all", out);
 	if (nd->parent != FLAME_NONE) {
 		fputs(", ", out);
-		put_percent(out, nd->weight,
-			    flame_tree_node(p->tree, nd->parent)->weight);
+		svg_put_percent(out, nd->weight,
+				flame_tree_node(p->tree, nd->parent)->weight);
 		fputs(" of its parent", out);
 	}
 	if (nd->self && nd->self != nd->weight) {
 		fputs(", ", out);
-		put_percent(out, nd->self, p->total);
+		svg_put_percent(out, nd->self, p->total);
 		fputs(" in itself", out);
 	}
 }
 
-static void put_file(const struct page *p, const struct label *l,
-		     const struct label_fact *fact)
+static void svg_put_file(const struct page *p, const struct label *l,
+			 const struct label_fact *fact)
 {
 	FILE *out = p->out;
 
@@ -311,9 +314,9 @@ static void put_file(const struct page *p, const struct label *l,
 	fputc('\n', out);
 }
 
-/* What the reader has to know before believing it. */
-static void put_doubts(const struct page *p, const struct label *l,
-		       const struct label_fact *fact)
+/* Writes why the frame may be wrong or incomplete, a line each. */
+static void svg_put_doubts(const struct page *p, const struct label *l,
+			   const struct label_fact *fact)
 {
 	char word[32];
 
@@ -336,37 +339,39 @@ static void put_doubts(const struct page *p, const struct label *l,
 			fact->bogus, fact->places);
 }
 
-/* The first line is the name alone: the script searches it. The first two
- * tell frames apart that have the same name. */
-static void put_tooltip(const struct page *p, uint32_t id,
-			const struct flame_node *nd, const struct label *l)
+/* Writes the tooltip. Its first line is the name alone: the script searches it.
+ * The first two lines together identify a function. */
+static void svg_put_tooltip(const struct page *p, uint32_t id,
+			    const struct flame_node *nd, const struct label *l)
 {
 	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
 
 	fputs("<title>", p->out);
 	safe_text_xml(p->out, l->name, 0);
 	fputc('\n', p->out);
-	put_file(p, l, fact);
-	put_doubts(p, l, fact);
-	put_numbers(p, nd);
+	svg_put_file(p, l, fact);
+	svg_put_doubts(p, l, fact);
+	svg_put_numbers(p, nd);
 	if (p->o->look)
 		p->o->look->tell(p->o->look->arg, id, p->out);
 	fputs("</title>", p->out);
 }
 
-static void class_of(const struct page *p, uint32_t id, const struct label *l,
-		     char out[SVG_CLASS])
+static void svg_class(const struct page *p, uint32_t id, const struct label *l,
+		      char out[SVG_CLASS])
 {
-	/* what is missing, or another program's, looks like that everywhere */
+	/* frames for missing stacks and of another program look the same in
+	 * every picture */
 	if (p->o->look && l->kind != LABEL_MISSING && l->kind != LABEL_EXEC)
-		p->o->look->class(p->o->look->arg, id, out);
+		p->o->look->css_class(p->o->look->arg, id, out);
 	else
 		palette_class(l, out);
 }
 
-/* In the gap between the rows. */
-static void put_seam(const struct page *p, uint64_t x, uint64_t w,
-		     unsigned int y)
+/* Draws the border between user and kernel code, in the gap between two
+ * rows. */
+static void svg_put_seam(const struct page *p, uint64_t x, uint64_t w,
+			 unsigned int y)
 {
 	fputs("<path class=\"seam\" d=\"M", p->out);
 	human_put_fixed(p->out, x, MILLI, 2);
@@ -376,8 +381,8 @@ static void put_seam(const struct page *p, uint64_t x, uint64_t w,
 	fputs("\"/>", p->out);
 }
 
-static void put_name(const struct page *p, const struct label *l, uint64_t x,
-		     uint64_t w, unsigned int y)
+static void svg_put_name(const struct page *p, const struct label *l,
+			 uint64_t x, uint64_t w, unsigned int y)
 {
 	const struct svg_opts *o = p->o;
 	bool mark = palette_hatched(l->kind);
@@ -396,23 +401,23 @@ static void put_name(const struct page *p, const struct label *l, uint64_t x,
 	fputs("</text>", p->out);
 }
 
-static void put_frame(const struct page *p, uint32_t id, uint64_t start)
+static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
 	const struct flame_node *nd = flame_tree_node(p->tree, id);
 	const struct label *l =
 		labels_get(flame_tree_labels(p->tree), nd->label);
 	const struct svg_opts *o = p->o;
-	uint64_t x = (uint64_t)PAD * MILLI + milli_px(p, start);
+	uint64_t x = (uint64_t)PAD * MILLI + svg_milli_px(p, start);
 	uint64_t w =
-		(uint64_t)PAD * MILLI + milli_px(p, start + nd->weight) - x;
-	unsigned int y = row_y(p, nd->depth);
-	char class[SVG_CLASS];
+		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
+	unsigned int y = svg_row_y(p, nd->depth);
+	char css_class[SVG_CLASS];
 
-	class_of(p, id, l, class);
+	svg_class(p, id, l, css_class);
 	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
-		class, (unsigned long long)start,
+		css_class, (unsigned long long)start,
 		(unsigned long long)nd->weight);
-	put_tooltip(p, id, nd, l);
+	svg_put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
 	human_put_fixed(p->out, x, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
@@ -420,14 +425,15 @@ static void put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
 		o->height > 1 ? o->height - 1 : 1);
 	if (flame_tree_is_seam(p->tree, id))
-		put_seam(p, x, w, y);
-	put_name(p, l, x, w, y);
+		svg_put_seam(p, x, w, y);
+	svg_put_name(p, l, x, w, y);
 	fputs("</g>\n", p->out);
 }
 
-/* All frames, parents before children. start[depth] is where the next child
- * of that depth begins: children lie side by side from their parent's left. */
-static void put_frames(const struct page *p)
+/* Draws all frames, parents before children. start[depth] is the weight at
+ * which the next child of that depth begins: children lie side by side from
+ * their parent's left end. */
+static void svg_put_frames(const struct page *p)
 {
 	uint64_t *start = mem_new(p->rows + 1, sizeof(*start));
 	uint32_t id = 0;
@@ -435,11 +441,12 @@ static void put_frames(const struct page *p)
 	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p->out);
 	while (id != FLAME_NONE) {
 		const struct flame_node *nd = flame_tree_node(p->tree, id);
-		bool skip = id && narrow(p, nd->weight);
+		bool skip = id && svg_is_narrow(p, nd->weight);
 
-		/* a narrow frame may lie one row above the last drawn one */
+		/* a svg_is_narrow frame may lie one row above the last drawn
+		 * one */
 		if (!skip) {
-			put_frame(p, id, start[nd->depth]);
+			svg_put_frame(p, id, start[nd->depth]);
 			start[nd->depth + 1] = start[nd->depth];
 		}
 		start[nd->depth] += nd->weight;
@@ -449,10 +456,11 @@ static void put_frames(const struct page *p)
 	free(start);
 }
 
-/* Gives the column behind it. */
-static unsigned int put_patch(const struct page *p, unsigned int x,
-			      unsigned int y, const char *class,
-			      const char *text)
+/* Draws a coloured rectangle and its text. Returns the x position behind
+ * them. */
+static unsigned int svg_put_patch(const struct page *p, unsigned int x,
+				  unsigned int y, const char *css_class,
+				  const char *text)
 {
 	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
 
@@ -460,17 +468,18 @@ static unsigned int put_patch(const struct page *p, unsigned int x,
 		"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
 		" height=\"%u\" rx=\"1\"/></g>"
 		"<text class=\"quiet\" x=\"%u\" y=\"%u\">",
-		class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19, y);
+		css_class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19,
+		y);
 	safe_text_xml(p->out, text, 0);
 	fputs("</text>\n", p->out);
 	return x + 19 + (unsigned int)strlen(text) * cell + 16;
 }
 
-static void put_legend(const struct page *p, unsigned int y)
+static void svg_put_legend(const struct page *p, unsigned int y)
 {
 	static const struct {
 		enum label_kind kind;
-		const char *class, *text;
+		const char *css_class, *text;
 	} key[] = {
 		{ LABEL_USER, "u3", "user" },
 		{ LABEL_KERNEL, "k3", "kernel" },
@@ -485,20 +494,20 @@ static void put_legend(const struct page *p, unsigned int y)
 	const struct svg_look *look = p->o->look;
 	unsigned int x = PAD;
 
-	for (size_t i = 0; look && look->legend[i].class; i++)
-		x = put_patch(p, x, y, look->legend[i].class,
-			      look->legend[i].text);
+	for (size_t i = 0; look && look->legend[i].css_class; i++)
+		x = svg_put_patch(p, x, y, look->legend[i].css_class,
+				  look->legend[i].text);
 	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++) {
 		if (!(p->kinds & 1u << key[i].kind))
 			continue;
 		if ((!all && key[i].kind < LABEL_UNNAMED) ||
 		    (look && key[i].kind < LABEL_MISSING))
 			continue;
-		x = put_patch(p, x, y, key[i].class, key[i].text);
+		x = svg_put_patch(p, x, y, key[i].css_class, key[i].text);
 	}
 }
 
-static void put_narrow(const struct page *p, unsigned int y)
+static void svg_put_narrow(const struct page *p, unsigned int y)
 {
 	const struct svg_opts *o = p->o;
 
@@ -512,28 +521,29 @@ static void put_narrow(const struct page *p, unsigned int y)
 					      : 0);
 	fprintf(p->out, " %s %s not drawn, ", o->min_percent ? "%" : "px",
 		p->st.narrow == 1 ? "is" : "are");
-	put_percent(p->out, p->st.narrow_weight, p->total);
+	svg_put_percent(p->out, p->st.narrow_weight, p->total);
 	fputs("</text>\n", p->out);
 }
 
-static void put_foot(const struct page *p)
+static void svg_put_foot(const struct page *p)
 {
-	unsigned int line = line_height(p);
+	unsigned int line = svg_line_height(p);
 	unsigned int y = p->top + p->rows * p->o->height + PAD / 2 + line;
 
 	fprintf(p->out,
 		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
 		"</text>\n",
 		PAD, y);
-	if (has_legend(p))
-		put_legend(p, y += line);
+	if (svg_has_legend(p))
+		svg_put_legend(p, y += line);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
-		put_text(p, NULL, "quiet", y += line, "start", p->o->note[i]);
+		svg_put_text(p, NULL, "quiet", y += line, "start",
+			     p->o->note[i]);
 	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
-		put_patch(p, PAD, y += line, p->o->look->rows[i].class,
-			  p->o->look->rows[i].text);
+		svg_put_patch(p, PAD, y += line, p->o->look->rows[i].css_class,
+			      p->o->look->rows[i].text);
 	if (p->st.narrow)
-		put_narrow(p, y + line);
+		svg_put_narrow(p, y + line);
 }
 
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
@@ -549,14 +559,16 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	if (o->total > p.total)
 		p.total = o->total;
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
-	measure(&p);
-	lay_out(&p);
-	put_head(&p);
-	put_controls(&p);
-	put_frames(&p);
-	put_foot(&p);
-	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
-		text_svg_js);
+	svg_measure(&p);
+	svg_lay_out(&p);
+	svg_put_head(&p);
+	svg_put_controls(&p);
+	svg_put_frames(&p);
+	svg_put_foot(&p);
+	fprintf(out,
+		"<script><![CDATA[\n(function () {\n\"use strict\";\n%s%s})();\n"
+		"]]></script>\n</svg>\n",
+		text_picture_js, text_svg_js);
 	if (st)
 		*st = p.st;
 	if (ferror(out))

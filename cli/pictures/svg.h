@@ -16,23 +16,24 @@ struct palette;
 
 #define SVG_NOTES 8
 
-/* Room for the class of a frame. */
+/* Bytes of a frame's class name, with its 0. */
 #define SVG_CLASS 8
 
-/* A line with a patch of color before it. */
+/* A line of text behind a rectangle of the class's colour. */
 struct svg_row {
-	const char *class, *text;
+	const char *css_class, *text;
 };
 
-/* What a picture looks like that does not show kinds of code. */
+/* Colours and texts of a picture whose colours do not show kinds of code. */
 struct svg_look {
-	const void *arg; /* for the functions */
-	/* The class of a node's frame, at most SVG_CLASS bytes with its 0. */
-	void (*class)(const void *arg, uint32_t node, char *out);
-	/* More lines of its tooltip, each after a newline: plain text without
-	 * '<' and '&'. */
+	const void *arg; /* passed to the functions */
+	/* Stores the class of a node's frame, at most SVG_CLASS bytes with its
+	 * 0. */
+	void (*css_class)(const void *arg, uint32_t node, char *out);
+	/* Writes more lines of the tooltip, each after a newline: plain text
+	 * without '<' and '&'. */
 	void (*tell)(const void *arg, uint32_t node, FILE *out);
-	void (*css)(FILE *out);	      /* the rules of these classes */
+	void (*css)(FILE *out); /* writes the CSS rules of these classes */
 	const struct svg_row *legend; /* ends with class NULL */
 	const struct svg_row *rows;   /* below the notes */
 	size_t n_rows;
@@ -41,28 +42,31 @@ struct svg_look {
 struct svg_opts {
 	const char *title, *subtitle; /* subtitle NULL: none */
 	const char *count_name;	      /* unit of the weights */
-	const char *sample_name;      /* of what is counted; NULL: sample */
+	const char *sample_name; /* name of what is counted; NULL: "sample" */
 	const char *fonttype;
 	const struct palette *colors;
-	const struct label_facts *facts; /* NULL: none are said */
+	const struct label_facts *facts; /* NULL: not shown */
 	unsigned int width, height;	 /* px: of the picture, of a frame */
 	unsigned int fontsize;
 	uint64_t minwidth; /* 1/1000 px, or with min_percent 1/1000 % */
 	bool min_percent;
 	bool inverted;	   /* icicle: the root on top */
-	bool show_samples; /* the count of samples beside the weight */
-	uint64_t total;	   /* what the width stands for; 0: the sum */
-	const struct svg_look *look; /* NULL: kinds of code, by the palette */
-	const char *note[SVG_NOTES]; /* lines below the picture; NULL ends */
+	bool show_samples; /* show the number of samples beside the weight */
+	uint64_t total;	   /* weight of the whole width; 0: the sum */
+	const struct svg_look
+		*look; /* NULL: colours by kind of code, from the palette */
+	const char
+		*note[SVG_NOTES]; /* lines below the picture; ends with NULL */
 };
 
-/* The result of drawing, for a word to the user. */
+/* What was drawn and what was left out, for a message to the user. */
 struct svg_stats {
 	uint32_t drawn, narrow;
-	uint64_t narrow_weight; /* each stack's at most once */
+	uint64_t narrow_weight; /* each stack is counted at most once */
 };
 
-/* 0, or -1 when out cannot be written. The tree is finished. st may be NULL. */
+/* Writes a finished tree. Returns 0, or -1 and *err if out cannot be written.
+ * st may be NULL. */
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	      struct svg_stats *st, struct err *err);
 #endif

@@ -2,19 +2,18 @@
 // search, keys.
 //
 // Embedded into every picture. Names come from captures, so they are only
-// ever written with textContent. data-s and data-w of a frame are its start
-// and width in units of weight; frames stand in the file parents first.
+// written with textContent. data-s and data-w of a frame are its start and
+// width in units of weight; parents stand in the file before their children.
 //
 // What is shown is a function of `view` alone: change it with go(), which
-// keeps the one before for undo(), and draw() does the rest.
-(function () {
-"use strict";
+// keeps the previous view for undo(), and show() draws it. picture.js has what
+// the HTML page uses too.
 const svg = document.currentScript.closest("svg");
 const byId = id => svg.querySelector("#" + id);
 const pad = +svg.dataset.pad;
 const plot = +svg.dataset.plot;
 const cell = +svg.dataset.cell;
-const step = +svg.dataset.step;
+const step_y = +svg.dataset.step;
 const total = +svg.dataset.total;
 const top = +svg.dataset.top;
 const rows = +svg.dataset.rows;
@@ -30,77 +29,36 @@ const frames = Array.from(byId("frames").children, g => {
 		y: rect.getAttribute("y"), title: g.querySelector("title"),
 		text: g.querySelector("text"), seam: g.querySelector(".seam"),
 		start: +g.dataset.s, weight: +g.dataset.w,
-		depth: 0, parent: -1, end: 0, shown: true,
+		depth: 0, shown: true,
 		at: +g.dataset.s, size: +g.dataset.w, left: 0, width: 0
 	};
 });
 const indexOf = new Map(frames.map((f, i) => [f.g, i]));
+const tree = treeOf(frames.map(f =>
+	Math.round(Math.abs(f.y - frames[0].y) / step_y)));
 
-// end: the index behind the last frame above this one
-(function () {
-	const open = [];
+frames.forEach((f, i) => { f.depth = tree.depth[i]; });
 
-	frames.forEach((f, i) => {
-		f.depth = Math.round(Math.abs(f.y - frames[0].y) / step);
-		while (open.length &&
-		       frames[open[open.length - 1]].depth >= f.depth)
-			frames[open.pop()].end = i;
-		f.parent = open.length ? open[open.length - 1] : -1;
-		open.push(i);
-	});
-	open.forEach(i => { frames[i].end = frames.length; });
-})();
+// weight that ended in each frame; frames that are too narrow to be in the
+// file count as part of the frame below them
+const ownWeight = frames.map(f => f.weight);
+for (let i = tree.n - 1; i > 0; i--)
+	ownWeight[tree.parent[i]] -= frames[i].weight;
 
 let view = { zoom: 0, filters: [] };	// filters: { at: index, keep: bool }
-const past = [];
 let icicle = svg.dataset.icicle === "1";
-let pattern = null;	// what is searched for
-let ignoreCase = false;
-let hits = [];		// indices, in the file's order
+let hits = [];		// indices of matching frames, in file order
 let here = -1;		// the hit that "n" went to
 let focused = -1;	// the frame that keys act on
 let pointed = -1;	// the frame under the mouse
 
 const nameOf = f => f.title.textContent.split("\n", 1)[0];
-// frames of one function: its name and its file say which
+// Frames with the same name and file belong to one function.
 const keyOf = f => f.title.textContent.split("\n", 2).join("\n");
-
-function percent(part, whole)
-{
-	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
-}
-
-// columns of one character in a font of fixed width
-function cellsOf(ch)
-{
-	const c = ch.codePointAt(0);
-
-	return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) ||
-		(c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
-		(c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
-		(c >= 0x1f300 && c <= 0x1faff) || c >= 0x20000 ? 2 : 1;
-}
-
-function clip(name, room)
-{
-	const chars = Array.from(name);
-	let used = 0;
-
-	if (chars.reduce((n, ch) => n + cellsOf(ch), 0) <= room)
-		return name;
-	for (let i = 0; i < chars.length; i++) {
-		used += cellsOf(chars[i]);
-		if (used > room - 2)
-			return chars.slice(0, i).join("") + "..";
-	}
-	return name;
-}
 
 // ---- what is shown
 
-// size and at of every frame under the filters: a stack counts when it goes
-// through all that are kept and through none that is left out. Frames that
-// are too narrow to be in the file count as part of the one below them.
+// Sets size and at of every frame under the filters.
 function weigh()
 {
 	if (!view.filters.length) {
@@ -108,44 +66,27 @@ function weigh()
 		return;
 	}
 
-	const rules = view.filters.map(r =>
-		({ key: keyOf(frames[r.at]), keep: r.keep }));
-	const all = rules.reduce((bits, r, i) =>
-		r.keep ? bits | 1 << i : bits, 0);
-	const met = new Array(frames.length);	// bits of kept ones, -1: out
+	const left = stacksLeft(tree, view.filters.map(r =>
+		({ key: keyOf(frames[r.at]), keep: r.keep })),
+		i => keyOf(frames[i]));
 
-	frames.forEach((f, i) => {
-		let bits = f.parent < 0 ? 0 : met[f.parent];
-		const key = keyOf(f);
-
-		rules.forEach((r, n) => {
-			if (bits >= 0 && r.key === key)
-				bits = r.keep ? bits | 1 << n : -1;
-		});
-		met[i] = bits;
-		f.size = f.weight;
-	});
-	for (let i = frames.length - 1; i > 0; i--)
-		frames[frames[i].parent].size -= frames[i].weight;
-	frames.forEach((f, i) => {
-		if (met[i] !== all)
-			f.size = 0;
-	});
-	for (let i = frames.length - 1; i > 0; i--)
-		frames[frames[i].parent].size += frames[i].size;
+	sumUp(tree, ownWeight.map((w, i) => left[i] ? w : 0))
+		.forEach((w, i) => { frames[i].size = w; });
 	pack();
 }
 
-// children lie side by side from the left end of their parent
+// Places children side by side from the left end of their parent.
 function pack()
 {
 	const next = frames.map(() => 0);
 
 	frames.forEach((f, i) => {
-		f.at = f.parent < 0 ? 0 : next[f.parent];
+		const parent = tree.parent[i];
+
+		f.at = parent < 0 ? 0 : next[parent];
 		next[i] = f.at;
-		if (f.parent >= 0)
-			next[f.parent] += f.size;
+		if (parent >= 0)
+			next[parent] += f.size;
 	});
 }
 
@@ -167,7 +108,7 @@ function setText(f, x, width, y)
 	f.text.textContent = clip(nameOf(f), room);
 }
 
-function show(f, yes)
+function showFrame(f, yes)
 {
 	if (f.shown !== yes)
 		f.g.classList.toggle("hide", !yes);
@@ -176,7 +117,7 @@ function show(f, yes)
 
 function place(f, x, width)
 {
-	const y = top + (icicle ? f.depth : rows - 1 - f.depth) * step;
+	const y = top + (icicle ? f.depth : rows - 1 - f.depth) * step_y;
 
 	if (f.left === x && f.width === width && f.row === y)
 		return;
@@ -189,11 +130,11 @@ function place(f, x, width)
 	setText(f, x, width, y);
 	if (f.seam)
 		f.seam.setAttribute("d", "M" + x.toFixed(2) + " " +
-			(icicle ? y - 0.5 : y + step - 0.5) + "h" +
+			(icicle ? y - 0.5 : y + step_y - 0.5) + "h" +
 			width.toFixed(2));
 }
 
-function draw()
+function show()
 {
 	weigh();
 
@@ -203,10 +144,10 @@ function draw()
 	const scale = plot / (whole || 1);
 
 	frames.forEach((f, i) => {
-		const above = i >= at && i < z.end && (f.size > 0 || !i);
-		const below = i < at && f.end > at;
+		const above = i >= at && i < tree.end[at] && (f.size > 0 || !i);
+		const below = i < at && tree.end[i] > at;
 
-		show(f, above || below);
+		showFrame(f, above || below);
 		f.g.classList.toggle("dim", below);
 		if (above)
 			place(f, pad + (f.at - z.at) * scale, f.size * scale);
@@ -227,15 +168,7 @@ function go(next)
 		return;
 	past.push(view);
 	view = next;
-	draw();
-}
-
-function undo()
-{
-	if (!past.length)
-		return;
-	view = past.pop();
-	draw();
+	show();
 }
 
 const zoom = at => go({ zoom: at, filters: view.filters });
@@ -244,7 +177,7 @@ const reset = () => {
 		go({ zoom: 0, filters: [] });
 };
 
-// only stacks through that frame, or only others
+// Shows only the stacks through a frame, or only the others.
 function filter(at, keep)
 {
 	if (at <= 0 || view.filters.length >= 30)
@@ -256,7 +189,7 @@ function flip()
 {
 	icicle = !icicle;
 	byId("flip").classList.toggle("on", icicle);
-	draw();
+	show();
 }
 
 // ---- what is said
@@ -275,7 +208,7 @@ function describe(f)
 	details.textContent = s;
 }
 
-// the line above the picture: what is left out, what was found
+// Writes the line above the picture: the filters, and what the search found.
 let found = "";
 function say()
 {
@@ -295,53 +228,48 @@ function say()
 
 function search()
 {
-	let sum = 0, covered = 0, re;
-
 	hits = [];
 	found = "";
 	here = -1;
 	frames.forEach(f => f.g.classList.remove("hit", "here"));
 	if (!pattern)
 		return;
-	try {
-		re = new RegExp(pattern, ignoreCase ? "i" : "");
-	} catch (e) {
+
+	const matches = matcher();
+
+	if (!matches) {
 		found = "not a regular expression";
 		return;
 	}
 	frames.forEach((f, i) => {
-		if (!f.size || !re.test(nameOf(f)))
+		if (!f.size || !matches(nameOf(f)))
 			return;
 		f.g.classList.add("hit");
 		hits.push(i);
-		if (i < covered)
-			return;
-		// what is above a hit counts with it, and only once
-		covered = f.end;
-		sum += f.size;
 	});
-	found = "matched " + percent(sum, view.filters.length ?
-		frames[0].size : total || frames[0].weight) + " in " +
+	found = "matched " + percent(sumHits(tree, i => frames[i].size, i =>
+		frames[i].g.classList.contains("hit"))[0],
+		view.filters.length ? frames[0].size :
+		total || frames[0].weight) + " in " +
 		hits.length + (hits.length === 1 ? " frame" : " frames");
 }
 
 function look(text)
 {
-	pattern = text || null;
+	pattern = text;
 	search();
 	say();
 	remember();
 }
 
-function step_to(by)
+function step(by)
 {
 	if (!hits.length)
 		return;
 	if (here >= 0)
 		frames[hits[here]].g.classList.remove("here");
 
-	const to = here < 0 && by < 0 ? hits.length - 1 :
-		(here + by + hits.length) % hits.length;
+	const to = ring(here, by, hits.length);
 	const f = frames[hits[to]];
 
 	if (!f.shown)
@@ -352,8 +280,6 @@ function step_to(by)
 	f.g.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-// the state goes into the address, so that it can be sent to somebody
-let restoring = true;
 function remember()
 {
 	if (restoring)
@@ -373,13 +299,10 @@ function remember()
 			(r.keep ? "o" : "w") + r.at).join("."));
 	if (icicle !== (svg.dataset.icicle === "1"))
 		q.set("v", "1");
-	try {
-		const text = q.toString();
-		history.replaceState(null, "",
-			location.pathname + (text ? "?" + text : ""));
-	} catch (e) {
-		// some browsers refuse this for local files
-	}
+
+	const text = q.toString();
+
+	setAddress(text ? "?" + text : "");
 }
 
 function restore()
@@ -396,11 +319,11 @@ function restore()
 	if (q.get("v") === "1")
 		icicle = !icicle;
 	byId("flip").classList.toggle("on", icicle);
-	pattern = q.get("s") || null;
+	pattern = q.get("s") || "";
 	view = { zoom: at > 0 ? at : 0, filters: filters };
 	if (view.zoom || filters.length)
 		past.push({ zoom: 0, filters: [] });
-	draw();
+	show();
 	restoring = false;
 }
 
@@ -411,7 +334,6 @@ function makeBox()
 {
 	const where = byId("searchbox");
 	const shell = document.createElementNS(svgNs, "foreignObject");
-	let timer = 0;
 
 	["x", "y", "width", "height"].forEach(a =>
 		shell.setAttribute(a, where.dataset[a]));
@@ -421,16 +343,13 @@ function makeBox()
 	box.setAttribute("aria-label", "search frames");
 	shell.appendChild(box);
 	where.appendChild(shell);
-	box.addEventListener("input", () => {
-		clearTimeout(timer);
-		timer = setTimeout(() => look(box.value), 120);
-	});
+	box.addEventListener("input", later(120, () => look(box.value)));
 	box.addEventListener("keydown", boxKey);
 }
 
-function openBox()
+function openSearch()
 {
-	const old = box ? box.value : pattern || "";
+	const old = box ? box.value : pattern;
 
 	if (!box)
 		makeBox();
@@ -445,9 +364,9 @@ function boxKey(e)
 {
 	e.stopPropagation();
 	if (e.key === "Enter") {
-		if ((pattern || "") !== box.value)
+		if (pattern !== box.value)
 			look(box.value);
-		step_to(e.shiftKey ? -1 : 1);
+		step(e.shiftKey ? -1 : 1);
 	} else if (e.key === "Escape") {
 		closeBox();
 	}
@@ -466,26 +385,12 @@ function toggleCase()
 {
 	ignoreCase = !ignoreCase;
 	byId("case").classList.toggle("on", ignoreCase);
-	look(pattern || "");
+	look(pattern);
 }
 
 // ---- keys
 
-const keys = [
-	["arrows", "to the frame above, below, or beside"],
-	["Enter", "zoom to it"],
-	["o, Shift-click", "only stacks through it"],
-	["w, Alt-click", "without the stacks through it"],
-	["u, Backspace", "undo zoom, only, without"],
-	["Esc", "close this, end the search, or undo"],
-	["0", "reset: all of it"],
-	["f", "flip: root below or on top"],
-	["/, Ctrl-F", "search for a regular expression"],
-	["n, N", "next match, the one before"],
-	["i", "ignore case"],
-	["?", "show or hide these keys"]
-];
-
+const cardKeys = keys.filter(k => !k[2]);
 let card = null;
 function add(parent, name, attributes, text)
 {
@@ -509,9 +414,9 @@ function toggleCard()
 	}
 	card = add(svg, "g", { id: "card", role: "note" });
 	add(card, "rect", { class: "page", x: pad + 4, y: top,
-			    width: cell * 58, height: line * (keys.length + 1),
+			    width: cell * 58, height: line * (cardKeys.length + 1),
 			    rx: 4 });
-	keys.forEach((k, i) => {
+	cardKeys.forEach((k, i) => {
 		const y = top + line * (i + 1) + 2;
 
 		add(card, "text", { x: pad + 16, y: y }, k[0]);
@@ -530,18 +435,6 @@ function focus(at)
 	frames[at].g.classList.add("focus");
 	frames[at].g.setAttribute("tabindex", "0");
 	describe(frames[at]);
-}
-
-// the widest frame above; ties: the left one
-function childOf(at)
-{
-	let best = -1;
-
-	for (let i = at + 1; i < frames[at].end; i = frames[i].end)
-		if (frames[i].shown &&
-		    (best < 0 || frames[i].size > frames[best].size))
-			best = i;
-	return best;
 }
 
 function besideOf(at, by)
@@ -569,8 +462,9 @@ function walk(key)
 		if (key === "ArrowLeft" || key === "ArrowRight")
 			to = besideOf(focused, key === "ArrowLeft" ? -1 : 1);
 		else
-			to = key === out ? childOf(focused) :
-				frames[focused].parent;
+			to = key === out ? widestChild(tree,
+				i => frames[i].size, focused,
+				i => frames[i].shown) : tree.parent[focused];
 	}
 	if (to < 0)
 		return;
@@ -579,7 +473,7 @@ function walk(key)
 	frames[to].g.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-// what keys without a frame of their own act on
+// Returns the frame that keys act on.
 const subject = () => pointed >= 0 ? pointed : focused >= 0 ? focused :
 	view.zoom;
 
@@ -593,34 +487,15 @@ function escape()
 		undo();
 }
 
-const onKey = {
-	"/": openBox, "F3": openBox, "n": () => step_to(1),
-	"N": () => step_to(-1), "i": toggleCase, "f": flip, "u": undo,
-	"Backspace": undo, "0": reset, "?": toggleCard, "Escape": escape,
-	"o": () => filter(subject(), true), "w": () => filter(subject(), false),
-	"Enter": () => zoom(focused >= 0 ? focused : view.zoom),
-	"ArrowUp": walk, "ArrowDown": walk, "ArrowLeft": walk,
-	"ArrowRight": walk
-};
+const zoomFocused = () => zoom(focused >= 0 ? focused : view.zoom);
 
 function key(e)
 {
-	const find = e.key === "F3" ||
-		((e.ctrlKey || e.metaKey) && e.key === "f");
+	const button = e.target.classList.contains("button") ? {
+		"Enter": () => e.target.dispatchEvent(new MouseEvent("click"))
+	} : {};
 
-	if (find && box && document.activeElement === box)
-		return; // the second time: the browser's own search
-	if (!find && (e.ctrlKey || e.metaKey || e.altKey))
-		return;
-	if (e.key === "Enter" && e.target.classList.contains("button"))
-		e.target.dispatchEvent(new MouseEvent("click"));
-	else if (find)
-		openBox();
-	else if (Object.hasOwn(onKey, e.key))
-		onKey[e.key](e.key);
-	else
-		return;
-	e.preventDefault();
+	pressKey(e, [button, onKey, onFrameKey], box);
 }
 
 function frameOf(target)
@@ -661,7 +536,7 @@ function listen()
 			zoom(i);
 	});
 	Object.entries({
-		undo: undo, reset: reset, flip: flip, search: openBox,
+		undo: undo, reset: reset, flip: flip, search: openSearch,
 		case: toggleCase, help: toggleCard,
 		only: () => filter(focused, true),
 		without: () => filter(focused, false)
@@ -669,7 +544,7 @@ function listen()
 	document.addEventListener("keydown", key);
 }
 
-// without a script it is one picture, with one a tree to walk in
+// Without this script the file is an image; with it, a tree to walk in.
 svg.setAttribute("role", "group");
 byId("frames").setAttribute("role", "tree");
 frames.forEach(f => {
@@ -680,4 +555,3 @@ frames[0].g.setAttribute("tabindex", "0");
 byId("controls").classList.remove("hide");
 listen();
 restore();
-})();

@@ -8,6 +8,7 @@
 
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_svg.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -17,24 +18,24 @@
 
 struct loader {
 	struct timeline *tl;
-	int64_t *capture; /* of event type i + 1 */
+	int64_t *capture; /* capture of event type i + 1 */
 	size_t n_type, cap_type;
-	bool timed; /* tl->t0, t1 are set */
+	bool timed; /* tl->t0 and t1 are set */
 };
 
-static bool is_null(const struct rows *r, size_t i)
+static bool timeline_is_null(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_NULL;
 }
 
-static uint64_t count_of(const struct rows *r, size_t i)
+static uint64_t timeline_get_count(const struct rows *r, size_t i)
 {
 	int64_t n = rows_int(r, i);
 
 	return n < 0 ? 0 : (uint64_t)n;
 }
 
-static int64_t capture_of(const struct loader *l, int64_t type)
+static int64_t timeline_type_capture(const struct loader *l, int64_t type)
 {
 	return type > 0 && (uint64_t)type <= l->n_type ? l->capture[type - 1]
 						       : 0;
@@ -42,10 +43,10 @@ static int64_t capture_of(const struct loader *l, int64_t type)
 
 /* ---- the captures and their time */
 
-static void widen(struct loader *l, const struct rows *r, size_t first,
-		  size_t last)
+static void timeline_widen(struct loader *l, const struct rows *r, size_t first,
+			   size_t last)
 {
-	if (is_null(r, first) || is_null(r, last))
+	if (timeline_is_null(r, first) || timeline_is_null(r, last))
 		return;
 
 	int64_t t0 = rows_int(r, first);
@@ -58,7 +59,8 @@ static void widen(struct loader *l, const struct rows *r, size_t first,
 	l->timed = true;
 }
 
-static int add_capture(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_capture(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	struct loader *l = arg;
 	struct timeline *tl = l->tl;
@@ -67,99 +69,112 @@ static int add_capture(void *arg, const struct rows *r, struct err *err)
 	tl->capture = mem_grow(tl->capture, &tl->cap_capture, tl->n_capture + 1,
 			       sizeof(*tl->capture));
 	tl->capture[tl->n_capture++] = (struct timeline_capture){
-		.id = rows_int(r, 0),
-		.path = arena_strdup(&tl->text, rows_text(r, 1)),
-		.host = arena_strdup(&tl->text, rows_text(r, 2)),
-		.clock = arena_strdup(&tl->text, rows_text(r, 3)),
-		.timed = !is_null(r, 4),
-		.cpus = rows_int(r, 6),
-		.whole = rows_int(r, 7) == 1,
+		.id = rows_int(r, TIMELINE_CAPTURES_ID),
+		.path = arena_strdup(&tl->text,
+				     rows_text(r, TIMELINE_CAPTURES_PATH)),
+		.host = arena_strdup(&tl->text,
+				     rows_text(r, TIMELINE_CAPTURES_HOST)),
+		.clock = arena_strdup(&tl->text,
+				      rows_text(r, TIMELINE_CAPTURES_CLOCK)),
+		.timed = !timeline_is_null(r, TIMELINE_CAPTURES_FIRST_NS),
+		.cpus = rows_int(r, TIMELINE_CAPTURES_CPUS),
+		.whole = rows_int(r, TIMELINE_CAPTURES_SYSTEM_WIDE) == 1,
 	};
-	widen(l, r, 4, 5);
+	timeline_widen(l, r, TIMELINE_CAPTURES_FIRST_NS,
+		       TIMELINE_CAPTURES_LAST_NS);
 	return 0;
 }
 
-static int add_range(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_range(void *arg, const struct rows *r, struct err *err)
 {
 	(void)err;
-	widen(arg, r, 0, 1);
+	timeline_widen(arg, r, TIMELINE_RANGE_FIRST_NS, TIMELINE_RANGE_LAST_NS);
 	return 0;
 }
 
-static int add_type(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_type(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
 
 	(void)err;
 	l->capture = mem_grow(l->capture, &l->cap_type, l->n_type + 1,
 			      sizeof(*l->capture));
-	l->capture[l->n_type++] = rows_int(r, 1);
+	l->capture[l->n_type++] = rows_int(r, TIMELINE_TYPES_CAPTURE);
 	return 0;
 }
 
-static int add_rule(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_rule(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
-	int64_t id = rows_int(r, 0);
+	int64_t id = rows_int(r, TIMELINE_RULES_ID);
 
 	(void)err;
 	if (id >= 0 && id < RULES)
-		l->tl->rule[id] = arena_strdup(&l->tl->text, rows_text(r, 1));
+		l->tl->rule[id] = arena_strdup(
+			&l->tl->text, rows_text(r, TIMELINE_RULES_NAME));
 	return 0;
 }
 
 /* ---- what is drawn */
 
-static int add_event(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
 
 	(void)err;
-	if (is_null(r, 0)) {
+	if (timeline_is_null(r, TIMELINE_EVENTS_TIME_NS)) {
 		l->tl->events++;
 		l->tl->no_time++;
 		return 0;
 	}
-	timeline_event(l->tl, capture_of(l, rows_int(r, 2)), rows_int(r, 1),
-		       rows_int(r, 0));
+	timeline_event(
+		l->tl,
+		timeline_type_capture(l, rows_int(r, TIMELINE_EVENTS_TYPE)),
+		rows_int(r, TIMELINE_EVENTS_CPU),
+		rows_int(r, TIMELINE_EVENTS_TIME_NS));
 	return 0;
 }
 
-static int add_joined(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_joined(void *arg, const struct rows *r,
+				struct err *err)
 {
 	struct loader *l = arg;
 
 	(void)err;
-	l->tl->requests = count_of(r, 0);
-	l->tl->joined = count_of(r, 1);
-	l->tl->refused = count_of(r, 2);
+	l->tl->requests = timeline_get_count(r, TIMELINE_JOINED_REQUESTS);
+	l->tl->joined = timeline_get_count(r, TIMELINE_JOINED_MATCHED);
+	l->tl->refused = timeline_get_count(r, TIMELINE_JOINED_REFUSED);
 	return 0;
 }
 
-/* A row with time, CPU, what tells the capture, verdict, tid and comm. */
-static void add_mark(struct loader *l, const struct rows *r, int64_t capture,
-		     const struct timeline_mark *m)
+/* Adds a mark of a row of timeline_requests, or of timeline_chains or
+ * _findings, which have the same columns up to TID. */
+static void timeline_take_mark(struct loader *l, const struct rows *r,
+			       int64_t capture, const struct timeline_mark *m)
 {
-	struct timeline_mark new = *m;
-	const char *comm = rows_text(r, 5);
+	struct timeline_mark added = *m;
+	const char *comm = rows_text(r, TIMELINE_REQUESTS_COMM);
 	char who[128];
 
-	if (is_null(r, 0)) {
+	if (timeline_is_null(r, TIMELINE_REQUESTS_TIME_NS)) {
 		l->tl->n[m->kind] = timeline_add(l->tl->n[m->kind], m->n);
 		l->tl->no_time++;
 		return;
 	}
-	new.t0 = new.t1 = rows_int(r, 0);
-	if (!is_null(r, 4)) {
-		/* a comm has 16 bytes; what is longer is cut */
+	added.t0 = added.t1 = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
+	if (!timeline_is_null(r, TIMELINE_REQUESTS_TID)) {
+		/* a comm has 16 bytes; longer ones are cut */
 		snprintf(who, sizeof(who), "%.64s%stid %lld", comm,
-			 *comm ? ", " : "", (long long)rows_int(r, 4));
-		new.who = who;
+			 *comm ? ", " : "",
+			 (long long)rows_int(r, TIMELINE_REQUESTS_TID));
+		added.who = who;
 	}
-	timeline_mark(l->tl, capture, rows_int(r, 1), &new);
+	timeline_mark(l->tl, capture, rows_int(r, TIMELINE_REQUESTS_CPU),
+		      &added);
 }
 
-static int add_request(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_request(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	static const enum timeline_mark_kind kind[] = {
 		[REQ_CHAIN_LOST] = MARK_CHAIN_LOST,
@@ -173,17 +188,20 @@ static int add_request(void *arg, const struct rows *r, struct err *err)
 		[REQ_UNWINDER_DIED] = MARK_UNWINDER,
 	};
 	struct loader *l = arg;
-	int64_t v = rows_int(r, 3);
+	int64_t v = rows_int(r, TIMELINE_REQUESTS_VERDICT);
 	struct timeline_mark m = { .kind = MARK_UNEXPLAINED, .n = 1 };
 
 	(void)err;
 	if (v > 0 && v < (int64_t)(sizeof(kind) / sizeof(kind[0])) && kind[v])
 		m.kind = kind[v];
-	add_mark(l, r, capture_of(l, rows_int(r, 2)), &m);
+	timeline_take_mark(
+		l, r,
+		timeline_type_capture(l, rows_int(r, TIMELINE_REQUESTS_TYPE)),
+		&m);
 	return 0;
 }
 
-static int add_chain(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_chain(void *arg, const struct rows *r, struct err *err)
 {
 	static const enum timeline_mark_kind kind[] = {
 		[CHAIN_SAMPLE_LOST] = MARK_NO_SAMPLE,
@@ -193,30 +211,31 @@ static int add_chain(void *arg, const struct rows *r, struct err *err)
 		[CHAIN_UNEXPLAINED] = MARK_NO_REASON,
 		[CHAIN_UNJOINABLE] = MARK_NO_COOKIE,
 	};
-	int64_t v = rows_int(r, 3);
+	int64_t v = rows_int(r, TIMELINE_CHAINS_VERDICT);
 	struct timeline_mark m = { .kind = MARK_NO_REASON, .n = 1 };
 
 	(void)err;
 	if (v > 0 && v <= CHAIN_UNJOINABLE && kind[v])
 		m.kind = kind[v];
-	add_mark(arg, r, rows_int(r, 2), &m);
+	timeline_take_mark(arg, r, rows_int(r, TIMELINE_CHAINS_CAPTURE), &m);
 	return 0;
 }
 
-static int add_finding(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_finding(void *arg, const struct rows *r,
+				 struct err *err)
 {
-	int64_t rule = rows_int(r, 3);
-	uint64_t n = count_of(r, 5);
+	int64_t rule = rows_int(r, TIMELINE_FINDINGS_RULE);
+	uint64_t n = timeline_get_count(r, TIMELINE_FINDINGS_N);
 	struct timeline_mark m = { .kind = MARK_FINDING, .n = n ? n : 1 };
 
 	(void)err;
 	if (rule >= 0 && rule < RULES)
 		m.rules = UINT64_C(1) << rule;
-	add_mark(arg, r, rows_int(r, 2), &m);
+	timeline_take_mark(arg, r, rows_int(r, TIMELINE_FINDINGS_CAPTURE), &m);
 	return 0;
 }
 
-static enum timeline_band_kind band_kind(const char *what)
+static enum timeline_band_kind timeline_band_kind_of(const char *what)
 {
 	static const struct {
 		const char *what;
@@ -237,79 +256,84 @@ static enum timeline_band_kind band_kind(const char *what)
 	return BAND_OTHER;
 }
 
-static int add_loss(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
-	bool counts = rows_int(r, 6) != 0;
-	int64_t cpu = rows_int(r, 2);
+	bool counts = rows_int(r, TIMELINE_LOSSES_COUNTS) != 0;
+	int64_t cpu = rows_int(r, TIMELINE_LOSSES_CPU);
 
 	(void)err;
-	if (is_null(r, 3) && is_null(r, 4)) {
+	if (timeline_is_null(r, TIMELINE_LOSSES_T0) &&
+	    timeline_is_null(r, TIMELINE_LOSSES_T1)) {
 		struct timeline_untimed u = {
-			.capture = rows_int(r, 0),
-			.what = rows_text(r, 1),
+			.capture = rows_int(r, TIMELINE_LOSSES_CAPTURE),
+			.what = rows_text(r, TIMELINE_LOSSES_WHAT),
 			.cpu = cpu < 0 || cpu > INT32_MAX ? -1 : (int32_t)cpu,
 			.counts = counts,
-			.n = count_of(r, 5),
+			.n = timeline_get_count(r, TIMELINE_LOSSES_N),
 		};
 
 		timeline_untimed(l->tl, &u);
 		return 0;
 	}
 	struct timeline_band b = {
-		.what = rows_text(r, 1),
-		.kind = band_kind(rows_text(r, 1)),
-		.t0 = rows_int(r, 3),
-		.t1 = rows_int(r, 4),
-		.from_start = is_null(r, 3),
-		.to_end = is_null(r, 4),
-		.some = is_null(r, 5),
-		.n = count_of(r, 5),
+		.what = rows_text(r, TIMELINE_LOSSES_WHAT),
+		.kind = timeline_band_kind_of(
+			rows_text(r, TIMELINE_LOSSES_WHAT)),
+		.t0 = rows_int(r, TIMELINE_LOSSES_T0),
+		.t1 = rows_int(r, TIMELINE_LOSSES_T1),
+		.from_start = timeline_is_null(r, TIMELINE_LOSSES_T0),
+		.to_end = timeline_is_null(r, TIMELINE_LOSSES_T1),
+		.some = timeline_is_null(r, TIMELINE_LOSSES_N),
+		.n = timeline_get_count(r, TIMELINE_LOSSES_N),
 	};
 
-	timeline_band(l->tl, rows_int(r, 0), cpu, &b, counts);
+	timeline_band(l->tl, rows_int(r, TIMELINE_LOSSES_CAPTURE), cpu, &b,
+		      counts);
 	return 0;
 }
 
-static int add_gap(void *arg, const struct rows *r, struct err *err)
+static int timeline_take_gap(void *arg, const struct rows *r, struct err *err)
 {
 	struct loader *l = arg;
-	int64_t v = rows_int(r, 5);
+	int64_t v = rows_int(r, TIMELINE_GAPS_VERDICT);
 	struct timeline_band b = {
 		.kind = v == GAP_LOST	     ? BAND_GAP_LOST
 			: v == GAP_UNCOUNTED ? BAND_GAP_UNCOUNTED
 					     : BAND_GAP_FOREIGN,
-		.t0 = rows_int(r, 2),
-		.t1 = rows_int(r, 3),
-		.from_start = is_null(r, 2),
-		.to_end = is_null(r, 3),
-		.n = count_of(r, 4),
+		.t0 = rows_int(r, TIMELINE_GAPS_T0),
+		.t1 = rows_int(r, TIMELINE_GAPS_T1),
+		.from_start = timeline_is_null(r, TIMELINE_GAPS_T0),
+		.to_end = timeline_is_null(r, TIMELINE_GAPS_T1),
+		.n = timeline_get_count(r, TIMELINE_GAPS_N),
 	};
 
 	(void)err;
-	timeline_band(l->tl, rows_int(r, 0), rows_int(r, 1), &b, false);
+	timeline_band(l->tl, rows_int(r, TIMELINE_GAPS_CAPTURE),
+		      rows_int(r, TIMELINE_GAPS_CPU), &b, false);
 	return 0;
 }
 
-static int load_all(struct loader *l, struct store *db, struct err *err)
+static int timeline_load_all(struct loader *l, struct store *db,
+			     struct err *err)
 {
 	static const struct {
 		const char *query;
 		rows_fn *fn;
 	} step[] = {
-		{ "timeline_rules", add_rule },
-		{ "timeline_events", add_event },
-		{ "timeline_joined", add_joined },
-		{ "timeline_requests", add_request },
-		{ "timeline_chains", add_chain },
-		{ "timeline_losses", add_loss },
-		{ "timeline_gaps", add_gap },
-		{ "timeline_findings", add_finding },
+		{ "timeline_rules", timeline_take_rule },
+		{ "timeline_events", timeline_take_event },
+		{ "timeline_joined", timeline_take_joined },
+		{ "timeline_requests", timeline_take_request },
+		{ "timeline_chains", timeline_take_chain },
+		{ "timeline_losses", timeline_take_loss },
+		{ "timeline_gaps", timeline_take_gap },
+		{ "timeline_findings", timeline_take_finding },
 	};
 
-	if (rows_each(db, "timeline_captures", add_capture, l, err) ||
-	    rows_each(db, "timeline_range", add_range, l, err) ||
-	    rows_each_dense(db, "timeline_types", add_type, l, err))
+	if (rows_each(db, "timeline_captures", timeline_take_capture, l, err) ||
+	    rows_each(db, "timeline_range", timeline_take_range, l, err) ||
+	    rows_each_dense(db, "timeline_types", timeline_take_type, l, err))
 		return -1;
 	if (!l->timed)
 		return 0;
@@ -327,7 +351,7 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		  struct err *err)
 {
 	struct loader l = { .tl = tl };
-	int rc = load_all(&l, db, err);
+	int rc = timeline_load_all(&l, db, err);
 
 	*timed = l.timed;
 	if (!rc && l.timed)
@@ -336,7 +360,7 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 	return rc;
 }
 
-static int no_times(const struct timeline *tl, struct err *err)
+static int timeline_no_times(const struct timeline *tl, struct err *err)
 {
 	return err_set(err, ERR_FORMAT,
 		       "%s: has no times, so there is nothing to draw a "
@@ -352,7 +376,7 @@ int timeline_write(FILE *out, struct store *db, const char *title,
 	int rc = timeline_load(&tl, &timed, db, err);
 
 	if (!rc && !timed)
-		rc = no_times(&tl, err);
+		rc = timeline_no_times(&tl, err);
 	if (!rc) {
 		timeline_draw(out, &tl, title);
 		if (ferror(out))

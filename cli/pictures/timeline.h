@@ -12,13 +12,15 @@ struct err;
 struct store;
 struct timeline;
 
-/* Fills *tl, which is zeroed, and finishes it; *timed: the database has times,
- * otherwise there are only captures in it. Release it in any case. */
+/* Fills and finishes *tl, which the caller has zeroed. Stores in *timed whether
+ * the database has times; if not, tl has only captures. Returns 0, or -1 and
+ * *err. The caller releases tl in both cases. */
 int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		  struct err *err);
 
-/* title NULL: made from the name of the capture. 0, or -1: the database
- * cannot be read, has no times, or out cannot be written. */
+/* Writes the picture; a NULL title is made from the capture's name. Returns 0,
+ * or -1 and *err if the database cannot be read or has no times, or out cannot
+ * be written. */
 int timeline_write(FILE *out, struct store *db, const char *title,
 		   struct err *err);
 #endif

@@ -12,8 +12,9 @@
 
 #define SUMS 27 /* letters beside a lane */
 
-/* log2(n + 1), times 64: the bars of few events must be seen too. */
-static uint64_t log_of(uint64_t n)
+/* Returns log2(n + 1) times 64. The scale is logarithmic so that bars of few
+ * events can be seen. */
+static uint64_t lane_log(uint64_t n)
 {
 	unsigned int bit = 63 - (unsigned int)__builtin_clzll(n + 1);
 	uint64_t rest = (n + 1) ^ (UINT64_C(1) << bit);
@@ -21,10 +22,10 @@ static uint64_t log_of(uint64_t n)
 	return bit * 64 + (bit > 6 ? rest >> (bit - 6) : rest << (6 - bit));
 }
 
-static void put_events(const struct page *p, const struct timeline_lane *l)
+static void lane_put_events(const struct page *p, const struct timeline_lane *l)
 {
-	/* a handful is never a full bar */
-	uint64_t most = log_of(p->most < 15 ? 15 : p->most);
+	/* fewer than 15 events never fill a bar */
+	uint64_t most = lane_log(p->most < 15 ? 15 : p->most);
 	unsigned int at = 0;
 	unsigned int from = 0;
 
@@ -33,7 +34,7 @@ static void put_events(const struct page *p, const struct timeline_lane *l)
 	fprintf(p->out, "<path class=\"events\" d=\"M0 %u", p->lane_h);
 	for (unsigned int x = 0; x <= PLOT; x += p->group) {
 		uint64_t n = x < PLOT ? page_events(p, l, x) : 0;
-		unsigned int h = (unsigned int)(log_of(n) * p->lane_h / most);
+		unsigned int h = (unsigned int)(lane_log(n) * p->lane_h / most);
 
 		if (n && !h)
 			h = 1;
@@ -48,12 +49,13 @@ static void put_events(const struct page *p, const struct timeline_lane *l)
 	fputs("z\"/>\n", p->out);
 }
 
-static unsigned int row_y(const struct page *p, enum timeline_mark_kind kind)
+static unsigned int lane_row_y(const struct page *p,
+			       enum timeline_mark_kind kind)
 {
 	return 3 + p->row[kind] * p->row_h;
 }
 
-/* A band has the whole lane, or a strip of it. */
+/* The part of the lane's height that a band takes. */
 enum band_place {
 	BAND_ALL,
 	BAND_TOP,
@@ -69,8 +71,8 @@ static enum band_place band_place(enum timeline_band_kind kind)
 							       : BAND_ALL;
 }
 
-static unsigned int band_y(const struct page *p, enum timeline_band_kind kind,
-			   unsigned int *h)
+static unsigned int lane_band_y(const struct page *p,
+				enum timeline_band_kind kind, unsigned int *h)
 {
 	enum band_place place = band_place(kind);
 
@@ -80,7 +82,7 @@ static unsigned int band_y(const struct page *p, enum timeline_band_kind kind,
 	return place == BAND_BOTTOM ? p->lane_h - *h : 0;
 }
 
-static void put_when(const struct page *p, int64_t t0, int64_t t1)
+static void lane_put_when(const struct page *p, int64_t t0, int64_t t1)
 {
 	FILE *out = p->out;
 
@@ -96,7 +98,8 @@ static void put_when(const struct page *p, int64_t t0, int64_t t1)
 	page_clock(out, t1);
 }
 
-static void put_band_title(const struct page *p, const struct timeline_band *b)
+static void lane_put_band_title(const struct page *p,
+				const struct timeline_band *b)
 {
 	FILE *out = p->out;
 	bool gap = b->kind >= BAND_GAPS;
@@ -120,7 +123,7 @@ static void put_band_title(const struct page *p, const struct timeline_band *b)
 		page_count(out, b->rows, "interval");
 	}
 	fprintf(out, "\n%s", timeline_bands[b->kind].says);
-	put_when(p, b->t0, b->t1);
+	lane_put_when(p, b->t0, b->t1);
 	if (b->from_start)
 		fputs("\nits beginning is not known", out);
 	if (b->to_end)
@@ -128,9 +131,10 @@ static void put_band_title(const struct page *p, const struct timeline_band *b)
 	fputs("</title>", out);
 }
 
-/* 1/10 px; as wide as can be seen. */
-static unsigned int band_x(const struct page *p, const struct timeline_band *b,
-			   unsigned int *w)
+/* Returns the left end of a band in 1/10 px and stores its width, at least 1.5
+ * px so that it can be seen. */
+static unsigned int lane_band_x(const struct page *p,
+				const struct timeline_band *b, unsigned int *w)
 {
 	unsigned int x = timeline_px(p->tl, b->t0);
 
@@ -140,23 +144,23 @@ static unsigned int band_x(const struct page *p, const struct timeline_band *b,
 	return x + *w > PLOT * 10 ? PLOT * 10 - *w : x;
 }
 
-static void put_band(const struct page *p, const struct timeline_band *b)
+static void lane_put_band(const struct page *p, const struct timeline_band *b)
 {
 	unsigned int h, w;
-	unsigned int x = band_x(p, b, &w);
-	unsigned int y = band_y(p, b->kind, &h);
+	unsigned int x = lane_band_x(p, b, &w);
+	unsigned int y = lane_band_y(p, b->kind, &h);
 
 	fprintf(p->out, "<rect class=\"%s\" x=\"",
-		timeline_bands[b->kind].class);
+		timeline_bands[b->kind].css_class);
 	human_put_fixed(p->out, x, 10, 1);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
 	human_put_fixed(p->out, w, 10, 1);
 	fprintf(p->out, "\" height=\"%u\">", h);
-	put_band_title(p, b);
+	lane_put_band_title(p, b);
 	fputs("</rect>\n", p->out);
 }
 
-static void put_rules(const struct page *p, uint64_t rules)
+static void lane_put_rules(const struct page *p, uint64_t rules)
 {
 	const char *comma = ": ";
 
@@ -169,7 +173,8 @@ static void put_rules(const struct page *p, uint64_t rules)
 	}
 }
 
-static void put_mark_title(const struct page *p, const struct timeline_mark *m)
+static void lane_put_mark_title(const struct page *p,
+				const struct timeline_mark *m)
 {
 	FILE *out = p->out;
 
@@ -179,11 +184,11 @@ static void put_mark_title(const struct page *p, const struct timeline_mark *m)
 		fputs(" x ", out);
 	}
 	fputs(timeline_marks[m->kind].name, out);
-	put_rules(p, m->rules);
+	lane_put_rules(p, m->rules);
 	fputs(", ", out);
 	page_cpu(out, p->tl->lane[m->lane]->cpu);
 	if (m->t1 > m->t0) {
-		put_when(p, m->t0, m->t1);
+		lane_put_when(p, m->t0, m->t1);
 	} else {
 		fputs("\nat ", out);
 		page_ns(out, page_since(p, m->t0));
@@ -198,19 +203,20 @@ static void put_mark_title(const struct page *p, const struct timeline_mark *m)
 	fputs("</title>", out);
 }
 
-/* For marks that are too small, or too many, for shapes. */
-static unsigned int bar_y(const struct page *p, enum timeline_mark_kind kind,
-			  unsigned int *h)
+/* Returns the top of a mark drawn as a bar and stores its height, for marks
+ * that are too small or too many for shapes. */
+static unsigned int lane_bar_y(const struct page *p,
+			       enum timeline_mark_kind kind, unsigned int *h)
 {
 	if (p->row_h) {
 		*h = p->row_h - 2;
-		return row_y(p, kind) + 1;
+		return lane_row_y(p, kind) + 1;
 	}
 	*h = kind < MARK_CHAINS ? p->lane_h : (p->lane_h + 1) / 2;
 	return p->lane_h - *h;
 }
 
-static void put_mark(const struct page *p, const struct timeline_mark *m)
+static void lane_put_mark(const struct page *p, const struct timeline_mark *m)
 {
 	unsigned int bin = p->tl->marks.bin;
 	unsigned int x = m->column / bin * bin;
@@ -218,20 +224,21 @@ static void put_mark(const struct page *p, const struct timeline_mark *m)
 	fputs("<path d=\"", p->out);
 	if (p->row_h) {
 		timeline_shape(p->out, m->kind, x + bin / 2,
-			       row_y(p, m->kind) + p->row_h / 2, p->radius);
+			       lane_row_y(p, m->kind) + p->row_h / 2,
+			       p->radius);
 	} else {
 		unsigned int h;
-		unsigned int y = bar_y(p, m->kind, &h);
-		unsigned int w = bin > 2 ? bin : 2; /* to be seen */
+		unsigned int y = lane_bar_y(p, m->kind, &h);
+		unsigned int w = bin > 2 ? bin : 2; /* so that it can be seen */
 
 		fprintf(p->out, "M%u %uh%uv%uh-%uz", x, y, w, h, w);
 	}
 	fputs("\">", p->out);
-	put_mark_title(p, m);
+	lane_put_mark_title(p, m);
 	fputs("</path>\n", p->out);
 }
 
-static void put_lane_title(const struct page *p, const struct timeline_lane *l)
+static void lane_put_title(const struct page *p, const struct timeline_lane *l)
 {
 	FILE *out = p->out;
 
@@ -254,9 +261,8 @@ static void put_lane_title(const struct page *p, const struct timeline_lane *l)
 	fputs("</title>", out);
 }
 
-/* Beside the lane, the worst that is wrong with it, as far as there is room.
- */
-static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
+/* Writes the most important numbers beside the lane, as many as fit. */
+static void lane_put_sums(const struct page *p, const struct timeline_lane *l,
 			  unsigned int y)
 {
 	struct {
@@ -318,13 +324,13 @@ static void put_lane_sums(const struct page *p, const struct timeline_lane *l,
 
 /* ---- too much for a tooltip each */
 
-/* What is on top in each column; 0: nothing, else kind + 1. */
+/* The topmost kind in each column: 0 for none, else kind + 1. */
 struct layer {
 	uint8_t top[PLOT];
 };
 
-static void paint(const struct page *p, struct layer *l, unsigned int kind,
-		  unsigned int from, unsigned int to)
+static void lane_paint(const struct page *p, struct layer *l, unsigned int kind,
+		       unsigned int from, unsigned int to)
 {
 	unsigned int x = from / p->plain * p->plain;
 
@@ -334,10 +340,11 @@ static void paint(const struct page *p, struct layer *l, unsigned int kind,
 		l->top[x] = (uint8_t)(kind + 1);
 }
 
-/* One path of a kind: gives false when there is nothing of it. */
-static bool put_layer(const struct page *p, const struct layer *l,
-		      unsigned int kind, const char *class, const char *style,
-		      unsigned int y, unsigned int h)
+/* Draws all columns of one kind as one path. Returns false if there are
+ * none. */
+static bool lane_put_layer(const struct page *p, const struct layer *l,
+			   unsigned int kind, const char *css_class,
+			   const char *style, unsigned int y, unsigned int h)
 {
 	bool any = false;
 
@@ -351,7 +358,7 @@ static bool put_layer(const struct page *p, const struct layer *l,
 			continue;
 		}
 		if (!any)
-			fprintf(p->out, "<path class=\"%s%s\" d=\"", class,
+			fprintf(p->out, "<path class=\"%s%s\" d=\"", css_class,
 				style);
 		any = true;
 		fprintf(p->out, "M%u %uh%uv%uh-%uz", from, y, x - from, h,
@@ -362,9 +369,9 @@ static bool put_layer(const struct page *p, const struct layer *l,
 	return any;
 }
 
-/* Bands that share a place: all before `to`, from `from` on. The first kinds
- * are the worst and hide the others. */
-static void put_plain_bands(const struct page *p, size_t from, size_t to)
+/* Draws bands from .. to - 1 without tooltips. Kinds are in order of severity:
+ * the first ones hide the others. */
+static void lane_put_plain_bands(const struct page *p, size_t from, size_t to)
 {
 	const struct timeline_band *band = p->tl->band;
 	struct layer layer[BAND_PLACES];
@@ -372,22 +379,25 @@ static void put_plain_bands(const struct page *p, size_t from, size_t to)
 	memset(layer, 0, sizeof(layer));
 	for (size_t i = to; i-- > from;) {
 		unsigned int w;
-		unsigned int x = band_x(p, &band[i], &w);
+		unsigned int x = lane_band_x(p, &band[i], &w);
 
-		paint(p, &layer[band_place(band[i].kind)], band[i].kind, x / 10,
-		      (x + w + 9) / 10);
+		lane_paint(p, &layer[band_place(band[i].kind)], band[i].kind,
+			   x / 10, (x + w + 9) / 10);
 	}
 	for (unsigned int kind = 0; kind < BAND_KINDS; kind++) {
 		unsigned int h;
-		unsigned int y = band_y(p, (enum timeline_band_kind)kind, &h);
+		unsigned int y =
+			lane_band_y(p, (enum timeline_band_kind)kind, &h);
 
-		put_layer(p, &layer[band_place((enum timeline_band_kind)kind)],
-			  kind, timeline_bands[kind].class, "", y, h);
+		lane_put_layer(
+			p, &layer[band_place((enum timeline_band_kind)kind)],
+			kind, timeline_bands[kind].css_class, "", y, h);
 	}
 }
 
-/* Where there are rows, each kind has its own. */
-static void put_plain_marks(const struct page *p, size_t from, size_t to)
+/* Draws marks from .. to - 1 without tooltips, each kind in its own row if
+ * there are rows. */
+static void lane_put_plain_marks(const struct page *p, size_t from, size_t to)
 {
 	const struct timeline_mark *mark = p->tl->mark;
 	struct layer layer;
@@ -396,27 +406,29 @@ static void put_plain_marks(const struct page *p, size_t from, size_t to)
 	while (to > from) {
 		enum timeline_mark_kind kind = mark[--to].kind;
 		unsigned int h;
-		unsigned int y = bar_y(p, kind, &h);
+		unsigned int y = lane_bar_y(p, kind, &h);
 
-		paint(p, &layer, kind, mark[to].column, mark[to].column + 1);
+		lane_paint(p, &layer, kind, mark[to].column,
+			   mark[to].column + 1);
 		if (!p->row_h || (to > from && mark[to - 1].kind == kind))
 			continue;
-		put_layer(p, &layer, kind, timeline_marks[kind].class, " flat",
-			  y, h);
+		lane_put_layer(p, &layer, kind, timeline_marks[kind].css_class,
+			       " flat", y, h);
 		memset(&layer, 0, sizeof(layer));
 	}
 	for (unsigned int kind = 0; !p->row_h && kind < MARK_KINDS; kind++) {
 		unsigned int h;
-		unsigned int y = bar_y(p, (enum timeline_mark_kind)kind, &h);
+		unsigned int y =
+			lane_bar_y(p, (enum timeline_mark_kind)kind, &h);
 
-		put_layer(p, &layer, kind, timeline_marks[kind].class, " flat",
-			  y, h);
+		lane_put_layer(p, &layer, kind, timeline_marks[kind].css_class,
+			       " flat", y, h);
 	}
 }
 
 /* ---- the lane */
 
-static void put_bands(const struct page *p, uint32_t lane, size_t *at)
+static void lane_put_bands(const struct page *p, uint32_t lane, size_t *at)
 {
 	const struct timeline *tl = p->tl;
 	size_t from = *at;
@@ -427,14 +439,14 @@ static void put_bands(const struct page *p, uint32_t lane, size_t *at)
 		return;
 	fputs("<g class=\"b\">\n", p->out);
 	if (tl->bands.plain)
-		put_plain_bands(p, from, *at);
+		lane_put_plain_bands(p, from, *at);
 	else
 		for (; from < *at; from++)
-			put_band(p, &tl->band[from]);
+			lane_put_band(p, &tl->band[from]);
 	fputs("</g>\n", p->out);
 }
 
-static void put_marks(const struct page *p, uint32_t lane, size_t *at)
+static void lane_put_marks(const struct page *p, uint32_t lane, size_t *at)
 {
 	const struct timeline *tl = p->tl;
 	size_t from = *at;
@@ -442,7 +454,7 @@ static void put_marks(const struct page *p, uint32_t lane, size_t *at)
 	while (*at < tl->n_mark && tl->mark[*at].lane == lane)
 		++*at;
 	if (tl->marks.plain) {
-		put_plain_marks(p, from, *at);
+		lane_put_plain_marks(p, from, *at);
 		return;
 	}
 	while (from < *at) {
@@ -451,10 +463,10 @@ static void put_marks(const struct page *p, uint32_t lane, size_t *at)
 
 		const char *style = p->row_h ? look->style : "flat";
 
-		fprintf(p->out, "<g class=\"m %s%s%s\">\n", look->class,
+		fprintf(p->out, "<g class=\"m %s%s%s\">\n", look->css_class,
 			*style ? " " : "", style);
 		for (; from < *at && tl->mark[from].kind == kind; from++)
-			put_mark(p, &tl->mark[from]);
+			lane_put_mark(p, &tl->mark[from]);
 		fputs("</g>\n", p->out);
 	}
 }
@@ -467,17 +479,17 @@ void lane_ground(const struct page *p, uint32_t lane, unsigned int y)
 		"<rect class=\"lane\" x=\"%d\" y=\"%u\" width=\"%d\" "
 		"height=\"%u\">",
 		LEFT, y, PLOT, p->lane_h);
-	put_lane_title(p, l);
+	lane_put_title(p, l);
 	fputs("</rect>\n", p->out);
-	put_lane_sums(p, l, y);
+	lane_put_sums(p, l, y);
 }
 
 void lane_content(const struct page *p, uint32_t lane, unsigned int y,
 		  size_t *band, size_t *mark)
 {
 	fprintf(p->out, "<g transform=\"translate(%d,%u)\">\n", LEFT, y);
-	put_bands(p, lane, band);
-	put_events(p, p->tl->lane[lane]);
-	put_marks(p, lane, mark);
+	lane_put_bands(p, lane, band);
+	lane_put_events(p, p->tl->lane[lane]);
+	lane_put_marks(p, lane, mark);
 	fputs("</g>\n", p->out);
 }

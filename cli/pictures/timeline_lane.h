@@ -6,11 +6,12 @@
 
 struct page;
 
-/* Its ground, to which the tooltip with all its numbers belongs, and the
- * worst of them beside it. */
+/* Draws the background of a lane with a tooltip of all its numbers, and the
+ * most important numbers beside it. */
 void lane_ground(const struct page *p, uint32_t lane, unsigned int y);
-/* What happened in it. *band, *mark: the first that may be of this lane, then
- * the first that is not; lanes are drawn in order. */
+/* Draws bands, events and marks of a lane. *band and *mark are the indices of
+ * the lane's first ones and are moved to those of the next lane, so lanes must
+ * be drawn in order. */
 void lane_content(const struct page *p, uint32_t lane, unsigned int y,
 		  size_t *band, size_t *mark);
 #endif

@@ -85,7 +85,7 @@ const char *timeline_untimed_says(const char *what)
 	return NULL;
 }
 
-/* From the middle, 4 px to each side. */
+/* Paths that start in the middle and reach 4 px to each side. */
 static const char *const shape[MARK_KINDS] = {
 	[MARK_FINDING] = "m-4-4h8l-4 8z",
 	[MARK_CHAIN_LOST] = "m-1-4h2v8h-2z",
@@ -112,7 +112,8 @@ void timeline_shape(FILE *out, enum timeline_mark_kind kind, unsigned int x,
 			putc(*s, out);
 			continue;
 		}
-		/* all are of one digit; the flags of an arc stay 0 */
+		/* every number has one digit; the flags of an arc are 0, so
+		 * scaling keeps them */
 		human_put_fixed(out, (uint64_t)(*s - '0') * radius, 4,
 				(unsigned int)(*s - '0') * radius % 4 ? 2 : 0);
 	}

@@ -5,19 +5,21 @@
 
 #include "cli/pictures/timeline_model.h"
 
-/* class, style: of timeline.css, "" none; says: one line for people. */
+/* Name, CSS class and style (of timeline.css; "" if none), and a one-line
+ * explanation. */
 struct timeline_look {
-	const char *name, *class, *style, *says;
+	const char *name, *css_class, *style, *says;
 };
 
 extern const struct timeline_look timeline_marks[MARK_KINDS];
 extern const struct timeline_look timeline_bands[BAND_KINDS];
 
-/* What a kind of loss without a time is; NULL: it speaks for itself. */
+/* Returns the explanation of a kind of loss without a time, NULL if there is
+ * none. */
 const char *timeline_untimed_says(const char *what);
-/* The path of a mark, `radius` px around (x, y): its attribute d. */
+/* Writes the attribute d of a mark's path, `radius` px around (x, y). */
 void timeline_shape(FILE *out, enum timeline_mark_kind kind, unsigned int x,
 		    unsigned int y, unsigned int radius);
-/* The hatchings that the classes of bands refer to. */
+/* Writes the SVG patterns that the classes of bands refer to. */
 void timeline_hatching(FILE *out);
 #endif

@@ -11,6 +11,11 @@
 
 #define WIDEST 4 /* px */
 
+static int timeline_compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 void timeline_release(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_lane; i++)
@@ -45,12 +50,12 @@ uint32_t timeline_px(const struct timeline *tl, int64_t time)
 			  span);
 }
 
-static const char *keep(struct timeline *tl, const char *s)
+static const char *timeline_copy_text(struct timeline *tl, const char *s)
 {
 	return s ? arena_strdup(&tl->text, s) : NULL;
 }
 
-static uint32_t column_of(const struct timeline *tl, int64_t time)
+static uint32_t timeline_column(const struct timeline *tl, int64_t time)
 {
 	uint32_t x = timeline_px(tl, time) / 10;
 
@@ -59,7 +64,7 @@ static uint32_t column_of(const struct timeline *tl, int64_t time)
 
 /* ---- lanes */
 
-static bool same_lane(const void *owner, uint32_t id, const void *key)
+static bool timeline_same_lane(const void *owner, uint32_t id, const void *key)
 {
 	const struct timeline *tl = owner;
 	const struct timeline_lane *l = tl->lane[id];
@@ -68,15 +73,18 @@ static bool same_lane(const void *owner, uint32_t id, const void *key)
 	return l->capture == want->capture && l->cpu == want->cpu;
 }
 
-/* TABLE_NONE when there are too many. */
-static uint32_t lane_of(struct timeline *tl, int64_t capture, int64_t cpu)
+/* Returns the lane of a CPU, which is made if needed, or TABLE_NONE if there
+ * are too many. */
+static uint32_t timeline_get_lane(struct timeline *tl, int64_t capture,
+				  int64_t cpu)
 {
 	struct timeline_lane key = {
 		.capture = capture,
 		.cpu = cpu < 0 || cpu > INT32_MAX ? -1 : (int32_t)cpu,
 	};
 	uint64_t hash = hash_pair((uint64_t)capture, (uint64_t)key.cpu);
-	uint32_t id = table_find(&tl->lanes, hash, same_lane, tl, &key);
+	uint32_t id =
+		table_find(&tl->lanes, hash, timeline_same_lane, tl, &key);
 
 	if (id != TABLE_NONE || tl->n_lane == TIMELINE_LANES)
 		return id;
@@ -94,7 +102,7 @@ static uint32_t lane_of(struct timeline *tl, int64_t capture, int64_t cpu)
 void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
 		    int64_t time)
 {
-	uint32_t id = lane_of(tl, capture, cpu);
+	uint32_t id = timeline_get_lane(tl, capture, cpu);
 
 	tl->events++;
 	if (id == TABLE_NONE) {
@@ -102,12 +110,14 @@ void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
 		return;
 	}
 	tl->lane[id]->events++;
-	tl->lane[id]->column[column_of(tl, time)]++;
+	tl->lane[id]->column[timeline_column(tl, time)]++;
 }
 
-/* A CPU on which nothing happened is worth seeing. Ids may have holes: then
- * there is one at or above the number of CPUs, and nothing is known. */
-static void add_silent(struct timeline *tl, const struct timeline_capture *c)
+/* Adds lanes for CPUs without events, so that idle CPUs are shown. If CPU ids
+ * have holes, some id is at or above the number of CPUs, and the idle ones are
+ * unknown. */
+static void timeline_add_idle_cpus(struct timeline *tl,
+				   const struct timeline_capture *c)
 {
 	if (!c->whole || !c->timed || c->cpus < 1 || c->cpus > TIMELINE_LANES ||
 	    tl->n_lane == TIMELINE_LANES)
@@ -117,21 +127,20 @@ static void add_silent(struct timeline *tl, const struct timeline_capture *c)
 		    tl->lane[i]->cpu >= c->cpus)
 			return;
 	for (int64_t cpu = 0; cpu < c->cpus; cpu++)
-		lane_of(tl, c->id, cpu);
+		timeline_get_lane(tl, c->id, cpu);
 }
 
-static int by_lane(const void *a, const void *b)
+static int timeline_compare_lanes(const void *a, const void *b)
 {
 	const struct timeline_lane *x = *(const struct timeline_lane *const *)a;
 	const struct timeline_lane *y = *(const struct timeline_lane *const *)b;
+	int order = timeline_compare(x->capture, y->capture);
 
-	if (x->capture != y->capture)
-		return x->capture < y->capture ? -1 : 1;
-	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+	return order ? order : timeline_compare(x->cpu, y->cpu);
 }
 
-/* Marks and bands follow the lanes to their new places. */
-static void sort_lanes(struct timeline *tl)
+/* Sorts the lanes and renumbers those of marks and bands. */
+static void timeline_sort_lanes(struct timeline *tl)
 {
 	uint32_t *to = mem_new(tl->n_lane + 1, sizeof(*to));
 	struct timeline_lane **old =
@@ -139,7 +148,7 @@ static void sort_lanes(struct timeline *tl)
 
 	if (tl->n_lane)
 		qsort(tl->lane, tl->n_lane, sizeof(struct timeline_lane *),
-		      by_lane);
+		      timeline_compare_lanes);
 	table_release(&tl->lanes);
 	tl->lanes = (struct table){ 0 };
 	for (uint32_t i = 0; i < tl->n_lane; i++)
@@ -148,7 +157,7 @@ static void sort_lanes(struct timeline *tl)
 				    (uint64_t)tl->lane[i]->cpu),
 			  i);
 	for (uint32_t i = 0; i < tl->n_lane; i++)
-		to[i] = lane_of(tl, old[i]->capture, old[i]->cpu);
+		to[i] = timeline_get_lane(tl, old[i]->capture, old[i]->cpu);
 	for (size_t i = 0; i < tl->n_mark; i++)
 		tl->mark[i].lane = to[tl->mark[i].lane];
 	for (size_t i = 0; i < tl->n_band; i++)
@@ -159,8 +168,8 @@ static void sort_lanes(struct timeline *tl)
 
 /* ---- marks */
 
-static void count_mark(struct timeline *tl, struct timeline_lane *l,
-		       const struct timeline_mark *m)
+static void timeline_count_mark(struct timeline *tl, struct timeline_lane *l,
+				const struct timeline_mark *m)
 {
 	tl->n[m->kind] = timeline_add(tl->n[m->kind], m->n);
 	if (!l)
@@ -172,14 +181,15 @@ static void count_mark(struct timeline *tl, struct timeline_lane *l,
 	*n = timeline_add(*n, m->n);
 }
 
-static bool same_column(const struct timeline_mark *a,
-			const struct timeline_mark *b, uint32_t bin)
+static bool timeline_same_column(const struct timeline_mark *a,
+				 const struct timeline_mark *b, uint32_t bin)
 {
 	return a->lane == b->lane && a->kind == b->kind &&
 	       a->column / bin == b->column / bin;
 }
 
-static void merge_mark(struct timeline_mark *a, const struct timeline_mark *b)
+static void timeline_merge_mark(struct timeline_mark *a,
+				const struct timeline_mark *b)
 {
 	a->n = timeline_add(a->n, b->n);
 	if (b->t0 < a->t0) {
@@ -194,47 +204,46 @@ static void merge_mark(struct timeline_mark *a, const struct timeline_mark *b)
 void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,
 		   const struct timeline_mark *m)
 {
-	struct timeline_mark new = *m;
+	struct timeline_mark added = *m;
 
-	new.lane = lane_of(tl, capture, cpu);
-	new.column = column_of(tl, m->t0);
-	if (new.lane == TABLE_NONE) {
-		count_mark(tl, NULL, m);
+	added.lane = timeline_get_lane(tl, capture, cpu);
+	added.column = timeline_column(tl, m->t0);
+	if (added.lane == TABLE_NONE) {
+		timeline_count_mark(tl, NULL, m);
 		tl->no_lane++;
 		return;
 	}
-	count_mark(tl, tl->lane[new.lane], m);
-	/* they come in time order, from all CPUs: the same column is near */
+	timeline_count_mark(tl, tl->lane[added.lane], m);
+	/* marks come in time order from all CPUs, so one of the same column is
+	 * near the end */
 	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < 16; i--)
-		if (same_column(&tl->mark[i - 1], &new, 1)) {
-			/* the name goes along only with the first of all */
-			if (new.t0 < tl->mark[i - 1].t0)
-				new.who = keep(tl, new.who);
-			merge_mark(&tl->mark[i - 1], &new);
+		if (timeline_same_column(&tl->mark[i - 1], &added, 1)) {
+			/* only the earliest mark keeps its thread name */
+			if (added.t0 < tl->mark[i - 1].t0)
+				added.who = timeline_copy_text(tl, added.who);
+			timeline_merge_mark(&tl->mark[i - 1], &added);
 			return;
 		}
 	tl->mark = mem_grow(tl->mark, &tl->cap_mark, tl->n_mark + 1,
 			    sizeof(*tl->mark));
-	new.who = keep(tl, new.who);
-	tl->mark[tl->n_mark++] = new;
+	added.who = timeline_copy_text(tl, added.who);
+	tl->mark[tl->n_mark++] = added;
 }
 
-static int by_column(const void *a, const void *b)
+static int timeline_compare_marks(const void *a, const void *b)
 {
 	const struct timeline_mark *x = a;
 	const struct timeline_mark *y = b;
 
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->column != y->column)
-		return x->column < y->column ? -1 : 1;
-	return x->t0 < y->t0 ? -1 : x->t0 > y->t0;
+	return timeline_compare(x->lane, y->lane) ?:
+	       timeline_compare(x->kind, y->kind) ?:
+	       timeline_compare(x->column, y->column) ?:
+	       timeline_compare(x->t0, y->t0);
 }
 
-/* How many are left when those within `bin` px are one; keep: makes them. */
-static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
+/* Returns how many marks are left when those within `bin` px are merged; stores
+ * the result if `keep`. */
+static size_t timeline_merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 {
 	struct timeline_mark last = { .lane = TABLE_NONE };
 	size_t n = 0;
@@ -242,8 +251,8 @@ static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 	for (size_t i = 0; i < tl->n_mark; i++) {
 		const struct timeline_mark *m = &tl->mark[i];
 
-		if (n && same_column(&last, m, bin)) {
-			merge_mark(&last, m);
+		if (n && timeline_same_column(&last, m, bin)) {
+			timeline_merge_mark(&last, m);
 		} else {
 			last = *m;
 			n++;
@@ -261,7 +270,7 @@ static size_t merge_marks(struct timeline *tl, uint32_t bin, bool keep)
 void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		   const struct timeline_band *b, bool counts)
 {
-	uint32_t id = lane_of(tl, capture, cpu);
+	uint32_t id = timeline_get_lane(tl, capture, cpu);
 
 	tl->rows[b->kind]++;
 	tl->sum[b->kind] = timeline_add(tl->sum[b->kind], b->n);
@@ -275,7 +284,7 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 		return;
 	}
 	struct timeline_lane *l = tl->lane[id];
-	struct timeline_band new = *b;
+	struct timeline_band added = *b;
 
 	if (counts) {
 		l->lost = timeline_add(l->lost, b->n);
@@ -283,43 +292,38 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 	}
 	if (b->kind >= BAND_GAPS)
 		l->missing = timeline_add(l->missing, b->n);
-	new.lane = id;
-	new.rows = 1;
-	/* outside of the picture, or the wrong way round */
-	new.t0 = b->from_start || b->t0 < tl->t0 ? tl->t0 : b->t0;
-	new.t1 = b->to_end || b->t1 > tl->t1 ? tl->t1 : b->t1;
-	if (new.t0 > tl->t1)
-		new.t0 = tl->t1;
-	if (new.t1 < new.t0)
-		new.t1 = new.t0;
-	new.what = keep(tl, b->what ? b->what : "");
+	added.lane = id;
+	added.rows = 1;
+	/* clip to the picture; t1 may be before t0 */
+	added.t0 = b->from_start || b->t0 < tl->t0 ? tl->t0 : b->t0;
+	added.t1 = b->to_end || b->t1 > tl->t1 ? tl->t1 : b->t1;
+	if (added.t0 > tl->t1)
+		added.t0 = tl->t1;
+	if (added.t1 < added.t0)
+		added.t1 = added.t0;
+	added.what = timeline_copy_text(tl, b->what ? b->what : "");
 	tl->band = mem_grow(tl->band, &tl->cap_band, tl->n_band + 1,
 			    sizeof(*tl->band));
-	tl->band[tl->n_band++] = new;
+	tl->band[tl->n_band++] = added;
 }
 
-static int by_start(const void *a, const void *b)
+static int timeline_compare_bands(const void *a, const void *b)
 {
 	const struct timeline_band *x = a;
 	const struct timeline_band *y = b;
 
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->t0 != y->t0)
-		return x->t0 < y->t0 ? -1 : 1;
-	if (x->t1 != y->t1)
-		return x->t1 < y->t1 ? -1 : 1;
-	if (x->n != y->n)
-		return x->n < y->n ? -1 : 1;
-	return strcmp(x->what, y->what);
+	return timeline_compare(x->lane, y->lane) ?:
+	       timeline_compare(x->kind, y->kind) ?:
+	       timeline_compare(x->t0, y->t0) ?:
+	       timeline_compare(x->t1, y->t1) ?:
+	       (x->n > y->n) - (x->n < y->n) ?: strcmp(x->what, y->what);
 }
 
-/* b starts later. Bands that overlap cannot be told apart anyway; those that
- * are narrower than a column, and in one, become one. */
-static bool same_place(const struct timeline *tl, const struct timeline_band *a,
-		       const struct timeline_band *b, uint32_t bin)
+/* Returns whether two bands, of which b starts later, are drawn as one: they
+ * overlap, or both are narrower than a column and in the same one. */
+static bool timeline_same_place(const struct timeline *tl,
+				const struct timeline_band *a,
+				const struct timeline_band *b, uint32_t bin)
 {
 	if (a->lane != b->lane || a->kind != b->kind)
 		return false;
@@ -331,7 +335,8 @@ static bool same_place(const struct timeline *tl, const struct timeline_band *a,
 	       timeline_px(tl, a->t1) - timeline_px(tl, a->t0) < 10 * bin;
 }
 
-static void merge_band(struct timeline_band *a, const struct timeline_band *b)
+static void timeline_merge_band(struct timeline_band *a,
+				const struct timeline_band *b)
 {
 	if (b->t1 > a->t1)
 		a->t1 = b->t1;
@@ -343,8 +348,8 @@ static void merge_band(struct timeline_band *a, const struct timeline_band *b)
 	a->rows += b->rows;
 }
 
-/* As merge_marks(). */
-static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
+/* The same as timeline_merge_marks(), for bands. */
+static size_t timeline_merge_bands(struct timeline *tl, uint32_t bin, bool keep)
 {
 	struct timeline_band last = { .lane = TABLE_NONE };
 	size_t n = 0;
@@ -352,8 +357,8 @@ static size_t merge_bands(struct timeline *tl, uint32_t bin, bool keep)
 	for (size_t i = 0; i < tl->n_band; i++) {
 		const struct timeline_band *b = &tl->band[i];
 
-		if (n && same_place(tl, &last, b, bin)) {
-			merge_band(&last, b);
+		if (n && timeline_same_place(tl, &last, b, bin)) {
+			timeline_merge_band(&last, b);
 		} else {
 			last = *b;
 			n++;
@@ -374,7 +379,7 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 		tl->n_untimed ? &tl->untimed[tl->n_untimed - 1] : NULL;
 
 	if (u->counts) {
-		uint32_t id = lane_of(tl, u->capture, u->cpu);
+		uint32_t id = timeline_get_lane(tl, u->capture, u->cpu);
 
 		tl->lost = timeline_add(tl->lost, u->n);
 		tl->losses++;
@@ -401,15 +406,16 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 			       sizeof(*tl->untimed));
 	last = &tl->untimed[tl->n_untimed++];
 	*last = *u;
-	last->what = keep(tl, u->what);
+	last->what = timeline_copy_text(tl, u->what);
 	last->rows = 1;
 }
 
-/* The narrowest columns for which there are few enough. Wide columns show
- * where too little: then rather all without a tooltip. */
-static struct timeline_size choose(struct timeline *tl, size_t most,
-				   size_t merge(struct timeline *, uint32_t,
-						bool))
+/* Merges items over the narrowest columns that leave at most `most` of them. If
+ * WIDEST columns are not enough, merges nothing and gives up the tooltips:
+ * wider columns would not show where things are. */
+static struct timeline_size
+timeline_choose_bin(struct timeline *tl, size_t most,
+		    size_t merge(struct timeline *, uint32_t, bool))
 {
 	struct timeline_size s = { .bin = 1 };
 
@@ -424,12 +430,16 @@ static struct timeline_size choose(struct timeline *tl, size_t most,
 void timeline_finish(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_capture; i++)
-		add_silent(tl, &tl->capture[i]);
-	sort_lanes(tl);
+		timeline_add_idle_cpus(tl, &tl->capture[i]);
+	timeline_sort_lanes(tl);
 	if (tl->n_mark)
-		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark), by_column);
+		qsort(tl->mark, tl->n_mark, sizeof(*tl->mark),
+		      timeline_compare_marks);
 	if (tl->n_band)
-		qsort(tl->band, tl->n_band, sizeof(*tl->band), by_start);
-	tl->marks = choose(tl, TIMELINE_MARKS, merge_marks);
-	tl->bands = choose(tl, TIMELINE_BANDS, merge_bands);
+		qsort(tl->band, tl->n_band, sizeof(*tl->band),
+		      timeline_compare_bands);
+	tl->marks =
+		timeline_choose_bin(tl, TIMELINE_MARKS, timeline_merge_marks);
+	tl->bands =
+		timeline_choose_bin(tl, TIMELINE_BANDS, timeline_merge_bands);
 }

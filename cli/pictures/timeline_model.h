@@ -14,12 +14,13 @@
 #include "stitch/base/table.h"
 
 #define TIMELINE_COLUMNS 1000 /* px of the whole time */
-#define TIMELINE_LANES 1024   /* more CPUs than that are only counted, */
-#define TIMELINE_STRIPS 32    /* and more kinds without a time */
-#define TIMELINE_MARKS 2500   /* as many have a tooltip each at most, */
-#define TIMELINE_BANDS 1500   /* so that the file stays below a megabyte */
+#define TIMELINE_LANES 1024   /* further CPUs are only counted */
+#define TIMELINE_STRIPS 32    /* so are further kinds without a time */
+#define TIMELINE_MARKS 2500   /* at most this many marks have a tooltip, */
+#define TIMELINE_BANDS 1500   /* to keep the file below a megabyte */
 
-/* Things at a moment, the worst first: in the order of their rows. */
+/* Marks: things that happen at one time, the most severe first, in the order of
+ * their rows. */
 enum timeline_mark_kind {
 	MARK_FINDING,
 	MARK_UNEXPLAINED, /* requests */
@@ -39,7 +40,7 @@ enum timeline_mark_kind {
 	MARK_CHAINS = MARK_NO_REASON
 };
 
-/* Things that last, the worst first. */
+/* Bands: things that last, the most severe first. */
 enum timeline_band_kind {
 	BAND_LOST,
 	BAND_OVERWRITTEN,
@@ -58,7 +59,7 @@ struct timeline_capture {
 	int64_t id;
 	const char *path, *host, *clock;
 	bool timed;
-	bool whole; /* all CPUs were recorded, cpus of them */
+	bool whole; /* all CPUs were recorded; their number is in cpus */
 	int64_t cpus;
 };
 
@@ -66,8 +67,9 @@ struct timeline_lane {
 	int64_t capture;
 	int32_t cpu; /* -1: not known */
 	uint64_t events, lost, losses;
-	uint64_t requests, chains; /* not joined; without a sample */
-	uint64_t missing;	   /* counters */
+	uint64_t requests,
+		chains;	  /* requests not joined; chains without a sample */
+	uint64_t missing; /* counters */
 	uint64_t findings;
 	uint32_t column[TIMELINE_COLUMNS]; /* events */
 };
@@ -78,7 +80,7 @@ struct timeline_mark {
 	enum timeline_mark_kind kind;
 	uint64_t n;
 	int64_t t0, t1;	 /* first and last */
-	const char *who; /* of the first; NULL: not known */
+	const char *who; /* thread of the first; NULL: not known */
 	uint64_t rules;	 /* of findings: bit set of rule ids below 64 */
 };
 
@@ -86,15 +88,16 @@ struct timeline_band {
 	uint32_t lane;
 	enum timeline_band_kind kind;
 	int64_t t0, t1;
-	bool from_start, to_end; /* t0, t1: not known, it may be that long */
-	bool some;		 /* of some it is not known how many */
-	bool mixed;		 /* not all are what */
+	bool from_start,
+		to_end; /* t0 or t1 is not known and stands for the edge */
+	bool some;	/* the number of some records is not known */
+	bool mixed;	/* merged from losses of several kinds */
 	const char *what;
-	uint64_t n;    /* records, counters */
-	uint64_t rows; /* how many it stands for */
+	uint64_t n;    /* records or counters */
+	uint64_t rows; /* number of intervals merged into this band */
 };
 
-/* Said without a time: rows of one capture, kind and CPU. */
+/* Losses without a time: rows of one capture, kind and CPU. */
 struct timeline_untimed {
 	int64_t capture;
 	const char *what;
@@ -118,25 +121,26 @@ struct timeline {
 	struct timeline_untimed *untimed;
 	size_t n_untimed, cap_untimed, n_strip;
 	struct timeline_size {
-		unsigned int bin; /* px that those of a kind are merged over */
-		bool plain;	  /* too many for tooltips; bin is 1 then */
+		unsigned int bin; /* px over which items of a kind are merged */
+		bool plain;	  /* too many for tooltips; bin is then 1 */
 	} marks, bands;
-	uint64_t events, lost, losses; /* all, with those without a lane */
+	uint64_t events, lost, losses; /* all, including those without a lane */
 	uint64_t requests, joined, refused;
 	uint64_t n[MARK_KINDS];			    /* of each kind */
 	uint64_t rows[BAND_KINDS], sum[BAND_KINDS]; /* intervals; records */
 	bool some[BAND_KINDS];
-	uint64_t no_time, no_lane; /* counted, not drawn */
+	uint64_t no_time, no_lane; /* items counted but not drawn */
 	const char *rule[64];	   /* names */
 };
 
 void timeline_release(struct timeline *tl);
-/* A value of 64 bits that cannot be reached is as good as the largest. */
+/* Returns a + b, or UINT64_MAX if the sum does not fit. */
 uint64_t timeline_add(uint64_t a, uint64_t b);
-/* 1/10 px from the left; times outside are at the edges. */
+/* Returns the position of a time in 1/10 px from the left; times outside the
+ * range are at the edges. */
 uint32_t timeline_px(const struct timeline *tl, int64_t time);
 
-/* cpu: what does not fit is "not known". */
+/* A cpu that is negative or above INT32_MAX is stored as -1, "not known". */
 void timeline_event(struct timeline *tl, int64_t capture, int64_t cpu,
 		    int64_t time);
 void timeline_mark(struct timeline *tl, int64_t capture, int64_t cpu,

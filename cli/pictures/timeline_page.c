@@ -15,7 +15,7 @@
 
 /* ---- words */
 
-/* ns, with as many digits as one may want to compare. */
+/* Six decimals of a second, three of a millisecond or microsecond. */
 void page_ns(FILE *out, uint64_t ns)
 {
 	static const struct {
@@ -34,7 +34,7 @@ void page_ns(FILE *out, uint64_t ns)
 	fprintf(out, " %s", units[i].name);
 }
 
-/* As perf script has it, with all digits. */
+/* The form in which perf script prints times. */
 void page_clock(FILE *out, int64_t t)
 {
 	if (t < 0)
@@ -62,13 +62,13 @@ void page_cpu(FILE *out, int32_t cpu)
 }
 
 void page_text(const struct page *p, unsigned int x, unsigned int y,
-	       const char *anchor, const char *class)
+	       const char *anchor, const char *css_class)
 {
 	fprintf(p->out, "<text x=\"%u\" y=\"%u\"", x, y);
 	if (anchor)
 		fprintf(p->out, " text-anchor=\"%s\"", anchor);
-	if (class)
-		fprintf(p->out, " class=\"%s\"", class);
+	if (css_class)
+		fprintf(p->out, " class=\"%s\"", css_class);
 	putc('>', p->out);
 }
 
@@ -77,7 +77,7 @@ void page_text_end(const struct page *p)
 	fputs("</text>\n", p->out);
 }
 
-/* Columns of 1,234,567. */
+/* Commas included. */
 unsigned int page_digits(uint64_t n)
 {
 	unsigned int d = 1;
@@ -91,8 +91,9 @@ unsigned int page_digits(uint64_t n)
 
 /* ---- layout */
 
-/* Lanes and what has no time are both sorted by capture. */
-static void find_sections(struct page *p)
+/* Splits lanes and losses without a time, both sorted by capture, into
+ * sections. */
+static void page_find_sections(struct page *p)
 {
 	const struct timeline *tl = p->tl;
 	size_t u = 0;
@@ -118,7 +119,6 @@ static void find_sections(struct page *p)
 	}
 }
 
-/* The next one of another kind. */
 size_t page_next_untimed(const struct page *p, const struct section *s,
 			 size_t i)
 {
@@ -145,7 +145,7 @@ unsigned int page_section_height(const struct page *p, const struct section *s)
 	return page_section_top(p, s) + (unsigned int)s->n_lane * p->step;
 }
 
-static void choose_rows(struct page *p)
+static void page_choose_rows(struct page *p)
 {
 	for (size_t i = 0; i < MARK_KINDS; i++) {
 		p->row[i] = p->rows;
@@ -153,9 +153,9 @@ static void choose_rows(struct page *p)
 	}
 }
 
-static void choose_height(struct page *p)
+static void page_choose_height(struct page *p)
 {
-	/* many rows are packed more tightly */
+	/* more than five rows are packed more tightly */
 	unsigned int pitch = p->rows > 5 ? 2 * RADIUS : 2 * RADIUS + 3;
 	unsigned int want = p->rows * pitch + 8;
 	unsigned int n = p->tl->n_lane ? (unsigned int)p->tl->n_lane : 1;
@@ -176,7 +176,7 @@ static void choose_height(struct page *p)
 	p->radius = p->row_h ? (p->row_h - 1) / 2 : 0;
 	if (p->radius > RADIUS)
 		p->radius = RADIUS;
-	/* 256 lanes with a bar in every column would be two megabytes */
+	/* 256 lanes with a bar in every column would make two megabytes */
 	p->group = n > 128 ? 4 : n > 64 ? 2 : 1;
 	p->plain = n > 64 ? 8 : 4;
 }
@@ -191,7 +191,7 @@ uint64_t page_events(const struct page *p, const struct timeline_lane *l,
 	return n;
 }
 
-static void find_most(struct page *p)
+static void page_find_most(struct page *p)
 {
 	for (size_t i = 0; i < p->tl->n_lane; i++)
 		for (unsigned int x = 0; x < PLOT; x += p->group) {
@@ -204,10 +204,10 @@ static void find_most(struct page *p)
 
 void page_lay_out(struct page *p)
 {
-	find_sections(p);
-	choose_rows(p);
-	choose_height(p);
-	find_most(p);
+	page_find_sections(p);
+	page_choose_rows(p);
+	page_choose_height(p);
+	page_find_most(p);
 	p->top = PAD + 5 * LINE + 6;
 	p->bottom = p->top;
 	for (size_t i = 0; i < p->n_section; i++)

@@ -17,59 +17,62 @@
 #define PLOT TIMELINE_COLUMNS
 #define WIDTH (LEFT + PLOT + RIGHT)
 #define LINE 17
-#define LABEL 13 /* px that a label needs */
-#define STRIP 18 /* px of what has no time */
-#define RADIUS 4 /* of marks, at most */
+#define LABEL 13 /* px, height of a label */
+#define STRIP 18 /* px, height of a strip for losses without a time */
+#define RADIUS 4 /* px, largest radius of a mark */
 
-/* The lanes of one capture, and above them what has no time. */
+/* The lanes of one capture, below the strips for its losses without a time. */
 struct section {
 	int64_t capture;
 	size_t untimed, n_untimed;
 	size_t lane, n_lane;
 };
 
-/* One picture being drawn. Every kind of mark has a row of its own in all
- * lanes; where these are too thin for it, marks are lines. */
+/* A picture while it is drawn. Each kind of mark has its own row in every lane.
+ * If lanes are too thin for rows, marks are vertical lines. */
 struct page {
 	FILE *out;
 	const struct timeline *tl;
 	struct section *section;
 	size_t n_section, cap_section;
-	unsigned int lane_h, step; /* px of a lane, and to the next one */
-	unsigned int top, bottom;  /* of the sections */
-	unsigned int keys, notes;  /* lines below */
+	unsigned int lane_h,
+		step; /* px, height of a lane, and distance to the next */
+	unsigned int top, bottom; /* px, where the sections begin and end */
+	unsigned int keys, notes; /* lines of text below the lanes */
 	unsigned int row[MARK_KINDS], rows;
-	unsigned int row_h;  /* 0: marks are lines */
+	unsigned int row_h;  /* px; 0: marks are lines */
 	unsigned int radius; /* of marks */
-	unsigned int group;  /* columns drawn as one bar */
-	unsigned int plain;  /* columns drawn as one where there is too much */
+	unsigned int group;  /* columns that share one bar */
+	unsigned int plain;  /* columns merged where there are no
+			      * tooltips */
 	uint64_t most;	     /* events in one bar */
 };
 
-/* Everything but out and tl; free(section) afterwards. */
+/* Computes all fields but out and tl. The caller frees section. */
 void page_lay_out(struct page *p);
 unsigned int page_section_top(const struct page *p, const struct section *s);
 unsigned int page_section_height(const struct page *p, const struct section *s);
-/* What has no time: the next one that is not of the same kind. */
+/* Returns the index of the next loss without a time that is of another kind. */
 size_t page_next_untimed(const struct page *p, const struct section *s,
 			 size_t i);
-/* In the bar that begins at this column. */
+/* Returns the number of events in the bar that begins at this column. */
 uint64_t page_events(const struct page *p, const struct timeline_lane *l,
 		     unsigned int column);
 
-/* ns since the beginning. */
+/* Returns the ns from the beginning of the timeline to t. */
 uint64_t page_since(const struct page *p, int64_t t);
-/* With as many digits as one may want to compare. */
+/* Writes a duration in the largest unit that fits, with the decimals needed to
+ * compare durations. */
 void page_ns(FILE *out, uint64_t ns);
-/* In seconds, with all digits. */
+/* Writes a time in seconds with nine decimals. */
 void page_clock(FILE *out, int64_t t);
-/* "1,234 records". */
+/* Writes "1,234 records". */
 void page_count(FILE *out, uint64_t n, const char *what);
 void page_cpu(FILE *out, int32_t cpu);
-/* Letters of 1,234,567. */
+/* Returns the number of characters of n written as 1,234,567. */
 unsigned int page_digits(uint64_t n);
-/* anchor, class: NULL for none. */
+/* Begins a text element; anchor and class may be NULL. */
 void page_text(const struct page *p, unsigned int x, unsigned int y,
-	       const char *anchor, const char *class);
+	       const char *anchor, const char *css_class);
 void page_text_end(const struct page *p);
 #endif

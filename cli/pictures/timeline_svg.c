@@ -10,13 +10,14 @@
 #include "cli/pictures/timeline_look.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_page.h"
+#include "stitch/base/path.h"
 
 #define SECOND 1000000000u
 
 extern const char text_timeline_css[];
 
-static const struct timeline_capture *capture_of(const struct timeline *tl,
-						 int64_t id)
+static const struct timeline_capture *
+timeline_find_capture(const struct timeline *tl, int64_t id)
 {
 	for (size_t i = 0; i < tl->n_capture; i++)
 		if (tl->capture[i].id == id)
@@ -26,8 +27,8 @@ static const struct timeline_capture *capture_of(const struct timeline *tl,
 
 /* ---- time */
 
-/* 1, 2 or 5 times a power of ten: ten steps at most. */
-static uint64_t nice_step(uint64_t span)
+/* Returns 1, 2 or 5 times a power of ten, at most ten of which fit the span. */
+static uint64_t timeline_axis_step(uint64_t span)
 {
 	uint64_t step = 1;
 
@@ -44,10 +45,10 @@ static uint64_t nice_step(uint64_t span)
 	}
 }
 
-static void put_axis(const struct page *p)
+static void timeline_put_axis(const struct page *p)
 {
 	uint64_t span = page_since(p, p->tl->t1);
-	uint64_t step = nice_step(span);
+	uint64_t step = timeline_axis_step(span);
 	uint64_t unit = span >= SECOND	  ? SECOND
 			: span >= 1000000 ? 1000000
 			: span >= 1000	  ? 1000
@@ -80,7 +81,8 @@ static void put_axis(const struct page *p)
 
 /* ---- what has no time */
 
-static void put_untimed_title(const struct page *p, size_t from, size_t to)
+static void timeline_put_untimed_title(const struct page *p, size_t from,
+				       size_t to)
 {
 	FILE *out = p->out;
 
@@ -100,8 +102,8 @@ static void put_untimed_title(const struct page *p, size_t from, size_t to)
 	fputs("</title>", out);
 }
 
-static void put_untimed(const struct page *p, size_t from, size_t to,
-			unsigned int y)
+static void timeline_put_untimed(const struct page *p, size_t from, size_t to,
+				 unsigned int y)
 {
 	const char *what = p->tl->untimed[from].what;
 	const char *says = timeline_untimed_says(what);
@@ -116,7 +118,7 @@ static void put_untimed(const struct page *p, size_t from, size_t to,
 		"<rect class=\"untimed\" x=\"%d\" y=\"%u\" width=\"%d\" "
 		"height=\"%d\">",
 		LEFT, y, PLOT, STRIP - 3);
-	put_untimed_title(p, from, to);
+	timeline_put_untimed_title(p, from, to);
 	fputs("</rect>\n", p->out);
 	page_text(p, LEFT + 6, y + 12, NULL, NULL);
 	safe_text_xml(p->out, what, 40);
@@ -130,10 +132,11 @@ static void put_untimed(const struct page *p, size_t from, size_t to,
 	page_text_end(p);
 }
 
-static void put_section_head(const struct page *p, const struct section *s,
-			     unsigned int y)
+static void timeline_put_section_head(const struct page *p,
+				      const struct section *s, unsigned int y)
 {
-	const struct timeline_capture *c = capture_of(p->tl, s->capture);
+	const struct timeline_capture *c =
+		timeline_find_capture(p->tl, s->capture);
 
 	if (p->n_section > 1) {
 		page_text(p, LEFT, y + 14, NULL, NULL);
@@ -147,7 +150,7 @@ static void put_section_head(const struct page *p, const struct section *s,
 	for (size_t i = s->untimed; i < s->untimed + s->n_untimed;) {
 		size_t next = page_next_untimed(p, s, i);
 
-		put_untimed(p, i, next, y);
+		timeline_put_untimed(p, i, next, y);
 		y += STRIP;
 		i = next;
 	}
@@ -155,23 +158,22 @@ static void put_section_head(const struct page *p, const struct section *s,
 
 /* ---- the page */
 
-static void put_name(const struct page *p, const char *title)
+static void timeline_put_title(const struct page *p, const char *title)
 {
 	const struct timeline *tl = p->tl;
 	const char *path = tl->n_capture ? tl->capture[0].path : "";
-	const char *base = strrchr(path, '/');
 
 	if (title) {
 		safe_text_xml(p->out, title, 120);
 		return;
 	}
 	fputs("Losses over time in ", p->out);
-	safe_text_xml(p->out, base ? base + 1 : path, 80);
+	safe_text_xml(p->out, path_base(path), 80);
 	if (tl->n_capture > 1)
 		fprintf(p->out, " and %zu more", tl->n_capture - 1);
 }
 
-static void put_head(const struct page *p, const char *title)
+static void timeline_put_head(const struct page *p, const char *title)
 {
 	unsigned int h = p->bottom + 30 + (p->keys + p->notes) * LINE + PAD;
 
@@ -181,7 +183,7 @@ static void put_head(const struct page *p, const char *title)
 		"height=\"%u\" viewBox=\"0 0 %d %u\" font-size=\"12\" "
 		"font-family=\"Verdana,DejaVu Sans,sans-serif\">\n<title>",
 		WIDTH, h, WIDTH, h);
-	put_name(p, title);
+	timeline_put_title(p, title);
 	fprintf(p->out, "</title>\n<style>\n%s</style>\n<defs>\n",
 		text_timeline_css);
 	timeline_hatching(p->out);
@@ -189,12 +191,12 @@ static void put_head(const struct page *p, const char *title)
 		"</defs>\n<rect class=\"page\" width=\"%d\" height=\"%u\"/>\n"
 		"<text x=\"%d\" y=\"%d\" font-size=\"17\">",
 		WIDTH, h, LEFT, PAD + LINE);
-	put_name(p, title);
+	timeline_put_title(p, title);
 	page_text_end(p);
 }
 
-/* Where and how long. */
-static void put_span(const struct page *p)
+/* Writes the length, start, clock and host of the timeline. */
+static void timeline_put_span(const struct page *p)
 {
 	const struct timeline *tl = p->tl;
 	const struct timeline_capture *c = tl->n_capture ? tl->capture : NULL;
@@ -224,7 +226,7 @@ static void put_span(const struct page *p)
 	page_text_end(p);
 }
 
-static void put_totals(const struct page *p)
+static void timeline_put_totals(const struct page *p)
 {
 	const struct timeline *tl = p->tl;
 	FILE *out = p->out;
@@ -262,13 +264,13 @@ static void put_totals(const struct page *p)
 
 struct key {
 	const struct timeline_look *look;
-	int mark; /* -1: a band */
+	int mark; /* kind of the mark, -1 for a band */
 	uint64_t n, rows;
 	bool some;
 	unsigned int x, line;
 };
 
-static unsigned int key_width(const struct key *k)
+static unsigned int timeline_key_width(const struct key *k)
 {
 	unsigned int n =
 		(unsigned int)strlen(k->look->name) + page_digits(k->n);
@@ -278,9 +280,9 @@ static unsigned int key_width(const struct key *k)
 	return 36 + n * 7 + (k->some && k->n ? 63 : 0);
 }
 
-/* All kinds that there are, bands and marks on lines of their own; gives how
- * many. */
-static size_t find_keys(struct page *p, struct key key[])
+/* Fills key[] with the kinds that occur, bands and marks on separate lines.
+ * Returns how many there are. */
+static size_t timeline_find_keys(struct page *p, struct key key[])
 {
 	const struct timeline *tl = p->tl;
 	unsigned int x = LEFT;
@@ -299,7 +301,7 @@ static size_t find_keys(struct page *p, struct key key[])
 			};
 	p->keys = n > 0;
 	for (size_t i = 0; i < n; i++) {
-		unsigned int w = key_width(&key[i]);
+		unsigned int w = timeline_key_width(&key[i]);
 		bool first_mark = i && key[i].mark >= 0 && key[i - 1].mark < 0;
 
 		if ((x + w > WIDTH - PAD || first_mark) && x > LEFT) {
@@ -313,7 +315,7 @@ static size_t find_keys(struct page *p, struct key key[])
 	return n;
 }
 
-static void put_key_text(FILE *out, const struct key *k)
+static void timeline_put_key_text(FILE *out, const struct key *k)
 {
 	bool gap = k->look >= timeline_bands + BAND_GAPS &&
 		   k->look < timeline_bands + BAND_KINDS;
@@ -330,7 +332,7 @@ static void put_key_text(FILE *out, const struct key *k)
 	}
 }
 
-static void put_key(const struct page *p, const struct key *k)
+static void timeline_put_key(const struct page *p, const struct key *k)
 {
 	unsigned int y = p->bottom + 30 + k->line * LINE + 11;
 	FILE *out = p->out;
@@ -340,21 +342,21 @@ static void put_key(const struct page *p, const struct key *k)
 		fprintf(out,
 			"<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"14\" "
 			"height=\"11\"/>",
-			k->look->class, k->x, y - 10);
+			k->look->css_class, k->x, y - 10);
 	} else {
-		fprintf(out, "<path class=\"%s %s\" d=\"", k->look->class,
+		fprintf(out, "<path class=\"%s %s\" d=\"", k->look->css_class,
 			k->look->style);
 		timeline_shape(out, (enum timeline_mark_kind)k->mark, k->x + 7,
 			       y - 4, RADIUS);
 		fputs("\"/>", out);
 	}
 	page_text(p, k->x + 19, y, NULL, NULL);
-	put_key_text(out, k);
+	timeline_put_key_text(out, k);
 	fputs("</text></g>\n", out);
 }
 
-/* The lines below the legend; gives how many there are. */
-static unsigned int put_notes(const struct page *p, bool print)
+/* Returns the number of lines below the legend, and writes them if `print`. */
+static unsigned int timeline_put_notes(const struct page *p, bool print)
 {
 	const struct timeline *tl = p->tl;
 	unsigned int px =
@@ -388,8 +390,8 @@ static unsigned int put_notes(const struct page *p, bool print)
 	return lines;
 }
 
-/* The grid lies on the ground and below what is in the lanes. */
-static void put_sections(const struct page *p)
+/* Draws backgrounds, then the grid, then what is in the lanes. */
+static void timeline_put_sections(const struct page *p)
 {
 	unsigned int every = (LABEL + p->step - 1) / p->step;
 	unsigned int y = p->top;
@@ -400,7 +402,7 @@ static void put_sections(const struct page *p)
 		const struct section *s = &p->section[i];
 		unsigned int at = y + page_section_top(p, s);
 
-		put_section_head(p, s, y);
+		timeline_put_section_head(p, s, y);
 		for (size_t k = 0; k < s->n_lane; k++, at += p->step) {
 			lane_ground(p, (uint32_t)(s->lane + k), at);
 			if (k % every)
@@ -412,7 +414,7 @@ static void put_sections(const struct page *p)
 		}
 		y += page_section_height(p, s);
 	}
-	put_axis(p);
+	timeline_put_axis(p);
 	y = p->top;
 	for (size_t i = 0; i < p->n_section; i++) {
 		const struct section *s = &p->section[i];
@@ -432,15 +434,15 @@ void timeline_draw(FILE *out, const struct timeline *tl, const char *title)
 	size_t n;
 
 	page_lay_out(&p);
-	n = find_keys(&p, key);
-	p.notes = put_notes(&p, false);
-	put_head(&p, title);
-	put_span(&p);
-	put_totals(&p);
-	put_sections(&p);
+	n = timeline_find_keys(&p, key);
+	p.notes = timeline_put_notes(&p, false);
+	timeline_put_head(&p, title);
+	timeline_put_span(&p);
+	timeline_put_totals(&p);
+	timeline_put_sections(&p);
 	for (size_t i = 0; i < n; i++)
-		put_key(&p, &key[i]);
-	put_notes(&p, true);
+		timeline_put_key(&p, &key[i]);
+	timeline_put_notes(&p, true);
 	fputs("</svg>\n", out);
 	free(p.section);
 }

@@ -5,6 +5,6 @@
 
 struct timeline;
 
-/* The timeline is finished. Writing errors stay in out (ferror). */
+/* Draws a finished timeline. The caller checks out for write errors. */
 void timeline_draw(FILE *out, const struct timeline *tl, const char *title);
 #endif

@@ -22,6 +22,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 
 #define COLUMNS 24
 
@@ -230,8 +231,9 @@ static void fill_place(struct report_diff *rp, const struct diff_pair *p)
 	for (int i = 0; i < 2; i++) {
 		const struct diff_side *s = &rp->side[i];
 
-		may[i][0] = diff_add(user ? s->unjoined_leaf : 0, s->lost);
-		may[i][1] = diff_add(user ? s->unjoined : 0, s->lost);
+		may[i][0] =
+			saturating_add(user ? s->unjoined_leaf : 0, s->lost);
+		may[i][1] = saturating_add(user ? s->unjoined : 0, s->lost);
 	}
 	*self = (struct diff_place){
 		.a = p->row[0]->n_self,

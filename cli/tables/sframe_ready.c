@@ -304,7 +304,7 @@ static void readiness_json(const struct readiness *p)
 
 static int readiness_load(struct readiness *p, struct err *err)
 {
-	p->code = code_load_places(p->db, err);
+	p->code = code_load(p->db, 0, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));

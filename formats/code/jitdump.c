@@ -199,7 +199,7 @@ static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 
 /* ---- records */
 
-COMPARE_BY(jitdump_compare_lines, struct jit_line, off)
+COMPARE_BY(jitdump_compare_lines, struct jit_line, off);
 
 static void jitdump_shift_v8_lines(const struct jitdump *d)
 {

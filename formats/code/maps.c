@@ -82,15 +82,21 @@ static bool maps_take_rights(struct scan *s, struct rec_map *m)
 	return true;
 }
 
-/* The kernel writes a line feed in a path as "\012". */
+/* The kernel writes a line feed in a path as "\012". A line that lost its path,
+ * but has an inode, is of that file. All anonymous memory gets perf's name for
+ * it. */
 static void maps_take_path(struct maps *m, const char *s, struct rec_map *out)
 {
+	char inode[64];
 	char *path;
 
 	while (*s == ' ')
 		s++;
-	/* All anonymous memory gets perf's name for it. */
-	path = arena_strdup(&m->arena, *s ? s : "//anon");
+	snprintf(inode, sizeof(inode), INODE_PATH, out->ino, out->maj,
+		 out->min);
+	if (!*s)
+		s = out->ino ? inode : "//anon";
+	path = arena_strdup(&m->arena, s);
 	out->path = path;
 	for (char *at = path; (at = strstr(at, "\\012")); at++) {
 		*at = '\n';

@@ -1,11 +1,11 @@
-/* bt.h - inside the part of the CTF reader that calls libbabeltrace2. */
+/* bt.h - declarations shared by the files that call libbabeltrace2. */
 #ifndef FORMATS_CTF_BT_H
 #define FORMATS_CTF_BT_H
 #include <babeltrace2/babeltrace.h>
 
 #include "formats/ctf/ctf.h"
 
-/* Places of structures that an event's fields are in. */
+/* The structures that hold the fields of an event. */
 enum ctf_root {
 	CTF_PACKET,
 	CTF_COMMON,
@@ -14,19 +14,19 @@ enum ctf_root {
 	CTF_ROOTS
 };
 
-/* What becomes of a member. */
+/* What a member becomes. */
 enum ctf_how {
 	CTF_NUM,
 	CTF_STRING,
 	CTF_BYTES, /* an array of bytes */
-	CTF_JSON,  /* the text of anything else */
-	CTF_LABEL, /* the text of an enumeration's number */
-	CTF_ENTER, /* the members that follow are in it ... */
-	CTF_LEAVE, /* ... up to here */
-	CTF_DROP,  /* not a field: only its use */
+	CTF_JSON,  /* anything else, as text */
+	CTF_LABEL, /* the label of an enumeration's number */
+	CTF_ENTER, /* a structure: the next ops are for its members ... */
+	CTF_LEAVE, /* ... up to this one */
+	CTF_DROP,  /* not a field; only its ctf_use counts */
 };
 
-/* What else a member says. */
+/* The meaning of a member beyond being a field. */
 enum ctf_use {
 	CTF_FIELD,
 	CTF_CPU,
@@ -40,13 +40,13 @@ enum ctf_use {
 	CTF_IP,
 	CTF_COOKIE,
 	CTF_CHAIN,
-	CTF_NAMES,	/* the same of functions */
-	CTF_PERF_STACK, /* kernel and user half with marks between them */
+	CTF_NAMES,	/* a chain of function names */
+	CTF_PERF_STACK, /* kernel and user part with marks between them */
 };
 
 #define CTF_LABELS 16
 
-/* Labels of numbers that were seen lately. */
+/* Cache of labels. */
 struct ctf_labels {
 	struct {
 		bool known;
@@ -60,14 +60,14 @@ struct ctf_op {
 	uint8_t size; /* of a number: bytes */
 	bool is_int, is_signed;
 	uint16_t index; /* in the structure */
-	uint16_t field; /* of the format, plus 1; 0: none */
-	uint32_t off;	/* in the payload; of text and bytes: of their place */
+	uint16_t field; /* index in the format plus 1; 0: none */
+	uint32_t off;	/* in the payload; of text and bytes: of the locator */
 	struct ctf_labels *labels; /* owned; CTF_LABEL */
 };
 
 /* An event class of one trace. */
 struct ctf_class {
-	uint32_t event;		     /* in ctf.event */
+	uint32_t event;		     /* index in ctf.event */
 	const bt_clock_class *clock; /* of its streams; NULL: none */
 	bool chain;
 	struct ctf_op *op;
@@ -79,31 +79,31 @@ struct ctf_class {
 /* A stream that is being read. */
 struct ctf_stream {
 	int32_t cpu;
-	bool lost; /* something was: told with the next packet */
+	bool lost; /* a loss is held until the next packet */
 	uint64_t since, until, n;
 	bool has_since, has_until;
 };
 
 #define CTF_RECENT 64
 
-/* A class that was looked for. */
+/* An entry of the cache of by_class. */
 struct ctf_recent {
 	const bt_event_class *ec;
-	uint32_t class;
+	uint32_t at; /* index in ctf_graph.classes */
 };
 
 struct ctf_graph {
 	bt_graph *graph;
-	struct ctf_class *class;
+	struct ctf_class *classes;
 	size_t n_class, cap_class;
 	struct table by_class; /* by the library's address */
 	struct ctf_recent recent[CTF_RECENT];
 	struct ctf_stream *stream;
 	size_t n_stream, cap_stream;
 	struct table by_stream;
-	int64_t shift; /* ns to add to its clock */
+	int64_t shift; /* ns to add to the trace's clock */
 	bool has_shift;
-	/* of the event at hand */
+	/* Of the current event. */
 	unsigned char *raw;
 	size_t raw_cap, raw_len;
 	uint64_t *kern, *user;
@@ -114,25 +114,29 @@ struct ctf_graph {
 	size_t text_len, text_cap;
 };
 
-/* class.c: the plan for an event's class; made when it is first seen. */
+/* ---- class.c */
+/* Returns the plan for the event's class, which is made on its first event. */
 struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev);
 void ctf_class_release(struct ctf_class *cl);
 
-/* event.c */
-/* The text of a field; borrowed. The library's own answer for an empty one is
- * what another event had in the same place (2.0.4). */
-static inline const char *ctf_string(const bt_field *f)
+/* ---- event.c */
+/* Returns the text of a field; borrowed. For an empty one the library (2.0.4)
+ * would return the text of an earlier event. */
+static inline const char *ctf_field_string(const bt_field *f)
 {
 	return bt_field_string_get_length(f) ? bt_field_string_get_value(f)
 					     : "";
 }
-void ctf_message(struct ctf_trace *tr, const bt_message *m);
+/* Makes items of a message. */
+void ctf_message_take(struct ctf_trace *tr, const bt_message *m);
 
-/* label.c: what an enumeration calls a number; borrowed, NULL: nothing. */
-const char *ctf_label(struct ctf_labels *ls, const bt_field_class *fc,
-		      int64_t value);
+/* ---- label.c */
+/* Returns an enumeration's label of a number; borrowed. NULL: it has none. */
+const char *ctf_label_text(struct ctf_labels *ls, const bt_field_class *fc,
+			   int64_t value);
 void ctf_labels_free(struct ctf_labels *ls);
 
-/* value.c: the text of any field, as JSON, at the end of g->text. */
+/* ---- value.c */
+/* Replaces g->text by the text of a field. */
 void ctf_value_text(struct ctf_graph *g, const bt_field *f);
 #endif

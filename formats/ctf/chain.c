@@ -1,8 +1,9 @@
-/* chain.c - the packets of a stream file: each says how long it is, and
- * the next one stands behind it.
+/* chain.c - finds the packets of a stream file. A packet says how long it is,
+ * and the next one follows it.
  *
- * Where a packet is broken the next one is looked for by its magic number and
- * the trace's uuid, at multiples of a page: recorders write whole pages. */
+ * After a damaged packet the next one is searched by its magic number and the
+ * uuid of the trace, at multiples of a page, since recorders write whole
+ * pages. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 #define PAGE 4096
 #define PARTS_MAX 4096
 
-static bool read_place(const struct bytes *b, struct ctf_place p, uint64_t *out)
+static bool ctf_chain_read_place(const struct bytes *b, struct ctf_place p,
+				 uint64_t *out)
 {
 	uint16_t v16;
 	uint32_t v32;
@@ -36,15 +38,17 @@ static bool read_place(const struct bytes *b, struct ctf_place p, uint64_t *out)
 	return !rc;
 }
 
-/* 1 and *out, 0: no stream has that id, -1: cannot be told. */
-static int layout_of(const struct ctf_meta *meta, const struct bytes *b,
-		     const struct ctf_layout **out)
+/* Returns 1 and the layout of the packet at b, 0 if no stream has its id, -1
+ * if the layout is unknown. */
+static int ctf_chain_find_layout(const struct ctf_meta *meta,
+				 const struct bytes *b,
+				 const struct ctf_layout **out)
 {
 	uint64_t id = 0;
 
 	if (!meta->n_layout || meta->n_layout == CTF_STREAMS)
 		return -1;
-	if (meta->stream.size && !read_place(b, meta->stream, &id))
+	if (meta->stream.size && !ctf_chain_read_place(b, meta->stream, &id))
 		return 0;
 	for (size_t i = 0; i < meta->n_layout; i++) {
 		*out = &meta->layout[i];
@@ -54,12 +58,13 @@ static int layout_of(const struct ctf_meta *meta, const struct bytes *b,
 	return 0;
 }
 
-static bool right_mark(const struct ctf_meta *meta, const struct bytes *b)
+static bool ctf_chain_has_mark(const struct ctf_meta *meta,
+			       const struct bytes *b)
 {
 	uint64_t magic;
 
 	if (meta->magic.size &&
-	    (!read_place(b, meta->magic, &magic) || magic != MAGIC))
+	    (!ctf_chain_read_place(b, meta->magic, &magic) || magic != MAGIC))
 		return false;
 	if (meta->id.size != CTF_UUID || !meta->has_uuid)
 		return true;
@@ -67,34 +72,35 @@ static bool right_mark(const struct ctf_meta *meta, const struct bytes *b)
 	       !memcmp(b->pos + meta->id.off, meta->uuid, CTF_UUID);
 }
 
-/* 1: a packet stands at b, 0: none, -1: cannot be told. */
-static int look(const struct ctf_meta *meta, const struct bytes *b,
-		struct ctf_part *out)
+/* Returns 1 if there is a whole packet at b, 0 if not, -1 if the metadata does
+ * not tell. */
+static int ctf_chain_check_packet(const struct ctf_meta *meta,
+				  const struct bytes *b, struct ctf_part *out)
 {
 	uint64_t packet, content;
 
 	*out = (struct ctf_part){ .good = true };
-	if (!right_mark(meta, b))
+	if (!ctf_chain_has_mark(meta, b))
 		return 0;
 	const struct ctf_layout *lo = NULL;
-	int known = layout_of(meta, b, &lo);
+	int known = ctf_chain_find_layout(meta, b, &lo);
 
 	if (known <= 0)
 		return known;
-	if (!read_place(b, lo->packet, &packet))
+	if (!ctf_chain_read_place(b, lo->packet, &packet))
 		return 0;
-	if (!read_place(b, lo->content, &content))
+	if (!ctf_chain_read_place(b, lo->content, &content))
 		content = packet;
 	if (!packet || packet % 8 || packet / 8 > bytes_left(b) ||
 	    content > packet || content / 8 < lo->len)
 		return 0;
 	out->len = packet / 8;
-	read_place(b, lo->begin, &out->begin);
-	read_place(b, lo->end, &out->end);
+	ctf_chain_read_place(b, lo->begin, &out->begin);
+	ctf_chain_read_place(b, lo->end, &out->end);
 	return 1;
 }
 
-static void add(struct ctf_chain *ch, const struct ctf_part *p)
+static void ctf_chain_add_part(struct ctf_chain *ch, const struct ctf_part *p)
 {
 	struct ctf_part *last = ch->n ? &ch->part[ch->n - 1] : NULL;
 
@@ -107,45 +113,47 @@ static void add(struct ctf_chain *ch, const struct ctf_part *p)
 			last->end = p->end;
 		return;
 	}
-	ch->part = mem_grow(ch->part, &ch->cap, ch->n + 1, sizeof(*p));
-	ch->part[ch->n++] = *p;
+	*mem_add(ch->part, ch->n, ch->cap) = *p;
 }
 
-/* How far it is to the next packet; to the end when there is none. */
-static uint64_t skip_bad(const struct ctf_meta *meta, const struct bytes *b,
-			 uint64_t off)
+/* Returns the distance to the next packet, or to the end if there is none. */
+static uint64_t ctf_chain_next_packet(const struct ctf_meta *meta,
+				      const struct bytes *b, uint64_t off)
 {
 	uint64_t left = bytes_left(b);
 	struct ctf_part p;
 
-	/* without a mark every page could be one */
+	/* without a magic number every page could be a packet */
 	if (meta->magic.size != 4)
 		return left;
 	for (uint64_t n = PAGE - off % PAGE; n < left; n += PAGE) {
 		struct bytes at = *b;
 
-		if (!bytes_skip(&at, n, NULL) && look(meta, &at, &p) > 0)
+		if (!bytes_skip(&at, n, NULL) &&
+		    ctf_chain_check_packet(meta, &at, &p) > 0)
 			return n;
 	}
 	return left;
 }
 
-/* Some writers give packets another uuid than the metadata; the library reads
- * them. When the second packet has the metadata's, the first is broken. */
-static void adopt_uuid(struct ctf_meta *m, const struct bytes *b)
+/* Some writers give packets a uuid that differs from the metadata's, and the
+ * library reads such traces. So takes the uuid of the first packet, unless the
+ * second has the metadata's: then the first is damaged. */
+static void ctf_chain_adopt_uuid(struct ctf_meta *m, const struct bytes *b)
 {
 	struct bytes next = *b;
 	struct ctf_part p;
 
 	if (!m->has_uuid || m->id.size != CTF_UUID || m->magic.size != 4 ||
-	    right_mark(m, b) || bytes_left(b) < m->id.off + (uint64_t)CTF_UUID)
+	    ctf_chain_has_mark(m, b) ||
+	    bytes_left(b) < m->id.off + (uint64_t)CTF_UUID)
 		return;
 	struct ctf_meta other = *m;
 
 	memcpy(other.uuid, b->pos + m->id.off, CTF_UUID);
-	if (look(&other, b, &p) <= 0)
+	if (ctf_chain_check_packet(&other, b, &p) <= 0)
 		return;
-	if (!bytes_skip(&next, p.len, NULL) && right_mark(m, &next))
+	if (!bytes_skip(&next, p.len, NULL) && ctf_chain_has_mark(m, &next))
 		return;
 	memcpy(m->uuid, other.uuid, CTF_UUID);
 }
@@ -160,11 +168,11 @@ void ctf_chain_read(const struct ctf_meta *said, const void *data, uint64_t len,
 
 	*out = (struct ctf_chain){ .known = true, .begin = UINT64_MAX };
 	bytes_init(&b, data, len, "stream", 0, meta->big != host_big);
-	adopt_uuid(&own, &b);
+	ctf_chain_adopt_uuid(&own, &b);
 	while (bytes_left(&b)) {
 		struct ctf_part p;
 		uint64_t off = bytes_off(&b);
-		int got = look(meta, &b, &p);
+		int got = ctf_chain_check_packet(meta, &b, &p);
 
 		if (got < 0) {
 			out->known = false;
@@ -179,10 +187,10 @@ void ctf_chain_read(const struct ctf_meta *said, const void *data, uint64_t len,
 			if (p.end > out->end)
 				out->end = p.end;
 		} else {
-			p.len = skip_bad(meta, &b, off);
+			p.len = ctf_chain_next_packet(meta, &b, off);
 			p.begin = p.end = 0;
 		}
-		add(out, &p);
+		ctf_chain_add_part(out, &p);
 		if (bytes_skip(&b, p.len, NULL))
 			return;
 	}

@@ -1,9 +1,10 @@
-/* class.c - the plan for an event's class: which member goes where in the
- * payload, and which say more than being a field.
+/* class.c - plans how to lay out the payload of an event class, and which
+ * members have a meaning beyond being a field.
  *
- * Structures become numbers with names a_b; arrays of bytes become blobs;
- * other arrays, variants, options and fractions become text. The plan is
- * static: what is there in some events only (a variant's number) is text. */
+ * Members of structures become fields with names a_b, arrays of bytes become
+ * blobs; other arrays, variants, options and floating-point numbers become
+ * text. The plan is the same for all events of the class, so a number that
+ * only some events have (in a variant) is text. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #define FIELDS_MAX 500
 #define NAME_MAX_LEN 120
 
-/* The plan while it is made. */
+/* State while a plan is made. */
 struct plan {
 	struct ctf *ctf;
 	struct ctf_trace *tr;
@@ -31,13 +32,13 @@ struct plan {
 	char prefix[NAME_MAX_LEN];
 	char *text; /* the format */
 	size_t len, cap;
-	/* ids that threads are known by */
+	/* The event has an id of its process, of its thread. */
 	bool has_pid, has_tid;
 };
 
-static void say(struct plan *p, const char *fmt, ...)
+static void ctf_class_print(struct plan *p, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static void say(struct plan *p, const char *fmt, ...)
+static void ctf_class_print(struct plan *p, const char *fmt, ...)
 {
 	char buf[512];
 	va_list ap;
@@ -55,8 +56,10 @@ static void say(struct plan *p, const char *fmt, ...)
 	p->len += (size_t)n;
 }
 
-/* A word: letters, digits, '_'; "common_" is what ftrace's own fields have. */
-static void clean(const char *prefix, const char *s, char out[NAME_MAX_LEN])
+/* Makes a name of letters, digits and '_'. Only ftrace's own fields may begin
+ * with "common_". */
+static void ctf_class_clean_name(const char *prefix, const char *s,
+				 char out[NAME_MAX_LEN])
 {
 	int n = snprintf(out, NAME_MAX_LEN, "%s%s", prefix, s ? s : "");
 
@@ -73,59 +76,63 @@ static void clean(const char *prefix, const char *s, char out[NAME_MAX_LEN])
 		snprintf(out, NAME_MAX_LEN, "_");
 }
 
-static struct ctf_op *add_op(struct plan *p, uint64_t index)
+static struct ctf_op *ctf_class_add_op(struct plan *p, uint64_t index)
 {
 	struct ctf_class *cl = p->cl;
 
-	cl->op = mem_grow(cl->op, &cl->cap_op, cl->n_op + 1, sizeof(*cl->op));
-	cl->op[cl->n_op] = (struct ctf_op){ .index = (uint16_t)index };
-	return &cl->op[cl->n_op++];
+	struct ctf_op *op = mem_add(cl->op, cl->n_op, cl->cap_op);
+
+	*op = (struct ctf_op){ .index = (uint16_t)index };
+	return op;
 }
 
-static bool has_type(const bt_field_class *fc, bt_field_class_type t)
+static bool ctf_class_has_type(const bt_field_class *fc, bt_field_class_type t)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(fc), t);
 }
 
-static uint8_t bytes_of(const bt_field_class *fc)
+static uint8_t ctf_class_integer_bytes(const bt_field_class *fc)
 {
 	uint64_t bits = bt_field_class_integer_get_field_value_range(fc);
 
 	return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
 
-static bool is_number(const bt_field_class *fc)
+static bool ctf_class_is_number(const bt_field_class *fc)
 {
-	return has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER) ||
-	       has_type(fc, BT_FIELD_CLASS_TYPE_BOOL) ||
-	       has_type(fc, BT_FIELD_CLASS_TYPE_BIT_ARRAY);
+	return ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER) ||
+	       ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_BOOL) ||
+	       ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_BIT_ARRAY);
 }
 
-static bool is_numbers(const bt_field_class *fc)
+static bool ctf_class_is_number_array(const bt_field_class *fc)
 {
-	return has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY) &&
-	       has_type(bt_field_class_array_borrow_element_field_class_const(
-				fc),
-			BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+	return ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY) &&
+	       ctf_class_has_type(
+		       bt_field_class_array_borrow_element_field_class_const(
+			       fc),
+		       BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 }
 
-static bool is_names(const bt_field_class *fc)
+static bool ctf_class_is_string_array(const bt_field_class *fc)
 {
-	return has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY) &&
-	       has_type(bt_field_class_array_borrow_element_field_class_const(
-				fc),
-			BT_FIELD_CLASS_TYPE_STRING);
+	return ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY) &&
+	       ctf_class_has_type(
+		       bt_field_class_array_borrow_element_field_class_const(
+			       fc),
+		       BT_FIELD_CLASS_TYPE_STRING);
 }
 
-static bool is_bytes(const bt_field_class *fc)
+static bool ctf_class_is_byte_array(const bt_field_class *fc)
 {
 	const bt_field_class *e;
 
-	if (!has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY))
+	if (!ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_ARRAY))
 		return false;
 	e = bt_field_class_array_borrow_element_field_class_const(fc);
-	return has_type(e, BT_FIELD_CLASS_TYPE_INTEGER) && bytes_of(e) == 1 &&
-	       !has_type(e, BT_FIELD_CLASS_TYPE_ENUMERATION);
+	return ctf_class_has_type(e, BT_FIELD_CLASS_TYPE_INTEGER) &&
+	       ctf_class_integer_bytes(e) == 1 &&
+	       !ctf_class_has_type(e, BT_FIELD_CLASS_TYPE_ENUMERATION);
 }
 
 /* ---- what members mean */
@@ -133,7 +140,7 @@ static bool is_bytes(const bt_field_class *fc)
 struct use_row {
 	const char *name;
 	enum ctf_use use;
-	bool only; /* it is no field then */
+	bool only; /* the member does not become a field */
 };
 
 static const struct use_row context_uses[] = {
@@ -154,100 +161,107 @@ static const struct use_row perf_uses[] = {
 	{ "perf_callchain", CTF_PERF_STACK, true },
 };
 
-static bool fits(const bt_field_class *fc, enum ctf_use use)
+static bool ctf_class_fits_use(const bt_field_class *fc, enum ctf_use use)
 {
 	switch (use) {
 	case CTF_PROCNAME:
-		return has_type(fc, BT_FIELD_CLASS_TYPE_STRING);
+		return ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_STRING);
 	case CTF_KSTACK:
 	case CTF_USTACK:
 	case CTF_CHAIN:
 	case CTF_PERF_STACK:
-		return is_numbers(fc);
+		return ctf_class_is_number_array(fc);
 	case CTF_NAMES:
-		return is_names(fc);
+		return ctf_class_is_string_array(fc);
 	case CTF_IP:
-		return has_type(fc, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+		return ctf_class_has_type(fc,
+					  BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 	default:
-		return has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
+		return ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
 	}
 }
 
-static enum ctf_use find_use(const struct use_row *row, size_t n,
-			     const char *name, const bt_field_class *fc,
-			     bool *only)
+static enum ctf_use ctf_class_find_use(const struct use_row *row, size_t n,
+				       const char *name,
+				       const bt_field_class *fc, bool *only)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(row[i].name, name) && fits(fc, row[i].use)) {
+		if (!strcmp(row[i].name, name) &&
+		    ctf_class_fits_use(fc, row[i].use)) {
 			*only = row[i].only;
 			return row[i].use;
 		}
 	return CTF_FIELD;
 }
 
-static enum ctf_use payload_use(const struct plan *p, const char *name,
-				const bt_field_class *fc, bool *only)
+static enum ctf_use ctf_class_payload_use(const struct plan *p,
+					  const char *name,
+					  const bt_field_class *fc, bool *only)
 {
 	const struct ctf_rule *r = p->chain ? p->chain : p->request;
 
-	if (r && !strcmp(r->cookie, name) && fits(fc, CTF_COOKIE))
+	if (r && !strcmp(r->cookie, name) && ctf_class_fits_use(fc, CTF_COOKIE))
 		return CTF_COOKIE;
 	if (p->chain && !strcmp(p->chain->ips, name) &&
-	    (fits(fc, CTF_CHAIN) || fits(fc, CTF_NAMES))) {
-		/* as callstack_user, it is stored as a stack */
+	    (ctf_class_fits_use(fc, CTF_CHAIN) ||
+	     ctf_class_fits_use(fc, CTF_NAMES))) {
+		/* stored as a stack, as callstack_user is */
 		*only = true;
-		return is_names(fc) ? CTF_NAMES : CTF_CHAIN;
+		return ctf_class_is_string_array(fc) ? CTF_NAMES : CTF_CHAIN;
 	}
 	if (!p->tr->is_perf)
 		return CTF_FIELD;
-	return find_use(perf_uses, sizeof(perf_uses) / sizeof(*perf_uses), name,
-			fc, only);
+	return ctf_class_find_use(perf_uses,
+				  sizeof(perf_uses) / sizeof(*perf_uses), name,
+				  fc, only);
 }
 
-static enum ctf_use use_of(struct plan *p, const char *name,
-			   const bt_field_class *fc, bool *only)
+static enum ctf_use ctf_class_member_use(struct plan *p, const char *name,
+					 const bt_field_class *fc, bool *only)
 {
 	*only = false;
 	if (p->depth || !name)
 		return CTF_FIELD;
 	if (p->root == CTF_PAYLOAD)
-		return payload_use(p, name, fc, only);
-	if (!strcmp(name, "cpu_id") && fits(fc, CTF_CPU)) {
+		return ctf_class_payload_use(p, name, fc, only);
+	if (!strcmp(name, "cpu_id") && ctf_class_fits_use(fc, CTF_CPU)) {
 		*only = true;
 		return CTF_CPU;
 	}
-	/* the length of what is taken as a stack */
+	/* the length of a member that is taken as a stack */
 	if (!strcmp(name, "_callstack_kernel_length") ||
 	    !strcmp(name, "_callstack_user_length")) {
 		*only = true;
 		return CTF_FIELD;
 	}
-	return find_use(context_uses,
-			sizeof(context_uses) / sizeof(*context_uses), name, fc,
-			only);
+	return ctf_class_find_use(context_uses,
+				  sizeof(context_uses) / sizeof(*context_uses),
+				  name, fc, only);
 }
 
 /* ---- fields */
 
-static void number_field(struct plan *p, struct ctf_op *op,
-			 const bt_field_class *fc, const char *name)
+static void ctf_class_number_field(struct plan *p, struct ctf_op *op,
+				   const bt_field_class *fc, const char *name)
 {
-	bool is_int = has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
+	bool is_int = ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
 
 	op->how = CTF_NUM;
 	op->field = (uint16_t)++p->n_field;
-	op->size = is_int ? bytes_of(fc) : 8;
-	op->is_signed = has_type(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	op->size = is_int ? ctf_class_integer_bytes(fc) : 8;
+	op->is_signed =
+		ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	p->off = (p->off + op->size - 1) & ~(uint32_t)(op->size - 1);
 	op->off = p->off;
 	p->off += op->size;
-	say(p, "\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
-	    op->is_signed ? 's' : 'u', op->size * 8, name, op->off, op->size,
-	    op->is_signed);
+	ctf_class_print(p,
+			"\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
+			op->is_signed ? 's' : 'u', op->size * 8, name, op->off,
+			op->size, op->is_signed);
 }
 
-static void dynamic_field(struct plan *p, struct ctf_op *op, uint8_t how,
-			  const char *name)
+static void ctf_class_dynamic_field(struct plan *p, struct ctf_op *op,
+				    uint8_t how, const char *name)
 {
 	op->how = how;
 	op->field = (uint16_t)++p->n_field;
@@ -255,86 +269,90 @@ static void dynamic_field(struct plan *p, struct ctf_op *op, uint8_t how,
 	p->off = (p->off + 3) & ~3u;
 	op->off = p->off;
 	p->off += 4;
-	say(p, "\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
-	    how == CTF_BYTES ? "unsigned char" : "char", name, op->off);
+	ctf_class_print(
+		p,
+		"\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
+		how == CTF_BYTES ? "unsigned char" : "char", name, op->off);
 }
 
-/* A second field: the number alone can be compared and added, and its label
- * can be read. */
-static void label_field(struct plan *p, uint64_t index, bool is_signed,
-			const char *name)
+/* Adds a field with the label of an enumeration, beside the number, which can
+ * be compared and added. */
+static void ctf_class_label_field(struct plan *p, uint64_t index,
+				  bool is_signed, const char *name)
 {
 	char label[NAME_MAX_LEN];
-	struct ctf_op *op = add_op(p, index);
+	struct ctf_op *op = ctf_class_add_op(p, index);
 
 	snprintf(label, sizeof(label), "%.100s_label", name);
 	op->is_int = true;
 	op->is_signed = is_signed;
 	op->labels = mem_new(1, sizeof(*op->labels));
-	dynamic_field(p, op, CTF_LABEL, label);
+	ctf_class_dynamic_field(p, op, CTF_LABEL, label);
 }
 
-static void plan_struct(struct plan *p, const bt_field_class *fc);
+static void ctf_class_plan_struct(struct plan *p, const bt_field_class *fc);
 
-static void nested(struct plan *p, uint64_t index, const bt_field_class *fc,
-		   const char *name)
+static void ctf_class_plan_nested(struct plan *p, uint64_t index,
+				  const bt_field_class *fc, const char *name)
 {
 	char before[NAME_MAX_LEN];
 
 	memcpy(before, p->prefix, sizeof(before));
-	add_op(p, index)->how = CTF_ENTER;
+	ctf_class_add_op(p, index)->how = CTF_ENTER;
 	snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
 	p->depth++;
-	plan_struct(p, fc);
+	ctf_class_plan_struct(p, fc);
 	p->depth--;
 	memcpy(p->prefix, before, sizeof(before));
-	add_op(p, 0)->how = CTF_LEAVE;
+	ctf_class_add_op(p, 0)->how = CTF_LEAVE;
 }
 
-static void plan_member(struct plan *p, uint64_t index, const char *raw_name,
-			const bt_field_class *fc)
+static void ctf_class_plan_member(struct plan *p, uint64_t index,
+				  const char *raw_name,
+				  const bt_field_class *fc)
 {
 	bool only;
-	enum ctf_use use = use_of(p, raw_name, fc, &only);
+	enum ctf_use use = ctf_class_member_use(p, raw_name, fc, &only);
 	char name[NAME_MAX_LEN];
 
-	clean(p->prefix, raw_name, name);
+	ctf_class_clean_name(p->prefix, raw_name, name);
 	if (only && use == CTF_FIELD)
 		return;
 	if (!only && p->depth < DEPTH_MAX &&
-	    has_type(fc, BT_FIELD_CLASS_TYPE_STRUCTURE)) {
-		nested(p, index, fc, name);
+	    ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_STRUCTURE)) {
+		ctf_class_plan_nested(p, index, fc, name);
 		return;
 	}
 	if (!only && p->n_field >= FIELDS_MAX) {
 		ctf_tell_skip(p->ctf, "field of an event with more than 500");
 		return;
 	}
-	struct ctf_op *op = add_op(p, index);
+	struct ctf_op *op = ctf_class_add_op(p, index);
 
 	op->use = (uint8_t)use;
-	op->is_int = has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
+	op->is_int = ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_INTEGER);
 	p->has_pid |= use == CTF_USE_PID || use == CTF_USE_VPID;
 	p->has_tid |= use == CTF_USE_TID || use == CTF_USE_VTID;
-	op->is_signed = has_type(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	op->is_signed =
+		ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	op->how = CTF_DROP;
 	if (only)
 		return;
-	if (is_number(fc)) {
+	if (ctf_class_is_number(fc)) {
 		bool is_signed = op->is_signed;
 
-		number_field(p, op, fc, name);
-		if (has_type(fc, BT_FIELD_CLASS_TYPE_ENUMERATION))
-			label_field(p, index, is_signed, name);
-	} else if (has_type(fc, BT_FIELD_CLASS_TYPE_STRING))
-		dynamic_field(p, op, CTF_STRING, name);
-	else if (is_bytes(fc))
-		dynamic_field(p, op, CTF_BYTES, name);
+		ctf_class_number_field(p, op, fc, name);
+		if (ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_ENUMERATION))
+			ctf_class_label_field(p, index, is_signed, name);
+	} else if (ctf_class_has_type(fc, BT_FIELD_CLASS_TYPE_STRING))
+		ctf_class_dynamic_field(p, op, CTF_STRING, name);
+	else if (ctf_class_is_byte_array(fc))
+		ctf_class_dynamic_field(p, op, CTF_BYTES, name);
 	else
-		dynamic_field(p, op, CTF_JSON, name);
+		ctf_class_dynamic_field(p, op, CTF_JSON, name);
 }
 
-static void plan_struct(struct plan *p, const bt_field_class *fc)
+static void ctf_class_plan_struct(struct plan *p, const bt_field_class *fc)
 {
 	uint64_t n = bt_field_class_structure_get_member_count(fc);
 
@@ -343,15 +361,15 @@ static void plan_struct(struct plan *p, const bt_field_class *fc)
 			bt_field_class_structure_borrow_member_by_index_const(
 				fc, i);
 
-		plan_member(
+		ctf_class_plan_member(
 			p, i, bt_field_class_structure_member_get_name(m),
 			bt_field_class_structure_member_borrow_field_class_const(
 				m));
 	}
 }
 
-/* The payload's names are its own; those of contexts have a prefix. */
-static void plan_roots(struct plan *p, const bt_event_class *ec)
+/* Names of payload members are kept; those of contexts get a prefix. */
+static void ctf_class_plan_roots(struct plan *p, const bt_event_class *ec)
 {
 	const bt_stream_class *sc =
 		bt_event_class_borrow_stream_class_const(ec);
@@ -378,7 +396,7 @@ static void plan_roots(struct plan *p, const bt_event_class *ec)
 			 : i == CTF_PACKET ? "packet_"
 					   : "ctx_");
 		if (root[i])
-			plan_struct(p, root[i]);
+			ctf_class_plan_struct(p, root[i]);
 	}
 	p->cl->first[CTF_ROOTS] = p->cl->n_op;
 	p->cl->fixed = p->off;
@@ -386,7 +404,7 @@ static void plan_roots(struct plan *p, const bt_event_class *ec)
 
 /* ---- the event */
 
-static uint32_t event_of(struct plan *p)
+static uint32_t ctf_class_add_event(struct plan *p)
 {
 	const struct ctf_event_info info = {
 		.name = p->event,
@@ -404,8 +422,7 @@ static uint32_t event_of(struct plan *p)
 	return i;
 }
 
-/* Is the member there that the rule names? */
-static bool has_use(const struct ctf_class *cl, enum ctf_use use)
+static bool ctf_class_has_use(const struct ctf_class *cl, enum ctf_use use)
 {
 	for (size_t i = 0; i < cl->n_op; i++)
 		if (cl->op[i].use == use)
@@ -413,8 +430,8 @@ static bool has_use(const struct ctf_class *cl, enum ctf_use use)
 	return false;
 }
 
-/* Does what we make of the event need it? */
-static bool is_read(const struct ctf_event *ev, int field)
+/* Does decoding the event need the field? */
+static bool ctf_class_is_field_read(const struct ctf_event *ev, int field)
 {
 	const struct tp_call *c = &ev->fmt.call;
 	bool yes = false;
@@ -427,8 +444,10 @@ static bool is_read(const struct ctf_event *ev, int field)
 		       (c->ret == field + 1 || c->path == field + 1));
 }
 
-/* Nobody asks for the others: they are not even looked at. */
-static void drop_unread(struct ctf_class *cl, const struct ctf_event *ev)
+/* Drops the fields that decoding does not need: with no_fields nothing else
+ * reads them. */
+static void ctf_class_drop_unread(struct ctf_class *cl,
+				  const struct ctf_event *ev)
 {
 	size_t n = 0;
 
@@ -439,7 +458,7 @@ static void drop_unread(struct ctf_class *cl, const struct ctf_event *ev)
 			break;
 		struct ctf_op op = cl->op[i];
 
-		if (op.field && !is_read(ev, op.field - 1)) {
+		if (op.field && !ctf_class_is_field_read(ev, op.field - 1)) {
 			ctf_labels_free(op.labels);
 			op.labels = NULL;
 			op.how = CTF_DROP;
@@ -451,8 +470,8 @@ static void drop_unread(struct ctf_class *cl, const struct ctf_event *ev)
 	cl->n_op = n;
 }
 
-static void make(struct ctf_trace *tr, const bt_event_class *ec,
-		 struct ctf_class *cl)
+static void ctf_class_make(struct ctf_trace *tr, const bt_event_class *ec,
+			   struct ctf_class *cl)
 {
 	const char *name = bt_event_class_get_name(ec);
 	struct plan p = {
@@ -473,18 +492,19 @@ static void make(struct ctf_trace *tr, const bt_event_class *ec,
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ')
 			*c = ' ';
-	say(&p, "name: %s\nID: 0\nformat:\n", line);
-	plan_roots(&p, ec);
-	if (!has_use(cl, CTF_COOKIE))
+	ctf_class_print(&p, "name: %s\nID: 0\nformat:\n", line);
+	ctf_class_plan_roots(&p, ec);
+	if (!ctf_class_has_use(cl, CTF_COOKIE))
 		p.request = p.chain = NULL;
-	if (p.chain && !has_use(cl, CTF_CHAIN) && !has_use(cl, CTF_NAMES))
+	if (p.chain && !ctf_class_has_use(cl, CTF_CHAIN) &&
+	    !ctf_class_has_use(cl, CTF_NAMES))
 		p.chain = NULL;
 	cl->chain = p.chain != NULL;
 	if (p.chain)
 		p.request = NULL;
-	cl->event = event_of(&p);
+	cl->event = ctf_class_add_event(&p);
 	if (p.ctf->opts.no_fields)
-		drop_unread(cl, &p.ctf->event[cl->event]);
+		ctf_class_drop_unread(cl, &p.ctf->event[cl->event]);
 	free(p.text);
 }
 
@@ -496,20 +516,17 @@ struct ctf_class *ctf_class_of(struct ctf_trace *tr, const bt_event *ev)
 	struct ctf_recent *r = &g->recent[h % CTF_RECENT];
 
 	if (r->ec == ec)
-		return &g->class[r->class];
+		return &g->classes[r->at];
 	uint32_t i = table_find(&g->by_class, h, NULL, NULL, NULL);
 
 	r->ec = ec;
-	r->class = i != TABLE_NONE ? i : (uint32_t)g->n_class;
+	r->at = i != TABLE_NONE ? i : (uint32_t)g->n_class;
 	if (i != TABLE_NONE)
-		return &g->class[i];
+		return &g->classes[i];
 	i = (uint32_t)g->n_class;
-	g->class = mem_grow(g->class, &g->cap_class, g->n_class + 1,
-			    sizeof(*g->class));
-	g->n_class++;
-	make(tr, ec, &g->class[i]);
+	ctf_class_make(tr, ec, mem_add(g->classes, g->n_class, g->cap_class));
 	table_add(&g->by_class, h, i);
-	return &g->class[i];
+	return &g->classes[i];
 }
 
 void ctf_class_release(struct ctf_class *cl)

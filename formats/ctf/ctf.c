@@ -1,4 +1,4 @@
-/* ctf.c - the reader of CTF traces: opening and closing, and its table row. */
+/* ctf.c - the reader of CTF traces: opens and closes captures. */
 #include "formats/ctf/ctf.h"
 
 #include <stdio.h>
@@ -9,36 +9,15 @@
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
-void ctf_damage(const struct ctf *ctf, const char *what, uint64_t off,
-		uint64_t len, const struct err *err)
-{
-	ledger_damage(ctf->src.ledger, ctf->src.index, what, off, len, err);
-}
-
-void ctf_note(const struct ctf *ctf, enum ledger_kind kind, const char *what,
-	      const char *detail, uint64_t n)
-{
-	struct ledger_entry e = {
-		.kind = kind,
-		.capture = ctf->src.index,
-		.what = what,
-		.detail = detail,
-		.n = n,
-		.cpu = -1,
-		.event = -1,
-	};
-
-	ledger_add(ctf->src.ledger, &e);
-}
-
-static int probe(const char *path, const void *head, size_t n)
+static int ctf_probe(const char *path, const void *head, size_t n)
 {
 	(void)head;
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
-/* The clock's zero in ns since 1970; false: out of all bounds. */
-static bool offset_of(const struct ctf_meta *m, int64_t *out)
+/* Sets *out to the clock's zero in ns since 1970. Returns false if there is no
+ * clock or the value is out of range. */
+static bool ctf_clock_offset(const struct ctf_meta *m, int64_t *out)
 {
 	__int128 v = (__int128)m->offset_s * 1000000000;
 
@@ -51,15 +30,15 @@ static bool offset_of(const struct ctf_meta *m, int64_t *out)
 	return true;
 }
 
-/* All clocks of a session are one clock; those of several hosts are not, and
- * only through wall time can they be compared. */
-static void find_base(struct ctf *ctf)
+/* All traces of a session share one clock. Clocks of several hosts differ and
+ * can only be compared by wall time. */
+static void ctf_find_clock_base(struct ctf *ctf)
 {
 	bool differ = false;
 	int64_t v;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
-		if (!offset_of(&ctf->trace[i].meta, &v))
+		if (!ctf_clock_offset(&ctf->trace[i].meta, &v))
 			continue;
 		differ |= ctf->has_base && v != ctf->base;
 		if (!ctf->has_base || v < ctf->base)
@@ -67,47 +46,28 @@ static void find_base(struct ctf *ctf)
 		ctf->has_base = true;
 	}
 	for (size_t i = 0; differ && i < ctf->n_trace; i++)
-		if (offset_of(&ctf->trace[i].meta, &v))
+		if (ctf_clock_offset(&ctf->trace[i].meta, &v))
 			ctf->trace[i].start +=
 				(uint64_t)v - (uint64_t)ctf->base;
 	ctf->differ = differ;
 	if (differ)
-		ctf_note(ctf, LEDGER_NOTE, "clock",
-			 "the traces' clocks have different offsets: they are "
-			 "put together by wall time",
-			 1);
+		reader_note(&ctf->src, "clock",
+			    "the traces' clocks have different offsets: they "
+			    "are put together by wall time");
 }
 
-/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
-static bool take_uuid(const char *s, uint8_t out[16])
-{
-	int n = 0;
-
-	for (size_t i = 0; s && s[i] && n < 32; i++) {
-		const char *hex = "0123456789abcdef";
-		const char *at = strchr(hex, s[i] | 32);
-
-		if (s[i] == '-')
-			continue;
-		if (!at)
-			return false;
-		out[n / 2] = (uint8_t)(out[n / 2] << 4 | (at - hex));
-		n++;
-	}
-	return n == 32;
-}
-
-/* LTTng names the kernel's run by the clock's uuid. */
-static void say_clock(struct source_info *info, const struct ctf_meta *m)
+/* The uuid of LTTng's clock is the boot id. */
+static void ctf_set_clock(struct source_info *info, const struct ctf_meta *m)
 {
 	bool lttng = m->tracer && !strncmp(m->tracer, "lttng", 5);
 
 	info->clock = m->clock;
 	info->clock_id = lttng ? clock_id_of(m->clock) : CLOCK_ID_NONE;
-	info->has_boot_id = lttng && take_uuid(m->clock_uuid, info->boot_id);
+	info->has_boot_id =
+		lttng && ctf_meta_parse_uuid(m->clock_uuid, info->boot_id);
 }
 
-static void fill_info(struct ctf *ctf)
+static void ctf_fill_info(struct ctf *ctf)
 {
 	struct source_info *info = &ctf->src.info;
 	uint64_t first = UINT64_MAX;
@@ -117,7 +77,7 @@ static void fill_info(struct ctf *ctf)
 		const struct ctf_meta *m = &tr->meta;
 
 		if (!info->clock)
-			say_clock(info, m);
+			ctf_set_clock(info, m);
 		if (!info->host)
 			info->host = m->host;
 		if (!info->release)
@@ -143,22 +103,24 @@ static void fill_info(struct ctf *ctf)
 	ctf->src.size = ctf->files;
 }
 
-static void note_perf(struct ctf *ctf)
+static void ctf_note_perf_convert(struct ctf *ctf)
 {
 	for (size_t i = 0; i < ctf->n_trace; i++)
 		if (ctf->trace[i].is_perf) {
-			ctf_note(ctf, LEDGER_NOTE, "perf data convert",
-				 "made from a perf.data file, without its "
-				 "losses, mappings' lengths and build-ids, "
-				 "registers, stacks and deferred chains: give "
-				 "the perf.data instead",
-				 1);
+			reader_note(
+				&ctf->src, "perf data convert",
+				"made from a perf.data file, without its "
+				"losses, mappings' lengths and build-ids, "
+				"registers, stacks and deferred chains: give "
+				"the perf.data instead");
 			return;
 		}
 }
 
-/* One trace that cannot be read must not cost the others; *err: why. */
-static void refuse(struct ctf *ctf, struct ctf_trace *tr, struct err *err)
+/* Prepares a trace. If it cannot be read, reports that as damage and sets
+ * *err, and the other traces are still read. */
+static void ctf_open_trace(struct ctf *ctf, struct ctf_trace *tr,
+			   struct err *err)
 {
 	if (tr->meta.version == 2 && !ctf_graph_newer())
 		err_set(err, ERR_FORMAT,
@@ -166,24 +128,24 @@ static void refuse(struct ctf *ctf, struct ctf_trace *tr, struct err *err)
 			"record it again with 'lttng create "
 			"--trace-format=ctf-1.8'",
 			tr->path);
-	else if (!ctf_salvage(tr, err) && !ctf_try(tr, err))
+	else if (!ctf_salvage(tr, err) && !ctf_try_open(tr, err))
 		return;
 	tr->ended = true;
-	ctf_damage(ctf, "trace", 0, 0, err);
+	reader_damage(&ctf->src, "trace", 0, 0, err);
 }
 
-static int read_traces(struct ctf *ctf, struct err *err)
+static int ctf_open_traces(struct ctf *ctf, struct err *err)
 {
 	size_t left = ctf->n_trace;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
-		refuse(ctf, &ctf->trace[i], err);
+		ctf_open_trace(ctf, &ctf->trace[i], err);
 		left -= ctf->trace[i].ended;
 	}
 	return left ? 0 : -1;
 }
 
-static void close_ctf(struct source *src)
+static void ctf_close(struct source *src)
 {
 	if (!src)
 		return;
@@ -225,38 +187,38 @@ static void close_ctf(struct source *src)
 	free(ctf);
 }
 
-static int read_front(struct ctf *ctf, const char *path, struct err *err)
+static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 {
-	if (ctf_rules_read(ctf, err) || ctf_find(ctf, path, err) ||
-	    ctf_graph_start(ctf, err) || read_traces(ctf, err))
+	if (ctf_rules_read(ctf, err) || ctf_find_traces(ctf, path, err) ||
+	    ctf_graph_start(ctf, err) || ctf_open_traces(ctf, err))
 		return -1;
-	find_base(ctf);
-	fill_info(ctf);
-	note_perf(ctf);
+	ctf_find_clock_base(ctf);
+	ctf_fill_info(ctf);
+	ctf_note_perf_convert(ctf);
 	return 0;
 }
 
-static struct source *open_ctf(const char *path, const struct source_opts *o,
+static struct source *ctf_open(const char *path, const struct source_opts *o,
 			       struct ledger *lg, struct err *err)
 {
 	struct ctf *ctf = mem_new(1, sizeof(*ctf));
 
 	reader_init(&ctf->src, &ctf_ops, path, o, lg, &ctf->opts);
 	ctf->child_err = -1;
-	if (read_front(ctf, path, err)) {
-		close_ctf(&ctf->src);
+	if (ctf_read_start(ctf, path, err)) {
+		ctf_close(&ctf->src);
 		return NULL;
 	}
 	return &ctf->src;
 }
 
-static int scan(struct source *src, struct err *err)
+static int ctf_scan(struct source *src, struct err *err)
 {
 	return ctf_child_start(ctf_of(src), err);
 }
 
-static int fields(struct source *src, const struct rec_sample *s,
-		  struct field *out, struct err *err)
+static int ctf_fields(struct source *src, const struct rec_sample *s,
+		      struct field *out, struct err *err)
 {
 	struct ctf *ctf = ctf_of(src);
 
@@ -267,8 +229,8 @@ static int fields(struct source *src, const struct rec_sample *s,
 	return 0;
 }
 
-static int print(struct source *src, const struct rec_sample *s, char *buf,
-		 size_t size)
+static int ctf_print(struct source *src, const struct rec_sample *s, char *buf,
+		     size_t size)
 {
 	struct ctf *ctf = ctf_of(src);
 
@@ -285,13 +247,13 @@ static int print(struct source *src, const struct rec_sample *s, char *buf,
 const struct source_ops ctf_ops = {
 	.name = "ctf",
 	.summary = "folder of an LTTng session, or of any CTF 1.8 trace",
-	.probe = probe,
-	.open = open_ctf,
-	.scan = scan,
+	.probe = ctf_probe,
+	.open = ctf_open,
+	.scan = ctf_scan,
 	.next = ctf_next,
-	.decode = ctf_decode,
-	.release = ctf_release,
-	.fields = fields,
-	.print = print,
-	.close = close_ctf,
+	.decode = ctf_item_decode,
+	.release = ctf_item_release,
+	.fields = ctf_fields,
+	.print = ctf_print,
+	.close = ctf_close,
 };

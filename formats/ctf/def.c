@@ -1,4 +1,4 @@
-/* def.c - the events of all traces of a capture, by name and layout. */
+/* def.c - the table of events of all traces, by name and layout. */
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
@@ -8,7 +8,7 @@ struct layout_key {
 	bool defer;
 };
 
-static bool same_layout(const void *owner, uint32_t i, const void *key)
+static bool ctf_def_same_layout(const void *owner, uint32_t i, const void *key)
 {
 	const struct ctf *ctf = owner;
 	const struct layout_key *k = key;
@@ -17,7 +17,7 @@ static bool same_layout(const void *owner, uint32_t i, const void *key)
 	       !strcmp(ctf->event[i].fmt.text, k->text);
 }
 
-static enum sched_kind sched_of(enum ctf_role role)
+static enum sched_kind ctf_def_sched_kind(enum ctf_role role)
 {
 	switch (role) {
 	case CTF_SWITCH:
@@ -31,7 +31,8 @@ static enum sched_kind sched_of(enum ctf_role role)
 	}
 }
 
-static uint32_t new_event(struct ctf *ctf, const struct ctf_event_info *info)
+static uint32_t ctf_def_new_event(struct ctf *ctf,
+				  const struct ctf_event_info *info)
 {
 	struct bytes text;
 	uint32_t i = (uint32_t)ctf->n_event++;
@@ -56,7 +57,7 @@ static uint32_t new_event(struct ctf *ctf, const struct ctf_event_info *info)
 		.has_tid = info->has_tid,
 		.defer = info->defer,
 		.defer_output = info->defer,
-		.sched = sched_of(ev->role),
+		.sched = ctf_def_sched_kind(ev->role),
 		.format = ev->fmt.text,
 		.fields = ev->fmt.def,
 		.n_fields = (uint32_t)ev->fmt.n,
@@ -70,11 +71,12 @@ uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info)
 {
 	const struct layout_key key = { info->text, info->defer };
 	uint64_t h = hash_bytes(info->text, info->len, key.defer);
-	uint32_t i = table_find(&ctf->by_layout, h, same_layout, ctf, &key);
+	uint32_t i =
+		table_find(&ctf->by_layout, h, ctf_def_same_layout, ctf, &key);
 
 	if (i != TABLE_NONE)
 		return i;
-	i = new_event(ctf, info);
+	i = ctf_def_new_event(ctf, info);
 	table_add(&ctf->by_layout, h, i);
 	return i;
 }

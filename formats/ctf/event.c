@@ -1,5 +1,5 @@
-/* event.c - messages become items: an event with its stacks, what it says
- * of threads and mappings, and what was lost. */
+/* event.c - makes items of the library's messages: events with their stacks,
+ * facts about threads and mappings, losses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #define CPU_MAX 65536
 #define CHAIN_MAX 65536
 #define NAMES_MAX ((size_t)1 << 20)
-/* LTTng's mark for a stack that a limit ended. */
+/* The last entry of a stack that LTTng cut at its limit. */
 #define CUT UINT64_MAX
-/* include/uapi/linux/perf_event.h: from PERF_CONTEXT_MAX on addresses in a
- * callchain are marks. */
+/* include/uapi/linux/perf_event.h: callchain entries from PERF_CONTEXT_MAX on
+ * are marks. */
 #define MARK_MAX ((uint64_t)-4095)
 #define MARK_USER ((uint64_t)-512)
 
-/* What the members of the event at hand say. */
-struct seen {
+/* Values of the current event that do not become fields. */
+struct event_facts {
 	int32_t cpu, pid, tid, vpid, vtid;
 	const char *name;
 	bool has_ip, has_cookie, kern_cut, user_cut;
@@ -27,7 +27,7 @@ struct seen {
 
 /* ---- numbers */
 
-static int64_t number(const struct ctf_op *op, const bt_field *f)
+static int64_t ctf_event_number(const struct ctf_op *op, const bt_field *f)
 {
 	if (op->is_signed)
 		return bt_field_integer_signed_get_value(f);
@@ -39,19 +39,20 @@ static int64_t number(const struct ctf_op *op, const bt_field *f)
 	return (int64_t)bt_field_bit_array_get_value_as_integer(f);
 }
 
-static int32_t small(int64_t v)
+static int32_t ctf_event_to_s32(int64_t v)
 {
 	return v < -1 || v > INT32_MAX ? -1 : (int32_t)v;
 }
 
 /* ---- the payload */
 
-static void room(struct ctf_graph *g, size_t need)
+static void ctf_event_reserve(struct ctf_graph *g, size_t need)
 {
 	g->raw = mem_grow(g->raw, &g->raw_cap, need, 1);
 }
 
-static void put_number(struct ctf_graph *g, const struct ctf_op *op, int64_t v)
+static void ctf_event_put_number(struct ctf_graph *g, const struct ctf_op *op,
+				 int64_t v)
 {
 	uint64_t u = (uint64_t)v;
 	uint32_t u32 = (uint32_t)u;
@@ -74,9 +75,10 @@ static void put_number(struct ctf_graph *g, const struct ctf_op *op, int64_t v)
 	}
 }
 
-/* A payload is 64 KiB at most, by the way its parts are named. */
-static unsigned char *put_dynamic(struct ctf_trace *tr, const struct ctf_op *op,
-				  size_t len)
+/* Reserves len bytes for a field of variable length, whose position takes 16
+ * bits. So a payload has 64 KiB at most; the rest is skipped. */
+static unsigned char *ctf_event_put_dynamic(struct ctf_trace *tr,
+					    const struct ctf_op *op, size_t len)
 {
 	struct ctf_graph *g = tr->graph;
 	size_t left = g->raw_len < PLACE_MAX ? PLACE_MAX - g->raw_len : 0;
@@ -90,7 +92,7 @@ static unsigned char *put_dynamic(struct ctf_trace *tr, const struct ctf_op *op,
 
 	if (!len)
 		loc = 0;
-	room(g, g->raw_len + len + 1);
+	ctf_event_reserve(g, g->raw_len + len + 1);
 	memcpy(g->raw + op->off, &loc, 4);
 	unsigned char *at = g->raw + g->raw_len;
 
@@ -98,17 +100,17 @@ static unsigned char *put_dynamic(struct ctf_trace *tr, const struct ctf_op *op,
 	return at;
 }
 
-static size_t room_left(const struct ctf_graph *g)
+static size_t ctf_event_room_left(const struct ctf_graph *g)
 {
 	return g->raw_len < PLACE_MAX ? PLACE_MAX - g->raw_len : 0;
 }
 
-/* With its final 0, also where it is cut. */
-static void put_text(struct ctf_trace *tr, const struct ctf_op *op,
-		     const char *s, size_t len)
+/* Adds text and a final 0, also if it is cut. */
+static void ctf_event_put_text(struct ctf_trace *tr, const struct ctf_op *op,
+			       const char *s, size_t len)
 {
-	size_t left = room_left(tr->graph);
-	unsigned char *at = put_dynamic(tr, op, len + 1);
+	size_t left = ctf_event_room_left(tr->graph);
+	unsigned char *at = ctf_event_put_dynamic(tr, op, len + 1);
 
 	if (len + 1 > left)
 		len = left ? left - 1 : 0;
@@ -118,13 +120,13 @@ static void put_text(struct ctf_trace *tr, const struct ctf_op *op,
 	}
 }
 
-static void put_bytes(struct ctf_trace *tr, const struct ctf_op *op,
-		      const bt_field *f)
+static void ctf_event_put_bytes(struct ctf_trace *tr, const struct ctf_op *op,
+				const bt_field *f)
 {
 	uint64_t n = bt_field_array_get_length(f);
-	size_t left = room_left(tr->graph);
+	size_t left = ctf_event_room_left(tr->graph);
 	size_t len = n < SIZE_MAX / 2 ? (size_t)n : SIZE_MAX / 2;
-	unsigned char *at = put_dynamic(tr, op, len);
+	unsigned char *at = ctf_event_put_dynamic(tr, op, len);
 
 	for (size_t i = 0; i < len && i < left; i++) {
 		const bt_field *e =
@@ -143,14 +145,14 @@ static void put_bytes(struct ctf_trace *tr, const struct ctf_op *op,
 
 /* ---- stacks */
 
-static uint64_t address(const bt_field *list, uint64_t i)
+static uint64_t ctf_event_address(const bt_field *list, uint64_t i)
 {
 	return bt_field_integer_unsigned_get_value(
 		bt_field_array_borrow_element_field_by_index_const(list, i));
 }
 
-static size_t take_stack(const bt_field *f, uint64_t **ip, size_t *cap,
-			 bool *cut)
+static size_t ctf_event_take_stack(const bt_field *f, uint64_t **ip,
+				   size_t *cap, bool *cut)
 {
 	uint64_t n = bt_field_array_get_length(f);
 
@@ -158,20 +160,20 @@ static size_t take_stack(const bt_field *f, uint64_t **ip, size_t *cap,
 		n = CHAIN_MAX;
 	*ip = mem_grow(*ip, cap, (size_t)n, sizeof(**ip));
 	for (uint64_t i = 0; i < n; i++)
-		(*ip)[i] = address(f, i);
+		(*ip)[i] = ctf_event_address(f, i);
 	*cut = n && (*ip)[n - 1] == CUT;
 	return (size_t)n - *cut;
 }
 
-/* Of a stack of an interpreter: functions, innermost first. */
-static void take_names(struct ctf_graph *g, const bt_field *f)
+/* Takes the stack of an interpreter: names of functions, innermost first. */
+static void ctf_event_take_names(struct ctf_graph *g, const bt_field *f)
 {
 	uint64_t n = bt_field_array_get_length(f);
 
 	g->names_len = 0;
 	for (g->n_user = 0; g->n_user < n && g->n_user < CHAIN_MAX;
 	     g->n_user++) {
-		const char *s = ctf_string(
+		const char *s = ctf_field_string(
 			bt_field_array_borrow_element_field_by_index_const(
 				f, g->n_user));
 		size_t len = strlen(s) + 1;
@@ -185,7 +187,7 @@ static void take_names(struct ctf_graph *g, const bt_field *f)
 	}
 }
 
-static void take_perf_stack(struct ctf_graph *g, const bt_field *f)
+static void ctf_event_take_perf_stack(struct ctf_graph *g, const bt_field *f)
 {
 	uint64_t n = bt_field_array_get_length(f);
 	bool user = false;
@@ -195,7 +197,7 @@ static void take_perf_stack(struct ctf_graph *g, const bt_field *f)
 	g->kern = mem_grow(g->kern, &g->cap_kern, (size_t)n, sizeof(*g->kern));
 	g->user = mem_grow(g->user, &g->cap_user, (size_t)n, sizeof(*g->user));
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t ip = address(f, i);
+		uint64_t ip = ctf_event_address(f, i);
 
 		if (ip >= MARK_MAX)
 			user = ip == MARK_USER;
@@ -206,8 +208,8 @@ static void take_perf_stack(struct ctf_graph *g, const bt_field *f)
 	}
 }
 
-static void take_use(struct ctf_graph *g, const struct ctf_op *op,
-		     const bt_field *f, struct seen *s)
+static void ctf_event_take_use(struct ctf_graph *g, const struct ctf_op *op,
+			       const bt_field *f, struct event_facts *s)
 {
 	bool cut;
 
@@ -215,79 +217,83 @@ static void take_use(struct ctf_graph *g, const struct ctf_op *op,
 	case CTF_FIELD:
 		break;
 	case CTF_CPU:
-		s->cpu = small(number(op, f));
+		s->cpu = ctf_event_to_s32(ctf_event_number(op, f));
 		break;
 	case CTF_USE_PID:
-		s->pid = small(number(op, f));
+		s->pid = ctf_event_to_s32(ctf_event_number(op, f));
 		break;
 	case CTF_USE_TID:
-		s->tid = small(number(op, f));
+		s->tid = ctf_event_to_s32(ctf_event_number(op, f));
 		break;
 	case CTF_USE_VPID:
-		s->vpid = small(number(op, f));
+		s->vpid = ctf_event_to_s32(ctf_event_number(op, f));
 		break;
 	case CTF_USE_VTID:
-		s->vtid = small(number(op, f));
+		s->vtid = ctf_event_to_s32(ctf_event_number(op, f));
 		break;
 	case CTF_PROCNAME:
-		s->name = ctf_string(f);
+		s->name = ctf_field_string(f);
 		break;
 	case CTF_KSTACK:
-		g->n_kern = take_stack(f, &g->kern, &g->cap_kern, &s->kern_cut);
+		g->n_kern = ctf_event_take_stack(f, &g->kern, &g->cap_kern,
+						 &s->kern_cut);
 		break;
 	case CTF_USTACK:
-		g->n_user = take_stack(f, &g->user, &g->cap_user, &s->user_cut);
+		g->n_user = ctf_event_take_stack(f, &g->user, &g->cap_user,
+						 &s->user_cut);
 		break;
 	case CTF_CHAIN:
-		g->n_user = take_stack(f, &g->user, &g->cap_user, &cut);
+		g->n_user =
+			ctf_event_take_stack(f, &g->user, &g->cap_user, &cut);
 		break;
 	case CTF_NAMES:
-		take_names(g, f);
+		ctf_event_take_names(g, f);
 		break;
 	case CTF_PERF_STACK:
-		take_perf_stack(g, f);
+		ctf_event_take_perf_stack(g, f);
 		break;
 	case CTF_IP:
 		s->has_ip = true;
-		s->ip = (uint64_t)number(op, f);
+		s->ip = (uint64_t)ctf_event_number(op, f);
 		break;
 	case CTF_COOKIE:
 		s->has_cookie = true;
-		s->cookie = (uint64_t)number(op, f);
+		s->cookie = (uint64_t)ctf_event_number(op, f);
 		break;
 	}
 }
 
-static void take_field(struct ctf_trace *tr, const struct ctf_op *op,
-		       const bt_field *f)
+static void ctf_event_take_field(struct ctf_trace *tr, const struct ctf_op *op,
+				 const bt_field *f)
 {
 	struct ctf_graph *g = tr->graph;
 
 	if (op->how == CTF_NUM) {
-		put_number(g, op, number(op, f));
+		ctf_event_put_number(g, op, ctf_event_number(op, f));
 	} else if (op->how == CTF_STRING) {
-		const char *s = ctf_string(f);
+		const char *s = ctf_field_string(f);
 
-		put_text(tr, op, s, strlen(s));
+		ctf_event_put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_BYTES) {
-		put_bytes(tr, op, f);
+		ctf_event_put_bytes(tr, op, f);
 	} else if (op->how == CTF_LABEL) {
-		const char *s =
-			ctf_label(op->labels, bt_field_borrow_class_const(f),
-				  number(op, f));
+		const char *s = ctf_label_text(op->labels,
+					       bt_field_borrow_class_const(f),
+					       ctf_event_number(op, f));
 
 		if (s)
-			put_text(tr, op, s, strlen(s));
+			ctf_event_put_text(tr, op, s, strlen(s));
 	} else if (op->how == CTF_JSON) {
 		ctf_value_text(g, f);
-		put_text(tr, op, g->text ? g->text : "", g->text_len);
+		ctf_event_put_text(tr, op, g->text ? g->text : "", g->text_len);
 	}
 }
 
 #define NEST_MAX 24
 
-static void walk(struct ctf_trace *tr, const struct ctf_class *cl, int root,
-		 const bt_field *st, struct seen *s)
+static void ctf_event_walk_fields(struct ctf_trace *tr,
+				  const struct ctf_class *cl, int root,
+				  const bt_field *st, struct event_facts *s)
 {
 	const bt_field *stack[NEST_MAX];
 	unsigned int depth = 0;
@@ -309,12 +315,13 @@ static void walk(struct ctf_trace *tr, const struct ctf_class *cl, int root,
 			continue;
 		}
 		if (op->use)
-			take_use(tr->graph, op, f, s);
-		take_field(tr, op, f);
+			ctf_event_take_use(tr->graph, op, f, s);
+		ctf_event_take_field(tr, op, f);
 	}
 }
 
-static const bt_field *root_of(const bt_event *ev, enum ctf_root root)
+static const bt_field *ctf_event_borrow_root(const bt_event *ev,
+					     enum ctf_root root)
 {
 	switch (root) {
 	case CTF_PACKET:
@@ -329,33 +336,35 @@ static const bt_field *root_of(const bt_event *ev, enum ctf_root root)
 	}
 }
 
-static void take_event(struct ctf_trace *tr, const struct ctf_class *cl,
-		       const bt_event *ev, struct seen *s)
+static void ctf_event_read(struct ctf_trace *tr, const struct ctf_class *cl,
+			   const bt_event *ev, struct event_facts *s)
 {
 	struct ctf_graph *g = tr->graph;
 
-	*s = (struct seen){ -1, -1, -1, -1, -1, NULL, 0, 0, 0, 0, 0, 0 };
+	*s = (struct event_facts){ -1, -1, -1, -1, -1, NULL, 0, 0, 0, 0, 0, 0 };
 	g->n_kern = g->n_user = 0;
 	g->names_len = 0;
 	g->raw_len = cl->fixed;
-	room(g, cl->fixed + 1);
+	ctf_event_reserve(g, cl->fixed + 1);
 	memset(g->raw, 0, cl->fixed);
 	for (int i = 0; i < CTF_ROOTS; i++)
 		if (cl->first[i + 1] > cl->first[i])
-			walk(tr, cl, i, root_of(ev, (enum ctf_root)i), s);
+			ctf_event_walk_fields(
+				tr, cl, i,
+				ctf_event_borrow_root(ev, (enum ctf_root)i), s);
 }
 
 /* ---- time */
 
-static int64_t scaled(uint64_t cycles, uint64_t freq)
+static int64_t ctf_event_cycles_to_ns(uint64_t cycles, uint64_t freq)
 {
 	unsigned __int128 v = (unsigned __int128)cycles * 1000000000u / freq;
 
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* What is to be added to the trace's clock for the capture's. */
-static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
+/* Sets the number of ns that convert the trace's clock to the capture's. */
+static void ctf_event_find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 {
 	uint64_t freq = bt_clock_class_get_frequency(cc);
 	struct ctf *ctf = tr->ctf;
@@ -363,7 +372,8 @@ static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 	int64_t s;
 
 	bt_clock_class_get_offset(cc, &s, &cycles);
-	__int128 off = (__int128)s * 1000000000 + scaled(cycles, freq);
+	__int128 off =
+		(__int128)s * 1000000000 + ctf_event_cycles_to_ns(cycles, freq);
 
 	tr->meta.freq = freq;
 	tr->graph->has_shift = true;
@@ -377,17 +387,17 @@ static void find_shift(struct ctf_trace *tr, const bt_clock_class *cc)
 	tr->graph->shift = (int64_t)((uint64_t)off - (uint64_t)ctf->base);
 }
 
-static uint64_t time_of(struct ctf_trace *tr, const bt_clock_class *cc,
-			const bt_clock_snapshot *cs)
+static uint64_t ctf_event_time(struct ctf_trace *tr, const bt_clock_class *cc,
+			       const bt_clock_snapshot *cs)
 {
 	struct ctf_graph *g = tr->graph;
 	uint64_t v = bt_clock_snapshot_get_value(cs);
 	int64_t t;
 
 	if (!g->has_shift)
-		find_shift(tr, cc);
+		ctf_event_find_shift(tr, cc);
 	if (tr->meta.freq != 1000000000)
-		v = (uint64_t)scaled(v, tr->meta.freq);
+		v = (uint64_t)ctf_event_cycles_to_ns(v, tr->meta.freq);
 	if (v > INT64_MAX)
 		v = INT64_MAX;
 	if (__builtin_add_overflow((int64_t)v, g->shift, &t))
@@ -397,8 +407,9 @@ static uint64_t time_of(struct ctf_trace *tr, const bt_clock_class *cc,
 
 /* ---- items */
 
-static struct ctf_item *stack_item(struct ctf_trace *tr, const uint64_t *user,
-				   size_t n_user, size_t raw)
+static struct ctf_item *ctf_event_new_stack_item(struct ctf_trace *tr,
+						 const uint64_t *user,
+						 size_t n_user, size_t raw)
 {
 	struct ctf_graph *g = tr->graph;
 	size_t kern = g->n_kern;
@@ -419,8 +430,9 @@ static struct ctf_item *stack_item(struct ctf_trace *tr, const uint64_t *user,
 	return it;
 }
 
-static void own_threads(struct ctf_trace *tr, struct seen *s,
-			const struct ctf_event *ev, const struct bytes *raw)
+static void ctf_event_find_thread(struct ctf_trace *tr, struct event_facts *s,
+				  const struct ctf_event *ev,
+				  const struct bytes *raw)
 {
 	if (s->tid < 0)
 		s->tid = s->vtid;
@@ -433,7 +445,7 @@ static void own_threads(struct ctf_trace *tr, struct seen *s,
 	size_t cpu = (size_t)s->cpu;
 
 	if (s->tid < 0 && ev->role == CTF_SWITCH)
-		s->tid = small(ctf_number(ev, CTF_TID, raw, -1));
+		s->tid = ctf_event_to_s32(ctf_number(ev, CTF_TID, raw, -1));
 	else if (s->tid < 0 && s->pid < 0 && cpu < tr->n_cpu)
 		s->tid = tr->on_cpu[cpu];
 	if (ev->role != CTF_SWITCH)
@@ -446,11 +458,11 @@ static void own_threads(struct ctf_trace *tr, struct seen *s,
 		for (; tr->n_cpu < cap; tr->n_cpu++)
 			tr->on_cpu[tr->n_cpu] = -1;
 	}
-	tr->on_cpu[cpu] = small(ctf_number(ev, CTF_TID2, raw, -1));
+	tr->on_cpu[cpu] = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
 }
 
-static void sched_of(const struct ctf_event *ev, const struct bytes *raw,
-		     struct sched *out)
+static void ctf_event_sched(const struct ctf_event *ev, const struct bytes *raw,
+			    struct sched *out)
 {
 	static const enum sched_kind kind[] = {
 		[CTF_SWITCH] = SCHED_SWITCH,
@@ -466,16 +478,18 @@ static void sched_of(const struct ctf_event *ev, const struct bytes *raw,
 	if (tid < 0)
 		return;
 	out->kind = kind[ev->role];
-	out->tid = small(tid);
-	out->next_tid = small(ctf_number(ev, CTF_TID2, raw, -1));
-	/* the low byte is the same in all kernels: 0 is runnable */
+	out->tid = ctf_event_to_s32(tid);
+	out->next_tid = ctf_event_to_s32(ctf_number(ev, CTF_TID2, raw, -1));
+	/* only the low byte means the same in all kernels: 0 is runnable */
 	out->sleeps = (ctf_number(ev, CTF_STATE_OF, raw, 0) & 0xff) != 0;
 }
 
-/* The event itself. The one address of a context is a stack of one frame, but
- * not of a request, whose stack comes later. */
-static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
-		       const struct seen *s, const struct bytes *raw)
+/* Makes the item of the event itself. An address in a context becomes a stack
+ * of one frame, except in a request, whose stack comes later. */
+static void ctf_event_make_item(struct ctf_trace *tr,
+				const struct ctf_class *cl,
+				const struct event_facts *s,
+				const struct bytes *raw)
 {
 	struct ctf_graph *g = tr->graph;
 	const struct ctf_event *ev = &tr->ctf->event[cl->event];
@@ -487,12 +501,12 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 	bool bare = tr->ctf->opts.no_fields && ev->fmt.call.what == CALL_NONE;
 	size_t len = bare ? 0 : g->raw_len;
 
-	/* the addresses of a chain stay where they are */
+	/* the addresses of a chain go to its own item */
 	const uint64_t *user = alone ? &s->ip : g->user;
 
 	if (alone)
 		n_user = 1;
-	struct ctf_item *it = stack_item(tr, user, n_user, len);
+	struct ctf_item *it = ctf_event_new_stack_item(tr, user, n_user, len);
 
 	it->kind = REC_SAMPLE;
 	it->pid = s->pid;
@@ -511,10 +525,11 @@ static void event_item(struct ctf_trace *tr, const struct ctf_class *cl,
 		it->defer = DEFER_COOKIE;
 		it->sample.cookie = s->cookie;
 	}
-	sched_of(ev, raw, &it->sample.sched);
+	ctf_event_sched(ev, raw, &it->sample.sched);
 }
 
-static void chain_item(struct ctf_trace *tr, const struct seen *s)
+static void ctf_event_make_chain(struct ctf_trace *tr,
+				 const struct event_facts *s)
 {
 	const struct ctf_graph *g = tr->graph;
 	size_t named = g->names_len ? g->n_user : 0;
@@ -537,21 +552,21 @@ static void chain_item(struct ctf_trace *tr, const struct seen *s)
 	it->sample.cookie = s->cookie;
 }
 
-static void on_event(struct ctf_trace *tr, const bt_message *m)
+static void ctf_message_event(struct ctf_trace *tr, const bt_message *m)
 {
 	const bt_event *ev = bt_message_event_borrow_event_const(m);
 	const struct ctf_class *cl = ctf_class_of(tr, ev);
 	struct bytes raw;
-	struct seen s;
+	struct event_facts s;
 
 	if (cl->clock)
-		tr->at = time_of(
+		tr->at = ctf_event_time(
 			tr, cl->clock,
 			bt_message_event_borrow_default_clock_snapshot_const(
 				m));
-	take_event(tr, cl, ev, &s);
+	ctf_event_read(tr, cl, ev, &s);
 	bytes_init(&raw, tr->graph->raw, tr->graph->raw_len, "event", 0, false);
-	own_threads(tr, &s, &tr->ctf->event[cl->event], &raw);
+	ctf_event_find_thread(tr, &s, &tr->ctf->event[cl->event], &raw);
 	struct ctf_item head = {
 		.time = tr->at,
 		.pid = s.pid,
@@ -562,14 +577,15 @@ static void on_event(struct ctf_trace *tr, const bt_message *m)
 	if (s.name)
 		ctf_task_name(tr, tr->at, s.pid, s.tid, s.name);
 	ctf_task(tr, &tr->ctf->event[cl->event], &head, &raw);
-	event_item(tr, cl, &s, &raw);
+	ctf_event_make_item(tr, cl, &s, &raw);
 	if (cl->chain && s.has_cookie)
-		chain_item(tr, &s);
+		ctf_event_make_chain(tr, &s);
 }
 
 /* ---- what was lost */
 
-static struct ctf_stream *stream_of(struct ctf_graph *g, const bt_stream *st)
+static struct ctf_stream *ctf_message_stream(struct ctf_graph *g,
+					     const bt_stream *st)
 {
 	uint64_t h = hash_u64((uint64_t)(uintptr_t)st);
 	uint32_t i = table_find(&g->by_stream, h, NULL, NULL, NULL);
@@ -583,7 +599,7 @@ static struct ctf_stream *stream_of(struct ctf_graph *g, const bt_stream *st)
 	return &g->stream[g->n_stream++];
 }
 
-static void tell_loss(struct ctf_trace *tr, struct ctf_stream *s)
+static void ctf_message_flush_loss(struct ctf_trace *tr, struct ctf_stream *s)
 {
 	if (!s->lost)
 		return;
@@ -596,33 +612,35 @@ static void tell_loss(struct ctf_trace *tr, struct ctf_stream *s)
 	it->lost.has_since = s->has_since;
 	it->lost.since = s->since;
 	s->lost = false;
-	/* who was switched to meanwhile is not known */
+	/* switches were lost: the running threads are unknown */
 	for (size_t i = 0; i < tr->n_cpu; i++)
 		if (s->cpu < 0 || (size_t)s->cpu == i)
 			tr->on_cpu[i] = -1;
 }
 
-/* One more; two of one packet, of events and of packets, are two rows. */
-static void put_loss(struct ctf_trace *tr, const bt_stream *st, uint64_t n,
-		     const bt_clock_snapshot *from, const bt_clock_snapshot *to)
+/* Holds a loss until the next packet. A packet may have two, of events and of
+ * packets, which become two records. */
+static void ctf_message_hold_loss(struct ctf_trace *tr, const bt_stream *st,
+				  uint64_t n, const bt_clock_snapshot *from,
+				  const bt_clock_snapshot *to)
 {
 	const bt_clock_class *cc =
 		bt_stream_class_borrow_default_clock_class_const(
 			bt_stream_borrow_class_const(st));
-	struct ctf_stream *s = stream_of(tr->graph, st);
+	struct ctf_stream *s = ctf_message_stream(tr->graph, st);
 
-	tell_loss(tr, s);
+	ctf_message_flush_loss(tr, s);
 	s->lost = true;
 	s->n = n;
 	s->has_since = cc && from;
 	s->has_until = cc && to;
 	if (s->has_since)
-		s->since = time_of(tr, cc, from);
+		s->since = ctf_event_time(tr, cc, from);
 	if (s->has_until)
-		s->until = time_of(tr, cc, to);
+		s->until = ctf_event_time(tr, cc, to);
 }
 
-static void on_events_lost(struct ctf_trace *tr, const bt_message *m)
+static void ctf_message_events_lost(struct ctf_trace *tr, const bt_message *m)
 {
 	const bt_stream *st =
 		bt_message_discarded_events_borrow_stream_const(m);
@@ -640,11 +658,11 @@ static void on_events_lost(struct ctf_trace *tr, const bt_message *m)
 		to = bt_message_discarded_events_borrow_end_default_clock_snapshot_const(
 			m);
 	}
-	put_loss(tr, st, n, from, to);
+	ctf_message_hold_loss(tr, st, n, from, to);
 }
 
-/* How many events were in the packets nobody knows. */
-static void on_packets_lost(struct ctf_trace *tr, const bt_message *m)
+/* The number of events in the lost packets is unknown: 0. */
+static void ctf_message_packets_lost(struct ctf_trace *tr, const bt_message *m)
 {
 	const bt_stream *st =
 		bt_message_discarded_packets_borrow_stream_const(m);
@@ -658,10 +676,10 @@ static void on_packets_lost(struct ctf_trace *tr, const bt_message *m)
 		to = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(
 			m);
 	}
-	put_loss(tr, st, 0, from, to);
+	ctf_message_hold_loss(tr, st, 0, from, to);
 }
 
-static int32_t cpu_of(const bt_packet *pk)
+static int32_t ctf_message_packet_cpu(const bt_packet *pk)
 {
 	const bt_field *ctx = bt_packet_borrow_context_field_const(pk);
 	const bt_field *f =
@@ -674,44 +692,46 @@ static int32_t cpu_of(const bt_packet *pk)
 	bt_field_class_type t = bt_field_get_class_type(f);
 
 	if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
-		return small((int64_t)bt_field_integer_unsigned_get_value(f));
+		return ctf_event_to_s32(
+			(int64_t)bt_field_integer_unsigned_get_value(f));
 	if (bt_field_class_type_is(t, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-		return small(bt_field_integer_signed_get_value(f));
+		return ctf_event_to_s32(bt_field_integer_signed_get_value(f));
 	return -1;
 }
 
-static void on_packet(struct ctf_trace *tr, const bt_message *m)
+static void ctf_message_packet(struct ctf_trace *tr, const bt_message *m)
 {
 	const bt_packet *pk =
 		bt_message_packet_beginning_borrow_packet_const(m);
-	struct ctf_stream *s =
-		stream_of(tr->graph, bt_packet_borrow_stream_const(pk));
+	struct ctf_stream *s = ctf_message_stream(
+		tr->graph, bt_packet_borrow_stream_const(pk));
 
-	s->cpu = cpu_of(pk);
+	s->cpu = ctf_message_packet_cpu(pk);
 	tr->ctf->packets_done++;
-	tell_loss(tr, s);
+	ctf_message_flush_loss(tr, s);
 }
 
-void ctf_message(struct ctf_trace *tr, const bt_message *m)
+void ctf_message_take(struct ctf_trace *tr, const bt_message *m)
 {
 	switch (bt_message_get_type(m)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		on_event(tr, m);
+		ctf_message_event(tr, m);
 		break;
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		on_packet(tr, m);
+		ctf_message_packet(tr, m);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		on_events_lost(tr, m);
+		ctf_message_events_lost(tr, m);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		on_packets_lost(tr, m);
+		ctf_message_packets_lost(tr, m);
 		break;
 	case BT_MESSAGE_TYPE_STREAM_END:
-		tell_loss(tr,
-			  stream_of(tr->graph,
-				    bt_message_stream_end_borrow_stream_const(
-					    m)));
+		ctf_message_flush_loss(
+			tr,
+			ctf_message_stream(
+				tr->graph,
+				bt_message_stream_end_borrow_stream_const(m)));
 		break;
 	default:
 		break;

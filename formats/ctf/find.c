@@ -1,6 +1,6 @@
-/* find.c - the traces below a folder: sessions with their domains, buffers
- * per user or per process, rotated chunks, snapshots, what a relay daemon
- * received. Whatever the layout, a trace is a folder with a file 'metadata'. */
+/* find.c - finds the traces below a folder: sessions with their domains,
+ * buffers per user or per process, rotated chunks, snapshots, the output of a
+ * relay daemon. In every layout a trace is a folder with a file 'metadata'. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #define FOLDERS_MAX 50000
 #define TRACES_MAX 20000
 
-struct walk {
+struct folder_walk {
 	char **found;
 	size_t n, cap, most, folders;
 };
 
-static char *join(const char *dir, const char *name)
+static char *ctf_find_join_path(const char *dir, const char *name)
 {
 	size_t n = strlen(dir);
 	size_t len = n + strlen(name) + 2;
@@ -34,9 +34,9 @@ static char *join(const char *dir, const char *name)
 	return path;
 }
 
-static bool is_trace(const char *dir)
+static bool ctf_find_is_trace(const char *dir)
 {
-	char *path = join(dir, "metadata");
+	char *path = ctf_find_join_path(dir, "metadata");
 	struct stat st;
 	bool yes = !stat(path, &st) && S_ISREG(st.st_mode);
 
@@ -44,33 +44,32 @@ static bool is_trace(const char *dir)
 	return yes;
 }
 
-static int by_name(const void *a, const void *b)
+static int ctf_find_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Links are not followed: they may lead around in circles. */
-static void walk(struct walk *w, const char *dir, unsigned int depth)
+/* Does not follow links, which may form a cycle. */
+static void ctf_find_walk(struct folder_walk *w, const char *dir,
+			  unsigned int depth)
 {
 	struct dirent **list;
 
 	if (w->n >= w->most || depth > DEPTH_MAX || ++w->folders > FOLDERS_MAX)
 		return;
-	if (is_trace(dir)) {
-		w->found = mem_grow(w->found, &w->cap, w->n + 1,
-				    sizeof(*w->found));
-		w->found[w->n++] = mem_strdup(dir);
+	if (ctf_find_is_trace(dir)) {
+		*mem_add(w->found, w->n, w->cap) = mem_strdup(dir);
 		return;
 	}
 	int n = scandir(dir, &list, NULL, alphasort);
 
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;
-		char *path = join(dir, name);
+		char *path = ctf_find_join_path(dir, name);
 		struct stat st;
 
 		if (*name != '.' && !lstat(path, &st) && S_ISDIR(st.st_mode))
-			walk(w, path, depth + 1);
+			ctf_find_walk(w, path, depth + 1);
 		free(path);
 		free(list[i]);
 	}
@@ -78,7 +77,7 @@ static void walk(struct walk *w, const char *dir, unsigned int depth)
 		free(list);
 }
 
-static void end_walk(struct walk *w)
+static void ctf_find_end_walk(struct folder_walk *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		free(w->found[i]);
@@ -87,15 +86,15 @@ static void end_walk(struct walk *w)
 
 bool ctf_is_folder(const char *path)
 {
-	struct walk w = { .most = 1 };
+	struct folder_walk w = { .most = 1 };
 	struct stat st;
 
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return false;
-	walk(&w, path, 0);
+	ctf_find_walk(&w, path, 0);
 	bool yes = w.n > 0;
 
-	end_walk(&w);
+	ctf_find_end_walk(&w);
 	return yes;
 }
 
@@ -124,12 +123,11 @@ void ctf_file_unmap(void *data, uint64_t len)
 		munmap(data, len);
 }
 
-static void add_trace(struct ctf *ctf, const char *path)
+static void ctf_find_add_trace(struct ctf *ctf, const char *path)
 {
-	ctf->trace = mem_grow(ctf->trace, &ctf->cap_trace, ctf->n_trace + 1,
-			      sizeof(*ctf->trace));
-	struct ctf_trace *tr = &ctf->trace[ctf->n_trace++];
-	char *name = join(path, "metadata");
+	struct ctf_trace *tr =
+		mem_add(ctf->trace, ctf->n_trace, ctf->cap_trace);
+	char *name = ctf_find_join_path(path, "metadata");
 	uint64_t len;
 
 	*tr = (struct ctf_trace){ .ctf = ctf, .path = mem_strdup(path) };
@@ -141,19 +139,27 @@ static void add_trace(struct ctf *ctf, const char *path)
 	free(name);
 }
 
-int ctf_find(struct ctf *ctf, const char *path, struct err *err)
+int ctf_find_traces(struct ctf *ctf, const char *path, struct err *err)
 {
-	struct walk w = { .most = TRACES_MAX };
+	struct folder_walk w = { .most = TRACES_MAX };
+	const struct ledger_entry limit = {
+		.kind = LEDGER_SKIPPED,
+		.capture = ctf->src.index,
+		.what = "trace",
+		.detail = "a limit: 20000 traces in one folder",
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+	};
 
-	walk(&w, path, 0);
+	ctf_find_walk(&w, path, 0);
 	if (w.n)
-		qsort(w.found, w.n, sizeof(*w.found), by_name);
+		qsort(w.found, w.n, sizeof(*w.found), ctf_find_compare_names);
 	for (size_t i = 0; i < w.n; i++)
-		add_trace(ctf, w.found[i]);
+		ctf_find_add_trace(ctf, w.found[i]);
 	if (w.n >= TRACES_MAX)
-		ctf_note(ctf, LEDGER_SKIPPED, "trace",
-			 "a limit: 20000 traces in one folder", 1);
-	end_walk(&w);
+		ledger_add(ctf->src.ledger, &limit);
+	ctf_find_end_walk(&w);
 	if (!ctf->n_trace)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no trace in this folder: needs a file "

@@ -1,8 +1,7 @@
 /* graph.c - one babeltrace graph per trace: source.ctf.fs, a muxer of its
- * streams, and a sink that takes the messages.
+ * streams, and a sink that receives the messages.
  *
- * The library's own log is off: what it has to say is taken from its errors,
- * once, in our words. */
+ * The library's log is off; its errors are reported once, through *err. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ bool ctf_graph_newer(void)
 	return bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
 }
 
-static const bt_plugin *find_plugin(const char *name)
+static const bt_plugin *ctf_graph_find_plugin(const char *name)
 {
 	const bt_plugin *p = NULL;
 
@@ -28,8 +27,8 @@ static const bt_plugin *find_plugin(const char *name)
 int ctf_graph_start(struct ctf *ctf, struct err *err)
 {
 	bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
-	ctf->ctf_plugin = find_plugin("ctf");
-	ctf->utils_plugin = find_plugin("utils");
+	ctf->ctf_plugin = ctf_graph_find_plugin("ctf");
+	ctf->utils_plugin = ctf_graph_find_plugin("utils");
 	if (ctf->ctf_plugin && ctf->utils_plugin)
 		return 0;
 	return err_set(err, ERR_IO,
@@ -46,8 +45,8 @@ void ctf_graph_stop(struct ctf *ctf)
 	ctf->ctf_plugin = ctf->utils_plugin = NULL;
 }
 
-/* The first cause is where it began; it is the library's word, on one line. */
-static int take_error(const struct ctf_trace *tr, struct err *err)
+/* Sets *err to the first cause of the library's error, one line. */
+static int ctf_graph_take_error(const struct ctf_trace *tr, struct err *err)
 {
 	const bt_error *e = bt_current_thread_take_error();
 	const char *why = "no reason was given";
@@ -57,14 +56,14 @@ static int take_error(const struct ctf_trace *tr, struct err *err)
 			bt_error_borrow_cause_by_index(e, 0));
 	err_set(err, ERR_FORMAT, "%s: libbabeltrace2 stops here: %s", tr->path,
 		why);
-	ctf_tidy(err->msg);
+	ctf_log_strip_addresses(err->msg);
 	if (e)
 		bt_error_release(e);
 	return -1;
 }
 
 static bt_graph_simple_sink_component_consume_func_status
-consume(bt_message_iterator *it, void *data)
+ctf_graph_consume(bt_message_iterator *it, void *data)
 {
 	struct ctf_trace *tr = data;
 	bt_message_array_const list;
@@ -83,13 +82,13 @@ consume(bt_message_iterator *it, void *data)
 		return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 	}
 	for (uint64_t i = 0; i < n; i++) {
-		ctf_message(tr, list[i]);
+		ctf_message_take(tr, list[i]);
 		bt_message_put_ref(list[i]);
 	}
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-static const bt_component_source *add_source(struct ctf_trace *tr)
+static const bt_component_source *ctf_graph_add_source(struct ctf_trace *tr)
 {
 	const bt_component_class_source *fs =
 		bt_plugin_borrow_source_component_class_by_name_const(
@@ -111,8 +110,9 @@ static const bt_component_source *add_source(struct ctf_trace *tr)
 	return src;
 }
 
-/* Source, muxer, sink; -1: the library's error says why. */
-static int connect(struct ctf_trace *tr, const bt_component_source *src)
+/* Connects source, muxer and sink. Returns -1 if the library has an error. */
+static int ctf_graph_connect(struct ctf_trace *tr,
+			     const bt_component_source *src)
 {
 	bt_graph *g = tr->graph->graph;
 	const bt_component_class_filter *mux_class =
@@ -125,11 +125,11 @@ static int connect(struct ctf_trace *tr, const bt_component_source *src)
 	if (!mux_class ||
 	    bt_graph_add_filter_component(g, mux_class, "mux", NULL,
 					  BT_LOGGING_LEVEL_NONE, &mux) ||
-	    bt_graph_add_simple_sink_component(g, "out", NULL, consume, NULL,
-					       tr, &sink))
+	    bt_graph_add_simple_sink_component(
+		    g, "out", NULL, ctf_graph_consume, NULL, tr, &sink))
 		return -1;
 	for (uint64_t i = 0; i < n; i++)
-		/* the muxer always has one free port, and adds the next */
+		/* the muxer adds a port when its last one is connected */
 		if (bt_graph_connect_ports(
 			    g,
 			    bt_component_source_borrow_output_port_by_index_const(
@@ -149,26 +149,26 @@ static int connect(struct ctf_trace *tr, const bt_component_source *src)
 		       : 0;
 }
 
-/* 1, 0 it has no streams, -1 and *err. */
-static int open_graph(struct ctf_trace *tr, struct err *err)
+/* Returns 1, 0 if the trace has no streams, or -1 and *err. */
+static int ctf_graph_open(struct ctf_trace *tr, struct err *err)
 {
 	tr->graph = mem_new(1, sizeof(*tr->graph));
 	tr->opened = true;
 	tr->graph->graph = bt_graph_create(tr->meta.version == 2);
 	const bt_component_source *src =
-		tr->graph->graph ? add_source(tr) : NULL;
+		tr->graph->graph ? ctf_graph_add_source(tr) : NULL;
 
 	if (!src)
-		return take_error(tr, err);
+		return ctf_graph_take_error(tr, err);
 	if (!bt_component_source_get_output_port_count(src))
 		return 0;
-	return connect(tr, src) ? take_error(tr, err) : 1;
+	return ctf_graph_connect(tr, src) ? ctf_graph_take_error(tr, err) : 1;
 }
 
 int ctf_graph_pull(struct ctf_trace *tr, struct err *err)
 {
 	if (!tr->opened) {
-		int got = open_graph(tr, err);
+		int got = ctf_graph_open(tr, err);
 
 		if (got <= 0)
 			return got;
@@ -180,7 +180,7 @@ int ctf_graph_pull(struct ctf_trace *tr, struct err *err)
 	case BT_GRAPH_RUN_ONCE_STATUS_END:
 		return 0;
 	default:
-		return take_error(tr, err);
+		return ctf_graph_take_error(tr, err);
 	}
 }
 
@@ -192,8 +192,8 @@ void ctf_graph_close(struct ctf_trace *tr)
 		return;
 	bt_graph_put_ref(g->graph);
 	for (size_t i = 0; i < g->n_class; i++)
-		ctf_class_release(&g->class[i]);
-	free(g->class);
+		ctf_class_release(&g->classes[i]);
+	free(g->classes);
 	free(g->stream);
 	table_release(&g->by_class);
 	table_release(&g->by_stream);

@@ -1,5 +1,5 @@
-/* graph_none.c - in place of the files that call libbabeltrace2, in a build
- * without it: says so. */
+/* graph_none.c - replaces the files that call libbabeltrace2 in a build without
+ * it: opening a trace fails with a message that says so. */
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
 

@@ -1,12 +1,12 @@
-/* item.c - records of a CTF trace on their way from the message to the
- * record that is asked for. */
+/* item.c - makes items, which hold the records of a CTF trace until they are
+ * decoded and released. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
 
-struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class class,
+struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
 			      uint64_t key, size_t extra)
 {
 	struct ctf *ctf = tr->ctf;
@@ -17,30 +17,29 @@ struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class class,
 	memset(it, 0, sizeof(*it));
 	it->time = key;
 	it->pid = it->tid = it->cpu = -1;
-	tr->due = mem_grow(tr->due, &tr->cap_due, tr->n_due + 1,
-			   sizeof(*tr->due));
-	tr->due[tr->n_due++] = (struct ctf_due){
+	*mem_add(tr->due, tr->n_due, tr->cap_due) = (struct ctf_due){
 		.at = tr->at,
 		.ref = {
 			.key = key,
 			.seq = ++ctf->seq,
 			.handle = handle,
 			.len = (uint32_t)len,
-			.kind = (uint8_t)class,
+			.kind = (uint8_t)kind,
 			.untimed = !tr->meta.freq,
 		},
 	};
 	return it;
 }
 
-/* LTTng's stacks say when a limit ended them. */
+/* Extras of stacks that LTTng cut at its limit. */
 static const struct extra cuts[] = {
 	{ .name = "callstack_kernel_cut", .value = 1 },
 	{ .name = "callstack_user_cut", .value = 1 },
 };
 
-/* What the event says of a system call; NULL: it is of none. */
-static const struct call *call_of(struct ctf *ctf, const struct ctf_item *it)
+/* Returns the system call of an event, or NULL if it has none. */
+static const struct call *ctf_item_call(struct ctf *ctf,
+					const struct ctf_item *it)
 {
 	const struct tp_format *fmt = &ctf->event[it->event].fmt;
 	struct bytes raw;
@@ -52,8 +51,8 @@ static const struct call *call_of(struct ctf *ctf, const struct ctf_item *it)
 	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
 }
 
-static void sample_record(struct ctf *ctf, const struct ctf_item *it,
-			  struct record *rec)
+static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
+			    struct record *rec)
 {
 	const uint64_t *ip = ctf_item_ips(it);
 	struct rec_sample *s = &rec->sample;
@@ -71,13 +70,13 @@ static void sample_record(struct ctf *ctf, const struct ctf_item *it,
 		.sched = it->sample.sched,
 		.extra = it->cut == 2 ? cuts + 1 : cuts,
 		.n_extra = it->cut == 3 ? 2 : it->cut != 0,
-		.call = call_of(ctf, it),
+		.call = ctf_item_call(ctf, it),
 	};
 }
 
-/* A chain whose frames are functions by name. */
-static void name_places(struct ctf *ctf, const struct ctf_item *it,
-			struct addrs *out)
+/* Sets the frames of a chain that consists of function names. */
+static void ctf_item_name_frames(struct ctf *ctf, const struct ctf_item *it,
+				 struct addrs *out)
 {
 	const char *s = (const char *)ctf_item_raw(it);
 	const char *end = s + it->raw_len;
@@ -95,7 +94,7 @@ static void name_places(struct ctf *ctf, const struct ctf_item *it,
 	out->place = ctf->places;
 }
 
-static void map_record(const struct ctf_item *it, struct record *rec)
+static void ctf_item_map(const struct ctf_item *it, struct record *rec)
 {
 	rec->map = (struct rec_map){
 		.start = it->map.start,
@@ -110,8 +109,8 @@ static void map_record(const struct ctf_item *it, struct record *rec)
 		rec->flags |= REC_F_BUILD_ID;
 }
 
-int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
-	       struct err *err)
+int ctf_item_decode(struct source *src, const struct ref *ref,
+		    struct record *rec, struct err *err)
 {
 	const struct ctf_item *it =
 		ctf_pool_at(&ctf_of(src)->pool, ref->handle);
@@ -126,15 +125,15 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 		.time = it->time,
 	};
 	if (rec->kind == REC_SAMPLE) {
-		sample_record(ctf_of(src), it, rec);
+		ctf_item_sample(ctf_of(src), it, rec);
 	} else if (rec->kind == REC_CHAIN) {
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);
 		rec->chain.user.n = it->n_user;
 		if (it->raw_len)
-			name_places(ctf_of(src), it, &rec->chain.user);
+			ctf_item_name_frames(ctf_of(src), it, &rec->chain.user);
 	} else if (rec->kind == REC_MAP) {
-		map_record(it, rec);
+		ctf_item_map(it, rec);
 	} else if (rec->kind == REC_KSYMBOL) {
 		rec->ksymbol.addr = it->map.start;
 		rec->ksymbol.len = (uint32_t)it->map.len;
@@ -154,7 +153,7 @@ int ctf_decode(struct source *src, const struct ref *ref, struct record *rec,
 	return 0;
 }
 
-void ctf_release(struct source *src, const struct ref *ref)
+void ctf_item_release(struct source *src, const struct ref *ref)
 {
 	ctf_pool_drop(&ctf_of(src)->pool, ref->handle);
 }

@@ -1,11 +1,11 @@
-/* label.c - what an enumeration calls a number. */
+/* label.c - finds the labels that an enumeration has for a number. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/bt.h"
 
-static char *joined(bt_field_class_enumeration_mapping_label_array list,
-		    uint64_t n)
+static char *ctf_label_join(bt_field_class_enumeration_mapping_label_array list,
+			    uint64_t n)
 {
 	size_t len = 0;
 
@@ -27,7 +27,7 @@ static char *joined(bt_field_class_enumeration_mapping_label_array list,
 	return text;
 }
 
-static char *find(const bt_field_class *fc, int64_t value)
+static char *ctf_label_find(const bt_field_class *fc, int64_t value)
 {
 	bt_field_class_enumeration_mapping_label_array list = NULL;
 	uint64_t n = 0;
@@ -40,11 +40,11 @@ static char *find(const bt_field_class *fc, int64_t value)
 	else
 		rc = bt_field_class_enumeration_signed_get_mapping_labels_for_value(
 			fc, value, &list, &n);
-	return rc ? NULL : joined(list, n);
+	return rc ? NULL : ctf_label_join(list, n);
 }
 
-const char *ctf_label(struct ctf_labels *ls, const bt_field_class *fc,
-		      int64_t value)
+const char *ctf_label_text(struct ctf_labels *ls, const bt_field_class *fc,
+			   int64_t value)
 {
 	size_t i = hash_u64((uint64_t)value) % CTF_LABELS;
 
@@ -53,7 +53,7 @@ const char *ctf_label(struct ctf_labels *ls, const bt_field_class *fc,
 	free(ls->at[i].text);
 	ls->at[i].known = true;
 	ls->at[i].value = value;
-	ls->at[i].text = find(fc, value);
+	ls->at[i].text = ctf_label_find(fc, value);
 	return ls->at[i].text;
 }
 

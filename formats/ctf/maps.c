@@ -1,9 +1,9 @@
-/* maps.c - which files a traced program has mapped, as LTTng-UST says; and
- * where the kernel is.
+/* maps.c - makes items of the mappings that LTTng-UST reports, and of the
+ * kernel.
  *
- * A file is told of by one event and its build-id by the next of the same
- * thread: the mapping waits for it. All segments of a file are one mapping
- * from its base. */
+ * One event reports a file, the next of the same thread its build-id, so a
+ * mapping is held until then. All segments of a file are one mapping that
+ * starts at its base. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #define ID_MAX 20
 #define PAGE 4096u
 
-static struct ctf_item *map_item(struct ctf_trace *tr, int32_t pid, int32_t tid,
-				 const char *path)
+static struct ctf_item *ctf_map_new_item(struct ctf_trace *tr, int32_t pid,
+					 int32_t tid, const char *path)
 {
 	size_t n = strlen(path) + 1;
 	struct ctf_item *it = ctf_item_new(tr, CLASS_MAP, tr->at, n);
@@ -28,13 +28,13 @@ static struct ctf_item *map_item(struct ctf_trace *tr, int32_t pid, int32_t tid,
 	return it;
 }
 
-static void give(struct ctf_trace *tr, struct ctf_pending *p)
+static void ctf_map_flush_one(struct ctf_trace *tr, struct ctf_pending *p)
 {
 	if (!p->used)
 		return;
 	p->used = false;
 	tr->n_pending--;
-	struct ctf_item *it = map_item(tr, p->pid, p->tid, p->path);
+	struct ctf_item *it = ctf_map_new_item(tr, p->pid, p->tid, p->path);
 
 	it->cpu = p->cpu;
 	it->map.start = p->start;
@@ -44,9 +44,10 @@ static void give(struct ctf_trace *tr, struct ctf_pending *p)
 	memcpy(it->map.id, p->id, sizeof(it->map.id));
 }
 
-static void kernel_item(struct ctf_trace *tr, const struct kernel_code *c)
+static void ctf_map_kernel_item(struct ctf_trace *tr,
+				const struct kernel_code *c)
 {
-	struct ctf_item *it = map_item(tr, -1, -1, c->name);
+	struct ctf_item *it = ctf_map_new_item(tr, -1, -1, c->name);
 
 	tr->due[tr->n_due - 1].ref.untimed = 1;
 	it->flags = REC_F_SYNTH;
@@ -61,7 +62,7 @@ static void kernel_item(struct ctf_trace *tr, const struct kernel_code *c)
 	}
 }
 
-static void read_kallsyms(struct ctf *ctf, struct kernel_map *out)
+static void ctf_map_read_kallsyms(struct ctf *ctf, struct kernel_map *out)
 {
 	struct input in;
 
@@ -74,9 +75,6 @@ static void read_kallsyms(struct ctf *ctf, struct kernel_map *out)
 	input_close(&in);
 }
 
-/* LTTng does not say where the kernel is: the recorded machine's kallsyms
- * does. Without it there is a map from address 0, so that places are the
- * addresses themselves, and names can be found later. */
 void ctf_map_kernel(struct ctf_trace *tr)
 {
 	const struct kernel_code all = {
@@ -85,32 +83,32 @@ void ctf_map_kernel(struct ctf_trace *tr)
 	};
 	struct kernel_map km;
 
-	read_kallsyms(tr->ctf, &km);
+	ctf_map_read_kallsyms(tr->ctf, &km);
 	for (size_t i = 0; i < km.n; i++)
-		kernel_item(tr, &km.at[i]);
+		ctf_map_kernel_item(tr, &km.at[i]);
 	if (!km.n)
-		kernel_item(tr, &all);
+		ctf_map_kernel_item(tr, &all);
 	kernel_map_release(&km);
 }
 
-/* The one of a thread; it may be another's. */
-static struct ctf_pending *place_of(struct ctf_trace *tr, int32_t tid)
+/* Returns the slot of a thread; another thread may occupy it. */
+static struct ctf_pending *ctf_map_pending_of(struct ctf_trace *tr, int32_t tid)
 {
 	return &tr->pending[hash_u64((uint32_t)tid) % CTF_PENDING];
 }
 
 void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid)
 {
-	struct ctf_pending *p = place_of(tr, tid);
+	struct ctf_pending *p = ctf_map_pending_of(tr, tid);
 
 	if (p->used && p->pid == pid && p->tid == tid)
-		give(tr, p);
+		ctf_map_flush_one(tr, p);
 }
 
 void ctf_map_flush_all(struct ctf_trace *tr)
 {
 	for (size_t i = 0; tr->n_pending && i < CTF_PENDING; i++)
-		give(tr, &tr->pending[i]);
+		ctf_map_flush_one(tr, &tr->pending[i]);
 }
 
 void ctf_maps_release(struct ctf_trace *tr)
@@ -121,24 +119,24 @@ void ctf_maps_release(struct ctf_trace *tr)
 	tr->pending = NULL;
 }
 
-static void image(struct ctf_trace *tr, const struct ctf_event *ev,
-		  const struct ctf_item *head, const struct bytes *raw)
+static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
+			  const struct ctf_item *head, const struct bytes *raw)
 {
 	const char *path = ctf_text(tr->ctf, ev, CTF_PATH, raw);
 	uint64_t start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
 	uint64_t len = (uint64_t)ctf_number(ev, CTF_SIZE, raw, 0);
 	uint64_t end;
 
-	/* the vdso is told of without a size */
+	/* the vdso is reported without a size */
 	if (!path || !*path || !len || head->pid < 0 ||
 	    __builtin_add_overflow(start, len, &end) ||
 	    __builtin_add_overflow(end, PAGE - 1, &end))
 		return;
 	if (!tr->pending)
 		tr->pending = mem_new(CTF_PENDING, sizeof(*tr->pending));
-	struct ctf_pending *p = place_of(tr, head->tid);
+	struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
 
-	give(tr, p);
+	ctf_map_flush_one(tr, p);
 	free(p->path);
 	*p = (struct ctf_pending){
 		.used = true,
@@ -152,18 +150,19 @@ static void image(struct ctf_trace *tr, const struct ctf_event *ev,
 	};
 	tr->n_pending++;
 	if (!ctf_number(ev, CTF_HAS_ID, raw, 0))
-		give(tr, p);
+		ctf_map_flush_one(tr, p);
 }
 
-static void build_id(struct ctf_trace *tr, const struct ctf_event *ev,
-		     const struct ctf_item *head, const struct bytes *raw)
+static void ctf_map_build_id(struct ctf_trace *tr, const struct ctf_event *ev,
+			     const struct ctf_item *head,
+			     const struct bytes *raw)
 {
 	int at = ev->part[CTF_PATH];
 	struct field f = { 0 };
 
 	if (!tr->n_pending)
 		return;
-	struct ctf_pending *p = place_of(tr, head->tid);
+	struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
 
 	if (!p->used || p->pid != head->pid || p->tid != head->tid ||
 	    p->start != (uint64_t)ctf_number(ev, CTF_BASE, raw, 0))
@@ -177,13 +176,13 @@ static void build_id(struct ctf_trace *tr, const struct ctf_event *ev,
 		memcpy(p->id, f.blob, f.len);
 		p->id_len = (uint8_t)f.len;
 	}
-	give(tr, p);
+	ctf_map_flush_one(tr, p);
 }
 
-static void end_of(struct ctf_trace *tr, const struct ctf_event *ev,
-		   const struct ctf_item *head, const struct bytes *raw)
+static void ctf_map_end(struct ctf_trace *tr, const struct ctf_event *ev,
+			const struct ctf_item *head, const struct bytes *raw)
 {
-	struct ctf_item *it = map_item(tr, head->pid, head->tid, "");
+	struct ctf_item *it = ctf_map_new_item(tr, head->pid, head->tid, "");
 
 	it->cpu = head->cpu;
 	it->flags = REC_F_GONE;
@@ -195,9 +194,9 @@ void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 	     const struct ctf_item *head, const struct bytes *raw)
 {
 	if (ev->role == CTF_BUILD_ID)
-		build_id(tr, ev, head, raw);
+		ctf_map_build_id(tr, ev, head, raw);
 	else if (ev->role == CTF_CLOSE || ev->role == CTF_UNLOAD)
-		end_of(tr, ev, head, raw);
+		ctf_map_end(tr, ev, head, raw);
 	else
-		image(tr, ev, head, raw);
+		ctf_map_image(tr, ev, head, raw);
 }

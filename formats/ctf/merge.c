@@ -1,8 +1,9 @@
-/* merge.c - the traces of a session as one stream of refs.
+/* merge.c - merges the traces of a session by time, into one stream of refs.
  *
- * A trace's messages come in time order, so that the floor is the time of the
- * earliest that was not handed out. A trace is opened when its first packet is
- * due: of a session that was rotated a thousand times one or two are open. */
+ * The messages of a trace are in time order, so the floor is the time of the
+ * earliest message that was not returned yet. A trace is opened when its first
+ * packet is due: only one or two of a thousand rotated chunks are open at any
+ * time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,27 +11,28 @@
 #include "formats/ctf/ring.h"
 #include "stitch/base/err.h"
 
-static uint64_t head_of(const struct ctf_trace *tr)
+static uint64_t ctf_merge_head_time(const struct ctf_trace *tr)
 {
 	return tr->due_pos < tr->n_due ? tr->due[tr->due_pos].at : tr->start;
 }
 
-static bool earlier(const struct ctf *ctf, uint32_t a, uint32_t b)
+static bool ctf_merge_is_earlier(const struct ctf *ctf, uint32_t a, uint32_t b)
 {
-	uint64_t ta = head_of(&ctf->trace[a]);
-	uint64_t tb = head_of(&ctf->trace[b]);
+	uint64_t ta = ctf_merge_head_time(&ctf->trace[a]);
+	uint64_t tb = ctf_merge_head_time(&ctf->trace[b]);
 
 	return ta != tb ? ta < tb : a < b;
 }
 
-static void sift_down(struct ctf *ctf, size_t i)
+static void ctf_merge_sift_down(struct ctf *ctf, size_t i)
 {
 	for (;;) {
 		size_t low = i;
 
 		for (size_t c = 2 * i + 1; c <= 2 * i + 2; c++)
 			if (c < ctf->n_heap &&
-			    earlier(ctf, ctf->heap[c], ctf->heap[low]))
+			    ctf_merge_is_earlier(ctf, ctf->heap[c],
+						 ctf->heap[low]))
 				low = c;
 		if (low == i)
 			return;
@@ -51,11 +53,11 @@ void ctf_merge_start(struct ctf *ctf)
 		if (!ctf->trace[i].ended)
 			ctf->heap[ctf->n_heap++] = (uint32_t)i;
 	for (size_t i = ctf->n_heap; i-- > 0;)
-		sift_down(ctf, i);
+		ctf_merge_sift_down(ctf, i);
 }
 
-/* Until there is something to hand out, or nothing more comes. */
-static void pull(struct ctf_trace *tr)
+/* Reads until an item is due or the trace ends. */
+static void ctf_merge_fill(struct ctf_trace *tr)
 {
 	tr->n_due = tr->due_pos = 0;
 	while (!tr->ended && !tr->n_due) {
@@ -86,10 +88,10 @@ int ctf_merge_next(struct ctf *ctf, uint32_t *trace, struct ctf_due *out)
 			*out = tr->due[tr->due_pos++];
 		}
 		if (tr->due_pos >= tr->n_due)
-			pull(tr);
+			ctf_merge_fill(tr);
 		if (!tr->n_due)
 			ctf->heap[0] = ctf->heap[--ctf->n_heap];
-		sift_down(ctf, 0);
+		ctf_merge_sift_down(ctf, 0);
 		if (got)
 			return 1;
 	}

@@ -1,9 +1,9 @@
-/* meta.c - the metadata of a CTF 1.8 trace, as far as it is read here:
- * where packets say their sizes and times, the clock, and the environment.
+/* meta.c - reads parts of the metadata of a CTF 1.8 trace: the offsets of sizes
+ * and times in packets, the clock, and the environment.
  *
- * The library reads it too, but tells neither where a packet's numbers stand
- * nor anything at all when one packet of a trace is broken. What is not
- * understood makes a layout unknown: then no packet is judged by it. */
+ * The library reads it too, but does not tell these offsets, and returns
+ * nothing if one packet of a trace is damaged. If a definition is not
+ * understood, the layout is unknown and no packet is checked against it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +35,9 @@ struct reader {
 
 /* ---- text out of packets */
 
-/* What packets hold, up to the first one that is not whole; of that one what
- * is there. */
-static size_t unpack(struct bytes b, char *text, bool *cut)
+/* Copies the content of packets to text, up to the first incomplete packet and
+ * including what is there of it. */
+static size_t ctf_meta_unpack(struct bytes b, char *text, bool *cut)
 {
 	size_t n = 0;
 
@@ -68,9 +68,10 @@ static size_t unpack(struct bytes b, char *text, bool *cut)
 	return n;
 }
 
-/* Text stays text. A copy, which ends with a 0. */
-static char *take_text(const unsigned char *data, size_t len, size_t *out_len,
-		       bool *cut)
+/* Returns the metadata as text that ends with a 0; the caller frees it. It may
+ * be stored as text or in packets. */
+static char *ctf_meta_copy_text(const unsigned char *data, size_t len,
+				size_t *out_len, bool *cut)
 {
 	struct bytes b;
 	uint32_t magic = 0;
@@ -81,7 +82,7 @@ static char *take_text(const unsigned char *data, size_t len, size_t *out_len,
 	bytes_peek_u32(&b, 0, &magic);
 	b.swap = magic == __builtin_bswap32(PACKETIZED);
 	if (magic == PACKETIZED || b.swap) {
-		*out_len = unpack(b, text, cut);
+		*out_len = ctf_meta_unpack(b, text, cut);
 	} else {
 		memcpy(text, data, len);
 		*out_len = len;
@@ -89,8 +90,8 @@ static char *take_text(const unsigned char *data, size_t len, size_t *out_len,
 	return text;
 }
 
-/* Comments become blanks; what is in strings is no comment. */
-static void blank_comments(char *s, size_t n)
+/* Replaces comments, except inside strings, by blanks. */
+static void ctf_meta_blank_comments(char *s, size_t n)
 {
 	bool quoted = false;
 
@@ -123,7 +124,7 @@ static void blank_comments(char *s, size_t n)
 
 /* ---- statements */
 
-static struct span trim(struct span t)
+static struct span ctf_meta_trim(struct span t)
 {
 	while (t.s < t.end && isspace((unsigned char)*t.s))
 		t.s++;
@@ -132,33 +133,33 @@ static struct span trim(struct span t)
 	return t;
 }
 
-static bool is(struct span t, const char *word)
+static bool ctf_meta_equals(struct span t, const char *word)
 {
 	size_t n = strlen(word);
 
 	return (size_t)(t.end - t.s) == n && !memcmp(t.s, word, n);
 }
 
-static bool starts(struct span t, const char *word)
+static bool ctf_meta_starts_with(struct span t, const char *word)
 {
 	size_t n = strlen(word);
 
 	return (size_t)(t.end - t.s) >= n && !memcmp(t.s, word, n);
 }
 
-static const char *find(struct span t, const char *word)
+static const char *ctf_meta_find(struct span t, const char *word)
 {
 	return memmem(t.s, (size_t)(t.end - t.s), word, strlen(word));
 }
 
-/* Up to the ';' that ends it; braces and strings hide theirs. */
-static bool statement(struct span *rest, struct span *out)
+/* Takes the text up to the next ';' that is not in braces or a string. */
+static bool ctf_meta_take_statement(struct span *rest, struct span *out)
 {
 	unsigned int depth = 0;
 	bool quoted = false;
 	const char *p;
 
-	*rest = trim(*rest);
+	*rest = ctf_meta_trim(*rest);
 	for (p = rest->s; p < rest->end; p++) {
 		if (quoted && *p == '\\') {
 			p++;
@@ -176,13 +177,13 @@ static bool statement(struct span *rest, struct span *out)
 	}
 	if (p >= rest->end)
 		return false;
-	*out = trim((struct span){ rest->s, p });
+	*out = ctf_meta_trim((struct span){ rest->s, p });
 	rest->s = p + 1;
 	return true;
 }
 
-/* Between the first '{' and the last '}'. */
-static bool body_of(struct span t, struct span *out)
+/* Sets *out to the text between the first '{' and the last '}'. */
+static bool ctf_meta_body(struct span t, struct span *out)
 {
 	const char *open = memchr(t.s, '{', (size_t)(t.end - t.s));
 	const char *close = memrchr(t.s, '}', (size_t)(t.end - t.s));
@@ -193,25 +194,26 @@ static bool body_of(struct span t, struct span *out)
 	return true;
 }
 
-/* "KEY = VALUE" in a body; false: there is none. */
-static bool value_of(struct span body, const char *key, struct span *out)
+/* Finds the value of "KEY = VALUE" in a body. */
+static bool ctf_meta_value(struct span body, const char *key, struct span *out)
 {
 	struct span st;
 
-	while (statement(&body, &st)) {
+	while (ctf_meta_take_statement(&body, &st)) {
 		const char *eq = memchr(st.s, '=', (size_t)(st.end - st.s));
 
 		if (!eq || (eq > st.s && eq[-1] == ':'))
 			continue;
-		if (!is(trim((struct span){ st.s, eq }), key))
+		if (!ctf_meta_equals(ctf_meta_trim((struct span){ st.s, eq }),
+				     key))
 			continue;
-		*out = trim((struct span){ eq + 1, st.end });
+		*out = ctf_meta_trim((struct span){ eq + 1, st.end });
 		return true;
 	}
 	return false;
 }
 
-static bool number_of(struct span t, int64_t *out)
+static bool ctf_meta_parse_number(struct span t, int64_t *out)
 {
 	char buf[32];
 	size_t n = (size_t)(t.end - t.s);
@@ -226,20 +228,20 @@ static bool number_of(struct span t, int64_t *out)
 	return end != buf && !*end;
 }
 
-static bool number_at(struct span body, const char *key, int64_t *out)
+static bool ctf_meta_number(struct span body, const char *key, int64_t *out)
 {
 	struct span v;
 
-	return value_of(body, key, &v) && number_of(v, out);
+	return ctf_meta_value(body, key, &v) && ctf_meta_parse_number(v, out);
 }
 
-/* A string without its quotes, or a word. */
-static const char *text_at(const struct reader *r, struct span body,
-			   const char *key)
+/* Returns the value of a key, without quotes; NULL if there is none. */
+static const char *ctf_meta_text(const struct reader *r, struct span body,
+				 const char *key)
 {
 	struct span v;
 
-	if (!value_of(body, key, &v))
+	if (!ctf_meta_value(body, key, &v))
 		return NULL;
 	if (v.end - v.s >= 2 && *v.s == '"' && v.end[-1] == '"') {
 		v.s++;
@@ -254,18 +256,18 @@ static const char *text_at(const struct reader *r, struct span body,
 
 /* ---- types */
 
-static bool type_of(const struct reader *r, struct span t, unsigned int depth,
-		    struct type *out);
+static bool ctf_meta_parse_type(const struct reader *r, struct span t,
+				unsigned int depth, struct type *out);
 
-static bool integer_type(struct span t, struct type *out)
+static bool ctf_meta_integer_type(struct span t, struct type *out)
 {
 	struct span body;
 	int64_t size, align;
 
-	if (!body_of(t, &body) || !number_at(body, "size", &size) || size < 1 ||
-	    size > 64)
+	if (!ctf_meta_body(t, &body) || !ctf_meta_number(body, "size", &size) ||
+	    size < 1 || size > 64)
 		return false;
-	if (!number_at(body, "align", &align))
+	if (!ctf_meta_number(body, "align", &align))
 		align = size % 8 ? 1 : 8;
 	if (align < 1 || align > 64 || align & (align - 1))
 		return false;
@@ -274,7 +276,8 @@ static bool integer_type(struct span t, struct type *out)
 	return true;
 }
 
-static bool named_type(const struct reader *r, struct span t, struct type *out)
+static bool ctf_meta_named_type(const struct reader *r, struct span t,
+				struct type *out)
 {
 	for (size_t i = r->n_type; i-- > 0;) {
 		struct span n = r->type[i].name;
@@ -288,35 +291,38 @@ static bool named_type(const struct reader *r, struct span t, struct type *out)
 	return false;
 }
 
-static bool type_of(const struct reader *r, struct span t, unsigned int depth,
-		    struct type *out)
+static bool ctf_meta_parse_type(const struct reader *r, struct span t,
+				unsigned int depth, struct type *out)
 {
 	if (depth > DEPTH_MAX)
 		return false;
-	if (starts(t, "integer") && memchr(t.s, '{', (size_t)(t.end - t.s)))
-		return integer_type(t, out);
-	if (starts(t, "enum")) {
+	if (ctf_meta_starts_with(t, "integer") &&
+	    memchr(t.s, '{', (size_t)(t.end - t.s)))
+		return ctf_meta_integer_type(t, out);
+	if (ctf_meta_starts_with(t, "enum")) {
 		const char *colon = memchr(t.s, ':', (size_t)(t.end - t.s));
 		const char *open = memchr(t.s, '{', (size_t)(t.end - t.s));
 
 		if (!colon || !open || colon > open)
 			return false;
-		return type_of(r, trim((struct span){ colon + 1, open }),
-			       depth + 1, out);
+		return ctf_meta_parse_type(
+			r, ctf_meta_trim((struct span){ colon + 1, open }),
+			depth + 1, out);
 	}
-	return named_type(r, t, out);
+	return ctf_meta_named_type(r, t, out);
 }
 
-static void typealias(struct reader *r, struct span st)
+static void ctf_meta_typealias(struct reader *r, struct span st)
 {
-	const char *to = find(st, ":=");
+	const char *to = ctf_meta_find(st, ":=");
 	struct type t;
 
 	st.s += strlen("typealias");
 	if (!to || r->n_type == TYPES_MAX ||
-	    !type_of(r, trim((struct span){ st.s, to }), 0, &t))
+	    !ctf_meta_parse_type(r, ctf_meta_trim((struct span){ st.s, to }), 0,
+				 &t))
 		return;
-	t.name = trim((struct span){ to + 2, st.end });
+	t.name = ctf_meta_trim((struct span){ to + 2, st.end });
 	r->type[r->n_type++] = t;
 }
 
@@ -335,12 +341,13 @@ struct members {
 	size_t n;
 	uint64_t bits;
 	uint32_t align;
-	bool whole; /* all of it was understood */
+	bool whole; /* all members were understood */
 };
 
-/* "TYPE NAME[16]" */
-static bool member_of(const struct reader *r, struct span st, uint64_t at,
-		      uint32_t *align, struct member *out)
+/* Parses "TYPE NAME[16]". */
+static bool ctf_meta_parse_member(const struct reader *r, struct span st,
+				  uint64_t at, uint32_t *align,
+				  struct member *out)
 {
 	const char *e = st.end;
 	int64_t count = 1;
@@ -349,17 +356,19 @@ static bool member_of(const struct reader *r, struct span st, uint64_t at,
 	if (e > st.s && e[-1] == ']') {
 		const char *open = memrchr(st.s, '[', (size_t)(e - st.s));
 
-		if (!open ||
-		    !number_of(trim((struct span){ open + 1, e - 1 }), &count))
+		if (!open || !ctf_meta_parse_number(ctf_meta_trim((struct span){
+							    open + 1, e - 1 }),
+						    &count))
 			return false;
-		e = trim((struct span){ st.s, open }).end;
+		e = ctf_meta_trim((struct span){ st.s, open }).end;
 	}
 	const char *b = e;
 
 	while (b > st.s && (isalnum((unsigned char)b[-1]) || b[-1] == '_'))
 		b--;
 	if (b == e || count < 0 || count > 4096 ||
-	    !type_of(r, trim((struct span){ st.s, b }), 0, &t))
+	    !ctf_meta_parse_type(r, ctf_meta_trim((struct span){ st.s, b }), 0,
+				 &t))
 		return false;
 	*align = t.align;
 	*out = (struct member){
@@ -368,44 +377,47 @@ static bool member_of(const struct reader *r, struct span st, uint64_t at,
 		.bits = t.bits,
 		.count = (uint32_t)count,
 	};
-	/* the library takes one leading underscore away, and so do we */
+	/* the library removes one leading underscore, too */
 	if (*b == '_')
 		out->name.s++;
 	return true;
 }
 
-static uint32_t align_behind(struct span t)
+static uint32_t ctf_meta_alignment(struct span t)
 {
 	const char *close = memrchr(t.s, '}', (size_t)(t.end - t.s));
 	int64_t v;
 
 	if (!close)
 		return 1;
-	struct span rest = trim((struct span){ close + 1, t.end });
+	struct span rest = ctf_meta_trim((struct span){ close + 1, t.end });
 
-	if (!starts(rest, "align"))
+	if (!ctf_meta_starts_with(rest, "align"))
 		return 1;
 	const char *open = memchr(rest.s, '(', (size_t)(rest.end - rest.s));
 	const char *end = memchr(rest.s, ')', (size_t)(rest.end - rest.s));
 
 	if (!open || !end || end < open ||
-	    !number_of(trim((struct span){ open + 1, end }), &v) || v < 1 ||
-	    v > 64 || v & (v - 1))
+	    !ctf_meta_parse_number(
+		    ctf_meta_trim((struct span){ open + 1, end }), &v) ||
+	    v < 1 || v > 64 || v & (v - 1))
 		return 1;
 	return (uint32_t)v;
 }
 
-/* The definition "struct NAME { ... }" of the whole text. */
-static bool struct_named(const struct reader *r, struct span name,
-			 struct span *out)
+/* Finds the definition "struct NAME { ... }" in the whole text. */
+static bool ctf_meta_named_struct(const struct reader *r, struct span name,
+				  struct span *out)
 {
 	struct span rest = r->text;
 	struct span body;
 
-	while (statement(&rest, out)) {
-		if (!starts(*out, "struct") || !body_of(*out, &body))
+	while (ctf_meta_take_statement(&rest, out)) {
+		if (!ctf_meta_starts_with(*out, "struct") ||
+		    !ctf_meta_body(*out, &body))
 			continue;
-		struct span own = trim((struct span){ out->s + 6, body.s - 1 });
+		struct span own =
+			ctf_meta_trim((struct span){ out->s + 6, body.s - 1 });
 
 		if (own.end - own.s == name.end - name.s &&
 		    !memcmp(own.s, name.s, (size_t)(own.end - own.s)))
@@ -414,27 +426,28 @@ static bool struct_named(const struct reader *r, struct span name,
 	return false;
 }
 
-/* "struct { ... } align(8)", or "struct NAME". */
-static bool struct_members(const struct reader *r, struct span t,
-			   struct members *out)
+/* Parses "struct { ... } align(8)", or "struct NAME". */
+static bool ctf_meta_struct_members(const struct reader *r, struct span t,
+				    struct members *out)
 {
 	struct span body, st;
 
 	*out = (struct members){ .align = 1, .whole = true };
-	if (!starts(t, "struct"))
+	if (!ctf_meta_starts_with(t, "struct"))
 		return false;
 	if (!memchr(t.s, '{', (size_t)(t.end - t.s)) &&
-	    !struct_named(r, trim((struct span){ t.s + 6, t.end }), &t))
+	    !ctf_meta_named_struct(
+		    r, ctf_meta_trim((struct span){ t.s + 6, t.end }), &t))
 		return false;
-	if (!body_of(t, &body))
+	if (!ctf_meta_body(t, &body))
 		return false;
-	out->align = align_behind(t);
-	while (statement(&body, &st)) {
+	out->align = ctf_meta_alignment(t);
+	while (ctf_meta_take_statement(&body, &st)) {
 		struct member m;
 		uint32_t align = 1;
 
 		if (out->n == MEMBERS_MAX ||
-		    !member_of(r, st, out->bits, &align, &m)) {
+		    !ctf_meta_parse_member(r, st, out->bits, &align, &m)) {
 			out->whole = false;
 			return true;
 		}
@@ -446,16 +459,16 @@ static bool struct_members(const struct reader *r, struct span t,
 	return true;
 }
 
-static struct ctf_place place_of(const struct members *ms, const char *name,
-				 uint64_t base)
+static struct ctf_place ctf_meta_member_place(const struct members *ms,
+					      const char *name, uint64_t base)
 {
 	for (size_t i = 0; i < ms->n; i++) {
 		const struct member *m = &ms->m[i];
 		uint64_t at = base + m->off;
 		uint64_t bits = (uint64_t)m->bits * m->count;
 
-		if (is(m->name, name) && at % 8 == 0 && bits % 8 == 0 && bits &&
-		    bits <= 128)
+		if (ctf_meta_equals(m->name, name) && at % 8 == 0 &&
+		    bits % 8 == 0 && bits && bits <= 128)
 			return (struct ctf_place){ (uint32_t)(at / 8),
 						   (uint32_t)(bits / 8) };
 	}
@@ -464,7 +477,7 @@ static struct ctf_place place_of(const struct members *ms, const char *name,
 
 /* ---- blocks */
 
-static bool uuid_of(const char *s, uint8_t out[CTF_UUID])
+bool ctf_meta_parse_uuid(const char *s, uint8_t out[CTF_UUID])
 {
 	size_t n = 0;
 
@@ -485,106 +498,112 @@ static bool uuid_of(const char *s, uint8_t out[CTF_UUID])
 	return n == 2 * CTF_UUID;
 }
 
-/* What "KEY := struct ..." says. */
-static bool struct_at(const struct reader *r, struct span body, const char *key,
-		      struct members *out)
+/* Parses the structure of "KEY := struct ...". */
+static bool ctf_meta_struct(const struct reader *r, struct span body,
+			    const char *key, struct members *out)
 {
 	struct span st;
 
-	while (statement(&body, &st)) {
-		const char *to = find(st, ":=");
+	while (ctf_meta_take_statement(&body, &st)) {
+		const char *to = ctf_meta_find(st, ":=");
 
-		if (to && is(trim((struct span){ st.s, to }), key))
-			return struct_members(
-				r, trim((struct span){ to + 2, st.end }), out);
+		if (to &&
+		    ctf_meta_equals(ctf_meta_trim((struct span){ st.s, to }),
+				    key))
+			return ctf_meta_struct_members(
+				r,
+				ctf_meta_trim((struct span){ to + 2, st.end }),
+				out);
 	}
 	return false;
 }
 
-static void trace_block(const struct reader *r, struct span body,
-			struct ctf_meta *out, struct members *header)
+static void ctf_meta_trace_block(const struct reader *r, struct span body,
+				 struct ctf_meta *out, struct members *header)
 {
-	const char *order = text_at(r, body, "byte_order");
+	const char *order = ctf_meta_text(r, body, "byte_order");
 
 	out->big = order && (!strcmp(order, "be") || !strcmp(order, "network"));
-	out->has_uuid = uuid_of(text_at(r, body, "uuid"), out->uuid);
-	if (!struct_at(r, body, "packet.header", header))
+	out->has_uuid =
+		ctf_meta_parse_uuid(ctf_meta_text(r, body, "uuid"), out->uuid);
+	if (!ctf_meta_struct(r, body, "packet.header", header))
 		return;
-	out->magic = place_of(header, "magic", 0);
-	out->id = place_of(header, "uuid", 0);
-	out->stream = place_of(header, "stream_id", 0);
+	out->magic = ctf_meta_member_place(header, "magic", 0);
+	out->id = ctf_meta_member_place(header, "uuid", 0);
+	out->stream = ctf_meta_member_place(header, "stream_id", 0);
 }
 
-static void stream_block(const struct reader *r, struct span body,
-			 struct ctf_meta *out, const struct members *header)
+static void ctf_meta_stream_block(const struct reader *r, struct span body,
+				  struct ctf_meta *out,
+				  const struct members *header)
 {
 	struct members ctx;
 	int64_t id = 0;
 
-	number_at(body, "id", &id);
+	ctf_meta_number(body, "id", &id);
 	if (out->n_layout == CTF_STREAMS)
 		return;
 	struct ctf_layout *lo = &out->layout[out->n_layout++];
 
 	*lo = (struct ctf_layout){ .id = (uint64_t)id };
-	if (!header->whole || !struct_at(r, body, "packet.context", &ctx))
+	if (!header->whole || !ctf_meta_struct(r, body, "packet.context", &ctx))
 		return;
 	uint64_t base =
 		(header->bits + ctx.align - 1) & ~(uint64_t)(ctx.align - 1);
 
-	lo->begin = place_of(&ctx, "timestamp_begin", base);
-	lo->end = place_of(&ctx, "timestamp_end", base);
-	lo->content = place_of(&ctx, "content_size", base);
-	lo->packet = place_of(&ctx, "packet_size", base);
-	lo->seq = place_of(&ctx, "packet_seq_num", base);
-	lo->cpu = place_of(&ctx, "cpu_id", base);
+	lo->begin = ctf_meta_member_place(&ctx, "timestamp_begin", base);
+	lo->end = ctf_meta_member_place(&ctx, "timestamp_end", base);
+	lo->content = ctf_meta_member_place(&ctx, "content_size", base);
+	lo->packet = ctf_meta_member_place(&ctx, "packet_size", base);
+	lo->seq = ctf_meta_member_place(&ctx, "packet_seq_num", base);
+	lo->cpu = ctf_meta_member_place(&ctx, "cpu_id", base);
 	lo->len = (uint32_t)((base + ctx.bits + 7) / 8);
 	lo->known = lo->packet.size > 0 && lo->packet.size <= 8;
 }
 
-static void clock_block(const struct reader *r, struct span body,
-			struct ctf_meta *out)
+static void ctf_meta_clock_block(const struct reader *r, struct span body,
+				 struct ctf_meta *out)
 {
 	int64_t v;
 
 	if (out->freq)
 		return;
-	out->clock = text_at(r, body, "name");
-	out->clock_uuid = text_at(r, body, "uuid");
-	out->freq =
-		number_at(body, "freq", &v) && v > 0 ? (uint64_t)v : 1000000000;
-	if (number_at(body, "offset_s", &v))
+	out->clock = ctf_meta_text(r, body, "name");
+	out->clock_uuid = ctf_meta_text(r, body, "uuid");
+	out->freq = ctf_meta_number(body, "freq", &v) && v > 0 ? (uint64_t)v
+							       : 1000000000;
+	if (ctf_meta_number(body, "offset_s", &v))
 		out->offset_s = v;
-	if (number_at(body, "offset", &v))
+	if (ctf_meta_number(body, "offset", &v))
 		out->offset = (uint64_t)v;
 }
 
-static void env_block(const struct reader *r, struct span body,
-		      struct ctf_meta *out)
+static void ctf_meta_env_block(const struct reader *r, struct span body,
+			       struct ctf_meta *out)
 {
 	int64_t v;
 
-	out->host = text_at(r, body, "hostname");
+	out->host = ctf_meta_text(r, body, "hostname");
 	if (!out->host)
-		out->host = text_at(r, body, "host");
-	out->tracer = text_at(r, body, "tracer_name");
-	out->domain = text_at(r, body, "domain");
-	out->release = text_at(r, body, "kernel_release");
+		out->host = ctf_meta_text(r, body, "host");
+	out->tracer = ctf_meta_text(r, body, "tracer_name");
+	out->domain = ctf_meta_text(r, body, "domain");
+	out->release = ctf_meta_text(r, body, "kernel_release");
 	if (!out->release)
-		out->release = text_at(r, body, "release");
-	out->machine = text_at(r, body, "machine");
-	out->name = text_at(r, body, "trace_name");
-	if (number_at(body, "vpid", &v) && v > 0 && v <= INT32_MAX)
+		out->release = ctf_meta_text(r, body, "release");
+	out->machine = ctf_meta_text(r, body, "machine");
+	out->name = ctf_meta_text(r, body, "trace_name");
+	if (ctf_meta_number(body, "vpid", &v) && v > 0 && v <= INT32_MAX)
 		out->vpid = (int32_t)v;
 }
 
-static int version_of(const char *s, size_t n)
+static int ctf_meta_version(const char *s, size_t n)
 {
-	struct span t = trim((struct span){ s, s + n });
+	struct span t = ctf_meta_trim((struct span){ s, s + n });
 
 	if (t.s < t.end && *t.s == 0x1e)
 		return 2;
-	return starts(t, "/* CTF 1.8") ? 1 : 0;
+	return ctf_meta_starts_with(t, "/* CTF 1.8") ? 1 : 0;
 }
 
 void ctf_meta_read(struct arena *arena, const void *data, size_t len,
@@ -596,27 +615,31 @@ void ctf_meta_read(struct arena *arena, const void *data, size_t len,
 	size_t n;
 
 	*out = (struct ctf_meta){ .vpid = -1 };
-	char *text =
-		take_text(data, len < TEXT_MAX ? len : TEXT_MAX, &n, &out->cut);
+	char *text = ctf_meta_copy_text(data, len < TEXT_MAX ? len : TEXT_MAX,
+					&n, &out->cut);
 
-	out->version = version_of(text, n);
-	blank_comments(text, n);
+	out->version = ctf_meta_version(text, n);
+	ctf_meta_blank_comments(text, n);
 	r->arena = arena;
 	r->text = rest = (struct span){ text, text + n };
 	header->whole = true;
-	while (out->version != 2 && statement(&rest, &st)) {
-		if (starts(st, "typealias"))
-			typealias(r, st);
-		else if (starts(st, "trace") && body_of(st, &body))
-			trace_block(r, body, out, header);
-		else if (starts(st, "stream") && body_of(st, &body))
-			stream_block(r, body, out, header);
-		else if (starts(st, "clock") && body_of(st, &body))
-			clock_block(r, body, out);
-		else if (starts(st, "env") && body_of(st, &body))
-			env_block(r, body, out);
+	while (out->version != 2 && ctf_meta_take_statement(&rest, &st)) {
+		if (ctf_meta_starts_with(st, "typealias"))
+			ctf_meta_typealias(r, st);
+		else if (ctf_meta_starts_with(st, "trace") &&
+			 ctf_meta_body(st, &body))
+			ctf_meta_trace_block(r, body, out, header);
+		else if (ctf_meta_starts_with(st, "stream") &&
+			 ctf_meta_body(st, &body))
+			ctf_meta_stream_block(r, body, out, header);
+		else if (ctf_meta_starts_with(st, "clock") &&
+			 ctf_meta_body(st, &body))
+			ctf_meta_clock_block(r, body, out);
+		else if (ctf_meta_starts_with(st, "env") &&
+			 ctf_meta_body(st, &body))
+			ctf_meta_env_block(r, body, out);
 	}
-	rest = trim(rest);
+	rest = ctf_meta_trim(rest);
 	out->cut |= out->version == 1 && rest.s < rest.end;
 	free(text);
 	free(header);
@@ -627,15 +650,16 @@ char *ctf_meta_whole(const void *data, size_t len, size_t *out_len)
 {
 	bool cut;
 	size_t n;
-	char *text = take_text(data, len < TEXT_MAX ? len : TEXT_MAX, &n, &cut);
+	char *text = ctf_meta_copy_text(data, len < TEXT_MAX ? len : TEXT_MAX,
+					&n, &cut);
 	char *plain = mem_dup(text, n);
 	struct span rest, st;
 
-	/* blanks for comments: every place stays where it is */
-	blank_comments(plain, n);
+	/* blanks keep the offsets of all statements */
+	ctf_meta_blank_comments(plain, n);
 	rest = (struct span){ plain, plain + n };
 	*out_len = 0;
-	while (statement(&rest, &st))
+	while (ctf_meta_take_statement(&rest, &st))
 		*out_len = (size_t)(rest.s - plain);
 	free(plain);
 	return text;

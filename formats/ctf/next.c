@@ -1,9 +1,8 @@
-/* next.c - the records of all traces, as they come out of the process that
- * decodes them.
+/* next.c - returns the records of all traces, which the child process sends.
  *
- * The floor is the time of the message at hand. When the process dies the
- * trace that it was at is over; another process takes up the others where they
- * were. */
+ * The floor is the time of the current message. If the child dies, the trace
+ * that it was reading ends there; a new child continues with the others where
+ * they were. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +10,13 @@
 #include "formats/ctf/ring.h"
 #include "stitch/base/err.h"
 
-/* Of records that wait; events of one instant could be any number. */
+/* Limit of memory for records; any number of them may have one time. */
 #define HELD_MAX ((uint64_t)256 << 20)
-/* One that says nothing for so long hangs. */
+/* A child that sends nothing for so long hangs. */
 #define SECONDS_MAX 120
 
-/* The first of the kernel's traces says it for all. */
-static void map_kernel(struct ctf *ctf)
+/* Maps the kernel once, with the first trace of the kernel domain. */
+static void ctf_next_map_kernel(struct ctf *ctf)
 {
 	ctf->told_kernel = true;
 	for (size_t i = 0; i < ctf->n_trace; i++) {
@@ -32,9 +31,9 @@ static void map_kernel(struct ctf *ctf)
 	}
 }
 
-/* Does all of it lie inside, and does what is text end? */
-static bool is_item(const struct ctf *ctf, const struct ctf_item *it,
-		    size_t len)
+/* Are all parts inside of len, and does text end with a 0? */
+static bool ctf_next_is_valid_item(const struct ctf *ctf,
+				   const struct ctf_item *it, size_t len)
 {
 	uint64_t need = sizeof(*it) + ((uint64_t)it->n_kern + it->n_user) * 8;
 	bool text = it->kind == REC_COMM || it->kind == REC_MAP ||
@@ -48,8 +47,8 @@ static bool is_item(const struct ctf *ctf, const struct ctf_item *it,
 				      : it->kind != REC_KSYMBOL;
 }
 
-static void take_item(struct ctf *ctf, const struct ctf_msg *m,
-		      const unsigned char *body)
+static void ctf_next_take_item(struct ctf *ctf, const struct ctf_msg *m,
+			       const unsigned char *body)
 {
 	struct ctf_trace *tr = &ctf->trace[m->trace];
 
@@ -57,7 +56,7 @@ static void take_item(struct ctf *ctf, const struct ctf_msg *m,
 	tr->at = m->at;
 	if (m->len < sizeof(struct ctf_item))
 		return;
-	struct ctf_item *it = ctf_item_new(tr, (enum record_class)m->class,
+	struct ctf_item *it = ctf_item_new(tr, (enum record_class)m->ref_kind,
 					   m->at, m->len - sizeof(*it));
 	struct ref *ref = &tr->due[tr->n_due - 1].ref;
 
@@ -65,14 +64,14 @@ static void take_item(struct ctf *ctf, const struct ctf_msg *m,
 	ref->key = it->time;
 	ref->untimed = m->untimed;
 	ctf->giving = tr;
-	if (is_item(ctf, it, m->len) && ctf_settle(ctf, it))
+	if (ctf_next_is_valid_item(ctf, it, m->len) && ctf_settle_item(ctf, it))
 		return;
 	ctf_pool_drop(&ctf->pool, ref->handle);
 	tr->n_due--;
 }
 
-static void take_event(struct ctf *ctf, const struct ctf_msg *m,
-		       const unsigned char *body)
+static void ctf_next_take_event(struct ctf *ctf, const struct ctf_msg *m,
+				const unsigned char *body)
 {
 	const char *name = (const char *)body;
 	size_t n = m->len ? strnlen(name, m->len) + 1 : 0;
@@ -83,16 +82,15 @@ static void take_event(struct ctf *ctf, const struct ctf_msg *m,
 		.name = name,
 		.text = name + n,
 		.len = strlen(name + n),
-		.defer = m->class & CTF_MSG_DEFER,
-		.has_time = m->class & CTF_MSG_TIME,
-		.has_tid = m->class & CTF_MSG_TID,
+		.defer = m->ref_kind & CTF_MSG_DEFER,
+		.has_time = m->ref_kind & CTF_MSG_TIME,
+		.has_tid = m->ref_kind & CTF_MSG_TID,
 	};
 
 	ctf_event_add(ctf, &info);
 }
 
-/* No more comes of this trace. */
-static void lose(struct ctf_trace *tr, const char *why)
+static void ctf_next_end_trace(struct ctf_trace *tr, const char *why)
 {
 	struct ctf *ctf = tr->ctf;
 	struct ledger_entry e = {
@@ -110,22 +108,22 @@ static void lose(struct ctf_trace *tr, const char *why)
 	ledger_add(ctf->src.ledger, &e);
 }
 
-static void take_text(struct ctf *ctf, const struct ctf_msg *m,
-		      const unsigned char *body)
+static void ctf_next_take_text(struct ctf *ctf, const struct ctf_msg *m,
+			       const unsigned char *body)
 {
 	const char *text = (const char *)body;
 
 	if (!m->len || body[m->len - 1])
 		return;
 	if (m->kind == CTF_MSG_DAMAGE)
-		lose(&ctf->trace[m->trace], text);
+		ctf_next_end_trace(&ctf->trace[m->trace], text);
 	else
 		ledger_skip(ctf->src.ledger, ctf->src.index, text, 0, 0);
 }
 
-/* false: it was the last. */
-static bool take(struct ctf *ctf, const struct ctf_msg *m,
-		 const unsigned char *body)
+/* Returns false for the last message. */
+static bool ctf_next_take_message(struct ctf *ctf, const struct ctf_msg *m,
+				  const unsigned char *body)
 {
 	if (m->trace >= ctf->n_trace)
 		return true;
@@ -133,10 +131,10 @@ static bool take(struct ctf *ctf, const struct ctf_msg *m,
 	case CTF_MSG_END:
 		return false;
 	case CTF_MSG_ITEM:
-		take_item(ctf, m, body);
+		ctf_next_take_item(ctf, m, body);
 		break;
 	case CTF_MSG_EVENT:
-		take_event(ctf, m, body);
+		ctf_next_take_event(ctf, m, body);
 		break;
 	case CTF_MSG_BASE:
 		if (m->len == sizeof(ctf->base) && !ctf->has_base) {
@@ -145,14 +143,15 @@ static bool take(struct ctf *ctf, const struct ctf_msg *m,
 		}
 		break;
 	default:
-		take_text(ctf, m, body);
+		ctf_next_take_text(ctf, m, body);
 		break;
 	}
 	return true;
 }
 
-/* The trace that it was at is over; of all when that is not known. */
-static int start_again(struct ctf *ctf, bool hangs, struct err *err)
+/* Ends the trace that the child was reading, or all if that is unknown, and
+ * starts a child for the rest. */
+static int ctf_next_restart_child(struct ctf *ctf, bool hangs, struct err *err)
 {
 	struct err how;
 	struct err why;
@@ -178,12 +177,12 @@ static int start_again(struct ctf *ctf, bool hangs, struct err *err)
 		err_set(&why, ERR_FORMAT,
 			"%s: %s; what comes after this is left out", tr->path,
 			how.msg);
-		lose(tr, why.msg);
+		ctf_next_end_trace(tr, why.msg);
 	}
 	return more ? ctf_child_start(ctf, err) : 0;
 }
 
-static void progress(struct ctf *ctf)
+static void ctf_next_set_progress(struct ctf *ctf)
 {
 	uint32_t at;
 
@@ -196,7 +195,8 @@ static void progress(struct ctf *ctf)
 		ctf->src.pos = ctf->files;
 }
 
-static void give(struct ctf *ctf, struct ctf_trace *tr, struct ref *ref)
+static void ctf_next_return_ref(struct ctf *ctf, struct ctf_trace *tr,
+				struct ref *ref)
 {
 	const struct ctf_due *d = &tr->due[tr->due_pos++];
 	uint64_t floor = d->at;
@@ -213,14 +213,14 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err)
 	struct ctf *ctf = ctf_of(src);
 
 	if (!ctf->told_kernel)
-		map_kernel(ctf);
+		ctf_next_map_kernel(ctf);
 	for (;;) {
 		struct ctf_trace *tr = ctf->giving;
 		const unsigned char *body;
 		struct ctf_msg m;
 
 		if (tr && tr->due_pos < tr->n_due) {
-			give(ctf, tr, ref);
+			ctf_next_return_ref(ctf, tr, ref);
 			return 1;
 		}
 		if (tr)
@@ -229,12 +229,12 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err)
 			break;
 		int got = ctf_ring_get(ctf->ring, &m, &body, SECONDS_MAX);
 
-		if (got <= 0 && start_again(ctf, got < 0, err))
+		if (got <= 0 && ctf_next_restart_child(ctf, got < 0, err))
 			return -1;
-		if (got > 0 && !take(ctf, &m, body))
+		if (got > 0 && !ctf_next_take_message(ctf, &m, body))
 			ctf_child_end(ctf, NULL);
 		if (ctf->ring && !(ctf->seq % 1024))
-			progress(ctf);
+			ctf_next_set_progress(ctf);
 	}
 	src->floor = UINT64_MAX;
 	src->pos = src->size;

@@ -1,24 +1,23 @@
-/* pool.c - records that were made and not released yet, in few blocks.
+/* pool.c - memory for records that were made and not released yet.
  *
- * They are released roughly in the order in which they were made, so that a
- * block is free soon after it was full. */
+ * Records are released roughly in the order in which they were made, so a
+ * block is free again soon after it was filled. */
 #include <stdlib.h>
 
 #include "formats/ctf/ctf.h"
 
 #define BLOCK ((uint32_t)1 << 18)
 
-static uint32_t take_block(struct ctf_pool *pool, uint32_t need)
+static uint32_t ctf_pool_new_block(struct ctf_pool *pool, uint32_t need)
 {
 	uint32_t i;
 
 	if (pool->n_spare && need <= BLOCK) {
 		i = pool->spare[--pool->n_spare];
 	} else {
-		pool->block = mem_grow(pool->block, &pool->cap, pool->n + 1,
-				       sizeof(*pool->block));
-		i = (uint32_t)pool->n++;
-		pool->block[i] = (struct ctf_block){ 0 };
+		i = (uint32_t)pool->n;
+		*mem_add(pool->block, pool->n, pool->cap) =
+			(struct ctf_block){ 0 };
 	}
 	struct ctf_block *b = &pool->block[i];
 
@@ -31,8 +30,8 @@ static uint32_t take_block(struct ctf_pool *pool, uint32_t need)
 	return i;
 }
 
-/* Nothing in it is needed any more. A large one is given back. */
-static void free_block(struct ctf_pool *pool, uint32_t i)
+/* Makes an unused block a spare one. Frees the memory of a large one. */
+static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 {
 	struct ctf_block *b = &pool->block[i];
 
@@ -41,9 +40,7 @@ static void free_block(struct ctf_pool *pool, uint32_t i)
 		pool->held -= b->cap;
 		*b = (struct ctf_block){ 0 };
 	}
-	pool->spare = mem_grow(pool->spare, &pool->cap_spare, pool->n_spare + 1,
-			       sizeof(*pool->spare));
-	pool->spare[pool->n_spare++] = i;
+	*mem_add(pool->spare, pool->n_spare, pool->cap_spare) = i;
 }
 
 void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
@@ -56,11 +53,11 @@ void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
 
 		pool->now = 0;
 		if (!b->live)
-			free_block(pool, old);
+			ctf_pool_free_block(pool, old);
 		b = NULL;
 	}
 	if (!b) {
-		pool->now = take_block(pool, need) + 1;
+		pool->now = ctf_pool_new_block(pool, need) + 1;
 		b = &pool->block[pool->now - 1];
 	}
 	*handle = (uint64_t)(pool->now - 1) << 32 | b->used;
@@ -86,7 +83,7 @@ void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle)
 	if (pool->now == i + 1)
 		b->used = 0;
 	else
-		free_block(pool, i);
+		ctf_pool_free_block(pool, i);
 }
 
 void ctf_pool_release(struct ctf_pool *pool)

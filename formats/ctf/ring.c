@@ -1,4 +1,4 @@
-/* ring.c - messages from one process to another. */
+/* ring.c - passes messages from one process to another. */
 #include "formats/ctf/ring.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@
 #include "stitch/base/mem.h"
 
 #define BLOCKS 8
-/* A block is handed over when it has this much: what is in the caches. */
+/* A block with this many bytes is handed over: as much as fits in the caches.
+ */
 #define FULL ((size_t)128 << 10)
 
 struct block {
@@ -31,13 +32,13 @@ struct shared {
 struct ctf_ring {
 	struct shared *shared;
 	int full[2], empty[2]; /* pipes: written to the reader, to the writer */
-	unsigned int now;      /* block */
+	unsigned int now;      /* index of the current block */
 	unsigned int left;     /* writer: blocks that are empty */
-	bool open;	       /* now is being written, or read */
-	size_t pos, len;       /* reader: of now */
+	bool open;	       /* the current block is being used */
+	size_t pos, len;       /* reader: in the current block */
 };
 
-static void close_all(int fd[2])
+static void ctf_ring_close_pipe(int fd[2])
 {
 	for (int i = 0; i < 2; i++)
 		if (fd[i] >= 0)
@@ -51,7 +52,7 @@ struct ctf_ring *ctf_ring_new(struct err *err)
 
 	rg->full[0] = rg->full[1] = rg->empty[0] = rg->empty[1] = -1;
 	rg->left = BLOCKS;
-	/* pages that nobody touches cost nothing */
+	/* pages that are never touched need no memory */
 	rg->shared = mmap(NULL, sizeof(*rg->shared), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (rg->shared == MAP_FAILED)
@@ -68,14 +69,14 @@ void ctf_ring_free(struct ctf_ring *rg)
 {
 	if (!rg)
 		return;
-	close_all(rg->full);
-	close_all(rg->empty);
+	ctf_ring_close_pipe(rg->full);
+	ctf_ring_close_pipe(rg->empty);
 	if (rg->shared)
 		munmap(rg->shared, sizeof(*rg->shared));
 	free(rg);
 }
 
-static void keep_one(int fd[2], int which)
+static void ctf_ring_keep_end(int fd[2], int which)
 {
 	close(fd[1 - which]);
 	fd[1 - which] = -1;
@@ -83,19 +84,19 @@ static void keep_one(int fd[2], int which)
 
 void ctf_ring_writer(struct ctf_ring *rg)
 {
-	keep_one(rg->full, 1);
-	keep_one(rg->empty, 0);
+	ctf_ring_keep_end(rg->full, 1);
+	ctf_ring_keep_end(rg->empty, 0);
 }
 
 void ctf_ring_reader(struct ctf_ring *rg)
 {
-	/* empty stays open at both ends: giving a block back to a writer that
-	 * died is no SIGPIPE */
-	keep_one(rg->full, 0);
+	/* both ends of empty stay open, so that returning a block to a dead
+	 * writer causes no SIGPIPE */
+	ctf_ring_keep_end(rg->full, 0);
 }
 
-/* One byte: true when it went through. */
-static bool push(int fd)
+/* Writes one byte. Returns false on failure. */
+static bool ctf_ring_push(int fd)
 {
 	ssize_t n;
 
@@ -105,8 +106,8 @@ static bool push(int fd)
 	return n == 1;
 }
 
-/* As many bytes as are there: how many; 0: the other side is gone. */
-static unsigned int pull(int fd, unsigned int most)
+/* Reads up to `most` bytes and returns how many; 0 if the writer is gone. */
+static unsigned int ctf_ring_pull(int fd, unsigned int most)
 {
 	char buf[BLOCKS];
 	ssize_t n;
@@ -126,17 +127,17 @@ void ctf_ring_flush(struct ctf_ring *rg)
 	rg->open = false;
 	rg->now = (rg->now + 1) % BLOCKS;
 	rg->left--;
-	push(rg->full[1]);
+	ctf_ring_push(rg->full[1]);
 }
 
-static struct block *writable(struct ctf_ring *rg)
+static struct block *ctf_ring_writable_block(struct ctf_ring *rg)
 {
 	struct block *b = &rg->shared->block[rg->now];
 
 	if (rg->open)
 		return b;
 	if (!rg->left)
-		rg->left = pull(rg->empty[0], BLOCKS);
+		rg->left = ctf_ring_pull(rg->empty[0], BLOCKS);
 	if (!rg->left)
 		return NULL;
 	rg->open = true;
@@ -156,7 +157,7 @@ struct ctf_msg *ctf_ring_put(struct ctf_ring *rg, size_t len)
 		if (used >= FULL || need > CTF_RING_MAX - used)
 			ctf_ring_flush(rg);
 	}
-	struct block *b = writable(rg);
+	struct block *b = ctf_ring_writable_block(rg);
 
 	if (!b)
 		return NULL;
@@ -181,8 +182,8 @@ void ctf_ring_noted(const struct ctf_ring *rg, uint32_t *doing, uint64_t *done)
 	*done = atomic_load_explicit(&rg->shared->done, memory_order_relaxed);
 }
 
-/* 1, 0 the writer is gone, -1 it is late. */
-static int next_block(struct ctf_ring *rg, unsigned int seconds)
+/* Returns 1, 0 if the writer is gone, -1 on timeout. */
+static int ctf_ring_next_block(struct ctf_ring *rg, unsigned int seconds)
 {
 	struct pollfd p = { .fd = rg->full[0], .events = POLLIN };
 	int n;
@@ -191,16 +192,16 @@ static int next_block(struct ctf_ring *rg, unsigned int seconds)
 		rg->open = false;
 		rg->shared->block[rg->now].used = 0;
 		rg->now = (rg->now + 1) % BLOCKS;
-		push(rg->empty[1]); /* a writer that is gone needs none */
+		ctf_ring_push(rg->empty[1]); /* fails if the writer is gone */
 	}
 	do
 		n = poll(&p, 1, (int)seconds * 1000);
 	while (n < 0 && errno == EINTR);
 	if (!n)
 		return -1;
-	/* what it was filling when it died is whole: it does not die in put()
-	 */
-	if (!pull(rg->full[0], 1) && !rg->shared->block[rg->now].used)
+	/* the messages in the block that a dead writer was filling are
+	 * complete: it does not die in ctf_ring_put() */
+	if (!ctf_ring_pull(rg->full[0], 1) && !rg->shared->block[rg->now].used)
 		return 0;
 	rg->open = true;
 	rg->pos = 0;
@@ -212,12 +213,12 @@ int ctf_ring_get(struct ctf_ring *rg, struct ctf_msg *out,
 		 const unsigned char **body, unsigned int seconds)
 {
 	while (!rg->open || rg->pos >= rg->len) {
-		int got = next_block(rg, seconds);
+		int got = ctf_ring_next_block(rg, seconds);
 
 		if (got <= 0)
 			return got;
 	}
-	/* The writer is a library's victim: nothing of it is believed. */
+	/* The writer runs the library, so its messages are not trusted. */
 	const unsigned char *at = rg->shared->block[rg->now].data + rg->pos;
 	size_t left = rg->len - rg->pos;
 

@@ -1,5 +1,5 @@
-/* rule.c - which events ask for a stack that comes later, and which bring
- * it: "NAME(COOKIE)" and "NAME(COOKIE,ADDRESSES)". */
+/* rule.c - rules for events that request a stack and for those that bring it
+ * later: "NAME(COOKIE)" and "NAME(COOKIE,ADDRESSES)". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define REQUEST "stitch:request(cookie)"
 #define CHAIN "stitch:ustack(cookie,ips)"
 
-static char *cut(const char *s, size_t n)
+static char *ctf_rule_copy_part(const char *s, size_t n)
 {
 	char *out = mem_new(n + 1, 1);
 
@@ -17,14 +17,14 @@ static char *cut(const char *s, size_t n)
 	return out;
 }
 
-static int bad(const char *s, bool chain, struct err *err)
+static int ctf_rule_refuse(const char *s, bool chain, struct err *err)
 {
 	return err_set(err, ERR_USAGE, "'%s' is no %s", s,
 		       chain ? "--chain, such as " CHAIN
 			     : "--request, such as " REQUEST);
 }
 
-static int add(struct ctf *ctf, const char *s, size_t n, bool chain)
+static int ctf_rule_add(struct ctf *ctf, const char *s, size_t n, bool chain)
 {
 	const char *open = memchr(s, '(', n);
 	const char *end = s + n - 1;
@@ -37,23 +37,25 @@ static int add(struct ctf *ctf, const char *s, size_t n, bool chain)
 	if ((comma != NULL) != chain || stop == open + 1 ||
 	    (comma && comma + 1 == end))
 		return -1;
-	ctf->rule = mem_grow(ctf->rule, &ctf->cap_rule, ctf->n_rule + 1,
-			     sizeof(*ctf->rule));
-	ctf->rule[ctf->n_rule++] = (struct ctf_rule){
-		.event = cut(s, (size_t)(open - s)),
-		.cookie = cut(open + 1, (size_t)(stop - open - 1)),
-		.ips = comma ? cut(comma + 1, (size_t)(end - comma - 1)) : NULL,
+	*mem_add(ctf->rule, ctf->n_rule, ctf->cap_rule) = (struct ctf_rule){
+		.event = ctf_rule_copy_part(s, (size_t)(open - s)),
+		.cookie =
+			ctf_rule_copy_part(open + 1, (size_t)(stop - open - 1)),
+		.ips = comma ? ctf_rule_copy_part(comma + 1,
+						  (size_t)(end - comma - 1))
+			     : NULL,
 	};
 	return 0;
 }
 
-static int add_all(struct ctf *ctf, const char *s, bool chain, struct err *err)
+static int ctf_rule_add_all(struct ctf *ctf, const char *s, bool chain,
+			    struct err *err)
 {
 	for (const char *p = s; *p;) {
 		size_t n = strcspn(p, " ");
 
-		if (n && add(ctf, p, n, chain))
-			return bad(s, chain, err);
+		if (n && ctf_rule_add(ctf, p, n, chain))
+			return ctf_rule_refuse(s, chain, err);
 		p += n + (p[n] == ' ');
 	}
 	return 0;
@@ -64,9 +66,9 @@ int ctf_rules_read(struct ctf *ctf, struct err *err)
 	const char *request = ctf->opts.request;
 	const char *chain = ctf->opts.chain;
 
-	if (add_all(ctf, request ? request : REQUEST, false, err))
+	if (ctf_rule_add_all(ctf, request ? request : REQUEST, false, err))
 		return -1;
-	return add_all(ctf, chain ? chain : CHAIN, true, err);
+	return ctf_rule_add_all(ctf, chain ? chain : CHAIN, true, err);
 }
 
 void ctf_rules_release(struct ctf *ctf)

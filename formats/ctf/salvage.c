@@ -1,9 +1,9 @@
-/* salvage.c - stream files that are cut or damaged.
+/* salvage.c - makes traces with cut or damaged stream files readable.
  *
- * libbabeltrace2 2.0.4 gives up a whole trace when one packet of one file is
- * broken. So every file's packets are looked at first; if some are not whole,
- * a folder of links stands in for the trace, with a copy of the good packets
- * in the place of the bad file. */
+ * libbabeltrace2 2.0.4 rejects a whole trace if one packet of one file is
+ * damaged. So the packets of all files are checked first. If some are damaged,
+ * a temporary folder replaces the trace: it has links to the good files, and
+ * copies of the good packets of the others. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,23 +15,24 @@
 #include <unistd.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
-/* One file of the trace's folder. */
-struct file {
+/* One stream file of a trace. */
+struct stream_file {
 	char *name, *path;
 	uint64_t len;
 	struct ctf_chain chain;
-	bool bad; /* not all of it can be presented */
+	bool bad; /* it has damaged parts */
 };
 
-struct files {
-	struct file *at;
+struct stream_files {
+	struct stream_file *at;
 	size_t n, cap;
 	bool bad;
 };
 
-static char *join(const char *dir, const char *name)
+static char *ctf_salvage_join_path(const char *dir, const char *name)
 {
 	size_t len = strlen(dir) + strlen(name) + 2;
 	char *path = mem_new(len, 1);
@@ -40,7 +41,7 @@ static char *join(const char *dir, const char *name)
 	return path;
 }
 
-static uint64_t to_ns(const struct ctf_trace *tr, uint64_t cycles)
+static uint64_t ctf_salvage_to_ns(const struct ctf_trace *tr, uint64_t cycles)
 {
 	unsigned __int128 v = (unsigned __int128)cycles * 1000000000u;
 
@@ -50,9 +51,9 @@ static uint64_t to_ns(const struct ctf_trace *tr, uint64_t cycles)
 	return v > INT64_MAX ? INT64_MAX : (uint64_t)v;
 }
 
-/* Good parts around a bad one say when its records were. */
-static void tell_part(const struct ctf_trace *tr, const struct file *f,
-		      size_t i)
+/* Reports a damaged part; the good parts around it tell its time range. */
+static void ctf_salvage_report_part(const struct ctf_trace *tr,
+				    const struct stream_file *f, size_t i)
 {
 	const struct ctf_part *p = &f->chain.part[i];
 	struct err why;
@@ -71,16 +72,16 @@ static void tell_part(const struct ctf_trace *tr, const struct file *f,
 	err_at(&why, f->path, p->off,
 	       "no packet: %" PRIu64 " bytes are left out", p->len);
 	if (i && i + 1 < f->chain.n) {
-		e.t0 = to_ns(tr, p[-1].end);
-		e.t1 = to_ns(tr, p[1].begin);
+		e.t0 = ctf_salvage_to_ns(tr, p[-1].end);
+		e.t1 = ctf_salvage_to_ns(tr, p[1].begin);
 	} else if (i) {
 		e.what = "truncated";
-		e.t0 = to_ns(tr, p[-1].end);
+		e.t0 = ctf_salvage_to_ns(tr, p[-1].end);
 	}
 	ledger_add(tr->ctf->src.ledger, &e);
 }
 
-static void look_at(struct ctf_trace *tr, struct file *f)
+static void ctf_salvage_check_file(struct ctf_trace *tr, struct stream_file *f)
 {
 	uint64_t len;
 	void *data = ctf_file_map(f->path, &len);
@@ -99,12 +100,13 @@ static void look_at(struct ctf_trace *tr, struct file *f)
 	for (size_t i = 0; i < f->chain.n; i++)
 		if (!f->chain.part[i].good) {
 			f->bad = true;
-			tell_part(tr, f, i);
+			ctf_salvage_report_part(tr, f, i);
 		}
 }
 
-/* The files that the library would take for streams. */
-static int list_files(struct ctf_trace *tr, struct files *fs, struct err *err)
+/* Lists the files that the library would read as streams. */
+static int ctf_salvage_list_files(struct ctf_trace *tr, struct stream_files *fs,
+				  struct err *err)
 {
 	struct dirent **list;
 	int n = scandir(tr->path, &list, NULL, alphasort);
@@ -113,7 +115,7 @@ static int list_files(struct ctf_trace *tr, struct files *fs, struct err *err)
 		return err_set(err, ERR_IO, "%s: %m", tr->path);
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;
-		char *path = join(tr->path, name);
+		char *path = ctf_salvage_join_path(tr->path, name);
 		struct stat st;
 
 		if (*name == '.' || !strcmp(name, "metadata") ||
@@ -122,11 +124,11 @@ static int list_files(struct ctf_trace *tr, struct files *fs, struct err *err)
 			free(list[i]);
 			continue;
 		}
-		fs->at = mem_grow(fs->at, &fs->cap, fs->n + 1, sizeof(*fs->at));
-		struct file *f = &fs->at[fs->n++];
+		struct stream_file *f = mem_add(fs->at, fs->n, fs->cap);
 
-		*f = (struct file){ .name = mem_strdup(name), .path = path };
-		look_at(tr, f);
+		*f = (struct stream_file){ .name = mem_strdup(name),
+					   .path = path };
+		ctf_salvage_check_file(tr, f);
 		fs->bad |= f->bad;
 		free(list[i]);
 	}
@@ -134,7 +136,7 @@ static int list_files(struct ctf_trace *tr, struct files *fs, struct err *err)
 	return 0;
 }
 
-static void release_files(struct files *fs)
+static void ctf_salvage_release_files(struct stream_files *fs)
 {
 	for (size_t i = 0; i < fs->n; i++) {
 		free(fs->at[i].name);
@@ -144,15 +146,15 @@ static void release_files(struct files *fs)
 	free(fs->at);
 }
 
-/* ---- the stand-in */
+/* ---- the temporary folder */
 
-static int make_temp(struct ctf *ctf, struct err *err)
+static int ctf_salvage_make_temp(struct ctf *ctf, struct err *err)
 {
 	const char *dir = ctf->opts.temp_dir ? ctf->opts.temp_dir : "/tmp";
 
 	if (ctf->temp)
 		return 0;
-	ctf->temp = join(dir, "backstitch-ctf-XXXXXX");
+	ctf->temp = ctf_salvage_join_path(dir, "backstitch-ctf-XXXXXX");
 	if (mkdtemp(ctf->temp))
 		return 0;
 	free(ctf->temp);
@@ -163,7 +165,7 @@ static int make_temp(struct ctf *ctf, struct err *err)
 		       dir);
 }
 
-static int write_all(int fd, const unsigned char *p, uint64_t n)
+static int ctf_salvage_write(int fd, const unsigned char *p, uint64_t n)
 {
 	while (n) {
 		ssize_t done = write(fd, p, n < 1 << 30 ? n : 1 << 30);
@@ -178,7 +180,8 @@ static int write_all(int fd, const unsigned char *p, uint64_t n)
 	return 0;
 }
 
-static int copy_good(const struct file *f, const char *to, struct err *err)
+static int ctf_salvage_copy_good(const struct stream_file *f, const char *to,
+				 struct err *err)
 {
 	uint64_t len;
 	unsigned char *data = ctf_file_map(f->path, &len);
@@ -189,7 +192,7 @@ static int copy_good(const struct file *f, const char *to, struct err *err)
 		const struct ctf_part *p = &f->chain.part[i];
 
 		if (p->good && p->off + p->len <= len)
-			rc = write_all(fd, data + p->off, p->len);
+			rc = ctf_salvage_write(fd, data + p->off, p->len);
 	}
 	if (rc)
 		err_set(err, ERR_IO,
@@ -202,11 +205,11 @@ static int copy_good(const struct file *f, const char *to, struct err *err)
 	return rc;
 }
 
-static int link_to(const char *dir, const char *name, const char *to,
-		   struct err *err)
+static int ctf_salvage_link(const char *dir, const char *name, const char *to,
+			    struct err *err)
 {
 	char *real = realpath(to, NULL);
-	char *path = join(dir, name);
+	char *path = ctf_salvage_join_path(dir, name);
 	int rc = real && !symlink(real, path) ? 0 : -1;
 
 	if (rc)
@@ -216,29 +219,30 @@ static int link_to(const char *dir, const char *name, const char *to,
 	return rc;
 }
 
-static int put_file(const struct file *f, const char *dir, struct err *err)
+static int ctf_salvage_put_file(const struct stream_file *f, const char *dir,
+				struct err *err)
 {
 	if (!f->bad)
-		return link_to(dir, f->name, f->path, err);
-	char *to = join(dir, f->name);
-	int rc = f->chain.packets ? copy_good(f, to, err) : 0;
+		return ctf_salvage_link(dir, f->name, f->path, err);
+	char *to = ctf_salvage_join_path(dir, f->name);
+	int rc = f->chain.packets ? ctf_salvage_copy_good(f, to, err) : 0;
 
 	free(to);
 	return rc;
 }
 
-/* Of a metadata file that is cut the statements that are whole: the library
- * reads one with a cut packet without an end (2.0.4). */
-static int put_metadata(const struct ctf_trace *tr, struct err *err)
+/* Links the metadata file, or writes the complete statements of a cut one: on
+ * a cut packet the library (2.0.4) loops forever. */
+static int ctf_salvage_put_metadata(const struct ctf_trace *tr, struct err *err)
 {
-	char *from = join(tr->path, "metadata");
-	char *to = join(tr->shown, "metadata");
+	char *from = ctf_salvage_join_path(tr->path, "metadata");
+	char *to = ctf_salvage_join_path(tr->shown, "metadata");
 	uint64_t len;
 	size_t n = 0;
 	int rc;
 
 	if (!tr->meta.cut) {
-		rc = link_to(tr->shown, "metadata", from, err);
+		rc = ctf_salvage_link(tr->shown, "metadata", from, err);
 	} else {
 		void *data = ctf_file_map(from, &len);
 		char *text = ctf_meta_whole(data ? data : "", len, &n);
@@ -246,7 +250,8 @@ static int put_metadata(const struct ctf_trace *tr, struct err *err)
 			open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 		rc = fd < 0 ? -1
-			    : write_all(fd, (const unsigned char *)text, n);
+			    : ctf_salvage_write(fd, (const unsigned char *)text,
+						n);
 		if (rc)
 			err_set(err, ERR_IO, "%s: %m", to);
 		if (fd >= 0)
@@ -259,7 +264,7 @@ static int put_metadata(const struct ctf_trace *tr, struct err *err)
 	return rc;
 }
 
-static void tell_metadata(const struct ctf_trace *tr)
+static void ctf_salvage_report_metadata(const struct ctf_trace *tr)
 {
 	struct err why;
 
@@ -267,51 +272,52 @@ static void tell_metadata(const struct ctf_trace *tr)
 		"%s/metadata: it ends in the middle: what it says of streams "
 		"and events up to there is used",
 		tr->path);
-	ctf_damage(tr->ctf, "metadata", 0, 0, &why);
+	reader_damage(&tr->ctf->src, "metadata", 0, 0, &why);
 }
 
-static int stand_in(struct ctf_trace *tr, const struct files *fs,
-		    struct err *err)
+static int ctf_salvage_make_folder(struct ctf_trace *tr,
+				   const struct stream_files *fs,
+				   struct err *err)
 {
 	struct ctf *ctf = tr->ctf;
 	char name[32];
 
-	if (make_temp(ctf, err))
+	if (ctf_salvage_make_temp(ctf, err))
 		return -1;
 	snprintf(name, sizeof(name), "%u", ctf->n_temp++);
-	tr->shown = join(ctf->temp, name);
+	tr->shown = ctf_salvage_join_path(ctf->temp, name);
 	if (mkdir(tr->shown, 0700))
 		return err_set(err, ERR_IO, "%s: %m", tr->shown);
-	int rc = put_metadata(tr, err);
+	int rc = ctf_salvage_put_metadata(tr, err);
 
 	for (size_t i = 0; !rc && i < fs->n; i++)
-		rc = put_file(&fs->at[i], tr->shown, err);
+		rc = ctf_salvage_put_file(&fs->at[i], tr->shown, err);
 	return rc;
 }
 
 int ctf_salvage(struct ctf_trace *tr, struct err *err)
 {
-	struct files fs = { 0 };
+	struct stream_files fs = { 0 };
 
 	tr->start = UINT64_MAX;
-	int rc = list_files(tr, &fs, err);
+	int rc = ctf_salvage_list_files(tr, &fs, err);
 
 	if (tr->meta.cut)
-		tell_metadata(tr);
+		ctf_salvage_report_metadata(tr);
 	if (!rc && (fs.bad || tr->meta.cut))
-		rc = stand_in(tr, &fs, err);
+		rc = ctf_salvage_make_folder(tr, &fs, err);
 	if (!tr->shown)
 		tr->shown = mem_strdup(tr->path);
 	if (tr->start == UINT64_MAX)
 		tr->start = 0;
 	tr->ctf->packets += tr->packets;
-	tr->start = to_ns(tr, tr->start);
-	release_files(&fs);
+	tr->start = ctf_salvage_to_ns(tr, tr->start);
+	ctf_salvage_release_files(&fs);
 	return rc;
 }
 
-/* Only what was made above is in there: files, links and folders of them. */
-static void remove_folder(const char *dir)
+/* Removes a folder that has only files and links made above. */
+static void ctf_salvage_remove_folder(const char *dir)
 {
 	struct dirent **list;
 	int n = scandir(dir, &list, NULL, NULL);
@@ -319,7 +325,8 @@ static void remove_folder(const char *dir)
 	for (int i = 0; i < n; i++) {
 		if (strcmp(list[i]->d_name, ".") &&
 		    strcmp(list[i]->d_name, "..")) {
-			char *path = join(dir, list[i]->d_name);
+			char *path =
+				ctf_salvage_join_path(dir, list[i]->d_name);
 
 			unlink(path);
 			free(path);
@@ -337,9 +344,9 @@ void ctf_salvage_end(struct ctf *ctf)
 
 	for (unsigned int i = 0; ctf->temp && i < ctf->n_temp; i++) {
 		snprintf(name, sizeof(name), "%u", i);
-		char *dir = join(ctf->temp, name);
+		char *dir = ctf_salvage_join_path(ctf->temp, name);
 
-		remove_folder(dir);
+		ctf_salvage_remove_folder(dir);
 		free(dir);
 	}
 	if (ctf->temp)

@@ -1,19 +1,20 @@
-/* settle.c - what the traces of a session have said of names and mappings,
- * in the order of their times.
+/* settle.c - drops repeated facts about thread names and mappings, in time
+ * order over all traces of a session.
  *
- * The same is told by several traces, and several times: a library by dlopen
- * and by load, a name with every event. Only what is news is handed out. A
- * mapping ends with lttng_ust_lib:unload, or, where load was not recorded,
- * with as many dlclose as there were dlopen. */
+ * Several traces report the same fact, several times: dlopen and load report
+ * the same library, every event a thread's name. Only new facts become
+ * records. A mapping ends with lttng_ust_lib:unload or, if load was not
+ * recorded, with as many dlclose as there were dlopen. */
 #include <string.h>
 
 #include "formats/ctf/ctf.h"
 
 #define MAPPED_MAX 1000000
 
-/* What is at the base; NULL: nothing was said of it, or there are too many. */
-static struct ctf_mapped *mapped_at(struct ctf *ctf, const struct ctf_item *it,
-				    bool make)
+/* Returns the mapping at the item's base. NULL: it is unknown, or there are
+ * too many to add it. */
+static struct ctf_mapped *
+ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 {
 	uint64_t where = hash_pair((uint32_t)it->pid, it->map.start);
 	uint32_t i = table_find(&ctf->by_base, where, NULL, NULL, NULL);
@@ -23,17 +24,19 @@ static struct ctf_mapped *mapped_at(struct ctf *ctf, const struct ctf_item *it,
 	if (!make || ctf->n_mapped >= MAPPED_MAX)
 		return NULL;
 	table_add(&ctf->by_base, where, (uint32_t)ctf->n_mapped);
-	ctf->mapped = mem_grow(ctf->mapped, &ctf->cap_mapped, ctf->n_mapped + 1,
-			       sizeof(*ctf->mapped));
-	ctf->mapped[ctf->n_mapped] = (struct ctf_mapped){ 0 };
-	return &ctf->mapped[ctf->n_mapped++];
+	struct ctf_mapped *m =
+		mem_add(ctf->mapped, ctf->n_mapped, ctf->cap_mapped);
+
+	*m = (struct ctf_mapped){ 0 };
+	return m;
 }
 
-/* A process of a number that was used before begins with its statedump: that
- * is always news. dlopen() counts also of a file that is there already. */
-static bool begins(struct ctf *ctf, const struct ctf_item *it)
+/* A statedump is always new, as a process id may have been used before.
+ * Counts dlopen() also for a file that is mapped already. */
+static bool ctf_settle_is_new_mapping(struct ctf *ctf,
+				      const struct ctf_item *it)
 {
-	struct ctf_mapped *m = mapped_at(ctf, it, true);
+	struct ctf_mapped *m = ctf_settle_find_mapping(ctf, it, true);
 	const char *path = (const char *)ctf_item_raw(it);
 	uint64_t what =
 		hash_pair(it->map.len, hash_bytes(path, it->raw_len, 1));
@@ -50,10 +53,10 @@ static bool begins(struct ctf *ctf, const struct ctf_item *it)
 	return !same;
 }
 
-/* dlclose() is told of before it is done, and unload when it was. */
-static bool ends(struct ctf *ctf, struct ctf_item *it)
+/* LTTng reports dlclose() before it happens, unload after it. */
+static bool ctf_settle_is_mapping_end(struct ctf *ctf, struct ctf_item *it)
 {
-	struct ctf_mapped *m = mapped_at(ctf, it, false);
+	struct ctf_mapped *m = ctf_settle_find_mapping(ctf, it, false);
 
 	if (!m || !m->len)
 		return false;
@@ -65,7 +68,7 @@ static bool ends(struct ctf *ctf, struct ctf_item *it)
 	return true;
 }
 
-static bool is_renamed(struct ctf *ctf, const struct ctf_item *it)
+static bool ctf_settle_is_new_name(struct ctf *ctf, const struct ctf_item *it)
 {
 	const char *name = (const char *)ctf_item_raw(it);
 	bool news = told_tasks_rename(&ctf->told, it->tid, name,
@@ -74,16 +77,18 @@ static bool is_renamed(struct ctf *ctf, const struct ctf_item *it)
 	return news || it->flags & REC_F_EXEC;
 }
 
-bool ctf_settle(struct ctf *ctf, struct ctf_item *it)
+bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 {
 	switch ((enum record_kind)it->kind) {
 	case REC_COMM:
-		return is_renamed(ctf, it);
+		return ctf_settle_is_new_name(ctf, it);
 	case REC_FORK:
 		told_tasks_unname(&ctf->told, it->tid);
 		return true;
 	case REC_MAP:
-		return it->flags & REC_F_GONE ? ends(ctf, it) : begins(ctf, it);
+		return it->flags & REC_F_GONE
+			       ? ctf_settle_is_mapping_end(ctf, it)
+			       : ctf_settle_is_new_mapping(ctf, it);
 	case REC_SAMPLE:
 		if ((it->n_kern || it->n_user) && !(it->flags & REC_F_NO_CHAIN))
 			ctf->def[it->event].has_chain = true;

@@ -1,11 +1,11 @@
-/* try.c - is the library safe with this trace? A child process finds out.
+/* try.c - finds out in a child process whether the library can read a trace.
  *
- * libbabeltrace2 2.0.4 as Debian builds it aborts on metadata that its checks
- * did not foresee (an assertion of
+ * libbabeltrace2 2.0.4 as Debian builds it aborts on unexpected metadata (an
+ * assertion of
  * src/plugins/ctf/common/metadata/ctf-meta-update-value-storing-indexes.c on
- * one of its own test traces). A trace that kills the child before it has one
- * event is not read. Its log says why a trace cannot be read, which the
- * library's errors do not. */
+ * one of its own test traces). A trace that kills the child before its first
+ * event is not read. The child's log says why a trace cannot be read, which
+ * the library's errors do not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@
 #define MEMORY_MAX ((rlim_t)4 << 30)
 #define LOG_MAX 2048
 
-enum outcome {
+enum try_result {
 	TRIED_WELL,
-	TRIED_NOTHING, /* it cannot be opened */
-	TRIED_PART,    /* it can, but ends with an error */
+	TRIED_NOTHING, /* an error before the first event */
+	TRIED_PART,    /* an error later */
 };
 
-static void limit(int what, rlim_t n)
+static void ctf_try_limit(int what, rlim_t n)
 {
 	struct rlimit r;
 
@@ -40,15 +40,14 @@ static void limit(int what, rlim_t n)
 	setrlimit(what, &r);
 }
 
-/* Events that nobody asks for. */
-static void drop(struct ctf_trace *tr)
+static void ctf_try_drop_events(struct ctf_trace *tr)
 {
 	for (size_t i = 0; i < tr->n_due; i++)
 		ctf_pool_drop(&tr->ctf->pool, tr->due[i].ref.handle);
 	tr->n_due = 0;
 }
 
-static enum outcome go(struct ctf_trace *tr)
+static enum try_result ctf_try_run(struct ctf_trace *tr)
 {
 	struct err why;
 	size_t n = 0;
@@ -59,7 +58,7 @@ static enum outcome go(struct ctf_trace *tr)
 		int got = ctf_graph_pull(tr, &why);
 
 		n += tr->n_due;
-		drop(tr);
+		ctf_try_drop_events(tr);
 		if (got < 0)
 			return n ? TRIED_PART : TRIED_NOTHING;
 		if (!got || n)
@@ -67,23 +66,23 @@ static enum outcome go(struct ctf_trace *tr)
 	}
 }
 
-static void child(struct ctf_trace *tr, int out)
+static void ctf_try_in_child(struct ctf_trace *tr, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(out, 2);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, SECONDS_MAX);
+	ctf_try_limit(RLIMIT_CORE, 0);
+	ctf_try_limit(RLIMIT_CPU, SECONDS_MAX);
 #if !SANITIZERS_ADDRESS && !SANITIZERS_THREAD
-	limit(RLIMIT_AS, MEMORY_MAX);
+	ctf_try_limit(RLIMIT_AS, MEMORY_MAX);
 #endif
-	_exit((int)go(tr));
+	_exit((int)ctf_try_run(tr));
 }
 
-/* What comes out of the child, to its end; the first part is kept. */
-static void listen(int in, char log[LOG_MAX])
+/* Reads what the child writes until it ends; keeps the beginning. */
+static void ctf_try_read_child(int in, char log[LOG_MAX])
 {
 	char buf[4096];
 	size_t len = 0;
@@ -104,50 +103,18 @@ static void listen(int in, char log[LOG_MAX])
 	log[len] = 0;
 }
 
-void ctf_tidy(char *text)
-{
-	char *addr = strstr(text, "-addr=");
-
-	if (!addr)
-		return;
-	while (addr > text && *addr != ':' && *addr != ',')
-		addr--;
-	if (addr > text)
-		*addr = 0;
-}
-
-void ctf_tidy_log(char *text)
-{
-	char *start = text;
-
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			start = c + 1;
-	start += strspn(start, " \n");
-	start[strcspn(start, "\n")] = 0;
-	/* GLib: who and when is of no use */
-	char *stars =
-		strncmp(start, "(process:", 9) ? NULL : strstr(start, "**: ");
-	char *what = stars ? strstr(stars + 4, ": ") : NULL;
-
-	if (what)
-		start = what + 2;
-	memmove(text, start, strlen(start) + 1);
-	ctf_tidy(text);
-}
-
-/* The message of the first line: behind the name of the component, or behind
- * the place in the library's source. */
-static const char *reason(char *log)
+/* Returns the message in the first line, which follows the name of the
+ * component or the source position. */
+static const char *ctf_try_find_reason(char *log)
 {
 	char *at = strstr(log, "[in] ");
 	char *start = at ? at + 5 : log;
 
-	ctf_tidy_log(start);
+	ctf_log_first_line(start);
 	return *start ? start : "no reason was given";
 }
 
-int ctf_try(struct ctf_trace *tr, struct err *err)
+int ctf_try_open(struct ctf_trace *tr, struct err *err)
 {
 	char log[LOG_MAX];
 	int fd[2];
@@ -163,9 +130,9 @@ int ctf_try(struct ctf_trace *tr, struct err *err)
 		return err_set(err, ERR_IO, "%s: no process (%m)", tr->path);
 	}
 	if (!pid)
-		child(tr, fd[1]);
+		ctf_try_in_child(tr, fd[1]);
 	close(fd[1]);
-	listen(fd[0], log);
+	ctf_try_read_child(fd[0], log);
 	close(fd[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -173,10 +140,11 @@ int ctf_try(struct ctf_trace *tr, struct err *err)
 		return err_set(err, ERR_FORMAT,
 			       "%s: libbabeltrace2 dies on this trace (signal "
 			       "%d): %s",
-			       tr->path, WTERMSIG(status), reason(log));
+			       tr->path, WTERMSIG(status),
+			       ctf_try_find_reason(log));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) == TRIED_WELL ||
 	    WEXITSTATUS(status) == TRIED_PART)
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: not a trace that can be read: %s",
-		       tr->path, reason(log));
+		       tr->path, ctf_try_find_reason(log));
 }

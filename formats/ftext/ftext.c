@@ -185,6 +185,7 @@ static void ftext_close(struct source *src)
 	free(ft->def);
 	free(ft->place);
 	free(ft->cpu);
+	free(ft->total);
 	free(ft->buffer);
 	free(ft->due);
 	told_tasks_release(&ft->told);
@@ -226,7 +227,9 @@ static struct source *ftext_open(const char *path, const struct source_opts *o,
 
 static int ftext_scan(struct source *src, struct err *err)
 {
-	return ftext_kernel(ftext_from_source(src), err);
+	struct ftext *ft = ftext_from_source(src);
+
+	return ftext_stats(ft, err) ? -1 : ftext_kernel(ft, err);
 }
 
 const struct source_ops ftext_ops = {

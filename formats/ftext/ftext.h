@@ -99,7 +99,7 @@ enum ftext_record {
 	REF_COMM2, /* name of its second task */
 	REF_LINE,  /* name of the task at the start of the line */
 	REF_EXIT,
-	REF_TOTAL,
+	REF_TOTAL,  /* of no item; the handle is the index in total[] */
 	REF_KERNEL, /* the kernel's mapping; like REF_TOTAL, of no item */
 	REF_CHAIN,  /* a deferred stack; the higher bits of ref.len are the
 		       offset of its line in the text */
@@ -124,6 +124,12 @@ enum ftext_stack {
 	FTEXT_STACKS
 };
 
+/* Events that a CPU's buffer lost. */
+struct ftext_total {
+	int32_t cpu;
+	uint64_t n;
+};
+
 struct ftext {
 	struct source src;
 	struct source_opts opts;
@@ -138,6 +144,8 @@ struct ftext {
 	bool table, bare; /* table: there are column heads; bare: events have no
 			     context */
 	uint64_t overwritten; /* entries overwritten by newer ones, in total */
+	struct ftext_total *total; /* what the kernel's files stats say */
+	size_t n_total, cap_total, given_total;
 	/* Items; the index is the number modulo the capacity. */
 	struct ftext_item *item;
 	size_t cap_item;		/* a power of two */
@@ -284,6 +292,13 @@ void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
  * text. Returns -1 and *err if the copy cannot be read. */
 int ftext_kernel(struct ftext *ft, struct err *err);
 void ftext_kernel_record(const struct ftext *ft, struct record *rec);
+
+/* stats.c: losses by CPU. */
+/* Reads the files stats that --stats names, or that are beside the text.
+ * Returns -1 and *err if the option names none. */
+int ftext_stats(struct ftext *ft, struct err *err);
+/* At the end of the text: returns whether they count for it. */
+bool ftext_has_totals(struct ftext *ft);
 
 /* call.c: system calls that change mappings. */
 /* Sets call and leaves of the event of that name. */

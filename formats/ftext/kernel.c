@@ -64,7 +64,7 @@ static void ftext_symbols_take_line(struct ftext_symbols *ks, struct scan s)
 	ks->at[ks->n++] = sym;
 }
 
-COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr)
+COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr);
 
 static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 {

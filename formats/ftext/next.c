@@ -301,6 +301,28 @@ static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 	};
 }
 
+/* Gives the next loss of the whole text. Returns false if there is no more. */
+static bool ftext_next_give_total(struct ftext *ft)
+{
+	if (!ft->total_given) {
+		ft->total_given = true;
+		if (!ftext_has_totals(ft) && ft->overwritten) {
+			ftext_next_add_other(ft, REF_TOTAL);
+			return true;
+		}
+	}
+	while (ft->given_total < ft->n_total) {
+		size_t i = ft->given_total++;
+
+		if (!ft->total[i].n)
+			continue;
+		ftext_next_add_other(ft, REF_TOTAL);
+		ft->due[ft->n_due - 1].handle = i;
+		return true;
+	}
+	return false;
+}
+
 int ftext_next(struct source *src, struct ref *ref, struct err *err)
 {
 	struct ftext *ft = ftext_from_source(src);
@@ -327,11 +349,8 @@ int ftext_next(struct source *src, struct ref *ref, struct err *err)
 			ftext_next_give_item(ft);
 			continue;
 		}
-		if (ft->ended && ft->overwritten && !ft->total_given) {
-			ft->total_given = true;
-			ftext_next_add_other(ft, REF_TOTAL);
+		if (ft->ended && ftext_next_give_total(ft))
 			continue;
-		}
 		if (ft->ended) {
 			src->floor = UINT64_MAX;
 			if (ft->failed && err)

@@ -201,6 +201,10 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->kind = REC_LOST_TOTAL;
 		rec->lost.n = ft->overwritten;
 		rec->lost.event = -1;
+		if (ref->handle < ft->n_total) {
+			rec->lost.n = ft->total[ref->handle].n;
+			rec->cpu = ft->total[ref->handle].cpu;
+		}
 		return 0;
 	}
 	if (ref->len == REF_KERNEL) {

@@ -26,7 +26,7 @@ static void ft_names_take_cmdline(struct ft *ft, struct scan s)
 	free(name);
 }
 
-COMPARE_BY(ft_names_compare, struct ft_cmd, tid)
+COMPARE_BY(ft_names_compare, struct ft_cmd, tid);
 
 void ft_names_read(struct ft *ft, const struct bytes *text)
 {
@@ -48,7 +48,7 @@ void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
 }
 
-COMPARE_BY(ft_names_compare_tgids, struct ft_tgid, tid)
+COMPARE_BY(ft_names_compare_tgids, struct ft_tgid, tid);
 
 int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
 {

@@ -49,7 +49,7 @@ static void ft_print_take_line(struct ft *ft, char *line)
 		(struct ft_text){ addr, arena_strdup(&ft->arena, from + 1) };
 }
 
-COMPARE_BY(ft_print_compare, struct ft_text, addr)
+COMPARE_BY(ft_print_compare, struct ft_text, addr);
 
 void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 {

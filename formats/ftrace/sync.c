@@ -17,7 +17,7 @@
 #define SAMPLES_MAX 1000000u
 #define INTERPOLATE 1u
 
-COMPARE_BY(ft_sync_compare, struct ft_sample, time)
+COMPARE_BY(ft_sync_compare, struct ft_sample, time);
 
 static int ft_sync_take_cpu(struct ft *ft, struct bytes *b, struct ft_sync *sy,
 			    struct err *err)

@@ -1,4 +1,4 @@
-/* attr.c - events: their attributes, their ids, which record is whose. */
+/* attr.c - events: attributes, ids, and the event of a record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0: what size 0 means */
+#define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
@@ -32,8 +32,9 @@ static const char *const hardware[] = {
 	"ref-cycles",
 };
 
-/* A name by number, until the capture says a better one. */
-static const char *number_name(struct perf *p, const struct perf_attr *a)
+/* Returns the name to use unless the capture has one. */
+static const char *perf_attr_default_name(struct perf *p,
+					  const struct perf_attr *a)
 {
 	char name[64];
 
@@ -52,7 +53,7 @@ static const char *number_name(struct perf *p, const struct perf_attr *a)
 	return arena_strdup(&p->arena, name);
 }
 
-static uint64_t mirror(uint64_t x)
+static uint64_t perf_attr_reverse_bits(uint64_t x)
 {
 	uint64_t y = 0;
 
@@ -61,74 +62,68 @@ static uint64_t mirror(uint64_t x)
 	return y;
 }
 
-/* Bit-fields are allotted from the top in the files of big-endian machines. */
-static uint64_t flag_bits(const struct perf *p, uint64_t x)
+/* Big-endian machines allocate bit-fields from the most significant bit. */
+static uint64_t perf_attr_flags(const struct perf *p, uint64_t x)
 {
-	return p->src.info.big_endian ? mirror(x) : x;
+	return p->src.info.big_endian ? perf_attr_reverse_bits(x) : x;
 }
 
-/* Where the fixed part of a sample has what. */
-static void sample_layout(struct perf_attr *a)
+/* The bit of a field of 8 bytes, and where to store its offset. */
+struct attr_field {
+	uint64_t bit;
+	uint8_t *place; /* NULL: nowhere */
+};
+
+/* Sets the offset of each field that the event has; end: of its end, not its
+ * start. Returns the end of the last field. */
+static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
+				    const struct attr_field *field, size_t n,
+				    uint8_t at, bool end)
 {
-	uint64_t t = a->sample_type;
-	uint8_t at = 8;
-	const struct {
-		uint64_t bit;
-		uint8_t *place;
-	} fields[] = {
+	for (size_t i = 0; i < n; i++) {
+		if (!(a->sample_type & field[i].bit))
+			continue;
+		/* IDENTIFIER and ID are equal: use the first */
+		if (field[i].place && !*field[i].place)
+			*field[i].place = end ? at + 8 : at;
+		at += 8;
+	}
+	return at;
+}
+
+/* Sets the offsets in samples from the start, in other records back from the
+ * end. */
+static void perf_attr_lay_out(struct perf_attr *a)
+{
+	const struct attr_field head[] = {
 		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },
 		{ PS_TID, &a->s_tid },	     { PS_TIME, &a->s_time },
 		{ PS_ADDR, &a->s_addr },     { PS_ID, &a->s_id },
 		{ PS_STREAM_ID, NULL },	     { PS_CPU, &a->s_cpu },
 		{ PS_PERIOD, &a->s_period },
 	};
-
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		if (!(t & fields[i].bit))
-			continue;
-		/* IDENTIFIER and ID hold the same: the first one serves */
-		if (fields[i].place && !*fields[i].place)
-			*fields[i].place = at;
-		at += 8;
-	}
-	a->s_end = at;
-}
-
-/* Where the trailer of other records has what, from the end. */
-static void trailer_layout(struct perf_attr *a)
-{
-	uint64_t t = a->sample_type;
-	uint8_t at = 0;
-	const struct {
-		uint64_t bit;
-		uint8_t *place;
-	} fields[] = {
+	const struct attr_field tail[] = {
 		{ PS_IDENTIFIER, &a->t_id }, { PS_CPU, &a->t_cpu },
 		{ PS_STREAM_ID, NULL },	     { PS_ID, &a->t_id },
 		{ PS_TIME, &a->t_time },     { PS_TID, &a->t_tid },
 	};
 
+	a->s_end = perf_attr_lay_fields(a, head, sizeof(head) / sizeof(*head),
+					8, false);
 	a->id_all = a->flags & PA_SAMPLE_ID_ALL;
-	if (!a->id_all)
-		return;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		if (!(t & fields[i].bit))
-			continue;
-		at += 8;
-		if (fields[i].place && !*fields[i].place)
-			*fields[i].place = at;
-	}
-	a->t_size = at;
+	if (a->id_all)
+		a->t_size = perf_attr_lay_fields(
+			a, tail, sizeof(tail) / sizeof(*tail), 0, true);
 }
 
-static void define_event(struct perf *p, const struct perf_attr *a)
+static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
 {
 	uint64_t t = a->sample_type;
 
 	p->event =
 		mem_grow(p->event, &p->cap_event, p->n_attr, sizeof(*p->event));
 	p->event[p->n_attr - 1] = (struct event_def){
-		.name = number_name(p, a),
+		.name = perf_attr_default_name(p, a),
 		.type = a->type,
 		.config = a->config,
 		.sample_type = t,
@@ -148,7 +143,7 @@ static void define_event(struct perf *p, const struct perf_attr *a)
 	p->src.n_events = (uint32_t)p->n_attr;
 }
 
-static const char *clock_name(const struct perf_attr *a)
+static const char *perf_attr_clock_name(const struct perf_attr *a)
 {
 	if (!(a->flags & PA_USE_CLOCKID))
 		return "perf";
@@ -168,8 +163,8 @@ static const char *clock_name(const struct perf_attr *a)
 	}
 }
 
-/* What all events agree on, and what the capture has as a whole. */
-static void compare(struct perf *p)
+/* Sets what all events have in common, and facts about the whole capture. */
+static void perf_attr_summarise(struct perf *p)
 {
 	const struct perf_attr *first = &p->attr[0];
 	struct source_info *info = &p->src.info;
@@ -185,8 +180,11 @@ static void compare(struct perf *p)
 			p->same_type = false;
 		info->has_time |= (a->sample_type & PS_TIME) != 0;
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
+		info->maps_code |= (a->flags & PA_MMAP) != 0;
 	}
-	info->clock = clock_name(first);
+	/* a ring that overwrites its start keeps no mapping */
+	info->maps_code = info->maps_code && !info->overwrite;
+	info->clock = perf_attr_clock_name(first);
 	info->clock_id = clock_id_of(info->clock);
 	memset(p->recent, 0, sizeof(p->recent));
 }
@@ -202,7 +200,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (p->n_attr >= EVENTS_MAX)
 		return err_at(err, b->path, bytes_off(b), "more than %d events",
 			      EVENTS_MAX);
-	/* the newer half is missing in older files: then it is 0 */
+	/* older perf writes a shorter struct: the rest is 0 */
 	bytes_peek_u32(b, 0, &a.type);
 	bytes_peek_u32(b, 4, &a.size);
 	bytes_peek_u64(b, 8, &a.config);
@@ -215,20 +213,17 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (!bytes_peek_u32(b, 92, &u))
 		a.clockid = (int32_t)u;
 	bytes_peek_u64(b, 96, &a.regs_intr);
-	a.flags = flag_bits(p, flags);
+	a.flags = perf_attr_flags(p, flags);
 	a.lbr = (a.sample_type & PS_BRANCH) &&
 		(a.branch_type & BRANCH_CALL_STACK);
-	sample_layout(&a);
-	trailer_layout(&a);
-	p->attr = mem_grow(p->attr, &p->cap_attr, p->n_attr + 1,
-			   sizeof(*p->attr));
-	p->attr[p->n_attr++] = a;
-	define_event(p, &a);
-	compare(p);
+	perf_attr_lay_out(&a);
+	*mem_add(p->attr, p->n_attr, p->cap_attr) = a;
+	perf_attr_define_event(p, &a);
+	perf_attr_summarise(p);
 	return 0;
 }
 
-void perf_event_name(struct perf *p, uint32_t attr, const char *name)
+void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name)
 {
 	if (attr < p->n_attr && *name)
 		p->event[attr].name = arena_strdup(&p->arena, name);
@@ -255,8 +250,10 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
 }
 
-/* The id in a record, at the place that all events agree on; false: none. */
-static bool id_of(const struct perf *p, const struct perf_rec *r, uint64_t *id)
+/* Reads the id in a record; it has the same offset for all events. Returns
+ * false if there is none. */
+static bool perf_attr_read_id(const struct perf *p, const struct perf_rec *r,
+			      uint64_t *id)
 {
 	const struct perf_attr *a = &p->attr[0];
 	uint64_t at = r->type == PR_SAMPLE ? a->s_id : r->size - a->t_id;
@@ -266,7 +263,8 @@ static bool id_of(const struct perf *p, const struct perf_rec *r, uint64_t *id)
 	return !bytes_peek_u64(&r->b, at, id);
 }
 
-const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r)
+const struct perf_attr *perf_attr_of_record(struct perf *p,
+					    const struct perf_rec *r)
 {
 	const struct perf_attr *first = p->attr;
 	uint64_t id;
@@ -275,7 +273,7 @@ const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r)
 		return p->n_attr ? first : NULL;
 	if (r->type != PR_SAMPLE && !first->id_all)
 		return first;
-	if (!id_of(p, r, &id) || !id)
+	if (!perf_attr_read_id(p, r, &id) || !id)
 		return first;
 	size_t at = id % RECENT_IDS;
 

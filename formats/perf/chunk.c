@@ -1,8 +1,8 @@
-/* chunk.c - bytes of records that are not in a mapped file.
+/* chunk.c - memory for records that are not in a mapped file.
  *
- * A chunk is counted: one for whoever fills or walks it, one for each ref
- * handed out into it. Handles stay small: the top bit, the chunk's number,
- * the place in it. */
+ * A chunk counts its references: one of the code that fills or walks it, and
+ * one for each ref to a record in it. A handle is the top bit, the chunk's id
+ * and the offset of the record in the chunk. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +20,7 @@ struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 	c->flat = flat;
 	c->refs = 1;
 	c->id = p->chunk_base + p->n_chunk;
-	p->chunk = mem_grow(p->chunk, &p->cap_chunk, p->n_chunk + 1,
-			    sizeof(*p->chunk));
-	p->chunk[p->n_chunk++] = c;
+	*mem_add(p->chunk, p->n_chunk, p->cap_chunk) = c;
 	p->chunk_bytes += c->cap;
 	return c;
 }
@@ -42,14 +40,14 @@ uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at)
 	return HANDLE_CHUNK | c->id << 32 | at;
 }
 
-/* Forgets the numbers of chunks that are gone at the front. */
-static void trim(struct perf *p)
+/* Drops the ids of freed chunks from the front of the list. */
+static void perf_chunk_trim_list(struct perf *p)
 {
 	size_t n = 0;
 
 	while (n < p->n_chunk && !p->chunk[n])
 		n++;
-	/* moving is worth it only when it halves the list */
+	/* move only if it halves the list, so that it is cheap on average */
 	if (n * 2 < p->n_chunk)
 		return;
 	memmove(p->chunk, p->chunk + n, (p->n_chunk - n) * sizeof(*p->chunk));
@@ -65,15 +63,14 @@ void perf_chunk_put(struct perf *p, struct perf_chunk *c)
 	p->chunk_bytes -= c->cap;
 	free(c->data);
 	free(c);
-	trim(p);
+	perf_chunk_trim_list(p);
 }
 
 void perf_chunk_release(struct perf *p)
 {
 	for (size_t i = 0; i < p->n_chunk; i++) {
-		if (!p->chunk[i])
-			continue;
-		free(p->chunk[i]->data);
+		if (p->chunk[i])
+			free(p->chunk[i]->data);
 		free(p->chunk[i]);
 	}
 	free(p->chunk);

@@ -1,4 +1,4 @@
-/* dir.c - the folder that perf record --threads writes. */
+/* dir.c - the files of the folder that perf record --threads writes. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-#define FILES_MAX 32767 /* what a handle can name */
+#define FILES_MAX 32767 /* a handle has 15 bits for the file */
 
-/* N of "data.N", or -1. */
-static long number_of(const char *name)
+/* Returns N for "data.N", else -1. */
+static long perf_dir_parse_number(const char *name)
 {
 	char *end;
 
@@ -25,7 +25,7 @@ static long number_of(const char *name)
 	return *end || errno ? -1 : n;
 }
 
-static int by_number(const void *a, const void *b)
+static int perf_dir_compare_numbers(const void *a, const void *b)
 {
 	long x = *(const long *)a;
 	long y = *(const long *)b;
@@ -33,8 +33,9 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The numbers of all data.N in a folder, ascending. */
-static long *list(const char *dir, size_t *n, struct err *err)
+/* Returns the numbers of all data.N in a folder, ascending; the caller frees
+ * them. NULL: it cannot be listed. */
+static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 {
 	DIR *d = opendir(dir);
 	struct dirent *ent;
@@ -48,20 +49,18 @@ static long *list(const char *dir, size_t *n, struct err *err)
 	}
 	v = mem_grow(NULL, &cap, 1, sizeof(*v));
 	while ((ent = readdir(d))) {
-		long number = number_of(ent->d_name);
+		long number = perf_dir_parse_number(ent->d_name);
 
-		if (number < 0)
-			continue;
-		v = mem_grow(v, &cap, *n + 1, sizeof(*v));
-		v[(*n)++] = number;
+		if (number >= 0)
+			*mem_add(v, *n, cap) = number;
 	}
 	closedir(d);
-	qsort(v, *n, sizeof(*v), by_number);
+	qsort(v, *n, sizeof(*v), perf_dir_compare_numbers);
 	return v;
 }
 
-static int add_file(struct perf *p, const char *dir, long number,
-		    struct err *err)
+static int perf_dir_add_file(struct perf *p, const char *dir, long number,
+			     struct err *err)
 {
 	struct perf_file *f = &p->file[p->n_file];
 	char *path = mem_new(strlen(dir) + 32, 1);
@@ -69,7 +68,7 @@ static int add_file(struct perf *p, const char *dir, long number,
 	int rc = 0;
 
 	snprintf(path, strlen(dir) + 32, "%s/data.%ld", dir, number);
-	/* a CPU without records leaves an empty file */
+	/* perf leaves an empty file for a CPU without records */
 	if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
 		rc = input_open(&f->in, path, p->opts.temp_dir, err);
 		if (!rc) {
@@ -84,7 +83,7 @@ static int add_file(struct perf *p, const char *dir, long number,
 int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
 	size_t n;
-	long *v = list(dir, &n, err);
+	long *v = perf_dir_list_numbers(dir, &n, err);
 	int rc = v ? 0 : -1;
 
 	if (n >= FILES_MAX)
@@ -97,7 +96,7 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 		memset(p->file + 1, 0, n * sizeof(*p->file));
 	}
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_file(p, dir, v[i], err);
+		rc = perf_dir_add_file(p, dir, v[i], err);
 	free(v);
 	return rc;
 }

@@ -1,5 +1,5 @@
-/* feature.c - what a capture says about its machine and its events:
- * feature sections behind the records, or FEATURE records in a pipe. */
+/* feature.c - facts about the machine and the events: the feature sections
+ * after the records of a file, or the FEATURE records of a pipe. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,10 @@ enum feature {
 
 #define CMDLINE_MAX 65536
 #define EM_AARCH64 183
-#define MISC_CPUMODE 7
-#define MISC_KERNEL 1
-#define MISC_ID_SIZE ((uint16_t)1 << 15)
 
-/* u32 length and as many bytes, in which the string ends with a 0. */
-static int take_string(struct bytes *b, const char **out, struct err *err)
+/* Takes a u32 length and as many bytes, which hold a string and its 0. */
+static int perf_feature_take_string(struct bytes *b, const char **out,
+				    struct err *err)
 {
 	struct bytes s;
 	uint32_t n;
@@ -42,33 +40,28 @@ static int take_string(struct bytes *b, const char **out, struct err *err)
 	return bytes_str(&s, out, err);
 }
 
-static int keep_string(struct perf *p, struct bytes *b, const char **out,
-		       struct err *err)
+static int perf_feature_copy_string(struct perf *p, struct bytes *b,
+				    const char **out, struct err *err)
 {
 	const char *s;
 
-	if (take_string(b, &s, err))
+	if (perf_feature_take_string(b, &s, err))
 		return -1;
 	*out = arena_strdup(&p->arena, s);
 	return 0;
 }
 
-static void set_arch(struct perf *p, bool arm64)
+static int perf_feature_arch(struct perf *p, struct bytes *b, struct err *err)
 {
-	if (arm64)
-		p->src.info.user_mask = user_mask_of("aarch64");
-}
+	struct source_info *info = &p->src.info;
 
-static int arch(struct perf *p, struct bytes *b, struct err *err)
-{
-	if (keep_string(p, b, &p->src.info.arch, err))
+	if (perf_feature_copy_string(p, b, &info->arch, err))
 		return -1;
-	set_arch(p, !strcmp(p->src.info.arch, "aarch64") ||
-			    !strcmp(p->src.info.arch, "arm64"));
+	info->user_mask = user_mask_of(info->arch);
 	return 0;
 }
 
-static int cpus(struct perf *p, struct bytes *b, struct err *err)
+static int perf_feature_cpus(struct perf *p, struct bytes *b, struct err *err)
 {
 	return bytes_i32(b, &p->src.info.cpus_avail, err) ||
 			       bytes_i32(b, &p->src.info.cpus_online, err)
@@ -76,7 +69,8 @@ static int cpus(struct perf *p, struct bytes *b, struct err *err)
 		       : 0;
 }
 
-static int cmdline(struct perf *p, struct bytes *b, struct err *err)
+static int perf_feature_cmdline(struct perf *p, struct bytes *b,
+				struct err *err)
 {
 	char *line = mem_new(CMDLINE_MAX, 1);
 	size_t len = 0;
@@ -86,7 +80,7 @@ static int cmdline(struct perf *p, struct bytes *b, struct err *err)
 	for (uint32_t i = 0; !rc && i < n; i++) {
 		const char *s = "";
 
-		rc = take_string(b, &s, err);
+		rc = perf_feature_take_string(b, &s, err);
 		size_t more = strlen(s);
 
 		if (rc || len + more + 2 > CMDLINE_MAX)
@@ -103,9 +97,11 @@ static int cmdline(struct perf *p, struct bytes *b, struct err *err)
 	return rc;
 }
 
-/* The event an EVENT_DESC entry is about: by its first id, else by place. */
-static int name_event(struct perf *p, struct bytes *b, uint32_t place,
-		      uint32_t n_ids, const char *name, struct err *err)
+/* Names the event of an EVENT_DESC entry, found by its first id, or by the
+ * entry's position if the id is unknown. */
+static int perf_feature_name_event(struct perf *p, struct bytes *b,
+				   uint32_t place, uint32_t n_ids,
+				   const char *name, struct err *err)
 {
 	uint32_t attr = place;
 	uint64_t id;
@@ -118,11 +114,12 @@ static int name_event(struct perf *p, struct bytes *b, uint32_t place,
 		if (known)
 			attr = known->attr;
 	}
-	perf_event_name(p, attr, name);
+	perf_attr_set_name(p, attr, name);
 	return 0;
 }
 
-static int event_desc(struct perf *p, struct bytes *b, struct err *err)
+static int perf_feature_event_desc(struct perf *p, struct bytes *b,
+				   struct err *err)
 {
 	uint32_t n, attr_size, n_ids;
 	const char *name;
@@ -131,13 +128,15 @@ static int event_desc(struct perf *p, struct bytes *b, struct err *err)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		if (bytes_skip(b, attr_size, err) ||
-		    bytes_u32(b, &n_ids, err) || take_string(b, &name, err) ||
-		    name_event(p, b, i, n_ids, name, err))
+		    bytes_u32(b, &n_ids, err) ||
+		    perf_feature_take_string(b, &name, err) ||
+		    perf_feature_name_event(p, b, i, n_ids, name, err))
 			return -1;
 	return 0;
 }
 
-static int clock_data(struct perf *p, struct bytes *b, struct err *err)
+static int perf_feature_clock_data(struct perf *p, struct bytes *b,
+				   struct err *err)
 {
 	return bytes_skip(b, 8, err) ||
 			       bytes_u64(b, &p->src.info.wall_ns, err) ||
@@ -146,18 +145,19 @@ static int clock_data(struct perf *p, struct bytes *b, struct err *err)
 		       : 0;
 }
 
-static int e_machine(struct perf *p, struct bytes *b, struct err *err)
+static int perf_feature_e_machine(struct perf *p, struct bytes *b,
+				  struct err *err)
 {
 	uint32_t machine;
 
 	if (bytes_u32(b, &machine, err))
 		return -1;
-	if (!p->src.info.arch)
-		set_arch(p, machine == EM_AARCH64);
+	if (!p->src.info.arch && machine == EM_AARCH64)
+		p->src.info.user_mask = user_mask_of("aarch64");
 	return 0;
 }
 
-void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc)
+void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc)
 {
 	struct build_id_def d = { .id_len = 20 };
 	const char *path;
@@ -168,14 +168,12 @@ void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc)
 	    bytes_u8(b, &size, NULL) || bytes_skip(b, 3, NULL) ||
 	    bytes_str(b, &path, NULL))
 		return;
-	if ((misc & MISC_ID_SIZE) && size <= 20)
+	if ((misc & PM_BIT15) && size <= 20)
 		d.id_len = size;
 	memcpy(d.id, id.pos, d.id_len);
-	d.kernel = (misc & MISC_CPUMODE) == MISC_KERNEL;
+	d.kernel = (misc & PM_CPUMODE) == PM_KERNEL;
 	d.path = arena_strdup(&p->arena, path);
-	p->build_id = mem_grow(p->build_id, &p->cap_build_id, p->n_build_id + 1,
-			       sizeof(d));
-	p->build_id[p->n_build_id++] = d;
+	*mem_add(p->build_id, p->n_build_id, p->cap_build_id) = d;
 	p->src.build_ids = p->build_id;
 	p->src.n_build_ids = (uint32_t)p->n_build_id;
 	if (d.kernel && !p->src.info.kernel_id_len && d.id_len &&
@@ -186,8 +184,9 @@ void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc)
 	}
 }
 
-/* A sequence of records: type (0 in old files), misc, size, body. */
-static int build_ids(struct perf *p, struct bytes *b, struct err *err)
+/* Reads a sequence of records: type (0 in old files), misc, size, body. */
+static int perf_feature_build_ids(struct perf *p, struct bytes *b,
+				  struct err *err)
 {
 	uint16_t misc, size;
 	struct bytes body;
@@ -202,53 +201,48 @@ static int build_ids(struct perf *p, struct bytes *b, struct err *err)
 				      size);
 		if (bytes_take(b, size - 8u, &body, err))
 			return -1;
-		perf_build_id(p, &body, misc);
+		perf_feature_add_build_id(p, &body, misc);
 	}
 	return 0;
 }
 
-static int take(struct perf *p, uint32_t bit, struct bytes *b, struct err *err)
+static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
+			      struct err *err)
 {
 	struct source_info *info = &p->src.info;
+	const char **const string[] = {
+		[FEAT_HOSTNAME] = &info->host,
+		[FEAT_OSRELEASE] = &info->release,
+		[FEAT_VERSION] = &info->version,
+		[FEAT_CPUDESC] = &info->cpudesc,
+	};
+	static int (*const parse[])(struct perf *, struct bytes *,
+				    struct err *) = {
+		[FEAT_BUILD_ID] = perf_feature_build_ids,
+		[FEAT_ARCH] = perf_feature_arch,
+		[FEAT_NRCPUS] = perf_feature_cpus,
+		[FEAT_CMDLINE] = perf_feature_cmdline,
+		[FEAT_EVENT_DESC] = perf_feature_event_desc,
+		[FEAT_CLOCK_DATA] = perf_feature_clock_data,
+		[FEAT_E_MACHINE] = perf_feature_e_machine,
+	};
 
-	switch (bit) {
-	case FEAT_TRACING_DATA:
+	if (bit == FEAT_TRACING_DATA)
 		perf_tracing_data(p, b);
-		return 0;
-	case FEAT_BUILD_ID:
-		return build_ids(p, b, err);
-	case FEAT_HOSTNAME:
-		return keep_string(p, b, &info->host, err);
-	case FEAT_OSRELEASE:
-		return keep_string(p, b, &info->release, err);
-	case FEAT_VERSION:
-		return keep_string(p, b, &info->version, err);
-	case FEAT_ARCH:
-		return arch(p, b, err);
-	case FEAT_NRCPUS:
-		return cpus(p, b, err);
-	case FEAT_CPUDESC:
-		return keep_string(p, b, &info->cpudesc, err);
-	case FEAT_CMDLINE:
-		return cmdline(p, b, err);
-	case FEAT_EVENT_DESC:
-		return event_desc(p, b, err);
-	case FEAT_CLOCK_DATA:
-		return clock_data(p, b, err);
-	case FEAT_E_MACHINE:
-		return e_machine(p, b, err);
-	default:
-		return 0;
-	}
+	else if (bit < sizeof(string) / sizeof(*string) && string[bit])
+		return perf_feature_copy_string(p, b, string[bit], err);
+	else if (bit < sizeof(parse) / sizeof(*parse) && parse[bit])
+		return parse[bit](p, b, err);
+	return 0;
 }
 
-void perf_feature(struct perf *p, uint32_t bit, struct bytes *b)
+void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b)
 {
 	uint64_t off = bytes_off(b);
 	uint64_t len = bytes_left(b);
 	struct err e;
 
-	if (take(p, bit, b, &e)) {
+	if (perf_feature_parse(p, bit, b, &e)) {
 		err_while(&e, "reading feature section %" PRIu32, bit);
 		perf_damage(p, "feature", off, len, &e);
 	}

@@ -1,7 +1,8 @@
 /* header.c - the header of a perf.data file: events and sections.
  *
- * A cut inside header or events ends it: without them no record can be read.
- * A cut behind them does not: what is there is used, and the rest is said. */
+ * If the file is cut inside the header or the events, it cannot be read, as no
+ * record can be decoded without them. If it is cut later, the records up to
+ * there are used and the missing part is reported. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +20,17 @@ struct section {
 	uint64_t off, size;
 };
 
-static int take_section(struct bytes *b, struct section *s, struct err *err)
+static int perf_header_take_section(struct bytes *b, struct section *s,
+				    struct err *err)
 {
 	return bytes_u64(b, &s->off, err) || bytes_u64(b, &s->size, err) ? -1
 									 : 0;
 }
 
-/* A window on a section; all of it must be in the file. */
-static int open_section(struct perf *p, const struct section *s,
-			const char *what, struct bytes *out, struct err *err)
+/* Sets *out to a section, all of which must be in the file. */
+static int perf_header_open_section(struct perf *p, const struct section *s,
+				    const char *what, struct bytes *out,
+				    struct err *err)
 {
 	const struct input *in = &p->file[0].in;
 
@@ -42,12 +45,13 @@ static int open_section(struct perf *p, const struct section *s,
 	return 0;
 }
 
-static int take_ids(struct perf *p, const struct section *s, struct err *err)
+static int perf_header_take_ids(struct perf *p, const struct section *s,
+				struct err *err)
 {
 	struct bytes b;
 	uint64_t id;
 
-	if (open_section(p, s, "event ids", &b, err))
+	if (perf_header_open_section(p, s, "event ids", &b, err))
 		return -1;
 	while (bytes_left(&b) >= 8) {
 		if (bytes_u64(&b, &id, err))
@@ -57,9 +61,9 @@ static int take_ids(struct perf *p, const struct section *s, struct err *err)
 	return 0;
 }
 
-/* One entry: the attributes, then where its ids are. */
-static int take_attr(struct perf *p, struct bytes *b, uint64_t size,
-		     struct err *err)
+/* Takes one entry: the attributes, then the section of its ids. */
+static int perf_header_take_attr(struct perf *p, struct bytes *b, uint64_t size,
+				 struct err *err)
 {
 	struct bytes entry, attr;
 	struct section ids;
@@ -73,17 +77,18 @@ static int take_attr(struct perf *p, struct bytes *b, uint64_t size,
 		valid = 64;
 	if (valid < bytes_left(&attr) && valid >= 64)
 		attr.end = attr.pos + valid;
-	if (perf_attr_add(p, &attr, err) || take_section(&entry, &ids, err))
+	if (perf_attr_add(p, &attr, err) ||
+	    perf_header_take_section(&entry, &ids, err))
 		return -1;
-	return take_ids(p, &ids, err);
+	return perf_header_take_ids(p, &ids, err);
 }
 
-static int take_attrs(struct perf *p, const struct section *s, uint64_t size,
-		      struct err *err)
+static int perf_header_take_attrs(struct perf *p, const struct section *s,
+				  uint64_t size, struct err *err)
 {
 	struct bytes b;
 
-	if (open_section(p, s, "event attributes", &b, err))
+	if (perf_header_open_section(p, s, "event attributes", &b, err))
 		return -1;
 	if (s->size % size)
 		return err_at(err, b.path, s->off,
@@ -91,16 +96,16 @@ static int take_attrs(struct perf *p, const struct section *s, uint64_t size,
 			      " bytes, need a multiple of %" PRIu64,
 			      s->size, size);
 	while (bytes_left(&b))
-		if (take_attr(p, &b, size, err))
+		if (perf_header_take_attr(p, &b, size, err))
 			return -1;
 	if (!p->n_attr)
 		return err_at(err, b.path, s->off, "no events in the header");
 	return 0;
 }
 
-/* Which records the file has; a recorder that was killed leaves size 0. */
-static int place_data(struct perf *p, const struct section *data,
-		      struct err *err)
+/* Finds the section of records. A killed recorder leaves its size 0. */
+static int perf_header_find_records(struct perf *p, const struct section *data,
+				    struct err *err)
 {
 	struct perf_file *f = &p->file[0];
 	uint64_t len = f->in.len;
@@ -133,10 +138,10 @@ static int place_data(struct perf *p, const struct section *data,
 	return 0;
 }
 
-/* The bitmap is written as an array of longs: on big-endian machines its
- * bytes stand otherwise, and 32-bit ones otherwise again. HOSTNAME is always
- * there, so it tells which. */
-static void take_features(struct perf *p, struct bytes *b)
+/* perf writes the bitmap as an array of longs, so on big-endian machines the
+ * order of its bytes depends on the size of a long. The bit of HOSTNAME, which
+ * is always set, tells which size it was. */
+static void perf_header_take_feature_bits(struct perf *p, struct bytes *b)
 {
 	uint64_t w[4] = { 0 };
 
@@ -148,20 +153,21 @@ static void take_features(struct perf *p, struct bytes *b)
 	memcpy(p->features, w, sizeof(w));
 }
 
-static void read_feature(struct perf *p, uint32_t bit, const struct section *s)
+static void perf_header_read_feature(struct perf *p, uint32_t bit,
+				     const struct section *s)
 {
 	struct bytes b;
 	struct err e;
 
-	if (open_section(p, s, "feature sections", &b, &e)) {
+	if (perf_header_open_section(p, s, "feature sections", &b, &e)) {
 		perf_damage(p, "feature", s->off, s->size, &e);
 		return;
 	}
-	perf_feature(p, bit, &b);
+	perf_feature_take(p, bit, &b);
 }
 
-/* One {offset, size} for each bit that is set, behind the records. */
-static void read_features(struct perf *p)
+/* After the records comes one {offset, size} for each bit that is set. */
+static void perf_header_read_features(struct perf *p)
 {
 	const struct perf_file *f = &p->file[0];
 	struct section s;
@@ -175,11 +181,11 @@ static void read_features(struct perf *p)
 	for (uint32_t bit = 0; bit < 256; bit++) {
 		if (!(p->features[bit / 64] >> (bit % 64) & 1))
 			continue;
-		if (take_section(&b, &s, &e)) {
+		if (perf_header_take_section(&b, &s, &e)) {
 			perf_damage(p, "feature", bytes_off(&b), 0, &e);
 			return;
 		}
-		read_feature(p, bit, &s);
+		perf_header_read_feature(p, bit, &s);
 	}
 }
 
@@ -192,8 +198,10 @@ int perf_read_header(struct perf *p, struct err *err)
 
 	bytes_init(&b, in->data, in->len, in->path, 0, p->swap);
 	if (bytes_skip(&b, 8, err) || bytes_u64(&b, &size, err) ||
-	    bytes_u64(&b, &attr_size, err) || take_section(&b, &attrs, err) ||
-	    take_section(&b, &data, err) || take_section(&b, &types, err))
+	    bytes_u64(&b, &attr_size, err) ||
+	    perf_header_take_section(&b, &attrs, err) ||
+	    perf_header_take_section(&b, &data, err) ||
+	    perf_header_take_section(&b, &types, err))
 		return err_while(err, "reading the header (a cut-off file?)");
 	if (size != HEADER_NOW && size != HEADER_OLD)
 		return err_at(err, in->path, 8,
@@ -210,9 +218,10 @@ int perf_read_header(struct perf *p, struct err *err)
 			      " bytes each, need %d to 65536",
 			      attr_size, ATTR_MIN);
 	if (size == HEADER_NOW)
-		take_features(p, &b);
-	if (take_attrs(p, &attrs, attr_size, err) || place_data(p, &data, err))
+		perf_header_take_feature_bits(p, &b);
+	if (perf_header_take_attrs(p, &attrs, attr_size, err) ||
+	    perf_header_find_records(p, &data, err))
 		return -1;
-	read_features(p);
+	perf_header_read_features(p);
 	return 0;
 }

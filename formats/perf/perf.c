@@ -1,4 +1,4 @@
-/* perf.c - the perf.data reader: opening and closing, and its table row. */
+/* perf.c - the perf.data reader: opens and closes captures. */
 #include "formats/perf/perf.h"
 
 #include <stdio.h>
@@ -15,13 +15,13 @@
 #define MAGIC_LE "PERFILE2"
 #define MAGIC_BE "2ELIFREP"
 
-static bool is_magic(const void *head, size_t n)
+static bool perf_has_magic(const void *head, size_t n)
 {
 	return n >= 8 &&
 	       (!memcmp(head, MAGIC_LE, 8) || !memcmp(head, MAGIC_BE, 8));
 }
 
-static bool has_data_file(const char *dir)
+static bool perf_is_data_dir(const char *dir)
 {
 	char path[4096];
 	struct stat st;
@@ -30,18 +30,17 @@ static bool has_data_file(const char *dir)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int probe(const char *path, const void *head, size_t n)
+static int perf_probe(const char *path, const void *head, size_t n)
 {
-	if (is_magic(head, n))
+	if (perf_has_magic(head, n))
 		return 100;
-	/* a pipe shows nothing before it is read; then we are the one who
-	 * can read pipes */
+	/* A pipe has no head to look at; this is the only reader of pipes. */
 	if (!n)
-		return !strcmp(path, "-") || has_data_file(path) ? 50 : 0;
+		return !strcmp(path, "-") || perf_is_data_dir(path) ? 50 : 0;
 	return 0;
 }
 
-static bool host_is_big(void)
+static bool perf_host_is_big_endian(void)
 {
 	const union {
 		uint16_t n;
@@ -51,8 +50,8 @@ static bool host_is_big(void)
 	return !one.b[0];
 }
 
-/* Magic and header size decide what follows. */
-static int look(struct perf *p, struct err *err)
+/* Checks the magic. The size of the header tells a pipe from a file. */
+static int perf_read_start(struct perf *p, struct err *err)
 {
 	struct perf_file *f = &p->file[0];
 	const void *head = f->in.data ? f->in.data : f->in.head;
@@ -60,11 +59,11 @@ static int look(struct perf *p, struct err *err)
 	struct bytes b;
 	uint64_t size = 0;
 
-	if (!is_magic(head, n) || n < PIPE_HEADER)
+	if (!perf_has_magic(head, n) || n < PIPE_HEADER)
 		return formats_refuse(f->in.path, head,
 				      n < INPUT_HEAD ? n : INPUT_HEAD, err);
 	p->src.info.big_endian = !memcmp(head, MAGIC_BE, 8);
-	p->swap = p->src.info.big_endian != host_is_big();
+	p->swap = p->src.info.big_endian != perf_host_is_big_endian();
 	bytes_init(&b, head, PIPE_HEADER, f->in.path, 0, p->swap);
 	bytes_peek_u64(&b, 8, &size);
 	p->src.info.pipe = size == PIPE_HEADER;
@@ -78,7 +77,7 @@ static int look(struct perf *p, struct err *err)
 	return 0;
 }
 
-static int open_files(struct perf *p, const char *path, struct err *err)
+static int perf_open_files(struct perf *p, const char *path, struct err *err)
 {
 	struct stat st;
 	char *data;
@@ -97,7 +96,7 @@ static int open_files(struct perf *p, const char *path, struct err *err)
 	return rc ? rc : perf_dir_open(p, path, err);
 }
 
-static void close_perf(struct source *src)
+static void perf_close(struct source *src)
 {
 	struct perf *p = perf_of(src);
 
@@ -110,33 +109,26 @@ static void close_perf(struct source *src)
 	perf_attr_release(p);
 	perf_trace_release(p);
 	arena_release(&p->arena);
-	free(p->build_id);
-	free(p->state);
-	free(p->file);
-	free(p->ip);
-	free(p->kern);
-	free(p->user);
-	free(p->part);
-	free(p->regs);
-	free(p->intr);
-	free(p->counter);
-	free(p->branch);
-	free(p->extra);
-	free(p->read_name);
-	free(p->text);
-	free(p->src.path);
+	void *const owned[] = {
+		p->build_id, p->state, p->file,	     p->ip,   p->kern,
+		p->user,     p->part,  p->regs,	     p->intr, p->counter,
+		p->branch,   p->extra, p->read_name, p->text, p->src.path,
+	};
+
+	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)
+		free(owned[i]);
 	free(p);
 }
 
-static struct source *open_perf(const char *path, const struct source_opts *o,
+static struct source *perf_open(const char *path, const struct source_opts *o,
 				struct ledger *lg, struct err *err)
 {
 	struct perf *p = mem_new(1, sizeof(*p));
 
 	reader_init(&p->src, &perf_ops, path, o, lg, &p->opts);
 	p->loud = true;
-	if (open_files(p, path, err) || look(p, err)) {
-		close_perf(&p->src);
+	if (perf_open_files(p, path, err) || perf_read_start(p, err)) {
+		perf_close(&p->src);
 		return NULL;
 	}
 	p->stream = p->opts.no_scan || !p->file[0].in.data;
@@ -147,7 +139,23 @@ static struct source *open_perf(const char *path, const struct source_opts *o,
 	return &p->src;
 }
 
-static void release(struct source *src, const struct ref *ref)
+static int perf_start(struct source *src, struct err *err)
+{
+	struct perf *p = perf_of(src);
+
+	p->loud = true;
+	return p->stream ? perf_stream_start(p, err) : perf_scan(p, err);
+}
+
+static int perf_next(struct source *src, struct ref *ref, struct err *err)
+{
+	struct perf *p = perf_of(src);
+
+	return p->stream ? perf_stream_next(p, ref, err)
+			 : perf_scan_next(p, ref, err);
+}
+
+static void perf_release_ref(struct source *src, const struct ref *ref)
 {
 	struct perf *p = perf_of(src);
 
@@ -155,27 +163,28 @@ static void release(struct source *src, const struct ref *ref)
 		perf_chunk_put(p, perf_chunk_find(p, ref->handle));
 }
 
-static bool same(struct source *src, const struct ref *a, const struct ref *b)
+static bool perf_same_record(struct source *src, const struct ref *a,
+			     const struct ref *b)
 {
 	struct perf_rec x, y;
 
-	return a->len == b->len && !perf_rec_get(perf_of(src), a, &x, NULL) &&
-	       !perf_rec_get(perf_of(src), b, &y, NULL) &&
+	return a->len == b->len && !perf_walk_find(perf_of(src), a, &x, NULL) &&
+	       !perf_walk_find(perf_of(src), b, &y, NULL) &&
 	       !memcmp(x.b.pos, y.b.pos, a->len);
 }
 
 const struct source_ops perf_ops = {
 	.name = "perf",
 	.summary = "perf.data of Linux perf: file, pipe, folder, compressed",
-	.probe = probe,
-	.open = open_perf,
-	.scan = perf_scan,
+	.probe = perf_probe,
+	.open = perf_open,
+	.scan = perf_start,
 	.next = perf_next,
-	.decode = perf_decode,
-	.release = release,
-	.same = same,
-	.fields = perf_fields,
-	.print = perf_print,
+	.decode = perf_record_decode,
+	.release = perf_release_ref,
+	.same = perf_same_record,
+	.fields = perf_trace_fields,
+	.print = perf_trace_print,
 	.dump = perf_dump,
-	.close = close_perf,
+	.close = perf_close,
 };

@@ -1,10 +1,11 @@
-/* perf.h - inside the perf.data reader: what its files share.
+/* perf.h - declarations shared by the files of the perf.data reader.
  *
- * perf_open -> perf_header (file form: events, then feature sections) ->
- * scan: perf_walk over all records once, looking at times only -> next:
- * perf_walk again, handing out refs -> decode. On a true pipe there is no
- * scan: next keeps windows. A record is named by a handle: an offset in a
- * mapped file, or a place in a chunk of bytes that we hold in memory. */
+ * Call order: perf_open() reads the header (file form: events, then feature
+ * sections); perf_scan() walks all records once and looks only at their times;
+ * perf_next() walks them again and returns refs; perf_record_decode() turns a
+ * ref into a record. A true pipe is not scanned: perf_stream_next() holds back
+ * a window of records. A handle names a record: an offset in a mapped file, or
+ * a position in a chunk of memory. */
 #ifndef FORMATS_PERF_PERF_H
 #define FORMATS_PERF_PERF_H
 #include <stdbool.h>
@@ -15,12 +16,13 @@
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
-#include "stitch/source.h"
 #include "stitch/base/table.h"
+#include "stitch/source.h"
 
 extern const struct source_ops perf_ops;
 
-/* Record types; those >= PR_TOOL are made by the perf tool. */
+/* Record types. The perf tool writes those from PR_TOOL on, the kernel the
+ * others. */
 enum perf_type {
 	PR_MMAP = 1,
 	PR_LOST,
@@ -44,7 +46,7 @@ enum perf_type {
 	PR_TEXT_POKE,
 	PR_AUX_OUTPUT_HW_ID,
 	PR_CALLCHAIN_DEFERRED,
-	PR_KERNEL_KNOWN, /* first one we do not know */
+	PR_KERNEL_KNOWN, /* first kernel type that is unknown to us */
 	PR_TOOL = 64,
 	PR_HEADER_ATTR = 64,
 	PR_EVENT_TYPE,
@@ -69,7 +71,7 @@ enum perf_type {
 	PR_BPF_METADATA,
 	PR_SCHEDSTAT_CPU,
 	PR_SCHEDSTAT_DOMAIN,
-	PR_TOOL_KNOWN, /* first one we do not know */
+	PR_TOOL_KNOWN, /* first tool type that is unknown to us */
 };
 
 /* Bits of sample_type. */
@@ -103,6 +105,7 @@ enum perf_type {
 #define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
 #define PA_EXCLUDE_KERNEL ((uint64_t)1 << 5)
+#define PA_MMAP ((uint64_t)1 << 8)
 #define PA_FREQ ((uint64_t)1 << 10)
 #define PA_SAMPLE_ID_ALL ((uint64_t)1 << 18)
 #define PA_USE_CLOCKID ((uint64_t)1 << 25)
@@ -110,13 +113,27 @@ enum perf_type {
 #define PA_DEFER ((uint64_t)1 << 38)
 #define PA_DEFER_OUTPUT ((uint64_t)1 << 39)
 
-/* Times from here up are none (off-CPU samples, all ones). */
+/* Bits of a record's misc; 13 to 15 differ from type to type. */
+#define PM_CPUMODE 7
+#define PM_KERNEL 1
+#define PM_USER 2
+#define PM_HYPERVISOR 3
+#define PM_GUEST_KERNEL 4
+#define PM_GUEST_USER 5
+#define PM_BIT13 (1 << 13) /* data map, exec, switch out, made-up fork */
+#define PM_BIT14 (1 << 14) /* preempted, build-id in map */
+#define PM_BIT15 (1 << 15) /* dropped by a filter, build-id with a length */
+
+#define PERF_TYPE_TRACEPOINT 2
+
+/* A time of this value or more is not a time (perf's off-CPU samples; all bits
+ * set). */
 #define TIME_UNREAL 0xffffffff00000000u
 #define KEY_LAST (UINT64_MAX - 1)
 
-/* One event. Offsets of fields in its records are made once, from
- * sample_type: from the start of a sample, and from the end of other records
- * (where they form a trailer). 0 means that it is not there. */
+/* One event. The s_ fields are offsets from the start of a SAMPLE; the t_
+ * fields are offsets back from the end of other records, which end with a
+ * trailer. Both are computed once, from sample_type; 0: no such field. */
 struct perf_attr {
 	uint32_t type, size;
 	uint64_t config, period, sample_type, read_format, flags;
@@ -125,34 +142,36 @@ struct perf_attr {
 	uint8_t s_id, s_ip, s_tid, s_time, s_addr, s_cpu, s_period, s_end;
 	uint8_t t_tid, t_time, t_id, t_cpu, t_size;
 	bool id_all, lbr, sched;
-	uint32_t fmt; /* in perf.fmt, plus 1; 0: none */
+	uint32_t fmt; /* index in perf.fmt plus 1; 0: none */
 };
 
 /* A kernel id of an event: one per CPU or thread. */
 struct perf_id {
 	uint64_t id;
 	uint32_t attr;
-	int32_t cpu, tid; /* from ID_INDEX; -1: any, -2: not said */
+	int32_t cpu, tid; /* from ID_INDEX; -1: any, -2: unknown */
 };
 
-/* Bytes that live in memory: unpacked records, a window of a pipe. */
+/* Records in memory: decompressed ones, or a window of a pipe. */
 struct perf_chunk {
 	unsigned char *data;
 	size_t len, cap;
-	uint64_t id, off; /* place in the file of the first byte */
+	uint64_t id, off; /* file offset of the first byte */
 	uint32_t refs;
-	bool flat; /* off goes on inside: not unpacked from one record */
+	/* Byte n of data is at off + n of the file; false: all of data was
+	 * decompressed from one record at off. */
+	bool flat;
 };
 
-/* A record where it stands. */
+/* A record in its file or chunk. */
 struct perf_rec {
-	struct bytes b; /* all of it, header included */
+	struct bytes b; /* the whole record with its header */
 	uint32_t type;
 	uint16_t misc, size;
 	uint64_t off; /* in the file, for messages */
 	uint64_t handle;
-	uint64_t place;		  /* bytes of records before it in its file */
-	struct perf_chunk *chunk; /* it lives there; NULL: in the file */
+	uint64_t place;		  /* bytes of all records before it */
+	struct perf_chunk *chunk; /* NULL: in the mapped file */
 };
 
 struct perf_z; /* the zstd stream of a file */
@@ -163,34 +182,42 @@ struct perf_file {
 	uint16_t index;
 	bool done;
 	uint64_t start, end;	   /* records of a mapped file */
-	bool open_end;		   /* end is where the file was cut */
-	struct bytes raw;	   /* what is not walked yet; of a pipe: have */
-	struct perf_chunk *window; /* a pipe's */
-	uint64_t skip;		   /* payload still to skip */
+	bool open_end;		   /* the file is cut at end */
+	struct bytes raw;	   /* not walked yet (pipe: of the window) */
+	struct perf_chunk *window; /* of a pipe */
+	uint64_t skip;		   /* bytes of payload still to skip */
 	struct perf_z *z;
-	struct perf_chunk *plain; /* unpacked, not walked yet: from plain_at */
+	struct perf_chunk *plain; /* decompressed; walked up to plain_at */
 	size_t plain_at;
-	uint64_t place, n, last_key;
-	/* Smallest key per block of 64 KiB; after the scan: of that block and
-	 * all behind it. */
+	uint64_t place; /* bytes of all records walked so far */
+	uint64_t n;	/* kernel records so far */
+	uint64_t last_key;
+	/* Smallest key of each block of 64 KiB; after the scan: of the block
+	 * and all later ones. */
 	uint64_t *floor;
 	size_t n_floor, cap_floor;
-	uint64_t block; /* being read */
-	bool holds;
-	struct perf_rec held; /* walked, not taken */
+	uint64_t block; /* index of the block being read */
+	bool holds;	/* perf_walk_next() returns held next */
+	struct perf_rec held;
 };
 
-/* What perf promises by FINISHED_ROUND; checked in all captures. */
+/* State of the check that perf keeps its promise: records after a
+ * FINISHED_ROUND are not older than those that an earlier round released. */
 struct perf_rounds {
-	uint64_t n, max, limit, limit_was, flushed, behind;
+	uint64_t n;	    /* finished rounds */
+	uint64_t max;	    /* largest time so far */
+	uint64_t limit;	    /* max at the end of the last round */
+	uint64_t limit_was; /* limit of the round before */
+	uint64_t flushed;   /* largest time that was released */
+	uint64_t behind;    /* largest time <= limit in this round */
 };
 
-/* Finished-round windows of a pipe. */
+/* Times that perf_stream_next() derives the floor of a pipe from. */
 struct perf_window {
-	uint64_t max; /* largest time; when the last two rounds ended: */
-	uint64_t round1, round2;
-	uint64_t first;
-	bool any;
+	uint64_t first, max;	 /* smallest and largest time */
+	uint64_t round1, round2; /* max when the last round, the one before
+				  * it ended */
+	bool any;		 /* first and max are set */
 };
 
 #define RECENT_IDS 32
@@ -198,14 +225,17 @@ struct perf_window {
 struct perf {
 	struct source src;
 	struct source_opts opts;
-	bool swap, loud, stream, scanned, ended;
+	bool swap;   /* the byte order is not the host's */
+	bool loud;   /* first pass: report damage, count records */
+	bool stream; /* no scan */
+	bool ended;  /* all files are done */
 	struct perf_file *file;
 	size_t n_file;
 	uint16_t cur;
 	struct perf_attr *attr;
 	struct event_def *event;
 	size_t n_attr, cap_attr, cap_event;
-	bool same_time; /* time stands at one place for all events */
+	bool same_time; /* the time has one offset in records of all events */
 	bool same_type; /* all sample_types are equal */
 	struct perf_id *id;
 	size_t n_id, cap_id;
@@ -213,11 +243,11 @@ struct perf {
 	struct {
 		uint64_t id;
 		uint32_t attr; /* plus 1; 0: empty */
-	} recent[RECENT_IDS];  /* of by_id, by the low bits of the id */
+	} recent[RECENT_IDS];  /* cache of by_id, by the low bits of the id */
 	uint64_t chunk_base, chunk_bytes;
 	struct perf_chunk **chunk; /* by id - chunk_base */
 	size_t n_chunk, cap_chunk;
-	/* Records of state without a time: given out before all others. */
+	/* Records of state without a time: returned before all others. */
 	struct ref *state;
 	size_t n_state, cap_state, state_pos;
 	struct perf_chunk *state_chunk;
@@ -225,8 +255,7 @@ struct perf {
 	struct perf_window window;
 	uint64_t count[PR_TOOL_KNOWN + 1]; /* records by type, from the scan */
 	uint64_t features[4];
-	bool features_said, thread_map, wide_said;
-	uint32_t n_lost_id; /* LOST_SAMPLES and the like of unknown events */
+	bool thread_map; /* a THREAD_MAP lists threads */
 	struct build_id_def *build_id;
 	size_t n_build_id, cap_build_id;
 	struct arena arena; /* strings of info, events, build-ids */
@@ -234,10 +263,9 @@ struct perf {
 	/* Tracing data. */
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
-	bool long32, data_big;
 	struct call call; /* of the last sample */
 	struct tp tp;
-	/* Scratch of decode(). */
+	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
 	size_t cap_counter;
@@ -247,7 +275,7 @@ struct perf {
 	size_t n_extra, cap_extra;
 	const char **read_name;
 	size_t n_read_name, cap_read_name;
-	char *text; /* a string without an end, made whole */
+	char *text; /* copy of a string that had no 0 at its end */
 	size_t cap_text;
 };
 
@@ -256,117 +284,155 @@ static inline struct perf *perf_of(struct source *src)
 	return (struct perf *)src;
 }
 
-/* header.c: file form. Reads header, events, then feature sections. */
+/* ---- header.c */
+/* Reads header, events, then feature sections of the file form. */
 int perf_read_header(struct perf *p, struct err *err);
 
-/* attr.c */
-/* Adds the event in b, which holds perf_event_attr and nothing else. */
+/* ---- attr.c */
+/* Adds the event in b, which holds a perf_event_attr and nothing else. */
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err);
+/* Makes id an id of event attr. */
 void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);
-/* The id's entry or NULL. */
+/* Returns the id's entry, valid until the next perf_id_add(), or NULL. */
 struct perf_id *perf_id_find(struct perf *p, uint64_t id);
-/* Which event a record belongs to; NULL: an unknown one. */
-const struct perf_attr *perf_attr_of(struct perf *p, const struct perf_rec *r);
-void perf_event_name(struct perf *p, uint32_t attr, const char *name);
+/* Returns the event of a record, or NULL if it is unknown. */
+const struct perf_attr *perf_attr_of_record(struct perf *p,
+					    const struct perf_rec *r);
+/* Names event attr. Ignores an empty name and an index out of range. */
+void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
 void perf_attr_release(struct perf *p);
 
-/* walk.c */
+/* ---- walk.c */
+/* Starts at the first record of f, again if it was walked before. */
 void perf_walk_start(struct perf *p, struct perf_file *f);
-/* 1 and *r, 0 at the end of the file, -1 when it cannot be read. */
-int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
-	      struct err *err);
-/* The n payload bytes behind a record, as far as they are there (they are
- * skipped by the next perf_walk(), or taken here). */
+/* Returns 1 and *r, 0 at the end of the file, -1 on a read error. */
+int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
+		   struct err *err);
+/* Consumes the payload after the current record (otherwise perf_walk_next()
+ * skips it). *out is the part that is in the file. The caller frees *owned. */
 int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 		      unsigned char **owned, struct err *err);
+/* Frees what walking f allocated. */
 void perf_walk_end(struct perf *p, struct perf_file *f);
-/* The record of a ref; -1 when it is not there any more. */
-int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
-		 struct err *err);
-/* Damage found while walking: once, not again in the second pass. */
+/* Finds the record of a ref. Returns -1 if its memory was released. */
+int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
+		   struct err *err);
+
+/* ---- report.c: entries for the ledger */
+/* Reports damage, or makes a note. Both do nothing in the second pass, which
+ * would report everything again. */
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err);
 void perf_note(struct perf *p, const char *what, const char *detail);
+/* Count a record that is skipped for its type; for its unknown event. */
+void perf_skip_type(struct perf *p, const struct perf_rec *r);
+void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r);
 
-/* chunk.c */
+/* ---- chunk.c */
+/* Returns an empty chunk for cap bytes with one reference, the caller's. */
 struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 				  bool flat);
+/* Returns the chunk that a handle points into, or NULL. */
 struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle);
+/* Drops a reference and frees c with the last one; NULL is fine. */
 void perf_chunk_put(struct perf *p, struct perf_chunk *c);
+/* Returns the handle of the record at c->data + at. */
 uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at);
+/* Frees all chunks. */
 void perf_chunk_release(struct perf *p);
 
-/* zstd.c */
-/* Starts unpacking the payload of a COMPRESSED record. */
+/* ---- zstd.c */
+/* Starts to decompress the payload of a COMPRESSED record. */
 void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r);
-/* Unpacks more into f->plain, if input is left: whether there is more. */
+/* Decompresses the next bytes into f->plain. Returns false if no input is
+ * left. */
 bool perf_z_more(struct perf *p, struct perf_file *f);
-/* A record cut at the end of everything: how many bytes of it there are. */
+/* Returns how many decompressed bytes are not walked yet. */
 size_t perf_z_rest(const struct perf_file *f);
 void perf_z_free(struct perf *p, struct perf_file *f);
 
-/* tool.c: records of the perf tool, when walked the first time. */
-int perf_tool(struct perf *p, struct perf_file *f, const struct perf_rec *r,
-	      struct err *err);
-/* What only the whole says: system_wide and the like. */
-void perf_tool_end(struct perf *p);
+/* ---- tool.c */
+/* Evaluates a record of the perf tool, in the first pass only. Damage is
+ * reported; -1: a read error. */
+int perf_tool_take(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct err *err);
+/* Sets the facts that depend on all tool records: system_wide and others. */
+void perf_tool_finish(struct perf *p);
 
-/* feature.c */
-/* Feature bit's section or record; a broken one is damage. */
-void perf_feature(struct perf *p, uint32_t bit, struct bytes *b);
-void perf_build_id(struct perf *p, struct bytes *b, uint16_t misc);
+/* ---- feature.c */
+/* Evaluates the section or record of feature `bit`, reporting damage. */
+void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b);
+/* Adds the body b of a build-id entry; ignores a damaged one. */
+void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc);
 
-/* scan.c */
-int perf_scan(struct source *src, struct err *err);
-int perf_next(struct source *src, struct ref *ref, struct err *err);
-/* Key, class and the rest of a kernel record's ref. false: it is not handed
- * out (and why has been said). */
-bool perf_place(struct perf *p, struct perf_file *f, const struct perf_rec *r,
-		struct ref *ref);
-/* Counts a record whose event is not described. */
-void perf_unknown_id(struct perf *p, const struct perf_rec *r);
-/* Is this a record of state that goes before everything timed? */
-bool perf_is_state(const struct perf *p, const struct perf_rec *r,
-		   const struct ref *ref);
-/* FINISHED_ROUND and records under it. */
+/* ---- type.c */
+/* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
+const char *perf_type_name(uint32_t type);
+/* Returns the enum record_class of a kernel record of known type. */
+uint8_t perf_type_class(const struct perf_rec *r);
+
+/* ---- ref.c */
+/* Makes the ref of a kernel record. Returns false, and counts the record as
+ * skipped, if its type or its event is unknown. */
+bool perf_ref_make(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct ref *ref);
+/* Is this a record of state that goes before all that have a time? */
+bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
+		       const struct ref *ref);
+/* Checks the promise of FINISHED_ROUND: at its end, and for each record. A
+ * record that breaks it becomes an entry of the ledger. */
 void perf_round_end(struct perf *p);
 void perf_round_record(struct perf *p, const struct perf_rec *r,
 		       const struct ref *ref);
 
-/* stream.c */
+/* ---- scan.c, for captures that can be read twice; stream.c, for others */
+/* Read all of the capture; all up to the first record of an event. */
+int perf_scan(struct perf *p, struct err *err);
 int perf_stream_start(struct perf *p, struct err *err);
+/* Return 1 and the next ref, 0 at the end, -1 on a read error; set the floor
+ * of the source. */
+int perf_scan_next(struct perf *p, struct ref *ref, struct err *err);
 int perf_stream_next(struct perf *p, struct ref *ref, struct err *err);
 
-/* perf_record.c */
-int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
-		struct err *err);
-const char *perf_type_name(uint32_t type);
+/* ---- record.c */
+int perf_record_decode(struct source *src, const struct ref *ref,
+		       struct record *rec, struct err *err);
 
-/* perf_sample.c */
-int perf_sample(struct perf *p, const struct perf_attr *a,
-		const struct perf_rec *r, struct record *rec, struct err *err);
-void perf_extra(struct perf *p, const char *name, uint64_t value);
+/* ---- sample.c */
+int perf_sample_decode(struct perf *p, const struct perf_attr *a,
+		       const struct perf_rec *r, struct record *rec,
+		       struct err *err);
+/* Adds a number, or bytes that stay valid with the record, to p->extra. */
+void perf_extra_add(struct perf *p, const char *name, uint64_t value);
+void perf_extra_blob(struct perf *p, const char *name, const void *blob,
+		     size_t len);
 
-/* dir.c */
-/* Opens DIR/data.N behind file[0]; none is fine. */
+/* Takes n u64s into *v, which has room for *cap and grows. */
+int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
+		   struct err *err);
+
+/* ---- dir.c */
+/* Opens each non-empty DIR/data.N as a file after file[0]; there may be none.
+ */
 int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 
-/* perf_trace.c */
-/* Feature section 1 or the payload of record 66. */
+/* ---- trace.c */
+/* Reads feature section 1, or the payload of a TRACING_DATA record. */
 void perf_tracing_data(struct perf *p, struct bytes *b);
-/* Gives tracepoint events their fields (and names, where none is known). */
-void perf_trace_events(struct perf *p);
-const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event);
-/* Fills s->sched and s->call from the payload of an event that has
+/* Gives tracepoint events their fields, and a name to those without one. */
+void perf_trace_join_events(struct perf *p);
+/* Returns the format of an event, or NULL. */
+const struct tp_format *perf_trace_format(const struct perf *p, uint32_t event);
+/* Fills s->sched, s->call and stacks from the payload of an event that has
  * perf_attr.sched. */
-void perf_sched(struct perf *p, struct rec_sample *s);
-int perf_fields(struct source *src, const struct rec_sample *s,
-		struct field *out, struct err *err);
-int perf_print(struct source *src, const struct rec_sample *s, char *buf,
-	       size_t size);
+void perf_trace_sample(struct perf *p, struct rec_sample *s);
+int perf_trace_fields(struct source *src, const struct rec_sample *s,
+		      struct field *out, struct err *err);
+int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
+		     size_t size);
 void perf_trace_release(struct perf *p);
 
-/* dump.c */
+/* ---- dump.c */
 int perf_dump(struct source *src,
 	      int (*fn)(void *arg, const char *text, struct err *err),
 	      void *arg, struct err *err);

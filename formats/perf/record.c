@@ -1,4 +1,4 @@
-/* record.c - from the bytes of one kernel record to struct record. */
+/* record.c - decodes the bytes of a kernel record to a struct record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,74 +6,9 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-#define MISC_CPUMODE 7
-#define MODE_KERNEL 1
-#define MODE_GUEST_KERNEL 4
-#define MODE_GUEST_USER 5
-#define MISC_13 (1 << 13) /* data map, exec, switch out */
-#define MISC_14 (1 << 14) /* preempted, build-id in map */
-#define MISC_15 (1 << 15) /* lost by a filter's wish */
-
-static const char *const type_names[] = {
-	[PR_MMAP] = "MMAP",
-	[PR_LOST] = "LOST",
-	[PR_COMM] = "COMM",
-	[PR_EXIT] = "EXIT",
-	[PR_THROTTLE] = "THROTTLE",
-	[PR_UNTHROTTLE] = "UNTHROTTLE",
-	[PR_FORK] = "FORK",
-	[PR_READ] = "READ",
-	[PR_SAMPLE] = "SAMPLE",
-	[PR_MMAP2] = "MMAP2",
-	[PR_AUX] = "AUX",
-	[PR_ITRACE_START] = "ITRACE_START",
-	[PR_LOST_SAMPLES] = "LOST_SAMPLES",
-	[PR_SWITCH] = "SWITCH",
-	[PR_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
-	[PR_NAMESPACES] = "NAMESPACES",
-	[PR_KSYMBOL] = "KSYMBOL",
-	[PR_BPF_EVENT] = "BPF_EVENT",
-	[PR_CGROUP] = "CGROUP",
-	[PR_TEXT_POKE] = "TEXT_POKE",
-	[PR_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
-	[PR_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
-	[PR_HEADER_ATTR] = "ATTR",
-	[PR_EVENT_TYPE] = "EVENT_TYPE",
-	[PR_TRACING_DATA] = "TRACING_DATA",
-	[PR_BUILD_ID] = "BUILD_ID",
-	[PR_FINISHED_ROUND] = "FINISHED_ROUND",
-	[PR_ID_INDEX] = "ID_INDEX",
-	[PR_AUXTRACE_INFO] = "AUXTRACE_INFO",
-	[PR_AUXTRACE] = "AUXTRACE",
-	[PR_AUXTRACE_ERROR] = "AUXTRACE_ERROR",
-	[PR_THREAD_MAP] = "THREAD_MAP",
-	[PR_CPU_MAP] = "CPU_MAP",
-	[PR_STAT_CONFIG] = "STAT_CONFIG",
-	[PR_STAT] = "STAT",
-	[PR_STAT_ROUND] = "STAT_ROUND",
-	[PR_EVENT_UPDATE] = "EVENT_UPDATE",
-	[PR_TIME_CONV] = "TIME_CONV",
-	[PR_FEATURE] = "FEATURE",
-	[PR_COMPRESSED] = "COMPRESSED",
-	[PR_FINISHED_INIT] = "FINISHED_INIT",
-	[PR_COMPRESSED2] = "COMPRESSED2",
-	[PR_BPF_METADATA] = "BPF_METADATA",
-	[PR_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU",
-	[PR_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN",
-};
-
-const char *perf_type_name(uint32_t type)
-{
-	const char *name = NULL;
-
-	if (type < sizeof(type_names) / sizeof(*type_names))
-		name = type_names[type];
-	return name ? name : "UNKNOWN";
-}
-
-/* A string to the end of the record; one that has no 0 there is kept whole,
- * with a 0 behind. */
-static const char *take_name(struct perf *p, struct bytes *b)
+/* Returns the string at the end of the record, valid until the next record.
+ * If it has no 0, returns a copy with one. */
+static const char *perf_record_take_name(struct perf *p, struct bytes *b)
 {
 	size_t n = bytes_left(b);
 	const char *s;
@@ -86,7 +21,8 @@ static const char *take_name(struct perf *p, struct bytes *b)
 	return p->text;
 }
 
-static int take_mark(struct perf *p, struct record *rec, const char *name)
+static int perf_record_set_mark(struct perf *p, struct record *rec,
+				const char *name)
 {
 	rec->kind = REC_MARK;
 	rec->mark.name = name;
@@ -96,59 +32,40 @@ static int take_mark(struct perf *p, struct record *rec, const char *name)
 	return 0;
 }
 
-static int32_t event_of(struct perf *p, const struct perf_attr *a)
+static int32_t perf_record_event_index(struct perf *p,
+				       const struct perf_attr *a)
 {
 	return a ? (int32_t)(a - p->attr) : -1;
 }
 
-static uint32_t map_flags(uint16_t misc)
+static uint32_t perf_record_map_flags(uint16_t misc)
 {
-	uint32_t mode = misc & MISC_CPUMODE;
-	uint32_t flags = misc & MISC_13 ? REC_F_DATA : 0;
+	uint32_t mode = misc & PM_CPUMODE;
+	uint32_t flags = misc & PM_BIT13 ? REC_F_DATA : 0;
 
-	if (mode == MODE_KERNEL || mode == MODE_GUEST_KERNEL)
+	if (mode == PM_KERNEL || mode == PM_GUEST_KERNEL)
 		flags |= REC_F_KERNEL;
-	if (mode == MODE_GUEST_KERNEL || mode == MODE_GUEST_USER)
+	if (mode == PM_GUEST_KERNEL || mode == PM_GUEST_USER)
 		flags |= REC_F_GUEST;
 	return flags;
 }
 
-static int take_pids(struct bytes *b, struct record *rec, struct err *err)
+static int perf_record_take_pids(struct bytes *b, struct record *rec,
+				 struct err *err)
 {
 	return bytes_i32(b, &rec->pid, err) || bytes_i32(b, &rec->tid, err) ? -1
 									    : 0;
 }
 
-static int take_range(struct bytes *b, struct rec_map *m, struct err *err)
-{
-	return bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
-			       bytes_u64(b, &m->pgoff, err)
-		       ? -1
-		       : 0;
-}
-
-static int mmap1(struct perf *p, struct bytes *b, uint16_t misc,
-		 struct record *rec, struct err *err)
-{
-	struct rec_map *m = &rec->map;
-
-	rec->kind = REC_MAP;
-	rec->flags |= map_flags(misc);
-	if (take_pids(b, rec, err) || take_range(b, m, err))
-		return -1;
-	m->path = take_name(p, b);
-	return 0;
-}
-
-/* The 24 bytes are a device and an inode, or a build-id. */
-static int map_identity(struct bytes *b, uint16_t misc, struct record *rec,
-			struct err *err)
+/* Takes 24 bytes: a device and an inode, or a build-id. */
+static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
+					 struct record *rec, struct err *err)
 {
 	struct rec_map *m = &rec->map;
 	struct bytes id;
 	uint8_t n;
 
-	if (!(misc & MISC_14))
+	if (!(misc & PM_BIT14))
 		return bytes_u32(b, &m->maj, err) ||
 				       bytes_u32(b, &m->min, err) ||
 				       bytes_u64(b, &m->ino, err) ||
@@ -164,39 +81,45 @@ static int map_identity(struct bytes *b, uint16_t misc, struct record *rec,
 	return 0;
 }
 
-static int mmap2(struct perf *p, struct bytes *b, uint16_t misc,
-		 struct record *rec, struct err *err)
+static int perf_record_map(struct perf *p, struct bytes *b,
+			   const struct perf_rec *r, struct record *rec,
+			   struct err *err)
 {
 	struct rec_map *m = &rec->map;
 
 	rec->kind = REC_MAP;
-	rec->flags |= map_flags(misc);
-	if (take_pids(b, rec, err) || take_range(b, m, err) ||
-	    map_identity(b, misc, rec, err) || bytes_u32(b, &m->prot, err) ||
-	    bytes_u32(b, &m->flags, err))
+	rec->flags |= perf_record_map_flags(r->misc);
+	if (perf_record_take_pids(b, rec, err) ||
+	    bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
+	    bytes_u64(b, &m->pgoff, err))
 		return -1;
-	m->path = take_name(p, b);
+	if (r->type == PR_MMAP2 &&
+	    (perf_record_take_map_identity(b, r->misc, rec, err) ||
+	     bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err)))
+		return -1;
+	m->path = perf_record_take_name(p, b);
 	return 0;
 }
 
-static int comm(struct perf *p, struct bytes *b, uint16_t misc,
-		struct record *rec, struct err *err)
+static int perf_record_comm(struct perf *p, struct bytes *b, uint16_t misc,
+			    struct record *rec, struct err *err)
 {
 	rec->kind = REC_COMM;
-	if (misc & MISC_13)
+	if (misc & PM_BIT13)
 		rec->flags |= REC_F_EXEC;
-	if (take_pids(b, rec, err))
+	if (perf_record_take_pids(b, rec, err))
 		return -1;
-	rec->comm.name = take_name(p, b);
+	rec->comm.name = perf_record_take_name(p, b);
 	return 0;
 }
 
-static int task(struct bytes *b, uint32_t type, uint16_t misc,
-		struct record *rec, struct err *err)
+static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
+				    uint16_t misc, struct record *rec,
+				    struct err *err)
 {
 	rec->kind = type == PR_FORK ? REC_FORK : REC_EXIT;
-	/* a fork that perf made up: the child's maps are in the file */
-	if (type == PR_FORK && (misc & MISC_13))
+	/* perf made it up; the file has the maps of the child */
+	if (type == PR_FORK && (misc & PM_BIT13))
 		rec->flags |= REC_F_SYNTH;
 	return bytes_i32(b, &rec->pid, err) ||
 			       bytes_i32(b, &rec->fork.ppid, err) ||
@@ -206,8 +129,9 @@ static int task(struct bytes *b, uint32_t type, uint16_t misc,
 		       : 0;
 }
 
-static int lost(struct perf *p, const struct perf_attr *a, struct bytes *b,
-		struct record *rec, struct err *err)
+static int perf_record_lost(struct perf *p, const struct perf_attr *a,
+			    struct bytes *b, struct record *rec,
+			    struct err *err)
 {
 	uint64_t id;
 
@@ -216,20 +140,23 @@ static int lost(struct perf *p, const struct perf_attr *a, struct bytes *b,
 		return -1;
 	struct perf_id *known = perf_id_find(p, id);
 
-	rec->lost.event = known ? (int32_t)known->attr : event_of(p, a);
+	rec->lost.event =
+		known ? (int32_t)known->attr : perf_record_event_index(p, a);
 	return 0;
 }
 
-/* With a time: the processor's own loss. Without, at the end of the file: the
- * sum that perf read from the kernel, per event and CPU (by ID_INDEX). */
-static int lost_samples(struct perf *p, const struct perf_attr *a,
-			const struct perf_rec *r, struct bytes *b, bool untimed,
-			struct record *rec, struct err *err)
+/* With a time, the record counts samples that the processor lost. Without, at
+ * the end of the file, it is a total that perf read from the kernel, of one
+ * event on one CPU (by ID_INDEX). */
+static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
+				    const struct perf_rec *r, struct bytes *b,
+				    bool untimed, struct record *rec,
+				    struct err *err)
 {
 	uint64_t id = 0;
 
 	rec->kind = untimed ? REC_LOST_TOTAL : REC_LOST;
-	rec->lost.event = event_of(p, a);
+	rec->lost.event = perf_record_event_index(p, a);
 	if (bytes_u64(b, &rec->lost.n, err))
 		return -1;
 	if (!untimed) {
@@ -238,7 +165,7 @@ static int lost_samples(struct perf *p, const struct perf_attr *a,
 	}
 	rec->time = 0;
 	rec->cpu = rec->pid = rec->tid = -1;
-	if (r->misc & MISC_15)
+	if (r->misc & PM_BIT15)
 		rec->flags |= REC_F_FILTERED;
 	if (a->t_id)
 		bytes_peek_u64(&r->b, r->size - a->t_id, &id);
@@ -253,8 +180,8 @@ static int lost_samples(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-static int ksymbol(struct perf *p, struct bytes *b, struct record *rec,
-		   struct err *err)
+static int perf_record_ksymbol(struct perf *p, struct bytes *b,
+			       struct record *rec, struct err *err)
 {
 	uint16_t flags;
 
@@ -266,18 +193,18 @@ static int ksymbol(struct perf *p, struct bytes *b, struct record *rec,
 	if (flags & 1)
 		rec->flags |= REC_F_GONE;
 	rec->flags |= REC_F_KERNEL;
-	rec->ksymbol.name = take_name(p, b);
+	rec->ksymbol.name = perf_record_take_name(p, b);
 	return 0;
 }
 
-static int switched(struct bytes *b, const struct perf_rec *r,
-		    struct record *rec, struct err *err)
+static int perf_record_switch(struct bytes *b, const struct perf_rec *r,
+			      struct record *rec, struct err *err)
 {
 	rec->kind = REC_SWITCH;
 	rec->sw.other_pid = rec->sw.other_tid = -1;
-	if (r->misc & MISC_13)
+	if (r->misc & PM_BIT13)
 		rec->flags |= REC_F_OUT;
-	if (r->misc & MISC_14)
+	if (r->misc & PM_BIT14)
 		rec->flags |= REC_F_PREEMPT;
 	if (r->type == PR_SWITCH)
 		return 0;
@@ -287,44 +214,44 @@ static int switched(struct bytes *b, const struct perf_rec *r,
 		       : 0;
 }
 
-static int chain(struct perf *p, struct bytes *b, struct record *rec,
-		 struct err *err)
+static int perf_record_deferred_chain(struct perf *p, struct bytes *b,
+				      struct record *rec, struct err *err)
 {
 	uint64_t n;
 
 	rec->kind = REC_CHAIN;
-	if (bytes_u64(b, &rec->chain.cookie, err) || bytes_u64(b, &n, err))
+	if (bytes_u64(b, &rec->chain.cookie, err) || bytes_u64(b, &n, err) ||
+	    perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
 		return -1;
-	if (n > bytes_left(b) / 8)
-		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	p->ip = mem_grow(p->ip, &p->cap_ip, n, sizeof(*p->ip));
 	rec->chain.user.ip = p->ip;
 	rec->chain.user.n = (uint32_t)n;
-	return bytes_u64s(b, p->ip, n, err);
+	return 0;
 }
 
-/* A mark of u64s in the order of their names, as far as they are there. */
-static int numbers(struct perf *p, struct bytes *b, struct record *rec,
-		   const char *mark, const char *const *names, struct err *err)
+/* Takes a mark of u64s, in the order of their names. */
+static int perf_record_numbers_mark(struct perf *p, struct bytes *b,
+				    struct record *rec, const char *mark,
+				    const char *const *names, struct err *err)
 {
 	uint64_t v;
 
 	for (; *names; names++) {
 		if (bytes_u64(b, &v, err))
 			return -1;
-		perf_extra(p, *names, v);
+		perf_extra_add(p, *names, v);
 	}
-	return take_mark(p, rec, mark);
+	return perf_record_set_mark(p, rec, mark);
 }
 
-/* The id is of the event as it was opened; stream_id of the copy of it that
- * a child inherited, which no table of ids has. */
-static int throttle(struct perf *p, struct bytes *b, struct record *rec,
-		    const char *mark, struct err *err)
+/* The id names the event as it was opened. stream_id names the copy that a
+ * child inherited, which is in no table of ids. */
+static int perf_record_throttle(struct perf *p, struct bytes *b,
+				struct record *rec, const char *mark,
+				struct err *err)
 {
 	static const char *const names[] = { "at", "id", "stream_id", NULL };
 
-	if (numbers(p, b, rec, mark, names, err))
+	if (perf_record_numbers_mark(p, b, rec, mark, names, err))
 		return -1;
 	const struct perf_id *id = perf_id_find(p, p->extra[1].value);
 
@@ -333,16 +260,8 @@ static int throttle(struct perf *p, struct bytes *b, struct record *rec,
 	return 0;
 }
 
-static void extra_blob(struct perf *p, const char *name, const void *blob,
-		       size_t len)
-{
-	perf_extra(p, name, 0);
-	p->extra[p->n_extra - 1].blob = blob;
-	p->extra[p->n_extra - 1].len = (uint32_t)len;
-}
-
-static int namespaces(struct perf *p, struct bytes *b, struct record *rec,
-		      struct err *err)
+static int perf_record_namespaces(struct perf *p, struct bytes *b,
+				  struct record *rec, struct err *err)
 {
 	static const char *const names[7][2] = {
 		{ "net.dev", "net.ino" },	{ "uts.dev", "uts.ino" },
@@ -352,19 +271,19 @@ static int namespaces(struct perf *p, struct bytes *b, struct record *rec,
 	};
 	uint64_t n, v;
 
-	if (take_pids(b, rec, err) || bytes_u64(b, &n, err))
+	if (perf_record_take_pids(b, rec, err) || bytes_u64(b, &n, err))
 		return -1;
 	for (uint64_t i = 0; i < n && i < 7; i++)
 		for (int j = 0; j < 2; j++) {
 			if (bytes_u64(b, &v, err))
 				return -1;
-			perf_extra(p, names[i][j], v);
+			perf_extra_add(p, names[i][j], v);
 		}
-	return take_mark(p, rec, "namespaces");
+	return perf_record_set_mark(p, rec, "namespaces");
 }
 
-static int bpf(struct perf *p, struct bytes *b, struct record *rec,
-	       struct err *err)
+static int perf_record_bpf_event(struct perf *p, struct bytes *b,
+				 struct record *rec, struct err *err)
 {
 	uint16_t type, flags;
 	struct bytes tag;
@@ -373,29 +292,29 @@ static int bpf(struct perf *p, struct bytes *b, struct record *rec,
 	if (bytes_u16(b, &type, err) || bytes_u16(b, &flags, err) ||
 	    bytes_u32(b, &id, err) || bytes_take(b, 8, &tag, err))
 		return -1;
-	perf_extra(p, "type", type);
-	perf_extra(p, "flags", flags);
-	perf_extra(p, "id", id);
-	extra_blob(p, "tag", tag.pos, 8);
-	return take_mark(p, rec, "bpf");
+	perf_extra_add(p, "type", type);
+	perf_extra_add(p, "flags", flags);
+	perf_extra_add(p, "id", id);
+	perf_extra_blob(p, "tag", tag.pos, 8);
+	return perf_record_set_mark(p, rec, "bpf");
 }
 
-static int cgroup(struct perf *p, struct bytes *b, struct record *rec,
-		  struct err *err)
+static int perf_record_cgroup(struct perf *p, struct bytes *b,
+			      struct record *rec, struct err *err)
 {
 	const char *path;
 	uint64_t id;
 
 	if (bytes_u64(b, &id, err))
 		return -1;
-	path = take_name(p, b);
-	perf_extra(p, "id", id);
-	extra_blob(p, "path", path, strlen(path));
-	return take_mark(p, rec, "cgroup");
+	path = perf_record_take_name(p, b);
+	perf_extra_add(p, "id", id);
+	perf_extra_blob(p, "path", path, strlen(path));
+	return perf_record_set_mark(p, rec, "cgroup");
 }
 
-static int text_poke(struct perf *p, struct bytes *b, struct record *rec,
-		     struct err *err)
+static int perf_record_text_poke(struct perf *p, struct bytes *b,
+				 struct record *rec, struct err *err)
 {
 	uint16_t n_old, n_new;
 	struct bytes was, now;
@@ -405,14 +324,15 @@ static int text_poke(struct perf *p, struct bytes *b, struct record *rec,
 	    bytes_u16(b, &n_new, err) || bytes_take(b, n_old, &was, err) ||
 	    bytes_take(b, n_new, &now, err))
 		return -1;
-	perf_extra(p, "addr", addr);
-	extra_blob(p, "old", was.pos, n_old);
-	extra_blob(p, "new", now.pos, n_new);
-	return take_mark(p, rec, "text_poke");
+	perf_extra_add(p, "addr", addr);
+	perf_extra_blob(p, "old", was.pos, n_old);
+	perf_extra_blob(p, "new", now.pos, n_new);
+	return perf_record_set_mark(p, rec, "text_poke");
 }
 
-static int marks(struct perf *p, const struct perf_rec *r, struct bytes *b,
-		 struct record *rec, struct err *err)
+static int perf_record_mark(struct perf *p, const struct perf_rec *r,
+			    struct bytes *b, struct record *rec,
+			    struct err *err)
 {
 	static const char *const aux[] = { "offset", "size", "flags", NULL };
 	static const char *const hw[] = { "hw_id", NULL };
@@ -420,65 +340,69 @@ static int marks(struct perf *p, const struct perf_rec *r, struct bytes *b,
 	p->n_extra = 0;
 	switch (r->type) {
 	case PR_THROTTLE:
-		return throttle(p, b, rec, "throttle", err);
+		return perf_record_throttle(p, b, rec, "throttle", err);
 	case PR_UNTHROTTLE:
-		return throttle(p, b, rec, "unthrottle", err);
+		return perf_record_throttle(p, b, rec, "unthrottle", err);
 	case PR_READ:
-		return take_pids(b, rec, err) ? -1 : take_mark(p, rec, "read");
-	case PR_AUX:
-		return numbers(p, b, rec, "aux", aux, err);
-	case PR_ITRACE_START:
-		return take_pids(b, rec, err)
+		return perf_record_take_pids(b, rec, err)
 			       ? -1
-			       : take_mark(p, rec, "itrace_start");
+			       : perf_record_set_mark(p, rec, "read");
+	case PR_AUX:
+		return perf_record_numbers_mark(p, b, rec, "aux", aux, err);
+	case PR_ITRACE_START:
+		return perf_record_take_pids(b, rec, err)
+			       ? -1
+			       : perf_record_set_mark(p, rec, "itrace_start");
 	case PR_NAMESPACES:
-		return namespaces(p, b, rec, err);
+		return perf_record_namespaces(p, b, rec, err);
 	case PR_BPF_EVENT:
-		return bpf(p, b, rec, err);
+		return perf_record_bpf_event(p, b, rec, err);
 	case PR_CGROUP:
-		return cgroup(p, b, rec, err);
+		return perf_record_cgroup(p, b, rec, err);
 	case PR_TEXT_POKE:
-		return text_poke(p, b, rec, err);
+		return perf_record_text_poke(p, b, rec, err);
 	case PR_AUX_OUTPUT_HW_ID:
-		return numbers(p, b, rec, "aux_hw_id", hw, err);
+		return perf_record_numbers_mark(p, b, rec, "aux_hw_id", hw,
+						err);
 	default:
 		return 0;
 	}
 }
 
-static int body(struct perf *p, const struct perf_attr *a,
-		const struct perf_rec *r, struct bytes *b, bool untimed,
-		struct record *rec, struct err *err)
+static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
+				   const struct perf_rec *r, struct bytes *b,
+				   bool untimed, struct record *rec,
+				   struct err *err)
 {
 	switch (r->type) {
 	case PR_MMAP:
-		return mmap1(p, b, r->misc, rec, err);
 	case PR_MMAP2:
-		return mmap2(p, b, r->misc, rec, err);
+		return perf_record_map(p, b, r, rec, err);
 	case PR_COMM:
-		return comm(p, b, r->misc, rec, err);
+		return perf_record_comm(p, b, r->misc, rec, err);
 	case PR_FORK:
 	case PR_EXIT:
-		return task(b, r->type, r->misc, rec, err);
+		return perf_record_fork_or_exit(b, r->type, r->misc, rec, err);
 	case PR_LOST:
-		return lost(p, a, b, rec, err);
+		return perf_record_lost(p, a, b, rec, err);
 	case PR_LOST_SAMPLES:
-		return lost_samples(p, a, r, b, untimed, rec, err);
+		return perf_record_lost_samples(p, a, r, b, untimed, rec, err);
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
-		return switched(b, r, rec, err);
+		return perf_record_switch(b, r, rec, err);
 	case PR_KSYMBOL:
-		return ksymbol(p, b, rec, err);
+		return perf_record_ksymbol(p, b, rec, err);
 	case PR_CALLCHAIN_DEFERRED:
-		return chain(p, b, rec, err);
+		return perf_record_deferred_chain(p, b, rec, err);
 	default:
-		return marks(p, r, b, rec, err);
+		return perf_record_mark(p, r, b, rec, err);
 	}
 }
 
-/* Who, where: the fields that every record but a sample has at its end. */
-static int trailer(const struct perf_attr *a, const struct perf_rec *r,
-		   struct bytes *b, struct record *rec, struct err *err)
+/* Takes thread and CPU from the trailer that all records but samples have. */
+static int perf_record_take_trailer(const struct perf_attr *a,
+				    const struct perf_rec *r, struct bytes *b,
+				    struct record *rec, struct err *err)
 {
 	uint32_t v = 0;
 
@@ -498,8 +422,8 @@ static int trailer(const struct perf_attr *a, const struct perf_rec *r,
 	return bytes_skip(b, 8, err);
 }
 
-int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
-		struct err *err)
+int perf_record_decode(struct source *src, const struct ref *ref,
+		       struct record *rec, struct err *err)
 {
 	struct perf *p = perf_of(src);
 	struct perf_rec r;
@@ -508,26 +432,26 @@ int perf_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->source = src->index;
 	rec->pid = rec->tid = rec->cpu = -1;
 	rec->time = ref->key;
-	if (perf_rec_get(p, ref, &r, err))
+	if (perf_walk_find(p, ref, &r, err))
 		return -1;
 	rec->off = r.off;
 	if (ref->untimed)
 		rec->flags |= REC_F_UNTIMED;
-	const struct perf_attr *a = perf_attr_of(p, &r);
+	const struct perf_attr *a = perf_attr_of_record(p, &r);
 
 	if (!a) {
-		/* where times stand elsewhere it was seen while walking */
+		/* otherwise perf_ref_make() reported it */
 		if (p->same_time)
-			perf_unknown_id(p, &r);
+			perf_skip_unknown_id(p, &r);
 		return 0;
 	}
 	if (r.type == PR_SAMPLE)
-		return perf_sample(p, a, &r, rec, err);
+		return perf_sample_decode(p, a, &r, rec, err);
 	struct bytes b = r.b;
 
-	if (trailer(a, &r, &b, rec, err))
+	if (perf_record_take_trailer(a, &r, &b, rec, err))
 		return -1;
 	if (ref->untimed && src->info.has_time && r.type != PR_LOST_SAMPLES)
 		rec->flags |= REC_F_SYNTH;
-	return body(p, a, &r, &b, ref->untimed, rec, err);
+	return perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err);
 }

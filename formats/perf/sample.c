@@ -1,9 +1,9 @@
-/* sample.c - from the bytes of a SAMPLE to struct record.
+/* sample.c - decodes the bytes of a SAMPLE to a struct record.
  *
- * The fields stand one behind the other, in the order of the kernel's header
- * file, each only if its bit is in sample_type. What struct record has no
- * place for goes to the extras. STREAM_ID is left out: it says the same as the
- * event. */
+ * The fields follow each other in the order of the kernel's header file; a
+ * field is present if its bit is set in sample_type. Fields that struct record
+ * has no member for become extras. STREAM_ID is dropped, as it only names the
+ * event again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-/* Entries of a callchain from here up are marks, not addresses. */
+/* A callchain entry of this value or more is a mark, not an address. */
 #define CONTEXT_MIN ((uint64_t)-4095)
 #define CONTEXT_HV ((uint64_t)-32)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -31,26 +31,43 @@
 #define READ_LOST 16
 #define READ_KINDS 3 /* value, id, lost */
 
-void perf_extra(struct perf *p, const char *name, uint64_t value)
+void perf_extra_add(struct perf *p, const char *name, uint64_t value)
 {
-	p->extra = mem_grow(p->extra, &p->cap_extra, p->n_extra + 1,
-			    sizeof(*p->extra));
-	p->extra[p->n_extra++] = (struct extra){ .name = name, .value = value };
+	*mem_add(p->extra, p->n_extra, p->cap_extra) =
+		(struct extra){ .name = name, .value = value };
 }
 
-static int extra_u64(struct perf *p, struct bytes *b, const char *name,
-		     struct err *err)
+void perf_extra_blob(struct perf *p, const char *name, const void *blob,
+		     size_t len)
+{
+	*mem_add(p->extra, p->n_extra, p->cap_extra) = (struct extra){
+		.name = name, .blob = blob, .len = (uint32_t)len
+	};
+}
+
+int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
+		   struct err *err)
+{
+	if (n > bytes_left(b) / 8)
+		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
+	*v = mem_grow(*v, cap, n, sizeof(**v));
+	return bytes_u64s(b, *v, n, err);
+}
+
+static int perf_sample_take_extra(struct perf *p, struct bytes *b,
+				  const char *name, struct err *err)
 {
 	uint64_t v;
 
 	if (bytes_u64(b, &v, err))
 		return -1;
-	perf_extra(p, name, v);
+	perf_extra_add(p, name, v);
 	return 0;
 }
 
-/* "read.3.value": made once, kept for the life of the source. */
-static const char *read_name(struct perf *p, uint64_t member, uint64_t kind)
+/* Returns a name such as "read.3.value", kept as long as the source. */
+static const char *perf_sample_read_name(struct perf *p, uint64_t member,
+					 uint64_t kind)
 {
 	static const char *const kinds[READ_KINDS] = { "value", "id", "lost" };
 	size_t at = member * READ_KINDS + kind;
@@ -68,63 +85,70 @@ static const char *read_name(struct perf *p, uint64_t member, uint64_t kind)
 	return p->read_name[at];
 }
 
-static int read_group(struct perf *p, uint64_t format, struct bytes *b,
-		      struct err *err)
+static int perf_sample_read_group(struct perf *p, uint64_t format,
+				  struct bytes *b, struct err *err)
 {
 	uint64_t n;
 
 	if (bytes_u64(b, &n, err) ||
-	    ((format & READ_ENABLED) && extra_u64(p, b, "read.enabled", err)) ||
-	    ((format & READ_RUNNING) && extra_u64(p, b, "read.running", err)))
+	    ((format & READ_ENABLED) &&
+	     perf_sample_take_extra(p, b, "read.enabled", err)) ||
+	    ((format & READ_RUNNING) &&
+	     perf_sample_take_extra(p, b, "read.running", err)))
 		return -1;
 	if (n > bytes_left(b) / 8)
 		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
 	for (uint64_t i = 0; i < n; i++)
-		if (extra_u64(p, b, read_name(p, i, 0), err) ||
+		if (perf_sample_take_extra(p, b, perf_sample_read_name(p, i, 0),
+					   err) ||
 		    ((format & READ_ID) &&
-		     extra_u64(p, b, read_name(p, i, 1), err)) ||
+		     perf_sample_take_extra(
+			     p, b, perf_sample_read_name(p, i, 1), err)) ||
 		    ((format & READ_LOST) &&
-		     extra_u64(p, b, read_name(p, i, 2), err)))
+		     perf_sample_take_extra(
+			     p, b, perf_sample_read_name(p, i, 2), err)))
 			return -1;
 	return 0;
 }
 
-static int read_values(struct perf *p, uint64_t format, struct bytes *b,
-		       struct err *err)
+static int perf_sample_read_values(struct perf *p, uint64_t format,
+				   struct bytes *b, struct err *err)
 {
 	if (format & READ_GROUP)
-		return read_group(p, format, b, err);
-	return extra_u64(p, b, "read.value", err) ||
+		return perf_sample_read_group(p, format, b, err);
+	return perf_sample_take_extra(p, b, "read.value", err) ||
 			       ((format & READ_ENABLED) &&
-				extra_u64(p, b, "read.enabled", err)) ||
+				perf_sample_take_extra(p, b, "read.enabled",
+						       err)) ||
 			       ((format & READ_RUNNING) &&
-				extra_u64(p, b, "read.running", err)) ||
+				perf_sample_take_extra(p, b, "read.running",
+						       err)) ||
 			       ((format & READ_ID) &&
-				extra_u64(p, b, "read.id", err)) ||
+				perf_sample_take_extra(p, b, "read.id", err)) ||
 			       ((format & READ_LOST) &&
-				extra_u64(p, b, "read.lost", err))
+				perf_sample_take_extra(p, b, "read.lost", err))
 		       ? -1
 		       : 0;
 }
 
-static uint32_t mode_flags(uint16_t misc)
+static uint32_t perf_sample_mode_flags(uint16_t misc)
 {
-	switch (misc & 7) {
-	case 1:
-	case 3:
+	switch (misc & PM_CPUMODE) {
+	case PM_KERNEL:
+	case PM_HYPERVISOR:
 		return REC_F_KERNEL;
-	case 2:
+	case PM_USER:
 		return REC_F_USER;
-	case 4:
+	case PM_GUEST_KERNEL:
 		return REC_F_KERNEL | REC_F_GUEST;
-	case 5:
+	case PM_GUEST_USER:
 		return REC_F_USER | REC_F_GUEST;
 	default:
 		return 0;
 	}
 }
 
-static int64_t s32_at(const struct perf_rec *r, uint64_t at)
+static int32_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
 {
 	uint32_t v = 0;
 
@@ -132,10 +156,10 @@ static int64_t s32_at(const struct perf_rec *r, uint64_t at)
 	return (int32_t)v;
 }
 
-/* Everything in front of READ stands at places that are known. */
-static int fixed_part(struct perf *p, const struct perf_attr *a,
-		      const struct perf_rec *r, struct record *rec,
-		      struct bytes *b, struct err *err)
+/* Takes the fields before READ, whose offsets are in *a. */
+static int perf_sample_fixed_part(struct perf *p, const struct perf_attr *a,
+				  const struct perf_rec *r, struct record *rec,
+				  struct bytes *b, struct err *err)
 {
 	struct rec_sample *s = &rec->sample;
 	uint64_t addr = 0;
@@ -145,13 +169,13 @@ static int fixed_part(struct perf *p, const struct perf_attr *a,
 	if (a->s_ip)
 		bytes_peek_u64(&r->b, a->s_ip, &s->ip);
 	if (a->s_tid) {
-		rec->pid = (int32_t)s32_at(r, a->s_tid);
-		rec->tid = (int32_t)s32_at(r, a->s_tid + 4u);
+		rec->pid = perf_sample_peek_s32(r, a->s_tid);
+		rec->tid = perf_sample_peek_s32(r, a->s_tid + 4u);
 	}
 	if (a->s_cpu)
-		rec->cpu = (int32_t)s32_at(r, a->s_cpu);
+		rec->cpu = perf_sample_peek_s32(r, a->s_cpu);
 	if (a->s_addr && !bytes_peek_u64(&r->b, a->s_addr, &addr))
-		perf_extra(p, "addr", addr);
+		perf_extra_add(p, "addr", addr);
 	s->weight = 1;
 	if (a->s_period)
 		bytes_peek_u64(&r->b, a->s_period, &s->weight);
@@ -160,21 +184,21 @@ static int fixed_part(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* A half of a chain: one run of p->ip in nearly all samples; when it comes in
- * several runs they are copied behind each other. */
-struct half {
+/* The kernel or user half of a callchain. In nearly all samples it is one run
+ * of p->ip; several runs are copied into one array. */
+struct chain_half {
 	const uint64_t *ip;
 	uint32_t n;
 	uint64_t **copy;
 	size_t *cap;
 };
 
-struct split {
-	struct half kern, user;
+struct chain_halves {
+	struct chain_half kern, user;
 };
 
-static void add_run(struct half *h, const uint64_t *ip, uint32_t n,
-		    uint32_t most)
+static void perf_sample_add_run(struct chain_half *h, const uint64_t *ip,
+				uint32_t n, uint32_t most)
 {
 	if (!n)
 		return;
@@ -195,9 +219,11 @@ static void add_run(struct half *h, const uint64_t *ip, uint32_t n,
 	h->n += n;
 }
 
-/* Which half a mark opens; *guest when it is a guest's. */
-static struct half *opens(struct split *s, uint64_t mark, struct half *now,
-			  uint32_t *flags)
+/* Returns the half that a mark starts; `now` if it starts none. */
+static struct chain_half *perf_sample_half_of_mark(struct chain_halves *s,
+						   uint64_t mark,
+						   struct chain_half *now,
+						   uint32_t *flags)
 {
 	switch (mark) {
 	case CONTEXT_GUEST_KERNEL:
@@ -219,13 +245,13 @@ static struct half *opens(struct split *s, uint64_t mark, struct half *now,
 	}
 }
 
-/* Splits p->ip[0..n) in halves, without marks and cookie. */
-static void split_chain(struct perf *p, uint32_t n, struct record *rec,
-			struct split *s)
+/* Splits p->ip[0..n) into halves and leaves out marks and cookie. */
+static void perf_sample_split_chain(struct perf *p, uint32_t n,
+				    struct record *rec, struct chain_halves *s)
 {
 	struct rec_sample *sample = &rec->sample;
-	/* old kernels: no mark at all, then the mode decides */
-	struct half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
+	/* old kernels write no mark: the CPU's mode decides */
+	struct chain_half *now = rec->flags & REC_F_USER ? &s->user : &s->kern;
 	uint32_t start = 0;
 
 	s->kern.copy = &p->kern;
@@ -237,50 +263,47 @@ static void split_chain(struct perf *p, uint32_t n, struct record *rec,
 
 		if (__builtin_expect(v < CONTEXT_MIN, 1))
 			continue;
-		add_run(now, p->ip + start, i - start, n);
+		perf_sample_add_run(now, p->ip + start, i - start, n);
 		start = i + 1;
 		if (v == CONTEXT_USER)
 			sample->defer = DEFER_DIRECT;
-		now = opens(s, v, now, &rec->flags);
+		now = perf_sample_half_of_mark(s, v, now, &rec->flags);
 		if (v != CONTEXT_DEFERRED)
 			continue;
-		/* the cookie may not have fit: then the mark stands last */
+		/* if the cookie did not fit, the mark is the last entry */
 		sample->defer = i + 1 < n ? DEFER_COOKIE : DEFER_MARK;
 		if (i + 1 < n)
 			sample->cookie = p->ip[i + 1];
 		start = ++i + 1;
 	}
 	if (start < n)
-		add_run(now, p->ip + start, n - start, n);
+		perf_sample_add_run(now, p->ip + start, n - start, n);
 	if (s->user.n && sample->defer == DEFER_NONE)
 		sample->defer = DEFER_DIRECT;
 }
 
-static int callchain(struct perf *p, struct bytes *b, struct record *rec,
-		     struct err *err)
+static int perf_sample_callchain(struct perf *p, struct bytes *b,
+				 struct record *rec, struct err *err)
 {
 	struct rec_sample *s = &rec->sample;
-	struct split sp = { 0 };
+	struct chain_halves sp = { 0 };
 	uint64_t n;
 
-	if (bytes_u64(b, &n, err))
+	if (bytes_u64(b, &n, err) ||
+	    perf_take_u64s(b, n, &p->ip, &p->cap_ip, err))
 		return -1;
-	if (n > bytes_left(b) / 8)
-		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	p->ip = mem_grow(p->ip, &p->cap_ip, n, sizeof(*p->ip));
-	if (bytes_u64s(b, p->ip, n, err))
-		return -1;
-	split_chain(p, (uint32_t)n, rec, &sp);
+	perf_sample_split_chain(p, (uint32_t)n, rec, &sp);
 	s->kern = (struct addrs){ sp.kern.ip, sp.kern.n, NULL };
 	s->user = (struct addrs){ sp.user.ip, sp.user.n, NULL };
 	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
 
 	if (first->n && s->ip && first->ip[0] != s->ip)
-		perf_extra(p, "ip", s->ip);
+		perf_extra_add(p, "ip", s->ip);
 	return 0;
 }
 
-static int raw_data(struct bytes *b, struct rec_sample *s, struct err *err)
+static int perf_sample_raw(struct bytes *b, struct rec_sample *s,
+			   struct err *err)
 {
 	struct bytes data;
 	uint32_t n;
@@ -292,15 +315,15 @@ static int raw_data(struct bytes *b, struct rec_sample *s, struct err *err)
 	return 0;
 }
 
-static uint64_t bits(uint64_t x, int at, int n)
+static uint64_t perf_sample_bits(uint64_t x, int at, int n)
 {
 	return x >> at & (((uint64_t)1 << n) - 1);
 }
 
-/* Bit-fields of big-endian machines start at the top: give the layout of the
- * others. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles 16, type
- * 4, spec 2, new_type 4, priv 3. */
-static uint64_t branch_flags(const struct perf *p, uint64_t x)
+/* Converts the bit-fields of a big-endian machine, which start at the most
+ * significant bit. Widths: mispred, predicted, in_tx, tx_abort 1 each, cycles
+ * 16, type 4, spec 2, new_type 4, priv 3. */
+static uint64_t perf_sample_branch_flags(const struct perf *p, uint64_t x)
 {
 	static const uint8_t width[] = { 1, 1, 1, 1, 16, 4, 2, 4, 3 };
 	uint64_t y = 0;
@@ -309,32 +332,31 @@ static uint64_t branch_flags(const struct perf *p, uint64_t x)
 	if (!p->src.info.big_endian)
 		return x;
 	for (size_t i = 0; i < sizeof(width); i++) {
-		y |= bits(x, 64 - at - width[i], width[i]) << at;
+		y |= perf_sample_bits(x, 64 - at - width[i], width[i]) << at;
 		at += width[i];
 	}
 	return y;
 }
 
-static int branch_counters(struct perf *p, struct bytes *b, uint64_t n,
-			   struct err *err)
+static int perf_sample_branch_counters(struct perf *p, struct bytes *b,
+				       uint64_t n, struct err *err)
 {
-	p->counter =
-		mem_grow(p->counter, &p->cap_counter, n, sizeof(*p->counter));
-	if (bytes_u64s(b, p->counter, n, err))
+	if (perf_take_u64s(b, n, &p->counter, &p->cap_counter, err))
 		return -1;
-	perf_extra(p, "branch_counters", 0);
-	p->extra[p->n_extra - 1].blob = p->counter;
-	p->extra[p->n_extra - 1].len = (uint32_t)(n * sizeof(*p->counter));
+	perf_extra_blob(p, "branch_counters", p->counter,
+			n * sizeof(*p->counter));
 	return 0;
 }
 
-static int branches(struct perf *p, const struct perf_attr *a, struct bytes *b,
-		    struct rec_sample *s, struct err *err)
+static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
+				struct bytes *b, struct rec_sample *s,
+				struct err *err)
 {
 	uint64_t n;
 
-	if (bytes_u64(b, &n, err) || ((a->branch_type & BRANCH_HW_INDEX) &&
-				      extra_u64(p, b, "hw_idx", err)))
+	if (bytes_u64(b, &n, err) ||
+	    ((a->branch_type & BRANCH_HW_INDEX) &&
+	     perf_sample_take_extra(p, b, "hw_idx", err)))
 		return -1;
 	if (n > bytes_left(b) / 24)
 		return bytes_short(b, n > UINT64_MAX / 24 ? n : n * 24, err);
@@ -345,17 +367,17 @@ static int branches(struct perf *p, const struct perf_attr *a, struct bytes *b,
 		if (bytes_u64(b, &br->from, err) ||
 		    bytes_u64(b, &br->to, err) || bytes_u64(b, &br->flags, err))
 			return -1;
-		br->flags = branch_flags(p, br->flags);
+		br->flags = perf_sample_branch_flags(p, br->flags);
 	}
 	s->branch = p->branch;
 	s->n_branch = (uint32_t)n;
 	if (n && (a->branch_type & BRANCH_COUNTERS))
-		return branch_counters(p, b, n, err);
+		return perf_sample_branch_counters(p, b, n, err);
 	return 0;
 }
 
-static int registers(struct bytes *b, uint64_t mask, uint64_t **v, size_t *cap,
-		     struct regs *out, struct err *err)
+static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
+				 size_t *cap, struct regs *out, struct err *err)
 {
 	uint32_t n = (uint32_t)__builtin_popcountll(mask);
 	uint64_t abi;
@@ -365,8 +387,7 @@ static int registers(struct bytes *b, uint64_t mask, uint64_t **v, size_t *cap,
 	out->abi = (uint32_t)abi;
 	if (!abi)
 		return 0;
-	*v = mem_grow(*v, cap, n, sizeof(**v));
-	if (bytes_u64s(b, *v, n, err))
+	if (perf_take_u64s(b, n, v, cap, err))
 		return -1;
 	out->v = *v;
 	out->n = n;
@@ -374,8 +395,10 @@ static int registers(struct bytes *b, uint64_t mask, uint64_t **v, size_t *cap,
 	return 0;
 }
 
-/* size 0: nothing behind it. Else as many bytes, of which dyn are good. */
-static int stack_dump(struct bytes *b, struct rec_sample *s, struct err *err)
+/* Takes a size, as many bytes, and how many of them are valid. After size 0
+ * neither follows. */
+static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
+				  struct err *err)
 {
 	struct bytes data;
 	uint64_t size, dyn;
@@ -392,16 +415,16 @@ static int stack_dump(struct bytes *b, struct rec_sample *s, struct err *err)
 	return 0;
 }
 
-/* {u32, u16, u16}, all in the order of the machine. */
-static int weights(struct perf *p, const struct perf_attr *a, struct bytes *b,
-		   struct err *err)
+static int perf_sample_weights(struct perf *p, const struct perf_attr *a,
+			       struct bytes *b, struct err *err)
 {
 	uint32_t w1;
 	uint16_t w2, w3;
 
 	if (a->sample_type & PS_WEIGHT)
-		return extra_u64(p, b, "weight", err);
-	/* on big-endian machines the struct is declared the other way round */
+		return perf_sample_take_extra(p, b, "weight", err);
+	/* {u32, u16, u16}, which the kernel declares in the reverse order on
+	 * big-endian machines */
 	if (p->src.info.big_endian) {
 		if (bytes_u16(b, &w3, err) || bytes_u16(b, &w2, err) ||
 		    bytes_u32(b, &w1, err))
@@ -410,32 +433,31 @@ static int weights(struct perf *p, const struct perf_attr *a, struct bytes *b,
 		   bytes_u16(b, &w3, err)) {
 		return -1;
 	}
-	perf_extra(p, "weight", w1);
-	perf_extra(p, "weight2", w2);
-	perf_extra(p, "weight3", w3);
+	perf_extra_add(p, "weight", w1);
+	perf_extra_add(p, "weight2", w2);
+	perf_extra_add(p, "weight3", w3);
 	return 0;
 }
 
-static int intr_regs(struct perf *p, const struct perf_attr *a, struct bytes *b,
-		     struct err *err)
+static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
+				 struct bytes *b, struct err *err)
 {
 	struct regs regs = { 0 };
 
-	if (registers(b, a->regs_intr, &p->intr, &p->cap_intr, &regs, err))
+	if (perf_sample_registers(b, a->regs_intr, &p->intr, &p->cap_intr,
+				  &regs, err))
 		return -1;
 	if (!regs.abi)
 		return 0;
-	perf_extra(p, "intr_regs", 0);
-	p->extra[p->n_extra - 1].blob = regs.v;
-	p->extra[p->n_extra - 1].len = regs.n * 8;
-	perf_extra(p, "intr_regs_mask", regs.mask);
-	perf_extra(p, "intr_regs_abi", regs.abi);
+	perf_extra_blob(p, "intr_regs", regs.v, regs.n * 8);
+	perf_extra_add(p, "intr_regs_mask", regs.mask);
+	perf_extra_add(p, "intr_regs_abi", regs.abi);
 	return 0;
 }
 
-/* The part behind the stack dump. */
-static int tail_part(struct perf *p, const struct perf_attr *a, struct bytes *b,
-		     struct err *err)
+/* Takes the fields after the stack dump. */
+static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
+				 struct bytes *b, struct err *err)
 {
 	static const struct {
 		uint64_t bit;
@@ -445,29 +467,31 @@ static int tail_part(struct perf *p, const struct perf_attr *a, struct bytes *b,
 		{ PS_CGROUP, "cgroup" },
 		{ PS_DATA_PAGE, "data_page_size" },
 		{ PS_CODE_PAGE, "code_page_size" },
-		{ PS_AUX, "aux_size" }, /* its data is not decoded */
+		{ PS_AUX, "aux_size" }, /* the data is not decoded */
 	};
 	uint64_t t = a->sample_type;
 
-	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) && weights(p, a, b, err))
+	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) &&
+	    perf_sample_weights(p, a, b, err))
 		return -1;
-	if ((t & PS_DATA_SRC) && extra_u64(p, b, "data_src", err))
+	if ((t & PS_DATA_SRC) && perf_sample_take_extra(p, b, "data_src", err))
 		return -1;
-	if ((t & PS_TRANSACTION) && extra_u64(p, b, "transaction", err))
+	if ((t & PS_TRANSACTION) &&
+	    perf_sample_take_extra(p, b, "transaction", err))
 		return -1;
-	if ((t & PS_REGS_INTR) && intr_regs(p, a, b, err))
+	if ((t & PS_REGS_INTR) && perf_sample_intr_regs(p, a, b, err))
 		return -1;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if ((t & numbers[i].bit) &&
-		    extra_u64(p, b, numbers[i].name, err))
+		    perf_sample_take_extra(p, b, numbers[i].name, err))
 			return -1;
 	return 0;
 }
 
-/* --call-graph lbr: the processor kept the user's calls. The newest entry
- * says where we are (its target), each entry where the call came from. Only
- * the half behind a USER mark is replaced. */
-static void lbr_chain(struct perf *p, struct record *rec)
+/* Replaces the user half of a chain by the calls that the processor recorded
+ * (--call-graph lbr): the target of the newest entry, then the source of each
+ * entry. A half without a USER mark is kept. */
+static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
 
@@ -482,8 +506,8 @@ static void lbr_chain(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* The event takes no chain: the address that was hit is all there is. */
-static void lone_ip(struct perf *p, struct record *rec)
+/* Makes a chain of the sampled address, for an event without callchains. */
+static void perf_sample_use_ip(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
 
@@ -500,39 +524,42 @@ static void lone_ip(struct perf *p, struct record *rec)
 	}
 }
 
-int perf_sample(struct perf *p, const struct perf_attr *a,
-		const struct perf_rec *r, struct record *rec, struct err *err)
+int perf_sample_decode(struct perf *p, const struct perf_attr *a,
+		       const struct perf_rec *r, struct record *rec,
+		       struct err *err)
 {
 	struct rec_sample *s = &rec->sample;
 	uint64_t t = a->sample_type;
 	struct bytes b = r->b;
 
 	rec->kind = REC_SAMPLE;
-	rec->flags |= mode_flags(r->misc);
+	rec->flags |= perf_sample_mode_flags(r->misc);
 	s->event = (uint32_t)(a - p->attr);
 	p->n_extra = 0;
-	if (fixed_part(p, a, r, rec, &b, err))
+	if (perf_sample_fixed_part(p, a, r, rec, &b, err))
 		return -1;
-	if ((t & PS_READ) && read_values(p, a->read_format, &b, err))
+	if ((t & PS_READ) &&
+	    perf_sample_read_values(p, a->read_format, &b, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))
-		lone_ip(p, rec);
-	else if (callchain(p, &b, rec, err))
+		perf_sample_use_ip(p, rec);
+	else if (perf_sample_callchain(p, &b, rec, err))
 		return -1;
-	if ((t & PS_RAW) && raw_data(&b, s, err))
+	if ((t & PS_RAW) && perf_sample_raw(&b, s, err))
 		return -1;
 	if (a->sched)
-		perf_sched(p, s);
-	if ((t & PS_BRANCH) && branches(p, a, &b, s, err))
+		perf_trace_sample(p, s);
+	if ((t & PS_BRANCH) && perf_sample_branches(p, a, &b, s, err))
 		return -1;
 	if (a->lbr)
-		lbr_chain(p, rec);
-	if ((t & PS_REGS_USER) && registers(&b, a->regs_user, &p->regs,
-					    &p->cap_regs, &s->user_regs, err))
+		perf_sample_use_lbr(p, rec);
+	if ((t & PS_REGS_USER) &&
+	    perf_sample_registers(&b, a->regs_user, &p->regs, &p->cap_regs,
+				  &s->user_regs, err))
 		return -1;
-	if ((t & PS_STACK_USER) && stack_dump(&b, s, err))
+	if ((t & PS_STACK_USER) && perf_sample_stack_dump(&b, s, err))
 		return -1;
-	if (tail_part(p, a, &b, err))
+	if (perf_sample_tail_part(p, a, &b, err))
 		return -1;
 	s->extra = p->extra;
 	s->n_extra = (uint32_t)p->n_extra;

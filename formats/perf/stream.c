@@ -1,8 +1,9 @@
 /* stream.c - captures that can be read only once: a true pipe.
  *
- * The floor comes from FINISHED_ROUND: what was written before the end of the
- * round before last is taken as complete. That is a habit of perf record, not
- * a guarantee, so one round and a slack more are held back than perf does. */
+ * The floor comes from FINISHED_ROUND: all records up to the largest time at
+ * the end of the round before last are taken to have arrived. perf record
+ * usually keeps to that but does not guarantee it, so one round and a slack
+ * more are held back than perf holds back. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,7 +13,6 @@
 
 #define WINDOW_DEFAULT ((uint64_t)256 << 20)
 
-/* Everything up to the first record of an event; that one is put back. */
 int perf_stream_start(struct perf *p, struct err *err)
 {
 	for (size_t i = 0; i < p->n_file; i++)
@@ -21,10 +21,10 @@ int perf_stream_start(struct perf *p, struct err *err)
 	struct perf_rec r;
 	int got;
 
-	while ((got = perf_walk(p, f, &r, err)) > 0) {
+	while ((got = perf_walk_next(p, f, &r, err)) > 0) {
 		if (r.type < PR_TOOL)
 			break;
-		if (perf_tool(p, f, &r, err))
+		if (perf_tool_take(p, f, &r, err))
 			return -1;
 	}
 	if (got < 0)
@@ -38,30 +38,30 @@ int perf_stream_start(struct perf *p, struct err *err)
 		f->held = r;
 		f->holds = true;
 	}
-	perf_trace_events(p);
-	perf_tool_end(p);
+	perf_trace_join_events(p);
+	perf_tool_finish(p);
 	return 0;
 }
 
-static void raise_floor(struct perf *p, uint64_t to)
+static void perf_stream_raise_floor(struct perf *p, uint64_t to)
 {
 	if (to > p->src.floor)
 		p->src.floor = to;
 }
 
-static void round_end(struct perf *p)
+static void perf_stream_end_round(struct perf *p)
 {
 	struct perf_window *w = &p->window;
 	uint64_t slack = p->opts.slack_ns;
 	uint64_t held = w->max > slack ? w->max - slack : 0;
 
-	raise_floor(p, w->round2 < held ? w->round2 : held);
+	perf_stream_raise_floor(p, w->round2 < held ? w->round2 : held);
 	w->round2 = w->round1;
 	w->round1 = w->max;
 }
 
-/* Too much is held: give up on the older half of the time that is held. */
-static void flush_half(struct perf *p)
+/* If too many bytes are held, releases the older half of the time range. */
+static void perf_stream_limit_memory(struct perf *p)
 {
 	struct perf_window *w = &p->window;
 	uint64_t limit =
@@ -90,10 +90,11 @@ static void flush_half(struct perf *p)
 		.event = -1,
 	};
 	ledger_add(p->src.ledger, &e);
-	raise_floor(p, to);
+	perf_stream_raise_floor(p, to);
 }
 
-static void hand_out(struct perf *p, struct perf_rec *r, struct ref *ref)
+static void perf_stream_prepare_ref(struct perf *p, struct perf_rec *r,
+				    struct ref *ref)
 {
 	struct perf_window *w = &p->window;
 	struct source_info *info = &p->src.info;
@@ -101,7 +102,7 @@ static void hand_out(struct perf *p, struct perf_rec *r, struct ref *ref)
 	info->records++;
 	if (r->chunk)
 		r->chunk->refs++;
-	if (perf_is_state(p, r, ref)) {
+	if (perf_ref_is_state(p, r, ref)) {
 		ref->key = p->src.floor;
 		ref->kind = 0;
 		return;
@@ -118,7 +119,7 @@ static void hand_out(struct perf *p, struct perf_rec *r, struct ref *ref)
 		info->first_ns = w->first;
 		info->last_ns = w->max;
 	} else {
-		p->src.floor = ref->key; /* places only grow */
+		p->src.floor = ref->key; /* the offset, which only grows */
 	}
 }
 
@@ -129,7 +130,7 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 	while (p->cur < p->n_file) {
 		struct perf_file *f = &p->file[p->cur];
 		struct perf_chunk *was = f->window;
-		int got = perf_walk(p, f, &r, err);
+		int got = perf_walk_next(p, f, &r, err);
 
 		if (got < 0)
 			return -1;
@@ -139,21 +140,21 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 		}
 		if (f->window != was || !(f->n & 1023)) {
 			p->src.pos = bytes_off(&f->raw);
-			flush_half(p);
+			perf_stream_limit_memory(p);
 		}
 		if (r.type >= PR_TOOL) {
-			if (perf_tool(p, f, &r, err))
+			if (perf_tool_take(p, f, &r, err))
 				return -1;
 			if (r.type == PR_FINISHED_ROUND)
-				round_end(p);
+				perf_stream_end_round(p);
 			continue;
 		}
-		if (!perf_place(p, f, &r, ref))
+		if (!perf_ref_make(p, f, &r, ref))
 			continue;
-		hand_out(p, &r, ref);
+		perf_stream_prepare_ref(p, &r, ref);
 		return 1;
 	}
-	perf_tool_end(p);
+	perf_tool_finish(p);
 	p->src.floor = UINT64_MAX;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* tool.c - records that the perf tool writes about the capture itself. */
+/* tool.c - records that the perf tool writes to describe the capture. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,15 +7,8 @@
 #include "stitch/base/ledger.h"
 
 #define UPDATE_NAME 2
-#define TYPE_TRACEPOINT 2
 
-static void damage(struct perf *p, const struct perf_rec *r,
-		   const struct err *err)
-{
-	perf_damage(p, "record", r->off, r->size, err);
-}
-
-static int header_attr(struct perf *p, struct bytes *b, struct err *err)
+static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 {
 	struct bytes attr;
 	uint32_t size = 0;
@@ -31,8 +24,8 @@ static int header_attr(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Which CPU and thread the events were opened on, id by id. */
-static int id_index(struct perf *p, struct bytes *b, struct err *err)
+/* The CPU and thread that the event of each id was opened on. */
+static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t n, id, idx, cpu, tid;
 
@@ -52,7 +45,8 @@ static int id_index(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int thread_map(struct perf *p, struct bytes *b, struct err *err)
+static int perf_tool_thread_map(struct perf *p, struct bytes *b,
+				struct err *err)
 {
 	uint64_t n, pid;
 
@@ -61,13 +55,14 @@ static int thread_map(struct perf *p, struct bytes *b, struct err *err)
 	for (uint64_t i = 0; i < n; i++) {
 		if (bytes_u64(b, &pid, err) || bytes_skip(b, 16, err))
 			return -1;
-		/* a map of all threads is the one entry -1 */
+		/* the map for all threads is one entry, -1 */
 		p->thread_map |= (int32_t)pid != -1;
 	}
 	return 0;
 }
 
-static int event_update(struct perf *p, struct bytes *b, struct err *err)
+static int perf_tool_event_update(struct perf *p, struct bytes *b,
+				  struct err *err)
 {
 	uint64_t type, id;
 	const char *name;
@@ -81,25 +76,25 @@ static int event_update(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_str(b, &name, err))
 		return -1;
 	if (known)
-		perf_event_name(p, known->attr, name);
+		perf_attr_set_name(p, known->attr, name);
 	return 0;
 }
 
-static int feature(struct perf *p, struct bytes *b, struct err *err)
+static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t bit;
 
 	if (bytes_u64(b, &bit, err))
 		return -1;
-	/* no payload marks the end of the features, whatever the number */
+	/* a record without payload ends the list of features */
 	if (bytes_left(b) && bit < 256)
-		perf_feature(p, (uint32_t)bit, b);
+		perf_feature_take(p, (uint32_t)bit, b);
 	return 0;
 }
 
-/* Of x86: what the kernel's user page says. What comes behind is of clocks
- * whose counter has fewer bits. */
-static int time_conv(struct perf *p, struct bytes *b, struct err *err)
+/* How x86 converts TSC to time, from the kernel's user page. The later fields
+ * are for counters with fewer bits (time_cycles, time_mask). */
+static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
 {
 	uint64_t shift, mult, zero;
 
@@ -112,7 +107,8 @@ static int time_conv(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-static int tracing_data(struct perf *p, struct perf_file *f, struct err *err)
+static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
+				  struct err *err)
 {
 	unsigned char *owned = NULL;
 	struct bytes b;
@@ -127,77 +123,72 @@ static int tracing_data(struct perf *p, struct perf_file *f, struct err *err)
 		perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
 	} else {
 		perf_tracing_data(p, &b);
-		perf_trace_events(p);
+		perf_trace_join_events(p);
 	}
 	free(owned);
 	return 0;
 }
 
-static void skip(struct perf *p, const struct perf_rec *r)
-{
-	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
-		    r->off);
-}
-
-static void auxtrace(struct perf *p, const struct perf_rec *r)
+static void perf_tool_auxtrace(struct perf *p, const struct perf_rec *r)
 {
 	if (p->count[PR_AUXTRACE_INFO] + p->count[PR_AUXTRACE] == 1)
 		perf_note(p, "aux", "hardware trace (AUX) data is not decoded");
 	if (r->type == PR_AUXTRACE)
-		skip(p, r);
+		perf_skip_type(p, r);
 }
 
-static int take(struct perf *p, const struct perf_rec *r, struct err *err)
+static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
+			   struct err *err)
 {
 	struct bytes b = r->b;
 
 	bytes_skip(&b, 8, err);
 	switch (r->type) {
 	case PR_HEADER_ATTR:
-		return header_attr(p, &b, err);
+		return perf_tool_attr(p, &b, err);
 	case PR_BUILD_ID:
-		perf_build_id(p, &b, r->misc);
+		perf_feature_add_build_id(p, &b, r->misc);
 		return 0;
 	case PR_ID_INDEX:
-		return id_index(p, &b, err);
+		return perf_tool_id_index(p, &b, err);
 	case PR_THREAD_MAP:
-		return thread_map(p, &b, err);
+		return perf_tool_thread_map(p, &b, err);
 	case PR_EVENT_UPDATE:
-		return event_update(p, &b, err);
+		return perf_tool_event_update(p, &b, err);
 	case PR_FEATURE:
-		return feature(p, &b, err);
+		return perf_tool_feature(p, &b, err);
 	case PR_AUXTRACE_INFO:
 	case PR_AUXTRACE:
-		auxtrace(p, r);
+		perf_tool_auxtrace(p, r);
 		return 0;
 	case PR_FINISHED_ROUND:
 		perf_round_end(p);
 		return 0;
 	case PR_TIME_CONV:
-		return time_conv(p, &b, err);
+		return perf_tool_time_conv(p, &b, err);
 	case PR_CPU_MAP:
 	case PR_FINISHED_INIT:
 		return 0;
 	default:
-		skip(p, r);
+		perf_skip_type(p, r);
 		return 0;
 	}
 }
 
-int perf_tool(struct perf *p, struct perf_file *f, const struct perf_rec *r,
-	      struct err *err)
+int perf_tool_take(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct err *err)
 {
 	struct err why;
 
 	if (r->type == PR_TRACING_DATA && r->chunk == f->window)
-		return tracing_data(p, f, err);
-	if (take(p, r, &why))
-		damage(p, r, &why);
+		return perf_tool_tracing_data(p, f, err);
+	if (perf_tool_parse(p, r, &why))
+		perf_damage(p, "record", r->off, r->size, &why);
 	return 0;
 }
 
-/* Every event open on all CPUs and on no thread, by its ids. */
-static enum tri wide_by_ids(const struct perf *p)
+/* Do the ids say that each event was opened on all CPUs and on no thread? */
+static enum tri perf_tool_is_system_wide(const struct perf *p)
 {
 	uint64_t *on = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
 	enum tri wide = p->n_id ? TRI_YES : TRI_UNKNOWN;
@@ -221,11 +212,11 @@ static enum tri wide_by_ids(const struct perf *p)
 	return wide;
 }
 
-/* What the command line says that the records do not: filters, groups (a
- * member may be hit only while its leader counts), cgroups, pauses. Options
- * may be cut short and put together, as in '-aG x'; the words of the program
- * that was run are taken for options unless '--' stands before them. */
-static void take_options(struct perf *p)
+/* Reads from the command line what no record says: filters, groups (a member
+ * counts only while its leader does), cgroups, pauses. Options may be
+ * abbreviated and combined, as in '-aG x'. Arguments of the recorded program
+ * are taken for options of perf unless '--' precedes them. */
+static void perf_tool_read_options(struct perf *p)
 {
 	static const char *const longs[] = { "--fi", "--ex", "--cg", "--for" };
 	struct source_info *info = &p->src.info;
@@ -250,9 +241,9 @@ static void take_options(struct perf *p)
 	}
 }
 
-/* Of a session of tasks it depends on the events; of one of CPUs, on whether
- * these are all. */
-static bool has_whole_tasks(const struct perf *p)
+/* Are all threads of a recorded process recorded? If perf attached to tasks,
+ * each event must be inherited; if to CPUs, it must be all of them. */
+static bool perf_tool_has_whole_tasks(const struct perf *p)
 {
 	bool of_tasks = p->thread_map;
 
@@ -263,23 +254,24 @@ static bool has_whole_tasks(const struct perf *p)
 	return of_tasks || p->src.info.system_wide == TRI_YES;
 }
 
-/* A tracepoint without a period is sampled each time it is hit. */
-static void find_every(struct perf *p)
+/* A tracepoint without a period takes a sample on each hit. */
+static void perf_tool_mark_every_event(struct perf *p)
 {
 	for (size_t i = 0; i < p->n_attr; i++) {
 		const struct perf_attr *a = &p->attr[i];
 
 		p->event[i].every =
-			a->type == TYPE_TRACEPOINT && a->period <= 1 &&
+			a->type == PERF_TYPE_TRACEPOINT && a->period <= 1 &&
 			!(a->flags & (PA_FREQ | PA_EXCLUDE_KERNEL)) &&
 			!p->src.info.filtered;
 	}
 }
 
-void perf_tool_end(struct perf *p)
+void perf_tool_finish(struct perf *p)
 {
-	p->src.info.system_wide = p->thread_map ? TRI_NO : wide_by_ids(p);
-	p->src.info.whole_tasks = has_whole_tasks(p);
-	take_options(p);
-	find_every(p);
+	p->src.info.system_wide =
+		p->thread_map ? TRI_NO : perf_tool_is_system_wide(p);
+	p->src.info.whole_tasks = perf_tool_has_whole_tasks(p);
+	perf_tool_read_options(p);
+	perf_tool_mark_every_event(p);
 }

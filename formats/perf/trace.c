@@ -1,4 +1,4 @@
-/* trace.c - tracing data of a perf capture: formats of tracepoints. */
+/* trace.c - tracing data of a perf capture: the formats of tracepoints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,40 +6,38 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
-#define TYPE_TRACEPOINT 2
 #define FORMAT_MAX ((uint64_t)1 << 20)
 #define MAGIC "\x17\x08\x44tracing"
 
-static bool is_recorded(const struct perf *p, uint64_t id)
+static bool perf_trace_is_recorded(const struct perf *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->n_attr; i++)
-		if (p->attr[i].type == TYPE_TRACEPOINT &&
+		if (p->attr[i].type == PERF_TYPE_TRACEPOINT &&
 		    p->attr[i].config == id)
 			return true;
 	return false;
 }
 
-static void format_add(struct perf *p, const char *system,
-		       const struct bytes *b)
+static void perf_trace_add_format(struct perf *p, const char *system,
+				  const struct bytes *b)
 {
 	struct tp_format fmt;
 	uint32_t id;
 
 	if (!tp_number_behind((const char *)b->pos, (const char *)b->end,
 			      "ID: ", &id) ||
-	    !is_recorded(p, id))
+	    !perf_trace_is_recorded(p, id))
 		return;
 	for (size_t i = 0; i < p->n_fmt; i++)
 		if (p->fmt[i].id == id)
 			return;
 	if (!tp_format_parse(&p->arena, system, b, &fmt))
 		return;
-	p->fmt = mem_grow(p->fmt, &p->cap_fmt, p->n_fmt + 1, sizeof(*p->fmt));
-	p->fmt[p->n_fmt++] = fmt;
+	*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;
 }
 
-/* name, 0, u64 length, as many bytes. */
-static int skip_named(struct bytes *b, struct err *err)
+/* Skips a file of tracefs: name, 0, u64 length, as many bytes. */
+static int perf_trace_skip_file(struct bytes *b, struct err *err)
 {
 	const char *name;
 	uint64_t n;
@@ -50,8 +48,8 @@ static int skip_named(struct bytes *b, struct err *err)
 		       : 0;
 }
 
-static int take_format(struct perf *p, const char *system, struct bytes *b,
-		       struct err *err)
+static int perf_trace_take_format(struct perf *p, const char *system,
+				  struct bytes *b, struct err *err)
 {
 	struct bytes text;
 	uint64_t n;
@@ -59,11 +57,12 @@ static int take_format(struct perf *p, const char *system, struct bytes *b,
 	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 		return -1;
 	if (system && n <= FORMAT_MAX)
-		format_add(p, system, &text);
+		perf_trace_add_format(p, system, &text);
 	return 0;
 }
 
-static int take_system(struct perf *p, struct bytes *b, struct err *err)
+static int perf_trace_take_system(struct perf *p, struct bytes *b,
+				  struct err *err)
 {
 	const char *system;
 	uint32_t n;
@@ -71,12 +70,12 @@ static int take_system(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_str(b, &system, err) || bytes_u32(b, &n, err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (take_format(p, system, b, err))
+		if (perf_trace_take_format(p, system, b, err))
 			return -1;
 	return 0;
 }
 
-static int take_all(struct perf *p, struct bytes *b, struct err *err)
+static int perf_trace_parse(struct perf *p, struct bytes *b, struct err *err)
 {
 	const char *version;
 	uint8_t big, long_size;
@@ -88,21 +87,21 @@ static int take_all(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_skip(b, 10, err) || bytes_str(b, &version, err) ||
 	    bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
 		return -1;
-	p->data_big = big != 0;
-	p->long32 = long_size == 4;
+	p->tp.swap = p->swap;
+	p->tp.long32 = long_size == 4;
 	b->swap = (p->swap == p->src.info.big_endian) == (big != 0);
-	if (bytes_u32(b, &page, err) || skip_named(b, err) ||
-	    skip_named(b, err) || bytes_u32(b, &n, err))
+	if (bytes_u32(b, &page, err) || perf_trace_skip_file(b, err) ||
+	    perf_trace_skip_file(b, err) || bytes_u32(b, &n, err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (take_format(p, NULL, b, err))
+		if (perf_trace_take_format(p, NULL, b, err))
 			return -1;
 	if (bytes_u32(b, &n, err))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (take_system(p, b, err))
+		if (perf_trace_take_system(p, b, err))
 			return -1;
-	return 0; /* kallsyms, printk formats, names follow: not needed */
+	return 0; /* kallsyms, printk formats and names follow: unused */
 }
 
 void perf_tracing_data(struct perf *p, struct bytes *b)
@@ -110,12 +109,12 @@ void perf_tracing_data(struct perf *p, struct bytes *b)
 	struct bytes at = *b;
 	struct err e;
 
-	if (take_all(p, &at, &e))
+	if (perf_trace_parse(p, &at, &e))
 		perf_damage(p, "tracing data", bytes_off(&at), bytes_left(&at),
 			    &e);
 }
 
-void perf_trace_events(struct perf *p)
+void perf_trace_join_events(struct perf *p)
 {
 	char name[256];
 
@@ -123,7 +122,7 @@ void perf_trace_events(struct perf *p)
 		struct perf_attr *a = &p->attr[i];
 		struct event_def *ev = &p->event[i];
 
-		if (a->type != TYPE_TRACEPOINT || a->fmt)
+		if (a->type != PERF_TYPE_TRACEPOINT || a->fmt)
 			continue;
 		for (size_t j = 0; j < p->n_fmt && !a->fmt; j++)
 			if (p->fmt[j].id == a->config)
@@ -141,64 +140,58 @@ void perf_trace_events(struct perf *p)
 		if (fmt->name && !strncmp(ev->name, "tracepoint:", 11)) {
 			snprintf(name, sizeof(name), "%s:%s", fmt->system,
 				 fmt->name);
-			perf_event_name(p, (uint32_t)i, name);
+			perf_attr_set_name(p, (uint32_t)i, name);
 		}
 	}
 }
 
-const struct tp_format *perf_fmt_of(const struct perf *p, uint32_t event)
+const struct tp_format *perf_trace_format(const struct perf *p, uint32_t event)
 {
 	if (event >= p->n_attr || !p->attr[event].fmt)
 		return NULL;
 	return &p->fmt[p->attr[event].fmt - 1];
 }
 
-void perf_sched(struct perf *p, struct rec_sample *s)
+void perf_trace_sample(struct perf *p, struct rec_sample *s)
 {
-	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	const struct tp_format *fmt = perf_trace_format(p, s->event);
 	struct bytes raw;
 
 	if (!fmt || !s->raw)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
 	tp_sched_take(fmt, &raw, &s->sched);
-	p->tp.swap = p->swap;
-	p->tp.long32 = p->long32;
-	tp_stacks_take(&p->tp, fmt, &raw, p->long32, s);
+	tp_stacks_take(&p->tp, fmt, &raw, p->tp.long32, s);
 	if (fmt->call.what == CALL_NONE)
 		return;
 	tp_call_take(&p->tp, fmt, &raw, &p->call);
 	s->call = &p->call;
 }
 
-int perf_fields(struct source *src, const struct rec_sample *s,
-		struct field *out, struct err *err)
+int perf_trace_fields(struct source *src, const struct rec_sample *s,
+		      struct field *out, struct err *err)
 {
 	struct perf *p = perf_of(src);
-	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	const struct tp_format *fmt = perf_trace_format(p, s->event);
 
 	if (!fmt)
 		return err_set(err, ERR_FORMAT, "%s: event has no field format",
 			       src->path);
-	p->tp.swap = p->swap;
-	p->tp.long32 = p->long32;
 	tp_fields_take(&p->tp, fmt, s->raw, s->raw_len, out);
 	return 0;
 }
 
-int perf_print(struct source *src, const struct rec_sample *s, char *buf,
-	       size_t size)
+int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
+		     size_t size)
 {
 	struct perf *p = perf_of(src);
-	const struct tp_format *fmt = perf_fmt_of(p, s->event);
+	const struct tp_format *fmt = perf_trace_format(p, s->event);
 
 	if (!size)
 		return -1;
 	buf[0] = 0;
 	if (!fmt || !s->raw)
 		return -1;
-	p->tp.swap = p->swap;
-	p->tp.long32 = p->long32;
 	tp_print(&p->tp, fmt, s->raw, s->raw_len, buf, size);
 	return 0;
 }

@@ -1,7 +1,7 @@
-/* walk.c - from bytes to whole records, in file order.
+/* walk.c - finds the records in the bytes of a file, in file order.
  *
- * Records stand plain in the file, or are unpacked from compressed ones. There
- * is no mark to find the next record by, so a broken size ends the walk. */
+ * Records are in the file itself or inside compressed records. No mark tells
+ * where a record starts, so a wrong size ends the walk. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +13,6 @@
 #define WINDOW ((size_t)256 * 1024)
 #define PAYLOAD_MAX ((uint64_t)256 << 20)
 #define HEADER 8
-
-void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
-		 const struct err *err)
-{
-	if (p->loud)
-		ledger_damage(p->src.ledger, p->src.index, what, off, len, err);
-}
-
-void perf_note(struct perf *p, const char *what, const char *detail)
-{
-	if (p->loud)
-		ledger_note(p->src.ledger, p->src.index, what, detail);
-}
 
 void perf_walk_start(struct perf *p, struct perf_file *f)
 {
@@ -41,7 +28,7 @@ void perf_walk_start(struct perf *p, struct perf_file *f)
 		return;
 	}
 	if (f->in.fd >= 0) {
-		/* the pipe header was read already */
+		/* opening consumed the pipe header */
 		f->window = perf_chunk_new(p, WINDOW, f->in.n_head, true);
 		bytes_init(&f->raw, f->window->data, 0, f->in.path,
 			   f->window->off, p->swap);
@@ -57,8 +44,9 @@ void perf_walk_end(struct perf *p, struct perf_file *f)
 	f->window = NULL;
 }
 
-/* A window with room, which begins with what is not walked yet. */
-static void move_window(struct perf *p, struct perf_file *f, size_t n)
+/* Replaces the window by one with room for n bytes, which begins with the
+ * bytes that are not walked yet. */
+static void perf_walk_move_window(struct perf *p, struct perf_file *f, size_t n)
 {
 	struct perf_chunk *old = f->window;
 	size_t have = bytes_left(&f->raw);
@@ -73,13 +61,13 @@ static void move_window(struct perf *p, struct perf_file *f, size_t n)
 	perf_chunk_put(p, old);
 }
 
-static int read_more(struct perf *p, struct perf_file *f, size_t n,
-		     struct err *err)
+static int perf_walk_read_more(struct perf *p, struct perf_file *f, size_t n,
+			       struct err *err)
 {
 	size_t used = f->window->len - bytes_left(&f->raw);
 
 	if (f->window->cap - used < n)
-		move_window(p, f, n);
+		perf_walk_move_window(p, f, n);
 	while (bytes_left(&f->raw) < n) {
 		struct perf_chunk *c = f->window;
 		int64_t got = input_read(&f->in, c->data + c->len,
@@ -93,16 +81,18 @@ static int read_more(struct perf *p, struct perf_file *f, size_t n,
 	return 0;
 }
 
-/* Makes n bytes stand in f->raw, if there are as many: 0; -1 and *err. */
-static inline int want(struct perf *p, struct perf_file *f, size_t n,
-		       struct err *err)
+/* Reads until f->raw has n bytes or the file ends. Returns -1 on a read
+ * error. */
+static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
+				 struct err *err)
 {
 	if (bytes_left(&f->raw) >= n || !f->window)
 		return 0;
-	return read_more(p, f, n, err);
+	return perf_walk_read_more(p, f, n, err);
 }
 
-static void cut_off(struct perf *p, struct perf_file *f, uint64_t needs)
+static void perf_walk_report_cut(struct perf *p, struct perf_file *f,
+				 uint64_t needs)
 {
 	struct err e;
 	uint64_t left = bytes_left(&f->raw);
@@ -115,9 +105,11 @@ static void cut_off(struct perf *p, struct perf_file *f, uint64_t needs)
 	perf_damage(p, "truncated", bytes_off(&f->raw), left, &e);
 }
 
-/* The rest of the file cannot be read: sizes lead from record to record. */
-static void broken(struct perf *p, struct perf_file *f, uint64_t off,
-		   uint16_t size, uint64_t left)
+/* Reports that the rest of the file cannot be read: only the size of a record
+ * tells where the next one is. */
+static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
+				      uint64_t off, uint16_t size,
+				      uint64_t left)
 {
 	struct err e;
 
@@ -128,16 +120,17 @@ static void broken(struct perf *p, struct perf_file *f, uint64_t off,
 	perf_damage(p, "record", off, left, &e);
 }
 
-/* Skips payload behind AUXTRACE and the like. */
-static int skip_payload(struct perf *p, struct perf_file *f, struct err *err)
+/* Skips the payload that follows AUXTRACE or TRACING_DATA. */
+static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
+				  struct err *err)
 {
 	while (f->skip) {
-		if (want(p, f, 1, err))
+		if (perf_walk_want(p, f, 1, err))
 			return -1;
 		uint64_t n = bytes_left(&f->raw);
 
 		if (!n) {
-			cut_off(p, f, f->skip);
+			perf_walk_report_cut(p, f, f->skip);
 			f->skip = 0;
 			return 0;
 		}
@@ -149,7 +142,8 @@ static int skip_payload(struct perf *p, struct perf_file *f, struct err *err)
 	return 0;
 }
 
-static void payload_size(struct perf_file *f, const struct perf_rec *r)
+static void perf_walk_set_payload_size(struct perf_file *f,
+				       const struct perf_rec *r)
 {
 	uint32_t n32;
 	uint64_t n64;
@@ -160,38 +154,40 @@ static void payload_size(struct perf_file *f, const struct perf_rec *r)
 		f->skip = n64;
 }
 
-/* Takes the header at b's position: type, misc, size. */
-static inline void take_header(const struct bytes *b, struct perf_rec *r)
+static inline void perf_walk_take_header(const struct bytes *b,
+					 struct perf_rec *r)
 {
 	bytes_peek_u32(b, 0, &r->type);
 	bytes_peek_u16(b, 4, &r->misc);
 	bytes_peek_u16(b, 6, &r->size);
 }
 
-/* 1 a record of the file itself, 0 no more, -1 and *err. */
-static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
-		    struct err *err)
+/* Returns 1 and a record of the file itself, 0 at its end, -1 on a read
+ * error. */
+static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
+			      struct perf_rec *r, struct err *err)
 {
-	if (f->skip && skip_payload(p, f, err))
+	if (f->skip && perf_walk_skip_payload(p, f, err))
 		return -1;
-	if (f->done || want(p, f, HEADER, err))
+	if (f->done || perf_walk_want(p, f, HEADER, err))
 		return f->done ? 0 : -1;
 	if (bytes_left(&f->raw) < HEADER) {
 		if (bytes_left(&f->raw))
-			cut_off(p, f, HEADER);
+			perf_walk_report_cut(p, f, HEADER);
 		f->done = true;
 		return 0;
 	}
-	take_header(&f->raw, r);
+	perf_walk_take_header(&f->raw, r);
 	if (r->size < HEADER) {
-		broken(p, f, bytes_off(&f->raw), r->size, bytes_left(&f->raw));
+		perf_walk_report_bad_size(p, f, bytes_off(&f->raw), r->size,
+					  bytes_left(&f->raw));
 		f->done = true;
 		return 0;
 	}
-	if (want(p, f, r->size, err))
+	if (perf_walk_want(p, f, r->size, err))
 		return -1;
 	if (bytes_left(&f->raw) < r->size) {
-		cut_off(p, f, r->size);
+		perf_walk_report_cut(p, f, r->size);
 		return 0;
 	}
 	r->off = bytes_off(&f->raw);
@@ -204,12 +200,14 @@ static int next_raw(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	bytes_skip(&f->raw, r->size, NULL);
 	if (__builtin_expect(
 		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
-		payload_size(f, r);
+		perf_walk_set_payload_size(f, r);
 	return 1;
 }
 
-/* 1 a record that was unpacked, 0 when more must be unpacked first. */
-static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
+/* Returns 1 and a decompressed record, 0 if more must be decompressed
+ * first. */
+static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
+				   struct perf_rec *r)
 {
 	struct perf_chunk *c = f->plain;
 	size_t left = perf_z_rest(f);
@@ -218,9 +216,9 @@ static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
 		return 0;
 	bytes_init(&r->b, c->data + f->plain_at, left, f->in.path, c->off,
 		   p->swap);
-	take_header(&r->b, r);
+	perf_walk_take_header(&r->b, r);
 	if (r->size < HEADER) {
-		broken(p, f, c->off, r->size, left);
+		perf_walk_report_bad_size(p, f, c->off, r->size, left);
 		perf_z_free(p, f);
 		f->done = true;
 		return 0;
@@ -235,8 +233,8 @@ static int next_plain(struct perf *p, struct perf_file *f, struct perf_rec *r)
 	return 1;
 }
 
-/* The end of the file; a record may be cut in the compressed stream. */
-static void last_words(struct perf *p, struct perf_file *f)
+/* At the end of the file: reports a record cut inside the compressed data. */
+static void perf_walk_report_rest(struct perf *p, struct perf_file *f)
 {
 	size_t rest = perf_z_rest(f);
 	struct err e;
@@ -250,8 +248,8 @@ static void last_words(struct perf *p, struct perf_file *f)
 	f->plain_at = f->plain->len;
 }
 
-int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
-	      struct err *err)
+int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
+		   struct err *err)
 {
 	if (f->holds) {
 		f->holds = false;
@@ -259,14 +257,14 @@ int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
 		return 1;
 	}
 	for (;;) {
-		int got = next_plain(p, f, r);
+		int got = perf_walk_next_unpacked(p, f, r);
 
 		if (!got && f->z && perf_z_more(p, f))
 			continue;
 		if (!got) {
-			got = next_raw(p, f, r, err);
+			got = perf_walk_next_raw(p, f, r, err);
 			if (got <= 0) {
-				last_words(p, f);
+				perf_walk_report_rest(p, f);
 				return got;
 			}
 			if (r->type == PR_COMPRESSED ||
@@ -286,13 +284,14 @@ int perf_walk(struct perf *p, struct perf_file *f, struct perf_rec *r,
 	}
 }
 
-static int stream_payload(struct perf *p, struct perf_file *f, uint64_t n,
-			  unsigned char **owned, size_t *have, struct err *err)
+static int perf_walk_read_payload(struct perf *p, struct perf_file *f,
+				  uint64_t n, unsigned char **owned,
+				  size_t *have, struct err *err)
 {
 	size_t cap = 0;
 
 	while (*have < n) {
-		if (want(p, f, 1, err))
+		if (perf_walk_want(p, f, 1, err))
 			return -1;
 		uint64_t some = bytes_left(&f->raw);
 
@@ -322,13 +321,14 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 			      "payload of %" PRIu64 " bytes is over the limit",
 			      n);
 	if (!f->window) {
-		if (n > bytes_left(&f->raw)) /* cut: said by skip_payload() */
+		/* if it is cut, perf_walk_skip_payload() reports that */
+		if (n > bytes_left(&f->raw))
 			n = bytes_left(&f->raw);
 		bytes_take(&f->raw, n, out, NULL);
 		f->skip -= n;
 		return 0;
 	}
-	if (stream_payload(p, f, n, owned, &have, err))
+	if (perf_walk_read_payload(p, f, n, owned, &have, err))
 		return -1;
 	f->skip -= have;
 	bytes_init(out, *owned ? *owned : f->raw.pos, have, f->in.path, off,
@@ -336,8 +336,8 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 	return 0;
 }
 
-int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
-		 struct err *err)
+int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
+		   struct err *err)
 {
 	struct perf_chunk *c = perf_chunk_find(p, ref->handle);
 	const unsigned char *data = NULL;
@@ -361,7 +361,7 @@ int perf_rec_get(struct perf *p, const struct ref *ref, struct perf_rec *r,
 			       "%s: record is not held any more", path);
 	r->off = c && !c->flat ? c->off : at + (c ? c->off : 0);
 	bytes_init(&r->b, data + at, ref->len, path, r->off, p->swap);
-	take_header(&r->b, r);
+	perf_walk_take_header(&r->b, r);
 	r->handle = ref->handle;
 	r->chunk = c;
 	return 0;

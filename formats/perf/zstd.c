@@ -1,8 +1,9 @@
-/* zstd.c - records in COMPRESSED and COMPRESSED2.
+/* zstd.c - decompresses the records in COMPRESSED and COMPRESSED2.
  *
- * All of a file's compressed records are one zstd stream that never ends, and
- * what comes out is a stream of records that are cut anywhere. Unpacking goes
- * in steps of one chunk, because 64 KiB can hold gigabytes. */
+ * All compressed records of a file form one zstd stream without an end. Its
+ * output is a stream of records, and a record may be split between two
+ * compressed ones. Decompression goes chunk by chunk, because 64 KiB of input
+ * can become gigabytes. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -15,12 +16,12 @@
 struct perf_z {
 	ZSTD_DStream *d;
 	ZSTD_inBuffer in;
-	struct perf_chunk *holds; /* where the input lives; NULL: the file */
+	struct perf_chunk *holds; /* has the input; NULL: the file has it */
 	uint64_t off;
 	bool more, dead;
 };
 
-static struct perf_z *stream_of(struct perf_file *f)
+static struct perf_z *perf_z_stream(struct perf_file *f)
 {
 	if (!f->z) {
 		f->z = mem_new(1, sizeof(*f->z));
@@ -30,7 +31,7 @@ static struct perf_z *stream_of(struct perf_file *f)
 	return f->z;
 }
 
-static void input_done(struct perf *p, struct perf_z *z)
+static void perf_z_end_input(struct perf *p, struct perf_z *z)
 {
 	z->more = false;
 	perf_chunk_put(p, z->holds);
@@ -39,7 +40,7 @@ static void input_done(struct perf *p, struct perf_z *z)
 
 void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 {
-	struct perf_z *z = stream_of(f);
+	struct perf_z *z = perf_z_stream(f);
 	struct bytes b = r->b;
 	struct bytes data;
 	struct err why = { 0 };
@@ -53,7 +54,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 		return;
 	}
 	if (z->dead) {
-		/* what follows cannot be read without what is lost */
+		/* zstd needs the earlier data to decompress the later */
 		err_at(&why, f->in.path, r->off,
 		       "compressed data follows damaged compressed data");
 		perf_damage(p, "compressed", r->off, r->size, &why);
@@ -67,7 +68,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 		z->holds->refs++;
 }
 
-static void z_died(struct perf *p, struct perf_file *f, const char *why)
+static void perf_z_fail(struct perf *p, struct perf_file *f, const char *why)
 {
 	struct perf_z *z = f->z;
 	struct err e;
@@ -75,11 +76,11 @@ static void z_died(struct perf *p, struct perf_file *f, const char *why)
 	err_at(&e, f->in.path, z->off, "compressed data is damaged (%s)", why);
 	perf_damage(p, "compressed", z->off, 0, &e);
 	z->dead = true;
-	input_done(p, z);
+	perf_z_end_input(p, z);
 }
 
-/* A chunk that starts with what is left of the last one. */
-static struct perf_chunk *next_chunk(struct perf *p, struct perf_file *f)
+/* Starts a chunk with the bytes of the last one that are not walked yet. */
+static struct perf_chunk *perf_z_next_chunk(struct perf *p, struct perf_file *f)
 {
 	struct perf_chunk *old = f->plain;
 	size_t rest = perf_z_rest(f);
@@ -101,7 +102,7 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 
 	if (!z || !z->more)
 		return false;
-	struct perf_chunk *c = next_chunk(p, f);
+	struct perf_chunk *c = perf_z_next_chunk(p, f);
 	ZSTD_outBuffer out = { c->data, c->cap, c->len };
 
 	while (out.pos < out.size) {
@@ -111,16 +112,16 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 
 		if (ZSTD_isError(rc)) {
 			c->len = out.pos;
-			z_died(p, f, ZSTD_getErrorName(rc));
+			perf_z_fail(p, f, ZSTD_getErrorName(rc));
 			return true;
 		}
 		if (out.pos == had && z->in.pos == at)
 			break;
 	}
 	c->len = out.pos;
-	/* a full chunk may mean that more is waiting in the decoder */
+	/* if the chunk is full, the decoder may still hold output */
 	if (out.pos < out.size)
-		input_done(p, z);
+		perf_z_end_input(p, z);
 	return true;
 }
 
@@ -132,7 +133,7 @@ size_t perf_z_rest(const struct perf_file *f)
 void perf_z_free(struct perf *p, struct perf_file *f)
 {
 	if (f->z) {
-		input_done(p, f->z);
+		perf_z_end_input(p, f->z);
 		ZSTD_freeDStream(f->z->d);
 		free(f->z);
 		f->z = NULL;

@@ -87,9 +87,9 @@ static bool nonce_is_list(enum nonce_item k)
 	return k == ITEM_IPS || k == ITEM_NAMES;
 }
 
-static struct scan nonce_template_text(const char *template)
+static struct scan nonce_template_text(const char *form)
 {
-	return scan_of(template, strlen(template));
+	return scan_of(form, strlen(form));
 }
 
 static bool nonce_is_nonce(enum nonce_item k)
@@ -97,9 +97,9 @@ static bool nonce_is_nonce(enum nonce_item k)
 	return k == ITEM_NONCE || k == ITEM_NONCE_HEX;
 }
 
-int nonce_check(const char *template, struct err *err)
+int nonce_check(const char *form, struct err *err)
 {
-	struct scan t = nonce_template_text(template);
+	struct scan t = nonce_template_text(form);
 	bool open = false;
 	bool nonce = false;
 	bool stack = false;
@@ -131,11 +131,10 @@ int nonce_check(const char *template, struct err *err)
 			"%%{nonce:x} %%{tid} %%{pid} %%{ips} "
 			"%%{names} %%{part} %%{meet} %%{*}, and [...] is what may "
 			"be missing",
-			template, (size_t)(t.p - template));
+			form, (size_t)(t.p - form));
 	if (!nonce)
 		return err_set(err, ERR_USAGE,
-			       "nonce format '%.200s': needs %%{nonce}",
-			       template);
+			       "nonce format '%.200s': needs %%{nonce}", form);
 	return 0;
 }
 
@@ -265,10 +264,10 @@ static bool nonce_is_word_end(const struct scan *s, char before)
 	return !s->n || !scan_is_word(s->p[0]) || !scan_is_word(before);
 }
 
-static bool nonce_matches(const char *template, struct scan s,
+static bool nonce_matches(const char *form, struct scan s,
 			  struct nonce_line *out)
 {
-	struct scan t = nonce_template_text(template);
+	struct scan t = nonce_template_text(form);
 	struct scan behind = {
 		NULL, 0
 	}; /* the template after the group being tried */

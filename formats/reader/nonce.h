@@ -48,7 +48,7 @@ extern const char *const nonce_default[];
 
 /* Checks a template. Returns 0, or -1 and *err (ERR_USAGE) with what is wrong.
  */
-int nonce_check(const char *template, struct err *err);
+int nonce_check(const char *form, struct err *err);
 /* Parses a line. Returns false and sets NONCE_NONE if no template matches. The
  * parts of *out are borrowed from s. The templates must have passed
  * nonce_check(); the list ends with NULL. */

@@ -142,6 +142,13 @@ const char *rows_name(const struct rows *r, size_t i)
 	return s ? s : "";
 }
 
+int64_t rows_int_or(const struct rows *r, size_t i, int64_t none)
+{
+	struct value v = rows_value(r, i);
+
+	return v.kind == VALUE_INT ? v.num : none;
+}
+
 struct value rows_value(const struct rows *r, size_t i)
 {
 	struct value v = { .kind = VALUE_NULL };

@@ -49,6 +49,8 @@ const char *rows_name(const struct rows *r, size_t i);
 struct value rows_value(const struct rows *r, size_t i);
 /* Return the value of column i; NULL counts as 0 and "". */
 int64_t rows_int(const struct rows *r, size_t i);
+/* Returns column i, or none if it is not an integer. */
+int64_t rows_int_or(const struct rows *r, size_t i, int64_t none);
 const char *rows_text(const struct rows *r, size_t i);
 /* Stores column i as the build-id of *img; anything that is no build-id clears
  * it. */

@@ -79,14 +79,15 @@ static bool flame_nodes_same_item(const void *owner, uint32_t id,
 uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 			   uint32_t image)
 {
-	const struct flame_item new = {
+	const struct flame_item added = {
 		.name = name,
 		.image = image,
 		.parent = node,
 		.depth = node == FLAME_ROOT ? 0 : t->item[node].depth + 1,
 	};
 	uint64_t h = hash_pair(node, (uint64_t)name << 32 | image);
-	uint32_t id = table_find(&t->items, h, flame_nodes_same_item, t, &new);
+	uint32_t id =
+		table_find(&t->items, h, flame_nodes_same_item, t, &added);
 
 	if (id != TABLE_NONE)
 		return id;
@@ -94,7 +95,7 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 		return FLAME_ROOT;
 	id = (uint32_t)t->n_item++;
 	t->item = mem_grow(t->item, &t->cap_item, t->n_item, sizeof(*t->item));
-	t->item[id] = new;
+	t->item[id] = added;
 	table_add(&t->items, h, id);
 	return id;
 }

@@ -14,10 +14,31 @@ WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
 		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
 ORDER BY h.stacks DESC, f.image, f.off, f.id
 
+-- A build-id that several modules have is not trusted.
 -- ?1: image.id
 -- name: unnamed_image
-SELECT kind, path, build_id, maj, min, ino, ino_gen, start, len, t0, process
+SELECT kind, path,
+	CASE WHEN id NOT IN (SELECT image FROM temp.shared_id) THEN build_id
+		END AS build_id,
+	maj, min, ino, ino_gen, start, len, t0, process
 FROM image WHERE id = ?1
+
+-- As view shared_build_ids, which does not exist yet.
+-- name: shared_id
+CREATE TEMP TABLE IF NOT EXISTS shared_id(image INTEGER PRIMARY KEY)
+
+-- ?1: image.kind of modules
+-- name: fill_shared_id
+INSERT OR IGNORE INTO temp.shared_id
+WITH module(id, path, build_id) AS MATERIALIZED (
+	SELECT id, path, build_id FROM image
+	WHERE kind = ?1 AND build_id IS NOT NULL
+)
+SELECT id FROM module WHERE build_id IN (SELECT build_id FROM module
+	GROUP BY build_id HAVING count(DISTINCT path) > 1)
+
+-- name: shared_modules
+SELECT count(*) AS n FROM temp.shared_id
 
 -- The order in which images are named; empty unless measure_heat fills it.
 -- name: heat

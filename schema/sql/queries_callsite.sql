@@ -7,6 +7,14 @@
 SELECT DISTINCT stack FROM raw_chain
 WHERE stack NOT NULL AND ended IS NULL ORDER BY stack
 
+-- The ranges of files that were mapped as code.
+-- name: callsite_mapped
+SELECT DISTINCT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len
+FROM mapping WHERE prot & 4 AND image IS NOT NULL
+
+-- name: put_other_file
+INSERT INTO other_file VALUES(?1, ?2, ?3, ?4, ?5)
+
 -- name: put_callsite
 INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)
 
@@ -47,6 +55,26 @@ JOIN image i ON i.id = f.image
 WHERE c.kind = (SELECT id FROM word WHERE kind = 'callsite'
 	AND name = 'unchecked')
 GROUP BY i.id ORDER BY 3 DESC, 1
+
+-- name: check_unmapped
+WITH unknown(frame) AS MATERIALIZED (
+	SELECT f.id FROM frame f JOIN image i ON i.id = f.image
+	JOIN word w ON w.kind = 'image' AND w.id = i.kind
+		AND w.name = 'unknown'
+	WHERE NOT f.flags & 128 -- all mappings are known
+), stray(stack, leaf) AS MATERIALIZED (
+	SELECT p.stack, max(p.pos = 0) FROM unknown u
+	CROSS JOIN stack_path p ON p.frame = u.frame GROUP BY 1
+)
+SELECT coalesce(sum(g.n), 0) AS samples,
+	coalesce(sum(CASE WHEN s.leaf THEN g.n END), 0) AS unmapped,
+	coalesce(sum(CASE WHEN s.stack IS NOT NULL THEN g.n END), 0) AS touching
+FROM sample_group g LEFT JOIN stray s ON s.stack = g.user
+WHERE g.user IS NOT NULL
+
+-- name: check_not_judged
+SELECT why, image, sum(samples) AS samples FROM not_judged
+GROUP BY 1, 2 HAVING sum(samples) > 0 ORDER BY 3 DESC, 1, 2
 
 -- name: check_bogus_list
 SELECT image, reason, symbol, off, max(unverified) AS unverified,

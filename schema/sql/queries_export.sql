@@ -39,8 +39,13 @@ FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: switch_records
 SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
-	max(CASE name WHEN 'preempt' THEN value END) AS preempt
-FROM sample_extra WHERE name IN ('out', 'preempt') GROUP BY event ORDER BY event
+	max(CASE name WHEN 'preempt' THEN value END) AS preempt,
+	coalesce(max(CASE name WHEN 'other_pid' THEN value END), -1)
+		AS other_pid,
+	coalesce(max(CASE name WHEN 'other_tid' THEN value END), -1)
+		AS other_tid
+FROM sample_extra WHERE name IN ('out', 'preempt', 'other_pid', 'other_tid')
+GROUP BY event ORDER BY event
 
 -- Threads, with the first capture of the same kernel.
 -- name: track_threads

@@ -37,6 +37,3 @@ SELECT coalesce(t1, t0) AS time_ns, cpu, type, coalesce(n, 0) AS n
 FROM loss WHERE counts
 ORDER BY id
 
--- name: perfdata_switches
-SELECT event, name, value FROM sample_extra
-WHERE name IN ('out', 'preempt', 'other_pid', 'other_tid') ORDER BY event

@@ -23,17 +23,6 @@ WHERE
 -- the caller adds a condition on view samples, and a ')'
 e.id IN (SELECT event_id FROM samples WHERE
 
--- name: report_images
-SELECT id, kind, coalesce(path, '') AS path FROM image
-
--- name: report_frames
-SELECT f.id, f.image, f.off, s.name, f.symoff
-FROM frame f LEFT JOIN symbol s ON s.id = f.symbol
-
--- name: report_inlines
-SELECT frame, coalesce(name, '') AS name, file, line FROM inline_frame
-ORDER BY frame, depth
-
 -- name: label_facts
 SELECT f.id, coalesce(f.file, '') AS file, coalesce(f.line, 0) AS line,
 	i.build_id,
@@ -42,9 +31,6 @@ SELECT f.id, coalesce(f.file, '') AS file, coalesce(f.line, 0) AS line,
 FROM frame f
 LEFT JOIN image i ON i.id = f.image
 LEFT JOIN callsite c ON c.frame = f.id
-
--- name: report_raws
-SELECT id, stack, coalesce(ended, 0) AS ended FROM raw_chain
 
 -- Stacks with return addresses that follow no call, and the position of the
 -- first one.

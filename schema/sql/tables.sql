@@ -194,7 +194,8 @@ CREATE TABLE frame(
 				-- not one in the image, 16 ambiguous: one of
 				-- the codes that the image's path names, 32
 				-- jitted code that was logged a moment later,
-				-- 64 by frame pointer
+				-- 64 by frame pointer, 128 not mapped as far
+				-- as is known, which is not all
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER,		-- from the symbol's start
@@ -243,6 +244,19 @@ CREATE TABLE callsite_link(
 	link INTEGER,		-- word 'link'
 	PRIMARY KEY(inner, frame)
 ) WITHOUT ROWID;
+
+-- Images without a build-id whose file is not the one that ran: its code is
+-- another length than what was mapped ('mapping'), or calls are before too few
+-- return addresses ('calls'). The call-site check does not judge by it, and its
+-- names may be wrong.
+CREATE TABLE other_file(
+	image INTEGER PRIMARY KEY,
+	calls INTEGER,		-- distinct return addresses behind a call
+	no_call INTEGER,	-- and others
+	proved INTEGER,		-- places where the call before the address is
+				-- to the function of the inner frame
+	why TEXT		-- 'mapping', 'calls'
+);
 
 -- The result of the call-site check for user stacks in use that have a return
 -- address.

@@ -211,6 +211,54 @@ JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
 WHERE k.bogus;
 
+-- User stacks that are not judged, because the evidence is not complete or not
+-- verified: why 'mappings' (an address is not mapped, but not all mappings of
+-- the process are known), 'file' (image's file is not the one that ran; see
+-- other_file). samples: samples with the stack.
+CREATE VIEW not_judged(stack, why, image, samples) AS
+WITH doubted(stack, why, image) AS MATERIALIZED (
+	SELECT p.stack, CASE WHEN f.flags & 128 THEN 'mappings' ELSE 'file' END,
+		f.image
+	FROM frame f CROSS JOIN stack_path p ON p.frame = f.id
+	WHERE f.flags & 128 OR f.image IN (SELECT image FROM other_file)
+	GROUP BY 1, 2, 3
+), weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+)
+SELECT d.stack, d.why, i.path, coalesce(w.n, 0)
+FROM doubted d
+JOIN image i ON i.id = d.image
+LEFT JOIN weighed w ON w.stack = d.stack;
+
+-- Processes that ran code in no mapping: samples with a user stack, those of
+-- them whose innermost user frame is in no mapping (unmapped), and those with
+-- any such frame (touching). mappings: how many the process has; 0: nothing is
+-- known of its code.
+CREATE VIEW unmapped(capture, process, pid, samples, unmapped, touching,
+	mappings) AS
+WITH unknown(frame) AS MATERIALIZED (
+	SELECT f.id FROM frame f JOIN image i ON i.id = f.image
+	JOIN word w ON w.kind = 'image' AND w.id = i.kind
+		AND w.name = 'unknown'
+), stray(stack, leaf) AS MATERIALIZED (
+	SELECT p.stack, max(p.pos = 0) FROM unknown u
+	CROSS JOIN stack_path p ON p.frame = u.frame GROUP BY 1
+), counted(thread, stack, n) AS MATERIALIZED (
+	SELECT e.thread, u.stack, count(*) FROM event e
+	LEFT JOIN request r ON r.event = e.id
+	JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+	GROUP BY 1, 2
+)
+SELECT p.capture, p.id, p.pid, sum(c.n),
+	sum(CASE WHEN s.leaf THEN c.n ELSE 0 END),
+	sum(CASE WHEN s.stack IS NOT NULL THEN c.n ELSE 0 END),
+	(SELECT count(*) FROM mapping m WHERE m.process = p.id)
+FROM counted c
+JOIN thread t ON t.id = c.thread
+JOIN process p ON p.id = t.process
+LEFT JOIN stray s ON s.stack = c.stack
+GROUP BY p.id HAVING sum(s.stack IS NOT NULL);
+
 -- Images whose code does not keep frame pointers: samples with a user stack
 -- that goes on to a caller from a frame of the image, and those of them
 -- (fabricated) where the first bogus frame is such a caller.
@@ -282,8 +330,9 @@ SELECT p.capture, p.pid, m.t0, m.t1,
 		CASE WHEN i.kind = (SELECT id FROM word WHERE kind = 'image'
 			AND name = 'anon') THEN 0 ELSE m.pgoff END,
 		coalesce(i.maj, 0), coalesce(i.min, 0), coalesce(i.ino, 0)),
-		CASE WHEN i.path = '//anon' THEN '' ELSE coalesce(i.path, '')
-		END)
+		CASE WHEN i.path = '//anon' OR i.path = printf(
+			'[inode %d of %d:%d]', i.ino, i.maj, i.min) THEN ''
+			ELSE coalesce(i.path, '') END)
 FROM mapping m
 LEFT JOIN process p ON p.id = m.process
 LEFT JOIN image i ON i.id = m.image;
@@ -306,6 +355,16 @@ FROM bare b
 JOIN image i ON i.id = b.image
 LEFT JOIN used u ON u.image = b.image
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
+
+-- Kernel modules with the build-id of another one. perf before 7.0 stored the
+-- build-id of one module for later ones as well, so that it proves nothing:
+-- their names are unverified.
+CREATE VIEW shared_build_ids(build_id, image, path) AS
+SELECT lower(hex(i.build_id)), i.id, i.path FROM image i
+WHERE i.kind = (SELECT id FROM word WHERE kind = 'image' AND name = 'module')
+AND i.build_id IS NOT NULL
+AND EXISTS (SELECT 1 FROM image o WHERE o.kind = i.kind
+	AND o.build_id = i.build_id AND o.path <> i.path);
 
 -- Breaches of the rules, with text. loss: the id of the loss that explains the
 -- breach. Each rule has a view of its own: see table `rule`.

@@ -113,6 +113,23 @@ static void unnamed_set_parts(struct unnamed *u)
 	}
 }
 
+/* Lists the modules with the build-id of another one. */
+static int unnamed_find_shared(struct store *db, struct err *err)
+{
+	sqlite3_stmt *st;
+	int rc;
+
+	if (db_exec(db, store_sql("shared_id"), err))
+		return -1;
+	st = db_prepare(db, store_sql("fill_shared_id"), err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, IMAGE_MODULE);
+	rc = db_step(db, st, err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
 int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 		 struct err *err)
 {
@@ -124,7 +141,7 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	    db_exec(db, store_sql("heat"), err) ||
 	    (how & NAME_HOT_FIRST &&
 	     db_exec(db, store_sql("measure_heat"), err)) ||
-	    unnamed_find_returns(db, &sc, err))
+	    unnamed_find_shared(db, err) || unnamed_find_returns(db, &sc, err))
 		goto out;
 	st = db_prepare(db, store_sql("unnamed"), err);
 	if (!st)

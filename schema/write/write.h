@@ -106,9 +106,15 @@ struct store_stack_check {
 	uint32_t gaps;
 	enum callsite_link caller; /* 0: bogus */
 };
+struct store_other_file {
+	uint32_t image, calls, no_call, proved;
+	const char *why;
+};
 int store_callsites_begin(struct store *db, struct err *err);
 int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err);
+int store_other_file(struct store *db, const struct store_other_file *o,
+		     struct err *err);
 int store_links(struct store *db, const struct store_link *l, size_t n,
 		struct err *err);
 int store_stack_checks(struct store *db, const struct store_stack_check *s,

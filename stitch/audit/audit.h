@@ -137,6 +137,7 @@ struct audit {
 	struct audit_source *src;
 	size_t n_src, cap_src;
 	struct table holes; /* (process, since, hole) -> finding of map_lost */
+	struct table bare;  /* (process, since) -> finding of unmapped */
 	struct table odd;   /* (process, since): runs unmapped code without a
 			     * loss */
 	struct {

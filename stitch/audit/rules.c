@@ -52,6 +52,7 @@ void audit_free(struct audit *au)
 	for (size_t i = 0; i < RULES; i++)
 		free(au->found[i].at);
 	table_release(&au->holes);
+	table_release(&au->bare);
 	table_release(&au->odd);
 	rule_sched_release(au);
 	free(au);
@@ -186,6 +187,43 @@ static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
 	if (!f->loss && !odd)
 		table_add(&au->odd, key, 0);
 	return f->loss && !odd;
+}
+
+/* One finding for each program. The kernel records each mapping of code, exec's
+ * own included, so that without a loss the recorder or an edit took the record
+ * out. Only code that ran counts: a kernel-mode sample may be that of the fault
+ * at a wild address. mremap() makes no record (Linux 7.2), and a child may
+ * share its parent's memory; neither is the case where a program has mapped a
+ * file anew. */
+static void rule_unmapped(struct audit *au, const struct audit_in *in)
+{
+	const struct source_info *info = &audit_source_of(au, in)->src->info;
+	struct audit_found_list *fd = &au->found[RULE_UNMAPPED];
+
+	if (!in->unmapped || !in->all_maps || in->time == TIME_NONE ||
+	    in->rec->flags & REC_F_LATE || !info->whole_tasks ||
+	    (in->rec->kind == REC_SAMPLE && !(in->rec->flags & REC_F_USER)))
+		return;
+	uint32_t i = table_find(&au->bare, life_key(in), NULL, NULL, NULL);
+
+	if (i != TABLE_NONE) {
+		fd->at[i].f.n++;
+		return;
+	}
+	struct fact_finding f = audit_finding(in, RULE_UNMAPPED, in->since);
+
+	i = audit_found(au, &f, life_key(in));
+	if (i != UINT32_MAX)
+		table_add(&au->bare, life_key(in), i);
+}
+
+/* Where a loss explains it, map_lost says so. */
+static bool rule_unmapped_holds(struct audit *au, const struct fact_finding *f,
+				uint64_t key)
+{
+	(void)au;
+	(void)key;
+	return !f->loss;
 }
 
 /* Thread ids rise. A thread with a higher id than one that was forked while all
@@ -554,6 +592,18 @@ const struct rule rules[] = {
 		.breaks = true,
 		.kinds = KINDS_ALL,
 		.fn = rule_clock_step,
+	},
+	[RULE_UNMAPPED] = {
+		.name = "unmapped",
+		.proves = "a mapping record is missing, and no loss explains "
+			  "it: a program ran code that no mapping covers",
+		.view = "rule_unmapped",
+		.breaks = true,
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
+		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
+		.loss = RULE_LOSS_NEAR,
+		.fn = rule_unmapped,
+		.holds = rule_unmapped_holds,
 	},
 	[RULE_UNCOUNTED] = {
 		.name = "uncounted",

@@ -69,6 +69,8 @@ enum frame_flag {
 	FRAME_EARLY = 32,     /* jitted code that was logged a moment later */
 	FRAME_GUESSED = 64,   /* found by frame pointer, because there was no
 			       * unwind table for the callee */
+	FRAME_PARTIAL = 128,  /* not mapped as far as is known, but not all
+			       * mappings of the process are known */
 };
 
 struct frame {

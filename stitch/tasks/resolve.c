@@ -29,16 +29,18 @@ struct slot {
 	uint32_t space, gen; /* gen: the space's cut; if partial, the sum for
 			      * all spaces; plus that of the jitted code */
 	uint32_t raw;	     /* 0: empty entry */
-	uint32_t n : 29;
+	uint32_t n : 28;
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
-	uint32_t bare : 1;    /* bare: the innermost address was not mapped */
+	uint32_t bare : 1;    /* see struct resolve_found */
+	uint32_t stray : 1;
 };
 
-#define SLOT_N_MAX ((1u << 29) - 1)
-/* Distinguishes chains with uncertain frames from equal chains without. */
+#define SLOT_N_MAX ((1u << 28) - 1)
+/* Distinguish chains with such frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
+#define HASH_PARTIAL 0xc2b2ae3d27d4eb4fu
 
 /* Indexes the build-id table of a source by (path, kernel), because the table
  * may be as long as the list of mappings. */
@@ -54,7 +56,8 @@ struct resolve {
 	struct build_id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
 	/* frame ids; 0: none yet */
-	uint32_t unknown_user, uncertain_user, unknown_kernel, guest;
+	uint32_t unknown_user, uncertain_user, partial_user;
+	uint32_t unknown_kernel, guest;
 };
 
 struct resolve *resolve_new(struct frames *fr)
@@ -100,6 +103,12 @@ static enum image_kind user_kind(const char *path)
 	if (!path[0])
 		return IMAGE_ANON;
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
+}
+
+/* Returns true if the file has no path: see INODE_PATH. */
+static bool is_inode_path(const struct rec_map *m)
+{
+	return m->ino && starts_with(m->path, "[inode ");
 }
 
 static void set_build_id(struct image *img, const uint8_t *id, size_t len)
@@ -209,7 +218,7 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		kernel_image(src, m, &img, name, sizeof(name));
 		*pgoff = m->start - img.start;
 	} else {
-		img.kind = user_kind(m->path);
+		img.kind = is_inode_path(m) ? IMAGE_FILE : user_kind(m->path);
 		if (img.kind == IMAGE_ANON) {
 			img.space = process;
 			*pgoff = m->start;
@@ -335,6 +344,12 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 	return r ? resolve_region_frame(rv, r, addr, flags) : 0;
 }
 
+/* No program has the upper half or the first page mapped. */
+static bool is_never_mapped(uint64_t addr)
+{
+	return addr >> 63 || addr < 4096;
+}
+
 /* Returns the frame of an address that is not mapped now: of the program before
  * exec, or else unknown; then sets s->bare. */
 static uint32_t resolve_stale_frame(struct resolve *rv,
@@ -350,6 +365,12 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (r)
 		return resolve_region_frame(rv, r, addr,
 					    flags | FRAME_OLD_IMAGE);
+	if (!is_never_mapped(addr))
+		s->stray = true;
+	if (in->partial)
+		return resolve_fixed_frame(rv, &rv->partial_user,
+					   IMAGE_UNKNOWN_USER, "[unknown]",
+					   FRAME_PARTIAL);
 	if (in->uncertain)
 		return resolve_fixed_frame(rv, &rv->uncertain_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",
@@ -392,8 +413,8 @@ static uint32_t resolve_file_frame(struct resolve *rv,
 	char name[64];
 
 	if (!p->path) {
-		snprintf(name, sizeof(name), "[inode %" PRIu64 " of %u:%u]",
-			 p->ino, p->maj, p->min);
+		snprintf(name, sizeof(name), INODE_PATH, p->ino, p->maj,
+			 p->min);
 		img.path = name;
 	}
 	if (!p->ino) {
@@ -498,7 +519,7 @@ static bool resolve_is_now(const struct resolve_in *in)
 }
 
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
-		      const struct addrs *a, bool *bare)
+		      const struct addrs *a, struct resolve_found *found)
 {
 	const struct space *sp = in->space;
 	uint64_t hash = resolve_hash(a, in->view) + in->inferred;
@@ -507,11 +528,13 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
 	struct slot s = { .space = in->view };
 
-	*bare = false;
+	*found = (struct resolve_found){ false, false };
 	if (!a->n)
 		return 0;
 	if (in->uncertain)
 		hash ^= HASH_UNCERTAIN;
+	if (in->partial)
+		hash ^= HASH_PARTIAL;
 	bool now = !a->place && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
@@ -520,14 +543,14 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		    : NULL;
 
 	if (known) {
-		*bare = known->bare;
+		*found = (struct resolve_found){ known->bare, known->stray };
 		return known->raw;
 	}
 	resolve_new_user(rv, in, a, hash, now, &s);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now)
 		resolve_cache_put(rv, hash, s);
-	*bare = s.bare;
+	*found = (struct resolve_found){ s.bare, s.stray };
 	return s.raw;
 }
 

@@ -55,6 +55,7 @@ struct resolve_in {
 	int64_t t;	/* time of the record */
 	bool uncertain; /* a lost mapping record may be the reason why an
 			 * address is not mapped */
+	bool partial;	/* not all mappings of the process are known */
 };
 
 /* The context of a list of kernel addresses: the mappings of up to two
@@ -67,10 +68,16 @@ struct resolve_kernel {
 	int64_t t;
 };
 
-/* Return the raw chain id, or 0 for an empty list. Sets *bare if the innermost
- * address is not mapped in the process's own space and was not before exec. */
+/* Which addresses of a list are not mapped. */
+struct resolve_found {
+	bool bare;  /* the innermost, in the process's own space, and it was not
+		     * mapped before exec */
+	bool stray; /* any, in any space: its frame is unknown */
+};
+
+/* Return the raw chain id, or 0 for an empty list. */
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
-		      const struct addrs *a, bool *bare);
+		      const struct addrs *a, struct resolve_found *found);
 uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a);
 /* Resolves all addresses to code of a guest. */

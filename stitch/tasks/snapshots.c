@@ -160,6 +160,7 @@ static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
 	}
 	if (free_from)
 		tasks_unmap(to->tasks, process, free_from, 0, t);
+	tasks_process_at(to->tasks, process)->space.complete |= s->n > 0;
 }
 
 void snapshots_due(struct snapshots *sn, const struct snapshots_to *to,

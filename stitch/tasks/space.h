@@ -44,6 +44,9 @@ struct space {
 	struct regions *before; /* regions that the last exec ended; NULL:
 				 * none */
 	bool keep_old;	 /* records may be late: keep regions for look-ups */
+	bool complete;	 /* all mappings of code are known: from exec or fork on
+			  * by records, or from a list. Else only some are. A
+			  * change of it alone is not counted below. */
 	int64_t changed; /* time of the last change */
 	/* Change counters. Cached stacks without unknown frames are valid while
 	 * cut is the same; others while cut and any are. */

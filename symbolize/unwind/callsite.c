@@ -204,6 +204,33 @@ void callsite_close(struct callsite_file *f)
 	free(f);
 }
 
+/* ---- the range that is mapped */
+
+/* Pages of arm64 and powerpc are of 64 KiB at most. */
+static uint64_t callsite_page(uint16_t machine)
+{
+	return machine == EM_AARCH64 || machine == EM_PPC64 ? 65536 : 4096;
+}
+
+bool callsite_fits(const struct callsite_file *f, uint64_t pgoff, uint64_t len)
+{
+	uint64_t page = callsite_page(f->machine);
+	uint64_t end;
+	uint64_t seg_end;
+
+	if (__builtin_add_overflow(pgoff, len, &end))
+		return false;
+	for (size_t i = 0; i < f->n_seg; i++) {
+		const struct segment *s = &f->seg[i];
+
+		if (!__builtin_add_overflow(s->off, s->filesz, &seg_end) &&
+		    pgoff <= s->off && s->off - pgoff < page &&
+		    end >= seg_end && end - seg_end < page)
+			return true;
+	}
+	return false;
+}
+
 /* ---- one return address */
 
 void callsite_at(const struct callsite_file *f, uint64_t off,

@@ -38,7 +38,7 @@ mkdir empty
 same "a text is read" 0 $?
 # the stacks that the program logged itself are addresses
 same "its kernel frames are names" \
-	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],0,;' \
+	'symbols,[kernel.kallsyms],8,text;unknown,[unknown],128,;' \
 	"$(ask mark.db "$kinds")"
 before=$(ask mark.db "SELECT name, size, how FROM symbol ORDER BY 1")
 "$B" symbolize --symfs empty mark.db 2>err
@@ -104,3 +104,36 @@ same "and that is told" 1 "$("$B" info addr.db | grep -c 'note.*kallsyms')"
 "$B" ingest -q -f -o addr.db addr.txt 2>err
 same "nor without one" 'symbols 0 8;symbols 0 8;symbols 0 8;' \
 	"$(ask addr.db "$offsets")"
+
+# ---- what the buffers dropped
+mkdir -p run/per_cpu/cpu0 run/per_cpu/cpu1 given/cpu0
+# as if nothing had been overwritten
+sed 's,^\(# entries-in-buffer/entries-written: \)\([0-9]*\)/[0-9]*,\1\2/\2,' \
+	"$cap/ftext-marker-kstack.txt" >alone.txt
+cp alone.txt run/trace.txt
+printf 'entries: 5\noverrun: 0\ncommit overrun: 2\nbytes: 9\ndropped events: 10\nread events: 0\n' \
+	>run/per_cpu/cpu0/stats
+printf 'entries: 5\noverrun: 0\ncommit overrun: 0\ndropped events: 0\n' \
+	>run/per_cpu/cpu1/stats
+cp run/per_cpu/cpu0/stats given/cpu0
+losses="SELECT what, cpu, n, counts FROM loss ORDER BY 1, 2"
+"$B" ingest --no-symbols -o run.db run/trace.txt 2>err
+same "stats beside the text are its losses" 'lost_end,0,12,1;lost_total,0,12,0;' \
+	"$(ask run.db "$losses")"
+"$B" check run.db >out 2>err
+same "and break the verdict" 4 $?
+"$B" ingest --no-symbols -o alone.db alone.txt 2>err
+same "without stats nothing is known" '' "$(ask alone.db "$losses")"
+"$B" ingest --no-symbols --stats given -f -o alone.db alone.txt 2>err
+same "stats in a folder count too" 'lost_end,0,12,1;lost_total,0,12,0;' \
+	"$(ask alone.db "$losses")"
+"$B" ingest --no-symbols --stats run -f -o alone.db alone.txt 2>err
+same "and so does its folder per_cpu" 'lost_end,0,12,1;lost_total,0,12,0;' \
+	"$(ask alone.db "$losses")"
+"$B" ingest --no-symbols --stats empty -f -o alone.db alone.txt 2>err
+same "a folder without any is refused" 2 $?
+sed 's,^# entries-in-buffer/entries-written: \([0-9]*\)/[0-9]*,# entries-in-buffer/entries-written: \1/999999,' \
+	alone.txt >more.txt
+"$B" ingest --no-symbols --stats given -o more.db more.txt 2>err
+same "stats of another text are not used" 'stats;' \
+	"$(ask more.db "SELECT what FROM damage WHERE what = 'stats'")"

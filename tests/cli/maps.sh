@@ -50,6 +50,21 @@ refuses() {
 
 places without_a_copy_nothing_is_known ''
 both='/bin/test,10753 /lib/ld-test.so,80599 '
+# the same without paths: the inode is as good
+sed 's, */.*,,' a.txt >inodes.txt
+got=$("$B" query --format csv --no-symbols --maps 25911=inodes.txt trace.dat "
+	SELECT DISTINCT i.path, f.off, w.name FROM stack_path p
+	JOIN frame f ON f.id = p.frame JOIN image i ON i.id = f.image
+	JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	WHERE i.ino IN (77, 78) ORDER BY 1, 2" | sed 1d | tr -d '\r"' | tr '\n' ' ')
+want='[inode 77 of 254:0],80599,file [inode 78 of 254:0],10753,file '
+[ "$got" = "$want" ] && echo ok an_inode_without_a_path_is_a_file ||
+	echo "not ok an_inode_without_a_path_is_a_file: $got"
+got=$("$B" query --format csv --no-symbols --maps 25911=inodes.txt trace.dat \
+	"SELECT trim(line) FROM maps WHERE pid = 25911 ORDER BY line" | sed 1d |
+	tr -d '\r"')
+[ "$got" = "$(sort inodes.txt)" ] && echo ok and_view_maps_gives_it_back ||
+	echo "not ok and_view_maps_gives_it_back: $got"
 places a_copy_gives_file_and_offset "$both" --maps 25911=a.txt
 places one_of_another_process_does_not '' --maps 25909=a.txt
 places a_time_says_since_when "$both" --maps 25911=a.txt@1436.9186

@@ -261,6 +261,8 @@ static bool may_find(const struct look *k, const struct finding_row *f)
 
 	if (!strcmp(rule, "map_lost"))
 		return f->f.loss && (born || is_done(k, CHANGE_MAP));
+	if (!strcmp(rule, "unmapped"))
+		return !f->f.loss && is_done(k, CHANGE_MAP);
 	if (!strcmp(rule, "fork_lost"))
 		return f->f.loss && born;
 	if (!strcmp(rule, "wakeup_order") || !strcmp(rule, "wakeup_lost"))

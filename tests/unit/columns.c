@@ -107,6 +107,7 @@ static void open_empty(void)
 	sqlite3_set_authorizer(run.db->db, NULL, NULL);
 	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
+	ok(db_exec(run.db, store_sql("shared_id"), &err));
 }
 
 START_TEST(columns_have_the_names_of_the_generated_table)

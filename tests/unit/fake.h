@@ -141,6 +141,7 @@ static inline struct fake *fake_new(void)
 	f->src.info.exact = true;
 	f->src.info.system_wide = TRI_YES;
 	f->src.info.whole_tasks = true;
+	f->src.info.maps_code = true;
 	f->src.info.user_mask = UINT64_MAX;
 	f->event[0].name = "cpu-clock";
 	f->event[0].defer = true;

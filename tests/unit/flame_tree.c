@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures/flame_tree.h"
-#include "cli/pictures/folded.h"
+#include "cli/model/flame_tree.h"
+#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/err.h"

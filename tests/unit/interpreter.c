@@ -24,8 +24,8 @@ static void interpreter_check(const struct expected *t, size_t n)
 		struct interpreter_frame f =
 			interpreter_test_frame(t[i].path, t[i].jit, t[i].name);
 
-		ck_assert_msg(f.class == t[i].kind, "%s in %s is %d", t[i].name,
-			      t[i].path, f.class);
+		ck_assert_msg(f.kind == t[i].kind, "%s in %s is %d", t[i].name,
+			      t[i].path, f.kind);
 		if (t[i].label)
 			ck_assert_str_eq(interpreter_label(f.language),
 					 t[i].label);

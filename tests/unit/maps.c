@@ -57,6 +57,21 @@ START_TEST(a_line_has_range_rights_offset_device_inode_and_path)
 }
 END_TEST
 
+START_TEST(a_line_with_an_inode_and_no_path_is_of_that_file)
+{
+	struct maps *m = maps_new();
+	const struct snapshot *s =
+		text_list(m, NULL,
+			  "1000-2000 r-xp 00001000 fe:01 77\n"
+			  "2000-3000 r-xp 00000000 fe:01 0 \n");
+
+	ck_assert_str_eq(s->map[0].path, "[inode 77 of 254:1]");
+	ck_assert_uint_eq(s->map[0].pgoff, 0x1000);
+	ck_assert_str_eq(s->map[1].path, "//anon");
+	maps_free(m);
+}
+END_TEST
+
 START_TEST(lines_come_sorted_and_a_line_feed_in_a_path_is_one)
 {
 	struct maps *m = maps_new();
@@ -155,6 +170,7 @@ START_TEST(names_in_a_folder_tell_the_process_and_the_time)
 END_TEST
 
 RUN("maps", a_line_has_range_rights_offset_device_inode_and_path,
+    a_line_with_an_inode_and_no_path_is_of_that_file,
     lines_come_sorted_and_a_line_feed_in_a_path_is_one,
     a_line_that_is_none_is_damage,
     names_in_a_folder_tell_the_process_and_the_time)

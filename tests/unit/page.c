@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures/page_json.h"
+#include "cli/output/json.h"
+#include "cli/pictures/page_bytes.h"
 #include "cli/model/verdict_words.h"
 
 /* What a writer writes; the caller frees it. */
@@ -12,8 +13,10 @@ static char *page_text_of(const char *s)
 	char *got = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&got, &len);
+	struct json j;
 
-	page_json_text(f, s);
+	json_open(&j, f, JSON_HTML);
+	json_shown(&j, NULL, s);
 	fclose(f);
 	return got;
 }

@@ -100,20 +100,39 @@ static const struct rules_row rules_rows[] = {
 		.event = 2,
 	},
 	{
-		"code_that_nothing_maps_without_a_loss_is_no_finding",
-		RUNS "70 hit 5 nowhere; 90 lost 0",
-		.rule = NULL,
+		"code_that_nothing_maps_without_a_loss_is_a_missing_mapping",
+		RUNS "70 hit 5 nowhere; 80 hit 5 nowhere; 90 lost 0",
+		.rule = "unmapped",
+		.since = 20,
+		.time = 70,
+		.loss = LOSS_NONE,
+		.n = 2,
 	},
 	{
 		"a_loss_before_exec_lost_no_mapping_of_the_new_program",
 		"5 lost 0; 10 fork 5 1; 20 exec 5; 30 map 5 code; 70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"a_process_that_runs_unmapped_code_anyway_lost_none_later",
+		RUNS "45 hit 5 0x600000; 46 map 5 0x680000; 60 lost 0;"
+		     "70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"a_program_that_runs_without_any_mapping_misses_them",
+		"10 fork 5 1; 20 exec 5; 70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"a_process_that_did_not_call_exec_misses_no_mapping",
+		"10 fork 5 1; 30 map 5 code; 40 hit 5 code; 70 hit 5 nowhere",
 		.rule = NULL,
 	},
 	{
-		"a_process_that_runs_unmapped_code_anyway_is_no_finding",
-		RUNS "45 hit 5 0x600000; 46 map 5 0x680000; 60 lost 0;"
-		     "70 hit 5 nowhere",
-		.rule = NULL,
+		"a_user_hit_whose_chain_never_comes_shows_a_missing_mapping",
+		RUNS "70 sample 5/7 user ip=nowhere",
+		.rule = "unmapped",
 	},
 	{
 		"vsyscall_and_the_first_page_are_no_lost_mappings",
@@ -449,8 +468,9 @@ START_TEST(what_comes_after_the_exit_is_of_another_life)
 	const struct fact_event *is = &fact_at(&all, FACT_EVENT, 1)->event;
 
 	ck_assert_uint_ne(was->thread, is->thread);
-	/* nor does it have the mappings of the former one */
-	ck_assert_uint_eq(rules_leaf(&all, 1)->flags, 0);
+	/* nor does it have the mappings of the former one, and nothing says
+	 * what it has */
+	ck_assert_uint_eq(rules_leaf(&all, 1)->flags, FRAME_PARTIAL);
 	ck_assert_uint_ne(rules_leaf(&all, 0)->image,
 			  rules_leaf(&all, 1)->image);
 	facts_done(&all);

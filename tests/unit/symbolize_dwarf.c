@@ -117,7 +117,8 @@ END_TEST
 static struct symbol told[8];
 static size_t n_told;
 
-static int dwarf_keep(void *arg, const struct symbol *sym, struct err *err)
+static int symbolize_dwarf_keep(void *arg, const struct symbol *sym,
+				struct err *err)
 {
 	(void)arg;
 	(void)err;
@@ -141,8 +142,9 @@ static void dwarf_test_look(const struct code_place *code, bool no_inline)
 	path[len] = '\0';
 	while (n_told)
 		free((char *)told[--n_told].name);
-	ck_assert_int_eq(symbolize_image(sy, &img, code, 1, dwarf_keep, NULL,
-					 &rep, NULL),
+	ck_assert_int_eq(symbolize_image(sy, &img, code, 1,
+					 symbolize_dwarf_keep, NULL, &rep,
+					 NULL),
 			 0);
 	report_release(&rep);
 	symbolize_free(sy);

@@ -1,9 +1,10 @@
-/* chrome_slices.c - what ran where and when, as slices of a Chrome trace.
+/* chrome_slices.c - slices of a Chrome trace: which thread ran on which CPU.
  *
- * A slice is drawn when both of its ends were recorded. Where only some threads
- * are recorded, or a switch was lost, one thread comes and another one leaves:
- * how long the first one ran is not known. So the switches are read twice: the
- * first time only finds the slices with both ends, one bit for each. */
+ * A slice is drawn if both of its ends were recorded. If only some threads are
+ * recorded, or a switch was lost, the thread that leaves a CPU may not be the
+ * one that came last, and how long that one ran is not known. Therefore the
+ * switches are read twice: first to find the slices with both ends, one bit for
+ * each. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -16,14 +17,14 @@
 
 /* Why a slice ends. */
 struct reason {
-	bool known, at_end; /* a switch says so; the capture ends */
+	bool known, at_end; /* from a switch; from the end of the capture */
 	int64_t state;
 	bool preempt;
 };
 
-/* Readers match ends with beginnings by the name. */
-static void put_end(struct tracks *t, const char *name, int64_t time,
-		    const struct reason *why)
+/* Readers match the ends of slices to their starts by name. */
+static void slices_put_end(struct tracks *t, const char *name, int64_t time,
+			   const struct reason *why)
 {
 	fputs(",\"ph\":\"E\",\"name\":", t->out);
 	safe_text_json(t->out, name);
@@ -39,8 +40,8 @@ static void put_end(struct tracks *t, const char *name, int64_t time,
 	putc('}', t->out);
 }
 
-static void stop(struct tracks *t, uint32_t thread, int64_t time,
-		 const struct reason *why)
+static void slices_stop(struct tracks *t, uint32_t thread, int64_t time,
+			const struct reason *why)
 {
 	struct track *k = &t->track[thread];
 	uint32_t cpu = k->cpu;
@@ -59,11 +60,11 @@ static void stop(struct tracks *t, uint32_t thread, int64_t time,
 	if (!k->drawn)
 		return;
 	tracks_thread(t, thread);
-	put_end(t, "running", time, why);
+	slices_put_end(t, "running", time, why);
 	if (t->cpu[cpu - 1].cpu < 0)
 		return;
 	tracks_cpu(t, cpu - 1);
-	put_end(t, tracks_name(t, k), time, why);
+	slices_put_end(t, tracks_name(t, k), time, why);
 }
 
 static bool is_drawn(const struct tracks *t, const struct track *k)
@@ -93,7 +94,8 @@ static void put_begin(struct tracks *t, uint32_t thread, int64_t time)
 		k->pid, k->tid);
 }
 
-static void start(struct tracks *t, uint32_t thread, uint32_t cpu, int64_t time)
+static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,
+			 int64_t time)
 {
 	struct track *k = &t->track[thread];
 
@@ -110,7 +112,7 @@ static void start(struct tracks *t, uint32_t thread, uint32_t cpu, int64_t time)
 		put_begin(t, thread, time);
 }
 
-/* The thread that has that tid at that time; 0: none. */
+/* Returns the thread with that tid at that time; 0: none. */
 static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 			  int64_t time)
 {
@@ -129,7 +131,7 @@ static uint32_t thread_at(const struct tracks *t, int64_t tid, uint32_t kernel,
 	return best;
 }
 
-/* A thread that only the switch names. */
+/* Adds a thread that only switches name. */
 static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
 			   const char *name)
 {
@@ -147,8 +149,8 @@ static uint32_t new_thread(struct tracks *t, int64_t tid, uint32_t kernel,
 	return (uint32_t)t->n_track - 1;
 }
 
-static uint32_t who(struct tracks *t, const struct event_row *e, int64_t tid,
-		    uint32_t kernel, const char *name)
+static uint32_t slices_who(struct tracks *t, const struct event_row *e,
+			   int64_t tid, uint32_t kernel, const char *name)
 {
 	uint32_t own = e->thread < t->n_track ? e->thread : 0;
 	uint32_t id;
@@ -159,8 +161,10 @@ static uint32_t who(struct tracks *t, const struct event_row *e, int64_t tid,
 	return id || !tid ? id : new_thread(t, tid, kernel, name);
 }
 
-/* The thread that runs there, when the tid is its: around the end of a thread
- * its events can be of no thread (-1), or of the next one with the tid. */
+/* Returns the thread that runs on the CPU if the tid is its own. Around the
+ * exit of a thread its events may have no thread (-1), or the next one with its
+ * tid.
+ */
 static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
 			   int64_t tid, uint32_t cpu)
 {
@@ -170,7 +174,7 @@ static uint32_t who_leaves(struct tracks *t, const struct event_row *e,
 		tid = t->track[e->thread < t->n_track ? e->thread : 0].tid;
 	if (running && (tid < 0 || t->track[running].tid == tid))
 		return running;
-	return who(t, e, tid, t->cpu[cpu].kernel, NULL);
+	return slices_who(t, e, tid, t->cpu[cpu].kernel, NULL);
 }
 
 void tracks_switch(struct tracks *t, const struct event_row *e,
@@ -186,25 +190,27 @@ void tracks_switch(struct tracks *t, const struct event_row *e,
 
 	if (sw->has_out) {
 		id = who_leaves(t, e, sw->out_tid, cpu);
-		/* it came to another CPU: that it left this one was lost */
-		stop(t, id, e->time,
-		     t->track[id].cpu == cpu + 1 ? &why : &torn);
+		/* it came to another CPU: the switch that left this one was
+		 * lost */
+		slices_stop(t, id, e->time,
+			    t->track[id].cpu == cpu + 1 ? &why : &torn);
 		if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
-			stop(t, t->cpu[cpu].thread, e->time, &torn);
+			slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
 	}
 	if (!sw->has_in)
 		return;
-	id = who(t, e, sw->in_tid, kernel, sw->in_comm);
+	id = slices_who(t, e, sw->in_tid, kernel, sw->in_comm);
 	if (t->cpu[cpu].thread && t->cpu[cpu].cpu >= 0)
-		stop(t, t->cpu[cpu].thread, e->time, &torn);
-	stop(t, id, e->time, &torn);
-	/* thread 0 of the kernel is idle */
+		slices_stop(t, t->cpu[cpu].thread, e->time, &torn);
+	slices_stop(t, id, e->time, &torn);
+	/* tid 0 is the idle task */
 	if (id && t->track[id].tid)
-		start(t, id, cpu, e->time);
+		slices_start(t, id, cpu, e->time);
 }
 
-/* What still runs did so to the end, where all switches are recorded. */
-static void end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
+/* Ends the slices of threads that still run at the end of the capture, if all
+ * switches were recorded. */
+static void slices_end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
 {
 	const struct kernel *n = &t->kernel[kernel];
 	const struct reason end = {
@@ -215,7 +221,7 @@ static void end_kernel(struct tracks *t, uint32_t kernel, int64_t time)
 
 	for (size_t i = 1; i < t->n_track; i++)
 		if (t->track[i].kernel == kernel)
-			stop(t, (uint32_t)i, time, &end);
+			slices_stop(t, (uint32_t)i, time, &end);
 }
 
 void tracks_until(struct tracks *t, int64_t time)
@@ -227,7 +233,7 @@ void tracks_until(struct tracks *t, int64_t time)
 		struct kernel *n = &t->kernel[i];
 
 		if (!n->ended && n->last < time) {
-			end_kernel(t, (uint32_t)i, n->last);
+			slices_end_kernel(t, (uint32_t)i, n->last);
 			n->ended = true;
 		}
 		if (!n->ended && n->last < t->due)
@@ -238,7 +244,7 @@ void tracks_until(struct tracks *t, int64_t time)
 void tracks_end(struct tracks *t, int64_t time)
 {
 	for (size_t i = 0; i < t->n_kernel; i++)
-		end_kernel(t, (uint32_t)i, time);
+		slices_end_kernel(t, (uint32_t)i, time);
 	t->finding = false;
 	t->n_slice = 0;
 	t->due = INT64_MIN;

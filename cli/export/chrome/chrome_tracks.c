@@ -9,6 +9,7 @@
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/safe_text.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -18,7 +19,7 @@
 /* PID_MAX_LIMIT is 1 << 22 on every kernel. */
 #define CPUS_PID ((1u << 22) + 1)
 #define CPU_MAX (1 << 16)
-/* Between two kernels' pids. */
+/* Distance between the pids of two kernels. */
 #define APART (1u << 23)
 /* ---- loading */
 
@@ -35,22 +36,24 @@ static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 	return (uint32_t)t->n_kernel++;
 }
 
-static int take_capture(void *arg, const struct rows *r, struct err *err)
+static int tracks_take_capture(void *arg, const struct rows *r, struct err *err)
 {
 	struct tracks *t = arg;
-	uint32_t kernel = kernel_of(t, (uint32_t)rows_int(r, 1));
+	uint32_t kernel =
+		kernel_of(t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
 
 	(void)err;
-	if (rows_value(r, 3).kind != VALUE_INT)
+	if (rows_value(r, TRACK_CAPTURES_LAST_NS).kind != VALUE_INT)
 		t->kernel[kernel].last = INT64_MAX;
-	else if (rows_int(r, 3) > t->kernel[kernel].last)
-		t->kernel[kernel].last = rows_int(r, 3);
-	if (rows_int(r, 2) > t->kernel[kernel].wide)
-		t->kernel[kernel].wide = rows_int(r, 2) != 0;
-	t->of_capture =
-		mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
-			  (size_t)rows_int(r, 0) + 1, sizeof(*t->of_capture));
-	t->of_capture[rows_int(r, 0)] = kernel;
+	else if (rows_int(r, TRACK_CAPTURES_LAST_NS) > t->kernel[kernel].last)
+		t->kernel[kernel].last = rows_int(r, TRACK_CAPTURES_LAST_NS);
+	if (rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE) > t->kernel[kernel].wide)
+		t->kernel[kernel].wide =
+			rows_int(r, TRACK_CAPTURES_SYSTEM_WIDE) != 0;
+	t->of_capture = mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
+				  (size_t)rows_int(r, TRACK_CAPTURES_ID) + 1,
+				  sizeof(*t->of_capture));
+	t->of_capture[rows_int(r, TRACK_CAPTURES_ID)] = kernel;
 	return 0;
 }
 
@@ -75,28 +78,29 @@ void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
 	table_add(&t->by_tid, hash, id);
 }
 
-static int take_thread(void *arg, const struct rows *r, struct err *err)
+static int tracks_take_thread(void *arg, const struct rows *r, struct err *err)
 {
 	struct tracks *t = arg;
-	struct value from = rows_value(r, 4);
-	struct value to = rows_value(r, 5);
+	struct value from = rows_value(r, TRACK_THREADS_START_NS);
+	struct value to = rows_value(r, TRACK_THREADS_END_NS);
 	const struct track k = {
-		.pid = rows_int(r, 1),
-		.tid = rows_int(r, 2),
-		.process = (uint32_t)rows_int(r, 3),
+		.pid = rows_int(r, TRACK_THREADS_PID),
+		.tid = rows_int(r, TRACK_THREADS_TID),
+		.process = (uint32_t)rows_int(r, TRACK_THREADS_PROCESS),
 		.from = from.kind == VALUE_INT ? from.num : INT64_MIN,
 		.to = to.kind == VALUE_INT ? to.num : INT64_MAX,
-		.kernel = kernel_of(t, (uint32_t)rows_int(r, 6)),
+		.kernel = kernel_of(
+			t, (uint32_t)rows_int(r, TRACK_THREADS_TOGETHER)),
 		.wanted = true,
 	};
 
 	(void)err;
-	tracks_put(t, (uint32_t)rows_int(r, 0), &k);
+	tracks_put(t, (uint32_t)rows_int(r, TRACK_THREADS_ID), &k);
 	return 0;
 }
 
-/* A process is called as its first thread, else as any of them. */
-static void load_names(struct tracks *t)
+/* Names each process after its first thread, or else after any other. */
+static void tracks_load_names(struct tracks *t)
 {
 	for (size_t i = 1; i <= events_comms(t->events); i++) {
 		const struct event_comm *c = events_comm(t->events, (int64_t)i);
@@ -104,7 +108,7 @@ static void load_names(struct tracks *t)
 
 		if (c->thread && c->thread < t->n_track)
 			t->track[c->thread].comm = (uint32_t)i;
-		/* a process has a thread, and that a name */
+		/* the process has a thread with a name */
 		if (!c->process || c->process > events_comms(t->events))
 			continue;
 		t->leader =
@@ -116,8 +120,8 @@ static void load_names(struct tracks *t)
 	t->named = mem_new(t->n_leader + 1, sizeof(*t->named));
 }
 
-/* Slices are made of all switches, and shown of the threads that are asked
- * for: the events of a switch are those of the thread that leaves only. */
+/* Marks the threads that the filters select. Slices are made from all switches,
+ * because the event of a switch belongs to the thread that leaves. */
 static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 {
 	const struct filter all = filter;
@@ -147,8 +151,9 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 	if (!r)
 		return -1;
 	while ((ret = rows_next(r, err)) > 0)
-		if (rows_int(r, 0) > 0 && (uint64_t)rows_int(r, 0) < t->n_track)
-			t->track[rows_int(r, 0)].wanted = true;
+		if (rows_int(r, TRACK_WANTED_ID) > 0 &&
+		    (uint64_t)rows_int(r, TRACK_WANTED_ID) < t->n_track)
+			t->track[rows_int(r, TRACK_WANTED_ID)].wanted = true;
 	rows_close(r);
 	return ret;
 }
@@ -164,13 +169,14 @@ struct tracks *tracks_load(FILE *out, struct store *db, struct events *events,
 	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
 			     sizeof(*t->track));
 	t->track[0].pid = t->track[0].tid = -1;
-	if (rows_each_dense(db, "track_captures", take_capture, t, err) ||
-	    rows_each_dense(db, "track_threads", take_thread, t, err) ||
+	if (rows_each_dense(db, "track_captures", tracks_take_capture, t,
+			    err) ||
+	    rows_each_dense(db, "track_threads", tracks_take_thread, t, err) ||
 	    load_wanted(t, db, err)) {
 		tracks_free(t);
 		return NULL;
 	}
-	load_names(t);
+	tracks_load_names(t);
 	return t;
 }
 
@@ -206,8 +212,9 @@ void tracks_time(FILE *out, int64_t ns)
 		(unsigned int)(abs % 1000));
 }
 
-/* What is not known (-1) is 0. */
-static void put_ids(struct tracks *t, uint32_t kernel, int64_t pid, int64_t tid)
+/* Unknown ids (-1) become 0. */
+static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
+			   int64_t tid)
 {
 	int64_t base = (int64_t)kernel * APART;
 
@@ -216,13 +223,13 @@ static void put_ids(struct tracks *t, uint32_t kernel, int64_t pid, int64_t tid)
 		base + (tid < 0 ? 0 : tid));
 }
 
-/* Leaves the value of "name" to the caller, and then "}}". */
+/* The caller writes the value of "name", and "}}". */
 static void begin_name(struct tracks *t, const char *what, uint32_t kernel,
 		       int64_t pid, int64_t tid)
 {
 	tracks_next(t);
 	fprintf(t->out, "\"ph\":\"M\",\"name\":\"%s\",", what);
-	put_ids(t, kernel, pid, tid);
+	tracks_put_ids(t, kernel, pid, tid);
 	fputs(",\"args\":{\"name\":", t->out);
 }
 
@@ -257,7 +264,7 @@ void tracks_thread(struct tracks *t, uint32_t id)
 		name_thread(t, k);
 	k->named = true;
 	tracks_next(t);
-	put_ids(t, k->kernel, k->pid, k->tid);
+	tracks_put_ids(t, k->kernel, k->pid, k->tid);
 }
 
 void tracks_begin_thread(struct tracks *t, const struct event_row *e)
@@ -298,7 +305,7 @@ void tracks_cpu(struct tracks *t, uint32_t id)
 	}
 	c->named = true;
 	tracks_next(t);
-	put_ids(t, c->kernel, CPUS_PID, tid);
+	tracks_put_ids(t, c->kernel, CPUS_PID, tid);
 }
 
 void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)

@@ -11,16 +11,17 @@
 #include "cli/model/code_place.h"
 #include "cli/output/columns.h"
 #include "cli/model/label.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 
-/* Readers keep addresses in 32 bits. */
+/* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
-/* Where an image begins, by the distance of address and offset: linkers put
- * the parts of a file apart by less than that, and programs that cannot be
- * moved far above it. */
+/* The base of an image is the difference of address and offset, rounded down to
+ * this: segments of a file are shifted by less, and programs that are not
+ * position-independent start far above it. */
 #define BASE_ALIGN 0x10000u
 
 enum subcategory {
@@ -48,7 +49,7 @@ static const struct {
 	[FIREFOX_LOSS] = { "Lost records", "red" },
 };
 
-/* Rows of the tables. FIREFOX_NONE: null, or -1. */
+/* Rows of the tables. FIREFOX_NONE is written as null or -1. */
 struct stack_row {
 	uint32_t prefix, frame;
 };
@@ -77,7 +78,7 @@ struct lib_row {
 	uint32_t image, name;
 };
 
-/* What makes a frame this one. */
+/* The key of a frame. */
 struct frame_key {
 	uint32_t label, frame, inlined, called;
 };
@@ -90,18 +91,17 @@ struct firefox {
 	const struct known_code *c;
 	struct code_places *places;
 	struct labels *labels;
-	struct arena text;
 	LIST(stack_row, stack);
 	LIST(frame_row, frame);
-	LIST(frame_key, key); /* of frame[] */
 	LIST(func_row, func);
 	LIST(native_row, native);
 	LIST(source_row, source);
 	LIST(lib_row, lib);
-	const char **string;
-	size_t n_string, cap_string;
-	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not there yet */
-	struct table strings, stacks, frames, funcs, natives, sources;
+	struct intern strings;
+	uint32_t *lib_of; /* image -> place in lib[] + 1; 0: not
+					 there yet */
+	/* ids of keys are indexes of rows */
+	struct intern stacks, frames, funcs, natives, sources;
 };
 
 #define PUSH(f, name)                                                          \
@@ -125,56 +125,46 @@ void firefox_free(struct firefox *f)
 {
 	if (!f)
 		return;
-	table_release(&f->strings);
-	table_release(&f->stacks);
-	table_release(&f->frames);
-	table_release(&f->funcs);
-	table_release(&f->natives);
-	table_release(&f->sources);
-	arena_release(&f->text);
+	intern_release(&f->strings);
+	intern_release(&f->stacks);
+	intern_release(&f->frames);
+	intern_release(&f->funcs);
+	intern_release(&f->natives);
+	intern_release(&f->sources);
 	free(f->stack);
 	free(f->frame);
-	free(f->key);
 	free(f->func);
 	free(f->native);
 	free(f->source);
 	free(f->lib);
-	free(f->string);
 	free(f->lib_of);
 	free(f);
 }
 
-static bool same_string(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return !strcmp(f->string[id], key);
-}
-
 uint32_t firefox_string(struct firefox *f, const char *s)
 {
-	uint64_t hash = hash_bytes(s, strlen(s), 0);
-	uint32_t id = table_find(&f->strings, hash, same_string, f, s);
+	return intern_add(&f->strings, s);
+}
 
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)f->n_string;
-	*PUSH(f, string) = arena_strdup(&f->text, s);
-	table_add(&f->strings, hash, id);
-	return id;
+/* Returns the index of a key, the number of keys so far if it is new. Keys have
+ * no padding. */
+static uint32_t firefox_add_key(struct intern *keys, const void *key,
+				size_t size)
+{
+	return intern_add_bytes(keys, key, size);
 }
 
 /* ---- libraries */
 
-static const char *base_name(const char *path)
+static const char *firefox_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Code of a file, or of one that is not at hand. */
-static bool is_lib(const struct image *img)
+/* Returns whether the code is from a file, which may be missing. */
+static bool firefox_is_library(const struct image *img)
 {
 	switch (img->kind) {
 	case IMAGE_UNKNOWN_USER:
@@ -187,15 +177,15 @@ static bool is_lib(const struct image *img)
 	}
 }
 
-static uint32_t lib_of(struct firefox *f, uint32_t image)
+static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 {
 	const struct image *img = &f->c->image[image].img;
 
-	if (!is_lib(img))
+	if (!firefox_is_library(img))
 		return FIREFOX_NONE;
 	if (!f->lib_of[image]) {
 		struct lib_row row = {
-			image, firefox_string(f, base_name(img->path))
+			image, firefox_string(f, firefox_base_name(img->path))
 		};
 
 		*PUSH(f, lib) = row;
@@ -204,8 +194,8 @@ static uint32_t lib_of(struct firefox *f, uint32_t image)
 	return f->lib_of[image] - 1;
 }
 
-/* From the start of the library: of the kernel and its modules the offset is
- * that, of a file the ELF address without its base. */
+/* Returns the address relative to the library: for the kernel and its modules
+ * the offset, for a file the ELF address minus its base. */
 static int64_t address_of(struct firefox *f, const struct label_from *from)
 {
 	const struct code_frame *fr = &f->c->frame[from->frame];
@@ -228,74 +218,41 @@ static int64_t address_of(struct firefox *f, const struct label_from *from)
 
 /* ---- functions */
 
-static bool same_source(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return f->source[id].name == *(const uint32_t *)key;
-}
-
 static uint32_t source_of(struct firefox *f, const char *file)
 {
 	if (!file)
 		return FIREFOX_NONE;
 
 	uint32_t name = firefox_string(f, file);
-	uint64_t hash = hash_u64(name);
-	uint32_t id = table_find(&f->sources, hash, same_source, f, &name);
+	uint32_t id = firefox_add_key(&f->sources, &name, sizeof(name));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)f->n_source;
+	if (id == f->n_source)
 		*PUSH(f, source) = (struct source_row){ name };
-		table_add(&f->sources, hash, id);
-	}
 	return id;
 }
 
-static bool same_func(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-	const struct func_row *want = key;
-
-	return f->func[id].name == want->name &&
-	       f->func[id].resource == want->resource;
-}
-
-/* One for each name and library. The first source that is known of it is its
- * source. */
+/* Returns the function of that name and library; its source is the first one
+ * known. */
 static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 			const char *file)
 {
 	struct func_row row = { firefox_string(f, name), lib,
 				source_of(f, file) };
-	uint64_t hash = hash_pair(row.name, row.resource);
-	uint32_t id = table_find(&f->funcs, hash, same_func, f, &row);
+	uint32_t id = firefox_add_key(&f->funcs, &row,
+				      offsetof(struct func_row, source));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)f->n_func;
+	if (id == f->n_func)
 		*PUSH(f, func) = row;
-		table_add(&f->funcs, hash, id);
-	} else if (f->func[id].source == FIREFOX_NONE) {
+	else if (f->func[id].source == FIREFOX_NONE)
 		f->func[id].source = row.source;
-	}
 	return id;
 }
 
-static bool same_native(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-	const struct native_row *a = &f->native[id];
-	const struct native_row *b = key;
-
-	return a->lib == b->lib && a->name == b->name &&
-	       a->address == b->address;
-}
-
-/* The symbol that the frame's address is in. */
+/* Returns the symbol that contains the frame's address. */
 static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 			  uint32_t lib, int64_t address, bool called)
 {
-	/* a return address may be the end of its function */
+	/* a return address may be behind the end of its function */
 	uint64_t in = called && fr->symoff ? fr->symoff - 1 : fr->symoff;
 
 	if (lib == FIREFOX_NONE || address < 0 || !fr->at.name ||
@@ -304,15 +261,11 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 
 	struct native_row row = { lib, firefox_string(f, fr->at.name),
 				  address - (int64_t)in, fr->symsize };
-	uint64_t hash = hash_pair((uint64_t)row.lib << 32 | row.name,
-				  (uint64_t)row.address);
-	uint32_t id = table_find(&f->natives, hash, same_native, f, &row);
+	uint32_t id = firefox_add_key(&f->natives, &row,
+				      offsetof(struct native_row, size));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)f->n_native;
+	if (id == f->n_native)
 		*PUSH(f, native) = row;
-		table_add(&f->natives, hash, id);
-	}
 	return id;
 }
 
@@ -352,8 +305,9 @@ static void set_category(struct frame_row *row, const struct label *l)
 	}
 }
 
-/* What script says behind such a frame. */
-static uint32_t doubt(const struct code_frame *fr, bool called, uint32_t none)
+/* Returns the subcategory for what script marks such a frame with. */
+static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
+				    uint32_t none)
 {
 	if (called && fr->bogus)
 		return SUB_BOGUS;
@@ -362,20 +316,21 @@ static uint32_t doubt(const struct code_frame *fr, bool called, uint32_t none)
 	return fr->flags & FRAME_GUESSED ? SUB_GUESSED : none;
 }
 
-/* Of an inlined function the place is its own, the address that of the
- * function it is in. */
+/* An inlined function has its own source line, and the address of the function
+ * that contains it. */
 static void fill_frame(struct firefox *f, struct frame_row *row,
 		       const char *name, const struct label_from *from)
 {
 	const struct code_frame *fr = &f->c->frame[from->frame];
 	const struct code_where *at = &fr->at;
-	uint32_t lib = lib_of(f, fr->image);
+	uint32_t lib = firefox_library_of(f, fr->image);
 
 	if (from->inlined) {
 		at = &f->c->inlined[fr->inlined + from->inlined - 1];
 		row->depth = fr->n_inlined - (from->inlined - 1);
 	}
-	row->subcategory = doubt(fr, from->called, row->subcategory);
+	row->subcategory =
+		firefox_frame_doubt(fr, from->called, row->subcategory);
 	if (lib != FIREFOX_NONE)
 		row->address = address_of(f, from);
 	row->native = native_of(f, fr, lib, row->address, from->called);
@@ -383,23 +338,14 @@ static void fill_frame(struct firefox *f, struct frame_row *row,
 	row->func = func_of(f, name, lib, at->file);
 }
 
-static bool same_frame(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return !memcmp(&f->key[id], key, sizeof(f->key[id]));
-}
-
 static uint32_t frame_of(struct firefox *f, uint32_t label,
 			 const struct label_from *from)
 {
 	struct frame_key key = { label, from->frame, from->inlined,
 				 from->called };
-	uint64_t hash = hash_pair((uint64_t)key.label << 32 | key.frame,
-				  (uint64_t)key.inlined << 32 | key.called);
-	uint32_t id = table_find(&f->frames, hash, same_frame, f, &key);
+	uint32_t id = firefox_add_key(&f->frames, &key, sizeof(key));
 
-	if (id != TABLE_NONE)
+	if (id < f->n_frame)
 		return id;
 
 	const struct label *l = labels_get(f->labels, label);
@@ -413,18 +359,8 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 		fill_frame(f, &row, l->name, from);
 	else
 		row.func = func_of(f, l->name, FIREFOX_NONE, NULL);
-	id = (uint32_t)f->n_frame;
 	*PUSH(f, frame) = row;
-	*PUSH(f, key) = key;
-	table_add(&f->frames, hash, id);
 	return id;
-}
-
-static bool same_stack(const void *owner, uint32_t id, const void *key)
-{
-	const struct firefox *f = owner;
-
-	return !memcmp(&f->stack[id], key, sizeof(f->stack[id]));
 }
 
 uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
@@ -434,14 +370,10 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 	for (size_t i = 0; i < l->n; i++) {
 		struct stack_row row = { at, frame_of(f, l->label[i],
 						      &l->from[i]) };
-		uint64_t hash = hash_pair(row.prefix, row.frame);
 
-		at = table_find(&f->stacks, hash, same_stack, f, &row);
-		if (at != TABLE_NONE)
-			continue;
-		at = (uint32_t)f->n_stack;
-		*PUSH(f, stack) = row;
-		table_add(&f->stacks, hash, at);
+		at = firefox_add_key(&f->stacks, &row, sizeof(row));
+		if (at == f->n_stack)
+			*PUSH(f, stack) = row;
 	}
 	return at;
 }
@@ -511,9 +443,9 @@ static const struct column source_columns[] = {
 void firefox_put_shared(const struct firefox *f, FILE *out)
 {
 	fputs("\"shared\":{\"stringArray\":[", out);
-	for (size_t i = 0; i < f->n_string; i++) {
+	for (size_t i = 0; i < f->strings.n; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		safe_text_json(out, f->string[i]);
+		safe_text_json(out, f->strings.string[i]);
 	}
 	putc(']', out);
 	TABLE(out, "stackTable", f, stack);
@@ -526,42 +458,41 @@ void firefox_put_shared(const struct firefox *f, FILE *out)
 	putc('}', out);
 }
 
-/* The first 16 bytes as a GUID, whose first three fields are numbers in the
- * other byte order, and an age of 0. */
-static void put_breakpad_id(FILE *out, const struct image *img)
+/* Writes the first 16 bytes of the build-id as a GUID, whose first three fields
+ * are in the other byte order, and an age of 0; "" without a build-id. */
+static void breakpad_id(const struct image *img, char id[static 34])
 {
 	static const uint8_t order[16] = { 3, 2, 1,  0,	 5,  4,	 7,  6,
 					   8, 9, 10, 11, 12, 13, 14, 15 };
 
-	putc('"', out);
-	for (size_t i = 0; img->id_len && i < 16; i++)
-		fprintf(out, "%02X",
-			order[i] < img->id_len ? img->id[order[i]] : 0);
-	fputs(img->id_len ? "0\"" : "\"", out);
+	if (!img->id_len)
+		return;
+	for (size_t i = 0; i < 16; i++)
+		snprintf(id + 2 * i, 3, "%02X",
+			 order[i] < img->id_len ? img->id[order[i]] : 0);
+	memcpy(id + 32, "0", 2);
 }
 
 static void put_lib(FILE *out, const struct image *img)
 {
-	const char *name = base_name(img->path);
+	const char *name = firefox_base_name(img->path);
+	char id[34] = "";
+	struct json j;
 
-	fputs("{\"arch\":\"\",\"name\":", out);
-	safe_text_json(out, name);
-	fputs(",\"path\":", out);
-	safe_text_json(out, img->path);
-	fputs(",\"debugName\":", out);
-	safe_text_json(out, name);
-	fputs(",\"debugPath\":", out);
-	safe_text_json(out, img->path);
-	fputs(",\"breakpadId\":", out);
-	put_breakpad_id(out, img);
-	fputs(",\"codeId\":", out);
+	json_open(&j, out, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_text(&j, "arch", "");
+	json_text(&j, "name", name);
+	json_text(&j, "path", img->path);
+	json_text(&j, "debugName", name);
+	json_text(&j, "debugPath", img->path);
+	breakpad_id(img, id);
+	json_text(&j, "breakpadId", id);
 	if (img->id_len)
-		putc('"', out);
+		json_hex_bytes(&j, "codeId", img->id, img->id_len);
 	else
-		fputs("null", out);
-	for (uint8_t i = 0; i < img->id_len; i++)
-		fprintf(out, "%02x", img->id[i]);
-	fputs(img->id_len ? "\"}" : "}", out);
+		json_null(&j, "codeId");
+	json_end(&j);
 }
 
 void firefox_put_libs(const struct firefox *f, FILE *out)

@@ -1,8 +1,8 @@
 /* firefox.h - the tables that all threads of a profile for the Firefox
  * Profiler share: stacks, frames, functions, files, strings.
  *
- * The form is its "processed profile format", version 60: the first one in
- * which threads share these tables. Later versions of the program read it. */
+ * The format is the "processed profile format", version 60, the first in which
+ * threads share these tables. Later versions of the profiler read it. */
 #ifndef CLI_EXPORT_FIREFOX_FIREFOX_H
 #define CLI_EXPORT_FIREFOX_FIREFOX_H
 #include <stddef.h>
@@ -19,28 +19,29 @@ struct labels;
 #define FIREFOX_GECKO_VERSION 31
 #define FIREFOX_NONE UINT32_MAX
 
-/* What code is of, as places in the list of categories. */
+/* Indexes in the list of categories. */
 enum firefox_category {
-	FIREFOX_OTHER, /* grey: what has no category is that */
+	FIREFOX_OTHER, /* the profiler uses grey for frames without a category
+			*/
 	FIREFOX_USER,
 	FIREFOX_KERNEL,
 	FIREFOX_JIT,
-	FIREFOX_MISSING, /* a frame stands for what is not there */
-	FIREFOX_EXEC,	 /* of the program that came after the sample */
+	FIREFOX_MISSING, /* stands for missing frames */
+	FIREFOX_EXEC,	 /* of a program that was executed after the sample */
 	FIREFOX_LOSS,
 	FIREFOX_CATEGORIES
 };
 
-/* All are borrowed. */
+/* Borrows all arguments. */
 struct firefox *firefox_new(const struct known_code *c,
 			    struct code_places *places, struct labels *labels);
 void firefox_free(struct firefox *f);
-/* The place of a string in the list of strings. */
+/* Returns the index of a string in the list of strings. */
 uint32_t firefox_string(struct firefox *f, const char *s);
-/* The place of a stack with these frames in the table; want_from must have
- * been set. FIREFOX_NONE: it has none. */
+/* Returns the index of the stack with these frames, FIREFOX_NONE if there are
+ * none. The list needs want_from. */
 uint32_t firefox_stack(struct firefox *f, const struct label_list *l);
-/* Their JSON, with its name: "categories": [...] and so on. */
+/* Write JSON members: "categories": [...] and so on. */
 void firefox_put_categories(FILE *out);
 void firefox_put_libs(const struct firefox *f, FILE *out);
 void firefox_put_shared(const struct firefox *f, FILE *out);

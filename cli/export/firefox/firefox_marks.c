@@ -15,13 +15,13 @@
 
 #define NS_PER_MS 1000000u
 
-/* Readers' words for markers. */
+/* Phases of markers in the format. */
 enum phase {
 	PHASE_INSTANT,
 	PHASE_INTERVAL
 };
 
-/* In the spool. Places are + 1: 0 is the end. */
+/* An item of the spool. Indexes are + 1; 0 is the end. */
 struct item {
 	uint64_t next;
 	struct firefox_mark mark;
@@ -57,7 +57,8 @@ void firefox_marks_free(struct firefox_marks *m)
 	free(m);
 }
 
-static struct item *item_at(struct firefox_marks *m, uint64_t place)
+static struct item *firefox_marks_item_at(struct firefox_marks *m,
+					  uint64_t place)
 {
 	return spool_at(m->spool, place - 1);
 }
@@ -72,7 +73,7 @@ int firefox_mark_add(struct firefox_marks *m, struct firefox_mark_list *l,
 		return -1;
 	*item = (struct item){ .mark = *mark };
 	if (l->last)
-		item_at(m, l->last)->next = place;
+		firefox_marks_item_at(m, l->last)->next = place;
 	else
 		l->first = place;
 	l->last = place;
@@ -83,12 +84,12 @@ int firefox_mark_add(struct firefox_marks *m, struct firefox_mark_list *l,
 struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
 				       const struct firefox_mark_list *l)
 {
-	return l->last ? &item_at(m, l->last)->mark : NULL;
+	return l->last ? &firefox_marks_item_at(m, l->last)->mark : NULL;
 }
 
 /* ---- JSON */
 
-static void put_ms(const struct writing *w, int64_t time)
+static void firefox_marks_put_ms(const struct writing *w, int64_t time)
 {
 	human_put_fixed(w->out,
 			time > w->begin ? (uint64_t)time - (uint64_t)w->begin
@@ -112,7 +113,8 @@ static void put_data(const struct writing *w, const struct firefox_mark *k)
 	putc('}', w->out);
 }
 
-static void put_name(const struct writing *w, const struct firefox_mark *k)
+static void firefox_marks_put_name(const struct writing *w,
+				   const struct firefox_mark *k)
 {
 	const char *name = k->kind == FIREFOX_MARK_LOSS ? k->what : "off CPU";
 
@@ -126,18 +128,19 @@ static bool is_instant(const struct firefox_mark *k)
 
 static void put_start(const struct writing *w, const struct firefox_mark *k)
 {
-	put_ms(w, k->start);
+	firefox_marks_put_ms(w, k->start);
 }
 
-/* Of a loss what is not known may be the whole time. */
-static void put_end(const struct writing *w, const struct firefox_mark *k)
+/* A loss without a known end lasts to the end of the profile. */
+static void firefox_marks_put_end(const struct writing *w,
+				  const struct firefox_mark *k)
 {
 	int64_t end = k->end < w->end ? k->end : w->end;
 
 	if (is_instant(k))
 		fputs("null", w->out);
 	else
-		put_ms(w, end > k->start ? end : k->start);
+		firefox_marks_put_ms(w, end > k->start ? end : k->start);
 }
 
 static void put_phase(const struct writing *w, const struct firefox_mark *k)
@@ -155,8 +158,8 @@ static const struct {
 	const char *name;
 	void (*put)(const struct writing *w, const struct firefox_mark *k);
 } columns[] = {
-	{ "data", put_data },	    { "name", put_name },
-	{ "startTime", put_start }, { "endTime", put_end },
+	{ "data", put_data },	    { "name", firefox_marks_put_name },
+	{ "startTime", put_start }, { "endTime", firefox_marks_put_end },
 	{ "phase", put_phase },	    { "category", put_category },
 };
 
@@ -170,7 +173,7 @@ void firefox_put_marks(struct firefox_marks *m,
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
 		fprintf(out, ",\n\"%s\":[", columns[i].name);
 		for (uint64_t at = l->first; at && !out_failed();) {
-			const struct item *item = item_at(m, at);
+			const struct item *item = firefox_marks_item_at(m, at);
 
 			if (at != l->first)
 				putc(',', out);

@@ -10,7 +10,7 @@ struct err;
 struct firefox;
 struct firefox_marks;
 
-/* Those of one thread. Zero-initialised is empty. */
+/* The markers of one thread. Zero-initialised is empty. */
 struct firefox_mark_list {
 	uint64_t first, last, n;
 };
@@ -25,24 +25,26 @@ struct firefox_mark {
 	int64_t start, end; /* INT64_MIN, INT64_MAX: not known */
 	int64_t cpu;	    /* -1: not known */
 	int64_t n;	    /* lost records; -1: not known */
-	bool counts;	    /* they add to the records lost */
-	const char *what;   /* borrowed until they are written */
+	bool counts;	    /* n counts towards the number of lost records */
+	const char *what;   /* borrowed until the markers are written */
 };
 
-/* NULL and *err. */
+/* Returns NULL and *err on failure. */
 struct firefox_marks *firefox_marks_new(struct err *err);
 void firefox_marks_free(struct firefox_marks *m);
-/* Adds one to the list; it can be changed through firefox_mark_last(). 0, or
+/* Adds a marker, which firefox_mark_last() returns for changes. Returns 0, or
  * -1 and *err. */
 int firefox_mark_add(struct firefox_marks *m, struct firefox_mark_list *l,
 		     const struct firefox_mark *mark, struct err *err);
-/* NULL: the list is empty. Borrowed until the next one is added. */
+/* Returns the last marker, NULL if the list is empty; valid until the next one
+ * is added. */
 struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
 				       const struct firefox_mark_list *l);
-/* "markers": {...}; begin is the time that is 0, end the last one. */
+/* Writes "markers": {...}. Times are relative to begin; end is the last time.
+ */
 void firefox_put_marks(struct firefox_marks *m,
 		       const struct firefox_mark_list *l, struct firefox *f,
 		       int64_t begin, int64_t end, FILE *out);
-/* "markerSchema": [...], what the program shows of them. */
+/* Writes "markerSchema": [...], which tells the profiler what to show. */
 void firefox_put_mark_schema(FILE *out);
 #endif

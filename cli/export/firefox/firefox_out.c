@@ -9,6 +9,7 @@
 #include "cli/export/firefox/firefox_threads.h"
 #include "cli/model/notes.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -20,31 +21,37 @@ struct notes_out {
 	bool more;
 };
 
-static void put_note(void *arg, const char *line)
+static void firefox_out_put_note(void *arg, const char *line)
 {
 	struct notes_out *n = arg;
+	struct json j;
 
 	fputs(n->more ? ",\n" : "\n", n->out);
-	fputs("{\"label\":\"Note\",\"format\":\"string\",\"value\":", n->out);
-	safe_text_json(n->out, line);
-	putc('}', n->out);
+	json_open(&j, n->out, JSON_COMPACT);
+	json_object(&j, NULL);
+	json_text(&j, "label", "Note");
+	json_text(&j, "format", "string");
+	json_text(&j, "value", line);
+	json_end(&j);
 	n->more = true;
 }
 
-/* Shown with the profile's other facts. */
-static int put_notes(FILE *out, struct store *db, struct err *err)
+/* The profiler shows them with its own facts about the profile. */
+static int firefox_out_put_notes(FILE *out, struct store *db, struct err *err)
 {
 	struct notes_out n = { out, false };
 
 	fputs("\"extra\":[{\"label\":\"Capture and losses\",\"entries\":[",
 	      out);
-	if (notes_each(db, put_note, &n, err))
+	if (notes_each(db, firefox_out_put_note, &n, err))
 		return -1;
 	fputs("]}]", out);
 	return 0;
 }
 
-/* Of samples of time how far they are apart; of others it is not known. ns. */
+/* Returns the mean interval of samples of time in ns; of others it is not
+ * known.
+ */
 static uint64_t interval(const struct firefox_doc *d)
 {
 	if (d->is_time && d->samples && d->weight / d->samples)
@@ -52,7 +59,7 @@ static uint64_t interval(const struct firefox_doc *d)
 	return NS_PER_MS;
 }
 
-/* What is at the end itself would be left out. */
+/* The profiler leaves out what is at the end: it is one interval later. */
 static void put_range(FILE *out, const struct firefox_doc *d)
 {
 	fputs("\"startTime\":0,\"profilingStartTime\":0,"
@@ -64,7 +71,7 @@ static void put_range(FILE *out, const struct firefox_doc *d)
 	human_put_fixed(out, interval(d), NS_PER_MS, 6);
 }
 
-static void put_name(FILE *out, const struct firefox_doc *d)
+static void firefox_out_put_name(FILE *out, const struct firefox_doc *d)
 {
 	const char *slash = strrchr(d->path, '/');
 
@@ -74,13 +81,13 @@ static void put_name(FILE *out, const struct firefox_doc *d)
 	safe_text_json(out, d->event);
 }
 
-static int put_meta(FILE *out, struct store *db, const struct firefox_doc *d,
-		    struct err *err)
+static int firefox_out_put_meta(FILE *out, struct store *db,
+				const struct firefox_doc *d, struct err *err)
 {
 	fprintf(out,
 		"\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\n",
 		FIREFOX_GECKO_VERSION, FIREFOX_VERSION);
-	put_name(out, d);
+	firefox_out_put_name(out, d);
 	fputs(",\n", out);
 	put_range(out, d);
 	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\n"
@@ -95,20 +102,20 @@ static int put_meta(FILE *out, struct store *db, const struct firefox_doc *d,
 	fputs(",\n", out);
 	firefox_put_mark_schema(out);
 	fputs(",\n", out);
-	if (put_notes(out, db, err))
+	if (firefox_out_put_notes(out, db, err))
 		return -1;
 	putc('}', out);
 	return 0;
 }
 
-/* The shared tables are the last: threads may still add to them. */
+/* The shared tables come last, as threads add strings to them. */
 int firefox_write(FILE *out, struct store *db, const struct firefox_doc *d,
 		  struct err *err)
 {
 	const struct firefox_weights w = { d->weighted, d->is_time };
 
 	fputs("{", out);
-	if (put_meta(out, db, d, err))
+	if (firefox_out_put_meta(out, db, d, err))
 		return -1;
 	fputs(",\n", out);
 	firefox_put_threads(d->threads, d->f, &w, out);

@@ -19,7 +19,7 @@ struct firefox_doc {
 	struct firefox_threads *threads;
 };
 
-/* 0, or -1 and *err. */
+/* Writes the profile. Returns 0, or -1 and *err. */
 int firefox_write(FILE *out, struct store *db, const struct firefox_doc *d,
 		  struct err *err);
 #endif

@@ -15,6 +15,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/export/spool.h"
 #include "cli/model/switches.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -23,15 +24,14 @@
 #define NS_PER_MS 1000000u
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-/* In the spool. Places are + 1: 0 is the end. */
+/* An item of the spool. Indexes are + 1; 0 is the end. */
 struct sample {
 	uint64_t next, weight;
 	int64_t time;
 	uint32_t stack;
 };
 
-/* A life of a thread id or process id: the first, the second, ... one of that
- * number. */
+/* A use of a thread id or process id: the first, the second, ... */
 struct life {
 	int64_t number; /* -1: not known */
 	uint32_t nth;
@@ -45,12 +45,12 @@ struct thread {
 	uint64_t first, last, n; /* samples */
 	uint64_t weight;
 	struct firefox_mark_list marks;
-	int64_t off_type; /* the event type that says it is off its CPU */
+	int64_t off_type; /* the event type with its switch out of the CPU */
 };
 
 struct firefox_threads {
 	struct spool *samples;
-	struct thread *thread; /* by thread.id; [0]: not known whose */
+	struct thread *thread; /* by thread.id; [0]: unknown thread */
 	size_t n_thread, cap_thread;
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
@@ -61,62 +61,64 @@ struct firefox_threads {
 	int64_t begin, end;
 };
 
-static int64_t int_or(const struct rows *r, size_t i, int64_t none)
-{
-	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : none;
-}
-
-static int take_range(void *arg, const struct rows *r, struct err *err)
+static int firefox_threads_take_range(void *arg, const struct rows *r,
+				      struct err *err)
 {
 	struct firefox_threads *t = arg;
 
 	(void)err;
-	t->begin = int_or(r, 0, 0);
-	t->end = int_or(r, 1, t->begin);
+	t->begin = rows_int_or(r, EXPORT_RANGE_FIRST_NS, 0);
+	t->end = rows_int_or(r, EXPORT_RANGE_LAST_NS, t->begin);
 	if (t->end < t->begin)
 		t->end = t->begin;
 	return 0;
 }
 
-/* id, pid, tid, process, start, end, start and end of the process */
-static int take_thread(void *arg, const struct rows *r, struct err *err)
+static int firefox_threads_take_thread(void *arg, const struct rows *r,
+				       struct err *err)
 {
 	struct firefox_threads *t = arg;
-	int64_t process = rows_int(r, 3);
+	int64_t process = rows_int(r, FIREFOX_THREADS_PROCESS);
 
 	(void)err;
-	if (process < 0 || process > rows_int(r, 0) + (1 << 20))
+	if (process < 0 ||
+	    process > rows_int(r, FIREFOX_THREADS_ID) + (1 << 20))
 		return 1;
 	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
 			      t->n_thread + 1, sizeof(*t->thread));
 	t->thread[t->n_thread - 1] = (struct thread){
-		.life = { .number = int_or(r, 2, -1),
-			  .start = int_or(r, 4, INT64_MIN),
-			  .end = int_or(r, 5, INT64_MAX) },
+		.life = { .number = rows_int_or(r, FIREFOX_THREADS_TID, -1),
+			  .start = rows_int_or(r, FIREFOX_THREADS_START_NS,
+					       INT64_MIN),
+			  .end = rows_int_or(r, FIREFOX_THREADS_END_NS,
+					     INT64_MAX) },
 		.process = (uint32_t)process,
 	};
 	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
 			       (size_t)process + 1, sizeof(*t->process));
 	if (process)
 		t->process[process] = (struct life){
-			.number = int_or(r, 1, -1),
-			.start = int_or(r, 6, INT64_MIN),
-			.end = int_or(r, 7, INT64_MAX),
+			.number = rows_int_or(r, FIREFOX_THREADS_PID, -1),
+			.start = rows_int_or(
+				r, FIREFOX_THREADS_PROCESS_START_NS, INT64_MIN),
+			.end = rows_int_or(r, FIREFOX_THREADS_PROCESS_END_NS,
+					   INT64_MAX),
 		};
 	return 0;
 }
 
-/* The main thread's name is the process's. */
-static int take_name(void *arg, const struct rows *r, struct err *err)
+/* The name of the main thread is also that of the process. */
+static int firefox_threads_take_name(void *arg, const struct rows *r,
+				     struct err *err)
 {
 	struct firefox_threads *t = arg;
-	int64_t process = rows_int(r, 5);
+	int64_t process = rows_int(r, EVENT_COMMS_PROCESS);
 
 	(void)err;
 	if (process > 0 && (size_t)process < t->n_process &&
-	    rows_int(r, 2) == rows_int(r, 3))
+	    rows_int(r, EVENT_COMMS_PID) == rows_int(r, EVENT_COMMS_TID))
 		t->process[process].name =
-			arena_strdup(&t->text, rows_text(r, 1));
+			arena_strdup(&t->text, rows_text(r, EVENT_COMMS_NAME));
 	return 0;
 }
 
@@ -134,8 +136,8 @@ static uint32_t count_life(struct table *seen, struct life *life, uint32_t **n,
 	return (*n)[id]++;
 }
 
-/* Ids grow with time, so the lives of a number are counted in their order;
- * those of which nothing is known, [0], are the last. */
+/* Numbers the uses of each pid and tid. Ids of the database grow with time, so
+ * this is their order; the unknown thread, [0], comes last. */
 static void number_lives(struct firefox_threads *t)
 {
 	struct table tids = { 0 };
@@ -159,8 +161,8 @@ static void number_lives(struct firefox_threads *t)
 	free(n);
 }
 
-/* What was lost could have been of any thread: one of its own has it, the last
- * one, in a process of its own. */
+/* Lost records may belong to any thread. Losses are shown in a separate thread
+ * and process, which come last. */
 static void add_losses(struct firefox_threads *t)
 {
 	struct thread *th;
@@ -194,9 +196,11 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	t->process[0] = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
 	t->marks = t->samples ? firefox_marks_new(err) : NULL;
-	if (!t->marks || rows_each(db, "export_range", take_range, t, err) ||
-	    rows_each_dense(db, "firefox_threads", take_thread, t, err) ||
-	    rows_each(db, "event_comms", take_name, t, err)) {
+	if (!t->marks ||
+	    rows_each(db, "export_range", firefox_threads_take_range, t, err) ||
+	    rows_each_dense(db, "firefox_threads", firefox_threads_take_thread,
+			    t, err) ||
+	    rows_each(db, "event_comms", firefox_threads_take_name, t, err)) {
 		firefox_threads_free(t);
 		return NULL;
 	}
@@ -218,9 +222,8 @@ void firefox_threads_free(struct firefox_threads *t)
 	free(t);
 }
 
-/* Names of comms live as long as the events they are of. */
-static struct thread *thread_of(struct firefox_threads *t,
-				const struct event_comm *comm)
+static struct thread *firefox_threads_thread_of(struct firefox_threads *t,
+						const struct event_comm *comm)
 {
 	struct thread *th =
 		&t->thread[comm->thread < t->losses ? comm->thread : 0];
@@ -233,7 +236,7 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm, uint32_t stack,
 		   uint64_t weight, struct err *err)
 {
-	struct thread *th = thread_of(t, comm);
+	struct thread *th = firefox_threads_thread_of(t, comm);
 	struct sample *s = spool_add(t->samples, err);
 	uint64_t place = spool_count(t->samples);
 
@@ -245,7 +248,7 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 			place;
 	else
 		th->first = place;
-	/* what is not timed goes with what was before */
+	/* an event without a time is put at the last time */
 	if (e->timed)
 		s->time = e->time;
 	else if (th->last)
@@ -260,8 +263,8 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 	return 0;
 }
 
-/* prev_state; the bits above these differ between kernels, and say that it was
- * preempted. */
+/* Names prev_state. The bits above these differ between kernels, and mean that
+ * the thread was preempted. */
 static const char *why_off(const struct context_switch *sw)
 {
 	static const struct {
@@ -290,12 +293,14 @@ static uint64_t off_key(const struct event_row *e, int64_t tid)
 	return hash_pair((uint64_t)e->type, (uint64_t)tid);
 }
 
-/* Two captures of one kernel may both say it: the first one counts. */
-static int leaves(struct firefox_threads *t, const struct event_row *e,
-		  const struct event_comm *comm,
-		  const struct context_switch *sw, struct err *err)
+/* Two captures of one kernel may have the same switch: the first is used. */
+static int firefox_threads_switch_out(struct firefox_threads *t,
+				      const struct event_row *e,
+				      const struct event_comm *comm,
+				      const struct context_switch *sw,
+				      struct err *err)
 {
-	struct thread *th = thread_of(t, comm);
+	struct thread *th = firefox_threads_thread_of(t, comm);
 	const struct firefox_mark mark = {
 		.kind = FIREFOX_MARK_OFF_CPU,
 		.start = e->time,
@@ -314,15 +319,15 @@ static int leaves(struct firefox_threads *t, const struct event_row *e,
 	return firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
 
-static void comes(struct firefox_threads *t, const struct event_row *e,
-		  int64_t tid)
+static void firefox_threads_switch_in(struct firefox_threads *t,
+				      const struct event_row *e, int64_t tid)
 {
 	uint64_t key = off_key(e, tid);
 	uint32_t id = table_find(&t->off, key, NULL, NULL, NULL);
 
 	if (id == TABLE_NONE)
 		return;
-	/* one that ended does not come back: its number does */
+	/* a thread that exited does not come back: its tid was reused */
 	if (t->thread[id].life.end >= e->time)
 		firefox_mark_last(t->marks, &t->thread[id].marks)->end =
 			e->time;
@@ -330,7 +335,7 @@ static void comes(struct firefox_threads *t, const struct event_row *e,
 	table_remove(&t->off, key, id);
 }
 
-/* Of tid 0 each CPU has one. */
+/* Each CPU has a thread with tid 0. */
 int firefox_switch(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm,
 		   const struct context_switch *sw, struct err *err)
@@ -341,12 +346,11 @@ int firefox_switch(struct firefox_threads *t, const struct event_row *e,
 	if (!e->timed)
 		return 0;
 	if (sw->has_in && in > 0)
-		comes(t, e, in);
-	/* what is said of a thread that is not the event's is not known of
-	 * which life it is */
+		firefox_threads_switch_in(t, e, in);
+	/* which use of a tid another thread is of is not known */
 	if (!sw->has_out || out <= 0 || out != comm->tid)
 		return 0;
-	return leaves(t, e, comm, sw, err);
+	return firefox_threads_switch_out(t, e, comm, sw, err);
 }
 
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
@@ -378,8 +382,9 @@ static bool is_used(const struct thread *th)
 
 /* ---- JSON */
 
-/* ms since the begin of the profile. */
-static void put_time(const struct firefox_threads *t, FILE *out, int64_t time)
+/* Writes ms since the start of the profile. */
+static void firefox_threads_put_time(const struct firefox_threads *t, FILE *out,
+				     int64_t time)
 {
 	uint64_t since =
 		time > t->begin ? (uint64_t)time - (uint64_t)t->begin : 0;
@@ -387,8 +392,8 @@ static void put_time(const struct firefox_threads *t, FILE *out, int64_t time)
 	human_put_fixed(out, since, NS_PER_MS, 6);
 }
 
-static void put_stack(const struct firefox_threads *t, FILE *out,
-		      const struct sample *s)
+static void firefox_threads_put_stack(const struct firefox_threads *t,
+				      FILE *out, const struct sample *s)
 {
 	(void)t;
 	if (s->stack == FIREFOX_NONE)
@@ -400,7 +405,7 @@ static void put_stack(const struct firefox_threads *t, FILE *out,
 static void put_sample_time(const struct firefox_threads *t, FILE *out,
 			    const struct sample *s)
 {
-	put_time(t, out, s->time);
+	firefox_threads_put_time(t, out, s->time);
 }
 
 static void put_weight(const struct firefox_threads *t, FILE *out,
@@ -442,21 +447,22 @@ static void put_samples(const struct firefox_threads *t, FILE *out,
 	fprintf(out,
 		"\"samples\":{\"length\":%" PRIu64 ",\"weightType\":\"%s\"",
 		th->n, w->is_time ? "tracing-ms" : "samples");
-	put_column(t, out, "stack", th, put_stack);
+	put_column(t, out, "stack", th, firefox_threads_put_stack);
 	put_column(t, out, "time", th, put_sample_time);
 	if (w->given)
 		put_column(t, out, "weight", th,
 			   w->is_time ? put_weight_ms : put_weight);
 	else
 		fputs(",\"weight\":null", out);
-	/* how busy the thread was since the sample before */
+	/* CPU time since the previous sample */
 	if (w->given && w->is_time)
 		put_column(t, out, "threadCPUDelta", th, put_weight);
 	putc('}', out);
 }
 
-/* A number that was used before is told apart. */
-static void put_number(FILE *out, const struct life *l, bool quoted)
+/* Writes a pid or tid; one that was used before gets a suffix. */
+static void firefox_threads_put_number(FILE *out, const struct life *l,
+				       bool quoted)
 {
 	if (l->nth)
 		fprintf(out, "\"%" PRId64 ".%" PRIu32 "\"", l->number,
@@ -470,12 +476,12 @@ static void put_life(const struct firefox_threads *t, FILE *out,
 		     const struct life *l, const char *start, const char *end)
 {
 	fprintf(out, "\"%s\":", start);
-	put_time(t, out, l->start);
+	firefox_threads_put_time(t, out, l->start);
 	fprintf(out, ",\"%s\":", end);
 	if (l->end == INT64_MAX)
 		fputs("null", out);
 	else
-		put_time(t, out, l->end);
+		firefox_threads_put_time(t, out, l->end);
 }
 
 static void put_thread(const struct firefox_threads *t, struct firefox *f,
@@ -493,9 +499,9 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 		th->life.number == p->number ? "true" : "false");
 	safe_text_json(out, p->name ? p->name : "[process not known]");
 	fputs(",\"pid\":", out);
-	put_number(out, p, true);
+	firefox_threads_put_number(out, p, true);
 	fputs(",\"tid\":", out);
-	put_number(out, &th->life, false);
+	firefox_threads_put_number(out, &th->life, false);
 	putc(',', out);
 	put_life(t, out, p, "processStartupTime", "processShutdownTime");
 	putc(',', out);
@@ -507,7 +513,7 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	putc('}', out);
 }
 
-/* Without a thread a profile is refused. */
+/* The profiler refuses a profile without threads. */
 static bool is_empty(const struct firefox_threads *t)
 {
 	for (size_t i = 0; i < t->n_thread; i++) {

@@ -1,8 +1,8 @@
 /* firefox_threads.h - the samples and markers of each thread of a profile for
  * the Firefox Profiler.
  *
- * Samples and markers come in the order of time, and wait in a file: memory
- * grows with the number of threads only. */
+ * Samples and markers come in time order and are kept in a file: memory is
+ * bounded by the number of threads. */
 #ifndef CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
 #define CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
 #include <stdbool.h>
@@ -18,32 +18,33 @@ struct firefox_threads;
 struct loss_row;
 struct store;
 
-/* NULL and *err. */
+/* Returns NULL and *err on failure. */
 struct firefox_threads *firefox_threads_new(struct store *db, struct err *err);
 void firefox_threads_free(struct firefox_threads *t);
-/* 0, or -1 and *err. */
+/* Adds a sample. Returns 0, or -1 and *err. */
 int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm, uint32_t stack,
 		   uint64_t weight, struct err *err);
-/* A thread leaves a CPU or comes to one: sw is what the event says. */
+/* Adds a context switch. Returns 0, or -1 and *err. */
 int firefox_switch(struct firefox_threads *t, const struct event_row *e,
 		   const struct event_comm *comm,
 		   const struct context_switch *sw, struct err *err);
-/* Its text is borrowed until the threads are written. 0, or -1 and *err. */
+/* Adds a loss, whose text is borrowed until the threads are written. Returns 0,
+ * or -1 and *err. */
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
 		 struct err *err);
 
-/* How weights are written. */
+/* What weights are. */
 struct firefox_weights {
 	bool given;   /* else all weigh 1 */
 	bool is_time; /* they are ns of CPU time */
 };
 
-/* "threads": [...], strings of markers are added to f. */
+/* Writes "threads": [...], and adds the strings of markers to f. */
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			 const struct firefox_weights *w, FILE *out);
-/* The place in that list of the one with most weight. */
+/* Returns the index of the thread with the largest weight in that list. */
 uint32_t firefox_heaviest(const struct firefox_threads *t);
-/* How long the profile is; ns. */
+/* Returns the duration of the profile in ns. */
 uint64_t firefox_duration(const struct firefox_threads *t);
 #endif

@@ -1,4 +1,4 @@
-/* perfdata.c - a perf.data file in the making: its bytes and records. */
+/* perfdata.c - writes the bytes and records of a perf.data file. */
 #include "cli/export/perfdata/perfdata.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 
 #include "cli/model/code.h"
 #include "cli/model/payloads.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -15,77 +16,13 @@
 #define HEADER_SIZE 104u
 #define ATTR_ENTRY 128u
 #define FLUSH_AT (1u << 18)
-/* perf holds records back until the round after theirs is finished. */
+/* perf holds records back until the next round is finished. */
 #define ROUND 8192u
-
-static unsigned char *room(struct pd_buf *b, size_t n)
-{
-	b->at = mem_grow(b->at, &b->cap, b->n + n, 1);
-	b->n += n;
-	return b->at + b->n - n;
-}
-
-static void put(struct pd_buf *b, uint64_t v, size_t n)
-{
-	unsigned char *p = room(b, n);
-
-	for (size_t i = 0; i < n; i++)
-		p[i] = (unsigned char)(v >> (8 * i));
-}
-
-void pd_u8(struct pd_buf *b, uint8_t v)
-{
-	put(b, v, 1);
-}
-
-void pd_u16(struct pd_buf *b, uint16_t v)
-{
-	put(b, v, 2);
-}
-
-void pd_u32(struct pd_buf *b, uint32_t v)
-{
-	put(b, v, 4);
-}
-
-void pd_u64(struct pd_buf *b, uint64_t v)
-{
-	put(b, v, 8);
-}
-
-void pd_bytes(struct pd_buf *b, const void *p, size_t n)
-{
-	if (n)
-		memcpy(room(b, n), p, n);
-}
-
-void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align)
-{
-	size_t len = strnlen(s, max);
-	size_t all = (len + align) / align * align;
-	unsigned char *p = room(b, all);
-
-	memcpy(p, s, len);
-	memset(p + len, 0, all - len);
-}
-
-void pd_string(struct pd_buf *b, const char *s)
-{
-	size_t at = b->n;
-
-	pd_u32(b, 0);
-	pd_text(b, s, PD_NAME_MAX, 64);
-
-	uint32_t len = (uint32_t)(b->n - at - 4);
-
-	for (size_t i = 0; i < 4; i++)
-		b->at[at + i] = (unsigned char)(len >> (8 * i));
-}
 
 /* ---- the file */
 
-static int write_all(struct perfdata *pd, const struct pd_buf *b,
-		     struct err *err)
+static int perfdata_write_all(struct perfdata *pd, const struct pd_buf *b,
+			      struct err *err)
 {
 	if (b->n && fwrite(b->at, b->n, 1, pd->out) != 1)
 		return err_set(err, ERR_IO, "cannot write perf.data: %s",
@@ -102,17 +39,17 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 	for (size_t i = 0; i < pd->n_event; i++)
 		if (pd->event[i].n && pd->event[i].sample)
 			pd->event[i].id = ++pd->n_id;
-	memset(room(&b, HEADER_SIZE), 0, HEADER_SIZE);
+	memset(pd_buf_room(&b, HEADER_SIZE), 0, HEADER_SIZE);
 	perfdata_attrs(pd, &b);
 	pd->data_at = b.n;
-	rc = write_all(pd, &b, err);
+	rc = perfdata_write_all(pd, &b, err);
 	free(b.at);
 	return rc;
 }
 
-static void flush(struct perfdata *pd)
+static void perfdata_flush(struct perfdata *pd)
 {
-	/* what cannot be written is said by the end */
+	/* write errors are reported at the end */
 	if (pd->buf.n)
 		(void)!fwrite(pd->buf.at, 1, pd->buf.n, pd->out);
 	pd->written += pd->buf.n;
@@ -144,16 +81,16 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 	struct pd_buf b = { 0 };
 	int rc;
 
-	flush(pd);
+	perfdata_flush(pd);
 	perfdata_features(pd, &b, pd->data_at + pd->written, features);
-	rc = write_all(pd, &b, err);
+	rc = perfdata_write_all(pd, &b, err);
 	b.n = 0;
 	make_header(pd, features, &b);
 	if (!rc && fseeko(pd->out, 0, SEEK_SET))
 		rc = err_set(err, ERR_IO, "cannot write perf.data: %s",
 			     strerror(errno));
 	if (!rc)
-		rc = write_all(pd, &b, err);
+		rc = perfdata_write_all(pd, &b, err);
 	free(b.at);
 	if (!rc && (ferror(pd->out) || fseeko(pd->out, 0, SEEK_END)))
 		rc = err_set(err, ERR_IO, "cannot write perf.data");
@@ -189,11 +126,11 @@ static void end_record(struct perfdata *pd)
 		set_size(pd);
 	}
 	if (pd->buf.n >= FLUSH_AT)
-		flush(pd);
+		perfdata_flush(pd);
 }
 
-/* Times before the first are none that perf knows. */
-static uint64_t time_of(const struct pd_when *w)
+/* perf does not accept negative times. */
+static uint64_t perfdata_time_of(const struct pd_when *w)
 {
 	return w->time < 0 ? 0 : (uint64_t)w->time;
 }
@@ -205,7 +142,7 @@ void perfdata_end(struct perfdata *pd, const struct pd_when *w)
 	pd_u32(b, (uint32_t)w->pid);
 	pd_u32(b, (uint32_t)w->tid);
 	if (pd->timed)
-		pd_u64(b, time_of(w));
+		pd_u64(b, perfdata_time_of(w));
 	if (pd->on_cpu)
 		pd_u64(b, (uint32_t)w->cpu);
 	pd_u64(b, w->id ? w->id : 1);
@@ -222,7 +159,7 @@ void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 	pd_u32(b, (uint32_t)w->pid);
 	pd_u32(b, (uint32_t)w->tid);
 	if (pd->timed)
-		pd_u64(b, time_of(w));
+		pd_u64(b, perfdata_time_of(w));
 	if (pd->on_cpu)
 		pd_u64(b, (uint32_t)w->cpu);
 	pd_u64(b, period);
@@ -247,7 +184,8 @@ static const char *text_or_null(struct perfdata *pd, const struct rows *r,
 	return *s ? arena_strdup(&pd->texts->arena, s) : NULL;
 }
 
-static int take_capture(void *arg, const struct rows *r, struct err *err)
+static int perfdata_take_capture(void *arg, const struct rows *r,
+				 struct err *err)
 {
 	struct perfdata *pd = arg;
 	struct pd_capture c = {
@@ -256,11 +194,13 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 		.release = text_or_null(pd, r, 3),
 		.arch = text_or_null(pd, r, 4),
 		.cmdline = text_or_null(pd, r, 5),
-		.cpus = rows_int(r, 6),
+		.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
 		.clock = text_or_null(pd, r, 7),
-		.big_endian = rows_int(r, 8),
-		.has_wall = rows_value(r, 9).kind == VALUE_INT,
-		.wall_offset = rows_int(r, 9),
+		.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
+		.has_wall =
+			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS).kind ==
+			VALUE_INT,
+		.wall_offset = rows_int(r, PERFDATA_CAPTURES_WALL_OFFSET_NS),
 	};
 
 	(void)err;
@@ -272,20 +212,21 @@ static int take_capture(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_event(void *arg, const struct rows *r, struct err *err)
+static int perfdata_take_event(void *arg, const struct rows *r, struct err *err)
 {
 	struct perfdata *pd = arg;
 	struct pd_event e = {
-		.name = arena_strdup(&pd->texts->arena, rows_text(r, 1)),
-		.capture = (uint32_t)rows_int(r, 2),
-		.sample = rows_int(r, 3),
-		.type = (uint32_t)rows_int(r, 4),
-		.config = (uint64_t)rows_int(r, 5),
-		.period = (uint64_t)rows_int(r, 6),
-		.freq = rows_int(r, 7),
-		.chain = rows_int(r, 8),
+		.name = arena_strdup(&pd->texts->arena,
+				     rows_text(r, PERFDATA_EVENTS_NAME)),
+		.capture = (uint32_t)rows_int(r, PERFDATA_EVENTS_CAPTURE),
+		.sample = rows_int(r, PERFDATA_EVENTS_IS_SAMPLE),
+		.type = (uint32_t)rows_int(r, PERFDATA_EVENTS_TYPE),
+		.config = (uint64_t)rows_int(r, PERFDATA_EVENTS_CONFIG),
+		.period = (uint64_t)rows_int(r, PERFDATA_EVENTS_PERIOD),
+		.freq = rows_int(r, PERFDATA_EVENTS_FREQ),
+		.chain = rows_int(r, PERFDATA_EVENTS_HAS_CHAIN),
 		.format = text_or_null(pd, r, 9),
-		.payload = rows_int(r, 10),
+		.payload = rows_int(r, PERFDATA_EVENTS_HAS_PAYLOAD),
 	};
 
 	(void)err;
@@ -303,8 +244,10 @@ struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 	pd->db = db;
 	pd->code = code;
 	pd->texts = mem_new(1, sizeof(*pd->texts));
-	if (!rows_each_dense(db, "perfdata_captures", take_capture, pd, err) &&
-	    !rows_each_dense(db, "perfdata_events", take_event, pd, err))
+	if (!rows_each_dense(db, "perfdata_captures", perfdata_take_capture, pd,
+			     err) &&
+	    !rows_each_dense(db, "perfdata_events", perfdata_take_event, pd,
+			     err))
 		return pd;
 	perfdata_free(pd);
 	return NULL;

@@ -1,10 +1,10 @@
-/* perfdata.h - a perf.data file in the making.
+/* perfdata.h - writes a perf.data file.
  *
- * perfdata_new, perfdata_open, then records: perfdata_begin(), what is in it
- * by pd_u32() and so on, and perfdata_end() or, of samples,
- * perfdata_end_sample(). perfdata_finish() adds the feature sections and the
- * header: it stands first, but only the end knows how long everything is. The
- * file is little-endian, and everything in it is known to perf 5.0. */
+ * Order of calls: perfdata_new(), perfdata_open(), then for each record
+ * perfdata_begin(), its body by pd_u32() and so on, and perfdata_end() or, for
+ * samples, perfdata_end_sample(). perfdata_finish() adds the feature sections
+ * and the header, which comes first in the file but has the sizes of all other
+ * parts. The file is little-endian, and perf 5.0 can read all of it. */
 #ifndef CLI_EXPORT_PERFDATA_PERFDATA_H
 #define CLI_EXPORT_PERFDATA_PERFDATA_H
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/export/perfdata/pd_buf.h"
 struct known_code;
 struct err;
 struct store;
@@ -47,25 +48,9 @@ enum pd_type {
 
 /* A record's size is a u16. */
 #define PD_RECORD_MAX 65528u
-#define PD_NAME_MAX 4000u
 
-/* No time: of the start. */
+/* Instead of a time: from the start of the capture on. */
 #define PD_START INT64_MIN
-
-struct pd_buf {
-	unsigned char *at;
-	size_t n, cap;
-};
-
-void pd_u8(struct pd_buf *b, uint8_t v);
-void pd_u16(struct pd_buf *b, uint16_t v);
-void pd_u32(struct pd_buf *b, uint32_t v);
-void pd_u64(struct pd_buf *b, uint64_t v);
-void pd_bytes(struct pd_buf *b, const void *p, size_t n);
-/* At most max bytes of s, a 0, and zeros to a whole number of `align`. */
-void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align);
-/* The same behind its length, as strings of feature sections are. */
-void pd_string(struct pd_buf *b, const char *s);
 
 /* An event type of the database. */
 struct pd_event {
@@ -74,9 +59,9 @@ struct pd_event {
 	uint64_t config, period;
 	bool sample, freq, chain;
 	bool payload; /* the database has it */
-	bool raw;     /* the file has it, too */
+	bool raw;     /* the file has it too */
 	uint64_t n;   /* events that are exported */
-	uint32_t id;  /* in the file, from 1 on; 0: it is not there */
+	uint32_t id;  /* id in the file, 1 and up; 0: not in the file */
 };
 
 struct pd_capture {
@@ -85,7 +70,7 @@ struct pd_capture {
 	int64_t cpus;
 	bool big_endian, long32;
 	bool has_wall;
-	int64_t wall_offset; /* ns that make a time one since 1970 */
+	int64_t wall_offset; /* ns to add to a time for ns since 1970 */
 	uint64_t user_mask;  /* of the addresses of its programs */
 };
 
@@ -93,8 +78,8 @@ struct perfdata {
 	struct store *db;
 	const struct known_code *code;
 	FILE *out;
-	struct pd_buf buf; /* records that are not written yet */
-	size_t rec;	   /* where the record being made starts */
+	struct pd_buf buf; /* records that were not written yet */
+	size_t rec;	   /* start of the current record */
 	uint64_t written, data_at, n_round;
 	struct pd_event *event; /* by event_type.id - 1 */
 	size_t n_event, cap_event;
@@ -108,36 +93,38 @@ struct perfdata {
 	struct pd_text *texts;
 };
 
-/* Who did it, when and where: what every record says. */
+/* The thread, time and CPU of a record. */
 struct pd_when {
 	int64_t pid, tid, time, cpu; /* time PD_START, cpu -1: not known */
 	uint32_t id;		     /* 0: of the first event */
 };
 
-/* Loads captures and event types; code must live as long. NULL and *err. */
+/* Loads captures and event types. Borrows code. Returns NULL and *err on
+ * failure. */
 struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 			      struct err *err);
 void perfdata_free(struct perfdata *pd);
-/* Never NULL. */
+/* Returns an event type; never NULL. */
 const struct pd_event *perfdata_event(const struct perfdata *pd, int64_t type);
-/* out can be sought in. Writes the events; those with n get their id. */
+/* Writes the event types and gives ids to those with n > 0. out must be
+ * seekable. */
 int perfdata_open(struct perfdata *pd, FILE *out, struct err *err);
 int perfdata_finish(struct perfdata *pd, struct err *err);
 
-/* The record's body goes into what is given back. */
+/* Begins a record; the caller adds its body to the returned buffer. */
 struct pd_buf *perfdata_begin(struct perfdata *pd, enum pd_type type,
 			      unsigned int misc);
-/* Of all but samples. */
+/* Ends a record other than a sample. */
 void perfdata_end(struct perfdata *pd, const struct pd_when *when);
 void perfdata_end_sample(struct perfdata *pd);
-/* A sample's fixed part. */
+/* Begins a sample and adds its fixed part. */
 void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 		     uint64_t period, const struct pd_when *when);
 
 /* perfdata_head.c */
 void perfdata_attrs(struct perfdata *pd, struct pd_buf *b);
-/* The feature sections and the table in front of them, for a file in which
- * they start at `at`; features: gets the bits. */
+/* Adds the feature sections and the table in front of them, for a file in which
+ * they start at `at`. Stores the bits of the features. */
 void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
 		       uint64_t features[4]);
 #endif

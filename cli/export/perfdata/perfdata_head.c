@@ -1,5 +1,5 @@
-/* perfdata_head.c - what stands in front of and behind a perf.data file's
- * records: the events, and the feature sections about the machine. */
+/* perfdata_head.c - the event types in front of the records of a perf.data
+ * file, and the feature sections behind them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #define ATTR_SIZE 112u /* PERF_ATTR_SIZE_VER5: of Linux 4.1 */
 #define TYPE_SOFTWARE 1u
 #define TYPE_TRACEPOINT 2u
-/* An event of software that no kernel has, one for each: perf prints no
- * stacks of "dummy", the one that is there for such. */
+/* Other events become software events that no kernel has: perf prints no stacks
+ * of "dummy", the software event for such cases. */
 #define SW_DUMMY 9u
 #define SW_OTHER 0x1000u
 
@@ -38,10 +38,10 @@
 #define A_CONTEXT_SWITCH ((uint64_t)1 << 26)
 #define A_KSYMBOL ((uint64_t)1 << 29)
 
-/* A build-id entry that says how long its id is. */
+/* Set in a build-id entry that has the length of its id. */
 #define HAS_ID_SIZE (1u << 15)
 
-/* Bits of features that everyone reads. */
+/* Feature bits that all readers know. */
 enum feature {
 	F_TRACING_DATA = 1,
 	F_BUILD_ID,
@@ -69,7 +69,7 @@ static const struct pd_capture *main_capture(const struct perfdata *pd)
 	return pd->n_capture ? &pd->capture[0] : &none;
 }
 
-/* The clockid of its times; -1: perf's own clock, or none that it knows. */
+/* Returns the clockid of the times; -1: perf's default clock, or unknown. */
 static int clockid(const struct perfdata *pd)
 {
 	static const struct {
@@ -95,8 +95,9 @@ static uint64_t sample_type(const struct perfdata *pd, const struct pd_event *e)
 	       (e->chain ? S_CALLCHAIN : 0) | (e->raw ? S_RAW : 0);
 }
 
-/* A tracepoint without the format of its fields is none that perf can open;
- * and another tracer's event is none at all. */
+/* Returns whether perf knows this type. A tracepoint without the format of its
+ * fields cannot be opened, and events of other tracers do not exist for perf.
+ */
 static bool is_perfs(const struct perfdata *pd, const struct pd_event *e)
 {
 	const char *format = e->capture && e->capture <= pd->n_capture
@@ -108,8 +109,8 @@ static bool is_perfs(const struct perfdata *pd, const struct pd_event *e)
 		!strcmp(format, "perf"));
 }
 
-static void put_attr(const struct perfdata *pd, const struct pd_event *e,
-		     struct pd_buf *b)
+static void pd_head_put_attr(const struct perfdata *pd,
+			     const struct pd_event *e, struct pd_buf *b)
 {
 	size_t at = b->n;
 	bool perfs = is_perfs(pd, e);
@@ -137,7 +138,7 @@ static void put_attr(const struct perfdata *pd, const struct pd_event *e,
 		pd_u32(b, 0);
 }
 
-/* Calls for each event of the file, in the order of their ids. */
+/* Calls the function for each event of the file, ordered by id. */
 static void each_event(const struct perfdata *pd, struct pd_buf *b,
 		       void (*fn)(const struct perfdata *pd,
 				  const struct pd_event *e, uint64_t id,
@@ -150,27 +151,28 @@ static void each_event(const struct perfdata *pd, struct pd_buf *b,
 			fn(pd, &pd->event[i], pd->event[i].id, b);
 }
 
-static void put_id(const struct perfdata *pd, const struct pd_event *e,
-		   uint64_t id, struct pd_buf *b)
+static void pd_head_put_id(const struct perfdata *pd, const struct pd_event *e,
+			   uint64_t id, struct pd_buf *b)
 {
 	(void)pd;
 	(void)e;
 	pd_u64(b, id);
 }
 
-/* Its attribute, and where its ids are: each has one, behind the header. */
-static void put_entry(const struct perfdata *pd, const struct pd_event *e,
-		      uint64_t id, struct pd_buf *b)
+/* Adds the attribute of an event, and the position of its only id. */
+static void pd_head_put_entry(const struct perfdata *pd,
+			      const struct pd_event *e, uint64_t id,
+			      struct pd_buf *b)
 {
-	put_attr(pd, e, b);
+	pd_head_put_attr(pd, e, b);
 	pd_u64(b, 104 + (id - 1) * 8);
 	pd_u64(b, 8);
 }
 
 void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
 {
-	each_event(pd, b, put_id);
-	each_event(pd, b, put_entry);
+	each_event(pd, b, pd_head_put_id);
+	each_event(pd, b, pd_head_put_entry);
 }
 
 /* ---- feature sections */
@@ -178,13 +180,13 @@ void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
 static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 		     uint64_t id, struct pd_buf *b)
 {
-	put_attr(pd, e, b);
+	pd_head_put_attr(pd, e, b);
 	pd_u32(b, 1);
 	pd_string(b, e->name);
 	pd_u64(b, id);
 }
 
-static void put_event_desc(const struct perfdata *pd, struct pd_buf *b)
+static void pd_head_put_event_desc(const struct perfdata *pd, struct pd_buf *b)
 {
 	pd_u32(b, pd->n_id ? pd->n_id : 1);
 	pd_u32(b, ATTR_SIZE);
@@ -251,7 +253,7 @@ static void put_cpus(const struct perfdata *pd, struct pd_buf *b)
 	pd_u32(b, (uint32_t)n);
 }
 
-/* The same moment on the file's clock and since 1970, for times of day. */
+/* Adds the same moment on the file's clock and since 1970, for times of day. */
 static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
 {
 	const struct pd_capture *c = main_capture(pd);
@@ -266,15 +268,15 @@ static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
 	pd_u64(b, (uint64_t)pd->first);
 }
 
-static void put_text(const char *s, struct pd_buf *b)
+static void pd_head_put_text(const char *s, struct pd_buf *b)
 {
 	if (s)
 		pd_string(b, s);
 }
 
-/* Adds nothing when that is not known. */
-static void put_feature(const struct perfdata *pd, enum feature f,
-			struct pd_buf *b)
+/* Adds nothing if the value is not known. */
+static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
+				struct pd_buf *b)
 {
 	const struct pd_capture *c = main_capture(pd);
 
@@ -286,16 +288,16 @@ static void put_feature(const struct perfdata *pd, enum feature f,
 		put_build_ids(pd, b);
 		return;
 	case F_HOSTNAME:
-		put_text(c->host, b);
+		pd_head_put_text(c->host, b);
 		return;
 	case F_OSRELEASE:
-		put_text(c->release, b);
+		pd_head_put_text(c->release, b);
 		return;
 	case F_VERSION:
 		pd_string(b, "backstitch");
 		return;
 	case F_ARCH:
-		put_text(c->arch, b);
+		pd_head_put_text(c->arch, b);
 		return;
 	case F_NRCPUS:
 		put_cpus(pd, b);
@@ -305,7 +307,7 @@ static void put_feature(const struct perfdata *pd, enum feature f,
 			put_words(c->cmdline, b);
 		return;
 	case F_EVENT_DESC:
-		put_event_desc(pd, b);
+		pd_head_put_event_desc(pd, b);
 		return;
 	case F_SAMPLE_TIME:
 		pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);
@@ -332,7 +334,7 @@ void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
 
 	for (unsigned int f = 0; f < F_N; f++) {
 		start[f] = body.n;
-		put_feature(pd, f, &body);
+		pd_head_put_feature(pd, f, &body);
 		if (body.n > start[f]) {
 			features[0] |= (uint64_t)1 << f;
 			n++;

@@ -1,4 +1,4 @@
-/* perfdata_maps.c - what is mapped, as a reader of a perf.data file sees it. */
+/* perfdata_maps.c - mappings as a reader of a perf.data file sees them. */
 #include "cli/export/perfdata/perfdata_maps.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "cli/model/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_places.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -22,7 +23,7 @@ struct row {
 	uint32_t process, next; /* the next one of the process */
 };
 
-/* A chain that a space was right for in this generation. */
+/* A chain that was checked against this generation of a space. */
 struct checked {
 	uint32_t any;
 };
@@ -39,25 +40,26 @@ struct pd_maps {
 	struct table by_chain; /* (space, chain): checked */
 	struct checked *checked;
 	size_t n_checked, cap_checked;
-	bool *own_id; /* by image: its path has several build-ids */
+	bool *own_id; /* by image: another image has the same path */
 };
 
-/* Nobody asks for rows of these mappings. */
 static const struct space_owner owner = { .told = true };
 
 static int take_row(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_maps *m = arg;
-	int64_t process = rows_int(r, 1);
-	int64_t image = rows_int(r, 5);
+	int64_t process = rows_int(r, PERFDATA_MAPPINGS_PROCESS);
+	int64_t image = rows_int(r, PERFDATA_MAPPINGS_IMAGE);
 	struct row row = {
-		.r = { .start = (uint64_t)rows_int(r, 2),
-		       .end = (uint64_t)rows_int(r, 3),
-		       .pgoff = (uint64_t)rows_int(r, 4),
-		       .prot = (uint32_t)rows_int(r, 6),
-		       .flags = (uint32_t)rows_int(r, 7),
-		       .t0 = rows_value(r, 8).kind == VALUE_INT ? rows_int(r, 8)
-								: PD_START },
+		.r = { .start = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_START),
+		       .end = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_END),
+		       .pgoff = (uint64_t)rows_int(r, PERFDATA_MAPPINGS_PGOFF),
+		       .prot = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_PROT),
+		       .flags = (uint32_t)rows_int(r, PERFDATA_MAPPINGS_FLAGS),
+		       .t0 = rows_value(r, PERFDATA_MAPPINGS_T0).kind ==
+					     VALUE_INT
+				     ? rows_int(r, PERFDATA_MAPPINGS_T0)
+				     : PD_START },
 		.next = NONE,
 	};
 
@@ -72,7 +74,7 @@ static int take_row(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Newest first, which is what most look-ups want. */
+/* Links the rows of each process, newest first, as most look-ups need it. */
 static void link_rows(struct pd_maps *m)
 {
 	uint32_t max = 0;
@@ -80,7 +82,7 @@ static void link_rows(struct pd_maps *m)
 	for (size_t i = 0; i < m->n_row; i++)
 		if (m->row[i].process > max)
 			max = m->row[i].process;
-	/* ids of processes are dense, but a damaged database may lie */
+	/* ids of processes are dense, except in a damaged database */
 	if (max > m->n_row + 1)
 		max = (uint32_t)m->n_row + 1;
 	m->n_first = (size_t)max + 1;
@@ -103,7 +105,8 @@ static bool same_path(const void *owner_, uint32_t id, const void *key)
 	return !strcmp(c->image[id].img.path, key);
 }
 
-/* The build-id section knows files by their paths only. */
+/* Finds the images whose path is not unique, as the build-id section has one id
+ * for each path. */
 static void find_own_ids(struct pd_maps *m)
 {
 	const struct known_code *c = m->pd->code;
@@ -173,7 +176,7 @@ uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row)
 	return m->row[row].process;
 }
 
-static struct space *space_of(struct pd_maps *m, uint32_t space)
+static struct space *pd_maps_space_of(struct pd_maps *m, uint32_t space)
 {
 	m->space = mem_reach(m->space, &m->n_space, &m->cap_space,
 			     (size_t)space + 1, sizeof(*m->space));
@@ -182,14 +185,14 @@ static struct space *space_of(struct pd_maps *m, uint32_t space)
 
 void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent)
 {
-	space_of(m, child > parent ? child : parent);
+	pd_maps_space_of(m, child > parent ? child : parent);
 	space_clear(&m->space[child], 0, &owner);
 	space_copy(&m->space[child], &m->space[parent], 0, false, &owner);
 }
 
 void pd_maps_exec(struct pd_maps *m, uint32_t space)
 {
-	space_clear(space_of(m, space), 0, &owner);
+	space_clear(pd_maps_space_of(m, space), 0, &owner);
 }
 
 /* ---- writing */
@@ -210,8 +213,8 @@ static void put_file_id(struct pd_maps *m, const struct region *r,
 	pd_u64(b, img->ino_gen);
 }
 
-/* Code that was made at run time: its name, whole, though readers show what is
- * behind the last '/' only. */
+/* Writes the name of jitted code in full, though readers show only what follows
+ * the last '/'. */
 static void put_function(struct pd_buf *b, const char *name)
 {
 	char buf[PD_NAME_MAX + 1];
@@ -253,8 +256,8 @@ static void put_user(struct pd_maps *m, const struct region *r,
 		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });
 }
 
-static void put_symbol(struct pd_maps *m, const struct pd_symbol *s,
-		       unsigned int kind, int64_t time)
+static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
+			       unsigned int kind, int64_t time)
 {
 	struct pd_buf *b = perfdata_begin(m->pd, PD_KSYMBOL, PD_KERNEL);
 
@@ -272,7 +275,7 @@ void pd_maps_symbols(struct pd_maps *m)
 	const struct pd_symbol *s = pd_places_symbols(m->places, &n);
 
 	for (size_t i = 0; i < n; i++)
-		put_symbol(m, &s[i], 0, PD_START);
+		pd_maps_put_symbol(m, &s[i], 0, PD_START);
 }
 
 static void put_kernel(struct pd_maps *m, const struct region *r, int64_t time)
@@ -286,7 +289,8 @@ static void put_kernel(struct pd_maps *m, const struct region *r, int64_t time)
 	pd_u32(b, 0);
 	pd_u64(b, r->start);
 	pd_u64(b, r->end - r->start);
-	/* of the kernel: where _text was, so that a reader can move names */
+	/* for the kernel: the address of _text, by which readers relocate names
+	 */
 	pd_u64(b, core ? r->start : 0);
 	pd_text(b, core ? name : img->path, PD_NAME_MAX, 8);
 	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
@@ -301,15 +305,15 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 			       img->path };
 
 	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL)
-		put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
+		pd_maps_put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
 	else if (img->kind == IMAGE_MODULE ||
 		 (img->kind == IMAGE_KERNEL &&
 		  !pd_places_named(m->places, r->image)))
 		put_kernel(m, r, time);
 }
 
-static void map_it(struct pd_maps *m, struct space *sp, const struct region *r,
-		   const struct pd_who *who)
+static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
+			    const struct region *r, const struct pd_who *who)
 {
 	struct region now = *r;
 
@@ -319,8 +323,9 @@ static void map_it(struct pd_maps *m, struct space *sp, const struct region *r,
 	put_user(m, r, who);
 }
 
-/* Pieces of a mapping that was cut are rows of their own, and so is what a
- * child has from its parent; a reader knows both by itself. */
+/* Returns whether a reader already knows the mapping. The rest of a mapping
+ * that was cut, and what a child inherits, have rows in the database, but a
+ * reader derives both. */
 static bool is_there(const struct space *sp, const struct region *r)
 {
 	const struct region *is = space_find(sp, r->start, PD_START);
@@ -337,15 +342,16 @@ void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 
 	if (!m->row[row].process)
 		kernel_row(m, r, time);
-	else if (!is_there(space_of(m, space), r))
-		map_it(m, space_of(m, space), r, &who);
+	else if (!is_there(pd_maps_space_of(m, space), r))
+		pd_maps_put_map(m, pd_maps_space_of(m, space), r, &who);
 }
 
 /* ---- before a sample */
 
-/* The mapping of the process that explains the frame, as it was recorded. */
-static const struct region *find_row(const struct pd_maps *m, uint32_t frame,
-				     uint64_t addr, uint32_t process)
+/* Returns the recorded mapping of the process that contains the frame. */
+static const struct region *pd_maps_find_row(const struct pd_maps *m,
+					     uint32_t frame, uint64_t addr,
+					     uint32_t process)
 {
 	uint32_t i = process && process < m->n_first ? m->first[process] : NONE;
 
@@ -359,29 +365,29 @@ static const struct region *find_row(const struct pd_maps *m, uint32_t frame,
 	return NULL;
 }
 
-static void need(struct pd_maps *m, uint32_t frame, uint64_t addr,
-		 const struct pd_who *who)
+static void pd_maps_need_frame(struct pd_maps *m, uint32_t frame, uint64_t addr,
+			       const struct pd_who *who)
 {
-	struct space *sp = space_of(m, who->space);
+	struct space *sp = pd_maps_space_of(m, who->space);
 	const struct region *is = space_find(sp, addr, PD_START);
 	struct region want;
 
 	if (is && pd_places_is(m->places, frame, addr, is))
 		return;
-	is = find_row(m, frame, addr, who->process);
+	is = pd_maps_find_row(m, frame, addr, who->process);
 	if (is) {
-		map_it(m, sp, is, who);
+		pd_maps_put_map(m, sp, is, who);
 		return;
 	}
 	if (!pd_places_want(m->places, frame, addr, &want))
 		return;
 	want.prot = PROT_RX;
 	want.flags = MAP_PRIVATE_FLAG;
-	map_it(m, sp, &want, who);
+	pd_maps_put_map(m, sp, &want, who);
 }
 
-static void check_chain(struct pd_maps *m, uint32_t raw,
-			const struct pd_who *who)
+static void pd_maps_check_chain(struct pd_maps *m, uint32_t raw,
+				const struct pd_who *who)
 {
 	const struct known_code *c = m->pd->code;
 	uint32_t stack = c->chain[raw].stack;
@@ -390,7 +396,7 @@ static void check_chain(struct pd_maps *m, uint32_t raw,
 		pd_places_chain(m->places, raw, who->user_mask, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		need(m, c->stack[stack].frame, ip[i], who);
+		pd_maps_need_frame(m, c->stack[stack].frame, ip[i], who);
 		stack = c->stack[stack].parent;
 	}
 }
@@ -404,21 +410,21 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 		return;
 	i = table_find(&m->by_chain, hash, NULL, NULL, NULL);
 	if (i != TABLE_NONE &&
-	    m->checked[i].any == space_of(m, who->space)->any)
+	    m->checked[i].any == pd_maps_space_of(m, who->space)->any)
 		return;
-	check_chain(m, raw, who);
+	pd_maps_check_chain(m, raw, who);
 	if (i == TABLE_NONE) {
 		i = (uint32_t)m->n_checked++;
 		m->checked = mem_grow(m->checked, &m->cap_checked, m->n_checked,
 				      sizeof(*m->checked));
 		table_add(&m->by_chain, hash, i);
 	}
-	m->checked[i].any = space_of(m, who->space)->any;
+	m->checked[i].any = pd_maps_space_of(m, who->space)->any;
 }
 
 void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
 {
-	struct space *sp = space_of(m, who->space);
+	struct space *sp = pd_maps_space_of(m, who->space);
 	const struct region *is = space_find(sp, addr, PD_START);
 	struct region want;
 
@@ -427,5 +433,5 @@ void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
 		return;
 	want.prot = PROT_RX;
 	want.flags = MAP_PRIVATE_FLAG;
-	map_it(m, sp, &want, who);
+	pd_maps_put_map(m, sp, &want, who);
 }

@@ -1,9 +1,9 @@
-/* perfdata_maps.h - what is mapped, as a reader of a perf.data file sees it.
+/* perfdata_maps.h - mappings as a reader of a perf.data file sees them.
  *
- * The mappings of the database are written when their time comes. Before a
- * sample is written, each of its frames is looked up as the reader will do it;
- * where that would find something else (jitted code that was replaced, code of
- * the program before an exec), a mapping is written that makes it right. */
+ * The mappings of the database are written at their times. Before a sample is
+ * written, each of its frames is looked up as the reader will do it. If that
+ * finds other code (jitted code that was replaced, code of the program before
+ * an exec), a mapping that corrects it is written. */
 #ifndef CLI_EXPORT_PERFDATA_PERFDATA_MAPS_H
 #define CLI_EXPORT_PERFDATA_PERFDATA_MAPS_H
 #include <stdint.h>
@@ -13,27 +13,29 @@ struct pd_maps;
 struct pd_places;
 struct perfdata;
 
-/* Calls fn for the time of each mapping; NULL and *err. */
+/* fn is called with the time of each mapping. Returns NULL and *err on failure.
+ */
 typedef void pd_maps_fn(void *arg, int64_t time, uint32_t row);
 struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 			    struct err *err);
 void pd_maps_free(struct pd_maps *m);
 void pd_maps_each(const struct pd_maps *m, pd_maps_fn *fn, void *arg);
-/* process.id of a mapping; 0: the kernel. */
+/* Returns the process.id of a mapping; 0: the kernel. */
 uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row);
 
-/* A space is what a reader knows under one process id: 0, 1, ... . */
+/* Writes a mapping. A space is the number, 0 and up, of what a reader knows
+ * under one process id. */
 void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 		 int64_t time);
 void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent);
 void pd_maps_exec(struct pd_maps *m, uint32_t space);
-/* Kernel code that the file must name. */
+/* Writes the kernel code that the file must name. */
 void pd_maps_symbols(struct pd_maps *m);
 
-/* Before a sample of a process (process.id; 0: none that is known). */
+/* The process of a sample (process.id; 0: not known). */
 struct pd_who {
 	uint32_t space, process;
-	int64_t pid, tid, time; /* tid: of the thread that a mapping is of */
+	int64_t pid, tid, time; /* tid: for the mappings that are written */
 	uint64_t user_mask;
 };
 void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who);

@@ -1,5 +1,4 @@
-/* perfdata_places.c - where the frames of a database are in the memory of a
- * perf.data file. */
+/* perfdata_places.c - addresses of frames in a perf.data file. */
 #include "cli/export/perfdata/perfdata_places.h"
 
 #include <stdio.h>
@@ -12,20 +11,20 @@
 #include "stitch/tasks/space.h"
 #include "stitch/base/table.h"
 
-/* Below vm.mmap_min_addr no process has anything mapped, so marks stand there:
- * in the first page that no recorded address is in. */
+/* Marks get addresses below vm.mmap_min_addr, where no process has mappings, in
+ * the first page without a recorded address. */
 #define PAGE 4096u
 #define PAGES 16u
 #define MARK_BYTES 16u
 #define MARKS (PAGE / MARK_BYTES)
-/* Code without an address: symbols of the kernel in a hole of x86-64's layout
- * (Documentation/arch/x86/x86_64/mm.rst), files above what mmap() gives. */
+/* Addresses for code without one: kernel symbols in a hole of x86-64's layout
+ * (Documentation/arch/x86/x86_64/mm.rst), files above what mmap() returns. */
 #define SYMBOLS_AT 0xfffffe8000000000u
 #define FILES_AT 0x7d0000000000u
 #define SYMBOL_BYTES (1u << 20)
 #define FILE_BYTES ((uint64_t)1 << 32)
 
-/* Ids of images that are ours. */
+/* Ids of images for marks, which are not in the database. */
 #define MARK_IMAGES 0x80000000u
 
 struct pd_places {
@@ -37,7 +36,7 @@ struct pd_places {
 	size_t n_mark, cap_mark;
 	struct pd_symbol *symbol;
 	size_t n_symbol, cap_symbol;
-	struct table by_start, by_key; /* symbols; and those without address */
+	struct table by_start, by_key; /* symbols; symbols without an address */
 	uint32_t n_key;
 	bool *named; /* by image: symbols of it are in the file */
 	struct arena text;
@@ -51,13 +50,14 @@ static bool by_name_only(enum image_kind kind)
 
 /* ---- chains */
 
-/* Places in the order of the images: small, and above all that was seen. */
+/* Returns an address by the number of the image, above all recorded addresses.
+ */
 static uint64_t file_at(uint32_t image)
 {
 	return FILES_AT + (uint64_t)(image & 0xff) * FILE_BYTES;
 }
 
-/* The address of a frame that has none. */
+/* Returns an address for a frame that has none. */
 static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 {
 	const struct code_frame *f = &p->code->frame[frame];
@@ -103,7 +103,7 @@ const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 
 /* ---- what must be mapped */
 
-static bool is_file(enum image_kind kind)
+static bool pd_places_is_file(enum image_kind kind)
 {
 	return kind == IMAGE_FILE || kind == IMAGE_VDSO;
 }
@@ -117,7 +117,7 @@ bool pd_places_is(const struct pd_places *p, uint32_t frame, uint64_t addr,
 
 	if (r->image != f->image)
 		return false;
-	return (!is_file(kind) && kind != IMAGE_JIT) || off == f->off;
+	return (!pd_places_is_file(kind) && kind != IMAGE_JIT) || off == f->off;
 }
 
 static void whole_page(uint64_t addr, struct region *want)
@@ -147,7 +147,7 @@ bool pd_places_want(const struct pd_places *p, uint32_t frame, uint64_t addr,
 	whole_page(addr, want);
 	if (!want->end)
 		return false;
-	if (is_file(img->kind)) {
+	if (pd_places_is_file(img->kind)) {
 		want->pgoff = f->off - (addr - want->start);
 		return want->pgoff <= f->off;
 	}
@@ -197,7 +197,7 @@ const struct image *pd_places_image(const struct pd_places *p, uint32_t id)
 	return &p->code->image[id < p->code->n_image ? id : 0].img;
 }
 
-/* ---- looking at everything once */
+/* ---- one pass over all frames */
 
 const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
 {
@@ -205,8 +205,8 @@ const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
 	return p->symbol;
 }
 
-static void add_symbol(struct pd_places *p, const struct code_frame *f,
-		       uint64_t addr)
+static void pd_places_add_symbol(struct pd_places *p,
+				 const struct code_frame *f, uint64_t addr)
 {
 	uint64_t start = addr - f->symoff;
 	uint64_t len = f->symsize > f->symoff ? f->symsize : f->symoff + 1;
@@ -226,8 +226,8 @@ static void add_symbol(struct pd_places *p, const struct code_frame *f,
 		p->symbol[i].len = (uint32_t)len;
 }
 
-/* Names that nobody else can say: of a kernel without a build-id a reader
- * would say those of its own machine's. */
+/* Returns whether the file must have names of this image. For a kernel without
+ * a build-id, a reader would use the names of its own kernel. */
 static bool needs_name(const struct image *img)
 {
 	return img->kind == IMAGE_SYMBOLS ||
@@ -239,7 +239,8 @@ bool pd_places_named(const struct pd_places *p, uint32_t image)
 	return image < p->code->n_image && p->named[image];
 }
 
-static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
+static void pd_places_look_at(struct pd_places *p, uint32_t frame,
+			      uint64_t addr)
 {
 	const struct code_frame *f = &p->code->frame[frame];
 	uint64_t hash = hash_u64(f->off - f->symoff);
@@ -253,7 +254,7 @@ static void look_at(struct pd_places *p, uint32_t frame, uint64_t addr)
 		addr = made_up(p, frame);
 	if (!addr)
 		return;
-	add_symbol(p, f, addr);
+	pd_places_add_symbol(p, f, addr);
 	p->named[f->image] = true;
 }
 
@@ -267,12 +268,12 @@ static void look_at_chain(struct pd_places *p, uint32_t raw, uint32_t *low)
 	for (size_t i = 0; i < n; i++) {
 		if (ip[i] < PAGE * PAGES)
 			*low |= 1u << (ip[i] / PAGE);
-		look_at(p, c->stack[stack].frame, ip[i]);
+		pd_places_look_at(p, c->stack[stack].frame, ip[i]);
 		stack = c->stack[stack].parent;
 	}
 }
 
-static int by_start(const void *a, const void *b)
+static int pd_places_by_start(const void *a, const void *b)
 {
 	const struct pd_symbol *x = a;
 	const struct pd_symbol *y = b;
@@ -280,11 +281,12 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What overlaps is cut: a reader must find one symbol for an address. */
+/* Cuts symbols that overlap: a reader must find one symbol for an address. */
 static void settle_symbols(struct pd_places *p)
 {
 	if (p->n_symbol)
-		qsort(p->symbol, p->n_symbol, sizeof(*p->symbol), by_start);
+		qsort(p->symbol, p->n_symbol, sizeof(*p->symbol),
+		      pd_places_by_start);
 	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
 		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
 

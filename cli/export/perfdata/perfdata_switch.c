@@ -5,28 +5,16 @@
 #include <string.h>
 
 #include "cli/model/events.h"
+#include "cli/model/row_cursor.h"
 #include "cli/export/perfdata/perfdata.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
 struct pd_switches {
 	struct perfdata *pd;
-	struct rows *rows; /* what is said of switches, by event */
-	bool more;
+	struct row_cursor records;
 };
-
-/* Of one switch. */
-struct said {
-	int64_t out, preempt, pid, tid;
-};
-
-static int step(struct pd_switches *s, struct err *err)
-{
-	int rc = rows_next(s->rows, err);
-
-	s->more = rc > 0;
-	return rc < 0 ? -1 : 0;
-}
 
 struct pd_switches *pd_switches_new(struct perfdata *pd, struct err *err)
 {
@@ -36,9 +24,8 @@ struct pd_switches *pd_switches_new(struct perfdata *pd, struct err *err)
 	for (size_t i = 0; i < pd->n_event; i++)
 		pd->switches |= pd->event[i].n && !pd->event[i].sample &&
 				!strcmp(pd->event[i].name, "switch");
-	s->rows =
-		rows_open(pd->db, store_sql("perfdata_switches"), NULL, 0, err);
-	if (s->rows && (!pd->switches || !step(s, err)))
+	if (!pd->switches || !row_cursor_open(&s->records, pd->db,
+					      store_sql("switch_records"), err))
 		return s;
 	pd_switches_free(s);
 	return NULL;
@@ -48,53 +35,38 @@ void pd_switches_free(struct pd_switches *s)
 {
 	if (!s)
 		return;
-	rows_close(s->rows);
+	row_cursor_close(&s->records);
 	free(s);
 }
 
-static int read_said(struct pd_switches *s, int64_t event, struct said *out,
-		     struct err *err)
+/* The record of a session over all threads also names the other thread. */
+static int pd_switch_put_switch(struct pd_switches *s,
+				const struct event_row *e,
+				const struct pd_when *when, struct err *err)
 {
-	*out = (struct said){ .pid = -1, .tid = -1 };
-	while (s->more && rows_int(s->rows, 0) <= event) {
-		const char *name = rows_text(s->rows, 1);
-		int64_t v = rows_int(s->rows, 2);
-
-		if (rows_int(s->rows, 0) == event) {
-			if (!strcmp(name, "out"))
-				out->out = v;
-			else if (!strcmp(name, "preempt"))
-				out->preempt = v;
-			else if (!strcmp(name, "other_pid"))
-				out->pid = v;
-			else if (!strcmp(name, "other_tid"))
-				out->tid = v;
-		}
-		if (step(s, err))
-			return -1;
-	}
-	return 0;
-}
-
-/* A whole CPU's says who is the other one. */
-static int put_switch(struct pd_switches *s, const struct event_row *e,
-		      const struct pd_when *when, struct err *err)
-{
-	struct said said;
-	unsigned int misc;
+	const struct rows *r = s->records.rows;
+	unsigned int misc = 0;
+	int64_t pid = -1;
+	int64_t tid = -1;
 	bool wide;
+	int rc = row_cursor_seek(&s->records, e->id, err);
 
-	if (read_said(s, e->id, &said, err))
+	if (rc < 0)
 		return -1;
-	wide = said.pid >= 0 || said.tid >= 0;
-	misc = (said.out ? PD_SWITCH_OUT : 0) |
-	       (said.preempt ? PD_SWITCH_PREEMPT : 0);
+	if (rc > 0) {
+		misc = (rows_int(r, SWITCH_RECORDS_AWAY) ? PD_SWITCH_OUT : 0) |
+		       (rows_int(r, SWITCH_RECORDS_PREEMPT) ? PD_SWITCH_PREEMPT
+							    : 0);
+		pid = rows_int(r, SWITCH_RECORDS_OTHER_PID);
+		tid = rows_int(r, SWITCH_RECORDS_OTHER_TID);
+	}
+	wide = pid >= 0 || tid >= 0;
 	struct pd_buf *b = perfdata_begin(
 		s->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
 
 	if (wide) {
-		pd_u32(b, (uint32_t)said.pid);
-		pd_u32(b, (uint32_t)said.tid);
+		pd_u32(b, (uint32_t)pid);
+		pd_u32(b, (uint32_t)tid);
 	}
 	perfdata_end(s->pd, when);
 	return 0;
@@ -106,7 +78,7 @@ static void put_throttle(struct pd_switches *s, enum pd_type type,
 	struct pd_buf *b = perfdata_begin(s->pd, type, 0);
 
 	pd_u64(b, when->time < 0 ? 0 : (uint64_t)when->time);
-	pd_u64(b, 1); /* which event is not known, nor its stream */
+	pd_u64(b, 1); /* the ids of the event and its stream are not known */
 	pd_u64(b, 1);
 	perfdata_end(s->pd, when);
 }
@@ -119,7 +91,7 @@ int pd_switches_put(struct pd_switches *s, const struct event_row *e,
 	if (type->sample)
 		return 0;
 	if (!strcmp(type->name, "switch"))
-		return put_switch(s, e, when, err);
+		return pd_switch_put_switch(s, e, when, err);
 	if (!strcmp(type->name, "throttle"))
 		put_throttle(s, PD_THROTTLE, when);
 	else if (!strcmp(type->name, "unthrottle"))

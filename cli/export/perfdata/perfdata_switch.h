@@ -1,5 +1,5 @@
-/* perfdata_switch.h - the records of a perf.data file that say when a thread
- * went off its CPU and came back, and when the kernel held events back. */
+/* perfdata_switch.h - writes context switches and throttling as records of a
+ * perf.data file. */
 #ifndef CLI_EXPORT_PERFDATA_PERFDATA_SWITCH_H
 #define CLI_EXPORT_PERFDATA_PERFDATA_SWITCH_H
 
@@ -9,11 +9,11 @@ struct pd_switches;
 struct pd_when;
 struct perfdata;
 
-/* NULL and *err. */
+/* Returns NULL and *err on failure. */
 struct pd_switches *pd_switches_new(struct perfdata *pd, struct err *err);
 void pd_switches_free(struct pd_switches *s);
-/* Writes the record of an event that is no sample, if it is one of these; in
- * the order of events. 0, or -1 and *err. */
+/* Writes the record of an event if it is a switch or throttling. To be called
+ * in the order of events. Returns 0, or -1 and *err. */
 int pd_switches_put(struct pd_switches *s, const struct event_row *e,
 		    const struct pd_when *when, struct err *err);
 #endif

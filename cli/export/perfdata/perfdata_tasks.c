@@ -1,4 +1,5 @@
-/* perfdata_tasks.c - who runs, what is mapped and what was lost. */
+/* perfdata_tasks.c - records of tasks, mappings and losses of a perf.data file.
+ */
 #include "cli/export/perfdata/perfdata_tasks.h"
 
 #include <stdlib.h>
@@ -7,12 +8,13 @@
 #include "cli/model/events.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_maps.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-/* At one time in this order: a new program's mappings come behind its exec. */
+/* The order of records with equal times: mappings follow an exec. */
 enum side_kind {
 	SIDE_FORK,
 	SIDE_COMM,
@@ -23,21 +25,21 @@ enum side_kind {
 
 struct side {
 	int64_t time;
-	uint32_t id; /* of its table, from 0 on */
+	uint32_t id; /* index in its table */
 	uint8_t kind;
 };
 
 struct process {
 	int64_t pid, start;
 	uint32_t parent; /* process.id */
-	uint32_t space;	 /* one for all lives of a process id */
+	uint32_t space;	 /* shared by all uses of a process id */
 	bool wanted;
 };
 
 struct thread {
 	int64_t tid, start, end, last;
 	uint32_t process; /* process.id; 0: none */
-	uint32_t seat;	  /* one for all lives of a thread id */
+	uint32_t seat;	  /* shared by all uses of a thread id */
 };
 
 struct comm {
@@ -65,8 +67,9 @@ struct pd_tasks {
 	size_t n_side, cap_side, next;
 	struct table by_pid, by_tid; /* to spaces, seats */
 	bool *used_space;
-	const char **name; /* by seat, as a reader knows it; NULL: none */
-	const struct thread **life; /* by seat: whose FORK was the last */
+	const char *
+		*name; /* by seat: the name that a reader knows; NULL: none */
+	const struct thread **life; /* by seat: the last thread with a FORK */
 	uint32_t n_space, n_seat;
 	struct arena text;
 };
@@ -81,8 +84,8 @@ static int64_t time_or_start(const struct rows *r, size_t i)
 	return rows_value(r, i).kind == VALUE_INT ? rows_int(r, i) : PD_START;
 }
 
-/* The same number for the same id. */
-static uint32_t number(struct table *t, int64_t id, uint32_t *n)
+/* Returns the number of an id, a new one for a new id. */
+static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 {
 	uint64_t hash = hash_u64((uint64_t)id);
 	uint32_t i = table_find(t, hash, NULL, NULL, NULL);
@@ -97,21 +100,24 @@ static int take_process(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct process p = { .pid = id_or_none(r, 1),
-			     .parent = (uint32_t)rows_int(r, 2),
+			     .parent = (uint32_t)rows_int(
+				     r, PERFDATA_PROCESSES_PARENT),
 			     .start = time_or_start(r, 3) };
 
 	(void)err;
-	p.space = number(&t->by_pid, p.pid, &t->n_space);
+	p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
 	t->process = mem_grow(t->process, &t->cap_process, t->n_process + 1,
 			      sizeof(p));
 	t->process[t->n_process++] = p;
 	return 0;
 }
 
-static int take_thread(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_take_thread(void *arg, const struct rows *r,
+				struct err *err)
 {
 	struct pd_tasks *t = arg;
-	struct thread th = { .process = (uint32_t)rows_int(r, 1),
+	struct thread th = { .process = (uint32_t)rows_int(
+				     r, PERFDATA_THREADS_PROCESS),
 			     .tid = id_or_none(r, 2),
 			     .start = time_or_start(r, 3),
 			     .end = time_or_start(r, 4),
@@ -120,20 +126,23 @@ static int take_thread(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	if (th.process > t->n_process)
 		return 1;
-	th.seat = number(&t->by_tid, th.tid, &t->n_seat);
+	th.seat = pd_tasks_number_of(&t->by_tid, th.tid, &t->n_seat);
 	t->thread = mem_grow(t->thread, &t->cap_thread, t->n_thread + 1,
 			     sizeof(th));
 	t->thread[t->n_thread++] = th;
 	return 0;
 }
 
-static int take_comm(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
-	struct comm c = { .thread = (uint32_t)rows_int(r, 1),
-			  .time = time_or_start(r, 2),
-			  .exec = rows_int(r, 3),
-			  .name = arena_strdup(&t->text, rows_text(r, 4)) };
+	struct comm c = {
+		.thread = (uint32_t)rows_int(r, PERFDATA_COMMS_THREAD),
+		.time = time_or_start(r, 2),
+		.exec = rows_int(r, PERFDATA_COMMS_EXEC),
+		.name = arena_strdup(&t->text,
+				     rows_text(r, PERFDATA_COMMS_NAME))
+	};
 
 	(void)err;
 	if (c.thread > t->n_thread)
@@ -143,15 +152,18 @@ static int take_comm(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-static int take_loss(void *arg, const struct rows *r, struct err *err)
+static int pd_tasks_take_loss(void *arg, const struct rows *r, struct err *err)
 {
 	struct pd_tasks *t = arg;
 	struct loss l = {
-		.time = rows_value(r, 0).kind == VALUE_INT ? rows_int(r, 0)
-							   : INT64_MAX,
-		.cpu = rows_value(r, 1).kind == VALUE_INT ? rows_int(r, 1) : -1,
-		.type = rows_int(r, 2),
-		.n = rows_int(r, 3)
+		.time = rows_value(r, PERFDATA_LOSSES_TIME_NS).kind == VALUE_INT
+				? rows_int(r, PERFDATA_LOSSES_TIME_NS)
+				: INT64_MAX,
+		.cpu = rows_value(r, PERFDATA_LOSSES_CPU).kind == VALUE_INT
+			       ? rows_int(r, PERFDATA_LOSSES_CPU)
+			       : -1,
+		.type = rows_int(r, PERFDATA_LOSSES_TYPE),
+		.n = rows_int(r, PERFDATA_LOSSES_N)
 	};
 
 	(void)err;
@@ -168,9 +180,11 @@ struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
 
 	t->pd = pd;
 	if (!rows_each_dense(db, "perfdata_processes", take_process, t, err) &&
-	    !rows_each_dense(db, "perfdata_threads", take_thread, t, err) &&
-	    !rows_each_dense(db, "perfdata_comms", take_comm, t, err) &&
-	    !rows_each(db, "perfdata_losses", take_loss, t, err))
+	    !rows_each_dense(db, "perfdata_threads", pd_tasks_take_thread, t,
+			     err) &&
+	    !rows_each_dense(db, "perfdata_comms", pd_tasks_take_comm, t,
+			     err) &&
+	    !rows_each(db, "perfdata_losses", pd_tasks_take_loss, t, err))
 		t->maps = pd_maps_new(pd, places, err);
 	if (t->maps)
 		return t;
@@ -202,12 +216,12 @@ struct pd_maps *pd_tasks_maps(struct pd_tasks *t)
 	return t->maps;
 }
 
-static struct process *process_of(struct pd_tasks *t, uint32_t id)
+static struct process *pd_tasks_process_of(struct pd_tasks *t, uint32_t id)
 {
 	return id && id <= t->n_process ? &t->process[id - 1] : NULL;
 }
 
-static struct thread *thread_of(struct pd_tasks *t, uint32_t id)
+static struct thread *pd_tasks_thread_of(struct pd_tasks *t, uint32_t id)
 {
 	return id && id <= t->n_thread ? &t->thread[id - 1] : NULL;
 }
@@ -215,8 +229,8 @@ static struct thread *thread_of(struct pd_tasks *t, uint32_t id)
 void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 		   int64_t time)
 {
-	struct thread *th = thread_of(t, comm->thread);
-	struct process *p = process_of(t, comm->process);
+	struct thread *th = pd_tasks_thread_of(t, comm->thread);
+	struct process *p = pd_tasks_process_of(t, comm->process);
 
 	if (th && time > th->last)
 		th->last = time;
@@ -229,19 +243,18 @@ void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
 		     size_t id)
 {
-	t->side = mem_grow(t->side, &t->cap_side, t->n_side + 1,
-			   sizeof(*t->side));
-	t->side[t->n_side++] =
+	*mem_add(t->side, t->n_side, t->cap_side) =
 		(struct side){ time, (uint32_t)id, (uint8_t)kind };
 }
 
-static void add_map(void *arg, int64_t time, uint32_t row)
+static void pd_tasks_add_map(void *arg, int64_t time, uint32_t row)
 {
 	add_side(arg, SIDE_MAP, time, row);
 }
 
-/* A reader forgets a thread at its EXIT, name and mappings; so that comes
- * behind its last sample, which the tracer may have taken a moment later. */
+/* A reader forgets the name and mappings of a thread at its EXIT, which
+ * therefore comes after its last sample; the tracer may have taken that a
+ * moment later. */
 static void add_thread(struct pd_tasks *t, size_t i)
 {
 	const struct thread *th = &t->thread[i];
@@ -253,7 +266,7 @@ static void add_thread(struct pd_tasks *t, size_t i)
 			 i);
 }
 
-static int by_time(const void *a, const void *b)
+static int pd_tasks_by_time(const void *a, const void *b)
 {
 	const struct side *x = a;
 	const struct side *y = b;
@@ -275,9 +288,9 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 		add_side(t, SIDE_COMM, t->comm[i].time, i);
 	for (size_t i = 0; i < t->n_loss; i++)
 		add_side(t, SIDE_LOSS, t->loss[i].time, i);
-	pd_maps_each(t->maps, add_map, t);
+	pd_maps_each(t->maps, pd_tasks_add_map, t);
 	if (t->n_side)
-		qsort(t->side, t->n_side, sizeof(*t->side), by_time);
+		qsort(t->side, t->n_side, sizeof(*t->side), pd_tasks_by_time);
 	t->used_space = mem_new((size_t)t->n_space + 1, 1);
 	t->name = mem_new((size_t)t->n_seat + 1, sizeof(*t->name));
 	t->life = mem_new((size_t)t->n_seat + 1, sizeof(*t->life));
@@ -297,9 +310,9 @@ static void put_task(struct pd_tasks *t, enum pd_type type, unsigned int misc,
 	perfdata_end(t->pd, &(struct pd_when){ id[0], id[2], time, -1, 0 });
 }
 
-static void put_comm(struct pd_tasks *t, const struct process *p,
-		     const struct thread *th, const char *name, bool exec,
-		     int64_t time)
+static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
+			      const struct thread *th, const char *name,
+			      bool exec, int64_t time)
 {
 	struct pd_buf *b =
 		perfdata_begin(t->pd, PD_COMM, exec ? PD_COMM_EXEC : 0);
@@ -312,12 +325,12 @@ static void put_comm(struct pd_tasks *t, const struct process *p,
 	t->used_space[p->space] = true;
 }
 
-/* A new process has its parent's name and mappings; of one whose parent is
- * not known only an earlier life of its id is forgotten. */
+/* A new process inherits its parent's name and mappings. If the parent is not
+ * known, a reader only forgets an earlier use of the pid. */
 static void new_process(struct pd_tasks *t, const struct process *p,
 			const struct thread *th)
 {
-	const struct process *parent = process_of(t, p->parent);
+	const struct process *parent = pd_tasks_process_of(t, p->parent);
 	int64_t ppid = parent ? parent->pid : 0;
 	int64_t id[4] = { p->pid, ppid, th->tid, ppid };
 	uint32_t seat;
@@ -339,7 +352,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 
 static void do_fork(struct pd_tasks *t, const struct thread *th)
 {
-	const struct process *p = process_of(t, th->process);
+	const struct process *p = pd_tasks_process_of(t, th->process);
 	int64_t id[4];
 	uint32_t seat;
 
@@ -358,29 +371,30 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 	t->name[th->seat] = seat == TABLE_NONE ? NULL : t->name[seat];
 }
 
-static bool same_name(const char *a, const char *b)
+static bool pd_tasks_same_name(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
 static void do_comm(struct pd_tasks *t, const struct comm *c)
 {
-	const struct thread *th = thread_of(t, c->thread);
-	const struct process *p = th ? process_of(t, th->process) : NULL;
+	const struct thread *th = pd_tasks_thread_of(t, c->thread);
+	const struct process *p =
+		th ? pd_tasks_process_of(t, th->process) : NULL;
 
 	if (!p || !p->wanted || !*c->name)
 		return;
-	if (!c->exec && same_name(t->name[th->seat], c->name))
+	if (!c->exec && pd_tasks_same_name(t->name[th->seat], c->name))
 		return;
 	if (c->exec)
 		pd_maps_exec(t->maps, p->space);
-	put_comm(t, p, th, c->name, c->exec, c->time);
+	pd_tasks_put_comm(t, p, th, c->name, c->exec, c->time);
 }
 
-static void do_map(struct pd_tasks *t, uint32_t row, int64_t time)
+static void pd_tasks_put_map(struct pd_tasks *t, uint32_t row, int64_t time)
 {
 	uint32_t id = pd_maps_process(t->maps, row);
-	const struct process *p = process_of(t, id);
+	const struct process *p = pd_tasks_process_of(t, id);
 
 	if (id && (!p || !p->wanted || p->pid < 0))
 		return;
@@ -404,10 +418,10 @@ static void do_loss(struct pd_tasks *t, const struct loss *l)
 
 static void do_exit(struct pd_tasks *t, const struct thread *th, int64_t time)
 {
-	const struct process *p = process_of(t, th->process);
+	const struct process *p = pd_tasks_process_of(t, th->process);
 	const struct thread *life = t->life[th->seat];
 
-	/* another life of the id has begun, which ended this one */
+	/* the tid was reused, which ended this thread */
 	if (!p || !p->wanted || (life && life != th))
 		return;
 	put_task(t, PD_EXIT, 0,
@@ -419,7 +433,7 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time)
 	while (t->next < t->n_side && t->side[t->next].time <= time) {
 		const struct side *s = &t->side[t->next++];
 
-		/* behind the samples of this very moment */
+		/* after samples of the same time */
 		if (s->kind == SIDE_EXIT && s->time == time &&
 		    time != INT64_MAX) {
 			t->next--;
@@ -433,7 +447,7 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time)
 			do_comm(t, &t->comm[s->id]);
 			break;
 		case SIDE_MAP:
-			do_map(t, s->id, s->time);
+			pd_tasks_put_map(t, s->id, s->time);
 			break;
 		case SIDE_LOSS:
 			do_loss(t, &t->loss[s->id]);
@@ -448,20 +462,22 @@ void pd_tasks_until(struct pd_tasks *t, int64_t time)
 void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 		     int64_t time, struct pd_who *who)
 {
-	const struct thread *th = thread_of(t, comm->thread);
-	const struct process *p = process_of(t, comm->process);
+	const struct thread *th = pd_tasks_thread_of(t, comm->thread);
+	const struct process *p = pd_tasks_process_of(t, comm->process);
 
 	*who = (struct pd_who){ .process = p ? comm->process : 0,
 				.pid = comm->pid,
 				.tid = comm->pid < 0 ? comm->tid : comm->pid,
 				.time = time,
 				.user_mask = UINT64_MAX };
-	/* perf has one space for each thread whose process is not known */
+	/* perf has a space for each thread without a known process */
 	who->space =
 		comm->pid >= 0 && p
 			? p->space
-			: number(&t->by_pid, (int64_t)(~(uint64_t)who->tid - 1),
-				 &t->n_space);
-	if (th && p && *comm->name && !same_name(t->name[th->seat], comm->name))
-		put_comm(t, p, th, comm->name, false, time);
+			: pd_tasks_number_of(&t->by_pid,
+					     (int64_t)(~(uint64_t)who->tid - 1),
+					     &t->n_space);
+	if (th && p && *comm->name &&
+	    !pd_tasks_same_name(t->name[th->seat], comm->name))
+		pd_tasks_put_comm(t, p, th, comm->name, false, time);
 }

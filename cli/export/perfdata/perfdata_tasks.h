@@ -1,8 +1,9 @@
-/* perfdata_tasks.h - who runs, what is mapped and what was lost: the records
- * of a perf.data file that are no samples, in time order.
+/* perfdata_tasks.h - writes records of tasks, mappings and losses of a
+ * perf.data file, in time order.
  *
- * pd_tasks_new, pd_tasks_seen for every event that will be there, then
- * pd_tasks_start, and before each event pd_tasks_until and pd_tasks_sample. */
+ * Order of calls: pd_tasks_new(), pd_tasks_seen() for every event to be
+ * written, pd_tasks_start(), then before each event pd_tasks_until() and
+ * pd_tasks_sample(). */
 #ifndef CLI_EXPORT_PERFDATA_PERFDATA_TASKS_H
 #define CLI_EXPORT_PERFDATA_PERFDATA_TASKS_H
 #include <stdbool.h>
@@ -16,19 +17,19 @@ struct pd_tasks;
 struct pd_who;
 struct perfdata;
 
-/* NULL and *err. */
+/* Returns NULL and *err on failure. */
 struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
 			      struct err *err);
 void pd_tasks_free(struct pd_tasks *t);
 struct pd_maps *pd_tasks_maps(struct pd_tasks *t);
 void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 		   int64_t time);
-/* all: write also about processes that no event is of. */
+/* all: also write records of processes without events. */
 void pd_tasks_start(struct pd_tasks *t, bool all);
-/* Writes what happened until then; INT64_MAX: the rest. */
+/* Writes the records up to that time; INT64_MAX: the rest. */
 void pd_tasks_until(struct pd_tasks *t, int64_t time);
-/* Makes a reader know the thread by the name that it had, which must live as
- * long; fills *who. */
+/* Makes the thread and its name, which is borrowed, known to a reader; fills
+ * *who. */
 void pd_tasks_sample(struct pd_tasks *t, const struct event_comm *comm,
 		     int64_t time, struct pd_who *who);
 #endif

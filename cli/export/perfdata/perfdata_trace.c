@@ -1,4 +1,4 @@
-/* perfdata_trace.c - the payloads of a perf.data file's tracepoints. */
+/* perfdata_trace.c - payloads of tracepoints in a perf.data file. */
 #include "cli/export/perfdata/perfdata_trace.h"
 
 #include <stdio.h>
@@ -18,68 +18,72 @@
 struct pd_trace {
 	struct perfdata *pd;
 	struct payloads *payloads;
-	struct table by_id; /* the first event type that has the id */
+	struct table by_id; /* event type by id */
 	uint32_t free_id;
-	const struct pd_capture *machine; /* of the payloads' numbers */
+	const struct pd_capture
+		*machine; /* whose byte order the payloads have */
 	unsigned char none[16];
 };
 
-static bool same_machine(const struct pd_capture *a, const struct pd_capture *b)
+static bool pd_trace_same_machine(const struct pd_capture *a,
+				  const struct pd_capture *b)
 {
 	return a->big_endian == b->big_endian && a->long32 == b->long32;
 }
 
-static struct pd_capture *capture_of(const struct perfdata *pd,
-				     const struct pd_event *e)
+static struct pd_capture *pd_trace_capture_of(const struct perfdata *pd,
+					      const struct pd_event *e)
 {
 	return e->capture && e->capture <= pd->n_capture
 		       ? &pd->capture[e->capture - 1]
 		       : NULL;
 }
 
-/* One file has tracepoints of one kind of machine only. */
+/* A file can hold tracepoints of one kind of machine only. */
 static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
 {
-	const struct pd_capture *c = capture_of(t->pd, e);
+	const struct pd_capture *c = pd_trace_capture_of(t->pd, e);
 
 	if (!e->n || !e->sample || !e->format || !e->payload ||
 	    e->type != TYPE_TRACEPOINT || !c)
 		return false;
 	if (!t->machine)
 		t->machine = c;
-	return same_machine(t->machine, c);
+	return pd_trace_same_machine(t->machine, c);
 }
 
-static uint32_t holder(const struct pd_trace *t, uint64_t id)
+static uint32_t pd_trace_find_id(const struct pd_trace *t, uint64_t id)
 {
 	return table_find(&t->by_id, hash_u64(id), NULL, NULL, NULL);
 }
 
-static bool same_event(const struct pd_event *a, const struct pd_event *b)
+static bool pd_trace_same_event(const struct pd_event *a,
+				const struct pd_event *b)
 {
 	return !strcmp(a->name, b->name) && !strcmp(a->format, b->format);
 }
 
-/* The kernel's id, unless another event has it already: of another kernel, or
- * of a tracer that numbers its events from 0. */
+/* Uses the kernel's id, unless it is taken by an event of another kernel, or of
+ * a tracer that numbers its events from 0. */
 static void take_id(struct pd_trace *t, size_t i)
 {
 	struct pd_event *e = &t->pd->event[i];
-	uint32_t is = e->config <= ID_MAX ? holder(t, e->config) : TABLE_NONE;
+	uint32_t is = e->config <= ID_MAX ? pd_trace_find_id(t, e->config)
+					  : TABLE_NONE;
 
-	if (is != TABLE_NONE && same_event(e, &t->pd->event[is]))
+	if (is != TABLE_NONE && pd_trace_same_event(e, &t->pd->event[is]))
 		return;
 	if (!e->config || e->config > ID_MAX || is != TABLE_NONE) {
-		while (holder(t, t->free_id) != TABLE_NONE)
+		while (pd_trace_find_id(t, t->free_id) != TABLE_NONE)
 			t->free_id--;
 		e->config = t->free_id;
 	}
 	table_add(&t->by_id, hash_u64(e->config), (uint32_t)i);
 }
 
-/* ---- tracing data: numbers are those of the machine */
+/* ---- tracing data: in the machine's byte order */
 
-static void number(const struct pd_trace *t, uint64_t v, size_t n)
+static void pd_trace_put_number(const struct pd_trace *t, uint64_t v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		pd_u8(&t->pd->tracing,
@@ -87,14 +91,15 @@ static void number(const struct pd_trace *t, uint64_t v, size_t n)
 				8 * (t->machine->big_endian ? n - 1 - i : i)));
 }
 
-static void named(const struct pd_trace *t, const char *name, const char *text)
+static void pd_trace_put_section(const struct pd_trace *t, const char *name,
+				 const char *text)
 {
 	pd_text(&t->pd->tracing, name, PD_NAME_MAX, 1);
-	number(t, strlen(text), 8);
+	pd_trace_put_number(t, strlen(text), 8);
 	pd_bytes(&t->pd->tracing, text, strlen(text));
 }
 
-static void begin(const struct pd_trace *t)
+static void pd_trace_put_header(const struct pd_trace *t)
 {
 	struct pd_buf *b = &t->pd->tracing;
 	unsigned int size = t->machine->long32 ? 4 : 8;
@@ -104,20 +109,22 @@ static void begin(const struct pd_trace *t)
 	pd_text(b, "0.5", 8, 1);
 	pd_u8(b, t->machine->big_endian);
 	pd_u8(b, (uint8_t)size);
-	number(t, PAGE, 4);
+	pd_trace_put_number(t, PAGE, 4);
 	snprintf(page, sizeof(page),
 		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 		 "\tfield: local_t commit;\toffset:8;\tsize:%u;\tsigned:1;\n"
 		 "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 		 "\tfield: char data;\toffset:%u;\tsize:%u;\tsigned:1;\n",
 		 size, 8 + size, PAGE - 8 - size);
-	named(t, "header_page", page);
-	named(t, "header_event", "");
-	number(t, 0, 4); /* formats of ftrace itself */
+	pd_trace_put_section(t, "header_page", page);
+	pd_trace_put_section(t, "header_event", "");
+	pd_trace_put_number(t, 0, 4); /* formats of ftrace events */
 }
 
-/* "sched:sched_switch", "INSTANCE/sched:sched_switch", "sched_switch". */
-static void split(const char *name, char system[64], const char **event)
+/* Splits "sched:sched_switch", "INSTANCE/sched:sched_switch" or "sched_switch".
+ */
+static void pd_trace_split_name(const char *name, char system[64],
+				const char **event)
 {
 	const char *slash = strrchr(name, '/');
 	const char *from = slash ? slash + 1 : name;
@@ -134,32 +141,32 @@ static void put_format(const struct pd_trace *t, size_t i)
 	char system[64];
 	const char *name;
 
-	split(e->name, system, &name);
+	pd_trace_split_name(e->name, system, &name);
 	char *text = payloads_perf_format(t->payloads, (int64_t)i + 1, name,
 					  (uint32_t)e->config);
 
 	pd_text(&t->pd->tracing, system, sizeof(system), 1);
-	number(t, 1, 4);
-	number(t, text ? strlen(text) : 0, 8);
+	pd_trace_put_number(t, 1, 4);
+	pd_trace_put_number(t, text ? strlen(text) : 0, 8);
 	pd_bytes(&t->pd->tracing, text ? text : "", text ? strlen(text) : 0);
 	free(text);
 }
 
-static void put_formats(const struct pd_trace *t)
+static void pd_trace_put_formats(const struct pd_trace *t)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < t->pd->n_event; i++)
 		n += t->pd->event[i].raw &&
-		     holder(t, t->pd->event[i].config) == i;
-	begin(t);
-	number(t, n, 4);
+		     pd_trace_find_id(t, t->pd->event[i].config) == i;
+	pd_trace_put_header(t);
+	pd_trace_put_number(t, n, 4);
 	for (size_t i = 0; i < t->pd->n_event; i++)
 		if (t->pd->event[i].raw &&
-		    holder(t, t->pd->event[i].config) == i)
+		    pd_trace_find_id(t, t->pd->event[i].config) == i)
 			put_format(t, i);
-	number(t, 0, 4); /* kallsyms */
-	number(t, 0, 4); /* printk_formats */
+	pd_trace_put_number(t, 0, 4); /* kallsyms */
+	pd_trace_put_number(t, 0, 4); /* printk_formats */
 }
 
 static bool has_format(const struct pd_trace *t, size_t i)
@@ -189,7 +196,7 @@ struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 			take_id(t, i);
 		}
 	if (t->machine)
-		put_formats(t);
+		pd_trace_put_formats(t);
 	return t;
 }
 
@@ -202,8 +209,8 @@ void pd_trace_free(struct pd_trace *t)
 	free(t);
 }
 
-/* An event without fields has a type all the same; perf crashes on others. */
-static void empty(struct pd_trace *t, uint32_t id)
+/* Makes a payload with only a type, as perf crashes without one. */
+static void pd_trace_put_none(struct pd_trace *t, uint32_t id)
 {
 	t->none[t->machine->big_endian] = (unsigned char)id;
 	t->none[!t->machine->big_endian] = (unsigned char)(id >> 8);
@@ -218,7 +225,7 @@ int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
 	int rc = payloads_perf(t->payloads, &of, data, len, err);
 
 	if (!rc) {
-		empty(t, of.id);
+		pd_trace_put_none(t, of.id);
 		*data = t->none;
 		*len = sizeof(t->none);
 	}

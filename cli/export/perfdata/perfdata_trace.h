@@ -1,5 +1,5 @@
-/* perfdata_trace.h - the payloads of a perf.data file's tracepoints, and the
- * formats of their fields, which perf wants to know before anything else. */
+/* perfdata_trace.h - payloads of tracepoints in a perf.data file, and the
+ * formats of their fields, which perf needs before the records. */
 #ifndef CLI_EXPORT_PERFDATA_PERFDATA_TRACE_H
 #define CLI_EXPORT_PERFDATA_PERFDATA_TRACE_H
 #include <stddef.h>
@@ -10,12 +10,12 @@ struct event_row;
 struct pd_trace;
 struct perfdata;
 
-/* Before perfdata_open(): says which events of pd are tracepoints. NULL and
- * *err. */
+/* Marks the events of pd that are tracepoints; to be called before
+ * perfdata_open(). Returns NULL and *err on failure. */
 struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err);
 void pd_trace_free(struct pd_trace *t);
-/* The payload of a tracepoint's event, of all in their order; borrowed until
- * the next call. 0, or -1 and *err. */
+/* Stores the payload of an event, valid until the next call. To be called for
+ * all events in their order. Returns 0, or -1 and *err. */
 int pd_trace_get(struct pd_trace *t, const struct event_row *e, int64_t tid,
 		 const void **data, size_t *len, struct err *err);
 #endif

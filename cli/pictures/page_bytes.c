@@ -1,29 +1,10 @@
-/* page_json.c - values for the scripts of an HTML page. */
-#include "cli/pictures/page_json.h"
+/* page_bytes.c - numbers as bytes in base64, for the scripts of a page. */
+#include "cli/pictures/page_bytes.h"
 
-#include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
 
-#define LINE_BYTES 768 /* 1024 characters: editors dislike endless lines */
-
-/* '<' cannot end the element, nor begin a comment, when it is not there. */
-void page_json_text(FILE *out, const char *s)
-{
-	struct safe_text u;
-
-	fputc('"', out);
-	while (safe_text_next(&s, &u)) {
-		for (const char *c = u.text; *c; c++) {
-			if (*c == '<')
-				fputs("\\u003c", out);
-			else if (*c == '"' || *c == '\\')
-				fprintf(out, "\\%c", *c);
-			else
-				fputc(*c, out);
-		}
-	}
-	fputc('"', out);
-}
+/* Some editors cannot handle very long lines: 1024 characters of base64. */
+#define LINE_BYTES 768
 
 void page_bytes_add(struct page_bytes *b, uint64_t v)
 {
@@ -38,7 +19,7 @@ void page_bytes_signed(struct page_bytes *b, uint64_t v)
 	page_bytes_add(b, v << 1 ^ (v >> 63 ? UINT64_MAX : 0));
 }
 
-static void put_line(const uint8_t *p, size_t n, FILE *out)
+static void page_base64_line(const uint8_t *p, size_t n, FILE *out)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -62,8 +43,9 @@ static void put_line(const uint8_t *p, size_t n, FILE *out)
 void page_base64(const struct page_bytes *b, FILE *out)
 {
 	for (size_t i = 0; i < b->n; i += LINE_BYTES)
-		put_line(b->byte + i,
-			 b->n - i < LINE_BYTES ? b->n - i : LINE_BYTES, out);
+		page_base64_line(b->byte + i,
+				 b->n - i < LINE_BYTES ? b->n - i : LINE_BYTES,
+				 out);
 }
 
 void page_bytes_write(const struct page_bytes *b, const char *id, FILE *out)

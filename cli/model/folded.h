@@ -1,6 +1,6 @@
 /* folded.h - the text form of stacks: "comm;main;read;vfs_read_[k] 12". */
-#ifndef CLI_PICTURES_FOLDED_H
-#define CLI_PICTURES_FOLDED_H
+#ifndef CLI_MODEL_FOLDED_H
+#define CLI_MODEL_FOLDED_H
 #include <stdint.h>
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * diff_model_read(), diff_model_judge(), then read; diff_model_release().
  * Frames are the same when they have the same name, kind and callers: offsets
  * and paths differ from one build to the next. */
-#ifndef CLI_MODEL_DIFF_MODEL_H
-#define CLI_MODEL_DIFF_MODEL_H
+#ifndef CLI_PICTURES_DIFF_MODEL_H
+#define CLI_PICTURES_DIFF_MODEL_H
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,26 +22,25 @@ struct diff_model {
 	struct flame_tree *all; /* the frames of both, without weights */
 	struct drawing *side[2];
 	const char *path[2];
-	uint32_t *node[2];	  /* by node of all: that of the side's tree;
-				   * FLAME_NONE: not there */
+	uint32_t *node[2]; /* by node of all: the node of the side's tree, or
+			    * FLAME_NONE */
 	struct diff_place *self;  /* by node of all: samples that end there */
 	struct diff_place *total; /* and samples that pass */
-	double scale; /* the weight in B for each 1 in A where nothing changed
-		       */
-	uint64_t unjoined[2]; /* samples whose user half is missing */
+	double scale; /* weight in B per weight 1 in A of unchanged code */
+	uint64_t unjoined[2]; /* samples without their user half */
 };
 
-/* argv: the two inputs. -1 and *err. */
+/* Reads the two inputs that argv names. Returns 0, or -1 and *err. */
 int diff_model_read(struct diff_model *m, int argc, char **argv,
 		    const struct svg_opts *o, int *status, struct err *err);
 void diff_model_release(struct diff_model *m);
-/* Fills self and total. */
+/* Fills self and total: decides which changes are significant. */
 void diff_model_judge(struct diff_model *m);
-/* How much of a side a node is, itself or with all above it: percent of the
- * side's weight, or its weight with --absolute. */
+/* Returns the size of a node on one side, self or total: percent of the side's
+ * weight, or with --absolute its weight. */
 double diff_model_size(const struct diff_model *m, int side, uint32_t id,
 		       bool total);
-/* By how much B has more than is due by what did not change: percent of B's
- * weight, or weight with --absolute. */
+/* Returns how much larger a node is in B than the unchanged rest predicts:
+ * percent of B's weight, or with --absolute a weight. */
 double diff_model_excess(const struct diff_model *m, uint32_t id, bool total);
 #endif

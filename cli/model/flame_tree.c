@@ -1,5 +1,5 @@
 /* flame_tree.c - many stacks merged into one tree of widths. */
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ struct flame_tree {
 	uint32_t *place; /* where a node stands in child[] */
 };
 
-static uint32_t add_node(struct flame_tree *t, uint32_t parent, uint32_t label)
+static uint32_t flame_tree_add_node(struct flame_tree *t, uint32_t parent,
+				    uint32_t label)
 {
 	uint32_t id = (uint32_t)t->n;
 
@@ -37,7 +38,7 @@ struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root)
 	struct flame_tree *t = mem_new(1, sizeof(*t));
 
 	t->labels = labels;
-	add_node(t, FLAME_NONE, root);
+	flame_tree_add_node(t, FLAME_NONE, root);
 	return t;
 }
 
@@ -53,7 +54,7 @@ void flame_tree_free(struct flame_tree *t)
 }
 
 /* hash_u64() is a bijection: the pair needs no compare. */
-static uint64_t hash_of(uint32_t parent, uint32_t label)
+static uint64_t flame_tree_hash(uint32_t parent, uint32_t label)
 {
 	return hash_u64((uint64_t)parent << 32 | label);
 }
@@ -74,11 +75,11 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 			       "the stacks make more than "
 			       "4294967295 frames; use the filters");
 	for (size_t i = 0; i < n; i++) {
-		uint64_t h = hash_of(at, label[i]);
+		uint64_t h = flame_tree_hash(at, label[i]);
 		uint32_t id = table_find(&t->index, h, NULL, NULL, NULL);
 
 		if (id == TABLE_NONE) {
-			id = add_node(t, at, label[i]);
+			id = flame_tree_add_node(t, at, label[i]);
 			table_add(&t->index, h, id);
 		}
 		at = id;
@@ -227,8 +228,8 @@ bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id)
 uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 			     uint32_t label)
 {
-	uint32_t id =
-		table_find(&t->index, hash_of(parent, label), NULL, NULL, NULL);
+	uint32_t id = table_find(&t->index, flame_tree_hash(parent, label),
+				 NULL, NULL, NULL);
 
 	return id == TABLE_NONE ? FLAME_NONE : id;
 }

@@ -4,8 +4,8 @@
  * Afterwards the children of a node lie one behind the other, sorted by
  * label, and the weight of every node is the sum of its children's and its
  * own `self`: nothing gets lost between adding and drawing. */
-#ifndef CLI_PICTURES_FLAME_TREE_H
-#define CLI_PICTURES_FLAME_TREE_H
+#ifndef CLI_MODEL_FLAME_TREE_H
+#define CLI_MODEL_FLAME_TREE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

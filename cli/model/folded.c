@@ -1,12 +1,12 @@
 /* folded.c - the text form of stacks: "comm;main;read;vfs_read_[k] 12". */
-#include "cli/pictures/folded.h"
+#include "cli/model/folded.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
@@ -24,7 +24,7 @@ static const struct {
 #define N_SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
 
 /* Cuts the suffix off the name and gives the kind it stood for. */
-static enum label_kind kind_of(char *name, bool first)
+static enum label_kind folded_kind_of(char *name, bool first)
 {
 	size_t len = strlen(name);
 
@@ -59,11 +59,12 @@ static bool take_count(char *line, uint64_t *count)
 	return !*end;
 }
 
-static void split(char *line, struct labels *labels, struct label_list *b)
+static void folded_split(char *line, struct labels *labels,
+			 struct label_list *b)
 {
 	b->n = 0;
 	for (char *s = strsep(&line, ";"); s; s = strsep(&line, ";")) {
-		struct label l = { .kind = kind_of(s, !b->n),
+		struct label l = { .kind = folded_kind_of(s, !b->n),
 				   .name = s,
 				   .image = "" };
 
@@ -95,7 +96,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 			++*bad;
 			continue;
 		}
-		split(line, labels, &b);
+		folded_split(line, labels, &b);
 		rc = fn(arg, &b, count, err);
 	}
 	if (rc >= 0 && ferror(in))

@@ -1,19 +1,21 @@
 /* diff_model.c - two recordings in one tree of frames, and what changed. */
-#include "cli/model/diff_model.h"
+#include "cli/pictures/diff_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/pictures/flame_tree.h"
+#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 
-static struct drawing *new_side(struct diff_model *m, const struct svg_opts *o,
-				struct err *err)
+static struct drawing *diff_model_new_side(struct diff_model *m,
+					   const struct svg_opts *o,
+					   struct err *err)
 {
 	struct drawing *d = mem_new(1, sizeof(*d));
 
@@ -27,8 +29,10 @@ static struct drawing *new_side(struct diff_model *m, const struct svg_opts *o,
 	return NULL;
 }
 
-/* For each node of both trees that of the side's. */
-static uint32_t *map_side(const struct diff_model *m, const struct drawing *d)
+/* Returns for each node of the common tree the node of the side's tree. The
+ * caller frees the array. */
+static uint32_t *diff_model_map_side(const struct diff_model *m,
+				     const struct drawing *d)
 {
 	uint32_t count = flame_tree_count(m->all);
 	uint32_t *to = mem_new(count, sizeof(*to));
@@ -57,7 +61,7 @@ int diff_model_read(struct diff_model *m, int argc, char **argv,
 	m->all = flame_tree_new(m->labels, labels_add(m->labels, &root));
 	for (int i = 0; i < 2; i++) {
 		m->path[i] = argv[i];
-		m->side[i] = new_side(m, o, err);
+		m->side[i] = diff_model_new_side(m, o, err);
 		if (!m->side[i])
 			return -1;
 		if (i)
@@ -67,7 +71,7 @@ int diff_model_read(struct diff_model *m, int argc, char **argv,
 	}
 	flame_tree_finish(m->all);
 	for (int i = 0; i < 2; i++)
-		m->node[i] = map_side(m, m->side[i]);
+		m->node[i] = diff_model_map_side(m, m->side[i]);
 	return 0;
 }
 
@@ -85,8 +89,8 @@ void diff_model_release(struct diff_model *m)
 	labels_free(m->labels);
 }
 
-static const struct flame_node *node_of(const struct diff_model *m, int side,
-					uint32_t id)
+static const struct flame_node *diff_model_node(const struct diff_model *m,
+						int side, uint32_t id)
 {
 	uint32_t at = m->node[side][id];
 
@@ -94,15 +98,16 @@ static const struct flame_node *node_of(const struct diff_model *m, int side,
 				: flame_tree_node(m->side[side]->tree, at);
 }
 
-static double weight_of(const struct diff_model *m, int side, uint32_t id,
-			bool total)
+static double diff_model_weight(const struct diff_model *m, int side,
+				uint32_t id, bool total)
 {
-	const struct flame_node *nd = node_of(m, side, id);
+	const struct flame_node *nd = diff_model_node(m, side, id);
 
 	return nd ? (double)(total ? nd->weight : nd->self) : 0;
 }
 
-static double share_of(const struct diff_model *m, int side, double weight)
+static double diff_model_share(const struct diff_model *m, int side,
+			       double weight)
 {
 	if (flame_opts.absolute)
 		return weight;
@@ -113,22 +118,23 @@ static double share_of(const struct diff_model *m, int side, double weight)
 double diff_model_size(const struct diff_model *m, int side, uint32_t id,
 		       bool total)
 {
-	return share_of(m, side, weight_of(m, side, id, total));
+	return diff_model_share(m, side, diff_model_weight(m, side, id, total));
 }
 
 double diff_model_excess(const struct diff_model *m, uint32_t id, bool total)
 {
-	double due = weight_of(m, 0, id, total) * m->scale;
+	double due = diff_model_weight(m, 0, id, total) * m->scale;
 
-	return share_of(m, 1, weight_of(m, 1, id, total) - due);
+	return diff_model_share(m, 1, diff_model_weight(m, 1, id, total) - due);
 }
 
-/* What is known of the nodes of both trees while they are counted. */
+/* Per-node state while samples without a user half are counted. */
 struct tally {
 	struct diff_model *m;
-	uint32_t *top;	    /* the node that a missing half cannot leave */
-	bool *missing;	    /* at or above a frame for a missing half */
-	bool *is_mark;	    /* that frame itself */
+	uint32_t
+		*top; /* ancestor below which a missing user half must belong */
+	bool *missing; /* is or stands above a frame for a missing user half */
+	bool *is_mark; /* is such a frame itself */
 	uint64_t *under[2]; /* samples without user half below a top */
 	struct table index; /* (top, innermost label) to count */
 	struct {
@@ -137,14 +143,15 @@ struct tally {
 	size_t n_count, cap_count;
 };
 
-/* Thread names are the border, where they are the first frames. */
-static bool has_tops(void)
+/* Returns whether thread names are the outermost frames: a missing user half
+ * belongs to the thread of its sample. */
+static bool diff_model_has_threads(void)
 {
 	return !flame_opts.reverse && !flame_opts.by_verdict &&
 	       !flame_opts.no_comm;
 }
 
-static void find_tops(struct tally *t)
+static void diff_model_find_tops(struct tally *t)
 {
 	const struct flame_tree *all = t->m->all;
 	uint32_t count = flame_tree_count(all);
@@ -157,20 +164,20 @@ static void find_tops(struct tally *t)
 		const struct label *l = labels_get(t->m->labels, nd->label);
 
 		t->top[id] = nd->parent ? t->top[nd->parent] : id;
-		if (!has_tops())
+		if (!diff_model_has_threads())
 			t->top[id] = 0;
 		t->is_mark[id] = l->kind == LABEL_MISSING;
 		t->missing[id] = t->is_mark[id] || t->missing[nd->parent];
 	}
 }
 
-/* Samples that end at each node. */
-static void count_self(struct diff_model *m, int side)
+/* Counts the samples that end at each node. */
+static void diff_model_count_self(struct diff_model *m, int side)
 {
 	uint32_t count = flame_tree_count(m->all);
 
 	for (uint32_t id = 0; id < count; id++) {
-		const struct flame_node *nd = node_of(m, side, id);
+		const struct flame_node *nd = diff_model_node(m, side, id);
 		uint64_t n = nd ? nd->samples : 0;
 		uint64_t *total = side ? &m->total[id].b : &m->total[id].a;
 
@@ -188,10 +195,11 @@ static void count_self(struct diff_model *m, int side)
 	}
 }
 
-/* The innermost kernel frame of a sample is known, also without its user half;
- * when the mark is the innermost frame, it was in user code. */
-static uint64_t *count_for(struct tally *t, uint32_t top, uint32_t label,
-			   bool make)
+/* Returns the counters of samples without a user half by top and innermost
+ * kernel frame, which is known even then. If the mark itself is innermost, the
+ * sample was in user code. */
+static uint64_t *diff_model_counters(struct tally *t, uint32_t top,
+				     uint32_t label, bool make)
 {
 	uint64_t hash = hash_u64((uint64_t)top << 32 | label);
 	uint32_t id = table_find(&t->index, hash, NULL, NULL, NULL);
@@ -208,7 +216,7 @@ static uint64_t *count_for(struct tally *t, uint32_t top, uint32_t label,
 	return t->count[id].n;
 }
 
-static void count_missing(struct tally *t)
+static void diff_model_count_missing(struct tally *t)
 {
 	struct diff_model *m = t->m;
 	uint32_t count = flame_tree_count(m->all);
@@ -224,7 +232,7 @@ static void count_missing(struct tally *t)
 		uint32_t label = t->is_mark[id]
 					 ? FLAME_NONE
 					 : flame_tree_node(m->all, id)->label;
-		uint64_t *sum = count_for(t, t->top[id], label, true);
+		uint64_t *sum = diff_model_counters(t, t->top[id], label, true);
 
 		for (int i = 0; i < 2; i++) {
 			sum[i] += n[i];
@@ -234,37 +242,38 @@ static void count_missing(struct tally *t)
 	}
 }
 
-/* Which of the samples without user half, or lost, may belong to a node. */
-static void allow(struct tally *t, uint32_t id)
+/* Stores how many of the samples that are lost, or have no user half, may
+ * belong to a node. */
+static void diff_model_set_may(struct tally *t, uint32_t id)
 {
 	struct diff_model *m = t->m;
 	const struct label *l =
 		labels_get(m->labels, flame_tree_node(m->all, id)->label);
-	/* merged from the innermost frame, kernel frames have theirs */
+	/* in a reversed tree the place of kernel frames is known */
 	bool has_all =
 		l->kind == LABEL_GROUP || (flame_opts.reverse && l->kernel);
 	const uint64_t *n =
 		has_all ? NULL
-			: count_for(t, t->top[id],
-				    l->kernel
-					    ? flame_tree_node(m->all, id)->label
+			: diff_model_counters(
+				  t, t->top[id],
+				  l->kernel ? flame_tree_node(m->all, id)->label
 					    : FLAME_NONE,
-				    false);
+				  false);
 	uint64_t may[2];
 
 	for (int i = 0; i < 2; i++)
-		may[i] = diff_add(n ? n[i] : 0, m->side[i]->lost);
+		may[i] = saturating_add(n ? n[i] : 0, m->side[i]->lost);
 	m->self[id].may_a = may[0];
 	m->self[id].may_b = may[1];
 	for (int i = 0; i < 2; i++)
-		may[i] = diff_add(has_all ? 0 : t->under[i][t->top[id]],
-				  m->side[i]->lost);
+		may[i] = saturating_add(has_all ? 0 : t->under[i][t->top[id]],
+					m->side[i]->lost);
 	m->total[id].may_a = may[0];
 	m->total[id].may_b = may[1];
 	m->self[id].skip = m->total[id].skip = t->missing[id];
 }
 
-static double unit_of(const struct drawing *d)
+static double diff_model_unit(const struct drawing *d)
 {
 	const struct flame_node *root = flame_tree_node(d->tree, 0);
 
@@ -279,12 +288,12 @@ void diff_model_judge(struct diff_model *m)
 
 	m->self = mem_new(count, sizeof(*m->self));
 	m->total = mem_new(count, sizeof(*m->total));
-	find_tops(&t);
-	count_self(m, 0);
-	count_self(m, 1);
-	count_missing(&t);
+	diff_model_find_tops(&t);
+	diff_model_count_self(m, 0);
+	diff_model_count_self(m, 1);
+	diff_model_count_missing(&t);
 	for (uint32_t id = 0; id < count; id++)
-		allow(&t, id);
+		diff_model_set_may(&t, id);
 
 	struct diff_whole w = {
 		.a = m->total[0].a,
@@ -292,8 +301,8 @@ void diff_model_judge(struct diff_model *m)
 		.lost_a = m->side[0]->lost,
 		.lost_b = m->side[1]->lost,
 		.absolute = flame_opts.absolute,
-		.unit_a = unit_of(m->side[0]),
-		.unit_b = unit_of(m->side[1]),
+		.unit_a = diff_model_unit(m->side[0]),
+		.unit_b = diff_model_unit(m->side[1]),
 	};
 
 	diff_judge(m->self, count, &w, &left);

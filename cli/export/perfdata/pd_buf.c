@@ -1,0 +1,70 @@
+/* pd_buf.c - bytes of a perf.data file, little-endian. */
+#include "cli/export/perfdata/pd_buf.h"
+
+#include <string.h>
+
+#include "stitch/base/mem.h"
+
+unsigned char *pd_buf_room(struct pd_buf *b, size_t n)
+{
+	b->at = mem_grow(b->at, &b->cap, b->n + n, 1);
+	b->n += n;
+	return b->at + b->n - n;
+}
+
+static void pd_put_number(struct pd_buf *b, uint64_t v, size_t n)
+{
+	unsigned char *p = pd_buf_room(b, n);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = (unsigned char)(v >> (8 * i));
+}
+
+void pd_u8(struct pd_buf *b, uint8_t v)
+{
+	pd_put_number(b, v, 1);
+}
+
+void pd_u16(struct pd_buf *b, uint16_t v)
+{
+	pd_put_number(b, v, 2);
+}
+
+void pd_u32(struct pd_buf *b, uint32_t v)
+{
+	pd_put_number(b, v, 4);
+}
+
+void pd_u64(struct pd_buf *b, uint64_t v)
+{
+	pd_put_number(b, v, 8);
+}
+
+void pd_bytes(struct pd_buf *b, const void *p, size_t n)
+{
+	if (n)
+		memcpy(pd_buf_room(b, n), p, n);
+}
+
+void pd_text(struct pd_buf *b, const char *s, size_t max, size_t align)
+{
+	size_t len = strnlen(s, max);
+	size_t all = (len + align) / align * align;
+	unsigned char *p = pd_buf_room(b, all);
+
+	memcpy(p, s, len);
+	memset(p + len, 0, all - len);
+}
+
+void pd_string(struct pd_buf *b, const char *s)
+{
+	size_t at = b->n;
+
+	pd_u32(b, 0);
+	pd_text(b, s, PD_NAME_MAX, 64);
+
+	uint32_t len = (uint32_t)(b->n - at - 4);
+
+	for (size_t i = 0; i < 4; i++)
+		b->at[at + i] = (unsigned char)(len >> (8 * i));
+}

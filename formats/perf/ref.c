@@ -1,0 +1,145 @@
+/* ref.c - makes the ref of a kernel record: its time, sort class and handle.
+ *
+ * It also checks whether perf keeps the promise of FINISHED_ROUND. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/ledger.h"
+
+#define SEQ_BITS 48
+
+/* Returns the time of a record; 0 if it has none. */
+static uint64_t perf_ref_time(const struct perf_attr *a,
+			      const struct perf_rec *r)
+{
+	uint64_t t = 0;
+
+	if (r->type == PR_SAMPLE) {
+		if (a->s_time)
+			bytes_peek_u64(&r->b, a->s_time, &t);
+	} else if (a->t_time) {
+		if (r->size >= 8 + a->t_size)
+			bytes_peek_u64(&r->b, r->size - a->t_time, &t);
+	} else if ((r->type == PR_EXIT || r->type == PR_FORK) &&
+		   (a->sample_type & PS_TIME)) {
+		/* older perf: no trailer, but these two have a time field */
+		bytes_peek_u64(&r->b, 24, &t);
+	}
+	return t;
+}
+
+bool perf_ref_make(struct perf *p, struct perf_file *f,
+		   const struct perf_rec *r, struct ref *ref)
+{
+	const struct perf_attr *a = p->attr;
+	uint64_t seq = f->n++;
+
+	if (r->type >= PR_KERNEL_KNOWN || !r->type) {
+		if (p->loud)
+			perf_skip_type(p, r);
+		return false;
+	}
+	/* the event matters only if it decides where the time is */
+	if (!p->same_time) {
+		a = perf_attr_of_record(p, r);
+		if (!a) {
+			if (p->loud)
+				perf_skip_unknown_id(p, r);
+			return false;
+		}
+	}
+	if (p->src.info.overwrite)
+		seq = ((uint64_t)1 << SEQ_BITS) - 1 - seq;
+	ref->seq = (uint64_t)f->index << SEQ_BITS | seq;
+	ref->handle = r->handle;
+	ref->len = r->size;
+	ref->source = p->src.index;
+	if (!p->src.info.has_time) {
+		ref->key = (uint64_t)f->index << SEQ_BITS | (f->n - 1);
+		ref->kind = 0;
+		ref->untimed = 1;
+		return true;
+	}
+	ref->key = perf_ref_time(a, r);
+	ref->kind = perf_type_class(r);
+	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
+	if (!ref->untimed)
+		f->last_key = ref->key;
+	else if (r->type == PR_LOST_SAMPLES)
+		ref->key = KEY_LAST;
+	else if (!ref->key || ref->key == UINT64_MAX)
+		ref->key = f->last_key;
+	return true;
+}
+
+bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
+		       const struct ref *ref)
+{
+	return ref->untimed && p->src.info.has_time && r->type != PR_SAMPLE &&
+	       r->type != PR_CALLCHAIN_DEFERRED && r->type != PR_LOST_SAMPLES;
+}
+
+void perf_round_end(struct perf *p)
+{
+	struct perf_rounds *ro = &p->rounds;
+
+	/* A round releases all records up to the largest time of the round
+	 * before. If that time did not grow, it releases only the records of
+	 * this round that are not later. */
+	if (ro->limit > ro->limit_was)
+		ro->flushed = ro->limit;
+	else if (ro->behind)
+		ro->flushed = ro->behind;
+	ro->limit_was = ro->limit;
+	ro->limit = ro->max;
+	ro->behind = 0;
+	ro->n++;
+}
+
+static void perf_round_report(struct perf *p, const struct perf_rec *r,
+			      const struct ref *ref)
+{
+	const struct perf_attr *a = perf_attr_of_record(p, r);
+	uint32_t cpu = UINT32_MAX;
+	char detail[96];
+
+	if (a && r->type == PR_SAMPLE && a->s_cpu)
+		bytes_peek_u32(&r->b, a->s_cpu, &cpu);
+	else if (a && r->type != PR_SAMPLE && a->t_cpu)
+		bytes_peek_u32(&r->b, r->size - a->t_cpu, &cpu);
+	snprintf(detail, sizeof(detail),
+		 "%s %" PRIu64 " ns behind what round %" PRIu64 " closed",
+		 perf_type_name(r->type), p->rounds.flushed - ref->key,
+		 p->rounds.n);
+	struct ledger_entry e = {
+		.kind = LEDGER_ORDER,
+		.capture = p->src.index,
+		.what = "round",
+		.detail = detail,
+		.off = r->off,
+		.len = r->size,
+		.t0 = ref->key,
+		.t1 = p->rounds.flushed,
+		.n = 1,
+		.cpu = (int32_t)cpu,
+		.event = a ? (int32_t)(a - p->attr) : -1,
+	};
+	ledger_add(p->src.ledger, &e);
+}
+
+void perf_round_record(struct perf *p, const struct perf_rec *r,
+		       const struct ref *ref)
+{
+	struct perf_rounds *ro = &p->rounds;
+
+	if (ref->untimed)
+		return;
+	/* overwrite mode writes the newest first and promises nothing */
+	if (ref->key < ro->flushed && !p->src.info.overwrite)
+		perf_round_report(p, r, ref);
+	if (ref->key > ro->max)
+		ro->max = ref->key;
+	if (ref->key <= ro->limit && ref->key > ro->behind)
+		ro->behind = ref->key;
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# moduleids.sh - modules that have the build-id of another one are not trusted.
+# usage: BACKSTITCH=PROGRAM tests/cli/moduleids.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+cp "$root/tests/captures/arm64-fp-leaf.data" sound.data
+"$B" ingest -q -o sound.db sound.data 2>err
+grep -q 'same build-id' err && echo not ok modules_of_their_own_are_not_told ||
+	echo ok modules_of_their_own_are_not_told
+
+# the second module gets the build-id of the first
+"$B" query --format csv sound.db "SELECT DISTINCT lower(hex(build_id))
+	FROM image i JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	WHERE w.name = 'module' AND build_id NOT NULL ORDER BY i.id LIMIT 2" |
+	sed 1d | tr -d '\r"' >ids
+python3 - <<'PY'
+first, second = [bytes.fromhex(s) for s in open("ids").read().split()]
+data = open("sound.data", "rb").read()
+open("edit.data", "wb").write(data.replace(second, first))
+PY
+"$B" ingest -q -o edit.db edit.data 2>err
+grep -q '2 modules have the same build-id' err && echo ok two_of_one_build_id_are_told ||
+	echo not ok two_of_one_build_id_are_told
+n=$("$B" query --format csv edit.db "SELECT count(*), sum(status = 'named')
+	FROM shared_build_ids s JOIN image i ON i.id = s.image" | sed 1d | tr -d '\r')
+case $n in
+2,0 | 2,) echo ok and_their_names_are_not_trusted ;;
+*) echo "not ok and_their_names_are_not_trusted: $n" ;;
+esac

@@ -1,0 +1,87 @@
+# accused.py - frames called bogus with and without the saved maps of the same capture.
+"""usage: accused.py [NAME...]
+
+Some captures have copies of /proc/PID/maps beside them. Each is read twice:
+with nothing but itself, and with the maps and the recorded programs. A frame
+that is marked bogus the first time must be marked the second time too: without
+evidence nothing is accused that evidence clears. LTTng's captures have neither
+maps nor build-ids, so nothing at all may be marked in them."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import common
+
+
+def own_maps(path):
+    """--maps of a copy whose first line is '# pid N'."""
+    head = open(path).readline()
+    m = re.match(r"# pid (\d+)", head)
+    return ["--maps", "%s=%s" % (m.group(1), path)] if m else []
+
+
+def captures():
+    """(name, path, options with the maps)."""
+    for name, path in common.find("ftrace/*/trace.dat"):
+        copy = common.place(os.path.dirname(name) + "/ustack.maps")
+        if copy and own_maps(copy):
+            yield name, path, own_maps(copy) + programs("symfs-6.18")
+    for name, path in common.find("ftrace-raw/marker-*.txt"):
+        copy = common.place(name[:-4] + ".maps")
+        if copy and own_maps(copy):
+            yield name, path, own_maps(copy) + programs("symfs-6.18")
+    for name, path in common.find("ftrace-7.2/*.dat"):
+        copies = os.path.dirname(path) + "/maps"
+        if os.path.isdir(copies):
+            yield name, path, ["--maps", copies] + programs("symfs-7.2")
+    for name, path in common.find("lttng/*/"):
+        yield name.rstrip("/"), path, None
+
+
+def programs(name):
+    found = common.symfs(name)
+    return ["--symfs", found] if found else []
+
+
+def marked(path, options, folder):
+    db = os.path.join(folder, "x.db")
+    r = common.run("ingest", "-q", "-f", "-o", db, *options, path)
+    if r.returncode not in (0, 3):
+        return None
+    rows = common.query(db, """
+        SELECT e.id, b.pos FROM bogus_frames b
+        JOIN raw_chain u ON u.stack = b.stack
+        JOIN event e ON e.uraw = u.id
+        UNION SELECT r.event, b.pos FROM bogus_frames b
+        JOIN raw_chain u ON u.stack = b.stack
+        JOIN request r ON r.uraw = u.id""")
+    return {tuple(row) for row in rows}
+
+
+def one(name, path, options, folder):
+    if path.endswith(".zst"):
+        plain = os.path.join(folder, os.path.basename(path)[:-4])
+        subprocess.run(["zstd", "-qdfo", plain, path], check=True)
+        path = plain
+    alone = marked(path, [], folder)
+    if alone is None:
+        print("skip %s: it is not read" % name)
+        return
+    told = marked(path, options, folder) if options is not None else set()
+    print("%s: accused without maps %d, with maps %d, cleared %d" % (
+        name, len(alone), len(told), len(alone - told)))
+    common.ok(not alone - told, name + "_accuses_nothing_that_maps_clear")
+
+
+def main(only):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path, options in captures():
+            if not only or any(o in name for o in only):
+                one(name, path, options, folder)
+
+
+main(sys.argv[1:])
+common.finish()
