@@ -23,8 +23,8 @@ struct unwinder;
 /* Borrows all arguments; in must outlive the stitch. uw may be NULL. */
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, struct unwinder *uw);
-/* Sets the layout of cookies, as from cookie_layout_parse(). Call it before the first
- * fact. */
+/* Sets the layout of cookies, as from cookie_layout_parse(). Call it before the
+ * first fact. */
 void stitch_layout(struct stitch *st, unsigned int layout);
 /* Adds callers that are missing in frame-pointer chains if the code proves
  * them. Call it before the first fact. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "stitch/audit/audit.h"
-#include "stitch/audit/rules.h"
 #include "stitch/base/losses.h"
 #include "stitch/tasks/task.h"
 
@@ -60,7 +59,7 @@ void skew_by_order(struct audit *au)
 
 		if (!as->skew) {
 			as->order[n / 2].n = as->n_orders;
-			audit_add(au, &as->order[n / 2]);
+			audit_found(au, &as->order[n / 2], 0);
 		}
 		if (high->time - high->since > as->skew)
 			as->skew = high->time - high->since;

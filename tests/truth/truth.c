@@ -1,9 +1,9 @@
 /* truth.c - takes records out of captures in which nothing was lost, and asks
  * whether the audit says exactly that.
  *
- * usage: truth [--edits] CAPTURE...; prints ok and not ok lines, one per kind of change.
- * BACKSTITCH_SEED=n: other cases; BACKSTITCH_CASE=n: that one alone, in words;
- * BACKSTITCH_PAIR=n: the same of one of two captures;
+ * usage: truth [--edits] CAPTURE...; prints ok and not ok lines, one per kind
+ * of change. BACKSTITCH_SEED=n: other cases; BACKSTITCH_CASE=n: that one alone,
+ * in words; BACKSTITCH_PAIR=n: the same of one of two captures;
  * BACKSTITCH_CASES=n: how many. */
 #include <inttypes.h>
 #include <stdio.h>
