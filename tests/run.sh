@@ -209,6 +209,12 @@ group_truth() {
 		;;
 	esac
 	run truth truth 300 "$out/truth/truth" "$@"
+	for f in perf-deferred/tidreuse-defer.data ftrace/marker/trace.dat
+	do
+		f=$BACKSTITCH_SHARED/captures/$f
+		[ ! -f "$f" ] || set -- "$@" "$f"
+	done
+	run truth edits 300 "$out/truth/truth" --edits "$@"
 }
 
 group_compare() {

@@ -46,6 +46,7 @@ struct audit_reuse {
 
 #define AUDIT_FORKS 64
 #define AUDIT_REUSES 64
+#define AUDIT_ORDERS 64
 /* Number of recent holes that are searched for one that was split. */
 #define AUDIT_HOLES 16
 
@@ -94,8 +95,10 @@ struct audit_source {
 	/* The newest of these findings, in a ring. */
 	struct audit_reuse reuse[AUDIT_REUSES];
 	uint32_t n_reuses;
-	struct fact_finding order; /* clocks that differ, by FORK and EXIT: the
-				    * greatest difference; n 0: none */
+	/* Clocks that differ, by the order of FORK and EXIT: so many orders,
+	 * and the first of them. */
+	struct fact_finding order[AUDIT_ORDERS];
+	uint64_t n_orders;
 };
 
 /* A thread as the scheduler sees it. */

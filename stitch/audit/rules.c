@@ -99,7 +99,8 @@ static void rule_tid_reused(struct audit *au, const struct audit_in *in)
 static bool rule_tid_reused_holds(struct audit *au,
 				  const struct fact_finding *f, uint64_t key)
 {
-	return !skew_explains(au, f, key);
+	return !skew_explains(au, f, key) &&
+	       !skew_explains(au, f, (uint64_t)(f->time - f->since));
 }
 
 /* key: as of rule_after_exit(). */
@@ -109,13 +110,12 @@ static bool rule_after_exit_holds(struct audit *au,
 	return !skew_explains(au, f, key);
 }
 
+/* Which of two cookies is newer is not known if clocks differ. */
 static bool rule_cookie_reused_holds(struct audit *au,
 				     const struct fact_finding *f, uint64_t key)
 {
 	(void)key;
-	if (f->since == TIME_NONE)
-		return !au->src[f->source].skew;
-	return !skew_explains(au, f, (uint64_t)(f->time - f->since));
+	return !au->src[f->source].skew;
 }
 
 /* Losses differ between captures, so the source is part of the key. */

@@ -2,6 +2,8 @@
  * CPUs explain. */
 #include "stitch/audit/rules_skew.h"
 
+#include <stdlib.h>
+
 #include "stitch/audit/audit.h"
 #include "stitch/base/losses.h"
 #include "stitch/tasks/task.h"
@@ -15,37 +17,52 @@
 void skew_note_order(struct audit_source *as, const struct fact_finding *f,
 		     int32_t cpu, int64_t since, int64_t time)
 {
-	uint64_t n = as->order.n;
-
 	if (time <= since || time - since > CLOCKS_NS || cpu < 0)
 		return;
-	if (!n || time - since > as->order.time - as->order.since)
-		as->order = (struct fact_finding){
-			.rule = RULE_CLOCK_SKEW,
-			.source = f->source,
-			.time = time,
-			.since = since,
-			.cpu = cpu,
-			.thread = f->thread,
-		};
-	as->order.n = n + 1;
+	if (as->n_orders++ >= AUDIT_ORDERS)
+		return;
+	as->order[as->n_orders - 1] = (struct fact_finding){
+		.rule = RULE_CLOCK_SKEW,
+		.source = f->source,
+		.time = time,
+		.since = since,
+		.cpu = cpu,
+		.thread = f->thread,
+	};
+}
+
+static int skew_compare(const void *a, const void *b)
+{
+	const struct fact_finding *x = a;
+	const struct fact_finding *y = b;
+	int64_t s = x->time - x->since;
+	int64_t t = y->time - y->since;
+
+	return (s > t) - (s < t);
 }
 
 /* If counters do not show that clocks differ, the order of FORK and EXIT may.
- * That needs a capture without losses. */
+ * That needs a capture without losses. Some orders may have another reason, so
+ * the median is said, and what more than a quarter of them exceed explains the
+ * others. */
 void skew_by_order(struct audit *au)
 {
 	for (uint16_t i = 0; i < au->n_src; i++) {
 		struct audit_source *as = &au->src[i];
+		size_t n = as->n_orders < AUDIT_ORDERS ? as->n_orders
+						       : AUDIT_ORDERS;
 
-		if (!as->order.n || losses_any(au->losses, i))
+		if (!n || losses_any(au->losses, i))
 			continue;
-		int64_t by = as->order.time - as->order.since;
+		qsort(as->order, n, sizeof(*as->order), skew_compare);
+		const struct fact_finding *high = &as->order[n * 3 / 4];
 
-		if (!as->skew)
-			audit_add(au, &as->order);
-		else if (by > as->skew)
-			as->skew = by;
+		if (!as->skew) {
+			as->order[n / 2].n = as->n_orders;
+			audit_found(au, &as->order[n / 2], 0);
+		}
+		if (high->time - high->since > as->skew)
+			as->skew = high->time - high->since;
 	}
 }
 
@@ -156,8 +173,10 @@ void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit)
 		return;
 	uint64_t by = (uint64_t)(in->time - re->time);
 
-	if (by < fd->at[re->found].key)
-		fd->at[re->found].key = by;
+	/* What is already explained by less proves nothing more. */
+	if (by >= fd->at[re->found].key)
+		return;
+	fd->at[re->found].key = by;
 	skew_note_order(as, &fd->at[re->found].f, in->rec->cpu, re->time,
 			in->time);
 }

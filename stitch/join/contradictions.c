@@ -72,7 +72,9 @@ bool contradiction_is_over(const struct contradictions *k,
 		contradiction_found(k, RULE_COOKIE_REUSED, half, e->chain.time);
 		return true;
 	}
+	/* The chain of a cookie that has none is its own at any time. */
 	if (e->end != END_COOKIE || e->closed_at == TIME_NONE ||
+	    half->time <= e->closed_at || (!half->event && !e->has_chain) ||
 	    (!one_clock && half->time - e->closed_at <= CLOCKS_NS))
 		return false;
 	/* What closed it may be older, if clocks differ. */

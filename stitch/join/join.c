@@ -236,7 +236,6 @@ static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
 	return t->execs != (after ? e->chain_execs : w->execs);
 }
 
-/* Returns true if the sample's own capture has the chain too. */
 static bool has_copy(struct join *jn, const struct cookie_entry *e,
 		     const struct pending_request *w)
 {
@@ -410,7 +409,6 @@ static void resolve_lingering(struct join *jn)
 		join_linger_entry(jn, 0);
 }
 
-/* An entry leaves its thread's list of recent cookies. */
 static void join_evict_entry(struct join *jn, uint32_t i)
 {
 	const struct cookie_entry *e = join_entry(jn, i);
@@ -505,7 +503,6 @@ static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
 	return 0;
 }
 
-/* Checks a cookie that is new for its thread. */
 static void join_check_new(struct join *jn, const struct join_task *task,
 			   uint32_t i, struct join_half *half)
 {

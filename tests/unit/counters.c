@@ -443,7 +443,6 @@ START_TEST(an_uncounted_gap_is_a_finding)
 	ck_assert_int_eq(f->finding.since, 10);
 	ck_assert_int_eq(f->finding.time, 50);
 	ck_assert_uint_eq(f->finding.n, 3);
-	ck_assert_uint_eq(f->finding.loss, 0);
 	ck_assert_ptr_null(fact(FACT_FINDING, 1));
 	counters_done();
 }
@@ -605,28 +604,6 @@ START_TEST(counter_that_carries_into_the_cpu_is_of_its_cpu)
 	expect_cpu(0, 3, top, 2, 5, 0);
 	expect_cpu(1, 4, 1000000000000, 1000000000004, 5, 0);
 	counters_done();
-}
-END_TEST
-
-START_TEST(width_of_the_cpu_in_the_low_bits_may_be_told)
-{
-	unsigned int layout;
-
-	ck_assert_int_eq(cookie_layout_parse("lowcpu:6", &layout), 0);
-	counters_begin(layout);
-	counters_test_see(10 << 6 | 3, 3, 10, true);
-	counters_test_see(12 << 6 | 3, 3, 20, true);
-	counters_test_end();
-	expect_gap(0, 11, 1, 10, 20, GAP_UNCOUNTED, 0);
-	expect_session("lowcpu", NULL, 1);
-	counters_done();
-	ck_assert_int_eq(cookie_layout_parse("lowcpu", &layout), 0);
-	ck_assert_uint_eq(layout, LAYOUT_LOWCPU);
-	ck_assert_int_eq(cookie_layout_parse("lowcpu:", &layout), -1);
-	ck_assert_int_eq(cookie_layout_parse("lowcpu:0", &layout), -1);
-	ck_assert_int_eq(cookie_layout_parse("lowcpu:17", &layout), -1);
-	ck_assert_int_eq(cookie_layout_parse("lowcpu:6x", &layout), -1);
-	ck_assert_int_eq(cookie_layout_parse("cpu48:6", &layout), -1);
 }
 END_TEST
 
@@ -820,7 +797,6 @@ RUN("counters", counters_without_holes_have_no_gaps,
     halves_that_were_not_swapped_show_at_a_cookie_that_fits_one_way,
     halves_are_told_by_where_the_first_was_seen, cpu_in_the_top_bits_when_named,
     counter_that_carries_into_the_cpu_is_of_its_cpu,
-    width_of_the_cpu_in_the_low_bits_may_be_told,
     cpu_in_the_low_bits_when_named, cpu_in_the_low_half_when_named,
     opaque_is_opaque_when_named, many_gaps_are_given_out_early_and_add_up,
     captures_are_counted_apart, seen_and_missing_add_up_whatever_comes,
