@@ -9,6 +9,10 @@
 #include "tests/truth/truth.h"
 
 #define OUT_MAX 512
+/* A sample that is out may have told of the scheduler. */
+#define SCHED_RULES                                                            \
+	(1u << RULE_SWITCH_BROKEN | 1u << RULE_WAKEUP_ORDER |                  \
+	 1u << RULE_WAKEUP_LOST)
 /* As contradictions.c has it: clocks may differ by that much. */
 #define CLOCKS_NS 20000000
 
@@ -310,7 +314,7 @@ static void edit_stays(enum edit e, size_t n, bool lost)
 	for (size_t i = 0; i < ed.got.n_gap; i++)
 		missing += ed.got.gap[i].n;
 	edit_false(e, "counters", missing > ed.n_out);
-	edit_other_rules(e, lost ? 0 : 1u << RULE_UNCOUNTED);
+	edit_other_rules(e, SCHED_RULES | (lost ? 0 : 1u << RULE_UNCOUNTED));
 	edit_other_halves(e, 0);
 }
 
@@ -340,7 +344,7 @@ static void edit_sample(bool lost)
 				ed.got.chain[i].f.verdict ==
 				(lost ? CHAIN_SAMPLE_LOST : CHAIN_UNEXPLAINED);
 	edit_false(e, "doubts", ed.got.session[0].reason != NULL);
-	edit_other_rules(e, 0);
+	edit_other_rules(e, SCHED_RULES);
 	edit_other_halves(e, cookie);
 }
 
@@ -523,7 +527,8 @@ static void edit_reused(bool next)
 	edit_run(e);
 	sc->proof += proof;
 	if (proof)
-		sc->found += next ? edit_has(RULE_COOKIE_CONFLICT)
+		sc->found += next ? edit_has(RULE_COOKIE_CONFLICT) ||
+					     edit_has(RULE_COOKIE_REUSED)
 				  : edit_has(RULE_COOKIE_REUSED) &&
 					     edit_joined(first, cookie, b);
 	edit_other_rules(e, 1u << RULE_COOKIE_CONFLICT |
