@@ -248,7 +248,7 @@ says what_losses_do_not_explain_is_said \
 change "INSERT OR REPLACE INTO cookies
 	VALUES (1, 'kernel', 'only some tasks', 401, 26, 400)"
 "$B" check another.db >out
-says or_why_it_proves_nothing 'prove nothing: only some tasks'
+says or_why_it_proves_nothing 'counters: only some tasks'
 
 change "INSERT OR REPLACE INTO cookies VALUES (1, 'kernel', NULL, 0, 0, 0)"
 "$B" check another.db >out
@@ -302,7 +302,7 @@ for part in open("sql").read().split("\n\n"):
     want = said[name] if isinstance(said[name], list) else [said[name]]
     if rows != want:
         sys.exit("%s: SQL gives %s, JSON %s" % (name, rows[:3], want[:3]))
-about = {"database", "verdict", "status", "tolerated", "filtered", "advice"}
+about = {"database", "verdict", "status", "clean", "tolerated", "filtered", "advice"}
 if set(said) - about != set(names):
     sys.exit("not of both: %s" % (set(said) ^ set(names)))
 END
