@@ -217,13 +217,13 @@ static void rule_unmapped(struct audit *au, const struct audit_in *in)
 		table_add(&au->bare, life_key(in), i);
 }
 
-/* Where a loss explains it, map_lost says so. */
+/* A loss is for map_lost to tell. Where the clocks of CPUs differ, a sample may
+ * only look older than its mapping. */
 static bool rule_unmapped_holds(struct audit *au, const struct fact_finding *f,
 				uint64_t key)
 {
-	(void)au;
 	(void)key;
-	return !f->loss;
+	return !f->loss && !au->src[f->source].skew;
 }
 
 /* Thread ids rise. A thread with a higher id than one that was forked while all

@@ -45,6 +45,6 @@ START_TEST(width_that_cannot_be_is_an_error)
 }
 END_TEST
 
-RUN_TESTS("cookie_layout", layout_is_read_by_its_word,
-	  width_of_the_cpu_in_the_low_bits_may_be_told,
-	  width_that_cannot_be_is_an_error)
+RUN("cookie_layout", layout_is_read_by_its_word,
+    width_of_the_cpu_in_the_low_bits_may_be_told,
+    width_that_cannot_be_is_an_error)
