@@ -201,11 +201,9 @@ static void edit_false(enum edit e, const char *what, uint32_t n)
 		       ed.slice.cap->name, n, what);
 }
 
-/* False alarms that are known, at most as many. 5 ms: one CPU of defer-cpuclock
- * has too few cookies to bound its clock, so that a sample that looks later
- * than its thread's EXIT is still reported as after_exit. */
+/* Known false alarms, at most: a CPU with few cookies does not bound its clock,
+ * and a sample after EXIT is after_exit (defer-cpuclock). */
 static const uint32_t edit_known_false[N_EDITS] = { [EDIT_CLOCK_5000] = 1 };
-
 /* Findings that break, of no rule of the set. */
 static void edit_other_rules(enum edit e, uint32_t set)
 {
