@@ -4,6 +4,7 @@
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/task.h"
+#include "stitch/base/saturate.h"
 
 /* Most findings of one rule; the others are counted in the last one. */
 #define FOUND_MAX 32768
@@ -71,8 +72,9 @@ void audit_add(struct audit *au, const struct fact_finding *f)
 	struct audit_source *as = &au->src[f->source];
 
 	audit_found(au, f, 0);
-	if (f->rule == RULE_CLOCK_SKEW && f->time - f->since > as->skew)
-		as->skew = f->time - f->since;
+	if (f->rule == RULE_CLOCK_SKEW &&
+	    saturating_apart(f->time, f->since) > as->skew)
+		as->skew = saturating_apart(f->time, f->since);
 }
 
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f)

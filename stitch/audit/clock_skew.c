@@ -6,6 +6,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/fact.h"
+#include "stitch/base/saturate.h"
 
 /* Clocks of CPUs are not more exact. */
 #define EXACT_NS 1000
@@ -39,8 +40,8 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 {
 	int64_t since = far->time;
 
-	if (ahead == far->cpu || time - since <= EXACT_NS ||
-	    time - since > SKEW_MAX_NS)
+	if (ahead == far->cpu || saturating_apart(time, since) <= EXACT_NS ||
+	    saturating_apart(time, since) > SKEW_MAX_NS)
 		return;
 	struct clock_pair *p = clock_pair_of(cs, ahead, far->cpu);
 
@@ -48,7 +49,8 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		return;
 	p->records += p->last != far->count;
 	p->last = far->count;
-	if (!p->n++ || time - since > p->time - p->since) {
+	if (!p->n++ || saturating_apart(time, since) >
+			       saturating_apart(p->time, p->since)) {
 		p->time = time;
 		p->since = since;
 	}
@@ -78,7 +80,8 @@ static struct clock_pair clock_take_pairs(struct clock_skew *cs, int32_t cpu,
 
 		if ((ahead ? p->ahead : p->behind) != cpu)
 			cs->pair[left++] = *p;
-		else if (p->time - p->since > most.time - most.since)
+		else if (saturating_apart(p->time, p->since) >
+			 saturating_apart(most.time, most.since))
 			most = *p;
 	}
 	cs->n = left;

@@ -7,6 +7,7 @@
 #include "stitch/audit/audit.h"
 #include "stitch/base/losses.h"
 #include "stitch/tasks/task.h"
+#include "stitch/base/saturate.h"
 
 /* More than the clocks of two CPUs differ. */
 #define CLOCKS_NS 20000000
@@ -17,7 +18,8 @@
 void skew_note_order(struct audit_source *as, const struct fact_finding *f,
 		     int32_t cpu, int64_t since, int64_t time)
 {
-	if (time <= since || time - since > CLOCKS_NS || cpu < 0)
+	if (time <= since || saturating_apart(time, since) > CLOCKS_NS ||
+	    cpu < 0)
 		return;
 	if (as->n_orders++ >= AUDIT_ORDERS)
 		return;
@@ -35,8 +37,8 @@ static int skew_compare(const void *a, const void *b)
 {
 	const struct fact_finding *x = a;
 	const struct fact_finding *y = b;
-	int64_t s = x->time - x->since;
-	int64_t t = y->time - y->since;
+	int64_t s = saturating_apart(x->time, x->since);
+	int64_t t = saturating_apart(y->time, y->since);
 
 	return (s > t) - (s < t);
 }
@@ -61,8 +63,8 @@ void skew_by_order(struct audit *au)
 			as->order[n / 2].n = as->n_orders;
 			audit_found(au, &as->order[n / 2], 0);
 		}
-		if (high->time - high->since > as->skew)
-			as->skew = high->time - high->since;
+		if (saturating_apart(high->time, high->since) > as->skew)
+			as->skew = saturating_apart(high->time, high->since);
 	}
 }
 
@@ -110,21 +112,22 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 	const struct audit_reuse *fork =
 		skew_find(as, RULE_CLOCK_SKEW, in->rec->tid);
 
-	if (fork && fork->time == b->first && b->last - b->first <= CLOCKS_NS)
-		return (uint64_t)(fork->time - fork->exit);
+	if (fork && fork->time == b->first &&
+	    saturating_apart(b->last, b->first) <= CLOCKS_NS)
+		return (uint64_t)(saturating_apart(fork->time, fork->exit));
 	if (b->introduced)
 		return UINT64_MAX;
 	if (re && re->time == b->first && re->found != UINT32_MAX &&
-	    b->last - fd->at[re->found].f.since <= CLOCKS_NS) {
+	    saturating_apart(b->last, fd->at[re->found].f.since) <= CLOCKS_NS) {
 		const struct fact_finding *end = &fd->at[re->found].f;
 
 		skew_note_order(as, f, end->cpu, end->since, b->first);
-		return (uint64_t)(b->last - end->since);
+		return (uint64_t)(saturating_apart(b->last, end->since));
 	}
 	if (in->rec->kind != REC_FORK)
 		return UINT64_MAX;
 	skew_note_order(as, f, in->rec->cpu, b->first, in->time);
-	return (uint64_t)(in->time - b->first);
+	return (uint64_t)(saturating_apart(in->time, b->first));
 }
 
 /* An EXIT that follows a tid_reused may be the one that was missing there, if
@@ -137,7 +140,7 @@ void skew_note_exit(struct audit *au, const struct audit_in *in)
 
 	if (!re || re->exit != TIME_NONE || in->time <= re->time)
 		return;
-	uint64_t by = (uint64_t)(in->time - re->time);
+	uint64_t by = (uint64_t)(saturating_apart(in->time, re->time));
 
 	re->exit = in->time;
 	re->exit_cpu = in->rec->cpu;
@@ -164,14 +167,14 @@ void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit)
 	const struct audit_reuse *re =
 		skew_find(as, RULE_AFTER_EXIT, in->rec->tid);
 
-	if (exit && in->time - exit <= CLOCKS_NS) {
+	if (exit && saturating_apart(in->time, exit) <= CLOCKS_NS) {
 		skew_keep(as, RULE_CLOCK_SKEW, in, UINT32_MAX);
 		as->reuse[(as->n_reuses - 1) % AUDIT_REUSES].exit = exit;
 	}
 	if (!re || re->found == UINT32_MAX || in->time <= re->time ||
-	    in->time - re->time > CLOCKS_NS)
+	    saturating_apart(in->time, re->time) > CLOCKS_NS)
 		return;
-	uint64_t by = (uint64_t)(in->time - re->time);
+	uint64_t by = (uint64_t)(saturating_apart(in->time, re->time));
 
 	/* What is already explained by less proves nothing more. */
 	if (by >= fd->at[re->found].key)

@@ -1,4 +1,4 @@
-/* saturate.h - sums that stop at the largest number. */
+/* saturate.h - sums and differences that stop at the largest number. */
 #ifndef STITCH_BASE_SATURATE_H
 #define STITCH_BASE_SATURATE_H
 #include <stdint.h>
@@ -9,5 +9,16 @@ static inline uint64_t saturating_add(uint64_t a, uint64_t b)
 	uint64_t sum;
 
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Returns a - b, or the nearest number if that is out of range. Times from a
+ * capture may be any number, TIME_NONE is the smallest. */
+static inline int64_t saturating_apart(int64_t a, int64_t b)
+{
+	int64_t apart;
+
+	if (!__builtin_sub_overflow(a, b, &apart))
+		return apart;
+	return a < b ? INT64_MIN : INT64_MAX;
 }
 #endif

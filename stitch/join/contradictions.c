@@ -5,6 +5,7 @@
 #include "stitch/join/cookies.h"
 #include "stitch/join/sessions.h"
 #include "stitch/tasks/join_task.h"
+#include "stitch/base/saturate.h"
 
 /* Time in which the counter of a CPU cannot wrap (2^31 cookies). */
 #define WRAP_NS 600000000000ll
@@ -33,7 +34,8 @@ void contradiction_found(const struct contradictions *k, enum rule_number rule,
  * wrap between them. */
 static bool is_same_round(int64_t from, int64_t to)
 {
-	return from != TIME_NONE && to != TIME_NONE && to - from < WRAP_NS;
+	return from != TIME_NONE && to != TIME_NONE &&
+	       saturating_apart(to, from) < WRAP_NS;
 }
 
 /* Returns whether the half can contradict anything: its order is known, and its
@@ -52,7 +54,7 @@ static bool is_of_other_life(const struct cookie_entry *e,
 {
 	return half->event && e->has_chain && e->thread && half->thread &&
 	       e->thread != half->thread && e->chain.time != TIME_NONE &&
-	       half->time - e->chain.time > CLOCKS_NS &&
+	       saturating_apart(half->time, e->chain.time) > CLOCKS_NS &&
 	       is_same_round(e->chain.time, half->time);
 }
 
@@ -75,11 +77,12 @@ bool contradiction_is_over(const struct contradictions *k,
 	/* The chain of a cookie that has none is its own at any time. */
 	if (e->end != END_COOKIE || e->closed_at == TIME_NONE ||
 	    half->time <= e->closed_at || (!half->event && !e->has_chain) ||
-	    (!one_clock && half->time - e->closed_at <= CLOCKS_NS))
+	    (!one_clock &&
+	     saturating_apart(half->time, e->closed_at) <= CLOCKS_NS))
 		return false;
 	/* What closed it may be older, if clocks differ. */
 	if (!one_clock && !e->has_chain &&
-	    e->closed_at - e->last_time <= CLOCKS_NS)
+	    saturating_apart(e->closed_at, e->last_time) <= CLOCKS_NS)
 		return false;
 	if (is_same_round(e->closed_at, half->time))
 		contradiction_found(k, RULE_COOKIE_REUSED, half, e->closed_at);
