@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #define TIME_NONE INT64_MIN /* unknown; stored as NULL */
+/* The clocks of two CPUs differ by less, in ns. */
+#define CLOCKS_NS 20000000
 
 enum record_kind {
 	REC_NONE, /* nothing to keep; the reader has counted it */

@@ -3,8 +3,8 @@
 
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
-#include "stitch/tasks/task.h"
 #include "stitch/base/saturate.h"
+#include "stitch/tasks/task.h"
 
 /* Most findings of one rule; the others are counted in the last one. */
 #define FOUND_MAX 32768

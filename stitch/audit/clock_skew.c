@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/fact.h"
 #include "stitch/base/saturate.h"
+#include "stitch/fact.h"
 
 /* Clocks of CPUs are not more exact. */
 #define EXACT_NS 1000

@@ -6,11 +6,8 @@
 
 #include "stitch/audit/audit.h"
 #include "stitch/base/losses.h"
-#include "stitch/tasks/task.h"
 #include "stitch/base/saturate.h"
-
-/* More than the clocks of two CPUs differ. */
-#define CLOCKS_NS 20000000
+#include "stitch/tasks/task.h"
 
 /* Two records that a thread cannot have in this order: the one of `time` was
  * made before that of `since`, if the clock of its CPU is ahead. Without any
@@ -114,7 +111,7 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 
 	if (fork && fork->time == b->first &&
 	    saturating_apart(b->last, b->first) <= CLOCKS_NS)
-		return (uint64_t)(saturating_apart(fork->time, fork->exit));
+		return (uint64_t)saturating_apart(fork->time, fork->exit);
 	if (b->introduced)
 		return UINT64_MAX;
 	if (re && re->time == b->first && re->found != UINT32_MAX &&
@@ -122,12 +119,12 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 		const struct fact_finding *end = &fd->at[re->found].f;
 
 		skew_note_order(as, f, end->cpu, end->since, b->first);
-		return (uint64_t)(saturating_apart(b->last, end->since));
+		return (uint64_t)saturating_apart(b->last, end->since);
 	}
 	if (in->rec->kind != REC_FORK)
 		return UINT64_MAX;
 	skew_note_order(as, f, in->rec->cpu, b->first, in->time);
-	return (uint64_t)(saturating_apart(in->time, b->first));
+	return (uint64_t)saturating_apart(in->time, b->first);
 }
 
 /* An EXIT that follows a tid_reused may be the one that was missing there, if
@@ -140,7 +137,7 @@ void skew_note_exit(struct audit *au, const struct audit_in *in)
 
 	if (!re || re->exit != TIME_NONE || in->time <= re->time)
 		return;
-	uint64_t by = (uint64_t)(saturating_apart(in->time, re->time));
+	uint64_t by = (uint64_t)saturating_apart(in->time, re->time);
 
 	re->exit = in->time;
 	re->exit_cpu = in->rec->cpu;
@@ -174,7 +171,7 @@ void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit)
 	if (!re || re->found == UINT32_MAX || in->time <= re->time ||
 	    saturating_apart(in->time, re->time) > CLOCKS_NS)
 		return;
-	uint64_t by = (uint64_t)(saturating_apart(in->time, re->time));
+	uint64_t by = (uint64_t)saturating_apart(in->time, re->time);
 
 	/* What is already explained by less proves nothing more. */
 	if (by >= fd->at[re->found].key)

@@ -1,9 +1,9 @@
-/* chain_fact.c - what the records of a deferred user stack say by themselves.
- */
+/* chain_fact.c - makes the fact of a deferred user stack. */
 #include "stitch/join/chain_fact.h"
 
 #include "stitch/join/join_data.h"
 
+/* kernel/unwind/deferred.c (7.2) limits a chain to one page of addresses. */
 #define CHAIN_LIMIT 508
 
 static enum quality chain_quality(const struct join_chain *c)

@@ -1,5 +1,4 @@
-/* chain_fact.h - what the records of a deferred user stack say by themselves.
- */
+/* chain_fact.h - makes the fact of a deferred user stack. */
 #ifndef STITCH_JOIN_CHAIN_FACT_H
 #define STITCH_JOIN_CHAIN_FACT_H
 #include "stitch/fact.h"

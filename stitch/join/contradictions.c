@@ -1,16 +1,14 @@
 /* contradictions.c - records whose cookies contradict each other. */
 #include "stitch/join/contradictions.h"
 
+#include "stitch/base/saturate.h"
 #include "stitch/fact.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/sessions.h"
 #include "stitch/tasks/join_task.h"
-#include "stitch/base/saturate.h"
 
 /* Time in which the counter of a CPU cannot wrap (2^31 cookies). */
 #define WRAP_NS 600000000000ll
-/* More than the clocks of two CPUs differ. */
-#define CLOCKS_NS 20000000
 
 void contradiction_found(const struct contradictions *k, enum rule_number rule,
 			 const struct join_half *half, int64_t since)

@@ -27,7 +27,6 @@
 /* Number of incomplete entries to keep, because a LOST record that explains
  * them may come much later. */
 #define UNRESOLVED_MAX (1u << 17)
-/* kernel/unwind/deferred.c (7.2) limits a chain to one page of addresses. */
 
 /* Number of complete cookies to keep for records of other captures, whose
  * clocks may differ: at a million cookies a second they are 4 ms. */
