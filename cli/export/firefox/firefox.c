@@ -12,7 +12,6 @@
 #include "cli/output/columns.h"
 #include "cli/model/label.h"
 #include "cli/output/json.h"
-#include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -33,9 +32,14 @@ enum subcategory {
 	SUB_BOGUS
 };
 
-static const char subcategories[] =
-	"[\"Other\",\"Inlined\",\"No name\",\"Inferred caller\","
-	"\"By frame pointer\",\"Bogus: no call before it\"]";
+static const char *const subcategories[] = {
+	[SUB_OTHER] = "Other",
+	[SUB_INLINED] = "Inlined",
+	[SUB_UNNAMED] = "No name",
+	[SUB_INFERRED] = "Inferred caller",
+	[SUB_GUESSED] = "By frame pointer",
+	[SUB_BOGUS] = "Bogus: no call before it",
+};
 
 static const struct {
 	const char *name, *color;
@@ -435,27 +439,26 @@ static const struct column source_columns[] = {
 	{ 0 }
 };
 
-#define TABLE(out, title, f, name)                                             \
-	(fputs(",\n\"" title "\":", out),                                      \
-	 columns_put(out, name##_columns, (f)->name, sizeof(*(f)->name),       \
-		     (f)->n_##name))
+#define TABLE(j, title, f, name, columns)                                      \
+	(json_break(j), columns_json(j, title, columns, (f)->name,             \
+				     sizeof(*(f)->name), (f)->n_##name))
 
-void firefox_put_shared(const struct firefox *f, FILE *out)
+void firefox_put_shared(const struct firefox *f, struct json *j)
 {
-	fputs("\"shared\":{\"stringArray\":[", out);
+	json_object(j, "shared");
+	json_array(j, "stringArray");
 	for (size_t i = 0; i < f->strings.n; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		safe_text_json(out, f->strings.string[i]);
+		json_break(j);
+		json_shown(j, NULL, f->strings.string[i]);
 	}
-	putc(']', out);
-	TABLE(out, "stackTable", f, stack);
-	TABLE(out, "frameTable", f, frame);
-	TABLE(out, "funcTable", f, func);
-	TABLE(out, "nativeSymbols", f, native);
-	TABLE(out, "sources", f, source);
-	fputs(",\n\"resourceTable\":", out);
-	columns_put(out, resource_columns, f->lib, sizeof(*f->lib), f->n_lib);
-	putc('}', out);
+	json_end(j);
+	TABLE(j, "stackTable", f, stack, stack_columns);
+	TABLE(j, "frameTable", f, frame, frame_columns);
+	TABLE(j, "funcTable", f, func, func_columns);
+	TABLE(j, "nativeSymbols", f, native, native_columns);
+	TABLE(j, "sources", f, source, source_columns);
+	TABLE(j, "resourceTable", f, lib, resource_columns);
+	json_end(j);
 }
 
 /* Writes the first 16 bytes of the build-id as a GUID, whose first three fields
@@ -473,46 +476,48 @@ static void breakpad_id(const struct image *img, char id[static 34])
 	memcpy(id + 32, "0", 2);
 }
 
-static void put_lib(FILE *out, const struct image *img)
+static void put_lib(struct json *j, const struct image *img)
 {
 	const char *name = firefox_base_name(img->path);
 	char id[34] = "";
-	struct json j;
 
-	json_open(&j, out, JSON_COMPACT);
-	json_object(&j, NULL);
-	json_text(&j, "arch", "");
-	json_text(&j, "name", name);
-	json_text(&j, "path", img->path);
-	json_text(&j, "debugName", name);
-	json_text(&j, "debugPath", img->path);
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "arch", "");
+	json_text(j, "name", name);
+	json_text(j, "path", img->path);
+	json_text(j, "debugName", name);
+	json_text(j, "debugPath", img->path);
 	breakpad_id(img, id);
-	json_text(&j, "breakpadId", id);
+	json_text(j, "breakpadId", id);
 	if (img->id_len)
-		json_hex_bytes(&j, "codeId", img->id, img->id_len);
+		json_hex_bytes(j, "codeId", img->id, img->id_len);
 	else
-		json_null(&j, "codeId");
-	json_end(&j);
+		json_null(j, "codeId");
+	json_end(j);
 }
 
-void firefox_put_libs(const struct firefox *f, FILE *out)
+void firefox_put_libs(const struct firefox *f, struct json *j)
 {
-	fputs("\"libs\":[", out);
-	for (size_t i = 0; i < f->n_lib; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		put_lib(out, &f->c->image[f->lib[i].image].img);
+	json_array(j, "libs");
+	for (size_t i = 0; i < f->n_lib; i++)
+		put_lib(j, &f->c->image[f->lib[i].image].img);
+	json_end(j);
+}
+
+void firefox_put_categories(struct json *j)
+{
+	json_array(j, "categories");
+	for (size_t i = 0; i < FIREFOX_CATEGORIES; i++) {
+		json_break(j);
+		json_object(j, NULL);
+		json_text(j, "name", categories[i].name);
+		json_text(j, "color", categories[i].color);
+		json_array(j, "subcategories");
+		for (size_t k = 0; k <= SUB_BOGUS; k++)
+			json_text(j, NULL, subcategories[k]);
+		json_end(j);
+		json_end(j);
 	}
-	putc(']', out);
-}
-
-void firefox_put_categories(FILE *out)
-{
-	fputs("\"categories\":[", out);
-	for (size_t i = 0; i < FIREFOX_CATEGORIES; i++)
-		fprintf(out,
-			"%s{\"name\":\"%s\",\"color\":\"%s\","
-			"\"subcategories\":%s}",
-			i ? ",\n" : "\n", categories[i].name,
-			categories[i].color, subcategories);
-	putc(']', out);
+	json_end(j);
 }
