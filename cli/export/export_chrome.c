@@ -23,6 +23,7 @@
 #include "cli/model/switches.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
@@ -158,11 +159,9 @@ static int chrome_by_time(const void *a, const void *b)
 	const struct edge *x = a;
 	const struct edge *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->end != y->end)
-		return x->end ? 1 : -1;
-	return x->loss < y->loss ? -1 : x->loss > y->loss;
+	return compare_numbers(x->time, y->time) ?:
+	       compare_numbers(x->end, y->end) ?:
+	       compare_numbers(x->loss, y->loss);
 }
 
 /* A loss with only one time becomes a slice of length 0. */

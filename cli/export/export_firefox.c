@@ -90,10 +90,8 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 	if (id != TABLE_NONE)
 		return j->known[id].stack;
 	key.stack = make_stack(j, &g);
-	j->known = mem_grow(j->known, &j->cap_known, j->n_known + 1,
-			    sizeof(*j->known));
-	j->known[j->n_known] = key;
-	table_add(&j->index, hash, (uint32_t)j->n_known++);
+	table_add(&j->index, hash, (uint32_t)j->n_known);
+	*mem_add(j->known, j->n_known, j->cap_known) = key;
 	return key.stack;
 }
 

@@ -308,10 +308,8 @@ static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 	if (at != TABLE_NONE)
 		return p->link[at].link;
 	l.link = find_link(p, inner, frame);
-	p->link = mem_grow(p->link, &p->cap_link, p->n_link + 1,
-			   sizeof(*p->link));
 	table_add(&p->by_pair, h, (uint32_t)p->n_link);
-	p->link[p->n_link++] = l;
+	*mem_add(p->link, p->n_link, p->cap_link) = l;
 	return l.link;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/model/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 struct flame_tree {
@@ -101,9 +102,8 @@ static int compare_key(const void *pa, const void *pb)
 	const struct sort_key *a = pa;
 	const struct sort_key *b = pb;
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
+	return compare_numbers(a->parent, b->parent)
+		       ?: compare_numbers(a->rank, b->rank);
 }
 
 static int compare_label(const void *pa, const void *pb, void *arg)

@@ -48,11 +48,9 @@ static uint32_t event_by_name(struct stacks *s, const char *name)
 		if (!strcmp(s->event[i].name, name))
 			return (uint32_t)i;
 	}
-	s->event = mem_grow(s->event, &s->cap_event, s->n_event + 1,
-			    sizeof(*s->event));
-	s->event[s->n_event] =
+	*mem_add(s->event, s->n_event, s->cap_event) =
 		(struct stacks_event){ .name = arena_strdup(&s->text, name) };
-	return (uint32_t)s->n_event++;
+	return (uint32_t)s->n_event - 1;
 }
 
 static int check_id(int64_t id, struct err *err)

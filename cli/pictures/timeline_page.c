@@ -113,9 +113,7 @@ static void page_find_sections(struct page *p)
 			l++;
 		s.n_untimed = u - s.untimed;
 		s.n_lane = l - s.lane;
-		p->section = mem_grow(p->section, &p->cap_section,
-				      p->n_section + 1, sizeof(*p->section));
-		p->section[p->n_section++] = s;
+		*mem_add(p->section, p->n_section, p->cap_section) = s;
 	}
 }
 

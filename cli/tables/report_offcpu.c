@@ -17,6 +17,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 #define LONGEST 10 /* longest waits shown in the text form */
@@ -59,10 +60,8 @@ static int compare_waits(const void *pa, const void *pb)
 	const struct offcpu_wait *a = pa;
 	const struct offcpu_wait *b = pb;
 
-	if (report_offcpu_length(a) != report_offcpu_length(b))
-		return report_offcpu_length(a) > report_offcpu_length(b) ? -1
-									 : 1;
-	return a->event < b->event ? -1 : a->event > b->event;
+	return compare_numbers(report_offcpu_length(b), report_offcpu_length(a))
+		       ?: compare_numbers(a->event, b->event);
 }
 
 static void cut_waits(struct report_offcpu *rp)
@@ -79,9 +78,7 @@ static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
 		cut_waits(rp);
-	rp->wait = mem_grow(rp->wait, &rp->cap_wait, rp->n_wait + 1,
-			    sizeof(*rp->wait));
-	rp->wait[rp->n_wait++] = *w;
+	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
 }
 
 static bool same_sum(const void *owner, uint32_t id, const void *key)

@@ -42,15 +42,12 @@ void flame_nodes_frame(struct flame_nodes *t, const char *label,
 	for (const char *s = label; s;) {
 		size_t len = strcspn(s, ";");
 
-		t->part = mem_grow(t->part, &t->cap_part, t->n_part + 1,
-				   sizeof(*t->part));
-		t->part[t->n_part++] = intern_add_bytes(&t->names, s, len);
+		*mem_add(t->part, t->n_part, t->cap_part) =
+			intern_add_bytes(&t->names, s, len);
 		f.n++;
 		s = s[len] ? s + len + 1 : NULL;
 	}
-	t->frame = mem_grow(t->frame, &t->cap_frame, t->n_frame + 1,
-			    sizeof(*t->frame));
-	t->frame[t->n_frame++] = f;
+	*mem_add(t->frame, t->n_frame, t->cap_frame) = f;
 }
 
 int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
@@ -58,9 +55,7 @@ int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
 	if (parent < 0 || (uint64_t)parent > t->n_stack || frame < 1 ||
 	    (uint64_t)frame > t->n_frame)
 		return -1;
-	t->stack = mem_grow(t->stack, &t->cap_stack, t->n_stack + 1,
-			    sizeof(*t->stack));
-	t->stack[t->n_stack++] =
+	*mem_add(t->stack, t->n_stack, t->cap_stack) =
 		(struct flame_stack){ (uint32_t)parent, (uint32_t)frame };
 	return 0;
 }
@@ -141,9 +136,7 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 			p.end = t->place[id].end;
 			break;
 		}
-		t->todo = mem_grow(t->todo, &t->cap_todo, n + 1,
-				   sizeof(*t->todo));
-		t->todo[n++] = stack;
+		*mem_add(t->todo, n, t->cap_todo) = stack;
 	}
 	/* and back */
 	while (n > 0) {
@@ -151,11 +144,9 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 		p.end = flame_nodes_step_in(t, p.end, p.stack);
 		if (p.end == FLAME_ROOT)
 			return FLAME_ROOT;
-		t->place = mem_grow(t->place, &t->cap_place, t->n_place + 1,
-				    sizeof(*t->place));
-		t->place[t->n_place] = p;
 		table_add(&t->places, flame_nodes_place_hash(&p),
-			  (uint32_t)t->n_place++);
+			  (uint32_t)t->n_place);
+		*mem_add(t->place, t->n_place, t->cap_place) = p;
 	}
 	return p.end;
 }

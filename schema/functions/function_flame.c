@@ -109,8 +109,7 @@ static int flame_next_word(struct flame_load *l, sqlite3_stmt *st)
 
 	if (!name)
 		return SQLITE_NOMEM;
-	m->mark = mem_grow(m->mark, &m->cap, m->n + 1, sizeof(*m->mark));
-	m->mark[m->n++] = (struct flame_mark){
+	*mem_add(m->mark, m->n, m->cap) = (struct flame_mark){
 		sqlite3_column_int64(st, FN_FLAME_WORDS_MARK),
 		intern_add(&l->t->names, name),
 	};

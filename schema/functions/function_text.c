@@ -90,9 +90,8 @@ static int text_load_path(sqlite3_context *ctx, sqlite3_int64 stack,
 		sqlite3_int64 parent =
 			sqlite3_column_int64(st, FN_STACK_PARENT);
 
-		p->frame = mem_grow(p->frame, &p->cap, p->n + 1,
-				    sizeof(*p->frame));
-		p->frame[p->n++] = sqlite3_column_int64(st, FN_STACK_FRAME);
+		*mem_add(p->frame, p->n, p->cap) =
+			sqlite3_column_int64(st, FN_STACK_FRAME);
 		sqlite3_reset(st);
 		if (last)
 			break;

@@ -313,8 +313,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	struct waiting w = sg->wait[i];
 
 	table_remove(&sg->waits, h, i);
-	sg->hole = mem_grow(sg->hole, &sg->cap_hole, sg->n_hole + 1, sizeof(i));
-	sg->hole[sg->n_hole++] = i;
+	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
 	if (q->uraw) {
 		w.g.user = sample_groups_stack(db, q->uraw);

@@ -128,7 +128,7 @@ static int compare_addresses(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -136,7 +136,7 @@ static int compare_times(const void *a, const void *b)
 	int64_t x = *(const int64_t *)a;
 	int64_t y = *(const int64_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 /* Compares times, then positions in the file. */
@@ -145,9 +145,7 @@ static int compare_code_times(const void *a, const void *b)
 	const struct jit_code *x = *(struct jit_code *const *)a;
 	const struct jit_code *y = *(struct jit_code *const *)b;
 
-	if (x->t0 != y->t0)
-		return x->t0 < y->t0 ? -1 : 1;
-	return (x > y) - (x < y);
+	return compare_numbers(x->t0, y->t0) ?: compare_numbers(x, y);
 }
 
 /* Several threads of a runtime may write, so records may be out of order. */

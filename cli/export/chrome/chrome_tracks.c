@@ -285,9 +285,9 @@ uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 	if (id != TABLE_NONE)
 		return id;
 	table_add(&t->by_cpu, hash, (uint32_t)t->n_cpu);
-	t->cpu = mem_grow(t->cpu, &t->cap_cpu, t->n_cpu + 1, sizeof(*t->cpu));
-	t->cpu[t->n_cpu] = (struct cpu){ .kernel = kernel, .cpu = cpu };
-	return (uint32_t)t->n_cpu++;
+	*mem_add(t->cpu, t->n_cpu, t->cap_cpu) =
+		(struct cpu){ .kernel = kernel, .cpu = cpu };
+	return (uint32_t)t->n_cpu - 1;
 }
 
 void tracks_cpu(struct tracks *t, uint32_t id)
