@@ -60,28 +60,18 @@ struct chrome {
 
 /* ---- stacks */
 
-static bool same_node(const void *owner, uint32_t id, const void *key)
-{
-	const struct chrome *c = owner;
-	const struct node *n = key;
-
-	return c->node[id].parent == n->parent && c->node[id].label == n->label;
-}
-
 static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
 			       uint32_t label)
 {
-	const struct node n = { parent, label };
-	uint64_t hash = hash_pair(parent, label);
-	uint32_t id = table_find(&c->by_node, hash, same_node, c, &n);
+	uint64_t hash = hash_u32s(parent, label);
+	uint32_t id = table_find(&c->by_node, hash, NULL, NULL, NULL);
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	c->node = mem_grow(c->node, &c->cap_node, c->n_node + 1,
-			   sizeof(*c->node));
-	c->node[c->n_node] = n;
 	table_add(&c->by_node, hash, (uint32_t)c->n_node);
-	return (uint32_t)++c->n_node;
+	*mem_add(c->node, c->n_node, c->cap_node) =
+		(struct node){ parent, label };
+	return (uint32_t)c->n_node;
 }
 
 static void chrome_put_half(struct json *j, const char *key,

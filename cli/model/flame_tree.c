@@ -54,12 +54,6 @@ void flame_tree_free(struct flame_tree *t)
 	free(t);
 }
 
-/* hash_u64() is a bijection: the pair needs no compare. */
-static uint64_t flame_tree_hash(uint32_t parent, uint32_t label)
-{
-	return hash_u64((uint64_t)parent << 32 | label);
-}
-
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err)
 {
@@ -76,7 +70,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 			       "the stacks make more than "
 			       "4294967295 frames; use the filters");
 	for (size_t i = 0; i < n; i++) {
-		uint64_t h = flame_tree_hash(at, label[i]);
+		uint64_t h = hash_u32s(at, label[i]);
 		uint32_t id = table_find(&t->index, h, NULL, NULL, NULL);
 
 		if (id == TABLE_NONE) {
@@ -228,8 +222,8 @@ bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id)
 uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 			     uint32_t label)
 {
-	uint32_t id = table_find(&t->index, flame_tree_hash(parent, label),
-				 NULL, NULL, NULL);
+	uint32_t id = table_find(&t->index, hash_u32s(parent, label), NULL,
+				 NULL, NULL);
 
 	return id == TABLE_NONE ? FLAME_NONE : id;
 }

@@ -201,7 +201,7 @@ static void diff_model_count_self(struct diff_model *m, int side)
 static uint64_t *diff_model_counters(struct tally *t, uint32_t top,
 				     uint32_t label, bool make)
 {
-	uint64_t hash = hash_u64((uint64_t)top << 32 | label);
+	uint64_t hash = hash_u32s(top, label);
 	uint32_t id = table_find(&t->index, hash, NULL, NULL, NULL);
 
 	if (id == TABLE_NONE && !make)

@@ -18,7 +18,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 
 #define LONGEST 10 /* longest waits shown in the text form */
 
@@ -43,7 +43,7 @@ struct report_offcpu {
 	struct labels *labels;
 	struct thread_sum *sum;
 	size_t n, cap;
-	struct table index;
+	struct intern index;	  /* of sum[] */
 	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
 				   * array is full */
 	size_t n_wait, cap_wait, keep;
@@ -81,15 +81,6 @@ static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
 }
 
-static bool same_sum(const void *owner, uint32_t id, const void *key)
-{
-	const struct report_offcpu *rp = owner;
-	const struct thread_sum *a = &rp->sum[id];
-	const struct thread_sum *b = key;
-
-	return a->name == b->name && a->pid == b->pid && a->tid == b->tid;
-}
-
 static struct thread_sum *sum_for(struct report_offcpu *rp,
 				  const struct offcpu_wait *w)
 {
@@ -101,15 +92,10 @@ static struct thread_sum *sum_for(struct report_offcpu *rp,
 		.tid = w->tid,
 	};
 	uint64_t word[3] = { key.name, (uint64_t)key.pid, (uint64_t)key.tid };
-	uint64_t hash = hash_u64s(word, 3, 0);
-	uint32_t id = table_find(&rp->index, hash, same_sum, rp, &key);
+	uint32_t id = intern_add_bytes(&rp->index, word, sizeof(word));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)rp->n++;
-		rp->sum = mem_grow(rp->sum, &rp->cap, rp->n, sizeof(*rp->sum));
-		rp->sum[id] = key;
-		table_add(&rp->index, hash, id);
-	}
+	if (id == rp->n)
+		*mem_add(rp->sum, rp->n, rp->cap) = key;
 	return &rp->sum[id];
 }
 
@@ -404,7 +390,7 @@ int report_offcpu(struct store *db, const char *path,
 		report_offcpu_print_all(&rp, path);
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);
-	table_release(&rp.index);
+	intern_release(&rp.index);
 	free(rp.sum);
 	free(rp.wait);
 	return rc;

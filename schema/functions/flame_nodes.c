@@ -95,20 +95,6 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 	return id;
 }
 
-static bool flame_nodes_same_place(const void *owner, uint32_t id,
-				   const void *key)
-{
-	const struct flame_nodes *t = owner;
-	const struct flame_place *p = key;
-
-	return t->place[id].node == p->node && t->place[id].stack == p->stack;
-}
-
-static uint64_t flame_nodes_place_hash(const struct flame_place *p)
-{
-	return hash_pair(p->node, p->stack);
-}
-
 /* Returns the node of the stack's last frame below node `at`. Inlined functions
  * are nodes too. */
 static uint32_t flame_nodes_step_in(struct flame_nodes *t, uint32_t at,
@@ -129,8 +115,8 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 	/* to callers, up to a stack that has its place */
 	for (; stack; stack = t->stack[stack - 1].parent) {
 		p.stack = stack;
-		uint32_t id = table_find(&t->places, flame_nodes_place_hash(&p),
-					 flame_nodes_same_place, t, &p);
+		uint32_t id = table_find(&t->places, hash_u32s(node, stack),
+					 NULL, NULL, NULL);
 
 		if (id != TABLE_NONE) {
 			p.end = t->place[id].end;
@@ -144,7 +130,7 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 		p.end = flame_nodes_step_in(t, p.end, p.stack);
 		if (p.end == FLAME_ROOT)
 			return FLAME_ROOT;
-		table_add(&t->places, flame_nodes_place_hash(&p),
+		table_add(&t->places, hash_u32s(node, p.stack),
 			  (uint32_t)t->n_place);
 		*mem_add(t->place, t->n_place, t->cap_place) = p;
 	}

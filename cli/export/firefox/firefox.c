@@ -150,14 +150,6 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return intern_add(&f->strings, s);
 }
 
-/* Returns the index of a key, the number of keys so far if it is new. Keys have
- * no padding. */
-static uint32_t firefox_add_key(struct intern *keys, const void *key,
-				size_t size)
-{
-	return intern_add_bytes(keys, key, size);
-}
-
 /* ---- libraries */
 
 static const char *firefox_base_name(const char *path)
@@ -228,7 +220,7 @@ static uint32_t source_of(struct firefox *f, const char *file)
 		return FIREFOX_NONE;
 
 	uint32_t name = firefox_string(f, file);
-	uint32_t id = firefox_add_key(&f->sources, &name, sizeof(name));
+	uint32_t id = intern_add_bytes(&f->sources, &name, sizeof(name));
 
 	if (id == f->n_source)
 		*PUSH(f, source) = (struct source_row){ name };
@@ -242,8 +234,8 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 {
 	struct func_row row = { firefox_string(f, name), lib,
 				source_of(f, file) };
-	uint32_t id = firefox_add_key(&f->funcs, &row,
-				      offsetof(struct func_row, source));
+	uint32_t id = intern_add_bytes(&f->funcs, &row,
+				       offsetof(struct func_row, source));
 
 	if (id == f->n_func)
 		*PUSH(f, func) = row;
@@ -265,8 +257,8 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 
 	struct native_row row = { lib, firefox_string(f, fr->at.name),
 				  address - (int64_t)in, fr->symsize };
-	uint32_t id = firefox_add_key(&f->natives, &row,
-				      offsetof(struct native_row, size));
+	uint32_t id = intern_add_bytes(&f->natives, &row,
+				       offsetof(struct native_row, size));
 
 	if (id == f->n_native)
 		*PUSH(f, native) = row;
@@ -347,7 +339,7 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 {
 	struct frame_key key = { label, from->frame, from->inlined,
 				 from->called };
-	uint32_t id = firefox_add_key(&f->frames, &key, sizeof(key));
+	uint32_t id = intern_add_bytes(&f->frames, &key, sizeof(key));
 
 	if (id < f->n_frame)
 		return id;
@@ -375,7 +367,7 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 		struct stack_row row = { at, frame_of(f, l->label[i],
 						      &l->from[i]) };
 
-		at = firefox_add_key(&f->stacks, &row, sizeof(row));
+		at = intern_add_bytes(&f->stacks, &row, sizeof(row));
 		if (at == f->n_stack)
 			*PUSH(f, stack) = row;
 	}
