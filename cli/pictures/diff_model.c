@@ -207,10 +207,9 @@ static uint64_t *diff_model_counters(struct tally *t, uint32_t top,
 	if (id == TABLE_NONE && !make)
 		return NULL;
 	if (id == TABLE_NONE) {
-		id = (uint32_t)t->n_count++;
-		t->count = mem_grow(t->count, &t->cap_count, t->n_count,
-				    sizeof(*t->count));
-		t->count[id].n[0] = t->count[id].n[1] = 0;
+		id = (uint32_t)t->n_count;
+		memset(mem_add(t->count, t->n_count, t->cap_count), 0,
+		       sizeof(*t->count));
 		table_add(&t->index, hash, id);
 	}
 	return t->count[id].n;

@@ -88,9 +88,8 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 		return id;
 	if (t->n_item >= FLAME_NODES_MAX)
 		return FLAME_ROOT;
-	id = (uint32_t)t->n_item++;
-	t->item = mem_grow(t->item, &t->cap_item, t->n_item, sizeof(*t->item));
-	t->item[id] = added;
+	id = (uint32_t)t->n_item;
+	*mem_add(t->item, t->n_item, t->cap_item) = added;
 	table_add(&t->items, h, id);
 	return id;
 }

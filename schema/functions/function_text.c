@@ -13,6 +13,7 @@
 #include "schema/functions/functions.h"
 #include "schema/functions/functions_state.h"
 #include "schema/functions/hooks.h"
+#include "stitch/base/path.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"
 
@@ -272,10 +273,9 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 		sqlite3_str_appendall(s, db_column_text(st, FN_FRAME_NAME));
 	} else if (!rc) {
 		const char *path = db_column_text(st, FN_FRAME_PATH);
-		const char *base = path ? strrchr(path, '/') : NULL;
 
-		base = base && base[1] ? base + 1 : path ? path : "[unknown]";
-		sqlite3_str_appendf(s, "%s+0x%llx", base,
+		sqlite3_str_appendf(s, "%s+0x%llx",
+				    path ? path_name(path) : "[unknown]",
 				    sqlite3_column_int64(st, FN_FRAME_OFF));
 	}
 	sqlite3_reset(st);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
@@ -331,10 +332,9 @@ void jit_view_fork(struct jit_view *child, const struct jit_view *parent,
 
 bool jit_is_marker(const struct rec_map *m)
 {
-	const char *s = strrchr(m->path, '/');
+	const char *s = path_base(m->path);
 	size_t n;
 
-	s = s ? s + 1 : m->path;
 	if (strncmp(s, "jit-", 4) != 0)
 		return false;
 	n = strspn(s + 4, "0123456789");

@@ -15,6 +15,7 @@
 #include "cli/model/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
@@ -108,11 +109,6 @@ struct firefox {
 	struct intern stacks, frames, funcs, natives, sources;
 };
 
-#define PUSH(f, name)                                                          \
-	((f)->name = mem_grow((f)->name, &(f)->cap_##name, (f)->n_##name + 1,  \
-			      sizeof(*(f)->name)),                             \
-	 &(f)->name[(f)->n_##name++])
-
 struct firefox *firefox_new(const struct known_code *c,
 			    struct code_places *places, struct labels *labels)
 {
@@ -152,13 +148,6 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 
 /* ---- libraries */
 
-static const char *firefox_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Returns whether the code is from a file, which may be missing. */
 static bool firefox_is_library(const struct image *img)
 {
@@ -181,10 +170,10 @@ static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 		return FIREFOX_NONE;
 	if (!f->lib_of[image]) {
 		struct lib_row row = {
-			image, firefox_string(f, firefox_base_name(img->path))
+			image, firefox_string(f, path_name(img->path))
 		};
 
-		*PUSH(f, lib) = row;
+		*mem_add(f->lib, f->n_lib, f->cap_lib) = row;
 		f->lib_of[image] = (uint32_t)f->n_lib;
 	}
 	return f->lib_of[image] - 1;
@@ -223,7 +212,8 @@ static uint32_t source_of(struct firefox *f, const char *file)
 	uint32_t id = intern_add_bytes(&f->sources, &name, sizeof(name));
 
 	if (id == f->n_source)
-		*PUSH(f, source) = (struct source_row){ name };
+		*mem_add(f->source, f->n_source, f->cap_source) =
+			(struct source_row){ name };
 	return id;
 }
 
@@ -238,7 +228,7 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 				       offsetof(struct func_row, source));
 
 	if (id == f->n_func)
-		*PUSH(f, func) = row;
+		*mem_add(f->func, f->n_func, f->cap_func) = row;
 	else if (f->func[id].source == FIREFOX_NONE)
 		f->func[id].source = row.source;
 	return id;
@@ -261,7 +251,7 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 				       offsetof(struct native_row, size));
 
 	if (id == f->n_native)
-		*PUSH(f, native) = row;
+		*mem_add(f->native, f->n_native, f->cap_native) = row;
 	return id;
 }
 
@@ -355,7 +345,7 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 		fill_frame(f, &row, l->name, from);
 	else
 		row.func = func_of(f, l->name, FIREFOX_NONE, NULL);
-	*PUSH(f, frame) = row;
+	*mem_add(f->frame, f->n_frame, f->cap_frame) = row;
 	return id;
 }
 
@@ -369,7 +359,7 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 
 		at = intern_add_bytes(&f->stacks, &row, sizeof(row));
 		if (at == f->n_stack)
-			*PUSH(f, stack) = row;
+			*mem_add(f->stack, f->n_stack, f->cap_stack) = row;
 	}
 	return at;
 }
@@ -453,6 +443,18 @@ void firefox_put_shared(const struct firefox *f, struct json *j)
 	json_end(j);
 }
 
+void firefox_put_ms(struct json *j, const char *key, uint64_t ns)
+{
+	json_fixed(j, key, ns, 1000000, 6);
+}
+
+void firefox_put_time(struct json *j, const char *key, int64_t begin,
+		      int64_t time)
+{
+	firefox_put_ms(j, key,
+		       time > begin ? (uint64_t)time - (uint64_t)begin : 0);
+}
+
 /* Writes the first 16 bytes of the build-id as a GUID, whose first three fields
  * are in the other byte order, and an age of 0; "" without a build-id. */
 static void breakpad_id(const struct image *img, char id[static 34])
@@ -470,7 +472,7 @@ static void breakpad_id(const struct image *img, char id[static 34])
 
 static void put_lib(struct json *j, const struct image *img)
 {
-	const char *name = firefox_base_name(img->path);
+	const char *name = path_name(img->path);
 	char id[34] = "";
 
 	json_break(j);

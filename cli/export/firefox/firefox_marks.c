@@ -11,8 +11,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define NS_PER_MS 1000000u
-
 /* Phases of markers in the format. */
 enum phase {
 	PHASE_INSTANT,
@@ -87,13 +85,6 @@ struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
 
 /* ---- JSON */
 
-static void firefox_marks_put_ms(const struct writing *w, int64_t time)
-{
-	json_fixed(w->j, NULL,
-		   time > w->begin ? (uint64_t)time - (uint64_t)w->begin : 0,
-		   NS_PER_MS, 6);
-}
-
 static void put_data(const struct writing *w, const struct firefox_mark *k)
 {
 	bool loss = k->kind == FIREFOX_MARK_LOSS;
@@ -127,7 +118,7 @@ static bool is_instant(const struct firefox_mark *k)
 
 static void put_start(const struct writing *w, const struct firefox_mark *k)
 {
-	firefox_marks_put_ms(w, k->start);
+	firefox_put_time(w->j, NULL, w->begin, k->start);
 }
 
 /* A loss without a known end lasts to the end of the profile. */
@@ -139,7 +130,8 @@ static void firefox_marks_put_end(const struct writing *w,
 	if (is_instant(k))
 		json_null(w->j, NULL);
 	else
-		firefox_marks_put_ms(w, end > k->start ? end : k->start);
+		firefox_put_time(w->j, NULL, w->begin,
+				 end > k->start ? end : k->start);
 }
 
 static void put_phase(const struct writing *w, const struct firefox_mark *k)

@@ -1,8 +1,6 @@
 /* firefox_out.c - a whole profile for the Firefox Profiler as JSON. */
 #include "cli/export/firefox/firefox_out.h"
 
-#include <string.h>
-
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/export/firefox/firefox_threads.h"
@@ -10,6 +8,7 @@
 #include "cli/output/json.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/path.h"
 
 #define NS_PER_MS 1000000u
 
@@ -56,17 +55,15 @@ static void put_range(struct json *j, const struct firefox_doc *d)
 {
 	json_int(j, "startTime", 0);
 	json_int(j, "profilingStartTime", 0);
-	json_fixed(j, "profilingEndTime",
-		   firefox_duration(d->threads) + interval(d), NS_PER_MS, 6);
+	firefox_put_ms(j, "profilingEndTime",
+		       firefox_duration(d->threads) + interval(d));
 	json_break(j);
-	json_fixed(j, "interval", interval(d), NS_PER_MS, 6);
+	firefox_put_ms(j, "interval", interval(d));
 }
 
 static void firefox_out_put_name(struct json *j, const struct firefox_doc *d)
 {
-	const char *slash = strrchr(d->path, '/');
-
-	json_shown(j, "product", slash && slash[1] ? slash + 1 : d->path);
+	json_shown(j, "product", path_name(d->path));
 	json_text(j, "importedFrom", "backstitch");
 	json_shown(j, "arguments", d->event);
 }

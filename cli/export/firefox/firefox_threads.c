@@ -20,7 +20,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-#define NS_PER_MS 1000000u
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* An item of the spool. Indexes are + 1; 0 is the end. */
@@ -381,17 +380,6 @@ static bool is_used(const struct thread *th)
 
 /* ---- JSON */
 
-/* Writes ms since the start of the profile. */
-static void firefox_threads_put_time(const struct firefox_threads *t,
-				     struct json *j, const char *key,
-				     int64_t time)
-{
-	uint64_t since =
-		time > t->begin ? (uint64_t)time - (uint64_t)t->begin : 0;
-
-	json_fixed(j, key, since, NS_PER_MS, 6);
-}
-
 static void firefox_threads_put_stack(const struct firefox_threads *t,
 				      struct json *j, const struct sample *s)
 {
@@ -402,7 +390,7 @@ static void firefox_threads_put_stack(const struct firefox_threads *t,
 static void put_sample_time(const struct firefox_threads *t, struct json *j,
 			    const struct sample *s)
 {
-	firefox_threads_put_time(t, j, NULL, s->time);
+	firefox_put_time(j, NULL, t->begin, s->time);
 }
 
 static void put_weight(const struct firefox_threads *t, struct json *j,
@@ -416,7 +404,7 @@ static void put_weight_ms(const struct firefox_threads *t, struct json *j,
 			  const struct sample *s)
 {
 	(void)t;
-	json_fixed(j, NULL, s->weight, NS_PER_MS, 6);
+	firefox_put_ms(j, NULL, s->weight);
 }
 
 typedef void put_fn(const struct firefox_threads *t, struct json *j,
@@ -476,11 +464,11 @@ static void firefox_threads_put_number(struct json *j, const char *key,
 static void put_life(const struct firefox_threads *t, struct json *j,
 		     const struct life *l, const char *start, const char *end)
 {
-	firefox_threads_put_time(t, j, start, l->start);
+	firefox_put_time(j, start, t->begin, l->start);
 	if (l->end == INT64_MAX)
 		json_null(j, end);
 	else
-		firefox_threads_put_time(t, j, end, l->end);
+		firefox_put_time(j, end, t->begin, l->end);
 }
 
 static void put_thread(const struct firefox_threads *t, struct firefox *f,
