@@ -1,7 +1,6 @@
 /* symbolize.c - names for code offsets, one image at a time: the driver. */
 #include "symbolize/symbolize.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

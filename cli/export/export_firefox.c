@@ -3,7 +3,6 @@
  * The profile has a thread for each use of a thread id, with its samples in
  * time order. The format needs each thread as a whole, in columns, while events
  * come in time order: samples are put into a spool, linked by thread. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 #include "cli/export/firefox/firefox_threads.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
-#include "cli/output/out.h"
 #include "cli/model/stacks.h"
 #include "cli/model/switches.h"
 #include "schema/store.h"

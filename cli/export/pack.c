@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
 #include "cli/stop.h"

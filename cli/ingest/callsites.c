@@ -2,7 +2,6 @@
 #include "cli/ingest/callsites.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/model/code.h"
 #include "cli/output/progress.h"

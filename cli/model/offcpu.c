@@ -1,7 +1,6 @@
 /* offcpu.c - how long threads were off the CPU, where, and who woke them. */
 #include "cli/model/offcpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/model/filter.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/model/flame_tree.h"

@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/model/flame_tree.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"

@@ -3,7 +3,6 @@
 #include "cli/output/human.h"
 #include "cli/pictures/timeline_page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/pictures/timeline_model.h"

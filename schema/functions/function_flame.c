@@ -5,7 +5,6 @@
  * or TO from event. */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"

@@ -3,7 +3,6 @@
  * store_unnamed() walks through the images that unnamed.c lists. Answers of
  * store_symbol() are kept in an array beside the offsets and written when the
  * image is complete, with one UPDATE for each frame. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "schema/write/writing.h"
-#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"

@@ -7,7 +7,6 @@
 #include "stitch/base/losses.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -5,7 +5,6 @@
  * one that came last, and how long that one ran is not known. Therefore the
  * switches are read twice: first to find the slices with both ends, one bit for
  * each. */
-#include <stdlib.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/export/chrome/chrome_tracks.h"

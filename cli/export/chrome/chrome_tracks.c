@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/model/events.h"

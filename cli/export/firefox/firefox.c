@@ -2,7 +2,6 @@
  * Profiler share. */
 #include "cli/export/firefox/firefox.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/model/events.h"
 #include "cli/export/firefox/firefox.h"
