@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-from browser import (Browser, ask, draw, finish, make, needs, number, ok)
+from browser import (Browser, ask, audit, draw, finish, make, needs, number, ok)
 
 NAME = "do_idle"
 
@@ -80,16 +80,40 @@ def root(b):
 
 
 def check_summary(b):
+    """The banner says what SQL and check say, and only what is broken is red."""
     facts = b.js("return [...document.querySelectorAll('.facts li')].map("
-                 "l => l.textContent)")
+                 "l => [l.textContent, l.className])")
     want, = ask(db, "SELECT (SELECT count(*) FROM samples), (SELECT count(*) "
                 "FROM request), (SELECT count(*) FROM samples WHERE verdict "
-                "IS NOT NULL AND user_stack IS NOT NULL), (SELECT count(*) "
-                "FROM samples WHERE verdict IS NOT NULL AND user_stack IS "
-                "NULL), (SELECT sum(n) FROM loss WHERE counts), (SELECT "
-                "count(*) FROM finding)")
-    ok([int(number(f)) for f in facts] == list(want),
+                "= 'matched'), (SELECT count(*) FROM samples WHERE verdict = "
+                "'refused'), (SELECT count(*) FROM samples WHERE verdict = "
+                "'chain_lost'), (SELECT count(*) FROM samples WHERE verdict "
+                "= 'pending_end'), (SELECT sum(n) FROM loss WHERE counts), "
+                "(SELECT count(*) FROM finding)")
+    ok([int(number(f)) for f, _ in facts] == list(want),
        "the_first_numbers_are_those_of_the_database", facts, want)
+    said = audit(db)
+    ok([int(number(f)) for f, c in facts if c == "bad"] ==
+       [said["breaks"]["requests"], said["breaks"]["lost"]] and
+       not said["breaks"]["findings"], "only_what_check_calls_broken_is_red",
+       facts, said["breaks"])
+    ok(b.text("#banner .trust") == said["user_stacks"] and
+       b.text("#banner .verdict").startswith(said["verdict"] + ": ") and
+       b.js("return document.querySelector('#banner').className") ==
+       said["verdict"], "the_banner_says_what_check_says")
+    ok(b.js("return [...document.querySelectorAll('.advice li')].map("
+            "l => l.textContent)") == said["advice"],
+       "and_what_to_do", said["advice"])
+    draw("check", "--svg", work + "/lost.svg", db, status=4)
+    with open(work + "/lost.svg") as f:
+        picture = f.read()
+    ok(">finding: %d<" % want[-1] in picture and
+       "{:,} records lost".format(want[-2]) in picture,
+       "the_timeline_counts_the_same_findings_and_losses")
+    lost = b.js("return [...document.querySelectorAll('#t-losses tbody tr')]"
+                ".map(r => [r.cells[5].textContent, r.cells[3].textContent])")
+    ok(sum(int(number(n)) for yes, n in lost if yes == "yes") == want[-2],
+       "and_so_does_the_table_of_losses", lost)
 
 
 def check_lists(b):
