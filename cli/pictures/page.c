@@ -155,7 +155,7 @@ static void html_page_put_figures(FILE *out, const struct banner *b)
 				   b->missing ? "bad" : NULL);
 		if (excused > 0)
 			html_page_put_fact(out, (uint64_t)excused,
-					   "not due any more", NULL);
+					   "not to be expected", NULL);
 	}
 	html_page_put_fact(out, (uint64_t)b->lost,
 			   b->lost_unknown ? "records lost, and more"

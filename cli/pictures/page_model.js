@@ -2,7 +2,8 @@
 //
 // Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
-// zoom }: time and span, the part that the strip shows, are null or [first bin,
+// zoom, func }: func is the label of which callers and callees are shown, or
+// null; time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
 // select(view) adds up the samples that pass.
 performance.mark("begin");
@@ -132,6 +133,10 @@ function load()
 	m.cpus = m.sample.cpu.reduce((a, b) => a > b ? a : b, 0) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
+	// time begins with the first sample
+	m.first = m.sample.time.reduce((a, t) => t && t <= a ? t - 1 : a,
+				       Math.max(m.bins, 1) - 1);
+	m.origin = m.t0 + BigInt(m.first) * m.bin;
 	return m;
 }
 
@@ -249,7 +254,7 @@ function select(view, columns)
 	const t = model.node, g = model.group, s = model.sample;
 	const groups = groupsLeft(view);
 	const cpuOut = new Uint8Array(model.cpus);
-	const span = view.span || [0, Math.max(model.bins, 1) - 1];
+	const span = view.span || [model.first, Math.max(model.bins, 1) - 1];
 	const scale = columns / (span[1] - span[0] + 1);
 	const lo = view.time ? view.time[0] + 1 : 0;
 	const hi = view.time ? view.time[1] + 1 : Infinity;
@@ -325,6 +330,80 @@ function functions(sel)
 	return out;
 }
 
+// Returns the tree of merged nodes { label, weight, samples, self, kids }, the
+// heaviest children first, and its sums.
+function flatten(root)
+{
+	const depth = [], label = [], out = { weight: [], samples: [], self: [] };
+	const todo = [[root, 0]];
+
+	while (todo.length) {
+		const [m, d] = todo.pop();
+
+		depth.push(d);
+		label.push(m.label);
+		for (const k in out)
+			out[k].push(m[k]);
+		Array.from(m.kids.values()).sort((a, b) =>
+			a.weight - b.weight || b.label - a.label)
+			.forEach(k => todo.push([k, d + 1]));
+	}
+	out.tree = Object.assign(treeOf(depth), { label: label });
+	return out;
+}
+
+// Returns callers and callees of a function, merged over all its places. Only
+// its outermost place in a stack counts: each sample once.
+function around(sel, func)
+{
+	const t = model.node;
+	const fresh = l => ({ label: l, weight: 0, samples: 0, self: 0,
+			      kids: new Map() });
+	const up = fresh(func), down = fresh(func);
+	const child = (m, l) => {
+		if (!m.kids.has(l))
+			m.kids.set(l, fresh(l));
+		return m.kids.get(l);
+	};
+	const add = (m, i) => {
+		m.weight += sel.weight[i];
+		m.samples += sel.samples[i];
+	};
+
+	for (let i = 0; i < t.n; i++) {
+		if (!sel.weight[i]) {
+			i = t.end[i] - 1;
+			continue;
+		}
+		if (t.label[i] !== func)
+			continue;
+
+		let m = up;
+
+		add(m, i);
+		for (let p = t.parent[i]; p > 0; p = t.parent[p])
+			add(m = child(m, t.label[p]), i);
+
+		const path = [];
+		const base = t.depth[i];
+
+		for (let k = i; k < t.end[i]; k++) {
+			if (!sel.weight[k]) {
+				k = t.end[k] - 1;
+				continue;
+			}
+
+			const d = t.depth[k] - base;
+
+			path[d] = d ? child(path[d - 1], t.label[k]) : down;
+			add(path[d], k);
+			path[d].self += sel.self[k];
+		}
+		i = t.end[i] - 1;
+	}
+	return { callers: flatten(up), callees: flatten(down) };
+}
+
 // ---- time
 
 // Returns the ns at which a bin begins, exactly.
@@ -343,7 +422,11 @@ function seconds(ns)
 		String(v % 1000000000n).padStart(9, "0");
 }
 
-// Returns the bin of a time in seconds, NaN if the text is not a number.
+// Returns seconds since the first sample.
+const since = ns => seconds(ns - model.origin);
+
+// Returns the bin of a time in seconds since the first sample, NaN if the text
+// is not a number.
 function binOf(text)
 {
 	const m = /^\s*(-?)(\d+)(?:\.(\d{0,9})\d*)?\s*$/.exec(text);
@@ -353,8 +436,8 @@ function binOf(text)
 
 	const v = BigInt(m[2]) * 1000000000n +
 		BigInt((m[3] || "").padEnd(9, "0"));
-	const since = (m[1] ? -v : v) - model.t0;
+	const ns = (m[1] ? -v : v) + model.origin - model.t0;
 
-	return since < 0n ? 0 : Math.min(Number(since / model.bin),
+	return ns < 0n ? 0 : Math.min(Number(ns / model.bin),
 					 Math.max(model.bins - 1, 0));
 }
