@@ -123,7 +123,7 @@ function menuOfFocused()
 }
 
 Object.assign(onKey, {
-	"v": reverse, "+": closer, "-": farther, "r": redo,
+	"v": reverse, "x": collapse, "+": closer, "-": farther, "r": redo,
 	"s": () => sandwichOf(subject()), "c": copyName, "C": copyStack,
 	"m": menuOfFocused
 });
@@ -348,7 +348,7 @@ function listen()
 		undo: undo, redo: redo,
 		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
 		case: toggleCase, found_threads: chooseFound,
-		whole: () => go({ func: null })
+		alone: collapse, whole: () => go({ func: null })
 	};
 
 	Object.entries(click).forEach(([id, fn]) =>

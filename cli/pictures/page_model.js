@@ -2,7 +2,7 @@
 //
 // Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
-// zoom, func }: func is the label of which callers and callees are shown, or
+// zoom, func, alone }: alone collapses recursion; func is the label of which callers and callees are shown, or
 // null; time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
 // select(view) adds up the samples that pass.
@@ -129,7 +129,7 @@ function load()
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
-	m.trees = [{ node: m.node, leaf: m.group.node }, null];
+	m.trees = [{ node: m.node, leaf: m.group.node }];
 	m.cpus = m.sample.cpu.reduce((a, b) => a > b ? a : b, 0) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
@@ -140,11 +140,28 @@ function load()
 	return m;
 }
 
-// ---- the tree of reversed stacks
+// ---- the tree of reversed stacks, or of those without recursion
 
-// Reverses all stacks of the tree. Returns the nodes of the new tree as keys
-// made of parent and rank of label, and for each old leaf the new one.
-function turnStacks(t, leaves, rank)
+// Returns the labels of a stack from the root on, or the other way round;
+// alone: a function that calls itself is there once. Frames without a name may
+// be different functions.
+function stackOf(t, leaf, reverse, alone)
+{
+	const out = [];
+
+	for (let i = leaf; i > 0; i = t.parent[i]) {
+		const l = t.label[i];
+
+		if (!alone || l !== out[out.length - 1] ||
+		    "gn".includes(model.labels[l].kind[0]))
+			out.push(l);
+	}
+	return reverse ? out : out.reverse();
+}
+
+// Makes another tree of all stacks. Returns its nodes as keys made of parent and
+// rank of label, and for each old leaf the new one.
+function turnStacks(t, leaves, rank, reverse, alone)
 {
 	const size = rank.length;
 	const known = new Map();	// key to number, in order of making
@@ -155,8 +172,8 @@ function turnStacks(t, leaves, rank)
 
 		if (turned.has(leaf))
 			continue;
-		for (let i = leaf; i > 0; i = t.parent[i]) {
-			const key = at * size + rank[t.label[i]];
+		for (const l of stackOf(t, leaf, reverse, alone)) {
+			const key = at * size + rank[l];
 
 			at = known.get(key);
 			if (at === undefined)
@@ -167,9 +184,9 @@ function turnStacks(t, leaves, rank)
 	return { known: known, turned: turned };
 }
 
-// Returns the reversed tree, numbered as the nodes of the page are: children
+// Returns that tree, numbered as the nodes of the page are: children
 // sorted by name, parents before their subtrees.
-function turnTree()
+function turnTree(reverse, alone)
 {
 	const t = model.trees[0].node, leaves = model.trees[0].leaf;
 	const size = model.labels.length;
@@ -182,7 +199,8 @@ function turnTree()
 
 	byName.forEach((l, i) => { rank[l] = i; });
 
-	const { known, turned } = turnStacks(t, leaves, rank);
+	const { known, turned } = turnStacks(t, leaves, rank,
+					     reverse, alone);
 	const n = known.size + 1;
 	const keys = Float64Array.from(known.keys()).sort();
 	const first = new Uint32Array(n + 1);	// child in keys, by parent
@@ -212,12 +230,12 @@ function turnTree()
 	};
 }
 
-function useTree(reverse)
+function useTree(reverse, alone)
 {
-	const i = reverse ? 1 : 0;
+	const i = (reverse ? 1 : 0) + (alone ? 2 : 0);
 
 	if (!model.trees[i])
-		model.trees[i] = turnTree();
+		model.trees[i] = turnTree(reverse, alone);
 	model.node = model.trees[i].node;
 	model.group.node = model.trees[i].leaf;
 }

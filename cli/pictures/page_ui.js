@@ -6,7 +6,7 @@
 // drawn.
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
-	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null
+	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false
 });
 let view = start;
 let sel = null;		// result of select(view)
@@ -50,7 +50,7 @@ function keyOf(v)
 
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
-		v.reverse ? 1 : 0, v.span, v.zoom, v.func];
+		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0];
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -79,10 +79,10 @@ let selected = null;	// the view that sel is of, as text
 function show()
 {
 	const turned = view.reverse && view.func === null;
-	const key = JSON.stringify(keyOf(view).slice(0, 8)) + turned + "/" +
-		$("strip").clientWidth;
+	const key = JSON.stringify([keyOf(view).slice(0, 8), turned, view.alone,
+				    $("strip").clientWidth]);
 
-	useTree(turned);
+	useTree(turned, view.alone);
 
 	if (key !== selected) {
 		sel = select(view, Math.max($("strip").clientWidth, 50));
@@ -459,6 +459,8 @@ function farther()
 const reverse = () => 
 	go({ reverse: !view.reverse, zoom: 0, func: null });
 
+const collapse = () => go({ alone: !view.alone, zoom: 0 });
+
 // Chooses all threads that match the field above the list.
 function chooseFound()
 {
@@ -506,6 +508,8 @@ function showSame()
 			i => model.threads[i][1]))).join(","));
 	if (view.reverse)
 		words.push("--reverse");
+	if (view.alone)
+		words.push("--collapse-recursion");
 	words.push("-o", "flame.svg", quote(document.title));
 	$("same").textContent = words.join(" ");
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
@@ -552,7 +556,8 @@ function restore()
 			span: ints(k[7], model.bins),
 			zoom: Number.isInteger(k[8]) && k[8] > 0 ? k[8] : 0,
 			func: Number.isInteger(k[9]) ?
-				ints([k[9]], model.labels.length)[0] : null
+				ints([k[9]], model.labels.length)[0] : null,
+			alone: k[10] === 1
 		};
 
 		pattern = $("search").value = String(p);
@@ -571,6 +576,7 @@ function pressed()
 	$("case").ariaPressed = String(ignoreCase);
 	$("flip").ariaPressed = String(flame.icicle);
 	$("reverse").ariaPressed = String(view.reverse);
+	$("alone").ariaPressed = String(view.alone);
 	$("event").value = String(view.event);
 }
 

@@ -18,6 +18,7 @@ const keys = [
 	["0", "reset: all samples, no zoom"],
 	["f", "flip: flame graph or icicle"],
 	["v", "reverse: merge stacks from the innermost frame", true],
+	["x", "a function that calls itself as one frame", true],
 	["+, -", "time: zoom in to what is chosen, zoom out", true],
 	["/, Ctrl-F", "search for a regular expression"],
 	["n, N", "next match, the one before"],

@@ -399,6 +399,39 @@ def check_reverse(b):
        "false", "reset_turns_it_back")
 
 
+def check_recursion(b):
+    """The rows of the picture are those of flame --collapse-recursion."""
+    def rows(*options):
+        draw("flame", "--folded", "--include", "^rec$", "--event", EVENT,
+             *options, "-o", work + "/folded", db)
+        with open(work + "/folded") as f:
+            return 1 + max(line.rsplit(" ", 1)[0].count(";") + 1 for line in f)
+
+    def height():
+        return b.js("return document.querySelector('.space').clientHeight")
+
+    go_to(b, "rec")
+    b.keys("o")
+    ok(height() == min(rows(), 100) * 18 + 1 and rows() > 100 and
+       "deeper than 100 rows" in b.text("#details"),
+       "a_deep_tower_is_cut_and_says_so", height(), rows())
+    before = shown(b)
+    b.js("document.querySelector('#graph').scrollTop = 0")
+    g = box(b, "#graph")
+    b.point(g[0] + g[2] / 2, g[1] + 9, button=0)
+    ok(height() > 150 * 18 and "zoomed to rec" in b.text("#details"),
+       "a_click_on_its_top_goes_on", height(), b.text("#details"))
+    b.keys("u")
+    b.keys("x")
+    few = rows("--collapse-recursion")
+    ok(height() == few * 18 + 1 and few < rows() and shown(b) == before,
+       "x_makes_one_frame_of_them", height(), few, rows())
+    ok(b.js("return document.querySelector('#alone').ariaPressed") == "true",
+       "and_its_button_is_pressed")
+    b.keys("Escape", "0")
+    same(b, "reset_brings_recursion_back", "1")
+
+
 def check_closer(b):
     s = box(b, "#strip")
     y = s[1] + 20
@@ -524,6 +557,7 @@ with Browser() as browser:
     check_frames(browser)
     check_picture(browser)
     check_reverse(browser)
+    check_recursion(browser)
     check_closer(browser)
     browser.quiet(page, "the_page")
     check_without_script(browser)
