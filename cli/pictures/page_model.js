@@ -99,13 +99,16 @@ function loadSamples(n, groups, events)
 	const r = reader("samples");
 	const s = {
 		n: n, time: new Uint32Array(n), group: new Uint32Array(n),
-		cpu: new Uint16Array(n), weight: new Float64Array(n)
+		cpu: new Uint16Array(n), weight: new Float64Array(n),
+		sorted: true
 	};
 	const last = new Float64Array(events);
 	let time = 0;
 
 	for (let i = 0; i < n; i++) {
 		s.time[i] = time += r.signed();
+		if (i && time < s.time[i - 1])
+			s.sorted = false;
 		s.group[i] = r.next();
 		s.cpu[i] = r.next();
 
@@ -264,6 +267,81 @@ function groupsLeft(view)
 	return out;
 }
 
+// Returns the first sample of a time or later, if they are in its order.
+function sampleFrom(time)
+{
+	const t = model.sample.time;
+	let lo = 0, hi = t.length;
+
+	while (lo < hi) {
+		const mid = lo + hi >> 1;
+
+		if (t[mid] < time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+// Returns the weight of all samples of the event, and that in columns of the
+// span, whenever it was. Kept, as a choice of time changes neither.
+let density = { key: "" };
+function densityOf(view, groups, cpuOut, span, columns)
+{
+	const g = model.group, s = model.sample;
+	const list = set => set && Array.from(set);
+	const key = JSON.stringify([view.event, list(view.threads),
+		list(view.cpus), list(view.verdicts), view.frames, span, columns]);
+	const scale = columns / (span[1] - span[0] + 1);
+	const into = new Float64Array(columns);
+	let whole = 0;
+
+	if (key === density.key)
+		return density;
+	for (let i = 0; i < s.n; i++) {
+		const at = s.group[i], time = s.time[i];
+
+		if (g.event[at] !== view.event)
+			continue;
+		whole += s.weight[i];
+		if (!groups[at] && !cpuOut[s.cpu[i]] && time > span[0] &&
+		    time <= span[1] + 1)
+			into[Math.floor((time - 1 - span[0]) * scale)] +=
+				s.weight[i];
+	}
+	density = { key: key, columns: into, whole: whole };
+	return density;
+}
+
+// Arrays of a number for each node, all 0. They are those of the last selection
+// if it was of as many nodes: to get so much memory takes longer than the sums.
+let sums = { n: -1 };
+function freshSums(n)
+{
+	if (sums.n === n)
+		[sums.self, sums.selfSamples].forEach(a => a.fill(0));
+	else
+		sums = {
+			n: n, self: new Float64Array(n),
+			selfSamples: new Uint32Array(n),
+			weight: new Float64Array(n), samples: new Uint32Array(n)
+		};
+	return sums;
+}
+
+function sumBoth(t, { self, selfSamples, weight, samples })
+{
+	weight.set(self);
+	samples.set(selfSamples);
+	for (let i = t.n - 1; i > 0; i--) {
+		if (!samples[i])
+			continue;
+		weight[t.parent[i]] += weight[i];
+		samples[t.parent[i]] += samples[i];
+	}
+}
+
 // Returns weight and samples of each node with all above it; self and
 // selfSamples, what ended there; threads, cpus, verdicts and columns (of the
 // span), the weight that each would have if it were chosen.
@@ -273,48 +351,47 @@ function select(view, columns)
 	const groups = groupsLeft(view);
 	const cpuOut = new Uint8Array(model.cpus);
 	const span = view.span || [model.first, Math.max(model.bins, 1) - 1];
-	const scale = columns / (span[1] - span[0] + 1);
 	const lo = view.time ? view.time[0] + 1 : 0;
 	const hi = view.time ? view.time[1] + 1 : Infinity;
-	const out = {
-		self: new Float64Array(t.n), selfSamples: new Float64Array(t.n),
+	const some = view.time && s.sorted;
+	const end = some ? sampleFrom(hi + 1) : s.n;
+	const out = Object.assign({}, freshSums(t.n), {
 		threads: new Float64Array(model.threads.length),
 		cpus: new Float64Array(model.cpus),
-		verdicts: new Float64Array(model.verdicts.length),
-		columns: new Float64Array(columns), whole: 0
-	};
+		verdicts: new Float64Array(model.verdicts.length)
+	});
+	// samples are added up by group first: groups are few
+	const weight = new Float64Array(g.n), samples = new Uint32Array(g.n);
 
 	for (let c = 0; view.cpus && c < model.cpus; c++)
 		cpuOut[c] = view.cpus.has(c) ? 0 : 4;
-	for (let i = 0; i < s.n; i++) {
+	for (let i = some ? sampleFrom(lo) : 0; i < end; i++) {
 		const at = s.group[i], w = s.weight[i], time = s.time[i];
 
-		if (groups[at] === 16) {
-			if (g.event[at] === view.event)
-				out.whole += w;
+		if (time < lo || time > hi)
 			continue;
-		}
-		const no = groups[at] | cpuOut[s.cpu[i]] |
-			(time < lo || time > hi ? 8 : 0);
-
-		out.whole += w;
-		if (!no) {
-			out.self[g.node[at]] += w;
-			out.selfSamples[g.node[at]]++;
-		}
-		if (!(no & ~1))
-			out.threads[g.thread[at]] += w;
-		if (!(no & ~2))
-			out.verdicts[g.verdict[at]] += w;
-		if (!(no & ~4))
+		if (!groups[at])
 			out.cpus[s.cpu[i]] += w;
-		if (!(no & ~8) && time > span[0] && time <= span[1] + 1)
-			out.columns[Math.floor((time - 1 - span[0]) *
-					       scale)] += w;
+		if (!cpuOut[s.cpu[i]]) {
+			weight[at] += w;
+			samples[at]++;
+		}
 	}
-	out.weight = sumUp(t, out.self);
-	out.samples = sumUp(t, out.selfSamples);
-	return out;
+	for (let i = 0; i < g.n; i++) {
+		if (!groups[i]) {
+			out.self[g.node[i]] += weight[i];
+			out.selfSamples[g.node[i]] += samples[i];
+		}
+		if (!(groups[i] & ~1))
+			out.threads[g.thread[i]] += weight[i];
+		if (!(groups[i] & ~2))
+			out.verdicts[g.verdict[i]] += weight[i];
+	}
+
+	const d = densityOf(view, groups, cpuOut, span, columns);
+
+	sumBoth(t, out);
+	return Object.assign(out, { columns: d.columns, whole: d.whole });
 }
 
 // Returns self and total of each label; a sample counts once, however deep the
@@ -348,21 +425,26 @@ function functions(sel)
 	return out;
 }
 
-// Returns the tree of merged nodes { label, weight, samples, self, kids }, the
-// heaviest children first, and its sums.
-function flatten(root)
+// Grows a tree of merged places, heaviest children first, and returns it with
+// its sums. A group is { label, weight, samples, self, leaf, at }: the places
+// at[] of stacks whose sums are those of leaf[]. next(group, add) calls
+// add(leaf, at) for the places beyond; groups lighter than `least` end there.
+function grow(sel, root, least, next)
 {
-	const depth = [], label = [], out = { weight: [], samples: [], self: [] };
-	const todo = [[root, 0]];
+	const out = { weight: [], samples: [], self: [] };
+	const depth = [], label = [], todo = [[root, 0]];
 
 	while (todo.length) {
 		const [m, d] = todo.pop();
+		const kids = new Map();
 
 		depth.push(d);
 		label.push(m.label);
 		for (const k in out)
 			out[k].push(m[k]);
-		Array.from(m.kids.values()).sort((a, b) =>
+		if (m.weight >= least)
+			next(m, (leaf, at) => join(sel, kids, leaf, at));
+		Array.from(kids.values()).sort((a, b) =>
 			a.weight - b.weight || b.label - a.label)
 			.forEach(k => todo.push([k, d + 1]));
 	}
@@ -370,56 +452,49 @@ function flatten(root)
 	return out;
 }
 
+function join(sel, groups, leaf, at)
+{
+	const l = model.node.label[at];
+	let m = groups.get(l);
+
+	if (!m)
+		groups.set(l, m = { label: l, weight: 0, samples: 0, self: 0,
+				    leaf: [], at: [] });
+	m.weight += sel.weight[leaf];
+	m.samples += sel.samples[leaf];
+	m.self += leaf === at ? sel.self[leaf] : 0;
+	m.leaf.push(leaf);
+	m.at.push(at);
+}
+
 // Returns callers and callees of a function, merged over all its places. Only
 // its outermost place in a stack counts: each sample once.
 function around(sel, func)
 {
-	const t = model.node;
-	const fresh = l => ({ label: l, weight: 0, samples: 0, self: 0,
-			      kids: new Map() });
-	const up = fresh(func), down = fresh(func);
-	const child = (m, l) => {
-		if (!m.kids.has(l))
-			m.kids.set(l, fresh(l));
-		return m.kids.get(l);
-	};
-	const add = (m, i) => {
-		m.weight += sel.weight[i];
-		m.samples += sel.samples[i];
-	};
+	const t = model.node, found = new Map();
 
 	for (let i = 0; i < t.n; i++) {
-		if (!sel.weight[i]) {
-			i = t.end[i] - 1;
+		if (sel.weight[i] && t.label[i] === func)
+			join(sel, found, i, i);
+		else if (sel.weight[i])
 			continue;
-		}
-		if (t.label[i] !== func)
-			continue;
-
-		let m = up;
-
-		add(m, i);
-		for (let p = t.parent[i]; p > 0; p = t.parent[p])
-			add(m = child(m, t.label[p]), i);
-
-		const path = [];
-		const base = t.depth[i];
-
-		for (let k = i; k < t.end[i]; k++) {
-			if (!sel.weight[k]) {
-				k = t.end[k] - 1;
-				continue;
-			}
-
-			const d = t.depth[k] - base;
-
-			path[d] = d ? child(path[d - 1], t.label[k]) : down;
-			add(path[d], k);
-			path[d].self += sel.self[k];
-		}
 		i = t.end[i] - 1;
 	}
-	return { callers: flatten(up), callees: flatten(down) };
+
+	const root = found.get(func) || { label: func, weight: 0, samples: 0,
+					  self: 0, leaf: [], at: [] };
+	const least = root.weight / 4000;	// less than a px
+
+	return {
+		callers: grow(sel, root, least, (m, add) =>
+			m.at.forEach((at, i) => t.parent[at] > 0 &&
+				     add(m.leaf[i], t.parent[at]))),
+		callees: grow(sel, root, least, (m, add) => m.at.forEach(at => {
+			for (let i = at + 1; i < t.end[at]; i = t.end[i])
+				if (sel.weight[i])
+					add(i, i);
+		}))
+	};
 }
 
 // ---- time

@@ -362,7 +362,7 @@ function addHot(body, f, i)
 function showHot()
 {
 	const body = $("hot").tBodies[0];
-	const f = functions(sel);
+	const f = sel.by || (sel.by = functions(sel));
 	const wanted = $("hot_search").value.toLowerCase();
 	const ids = Array.from(f.total.keys()).filter(i => f.total[i] > 0 &&
 		model.labels[i].kind[0] !== "g" &&
