@@ -437,11 +437,13 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	};
 
 	if (summary_each(&s, "info_captures", summary_take_range) ||
-	    trust_sentence(db, trust, err))
+	    (!brief && trust_sentence(db, trust, err)))
 		return -1;
 	summary_put_title(&s);
-	fputs("  ", out);
-	term_wrap(out, trust, 2, 2, s.l.width);
+	if (!brief) {
+		fputs("  ", out);
+		term_wrap(out, trust, 2, 2, s.l.width);
+	}
 	if (!brief && (summary_each(&s, "info_captures", summary_put_capture) ||
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;

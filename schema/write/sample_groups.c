@@ -327,6 +327,11 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	return sample_groups_add(db, &w.g, err);
 }
 
+int store_groups_end(struct store *db, struct err *err)
+{
+	return sample_groups_end(db, err);
+}
+
 int sample_groups_end(struct store *db, struct err *err)
 {
 	struct sample_groups *sg = sample_groups_of(db);
