@@ -600,7 +600,8 @@ const struct rule rules[] = {
 	[RULE_UNMAPPED] = {
 		.name = "unmapped",
 		.proves = "a mapping record is missing, and no loss explains "
-			  "it: a program ran code that no mapping covers",
+			  "it: a program ran code that no mapping covers, "
+			  "though all of its mappings since exec are known",
 		.view = "rule_unmapped",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
