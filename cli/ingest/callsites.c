@@ -2,6 +2,7 @@
 #include "cli/ingest/callsites.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model/code.h"
 #include "cli/output/progress.h"

@@ -197,10 +197,11 @@ GROUP BY 1, 2, 3, 4;
 -- build-id proves that the file is the one that was mapped.
 CREATE VIEW bogus_frames(stack, pos, reason, symbol, image, off, samples,
 	unverified) AS
+WITH weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+)
 SELECT p.stack, p.pos, w.name, y.name, i.path, printf('0x%x', f.off),
-	(SELECT coalesce(sum(g.n), 0) FROM sample_group g
-		WHERE g.user = p.stack),
-	c.unverified
+	coalesce(g.n, 0), c.unverified
 FROM stack_check k
 JOIN stack_path p ON p.stack = k.stack AND p.pos >= k.first
 JOIN callsite c ON c.frame = p.frame
@@ -209,6 +210,7 @@ JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 JOIN frame f ON f.id = p.frame
 JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
+LEFT JOIN weighed g ON g.stack = p.stack
 WHERE k.bogus;
 
 -- User stacks that are not judged, because the evidence is not complete or not

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
