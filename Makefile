@@ -44,12 +44,14 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 find = $(sort $(shell find $(1) -name '*.$(2)'))
 calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
 twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
+CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c \
 	$(call twins,$(BABELTRACE),formats/ctf/bt.h|babeltrace2/.*,formats/ctf) \
+	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
-CLI := $(call find,cli,c)
+CLI := $(filter-out $(LEFT_OUT),$(call find,cli,c))
 # backstitch_sql.so has our SQL functions for any program that uses SQLite: all
 # of schema/functions, and what these files need, which the linker checks.
 EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
