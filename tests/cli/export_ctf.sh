@@ -1,6 +1,6 @@
 #!/bin/sh
-# export_ctf.sh - what export --format ctf makes of its options; the content
-# of traces is compared by tests/compare/exportctf.py.
+# export_ctf.sh - what export --format ctf makes of its options, and the plugin
+# of babeltrace2; the content of traces is compared by tests/compare/exportctf.py.
 # usage: O=build tests/cli/export_ctf.sh
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
@@ -93,9 +93,13 @@ sqlite3 "$work/lossy.db" "DELETE FROM loss;
 	"-1,314900,314900,1 0,314500,314700,7 0,314700,314800,5 " ]
 ok "losses are ranges of their CPU, and those that overlap are one" $?
 
+# bt ARGUMENT...: babeltrace2 with the plugin; the library loads no sanitizers
+bt() {
+	babeltrace2 --plugin-path="${O:-build}/plugin" "$@"
+}
 if ! command -v babeltrace2 >/dev/null
 then
-	echo "skip the text of babeltrace2: it is not installed"
+	echo "skip the plugin of babeltrace2: it is not installed"
 	exit
 fi
 ust=tests/captures/ctf-discard/trace
@@ -107,3 +111,25 @@ do
 done | uniq | wc -l >"$work/said"
 grep -qx 1 "$work/said"
 ok "babeltrace2 tells the time on the wall that LTTng recorded" $?
+
+[ "$(bt "$db" | grep -c .)" = $(($(wc -l <"$db.csv") - 1)) ]
+ok "babeltrace2 reads a database by its name" $?
+
+cp "$work/a/metadata" "$work/odd.db"
+! bt "$work/odd.db" >"$work/said" 2>&1
+ok "and no other file" $?
+
+cp "$db" "$work/cut.db" && truncate -s 20000 "$work/cut.db" &&
+	! bt "$work/cut.db" >"$work/said" 2>"$work/err" &&
+	grep -q "cut.db" "$work/err"
+ok "a damaged database is an error" $?
+
+bt convert "$db" --begin=315 --clock-seconds >"$work/said" 2>&1 &&
+	[ "$(grep -c . "$work/said")" -gt 1 ] &&
+	[ "$(grep -c . "$work/said")" -lt 3267 ]
+ok "filters of babeltrace2 work on it" $?
+
+! bt convert --component=a:source.backstitch.db \
+	--params='inputs=["'"$db"'","x"]' >"$work/said" 2>"$work/err" &&
+	grep -q "array with one path" "$work/err"
+ok "two paths are refused" $?
