@@ -4,6 +4,7 @@
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/model/loss_rows.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 static int ctfout_loss_by_cpu(const void *a, const void *b)
 {
@@ -11,10 +12,10 @@ static int ctfout_loss_by_cpu(const void *a, const void *b)
 	const struct ctfout_edge *y = b;
 
 	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
+		return compare_numbers(x->cpu, y->cpu);
 	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
+		return compare_numbers(x->time, y->time);
+	return compare_numbers(x->to, y->to);
 }
 
 /* Two edges of one CPU at one time: the end of the earlier loss comes before
@@ -25,12 +26,12 @@ static int ctfout_loss_by_time(const void *a, const void *b)
 	const struct ctfout_edge *y = b;
 
 	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
+		return compare_numbers(x->time, y->time);
 	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
+		return compare_numbers(x->cpu, y->cpu);
 	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return (int)x->end - (int)y->end;
+		return compare_numbers(x->to, y->to);
+	return compare_numbers(x->end, y->end);
 }
 
 static size_t ctfout_loss_merge(struct ctfout_edge *e, size_t n)

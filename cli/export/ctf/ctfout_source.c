@@ -7,7 +7,6 @@
  * next one ends where the loss does. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/model/events.h"

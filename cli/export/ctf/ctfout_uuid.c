@@ -4,7 +4,6 @@
  * same database must give the same bytes, and two traces must differ: readers
  * take those with the same uuid for parts of one. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
