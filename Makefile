@@ -226,7 +226,7 @@ SAN_GROUPS = cases truth cli damage unit fuzz
 check-san: deps
 	$(SUBJ) $(SAN_FLAVOUR) san-build
 	$(SUB) $(SAN_FLAVOUR) GROUPS='$(SAN_GROUPS)' check-run
-san-build: $(O)/backstitch $(EXT) $(UNIT_BIN) $(DAMAGE_BIN) $(O)/truth/truth \
+san-build: $(O)/backstitch $(EXT) $(PLUGIN) $(UNIT_BIN) $(DAMAGE_BIN) $(O)/truth/truth \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz-build
 
 # Builds with flags that others use: a distribution's, and a developer's. No

@@ -273,6 +273,9 @@ def main():
             continue
         found = collections.Counter()
         said, n, lost = export(name, paths, scratch, found)
+        if "built without" in said:
+            print("skip exportctf: built without libbabeltrace2")
+            break
         found = {k: v for k, v in found.items() if v}
         if show:
             for kind in sorted(found):
