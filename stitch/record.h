@@ -54,6 +54,9 @@ enum record_flag {
 				   * because the ring was full */
 	REC_F_NONCE = 1 << 17,	  /* REC_SAMPLE, REC_CHAIN: the cookie is the
 				   * nonce of a process that unwinds itself */
+	REC_F_HIT = 1 << 18, /* REC_SAMPLE: the callchain lacks the half that
+			      * was hit (user with REC_F_USER, else kern),
+			      * which is the sampled address alone */
 };
 
 /* The kind of user stack that a sample has. */

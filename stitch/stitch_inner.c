@@ -48,6 +48,20 @@ void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 		first->kernel_by = st->rec.source + 1u;
 }
 
+/* Returns the note of a list of the record: whether it is the half that was hit
+ * and that its callchain lacks. */
+static struct raw_note stitch_hit_note(const struct stitch *st,
+				       const struct addrs *a)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct addrs *hit =
+		st->rec.flags & REC_F_USER ? &s->user : &s->kern;
+
+	if (!(st->rec.flags & REC_F_HIT) || a != hit)
+		return as_recorded.note;
+	return (struct raw_note){ UNWIND_HIT, 0 };
+}
+
 /* All captures of a line use the kernel map of the capture that knows it best;
  * the capture's own map is used for what that one does not contain. */
 uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
@@ -58,11 +72,12 @@ uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 		.over = { &ps->over },
 		.n = 1,
 		.space_id = UINT32_MAX - st->rec.source,
+		.note = stitch_hit_note(st, a),
 		.t = record_time(&st->rec),
 	};
 
 	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
+		return resolve_guest(st->resolve, a, in.note);
 	if (ps->shares && ps->line < st->n_src && st->src[ps->line].kernel_by) {
 		unsigned int by = st->src[ps->line].kernel_by - 1;
 
@@ -211,7 +226,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	struct resolve_found found;
 
 	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
+		return resolve_guest(st->resolve, a, chain_note.note);
 	if (p->space.before)
 		forget_exec_if_started(st, &p->space, a, in.mask);
 	in.partial = !resolve_any_complete(&in);
@@ -452,6 +467,11 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
+	struct chain_note hit = as_recorded;
+
+	hit.note = stitch_hit_note(st, &s->user);
+	if (hit.note.ended)
+		return resolve_user_chain(st, slot, &s->user, hit);
 
 	if (!s->user.n && s->user_regs.abi && s->has_dump &&
 	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)

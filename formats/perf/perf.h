@@ -269,6 +269,7 @@ struct perf {
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
 	size_t cap_counter;
+	uint64_t hit;
 	struct branch *branch;
 	size_t cap_branch;
 	struct extra *extra;

@@ -282,6 +282,18 @@ static void perf_sample_split_chain(struct perf *p, uint32_t n,
 		sample->defer = DEFER_DIRECT;
 }
 
+/* Returns the half that was hit if the chain lacks it, or NULL. Without a mode,
+ * as in old files, an address is the kernel's. */
+static struct addrs *perf_sample_missing_half(struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+	struct addrs *half = rec->flags & REC_F_USER ? &s->user : &s->kern;
+
+	if (half->n || (s->user.n && !(rec->flags & REC_F_KERNEL)))
+		return NULL;
+	return half;
+}
+
 static int perf_sample_callchain(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
@@ -297,7 +309,8 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 	s->user = (struct addrs){ sp.user.ip, sp.user.n, NULL };
 	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
 
-	if (first->n && s->ip && first->ip[0] != s->ip)
+	if (first->n && s->ip && first->ip[0] != s->ip &&
+	    !perf_sample_missing_half(rec))
 		perf_extra_add(p, "ip", s->ip);
 	return 0;
 }
@@ -524,6 +537,26 @@ static void perf_sample_use_ip(struct perf *p, struct record *rec)
 	}
 }
 
+/* Makes the half that was hit of the sampled address, if the chain lacks it: it
+ * was not asked for (--kernel-callchains, --user-callchains), or the kernel
+ * could not take it (a guest). A deferred user half comes later, and that of a
+ * stack dump begins with the registers. */
+static void perf_sample_add_hit(struct perf *p, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+	struct addrs *half = perf_sample_missing_half(rec);
+
+	if (!half || !s->ip || rec->flags & REC_F_NO_CHAIN)
+		return;
+	if (half == &s->user &&
+	    (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
+	     (s->has_dump && s->user_regs.abi)))
+		return;
+	p->hit = s->ip;
+	*half = (struct addrs){ &p->hit, 1, NULL };
+	rec->flags |= REC_F_HIT;
+}
+
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err)
@@ -559,6 +592,7 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if ((t & PS_STACK_USER) && perf_sample_stack_dump(&b, s, err))
 		return -1;
+	perf_sample_add_hit(p, rec);
 	if (perf_sample_tail_part(p, a, &b, err))
 		return -1;
 	s->extra = p->extra;

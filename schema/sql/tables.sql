@@ -279,7 +279,8 @@ CREATE TABLE raw_chain(
 	stack INTEGER,
 	addrs BLOB,
 	ended INTEGER,		-- word 'unwind': why a stack that was unwound
-				-- ends there; NULL: it was recorded
+				-- ends there, or 'hit_only'; NULL: it was
+				-- recorded
 	caller INTEGER		-- 1: a frame-pointer chain without the caller
 				-- of its innermost frame; 2: that was inferred
 );

@@ -296,7 +296,8 @@ GROUP BY p.image;
 --   in no mapping        an address is mapped by nothing
 --   missing (VERDICT)    word 'request'; 'empty': the stack came without
 --                        frames
---   not recorded         the event takes no user stacks
+--   not recorded         the event takes no user stacks, or its callchain has
+--                        no user half
 --   not judged (WHY)     'mappings', 'other file': as not_judged;
 --                        'no file': code that is not here; 'generated code':
 --                        its bytes were not recorded; 'exec': the stack is
@@ -398,7 +399,8 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	GROUP BY j.stack
 ), classed(type, class, n) AS (
 	SELECT b.type, CASE
-		WHEN x.type IS NOT NULL THEN 'not recorded'
+		WHEN x.type IS NOT NULL OR e.name = 'hit_only'
+			THEN 'not recorded'
 		WHEN b.user IS NULL THEN 'missing (' || CASE v.name
 			WHEN 'matched' THEN 'empty' ELSE v.name END || ')'
 		WHEN b.mark = 2 THEN 'not judged (exec)'
