@@ -502,8 +502,11 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 }
 
 /* Replaces the user half of a chain by the calls that the processor recorded
- * (--call-graph lbr): the target of the newest entry, then the source of each
- * entry. A half without a USER mark is kept. */
+ * (--call-graph lbr): the innermost address, then the source of each entry. A
+ * half without a USER mark is kept. The innermost address is the sampled one,
+ * or, if the kernel was hit, the target of the newest entry. perf 6.1 takes
+ * that target always, which is the start of a function; perf 7.2 takes the
+ * sampled address always, even one of the kernel. */
 static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -512,7 +515,7 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 		return;
 	p->part = mem_grow(p->part, &p->cap_part, s->n_branch + 1u,
 			   sizeof(*p->part));
-	p->part[0] = s->branch[0].to;
+	p->part[0] = rec->flags & REC_F_USER && s->ip ? s->ip : s->branch[0].to;
 	for (uint32_t i = 0; i < s->n_branch; i++)
 		p->part[i + 1] = s->branch[i].from;
 	s->user = (struct addrs){ p->part, s->n_branch + 1, NULL };

@@ -344,6 +344,24 @@ START_TEST(an_lbr_call_stack_is_the_user_half)
 }
 END_TEST
 
+static void look_lbr_user(const struct record *rec)
+{
+	static const uint64_t user[] = { 0x10, 0x100, 0x101 };
+
+	ck_assert_uint_eq(rec->sample.user.n, 3);
+	ck_assert(!memcmp(rec->sample.user.ip, user, sizeof(user)));
+}
+
+START_TEST(an_lbr_call_stack_begins_with_the_user_address_that_was_hit)
+{
+	struct pb_event ev = chains;
+
+	ev.sample_type |= PS_BRANCH;
+	ev.branch_type = 1 << 11;
+	one_sample(&ev, _i, 2, fill_lbr, look_lbr_user);
+}
+END_TEST
+
 #define MODE_KERNEL 1
 #define MODE_USER 2
 
@@ -558,6 +576,9 @@ int main(void)
 	tcase_add_loop_test(t, parts_of_a_half_are_put_together, 0, 2);
 	tcase_add_test(t, an_event_without_chain_gives_its_address);
 	tcase_add_loop_test(t, an_lbr_call_stack_is_the_user_half, 0, 2);
+	tcase_add_loop_test(
+		t, an_lbr_call_stack_begins_with_the_user_address_that_was_hit,
+		0, 2);
 	tcase_add_loop_test(t, the_half_that_was_hit_is_never_empty, 0,
 			    sizeof(hit_rows) / sizeof(*hit_rows));
 	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
