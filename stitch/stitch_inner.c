@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 
 #include "stitch/tasks/frame.h"
+#include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
+#include "stitch/tasks/mmap_calls.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/regs.h"
@@ -483,4 +485,59 @@ uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
 				 const struct addrs *a)
 {
 	return resolve_recorded(st, slot, a);
+}
+
+const uint32_t *stitch_inner_held_chains(struct stitch *st)
+{
+	const struct rec_sample *s = &st->rec.sample;
+
+	if (!s->n_held)
+		return NULL;
+	st->held =
+		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
+	for (uint32_t i = 0; i < s->n_held; i++)
+		st->held[i] = stitch_inner_kernel_chain(st, &s->held[i]);
+	return st->held;
+}
+
+uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
+	uint64_t own = s->weight;
+
+	if (!s->n_member)
+		return own;
+	st->gain = mem_grow(st->gain, &st->cap_gain, s->n_member,
+			    sizeof(*st->gain));
+	for (uint32_t i = 0; i < s->n_member; i++) {
+		const struct group_value *m = &s->member[i];
+		uint64_t n;
+
+		st->gain[i] = 0;
+		if (!group_reads_since(st->reads, st->rec.source, thread, m,
+				       &n))
+			continue;
+		if (m->event == s->event)
+			own = n;
+		else
+			st->gain[i] = n;
+	}
+	return own;
+}
+
+bool stitch_inner_is_living(const struct record *rec)
+{
+	return !(rec->flags & REC_F_GUEST) &&
+	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
+		rec->sample.defer == DEFER_MARK);
+}
+
+void stitch_inner_take_call(struct stitch *st, uint32_t slot)
+{
+	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
+					  stitch_source(st, st->rec.source),
+					  slot };
+
+	mmap_calls_take(st->calls, &in, &st->rec);
 }

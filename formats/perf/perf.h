@@ -274,6 +274,8 @@ struct perf {
 	size_t cap_branch;
 	struct extra *extra;
 	size_t n_extra, cap_extra;
+	struct group_value *member;
+	size_t n_member, cap_member;
 	const char **read_name;
 	size_t n_read_name, cap_read_name;
 	char *text; /* copy of a string that had no 0 at its end */

@@ -85,6 +85,17 @@ static const char *perf_sample_read_name(struct perf *p, uint64_t member,
 	return p->read_name[at];
 }
 
+/* Adds a value to the members, if its event is known. perf leaves the others
+ * out as well. */
+static void perf_sample_add_member(struct perf *p, uint64_t id, uint64_t value)
+{
+	const struct perf_id *known = perf_id_find(p, id);
+
+	if (known && known->attr < p->n_attr)
+		*mem_add(p->member, p->n_member, p->cap_member) =
+			(struct group_value){ known->attr, id, value };
+}
+
 static int perf_sample_read_group(struct perf *p, uint64_t format,
 				  struct bytes *b, struct err *err)
 {
@@ -98,7 +109,9 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 		return -1;
 	if (n > bytes_left(b) / 8)
 		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++) {
+		size_t at = p->n_extra;
+
 		if (perf_sample_take_extra(p, b, perf_sample_read_name(p, i, 0),
 					   err) ||
 		    ((format & READ_ID) &&
@@ -108,27 +121,51 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 		     perf_sample_take_extra(
 			     p, b, perf_sample_read_name(p, i, 2), err)))
 			return -1;
+		if (format & READ_ID)
+			perf_sample_add_member(p, p->extra[at + 1].value,
+					       p->extra[at].value);
+	}
 	return 0;
 }
 
-static int perf_sample_read_values(struct perf *p, uint64_t format,
-				   struct bytes *b, struct err *err)
+static int perf_sample_read_one(struct perf *p, uint64_t format,
+				struct bytes *b, struct err *err)
 {
-	if (format & READ_GROUP)
-		return perf_sample_read_group(p, format, b, err);
-	return perf_sample_take_extra(p, b, "read.value", err) ||
-			       ((format & READ_ENABLED) &&
-				perf_sample_take_extra(p, b, "read.enabled",
-						       err)) ||
-			       ((format & READ_RUNNING) &&
-				perf_sample_take_extra(p, b, "read.running",
-						       err)) ||
-			       ((format & READ_ID) &&
-				perf_sample_take_extra(p, b, "read.id", err)) ||
-			       ((format & READ_LOST) &&
-				perf_sample_take_extra(p, b, "read.lost", err))
-		       ? -1
+	size_t at = p->n_extra;
+
+	if (perf_sample_take_extra(p, b, "read.value", err) ||
+	    ((format & READ_ENABLED) &&
+	     perf_sample_take_extra(p, b, "read.enabled", err)) ||
+	    ((format & READ_RUNNING) &&
+	     perf_sample_take_extra(p, b, "read.running", err)) ||
+	    ((format & READ_ID) &&
+	     perf_sample_take_extra(p, b, "read.id", err)))
+		return -1;
+	if (format & READ_ID)
+		perf_sample_add_member(p, p->extra[p->n_extra - 1].value,
+				       p->extra[at].value);
+	return format & READ_LOST
+		       ? perf_sample_take_extra(p, b, "read.lost", err)
 		       : 0;
+}
+
+/* Takes READ. What a counter has counted since the last sample is what perf
+ * shows as the period (session.c, deliver_sample_value()). */
+static int perf_sample_read_values(struct perf *p, const struct perf_attr *a,
+				   struct bytes *b, struct rec_sample *s,
+				   struct err *err)
+{
+	p->n_member = 0;
+	if (a->read_format & READ_GROUP
+		    ? perf_sample_read_group(p, a->read_format, b, err)
+		    : perf_sample_read_one(p, a->read_format, b, err))
+		return -1;
+	s->member = p->member;
+	s->n_member = (uint32_t)p->n_member;
+	/* Linux 6.13 lets groups be inherited; the values are of one task then,
+	 * with the same ids for all. */
+	s->of_task = a->flags & PA_INHERIT && a->sample_type & PS_TID;
+	return 0;
 }
 
 static uint32_t perf_sample_mode_flags(uint16_t misc)
@@ -574,8 +611,7 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	p->n_extra = 0;
 	if (perf_sample_fixed_part(p, a, r, rec, &b, err))
 		return -1;
-	if ((t & PS_READ) &&
-	    perf_sample_read_values(p, a->read_format, &b, err))
+	if ((t & PS_READ) && perf_sample_read_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))
 		perf_sample_use_ip(p, rec);

@@ -512,6 +512,74 @@ START_TEST(the_half_that_was_hit_is_never_empty)
 }
 END_TEST
 
+static void fill_read(struct pb *b)
+{
+	pb_u64(b, 7); /* id of the sample's event */
+	perf_sample_head(b, 0x99);
+	pb_u64(b, 3);
+	for (uint64_t id = 7; id < 10; id++) {
+		pb_u64(b, 100 * id);
+		pb_u64(b, id);
+	}
+}
+
+static void fill_read_one(struct pb *b)
+{
+	pb_u64(b, 7);
+	perf_sample_head(b, 0x99);
+	pb_u64(b, 700);
+	pb_u64(b, 7);
+}
+
+/* A capture of two events in a group; ids 7 and 8 are known, 9 is not. */
+static void read_sample(bool big, bool group, struct group_value *v, size_t n)
+{
+	struct pb_event ev[2] = {
+		{ .attr_size = PB_ATTR,
+		  .sample_type =
+			  PS_IDENTIFIER | PS_IP | PS_TID | PS_TIME | PS_READ,
+		  .read_format = group ? 4 | 8 : 4,
+		  .flags = PA_SAMPLE_ID_ALL | PA_INHERIT,
+		  .ids = { 7 },
+		  .n_ids = 1 },
+	};
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	ev[1] = ev[0];
+	ev[1].ids[0] = 8;
+	pb_begin(&b, big, ev, 2);
+	pb_rec(&b, PR_SAMPLE, MODE_USER);
+	(group ? fill_read : fill_read_one)(&b);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_uint_eq(rec.sample.n_member, n);
+	ck_assert(rec.sample.of_task);
+	memcpy(v, rec.sample.member, n * sizeof(*v));
+	source_close(src);
+	pb_release(&b);
+}
+
+START_TEST(a_read_has_the_values_of_known_events)
+{
+	struct group_value v[2];
+
+	read_sample(_i, true, v, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_uint_eq(v[i].event, i);
+		ck_assert_uint_eq(v[i].id, 7 + i);
+		ck_assert_uint_eq(v[i].value, 700 + 100 * i);
+	}
+	read_sample(_i, false, v, 1);
+	ck_assert_uint_eq(v[0].event, 0);
+	ck_assert_uint_eq(v[0].value, 700);
+}
+END_TEST
+
 static void fill_no_dump(struct pb *b)
 {
 	perf_sample_head(b, 0x99);
@@ -581,6 +649,7 @@ int main(void)
 		0, 2);
 	tcase_add_loop_test(t, the_half_that_was_hit_is_never_empty, 0,
 			    sizeof(hit_rows) / sizeof(*hit_rows));
+	tcase_add_loop_test(t, a_read_has_the_values_of_known_events, 0, 2);
 	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
 	tcase_add_loop_test(
 		t, a_count_beyond_the_record_is_refused_and_not_read, 0, 2);
