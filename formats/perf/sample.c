@@ -150,7 +150,7 @@ static int perf_sample_read_one(struct perf *p, uint64_t format,
 }
 
 /* Takes READ. What a counter has counted since the last sample is what perf
- * shows as the period (session.c, deliver_sample_value()). */
+ * shows as the period (deliver_sample_value() of perf 7.2). */
 static int perf_sample_read_values(struct perf *p, const struct perf_attr *a,
 				   struct bytes *b, struct rec_sample *s,
 				   struct err *err)

@@ -132,7 +132,10 @@ CREATE TABLE event_type(
 	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
 	fields TEXT,		-- name of its ev_ table; NULL: none
-	buffer TEXT		-- ftrace instance; NULL: the top one
+	buffer TEXT,		-- ftrace instance; NULL: the top one
+	how TEXT,		-- 'count', 'sample', 'read', 'mark'
+	unit TEXT		-- of weights: 'ns', 'cycles', 'events'; NULL:
+				-- kind 'record', which has none
 );
 
 -- Every event, in time order. The only index is the id.
