@@ -393,8 +393,7 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	uint64_t caller;
 
 	if (!st->uw || !a->n || a->place ||
-	    st->rec.flags &
-		    (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR | REC_F_NONCE))
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
 	struct unwind_in in = unwind_input(st, slot, &look);
 	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
@@ -416,7 +415,7 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 	struct unwind_out out = { .ip = ip, .max = 2 };
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR))
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN))
 		return resolve_recorded(st, slot, &s->user);
 	struct unwind_in in = unwind_input(st, slot, &look);
 
@@ -469,12 +468,15 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
-	struct chain_note hit = as_recorded;
+	struct chain_note made = as_recorded;
 
-	hit.note = stitch_hit_note(st, &s->user);
-	if (hit.note.ended)
-		return resolve_user_chain(st, slot, &s->user, hit);
-
+	made.note = stitch_hit_note(st, &s->user);
+	/* The processor says where calls are, not where they return to: they
+	 * are as exact as those that tables lead to. */
+	if (st->rec.flags & REC_F_LBR)
+		made.note.ended = UNWIND_OUTERMOST;
+	if (made.note.ended)
+		return resolve_user_chain(st, slot, &s->user, made);
 	if (!s->user.n && s->user_regs.abi && s->has_dump &&
 	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
 		return resolve_stack_dump(st, slot);

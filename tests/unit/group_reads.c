@@ -1,7 +1,6 @@
 /* group_reads.c - samples of event groups: one event for each member. */
 #include "stitch/tasks/group_reads.h"
 
-#include "stitch/unwinder.h"
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
 
@@ -127,36 +126,8 @@ START_TEST(a_deferred_stack_is_that_of_each_member)
 }
 END_TEST
 
-START_TEST(the_half_that_was_hit_is_marked)
-{
-	struct fake *f = fake_new();
-	struct fake_rec *fr = fake_sample(f, 10, 1, 0);
-
-	fr->rec.flags = REC_F_USER | REC_F_HIT;
-	fr->rec.sample.event = 1;
-	fr->rec.sample.user.n = 1;
-	fr->ip[0] = 0x99;
-	fr = fake_sample(f, 20, 1, 0);
-	fr->rec.flags = REC_F_USER;
-	fr->rec.sample.event = 1;
-	fr->rec.sample.user.n = 1;
-	fr->ip[0] = 0x99;
-	struct all_facts all = stitch_all(&f, 1);
-
-	for (size_t i = 0; i < 2; i++) {
-		const struct fact *e = fact_at(&all, FACT_EVENT, i);
-
-		ck_assert_uint_eq(
-			frames_get_raw(all.frames, e->event.uraw)->note.ended,
-			i ? UNWIND_NONE : UNWIND_HIT);
-	}
-	facts_done(&all);
-}
-END_TEST
-
 RUN_WITH("group_reads", reads_reset, NULL,
 	 each_member_has_what_it_counted_since_the_last_sample,
 	 values_of_tasks_are_compared_with_those_of_the_task,
 	 a_value_that_goes_back_gives_no_weight,
-	 a_deferred_stack_is_that_of_each_member,
-	 the_half_that_was_hit_is_marked)
+	 a_deferred_stack_is_that_of_each_member)
