@@ -105,9 +105,13 @@ enum perf_type {
 #define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
 #define PA_EXCLUDE_KERNEL ((uint64_t)1 << 5)
+#define PA_EXCLUDE_HV ((uint64_t)1 << 6)
 #define PA_MMAP ((uint64_t)1 << 8)
 #define PA_FREQ ((uint64_t)1 << 10)
+#define PA_PRECISE_SHIFT 15 /* precise_ip: 2 bits */
 #define PA_SAMPLE_ID_ALL ((uint64_t)1 << 18)
+#define PA_EXCLUDE_HOST ((uint64_t)1 << 19)
+#define PA_EXCLUDE_GUEST ((uint64_t)1 << 20)
 #define PA_USE_CLOCKID ((uint64_t)1 << 25)
 #define PA_WRITE_BACKWARD ((uint64_t)1 << 27)
 #define PA_DEFER ((uint64_t)1 << 38)
@@ -135,7 +139,8 @@ enum perf_type {
  * fields are offsets back from the end of other records, which end with a
  * trailer. Both are computed once, from sample_type; 0: no such field. */
 struct perf_attr {
-	uint32_t type, size;
+	uint32_t type, size, bp_type;
+	uint64_t bp_addr;
 	uint64_t config, period, sample_type, read_format, flags;
 	uint64_t branch_type, regs_user, regs_intr;
 	int32_t clockid;
@@ -269,10 +274,13 @@ struct perf {
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
 	size_t cap_counter;
+	uint64_t hit;
 	struct branch *branch;
 	size_t cap_branch;
 	struct extra *extra;
 	size_t n_extra, cap_extra;
+	struct group_value *member;
+	size_t n_member, cap_member;
 	const char **read_name;
 	size_t n_read_name, cap_read_name;
 	char *text; /* copy of a string that had no 0 at its end */
@@ -301,6 +309,13 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 /* Names event attr. Ignores an empty name and an index out of range. */
 void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
 void perf_attr_release(struct perf *p);
+
+/* ---- event_kind.c */
+/* Returns the name to use unless the capture has one, as long-lived as p. */
+const char *event_kind_name(struct perf *p, const struct perf_attr *a);
+/* Return event_def.how and event_def.unit. */
+enum event_how event_kind_how(const struct perf_attr *a);
+const char *event_kind_unit(const struct perf_attr *a);
 
 /* ---- walk.c */
 /* Starts at the first record of f, again if it was walked before. */
