@@ -5,8 +5,8 @@
 # Each capture is cut N times and has bytes flipped N times. N is 500; 100 for CTF
 # traces, each of which is first tried in its own process; and 4 for
 # captures that are run through the whole program. $DAMAGE_N overrides N.
-# ftrace_counts instead changes every length and count of a trace.dat, and those
-# of 10 of its entries.
+# ftrace_counts and perf_counts instead change every length and count of a capture,
+# and those of 10 of its entries, or 40 of its records.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -18,13 +18,14 @@ then
 	*/pipeline) n=4 ;;
 	*/ctf) n=100 ;;
 	*/ftrace_counts) n=10 ;;
+	*/perf_counts) n=40 ;;
 	*) n=500 ;;
 	esac
 	n=${DAMAGE_N:-$n}
 	if text=$("$prog" "$f" "$n" "${DAMAGE_SEED:-7}" 2>&1)
 	then
 		case $prog in
-		*/ftrace_counts) echo "ok $name: ${text##*: }" ;;
+		*/*_counts) echo "ok $name: ${text##*: }" ;;
 		*) echo "ok $name survives $n cuts and $n flips" ;;
 		esac
 		exit 0
@@ -70,7 +71,7 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	-path '*/jitdump.seeds/*' \) 2>/dev/null |
 	case $prog in
 	*/jitdump) grep '\.dump$\|jitdump\.seeds' ;;
-	*/perf) grep -v '\.dat$\|/metadata$\|\.txt$\|\.dump$\|\.seeds' ;;
+	*/perf | */perf_counts) grep -v '\.dat$\|/metadata$\|\.txt$\|\.dump$\|\.seeds' ;;
 	*/ftrace | */ftrace_counts) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;

@@ -286,7 +286,7 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 		p->recent[at].attr = known->attr + 1;
 		return &p->attr[known->attr];
 	}
-	return p->same_type ? first : NULL;
+	return p->n_id ? NULL : first;
 }
 
 void perf_attr_release(struct perf *p)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "formats/perf/perf.h"
+#include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
 #define SEQ_BITS 48
@@ -29,6 +30,20 @@ static uint64_t perf_ref_time(const struct perf_attr *a,
 	return t;
 }
 
+/* Each record of the kernel is a multiple of 8 bytes. */
+static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
+{
+	struct err why;
+
+	if (!(r->size % 8))
+		return 0;
+	err_at(&why, r->b.path, r->off,
+	       "record of type %s is %u bytes, needs a multiple of 8",
+	       perf_type_name(r->type), r->size);
+	perf_damage(p, "record", r->off, r->size, &why);
+	return -1;
+}
+
 bool perf_ref_make(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct ref *ref)
 {
@@ -40,12 +55,14 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 			perf_skip_type(p, r);
 		return false;
 	}
+	if (perf_ref_check_size(p, r))
+		return false;
 	/* the event matters only if it decides where the time is */
 	if (!p->same_time) {
 		a = perf_attr_of_record(p, r);
 		if (!a) {
 			if (p->loud)
-				perf_skip_unknown_id(p, r);
+				perf_damage_id(p, r);
 			return false;
 		}
 	}

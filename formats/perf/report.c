@@ -1,8 +1,13 @@
 /* report.c - what the reader tells the ledger: damage, notes, skipped records.
  */
+#include <inttypes.h>
+
 #include "formats/perf/perf.h"
 #include "formats/reader/reader.h"
+#include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+
+#define SIMPLEPERF 32768u
 
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err)
@@ -17,14 +22,36 @@ void perf_note(struct perf *p, const char *what, const char *detail)
 		reader_note(&p->src, what, detail);
 }
 
+/* May a recorder that we do not know have written this type? Kernel and perf
+ * number theirs without gaps, simpleperf from 32768 on. */
+static bool perf_type_is_likely(uint32_t type)
+{
+	return (type && type < 2 * PR_TOOL) ||
+	       (type >= SIMPLEPERF && type < SIMPLEPERF + PR_TOOL);
+}
+
 void perf_skip_type(struct perf *p, const struct perf_rec *r)
 {
+	struct err why;
+
+	if (!perf_type_is_likely(r->type)) {
+		err_at(&why, r->b.path, r->off,
+		       "record of type %" PRIu32 ", which no recorder writes; "
+		       "the size of the one before it may be wrong",
+		       r->type);
+		perf_damage(p, "record", r->off, r->size, &why);
+		return;
+	}
 	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
 		    r->off);
 }
 
-void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r)
+void perf_damage_id(struct perf *p, const struct perf_rec *r)
 {
-	ledger_skip(p->src.ledger, p->src.index, "unknown event id", r->type,
-		    r->off);
+	struct err why;
+
+	err_at(&why, r->b.path, r->off,
+	       "a record of type %s has the id of no event of the header",
+	       perf_type_name(r->type));
+	reader_damage(&p->src, "event id", r->off, r->size, &why);
 }

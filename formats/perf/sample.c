@@ -111,8 +111,8 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 	return 0;
 }
 
-static int perf_sample_read_values(struct perf *p, uint64_t format,
-				   struct bytes *b, struct err *err)
+int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
+			    struct err *err)
 {
 	if (format & READ_GROUP)
 		return perf_sample_read_group(p, format, b, err);
@@ -455,6 +455,17 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
+/* Takes the size of AUX data, which is not decoded. */
+static int perf_sample_aux(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) || bytes_skip(b, n, err))
+		return -1;
+	perf_extra_add(p, "aux_size", n);
+	return 0;
+}
+
 /* Takes the fields after the stack dump. */
 static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct err *err)
@@ -467,7 +478,6 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		{ PS_CGROUP, "cgroup" },
 		{ PS_DATA_PAGE, "data_page_size" },
 		{ PS_CODE_PAGE, "code_page_size" },
-		{ PS_AUX, "aux_size" }, /* the data is not decoded */
 	};
 	uint64_t t = a->sample_type;
 
@@ -485,7 +495,7 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		if ((t & numbers[i].bit) &&
 		    perf_sample_take_extra(p, b, numbers[i].name, err))
 			return -1;
-	return 0;
+	return t & PS_AUX ? perf_sample_aux(p, b, err) : 0;
 }
 
 /* Replaces the user half of a chain by the calls that the processor recorded
@@ -524,6 +534,15 @@ static void perf_sample_use_ip(struct perf *p, struct record *rec)
 	}
 }
 
+/* Fields of a later version may follow the last known one. */
+static int perf_sample_check_rest(uint64_t type, struct bytes *b,
+				  struct err *err)
+{
+	if (type >= PS_UNKNOWN)
+		return 0;
+	return perf_check_end(b, err);
+}
+
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err)
@@ -559,7 +578,8 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if ((t & PS_STACK_USER) && perf_sample_stack_dump(&b, s, err))
 		return -1;
-	if (perf_sample_tail_part(p, a, &b, err))
+	if (perf_sample_tail_part(p, a, &b, err) ||
+	    perf_sample_check_rest(t, &b, err))
 		return -1;
 	s->extra = p->extra;
 	s->n_extra = (uint32_t)p->n_extra;

@@ -264,6 +264,7 @@ int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
 		if (!got) {
 			got = perf_walk_next_raw(p, f, r, err);
 			if (got <= 0) {
+				perf_z_check_end(p, f);
 				perf_walk_report_rest(p, f);
 				return got;
 			}

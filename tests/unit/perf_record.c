@@ -319,7 +319,7 @@ START_TEST(an_event_is_found_by_its_id_with_its_own_layout)
 }
 END_TEST
 
-START_TEST(a_sample_of_an_unknown_event_is_counted)
+START_TEST(a_sample_of_an_unknown_event_is_damage)
 {
 	struct pb_event ev[] = { two[0], two[1] };
 	struct ledger *lg = ledger_new();
@@ -341,7 +341,7 @@ START_TEST(a_sample_of_an_unknown_event_is_counted)
 
 	while (pb_next(src, &ref, &rec))
 		ck_assert_int_ne(rec.kind, REC_SAMPLE);
-	ck_assert_uint_eq(ledger_sum(lg, LEDGER_SKIPPED), 1);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
 	source_close(src);
 	ledger_free(lg);
 	pb_release(&b);
@@ -446,7 +446,7 @@ int main(void)
 			    2);
 	tcase_add_loop_test(t, an_event_is_found_by_its_id_with_its_own_layout,
 			    0, 2);
-	tcase_add_loop_test(t, a_sample_of_an_unknown_event_is_counted, 0, 2);
+	tcase_add_loop_test(t, a_sample_of_an_unknown_event_is_damage, 0, 2);
 	tcase_add_loop_test(t, a_stopped_event_is_named_by_its_id, 0, 2);
 	tcase_add_loop_test(t, all_cpus_and_no_thread_is_system_wide, 0, 2);
 	tcase_add_loop_test(t, the_clock_goes_with_the_counter_by_time_conv, 0,
