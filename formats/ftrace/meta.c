@@ -115,6 +115,7 @@ static int ft_meta_take_formats(struct ft *ft, const char *system,
 				struct bytes *b, struct err *err)
 {
 	struct bytes text;
+	struct err why;
 	uint32_t count;
 	uint64_t n;
 
@@ -123,6 +124,9 @@ static int ft_meta_take_formats(struct ft *ft, const char *system,
 	for (uint32_t i = 0; i < count; i++) {
 		if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 			return -1;
+		if (tp_format_check(system, &text, &why))
+			reader_damage(&ft->src, "format", bytes_off(&text), n,
+				      &why);
 		ft_format_add(ft, system, &text);
 	}
 	return 0;

@@ -52,10 +52,13 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 				  struct bytes *b, struct err *err)
 {
 	struct bytes text;
+	struct err why;
 	uint64_t n;
 
 	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 		return -1;
+	if (tp_format_check(system ? system : "", &text, &why))
+		perf_damage(p, "tracing data", bytes_off(&text), n, &why);
 	if (system && n <= FORMAT_MAX)
 		perf_trace_add_format(p, system, &text);
 	return 0;
