@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/user_mask.h"
@@ -171,7 +172,7 @@ int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 
 	if (bytes_i32(b, &d.pid, err) || bytes_take(b, 20, &id, err) ||
 	    bytes_u8(b, &size, err) || bytes_skip(b, 3, err) ||
-	    bytes_str(b, &path, err) || perf_check_padding(b, 63, err))
+	    bytes_str(b, &path, err) || rest_padding(b, 63, err))
 		return -1;
 	if (misc & PM_BIT15)
 		d.id_len = size;
@@ -243,7 +244,7 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 		rc = parse[bit](p, b, err);
 	else
 		return 0;
-	return rc ? rc : perf_check_padding(b, padding, err);
+	return rc ? rc : rest_padding(b, padding, err);
 }
 
 void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,

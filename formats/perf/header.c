@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -89,7 +90,7 @@ static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
 	}
 	attr->end = attr->pos + valid;
 	bytes_skip(&rest, valid, NULL);
-	if (perf_check_zeros(&rest, &why))
+	if (rest_zeros(&rest, &why))
 		perf_damage(p, "attributes", bytes_off(&rest),
 			    bytes_left(&rest), &why);
 }

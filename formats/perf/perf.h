@@ -364,12 +364,7 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 /* Sets the facts that depend on all tool records: system_wide and others. */
 void perf_tool_finish(struct perf *p);
 
-/* ---- check.c: a length from both sides, and values that cannot be */
-/* Each returns -1 with a message unless nothing is left of b; nothing but
- * zeros; at most n bytes of padding. */
-int perf_check_end(const struct bytes *b, struct err *err);
-int perf_check_zeros(const struct bytes *b, struct err *err);
-int perf_check_padding(const struct bytes *b, size_t n, struct err *err);
+/* ---- check.c: values that cannot be */
 /* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */
 int perf_check_build_id(const struct bytes *id, unsigned int n,
 			struct err *err);

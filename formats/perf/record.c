@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 /* Takes the string at the end of the record, padded to 8 bytes. */
 static int perf_record_take_name(struct bytes *b, const char **out,
 				 struct err *err)
 {
-	if (bytes_str(b, out, err) || perf_check_padding(b, 7, err))
+	if (bytes_str(b, out, err) || rest_padding(b, 7, err))
 		return -1;
 	b->pos = b->end;
 	return 0;
@@ -315,7 +316,7 @@ static int perf_record_text_poke(struct perf *p, struct bytes *b,
 
 	if (bytes_u64(b, &addr, err) || bytes_u16(b, &n_old, err) ||
 	    bytes_u16(b, &n_new, err) || bytes_take(b, n_old, &was, err) ||
-	    bytes_take(b, n_new, &now, err) || perf_check_padding(b, 7, err))
+	    bytes_take(b, n_new, &now, err) || rest_padding(b, 7, err))
 		return -1;
 	b->pos = b->end;
 	perf_extra_add(p, "addr", addr);
@@ -459,5 +460,5 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 		rec->flags |= REC_F_SYNTH;
 	if (perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err))
 		return -1;
-	return perf_check_end(&b, err);
+	return rest_end(&b, err);
 }

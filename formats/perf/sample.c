@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 /* A callchain entry of this value or more is a mark, not an address. */
@@ -540,7 +541,7 @@ static int perf_sample_check_rest(uint64_t type, struct bytes *b,
 {
 	if (type >= PS_UNKNOWN)
 		return 0;
-	return perf_check_end(b, err);
+	return rest_end(b, err);
 }
 
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,

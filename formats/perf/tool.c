@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -26,7 +27,7 @@ static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 		return -1;
 	while (bytes_left(b) >= 8 && !bytes_u64(b, &id, err))
 		perf_id_add(p, id, (uint32_t)p->n_attr - 1);
-	return perf_check_end(b, err);
+	return rest_end(b, err);
 }
 
 /* The CPU and thread that the event of each id was opened on. */
@@ -50,7 +51,7 @@ static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 	/* later versions: machine_pid and vcpu for each */
 	if (bytes_left(b) == n * 16)
 		return 0;
-	return perf_check_end(b, err);
+	return rest_end(b, err);
 }
 
 static int perf_tool_thread_map(struct perf *p, struct bytes *b,
@@ -66,7 +67,7 @@ static int perf_tool_thread_map(struct perf *p, struct bytes *b,
 		/* the map for all threads is one entry, -1 */
 		p->thread_map |= (int32_t)pid != -1;
 	}
-	return perf_check_end(b, err);
+	return rest_end(b, err);
 }
 
 static int perf_tool_event_update(struct perf *p, struct bytes *b,
@@ -85,7 +86,7 @@ static int perf_tool_event_update(struct perf *p, struct bytes *b,
 		return -1;
 	if (known)
 		perf_attr_set_name(p, known->attr, name);
-	return perf_check_padding(b, UPDATE_PADDING, err);
+	return rest_padding(b, UPDATE_PADDING, err);
 }
 
 static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
@@ -115,7 +116,7 @@ static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
 			      " bits, needs at most 63",
 			      shift);
 	p->src.info.tsc = (struct tsc_conv){ zero, mult, (uint16_t)shift };
-	return perf_check_padding(b, TIME_CONV_MORE, err);
+	return rest_padding(b, TIME_CONV_MORE, err);
 }
 
 static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
@@ -126,7 +127,7 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 	struct err why;
 
 	/* its header, u32 size, and padding in some versions */
-	if (bytes_skip(&b, 12, &why) || perf_check_padding(&b, 4, &why))
+	if (bytes_skip(&b, 12, &why) || rest_padding(&b, 4, &why))
 		perf_damage(p, "record", r->off, r->size, &why);
 	if (perf_walk_payload(p, f, &b, &owned, &why)) {
 		if (why.code == ERR_IO) {
@@ -151,7 +152,7 @@ static int perf_tool_auxtrace(struct perf *p, const struct perf_rec *r,
 	if (r->type != PR_AUXTRACE)
 		return 0;
 	perf_skip_type(p, r);
-	return bytes_skip(b, AUXTRACE_SIZE, err) ? -1 : perf_check_end(b, err);
+	return bytes_skip(b, AUXTRACE_SIZE, err) ? -1 : rest_end(b, err);
 }
 
 static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
@@ -178,11 +179,11 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		return perf_tool_auxtrace(p, r, &b, err);
 	case PR_FINISHED_ROUND:
 		perf_round_end(p);
-		return perf_check_end(&b, err);
+		return rest_end(&b, err);
 	case PR_TIME_CONV:
 		return perf_tool_time_conv(p, &b, err);
 	case PR_FINISHED_INIT:
-		return perf_check_end(&b, err);
+		return rest_end(&b, err);
 	case PR_CPU_MAP:
 		return 0;
 	default:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 #define FORMAT_MAX ((uint64_t)1 << 20)
@@ -122,7 +123,7 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 		if (perf_trace_take_system(p, b, err))
 			return -1;
 	return perf_trace_skip_tail(b, version, err) ||
-			       perf_check_padding(b, padding, err)
+			       rest_padding(b, padding, err)
 		       ? -1
 		       : 0;
 }

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 #define BLOCK_HEAD 3 /* of zstd's format */
@@ -53,7 +54,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 	p->src.info.compressed = true;
 	if (bytes_skip(&b, 8, &why) ||
 	    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
-	    bytes_take(&b, n, &data, &why) || perf_check_padding(&b, 7, &why)) {
+	    bytes_take(&b, n, &data, &why) || rest_padding(&b, 7, &why)) {
 		perf_damage(p, "compressed", r->off, r->size, &why);
 		return;
 	}
