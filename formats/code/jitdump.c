@@ -273,7 +273,7 @@ static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 		qsort(d->line, d->n_line, sizeof(*d->line),
 		      jitdump_compare_lines);
 	/* V8 may make room for more lines than it writes: 13 of 2215 pieces of
-	 * code of node 18 have bytes left here. */
+	 * code of one run have bytes left here. */
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/reader/bounds.h"
 #include "formats/reader/claims.h"
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
@@ -170,6 +171,7 @@ struct ft_stream {
 	bool lost_due; /* report the loss at lost_place before the next entry */
 	uint64_t lost_place;
 	uint64_t last;
+	struct near_time near; /* to which the next entry must be near */
 	struct ft_item ring[FT_AHEAD];
 	uint32_t head, n;
 };

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/input.h"
+#include "formats/reader/bounds.h"
 #include "formats/reader/claims.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
@@ -194,6 +195,7 @@ struct perf_file {
 	uint64_t place; /* bytes of all records walked so far */
 	uint64_t n;	/* kernel records so far */
 	uint64_t last_key;
+	struct near_time near;
 	/* Smallest key of each block of 64 KiB; after the scan: of the block
 	 * and all later ones. */
 	uint64_t *floor;
@@ -268,6 +270,8 @@ struct perf {
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
 	struct tp tp;
+	/* No address is in [user_end, kernel_start); 0, 0: any may be. */
+	uint64_t user_end, kernel_start;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
@@ -368,6 +372,14 @@ void perf_tool_finish(struct perf *p);
 /* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */
 int perf_check_build_id(const struct bytes *id, unsigned int n,
 			struct err *err);
+/* Sets where the addresses of programs end and those of the kernel begin. */
+void perf_check_set_halves(struct perf *p, const char *arch);
+/* Is this time years from those of the records before it in the file? */
+bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
+			    uint64_t time);
+/* Returns -1 with a message if a value of a decoded record cannot be. */
+int perf_check_record(const struct perf *p, const struct perf_rec *r,
+		      const struct record *rec, struct err *err);
 
 /* ---- feature.c */
 /* Evaluates the section or record of feature `bit`, reporting damage. A record

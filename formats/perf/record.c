@@ -451,7 +451,9 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 		return 0;
 	}
 	if (r.type == PR_SAMPLE)
-		return perf_sample_decode(p, a, &r, rec, err);
+		return perf_sample_decode(p, a, &r, rec, err)
+			       ? -1
+			       : perf_check_record(p, &r, rec, err);
 	struct bytes b = r.b;
 
 	if (perf_record_take_trailer(a, &r, &b, rec, err))
@@ -460,5 +462,5 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 		rec->flags |= REC_F_SYNTH;
 	if (perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err))
 		return -1;
-	return rest_end(&b, err);
+	return rest_end(&b, err) ? -1 : perf_check_record(p, &r, rec, err);
 }

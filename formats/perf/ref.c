@@ -44,6 +44,18 @@ static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
 	return -1;
 }
 
+static void perf_ref_damage_time(struct perf *p, const struct perf_rec *r,
+				 uint64_t time)
+{
+	struct err why;
+
+	err_at(&why, r->b.path, r->off,
+	       "record of type %s is of %" PRIu64
+	       " ns, years from those before it",
+	       perf_type_name(r->type), time);
+	perf_damage(p, "time", r->off, r->size, &why);
+}
+
 bool perf_ref_make(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct ref *ref)
 {
@@ -81,6 +93,10 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 	ref->key = perf_ref_time(a, r);
 	ref->kind = perf_type_class(r);
 	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
+	if (!ref->untimed && perf_check_time_is_far(p, f, ref->key)) {
+		perf_ref_damage_time(p, r, ref->key);
+		return false;
+	}
 	if (!ref->untimed)
 		f->last_key = ref->key;
 	else if (r->type == PR_LOST_SAMPLES)

@@ -20,6 +20,7 @@ void perf_walk_start(struct perf *p, struct perf_file *f)
 	f->done = false;
 	f->skip = 0;
 	f->place = f->n = f->last_key = f->block = 0;
+	f->near.n = 0;
 	f->holds = false;
 	if (f->in.data) {
 		bytes_init(&f->raw, f->in.data + f->start,
