@@ -272,6 +272,7 @@ struct ft {
 	uint64_t win_bytes, tick;
 	uint64_t claimed; /* bytes of the file that rings use */
 	struct claims claims;
+	bool unread_formats; /* some could not be parsed */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* From options. */
 	int64_t shift;	   /* from DATE and OFFSET: ns to add */

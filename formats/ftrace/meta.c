@@ -96,6 +96,7 @@ void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 
 	if (bytes_left(text) > FORMAT_MAX ||
 	    !ft_meta_parse_format(ft, system, text, &t)) {
+		ft->unread_formats = true;
 		ledger_skip(ft->src.ledger, ft->src.index, "event format", 0,
 			    bytes_off(text));
 		return;

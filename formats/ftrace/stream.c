@@ -155,6 +155,19 @@ static int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 	return -1;
 }
 
+/* The recorder saves the formats of all events that are enabled. */
+static void ft_stream_note_unknown(struct ft *ft, struct ft_stream *s,
+				   const struct ft_item *it)
+{
+	uint64_t off = ft_stream_file_offset(s, it->place);
+	struct err why;
+
+	err_at(&why, s->path, off,
+	       "an entry of event %u, which the file does not describe",
+	       it->id);
+	reader_damage(&ft->src, "entry", off, 2, &why);
+}
+
 static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 				 const struct ft_entry *e)
 {
@@ -181,6 +194,8 @@ static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 			      bytes_left(&e->b), &why);
 	if (ft_stream_check_entry(ft, s, &it, e))
 		return;
+	if (!t && ft->version && !ft->unread_formats)
+		ft_stream_note_unknown(ft, s, &it);
 	if (ft_item_is_stack(&it) && ft_stream_attach_stack(s, &it))
 		return;
 	if (it.time < s->last)

@@ -127,6 +127,9 @@ enum perf_type {
 #define PM_BIT14 (1 << 14) /* preempted, build-id in map */
 #define PM_BIT15 (1 << 15) /* dropped by a filter, build-id with a length */
 
+/* All bits from here on are unknown to us. */
+#define PA_UNKNOWN ((uint64_t)1 << 40)
+
 #define PERF_TYPE_TRACEPOINT 2
 
 /* A time of this value or more is not a time (perf's off-CPU samples; all bits
@@ -239,6 +242,7 @@ struct perf {
 	struct perf_attr *attr;
 	struct event_def *event;
 	size_t n_attr, cap_attr, cap_event;
+	bool newer;	/* an event has flags that we do not know */
 	bool same_time; /* the time has one offset in records of all events */
 	bool same_type; /* all sample_types are equal */
 	struct perf_id *id;

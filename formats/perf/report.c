@@ -22,11 +22,14 @@ void perf_note(struct perf *p, const char *what, const char *detail)
 		reader_note(&p->src, what, detail);
 }
 
-/* May a recorder that we do not know have written this type? Kernel and perf
- * number theirs without gaps, simpleperf from 32768 on. */
-static bool perf_type_is_likely(uint32_t type)
+/* May a recorder that we do not know have written this type? A kernel writes a
+ * new one only if a flag of an event asks for it. perf numbers its own without
+ * gaps, simpleperf from 32768 on. */
+static bool perf_type_is_likely(const struct perf *p, uint32_t type)
 {
-	return (type && type < 2 * PR_TOOL) ||
+	if (type < PR_TOOL)
+		return type && (type < PR_KERNEL_KNOWN || p->newer);
+	return type < 2 * PR_TOOL ||
 	       (type >= SIMPLEPERF && type < SIMPLEPERF + PR_TOOL);
 }
 
@@ -34,7 +37,7 @@ void perf_skip_type(struct perf *p, const struct perf_rec *r)
 {
 	struct err why;
 
-	if (!perf_type_is_likely(r->type)) {
+	if (!perf_type_is_likely(p, r->type)) {
 		err_at(&why, r->b.path, r->off,
 		       "record of type %" PRIu32 ", which no recorder writes; "
 		       "the size of the one before it may be wrong",

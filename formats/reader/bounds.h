@@ -7,6 +7,9 @@
 /* PID_MAX_LIMIT of 64-bit machines (include/linux/threads.h). */
 #define THREAD_ID_MAX 4194304
 
+/* The most CPUs that a kernel can be built for are 8192 (arch/x86/Kconfig). */
+#define CPU_ID_MAX 8191
+
 /* Records that follow each other are not years apart. */
 #define YEAR_NS 31556952000000000u
 /* After so many records of another time in a row the clock was set. */
