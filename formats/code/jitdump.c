@@ -419,7 +419,7 @@ static int jitdump_take_record(struct jitdump *d,
 		return jitdump_take_unwind(d, b, err);
 	default:
 		ledger_skip(d->lg, d->capture, "jitdump record", p->id,
-			    bytes_off(b));
+			    bytes_off(b), NULL);
 		return 0;
 	}
 }

@@ -98,7 +98,7 @@ void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 	    !ft_meta_parse_format(ft, system, text, &t)) {
 		ft->unread_formats = true;
 		ledger_skip(ft->src.ledger, ft->src.index, "event format", 0,
-			    bytes_off(text));
+			    bytes_off(text), NULL);
 		return;
 	}
 	if (t.fmt.id >= IDS || ft->by_id[t.fmt.id]) {

@@ -273,7 +273,7 @@ static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 			    "tracer");
 	} else if (id >= FT_KNOWN) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
-			    bytes_off(b));
+			    bytes_off(b), NULL);
 	}
 	return 0;
 }

@@ -397,6 +397,8 @@ int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 /* ---- type.c */
 /* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
 const char *perf_type_name(uint32_t type);
+/* Returns name and meaning of a type that is skipped, or NULL. */
+const char *perf_type_skipped(uint32_t type);
 /* Returns the enum record_class of a kernel record of known type. */
 uint8_t perf_type_class(const struct perf_rec *r);
 

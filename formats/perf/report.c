@@ -45,8 +45,8 @@ void perf_skip_type(struct perf *p, const struct perf_rec *r)
 		perf_damage(p, "record", r->off, r->size, &why);
 		return;
 	}
-	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
-		    r->off);
+	ledger_skip(p->src.ledger, p->src.index, "record type", r->type, r->off,
+		    perf_type_skipped(r->type));
 }
 
 void perf_damage_id(struct perf *p, const struct perf_rec *r)

@@ -277,6 +277,14 @@ START_TEST(unknown_records_are_skipped_by_size_and_counted)
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE), 1);
 	source_close(src);
+	ledger_end(lg);
+	bool named = false;
+	struct ledger_entry e;
+
+	while (ledger_take(lg, &e))
+		named |= e.len == PR_AUXTRACE &&
+			 !strncmp(e.detail, "AUXTRACE: ", 10);
+	ck_assert(named);
 	ledger_free(lg);
 	pb_release(&b);
 }
