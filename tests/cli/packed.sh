@@ -1,5 +1,5 @@
 #!/bin/sh
-# packed.sh - names from files that are compressed: kallsyms, debug sections.
+# packed.sh - names from files that are compressed, or all in one folder.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/packed.sh
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
@@ -114,3 +114,16 @@ EOF2
 			JOIN symbol s ON s.id = f.symbol")"
 	done
 done
+
+# ---- a folder with programs by their names, as perf 7.1 has it
+if [ -f prog ]
+then
+	mkdir flat
+	mv prog flat/
+	"$B" ingest -q -f --no-cache -o x.db c.data 2>err
+	is a_program_that_is_gone_has_no_names '' "$(sql "SELECT s.name
+		FROM frame f JOIN symbol s ON s.id = f.symbol")"
+	"$B" ingest -q -f --no-cache --symfs flat -o x.db c.data 2>err
+	is a_flat_folder_of_programs_has_them outer "$(sql "SELECT s.name
+		FROM frame f JOIN symbol s ON s.id = f.symbol")"
+fi
