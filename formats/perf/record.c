@@ -77,6 +77,29 @@ static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
 	return 0;
 }
 
+/* Do the two bytes at pos begin a name? prot has small numbers in its lowest
+ * byte and 0 in the next, or, from perf inject --jit, a file's mode, whose
+ * second byte is 0x81. */
+static bool perf_record_begins_name(const struct bytes *b)
+{
+	unsigned char c[2];
+
+	if (bytes_peek(b, 0, c, 2) || c[0] <= ' ' || c[0] > '~')
+		return false;
+	return (c[1] > ' ' && c[1] <= '~') || (c[0] == '/' && c[1] > 0x81);
+}
+
+/* Takes prot and flags. Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither,
+ * but the name there. */
+static int perf_record_take_map_rights(struct bytes *b, struct rec_map *m,
+				       struct err *err)
+{
+	if (perf_record_begins_name(b))
+		return 0;
+	return bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err) ? -1
+									   : 0;
+}
+
 static int perf_record_map(struct bytes *b, const struct perf_rec *r,
 			   struct record *rec, struct err *err)
 {
@@ -90,7 +113,7 @@ static int perf_record_map(struct bytes *b, const struct perf_rec *r,
 		return -1;
 	if (r->type == PR_MMAP2 &&
 	    (perf_record_take_map_identity(b, r->misc, rec, err) ||
-	     bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err)))
+	     perf_record_take_map_rights(b, m, err)))
 		return -1;
 	return perf_record_take_name(b, &m->path, err);
 }
