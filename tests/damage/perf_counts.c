@@ -165,7 +165,7 @@ static void counts_build_ids(struct counts *c, uint64_t end)
 	}
 }
 
-static void counts_formats(struct counts *c)
+static void counts_formats_perf(struct counts *c)
 {
 	for (uint64_t n = counts_take(c, 4, "number of formats"); n && !c->bad;
 	     n--)
@@ -181,11 +181,11 @@ static void counts_tracing(struct counts *c)
 		counts_skip_text(c);
 		counts_skip(c, counts_take(c, 8, "length of a header"));
 	}
-	counts_formats(c);
+	counts_formats_perf(c);
 	for (uint64_t n = counts_take(c, 4, "number of systems"); n && !c->bad;
 	     n--) {
 		counts_skip_text(c);
-		counts_formats(c);
+		counts_formats_perf(c);
 	}
 	for (int i = 0; i < 2; i++)
 		counts_skip(c, counts_take(c, 4, "length of a text"));
@@ -352,7 +352,7 @@ static void counts_features(struct counts *c, uint64_t at)
 	}
 }
 
-static void counts_find(struct counts *c)
+static void counts_find_perf(struct counts *c)
 {
 	c->big = c->data[0] == '2';
 	c->at = 8;
@@ -376,5 +376,5 @@ static void counts_find(struct counts *c)
 int main(int argc, char **argv)
 {
 	return counts_main(argc, argv, "damage-perf_counts CAPTURE",
-			   counts_find);
+			   counts_find_perf);
 }
