@@ -447,7 +447,7 @@ static bool skip_wrapping_range(struct stitch *st, uint64_t start, uint64_t end)
 	if (end >= start || end == 0)
 		return false;
 	ledger_skip(st->ledger, st->rec.source, "mapping that wraps around", 0,
-		    st->rec.off);
+		    st->rec.off, NULL);
 	return true;
 }
 

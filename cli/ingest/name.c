@@ -33,7 +33,7 @@ static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
 	OPT_STRING(0, "symfs", "DIR", &symfs,
-		   "look for the recorded programs below DIR"),
+		   "look for the recorded programs below DIR, by path or name"),
 	{ .kind = OPT_END }
 };
 

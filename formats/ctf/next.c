@@ -118,7 +118,7 @@ static void ctf_next_take_text(struct ctf *ctf, const struct ctf_msg *m,
 	if (m->kind == CTF_MSG_DAMAGE)
 		ctf_next_end_trace(&ctf->trace[m->trace], text);
 	else
-		ledger_skip(ctf->src.ledger, ctf->src.index, text, 0, 0);
+		ledger_skip(ctf->src.ledger, ctf->src.index, text, 0, 0, NULL);
 }
 
 /* Returns false for the last message. */

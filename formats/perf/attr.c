@@ -138,6 +138,7 @@ static void perf_attr_summarise(struct perf *p)
 			p->same_time = false;
 		if (a->sample_type != first->sample_type)
 			p->same_type = false;
+		p->newer |= a->flags >= PA_UNKNOWN;
 		info->has_time |= (a->sample_type & PS_TIME) != 0;
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 		info->maps_code |= (a->flags & PA_MMAP) != 0;
@@ -248,7 +249,7 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 		p->recent[at].attr = known->attr + 1;
 		return &p->attr[known->attr];
 	}
-	return p->same_type ? first : NULL;
+	return p->n_id ? NULL : first;
 }
 
 void perf_attr_release(struct perf *p)

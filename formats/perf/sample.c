@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 /* A callchain entry of this value or more is a mark, not an address. */
@@ -151,14 +152,19 @@ static int perf_sample_read_one(struct perf *p, uint64_t format,
 
 /* Takes READ. What a counter has counted since the last sample is what perf
  * shows as the period (deliver_sample_value() of perf 7.2). */
-static int perf_sample_read_values(struct perf *p, const struct perf_attr *a,
+int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
+			    struct err *err)
+{
+	p->n_member = 0;
+	return format & READ_GROUP ? perf_sample_read_group(p, format, b, err)
+				   : perf_sample_read_one(p, format, b, err);
+}
+
+static int perf_sample_take_values(struct perf *p, const struct perf_attr *a,
 				   struct bytes *b, struct rec_sample *s,
 				   struct err *err)
 {
-	p->n_member = 0;
-	if (a->read_format & READ_GROUP
-		    ? perf_sample_read_group(p, a->read_format, b, err)
-		    : perf_sample_read_one(p, a->read_format, b, err))
+	if (perf_sample_read_values(p, a->read_format, b, err))
 		return -1;
 	s->member = p->member;
 	s->n_member = (uint32_t)p->n_member;
@@ -505,6 +511,17 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
+/* Takes the size of AUX data, which is not decoded. */
+static int perf_sample_aux(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) || bytes_skip(b, n, err))
+		return -1;
+	perf_extra_add(p, "aux_size", n);
+	return 0;
+}
+
 /* Takes the fields after the stack dump. */
 static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct err *err)
@@ -517,7 +534,6 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		{ PS_CGROUP, "cgroup" },
 		{ PS_DATA_PAGE, "data_page_size" },
 		{ PS_CODE_PAGE, "code_page_size" },
-		{ PS_AUX, "aux_size" }, /* the data is not decoded */
 	};
 	uint64_t t = a->sample_type;
 
@@ -535,7 +551,7 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		if ((t & numbers[i].bit) &&
 		    perf_sample_take_extra(p, b, numbers[i].name, err))
 			return -1;
-	return 0;
+	return t & PS_AUX ? perf_sample_aux(p, b, err) : 0;
 }
 
 /* Replaces the user half of a chain by the calls that the processor recorded
@@ -597,6 +613,15 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_HIT;
 }
 
+/* Fields of a later version may follow the last known one. */
+static int perf_sample_check_rest(uint64_t type, struct bytes *b,
+				  struct err *err)
+{
+	if (type >= PS_UNKNOWN)
+		return 0;
+	return rest_end(b, err);
+}
+
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err)
@@ -611,7 +636,7 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	p->n_extra = 0;
 	if (perf_sample_fixed_part(p, a, r, rec, &b, err))
 		return -1;
-	if ((t & PS_READ) && perf_sample_read_values(p, a, &b, s, err))
+	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))
 		perf_sample_use_ip(p, rec);
@@ -632,7 +657,8 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	if ((t & PS_STACK_USER) && perf_sample_stack_dump(&b, s, err))
 		return -1;
 	perf_sample_add_hit(p, rec);
-	if (perf_sample_tail_part(p, a, &b, err))
+	if (perf_sample_tail_part(p, a, &b, err) ||
+	    perf_sample_check_rest(t, &b, err))
 		return -1;
 	s->extra = p->extra;
 	s->n_extra = (uint32_t)p->n_extra;

@@ -110,8 +110,11 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	if (!locate_usable_path(img))
 		return;
 	const char *base = path_base(img->path);
-	if (symfs)
+	if (symfs) {
 		places_add(out, "%s%s", symfs, img->path);
+		/* the flat layout of perf 7.1 */
+		places_add(out, "%s/%s", symfs, base);
+	}
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++) {
 		places_add(out, "%s%s", *d, img->path);
 		places_add(out, "%s/%s", *d, base);
@@ -180,6 +183,8 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 		return;
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
 		places_add(out, "%s%s.debug", *d, img->path);
+	if (*symfs)
+		places_add(out, "%s/%s.debug", symfs, path_base(img->path));
 	places_add(out, "%s" DEBUG_ROOT "%s", symfs, img->path);
 	places_add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
 }
