@@ -14,6 +14,7 @@
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/named_file.h"
 #include "stitch/base/temp.h"
 
 #define COPY_BUF ((size_t)128 * 1024)
@@ -210,16 +211,18 @@ static int input_open_regular(struct input *in, int fd, uint64_t size,
 	return input_map(in, fd, size, err);
 }
 
-int input_open(struct input *in, const char *path, const char *temp_dir,
-	       struct err *err)
+static int input_open_as(struct input *in, const char *path, bool named,
+			 const char *temp_dir, struct err *err)
 {
 	struct stat st;
+	uint64_t size;
 	int rc = -1;
 
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
-	in->path = mem_strdup(strcmp(path, "-") ? path : "stdin");
-	int fd = input_open_fd(path, err);
+	in->path = mem_strdup(named || strcmp(path, "-") ? path : "stdin");
+	int fd = named ? named_file_open(path, &size, err)
+		       : input_open_fd(path, err);
 
 	if (fd < 0)
 		goto out;
@@ -244,6 +247,18 @@ out:
 	if (rc)
 		input_close(in);
 	return rc;
+}
+
+int input_open(struct input *in, const char *path, const char *temp_dir,
+	       struct err *err)
+{
+	return input_open_as(in, path, false, temp_dir, err);
+}
+
+int input_open_named(struct input *in, const char *path, const char *temp_dir,
+		     struct err *err)
+{
+	return input_open_as(in, path, true, temp_dir, err);
 }
 
 void input_close(struct input *in)

@@ -29,6 +29,10 @@ struct input {
  * failure; an empty file, a folder and a device are failures. */
 int input_open(struct input *in, const char *path, const char *temp_dir,
 	       struct err *err);
+/* The same for a path from a capture, or one where anybody could have put a
+ * file: only a regular file is opened. */
+int input_open_named(struct input *in, const char *path, const char *temp_dir,
+		     struct err *err);
 void input_close(struct input *in);
 /* Turns a stream into a mapped file. */
 int input_spool(struct input *in, const char *temp_dir, struct err *err);
