@@ -158,10 +158,11 @@ static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
 			    const char *path, struct err *err)
 {
 	static unsigned char buf[1 << 16];
+	off_t at = 0;
 
 	while (size) {
 		size_t want = size < sizeof(buf) ? (size_t)size : sizeof(buf);
-		ssize_t n = read(fd, buf, want);
+		ssize_t n = pread(fd, buf, want, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -172,28 +173,23 @@ static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
 			return 0; /* libarchive fills the rest */
 		if (bundle_write(b, buf, (size_t)n, err))
 			return -1;
+		at += n;
 		size -= (uint64_t)n;
 	}
 	return 0;
 }
 
-int bundle_add_file(struct bundle *b, const char *name, const char *path,
-		    uint64_t *bytes, struct err *err)
+int bundle_add_file(struct bundle *b, const char *name, int fd,
+		    const char *path, uint64_t *bytes, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
-	int rc = -1;
 
-	if (fd < 0 || fstat(fd, &st))
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode))
-		err_set(err, ERR_IO, "%s: not a regular file", path);
-	else if (!bundle_begin_entry(b, name, (uint64_t)st.st_size,
-				     st.st_mode & 0111, err))
-		rc = bundle_copy_file(b, fd, (uint64_t)st.st_size, path, err);
-	if (!rc)
-		*bytes += (uint64_t)st.st_size;
-	if (fd >= 0)
-		close(fd);
-	return rc;
+	if (fstat(fd, &st))
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	if (bundle_begin_entry(b, name, (uint64_t)st.st_size, st.st_mode & 0111,
+			       err) ||
+	    bundle_copy_file(b, fd, (uint64_t)st.st_size, path, err))
+		return -1;
+	*bytes += (uint64_t)st.st_size;
+	return 0;
 }

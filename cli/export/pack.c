@@ -3,6 +3,7 @@
 #include "cli/export/pack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/export/pack_proof.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
 #include "cli/stop.h"
@@ -24,6 +26,8 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/code_bytes.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/locate.h"
 #include "symbolize/symbolize.h"
 
 #define NAME_SIZE 8192
@@ -43,8 +47,9 @@ struct pack {
 	char **put;
 	size_t n_put, cap_put;
 	struct arena text;
-	uint64_t files, bytes, missing;
+	uint64_t files, bytes, missing, unproved;
 	char example[256]; /* one of the missing files */
+	char doubt[256];   /* one that is not the recorded one for sure */
 };
 
 /* ---- names */
@@ -105,8 +110,8 @@ static bool pack_is_safe(const char *name)
 	       (n < 3 || strcmp(name + n - 3, "/..") != 0);
 }
 
-static int pack_put_file(struct pack *p, const char *name, const char *path,
-			 struct err *err)
+static int pack_put_file(struct pack *p, const char *name, int fd,
+			 const char *path, struct err *err)
 {
 	uint64_t hash = hash_bytes(name, strlen(name), 0);
 
@@ -117,20 +122,45 @@ static int pack_put_file(struct pack *p, const char *name, const char *path,
 	p->put[p->n_put] = arena_strdup(&p->text, name);
 	table_add(&p->index, hash, (uint32_t)p->n_put++);
 	p->files++;
-	return bundle_add_file(p->b, name, path, &p->bytes, err);
+	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);
 }
 
 /* ---- files */
+
+/* Notes a file that is here, but may be another than the recorded one. */
+static int pack_doubt(struct pack *p, const char *path)
+{
+	if (!p->unproved++)
+		snprintf(p->doubt, sizeof(p->doubt), "%s", path);
+	return 0;
+}
+
+static int pack_put_image(struct pack *p, int64_t id, const struct image *img,
+			  struct err *err)
+{
+	char name[NAME_SIZE];
+	const char *why;
+	struct elf_file *ef = code_bytes_find_file(p->sy, img, &why);
+	bool chosen = img->kind == IMAGE_KERNEL && name_vmlinux();
+	int rc = 0;
+
+	snprintf(name, sizeof(name), "symfs%s",
+		 img->kind == IMAGE_KERNEL ? "/vmlinux" : img->path);
+	if (!ef && img->kind == IMAGE_FILE && !p->missing++)
+		snprintf(p->example, sizeof(p->example), "%s", img->path);
+	else if (ef && !chosen && !pack_proof(p->db, id, img, ef))
+		rc = pack_doubt(p, ef->path);
+	else if (ef)
+		rc = pack_put_file(p, name, ef->fd, ef->path, err);
+	elf_file_close(ef);
+	return rc;
+}
 
 static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
 	size_t id = (size_t)rows_int(r, BUNDLE_IMAGES_ID);
 	struct image img = { 0 };
-	char name[NAME_SIZE];
-	const char *path;
-	struct code_bytes *c;
-	int rc = 0;
 
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
@@ -140,18 +170,7 @@ static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
 			     sizeof(*p->image));
 	p->image[id] = img;
-	c = code_bytes_open(p->sy, &img, err);
-	path = c ? code_bytes_path(c) : "";
-	if (*path && img.kind == IMAGE_KERNEL)
-		rc = pack_put_file(p, "symfs/vmlinux", path, err);
-	else if (*path && img.kind == IMAGE_FILE) {
-		snprintf(name, sizeof(name), "symfs%s", img.path);
-		rc = pack_put_file(p, name, path, err);
-	} else if (img.kind == IMAGE_FILE && !p->missing++) {
-		snprintf(p->example, sizeof(p->example), "%s", img.path);
-	}
-	code_bytes_close(c);
-	return rc;
+	return pack_put_image(p, (int64_t)id, &img, err);
 }
 
 static int pack_take_section(void *arg, const struct rows *r, struct err *err)
@@ -162,14 +181,25 @@ static int pack_take_section(void *arg, const struct rows *r, struct err *err)
 	const char *plain = pack_without_symfs(path);
 	char name[NAME_SIZE];
 	bool debug = strstr(plain, "debug") != NULL;
+	struct elf_file *ef;
+	int rc;
 
 	if (id >= p->n_image || !p->image[id].path || *path != '/' || !debug ||
 	    access(path, R_OK))
 		return 0;
+	ef = locate_is_debug_place(p->sy, path, p->image[id].path)
+		     ? elf_file_open(path, NULL)
+		     : NULL;
+	if (!ef || !pack_proof(p->db, (int64_t)id, &p->image[id], ef)) {
+		elf_file_close(ef);
+		return pack_doubt(p, path);
+	}
 	if (strstr(plain, "/.dwz/") ||
 	    !pack_debug_name(&p->image[id], name, 256))
 		snprintf(name, sizeof(name), "symfs%s", plain);
-	return pack_put_file(p, name, path, err);
+	rc = pack_put_file(p, name, ef->fd, path, err);
+	elf_file_close(ef);
+	return rc;
 }
 
 static int pack_put_readme(struct pack *p, struct err *err)
@@ -189,14 +219,24 @@ static int pack_put_readme(struct pack *p, struct err *err)
 	return bundle_add_text(p->b, "README", text, err);
 }
 
-static int pack_fill(struct pack *p, struct err *err)
+static int pack_put_database(struct pack *p, struct err *err)
 {
 	char name[300];
+	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
+	int rc;
 
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%s: %s", p->copy, strerror(errno));
 	snprintf(name, sizeof(name), "%s.db", p->name);
-	if (pack_put_readme(p, err) || pack_put_file(p, name, p->copy, err))
+	rc = bundle_add_file(p->b, name, fd, p->copy, &p->bytes, err);
+	close(fd);
+	return rc;
+}
+
+static int pack_fill(struct pack *p, struct err *err)
+{
+	if (pack_put_readme(p, err) || pack_put_database(p, err))
 		return -1;
-	p->files--; /* do not count the database */
 	if (p->o->redact)
 		return 0;
 	if (rows_each(p->db, "bundle_images", pack_take_image, p, err))
@@ -282,6 +322,13 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	fprintf(stderr,
 		"%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
 		out, p->name, p->files, p->files == 1 ? "" : "s", size);
+	if (p->unproved)
+		fprintf(stderr,
+			"backstitch: %" PRIu64 " file%s not packed, such as "
+			"'%s': no build-id or hash proves that it is what was "
+			"recorded\n",
+			p->unproved, p->unproved == 1 ? " is" : "s are",
+			p->doubt);
 	if (p->missing)
 		fprintf(stderr,
 			"backstitch: %" PRIu64 " image%s not here, such as "

@@ -28,5 +28,8 @@ WHERE path IS NOT NULL AND kind IN (SELECT id FROM word
 	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module'))
 ORDER BY id
 
+-- name: bundle_hashes
+SELECT file, name, hash FROM image_section WHERE image = ?1
+
 -- name: bundle_sections
 SELECT DISTINCT image, file FROM image_section ORDER BY image, file

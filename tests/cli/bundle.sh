@@ -50,6 +50,47 @@ ok "the same database makes the same archive" $?
 "$B" bundle -o "$work/leaf.tar.gz" "$db" 2>"$work/said"
 [ $? = 1 ] && grep -q "use -f" "$work/said"
 ok "an archive that exists stays" $?
+# a database that names files which were never recorded
+db=$work/hostile.db
+cp "$work/leaf.db" "$db"
+mkdir "$work/debug"
+echo for nobody >"$work/secret"
+cp "$B" "$work/elf"
+cp "$B" "$work/debug/elf.debug"
+mkfifo "$work/debug/fifo.debug"
+python3 - "$db" "$work" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+work = sys.argv[2]
+image, = db.execute("SELECT id FROM image WHERE build_id IS NOT NULL"
+                    " AND path LIKE '/%' LIMIT 1").fetchone()
+db.executemany("INSERT OR REPLACE INTO image_section VALUES(?, ?, ?, 1)", [
+    (image, "/usr/lib/debug/../../.." + work + "/secret", ".symtab"),
+    (image, work + "/debug/../secret", ".symtab"),
+    (image, work + "/debug/elf.debug", ".symtab"),
+    (image, work + "/debug/fifo.debug", ".symtab"),
+    (image, "/proc/self/environ", "debug")])
+db.execute("INSERT INTO image(id, kind, path) SELECT max(id) + 1,"
+           " (SELECT kind FROM image WHERE id = ?), ? FROM image",
+           (image, work + "/elf"))
+db.commit()
+END
+"$B" bundle --symfs $symfs -o "$work/hostile.tar" "$db" 2>"$work/said" &&
+	tar tf "$work/hostile.tar" | grep '^symfs/.' | sort >"$work/names"
+sort "$work/files" | cmp -s - "$work/names" &&
+	grep -q "not packed, such as .*no build-id or hash" "$work/said" &&
+	! grep -q "for nobody" "$work/hostile.tar"
+ok "files that were not recorded are not packed" $?
+"$B" bundle -o "$work/hostile2.tar" "$db" 2>"$work/said" &&
+	! tar tf "$work/hostile2.tar" | grep -q "elf"
+ok "nor is a program that no build-id proves" $?
+timeout 20 "$B" symbolize "$db" >"$work/said" 2>&1
+[ $? -lt 124 ]
+ok "a FIFO that a database names is not waited for" $?
+
+db=$work/leaf.db
 mkfifo "$work/fifo"
 ln -s nowhere "$work/link"
 for out in fifo link out
