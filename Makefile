@@ -235,7 +235,7 @@ style-run:
 
 bench:
 	@tests/deps.sh install bench
-	$(SUBJ) all $(BENCH_BIN) $(NAMES_BIN)
+	$(SUBJ) all mkcap $(BENCH_BIN) $(NAMES_BIN)
 	$(SUB) bench-run
 bench-run:
 	@O=$(O) tests/bench/bench.sh
