@@ -22,6 +22,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 #include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
@@ -39,7 +40,7 @@ struct pack {
 	struct symbolizer *sy;
 	struct bundle *b;
 	char name[256];	     /* name of the database in the archive */
-	char *copy;	     /* a copy of the database */
+	char *copy;	     /* a copy of the database, until it is placed */
 	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
 	char **program;	    /* by image id: the file with its code, or NULL */
@@ -263,15 +264,16 @@ static int pack_make_archive(struct pack *p, const char *out, struct err *err)
 
 /* ---- the database */
 
+/* Until it is redacted, nobody else may read it. */
 static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 {
-	size_t n = strlen(out) + 32;
-	char *copy = mem_new(n, 1);
 	const struct redact_opts o = { p->o->keep->item, p->o->keep->n };
 	struct redact_counts counts;
+	char *copy = new_file_temp(out, 0600);
 
-	snprintf(copy, n, "%s.%ld.tmp", out, (long)getpid());
 	p->copy = copy;
+	if (!copy)
+		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
 	if (store_copy(p->db, copy, err))
 		return -1;
 	if (!p->o->redact)
@@ -304,6 +306,20 @@ static int pack_check_target(const char *out, bool force, struct err *err)
 	return 0;
 }
 
+/* Makes the copy a file like any other. */
+static int pack_place(struct pack *p, const char *out, struct err *err)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (chmod(p->copy, 0666 & ~mask))
+		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
+	if (new_file_place(p->copy, out, p->o->force, err))
+		return -1;
+	p->copy = NULL;
+	return 0;
+}
+
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
 	bool archive = bundle_is_name(out);
@@ -312,10 +328,8 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	if (pack_check_target(out, p->o->force, err) ||
 	    pack_make_copy(p, out, err))
 		return -1;
-	if (!archive && rename(p->copy, out))
-		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
 	if (!archive)
-		return 0;
+		return pack_place(p, out, err);
 	if (pack_make_archive(p, out, err))
 		return -1;
 	human_bytes(size, sizeof(size), p->bytes);
@@ -340,9 +354,7 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 
 static void pack_release(struct pack *p)
 {
-	if (p->copy)
-		unlink(p->copy);
-	free(p->copy);
+	new_file_drop(p->copy);
 	free(p->image);
 	free(p->put);
 	table_release(&p->index);

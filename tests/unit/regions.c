@@ -192,7 +192,8 @@ static void both_step(struct both *b, uint64_t *seed, size_t i, int way)
 	size_t k = rnd_below(seed, SPACES);
 	size_t from = rnd_below(seed, SPACES);
 	uint64_t what = rnd_below(seed, 200);
-	uint64_t len = rnd_below(seed, 200) ? 1 : 1 + rnd_below(seed, PAGES / 8);
+	uint64_t len =
+		rnd_below(seed, 200) ? 1 : 1 + rnd_below(seed, PAGES / 8);
 	struct region r = { .start = both_choose(seed, i, way),
 			    .pgoff = i << 12,
 			    .image = (uint32_t)i,
