@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,28 @@
 
 #define COPY_BUF ((size_t)128 * 1024)
 
+/* Waits for the first writer of a FIFO. Not open() waits: it would be restarted
+ * after each signal, but what a signal's handler does with the descriptor ends
+ * poll(). Until there was a writer, Linux reports no end. */
+static void input_wait(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+		while (poll(&p, 1, -1) < 0 && errno == EINTR)
+			;
+	fcntl(fd, F_SETFL, O_RDONLY);
+}
+
 static int input_open_fd(const char *path, struct err *err)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-				   : dup(STDIN_FILENO);
+	bool named = strcmp(path, "-") != 0;
+	int fd = named ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+		       : dup(STDIN_FILENO);
 
+	if (fd >= 0 && named)
+		input_wait(fd);
 	if (fd >= 0)
 		return fd;
 	if (errno == EACCES)
@@ -334,8 +352,15 @@ static int64_t input_peek_pipe(int fd, const char *path, void *buf, size_t n,
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 {
 	struct stat st = { 0 };
-	int fd = input_open_fd(path, err);
 	int64_t got = 0;
+
+	/* What was read to look at it would be missing later. */
+	if (strcmp(path, "-") != 0 && !stat(path, &st) && S_ISFIFO(st.st_mode))
+		return err_set(err, ERR_FORMAT,
+			       "%s: a FIFO, needs to be a file; give it as "
+			       "standard input: - <%s",
+			       path, path);
+	int fd = input_open_fd(path, err);
 
 	if (fd < 0)
 		return -1;

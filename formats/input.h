@@ -41,6 +41,6 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err);
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err);
 /* Reads the first bytes of a file by name, unpacked. Returns their number.
  * Those of a pipe on stdin stay in it; other streams cannot be read without
- * consuming them, so 0 is returned. */
+ * consuming them, so 0 is returned, and -1 for a FIFO. */
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err);
 #endif
