@@ -93,7 +93,9 @@ void ft_claims_check(struct ft *ft)
 {
 	uint64_t end = 0;
 
-	qsort(ft->claim, ft->n_claim, sizeof(*ft->claim), ft_claim_compare);
+	if (ft->n_claim)
+		qsort(ft->claim, ft->n_claim, sizeof(*ft->claim),
+		      ft_claim_compare);
 	for (size_t i = 0; i < ft->n_claim; i++) {
 		const struct ft_claim *c = &ft->claim[i];
 
