@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/export/pack_proof.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
@@ -119,9 +118,8 @@ static int pack_put_file(struct pack *p, const char *name, int fd,
 	if (!pack_is_safe(name) ||
 	    table_find(&p->index, hash, pack_same_name, p, name) != TABLE_NONE)
 		return 0;
-	p->put = mem_grow(p->put, &p->cap_put, p->n_put + 1, sizeof(*p->put));
-	p->put[p->n_put] = arena_strdup(&p->text, name);
-	table_add(&p->index, hash, (uint32_t)p->n_put++);
+	table_add(&p->index, hash, (uint32_t)p->n_put);
+	*mem_add(p->put, p->n_put, p->cap_put) = arena_strdup(&p->text, name);
 	p->files++;
 	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);
 }

@@ -15,12 +15,10 @@
 #include <unistd.h>
 
 #include "stitch/tasks/frame.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/named_file.h"
 #include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/name_cache.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/files/unxz.h"
 
