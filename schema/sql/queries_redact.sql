@@ -3,6 +3,11 @@
 -- that no deleted text is left in free pages.
 
 -- name: redact_begin
+-- The copy is of use when it is complete, or not at all; a journal would hold
+-- what is to be removed, and stay behind when the program is killed.
+COMMIT;
+PRAGMA journal_mode=OFF;
+BEGIN IMMEDIATE;
 CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY);
 INSERT INTO kept SELECT id FROM image WHERE kept(kind, path);
 -- Names of kernel threads, which are the same on all machines: of the idle

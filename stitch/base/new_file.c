@@ -16,6 +16,7 @@
 #include "stitch/base/path.h"
 
 #define TEMPS_MAX 8
+#define JOURNAL "-journal"
 
 /* ---- temporary names, removed when the program ends */
 
@@ -24,11 +25,25 @@
 static char *new_file_temps[TEMPS_MAX];
 static pid_t new_file_owner;
 
+/* SQLite keeps a journal beside the file while it copies into it. */
+static void new_file_unlink(const char *temp)
+{
+	size_t size = strlen(temp) + sizeof(JOURNAL);
+	char *journal = malloc(size);
+
+	unlink(temp);
+	if (journal) {
+		snprintf(journal, size, "%s" JOURNAL, temp);
+		unlink(journal);
+	}
+	free(journal);
+}
+
 static void new_file_at_exit(void)
 {
 	for (size_t i = 0; i < TEMPS_MAX && getpid() == new_file_owner; i++)
 		if (new_file_temps[i])
-			unlink(new_file_temps[i]);
+			new_file_unlink(new_file_temps[i]);
 }
 
 static void new_file_remember(char *temp)
@@ -53,7 +68,8 @@ static void new_file_forget(char *temp)
 
 /* ---- what dead runs left */
 
-/* Returns the process in ".PID-N.tmp"; 0 if text is nothing like that. */
+/* Returns the process in ".PID-N.tmp" or its journal; 0 if text is nothing like
+ * that. */
 static pid_t new_file_pid(const char *text)
 {
 	char *end;
@@ -66,7 +82,9 @@ static pid_t new_file_pid(const char *text)
 	if (*end != '-' || end[1] < '0' || end[1] > '9' || pid > INT_MAX)
 		return 0;
 	n = strtol(end + 1, &end, 10);
-	return strcmp(end, ".tmp") || n > INT_MAX ? 0 : (pid_t)pid;
+	if (strcmp(end, ".tmp") != 0 && strcmp(end, ".tmp" JOURNAL) != 0)
+		return 0;
+	return n > INT_MAX ? 0 : (pid_t)pid;
 }
 
 /* Returns whether nobody uses a temporary file: its process is gone, which says
@@ -164,7 +182,7 @@ char *new_file_temp(const char *path, mode_t mode)
 void new_file_drop(char *temp)
 {
 	if (temp)
-		unlink(temp);
+		new_file_unlink(temp);
 	new_file_forget(temp);
 }
 

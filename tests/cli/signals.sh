@@ -70,7 +70,8 @@ exec 3<&-
 
 # What a killed run leaves is removed by the next one; what others use is not.
 dead=$(sh -c 'echo $$')
-for name in "a2.db.$dead-0.tmp" "x.svg.$dead-3.tmp" "pack.tar.$dead-1.tmp"
+for name in "a2.db.$dead-0.tmp" "x.svg.$dead-3.tmp" "pack.tar.$dead-1.tmp" \
+	"a2.db.$dead-0.tmp-journal"
 do
 	echo left >"$work/$name"
 done
