@@ -52,6 +52,13 @@ static int input_open_fd(const char *path, struct err *err)
 	return err_set(err, ERR_IO, "%s: cannot open it (%m)", path);
 }
 
+FILE *input_stream(const char *path, struct err *err)
+{
+	int fd = input_open_fd(path, err);
+
+	return fd < 0 ? NULL : mem_must(fdopen(fd, "r"));
+}
+
 /* Reads between 1 and n bytes; returns 0 at the end. */
 static int64_t input_read_some(int fd, const char *path, void *buf, size_t n,
 			       struct err *err)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct err;
 
@@ -34,6 +35,9 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 int input_open_named(struct input *in, const char *path, const char *temp_dir,
 		     struct err *err);
 void input_close(struct input *in);
+/* Opens a text that the user names; "-" is stdin. Returns a stream for
+ * fclose(), or NULL and *err. */
+FILE *input_stream(const char *path, struct err *err);
 /* Turns a stream into a mapped file. */
 int input_spool(struct input *in, const char *temp_dir, struct err *err);
 /* Reads up to n more bytes of a stream. Returns their number, 0 at the end, or

@@ -52,6 +52,9 @@ do
 	# shellcheck disable=SC2086
 	ends_by $s "$B" export --format folded -o "$work/out" "$db"
 	ok "a FIFO without a reader: ${s% *}" $?
+	# shellcheck disable=SC2086
+	ends_by $s "$B" query --file "$work/in.map" "$db"
+	ok "nor is SQL waited for that nobody writes: ${s% *}" $?
 	[ "$(find "$work" -type f | wc -l)" = 1 ]
 	ok "nothing is left behind: ${s% *}" $?
 done
