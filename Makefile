@@ -90,7 +90,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
-	check-style style-run bench bench-run fuzz fuzz-build check-san \
+	check-style style-run faults bench bench-run fuzz fuzz-build check-san \
 	san-build check-flags mkcap install uninstall clean FORCE
 .DELETE_ON_ERROR:
 
@@ -263,9 +263,14 @@ check-style: deps
 style-run:
 	@O=$(O) CFLAGS_PKG='$(PKG_CFLAGS)' tests/run.sh style
 
+# Every command while calls fail and signals come.
+faults: deps-build
+	$(SUBJ) all
+	@python3 tests/faults/faults.py $(O)
+
 bench:
 	@tests/deps.sh install bench
-	$(SUBJ) all $(BENCH_BIN) $(NAMES_BIN)
+	$(SUBJ) all mkcap $(BENCH_BIN) $(NAMES_BIN)
 	$(SUB) bench-run
 bench-run:
 	@O=$(O) tests/bench/bench.sh

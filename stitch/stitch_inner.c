@@ -141,7 +141,7 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 static bool program_surely_ran(struct stitch *st, const struct process *p)
 {
 	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
-	       !p->space.before;
+	       !p->space.before.n;
 }
 
 /* Times of a capture may have any value, so the difference may wrap. */
@@ -229,7 +229,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 
 	if (st->rec.flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a, chain_note.note);
-	if (p->space.before)
+	if (p->space.before.n)
 		forget_exec_if_started(st, &p->space, a, in.mask);
 	in.partial = !resolve_any_complete(&in);
 	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
@@ -326,7 +326,7 @@ static uint64_t lookup_epoch(const struct process *p,
 		      (l->t == TIME_NONE || l->t >= l->shared[i]->changed);
 		gen += l->shared[i]->any + l->shared[i]->cut;
 	}
-	if (p->space.before || !now)
+	if (p->space.before.n || !now)
 		return 0;
 	if (l->n_shared)
 		gen += p->space.any;

@@ -68,6 +68,11 @@ const char *name_kallsyms(void)
 	return kallsyms;
 }
 
+const char *name_vmlinux(void)
+{
+	return vmlinux;
+}
+
 /* More threads would only wait for the database and the disk. */
 #define JOBS_MAX 8
 

@@ -134,12 +134,13 @@ struct jitdump *jitdump_memory(const void *data, size_t len, const char *path,
 	return jitdump_start(d, data, len, path, err);
 }
 
-struct jitdump *jitdump_open(const char *path, const char *temp_dir,
+struct jitdump *jitdump_open(const char *path, bool found, const char *temp_dir,
 			     struct err *err)
 {
 	struct jitdump *d = mem_new(1, sizeof(*d));
 
-	if (input_open(&d->in, path, temp_dir, err) ||
+	if ((found ? input_open_named(&d->in, path, temp_dir, err)
+		   : input_open(&d->in, path, temp_dir, err)) ||
 	    (!d->in.data && input_spool(&d->in, temp_dir, err))) {
 		jitdump_close(d);
 		return NULL;

@@ -55,7 +55,8 @@ static void perf_walk_move_window(struct perf *p, struct perf_file *f, size_t n)
 	struct perf_chunk *c =
 		perf_chunk_new(p, n > WINDOW ? n : WINDOW, off, true);
 
-	memcpy(c->data, f->raw.pos, have);
+	if (have)
+		memcpy(c->data, f->raw.pos, have);
 	c->len = have;
 	f->window = c;
 	bytes_init(&f->raw, c->data, have, f->in.path, off, p->swap);

@@ -30,8 +30,7 @@ static struct perf_z *perf_z_stream(struct perf_file *f)
 {
 	if (!f->z) {
 		f->z = mem_new(1, sizeof(*f->z));
-		f->z->d = ZSTD_createDStream();
-		f->z->dead = !f->z->d;
+		f->z->d = mem_must(ZSTD_createDStream());
 	}
 	return f->z;
 }

@@ -62,7 +62,8 @@ void claims_check(struct claims *c, const struct source *src,
 	uint64_t end = 0;
 
 	claims_add(c, len, 1);
-	qsort(c->claim, c->n, sizeof(*c->claim), claims_compare);
+	if (c->n)
+		qsort(c->claim, c->n, sizeof(*c->claim), claims_compare);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct claim *at = &c->claim[i];
 

@@ -15,8 +15,19 @@ struct arena_chunk {
 
 static _Noreturn void out_of_memory(size_t n)
 {
-	fprintf(stderr, "backstitch: out of memory (%zu bytes wanted)\n", n);
+	if (n)
+		fprintf(stderr,
+			"backstitch: out of memory (%zu bytes wanted)\n", n);
+	else
+		fputs("backstitch: out of memory\n", stderr);
 	exit(1);
+}
+
+void *mem_must(void *p)
+{
+	if (!p)
+		out_of_memory(0);
+	return p;
 }
 
 void *mem_new(size_t n, size_t size)
@@ -44,6 +55,50 @@ void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 		out_of_memory(bytes);
 	*cap = n;
 	return p;
+}
+
+struct mem_text {
+	char **text;
+	size_t *len;
+	size_t cap;
+};
+
+static ssize_t mem_stream_take(void *cookie, const char *p, size_t n)
+{
+	struct mem_text *t = cookie;
+
+	*t->text = mem_grow(*t->text, &t->cap, *t->len + n + 1, 1);
+	memcpy(*t->text + *t->len, p, n);
+	*t->len += n;
+	(*t->text)[*t->len] = '\0';
+	return (ssize_t)n;
+}
+
+static int mem_stream_close(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
+/* open_memstream() of glibc 2.36 loses what it has no memory for, and says so
+ * neither by ferror() nor by fclose(). */
+FILE *mem_stream(char **text, size_t *len)
+{
+	const cookie_io_functions_t io = { .write = mem_stream_take,
+					   .close = mem_stream_close };
+	struct mem_text *t = mem_new(1, sizeof(*t));
+
+	*t = (struct mem_text){ text, len, 0 };
+	*len = 0;
+	*text = mem_grow(NULL, &t->cap, 1, 1);
+	**text = '\0';
+	return mem_must(fopencookie(t, "w", io));
+}
+
+void mem_stream_end(FILE *f)
+{
+	if (fclose(f))
+		out_of_memory(0);
 }
 
 void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)

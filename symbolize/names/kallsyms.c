@@ -17,11 +17,11 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/named_file.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/kernel_module.h"
-#include "symbolize/elf/open_regular.h"
 #include "symbolize/elf/symtab.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
@@ -56,7 +56,7 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 	size_t n = 0;
 	uint64_t size;
 	ssize_t got;
-	int fd = open_regular_file(path, &size, err);
+	int fd = named_file_open_any(path, &size, err);
 
 	if (fd < 0)
 		return NULL;
@@ -229,7 +229,7 @@ static char *kallsyms_unpack(const struct symbolizer *sy, const char *path,
 			     size_t *len)
 {
 	uint64_t size;
-	int fd = sy->opts.unpack ? open_regular_file(path, &size, NULL) : -1;
+	int fd = sy->opts.unpack ? named_file_open_any(path, &size, NULL) : -1;
 
 	if (fd < 0)
 		return NULL;
