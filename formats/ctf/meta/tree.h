@@ -23,7 +23,7 @@ struct bytes;
 struct err;
 
 /* Limits on untrusted metadata. What exceeds one is refused with its place. */
-#define CTF_NODES_MAX (1u << 20)   /* after copying of aliases */
+#define CTF_NODES_MAX (1u << 18)   /* after copying of aliases */
 #define CTF_DEPTH_MAX 32	   /* of nested classes */
 #define CTF_SLOTS_MAX 4096	   /* per stream class */
 #define CTF_ALIGN_MAX (1u << 16)   /* bits */
