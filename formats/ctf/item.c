@@ -6,28 +6,41 @@
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
 
-struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
-			      uint64_t key, size_t extra)
+struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key, size_t extra,
+			       uint64_t *handle)
 {
-	struct ctf *ctf = tr->ctf;
-	uint64_t handle;
 	size_t len = sizeof(struct ctf_item) + extra;
-	struct ctf_item *it = ctf_pool_take(&ctf->pool, len, &handle);
+	struct ctf_item *it = ctf_pool_take(&tr->ctf->pool, len, handle);
 
 	memset(it, 0, sizeof(*it));
 	it->time = key;
 	it->pid = it->tid = it->cpu = -1;
+	return it;
+}
+
+void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
+		  size_t extra, uint64_t handle)
+{
 	*mem_add(tr->due, tr->n_due, tr->cap_due) = (struct ctf_due){
 		.at = tr->at,
 		.ref = {
 			.key = key,
-			.seq = ++ctf->seq,
+			.seq = ++tr->ctf->seq,
 			.handle = handle,
-			.len = (uint32_t)len,
+			.len = (uint32_t)(sizeof(struct ctf_item) + extra),
 			.kind = (uint8_t)kind,
-			.untimed = !tr->meta.freq,
+			.untimed = !tr->has_time,
 		},
 	};
+}
+
+struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
+			      uint64_t key, size_t extra)
+{
+	uint64_t handle;
+	struct ctf_item *it = ctf_item_take(tr, key, extra, &handle);
+
+	ctf_item_add(tr, kind, key, extra, handle);
 	return it;
 }
 
