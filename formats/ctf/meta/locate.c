@@ -307,8 +307,10 @@ int locate_from(struct locate *v, const struct raw_class *c,
 		return raw_fail(v->r, c->at, "'%s' takes too long to find",
 				path);
 	if (!v->n_target)
-		return raw_fail(v->r, c->at, "'%s' is not decoded before this",
-				path);
+		return raw_fail(v->r, c->at,
+				"'%s' is not decoded before '%s', which needs "
+				"it",
+				path, to->name ? to->name : "element");
 	if (locate_check_target(v, c, to, path))
 		return -1;
 	if (v->r->tree->version == 1 && to->kind == CTF_VARIANT &&
