@@ -435,6 +435,8 @@ int raw_resolve(struct raw *r)
 		ret = resolve_streams(v);
 	if (!ret)
 		resolve_clocks(r);
+	for (int i = 0; i < LOCATE_LEVELS; i++)
+		free(v->find.same[i]);
 	free(v);
 	return ret;
 }
