@@ -20,7 +20,8 @@ BABELTRACE ?= babeltrace2
 DEBUGINFOD ?= libdebuginfod
 
 # library: pkg-config name
-LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma capstone $(BABELTRACE)
+LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone \
+	$(BABELTRACE)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 

@@ -1,4 +1,6 @@
-/* ctf_tree.c - tests of formats/ctf/meta: metadata in, the printed tree out. */
+/* ctf_tree.c - tests of formats/ctf/meta: metadata in, the printed tree out.
+ *
+ * The metadata are the seeds of the fuzzer; ctf_tree.expect has the trees. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,63 +9,77 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "tests/ctf_dump.h"
+#include "tests/slurp.h"
 #include "tests/unit/run.h"
 
+#define SEEDS "tests/fuzz/ctf_meta.seeds/"
 #define HEAD                                                                   \
-	"/* CTF 1.8 */ typealias integer { size = 8; } := u8;"                 \
-	"typealias integer { size = 32; } := u32;"                             \
+	"typealias integer { size = 8; } := u8;"                               \
 	"trace { major = 1; minor = 8; byte_order = le; };"
-#define FIELDS(members) HEAD "event { fields := struct {" members "}; };"
 
-struct ctf_tree_case {
-	const char *name, *text, *want;
-};
-
-/* Returns the tree behind the line "trace", or the message. */
-static char *read_text(const char *text, size_t n)
+/* Prints the tree of these bytes, or the message. */
+static void print_bytes(FILE *f, const void *data, size_t n)
 {
 	struct arena arena = { 0 };
 	struct ctf_tree tree;
 	struct bytes b;
 	struct err err = { 0 };
+
+	bytes_init(&b, data, n, "metadata", 0, false);
+	if (ctf_tree_read(&arena, &b, &tree, &err))
+		fprintf(f, "%s\n", err.msg);
+	else
+		ctf_dump(f, &tree);
+	arena_release(&arena);
+}
+
+/* Returns what is printed of a seed. */
+static char *print_seed(const char *name)
+{
+	char path[200];
 	char *out = NULL;
 	size_t len = 0;
+	size_t n;
 	FILE *f = open_memstream(&out, &len);
 
 	ck_assert_ptr_nonnull(f);
-	bytes_init(&b, text, n, "m", 0, false);
-	if (ctf_tree_read(&arena, &b, &tree, &err))
-		fputs(err.msg, f);
-	else
-		ctf_dump(f, &tree);
+	snprintf(path, sizeof(path), SEEDS "%s", name);
+	unsigned char *data = slurp_slurp(path, &n);
+
+	print_bytes(f, data, n);
+	free(data);
 	fclose(f);
-	arena_release(&arena);
 	return out;
 }
 
-static const struct ctf_tree_case text_cases[] = {
-	{ "a_length_and_its_sequence_share_a_slot",
-	  FIELDS("u8 n; u32 a[n]; u32 b[2];"),
-	  "trace 1 ''\n"
-	  "stream 0 clock=-1 slots=2\n"
-	  " event 0 ''\n"
-	  "    payload: struct align=8\n"
-	  "      n: uint8le align=8 =1\n"
-	  "      a: sequence align=8 @1\n"
-	  "        -: uint32le align=8\n"
-	  "      b: array[2] align=8\n"
-	  "        -: uint32le align=8\n" },
-	{ "a_length_that_comes_later_is_refused", FIELDS("u32 a[n]; u8 n;"),
-	  "m+0xac: line 1, column 173: 'n' is not decoded before this" },
-};
-
-START_TEST(text_is_read)
+/* ctf_tree.expect has for each seed a line "== NAME" and what is printed. */
+START_TEST(each_seed_gives_the_tree_or_message_that_is_expected)
 {
-	const struct ctf_tree_case *c = &text_cases[_i];
-	char *got = read_text(c->text, strlen(c->text));
+	size_t n;
+	unsigned char *data = slurp_slurp("tests/unit/ctf_tree.expect", &n);
+	char *text = mem_dup(data, n);
+	size_t seeds = 0;
 
-	ck_assert_str_eq(got, c->want);
-	free(got);
+	for (char *p = text; p;) {
+		char *name = p + strlen("== ");
+		char *want = strchr(name, '\n') + 1;
+		char *next = strstr(want, "\n== ");
+
+		want[-1] = '\0';
+		if (next)
+			*++next = '\0';
+		char *got = print_seed(name);
+
+		ck_assert_msg(!strcmp(got, want), "%s gives\n%s", name, got);
+		free(got);
+		if (next)
+			*next = '=';
+		p = next;
+		seeds++;
+	}
+	ck_assert_uint_gt(seeds, 100);
+	free(text);
+	free(data);
 }
 END_TEST
 
@@ -87,7 +103,5 @@ START_TEST(the_id_finds_a_class)
 }
 END_TEST
 
-static const struct run_table tables[] = { RUN_TABLE(text_is_read,
-						     text_cases) };
-
-RUN_TABLES("ctf_tree", tables, the_id_finds_a_class)
+RUN("ctf_tree", each_seed_gives_the_tree_or_message_that_is_expected,
+    the_id_finds_a_class)

@@ -52,6 +52,8 @@ static int locate_slot(struct locate *v, uint32_t at, uint16_t *out)
 					"more than %d lengths and selectors",
 					CTF_SLOTS_MAX);
 		slot = (uint16_t)(level << LOCATE_SHIFT | (int)k);
+		v->same[level] = mem_grow(v->same[level], &v->cap_same[level],
+					  k + 1, sizeof(slot));
 		v->same[level][k] = slot;
 	}
 	for (size_t i = 0; i < v->n_target; i++)
@@ -307,8 +309,10 @@ int locate_from(struct locate *v, const struct raw_class *c,
 		return raw_fail(v->r, c->at, "'%s' takes too long to find",
 				path);
 	if (!v->n_target)
-		return raw_fail(v->r, c->at, "'%s' is not decoded before this",
-				path);
+		return raw_fail(v->r, c->at,
+				"'%s' is not decoded before '%s', which needs "
+				"it",
+				path, to->name ? to->name : "element");
 	if (locate_check_target(v, c, to, path))
 		return -1;
 	if (v->r->tree->version == 1 && to->kind == CTF_VARIANT &&

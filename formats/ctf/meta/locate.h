@@ -40,7 +40,8 @@ struct locate {
 	int target_scope;
 	uint32_t n_slot[LOCATE_LEVELS];
 	/* by level and number: the slot that took its place */
-	uint16_t same[LOCATE_LEVELS][CTF_SLOTS_MAX + 1];
+	uint16_t *same[LOCATE_LEVELS];
+	size_t cap_same[LOCATE_LEVELS];
 	bool joined[LOCATE_LEVELS]; /* a slot took another's place */
 };
 

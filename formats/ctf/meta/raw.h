@@ -49,10 +49,11 @@ struct raw_class {
 	const struct raw_place *from;
 	uint32_t clock; /* name; RAW_NONE: not mapped */
 	uint32_t at;
-	bool native;   /* TSDL: the byte order of the trace */
-	bool encoded;  /* TSDL: an integer that is a character */
-	bool wide;     /* a range has numbers above 2^63 - 1 */
-	bool negative; /* a range has numbers below 0 */
+	uint8_t bit_order; /* CTF 2: 1: first to last, 2: last to first */
+	bool native;	   /* TSDL: the byte order of the trace */
+	bool encoded;	   /* TSDL: an integer that is a character */
+	bool wide;	   /* a range has numbers above 2^63 - 1 */
+	bool negative;	   /* a range has numbers below 0 */
 };
 
 struct raw_clock {
@@ -147,5 +148,5 @@ int tsdl_read(struct raw *r, bool *cut);
 /* Copies the text of metadata to r->text, out of packets if it is in them. Sets
  * *cut if the last packet is not whole. */
 int tsdl_unpack(struct raw *r, const struct bytes *meta, bool *cut);
-int json_meta_read(struct raw *r, const struct bytes *meta, bool *cut);
+int ctf2_read(struct raw *r, const struct bytes *meta, bool *cut);
 #endif

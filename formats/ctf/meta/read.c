@@ -4,8 +4,9 @@
 #include "formats/ctf/meta/raw.h"
 #include "stitch/base/bytes.h"
 
-/* What metadata may take beside its own size. */
-#define READ_ROOM ((size_t)56 << 20)
+/* What metadata may take beside its own size. With the values of a CTF 2
+ * fragment it is 60 MiB. */
+#define READ_ROOM ((size_t)40 << 20)
 
 static int read_parse(struct raw *r, const struct bytes *meta)
 {
@@ -18,7 +19,7 @@ static int read_parse(struct raw *r, const struct bytes *meta)
 				CTF_META_MAX);
 	/* of a JSON text sequence: RFC 7464 */
 	if (first == 0x1e)
-		return json_meta_read(r, meta, &r->tree->cut);
+		return ctf2_read(r, meta, &r->tree->cut);
 	if (tsdl_unpack(r, meta, &r->tree->cut))
 		return -1;
 	return tsdl_read(r, &r->tree->cut);
@@ -32,7 +33,7 @@ int ctf_tree_read(struct arena *arena, const struct bytes *meta,
 	};
 
 	memset(out, 0, sizeof(*out));
-	r.room = arena->used + READ_ROOM + 2 * bytes_left(meta);
+	r.room = arena->used + READ_ROOM + bytes_left(meta);
 
 	int ret = read_parse(&r, meta);
 
