@@ -36,8 +36,6 @@ PERF = ("perf_tid", "perf_pid", "perf_callchain")
 CHAIN = "stitch:ustack"
 # Callchains have marks between their halves.
 MARK = 2**64 - 4095
-# babeltrace2 2.0.4 dies on it; it has no events.
-DIES = "meta-ctx-sequence"
 # babeltrace2 prints nothing at all; we have what is there.
 MORE = {"lt_trunc": 4514, "lt_tidx": 4514, "lt_garb": 7002,
         "peer-invalid-packet-size": 10}
@@ -388,9 +386,8 @@ def bt2(path):
 def find():
     for place, d in common.find("lttng/*/trace"):
         folder = os.path.dirname(place)
-        name = os.path.basename(folder)
-        if "ctf2" not in name:
-            yield Case(name, d, common.place(folder + "/bt2-all.txt"), False)
+        yield Case(os.path.basename(folder), d,
+                   common.place(folder + "/bt2-all.txt"), False)
     yield Case("ctf-perf", common.place("lttng/ctf_perf"), None, False)
     for place, d in common.find("clocks/clk_lttng_*"):
         yield Case(os.path.basename(place), d, None, False)
@@ -405,13 +402,12 @@ def theirs_of_peer():
     """The traces that babeltrace2 is tested with, where its source is."""
     traces = common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/"
     for kind in ("succeed", "intersection", "packet-seq-num",
-                 "deterministic-ordering", "fail"):
+                 "deterministic-ordering", "live", "fail"):
         for d in sorted(glob.glob(traces + kind + "/*/")):
             name = os.path.basename(d[:-1])
-            if name != DIES:
-                yield Case("peer-" + name, d[:-1], None,
-                           kind == "fail" or "-corrupted" in name
-                           and "not-" not in name)
+            yield Case("peer-" + name, d[:-1], None,
+                       kind == "fail" or "-corrupted" in name
+                       and "not-" not in name)
 
 
 def ingest(case, db):

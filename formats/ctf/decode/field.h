@@ -2,7 +2,7 @@
  * behind what it read, and returns -1 with st->why if it is not there. */
 #ifndef FORMATS_CTF_DECODE_FIELD_H
 #define FORMATS_CTF_DECODE_FIELD_H
-#include "formats/ctf/decode/run.h"
+#include "formats/ctf/decode/state.h"
 
 struct ctf_label;
 

@@ -399,11 +399,3 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 		}
 	}
 }
-
-void ctf_state_release(struct ctf_state *st)
-{
-	free(st->kern.ip);
-	free(st->user.ip);
-	free(st->names);
-	*st = (struct ctf_state){ 0 };
-}
