@@ -405,6 +405,8 @@ def theirs_of_peer():
                  "deterministic-ordering", "live", "fail"):
         for d in sorted(glob.glob(traces + kind + "/*/")):
             name = os.path.basename(d[:-1])
+            if kind == "live" and not os.path.exists(d + "metadata"):
+                continue
             yield Case("peer-" + name, d[:-1], None,
                        kind == "fail" or "-corrupted" in name
                        and "not-" not in name)

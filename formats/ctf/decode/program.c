@@ -239,33 +239,38 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 
 /* ---- what is needed */
 
-/* Numbers of whole bytes at a byte, as they are in the payload. */
-static bool ctf_program_is_plain(const struct ctf_program *p,
-				 const struct ctf_node *node,
-				 const struct ctf_want *w)
+/* Is it a number of whole bytes, without effects? */
+static bool ctf_program_is_whole(const struct ctf_node *node)
 {
-	uint32_t bits = node->bits;
-
-	return w->how == CTF_NUMBER && !w->use && w->label == CTF_NO_PLACE &&
-	       !ctf_program_has_effect(node) && !node->reverse &&
+	return !ctf_program_has_effect(node) && !node->reverse &&
 	       (node->kind == CTF_UINT || node->kind == CTF_SINT) &&
-	       w->size * 8u == bits && p->mod >= 8 && p->at % 8 == 0;
+	       (node->bits == 8 || node->bits == 16 || node->bits == 32 ||
+		node->bits == 64);
+}
+
+/* The step for a number at a byte whose only purpose is what is wanted. */
+static enum ctf_code ctf_program_code(const struct ctf_program *p,
+				      const struct ctf_node *node,
+				      const struct ctf_want *w)
+{
+	static const uint8_t copy[9] = {
+		[1] = CTF_OP_U8,
+		[2] = CTF_OP_U16,
+		[4] = CTF_OP_U32,
+		[8] = CTF_OP_U64,
+	};
+
+	if (!ctf_program_is_whole(node) || w->label != CTF_NO_PLACE ||
+	    p->mod < 8 || p->at % 8)
+		return CTF_OP_NUM;
+	return w->use ? CTF_OP_USE : (enum ctf_code)copy[w->size];
 }
 
 static void ctf_program_number(struct ctf_program *p,
 			       const struct ctf_node *node,
 			       const struct ctf_want *w)
 {
-	static const uint8_t plain[9] = {
-		[1] = CTF_OP_U8,
-		[2] = CTF_OP_U16,
-		[4] = CTF_OP_U32,
-		[8] = CTF_OP_U64,
-	};
-	enum ctf_code code = CTF_OP_NUM;
-
-	if (ctf_program_is_plain(p, node, w))
-		code = (enum ctf_code)plain[w->size];
+	enum ctf_code code = ctf_program_code(p, node, w);
 	struct ctf_op *op = ctf_program_op(p, code, node);
 
 	op->want = *w;
@@ -274,6 +279,17 @@ static void ctf_program_number(struct ctf_program *p,
 		ctf_program_forget(p, 8);
 	else
 		p->at = (p->at + node->bits) % p->mod;
+}
+
+static enum ctf_code ctf_program_stack(const struct ctf_program *p,
+				       const struct ctf_node *node)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+
+	return e && ctf_program_is_whole(e) && e->bits == 64 &&
+			       e->align <= 64 && p->mod >= 8 && p->at % 8 == 0
+		       ? CTF_OP_WORDS
+		       : CTF_OP_STACK;
 }
 
 void ctf_program_enter(struct ctf_program *p, const struct ctf_node *node)
@@ -302,7 +318,7 @@ void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 	if (w->use == CTF_PROCNAME)
 		code = CTF_OP_NAME;
 	else if (w->use)
-		code = CTF_OP_STACK;
+		code = ctf_program_stack(p, node);
 	else
 		p->dynamic = true;
 	ctf_program_op(p, code, node)->want = *w;

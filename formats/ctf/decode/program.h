@@ -55,6 +55,7 @@ enum ctf_code {
 	CTF_OP_U16,
 	CTF_OP_U32,
 	CTF_OP_U64,
+	CTF_OP_USE, /* one that has a use, and may be a field, too */
 	CTF_OP_NUM, /* any number, with all its effects */
 	CTF_OP_JUMP,
 	CTF_OP_SELECT,
@@ -65,7 +66,8 @@ enum ctf_code {
 	CTF_OP_JSON,
 	CTF_OP_WALK, /* a tree, for its effects */
 	CTF_OP_UUID,
-	CTF_OP_STACK, /* by want.use */
+	CTF_OP_WORDS, /* a stack of numbers of 64 bits; by want.use */
+	CTF_OP_STACK, /* any other */
 	CTF_OP_NAME,
 };
 

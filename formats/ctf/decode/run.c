@@ -101,6 +101,24 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
+/* A number at a byte that has no effects. */
+static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
+{
+	const struct ctf_node *node = op->node;
+	const struct ctf_want *w = &op->want;
+	uint64_t v;
+
+	if (ctf_cursor_whole(&st->cur, node->bits, op->swap, &v))
+		return ctf_field_too_short(st);
+	if (node->kind == CTF_SINT && v >> (node->bits - 1))
+		v |= UINT64_MAX << (node->bits - 1);
+	st->use[w->use] = v;
+	st->uses |= 1u << w->use;
+	if (w->how == CTF_NUMBER)
+		ctf_run_store(st, w, v);
+	return 0;
+}
+
 /* ---- bytes */
 
 static int ctf_run_text(struct ctf_state *st, const struct ctf_op *op)
@@ -165,20 +183,33 @@ static int ctf_run_json(struct ctf_state *st, const struct ctf_op *op)
 
 /* ---- stacks */
 
-static int ctf_run_addresses(struct ctf_state *st, const struct ctf_node *node,
+/* Reads n numbers of 64 bits at once. */
+static int ctf_run_words(struct ctf_state *st, const struct ctf_node *e,
+			 uint64_t n, struct ctf_addrs *out)
+{
+	struct bytes b;
+
+	if (n > UINT64_MAX / 64 || ctf_field_window(st, n * 8, &b))
+		return ctf_field_too_short(st);
+	b.swap = !ctf_cursor_is_native(e->big);
+	return bytes_u64s(&b, out->ip, out->n, NULL);
+}
+
+static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 			     struct ctf_addrs *out)
 {
-	const struct ctf_node *e = node->child;
-	const uint64_t n = ctf_field_length(st, node);
+	const struct ctf_node *e = op->node->child;
+	const uint64_t n = ctf_field_length(st, op->node);
+	uint64_t v;
 
 	if (st->cur.at > st->cur.end ||
 	    (e->bits && n > (st->cur.end - st->cur.at) / e->bits))
 		return ctf_field_too_short(st);
 	out->n = n < CHAIN_MAX ? (size_t)n : CHAIN_MAX;
 	out->ip = mem_grow(out->ip, &out->cap, out->n + 1, sizeof(*out->ip));
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t v;
-
+	if (op->code == CTF_OP_WORDS && ctf_run_words(st, e, n, out))
+		return -1;
+	for (uint64_t i = 0; op->code == CTF_OP_STACK && i < n; i++) {
 		ctf_cursor_align(&st->cur, e->align);
 		if (ctf_field_number(st, e, &v))
 			return -1;
@@ -191,11 +222,11 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_node *node)
+static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_op *op)
 {
 	struct ctf_addrs *to = &st->kern;
 
-	if (ctf_run_addresses(st, node, &st->user))
+	if (ctf_run_addresses(st, op, &st->user))
 		return -1;
 	const size_t n = st->user.n + st->user.cut;
 
@@ -250,13 +281,13 @@ static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op)
 {
 	switch ((enum ctf_use)op->want.use) {
 	case CTF_KSTACK:
-		return ctf_run_addresses(st, op->node, &st->kern);
+		return ctf_run_addresses(st, op, &st->kern);
 	case CTF_NAMES:
 		return ctf_run_names(st, op->node);
 	case CTF_PERF_STACK:
-		return ctf_run_perf_stack(st, op->node);
+		return ctf_run_perf_stack(st, op);
 	default:
-		return ctf_run_addresses(st, op->node, &st->user);
+		return ctf_run_addresses(st, op, &st->user);
 	}
 }
 
@@ -317,6 +348,7 @@ static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 		return ctf_value_read(st, op->node, NULL);
 	case CTF_OP_UUID:
 		return ctf_run_uuid(st, op);
+	case CTF_OP_WORDS:
 	case CTF_OP_STACK:
 		return ctf_run_stack(st, op);
 	case CTF_OP_NAME:
@@ -376,6 +408,10 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 			break;
 		case CTF_OP_U64:
 			COPY(v64, __builtin_bswap64(v64));
+			break;
+		case CTF_OP_USE:
+			if (ctf_run_use(st, op))
+				return -1;
 			break;
 		case CTF_OP_NOP:
 			break;
