@@ -530,7 +530,8 @@ static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
 	o = json_tokener_parse_ex(tok, s.p, (int)s.n);
 	error = json_tokener_get_error(tok);
 	end = json_tokener_get_parse_end(tok);
-	*whole = error != json_tokener_continue;
+	*whole = error != json_tokener_continue &&
+		 (error != json_tokener_error_parse_utf8_string || end < s.n);
 	if (error != json_tokener_success)
 		return raw_fail(j->r, j->at + (uint32_t)end, "JSON: %s",
 				*whole ? json_tokener_error_desc(error)

@@ -341,15 +341,19 @@ static int resolve_stream(struct resolve *v, const struct raw_stream *s,
 	return 0;
 }
 
-/* Sorts streams and events, and finds the stream of each event. */
+/* Sorts streams and events, and finds the stream of each event. A TSDL trace
+ * whose events name no stream may do without one. */
 static int resolve_sort(struct raw *r)
 {
-	if (!r->n_stream && r->n_event && r->tree->version == 1)
-		*mem_add(r->stream, r->n_stream, r->cap_stream) =
-			(struct raw_stream){ .clock = RAW_NONE };
-	for (size_t i = 0; i < r->n_event; i++)
-		if (r->event[i].any_stream && r->n_stream == 1)
+	for (size_t i = 0; i < r->n_event; i++) {
+		if (!r->event[i].any_stream)
+			continue;
+		if (!r->n_stream)
+			*mem_add(r->stream, r->n_stream, r->cap_stream) =
+				(struct raw_stream){ .clock = RAW_NONE };
+		if (r->n_stream == 1)
 			r->event[i].stream = r->stream[0].id;
+	}
 	if (r->n_event)
 		qsort(r->event, r->n_event, sizeof(*r->event),
 		      resolve_compare_events);

@@ -126,7 +126,6 @@ struct tsdl {
 	char *path; /* of several words */
 	size_t cap_word, cap_path;
 	int depth;
-	bool at_end; /* the error is that the text ends */
 };
 
 /* A value: -2, "text", TRUE, clock.monotonic.value */

@@ -12,7 +12,6 @@ int tsdl_fail(struct tsdl *t, const char *fmt, ...)
 {
 	va_list ap;
 
-	t->at_end = tsdl_is(t, TSDL_END);
 	va_start(ap, fmt);
 	raw_vfail(t->r, t->tok.at, fmt, ap);
 	va_end(ap);
@@ -96,6 +95,8 @@ static int tsdl_lex_number(struct tsdl *t)
 
 	while (n < s.n && ((s.p[n] | 32) == 'u' || (s.p[n] | 32) == 'l'))
 		n++;
+	if (!digits && n == s.n)
+		t->tok.kind = TSDL_END;
 	if (!digits || (n < s.n && scan_is_word(s.p[n])))
 		return tsdl_fail(t, "number has characters of none");
 	t->tok.kind = TSDL_NUMBER;
@@ -147,6 +148,8 @@ static int tsdl_lex_text(struct tsdl *t, char quote)
 		scan_skip(&s, 1);
 		if (c == '\\')
 			c = tsdl_escape(&s);
+		if (c < 0 && !s.n)
+			break;
 		if (c < 0)
 			return tsdl_fail(t, "string has a '\\' before nothing");
 		t->word[n++] = (char)c;

@@ -394,22 +394,41 @@ static void tsdl_begin(struct tsdl *t, struct raw *r)
 		intern_add(&r->names, words[i]);
 }
 
+/* Does the statement at this place of the text have no end? */
+static bool tsdl_is_cut(struct raw *r, uint32_t at)
+{
+	struct tsdl t = { .r = r };
+	int depth = 0;
+	bool open = true;
+
+	t.rest = scan_tail(scan_of(r->text, r->n_text), at);
+	while (!tsdl_next(&t) && !tsdl_is(&t, TSDL_END) && open) {
+		depth += tsdl_is(&t, '{') - tsdl_is(&t, '}');
+		open = depth > 0 || !tsdl_is(&t, ';');
+	}
+	free(t.word);
+	return open && tsdl_is(&t, TSDL_END);
+}
+
 /* A recorder that stops in the middle leaves the last statement unfinished. */
 int tsdl_read(struct raw *r, bool *cut)
 {
 	struct tsdl t = { 0 };
+	uint32_t at = 0;
 
 	tsdl_begin(&t, r);
 	int ret = tsdl_next(&t);
 
-	while (!ret && !tsdl_is(&t, TSDL_END))
+	while (!ret && !tsdl_is(&t, TSDL_END)) {
+		at = t.tok.at;
 		ret = tsdl_top(&t);
-	if (ret && t.at_end && r->n_stream) {
-		*cut = true;
-		ret = 0;
 	}
 	if (!ret && !r->tree->version)
 		ret = raw_fail(r, t.tok.at, "metadata has no 'trace' block");
+	if (ret && r->n_stream && tsdl_is_cut(r, at)) {
+		*cut = true;
+		ret = 0;
+	}
 	free(t.symbol);
 	free(t.top);
 	free(t.part);
