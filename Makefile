@@ -3,7 +3,7 @@
 #   O=DIR       where objects go (build, or build-san with SAN)
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
-#   BABELTRACE=  without libbabeltrace2: then CTF traces are refused
+#   BABELTRACE=  without libbabeltrace2, which reading CTF traces does not need
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
 #   WERROR=-Werror  stop at warnings, as .ci/run does
 #   PREFIX, DESTDIR  where install puts things
