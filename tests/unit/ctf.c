@@ -173,20 +173,30 @@ static void read_case(const struct ctf_case *c)
 	free(got);
 }
 
-static void read_cases(const struct ctf_case *c, size_t n)
+static void make_folder(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/ctf-unit-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
 {
 	char name[8];
 
-	snprintf(folder, sizeof(folder), "/tmp/ctf-unit-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-	for (size_t i = 0; i < n; i++)
-		read_case(&c[i]);
 	for (int i = 0; i < FILES_MAX; i++) {
 		snprintf(name, sizeof(name), "s%d", i);
 		put_file(name, NULL, 0);
 	}
 	put_file("metadata", NULL, 0);
 	rmdir(folder);
+}
+
+static void read_cases(const struct ctf_case *c, size_t n)
+{
+	make_folder();
+	for (size_t i = 0; i < n; i++)
+		read_case(&c[i]);
+	remove_folder();
 }
 
 #define READ(cases) read_cases(cases, sizeof(cases) / sizeof(*(cases)))
@@ -203,7 +213,58 @@ static void read_cases(const struct ctf_case *c, size_t n)
 #define BE TYPES "trace { major = 1; minor = 8; byte_order = be; };"
 #define FIELDS(members) "event { name = e; fields := struct {" members "}; };"
 
+#define MEMBER(name, more)                                                     \
+	"{\"name\":\"" name "\",\"field-class\":{\"type\":\"" more "}}"
+#define CTF2(members)                                                          \
+	"\x1e{\"type\":\"preamble\",\"version\":2}\n"                          \
+	"\x1e{\"type\":\"data-stream-class\"}\n"                               \
+	"\x1e{\"type\":\"event-record-class\",\"name\":\"e\","                 \
+	"\"payload-field-class\":{\"type\":\"structure\","                     \
+	"\"member-classes\":[" members "]}}\n"
+#define FIXED(kind, bits, order)                                               \
+	kind "\",\"length\":" bits ",\"byte-order\":\"" order "\""
+
 static const struct ctf_case field_cases[] = {
+	{ .name = "numbers_of_variable_length",
+	  .meta = CTF2(MEMBER("a", "variable-length-unsigned-integer\"") "," MEMBER(
+		  "b",
+		  "variable-length-signed-integer\"") "," MEMBER("c",
+								 "variable-length-unsigned-integer\"")),
+	  .file = { "e58e26 40 ffffffffffffffffff01"
+		    "8000 8080808080808080807f 00"
+		    "00 00 ffffffffffffffffff02" },
+	  .want = "@0 e a=624485 b=-64 c=18446744073709551615\n"
+		  "@0 e a=0 b=-9223372036854775808 c=0\n"
+		  "s0+0x1b: a number of variable length has more than 64 "
+		  "bits: 12 bytes\n" },
+	{ .name = "text_of_wide_characters",
+	  .meta = CTF2(MEMBER(
+		  "a",
+		  "null-terminated-string\",\"encoding\":"
+		  "\"utf-16le\"") "," MEMBER("b",
+					     "static-length-string\",\"encoding\":"
+					     "\"utf-32be\",\"length\":8") "," MEMBER("c",
+										     "static-length-blob\",\"length\":3")),
+	  .file = { "4100 e900 3dd800de 0000 000020ac 00000000 010203" },
+	  .want = "@0 e a='A\xc3\xa9\xf0\x9f\x98\x80' b='\xe2\x82\xac' "
+		  "c=010203\n" },
+	{ .name = "optionals_booleans_and_other_bit_orders",
+	  .meta = CTF2(MEMBER("a", FIXED("fixed-length-boolean", "8", "little-endian")) "," MEMBER(
+		  "o",
+		  "optional\",\"selector-field-location\":"
+		  "{\"path\":[\"a\"]},\"field-class\":{"
+		  "\"type\":\"" FIXED(
+			  "fixed-length-unsigned-integer", "16",
+			  "big-endian") "}") "," MEMBER("r",
+							FIXED("fixed-length-unsigned-integer",
+							      "8",
+							      "little-endian") ",\"bit-order\":\"last-to-first\"") "," MEMBER("h",
+															      FIXED("fixed-length-floating-point-number",
+																    "16",
+																    "little-endian"))),
+	  .file = { "04 0102 9e 003c 00 9e 00c0" },
+	  .want = "@0 e a=1 o='258' r=121 h='1'\n"
+		  "@0 e a=0 o='null' r=121 h='-2'\n" },
 	{ .name = "numbers_of_whole_bytes",
 	  .meta = LE FIELDS("u8 a; u16 b; u32 c; u64 d; s8 e;"),
 	  .file = { "01 0203 04050607 08090a0b0c0d0e0f ff" },
@@ -396,6 +457,73 @@ START_TEST(packets_are_read)
 }
 END_TEST
 
+/* ---- damage */
+
+#define FOUR_PACKETS                                                           \
+	TWO("1000", "2000", "00", "00")                                        \
+	"1001 1102" TWO64("3000", "4000", "00", "01") "3003 3104 *115" TWO(    \
+		"5000", "6000", "00",                                          \
+		"02") "5005 5106" TWO("7000", "8000", "00", "03") "7007 7108"
+static const size_t packet_ends[] = { 0, 51, 115, 166, 217 };
+
+static size_t count_events(const char *text)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, " e cpu3"))) {
+		n++;
+		text++;
+	}
+	return n;
+}
+
+START_TEST(every_cut_keeps_all_events_in_front_of_it)
+{
+	unsigned char data[256];
+	size_t len = hex_take(FOUR_PACKETS, data);
+	size_t whole = 0;
+
+	ck_assert_uint_eq(len, 217);
+	make_folder();
+	put_file("metadata", PACKETS, strlen(PACKETS));
+	for (size_t at = 1; at <= len; at++) {
+		put_file("s0", data, at);
+		char *got = read_folder();
+		bool end = at == packet_ends[whole + 1];
+
+		whole += end;
+		must(count_events(got) >= 2 * whole);
+		must(count_events(got) <= 2 * whole + 2);
+		must(end == !strstr(got, "s0+0x"));
+		free(got);
+	}
+	remove_folder();
+}
+END_TEST
+
+/* Also a flip may make a size or a time that is not told apart; but what is
+ * read ends, and other packets are there. */
+START_TEST(every_flip_costs_one_packet_at_most)
+{
+	unsigned char data[256];
+	size_t len = hex_take(FOUR_PACKETS, data);
+
+	make_folder();
+	put_file("metadata", PACKETS, strlen(PACKETS));
+	for (size_t bit = 0; bit < len * 8; bit++) {
+		data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+		put_file("s0", data, len);
+		char *got = read_folder();
+
+		if (count_events(got) < 6)
+			ck_abort_msg("bit %zu: %s", bit, got);
+		free(got);
+		data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+	}
+	remove_folder();
+}
+END_TEST
+
 START_TEST(pool_keeps_what_is_not_released_and_reuses_the_rest)
 {
 	struct ctf_pool pool = { 0 };
@@ -453,5 +581,7 @@ START_TEST(rules_that_are_none_are_refused)
 END_TEST
 
 RUN("ctf", fields_are_read, packets_are_read,
+    every_cut_keeps_all_events_in_front_of_it,
+    every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
     rules_that_are_none_are_refused)
