@@ -134,7 +134,10 @@ struct ctf_pool {
 void *ctf_pool_room(struct ctf_pool *pool, size_t len);
 /* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
 void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle);
-void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle);
+static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
+{
+	return pool->block[handle >> 32].data + (uint32_t)handle;
+}
 void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle);
 void ctf_pool_release(struct ctf_pool *pool);
 

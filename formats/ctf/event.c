@@ -320,7 +320,7 @@ void ctf_event_take(struct ctf_stream *s)
 		ctf_stream_drop_packet(s, st->why);
 		return;
 	}
-	if (ctf_schema_clock(s->schema, s->packet.plan->sc))
+	if (s->clock)
 		tr->at = s->time;
 	for (; st->n_cut; st->n_cut--)
 		ledger_skip(ctf->src.ledger, ctf->src.index,

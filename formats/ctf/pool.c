@@ -74,11 +74,6 @@ void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
 	return at;
 }
 
-void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
-{
-	return pool->block[handle >> 32].data + (uint32_t)handle;
-}
-
 void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle)
 {
 	uint32_t i = (uint32_t)(handle >> 32);

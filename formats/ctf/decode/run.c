@@ -295,12 +295,16 @@ static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op)
 
 static int ctf_run_name(struct ctf_state *st, const struct ctf_op *op)
 {
+	const struct ctf_node *node = op->node;
+	bool fixed =
+		node->kind == CTF_FIXED_STRING && node->encoding == CTF_UTF8;
 	struct bytes b;
 
-	if (ctf_field_chars(st, op->node, &b))
+	if (fixed ? ctf_field_window(st, node->count, &b)
+		  : ctf_field_chars(st, node, &b))
 		return -1;
 	st->name = (const char *)b.pos;
-	st->name_len = bytes_left(&b);
+	st->name_len = strnlen(st->name, bytes_left(&b));
 	return 0;
 }
 
@@ -332,8 +336,6 @@ static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 	struct bytes b;
 
 	switch ((enum ctf_code)op->code) {
-	case CTF_OP_NUM:
-		return ctf_run_num(st, op);
 	case CTF_OP_TEXT:
 		return ctf_run_text(st, op);
 	case CTF_OP_SKIP_TEXT:
@@ -351,8 +353,6 @@ static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 	case CTF_OP_WORDS:
 	case CTF_OP_STACK:
 		return ctf_run_stack(st, op);
-	case CTF_OP_NAME:
-		return ctf_run_name(st, op);
 	default:
 		return 0;
 	}
@@ -411,6 +411,14 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 			break;
 		case CTF_OP_USE:
 			if (ctf_run_use(st, op))
+				return -1;
+			break;
+		case CTF_OP_NUM:
+			if (ctf_run_num(st, op))
+				return -1;
+			break;
+		case CTF_OP_NAME:
+			if (ctf_run_name(st, op))
 				return -1;
 			break;
 		case CTF_OP_NOP:

@@ -179,12 +179,36 @@ static void ctf_value_hexadecimal(struct ctf_text *t, uint64_t v)
 	ctf_text_put(t, buf + at, sizeof(buf) - at);
 }
 
+/* Prints numbers of at most 3 digits before and behind the point, which most
+ * are, as "%g" does. Returns false for others. */
+static bool ctf_value_short(struct ctf_text *t, double v)
+{
+	double size = v < 0 ? -v : v;
+	uint32_t k;
+
+	if (!(size < 1000) || (v == 0 && 1 / v < 0))
+		return false;
+	k = (uint32_t)(size * 1000);
+	if (k / 1000.0 != size)
+		return false;
+	ctf_value_decimal(t, k / 1000, v < 0);
+	if (!(k % 1000))
+		return true;
+	char buf[4] = { '.', (char)('0' + k / 100 % 10),
+			(char)('0' + k / 10 % 10), (char)('0' + k % 10) };
+
+	ctf_text_put(t, buf, k % 10 ? 4 : k % 100 ? 3 : 2);
+	return true;
+}
+
 /* Prints `some` digits, as people do, if they parse to the same number, else
  * `all` digits, which always do. */
 static void ctf_value_digits(struct ctf_text *t, double v, int some, int all)
 {
 	char buf[40];
 
+	if (ctf_value_short(t, v))
+		return;
 	snprintf(buf, sizeof(buf), "%.*g", some, v);
 	double back = strtod(buf, NULL);
 
