@@ -2,7 +2,6 @@
 #include "cli/input.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"

@@ -7,7 +7,6 @@
 #include "stitch/fact.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/audit/account.h"
 #include "stitch/tasks/mmap_calls.h"

@@ -53,9 +53,7 @@ const struct section_used *report_find_section(const struct section_used *list,
 
 void report_add_section(struct image_report *rep, const struct section_used *u)
 {
-	rep->used = mem_grow(rep->used, &rep->cap_used, rep->n_used + 1,
-			     sizeof(*rep->used));
-	rep->used[rep->n_used++] = (struct section_used){
+	*mem_add(rep->used, rep->n_used, rep->cap_used) = (struct section_used){
 		.file = mem_strdup(u->file),
 		.name = mem_strdup(u->name),
 		.hash = u->hash,

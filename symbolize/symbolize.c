@@ -1,7 +1,6 @@
 /* symbolize.c - names for code offsets, one image at a time: the driver. */
 #include "symbolize/symbolize.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,9 +133,8 @@ static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 	struct demangled_name n = { raw, raw };
 	if (demangle_name(raw, sy->name, sizeof(sy->name)))
 		n.plain = arena_strdup(&p->text, sy->name);
-	p->name = mem_grow(p->name, &p->cap, p->n + 1, sizeof(*p->name));
 	table_add(&p->by_raw, h, (uint32_t)p->n);
-	p->name[p->n++] = n;
+	*mem_add(p->name, p->n, p->cap) = n;
 	return n.plain;
 }
 

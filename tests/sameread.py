@@ -187,7 +187,9 @@ def numbers(m):
             said.append(g or "")
             continue
         unit = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[n.group(2)]
-        said.append("%.2e" % (float(n.group(1).replace(",", "")) * unit))
+        # C rounds 1535 / 1000.0, which is less than 1.535, down
+        value = float(n.group(1).replace(",", "")) * unit * (1 - 1e-9)
+        said.append("%.2e" % value)
     return "<%s>" % " ".join(said)
 
 

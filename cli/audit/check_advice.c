@@ -1,5 +1,4 @@
 /* check_advice.c - what to do about losses and missing stacks. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* check_judge.c - the verdict: compares what was found with what is
  * tolerated. */
-#include <stddef.h>
 
 #include "cli/audit/check.h"
 #include "stitch/base/err.h"

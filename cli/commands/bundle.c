@@ -1,6 +1,5 @@
 /* bundle.c - the command that packs a database for someone else: with the files
  * that hold its symbols, or redacted. */
-#include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/export/pack.h"

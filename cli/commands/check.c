@@ -1,6 +1,5 @@
 /* check.c - the command that audits causality: what was lost, and which stacks
  * are missing because of it. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

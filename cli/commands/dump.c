@@ -1,7 +1,6 @@
 /* dump.c - the command that prints the records of a capture in file order, with
  * their offsets. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"

@@ -2,7 +2,6 @@
 #include "cli/export/export.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

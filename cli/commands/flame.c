@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/pictures/flame_diff.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_offcpu.h"

@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/model/summary.h"
 #include "schema/store.h"
 

@@ -5,7 +5,6 @@
 #include "cli/ingest/align.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/ingest/load.h"
 #include "cli/model/summary.h"
 #include "schema/store.h"

@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/commands/query_error.h"

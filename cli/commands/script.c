@@ -4,13 +4,8 @@
  * With -F the output is what perf script prints with the same -F, so that a
  * diff of both shows differences of contents only. Without -F, each missing
  * user stack is noted. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/input.h"
-#include "cli/model/chains.h"
 #include "cli/command.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"

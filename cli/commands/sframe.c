@@ -1,5 +1,4 @@
 /* sframe.c - the command that shows and judges SFrame unwind tables. */
-#include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/ingest/name.h"

@@ -6,7 +6,6 @@
 #include "cli/ingest/callsites.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/model/filter.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "schema/columns.h"

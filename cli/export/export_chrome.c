@@ -16,13 +16,14 @@
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
+#include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
 #include "cli/model/switches.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
 
@@ -39,7 +40,7 @@ struct edge {
 };
 
 struct chrome {
-	FILE *out;
+	struct json j;
 	const struct export_request *x;
 	struct stacks *stacks;
 	struct stack_cache *cache; /* see chrome_put_stack() */
@@ -59,31 +60,21 @@ struct chrome {
 
 /* ---- stacks */
 
-static bool same_node(const void *owner, uint32_t id, const void *key)
-{
-	const struct chrome *c = owner;
-	const struct node *n = key;
-
-	return c->node[id].parent == n->parent && c->node[id].label == n->label;
-}
-
 static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
 			       uint32_t label)
 {
-	const struct node n = { parent, label };
-	uint64_t hash = hash_pair(parent, label);
-	uint32_t id = table_find(&c->by_node, hash, same_node, c, &n);
+	uint64_t hash = hash_u32s(parent, label);
+	uint32_t id = table_find(&c->by_node, hash, NULL, NULL, NULL);
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	c->node = mem_grow(c->node, &c->cap_node, c->n_node + 1,
-			   sizeof(*c->node));
-	c->node[c->n_node] = n;
 	table_add(&c->by_node, hash, (uint32_t)c->n_node);
-	return (uint32_t)++c->n_node;
+	*mem_add(c->node, c->n_node, c->cap_node) =
+		(struct node){ parent, label };
+	return (uint32_t)c->n_node;
 }
 
-static void chrome_put_half(FILE *out, const char *key,
+static void chrome_put_half(struct json *j, const char *key,
 			    const struct labels *labels, const uint32_t *label,
 			    size_t n)
 {
@@ -95,56 +86,60 @@ static void chrome_put_half(FILE *out, const char *key,
 		goto out;
 	stack_put_folded(folded, labels, label, n);
 	fflush(folded);
-	fprintf(out, "\"%s\":", key);
-	safe_text_json(out, text);
-	putc(',', out);
+	json_shown(j, key, text);
 out:
 	if (folded)
 		fclose(folded);
 	free(text);
 }
 
-/* Writes what samples with the same stack have in common: "name", "sf" and the
- * start of args; nothing if there are no frames. */
+/* Writes what samples with the same stack have in common: "name" and "sf", a 0,
+ * and members of args; nothing if there are no frames. */
 static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
 			     const struct label_list *frames, size_t kernel)
 {
 	struct chrome *c = arg;
+	struct json j;
 	uint32_t at = 0;
 
 	if (!frames->n)
 		return;
 	for (size_t i = 0; i < frames->n; i++)
 		at = chrome_node_of(c, at, frames->label[i]);
-	fputs("\"name\":", out);
-	safe_text_json(out,
-		       labels_get(labels, frames->label[frames->n - 1])->name);
-	fprintf(out, ",\"sf\":%" PRIu32 ",\"args\":{", at);
-	chrome_put_half(out, "kernel", labels, frames->label + kernel,
+	json_open_members(&j, out, true);
+	json_shown(&j, "name",
+		   labels_get(labels, frames->label[frames->n - 1])->name);
+	json_uint(&j, "sf", at);
+	putc('\0', out);
+	json_open_members(&j, out, true);
+	chrome_put_half(&j, "kernel", labels, frames->label + kernel,
 			frames->n - kernel);
-	chrome_put_half(out, "user", labels, frames->label, kernel);
+	chrome_put_half(&j, "user", labels, frames->label, kernel);
 }
 
 static void chrome_put_frames(struct chrome *c)
 {
 	const struct labels *labels = stacks_labels(c->stacks);
+	struct json *j = &c->j;
 
-	fputs("\n],\n\"stackFrames\":{", c->out);
+	json_break(j);
+	json_object(j, "stackFrames");
 	for (size_t i = 0; i < c->n_node; i++) {
 		const struct label *l = labels_get(labels, c->node[i].label);
+		char key[24];
 
-		fprintf(c->out, "%s\"%zu\":{\"name\":", i ? ",\n" : "\n",
-			i + 1);
-		safe_text_json(c->out, l->name);
-		fputs(",\"category\":", c->out);
-		safe_text_json(c->out,
-			       *l->image ? l->image : label_kind_name(l->kind));
+		snprintf(key, sizeof(key), "%zu", i + 1);
+		json_break(j);
+		json_object(j, key);
+		json_shown(j, "name", l->name);
+		json_shown(j, "category",
+			   *l->image ? l->image : label_kind_name(l->kind));
 		if (c->node[i].parent)
-			fprintf(c->out, ",\"parent\":%" PRIu32,
-				c->node[i].parent);
-		putc('}', c->out);
+			json_uint(j, "parent", c->node[i].parent);
+		json_end(j);
 	}
-	fputs("\n}", c->out);
+	json_break(j);
+	json_end(j);
 }
 
 /* ---- losses */
@@ -154,11 +149,9 @@ static int chrome_by_time(const void *a, const void *b)
 	const struct edge *x = a;
 	const struct edge *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->end != y->end)
-		return x->end ? 1 : -1;
-	return x->loss < y->loss ? -1 : x->loss > y->loss;
+	return compare_numbers(x->time, y->time) ?:
+	       compare_numbers(x->end, y->end) ?:
+	       compare_numbers(x->loss, y->loss);
 }
 
 /* A loss with only one time becomes a slice of length 0. */
@@ -197,7 +190,9 @@ static void chrome_note_time(struct chrome *c, int64_t time)
 static void put_edge(struct chrome *c, const struct edge *e)
 {
 	const struct loss_row *l = loss_rows_at(c->losses, e->loss);
+	struct json *j = &c->j;
 	char name[96];
+	char id[24];
 
 	tracks_until(c->tracks, e->time);
 	chrome_note_time(c, e->time);
@@ -207,23 +202,22 @@ static void put_edge(struct chrome *c, const struct edge *e)
 		snprintf(name, sizeof(name), "CPU %" PRId64 ": %.48s", l->cpu,
 			 l->what);
 	tracks_begin_cpu(c->tracks, l->capture, l->cpu);
-	fprintf(c->out,
-		",\"ph\":\"%c\",\"cat\":\"loss\",\"id\":\"%" PRId64 "\","
-		"\"name\":",
-		e->end ? 'e' : 'b', l->id);
-	safe_text_json(c->out, name);
-	putc(',', c->out);
-	tracks_time(c->out, e->time);
-	if (e->end) {
-		putc('}', c->out);
-		return;
+	snprintf(id, sizeof(id), "%" PRId64, l->id);
+	json_text(j, "ph", e->end ? "e" : "b");
+	json_text(j, "cat", "loss");
+	json_text(j, "id", id);
+	json_shown(j, "name", name);
+	tracks_time(j, e->time);
+	if (!e->end) {
+		json_object(j, "args");
+		if (l->n >= 0)
+			json_int(j, "records", l->n);
+		else
+			json_text(j, "records", "not known");
+		json_bool(j, "counts", l->counts);
+		json_end(j);
 	}
-	fputs(",\"args\":{\"records\":", c->out);
-	if (l->n >= 0)
-		fprintf(c->out, "%" PRId64, l->n);
-	else
-		fputs("\"not known\"", c->out);
-	fprintf(c->out, ",\"counts\":%s}}", l->counts ? "true" : "false");
+	json_end(j);
 }
 
 /* Writes losses up to that time; NULL: all that remain. */
@@ -243,28 +237,29 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 {
 	struct stack_text t = stack_cache_event(c->cache, e, HALF_BOTH);
 	const char *verdict = request_verdict_name((unsigned int)e->verdict);
+	size_t common = strlen(t.text); /* the members before args */
+	struct json *j = &c->j;
 
 	tracks_begin_thread(c->tracks, e);
-	fputs(",\"ph\":\"i\",\"s\":\"t\",\"cat\":", c->out);
-	safe_text_json(c->out, type->name);
-	putc(',', c->out);
-	tracks_time(c->out, e->time);
-	putc(',', c->out);
-	if (t.len) {
-		fwrite(t.text, 1, t.len, c->out);
-	} else {
-		fputs("\"name\":", c->out);
-		safe_text_json(c->out, type->name);
-		fputs(",\"args\":{", c->out);
-	}
-	fprintf(c->out, "\"event_id\":%" PRId64 ",\"weight\":%" PRId64, e->id,
-		c->x->samples ? 1 : e->weight);
+	json_text(j, "ph", "i");
+	json_text(j, "s", "t");
+	json_shown(j, "cat", type->name);
+	tracks_time(j, e->time);
+	if (t.len)
+		json_members(j, t.text, common);
+	else
+		json_shown(j, "name", type->name);
+	json_object(j, "args");
+	if (t.len)
+		json_members(j, t.text + common + 1, t.len - common - 1);
+	json_int(j, "event_id", e->id);
+	json_int(j, "weight", c->x->samples ? 1 : e->weight);
 	if (e->on_cpu)
-		fprintf(c->out, ",\"cpu\":%" PRId64, e->cpu);
+		json_int(j, "cpu", e->cpu);
 	if (e->verdict)
-		fprintf(c->out, ",\"verdict\":\"%s\"",
-			verdict ? verdict : "unexplained");
-	fputs("}}", c->out);
+		json_text(j, "verdict", verdict ? verdict : "unexplained");
+	json_end(j);
+	json_end(j);
 }
 
 static int chrome_put_event(struct chrome *c, const struct event_row *e,
@@ -381,7 +376,7 @@ static int chrome_load(struct chrome *c, struct err *err)
 	c->events = events_open(c->x->db, err);
 	if (!c->events)
 		return -1;
-	c->tracks = tracks_load(c->out, c->x->db, c->events, err);
+	c->tracks = tracks_load(&c->j, c->x->db, c->events, err);
 	c->switches = c->tracks ? switches_open(c->x->db, err) : NULL;
 	if (!c->switches || load_losses(c, err) ||
 	    (switches_any(c->switches) && find_slices(c, err)))
@@ -406,31 +401,47 @@ static void say_no_slices(const struct chrome *c)
 		      stderr);
 }
 
-static void chrome_put_end(struct chrome *c)
+static int chrome_put(struct chrome *c, struct err *err)
 {
+	struct json *j = &c->j;
+
+	json_object(j, NULL);
+	json_break(j);
+	json_text(j, "displayTimeUnit", "ns");
+	json_break(j);
+	json_array(j, "traceEvents");
+	int rc = chrome_put_events(c, err);
+
 	put_edges(c, NULL);
 	tracks_end(c->tracks, c->last);
+	json_break(j);
+	json_end(j);
 	chrome_put_frames(c);
-	fprintf(c->out,
-		",\n\"otherData\":{\"events_without_time\":%" PRIu64
-		",\"losses_without_time\":%" PRIu64
-		",\"switches_without_fields\":%" PRIu64
-		",\"slices_without_end\":%" PRIu64 "}\n}\n",
-		c->no_time, c->lost_no_time,
-		switches_without_fields(c->switches), tracks_torn(c->tracks));
+	json_break(j);
+	json_object(j, "otherData");
+	json_uint(j, "events_without_time", c->no_time);
+	json_uint(j, "losses_without_time", c->lost_no_time);
+	json_uint(j, "switches_without_fields",
+		  switches_without_fields(c->switches));
+	json_uint(j, "slices_without_end", tracks_torn(c->tracks));
+	json_end(j);
+	json_break(j);
+	json_end(j);
+	json_newline(j);
+	return rc;
 }
 
 static int write_chrome(FILE *out, const struct export_request *x,
 			struct err *err)
 {
-	struct chrome c = { .out = out, .x = x };
+	struct chrome c = { .x = x };
+
+	json_open(&c.j, out, JSON_COMPACT);
 	int rc = chrome_load(&c, err);
 
 	if (!rc) {
 		say_no_slices(&c);
-		fputs("{\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[", out);
-		rc = chrome_put_events(&c, err);
-		chrome_put_end(&c);
+		rc = chrome_put(&c, err);
 	}
 	loss_rows_free(c.losses);
 	switches_close(c.switches);

@@ -3,7 +3,6 @@
  * The profile has a thread for each use of a thread id, with its samples in
  * time order. The format needs each thread as a whole, in columns, while events
  * come in time order: samples are put into a spool, linked by thread. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,20 +15,13 @@
 #include "cli/export/firefox/firefox_threads.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
-#include "cli/output/out.h"
 #include "cli/model/stacks.h"
 #include "cli/model/switches.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 #include "stitch/verdict.h"
-
-/* The key of a sample's stack, and its index in the table of stacks. */
-struct known_stack {
-	uint64_t raw; /* both */
-	uint32_t fate, stack;
-};
 
 struct job {
 	FILE *out;
@@ -44,22 +36,14 @@ struct job {
 	struct switches *switches;
 	bool *wanted; /* by event_type.id */
 	struct label_list l;
-	struct known_stack *known;
-	size_t n_known, cap_known;
-	struct table index; /* of known[] */
+	struct intern known; /* both raw chains, verdict and flags */
+	uint32_t *stack;     /* of those */
+	size_t n_stack, cap_stack;
 	uint64_t weight, samples;
 	bool weighted; /* some sample has a weight other than 1 */
 };
 
 /* ---- samples */
-
-static bool same_known(const void *owner, uint32_t id, const void *key)
-{
-	const struct job *j = owner;
-	const struct known_stack *want = key;
-
-	return j->known[id].raw == want->raw && j->known[id].fate == want->fate;
-}
 
 static uint32_t make_stack(struct job *j, const struct stacks_group *g)
 {
@@ -82,19 +66,14 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 		.verdict = (uint8_t)e->verdict,
 		.flags = (uint8_t)(e->flags & VERDICT_EXEC),
 	};
-	struct known_stack key = { (uint64_t)g.kraw << 32 | g.uraw,
-				   (uint32_t)g.verdict << 8 | g.flags, 0 };
-	uint64_t hash = hash_pair(key.raw, key.fate);
-	uint32_t id = table_find(&j->index, hash, same_known, j, &key);
+	const uint32_t key[] = { g.kraw, g.uraw,
+				 (uint32_t)g.verdict << 8 | g.flags };
+	uint32_t id = intern_add_bytes(&j->known, key, sizeof(key));
 
-	if (id != TABLE_NONE)
-		return j->known[id].stack;
-	key.stack = make_stack(j, &g);
-	j->known = mem_grow(j->known, &j->cap_known, j->n_known + 1,
-			    sizeof(*j->known));
-	j->known[j->n_known] = key;
-	table_add(&j->index, hash, (uint32_t)j->n_known++);
-	return key.stack;
+	if (id == j->n_stack)
+		*mem_add(j->stack, j->n_stack, j->cap_stack) =
+			make_stack(j, &g);
+	return j->stack[id];
 }
 
 static int export_firefox_take_sample(struct job *j, const struct event_row *e,
@@ -232,8 +211,8 @@ static int write_firefox(FILE *out, const struct export_request *x,
 	firefox_free(j.f);
 	code_places_free(j.places);
 	stacks_free(j.s);
-	table_release(&j.index);
-	free(j.known);
+	intern_release(&j.known);
+	free(j.stack);
 	free(j.wanted);
 	free(j.l.label);
 	free(j.l.from);

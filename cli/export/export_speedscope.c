@@ -12,8 +12,8 @@
 #include "cli/export/export.h"
 #include "cli/model/label.h"
 #include "cli/model/loss_rows.h"
+#include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
 #include "cli/model/stack_cache.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/err.h"
@@ -23,7 +23,7 @@
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
 struct speedscope {
-	FILE *out;
+	struct json j;
 	const struct export_request *x;
 	struct stacks *stacks;
 	struct stack_cache *cache; /* "1,2,3": frames, outermost first */
@@ -35,15 +35,7 @@ struct speedscope {
 	uint64_t *weight;
 	size_t n_weight, cap_weight;
 	uint64_t sum;
-	size_t profiles;
 };
-
-static uint32_t speedscope_group_label(struct speedscope *s, const char *name)
-{
-	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
-
-	return labels_add(stacks_labels(s->stacks), &l);
-}
 
 static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 {
@@ -56,29 +48,39 @@ static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 	return s->number[label] - 1;
 }
 
+/* Returns the number of a frame that is a name only. */
+static uint32_t speedscope_number(struct speedscope *s, const char *name)
+{
+	struct label l = { .kind = LABEL_GROUP, .name = name, .image = "" };
+
+	return speedscope_number_of(s,
+				    labels_add(stacks_labels(s->stacks), &l));
+}
+
 static void speedscope_put_stack(void *arg, FILE *out,
 				 const struct labels *labels,
 				 const struct label_list *frames, size_t kernel)
 {
 	struct speedscope *s = arg;
+	struct json j;
 
 	(void)labels;
 	(void)kernel;
+	json_open_members(&j, out, false);
 	for (size_t i = 0; i < frames->n; i++)
-		fprintf(out, "%s%" PRIu32, i ? "," : "",
-			speedscope_number_of(s, frames->label[i]));
+		json_uint(&j, NULL, speedscope_number_of(s, frames->label[i]));
 	if (!frames->n)
-		fprintf(out, "%" PRIu32,
-			speedscope_number_of(
-				s, speedscope_group_label(s, "[no stack]")));
+		json_uint(&j, NULL, speedscope_number(s, "[no stack]"));
 }
 
 /* ---- one profile: begin, items, end */
 
 static void speedscope_begin_profile(struct speedscope *s)
 {
-	fprintf(s->out, "%s{\"type\":\"sampled\",\"samples\":[",
-		s->profiles++ ? ",\n" : "\n");
+	json_break(&s->j);
+	json_object(&s->j, NULL);
+	json_text(&s->j, "type", "sampled");
+	json_array(&s->j, "samples");
 	s->n_weight = 0;
 	s->sum = 0;
 }
@@ -94,25 +96,31 @@ static void add_weight(struct speedscope *s, uint64_t weight)
 static void speedscope_put_item(struct speedscope *s, uint32_t root,
 				struct stack_text t, uint64_t weight)
 {
-	fputs(s->n_weight ? ",\n[" : "\n[", s->out);
+	json_break(&s->j);
+	json_array(&s->j, NULL);
 	if (root != UINT32_MAX)
-		fprintf(s->out, t.len ? "%" PRIu32 "," : "%" PRIu32, root);
-	fwrite(t.text, 1, t.len, s->out);
-	putc(']', s->out);
+		json_uint(&s->j, NULL, root);
+	json_members(&s->j, t.text, t.len);
+	json_end(&s->j);
 	add_weight(s, weight);
 }
 
 static void speedscope_end_profile(struct speedscope *s, const char *name,
 				   const char *unit)
 {
-	fputs("\n],\"weights\":[", s->out);
+	struct json *j = &s->j;
+
+	json_break(j);
+	json_end(j);
+	json_array(j, "weights");
 	for (size_t i = 0; i < s->n_weight; i++)
-		fprintf(s->out, "%s%" PRIu64, i ? "," : "", s->weight[i]);
-	fputs("],\"name\":", s->out);
-	safe_text_json(s->out, name);
-	fprintf(s->out,
-		",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 "}",
-		!strcmp(unit, "ns") ? "nanoseconds" : "none", s->sum);
+		json_uint(j, NULL, s->weight[i]);
+	json_end(j);
+	json_shown(j, "name", name);
+	json_text(j, "unit", !strcmp(unit, "ns") ? "nanoseconds" : "none");
+	json_uint(j, "startValue", 0);
+	json_uint(j, "endValue", s->sum);
+	json_end(j);
 }
 
 /* ---- all threads */
@@ -130,11 +138,9 @@ static void speedscope_put_event(struct speedscope *s, size_t event)
 		const char *comm = stacks_comm(s->stacks, g->comm)->name;
 
 		if (g->event == event)
-			speedscope_put_item(
-				s,
-				speedscope_number_of(
-					s, speedscope_group_label(s, comm)),
-				stack_cache_group(s->cache, g), g->weight);
+			speedscope_put_item(s, speedscope_number(s, comm),
+					    stack_cache_group(s->cache, g),
+					    g->weight);
 	}
 	snprintf(name, sizeof(name), "%s, all threads", e->name);
 	speedscope_end_profile(
@@ -287,13 +293,10 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 			speedscope_begin_profile(s);
 		any = true;
 		snprintf(text, sizeof(text), "CPU %lld", (long long)r->cpu);
-		cpu = speedscope_number_of(
-			s, speedscope_group_label(
-				   s, r->cpu < 0 ? "CPU not known" : text));
+		cpu = speedscope_number(s, r->cpu < 0 ? "CPU not known" : text);
 		snprintf(text, sizeof(text), "[%.48s]", r->what);
 		snprintf(text, sizeof(text), "%" PRIu32,
-			 speedscope_number_of(s,
-					      speedscope_group_label(s, text)));
+			 speedscope_number(s, text));
 		speedscope_put_item(s, cpu,
 				    (struct stack_text){ text, strlen(text) },
 				    (uint64_t)r->n);
@@ -305,34 +308,64 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 }
 
 /* speedscope shows no kinds of frames: inlined functions are marked by name. */
-static void speedscope_put_name(FILE *out, const struct label *l)
+static void speedscope_put_name(struct json *j, const struct label *l)
 {
 	char name[4096];
 
-	if (l->kind != LABEL_INLINED) {
-		safe_text_json(out, l->name);
-		return;
-	}
-	snprintf(name, sizeof(name), "%.4000s (inlined)", l->name);
-	safe_text_json(out, name);
+	if (l->kind == LABEL_INLINED)
+		snprintf(name, sizeof(name), "%.4000s (inlined)", l->name);
+	json_shown(j, "name", l->kind == LABEL_INLINED ? name : l->name);
 }
 
 static void speedscope_put_frames(struct speedscope *s)
 {
-	fputs("\n],\n\"shared\":{\"frames\":[", s->out);
+	struct json *j = &s->j;
+
+	json_break(j);
+	json_object(j, "shared");
+	json_array(j, "frames");
 	for (size_t i = 0; i < s->n_frame; i++) {
 		const struct label *l =
 			labels_get(stacks_labels(s->stacks), s->frame[i]);
 
-		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", s->out);
-		speedscope_put_name(s->out, l);
-		if (*l->image) {
-			fputs(",\"file\":", s->out);
-			safe_text_json(s->out, l->image);
-		}
-		putc('}', s->out);
+		json_break(j);
+		json_object(j, NULL);
+		speedscope_put_name(j, l);
+		if (*l->image)
+			json_shown(j, "file", l->image);
+		json_end(j);
 	}
-	fputs("\n]}\n}\n", s->out);
+	json_break(j);
+	json_end(j);
+	json_end(j);
+}
+
+static int speedscope_put(struct speedscope *s, struct err *err)
+{
+	struct json *j = &s->j;
+	int rc = -1;
+
+	json_object(j, NULL);
+	json_break(j);
+	json_text(j, "$schema", SCHEMA);
+	json_break(j);
+	json_text(j, "exporter", "backstitch");
+	json_break(j);
+	json_shown(j, "name", s->x->path);
+	json_break(j);
+	json_int(j, "activeProfileIndex", 0);
+	json_break(j);
+	json_array(j, "profiles");
+	speedscope_put_events(s);
+	if (!speedscope_put_threads(s, err))
+		rc = speedscope_put_losses(s, err);
+	json_break(j);
+	json_end(j);
+	speedscope_put_frames(s);
+	json_break(j);
+	json_end(j);
+	json_newline(j);
+	return rc;
 }
 
 static int write_speedscope(FILE *out, const struct export_request *x,
@@ -340,22 +373,15 @@ static int write_speedscope(FILE *out, const struct export_request *x,
 {
 	const struct stacks_opts o = { .inlined = x->inlined,
 				       .samples = x->samples };
-	struct speedscope s = { .out = out, .x = x };
+	struct speedscope s = { .x = x };
 	int rc = -1;
 
+	json_open(&s.j, out, JSON_COMPACT);
 	s.stacks = stacks_load(x->db, &o, err);
 	if (!s.stacks)
 		return -1;
 	s.cache = stack_cache_new(s.stacks, speedscope_put_stack, &s);
-	fputs("{\n\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"backstitch\",\n"
-	      "\"name\":",
-	      out);
-	safe_text_json(out, x->path);
-	fputs(",\n\"activeProfileIndex\":0,\n\"profiles\":[", out);
-	speedscope_put_events(&s);
-	if (!speedscope_put_threads(&s, err))
-		rc = speedscope_put_losses(&s, err);
-	speedscope_put_frames(&s);
+	rc = speedscope_put(&s, err);
 	stack_cache_free(s.cache);
 	stacks_free(s.stacks);
 	free(s.number);

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
 #include "cli/stop.h"
@@ -113,9 +112,8 @@ static int pack_put_file(struct pack *p, const char *name, const char *path,
 	if (!pack_is_safe(name) ||
 	    table_find(&p->index, hash, pack_same_name, p, name) != TABLE_NONE)
 		return 0;
-	p->put = mem_grow(p->put, &p->cap_put, p->n_put + 1, sizeof(*p->put));
-	p->put[p->n_put] = arena_strdup(&p->text, name);
-	table_add(&p->index, hash, (uint32_t)p->n_put++);
+	table_add(&p->index, hash, (uint32_t)p->n_put);
+	*mem_add(p->put, p->n_put, p->cap_put) = arena_strdup(&p->text, name);
 	p->files++;
 	return bundle_add_file(p->b, name, path, &p->bytes, err);
 }

@@ -191,8 +191,7 @@ static uint64_t pprof_add_function(struct pprof *p,
 	f.file = line->file ? pprof_string(p, line->file) : 0;
 
 	size_t n = p->functions.n;
-	uint32_t id =
-		intern_add_bytes(&p->functions, (const char *)&f, sizeof(f));
+	uint32_t id = intern_add_bytes(&p->functions, &f, sizeof(f));
 
 	if (id < n)
 		return (uint64_t)id + 1;
@@ -221,8 +220,7 @@ uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 	}
 
 	size_t n = p->locations.n;
-	uint32_t id = intern_add_bytes(&p->locations, (const char *)p->msg.buf,
-				       p->msg.n);
+	uint32_t id = intern_add_bytes(&p->locations, p->msg.buf, p->msg.n);
 
 	if (id == n) {
 		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);

@@ -2,7 +2,6 @@
 #include "cli/ingest/callsites.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/model/code.h"
 #include "cli/output/progress.h"
@@ -269,14 +268,6 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 
 /* ---- pairs */
 
-static bool same_pair(const void *owner, uint32_t id, const void *key)
-{
-	const struct store_link *a = &((const struct pass *)owner)->link[id];
-	const struct store_link *b = key;
-
-	return a->inner == b->inner && a->frame == b->frame;
-}
-
 /* An inner frame that is a return address is looked up one byte before, inside
  * its call; an innermost frame exactly; some frames are both. */
 static enum callsite_link find_link(const struct pass *p, uint32_t inner,
@@ -302,16 +293,14 @@ static enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 					 uint32_t frame)
 {
 	struct store_link l = { .inner = inner, .frame = frame };
-	uint64_t h = hash_pair(inner, frame);
-	uint32_t at = table_find(&p->by_pair, h, same_pair, p, &l);
+	uint64_t h = hash_u32s(inner, frame);
+	uint32_t at = table_find(&p->by_pair, h, NULL, NULL, NULL);
 
 	if (at != TABLE_NONE)
 		return p->link[at].link;
 	l.link = find_link(p, inner, frame);
-	p->link = mem_grow(p->link, &p->cap_link, p->n_link + 1,
-			   sizeof(*p->link));
 	table_add(&p->by_pair, h, (uint32_t)p->n_link);
-	p->link[p->n_link++] = l;
+	*mem_add(p->link, p->n_link, p->cap_link) = l;
 	return l.link;
 }
 

@@ -384,20 +384,12 @@ static bool find_map(struct jitted *jd, const struct source *src,
 	       open_map(jd, src, f, path);
 }
 
-static bool same_process(const void *owner, uint32_t id, const void *key)
-{
-	const struct found *a = &((const struct jitted *)owner)->found[id];
-	const struct found *b = key;
-
-	return a->source == b->source && a->pid == b->pid;
-}
-
 static struct found *found_of(struct jitted *jd, const struct source *src,
 			      int32_t pid, bool *is_new)
 {
 	struct found f = { .source = src->index, .pid = pid, .inner = pid };
-	uint64_t h = hash_pair(src->index, (uint32_t)pid);
-	uint32_t id = table_find(&jd->by_pid, h, same_process, jd, &f);
+	uint64_t h = hash_u32s(src->index, (uint32_t)pid);
+	uint32_t id = table_find(&jd->by_pid, h, NULL, NULL, NULL);
 
 	*is_new = id == TABLE_NONE;
 	if (*is_new) {

@@ -176,9 +176,7 @@ static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 
 	memcpy(map, s->map, s->n * sizeof(*map));
 	mine.map = map;
-	md->copy = mem_grow(md->copy, &md->cap_copy, md->n_copy + 1,
-			    sizeof(struct rec_map *));
-	md->copy[md->n_copy++] = map;
+	*mem_add(md->copy, md->n_copy, md->cap_copy) = map;
 	bool *seen = mem_new(s->n, sizeof(*seen));
 
 	for (size_t i = 0; i < s->n; i++)

@@ -21,12 +21,8 @@ struct code_loading {
 
 /* Appends an item to array `what` of l->c. */
 #define CODE_ADD(l, what, ...)                                                 \
-	do {                                                                   \
-		(l)->c.what =                                                  \
-			mem_grow((l)->c.what, &(l)->cap_##what,                \
-				 (l)->c.n_##what + 1, sizeof(*(l)->c.what));   \
-		(l)->c.what[(l)->c.n_##what++] = (__VA_ARGS__);                \
-	} while (0)
+	(*mem_add((l)->c.what, (l)->c.n_##what, (l)->cap_##what) =             \
+		 (__VA_ARGS__))
 
 static const char *code_text(struct code_loading *l, const char *s)
 {

@@ -9,7 +9,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 
 #define PAGE 4096u /* page size that readers of mappings assume */
 #define JIT_START 0x1000u
@@ -32,7 +32,7 @@ struct code_places {
 	size_t n_segment, cap_segment;
 	struct code_mapping *mapping; /* [0]: none */
 	size_t n_mapping, cap_mapping;
-	struct table index;
+	struct intern index; /* of mapping[] from 1 on */
 	uint64_t jit_end;
 };
 
@@ -120,9 +120,8 @@ code_places_load(struct store *db, const struct known_code *c, struct err *err)
 
 	p->c = c;
 	p->image = mem_new(c->n_image, sizeof(*p->image));
-	p->mapping = mem_grow(NULL, &p->cap_mapping, 1, sizeof(*p->mapping));
-	p->mapping[0] = (struct code_mapping){ 0 };
-	p->n_mapping = 1;
+	*mem_add(p->mapping, p->n_mapping, p->cap_mapping) =
+		(struct code_mapping){ 0 };
 	if (rows_each(db, "code_segments", take_segment, p, err) ||
 	    rows_each(db, "code_mapped", take_mapped, p, err)) {
 		code_places_free(p);
@@ -136,36 +135,23 @@ void code_places_free(struct code_places *p)
 {
 	if (!p)
 		return;
-	table_release(&p->index);
+	intern_release(&p->index);
 	free(p->image);
 	free(p->segment);
 	free(p->mapping);
 	free(p);
 }
 
-static bool same_mapping(const void *owner, uint32_t id, const void *key)
-{
-	const struct code_places *p = owner;
-	const struct code_mapping *a = &p->mapping[id];
-	const struct code_mapping *b = key;
-
-	return a->image == b->image && a->start == b->start && a->off == b->off;
-}
-
 static struct code_place code_place_in_mapping(struct code_places *p,
 					       const struct code_mapping *m,
 					       uint64_t off)
 {
-	uint64_t word[3] = { m->image, m->start, m->off };
-	uint64_t hash = hash_u64s(word, 3, 0);
-	uint32_t id = table_find(&p->index, hash, same_mapping, p, m);
+	const uint64_t word[] = { m->image, m->start, m->off };
+	uint32_t id = intern_add_bytes(&p->index, word, sizeof(word)) + 1;
 	struct code_place at = { .addr = off - m->off + m->start };
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)p->n_mapping;
+	if (id == p->n_mapping)
 		*mem_add(p->mapping, p->n_mapping, p->cap_mapping) = *m;
-		table_add(&p->index, hash, id);
-	}
 	if (p->mapping[id].limit <= at.addr)
 		p->mapping[id].limit = page_up(saturating_add(at.addr, 1));
 	at.mapping = id;

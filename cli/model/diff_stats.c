@@ -8,6 +8,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
+#include "stitch/base/search.h"
 
 /* Below this z-score the exact test never passes, so it is not computed. */
 #define Z_MIN 2.0
@@ -204,7 +205,7 @@ static int compare_double(const void *pa, const void *pb)
 	double a = *(const double *)pa;
 	double b = *(const double *)pb;
 
-	return a < b ? -1 : a > b;
+	return compare_numbers(a, b);
 }
 
 /* Tarone's method: returns the number of tests that can pass at the limit for
@@ -255,9 +256,7 @@ static int compare_clear(const void *pa, const void *pb)
 	const struct ranked *a = pa;
 	const struct ranked *b = pb;
 
-	if (a->z > b->z || a->z < b->z)
-		return a->z > b->z ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
+	return compare_numbers(b->z, a->z) ?: compare_numbers(a->at, b->at);
 }
 
 /* Lists the places with a large z-score, clearest first, except that of about

@@ -6,6 +6,7 @@
 #include "cli/model/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 struct flame_tree {
@@ -53,12 +54,6 @@ void flame_tree_free(struct flame_tree *t)
 	free(t);
 }
 
-/* hash_u64() is a bijection: the pair needs no compare. */
-static uint64_t flame_tree_hash(uint32_t parent, uint32_t label)
-{
-	return hash_u64((uint64_t)parent << 32 | label);
-}
-
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err)
 {
@@ -75,7 +70,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 			       "the stacks make more than "
 			       "4294967295 frames; use the filters");
 	for (size_t i = 0; i < n; i++) {
-		uint64_t h = flame_tree_hash(at, label[i]);
+		uint64_t h = hash_u32s(at, label[i]);
 		uint32_t id = table_find(&t->index, h, NULL, NULL, NULL);
 
 		if (id == TABLE_NONE) {
@@ -101,9 +96,8 @@ static int compare_key(const void *pa, const void *pb)
 	const struct sort_key *a = pa;
 	const struct sort_key *b = pb;
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
+	return compare_numbers(a->parent, b->parent)
+		       ?: compare_numbers(a->rank, b->rank);
 }
 
 static int compare_label(const void *pa, const void *pb, void *arg)
@@ -228,8 +222,8 @@ bool flame_tree_is_seam(const struct flame_tree *t, uint32_t id)
 uint32_t flame_tree_child_of(const struct flame_tree *t, uint32_t parent,
 			     uint32_t label)
 {
-	uint32_t id = table_find(&t->index, flame_tree_hash(parent, label),
-				 NULL, NULL, NULL);
+	uint32_t id = table_find(&t->index, hash_u32s(parent, label), NULL,
+				 NULL, NULL);
 
 	return id == TABLE_NONE ? FLAME_NONE : id;
 }

@@ -11,7 +11,6 @@
 #include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
 
 static const struct {
 	enum label_kind kind;

@@ -4,6 +4,7 @@
  * own. Work of a library for the program (sorting, reading, a regular
  * expression) is not, because users want to see it. */
 #include "cli/model/interpreter.h"
+#include "stitch/base/path.h"
 
 #include <fnmatch.h>
 #include <stddef.h>
@@ -179,8 +180,7 @@ const char *interpreter_label(uint8_t language)
 
 uint32_t interpreters_of(const char *path, bool jit)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	uint32_t set = 0;
 
 	if (jit)

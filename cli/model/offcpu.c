@@ -1,7 +1,6 @@
 /* offcpu.c - how long threads were off the CPU, where, and who woke them. */
 #include "cli/model/offcpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,10 +114,9 @@ static struct thread *offcpu_thread_of(struct pass *p, int64_t tid)
 	uint32_t id = table_find(&p->index, hash, NULL, NULL, NULL);
 
 	if (id == TABLE_NONE) {
-		id = (uint32_t)p->n++;
-		p->thread =
-			mem_grow(p->thread, &p->cap, p->n, sizeof(*p->thread));
-		p->thread[id] = (struct thread){ .tid = tid };
+		id = (uint32_t)p->n;
+		*mem_add(p->thread, p->n, p->cap) =
+			(struct thread){ .tid = tid };
 		table_add(&p->index, hash, id);
 	}
 	return &p->thread[id];

@@ -1,7 +1,6 @@
 /* payloads.c - payloads of tracepoints as text: script's field 'trace'. */
 #include "cli/model/payloads.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

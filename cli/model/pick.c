@@ -3,7 +3,6 @@
 
 #include <regex.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/model/label.h"

@@ -7,7 +7,7 @@
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 
 struct report_rows {
 	struct stacks *stacks;
@@ -18,7 +18,7 @@ struct report_rows {
 	size_t n_label, cap_label;
 	struct report_row *row;
 	size_t n, cap;
-	struct table index;
+	struct intern index; /* of row[] until it is sorted */
 	uint64_t weight;
 };
 
@@ -37,7 +37,7 @@ void report_rows_free(struct report_rows *r)
 	if (!r)
 		return;
 	labels_free(r->labels);
-	table_release(&r->index);
+	intern_release(&r->index);
 	free(r->row_label);
 	free(r->row);
 	free(r);
@@ -82,33 +82,19 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 	return r->row_label[id] - 1;
 }
 
-static bool same_row(const void *owner, uint32_t id, const void *key)
-{
-	const struct report_rows *r = owner;
-	const struct report_row *a = &r->row[id];
-	const struct report_row *b = key;
-
-	return a->comm == b->comm && a->label == b->label && a->pid == b->pid &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->verdict == b->verdict;
-}
-
 static struct report_row *row_for(struct report_rows *r,
 				  const struct report_row *key)
 {
-	uint64_t word[3] = {
+	const uint64_t word[] = {
 		(uint64_t)key->comm << 32 | key->label,
-		(uint64_t)key->pid << 32 ^ (uint64_t)key->tid,
+		(uint64_t)key->pid,
+		(uint64_t)key->tid,
 		(uint64_t)key->verdict << 32 | (uint32_t)key->cpu,
 	};
-	uint64_t hash = hash_u64s(word, 3, 0);
-	uint32_t id = table_find(&r->index, hash, same_row, r, key);
+	uint32_t id = intern_add_bytes(&r->index, word, sizeof(word));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)r->n++;
-		r->row = mem_grow(r->row, &r->cap, r->n, sizeof(*r->row));
-		r->row[id] = *key;
-		table_add(&r->index, hash, id);
-	}
+	if (id == r->n)
+		*mem_add(r->row, r->n, r->cap) = *key;
 	return &r->row[id];
 }
 
@@ -286,7 +272,7 @@ void report_rows_sort(struct report_rows *r, bool by_total)
 	if (r->n)
 		qsort_r(r->row, r->n, sizeof(*r->row), compare_rows, &o);
 	/* sorting invalidates the index */
-	table_release(&r->index);
+	intern_release(&r->index);
 }
 
 size_t report_rows_count(const struct report_rows *r)

@@ -8,22 +8,17 @@
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/verdict.h"
-
-struct kept {
-	struct stacks_group g; /* the key */
-	struct stack_text text;
-};
 
 struct stack_cache {
 	struct stacks *stacks;
 	stack_put_fn *put;
 	void *arg;
-	struct kept *kept;
+	struct intern keys;
+	struct stack_text *kept; /* by key */
 	size_t n, cap;
-	struct table index; /* of kept[] */
 	struct label_list frames;
 	struct arena text;
 };
@@ -43,21 +38,11 @@ void stack_cache_free(struct stack_cache *c)
 {
 	if (!c)
 		return;
-	table_release(&c->index);
+	intern_release(&c->keys);
 	arena_release(&c->text);
 	free(c->frames.label);
 	free(c->kept);
 	free(c);
-}
-
-static bool stack_cache_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct stack_cache *c = owner;
-	const struct stacks_group *a = &c->kept[id].g;
-	const struct stacks_group *b = key;
-
-	return a->kraw == b->kraw && a->uraw == b->uraw &&
-	       a->verdict == b->verdict && a->flags == b->flags;
 }
 
 static struct stack_text stack_cache_make_text(struct stack_cache *c,
@@ -101,17 +86,14 @@ struct stack_text stack_cache_group(struct stack_cache *c,
 		.verdict = g->uraw ? 0 : g->verdict,
 		.flags = g->uraw ? g->flags & VERDICT_EXEC : 0,
 	};
-	uint64_t word[2] = { (uint64_t)key.kraw << 32 | key.uraw,
-			     (uint64_t)key.verdict << 8 | key.flags };
-	uint64_t hash = hash_u64s(word, 2, 0);
-	uint32_t id = table_find(&c->index, hash, stack_cache_is_same, c, &key);
+	const uint32_t word[] = { key.kraw, key.uraw,
+				  (uint32_t)key.verdict << 8 | key.flags };
+	uint32_t id = intern_add_bytes(&c->keys, word, sizeof(word));
 
-	if (id != TABLE_NONE)
-		return c->kept[id].text;
-	c->kept = mem_grow(c->kept, &c->cap, c->n + 1, sizeof(*c->kept));
-	c->kept[c->n] = (struct kept){ key, stack_cache_make_text(c, &key) };
-	table_add(&c->index, hash, (uint32_t)c->n);
-	return c->kept[c->n++].text;
+	if (id == c->n)
+		*mem_add(c->kept, c->n, c->cap) =
+			stack_cache_make_text(c, &key);
+	return c->kept[id];
 }
 
 static uint32_t stack_cache_raw_id(int64_t id)

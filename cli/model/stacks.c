@@ -48,11 +48,9 @@ static uint32_t event_by_name(struct stacks *s, const char *name)
 		if (!strcmp(s->event[i].name, name))
 			return (uint32_t)i;
 	}
-	s->event = mem_grow(s->event, &s->cap_event, s->n_event + 1,
-			    sizeof(*s->event));
-	s->event[s->n_event] =
+	*mem_add(s->event, s->n_event, s->cap_event) =
 		(struct stacks_event){ .name = arena_strdup(&s->text, name) };
-	return (uint32_t)s->n_event++;
+	return (uint32_t)s->n_event - 1;
 }
 
 static int check_id(int64_t id, struct err *err)
@@ -101,9 +99,8 @@ static int stacks_take_comm(void *arg, const struct rows *r, struct err *err)
 
 static int load_comms(struct stacks *s, struct store *db, struct err *err)
 {
-	s->comm = mem_grow(NULL, &s->cap_comm, 1, sizeof(*s->comm));
-	s->comm[0] = (struct stacks_comm){ "[no name]", -1, -1 };
-	s->n_comm = 1;
+	*mem_add(s->comm, s->n_comm, s->cap_comm) =
+		(struct stacks_comm){ "[no name]", -1, -1 };
 	return rows_each(db, "report_comms", stacks_take_comm, s, err);
 }
 
@@ -132,10 +129,8 @@ static uint32_t stacks_count_sample(struct stacks *s,
 	uint32_t id = table_find(&s->index, hash, stacks_same_group, s, g);
 
 	if (id == TABLE_NONE) {
-		id = (uint32_t)s->n_group++;
-		s->group = mem_grow(s->group, &s->cap_group, s->n_group,
-				    sizeof(*s->group));
-		s->group[id] = *g;
+		id = (uint32_t)s->n_group;
+		*mem_add(s->group, s->n_group, s->cap_group) = *g;
 		table_add(&s->index, hash, id);
 	} else {
 		s->group[id].weight =

@@ -1,7 +1,6 @@
 /* switches.c - the context switches among the events of a database. */
 #include "cli/model/switches.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * recorder of tracepoints is often asked for the stacks of a few of them. */
 #include "cli/model/trust.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>

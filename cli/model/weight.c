@@ -132,8 +132,7 @@ static int weight_take_table(void *arg, const struct rows *r, struct err *err)
 	if (strchr(rows_text(r, WEIGHT_TABLES_FIELDS), '"') ||
 	    !filter_takes_event(rows_text(r, WEIGHT_TABLES_NAME)))
 		return 0;
-	w->table = mem_grow(w->table, &w->cap, w->n + 1, sizeof(*w->table));
-	t = &w->table[w->n++];
+	t = mem_add(w->table, w->n, w->cap);
 	*t = (struct table){
 		.type = rows_int(r, WEIGHT_TABLES_ID),
 		.event = mem_strdup(rows_text(r, WEIGHT_TABLES_NAME)),

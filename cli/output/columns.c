@@ -54,12 +54,3 @@ void columns_json(struct json *j, const char *key, const struct column *c,
 	}
 	json_end(j);
 }
-
-void columns_put(FILE *out, const struct column *c, const void *rows,
-		 size_t size, size_t n)
-{
-	struct json j;
-
-	json_open(&j, out, JSON_COMPACT);
-	columns_json(&j, NULL, c, rows, size, n);
-}

@@ -5,7 +5,6 @@
 #define CLI_OUTPUT_COLUMNS_H
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define COLUMN_NONE UINT32_MAX
 
@@ -33,7 +32,4 @@ struct json;
  * the columns end with COLUMN_END. */
 void columns_json(struct json *j, const char *key, const struct column *c,
 		  const void *rows, size_t size, size_t n);
-/* Writes the same object where JSON is not written by a struct json. */
-void columns_put(FILE *out, const struct column *c, const void *rows,
-		 size_t size, size_t n);
 #endif

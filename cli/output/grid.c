@@ -58,8 +58,7 @@ void grid_free(struct grid *g)
 
 static void grid_add_cell(struct grid *g, struct cell c)
 {
-	g->cell = mem_grow(g->cell, &g->cap, g->n + 1, sizeof(*g->cell));
-	g->cell[g->n++] = c;
+	*mem_add(g->cell, g->n, g->cap) = c;
 }
 
 void grid_text(struct grid *g, const char *s)

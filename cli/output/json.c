@@ -21,12 +21,13 @@ static const char json_digit[] = "0123456789abcdef";
 void json_open(struct json *j, FILE *out, enum json_form form)
 {
 	*j = (struct json){ .out = out, .form = form };
+	j->level[0].no_commas = true;
 }
 
-void json_open_members(struct json *j, FILE *out, enum json_form form)
+void json_open_members(struct json *j, FILE *out, bool in_object)
 {
-	json_open(j, out, form);
-	j->level[0].is_object = true;
+	*j = (struct json){ .out = out, .form = JSON_COMPACT };
+	j->level[0].is_object = in_object;
 }
 
 bool json_failed(const struct json *j)
@@ -106,11 +107,15 @@ static void json_put_cleaned(struct json *j, const char *s, size_t len)
 	}
 }
 
-/* Most names are ASCII, and then need no decoding. */
-static bool json_is_ascii(const char *s, size_t len)
+/* Returns whether s is ASCII without escapes, as most names and all keys are:
+ * then it needs no decoding. */
+static bool json_is_simple(const struct json *j, const char *s, size_t len)
 {
+	const char mark = j->form == JSON_HTML ? '<' : '"';
+
 	for (size_t i = 0; i < len; i++)
-		if (s[i] < 0x20 || s[i] > 0x7e)
+		if (s[i] < 0x20 || s[i] > 0x7e || s[i] == '"' || s[i] == '\\' ||
+		    s[i] == mark)
 			return false;
 	return true;
 }
@@ -118,7 +123,9 @@ static bool json_is_ascii(const char *s, size_t len)
 static void json_put_text(struct json *j, const char *s, size_t len)
 {
 	putc_unlocked('"', j->out);
-	if (json_is_ascii(s, len) || json_can(s, len))
+	if (json_is_simple(j, s, len))
+		fwrite_unlocked(s, 1, len, j->out);
+	else if (json_can(s, len))
 		json_put_utf8(j, s, len);
 	else
 		json_put_cleaned(j, s, len);
@@ -144,7 +151,7 @@ static void json_put_gap(struct json *j)
 {
 	struct json_level *l = json_now(j);
 
-	if (l->has_members && (j->depth || l->is_object))
+	if (l->has_members && !l->no_commas)
 		putc_unlocked(',', j->out);
 	if (j->form == JSON_PRETTY && j->depth)
 		json_put_indent(j);
@@ -348,7 +355,7 @@ void json_shown(struct json *j, const char *key, const char *s)
 	struct safe_text u;
 	size_t len = strlen(s);
 
-	if (json_is_ascii(s, len)) {
+	if (json_is_simple(j, s, len)) {
 		json_text_len(j, key, s, len);
 		return;
 	}
@@ -368,7 +375,6 @@ void json_members(struct json *j, const char *s, size_t len)
 {
 	if (!len)
 		return;
-	assert(json_now(j)->is_object);
 	json_put_gap(j);
 	fwrite_unlocked(s, 1, len, j->out);
 }

@@ -44,16 +44,16 @@ struct json {
 	enum json_form form;
 	unsigned int depth;
 	struct json_level {
-		bool is_object, has_members, lines, new_line;
+		bool is_object, has_members, no_commas, lines, new_line;
 	} level[JSON_DEPTH];
 };
 
 /* Starts a JSON text. Several values may follow one another at the top level;
  * json_newline() ends each line. */
 void json_open(struct json *j, FILE *out, enum json_form form);
-/* Starts inside an object whose braces are written elsewhere, for members that
- * json_members() writes later. */
-void json_open_members(struct json *j, FILE *out, enum json_form form);
+/* Starts inside an object or array whose brackets are written elsewhere, for
+ * members that json_members() writes later. Compact. */
+void json_open_members(struct json *j, FILE *out, bool in_object);
 /* Returns true once a write has failed. */
 bool json_failed(const struct json *j);
 
@@ -96,8 +96,8 @@ void json_text_len(struct json *j, const char *key, const char *s, size_t len);
 void json_shown(struct json *j, const char *key, const char *s);
 /* Writes a number whose digits the caller has formatted. */
 void json_number(struct json *j, const char *key, const char *digits);
-/* Writes members that were formatted before, such as "a":1,"b":2. len 0 writes
- * nothing. */
+/* Writes members that were formatted before, such as "a":1,"b":2, or 1,2 in an
+ * array. len 0 writes nothing. */
 void json_members(struct json *j, const char *s, size_t len);
 
 /* Writes a value of a row; a blob as hexadecimal, at most its first MiB. */

@@ -1,7 +1,6 @@
 /* progress.c - one line on the terminal that shows progress. */
 #include "cli/output/progress.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

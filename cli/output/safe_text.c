@@ -94,19 +94,6 @@ void safe_text_xml(FILE *out, const char *s, size_t cells)
 		fputs("..", out);
 }
 
-void safe_text_json(FILE *out, const char *s)
-{
-	struct safe_text u;
-
-	fputc('"', out);
-	while (safe_text_next(&s, &u)) {
-		if (u.text[0] == '"' || u.text[0] == '\\')
-			fputc('\\', out);
-		fputs(u.text, out);
-	}
-	fputc('"', out);
-}
-
 void safe_text_put(FILE *out, const char *s, char from, char to)
 {
 	struct safe_text u;

@@ -23,8 +23,6 @@ void safe_text_put(FILE *out, const char *s, char from, char to);
 /* Writes s for XML text and attributes. At most `cells` columns (0: all); a
  * longer string is cut and ends with "..". */
 void safe_text_xml(FILE *out, const char *s, size_t cells);
-/* Writes s as a JSON string, with its quotes. */
-void safe_text_json(FILE *out, const char *s);
 
 /* Writes len bytes of s, with \xNN for each byte that cannot be shown and for
  * the bytes in `also` (NULL: none). */

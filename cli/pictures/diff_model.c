@@ -201,16 +201,15 @@ static void diff_model_count_self(struct diff_model *m, int side)
 static uint64_t *diff_model_counters(struct tally *t, uint32_t top,
 				     uint32_t label, bool make)
 {
-	uint64_t hash = hash_u64((uint64_t)top << 32 | label);
+	uint64_t hash = hash_u32s(top, label);
 	uint32_t id = table_find(&t->index, hash, NULL, NULL, NULL);
 
 	if (id == TABLE_NONE && !make)
 		return NULL;
 	if (id == TABLE_NONE) {
-		id = (uint32_t)t->n_count++;
-		t->count = mem_grow(t->count, &t->cap_count, t->n_count,
-				    sizeof(*t->count));
-		t->count[id].n[0] = t->count[id].n[1] = 0;
+		id = (uint32_t)t->n_count;
+		memset(mem_add(t->count, t->n_count, t->cap_count), 0,
+		       sizeof(*t->count));
 		table_add(&t->index, hash, id);
 	}
 	return t->count[id].n;

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/model/filter.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/model/flame_tree.h"
@@ -20,6 +19,7 @@
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 #define STEPS 7	    /* shades of red and of blue */
 #define NEUTRAL 8   /* shades of grey, to tell frames apart */
@@ -199,11 +199,9 @@ static int flame_diff_compare_gone(const void *pa, const void *pb)
 	const struct gone *a = pa;
 	const struct gone *b = pb;
 
-	if (a->significant != b->significant)
-		return a->significant ? -1 : 1;
-	if (a->size < b->size || a->size > b->size)
-		return a->size < b->size ? 1 : -1;
-	return a->id < b->id ? -1 : a->id > b->id;
+	return compare_numbers(b->significant, a->significant) ?:
+	       compare_numbers(b->size, a->size) ?:
+	       compare_numbers(a->id, b->id);
 }
 
 static void flame_diff_format_size(char *text, size_t size, double v)

@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/model/flame_tree.h"
 #include "cli/output/human.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
@@ -16,7 +14,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 
 #define NOT_WOKEN "[waker: not recorded]"
 #define NO_STACK "[no stack]"
@@ -32,29 +30,10 @@ struct group {
 struct groups {
 	struct group *group;
 	size_t n, cap;
-	struct table index;
+	struct intern index; /* of group[] */
 };
 
-static bool flame_offcpu_same_stack(const struct offcpu_stack *a,
-				    const struct offcpu_stack *b)
-{
-	return a->comm == b->comm && a->kraw == b->kraw && a->uraw == b->uraw &&
-	       a->verdict == b->verdict && a->flags == b->flags;
-}
-
-static bool flame_offcpu_same_group(const void *owner, uint32_t id,
-				    const void *key)
-{
-	const struct groups *g = owner;
-	const struct group *a = &g->group[id];
-	const struct group *b = key;
-
-	return flame_offcpu_same_stack(&a->at, &b->at) &&
-	       flame_offcpu_same_stack(&a->waker, &b->waker) &&
-	       a->state == b->state && a->woken == b->woken;
-}
-
-static uint64_t flame_offcpu_hash(const struct group *g)
+static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 {
 	const struct offcpu_stack *s[2] = { &g->at, &g->waker };
 	uint64_t word[7] = { (uint64_t)g->state << 1 | g->woken };
@@ -65,7 +44,7 @@ static uint64_t flame_offcpu_hash(const struct group *g)
 		word[2 + 3 * i] = s[i]->kraw;
 		word[3 + 3 * i] = s[i]->uraw;
 	}
-	return hash_u64s(word, 7, 0);
+	return intern_add_bytes(&all->index, word, sizeof(word));
 }
 
 static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
@@ -85,17 +64,10 @@ static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 	if (!flame_opts.by_state && !flame_opts.wakeups)
 		key.state = -1;
 
-	uint64_t hash = flame_offcpu_hash(&key);
-	uint32_t id = table_find(&all->index, hash, flame_offcpu_same_group,
-				 all, &key);
+	uint32_t id = flame_offcpu_number(all, &key);
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)all->n++;
-		all->group = mem_grow(all->group, &all->cap, all->n,
-				      sizeof(*all->group));
-		all->group[id] = key;
-		table_add(&all->index, hash, id);
-	}
+	if (id == all->n)
+		*mem_add(all->group, all->n, all->cap) = key;
 	/* cannot overflow: offcpu_read() checked the sum of all waits */
 	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
 	all->group[id].waits++;
@@ -281,7 +253,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		flame_offcpu_note_waits(d, &sums);
 		flame_offcpu_note_no_stack(d, &g);
 	}
-	table_release(&g.index);
+	intern_release(&g.index);
 	free(g.group);
 	if (rc)
 		return -1;

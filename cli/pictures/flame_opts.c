@@ -2,7 +2,6 @@
 #include "cli/pictures/flame_opts.h"
 
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/input.h"

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
@@ -93,9 +92,7 @@ static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 static uint32_t page_data_thread(struct page_data *d, uint32_t comm)
 {
 	if (!d->thread[comm]) {
-		d->comm = mem_grow(d->comm, &d->cap_thread, d->n_thread + 1,
-				   sizeof(*d->comm));
-		d->comm[d->n_thread++] = comm;
+		*mem_add(d->comm, d->n_thread, d->cap_thread) = comm;
 		d->thread[comm] = (uint32_t)d->n_thread;
 	}
 	return d->thread[comm] - 1;
@@ -145,9 +142,7 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 static uint32_t page_data_label(struct page_data *d, uint32_t label)
 {
 	if (!d->place[label]) {
-		d->label = mem_grow(d->label, &d->cap_label, d->n_label + 1,
-				    sizeof(*d->label));
-		d->label[d->n_label++] = label;
+		*mem_add(d->label, d->n_label, d->cap_label) = label;
 		d->place[label] = (uint32_t)d->n_label;
 	}
 	return d->place[label] - 1;

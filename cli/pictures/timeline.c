@@ -66,9 +66,8 @@ static int timeline_take_capture(void *arg, const struct rows *r,
 	struct timeline *tl = l->tl;
 
 	(void)err;
-	tl->capture = mem_grow(tl->capture, &tl->cap_capture, tl->n_capture + 1,
-			       sizeof(*tl->capture));
-	tl->capture[tl->n_capture++] = (struct timeline_capture){
+	*mem_add(tl->capture, tl->n_capture,
+		 tl->cap_capture) = (struct timeline_capture){
 		.id = rows_int(r, TIMELINE_CAPTURES_ID),
 		.path = arena_strdup(&tl->text,
 				     rows_text(r, TIMELINE_CAPTURES_PATH)),
@@ -97,9 +96,8 @@ static int timeline_take_type(void *arg, const struct rows *r, struct err *err)
 	struct loader *l = arg;
 
 	(void)err;
-	l->capture = mem_grow(l->capture, &l->cap_type, l->n_type + 1,
-			      sizeof(*l->capture));
-	l->capture[l->n_type++] = rows_int(r, TIMELINE_TYPES_CAPTURE);
+	*mem_add(l->capture, l->n_type, l->cap_type) =
+		rows_int(r, TIMELINE_TYPES_CAPTURE);
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "cli/pictures/timeline_look.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct timeline_look timeline_marks[MARK_KINDS] = {

@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDEST 4 /* px */
+#include "stitch/base/search.h"
 
-static int timeline_compare(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
+#define WIDEST 4 /* px */
 
 void timeline_release(struct timeline *tl)
 {
@@ -134,9 +131,9 @@ static int timeline_compare_lanes(const void *a, const void *b)
 {
 	const struct timeline_lane *x = *(const struct timeline_lane *const *)a;
 	const struct timeline_lane *y = *(const struct timeline_lane *const *)b;
-	int order = timeline_compare(x->capture, y->capture);
 
-	return order ? order : timeline_compare(x->cpu, y->cpu);
+	return compare_numbers(x->capture, y->capture)
+		       ?: compare_numbers(x->cpu, y->cpu);
 }
 
 /* Sorts the lanes and renumbers those of marks and bands. */
@@ -235,10 +232,10 @@ static int timeline_compare_marks(const void *a, const void *b)
 	const struct timeline_mark *x = a;
 	const struct timeline_mark *y = b;
 
-	return timeline_compare(x->lane, y->lane) ?:
-	       timeline_compare(x->kind, y->kind) ?:
-	       timeline_compare(x->column, y->column) ?:
-	       timeline_compare(x->t0, y->t0);
+	return compare_numbers(x->lane, y->lane) ?:
+	       compare_numbers(x->kind, y->kind) ?:
+	       compare_numbers(x->column, y->column) ?:
+	       compare_numbers(x->t0, y->t0);
 }
 
 /* Returns how many marks are left when those within `bin` px are merged; stores
@@ -302,9 +299,7 @@ void timeline_band(struct timeline *tl, int64_t capture, int64_t cpu,
 	if (added.t1 < added.t0)
 		added.t1 = added.t0;
 	added.what = timeline_copy_text(tl, b->what ? b->what : "");
-	tl->band = mem_grow(tl->band, &tl->cap_band, tl->n_band + 1,
-			    sizeof(*tl->band));
-	tl->band[tl->n_band++] = added;
+	*mem_add(tl->band, tl->n_band, tl->cap_band) = added;
 }
 
 static int timeline_compare_bands(const void *a, const void *b)
@@ -312,11 +307,11 @@ static int timeline_compare_bands(const void *a, const void *b)
 	const struct timeline_band *x = a;
 	const struct timeline_band *y = b;
 
-	return timeline_compare(x->lane, y->lane) ?:
-	       timeline_compare(x->kind, y->kind) ?:
-	       timeline_compare(x->t0, y->t0) ?:
-	       timeline_compare(x->t1, y->t1) ?:
-	       (x->n > y->n) - (x->n < y->n) ?: strcmp(x->what, y->what);
+	return compare_numbers(x->lane, y->lane) ?:
+	       compare_numbers(x->kind, y->kind) ?:
+	       compare_numbers(x->t0, y->t0) ?:
+	       compare_numbers(x->t1, y->t1) ?:
+	       compare_numbers(x->n, y->n) ?: strcmp(x->what, y->what);
 }
 
 /* Returns whether two bands, of which b starts later, are drawn as one: they
@@ -402,9 +397,7 @@ void timeline_untimed(struct timeline *tl, const struct timeline_untimed *u)
 		return;
 	}
 	tl->n_strip += !same;
-	tl->untimed = mem_grow(tl->untimed, &tl->cap_untimed, tl->n_untimed + 1,
-			       sizeof(*tl->untimed));
-	last = &tl->untimed[tl->n_untimed++];
+	last = mem_add(tl->untimed, tl->n_untimed, tl->cap_untimed);
 	*last = *u;
 	last->what = timeline_copy_text(tl, u->what);
 	last->rows = 1;

@@ -3,7 +3,6 @@
 #include "cli/output/human.h"
 #include "cli/pictures/timeline_page.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/pictures/timeline_model.h"
@@ -113,9 +112,7 @@ static void page_find_sections(struct page *p)
 			l++;
 		s.n_untimed = u - s.untimed;
 		s.n_lane = l - s.lane;
-		p->section = mem_grow(p->section, &p->cap_section,
-				      p->n_section + 1, sizeof(*p->section));
-		p->section[p->n_section++] = s;
+		*mem_add(p->section, p->n_section, p->cap_section) = s;
 	}
 }
 

@@ -153,8 +153,7 @@ static void add_insn(struct annot *a, const struct insn *in,
 {
 	struct annot_insn *i;
 
-	a->insn = mem_grow(a->insn, &a->cap, a->n + 1, sizeof(*a->insn));
-	i = &a->insn[a->n++];
+	i = mem_add(a->insn, a->n, a->cap);
 	*i = (struct annot_insn){ .insn = *in, .off = off, .to = -1 };
 	memcpy(i->bytes, bytes,
 	       in->len < sizeof(i->bytes) ? in->len : sizeof(i->bytes));
@@ -246,14 +245,13 @@ static int annot_compare_offsets(const void *a, const void *b)
 	const struct call_target *x = a;
 	const struct call_target *y = b;
 
-	return (x->off > y->off) - (x->off < y->off);
+	return compare_numbers(x->off, y->off);
 }
 
 static void annot_wants(struct annot_loader *l, uint64_t off)
 {
-	l->called = mem_grow(l->called, &l->cap_called, l->n_called + 1,
-			     sizeof(*l->called));
-	l->called[l->n_called++] = (struct call_target){ .off = off };
+	*mem_add(l->called, l->n_called, l->cap_called) =
+		(struct call_target){ .off = off };
 }
 
 static struct call_target *called_at(const struct annot_loader *l, uint64_t off)

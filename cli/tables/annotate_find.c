@@ -62,10 +62,8 @@ static int hot_take_path(void *arg, const struct rows *r, struct err *err)
 
 static uint32_t hot_add_func(struct hot *h, const struct hot_func *f)
 {
-	h->func = mem_grow(h->func, &h->cap_func, h->n_func + 1,
-			   sizeof(*h->func));
-	h->func[h->n_func] = *f;
-	return (uint32_t)h->n_func++;
+	*mem_add(h->func, h->n_func, h->cap_func) = *f;
+	return (uint32_t)h->n_func - 1;
 }
 
 static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,

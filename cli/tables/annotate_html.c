@@ -2,7 +2,6 @@
  * pictures. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/human.h"
 #include "cli/tables/annotate.h"

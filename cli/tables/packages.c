@@ -72,10 +72,9 @@ void packages_want(struct packages *p, const char *path)
 
 	if (packages_find(p, path) != TABLE_NONE)
 		return;
-	p->item = mem_grow(p->item, &p->cap, p->n + 1, sizeof(*p->item));
-	p->item[p->n] = (struct wanted){ arena_strdup(&p->text, key), NULL };
-	table_add(&p->by_path, hash_bytes(key, strlen(key), 0),
-		  (uint32_t)p->n++);
+	table_add(&p->by_path, hash_bytes(key, strlen(key), 0), (uint32_t)p->n);
+	*mem_add(p->item, p->n, p->cap) =
+		(struct wanted){ arena_strdup(&p->text, key), NULL };
 }
 
 /* Reads a list such as "libc6:amd64.list"; the package name ends at the

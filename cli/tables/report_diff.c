@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/model/diff_stats.h"
-#include "cli/model/filter.h"
 #include "cli/output/grid.h"
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"

@@ -1,6 +1,5 @@
 /* report_head.c - the lines above a table of report: capture, event, losses and
  * missing user stacks. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

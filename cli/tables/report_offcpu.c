@@ -17,7 +17,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/search.h"
+#include "stitch/base/intern.h"
 
 #define LONGEST 10 /* longest waits shown in the text form */
 
@@ -42,7 +43,7 @@ struct report_offcpu {
 	struct labels *labels;
 	struct thread_sum *sum;
 	size_t n, cap;
-	struct table index;
+	struct intern index;	  /* of sum[] */
 	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
 				   * array is full */
 	size_t n_wait, cap_wait, keep;
@@ -59,10 +60,8 @@ static int compare_waits(const void *pa, const void *pb)
 	const struct offcpu_wait *a = pa;
 	const struct offcpu_wait *b = pb;
 
-	if (report_offcpu_length(a) != report_offcpu_length(b))
-		return report_offcpu_length(a) > report_offcpu_length(b) ? -1
-									 : 1;
-	return a->event < b->event ? -1 : a->event > b->event;
+	return compare_numbers(report_offcpu_length(b), report_offcpu_length(a))
+		       ?: compare_numbers(a->event, b->event);
 }
 
 static void cut_waits(struct report_offcpu *rp)
@@ -79,18 +78,7 @@ static void keep_wait(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	if (rp->keep <= SIZE_MAX / 2 && rp->n_wait >= rp->keep * 2)
 		cut_waits(rp);
-	rp->wait = mem_grow(rp->wait, &rp->cap_wait, rp->n_wait + 1,
-			    sizeof(*rp->wait));
-	rp->wait[rp->n_wait++] = *w;
-}
-
-static bool same_sum(const void *owner, uint32_t id, const void *key)
-{
-	const struct report_offcpu *rp = owner;
-	const struct thread_sum *a = &rp->sum[id];
-	const struct thread_sum *b = key;
-
-	return a->name == b->name && a->pid == b->pid && a->tid == b->tid;
+	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
 }
 
 static struct thread_sum *sum_for(struct report_offcpu *rp,
@@ -104,15 +92,10 @@ static struct thread_sum *sum_for(struct report_offcpu *rp,
 		.tid = w->tid,
 	};
 	uint64_t word[3] = { key.name, (uint64_t)key.pid, (uint64_t)key.tid };
-	uint64_t hash = hash_u64s(word, 3, 0);
-	uint32_t id = table_find(&rp->index, hash, same_sum, rp, &key);
+	uint32_t id = intern_add_bytes(&rp->index, word, sizeof(word));
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)rp->n++;
-		rp->sum = mem_grow(rp->sum, &rp->cap, rp->n, sizeof(*rp->sum));
-		rp->sum[id] = key;
-		table_add(&rp->index, hash, id);
-	}
+	if (id == rp->n)
+		*mem_add(rp->sum, rp->n, rp->cap) = key;
 	return &rp->sum[id];
 }
 
@@ -407,7 +390,7 @@ int report_offcpu(struct store *db, const char *path,
 		report_offcpu_print_all(&rp, path);
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);
-	table_release(&rp.index);
+	intern_release(&rp.index);
 	free(rp.sum);
 	free(rp.wait);
 	return rc;

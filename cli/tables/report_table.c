@@ -1,6 +1,5 @@
 /* report_table.c - the tables of report: functions by weight, callers and
  * callees of one function, a view. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

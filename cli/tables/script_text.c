@@ -162,8 +162,7 @@ static int script_take_who(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	w.name = script_keep_name(s, rows_value(r, PRINT_COMMS_NAME));
-	s->who = mem_grow(s->who, &s->cap_who, s->n_who + 1, sizeof(*s->who));
-	s->who[s->n_who++] = w;
+	*mem_add(s->who, s->n_who, s->cap_who) = w;
 	return 0;
 }
 
@@ -176,9 +175,7 @@ static int script_take_type(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	t.name = script_keep_name(s, rows_value(r, PRINT_TYPES_NAME));
-	s->type = mem_grow(s->type, &s->cap_type, s->n_type + 1,
-			   sizeof(*s->type));
-	s->type[s->n_type++] = t;
+	*mem_add(s->type, s->n_type, s->cap_type) = t;
 	return 0;
 }
 

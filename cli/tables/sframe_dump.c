@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "cli/output/out.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"

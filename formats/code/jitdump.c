@@ -6,7 +6,6 @@
 #include "formats/reader/compare.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -29,8 +29,7 @@ struct kernel_map_state {
 static struct kernel_code *kernel_map_add(struct kernel_map *km,
 					  const char *name)
 {
-	km->at = mem_grow(km->at, &km->cap, km->n + 1, sizeof(*km->at));
-	struct kernel_code *c = &km->at[km->n++];
+	struct kernel_code *c = mem_add(km->at, km->n, km->cap);
 
 	*c = (struct kernel_code){ .name = arena_strdup(&km->names, name) };
 	return c;

@@ -14,6 +14,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/tasks/snapshots.h"
 
@@ -156,8 +157,7 @@ static void maps_begin_list(struct maps *m, int32_t pid, int64_t time)
 
 static void maps_add(struct maps *m, const struct rec_map *r)
 {
-	m->map = mem_grow(m->map, &m->cap_map, m->n_map + 1, sizeof(*m->map));
-	m->map[m->n_map++] = *r;
+	*mem_add(m->map, m->n_map, m->cap_map) = *r;
 	m->list[m->n - 1].n++;
 }
 
@@ -166,9 +166,8 @@ static int maps_compare(const void *a, const void *b)
 	const struct rec_map *x = a;
 	const struct rec_map *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->len > y->len) - (x->len < y->len);
+	return compare_numbers(x->start, y->start)
+		       ?: compare_numbers(x->len, y->len);
 }
 
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,

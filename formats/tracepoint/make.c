@@ -1,7 +1,6 @@
 /* make.c - makes a tracepoint's format and payload as perf.data files store
  * them: with the common fields first, which events of other tracers lack. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/tracepoint/tracepoint.h"

@@ -67,9 +67,7 @@ int db_number(struct store *db, const char *sql, int64_t *out, struct err *err)
 
 unsigned int db_table_add(struct store *db, const struct bulk_shape *shape)
 {
-	db->table = mem_grow(db->table, &db->cap_table, db->n_table + 1,
-			     sizeof(*db->table));
-	db->table[db->n_table++] = bulk_table_new(shape);
+	*mem_add(db->table, db->n_table, db->cap_table) = bulk_table_new(shape);
 	return (unsigned int)db->n_table - 1;
 }
 

@@ -1,6 +1,5 @@
 /* queries.c - finds embedded SQL: a whole file, or a named query. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "schema/db/queries.h"

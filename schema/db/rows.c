@@ -1,7 +1,5 @@
 /* rows.c - statements that return rows, and the values of a row. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,12 +1,10 @@
 /* writer.c - the thread that inserts blocks into SQLite. */
 #include "schema/db/writer.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/bulk.h"
 #include "schema/db/problem.h"

@@ -42,15 +42,12 @@ void flame_nodes_frame(struct flame_nodes *t, const char *label,
 	for (const char *s = label; s;) {
 		size_t len = strcspn(s, ";");
 
-		t->part = mem_grow(t->part, &t->cap_part, t->n_part + 1,
-				   sizeof(*t->part));
-		t->part[t->n_part++] = intern_add_bytes(&t->names, s, len);
+		*mem_add(t->part, t->n_part, t->cap_part) =
+			intern_add_bytes(&t->names, s, len);
 		f.n++;
 		s = s[len] ? s + len + 1 : NULL;
 	}
-	t->frame = mem_grow(t->frame, &t->cap_frame, t->n_frame + 1,
-			    sizeof(*t->frame));
-	t->frame[t->n_frame++] = f;
+	*mem_add(t->frame, t->n_frame, t->cap_frame) = f;
 }
 
 int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
@@ -58,9 +55,7 @@ int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
 	if (parent < 0 || (uint64_t)parent > t->n_stack || frame < 1 ||
 	    (uint64_t)frame > t->n_frame)
 		return -1;
-	t->stack = mem_grow(t->stack, &t->cap_stack, t->n_stack + 1,
-			    sizeof(*t->stack));
-	t->stack[t->n_stack++] =
+	*mem_add(t->stack, t->n_stack, t->cap_stack) =
 		(struct flame_stack){ (uint32_t)parent, (uint32_t)frame };
 	return 0;
 }
@@ -93,25 +88,10 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 		return id;
 	if (t->n_item >= FLAME_NODES_MAX)
 		return FLAME_ROOT;
-	id = (uint32_t)t->n_item++;
-	t->item = mem_grow(t->item, &t->cap_item, t->n_item, sizeof(*t->item));
-	t->item[id] = added;
+	id = (uint32_t)t->n_item;
+	*mem_add(t->item, t->n_item, t->cap_item) = added;
 	table_add(&t->items, h, id);
 	return id;
-}
-
-static bool flame_nodes_same_place(const void *owner, uint32_t id,
-				   const void *key)
-{
-	const struct flame_nodes *t = owner;
-	const struct flame_place *p = key;
-
-	return t->place[id].node == p->node && t->place[id].stack == p->stack;
-}
-
-static uint64_t flame_nodes_place_hash(const struct flame_place *p)
-{
-	return hash_pair(p->node, p->stack);
 }
 
 /* Returns the node of the stack's last frame below node `at`. Inlined functions
@@ -134,16 +114,14 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 	/* to callers, up to a stack that has its place */
 	for (; stack; stack = t->stack[stack - 1].parent) {
 		p.stack = stack;
-		uint32_t id = table_find(&t->places, flame_nodes_place_hash(&p),
-					 flame_nodes_same_place, t, &p);
+		uint32_t id = table_find(&t->places, hash_u32s(node, stack),
+					 NULL, NULL, NULL);
 
 		if (id != TABLE_NONE) {
 			p.end = t->place[id].end;
 			break;
 		}
-		t->todo = mem_grow(t->todo, &t->cap_todo, n + 1,
-				   sizeof(*t->todo));
-		t->todo[n++] = stack;
+		*mem_add(t->todo, n, t->cap_todo) = stack;
 	}
 	/* and back */
 	while (n > 0) {
@@ -151,11 +129,9 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 		p.end = flame_nodes_step_in(t, p.end, p.stack);
 		if (p.end == FLAME_ROOT)
 			return FLAME_ROOT;
-		t->place = mem_grow(t->place, &t->cap_place, t->n_place + 1,
-				    sizeof(*t->place));
-		t->place[t->n_place] = p;
-		table_add(&t->places, flame_nodes_place_hash(&p),
-			  (uint32_t)t->n_place++);
+		table_add(&t->places, hash_u32s(node, p.stack),
+			  (uint32_t)t->n_place);
+		*mem_add(t->place, t->n_place, t->cap_place) = p;
 	}
 	return p.end;
 }

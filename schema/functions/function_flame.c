@@ -5,7 +5,6 @@
  * or TO from event. */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"
@@ -109,8 +108,7 @@ static int flame_next_word(struct flame_load *l, sqlite3_stmt *st)
 
 	if (!name)
 		return SQLITE_NOMEM;
-	m->mark = mem_grow(m->mark, &m->cap, m->n + 1, sizeof(*m->mark));
-	m->mark[m->n++] = (struct flame_mark){
+	*mem_add(m->mark, m->n, m->cap) = (struct flame_mark){
 		sqlite3_column_int64(st, FN_FLAME_WORDS_MARK),
 		intern_add(&l->t->names, name),
 	};

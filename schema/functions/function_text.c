@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/functions/functions.h"
 #include "schema/functions/functions_state.h"
 #include "schema/functions/hooks.h"
+#include "stitch/base/path.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"
 
@@ -90,9 +90,8 @@ static int text_load_path(sqlite3_context *ctx, sqlite3_int64 stack,
 		sqlite3_int64 parent =
 			sqlite3_column_int64(st, FN_STACK_PARENT);
 
-		p->frame = mem_grow(p->frame, &p->cap, p->n + 1,
-				    sizeof(*p->frame));
-		p->frame[p->n++] = sqlite3_column_int64(st, FN_STACK_FRAME);
+		*mem_add(p->frame, p->n, p->cap) =
+			sqlite3_column_int64(st, FN_STACK_FRAME);
 		sqlite3_reset(st);
 		if (last)
 			break;
@@ -273,10 +272,9 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 		sqlite3_str_appendall(s, db_column_text(st, FN_FRAME_NAME));
 	} else if (!rc) {
 		const char *path = db_column_text(st, FN_FRAME_PATH);
-		const char *base = path ? strrchr(path, '/') : NULL;
 
-		base = base && base[1] ? base + 1 : path ? path : "[unknown]";
-		sqlite3_str_appendf(s, "%s+0x%llx", base,
+		sqlite3_str_appendf(s, "%s+0x%llx",
+				    path ? path_name(path) : "[unknown]",
 				    sqlite3_column_int64(st, FN_FRAME_OFF));
 	}
 	sqlite3_reset(st);

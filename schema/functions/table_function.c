@@ -2,7 +2,6 @@
  */
 #include "schema/functions/table_function.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* capture.c - rows of captures, their event types, and the run. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "schema/db/queries.h"

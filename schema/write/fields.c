@@ -241,8 +241,7 @@ static int fields_new_table(struct store *db, const char *event,
 
 	snprintf(quoted, sizeof(quoted), "\"%s\"", ev.name);
 	ev.table = (unsigned int)db_table_add(db, &shape);
-	fs->ev = mem_grow(fs->ev, &fs->cap_ev, fs->n_ev + 1, sizeof(*fs->ev));
-	fs->ev[fs->n_ev++] = ev;
+	*mem_add(fs->ev, fs->n_ev, fs->cap_ev) = ev;
 	return 0;
 }
 
@@ -257,9 +256,7 @@ static int fields_new_column(struct store *db, struct ev_table *ev,
 
 	for (unsigned int i = 2; fields_column_taken(ev, c.name); i++)
 		fields_add_suffix(c.name, len, i);
-	ev->col = mem_grow(ev->col, &ev->cap_col, ev->n_col + 1,
-			   sizeof(*ev->col));
-	ev->col[ev->n_col++] = c;
+	*mem_add(ev->col, ev->n_col, ev->cap_col) = c;
 	t->shape.n_columns++;
 	bulk_table_reset(t);
 	return fields_run_sql(db, err, "ALTER TABLE \"%w\" ADD COLUMN \"%w\"",

@@ -11,6 +11,7 @@
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
@@ -151,7 +152,7 @@ static int flush_by_number(const void *a, const void *b)
 	uint32_t x = *(const uint32_t *)a;
 	uint32_t y = *(const uint32_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 static void flush_mark_used(struct store *db, uint32_t stack)
@@ -184,10 +185,8 @@ static size_t flush_newly_used(struct store *db, uint32_t first, uint32_t last,
 		*list = mem_grow(*list, &cap, n + 1, sizeof(**list));
 		(*list)[n++] = s;
 		if (s <= db->w->stacks) {
-			db->w->late = mem_grow(db->w->late, &db->w->cap_late,
-					       db->w->n_late + 1,
-					       sizeof(*db->w->late));
-			db->w->late[db->w->n_late++] = s;
+			*mem_add(db->w->late, db->w->n_late, db->w->cap_late) =
+				s;
 		}
 	}
 	if (n)

@@ -6,7 +6,6 @@
 #include "schema/columns.h"
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
-#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"

@@ -4,6 +4,7 @@
 
 #include "schema/db/db.h"
 #include "schema/write/writing.h"
+#include "stitch/base/path.h"
 #include "stitch/base/utf8.h"
 #include "stitch/tasks/frame.h"
 
@@ -42,12 +43,9 @@ size_t labels_text(const char *s, char *out, size_t size)
  */
 static size_t labels_image(const char *path, char *out, size_t size)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *base = slash && slash[1] ? slash + 1 : path;
+	const char *base = path && *path ? path_name(path) : "unknown";
 	size_t n;
 
-	if (!base || !*base)
-		base = "unknown";
 	if (*base == '[')
 		return labels_text(base, out, size);
 	out[0] = '[';

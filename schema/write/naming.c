@@ -3,7 +3,6 @@
  * store_unnamed() walks through the images that unnamed.c lists. Answers of
  * store_symbol() are kept in an array beside the offsets and written when the
  * image is complete, with one UPDATE for each frame. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,9 +160,7 @@ static int naming_load_known(struct store *db, struct naming *nm,
 		table_add(&nm->by_name,
 			  hash_bytes(k.name, strlen(k.name), k.start),
 			  (uint32_t)nm->n_known);
-		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
-				     sizeof(*nm->known));
-		nm->known[nm->n_known++] = k;
+		*mem_add(nm->known, nm->n_known, nm->cap_known) = k;
 	}
 	sqlite3_finalize(st);
 	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "schema/write/writing.h"
-#include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
@@ -313,8 +312,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	struct waiting w = sg->wait[i];
 
 	table_remove(&sg->waits, h, i);
-	sg->hole = mem_grow(sg->hole, &sg->cap_hole, sg->n_hole + 1, sizeof(i));
-	sg->hole[sg->n_hole++] = i;
+	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
 	if (q->uraw) {
 		w.g.user = sample_groups_stack(db, q->uraw);

@@ -3,7 +3,6 @@
 
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
-#include "schema/write/write.h"
 #include "stitch/base/err.h"
 
 static int sums_equal(struct store *db, const char *sql, uint64_t want,

@@ -64,9 +64,8 @@ static struct code_place *
 unnamed_add_place(struct unnamed *u, struct unnamed_image *img, uint64_t off)
 {
 	if (!img->n_code || u->code[u->n_code - 1].off != off) {
-		u->code = mem_grow(u->code, &u->cap_code, u->n_code + 1,
-				   sizeof(*u->code));
-		u->code[u->n_code++] = (struct code_place){ .off = off };
+		*mem_add(u->code, u->n_code, u->cap_code) =
+			(struct code_place){ .off = off };
 		img->n_code++;
 	}
 	return &u->code[u->n_code - 1];
@@ -81,9 +80,7 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 		u->n_image ? &u->image[u->n_image - 1] : NULL;
 
 	if (!img || img->image != image) {
-		u->image = mem_grow(u->image, &u->cap_image, u->n_image + 1,
-				    sizeof(*u->image));
-		img = &u->image[u->n_image++];
+		img = mem_add(u->image, u->n_image, u->cap_image);
 		*img = (struct unnamed_image){ .image = image };
 	}
 	struct code_place *at = unnamed_add_place(
@@ -91,9 +88,7 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 	/* a place that is sampled and a return address too follows a call */
 	if (frame < sc->n_frame && sc->returns[frame])
 		at->after_call = true;
-	u->todo = mem_grow(u->todo, &u->cap_todo, u->n_todo + 1,
-			   sizeof(*u->todo));
-	u->todo[u->n_todo++] =
+	*mem_add(u->todo, u->n_todo, u->cap_todo) =
 		(struct todo){ (uint32_t)frame, (uint32_t)img->n_code - 1 };
 	img->n_todo++;
 }

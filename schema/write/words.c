@@ -6,7 +6,6 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/audit/rules.h"
 #include "stitch/verdict.h"
-#include "stitch/unwinder.h"
 
 static const char *image_kind_name(unsigned int k)
 {

@@ -38,7 +38,7 @@ static const char *intern_copy(struct intern *in, const char *s, size_t len)
 	return p;
 }
 
-uint32_t intern_add_bytes(struct intern *in, const char *s, size_t len)
+uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len)
 {
 	struct intern_key key = { s, len };
 	uint64_t hash = hash_bytes(s, len, 0);
@@ -55,14 +55,6 @@ uint32_t intern_add_bytes(struct intern *in, const char *s, size_t len)
 uint32_t intern_add(struct intern *in, const char *s)
 {
 	return intern_add_bytes(in, s, strlen(s));
-}
-
-uint32_t intern_find(const struct intern *in, const char *s)
-{
-	struct intern_key key = { s, strlen(s) };
-
-	return table_find(&in->index, hash_bytes(s, key.len, 0), intern_is_same,
-			  in, &key);
 }
 
 const char *intern_get(const struct intern *in, uint32_t id)

@@ -18,13 +18,12 @@ struct intern {
 	struct table index;
 };
 
-/* Returns the id of the len bytes at s, which are copied if they are new. The
- * bytes may hold any value, a 0 included. */
-uint32_t intern_add_bytes(struct intern *in, const char *s, size_t len);
+/* Returns the id of the len bytes at s, which are copied if they are new: then
+ * the id is the n before. The bytes may hold any value, a 0 included, and be a
+ * key without padding. */
+uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len);
 /* Like intern_add_bytes(), for a string that ends with a 0. */
 uint32_t intern_add(struct intern *in, const char *s);
-/* Returns the id of a string that was added, or TABLE_NONE. */
-uint32_t intern_find(const struct intern *in, const char *s);
 /* Returns the string of an id that was given out. A 0 follows its last byte.
  * Valid until intern_release(). */
 const char *intern_get(const struct intern *in, uint32_t id);

@@ -7,7 +7,6 @@
 #include "stitch/base/losses.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -91,9 +90,7 @@ static int compare_loss_ends(const void *a, const void *b)
 	const struct loss *x = a;
 	const struct loss *y = b;
 
-	if (x->t1 != y->t1)
-		return x->t1 < y->t1 ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return compare_numbers(x->t1, y->t1) ?: compare_numbers(x->id, y->id);
 }
 
 static void losses_ring_sort(struct ring *rg)

@@ -10,4 +10,12 @@ static inline const char *path_base(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+/* Like path_base(), but returns the whole of a path that ends with '/'. */
+static inline const char *path_name(const char *path)
+{
+	const char *base = path_base(path);
+
+	return *base ? base : path;
+}
 #endif

@@ -1,8 +1,12 @@
-/* search.h - binary search in anything that is sorted. */
+/* search.h - the order of numbers, and binary search in anything sorted. */
 #ifndef STITCH_BASE_SEARCH_H
 #define STITCH_BASE_SEARCH_H
 #include <stdbool.h>
 #include <stddef.h>
+
+/* The order of two numbers: -1, 0 or 1. Functions for qsort() join several with
+ * ?:. Evaluates its arguments twice. */
+#define compare_numbers(x, y) (((x) > (y)) - ((x) < (y)))
 
 /* The index of the first of n items for which the expression `holds`, which
  * refers to the item's index as i, is true; n if there is none. It must be true

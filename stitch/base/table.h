@@ -48,6 +48,12 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ (x >> 32);
 }
 
+/* The same of two numbers. */
+static inline uint64_t hash_u32s(uint32_t a, uint32_t b)
+{
+	return hash_u64((uint64_t)a << 32 | b);
+}
+
 /* Hashes for tables only. Results differ between processes, so that nobody can
  * construct inputs with equal hashes. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);

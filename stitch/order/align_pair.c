@@ -6,7 +6,6 @@
  * equal clocks need no other proposal. */
 #include "stitch/order/align_pair.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "stitch/order/clock_fit.h"

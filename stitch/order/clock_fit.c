@@ -83,7 +83,7 @@ static int compare_differences(const void *a, const void *b)
 	int64_t x = *(const int64_t *)a;
 	int64_t y = *(const int64_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 static int compare_pair_times(const void *a, const void *b)
@@ -91,7 +91,7 @@ static int compare_pair_times(const void *a, const void *b)
 	const struct pair *x = a;
 	const struct pair *y = b;
 
-	return (x->t > y->t) - (x->t < y->t);
+	return compare_numbers(x->t, y->t);
 }
 
 /* Finds the largest cluster. Sorts d. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 
@@ -212,9 +213,8 @@ static int compare_fingerprints(const void *a, const void *b)
 	const struct fingerprint *x = a;
 	const struct fingerprint *y = b;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return (x->time > y->time) - (x->time < y->time);
+	return compare_numbers(x->hash, y->hash)
+		       ?: compare_numbers(x->time, y->time);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -222,9 +222,8 @@ static int compare_names(const void *a, const void *b)
 	const struct fingerprint_name *x = a;
 	const struct fingerprint_name *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return (x->hash > y->hash) - (x->hash < y->hash);
+	return compare_numbers(x->tid, y->tid)
+		       ?: compare_numbers(x->hash, y->hash);
 }
 
 static void sort_names(struct fingerprints *p)

@@ -71,12 +71,10 @@ static int compare_edges(const void *a, const void *b)
 	const struct oncpu_edge *x = a;
 	const struct oncpu_edge *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
 	/* A thread leaves one CPU before it comes to another. */
-	return x->comes - y->comes;
+	return compare_numbers(x->tid, y->tid) ?:
+	       compare_numbers(x->time, y->time) ?:
+	       compare_numbers(x->comes, y->comes);
 }
 
 void oncpu_match_end(struct oncpu_match *r)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
@@ -128,7 +129,7 @@ static int compare_addresses(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -136,7 +137,7 @@ static int compare_times(const void *a, const void *b)
 	int64_t x = *(const int64_t *)a;
 	int64_t y = *(const int64_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 /* Compares times, then positions in the file. */
@@ -145,9 +146,7 @@ static int compare_code_times(const void *a, const void *b)
 	const struct jit_code *x = *(struct jit_code *const *)a;
 	const struct jit_code *y = *(struct jit_code *const *)b;
 
-	if (x->t0 != y->t0)
-		return x->t0 < y->t0 ? -1 : 1;
-	return (x > y) - (x < y);
+	return compare_numbers(x->t0, y->t0) ?: compare_numbers(x, y);
 }
 
 /* Several threads of a runtime may write, so records may be out of order. */
@@ -333,10 +332,9 @@ void jit_view_fork(struct jit_view *child, const struct jit_view *parent,
 
 bool jit_is_marker(const struct rec_map *m)
 {
-	const char *s = strrchr(m->path, '/');
+	const char *s = path_base(m->path);
 	size_t n;
 
-	s = s ? s + 1 : m->path;
 	if (strncmp(s, "jit-", 4) != 0)
 		return false;
 	n = strspn(s + 4, "0123456789");

@@ -1,7 +1,6 @@
 /* resolve.c - turns recorded addresses into interned stacks. */
 #include "stitch/tasks/resolve.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
-#include "stitch/base/mem.h"
 #include "stitch/tasks/tasks_inner.h"
 
 /* Greatest difference between the times that two captures give to one event.

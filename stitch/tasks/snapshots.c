@@ -49,13 +49,10 @@ static int compare_snapshots(const void *a, const void *b)
 	const struct item *x = a;
 	const struct item *y = b;
 
-	if (x->s.pid != y->s.pid)
-		return x->s.pid < y->s.pid ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->s.time != y->s.time)
-		return x->s.time < y->s.time ? -1 : 1;
-	return x->seq < y->seq ? -1 : 1;
+	return compare_numbers(x->s.pid, y->s.pid) ?:
+	       compare_numbers(x->rank, y->rank) ?:
+	       compare_numbers(x->s.time, y->s.time) ?:
+	       compare_numbers(x->seq, y->seq);
 }
 
 /* Sets [*from, *to) to the lists of a process that have the lowest rank, sorted

@@ -317,9 +317,8 @@ static int cfi_compare_fde(const void *a, const void *b)
 	const struct cfi_fde *x = a;
 	const struct cfi_fde *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->off < y->off ? -1 : x->off > y->off;
+	return compare_numbers(x->start, y->start)
+		       ?: compare_numbers(x->off, y->off);
 }
 
 static void cfi_read_all(struct cfi *c)
@@ -340,8 +339,7 @@ static void cfi_read_all(struct cfi *c)
 		if (id == TABLE_NONE || !c->cie[id].good ||
 		    cfi_read_fde(c, id, &b, &f))
 			continue;
-		c->fde = mem_grow(c->fde, &c->cap, c->n + 1, sizeof(*c->fde));
-		c->fde[c->n++] = f;
+		*mem_add(c->fde, c->n, c->cap) = f;
 	}
 	if (c->n)
 		qsort(c->fde, c->n, sizeof(*c->fde), cfi_compare_fde);

@@ -2,7 +2,6 @@
 #include "symbolize/cfi/cfi_expr.h"
 
 #include <dwarf.h>
-#include <stdbool.h>
 
 #include "stitch/base/bytes.h"
 #include "symbolize/cfi/abi.h"

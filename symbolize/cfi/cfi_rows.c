@@ -3,7 +3,6 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/bytes.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 #define CFA_MAX ((1 << 23) - 1)
 
@@ -51,9 +52,7 @@ void unwind_rows_free(struct unwind_rows *t)
 
 void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end)
 {
-	t->func = mem_grow(t->func, &t->cap_func, t->n_func + 1,
-			   sizeof(*t->func));
-	t->func[t->n_func++] =
+	*mem_add(t->func, t->n_func, t->cap_func) =
 		(struct unwind_rows_function){ start, end, t->n_made, 0 };
 }
 
@@ -137,9 +136,7 @@ void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
 	}
 	if (last && unwind_rows_same_rule(last, &row))
 		return;
-	t->made = mem_grow(t->made, &t->cap_made, t->n_made + 1,
-			   sizeof(*t->made));
-	t->made[t->n_made++] = row;
+	*mem_add(t->made, t->n_made, t->cap_made) = row;
 	f->n++;
 }
 
@@ -156,9 +153,8 @@ static int unwind_rows_compare_start(const void *a, const void *b)
 	const struct unwind_rows_function *x = a;
 	const struct unwind_rows_function *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	return compare_numbers(x->start, y->start)
+		       ?: compare_numbers(x->row, y->row);
 }
 
 /* Appends a row to the table unless it equals the last one. */
@@ -170,8 +166,7 @@ static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,
 		t->n--;
 	if (t->n && unwind_rows_same_rule(&t->row[t->n - 1], &row))
 		return;
-	t->row = mem_grow(t->row, &t->cap, t->n + 1, sizeof(*t->row));
-	t->row[t->n++] = row;
+	*mem_add(t->row, t->n, t->cap) = row;
 }
 
 static void unwind_rows_put_function(struct unwind_rows *t,

@@ -144,7 +144,7 @@ static int dwarf_compare_number(const void *a, const void *b)
 	uint32_t x = *(const uint32_t *)a;
 	uint32_t y = *(const uint32_t *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 struct dwarf_range_walk {
@@ -238,15 +238,13 @@ static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 		file = dwarf_filesrc(d->files,
 				     (size_t)dwarf_number(die, DW_AT_call_file),
 				     NULL, NULL);
-	d->node = mem_grow(d->node, &d->cap_node, d->n_node + 1,
-			   sizeof(*d->node));
-	d->node[d->n_node] = (struct dwarf_node){
+	*mem_add(d->node, d->n_node, d->cap_node) = (struct dwarf_node){
 		.name = dwarf_keep(d, name ? name : "[inlined]"),
 		.file = dwarf_keep_file(d, file),
 		.line = line < UINT32_MAX ? (uint32_t)line : 0,
 		.outer = outer,
 	};
-	return (uint32_t)d->n_node++;
+	return (uint32_t)d->n_node - 1;
 }
 
 /* DIEs that may contain functions although they have no address range. */
@@ -343,9 +341,7 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 	sp->first = (uint32_t)d->n_frame;
 	for (;;) {
 		fr.name = at == NONE ? NULL : d->node[at].name;
-		d->frame = mem_grow(d->frame, &d->cap_frame, d->n_frame + 1,
-				    sizeof(*d->frame));
-		d->frame[d->n_frame++] = fr;
+		*mem_add(d->frame, d->n_frame, d->cap_frame) = fr;
 		sp->n++;
 		if (at == NONE)
 			break;
@@ -430,9 +426,7 @@ static size_t dwarf_unit_wants(struct dwarf *d, Dwarf_Die *unit)
 			if (d->want[lo].taken)
 				continue;
 			d->want[lo].taken = true;
-			d->set = mem_grow(d->set, &d->cap_set, n + 1,
-					  sizeof(*d->set));
-			d->set[n++] = (uint32_t)lo;
+			*mem_add(d->set, n, d->cap_set) = (uint32_t)lo;
 		}
 	}
 	return n;
@@ -473,9 +467,8 @@ static int dwarf_compare_address(const void *a, const void *b)
 	const struct dwarf_want *x = a;
 	const struct dwarf_want *y = b;
 
-	if (x->vaddr != y->vaddr)
-		return x->vaddr < y->vaddr ? -1 : 1;
-	return (x->index > y->index) - (x->index < y->index);
+	return compare_numbers(x->vaddr, y->vaddr)
+		       ?: compare_numbers(x->index, y->index);
 }
 
 static void dwarf_end_looking(struct dwarf *d)

@@ -7,7 +7,6 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"

@@ -131,9 +131,7 @@ static void elf_read_segments(struct elf_file *ef)
 			first = elf_page_floor(ph.p_vaddr);
 		if (!(ph.p_flags & PF_X))
 			continue;
-		ef->seg = mem_grow(ef->seg, &cap, ef->n_seg + 1,
-				   sizeof(*ef->seg));
-		ef->seg[ef->n_seg++] = (struct segment){
+		*mem_add(ef->seg, ef->n_seg, cap) = (struct segment){
 			.off = ph.p_offset,
 			.vaddr = ph.p_vaddr,
 			.filesz = ph.p_filesz ? ph.p_filesz : ph.p_memsz,

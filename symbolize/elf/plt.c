@@ -14,6 +14,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/symtab.h"
+#include "stitch/base/search.h"
 
 #define STUBS_MAX 1000000
 #define NAME_SIZE 4096
@@ -111,8 +112,8 @@ static void plt_read_relocs(struct plt_reader *p, const char *name, bool all)
 		 * large library. */
 		if (!sym && !all)
 			continue;
-		p->rel = mem_grow(p->rel, &p->cap, p->n + 1, sizeof(*p->rel));
-		p->rel[p->n++] = (struct plt_reloc){ a.r_offset, sym };
+		*mem_add(p->rel, p->n, p->cap) =
+			(struct plt_reloc){ a.r_offset, sym };
 	}
 }
 
@@ -147,7 +148,7 @@ static int plt_compare_slot(const void *a, const void *b)
 	const struct plt_reloc *x = a;
 	const struct plt_reloc *y = b;
 
-	return (x->slot > y->slot) - (x->slot < y->slot);
+	return compare_numbers(x->slot, y->slot);
 }
 
 /* Finds the slot that the x86 stub of len bytes at addr jumps through: jmp *mem

@@ -26,8 +26,7 @@ void symtab_add(struct symtab *t, const struct sym *s)
 	/* Indexes are 32 bits wide. */
 	if (t->n >= UINT32_MAX - 1)
 		return;
-	t->sym = mem_grow(t->sym, &t->cap, t->n + 1, sizeof(*t->sym));
-	t->sym[t->n++] = *s;
+	*mem_add(t->sym, t->n, t->cap) = *s;
 }
 
 void symtab_release(struct symtab *t)

@@ -144,10 +144,8 @@ static uint64_t fetch_miss_hash(const struct miss *m)
 
 static void fetch_add_miss(struct fetch *f, const struct miss *m)
 {
-	f->miss = mem_grow(f->miss, &f->cap_miss, f->n_miss + 1,
-			   sizeof(*f->miss));
 	table_add(&f->by_id, fetch_miss_hash(m), (uint32_t)f->n_miss);
-	f->miss[f->n_miss++] = *m;
+	*mem_add(f->miss, f->n_miss, f->cap_miss) = *m;
 }
 
 bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,

@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "stitch/tasks/frame.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/name_cache.h"
 #include "symbolize/elf/open_regular.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/files/unxz.h"

@@ -1,7 +1,6 @@
 /* locate.c - where the file of an image may be, best place first. */
 #include "symbolize/files/locate.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -288,8 +288,7 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
 	};
 
 	m->noted = true;
-	m->row = mem_grow(m->row, &m->cap_row, m->n_row + 1, sizeof(*m->row));
-	m->row[m->n_row++] = r;
+	*mem_add(m->row, m->n_row, m->cap_row) = r;
 	if (sym->depth) {
 		m->entry[m->last].n++;
 		return;

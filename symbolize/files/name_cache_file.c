@@ -16,6 +16,7 @@
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/elf/open_regular.h"
+#include "stitch/base/search.h"
 
 /* A larger file was not written by this program. */
 #define FILE_MAX ((uint64_t)256 << 20)
@@ -239,7 +240,7 @@ static int name_cache_compare_offset(const void *a, const void *b)
 	const struct cached_offset *x = a;
 	const struct cached_offset *y = b;
 
-	return (x->off > y->off) - (x->off < y->off);
+	return compare_numbers(x->off, y->off);
 }
 
 static void name_cache_put_symbols(struct name_cache_output *o,
@@ -348,7 +349,7 @@ static int name_cache_compare_use(const void *a, const void *b)
 	const struct name_cache_entry_file *x = a;
 	const struct name_cache_entry_file *y = b;
 
-	return (x->used > y->used) - (x->used < y->used);
+	return compare_numbers(x->used, y->used);
 }
 
 /* Lists the files in folder and, while depth > 0, in its subfolders. */
@@ -371,8 +372,7 @@ static void name_cache_list_folder(const char *folder, int depth,
 			name_cache_list_folder(path, depth - 1, l);
 		if (!S_ISREG(st.st_mode))
 			continue;
-		l->k = mem_grow(l->k, &l->cap, l->n + 1, sizeof(*l->k));
-		l->k[l->n++] = (struct name_cache_entry_file){
+		*mem_add(l->k, l->n, l->cap) = (struct name_cache_entry_file){
 			mem_strdup(path), (uint64_t)st.st_size,
 			st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
 		};

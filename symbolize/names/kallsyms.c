@@ -127,10 +127,8 @@ static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 			return (uint16_t)i;
 	if (ks->n_mod >= MODULES_MAX)
 		return MODULES_MAX;
-	ks->mod = mem_grow(ks->mod, &ks->cap_mod, ks->n_mod + 1,
-			   sizeof(*ks->mod));
-	ks->mod[ks->n_mod] = name;
-	return (uint16_t)ks->n_mod++;
+	*mem_add(ks->mod, ks->n_mod, ks->cap_mod) = name;
+	return (uint16_t)ks->n_mod - 1;
 }
 
 /* Reads up to 16 hexadecimal digits and a space. Returns the position behind,
@@ -367,11 +365,9 @@ static int kallsyms_open_captured(struct symbolizer *sy,
 	while (list[sy->n_captured].text) {
 		const struct symbolize_text *t = &list[sy->n_captured];
 
-		sy->ks_captured =
-			mem_grow(sy->ks_captured, &sy->cap_captured,
-				 sy->n_captured + 1, sizeof(*sy->ks_captured));
-		sy->ks_captured[sy->n_captured++] = kallsyms_parse(
-			t->path, mem_dup(t->text, t->len), t->len);
+		*mem_add(sy->ks_captured, sy->n_captured, sy->cap_captured) =
+			kallsyms_parse(t->path, mem_dup(t->text, t->len),
+				       t->len);
 	}
 	for (size_t i = 0; i < sy->n_captured; i++)
 		if (kallsyms_matches_capture(img, sy->ks_captured[i]))

@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -14,6 +13,7 @@
 #include "symbolize/sframe/sframe_eh.h"
 #include "symbolize/sframe/sframe_judge.h"
 #include "symbolize/sframe/sframe_table.h"
+#include "stitch/base/search.h"
 
 /* ---- consistency of the section */
 
@@ -93,12 +93,12 @@ static void sframe_check_end(void *arg, uint32_t i, const struct sframe_func *f)
 	}
 	if (!f->size || !sframe_check_in_code(j, f))
 		return;
-	j->func = mem_grow(j->func, &j->cap, j->n + 1, sizeof(*j->func));
-	j->func[j->n++] = (struct judge_function){ .start = f->start,
-						   .end = f->start + f->size,
-						   .index = i,
-						   .signal = f->signal,
-						   .repeats = f->rep != 0 };
+	*mem_add(j->func, j->n, j->cap) =
+		(struct judge_function){ .start = f->start,
+					 .end = f->start + f->size,
+					 .index = i,
+					 .signal = f->signal,
+					 .repeats = f->rep != 0 };
 }
 
 static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
@@ -114,9 +114,8 @@ static int sframe_check_compare_start(const void *a, const void *b)
 	const struct judge_function *x = a;
 	const struct judge_function *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return compare_numbers(x->start, y->start)
+		       ?: compare_numbers(x->index, y->index);
 }
 
 /* From here on a function ends where the next one starts. */
@@ -169,7 +168,7 @@ static int sframe_check_compare_part(const void *a, const void *b)
 	const struct judge_section *x = a;
 	const struct judge_section *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	return compare_numbers(x->start, y->start);
 }
 
 static void sframe_check_read_parts(struct judge *j)
@@ -181,9 +180,7 @@ static void sframe_check_read_parts(struct judge *j)
 		if (!elf_section_get(j->ef, i, &s) ||
 		    !(s.flags & SHF_EXECINSTR) || s.size > UINT64_MAX - s.addr)
 			continue;
-		j->part = mem_grow(j->part, &j->cap_part, j->n_part + 1,
-				   sizeof(*j->part));
-		j->part[j->n_part++] =
+		*mem_add(j->part, j->n_part, j->cap_part) =
 			(struct judge_section){ s.addr, s.addr + s.size,
 						s.name };
 	}
@@ -197,9 +194,8 @@ static int sframe_check_compare_finding(const void *a, const void *b)
 	const struct sframe_finding *x = a;
 	const struct sframe_finding *y = b;
 
-	if (x->test != y->test)
-		return x->test < y->test ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	return compare_numbers(x->test, y->test)
+		       ?: compare_numbers(x->start, y->start);
 }
 
 int sframe_check(const struct elf_file *ef, const struct sframe_file *f,

@@ -12,6 +12,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/sframe/sframe_judge.h"
+#include "stitch/base/search.h"
 
 /* A longer function is data. */
 #define FUNC_MAX (64u << 20)
@@ -125,8 +126,7 @@ static void sframe_code_check_return(struct sframe_code_check *l,
 
 static void sframe_code_add_entry(struct sframe_code_check *l, uint64_t addr)
 {
-	l->entry = mem_grow(l->entry, &l->cap, l->n + 1, sizeof(*l->entry));
-	l->entry[l->n++] = addr;
+	*mem_add(l->entry, l->n, l->cap) = addr;
 }
 
 /* A call overwrites the link register. On x86 it pushes below SP, so SP must
@@ -250,7 +250,7 @@ static int sframe_code_compare_address(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
 
-	return x < y ? -1 : x > y;
+	return compare_numbers(x, y);
 }
 
 /* Adds exported functions, which other files may call. */

@@ -2,7 +2,6 @@
  * address. */
 #include "symbolize/sframe/sframe_eh.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "symbolize/cfi/cfi.h"

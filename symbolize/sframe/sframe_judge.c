@@ -19,9 +19,7 @@ void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 	if (r->kept[test] >= r->limit)
 		return;
 	r->kept[test]++;
-	r->finding =
-		mem_grow(r->finding, &r->cap, r->n + 1, sizeof(*r->finding));
-	f = &r->finding[r->n++];
+	f = mem_add(r->finding, r->n, r->cap);
 	f->test = test;
 	f->start = start;
 	f->end = end;

@@ -106,9 +106,8 @@ static int callsite_compare_hash(const void *a, const void *b)
 	const struct callsite_name *x = a;
 	const struct callsite_name *y = b;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return (x->addr > y->addr) - (x->addr < y->addr);
+	return compare_numbers(x->hash, y->hash)
+		       ?: compare_numbers(x->addr, y->addr);
 }
 
 static void callsite_take_symbols(struct callsite_file *f)

@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"

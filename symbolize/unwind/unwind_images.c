@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
@@ -203,9 +202,7 @@ static void unwind_images_make_tables(struct unwind_image *m,
 static void unwind_images_append(struct unwind_images *ms,
 				 struct unwind_image *m)
 {
-	ms->m = mem_grow(ms->m, &ms->cap, ms->n + 1,
-			 sizeof(struct unwind_image *));
-	ms->m[ms->n++] = m;
+	*mem_add(ms->m, ms->n, ms->cap) = m;
 }
 
 static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,

@@ -83,6 +83,72 @@ START_TEST(each_seed_gives_the_tree_or_message_that_is_expected)
 }
 END_TEST
 
+/* Metadata of n repeated pieces: head, n times piece with the number, tail. A
+ * piece may use its number twice. */
+static const struct hostile {
+	const char *name, *head, *piece, *tail;
+	int n;
+	const char *want; /* part of the message */
+} hostile[] = {
+	{ "aliases_that_double", HEAD "struct s0 { u8 a; };",
+	  "struct s%d { struct s%d a, b; };",
+	  "event { fields := struct { struct s25 x; }; };", 25,
+	  "more than 262144 fields" },
+	{ "aliases_that_nest",
+	  "\x1e{\"type\":\"preamble\",\"version\":2}\x1e"
+	  "{\"type\":\"field-class-alias\",\"name\":\"s0\",\"field-class\":"
+	  "{\"type\":\"null-terminated-string\"}}",
+	  "\x1e{\"type\":\"field-class-alias\",\"name\":\"s%d\","
+	  "\"field-class\":{\"type\":\"static-length-array\",\"length\":"
+	  "18446744073709551615,\"element-field-class\":\"s%d\"}}",
+	  "\x1e{\"type\":\"data-stream-class\",\"packet-context-field-class\":"
+	  "{\"type\":\"structure\",\"member-classes\":[{\"name\":\"a\","
+	  "\"field-class\":\"s99\"}]}}",
+	  99, "nested deeper than 32" },
+	{ "structures_that_nest", HEAD "event { fields := struct {",
+	  "struct { u8 a%d; u8 b%d; ", "", 100000, "nested deeper than 32" },
+	{ "arrays_that_nest", HEAD "event { fields := struct { u8 a", "[%d]",
+	  "; }; };", 100, "more than 32 dimensions" },
+	{ "lengths_without_number", HEAD "event { fields := struct {",
+	  "u8 n%1$d; u8 a%1$d[n%1$d]; ", "}; };", 5000,
+	  "more than 4096 lengths" },
+	{ "clocks_without_number", HEAD, "clock { name = c%d; };", "", 300,
+	  "more than 256 clocks" },
+	{ "streams_without_number", HEAD, "stream { id = %d; };", "", 5000,
+	  "more than 4096 stream classes" },
+	{ "a_length_far_away", HEAD "event { fields := struct { u8 n;",
+	  "u8 a%d[n];", "}; };", 100000, "takes too long to find" },
+	{ "values_without_number", "\x1e[", "{}, ", "{}]", 100000,
+	  "too large" },
+	{ "a_string_without_end", HEAD "env { a = \"", "%d", "\"; };", 400000,
+	  "more than 1048576 bytes" },
+};
+
+START_TEST(hostile_metadata_is_refused)
+{
+	const struct hostile *h = &hostile[_i];
+	char *text = NULL;
+	char *got = NULL;
+	size_t n = 0;
+	size_t len = 0;
+	FILE *in = open_memstream(&text, &n);
+	FILE *out = open_memstream(&got, &len);
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_ptr_nonnull(out);
+	fputs(h->head, in);
+	for (int i = 0; i < h->n; i++)
+		fprintf(in, h->piece, i + 1, i);
+	fputs(h->tail, in);
+	fclose(in);
+	print_bytes(out, text, n);
+	fclose(out);
+	ck_assert_msg(strstr(got, h->want), "%.300s", got);
+	free(text);
+	free(got);
+}
+END_TEST
+
 START_TEST(the_id_finds_a_class)
 {
 	const char *text = HEAD "stream { id = 3; }; stream { id = 7; };"
@@ -103,5 +169,9 @@ START_TEST(the_id_finds_a_class)
 }
 END_TEST
 
-RUN("ctf_tree", each_seed_gives_the_tree_or_message_that_is_expected,
-    the_id_finds_a_class)
+static const struct run_table tables[] = { RUN_TABLE(
+	hostile_metadata_is_refused, hostile) };
+
+RUN_TABLES("ctf_tree", tables,
+	   each_seed_gives_the_tree_or_message_that_is_expected,
+	   the_id_finds_a_class)

@@ -2,13 +2,8 @@
  * each as a small capture: backstitch-formats(5), "Deferred stacks: join rules"
  * and "Failure modes". */
 #include "stitch/join/sessions.h"
-#include "stitch/join/join.h"
-
 #include "stitch/audit/counters.h"
-#include "stitch/fact_queue.h"
-#include "stitch/base/losses.h"
-#include "tests/unit/script.h"
-#include "tests/unit/facts.h"
+#include "tests/unit/joins.h"
 
 struct join_request {
 	uint32_t event;
@@ -359,29 +354,10 @@ static void join_expect_chain(const struct all_facts *all,
 	ck_assert_uint_eq(c->flags, want->flags);
 }
 
-/* Captures of one thread have no times: the order is that of the file. */
-static void join_untime(struct fake *f)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		f->rec[i].ref.untimed = 1;
-		f->rec[i].rec.time = 0;
-	}
-}
-
-static struct all_facts join_run(const char *records)
-{
-	struct fake *f[SCRIPT_CAPTURES] = { NULL };
-	size_t n = script_play(f, records);
-
-	if (!f[0]->src.info.has_time)
-		join_untime(f[0]);
-	return stitch_all(f, n);
-}
-
 START_TEST(join_row_holds)
 {
 	const struct join_row *row = &join_rows[_i];
-	struct all_facts all = join_run(row->records);
+	struct all_facts all = joins_run(row->records);
 
 	for (const struct join_request *r = row->request; r->event; r++)
 		join_expect(&all, r);
@@ -458,7 +434,7 @@ END_TEST
 START_TEST(a_sample_in_user_mode_keeps_its_ip)
 {
 	struct all_facts all =
-		join_run("10 sample 1/5 user ip=0x1005; 20 chain 1/5");
+		joins_run("10 sample 1/5 user ip=0x1005; 20 chain 1/5");
 	const struct fact_request *r = facts_request_of(&all, 1);
 	ck_assert_uint_eq(r->ip, 0x1005);
 	ck_assert_uint_eq(r->flags, VERDICT_USER_HIT);
@@ -471,7 +447,7 @@ START_TEST(stack_quality_is_said)
 {
 	const enum quality want[] = { QUALITY_EMPTY, QUALITY_ONE,
 				      QUALITY_OPEN };
-	struct all_facts all = join_run(
+	struct all_facts all = joins_run(
 		"10 chain 1/5 n=0; 11 chain 1/6 n=1; 12 chain 1/7 n=2");
 
 	for (uint32_t i = 0; i < 3; i++)
@@ -511,17 +487,15 @@ END_TEST
 /* Cookies are counted, not samples and not records. */
 START_TEST(cookies_without_their_other_half_are_counted)
 {
-	struct fact_queue q = { 0 };
-	struct losses *ls = losses_new();
-	struct join *jn = join_new(&q, ls, NULL);
 	const struct source_info info = { .has_time = true };
+	struct join_rig rg;
 	const struct loss lost = { 1, 0, 90, 99 };
 	struct join_task task[3] = { 0 };
 	struct cookie_totals sum[2];
 
-	losses_add(ls, 1, &lost);
-	join_source(jn, 0, &info);
-	join_source(jn, 1, &info);
+	join_rig_init(&rg, &info);
+	losses_add(rg.ls, 1, &lost);
+	join_source(rg.jn, 1, &info);
 	for (uint32_t i = 1; i <= 6; i++) {
 		const struct join_sample s = { .event = i,
 					       .source = 1,
@@ -529,7 +503,7 @@ START_TEST(cookies_without_their_other_half_are_counted)
 					       .time = i,
 					       .cookie = i / 2 + 1 };
 
-		join_sample(jn, &task[1], &s);
+		join_sample(rg.jn, &task[1], &s);
 	}
 	for (uint32_t i = 1; i <= 6; i++) {
 		const struct join_chain c = { .id = i,
@@ -539,22 +513,20 @@ START_TEST(cookies_without_their_other_half_are_counted)
 					      .cookie = 100 + i / 2,
 					      .asked_cpu = i < 6 };
 
-		join_chain(jn, &task[2], &c);
+		join_chain(rg.jn, &task[2], &c);
 	}
 	for (size_t i = 0; i < 3; i++)
-		join_retire(jn, &task[i], JOIN_CAPTURE, TIME_NONE);
-	join_end(jn);
-	join_totals(jn, 0, &sum[0]);
-	join_totals(jn, 1, &sum[1]);
+		join_retire(rg.jn, &task[i], JOIN_CAPTURE, TIME_NONE);
+	join_end(rg.jn);
+	join_totals(rg.jn, 0, &sum[0]);
+	join_totals(rg.jn, 1, &sum[1]);
 	ck_assert_uint_eq(sum[0].no_chain + sum[0].no_sample + sum[0].foreign,
 			  0);
 	ck_assert_uint_eq(sum[1].no_chain, 4);
 	ck_assert_uint_eq(sum[1].no_sample, 4);
 	/* Nothing proves another session. */
 	ck_assert_uint_eq(sum[1].foreign, 0);
-	join_free(jn);
-	losses_free(ls);
-	fact_queue_release(&q);
+	join_rig_release(&rg);
 }
 END_TEST
 

@@ -18,6 +18,13 @@ static void json_test_start(enum json_form form)
 	json_open(&j, open_memstream(&got, &got_len), form);
 }
 
+static void json_test_members(bool in_object)
+{
+	free(got);
+	got = NULL;
+	json_open_members(&j, open_memstream(&got, &got_len), in_object);
+}
+
 /* The text so far. */
 static const char *text(void)
 {
@@ -196,12 +203,20 @@ START_TEST(members_made_before_are_put_in_as_they_are)
 	json_number(&j, "c", "1e3");
 	json_end(&j);
 	ck_assert_str_eq(text(), "{\"a\":1,\"b\":2,\"c\":1e3}");
-	free(got);
-	got = NULL;
-	json_open_members(&j, open_memstream(&got, &got_len), JSON_COMPACT);
+	json_test_members(true);
 	json_int(&j, "a", 1);
 	json_int(&j, "b", 2);
 	ck_assert_str_eq(text(), "\"a\":1,\"b\":2");
+	json_test_members(false);
+	json_int(&j, NULL, 1);
+	json_int(&j, NULL, 2);
+	ck_assert_str_eq(text(), "1,2");
+	json_test_start(JSON_COMPACT);
+	json_array(&j, NULL);
+	json_int(&j, NULL, 0);
+	json_members(&j, "1,2", 3);
+	json_end(&j);
+	ck_assert_str_eq(text(), "[0,1,2]");
 }
 END_TEST
 

@@ -2,48 +2,11 @@
  * wait for a chain and when, which loss of which CPU. */
 #include "stitch/join/missing_reason.h"
 
-#include "stitch/fact_queue.h"
-#include "stitch/join/join.h"
-#include "stitch/base/losses.h"
-#include "tests/unit/run.h"
-#include "tests/unit/facts.h"
+#include "tests/unit/joins.h"
 
 #define MS 1000000
 
-/* A joined pair elsewhere: the capture has chains at all. */
-static void normal_pair(struct fake *f)
-{
-	fake_sample(f, 1, 999, 999);
-	fake_chain(f, 2, 999, 999);
-}
-
-static void excuse_expect_end(const struct all_facts *all, uint32_t event,
-			      enum request_end end, int64_t until)
-{
-	const struct fact_request *r = facts_request_of(all, event);
-
-	ck_assert_int_eq(r->end, end);
-	ck_assert_int_eq(r->until, until);
-}
-
-/* A join by itself, whose losses the test makes. */
-struct rig {
-	struct fact_queue q;
-	struct losses *ls;
-	struct join *jn;
-	struct join_task task;
-	uint32_t events, chains;
-};
-
-static void rig_init(struct rig *rg, const struct source_info *info)
-{
-	memset(rg, 0, sizeof(*rg));
-	rg->ls = losses_new();
-	rg->jn = join_new(&rg->q, rg->ls, NULL);
-	join_source(rg->jn, 0, info);
-}
-
-static void rig_loss(struct rig *rg, uint32_t id, int32_t cpu, int64_t t0,
+static void rig_loss(struct join_rig *rg, uint32_t id, int32_t cpu, int64_t t0,
 		     int64_t t1)
 {
 	const struct loss l = { id, cpu, t0, t1 };
@@ -51,7 +14,7 @@ static void rig_loss(struct rig *rg, uint32_t id, int32_t cpu, int64_t t0,
 	losses_add(rg->ls, 0, &l);
 }
 
-static void rig_sample(struct rig *rg, int64_t time, uint64_t cookie)
+static void rig_sample(struct join_rig *rg, int64_t time, uint64_t cookie)
 {
 	const struct join_sample s = {
 		.event = ++rg->events, .tid = 1, .time = time, .cookie = cookie
@@ -60,7 +23,7 @@ static void rig_sample(struct rig *rg, int64_t time, uint64_t cookie)
 	join_sample(rg->jn, &rg->task, &s);
 }
 
-static void rig_chain(struct rig *rg, int64_t time, uint64_t cookie,
+static void rig_chain(struct join_rig *rg, int64_t time, uint64_t cookie,
 		      int32_t asked_cpu)
 {
 	const struct join_chain c = { .id = ++rg->chains,
@@ -73,7 +36,7 @@ static void rig_chain(struct rig *rg, int64_t time, uint64_t cookie,
 }
 
 /* Ends the capture and gives the facts of both kinds, by id. */
-static void rig_end(struct rig *rg, struct fact_request *r,
+static void rig_end(struct join_rig *rg, struct fact_request *r,
 		    struct fact_chain *c)
 {
 	struct fact f;
@@ -86,139 +49,105 @@ static void rig_end(struct rig *rg, struct fact_request *r,
 		else if (f.kind == FACT_CHAIN && c)
 			c[f.chain.id - 1] = f.chain;
 	}
-	join_free(rg->jn);
-	losses_free(rg->ls);
-	fact_queue_release(&rg->q);
+	join_rig_release(rg);
 }
 
 static const struct source_info timed = { .has_time = true,
 					  .system_wide = TRI_YES };
 
-START_TEST(an_exec_between_has_its_time)
-{
-	struct fake *f = fake_new();
+/* What ended the wait for a chain, and when. */
+static const struct due_row {
+	const char *name;
+	const char *records; /* see script.h */
+	struct {
+		uint32_t event;
+		enum request_end end;
+		int64_t until;
+		int64_t exec; /* 0: none */
+	} request[3];
+} due_rows[] = {
+	{
+		"an_exec_between_has_its_time",
+		"5 exec 1; 10 sample 1/5; 15 exec 1; 20 chain 1/5; 25 exec 1;"
+		"30 sample 1/5",
+		{ { .event = 1, 0, TIME_NONE, 15 },
+		  { .event = 2, 0, TIME_NONE, 25 } },
+	},
+	{
+		"a_newer_cookie_says_when_the_chain_was_due",
+		"1 pair; 10 sample 1/5; 12 sample 1/5; 20 chain 1/6",
+		{ { .event = 2, END_COOKIE, 20 },
+		  { .event = 3, END_COOKIE, 20 } },
+	},
+	/* It comes a little after the EXIT. */
+	{
+		"an_exit_says_when_the_chain_was_due",
+		"1 pair; 10 sample 1/5; 20 exit 1",
+		{ { .event = 2, END_EXIT, 20 + 2 * MS } },
+	},
+	{
+		"another_life_says_when_the_chain_was_due",
+		"1 pair; 10 sample 1/5; 30 fork 1 999; 40 sample 1/6;"
+		"50 chain 1/6",
+		{ { .event = 2, END_REUSED, 30 } },
+	},
+	{
+		"what_is_open_waits_until_the_end_of_the_capture",
+		"last=777; 1 pair; 10 sample 1/5",
+		{ { .event = 2, END_CAPTURE, 777 } },
+	},
+	{
+		"a_pipe_ends_with_its_last_record",
+		"trusting; 1 pair; 10 sample 1/5; 60 sample 2",
+		{ { .event = 2, END_CAPTURE, 60 } },
+	},
+	{
+		"a_file_that_was_not_scanned_has_no_end",
+		"1 pair; 10 sample 1/5",
+		{ { .event = 2, END_CAPTURE, TIME_NONE } },
+	},
+};
 
-	fake_comm(f, 5, 1, "old", true);
-	fake_sample(f, 10, 1, 5);
-	fake_comm(f, 15, 1, "new", true);
-	fake_chain(f, 20, 1, 5);
-	fake_comm(f, 25, 1, "newer", true);
-	fake_sample(f, 30, 1, 5);
-	struct all_facts all = stitch_all(&f, 1);
-	ck_assert_int_eq(facts_request_of(&all, 1)->exec, 15);
-	ck_assert_int_eq(facts_request_of(&all, 2)->exec, 25);
+START_TEST(due_row_holds)
+{
+	const struct due_row *row = &due_rows[_i];
+	struct all_facts all = joins_run(row->records);
+
+	for (size_t i = 0; i < 3 && row->request[i].event; i++) {
+		const struct fact_request *r =
+			facts_request_of(&all, row->request[i].event);
+		int64_t exec = row->request[i].exec;
+
+		ck_assert_int_eq(r->end, row->request[i].end);
+		ck_assert_int_eq(r->until, row->request[i].until);
+		ck_assert_int_eq(r->exec, exec ? exec : TIME_NONE);
+		ck_assert_uint_eq(r->loss, 0);
+	}
 	facts_done(&all);
 }
 END_TEST
 
 START_TEST(a_joined_request_needs_no_excuse)
 {
-	struct fake *f = fake_new();
-
-	fake_sample(f, 10, 1, 5);
-	fake_lost(f, 15, 0, 3);
-	fake_chain(f, 20, 1, 5);
-	struct all_facts all = stitch_all(&f, 1);
+	struct all_facts all =
+		joins_run("10 sample 1/5; 15 lost 0; 20 chain 1/5");
 	const struct fact_request *r = facts_request_of(&all, 1);
 	ck_assert_int_eq(r->exec, TIME_NONE);
 	ck_assert_uint_eq(r->loss, 0);
-	excuse_expect_end(&all, 1, 0, TIME_NONE);
+	ck_assert_int_eq(r->end, 0);
+	ck_assert_int_eq(r->until, TIME_NONE);
 	ck_assert_uint_eq(facts_chain_of(&all, 1)->loss, 0);
 	ck_assert_int_eq(facts_chain_of(&all, 1)->from, TIME_NONE);
 	facts_done(&all);
 }
 END_TEST
 
-START_TEST(a_newer_cookie_says_when_the_chain_was_due)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f);
-	fake_sample(f, 10, 1, 5);
-	fake_sample(f, 12, 1, 5);
-	fake_chain(f, 20, 1, 6);
-	struct all_facts all = stitch_all(&f, 1);
-	excuse_expect_end(&all, 2, END_COOKIE, 20);
-	excuse_expect_end(&all, 3, END_COOKIE, 20);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(an_exit_says_when_the_chain_was_due)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f);
-	fake_sample(f, 10, 1, 5);
-	fake_exit(f, 20, 1);
-	struct all_facts all = stitch_all(&f, 1);
-	/* It comes a little after the EXIT. */
-	excuse_expect_end(&all, 2, END_EXIT, 20 + 2 * MS);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(another_life_says_when_the_chain_was_due)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f);
-	fake_sample(f, 10, 1, 5);
-	fake_fork(f, 30, 1, 999);
-	fake_sample(f, 40, 1, 6);
-	fake_chain(f, 50, 1, 6);
-	struct all_facts all = stitch_all(&f, 1);
-	excuse_expect_end(&all, 2, END_REUSED, 30);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(what_is_open_waits_until_the_end_of_the_capture)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.last_ns = 777;
-	normal_pair(f);
-	fake_sample(f, 10, 1, 5);
-	struct all_facts all = stitch_all(&f, 1);
-	excuse_expect_end(&all, 2, END_CAPTURE, 777);
-	ck_assert_uint_eq(facts_request_of(&all, 2)->loss, 0);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_pipe_ends_with_its_last_record)
-{
-	struct fake *f = fake_new();
-
-	f->src.info.exact = false;
-	normal_pair(f);
-	fake_sample(f, 10, 1, 5);
-	fake_sample(f, 60, 2, 0);
-	struct all_facts all = stitch_all(&f, 1);
-	excuse_expect_end(&all, 2, END_CAPTURE, 60);
-	facts_done(&all);
-}
-END_TEST
-
-START_TEST(a_file_that_was_not_scanned_has_no_end)
-{
-	struct fake *f = fake_new();
-
-	normal_pair(f);
-	fake_sample(f, 10, 1, 5);
-	struct all_facts all = stitch_all(&f, 1);
-	excuse_expect_end(&all, 2, END_CAPTURE, TIME_NONE);
-	facts_done(&all);
-}
-END_TEST
-
 START_TEST(a_lost_chain_names_the_loss_in_its_time)
 {
-	struct rig rg;
+	struct join_rig rg;
 	struct fact_request r[4];
 
-	rig_init(&rg, &timed);
+	join_rig_init(&rg, &timed);
 	rig_loss(&rg, 7, 0, 2, 10);
 	rig_loss(&rg, 8, 3, 12, 18);
 	rig_loss(&rg, 9, 0, 20, 25);
@@ -240,10 +169,10 @@ END_TEST
 START_TEST(a_loss_after_the_last_sample_is_the_likely_one)
 {
 	for (int64_t second = 20; second <= 30; second += 10) {
-		struct rig rg;
+		struct join_rig rg;
 		struct fact_request r[2];
 
-		rig_init(&rg, &timed);
+		join_rig_init(&rg, &timed);
 		rig_loss(&rg, 7, 0, 12, 15);
 		rig_loss(&rg, 8, 0, 22, 25);
 		rig_sample(&rg, 10, 5);
@@ -259,10 +188,10 @@ END_TEST
 
 START_TEST(a_loss_at_an_unknown_time_is_named)
 {
-	struct rig rg;
+	struct join_rig rg;
 	struct fact_request r[2];
 
-	rig_init(&rg, &timed);
+	join_rig_init(&rg, &timed);
 	rig_loss(&rg, 7, -1, TIME_NONE, TIME_NONE);
 	rig_sample(&rg, 10, 5);
 	rig_chain(&rg, 20, 6, -1);
@@ -274,11 +203,11 @@ END_TEST
 START_TEST(without_times_any_loss_is_named)
 {
 	const struct source_info untimed = { .system_wide = TRI_YES };
-	struct rig rg;
+	struct join_rig rg;
 	struct fact_request r[2];
 	struct fact_chain c[1];
 
-	rig_init(&rg, &untimed);
+	join_rig_init(&rg, &untimed);
 	rig_loss(&rg, 7, 2, 1, 2);
 	rig_sample(&rg, TIME_NONE, 5);
 	rig_chain(&rg, TIME_NONE, 6, 0);
@@ -293,11 +222,11 @@ END_TEST
 START_TEST(an_overwritten_ring_is_named_as_the_loss)
 {
 	const struct source_info info = { .has_time = true, .overwrite = true };
-	struct rig rg;
+	struct join_rig rg;
 	struct fact_request r[1];
 	struct fact_chain c[2];
 
-	rig_init(&rg, &info);
+	join_rig_init(&rg, &info);
 	rig_loss(&rg, 7, 0, INT64_MIN, 4);
 	rig_sample(&rg, 10, 5);
 	rig_chain(&rg, 20, 6, 0);
@@ -316,10 +245,10 @@ START_TEST(a_lost_sample_names_the_loss_of_its_cpu)
 	static const uint32_t loss[] = { 8, 7, 0, 7 };
 
 	for (size_t i = 0; i < 4; i++) {
-		struct rig rg;
+		struct join_rig rg;
 		struct fact_chain c[2];
 
-		rig_init(&rg, &timed);
+		join_rig_init(&rg, &timed);
 		rig_loss(&rg, 7, 3, 12, 15);
 		rig_loss(&rg, 8, 0, 14, 18);
 		rig_chain(&rg, 10, 5, cpu[i]);
@@ -334,10 +263,10 @@ END_TEST
 
 START_TEST(a_loss_on_an_unknown_cpu_may_be_of_the_cookies)
 {
-	struct rig rg;
+	struct join_rig rg;
 	struct fact_chain c[2];
 
-	rig_init(&rg, &timed);
+	join_rig_init(&rg, &timed);
 	rig_loss(&rg, 7, -1, 12, 15);
 	rig_chain(&rg, 10, 5, 2);
 	rig_chain(&rg, 20, 6, 2);
@@ -349,13 +278,8 @@ END_TEST
 
 START_TEST(a_lost_sample_is_later_than_what_its_thread_did_before)
 {
-	struct fake *f = fake_new();
-
-	fake_chain(f, 10, 1, 5);
-	fake_sample(f, 20, 1, 6);
-	fake_chain(f, 30, 1, 7);
-	fake_chain(f, 31, 1, 7);
-	struct all_facts all = stitch_all(&f, 1);
+	struct all_facts all = joins_run(
+		"10 chain 1/5; 20 sample 1/6; 30 chain 1/7; 31 chain 1/7");
 	ck_assert_int_eq(facts_chain_of(&all, 1)->from, TIME_NONE);
 	ck_assert_int_eq(facts_chain_of(&all, 2)->from, 20);
 	/* A duplicate says nothing of its samples. */
@@ -367,12 +291,8 @@ END_TEST
 /* The tid of a task that is gone is -1, whichever task it was. */
 START_TEST(tasks_without_a_tid_are_not_one_thread)
 {
-	struct fake *f = fake_new();
-
-	fake_lost(f, 5, 0, 3);
-	fake_chain(f, 10, -1, 5);
-	fake_chain(f, 30, -1, 7);
-	struct all_facts all = stitch_all(&f, 1);
+	struct all_facts all =
+		joins_run("5 lost 0; 10 chain -1/5; 30 chain -1/7");
 	ck_assert_int_eq(facts_chain_of(&all, 2)->from, TIME_NONE);
 	ck_assert_int_eq(facts_chain_of(&all, 2)->verdict, CHAIN_SAMPLE_LOST);
 	facts_done(&all);
@@ -381,13 +301,13 @@ END_TEST
 
 START_TEST(a_lost_first_sample_is_flagged)
 {
-	struct rig rg;
+	struct join_rig rg;
 	struct fact_request r[3];
 	const struct join_sample s = {
 		.event = 1, .tid = 1, .time = 5, .cookie = 5, .first_lost = true
 	};
 
-	rig_init(&rg, &timed);
+	join_rig_init(&rg, &timed);
 	join_sample(rg.jn, &rg.task, &s);
 	rg.events = 1;
 	rig_sample(&rg, 6, 5);
@@ -398,18 +318,15 @@ START_TEST(a_lost_first_sample_is_flagged)
 }
 END_TEST
 
-RUN("missing_reason", an_exec_between_has_its_time,
-    a_joined_request_needs_no_excuse,
-    a_newer_cookie_says_when_the_chain_was_due,
-    an_exit_says_when_the_chain_was_due,
-    another_life_says_when_the_chain_was_due,
-    what_is_open_waits_until_the_end_of_the_capture,
-    a_pipe_ends_with_its_last_record, a_file_that_was_not_scanned_has_no_end,
-    a_lost_chain_names_the_loss_in_its_time,
-    a_loss_after_the_last_sample_is_the_likely_one,
-    a_loss_at_an_unknown_time_is_named, without_times_any_loss_is_named,
-    an_overwritten_ring_is_named_as_the_loss,
-    a_lost_sample_names_the_loss_of_its_cpu,
-    a_loss_on_an_unknown_cpu_may_be_of_the_cookies,
-    a_lost_sample_is_later_than_what_its_thread_did_before,
-    tasks_without_a_tid_are_not_one_thread, a_lost_first_sample_is_flagged)
+static const struct run_table tables[] = { RUN_TABLE(due_row_holds, due_rows) };
+
+RUN_TABLES("missing_reason", tables, a_joined_request_needs_no_excuse,
+	   a_lost_chain_names_the_loss_in_its_time,
+	   a_loss_after_the_last_sample_is_the_likely_one,
+	   a_loss_at_an_unknown_time_is_named, without_times_any_loss_is_named,
+	   an_overwritten_ring_is_named_as_the_loss,
+	   a_lost_sample_names_the_loss_of_its_cpu,
+	   a_loss_on_an_unknown_cpu_may_be_of_the_cookies,
+	   a_lost_sample_is_later_than_what_its_thread_did_before,
+	   tasks_without_a_tid_are_not_one_thread,
+	   a_lost_first_sample_is_flagged)

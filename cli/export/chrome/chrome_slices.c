@@ -5,14 +5,12 @@
  * one that came last, and how long that one ran is not known. Therefore the
  * switches are read twice: first to find the slices with both ends, one bit for
  * each. */
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/export/chrome/chrome_tracks.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
-#include "cli/output/safe_text.h"
+#include "cli/output/json.h"
 #include "cli/model/switches.h"
 
 /* Why a slice ends. */
@@ -26,18 +24,22 @@ struct reason {
 static void slices_put_end(struct tracks *t, const char *name, int64_t time,
 			   const struct reason *why)
 {
-	fputs(",\"ph\":\"E\",\"name\":", t->out);
-	safe_text_json(t->out, name);
-	putc(',', t->out);
-	tracks_time(t->out, time);
-	if (why->at_end)
-		fputs(",\"args\":{\"end\":\"capture\"}", t->out);
-	else if (why->state >= 0)
-		fprintf(t->out, ",\"args\":{\"prev_state\":%" PRId64 "}",
-			why->state);
-	else if (why->preempt)
-		fputs(",\"args\":{\"preempted\":true}", t->out);
-	putc('}', t->out);
+	struct json *j = t->j;
+
+	json_text(j, "ph", "E");
+	json_shown(j, "name", name);
+	tracks_time(j, time);
+	if (why->at_end || why->state >= 0 || why->preempt) {
+		json_object(j, "args");
+		if (why->at_end)
+			json_text(j, "end", "capture");
+		else if (why->state >= 0)
+			json_int(j, "prev_state", why->state);
+		else
+			json_bool(j, "preempted", true);
+		json_end(j);
+	}
+	json_end(j);
 }
 
 static void slices_stop(struct tracks *t, uint32_t thread, int64_t time,
@@ -72,26 +74,37 @@ static bool is_drawn(const struct tracks *t, const struct track *k)
 	return k->wanted && t->whole[k->slice / 64] >> k->slice % 64 & 1;
 }
 
+static void slices_put_begin(struct json *j, const char *name, int64_t time)
+{
+	json_text(j, "ph", "B");
+	json_text(j, "cat", "sched");
+	json_shown(j, "name", name);
+	tracks_time(j, time);
+}
+
 static void put_begin(struct tracks *t, uint32_t thread, int64_t time)
 {
 	const struct track *k = &t->track[thread];
 	const struct cpu *c = &t->cpu[k->cpu - 1];
+	struct json *j = t->j;
 
 	tracks_thread(t, thread);
-	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":\"running\",", t->out);
-	tracks_time(t->out, time);
-	if (c->cpu < 0) {
-		putc('}', t->out);
-		return;
+	slices_put_begin(j, "running", time);
+	if (c->cpu >= 0) {
+		json_object(j, "args");
+		json_int(j, "cpu", c->cpu);
+		json_end(j);
 	}
-	fprintf(t->out, ",\"args\":{\"cpu\":%" PRId64 "}}", c->cpu);
+	json_end(j);
+	if (c->cpu < 0)
+		return;
 	tracks_cpu(t, k->cpu - 1);
-	fputs(",\"ph\":\"B\",\"cat\":\"sched\",\"name\":", t->out);
-	safe_text_json(t->out, tracks_name(t, k));
-	putc(',', t->out);
-	tracks_time(t->out, time);
-	fprintf(t->out, ",\"args\":{\"pid\":%" PRId64 ",\"tid\":%" PRId64 "}}",
-		k->pid, k->tid);
+	slices_put_begin(j, tracks_name(t, k), time);
+	json_object(j, "args");
+	json_int(j, "pid", k->pid);
+	json_int(j, "tid", k->tid);
+	json_end(j);
+	json_end(j);
 }
 
 static void slices_start(struct tracks *t, uint32_t thread, uint32_t cpu,

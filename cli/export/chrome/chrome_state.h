@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
 struct events;
+struct json;
 
 #define KERNELS_MAX 256
 
@@ -42,7 +42,7 @@ struct kernel {
 };
 
 struct tracks {
-	FILE *out;
+	struct json *j;
 	struct events *events;
 	struct track *track; /* by thread.id; [0]: events without a thread */
 	size_t n_track, cap_track;
@@ -62,7 +62,6 @@ struct tracks {
 	uint32_t *leader; /* process.id -> comm.id that names it */
 	size_t n_leader, cap_leader;
 	bool *named; /* by process: its name was written */
-	bool any;    /* objects written */
 };
 
 /* Returns the newest thread with that tid, of any kernel; 0: none. */

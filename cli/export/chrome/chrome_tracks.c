@@ -3,12 +3,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
-#include "cli/output/safe_text.h"
+#include "cli/output/json.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -158,12 +157,12 @@ static int load_wanted(struct tracks *t, struct store *db, struct err *err)
 	return ret;
 }
 
-struct tracks *tracks_load(FILE *out, struct store *db, struct events *events,
-			   struct err *err)
+struct tracks *tracks_load(struct json *j, struct store *db,
+			   struct events *events, struct err *err)
 {
 	struct tracks *t = mem_new(1, sizeof(*t));
 
-	t->out = out;
+	t->j = j;
 	t->finding = true;
 	t->events = events;
 	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
@@ -198,18 +197,20 @@ void tracks_free(struct tracks *t)
 
 /* ---- names and numbers */
 
-void tracks_next(struct tracks *t)
-{
-	fputs(t->any ? ",\n{" : "\n{", t->out);
-	t->any = true;
-}
-
-void tracks_time(FILE *out, int64_t ns)
+void tracks_time(struct json *j, int64_t ns)
 {
 	uint64_t abs = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	char digits[32];
 
-	fprintf(out, "\"ts\":%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", abs / 1000,
-		(unsigned int)(abs % 1000));
+	snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%03u",
+		 ns < 0 ? "-" : "", abs / 1000, (unsigned int)(abs % 1000));
+	json_number(j, "ts", digits);
+}
+
+static void tracks_next(struct tracks *t)
+{
+	json_break(t->j);
+	json_object(t->j, NULL);
 }
 
 /* Unknown ids (-1) become 0. */
@@ -218,19 +219,21 @@ static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 {
 	int64_t base = (int64_t)kernel * APART;
 
-	fprintf(t->out, "\"pid\":%" PRId64 ",\"tid\":%" PRId64,
-		base + (pid < 0 ? tid < 0 ? 0 : tid : pid),
-		base + (tid < 0 ? 0 : tid));
+	json_int(t->j, "pid", base + (pid < 0 ? tid < 0 ? 0 : tid : pid));
+	json_int(t->j, "tid", base + (tid < 0 ? 0 : tid));
 }
 
-/* The caller writes the value of "name", and "}}". */
-static void begin_name(struct tracks *t, const char *what, uint32_t kernel,
-		       int64_t pid, int64_t tid)
+static void tracks_put_name(struct tracks *t, const char *what, uint32_t kernel,
+			    int64_t pid, int64_t tid, const char *name)
 {
 	tracks_next(t);
-	fprintf(t->out, "\"ph\":\"M\",\"name\":\"%s\",", what);
+	json_text(t->j, "ph", "M");
+	json_text(t->j, "name", what);
 	tracks_put_ids(t, kernel, pid, tid);
-	fputs(",\"args\":{\"name\":", t->out);
+	json_object(t->j, "args");
+	json_shown(t->j, "name", name);
+	json_end(t->j);
+	json_end(t->j);
 }
 
 const char *tracks_name(const struct tracks *t, const struct track *k)
@@ -244,16 +247,13 @@ static void name_thread(struct tracks *t, const struct track *k)
 {
 	if (k->process < t->n_leader && t->leader[k->process] &&
 	    !t->named[k->process]) {
-		begin_name(t, "process_name", k->kernel, k->pid, k->tid);
-		safe_text_json(
-			t->out,
+		tracks_put_name(
+			t, "process_name", k->kernel, k->pid, k->tid,
 			events_comm(t->events, t->leader[k->process])->name);
-		fputs("}}", t->out);
 		t->named[k->process] = true;
 	}
-	begin_name(t, "thread_name", k->kernel, k->pid, k->tid);
-	safe_text_json(t->out, tracks_name(t, k));
-	fputs("}}", t->out);
+	tracks_put_name(t, "thread_name", k->kernel, k->pid, k->tid,
+			tracks_name(t, k));
 }
 
 void tracks_thread(struct tracks *t, uint32_t id)
@@ -284,9 +284,9 @@ uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 	if (id != TABLE_NONE)
 		return id;
 	table_add(&t->by_cpu, hash, (uint32_t)t->n_cpu);
-	t->cpu = mem_grow(t->cpu, &t->cap_cpu, t->n_cpu + 1, sizeof(*t->cpu));
-	t->cpu[t->n_cpu] = (struct cpu){ .kernel = kernel, .cpu = cpu };
-	return (uint32_t)t->n_cpu++;
+	*mem_add(t->cpu, t->n_cpu, t->cap_cpu) =
+		(struct cpu){ .kernel = kernel, .cpu = cpu };
+	return (uint32_t)t->n_cpu - 1;
 }
 
 void tracks_cpu(struct tracks *t, uint32_t id)
@@ -295,13 +295,14 @@ void tracks_cpu(struct tracks *t, uint32_t id)
 	int64_t tid = CPUS_PID + 1 + c->cpu;
 
 	if (!c->named) {
-		begin_name(t, "process_name", c->kernel, CPUS_PID, tid);
-		fputs("\"CPUs\"}}", t->out);
-		begin_name(t, "thread_name", c->kernel, CPUS_PID, tid);
-		if (c->cpu < 0)
-			fputs("\"all CPUs\"}}", t->out);
-		else
-			fprintf(t->out, "\"CPU %" PRId64 "\"}}", c->cpu);
+		char name[32] = "all CPUs";
+
+		if (c->cpu >= 0)
+			snprintf(name, sizeof(name), "CPU %" PRId64, c->cpu);
+		tracks_put_name(t, "process_name", c->kernel, CPUS_PID, tid,
+				"CPUs");
+		tracks_put_name(t, "thread_name", c->kernel, CPUS_PID, tid,
+				name);
 	}
 	c->named = true;
 	tracks_next(t);

@@ -9,24 +9,23 @@
 #define CLI_EXPORT_CHROME_CHROME_TRACKS_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct context_switch;
 struct err;
 struct event_row;
 struct events;
+struct json;
 struct store;
 struct tracks;
 
-/* Borrows events, for names. Returns NULL and *err on failure. */
-struct tracks *tracks_load(FILE *out, struct store *db, struct events *events,
-			   struct err *err);
+/* Borrows j, in the array traceEvents whenever objects are written, and events,
+ * for names. Returns NULL and *err on failure. */
+struct tracks *tracks_load(struct json *j, struct store *db,
+			   struct events *events, struct err *err);
 void tracks_free(struct tracks *t);
 
-/* Begins an object of traceEvents, with the separator from the last one. */
-void tracks_next(struct tracks *t);
 /* Writes "ts" in microseconds with three decimals. */
-void tracks_time(FILE *out, int64_t ns);
+void tracks_time(struct json *j, int64_t ns);
 /* Begin an object with the "pid" and "tid" of an event's thread, or of a CPU of
  * a capture (-1: all CPUs). The names are written before the first use. */
 void tracks_begin_thread(struct tracks *t, const struct event_row *e);

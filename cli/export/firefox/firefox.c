@@ -2,7 +2,6 @@
  * Profiler share. */
 #include "cli/export/firefox/firefox.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,10 @@
 #include "cli/output/columns.h"
 #include "cli/model/label.h"
 #include "cli/output/json.h"
-#include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
@@ -33,9 +32,14 @@ enum subcategory {
 	SUB_BOGUS
 };
 
-static const char subcategories[] =
-	"[\"Other\",\"Inlined\",\"No name\",\"Inferred caller\","
-	"\"By frame pointer\",\"Bogus: no call before it\"]";
+static const char *const subcategories[] = {
+	[SUB_OTHER] = "Other",
+	[SUB_INLINED] = "Inlined",
+	[SUB_UNNAMED] = "No name",
+	[SUB_INFERRED] = "Inferred caller",
+	[SUB_GUESSED] = "By frame pointer",
+	[SUB_BOGUS] = "Bogus: no call before it",
+};
 
 static const struct {
 	const char *name, *color;
@@ -104,11 +108,6 @@ struct firefox {
 	struct intern stacks, frames, funcs, natives, sources;
 };
 
-#define PUSH(f, name)                                                          \
-	((f)->name = mem_grow((f)->name, &(f)->cap_##name, (f)->n_##name + 1,  \
-			      sizeof(*(f)->name)),                             \
-	 &(f)->name[(f)->n_##name++])
-
 struct firefox *firefox_new(const struct known_code *c,
 			    struct code_places *places, struct labels *labels)
 {
@@ -146,22 +145,7 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return intern_add(&f->strings, s);
 }
 
-/* Returns the index of a key, the number of keys so far if it is new. Keys have
- * no padding. */
-static uint32_t firefox_add_key(struct intern *keys, const void *key,
-				size_t size)
-{
-	return intern_add_bytes(keys, key, size);
-}
-
 /* ---- libraries */
-
-static const char *firefox_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* Returns whether the code is from a file, which may be missing. */
 static bool firefox_is_library(const struct image *img)
@@ -185,10 +169,10 @@ static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 		return FIREFOX_NONE;
 	if (!f->lib_of[image]) {
 		struct lib_row row = {
-			image, firefox_string(f, firefox_base_name(img->path))
+			image, firefox_string(f, path_name(img->path))
 		};
 
-		*PUSH(f, lib) = row;
+		*mem_add(f->lib, f->n_lib, f->cap_lib) = row;
 		f->lib_of[image] = (uint32_t)f->n_lib;
 	}
 	return f->lib_of[image] - 1;
@@ -224,10 +208,11 @@ static uint32_t source_of(struct firefox *f, const char *file)
 		return FIREFOX_NONE;
 
 	uint32_t name = firefox_string(f, file);
-	uint32_t id = firefox_add_key(&f->sources, &name, sizeof(name));
+	uint32_t id = intern_add_bytes(&f->sources, &name, sizeof(name));
 
 	if (id == f->n_source)
-		*PUSH(f, source) = (struct source_row){ name };
+		*mem_add(f->source, f->n_source, f->cap_source) =
+			(struct source_row){ name };
 	return id;
 }
 
@@ -238,11 +223,11 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 {
 	struct func_row row = { firefox_string(f, name), lib,
 				source_of(f, file) };
-	uint32_t id = firefox_add_key(&f->funcs, &row,
-				      offsetof(struct func_row, source));
+	uint32_t id = intern_add_bytes(&f->funcs, &row,
+				       offsetof(struct func_row, source));
 
 	if (id == f->n_func)
-		*PUSH(f, func) = row;
+		*mem_add(f->func, f->n_func, f->cap_func) = row;
 	else if (f->func[id].source == FIREFOX_NONE)
 		f->func[id].source = row.source;
 	return id;
@@ -261,11 +246,11 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 
 	struct native_row row = { lib, firefox_string(f, fr->at.name),
 				  address - (int64_t)in, fr->symsize };
-	uint32_t id = firefox_add_key(&f->natives, &row,
-				      offsetof(struct native_row, size));
+	uint32_t id = intern_add_bytes(&f->natives, &row,
+				       offsetof(struct native_row, size));
 
 	if (id == f->n_native)
-		*PUSH(f, native) = row;
+		*mem_add(f->native, f->n_native, f->cap_native) = row;
 	return id;
 }
 
@@ -343,7 +328,7 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 {
 	struct frame_key key = { label, from->frame, from->inlined,
 				 from->called };
-	uint32_t id = firefox_add_key(&f->frames, &key, sizeof(key));
+	uint32_t id = intern_add_bytes(&f->frames, &key, sizeof(key));
 
 	if (id < f->n_frame)
 		return id;
@@ -359,7 +344,7 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 		fill_frame(f, &row, l->name, from);
 	else
 		row.func = func_of(f, l->name, FIREFOX_NONE, NULL);
-	*PUSH(f, frame) = row;
+	*mem_add(f->frame, f->n_frame, f->cap_frame) = row;
 	return id;
 }
 
@@ -371,9 +356,9 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 		struct stack_row row = { at, frame_of(f, l->label[i],
 						      &l->from[i]) };
 
-		at = firefox_add_key(&f->stacks, &row, sizeof(row));
+		at = intern_add_bytes(&f->stacks, &row, sizeof(row));
 		if (at == f->n_stack)
-			*PUSH(f, stack) = row;
+			*mem_add(f->stack, f->n_stack, f->cap_stack) = row;
 	}
 	return at;
 }
@@ -435,27 +420,38 @@ static const struct column source_columns[] = {
 	{ 0 }
 };
 
-#define TABLE(out, title, f, name)                                             \
-	(fputs(",\n\"" title "\":", out),                                      \
-	 columns_put(out, name##_columns, (f)->name, sizeof(*(f)->name),       \
-		     (f)->n_##name))
+#define TABLE(j, title, f, name, columns)                                      \
+	(json_break(j), columns_json(j, title, columns, (f)->name,             \
+				     sizeof(*(f)->name), (f)->n_##name))
 
-void firefox_put_shared(const struct firefox *f, FILE *out)
+void firefox_put_shared(const struct firefox *f, struct json *j)
 {
-	fputs("\"shared\":{\"stringArray\":[", out);
+	json_object(j, "shared");
+	json_array(j, "stringArray");
 	for (size_t i = 0; i < f->strings.n; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		safe_text_json(out, f->strings.string[i]);
+		json_break(j);
+		json_shown(j, NULL, f->strings.string[i]);
 	}
-	putc(']', out);
-	TABLE(out, "stackTable", f, stack);
-	TABLE(out, "frameTable", f, frame);
-	TABLE(out, "funcTable", f, func);
-	TABLE(out, "nativeSymbols", f, native);
-	TABLE(out, "sources", f, source);
-	fputs(",\n\"resourceTable\":", out);
-	columns_put(out, resource_columns, f->lib, sizeof(*f->lib), f->n_lib);
-	putc('}', out);
+	json_end(j);
+	TABLE(j, "stackTable", f, stack, stack_columns);
+	TABLE(j, "frameTable", f, frame, frame_columns);
+	TABLE(j, "funcTable", f, func, func_columns);
+	TABLE(j, "nativeSymbols", f, native, native_columns);
+	TABLE(j, "sources", f, source, source_columns);
+	TABLE(j, "resourceTable", f, lib, resource_columns);
+	json_end(j);
+}
+
+void firefox_put_ms(struct json *j, const char *key, uint64_t ns)
+{
+	json_fixed(j, key, ns, 1000000, 6);
+}
+
+void firefox_put_time(struct json *j, const char *key, int64_t begin,
+		      int64_t time)
+{
+	firefox_put_ms(j, key,
+		       time > begin ? (uint64_t)time - (uint64_t)begin : 0);
 }
 
 /* Writes the first 16 bytes of the build-id as a GUID, whose first three fields
@@ -473,46 +469,48 @@ static void breakpad_id(const struct image *img, char id[static 34])
 	memcpy(id + 32, "0", 2);
 }
 
-static void put_lib(FILE *out, const struct image *img)
+static void put_lib(struct json *j, const struct image *img)
 {
-	const char *name = firefox_base_name(img->path);
+	const char *name = path_name(img->path);
 	char id[34] = "";
-	struct json j;
 
-	json_open(&j, out, JSON_COMPACT);
-	json_object(&j, NULL);
-	json_text(&j, "arch", "");
-	json_text(&j, "name", name);
-	json_text(&j, "path", img->path);
-	json_text(&j, "debugName", name);
-	json_text(&j, "debugPath", img->path);
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "arch", "");
+	json_text(j, "name", name);
+	json_text(j, "path", img->path);
+	json_text(j, "debugName", name);
+	json_text(j, "debugPath", img->path);
 	breakpad_id(img, id);
-	json_text(&j, "breakpadId", id);
+	json_text(j, "breakpadId", id);
 	if (img->id_len)
-		json_hex_bytes(&j, "codeId", img->id, img->id_len);
+		json_hex_bytes(j, "codeId", img->id, img->id_len);
 	else
-		json_null(&j, "codeId");
-	json_end(&j);
+		json_null(j, "codeId");
+	json_end(j);
 }
 
-void firefox_put_libs(const struct firefox *f, FILE *out)
+void firefox_put_libs(const struct firefox *f, struct json *j)
 {
-	fputs("\"libs\":[", out);
-	for (size_t i = 0; i < f->n_lib; i++) {
-		fputs(i ? ",\n" : "\n", out);
-		put_lib(out, &f->c->image[f->lib[i].image].img);
+	json_array(j, "libs");
+	for (size_t i = 0; i < f->n_lib; i++)
+		put_lib(j, &f->c->image[f->lib[i].image].img);
+	json_end(j);
+}
+
+void firefox_put_categories(struct json *j)
+{
+	json_array(j, "categories");
+	for (size_t i = 0; i < FIREFOX_CATEGORIES; i++) {
+		json_break(j);
+		json_object(j, NULL);
+		json_text(j, "name", categories[i].name);
+		json_text(j, "color", categories[i].color);
+		json_array(j, "subcategories");
+		for (size_t k = 0; k <= SUB_BOGUS; k++)
+			json_text(j, NULL, subcategories[k]);
+		json_end(j);
+		json_end(j);
 	}
-	putc(']', out);
-}
-
-void firefox_put_categories(FILE *out)
-{
-	fputs("\"categories\":[", out);
-	for (size_t i = 0; i < FIREFOX_CATEGORIES; i++)
-		fprintf(out,
-			"%s{\"name\":\"%s\",\"color\":\"%s\","
-			"\"subcategories\":%s}",
-			i ? ",\n" : "\n", categories[i].name,
-			categories[i].color, subcategories);
-	putc(']', out);
+	json_end(j);
 }

@@ -7,11 +7,11 @@
 #define CLI_EXPORT_FIREFOX_FIREFOX_H
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct known_code;
 struct code_places;
 struct firefox;
+struct json;
 struct label_list;
 struct labels;
 
@@ -41,8 +41,12 @@ uint32_t firefox_string(struct firefox *f, const char *s);
 /* Returns the index of the stack with these frames, FIREFOX_NONE if there are
  * none. The list needs want_from. */
 uint32_t firefox_stack(struct firefox *f, const struct label_list *l);
-/* Write JSON members: "categories": [...] and so on. */
-void firefox_put_categories(FILE *out);
-void firefox_put_libs(const struct firefox *f, FILE *out);
-void firefox_put_shared(const struct firefox *f, FILE *out);
+/* Write a duration, and a time since the beginning of the profile, in ms. */
+void firefox_put_ms(struct json *j, const char *key, uint64_t ns);
+void firefox_put_time(struct json *j, const char *key, int64_t begin,
+		      int64_t time);
+/* Write the members "categories", "libs" and "shared". */
+void firefox_put_categories(struct json *j);
+void firefox_put_libs(const struct firefox *f, struct json *j);
+void firefox_put_shared(const struct firefox *f, struct json *j);
 #endif

@@ -2,18 +2,14 @@
  */
 #include "cli/export/firefox/firefox_marks.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/export/firefox/firefox.h"
-#include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
 #include "cli/export/spool.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-
-#define NS_PER_MS 1000000u
 
 /* Phases of markers in the format. */
 enum phase {
@@ -34,7 +30,7 @@ struct firefox_marks {
 /* What is being written. */
 struct writing {
 	struct firefox *f;
-	FILE *out;
+	struct json *j;
 	int64_t begin, end;
 };
 
@@ -89,28 +85,22 @@ struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
 
 /* ---- JSON */
 
-static void firefox_marks_put_ms(const struct writing *w, int64_t time)
-{
-	human_put_fixed(w->out,
-			time > w->begin ? (uint64_t)time - (uint64_t)w->begin
-					: 0,
-			NS_PER_MS, 6);
-}
-
 static void put_data(const struct writing *w, const struct firefox_mark *k)
 {
 	bool loss = k->kind == FIREFOX_MARK_LOSS;
+	struct json *j = w->j;
 
-	fprintf(w->out,
-		"\n{\"type\":\"%s\",\"what\":", loss ? "Loss" : "OffCpu");
-	safe_text_json(w->out, k->what);
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "type", loss ? "Loss" : "OffCpu");
+	json_shown(j, "what", k->what);
 	if (k->cpu >= 0)
-		fprintf(w->out, ",\"cpu\":%" PRId64, k->cpu);
+		json_int(j, "cpu", k->cpu);
 	if (k->n >= 0)
-		fprintf(w->out, ",\"records\":%" PRId64, k->n);
+		json_int(j, "records", k->n);
 	if (loss)
-		fprintf(w->out, ",\"counts\":\"%s\"", k->counts ? "yes" : "no");
-	putc('}', w->out);
+		json_text(j, "counts", k->counts ? "yes" : "no");
+	json_end(j);
 }
 
 static void firefox_marks_put_name(const struct writing *w,
@@ -118,7 +108,7 @@ static void firefox_marks_put_name(const struct writing *w,
 {
 	const char *name = k->kind == FIREFOX_MARK_LOSS ? k->what : "off CPU";
 
-	fprintf(w->out, "%" PRIu32, firefox_string(w->f, name));
+	json_uint(w->j, NULL, firefox_string(w->f, name));
 }
 
 static bool is_instant(const struct firefox_mark *k)
@@ -128,7 +118,7 @@ static bool is_instant(const struct firefox_mark *k)
 
 static void put_start(const struct writing *w, const struct firefox_mark *k)
 {
-	firefox_marks_put_ms(w, k->start);
+	firefox_put_time(w->j, NULL, w->begin, k->start);
 }
 
 /* A loss without a known end lasts to the end of the profile. */
@@ -138,20 +128,21 @@ static void firefox_marks_put_end(const struct writing *w,
 	int64_t end = k->end < w->end ? k->end : w->end;
 
 	if (is_instant(k))
-		fputs("null", w->out);
+		json_null(w->j, NULL);
 	else
-		firefox_marks_put_ms(w, end > k->start ? end : k->start);
+		firefox_put_time(w->j, NULL, w->begin,
+				 end > k->start ? end : k->start);
 }
 
 static void put_phase(const struct writing *w, const struct firefox_mark *k)
 {
-	fprintf(w->out, "%d", is_instant(k) ? PHASE_INSTANT : PHASE_INTERVAL);
+	json_int(w->j, NULL, is_instant(k) ? PHASE_INSTANT : PHASE_INTERVAL);
 }
 
 static void put_category(const struct writing *w, const struct firefox_mark *k)
 {
-	fprintf(w->out, "%d",
-		k->kind == FIREFOX_MARK_LOSS ? FIREFOX_LOSS : FIREFOX_OTHER);
+	json_int(w->j, NULL,
+		 k->kind == FIREFOX_MARK_LOSS ? FIREFOX_LOSS : FIREFOX_OTHER);
 }
 
 static const struct {
@@ -165,50 +156,84 @@ static const struct {
 
 void firefox_put_marks(struct firefox_marks *m,
 		       const struct firefox_mark_list *l, struct firefox *f,
-		       int64_t begin, int64_t end, FILE *out)
+		       int64_t begin, int64_t end, struct json *j)
 {
-	const struct writing w = { f, out, begin, end };
+	const struct writing w = { f, j, begin, end };
 
-	fprintf(out, "\"markers\":{\"length\":%" PRIu64, l->n);
+	json_object(j, "markers");
+	json_uint(j, "length", l->n);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
-		fprintf(out, ",\n\"%s\":[", columns[i].name);
+		json_break(j);
+		json_array(j, columns[i].name);
 		for (uint64_t at = l->first; at && !out_failed();) {
 			const struct item *item = firefox_marks_item_at(m, at);
 
-			if (at != l->first)
-				putc(',', out);
 			columns[i].put(&w, &item->mark);
 			at = item->next;
 		}
-		putc(']', out);
+		json_end(j);
 	}
-	putc('}', out);
+	json_end(j);
 }
 
-void firefox_put_mark_schema(FILE *out)
+struct mark_field {
+	const char *key, *label, *format;
+};
+
+/* What the profiler shows of a marker, and where. */
+static const struct mark_schema {
+	const char *name, *description, *chart, *table;
+	bool overview;
+	struct mark_field field[5]; /* the last is zero */
+} mark_schemas[] = {
+	{ "Loss",
+	  "Records that were lost, or not recorded, in this time.",
+	  "{marker.data.records}",
+	  "{marker.data.records} records, CPU {marker.data.cpu}",
+	  true,
+	  { { "what", "What", "string" },
+	    { "records", "Records", "integer" },
+	    { "cpu", "CPU", "integer" },
+	    { "counts", "Adds to the records lost", "string" } } },
+	{ "OffCpu",
+	  "The thread left its CPU, until it came back.",
+	  "{marker.data.what}",
+	  "{marker.data.what}, CPU {marker.data.cpu}",
+	  false,
+	  { { "what", "Why", "string" }, { "cpu", "Left CPU", "integer" } } },
+};
+
+static void put_mark_schema(struct json *j, const struct mark_schema *s)
 {
-	fputs("\"markerSchema\":[\n"
-	      "{\"name\":\"Loss\",\"display\":[\"marker-chart\","
-	      "\"marker-table\",\"timeline-overview\"],"
-	      "\"description\":\"Records that were lost, or not recorded, in "
-	      "this time.\","
-	      "\"chartLabel\":\"{marker.data.records}\","
-	      "\"tableLabel\":\"{marker.data.records} records, CPU "
-	      "{marker.data.cpu}\",\"fields\":["
-	      "{\"key\":\"what\",\"label\":\"What\",\"format\":\"string\"},"
-	      "{\"key\":\"records\",\"label\":\"Records\","
-	      "\"format\":\"integer\"},"
-	      "{\"key\":\"cpu\",\"label\":\"CPU\",\"format\":\"integer\"},"
-	      "{\"key\":\"counts\",\"label\":\"Adds to the records lost\","
-	      "\"format\":\"string\"}]},\n"
-	      "{\"name\":\"OffCpu\",\"display\":[\"marker-chart\","
-	      "\"marker-table\"],"
-	      "\"description\":\"The thread left its CPU, until it came back.\","
-	      "\"chartLabel\":\"{marker.data.what}\","
-	      "\"tableLabel\":\"{marker.data.what}, CPU {marker.data.cpu}\","
-	      "\"fields\":["
-	      "{\"key\":\"what\",\"label\":\"Why\",\"format\":\"string\"},"
-	      "{\"key\":\"cpu\",\"label\":\"Left CPU\",\"format\":\"integer\"}"
-	      "]}]",
-	      out);
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "name", s->name);
+	json_array(j, "display");
+	json_text(j, NULL, "marker-chart");
+	json_text(j, NULL, "marker-table");
+	if (s->overview)
+		json_text(j, NULL, "timeline-overview");
+	json_end(j);
+	json_text(j, "description", s->description);
+	json_text(j, "chartLabel", s->chart);
+	json_text(j, "tableLabel", s->table);
+	json_array(j, "fields");
+	for (const struct mark_field *f = s->field; f->key; f++) {
+		json_object(j, NULL);
+		json_text(j, "key", f->key);
+		json_text(j, "label", f->label);
+		json_text(j, "format", f->format);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+void firefox_put_mark_schema(struct json *j)
+{
+	json_array(j, "markerSchema");
+	for (size_t i = 0; i < sizeof(mark_schemas) / sizeof(*mark_schemas);
+	     i++)
+		put_mark_schema(j, &mark_schemas[i]);
+	json_end(j);
 }

@@ -4,11 +4,11 @@
 #define CLI_EXPORT_FIREFOX_FIREFOX_MARKS_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct err;
 struct firefox;
 struct firefox_marks;
+struct json;
 
 /* The markers of one thread. Zero-initialised is empty. */
 struct firefox_mark_list {
@@ -44,7 +44,7 @@ struct firefox_mark *firefox_mark_last(struct firefox_marks *m,
  */
 void firefox_put_marks(struct firefox_marks *m,
 		       const struct firefox_mark_list *l, struct firefox *f,
-		       int64_t begin, int64_t end, FILE *out);
+		       int64_t begin, int64_t end, struct json *j);
 /* Writes "markerSchema": [...], which tells the profiler what to show. */
-void firefox_put_mark_schema(FILE *out);
+void firefox_put_mark_schema(struct json *j);
 #endif

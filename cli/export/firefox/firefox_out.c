@@ -1,51 +1,42 @@
 /* firefox_out.c - a whole profile for the Firefox Profiler as JSON. */
 #include "cli/export/firefox/firefox_out.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/export/firefox/firefox_threads.h"
 #include "cli/model/notes.h"
-#include "cli/output/human.h"
 #include "cli/output/json.h"
-#include "cli/output/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/path.h"
 
 #define NS_PER_MS 1000000u
 
-struct notes_out {
-	FILE *out;
-	bool more;
-};
-
 static void firefox_out_put_note(void *arg, const char *line)
 {
-	struct notes_out *n = arg;
-	struct json j;
+	struct json *j = arg;
 
-	fputs(n->more ? ",\n" : "\n", n->out);
-	json_open(&j, n->out, JSON_COMPACT);
-	json_object(&j, NULL);
-	json_text(&j, "label", "Note");
-	json_text(&j, "format", "string");
-	json_text(&j, "value", line);
-	json_end(&j);
-	n->more = true;
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "label", "Note");
+	json_text(j, "format", "string");
+	json_text(j, "value", line);
+	json_end(j);
 }
 
 /* The profiler shows them with its own facts about the profile. */
-static int firefox_out_put_notes(FILE *out, struct store *db, struct err *err)
+static int firefox_out_put_notes(struct json *j, struct store *db,
+				 struct err *err)
 {
-	struct notes_out n = { out, false };
-
-	fputs("\"extra\":[{\"label\":\"Capture and losses\",\"entries\":[",
-	      out);
-	if (notes_each(db, firefox_out_put_note, &n, err))
+	json_array(j, "extra");
+	json_object(j, NULL);
+	json_text(j, "label", "Capture and losses");
+	json_array(j, "entries");
+	if (notes_each(db, firefox_out_put_note, j, err))
 		return -1;
-	fputs("]}]", out);
+	json_end(j);
+	json_end(j);
+	json_end(j);
 	return 0;
 }
 
@@ -60,51 +51,57 @@ static uint64_t interval(const struct firefox_doc *d)
 }
 
 /* The profiler leaves out what is at the end: it is one interval later. */
-static void put_range(FILE *out, const struct firefox_doc *d)
+static void put_range(struct json *j, const struct firefox_doc *d)
 {
-	fputs("\"startTime\":0,\"profilingStartTime\":0,"
-	      "\"profilingEndTime\":",
-	      out);
-	human_put_fixed(out, firefox_duration(d->threads) + interval(d),
-			NS_PER_MS, 6);
-	fputs(",\n\"interval\":", out);
-	human_put_fixed(out, interval(d), NS_PER_MS, 6);
+	json_int(j, "startTime", 0);
+	json_int(j, "profilingStartTime", 0);
+	firefox_put_ms(j, "profilingEndTime",
+		       firefox_duration(d->threads) + interval(d));
+	json_break(j);
+	firefox_put_ms(j, "interval", interval(d));
 }
 
-static void firefox_out_put_name(FILE *out, const struct firefox_doc *d)
+static void firefox_out_put_name(struct json *j, const struct firefox_doc *d)
 {
-	const char *slash = strrchr(d->path, '/');
-
-	fputs("\"product\":", out);
-	safe_text_json(out, slash && slash[1] ? slash + 1 : d->path);
-	fputs(",\"importedFrom\":\"backstitch\",\"arguments\":", out);
-	safe_text_json(out, d->event);
+	json_shown(j, "product", path_name(d->path));
+	json_text(j, "importedFrom", "backstitch");
+	json_shown(j, "arguments", d->event);
 }
 
-static int firefox_out_put_meta(FILE *out, struct store *db,
+static int firefox_out_put_meta(struct json *j, struct store *db,
 				const struct firefox_doc *d, struct err *err)
 {
-	fprintf(out,
-		"\"meta\":{\"version\":%d,\"preprocessedProfileVersion\":%d,\n",
-		FIREFOX_GECKO_VERSION, FIREFOX_VERSION);
-	firefox_out_put_name(out, d);
-	fputs(",\n", out);
-	put_range(out, d);
-	fputs(",\"processType\":0,\"stackwalk\":1,\"symbolicated\":true,\n"
-	      "\"sourceCodeIsNotOnSearchfox\":true,"
-	      "\"usesOnlyOneStackType\":true,\n"
-	      "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
-	      "\"threadCPUDelta\":\"ns\"},\n",
-	      out);
-	fprintf(out, "\"initialSelectedThreads\":[%" PRIu32 "],\n",
-		firefox_heaviest(d->threads));
-	firefox_put_categories(out);
-	fputs(",\n", out);
-	firefox_put_mark_schema(out);
-	fputs(",\n", out);
-	if (firefox_out_put_notes(out, db, err))
+	json_object(j, "meta");
+	json_int(j, "version", FIREFOX_GECKO_VERSION);
+	json_int(j, "preprocessedProfileVersion", FIREFOX_VERSION);
+	json_break(j);
+	firefox_out_put_name(j, d);
+	json_break(j);
+	put_range(j, d);
+	json_int(j, "processType", 0);
+	json_int(j, "stackwalk", 1);
+	json_bool(j, "symbolicated", true);
+	json_break(j);
+	json_bool(j, "sourceCodeIsNotOnSearchfox", true);
+	json_bool(j, "usesOnlyOneStackType", true);
+	json_break(j);
+	json_object(j, "sampleUnits");
+	json_text(j, "time", "ms");
+	json_text(j, "eventDelay", "ms");
+	json_text(j, "threadCPUDelta", "ns");
+	json_end(j);
+	json_break(j);
+	json_array(j, "initialSelectedThreads");
+	json_uint(j, NULL, firefox_heaviest(d->threads));
+	json_end(j);
+	json_break(j);
+	firefox_put_categories(j);
+	json_break(j);
+	firefox_put_mark_schema(j);
+	json_break(j);
+	if (firefox_out_put_notes(j, db, err))
 		return -1;
-	putc('}', out);
+	json_end(j);
 	return 0;
 }
 
@@ -113,16 +110,19 @@ int firefox_write(FILE *out, struct store *db, const struct firefox_doc *d,
 		  struct err *err)
 {
 	const struct firefox_weights w = { d->weighted, d->is_time };
+	struct json j;
 
-	fputs("{", out);
-	if (firefox_out_put_meta(out, db, d, err))
+	json_open(&j, out, JSON_COMPACT);
+	json_object(&j, NULL);
+	if (firefox_out_put_meta(&j, db, d, err))
 		return -1;
-	fputs(",\n", out);
-	firefox_put_threads(d->threads, d->f, &w, out);
-	fputs(",\n", out);
-	firefox_put_libs(d->f, out);
-	fputs(",\n", out);
-	firefox_put_shared(d->f, out);
-	fputs("}\n", out);
+	json_break(&j);
+	firefox_put_threads(d->threads, d->f, &w, &j);
+	json_break(&j);
+	firefox_put_libs(d->f, &j);
+	json_break(&j);
+	firefox_put_shared(d->f, &j);
+	json_end(&j);
+	json_newline(&j);
 	return 0;
 }

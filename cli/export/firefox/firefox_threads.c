@@ -4,15 +4,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/model/events.h"
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/model/loss_rows.h"
-#include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
 #include "cli/export/spool.h"
 #include "cli/model/switches.h"
 #include "schema/columns.h"
@@ -21,7 +19,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-#define NS_PER_MS 1000000u
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* An item of the spool. Indexes are + 1; 0 is the end. */
@@ -382,135 +379,122 @@ static bool is_used(const struct thread *th)
 
 /* ---- JSON */
 
-/* Writes ms since the start of the profile. */
-static void firefox_threads_put_time(const struct firefox_threads *t, FILE *out,
-				     int64_t time)
-{
-	uint64_t since =
-		time > t->begin ? (uint64_t)time - (uint64_t)t->begin : 0;
-
-	human_put_fixed(out, since, NS_PER_MS, 6);
-}
-
 static void firefox_threads_put_stack(const struct firefox_threads *t,
-				      FILE *out, const struct sample *s)
+				      struct json *j, const struct sample *s)
 {
 	(void)t;
-	if (s->stack == FIREFOX_NONE)
-		fputs("null", out);
-	else
-		fprintf(out, "%" PRIu32, s->stack);
+	json_int_or_null(j, NULL, s->stack, s->stack != FIREFOX_NONE);
 }
 
-static void put_sample_time(const struct firefox_threads *t, FILE *out,
+static void put_sample_time(const struct firefox_threads *t, struct json *j,
 			    const struct sample *s)
 {
-	firefox_threads_put_time(t, out, s->time);
+	firefox_put_time(j, NULL, t->begin, s->time);
 }
 
-static void put_weight(const struct firefox_threads *t, FILE *out,
+static void put_weight(const struct firefox_threads *t, struct json *j,
 		       const struct sample *s)
 {
 	(void)t;
-	fprintf(out, "%" PRIu64, s->weight);
+	json_uint(j, NULL, s->weight);
 }
 
-static void put_weight_ms(const struct firefox_threads *t, FILE *out,
+static void put_weight_ms(const struct firefox_threads *t, struct json *j,
 			  const struct sample *s)
 {
 	(void)t;
-	human_put_fixed(out, s->weight, NS_PER_MS, 6);
+	firefox_put_ms(j, NULL, s->weight);
 }
 
-typedef void put_fn(const struct firefox_threads *t, FILE *out,
+typedef void put_fn(const struct firefox_threads *t, struct json *j,
 		    const struct sample *s);
 
-static void put_column(const struct firefox_threads *t, FILE *out,
+static void put_column(const struct firefox_threads *t, struct json *j,
 		       const char *name, const struct thread *th, put_fn *put)
 {
-	fprintf(out, ",\n\"%s\":[", name);
+	json_break(j);
+	json_array(j, name);
 	for (uint64_t at = th->first; at && !out_failed();) {
 		const struct sample *s = spool_at(t->samples, at - 1);
 
-		if (at != th->first)
-			putc(',', out);
-		put(t, out, s);
+		put(t, j, s);
 		at = s->next;
 	}
-	putc(']', out);
+	json_end(j);
 }
 
-static void put_samples(const struct firefox_threads *t, FILE *out,
+static void put_samples(const struct firefox_threads *t, struct json *j,
 			const struct thread *th,
 			const struct firefox_weights *w)
 {
-	fprintf(out,
-		"\"samples\":{\"length\":%" PRIu64 ",\"weightType\":\"%s\"",
-		th->n, w->is_time ? "tracing-ms" : "samples");
-	put_column(t, out, "stack", th, firefox_threads_put_stack);
-	put_column(t, out, "time", th, put_sample_time);
+	json_object(j, "samples");
+	json_uint(j, "length", th->n);
+	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
+	put_column(t, j, "stack", th, firefox_threads_put_stack);
+	put_column(t, j, "time", th, put_sample_time);
 	if (w->given)
-		put_column(t, out, "weight", th,
+		put_column(t, j, "weight", th,
 			   w->is_time ? put_weight_ms : put_weight);
 	else
-		fputs(",\"weight\":null", out);
+		json_null(j, "weight");
 	/* CPU time since the previous sample */
 	if (w->given && w->is_time)
-		put_column(t, out, "threadCPUDelta", th, put_weight);
-	putc('}', out);
+		put_column(t, j, "threadCPUDelta", th, put_weight);
+	json_end(j);
 }
 
 /* Writes a pid or tid; one that was used before gets a suffix. */
-static void firefox_threads_put_number(FILE *out, const struct life *l,
-				       bool quoted)
+static void firefox_threads_put_number(struct json *j, const char *key,
+				       const struct life *l, bool quoted)
 {
+	char text[40];
+
 	if (l->nth)
-		fprintf(out, "\"%" PRId64 ".%" PRIu32 "\"", l->number,
-			l->nth + 1);
+		snprintf(text, sizeof(text), "%" PRId64 ".%" PRIu32, l->number,
+			 l->nth + 1);
 	else
-		fprintf(out, quoted ? "\"%" PRId64 "\"" : "%" PRId64,
-			l->number);
+		snprintf(text, sizeof(text), "%" PRId64, l->number);
+	if (l->nth || quoted)
+		json_text(j, key, text);
+	else
+		json_number(j, key, text);
 }
 
-static void put_life(const struct firefox_threads *t, FILE *out,
+static void put_life(const struct firefox_threads *t, struct json *j,
 		     const struct life *l, const char *start, const char *end)
 {
-	fprintf(out, "\"%s\":", start);
-	firefox_threads_put_time(t, out, l->start);
-	fprintf(out, ",\"%s\":", end);
+	firefox_put_time(j, start, t->begin, l->start);
 	if (l->end == INT64_MAX)
-		fputs("null", out);
+		json_null(j, end);
 	else
-		firefox_threads_put_time(t, out, l->end);
+		firefox_put_time(j, end, t->begin, l->end);
 }
 
 static void put_thread(const struct firefox_threads *t, struct firefox *f,
-		       FILE *out, const struct thread *th,
+		       struct json *j, const struct thread *th,
 		       const struct firefox_weights *w)
 {
 	const struct life *p =
 		&t->process[th->process < t->n_process ? th->process : 0];
 
-	fputs("\n{\"processType\":\"default\",\"pausedRanges\":[],"
-	      "\"showMarkersInTimeline\":true,\"name\":",
-	      out);
-	safe_text_json(out, th->life.name ? th->life.name : "[no name]");
-	fprintf(out, ",\"isMainThread\":%s,\"processName\":",
-		th->life.number == p->number ? "true" : "false");
-	safe_text_json(out, p->name ? p->name : "[process not known]");
-	fputs(",\"pid\":", out);
-	firefox_threads_put_number(out, p, true);
-	fputs(",\"tid\":", out);
-	firefox_threads_put_number(out, &th->life, false);
-	putc(',', out);
-	put_life(t, out, p, "processStartupTime", "processShutdownTime");
-	putc(',', out);
-	put_life(t, out, &th->life, "registerTime", "unregisterTime");
-	fputs(",\n", out);
-	put_samples(t, out, th, w);
-	fputs(",\n", out);
-	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, out);
-	putc('}', out);
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "processType", "default");
+	json_array(j, "pausedRanges");
+	json_end(j);
+	json_bool(j, "showMarkersInTimeline", true);
+	json_shown(j, "name", th->life.name ? th->life.name : "[no name]");
+	json_bool(j, "isMainThread", th->life.number == p->number);
+	json_shown(j, "processName", p->name ? p->name : "[process not known]");
+	firefox_threads_put_number(j, "pid", p, true);
+	firefox_threads_put_number(j, "tid", &th->life, false);
+	put_life(t, j, p, "processStartupTime", "processShutdownTime");
+	put_life(t, j, &th->life, "registerTime", "unregisterTime");
+	json_break(j);
+	put_samples(t, j, th, w);
+	json_break(j);
+	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, j);
+	json_end(j);
 }
 
 /* The profiler refuses a profile without threads. */
@@ -524,20 +508,17 @@ static bool is_empty(const struct firefox_threads *t)
 }
 
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
-			 const struct firefox_weights *w, FILE *out)
+			 const struct firefox_weights *w, struct json *j)
 {
 	bool empty = is_empty(t);
-	const char *sep = "";
 
-	fputs("\"threads\":[", out);
+	json_array(j, "threads");
 	for (size_t i = 0; i < t->n_thread && !out_failed(); i++) {
 		if (!is_used(&t->thread[i]) && !(empty && i == t->losses))
 			continue;
-		fputs(sep, out);
-		put_thread(t, f, out, &t->thread[i], w);
-		sep = ",";
+		put_thread(t, f, j, &t->thread[i], w);
 	}
-	putc(']', out);
+	json_end(j);
 }
 
 uint32_t firefox_heaviest(const struct firefox_threads *t)

@@ -7,7 +7,6 @@
 #define CLI_EXPORT_FIREFOX_FIREFOX_THREADS_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct context_switch;
 struct err;
@@ -15,6 +14,7 @@ struct event_comm;
 struct event_row;
 struct firefox;
 struct firefox_threads;
+struct json;
 struct loss_row;
 struct store;
 
@@ -42,7 +42,7 @@ struct firefox_weights {
 
 /* Writes "threads": [...], and adds the strings of markers to f. */
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
-			 const struct firefox_weights *w, FILE *out);
+			 const struct firefox_weights *w, struct json *j);
 /* Returns the index of the thread with the largest weight in that list. */
 uint32_t firefox_heaviest(const struct firefox_threads *t);
 /* Returns the duration of the profile in ns. */

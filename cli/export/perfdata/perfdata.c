@@ -206,9 +206,7 @@ static int perfdata_take_capture(void *arg, const struct rows *r,
 	(void)err;
 	c.long32 = c.arch && payloads_long32(c.arch);
 	c.user_mask = user_mask_of(c.arch);
-	pd->capture = mem_grow(pd->capture, &pd->cap_capture, pd->n_capture + 1,
-			       sizeof(c));
-	pd->capture[pd->n_capture++] = c;
+	*mem_add(pd->capture, pd->n_capture, pd->cap_capture) = c;
 	return 0;
 }
 
@@ -230,9 +228,7 @@ static int perfdata_take_event(void *arg, const struct rows *r, struct err *err)
 	};
 
 	(void)err;
-	pd->event =
-		mem_grow(pd->event, &pd->cap_event, pd->n_event + 1, sizeof(e));
-	pd->event[pd->n_event++] = e;
+	*mem_add(pd->event, pd->n_event, pd->cap_event) = e;
 	return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "cli/model/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "stitch/order/clocks.h"
-#include "stitch/base/mem.h"
 
 #define ATTR_SIZE 112u /* PERF_ATTR_SIZE_VER5: of Linux 4.1 */
 #define TYPE_SOFTWARE 1u

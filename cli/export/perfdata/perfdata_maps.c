@@ -69,8 +69,7 @@ static int take_row(void *arg, const struct rows *r, struct err *err)
 		return 0;
 	row.process = (uint32_t)process;
 	row.r.image = (uint32_t)image;
-	m->row = mem_grow(m->row, &m->cap_row, m->n_row + 1, sizeof(row));
-	m->row[m->n_row++] = row;
+	*mem_add(m->row, m->n_row, m->cap_row) = row;
 	return 0;
 }
 

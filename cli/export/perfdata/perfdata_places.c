@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/tasks/space.h"
 #include "stitch/base/table.h"
 
@@ -278,7 +279,7 @@ static int pd_places_by_start(const void *a, const void *b)
 	const struct pd_symbol *x = a;
 	const struct pd_symbol *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return compare_numbers(x->start, y->start);
 }
 
 /* Cuts symbols that overlap: a reader must find one symbol for an address. */

@@ -12,6 +12,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 /* The order of records with equal times: mappings follow an exec. */
@@ -106,9 +107,7 @@ static int take_process(void *arg, const struct rows *r, struct err *err)
 
 	(void)err;
 	p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
-	t->process = mem_grow(t->process, &t->cap_process, t->n_process + 1,
-			      sizeof(p));
-	t->process[t->n_process++] = p;
+	*mem_add(t->process, t->n_process, t->cap_process) = p;
 	return 0;
 }
 
@@ -127,9 +126,7 @@ static int pd_tasks_take_thread(void *arg, const struct rows *r,
 	if (th.process > t->n_process)
 		return 1;
 	th.seat = pd_tasks_number_of(&t->by_tid, th.tid, &t->n_seat);
-	t->thread = mem_grow(t->thread, &t->cap_thread, t->n_thread + 1,
-			     sizeof(th));
-	t->thread[t->n_thread++] = th;
+	*mem_add(t->thread, t->n_thread, t->cap_thread) = th;
 	return 0;
 }
 
@@ -147,8 +144,7 @@ static int pd_tasks_take_comm(void *arg, const struct rows *r, struct err *err)
 	(void)err;
 	if (c.thread > t->n_thread)
 		return 1;
-	t->comm = mem_grow(t->comm, &t->cap_comm, t->n_comm + 1, sizeof(c));
-	t->comm[t->n_comm++] = c;
+	*mem_add(t->comm, t->n_comm, t->cap_comm) = c;
 	return 0;
 }
 
@@ -167,8 +163,7 @@ static int pd_tasks_take_loss(void *arg, const struct rows *r, struct err *err)
 	};
 
 	(void)err;
-	t->loss = mem_grow(t->loss, &t->cap_loss, t->n_loss + 1, sizeof(l));
-	t->loss[t->n_loss++] = l;
+	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	return 0;
 }
 
@@ -271,11 +266,9 @@ static int pd_tasks_by_time(const void *a, const void *b)
 	const struct side *x = a;
 	const struct side *y = b;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
+	return compare_numbers(x->time, y->time) ?:
+	       compare_numbers(x->kind, y->kind) ?:
+	       compare_numbers(x->id, y->id);
 }
 
 void pd_tasks_start(struct pd_tasks *t, bool all)

@@ -9,6 +9,7 @@
 #include "cli/model/payloads.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 #include "stitch/base/table.h"
 
 #define TYPE_TRACEPOINT 2u
@@ -126,8 +127,7 @@ static void pd_trace_put_header(const struct pd_trace *t)
 static void pd_trace_split_name(const char *name, char system[64],
 				const char **event)
 {
-	const char *slash = strrchr(name, '/');
-	const char *from = slash ? slash + 1 : name;
+	const char *from = path_base(name);
 	const char *colon = strchr(from, ':');
 
 	snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,

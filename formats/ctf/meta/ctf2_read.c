@@ -220,8 +220,7 @@ static int ctf2_clock(struct ctf2 *j, struct json_object *o)
 					 "a second clock class with id "
 					 "'%.60s'",
 					 intern_get(&r->names, c.name));
-	*mem_add(r->clock, r->n_clock, r->cap_clock) = c;
-	return 0;
+	return raw_add_clock(r, j->at, &c);
 }
 
 /* ---- data stream and event record classes */
@@ -283,13 +282,11 @@ static int ctf2_stream(struct ctf2 *j, struct json_object *o)
 		{ "event-record-common-context-field-class", false,
 		  ctf2_set_common },
 	};
-	struct raw *r = j->r;
 	struct raw_stream s = { .at = j->at, .clock = RAW_NONE };
 
 	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &s))
 		return -1;
-	*mem_add(r->stream, r->n_stream, r->cap_stream) = s;
-	return 0;
+	return raw_add_stream(j->r, &s);
 }
 
 static int ctf2_set_event_id(struct ctf2 *j, void *to, struct json_object *v)
@@ -362,17 +359,12 @@ static int ctf2_event(struct ctf2 *j, struct json_object *o)
 		{ "specific-context-field-class", false, ctf2_set_specific },
 		{ "payload-field-class", false, ctf2_set_payload },
 	};
-	struct raw *r = j->r;
 	struct raw_event e = { .at = j->at, .name = RAW_NONE };
 
 	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &e))
 		return -1;
 	e.log_level = ctf2_log_level(o);
-	if (r->n_event >= CTF_CLASSES_MAX)
-		return ctf2_fail(j, "more than %u event classes",
-				 CTF_CLASSES_MAX);
-	*mem_add(r->event, r->n_event, r->cap_event) = e;
-	return 0;
+	return raw_add_event(j->r, &e);
 }
 
 /* ---- aliases */
@@ -487,12 +479,12 @@ static bool ctf2_is_blank(struct scan s)
 	return n == s.n;
 }
 
-/* The library takes some 900 bytes for an object, 400 for an array and 100 for
- * another value (json-c 0.16). It takes strings in '' as well, which are no
- * JSON and would hide their brackets here. */
+/* The library takes some 900 bytes for an object, 400 for an array, 100 for
+ * another value and the length of each string (json-c 0.16). It takes strings
+ * in '' as well, which are no JSON and would hide their brackets here. */
 static bool ctf2_fits(struct scan s)
 {
-	size_t size = 0;
+	size_t size = s.n;
 	bool quoted = false;
 
 	for (size_t i = 0; i < s.n && size <= CTF2_TEXT_ROOM; i++) {
@@ -524,8 +516,8 @@ static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
 
 	if (!ctf2_fits(s))
 		return raw_fail(j->r, j->at,
-				"fragment has too many values, or "
-				"a string in single quotes");
+				"fragment is too large, or has a string in "
+				"single quotes");
 	json_tokener_reset(tok);
 	o = json_tokener_parse_ex(tok, s.p, (int)s.n);
 	error = json_tokener_get_error(tok);

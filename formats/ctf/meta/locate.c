@@ -192,8 +192,6 @@ static void locate_relative(struct locate *v, const struct raw_place *p)
 		if (v->n_target || v->lost || !p->climb)
 			return;
 	}
-	for (int s = v->now; p->climb && s-- > 0 && !v->n_target && !v->lost;)
-		locate_from_scope(v, p, s);
 }
 
 /* Puts the names of a location into buf. */

@@ -117,6 +117,37 @@ struct raw_class *raw_class(struct raw *r, enum ctf_kind kind, uint32_t at)
 	return c;
 }
 
+static int raw_too_many(struct raw *r, uint32_t at, unsigned most,
+			const char *what)
+{
+	return raw_fail(r, at, "more than %u %s", most, what);
+}
+
+int raw_add_clock(struct raw *r, uint32_t at, const struct raw_clock *c)
+{
+	if (r->n_clock >= RAW_CLOCKS_MAX)
+		return raw_too_many(r, at, RAW_CLOCKS_MAX, "clocks");
+	*mem_add(r->clock, r->n_clock, r->cap_clock) = *c;
+	return 0;
+}
+
+int raw_add_stream(struct raw *r, const struct raw_stream *s)
+{
+	if (r->n_stream >= RAW_STREAMS_MAX)
+		return raw_too_many(r, s->at, RAW_STREAMS_MAX,
+				    "stream classes");
+	*mem_add(r->stream, r->n_stream, r->cap_stream) = *s;
+	return 0;
+}
+
+int raw_add_event(struct raw *r, const struct raw_event *e)
+{
+	if (r->n_event >= CTF_CLASSES_MAX)
+		return raw_too_many(r, e->at, CTF_CLASSES_MAX, "event classes");
+	*mem_add(r->event, r->n_event, r->cap_event) = *e;
+	return 0;
+}
+
 int raw_unique(struct raw *r, const struct raw_part *part, size_t n)
 {
 	r->seen = mem_reach(r->seen, &r->n_seen, &r->cap_seen, r->names.n,

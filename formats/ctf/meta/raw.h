@@ -15,6 +15,11 @@
 #include "stitch/base/mem.h"
 
 #define RAW_NONE UINT32_MAX /* no name */
+/* Limits beside those of tree.h. */
+#define RAW_CLOCKS_MAX 256
+#define RAW_STREAMS_MAX 4096
+#define RAW_LABELS_MAX (1u << 18) /* ranges of one enumeration */
+#define RAW_TEXT_MAX (1u << 20)	  /* bytes of one string */
 
 /* What is decoded before an event's payload, in this order. */
 enum raw_scope {
@@ -126,9 +131,13 @@ void *raw_copy(struct arena *a, const void *p, size_t n, size_t size);
 /* Returns a new class of this kind with the values that CTF 2 gives to what is
  * not said: alignment 1, base 10. */
 struct raw_class *raw_class(struct raw *r, enum ctf_kind kind, uint32_t at);
+/* Add to what the trace has; each fails if there are too many. */
+int raw_add_clock(struct raw *r, uint32_t at, const struct raw_clock *c);
+int raw_add_stream(struct raw *r, const struct raw_stream *s);
+int raw_add_event(struct raw *r, const struct raw_event *e);
 /* Fails if two parts have one name. */
 int raw_unique(struct raw *r, const struct raw_part *part, size_t n);
-/* Adds a label with one range to the ranges of an enumeration. */
+/* A range of a label. */
 struct raw_range {
 	uint32_t name;
 	struct ctf_range range;

@@ -53,9 +53,10 @@ static void resolve_time(const struct resolve *v, enum ctf_field_role role,
 
 	if (to->role != CTF_CLOCK) {
 		if (!r->n_clock)
-			*mem_add(r->clock, r->n_clock, r->cap_clock) =
-				(struct raw_clock){ RAW_NONE,
-						    { .freq = 1000000000 } };
+			raw_add_clock(
+				r, 0,
+				&(struct raw_clock){ RAW_NONE,
+						     { .freq = 1000000000 } });
 		if (r->n_clock != 1)
 			return;
 		to->clock = 0;
@@ -349,8 +350,8 @@ static int resolve_sort(struct raw *r)
 		if (!r->event[i].any_stream)
 			continue;
 		if (!r->n_stream)
-			*mem_add(r->stream, r->n_stream, r->cap_stream) =
-				(struct raw_stream){ .clock = RAW_NONE };
+			raw_add_stream(
+				r, &(struct raw_stream){ .clock = RAW_NONE });
 		if (r->n_stream == 1)
 			r->event[i].stream = r->stream[0].id;
 	}

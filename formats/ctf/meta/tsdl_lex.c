@@ -150,6 +150,9 @@ static int tsdl_lex_text(struct tsdl *t, char quote)
 			c = tsdl_escape(&s);
 		if (c < 0 && !s.n)
 			break;
+		if (n == RAW_TEXT_MAX)
+			return tsdl_fail(t, "string has more than %u bytes",
+					 RAW_TEXT_MAX);
 		if (c < 0)
 			return tsdl_fail(t, "string has a '\\' before nothing");
 		t->word[n++] = (char)c;

@@ -312,24 +312,20 @@ static int tsdl_read_clock(struct tsdl *t)
 		return -1;
 	if (c.name == RAW_NONE)
 		return raw_fail(r, at, "clock has no 'name'");
-	*mem_add(r->clock, r->n_clock, r->cap_clock) = c;
-	return 0;
+	return raw_add_clock(r, at, &c);
 }
 
 static int tsdl_read_stream(struct tsdl *t)
 {
-	struct raw *r = t->r;
 	struct raw_stream s = { .at = t->tok.at, .clock = RAW_NONE };
 
 	if (tsdl_next(t) || tsdl_block(t, tsdl_set_stream, &s))
 		return -1;
-	*mem_add(r->stream, r->n_stream, r->cap_stream) = s;
-	return 0;
+	return raw_add_stream(t->r, &s);
 }
 
 static int tsdl_read_event(struct tsdl *t)
 {
-	struct raw *r = t->r;
 	struct raw_event e = { .at = t->tok.at,
 			       .name = RAW_NONE,
 			       .any_stream = true,
@@ -337,11 +333,7 @@ static int tsdl_read_event(struct tsdl *t)
 
 	if (tsdl_next(t) || tsdl_block(t, tsdl_set_event, &e))
 		return -1;
-	if (r->n_event >= CTF_CLASSES_MAX)
-		return raw_fail(r, e.at, "more than %u event classes",
-				CTF_CLASSES_MAX);
-	*mem_add(r->event, r->n_event, r->cap_event) = e;
-	return 0;
+	return raw_add_event(t->r, &e);
 }
 
 static int tsdl_top(struct tsdl *t)

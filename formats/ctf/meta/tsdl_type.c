@@ -376,8 +376,10 @@ static int tsdl_labels(struct tsdl *t, struct raw_class *c)
 				 mem_add(range, n, cap));
 		if (!ret && !tsdl_is(t, '}'))
 			ret = tsdl_need(t, ',', "',' or '}' behind a label");
-		if (!ret)
-			ret = raw_room(t->r, t->tok.at);
+		if (!ret && n == RAW_LABELS_MAX)
+			ret = tsdl_fail(t,
+					"enumeration has more than %u labels",
+					RAW_LABELS_MAX);
 	}
 	if (!ret && !n)
 		ret = tsdl_unexpected(t, "a label");
