@@ -457,6 +457,48 @@ START_TEST(packets_are_read)
 }
 END_TEST
 
+/* ---- sizes */
+
+/* Text, bytes and JSON go to the payload's end, whose places have 16 bits; a
+ * stack has its own place. */
+START_TEST(a_payload_above_64_KiB_is_cut_and_stacks_are_not)
+{
+	static const char meta[] =
+		LE "stream { event.context := struct { u16 n;"
+		   " u64 callstack_user[n]; }; };" FIELDS(
+			   "u32 k; u8 b[k]; u32 l[k]; string s; u8 z;");
+	enum {
+		STACK = 9000,
+		BYTES = 40000
+	};
+	const size_t len = 2 + STACK * 8 + 4 + BYTES * 5 + 3;
+	unsigned char *data = mem_new(len, 1);
+
+	data[0] = STACK & 255;
+	data[1] = STACK >> 8;
+	for (size_t i = 0; i < STACK; i++)
+		data[2 + i * 8] = (unsigned char)(i % 255 + 1);
+	data[2 + STACK * 8] = BYTES & 255;
+	data[3 + STACK * 8] = BYTES >> 8;
+	data[len - 3] = 'x';
+	data[len - 1] = 7;
+	make_folder();
+	put_file("metadata", meta, strlen(meta));
+	put_file("s0", data, len);
+	char *got = read_folder();
+
+	ck_assert_ptr_nonnull(strstr(got, "@0 e ctx_n=9000 k=40000 b=0000"));
+	ck_assert_ptr_nonnull(strstr(got, " l='[0,0,"));
+	ck_assert_ptr_nonnull(strstr(got, " s='' z=7 u:1 u:2 "));
+	ck_assert_ptr_nonnull(strstr(got, " u:4b\n"));
+	/* two digits a byte, and 7 a frame at most */
+	must(strlen(got) < 2 * 65536 + 7 * STACK);
+	free(got);
+	free(data);
+	remove_folder();
+}
+END_TEST
+
 /* ---- damage */
 
 #define FOUR_PACKETS                                                           \
@@ -581,6 +623,7 @@ START_TEST(rules_that_are_none_are_refused)
 END_TEST
 
 RUN("ctf", fields_are_read, packets_are_read,
+    a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     every_cut_keeps_all_events_in_front_of_it,
     every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
