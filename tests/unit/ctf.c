@@ -26,7 +26,7 @@ static char folder[32];
 
 static void put_file(const char *name, const void *data, size_t n)
 {
-	char path[128];
+	char path[192];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (!n) {
@@ -457,6 +457,66 @@ START_TEST(packets_are_read)
 }
 END_TEST
 
+/* ---- chunks */
+
+#define CHUNK(n, b, e, lost, seq, events)                                      \
+	ID n "00000000000000" b "00000000000000 " e                            \
+	     "00000000000000 d8010000 d8010000 " lost seq "03" events
+#define CHUNKS                                                                 \
+	TYPES "trace { major = 1; minor = 8; byte_order = le;"                 \
+	      " uuid = \"01020304-0506-0708-090a-0b0c0d0e0f10\";"              \
+	      " packet.header := struct { u32 magic; u8 uuid[16];"             \
+	      " u64 stream_instance_id; }; };"                                 \
+	      "clock { name = c; freq = 1000000000; };"                        \
+	      "typealias integer { size = 64; align = 8;"                      \
+	      " map = clock.c.value; } := t64;"                                \
+	      "typealias integer { size = 8; map = clock.c.value; } := t8;"    \
+	      "stream { packet.context := struct { t64 timestamp_begin;"       \
+	      " t64 timestamp_end; u32 content_size; u32 packet_size;"         \
+	      " u8 events_discarded; u8 packet_seq_num; u8 cpu_id; };"         \
+	      " event.header := struct { t8 timestamp; }; };" FIELDS("u8 a;")
+
+/* Chunks of one uuid, and a copy of one of them in a second snapshot. */
+START_TEST(chunks_follow_each_other_by_number_and_copies_do_not)
+{
+	static const char *const name[] = { "a", "b", "c", "copy" };
+	static const char *const file[] = {
+		CHUNK("01", "50", "60", "07", "02", "5005 5106"),
+		CHUNK("01", "10", "20", "02", "00", "1001 1102"),
+		CHUNK("01", "30", "40", "02", "01", "3003 3104"),
+		CHUNK("01", "30", "40", "02", "01", "3003 3104"),
+	};
+	unsigned char data[64];
+	char path[128];
+
+	make_folder();
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, name[i]);
+		ck_assert(!mkdir(path, 0700));
+		snprintf(path, sizeof(path), "%s/metadata", name[i]);
+		put_file(path, CHUNKS, strlen(CHUNKS));
+		snprintf(path, sizeof(path), "%s/s", name[i]);
+		put_file(path, data, hex_take(file[i], data));
+	}
+	char *got = read_folder();
+
+	ck_assert_str_eq(got, "@32 lost 0\n@16 e cpu3 a=1\n@17 e cpu3 a=2\n"
+			      "@48 e cpu3 a=3\n@64 lost 0\n@48 e cpu3 a=3\n"
+			      "@49 e cpu3 a=4\n@96 lost 5\n@49 e cpu3 a=4\n"
+			      "@80 e cpu3 a=5\n@81 e cpu3 a=6\n");
+	free(got);
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s/metadata", name[i]);
+		put_file(path, NULL, 0);
+		snprintf(path, sizeof(path), "%s/s", name[i]);
+		put_file(path, NULL, 0);
+		snprintf(path, sizeof(path), "%s/%s", folder, name[i]);
+		rmdir(path);
+	}
+	remove_folder();
+}
+END_TEST
+
 /* ---- sizes */
 
 /* Text, bytes and JSON go to the payload's end, whose places have 16 bits; a
@@ -623,6 +683,7 @@ START_TEST(rules_that_are_none_are_refused)
 END_TEST
 
 RUN("ctf", fields_are_read, packets_are_read,
+    chunks_follow_each_other_by_number_and_copies_do_not,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     every_cut_keeps_all_events_in_front_of_it,
     every_flip_costs_one_packet_at_most,
