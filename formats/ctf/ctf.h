@@ -267,6 +267,7 @@ struct ctf {
 	size_t n_event, cap_event, cap_def;
 	struct table by_layout;
 	struct ctf_pool pool;
+	uint64_t planned;     /* bytes that event classes take */
 	unsigned char *spare; /* a payload that no item has; NULL */
 	uint64_t seq;
 	uint32_t *heap; /* of streams, earliest first */
@@ -472,10 +473,11 @@ const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 				   bool chain);
 
 /* ---- plan.c */
-/* Returns the class of an event, which is made on its first event; NULL: the
- * metadata has no such event. */
+/* Returns the class of an event, which is made on its first event; NULL and
+ * *why: the metadata has no such event, or there are too many. */
 struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
-			       struct ctf_plan *plan, uint64_t id);
+			       struct ctf_plan *plan, uint64_t id,
+			       const char **why);
 /* Makes the programs of a stream class. */
 void ctf_plan_make(struct ctf_plan *plan);
 

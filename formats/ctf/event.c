@@ -307,13 +307,13 @@ void ctf_event_take(struct ctf_stream *s)
 	struct ctf *ctf = tr->ctf;
 	struct ctf_state *st = &s->st;
 	struct event_item item;
+	const char *why;
 	const struct ctf_class *cl =
-		ctf_class_of(ctf, s->schema, s->packet.plan, s->event_id);
+		ctf_class_of(ctf, s->schema, s->packet.plan, s->event_id, &why);
 
 	s->due = false;
 	if (!cl) {
-		ctf_stream_drop_packet(s,
-				       "the metadata has no event of this id");
+		ctf_stream_drop_packet(s, why);
 		return;
 	}
 	if (ctf_event_read(s, cl, &item)) {

@@ -16,6 +16,9 @@
 
 #define DEPTH_MAX 16
 #define FIELDS_MAX 500
+/* Bytes that the classes of all events may take. Every class has the fields of
+ * the common context again, so small metadata could ask for any amount. */
+#define PLANNED_MAX ((uint64_t)48 << 20)
 #define NAME_MAX_LEN 120
 
 /* The structures that hold the fields of an event. */
@@ -466,12 +469,16 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	if (ctf_plan_has_packet_fields(&p))
 		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
 	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
+	/* the text is kept, and again as fields with names */
+	ctf->planned += 4 * p.len + (cl->packet.n + cl->event_fields.n) *
+					    sizeof(struct ctf_op);
 	free(p.text);
 	free(p.step);
 }
 
 struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
-			       struct ctf_plan *plan, uint64_t id)
+			       struct ctf_plan *plan, uint64_t id,
+			       const char **why)
 {
 	const struct ctf_stream_class *sc = plan->sc;
 	const struct ctf_event_class *ec = NULL;
@@ -481,12 +488,16 @@ struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
 		ec = &sc->event[id];
 	else
 		ec = ctf_tree_event(sc, id);
+	*why = "the metadata has no event of this id";
 	if (!ec)
 		return NULL;
 	if (!plan->classes)
 		plan->classes = mem_new(sc->n_event, sizeof(*plan->classes));
 	struct ctf_class *cl = &plan->classes[ec - sc->event];
 
+	*why = "a limit: the classes of events need more than 48 MiB";
+	if (!cl->made && ctf->planned > PLANNED_MAX)
+		return NULL;
 	if (!cl->made)
 		ctf_plan_class(ctf, sm, sc, ec, cl);
 	return cl;

@@ -11,6 +11,9 @@
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
+/* Words that a stream keeps for its lists from packet to packet. */
+#define LISTS_MAX 1024
+
 /* ---- time */
 
 static void ctf_stream_set_clock(struct ctf_stream *s,
@@ -233,6 +236,9 @@ static void ctf_stream_end_packet(struct ctf_stream *s)
 	s->has_end = p->plan->sc->clock >= 0 && (p->has_end || p->has_begin);
 	s->end = p->has_end && p->finish > clock ? p->finish : clock;
 	s->trace->ctf->done += p->len;
+	/* thousands of streams may be open, each with one long stack */
+	if (s->st.kern.cap + s->st.user.cap + s->st.cap_names / 8 > LISTS_MAX)
+		ctf_state_trim(&s->st);
 }
 
 void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)

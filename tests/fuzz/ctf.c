@@ -99,11 +99,12 @@ static bool fuzz_ctf_event(const struct ctf_schema *sm,
 {
 	struct ctf_state *st = &state;
 	const uint64_t at = st->cur.at;
+	const char *why;
 
 	if (at >= p->end || ctf_run(&p->plan->header, st))
 		return false;
-	struct ctf_class *cl =
-		ctf_class_of(&ctf, sm, p->plan, st->role[CTF_EVENT_CLASS_ID]);
+	struct ctf_class *cl = ctf_class_of(&ctf, sm, p->plan,
+					    st->role[CTF_EVENT_CLASS_ID], &why);
 
 	if (!cl)
 		return false;

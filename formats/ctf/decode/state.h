@@ -59,11 +59,20 @@ static inline void ctf_state_clear(struct ctf_state *st)
 	st->kern.cut = st->user.cut = false;
 }
 
-static inline void ctf_state_release(struct ctf_state *st)
+/* Frees the lists. */
+static inline void ctf_state_trim(struct ctf_state *st)
 {
 	free(st->kern.ip);
 	free(st->user.ip);
 	free(st->names);
+	st->kern = st->user = (struct ctf_addrs){ 0 };
+	st->names = NULL;
+	st->names_len = st->cap_names = 0;
+}
+
+static inline void ctf_state_release(struct ctf_state *st)
+{
+	ctf_state_trim(st);
 	*st = (struct ctf_state){ 0 };
 }
 #endif
