@@ -77,6 +77,8 @@ static struct ctf ctf;
 static struct ctf_schema *schema[METADATA];
 static struct ctf_state state;
 static unsigned char payload[1 << 18];
+#define SLOTS 64
+static uint64_t slot[SLOTS], clock_value[SLOTS];
 
 static struct ctf_schema *fuzz_ctf_schema(size_t i)
 {
@@ -136,10 +138,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const struct ctf_schema *sm = fuzz_ctf_schema(*data % METADATA);
 
-	free(state.slot);
-	free(state.clock);
-	state.slot = mem_new(sm->n_slot + 1u, sizeof(*state.slot));
-	state.clock = mem_new(sm->tree.n_clock + 1u, sizeof(*state.clock));
+	if (sm->n_slot >= SLOTS || sm->tree.n_clock >= SLOTS)
+		abort();
+	memset(slot, 0, sizeof(slot));
+	memset(clock_value, 0, sizeof(clock_value));
+	state.slot = slot;
+	state.clock = clock_value;
 	bytes_init(&b, data + 1, size - 1, "stream", 0, false);
 	while (bytes_left(&b)) {
 		uint64_t len;
