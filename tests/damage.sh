@@ -44,6 +44,18 @@ case $prog in
 		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
 	exit
 	;;
+*/ctf_meta)	# both forms
+	for f in tests/captures/ctf-*/trace/metadata \
+		tests/fuzz/ctf_meta.seeds/tsdl-blocks \
+		tests/fuzz/ctf_meta.seeds/tsdl-packets-be \
+		tests/fuzz/ctf_meta.seeds/ctf2-roles \
+		tests/fuzz/ctf_meta.seeds/ctf2-choices \
+		tests/fuzz/ctf_meta.seeds/ctf2-locations
+	do
+		"$0" "$prog" "$f"
+	done
+	exit
+	;;
 */tables)	# of each machine, and one with .debug_frame alone
 	for f in tests/captures/symfs/usr/local/cap/bin/work-fp \
 		tests/captures/symfs-arm64/wl/libs_def.so \

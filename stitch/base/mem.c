@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SIZE ((size_t)256 * 1024)
+/* A chunk is as large as all before it together, within these bounds: most
+ * arenas hold little, and malloc() maps large blocks afresh each time. */
+#define CHUNK_MIN ((size_t)4 * 1024)
+#define CHUNK_MAX ((size_t)256 * 1024)
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -131,8 +134,11 @@ void *arena_take(struct arena *a, size_t n)
 
 	n = (n + 7) & ~(size_t)7;
 	if (!c || c->size - c->used < n) {
-		size_t size = n > CHUNK_SIZE ? n : CHUNK_SIZE;
+		size_t size = a->used < CHUNK_MIN   ? CHUNK_MIN
+			      : a->used < CHUNK_MAX ? a->used
+						    : CHUNK_MAX;
 
+		size = n > size ? n : size;
 		c = malloc(sizeof(*c) + size);
 		if (!c)
 			out_of_memory(size);
