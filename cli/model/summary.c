@@ -192,26 +192,48 @@ static void summary_put_capture(struct summary *s, struct rows *r)
 	}
 }
 
-static void summary_put_event(struct summary *s, struct rows *r)
+/* ": 12 samples" of an event that is sampled, ": 12 events" if each of them
+ * was recorded, ": 12 readings of 340 events" of a member of a group. */
+static void summary_add_amount(struct summary *s, struct rows *r, bool sample)
 {
+	const char *how = rows_text(r, INFO_EVENTS_HOW);
 	char a[32];
 
-	/* perf adds an event "dummy:..." that never counts */
-	if (!rows_int(r, INFO_EVENTS_EVENTS) &&
-	    !strncmp(rows_text(r, INFO_EVENTS_NAME), "dummy:", 6)) {
+	lines_add(&s->l, ": %s %s",
+		  human_grouped(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
+		  !sample		  ? "records"
+		  : !strcmp(how, "count") ? "events"
+		  : !strcmp(how, "read")  ? "readings"
+					  : "samples");
+	if (!strcmp(how, "read"))
+		lines_add(&s->l, " of %s %s",
+			  human_grouped(
+				  a, sizeof(a),
+				  (uint64_t)rows_int(r, INFO_EVENTS_WEIGHT)),
+			  rows_text(r, INFO_EVENTS_UNIT));
+}
+
+static void summary_put_event(struct summary *s, struct rows *r)
+{
+	bool sample = !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample");
+	bool marks = sample && !rows_int(r, INFO_EVENTS_EVENTS) &&
+		     !strcmp(rows_text(r, INFO_EVENTS_HOW), "mark");
+
+	if (marks && s->brief) {
 		s->n--;
 		return;
 	}
 	lines_clean(&s->l, rows_text(r, INFO_EVENTS_NAME));
-	lines_add(&s->l, ": %s %s",
-		  human_grouped(a, sizeof(a),
-				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
-		  strcmp(rows_text(r, INFO_EVENTS_KIND), "sample") ? "records"
-								   : "samples");
+	if (marks) {
+		lines_add(&s->l, ": only for records that are no samples");
+		lines_put(&s->l, s->n ? "" : "events");
+		return;
+	}
+	summary_add_amount(s, r, sample);
 	if (rows_int(r, INFO_EVENTS_DEFERRED))
 		lines_add(&s->l, ", deferred user stacks");
-	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) &&
-		 !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample"))
+	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) && sample)
 		lines_add(&s->l, ", no stacks");
 	lines_put(&s->l, s->n ? "" : "events");
 }
@@ -437,11 +459,13 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	};
 
 	if (summary_each(&s, "info_captures", summary_take_range) ||
-	    trust_sentence(db, trust, err))
+	    (!brief && trust_sentence(db, trust, err)))
 		return -1;
 	summary_put_title(&s);
-	fputs("  ", out);
-	term_wrap(out, trust, 2, 2, s.l.width);
+	if (!brief) {
+		fputs("  ", out);
+		term_wrap(out, trust, 2, 2, s.l.width);
+	}
 	if (!brief && (summary_each(&s, "info_captures", summary_put_capture) ||
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
@@ -510,7 +534,7 @@ int summary_strict(struct store *db, bool *bad, struct err *err)
 		return -1;
 	ret = rows_next(r, err);
 	for (size_t i = 0; ret > 0 && i < rows_columns(r); i++)
-		if (rows_int(r, i))
+		if (i != CHECK_BREAKS_NOT_PROVABLE && rows_int(r, i))
 			*bad = true;
 	rows_close(r);
 	return ret < 0 ? -1 : 0;

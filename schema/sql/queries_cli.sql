@@ -22,7 +22,8 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 FROM capture ORDER BY id
 
 -- name: info_events
-SELECT capture, name, kind, has_chain, defer AS deferred, events, weight
+SELECT capture, name, kind, has_chain, defer AS deferred, events, weight, how,
+	unit
 FROM event_type
 WHERE kind = 'sample' OR events > 0
 ORDER BY id
@@ -143,7 +144,8 @@ FROM backstitch_functions ORDER BY name
 -- name: print_formats
 SELECT t.id, coalesce(t.fields, '') AS fields, t.format,
 	coalesce(c.note LIKE '%big-endian%', 0) AS big_endian,
-	coalesce(c.arch, '') AS arch
+	coalesce(c.arch, '') AS arch,
+	coalesce(c.format = 'ftext', 0) AS is_text
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: print_raws

@@ -132,7 +132,10 @@ CREATE TABLE event_type(
 	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
 	fields TEXT,		-- name of its ev_ table; NULL: none
-	buffer TEXT		-- ftrace instance; NULL: the top one
+	buffer TEXT,		-- ftrace instance; NULL: the top one
+	how TEXT,		-- 'count', 'sample', 'read', 'mark'
+	unit TEXT		-- of weights: 'ns', 'cycles', 'events'; NULL:
+				-- kind 'record', which has none
 );
 
 -- Every event, in time order. The only index is the id.
@@ -271,6 +274,20 @@ CREATE TABLE stack_check(
 	caller INTEGER		-- word 'link' of pos 1; NULL: bogus
 );
 
+-- Samples by how far their user stack can be trusted, for view trust. They are
+-- added up once, while the stacks are in memory: in SQL, a million samples with
+-- 200,000 different stacks take two seconds for each command that asks.
+CREATE TABLE user_trust(
+	type INTEGER,		-- event_type.id
+	mark INTEGER,		-- as in sample_group
+	judged TEXT,		-- of the stack alone: a class of view trust;
+				-- NULL: there is no user stack
+	frames INTEGER,		-- 127: both halves have as many together as
+				-- perf keeps; 8: as many as ftrace keeps; else
+				-- NULL
+	n INTEGER		-- samples
+);
+
 -- The addresses as recorded, for one stack. addrs: one varint (LEB128) of
 -- each address's zigzag difference to the one before (first: to 0),
 -- innermost first, stack.depth of them.
@@ -279,7 +296,8 @@ CREATE TABLE raw_chain(
 	stack INTEGER,
 	addrs BLOB,
 	ended INTEGER,		-- word 'unwind': why a stack that was unwound
-				-- ends there; NULL: it was recorded
+				-- ends there, or 'hit_only'; NULL: it was
+				-- recorded
 	caller INTEGER		-- 1: a frame-pointer chain without the caller
 				-- of its innermost frame; 2: that was inferred
 );
