@@ -138,8 +138,9 @@ const makeFlame = (name, part, icicle) => ({
 		this.width = Math.max(box.clientWidth, 50);
 		this.take(layOut(tree, sel, zoom, this.width));
 		this.height = this.rows.length * ROW + 1;
-		box.style.height = Math.min(this.height,
-			Math.max(innerHeight * part, 120)) + "px";
+		// the root is to be seen when the page opens
+		box.style.height = Math.min(this.height, innerHeight * part,
+			Math.max(innerHeight - box.offsetTop - 70, 260)) + "px";
 		// a scroll bar may have taken some of the width
 		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
 			this.width = box.clientWidth;

@@ -523,6 +523,8 @@ def check_looks():
                 same(b, "all_is_there_at_%d_%s" % (width, look), "1")
                 ok(b.js("return document.documentElement.scrollWidth") <=
                    width, "nothing_is_wider_than_%d_%s" % (width, look))
+                ok(width == 400 or root(b)[1] < 900,
+                   "the_root_is_in_view_%d_%s" % (width, look), root(b))
                 if width == 400:
                     ok(b.js("return getComputedStyle(document.querySelector("
                             "'#bar')).position") == "static",
