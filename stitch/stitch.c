@@ -692,6 +692,19 @@ static void ledger_note_unlisted(struct stitch *st)
 		ledger_add(st->ledger, &e);
 }
 
+static void find_clock_skew(struct stitch *st)
+{
+	for (size_t i = 0; i < st->n_src; i++) {
+		struct cookie_totals end;
+
+		if (!st->src[i].known)
+			continue;
+		join_totals(st->join, (uint16_t)i, &end);
+		counters_clocks(st->counters, (uint16_t)i, &end, stitch_found,
+				st);
+	}
+}
+
 static void end_sessions(struct stitch *st)
 {
 	for (size_t i = 0; i < st->n_src; i++) {
@@ -718,10 +731,7 @@ static void stitch_finish(struct stitch *st)
 	ledger_note_unlisted(st);
 	join_end(st->join);
 	skew_drop_unbounded(st->audit, st->counters);
-	for (size_t i = 0; i < st->n_src; i++)
-		if (st->src[i].known)
-			counters_clocks(st->counters, (uint16_t)i, stitch_found,
-					st);
+	find_clock_skew(st);
 	audit_end(st->audit);
 	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {

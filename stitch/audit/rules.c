@@ -12,6 +12,7 @@
 #include "stitch/audit/rules_skew.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/tasks/task.h"
 
 #define SECOND 1000000000ll
@@ -100,7 +101,8 @@ static bool rule_tid_reused_holds(struct audit *au,
 				  const struct fact_finding *f, uint64_t key)
 {
 	return !skew_explains(au, f, key) &&
-	       !skew_explains(au, f, (uint64_t)(f->time - f->since));
+	       !skew_explains(au, f,
+			      (uint64_t)saturating_apart(f->time, f->since));
 }
 
 /* key: as of rule_after_exit(). */
@@ -359,11 +361,12 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 	struct fact_finding f = audit_finding(in, RULE_AFTER_EXIT, since);
 	const struct audit_reuse *re =
 		skew_find(as, RULE_TID_REUSED, in->rec->tid);
-	int64_t by = in->time - since;
+	int64_t by = saturating_apart(in->time, since);
 
 	/* An EXIT that came after the FORK of the next thread. */
-	if (re && re->exit == since && re->exit - re->time < by) {
-		by = re->exit - re->time;
+	if (re && re->exit == since &&
+	    saturating_apart(re->exit, re->time) < by) {
+		by = saturating_apart(re->exit, re->time);
 		skew_note_order(as, &f, re->exit_cpu, re->time, re->exit);
 	}
 	if (in->ended)
