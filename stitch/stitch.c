@@ -522,6 +522,7 @@ static void stitch_take_map(struct stitch *st)
 		map_all_parts(st, process, &r);
 	else
 		tasks_map(st->tasks, process, &r);
+	stitch_inner_note_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
 	if (jit_is_marker(&rec->map))

@@ -89,4 +89,7 @@ uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot);
 /* Checks the mapping of a sampled user address whose stack comes later. */
 void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
+/* Notes what a mapping of a process (its slot) means for the others. */
+void stitch_inner_note_map(struct stitch *st, uint32_t process,
+			   const struct region *r);
 #endif

@@ -194,9 +194,8 @@ static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
 /* One finding for each program. The kernel records each mapping of code, exec's
  * own included, so that without a loss the recorder or an edit took the record
  * out. Only code that ran counts: a kernel-mode sample may be that of the fault
- * at a wild address. mremap() makes no record (Linux 7.2), and a child may
- * share its parent's memory; neither is the case where a program has mapped a
- * file anew. */
+ * at a wild address. A program with anonymous code is not judged, because
+ * mremap() moves it without a record (Linux 7.2). */
 static void rule_unmapped(struct audit *au, const struct audit_in *in)
 {
 	const struct source_info *info = &audit_source_of(au, in)->src->info;

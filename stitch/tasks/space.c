@@ -319,7 +319,7 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 	sp->before = sp->now;
 	if (sp->before)
 		sp->before->refs++;
-	sp->complete = false;
+	sp->complete = sp->anon_code = false;
 	space_clear(sp, t, own);
 }
 
@@ -345,6 +345,7 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 	size_t n = space_count(parent);
 
 	child->complete = parent->complete;
+	child->anon_code = parent->anon_code;
 	if (n) {
 		regions_put(child->now);
 		child->now = parent->now;

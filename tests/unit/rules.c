@@ -135,6 +135,19 @@ static const struct rules_row rules_rows[] = {
 		.rule = "unmapped",
 	},
 	{
+		"anonymous_code_may_have_moved_without_a_record",
+		RUNS
+		"50 map 5 0x600000 anon; 60 hit 5 0x600000; 70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"another_program_is_judged_again",
+		RUNS "50 map 5 0x600000 anon; 60 exec 5; 65 map 5 code;"
+		     "70 hit 5 nowhere",
+		.rule = "unmapped",
+		.since = 60,
+	},
+	{
 		"a_process_that_did_not_call_exec_misses_no_mapping",
 		"10 fork 5 1; 30 map 5 code; 40 hit 5 code; 70 hit 5 nowhere",
 		.rule = NULL,
