@@ -525,6 +525,7 @@ static void stitch_take_map(struct stitch *st)
 		map_all_parts(st, process, &r);
 	else
 		tasks_map(st->tasks, process, &r);
+	stitch_inner_note_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
 	if (jit_is_marker(&rec->map))
@@ -728,10 +729,7 @@ static void stitch_finish(struct stitch *st)
 			    group_reads_refused(st->reads));
 	join_end(st->join);
 	skew_drop_unbounded(st->audit, st->counters);
-	for (size_t i = 0; i < st->n_src; i++)
-		if (st->src[i].known)
-			counters_clocks(st->counters, (uint16_t)i, stitch_found,
-					st);
+	stitch_inner_find_skew(st, stitch_found);
 	audit_end(st->audit);
 	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {

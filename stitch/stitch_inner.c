@@ -14,6 +14,8 @@
 #include "stitch/tasks/regs.h"
 #include "stitch/tasks/resolve.h"
 #include "stitch/tasks/shared_tasks.h"
+#include "stitch/join/join.h"
+#include "stitch/join/sessions.h"
 #include "stitch/source.h"
 #include "stitch/unwinder.h"
 
@@ -132,8 +134,17 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 	space_hole(&p->space, addr, &st->look.hole, &st->look.hole_end);
 	st->look.process = p->id;
 	st->look.since = p->since;
-	st->look.all_maps = p->space.complete && p->since != TIME_NONE &&
-			    p->since >= p->start;
+	st->look.all_maps = space_is_complete(&p->space) &&
+			    p->since != TIME_NONE && p->since >= p->start;
+}
+
+void stitch_inner_note_map(struct stitch *st, uint32_t process,
+			   const struct region *r)
+{
+	const struct image *img = resolve_image(st->resolve, r->image);
+
+	if (img->kind == IMAGE_ANON && (!r->prot || r->prot & PROT_EXEC))
+		tasks_process_at(st->tasks, process)->space.anon_code = true;
 }
 
 /* After exec, a sample in kernel mode may still have the user stack of the old
@@ -195,10 +206,10 @@ static const struct jit_view *stitch_jit_view(struct stitch *st,
  * as far as no record was lost. */
 static bool resolve_any_complete(const struct resolve_in *in)
 {
-	bool complete = in->space->complete;
+	bool complete = space_is_complete(in->space);
 
 	for (uint32_t i = 0; i < in->n_shared; i++)
-		complete |= in->shared[i]->complete;
+		complete |= space_is_complete(in->shared[i]);
 	return complete;
 }
 
@@ -542,4 +553,16 @@ void stitch_inner_take_call(struct stitch *st, uint32_t slot)
 					  slot };
 
 	mmap_calls_take(st->calls, &in, &st->rec);
+}
+
+void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn)
+{
+	for (size_t i = 0; i < st->n_src; i++) {
+		struct cookie_totals end;
+
+		if (!st->src[i].known)
+			continue;
+		join_totals(st->join, (uint16_t)i, &end);
+		counters_clocks(st->counters, (uint16_t)i, &end, fn, st);
+	}
 }

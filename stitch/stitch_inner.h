@@ -6,6 +6,7 @@
 #include "stitch/order/order.h"
 #include "stitch/join/stack_parts.h"
 #include "stitch/record.h"
+#include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
@@ -104,4 +105,9 @@ bool stitch_inner_is_living(const struct record *rec);
 void stitch_inner_take_call(struct stitch *st, uint32_t slot);
 /* Checks the mapping of a sampled user address whose stack comes later. */
 void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
+/* Notes what a mapping of a process (its slot) means for the others. */
+void stitch_inner_note_map(struct stitch *st, uint32_t process,
+			   const struct region *r);
+/* Calls fn with each CPU whose clock differs, before the sources end. */
+void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn);
 #endif

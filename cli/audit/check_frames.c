@@ -20,7 +20,6 @@ struct frames_part {
 	struct lines *l;
 	const char *label;
 	int64_t n, absent, others; /* images */
-				   /* samples */
 };
 
 static void add_callsites(void *arg, const struct check_row *r)

@@ -222,7 +222,10 @@ CREATE VIEW not_judged(stack, why, image, samples) AS
 WITH doubted(stack, why, image) AS MATERIALIZED (
 	SELECT p.stack, CASE WHEN f.flags & 128 THEN 'mappings' ELSE 'file' END,
 		f.image
-	FROM stack_path p JOIN frame f ON f.id = p.frame
+	-- most captures have no such frame: then no stack is read
+	FROM (SELECT 1 FROM frame WHERE flags & 128
+		OR image IN (SELECT image FROM other_file) LIMIT 1)
+	CROSS JOIN stack_path p JOIN frame f ON f.id = p.frame
 	WHERE p.frame IN (SELECT id FROM frame WHERE flags & 128
 		OR image IN (SELECT image FROM other_file))
 	GROUP BY 1, 2, 3

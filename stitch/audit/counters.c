@@ -389,9 +389,10 @@ static void push_uncounted(struct counters *cs, const struct fact_gap *gap)
 	fact_queue_push(cs->out, &f);
 }
 
-/* sure: a run without an explaining loss proves one. That is not so before the
- * first request that was certainly made while this capture ran: another session
- * may have asked before, and the chain was written later. */
+/* A run that no loss explains proves that records vanished, if it is after the
+ * first request that was certainly made while this capture ran: before that,
+ * another session may have asked, and the chain was written later. sure: all
+ * losses are known. */
 static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 		     const struct counter_run *r, const char *reason, bool sure)
 {
@@ -619,12 +620,14 @@ static void compare_clocks(struct counters *cs, const struct counters_sight *s,
 }
 
 void counters_clocks(struct counters *cs, uint16_t source,
-		     counters_found_fn *fn, void *arg)
+		     const struct cookie_totals *end, counters_found_fn *fn,
+		     void *arg)
 {
 	struct fact_finding f;
 
-	/* a lost sample made the counter, and this is a later one */
-	if (losses_any(cs->losses, source))
+	/* A sample that was lost, or one of another session, made the counter,
+	 * and this is a later one. */
+	if (losses_any(cs->losses, source) || end->foreign)
 		return;
 	while (clock_skew_take(&cs->src[source].skew, &f)) {
 		f.source = source;

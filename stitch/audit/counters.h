@@ -75,10 +75,12 @@ int32_t counters_cpu(const struct counters *cs, uint16_t source,
 int64_t counters_clock_ahead(const struct counters *cs, uint16_t source,
 			     int32_t ahead, int32_t behind);
 /* Calls fn with each CPU of the source whose clock differs from the others'.
- * Call it before counters_end(), when all losses are known. */
+ * end: the source's totals. Call it before counters_end(), when all losses are
+ * known. */
 typedef void counters_found_fn(void *arg, const struct fact_finding *f);
 void counters_clocks(struct counters *cs, uint16_t source,
-		     counters_found_fn *fn, void *arg);
+		     const struct cookie_totals *end, counters_found_fn *fn,
+		     void *arg);
 /* Ends a source. Facts are output when all captures of its line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end);

@@ -29,8 +29,8 @@ struct audit_in {
 	uint64_t addr, hole, hole_end;
 	uint32_t process;
 	int64_t since;
-	bool all_maps; /* the process has called exec, and each mapping since
-			* makes a record */
+	bool all_maps; /* the process has called exec, each mapping since makes
+			* a record, and none is of anonymous code */
 };
 
 /* Which losses explain a finding. */

@@ -12,6 +12,7 @@
 #include "stitch/audit/rules_skew.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/tasks/task.h"
 
 #define SECOND 1000000000ll
@@ -100,7 +101,8 @@ static bool rule_tid_reused_holds(struct audit *au,
 				  const struct fact_finding *f, uint64_t key)
 {
 	return !skew_explains(au, f, key) &&
-	       !skew_explains(au, f, (uint64_t)(f->time - f->since));
+	       !skew_explains(au, f,
+			      (uint64_t)saturating_apart(f->time, f->since));
 }
 
 /* key: as of rule_after_exit(). */
@@ -192,9 +194,8 @@ static bool rule_map_lost_holds(struct audit *au, const struct fact_finding *f,
 /* One finding for each program. The kernel records each mapping of code, exec's
  * own included, so that without a loss the recorder or an edit took the record
  * out. Only code that ran counts: a kernel-mode sample may be that of the fault
- * at a wild address. mremap() makes no record (Linux 7.2), and a child may
- * share its parent's memory; neither is the case where a program has mapped a
- * file anew. */
+ * at a wild address. A program with anonymous code is not judged, because
+ * mremap() moves it without a record (Linux 7.2). */
 static void rule_unmapped(struct audit *au, const struct audit_in *in)
 {
 	const struct source_info *info = &audit_source_of(au, in)->src->info;
@@ -359,11 +360,12 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 	struct fact_finding f = audit_finding(in, RULE_AFTER_EXIT, since);
 	const struct audit_reuse *re =
 		skew_find(as, RULE_TID_REUSED, in->rec->tid);
-	int64_t by = in->time - since;
+	int64_t by = saturating_apart(in->time, since);
 
 	/* An EXIT that came after the FORK of the next thread. */
-	if (re && re->exit == since && re->exit - re->time < by) {
-		by = re->exit - re->time;
+	if (re && re->exit == since &&
+	    saturating_apart(re->exit, re->time) < by) {
+		by = saturating_apart(re->exit, re->time);
 		skew_note_order(as, &f, re->exit_cpu, re->time, re->exit);
 	}
 	if (in->ended)

@@ -229,7 +229,7 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 {
 	space_forget_exec(sp);
 	sp->before = regions_share(&sp->now);
-	sp->complete = false;
+	sp->complete = sp->anon_code = false;
 	space_clear(sp, t, own);
 }
 
@@ -263,6 +263,7 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 	size_t n = space_count(parent);
 
 	child->complete = parent->complete;
+	child->anon_code = parent->anon_code;
 	if (n) {
 		regions_release(&child->now);
 		child->now = regions_share(&parent->now);

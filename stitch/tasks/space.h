@@ -21,6 +21,8 @@ struct space {
 	bool complete;	 /* all mappings of code are known: from exec or fork on
 			  * by records, or from a list. Else only some are. A
 			  * change of it alone is not counted below. */
+	bool anon_code;	 /* it has anonymous code, which mremap() moves and
+			  * extends without a record (Linux 7.2) */
 	int64_t changed; /* time of the last change */
 	/* Change counters. Cached stacks without unknown frames are valid while
 	 * cut is the same; others while cut and any are. */
@@ -38,6 +40,12 @@ struct space_owner {
 	size_t *held; /* number of regions copied after forks; may be NULL */
 	bool told;    /* new mappings have a row already */
 };
+
+/* Returns true if code is mapped where the space says so, and nowhere else. */
+static inline bool space_is_complete(const struct space *sp)
+{
+	return sp->complete && !sp->anon_code;
+}
 
 /* Maps r from r->t0 on and sets its id. Ignores empty and wrapping regions. */
 void space_map(struct space *sp, const struct region *r,

@@ -1,9 +1,11 @@
 #!/bin/sh
 # check.sh - the audit says what it found, its SQL says the same, and so does its status.
-# usage: BACKSTITCH=build/backstitch tests/cli/check.sh
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/check.sh
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
+MKCAP=${MKCAP:-build/mkcap}
+case $MKCAP in /*) ;; *) MKCAP=$PWD/$MKCAP ;; esac
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 captures=$PWD/tests/captures
@@ -323,6 +325,61 @@ same with_filters_too --as-perf --as-tid --comm "wl,o'x,t-*" --time 20%-70% \
 	-C 0-2 lost.db
 same by_event --as-perf --as-tid --event cpu-clock lost.db
 same by_cpu --as-perf --as-tid -C 1 lost.db
+
+# ---- work: twice as many stacks that cannot be, at most three times the steps
+
+for n in 300 600
+do
+	echo "event cpu-clock
+		event maps output
+		comm pid=7 tid=7 name=prog exec time=10 cpu=0
+		mmap pid=7 tid=7 time=20 cpu=0 start=0x500000 len=0x100000 pgoff=0 path=/none" >many.txt
+	i=0
+	while [ $((i += 1)) -le $n ]
+	do
+		printf 'sample pid=7 tid=7 cpu=0 time=%d u=0x%x,0x10\n' \
+			$((1000 + i)) $((0x500000 + i))
+	done >>many.txt
+	"$MKCAP" many.txt many.data &&
+		"$B" ingest -q -o many$n.db many.data 2>err
+done
+"$B" check --sql --verbose many300.db >sql
+python3 - <<'END'
+import sqlite3
+
+
+def steps(db, sql):
+    """The work for a statement, in hundreds of steps of SQLite's machine, and its rows."""
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+
+    con = sqlite3.connect(db)
+    con.set_progress_handler(count, 100)
+    rows = con.execute(sql).fetchall()
+    return n, len(rows)
+
+
+bad = []
+told = set()
+for part in open("sql").read().split("\n\n"):
+    if not part.strip():
+        continue
+    name, sql = part.strip().split("\n", 1)
+    few, rows = steps("many300.db", sql)
+    many, _ = steps("many600.db", sql)
+    if rows:
+        told.add(name[3:].split(":")[0])
+    if many > 3 * few + 10:
+        bad.append("%s: %d steps, then %d" % (name, few, many))
+if "bogus_list" not in told:
+    bad.append("nothing is bogus")
+for line in bad:
+    print("#", line)
+print("not ok" if bad else "ok", "work_grows_as_the_stacks_do")
+END
 
 "$B" check --json --as-perf --as-tid lost.db >out
 python3 - "$man" <<'END'

@@ -1,10 +1,12 @@
 #!/bin/sh
 # output.sh - what script, query, info, dump and completion print.
-# usage: BACKSTITCH=PROGRAM tests/cli/output.sh; prints "ok NAME" or "not ok NAME" lines.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/output.sh; prints "ok NAME" or "not ok NAME" lines.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cap=$root/tests/captures
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
+MKCAP=${MKCAP:-$root/build/mkcap}
+case $MKCAP in /*) ;; *) MKCAP=$PWD/$MKCAP ;; esac
 unset COLUMNS
 NO_COLOR=1
 export NO_COLOR
@@ -143,6 +145,21 @@ truth symbolize_again_is_fine [ $? = 0 ]
 truth strict_is_content_with_a_whole_capture [ $? = 0 ]
 "$B" ingest -q --strict -o s2.db "$cap/overwrite-defer.data.zst" 2>log
 truth strict_says_loss [ $? = 4 ]
+# the stacks of thread 8 were asked for by another session, and so may 7 and 9
+cat >foreign.txt <<'END'
+event cpu-clock defer output
+sample pid=7 tid=7 cpu=1 time=1000 k=0xffffffff81000010 cookie=1:1
+chain cookie=1:1 pid=7 tid=7 cpu=1 time=2000 u=0x400010
+chain cookie=1:3 pid=8 tid=8 cpu=1 time=3000 u=0x400010
+chain cookie=1:5 pid=8 tid=8 cpu=1 time=4000 u=0x400010
+sample pid=7 tid=7 cpu=1 time=5000 k=0xffffffff81000010 cookie=1:11
+chain cookie=1:11 pid=7 tid=7 cpu=1 time=6000 u=0x400010
+END
+"$MKCAP" foreign.txt foreign.data || exit 2
+"$B" check foreign.data >out 2>log
+truth what_is_not_provable_is_not_clean grep -q '^foreign.data: unproved' out
+"$B" ingest -q --strict -o s3.db foreign.data 2>log
+truth and_strict_does_not_fail_on_it [ $? = 0 ]
 
 "$B" completion bash >out
 truth bash_completion_is_shell bash -n out

@@ -3,12 +3,13 @@
 usage: tests/compare/deferred.py [--write]
 
 Prints one row for each distinct capture: requests, joined ones, the others by verdict, stays that
-vanished uncounted, rules with findings that no loss explains, and check's status and verdict. Those of
-tests/captures must be as in expect-deferred.txt (--write makes it anew): a new alarm fails. Of the
-others (of BACKSTITCH_SHARED) the sums must be right. Another program is run with BACKSTITCH=PROGRAM."""
+vanished uncounted, rules with findings that no loss explains, and check's status and verdict. In every
+capture the requests must be the joined ones and those of each other verdict, and the chains the used
+ones and the others. The rows of tests/captures, with what is packed there, must be as in
+expect-deferred.txt (--write makes it anew): a new alarm fails. Another program is run with
+BACKSTITCH=PROGRAM."""
 import json
 import os
-import re
 import sqlite3
 import sys
 import tempfile
@@ -18,7 +19,11 @@ import common
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXPECT = os.path.join(HERE, "expect-deferred.txt")
 CLONE = os.path.join(HERE, "..", "captures")
-NAME = re.compile(r"(\.data|\.dat|marker[^/]*\.txt|nonce[^/]*\.txt)(\.zst|\.gz|\.xz)?$|^perf\.data")
+# How the names of files end that are no captures.
+OTHERS = tuple((
+    ".c .cmd .boot .debug .err .fields .format .h .idx .js .json .kallsyms .log .lostacct .map .maps .md .o "
+    ".rec .s .sh .so .stats .xz").split())
+OTHER_WORDS = ("/elf/", "/symfs", "README", "kallsyms", "report", "script")
 
 
 def found(root):
@@ -31,36 +36,62 @@ def found(root):
         inside.sort()
         for f in sorted(files):
             path = os.path.join(folder, f)
-            if NAME.search(f) and os.path.isfile(path):
+            place = "/" + os.path.relpath(path, root)
+            if not common.bare(place).endswith(OTHERS) and not any(w in place for w in OTHER_WORDS):
                 yield path
 
 
+def count(con, table, kind):
+    """The rows of a table by verdict: {word: number}"""
+    return dict(con.execute(
+        f"SELECT w.name, count(*) FROM {table} t JOIN word w ON w.kind = ? AND w.id = t.verdict "
+        "GROUP BY 1 ORDER BY 1", (kind,)))
+
+
+def wrong_sums(con, said, requests, chains):
+    """What does not add up, as text."""
+    about = ("requests", "with_cookie", "after", "exec_between", "other_capture", "reused_tid", "first_lost")
+    kinds = {k: n for k, n in said["requests"].items() if k not in about and n}
+    if kinds != requests or said["requests"]["requests"] != sum(requests.values()):
+        yield f"requests {said['requests']['requests']}, by verdict {kinds}, not {requests}"
+    kinds = {k.replace("_session", ""): n for k, n in said["chains"].items()
+             if k not in ("chains", "after_exit", "conflict") and n}
+    if kinds != chains or said["chains"]["chains"] != sum(chains.values()):
+        yield f"chains {said['chains']['chains']}, by verdict {kinds}, not {chains}"
+    for table in "request", "chain":
+        n = con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        if n != sum((requests if table == "request" else chains).values()):
+            yield f"{n} rows in {table}"
+    for c in said["cookies"]:
+        parts = c["missing_lost"] + c["missing_uncounted"] + c["missing_doubtful"]
+        if c["missing"] != parts:
+            yield f"counters missing {c['missing']}, by reason {parts}"
+
+
 def row_of(path):
-    """Of a capture with requests: its row, and what identifies it. Else None."""
+    """Of a capture with requests: its row, what identifies it, and what is wrong. Else None."""
     with tempfile.TemporaryDirectory() as tmp:
         db = os.path.join(tmp, "x.db")
         common.run("ingest", "-q", "--no-symbols", "-o", db, path)
         if not os.path.exists(db):
             return None
         with sqlite3.connect(db) as con:
-            verdicts = con.execute(
-                "SELECT w.name, count(*) FROM request r JOIN word w ON w.kind = 'request' "
-                "AND w.id = r.verdict GROUP BY 1 ORDER BY 1").fetchall()
-            first = con.execute("SELECT min(time_ns), count(*) FROM event").fetchone()
+            requests = count(con, "request", "request")
+            chains = count(con, "chain", "chain")
+            key = con.execute("SELECT min(time_ns), count(*) FROM event").fetchone()
+            if not requests:
+                return None
+            out = common.run("check", "--json", db)
+            said = json.loads(out.stdout)
+            wrong = list(wrong_sums(con, said, requests, chains))
         con.close()
-        if not verdicts:
-            return None
-        out = common.run("check", "--json", db)
-    said = json.loads(out.stdout)
     alarms = [f"{f['rule']}={f['findings'] - f['explained']}" for f in said["findings"]
               if f["findings"] > f["explained"]]
     gaps = sum(c["missing_uncounted"] or 0 for c in said["cookies"])
-    n = sum(v[1] for v in verdicts)
-    joined = sum(v[1] for v in verdicts if v[0] == "matched")
-    missing = [f"{v[0]}={v[1]}" for v in verdicts if v[0] != "matched"]
-    row = (f"{n} {joined} {','.join(missing) or '-'} uncounted={gaps} "
+    missing = [f"{k}={n}" for k, n in requests.items() if k != "matched"]
+    row = (f"{sum(requests.values())} {requests.get('matched', 0)} {','.join(missing) or '-'} uncounted={gaps} "
            f"{','.join(alarms) or '-'} {out.returncode} {said['verdict']}")
-    return row, (row, first)
+    return row, (row, key), wrong
 
 
 def main():
@@ -73,9 +104,7 @@ def main():
     seen = set()
     have = {}
     print("# capture requests joined missing uncounted rules status verdict")
-    roots = [CLONE]
-    if common.SHARED:
-        roots.append(os.path.join(common.SHARED, "captures"))
+    roots = [CLONE] + common.FOLDERS
     for root in roots:
         for path in found(root):
             got = row_of(path)
@@ -84,7 +113,8 @@ def main():
             seen.add(got[1])
             name = os.path.relpath(path, root)
             print("#", name, got[0])
-            if root == CLONE:
+            common.ok(not got[2], f"the sums of {name} are right", got[2])
+            if root in roots[:2]:
                 have[name] = got[0]
     print(f"# {len(seen)} captures")
     if "--write" in sys.argv:

@@ -13,6 +13,16 @@
 /* One CPU; thread 1 was there before, 100 is forked. */
 #define FORKS "cpus=1; - name 1; 10 sample 1; 20 fork 100 1; "
 #define ENDED "10 fork 5 1; 15 map 5 code; 20 hit 5 code; 50 exit 5; "
+/* Thread 5 ends on CPU 0, and then seems to run on CPU 1. */
+#define EXIT_AND_HIT                                                           \
+	"10 fork 5 1; 15 map 5 code; 50 exit 5 cpu=0; 60 hit 5 code cpu=1"
+/* Two chains on CPU 0 have counters of CPU 1 that are newer than those of two
+ * samples which CPU 1 seems to make 5 us later. */
+#define AHEAD                                                                  \
+	"100 chain 11/3@1 cpu=0; 5100 sample 12/1@1 cpu=1;"                    \
+	"5200 sample 11/3@1 cpu=1; 5300 chain 12/1@1 cpu=1;"                   \
+	"5400 chain 13/7@1 cpu=0; 6900 sample 14/5@1 cpu=1;"                   \
+	"6910 sample 13/7@1 cpu=1; 6920 chain 14/5@1 cpu=1;"
 
 static const struct rules_row rules_rows[] = {
 	/* ---- tid_reused */
@@ -123,6 +133,19 @@ static const struct rules_row rules_rows[] = {
 		"a_program_that_runs_without_any_mapping_misses_them",
 		"10 fork 5 1; 20 exec 5; 70 hit 5 nowhere",
 		.rule = "unmapped",
+	},
+	{
+		"anonymous_code_may_have_moved_without_a_record",
+		RUNS
+		"50 map 5 0x600000 anon; 60 hit 5 0x600000; 70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"another_program_is_judged_again",
+		RUNS "50 map 5 0x600000 anon; 60 exec 5; 65 map 5 code;"
+		     "70 hit 5 nowhere",
+		.rule = "unmapped",
+		.since = 60,
 	},
 	{
 		"a_process_that_did_not_call_exec_misses_no_mapping",
@@ -411,6 +434,51 @@ static const struct rules_row rules_rows[] = {
 	{
 		"an_exit_is_forgotten_with_the_next_life",
 		ENDED "10s sample 1; 11s fork 5 1; 12s hit 5 code",
+		.rule = NULL,
+	},
+	/* ---- clocks of CPUs */
+	{
+		"clocks_that_nothing_bounds_may_put_a_hit_after_the_exit",
+		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT,
+		.rule = NULL,
+	},
+	{
+		"counters_show_that_clocks_differ_by_too_little_for_that",
+		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT,
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.n = 1,
+	},
+	{
+		"a_bound_that_is_too_wide_proves_no_hit_after_the_exit",
+		"5 sample 9/1@1 cpu=1; 15 chain 9/1@1 cpu=0;" EXIT_AND_HIT,
+		.rule = NULL,
+	},
+	{
+		"a_bound_on_the_other_clock_proves_no_hit_after_the_exit",
+		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		.rule = NULL,
+	},
+	{
+		"clocks_of_a_capture_without_counters_are_believed",
+		EXIT_AND_HIT,
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.n = 1,
+	},
+	{
+		"counters_that_were_seen_before_they_were_made_are_a_skew",
+		AHEAD,
+		.rule = "clock_skew",
+		.since = 100,
+		.time = 5100,
+		.n = 2,
+	},
+	{
+		"another_session_may_have_made_the_counters_that_come_late",
+		AHEAD "7000 chain 20/9@1; 7001 chain 20/11@1",
 		.rule = NULL,
 	},
 	/* ---- all of them */

@@ -28,7 +28,8 @@
  * Options change their record: cpu=N, pid=N, tid=N, event=N (which of the
  * capture's two), twin=N (see struct fake_rec), ip=A and ip1=A (the first and
  * second address of the stack), n=N (how many it has), len=N (of a mapping),
- * user, kernel and nonce (REC_F_*), mark and direct (DEFER_*).
+ * anon (the mapping is of no file), user, kernel and nonce (REC_F_*), mark and
+ *direct (DEFER_*).
  *
  * In place of a record may stand a fact about the capture: per_task,
  * some_cpus, paused, overwrite, dir, no_times, ftrace and lttng (the kind of
@@ -147,6 +148,8 @@ static inline void script_option(const struct script_line *l, const char *word,
 		user->n = (uint32_t)v;
 	else if (!strncmp(word, "len=", 4))
 		r->rec.map.len = v;
+	else if (!strcmp(word, "anon"))
+		r->rec.map.path = "//anon";
 	else if (!strcmp(word, "user"))
 		r->rec.flags |= REC_F_USER;
 	else if (!strcmp(word, "kernel"))
