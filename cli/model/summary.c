@@ -3,7 +3,6 @@
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 #include "cli/model/trust.h"
@@ -412,8 +411,9 @@ static void summary_put_title(struct summary *s)
 
 	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
 		term_off(s->l.out));
-	fprintf(s->l.out, ": %s samples",
-		human_grouped(n, sizeof(n), s->samples));
+	fprintf(s->l.out, ": %s sample%s",
+		human_grouped(n, sizeof(n), s->samples),
+		s->samples == 1 ? "" : "s");
 	if (s->last > s->first)
 		fprintf(s->l.out, " over %s",
 			human_ns(t, sizeof(t), s->last - s->first));
@@ -425,11 +425,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 {
 	char trust[TRUST_SENTENCE];
 	struct summary s = {
-		/* no wrapping in a file, so that grep finds a fact in one
-		 * line */
-		.l = { .out = out,
-		       .width = term_is_terminal(out) ? term_columns(out)
-						      : INT_MAX },
+		.l = { .out = out, .width = term_limit(out) },
 		.db = db,
 		.path = path,
 		.brief = brief,

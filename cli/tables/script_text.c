@@ -89,13 +89,14 @@ static int check_fields(struct script_fields *f, struct err *err)
 	return 0;
 }
 
-int script_parse(const char *list, struct script_fields *f, struct err *err)
+int script_parse(const char *list, bool marks, struct script_fields *f,
+		 struct err *err)
 {
 	char name[16];
 
 	memset(f, 0, sizeof(*f));
 	f->verdict = !list;
-	f->frame.marks = !list;
+	f->frame.marks = !list && marks;
 	f->frame.tab = true;
 	if (!list)
 		list = "comm,tid,cpu,time,period,event,trace,ip,sym,symoff,"

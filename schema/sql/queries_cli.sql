@@ -120,20 +120,20 @@ WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
 
 -- name: near_columns
 -- ?1: the statement; columns of its tables come first
-SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant
+SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant, m.name AS holder
 FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type IN ('table', 'view')
 ORDER BY meant DESC, length(c.name), c.name
 
 -- name: near_tables
-SELECT name, 1 AS meant FROM (SELECT name FROM sqlite_schema
+SELECT name, 1 AS meant, '' AS holder FROM (SELECT name FROM sqlite_schema
 	WHERE type IN ('table', 'view')
 	UNION ALL
 	SELECT name FROM backstitch_functions WHERE help LIKE 'rows:%')
 ORDER BY length(name), name
 
 -- name: near_functions
-SELECT DISTINCT name, 1 AS meant FROM pragma_function_list
+SELECT DISTINCT name, 1 AS meant, '' AS holder FROM pragma_function_list
 ORDER BY length(name), name
 
 -- name: list_functions

@@ -269,7 +269,7 @@ change "UPDATE request SET as_perf = NULL, held_ns = NULL, as_tid = NULL" \
 	"UPDATE request SET flags = (flags & ~256) | 256 * (event % 2)" \
 	"UPDATE request SET as_tid = chain + 1 WHERE flags & 1" \
 	"UPDATE request SET as_tid = 1 WHERE verdict = $chain_lost"
-"$B" check --as-perf --as-tid another.db >out
+COLUMNS=200 "$B" check --as-perf --as-tid another.db >out
 says perf_is_compared_with '4530 requests = 3958 joined by perf + 171 joined only by us + 401 whose chain is not in the file (382 with a loss window, 19 pending at the end), 0 unexplained'
 says and_how_long_it_waits 'holds one back for 7.00 ms'
 says the_next_chain_of_a_thread_is_wrong ' + 553 with a wrong stack + 19 with none'

@@ -4,6 +4,7 @@
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cap=$root/tests/captures
 B=${BACKSTITCH:-$root/backstitch}
+MKCAP=${MKCAP:-$root/build/mkcap}
 unset COLUMNS
 NO_COLOR=1
 export NO_COLOR
@@ -235,6 +236,23 @@ do
 		awk 'length > 40 && NF > 1')
 	truth "help_${what:-overview}_in_40_columns" [ -z "$wide" ]
 done
+# so are answers; a path has no blank to break at
+for what in info report 'check --as-perf'
+do
+	# shellcheck disable=SC2086 # options too
+	COLUMNS=50 "$B" $what perf.db >out 2>err
+	wide=$(awk 'length > 50 && !/\//' out)
+	truth "${what%% *}_in_50_columns" [ -z "$wide" ]
+done
+"$B" info perf.db >out 2>err
+truth info_in_a_file_has_whole_lines grep -q '^  command .*300 2$' out
+cat >one.txt <<EOT
+event cpu-clock
+comm pid=7 name="prog"
+sample pid=7 tid=7 cpu=0 time=1000 u=0x400010
+EOT
+"$MKCAP" one.txt one.data && "$B" ingest -f one.data >out 2>err
+truth one_sample_is_no_samples grep -qE '^one.db: 1 sample( |$)' err
 if command -v script >/dev/null
 then
 	cat >narrow.sh <<-EOT
