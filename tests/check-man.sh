@@ -56,6 +56,10 @@ bad=$(
 			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" ||
 				echo "$page: no option $o"
 		done
+		case " $options " in
+		*' --json '*) grep -q '^\.Sh JSON$' "$page" ||
+			echo "$page: no section JSON" ;;
+		esac
 		# options of the page that the program does not have
 		grep -o '^\.It .*Fl Fl [a-z-]*' "$page" | sed 's/.* //' |
 		while read -r long

@@ -13,7 +13,7 @@
 #define NAME_MAX_LEN 255
 
 static const char *output;
-static bool force, strict, quiet;
+static bool force, strict, quiet, json;
 
 static const struct opt opts[] = {
 	OPT_STRING('o', "output", "DB", &output,
@@ -21,6 +21,8 @@ static const struct opt opts[] = {
 		   ".db, in the current folder)"),
 	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_FLAG(0, "json", &json,
+		 "print the summary as JSON on standard output, as info does"),
 	OPT_FLAG(0, "strict", &strict,
 		 "exit with status 4 if records were lost or a user stack is "
 		 "missing because of it"),
@@ -98,7 +100,9 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 
 	if (!db)
 		return -1;
-	if (!quiet)
+	if (json)
+		ret = summary_json(stdout, db, err);
+	else if (!quiet)
 		ret = summary_print(stderr, db, out, true, err);
 	if (!ret && strict)
 		ret = summary_strict(db, &bad, err);

@@ -476,8 +476,7 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 
 	if (trust_sentence(db, sentence, err))
 		return -1;
-	json_open(&j, out, JSON_PRETTY);
-	json_object(&j, NULL);
+	json_answer(&j, out, JSON_PRETTY);
 	json_text(&j, "user_stacks", sentence);
 	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
 		char name[32];

@@ -357,11 +357,14 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 {
 	struct json j;
 
-	json_open(&j, out, JSON_COMPACT);
-	if (!strcmp(format, "json"))
-		grid_json(g, &j, NULL);
-	else if (!strcmp(format, "csv"))
+	if (!strcmp(format, "json")) {
+		json_answer(&j, out, JSON_COMPACT);
+		grid_json(g, &j, "rows");
+		json_end(&j);
+		json_newline(&j);
+	} else if (!strcmp(format, "csv")) {
 		grid_write_csv(g, out);
-	else
+	} else {
 		grid_write_table(g, out);
+	}
 }

@@ -158,9 +158,11 @@ static void report_print_rows(const struct report *rp)
 
 		if (rp->o->self_only && !row->self)
 			continue;
-		/* reasons for missing stacks are never left out */
+		/* people are always told why stacks are missing; scripts get
+		 * the rows that they asked for */
 		if (shown >= rp->o->limit &&
-		    report_label(r, row->label)->kind != LABEL_MISSING) {
+		    !(rp->people &&
+		      report_label(r, row->label)->kind == LABEL_MISSING)) {
 			rest++;
 			rest_self += row->self;
 			continue;

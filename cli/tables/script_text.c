@@ -417,8 +417,7 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	if (!trace || chains_check(s->chains, e->kraw, err) ||
 	    chains_check(s->chains, e->uraw, err))
 		return -1;
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	json_int(&j, "event_id", e->id);
 	if (e->timed)
 		json_int(&j, "time_ns", e->time);

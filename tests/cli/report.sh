@@ -135,7 +135,7 @@ ok an_unknown_function_is_said $?
 # forms
 "$B" report --json "$db" | python3 -c '
 import json, sys
-rows = json.load(sys.stdin)
+rows = json.load(sys.stdin)["rows"]
 sys.exit(not rows or "symbol" not in rows[0])'
 ok json_is_json $?
 "$B" report --view verdicts --format csv "$db" >"$work/1"
