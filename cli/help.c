@@ -79,10 +79,17 @@ static void print_option(void *arg, const struct opt *o)
 {
 	struct option_print *p = arg;
 	char left[80];
-	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
-			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-			 o->letter ? "," : " ", o->name, o->arg ? " " : "",
-			 o->arg ? o->arg : "");
+	int n;
+
+	if (o->kind == OPT_GROUP) {
+		fputs("  ", p->out);
+		term_wrap(p->out, o->help, 2, 2, p->width);
+		return;
+	}
+	n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
+		     o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+		     o->letter ? "," : " ", o->name, o->arg ? " " : "",
+		     o->arg ? o->arg : "");
 
 	fputs(left, p->out);
 	if (n + 2 > p->column) {
@@ -103,7 +110,7 @@ void help_command(FILE *out, const struct command *c)
 	putc('\n', out);
 	term_wrap(out, c->summary, 0, 0, p.width);
 	fputs("\nOptions:\n", out);
-	options_walk(c->opts, print_option, &p);
+	options_walk_told(c->opts, print_option, &p);
 	options_walk(common_opts, print_option, &p);
 	if (!c->examples)
 		return;

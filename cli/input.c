@@ -14,7 +14,9 @@ static const char *input;
 const struct opt ingest_opts[] = {
 	OPT_STRING('i', "input", "FILE", &input,
 		   "the database or capture to read, in place of the argument"),
-	OPT_GROUP(load_common_opts),
+	OPT_GROUP_TOLD(load_common_opts,
+		       "and for a capture, those of 'backstitch ingest -h': "
+		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };
 

@@ -67,12 +67,12 @@ static int run_command(int argc, char **argv, struct err *err)
 	n = options_parse(c->opts, argc - 1, argv + 1, err);
 	if (n < 0)
 		return main_complain(err, name);
+	if (c->pages || options_help)
+		pager_arm();
 	if (options_help) {
 		help_command(stdout, c);
 		return STATUS_OK;
 	}
-	if (c->pages)
-		pager_arm();
 	status = c->run(n, argv + 1, err);
 	if (stop_requested() || (status < 0 && err->code == ERR_STOPPED)) {
 		out_settle();

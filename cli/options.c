@@ -34,6 +34,18 @@ void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 	}
 }
 
+void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
+{
+	if (!opts)
+		return;
+	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
+		if (o->kind == OPT_GROUP && !o->help)
+			options_walk_told(o->value, fn, arg);
+		else
+			fn(arg, o);
+	}
+}
+
 /* Returns the option with this letter, or, if letter is 0, with this name. */
 static const struct opt *options_find(const struct opt *opts, char letter,
 				      const char *name, size_t len)

@@ -27,6 +27,8 @@ void options_color(int argc, char **argv);
 /* Calls fn for each option; groups are expanded in place. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);
+/* The same for help: calls fn once for a group that has a sentence. */
+void options_walk_told(const struct opt *opts, option_fn *fn, void *arg);
 
 /* Finds the word nearest to what was typed: start with best NULL and offer all
  * words. best stays NULL if no word is near enough. */

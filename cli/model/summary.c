@@ -424,13 +424,11 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
 	char trust[TRUST_SENTENCE];
-	struct summary s = {
-		.l = { .out = out, .width = term_limit(out) },
-		.db = db,
-		.path = path,
-		.brief = brief,
-		.err = err
-	};
+	struct summary s = { .l = { .out = out, .width = term_limit(out) },
+			     .db = db,
+			     .path = path,
+			     .brief = brief,
+			     .err = err };
 
 	if (summary_each(&s, "info_captures", summary_take_range) ||
 	    trust_sentence(db, trust, err))

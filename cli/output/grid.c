@@ -196,8 +196,9 @@ static void grid_put_cell(FILE *out, const struct cell *c,
 }
 
 /* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS,
- * and hides the last column if that is not enough. Otherwise nothing is cut, but
- * the width is limited so that one long C++ name does not widen all lines. */
+ * and hides the last column if that is not enough. Otherwise nothing is cut,
+ * but the width is limited so that one long C++ name does not widen all lines.
+ */
 static void grid_fit_columns(const struct grid *g, struct column *col,
 			     FILE *out)
 {

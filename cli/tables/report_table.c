@@ -19,6 +19,8 @@
 #include "stitch/base/path.h"
 
 #define COLUMNS 16
+#define HINTS 5	 /* names that exist, for one that does not */
+#define HINT 400 /* bytes for them */
 
 /* Adds the cells of a symbol and its kind. */
 static void report_symbol_cell(struct grid *g, const struct label *l,
@@ -177,11 +179,15 @@ static void report_print_rows(const struct report *rp)
 	report_rows_free(r);
 }
 
-/* Sets *err, with a name that contains `func` as a hint. Returns -1. */
+/* Sets *err, with a name that contains `func` as a hint, or else with the
+ * heaviest names. Returns -1. */
 static int report_no_such_function(const struct report *rp, const char *func,
 				   struct err *err)
 {
 	const struct labels *labels = stacks_labels(rp->stacks);
+	struct report_rows *r;
+	char have[HINT] = "";
+	size_t used = 0;
 
 	for (uint32_t i = 0; i < labels_count(labels); i++) {
 		const char *name = labels_get(labels, i)->name;
@@ -192,7 +198,21 @@ static int report_no_such_function(const struct report *rp, const char *func,
 				       "'%s'; there is '%s'",
 				       func, name);
 	}
-	return err_set(err, ERR_USAGE, "no frame is called '%s'", func);
+	r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	report_rows_sort(r, false);
+	for (size_t i = 0; i < report_rows_count(r) && i < HINTS; i++) {
+		const char *name =
+			report_label(r, report_rows_get(r, i)->label)->name;
+		char clean[HINT / HINTS - 4];
+
+		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
+				    NULL);
+		used += (size_t)snprintf(have + used, sizeof(have) - used,
+					 "%s'%s'", used ? ", " : "", clean);
+	}
+	report_rows_free(r);
+	return err_set(err, ERR_USAGE, "no frame is called '%s'; there is %s",
+		       func, have);
 }
 
 static void report_print_subject(const struct report *rp, const char *func,

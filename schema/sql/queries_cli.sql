@@ -9,6 +9,18 @@ FROM capture
 -- name: filter_events
 SELECT name FROM event_type WHERE kind = 'sample' GROUP BY name ORDER BY min(id)
 
+-- The columns of filter_* are those of filter_events.
+-- name: filter_pids
+SELECT CAST(pid AS TEXT) AS name FROM process WHERE pid >= 0
+GROUP BY pid ORDER BY min(id)
+
+-- name: filter_tids
+SELECT CAST(tid AS TEXT) AS name FROM thread WHERE tid >= 0
+GROUP BY tid ORDER BY min(id)
+
+-- name: filter_comms
+SELECT name FROM comm GROUP BY name ORDER BY min(id)
+
 -- name: capture_machines
 SELECT DISTINCT host, release FROM capture
 

@@ -80,6 +80,14 @@ do
 done
 "$B" --version >out 2>err
 check version 0 $? backstitch
+# what a capture needs is told once, by ingest
+for command in report flame script check info export annotate bundle
+do
+	"$B" $command -h >out 2>err
+	truth "help_of_${command}_is_about_$command" [ "$(wc -l <out)" -le 72 ]
+	check and_points_to_the_rest_$command 0 0 "'backstitch ingest -h'"
+	truth and_does_not_repeat_it_$command sh -c "! grep -q cookie-layout out"
+done
 "$B" ingset perf.data >out 2>err
 check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
 "$B" perf.data >out 2>err
