@@ -1,7 +1,10 @@
 /* input.c - the database a command works on: given, or made from a capture. */
 #include "cli/input.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"
@@ -28,16 +31,33 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 	return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
 }
 
+/* Returns the newest of perf.data and the databases of the current folder, or
+ * NULL. The name lives until the program ends. */
 static const char *input_guess(void)
 {
-	struct stat db;
-	struct stat data;
-	bool has_db = stat("perf.db", &db) == 0;
-	bool has_data = stat("perf.data", &data) == 0;
+	static char name[NAME_MAX + 1];
+	struct stat best, st;
+	struct err ignored = { 0 };
+	struct dirent *e;
+	DIR *dir = opendir(".");
+	bool is_db;
 
-	if (has_db && (!has_data || is_newer(&db, &data)))
-		return "perf.db";
-	return has_data ? "perf.data" : NULL;
+	if (stat("perf.data", &best) == 0)
+		snprintf(name, sizeof(name), "perf.data");
+	while (dir && (e = readdir(dir)) != NULL) {
+		size_t n = strlen(e->d_name);
+
+		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0 ||
+		    stat(e->d_name, &st) || !S_ISREG(st.st_mode) ||
+		    (name[0] && !is_newer(&st, &best)) ||
+		    load_check(e->d_name, &is_db, &ignored) || !is_db)
+			continue;
+		best = st;
+		snprintf(name, sizeof(name), "%s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return name[0] ? name : NULL;
 }
 
 const char *input_path(int argc, char **argv, struct err *err)
@@ -59,8 +79,9 @@ const char *input_path(int argc, char **argv, struct err *err)
 		fprintf(stderr, "reading %s\n", path);
 	else
 		err_set(err, ERR_USAGE,
-			"which database or capture? there is "
-			"no perf.db or perf.data here");
+			"which database or capture? there is no database "
+			"and no perf.data here; 'perf record -g -- ./prog' "
+			"makes one");
 	return path;
 }
 

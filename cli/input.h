@@ -11,9 +11,9 @@ struct store;
  * OPT_GROUP(). */
 extern const struct opt ingest_opts[];
 
-/* Returns what to read: the argument, else -i, else the newer of perf.db and
- * perf.data in the current folder, which is told on stderr. Returns NULL and
- * *err if there is neither, or more than one argument. */
+/* Returns what to read: the argument, else -i, else the newest of perf.data and
+ * the databases in the current folder, which is told on stderr. Returns NULL
+ * and *err if there is neither, or more than one argument. */
 const char *input_path(int argc, char **argv, struct err *err);
 /* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
  * '-o perf.data' is an easy mistake. */

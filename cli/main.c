@@ -67,6 +67,8 @@ static int run_command(int argc, char **argv, struct err *err)
 	n = options_parse(c->opts, argc - 1, argv + 1, err);
 	if (n < 0)
 		return main_complain(err, name);
+	if (options_version)
+		return run_plain("--version");
 	if (c->pages || options_help)
 		pager_arm();
 	if (options_help) {

@@ -121,6 +121,25 @@ do
 done
 "$B" info >out 2>err
 check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
+"$B" report --no-ch --lim 3 --stdio -n perf.db >out 2>err
+check long_options_may_be_cut 0 $? 'Self %  Samples'
+"$B" report --no perf.db >out 2>err
+check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-inline"
+"$B" report -g --sort sym perf.db >out 2>err
+check perfs_letters_are_known 0 $? 'callers of ['
+for command in ingest report query completion help
+do
+	"$B" $command --version >out 2>err
+	check "version_of_$command" 0 $? 'backstitch '
+done
+cp perf.db other.db
+touch -d '1 hour' other.db
+cp other.db notours.db
+: >notours.db
+touch -d '2 hours' notours.db
+"$B" report >out 2>err
+check the_newest_database_is_read 0 $? 'reading other.db'
+rm -f other.db notours.db
 "$B" info --json perf.db >out 2>err
 check info_as_json 0 $? '"captures"'
 "$B" ingest perf.db >out 2>err
