@@ -100,4 +100,5 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* ends with NULL */
+extern const struct command cmd_look; /* for a file in place of a command */
 #endif

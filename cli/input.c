@@ -60,6 +60,48 @@ static const char *input_guess(void)
 	return name[0] ? name : NULL;
 }
 
+/* Removes the suffix from name unless nothing is left. */
+static void input_strip_suffix(char *name, const char *ending)
+{
+	size_t n = strlen(name);
+	size_t len = strlen(ending);
+
+	if (n > len && !strcmp(name + n - len, ending))
+		name[n - len] = 0;
+}
+
+const char *input_database_name(const char *path, bool beside, char *buf,
+				size_t size)
+{
+	size_t len = strlen(path);
+	size_t start;
+	size_t dir;
+
+	snprintf(buf, size, "backstitch.db");
+	if (!strcmp(path, "-"))
+		return buf;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (start = len; start && path[start - 1] != '/'; start--)
+		;
+	dir = beside ? start : 0;
+	if (dir + len - start > size - 4)
+		return buf;
+	memcpy(buf, path + start - dir, dir + len - start);
+	buf[dir + len - start] = 0;
+	input_strip_suffix(buf + dir, ".gz");
+	input_strip_suffix(buf + dir, ".zst");
+	input_strip_suffix(buf + dir, ".data");
+	input_strip_suffix(buf + dir, ".dat");
+	if (!buf[dir] || !strcmp(buf + dir, ".") || !strcmp(buf + dir, "..")) {
+		snprintf(buf, size, "backstitch.db");
+		return buf;
+	}
+	len = strlen(buf);
+	memcpy(buf + len, ".db", 4);
+	return buf;
+}
+
 const char *input_path(int argc, char **argv, struct err *err)
 {
 	const char *path;

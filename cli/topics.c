@@ -114,7 +114,7 @@ static void print_environment(FILE *out)
 		{ "HOME", "the folder with perf's cache of programs, .debug" },
 		{ "LESS", "options of the pager (FRX)" },
 		{ "NO_COLOR", "if set: no color" },
-		{ "PATH", "where the pager is looked for" },
+		{ "PATH", "where the pager and xdg-open are looked for" },
 		{ "TERM", "if it is dumb: no color, no progress line" },
 		{ "TMPDIR", "the folder for temporary files (/tmp)" },
 		{ "XDG_CACHE_HOME", "the folder with remembered names, in "

@@ -31,43 +31,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Removes the suffix from name unless nothing is left. */
-static void ingest_strip_suffix(char *name, const char *ending)
-{
-	size_t n = strlen(name);
-	size_t len = strlen(ending);
-
-	if (n > len && !strcmp(name + n - len, ending))
-		name[n - len] = 0;
-}
-
-/* "dir/perf.data.zst" -> "perf.db" */
-static const char *default_name(const char *path, char *buf, size_t size)
-{
-	size_t len = strlen(path);
-	size_t start;
-
-	if (!strcmp(path, "-"))
-		return "backstitch.db";
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	for (start = len; start && path[start - 1] != '/'; start--)
-		;
-	if (len - start > size - 4)
-		return "backstitch.db";
-	memcpy(buf, path + start, len - start);
-	buf[len - start] = 0;
-	ingest_strip_suffix(buf, ".gz");
-	ingest_strip_suffix(buf, ".zst");
-	ingest_strip_suffix(buf, ".data");
-	ingest_strip_suffix(buf, ".dat");
-	if (!buf[0] || !strcmp(buf, ".") || !strcmp(buf, ".."))
-		return "backstitch.db";
-	len = strlen(buf);
-	memcpy(buf + len, ".db", 4);
-	return buf;
-}
-
 static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 {
 	int from_stdin = 0;
@@ -126,7 +89,7 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			       "which capture? 'perf.data' is what perf "
 			       "record makes, '-' is standard input");
 	if (!out)
-		out = default_name(argv[0], buf, sizeof(buf));
+		out = input_database_name(argv[0], false, buf, sizeof(buf));
 	if (!*out || !strcmp(out, "-"))
 		return err_set(err, ERR_USAGE,
 			       "a database is a file; -o needs its name");

@@ -21,6 +21,7 @@ struct report_opts {
 	size_t limit;	    /* rows; SIZE_MAX: all */
 	bool by_samples, by_total, self_only, inlined;
 	bool graph;    /* also the callers of the first function */
+	bool top;      /* nothing about the rows that are left out */
 	bool absolute; /* report_diff() only */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 };

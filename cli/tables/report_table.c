@@ -179,7 +179,7 @@ static const char *report_print_rows(const struct report *rp)
 			first = report_label(r, row->label)->name;
 	}
 	grid_write(g, rp->o->format, stdout);
-	if (rp->people)
+	if (rp->people && !rp->o->top)
 		report_print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
 	report_rows_free(r);

@@ -64,10 +64,10 @@ as_nobody() {
 }
 
 "$B" >out 2>err
-check no_arguments_show_the_way 2 $? 'backstitch ingest perf.data' 'flame'
+check no_arguments_show_the_way 2 $? 'backstitch perf.data' 'flame'
 truth no_arguments_print_nothing_on_stdout [ ! -s out ]
 "$B" --help >out 2>err
-check help_goes_to_stdout 0 $? 'Commands:'
+check help_goes_to_stdout 0 $? '  ingest  '
 truth help_prints_nothing_on_stderr [ ! -s err ]
 "$B" help ingest >out 2>err
 check help_of_a_command 0 $? 'usage: backstitch ingest' '--output'
@@ -91,7 +91,10 @@ done
 "$B" ingset perf.data >out 2>err
 check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
 "$B" perf.data >out 2>err
-check a_file_instead_of_a_command 2 $? 'backstitch ingest perf.data'
+check a_file_instead_of_a_command 0 $? 'How to go on'
+rm -f perf.db
+"$B" help perf.data >out 2>err
+check help_of_a_file 2 $? "'backstitch perf.data' reads it"
 "$B" ingest --ouptut x perf.data >out 2>err
 check a_mistyped_option_gets_a_suggestion 2 $? "did you mean '--output'?"
 "$B" info --cookie-layout=kernal perf.data >out 2>err
