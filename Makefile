@@ -3,7 +3,9 @@
 #   O=DIR       where objects go (build, or build-san with SAN)
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
-#   BABELTRACE=  without libbabeltrace2: then CTF traces are refused
+#   BABELTRACE=  without libbabeltrace2: then CTF traces are refused, and there
+#               is no plugin of babeltrace2
+#   BABELTRACE_PLUGINS  where install puts it (PREFIX/lib/babeltrace2/plugins)
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
 #   WERROR=-Werror  stop at warnings, as .ci/run does
 #   PREFIX, DESTDIR  where install puts things
@@ -44,17 +46,31 @@ SUBJ = $(SUB) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 find = $(sort $(shell find $(1) -name '*.$(2)'))
 calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
 twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
-LEFT_OUT := schema/functions/extension.c \
+CTFOUT := cli/export/ctf
+LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	$(call twins,$(BABELTRACE),formats/ctf/bt.h|babeltrace2/.*,formats/ctf) \
+	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
-CLI := $(call find,cli,c)
+CLI := $(filter-out $(LEFT_OUT),$(call find,cli,c))
 # backstitch_sql.so has our SQL functions for any program that uses SQLite: all
 # of schema/functions, and what these files need, which the linker checks.
 EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
 	symbolize/names/demangle.c stitch/order/clocks.c \
 	$(addprefix stitch/base/,intern.c mem.c table.c)
+# The plugin of babeltrace2 that reads databases: what reading needs.
+PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
+	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
+	$(filter-out %/extension.c,$(call find,schema stitch/base,c)) \
+	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
+	stitch/fact_queue.c stitch/verdict.c stitch/tasks/frame.c \
+	$(addprefix cli/model/,chains.c code.c events.c filter.c loss_rows.c \
+	payloads.c row_cursor.c) \
+	$(addprefix cli/output/,human.c json.c safe_text.c)
+PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
+PLUGIN_OBJS := $(if $(PLUGIN),$(O)/plug/schema_sql.o \
+	$(PLUGIN_SRCS:%.c=$(O)/plug/%.o))
 SQL := $(call find,schema,sql)
 COLUMNS := $(O)/schema/columns.h
 UNIT := $(wildcard tests/unit/*.c)
@@ -78,7 +94,7 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 	san-build check-flags mkcap install uninstall clean FORCE
 .DELETE_ON_ERROR:
 
-all: $(O)/backstitch $(EXT)
+all: $(O)/backstitch $(EXT) $(PLUGIN)
 	$(Q)ln -sf $(O)/backstitch backstitch
 
 $(O)/backstitch: $(CLI_OBJS) $(OBJS)
@@ -89,10 +105,17 @@ $(O)/backstitch: $(CLI_OBJS) $(OBJS)
 # have: sqlite3 and Python have none.
 EXT_CFLAGS = $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(ALL_CFLAGS)) \
 	-fPIC -fvisibility=hidden -DBACKSTITCH_EXTENSION
+PLUGIN_CFLAGS = $(filter-out -DBACKSTITCH_EXTENSION,$(EXT_CFLAGS))
 $(EXT): $(EXT_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(EXT_CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
 		-Wl,--exclude-libs,ALL -o $@ $(EXT_OBJS) -liberty
+
+$(PLUGIN): $(PLUGIN_OBJS)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
+		-Wl,--as-needed -o $@ $(PLUGIN_OBJS) $(PKG_LIBS) -pthread
 
 # A build in the same folder with other flags starts afresh.
 FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(ALL_LIBS) without $(LEFT_OUT)
@@ -126,6 +149,13 @@ $(O)/pic/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,PIC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(EXT_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/plug/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
+	$(call say,PLUG,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c -o $@ $<
+$(O)/plug/schema_sql.o: $(O)/schema_sql.c $(O)/flags
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PLUGIN_CFLAGS) -c -o $@ $<
 $(O)/pic/schema_sql.o: $(O)/schema_sql.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(EXT_CFLAGS) -c -o $@ $<
@@ -196,7 +226,7 @@ SAN_GROUPS = cases truth cli damage unit fuzz
 check-san: deps
 	$(SUBJ) $(SAN_FLAVOUR) san-build
 	$(SUB) $(SAN_FLAVOUR) GROUPS='$(SAN_GROUPS)' check-run
-san-build: $(O)/backstitch $(EXT) $(UNIT_BIN) $(DAMAGE_BIN) $(O)/truth/truth \
+san-build: $(O)/backstitch $(EXT) $(PLUGIN) $(UNIT_BIN) $(DAMAGE_BIN) $(O)/truth/truth \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz-build
 
 # Builds with flags that others use: a distribution's, and a developer's. No
@@ -243,6 +273,8 @@ bench-run:
 # Quoted, for folders with blanks; uninstall leaves folders that may be shared.
 BIN = '$(DESTDIR)$(PREFIX)/bin'
 LIB = '$(DESTDIR)$(PREFIX)/lib/backstitch'
+BABELTRACE_PLUGINS ?= $(PREFIX)/lib/babeltrace2/plugins
+PLUGINS = '$(DESTDIR)$(BABELTRACE_PLUGINS)'
 SHARE = '$(DESTDIR)$(PREFIX)/share'
 BASH_DIR = $(SHARE)/bash-completion/completions
 ZSH_DIR = $(SHARE)/zsh/site-functions
@@ -252,6 +284,8 @@ install: all
 	install -d $(BIN) $(LIB) $(SHARE)/doc/backstitch
 	install -m 755 $(O)/backstitch $(BIN)/backstitch
 	install -m 644 $(EXT) $(LIB)/backstitch_sql.so
+	$(if $(PLUGIN),install -d $(PLUGINS) && \
+		install -m 644 $(PLUGIN) $(PLUGINS))
 	install -m 644 README.md LICENSE $(SHARE)/doc/backstitch
 	@for m in $(MAN); do d=$(SHARE)/man/man$${m##*.}; \
 		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
@@ -265,10 +299,11 @@ uninstall:
 		$(ZSH_DIR)/_backstitch $(FISH_DIR)/backstitch.fish
 	@for m in $(MAN); do \
 		rm -f $(SHARE)/man/man$${m##*.}/$${m##*/} || exit 1; done
+	rm -f $(PLUGINS)/babeltrace-plugin-backstitch.so
 	rm -rf $(LIB) $(SHARE)/doc/backstitch
 
 clean:
 	rm -rf build build-san build-fuzz build-hard build-debug demo backstitch
 
--include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \
+-include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \
 	$(wildcard $(O)/*/*.d)

@@ -365,7 +365,9 @@ static int store_seal(struct store *db, struct err *err)
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
 		 APPLICATION_ID, SCHEMA_VERSION);
-	if (db_exec(db, sql, err))
+	/* forget the schema: views were added to it behind SQLite's back */
+	if (db_exec(db, sql, err) ||
+	    db_exec(db, "PRAGMA writable_schema=RESET", err))
 		return -1;
 	writer_free(db->wr);
 	db->wr = NULL;
@@ -387,9 +389,10 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 		return -1;
 	if (db->making &&
 	    (flush_late_hashes(db, err) ||
-	     db_exec(db, sql_file("views"), err) || words_rule_views(db, err) ||
-	     words_switch_view(db, err) ||
-	     db_exec(db, sql_file("compat"), err)))
+	     db_exec(db, "PRAGMA writable_schema=ON", err) ||
+	     views_add(db, sql_file("views"), err) ||
+	     words_rule_views(db, err) || words_switch_view(db, err) ||
+	     views_add(db, sql_file("compat"), err)))
 		return -1;
 	if (db_exec(db, sql_file("finish"), err) || sums_check(db, err))
 		return -1;

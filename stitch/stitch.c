@@ -26,6 +26,7 @@
 #include "stitch/tasks/resolve.h"
 #include "stitch/audit/audit.h"
 #include "stitch/audit/rules.h"
+#include "stitch/audit/rules_skew.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/tasks/tasks.h"
@@ -716,6 +717,7 @@ static void stitch_finish(struct stitch *st)
 	tasks_drop_rest(st->tasks);
 	ledger_note_unlisted(st);
 	join_end(st->join);
+	skew_drop_unbounded(st->audit, st->counters);
 	for (size_t i = 0; i < st->n_src; i++)
 		if (st->src[i].known)
 			counters_clocks(st->counters, (uint16_t)i, stitch_found,

@@ -54,11 +54,22 @@ extends() {
 		2>&1)" = 0xffffffffffffffff ]
 }
 
+# babeltrace2 finds the plugin in the folder that the manual names.
+plugs() {
+	dir="$dest/a b/opt/x/lib/babeltrace2/plugins"
+	[ -n "${BABELTRACE-x}" ] || return 0
+	[ -f "$dir/babeltrace-plugin-backstitch.so" ] || return 1
+	command -v babeltrace2 >/dev/null || return 0
+	BABELTRACE_PLUGIN_PATH="$dir" babeltrace2 list-plugins |
+		grep -q 'backstitch.*db'
+}
+
 truth installs go install
 truth the_program_runs_from_there runs
 truth every_manual_page_is_there all_pages
 truth shells_can_complete completes
 truth sqlite3_loads_the_extension extends
+truth babeltrace2_finds_the_plugin plugs
 truth uninstalls go uninstall
 truth nothing_is_left nothing_left
 exit $rc

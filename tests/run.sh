@@ -219,9 +219,9 @@ group_truth() {
 
 group_compare() {
 	for t in compare counts joincheck asperf evidence audit twin \
-		names callsite accused unmapped maps mapped ftrace ftext offcpu nonce ctf ctfmade \
+		names callsite accused unmapped deferred maps mapped ftrace ftext offcpu nonce ctf ctfmade \
 		ctfframes timeline lives jit lines across libdw sframe \
-		exporttext exportpprof exportfirefox exportperf
+		exporttext exportpprof exportfirefox exportperf exportctf
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
+#include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -22,7 +23,8 @@
 	X(chrome, "chrome")                                                    \
 	X(pprof, "pprof")                                                      \
 	X(firefox, "firefox")                                                  \
-	X(perfdata, "perf.data")
+	X(perfdata, "perf.data")                                               \
+	X(ctf, "ctf")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
@@ -40,7 +42,8 @@ static const struct opt opts[] = {
 	OPT_CHOICE(0, "format", "FORM", &format, exporter_names,
 		   "what to write; 'backstitch help exports' describes each"),
 	OPT_STRING('o', "output", "FILE", &out_path,
-		   "write to FILE instead of standard output"),
+		   "write to FILE instead of standard output; ctf makes a "
+		   "folder"),
 	OPT_FLAG(0, "samples", &count_samples,
 		 "weights are numbers of samples"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
@@ -62,12 +65,15 @@ static const struct exporter *export_choose_form(struct err *err)
 {
 	const struct exporter *e = format ? export_find_form(format) : NULL;
 
+	bool to_stdout = !out_path || !strcmp(out_path, "-");
+
 	if (!e)
 		err_set(err, ERR_USAGE,
 			"which form? add '--format' and one of those that "
 			"'backstitch help exports' describes");
-	else if (e->binary && (!out_path || !strcmp(out_path, "-")) &&
-		 isatty(1))
+	else if (e->write_folder && to_stdout)
+		err_set(err, ERR_USAGE, "%s is a folder; add '-o DIR'", format);
+	else if (e->binary && to_stdout && isatty(1))
 		err_set(err, ERR_USAGE,
 			"%s is no text for a terminal; add '-o FILE'", format);
 	else
@@ -87,13 +93,20 @@ static int write_it(FILE *out, void *arg, struct err *err)
 	return j->e->write(out, &j->x, err);
 }
 
+static int write_folder(const char *path, void *arg, struct err *err)
+{
+	const struct job *j = arg;
+
+	return j->e->write_folder(path, &j->x, err);
+}
+
 static int export_run(int argc, char **argv, struct err *err)
 {
 	struct job j = { .e = export_choose_form(err) };
 	int status = STATUS_OK;
 	int rc;
 
-	if (!j.e)
+	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
 		return -1;
 	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,
 				    err);
@@ -101,7 +114,8 @@ static int export_run(int argc, char **argv, struct err *err)
 		return -1;
 	j.x.inlined = inlined;
 	j.x.samples = count_samples;
-	rc = out_write(out_path, write_it, &j, err);
+	rc = j.e->write_folder ? folder_write(out_path, write_folder, &j, err)
+			       : out_write(out_path, write_it, &j, err);
 	store_close(j.x.db);
 	return rc ? -1 : status;
 }
@@ -112,6 +126,7 @@ static const char *const examples[] = {
 	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
 	"backstitch export --format perf.data -o old.data perf.db; "
 	"perf report -i old.data",
+	"backstitch export --format ctf -o trace perf.db; babeltrace2 trace",
 	NULL
 };
 

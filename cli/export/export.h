@@ -28,6 +28,10 @@ struct exporter {
 	 * once out_failed() is true. */
 	int (*write)(FILE *out, const struct export_request *x,
 		     struct err *err);
+	/* Or makes a folder, which does not exist. Fails with ERR_STOPPED once
+	 * stop_requested() is true. */
+	int (*write_folder)(const char *path, const struct export_request *x,
+			    struct err *err);
 };
 
 /* All exporters, and their names in the same order; both end with NULL. */

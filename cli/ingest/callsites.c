@@ -2,6 +2,7 @@
 #include "cli/ingest/callsites.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model/code.h"
 #include "cli/output/progress.h"
@@ -40,6 +41,51 @@ struct spot { /* The result for a frame. */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 };
 
+/* How far a user stack can be trusted. The open ones have a return address
+ * that could not be checked, the last of these has most weight. */
+enum judged {
+	JUDGED_NONE, /* there is no user stack */
+	JUDGED_OPEN,
+	JUDGED_GENERATED,
+	JUDGED_NO_FILE,
+	JUDGED_OTHER_FILE,
+	JUDGED_MAPPINGS,
+	JUDGED_UNMAPPED,
+	JUDGED_ONE_FRAME,
+	JUDGED_FABRICATED,
+	JUDGED_CALLER,
+	JUDGED_WHOLE
+};
+
+/* Classes of view trust. */
+static const char *const judged_class[] = {
+	[JUDGED_OPEN] = "not judged (uncertain)",
+	[JUDGED_GENERATED] = "not judged (generated code)",
+	[JUDGED_NO_FILE] = "not judged (no file)",
+	[JUDGED_OTHER_FILE] = "not judged (other file)",
+	[JUDGED_MAPPINGS] = "not judged (mappings)",
+	[JUDGED_UNMAPPED] = "in no mapping",
+	[JUDGED_ONE_FRAME] = "one frame",
+	[JUDGED_FABRICATED] = "fabricated (no frame pointers)",
+	[JUDGED_CALLER] = "caller missing",
+	[JUDGED_WHOLE] = "whole",
+};
+
+/* Frames of both halves together that perf keeps, and of one half that ftrace
+ * keeps. */
+#define PERF_FRAMES 127
+#define FTRACE_FRAMES 8
+
+/* A distinct stack. */
+struct known_stack {
+	bool used;	 /* a sample or request has it */
+	bool walked;	 /* it is used, or a caller of one that is */
+	bool unwound;	 /* a sample's was unwound by tables */
+	bool callerless; /* a chain lacks the caller of the innermost frame */
+	uint8_t judged;	 /* enum judged */
+	uint32_t depth;
+};
+
 /* Sums over the frames of a stack that have an inner frame. */
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
@@ -48,6 +94,7 @@ struct sums {
 			 * in; 0: none */
 	uint32_t run;	/* number of innermost frames without code */
 	bool derived;	/* derived otherwise than from addresses and mappings */
+	uint8_t open;	/* the greatest reason, enum judged */
 };
 
 struct pass {
@@ -55,9 +102,11 @@ struct pass {
 	struct known_code *code;
 	struct place *place; /* by image */
 	struct spot *spot;   /* by frame */
-	bool *used;	     /* stacks that a sample or request has */
-	bool *walked;	     /* these and their callers */
-	uint32_t *order;     /* frames by image and offset */
+	struct known_stack *stack;
+	struct store_user_trust *trust;
+	size_t n_trust, cap_trust;
+	struct table by_trust;
+	uint32_t *order; /* frames by image and offset */
 	struct store_link *link;
 	size_t n_link, cap_link;
 	struct table by_pair;
@@ -75,9 +124,11 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
-	if (p->code->stack[stack].parent)
+	p->stack[stack].used = rows_int(r, CALLSITE_USED_CHECKED) != 0;
+	p->stack[stack].unwound = rows_int(r, CALLSITE_USED_UNWOUND) != 0;
+	p->stack[stack].callerless = rows_int(r, CALLSITE_USED_CALLERLESS) != 0;
+	if (p->stack[stack].used && p->code->stack[stack].parent)
 		p->spot[p->code->stack[stack].frame].leaf = true;
-	p->used[stack] = true;
 	return 0;
 }
 
@@ -89,10 +140,10 @@ static void callsites_mark_callers(struct pass *p)
 	for (size_t i = p->code->n_stack; i-- > 1;) {
 		uint32_t parent = stack[i].parent;
 
-		p->walked[i] |= p->used[i];
-		if (!p->walked[i] || !parent)
+		p->stack[i].walked |= p->stack[i].used;
+		if (!p->stack[i].walked || !parent)
 			continue;
-		p->walked[parent] = true;
+		p->stack[parent].walked = true;
 		p->spot[stack[parent].frame].returns = true;
 	}
 }
@@ -110,8 +161,10 @@ static int callsites_load(struct pass *p, struct err *err)
 		/* an address from a link register is stored minus one */
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
-	p->used = mem_new(p->code->n_stack, sizeof(*p->used));
-	p->walked = mem_new(p->code->n_stack, sizeof(*p->walked));
+	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
+	for (size_t i = 1; i < p->code->n_stack; i++)
+		p->stack[i].depth =
+			p->stack[p->code->stack[i].parent].depth + 1;
 	if (rows_each(p->db, "callsite_used", take_used, p, err))
 		return -1;
 	callsites_mark_callers(p);
@@ -362,7 +415,7 @@ static void callsites_count_proved(struct pass *p)
 		uint32_t caller = p->code->stack[n->parent].frame;
 		struct place *pl;
 
-		if (!p->walked[i] || !n->parent ||
+		if (!p->stack[i].walked || !n->parent ||
 		    p->spot[caller].site.kind != CALLSITE_DIRECT)
 			continue;
 		pl = &p->place[p->code->frame[caller].image];
@@ -428,6 +481,33 @@ static bool no_code(const struct pass *p, uint32_t frame)
 	return p->spot[frame].site.kind == CALLSITE_NO_CODE;
 }
 
+/* Returns why a return address was not checked, or JUDGED_NONE. */
+static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
+{
+	const struct code_frame *f = &p->code->frame[frame];
+	const struct code_image *c = &p->code->image[f->image];
+	enum callsite_kind kind = p->spot[frame].site.kind;
+	bool derived =
+		f->flags & (FRAME_UNCERTAIN | FRAME_OLD_IMAGE | FRAME_DERIVED);
+
+	if (f->flags & FRAME_PARTIAL)
+		return JUDGED_MAPPINGS;
+	if (kind && kind != CALLSITE_UNCHECKED && kind != CALLSITE_NO_CODE)
+		return JUDGED_NONE;
+	if (p->place[f->image].other)
+		return JUDGED_OTHER_FILE;
+	if (c->img.kind == IMAGE_UNKNOWN_USER)
+		return JUDGED_UNMAPPED;
+	if (c->img.kind == IMAGE_FILE && strcmp(c->status, "named") != 0 &&
+	    strcmp(c->status, "unverified") != 0)
+		return JUDGED_NO_FILE;
+	if (!derived &&
+	    (c->img.kind == IMAGE_ANON || c->img.kind == IMAGE_JIT ||
+	     c->img.kind == IMAGE_SCRIPT))
+		return JUDGED_GENERATED;
+	return JUDGED_OPEN;
+}
+
 /* Adds the result of the return address from which `frame` is called. */
 static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		       uint32_t caller)
@@ -461,7 +541,10 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 	s->lost += s->lost != 0;
 	if (n->parent) {
 		uint32_t caller = p->code->stack[n->parent].frame;
+		enum judged open = callsites_why_open(p, caller);
 
+		if (open > s->open)
+			s->open = (uint8_t)open;
 		add_return(p, s, n->frame, caller);
 		/* a frame without code cannot have called code */
 		if (no_code(p, caller) && !no_code(p, n->frame))
@@ -479,6 +562,42 @@ static uint32_t callsites_frame_at(const struct pass *p, uint32_t stack,
 	while (pos-- && tree[stack].parent)
 		stack = tree[stack].parent;
 	return tree[stack].frame;
+}
+
+/* Returns what the innermost frame, or the stack as it was recorded, says. */
+static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
+{
+	uint32_t frame = p->code->stack[stack].frame;
+	uint32_t image = p->code->frame[frame].image;
+
+	if (p->code->frame[frame].flags & FRAME_PARTIAL)
+		return JUDGED_MAPPINGS;
+	if (p->code->image[image].img.kind == IMAGE_UNKNOWN_USER)
+		return JUDGED_UNMAPPED;
+	if (p->place[image].other)
+		return JUDGED_OTHER_FILE;
+	if (!p->code->stack[stack].parent)
+		return JUDGED_ONE_FRAME;
+	if (p->stack[stack].used && !p->stack[stack].unwound &&
+	    !is_user(p->code->image[image].img.kind))
+		return JUDGED_OPEN;
+	return p->stack[stack].callerless ? JUDGED_CALLER : JUDGED_WHOLE;
+}
+
+static enum judged callsites_judge(const struct pass *p,
+				   const struct store_stack_check *c,
+				   uint8_t open)
+{
+	const struct known_stack *k = &p->stack[c->stack];
+	enum judged simple = callsites_judge_simple(p, c->stack);
+
+	if (c->bogus)
+		return JUDGED_FABRICATED;
+	if (simple < JUDGED_CALLER)
+		return simple;
+	if (!k->unwound && k->depth > 1 + c->checked)
+		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
+	return c->caller == CALLSITE_GAP ? JUDGED_CALLER : simple;
 }
 
 static void callsites_put_stack(struct pass *p, uint32_t stack,
@@ -508,27 +627,98 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	if (c.first != 1)
 		c.caller = callsites_link(p, n->frame,
 					  p->code->stack[n->parent].frame);
+	p->stack[stack].judged = (uint8_t)callsites_judge(p, &c, s->open);
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 
-static int check_stacks(struct pass *p, struct err *err)
+/* Without code, all of it only says which stacks are not judged. */
+static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
 	struct sums *sums = mem_new(p->code->n_stack, sizeof(*sums));
 
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
 		const struct code_stack *n = &p->code->stack[i];
 
-		if (!p->walked[i] || !is_user(image_of(p, n->frame)->kind))
+		if (!p->stack[i].walked ||
+		    !is_user(image_of(p, n->frame)->kind))
 			continue;
 		sums[i] = sums[n->parent];
 		callsites_add_frame(p, &sums[i], n);
-		if (p->used[i] && n->parent)
+		if (p->stack[i].used && n->parent)
 			callsites_put_stack(p, i, &sums[i]);
 	}
 	free(sums);
+	if (!code)
+		return 0;
 	if (store_links(p->db, p->link, p->n_link, err))
 		return -1;
 	return store_stack_checks(p->db, p->found, p->n_found, err);
+}
+
+/* ---- samples by how far they can be trusted */
+
+static bool callsites_same_trust(const void *owner, uint32_t id,
+				 const void *key)
+{
+	const struct store_user_trust *a =
+		&((const struct pass *)owner)->trust[id];
+	const struct store_user_trust *b = key;
+
+	return a->type == b->type && a->mark == b->mark &&
+	       a->judged == b->judged && a->frames == b->frames;
+}
+
+/* Returns the number of frames of a stack if it is one where a kernel stops. */
+static uint8_t callsites_frames(const struct pass *p, uint32_t user,
+				uint32_t kernel)
+{
+	if (!user || p->stack[user].unwound)
+		return 0;
+	if (p->stack[user].depth + p->stack[kernel].depth == PERF_FRAMES)
+		return PERF_FRAMES;
+	return p->stack[user].depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
+}
+
+static int callsites_take_group(void *arg, const struct rows *r,
+				struct err *err)
+{
+	struct pass *p = arg;
+	int64_t user = rows_int(r, CALLSITE_GROUPS_USER);
+	int64_t kernel = rows_int(r, CALLSITE_GROUPS_KERNEL);
+
+	if (user < 0 || (uint64_t)user >= p->code->n_stack || kernel < 0 ||
+	    (uint64_t)kernel >= p->code->n_stack)
+		return err_set(err, ERR_DB, "a stack of a sample is not there");
+	if (user && !p->stack[user].judged)
+		p->stack[user].judged =
+			(uint8_t)callsites_judge_simple(p, (uint32_t)user);
+	const struct store_user_trust u = {
+		.type = (uint32_t)rows_int(r, CALLSITE_GROUPS_TYPE),
+		.mark = (int16_t)rows_int(r, CALLSITE_GROUPS_MARK),
+		.judged = judged_class[p->stack[user].judged],
+		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel),
+	};
+	uint64_t h = hash_pair((uint64_t)u.type << 32 | (uint16_t)u.mark,
+			       (uint64_t)p->stack[user].judged << 8 | u.frames);
+	uint32_t at = table_find(&p->by_trust, h, callsites_same_trust, p, &u);
+
+	if (at == TABLE_NONE) {
+		at = (uint32_t)p->n_trust;
+		*mem_add(p->trust, p->n_trust, p->cap_trust) = u;
+		table_add(&p->by_trust, h, at);
+	}
+	p->trust[at].n += rows_int(r, CALLSITE_GROUPS_N);
+	return 0;
+}
+
+static int callsites_put_trust(struct pass *p, struct err *err)
+{
+	return rows_each(p->db, "callsite_groups", callsites_take_group, p,
+			 err) ||
+			       store_user_trust(p->db, p->trust, p->n_trust,
+						err)
+		       ? -1
+		       : 0;
 }
 
 /* ---- all of it */
@@ -541,8 +731,9 @@ static void callsites_release(struct pass *p)
 	table_release(&p->by_pair);
 	free(p->place);
 	free(p->spot);
-	free(p->used);
-	free(p->walked);
+	free(p->stack);
+	free(p->trust);
+	table_release(&p->by_trust);
 	free(p->order);
 	free(p->link);
 	free(p->found);
@@ -555,9 +746,11 @@ int callsites_check(struct store *db, struct symbolizer *sy, struct err *err)
 
 	progress_start("checking");
 	if (!store_callsites_begin(db, err) && !callsites_load(&p, err) &&
-	    !callsites_check_frames(&p, sy, err) &&
-	    !callsites_drop_others(&p, err) && !callsites_put_frames(&p, err))
-		rc = check_stacks(&p, err);
+	    (!sy || (!callsites_check_frames(&p, sy, err) &&
+		     !callsites_drop_others(&p, err) &&
+		     !callsites_put_frames(&p, err))) &&
+	    !callsites_check_stacks(&p, sy != NULL, err))
+		rc = callsites_put_trust(&p, err);
 	progress_clear();
 	callsites_release(&p);
 	return rc;

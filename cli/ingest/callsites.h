@@ -8,8 +8,10 @@ struct store;
 struct symbolizer;
 
 /* Checks each distinct frame and pair of frames of all stored user stacks once,
- * and stores the results. To be called after naming; again when missing
- * programs were added. Returns 0, or -1 and *err if the database fails or
- * Ctrl-C was pressed; missing code is not an error. */
+ * and stores the results, and how far the user stacks of samples can be
+ * trusted. sy NULL: only the latter, of stacks of which no code is known. Call
+ * store_groups_end() before, and this function after naming; again when
+ * missing programs were added. Returns 0, or -1 and *err if the database fails
+ * or Ctrl-C was pressed; missing code is not an error. */
 int callsites_check(struct store *db, struct symbolizer *sy, struct err *err);
 #endif

@@ -513,7 +513,7 @@ static int load_name_all(struct load *ld, struct err *err)
 	int rc = name_images(ld->db, list, NULL, err);
 
 	free(list);
-	return rc ? rc : callsites_check(ld->db, ld->symbolizer, err);
+	return rc;
 }
 
 static int load_store(struct load *ld, char *const *paths, size_t n,
@@ -535,7 +535,11 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	if (!no_symbols && !ld->unnamed && load_name_all(ld, err))
+	bool named = !no_symbols && !ld->unnamed;
+
+	if (store_groups_end(ld->db, err) ||
+	    (named && load_name_all(ld, err)) ||
+	    callsites_check(ld->db, named ? ld->symbolizer : NULL, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");

@@ -1,6 +1,9 @@
-/* payloads.c - payloads of tracepoints as text: script's field 'trace'. */
+/* payloads.c - payloads of tracepoints: as text for script, as fields, as bytes
+ * for perf.data. */
 #include "cli/model/payloads.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +29,8 @@ struct type_payload {
 	struct payload *payload; /* NULL: no format */
 	size_t cursor;		 /* index + 1; 0: no table */
 	size_t *column;		 /* of each field in the table; 0: none */
+	struct field_def *text;	 /* of a capture that is text: see below */
+	size_t n_text;
 };
 
 struct payloads {
@@ -39,6 +44,7 @@ struct payloads {
 	struct chains
 		*chains; /* for fields that are stacks; NULL: not yet loaded */
 	struct arena stacks; /* texts of such fields of one event */
+	struct arena names;
 	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
 };
 
@@ -71,6 +77,20 @@ static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 	}
 }
 
+/* A capture that is text has a format for its lines as a whole. What the reader
+ * found in them is in columns, and is text. */
+static void payloads_take_columns(struct payloads *ps, struct type_payload *t)
+{
+	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
+
+	t->n_text = rows_columns(r) - 1;
+	t->text = mem_new(t->n_text + 1, sizeof(*t->text));
+	for (size_t i = 0; i < t->n_text; i++) {
+		t->text[i].name = arena_strdup(&ps->names, rows_name(r, i + 1));
+		t->text[i].is_text = true;
+	}
+}
+
 bool payloads_long32(const char *arch)
 {
 	return *arch && !strstr(arch, "64") && strcmp(arch, "s390x") &&
@@ -94,6 +114,8 @@ static int payloads_take_type(void *arg, const struct rows *r, struct err *err)
 			t.cursor = i + 1;
 	if (t.cursor)
 		payloads_find_columns(ps, &t);
+	if (t.cursor && rows_int(r, PRINT_FORMATS_IS_TEXT))
+		payloads_take_columns(ps, &t);
 	*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
 	return 0;
 }
@@ -121,6 +143,7 @@ void payloads_close(struct payloads *ps)
 	for (size_t i = 0; i < ps->n_type; i++) {
 		payload_free(ps->type[i].payload);
 		free(ps->type[i].column);
+		free(ps->type[i].text);
 	}
 	for (size_t i = 0; i < ps->n_cursor; i++) {
 		row_cursor_close(&ps->cursor[i].c);
@@ -131,6 +154,7 @@ void payloads_close(struct payloads *ps)
 	free(ps->field);
 	chains_free(ps->chains);
 	arena_release(&ps->stacks);
+	arena_release(&ps->names);
 	free(ps);
 }
 
@@ -260,6 +284,62 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 	safe_text_clean_buf(ps->text, sizeof(ps->text), ps->raw,
 			    strlen(ps->raw), NULL);
 	return ps->text;
+}
+
+const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
+				      size_t *n)
+{
+	const struct type_payload *t = payload_of(ps, type);
+
+	*n = t ? t->n_text : 0;
+	if (!t || t->text)
+		return t ? t->text : NULL;
+	return payload_defs(t->payload, n);
+}
+
+static void payloads_take_texts(struct payloads *ps,
+				const struct type_payload *t)
+{
+	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
+	char number[24];
+
+	ps->field = mem_grow(ps->field, &ps->cap_field, t->n_text + 1,
+			     sizeof(*ps->field));
+	for (size_t i = 0; i < t->n_text; i++) {
+		struct value v = rows_value(r, i + 1);
+
+		snprintf(number, sizeof(number), "%" PRId64, v.num);
+		if (v.kind == VALUE_INT)
+			v.text = arena_strdup(&ps->stacks, number);
+		ps->field[i] = (struct field){
+			.present = v.kind == VALUE_INT || v.kind == VALUE_TEXT,
+			.text = v.text,
+		};
+	}
+}
+
+int payloads_fields(struct payloads *ps, int64_t event, int64_t type,
+		    const struct field **out, struct err *err)
+{
+	const struct type_payload *t = payload_of(ps, type);
+	int rc = t ? payloads_find_event(ps, event, t, err) : 0;
+	struct value v;
+	size_t n;
+
+	if (rc == 1 && t->text)
+		payloads_take_texts(ps, t);
+	*out = ps->field;
+	if (rc != 2 || t->text)
+		return rc < 2 ? rc : 0;
+	v = rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA);
+	if (v.kind != VALUE_BLOB)
+		return 0;
+	payload_defs(t->payload, &n);
+	ps->field =
+		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
+	payload_fields(t->payload, v.text, v.len, ps->field);
+	*out = ps->field;
+	return 1;
 }
 
 char *payloads_perf_format(const struct payloads *ps, int64_t type,

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 struct err;
+struct field;
+struct field_def;
 struct payloads;
 struct store;
 
@@ -19,6 +21,13 @@ void payloads_close(struct payloads *ps);
  * has none; valid until the next call. NULL and *err on failure. */
 const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 			  struct err *err);
+/* Returns the n fields of events of this type; NULL and 0 if they have none. */
+const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
+				      size_t *n);
+/* Stores the fields of an event, one for each of payloads_defs(), valid until
+ * the next call. Returns 1, 0 if it has none, or -1 and *err. */
+int payloads_fields(struct payloads *ps, int64_t event, int64_t type,
+		    const struct field **out, struct err *err);
 /* Returns whether the name of a machine says that it is a 32-bit one. */
 bool payloads_long32(const char *arch);
 

@@ -42,6 +42,12 @@ const struct field_def *payload_defs(const struct payload *pl, size_t *n)
 	return pl->fmt.def;
 }
 
+void payload_fields(struct payload *pl, const void *raw, size_t len,
+		    struct field *field)
+{
+	tp_fields_take(&pl->tp, &pl->fmt, raw, len, field);
+}
+
 void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
 		  size_t size)
 {

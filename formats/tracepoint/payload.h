@@ -19,6 +19,10 @@ struct payload *payload_new(const char *format, bool big, bool long32);
 void payload_free(struct payload *pl);
 /* The fields in order, borrowed for the life of pl. */
 const struct field_def *payload_defs(const struct payload *pl, size_t *n);
+/* Sets field[] from the bytes, one for each def; borrowed until the next call.
+ */
+void payload_fields(struct payload *pl, const void *raw, size_t len,
+		    struct field *field);
 /* Makes the text from the bytes. buf becomes "" if that is not possible; size >
  * 0. */
 void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,

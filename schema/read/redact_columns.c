@@ -33,6 +33,7 @@ const struct redact_column redact_columns[] = {
 	{ "image_section", "file", REDACT_KEEP, NULL }, /* rows are gone */
 	{ "image_section", "name", REDACT_KEEP, NULL },
 	{ "other_file", "why", REDACT_KEEP, NULL },
+	{ "user_trust", "judged", REDACT_KEEP, NULL },
 	{ "event_type", "name", REDACT_KEEP, NULL },
 	{ "event_type", "kind", REDACT_KEEP, NULL },
 	{ "event_type", "format", REDACT_KEEP, NULL },

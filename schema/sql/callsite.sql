@@ -3,3 +3,4 @@ DELETE FROM callsite;
 DELETE FROM callsite_link;
 DELETE FROM stack_check;
 DELETE FROM other_file;
+DELETE FROM user_trust;

@@ -24,6 +24,10 @@ SELECT kind, path,
 FROM image WHERE id = ?1
 
 -- As view shared_build_ids, which does not exist yet.
+-- ?1: name, ?2: text of the view
+-- name: put_view
+INSERT INTO sqlite_master VALUES('view', ?1, ?1, 0, ?2)
+
 -- name: shared_id
 CREATE TEMP TABLE IF NOT EXISTS shared_id(image INTEGER PRIMARY KEY)
 

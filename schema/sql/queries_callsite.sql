@@ -4,8 +4,15 @@
 -- Stacks that were not unwound by tables: those need no proof, and their
 -- frames are the calls, not return addresses.
 -- name: callsite_used
-SELECT DISTINCT stack FROM raw_chain
-WHERE stack NOT NULL AND ended IS NULL ORDER BY stack
+SELECT stack, max(ended IS NULL) AS checked, max(ended NOT NULL) AS unwound,
+	max(caller IS 1) AS callerless
+FROM raw_chain WHERE stack NOT NULL GROUP BY stack
+
+-- name: callsite_groups
+SELECT type, kernel, user, mark, n FROM sample_group
+
+-- name: put_user_trust
+INSERT INTO user_trust VALUES(?1, ?2, ?3, ?4, ?5)
 
 -- The ranges of files that were mapped as code.
 -- name: callsite_mapped
@@ -25,22 +32,19 @@ INSERT INTO callsite_link VALUES(?1, ?2, ?3)
 INSERT INTO stack_check VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
 
 -- name: check_callsites
-WITH weighed(stack, n) AS MATERIALIZED (
-	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
-)
-SELECT count(*) AS stacks, coalesce(sum(w.n), 0) AS samples,
-	coalesce(sum(CASE WHEN k.checked THEN w.n END), 0) AS checked,
-	coalesce(sum(CASE WHEN k.bogus THEN w.n END), 0) AS fabricated,
-	coalesce(sum(CASE WHEN k.caller = l.id THEN w.n END), 0)
+SELECT n.stacks, n.addresses, n.bogus,
+	coalesce(sum(g.n), 0) AS samples,
+	coalesce(sum(CASE WHEN k.checked THEN g.n END), 0) AS checked,
+	coalesce(sum(CASE WHEN k.bogus THEN g.n END), 0) AS fabricated,
+	coalesce(sum(CASE WHEN k.caller = l.id THEN g.n END), 0)
 		AS caller_missing,
-	coalesce(sum(CASE WHEN k.caller = o.id THEN w.n END), 0)
-		AS caller_proved,
-	coalesce(sum(k.checked), 0) AS addresses,
-	coalesce(sum(k.bogus), 0) AS bogus
-FROM stack_check k
+	coalesce(sum(CASE WHEN k.caller = o.id THEN g.n END), 0)
+		AS caller_proved
+FROM (SELECT count(*) AS stacks, coalesce(sum(checked), 0) AS addresses,
+	coalesce(sum(bogus), 0) AS bogus FROM stack_check) n
 JOIN word l ON l.kind = 'link' AND l.name = 'gap'
 JOIN word o ON o.kind = 'link' AND o.name = 'proved'
-LEFT JOIN weighed w ON w.stack = k.stack
+LEFT JOIN (sample_group g JOIN stack_check k ON k.stack = g.user)
 
 -- name: check_fabricated
 SELECT image, samples, fabricated, unverified FROM fabricated
@@ -62,15 +66,13 @@ WITH unknown(frame) AS MATERIALIZED (
 	JOIN word w ON w.kind = 'image' AND w.id = i.kind
 		AND w.name = 'unknown'
 	WHERE NOT f.flags & 128 -- all mappings are known
-), stray(stack, leaf) AS MATERIALIZED (
-	SELECT p.stack, max(p.pos = 0) FROM unknown u
-	CROSS JOIN stack_path p ON p.frame = u.frame GROUP BY 1
 )
-SELECT coalesce(sum(g.n), 0) AS samples,
-	coalesce(sum(CASE WHEN s.leaf THEN g.n END), 0) AS unmapped,
-	coalesce(sum(CASE WHEN s.stack IS NOT NULL THEN g.n END), 0) AS touching
-FROM sample_group g LEFT JOIN stray s ON s.stack = g.user
-WHERE g.user IS NOT NULL
+SELECT coalesce(sum(n), 0) AS samples,
+	coalesce(sum(n) FILTER (WHERE user IN (SELECT id FROM stack
+		WHERE frame IN (SELECT frame FROM unknown))), 0) AS unmapped,
+	coalesce(sum(n) FILTER (WHERE user IN (SELECT stack FROM stack_path
+		WHERE frame IN (SELECT frame FROM unknown))), 0) AS touching
+FROM sample_group WHERE user IS NOT NULL
 
 -- name: check_not_judged
 SELECT why, image, sum(samples) AS samples FROM not_judged

@@ -93,18 +93,15 @@ SELECT (SELECT n FROM total) AS requests,
 FROM named
 
 -- name: check_one_frame
-WITH one AS MATERIALIZED (
-	SELECT r.id, s.frame
-	FROM raw_chain r JOIN stack s ON s.id = r.stack WHERE s.depth = 1
-), hit AS MATERIALIZED (
+WITH hit AS MATERIALIZED (
 	SELECT uraw, count(*) AS n FROM request
-	WHERE uraw IN (SELECT id FROM one) AND chain IS NOT NULL
-	GROUP BY uraw
+	WHERE uraw IS NOT NULL AND chain IS NOT NULL GROUP BY uraw
 )
 SELECT i.path AS image, sum(h.n) AS requests
 FROM hit h
-JOIN one o ON o.id = h.uraw
-JOIN frame f ON f.id = o.frame
+JOIN raw_chain r ON r.id = h.uraw
+JOIN stack s ON s.id = r.stack AND s.depth = 1
+JOIN frame f ON f.id = s.frame
 JOIN image i ON i.id = f.image
 GROUP BY i.path ORDER BY 2 DESC, 1
 

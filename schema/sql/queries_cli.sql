@@ -155,7 +155,8 @@ FROM backstitch_functions ORDER BY name
 -- name: print_formats
 SELECT t.id, coalesce(t.fields, '') AS fields, t.format,
 	coalesce(c.note LIKE '%big-endian%', 0) AS big_endian,
-	coalesce(c.arch, '') AS arch
+	coalesce(c.arch, '') AS arch,
+	coalesce(c.format = 'ftext', 0) AS is_text
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: print_raws

@@ -87,3 +87,13 @@ GROUP BY name
 SELECT h.id, p.pid, h.tid, coalesce(h.process, 0) AS process, h.start_ns,
 	h.end_ns, p.start_ns AS process_start_ns, p.end_ns AS process_end_ns
 FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
+
+-- name: ctf_facts
+-- of the first capture, which gives the timeline its clock
+SELECT coalesce(host, '') AS host, coalesce(release, '') AS release,
+	coalesce(arch, '') AS arch, coalesce(clock, '') AS clock,
+	(SELECT min(first_ns) FROM capture) AS first_ns,
+	(SELECT value FROM meta WHERE key = 'wall_offset_ns'
+		AND typeof(value) = 'integer' ORDER BY capture LIMIT 1)
+		AS wall_offset_ns
+FROM capture ORDER BY id LIMIT 1

@@ -271,6 +271,20 @@ CREATE TABLE stack_check(
 	caller INTEGER		-- word 'link' of pos 1; NULL: bogus
 );
 
+-- Samples by how far their user stack can be trusted, for view trust. They are
+-- added up once, while the stacks are in memory: in SQL, a million samples with
+-- 200,000 different stacks take two seconds for each command that asks.
+CREATE TABLE user_trust(
+	type INTEGER,		-- event_type.id
+	mark INTEGER,		-- as in sample_group
+	judged TEXT,		-- of the stack alone: a class of view trust;
+				-- NULL: there is no user stack
+	frames INTEGER,		-- 127: both halves have as many together as
+				-- perf keeps; 8: as many as ftrace keeps; else
+				-- NULL
+	n INTEGER		-- samples
+);
+
 -- The addresses as recorded, for one stack. addrs: one varint (LEB128) of
 -- each address's zigzag difference to the one before (first: to 0),
 -- innermost first, stack.depth of them.

@@ -197,10 +197,11 @@ GROUP BY 1, 2, 3, 4;
 -- build-id proves that the file is the one that was mapped.
 CREATE VIEW bogus_frames(stack, pos, reason, symbol, image, off, samples,
 	unverified) AS
+WITH weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+)
 SELECT p.stack, p.pos, w.name, y.name, i.path, printf('0x%x', f.off),
-	(SELECT coalesce(sum(g.n), 0) FROM sample_group g
-		WHERE g.user = p.stack),
-	c.unverified
+	coalesce(g.n, 0), c.unverified
 FROM stack_check k
 JOIN stack_path p ON p.stack = k.stack AND p.pos >= k.first
 JOIN callsite c ON c.frame = p.frame
@@ -209,6 +210,7 @@ JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 JOIN frame f ON f.id = p.frame
 JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
+LEFT JOIN weighed g ON g.stack = p.stack
 WHERE k.bogus;
 
 -- User stacks that are not judged, because the evidence is not complete or not
@@ -219,8 +221,9 @@ CREATE VIEW not_judged(stack, why, image, samples) AS
 WITH doubted(stack, why, image) AS MATERIALIZED (
 	SELECT p.stack, CASE WHEN f.flags & 128 THEN 'mappings' ELSE 'file' END,
 		f.image
-	FROM frame f CROSS JOIN stack_path p ON p.frame = f.id
-	WHERE f.flags & 128 OR f.image IN (SELECT image FROM other_file)
+	FROM stack_path p JOIN frame f ON f.id = p.frame
+	WHERE p.frame IN (SELECT id FROM frame WHERE flags & 128
+		OR image IN (SELECT image FROM other_file))
 	GROUP BY 1, 2, 3
 ), weighed(stack, n) AS MATERIALIZED (
 	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
@@ -241,8 +244,8 @@ WITH unknown(frame) AS MATERIALIZED (
 	JOIN word w ON w.kind = 'image' AND w.id = i.kind
 		AND w.name = 'unknown'
 ), stray(stack, leaf) AS MATERIALIZED (
-	SELECT p.stack, max(p.pos = 0) FROM unknown u
-	CROSS JOIN stack_path p ON p.frame = u.frame GROUP BY 1
+	SELECT stack, max(pos = 0) FROM stack_path
+	WHERE frame IN (SELECT frame FROM unknown) GROUP BY 1
 ), counted(thread, stack, n) AS MATERIALIZED (
 	SELECT e.thread, u.stack, count(*) FROM event e
 	LEFT JOIN request r ON r.event = e.id
@@ -302,13 +305,9 @@ GROUP BY p.image;
 --                        its bytes were not recorded; 'exec': the stack is
 --                        of the program after an exec; 'uncertain': a frame is
 --                        not exactly known
--- Everything is added up by stack first, and only stacks with an unchecked
--- return address are read frame by frame: a million samples take as long as
--- their distinct stacks.
 CREATE VIEW trust(capture, event, class, samples, share, fix) AS
 WITH recorder(capture, name, most) AS MATERIALIZED (
-	-- most: frames of a user stack that the kernel keeps at the most;
-	-- perf's includes the kernel half
+	-- most: frames that the kernel keeps of a stack
 	SELECT id, CASE WHEN format = 'perf' OR version LIKE 'perf%' THEN 'perf'
 		WHEN format = 'ctf' AND version = 'lttng-ust' THEN 'ust'
 		WHEN format = 'ctf' THEN 'lttng'
@@ -316,18 +315,11 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		CASE WHEN format = 'perf' THEN 127 WHEN format <> 'ctf' THEN 8
 			END
 	FROM capture
-), bunch(type, user, mark, kept, n) AS MATERIALIZED (
-	-- kept: frames that count towards most, of perf with both halves
-	SELECT g.type, g.user, g.mark, u.depth + coalesce(k.depth, 0), sum(g.n)
-	FROM sample_group g
-	LEFT JOIN stack u ON u.id = g.user
-	LEFT JOIN stack k ON k.id = g.kernel AND u.depth > 40
-	GROUP BY 1, 2, 3, 4
 ), asked(capture) AS MATERIALIZED (
 	-- captures with a user stack, or a request for one
-	SELECT DISTINCT t.capture FROM (SELECT DISTINCT type FROM bunch
-		WHERE user IS NOT NULL OR mark < 0) b
+	SELECT DISTINCT t.capture FROM user_trust b
 	JOIN event_type t ON t.id = b.type AND (t.has_chain OR t.defer)
+	WHERE b.judged IS NOT NULL OR b.mark < 0
 ), silent(type, always) AS MATERIALIZED (
 	-- events that take no user stacks. Of perf's, whose -g is for all
 	-- events, each sample counts (always); of the others, where no event
@@ -340,90 +332,23 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	AND (NOT coalesce(t.has_chain, 0) OR (c.format <> 'perf'
 		AND NOT EXISTS (SELECT 1 FROM asked a
 			WHERE a.capture = t.capture)))
-), kinds(id, what) AS MATERIALIZED (
-	SELECT id, CASE WHEN name = 'unknown' THEN 'unmapped'
-		WHEN name IN ('anon', 'jit', 'script') THEN 'generated code'
-		WHEN name = 'file' THEN 'no file' ELSE 'uncertain' END
-	FROM word WHERE kind = 'image'
-), stack_in_use(stack) AS MATERIALIZED (
-	SELECT DISTINCT user FROM bunch WHERE user IS NOT NULL
-), callerless(stack) AS MATERIALIZED (
-	SELECT DISTINCT stack FROM raw_chain WHERE caller = 1
-), unwound(stack) AS MATERIALIZED (
-	SELECT DISTINCT stack FROM raw_chain WHERE ended IS NOT NULL
-), judged(stack, depth, open, class) AS MATERIALIZED (
-	-- open: the stack has return addresses that were not checked
-	SELECT s.id, s.depth,
-		s.depth > 1 + coalesce(k.checked, 0)
-			AND s.id NOT IN (SELECT stack FROM unwound),
-		CASE WHEN k.bogus THEN 'fabricated (no frame pointers)'
-		WHEN f.flags & 128 THEN 'not judged (mappings)'
-		WHEN d.what = 'unmapped' THEN 'in no mapping'
-		WHEN f.image IN (SELECT image FROM other_file)
-			THEN 'not judged (other file)'
-		WHEN s.depth = 1 THEN 'one frame'
-		WHEN s.id IN (SELECT stack FROM callerless)
-			OR k.caller = (SELECT id FROM word WHERE kind = 'link'
-				AND name = 'gap') THEN 'caller missing' END
-	FROM stack_in_use u
-	JOIN stack s ON s.id = u.stack
-	JOIN frame f ON f.id = s.frame
-	JOIN image i ON i.id = f.image
-	LEFT JOIN kinds d ON d.id = i.kind
-	LEFT JOIN stack_check k ON k.stack = s.id
-), reason(frame, why) AS MATERIALIZED (
-	-- why a return address was not checked; the largest has most weight
-	SELECT f.id, CASE WHEN f.flags & 128 THEN '4mappings'
-		WHEN f.image IN (SELECT image FROM other_file)
-			THEN '3other file'
-		WHEN d.what = 'unmapped' THEN '9'
-		WHEN d.what = 'no file' AND coalesce(i.status, '')
-			NOT IN ('named', 'unverified') THEN '2no file'
-		WHEN f.flags & 14 THEN '0uncertain'
-		WHEN d.what = 'generated code' THEN '1generated code'
-		ELSE '0uncertain' END
-	FROM frame f
-	JOIN image i ON i.id = f.image
-	LEFT JOIN kinds d ON d.id = i.kind
-	LEFT JOIN callsite c ON c.frame = f.id
-	WHERE f.flags & 128 OR c.kind IS NULL OR c.kind IN (
-		SELECT id FROM word WHERE kind = 'callsite'
-		AND name IN ('unchecked', 'no_code'))
-), doubted(stack, why) AS MATERIALIZED (
-	SELECT j.stack, max(r.why)
-	FROM judged j
-	CROSS JOIN stack_path p ON p.stack = j.stack AND p.pos > 0
-	JOIN reason r ON r.frame = p.frame
-	WHERE j.open AND (j.class IS NULL OR j.class = 'caller missing')
-	GROUP BY j.stack
 ), classed(type, class, n) AS (
 	SELECT b.type, CASE
 		WHEN x.type IS NOT NULL THEN 'not recorded'
-		WHEN b.user IS NULL THEN 'missing (' || CASE v.name
+		WHEN b.judged IS NULL THEN 'missing (' || CASE v.name
 			WHEN 'matched' THEN 'empty' ELSE v.name END || ')'
 		WHEN b.mark = 2 THEN 'not judged (exec)'
 		WHEN e.name IS NOT NULL THEN 'cut (' || e.name || ')'
-		WHEN j.class IS NOT NULL AND j.class <> 'caller missing'
-			THEN j.class
-		WHEN o.why = '9' THEN 'in no mapping'
-		WHEN o.why IS NOT NULL
-			THEN 'not judged (' || substr(o.why, 2) || ')'
-		WHEN j.class IS NOT NULL THEN j.class
-		WHEN j.open AND o.stack IS NULL THEN 'not judged (uncertain)'
-		WHEN NOT coalesce(t.defer, 0) AND r.most = CASE r.name
-			WHEN 'perf' THEN b.kept ELSE j.depth END
-			AND b.user NOT IN (SELECT stack FROM unwound)
-			THEN 'cut (full)'
-		ELSE 'whole' END, b.n
-	FROM bunch b
+		WHEN b.judged = 'whole' AND b.frames = r.most
+			AND NOT coalesce(t.defer, 0) THEN 'cut (full)'
+		ELSE b.judged END, b.n
+	FROM user_trust b
 	JOIN event_type t ON t.id = b.type
 	JOIN recorder r ON r.capture = t.capture
 	LEFT JOIN silent x ON x.type = b.type
-	LEFT JOIN judged j ON j.stack = b.user
-	LEFT JOIN doubted o ON o.stack = b.user
 	LEFT JOIN word v ON v.kind = 'request' AND v.id = -b.mark
 	LEFT JOIN word e ON e.kind = 'unwind' AND e.id = b.mark - 100
-	WHERE b.user IS NOT NULL OR b.mark < 0 OR x.always
+	WHERE b.judged IS NOT NULL OR b.mark < 0 OR x.always
 ), summed(capture, event, class, n, stacks) AS MATERIALIZED (
 	SELECT t.capture, t.name, c.class, sum(c.n), max(t.has_chain)
 	FROM classed c JOIN event_type t ON t.id = c.type

@@ -70,6 +70,27 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 	return rc;
 }
 
+int store_user_trust(struct store *db, const struct store_user_trust *u,
+		     size_t n, struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_user_trust"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		sqlite3_bind_int64(st, 1, u[i].type);
+		if (u[i].mark)
+			sqlite3_bind_int64(st, 2, u[i].mark);
+		else
+			sqlite3_bind_null(st, 2);
+		db_bind_text(st, 3, u[i].judged);
+		callsite_bind_some(st, 4, u[i].frames);
+		sqlite3_bind_int64(st, 5, u[i].n);
+		rc = db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		       size_t n, struct err *err)
 {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
@@ -323,6 +324,11 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	else if (q->flags & VERDICT_EXEC)
 		w.g.mark = 2;
 	return sample_groups_add(db, &w.g, err);
+}
+
+int store_groups_end(struct store *db, struct err *err)
+{
+	return sample_groups_end(db, err);
 }
 
 int sample_groups_end(struct store *db, struct err *err)

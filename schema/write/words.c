@@ -48,7 +48,7 @@ int words_switch_view(struct store *db, struct err *err)
 
 	if (db_number(db, store_sql("has_switch_fields"), &has, err))
 		return -1;
-	return db_exec(
+	return views_add(
 		db, store_sql(has ? "switch_fields" : "switch_no_fields"), err);
 }
 
@@ -61,7 +61,7 @@ int words_rule_views(struct store *db, struct err *err)
 			 "CREATE VIEW %s AS SELECT * FROM findings"
 			 " WHERE rule = '%s'",
 			 rules[i].view, rules[i].name);
-		if (db_exec(db, sql, err))
+		if (views_add(db, sql, err))
 			return -1;
 	}
 	return 0;

@@ -110,6 +110,18 @@ struct store_other_file {
 	uint32_t image, calls, no_call, proved;
 	const char *why;
 };
+struct store_user_trust {
+	uint32_t type;
+	int16_t mark;	    /* 0: NULL */
+	uint8_t frames;	    /* 0: NULL */
+	const char *judged; /* NULL: there is no user stack */
+	int64_t n;
+};
+/* Ends the sums of samples. Call it after the last sample was stored, before
+ * they are read. */
+int store_groups_end(struct store *db, struct err *err);
+int store_user_trust(struct store *db, const struct store_user_trust *u,
+		     size_t n, struct err *err);
 int store_callsites_begin(struct store *db, struct err *err);
 int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err);

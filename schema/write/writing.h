@@ -136,6 +136,9 @@ int captures_end(struct store *db, struct err *err);
 /* words.c: fills the tables word and rule. */
 int words_write(struct store *db, struct err *err);
 /* Creates a view of the findings of each rule. */
+/* Adds the views of an SQL text that has nothing else; needs PRAGMA
+ * writable_schema. */
+int views_add(struct store *db, const char *sql, struct err *err);
 int words_rule_views(struct store *db, struct err *err);
 /* Creates the view switch_state, if the fields it needs were stored. */
 int words_switch_view(struct store *db, struct err *err);

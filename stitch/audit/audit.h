@@ -78,8 +78,8 @@ struct audit_source {
 	bool odd_forks;	 /* threads also appear from nowhere without a loss */
 	bool introduces; /* the recorder lists the threads that already
 			  * existed */
-	int64_t **exit;	 /* times by thread id: EXIT_PAGES pages of EXIT_PAGE
-			  * entries */
+	struct audit_exit **exit; /* by thread id: EXIT_PAGES pages of EXIT_PAGE
+				   * entries */
 	/* For scheduler events: */
 	uint32_t switch_event; /* index of the event that is followed, plus
 				* 1; 0: none */
@@ -119,12 +119,19 @@ struct losses;
 struct audit_waiting {
 	struct fact_finding f;
 	uint64_t key;
+	int32_t exit_cpu; /* of after_exit: where the EXIT was; -1: unknown */
 	bool dropped;
 };
 
 struct audit_found_list {
 	struct audit_waiting *at;
 	size_t n, cap;
+};
+
+/* When and where a thread id ended. */
+struct audit_exit {
+	int64_t time; /* 0: never */
+	int32_t cpu;
 };
 
 struct audit {

@@ -18,21 +18,51 @@
 void clock_skew_release(struct clock_skew *cs)
 {
 	free(cs->pair);
+	table_release(&cs->by_cpus);
 	*cs = (struct clock_skew){ 0 };
+}
+
+static uint64_t clock_key(int32_t ahead, int32_t behind)
+{
+	return hash_u64((uint64_t)(uint32_t)ahead << 32 | (uint32_t)behind);
 }
 
 static struct clock_pair *clock_pair_of(struct clock_skew *cs, int32_t ahead,
 					int32_t behind)
 {
-	for (size_t i = 0; i < cs->n; i++)
-		if (cs->pair[i].ahead == ahead && cs->pair[i].behind == behind)
-			return &cs->pair[i];
+	uint64_t key = clock_key(ahead, behind);
+	uint32_t i = table_find(&cs->by_cpus, key, NULL, NULL, NULL);
+
+	if (i != TABLE_NONE)
+		return &cs->pair[i];
 	if (cs->n == PAIRS_MAX)
 		return NULL;
+	table_add(&cs->by_cpus, key, (uint32_t)cs->n);
 	struct clock_pair *p = mem_add(cs->pair, cs->n, cs->cap);
 
-	*p = (struct clock_pair){ .ahead = ahead, .behind = behind };
+	*p = (struct clock_pair){ .ahead = ahead,
+				  .behind = behind,
+				  .most = INT64_MAX };
 	return p;
+}
+
+void clock_skew_bound(struct clock_skew *cs, int32_t ahead, int32_t behind,
+		      int64_t before, int64_t time)
+{
+	struct clock_pair *p = clock_pair_of(cs, ahead, behind);
+	int64_t most = saturating_apart(time, before);
+
+	if (p && most < p->most)
+		p->most = most;
+}
+
+int64_t clock_skew_most(const struct clock_skew *cs, int32_t ahead,
+			int32_t behind)
+{
+	uint32_t i = table_find(&cs->by_cpus, clock_key(ahead, behind), NULL,
+				NULL, NULL);
+
+	return i == TABLE_NONE ? INT64_MAX : cs->pair[i].most;
 }
 
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
@@ -56,16 +86,26 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 	}
 }
 
-/* Returns how much is explained if the CPU is ahead of, or behind, others. */
-static uint64_t clock_explained(const struct clock_skew *cs, int32_t cpu,
-				bool ahead)
+/* Adds up how much is explained if a CPU is ahead of, or behind, others: the
+ * number of records by (CPU, side). Returns the sums; the table has their
+ * places. */
+static uint64_t *clock_sums(const struct clock_skew *cs, struct table *at)
 {
-	uint64_t n = 0;
+	uint64_t *sum = mem_new(2 * cs->n + 1, sizeof(*sum));
 
-	for (size_t i = 0; i < cs->n; i++)
-		if ((ahead ? cs->pair[i].ahead : cs->pair[i].behind) == cpu)
-			n += cs->pair[i].records;
-	return n > 1 ? n : 0;
+	for (size_t i = 0; i < 2 * cs->n; i++) {
+		const struct clock_pair *p = &cs->pair[i / 2];
+		bool ahead = i % 2 == 0;
+		uint64_t key = clock_key(ahead ? p->ahead : p->behind, ahead);
+		uint32_t k = table_find(at, key, NULL, NULL, NULL);
+
+		if (k == TABLE_NONE) {
+			k = (uint32_t)i;
+			table_add(at, key, k);
+		}
+		sum[k] += p->records;
+	}
+	return sum;
 }
 
 /* Removes what the CPU explains. Returns the pair that differs most. */
@@ -94,19 +134,20 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	bool ahead = true;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < 2 * cs->n; i++) {
-		const struct clock_pair *p = &cs->pair[i / 2];
-		bool is_ahead = i % 2 == 0;
-		int32_t one = is_ahead ? p->ahead : p->behind;
-		uint64_t more = clock_explained(cs, one, is_ahead);
+	struct table at = { 0 };
+	uint64_t *sum = clock_sums(cs, &at);
 
-		if (more <= n)
+	/* a sum is at the first place of its CPU and side */
+	for (size_t i = 0; i < 2 * cs->n; i++) {
+		if (sum[i] <= n)
 			continue;
-		n = more;
-		cpu = one;
-		ahead = is_ahead;
+		n = sum[i];
+		ahead = i % 2 == 0;
+		cpu = ahead ? cs->pair[i / 2].ahead : cs->pair[i / 2].behind;
 	}
-	if (!n)
+	free(sum);
+	table_release(&at);
+	if (n < 2)
 		return 0;
 	const struct clock_pair most = clock_take_pairs(cs, cpu, ahead);
 

@@ -39,6 +39,9 @@ struct per_cpu {
 	struct counter_runs runs;
 	uint64_t n_out, missing_out; /* runs and counters that were output */
 	struct clock_far far;
+	/* the newest counter that a sample of this CPU had */
+	uint64_t own_count; /* 0: none */
+	int64_t own_time;
 };
 
 /* The cookies of a source, read with one shape. */
@@ -590,7 +593,14 @@ static void compare_clocks(struct counters *cs, const struct counters_sight *s,
 
 	if (s->cpu < 0 || s->late || !counters_is_alone(cs, s->source))
 		return;
+	if (s->is_sample && s->cpu == made_on && e >= pc->own_count) {
+		pc->own_count = e;
+		pc->own_time = s->time;
+	}
 	if (s->cpu != made_on) {
+		if (pc->own_count && e >= pc->own_count)
+			clock_skew_bound(&cs->src[s->source].skew, made_on,
+					 s->cpu, pc->own_time, s->time);
 		if (e > far->count)
 			*far = (struct clock_far){
 				.count = e,
@@ -620,6 +630,14 @@ void counters_clocks(struct counters *cs, uint16_t source,
 		f.source = source;
 		fn(arg, &f);
 	}
+}
+
+int64_t counters_clock_ahead(const struct counters *cs, uint16_t source,
+			     int32_t ahead, int32_t behind)
+{
+	if (source >= cs->n_src || !cs->src[source].any)
+		return 0;
+	return clock_skew_most(&cs->src[source].skew, ahead, behind);
 }
 
 /* Like counters_see(). Returns -1 if the cookie does not have this shape. */

@@ -68,6 +68,12 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
+/* Returns by how much a CPU's clock is ahead of another one's at the most, by
+ * the counters that were seen there; INT64_MAX: they do not tell. Clocks of a
+ * capture without counters are believed: 0. Call it before counters_clocks().
+ */
+int64_t counters_clock_ahead(const struct counters *cs, uint16_t source,
+			     int32_t ahead, int32_t behind);
 /* Calls fn with each CPU of the source whose clock differs from the others'.
  * Call it before counters_end(), when all losses are known. */
 typedef void counters_found_fn(void *arg, const struct fact_finding *f);

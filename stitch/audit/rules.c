@@ -319,7 +319,8 @@ static bool rule_fork_lost_holds(struct audit *au, const struct fact_finding *f,
 
 /* Returns where to find when the record's thread id last ended (0: never), or
  * NULL. */
-static int64_t *exit_time(struct audit_source *as, const struct record *rec)
+static struct audit_exit *exit_time(struct audit_source *as,
+				    const struct record *rec)
 {
 	uint32_t page = (uint32_t)rec->tid / EXIT_PAGE;
 
@@ -352,7 +353,7 @@ static bool is_unannounced_life(const struct audit_in *in)
 }
 
 static void found_after_exit(struct audit *au, const struct audit_in *in,
-			     int64_t since)
+			     int64_t since, int32_t exit_cpu)
 {
 	struct audit_source *as = audit_source_of(au, in);
 	struct fact_finding f = audit_finding(in, RULE_AFTER_EXIT, since);
@@ -369,6 +370,8 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 		f.thread = in->ended->id;
 	uint32_t i = audit_found(au, &f, (uint64_t)by);
 
+	if (i != UINT32_MAX)
+		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = exit_cpu;
 	skew_keep(as, RULE_AFTER_EXIT, in, i);
 }
 
@@ -379,27 +382,28 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
 	struct audit_source *as = audit_source_of(au, in);
-	int64_t *end = exit_time(as, rec);
+	struct audit_exit *end = exit_time(as, rec);
 	int64_t since = in->ended ? in->ended->end : TIME_NONE;
 
 	if (in->time == TIME_NONE || rec->flags & REC_F_LATE ||
 	    !as->src->info.whole_tasks)
 		return;
-	if (end && !in->ended && *end && is_unannounced_life(in))
-		since = *end;
+	if (end && !in->ended && end->time && is_unannounced_life(in))
+		since = end->time;
 	if (since != TIME_NONE) {
-		found_after_exit(au, in, since);
+		found_after_exit(au, in, since,
+				 end && end->time == since ? end->cpu : -1);
 		if (end) /* one finding for a life */
-			*end = 0;
+			end->time = 0;
 	}
 	if (rec->kind == REC_FORK)
-		skew_note_fork(au, in, end ? *end : 0);
+		skew_note_fork(au, in, end ? end->time : 0);
 	if (rec->kind == REC_EXIT)
 		skew_note_exit(au, in);
 	if (end && rec->kind == REC_EXIT)
-		*end = in->time;
+		*end = (struct audit_exit){ in->time, rec->cpu };
 	else if (end && rec->kind == REC_FORK)
-		*end = 0;
+		end->time = 0;
 }
 
 static void rule_duplicate(struct audit *au, const struct audit_in *in)
@@ -596,7 +600,8 @@ const struct rule rules[] = {
 	[RULE_UNMAPPED] = {
 		.name = "unmapped",
 		.proves = "a mapping record is missing, and no loss explains "
-			  "it: a program ran code that no mapping covers",
+			  "it: a program ran code that no mapping covers, "
+			  "though all of its mappings since exec are known",
 		.view = "rule_unmapped",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "stitch/audit/audit.h"
+#include "stitch/audit/counters.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/saturate.h"
 #include "stitch/tasks/task.h"
@@ -79,6 +80,15 @@ struct audit_reuse *skew_find(struct audit_source *as, enum rule_number rule,
 	return NULL;
 }
 
+/* Returns the finding that a note is about; NULL: none was kept. */
+static struct audit_waiting *skew_waiting(struct audit *au,
+					  const struct audit_reuse *re)
+{
+	return re && re->found != UINT32_MAX
+		       ? &au->found[re->rule].at[re->found]
+		       : NULL;
+}
+
 void skew_keep(struct audit_source *as, enum rule_number rule,
 	       const struct audit_in *in, uint32_t found)
 {
@@ -101,11 +111,10 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 		       const struct fact_finding *f)
 {
 	struct audit_source *as = audit_source_of(au, in);
-	const struct audit_found_list *fd = &au->found[RULE_AFTER_EXIT];
 	const struct thread *b = in->before;
 	const struct audit_reuse *re =
 		skew_find(as, RULE_AFTER_EXIT, in->rec->tid);
-
+	const struct audit_waiting *exit = skew_waiting(au, re);
 	const struct audit_reuse *fork =
 		skew_find(as, RULE_CLOCK_SKEW, in->rec->tid);
 
@@ -114,12 +123,10 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 		return (uint64_t)saturating_apart(fork->time, fork->exit);
 	if (b->introduced)
 		return UINT64_MAX;
-	if (re && re->time == b->first && re->found != UINT32_MAX &&
-	    saturating_apart(b->last, fd->at[re->found].f.since) <= CLOCKS_NS) {
-		const struct fact_finding *end = &fd->at[re->found].f;
-
-		skew_note_order(as, f, end->cpu, end->since, b->first);
-		return (uint64_t)saturating_apart(b->last, end->since);
+	if (exit && re->time == b->first &&
+	    saturating_apart(b->last, exit->f.since) <= CLOCKS_NS) {
+		skew_note_order(as, f, exit->f.cpu, exit->f.since, b->first);
+		return (uint64_t)saturating_apart(b->last, exit->f.since);
 	}
 	if (in->rec->kind != REC_FORK)
 		return UINT64_MAX;
@@ -132,8 +139,8 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
 void skew_note_exit(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
-	struct audit_found_list *fd = &au->found[RULE_TID_REUSED];
 	struct audit_reuse *re = skew_find(as, RULE_TID_REUSED, in->rec->tid);
+	struct audit_waiting *w = skew_waiting(au, re);
 
 	if (!re || re->exit != TIME_NONE || in->time <= re->time)
 		return;
@@ -141,8 +148,8 @@ void skew_note_exit(struct audit *au, const struct audit_in *in)
 
 	re->exit = in->time;
 	re->exit_cpu = in->rec->cpu;
-	if (re->found != UINT32_MAX && by < fd->at[re->found].key)
-		fd->at[re->found].key = by;
+	if (w && by < w->key)
+		w->key = by;
 }
 
 /* Returns whether clocks that differ explain a finding which is that wrong
@@ -155,28 +162,47 @@ bool skew_explains(const struct audit *au, const struct fact_finding *f,
 	return skew && by <= 2 * (uint64_t)skew;
 }
 
+/* A record that seems younger than its thread's EXIT, on another CPU, is older
+ * if the clock of its CPU is ahead. Counters of both CPUs may show that it is
+ * not ahead that much. */
+void skew_drop_unbounded(struct audit *au, const struct counters *cs)
+{
+	struct audit_found_list *fd = &au->found[RULE_AFTER_EXIT];
+
+	for (size_t i = 0; i < fd->n; i++) {
+		struct audit_waiting *w = &fd->at[i];
+		int64_t by = saturating_apart(w->f.time, w->f.since);
+
+		if (w->f.cpu >= 0 && w->exit_cpu >= 0 &&
+		    w->f.cpu != w->exit_cpu && by <= CLOCKS_NS &&
+		    counters_clock_ahead(cs, w->f.source, w->f.cpu,
+					 w->exit_cpu) >= by)
+			w->dropped = true;
+	}
+}
+
 /* A FORK that follows an after_exit may be the one that was missing there, if
  * clocks differ. */
 void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit)
 {
 	struct audit_source *as = audit_source_of(au, in);
-	struct audit_found_list *fd = &au->found[RULE_AFTER_EXIT];
-	const struct audit_reuse *re =
-		skew_find(as, RULE_AFTER_EXIT, in->rec->tid);
 
 	if (exit && saturating_apart(in->time, exit) <= CLOCKS_NS) {
 		skew_keep(as, RULE_CLOCK_SKEW, in, UINT32_MAX);
 		as->reuse[(as->n_reuses - 1) % AUDIT_REUSES].exit = exit;
 	}
-	if (!re || re->found == UINT32_MAX || in->time <= re->time ||
+	const struct audit_reuse *re =
+		skew_find(as, RULE_AFTER_EXIT, in->rec->tid);
+	struct audit_waiting *w = skew_waiting(au, re);
+
+	if (!w || in->time <= re->time ||
 	    saturating_apart(in->time, re->time) > CLOCKS_NS)
 		return;
 	uint64_t by = (uint64_t)saturating_apart(in->time, re->time);
 
 	/* What is already explained by less proves nothing more. */
-	if (by >= fd->at[re->found].key)
+	if (by >= w->key)
 		return;
-	fd->at[re->found].key = by;
-	skew_note_order(as, &fd->at[re->found].f, in->rec->cpu, re->time,
-			in->time);
+	w->key = by;
+	skew_note_order(as, &w->f, in->rec->cpu, re->time, in->time);
 }

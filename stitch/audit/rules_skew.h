@@ -16,6 +16,7 @@ struct audit;
 struct audit_in;
 struct audit_reuse;
 struct audit_source;
+struct counters;
 struct fact_finding;
 
 /* A thread cannot have two records in this order: that of `time`, on this CPU,
@@ -37,6 +38,9 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
  */
 void skew_note_exit(struct audit *au, const struct audit_in *in);
 void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit);
+/* Drops the accusations that clocks of CPUs may explain, as nothing bounds them
+ * against each other. Call it before counters_clocks() and audit_end(). */
+void skew_drop_unbounded(struct audit *au, const struct counters *cs);
 /* At the end: finds clocks that differ by the order of FORK and EXIT. */
 void skew_by_order(struct audit *au);
 /* Returns whether clocks explain a finding that needs them to differ by `by`.

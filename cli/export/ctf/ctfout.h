@@ -1,0 +1,33 @@
+/* ctfout.h - a database as a trace of the Common Trace Format, written by
+ * libbabeltrace2.
+ *
+ * ctfout_source.c is a source component class: it reads a database and returns
+ * libbabeltrace2's messages, in time order. The program connects it with
+ * sink.ctf.fs; babeltrace2 loads it as the plugin "backstitch"
+ * (ctfout_plugin.c). This folder alone uses the library. */
+#ifndef CLI_EXPORT_CTF_CTFOUT_H
+#define CLI_EXPORT_CTF_CTFOUT_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct store;
+
+/* What the messages are made of; borrowed. */
+struct ctfout_input {
+	struct store *db;
+	bool samples;	   /* every sample weighs 1 */
+	struct err *err;   /* our own error, if the graph fails; or NULL */
+	uint64_t *content; /* becomes a hash of the events, 0 if there
+			    * is none; or NULL */
+};
+
+/* Writes the trace into a folder that does not exist. Returns 0, or -1 and
+ * *err; what was written so far stays. Without libbabeltrace2 it always fails.
+ */
+int ctfout_write(const struct ctfout_input *in, const char *folder,
+		 struct err *err);
+/* Replaces the random uuid of the trace in a folder. Returns 0, or -1 and *err
+ * if the trace is not complete. */
+int ctfout_set_uuid(const char *folder, uint64_t content, struct err *err);
+#endif

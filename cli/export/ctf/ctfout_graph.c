@@ -1,0 +1,174 @@
+/* ctfout_graph.c - connects our source with the library's sink.ctf.fs. */
+#include <sys/statvfs.h>
+
+#include "cli/export/ctf/ctfout_bt.h"
+#include "cli/stop.h"
+#include "stitch/base/err.h"
+
+#define METADATA_BYTES ((size_t)4 << 20)
+
+static bt_component_class_source *ctfout_graph_class(void)
+{
+	bt_message_iterator_class *it =
+		bt_message_iterator_class_create(ctfout_source_next);
+	bt_component_class_source *c = NULL;
+
+	if (it &&
+	    !bt_message_iterator_class_set_initialize_method(
+		    it, ctfout_source_iterate) &&
+	    !bt_message_iterator_class_set_finalize_method(it,
+							   ctfout_source_stop))
+		c = bt_component_class_source_create("db", it);
+	bt_message_iterator_class_put_ref(it);
+	if (c &&
+	    !bt_component_class_source_set_initialize_method(
+		    c, ctfout_source_start) &&
+	    !bt_component_class_source_set_finalize_method(c,
+							   ctfout_source_end))
+		return c;
+	bt_component_class_source_put_ref(c);
+	return NULL;
+}
+
+/* Sets *err if no error of ours is there. The library's causes say that the
+ * sink failed, but not why. */
+static void ctfout_graph_failed(const char *folder, struct err *err)
+{
+	bt_current_thread_clear_error();
+	if (err->code == ERR_NONE)
+		err_set(err, ERR_IO,
+			"%s: libbabeltrace2 could not write it; is the disk "
+			"full?",
+			folder);
+}
+
+/* From 2.1 on, the sink writes CTF 2 if it is not told otherwise, which readers
+ * of today do not all know. */
+static int ctfout_graph_params(bt_value *par, const char *folder)
+{
+	bool newer = bt_version_get_major() > 2 || bt_version_get_minor() >= 1;
+
+	return bt_value_map_insert_string_entry(par, "path", folder) ||
+	       bt_value_map_insert_bool_entry(par, "assume-single-trace",
+					      true) ||
+	       bt_value_map_insert_bool_entry(par, "quiet", true) ||
+	       (newer &&
+		bt_value_map_insert_string_entry(par, "ctf-version", "1"));
+}
+
+static const bt_component_sink *
+ctfout_graph_sink(bt_graph *g, const bt_plugin *ctf, const char *folder)
+{
+	const bt_component_class_sink *fs =
+		bt_plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
+	bt_value *par = bt_value_map_create();
+	const bt_component_sink *sink = NULL;
+
+	if (!fs || !par || ctfout_graph_params(par, folder) ||
+	    bt_graph_add_sink_component(g, fs, "out", par,
+					BT_LOGGING_LEVEL_NONE, &sink))
+		sink = NULL;
+	bt_value_put_ref(par);
+	return sink;
+}
+
+static int ctfout_graph_connect(bt_graph *g, const bt_component_source *src,
+				const bt_component_sink *sink)
+{
+	return bt_graph_connect_ports(
+		       g,
+		       bt_component_source_borrow_output_port_by_index_const(
+			       src, 0),
+		       bt_component_sink_borrow_input_port_by_index_const(sink,
+									  0),
+		       NULL)
+		       ? -1
+		       : 0;
+}
+
+static int ctfout_graph_run(bt_graph *g, struct err *err)
+{
+	while (!stop_requested())
+		switch (bt_graph_run_once(g)) {
+		case BT_GRAPH_RUN_ONCE_STATUS_OK:
+		case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
+			break;
+		case BT_GRAPH_RUN_ONCE_STATUS_END:
+			return 0;
+		default:
+			return -1;
+		}
+	return err_set(err, ERR_STOPPED, "stopped");
+}
+
+/* Returns false if the metadata may not fit on the disk. */
+static bool ctfout_graph_has_room(const char *folder)
+{
+	struct statvfs fs;
+
+	return statvfs(folder, &fs) ||
+	       fs.f_bavail > METADATA_BYTES / fs.f_frsize;
+}
+
+/* The sink writes the metadata when the graph is gone, and aborts if it cannot.
+ * A graph that did not run to its end cannot be freed: its sink (2.0.4) then
+ * uses the trace after the streams have freed it. */
+static int ctfout_graph_write(const struct ctfout_input *in,
+			      const bt_plugin *ctf, const char *folder,
+			      struct err *err)
+{
+	bt_component_class_source *c = ctfout_graph_class();
+	bt_graph *g = bt_graph_create(0);
+	const bt_component_source *src;
+	const bt_component_sink *sink = NULL;
+	int rc = -1;
+
+	if (c && g)
+		sink = ctfout_graph_sink(g, ctf, folder);
+	if (sink &&
+	    !bt_graph_add_source_component_with_initialize_method_data(
+		    g, c, "in", NULL, (void *)in, BT_LOGGING_LEVEL_NONE,
+		    &src) &&
+	    !ctfout_graph_connect(g, src, sink))
+		rc = ctfout_graph_run(g, err);
+	if (rc)
+		ctfout_graph_failed(folder, err);
+	else if (!ctfout_graph_has_room(folder))
+		rc = err_set(err, ERR_IO, "%s: the disk is full", folder);
+	if (!rc)
+		bt_graph_put_ref(g);
+	bt_component_class_source_put_ref(c);
+	return rc;
+}
+
+int ctfout_write(const struct ctfout_input *in, const char *folder,
+		 struct err *err)
+{
+	const bt_plugin *ctf = NULL;
+	struct ctfout_input mine = *in;
+	int rc;
+
+	bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
+			   &ctf) != BT_PLUGIN_FIND_STATUS_OK) {
+		bt_current_thread_clear_error();
+		return err_set(err, ERR_IO,
+			       "libbabeltrace2 has no plugin 'ctf', which "
+			       "writes CTF; install the whole of "
+			       "libbabeltrace2, or set BABELTRACE_PLUGIN_PATH");
+	}
+	uint64_t content = 0;
+
+	*err = (struct err){ 0 };
+	mine.err = err;
+	mine.content = &content;
+	rc = ctfout_graph_write(&mine, ctf, folder, err);
+	if (!rc && !content)
+		rc = err_set(err, ERR_USAGE,
+			     "no event is selected, and babeltrace2 2.0 cannot "
+			     "read a trace without one");
+	if (!rc)
+		rc = ctfout_set_uuid(folder, content, err);
+	bt_plugin_put_ref(ctf);
+	return rc;
+}

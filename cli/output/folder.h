@@ -1,0 +1,17 @@
+/* folder.h - output that is a folder: written aside and renamed, so that a
+ * failure leaves nothing half-written. */
+#ifndef CLI_OUTPUT_FOLDER_H
+#define CLI_OUTPUT_FOLDER_H
+
+struct err;
+
+/* Returns -1 and *err if there is something at the path that is no empty
+ * folder. */
+int folder_check(const char *path, struct err *err);
+/* Calls write() with the path of a folder that does not exist and is beside
+ * `path`, and renames it to `path`. If write() fails, the folder's files are
+ * removed. Returns 0, or -1 and *err. */
+typedef int folder_write_fn(const char *path, void *arg, struct err *err);
+int folder_write(const char *path, folder_write_fn *write, void *arg,
+		 struct err *err);
+#endif
