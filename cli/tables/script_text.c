@@ -97,6 +97,7 @@ int script_parse(const char *list, bool marks, struct script_fields *f,
 	memset(f, 0, sizeof(*f));
 	f->verdict = !list;
 	f->frame.marks = !list && marks;
+	f->frame.ends = !list;
 	f->frame.tab = true;
 	if (!list)
 		list = "comm,tid,cpu,time,period,event,trace,ip,sym,symoff,"
