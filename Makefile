@@ -3,8 +3,8 @@
 #   O=DIR       where objects go (build, or build-san with SAN)
 #   SAN=LIST    build with -fsanitize=LIST
 #   CC=clang    another compiler (with its own O=)
-#   BABELTRACE=  without libbabeltrace2: then CTF traces are refused, and there
-#               is no plugin of babeltrace2
+#   BABELTRACE=  without libbabeltrace2: then there is no export to CTF and no
+#               plugin of babeltrace2
 #   BABELTRACE_PLUGINS  where install puts it (PREFIX/lib/babeltrace2/plugins)
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
 #   WERROR=-Werror  stop at warnings, as .ci/run does
@@ -22,7 +22,8 @@ BABELTRACE ?= babeltrace2
 DEBUGINFOD ?= libdebuginfod
 
 # library: pkg-config name
-LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma capstone $(BABELTRACE)
+LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone \
+	$(BABELTRACE)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 
@@ -48,7 +49,6 @@ calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
 twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
-	$(call twins,$(BABELTRACE),formats/ctf/bt.h|babeltrace2/.*,formats/ctf) \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files)
 SRCS := $(filter-out $(LEFT_OUT), \
@@ -90,7 +90,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
-	check-style style-run bench bench-run fuzz fuzz-build check-san \
+	check-style style-run faults bench bench-run fuzz fuzz-build check-san \
 	san-build check-flags mkcap install uninstall clean FORCE
 .DELETE_ON_ERROR:
 
@@ -263,9 +263,14 @@ check-style: deps
 style-run:
 	@O=$(O) CFLAGS_PKG='$(PKG_CFLAGS)' tests/run.sh style
 
+# Every command while calls fail and signals come.
+faults: deps-build
+	$(SUBJ) all
+	@python3 tests/faults/faults.py $(O)
+
 bench:
 	@tests/deps.sh install bench
-	$(SUBJ) all $(BENCH_BIN) $(NAMES_BIN)
+	$(SUBJ) all mkcap $(BENCH_BIN) $(NAMES_BIN)
 	$(SUB) bench-run
 bench-run:
 	@O=$(O) tests/bench/bench.sh

@@ -1,4 +1,4 @@
-/* stop.c - handles Ctrl-C. */
+/* stop.c - handles Ctrl-C, SIGTERM and SIGHUP. */
 #include "cli/stop.h"
 
 #include <errno.h>
@@ -15,22 +15,47 @@ static struct store *volatile query;
 static int null_fd = -1;
 static struct stat pipe_stat;
 
-#define FD_LOOK 64 /* descriptors that may be duplicates of stdin */
+#define FD_LOOK 64 /* descriptors that may be pipes */
 
 /* Ends the input pipe for its readers: a waiting read is restarted and finds
  * /dev/null at the same descriptor. Readers hold duplicates of descriptor 0, so
  * the pipe is recognized by its inode. */
-static void stop_on_alarm(int sig)
+static void stop_end_input(void)
 {
-	int saved = errno;
 	struct stat st;
 
-	(void)sig;
-	for (int fd = 0; live && null_fd >= 0 && fd < FD_LOOK; fd++)
+	for (int fd = 0; null_fd >= 0 && fd < FD_LOOK; fd++)
 		if (fd != 1 && fd != 2 && fstat(fd, &st) == 0 &&
 		    st.st_ino == pipe_stat.st_ino &&
 		    st.st_dev == pipe_stat.st_dev)
 			dup2(null_fd, fd);
+}
+
+/* The same for all pipes, once the program is to stop: whoever is at the other
+ * end of a FIFO may neither write nor read, for ever. */
+static void stop_end_pipes(void)
+{
+	struct stat st;
+
+	for (int fd = 0; null_fd >= 0 && fd < FD_LOOK; fd++)
+		if (fd != 2 && fd != null_fd && fstat(fd, &st) == 0 &&
+		    S_ISFIFO(st.st_mode))
+			dup2(null_fd, fd);
+}
+
+/* Once a second until the program has stopped: a FIFO may be opened after the
+ * signal came. */
+static void stop_on_alarm(int sig)
+{
+	int saved = errno;
+
+	(void)sig;
+	if (live)
+		stop_end_input();
+	if (requested) {
+		stop_end_pipes();
+		alarm(1);
+	}
 	errno = saved;
 }
 
@@ -45,8 +70,7 @@ static void stop_on_interrupt(int sig)
 		return;
 	}
 	requested = 1;
-	if (live)
-		stop_on_alarm(SIGALRM);
+	stop_on_alarm(SIGALRM);
 	if (db)
 		store_interrupt(db);
 }
@@ -67,18 +91,19 @@ void stop_init(void)
 {
 	stop_handle(SIGINT, stop_on_interrupt);
 	stop_handle(SIGTERM, stop_on_interrupt);
+	/* the terminal is gone: what is half done must go as well */
+	stop_handle(SIGHUP, stop_on_interrupt);
 	stop_handle(SIGALRM, stop_on_alarm);
 	signal(SIGPIPE, SIG_IGN);
 	/* exceeding the file size limit is then an error like a full disk */
 	signal(SIGXFSZ, SIG_IGN);
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
 void stop_live(bool on)
 {
-	if (on && null_fd < 0 && fstat(0, &pipe_stat) == 0)
-		null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	live = on;
-	if (!on)
+	live = on && fstat(0, &pipe_stat) == 0;
+	if (!on && !requested)
 		alarm(0);
 }
 

@@ -1,10 +1,10 @@
-/* stop.h - handles Ctrl-C.
+/* stop.h - handles Ctrl-C, SIGTERM and SIGHUP.
  *
- * stop_requested() becomes true, commands stop and clean up, and main() ends
- * the program by SIGINT. While a live pipe is read, the first Ctrl-C ends the
- * input instead: the recorder gets it as well and still writes its buffers, so
- * reading goes on until the pipe closes, for at most two seconds. A second
- * Ctrl-C stops the program. */
+ * stop_requested() becomes true, pipes end on which nobody writes or reads,
+ * commands stop and clean up, and main() ends the program by the signal. While
+ * a live pipe is read, the first Ctrl-C ends the input instead: the recorder
+ * gets it as well and still writes its buffers, so reading goes on until the
+ * pipe closes, for at most two seconds. A second Ctrl-C stops the program. */
 #ifndef CLI_STOP_H
 #define CLI_STOP_H
 #include <stdbool.h>
@@ -17,6 +17,6 @@ void stop_live(bool on);
 /* Lets Ctrl-C interrupt statements on db; NULL ends that. */
 void stop_query(struct store *db);
 bool stop_requested(void);
-/* Ends the program by SIGINT. */
+/* Ends the program by the signal that it got. */
 void stop_now(void) __attribute__((noreturn));
 #endif

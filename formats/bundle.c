@@ -4,7 +4,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,11 +11,12 @@
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 
 struct bundle {
 	struct archive *a;
 	char *path;
-	bool finished;
+	struct new_file *file;
 };
 
 static const struct {
@@ -52,7 +52,7 @@ bool bundle_is_name(const char *path)
 
 static int bundle_refuse(const struct bundle *b, struct err *err)
 {
-	const char *why = archive_error_string(b->a);
+	const char *why = b->a ? archive_error_string(b->a) : NULL;
 
 	return err_set(err, ERR_IO, "%s: %s", b->path,
 		       why ? why : "cannot be written");
@@ -60,21 +60,18 @@ static int bundle_refuse(const struct bundle *b, struct err *err)
 
 static int bundle_start(struct bundle *b, bool force, struct err *err)
 {
-	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
-	int fd = open(b->path, flags | (force ? O_TRUNC : O_EXCL), 0666);
-
-	if (fd < 0)
-		return err_set(err, ERR_IO, "%s: %s", b->path,
-			       errno == EEXIST ? "exists; use -f to replace it"
-					       : strerror(errno));
-	close(fd);
+	b->file = new_file_open(b->path, force, err);
+	if (!b->file)
+		return -1;
 	b->a = archive_write_new();
 	if (!b->a || forms[bundle_form(b->path)].filter(b->a) ||
 	    archive_write_set_format_pax_restricted(b->a))
 		return bundle_refuse(b, err);
 	/* Only gzip has this option; the others refuse it. */
 	archive_write_set_filter_option(b->a, NULL, "timestamp", NULL);
-	if (archive_write_open_filename(b->a, b->path))
+	/* a regular file need not end with a whole block */
+	archive_write_set_bytes_in_last_block(b->a, 1);
+	if (archive_write_open_fd(b->a, new_file_fd(b->file)))
 		return bundle_refuse(b, err);
 	return 0;
 }
@@ -94,8 +91,6 @@ struct bundle *bundle_create(const char *path, bool force, struct err *err)
 	b->path = mem_strdup(path);
 	if (!bundle_start(b, force, err))
 		return b;
-	/* An existing file must not be removed. */
-	b->finished = !b->a;
 	bundle_free(b);
 	return NULL;
 }
@@ -106,8 +101,7 @@ void bundle_free(struct bundle *b)
 		return;
 	if (b->a)
 		archive_write_free(b->a);
-	if (!b->finished)
-		unlink(b->path);
+	new_file_free(b->file);
 	free(b->path);
 	free(b);
 }
@@ -116,8 +110,7 @@ int bundle_finish(struct bundle *b, struct err *err)
 {
 	if (archive_write_close(b->a))
 		return bundle_refuse(b, err);
-	b->finished = true;
-	return 0;
+	return new_file_finish(b->file, err);
 }
 
 static int bundle_begin_entry(struct bundle *b, const char *name, uint64_t size,
@@ -158,10 +151,11 @@ static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
 			    const char *path, struct err *err)
 {
 	static unsigned char buf[1 << 16];
+	off_t at = 0;
 
 	while (size) {
 		size_t want = size < sizeof(buf) ? (size_t)size : sizeof(buf);
-		ssize_t n = read(fd, buf, want);
+		ssize_t n = pread(fd, buf, want, at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -172,28 +166,23 @@ static int bundle_copy_file(struct bundle *b, int fd, uint64_t size,
 			return 0; /* libarchive fills the rest */
 		if (bundle_write(b, buf, (size_t)n, err))
 			return -1;
+		at += n;
 		size -= (uint64_t)n;
 	}
 	return 0;
 }
 
-int bundle_add_file(struct bundle *b, const char *name, const char *path,
-		    uint64_t *bytes, struct err *err)
+int bundle_add_file(struct bundle *b, const char *name, int fd,
+		    const char *path, uint64_t *bytes, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
-	int rc = -1;
 
-	if (fd < 0 || fstat(fd, &st))
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	else if (!S_ISREG(st.st_mode))
-		err_set(err, ERR_IO, "%s: not a regular file", path);
-	else if (!bundle_begin_entry(b, name, (uint64_t)st.st_size,
-				     st.st_mode & 0111, err))
-		rc = bundle_copy_file(b, fd, (uint64_t)st.st_size, path, err);
-	if (!rc)
-		*bytes += (uint64_t)st.st_size;
-	if (fd >= 0)
-		close(fd);
-	return rc;
+	if (fstat(fd, &st))
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	if (bundle_begin_entry(b, name, (uint64_t)st.st_size, st.st_mode & 0111,
+			       err) ||
+	    bundle_copy_file(b, fd, (uint64_t)st.st_size, path, err))
+		return -1;
+	*bytes += (uint64_t)st.st_size;
+	return 0;
 }

@@ -16,10 +16,11 @@ bool bundle_is_name(const char *path);
 /* Creates the file. Returns NULL and *err if it exists (unless force), or if
  * its name is of no form that can be written. */
 struct bundle *bundle_create(const char *path, bool force, struct err *err);
-/* Adds a file as `name`. It is an error if the file cannot be read; a file that
- * shrinks meanwhile is filled with zeros. Adds the size to *bytes. */
-int bundle_add_file(struct bundle *b, const char *name, const char *path,
-		    uint64_t *bytes, struct err *err);
+/* Adds an opened regular file as `name`; path is for messages. It is an error
+ * if the file cannot be read; a file that shrinks meanwhile is filled with
+ * zeros. Adds the size to *bytes. */
+int bundle_add_file(struct bundle *b, const char *name, int fd,
+		    const char *path, uint64_t *bytes, struct err *err);
 int bundle_add_text(struct bundle *b, const char *name, const char *text,
 		    struct err *err);
 /* Returns 0 if all of it is on disk. */

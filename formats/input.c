@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +15,33 @@
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/named_file.h"
 #include "stitch/base/temp.h"
 
 #define COPY_BUF ((size_t)128 * 1024)
 
+/* Waits for the first writer of a FIFO. Not open() waits: it would be restarted
+ * after each signal, but what a signal's handler does with the descriptor ends
+ * poll(). Until there was a writer, Linux reports no end. */
+static void input_wait(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+		while (poll(&p, 1, -1) < 0 && errno == EINTR)
+			;
+	fcntl(fd, F_SETFL, O_RDONLY);
+}
+
 static int input_open_fd(const char *path, struct err *err)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
-				   : dup(STDIN_FILENO);
+	bool named = strcmp(path, "-") != 0;
+	int fd = named ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+		       : dup(STDIN_FILENO);
 
+	if (fd >= 0 && named)
+		input_wait(fd);
 	if (fd >= 0)
 		return fd;
 	if (errno == EACCES)
@@ -31,6 +50,13 @@ static int input_open_fd(const char *path, struct err *err)
 			       "root: try sudo, or chown it)",
 			       path);
 	return err_set(err, ERR_IO, "%s: cannot open it (%m)", path);
+}
+
+FILE *input_stream(const char *path, struct err *err)
+{
+	int fd = input_open_fd(path, err);
+
+	return fd < 0 ? NULL : mem_must(fdopen(fd, "r"));
 }
 
 /* Reads between 1 and n bytes; returns 0 at the end. */
@@ -210,16 +236,18 @@ static int input_open_regular(struct input *in, int fd, uint64_t size,
 	return input_map(in, fd, size, err);
 }
 
-int input_open(struct input *in, const char *path, const char *temp_dir,
-	       struct err *err)
+static int input_open_as(struct input *in, const char *path, bool named,
+			 const char *temp_dir, struct err *err)
 {
 	struct stat st;
+	uint64_t size;
 	int rc = -1;
 
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
-	in->path = mem_strdup(strcmp(path, "-") ? path : "stdin");
-	int fd = input_open_fd(path, err);
+	in->path = mem_strdup(named || strcmp(path, "-") ? path : "stdin");
+	int fd = named ? named_file_open(path, &size, err)
+		       : input_open_fd(path, err);
 
 	if (fd < 0)
 		goto out;
@@ -244,6 +272,18 @@ out:
 	if (rc)
 		input_close(in);
 	return rc;
+}
+
+int input_open(struct input *in, const char *path, const char *temp_dir,
+	       struct err *err)
+{
+	return input_open_as(in, path, false, temp_dir, err);
+}
+
+int input_open_named(struct input *in, const char *path, const char *temp_dir,
+		     struct err *err)
+{
+	return input_open_as(in, path, true, temp_dir, err);
 }
 
 void input_close(struct input *in)
@@ -319,8 +359,15 @@ static int64_t input_peek_pipe(int fd, const char *path, void *buf, size_t n,
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 {
 	struct stat st = { 0 };
-	int fd = input_open_fd(path, err);
 	int64_t got = 0;
+
+	/* What was read to look at it would be missing later. */
+	if (strcmp(path, "-") != 0 && !stat(path, &st) && S_ISFIFO(st.st_mode))
+		return err_set(err, ERR_FORMAT,
+			       "%s: a FIFO, needs to be a file; give it as "
+			       "standard input: - <%s",
+			       path, path);
+	int fd = input_open_fd(path, err);
 
 	if (fd < 0)
 		return -1;

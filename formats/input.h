@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct err;
 
@@ -29,7 +30,14 @@ struct input {
  * failure; an empty file, a folder and a device are failures. */
 int input_open(struct input *in, const char *path, const char *temp_dir,
 	       struct err *err);
+/* The same for a path from a capture, or one where anybody could have put a
+ * file: only a regular file is opened. */
+int input_open_named(struct input *in, const char *path, const char *temp_dir,
+		     struct err *err);
 void input_close(struct input *in);
+/* Opens a text that the user names; "-" is stdin. Returns a stream for
+ * fclose(), or NULL and *err. */
+FILE *input_stream(const char *path, struct err *err);
 /* Turns a stream into a mapped file. */
 int input_spool(struct input *in, const char *temp_dir, struct err *err);
 /* Reads up to n more bytes of a stream. Returns their number, 0 at the end, or
@@ -37,6 +45,6 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err);
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err);
 /* Reads the first bytes of a file by name, unpacked. Returns their number.
  * Those of a pipe on stdin stay in it; other streams cannot be read without
- * consuming them, so 0 is returned. */
+ * consuming them, so 0 is returned, and -1 for a FIFO. */
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err);
 #endif

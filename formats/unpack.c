@@ -41,10 +41,10 @@ struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n)
 	memcpy(u->buf, head, u->len);
 	u->gzip = u->buf[0] == 0x1f;
 	/* 15 + 16: gzip only, largest window */
-	if (u->gzip)
-		inflateInit2(&u->z, 15 + 16);
-	else
-		u->zstd = ZSTD_createDStream();
+	if (!u->gzip)
+		u->zstd = mem_must(ZSTD_createDStream());
+	else if (inflateInit2(&u->z, 15 + 16) != Z_OK)
+		mem_must(NULL);
 	return u;
 }
 

@@ -17,6 +17,7 @@
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 
 #define APPLICATION_ID 0x62737463 /* "bstc" in the file's header */
 
@@ -86,30 +87,15 @@ static int store_check_replaced(const char *path, struct err *err)
 static int store_make_temp(struct store *db, struct err *err)
 {
 	char *plain = db_plain_name(db->path);
-	size_t n = strlen(plain) + 48;
-	int fd = -1;
 
-	for (unsigned int i = 0; fd < 0 && i < 1000; i++) {
-		free(db->w->temp);
-		db->w->temp = mem_new(n, 1);
-		snprintf(db->w->temp, n, "%s.%ld-%u.tmp", plain, (long)getpid(),
-			 i);
-		fd = open(db->w->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			  0666);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
+	db->w->temp = new_file_temp(plain, 0666);
+	if (!db->w->temp)
+		err_set(err, ERR_IO,
+			"%s: cannot create: %s; -o says where the database "
+			"goes",
+			db->path, strerror(errno));
 	free(plain);
-	if (fd >= 0) {
-		close(fd);
-		return 0;
-	}
-	err_set(err, ERR_IO,
-		"%s: cannot create: %s; -o says where the database goes",
-		db->path, strerror(errno));
-	free(db->w->temp);
-	db->w->temp = NULL;
-	return -1;
+	return db->w->temp ? 0 : -1;
 }
 
 /* Rows of 30 to 60 bytes: pages of 16 KiB save an eighth of the writer's time,
@@ -300,9 +286,7 @@ void store_close(struct store *db)
 
 	writing_free(db->w);
 	db_close(db);
-	if (temp)
-		unlink(temp);
-	free(temp);
+	new_file_drop(temp);
 }
 
 int store_functions(struct store *db, const struct sql_hooks *hooks,
@@ -336,23 +320,8 @@ static int store_put_in_place(struct store *db, struct err *err)
 		return 0;
 	store_remove_leftovers(db);
 
-	unsigned int how = db->w->force ? 0 : RENAME_NOREPLACE;
-	int rc = renameat2(AT_FDCWD, db->w->temp, AT_FDCWD, db->path, how);
-
-	/* the file system does not know the flag: check, then rename */
-	if (rc && how && (errno == EINVAL || errno == ENOSYS)) {
-		if (store_check_target(db->path, false, err))
-			return -1;
-		rc = rename(db->w->temp, db->path);
-	}
-	if (rc && errno == EEXIST)
-		return store_check_target(db->path, false, err);
-	if (rc)
-		return err_set(err, ERR_IO,
-			       "%s: cannot put the database in "
-			       "its place: %s",
-			       db->path, strerror(errno));
-	free(db->w->temp);
+	if (new_file_place(db->w->temp, db->path, db->w->force, err))
+		return -1;
 	db->w->temp = NULL;
 	return 0;
 }

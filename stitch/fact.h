@@ -41,6 +41,9 @@ struct fact_event {
 				   * sample.n_held of them; borrowed like rec */
 	uint32_t flags;		  /* enum record_flag */
 	const struct record *rec; /* borrowed until the next stitch_next() */
+	uint32_t leader; /* id of the event of the same sample that has the
+			  * rest of rec: this one is what another member of its
+			  * group counted. 0: none */
 };
 
 struct fact_request {

@@ -54,6 +54,9 @@ enum record_flag {
 				   * because the ring was full */
 	REC_F_NONCE = 1 << 17,	  /* REC_SAMPLE, REC_CHAIN: the cookie is the
 				   * nonce of a process that unwinds itself */
+	REC_F_HIT = 1 << 18, /* REC_SAMPLE: the callchain lacks the half that
+			      * was hit (user with REC_F_USER, else kern),
+			      * which is the sampled address alone */
 };
 
 /* The kind of user stack that a sample has. */
@@ -153,11 +156,19 @@ struct call {
 	const char *path; /* NULL: unknown */
 };
 
+/* The value of a member of an event group, counted since it was enabled. */
+struct group_value {
+	uint32_t event; /* index in the source's events */
+	uint64_t id;	/* of the counter: one for each event and CPU */
+	uint64_t value;
+};
+
 struct rec_sample {
 	uint32_t event; /* index in the source's events */
 	enum defer defer;
 	uint64_t ip;	 /* 0: not recorded */
-	uint64_t weight; /* period; 1 if the event has none */
+	uint64_t weight; /* period; 1 if the event has none. With members, the
+			  * weight is what the event itself counted */
 	uint64_t cookie; /* valid for DEFER_COOKIE */
 	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its
 			  * stack; -1: the sampled thread */
@@ -178,6 +189,11 @@ struct rec_sample {
 	uint32_t n_extra;
 	struct sched sched;
 	const struct call *call; /* NULL: not a system call */
+	/* Values of the event's group, if its samples read them: what each
+	 * member counted since the last sample is an event of that member. */
+	const struct group_value *member;
+	uint32_t n_member;
+	bool of_task; /* the values are of the thread, not of the counter */
 };
 
 struct rec_chain {

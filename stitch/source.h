@@ -62,6 +62,14 @@ struct field {
 	uint32_t len;
 };
 
+/* How the samples of an event come about. */
+enum event_how {
+	EVENT_COUNT,  /* each occurrence makes a sample */
+	EVENT_SAMPLE, /* one for a number of occurrences: the weight */
+	EVENT_READ,   /* with those of another event of its group */
+	EVENT_MARK,   /* it makes none: its records are others */
+};
+
 /* One event of the recorder's command line. */
 struct event_def {
 	const char *name;   /* "cpu-clock", "sched:sched_switch" */
@@ -76,8 +84,11 @@ struct event_def {
 	bool defer_output; /* deferred chains are written for this event */
 	bool kernel_only, user_only; /* exclude_user, exclude_kernel */
 	enum sched_kind sched;	     /* what its samples mean for scheduling */
-	bool every;		     /* each occurrence makes a sample */
-	const char *format;	     /* text of the format file; NULL: none */
+	bool every; /* each occurrence makes a sample, and none is left out */
+	enum event_how how;
+	const char *unit; /* of the weights; NULL: "ns" for perf's clocks, else
+			   * "events" */
+	const char *format; /* text of the format file; NULL: none */
 	const struct field_def *fields;
 	uint32_t n_fields;
 };

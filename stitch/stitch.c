@@ -10,6 +10,7 @@
 
 #include "stitch/audit/account.h"
 #include "stitch/tasks/mmap_calls.h"
+#include "stitch/tasks/group_reads.h"
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
 #include "stitch/fact_queue.h"
@@ -65,6 +66,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	join_found(st->join, stitch_found, st);
 	st->resolve = resolve_new(fr);
 	st->calls = mmap_calls_new();
+	st->reads = group_reads_new();
 	st->now = TIME_NONE;
 	return st;
 }
@@ -88,10 +90,12 @@ void stitch_free(struct stitch *st)
 	resolve_free(st->resolve);
 	stack_parts_release(&st->parts);
 	mmap_calls_free(st->calls);
+	group_reads_free(st->reads);
 	partial_maps_free(st->whole);
 	fact_queue_release(&st->facts);
 	free(st->chain);
 	free(st->held);
+	free(st->gain);
 	free(st);
 }
 
@@ -175,10 +179,10 @@ static struct per_source *per_source(struct stitch *st, uint16_t i)
 	return ps;
 }
 
-/* Pushes an event and returns its id. */
-static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
-			   uint64_t weight, uint32_t kraw, uint32_t uraw,
-			   const uint32_t *held)
+/* Pushes an event with the type, weight, chains and leader of e. Returns its
+ * id. */
+static uint32_t push_event(struct stitch *st, uint32_t slot,
+			   const struct fact_event *e)
 {
 	const struct record *rec = &st->rec;
 	/* This may push a FACT_COMM, which must precede the event. */
@@ -186,21 +190,15 @@ static uint32_t push_event(struct stitch *st, uint32_t slot, uint32_t type,
 	struct fact *f = fact_queue_add(&st->facts);
 
 	f->kind = FACT_EVENT;
-	f->event = (struct fact_event){
-		.id = ++st->events,
-		.time = record_time(rec),
-		.cpu = rec->cpu,
-		.thread = tasks_thread_at(st->tasks, slot)->id,
-		.comm = comm,
-		.source = rec->source,
-		.type = type,
-		.weight = weight,
-		.kraw = kraw,
-		.uraw = uraw,
-		.held = held,
-		.flags = rec->flags,
-		.rec = rec,
-	};
+	f->event = *e;
+	f->event.id = ++st->events;
+	f->event.time = record_time(rec);
+	f->event.cpu = rec->cpu;
+	f->event.thread = tasks_thread_at(st->tasks, slot)->id;
+	f->event.comm = comm;
+	f->event.source = rec->source;
+	f->event.flags = rec->flags;
+	f->event.rec = rec;
 	return f->event.id;
 }
 
@@ -297,7 +295,9 @@ static void end_stack_parts(struct stitch *st, uint32_t slot)
 		give_chain(st, slot, &jc);
 }
 
-static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
+/* *seen: as for stitch_sample_event(). */
+static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
+			   unsigned int *seen)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	bool nonce = st->rec.flags & REC_F_NONCE;
@@ -324,12 +324,12 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 	if (nonce)
 		end_stack_parts(st, slot);
 	if (s->defer == DEFER_COOKIE) {
-		unsigned int seen =
-			js.nonce ? 0
-				 : stitch_see_cookie(st, th, js.cookie, true);
-
-		js.first_lost = seen & COUNTER_FIRST_LOST;
-		js.again = seen & COUNTER_AGAIN;
+		if (*seen == UINT32_MAX)
+			*seen = js.nonce ? 0
+					 : stitch_see_cookie(st, th, js.cookie,
+							     true);
+		js.first_lost = *seen & COUNTER_FIRST_LOST;
+		js.again = *seen & COUNTER_AGAIN;
 		join_sample(st->join, stitch_join_task(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
 		join_mark(st->join, stitch_join_task(st, th), &js);
@@ -338,65 +338,68 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event)
 	}
 }
 
-/* An exiting task does not return to user mode, so the kernel gives it no
- * cookie (unwind_deferred_request(), Linux 7.2). */
-static bool is_of_living_task(const struct record *rec)
-{
-	return !(rec->flags & REC_F_GUEST) &&
-	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
-		rec->sample.defer == DEFER_MARK);
-}
-
-static void stitch_take_call(struct stitch *st, uint32_t slot)
-{
-	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
-					  stitch_source(st, st->rec.source),
-					  slot };
-
-	mmap_calls_take(st->calls, &in, &st->rec);
-}
-
-/* Returns the raw chains of the stacks in the sample's fields, or NULL. */
-static const uint32_t *stitch_held_chains(struct stitch *st)
+/* Pushes the event of a sample, or of a member of its group, and gives it to
+ * the join. *seen: what the counters say of the cookie; UINT32_MAX: not asked
+ * yet. Returns its id. */
+static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
+				    const struct fact_event *e,
+				    unsigned int *seen)
 {
 	const struct rec_sample *s = &st->rec.sample;
+	const struct source *src = stitch_source(st, st->rec.source);
+	uint32_t event = push_event(st, slot, e);
+	/* Only perf's samples do not say that the kernel refused to defer. */
+	bool asked = src->info.cookies == COOKIES_PERF &&
+		     e->type < src->n_events && src->events[e->type].defer;
 
-	if (!s->n_held)
-		return NULL;
-	st->held =
-		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
-	for (uint32_t i = 0; i < s->n_held; i++)
-		st->held[i] = stitch_inner_kernel_chain(st, &s->held[i]);
-	return st->held;
+	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
+	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
+		stitch_request(st, slot, event, seen);
+	if (s->defer != DEFER_COOKIE)
+		join_other(st->join, st->rec.source, event);
+	return event;
+}
+
+/* Each member of the group that counted something has an event of its own, with
+ * the sample's stacks. */
+static void stitch_take_members(struct stitch *st, uint32_t slot,
+				const struct fact_event *own,
+				unsigned int *seen)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	struct fact_event e = *own;
+
+	e.held = NULL;
+	for (uint32_t i = 0; i < s->n_member; i++) {
+		e.type = s->member[i].event;
+		e.weight = st->gain[i];
+		if (e.weight)
+			stitch_sample_event(st, slot, &e, seen);
+	}
 }
 
 static void stitch_take_sample(struct stitch *st)
 {
 	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = stitch_source(st, st->rec.source);
 	uint32_t slot = thread_slot(st);
 
-	if (is_of_living_task(&st->rec))
+	if (stitch_inner_is_living(&st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		stitch_inner_check_hit(st, slot);
-	uint32_t kraw = stitch_inner_kernel_chain(st, &s->kern);
-	uint32_t uraw = stitch_inner_sample_chain(st, slot);
-	uint32_t event = push_event(st, slot, s->event, s->weight, kraw, uraw,
-				    stitch_held_chains(st));
-	/* Only perf's samples do not say that the kernel refused to defer. */
-	bool asked = src->info.cookies == COOKIES_PERF &&
-		     s->event < src->n_events && src->events[s->event].defer;
+	struct fact_event e = { .type = s->event };
+	unsigned int seen = UINT32_MAX;
 
-	st->look.event = event;
-	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
-	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
-		stitch_request(st, slot, event);
+	e.kraw = stitch_inner_kernel_chain(st, &s->kern);
+	e.uraw = stitch_inner_sample_chain(st, slot);
+	e.held = stitch_inner_held_chains(st);
+	e.weight = stitch_inner_weigh(st, slot);
+	st->look.event = stitch_sample_event(st, slot, &e, &seen);
+	e.leader = st->look.event;
+	stitch_take_members(st, slot, &e, &seen);
 	if (s->call)
-		stitch_take_call(st, slot);
-	if (s->defer != DEFER_COOKIE)
-		join_other(st->join, st->rec.source, event);
+		stitch_inner_take_call(st, slot);
 }
 
 static void stitch_take_chain(struct stitch *st)
@@ -444,7 +447,7 @@ static bool skip_wrapping_range(struct stitch *st, uint64_t start, uint64_t end)
 	if (end >= start || end == 0)
 		return false;
 	ledger_skip(st->ledger, st->rec.source, "mapping that wraps around", 0,
-		    st->rec.off);
+		    st->rec.off, NULL);
 	return true;
 }
 
@@ -625,8 +628,10 @@ static void stitch_take_record(struct stitch *st)
 	else if (k == REC_EXIT)
 		stitch_take_exit(st);
 	else if (k == REC_SWITCH || k == REC_MARK)
-		st->look.event = push_event(st, thread_slot(st), UINT32_MAX, 1,
-					    0, 0, NULL);
+		st->look.event =
+			push_event(st, thread_slot(st),
+				   &(struct fact_event){ .type = UINT32_MAX,
+							 .weight = 1 });
 }
 
 /* Returns false for a FORK record unless all tasks are recorded: the record of
@@ -677,18 +682,19 @@ static void retire_ended(struct stitch *st, int64_t before)
 		retire_one(st, slot);
 }
 
-static void ledger_note_unlisted(struct stitch *st)
+static void ledger_note_skipped(struct stitch *st, const char *what,
+				const char *detail, uint64_t n)
 {
 	struct ledger_entry e = {
 		.kind = LEDGER_SKIPPED,
-		.what = "mapping inherited by a fork",
-		.detail = "limit exceeded",
-		.n = tasks_unlisted(st->tasks),
+		.what = what,
+		.detail = detail,
+		.n = n,
 		.cpu = -1,
 		.event = -1,
 	};
 
-	if (e.n)
+	if (n)
 		ledger_add(st->ledger, &e);
 }
 
@@ -715,7 +721,11 @@ static void stitch_finish(struct stitch *st)
 		return;
 	}
 	tasks_drop_rest(st->tasks);
-	ledger_note_unlisted(st);
+	ledger_note_skipped(st, "mapping inherited by a fork", "limit exceeded",
+			    tasks_unlisted(st->tasks));
+	ledger_note_skipped(st, "value of an event group",
+			    "smaller than the one before it, or one too many",
+			    group_reads_refused(st->reads));
 	join_end(st->join);
 	skew_drop_unbounded(st->audit, st->counters);
 	for (size_t i = 0; i < st->n_src; i++)

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 
 #include "stitch/tasks/frame.h"
+#include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
+#include "stitch/tasks/mmap_calls.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/regs.h"
@@ -48,6 +50,20 @@ void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 		first->kernel_by = st->rec.source + 1u;
 }
 
+/* Returns the note of a list of the record: whether it is the half that was hit
+ * and that its callchain lacks. */
+static struct raw_note stitch_hit_note(const struct stitch *st,
+				       const struct addrs *a)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	const struct addrs *hit =
+		st->rec.flags & REC_F_USER ? &s->user : &s->kern;
+
+	if (!(st->rec.flags & REC_F_HIT) || a != hit)
+		return as_recorded.note;
+	return (struct raw_note){ UNWIND_HIT, 0 };
+}
+
 /* All captures of a line use the kernel map of the capture that knows it best;
  * the capture's own map is used for what that one does not contain. */
 uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
@@ -58,11 +74,12 @@ uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 		.over = { &ps->over },
 		.n = 1,
 		.space_id = UINT32_MAX - st->rec.source,
+		.note = stitch_hit_note(st, a),
 		.t = record_time(&st->rec),
 	};
 
 	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
+		return resolve_guest(st->resolve, a, in.note);
 	if (ps->shares && ps->line < st->n_src && st->src[ps->line].kernel_by) {
 		unsigned int by = st->src[ps->line].kernel_by - 1;
 
@@ -124,7 +141,7 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 static bool program_surely_ran(struct stitch *st, const struct process *p)
 {
 	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
-	       !p->space.before;
+	       !p->space.before.n;
 }
 
 /* Times of a capture may have any value, so the difference may wrap. */
@@ -211,8 +228,8 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	struct resolve_found found;
 
 	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a);
-	if (p->space.before)
+		return resolve_guest(st->resolve, a, chain_note.note);
+	if (p->space.before.n)
 		forget_exec_if_started(st, &p->space, a, in.mask);
 	in.partial = !resolve_any_complete(&in);
 	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
@@ -309,7 +326,7 @@ static uint64_t lookup_epoch(const struct process *p,
 		      (l->t == TIME_NONE || l->t >= l->shared[i]->changed);
 		gen += l->shared[i]->any + l->shared[i]->cut;
 	}
-	if (p->space.before || !now)
+	if (p->space.before.n || !now)
 		return 0;
 	if (l->n_shared)
 		gen += p->space.any;
@@ -376,8 +393,7 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	uint64_t caller;
 
 	if (!st->uw || !a->n || a->place ||
-	    st->rec.flags &
-		    (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR | REC_F_NONCE))
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
 	struct unwind_in in = unwind_input(st, slot, &look);
 	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
@@ -399,7 +415,7 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 	struct unwind_out out = { .ip = ip, .max = 2 };
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_LBR))
+	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN))
 		return resolve_recorded(st, slot, &s->user);
 	struct unwind_in in = unwind_input(st, slot, &look);
 
@@ -452,7 +468,15 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
+	struct chain_note made = as_recorded;
 
+	made.note = stitch_hit_note(st, &s->user);
+	/* The processor says where calls are, not where they return to: they
+	 * are as exact as those that tables lead to. */
+	if (st->rec.flags & REC_F_LBR)
+		made.note.ended = UNWIND_OUTERMOST;
+	if (made.note.ended)
+		return resolve_user_chain(st, slot, &s->user, made);
 	if (!s->user.n && s->user_regs.abi && s->has_dump &&
 	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
 		return resolve_stack_dump(st, slot);
@@ -463,4 +487,59 @@ uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
 				 const struct addrs *a)
 {
 	return resolve_recorded(st, slot, a);
+}
+
+const uint32_t *stitch_inner_held_chains(struct stitch *st)
+{
+	const struct rec_sample *s = &st->rec.sample;
+
+	if (!s->n_held)
+		return NULL;
+	st->held =
+		mem_grow(st->held, &st->cap_held, s->n_held, sizeof(*st->held));
+	for (uint32_t i = 0; i < s->n_held; i++)
+		st->held[i] = stitch_inner_kernel_chain(st, &s->held[i]);
+	return st->held;
+}
+
+uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec.sample;
+	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
+	uint64_t own = s->weight;
+
+	if (!s->n_member)
+		return own;
+	st->gain = mem_grow(st->gain, &st->cap_gain, s->n_member,
+			    sizeof(*st->gain));
+	for (uint32_t i = 0; i < s->n_member; i++) {
+		const struct group_value *m = &s->member[i];
+		uint64_t n;
+
+		st->gain[i] = 0;
+		if (!group_reads_since(st->reads, st->rec.source, thread, m,
+				       &n))
+			continue;
+		if (m->event == s->event)
+			own = n;
+		else
+			st->gain[i] = n;
+	}
+	return own;
+}
+
+bool stitch_inner_is_living(const struct record *rec)
+{
+	return !(rec->flags & REC_F_GUEST) &&
+	       (rec->flags & REC_F_USER || rec->sample.defer == DEFER_COOKIE ||
+		rec->sample.defer == DEFER_MARK);
+}
+
+void stitch_inner_take_call(struct stitch *st, uint32_t slot)
+{
+	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
+					  stitch_source(st, st->rec.source),
+					  slot };
+
+	mmap_calls_take(st->calls, &in, &st->rec);
 }

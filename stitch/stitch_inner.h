@@ -42,6 +42,7 @@ struct stitch {
 	struct resolve *resolve;
 	struct stack_parts parts; /* incomplete stacks */
 	struct mmap_calls *calls;
+	struct group_reads *reads;
 	struct partial_maps *whole; /* NULL: segments of files are unknown */
 	struct per_source *src;
 	size_t n_src, cap_src;
@@ -55,6 +56,9 @@ struct stitch {
 	size_t cap_chain;
 	uint32_t *held; /* raw chains of the last event's fields */
 	size_t cap_held;
+	uint64_t *gain; /* what the members of the last sample's group counted;
+			 * 0: nothing, or it is the sample's own event */
+	size_t cap_gain;
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* last ids given out */
 	bool infer;		 /* add missing callers that code proves */
@@ -87,6 +91,17 @@ uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
 				 const struct addrs *a);
 /* Returns the raw chain id of a sample's own user stack, or 0. */
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot);
+/* Returns the raw chains of the stacks in the sample's fields, or NULL. */
+const uint32_t *stitch_inner_held_chains(struct stitch *st);
+/* Fills st->gain for a sample of the thread in slot. Returns the weight of the
+ * sample's own event. */
+uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot);
+/* Returns true for a sample that only a living thread can cause. An exiting
+ * task does not return to user mode, so the kernel gives it no cookie
+ * (unwind_deferred_request(), Linux 7.2). */
+bool stitch_inner_is_living(const struct record *rec);
+/* Applies the sample's system call to the mappings of its process. */
+void stitch_inner_take_call(struct stitch *st, uint32_t slot);
 /* Checks the mapping of a sampled user address whose stack comes later. */
 void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
 #endif

@@ -10,12 +10,13 @@ struct jit_code;
 struct regs;
 struct unwinder;
 
-/* The reason why an unwound stack ends. The numbers are stored in the
- * database. */
+/* The reason why a stack that the kernel did not record ends. The numbers are
+ * stored in the database. */
 enum unwind_end {
 	UNWIND_NONE,	  /* not unwound: as the kernel recorded it */
 	UNWIND_OUTERMOST, /* the tables, or a return address of 0, say that
-			   * there is no caller */
+			   * there is no caller; or the processor recorded
+			   * the calls (REC_F_LBR) */
 	UNWIND_TRUNCATED, /* it continues beyond the end of the dump */
 	UNWIND_NO_MAP,	  /* the next address is in no executable mapping; it is
 			   * left out unless it is the sampled one */
@@ -27,6 +28,8 @@ enum unwind_end {
 	UNWIND_LOOP,	  /* the caller's frame is not above the callee's */
 	UNWIND_LIMIT,	  /* more frames than the output has room for */
 	UNWIND_BAD,	  /* the tables contradict the dump */
+	UNWIND_HIT,	  /* not unwound: the sampled address, as the callchain
+			   * lacks this half (REC_F_HIT) */
 	UNWIND_N,
 };
 

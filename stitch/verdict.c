@@ -104,6 +104,7 @@ const char *unwind_end_name(unsigned int v)
 		[UNWIND_LOOP] = "loop",
 		[UNWIND_LIMIT] = "limit",
 		[UNWIND_BAD] = "contradiction",
+		[UNWIND_HIT] = "hit_only",
 	};
 
 	return word_at(words, COUNT(words), v);

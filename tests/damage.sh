@@ -5,8 +5,9 @@
 # Each capture is cut N times and has bytes flipped N times. N is 500; 100 for CTF
 # traces, each of which is first tried in its own process; and 4 for
 # captures that are run through the whole program. $DAMAGE_N overrides N.
-# ftrace_counts instead changes every length and count of a trace.dat, and those
-# of 10 of its entries.
+# ftrace_counts and perf_counts instead change every length and count of a capture,
+# and those of 10 of its entries, or 40 of its records.
+# edits changes single bytes, and compares what nobody notices with damage/edits.txt.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -18,13 +19,16 @@ then
 	*/pipeline) n=4 ;;
 	*/ctf) n=100 ;;
 	*/ftrace_counts) n=10 ;;
+	*/perf_counts) n=40 ;;
+	*/edits) n=100 ;;
 	*) n=500 ;;
 	esac
 	n=${DAMAGE_N:-$n}
 	if text=$("$prog" "$f" "$n" "${DAMAGE_SEED:-7}" 2>&1)
 	then
 		case $prog in
-		*/ftrace_counts) echo "ok $name: ${text##*: }" ;;
+		*/edits) echo "$name $text" ;;
+		*/*_counts) echo "ok $name: ${text##*: }" ;;
 		*) echo "ok $name survives $n cuts and $n flips" ;;
 		esac
 		exit 0
@@ -38,6 +42,18 @@ case $prog in
 	find tests/captures -path '*/symfs*' -type f \
 		-exec grep -l '\.debug_info' {} + | sort |
 		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
+	exit
+	;;
+*/ctf_meta)	# both forms
+	for f in tests/captures/ctf-*/trace/metadata \
+		tests/fuzz/ctf_meta.seeds/tsdl-blocks \
+		tests/fuzz/ctf_meta.seeds/tsdl-packets-be \
+		tests/fuzz/ctf_meta.seeds/ctf2-roles \
+		tests/fuzz/ctf_meta.seeds/ctf2-choices \
+		tests/fuzz/ctf_meta.seeds/ctf2-locations
+	do
+		"$0" "$prog" "$f"
+	done
 	exit
 	;;
 */tables)	# of each machine, and one with .debug_frame alone
@@ -63,6 +79,38 @@ do
 	*.zst) zstd -qdc "$f" >"$tmp/${name%.zst}" || exit 2 ;;
 	esac
 done
+# Sums the lines of edits by format, and compares them with damage/edits.txt.
+edits_by_format() {
+	awk '
+	FNR == NR {
+		if ($0 !~ /^#/)
+			most[$1] = $2
+		next
+	}
+	/^not ok/ { print; bad = 1; next }
+	{
+		format = $1 ~ /\.dat$/ ? "ftrace" : $1 ~ /\.txt$/ ? "ftext" : "perf"
+		edits[format] += $2
+		for (i = 9; i < NF; i += 2) {
+			n[format] += $i
+			kind[format, $(i + 1)] += $i
+			kinds[$(i + 1)] = 1
+		}
+	}
+	END {
+		for (f in edits) {
+			said = ""
+			for (k in kinds)
+				said = said (said ? ", " : "") kind[f, k] " " k
+			ok = n[f] <= most[f]
+			bad += !ok
+			printf "%sok %s: %d of %d edits unnoticed, at most %d: %s\n",
+				ok ? "" : "not ", f, n[f], edits[f], most[f], said
+		}
+		exit bad != 0
+	}' tests/damage/edits.txt -
+}
+
 find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	-type f \( -name '*.dat' -o \
 	-name '*.data' -o -path '*.data/data' -o -name 'ftext-*.txt' -o \
@@ -70,9 +118,13 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	-path '*/jitdump.seeds/*' \) 2>/dev/null |
 	case $prog in
 	*/jitdump) grep '\.dump$\|jitdump\.seeds' ;;
-	*/perf) grep -v '\.dat$\|/metadata$\|\.txt$\|\.dump$\|\.seeds' ;;
+	*/perf | */perf_counts) grep -v '\.dat$\|/metadata$\|\.txt$\|\.dump$\|\.seeds' ;;
 	*/ftrace | */ftrace_counts) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;
 	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;
-	esac | sort | xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
+	esac | sort | xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog" |
+	case $prog in
+	*/edits) edits_by_format ;;
+	*) cat ;;
+	esac

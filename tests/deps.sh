@@ -23,6 +23,7 @@ table() {
 	libzstd-dev lib libzstd:zstd.h build
 	zlib1g-dev lib zlib:zlib.h build
 	liblzma-dev lib liblzma:lzma.h build
+	libjson-c-dev lib json-c:json.h build
 	libcapstone-dev lib capstone:capstone/capstone.h build
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libdebuginfod-dev lib ${DEBUGINFOD-libdebuginfod}:elfutils/debuginfod.h build

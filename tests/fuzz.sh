@@ -4,7 +4,7 @@
 #
 # Seeds are tests/fuzz/NAME.seeds/; for perf and ftrace also the small shipped
 # captures; for ftrace also the captures of its cases; for pipeline also those of
-# perf and of the cases. Failing inputs are kept in build-fuzz/found/.
+# perf and ftext, a trace.dat, and those of the cases. Failing inputs are kept in build-fuzz/found/.
 name=$1
 prog=build-fuzz/fuzz/$name
 secs=${FUZZ_SECONDS:-5}
@@ -18,8 +18,10 @@ case $name in
 pipeline)
 	max=16384
 	more=-len_control=0
-	cp tests/fuzz/perf.seeds/* "$new/seeds"
-	find "${O:-build}/cases" -name '*.data' -type f -size -8k \
+	cp tests/fuzz/perf.seeds/* tests/fuzz/ftext.seeds/* \
+		tests/captures/ftrace-v7.dat "$new/seeds"
+	find "${O:-build}/cases" -type f -size -8k \
+		\( -name '*.data' -o -name '*.dat' \) \
 		-exec cp {} "$new/seeds" \; 2>/dev/null
 	;;
 database)

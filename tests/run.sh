@@ -218,9 +218,9 @@ group_truth() {
 }
 
 group_compare() {
-	for t in compare counts joincheck asperf evidence audit twin \
+	for t in compare hits counts joincheck asperf evidence audit twin \
 		names callsite accused unmapped deferred maps mapped ftrace ftext offcpu nonce ctf ctfmade \
-		ctfframes timeline lives jit lines across libdw sframe \
+		ctfmeta ctfframes timeline lives jit lines across libdw sframe \
 		exporttext exportpprof exportfirefox exportperf exportctf
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"

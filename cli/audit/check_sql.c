@@ -212,15 +212,13 @@ int check_filters(struct check *c, struct err *err)
 
 	if (!filter_given())
 		return 0;
-	out = open_memstream(&c->prefix, &len);
-	if (!out)
-		return err_set(err, ERR_IO, "no memory for a statement");
+	out = mem_stream(&c->prefix, &len);
 	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
 		fputs(i ? ",\n" : "WITH ", out);
 		ret = ret ? ret
 			  : check_sql_put_narrowed(c, out, &narrowed[i], err);
 	}
-	fclose(out);
+	mem_stream_end(out);
 	return ret;
 }
 

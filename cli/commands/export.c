@@ -11,6 +11,7 @@
 #include "cli/model/interpreter.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
+#include "cli/output/output.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -47,6 +48,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "samples", &count_samples,
 		 "weights are numbers of samples"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
+	OPT_GROUP(csv_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),

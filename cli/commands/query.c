@@ -1,5 +1,4 @@
 /* query.c - the command that runs SQL statements. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "formats/input.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/commands/query_error.h"
@@ -40,19 +40,15 @@ static const struct opt opts[] = {
 /* Returns the text of a file, or NULL and *err; the caller frees it. */
 static char *read_sql(const char *path, struct err *err)
 {
-	bool from_stdin = !strcmp(path, "-");
-	FILE *f = from_stdin ? stdin : fopen(path, "re");
+	FILE *f = input_stream(path, err);
 	char *sql;
 	size_t n;
 
-	if (!f) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	if (!f)
 		return NULL;
-	}
 	sql = mem_new(SQL_MAX + 1, 1);
 	n = fread(sql, 1, SQL_MAX, f);
-	if (!from_stdin)
-		fclose(f);
+	fclose(f);
 	if (n == SQL_MAX || memchr(sql, 0, n)) {
 		err_set(err, ERR_LIMIT, "%s: %s", path,
 			n == SQL_MAX ? "more than 1 MiB of SQL"

@@ -32,8 +32,8 @@ static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
-		   "one row for each value of KEYS, a list of comm, pid, tid, "
-		   "cpu, dso, sym, verdict (sym,dso)"),
+		   "one row for each value of KEYS, a list of comm, "
+		   "comm_nodigit, pid, tid, cpu, dso, sym, verdict (sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self)"),
 	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
@@ -75,9 +75,16 @@ static const struct {
 	const char *word;
 	unsigned int key;
 } key_words[] = {
-	{ "comm", KEY_COMM }, { "pid", KEY_PID },   { "tid", KEY_TID },
-	{ "cpu", KEY_CPU },   { "sym", KEY_SYM },   { "symbol", KEY_SYM },
-	{ "dso", KEY_DSO },   { "image", KEY_DSO }, { "verdict", KEY_VERDICT },
+	{ "comm_nodigit", KEY_COMM | KEY_NODIGIT },
+	{ "comm", KEY_COMM },
+	{ "pid", KEY_PID },
+	{ "tid", KEY_TID },
+	{ "cpu", KEY_CPU },
+	{ "sym", KEY_SYM },
+	{ "symbol", KEY_SYM },
+	{ "dso", KEY_DSO },
+	{ "image", KEY_DSO },
+	{ "verdict", KEY_VERDICT },
 };
 
 static int parse_keys(unsigned int *keys, struct err *err)
@@ -96,11 +103,12 @@ static int parse_keys(unsigned int *keys, struct err *err)
 				key = key_words[i].key;
 		}
 		if (!key)
-			return err_set(err, ERR_USAGE,
-				       "--sort knows comm, "
-				       "pid, tid, cpu, dso and sym, not "
-				       "'%.*s'",
-				       (int)len, p);
+			return err_set(
+				err, ERR_USAGE,
+				"--sort knows comm, "
+				"comm_nodigit, pid, tid, cpu, dso and sym, not "
+				"'%.*s'",
+				(int)len, p);
 		*keys |= key;
 		p += len;
 		if (!*p++)

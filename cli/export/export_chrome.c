@@ -80,16 +80,14 @@ static void chrome_put_half(struct json *j, const char *key,
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *folded = open_memstream(&text, &len);
+	FILE *folded;
 
-	if (!n || !folded)
-		goto out;
+	if (!n)
+		return;
+	folded = mem_stream(&text, &len);
 	stack_put_folded(folded, labels, label, n);
-	fflush(folded);
+	mem_stream_end(folded);
 	json_shown(j, key, text);
-out:
-	if (folded)
-		fclose(folded);
 	free(text);
 }
 

@@ -39,14 +39,13 @@ static void export_csv_put_half(void *arg, FILE *out,
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *folded = open_memstream(&text, &len);
+	FILE *folded = mem_stream(&text, &len);
 
 	(void)arg;
 	(void)kernel;
-	if (!folded)
-		return;
 	stack_put_folded(folded, labels, frames->label, frames->n);
-	if (!fclose(folded) && len)
+	mem_stream_end(folded);
+	if (len)
 		export_csv_put_text(out, text);
 	free(text);
 }
@@ -61,10 +60,10 @@ static void put_known(FILE *out, int64_t v, bool known)
 /* Closes the stream and returns its text, which lives as long as c. */
 static const char *export_csv_keep_text(struct csv *c, FILE *out, char **text)
 {
-	const char *kept = "";
+	const char *kept;
 
-	if (!fclose(out))
-		kept = arena_strdup(&c->text, *text);
+	mem_stream_end(out);
+	kept = arena_strdup(&c->text, *text);
 	free(*text);
 	return kept;
 }
@@ -80,9 +79,7 @@ static const char *comm_text(struct csv *c, int64_t id)
 		id = 0;
 	if (c->comm[id])
 		return c->comm[id];
-	out = open_memstream(&text, &len);
-	if (!out)
-		return ",,,";
+	out = mem_stream(&text, &len);
 	put_known(out, comm->pid, comm->pid >= 0);
 	put_known(out, comm->tid, comm->tid >= 0);
 	export_csv_put_text(out, comm->name);
@@ -99,9 +96,7 @@ static const char *event_text(struct csv *c, int64_t id)
 
 	if (c->event[id])
 		return c->event[id];
-	out = open_memstream(&text, &len);
-	if (!out)
-		return "";
+	out = mem_stream(&text, &len);
 	export_csv_put_text(out, events_type(c->events, id)->name);
 	c->event[id] = export_csv_keep_text(c, out, &text);
 	return c->event[id];

@@ -3,6 +3,7 @@
 #include "cli/export/pack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/export/pack_proof.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
 #include "cli/stop.h"
@@ -19,10 +21,13 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 #include "stitch/base/path.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/code_bytes.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/locate.h"
 #include "symbolize/symbolize.h"
 
 #define NAME_SIZE 8192
@@ -34,7 +39,7 @@ struct pack {
 	struct symbolizer *sy;
 	struct bundle *b;
 	char name[256];	     /* name of the database in the archive */
-	char *copy;	     /* a copy of the database */
+	char *copy;	     /* a copy of the database, until it is placed */
 	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
 	char **program;	    /* by image id: the file with its code, or NULL */
@@ -42,8 +47,9 @@ struct pack {
 	char **put;
 	size_t n_put, cap_put;
 	struct arena text;
-	uint64_t files, bytes, missing;
+	uint64_t files, bytes, missing, unproved;
 	char example[256]; /* one of the missing files */
+	char doubt[256];   /* one that is not the recorded one for sure */
 };
 
 /* ---- names */
@@ -104,8 +110,8 @@ static bool pack_is_safe(const char *name)
 	       (n < 3 || strcmp(name + n - 3, "/..") != 0);
 }
 
-static int pack_put_file(struct pack *p, const char *name, const char *path,
-			 struct err *err)
+static int pack_put_file(struct pack *p, const char *name, int fd,
+			 const char *path, struct err *err)
 {
 	uint64_t hash = hash_bytes(name, strlen(name), 0);
 
@@ -115,20 +121,45 @@ static int pack_put_file(struct pack *p, const char *name, const char *path,
 	table_add(&p->index, hash, (uint32_t)p->n_put);
 	*mem_add(p->put, p->n_put, p->cap_put) = arena_strdup(&p->text, name);
 	p->files++;
-	return bundle_add_file(p->b, name, path, &p->bytes, err);
+	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);
 }
 
 /* ---- files */
+
+/* Notes a file that is here, but may be another than the recorded one. */
+static int pack_doubt(struct pack *p, const char *path)
+{
+	if (!p->unproved++)
+		snprintf(p->doubt, sizeof(p->doubt), "%s", path);
+	return 0;
+}
+
+static int pack_put_image(struct pack *p, int64_t id, const struct image *img,
+			  struct err *err)
+{
+	char name[NAME_SIZE];
+	const char *why;
+	struct elf_file *ef = code_bytes_find_file(p->sy, img, &why);
+	bool chosen = img->kind == IMAGE_KERNEL && name_vmlinux();
+	int rc = 0;
+
+	snprintf(name, sizeof(name), "symfs%s",
+		 img->kind == IMAGE_KERNEL ? "/vmlinux" : img->path);
+	if (!ef && img->kind == IMAGE_FILE && !p->missing++)
+		snprintf(p->example, sizeof(p->example), "%s", img->path);
+	else if (ef && !chosen && !pack_proof(p->db, id, img, ef))
+		rc = pack_doubt(p, ef->path);
+	else if (ef)
+		rc = pack_put_file(p, name, ef->fd, ef->path, err);
+	elf_file_close(ef);
+	return rc;
+}
 
 static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 {
 	struct pack *p = arg;
 	size_t id = (size_t)rows_int(r, BUNDLE_IMAGES_ID);
 	struct image img = { 0 };
-	char name[NAME_SIZE];
-	const char *path;
-	struct code_bytes *c;
-	int rc = 0;
 
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
@@ -138,18 +169,7 @@ static int pack_take_image(void *arg, const struct rows *r, struct err *err)
 	p->image = mem_reach(p->image, &p->n_image, &p->cap_image, id + 1,
 			     sizeof(*p->image));
 	p->image[id] = img;
-	c = code_bytes_open(p->sy, &img, err);
-	path = c ? code_bytes_path(c) : "";
-	if (*path && img.kind == IMAGE_KERNEL)
-		rc = pack_put_file(p, "symfs/vmlinux", path, err);
-	else if (*path && img.kind == IMAGE_FILE) {
-		snprintf(name, sizeof(name), "symfs%s", img.path);
-		rc = pack_put_file(p, name, path, err);
-	} else if (img.kind == IMAGE_FILE && !p->missing++) {
-		snprintf(p->example, sizeof(p->example), "%s", img.path);
-	}
-	code_bytes_close(c);
-	return rc;
+	return pack_put_image(p, (int64_t)id, &img, err);
 }
 
 static int pack_take_section(void *arg, const struct rows *r, struct err *err)
@@ -160,14 +180,25 @@ static int pack_take_section(void *arg, const struct rows *r, struct err *err)
 	const char *plain = pack_without_symfs(path);
 	char name[NAME_SIZE];
 	bool debug = strstr(plain, "debug") != NULL;
+	struct elf_file *ef;
+	int rc;
 
 	if (id >= p->n_image || !p->image[id].path || *path != '/' || !debug ||
 	    access(path, R_OK))
 		return 0;
+	ef = locate_is_debug_place(p->sy, path, p->image[id].path)
+		     ? elf_file_open(path, NULL)
+		     : NULL;
+	if (!ef || !pack_proof(p->db, (int64_t)id, &p->image[id], ef)) {
+		elf_file_close(ef);
+		return pack_doubt(p, path);
+	}
 	if (strstr(plain, "/.dwz/") ||
 	    !pack_debug_name(&p->image[id], name, 256))
 		snprintf(name, sizeof(name), "symfs%s", plain);
-	return pack_put_file(p, name, path, err);
+	rc = pack_put_file(p, name, ef->fd, path, err);
+	elf_file_close(ef);
+	return rc;
 }
 
 static int pack_put_readme(struct pack *p, struct err *err)
@@ -187,14 +218,24 @@ static int pack_put_readme(struct pack *p, struct err *err)
 	return bundle_add_text(p->b, "README", text, err);
 }
 
-static int pack_fill(struct pack *p, struct err *err)
+static int pack_put_database(struct pack *p, struct err *err)
 {
 	char name[300];
+	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
+	int rc;
 
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%s: %s", p->copy, strerror(errno));
 	snprintf(name, sizeof(name), "%s.db", p->name);
-	if (pack_put_readme(p, err) || pack_put_file(p, name, p->copy, err))
+	rc = bundle_add_file(p->b, name, fd, p->copy, &p->bytes, err);
+	close(fd);
+	return rc;
+}
+
+static int pack_fill(struct pack *p, struct err *err)
+{
+	if (pack_put_readme(p, err) || pack_put_database(p, err))
 		return -1;
-	p->files--; /* do not count the database */
 	if (p->o->redact)
 		return 0;
 	if (rows_each(p->db, "bundle_images", pack_take_image, p, err))
@@ -221,15 +262,16 @@ static int pack_make_archive(struct pack *p, const char *out, struct err *err)
 
 /* ---- the database */
 
+/* Until it is redacted, nobody else may read it. */
 static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 {
-	size_t n = strlen(out) + 32;
-	char *copy = mem_new(n, 1);
 	const struct redact_opts o = { p->o->keep->item, p->o->keep->n };
 	struct redact_counts counts;
+	char *copy = new_file_temp(out, 0600);
 
-	snprintf(copy, n, "%s.%ld.tmp", out, (long)getpid());
 	p->copy = copy;
+	if (!copy)
+		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
 	if (store_copy(p->db, copy, err))
 		return -1;
 	if (!p->o->redact)
@@ -262,6 +304,20 @@ static int pack_check_target(const char *out, bool force, struct err *err)
 	return 0;
 }
 
+/* Makes the copy a file like any other. */
+static int pack_place(struct pack *p, const char *out, struct err *err)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (chmod(p->copy, 0666 & ~mask))
+		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
+	if (new_file_place(p->copy, out, p->o->force, err))
+		return -1;
+	p->copy = NULL;
+	return 0;
+}
+
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
 	bool archive = bundle_is_name(out);
@@ -270,16 +326,21 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	if (pack_check_target(out, p->o->force, err) ||
 	    pack_make_copy(p, out, err))
 		return -1;
-	if (!archive && rename(p->copy, out))
-		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
 	if (!archive)
-		return 0;
+		return pack_place(p, out, err);
 	if (pack_make_archive(p, out, err))
 		return -1;
 	human_bytes(size, sizeof(size), p->bytes);
 	fprintf(stderr,
 		"%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
 		out, p->name, p->files, p->files == 1 ? "" : "s", size);
+	if (p->unproved)
+		fprintf(stderr,
+			"backstitch: %" PRIu64 " file%s not packed, such as "
+			"'%s': no build-id or hash proves that it is what was "
+			"recorded\n",
+			p->unproved, p->unproved == 1 ? " is" : "s are",
+			p->doubt);
 	if (p->missing)
 		fprintf(stderr,
 			"backstitch: %" PRIu64 " image%s not here, such as "
@@ -291,9 +352,7 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 
 static void pack_release(struct pack *p)
 {
-	if (p->copy)
-		unlink(p->copy);
-	free(p->copy);
+	new_file_drop(p->copy);
 	free(p->image);
 	free(p->put);
 	table_release(&p->index);

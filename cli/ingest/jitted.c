@@ -116,7 +116,7 @@ static int take_dump(struct jitted *jd, const char *word, struct err *err)
 
 	f->path = word;
 	said = pid_in_front(&f->path, &f->pid);
-	d = jitdump_open(f->path, jd->temp_dir, err);
+	d = jitdump_open(f->path, false, jd->temp_dir, err);
 	if (!d)
 		return -1;
 	if (!said)
@@ -208,11 +208,11 @@ static void note_found(struct jitted *jd, const struct source *src,
 }
 
 static bool open_dump(struct jitted *jd, const struct source *src,
-		      struct found *f, const char *path)
+		      struct found *f, const char *path, bool given)
 {
 	struct err why;
 
-	f->dump = jitdump_open(path, jd->temp_dir, &why);
+	f->dump = jitdump_open(path, !given, jd->temp_dir, &why);
 	if (!f->dump) {
 		jitted_note(jd, src, why.msg);
 		return false;
@@ -223,11 +223,12 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 }
 
 static bool open_map(struct jitted *jd, const struct source *src,
-		     struct found *f, const char *path)
+		     struct found *f, const char *path, bool given)
 {
 	struct err why;
 
-	f->map = perfmap_open(path, jd->temp_dir, jd->ledger, src->index, &why);
+	f->map = perfmap_open(path, !given, jd->temp_dir, jd->ledger,
+			      src->index, &why);
 	if (!f->map) {
 		jitted_note(jd, src, why.msg);
 		return false;
@@ -339,16 +340,16 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (!named && f->inner != f->pid)
 		named = named_file(jd->dump, jd->n_dump, f->inner);
 	if (named)
-		return open_dump(jd, src, f, named);
+		return open_dump(jd, src, f, named, true);
 	if (!find_jit)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
 	if (jitted_path_beside(src, name, path))
-		return open_dump(jd, src, f, path);
+		return open_dump(jd, src, f, path, false);
 	if (!hint)
 		return false;
 	if (written_here(src, hint))
-		return open_dump(jd, src, f, hint->path);
+		return open_dump(jd, src, f, hint->path, false);
 	snprintf(path, sizeof(path),
 		 "%.*s: not here; give it with --jitdump, to name what process "
 		 "%" PRId32 " made",
@@ -368,20 +369,20 @@ static bool find_map(struct jitted *jd, const struct source *src,
 	if (!named && f->inner != f->pid)
 		named = named_file(jd->map, jd->n_map, f->inner);
 	if (named)
-		return open_map(jd, src, f, named);
+		return open_map(jd, src, f, named, true);
 	for (size_t i = 0; i < jd->n_map; i++)
 		if (jd->map[i].pid < 0 &&
 		    in_folder(jd->map[i].path, strlen(jd->map[i].path), name,
 			      path))
-			return open_map(jd, src, f, path);
+			return open_map(jd, src, f, path, false);
 	if (!find_jit)
 		return false;
 	if (jitted_path_beside(src, name, path))
-		return open_map(jd, src, f, path);
+		return open_map(jd, src, f, path, false);
 	snprintf(path, sizeof(path), "/tmp/%s", name);
 	return jitted_recorded_here(src) && jitted_is_file(path, &st) &&
 	       is_ours(src, &st) && in_time(src, &st) &&
-	       open_map(jd, src, f, path);
+	       open_map(jd, src, f, path, false);
 }
 
 static struct found *found_of(struct jitted *jd, const struct source *src,

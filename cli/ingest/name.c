@@ -33,7 +33,7 @@ static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
 	OPT_STRING(0, "symfs", "DIR", &symfs,
-		   "look for the recorded programs below DIR"),
+		   "look for the recorded programs below DIR, by path or name"),
 	{ .kind = OPT_END }
 };
 
@@ -66,6 +66,11 @@ const struct opt name_opts[] = {
 const char *name_kallsyms(void)
 {
 	return kallsyms;
+}
+
+const char *name_vmlinux(void)
+{
+	return vmlinux;
 }
 
 /* More threads would only wait for the database and the disk. */

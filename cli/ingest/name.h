@@ -22,6 +22,8 @@ struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured);
 /* Returns the file that --kallsyms names; NULL: none. */
 const char *name_kallsyms(void);
+/* Returns the file that --vmlinux names; NULL: none. */
+const char *name_vmlinux(void);
 /* Returns the folder that --symfs names; NULL: none. */
 const char *name_symfs(void);
 /* Returns whether --symfs or --debug-dir was given. */

@@ -288,6 +288,10 @@ static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 	}
 	t->at = (uint32_t)c->text_len;
 	t->round = c->round;
+	t->n = 0;
+	/* perf prints no half that the callchain lacks. */
+	if (chain->ended == UNWIND_HIT)
+		return 0;
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
 
@@ -349,7 +353,7 @@ static void chains_json_inlined(const struct chains *c, struct json *j,
 
 static void chains_json_frame(const struct chains *c, struct json *j,
 			      const struct code_frame *f, uint64_t ip,
-			      bool called)
+			      bool called, bool hit)
 {
 	json_object(j, NULL);
 	json_hex(j, "ip", ip);
@@ -366,6 +370,8 @@ static void chains_json_frame(const struct chains *c, struct json *j,
 		json_bool(j, "by_frame_pointer", true);
 	if (called && f->bogus)
 		json_text(j, "bogus", f->bogus);
+	if (hit)
+		json_bool(j, "hit_only", true);
 	json_end(j);
 }
 
@@ -379,13 +385,14 @@ int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 {
 	int n = id ? chains_decode(c, id, err) : 0;
 	uint32_t stack = n > 0 ? c->code->chain[id].stack : 0;
+	bool hit = stack && c->code->chain[id].ended == UNWIND_HIT;
 
 	json_array(j, key);
 	for (int i = 0; i < n && stack; i++) {
 		const struct code_stack *s = &c->code->stack[stack];
 
 		chains_json_frame(c, j, &c->code->frame[s->frame], c->ip[i],
-				  i > 0);
+				  i > 0, hit);
 		stack = s->parent;
 	}
 	json_end(j);

@@ -98,6 +98,29 @@ static struct report_row *row_for(struct report_rows *r,
 	return &r->row[id];
 }
 
+/* As perf 7.1: threads that differ by a number only are one. */
+static uint32_t comm_nodigit_label(struct report_rows *r, const char *comm)
+{
+	char *name = mem_new(strlen(comm) * 3 + 1, 1);
+	char *to = name;
+
+	for (const char *p = comm; *p;) {
+		size_t n = strspn(p, "0123456789");
+
+		if (!n) {
+			*to++ = *p++;
+			continue;
+		}
+		memcpy(to, "<N>", 3);
+		to += 3;
+		p += n;
+	}
+	uint32_t id = plain_label(r, LABEL_GROUP, name);
+
+	free(name);
+	return id;
+}
+
 static struct report_row report_rows_key_of(struct report_rows *r,
 					    const struct stacks_group *g)
 {
@@ -105,7 +128,9 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	struct report_row key = { 0 };
 
 	if (r->keys & KEY_COMM)
-		key.comm = plain_label(r, LABEL_GROUP, c->name);
+		key.comm = r->keys & KEY_NODIGIT
+				   ? comm_nodigit_label(r, c->name)
+				   : plain_label(r, LABEL_GROUP, c->name);
 	if (r->keys & KEY_PID)
 		key.pid = c->pid;
 	if (r->keys & KEY_TID)

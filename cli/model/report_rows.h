@@ -21,6 +21,7 @@ enum report_key {
 	KEY_DSO = 1 << 4,
 	KEY_SYM = 1 << 5,
 	KEY_VERDICT = 1 << 6,
+	KEY_NODIGIT = 1 << 7, /* with KEY_COMM: "<N>" for each number */
 };
 
 /* Fields of keys that were not asked for are 0. */

@@ -55,23 +55,21 @@ static struct stack_text stack_cache_make_text(struct stack_cache *c,
 	struct stack_text made = { "", 0 };
 	char *text = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = mem_stream(&text, &len);
 
-	if (!out)
-		return made;
 	c->frames.n = 0;
 	stacks_get(c->stacks, &user, &c->frames);
 	size_t n = c->frames.n;
 
 	stacks_get(c->stacks, &kernel, &c->frames);
 	c->put(c->arg, out, stacks_labels(c->stacks), &c->frames, n);
-	if (!fclose(out)) {
-		char *copy = arena_take(&c->text, len + 1);
+	mem_stream_end(out);
 
-		memcpy(copy, text, len);
-		copy[len] = '\0';
-		made = (struct stack_text){ copy, len };
-	}
+	char *copy = arena_take(&c->text, len + 1);
+
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	made = (struct stack_text){ copy, len };
 	free(text);
 	return made;
 }

@@ -42,14 +42,17 @@ struct stacks {
 	struct arena text;
 };
 
-static uint32_t event_by_name(struct stacks *s, const char *name)
+static uint32_t event_by_name(struct stacks *s, const char *name,
+			      const char *unit)
 {
 	for (size_t i = 0; i < s->n_event; i++) {
 		if (!strcmp(s->event[i].name, name))
 			return (uint32_t)i;
 	}
-	*mem_add(s->event, s->n_event, s->cap_event) =
-		(struct stacks_event){ .name = arena_strdup(&s->text, name) };
+	struct stacks_event e = { .name = arena_strdup(&s->text, name) };
+
+	e.unit = strcmp(unit, "events") ? arena_strdup(&s->text, unit) : e.name;
+	*mem_add(s->event, s->n_event, s->cap_event) = e;
 	return (uint32_t)s->n_event - 1;
 }
 
@@ -73,7 +76,9 @@ static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 		return -1;
 	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
 			    sizeof(*s->type));
-	s->type[id] = event_by_name(s, rows_text(r, REPORT_EVENTS_NAME)) + 1;
+	s->type[id] = event_by_name(s, rows_text(r, REPORT_EVENTS_NAME),
+				    rows_text(r, REPORT_EVENTS_UNIT)) +
+		      1;
 	return 0;
 }
 
@@ -431,18 +436,11 @@ uint64_t stacks_unweighed(const struct stacks *s, int event)
 
 const char *stacks_unit(const struct stacks *s, int event, bool samples)
 {
-	const char *name;
-
 	if (samples)
 		return "samples";
 	if (s->o.weight)
 		return weight_unit(s->o.weight);
-	if (event < 0)
-		return "events";
-	name = s->event[event].name;
-	if (strstr(name, "cpu-clock") || strstr(name, "task-clock"))
-		return "ns";
-	return name;
+	return event < 0 ? "events" : s->event[event].unit;
 }
 
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)

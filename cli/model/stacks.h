@@ -58,6 +58,7 @@ struct stacks_group {
 
 struct stacks_event {
 	char *name;
+	const char *unit; /* of the weights: "ns", "cycles", or the name */
 	uint64_t weight, samples; /* weight saturates */
 	uint64_t unweighed; /* samples without a weight, which are left out */
 	uint64_t stacked;   /* samples with a stack or a request for one */

@@ -191,26 +191,48 @@ static void summary_put_capture(struct summary *s, struct rows *r)
 	}
 }
 
-static void summary_put_event(struct summary *s, struct rows *r)
+/* ": 12 samples" of an event that is sampled, ": 12 events" if each of them
+ * was recorded, ": 12 readings of 340 events" of a member of a group. */
+static void summary_add_amount(struct summary *s, struct rows *r, bool sample)
 {
+	const char *how = rows_text(r, INFO_EVENTS_HOW);
 	char a[32];
 
-	/* perf adds an event "dummy:..." that never counts */
-	if (!rows_int(r, INFO_EVENTS_EVENTS) &&
-	    !strncmp(rows_text(r, INFO_EVENTS_NAME), "dummy:", 6)) {
+	lines_add(&s->l, ": %s %s",
+		  human_grouped(a, sizeof(a),
+				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
+		  !sample		  ? "records"
+		  : !strcmp(how, "count") ? "events"
+		  : !strcmp(how, "read")  ? "readings"
+					  : "samples");
+	if (!strcmp(how, "read"))
+		lines_add(&s->l, " of %s %s",
+			  human_grouped(
+				  a, sizeof(a),
+				  (uint64_t)rows_int(r, INFO_EVENTS_WEIGHT)),
+			  rows_text(r, INFO_EVENTS_UNIT));
+}
+
+static void summary_put_event(struct summary *s, struct rows *r)
+{
+	bool sample = !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample");
+	bool marks = sample && !rows_int(r, INFO_EVENTS_EVENTS) &&
+		     !strcmp(rows_text(r, INFO_EVENTS_HOW), "mark");
+
+	if (marks && s->brief) {
 		s->n--;
 		return;
 	}
 	lines_clean(&s->l, rows_text(r, INFO_EVENTS_NAME));
-	lines_add(&s->l, ": %s %s",
-		  human_grouped(a, sizeof(a),
-				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
-		  strcmp(rows_text(r, INFO_EVENTS_KIND), "sample") ? "records"
-								   : "samples");
+	if (marks) {
+		lines_add(&s->l, ": only for records that are no samples");
+		lines_put(&s->l, s->n ? "" : "events");
+		return;
+	}
+	summary_add_amount(s, r, sample);
 	if (rows_int(r, INFO_EVENTS_DEFERRED))
 		lines_add(&s->l, ", deferred user stacks");
-	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) &&
-		 !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample"))
+	else if (!rows_int(r, INFO_EVENTS_HAS_CHAIN) && sample)
 		lines_add(&s->l, ", no stacks");
 	lines_put(&s->l, s->n ? "" : "events");
 }

@@ -97,10 +97,10 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 	struct rows *r =
 		rows_open(db, store_sql("weight_columns"), &name, 1, err);
 	size_t sql_len = 0, names_len = 0;
-	FILE *sql = open_memstream(&t->columns, &sql_len);
-	FILE *names = open_memstream(&t->names, &names_len);
+	FILE *sql = mem_stream(&t->columns, &sql_len);
+	FILE *names = mem_stream(&t->names, &names_len);
 	const char *sep = "";
-	int rc = r && sql && names ? 0 : -1;
+	int rc = r ? 0 : -1;
 
 	while (!rc && (rc = rows_next(r, err)) > 0) {
 		const char *col = rows_text(r, WEIGHT_COLUMNS_NAME);
@@ -115,10 +115,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 		fprintf(names, "%s%s%s", sep, prefix, col);
 		sep = ", ";
 	}
-	if (sql)
-		fclose(sql);
-	if (names)
-		fclose(names);
+	mem_stream_end(sql);
+	mem_stream_end(names);
 	rows_close(r);
 	return rc;
 }
@@ -161,13 +159,9 @@ static struct rows *weight_open_rows(const struct weight *w,
 	bool all = !strcmp(cond, "1");
 	char *sql = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&sql, &len);
+	FILE *out = mem_stream(&sql, &len);
 	struct rows *r;
 
-	if (!out) {
-		err_set(err, ERR_IO, "no memory for a statement");
-		return NULL;
-	}
 	fprintf(out, "%s (%s\n) %s %s %s ", store_sql("weight_head"), w->expr,
 		store_sql("weight_row"), t ? t->columns : "",
 		store_sql("weight_from"));
@@ -180,7 +174,7 @@ static struct rows *weight_open_rows(const struct weight *w,
 		fprintf(out, "%s)", cond);
 	else
 		fprintf(out, "%s %s))", store_sql("report_filter"), cond);
-	fclose(out);
+	mem_stream_end(out);
 	r = rows_open(w->db, sql, bind, n, err);
 	free(sql);
 	return r;

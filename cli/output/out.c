@@ -2,6 +2,8 @@
 #include "cli/output/out.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -10,7 +12,9 @@
 #include <unistd.h>
 
 #include "cli/output/pager.h"
+#include "cli/stop.h"
 #include "stitch/base/err.h"
+#include "stitch/base/new_file.h"
 
 static int out_errno;
 static char out_buffer[1 << 18];
@@ -90,26 +94,65 @@ int out_finish(struct err *err)
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
 }
 
+/* Opens a FIFO or a device. A FIFO is waited for only as long as nobody wants
+ * to stop: open() would be restarted after a signal. */
+static int out_open_special(const char *path, bool fifo, struct err *err)
+{
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (fifo ? O_NONBLOCK : 0);
+	int fd;
+
+	while ((fd = open(path, flags)) < 0 && fifo && errno == ENXIO &&
+	       !stop_requested())
+		poll(NULL, 0, 50);
+	if (fd < 0 && stop_requested())
+		return err_set(err, ERR_STOPPED, "stopped");
+	if (fd < 0)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	if (fifo)
+		fcntl(fd, F_SETFL, O_WRONLY);
+	return fd;
+}
+
+static int out_write_special(const char *path, bool fifo, out_write_fn *write,
+			     void *arg, struct err *err)
+{
+	int fd = out_open_special(path, fifo, err);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	int rc;
+
+	if (fd < 0)
+		return -1;
+	if (!out) {
+		close(fd);
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	}
+	rc = write(out, arg, err);
+	if (fclose(out) && !rc)
+		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	return rc;
+}
+
 int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 {
+	struct new_file *nf;
 	struct stat st;
-	FILE *out;
-	int rc;
+	int rc = -1;
 
 	/* main() says why standard output cannot be written */
 	if (!path || !strcmp(path, "-")) {
 		rc = write(stdout, arg, err);
 		return rc && out_failed() ? 0 : rc;
 	}
-	out = fopen(path, "we");
-	if (!out)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	bool plain = !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
-	rc = write(out, arg, err);
-	if (fclose(out) && !rc)
-		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	/* removes an incomplete file, but not a device */
-	if (rc && plain)
-		unlink(path);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return out_write_special(path, S_ISFIFO(st.st_mode), write, arg,
+					 err);
+	nf = new_file_open(path, true, err);
+	if (!nf)
+		return -1;
+	if (!new_file_stream(nf))
+		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	else if (!write(new_file_stream(nf), arg, err))
+		rc = new_file_finish(nf, err);
+	new_file_free(nf);
 	return rc;
 }

@@ -20,8 +20,9 @@ void out_settle(void);
 /* Like out_settle(). Returns 0, also if the reader went away, or -1 and *err if
  * the output is incomplete. */
 int out_finish(struct err *err);
-/* Calls write() with the opened file (NULL or "-": standard output). Removes a
- * file that could not be written completely. Returns 0, or -1 and *err. */
+/* Calls write() with the opened file (NULL or "-": standard output). All files
+ * that a command writes go this way: an existing file is replaced when the new
+ * one is complete, and stays as it is otherwise. Returns 0, or -1 and *err. */
 typedef int out_write_fn(FILE *out, void *arg, struct err *err);
 int out_write(const char *path, out_write_fn *write, void *arg,
 	      struct err *err);

@@ -6,6 +6,22 @@
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
 
+static bool spreadsheet;
+
+const struct opt csv_opts[] = {
+	OPT_FLAG(0, "spreadsheet", &spreadsheet,
+		 "csv: put ' before texts that a spreadsheet would take for "
+		 "formulas"),
+	{ .kind = OPT_END }
+};
+
+/* Returns whether a program such as Excel or LibreOffice would calculate what
+ * somebody called his process. */
+static bool out_csv_is_formula(const char *s, size_t len)
+{
+	return len && strchr("=+-@\t\r", s[0]) && s[0];
+}
+
 /* Writes a value, in quotes if it needs them. Newlines are escaped: RFC 4180
  * allows them in quotes, but they break line-based tools. */
 void output_csv_text(FILE *out, const char *s, size_t len)
@@ -17,6 +33,8 @@ void output_csv_text(FILE *out, const char *s, size_t len)
 			quote = true;
 	if (quote)
 		putc('"', out);
+	if (spreadsheet && out_csv_is_formula(s, len))
+		putc('\'', out);
 	while (len) {
 		const char *q = memchr(s, '"', len);
 		size_t n = q ? (size_t)(q - s) : len;

@@ -20,6 +20,7 @@ const struct opt output_opts[] = {
 	OPT_CHOICE(0, "format", "FORMAT", &format, names,
 		   "table, lines, csv or json"),
 	OPT_FLAG(0, "json", &json, "the same as --format json"),
+	OPT_GROUP(csv_opts),
 	{ .kind = OPT_END }
 };
 

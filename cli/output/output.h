@@ -28,7 +28,10 @@ const struct output *output_chosen(void);
 /* Returns whether the user chose an output. */
 bool output_asked(void);
 
-/* Writes one value of CSV, in quotes if it needs them. */
+/* --spreadsheet, which is part of output_opts. */
+extern const struct opt csv_opts[];
+/* Writes one value of CSV, in quotes if it needs them. With --spreadsheet, a
+ * text that begins like a formula follows a '. */
 void output_csv_text(FILE *out, const char *s, size_t len);
 
 /* Writes a value that is not text: nothing for NULL, hexadecimal for a blob. */

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "stitch/base/mem.h"
+
 const char *term_color_option;
 
 bool term_is_terminal(FILE *out)
@@ -107,7 +109,7 @@ FILE *term_lines_begin(struct term_lines *l, FILE *out)
 {
 	*l = (struct term_lines){ .out = out };
 	if (term_limit(out) < INT_MAX)
-		l->stream = open_memstream(&l->text, &l->len);
+		l->stream = mem_stream(&l->text, &l->len);
 	return l->stream ? l->stream : out;
 }
 
@@ -115,7 +117,7 @@ void term_lines_end(struct term_lines *l)
 {
 	if (!l->stream)
 		return;
-	fclose(l->stream);
+	mem_stream_end(l->stream);
 	for (char *line = l->text; line && *line;) {
 		size_t n = strcspn(line, "\n");
 		bool more = line[n] != '\0';

@@ -1,12 +1,12 @@
 /* flame_draw.c - from samples, or folded text, to a tree that can be drawn. */
 #include "cli/pictures/flame_draw.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/input.h"
+#include "formats/input.h"
 #include "cli/model/filter.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/model/flame_tree.h"
@@ -420,15 +420,14 @@ static int drawing_add_line(void *arg, struct label_list *l, uint64_t count,
 static int drawing_read_text(struct drawing *d, const char *path, int *status,
 			     struct err *err)
 {
-	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	FILE *in = input_stream(path, err);
 	uint64_t bad = 0;
 	int rc;
 
 	if (!in)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		return -1;
 	rc = folded_read(in, d->labels, drawing_add_line, d, &bad, err);
-	if (in != stdin)
-		fclose(in);
+	fclose(in);
 	if (rc)
 		return err_while(err, "reading %s", path);
 	if (drawing_finish(d, path, err))

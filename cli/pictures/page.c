@@ -189,8 +189,7 @@ static int html_page_put_header(const struct html_page *p, FILE *out,
 
 /* Writes the picture of check --svg as an image: an image cannot run or fetch
  * anything, and its style does not touch the page's. */
-static int html_page_put_timeline(const struct html_page *p, FILE *out,
-				  struct err *err)
+static void html_page_put_timeline(const struct html_page *p, FILE *out)
 {
 	const struct timeline *tl = page_data_timeline(p->data);
 	struct page_bytes b = { 0 };
@@ -199,13 +198,10 @@ static int html_page_put_timeline(const struct html_page *p, FILE *out,
 	FILE *svg;
 
 	if (!tl)
-		return 0;
-	svg = open_memstream(&text, &len);
-	if (!svg)
-		return err_set(err, ERR_IO, "cannot draw the timeline: %s",
-			       strerror(errno));
+		return;
+	svg = mem_stream(&text, &len);
 	timeline_draw(svg, tl, "Timeline");
-	fclose(svg);
+	mem_stream_end(svg);
 	b.byte = (uint8_t *)text;
 	b.n = len;
 	fputs("<section id=\"t-timeline\"><h2>What was lost, when and where"
@@ -216,7 +212,6 @@ static int html_page_put_timeline(const struct html_page *p, FILE *out,
 	page_base64(&b, out);
 	fputs("\"></div></section>\n", out);
 	free(text);
-	return 0;
 }
 
 int html_page_write(FILE *out, void *page, struct err *err)
@@ -232,8 +227,8 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, s, stacks_heaviest(s));
-	if (html_page_put_timeline(p, out, err) ||
-	    page_tables_write(out, p->db, err))
+	html_page_put_timeline(p, out);
+	if (page_tables_write(out, p->db, err))
 		return -1;
 	fputs("</main>\n", out);
 	page_data_write(p->data, out);

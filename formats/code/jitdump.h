@@ -6,6 +6,7 @@
  * last use of the code: its names and bytes are in the file. */
 #ifndef FORMATS_CODE_JITDUMP_H
 #define FORMATS_CODE_JITDUMP_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +17,9 @@ struct ledger;
 struct source_info;
 
 /* Reads the head of the file. Returns NULL and *err if it is not a jitdump.
- * temp_dir: for a compressed file; NULL: /tmp. */
-struct jitdump *jitdump_open(const char *path, const char *temp_dir,
+ * found: the path is not the user's word, see input_open_named(). temp_dir: for
+ * a compressed file; NULL: /tmp. */
+struct jitdump *jitdump_open(const char *path, bool found, const char *temp_dir,
 			     struct err *err);
 /* Reads the head of a jitdump in memory, which is borrowed. */
 struct jitdump *jitdump_memory(const void *data, size_t len, const char *path,

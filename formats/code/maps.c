@@ -201,22 +201,32 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 	return s->n;
 }
 
-int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
-	      struct ledger *lg, uint16_t capture, struct err *err)
+/* Reads and closes an opened file. */
+static int maps_take_file(struct maps *m, struct input *in, const char *path,
+			  int32_t pid, int64_t time, struct ledger *lg,
+			  uint16_t capture, struct err *err)
 {
-	struct input in;
 	size_t n;
 
-	if (input_open(&in, path, NULL, err))
-		return -1;
-	n = in.data ? maps_text(m, (const char *)in.data, (size_t)in.len, path,
-				pid, time, lg, capture)
-		    : 0;
-	input_close(&in);
+	n = in->data ? maps_text(m, (const char *)in->data, (size_t)in->len,
+				 path, pid, time, lg, capture)
+		     : 0;
+	input_close(in);
 	if (n)
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: it has no line of /proc/PID/maps",
 		       path);
+}
+
+int maps_file(struct maps *m, const char *path, int32_t pid, int64_t time,
+	      struct ledger *lg, uint16_t capture, struct err *err)
+{
+	struct input in;
+
+	return input_open(&in, path, NULL, err)
+		       ? -1
+		       : maps_take_file(m, &in, path, pid, time, lg, capture,
+					err);
 }
 
 /* ---- names */
@@ -288,6 +298,7 @@ int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	while (n >= 0 && (ent = readdir(d)) && looked++ < FILES_MAX) {
 		char file[PATH_SIZE];
+		struct input in;
 		int32_t pid;
 		int64_t time;
 
@@ -295,8 +306,11 @@ int maps_folder(struct maps *m, const char *path, struct ledger *lg,
 		    (size_t)snprintf(file, sizeof(file), "%s/%s", path,
 				     ent->d_name) >= sizeof(file))
 			continue;
-		n = maps_file(m, file, pid, time, lg, capture, err) ? -1
-								    : n + 1;
+		n = input_open_named(&in, file, NULL, err) ||
+				    maps_take_file(m, &in, file, pid, time, lg,
+						   capture, err)
+			    ? -1
+			    : n + 1;
 	}
 	closedir(d);
 	return n;

@@ -105,14 +105,15 @@ struct perfmap *perfmap_text(const char *text, size_t len, const char *path,
 	return NULL;
 }
 
-struct perfmap *perfmap_open(const char *path, const char *temp_dir,
+struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
 			     struct ledger *lg, uint16_t capture,
 			     struct err *err)
 {
 	struct perfmap *m = NULL;
 	struct input in;
 
-	if (input_open(&in, path, temp_dir, err))
+	if (found ? input_open_named(&in, path, temp_dir, err)
+		  : input_open(&in, path, temp_dir, err))
 		return NULL;
 	if (in.data || !input_spool(&in, temp_dir, err))
 		m = perfmap_text((const char *)in.data, (size_t)in.len, path,

@@ -6,6 +6,7 @@
  * what ran. */
 #ifndef FORMATS_CODE_PERFMAP_H
 #define FORMATS_CODE_PERFMAP_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +16,9 @@ struct ledger;
 struct perfmap;
 
 /* Returns NULL and *err if the file cannot be read or no line has that form.
- * Other lines are damage in the ledger. */
-struct perfmap *perfmap_open(const char *path, const char *temp_dir,
+ * Other lines are damage in the ledger. found: the path is not the user's word,
+ * see input_open_named(). */
+struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
 			     struct ledger *lg, uint16_t capture,
 			     struct err *err);
 /* Reads a text in memory, which may be freed afterwards. */

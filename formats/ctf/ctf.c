@@ -15,56 +15,63 @@ static int ctf_probe(const char *path, const void *head, size_t n)
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
-/* Sets *out to the clock's zero in ns since 1970. Returns false if there is no
- * clock or the value is out of range. */
-static bool ctf_clock_offset(const struct ctf_meta *m, int64_t *out)
+/* Returns the first clock of a trace's streams, or NULL. */
+static const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *tr)
 {
-	__int128 v = (__int128)m->offset_s * 1000000000;
+	const struct ctf_tree *t = &tr->schema->tree;
 
-	if (!m->freq)
-		return false;
-	v += (__int128)m->offset * 1000000000 / m->freq;
-	if (v > INT64_MAX || v < INT64_MIN)
-		return false;
-	*out = (int64_t)v;
-	return true;
+	for (uint32_t i = 0; i < t->n_stream; i++)
+		if (t->stream[i].clock >= 0)
+			return &t->clock[t->stream[i].clock];
+	return NULL;
 }
 
 /* All traces of a session share one clock. Clocks of several hosts differ and
  * can only be compared by wall time. */
 static void ctf_find_clock_base(struct ctf *ctf)
 {
-	bool differ = false;
 	int64_t v;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
-		if (!ctf_clock_offset(&ctf->trace[i].meta, &v))
+		const struct ctf_clock *c = ctf_trace_clock(&ctf->trace[i]);
+
+		if (!c || !ctf_clock_zero(c, &v))
 			continue;
-		differ |= ctf->has_base && v != ctf->base;
+		ctf->differ |= ctf->has_base && v != ctf->base;
 		if (!ctf->has_base || v < ctf->base)
 			ctf->base = v;
 		ctf->has_base = true;
 	}
-	for (size_t i = 0; differ && i < ctf->n_trace; i++)
-		if (ctf_clock_offset(&ctf->trace[i].meta, &v))
-			ctf->trace[i].start +=
-				(uint64_t)v - (uint64_t)ctf->base;
-	ctf->differ = differ;
-	if (differ)
+	if (ctf->differ)
 		reader_note(&ctf->src, "clock",
 			    "the traces' clocks have different offsets: they "
 			    "are put together by wall time");
 }
 
-/* The uuid of LTTng's clock is the boot id. */
-static void ctf_set_clock(struct source_info *info, const struct ctf_meta *m)
+static int32_t ctf_trace_vpid(const struct ctf_tree *t)
 {
-	bool lttng = m->tracer && !strncmp(m->tracer, "lttng", 5);
+	for (uint32_t i = 0; i < t->n_env; i++)
+		if (!strcmp(t->env[i].name, "vpid") && !t->env[i].text &&
+		    t->env[i].num > 0 && t->env[i].num <= INT32_MAX)
+			return (int32_t)t->env[i].num;
+	return -1;
+}
 
-	info->clock = m->clock;
-	info->clock_id = lttng ? clock_id_of(m->clock) : CLOCK_ID_NONE;
-	info->has_boot_id =
-		lttng && ctf_meta_parse_uuid(m->clock_uuid, info->boot_id);
+static const char *ctf_env_either(const struct ctf_tree *t, const char *name,
+				  const char *other)
+{
+	const char *s = ctf_tree_env(t, name);
+
+	return s ? s : ctf_tree_env(t, other);
+}
+
+/* The uuid of LTTng's clock is the boot id. */
+static void ctf_set_clock(struct source_info *info, const struct ctf_schema *sm,
+			  const struct ctf_clock *c)
+{
+	info->clock = c->name;
+	info->clock_id = sm->lttng ? clock_id_of(c->name) : CLOCK_ID_NONE;
+	info->has_boot_id = sm->lttng && ctf_uuid_parse(c->uid, info->boot_id);
 }
 
 static void ctf_fill_info(struct ctf *ctf)
@@ -74,20 +81,22 @@ static void ctf_fill_info(struct ctf *ctf)
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		const struct ctf_trace *tr = &ctf->trace[i];
-		const struct ctf_meta *m = &tr->meta;
+		const struct ctf_tree *t = &tr->schema->tree;
+		const struct ctf_clock *c = ctf_trace_clock(tr);
 
-		if (!info->clock)
-			ctf_set_clock(info, m);
+		if (!info->clock && c)
+			ctf_set_clock(info, tr->schema, c);
 		if (!info->host)
-			info->host = m->host;
+			info->host = ctf_env_either(t, "hostname", "host");
 		if (!info->release)
-			info->release = m->release;
+			info->release =
+				ctf_env_either(t, "kernel_release", "release");
 		if (!info->arch)
-			info->arch = m->machine;
+			info->arch = ctf_tree_env(t, "machine");
 		if (!info->version)
-			info->version = m->tracer;
-		info->has_time |= m->freq != 0;
-		if (m->freq && tr->start && tr->start < first)
+			info->version = ctf_tree_env(t, "tracer_name");
+		info->has_time |= c != NULL;
+		if (c && tr->start && tr->start < first)
 			first = tr->start;
 	}
 	if (ctf->has_base && ctf->base && first != UINT64_MAX) {
@@ -100,13 +109,12 @@ static void ctf_fill_info(struct ctf *ctf)
 	info->cookies = COOKIES_LTTNG;
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	info->dir = true;
-	ctf->src.size = ctf->files;
 }
 
 static void ctf_note_perf_convert(struct ctf *ctf)
 {
 	for (size_t i = 0; i < ctf->n_trace; i++)
-		if (ctf->trace[i].is_perf) {
+		if (ctf->trace[i].schema->perf) {
 			reader_note(
 				&ctf->src, "perf data convert",
 				"made from a perf.data file, without its "
@@ -117,32 +125,59 @@ static void ctf_note_perf_convert(struct ctf *ctf)
 		}
 }
 
-/* Prepares a trace. If it cannot be read, reports that as damage and sets
- * *err, and the other traces are still read. */
-static void ctf_open_trace(struct ctf *ctf, struct ctf_trace *tr,
-			   struct err *err)
+/* Returns the trace of this metadata: chunks of a rotated session have one
+ * uuid. */
+static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm,
+			     const char *folder)
 {
-	if (tr->meta.version == 2 && !ctf_graph_newer())
-		err_set(err, ERR_FORMAT,
-			"%s: this is a CTF 2 trace, needs libbabeltrace2 2.1; "
-			"record it again with 'lttng create "
-			"--trace-format=ctf-1.8'",
-			tr->path);
-	else if (!ctf_salvage(tr, err) && !ctf_try_open(tr, err))
-		return;
-	tr->ended = true;
-	reader_damage(&ctf->src, "trace", 0, 0, err);
+	const struct ctf_tree *t = &sm->tree;
+
+	for (size_t i = 0; i < ctf->n_trace && t->has_uuid; i++) {
+		const struct ctf_tree *other = &ctf->trace[i].schema->tree;
+
+		if (other->has_uuid &&
+		    !memcmp(other->uuid, t->uuid, sizeof(t->uuid)))
+			return (uint32_t)i;
+	}
+	struct ctf_trace *tr =
+		mem_add(ctf->trace, ctf->n_trace, ctf->cap_trace);
+
+	*tr = (struct ctf_trace){
+		.ctf = ctf,
+		.path = arena_strdup(&ctf->arena, folder),
+		.schema = sm,
+		.vpid = ctf_trace_vpid(t),
+	};
+	tr->has_time = ctf_trace_clock(tr) != NULL;
+	return (uint32_t)(ctf->n_trace - 1);
 }
 
-static int ctf_open_traces(struct ctf *ctf, struct err *err)
+static void ctf_report_cut_metadata(struct ctf *ctf, const char *path)
 {
-	size_t left = ctf->n_trace;
+	struct err why;
 
-	for (size_t i = 0; i < ctf->n_trace; i++) {
-		ctf_open_trace(ctf, &ctf->trace[i], err);
-		left -= ctf->trace[i].ended;
+	err_set(&why, ERR_FORMAT,
+		"%s: it ends in the middle: what it says of streams and events "
+		"up to there is used",
+		path);
+	reader_damage(&ctf->src, "metadata", 0, 0, &why);
+}
+
+/* If the trace of a folder cannot be read, that is damage, and the other
+ * traces are still read. */
+static void ctf_open_folder(struct ctf *ctf, const char *folder)
+{
+	char *path = ctf_find_join_path(folder, "metadata");
+	struct ctf_schema *sm = ctf_schema_of(ctf, path);
+
+	if (sm->err) {
+		reader_damage(&ctf->src, "trace", 0, 0, sm->err);
+	} else {
+		if (sm->tree.cut)
+			ctf_report_cut_metadata(ctf, path);
+		ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, sm, folder));
 	}
-	return left ? 0 : -1;
+	free(path);
 }
 
 static void ctf_close(struct source *src)
@@ -151,20 +186,21 @@ static void ctf_close(struct source *src)
 		return;
 	struct ctf *ctf = ctf_of(src);
 
-	ctf_child_end(ctf, NULL);
+	for (size_t i = 0; i < ctf->n_stream; i++)
+		ctf_stream_close(&ctf->stream[i]);
+	for (size_t i = 0; i < ctf->n_file; i++)
+		free(ctf->file[i].path);
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		struct ctf_trace *tr = &ctf->trace[i];
 
-		ctf_graph_close(tr);
 		told_tasks_release(&tr->told);
-		free(tr->path);
-		free(tr->shown);
 		free(tr->due);
 		free(tr->on_cpu);
 		ctf_maps_release(tr);
 	}
-	ctf_graph_stop(ctf);
-	ctf_salvage_end(ctf);
+	for (size_t i = 0; i < ctf->n_schema; i++)
+		ctf_schema_free(ctf->schema[i]);
+	free(ctf->schema);
 	ctf_rules_release(ctf);
 	for (size_t i = 0; i < ctf->n_event; i++)
 		tp_format_release(&ctf->event[i].fmt);
@@ -179,6 +215,9 @@ static void ctf_close(struct source *src)
 	tp_release(&ctf->said);
 	arena_release(&ctf->arena);
 	free(ctf->trace);
+	free(ctf->file);
+	free(ctf->stream);
+	free(ctf->spare);
 	free(ctf->event);
 	free(ctf->def);
 	free(ctf->heap);
@@ -189,10 +228,15 @@ static void ctf_close(struct source *src)
 
 static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 {
-	if (ctf_rules_read(ctf, err) || ctf_find_traces(ctf, path, err) ||
-	    ctf_graph_start(ctf, err) || ctf_open_traces(ctf, err))
+	if (ctf_rules_read(ctf, err) ||
+	    ctf_find_traces(ctf, path, ctf_open_folder, err))
 		return -1;
+	if (!ctf->n_trace) {
+		*err = *ctf->schema[0]->err;
+		return -1;
+	}
 	ctf_find_clock_base(ctf);
+	ctf_streams_make(ctf);
 	ctf_fill_info(ctf);
 	ctf_note_perf_convert(ctf);
 	return 0;
@@ -204,7 +248,6 @@ static struct source *ctf_open(const char *path, const struct source_opts *o,
 	struct ctf *ctf = mem_new(1, sizeof(*ctf));
 
 	reader_init(&ctf->src, &ctf_ops, path, o, lg, &ctf->opts);
-	ctf->child_err = -1;
 	if (ctf_read_start(ctf, path, err)) {
 		ctf_close(&ctf->src);
 		return NULL;
@@ -212,9 +255,12 @@ static struct source *ctf_open(const char *path, const struct source_opts *o,
 	return &ctf->src;
 }
 
+/* Opening has walked the packets. */
 static int ctf_scan(struct source *src, struct err *err)
 {
-	return ctf_child_start(ctf_of(src), err);
+	(void)src;
+	(void)err;
+	return 0;
 }
 
 static int ctf_fields(struct source *src, const struct rec_sample *s,
@@ -246,7 +292,7 @@ static int ctf_print(struct source *src, const struct rec_sample *s, char *buf,
 
 const struct source_ops ctf_ops = {
 	.name = "ctf",
-	.summary = "folder of an LTTng session, or of any CTF 1.8 trace",
+	.summary = "folder of an LTTng session, or of any CTF trace",
 	.probe = ctf_probe,
 	.open = ctf_open,
 	.scan = ctf_scan,

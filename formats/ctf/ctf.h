@@ -2,24 +2,26 @@
  * sessions and the output of perf data convert.
  *
  * ctf_open() finds the traces: every folder below the path with a metadata
- * file. It reads clock and packet layout from the metadata (meta.c), checks
- * the packets of all stream files (chain.c), and replaces a damaged trace by a
- * temporary folder with its good packets (salvage.c). ctf_scan() starts a
- * child that decodes with libbabeltrace2: one graph per trace, opened when its
- * first packet is due; each message becomes items, merged by time (merge.c).
- * ctf_next() receives the items and returns a ref for each, ctf_item_decode()
- * turns an item into a record, ctf_item_release() frees it.
+ * file, which meta/ parses (schema.c). It walks the packets of all stream files
+ * once (file.c) and chains the files of a stream (stream.c): those of rotated
+ * chunks have one uuid, so they are one trace. ctf_next() decodes the earliest
+ * event of all streams (next.c): packets are found by packet.c and lost ones
+ * noted, decode/ reads an event, event.c makes items of it. An item waits until
+ * it is decoded into a record by ctf_item_decode() and freed by
+ * ctf_item_release().
  *
  * The payload of an event is converted to ftrace's layout, numbers at fixed
- * offsets followed by text and blobs, with a format text. So all code for
- * ftrace's payloads (formats/tracepoint/tracepoint.h, payload.h) can read it.
- */
+ * offsets followed by text and blobs, with a format text (plan.c). So all code
+ * for ftrace's payloads (formats/tracepoint/tracepoint.h, payload.h) can read
+ * it. */
 #ifndef FORMATS_CTF_CTF_H
 #define FORMATS_CTF_CTF_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/ctf/decode/run.h"
+#include "formats/ctf/meta/tree.h"
 #include "formats/reader/task_rules.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/ledger.h"
@@ -28,79 +30,88 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 
-struct ctf_ring;
+struct ctf;
 struct err;
 
 extern const struct source_ops ctf_ops;
 
-/* ---- meta.c: the parts of the metadata that the reader needs itself */
+/* ---- schema.c: metadata, and what is made of it */
 
-/* A number in a packet's header or context. */
-struct ctf_place {
-	uint32_t off;  /* from the packet's start */
-	uint32_t size; /* 1 to 8 bytes; 0: there is none */
+/* An event class, as its events are read. */
+struct ctf_class {
+	bool made;
+	bool chain;
+	uint32_t event;		   /* index in ctf.event */
+	uint32_t fixed;		   /* bytes of the payload's first part */
+	struct ctf_program packet; /* fields of the packet; n 0: none */
+	struct ctf_program event_fields;
 };
 
-/* The layout of a stream's packets. */
-struct ctf_layout {
-	uint64_t id; /* of the stream class */
-	bool known;
-	uint32_t len; /* of header and context, their fixed part */
-	struct ctf_place begin, end, content, packet, seq, cpu;
+/* How the packets and events of a stream class are read. */
+struct ctf_plan {
+	const struct ctf_stream_class *sc;
+	struct ctf_program packet, header;
+	struct ctf_class *classes; /* as sc->event */
 };
 
-#define CTF_STREAMS 64
-#define CTF_UUID 16
-
-struct ctf_meta {
-	int version; /* 1, 2; 0: unknown */
-	bool cut;    /* it ends inside a statement or packet */
-	bool big;    /* numbers in packets are big-endian */
-	bool has_uuid;
-	uint8_t uuid[CTF_UUID];
-	struct ctf_place magic, id, stream; /* in the header; id: uuid */
-	struct ctf_layout layout[CTF_STREAMS];
-	size_t n_layout;
-	/* The first clock; freq 0: none. The arena owns text; NULL: none. */
-	uint64_t freq;
-	int64_t offset_s;
-	uint64_t offset;
-	const char *clock, *clock_uuid;
-	const char *host, *tracer, *domain, *release, *kernel, *machine, *name;
-	int32_t vpid; /* of per-process buffers, else -1 */
+/* Metadata. Chunks and processes with equal metadata share it. */
+struct ctf_schema {
+	uint64_t hash, len; /* of its file */
+	struct arena arena;
+	struct ctf_tree tree;
+	struct ctf_program head;
+	struct ctf_plan *plan; /* as tree.stream */
+	uint32_t n_slot;       /* the most of all stream classes */
+	bool lttng, perf;      /* who wrote it */
+	struct err *err;       /* why it cannot be read; NULL: it can */
 };
 
-/* Reads metadata, as text or in packets. Leaves out what it cannot parse; of
- * version 2 it sets only the version. */
-void ctf_meta_read(struct arena *arena, const void *data, size_t len,
-		   struct ctf_meta *out);
-/* Returns the text up to the last complete statement; the caller frees it. */
-char *ctf_meta_whole(const void *data, size_t len, size_t *out_len);
-
+/* Returns the schema of metadata; sm->err says if it cannot be read. */
+struct ctf_schema *ctf_schema_new(const struct bytes *meta);
+void ctf_schema_free(struct ctf_schema *sm);
+/* Returns the schema of a metadata file; ctf owns it. */
+struct ctf_schema *ctf_schema_of(struct ctf *ctf, const char *path);
+/* Returns the clock of a stream class, or NULL. */
+const struct ctf_clock *ctf_schema_clock(const struct ctf_schema *sm,
+					 const struct ctf_stream_class *sc);
+/* Converts a clock's value to ns, without its offset. */
+uint64_t ctf_clock_ns(const struct ctf_clock *clock, uint64_t value);
+/* Sets *out to the clock's zero in ns since 1970. Returns false if it is out
+ * of range. */
+bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out);
 /* Parses "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx". Returns false if s (may be
  * NULL) is something else. */
-bool ctf_meta_parse_uuid(const char *s, uint8_t out[CTF_UUID]);
+bool ctf_uuid_parse(const char *s, uint8_t out[CTF_UUID]);
 
-/* ---- chain.c: the packets of a stream file */
+/* ---- packet.c */
 
-/* A part of a stream file. */
-struct ctf_part {
-	uint64_t off, len;
-	uint64_t begin, end; /* first, last time in clock cycles; 0: unknown */
-	bool good;
+struct ctf_packet {
+	uint64_t off;	  /* in the file */
+	uint64_t len;	  /* bytes, with what pads it */
+	uint64_t end;	  /* of its content, bits */
+	uint64_t context; /* where its context begins, bits */
+	uint64_t body;	  /* where its first event begins, bits */
+	bool cut;	  /* the file ends inside it */
+	struct ctf_plan *plan;
+	/* Clock values; without has_end the end is unknown. */
+	uint64_t begin, finish;
+	bool has_begin, has_end;
 };
 
-struct ctf_chain {
-	struct ctf_part *part; /* alternately good and bad */
-	size_t n, cap;
-	uint64_t packets;
-	uint64_t begin, end; /* cycles; unknown: UINT64_MAX, 0 */
-	bool known;	     /* false: unknown layout, nothing was checked */
-};
-
-void ctf_chain_read(const struct ctf_meta *meta, const void *data, uint64_t len,
-		    struct ctf_chain *out);
-void ctf_chain_release(struct ctf_chain *ch);
+/* Reads the head of the packet at *b, which reaches to the file's end, with its
+ * effects on st; uuid NULL: any. Returns 0, or -1 and st->why. */
+int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
+		    const struct bytes *b, const uint8_t *uuid,
+		    struct ctf_packet *out);
+/* Returns the distance from *b to the next whole packet behind `from`, which is
+ * *out, or to the end if there is none. */
+uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
+			 const struct bytes *b, uint64_t from,
+			 const uint8_t *uuid, struct ctf_packet *out);
+/* Sets uuid to the one that the packets of a file have. Returns false if they
+ * have none. */
+bool ctf_packet_uuid(const struct ctf_schema *sm, struct ctf_state *st,
+		     const struct bytes *b, uint8_t uuid[CTF_UUID]);
 
 /* ---- pool.c: memory for records that were made and not released */
 
@@ -118,16 +129,22 @@ struct ctf_pool {
 	uint64_t held; /* bytes in all blocks */
 };
 
+/* Returns room for len bytes, of which the next ctf_pool_take() may take some,
+ * or all. */
+void *ctf_pool_room(struct ctf_pool *pool, size_t len);
 /* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
 void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle);
-void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle);
+static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
+{
+	return pool->block[handle >> 32].data + (uint32_t)handle;
+}
 void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle);
 void ctf_pool_release(struct ctf_pool *pool);
 
 /* ---- items: records in the pool */
 
-/* An item is followed by its kernel addresses, its user addresses, then raw
- * bytes or a name that ends with a 0 (a chain of functions: their names). */
+/* An item is followed by raw bytes or a name that ends with a 0 (a chain of
+ * functions: their names), then by its kernel and its user addresses. */
 struct ctf_item {
 	uint64_t time;
 	int32_t pid, tid, cpu;
@@ -229,13 +246,20 @@ struct ctf_mapped {
 };
 
 struct ctf_trace;
+struct ctf_stream;
 
 struct ctf {
 	struct source src;
 	struct source_opts opts;
 	struct arena arena;
+	struct ctf_schema **schema;
+	size_t n_schema, cap_schema;
 	struct ctf_trace *trace;
 	size_t n_trace, cap_trace;
+	struct ctf_file *file;
+	size_t n_file, cap_file;
+	struct ctf_stream *stream;
+	size_t n_stream, cap_stream;
 	struct ctf_rule *rule;
 	size_t n_rule, cap_rule;
 	struct ctf_event *event;
@@ -243,12 +267,14 @@ struct ctf {
 	size_t n_event, cap_event, cap_def;
 	struct table by_layout;
 	struct ctf_pool pool;
+	uint64_t planned;     /* bytes that event classes take */
+	unsigned char *spare; /* a payload that no item has; NULL */
 	uint64_t seq;
-	uint32_t *heap; /* of traces, earliest first */
+	uint32_t *heap; /* of streams, earliest first */
 	size_t n_heap;
-	uint64_t files, packets, packets_done;
-	int64_t base; /* zero of the capture's clock, ns since 1970 */
-	bool differ;  /* the traces' clocks differ; base is the smallest zero */
+	uint64_t done; /* bytes of packets that were read */
+	int64_t base;  /* zero of the capture's clock, ns since 1970 */
+	bool differ; /* the traces' clocks differ; base is the smallest zero */
 	bool has_base;
 	struct tp tp;	/* for ctf_fields() and ctf_print() */
 	struct tp look; /* for ctf_next() */
@@ -261,46 +287,103 @@ struct ctf {
 	struct ctf_mapped *mapped;
 	size_t n_mapped, cap_mapped;
 	struct table by_base; /* mapped, by process and base */
-	bool trying;	      /* in the child of ctf_try_open() */
-	struct ctf_ring *ring;
-	int child;     /* process id; 0: none */
-	int child_err; /* memfd with the child's stderr; -1: none */
-	bool in_child, told_kernel;
+	bool told_kernel;
 	struct ctf_trace *giving; /* ctf_next() returns its due; NULL: none */
-	char *temp;		  /* folder of salvage.c; NULL: none */
-	unsigned int n_temp;
-	const void *ctf_plugin, *utils_plugin;
 };
 
-/* A ref to return, and the time of its message. */
+/* A ref to return, and the time of its event. */
 struct ctf_due {
 	uint64_t at;
 	struct ref ref;
 };
 
-struct ctf_graph;
-
-/* A folder with a metadata file. */
+/* One or several folders with metadata of one uuid: chunks. */
 struct ctf_trace {
 	struct ctf *ctf;
-	char *path;  /* the folder that was found */
-	char *shown; /* the folder to open: path, or its copy in ctf.temp */
-	struct ctf_meta meta;
-	uint64_t packets;
+	const char *path;		 /* the first folder */
+	const struct ctf_schema *schema; /* its metadata */
+	bool has_time;
+	int32_t vpid;	/* of per-process buffers, else -1 */
 	uint64_t start; /* of the first packet, on the capture's clock; or 0 */
-	struct ctf_graph *graph;
-	bool opened, ended, is_perf;
+	size_t n_live;	/* streams that did not end */
 	struct ctf_due *due;
 	size_t n_due, cap_due, due_pos;
-	uint64_t at;	 /* time of the newest message */
+	uint64_t at;	 /* time of the newest event */
 	int32_t *on_cpu; /* the running thread, by sched_switch; or -1 */
 	size_t n_cpu;
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
 	struct told_tasks told; /* names that became items */
-	uint64_t given;		/* items that the child sent */
-	uint64_t skip; /* in the child: items that an earlier one sent */
 };
+
+/* ---- file.c */
+
+/* A stream file, as it was when its packets were walked. */
+struct ctf_file {
+	char *path; /* owned */
+	struct ctf_schema *schema;
+	uint32_t trace; /* index in ctf.trace */
+	uint64_t len;
+	uint64_t packets;
+	/* Of the stream class, and of the stream; has_id false: there is only
+	 * this file. */
+	uint64_t class_id, id;
+	bool has_id;
+	/* Of its first and last packet: numbers of packets if has_seq, times in
+	 * ns if has_time. */
+	bool has_seq, has_time;
+	uint64_t seq, last_seq;
+	uint64_t begin, last_end;
+};
+
+/* Walks the stream files of a folder and adds those that have packets, or
+ * bytes that are none, to ctf->file. */
+void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
+		   uint32_t trace);
+
+/* ---- stream.c */
+
+/* The files of a stream, one after the other. Only the one that is being read
+ * is mapped. */
+struct ctf_stream {
+	struct ctf_trace *trace;
+	uint32_t *file; /* indices in ctf.file */
+	size_t n_file, cap_file, pos;
+	uint64_t time;	  /* of the event whose header was read, or a time not
+			   * after it; on the capture's clock */
+	uint64_t last;	  /* the latest so far */
+	bool due;	  /* a header was read */
+	const char *path; /* of the mapped file */
+	void *data;
+	uint64_t len, off; /* off: of the next packet */
+	struct ctf_schema *schema;
+	uint8_t uuid[CTF_UUID];
+	bool has_uuid;
+	struct ctf_packet packet;
+	bool in_packet;
+	uint64_t content_end; /* bytes, of the packet before; 0: none */
+	const struct ctf_clock *clock; /* of the packet; NULL: none */
+	int64_t shift; /* ns to add to it for the capture's clock */
+	struct ctf_state st;
+	size_t n_slot, cap_slot, n_clock, cap_clock;
+	uint64_t event_at; /* of the event, bits */
+	uint64_t event_id;
+	int32_t cpu;
+	/* Of the packet before; its end is a clock's value. */
+	bool has_before;
+	uint64_t end, seq, discarded;
+	bool has_end, has_seq, has_discarded;
+};
+
+/* Makes streams of ctf->file. */
+void ctf_streams_make(struct ctf *ctf);
+/* Reads up to the header of the next event. Returns false at the end. */
+bool ctf_stream_next(struct ctf_stream *s);
+/* The rest of the packet is damage, for the reason why; the packet ends. */
+void ctf_stream_drop_packet(struct ctf_stream *s, const char *why);
+/* Converts a value of the stream's clock to ns on the capture's clock. */
+uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value);
+void ctf_stream_close(struct ctf_stream *s);
 
 static inline struct ctf *ctf_of(struct source *src)
 {
@@ -311,14 +394,19 @@ static inline struct ctf *ctf_of(struct source *src)
 /* Makes an item with `extra` bytes after it, and appends its ref to tr->due. */
 struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
 			      uint64_t key, size_t extra);
+/* The same in two steps, if other items come between them. */
+struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key, size_t extra,
+			       uint64_t *handle);
+void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
+		  size_t extra, uint64_t handle);
 /* Return the start of the addresses; of the raw bytes or the name. */
-static inline uint64_t *ctf_item_ips(const struct ctf_item *it)
-{
-	return (uint64_t *)(it + 1);
-}
 static inline unsigned char *ctf_item_raw(const struct ctf_item *it)
 {
-	return (unsigned char *)(ctf_item_ips(it) + it->n_kern + it->n_user);
+	return (unsigned char *)(uintptr_t)(it + 1);
+}
+static inline uint64_t *ctf_item_ips(const struct ctf_item *it)
+{
+	return (uint64_t *)(uintptr_t)(it + 1) + (it->raw_len + 7) / 8;
 }
 int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err);
@@ -332,7 +420,7 @@ void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 	      const struct ctf_item *head, const struct bytes *raw);
 /* Makes an item of a thread's name from a context, if the name is new. */
 void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
-		   int32_t tid, const char *name);
+		   int32_t tid, struct scan name);
 /* Return the value of a field; a string that is valid until the next call. */
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
@@ -367,17 +455,15 @@ uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info);
 
 /* ---- find.c */
 bool ctf_is_folder(const char *path);
-int ctf_find_traces(struct ctf *ctf, const char *path, struct err *err);
+/* Calls fn for each folder with metadata, by name. */
+int ctf_find_traces(struct ctf *ctf, const char *path,
+		    void (*fn)(struct ctf *ctf, const char *folder),
+		    struct err *err);
+/* Returns "dir/name"; the caller frees it. */
+char *ctf_find_join_path(const char *dir, const char *name);
 /* Maps a file. Returns NULL, and *len 0, if it is empty or cannot be read. */
 void *ctf_file_map(const char *path, uint64_t *len);
 void ctf_file_unmap(void *data, uint64_t len);
-
-/* ---- salvage.c */
-/* Checks all stream files of a trace, reports damage and sets tr->shown.
- * Returns -1 if the temporary folder cannot be made. */
-int ctf_salvage(struct ctf_trace *tr, struct err *err);
-/* Removes the temporary folders. */
-void ctf_salvage_end(struct ctf *ctf);
 
 /* ---- rule.c: rules of --request and --chain, or the defaults */
 int ctf_rules_read(struct ctf *ctf, struct err *err);
@@ -386,60 +472,19 @@ void ctf_rules_release(struct ctf *ctf);
 const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 				   bool chain);
 
-/* ---- graph.c, class.c, event.c call libbabeltrace2 */
-/* Can the library read CTF 2? */
-bool ctf_graph_newer(void);
-int ctf_graph_start(struct ctf *ctf, struct err *err);
-void ctf_graph_stop(struct ctf *ctf);
-/* Adds items of more messages to tr->due. Returns 1, 0 at the end, -1 and *err
- * on damage. */
-int ctf_graph_pull(struct ctf_trace *tr, struct err *err);
-void ctf_graph_close(struct ctf_trace *tr);
+/* ---- plan.c */
+/* Returns the class of an event, which is made on its first event; NULL and
+ * *why: the metadata has no such event, or there are too many. */
+struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
+			       struct ctf_plan *plan, uint64_t id,
+			       const char **why);
+/* Makes the programs of a stream class. */
+void ctf_plan_make(struct ctf_plan *plan);
 
-/* ---- try.c */
-/* Returns 0, or -1 and *err if the library cannot read the trace or crashes. */
-int ctf_try_open(struct ctf_trace *tr, struct err *err);
+/* ---- event.c */
+/* Makes items of the event whose header was read. */
+void ctf_event_take(struct ctf_stream *s);
 
-/* ---- log.c */
-/* Removes the pointers that end a message of the library. */
-void ctf_log_strip_addresses(char *text);
-/* Keeps the first line of a log without the prefix and the emoji that begin
- * it. */
-void ctf_log_first_line(char *text);
-
-/* ---- merge.c, in the child */
-void ctf_merge_start(struct ctf *ctf);
-/* Returns 1, the earliest trace and its next ref, or 0 at the end. */
-int ctf_merge_next(struct ctf *ctf, uint32_t *trace, struct ctf_due *out);
-
-/* ---- child.c: the process that calls the library */
-int ctf_child_start(struct ctf *ctf, struct err *err);
-/* Ends the child if it runs. *err (may be NULL) says how it ended. */
-void ctf_child_end(struct ctf *ctf, struct err *err);
-
-/* ---- tell.c: in the child, messages for the parent. In the parent the first
- * three do nothing. */
-void ctf_tell_event(struct ctf *ctf, const struct ctf_event_info *info);
-void ctf_tell_base(struct ctf *ctf);
-void ctf_tell_skip(struct ctf *ctf, const char *what);
-void ctf_tell_damage(struct ctf_trace *tr, const struct err *err);
-void ctf_tell_item(struct ctf *ctf, uint32_t trace, const struct ctf_due *d);
-void ctf_tell_end(struct ctf *ctf);
-
-/* The kinds of messages and what follows them. */
-enum ctf_msg_kind {
-	CTF_MSG_END = 1,
-	CTF_MSG_ITEM,
-	CTF_MSG_EVENT,	/* flags, then name and format, each with a 0 */
-	CTF_MSG_BASE,	/* int64_t */
-	CTF_MSG_SKIP,	/* text */
-	CTF_MSG_DAMAGE, /* text; the trace ends */
-};
-
-#define CTF_MSG_DEFER 1u
-#define CTF_MSG_TIME 2u
-#define CTF_MSG_TID 4u
-
-/* ---- next.c: messages of the child */
+/* ---- next.c */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);
 #endif

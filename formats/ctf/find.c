@@ -22,7 +22,7 @@ struct folder_walk {
 	size_t n, cap, most, folders;
 };
 
-static char *ctf_find_join_path(const char *dir, const char *name)
+char *ctf_find_join_path(const char *dir, const char *name)
 {
 	size_t n = strlen(dir);
 	size_t len = n + strlen(name) + 2;
@@ -123,23 +123,9 @@ void ctf_file_unmap(void *data, uint64_t len)
 		munmap(data, len);
 }
 
-static void ctf_find_add_trace(struct ctf *ctf, const char *path)
-{
-	struct ctf_trace *tr =
-		mem_add(ctf->trace, ctf->n_trace, ctf->cap_trace);
-	char *name = ctf_find_join_path(path, "metadata");
-	uint64_t len;
-
-	*tr = (struct ctf_trace){ .ctf = ctf, .path = mem_strdup(path) };
-	void *data = ctf_file_map(name, &len);
-
-	ctf_meta_read(&ctf->arena, data ? data : "", len, &tr->meta);
-	ctf_file_unmap(data, len);
-	tr->is_perf = tr->meta.tracer && !strcmp(tr->meta.tracer, "perf");
-	free(name);
-}
-
-int ctf_find_traces(struct ctf *ctf, const char *path, struct err *err)
+int ctf_find_traces(struct ctf *ctf, const char *path,
+		    void (*fn)(struct ctf *ctf, const char *folder),
+		    struct err *err)
 {
 	struct folder_walk w = { .most = TRACES_MAX };
 	const struct ledger_entry limit = {
@@ -156,14 +142,13 @@ int ctf_find_traces(struct ctf *ctf, const char *path, struct err *err)
 	if (w.n)
 		qsort(w.found, w.n, sizeof(*w.found), ctf_find_compare_names);
 	for (size_t i = 0; i < w.n; i++)
-		ctf_find_add_trace(ctf, w.found[i]);
+		fn(ctf, w.found[i]);
 	if (w.n >= TRACES_MAX)
 		ledger_add(ctf->src.ledger, &limit);
 	ctf_find_end_walk(&w);
-	if (!ctf->n_trace)
-		return err_set(err, ERR_FORMAT,
-			       "%s: no trace in this folder: needs a file "
-			       "'metadata'",
-			       path);
-	return 0;
+	return w.n ? 0
+		   : err_set(err, ERR_FORMAT,
+			     "%s: no trace in this folder: needs a file "
+			     "'metadata'",
+			     path);
 }

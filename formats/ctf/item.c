@@ -6,28 +6,41 @@
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
 
-struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
-			      uint64_t key, size_t extra)
+struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key, size_t extra,
+			       uint64_t *handle)
 {
-	struct ctf *ctf = tr->ctf;
-	uint64_t handle;
 	size_t len = sizeof(struct ctf_item) + extra;
-	struct ctf_item *it = ctf_pool_take(&ctf->pool, len, &handle);
+	struct ctf_item *it = ctf_pool_take(&tr->ctf->pool, len, handle);
 
 	memset(it, 0, sizeof(*it));
 	it->time = key;
 	it->pid = it->tid = it->cpu = -1;
+	return it;
+}
+
+void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
+		  size_t extra, uint64_t handle)
+{
 	*mem_add(tr->due, tr->n_due, tr->cap_due) = (struct ctf_due){
 		.at = tr->at,
 		.ref = {
 			.key = key,
-			.seq = ++ctf->seq,
+			.seq = ++tr->ctf->seq,
 			.handle = handle,
-			.len = (uint32_t)len,
+			.len = (uint32_t)(sizeof(struct ctf_item) + extra),
 			.kind = (uint8_t)kind,
-			.untimed = !tr->meta.freq,
+			.untimed = !tr->has_time,
 		},
 	};
+}
+
+struct ctf_item *ctf_item_new(struct ctf_trace *tr, enum record_class kind,
+			      uint64_t key, size_t extra)
+{
+	uint64_t handle;
+	struct ctf_item *it = ctf_item_take(tr, key, extra, &handle);
+
+	ctf_item_add(tr, kind, key, extra, handle);
 	return it;
 }
 
@@ -51,27 +64,28 @@ static const struct call *ctf_item_call(struct ctf *ctf,
 	return ctf->call.what == CALL_NONE ? NULL : &ctf->call;
 }
 
+/* *rec has zeros, which are not written once more. */
 static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
 			    struct record *rec)
 {
 	const uint64_t *ip = ctf_item_ips(it);
 	struct rec_sample *s = &rec->sample;
 
-	*s = (struct rec_sample){
-		.event = it->event,
-		.defer = (enum defer)it->defer,
-		.ip = it->sample.ip,
-		.weight = 1,
-		.cookie = it->sample.cookie,
-		.kern = { ip, it->n_kern, NULL },
-		.user = { ip + it->n_kern, it->n_user, NULL },
-		.raw = it->raw_len ? ctf_item_raw(it) : NULL,
-		.raw_len = it->raw_len,
-		.sched = it->sample.sched,
-		.extra = it->cut == 2 ? cuts + 1 : cuts,
-		.n_extra = it->cut == 3 ? 2 : it->cut != 0,
-		.call = ctf_item_call(ctf, it),
-	};
+	s->event = it->event;
+	s->defer = (enum defer)it->defer;
+	s->ip = it->sample.ip;
+	s->weight = 1;
+	s->cookie = it->sample.cookie;
+	s->kern.ip = ip;
+	s->kern.n = it->n_kern;
+	s->user.ip = ip + it->n_kern;
+	s->user.n = it->n_user;
+	s->raw = it->raw_len ? ctf_item_raw(it) : NULL;
+	s->raw_len = it->raw_len;
+	s->sched = it->sample.sched;
+	s->extra = it->cut == 2 ? cuts + 1 : cuts;
+	s->n_extra = it->cut == 3 ? 2 : it->cut != 0;
+	s->call = ctf_item_call(ctf, it);
 }
 
 /* Sets the frames of a chain that consists of function names. */

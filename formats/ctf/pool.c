@@ -6,7 +6,7 @@
 
 #include "formats/ctf/ctf.h"
 
-#define BLOCK ((uint32_t)1 << 18)
+#define BLOCK ((uint32_t)1 << 20)
 
 static uint32_t ctf_pool_new_block(struct ctf_pool *pool, uint32_t need)
 {
@@ -43,7 +43,7 @@ static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 	*mem_add(pool->spare, pool->n_spare, pool->cap_spare) = i;
 }
 
-void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
+void *ctf_pool_room(struct ctf_pool *pool, size_t len)
 {
 	uint32_t need = ((uint32_t)len + 7) & ~7u;
 	struct ctf_block *b = pool->now ? &pool->block[pool->now - 1] : NULL;
@@ -60,17 +60,18 @@ void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
 		pool->now = ctf_pool_new_block(pool, need) + 1;
 		b = &pool->block[pool->now - 1];
 	}
-	*handle = (uint64_t)(pool->now - 1) << 32 | b->used;
-	void *at = b->data + b->used;
-
-	b->used += need;
-	b->live++;
-	return at;
+	return b->data + b->used;
 }
 
-void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
+void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)
 {
-	return pool->block[handle >> 32].data + (uint32_t)handle;
+	void *at = ctf_pool_room(pool, len);
+	struct ctf_block *b = &pool->block[pool->now - 1];
+
+	*handle = (uint64_t)(pool->now - 1) << 32 | b->used;
+	b->used += ((uint32_t)len + 7) & ~7u;
+	b->live++;
+	return at;
 }
 
 void ctf_pool_drop(struct ctf_pool *pool, uint64_t handle)

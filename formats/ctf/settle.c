@@ -86,6 +86,8 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 		told_tasks_unname(&ctf->told, it->tid);
 		return true;
 	case REC_MAP:
+		if (it->flags & REC_F_KERNEL)
+			return true;
 		return it->flags & REC_F_GONE
 			       ? ctf_settle_is_mapping_end(ctf, it)
 			       : ctf_settle_is_new_mapping(ctf, it);

@@ -163,12 +163,11 @@ static void ctf_task_comm_item(struct ctf_trace *tr, uint64_t time, int32_t pid,
 }
 
 void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
-		   int32_t tid, const char *name)
+		   int32_t tid, struct scan name)
 {
-	size_t n = strnlen(name, COMM_LEN + 1);
-
-	if (told_tasks_rename(&tr->told, tid, name, n, true))
-		ctf_task_comm_item(tr, time, pid, tid, scan_of(name, n), 0);
+	name = scan_head(name, COMM_LEN + 1);
+	if (told_tasks_rename(&tr->told, tid, name.p, name.n, true))
+		ctf_task_comm_item(tr, time, pid, tid, name, 0);
 }
 
 static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,

@@ -61,6 +61,8 @@ static const struct ftext_known_event known[] = {
 	{ "kernel_stack", "ftrace:kernel_stack", ROLE_PLAIN },
 	{ "user_stack", "ftrace:user_stack", ROLE_PLAIN },
 	{ "function", "ftrace:function", ROLE_PLAIN },
+	{ "func_repeats", "ftrace:func_repeats", ROLE_PLAIN },
+	{ "blk", "ftrace:blk", ROLE_PLAIN },
 	{ "hwlat", "ftrace:hwlat", ROLE_PLAIN },
 	{ "timerlat", "ftrace:timerlat", ROLE_PLAIN },
 	{ "osnoise", "ftrace:osnoise", ROLE_PLAIN },
@@ -127,8 +129,28 @@ static bool ftext_is_osnoise(struct scan s)
 	return n == 8 || n == 9;
 }
 
-/* The name of an entry of a latency tracer, as in events/ftrace; NULL: of none
- * of them. */
+/* MAJOR,MINOR ACTION KIND: a request of the tracer blk (blk_log_action() of
+ * kernel/trace/blktrace.c). */
+static bool ftext_is_blk(struct scan s)
+{
+	int32_t n;
+
+	scan_blanks(&s);
+	if (!scan_i32(&s, &n) || !scan_take(&s, ",") || !scan_i32(&s, &n) ||
+	    !scan_blanks(&s))
+		return false;
+	struct scan action = scan_token(s);
+
+	if (!action.n || action.n > 2)
+		return false;
+	for (size_t i = 0; i < action.n; i++)
+		if (action.p[i] < 'A' || action.p[i] > 'Z')
+			return false;
+	return true;
+}
+
+/* The name of an entry of a latency tracer, or of blk, as in events/ftrace;
+ * NULL: of none of them. */
 static const char *ftext_tracer_name(struct scan s)
 {
 	struct scan t = s;
@@ -141,6 +163,8 @@ static const char *ftext_tracer_name(struct scan s)
 	}
 	if (ftext_is_osnoise(s))
 		return "osnoise";
+	if (ftext_is_blk(s))
+		return "blk";
 	if (!ftext_take_waker(&t))
 		return NULL;
 	return scan_starts(t, "==> [") ? "context_switch"
@@ -161,7 +185,9 @@ static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 	if (stack) {
 		snprintf(out, NAME_SIZE, "%s", stacks[stack]);
 	} else if (ftext_is_function(s)) {
-		snprintf(out, NAME_SIZE, "function");
+		snprintf(out, NAME_SIZE, "%s",
+			 scan_find(s, " (repeats: ") < s.n ? "func_repeats"
+							   : "function");
 	} else if (tracer) {
 		snprintf(out, NAME_SIZE, "%s", tracer);
 	} else if (scan_take(&s, "UNKNOWN TYPE ")) {

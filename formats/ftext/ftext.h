@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/ftext/line.h"
+#include "formats/reader/bounds.h"
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
@@ -164,6 +165,7 @@ struct ftext {
 	char **buffer;
 	size_t n_buffer, cap_buffer;
 	uint64_t printed, newest_key; /* time and key of the last event */
+	struct near_time near;	      /* to which the next line must be near */
 	bool ticks, relative;
 	struct ref *due; /* refs of the item being returned */
 	size_t n_due, cap_due, due_pos;

@@ -256,9 +256,23 @@ static void ftext_next_take_cookie(struct ftext *ft, struct scan s,
 	ft->more = MORE_USER;
 }
 
+/* Returns what of an event's line no kernel prints, or NULL. */
+static const char *ftext_next_is_impossible(struct ftext *ft,
+					    const struct line *l)
+{
+	if (!thread_id_can_be(l->pid) || !thread_id_can_be(l->tgid))
+		return "a line of a thread or process that cannot be";
+	if (l->cpu > CPU_ID_MAX)
+		return "a line of a CPU that cannot be";
+	if (l->clock != CLOCK_NONE && near_time_is_far(&ft->near, l->time))
+		return "a line with a time that is years from those before it";
+	return NULL;
+}
+
 static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 				struct err *err)
 {
+	const char *why;
 	struct line l;
 
 	line_parse(s, ft->bare, &l);
@@ -267,6 +281,13 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_note_task(ft, &l, true);
 		break;
 	case LINE_EVENT:
+		why = ftext_next_is_impossible(ft, &l);
+		if (why) {
+			reader_damage_text(&ft->src, ft->in.path, "line", off,
+					   s.n, why);
+			ft->last = 0;
+			break;
+		}
 		ftext_next_note_task(ft, &l, false);
 		ftext_next_take_event(ft, s, off, &l);
 		break;

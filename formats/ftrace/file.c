@@ -129,7 +129,7 @@ static int ft_file6_rings(struct ft *ft, uint32_t inst, struct bytes *b,
 	ft_file6_skip_clock(ft, b);
 	/* The header and the top table are one range. */
 	off = ft->inst[inst].section;
-	ft_claim(ft, off, bytes_off(b) - off);
+	claims_add(&ft->claims, off, bytes_off(b) - off);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static int ft_section_unpack(struct ft *ft, struct bytes *b, struct bytes *out,
 			      "a section of %" PRIu32 " bytes, needs %u at "
 			      "most",
 			      n, SECTION_MAX);
-	ft_claims_check_rest(ft, b, "a compressed section");
+	claims_check_rest(&ft->src, b, "a compressed section");
 	*owned = mem_new(n, 1);
 	if (ft_unpack(ft, &packed, *owned, n, err))
 		return -1;
@@ -249,9 +249,9 @@ static void ft_section_claim(struct ft *ft, uint64_t off, const struct bytes *b)
 {
 	struct ft_section s;
 
-	ft_claims_check_rest(ft, b, "a section");
+	claims_check_rest(&ft->src, b, "a section");
 	if (!ft_section_head(ft, off, &s, NULL))
-		ft_claim(ft, off, FT_SECTION_HEAD + s.size);
+		claims_add(&ft->claims, off, FT_SECTION_HEAD + s.size);
 }
 
 /* Reads the section at off unless a section of that kind was read before. */
@@ -288,7 +288,7 @@ static int ft_file7_options_end(struct ft *ft, struct bytes *data,
 {
 	if (bytes_u64(data, next, err))
 		return -1;
-	ft_claims_check_rest(ft, data, "the last option");
+	claims_check_rest(&ft->src, data, "the last option");
 	return 0;
 }
 
@@ -383,7 +383,7 @@ static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 	bool broken = ft_file7_option_chain(ft, &why) != 0;
 
 	if (!broken && ft->n_inst) {
-		ft_claim(ft, 0, ft->header_end);
+		claims_add(&ft->claims, 0, ft->header_end);
 		if (!ft->src.info.truncated)
 			ft_claims_check(ft);
 		return 0;

@@ -107,7 +107,7 @@ static void ft_close(struct source *src)
 	free(ft->event);
 	free(ft->inst);
 	free(ft->stat);
-	free(ft->claim);
+	claims_release(&ft->claims);
 	free(ft->text);
 	free(ft->field);
 	free(ft->boot);

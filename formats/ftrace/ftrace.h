@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/reader/bounds.h"
+#include "formats/reader/claims.h"
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
@@ -169,6 +171,7 @@ struct ft_stream {
 	bool lost_due; /* report the loss at lost_place before the next entry */
 	uint64_t lost_place;
 	uint64_t last;
+	struct near_time near; /* to which the next entry must be near */
 	struct ft_item ring[FT_AHEAD];
 	uint32_t head, n;
 };
@@ -220,11 +223,6 @@ struct ft_sync {
 	uint32_t n;
 };
 
-/* A range of the file that a table describes: see claims.c. */
-struct ft_claim {
-	uint64_t off, len;
-};
-
 #define FT_SECTION_HEAD 16u
 
 /* A section of version 7. */
@@ -273,8 +271,8 @@ struct ft {
 	size_t n_stream, cap_stream;
 	uint64_t win_bytes, tick;
 	uint64_t claimed; /* bytes of the file that rings use */
-	struct ft_claim *claim;
-	size_t n_claim, cap_claim;
+	struct claims claims;
+	bool unread_formats; /* some could not be parsed */
 	bool have[FT_KNOWN]; /* sections that were read */
 	/* From options. */
 	int64_t shift;	   /* from DATE and OFFSET: ns to add */
@@ -376,14 +374,9 @@ int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 /* Reads the head of the section at off. */
 int ft_section_head(const struct ft *ft, uint64_t off, struct ft_section *s,
 		    struct err *err);
-/* Notes that len bytes at off are described. */
-void ft_claim(struct ft *ft, uint64_t off, uint64_t len);
 /* Notes overlaps, and bytes that nothing describes, as damage. Call after all
  * tables were read, unless the file is known to be cut. */
 void ft_claims_check(struct ft *ft);
-/* Notes as damage that bytes of a part are left. */
-void ft_claims_check_rest(struct ft *ft, const struct bytes *b,
-			  const char *what);
 
 /* meta.c: the contents of sections, or of the parts of version 6. */
 int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);

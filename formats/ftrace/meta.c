@@ -96,8 +96,9 @@ void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 
 	if (bytes_left(text) > FORMAT_MAX ||
 	    !ft_meta_parse_format(ft, system, text, &t)) {
+		ft->unread_formats = true;
 		ledger_skip(ft->src.ledger, ft->src.index, "event format", 0,
-			    bytes_off(text));
+			    bytes_off(text), NULL);
 		return;
 	}
 	if (t.fmt.id >= IDS || ft->by_id[t.fmt.id]) {
@@ -115,6 +116,7 @@ static int ft_meta_take_formats(struct ft *ft, const char *system,
 				struct bytes *b, struct err *err)
 {
 	struct bytes text;
+	struct err why;
 	uint32_t count;
 	uint64_t n;
 
@@ -123,6 +125,9 @@ static int ft_meta_take_formats(struct ft *ft, const char *system,
 	for (uint32_t i = 0; i < count; i++) {
 		if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 			return -1;
+		if (tp_format_check(system, &text, &why))
+			reader_damage(&ft->src, "format", bytes_off(&text), n,
+				      &why);
 		ft_format_add(ft, system, &text);
 	}
 	return 0;

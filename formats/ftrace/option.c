@@ -206,7 +206,7 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 	if (s.id != FT_BUFFER)
 		return err_at(err, ft->in.path, section,
 			      "section %u, needs a buffer's", s.id);
-	ft_claim(ft, section, s.off - section);
+	claims_add(&ft->claims, section, s.off - section);
 	for (uint32_t i = 0; i < n; i++) {
 		if (bytes_u32(b, &cpu, err) || bytes_u64(b, &off, err) ||
 		    bytes_u64(b, &len, err))
@@ -218,7 +218,7 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 			ft_stream_plain(ft, inst, (int32_t)cpu, off, len);
 		end = len && off + len > end ? off + len : end;
 	}
-	ft_claims_check_rest(ft, b, "the option of a buffer");
+	claims_check_rest(&ft->src, b, "the option of a buffer");
 	ft_option_check_section(ft, &s, end);
 	return 0;
 }
@@ -273,7 +273,7 @@ static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 			    "tracer");
 	} else if (id >= FT_KNOWN) {
 		ledger_skip(ft->src.ledger, ft->src.index, "option", id,
-			    bytes_off(b));
+			    bytes_off(b), NULL);
 	}
 	return 0;
 }

@@ -132,7 +132,7 @@ void ft_stream_plain(struct ft *ft, uint32_t instance, int32_t cpu,
 	struct ft_stream *s =
 		ft_stream_begin(ft, instance, cpu, off, len, &have);
 
-	ft_claim(ft, off, have);
+	claims_add(&ft->claims, off, have);
 	if (s)
 		s->len = have;
 }
@@ -214,7 +214,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 		good = ft_stream_take_chunk(ft, s, &b, &why);
 	if (good)
 		good = !ft_stream_check_end(&b, off, len, &why);
-	ft_claim(ft, off, bytes_off(&b) - off);
+	claims_add(&ft->claims, off, bytes_off(&b) - off);
 	/* A ring that the file cuts short was noted above. */
 	if (!good && have == len)
 		reader_damage(&ft->src, "chunk", bytes_off(&b), bytes_left(&b),

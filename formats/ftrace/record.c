@@ -1,9 +1,11 @@
 /* record.c - makes the record of a ref: an event with its stacks, a mark of
  * loss, or what task.c, defer.c and synthetic.c make. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/reader/bounds.h"
 #include "stitch/base/err.h"
 
 #define PLACE_MASK (((uint64_t)1 << 48) - 1)
@@ -166,6 +168,12 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 		ft_defer_request(ft, t, &raw, rec);
 	else if (t->role >= ROLE_SWITCH)
 		tp_sched_take(&t->fmt, &raw, &s->sched);
+	if (!thread_id_can_be(s->sched.tid) ||
+	    !thread_id_can_be(s->sched.next_tid))
+		return err_at(err, raw.path, rec->off,
+			      "a switch or wakeup of thread %" PRId32
+			      " or %" PRId32 ", needs at most %d",
+			      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
 	if (t->fmt.n_stack)
 		ft_record_field_stacks(ft, t, &raw, rec);
 	if (t->fmt.call.what != CALL_NONE) {

@@ -131,6 +131,43 @@ static bool ft_stream_attach_stack(struct ft_stream *s,
 	return true;
 }
 
+/* Notes as damage a thread that cannot be, and a time that is years from that
+ * before it: -1, the entry is left out. */
+static int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
+				 const struct ft_item *it,
+				 const struct ft_entry *e)
+{
+	uint64_t off = ft_stream_file_offset(s, it->place);
+	struct err why;
+
+	if (it->pid < 0 || !thread_id_can_be(it->pid))
+		err_at(&why, s->path, off,
+		       "an entry of thread %" PRId32 ", needs 0 to %d", it->pid,
+		       THREAD_ID_MAX);
+	else if (ft->src.info.clock_id != CLOCK_ID_TAI &&
+		 near_time_is_far(&s->near, it->time))
+		err_at(&why, s->path, off,
+		       "an entry of %" PRIu64 " ns, years from those before it",
+		       it->time);
+	else
+		return 0;
+	reader_damage(&ft->src, "entry", off, bytes_left(&e->b), &why);
+	return -1;
+}
+
+/* The recorder saves the formats of all events that are enabled. */
+static void ft_stream_note_unknown(struct ft *ft, struct ft_stream *s,
+				   const struct ft_item *it)
+{
+	uint64_t off = ft_stream_file_offset(s, it->place);
+	struct err why;
+
+	err_at(&why, s->path, off,
+	       "an entry of event %u, which the file does not describe",
+	       it->id);
+	reader_damage(&ft->src, "entry", off, 2, &why);
+}
+
 static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 				 const struct ft_entry *e)
 {
@@ -155,6 +192,10 @@ static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 		reader_damage(&ft->src, "entry",
 			      ft_stream_file_offset(s, it.place),
 			      bytes_left(&e->b), &why);
+	if (ft_stream_check_entry(ft, s, &it, e))
+		return;
+	if (!t && ft->version && !ft->unread_formats)
+		ft_stream_note_unknown(ft, s, &it);
 	if (ft_item_is_stack(&it) && ft_stream_attach_stack(s, &it))
 		return;
 	if (it.time < s->last)

@@ -1,6 +1,4 @@
 /* attr.c - events: attributes, ids, and the event of a record. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,46 +10,6 @@
 #define ATTR_SIZE_0 64 /* PERF_ATTR_SIZE_VER0 */
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
-
-static const char *const software[] = {
-	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
-	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
-};
-
-static const char *const hardware[] = {
-	"cycles",
-	"instructions",
-	"cache-references",
-	"cache-misses",
-	"branches",
-	"branch-misses",
-	"bus-cycles",
-	"stalled-cycles-frontend",
-	"stalled-cycles-backend",
-	"ref-cycles",
-};
-
-/* Returns the name to use unless the capture has one. */
-static const char *perf_attr_default_name(struct perf *p,
-					  const struct perf_attr *a)
-{
-	char name[64];
-
-	if (a->type == 1 && a->config < sizeof(software) / sizeof(*software))
-		return software[a->config];
-	if (a->type == 0 && a->config < sizeof(hardware) / sizeof(*hardware))
-		return hardware[a->config];
-	if (a->type == 2)
-		snprintf(name, sizeof(name), "tracepoint:%" PRIu64, a->config);
-	else if (a->type == 4)
-		snprintf(name, sizeof(name), "raw 0x%" PRIx64, a->config);
-	else
-		snprintf(name, sizeof(name),
-			 "type %" PRIu32 " config 0x%" PRIx64, a->type,
-			 a->config);
-	return arena_strdup(&p->arena, name);
-}
 
 static uint64_t perf_attr_reverse_bits(uint64_t x)
 {
@@ -123,7 +81,7 @@ static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
 	p->event =
 		mem_grow(p->event, &p->cap_event, p->n_attr, sizeof(*p->event));
 	p->event[p->n_attr - 1] = (struct event_def){
-		.name = perf_attr_default_name(p, a),
+		.name = event_kind_name(p, a),
 		.type = a->type,
 		.config = a->config,
 		.sample_type = t,
@@ -138,6 +96,8 @@ static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
 		.defer_output = a->flags & PA_DEFER_OUTPUT,
 		.kernel_only = a->flags & PA_EXCLUDE_USER,
 		.user_only = a->flags & PA_EXCLUDE_KERNEL,
+		.how = event_kind_how(a),
+		.unit = event_kind_unit(a),
 	};
 	p->src.events = p->event;
 	p->src.n_events = (uint32_t)p->n_attr;
@@ -178,6 +138,7 @@ static void perf_attr_summarise(struct perf *p)
 			p->same_time = false;
 		if (a->sample_type != first->sample_type)
 			p->same_type = false;
+		p->newer |= a->flags >= PA_UNKNOWN;
 		info->has_time |= (a->sample_type & PS_TIME) != 0;
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 		info->maps_code |= (a->flags & PA_MMAP) != 0;
@@ -208,6 +169,8 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	bytes_peek_u64(b, 24, &a.sample_type);
 	bytes_peek_u64(b, 32, &a.read_format);
 	bytes_peek_u64(b, 40, &flags);
+	bytes_peek_u32(b, 52, &a.bp_type);
+	bytes_peek_u64(b, 56, &a.bp_addr);
 	bytes_peek_u64(b, 72, &a.branch_type);
 	bytes_peek_u64(b, 80, &a.regs_user);
 	if (!bytes_peek_u32(b, 92, &u))
@@ -286,7 +249,7 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 		p->recent[at].attr = known->attr + 1;
 		return &p->attr[known->attr];
 	}
-	return p->same_type ? first : NULL;
+	return p->n_id ? NULL : first;
 }
 
 void perf_attr_release(struct perf *p)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/user_mask.h"
@@ -58,6 +59,7 @@ static int perf_feature_arch(struct perf *p, struct bytes *b, struct err *err)
 	if (perf_feature_copy_string(p, b, &info->arch, err))
 		return -1;
 	info->user_mask = user_mask_of(info->arch);
+	perf_check_set_halves(p, info->arch);
 	return 0;
 }
 
@@ -84,7 +86,7 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 		size_t more = strlen(s);
 
 		if (rc || len + more + 2 > CMDLINE_MAX)
-			break;
+			continue;
 		if (i == 1 && !strcmp(s, "inject"))
 			p->src.info.injected = true;
 		if (i)
@@ -109,10 +111,14 @@ static int perf_feature_name_event(struct perf *p, struct bytes *b,
 	for (uint32_t i = 0; i < n_ids; i++) {
 		if (bytes_u64(b, &id, err))
 			return -1;
-		struct perf_id *known = i ? NULL : perf_id_find(p, id);
+		const struct perf_id *known = perf_id_find(p, id);
 
-		if (known)
-			attr = known->attr;
+		if (!known)
+			return err_at(err, b->path, bytes_off(b) - 8,
+				      "an id of event '%s' is not among the "
+				      "ids of the header",
+				      name);
+		attr = known->attr;
 	}
 	perf_attr_set_name(p, attr, name);
 	return 0;
@@ -150,26 +156,29 @@ static int perf_feature_e_machine(struct perf *p, struct bytes *b,
 {
 	uint32_t machine;
 
-	if (bytes_u32(b, &machine, err))
+	if (bytes_u32(b, &machine, err) || bytes_skip(b, 4, err))
 		return -1;
 	if (!p->src.info.arch && machine == EM_AARCH64)
 		p->src.info.user_mask = user_mask_of("aarch64");
 	return 0;
 }
 
-void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc)
+int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
+			      struct err *err)
 {
 	struct build_id_def d = { .id_len = 20 };
 	const char *path;
 	uint8_t size = 0;
 	struct bytes id;
 
-	if (bytes_i32(b, &d.pid, NULL) || bytes_take(b, 20, &id, NULL) ||
-	    bytes_u8(b, &size, NULL) || bytes_skip(b, 3, NULL) ||
-	    bytes_str(b, &path, NULL))
-		return;
-	if ((misc & PM_BIT15) && size <= 20)
+	if (bytes_i32(b, &d.pid, err) || bytes_take(b, 20, &id, err) ||
+	    bytes_u8(b, &size, err) || bytes_skip(b, 3, err) ||
+	    bytes_str(b, &path, err) || rest_padding(b, 63, err))
+		return -1;
+	if (misc & PM_BIT15)
 		d.id_len = size;
+	if (perf_check_build_id(&id, d.id_len, err))
+		return -1;
 	memcpy(d.id, id.pos, d.id_len);
 	d.kernel = (misc & PM_CPUMODE) == PM_KERNEL;
 	d.path = arena_strdup(&p->arena, path);
@@ -182,6 +191,7 @@ void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc)
 		p->src.info.kernel_id = p->kernel_id;
 		p->src.info.kernel_id_len = d.id_len;
 	}
+	return 0;
 }
 
 /* Reads a sequence of records: type (0 in old files), misc, size, body. */
@@ -199,15 +209,15 @@ static int perf_feature_build_ids(struct perf *p, struct bytes *b,
 			return err_at(err, b->path, bytes_off(b) - 8,
 				      "build-id entry is %u bytes, needs 8",
 				      size);
-		if (bytes_take(b, size - 8u, &body, err))
+		if (bytes_take(b, size - 8u, &body, err) ||
+		    perf_feature_add_build_id(p, &body, misc, err))
 			return -1;
-		perf_feature_add_build_id(p, &body, misc);
 	}
 	return 0;
 }
 
 static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
-			      struct err *err)
+			      size_t padding, struct err *err)
 {
 	struct source_info *info = &p->src.info;
 	const char **const string[] = {
@@ -227,22 +237,27 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 		[FEAT_E_MACHINE] = perf_feature_e_machine,
 	};
 
-	if (bit == FEAT_TRACING_DATA)
-		perf_tracing_data(p, b);
-	else if (bit < sizeof(string) / sizeof(*string) && string[bit])
-		return perf_feature_copy_string(p, b, string[bit], err);
+	int rc = 0;
+
+	if (bit < sizeof(string) / sizeof(*string) && string[bit])
+		rc = perf_feature_copy_string(p, b, string[bit], err);
 	else if (bit < sizeof(parse) / sizeof(*parse) && parse[bit])
-		return parse[bit](p, b, err);
-	return 0;
+		rc = parse[bit](p, b, err);
+	else
+		return 0;
+	return rc ? rc : rest_padding(b, padding, err);
 }
 
-void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b)
+void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
+		       size_t padding)
 {
 	uint64_t off = bytes_off(b);
 	uint64_t len = bytes_left(b);
 	struct err e;
 
-	if (perf_feature_parse(p, bit, b, &e)) {
+	if (bit == FEAT_TRACING_DATA) {
+		perf_tracing_data(p, b, padding);
+	} else if (perf_feature_parse(p, bit, b, padding, &e)) {
 		err_while(&e, "reading feature section %" PRIu32, bit);
 		perf_damage(p, "feature", off, len, &e);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -53,6 +54,12 @@ static int perf_header_take_ids(struct perf *p, const struct section *s,
 
 	if (perf_header_open_section(p, s, "event ids", &b, err))
 		return -1;
+	claims_add(&p->claims, s->off, s->size);
+	if (s->size % 8)
+		return err_at(err, b.path, s->off,
+			      "event ids are %" PRIu64
+			      " bytes, need a multiple of 8",
+			      s->size);
 	while (bytes_left(&b) >= 8) {
 		if (bytes_u64(&b, &id, err))
 			return -1;
@@ -61,22 +68,44 @@ static int perf_header_take_ids(struct perf *p, const struct section *s,
 	return 0;
 }
 
+/* Cuts the attributes to the size that they say of themselves. perf inject of
+ * a later version writes its own attr_size around older attributes, and fills
+ * up with zeros. */
+static void perf_header_cut_attr(struct perf *p, struct bytes *attr)
+{
+	uint32_t valid = 0;
+	struct bytes rest = *attr;
+	struct err why;
+
+	bytes_peek_u32(attr, 4, &valid);
+	if (!valid)
+		valid = 64;
+	if (valid < 64 || valid > bytes_left(attr)) {
+		err_at(&why, attr->path, bytes_off(attr) + 4,
+		       "attributes say they are %" PRIu32
+		       " bytes, need 64 to %zu",
+		       valid, bytes_left(attr));
+		perf_damage(p, "attributes", bytes_off(attr), 0, &why);
+		return;
+	}
+	attr->end = attr->pos + valid;
+	bytes_skip(&rest, valid, NULL);
+	if (rest_zeros(&rest, &why))
+		perf_damage(p, "attributes", bytes_off(&rest),
+			    bytes_left(&rest), &why);
+}
+
 /* Takes one entry: the attributes, then the section of its ids. */
 static int perf_header_take_attr(struct perf *p, struct bytes *b, uint64_t size,
 				 struct err *err)
 {
 	struct bytes entry, attr;
 	struct section ids;
-	uint32_t valid = 0;
 
 	if (bytes_take(b, size, &entry, err) ||
 	    bytes_take(&entry, size - 16, &attr, err))
 		return -1;
-	bytes_peek_u32(&attr, 4, &valid);
-	if (!valid)
-		valid = 64;
-	if (valid < bytes_left(&attr) && valid >= 64)
-		attr.end = attr.pos + valid;
+	perf_header_cut_attr(p, &attr);
 	if (perf_attr_add(p, &attr, err) ||
 	    perf_header_take_section(&entry, &ids, err))
 		return -1;
@@ -90,6 +119,7 @@ static int perf_header_take_attrs(struct perf *p, const struct section *s,
 
 	if (perf_header_open_section(p, s, "event attributes", &b, err))
 		return -1;
+	claims_add(&p->claims, s->off, s->size);
 	if (s->size % size)
 		return err_at(err, b.path, s->off,
 			      "event attributes are %" PRIu64
@@ -119,6 +149,7 @@ static int perf_header_find_records(struct perf *p, const struct section *data,
 	f->end = len;
 	if (data->size && data->size <= len - data->off) {
 		f->end = data->off + data->size;
+		claims_add(&p->claims, data->off, data->size);
 		return 0;
 	}
 	f->open_end = true;
@@ -163,7 +194,8 @@ static void perf_header_read_feature(struct perf *p, uint32_t bit,
 		perf_damage(p, "feature", s->off, s->size, &e);
 		return;
 	}
-	perf_feature_take(p, bit, &b);
+	claims_add(&p->claims, s->off, s->size);
+	perf_feature_take(p, bit, &b, 0);
 }
 
 /* After the records comes one {offset, size} for each bit that is set. */
@@ -183,10 +215,23 @@ static void perf_header_read_features(struct perf *p)
 			continue;
 		if (perf_header_take_section(&b, &s, &e)) {
 			perf_damage(p, "feature", bytes_off(&b), 0, &e);
-			return;
+			break;
 		}
 		perf_header_read_feature(p, bit, &s);
 	}
+	claims_add(&p->claims, f->end, bytes_off(&b) - f->end);
+}
+
+/* Compares the tables with the file, which is all there if it was finished. */
+static void perf_header_check_claims(struct perf *p)
+{
+	const struct input *in = &p->file[0].in;
+	struct bytes file;
+
+	if (p->file[0].open_end)
+		return;
+	bytes_init(&file, in->data, in->len, in->path, 0, p->swap);
+	claims_check(&p->claims, &p->src, &file, NULL, NULL);
 }
 
 int perf_read_header(struct perf *p, struct err *err)
@@ -219,9 +264,12 @@ int perf_read_header(struct perf *p, struct err *err)
 			      attr_size, ATTR_MIN);
 	if (size == HEADER_NOW)
 		perf_header_take_feature_bits(p, &b);
+	claims_add(&p->claims, 0, size);
+	claims_add(&p->claims, types.off, types.size);
 	if (perf_header_take_attrs(p, &attrs, attr_size, err) ||
 	    perf_header_find_records(p, &data, err))
 		return -1;
 	perf_header_read_features(p);
+	perf_header_check_claims(p);
 	return 0;
 }

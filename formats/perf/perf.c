@@ -109,10 +109,11 @@ static void perf_close(struct source *src)
 	perf_attr_release(p);
 	perf_trace_release(p);
 	arena_release(&p->arena);
+	claims_release(&p->claims);
 	void *const owned[] = {
-		p->build_id, p->state, p->file,	     p->ip,   p->kern,
-		p->user,     p->part,  p->regs,	     p->intr, p->counter,
-		p->branch,   p->extra, p->read_name, p->text, p->src.path,
+		p->build_id, p->state, p->file,	  p->ip,	p->kern,
+		p->user,     p->part,  p->regs,	  p->intr,	p->counter,
+		p->branch,   p->extra, p->member, p->read_name, p->src.path,
 	};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(*owned); i++)

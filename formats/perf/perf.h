@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "formats/input.h"
+#include "formats/reader/bounds.h"
+#include "formats/reader/claims.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
@@ -100,14 +102,19 @@ enum perf_type {
 #define PS_DATA_PAGE ((uint64_t)1 << 22)
 #define PS_CODE_PAGE ((uint64_t)1 << 23)
 #define PS_WEIGHT_STRUCT ((uint64_t)1 << 24)
+#define PS_UNKNOWN ((uint64_t)1 << 25) /* and all above */
 
 /* Bits of perf_event_attr's flags. */
 #define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
 #define PA_EXCLUDE_KERNEL ((uint64_t)1 << 5)
+#define PA_EXCLUDE_HV ((uint64_t)1 << 6)
 #define PA_MMAP ((uint64_t)1 << 8)
 #define PA_FREQ ((uint64_t)1 << 10)
+#define PA_PRECISE_SHIFT 15 /* precise_ip: 2 bits */
 #define PA_SAMPLE_ID_ALL ((uint64_t)1 << 18)
+#define PA_EXCLUDE_HOST ((uint64_t)1 << 19)
+#define PA_EXCLUDE_GUEST ((uint64_t)1 << 20)
 #define PA_USE_CLOCKID ((uint64_t)1 << 25)
 #define PA_WRITE_BACKWARD ((uint64_t)1 << 27)
 #define PA_DEFER ((uint64_t)1 << 38)
@@ -124,6 +131,9 @@ enum perf_type {
 #define PM_BIT14 (1 << 14) /* preempted, build-id in map */
 #define PM_BIT15 (1 << 15) /* dropped by a filter, build-id with a length */
 
+/* All bits from here on are unknown to us. */
+#define PA_UNKNOWN ((uint64_t)1 << 40)
+
 #define PERF_TYPE_TRACEPOINT 2
 
 /* A time of this value or more is not a time (perf's off-CPU samples; all bits
@@ -135,7 +145,8 @@ enum perf_type {
  * fields are offsets back from the end of other records, which end with a
  * trailer. Both are computed once, from sample_type; 0: no such field. */
 struct perf_attr {
-	uint32_t type, size;
+	uint32_t type, size, bp_type;
+	uint64_t bp_addr;
 	uint64_t config, period, sample_type, read_format, flags;
 	uint64_t branch_type, regs_user, regs_intr;
 	int32_t clockid;
@@ -192,6 +203,7 @@ struct perf_file {
 	uint64_t place; /* bytes of all records walked so far */
 	uint64_t n;	/* kernel records so far */
 	uint64_t last_key;
+	struct near_time near;
 	/* Smallest key of each block of 64 KiB; after the scan: of the block
 	 * and all later ones. */
 	uint64_t *floor;
@@ -235,6 +247,7 @@ struct perf {
 	struct perf_attr *attr;
 	struct event_def *event;
 	size_t n_attr, cap_attr, cap_event;
+	bool newer;	/* an event has flags that we do not know */
 	bool same_time; /* the time has one offset in records of all events */
 	bool same_type; /* all sample_types are equal */
 	struct perf_id *id;
@@ -258,25 +271,29 @@ struct perf {
 	bool thread_map; /* a THREAD_MAP lists threads */
 	struct build_id_def *build_id;
 	size_t n_build_id, cap_build_id;
-	struct arena arena; /* strings of info, events, build-ids */
+	struct claims claims; /* of the file form */
+	struct arena arena;   /* strings of info, events, build-ids */
 	uint8_t kernel_id[20];
 	/* Tracing data. */
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
 	struct tp tp;
+	/* No address is in [user_end, kernel_start); 0, 0: any may be. */
+	uint64_t user_end, kernel_start;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
 	size_t cap_counter;
+	uint64_t hit;
 	struct branch *branch;
 	size_t cap_branch;
 	struct extra *extra;
 	size_t n_extra, cap_extra;
+	struct group_value *member;
+	size_t n_member, cap_member;
 	const char **read_name;
 	size_t n_read_name, cap_read_name;
-	char *text; /* copy of a string that had no 0 at its end */
-	size_t cap_text;
 };
 
 static inline struct perf *perf_of(struct source *src)
@@ -302,6 +319,13 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
 void perf_attr_release(struct perf *p);
 
+/* ---- event_kind.c */
+/* Returns the name to use unless the capture has one, as long-lived as p. */
+const char *event_kind_name(struct perf *p, const struct perf_attr *a);
+/* Return event_def.how and event_def.unit. */
+enum event_how event_kind_how(const struct perf_attr *a);
+const char *event_kind_unit(const struct perf_attr *a);
+
 /* ---- walk.c */
 /* Starts at the first record of f, again if it was walked before. */
 void perf_walk_start(struct perf *p, struct perf_file *f);
@@ -324,9 +348,11 @@ int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err);
 void perf_note(struct perf *p, const char *what, const char *detail);
-/* Count a record that is skipped for its type; for its unknown event. */
+/* Counts a record that is skipped for its type; one of a type that no recorder
+ * writes is damage. */
 void perf_skip_type(struct perf *p, const struct perf_rec *r);
-void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r);
+/* Reports a record with the id of no event. */
+void perf_damage_id(struct perf *p, const struct perf_rec *r);
 
 /* ---- chunk.c */
 /* Returns an empty chunk for cap bytes with one reference, the caller's. */
@@ -347,6 +373,8 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r);
 /* Decompresses the next bytes into f->plain. Returns false if no input is
  * left. */
 bool perf_z_more(struct perf *p, struct perf_file *f);
+/* At the end of f: notes as damage that compressed data is missing. */
+void perf_z_check_end(struct perf *p, struct perf_file *f);
 /* Returns how many decompressed bytes are not walked yet. */
 size_t perf_z_rest(const struct perf_file *f);
 void perf_z_free(struct perf *p, struct perf_file *f);
@@ -359,15 +387,33 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 /* Sets the facts that depend on all tool records: system_wide and others. */
 void perf_tool_finish(struct perf *p);
 
+/* ---- check.c: values that cannot be */
+/* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */
+int perf_check_build_id(const struct bytes *id, unsigned int n,
+			struct err *err);
+/* Sets where the addresses of programs end and those of the kernel begin. */
+void perf_check_set_halves(struct perf *p, const char *arch);
+/* Is this time years from those of the records before it in the file? */
+bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
+			    uint64_t time);
+/* Returns -1 with a message if a value of a decoded record cannot be. */
+int perf_check_record(const struct perf *p, const struct perf_rec *r,
+		      const struct record *rec, struct err *err);
+
 /* ---- feature.c */
-/* Evaluates the section or record of feature `bit`, reporting damage. */
-void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b);
-/* Adds the body b of a build-id entry; ignores a damaged one. */
-void perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc);
+/* Evaluates the section or record of feature `bit`, reporting damage. A record
+ * may end with padding, at most so many bytes. */
+void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
+		       size_t padding);
+/* Adds the body b of a build-id entry. */
+int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
+			      struct err *err);
 
 /* ---- type.c */
 /* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
 const char *perf_type_name(uint32_t type);
+/* Returns name and meaning of a type that is skipped, or NULL. */
+const char *perf_type_skipped(uint32_t type);
 /* Returns the enum record_class of a kernel record of known type. */
 uint8_t perf_type_class(const struct perf_rec *r);
 
@@ -402,6 +448,9 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err);
+/* Takes the values of a counter, which become extras. */
+int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
+			    struct err *err);
 /* Adds a number, or bytes that stay valid with the record, to p->extra. */
 void perf_extra_add(struct perf *p, const char *name, uint64_t value);
 void perf_extra_blob(struct perf *p, const char *name, const void *blob,
@@ -417,8 +466,9 @@ int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
 int perf_dir_open(struct perf *p, const char *dir, struct err *err);
 
 /* ---- trace.c */
-/* Reads feature section 1, or the payload of a TRACING_DATA record. */
-void perf_tracing_data(struct perf *p, struct bytes *b);
+/* Reads feature section 1, or the payload of a TRACING_DATA record, which may
+ * end with so much padding. */
+void perf_tracing_data(struct perf *p, struct bytes *b, size_t padding);
 /* Gives tracepoint events their fields, and a name to those without one. */
 void perf_trace_join_events(struct perf *p);
 /* Returns the format of an event, or NULL. */

@@ -4,21 +4,17 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
-/* Returns the string at the end of the record, valid until the next record.
- * If it has no 0, returns a copy with one. */
-static const char *perf_record_take_name(struct perf *p, struct bytes *b)
+/* Takes the string at the end of the record, padded to 8 bytes. */
+static int perf_record_take_name(struct bytes *b, const char **out,
+				 struct err *err)
 {
-	size_t n = bytes_left(b);
-	const char *s;
-
-	if (!bytes_str(b, &s, NULL))
-		return s;
-	p->text = mem_grow(p->text, &p->cap_text, n + 1, 1);
-	memcpy(p->text, b->pos, n);
-	p->text[n] = 0;
-	return p->text;
+	if (bytes_str(b, out, err) || rest_padding(b, 7, err))
+		return -1;
+	b->pos = b->end;
+	return 0;
 }
 
 static int perf_record_set_mark(struct perf *p, struct record *rec,
@@ -73,17 +69,39 @@ static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
 			       ? -1
 			       : 0;
 	if (bytes_u8(b, &n, err) || bytes_skip(b, 3, err) ||
-	    bytes_take(b, 20, &id, err))
+	    bytes_take(b, 20, &id, err) || perf_check_build_id(&id, n, err))
 		return -1;
 	rec->flags |= REC_F_BUILD_ID;
-	m->id_len = n > 20 ? 20 : n;
+	m->id_len = n;
 	m->id = m->id_len ? id.pos : NULL;
 	return 0;
 }
 
-static int perf_record_map(struct perf *p, struct bytes *b,
-			   const struct perf_rec *r, struct record *rec,
-			   struct err *err)
+/* Do the two bytes at pos begin a name? prot has small numbers in its lowest
+ * byte and 0 in the next, or, from perf inject --jit, a file's mode, whose
+ * second byte is 0x81. */
+static bool perf_record_begins_name(const struct bytes *b)
+{
+	unsigned char c[2];
+
+	if (bytes_peek(b, 0, c, 2) || c[0] <= ' ' || c[0] > '~')
+		return false;
+	return (c[1] > ' ' && c[1] <= '~') || (c[0] == '/' && c[1] > 0x81);
+}
+
+/* Takes prot and flags. Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither,
+ * but the name there. */
+static int perf_record_take_map_rights(struct bytes *b, struct rec_map *m,
+				       struct err *err)
+{
+	if (perf_record_begins_name(b))
+		return 0;
+	return bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err) ? -1
+									   : 0;
+}
+
+static int perf_record_map(struct bytes *b, const struct perf_rec *r,
+			   struct record *rec, struct err *err)
 {
 	struct rec_map *m = &rec->map;
 
@@ -95,22 +113,21 @@ static int perf_record_map(struct perf *p, struct bytes *b,
 		return -1;
 	if (r->type == PR_MMAP2 &&
 	    (perf_record_take_map_identity(b, r->misc, rec, err) ||
-	     bytes_u32(b, &m->prot, err) || bytes_u32(b, &m->flags, err)))
+	     perf_record_take_map_rights(b, m, err)))
 		return -1;
-	m->path = perf_record_take_name(p, b);
-	return 0;
+	return perf_record_take_name(b, &m->path, err);
 }
 
-static int perf_record_comm(struct perf *p, struct bytes *b, uint16_t misc,
-			    struct record *rec, struct err *err)
+static int perf_record_comm(struct bytes *b, uint16_t misc, struct record *rec,
+			    struct err *err)
 {
 	rec->kind = REC_COMM;
 	if (misc & PM_BIT13)
 		rec->flags |= REC_F_EXEC;
-	if (perf_record_take_pids(b, rec, err))
-		return -1;
-	rec->comm.name = perf_record_take_name(p, b);
-	return 0;
+	return perf_record_take_pids(b, rec, err) ||
+			       perf_record_take_name(b, &rec->comm.name, err)
+		       ? -1
+		       : 0;
 }
 
 static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
@@ -124,7 +141,8 @@ static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
 	return bytes_i32(b, &rec->pid, err) ||
 			       bytes_i32(b, &rec->fork.ppid, err) ||
 			       bytes_i32(b, &rec->tid, err) ||
-			       bytes_i32(b, &rec->fork.ptid, err)
+			       bytes_i32(b, &rec->fork.ptid, err) ||
+			       bytes_skip(b, 8, err) /* a time */
 		       ? -1
 		       : 0;
 }
@@ -180,8 +198,8 @@ static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-static int perf_record_ksymbol(struct perf *p, struct bytes *b,
-			       struct record *rec, struct err *err)
+static int perf_record_ksymbol(struct bytes *b, struct record *rec,
+			       struct err *err)
 {
 	uint16_t flags;
 
@@ -193,8 +211,7 @@ static int perf_record_ksymbol(struct perf *p, struct bytes *b,
 	if (flags & 1)
 		rec->flags |= REC_F_GONE;
 	rec->flags |= REC_F_KERNEL;
-	rec->ksymbol.name = perf_record_take_name(p, b);
-	return 0;
+	return perf_record_take_name(b, &rec->ksymbol.name, err);
 }
 
 static int perf_record_switch(struct bytes *b, const struct perf_rec *r,
@@ -273,11 +290,12 @@ static int perf_record_namespaces(struct perf *p, struct bytes *b,
 
 	if (perf_record_take_pids(b, rec, err) || bytes_u64(b, &n, err))
 		return -1;
-	for (uint64_t i = 0; i < n && i < 7; i++)
+	for (uint64_t i = 0; i < n; i++)
 		for (int j = 0; j < 2; j++) {
 			if (bytes_u64(b, &v, err))
 				return -1;
-			perf_extra_add(p, names[i][j], v);
+			if (i < 7)
+				perf_extra_add(p, names[i][j], v);
 		}
 	return perf_record_set_mark(p, rec, "namespaces");
 }
@@ -305,9 +323,8 @@ static int perf_record_cgroup(struct perf *p, struct bytes *b,
 	const char *path;
 	uint64_t id;
 
-	if (bytes_u64(b, &id, err))
+	if (bytes_u64(b, &id, err) || perf_record_take_name(b, &path, err))
 		return -1;
-	path = perf_record_take_name(p, b);
 	perf_extra_add(p, "id", id);
 	perf_extra_blob(p, "path", path, strlen(path));
 	return perf_record_set_mark(p, rec, "cgroup");
@@ -322,17 +339,30 @@ static int perf_record_text_poke(struct perf *p, struct bytes *b,
 
 	if (bytes_u64(b, &addr, err) || bytes_u16(b, &n_old, err) ||
 	    bytes_u16(b, &n_new, err) || bytes_take(b, n_old, &was, err) ||
-	    bytes_take(b, n_new, &now, err))
+	    bytes_take(b, n_new, &now, err) || rest_padding(b, 7, err))
 		return -1;
+	b->pos = b->end;
 	perf_extra_add(p, "addr", addr);
 	perf_extra_blob(p, "old", was.pos, n_old);
 	perf_extra_blob(p, "new", now.pos, n_new);
 	return perf_record_set_mark(p, rec, "text_poke");
 }
 
-static int perf_record_mark(struct perf *p, const struct perf_rec *r,
-			    struct bytes *b, struct record *rec,
-			    struct err *err)
+/* The values of a counter when its thread ended, which are not used. */
+static int perf_record_counts(struct perf *p, const struct perf_attr *a,
+			      struct bytes *b, struct record *rec,
+			      struct err *err)
+{
+	if (perf_record_take_pids(b, rec, err) ||
+	    perf_sample_read_values(p, a->read_format, b, err))
+		return -1;
+	p->n_extra = 0;
+	return perf_record_set_mark(p, rec, "read");
+}
+
+static int perf_record_mark(struct perf *p, const struct perf_attr *a,
+			    const struct perf_rec *r, struct bytes *b,
+			    struct record *rec, struct err *err)
 {
 	static const char *const aux[] = { "offset", "size", "flags", NULL };
 	static const char *const hw[] = { "hw_id", NULL };
@@ -344,9 +374,7 @@ static int perf_record_mark(struct perf *p, const struct perf_rec *r,
 	case PR_UNTHROTTLE:
 		return perf_record_throttle(p, b, rec, "unthrottle", err);
 	case PR_READ:
-		return perf_record_take_pids(b, rec, err)
-			       ? -1
-			       : perf_record_set_mark(p, rec, "read");
+		return perf_record_counts(p, a, b, rec, err);
 	case PR_AUX:
 		return perf_record_numbers_mark(p, b, rec, "aux", aux, err);
 	case PR_ITRACE_START:
@@ -377,9 +405,9 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	switch (r->type) {
 	case PR_MMAP:
 	case PR_MMAP2:
-		return perf_record_map(p, b, r, rec, err);
+		return perf_record_map(b, r, rec, err);
 	case PR_COMM:
-		return perf_record_comm(p, b, r->misc, rec, err);
+		return perf_record_comm(b, r->misc, rec, err);
 	case PR_FORK:
 	case PR_EXIT:
 		return perf_record_fork_or_exit(b, r->type, r->misc, rec, err);
@@ -391,11 +419,11 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	case PR_SWITCH_CPU_WIDE:
 		return perf_record_switch(b, r, rec, err);
 	case PR_KSYMBOL:
-		return perf_record_ksymbol(p, b, rec, err);
+		return perf_record_ksymbol(b, rec, err);
 	case PR_CALLCHAIN_DEFERRED:
 		return perf_record_deferred_chain(p, b, rec, err);
 	default:
-		return perf_record_mark(p, r, b, rec, err);
+		return perf_record_mark(p, a, r, b, rec, err);
 	}
 }
 
@@ -442,16 +470,20 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 	if (!a) {
 		/* otherwise perf_ref_make() reported it */
 		if (p->same_time)
-			perf_skip_unknown_id(p, &r);
+			perf_damage_id(p, &r);
 		return 0;
 	}
 	if (r.type == PR_SAMPLE)
-		return perf_sample_decode(p, a, &r, rec, err);
+		return perf_sample_decode(p, a, &r, rec, err)
+			       ? -1
+			       : perf_check_record(p, &r, rec, err);
 	struct bytes b = r.b;
 
 	if (perf_record_take_trailer(a, &r, &b, rec, err))
 		return -1;
 	if (ref->untimed && src->info.has_time && r.type != PR_LOST_SAMPLES)
 		rec->flags |= REC_F_SYNTH;
-	return perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err);
+	if (perf_record_decode_body(p, a, &r, &b, ref->untimed, rec, err))
+		return -1;
+	return rest_end(&b, err) ? -1 : perf_check_record(p, &r, rec, err);
 }

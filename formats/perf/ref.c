@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "formats/perf/perf.h"
+#include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
 #define SEQ_BITS 48
@@ -29,6 +30,32 @@ static uint64_t perf_ref_time(const struct perf_attr *a,
 	return t;
 }
 
+/* Each record of the kernel is a multiple of 8 bytes. */
+static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
+{
+	struct err why;
+
+	if (!(r->size % 8))
+		return 0;
+	err_at(&why, r->b.path, r->off,
+	       "record of type %s is %u bytes, needs a multiple of 8",
+	       perf_type_name(r->type), r->size);
+	perf_damage(p, "record", r->off, r->size, &why);
+	return -1;
+}
+
+static void perf_ref_damage_time(struct perf *p, const struct perf_rec *r,
+				 uint64_t time)
+{
+	struct err why;
+
+	err_at(&why, r->b.path, r->off,
+	       "record of type %s is of %" PRIu64
+	       " ns, years from those before it",
+	       perf_type_name(r->type), time);
+	perf_damage(p, "time", r->off, r->size, &why);
+}
+
 bool perf_ref_make(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct ref *ref)
 {
@@ -40,12 +67,14 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 			perf_skip_type(p, r);
 		return false;
 	}
+	if (perf_ref_check_size(p, r))
+		return false;
 	/* the event matters only if it decides where the time is */
 	if (!p->same_time) {
 		a = perf_attr_of_record(p, r);
 		if (!a) {
 			if (p->loud)
-				perf_skip_unknown_id(p, r);
+				perf_damage_id(p, r);
 			return false;
 		}
 	}
@@ -64,6 +93,10 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 	ref->key = perf_ref_time(a, r);
 	ref->kind = perf_type_class(r);
 	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
+	if (!ref->untimed && perf_check_time_is_far(p, f, ref->key)) {
+		perf_ref_damage_time(p, r, ref->key);
+		return false;
+	}
 	if (!ref->untimed)
 		f->last_key = ref->key;
 	else if (r->type == PR_LOST_SAMPLES)

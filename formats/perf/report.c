@@ -1,8 +1,13 @@
 /* report.c - what the reader tells the ledger: damage, notes, skipped records.
  */
+#include <inttypes.h>
+
 #include "formats/perf/perf.h"
 #include "formats/reader/reader.h"
+#include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+
+#define SIMPLEPERF 32768u
 
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err)
@@ -17,14 +22,39 @@ void perf_note(struct perf *p, const char *what, const char *detail)
 		reader_note(&p->src, what, detail);
 }
 
-void perf_skip_type(struct perf *p, const struct perf_rec *r)
+/* May a recorder that we do not know have written this type? A kernel writes a
+ * new one only if a flag of an event asks for it. perf numbers its own without
+ * gaps, simpleperf from 32768 on. */
+static bool perf_type_is_likely(const struct perf *p, uint32_t type)
 {
-	ledger_skip(p->src.ledger, p->src.index, "record type", r->type,
-		    r->off);
+	if (type < PR_TOOL)
+		return type && (type < PR_KERNEL_KNOWN || p->newer);
+	return type < 2 * PR_TOOL ||
+	       (type >= SIMPLEPERF && type < SIMPLEPERF + PR_TOOL);
 }
 
-void perf_skip_unknown_id(struct perf *p, const struct perf_rec *r)
+void perf_skip_type(struct perf *p, const struct perf_rec *r)
 {
-	ledger_skip(p->src.ledger, p->src.index, "unknown event id", r->type,
-		    r->off);
+	struct err why;
+
+	if (!perf_type_is_likely(p, r->type)) {
+		err_at(&why, r->b.path, r->off,
+		       "record of type %" PRIu32 ", which no recorder writes; "
+		       "the size of the one before it may be wrong",
+		       r->type);
+		perf_damage(p, "record", r->off, r->size, &why);
+		return;
+	}
+	ledger_skip(p->src.ledger, p->src.index, "record type", r->type, r->off,
+		    perf_type_skipped(r->type));
+}
+
+void perf_damage_id(struct perf *p, const struct perf_rec *r)
+{
+	struct err why;
+
+	err_at(&why, r->b.path, r->off,
+	       "a record of type %s has the id of no event of the header",
+	       perf_type_name(r->type));
+	reader_damage(&p->src, "event id", r->off, r->size, &why);
 }

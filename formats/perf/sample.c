@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 /* A callchain entry of this value or more is a mark, not an address. */
@@ -85,6 +86,17 @@ static const char *perf_sample_read_name(struct perf *p, uint64_t member,
 	return p->read_name[at];
 }
 
+/* Adds a value to the members, if its event is known. perf leaves the others
+ * out as well. */
+static void perf_sample_add_member(struct perf *p, uint64_t id, uint64_t value)
+{
+	const struct perf_id *known = perf_id_find(p, id);
+
+	if (known && known->attr < p->n_attr)
+		*mem_add(p->member, p->n_member, p->cap_member) =
+			(struct group_value){ known->attr, id, value };
+}
+
 static int perf_sample_read_group(struct perf *p, uint64_t format,
 				  struct bytes *b, struct err *err)
 {
@@ -98,7 +110,9 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 		return -1;
 	if (n > bytes_left(b) / 8)
 		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++) {
+		size_t at = p->n_extra;
+
 		if (perf_sample_take_extra(p, b, perf_sample_read_name(p, i, 0),
 					   err) ||
 		    ((format & READ_ID) &&
@@ -108,27 +122,56 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 		     perf_sample_take_extra(
 			     p, b, perf_sample_read_name(p, i, 2), err)))
 			return -1;
+		if (format & READ_ID)
+			perf_sample_add_member(p, p->extra[at + 1].value,
+					       p->extra[at].value);
+	}
 	return 0;
 }
 
-static int perf_sample_read_values(struct perf *p, uint64_t format,
-				   struct bytes *b, struct err *err)
+static int perf_sample_read_one(struct perf *p, uint64_t format,
+				struct bytes *b, struct err *err)
 {
-	if (format & READ_GROUP)
-		return perf_sample_read_group(p, format, b, err);
-	return perf_sample_take_extra(p, b, "read.value", err) ||
-			       ((format & READ_ENABLED) &&
-				perf_sample_take_extra(p, b, "read.enabled",
-						       err)) ||
-			       ((format & READ_RUNNING) &&
-				perf_sample_take_extra(p, b, "read.running",
-						       err)) ||
-			       ((format & READ_ID) &&
-				perf_sample_take_extra(p, b, "read.id", err)) ||
-			       ((format & READ_LOST) &&
-				perf_sample_take_extra(p, b, "read.lost", err))
-		       ? -1
+	size_t at = p->n_extra;
+
+	if (perf_sample_take_extra(p, b, "read.value", err) ||
+	    ((format & READ_ENABLED) &&
+	     perf_sample_take_extra(p, b, "read.enabled", err)) ||
+	    ((format & READ_RUNNING) &&
+	     perf_sample_take_extra(p, b, "read.running", err)) ||
+	    ((format & READ_ID) &&
+	     perf_sample_take_extra(p, b, "read.id", err)))
+		return -1;
+	if (format & READ_ID)
+		perf_sample_add_member(p, p->extra[p->n_extra - 1].value,
+				       p->extra[at].value);
+	return format & READ_LOST
+		       ? perf_sample_take_extra(p, b, "read.lost", err)
 		       : 0;
+}
+
+/* Takes READ. What a counter has counted since the last sample is what perf
+ * shows as the period (deliver_sample_value() of perf 7.2). */
+int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
+			    struct err *err)
+{
+	p->n_member = 0;
+	return format & READ_GROUP ? perf_sample_read_group(p, format, b, err)
+				   : perf_sample_read_one(p, format, b, err);
+}
+
+static int perf_sample_take_values(struct perf *p, const struct perf_attr *a,
+				   struct bytes *b, struct rec_sample *s,
+				   struct err *err)
+{
+	if (perf_sample_read_values(p, a->read_format, b, err))
+		return -1;
+	s->member = p->member;
+	s->n_member = (uint32_t)p->n_member;
+	/* Linux 6.13 lets groups be inherited; the values are of one task then,
+	 * with the same ids for all. */
+	s->of_task = a->flags & PA_INHERIT && a->sample_type & PS_TID;
+	return 0;
 }
 
 static uint32_t perf_sample_mode_flags(uint16_t misc)
@@ -282,6 +325,18 @@ static void perf_sample_split_chain(struct perf *p, uint32_t n,
 		sample->defer = DEFER_DIRECT;
 }
 
+/* Returns the half that was hit if the chain lacks it, or NULL. Without a mode,
+ * as in old files, an address is the kernel's. */
+static struct addrs *perf_sample_missing_half(struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+	struct addrs *half = rec->flags & REC_F_USER ? &s->user : &s->kern;
+
+	if (half->n || (s->user.n && !(rec->flags & REC_F_KERNEL)))
+		return NULL;
+	return half;
+}
+
 static int perf_sample_callchain(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
@@ -297,7 +352,8 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 	s->user = (struct addrs){ sp.user.ip, sp.user.n, NULL };
 	const struct addrs *first = s->kern.n ? &s->kern : &s->user;
 
-	if (first->n && s->ip && first->ip[0] != s->ip)
+	if (first->n && s->ip && first->ip[0] != s->ip &&
+	    !perf_sample_missing_half(rec))
 		perf_extra_add(p, "ip", s->ip);
 	return 0;
 }
@@ -455,6 +511,17 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
+/* Takes the size of AUX data, which is not decoded. */
+static int perf_sample_aux(struct perf *p, struct bytes *b, struct err *err)
+{
+	uint64_t n;
+
+	if (bytes_u64(b, &n, err) || bytes_skip(b, n, err))
+		return -1;
+	perf_extra_add(p, "aux_size", n);
+	return 0;
+}
+
 /* Takes the fields after the stack dump. */
 static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct err *err)
@@ -467,7 +534,6 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		{ PS_CGROUP, "cgroup" },
 		{ PS_DATA_PAGE, "data_page_size" },
 		{ PS_CODE_PAGE, "code_page_size" },
-		{ PS_AUX, "aux_size" }, /* the data is not decoded */
 	};
 	uint64_t t = a->sample_type;
 
@@ -485,12 +551,15 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		if ((t & numbers[i].bit) &&
 		    perf_sample_take_extra(p, b, numbers[i].name, err))
 			return -1;
-	return 0;
+	return t & PS_AUX ? perf_sample_aux(p, b, err) : 0;
 }
 
 /* Replaces the user half of a chain by the calls that the processor recorded
- * (--call-graph lbr): the target of the newest entry, then the source of each
- * entry. A half without a USER mark is kept. */
+ * (--call-graph lbr): the innermost address, then the source of each entry. A
+ * half without a USER mark is kept. The innermost address is the sampled one,
+ * or, if the kernel was hit, the target of the newest entry. perf 6.1 takes
+ * that target always, which is the start of a function; perf 7.2 takes the
+ * sampled address always, even one of the kernel. */
 static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -499,7 +568,7 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 		return;
 	p->part = mem_grow(p->part, &p->cap_part, s->n_branch + 1u,
 			   sizeof(*p->part));
-	p->part[0] = s->branch[0].to;
+	p->part[0] = rec->flags & REC_F_USER && s->ip ? s->ip : s->branch[0].to;
 	for (uint32_t i = 0; i < s->n_branch; i++)
 		p->part[i + 1] = s->branch[i].from;
 	s->user = (struct addrs){ p->part, s->n_branch + 1, NULL };
@@ -524,6 +593,35 @@ static void perf_sample_use_ip(struct perf *p, struct record *rec)
 	}
 }
 
+/* Makes the half that was hit of the sampled address, if the chain lacks it: it
+ * was not asked for (--kernel-callchains, --user-callchains), or the kernel
+ * could not take it (a guest). A deferred user half comes later, and that of a
+ * stack dump begins with the registers. */
+static void perf_sample_add_hit(struct perf *p, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+	struct addrs *half = perf_sample_missing_half(rec);
+
+	if (!half || !s->ip || rec->flags & REC_F_NO_CHAIN)
+		return;
+	if (half == &s->user &&
+	    (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
+	     (s->has_dump && s->user_regs.abi)))
+		return;
+	p->hit = s->ip;
+	*half = (struct addrs){ &p->hit, 1, NULL };
+	rec->flags |= REC_F_HIT;
+}
+
+/* Fields of a later version may follow the last known one. */
+static int perf_sample_check_rest(uint64_t type, struct bytes *b,
+				  struct err *err)
+{
+	if (type >= PS_UNKNOWN)
+		return 0;
+	return rest_end(b, err);
+}
+
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err)
@@ -538,8 +636,7 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	p->n_extra = 0;
 	if (perf_sample_fixed_part(p, a, r, rec, &b, err))
 		return -1;
-	if ((t & PS_READ) &&
-	    perf_sample_read_values(p, a->read_format, &b, err))
+	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))
 		perf_sample_use_ip(p, rec);
@@ -559,7 +656,9 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if ((t & PS_STACK_USER) && perf_sample_stack_dump(&b, s, err))
 		return -1;
-	if (perf_sample_tail_part(p, a, &b, err))
+	perf_sample_add_hit(p, rec);
+	if (perf_sample_tail_part(p, a, &b, err) ||
+	    perf_sample_check_rest(t, &b, err))
 		return -1;
 	s->extra = p->extra;
 	s->n_extra = (uint32_t)p->n_extra;

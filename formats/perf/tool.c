@@ -1,12 +1,18 @@
 /* tool.c - records that the perf tool writes to describe the capture. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
 #define UPDATE_NAME 2
+/* perf makes room for the other contents of the record as well as the name. */
+#define UPDATE_PADDING 23
+#define TIME_CONV_MORE 24 /* time_cycles, time_mask, two flags */
+#define AUXTRACE_SIZE 40
 
 static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 {
@@ -21,7 +27,7 @@ static int perf_tool_attr(struct perf *p, struct bytes *b, struct err *err)
 		return -1;
 	while (bytes_left(b) >= 8 && !bytes_u64(b, &id, err))
 		perf_id_add(p, id, (uint32_t)p->n_attr - 1);
-	return 0;
+	return rest_end(b, err);
 }
 
 /* The CPU and thread that the event of each id was opened on. */
@@ -42,7 +48,10 @@ static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 		known->cpu = (int32_t)cpu;
 		known->tid = (int32_t)tid;
 	}
-	return 0;
+	/* later versions: machine_pid and vcpu for each */
+	if (bytes_left(b) == n * 16)
+		return 0;
+	return rest_end(b, err);
 }
 
 static int perf_tool_thread_map(struct perf *p, struct bytes *b,
@@ -58,7 +67,7 @@ static int perf_tool_thread_map(struct perf *p, struct bytes *b,
 		/* the map for all threads is one entry, -1 */
 		p->thread_map |= (int32_t)pid != -1;
 	}
-	return 0;
+	return rest_end(b, err);
 }
 
 static int perf_tool_event_update(struct perf *p, struct bytes *b,
@@ -77,7 +86,7 @@ static int perf_tool_event_update(struct perf *p, struct bytes *b,
 		return -1;
 	if (known)
 		perf_attr_set_name(p, known->attr, name);
-	return 0;
+	return rest_padding(b, UPDATE_PADDING, err);
 }
 
 static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
@@ -88,7 +97,7 @@ static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
 		return -1;
 	/* a record without payload ends the list of features */
 	if (bytes_left(b) && bit < 256)
-		perf_feature_take(p, (uint32_t)bit, b);
+		perf_feature_take(p, (uint32_t)bit, b, 7);
 	return 0;
 }
 
@@ -101,19 +110,25 @@ static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
 	if (bytes_u64(b, &shift, err) || bytes_u64(b, &mult, err) ||
 	    bytes_u64(b, &zero, err))
 		return -1;
-	if (shift < 64)
-		p->src.info.tsc =
-			(struct tsc_conv){ zero, mult, (uint16_t)shift };
-	return 0;
+	if (shift >= 64)
+		return err_at(err, b->path, bytes_off(b) - 24,
+			      "times are shifted by %" PRIu64
+			      " bits, needs at most 63",
+			      shift);
+	p->src.info.tsc = (struct tsc_conv){ zero, mult, (uint16_t)shift };
+	return rest_padding(b, TIME_CONV_MORE, err);
 }
 
 static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
-				  struct err *err)
+				  const struct perf_rec *r, struct err *err)
 {
 	unsigned char *owned = NULL;
-	struct bytes b;
+	struct bytes b = r->b;
 	struct err why;
 
+	/* its header, u32 size, and padding in some versions */
+	if (bytes_skip(&b, 12, &why) || rest_padding(&b, 4, &why))
+		perf_damage(p, "record", r->off, r->size, &why);
 	if (perf_walk_payload(p, f, &b, &owned, &why)) {
 		if (why.code == ERR_IO) {
 			if (err)
@@ -122,19 +137,22 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 		}
 		perf_damage(p, "tracing data", bytes_off(&b), 0, &why);
 	} else {
-		perf_tracing_data(p, &b);
+		perf_tracing_data(p, &b, 7);
 		perf_trace_join_events(p);
 	}
 	free(owned);
 	return 0;
 }
 
-static void perf_tool_auxtrace(struct perf *p, const struct perf_rec *r)
+static int perf_tool_auxtrace(struct perf *p, const struct perf_rec *r,
+			      struct bytes *b, struct err *err)
 {
 	if (p->count[PR_AUXTRACE_INFO] + p->count[PR_AUXTRACE] == 1)
 		perf_note(p, "aux", "hardware trace (AUX) data is not decoded");
-	if (r->type == PR_AUXTRACE)
-		perf_skip_type(p, r);
+	if (r->type != PR_AUXTRACE)
+		return 0;
+	perf_skip_type(p, r);
+	return bytes_skip(b, AUXTRACE_SIZE, err) ? -1 : rest_end(b, err);
 }
 
 static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
@@ -147,8 +165,7 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 	case PR_HEADER_ATTR:
 		return perf_tool_attr(p, &b, err);
 	case PR_BUILD_ID:
-		perf_feature_add_build_id(p, &b, r->misc);
-		return 0;
+		return perf_feature_add_build_id(p, &b, r->misc, err);
 	case PR_ID_INDEX:
 		return perf_tool_id_index(p, &b, err);
 	case PR_THREAD_MAP:
@@ -159,15 +176,15 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		return perf_tool_feature(p, &b, err);
 	case PR_AUXTRACE_INFO:
 	case PR_AUXTRACE:
-		perf_tool_auxtrace(p, r);
-		return 0;
+		return perf_tool_auxtrace(p, r, &b, err);
 	case PR_FINISHED_ROUND:
 		perf_round_end(p);
-		return 0;
+		return rest_end(&b, err);
 	case PR_TIME_CONV:
 		return perf_tool_time_conv(p, &b, err);
-	case PR_CPU_MAP:
 	case PR_FINISHED_INIT:
+		return rest_end(&b, err);
+	case PR_CPU_MAP:
 		return 0;
 	default:
 		perf_skip_type(p, r);
@@ -181,7 +198,7 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 	struct err why;
 
 	if (r->type == PR_TRACING_DATA && r->chunk == f->window)
-		return perf_tool_tracing_data(p, f, err);
+		return perf_tool_tracing_data(p, f, r, err);
 	if (perf_tool_parse(p, r, &why))
 		perf_damage(p, "record", r->off, r->size, &why);
 	return 0;

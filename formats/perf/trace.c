@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
 #define FORMAT_MAX ((uint64_t)1 << 20)
@@ -52,10 +53,13 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 				  struct bytes *b, struct err *err)
 {
 	struct bytes text;
+	struct err why;
 	uint64_t n;
 
 	if (bytes_u64(b, &n, err) || bytes_take(b, n, &text, err))
 		return -1;
+	if (tp_format_check(system ? system : "", &text, &why))
+		perf_damage(p, "tracing data", bytes_off(&text), n, &why);
 	if (system && n <= FORMAT_MAX)
 		perf_trace_add_format(p, system, &text);
 	return 0;
@@ -75,7 +79,24 @@ static int perf_trace_take_system(struct perf *p, struct bytes *b,
 	return 0;
 }
 
-static int perf_trace_parse(struct perf *p, struct bytes *b, struct err *err)
+/* kallsyms, formats of trace_printk, and since version 0.6 names of threads:
+ * not used, but their lengths must lead to the end. */
+static int perf_trace_skip_tail(struct bytes *b, const char *version,
+				struct err *err)
+{
+	uint32_t n;
+	uint64_t names;
+
+	for (int i = 0; i < 2; i++)
+		if (bytes_u32(b, &n, err) || bytes_skip(b, n, err))
+			return -1;
+	if (!strcmp(version, "0.5"))
+		return 0;
+	return bytes_u64(b, &names, err) || bytes_skip(b, names, err) ? -1 : 0;
+}
+
+static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
+			    struct err *err)
 {
 	const char *version;
 	uint8_t big, long_size;
@@ -101,15 +122,18 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, struct err *err)
 	for (uint32_t i = 0; i < n; i++)
 		if (perf_trace_take_system(p, b, err))
 			return -1;
-	return 0; /* kallsyms, printk formats and names follow: unused */
+	return perf_trace_skip_tail(b, version, err) ||
+			       rest_padding(b, padding, err)
+		       ? -1
+		       : 0;
 }
 
-void perf_tracing_data(struct perf *p, struct bytes *b)
+void perf_tracing_data(struct perf *p, struct bytes *b, size_t padding)
 {
 	struct bytes at = *b;
 	struct err e;
 
-	if (perf_trace_parse(p, &at, &e))
+	if (perf_trace_parse(p, &at, padding, &e))
 		perf_damage(p, "tracing data", bytes_off(&at), bytes_left(&at),
 			    &e);
 }

@@ -64,6 +64,31 @@ const char *perf_type_name(uint32_t type)
 	return name ? name : "UNKNOWN";
 }
 
+/* What perf writes and this reader leaves out, and how to see it. */
+static const char *const perf_types_skipped[PR_TOOL_KNOWN] = {
+	[PR_EVENT_TYPE] = "EVENT_TYPE: names of events, which are in the "
+			  "header too",
+	[PR_AUXTRACE] = "AUXTRACE: a trace of the processor (Intel PT, Arm SPE "
+			"and such), which is not decoded; 'perf script "
+			"--itrace' shows it, 'perf inject --itrace' makes "
+			"samples of it",
+	[PR_AUXTRACE_ERROR] = "AUXTRACE_ERROR: perf could not decode a part of "
+			      "a trace of the processor",
+	[PR_STAT_CONFIG] = "STAT_CONFIG: how 'perf stat record' counted",
+	[PR_STAT] = "STAT: counters of 'perf stat record'; 'perf stat report' "
+		    "shows them",
+	[PR_STAT_ROUND] = "STAT_ROUND: times of 'perf stat record'",
+	[PR_BPF_METADATA] = "BPF_METADATA: what BPF programs say of themselves",
+	[PR_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU: counters of 'perf sched stats "
+			     "record'; 'perf sched stats report' shows them",
+	[PR_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN: as SCHEDSTAT_CPU",
+};
+
+const char *perf_type_skipped(uint32_t type)
+{
+	return type < PR_TOOL_KNOWN ? perf_types_skipped[type] : NULL;
+}
+
 uint8_t perf_type_class(const struct perf_rec *r)
 {
 	uint8_t kind = perf_types[r->type].kind;

@@ -20,6 +20,7 @@ void perf_walk_start(struct perf *p, struct perf_file *f)
 	f->done = false;
 	f->skip = 0;
 	f->place = f->n = f->last_key = f->block = 0;
+	f->near.n = 0;
 	f->holds = false;
 	if (f->in.data) {
 		bytes_init(&f->raw, f->in.data + f->start,
@@ -54,7 +55,8 @@ static void perf_walk_move_window(struct perf *p, struct perf_file *f, size_t n)
 	struct perf_chunk *c =
 		perf_chunk_new(p, n > WINDOW ? n : WINDOW, off, true);
 
-	memcpy(c->data, f->raw.pos, have);
+	if (have)
+		memcpy(c->data, f->raw.pos, have);
 	c->len = have;
 	f->window = c;
 	bytes_init(&f->raw, c->data, have, f->in.path, off, p->swap);
@@ -264,6 +266,7 @@ int perf_walk_next(struct perf *p, struct perf_file *f, struct perf_rec *r,
 		if (!got) {
 			got = perf_walk_next_raw(p, f, r, err);
 			if (got <= 0) {
+				perf_z_check_end(p, f);
 				perf_walk_report_rest(p, f);
 				return got;
 			}

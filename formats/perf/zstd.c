@@ -9,8 +9,10 @@
 #include <zstd.h>
 
 #include "formats/perf/perf.h"
+#include "formats/reader/rest.h"
 #include "stitch/base/err.h"
 
+#define BLOCK_HEAD 3 /* of zstd's format */
 #define Z_CHUNK ((size_t)128 * 1024)
 
 struct perf_z {
@@ -19,14 +21,16 @@ struct perf_z {
 	struct perf_chunk *holds; /* has the input; NULL: the file has it */
 	uint64_t off;
 	bool more, dead;
+	/* What the decoder wants next: 0 or the head of a block behind a flush,
+	 * which ends each compressed record but those that were full. */
+	size_t wants;
 };
 
 static struct perf_z *perf_z_stream(struct perf_file *f)
 {
 	if (!f->z) {
 		f->z = mem_new(1, sizeof(*f->z));
-		f->z->d = ZSTD_createDStream();
-		f->z->dead = !f->z->d;
+		f->z->d = mem_must(ZSTD_createDStream());
 	}
 	return f->z;
 }
@@ -49,7 +53,7 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 	p->src.info.compressed = true;
 	if (bytes_skip(&b, 8, &why) ||
 	    (r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, &why)) ||
-	    bytes_take(&b, n, &data, &why)) {
+	    bytes_take(&b, n, &data, &why) || rest_padding(&b, 7, &why)) {
 		perf_damage(p, "compressed", r->off, r->size, &why);
 		return;
 	}
@@ -115,6 +119,7 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 			perf_z_fail(p, f, ZSTD_getErrorName(rc));
 			return true;
 		}
+		z->wants = rc;
 		if (out.pos == had && z->in.pos == at)
 			break;
 	}
@@ -123,6 +128,14 @@ bool perf_z_more(struct perf *p, struct perf_file *f)
 	if (out.pos < out.size)
 		perf_z_end_input(p, z);
 	return true;
+}
+
+void perf_z_check_end(struct perf *p, struct perf_file *f)
+{
+	struct perf_z *z = f->z;
+
+	if (z && !z->dead && z->wants > BLOCK_HEAD)
+		perf_z_fail(p, f, "it ends inside a block");
 }
 
 size_t perf_z_rest(const struct perf_file *f)

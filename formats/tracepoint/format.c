@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/base/err.h"
 #include "stitch/source.h"
 
 #define FIELDS_MAX 512
@@ -150,6 +151,29 @@ static const char *tp_format_line_after(struct arena *arena, const char *s,
 
 	free(copy);
 	return kept;
+}
+
+int tp_format_check(const char *system, const struct bytes *text,
+		    struct err *err)
+{
+	size_t n = bytes_left(text);
+	char first[6];
+	char last = 0;
+
+	for (const char *s = system; *s; s++)
+		if (*s <= ' ' || *s > '~')
+			return err_at(err, text->path, bytes_off(text),
+				      "the system in front of this format has "
+				      "a name with byte %u",
+				      (unsigned char)*s);
+	if (bytes_peek(text, 0, first, sizeof(first)) ||
+	    memcmp(first, "name: ", sizeof(first)) ||
+	    bytes_peek(text, n - 1, &last, 1) || last != '\n')
+		return err_at(err, text->path, bytes_off(text),
+			      "a format of %zu bytes, needs 'name: ' at its "
+			      "start and a line feed at its end",
+			      n);
+	return 0;
 }
 
 bool tp_format_parse(struct arena *arena, const char *system,

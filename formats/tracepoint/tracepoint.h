@@ -81,6 +81,10 @@ struct tp {
 
 void tp_release(struct tp *tp);
 
+/* Returns -1 with a message unless text is a whole format, and system may be a
+ * name: a length in front of either may be wrong. */
+int tp_format_check(const char *system, const struct bytes *text,
+		    struct err *err);
 /* Returns false if the text is not a format. */
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out);

@@ -53,10 +53,65 @@ static uint32_t redact_number(struct redact *rd, char prefix, const char *text,
 	return rd->number[id];
 }
 
-/* Returns true for the kernel's own words: "[heap]", "//anon" and the like. */
+/* Returns true for the kernel's and perf's own names of mappings that are no
+ * files: see user_kind() of stitch/tasks/resolve.c. A process chooses what is
+ * in [anon:NAME] (prctl(2), PR_SET_VMA_ANON_NAME), so only whole names count.
+ */
 static bool redact_is_special(const char *path)
 {
-	return !*path || *path == '[' || !strncmp(path, "//", 2);
+	static const char *const word[] = {
+		"",
+		"//anon",
+		"//toolong",
+		"//enomem",
+		"//unknown",
+		"[heap]",
+		"[stack]",
+		"[anon]",
+		"[vdso]",
+		"[vdso32]",
+		"[vdsox32]",
+		"[vvar]",
+		"[vvar_vclock]",
+		"[vsyscall]",
+		"[vectors]",
+		"[sigpage]",
+		"[uprobes]",
+		"/dev/zero",
+		"/dev/zero (deleted)",
+		"/anon_hugepage",
+		"/anon_hugepage (deleted)",
+		/* ours */
+		"[unknown]",
+		"[unnamed file]",
+		"[guest]",
+		"[script]",
+		"[jit]",
+	};
+
+	for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+		if (!strcmp(path, word[i]))
+			return true;
+	return false;
+}
+
+/* Writes "[anon:text-1]" for "[anon:pool]". Returns the length, or 0 if path is
+ * no such name. */
+static size_t redact_put_anon(struct redact *rd, const char *path, char *out,
+			      size_t size)
+{
+	static const char *const start[] = { "[anon:", "[anon_shmem:" };
+
+	for (size_t i = 0; i < sizeof(start) / sizeof(*start); i++) {
+		size_t n = strlen(start[i]);
+
+		if (!strncmp(path, start[i], n))
+			return (size_t)snprintf(
+				out, size, "%stext-%u]", start[i],
+				redact_number(rd, 't', path + n,
+					      strlen(path + n)));
+	}
+	return 0;
 }
 
 /* Writes "/d1/d2/f1 (deleted)" for "/data/joe/a.out (deleted)". Returns the
@@ -91,21 +146,6 @@ static size_t redact_put_path(struct redact *rd, const char *path, char *out,
 	return n + (size_t)snprintf(out + n, size - n, "%s", tail ? gone : "");
 }
 
-/* Returns true for names of kernel threads, which are the same on all machines,
- * and for ":TID". */
-static bool redact_is_common_comm(const char *name)
-{
-	static const char *const start[] = {
-		":",	"swapper",  "kworker/", "ksoftirqd/",	"migration/",
-		"rcu_", "kthreadd", "cpuhp/",	"idle_inject/", NULL
-	};
-
-	for (const char *const *s = start; *s; s++)
-		if (!strncmp(name, *s, strlen(*s)))
-			return true;
-	return false;
-}
-
 /* redact(how, value): the word that replaces the value. */
 static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
 {
@@ -123,22 +163,25 @@ static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
 
 	(void)argc;
 	if (!text || !*text ||
-	    (how == REDACT_COMM && redact_is_common_comm(text)) ||
 	    (how == REDACT_PATH && redact_is_special(text))) {
 		sqlite3_result_value(ctx, v[1]);
 		return;
 	}
 	rd->counts.values++;
-	if (how == REDACT_PATH)
+	n = how == REDACT_PATH ? redact_put_anon(rd, text, out, sizeof(out))
+			       : 0;
+	if (how == REDACT_PATH && !n)
 		n = redact_put_path(rd, text, out, sizeof(out));
-	else
+	else if (!n)
 		n = (size_t)snprintf(
 			out, sizeof(out), form[how],
 			redact_number(rd, form[how][0], text, strlen(text)));
 	sqlite3_result_text(ctx, out, (int)n, SQLITE_TRANSIENT);
 }
 
-static bool redact_is_common_image(enum image_kind kind)
+/* Returns whether an image is code of the kernel, or one of its own mappings in
+ * a process. */
+static bool redact_is_kernels(enum image_kind kind, const char *path)
 {
 	switch (kind) {
 	case IMAGE_UNKNOWN_USER:
@@ -146,11 +189,12 @@ static bool redact_is_common_image(enum image_kind kind)
 	case IMAGE_KERNEL:
 	case IMAGE_MODULE:
 	case IMAGE_OOL:
+	case IMAGE_SYMBOLS:
+		return true;
 	case IMAGE_VDSO:
 	case IMAGE_ANON:
 	case IMAGE_SPECIAL:
-	case IMAGE_SYMBOLS:
-		return true;
+		return !path || redact_is_special(path);
 	case IMAGE_FILE:
 	case IMAGE_BPF:
 	case IMAGE_JIT:
@@ -168,7 +212,7 @@ static void redact_kept(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	const struct redact *rd = sqlite3_user_data(ctx);
 	int kind = sqlite3_value_int(v[0]);
 	const char *path = (const char *)sqlite3_value_text(v[1]);
-	bool keep = redact_is_common_image((enum image_kind)kind);
+	bool keep = redact_is_kernels((enum image_kind)kind, path);
 
 	(void)argc;
 	for (size_t i = 0; path && !keep && i < rd->o->n_keep; i++)
@@ -187,6 +231,9 @@ static int redact_column(struct redact *rd, const struct redact_column *c,
 	if (c->image)
 		snprintf(where, sizeof(where),
 			 "%s NOT IN (SELECT id FROM temp.kept)", c->image);
+	if (c->how == REDACT_COMM)
+		sqlite3_snprintf(sizeof(where), where,
+				 "\"%w\" NOT IN temp.kernel_comm", c->column);
 	if (c->how == REDACT_GONE)
 		sqlite3_snprintf(sizeof(sql), sql,
 				 "UPDATE \"%w\" SET \"%w\" = NULL WHERE \"%w\" "

@@ -110,7 +110,7 @@ SELECT w.name AS ended, count(*) AS samples
 FROM event e
 LEFT JOIN request r ON r.event = e.id
 JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw) AND u.ended NOT NULL
-JOIN word w ON w.kind = 'unwind' AND w.id = u.ended
+JOIN word w ON w.kind = 'unwind' AND w.id = u.ended AND w.name <> 'hit_only'
 WHERE EXISTS (SELECT 1 FROM raw_chain WHERE ended NOT NULL)
 GROUP BY u.ended ORDER BY u.ended
 

@@ -34,7 +34,8 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 FROM capture ORDER BY id
 
 -- name: info_events
-SELECT capture, name, kind, has_chain, defer AS deferred, events, weight
+SELECT capture, name, kind, has_chain, defer AS deferred, events, weight, how,
+	unit
 FROM event_type
 WHERE kind = 'sample' OR events > 0
 ORDER BY id

@@ -3,8 +3,33 @@
 -- that no deleted text is left in free pages.
 
 -- name: redact_begin
+-- The copy is of use when it is complete, or not at all; a journal would hold
+-- what is to be removed, and stay behind when the program is killed.
+COMMIT;
+PRAGMA journal_mode=OFF;
+BEGIN IMMEDIATE;
 CREATE TEMP TABLE kept(id INTEGER PRIMARY KEY);
 INSERT INTO kept SELECT id FROM image WHERE kept(kind, path);
+-- Names of kernel threads, which are the same on all machines: of the idle
+-- tasks, of kthreadd, which the kernel starts, and of its children that map
+-- nothing. In a pid namespace, pid 2 is a child of pid 1. The names of others
+-- tell of devices and networks, and a user may call a program as he likes. A
+-- thread without a name is ':TID'.
+CREATE TEMP TABLE kernel_comm(name TEXT PRIMARY KEY) WITHOUT ROWID;
+INSERT OR IGNORE INTO kernel_comm SELECT c.name
+FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process
+	LEFT JOIN process q ON q.id = p.parent
+	LEFT JOIN process r ON r.id = q.parent
+WHERE c.name = ':' || t.tid
+	OR ((t.tid = 0 OR (p.pid = 2 AND q.pid = 0)
+			OR (q.pid = 2 AND r.pid = 0))
+		AND p.id NOT IN (SELECT process FROM mapping
+			WHERE process IS NOT NULL)
+		AND (c.name GLOB 'swapper*' OR c.name GLOB 'kworker/*'
+			OR c.name GLOB 'ksoftirqd/*' OR c.name GLOB 'rcu_*'
+			OR c.name GLOB 'migration/*' OR c.name = 'kthreadd'
+			OR c.name GLOB 'cpuhp/*'
+			OR c.name GLOB 'idle_inject/*'));
 DELETE FROM image_section;
 DELETE FROM event_raw;
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
@@ -19,7 +44,8 @@ ORDER BY m.name, c.cid
 -- name: redact_end
 UPDATE image SET maj = 0, min = 0, ino = 0, ino_gen = 0
 WHERE id NOT IN (SELECT id FROM kept);
-DROP TABLE kept
+DROP TABLE kept;
+DROP TABLE kernel_comm
 
 -- The files that names were read from, besides the image's own file.
 -- name: bundle_images
@@ -27,6 +53,9 @@ SELECT id, kind, path, build_id FROM image
 WHERE path IS NOT NULL AND kind IN (SELECT id FROM word
 	WHERE kind = 'image' AND name IN ('file', 'kernel', 'module'))
 ORDER BY id
+
+-- name: bundle_hashes
+SELECT file, name, hash FROM image_section WHERE image = ?1
 
 -- name: bundle_sections
 SELECT DISTINCT image, file FROM image_section ORDER BY image, file

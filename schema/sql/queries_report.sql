@@ -4,7 +4,7 @@
 -- rows in SQL sorts them first and takes several times as long.
 
 -- name: report_events
-SELECT id, name FROM event_type WHERE kind = 'sample' ORDER BY id
+SELECT id, name, unit FROM event_type WHERE kind = 'sample' ORDER BY id
 
 -- name: report_comms
 SELECT c.id, coalesce(c.name, '') AS name, t.tid, p.pid

@@ -132,7 +132,10 @@ CREATE TABLE event_type(
 	weight INTEGER,		-- counting 1.5 M rows would take half a second
 	format TEXT,		-- of the tracepoint's fields
 	fields TEXT,		-- name of its ev_ table; NULL: none
-	buffer TEXT		-- ftrace instance; NULL: the top one
+	buffer TEXT,		-- ftrace instance; NULL: the top one
+	how TEXT,		-- 'count', 'sample', 'read', 'mark'
+	unit TEXT		-- of weights: 'ns', 'cycles', 'events'; NULL:
+				-- kind 'record', which has none
 );
 
 -- Every event, in time order. The only index is the id.
@@ -293,7 +296,8 @@ CREATE TABLE raw_chain(
 	stack INTEGER,
 	addrs BLOB,
 	ended INTEGER,		-- word 'unwind': why a stack that was unwound
-				-- ends there; NULL: it was recorded
+				-- ends there, or 'hit_only'; NULL: it was
+				-- recorded
 	caller INTEGER		-- 1: a frame-pointer chain without the caller
 				-- of its innermost frame; 2: that was inferred
 );

@@ -5,16 +5,16 @@
 -- then look up the text of the ids; and read a stack through stack_path, not
 -- by recursion over stack, because SQLite pushes no filter into a recursion.
 
--- One row per sample, with text. user_stack and user_raw: of the sample
+-- One row per sample, with text. weight: in units of unit. user_stack and user_raw: of the sample
 -- itself, or of the chain that answers its request. verdict: of the request;
 -- NULL: there is none. bogus: number of impossible frames in the user stack;
 -- NULL: not checked, or it has no caller.
 CREATE VIEW samples(event_id, capture, time_ns, cpu, pid, tid, comm, event,
 	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw,
-	bogus) AS
+	bogus, unit) AS
 SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
 	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw),
-	q.bogus
+	q.bogus, t.unit
 FROM event e
 JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 LEFT JOIN thread h ON h.id = e.thread
@@ -120,8 +120,8 @@ LEFT JOIN stack t ON t.id = k.stack;
 -- _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the user
 -- half is missing, '[user: after exec]' before frames of the program after an
 -- exec, '[user: REASON]' before those of a stack that was not unwound to its
--- outermost frame. weight: sum of the samples' weights.
-CREATE VIEW folded(capture, event, stack, weight) AS
+-- outermost frame. weight: sum of the samples' weights, in units of unit.
+CREATE VIEW folded(capture, event, stack, weight, unit) AS
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
 	FROM stack_path s JOIN label l ON l.frame = s.frame
@@ -135,7 +135,7 @@ SELECT t.capture, t.name,
 			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
 		ELSE '' END
 	|| coalesce(';' || u.line, '') || coalesce(';' || k.line, ''),
-	sum(g.weight)
+	sum(g.weight), t.unit
 FROM sample_group g
 JOIN event_type t ON t.id = g.type
 LEFT JOIN comm c ON c.id = g.comm
@@ -165,8 +165,9 @@ FROM step GROUP BY 1, 2, 3;
 
 -- Functions by weight. self: samples taken in the function; total: samples
 -- with the function anywhere in their stack, each counted once however often
--- it recurs. symbol NULL: the frames of the image that have no name.
-CREATE VIEW hot_functions(capture, event, symbol, image, self, total) AS
+-- it recurs. symbol NULL: the frames of the image that have no name. unit: of
+-- self and total.
+CREATE VIEW hot_functions(capture, event, symbol, image, self, total, unit) AS
 WITH halves(type, stack, weight, self) AS MATERIALIZED (
 	SELECT type, stack, sum(weight), sum(self) FROM (
 		SELECT type, kernel AS stack, weight, weight AS self
@@ -185,7 +186,7 @@ WITH halves(type, stack, weight, self) AS MATERIALIZED (
 	GROUP BY 1, 2, 3
 )
 SELECT t.capture, t.name, p.symbol, p.image,
-	sum(CASE WHEN p.leaf THEN h.self ELSE 0 END), sum(h.weight)
+	sum(CASE WHEN p.leaf THEN h.self ELSE 0 END), sum(h.weight), t.unit
 FROM halves h
 JOIN passed p ON p.stack = h.stack
 JOIN event_type t ON t.id = h.type
@@ -299,7 +300,8 @@ GROUP BY p.image;
 --   in no mapping        an address is mapped by nothing
 --   missing (VERDICT)    word 'request'; 'empty': the stack came without
 --                        frames
---   not recorded         the event takes no user stacks
+--   not recorded         the event takes no user stacks, or its callchain has
+--                        no user half
 --   not judged (WHY)     'mappings', 'other file': as not_judged;
 --                        'no file': code that is not here; 'generated code':
 --                        its bytes were not recorded; 'exec': the stack is
@@ -334,7 +336,8 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 			WHERE a.capture = t.capture)))
 ), classed(type, class, n) AS (
 	SELECT b.type, CASE
-		WHEN x.type IS NOT NULL THEN 'not recorded'
+		WHEN x.type IS NOT NULL OR e.name = 'hit_only'
+			THEN 'not recorded'
 		WHEN b.judged IS NULL THEN 'missing (' || CASE v.name
 			WHEN 'matched' THEN 'empty' ELSE v.name END || ')'
 		WHEN b.mark = 2 THEN 'not judged (exec)'

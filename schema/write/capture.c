@@ -30,10 +30,28 @@ struct capture_map *capture_map(struct store *db, unsigned int index)
 	return &db->w->capture[index];
 }
 
+/* Returns the unit of an event's weights. perf's clocks have the same names in
+ * captures of other formats. */
+static const char *capture_unit(const struct event_def *e)
+{
+	if (e->unit)
+		return e->unit;
+	return e->name && (strstr(e->name, "cpu-clock") ||
+			   strstr(e->name, "task-clock"))
+		       ? "ns"
+		       : "events";
+}
+
 static int capture_write_type(struct store *db, uint32_t id,
 			      unsigned int source, const struct event_def *e,
 			      struct err *err)
 {
+	static const char *const how[] = {
+		[EVENT_COUNT] = "count",
+		[EVENT_SAMPLE] = "sample",
+		[EVENT_READ] = "read",
+		[EVENT_MARK] = "mark",
+	};
 	sqlite3_stmt *st = db_prepare(db, sql_file("event_type"), err);
 
 	if (!st)
@@ -54,6 +72,8 @@ static int capture_write_type(struct store *db, uint32_t id,
 	sqlite3_bind_int64(st, 14, e->defer_output);
 	db_bind_text(st, 15, e->format);
 	db_bind_text(st, 16, e->buffer);
+	db_bind_text(st, 17, how[e->how]);
+	db_bind_text(st, 18, capture_unit(e));
 	return db_step_last(db, st, err);
 }
 
@@ -100,7 +120,9 @@ uint32_t capture_mark_type(struct store *db, unsigned int source,
 	char sql[96];
 
 	snprintf(sql, sizeof(sql),
-		 "UPDATE event_type SET kind='record' WHERE id=%u", id);
+		 "UPDATE event_type SET kind='record', how='mark', unit=NULL"
+		 " WHERE id=%u",
+		 id);
 	if (db_drain(db, err) ||
 	    capture_write_type(db, id, source, &def, err) ||
 	    db_exec(db, sql, err))

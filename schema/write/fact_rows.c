@@ -115,6 +115,8 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 {
 	const struct record *rec = e->rec;
 
+	if (e->leader)
+		return fact_put_extra(db, e->id, "leader", e->leader, err);
 	if (rec->flags & REC_F_DUPLICATE &&
 	    fact_put_extra(db, e->id, "duplicate", 1, err))
 		return -1;

@@ -105,12 +105,12 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 		[LEDGER_NOTE] = "note",
 	};
 	bool skipped = e->kind == LEDGER_SKIPPED;
-	char key[32];
+	char key[64];
 	const char *detail = e->detail;
 	struct row r;
 
 	if (skipped && !detail && e->len) {
-		snprintf(key, sizeof(key), "%" PRIu64, e->len);
+		snprintf(key, sizeof(key), "%s %" PRIu64, e->what, e->len);
 		detail = key;
 	}
 	if (db_row(db, T_DAMAGE,

@@ -13,6 +13,7 @@ struct skip {
 	uint16_t capture;
 	const char *what;
 	uint64_t key, n, off;
+	const char *says;
 };
 
 /* Most times of broken records kept for one capture. */
@@ -206,9 +207,9 @@ static bool same_skip(const void *owner, uint32_t id, const void *key)
 }
 
 void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
-		 uint64_t key, uint64_t off)
+		 uint64_t key, uint64_t off, const char *says)
 {
-	struct skip s = { capture, what, key, 1, off };
+	struct skip s = { capture, what, key, 1, off, says };
 
 	if (!lg)
 		return;
@@ -261,6 +262,7 @@ static void ledger_append_skips(struct ledger *lg)
 			.kind = LEDGER_SKIPPED,
 			.capture = s->capture,
 			.what = s->what,
+			.detail = s->says,
 			.off = s->off,
 			.t0 = 0,
 			.n = s->n,

@@ -76,9 +76,10 @@ void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
 void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
 		 const char *detail);
 /* Counts one LEDGER_SKIPPED item. ledger_end() adds one entry for each
- * (capture, what, key). */
+ * (capture, what, key). says: what it is and what that means; borrowed, may be
+ * NULL. */
 void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
-		 uint64_t key, uint64_t off);
+		 uint64_t key, uint64_t off, const char *says);
 /* Takes the next entry, in the order of ledger_add(). Returns 1 and *e, which
  * is borrowed until the next ledger_add(), or 0 if all were taken. Skipped
  * items follow after ledger_end(). */

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SIZE ((size_t)256 * 1024)
+/* A chunk is as large as all before it together, within these bounds: most
+ * arenas hold little, and malloc() maps large blocks afresh each time. */
+#define CHUNK_MIN ((size_t)4 * 1024)
+#define CHUNK_MAX ((size_t)256 * 1024)
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -15,8 +18,19 @@ struct arena_chunk {
 
 static _Noreturn void out_of_memory(size_t n)
 {
-	fprintf(stderr, "backstitch: out of memory (%zu bytes wanted)\n", n);
+	if (n)
+		fprintf(stderr,
+			"backstitch: out of memory (%zu bytes wanted)\n", n);
+	else
+		fputs("backstitch: out of memory\n", stderr);
 	exit(1);
+}
+
+void *mem_must(void *p)
+{
+	if (!p)
+		out_of_memory(0);
+	return p;
 }
 
 void *mem_new(size_t n, size_t size)
@@ -44,6 +58,50 @@ void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 		out_of_memory(bytes);
 	*cap = n;
 	return p;
+}
+
+struct mem_text {
+	char **text;
+	size_t *len;
+	size_t cap;
+};
+
+static ssize_t mem_stream_take(void *cookie, const char *p, size_t n)
+{
+	struct mem_text *t = cookie;
+
+	*t->text = mem_grow(*t->text, &t->cap, *t->len + n + 1, 1);
+	memcpy(*t->text + *t->len, p, n);
+	*t->len += n;
+	(*t->text)[*t->len] = '\0';
+	return (ssize_t)n;
+}
+
+static int mem_stream_close(void *cookie)
+{
+	free(cookie);
+	return 0;
+}
+
+/* open_memstream() of glibc 2.36 loses what it has no memory for, and says so
+ * neither by ferror() nor by fclose(). */
+FILE *mem_stream(char **text, size_t *len)
+{
+	const cookie_io_functions_t io = { .write = mem_stream_take,
+					   .close = mem_stream_close };
+	struct mem_text *t = mem_new(1, sizeof(*t));
+
+	*t = (struct mem_text){ text, len, 0 };
+	*len = 0;
+	*text = mem_grow(NULL, &t->cap, 1, 1);
+	**text = '\0';
+	return mem_must(fopencookie(t, "w", io));
+}
+
+void mem_stream_end(FILE *f)
+{
+	if (fclose(f))
+		out_of_memory(0);
 }
 
 void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
@@ -76,8 +134,11 @@ void *arena_take(struct arena *a, size_t n)
 
 	n = (n + 7) & ~(size_t)7;
 	if (!c || c->size - c->used < n) {
-		size_t size = n > CHUNK_SIZE ? n : CHUNK_SIZE;
+		size_t size = a->used < CHUNK_MIN   ? CHUNK_MIN
+			      : a->used < CHUNK_MAX ? a->used
+						    : CHUNK_MAX;
 
+		size = n > size ? n : size;
 		c = malloc(sizeof(*c) + size);
 		if (!c)
 			out_of_memory(size);

@@ -6,6 +6,7 @@
 #define STITCH_BASE_MEM_H
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */
@@ -27,6 +28,13 @@ void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 /* Return a copy of s (NULL if s is NULL); of n bytes, followed by a 0. */
 char *mem_strdup(const char *s);
 void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));
+
+/* Returns p, which a library allocated, and which is not NULL. */
+void *mem_must(void *p) __attribute__((returns_nonnull));
+/* A stream into memory. mem_stream_end() closes it and sets *text, to be freed,
+ * and *len: nothing is missing then. */
+FILE *mem_stream(char **text, size_t *len) __attribute__((returns_nonnull));
+void mem_stream_end(FILE *f);
 
 /* An arena: many small objects that are freed together. */
 struct arena {

@@ -283,6 +283,13 @@ static uint64_t resolve_hash(const struct addrs *a, uint32_t space_id)
 	return hash_u64s(a->ip, a->n, space_id);
 }
 
+/* Returns a hash of what a list of addresses does not contain. */
+static uint64_t resolve_note_hash(struct raw_note note, uint32_t guessed)
+{
+	return hash_u64((uint64_t)note.ended << 40 |
+			(uint64_t)note.caller << 32 | (guessed + 1u));
+}
+
 static struct slot *resolve_cache_slot(struct resolve *rv, uint64_t hash)
 {
 	return &rv->cache[hash & (CACHE_SIZE - 1)];
@@ -523,8 +530,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	const struct space *sp = in->space;
 	uint64_t hash = resolve_hash(a, in->view) + in->inferred;
 	/* Include in the hash what the addresses do not contain. */
-	hash ^= hash_u64((uint64_t)in->note.ended << 40 |
-			 (uint64_t)in->note.caller << 32 | (in->guessed + 1u));
+	hash ^= resolve_note_hash(in->note, in->guessed);
 	struct slot s = { .space = in->view };
 
 	*found = (struct resolve_found){ false, false };
@@ -616,6 +622,8 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 
 	if (!a->n)
 		return 0;
+	if (in->note.ended)
+		hash ^= resolve_note_hash(in->note, RESOLVE_NONE);
 	for (unsigned int i = 0; i < in->n; i++) {
 		gen += in->base[i]->cut + in->base[i]->any + in->over[i]->cut +
 		       in->over[i]->any;
@@ -634,7 +642,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 		stack = frames_push(
 			rv->fr, stack,
 			resolve_kernel_frame(rv, in, a, i, &partial));
-	uint32_t raw = frames_raw(rv->fr, stack, a, hash);
+	uint32_t raw = frames_noted(rv->fr, stack, a, hash, in->note);
 	const struct slot s = {
 		.space = in->space_id,
 		.gen = gen,
@@ -647,7 +655,8 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	return raw;
 }
 
-uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a,
+		       struct raw_note note)
 {
 	uint32_t frame =
 		resolve_fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
@@ -657,5 +666,5 @@ uint32_t resolve_guest(struct resolve *rv, const struct addrs *a)
 		return 0;
 	for (uint32_t i = 0; i < a->n; i++)
 		stack = frames_push(rv->fr, stack, frame);
-	return frames_raw(rv->fr, stack, a, resolve_hash(a, 0));
+	return frames_noted(rv->fr, stack, a, resolve_hash(a, 0), note);
 }

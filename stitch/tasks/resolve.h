@@ -65,6 +65,7 @@ struct resolve_kernel {
 	const struct space *base[2], *over[2];
 	unsigned int n;
 	uint32_t space_id; /* identifies the space in the cache */
+	struct raw_note note;
 	int64_t t;
 };
 
@@ -81,5 +82,6 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a);
 /* Resolves all addresses to code of a guest. */
-uint32_t resolve_guest(struct resolve *rv, const struct addrs *a);
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a,
+		       struct raw_note note);
 #endif

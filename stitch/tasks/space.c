@@ -5,95 +5,21 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/record.h"
 
 #define OLD_MAX 8192
 
-static void regions_put(struct regions *rs)
-{
-	if (!rs || --rs->refs)
-		return;
-	if (rs->held)
-		*rs->held -= rs->charged;
-	free(rs->at);
-	free(rs);
-}
-
-static struct regions *regions_new(void)
-{
-	struct regions *rs = mem_new(1, sizeof(*rs));
-
-	rs->refs = 1;
-	return rs;
-}
-
 size_t space_count(const struct space *sp)
 {
-	return sp->now ? sp->now->n : 0;
-}
-
-/* Returns region i with the space's own id and times. */
-static struct region space_region_at(const struct space *sp, size_t i)
-{
-	struct region r = sp->now->at[i];
-
-	if (sp->inherited) {
-		r.id = sp->first_id ? sp->first_id + (uint32_t)i : 0;
-		r.t0 = r.since = sp->forked;
-	}
-	return r;
-}
-
-static int64_t space_region_since(const struct space *sp,
-				  const struct region *r)
-{
-	return sp->inherited ? sp->forked : r->since;
-}
-
-/* Copies shared regions before they are changed. */
-static void space_make_own(struct space *sp, const struct space_owner *own)
-{
-	struct regions *rs = sp->now;
-
-	if (!rs) {
-		sp->now = regions_new();
-		return;
-	}
-	if (rs->refs > 1) {
-		rs = regions_new();
-		rs->at = mem_grow(NULL, &rs->cap, sp->now->n + 1,
-				  sizeof(*rs->at));
-		rs->n = sp->now->n;
-		if (rs->n)
-			memcpy(rs->at, sp->now->at, rs->n * sizeof(*rs->at));
-		rs->held = own->held;
-		rs->charged = rs->held ? rs->n : 0;
-		if (rs->held)
-			*rs->held += rs->charged;
-	} else if (!sp->inherited) {
-		return;
-	}
-	for (size_t i = 0; sp->inherited && i < rs->n; i++)
-		rs->at[i] = space_region_at(sp, i);
-	sp->inherited = false;
-	if (rs != sp->now)
-		regions_put(sp->now);
-	sp->now = rs;
+	return sp->now.n;
 }
 
 void space_release(struct space *sp)
 {
-	regions_put(sp->now);
-	regions_put(sp->before);
+	regions_release(&sp->now);
+	regions_release(&sp->before);
 	free(sp->old);
 	memset(sp, 0, sizeof(*sp));
-}
-
-/* Returns the index of the first region that ends above addr. */
-static size_t regions_first_above(const struct regions *rs, uint64_t addr)
-{
-	return rs ? search_where(rs->n, i, rs->at[i].end - 1 >= addr) : 0;
 }
 
 /* Records are hardly more than a second late, so older regions are not needed;
@@ -119,15 +45,6 @@ static void space_close_region(struct space *sp, const struct region *r,
 		return;
 	space_drop_oldest(sp);
 	*mem_add(sp->old, sp->n_old, sp->cap_old) = ended;
-}
-
-/* Replaces `del` regions at i by room for `add` regions. */
-static void regions_splice(struct regions *rs, size_t i, size_t del, size_t add)
-{
-	rs->at = mem_grow(rs->at, &rs->cap, rs->n + add, sizeof(*rs->at));
-	memmove(rs->at + i + add, rs->at + i + del,
-		(rs->n - i - del) * sizeof(*rs->at));
-	rs->n = rs->n - del + add;
 }
 
 /* Stores the parts of r outside [start, end) in out. Returns how many
@@ -157,39 +74,28 @@ static size_t region_leftovers(const struct region *r, uint64_t start,
 	return n;
 }
 
-/* Removes [start, end). Returns the index for a new region there. The regions
- * must not be shared. */
+/* Removes [start, end). Returns the index for a new region there. */
 static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
 			    int64_t t, const struct space_owner *own)
 {
-	struct regions *rs = sp->now;
-	size_t i = regions_first_above(rs, start);
-	size_t j = i;
-	struct region left[2], right[2];
-	size_t n_left = 0;
-	size_t n_right = 0;
+	size_t i = regions_first_above(&sp->now, start);
+	struct region keep[2];
+	bool cut = false;
 
-	while (j < rs->n && rs->at[j].start <= end - 1) {
-		struct region keep[2];
-		size_t n =
-			region_leftovers(&rs->at[j], start, end, t, keep, own);
+	while (i < sp->now.n && regions_stored(&sp->now, i)->start <= end - 1) {
+		struct region r = regions_get(&sp->now, i);
+		size_t n = region_leftovers(&r, start, end, t, keep, own);
 
-		for (size_t k = 0; k < n; k++) {
-			if (keep[k].start < start)
-				left[n_left++] = keep[k];
-			else
-				right[n_right++] = keep[k];
-		}
-		space_close_region(sp, &rs->at[j], t, own);
-		j++;
+		regions_remove(&sp->now, i, own->held);
+		for (size_t k = 0; k < n; k++)
+			regions_insert(&sp->now, i + k, &keep[k], own->held);
+		space_close_region(sp, &r, t, own);
+		cut = true;
+		if (n && keep[0].start < start)
+			i++;
 	}
-	if (j == i)
-		return i;
-	sp->cut++;
-	regions_splice(rs, i, j - i, n_left + n_right);
-	memcpy(rs->at + i, left, n_left * sizeof(*left));
-	memcpy(rs->at + i + n_left, right, n_right * sizeof(*right));
-	return i + n_left;
+	sp->cut += cut;
+	return i;
 }
 
 static bool is_valid_range(uint64_t start, uint64_t end)
@@ -224,8 +130,7 @@ static void space_map_over(struct space *sp, struct region r,
 	size_t i = space_cut_out(sp, r.start, r.end, r.t0, own);
 
 	r.id = own->told ? 0 : own->new_id(own->arg, 1);
-	regions_splice(sp->now, i, 0, 1);
-	sp->now->at[i] = r;
+	regions_insert(&sp->now, i, &r, own->held);
 }
 
 /* r came late and `newer` replaced it since, so r is only of the past. */
@@ -242,11 +147,11 @@ static void space_map_under(struct space *sp, struct region r,
 static size_t regions_first_newer(const struct regions *rs, uint64_t start,
 				  uint64_t end, int64_t t)
 {
-	size_t i = regions_first_above(rs, start);
-
-	while (i < rs->n && rs->at[i].start <= end - 1 && rs->at[i].since <= t)
-		i++;
-	return i < rs->n && rs->at[i].start <= end - 1 ? i : rs->n;
+	for (size_t i = regions_first_above(rs, start);
+	     i < rs->n && regions_stored(rs, i)->start <= end - 1; i++)
+		if (regions_get(rs, i).since > t)
+			return i;
+	return rs->n;
 }
 
 /* A late mapping record (in a pipe) does not end regions that were mapped after
@@ -258,15 +163,14 @@ void space_map(struct space *sp, const struct region *r,
 
 	if (!is_valid_range(r->start, r->end))
 		return;
-	space_make_own(sp, own);
 	for (;;) {
-		size_t i = regions_first_newer(sp->now, at, r->end, r->t0);
+		size_t i = regions_first_newer(&sp->now, at, r->end, r->t0);
 
-		if (i == sp->now->n) {
+		if (i == sp->now.n) {
 			space_map_over(sp, region_part(r, at, r->end), own);
 			break;
 		}
-		const struct region newer = sp->now->at[i];
+		const struct region newer = regions_get(&sp->now, i);
 
 		if (at < newer.start) {
 			space_map_over(sp, region_part(r, at, newer.start),
@@ -291,23 +195,31 @@ void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 {
 	if (!is_valid_range(start, end))
 		return;
-	space_make_own(sp, own);
 	space_cut_out(sp, start, end, t, own);
 	space_set_changed(sp, t);
 }
 
+/* A space whose regions all end. */
+struct clearing {
+	struct space *sp;
+	const struct space_owner *own;
+	int64_t t;
+};
+
+static void space_clear_region(void *arg, const struct region *r)
+{
+	const struct clearing *c = arg;
+
+	space_close_region(c->sp, r, c->t, c->own);
+}
+
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 {
-	bool told = !sp->inherited || sp->first_id || sp->keep_old;
+	struct clearing c = { sp, own, t };
 
-	for (size_t i = 0; told && i < space_count(sp); i++) {
-		struct region r = space_region_at(sp, i);
-
-		space_close_region(sp, &r, t, own);
-	}
-	regions_put(sp->now);
-	sp->now = NULL;
-	sp->inherited = false;
+	/* nobody looks up or asked for the past of regions without rows */
+	regions_each(&sp->now, !sp->keep_old, space_clear_region, &c);
+	regions_release(&sp->now);
 	sp->cut++;
 	sp->any++;
 	space_set_changed(sp, t);
@@ -316,27 +228,33 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 {
 	space_forget_exec(sp);
-	sp->before = sp->now;
-	if (sp->before)
-		sp->before->refs++;
+	sp->before = regions_share(&sp->now);
 	sp->complete = false;
 	space_clear(sp, t, own);
 }
 
 void space_forget_exec(struct space *sp)
 {
-	regions_put(sp->before);
-	sp->before = NULL;
+	regions_release(&sp->before);
+}
+
+/* Returns the region of rs that covers addr, as it is stored, or NULL. */
+static const struct region *regions_covering(const struct regions *rs,
+					     uint64_t addr, size_t *i)
+{
+	*i = regions_first_above(rs, addr);
+	if (*i == rs->n)
+		return NULL;
+	const struct region *r = regions_stored(rs, *i);
+
+	return addr >= r->start ? r : NULL;
 }
 
 const struct region *space_before_exec(const struct space *sp, uint64_t addr)
 {
-	size_t i = regions_first_above(sp->before, addr);
+	size_t i;
 
-	return sp->before && i < sp->before->n &&
-			       addr >= sp->before->at[i].start
-		       ? &sp->before->at[i]
-		       : NULL;
+	return regions_covering(&sp->before, addr, &i);
 }
 
 void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
@@ -346,12 +264,11 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 
 	child->complete = parent->complete;
 	if (n) {
-		regions_put(child->now);
-		child->now = parent->now;
-		child->now->refs++;
-		child->inherited = true;
-		child->forked = t;
-		child->first_id = rows ? own->new_id(own->arg, n) : 0;
+		regions_release(&child->now);
+		child->now = regions_share(&parent->now);
+		child->now.inherited = true;
+		child->now.forked = t;
+		child->now.first_id = rows ? own->new_id(own->arg, n) : 0;
 	}
 	child->any++;
 	child->cut++;
@@ -360,8 +277,8 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 
 bool space_has(const struct space *sp, const struct region *r)
 {
-	size_t i = regions_first_above(sp->now, r->start);
-	const struct region *is = i < space_count(sp) ? &sp->now->at[i] : NULL;
+	size_t i;
+	const struct region *is = regions_covering(&sp->now, r->start, &i);
 
 	return is && is->start == r->start && is->end == r->end &&
 	       is->image == r->image && is->pgoff == r->pgoff;
@@ -371,8 +288,10 @@ bool space_has_all(const struct space *sp, const struct space *other)
 {
 	if (space_count(sp) < space_count(other))
 		return false;
+	if (sp->now.node == other->now.node)
+		return true;
 	for (size_t i = 0; i < space_count(other); i++)
-		if (!space_has(sp, &other->now->at[i]))
+		if (!space_has(sp, regions_stored(&other->now, i)))
 			return false;
 	return true;
 }
@@ -407,13 +326,11 @@ static const struct region *space_find_past(const struct space *sp,
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t)
 {
-	size_t i = regions_first_above(sp->now, addr);
-	const struct region *r = NULL;
+	size_t i;
+	const struct region *r = regions_covering(&sp->now, addr, &i);
 
-	if (i < space_count(sp) && region_covers(&sp->now->at[i], addr))
-		r = &sp->now->at[i];
 	if (t == TIME_NONE || t >= sp->changed ||
-	    (r && space_region_since(sp, r) <= t))
+	    (r && regions_get(&sp->now, i).since <= t))
 		return r;
 	const struct region *past = space_find_past(sp, addr, t);
 
@@ -425,24 +342,24 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end)
 {
-	size_t i = regions_first_above(sp->now, addr);
+	size_t i = regions_first_above(&sp->now, addr);
 
-	*start = i ? sp->now->at[i - 1].end : 0;
-	*end = i < space_count(sp) ? sp->now->at[i].start : 0;
+	*start = i ? regions_stored(&sp->now, i - 1)->end : 0;
+	*end = i < sp->now.n ? regions_stored(&sp->now, i)->start : 0;
 }
 
 uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
 {
-	size_t i = regions_first_above(sp->now, addr);
+	size_t i = regions_first_above(&sp->now, addr);
+	uint64_t start =
+		i < sp->now.n ? regions_stored(&sp->now, i)->start : end;
 
-	return i < space_count(sp) && sp->now->at[i].start < end
-		       ? sp->now->at[i].start
-		       : end;
+	return start < end ? start : end;
 }
 
 const struct region *space_below(const struct space *sp, uint64_t addr)
 {
-	size_t i = regions_first_above(sp->now, addr);
+	size_t i = regions_first_above(&sp->now, addr);
 
-	return i ? &sp->now->at[i - 1] : NULL;
+	return i ? regions_stored(&sp->now, i - 1) : NULL;
 }

@@ -10,39 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct region {
-	uint64_t start, end; /* [start, end); end 0 means 2^64 */
-	uint64_t pgoff;	     /* offset of start in the image */
-	uint32_t image;
-	uint32_t prot, flags;
-	uint32_t id;	/* id of the mapping row */
-	int64_t t0, t1; /* TIME_NONE: before the capture; not ended */
-	int64_t since;	/* when it was mapped; after a cut, only t0 of the
-			 * remaining parts changes. Set by space_map() */
-	bool derived;	/* pgoff was computed, not recorded */
-};
-
-/* Sorted by start, without overlaps. After a fork, both processes share them
- * until one of them changes. */
-struct regions {
-	struct region *at;
-	size_t n, cap;
-	uint32_t refs;
-	size_t charged; /* number of its regions that count in *held */
-	size_t *held;
-};
+#include "stitch/tasks/regions.h"
 
 struct space {
-	struct regions *now; /* NULL: none */
-	/* now is what the parent had at the fork. Its ids and times belong to
-	 * the parent; here they are first_id + index, and forked. */
-	bool inherited;
-	uint32_t first_id; /* 0: they have no rows */
-	int64_t forked;
+	struct regions now;
 	struct region *old; /* regions that ended; used with keep_old */
 	size_t n_old, cap_old;
-	struct regions *before; /* regions that the last exec ended; NULL:
-				 * none */
+	struct regions before; /* regions that the last exec ended */
 	bool keep_old;	 /* records may be late: keep regions for look-ups */
 	bool complete;	 /* all mappings of code are known: from exec or fork on
 			  * by records, or from a list. Else only some are. A
@@ -53,7 +27,6 @@ struct space {
 	uint32_t cut, any;
 };
 
-typedef void region_fn(void *arg, const struct region *r);
 typedef uint32_t region_id_fn(void *arg, size_t n);
 
 /* The owner of a space. new_id() reserves n ids for mappings and returns the

@@ -1,29 +1,66 @@
 /* dwarf_sections.c - decides which debug sections of a file libdw may read. */
 #include "symbolize/dwarf/dwarf_sections.h"
 
+#include <endian.h>
 #include <gelf.h>
 #include <string.h>
 
+#include "stitch/base/bytes.h"
 #include "symbolize/elf/elf.h"
 
 /* Real sections compress to a third, decompression bombs to a thousandth. */
 #define SHRINK_MAX 64u
 #define SHRINK_FREE ((uint64_t)16 << 20)
 
+static bool dwarf_sections_is_too_small(const struct elf_section *s,
+					uint64_t plain)
+{
+	return plain > SHRINK_FREE && plain / SHRINK_MAX > s->size;
+}
+
+/* Compressed as it was done before 2015, and by -gz=zlib-gnu. */
+static bool dwarf_sections_is_gnu(const struct elf_section *s)
+{
+	return !strncmp(s->name, ".zdebug_", 8);
+}
+
+/* The contents are "ZLIB", and the size in the order of big-endian machines. */
+static bool dwarf_sections_is_gnu_bomb(const struct elf_section *s)
+{
+	Elf_Data *d = elf_rawdata(s->scn, NULL);
+	struct bytes b;
+	uint64_t plain = 0;
+
+	if (!d || !d->d_buf || d->d_size < 12 || memcmp(d->d_buf, "ZLIB", 4))
+		return false; /* unpacked already */
+	bytes_init(&b, d->d_buf, d->d_size, "", 0, false);
+	bytes_peek_u64(&b, 4, &plain);
+	return dwarf_sections_is_too_small(s, be64toh(plain));
+}
+
 static bool dwarf_sections_is_bomb(const struct elf_section *s)
 {
 	GElf_Chdr ch;
 
+	if (dwarf_sections_is_gnu(s))
+		return dwarf_sections_is_gnu_bomb(s);
 	if (!(s->flags & SHF_COMPRESSED))
 		return false;
 	return !gelf_getchdr(s->scn, &ch) ||
-	       (ch.ch_size > SHRINK_FREE && ch.ch_size / SHRINK_MAX > s->size);
+	       dwarf_sections_is_too_small(s, ch.ch_size);
+}
+
+/* Returns the name as if the section were not compressed the old way, without
+ * its first dot. */
+static const char *dwarf_sections_plain_name(const struct elf_section *s)
+{
+	return s->name + (dwarf_sections_is_gnu(s) ? 2 : 1);
 }
 
 /* .dwo files add ".dwo" to the section names. */
 static bool dwarf_sections_has_strings(const char *name)
 {
-	static const char *const texts[] = { ".debug_str", ".debug_line_str" };
+	static const char *const texts[] = { "debug_str", "debug_line_str" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		size_t n = strlen(texts[i]);
@@ -39,8 +76,11 @@ static bool dwarf_sections_has_strings(const char *name)
 static bool dwarf_sections_strings_end(const struct elf_section *s)
 {
 	if (!s->size || s->type == SHT_NOBITS ||
-	    !dwarf_sections_has_strings(s->name))
+	    !dwarf_sections_has_strings(dwarf_sections_plain_name(s)))
 		return true;
+	/* Fails if it was unpacked already; so libdw takes what is there. */
+	if (dwarf_sections_is_gnu(s))
+		elf_compress_gnu(s->scn, 0, 0);
 	/* libdw will decompress it anyway. */
 	if (s->flags & SHF_COMPRESSED && elf_compress(s->scn, 0, 0) < 0)
 		return false;
@@ -58,15 +98,13 @@ bool dwarf_sections_readable(const struct elf_file *ef, const char *info)
 
 		if (!elf_section_get(ef, i, &s))
 			continue;
-		/* Compression as it was done before 2015. */
-		if (!strncmp(s.name, ".zdebug_", 8))
-			return false;
-		if (strncmp(s.name, ".debug_", 7) != 0)
+		if (strncmp(s.name, ".debug_", 7) != 0 &&
+		    !dwarf_sections_is_gnu(&s))
 			continue;
 		if (dwarf_sections_is_bomb(&s) ||
 		    !dwarf_sections_strings_end(&s))
 			return false;
-		if (!strcmp(s.name, info))
+		if (!strcmp(dwarf_sections_plain_name(&s), info + 1))
 			found = s.type != SHT_NOBITS && s.size;
 	}
 	return found;

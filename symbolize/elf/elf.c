@@ -11,7 +11,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "symbolize/elf/open_regular.h"
+#include "stitch/base/named_file.h"
 
 /* More than any real file has; a hostile header may claim 4 billion. */
 #define SEGMENTS_MAX 4096
@@ -182,7 +182,7 @@ static struct elf_file *elf_file_of_fd(int fd, const char *path,
 struct elf_file *elf_file_open(const char *path, struct err *err)
 {
 	uint64_t size;
-	int fd = open_regular_file(path, &size, err);
+	int fd = named_file_open(path, &size, err);
 
 	return fd < 0 ? NULL : elf_file_of_fd(fd, path, err);
 }

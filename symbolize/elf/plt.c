@@ -195,8 +195,11 @@ static void plt_x86_stubs(struct plt_reader *p, const char *section)
 
 		if (!plt_x86_slot(p, code + i * each, each, addr, &key.slot))
 			continue;
-		const struct plt_reloc *r = bsearch(
-			&key, p->rel, p->n, sizeof(*p->rel), plt_compare_slot);
+		/* bsearch() must not get NULL, even for no items */
+		const struct plt_reloc *r =
+			p->n ? bsearch(&key, p->rel, p->n, sizeof(*p->rel),
+				       plt_compare_slot)
+			     : NULL;
 		if (r)
 			plt_add_stub(p, addr, each, r->name);
 		else if (!i && !strcmp(section, ".plt"))

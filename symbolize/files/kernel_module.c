@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "stitch/tasks/frame.h"
+#include "stitch/base/named_file.h"
 #include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/elf/open_regular.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/files/unxz.h"
 
@@ -101,7 +101,7 @@ static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 	uint64_t size;
 	size_t len = 0;
 	void *mem = NULL;
-	int fd = ef ? -1 : open_regular_file(path, &size, NULL);
+	int fd = ef ? -1 : named_file_open(path, &size, NULL);
 
 	if (fd < 0)
 		return ef;
@@ -111,7 +111,7 @@ static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 			    "\xfd"
 			    "7zXZ",
 			    sizeof(head))) {
-			void *packed = open_regular_read(fd, size, &len);
+			void *packed = named_file_read(fd, size, &len);
 
 			mem = unxz(packed, len, &len);
 			free(packed);
@@ -159,11 +159,11 @@ static bool kernel_module_path_by_name(const struct symbolizer *sy,
 
 		if (n < 0 || (size_t)n >= sizeof(dep))
 			continue;
-		int fd = open_regular_file(dep, &len, NULL);
+		int fd = named_file_open(dep, &len, NULL);
 		if (fd < 0)
 			continue;
 		if (len && len < FILE_MAX) {
-			char *text = open_regular_read(fd, len, &got);
+			char *text = named_file_read(fd, len, &got);
 
 			text[got ? got - 1 : 0] = '\0';
 			const char *s = kernel_module_find_line(text, want);

@@ -110,8 +110,11 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	if (!locate_usable_path(img))
 		return;
 	const char *base = path_base(img->path);
-	if (symfs)
+	if (symfs) {
 		places_add(out, "%s%s", symfs, img->path);
+		/* the flat layout of perf 7.1 */
+		places_add(out, "%s/%s", symfs, base);
+	}
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++) {
 		places_add(out, "%s%s", *d, img->path);
 		places_add(out, "%s/%s", *d, base);
@@ -180,6 +183,8 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 		return;
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
 		places_add(out, "%s%s.debug", *d, img->path);
+	if (*symfs)
+		places_add(out, "%s/%s.debug", symfs, path_base(img->path));
 	places_add(out, "%s" DEBUG_ROOT "%s", symfs, img->path);
 	places_add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
 }
@@ -350,6 +355,55 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 	struct elf_file *ef = places_open(&p, img->id, img->id_len, other);
 	places_release(&p);
 	return ef;
+}
+
+/* Returns whether path, which is canonical, is below a folder. */
+static bool locate_is_below(const char *path, const char *folder)
+{
+	char *root = realpath(folder, NULL);
+	size_t n = root ? strlen(root) : 0;
+	bool is = root && !strncmp(path, root, n) &&
+		  (path[n] == '/' || !strcmp(root, "/"));
+
+	free(root);
+	return is;
+}
+
+/* Returns whether path is in the folder of another file, or in .debug there. */
+static bool locate_is_beside(const char *path, const char *other)
+{
+	char *file = realpath(other, NULL);
+	size_t n = file ? (size_t)(path_base(file) - file) : 0;
+	const char *rest = path + n;
+	bool is = n && !strncmp(path, file, n);
+
+	free(file);
+	if (is && !strncmp(rest, ".debug/", 7))
+		rest += 7;
+	return is && !strchr(rest, '/');
+}
+
+bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
+			   const char *beside)
+{
+	char *real = realpath(path, NULL);
+	char cache[PATH_SIZE];
+	bool is;
+
+	if (!real)
+		return false;
+	snprintf(cache, sizeof(cache), "%s/.debug",
+		 sy->opts.home ? sy->opts.home : "");
+	is = locate_is_below(real, DEBUG_ROOT) ||
+	     (sy->opts.home && locate_is_below(real, cache)) ||
+	     (sy->opts.symfs && locate_is_below(real, sy->opts.symfs)) ||
+	     (sy->opts.fetch_cache &&
+	      locate_is_below(real, sy->opts.fetch_cache)) ||
+	     (beside && locate_is_beside(real, beside));
+	for (const char *const *d = locate_debug_dirs(sy); !is && *d; d++)
+		is = locate_is_below(real, *d);
+	free(real);
+	return is;
 }
 
 static struct elf_file *locate_open_image(struct symbolizer *sy,

@@ -54,6 +54,11 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img, bool *other);
 void places_release(struct places *p);
 
+/* Returns whether a file is, behind links and "..", in a folder of debug files
+ * or beside the file at `beside`. */
+bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
+			   const char *beside);
+
 /* Finds the file of an image of kind FILE, VDSO or MAPPING, downloading it if
  * allowed, and sets the report's file and status. Returns false if there is
  * none. */

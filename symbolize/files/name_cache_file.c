@@ -13,9 +13,9 @@
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/named_file.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_inner.h"
-#include "symbolize/elf/open_regular.h"
 #include "stitch/base/search.h"
 
 /* A larger file was not written by this program. */
@@ -158,13 +158,13 @@ static void *name_cache_read_file(const char *path, size_t *len)
 {
 	uint64_t size;
 	size_t n = 0;
-	int fd = open_regular_file(path, &size, NULL);
+	int fd = named_file_open(path, &size, NULL);
 
 	if (fd < 0)
 		return NULL;
 	unsigned char *buf = NULL;
 	if (size && size <= FILE_MAX) {
-		buf = open_regular_read(fd, size, &n);
+		buf = named_file_read(fd, size, &n);
 		/* Marks it as used, for name_cache_prune(). */
 		futimens(fd, NULL);
 	}

@@ -17,11 +17,11 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/named_file.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/kernel_module.h"
-#include "symbolize/elf/open_regular.h"
 #include "symbolize/elf/symtab.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
@@ -56,7 +56,7 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 	size_t n = 0;
 	uint64_t size;
 	ssize_t got;
-	int fd = open_regular_file(path, &size, err);
+	int fd = named_file_open_any(path, &size, err);
 
 	if (fd < 0)
 		return NULL;
@@ -224,10 +224,31 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 	return ks;
 }
 
-static struct kallsyms *kallsyms_new(const char *path, struct err *err)
+/* Returns the text of a file that gzip or zstd made, or NULL. */
+static char *kallsyms_unpack(const struct symbolizer *sy, const char *path,
+			     size_t *len)
+{
+	uint64_t size;
+	int fd = sy->opts.unpack ? named_file_open_any(path, &size, NULL) : -1;
+
+	if (fd < 0)
+		return NULL;
+	unsigned char *plain = sy->opts.unpack(fd, path, FILE_MAX, len);
+	char *text = plain ? mem_dup(plain, *len) : NULL;
+
+	free(plain);
+	close(fd);
+	return text;
+}
+
+static struct kallsyms *kallsyms_new(const struct symbolizer *sy,
+				     const char *path, struct err *err)
 {
 	size_t len;
-	char *text = kallsyms_read_file(path, &len, err);
+	char *text = kallsyms_unpack(sy, path, &len);
+
+	if (!text)
+		text = kallsyms_read_file(path, &len, err);
 
 	return text ? kallsyms_parse(path, text, len) : NULL;
 }
@@ -311,13 +332,14 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 	/* The user named this file, so failing to read it is an error. */
 	tried_files_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
-		sy->ks_file = kallsyms_new(sy->opts.kallsyms, err);
+		sy->ks_file = kallsyms_new(sy, sy->opts.kallsyms, err);
 	if (!sy->ks_file)
 		return -1;
 	if (!sy->ks_file->tab.n)
 		return err_set(err, ERR_FORMAT,
-			       "%s: no symbols with addresses, needs an "
-			       "unpacked copy of /proc/kallsyms made as root",
+			       "%s: no symbols with addresses, needs a "
+			       "copy of /proc/kallsyms made as root, plain or "
+			       "packed by gzip or zstd",
 			       sy->opts.kallsyms);
 	return kallsyms_open_with(sy, img, sy->ks_file, r);
 }
@@ -391,7 +413,7 @@ static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
 	sy->ks_cache = NULL;
 	locate_kallsyms(sy, img, &p);
 	if (p.n)
-		sy->ks_cache = kallsyms_new(p.path[0], NULL);
+		sy->ks_cache = kallsyms_new(sy, p.path[0], NULL);
 	places_release(&p);
 	if (!sy->ks_cache || !sy->ks_cache->tab.n)
 		return 0;
@@ -438,7 +460,7 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 	tried_files_add(sy->tried, "/proc/kallsyms");
 	if (!sy->tried_live) {
 		sy->tried_live = true;
-		sy->ks_live = kallsyms_new("/proc/kallsyms", NULL);
+		sy->ks_live = kallsyms_new(sy, "/proc/kallsyms", NULL);
 	}
 	/* With kptr_restrict all addresses are 0, and such symbols are
 	 * dropped. */

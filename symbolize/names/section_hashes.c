@@ -67,6 +67,20 @@ bool section_hashes_of_file(const char *file, const char *section,
 	return found;
 }
 
+bool section_hashes_same(const struct elf_file *ef, const char *section,
+			 uint64_t hash, uint64_t *size)
+{
+	struct elf_section s;
+	uint64_t now;
+
+	dwarf_has(ef);
+	if (!elf_section_find(ef, section, &s) ||
+	    !section_hashes_section(ef, &s, &now))
+		return false;
+	*size = s.size;
+	return now == hash;
+}
+
 bool section_hashes_text(const struct elf_file *ef, struct section_used *out)
 {
 	struct elf_section s;

@@ -18,6 +18,9 @@ void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
  * first: it decompresses some of them. */
 void section_hashes_add_debug(const struct symbolizer *sy,
 			      const struct elf_file *ef);
+/* Returns whether ef has a section of that name and hash. *size is its size. */
+bool section_hashes_same(const struct elf_file *ef, const char *section,
+			 uint64_t hash, uint64_t *size);
 /* Hashes .text of ef into *out, whose strings are borrowed from ef. Returns
  * false if there is no such section or it cannot be read. */
 bool section_hashes_text(const struct elf_file *ef, struct section_used *out);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
-# usage: tests/bench/bench.sh [waiting] [perf] [ftrace] [ctf] [names]
+# usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
 #        [unwind] [dwarf] [sql] [pictures] [page]; make bench runs all
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
@@ -140,13 +140,14 @@ bench_page() {
 	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
-[ $# -gt 0 ] || set -- waiting perf ftrace ctf names unwind dwarf sql pictures \
-	page
+[ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind dwarf sql \
+	pictures page
 rc=0
 for what
 do
 	case $what in
 	waiting) "$O/bench/waiting" || rc=1 ;;
+	growth) python3 tests/bench/growth.py "$O" || rc=1 ;;
 	perf) bench_perf || rc=1 ;;
 	ftrace) bench_ftrace || rc=1 ;;
 	ctf) bench_ctf || rc=1 ;;

@@ -3,7 +3,7 @@
 
 See runs.py. BIG is made by mkctf.c. babeltrace2 uses one processor: its dummy
 sink decodes everything and does nothing with it, its text output prints all;
-ours decodes in a process of its own while another orders, joins and stores."""
+ours decodes, orders and joins while another thread stores."""
 
 import os
 import subprocess
@@ -35,8 +35,8 @@ def main():
           % (BIG, n, os.getloadavg()[0], os.cpu_count()))
     took = runs.race(contenders, n, "events")
     print("ratios of best times")
-    runs.ratio(took, "ingest --fields none", "babeltrace2 -o dummy", 1.5, True)
-    runs.ratio(took, "babeltrace2 text", "ingest --fields all", 1.5)
+    runs.ratio(took, "babeltrace2 -o dummy", "ingest --fields none", 1)
+    runs.ratio(took, "babeltrace2 text", "ingest --fields all", 2)
     return 1 if runs.missed else 0
 
 

@@ -50,6 +50,47 @@ ok "the same database makes the same archive" $?
 "$B" bundle -o "$work/leaf.tar.gz" "$db" 2>"$work/said"
 [ $? = 1 ] && grep -q "use -f" "$work/said"
 ok "an archive that exists stays" $?
+# a database that names files which were never recorded
+db=$work/hostile.db
+cp "$work/leaf.db" "$db"
+mkdir "$work/debug"
+echo for nobody >"$work/secret"
+cp "$B" "$work/elf"
+cp "$B" "$work/debug/elf.debug"
+mkfifo "$work/debug/fifo.debug"
+python3 - "$db" "$work" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+work = sys.argv[2]
+image, = db.execute("SELECT id FROM image WHERE build_id IS NOT NULL"
+                    " AND path LIKE '/%' LIMIT 1").fetchone()
+db.executemany("INSERT OR REPLACE INTO image_section VALUES(?, ?, ?, 1)", [
+    (image, "/usr/lib/debug/../../.." + work + "/secret", ".symtab"),
+    (image, work + "/debug/../secret", ".symtab"),
+    (image, work + "/debug/elf.debug", ".symtab"),
+    (image, work + "/debug/fifo.debug", ".symtab"),
+    (image, "/proc/self/environ", "debug")])
+db.execute("INSERT INTO image(id, kind, path) SELECT max(id) + 1,"
+           " (SELECT kind FROM image WHERE id = ?), ? FROM image",
+           (image, work + "/elf"))
+db.commit()
+END
+"$B" bundle --symfs $symfs -o "$work/hostile.tar" "$db" 2>"$work/said" &&
+	tar tf "$work/hostile.tar" | grep '^symfs/.' | sort >"$work/names"
+sort "$work/files" | cmp -s - "$work/names" &&
+	grep -q "not packed, such as .*no build-id or hash" "$work/said" &&
+	! grep -q "for nobody" "$work/hostile.tar"
+ok "files that were not recorded are not packed" $?
+"$B" bundle -o "$work/hostile2.tar" "$db" 2>"$work/said" &&
+	! tar tf "$work/hostile2.tar" | grep -q "elf"
+ok "nor is a program that no build-id proves" $?
+timeout 20 "$B" symbolize "$db" >"$work/said" 2>&1
+[ $? -lt 124 ]
+ok "a FIFO that a database names is not waited for" $?
+
+db=$work/leaf.db
 mkfifo "$work/fifo"
 ln -s nowhere "$work/link"
 for out in fifo link out
@@ -139,6 +180,52 @@ END
 	[ $? -le 4 ] && "$B" flame -o "$work/x.svg" "$work/$name.red.db" 2>/dev/null
 	ok "$name: the copy can be checked and drawn" $?
 done
+
+# names that look like the kernel's, chosen by those who have something to hide
+cat >"$work/looks.txt" <<'END'
+event cpu-clock defer period=1000
+comm pid=0 name=swapper/0
+fork pid=1 tid=1 ppid=0 ptid=0 time=1 cpu=0
+fork pid=2 tid=2 ppid=0 ptid=0 time=2 cpu=0
+comm pid=2 name=kthreadd time=5 cpu=0
+fork pid=30 tid=30 ppid=2 ptid=2 time=3 cpu=0
+comm pid=30 name=kworker/0:1 time=6 cpu=0
+fork pid=31 tid=31 ppid=2 ptid=2 time=4 cpu=0
+comm pid=31 name=kworker/planted1 time=7 cpu=0
+mmap pid=31 start=0x400000 len=0x1000 pgoff=0 path=/sbin/planted2 time=8 cpu=0
+comm pid=100 name=kworker/planted3
+mmap pid=100 start=0x500000 len=0x1000 pgoff=0 path=//planted4
+mmap pid=100 start=0x600000 len=0x1000 pgoff=0 path=[anon:planted5]
+mmap pid=100 start=0x700000 len=0x1000 pgoff=0 path=[planted6]
+mmap pid=100 start=0x800000 len=0x1000 pgoff=0 path=[stackplanted7
+mmap pid=100 start=0x900000 len=0x1000 pgoff=0 path=[vdso-planted8]
+mmap pid=100 start=0xa00000 len=0x1000 pgoff=0 path=//anon-planted9
+mmap pid=100 start=0xb00000 len=0x1000 pgoff=0 path=[heap]
+comm pid=101 name=:planted10
+comm pid=102 name=swapper/planted11
+sample pid=100 tid=100 cpu=1 time=1000 k=0xffffffff81000010 u=0x500010,0x600010,0x700010,0x800010,0x900010,0xa00010,0xb00010
+sample pid=101 tid=101 cpu=1 time=1001 k=0xffffffff81000010
+sample pid=102 tid=102 cpu=1 time=1001 k=0xffffffff81000010
+sample pid=31 tid=31 cpu=1 time=1002 k=0xffffffff81000010 u=0x400010
+sample pid=30 tid=30 cpu=1 time=1003 k=0xffffffff81000010
+END
+if "${MKCAP:-build/mkcap}" "$work/looks.txt" "$work/looks.data" &&
+	"$B" ingest -q --no-symbols -o "$work/looks.db" "$work/looks.data" &&
+	grep -q planted9 "$work/looks.db" &&
+	"$B" bundle --redact -o "$work/looks.red.db" "$work/looks.db" 2>/dev/null
+then
+	! grep -ao 'planted[0-9]*' "$work/looks.red.db"
+else
+	false
+fi
+ok "names that only look like the kernel's are replaced" $?
+[ "$("$B" query --format csv "$work/looks.red.db" \
+	"SELECT count(DISTINCT name) FROM comm WHERE name IN ('swapper/0', 'kthreadd', 'kworker/0:1')" \
+	2>/dev/null | tail -1 | tr -d '\r')" = 3 ] &&
+	"$B" query "$work/looks.red.db" "SELECT path FROM image" \
+		>"$work/said" 2>/dev/null && grep -Fq '[heap]' "$work/said" &&
+	grep -Fq '[anon:text-1]' "$work/said"
+ok "names of kernel threads and the kernel's mappings stay" $?
 
 name=defer-exitexec-s
 "$B" bundle --redact --keep '*/libc.so.6' -o "$work/keep.db" "$work/$name.db" \

@@ -10,8 +10,8 @@ captures=tests/captures
 . tests/ok.sh
 
 # split DB A B HOW: the samples of one recording in two databases, every other
-# one of each CPU ('odd': CPUs are sampled in turn, so that every other one of
-# all would be one CPU against the other), or the first half and the second
+# one of each event and CPU ('odd': both take turns, so that every other one of
+# all would be one against the other), or the first half and the second
 split() {
 	python3 - "$@" <<'END'
 import shutil
@@ -25,7 +25,7 @@ for path, odd in ((a, 0), (b, 1)):
     ids = [r[0] for r in db.execute(
         "SELECT e.id FROM event e JOIN event_type t ON t.id = e.type "
         "WHERE t.kind = 'sample' ORDER BY %s e.id"
-        % ("e.cpu," if how == "odd" else ""))]
+        % ("e.type, e.cpu," if how == "odd" else ""))]
     drop = [i for n, i in enumerate(ids)
             if (n % 2 if how == "odd" else int(n >= len(ids) // 2)) != odd]
     db.executemany("DELETE FROM event WHERE id = ?", [(i,) for i in drop])

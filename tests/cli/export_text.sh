@@ -192,3 +192,39 @@ do
 	[ $? = 1 ] && grep -q "damaged\|ingest" "$work/err" && [ ! -e "$work/c" ]
 	ok "$form of a damaged one fails and leaves nothing" $?
 done
+
+# names that a spreadsheet would calculate
+cat >"$work/sheet.txt" <<'END'
+event =SUM(A1) defer period=1000
+comm pid=100 name==cmd|x
+comm pid=101 name=+1
+comm pid=102 name=-2
+comm pid=103 name=@a
+comm pid=104 name="\x09b"
+comm pid=105 name=a=b
+sample pid=100 tid=100 cpu=1 time=1000 k=0xffffffff81000010
+sample pid=101 tid=101 cpu=1 time=1001 k=0xffffffff81000010
+sample pid=102 tid=102 cpu=1 time=1002 k=0xffffffff81000010
+sample pid=103 tid=103 cpu=1 time=1003 k=0xffffffff81000010
+sample pid=104 tid=104 cpu=1 time=1004 k=0xffffffff81000010
+sample pid=105 tid=105 cpu=1 time=1005 k=0xffffffff81000010
+END
+"$MKCAP" "$work/sheet.txt" "$work/sheet.data" || exit 2
+"$B" ingest -q --no-symbols -o "$work/sheet.db" "$work/sheet.data"
+"$B" export --format csv --spreadsheet "$work/sheet.db" >"$work/a" 2>/dev/null
+python3 - "$work/a" <<'END'
+import csv
+import sys
+
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+names = [r["comm"] for r in rows]
+bad = [v for r in rows for v in r.values() if v[:1] in tuple("=+-@\t\r")]
+if bad or names[:4] != ["'=cmd|x", "'+1", "'-2", "'@a"] or names[5] != "a=b":
+    sys.exit("%s %s" % (bad, names))
+END
+ok "no cell of csv is a formula with --spreadsheet" $?
+"$B" export --format csv "$work/sheet.db" 2>/dev/null | grep -q ',=cmd|x,' &&
+	[ "$("$B" query --format csv --spreadsheet "$work/sheet.db" \
+		"SELECT '=1' AS a, -1 AS b, '-1' AS c")" = "a,b,c
+'=1,-1,'-1" ]
+ok "numbers are no texts, and without it names are as recorded" $?

@@ -155,11 +155,14 @@ cat >tracers.txt <<'TEXT'
             bash-19      [000] .....     1.000008: sys_read(fd=3, count=10) <-do_syscall_64
             bash-19      [000] d....     1.000009:      0:120:R   + [003]   312:100:R kworker/3:1H
             bash-19      [000] d....     1.000010:      0:120:R ==> [003]   312:100:R kworker/3:1H
+            bash-19      [000] .....     1.000011: vfs_read <-ksys_read (repeats: 3, last_ts:     1.000010)
+              dd-20      [001] .....     1.000012: 254,0    Q  WS 1843 + 8 [dd]
+              dd-20      [001] .....     1.000013:   8,16   UT   N [dd] 1
 TEXT
 "$B" ingest -q -o tracers.db tracers.txt 2>err
 same "tracers without names are told apart" "$(printf '%s ' hwlat osnoise \
 	timerlat timerlat function sys_enter_close sys_exit_close function \
-	wakeup context_switch)" \
+	wakeup context_switch func_repeats blk blk)" \
 	"$("$B" script tracers.db | sed 's/.*[a-z]:\([a-z_]*\): .*/\1/' | tr '\n' ' ')"
 
 cat >wakeup.txt <<'TEXT'

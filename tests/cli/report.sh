@@ -97,6 +97,26 @@ n=$(one "$db" 'SELECT count(DISTINCT comm || pid || tid) FROM samples')
 [ "$(sed 1d "$work/csv" | wc -l)" -eq "$n" ]
 ok one_row_for_each_thread $?
 
+# names that differ by numbers only
+if [ -x "$MKCAP" ]
+then
+	cat >"$work/n.txt" <<'EOF2'
+event cpu-clock
+comm pid=7 name="kworker/0:1"
+comm pid=8 name="kworker/12:3"
+comm pid=9 name="plain"
+sample pid=7 tid=7 cpu=0 time=1000 u=0x1000
+sample pid=8 tid=8 cpu=0 time=2000 u=0x1000
+sample pid=9 tid=9 cpu=0 time=3000 u=0x1000
+EOF2
+	"$MKCAP" "$work/n.txt" "$work/n.data" || exit 2
+	"$B" report --sort comm_nodigit --by samples --format csv \
+		"$work/n.data" 2>/dev/null | sed 1d | cut -d, -f4,7 | sort |
+		tr -d '\r' | tr '\n' ' ' >"$work/got"
+	grep -qx '1,plain 2,kworker/<N>:<N> ' "$work/got"
+	ok names_that_differ_by_numbers_are_one $?
+fi
+
 # missing user halves
 word=$(one "$db" "SELECT verdict FROM samples WHERE user_stack IS NULL AND
 	verdict IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")

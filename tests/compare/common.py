@@ -92,7 +92,7 @@ def symfs(name):
 def symfs_of(name, folder):
     """The programs, where stacks depend on their tables: which caller is in
     the link register, and dumps."""
-    return first(folder) if name.startswith("arm64-") else None
+    return first(folder) if name.startswith(("arm64-", "hits-mixed")) else None
 
 
 def shared_symfs(name, base):
@@ -110,12 +110,13 @@ def shipped():
         stem = path[:path.index(".data")]
         if not os.path.exists(stem + ".script-ip.txt.gz"):
             continue
-        yield Capture(os.path.basename(stem), path,
-                      stem + ".script-ip.txt.gz",
+        name = os.path.basename(stem)
+        programs = "symfs" if name.startswith("hits-") else "symfs-arm64"
+        yield Capture(name, path, stem + ".script-ip.txt.gz",
                       first(stem + ".script-ip.fields"),
                       first(stem + ".analysis.json"),
                       first(stem + ".stats-v72.txt"), True,
-                      symfs_of(os.path.basename(stem), base + "/symfs-arm64"))
+                      symfs_of(name, os.path.join(base, programs)))
 
 
 def shared():

@@ -36,10 +36,9 @@ PERF = ("perf_tid", "perf_pid", "perf_callchain")
 CHAIN = "stitch:ustack"
 # Callchains have marks between their halves.
 MARK = 2**64 - 4095
-# The library dies on it, and so does babeltrace2.
-DIES = "meta-ctx-sequence"
-# babeltrace2 prints nothing at all; we have what is whole.
-MORE = {"lt_trunc": 4450, "lt_tidx": 4450, "lt_garb": 7002}
+# babeltrace2 prints nothing at all; we have what is there.
+MORE = {"lt_trunc": 4514, "lt_tidx": 4514, "lt_garb": 7002,
+        "peer-invalid-packet-size": 10}
 
 
 class Enum(int):
@@ -387,9 +386,8 @@ def bt2(path):
 def find():
     for place, d in common.find("lttng/*/trace"):
         folder = os.path.dirname(place)
-        name = os.path.basename(folder)
-        if "ctf2" not in name:
-            yield Case(name, d, common.place(folder + "/bt2-all.txt"), False)
+        yield Case(os.path.basename(folder), d,
+                   common.place(folder + "/bt2-all.txt"), False)
     yield Case("ctf-perf", common.place("lttng/ctf_perf"), None, False)
     for place, d in common.find("clocks/clk_lttng_*"):
         yield Case(os.path.basename(place), d, None, False)
@@ -404,13 +402,14 @@ def theirs_of_peer():
     """The traces that babeltrace2 is tested with, where its source is."""
     traces = common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/"
     for kind in ("succeed", "intersection", "packet-seq-num",
-                 "deterministic-ordering", "fail"):
+                 "deterministic-ordering", "live", "fail"):
         for d in sorted(glob.glob(traces + kind + "/*/")):
             name = os.path.basename(d[:-1])
-            if name != DIES:
-                yield Case("peer-" + name, d[:-1], None,
-                           kind == "fail" or "-corrupted" in name
-                           and "not-" not in name)
+            if kind == "live" and not os.path.exists(d + "metadata"):
+                continue
+            yield Case("peer-" + name, d[:-1], None,
+                       kind == "fail" or "-corrupted" in name
+                       and "not-" not in name)
 
 
 def ingest(case, db):
@@ -478,28 +477,11 @@ def bad_of(found):
     return sorted(k for k in found if "differ" in k or "missing" in k)
 
 
-def refused(name, path, word):
-    """What cannot be read says so, and what would help."""
-    status, said = ingest(Case(name, path, None, True), os.path.join(common.CACHE, "none.db"))
-    common.ok(status == 1 and word in said, name, ["%d: %s" % (status, said)])
-
-
-def all_refused():
-    for place, d in common.find("lttng/*ctf2*"):
-        refused(os.path.basename(place), d, "--trace-format=ctf-1.8")
-    dies = common.SHARED + "/peers/babeltrace/tests/data/ctf-traces/" \
-        "succeed/" + DIES
-    if os.path.isdir(dies):
-        refused(DIES, dies, "dies on this trace (signal 6)")
-
-
 def main():
     only = set(sys.argv[1:])
     for case in find():
         if not only or case.name in only:
             run(case)
-    if not only:
-        all_refused()
     common.finish()
 
 

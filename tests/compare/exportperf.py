@@ -10,7 +10,8 @@ it says nothing); --print prints what would be expected instead.
 
 verdict      the user half is missing: the mark [user: VERDICT] stands for it
 after_exec   the user half is another program's: [user: after exec] instead
-ended        a stack was unwound, but not to its end: [user: REASON] behind it
+ended        a stack was unwound, but not to its end, or is only the address that
+             was hit: [user: REASON] behind it
 pac          authentication bits of a return address are cleared
 no_address   code known by its name only has an address in the export
 unmapped     we know that nothing was mapped there any more, perf does not

@@ -13,14 +13,6 @@
 #include "formats/ctf/ctf.h"
 #include "tests/damage.h"
 
-/* libbabeltrace2 2.0.4 loses the event at which it gives up (its stack has no
- * frame pointers: all that is seen is who asked for the memory). */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libglib\n";
-}
-
 struct file {
 	char name[64];
 	unsigned char *data;
@@ -73,34 +65,25 @@ struct learnt {
 	size_t n;
 };
 
-/* Recorders write whole pages, so that packets end at their ends. */
+/* Recorders write whole pages, so that packets end at their ends: where a cut
+ * is no damage. */
 static void learn(const struct file *f, struct learnt *t)
 {
-	struct arena arena = { 0 };
-	struct ctf_meta meta;
-	uint64_t packets = 0;
-
-	ctf_meta_read(&arena, file[0].data, file[0].len, &meta);
 	t->events = mem_new(f->len / PAGE + 2, sizeof(*t->events));
 	t->end = mem_new(f->len / PAGE + 2, sizeof(*t->end));
 	for (uint64_t off = 0; off <= f->len; off += PAGE) {
-		struct ctf_chain ch;
-
-		ctf_chain_read(&meta, f->data, off, &ch);
-		bool more = !off || ch.packets > packets;
-
-		packets = ch.packets;
-		ctf_chain_release(&ch);
-		if (!more)
-			continue;
 		damage_ctf_put(f, off);
+		struct outcome o = read_trace();
+
+		if (o.damage)
+			continue;
 		t->end[t->n] = off;
-		t->events[t->n++] = read_trace().n;
+		t->events[t->n++] = o.n;
 	}
 	damage_ctf_put(f, f->len);
-	arena_release(&arena);
 }
 
+/* A cut packet is read as far as it is there. */
 static int damage_ctf_try_cut(const struct file *f, uint64_t at,
 			      const struct learnt *t)
 {
@@ -116,8 +99,10 @@ static int damage_ctf_try_cut(const struct file *f, uint64_t at,
 		return damage_complain("cut was refused", at, &o);
 	if (t->end[k] != at && !o.damage)
 		return damage_complain("cut is not in the ledger", at, &o);
-	if (o.n != t->events[k])
+	if (o.n < t->events[k])
 		return damage_complain("cut loses whole packets", at, &o);
+	if (k + 1 < t->n && o.n > t->events[k + 1])
+		return damage_complain("cut makes events", at, &o);
 	return 0;
 }
 

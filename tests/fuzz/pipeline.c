@@ -36,7 +36,8 @@ static bool is_small(int fd)
 
 	if (src && !src->ops->scan(src, &err))
 		while (n < RECORDS_MAX && src->ops->next(src, &ref, &err) > 0) {
-			src->ops->release(src, &ref);
+			if (src->ops->release)
+				src->ops->release(src, &ref);
 			n++;
 		}
 	source_close(src);

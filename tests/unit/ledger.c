@@ -99,8 +99,8 @@ START_TEST(skips_are_counted_by_key_and_come_at_the_end)
 	struct ledger_entry out;
 
 	for (int i = 0; i < 50; i++)
-		ledger_skip(lg, 0, "type", 7 + i % 2, 100 + (uint64_t)i);
-	ledger_skip(lg, 1, "type", 7, 5);
+		ledger_skip(lg, 0, "type", 7 + i % 2, 100 + (uint64_t)i, NULL);
+	ledger_skip(lg, 1, "type", 7, 5, NULL);
 	ck_assert_int_eq(ledger_take(lg, &out), 0);
 	ledger_end(lg);
 	ck_assert_int_eq(ledger_take(lg, &out), 1);
@@ -125,7 +125,7 @@ START_TEST(too_many_kinds_of_skips_become_one)
 	size_t n = 0;
 
 	for (uint64_t i = 0; i < LEDGER_MAX + 5; i++)
-		ledger_skip(lg, 0, "type", i, i);
+		ledger_skip(lg, 0, "type", i, i, NULL);
 	ledger_end(lg);
 	for (; ledger_take(lg, &out); n++)
 		sum += out.n;
@@ -212,7 +212,7 @@ START_TEST(without_a_ledger_nothing_happens)
 
 	ledger_add(NULL, &loss);
 	ledger_damage(NULL, 0, "x", 0, 0, NULL);
-	ledger_skip(NULL, 0, "x", 0, 0);
+	ledger_skip(NULL, 0, "x", 0, 0, NULL);
 	ledger_end(NULL);
 	ck_assert_int_eq(ledger_take(NULL, &out), 0);
 	ck_assert(!ledger_broken(NULL, 0, &b));

@@ -147,12 +147,114 @@ START_TEST(a_record_without_a_size_ends_the_walk_and_is_said)
 }
 END_TEST
 
-START_TEST(unknown_records_are_skipped_by_size_and_counted)
+/* Reads to the end; how much of it was damage? */
+static uint64_t perf_damage_of(struct pb *b)
 {
 	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct record rec;
+	struct ref ref;
+	uint64_t n = 0;
+
+	pb_finish(b);
+	struct source *src = pb_open(b, lg);
+
+	while (src->ops->next(src, &ref, &err) > 0)
+		n += src->ops->decode(src, &ref, &rec, &err) != 0;
+	n += ledger_count(lg, LEDGER_DAMAGE);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(b);
+	return n;
+}
+
+START_TEST(unknown_records_without_a_flag_that_asks_are_damage)
+{
 	struct pb b;
 
 	pb_begin(&b, _i, &timed, 1);
+	pb_rec(&b, 50, 0);
+	pb_u64(&b, 1);
+	pb_end(&b);
+	perf_damage_sample(&b, 1, 1);
+	ck_assert_uint_eq(perf_damage_of(&b), 1);
+}
+END_TEST
+
+/* Samples of a machine with 4 CPUs, and how many of their values cannot be. */
+static const struct {
+	const char *arch;
+	uint16_t misc;
+	int32_t pid, tid, cpu;
+	uint64_t time, ip;
+	uint64_t bad;
+} values[] = {
+	{ "x86_64", 2, 7, 7, 3, 1000, 0x401000, 0 },
+	{ "x86_64", 2, -1, -1, 3, 1000, 0x401000, 0 },
+	{ "x86_64", 2, 7, -2, 3, 1000, 0x401000, 1 },
+	{ "x86_64", 2, 7, 4194305, 3, 1000, 0x401000, 1 },
+	{ "x86_64", 2, -7, 7, 3, 1000, 0x401000, 1 },
+	{ "x86_64", 2, 7, 7, 4, 1000, 0x401000, 1 },
+	{ "x86_64", 2, 7, 7, -1, 1000, 0x401000, 0 },
+	{ "x86_64", 2, 7, 7, 3, UINT64_C(1) << 55, 0x401000, 1 },
+	{ "x86_64", 2, 7, 7, 3, UINT64_C(1) << 54, 0x401000, 0 },
+	{ "x86_64", 2, 7, 7, 3, 1000, UINT64_C(0x4000000000401000), 1 },
+	{ "x86_64", 2, 7, 7, 3, 1000, UINT64_C(0xffffffffff600000), 0 },
+	{ "x86_64", 1, 7, 7, 3, 1000, UINT64_C(0xffffffff81000000), 0 },
+	{ "x86_64", 1, 7, 7, 3, 1000, 0x401000, 1 },
+	{ "x86_64", 6, 7, 7, 3, 1000, 0x401000, 1 },
+	{ "aarch64", 2, 7, 7, 3, 1000, UINT64_C(0x001f000000401000), 1 },
+	{ "aarch64", 1, 7, 7, 3, 1000, UINT64_C(0xffff800080000000), 0 },
+	{ "aarch64", 1, 7, 7, 3, 1000, UINT64_C(0x00ff800080000000), 1 },
+	{ "s390x", 1, 7, 7, 3, 1000, 0x401000, 0 },
+};
+
+static void perf_damage_value(struct pb *b, size_t i, uint64_t time)
+{
+	pb_rec(b, PR_SAMPLE, values[i].misc);
+	pb_u64(b, values[i].ip);
+	pb_u32(b, (uint32_t)values[i].pid);
+	pb_u32(b, (uint32_t)values[i].tid);
+	pb_u64(b, time);
+	pb_u32(b, (uint32_t)values[i].cpu);
+	pb_u32(b, 0);
+	pb_end(b);
+}
+
+START_TEST(values_that_no_kernel_writes_are_damage)
+{
+	struct pb_event ev = timed;
+	const char *arch = values[_i].arch;
+	struct pb b;
+
+	ev.sample_type |= PS_CPU;
+	pb_begin(&b, false, &ev, 1);
+	pb_rec(&b, PR_FEATURE, 0);
+	pb_u64(&b, 6);
+	pb_u32(&b, (uint32_t)strlen(arch) + 1);
+	pb_raw(&b, arch, strlen(arch) + 1);
+	pb_end(&b);
+	pb_rec(&b, PR_FEATURE, 0);
+	pb_u64(&b, 7);
+	pb_u32(&b, 4);
+	pb_u32(&b, 4);
+	pb_end(&b);
+	for (uint64_t t = 100; t < 104; t++)
+		perf_damage_value(&b, 0, t);
+	perf_damage_value(&b, (size_t)_i, values[_i].time);
+	perf_damage_value(&b, 0, 1001);
+	ck_assert_uint_eq(perf_damage_of(&b), values[_i].bad);
+}
+END_TEST
+
+START_TEST(unknown_records_are_skipped_by_size_and_counted)
+{
+	struct ledger *lg = ledger_new();
+	struct pb_event later = timed;
+	struct pb b;
+
+	later.flags |= PA_UNKNOWN; /* which may ask for new records */
+	pb_begin(&b, _i, &later, 1);
 	pb_rec(&b, 50, 0);
 	pb_u64(&b, 1);
 	pb_end(&b);
@@ -175,6 +277,14 @@ START_TEST(unknown_records_are_skipped_by_size_and_counted)
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE), 1);
 	source_close(src);
+	ledger_end(lg);
+	bool named = false;
+	struct ledger_entry e;
+
+	while (ledger_take(lg, &e))
+		named |= e.len == PR_AUXTRACE &&
+			 !strncmp(e.detail, "AUXTRACE: ", 10);
+	ck_assert(named);
 	ledger_free(lg);
 	pb_release(&b);
 }
@@ -347,6 +457,10 @@ int main(void)
 	tcase_add_loop_test(t, a_killed_recorder_leaves_a_readable_file, 0, 2);
 	tcase_add_loop_test(
 		t, a_record_without_a_size_ends_the_walk_and_is_said, 0, 2);
+	tcase_add_loop_test(
+		t, unknown_records_without_a_flag_that_asks_are_damage, 0, 2);
+	tcase_add_loop_test(t, values_that_no_kernel_writes_are_damage, 0,
+			    (int)(sizeof(values) / sizeof(*values)));
 	tcase_add_loop_test(t, unknown_records_are_skipped_by_size_and_counted,
 			    0, 2);
 	tcase_add_loop_test(t, old_attributes_without_a_size_are_read, 0, 2);

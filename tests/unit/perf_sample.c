@@ -344,6 +344,242 @@ START_TEST(an_lbr_call_stack_is_the_user_half)
 }
 END_TEST
 
+static void look_lbr_user(const struct record *rec)
+{
+	static const uint64_t user[] = { 0x10, 0x100, 0x101 };
+
+	ck_assert_uint_eq(rec->sample.user.n, 3);
+	ck_assert(!memcmp(rec->sample.user.ip, user, sizeof(user)));
+}
+
+START_TEST(an_lbr_call_stack_begins_with_the_user_address_that_was_hit)
+{
+	struct pb_event ev = chains;
+
+	ev.sample_type |= PS_BRANCH;
+	ev.branch_type = 1 << 11;
+	one_sample(&ev, _i, 2, fill_lbr, look_lbr_user);
+}
+END_TEST
+
+#define MODE_KERNEL 1
+#define MODE_USER 2
+
+/* What the chain of a sample of address 0x99 holds, and what its halves are. */
+struct hit_row {
+	const char *name;
+	uint16_t mode;
+	uint64_t chain[4];
+	size_t n;
+	bool dump;	     /* user registers and stack were dumped */
+	uint64_t kern, user; /* first addresses; 0: none */
+	bool hit;
+	const char *extra; /* NULL: none */
+};
+
+static const struct hit_row hit_rows[] = {
+	{ "an_empty_chain_has_the_kernel_address",
+	  MODE_KERNEL,
+	  { 0 },
+	  0,
+	  false,
+	  0x99,
+	  0,
+	  true,
+	  NULL },
+	{ "an_empty_chain_has_the_user_address",
+	  MODE_USER,
+	  { 0 },
+	  0,
+	  false,
+	  0,
+	  0x99,
+	  true,
+	  NULL },
+	{ "a_user_chain_of_a_kernel_hit_has_both",
+	  MODE_KERNEL,
+	  { USER, 0x20, 0x21 },
+	  3,
+	  false,
+	  0x99,
+	  0x20,
+	  true,
+	  NULL },
+	{ "a_mark_alone_is_no_half",
+	  MODE_USER,
+	  { USER },
+	  1,
+	  false,
+	  0,
+	  0x99,
+	  true,
+	  NULL },
+	{ "a_chain_with_the_half_stays",
+	  MODE_KERNEL,
+	  { KERNEL, 0x10 },
+	  2,
+	  false,
+	  0x10,
+	  0,
+	  false,
+	  "ip" },
+	{ "a_deferred_half_comes_later",
+	  MODE_USER,
+	  { DEFERRED, 0x300000002 },
+	  2,
+	  false,
+	  0,
+	  0,
+	  false,
+	  NULL },
+	{ "a_dumped_half_begins_with_the_registers",
+	  MODE_USER,
+	  { 0 },
+	  0,
+	  true,
+	  0,
+	  0,
+	  false,
+	  NULL },
+	{ "a_dump_has_no_kernel_half",
+	  MODE_KERNEL,
+	  { 0 },
+	  0,
+	  true,
+	  0x99,
+	  0,
+	  true,
+	  NULL },
+	{ "a_chain_without_a_mode_stays",
+	  0,
+	  { USER, 0x20 },
+	  2,
+	  false,
+	  0,
+	  0x20,
+	  false,
+	  "ip" },
+};
+
+static void fill_hit(struct pb *b, const struct hit_row *row)
+{
+	perf_sample_head(b, 0x99);
+	pb_u64(b, row->n);
+	for (size_t i = 0; i < row->n; i++)
+		pb_u64(b, row->chain[i]);
+	if (!row->dump)
+		return;
+	pb_u64(b, 2); /* registers */
+	pb_u64(b, 0x51);
+	pb_u64(b, 0x52);
+	pb_u64(b, 0); /* stack */
+}
+
+static void look_hit(const struct record *rec, const struct hit_row *row)
+{
+	const struct rec_sample *s = &rec->sample;
+
+	ck_assert_uint_eq(s->kern.n ? s->kern.ip[0] : 0, row->kern);
+	ck_assert_uint_eq(s->user.n ? s->user.ip[0] : 0, row->user);
+	ck_assert_int_eq(!!(rec->flags & REC_F_HIT), row->hit);
+	ck_assert_uint_eq(s->n_extra, row->extra != NULL);
+	if (row->extra)
+		ck_assert_uint_eq(extra(s, row->extra)->value, 0x99);
+}
+
+static const struct hit_row *hit_row;
+
+static void fill_hit_row(struct pb *b)
+{
+	fill_hit(b, hit_row);
+}
+
+static void look_hit_row(const struct record *rec)
+{
+	look_hit(rec, hit_row);
+}
+
+START_TEST(the_half_that_was_hit_is_never_empty)
+{
+	struct pb_event ev = chains;
+
+	hit_row = &hit_rows[_i];
+	if (hit_row->dump) {
+		ev.sample_type |= PS_REGS_USER | PS_STACK_USER;
+		ev.regs_user = 3;
+	}
+	one_sample(&ev, false, hit_row->mode, fill_hit_row, look_hit_row);
+}
+END_TEST
+
+static void fill_read(struct pb *b)
+{
+	pb_u64(b, 7); /* id of the sample's event */
+	perf_sample_head(b, 0x99);
+	pb_u64(b, 3);
+	for (uint64_t id = 7; id < 10; id++) {
+		pb_u64(b, 100 * id);
+		pb_u64(b, id);
+	}
+}
+
+static void fill_read_one(struct pb *b)
+{
+	pb_u64(b, 7);
+	perf_sample_head(b, 0x99);
+	pb_u64(b, 700);
+	pb_u64(b, 7);
+}
+
+/* A capture of two events in a group; ids 7 and 8 are known, 9 is not. */
+static void read_sample(bool big, bool group, struct group_value *v, size_t n)
+{
+	struct pb_event ev[2] = {
+		{ .attr_size = PB_ATTR,
+		  .sample_type =
+			  PS_IDENTIFIER | PS_IP | PS_TID | PS_TIME | PS_READ,
+		  .read_format = group ? 4 | 8 : 4,
+		  .flags = PA_SAMPLE_ID_ALL | PA_INHERIT,
+		  .ids = { 7 },
+		  .n_ids = 1 },
+	};
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	ev[1] = ev[0];
+	ev[1].ids[0] = 8;
+	pb_begin(&b, big, ev, 2);
+	pb_rec(&b, PR_SAMPLE, MODE_USER);
+	(group ? fill_read : fill_read_one)(&b);
+	pb_end(&b);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert(pb_next(src, &ref, &rec));
+	ck_assert_uint_eq(rec.sample.n_member, n);
+	ck_assert(rec.sample.of_task);
+	memcpy(v, rec.sample.member, n * sizeof(*v));
+	source_close(src);
+	pb_release(&b);
+}
+
+START_TEST(a_read_has_the_values_of_known_events)
+{
+	struct group_value v[2];
+
+	read_sample(_i, true, v, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_uint_eq(v[i].event, i);
+		ck_assert_uint_eq(v[i].id, 7 + i);
+		ck_assert_uint_eq(v[i].value, 700 + 100 * i);
+	}
+	read_sample(_i, false, v, 1);
+	ck_assert_uint_eq(v[0].event, 0);
+	ck_assert_uint_eq(v[0].value, 700);
+}
+END_TEST
+
 static void fill_no_dump(struct pb *b)
 {
 	perf_sample_head(b, 0x99);
@@ -408,6 +644,12 @@ int main(void)
 	tcase_add_loop_test(t, parts_of_a_half_are_put_together, 0, 2);
 	tcase_add_test(t, an_event_without_chain_gives_its_address);
 	tcase_add_loop_test(t, an_lbr_call_stack_is_the_user_half, 0, 2);
+	tcase_add_loop_test(
+		t, an_lbr_call_stack_begins_with_the_user_address_that_was_hit,
+		0, 2);
+	tcase_add_loop_test(t, the_half_that_was_hit_is_never_empty, 0,
+			    sizeof(hit_rows) / sizeof(*hit_rows));
+	tcase_add_loop_test(t, a_read_has_the_values_of_known_events, 0, 2);
 	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
 	tcase_add_loop_test(
 		t, a_count_beyond_the_record_is_refused_and_not_read, 0, 2);

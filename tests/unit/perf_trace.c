@@ -99,7 +99,7 @@ static struct source *perf_trace_finish(struct pb *b, const char *system,
 static struct source *traced(struct pb *b, bool big, uint32_t where)
 {
 	perf_trace_begin(b, big);
-	pb_u32(b, 40);
+	pb_u32(b, 44); /* with the padding, as the kernel does */
 	payload(b, where);
 	pb_raw(b, "\0\0\0\0", 4);
 	return perf_trace_finish(b, "mine", format);
@@ -167,7 +167,7 @@ END_TEST
 
 START_TEST(a_dynamic_field_that_leads_outside_is_absent)
 {
-	static const uint32_t where[] = { 33 | 8 << 16, 0xffff | 1 << 16,
+	static const uint32_t where[] = { 37 | 8 << 16, 0xffff | 1 << 16,
 					  0xffffffff };
 	struct field f[16];
 	struct record rec;

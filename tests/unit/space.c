@@ -66,12 +66,13 @@ static uint32_t space_image_at(const struct space *sp, uint64_t addr, int64_t t)
 static void check_invariants(const struct space *sp)
 {
 	for (size_t i = 0; i < space_count(sp); i++) {
-		const struct region *r = &sp->now->at[i];
+		const struct region *r = regions_stored(&sp->now, i);
 
 		must(r->start <= r->end - 1);
 		must(r->t1 == TIME_NONE);
 		if (i)
-			must(sp->now->at[i - 1].end - 1 < r->start);
+			must(regions_stored(&sp->now, i - 1)->end - 1 <
+			     r->start);
 	}
 }
 

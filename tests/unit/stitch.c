@@ -1,6 +1,7 @@
 /* stitch.c - whole runs: records in, facts out, everything accounted for. */
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
+#include "stitch/unwinder.h"
 
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
@@ -333,6 +334,39 @@ START_TEST(a_long_run_is_accounted_for_too)
 }
 END_TEST
 
+START_TEST(a_chain_that_was_not_recorded_as_such_is_marked)
+{
+	const struct {
+		uint32_t flags;
+		uint8_t ended;
+	} row[] = {
+		{ 0, UNWIND_NONE },
+		{ REC_F_HIT, UNWIND_HIT },
+		{ REC_F_LBR, UNWIND_OUTERMOST },
+	};
+	struct fake *f = fake_new();
+	size_t n = sizeof(row) / sizeof(*row);
+
+	for (size_t i = 0; i < n; i++) {
+		struct fake_rec *fr = fake_sample(f, 10 + i, 1, 0);
+
+		fr->rec.flags = REC_F_USER | row[i].flags;
+		fr->rec.sample.event = 1;
+		fr->rec.sample.user.n = 1;
+		fr->ip[0] = 0x99;
+	}
+	struct all_facts all = stitch_all(&f, 1);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fact *e = fact_at(&all, FACT_EVENT, i);
+
+		must(frames_get_raw(all.frames, e->event.uraw)->note.ended ==
+		     row[i].ended);
+	}
+	facts_done(&all);
+}
+END_TEST
+
 /* Numbers as only a hostile file has them. */
 static int32_t wild_id(uint64_t *seed)
 {
@@ -535,4 +569,5 @@ RUN("stitch", without_loss_all_but_the_pending_are_matched,
     captures_of_one_line_are_accounted_for,
     events_come_in_time_order_with_dense_ids,
     addresses_are_resolved_with_the_maps_of_their_own_time,
-    a_map_that_wraps_around_is_counted, state_written_twice_acts_once)
+    a_map_that_wraps_around_is_counted, state_written_twice_acts_once,
+    a_chain_that_was_not_recorded_as_such_is_marked)

@@ -255,7 +255,7 @@ START_TEST(ledger_entries_become_rows_by_kind)
 	e.what = "truncated";
 	e.detail = "in the middle";
 	ledger_add(run.lg, &e);
-	ledger_skip(run.lg, 0, "record", 72, 128);
+	ledger_skip(run.lg, 0, "record", 72, 128, NULL);
 	mkstore_finish();
 	mkstore_expect("SELECT capture,what,cpu,type,t0,t1,n,off FROM loss",
 		       "1|lost|2|2|5|9|3|64\n");
@@ -263,7 +263,7 @@ START_TEST(ledger_entries_become_rows_by_kind)
 		       "late|5|4||3\n");
 	mkstore_expect("SELECT kind,what,off,n,detail FROM damage ORDER BY id",
 		       "damage|truncated|64|3|in the middle\n"
-		       "skipped|record|128|1|72\n");
+		       "skipped|record|128|1|record 72\n");
 	mkstore_expect("SELECT complete FROM capture", "0\n");
 	mkstore_expect("SELECT * FROM loss_by_cpu", "1|2|lost|3|1\n");
 }

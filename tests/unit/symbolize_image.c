@@ -335,6 +335,24 @@ START_TEST(packed_debug_data_names_static_functions)
 }
 END_TEST
 
+/* A stripped or hostile file. The sanitizer refuses a search in NULL. */
+START_TEST(stubs_without_relocations_are_no_names)
+{
+	static const unsigned char plt[32] = { 0xff, 0x25,	  0x10, 0,   0,
+					       0,    [16] = 0xff, 0x25, 0x10 };
+	struct symbolize_opts o = { .symfs = dir, .no_live = true };
+	struct image img = image_image("/prog", id_a);
+
+	mkelf(image_test_at("prog"),
+	      &(struct mkelf){ .id = id_a,
+			       .extra = plt,
+			       .extra_len = sizeof(plt),
+			       .extra_name = ".plt.sec",
+			       .extra_flags = SHF_ALLOC | SHF_EXECINSTR });
+	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
+}
+END_TEST
+
 START_TEST(code_that_the_capture_names_has_that_name)
 {
 	struct symbolize_opts o = { .no_live = true };
@@ -558,6 +576,7 @@ int main(void)
 		       a_stripped_copy_in_the_cache_does_not_hide_the_symbols);
 	tcase_add_test(tc, a_debug_link_is_taken_when_its_checksum_is_right);
 	tcase_add_test(tc, packed_debug_data_names_static_functions);
+	tcase_add_test(tc, stubs_without_relocations_are_no_names);
 	tcase_add_test(tc, code_that_the_capture_names_has_that_name);
 	tcase_add_test(tc, kallsyms_names_the_kernel_and_shifts_another_boot);
 	tcase_add_test(tc, kallsyms_names_a_module_only_from_its_own_symbols);

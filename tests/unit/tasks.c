@@ -109,7 +109,7 @@ START_TEST(a_child_process_starts_with_the_mappings_of_its_parent)
 	tasks_test_map(&w, 1, 5);
 	tasks_fork(w.ts, 0, 2, 2, 1, 1, 10, false);
 	ck_assert_uint_eq(space_count(&tasks_process_of(&w, 2)->space), 1);
-	ck_assert_int_eq(tasks_process_of(&w, 2)->space.forked, 10);
+	ck_assert_int_eq(tasks_process_of(&w, 2)->space.now.forked, 10);
 	ck_assert_uint_eq(tasks_process_of(&w, 2)->parent,
 			  tasks_process_of(&w, 1)->id);
 	world_finish(&w);

@@ -1,0 +1,113 @@
+/* cursor.h - reads numbers of any size at any bit of a packet.
+ *
+ * All positions count from the packet's first bit, as alignment does. The
+ * first bit of a little-endian number is the least significant one of its
+ * byte, that of a big-endian number the most significant one. */
+#ifndef FORMATS_CTF_DECODE_CURSOR_H
+#define FORMATS_CTF_DECODE_CURSOR_H
+#include "stitch/base/bytes.h"
+
+struct ctf_cursor {
+	struct bytes b; /* the packet, from its first byte */
+	uint64_t at;	/* the next bit; may be beyond the end */
+	uint64_t end;	/* bits that may be read, at most those of b */
+};
+
+/* Are there so many bits? */
+static inline bool ctf_cursor_has(const struct ctf_cursor *c, uint64_t bits)
+{
+	return c->at <= c->end && bits <= c->end - c->at;
+}
+
+static inline void ctf_cursor_align(struct ctf_cursor *c, uint64_t bits)
+{
+	c->at = (c->at + bits - 1) & ~(bits - 1);
+}
+
+/* Has the machine that runs this the byte order `big`? */
+static inline bool ctf_cursor_is_native(bool big)
+{
+	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* Reads 8, 16, 32 or 64 bits at a byte. Returns -1 if they are not there. */
+static inline int ctf_cursor_whole(struct ctf_cursor *c, uint32_t bits,
+				   bool swap, uint64_t *out)
+{
+	uint64_t off = c->at / 8;
+	uint64_t v64 = 0;
+	uint32_t v32;
+	uint16_t v16;
+	uint8_t v8;
+	int rc;
+
+	switch (bits) {
+	case 8:
+		rc = bytes_peek(&c->b, off, &v8, sizeof(v8));
+		v64 = rc ? 0 : v8;
+		break;
+	case 16:
+		rc = bytes_peek(&c->b, off, &v16, sizeof(v16));
+		v64 = rc ? 0 : swap ? __builtin_bswap16(v16) : v16;
+		break;
+	case 32:
+		rc = bytes_peek(&c->b, off, &v32, sizeof(v32));
+		v64 = rc ? 0 : swap ? __builtin_bswap32(v32) : v32;
+		break;
+	default:
+		rc = bytes_peek(&c->b, off, &v64, sizeof(v64));
+		v64 = swap ? __builtin_bswap64(v64) : v64;
+		break;
+	}
+	*out = v64;
+	c->at += bits;
+	return rc;
+}
+
+/* Reads 1 to 64 bits, which are there, byte by byte. */
+static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
+					 uint32_t bits, bool big)
+{
+	uint32_t shift = (uint32_t)(c->at % 8);
+	uint32_t n = (shift + bits + 7) / 8;
+	unsigned __int128 v = 0;
+	uint8_t byte = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bytes_peek(&c->b, c->at / 8 + i, &byte, 1);
+		if (big)
+			v = v << 8 | byte;
+		else
+			v |= (unsigned __int128)byte << 8 * i;
+	}
+	v >>= big ? 8 * n - shift - bits : shift;
+	return (uint64_t)v & (UINT64_MAX >> (64 - bits));
+}
+
+/* Reads 1 to 64 bits and moves behind them. Returns -1 if they are not there.
+ */
+static inline int ctf_cursor_number(struct ctf_cursor *c, uint32_t bits,
+				    bool big, uint64_t *out)
+{
+	uint32_t shift = (uint32_t)(c->at % 8);
+	uint64_t v;
+
+	if (!ctf_cursor_has(c, bits))
+		return -1;
+	if (!shift && (bits == 8 || bits == 16 || bits == 32 || bits == 64))
+		return ctf_cursor_whole(c, bits, !ctf_cursor_is_native(big),
+					out);
+	if (shift + bits <= 64 &&
+	    !bytes_peek(&c->b, c->at / 8, &v, sizeof(v))) {
+		if (!ctf_cursor_is_native(big))
+			v = __builtin_bswap64(v);
+		v = big ? v << shift >> (64 - bits)
+			: v >> shift & (UINT64_MAX >> (64 - bits));
+	} else {
+		v = ctf_cursor_packed(c, bits, big);
+	}
+	*out = v;
+	c->at += bits;
+	return 0;
+}
+#endif

@@ -1,0 +1,203 @@
+/* field.c - reads the classes that have no members: numbers with their effects
+ * on slots, clocks and roles, and the bytes of texts. */
+#include "formats/ctf/decode/field.h"
+
+#include <string.h>
+
+#include "formats/ctf/meta/tree.h"
+
+/* More elements of no size than an event has. */
+#define NOTHING_MAX 65536
+
+int ctf_field_stop(struct ctf_state *st, const char *why)
+{
+	st->why = why;
+	return -1;
+}
+
+int ctf_field_too_short(struct ctf_state *st)
+{
+	return ctf_field_stop(st, "a field goes beyond the end of the packet");
+}
+
+int ctf_field_idle(struct ctf_state *st)
+{
+	return ++st->idle > NOTHING_MAX
+		       ? ctf_field_stop(st, "a list of nothing has no end")
+		       : 0;
+}
+
+/* ---- numbers */
+
+static void ctf_field_clock(struct ctf_state *st, const struct ctf_node *node,
+			    uint64_t v)
+{
+	uint64_t *clock = &st->clock[node->clock];
+	bool whole = node->kind != CTF_UINT || node->bits >= 64;
+	uint64_t mask = whole ? UINT64_MAX : ((uint64_t)1 << node->bits) - 1;
+
+	if (!whole && (*clock & mask) > v)
+		*clock += mask + 1;
+	*clock = (*clock & ~mask) | v;
+}
+
+static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
+{
+	struct ctf_cursor *c = &st->cur;
+	uint64_t v = 0;
+	uint64_t byte;
+	unsigned int shift = 0;
+
+	do {
+		if (ctf_cursor_number(c, 8, false, &byte))
+			return ctf_field_too_short(st);
+		/* the tenth byte has room for the last bit, or for the sign */
+		if (shift > 63 ||
+		    (shift == 63 &&
+		     (is_signed ? byte != 0 && byte != 0x7f : byte > 1)))
+			return ctf_field_stop(
+				st, "a number of variable length has more "
+				    "than 64 bits");
+		v |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (is_signed && shift < 64 && byte & 0x40)
+		v |= UINT64_MAX << shift;
+	*out = v;
+	return 0;
+}
+
+static uint64_t ctf_field_reverse(uint64_t v, uint32_t bits)
+{
+	uint64_t out = 0;
+
+	for (uint32_t i = 0; i < bits; i++)
+		out |= (v >> i & 1) << (bits - 1 - i);
+	return out;
+}
+
+int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
+		     uint64_t *out)
+{
+	uint64_t v;
+
+	if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT) {
+		if (ctf_field_leb(st, node->kind == CTF_VAR_SINT, &v))
+			return -1;
+	} else if (ctf_cursor_number(&st->cur, node->bits, node->big, &v)) {
+		return ctf_field_too_short(st);
+	}
+	if (node->reverse)
+		v = ctf_field_reverse(v, node->bits);
+	if (node->kind == CTF_SINT && node->bits < 64 &&
+	    v >> (node->bits - 1) & 1)
+		v |= UINT64_MAX << node->bits;
+	if (node->kind == CTF_BOOL)
+		v = v != 0;
+	if (node->slot)
+		st->slot[node->slot] = v;
+	if (node->role && !st->again) {
+		st->role[node->role] = v;
+		st->roles |= 1u << node->role;
+		if (node->role == CTF_CLOCK && node->clock >= 0)
+			ctf_field_clock(st, node, v);
+	}
+	*out = v;
+	return 0;
+}
+
+bool ctf_field_is_inside(const struct ctf_label *l, uint64_t v, bool is_signed)
+{
+	for (uint32_t i = 0; i < l->n_range; i++) {
+		const struct ctf_range *r = &l->range[i];
+
+		if (is_signed ? (int64_t)v >= (int64_t)r->lo &&
+					(int64_t)v <= (int64_t)r->hi
+			      : v >= r->lo && v <= r->hi)
+			return true;
+	}
+	return false;
+}
+
+int64_t ctf_field_option(const struct ctf_node *node, uint64_t value)
+{
+	if (node->kind == CTF_OPTIONAL && node->no_ranges)
+		return value ? 0 : -1;
+	for (uint32_t i = 0; i < node->n_child; i++)
+		if (ctf_field_is_inside(&node->choice[i], value,
+					node->sel_signed))
+			return i;
+	return -1;
+}
+
+/* ---- bytes */
+
+uint64_t ctf_field_length(const struct ctf_state *st,
+			  const struct ctf_node *node)
+{
+	return node->from ? st->slot[node->from] : node->count;
+}
+
+int ctf_field_window(struct ctf_state *st, uint64_t n, struct bytes *out)
+{
+	struct ctf_cursor *c = &st->cur;
+	struct bytes b = c->b;
+
+	if (n > UINT64_MAX / 8 || !ctf_cursor_has(c, n * 8) ||
+	    bytes_skip(&b, c->at / 8, NULL) || bytes_take(&b, n, out, NULL))
+		return ctf_field_too_short(st);
+	c->at += n * 8;
+	return 0;
+}
+
+static size_t ctf_field_unit(const struct ctf_node *node)
+{
+	return node->encoding == CTF_UTF8		? 1
+	       : node->encoding <= (uint8_t)CTF_UTF16BE ? 2
+							: 4;
+}
+
+/* Returns the length of the text up to its first null unit; -1: none. */
+static int64_t ctf_field_null(const struct bytes *b, size_t unit)
+{
+	static const unsigned char null[4];
+	size_t n = bytes_left(b);
+
+	if (unit == 1) {
+		const void *nul = memchr(b->pos, 0, n);
+
+		return nul ? (const unsigned char *)nul - b->pos : -1;
+	}
+	for (size_t i = 0; i + unit <= n; i += unit)
+		if (!memcmp(b->pos + i, null, unit))
+			return (int64_t)i;
+	return -1;
+}
+
+int ctf_field_chars(struct ctf_state *st, const struct ctf_node *node,
+		    struct bytes *out)
+{
+	size_t unit = ctf_field_unit(node);
+	uint64_t n = (st->cur.end - st->cur.at) / 8;
+
+	if (st->cur.at > st->cur.end)
+		return ctf_field_too_short(st);
+	if (node->kind != CTF_STRING)
+		n = ctf_field_length(st, node);
+	const uint64_t start = st->cur.at;
+
+	if (ctf_field_window(st, n, out))
+		return -1;
+	if (!ctf_node_is_string(node))
+		return 0;
+	int64_t len = ctf_field_null(out, unit);
+
+	if (node->kind == CTF_STRING) {
+		if (len < 0)
+			return ctf_field_stop(st, "a string has no end");
+		st->cur.at = start + ((uint64_t)len + unit) * 8;
+	}
+	if (len >= 0)
+		out->end = out->pos + len;
+	return 0;
+}

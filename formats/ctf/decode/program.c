@@ -1,0 +1,343 @@
+/* program.c - compiles class trees.
+ *
+ * While it adds steps, the position is known modulo some power of two. So most
+ * alignments cost nothing, and neighbours of fixed size that nobody needs
+ * become one distance, which the next step moves. */
+#include "formats/ctf/decode/program.h"
+
+#include <stdlib.h>
+
+#include "formats/ctf/decode/cursor.h"
+#include "formats/ctf/meta/tree.h"
+#include "stitch/base/mem.h"
+
+#define PRE_MAX (1u << 30)
+
+bool ctf_node_is_integer(const struct ctf_node *node)
+{
+	return node->kind == CTF_UINT || node->kind == CTF_SINT ||
+	       node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT;
+}
+
+bool ctf_node_is_number(const struct ctf_node *node)
+{
+	return ctf_node_is_integer(node) || node->kind == CTF_BITS ||
+	       node->kind == CTF_BITMAP || node->kind == CTF_BOOL;
+}
+
+bool ctf_node_is_signed(const struct ctf_node *node)
+{
+	return node->kind == CTF_SINT || node->kind == CTF_VAR_SINT;
+}
+
+bool ctf_node_is_string(const struct ctf_node *node)
+{
+	return node->kind == CTF_STRING || node->kind == CTF_FIXED_STRING ||
+	       node->kind == CTF_LENGTH_STRING;
+}
+
+const struct ctf_node *ctf_node_element(const struct ctf_node *node)
+{
+	return node->kind == CTF_ARRAY || node->kind == CTF_SEQUENCE
+		       ? node->child
+		       : NULL;
+}
+
+bool ctf_node_is_bytes(const struct ctf_node *node)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+
+	if (node->kind == CTF_FIXED_BLOB || node->kind == CTF_LENGTH_BLOB)
+		return true;
+	return e && (e->kind == CTF_UINT || e->kind == CTF_SINT) &&
+	       e->bits <= 8 && !e->n_label;
+}
+
+/* ---- positions */
+
+static void ctf_program_forget(struct ctf_program *p, uint32_t mod)
+{
+	if (p->mod > mod)
+		p->mod = mod;
+	p->at %= p->mod;
+}
+
+static struct ctf_op *ctf_program_op(struct ctf_program *p, enum ctf_code code,
+				     const struct ctf_node *node)
+{
+	struct ctf_op *op = mem_add(p->op, p->n, p->cap);
+
+	*op = (struct ctf_op){
+		.code = (uint8_t)code,
+		.pre = p->pre,
+		.mask = p->mask,
+		.node = node,
+	};
+	p->pre = p->mask = 0;
+	return op;
+}
+
+static void ctf_program_flush(struct ctf_program *p)
+{
+	if (p->pre || p->mask)
+		ctf_program_op(p, CTF_OP_NOP, NULL);
+}
+
+static void ctf_program_move(struct ctf_program *p, uint32_t bits)
+{
+	/* a step moves first and aligns then */
+	if (p->mask || p->pre > PRE_MAX)
+		ctf_program_flush(p);
+	p->pre += bits;
+	p->at = (uint32_t)(((uint64_t)p->at + bits) % p->mod);
+}
+
+static void ctf_program_align(struct ctf_program *p, uint32_t align)
+{
+	if (align <= 1)
+		return;
+	if (align <= p->mod) {
+		uint32_t over = p->at % align;
+
+		if (over)
+			ctf_program_move(p, align - over);
+		return;
+	}
+	if (p->mask && p->mask + 1 < align)
+		ctf_program_flush(p);
+	p->mask = align - 1;
+	p->mod = align;
+	p->at = 0;
+}
+
+/* ---- what needs no step of its own */
+
+static bool ctf_program_has_effect(const struct ctf_node *node)
+{
+	return node->slot || node->role != CTF_NO_ROLE;
+}
+
+/* Sets *bits if the class has a fixed size and no effect. */
+static bool ctf_program_is_dull(const struct ctf_node *node, uint64_t *bits)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+	uint64_t one;
+
+	if (ctf_program_has_effect(node) || node->from)
+		return false;
+	if (node->kind <= CTF_REAL) {
+		*bits = node->bits;
+		return true;
+	}
+	if (node->kind == CTF_FIXED_STRING || node->kind == CTF_FIXED_BLOB)
+		return !__builtin_mul_overflow(node->count, 8, bits);
+	if (node->kind != CTF_ARRAY || !ctf_program_is_dull(e, &one))
+		return false;
+	return e->align && one % e->align == 0 &&
+	       !__builtin_mul_overflow(node->count, one, bits);
+}
+
+static void ctf_program_walk(struct ctf_program *p, const struct ctf_node *node)
+{
+	ctf_program_op(p, CTF_OP_WALK, node);
+	ctf_program_forget(p, 1);
+}
+
+/* Lists whose length is in another field. */
+static void ctf_program_skip_many(struct ctf_program *p,
+				  const struct ctf_node *node)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+	uint64_t bits = 8;
+
+	if (e && (!ctf_program_is_dull(e, &bits) || !e->align ||
+		  bits % e->align || bits > PRE_MAX || !bits)) {
+		ctf_program_walk(p, node);
+		return;
+	}
+	ctf_program_op(p, CTF_OP_SKIP_MANY, node)->n = (uint32_t)bits;
+	ctf_program_forget(p, bits % 8 ? 1 : 8);
+}
+
+/* Options have their own steps. What is known of the position behind them is
+ * what holds for all. */
+static void ctf_program_select(struct ctf_program *p,
+			       const struct ctf_node *node)
+{
+	uint32_t base = (uint32_t)p->n_jump;
+	uint32_t n = node->n_child;
+	uint32_t *out = mem_new(n + 1, sizeof(*out));
+
+	ctf_program_op(p, CTF_OP_SELECT, node)->n = base;
+	for (uint32_t i = 0; i <= n; i++)
+		*mem_add(p->jump, p->n_jump, p->cap_jump) = 0;
+	const uint32_t mod_in = p->mod;
+	const uint32_t at_in = p->at;
+	uint32_t mod = mod_in;
+	uint32_t at = at_in;
+
+	for (uint32_t i = 0; i < n; i++) {
+		p->mod = mod_in;
+		p->at = at_in;
+		p->jump[base + i] = (uint32_t)p->n;
+		ctf_program_skip(p, &node->child[i]);
+		out[i] = (uint32_t)p->n;
+		ctf_program_op(p, CTF_OP_JUMP, NULL);
+		if (!i && node->kind == CTF_VARIANT) {
+			mod = p->mod;
+			at = p->at;
+		}
+		mod = p->mod < mod ? p->mod : mod;
+		while (p->at % mod != at % mod)
+			mod /= 2;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		p->op[out[i]].n = (uint32_t)p->n;
+	p->jump[base + n] = (uint32_t)p->n;
+	p->mod = mod;
+	p->at = at % mod;
+	free(out);
+}
+
+void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
+{
+	uint64_t bits;
+
+	if (!node)
+		return;
+	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL) {
+		ctf_program_select(p, node);
+		return;
+	}
+	ctf_program_align(p, node->align);
+	if (node->role == CTF_UUID_FIELD) {
+		ctf_program_op(p, CTF_OP_UUID, node);
+		ctf_program_move(p, 0);
+		ctf_program_forget(p, 8);
+	} else if (node->kind == CTF_STRUCT) {
+		for (uint32_t i = 0; i < node->n_child; i++)
+			ctf_program_skip(p, &node->child[i]);
+	} else if (ctf_program_is_dull(node, &bits) && bits < PRE_MAX) {
+		ctf_program_move(p, (uint32_t)bits);
+	} else if (ctf_node_is_number(node)) {
+		ctf_program_op(p, CTF_OP_NUM, node)->want.label = CTF_NO_PLACE;
+		if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT)
+			ctf_program_forget(p, 8);
+		else
+			p->at = (p->at + node->bits) % p->mod;
+	} else if (node->kind == CTF_STRING) {
+		ctf_program_op(p, CTF_OP_SKIP_TEXT, node);
+		ctf_program_forget(p, 8);
+	} else if (node->kind == CTF_LENGTH_STRING ||
+		   node->kind == CTF_LENGTH_BLOB ||
+		   node->kind == CTF_SEQUENCE) {
+		ctf_program_skip_many(p, node);
+	} else {
+		ctf_program_walk(p, node);
+	}
+}
+
+/* ---- what is needed */
+
+/* Is it a number of whole bytes, without effects? */
+static bool ctf_program_is_whole(const struct ctf_node *node)
+{
+	return !ctf_program_has_effect(node) && !node->reverse &&
+	       (node->kind == CTF_UINT || node->kind == CTF_SINT) &&
+	       (node->bits == 8 || node->bits == 16 || node->bits == 32 ||
+		node->bits == 64);
+}
+
+/* The step for a number at a byte whose only purpose is what is wanted. */
+static enum ctf_code ctf_program_code(const struct ctf_program *p,
+				      const struct ctf_node *node,
+				      const struct ctf_want *w)
+{
+	static const uint8_t copy[9] = {
+		[1] = CTF_OP_U8,
+		[2] = CTF_OP_U16,
+		[4] = CTF_OP_U32,
+		[8] = CTF_OP_U64,
+	};
+
+	if (!ctf_program_is_whole(node) || w->label != CTF_NO_PLACE ||
+	    p->mod < 8 || p->at % 8)
+		return CTF_OP_NUM;
+	return w->use ? CTF_OP_USE : (enum ctf_code)copy[w->size];
+}
+
+static void ctf_program_number(struct ctf_program *p,
+			       const struct ctf_node *node,
+			       const struct ctf_want *w)
+{
+	enum ctf_code code = ctf_program_code(p, node, w);
+	struct ctf_op *op = ctf_program_op(p, code, node);
+
+	op->want = *w;
+	op->swap = !ctf_cursor_is_native(node->big);
+	if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT)
+		ctf_program_forget(p, 8);
+	else
+		p->at = (p->at + node->bits) % p->mod;
+}
+
+static enum ctf_code ctf_program_stack(const struct ctf_program *p,
+				       const struct ctf_node *node)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+
+	return e && ctf_program_is_whole(e) && e->bits == 64 &&
+			       e->align <= 64 && p->mod >= 8 && p->at % 8 == 0
+		       ? CTF_OP_WORDS
+		       : CTF_OP_STACK;
+}
+
+void ctf_program_enter(struct ctf_program *p, const struct ctf_node *node)
+{
+	ctf_program_align(p, node->align);
+}
+
+void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
+		     const struct ctf_want *w)
+{
+	enum ctf_code code = w->how == CTF_TEXT	   ? CTF_OP_TEXT
+			     : w->how == CTF_BYTES ? CTF_OP_BYTES
+						   : CTF_OP_JSON;
+
+	if (w->how == CTF_DROP && !w->use) {
+		ctf_program_skip(p, node);
+		return;
+	}
+	if (node->kind != CTF_VARIANT && node->kind != CTF_OPTIONAL)
+		ctf_program_align(p, node->align);
+	if (ctf_node_is_number(node)) {
+		p->dynamic |= w->label != CTF_NO_PLACE;
+		ctf_program_number(p, node, w);
+		return;
+	}
+	if (w->use == CTF_PROCNAME)
+		code = CTF_OP_NAME;
+	else if (w->use)
+		code = ctf_program_stack(p, node);
+	else
+		p->dynamic = true;
+	ctf_program_op(p, code, node)->want = *w;
+	ctf_program_forget(p, ctf_node_is_string(node) ? 8 : 1);
+}
+
+void ctf_program_start(struct ctf_program *p)
+{
+	*p = (struct ctf_program){ .mod = 1 };
+}
+
+void ctf_program_end(struct ctf_program *p)
+{
+	ctf_program_op(p, CTF_OP_END, NULL);
+}
+
+void ctf_program_release(struct ctf_program *p)
+{
+	free(p->op);
+	free(p->jump);
+	*p = (struct ctf_program){ 0 };
+}

@@ -1,0 +1,120 @@
+/* program.h - the class of an event as a flat list of steps.
+ *
+ * A class tree is compiled once: structures disappear, fields that nobody needs
+ * become distances, and what is needed says where it goes. run.c runs the
+ * steps. Only lists and variants that become text are still walked as trees
+ * (value.c). */
+#ifndef FORMATS_CTF_DECODE_PROGRAM_H
+#define FORMATS_CTF_DECODE_PROGRAM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ctf_node;
+
+/* What a field becomes in the payload of a record. */
+enum ctf_how {
+	CTF_DROP,   /* nothing; only its ctf_use counts */
+	CTF_NUMBER, /* `size` bytes at `off` */
+	CTF_TEXT,   /* text; its place is at `off` */
+	CTF_BYTES,  /* a list of bytes, as they are */
+	CTF_JSON,   /* anything else, as text */
+};
+
+/* The meaning of a field beyond being one. */
+enum ctf_use {
+	CTF_FIELD,
+	CTF_CPU,
+	CTF_USE_PID,
+	CTF_USE_TID,
+	CTF_USE_VPID,
+	CTF_USE_VTID,
+	CTF_IP,
+	CTF_COOKIE,
+	CTF_PROCNAME, /* from here on no numbers */
+	CTF_KSTACK,
+	CTF_USTACK,
+	CTF_CHAIN,
+	CTF_NAMES,	/* a chain of function names */
+	CTF_PERF_STACK, /* kernel and user part with marks between them */
+};
+
+#define CTF_NO_PLACE UINT32_MAX
+
+struct ctf_want {
+	uint8_t how, use;
+	uint8_t size;	/* of a number: bytes */
+	uint32_t off;	/* in the payload */
+	uint32_t label; /* where the place of a label goes; CTF_NO_PLACE */
+};
+
+enum ctf_code {
+	CTF_OP_END,
+	CTF_OP_NOP, /* only moves */
+	CTF_OP_U8,  /* a number of whole bytes, for the payload alone */
+	CTF_OP_U16,
+	CTF_OP_U32,
+	CTF_OP_U64,
+	CTF_OP_USE, /* one that has a use, and may be a field, too */
+	CTF_OP_NUM, /* any number, with all its effects */
+	CTF_OP_JUMP,
+	CTF_OP_SELECT,
+	CTF_OP_TEXT,
+	CTF_OP_SKIP_TEXT,
+	CTF_OP_SKIP_MANY, /* as many times n bits as `from` says */
+	CTF_OP_BYTES,
+	CTF_OP_JSON,
+	CTF_OP_WALK, /* a tree, for its effects */
+	CTF_OP_UUID,
+	CTF_OP_WORDS, /* a stack of numbers of 64 bits; by want.use */
+	CTF_OP_STACK, /* any other */
+	CTF_OP_NAME,
+};
+
+struct ctf_op {
+	uint8_t code;
+	bool swap;
+	uint32_t pre;  /* bits to move, then ... */
+	uint32_t mask; /* ... alignment minus 1 */
+	/* JUMP: the step to go to; SELECT: the first of its jumps; SKIP_MANY:
+	 * bits. */
+	uint32_t n;
+	struct ctf_want want;
+	const struct ctf_node *node; /* borrowed from the tree */
+};
+
+struct ctf_program {
+	struct ctf_op *op;
+	size_t n, cap;
+	uint32_t *jump; /* of each SELECT: one for each option, and one more */
+	size_t n_jump, cap_jump;
+	bool dynamic; /* writes fields of variable length */
+	/* While it is made: the position is `at` modulo `mod` bits; `pre` and
+	 * `mask` are due. */
+	uint32_t mod, at, pre, mask;
+};
+
+/* Begins a program at a position of unknown alignment. */
+void ctf_program_start(struct ctf_program *p);
+/* Adds the alignment of a structure, before its members. */
+void ctf_program_enter(struct ctf_program *p, const struct ctf_node *node);
+/* Adds a field that is needed. */
+void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
+		     const struct ctf_want *want);
+/* Adds a class with all below it for its effects on slots, clocks and roles.
+ * node may be NULL. */
+void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node);
+void ctf_program_end(struct ctf_program *p);
+void ctf_program_release(struct ctf_program *p);
+
+/* Is it an integer, an enumeration's too? A number of any fixed size, that is
+ * no text? */
+bool ctf_node_is_integer(const struct ctf_node *node);
+bool ctf_node_is_number(const struct ctf_node *node);
+bool ctf_node_is_signed(const struct ctf_node *node);
+/* A string of any kind? A list, and of what? NULL: no list. */
+bool ctf_node_is_string(const struct ctf_node *node);
+const struct ctf_node *ctf_node_element(const struct ctf_node *node);
+/* A list of bytes, or a BLOB? */
+bool ctf_node_is_bytes(const struct ctf_node *node);
+#endif

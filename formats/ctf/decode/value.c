@@ -1,0 +1,431 @@
+/* value.c - reads trees: any field to text, numbers, lists and structures to
+ * JSON, which SQL can parse. */
+#include "formats/ctf/decode/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/decode/field.h"
+#include "formats/ctf/meta/tree.h"
+
+void ctf_text_put(struct ctf_text *t, const void *s, size_t n)
+{
+	size_t left = t->max - t->n;
+
+	if (n > left) {
+		n = left;
+		t->cut = true;
+	}
+	if (n)
+		memcpy(t->at + t->n, s, n);
+	t->n += n;
+}
+
+static void ctf_text_word(struct ctf_text *t, const char *s)
+{
+	if (t)
+		ctf_text_put(t, s, strlen(s));
+}
+
+/* ---- characters */
+
+static void ctf_text_code(struct ctf_text *t, uint32_t c)
+{
+	char s[4];
+	size_t n = 0;
+
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		s[n++] = (char)c;
+	} else if (c < 0x800) {
+		s[n++] = (char)(0xc0 | c >> 6);
+	} else if (c < 0x10000) {
+		s[n++] = (char)(0xe0 | c >> 12);
+		s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	} else {
+		s[n++] = (char)(0xf0 | c >> 18);
+		s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	if (c >= 0x80)
+		s[n++] = (char)(0x80 | (c & 0x3f));
+	ctf_text_put(t, s, n);
+}
+
+/* Takes a character of UTF-16 or UTF-32. Returns -1 at the end. */
+static int ctf_text_take(struct bytes *b, bool wide, uint32_t *out)
+{
+	uint16_t hi = 0;
+	uint16_t lo = 0;
+
+	if (wide)
+		return bytes_left(b) < 4 ? -1 : bytes_u32(b, out, NULL);
+	if (bytes_left(b) < 2 || bytes_u16(b, &hi, NULL))
+		return -1;
+	*out = hi;
+	if (hi < 0xd800 || hi >= 0xdc00 || bytes_peek_u16(b, 0, &lo) ||
+	    lo < 0xdc00 || lo >= 0xe000)
+		return 0;
+	*out = 0x10000 + ((uint32_t)(hi - 0xd800) << 10 | (lo - 0xdc00u));
+	return bytes_skip(b, 2, NULL);
+}
+
+void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
+		     const struct bytes *b)
+{
+	struct bytes rest = *b;
+	bool wide = node->encoding >= CTF_UTF32LE;
+	uint32_t c;
+
+	if (node->encoding == CTF_UTF8) {
+		ctf_text_put(t, b->pos, bytes_left(b));
+		return;
+	}
+	rest.swap = !ctf_cursor_is_native(node->encoding == CTF_UTF16BE ||
+					  node->encoding == CTF_UTF32BE);
+	while (!ctf_text_take(&rest, wide, &c))
+		ctf_text_code(t, c);
+}
+
+bool ctf_text_labels(struct ctf_text *t, const struct ctf_node *node,
+		     uint64_t value)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < node->n_label; i++) {
+		if (!ctf_field_is_inside(&node->label[i], value,
+					 ctf_node_is_signed(node)))
+			continue;
+		if (any)
+			ctf_text_put(t, "|", 1);
+		any = true;
+		ctf_text_put(t, node->label[i].name,
+			     strlen(node->label[i].name));
+	}
+	return any;
+}
+
+static void ctf_value_quoted(struct ctf_text *t, const unsigned char *s,
+			     size_t n)
+{
+	char buf[8];
+
+	ctf_text_put(t, "\"", 1);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"' || s[i] == '\\') {
+			ctf_text_put(t, "\\", 1);
+			ctf_text_put(t, &s[i], 1);
+		} else if (s[i] < ' ') {
+			snprintf(buf, sizeof(buf), "\\u%04x", s[i]);
+			ctf_text_put(t, buf, 6);
+		} else {
+			ctf_text_put(t, &s[i], 1);
+		}
+	}
+	ctf_text_put(t, "\"", 1);
+}
+
+static int ctf_value_string(struct ctf_state *st, const struct ctf_node *node,
+			    struct ctf_text *t, bool quote)
+{
+	unsigned char buf[1024];
+	struct ctf_text plain = { .at = buf, .max = sizeof(buf) };
+	struct bytes b;
+
+	if (ctf_field_chars(st, node, &b))
+		return -1;
+	if (!t)
+		return 0;
+	if (!quote) {
+		ctf_text_string(t, node, &b);
+	} else if (node->encoding == CTF_UTF8) {
+		ctf_value_quoted(t, b.pos, bytes_left(&b));
+	} else {
+		ctf_text_string(&plain, node, &b);
+		ctf_value_quoted(t, buf, plain.n);
+		t->cut |= plain.cut;
+	}
+	return 0;
+}
+
+/* ---- numbers. Lists have mostly numbers, and formatted output took half of
+ * the time. */
+
+static void ctf_value_decimal(struct ctf_text *t, uint64_t v, bool minus)
+{
+	char buf[24];
+	size_t at = sizeof(buf);
+
+	do
+		buf[--at] = (char)('0' + v % 10);
+	while (v /= 10);
+	if (minus)
+		buf[--at] = '-';
+	ctf_text_put(t, buf + at, sizeof(buf) - at);
+}
+
+static void ctf_value_hexadecimal(struct ctf_text *t, uint64_t v)
+{
+	char buf[24];
+	size_t at = sizeof(buf);
+
+	do
+		buf[--at] = "0123456789abcdef"[v % 16];
+	while (v /= 16);
+	buf[--at] = 'x';
+	buf[--at] = '0';
+	ctf_text_put(t, buf + at, sizeof(buf) - at);
+}
+
+/* Prints numbers of at most 3 digits before and behind the point, which most
+ * are, as "%g" does. Returns false for others. */
+static bool ctf_value_short(struct ctf_text *t, double v)
+{
+	double size = v < 0 ? -v : v;
+	uint32_t k;
+
+	if (!(size < 1000) || (v == 0 && 1 / v < 0))
+		return false;
+	k = (uint32_t)(size * 1000);
+	if (k / 1000.0 != size)
+		return false;
+	ctf_value_decimal(t, k / 1000, v < 0);
+	if (!(k % 1000))
+		return true;
+	char buf[4] = { '.', (char)('0' + k / 100 % 10),
+			(char)('0' + k / 10 % 10), (char)('0' + k % 10) };
+
+	ctf_text_put(t, buf, k % 10 ? 4 : k % 100 ? 3 : 2);
+	return true;
+}
+
+/* Prints `some` digits, as people do, if they parse to the same number, else
+ * `all` digits, which always do. */
+static void ctf_value_digits(struct ctf_text *t, double v, int some, int all)
+{
+	char buf[40];
+
+	if (ctf_value_short(t, v))
+		return;
+	snprintf(buf, sizeof(buf), "%.*g", some, v);
+	double back = strtod(buf, NULL);
+
+	if (some < 10 ? (float)back != (float)v : back != v)
+		snprintf(buf, sizeof(buf), "%.*g", all, v);
+	ctf_text_word(t, buf);
+}
+
+/* IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits. */
+static double ctf_value_half(uint32_t v)
+{
+	uint32_t exp = v >> 10 & 31;
+	double f = v & 1023;
+
+	if (exp == 31)
+		f = v & 1023 ? __builtin_nan("") : __builtin_inf();
+	else if (exp)
+		f = (f + 1024) * (double)(1u << exp) / 33554432.0;
+	else
+		f /= 16777216.0;
+	return v >> 15 ? -f : f;
+}
+
+static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t)
+{
+	uint64_t v = 0;
+	uint64_t more = 0;
+	uint32_t v32;
+	float f;
+	double d;
+
+	if (ctf_cursor_number(&st->cur, node->bits < 64 ? node->bits : 64,
+			      node->big, &v) ||
+	    (node->bits == 128 &&
+	     ctf_cursor_number(&st->cur, 64, node->big, &more)))
+		return ctf_field_too_short(st);
+	if (!t)
+		return 0;
+	v32 = (uint32_t)v;
+	switch (node->bits) {
+	case 16:
+		ctf_value_digits(t, ctf_value_half(v32), 6, 9);
+		break;
+	case 32:
+		memcpy(&f, &v32, sizeof(f));
+		ctf_value_digits(t, (double)f, 6, 9);
+		break;
+	case 64:
+		memcpy(&d, &v, sizeof(d));
+		ctf_value_digits(t, d, 15, 17);
+		break;
+	default:
+		/* no machine's own: its bits, the high ones first */
+		ctf_text_put(t, "\"", 1);
+		ctf_value_hexadecimal(t, node->big ? v : more);
+		ctf_text_put(t, " ", 1);
+		ctf_value_hexadecimal(t, node->big ? more : v);
+		ctf_text_put(t, "\"", 1);
+		break;
+	}
+	return 0;
+}
+
+/* SQLite's JSON reads integers above 2^63 as floating-point: write text. */
+static void ctf_value_put_number(struct ctf_text *t,
+				 const struct ctf_node *node, uint64_t v,
+				 bool top)
+{
+	bool hex = node->base == 16 && ctf_node_is_integer(node);
+	bool is_signed = ctf_node_is_signed(node);
+	bool quote = !top && !is_signed &&
+		     (hex || (v > INT64_MAX && ctf_node_is_integer(node)));
+
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+	if (is_signed)
+		ctf_value_decimal(t, (int64_t)v < 0 ? -v : v, (int64_t)v < 0);
+	else if (hex)
+		ctf_value_hexadecimal(t, v);
+	else
+		ctf_value_decimal(t, v, false);
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+}
+
+/* ---- trees */
+
+static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
+			 struct ctf_text *t, unsigned int depth, bool top);
+
+static int ctf_value_list(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t, unsigned int depth)
+{
+	uint64_t n = node->from ? st->slot[node->from] : node->count;
+
+	ctf_text_word(t, "[");
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t at = st->cur.at;
+
+		if (i)
+			ctf_text_word(t, ",");
+		if (ctf_value_any(st, node->child, t, depth, false) ||
+		    (st->cur.at == at && ctf_field_idle(st)))
+			return -1;
+	}
+	ctf_text_word(t, "]");
+	return 0;
+}
+
+/* Bytes nested in something else, as a list of numbers. */
+static int ctf_value_blob(struct ctf_state *st, const struct ctf_node *node,
+			  struct ctf_text *t)
+{
+	struct bytes b;
+	uint8_t v;
+
+	if (ctf_field_chars(st, node, &b))
+		return -1;
+	ctf_text_word(t, "[");
+	for (bool first = true; t && !bytes_u8(&b, &v, NULL); first = false) {
+		if (!first)
+			ctf_text_put(t, ",", 1);
+		ctf_value_decimal(t, v, false);
+		if (!bytes_left(&b))
+			break;
+	}
+	ctf_text_word(t, "]");
+	return 0;
+}
+
+static int ctf_value_struct(struct ctf_state *st, const struct ctf_node *node,
+			    struct ctf_text *t, unsigned int depth)
+{
+	ctf_text_word(t, "{");
+	for (uint32_t i = 0; i < node->n_child; i++) {
+		const struct ctf_node *m = &node->child[i];
+		const char *name = m->name ? m->name : "";
+
+		if (i)
+			ctf_text_word(t, ",");
+		if (t) {
+			ctf_value_quoted(t, (const unsigned char *)name,
+					 strlen(name));
+			ctf_text_put(t, ":", 1);
+		}
+		if (ctf_value_any(st, m, t, depth, false))
+			return -1;
+	}
+	ctf_text_word(t, "}");
+	return 0;
+}
+
+static int ctf_value_option(struct ctf_state *st, const struct ctf_node *node,
+			    struct ctf_text *t, unsigned int depth, bool top)
+{
+	int64_t i = ctf_field_option(node, st->slot[node->from]);
+
+	if (i >= 0)
+		return ctf_value_any(st, &node->child[i], t, depth, top);
+	if (node->kind == CTF_VARIANT)
+		return ctf_field_stop(
+			st, "a selector has a value that no option has");
+	ctf_text_word(t, "null");
+	return 0;
+}
+
+static int ctf_value_number(struct ctf_state *st, const struct ctf_node *node,
+			    struct ctf_text *t, bool top)
+{
+	uint64_t v;
+
+	if (ctf_field_number(st, node, &v))
+		return -1;
+	if (t)
+		ctf_value_put_number(t, node, v, top);
+	return 0;
+}
+
+static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
+			 struct ctf_text *t, unsigned int depth, bool top)
+{
+	if (++depth > CTF_DEPTH_MAX + 2)
+		return ctf_field_stop(st, "classes are nested too deeply");
+	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL)
+		return ctf_value_option(st, node, t, depth, top);
+	ctf_cursor_align(&st->cur, node->align);
+	if (st->cur.at > st->cur.end)
+		return ctf_field_too_short(st);
+	if (ctf_node_is_number(node))
+		return ctf_value_number(st, node, t, top);
+	if (ctf_node_is_string(node))
+		return ctf_value_string(st, node, t, true);
+	switch ((enum ctf_kind)node->kind) {
+	case CTF_REAL:
+		return ctf_value_real(st, node, t);
+	case CTF_STRUCT:
+		return ctf_value_struct(st, node, t, depth);
+	case CTF_FIXED_BLOB:
+	case CTF_LENGTH_BLOB:
+		return ctf_value_blob(st, node, t);
+	default:
+		return ctf_value_list(st, node, t, depth);
+	}
+}
+
+int ctf_value_read(struct ctf_state *st, const struct ctf_node *node,
+		   struct ctf_text *t)
+{
+	/* a string stands without quotes */
+	if (t && node->kind == CTF_VARIANT) {
+		int64_t i = ctf_field_option(node, st->slot[node->from]);
+
+		if (i >= 0 && ctf_node_is_string(&node->child[i])) {
+			ctf_cursor_align(&st->cur, node->child[i].align);
+			return ctf_value_string(st, &node->child[i], t, false);
+		}
+	}
+	return ctf_value_any(st, node, t, 0, true);
+}

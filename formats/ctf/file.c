@@ -1,0 +1,113 @@
+/* file.c - the stream files of a trace: walks their packets once, to know which
+ * stream they belong to and in which order their files follow. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/ctf/ctf.h"
+
+/* Takes what a packet tells about its file. */
+static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
+			  const struct ctf_packet *p)
+{
+	const struct ctf_clock *c = ctf_schema_clock(f->schema, p->plan->sc);
+	bool first = !f->packets++;
+
+	if (first) {
+		f->class_id = p->plan->sc->id;
+		f->has_id = st->roles >> CTF_STREAM_ID & 1;
+		f->id = st->role[CTF_STREAM_ID];
+		f->has_seq = st->roles >> CTF_PACKET_SEQ & 1;
+		f->seq = st->role[CTF_PACKET_SEQ];
+		f->has_time = c && p->has_begin;
+	}
+	f->last_seq = st->role[CTF_PACKET_SEQ];
+	if (!c || !p->has_begin)
+		return;
+	const uint64_t begin = ctf_clock_ns(c, p->begin);
+	const uint64_t end = p->has_end ? ctf_clock_ns(c, p->finish) : begin;
+
+	if (first || begin < f->begin)
+		f->begin = begin;
+	if (end > f->last_end)
+		f->last_end = end;
+}
+
+static void ctf_file_walk(struct ctf_file *f, struct ctf_state *st,
+			  const void *data)
+{
+	uint8_t uuid[CTF_UUID];
+	struct ctf_packet p;
+	struct bytes b;
+
+	bytes_init(&b, data, f->len, f->path, 0, false);
+	const uint8_t *must =
+		ctf_packet_uuid(f->schema, st, &b, uuid) ? uuid : NULL;
+
+	while (bytes_left(&b)) {
+		uint64_t len;
+
+		if (!ctf_packet_read(f->schema, st, &b, must, &p)) {
+			ctf_file_note(f, st, &p);
+			len = p.len;
+		} else {
+			len = ctf_packet_find(f->schema, st, &b, 1, must, &p);
+		}
+		if (bytes_skip(&b, len, NULL))
+			return;
+	}
+}
+
+static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
+			 char *path, struct ctf_state *st)
+{
+	uint64_t len;
+	void *data = ctf_file_map(path, &len);
+
+	if (!data) {
+		free(path);
+		return;
+	}
+	struct ctf_file *f = mem_add(ctf->file, ctf->n_file, ctf->cap_file);
+
+	*f = (struct ctf_file){
+		.path = path,
+		.schema = sm,
+		.trace = trace,
+		.len = len,
+	};
+	ctf->src.size += len;
+	memset(st->clock, 0, (sm->tree.n_clock + 1) * sizeof(*st->clock));
+	ctf_file_walk(f, st, data);
+	ctf_file_unmap(data, len);
+}
+
+void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
+		   uint32_t trace)
+{
+	struct ctf_state st = {
+		.slot = mem_new(sm->n_slot + 1, sizeof(*st.slot)),
+		.clock = mem_new(sm->tree.n_clock + 1, sizeof(*st.clock)),
+	};
+	struct dirent **list;
+	int n = scandir(folder, &list, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = list[i]->d_name;
+		struct stat file;
+		char *path = ctf_find_join_path(folder, name);
+
+		if (*name != '.' && strcmp(name, "metadata") &&
+		    !stat(path, &file) && S_ISREG(file.st_mode))
+			ctf_file_add(ctf, sm, trace, path, &st);
+		else
+			free(path);
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	free(st.slot);
+	free(st.clock);
+	ctf_state_release(&st);
+}

@@ -1,0 +1,68 @@
+/* ctf2.h - reads CTF 2 metadata, a sequence of JSON texts: what its files
+ * share.
+ *
+ * ctf2_value.c reads values and says where one is wrong, ctf2_class.c makes
+ * field classes, ctf2_read.c takes the sequence apart. What an object may have
+ * is a table of its properties: one that is not in it is refused, because it
+ * may change what the bytes mean. */
+#ifndef FORMATS_CTF_META_CTF2_H
+#define FORMATS_CTF_META_CTF2_H
+#include <json-c/json.h>
+
+#include "formats/ctf/meta/raw.h"
+
+struct ctf2 {
+	struct raw *r;
+	uint32_t at;	 /* of the fragment */
+	char where[160]; /* names on the way to the value */
+	size_t n_where;
+	const struct raw_class **alias; /* by name */
+	size_t n_alias, cap_alias;
+	int depth;
+	uint32_t n_fragment;
+	bool trace_seen;
+};
+
+/* ---- values */
+
+int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Adds a name to the place that messages tell, until ctf2_leave(). */
+size_t ctf2_enter(struct ctf2 *j, const char *name);
+void ctf2_leave(struct ctf2 *j, size_t mark);
+
+/* These fail if the value is of another type, or outside lo to hi. */
+int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
+	     uint64_t *out);
+int ctf2_i64(struct ctf2 *j, struct json_object *o, int64_t *out);
+int ctf2_name(struct ctf2 *j, struct json_object *o, uint32_t *out);
+int ctf2_array(struct ctf2 *j, struct json_object *o, size_t *n);
+int ctf2_object(struct ctf2 *j, struct json_object *o);
+/* Sets *out to the index of the string in a table of n words. */
+int ctf2_word(struct ctf2 *j, struct json_object *o, const char *const *words,
+	      size_t n, size_t *out);
+
+/* A range of numbers. */
+struct ctf2_range {
+	struct ctf_range range;
+	bool wide;     /* an end above 2^63 - 1 */
+	bool negative; /* an end below 0 */
+};
+int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out);
+
+/* Takes one property. */
+struct ctf2_property {
+	const char *name;
+	bool needed;
+	int (*set)(struct ctf2 *j, void *to, struct json_object *value);
+};
+/* Reads the properties of an object; 'type' and 'attributes' are read by who
+ * wants them. Fails on those that are not in the table. */
+int ctf2_properties(struct ctf2 *j, struct json_object *o,
+		    const struct ctf2_property *table, size_t n, void *to);
+
+/* ---- classes */
+
+int ctf2_class(struct ctf2 *j, struct json_object *o,
+	       const struct raw_class **out);
+#endif

@@ -1,0 +1,546 @@
+/* ctf2_class.c - field classes of CTF 2. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/meta/ctf2.h"
+
+#define CTF2_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static struct raw_class *ctf2_to(void *to)
+{
+	return to;
+}
+
+/* ---- properties that are numbers and words */
+
+static int ctf2_set_bits(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf_node *n = &ctf2_to(to)->node;
+	uint64_t bits;
+
+	if (ctf2_u64(j, v, 1, n->kind == CTF_REAL ? 128 : 64, &bits))
+		return -1;
+	if (n->kind == CTF_REAL && bits != 16 && bits != 32 && bits != 64 &&
+	    bits != 128)
+		return ctf2_fail(j,
+				 "number has %d bits, needs 16, 32, 64 or 128",
+				 (int)bits);
+	n->bits = (uint32_t)bits;
+	return 0;
+}
+
+static int ctf2_set_count(struct ctf2 *j, void *to, struct json_object *v)
+{
+	return ctf2_u64(j, v, 0, UINT64_MAX, &ctf2_to(to)->node.count);
+}
+
+static int ctf2_set_byte_order(struct ctf2 *j, void *to, struct json_object *v)
+{
+	static const char *const words[] = { "little-endian", "big-endian" };
+	size_t i = 0;
+
+	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+		return -1;
+	ctf2_to(to)->node.big = i == 1;
+	return 0;
+}
+
+/* Which of the two orders is the usual one depends on the byte order, which may
+ * follow: ctf2_finish() compares them. */
+static int ctf2_set_bit_order(struct ctf2 *j, void *to, struct json_object *v)
+{
+	static const char *const words[] = { "first-to-last", "last-to-first" };
+	size_t i = 0;
+
+	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+		return -1;
+	ctf2_to(to)->bit_order = (uint8_t)(i + 1);
+	return 0;
+}
+
+static int ctf2_set_alignment(struct ctf2 *j, void *to, struct json_object *v)
+{
+	uint64_t n;
+
+	if (ctf2_u64(j, v, 1, CTF_ALIGN_MAX, &n))
+		return -1;
+	if (n & (n - 1))
+		return ctf2_fail(j, "alignment is no power of two");
+	if (n > ctf2_to(to)->node.align)
+		ctf2_to(to)->node.align = (uint32_t)n;
+	return 0;
+}
+
+static int ctf2_set_base(struct ctf2 *j, void *to, struct json_object *v)
+{
+	uint64_t n;
+
+	if (ctf2_u64(j, v, 2, 16, &n))
+		return -1;
+	if (n != 2 && n != 8 && n != 10 && n != 16)
+		return ctf2_fail(j, "base is not 2, 8, 10 or 16");
+	ctf2_to(to)->node.base = (uint8_t)n;
+	return 0;
+}
+
+static int ctf2_set_encoding(struct ctf2 *j, void *to, struct json_object *v)
+{
+	static const char *const words[] = { "utf-8", "utf-16le", "utf-16be",
+					     "utf-32le", "utf-32be" };
+	size_t i = 0;
+
+	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+		return -1;
+	ctf2_to(to)->node.encoding = (uint8_t)i;
+	return 0;
+}
+
+static int ctf2_set_roles(struct ctf2 *j, void *to, struct json_object *v)
+{
+	/* in the order of enum ctf_field_role */
+	static const char *const words[] = {
+		"packet-magic-number",
+		"metadata-stream-uuid",
+		"data-stream-class-id",
+		"data-stream-id",
+		"packet-total-length",
+		"packet-content-length",
+		"default-clock-timestamp",
+		"packet-end-default-clock-timestamp",
+		"packet-sequence-number",
+		"discarded-event-record-counter-snapshot",
+		"event-record-class-id",
+	};
+	struct ctf_node *n = &ctf2_to(to)->node;
+	size_t count = 0;
+	size_t role = 0;
+
+	if (ctf2_array(j, v, &count))
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (ctf2_word(j, json_object_array_get_idx(v, i), words,
+			      CTF2_COUNT(words), &role))
+			return -1;
+		role += CTF_MAGIC;
+		if (n->role && n->role != role)
+			return ctf2_fail(j, "field has two roles");
+		if ((role == CTF_UUID_FIELD) != (n->kind == CTF_FIXED_BLOB))
+			return ctf2_fail(j, "role is not one of this class");
+		n->role = (uint8_t)role;
+	}
+	return 0;
+}
+
+/* ---- labels */
+
+/* Adds the ranges of a name to range[*n]. */
+static int ctf2_ranges(struct ctf2 *j, struct raw_class *c, uint32_t name,
+		       struct json_object *v, struct raw_range **range,
+		       size_t *n, size_t *cap)
+{
+	struct ctf2_range one;
+	size_t count = 0;
+
+	if (ctf2_array(j, v, &count))
+		return -1;
+	if (!count)
+		return ctf2_fail(j, "ranges are missing");
+	for (size_t i = 0; i < count; i++) {
+		if (ctf2_range(j, json_object_array_get_idx(v, i), &one))
+			return -1;
+		c->wide |= one.wide;
+		c->negative |= one.negative;
+		*mem_add(*range, *n, *cap) =
+			(struct raw_range){ name, one.range, false };
+	}
+	return raw_room(j->r, j->at);
+}
+
+/* { "name": [[1, 2], [5, 5]] } */
+static int ctf2_set_labels(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_class *c = to;
+	bool is_signed =
+		c->node.kind == CTF_SINT || c->node.kind == CTF_VAR_SINT;
+	struct raw_range *range = NULL;
+	size_t n = 0;
+	size_t cap = 0;
+	int ret = ctf2_object(j, v);
+
+	if (ret)
+		return -1;
+	json_object_object_foreach(v, name, ranges)
+	{
+		size_t mark = ctf2_enter(j, name);
+
+		ret = ret ? ret
+			  : ctf2_ranges(j, c, intern_add(&j->r->names, name),
+					ranges, &range, &n, &cap);
+		ctf2_leave(j, ret ? j->n_where : mark);
+	}
+	if (!ret && (is_signed ? c->wide : c->negative))
+		ret = ctf2_fail(j, "range is outside the values of the number");
+	if (!ret && n)
+		c->node.label = raw_labels(j->r, range, n, &c->node.n_label);
+	free(range);
+	return ret;
+}
+
+/* Makes the choice of an option. */
+static int ctf2_choice(struct ctf2 *j, struct raw_class *c, uint32_t name,
+		       struct json_object *v, struct ctf_label *out)
+{
+	struct raw_range *range = NULL;
+	struct ctf_range *copy;
+	size_t n = 0;
+	size_t cap = 0;
+	int ret = ctf2_ranges(j, c, name, v, &range, &n, &cap);
+
+	copy = arena_take(j->r->out, n * sizeof(*copy));
+	for (size_t i = 0; i < n; i++)
+		copy[i] = range[i].range;
+	*out = (struct ctf_label){ raw_keep(j->r, name), copy, (uint32_t)n };
+	free(range);
+	return ret;
+}
+
+/* ---- locations */
+
+static int ctf2_path(struct ctf2 *j, struct json_object *v, struct raw_place *p)
+{
+	uint32_t *name;
+	size_t n = 0;
+
+	if (ctf2_array(j, v, &n))
+		return -1;
+	name = raw_take(j->r, n * sizeof(*name));
+	p->name = name;
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *o = json_object_array_get_idx(v, i);
+
+		/* null is one structure up: it takes the name before it away */
+		if (o && ctf2_name(j, o, &name[p->n]))
+			return -1;
+		if (o)
+			p->n++;
+		else if (p->n)
+			p->n--;
+		else
+			p->up++;
+	}
+	if (!p->n)
+		return ctf2_fail(j, "path does not end with a name");
+	return 0;
+}
+
+static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
+{
+	return ctf2_path(j, v, to);
+}
+
+static int ctf2_set_origin(struct ctf2 *j, void *to, struct json_object *v)
+{
+	/* in the order of enum raw_scope */
+	static const char *const words[] = {
+		"packet-header",
+		"packet-context",
+		"event-record-header",
+		"event-record-common-context",
+		"event-record-specific-context",
+		"event-record-payload",
+	};
+	struct raw_place *p = to;
+	size_t i = 0;
+
+	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+		return -1;
+	p->scope = (int8_t)i;
+	return 0;
+}
+
+static int ctf2_set_from(struct ctf2 *j, void *to, struct json_object *v)
+{
+	static const struct ctf2_property table[] = {
+		{ "origin", false, ctf2_set_origin },
+		{ "path", true, ctf2_set_path },
+	};
+	struct raw_place *p = raw_take(j->r, sizeof(*p));
+
+	p->scope = RAW_RELATIVE;
+	ctf2_to(to)->from = p;
+	if (ctf2_properties(j, v, table, CTF2_COUNT(table), p))
+		return -1;
+	if (p->scope != RAW_RELATIVE && p->up)
+		return ctf2_fail(j, "path leads out of its origin");
+	return 0;
+}
+
+/* ---- classes of classes */
+
+static int ctf2_element(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_part *part = raw_take(j->r, sizeof(*part));
+
+	*part = (struct raw_part){ RAW_NONE, j->at, NULL };
+	ctf2_to(to)->part = part;
+	ctf2_to(to)->node.n_child = 1;
+	return ctf2_class(j, v, &part->type);
+}
+
+/* A member or an option. */
+struct ctf2_part {
+	struct raw_class *of;
+	struct raw_part *part;
+	struct json_object *ranges;
+};
+
+static int ctf2_set_part_name(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf2_part *p = to;
+
+	return ctf2_name(j, v, &p->part->name);
+}
+
+static int ctf2_set_part_class(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf2_part *p = to;
+
+	return ctf2_class(j, v, &p->part->type);
+}
+
+static int ctf2_set_part_ranges(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf2_part *p = to;
+
+	(void)j;
+	p->ranges = v;
+	return 0;
+}
+
+static int ctf2_part(struct ctf2 *j, struct json_object *o, struct ctf2_part *p)
+{
+	static const struct ctf2_property member[] = {
+		{ "name", true, ctf2_set_part_name },
+		{ "field-class", true, ctf2_set_part_class },
+	};
+	static const struct ctf2_property option[] = {
+		{ "name", false, ctf2_set_part_name },
+		{ "selector-field-ranges", true, ctf2_set_part_ranges },
+		{ "field-class", true, ctf2_set_part_class },
+	};
+	struct json_object *name = NULL;
+	size_t mark = j->n_where;
+
+	if (json_object_object_get_ex(o, "name", &name))
+		ctf2_enter(j, json_object_get_string(name));
+	if (p->of->node.kind == CTF_STRUCT
+		    ? ctf2_properties(j, o, member, CTF2_COUNT(member), p)
+		    : ctf2_properties(j, o, option, CTF2_COUNT(option), p))
+		return -1;
+	ctf2_leave(j, mark);
+	return raw_room(j->r, j->at);
+}
+
+/* Members of a structure or options of a variant. */
+static int ctf2_set_parts(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_class *c = to;
+	struct ctf_label *choice = NULL;
+	struct raw_part *part;
+	size_t n = 0;
+
+	if (ctf2_array(j, v, &n))
+		return -1;
+	part = raw_take(j->r, n * sizeof(*part));
+	c->part = part;
+	c->node.n_child = (uint32_t)n;
+	if (c->node.kind == CTF_VARIANT)
+		choice = arena_take(j->r->out, n * sizeof(*choice));
+	c->node.choice = choice;
+	if (choice && !n)
+		return ctf2_fail(j, "variant has no options");
+	for (size_t i = 0; i < n; i++) {
+		struct ctf2_part p = { c, &part[i], NULL };
+
+		part[i] = (struct raw_part){ RAW_NONE, j->at, NULL };
+		if (ctf2_part(j, json_object_array_get_idx(v, i), &p) ||
+		    (choice &&
+		     ctf2_choice(j, c, part[i].name, p.ranges, &choice[i])))
+			return -1;
+	}
+	return raw_unique(j->r, part, n);
+}
+
+static int ctf2_set_ranges(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_class *c = to;
+	struct ctf_label *choice = arena_take(j->r->out, sizeof(*choice));
+
+	c->node.choice = choice;
+	return ctf2_choice(j, c, RAW_NONE, v, choice);
+}
+
+/* ---- kinds */
+
+#define CTF2_FIXED                                                             \
+	{ "length", true, ctf2_set_bits },                                     \
+		{ "byte-order", true, ctf2_set_byte_order },                   \
+		{ "bit-order", false, ctf2_set_bit_order },                    \
+	{                                                                      \
+		"alignment", false, ctf2_set_alignment                         \
+	}
+#define CTF2_BASE                                                              \
+	{ "preferred-display-base", false, ctf2_set_base },                    \
+	{                                                                      \
+		"mappings", false, ctf2_set_labels                             \
+	}
+#define CTF2_ROLES                                                             \
+	{                                                                      \
+		"roles", false, ctf2_set_roles                                 \
+	}
+#define CTF2_LENGTH                                                            \
+	{                                                                      \
+		"length", true, ctf2_set_count                                 \
+	}
+#define CTF2_FROM                                                              \
+	{                                                                      \
+		"length-field-location", true, ctf2_set_from                   \
+	}
+#define CTF2_SELECTOR                                                          \
+	{                                                                      \
+		"selector-field-location", true, ctf2_set_from                 \
+	}
+#define CTF2_ENCODING                                                          \
+	{                                                                      \
+		"encoding", false, ctf2_set_encoding                           \
+	}
+#define CTF2_MEDIA                                                             \
+	{                                                                      \
+		"media-type", false, NULL                                      \
+	}
+#define CTF2_MINIMUM                                                           \
+	{                                                                      \
+		"minimum-alignment", false, ctf2_set_alignment                 \
+	}
+#define CTF2_ELEMENT                                                           \
+	{                                                                      \
+		"element-field-class", true, ctf2_element                      \
+	}
+#define CTF2_KIND(name, kind, align, ...)                                      \
+	{                                                                      \
+		name, kind, align,                                             \
+		{                                                              \
+			__VA_ARGS__                                            \
+		}                                                              \
+	}
+
+static const struct ctf2_kind {
+	const char *name;
+	enum ctf_kind kind;
+	uint32_t align;
+	struct ctf2_property property[8];
+} ctf2_kinds[] = {
+	CTF2_KIND("fixed-length-unsigned-integer", CTF_UINT, 1, CTF2_FIXED,
+		  CTF2_BASE, CTF2_ROLES),
+	CTF2_KIND("fixed-length-signed-integer", CTF_SINT, 1, CTF2_FIXED,
+		  CTF2_BASE),
+	CTF2_KIND("fixed-length-bit-array", CTF_BITS, 1, CTF2_FIXED),
+	CTF2_KIND("fixed-length-bit-map", CTF_BITMAP, 1, CTF2_FIXED,
+		  { "flags", true, ctf2_set_labels }),
+	CTF2_KIND("fixed-length-boolean", CTF_BOOL, 1, CTF2_FIXED),
+	CTF2_KIND("fixed-length-floating-point-number", CTF_REAL, 1,
+		  CTF2_FIXED),
+	CTF2_KIND("variable-length-unsigned-integer", CTF_VAR_UINT, 8,
+		  CTF2_BASE, CTF2_ROLES),
+	CTF2_KIND("variable-length-signed-integer", CTF_VAR_SINT, 8, CTF2_BASE),
+	CTF2_KIND("null-terminated-string", CTF_STRING, 8, CTF2_ENCODING),
+	CTF2_KIND("static-length-string", CTF_FIXED_STRING, 8, CTF2_LENGTH,
+		  CTF2_ENCODING),
+	CTF2_KIND("dynamic-length-string", CTF_LENGTH_STRING, 8, CTF2_FROM,
+		  CTF2_ENCODING),
+	CTF2_KIND("static-length-blob", CTF_FIXED_BLOB, 8, CTF2_LENGTH,
+		  CTF2_MEDIA, CTF2_ROLES),
+	CTF2_KIND("dynamic-length-blob", CTF_LENGTH_BLOB, 8, CTF2_FROM,
+		  CTF2_MEDIA),
+	CTF2_KIND("static-length-array", CTF_ARRAY, 1, CTF2_LENGTH,
+		  CTF2_MINIMUM, CTF2_ELEMENT),
+	CTF2_KIND("dynamic-length-array", CTF_SEQUENCE, 1, CTF2_FROM,
+		  CTF2_MINIMUM, CTF2_ELEMENT),
+	CTF2_KIND("structure", CTF_STRUCT, 1, CTF2_MINIMUM,
+		  { "member-classes", false, ctf2_set_parts }),
+	CTF2_KIND("optional", CTF_OPTIONAL, 1, CTF2_SELECTOR,
+		  { "selector-field-ranges", false, ctf2_set_ranges },
+		  { "field-class", true, ctf2_element }),
+	CTF2_KIND("variant", CTF_VARIANT, 1, CTF2_SELECTOR,
+		  { "options", true, ctf2_set_parts }),
+};
+
+/* What follows from several properties. */
+static int ctf2_finish(struct ctf2 *j, struct raw_class *c)
+{
+	struct ctf_node *n = &c->node;
+
+	/* the bit that is read first is the lowest one of little-endian
+	 * fields */
+	n->reverse = c->bit_order && (c->bit_order == 2) != n->big;
+	if (n->kind == CTF_OPTIONAL)
+		n->no_ranges = !n->choice;
+	if (n->role == CTF_UUID_FIELD && n->count != 16)
+		return ctf2_fail(j, "uuid has %llu bytes, needs 16",
+				 (unsigned long long)n->count);
+	if (n->role == CTF_MAGIC && n->bits != 32)
+		return ctf2_fail(j, "magic number has %u bits, needs 32",
+				 n->bits);
+	return 0;
+}
+
+static int ctf2_alias(struct ctf2 *j, struct json_object *o,
+		      const struct raw_class **out)
+{
+	uint32_t name;
+
+	if (ctf2_name(j, o, &name))
+		return -1;
+	*out = name < j->n_alias ? j->alias[name] : NULL;
+	return *out ? 0
+		    : ctf2_fail(j, "field class alias '%.60s' is not declared",
+				json_object_get_string(o));
+}
+
+int ctf2_class(struct ctf2 *j, struct json_object *o,
+	       const struct raw_class **out)
+{
+	const struct ctf2_kind *k = ctf2_kinds;
+	const struct ctf2_kind *end = ctf2_kinds + CTF2_COUNT(ctf2_kinds);
+	struct json_object *type = NULL;
+	size_t n = 0;
+
+	if (json_object_is_type(o, json_type_string))
+		return ctf2_alias(j, o, out);
+	if (ctf2_object(j, o))
+		return -1;
+	if (!json_object_object_get_ex(o, "type", &type) ||
+	    !json_object_is_type(type, json_type_string))
+		return ctf2_fail(j, "field class has no 'type'");
+	while (k < end && strcmp(k->name, json_object_get_string(type)) != 0)
+		k++;
+	if (k == end)
+		return ctf2_fail(j, "field class '%.60s' is not known",
+				 json_object_get_string(type));
+	if (j->depth == CTF_DEPTH_MAX)
+		return ctf2_fail(j, "classes are nested deeper than %d",
+				 CTF_DEPTH_MAX);
+	while (n < CTF2_COUNT(k->property) && k->property[n].name)
+		n++;
+
+	struct raw_class *c = raw_class(j->r, k->kind, j->at);
+
+	*out = c;
+	c->node.align = k->align;
+	j->depth++;
+	if (raw_room(j->r, j->at) || ctf2_properties(j, o, k->property, n, c) ||
+	    ctf2_finish(j, c))
+		return -1;
+	j->depth--;
+	return 0;
+}

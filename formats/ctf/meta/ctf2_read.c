@@ -1,0 +1,581 @@
+/* ctf2_read.c - the sequence of fragments that is CTF 2 metadata: each is an
+ * RS byte and a JSON object (RFC 7464). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/meta/ctf2.h"
+#include "formats/reader/scan.h"
+#include "stitch/base/bytes.h"
+
+#define CTF2_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+/* What the values of one fragment may take. */
+#define CTF2_TEXT_ROOM ((size_t)20 << 20)
+/* Of objects and arrays: five for a level of classes, and a few around. */
+#define CTF2_JSON_DEPTH (5 * CTF_DEPTH_MAX + 10)
+
+/* ---- preamble and trace class */
+
+static int ctf2_set_version(struct ctf2 *j, void *to, struct json_object *v)
+{
+	uint64_t version;
+
+	(void)to;
+	return ctf2_u64(j, v, 2, 2, &version);
+}
+
+static int ctf2_set_uuid(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf_tree *tree = j->r->tree;
+	uint64_t byte;
+	size_t n = 0;
+
+	(void)to;
+	if (ctf2_array(j, v, &n))
+		return -1;
+	if (n != sizeof(tree->uuid))
+		return ctf2_fail(j, "uuid has %zu bytes, needs 16", n);
+	for (size_t i = 0; i < n; i++) {
+		if (ctf2_u64(j, json_object_array_get_idx(v, i), 0, 255, &byte))
+			return -1;
+		tree->uuid[i] = (uint8_t)byte;
+	}
+	tree->has_uuid = true;
+	return 0;
+}
+
+static int ctf2_set_env(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw *r = j->r;
+
+	(void)to;
+	if (ctf2_object(j, v))
+		return -1;
+	json_object_object_foreach(v, key, value)
+	{
+		size_t mark = ctf2_enter(j, key);
+		struct ctf_env e = { .name = arena_strdup(r->out, key) };
+		uint32_t text;
+
+		if (json_object_is_type(value, json_type_int)) {
+			if (ctf2_i64(j, value, &e.num))
+				return -1;
+		} else {
+			if (ctf2_name(j, value, &text))
+				return -1;
+			e.text = raw_keep(r, text);
+		}
+		*mem_add(r->env, r->n_env, r->cap_env) = e;
+		ctf2_leave(j, mark);
+	}
+	return 0;
+}
+
+static int ctf2_set_trace_name(struct ctf2 *j, void *to, struct json_object *v)
+{
+	uint32_t name;
+
+	(void)to;
+	if (ctf2_name(j, v, &name))
+		return -1;
+	j->r->tree->name = raw_keep(j->r, name);
+	return 0;
+}
+
+/* Reads the class of a scope, which is a structure. */
+static int ctf2_scope(struct ctf2 *j, struct json_object *v,
+		      const struct raw_class **out)
+{
+	if (ctf2_class(j, v, out))
+		return -1;
+	if ((*out)->node.kind != CTF_STRUCT)
+		return ctf2_fail(j, "field class is no structure");
+	return 0;
+}
+
+static int ctf2_set_header(struct ctf2 *j, void *to, struct json_object *v)
+{
+	(void)to;
+	return ctf2_scope(j, v, &j->r->header);
+}
+
+/* ---- clock class */
+
+static int ctf2_set_clock_id(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_clock *c = to;
+
+	return ctf2_name(j, v, &c->name);
+}
+
+static int ctf2_set_clock_name(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_clock *c = to;
+	uint32_t name;
+
+	if (ctf2_name(j, v, &name))
+		return -1;
+	c->clock.name = raw_keep(j->r, name);
+	return 0;
+}
+
+static int ctf2_set_clock_uid(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_clock *c = to;
+	uint32_t uid;
+
+	if (ctf2_name(j, v, &uid))
+		return -1;
+	c->clock.uid = raw_keep(j->r, uid);
+	return 0;
+}
+
+static int ctf2_set_frequency(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_clock *c = to;
+
+	return ctf2_u64(j, v, 1, UINT64_MAX, &c->clock.freq);
+}
+
+static int ctf2_set_origin_name(struct ctf2 *j, void *to, struct json_object *v)
+{
+	uint32_t name;
+
+	(void)to;
+	return ctf2_name(j, v, &name);
+}
+
+/* "unix-epoch", or a name and a uid that mean nothing to us. */
+static int ctf2_set_clock_origin(struct ctf2 *j, void *to,
+				 struct json_object *v)
+{
+	static const struct ctf2_property table[] = {
+		{ "namespace", false, ctf2_set_origin_name },
+		{ "name", true, ctf2_set_origin_name },
+		{ "uid", true, ctf2_set_origin_name },
+	};
+	static const char *const words[] = { "unix-epoch" };
+	struct raw_clock *c = to;
+	size_t i = 0;
+
+	if (!json_object_is_type(v, json_type_string))
+		return ctf2_properties(j, v, table, CTF2_COUNT(table), NULL);
+	c->clock.unix_epoch = true;
+	return ctf2_word(j, v, words, CTF2_COUNT(words), &i);
+}
+
+static int ctf2_set_seconds(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_clock *c = to;
+
+	return ctf2_i64(j, v, &c->clock.offset_s);
+}
+
+static int ctf2_set_cycles(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_clock *c = to;
+	uint64_t cycles;
+
+	if (ctf2_u64(j, v, 0, INT64_MAX, &cycles))
+		return -1;
+	c->clock.offset = (int64_t)cycles;
+	return 0;
+}
+
+static int ctf2_set_offset(struct ctf2 *j, void *to, struct json_object *v)
+{
+	static const struct ctf2_property table[] = {
+		{ "seconds", false, ctf2_set_seconds },
+		{ "cycles", false, ctf2_set_cycles },
+	};
+
+	return ctf2_properties(j, v, table, CTF2_COUNT(table), to);
+}
+
+static int ctf2_clock(struct ctf2 *j, struct json_object *o)
+{
+	static const struct ctf2_property table[] = {
+		{ "id", true, ctf2_set_clock_id },
+		{ "namespace", false, NULL },
+		{ "name", false, ctf2_set_clock_name },
+		{ "uid", false, ctf2_set_clock_uid },
+		{ "description", false, NULL },
+		{ "frequency", true, ctf2_set_frequency },
+		{ "precision", false, NULL },
+		{ "accuracy", false, NULL },
+		{ "origin", false, ctf2_set_clock_origin },
+		{ "offset-from-origin", false, ctf2_set_offset },
+	};
+	struct raw *r = j->r;
+	struct raw_clock c = { .name = RAW_NONE };
+
+	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &c))
+		return -1;
+	if ((uint64_t)c.clock.offset >= c.clock.freq)
+		return ctf2_fail(j, "offset has as many cycles as a second");
+	if (!c.clock.name)
+		c.clock.name = raw_keep(r, c.name);
+	for (size_t i = 0; i < r->n_clock; i++)
+		if (r->clock[i].name == c.name)
+			return ctf2_fail(j,
+					 "a second clock class with id "
+					 "'%.60s'",
+					 intern_get(&r->names, c.name));
+	return raw_add_clock(r, j->at, &c);
+}
+
+/* ---- data stream and event record classes */
+
+static int ctf2_set_stream_id(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_stream *s = to;
+
+	return ctf2_u64(j, v, 0, UINT64_MAX, &s->id);
+}
+
+static int ctf2_set_default_clock(struct ctf2 *j, void *to,
+				  struct json_object *v)
+{
+	struct raw_stream *s = to;
+
+	if (ctf2_name(j, v, &s->clock))
+		return -1;
+	for (size_t i = 0; i < j->r->n_clock; i++)
+		if (j->r->clock[i].name == s->clock)
+			return 0;
+	return ctf2_fail(j, "clock class '%.60s' is not declared",
+			 json_object_get_string(v));
+}
+
+static int ctf2_set_packet(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_stream *s = to;
+
+	return ctf2_scope(j, v, &s->scope[RAW_PACKET]);
+}
+
+static int ctf2_set_event_header(struct ctf2 *j, void *to,
+				 struct json_object *v)
+{
+	struct raw_stream *s = to;
+
+	return ctf2_scope(j, v, &s->scope[RAW_EVENT_HEADER]);
+}
+
+static int ctf2_set_common(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_stream *s = to;
+
+	return ctf2_scope(j, v, &s->scope[RAW_COMMON]);
+}
+
+static int ctf2_stream(struct ctf2 *j, struct json_object *o)
+{
+	static const struct ctf2_property table[] = {
+		{ "id", false, ctf2_set_stream_id },
+		{ "namespace", false, NULL },
+		{ "name", false, NULL },
+		{ "uid", false, NULL },
+		{ "default-clock-class-id", false, ctf2_set_default_clock },
+		{ "packet-context-field-class", false, ctf2_set_packet },
+		{ "event-record-header-field-class", false,
+		  ctf2_set_event_header },
+		{ "event-record-common-context-field-class", false,
+		  ctf2_set_common },
+	};
+	struct raw_stream s = { .at = j->at, .clock = RAW_NONE };
+
+	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &s))
+		return -1;
+	return raw_add_stream(j->r, &s);
+}
+
+static int ctf2_set_event_id(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_event *e = to;
+
+	return ctf2_u64(j, v, 0, UINT64_MAX, &e->id);
+}
+
+static int ctf2_set_event_stream(struct ctf2 *j, void *to,
+				 struct json_object *v)
+{
+	struct raw_event *e = to;
+
+	return ctf2_u64(j, v, 0, UINT64_MAX, &e->stream);
+}
+
+static int ctf2_set_event_name(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_event *e = to;
+
+	return ctf2_name(j, v, &e->name);
+}
+
+static int ctf2_set_specific(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_event *e = to;
+
+	return ctf2_scope(j, v, &e->specific);
+}
+
+static int ctf2_set_payload(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct raw_event *e = to;
+
+	return ctf2_scope(j, v, &e->payload);
+}
+
+/* LTTng 2.15 writes the words for the numbers that it wrote into TSDL. */
+static int32_t ctf2_log_level(struct json_object *o)
+{
+	static const char *const words[] = {
+		"emergency",	  "alert",	  "critical",
+		"error",	  "warning",	  "notice",
+		"info",		  "debug:system", "debug:program",
+		"debug:process",  "debug:module", "debug:unit",
+		"debug:function", "debug:line",	  "debug",
+	};
+	struct json_object *v = NULL;
+
+	if (!json_object_object_get_ex(o, "attributes", &v) ||
+	    !json_object_object_get_ex(v, "lttng.org,2009", &v) ||
+	    !json_object_object_get_ex(v, "log-level", &v) ||
+	    !json_object_is_type(v, json_type_string))
+		return -1;
+	for (size_t i = 0; i < CTF2_COUNT(words); i++)
+		if (!strcmp(words[i], json_object_get_string(v)))
+			return (int32_t)i;
+	return -1;
+}
+
+static int ctf2_event(struct ctf2 *j, struct json_object *o)
+{
+	static const struct ctf2_property table[] = {
+		{ "id", false, ctf2_set_event_id },
+		{ "data-stream-class-id", false, ctf2_set_event_stream },
+		{ "namespace", false, NULL },
+		{ "name", false, ctf2_set_event_name },
+		{ "uid", false, NULL },
+		{ "specific-context-field-class", false, ctf2_set_specific },
+		{ "payload-field-class", false, ctf2_set_payload },
+	};
+	struct raw_event e = { .at = j->at, .name = RAW_NONE };
+
+	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &e))
+		return -1;
+	e.log_level = ctf2_log_level(o);
+	return raw_add_event(j->r, &e);
+}
+
+/* ---- aliases */
+
+struct ctf2_alias {
+	uint32_t name;
+	const struct raw_class *type;
+};
+
+static int ctf2_set_alias_name(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf2_alias *a = to;
+
+	return ctf2_name(j, v, &a->name);
+}
+
+static int ctf2_set_alias_class(struct ctf2 *j, void *to, struct json_object *v)
+{
+	struct ctf2_alias *a = to;
+
+	return ctf2_class(j, v, &a->type);
+}
+
+static int ctf2_declare(struct ctf2 *j, struct json_object *o)
+{
+	static const struct ctf2_property table[] = {
+		{ "name", true, ctf2_set_alias_name },
+		{ "field-class", true, ctf2_set_alias_class },
+	};
+	struct ctf2_alias a = { RAW_NONE, NULL };
+
+	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &a))
+		return -1;
+	j->alias = mem_reach(j->alias, &j->n_alias, &j->cap_alias, a.name + 1,
+			     sizeof(*j->alias));
+	if (j->alias[a.name])
+		return ctf2_fail(j, "a second alias '%.60s'",
+				 intern_get(&j->r->names, a.name));
+	j->alias[a.name] = a.type;
+	return 0;
+}
+
+/* ---- fragments */
+
+static int ctf2_preamble(struct ctf2 *j, struct json_object *o)
+{
+	static const struct ctf2_property table[] = {
+		{ "version", true, ctf2_set_version },
+		{ "uuid", false, ctf2_set_uuid },
+	};
+
+	return ctf2_properties(j, o, table, CTF2_COUNT(table), NULL);
+}
+
+static int ctf2_trace(struct ctf2 *j, struct json_object *o)
+{
+	static const struct ctf2_property table[] = {
+		{ "namespace", false, NULL },
+		{ "name", false, ctf2_set_trace_name },
+		{ "uid", false, NULL },
+		{ "environment", false, ctf2_set_env },
+		{ "packet-header-field-class", false, ctf2_set_header },
+	};
+
+	if (j->trace_seen)
+		return ctf2_fail(j, "a second trace class");
+	j->trace_seen = true;
+	return ctf2_properties(j, o, table, CTF2_COUNT(table), NULL);
+}
+
+static int ctf2_fragment(struct ctf2 *j, struct json_object *o)
+{
+	static const struct {
+		const char *type;
+		int (*read)(struct ctf2 *j, struct json_object *o);
+	} table[] = {
+		{ "preamble", ctf2_preamble },
+		{ "trace-class", ctf2_trace },
+		{ "clock-class", ctf2_clock },
+		{ "data-stream-class", ctf2_stream },
+		{ "event-record-class", ctf2_event },
+		{ "field-class-alias", ctf2_declare },
+	};
+	struct json_object *type = NULL;
+	const char *name;
+
+	ctf2_enter(j, "fragment");
+	if (ctf2_object(j, o))
+		return -1;
+	if (!json_object_object_get_ex(o, "type", &type) ||
+	    !json_object_is_type(type, json_type_string))
+		return ctf2_fail(j, "property 'type' is missing");
+	name = json_object_get_string(type);
+	j->n_where = 0;
+	ctf2_enter(j, name);
+	if (!strcmp(name, "preamble") != !j->n_fragment++)
+		return ctf2_fail(j, "the first fragment, and no other, is the "
+				    "preamble");
+	for (size_t i = 0; i < CTF2_COUNT(table); i++)
+		if (!strcmp(table[i].type, name))
+			return table[i].read(j, o);
+	return ctf2_fail(j, "fragment is not known");
+}
+
+static bool ctf2_is_blank(struct scan s)
+{
+	size_t n = 0;
+
+	while (n < s.n &&
+	       (scan_is_blank(s.p[n]) || s.p[n] == '\n' || s.p[n] == '\r'))
+		n++;
+	return n == s.n;
+}
+
+/* The library takes some 900 bytes for an object, 400 for an array, 100 for
+ * another value and the length of each string (json-c 0.16). It takes strings
+ * in '' as well, which are no JSON and would hide their brackets here. */
+static bool ctf2_fits(struct scan s)
+{
+	size_t size = s.n;
+	bool quoted = false;
+
+	for (size_t i = 0; i < s.n && size <= CTF2_TEXT_ROOM; i++) {
+		char c = s.p[i];
+
+		if (c == '"')
+			quoted = !quoted;
+		else if (quoted)
+			i += c == '\\';
+		else if (c == '\'')
+			return false;
+		else
+			size += c == '{'   ? 900
+				: c == '[' ? 400
+				: c == ',' ? 100
+					   : 0;
+	}
+	return size <= CTF2_TEXT_ROOM;
+}
+
+/* Parses one fragment. *whole is false if its text ends inside a value. */
+static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
+		     bool *whole)
+{
+	struct json_object *o;
+	enum json_tokener_error error;
+	size_t end;
+	int ret;
+
+	if (!ctf2_fits(s))
+		return raw_fail(j->r, j->at,
+				"fragment is too large, or has a string in "
+				"single quotes");
+	json_tokener_reset(tok);
+	o = json_tokener_parse_ex(tok, s.p, (int)s.n);
+	error = json_tokener_get_error(tok);
+	end = json_tokener_get_parse_end(tok);
+	*whole = error != json_tokener_continue &&
+		 (error != json_tokener_error_parse_utf8_string || end < s.n);
+	if (error != json_tokener_success)
+		return raw_fail(j->r, j->at + (uint32_t)end, "JSON: %s",
+				*whole ? json_tokener_error_desc(error)
+				       : "the text ends inside a value");
+	j->n_where = 0;
+	ret = ctf2_is_blank(scan_tail(s, end))
+		      ? ctf2_fragment(j, o)
+		      : raw_fail(j->r, j->at + (uint32_t)end,
+				 "JSON: a second value in one fragment");
+	json_object_put(o);
+	return ret;
+}
+
+/* A recorder that stops in the middle leaves the last fragment unfinished. */
+static int ctf2_sequence(struct ctf2 *j, struct json_tokener *tok,
+			 struct scan s, bool *cut)
+{
+	size_t all = s.n;
+
+	while (s.n) {
+		bool whole = true;
+
+		/* the byte in front is the separator */
+		scan_skip(&s, 1);
+		j->at = (uint32_t)(all - s.n);
+		struct scan text = scan_head(s, scan_find_char(s, 0x1e));
+
+		scan_skip(&s, text.n);
+		if (ctf2_is_blank(text) || !ctf2_text(j, tok, text, &whole))
+			continue;
+		*cut = !whole && !s.n && j->r->n_stream;
+		return *cut ? 0 : -1;
+	}
+	if (!j->n_fragment)
+		return raw_fail(j->r, j->at, "metadata has no preamble");
+	return 0;
+}
+
+int ctf2_read(struct raw *r, const struct bytes *meta, bool *cut)
+{
+	struct json_tokener *tok = json_tokener_new_ex(CTF2_JSON_DEPTH);
+	struct ctf2 j = { .r = r };
+	int ret;
+
+	if (!tok)
+		return raw_fail(r, 0, "no memory for a parser");
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT |
+					    JSON_TOKENER_VALIDATE_UTF8 |
+					    JSON_TOKENER_ALLOW_TRAILING_CHARS);
+	r->tree->version = 2;
+	ret = ctf2_sequence(&j, tok, scan_of(meta->pos, bytes_left(meta)), cut);
+	json_tokener_free(tok);
+	free(j.alias);
+	return ret;
+}

@@ -1,0 +1,220 @@
+/* raw.c - metadata as it is written: names, memory, messages. */
+#include "formats/ctf/meta/raw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void raw_release(struct raw *r)
+{
+	arena_release(&r->scratch);
+	intern_release(&r->names);
+	free(r->kept);
+	free(r->seen);
+	free(r->clock);
+	free(r->stream);
+	free(r->event);
+	free(r->env);
+	free(r->span);
+}
+
+/* Lines and columns count from 1. */
+static void raw_line(const struct raw *r, uint32_t at, uint32_t *line,
+		     uint32_t *column)
+{
+	const char *p = r->text;
+	const char *end = p + (at < r->n_text ? at : r->n_text);
+
+	*line = 1;
+	for (const char *nl; (nl = memchr(p, '\n', (size_t)(end - p)));) {
+		p = nl + 1;
+		++*line;
+	}
+	*column = (uint32_t)(end - p) + 1;
+}
+
+static uint64_t raw_file_off(const struct raw *r, uint32_t at)
+{
+	for (size_t i = r->n_span; i--;)
+		if (r->span[i].text <= at)
+			return (uint64_t)r->span[i].file + at - r->span[i].text;
+	return at;
+}
+
+int raw_vfail(struct raw *r, uint32_t at, const char *fmt, va_list ap)
+{
+	char msg[320];
+	uint32_t line;
+	uint32_t column;
+
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	if (!r->text)
+		return err_at(r->err, r->path, at, "%s", msg);
+	raw_line(r, at, &line, &column);
+	return err_at(r->err, r->path, raw_file_off(r, at),
+		      "line %" PRIu32 ", column %" PRIu32 ": %s", line, column,
+		      msg);
+}
+
+int raw_fail(struct raw *r, uint32_t at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	raw_vfail(r, at, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* What one name takes beside its text: pointers, slots of the table. */
+#define RAW_NAME_SIZE 100
+
+int raw_room(struct raw *r, uint32_t at)
+{
+	size_t used = r->scratch.used + r->out->used + r->names.text.used +
+		      r->names.n * RAW_NAME_SIZE +
+		      r->cap_event * sizeof(*r->event);
+
+	if (used <= r->room)
+		return 0;
+	return raw_fail(r, at, "metadata takes more than %zu bytes of memory",
+			r->room);
+}
+
+const char *raw_keep(struct raw *r, uint32_t name)
+{
+	if (name == RAW_NONE)
+		return NULL;
+	r->kept = mem_reach(r->kept, &r->n_kept, &r->cap_kept, name + 1,
+			    sizeof(*r->kept));
+	if (!r->kept[name])
+		r->kept[name] =
+			arena_strdup(r->out, intern_get(&r->names, name));
+	return r->kept[name];
+}
+
+void *raw_take(struct raw *r, size_t n)
+{
+	return memset(arena_take(&r->scratch, n), 0, n);
+}
+
+void *raw_copy(struct arena *a, const void *p, size_t n, size_t size)
+{
+	return n ? memcpy(arena_take(a, n * size), p, n * size) : NULL;
+}
+
+struct raw_class *raw_class(struct raw *r, enum ctf_kind kind, uint32_t at)
+{
+	struct raw_class *c = raw_take(r, sizeof(*c));
+
+	c->node.kind = (uint8_t)kind;
+	c->node.base = 10;
+	c->node.align = 1;
+	c->node.clock = -1;
+	c->clock = RAW_NONE;
+	c->at = at;
+	return c;
+}
+
+static int raw_too_many(struct raw *r, uint32_t at, unsigned most,
+			const char *what)
+{
+	return raw_fail(r, at, "more than %u %s", most, what);
+}
+
+int raw_add_clock(struct raw *r, uint32_t at, const struct raw_clock *c)
+{
+	if (r->n_clock >= RAW_CLOCKS_MAX)
+		return raw_too_many(r, at, RAW_CLOCKS_MAX, "clocks");
+	*mem_add(r->clock, r->n_clock, r->cap_clock) = *c;
+	return 0;
+}
+
+int raw_add_stream(struct raw *r, const struct raw_stream *s)
+{
+	if (r->n_stream >= RAW_STREAMS_MAX)
+		return raw_too_many(r, s->at, RAW_STREAMS_MAX,
+				    "stream classes");
+	*mem_add(r->stream, r->n_stream, r->cap_stream) = *s;
+	return 0;
+}
+
+int raw_add_event(struct raw *r, const struct raw_event *e)
+{
+	if (r->n_event >= CTF_CLASSES_MAX)
+		return raw_too_many(r, e->at, CTF_CLASSES_MAX, "event classes");
+	*mem_add(r->event, r->n_event, r->cap_event) = *e;
+	return 0;
+}
+
+int raw_unique(struct raw *r, const struct raw_part *part, size_t n)
+{
+	r->seen = mem_reach(r->seen, &r->n_seen, &r->cap_seen, r->names.n,
+			    sizeof(*r->seen));
+	r->round++;
+	for (size_t i = 0; i < n; i++) {
+		if (part[i].name == RAW_NONE)
+			continue;
+		if (r->seen[part[i].name] == r->round)
+			return raw_fail(
+				r, part[i].at,
+				"a second member '%s', needs another name",
+				intern_get(&r->names, part[i].name));
+		r->seen[part[i].name] = r->round;
+	}
+	return 0;
+}
+
+static int raw_compare_labels(const void *a, const void *b)
+{
+	const struct raw_range *const *x = a;
+	const struct raw_range *const *y = b;
+
+	if ((*x)->name != (*y)->name)
+		return (*x)->name < (*y)->name ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int raw_compare_first(const void *a, const void *b)
+{
+	const struct raw_range *const *const *x = a;
+	const struct raw_range *const *const *y = b;
+
+	return **x < **y ? -1 : **x > **y;
+}
+
+const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
+				   size_t n, uint32_t *n_label)
+{
+	const struct raw_range **by_name = mem_new(n, sizeof(*by_name));
+	const struct raw_range ***first = mem_new(n, sizeof(*first));
+	struct ctf_range *range = arena_take(r->out, n * sizeof(*range));
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		by_name[i] = &in[i];
+	qsort(by_name, n, sizeof(*by_name), raw_compare_labels);
+	for (size_t i = 0; i < n; i++)
+		if (!i || by_name[i]->name != by_name[i - 1]->name)
+			first[m++] = &by_name[i];
+	qsort(first, m, sizeof(*first), raw_compare_first);
+
+	struct ctf_label *label = arena_take(r->out, m * sizeof(*label));
+	const struct raw_range **end = by_name + n;
+
+	for (size_t i = 0; i < m; i++) {
+		const struct raw_range **p = first[i];
+		uint32_t name = (*p)->name;
+
+		label[i] = (struct ctf_label){ raw_keep(r, name), range, 0 };
+		for (; p < end && (*p)->name == name; p++)
+			if (!(*p)->empty)
+				range[label[i].n_range++] = (*p)->range;
+		range += label[i].n_range;
+	}
+	free(by_name);
+	free(first);
+	*n_label = (uint32_t)m;
+	return label;
+}

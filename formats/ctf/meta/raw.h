@@ -1,0 +1,161 @@
+/* raw.h - metadata as it is written: classes whose names are not yet resolved.
+ *
+ * Both parsers make this of their text, and resolve.c makes the tree of it. A
+ * raw class stands once, however often an alias names it, so raw classes form
+ * a graph without circles: a class can only name what was declared before. */
+#ifndef FORMATS_CTF_META_RAW_H
+#define FORMATS_CTF_META_RAW_H
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/ctf/meta/tree.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+
+#define RAW_NONE UINT32_MAX /* no name */
+/* Limits beside those of tree.h. */
+#define RAW_CLOCKS_MAX 256
+#define RAW_STREAMS_MAX 4096
+#define RAW_LABELS_MAX (1u << 18) /* ranges of one enumeration */
+#define RAW_TEXT_MAX (1u << 20)	  /* bytes of one string */
+
+/* What is decoded before an event's payload, in this order. */
+enum raw_scope {
+	RAW_RELATIVE = -1,
+	RAW_HEADER,
+	RAW_PACKET,
+	RAW_EVENT_HEADER,
+	RAW_COMMON,
+	RAW_SPECIFIC,
+	RAW_PAYLOAD,
+	RAW_SCOPES,
+};
+
+/* Where a length or selector is found. A relative place begins at the structure
+ * that holds its user, or `up` structures further out. */
+struct raw_place {
+	const uint32_t *name;
+	uint32_t n, up;
+	int8_t scope; /* enum raw_scope */
+	bool climb;   /* TSDL: what is not there is looked for further out */
+};
+
+struct raw_part {
+	uint32_t name; /* RAW_NONE: an element */
+	uint32_t at;   /* place in the metadata, for messages */
+	const struct raw_class *type;
+};
+
+struct raw_class {
+	struct ctf_node node; /* copies begin as this; n_child parts */
+	const struct raw_part *part;
+	const struct raw_place *from;
+	uint32_t clock; /* name; RAW_NONE: not mapped */
+	uint32_t at;
+	uint8_t bit_order; /* CTF 2: 1: first to last, 2: last to first */
+	bool native;	   /* TSDL: the byte order of the trace */
+	bool encoded;	   /* TSDL: an integer that is a character */
+	bool wide;	   /* a range has numbers above 2^63 - 1 */
+	bool negative;	   /* a range has numbers below 0 */
+};
+
+struct raw_clock {
+	uint32_t name;
+	struct ctf_clock clock;
+};
+
+struct raw_stream {
+	uint64_t id;
+	uint32_t at, clock;
+	const struct raw_class *scope[RAW_COMMON + 1]; /* NULL: none */
+};
+
+struct raw_event {
+	uint64_t id, stream;
+	bool any_stream; /* TSDL: no stream_id, so the only stream */
+	uint32_t at, name;
+	int32_t log_level;
+	const struct raw_class *specific, *payload; /* NULL: none */
+};
+
+/* Text from text offset `text` on stands at file offset `file`. */
+struct raw_span {
+	uint32_t text, file;
+};
+
+struct raw {
+	struct ctf_tree *tree; /* what needs no resolving is put there */
+	struct arena *out;
+	struct arena scratch;
+	struct intern names;
+	const char **kept; /* by name: its copy in `out`, or NULL */
+	size_t n_kept, cap_kept;
+	uint32_t *seen; /* by name: the last raw_unique() that saw it */
+	size_t n_seen, cap_seen;
+	uint32_t round;
+	size_t room; /* memory that these arenas may take together */
+
+	const struct raw_class *header;
+	struct raw_clock *clock;
+	struct raw_stream *stream;
+	struct raw_event *event;
+	struct ctf_env *env;
+	size_t n_clock, cap_clock, n_stream, cap_stream, n_event, cap_event;
+	size_t n_env, cap_env;
+
+	const char *path;
+	const char *text; /* NULL: `at` is an offset in the file */
+	size_t n_text;
+	struct raw_span *span;
+	size_t n_span, cap_span;
+	struct err *err;
+};
+
+void raw_release(struct raw *r);
+/* Sets the error to the place and the message, and returns -1. */
+int raw_fail(struct raw *r, uint32_t at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int raw_vfail(struct raw *r, uint32_t at, const char *fmt, va_list ap);
+/* Fails if the metadata has taken more memory than its size allows. What is
+ * made for each piece of the text asks this first. */
+int raw_room(struct raw *r, uint32_t at);
+/* Returns the text of a name, which lives as long as the tree; NULL for
+ * RAW_NONE. */
+const char *raw_keep(struct raw *r, uint32_t name);
+/* Returns zeroed memory that raw_release() frees. */
+void *raw_take(struct raw *r, size_t n);
+/* Returns a copy of n items, or NULL if n is 0. */
+void *raw_copy(struct arena *a, const void *p, size_t n, size_t size);
+/* Returns a new class of this kind with the values that CTF 2 gives to what is
+ * not said: alignment 1, base 10. */
+struct raw_class *raw_class(struct raw *r, enum ctf_kind kind, uint32_t at);
+/* Add to what the trace has; each fails if there are too many. */
+int raw_add_clock(struct raw *r, uint32_t at, const struct raw_clock *c);
+int raw_add_stream(struct raw *r, const struct raw_stream *s);
+int raw_add_event(struct raw *r, const struct raw_event *e);
+/* Fails if two parts have one name. */
+int raw_unique(struct raw *r, const struct raw_part *part, size_t n);
+/* A range of a label. */
+struct raw_range {
+	uint32_t name;
+	struct ctf_range range;
+	bool empty; /* holds for no value */
+};
+/* Makes labels of ranges: those of one name become one label, in the order of
+ * its first range. */
+const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
+				   size_t n, uint32_t *n_label);
+
+/* Makes the tree. */
+int raw_resolve(struct raw *r);
+
+/* Parse the text in r->text, or a CTF 2 sequence. */
+struct bytes;
+int tsdl_read(struct raw *r, bool *cut);
+/* Copies the text of metadata to r->text, out of packets if it is in them. Sets
+ * *cut if the last packet is not whole. */
+int tsdl_unpack(struct raw *r, const struct bytes *meta, bool *cut);
+int ctf2_read(struct raw *r, const struct bytes *meta, bool *cut);
+#endif

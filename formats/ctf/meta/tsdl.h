@@ -1,0 +1,206 @@
+/* tsdl.h - reads TSDL, the language of CTF 1.8 metadata: what its files share.
+ *
+ * tsdl_lex.c makes tokens of the text, tsdl_value.c values, tsdl_number.c and
+ * tsdl_type.c classes of what stands where C has a type, tsdl_read.c the rest.
+ * Each calls only those before it. The parser looks at one token, t->tok;
+ * each function begins with the first token of what it reads, and leaves the
+ * first token behind that. */
+#ifndef FORMATS_CTF_META_TSDL_H
+#define FORMATS_CTF_META_TSDL_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/ctf/meta/raw.h"
+#include "formats/reader/scan.h"
+
+/* Words with a meaning, none of which is reserved. A key of two words is one of
+ * them as well. */
+#define TSDL_WORDS(X)                                                          \
+	X(ALIGN, "align")                                                      \
+	X(BASE, "base")                                                        \
+	X(BYTE_ORDER, "byte_order")                                            \
+	X(CALLSITE, "callsite")                                                \
+	X(CLOCK, "clock")                                                      \
+	X(CONST, "const")                                                      \
+	X(CONTEXT, "context")                                                  \
+	X(ABSOLUTE, "absolute")                                                \
+	X(ENCODING, "encoding")                                                \
+	X(ENUM, "enum")                                                        \
+	X(ENV, "env")                                                          \
+	X(EVENT, "event")                                                      \
+	X(EVENT_CONTEXT, "event.context")                                      \
+	X(EVENT_HEADER, "event.header")                                        \
+	X(EXP_DIG, "exp_dig")                                                  \
+	X(FIELDS, "fields")                                                    \
+	X(FLOATING, "floating_point")                                          \
+	X(FREQ, "freq")                                                        \
+	X(HEADER, "header")                                                    \
+	X(ID, "id")                                                            \
+	X(INTEGER, "integer")                                                  \
+	X(LOGLEVEL, "loglevel")                                                \
+	X(MAJOR, "major")                                                      \
+	X(MANT_DIG, "mant_dig")                                                \
+	X(MAP, "map")                                                          \
+	X(MINOR, "minor")                                                      \
+	X(NAME, "name")                                                        \
+	X(OFFSET, "offset")                                                    \
+	X(OFFSET_S, "offset_s")                                                \
+	X(PACKET, "packet")                                                    \
+	X(PACKET_CONTEXT, "packet.context")                                    \
+	X(PACKET_HEADER, "packet.header")                                      \
+	X(SIGNED_KEY, "signed")                                                \
+	X(SIZE, "size")                                                        \
+	X(STREAM, "stream")                                                    \
+	X(STREAM_ID, "stream_id")                                              \
+	X(STRING_WORD, "string")                                               \
+	X(STRUCT, "struct")                                                    \
+	X(TRACE, "trace")                                                      \
+	X(TYPEALIAS, "typealias")                                              \
+	X(TYPEDEF, "typedef")                                                  \
+	X(UUID, "uuid")                                                        \
+	X(VARIANT, "variant")                                                  \
+	X(VOID, "void")                                                        \
+	X(CHAR, "char")                                                        \
+	X(SHORT, "short")                                                      \
+	X(INT, "int")                                                          \
+	X(LONG, "long")                                                        \
+	X(FLOAT, "float")                                                      \
+	X(DOUBLE, "double")                                                    \
+	X(UNSIGNED, "unsigned")                                                \
+	X(BOOL, "_Bool")                                                       \
+	X(COMPLEX, "_Complex")                                                 \
+	X(IMAGINARY, "_Imaginary")
+
+enum tsdl_word {
+#define TSDL_ENUM(name, text) TSDL_##name,
+	TSDL_WORDS(TSDL_ENUM)
+#undef TSDL_ENUM
+	TSDL_N_WORDS,
+};
+
+/* Kinds of tokens; what is one character is its own kind. */
+enum tsdl_kind {
+	TSDL_END = 256,
+	TSDL_IDENT,
+	TSDL_NUMBER,
+	TSDL_TEXT,
+	TSDL_DOTS,   /* ... */
+	TSDL_ASSIGN, /* := */
+};
+
+struct tsdl_token {
+	int kind;
+	uint32_t at, len;
+	uint32_t name; /* of TSDL_IDENT and TSDL_TEXT */
+	uint64_t num;
+};
+
+/* Structures, variants, enumerations and other types have a space of names
+ * each. */
+enum tsdl_space {
+	TSDL_TYPES,
+	TSDL_STRUCTS,
+	TSDL_VARIANTS,
+	TSDL_ENUMS,
+	TSDL_SPACES,
+};
+
+struct tsdl_symbol {
+	const struct raw_class *type;
+	uint32_t key;	 /* name * TSDL_SPACES + space */
+	uint32_t hidden; /* index + 1 of the symbol that this one hides */
+};
+
+struct tsdl {
+	struct raw *r;
+	struct scan rest; /* the text behind tok */
+	struct tsdl_token tok;
+	struct tsdl_symbol *symbol;
+	size_t n_symbol, cap_symbol;
+	uint32_t *top; /* by key: index + 1 of the symbol that is seen */
+	size_t n_top, cap_top;
+	size_t block;	       /* symbols before it are of outer blocks */
+	struct raw_part *part; /* of the structures that are being read */
+	size_t n_part, cap_part;
+	char *word; /* of a string */
+	char *path; /* of several words */
+	size_t cap_word, cap_path;
+	int depth;
+};
+
+/* A value: -2, "text", TRUE, clock.monotonic.value */
+struct tsdl_value {
+	int kind; /* TSDL_NUMBER, TSDL_TEXT, TSDL_IDENT; TSDL_ASSIGN: a class */
+	bool negative;
+	uint32_t at;
+	uint32_t name; /* of an IDENT all words with '.' between them */
+	uint64_t num;  /* magnitude */
+	const struct raw_class *type;
+};
+
+/* ---- tokens */
+
+int tsdl_next(struct tsdl *t);
+/* Sets the error at the token. */
+int tsdl_fail(struct tsdl *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Says what was found instead of what was needed. */
+int tsdl_unexpected(struct tsdl *t, const char *needed);
+/* Fails if the token is of another kind, else goes to the next one. */
+int tsdl_need(struct tsdl *t, int kind, const char *what);
+/* Reads words with a character between them, a name that is one word then. */
+int tsdl_path(struct tsdl *t, uint32_t *name);
+
+static inline bool tsdl_is(const struct tsdl *t, int kind)
+{
+	return t->tok.kind == kind;
+}
+
+static inline bool tsdl_is_word(const struct tsdl *t, enum tsdl_word word)
+{
+	return t->tok.kind == TSDL_IDENT && t->tok.name == (uint32_t)word;
+}
+
+/* ---- types */
+
+/* Read {...} with attributes, behind the word. */
+int tsdl_integer(struct tsdl *t, const struct raw_class **out);
+int tsdl_float(struct tsdl *t, const struct raw_class **out);
+int tsdl_string(struct tsdl *t, const struct raw_class **out);
+
+/* Reads a type without a name: integer {...}, struct x, unsigned long. */
+int tsdl_type(struct tsdl *t, const struct raw_class **out);
+/* Reads name[length]... behind a type. The name may be missing if `name` is
+ * NULL. */
+int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
+		    uint32_t *name, const struct raw_class **out);
+/* Reads a declaration of names: typealias, typedef, struct x {...}; and sets
+ * *done, unless there is none. */
+int tsdl_declaration(struct tsdl *t, bool *done);
+int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
+		 const struct raw_class *type, uint32_t at);
+
+/* ---- blocks */
+
+/* Begins a block of names, and ends it. */
+size_t tsdl_enter(struct tsdl *t);
+void tsdl_leave(struct tsdl *t, size_t block);
+
+/* Takes one key of a block with its value. */
+typedef int tsdl_set_fn(struct tsdl *t, void *to, uint32_t key,
+			const struct tsdl_value *v);
+/* Reads = value; behind a key. */
+int tsdl_attribute(struct tsdl *t, uint32_t key, tsdl_set_fn *set, void *to);
+/* Reads { key = value; ... }. */
+int tsdl_attributes(struct tsdl *t, tsdl_set_fn *set, void *to);
+int tsdl_value(struct tsdl *t, struct tsdl_value *v);
+/* Fail if the value is no number from lo to hi. */
+int tsdl_unsigned(struct tsdl *t, const struct tsdl_value *v, uint64_t lo,
+		  uint64_t hi, uint64_t *out);
+int tsdl_signed(struct tsdl *t, const struct tsdl_value *v, int64_t *out);
+int tsdl_bool(struct tsdl *t, const struct tsdl_value *v, bool *out);
+const char *tsdl_text(const struct tsdl *t, uint32_t name);
+int tsdl_byte_order(struct tsdl *t, const struct tsdl_value *v, bool *native,
+		    bool *big);
+int tsdl_alignment(struct tsdl *t, const struct tsdl_value *v, uint32_t *out);
+#endif

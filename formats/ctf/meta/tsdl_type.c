@@ -1,0 +1,580 @@
+/* tsdl_type.c - types of TSDL: integer {...}, struct {...}, unsigned long. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/meta/tsdl.h"
+
+static int tsdl_typealias(struct tsdl *t);
+static int tsdl_typedef(struct tsdl *t);
+
+/* ---- names of types */
+
+int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
+		 const struct raw_class *type, uint32_t at)
+{
+	uint32_t key = name * TSDL_SPACES + space;
+
+	if (name >= UINT32_MAX / TSDL_SPACES - 1)
+		return raw_fail(t->r, at, "too many names");
+	t->top = mem_reach(t->top, &t->n_top, &t->cap_top, key + 1,
+			   sizeof(*t->top));
+	if (t->top[key] > t->block)
+		return raw_fail(t->r, at, "'%s' is declared twice",
+				tsdl_text(t, name));
+	*mem_add(t->symbol, t->n_symbol, t->cap_symbol) =
+		(struct tsdl_symbol){ type, key, t->top[key] };
+	t->top[key] = (uint32_t)t->n_symbol;
+	return 0;
+}
+
+/* Returns the class with this name in the innermost block, or NULL. */
+static const struct raw_class *tsdl_find(const struct tsdl *t,
+					 enum tsdl_space space, uint32_t name)
+{
+	uint64_t key = (uint64_t)name * TSDL_SPACES + space;
+
+	if (key >= t->n_top || !t->top[key])
+		return NULL;
+	return t->symbol[t->top[key] - 1].type;
+}
+
+size_t tsdl_enter(struct tsdl *t)
+{
+	size_t block = t->block;
+
+	t->block = t->n_symbol;
+	return block;
+}
+
+void tsdl_leave(struct tsdl *t, size_t block)
+{
+	while (t->n_symbol > t->block) {
+		const struct tsdl_symbol *s = &t->symbol[--t->n_symbol];
+
+		t->top[s->key] = s->hidden;
+	}
+	t->block = block;
+}
+
+/* ---- names of C */
+
+static bool tsdl_is_c_word(const struct tsdl *t)
+{
+	return tsdl_is(t, TSDL_IDENT) && t->tok.name >= TSDL_VOID &&
+	       t->tok.name < TSDL_N_WORDS;
+}
+
+/* Reads the name of a type: unsigned long, uint32_t, char *. */
+static int tsdl_type_name(struct tsdl *t, uint32_t *name)
+{
+	char text[256];
+	size_t n = 0;
+	bool one = false;
+
+	while (tsdl_is_word(t, TSDL_CONST) || tsdl_is_c_word(t) ||
+	       (tsdl_is(t, TSDL_IDENT) && !n) || (tsdl_is(t, '*') && n)) {
+		const char *s =
+			tsdl_is(t, '*') ? "*" : tsdl_text(t, t->tok.name);
+		size_t len = strlen(s);
+
+		if (!tsdl_is_word(t, TSDL_CONST)) {
+			if (one && tsdl_is_c_word(t))
+				break;
+			if (n + len + 2 > sizeof(text))
+				return tsdl_fail(t, "type has a long name");
+			one = one || (!n && !tsdl_is_c_word(t));
+			if (n)
+				text[n++] = ' ';
+			memcpy(text + n, s, len);
+			n += len;
+		}
+		if (tsdl_next(t))
+			return -1;
+	}
+	if (!n)
+		return tsdl_unexpected(t, "a type");
+	*name = intern_add_bytes(&t->r->names, text, n);
+	return 0;
+}
+
+static int tsdl_named(struct tsdl *t, const struct raw_class **out)
+{
+	uint32_t at = t->tok.at;
+	uint32_t name;
+
+	if (tsdl_type_name(t, &name))
+		return -1;
+	*out = tsdl_find(t, TSDL_TYPES, name);
+	if (!*out)
+		return raw_fail(t->r, at, "type '%s' is not declared",
+				tsdl_text(t, name));
+	return 0;
+}
+
+/* ---- structures and variants */
+
+static bool tsdl_is_compound(const struct tsdl *t)
+{
+	return tsdl_is_word(t, TSDL_STRUCT) || tsdl_is_word(t, TSDL_VARIANT) ||
+	       tsdl_is_word(t, TSDL_ENUM);
+}
+
+/* Reads TYPE NAME, NAME; or a declaration of a type. */
+static int tsdl_members(struct tsdl *t)
+{
+	const struct raw_class *type;
+	bool compound = tsdl_is_compound(t);
+	uint32_t at;
+
+	if (tsdl_is_word(t, TSDL_TYPEALIAS))
+		return tsdl_typealias(t);
+	if (tsdl_is_word(t, TSDL_TYPEDEF))
+		return tsdl_typedef(t);
+	if (tsdl_type(t, &type))
+		return -1;
+	if (compound && tsdl_is(t, ';'))
+		return tsdl_next(t);
+	for (;;) {
+		struct raw_part p = { .at = t->tok.at };
+
+		if (tsdl_declarator(t, type, &p.name, &p.type))
+			return -1;
+		*mem_add(t->part, t->n_part, t->cap_part) = p;
+		at = t->tok.at;
+		if (!tsdl_is(t, ','))
+			break;
+		if (tsdl_next(t) || raw_room(t->r, at))
+			return -1;
+	}
+	return tsdl_need(t, ';', "';' behind a member");
+}
+
+/* Reads { members } into the class. */
+static int tsdl_body(struct tsdl *t, struct raw_class *c)
+{
+	size_t mark = t->n_part;
+	size_t block = tsdl_enter(t);
+
+	if (tsdl_next(t))
+		return -1;
+	while (!tsdl_is(t, '}'))
+		if (tsdl_members(t))
+			return -1;
+	tsdl_leave(t, block);
+
+	const struct raw_part *part = t->part ? t->part + mark : NULL;
+	size_t n = t->n_part - mark;
+
+	if (raw_unique(t->r, part, n))
+		return -1;
+	c->part = raw_copy(&t->r->scratch, part, n, sizeof(*part));
+	c->node.n_child = (uint32_t)n;
+	t->n_part = mark;
+	return tsdl_next(t);
+}
+
+/* Reads NAME, if there is one, behind struct, variant or enum. */
+static int tsdl_tag(struct tsdl *t, uint32_t *name)
+{
+	*name = RAW_NONE;
+	if (!tsdl_is(t, TSDL_IDENT))
+		return 0;
+	*name = t->tok.name;
+	return tsdl_next(t);
+}
+
+/* Returns the class that was declared as NAME, for a use without a body. */
+static int tsdl_use(struct tsdl *t, enum tsdl_space space, uint32_t name,
+		    const char *what, const struct raw_class **out)
+{
+	if (name == RAW_NONE)
+		return tsdl_unexpected(t, "a name or '{'");
+	*out = tsdl_find(t, space, name);
+	if (!*out)
+		return tsdl_fail(t, "%s '%s' is not declared", what,
+				 tsdl_text(t, name));
+	return 0;
+}
+
+/* align(8) */
+static int tsdl_struct_align(struct tsdl *t, struct raw_class *c)
+{
+	struct tsdl_value v;
+
+	if (!tsdl_is_word(t, TSDL_ALIGN))
+		return 0;
+	if (tsdl_next(t) || tsdl_need(t, '(', "'('") || tsdl_value(t, &v) ||
+	    tsdl_alignment(t, &v, &c->node.align))
+		return -1;
+	return tsdl_need(t, ')', "')'");
+}
+
+static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
+{
+	struct raw_class *c;
+	uint32_t at = t->tok.at;
+	uint32_t name;
+
+	if (tsdl_next(t) || tsdl_tag(t, &name))
+		return -1;
+	if (!tsdl_is(t, '{'))
+		return tsdl_use(t, TSDL_STRUCTS, name, "struct", out);
+	c = raw_class(t->r, CTF_STRUCT, at);
+	*out = c;
+	if (tsdl_body(t, c) || tsdl_struct_align(t, c))
+		return -1;
+	return name == RAW_NONE ? 0
+				: tsdl_declare(t, TSDL_STRUCTS, name, c, at);
+}
+
+/* The words in front of a path that name a scope. */
+static const struct {
+	const char *prefix;
+	int8_t scope;
+} tsdl_scopes[] = {
+	{ "trace.packet.header.", RAW_HEADER },
+	{ "stream.packet.context.", RAW_PACKET },
+	{ "stream.event.header.", RAW_EVENT_HEADER },
+	{ "stream.event.context.", RAW_COMMON },
+	{ "event.context.", RAW_SPECIFIC },
+	{ "event.fields.", RAW_PAYLOAD },
+};
+
+/* Reads the path of a length or tag. */
+static int tsdl_place(struct tsdl *t, const struct raw_place **out)
+{
+	struct raw_place p = { .scope = RAW_RELATIVE, .climb = true };
+	uint32_t name[CTF_DEPTH_MAX];
+	uint32_t path;
+
+	if (tsdl_path(t, &path))
+		return -1;
+	struct scan s = scan_of(tsdl_text(t, path), strlen(tsdl_text(t, path)));
+
+	for (size_t i = 0; i < sizeof(tsdl_scopes) / sizeof(tsdl_scopes[0]);
+	     i++)
+		if (p.climb && scan_take(&s, tsdl_scopes[i].prefix)) {
+			p.scope = tsdl_scopes[i].scope;
+			p.climb = false;
+		}
+	for (; s.n; p.n++) {
+		size_t n = scan_find_char(s, '.');
+
+		if (p.n == CTF_DEPTH_MAX)
+			return tsdl_fail(t, "path has more than %d names",
+					 CTF_DEPTH_MAX);
+		name[p.n] = intern_add_bytes(&t->r->names, s.p, n);
+		scan_skip(&s, n + 1);
+	}
+	p.name = raw_copy(&t->r->scratch, name, p.n, sizeof(*name));
+	*out = raw_copy(&t->r->scratch, &p, 1, sizeof(p));
+	return 0;
+}
+
+/* <tag> */
+static int tsdl_selector(struct tsdl *t, const struct raw_place **out)
+{
+	*out = NULL;
+	if (!tsdl_is(t, '<'))
+		return 0;
+	if (tsdl_next(t) || tsdl_place(t, out))
+		return -1;
+	return tsdl_need(t, '>', "'>' behind the tag");
+}
+
+static int tsdl_variant(struct tsdl *t, const struct raw_class **out)
+{
+	const struct raw_place *from;
+	struct raw_class *c;
+	uint32_t at = t->tok.at;
+	uint32_t name;
+
+	if (tsdl_next(t) || tsdl_tag(t, &name) || tsdl_selector(t, &from))
+		return -1;
+	if (tsdl_is(t, '{')) {
+		c = raw_class(t->r, CTF_VARIANT, at);
+		*out = c;
+		c->from = from;
+		if (tsdl_body(t, c))
+			return -1;
+		return name == RAW_NONE
+			       ? 0
+			       : tsdl_declare(t, TSDL_VARIANTS, name, c, at);
+	}
+	if (tsdl_use(t, TSDL_VARIANTS, name, "variant", out))
+		return -1;
+	if (!from)
+		return 0;
+	c = raw_copy(&t->r->scratch, *out, 1, sizeof(**out));
+	c->from = from;
+	c->at = at;
+	*out = c;
+	return 0;
+}
+
+/* ---- enumerations */
+
+/* Makes the range of values that the integer can have. */
+static int tsdl_range(struct tsdl *t, const struct tsdl_value v[2],
+		      bool is_signed, struct raw_range *out)
+{
+	__int128 end[2];
+
+	for (int i = 0; i < 2; i++) {
+		if (v[i].kind != TSDL_NUMBER)
+			return raw_fail(t->r, v[i].at, "value is no number");
+		end[i] = v[i].negative ? -(__int128)v[i].num : v[i].num;
+	}
+	if (end[0] > end[1])
+		return raw_fail(t->r, v[0].at, "range ends before it begins");
+
+	__int128 lo = is_signed ? INT64_MIN : 0;
+	__int128 hi = is_signed ? (__int128)INT64_MAX : UINT64_MAX;
+
+	out->empty = end[0] > hi || end[1] < lo;
+	out->range.lo = (uint64_t)(end[0] < lo ? lo : end[0]);
+	out->range.hi = (uint64_t)(end[1] > hi ? hi : end[1]);
+	return 0;
+}
+
+/* Reads NAME, NAME = 1 or NAME = 1 ... 2. *next is the value that a label gets
+ * which has none. */
+static int tsdl_label(struct tsdl *t, bool is_signed, struct tsdl_value *next,
+		      struct raw_range *out)
+{
+	struct tsdl_value v[2];
+
+	if (!tsdl_is(t, TSDL_IDENT) && !tsdl_is(t, TSDL_TEXT))
+		return tsdl_unexpected(t, "a label");
+	out->name = t->tok.name;
+	if (tsdl_next(t))
+		return -1;
+	v[0] = *next;
+	if (tsdl_is(t, '=') && (tsdl_next(t) || tsdl_value(t, &v[0])))
+		return -1;
+	v[1] = v[0];
+	if (tsdl_is(t, TSDL_DOTS) && (tsdl_next(t) || tsdl_value(t, &v[1])))
+		return -1;
+	if (tsdl_range(t, v, is_signed, out))
+		return -1;
+	*next = v[1];
+	next->num += next->negative ? -1 : 1;
+	next->negative = next->negative && next->num;
+	return 0;
+}
+
+static int tsdl_labels(struct tsdl *t, struct raw_class *c)
+{
+	struct tsdl_value next = { .kind = TSDL_NUMBER, .at = t->tok.at };
+	struct raw_range *range = NULL;
+	size_t n = 0;
+	size_t cap = 0;
+	int ret = tsdl_next(t);
+
+	while (!ret && !tsdl_is(t, '}')) {
+		ret = tsdl_label(t, c->node.kind == CTF_SINT, &next,
+				 mem_add(range, n, cap));
+		if (!ret && !tsdl_is(t, '}'))
+			ret = tsdl_need(t, ',', "',' or '}' behind a label");
+		if (!ret && n == RAW_LABELS_MAX)
+			ret = tsdl_fail(t,
+					"enumeration has more than %u labels",
+					RAW_LABELS_MAX);
+	}
+	if (!ret && !n)
+		ret = tsdl_unexpected(t, "a label");
+	if (!ret)
+		c->node.label = raw_labels(t->r, range, n, &c->node.n_label);
+	free(range);
+	return ret ? ret : tsdl_next(t);
+}
+
+/* enum NAME : type { labels } */
+static int tsdl_enum(struct tsdl *t, const struct raw_class **out)
+{
+	const struct raw_class *base = NULL;
+	uint32_t at = t->tok.at;
+	uint32_t name;
+
+	if (tsdl_next(t) || tsdl_tag(t, &name))
+		return -1;
+	if (tsdl_is(t, ':') && (tsdl_next(t) || tsdl_type(t, &base)))
+		return -1;
+	if (!base && !tsdl_is(t, '{'))
+		return tsdl_use(t, TSDL_ENUMS, name, "enum", out);
+	if (!tsdl_is(t, '{'))
+		return tsdl_unexpected(t, "'{' of an enumeration");
+	if (!base)
+		base = tsdl_find(t, TSDL_TYPES, TSDL_INT);
+	if (!base)
+		return tsdl_fail(t, "enum has no type, and 'int' is not "
+				    "declared");
+	if (base->node.kind != CTF_UINT && base->node.kind != CTF_SINT)
+		return raw_fail(t->r, at,
+				"enum is of a type that is no "
+				"integer");
+	struct raw_class *c = raw_copy(&t->r->scratch, base, 1, sizeof(*c));
+
+	*out = c;
+	c->at = at;
+	if (tsdl_labels(t, c))
+		return -1;
+	return name == RAW_NONE ? 0 : tsdl_declare(t, TSDL_ENUMS, name, c, at);
+}
+
+/* ---- all types */
+
+static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
+{
+	if (!tsdl_is(t, TSDL_IDENT))
+		return tsdl_unexpected(t, "a type");
+	switch (t->tok.name) {
+	case TSDL_INTEGER:
+		return tsdl_integer(t, out);
+	case TSDL_FLOATING:
+		return tsdl_float(t, out);
+	case TSDL_STRING_WORD:
+		return tsdl_string(t, out);
+	case TSDL_STRUCT:
+		return tsdl_struct(t, out);
+	case TSDL_VARIANT:
+		return tsdl_variant(t, out);
+	case TSDL_ENUM:
+		return tsdl_enum(t, out);
+	default:
+		return tsdl_named(t, out);
+	}
+}
+
+int tsdl_type(struct tsdl *t, const struct raw_class **out)
+{
+	while (tsdl_is_word(t, TSDL_CONST))
+		if (tsdl_next(t))
+			return -1;
+	if (t->depth >= CTF_DEPTH_MAX)
+		return tsdl_fail(t, "types are nested deeper than %d",
+				 CTF_DEPTH_MAX);
+	t->depth++;
+	int ret = tsdl_any_type(t, out);
+	t->depth--;
+	return ret;
+}
+
+/* ---- declarators */
+
+/* Reads [3] or [path]. */
+static int tsdl_dimension(struct tsdl *t, struct raw_class **out)
+{
+	struct raw_class *c = raw_class(t->r, CTF_ARRAY, t->tok.at);
+
+	*out = c;
+	if (tsdl_next(t))
+		return -1;
+	if (tsdl_is(t, TSDL_NUMBER)) {
+		c->node.count = t->tok.num;
+		if (tsdl_next(t))
+			return -1;
+	} else {
+		c->node.kind = CTF_SEQUENCE;
+		if (tsdl_place(t, &c->from))
+			return -1;
+	}
+	return tsdl_need(t, ']', "']' behind a length");
+}
+
+/* Makes an array of elements, or a string of characters. */
+static void tsdl_array(struct tsdl *t, struct raw_class *c,
+		       const struct raw_class *element)
+{
+	const struct ctf_node *e = &element->node;
+	struct raw_part part = { RAW_NONE, c->at, element };
+
+	if ((e->kind == CTF_UINT || e->kind == CTF_SINT) && !e->n_label &&
+	    element->encoded && e->bits == 8 && e->align == 8) {
+		c->node.kind = c->node.kind == CTF_ARRAY ? CTF_FIXED_STRING
+							 : CTF_LENGTH_STRING;
+		c->node.is_text = true;
+		c->node.align = 8;
+		return;
+	}
+	c->part = raw_copy(&t->r->scratch, &part, 1, sizeof(part));
+	c->node.n_child = 1;
+}
+
+int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
+		    uint32_t *name, const struct raw_class **out)
+{
+	struct raw_class *dim[CTF_DEPTH_MAX];
+	size_t n = 0;
+
+	*out = type;
+	if (name) {
+		if (!tsdl_is(t, TSDL_IDENT))
+			return tsdl_unexpected(t, "a name");
+		*name = t->tok.name;
+		if (tsdl_next(t))
+			return -1;
+	}
+	while (tsdl_is(t, '[')) {
+		if (n == CTF_DEPTH_MAX)
+			return tsdl_fail(t, "array has more than %d dimensions",
+					 CTF_DEPTH_MAX);
+		if (tsdl_dimension(t, &dim[n++]))
+			return -1;
+	}
+	/* int x[2][3] is two times three numbers */
+	while (n--) {
+		tsdl_array(t, dim[n], *out);
+		*out = dim[n];
+	}
+	return 0;
+}
+
+static int tsdl_typealias(struct tsdl *t)
+{
+	const struct raw_class *type;
+	uint32_t at = t->tok.at;
+	uint32_t name;
+
+	if (tsdl_next(t) || tsdl_type(t, &type) ||
+	    tsdl_declarator(t, type, NULL, &type) ||
+	    tsdl_need(t, TSDL_ASSIGN, "':='") || tsdl_type_name(t, &name) ||
+	    tsdl_declare(t, TSDL_TYPES, name, type, at))
+		return -1;
+	return tsdl_need(t, ';', "';' behind typealias");
+}
+
+static int tsdl_typedef(struct tsdl *t)
+{
+	const struct raw_class *type;
+
+	do {
+		const struct raw_class *c;
+		uint32_t at = t->tok.at;
+		uint32_t name;
+		bool first = tsdl_is_word(t, TSDL_TYPEDEF);
+
+		if (tsdl_next(t) || (first && tsdl_type(t, &type)) ||
+		    tsdl_declarator(t, type, &name, &c) ||
+		    tsdl_declare(t, TSDL_TYPES, name, c, at))
+			return -1;
+	} while (tsdl_is(t, ','));
+	return tsdl_need(t, ';', "';' behind typedef");
+}
+
+int tsdl_declaration(struct tsdl *t, bool *done)
+{
+	const struct raw_class *type;
+
+	*done = true;
+	if (tsdl_is_word(t, TSDL_TYPEALIAS))
+		return tsdl_typealias(t);
+	if (tsdl_is_word(t, TSDL_TYPEDEF))
+		return tsdl_typedef(t);
+	*done = tsdl_is_compound(t);
+	if (!*done)
+		return 0;
+	if (tsdl_type(t, &type))
+		return -1;
+	return tsdl_need(t, ';', "';' behind a declaration");
+}

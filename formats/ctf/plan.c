@@ -1,0 +1,533 @@
+/* plan.c - plans how to lay out the payload of an event class, and which
+ * members have a meaning beyond being a field.
+ *
+ * Members of structures become fields with names a_b, arrays of bytes become
+ * blobs; other arrays, variants, options and floating-point numbers become
+ * text. The plan is the same for all events of the class, so a number that
+ * only some events have (in a variant) is text. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+#include "stitch/base/bytes.h"
+
+#define DEPTH_MAX 16
+#define FIELDS_MAX 500
+/* Bytes that the classes of all events may take. Every class has the fields of
+ * the common context again, so small metadata could ask for any amount. */
+#define PLANNED_MAX ((uint64_t)48 << 20)
+#define NAME_MAX_LEN 120
+
+/* The structures that hold the fields of an event. */
+enum plan_root {
+	PLAN_PACKET,
+	PLAN_COMMON,
+	PLAN_SPECIFIC,
+	PLAN_PAYLOAD,
+	PLAN_ROOTS
+};
+
+/* A member, in the order of an event. */
+struct plan_step {
+	const struct ctf_node *node;
+	struct ctf_want want;
+	uint32_t field, label; /* index in the format plus 1; 0: none */
+	bool enter;	       /* a structure: its members follow */
+};
+
+/* State while a plan is made. */
+struct plan {
+	struct ctf *ctf;
+	const struct ctf_schema *sm;
+	const struct ctf_rule *request, *chain;
+	const char *event;
+	enum plan_root root;
+	unsigned int depth;
+	uint32_t off;
+	uint32_t n_field;
+	char prefix[NAME_MAX_LEN];
+	char *text; /* the format */
+	size_t len, cap;
+	struct plan_step *step;
+	size_t n_step, cap_step;
+	size_t first[PLAN_ROOTS + 1]; /* steps of a root */
+	uint32_t uses;		      /* a bit for each */
+};
+
+static void ctf_plan_print(struct plan *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void ctf_plan_print(struct plan *p, const char *fmt, ...)
+{
+	char buf[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(buf, sizeof(buf), fmt, ap);
+
+	va_end(ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= sizeof(buf))
+		n = sizeof(buf) - 1;
+	p->text = mem_grow(p->text, &p->cap, p->len + (size_t)n + 1, 1);
+	memcpy(p->text + p->len, buf, (size_t)n + 1);
+	p->len += (size_t)n;
+}
+
+/* Makes a name of letters, digits and '_'. Only ftrace's own fields may begin
+ * with "common_". */
+static void ctf_plan_clean_name(const char *prefix, const char *s,
+				char out[NAME_MAX_LEN])
+{
+	int n = snprintf(out, NAME_MAX_LEN, "%s%s", prefix, s ? s : "");
+
+	(void)n;
+	for (char *c = out; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	if (!strncmp(out, "common_", 7)) {
+		memmove(out + 1, out, NAME_MAX_LEN - 1);
+		out[NAME_MAX_LEN - 1] = 0;
+		out[0] = '_';
+	}
+	if (!*out)
+		snprintf(out, NAME_MAX_LEN, "_");
+}
+
+static struct plan_step *ctf_plan_step(struct plan *p,
+				       const struct ctf_node *node)
+{
+	struct plan_step *st = mem_add(p->step, p->n_step, p->cap_step);
+
+	*st = (struct plan_step){ .node = node, .want.label = CTF_NO_PLACE };
+	return st;
+}
+
+/* ---- what members mean */
+
+struct use_row {
+	const char *name;
+	enum ctf_use use;
+	bool only; /* the member does not become a field */
+};
+
+static const struct use_row context_uses[] = {
+	{ "pid", CTF_USE_PID, true },
+	{ "tid", CTF_USE_TID, true },
+	{ "vpid", CTF_USE_VPID, true },
+	{ "vtid", CTF_USE_VTID, true },
+	{ "procname", CTF_PROCNAME, true },
+	{ "callstack_kernel", CTF_KSTACK, true },
+	{ "callstack_user", CTF_USTACK, true },
+	{ "ip", CTF_IP, false },
+};
+
+static const struct use_row perf_uses[] = {
+	{ "perf_tid", CTF_USE_TID, true },
+	{ "perf_pid", CTF_USE_PID, true },
+	{ "perf_ip", CTF_IP, false },
+	{ "perf_callchain", CTF_PERF_STACK, true },
+};
+
+static bool ctf_plan_fits_use(const struct ctf_node *node, enum ctf_use use)
+{
+	const struct ctf_node *e = ctf_node_element(node);
+
+	switch (use) {
+	case CTF_PROCNAME:
+		return ctf_node_is_string(node);
+	case CTF_KSTACK:
+	case CTF_USTACK:
+	case CTF_CHAIN:
+	case CTF_PERF_STACK:
+		return e && ctf_node_is_integer(e) && !ctf_node_is_signed(e);
+	case CTF_NAMES:
+		return e && ctf_node_is_string(e);
+	case CTF_IP:
+		return ctf_node_is_integer(node) && !ctf_node_is_signed(node);
+	default:
+		return ctf_node_is_integer(node);
+	}
+}
+
+static enum ctf_use ctf_plan_find_use(const struct use_row *row, size_t n,
+				      const struct ctf_node *node, bool *only)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(row[i].name, node->name) &&
+		    ctf_plan_fits_use(node, row[i].use)) {
+			*only = row[i].only;
+			return row[i].use;
+		}
+	return CTF_FIELD;
+}
+
+static enum ctf_use ctf_plan_payload_use(const struct plan *p,
+					 const struct ctf_node *node,
+					 bool *only)
+{
+	const struct ctf_rule *r = p->chain ? p->chain : p->request;
+
+	if (r && !strcmp(r->cookie, node->name) &&
+	    ctf_plan_fits_use(node, CTF_COOKIE))
+		return CTF_COOKIE;
+	if (p->chain && !strcmp(p->chain->ips, node->name) &&
+	    (ctf_plan_fits_use(node, CTF_CHAIN) ||
+	     ctf_plan_fits_use(node, CTF_NAMES))) {
+		/* stored as a stack, as callstack_user is */
+		*only = true;
+		return ctf_plan_fits_use(node, CTF_NAMES) ? CTF_NAMES
+							  : CTF_CHAIN;
+	}
+	if (!p->sm->perf)
+		return CTF_FIELD;
+	return ctf_plan_find_use(
+		perf_uses, sizeof(perf_uses) / sizeof(*perf_uses), node, only);
+}
+
+static enum ctf_use ctf_plan_member_use(const struct plan *p,
+					const struct ctf_node *node, bool *only)
+{
+	*only = false;
+	if (p->depth || !node->name)
+		return CTF_FIELD;
+	if (p->root == PLAN_PAYLOAD)
+		return ctf_plan_payload_use(p, node, only);
+	/* the counters and times of packets are losses and clocks */
+	if (p->root == PLAN_PACKET && node->role) {
+		*only = true;
+		return CTF_FIELD;
+	}
+	if (!strcmp(node->name, "cpu_id") && ctf_plan_fits_use(node, CTF_CPU)) {
+		*only = true;
+		return CTF_CPU;
+	}
+	/* the length of a member that is taken as a stack */
+	if (!strcmp(node->name, "_callstack_kernel_length") ||
+	    !strcmp(node->name, "_callstack_user_length")) {
+		*only = true;
+		return CTF_FIELD;
+	}
+	return ctf_plan_find_use(context_uses,
+				 sizeof(context_uses) / sizeof(*context_uses),
+				 node, only);
+}
+
+/* ---- fields */
+
+static uint8_t ctf_plan_number_bytes(const struct ctf_node *node)
+{
+	if (node->kind != CTF_UINT && node->kind != CTF_SINT)
+		return 8;
+	return node->bits <= 8	  ? 1
+	       : node->bits <= 16 ? 2
+	       : node->bits <= 32 ? 4
+				  : 8;
+}
+
+static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
+				  const char *name)
+{
+	struct ctf_want *w = &st->want;
+	bool is_signed = ctf_node_is_signed(st->node);
+
+	w->how = CTF_NUMBER;
+	st->field = ++p->n_field;
+	w->size = ctf_plan_number_bytes(st->node);
+	p->off = (p->off + w->size - 1) & ~(uint32_t)(w->size - 1);
+	w->off = p->off;
+	p->off += w->size;
+	ctf_plan_print(p,
+		       "\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
+		       is_signed ? 's' : 'u', w->size * 8, name, w->off,
+		       w->size, is_signed);
+}
+
+/* Returns the place of a field of variable length. */
+static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
+				       const char *name, uint32_t *field)
+{
+	p->off = (p->off + 3) & ~3u;
+	const uint32_t off = p->off;
+
+	*field = ++p->n_field;
+	p->off += 4;
+	ctf_plan_print(
+		p,
+		"\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
+		bytes ? "unsigned char" : "char", name, off);
+	return off;
+}
+
+/* Adds a field with the label of an enumeration, beside the number, which can
+ * be compared and added. */
+static void ctf_plan_label_field(struct plan *p, struct plan_step *st,
+				 const char *name)
+{
+	char label[NAME_MAX_LEN];
+
+	snprintf(label, sizeof(label), "%.100s_label", name);
+	st->want.label = ctf_plan_dynamic_field(p, false, label, &st->label);
+}
+
+static void ctf_plan_struct(struct plan *p, const struct ctf_node *node);
+
+static void ctf_plan_nested(struct plan *p, const struct ctf_node *node,
+			    const char *name)
+{
+	char before[NAME_MAX_LEN];
+
+	memcpy(before, p->prefix, sizeof(before));
+	ctf_plan_step(p, node)->enter = true;
+	snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
+	p->depth++;
+	ctf_plan_struct(p, node);
+	p->depth--;
+	memcpy(p->prefix, before, sizeof(before));
+}
+
+static void ctf_plan_member(struct plan *p, const struct ctf_node *node)
+{
+	bool only;
+	enum ctf_use use = ctf_plan_member_use(p, node, &only);
+	char name[NAME_MAX_LEN];
+
+	ctf_plan_clean_name(p->prefix, node->name, name);
+	if (!only && p->depth < DEPTH_MAX && node->kind == CTF_STRUCT) {
+		ctf_plan_nested(p, node, name);
+		return;
+	}
+	struct plan_step *st = ctf_plan_step(p, node);
+	struct ctf_want *w = &st->want;
+
+	w->use = (uint8_t)use;
+	p->uses |= 1u << use;
+	if (only)
+		return;
+	if (p->n_field >= FIELDS_MAX) {
+		ledger_skip(p->ctf->src.ledger, p->ctf->src.index,
+			    "field of an event with more than 500", 0, 0, NULL);
+		w->use = CTF_FIELD;
+	} else if (ctf_node_is_number(node)) {
+		ctf_plan_number_field(p, st, name);
+		if (node->n_label && ctf_node_is_integer(node))
+			ctf_plan_label_field(p, st, name);
+	} else {
+		bool bytes = ctf_node_is_bytes(node);
+
+		w->how = ctf_node_is_string(node) ? CTF_TEXT
+			 : bytes		  ? CTF_BYTES
+						  : CTF_JSON;
+		w->off = ctf_plan_dynamic_field(p, bytes, name, &st->field);
+	}
+}
+
+static void ctf_plan_struct(struct plan *p, const struct ctf_node *node)
+{
+	for (uint32_t i = 0; i < node->n_child; i++)
+		ctf_plan_member(p, &node->child[i]);
+}
+
+/* Names of payload members are kept; those of contexts get a prefix. */
+static void ctf_plan_roots(struct plan *p, const struct ctf_stream_class *sc,
+			   const struct ctf_event_class *ec)
+{
+	const struct ctf_node *root[PLAN_ROOTS] = {
+		[PLAN_PACKET] = sc->packet,
+		[PLAN_COMMON] = sc->common,
+		[PLAN_SPECIFIC] = ec->specific,
+		[PLAN_PAYLOAD] = ec->payload,
+	};
+
+	for (int i = 0; i < PLAN_ROOTS; i++) {
+		p->first[i] = p->n_step;
+		p->root = (enum plan_root)i;
+		snprintf(p->prefix, sizeof(p->prefix), "%s",
+			 i == PLAN_PAYLOAD  ? ""
+			 : i == PLAN_PACKET ? "packet_"
+					    : "ctx_");
+		if (!root[i])
+			continue;
+		ctf_plan_step(p, root[i])->enter = true;
+		ctf_plan_struct(p, root[i]);
+	}
+	p->first[PLAN_ROOTS] = p->n_step;
+}
+
+/* ---- the event */
+
+static bool ctf_plan_has(const struct plan *p, enum ctf_use use)
+{
+	return p->uses >> use & 1;
+}
+
+static uint32_t ctf_plan_add_event(const struct plan *p, bool has_time)
+{
+	const struct ctf_event_info info = {
+		.name = p->event,
+		.text = p->text,
+		.len = p->len,
+		.defer = p->request != NULL,
+		.has_time = has_time,
+		.has_tid = ctf_plan_has(p, CTF_USE_TID) ||
+			   ctf_plan_has(p, CTF_USE_VTID),
+	};
+
+	return ctf_event_add(p->ctf, &info);
+}
+
+/* Does decoding the event need the field? */
+static bool ctf_plan_is_read(const struct ctf_event *ev, int field)
+{
+	const struct tp_call *c = &ev->fmt.call;
+	bool yes = false;
+
+	for (int i = 0; i < CTF_PARTS; i++)
+		yes |= ev->part[i] == field;
+	for (int i = 0; c->what != CALL_NONE && i < CALL_ARGS; i++)
+		yes |= c->arg[i] == field + 1;
+	return yes || (c->what != CALL_NONE &&
+		       (c->ret == field + 1 || c->path == field + 1));
+}
+
+/* Drops the fields that decoding does not need: with no_fields nothing else
+ * reads them. */
+static void ctf_plan_drop_unread(struct plan *p, const struct ctf_event *ev)
+{
+	for (size_t i = 0; i < p->n_step; i++) {
+		struct plan_step *st = &p->step[i];
+
+		if (st->label && !ctf_plan_is_read(ev, (int)st->label - 1))
+			st->want.label = CTF_NO_PLACE;
+		if (st->field && !ctf_plan_is_read(ev, (int)st->field - 1) &&
+		    st->want.label == CTF_NO_PLACE)
+			st->want.how = CTF_DROP;
+	}
+}
+
+/* Makes the program of some roots. */
+static void ctf_plan_compile(const struct plan *p, enum plan_root from,
+			     enum plan_root to, struct ctf_program *out)
+{
+	ctf_program_start(out);
+	for (size_t i = p->first[from]; i < p->first[to]; i++) {
+		if (p->step[i].enter)
+			ctf_program_enter(out, p->step[i].node);
+		else
+			ctf_program_add(out, p->step[i].node, &p->step[i].want);
+	}
+	ctf_program_end(out);
+}
+
+/* The thread's and the CPU's part in a packet's context is read once for a
+ * packet; other members are fields of each of its events. */
+static bool ctf_plan_has_packet_fields(const struct plan *p)
+{
+	for (size_t i = p->first[PLAN_PACKET]; i < p->first[PLAN_COMMON]; i++)
+		if (p->step[i].want.how != CTF_DROP ||
+		    (p->step[i].want.use && p->step[i].want.use != CTF_CPU))
+			return true;
+	return false;
+}
+
+static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
+			   const struct ctf_stream_class *sc,
+			   const struct ctf_event_class *ec,
+			   struct ctf_class *cl)
+{
+	struct plan p = {
+		.ctf = ctf,
+		.sm = sm,
+		.event = ec->name && *ec->name ? ec->name : "unnamed",
+	};
+	char line[256];
+
+	p.request = ctf_rule_of(ctf, p.event, false);
+	p.chain = ctf_rule_of(ctf, p.event, true);
+	snprintf(line, sizeof(line), "%s", p.event);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	ctf_plan_print(&p, "name: %s\nID: 0\nformat:\n", line);
+	ctf_plan_roots(&p, sc, ec);
+	if (!ctf_plan_has(&p, CTF_COOKIE))
+		p.request = p.chain = NULL;
+	if (p.chain && !ctf_plan_has(&p, CTF_CHAIN) &&
+	    !ctf_plan_has(&p, CTF_NAMES))
+		p.chain = NULL;
+	cl->chain = p.chain != NULL;
+	if (p.chain)
+		p.request = NULL;
+	cl->made = true;
+	cl->fixed = p.off;
+	cl->event = ctf_plan_add_event(&p, sc->clock >= 0);
+	if (ctf->opts.no_fields)
+		ctf_plan_drop_unread(&p, &ctf->event[cl->event]);
+	if (ctf_plan_has_packet_fields(&p))
+		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
+	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
+	/* the text is kept, and again as fields with names */
+	ctf->planned += 4 * p.len + (cl->packet.n + cl->event_fields.n) *
+					    sizeof(struct ctf_op);
+	free(p.text);
+	free(p.step);
+}
+
+struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
+			       struct ctf_plan *plan, uint64_t id,
+			       const char **why)
+{
+	const struct ctf_stream_class *sc = plan->sc;
+	const struct ctf_event_class *ec = NULL;
+
+	/* ids mostly count from 0 */
+	if (id < sc->n_event && sc->event[id].id == id)
+		ec = &sc->event[id];
+	else
+		ec = ctf_tree_event(sc, id);
+	*why = "the metadata has no event of this id";
+	if (!ec)
+		return NULL;
+	if (!plan->classes)
+		plan->classes = mem_new(sc->n_event, sizeof(*plan->classes));
+	struct ctf_class *cl = &plan->classes[ec - sc->event];
+
+	*why = "a limit: the classes of events need more than 48 MiB";
+	if (!cl->made && ctf->planned > PLANNED_MAX)
+		return NULL;
+	if (!cl->made)
+		ctf_plan_class(ctf, sm, sc, ec, cl);
+	return cl;
+}
+
+/* Reads the CPU of a packet, and goes over the rest. */
+static void ctf_plan_packet(struct ctf_plan *plan)
+{
+	const struct ctf_node *ctx = plan->sc->packet;
+	const struct ctf_want cpu = { .use = CTF_CPU, .label = CTF_NO_PLACE };
+
+	ctf_program_start(&plan->packet);
+	if (ctx)
+		ctf_program_enter(&plan->packet, ctx);
+	for (uint32_t i = 0; ctx && i < ctx->n_child; i++) {
+		const struct ctf_node *m = &ctx->child[i];
+
+		if (m->name && !strcmp(m->name, "cpu_id") &&
+		    ctf_node_is_integer(m))
+			ctf_program_add(&plan->packet, m, &cpu);
+		else
+			ctf_program_skip(&plan->packet, m);
+	}
+	ctf_program_end(&plan->packet);
+}
+
+void ctf_plan_make(struct ctf_plan *plan)
+{
+	ctf_plan_packet(plan);
+	ctf_program_start(&plan->header);
+	ctf_program_skip(&plan->header, plan->sc->header);
+	ctf_program_end(&plan->header);
+}

@@ -1,0 +1,144 @@
+/* schema.c - the metadata of traces, and the programs that are made of it.
+ *
+ * A session that is rotated a thousand times has a thousand metadata files, of
+ * which most are equal: they are parsed once. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+#include "stitch/base/err.h"
+
+#define NS 1000000000u
+
+bool ctf_uuid_parse(const char *s, uint8_t out[CTF_UUID])
+{
+	size_t n = 0;
+
+	for (; s && *s && n < 2 * CTF_UUID; s++) {
+		unsigned int v;
+
+		if (*s == '-')
+			continue;
+		if (!isxdigit((unsigned char)*s))
+			return false;
+		v = isdigit((unsigned char)*s)
+			    ? (unsigned int)(*s - '0')
+			    : (unsigned int)(tolower((unsigned char)*s) - 'a') +
+				      10;
+		out[n / 2] = (uint8_t)(n % 2 ? out[n / 2] | v : v << 4);
+		n++;
+	}
+	return n == 2 * CTF_UUID;
+}
+
+const struct ctf_clock *ctf_schema_clock(const struct ctf_schema *sm,
+					 const struct ctf_stream_class *sc)
+{
+	return sc->clock < 0 ? NULL : &sm->tree.clock[sc->clock];
+}
+
+uint64_t ctf_clock_ns(const struct ctf_clock *clock, uint64_t value)
+{
+	uint64_t ns;
+
+	if (clock->freq == NS)
+		ns = value;
+	else if (clock->freq > UINT64_MAX / NS ||
+		 __builtin_mul_overflow(value / clock->freq, NS, &ns) ||
+		 __builtin_add_overflow(
+			 ns, value % clock->freq * NS / clock->freq, &ns))
+		ns = INT64_MAX;
+	return ns > INT64_MAX ? INT64_MAX : ns;
+}
+
+bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out)
+{
+	bool minus = clock->offset < 0;
+	uint64_t cycles =
+		minus ? -(uint64_t)clock->offset : (uint64_t)clock->offset;
+	__int128 v = (__int128)clock->offset_s * NS;
+	__int128 more = (__int128)cycles * NS;
+
+	/* towards minus infinity */
+	more = minus ? -((more + clock->freq - 1) / clock->freq)
+		     : more / clock->freq;
+	v += more;
+	if (v > INT64_MAX || v < INT64_MIN)
+		return false;
+	*out = (int64_t)v;
+	return true;
+}
+
+struct ctf_schema *ctf_schema_new(const struct bytes *meta)
+{
+	struct ctf_schema *sm = mem_new(1, sizeof(*sm));
+	struct err why;
+
+	if (ctf_tree_read(&sm->arena, meta, &sm->tree, &why)) {
+		sm->err = mem_dup(&why, sizeof(why));
+		return sm;
+	}
+	const struct ctf_tree *t = &sm->tree;
+	const char *tracer = ctf_tree_env(t, "tracer_name");
+
+	sm->lttng = tracer && !strncmp(tracer, "lttng", 5);
+	sm->perf = tracer && !strcmp(tracer, "perf");
+	ctf_program_start(&sm->head);
+	ctf_program_skip(&sm->head, t->header);
+	ctf_program_end(&sm->head);
+	sm->plan = mem_new(t->n_stream + 1u, sizeof(*sm->plan));
+	for (uint32_t i = 0; i < t->n_stream; i++) {
+		sm->plan[i].sc = &t->stream[i];
+		if (t->stream[i].n_slot > sm->n_slot)
+			sm->n_slot = t->stream[i].n_slot;
+		ctf_plan_make(&sm->plan[i]);
+	}
+	return sm;
+}
+
+static void ctf_schema_release_plan(struct ctf_plan *p)
+{
+	for (uint32_t i = 0; p->classes && i < p->sc->n_event; i++) {
+		ctf_program_release(&p->classes[i].packet);
+		ctf_program_release(&p->classes[i].event_fields);
+	}
+	free(p->classes);
+	ctf_program_release(&p->packet);
+	ctf_program_release(&p->header);
+}
+
+void ctf_schema_free(struct ctf_schema *sm)
+{
+	if (!sm)
+		return;
+	for (uint32_t i = 0; sm->plan && i < sm->tree.n_stream; i++)
+		ctf_schema_release_plan(&sm->plan[i]);
+	free(sm->plan);
+	ctf_program_release(&sm->head);
+	arena_release(&sm->arena);
+	free(sm->err);
+	free(sm);
+}
+
+struct ctf_schema *ctf_schema_of(struct ctf *ctf, const char *path)
+{
+	struct bytes meta;
+	uint64_t len;
+	void *data = ctf_file_map(path, &len);
+	uint64_t hash = hash_bytes(data ? data : "", len, 0);
+	struct ctf_schema *sm = NULL;
+
+	for (size_t i = 0; i < ctf->n_schema && !sm; i++)
+		if (ctf->schema[i]->hash == hash && ctf->schema[i]->len == len)
+			sm = ctf->schema[i];
+	if (!sm) {
+		bytes_init(&meta, data, len, path, 0, false);
+		sm = ctf_schema_new(&meta);
+		sm->hash = hash;
+		sm->len = len;
+		*mem_add(ctf->schema, ctf->n_schema, ctf->cap_schema) = sm;
+	}
+	ctf_file_unmap(data, len);
+	return sm;
+}

@@ -1,0 +1,495 @@
+/* stream.c - reads the packets of a stream, from one file after the other.
+ *
+ * A damaged packet costs that packet: reading goes on with the next one, which
+ * is found by the size of the damaged one or, if that leads nowhere, by its
+ * mark. What the counters of packets say of losses becomes items. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf/ctf.h"
+#include "formats/reader/reader.h"
+#include "stitch/base/err.h"
+
+/* Words that a stream keeps for its lists from packet to packet. */
+#define LISTS_MAX 1024
+
+/* ---- time */
+
+static void ctf_stream_set_clock(struct ctf_stream *s,
+				 const struct ctf_clock *clock)
+{
+	int64_t zero;
+
+	if (clock == s->clock)
+		return;
+	s->clock = clock;
+	s->shift = 0;
+	if (clock && ctf_clock_zero(clock, &zero))
+		s->shift = (int64_t)((uint64_t)zero -
+				     (uint64_t)s->trace->ctf->base);
+}
+
+static uint64_t ctf_stream_shifted(const struct ctf_stream *s, uint64_t ns)
+{
+	int64_t t;
+
+	if (__builtin_add_overflow((int64_t)ns, s->shift, &t))
+		t = INT64_MAX;
+	return t < 0 ? 0 : (uint64_t)t;
+}
+
+uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
+{
+	if (!s->clock)
+		return s->trace->at;
+	return ctf_stream_shifted(s, ctf_clock_ns(s->clock, value));
+}
+
+/* ---- which files belong to a stream */
+
+static int ctf_stream_compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By trace, stream, and time. */
+static int ctf_stream_compare_files(const void *a, const void *b)
+{
+	const struct ctf_file *x = a;
+	const struct ctf_file *y = b;
+	int d = ctf_stream_compare(x->trace, y->trace);
+
+	if (!d)
+		d = ctf_stream_compare(!x->packets, !y->packets);
+	if (!d)
+		d = ctf_stream_compare(x->class_id, y->class_id);
+	if (!d)
+		d = ctf_stream_compare(x->has_id, y->has_id);
+	if (!d)
+		d = ctf_stream_compare(x->id, y->id);
+	if (!d && x->has_id)
+		d = ctf_stream_compare(x->seq, y->seq);
+	if (!d && x->has_id)
+		d = ctf_stream_compare(x->begin, y->begin);
+	return d ? d : strcmp(x->path, y->path);
+}
+
+/* Does b follow a, in the same stream? Files that overlap are copies, such as
+ * two snapshots of one buffer: each is a stream of its own. */
+static bool ctf_stream_follows(const struct ctf_file *a,
+			       const struct ctf_file *b)
+{
+	if (a->trace != b->trace || !a->packets || !b->packets || !a->has_id ||
+	    !b->has_id || a->class_id != b->class_id || a->id != b->id)
+		return false;
+	if (a->has_seq && b->has_seq)
+		return b->seq > a->last_seq;
+	return a->has_time && b->has_time && b->begin >= a->last_end;
+}
+
+static struct ctf_stream *ctf_stream_new(struct ctf *ctf,
+					 const struct ctf_file *f)
+{
+	struct ctf_stream *s =
+		mem_add(ctf->stream, ctf->n_stream, ctf->cap_stream);
+
+	*s = (struct ctf_stream){ .trace = &ctf->trace[f->trace], .cpu = -1 };
+	s->trace->n_live++;
+	if (!f->has_time)
+		return s;
+	ctf_stream_set_clock(
+		s, ctf_schema_clock(f->schema, ctf_tree_stream(&f->schema->tree,
+							       f->class_id)));
+	s->time = ctf_stream_shifted(s, f->begin);
+	if (s->time && (!s->trace->start || s->time < s->trace->start))
+		s->trace->start = s->time;
+	return s;
+}
+
+void ctf_streams_make(struct ctf *ctf)
+{
+	size_t first = 0;
+
+	if (ctf->n_file)
+		qsort(ctf->file, ctf->n_file, sizeof(*ctf->file),
+		      ctf_stream_compare_files);
+	for (size_t i = 0; i < ctf->n_file; i++) {
+		const struct ctf_file *f = &ctf->file[i];
+		struct ctf_stream *to = NULL;
+
+		if (!i || f->trace != f[-1].trace || f->id != f[-1].id ||
+		    f->class_id != f[-1].class_id)
+			first = ctf->n_stream;
+		for (size_t k = first; k < ctf->n_stream && !to; k++) {
+			struct ctf_stream *s = &ctf->stream[k];
+
+			if (ctf_stream_follows(
+				    &ctf->file[s->file[s->n_file - 1]], f))
+				to = s;
+		}
+		if (!to)
+			to = ctf_stream_new(ctf, f);
+		*mem_add(to->file, to->n_file, to->cap_file) = (uint32_t)i;
+	}
+}
+
+/* ---- files */
+
+static void ctf_stream_leave_file(struct ctf_stream *s)
+{
+	ctf_file_unmap(s->data, s->len);
+	s->data = NULL;
+	s->in_packet = false;
+}
+
+/* Makes room for the schema's slots and clocks. Clocks keep their values. */
+static void ctf_stream_fit(struct ctf_stream *s)
+{
+	struct ctf_state *st = &s->st;
+
+	st->slot = mem_reach(st->slot, &s->n_slot, &s->cap_slot,
+			     s->schema->n_slot + 1u, sizeof(*st->slot));
+	st->clock = mem_reach(st->clock, &s->n_clock, &s->cap_clock,
+			      s->schema->tree.n_clock + 1u, sizeof(*st->clock));
+}
+
+/* Returns false if there are no more files. */
+static bool ctf_stream_next_file(struct ctf_stream *s)
+{
+	struct ctf *ctf = s->trace->ctf;
+
+	while (s->pos < s->n_file) {
+		const struct ctf_file *f = &ctf->file[s->file[s->pos++]];
+		struct bytes b;
+
+		s->data = ctf_file_map(f->path, &s->len);
+		if (!s->data)
+			continue;
+		s->path = f->path;
+		s->off = s->content_end = 0;
+		s->schema = f->schema;
+		ctf_stream_fit(s);
+		bytes_init(&b, s->data, s->len, s->path, 0, false);
+		const uint64_t before = *s->st.clock;
+
+		s->has_uuid = ctf_packet_uuid(s->schema, &s->st, &b, s->uuid);
+		*s->st.clock = before;
+		return true;
+	}
+	return false;
+}
+
+void ctf_stream_close(struct ctf_stream *s)
+{
+	ctf_stream_leave_file(s);
+	free(s->st.slot);
+	free(s->st.clock);
+	ctf_state_release(&s->st);
+	free(s->file);
+	s->file = NULL;
+	s->n_file = 0;
+}
+
+/* ---- damage */
+
+static uint64_t ctf_stream_clock(const struct ctf_stream *s)
+{
+	int32_t clock = s->packet.plan->sc->clock;
+
+	return clock < 0 ? 0 : s->st.clock[clock];
+}
+
+/* t1: when reading goes on; 0: unknown. */
+static void ctf_stream_damage(const struct ctf_stream *s, const char *what,
+			      uint64_t off, uint64_t len, uint64_t t1,
+			      const char *why)
+{
+	const struct ctf *ctf = s->trace->ctf;
+	struct err err;
+	const struct ledger_entry e = {
+		.kind = LEDGER_DAMAGE,
+		.capture = ctf->src.index,
+		.what = what,
+		.detail = err.msg,
+		.off = off,
+		.len = len,
+		.n = 1,
+		.cpu = -1,
+		.event = -1,
+		.t0 = s->last,
+		.t1 = t1,
+	};
+
+	err_at(&err, s->path, off, "%s: %" PRIu64 " bytes", why, len);
+	ledger_add(ctf->src.ledger, &e);
+}
+
+/* The packet's end is that of its last event if it is not told, or wrong as in
+ * those of LTTng before 2.11. */
+static void ctf_stream_end_packet(struct ctf_stream *s)
+{
+	const struct ctf_packet *p = &s->packet;
+	uint64_t clock = ctf_stream_clock(s);
+
+	s->in_packet = false;
+	s->has_end = p->plan->sc->clock >= 0 && (p->has_end || p->has_begin);
+	s->end = p->has_end && p->finish > clock ? p->finish : clock;
+	s->trace->ctf->done += p->len;
+	/* thousands of streams may be open, each with one long stack */
+	if (s->st.kern.cap + s->st.user.cap + s->st.cap_names / 8 > LISTS_MAX)
+		ctf_state_trim(&s->st);
+}
+
+void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
+{
+	const struct ctf_packet *p = &s->packet;
+	uint64_t at = s->event_at / 8;
+	uint64_t end = (p->end + 7) / 8;
+
+	/* of a cut one the end is said already */
+	if (!p->cut)
+		ctf_stream_damage(
+			s, "packet", p->off + at, end - at,
+			p->has_end ? ctf_stream_time(s, p->finish) : 0, why);
+	ctf_stream_end_packet(s);
+}
+
+/* ---- losses */
+
+static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
+			    uint64_t since, bool has_until, uint64_t until)
+{
+	struct ctf_trace *tr = s->trace;
+	uint64_t key = has_until ? ctf_stream_time(s, until) : tr->at;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_LOST, key, 0);
+
+	it->kind = REC_LOST;
+	it->cpu = s->cpu;
+	it->lost.n = n;
+	it->lost.has_since = has_since;
+	it->lost.since = has_since ? ctf_stream_time(s, since) : 0;
+	/* switches were lost: the running threads are unknown */
+	for (size_t i = 0; i < tr->n_cpu; i++)
+		if (s->cpu < 0 || (size_t)s->cpu == i)
+			tr->on_cpu[i] = -1;
+}
+
+/* The difference of two counters that have the size of their field. */
+static uint64_t ctf_stream_grown(const struct ctf_stream *s,
+				 enum ctf_field_role role, uint64_t from,
+				 uint64_t to)
+{
+	const struct ctf_node *ctx = s->packet.plan->sc->packet;
+	uint64_t mask = UINT64_MAX;
+
+	for (uint32_t i = 0; ctx && i < ctx->n_child; i++)
+		if (ctx->child[i].role == role && ctx->child[i].bits &&
+		    ctx->child[i].bits < 64)
+			mask = ((uint64_t)1 << ctx->child[i].bits) - 1;
+	return (to - from) & mask;
+}
+
+/* Of a stream's first packet the counter tells that events were discarded, but
+ * not how many of them since the recording began. */
+static void ctf_stream_find_losses(struct ctf_stream *s)
+{
+	const struct ctf_packet *p = &s->packet;
+	const struct ctf_state *st = &s->st;
+	bool has_seq = st->roles >> CTF_PACKET_SEQ & 1;
+	bool has_discarded = st->roles >> CTF_DISCARDED & 1;
+	uint64_t seq = st->role[CTF_PACKET_SEQ];
+	uint64_t discarded = st->role[CTF_DISCARDED];
+
+	if (has_discarded && s->has_discarded) {
+		uint64_t n = ctf_stream_grown(s, CTF_DISCARDED, s->discarded,
+					      discarded);
+
+		if (n)
+			ctf_stream_lost(s, n, s->has_end, s->end, p->has_end,
+					p->finish);
+	} else if (has_discarded && !s->has_before && discarded) {
+		ctf_stream_lost(s, 0, p->has_begin, p->begin, p->has_end,
+				p->finish);
+	}
+	if (has_seq && s->has_seq &&
+	    ctf_stream_grown(s, CTF_PACKET_SEQ, s->seq, seq) > 1)
+		ctf_stream_lost(s, 0, s->has_end, s->end, p->has_begin,
+				p->begin);
+	s->has_before = true;
+	s->has_seq = has_seq;
+	s->has_discarded = has_discarded;
+	s->seq = seq;
+	s->discarded = discarded;
+}
+
+/* ---- packets */
+
+/* Returns the distance from *b to the next packet, and when it begins; to the
+ * end if there is none. Keeps the clock. */
+static uint64_t ctf_stream_find_packet(struct ctf_stream *s,
+				       const struct bytes *b, uint64_t from,
+				       uint64_t *begin)
+{
+	const uint64_t clock = *s->st.clock;
+	struct ctf_packet p;
+	uint64_t n = ctf_packet_find(s->schema, &s->st, b, from,
+				     s->has_uuid ? s->uuid : NULL, &p);
+
+	*s->st.clock = clock;
+	*begin = 0;
+	if (n == bytes_left(b))
+		return n;
+	ctf_stream_set_clock(s, ctf_schema_clock(s->schema, p.plan->sc));
+	if (p.has_begin)
+		*begin = ctf_stream_time(s, p.begin);
+	return n;
+}
+
+/* The packet goes beyond the file: either the file was cut, or the packet's
+ * size is damaged and another one follows. */
+static void ctf_stream_cut_packet(struct ctf_stream *s, const struct bytes *b)
+{
+	struct ctf_packet *p = &s->packet;
+	const uint64_t left = bytes_left(b);
+	const uint64_t clock = *s->st.clock;
+	uint64_t begin;
+	uint64_t n = ctf_stream_find_packet(s, b, p->body / 8, &begin);
+
+	/* once more, as searching has read other packets */
+	*s->st.clock = clock;
+	ctf_packet_read(s->schema, &s->st, b, s->has_uuid ? s->uuid : NULL, p);
+	if (n == left) {
+		ctf_stream_damage(s, "truncated", p->off, left, 0,
+				  "the file ends inside this packet, whose "
+				  "events are read as far as they are there");
+		return;
+	}
+	p->cut = false;
+	p->len = n;
+	if (p->end > n * 8)
+		p->end = s->st.cur.end = n * 8;
+	ctf_stream_damage(s, "packet", p->off, 0, begin,
+			  "a packet's size goes beyond the file");
+}
+
+/* There is no packet at *b, where the one before leads to: its size may be
+ * wrong, so the next is looked for from where its content ends. */
+static void ctf_stream_skip_damage(struct ctf_stream *s, const struct bytes *b)
+{
+	const char *why = s->st.why;
+	uint64_t begin, n;
+
+	if (s->content_end && s->content_end < s->off) {
+		struct bytes all;
+
+		bytes_init(&all, s->data, s->len, s->path, 0, false);
+		n = ctf_stream_find_packet(s, &all, s->content_end, &begin);
+		s->content_end = 0;
+		if (n < s->off) {
+			s->off = n;
+			ctf_stream_damage(s, "packet", n, 0, begin,
+					  "a packet begins inside another");
+			return;
+		}
+	}
+	n = ctf_stream_find_packet(s, b, 1, &begin);
+	ctf_stream_damage(s, n == bytes_left(b) ? "truncated" : "packet",
+			  s->off, n, begin, why);
+	s->off += n;
+}
+
+static bool ctf_stream_next_packet(struct ctf_stream *s)
+{
+	struct ctf_packet *p = &s->packet;
+
+	for (;;) {
+		struct bytes b;
+
+		if (!s->data && !ctf_stream_next_file(s))
+			return false;
+		bytes_init(&b, s->data, s->len, s->path, 0, false);
+		if (bytes_skip(&b, s->off, NULL) || !bytes_left(&b)) {
+			ctf_stream_leave_file(s);
+			continue;
+		}
+		b.base = b.pos;
+		b.base_off = s->off;
+		const uint8_t *uuid = s->has_uuid ? s->uuid : NULL;
+		const uint64_t clock = *s->st.clock;
+
+		if (!ctf_packet_read(s->schema, &s->st, &b, uuid, p)) {
+			if (p->cut)
+				ctf_stream_cut_packet(s, &b);
+			s->content_end = s->off + (p->end + 7) / 8;
+			s->off += p->len;
+			return true;
+		}
+		*s->st.clock = clock;
+		ctf_stream_skip_damage(s, &b);
+	}
+}
+
+static void ctf_stream_begin_packet(struct ctf_stream *s)
+{
+	const struct ctf_state *st = &s->st;
+
+	s->in_packet = true;
+	ctf_stream_set_clock(s,
+			     ctf_schema_clock(s->schema, s->packet.plan->sc));
+	s->cpu = st->uses >> CTF_CPU & 1 && st->use[CTF_CPU] <= INT32_MAX
+			 ? (int32_t)st->use[CTF_CPU]
+			 : -1;
+	ctf_stream_find_losses(s);
+}
+
+/* ---- events */
+
+static int ctf_stream_read_header(struct ctf_stream *s)
+{
+	const struct ctf_stream_class *sc = s->packet.plan->sc;
+	struct ctf_state *st = &s->st;
+
+	s->event_at = st->cur.at;
+	st->roles &= ~(1u << CTF_EVENT_CLASS_ID);
+	if (ctf_run(&s->packet.plan->header, st))
+		return -1;
+	if (st->roles >> CTF_EVENT_CLASS_ID & 1)
+		s->event_id = st->role[CTF_EVENT_CLASS_ID];
+	else
+		s->event_id = sc->n_event == 1 ? sc->event[0].id : 0;
+	s->time = ctf_stream_time(s, ctf_stream_clock(s));
+	return 0;
+}
+
+static void ctf_stream_check_time(struct ctf_stream *s)
+{
+	if (s->time < s->last)
+		reader_regress(&s->trace->ctf->src,
+			       s->packet.off + s->event_at / 8, s->time,
+			       s->last, s->cpu);
+	else
+		s->last = s->time;
+}
+
+bool ctf_stream_next(struct ctf_stream *s)
+{
+	struct ctf_state *st = &s->st;
+
+	for (;;) {
+		if (!s->in_packet) {
+			if (!ctf_stream_next_packet(s))
+				return false;
+			ctf_stream_begin_packet(s);
+		}
+		if (st->cur.at >= s->packet.end) {
+			ctf_stream_end_packet(s);
+			continue;
+		}
+		if (!ctf_stream_read_header(s)) {
+			ctf_stream_check_time(s);
+			return true;
+		}
+		ctf_stream_drop_packet(s, st->why);
+	}
+}

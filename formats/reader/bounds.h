@@ -1,0 +1,42 @@
+/* bounds.h - values that no kernel writes, whatever it recorded. */
+#ifndef FORMATS_READER_BOUNDS_H
+#define FORMATS_READER_BOUNDS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* PID_MAX_LIMIT of 64-bit machines (include/linux/threads.h). */
+#define THREAD_ID_MAX 4194304
+
+/* The most CPUs that a kernel can be built for are 8192 (arch/x86/Kconfig). */
+#define CPU_ID_MAX 8191
+
+/* Records that follow each other are not years apart. */
+#define YEAR_NS 31556952000000000u
+/* After so many records of another time in a row the clock was set. */
+#define TIMES_FAR_MAX 16
+
+/* Can this be a thread or a process? -1 is one that is not known any more. */
+static inline bool thread_id_can_be(int64_t id)
+{
+	return id >= -1 && id <= THREAD_ID_MAX;
+}
+
+/* The time near which the next one must be; n: how many records confirm it. */
+struct near_time {
+	uint64_t time;
+	uint32_t n;
+};
+
+/* Is this time years from most of those before it? */
+static inline bool near_time_is_far(struct near_time *near, uint64_t time)
+{
+	uint64_t gap =
+		time > near->time ? time - near->time : near->time - time;
+
+	if (near->n && gap > YEAR_NS && --near->n)
+		return true;
+	near->time = time;
+	near->n += near->n < TIMES_FAR_MAX;
+	return false;
+}
+#endif

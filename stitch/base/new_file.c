@@ -1,0 +1,386 @@
+/* new_file.c - files that get their name when they are complete. */
+#include "stitch/base/new_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/path.h"
+
+#define TEMPS_MAX 8
+#define JOURNAL "-journal"
+
+/* ---- temporary names, removed when the program ends */
+
+/* mem.c ends the program when memory is exhausted, so nobody else can. A child
+ * process does not own the names of its parent. */
+static char *new_file_temps[TEMPS_MAX];
+static pid_t new_file_owner;
+
+/* SQLite keeps a journal beside the file while it copies into it. */
+static void new_file_unlink(const char *temp)
+{
+	size_t size = strlen(temp) + sizeof(JOURNAL);
+	char *journal = malloc(size);
+
+	unlink(temp);
+	if (journal) {
+		snprintf(journal, size, "%s" JOURNAL, temp);
+		unlink(journal);
+	}
+	free(journal);
+}
+
+static void new_file_at_exit(void)
+{
+	for (size_t i = 0; i < TEMPS_MAX && getpid() == new_file_owner; i++)
+		if (new_file_temps[i])
+			new_file_unlink(new_file_temps[i]);
+}
+
+static void new_file_remember(char *temp)
+{
+	if (!new_file_owner)
+		atexit(new_file_at_exit);
+	new_file_owner = getpid();
+	for (size_t i = 0; i < TEMPS_MAX; i++)
+		if (!new_file_temps[i]) {
+			new_file_temps[i] = temp;
+			return;
+		}
+}
+
+static void new_file_forget(char *temp)
+{
+	for (size_t i = 0; i < TEMPS_MAX; i++)
+		if (new_file_temps[i] == temp)
+			new_file_temps[i] = NULL;
+	free(temp);
+}
+
+/* ---- what dead runs left */
+
+/* Returns the process in ".PID-N.tmp" or its journal; 0 if text is nothing like
+ * that. */
+static pid_t new_file_pid(const char *text)
+{
+	char *end;
+	long pid;
+	long n;
+
+	if (*text != '.' || text[1] < '1' || text[1] > '9')
+		return 0;
+	pid = strtol(text + 1, &end, 10);
+	if (*end != '-' || end[1] < '0' || end[1] > '9' || pid > INT_MAX)
+		return 0;
+	n = strtol(end + 1, &end, 10);
+	if (strcmp(end, ".tmp") != 0 && strcmp(end, ".tmp" JOURNAL) != 0)
+		return 0;
+	return n > INT_MAX ? 0 : (pid_t)pid;
+}
+
+/* Returns whether nobody uses a temporary file: its process is gone, which says
+ * nothing about other machines and pid namespaces, and nobody has locked it. A
+ * file of this process is never opened, as closing it would end the locks of
+ * SQLite. */
+static bool new_file_is_dead(int dir, const char *name, pid_t pid)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat st;
+	bool dead;
+	int fd;
+
+	if (!kill(pid, 0) || errno != ESRCH ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return false;
+	fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	dead = fd >= 0 && !fcntl(fd, F_OFD_GETLK, &lock) &&
+	       lock.l_type == F_UNLCK;
+	if (fd >= 0)
+		close(fd);
+	return dead;
+}
+
+/* Returns the folder of path, to be freed. */
+static char *new_file_folder(const char *path)
+{
+	size_t n = (size_t)(path_base(path) - path);
+	char *dir = n ? mem_dup(path, n + 1) : mem_strdup("./");
+
+	dir[n ? n : 2] = '\0';
+	return dir;
+}
+
+static void new_file_remove_dead(const char *path)
+{
+	const char *base = path_base(path);
+	size_t n = strlen(base);
+	char *folder = new_file_folder(path);
+	DIR *d = opendir(folder);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		pid_t pid = strncmp(e->d_name, base, n)
+				    ? 0
+				    : new_file_pid(e->d_name + n);
+
+		if (pid && new_file_is_dead(dirfd(d), e->d_name, pid))
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+	free(folder);
+}
+
+/* ---- files with a temporary name */
+
+/* Creates the file and leaves it open. Returns NULL and errno on failure. */
+static char *new_file_create(const char *path, mode_t mode, int *fd)
+{
+	size_t size = strlen(path) + 48;
+	char *temp = mem_new(size, 1);
+	int error;
+
+	*fd = -1;
+	for (unsigned int i = 0; *fd < 0 && i < 1000; i++) {
+		snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
+		*fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (*fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (*fd >= 0) {
+		new_file_remember(temp);
+		return temp;
+	}
+	error = errno;
+	free(temp);
+	errno = error;
+	return NULL;
+}
+
+char *new_file_temp(const char *path, mode_t mode)
+{
+	char *temp;
+	int fd;
+
+	new_file_remove_dead(path);
+	temp = new_file_create(path, mode, &fd);
+	if (fd >= 0)
+		close(fd);
+	return temp;
+}
+
+void new_file_drop(char *temp)
+{
+	if (temp)
+		new_file_unlink(temp);
+	new_file_forget(temp);
+}
+
+static int new_file_refuse(const char *path, int error, struct err *err)
+{
+	return err_set(err, ERR_IO, "%s: %s", path,
+		       error == EEXIST ? "exists; use -f to replace it"
+				       : strerror(error));
+}
+
+int new_file_place(char *temp, const char *path, bool replace, struct err *err)
+{
+	unsigned int how = replace ? 0 : RENAME_NOREPLACE;
+	int rc = renameat2(AT_FDCWD, temp, AT_FDCWD, path, how);
+	struct stat st;
+
+	/* the file system does not know the flag: check, then rename */
+	if (rc && how && (errno == EINVAL || errno == ENOSYS)) {
+		if (!lstat(path, &st))
+			return new_file_refuse(path, EEXIST, err);
+		rc = rename(temp, path);
+	}
+	if (rc)
+		return new_file_refuse(path, errno, err);
+	new_file_forget(temp);
+	return 0;
+}
+
+/* ---- files to write */
+
+struct new_file {
+	char *path;  /* behind links */
+	char *shown; /* for messages */
+	char *temp;  /* NULL: the file has no name yet, or is path itself */
+	FILE *stream;
+	int fd;
+	bool replace;
+	bool direct; /* path itself is written */
+};
+
+/* Links need /proc: linkat() of a descriptor itself takes a privilege. */
+static int new_file_open_unnamed(const char *path)
+{
+	char *folder = new_file_folder(path);
+	int fd = access("/proc/self/fd", X_OK)
+			 ? -1
+			 : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+
+	free(folder);
+	return fd;
+}
+
+static int new_file_open_temp(struct new_file *nf)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	new_file_remove_dead(nf->path);
+	nf->fd = new_file_open_unnamed(nf->path);
+	if (nf->fd >= 0)
+		return 0;
+	nf->temp = new_file_create(nf->path, 0666, &nf->fd);
+	if (nf->temp)
+		fcntl(nf->fd, F_OFD_SETLK, &lock);
+	return nf->temp ? 0 : -1;
+}
+
+/* Returns what path names behind links, or NULL if that is nothing yet. */
+static char *new_file_target(const char *path, struct stat *st)
+{
+	return stat(path, st) ? NULL : realpath(path, NULL);
+}
+
+static int new_file_begin(struct new_file *nf, struct err *err)
+{
+	struct stat st = { 0 };
+	char *target = new_file_target(nf->shown, &st);
+
+	nf->path = target ? target : mem_strdup(nf->shown);
+	if (target && !S_ISREG(st.st_mode))
+		return err_set(err, ERR_IO, "%s: is no regular file",
+			       nf->shown);
+	if (target && !nf->replace)
+		return new_file_refuse(nf->shown, EEXIST, err);
+	if (target && faccessat(AT_FDCWD, nf->path, W_OK, AT_EACCESS))
+		return new_file_refuse(nf->shown, errno, err);
+	/* a link that leads to nothing yet: what it names is made */
+	bool dangling = !target && !lstat(nf->shown, &st);
+
+	if (!dangling && !new_file_open_temp(nf)) {
+		if (target && fchown(nf->fd, st.st_uid, st.st_gid))
+			st.st_mode &= 0777;
+		if (target)
+			fchmod(nf->fd, st.st_mode & 07777);
+		return 0;
+	}
+	if (!target && !dangling)
+		return new_file_refuse(nf->shown, errno, err);
+	nf->direct = true;
+	nf->fd = open(nf->shown, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return nf->fd < 0 ? new_file_refuse(nf->shown, errno, err) : 0;
+}
+
+struct new_file *new_file_open(const char *path, bool replace, struct err *err)
+{
+	struct new_file *nf = mem_new(1, sizeof(*nf));
+
+	nf->shown = mem_strdup(path);
+	nf->replace = replace;
+	nf->fd = -1;
+	if (!new_file_begin(nf, err))
+		return nf;
+	new_file_free(nf);
+	return NULL;
+}
+
+int new_file_fd(struct new_file *nf)
+{
+	return nf->fd;
+}
+
+FILE *new_file_stream(struct new_file *nf)
+{
+	if (!nf->stream)
+		nf->stream = fdopen(nf->fd, "w");
+	return nf->stream;
+}
+
+/* Gives a file without a name a temporary one. */
+static int new_file_name(struct new_file *nf, const char *as)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", nf->fd);
+	return linkat(AT_FDCWD, link, AT_FDCWD, as, AT_SYMLINK_FOLLOW);
+}
+
+static int new_file_put(struct new_file *nf, struct err *err)
+{
+	size_t size = strlen(nf->path) + 48;
+
+	if (!nf->temp && !new_file_name(nf, nf->path))
+		return 0;
+	if (!nf->temp && (errno != EEXIST || !nf->replace))
+		return new_file_refuse(nf->shown, errno, err);
+	for (unsigned int i = 0; !nf->temp && i < 1000; i++) {
+		char *temp = mem_new(size, 1);
+
+		snprintf(temp, size, "%s.%ld-%u.tmp", nf->path, (long)getpid(),
+			 i);
+		if (!new_file_name(nf, temp)) {
+			new_file_remember(temp);
+			nf->temp = temp;
+		} else {
+			free(temp);
+		}
+	}
+	if (!nf->temp)
+		return new_file_refuse(nf->shown, errno, err);
+	if (new_file_place(nf->temp, nf->path, nf->replace, err))
+		return -1;
+	nf->temp = NULL;
+	return 0;
+}
+
+int new_file_finish(struct new_file *nf, struct err *err)
+{
+	int last;
+
+	if (nf->stream && (fflush(nf->stream) || ferror(nf->stream)))
+		return new_file_refuse(nf->shown, errno ? errno : EIO, err);
+	/* NFS tells at each close what could not be written */
+	last = dup(nf->fd);
+	if (last >= 0 && close(last))
+		return new_file_refuse(nf->shown, errno, err);
+	if (!nf->direct && new_file_put(nf, err))
+		return -1;
+	nf->direct = false;
+	if (nf->stream)
+		fclose(nf->stream);
+	else
+		close(nf->fd);
+	nf->stream = NULL;
+	nf->fd = -1;
+	return 0;
+}
+
+void new_file_free(struct new_file *nf)
+{
+	if (!nf)
+		return;
+	if (nf->stream)
+		fclose(nf->stream);
+	else if (nf->fd >= 0)
+		close(nf->fd);
+	if (nf->direct)
+		unlink(nf->path);
+	new_file_drop(nf->temp);
+	free(nf->path);
+	free(nf->shown);
+	free(nf);
+}

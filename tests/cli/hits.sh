@@ -1,0 +1,93 @@
+#!/bin/sh
+# hits.sh - samples whose chain lacks the half that was hit, groups, kinds of events.
+# usage: BACKSTITCH=PROGRAM tests/cli/hits.sh; prints "ok NAME" or "not ok NAME" lines.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/ok.sh
+B=${BACKSTITCH:?}
+cap=tests/captures
+w=$(mktemp -d) || exit 2
+trap 'rm -rf "$w"' EXIT
+
+# is NAME WANTED GOT
+is() {
+	[ "$2" = "$3" ] || printf '    wanted: %s\n    got:    %s\n' "$2" "$3"
+	[ "$2" = "$3" ]
+	ok "$1" $?
+}
+
+# sql DATABASE TEXT: the last row
+sql() {
+	"$B" query --format csv "$1" "$2" | tail -n 1 | tr -d '"'
+}
+
+for n in kernel user group4-s
+do
+	"$B" ingest -q --symfs $cap/symfs --kallsyms $cap/hits.kallsyms \
+		-o "$w/$n.db" $cap/hits-$n.data.zst
+	ok "hits-$n is read" $?
+done
+cd "$w" || exit 2
+
+# ---- the half that was hit
+is no_sample_is_without_a_stack 0 "$(sql kernel.db \
+	'SELECT count(*) FROM samples WHERE kernel_stack IS NULL AND user_stack IS NULL')"
+"$B" report kernel.db >out
+grep -q '^ .* add  *hits$' out && ! grep -q 'no stack' out
+ok report_names_the_function_that_was_hit $?
+is trust_says_that_user_stacks_were_not_recorded 'no user stacks recorded: perf record -g' \
+	"$(head -n 1 out)"
+"$B" flame --folded kernel.db >out
+grep -q '^hits;\[user: hit_only\];add [0-9]*$' out
+ok graphs_mark_the_address $?
+is so_does_the_view 1 "$(sql kernel.db "SELECT count(*) FROM folded
+	WHERE stack = 'hits;[user: hit_only];add'")"
+"$B" script kernel.db >out
+! grep -q 'hit_only\|add+' out
+ok script_leaves_it_out_as_perf_does $?
+"$B" script --json kernel.db >out
+is json_has_it_with_a_mark "$(sql kernel.db "SELECT count(*) FROM event e
+	JOIN raw_chain u ON u.id = e.uraw WHERE u.ended =
+	(SELECT id FROM word WHERE kind = 'unwind' AND name = 'hit_only')")" \
+	"$(grep -c '"user":\[{[^}]*"hit_only":true}\]' out)"
+"$B" script --json user.db >out
+grep -q '"kernel":\[{[^}]*"hit_only":true}\],"user":\[{[^}]*"symbol":"ask_kernel"' out
+ok a_kernel_half_has_the_mark_too $?
+"$B" report user.db >out
+grep -q 'do_syscall_64  *\[kernel' out
+ok a_user_chain_has_the_kernel_function $?
+"$B" check kernel.db >out && ! grep -q unwound out
+ok check_does_not_call_them_unwound $?
+
+# ---- groups
+is each_member_has_samples 'cpu-clock 83;task-clock 83;page-faults 83;context-switches 51' \
+	"$(sql group4-s.db "SELECT group_concat(name || ' ' || events, ';')
+	FROM event_type WHERE kind = 'sample' AND how <> 'mark'")"
+is a_member_names_its_leader 0 "$(sql group4-s.db "SELECT count(*) FROM event e
+	JOIN event_type t ON t.id = e.type AND t.how = 'read'
+	LEFT JOIN sample_extra x ON x.event = e.id AND x.name = 'leader'
+	LEFT JOIN event l ON l.id = x.value
+	WHERE l.id IS NULL OR l.type = e.type OR l.time_ns <> e.time_ns
+	OR l.uraw IS NOT e.uraw OR l.kraw IS NOT e.kraw")"
+"$B" report --event page-faults group4-s.db >out 2>&1
+grep -q '^event: page-faults, 83 samples, 4,779 page-faults$' out &&
+	grep -q '  work  *hits$' out
+ok report_shows_a_member $?
+"$B" flame --folded --event context-switches group4-s.db >out
+is flame_shows_a_member 55 "$(awk '{ n += $NF } END { print n }' out)"
+
+# ---- kinds and units
+"$B" info group4-s.db >out
+grep -q 'events  *cpu-clock: 83 samples$' out &&
+	grep -q '^  *page-faults: 83 readings of 4,779 events$' out
+ok info_tells_readings $?
+is units_are_known 'ns ns events events' "$(sql group4-s.db "SELECT
+	group_concat(unit, ' ') FROM event_type WHERE kind = 'sample' AND how <> 'mark'")"
+is views_have_the_unit 'ns' "$(sql group4-s.db \
+	"SELECT unit FROM hot_functions WHERE event = 'task-clock' LIMIT 1")"
+cd - >/dev/null || exit 2
+"$B" info $cap/naps.data >"$w/out" 2>/dev/null
+grep -q 'context-switches: [0-9]* events' "$w/out"
+ok info_tells_events_that_each_have_a_row $?
+"$B" info $cap/group.data >"$w/out" 2>/dev/null
+grep -q 'dummy:HG: only for records that are no samples' "$w/out"
+ok info_tells_events_without_samples $?
