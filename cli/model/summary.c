@@ -198,13 +198,14 @@ static void summary_add_amount(struct summary *s, struct rows *r, bool sample)
 	const char *how = rows_text(r, INFO_EVENTS_HOW);
 	char a[32];
 
-	lines_add(&s->l, ": %s %s",
+	lines_add(&s->l, ": %s %s%s",
 		  human_grouped(a, sizeof(a),
 				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
-		  !sample		  ? "records"
-		  : !strcmp(how, "count") ? "events"
-		  : !strcmp(how, "read")  ? "readings"
-					  : "samples");
+		  !sample		  ? "record"
+		  : !strcmp(how, "count") ? "event"
+		  : !strcmp(how, "read")  ? "reading"
+					  : "sample",
+		  rows_int(r, INFO_EVENTS_EVENTS) == 1 ? "" : "s");
 	if (!strcmp(how, "read"))
 		lines_add(&s->l, " of %s %s",
 			  human_grouped(

@@ -283,6 +283,7 @@ sample pid=7 tid=7 cpu=0 time=1000 u=0x400010
 EOT
 "$MKCAP" one.txt one.data && "$B" ingest -f one.data >out 2>err
 truth one_sample_is_no_samples grep -qE '^one.db: 1 sample( |$)' err
+truth nor_is_one_of_an_event grep -qE 'cpu-clock: 1 event(,|$)' err
 if command -v script >/dev/null
 then
 	cat >narrow.sh <<-EOT
