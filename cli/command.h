@@ -80,6 +80,12 @@ struct opt {
 	{                                                                      \
 		.kind = OPT_GROUP, .value = (void *)(table)                    \
 	}
+/* The same, but help shows a sentence in their place. */
+#define OPT_GROUP_TOLD(table, sentence)                                        \
+	{                                                                      \
+		.kind = OPT_GROUP, .value = (void *)(table),                   \
+		.help = (sentence)                                             \
+	}
 
 struct command {
 	const char *name;
@@ -94,4 +100,5 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* ends with NULL */
+extern const struct command cmd_look; /* for a file in place of a command */
 #endif

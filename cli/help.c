@@ -14,12 +14,12 @@
 #define NAME_WIDTH 14
 
 static const char *const overview_examples[] = {
-	"backstitch ingest perf.data",
-	"everything into perf.db, stacks whole",
+	"backstitch perf.data",
+	"the hot functions, and how to go on",
+	"backstitch --open perf.data",
+	"all of it in the browser",
 	"backstitch flame perf.db > flame.svg",
 	"a picture to click and search in",
-	"backstitch report perf.db",
-	"the hot functions, and what was lost",
 	NULL
 };
 
@@ -40,12 +40,11 @@ void help_overview(FILE *out)
 	int width = term_columns(out);
 
 	fputs("usage: backstitch ", out);
-	term_wrap(out, "COMMAND [options] FILE...", 18, 7, width);
-	putc('\n', out);
+	term_wrap(out, "[COMMAND] [options] FILE...", 18, 7, width);
+	/* all of it is at most 23 lines of 80 columns */
 	term_wrap(out,
-		  "Joins the kernel and user stacks of perf, ftrace and LTTng "
-		  "captures, says why a user stack is missing, and keeps "
-		  "everything in one SQLite file.",
+		  "Profiles by perf, ftrace and LTTng, with a reason for each "
+		  "missing stack.",
 		  0, 0, width);
 	putc('\n', out);
 	for (size_t i = 0; overview_examples[i]; i += 2) {
@@ -61,12 +60,11 @@ void help_overview(FILE *out)
 		}
 		term_wrap(out, overview_examples[i + 1], at, at, width);
 	}
-	fputs("\nCommands:\n", out);
-	print_commands(out);
 	putc('\n', out);
+	print_commands(out);
 	term_wrap(out,
-		  "'backstitch help COMMAND' tells more; 'backstitch "
-		  "help' lists other things it can explain.",
+		  "More: 'backstitch COMMAND -h', 'backstitch help TOPIC', and "
+		  "its manual page.",
 		  0, 0, width);
 }
 
@@ -79,10 +77,17 @@ static void print_option(void *arg, const struct opt *o)
 {
 	struct option_print *p = arg;
 	char left[80];
-	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
-			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-			 o->letter ? "," : " ", o->name, o->arg ? " " : "",
-			 o->arg ? o->arg : "");
+	int n;
+
+	if (o->kind == OPT_GROUP) {
+		fputs("  ", p->out);
+		term_wrap(p->out, o->help, 2, 2, p->width);
+		return;
+	}
+	n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
+		     o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+		     o->letter ? "," : " ", o->name, o->arg ? " " : "",
+		     o->arg ? o->arg : "");
 
 	fputs(left, p->out);
 	if (n + 2 > p->column) {
@@ -98,12 +103,12 @@ void help_command(FILE *out, const struct command *c)
 	struct option_print p = { .out = out, .width = term_columns(out) };
 
 	p.column = p.width < 64 ? 8 : 28;
-	fprintf(out, "usage: backstitch %s ", c->name);
+	fprintf(out, "usage: backstitch %s%s", c->name, *c->name ? " " : "");
 	term_wrap(out, c->args, (int)strlen(c->name) + 19, 7, p.width);
 	putc('\n', out);
 	term_wrap(out, c->summary, 0, 0, p.width);
 	fputs("\nOptions:\n", out);
-	options_walk(c->opts, print_option, &p);
+	options_walk_told(c->opts, print_option, &p);
 	options_walk(common_opts, print_option, &p);
 	if (!c->examples)
 		return;
@@ -148,16 +153,17 @@ const struct command *help_find(const char *name, struct err *err)
 			return commands[i];
 		nearest_offer(&near, commands[i]->name);
 	}
+	if (stat("perf.data", &st) == 0)
+		nearest_offer(&near, "perf.data");
 	if (stat(name, &st) == 0)
 		err_set(err, ERR_USAGE,
-			"'%s' is a file, and the first word is a command; "
-			"try 'backstitch ingest %s'",
-			name, name);
+			"'%s' is a file; 'backstitch %s' reads it", name, name);
 	else if (near.best)
-		err_set(err, ERR_USAGE, "no command '%s'; did you mean '%s'?",
-			name, near.best);
+		err_set(err, ERR_USAGE,
+			"no command or file '%s'; did you mean '%s'?", name,
+			near.best);
 	else
-		err_set(err, ERR_USAGE, "no command '%s'", name);
+		err_set(err, ERR_USAGE, "no command or file '%s'", name);
 	return NULL;
 }
 

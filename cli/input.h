@@ -11,10 +11,14 @@ struct store;
  * OPT_GROUP(). */
 extern const struct opt ingest_opts[];
 
-/* Returns what to read: the argument, else -i, else the newer of perf.db and
- * perf.data in the current folder, which is told on stderr. Returns NULL and
- * *err if there is neither, or more than one argument. */
+/* Returns what to read: the argument, else -i, else the newest of perf.data and
+ * the databases in the current folder, which is told on stderr. Returns NULL
+ * and *err if there is neither, or more than one argument. */
 const char *input_path(int argc, char **argv, struct err *err);
+/* Writes the name of a capture's database to buf and returns it: "perf.db" for
+ * "dir/perf.data.zst", or, beside it, "dir/perf.db". */
+const char *input_database_name(const char *path, bool beside, char *buf,
+				size_t size);
 /* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
  * '-o perf.data' is an easy mistake. */
 int input_apart(const char *in, const char *out, struct err *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -55,25 +56,45 @@ static int run_plain(const char *word)
 	return STATUS_OK;
 }
 
+/* Returns the command that the first word names. A file, "-" and --open stand
+ * for the one without a name. NULL and *err if the word is neither. */
+static const struct command *main_find(const char *word, struct err *err)
+{
+	struct stat st;
+
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, word))
+			return commands[i];
+	if (!strcmp(word, "-") || !strcmp(word, "--open") || !stat(word, &st))
+		return &cmd_look;
+	return help_find(word, err);
+}
+
 static int run_command(int argc, char **argv, struct err *err)
 {
-	const struct command *c = help_find(argv[0], err);
-	const char *name = argv[0];
+	const struct command *c = main_find(argv[0], err);
+	const char *name = c && *c->name ? argv[0] : NULL;
 	int status;
 	int n;
 
 	if (!c)
 		return main_complain(err, NULL);
-	n = options_parse(c->opts, argc - 1, argv + 1, err);
+	if (name) {
+		argc--;
+		argv++;
+	}
+	n = options_parse(c->opts, argc, argv, err);
 	if (n < 0)
 		return main_complain(err, name);
+	if (options_version)
+		return run_plain("--version");
+	if (c->pages || options_help)
+		pager_arm();
 	if (options_help) {
 		help_command(stdout, c);
 		return STATUS_OK;
 	}
-	if (c->pages)
-		pager_arm();
-	status = c->run(n, argv + 1, err);
+	status = c->run(n, argv, err);
 	if (stop_requested() || (status < 0 && err->code == ERR_STOPPED)) {
 		out_settle();
 		stop_now();
@@ -95,7 +116,8 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	status = run_plain(argv[1]);
-	if (status < 0 && argv[1][0] == '-') {
+	if (status < 0 && argv[1][0] == '-' && argv[1][1] &&
+	    strcmp(argv[1], "--open") != 0) {
 		err_set(&err, ERR_USAGE, "a command comes first, before '%s'",
 			argv[1]);
 		return main_complain(&err, NULL);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "cli/output/term.h"
 #include "stitch/base/err.h"
 
-bool options_help;
+bool options_help, options_version;
+unsigned int options_own;
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
@@ -18,6 +20,7 @@ const struct opt common_opts[] = {
 	OPT_CHOICE(0, "color", "WHEN", &term_color_option, color_choices,
 		   "color on the terminal: auto, always or never"),
 	OPT_FLAG(0, "no-pager", &pager_never, "never start a pager"),
+	OPT_FLAG(0, "version", &options_version, "show the version"),
 	OPT_FLAG('h', "help", &options_help, "show this help"),
 	{ .kind = OPT_END }
 };
@@ -29,6 +32,18 @@ void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
 		if (o->kind == OPT_GROUP)
 			options_walk(o->value, fn, arg);
+		else
+			fn(arg, o);
+	}
+}
+
+void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
+{
+	if (!opts)
+		return;
+	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
+		if (o->kind == OPT_GROUP && !o->help)
+			options_walk_told(o->value, fn, arg);
 		else
 			fn(arg, o);
 	}
@@ -63,7 +78,34 @@ static const struct opt *find_any(const struct opt *opts, char letter,
 {
 	const struct opt *o = options_find(opts, letter, name, len);
 
+	options_own += o != NULL;
 	return o ? o : options_find(common_opts, letter, name, len);
+}
+
+/* The options whose names begin with what was typed. */
+struct abbreviation {
+	const char *typed;
+	size_t len, n;
+	const struct opt *first;
+	char names[200];
+	size_t used;
+};
+
+static void abbreviation_take(void *arg, const struct opt *o)
+{
+	struct abbreviation *a = arg;
+	int n;
+
+	if (!o->name || strncmp(o->name, a->typed, a->len) != 0)
+		return;
+	if (!a->n++)
+		a->first = o;
+	n = snprintf(a->names + a->used, sizeof(a->names) - a->used, "%s--%s",
+		     a->used ? ", " : "", o->name);
+	if (n > 0 && (size_t)n < sizeof(a->names) - a->used)
+		a->used += (size_t)n;
+	else
+		a->names[a->used] = '\0';
 }
 
 #define NEAR_MAX 48
@@ -144,6 +186,29 @@ static int unknown_long(const struct opt *opts, const char *name, size_t len,
 			       (int)len, name, near.best);
 	return err_set(err, ERR_USAGE, "unknown option '--%.*s'",
 		       (int)least_of_three(len, 100), name);
+}
+
+/* Returns the option with this name, or the only one that begins with it; NULL
+ * and *err if there is none. */
+static const struct opt *find_long(const struct opt *opts, const char *name,
+				   size_t len, struct err *err)
+{
+	const struct opt *o = find_any(opts, 0, name, len);
+	struct abbreviation a = { .typed = name, .len = len };
+
+	if (o)
+		return o;
+	options_walk(opts, abbreviation_take, &a);
+	options_own += a.n > 0;
+	options_walk(common_opts, abbreviation_take, &a);
+	if (len && a.n == 1)
+		return a.first;
+	if (len && a.n)
+		err_set(err, ERR_USAGE, "option '--%.*s' could be %s", (int)len,
+			name, a.names);
+	else
+		unknown_long(opts, name, len, err);
+	return NULL;
 }
 
 static int options_set_size(const struct opt *o, const char *text,
@@ -261,10 +326,10 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i,
 	const char *name = argv[*i] + 2;
 	const char *eq = strchr(name, '=');
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
-	const struct opt *o = find_any(opts, 0, name, len);
+	const struct opt *o = find_long(opts, name, len, err);
 
 	if (!o)
-		return unknown_long(opts, name, len, err);
+		return -1;
 	if (!o->arg && eq)
 		return err_set(err, ERR_USAGE, "--%s takes no value", o->name);
 	if (!o->arg)

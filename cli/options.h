@@ -10,13 +10,17 @@
 
 struct err;
 
-/* -h, --color and --no-pager, which every command understands. */
+/* -h, --version, --color and --no-pager, which every command understands. */
 extern const struct opt common_opts[];
 extern bool options_help; /* -h or --help was given */
+extern bool options_version;
+extern unsigned int options_own; /* how many others were given */
 
 /* Sets the values of the options in argv and moves the positional arguments to
  * its front, in their order. Returns their number, or -1 and *err (ERR_USAGE).
- * After "--" nothing is an option; "-" is never one. */
+ * A long name may be cut as long as it is clear. After "--" nothing is an
+ * option;
+ * "-" is never one. */
 int options_parse(const struct opt *opts, int argc, char **argv,
 		  struct err *err);
 
@@ -27,6 +31,8 @@ void options_color(int argc, char **argv);
 /* Calls fn for each option; groups are expanded in place. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);
+/* The same for help: calls fn once for a group that has a sentence. */
+void options_walk_told(const struct opt *opts, option_fn *fn, void *arg);
 
 /* Finds the word nearest to what was typed: start with best NULL and offer all
  * words. best stays NULL if no word is near enough. */

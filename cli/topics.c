@@ -106,17 +106,23 @@ static void print_status(FILE *out)
 static void print_environment(FILE *out)
 {
 	static const struct help_line lines[] = {
-		{ "COLUMNS", "width of help and tables that are not written "
-			     "to a terminal" },
+		{ "BACKSTITCH_PAGER, PAGER",
+		  "the pager for what is longer than the screen (less)" },
+		{ "COLUMNS", "width of what is not written to a terminal" },
+		{ "DEBUGINFOD_URLS", "the servers that --debuginfod asks" },
+		{ "DEBUGINFOD_CACHE_PATH", "the folder with their files" },
 		{ "HOME", "the folder with perf's cache of programs, .debug" },
+		{ "LESS", "options of the pager (FRX)" },
 		{ "NO_COLOR", "if set: no color" },
+		{ "PATH", "where the pager and xdg-open are looked for" },
 		{ "TERM", "if it is dumb: no color, no progress line" },
-		{ "TMPDIR", "the folder for temporary files, instead of "
-			    "/tmp" },
+		{ "TMPDIR", "the folder for temporary files (/tmp)" },
+		{ "XDG_CACHE_HOME", "the folder with remembered names, in "
+				    "backstitch/names" },
 		{ NULL, NULL }
 	};
 
-	print_lines(out, lines, 12);
+	print_lines(out, lines, 27);
 }
 
 const struct topic topics[] = {

@@ -4,6 +4,8 @@
 cd "${1:-.}" || exit 2
 B=${BACKSTITCH:-./backstitch}
 [ -x "$B" ] || { echo "$B: not built"; exit 2; }
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
 bad=$(
 	mandoc -Tlint -W warning man/*.[1-9]
 	tab=$(printf '\t')
@@ -23,6 +25,24 @@ bad=$(
 		grep -q "^\\.It Sy $rule\$" man/backstitch.7 ||
 			echo "man/backstitch.7: no rule '$rule'"
 	done
+	# topics and variables: in help, in the manual, and in the code
+	"$B" help | sed -n '/^Other things/,$s/^  \([a-z-]*\)  .*/\1/p' |
+	while read -r topic
+	do
+		[ "$(grep -c "^\\.Cm $topic\( [,.]\)\{0,1\}$" \
+			man/backstitch-help.1)" = 1 ] ||
+			echo "man/backstitch-help.1: topic '$topic' not once"
+	done
+	COLUMNS=200 "$B" help environment |
+		sed -n 's/^  \([A-Z_, ]*[A-Z]\)\(  .*\)\{0,1\}$/\1/p' | tr -d ' ' |
+		tr ',' '\n' | sort >"$tmp/help"
+	sed -n 's/^\.It Ev //p' man/backstitch.1 | sed 's/ , Ev /\n/g' |
+		sort >"$tmp/man"
+	grep -rhoE 'getenv\("[A-Z_]+' cli symbolize | sed 's/.*"//' |
+		sort -u >"$tmp/code"
+	diff "$tmp/help" "$tmp/man" | sed -n \
+		's/^[<>]/help environment and man\/backstitch.1 differ:/p'
+	comm -13 "$tmp/help" "$tmp/code" | sed 's/^/help environment lacks /'
 	"$B" --list-options | while read -r name options
 	do
 		page=man/backstitch-$name.1
@@ -36,6 +56,10 @@ bad=$(
 			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" ||
 				echo "$page: no option $o"
 		done
+		case " $options " in
+		*' --json '*) grep -q '^\.Sh JSON$' "$page" ||
+			echo "$page: no section JSON" ;;
+		esac
 		# options of the page that the program does not have
 		grep -o '^\.It .*Fl Fl [a-z-]*' "$page" | sed 's/.* //' |
 		while read -r long

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/.." || exit 2
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
-COLUMNS=120 tests/demo.sh "${BACKSTITCH:-./backstitch}" "$tmp/demo" \
+COLUMNS=300 tests/demo.sh "${BACKSTITCH:-./backstitch}" "$tmp/demo" \
 	>"$tmp/out" 2>&1 || {
 	cat "$tmp/out"
 	echo "tests/demo.sh fails"

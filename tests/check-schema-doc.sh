@@ -30,7 +30,11 @@ awk '/^\.Sh/ { name = "" }
 				print name, $i
 	}' "$page" | sort >"$dir/said"
 
+version=$("$B" query --format csv "$dir/x.db" 'PRAGMA user_version' |
+	sed 1d | tr -d '\r')
 {
+	grep -q "this page describes version $version\.\$" "$page" ||
+		echo "$page: does not describe version $version"
 	comm -23 "$dir/built" "$dir/said" | sed "s|^|$page: does not have: |"
 	comm -13 "$dir/built" "$dir/said" |
 		sed "s|^|$page: is not in the schema: |"

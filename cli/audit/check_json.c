@@ -32,8 +32,7 @@ int check_print_json(struct check *c, struct err *err)
 {
 	struct json j;
 
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	json_lines(&j);
 	json_text(&j, "database", c->path);
 	json_text(&j, "verdict", check_verdict(c));

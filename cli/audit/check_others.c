@@ -1,7 +1,6 @@
 /* check_others.c - --as-perf and --as-tid: the stacks that perf's rule, or
  * taking the next chain of the thread, gives for the same records. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,13 +169,9 @@ static void put_wrong(void *arg, const struct check_row *r)
 
 int check_others(struct check *c, struct err *err)
 {
-	struct others o = { .c = c,
-			    /* no wrapping in a file, so that grep finds a fact
-			     * in one line */
-			    .l = { .out = stdout,
-				   .width = term_is_terminal(stdout)
-						    ? term_columns(stdout)
-						    : INT_MAX } };
+	struct others o = {
+		.c = c, .l = { .out = stdout, .width = term_columns(stdout) }
+	};
 
 	putchar('\n');
 	if (c->as_perf && check_each(c, "as_perf", 0, put_as_perf, &o, err) < 0)

@@ -13,7 +13,7 @@
 #define NAME_MAX_LEN 255
 
 static const char *output;
-static bool force, strict, quiet;
+static bool force, strict, quiet, json;
 
 static const struct opt opts[] = {
 	OPT_STRING('o', "output", "DB", &output,
@@ -21,6 +21,8 @@ static const struct opt opts[] = {
 		   ".db, in the current folder)"),
 	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_FLAG(0, "json", &json,
+		 "print the summary as JSON on standard output, as info does"),
 	OPT_FLAG(0, "strict", &strict,
 		 "exit with status 4 if records were lost or a user stack is "
 		 "missing because of it"),
@@ -28,43 +30,6 @@ static const struct opt opts[] = {
 	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }
 };
-
-/* Removes the suffix from name unless nothing is left. */
-static void ingest_strip_suffix(char *name, const char *ending)
-{
-	size_t n = strlen(name);
-	size_t len = strlen(ending);
-
-	if (n > len && !strcmp(name + n - len, ending))
-		name[n - len] = 0;
-}
-
-/* "dir/perf.data.zst" -> "perf.db" */
-static const char *default_name(const char *path, char *buf, size_t size)
-{
-	size_t len = strlen(path);
-	size_t start;
-
-	if (!strcmp(path, "-"))
-		return "backstitch.db";
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	for (start = len; start && path[start - 1] != '/'; start--)
-		;
-	if (len - start > size - 4)
-		return "backstitch.db";
-	memcpy(buf, path + start, len - start);
-	buf[len - start] = 0;
-	ingest_strip_suffix(buf, ".gz");
-	ingest_strip_suffix(buf, ".zst");
-	ingest_strip_suffix(buf, ".data");
-	ingest_strip_suffix(buf, ".dat");
-	if (!buf[0] || !strcmp(buf, ".") || !strcmp(buf, ".."))
-		return "backstitch.db";
-	len = strlen(buf);
-	memcpy(buf + len, ".db", 4);
-	return buf;
-}
 
 static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 {
@@ -98,7 +63,9 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 
 	if (!db)
 		return -1;
-	if (!quiet)
+	if (json)
+		ret = summary_json(stdout, db, err);
+	else if (!quiet)
 		ret = summary_print(stderr, db, out, true, err);
 	if (!ret && strict)
 		ret = summary_strict(db, &bad, err);
@@ -122,7 +89,7 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			       "which capture? 'perf.data' is what perf "
 			       "record makes, '-' is standard input");
 	if (!out)
-		out = default_name(argv[0], buf, sizeof(buf));
+		out = input_database_name(argv[0], false, buf, sizeof(buf));
 	if (!*out || !strcmp(out, "-"))
 		return err_set(err, ERR_USAGE,
 			       "a database is a file; -o needs its name");

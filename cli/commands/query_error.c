@@ -79,6 +79,7 @@ static const struct missing kinds[] = {
 
 struct near_names {
 	struct nearest near;
+	const char *holder; /* the table with the column near.best */
 	struct arena text;
 };
 
@@ -96,7 +97,12 @@ static void offer_all(struct store *db, const char *query, const char *sql,
 
 		if (n->near.best && !rows_int(r, NEAR_TABLES_MEANT))
 			break;
+		const char *was = n->near.best;
+
 		nearest_offer(&n->near, arena_strdup(&n->text, name));
+		if (n->near.best != was)
+			n->holder = arena_strdup(
+				&n->text, rows_text(r, NEAR_TABLES_HOLDER));
 	}
 	rows_close(r);
 }
@@ -140,11 +146,14 @@ void query_error(struct store *db, const char *sql, struct err *err)
 		return;
 	n.near.typed = word;
 	offer_all(db, kinds[kind].query, sql, &n);
-	if (n.near.best) {
-		struct err old = *err;
+	struct err old = *err;
 
+	/* the right name for another table is no near miss */
+	if (n.near.best && *n.holder && !strcmp(n.near.best, word))
+		err_set(err, old.code, "%s; '%s' is a column of %s", old.msg,
+			word, n.holder);
+	else if (n.near.best)
 		err_set(err, old.code, "%s; did you mean '%s'?", old.msg,
 			n.near.best);
-	}
 	arena_release(&n.text);
 }

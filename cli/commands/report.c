@@ -23,7 +23,7 @@
 
 static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
-static bool self_only, diff, absolute, as_html;
+static bool self_only, diff, absolute, as_html, as_perf_does, graph;
 static const char *out_path;
 static bool inlined = true;
 
@@ -44,6 +44,8 @@ static const struct opt opts[] = {
 		   "print at most N rows; 0: all (one screen, 40 in a file)"),
 	OPT_STRING(0, "callers", "FUNC", &callers,
 		   "print the callers of FUNC, by share"),
+	OPT_FLAG('g', "call-graph", &graph,
+		 "after the table, the callers of its first function"),
 	OPT_STRING(0, "callees", "FUNC", &callees,
 		   "print what FUNC calls, by share"),
 	OPT_FLAG(0, "diff", &diff,
@@ -58,6 +60,10 @@ static const struct opt opts[] = {
 	OPT_STRING('o', "output", "FILE", &out_path,
 		   "write the page to FILE instead of standard output"),
 	OPT_GROUP(output_opts),
+	OPT_FLAG('n', "show-nr-samples", &as_perf_does,
+		 "no effect: the table has the samples"),
+	OPT_FLAG(0, "stdio", &as_perf_does,
+		 "no effect: a table is text, unless --html is given"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
@@ -151,6 +157,11 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
+	if (graph && (callers || callees || view || diff || offcpu_opts.on))
+		return err_set(err, ERR_USAGE,
+			       "-g is for the table of functions: leave out "
+			       "--callers, --callees, --view, --diff and "
+			       "--off-cpu");
 	if (offcpu_check(err))
 		return -1;
 	if (offcpu_opts.on && (diff || view || callers || callees))
@@ -205,6 +216,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		.self_only = self_only,
 		.absolute = absolute,
 		.inlined = inlined,
+		.graph = graph,
 		.callers = callers,
 		.callees = callees,
 	};

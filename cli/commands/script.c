@@ -10,6 +10,7 @@
 #include "cli/model/events.h"
 #include "cli/model/filter.h"
 #include "cli/output/out.h"
+#include "cli/output/term.h"
 #include "cli/tables/script.h"
 #include "cli/stop.h"
 #include "schema/columns.h"
@@ -17,7 +18,7 @@
 #include "stitch/base/err.h"
 
 static const char *fields;
-static bool show_lost, json, wall;
+static bool show_lost, json, wall, marks;
 static bool inlined = true;
 
 static const struct opt opts[] = {
@@ -28,6 +29,10 @@ static const struct opt opts[] = {
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
 		 "print between the samples where records were lost"),
+	OPT_FLAG(0, "marks", &marks,
+		 "mark frames that are bogus, inferred or guessed, also in a "
+		 "pipe, where scripts for perf's text would take a mark for "
+		 "the image"),
 	OPT_FLAG(0, "wall", &wall,
 		 "print times as UTC, if the capture has its offset to wall "
 		 "time"),
@@ -112,7 +117,7 @@ static int script_run(int argc, char **argv, struct err *err)
 	if (fields && json)
 		return err_set(err, ERR_USAGE,
 			       "-F is for text; --json always has all fields");
-	if (script_parse(fields, &f, err))
+	if (script_parse(fields, marks || term_is_terminal(stdout), &f, err))
 		return -1;
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);

@@ -8,12 +8,18 @@
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
+#include "cli/output/json.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
 
-static const struct opt opts[] = { OPT_GROUP(name_opts), { .kind = OPT_END } };
+static bool json;
+
+static const struct opt opts[] = { OPT_FLAG(0, "json", &json,
+					    "print the counts as JSON"),
+				   OPT_GROUP(name_opts),
+				   { .kind = OPT_END } };
 
 static int check_calls(struct store *db, struct err *err)
 {
@@ -62,6 +68,25 @@ static void symbolize_print_counts(const char *path, const struct done *was,
 			path);
 }
 
+static void symbolize_json_counts(const char *path, const struct done *was,
+				  const struct done *is,
+				  const struct name_counts *c)
+{
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_text(&j, "database", path);
+	json_int(&j, "unnamed_before", was->unnamed);
+	json_int(&j, "unnamed", is->unnamed);
+	json_int(&j, "lines_before", was->lines);
+	json_int(&j, "lines", is->lines);
+	json_uint(&j, "images", c->images);
+	json_uint(&j, "images_named", c->named);
+	json_uint(&j, "files_fetched", c->fetched);
+	json_end(&j);
+	json_newline(&j);
+}
+
 static int symbolize_run(int argc, char **argv, struct err *err)
 {
 	struct name_counts c = { 0 };
@@ -94,7 +119,10 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	store_close(db);
 	if (ret)
 		return -1;
-	symbolize_print_counts(path, &was, &is, &c);
+	if (json)
+		symbolize_json_counts(path, &was, &is, &c);
+	else
+		symbolize_print_counts(path, &was, &is, &c);
 	return STATUS_OK;
 }
 

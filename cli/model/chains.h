@@ -21,6 +21,7 @@ struct chain_style {
 	bool tab;     /* each line begins with a tab and ends with a newline */
 	bool marks;   /* "(inferred)" after guessed frames, "(bogus)" after
 		       * return addresses that follow no call */
+	bool ends;    /* "[user: REASON]" where unwinding stopped early */
 	bool json;    /* for chains_json() only: names are not cleaned */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -32,21 +33,6 @@ bool filter_given(void)
 {
 	return filter.time || filter.cpu || filter.pid || filter.tid ||
 	       filter.comm || filter.event;
-}
-
-bool filter_takes_event(const char *name)
-{
-	for (const char *p = filter.event; p && *p;) {
-		size_t n = strcspn(p, ",");
-		char one[256];
-
-		snprintf(one, sizeof(one), "%.*s", (int)n, p);
-		if (strpbrk(one, "*?") ? !fnmatch(one, name, FNM_NOESCAPE)
-				       : !strcmp(one, name))
-			return true;
-		p += n + (p[n] == ',');
-	}
-	return !filter.event;
 }
 
 struct text {
@@ -261,42 +247,95 @@ bad:
 		       list);
 }
 
-/* Fails for an event that is not in the capture, which is most likely a typing
- * error. */
-static int filter_check_event(struct store *db, const char *list,
-			      struct err *err)
+/* Returns whether a part of the list is the name, matches it, or is a range
+ * that has it. */
+static bool filter_list_has(const char *list, const char *name)
 {
-	char have[300] = "";
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		const char *p = list;
+		long a, b, v;
+		char one[256];
+
+		snprintf(one, sizeof(one), "%.*s", (int)n, list);
+		if (strpbrk(one, "*?") ? !fnmatch(one, name, FNM_NOESCAPE)
+				       : !strcmp(one, name))
+			return true;
+		if (!filter_parse_number(&p, &a) && *p++ == '-' &&
+		    !filter_parse_number(&p, &b) && p == list + n &&
+		    !filter_parse_number(&name, &v) && !*name && v >= a &&
+		    v <= b)
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
+bool filter_takes_event(const char *name)
+{
+	return !filter.event || filter_list_has(filter.event, name);
+}
+
+/* The names of a database that an option may choose from. */
+struct choice {
+	const char *what, *query;
+};
+
+#define CHOICES_SHOWN 8
+
+/* Fails if the list of an option has no name of the database, which is most
+ * likely a typing error, and says which there are. */
+static int filter_check_list(struct store *db, const struct choice *c,
+			     const char *list, struct err *err)
+{
+	char have[400] = "";
 	size_t used = 0;
+	size_t n = 0;
 	bool found = false;
-	struct rows *r;
+	struct rows *r = rows_open(db, store_sql(c->query), NULL, 0, err);
 	int ret;
 
-	if (strpbrk(list, ",*?"))
-		return 0;
-	r = rows_open(db, store_sql("filter_events"), NULL, 0, err);
 	if (!r)
 		return -1;
-	while ((ret = rows_next(r, err)) > 0) {
+	while (!found && (ret = rows_next(r, err)) > 0) {
 		const char *name = rows_text(r, FILTER_EVENTS_NAME);
-		int n;
+		char clean[40];
 
-		if (!strcmp(name, list))
-			found = true;
-		n = snprintf(have + used, sizeof(have) - used, "%s%s",
-			     used ? ", " : "", name);
-		if (n > 0 && (size_t)n < sizeof(have) - used)
-			used += (size_t)n;
-		else
-			have[used] = 0;
+		found = filter_list_has(list, name);
+		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
+				    NULL);
+		if (n++ < CHOICES_SHOWN)
+			used += (size_t)snprintf(have + used,
+						 sizeof(have) - used, "%s%s",
+						 used ? ", " : "", clean);
 	}
 	rows_close(r);
-	if (ret < 0)
-		return -1;
-	if (found)
-		return 0;
-	return err_set(err, ERR_USAGE, "no event '%s' here; there is %s", list,
-		       used ? have : "none at all");
+	if (found || ret < 0)
+		return found ? 0 : -1;
+	if (n > CHOICES_SHOWN)
+		snprintf(have + used, sizeof(have) - used, ", and %zu more",
+			 n - CHOICES_SHOWN);
+	return err_set(err, ERR_USAGE, "no %s '%s' here; there is %s", c->what,
+		       list, used ? have : "none at all");
+}
+
+static int filter_check(struct store *db, struct err *err)
+{
+	const struct {
+		const char *list;
+		struct choice choice;
+	} option[] = {
+		{ filter.pid, { "process", "filter_pids" } },
+		{ filter.tid, { "thread", "filter_tids" } },
+		{ filter.comm, { "thread named", "filter_comms" } },
+		{ filter.event, { "event", "filter_events" } },
+	};
+
+	for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++)
+		if (option[i].list && filter_check_list(db, &option[i].choice,
+							option[i].list, err))
+			return -1;
+	return 0;
 }
 
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
@@ -315,13 +354,10 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 		return -1;
 	if (filter.comm)
 		put_names(&t, "comm", filter.comm);
-	if (filter.event) {
-		if (filter_check_event(db, filter.event, err))
-			return -1;
+	if (filter.event)
 		put_names(&t, "event", filter.event);
-	}
 	*n = t.n;
 	if (t.full)
 		return err_set(err, ERR_USAGE, "too many values in filters");
-	return 0;
+	return db ? filter_check(db, err) : 0;
 }

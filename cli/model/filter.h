@@ -26,7 +26,8 @@ extern const struct opt filter_opts[];
 /* Writes the options as an SQL condition on view `samples` to buf ("1" if none
  * is given). Strings are bound as ?1 to ?*n: bind[] gets them (see store.h);
  * they live until the program ends. Returns 0, or -1 and *err if an option is
- * malformed. */
+ * malformed, or names only what is not in db; without --time db may be NULL,
+ * and names are not looked for. */
 struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);

@@ -3,7 +3,6 @@
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 #include "cli/model/trust.h"
@@ -199,13 +198,14 @@ static void summary_add_amount(struct summary *s, struct rows *r, bool sample)
 	const char *how = rows_text(r, INFO_EVENTS_HOW);
 	char a[32];
 
-	lines_add(&s->l, ": %s %s",
+	lines_add(&s->l, ": %s %s%s",
 		  human_grouped(a, sizeof(a),
 				(uint64_t)rows_int(r, INFO_EVENTS_EVENTS)),
-		  !sample		  ? "records"
-		  : !strcmp(how, "count") ? "events"
-		  : !strcmp(how, "read")  ? "readings"
-					  : "samples");
+		  !sample		  ? "record"
+		  : !strcmp(how, "count") ? "event"
+		  : !strcmp(how, "read")  ? "reading"
+					  : "sample",
+		  rows_int(r, INFO_EVENTS_EVENTS) == 1 ? "" : "s");
 	if (!strcmp(how, "read"))
 		lines_add(&s->l, " of %s %s",
 			  human_grouped(
@@ -434,8 +434,9 @@ static void summary_put_title(struct summary *s)
 
 	fprintf(s->l.out, "%s%s%s", term_on(s->l.out, STYLE_BOLD), s->path,
 		term_off(s->l.out));
-	fprintf(s->l.out, ": %s samples",
-		human_grouped(n, sizeof(n), s->samples));
+	fprintf(s->l.out, ": %s sample%s",
+		human_grouped(n, sizeof(n), s->samples),
+		s->samples == 1 ? "" : "s");
 	if (s->last > s->first)
 		fprintf(s->l.out, " over %s",
 			human_ns(t, sizeof(t), s->last - s->first));
@@ -446,17 +447,11 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err)
 {
 	char trust[TRUST_SENTENCE];
-	struct summary s = {
-		/* no wrapping in a file, so that grep finds a fact in one
-		 * line */
-		.l = { .out = out,
-		       .width = term_is_terminal(out) ? term_columns(out)
-						      : INT_MAX },
-		.db = db,
-		.path = path,
-		.brief = brief,
-		.err = err
-	};
+	struct summary s = { .l = { .out = out, .width = term_limit(out) },
+			     .db = db,
+			     .path = path,
+			     .brief = brief,
+			     .err = err };
 
 	if (summary_each(&s, "info_captures", summary_take_range) ||
 	    (!brief && trust_sentence(db, trust, err)))
@@ -504,8 +499,7 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 
 	if (trust_sentence(db, sentence, err))
 		return -1;
-	json_open(&j, out, JSON_PRETTY);
-	json_object(&j, NULL);
+	json_answer(&j, out, JSON_PRETTY);
 	json_text(&j, "user_stacks", sentence);
 	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
 		char name[32];

@@ -1,6 +1,7 @@
 /* grid.c - a table that is filled cell by cell. */
 #include "cli/output/grid.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,23 +195,24 @@ static void grid_put_cell(FILE *out, const struct cell *c,
 	*owed += room;
 }
 
-/* On a terminal, cuts text, the widest column first, until lines fit, and hides
- * the last column if that is not enough. In a file nothing is cut, but the
- * width is limited so that one long C++ name does not widen all lines. */
+/* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS,
+ * and hides the last column if that is not enough. Otherwise nothing is cut,
+ * but the width is limited so that one long C++ name does not widen all lines.
+ */
 static void grid_fit_columns(const struct grid *g, struct column *col,
 			     FILE *out)
 {
-	bool tty = out == stdout && term_is_terminal(out);
-	size_t room = (size_t)term_columns(out);
+	size_t room = (size_t)term_limit(out);
+	bool fit = out == stdout && room < INT_MAX;
 	size_t last = g->n_col - 1;
 
-	for (size_t i = 0; i < g->n_col && !tty; i++)
+	for (size_t i = 0; i < g->n_col && !fit; i++)
 		if (col[i].text && col[i].width > FILE_WIDTH)
 			col[i].width = FILE_WIDTH;
-	if (tty && last && col[last].text &&
+	if (fit && last && col[last].text &&
 	    grid_line_width(g, col, true) > room)
 		col[last].hidden = true;
-	while (tty && grid_line_width(g, col, false) > room) {
+	while (fit && grid_line_width(g, col, false) > room) {
 		struct column *widest = NULL;
 
 		for (size_t i = 0; i < g->n_col; i++)
@@ -356,11 +358,14 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 {
 	struct json j;
 
-	json_open(&j, out, JSON_COMPACT);
-	if (!strcmp(format, "json"))
-		grid_json(g, &j, NULL);
-	else if (!strcmp(format, "csv"))
+	if (!strcmp(format, "json")) {
+		json_answer(&j, out, JSON_COMPACT);
+		grid_json(g, &j, "rows");
+		json_end(&j);
+		json_newline(&j);
+	} else if (!strcmp(format, "csv")) {
 		grid_write_csv(g, out);
-	else
+	} else {
 		grid_write_table(g, out);
+	}
 }

@@ -24,6 +24,13 @@ void json_open(struct json *j, FILE *out, enum json_form form)
 	j->level[0].no_commas = true;
 }
 
+void json_answer(struct json *j, FILE *out, enum json_form form)
+{
+	json_open(j, out, form);
+	json_object(j, NULL);
+	json_int(j, "version", JSON_VERSION);
+}
+
 void json_open_members(struct json *j, FILE *out, bool in_object)
 {
 	*j = (struct json){ .out = out, .form = JSON_COMPACT };

@@ -51,6 +51,10 @@ struct json {
 /* Starts a JSON text. Several values may follow one another at the top level;
  * json_newline() ends each line. */
 void json_open(struct json *j, FILE *out, enum json_form form);
+/* Starts an answer of a command to --json: an object whose first member is
+ * "version", JSON_VERSION, and which the caller ends. */
+#define JSON_VERSION 1 /* grows if a key goes away or changes its meaning */
+void json_answer(struct json *j, FILE *out, enum json_form form);
 /* Starts inside an object or array whose brackets are written elsewhere, for
  * members that json_members() writes later. Compact. */
 void json_open_members(struct json *j, FILE *out, bool in_object);

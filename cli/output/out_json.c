@@ -1,4 +1,4 @@
-/* out_json.c - rows as a JSON array with one object a line. */
+/* out_json.c - rows as an array in a JSON object, one row a line. */
 #include "cli/output/json.h"
 #include "cli/output/output.h"
 #include "schema/store.h"
@@ -8,9 +8,10 @@ static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 {
 	struct json j;
 
-	json_open(&j, out, JSON_COMPACT);
-	if (json_rows(&j, NULL, rows, err))
+	json_answer(&j, out, JSON_COMPACT);
+	if (json_rows(&j, "rows", rows, err))
 		return -1;
+	json_end(&j);
 	json_newline(&j);
 	return 0;
 }
@@ -18,6 +19,6 @@ static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 extern const struct output out_json;
 const struct output out_json = {
 	.name = "json",
-	.summary = "an array with one object for each row",
+	.summary = "an object whose rows are an array of objects",
 	.write = out_json_write,
 };

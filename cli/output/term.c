@@ -1,6 +1,7 @@
 /* term.c - what the terminal can do: its width, and whether it has color. */
 #include "cli/output/term.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,7 +21,7 @@ static int term_at_least(int n)
 	return n < 20 ? 20 : n;
 }
 
-int term_columns(FILE *out)
+int term_limit(FILE *out)
 {
 	struct winsize ws;
 	const char *env = getenv("COLUMNS");
@@ -33,7 +34,14 @@ int term_columns(FILE *out)
 		if (n > 0 && n < 100000)
 			return term_at_least((int)n);
 	}
-	return 80;
+	return term_is_terminal(out) ? 80 : INT_MAX;
+}
+
+int term_columns(FILE *out)
+{
+	int n = term_limit(out);
+
+	return n < INT_MAX ? n : 80;
 }
 
 int term_rows(FILE *out)
@@ -100,7 +108,7 @@ void term_wrap(FILE *out, const char *text, int at, int indent, int width)
 FILE *term_lines_begin(struct term_lines *l, FILE *out)
 {
 	*l = (struct term_lines){ .out = out };
-	if (term_is_terminal(out))
+	if (term_limit(out) < INT_MAX)
 		l->stream = mem_stream(&l->text, &l->len);
 	return l->stream ? l->stream : out;
 }

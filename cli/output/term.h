@@ -9,6 +9,9 @@ extern const char *term_color_option; /* the value of --color; NULL: auto */
 /* Returns the width to write for: that of the terminal, else $COLUMNS, else 80;
  * at least 20. */
 int term_columns(FILE *out);
+/* The same for text that is not wrapped in a file, so that grep finds a fact in
+ * one line: INT_MAX where neither a terminal nor $COLUMNS says a width. */
+int term_limit(FILE *out);
 /* Returns the rows of the terminal; 0 if unknown or not a terminal. */
 int term_rows(FILE *out);
 /* Returns whether to use color, by --color, NO_COLOR, TERM and whether `out` is
@@ -31,8 +34,8 @@ const char *term_off(FILE *out);
  * `at` is the column of the cursor. Ends with a newline. */
 void term_wrap(FILE *out, const char *text, int at, int indent, int width);
 
-/* Collects whole lines. On a terminal long lines are wrapped and indented by
- * two; in a file they are unchanged. */
+/* Collects whole lines. Lines longer than term_limit() are wrapped and indented
+ * by two. */
 struct term_lines {
 	FILE *out, *stream;
 	char *text;

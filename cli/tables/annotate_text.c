@@ -257,8 +257,7 @@ void annot_json(const struct annot *a)
 {
 	struct json j;
 
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	json_text(&j, "function", a->name);
 	json_text(&j, "image", a->image);
 	json_text(&j, "code", a->file);

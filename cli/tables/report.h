@@ -20,7 +20,9 @@ struct report_opts {
 	const char *format; /* "table" has text around it */
 	size_t limit;	    /* rows; SIZE_MAX: all */
 	bool by_samples, by_total, self_only, inlined;
-	bool absolute;		       /* report_diff() only */
+	bool graph;    /* also the callers of the first function */
+	bool top;      /* nothing about the rows that are left out */
+	bool absolute; /* report_diff() only */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 };
 

@@ -464,8 +464,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (people)
 		report_diff_print_head(rp);
 	qsort(rp->pair, rp->n, sizeof(*rp->pair), compare_pairs);
-	/* --limit does not cut significant changes */
-	while (n < rp->n && rp->pair[n].significant)
+	/* people see all significant changes, scripts as many as they want */
+	while (people && n < rp->n && rp->pair[n].significant)
 		n++;
 	for (size_t i = 0; i < n; i++)
 		report_diff_fill_row(rp, g, &rp->pair[i]);

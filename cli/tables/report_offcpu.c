@@ -334,8 +334,7 @@ static void print_json(struct report_offcpu *rp)
 	const struct offcpu_sums *s = &rp->sums;
 	struct json *j = &rp->json;
 
-	json_open(j, stdout, JSON_COMPACT);
-	json_object(j, NULL);
+	json_answer(j, stdout, JSON_COMPACT);
 	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
 	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
 	json_uint(j, "open", s->waits[OFFCPU_OPEN]);

@@ -19,6 +19,8 @@
 #include "stitch/base/path.h"
 
 #define COLUMNS 16
+#define HINTS 5	 /* names that exist, for one that does not */
+#define HINT 400 /* bytes for them */
 
 /* Adds the cells of a symbol and its kind. */
 static void report_symbol_cell(struct grid *g, const struct label *l,
@@ -143,8 +145,11 @@ static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
 	term_lines_end(&l);
 }
 
-static void report_print_rows(const struct report *rp)
+/* Prints the rows. Returns the name of the first one that is a function, which
+ * lives as long as the stacks; NULL if there is none. */
+static const char *report_print_rows(const struct report *rp)
 {
+	const char *first = NULL;
 	struct report_rows *r =
 		report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	struct grid_column col[COLUMNS];
@@ -158,28 +163,38 @@ static void report_print_rows(const struct report *rp)
 
 		if (rp->o->self_only && !row->self)
 			continue;
-		/* reasons for missing stacks are never left out */
+		/* people are always told why stacks are missing; scripts get
+		 * the rows that they asked for */
 		if (shown >= rp->o->limit &&
-		    report_label(r, row->label)->kind != LABEL_MISSING) {
+		    !(rp->people &&
+		      report_label(r, row->label)->kind == LABEL_MISSING)) {
 			rest++;
 			rest_self += row->self;
 			continue;
 		}
 		shown++;
 		report_fill_row(rp, g, r, row);
+		if (!first &&
+		    report_label(r, row->label)->kind != LABEL_MISSING)
+			first = report_label(r, row->label)->name;
 	}
 	grid_write(g, rp->o->format, stdout);
-	if (rp->people)
+	if (rp->people && !rp->o->top)
 		report_print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
 	report_rows_free(r);
+	return first;
 }
 
-/* Sets *err, with a name that contains `func` as a hint. Returns -1. */
+/* Sets *err, with a name that contains `func` as a hint, or else with the
+ * heaviest names. Returns -1. */
 static int report_no_such_function(const struct report *rp, const char *func,
 				   struct err *err)
 {
 	const struct labels *labels = stacks_labels(rp->stacks);
+	struct report_rows *r;
+	char have[HINT] = "";
+	size_t used = 0;
 
 	for (uint32_t i = 0; i < labels_count(labels); i++) {
 		const char *name = labels_get(labels, i)->name;
@@ -190,16 +205,30 @@ static int report_no_such_function(const struct report *rp, const char *func,
 				       "'%s'; there is '%s'",
 				       func, name);
 	}
-	return err_set(err, ERR_USAGE, "no frame is called '%s'", func);
+	r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	report_rows_sort(r, false);
+	for (size_t i = 0; i < report_rows_count(r) && i < HINTS; i++) {
+		const char *name =
+			report_label(r, report_rows_get(r, i)->label)->name;
+		char clean[HINT / HINTS - 4];
+
+		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
+				    NULL);
+		used += (size_t)snprintf(have + used, sizeof(have) - used,
+					 "%s'%s'", used ? ", " : "", clean);
+	}
+	report_rows_free(r);
+	return err_set(err, ERR_USAGE, "no frame is called '%s'; there is %s",
+		       func, have);
 }
 
 static void report_print_subject(const struct report *rp, const char *func,
-				 uint64_t weight)
+				 bool callers, uint64_t weight)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 
-	fprintf(out, "%s ", rp->o->callers ? "callers of" : "called by");
+	fprintf(out, "%s ", callers ? "callers of" : "called by");
 	safe_text_put(out, func, 0, 0);
 	fputs(", which is in ", out);
 	report_put_percent(out, weight, rp->weight);
@@ -208,7 +237,8 @@ static void report_print_subject(const struct report *rp, const char *func,
 	putchar('\n');
 }
 
-static int report_print_around(const struct report *rp, struct err *err)
+static int report_print_around(const struct report *rp, const char *func,
+			       bool callers, bool head, struct err *err)
 {
 	static const struct grid_column col[] = {
 		{ "Share %", "share_percent" }, { "Total %", "total_percent" },
@@ -216,8 +246,6 @@ static int report_print_around(const struct report *rp, struct err *err)
 		{ "Symbol", "symbol" },		{ NULL, "kind" },
 		{ "Image", "image" },
 	};
-	bool callers = rp->o->callers;
-	const char *func = callers ? rp->o->callers : rp->o->callees;
 	struct report_rows *r =
 		report_around_new(rp->stacks, rp->event, func, callers);
 	struct grid *g;
@@ -245,13 +273,13 @@ static int report_print_around(const struct report *rp, struct err *err)
 		report_symbol_cell(g, l, rp->people);
 		grid_text(g, report_short_image(rp, l->image));
 	}
-	if (rp->people && report_print_head(rp, err)) {
+	if (head && report_print_head(rp, err)) {
 		grid_free(g);
 		report_rows_free(r);
 		return -1;
 	}
 	if (rp->people)
-		report_print_subject(rp, func, report_weight(r));
+		report_print_subject(rp, func, callers, report_weight(r));
 	grid_write(g, rp->o->format, stdout);
 	if (rp->people && n > rp->o->limit)
 		report_print_rest(n - rp->o->limit, rest, report_weight(r), "");
@@ -285,12 +313,20 @@ static int report_print(struct report *rp, struct err *err)
 			err, ERR_FORMAT,
 			"%s: all samples have weight 0; use --by samples",
 			rp->path);
-	if (rp->o->callers || rp->o->callees)
-		return report_print_around(rp, err);
+	if (rp->o->callers)
+		return report_print_around(rp, rp->o->callers, true, rp->people,
+					   err);
+	if (rp->o->callees)
+		return report_print_around(rp, rp->o->callees, false,
+					   rp->people, err);
 	if (rp->people && report_print_head(rp, err))
 		return -1;
-	report_print_rows(rp);
-	return 0;
+	const char *first = report_print_rows(rp);
+
+	if (!rp->o->graph || !rp->people || !first || !(rp->o->keys & KEY_SYM))
+		return 0;
+	putchar('\n');
+	return report_print_around(rp, first, true, false, err);
 }
 
 int report_table(struct store *db, const char *path,

@@ -33,9 +33,11 @@ struct script_fields {
 size_t script_time(const struct script_fields *f, int64_t time,
 		   char buf[SCRIPT_TIME_SIZE]);
 
-/* Parses the list of -F; NULL gives the fields that script prints by default.
- * Returns 0, or -1 and *err. */
-int script_parse(const char *list, struct script_fields *f, struct err *err);
+/* Parses the list of -F; NULL gives the fields that script prints by default,
+ * with `marks` after frames that are bogus, inferred or guessed. Returns 0, or
+ * -1 and *err. */
+int script_parse(const char *list, bool marks, struct script_fields *f,
+		 struct err *err);
 
 struct script *script_new(struct store *db, const struct script_fields *f,
 			  struct err *err);

@@ -44,8 +44,7 @@ static void script_loss_json(struct rows *r)
 					    "records" };
 	struct json j;
 
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	for (size_t i = 0; i < 5; i++) {
 		struct value v = rows_value(r, i);
 

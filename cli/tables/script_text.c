@@ -89,13 +89,15 @@ static int check_fields(struct script_fields *f, struct err *err)
 	return 0;
 }
 
-int script_parse(const char *list, struct script_fields *f, struct err *err)
+int script_parse(const char *list, bool marks, struct script_fields *f,
+		 struct err *err)
 {
 	char name[16];
 
 	memset(f, 0, sizeof(*f));
 	f->verdict = !list;
-	f->frame.marks = !list;
+	f->frame.marks = !list && marks;
+	f->frame.ends = !list;
 	f->frame.tab = true;
 	if (!list)
 		list = "comm,tid,cpu,time,period,event,trace,ip,sym,symoff,"
@@ -416,8 +418,7 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	if (!trace || chains_check(s->chains, e->kraw, err) ||
 	    chains_check(s->chains, e->uraw, err))
 		return -1;
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	json_int(&j, "event_id", e->id);
 	if (e->timed)
 		json_int(&j, "time_ns", e->time);

@@ -125,8 +125,7 @@ static void sframe_json_report(const struct sframe_file *f,
 {
 	struct json j;
 
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	sframe_head_json(&j, "section", f);
 	json_uint(&j, "errors", sframe_check_count_errors(r));
 	json_bool(&j, "has_code", !r->no_code);

@@ -263,8 +263,7 @@ static uint32_t sframe_dump_json(struct sframe_dump_state *d,
 	};
 	uint32_t bad;
 
-	json_open(&d->json, stdout, JSON_COMPACT);
-	json_object(&d->json, NULL);
+	json_answer(&d->json, stdout, JSON_COMPACT);
 	sframe_head_json(&d->json, "section", f);
 	json_array(&d->json, "functions");
 	bad = sframe_visit(&f->sf, &visitor, d);

@@ -287,8 +287,7 @@ static void readiness_json(const struct readiness *p)
 {
 	struct json j;
 
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	json_uint(&j, "samples", p->at.n);
 	readiness_json_sums(&j, &p->at);
 	json_object(&j, "whole_stack");

@@ -92,8 +92,7 @@ static void sframe_unwind_json(const struct unwind_compare_count *c)
 {
 	struct json j;
 
-	json_open(&j, stdout, JSON_COMPACT);
-	json_object(&j, NULL);
+	json_answer(&j, stdout, JSON_COMPACT);
 	json_uint(&j, "stacks", c->stacks);
 	json_uint(&j, "same", c->same);
 	json_uint(&j, "early", c->early);

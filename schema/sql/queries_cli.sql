@@ -9,6 +9,18 @@ FROM capture
 -- name: filter_events
 SELECT name FROM event_type WHERE kind = 'sample' GROUP BY name ORDER BY min(id)
 
+-- The columns of filter_* are those of filter_events.
+-- name: filter_pids
+SELECT CAST(pid AS TEXT) AS name FROM process WHERE pid >= 0
+GROUP BY pid ORDER BY min(id)
+
+-- name: filter_tids
+SELECT CAST(tid AS TEXT) AS name FROM thread WHERE tid >= 0
+GROUP BY tid ORDER BY min(id)
+
+-- name: filter_comms
+SELECT name FROM comm GROUP BY name ORDER BY min(id)
+
 -- name: capture_machines
 SELECT DISTINCT host, release FROM capture
 
@@ -121,20 +133,20 @@ WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name
 
 -- name: near_columns
 -- ?1: the statement; columns of its tables come first
-SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant
+SELECT c.name, instr(lower(?1), lower(m.name)) > 0 AS meant, m.name AS holder
 FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type IN ('table', 'view')
 ORDER BY meant DESC, length(c.name), c.name
 
 -- name: near_tables
-SELECT name, 1 AS meant FROM (SELECT name FROM sqlite_schema
+SELECT name, 1 AS meant, '' AS holder FROM (SELECT name FROM sqlite_schema
 	WHERE type IN ('table', 'view')
 	UNION ALL
 	SELECT name FROM backstitch_functions WHERE help LIKE 'rows:%')
 ORDER BY length(name), name
 
 -- name: near_functions
-SELECT DISTINCT name, 1 AS meant FROM pragma_function_list
+SELECT DISTINCT name, 1 AS meant, '' AS holder FROM pragma_function_list
 ORDER BY length(name), name
 
 -- name: list_functions

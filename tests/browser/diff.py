@@ -18,7 +18,7 @@ svg = os.path.join(work, "diff.svg")
 draw("flame", "--diff", "-o", svg, before, after)
 table = json.loads(subprocess.run(
     [BACKSTITCH, "report", "--diff", "--json", before, after],
-    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)
+    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)["rows"]
 
 
 def colored(b, letter):

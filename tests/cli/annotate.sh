@@ -27,7 +27,7 @@ import json
 import sqlite3
 import sys
 
-rows = json.load(open(sys.argv[1]))
+rows = json.load(open(sys.argv[1]))["rows"]
 own = [r["samples"] for r in rows]
 weight = [r["weight"] for r in rows]
 whole = sqlite3.connect(sys.argv[2]).execute(
@@ -39,7 +39,7 @@ END
 ok all_samples_are_in_the_list_most_weight_first $?
 
 func=$(python3 -c 'import json, sys
-print([r["symbol"] for r in json.load(open(sys.argv[1]))
+print([r["symbol"] for r in json.load(open(sys.argv[1]))["rows"]
        if r["image"].endswith("work-fp") and r["symbol"] != "[no name]"][0])' \
 	"$work/list.json" 2>/dev/null)
 if [ -z "$func" ]
@@ -57,7 +57,8 @@ import subprocess
 import sys
 
 f = json.load(open(sys.argv[1]))
-row = [r for r in json.load(open(sys.argv[2])) if r["symbol"] == sys.argv[3]]
+row = [r for r in json.load(open(sys.argv[2]))["rows"]
+       if r["symbol"] == sys.argv[3]]
 insns = f["instructions"]
 good = f["samples"] == sum(i["samples"] for i in insns) == row[0]["samples"]
 print("ok" if good else "not ok", "instructions_have_all_samples")

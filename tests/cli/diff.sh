@@ -70,13 +70,13 @@ if question == "colored":
 elif question == "sum":
     print(frames()[0].get("data-w"))
 elif question == "changed":
-    rows = json.load(open(path))
+    rows = json.load(open(path))["rows"]
     kind = sys.argv[3]
     print(*sorted(r[kind + "_significant"] + " " + r["symbol"] for r in rows
                   if r[kind + "_significant"] in ("more", "less")), sep="\n")
 elif question == "p":
     # the first step compares with all samples: the p of exact fractions
-    rows = json.load(open(path))
+    rows = json.load(open(path))["rows"]
     a = sum(r["self_a_samples"] for r in rows)
     b = sum(r["self_b_samples"] for r in rows)
     tested = [r for r in rows if r["self_p"] is not None]

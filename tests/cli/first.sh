@@ -4,6 +4,7 @@
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cap=$root/tests/captures
 B=${BACKSTITCH:-$root/backstitch}
+MKCAP=${MKCAP:-$root/build/mkcap}
 unset COLUMNS
 NO_COLOR=1
 export NO_COLOR
@@ -63,10 +64,10 @@ as_nobody() {
 }
 
 "$B" >out 2>err
-check no_arguments_show_the_way 2 $? 'backstitch ingest perf.data' 'flame'
+check no_arguments_show_the_way 2 $? 'backstitch perf.data' 'flame'
 truth no_arguments_print_nothing_on_stdout [ ! -s out ]
 "$B" --help >out 2>err
-check help_goes_to_stdout 0 $? 'Commands:'
+check help_goes_to_stdout 0 $? '  ingest  '
 truth help_prints_nothing_on_stderr [ ! -s err ]
 "$B" help ingest >out 2>err
 check help_of_a_command 0 $? 'usage: backstitch ingest' '--output'
@@ -79,10 +80,21 @@ do
 done
 "$B" --version >out 2>err
 check version 0 $? backstitch
+# what a capture needs is told once, by ingest
+for command in report flame script check info export annotate bundle
+do
+	"$B" $command -h >out 2>err
+	truth "help_of_${command}_is_about_$command" [ "$(wc -l <out)" -le 72 ]
+	check and_points_to_the_rest_$command 0 0 "'backstitch ingest -h'"
+	truth and_does_not_repeat_it_$command sh -c "! grep -q cookie-layout out"
+done
 "$B" ingset perf.data >out 2>err
 check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
 "$B" perf.data >out 2>err
-check a_file_instead_of_a_command 2 $? 'backstitch ingest perf.data'
+check a_file_instead_of_a_command 0 $? 'How to go on'
+rm -f perf.db
+"$B" help perf.data >out 2>err
+check help_of_a_file 2 $? "'backstitch perf.data' reads it"
 "$B" ingest --ouptut x perf.data >out 2>err
 check a_mistyped_option_gets_a_suggestion 2 $? "did you mean '--output'?"
 "$B" info --cookie-layout=kernal perf.data >out 2>err
@@ -112,6 +124,25 @@ do
 done
 "$B" info >out 2>err
 check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
+"$B" report --no-ch --lim 3 --stdio -n perf.db >out 2>err
+check long_options_may_be_cut 0 $? 'Self %  Samples'
+"$B" report --no perf.db >out 2>err
+check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-inline"
+"$B" report -g --sort sym perf.db >out 2>err
+check perfs_letters_are_known 0 $? 'callers of ['
+for command in ingest report query completion help
+do
+	"$B" $command --version >out 2>err
+	check "version_of_$command" 0 $? 'backstitch '
+done
+cp perf.db other.db
+touch -d '1 hour' other.db
+cp other.db notours.db
+: >notours.db
+touch -d '2 hours' notours.db
+"$B" report >out 2>err
+check the_newest_database_is_read 0 $? 'reading other.db'
+rm -f other.db notours.db
 "$B" info --json perf.db >out 2>err
 check info_as_json 0 $? '"captures"'
 "$B" ingest perf.db >out 2>err
@@ -235,6 +266,24 @@ do
 		awk 'length > 40 && NF > 1')
 	truth "help_${what:-overview}_in_40_columns" [ -z "$wide" ]
 done
+# so are answers; a path has no blank to break at
+for what in info report 'check --as-perf'
+do
+	# shellcheck disable=SC2086 # options too
+	COLUMNS=50 "$B" $what perf.db >out 2>err
+	wide=$(awk 'length > 50 && !/\//' out)
+	truth "${what%% *}_in_50_columns" [ -z "$wide" ]
+done
+"$B" info perf.db >out 2>err
+truth info_in_a_file_has_whole_lines grep -q '^  command .*300 2$' out
+cat >one.txt <<EOT
+event cpu-clock
+comm pid=7 name="prog"
+sample pid=7 tid=7 cpu=0 time=1000 u=0x400010
+EOT
+"$MKCAP" one.txt one.data && "$B" ingest -f one.data >out 2>err
+truth one_sample_is_no_samples grep -qE '^one.db: 1 sample( |$)' err
+truth nor_is_one_of_an_event grep -qE 'cpu-clock: 1 event(,|$)' err
 if command -v script >/dev/null
 then
 	cat >narrow.sh <<-EOT

@@ -57,11 +57,11 @@ db=fp-1.db
 same csv_quotes_what_must_be 'a,b,c,d,e
 1,"x,""y",,00ff,"e\x1b\x0a"'
 "$B" query --format json $db "SELECT 1 AS a, 'x\"' AS b, NULL AS c" >out
-same json_has_one_object_a_line '[
+same json_has_one_object_a_line '{"version":1,"rows":[
 {"a":1,"b":"x\"","c":null}
-]'
+]}'
 "$B" query --json $db 'SELECT 1 WHERE 0' >out
-same no_rows_are_an_empty_array '[]'
+same no_rows_are_an_empty_array '{"version":1,"rows":[]}'
 "$B" query $db "SELECT 'abc' AS name, 12345 AS n UNION ALL
 	SELECT 'd' || char(27) || '[31m', 7 ORDER BY 2 DESC" >out
 same a_table_is_aligned 'name           n

@@ -49,7 +49,7 @@ do
 	check) set -- check --verbose "lost.db; true" ;;
 	dump) set -- dump "$root/tests/captures/fp-1.data" ;;
 	annotate | sframe) continue ;;
-	help) set -- help ingest ;;
+	help) set -- ingest -h ;;
 	esac
 	show "$mark ./backstitch $*"
 	rows=$(sed '/^status /d; s/^P://' screen | wc -l)

@@ -152,10 +152,35 @@ done
 [ $? = 2 ] && grep -q "no frame is called 'no_such_function'" "$work/text"
 ok an_unknown_function_is_said $?
 
+fp=$work/fp.db
+"$B" ingest -q --no-cache -o "$fp" "$captures/fp-1.data"
+"$B" report --callers no_such_function "$fp" >"$work/text" 2>&1
+grep -q "there is '\[libleaf-fp.so\]', '\[work-fp\]'" "$work/text"
+ok and_which_there_are $?
+# nowhere OPTION VALUE TEXT: which there are is said where nothing matches
+nowhere() {
+	for c in report script "flame --folded" check
+	do
+		# shellcheck disable=SC2086 # a command and an option
+		"$B" $c "$1" "$2" "$fp" >"$work/text" 2>&1
+		[ $? = 2 ] && grep -qF -e "$3" "$work/text" || return 1
+	done
+}
+nowhere --comm fo "no thread named 'fo' here; there is perf-exec, work-fp, work-0, work-1"
+ok a_name_of_no_thread $?
+nowhere --tid 7,9-11 "no thread '7,9-11' here; there is 15639, 15693"
+ok a_number_of_no_thread $?
+nowhere --pid 7 "no process '7' here; there is 15639"
+ok a_number_of_no_process $?
+nowhere --event x,y* "no event 'x,y*' here; there is cpu-clock"
+ok no_such_event $?
+"$B" report --tid 5-20000 --comm 'x,work-*' "$fp" >"$work/text" 2>&1
+ok what_matches_in_part_is_no_mistake $?
+
 # forms
 "$B" report --json "$db" | python3 -c '
 import json, sys
-rows = json.load(sys.stdin)
+rows = json.load(sys.stdin)["rows"]
 sys.exit(not rows or "symbol" not in rows[0])'
 ok json_is_json $?
 "$B" report --view verdicts --format csv "$db" >"$work/1"

@@ -283,6 +283,8 @@ place "a column that is not there" "SELECT tim_ns FROM samples" \
 place "behind a tab and on the second line" \
 	"$(printf 'SELECT 1,\n\te.tme_ns FROM event e')" \
 	"   e.tme_ns FROM event e/   ^/no such column: e.tme_ns; did you mean 'time_ns'?/"
+place "a column of another table" "SELECT n FROM samples" \
+	"  SELECT n FROM samples/         ^/no such column: n; 'n' is a column of sample_group/"
 place "a table" "SELECT * FROM flam" \
 	"  SELECT * FROM flam/                ^/no such table: flam; did you mean 'flame'?/"
 place "a function" "SELECT stack_txt(1)" \

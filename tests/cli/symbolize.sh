@@ -146,8 +146,10 @@ EOF2
 "$MKCAP" bogus.txt bogus.data || exit 2
 "$B" ingest -q -f -o bogus.db bogus.data 2>err
 is script_marks_them_but_not_the_innermost_one 'outer outer (bogus) ' \
-	"$("$B" script bogus.db | sed -n 's/^\t.*\(outer\)[^ ]* ([^ ]*)/\1/p' |
+	"$("$B" script --marks bogus.db | sed -n 's/^\t.*\(outer\)[^ ]* ([^ ]*)/\1/p' |
 		tr '\n' ' ')"
+# scripts for perf's text take what is in the last parentheses for the image
+is in_a_pipe_it_does_not 0 "$("$B" script bogus.db | grep -c bogus)"
 is as_perf_does_it_does_not '0' \
 	"$("$B" script -F ip,sym bogus.db | grep -c bogus)"
 is json_says_why '1' \

@@ -85,4 +85,4 @@ missing "$shared/symfs-6.18" "$shared/fpcap/fp.data.zst" 594
 	-o "$w/f.db" "$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
 has inferred_callers_are_counted '"inferred":406' \
 	"$B" check --json "$w/f.db"
-has inferred_callers_are_marked '(inferred)' "$B" script "$w/f.db"
+has inferred_callers_are_marked '(inferred)' "$B" script --marks "$w/f.db"

@@ -212,10 +212,23 @@ START_TEST(a_typing_error_gets_a_suggestion)
 	ck_assert_int_eq(options_test_parse("--ouptut x"), -1);
 	ck_assert_str_eq(err.msg, "unknown option '--ouptut'; did you mean "
 				  "'--output'?");
-	ck_assert_int_eq(options_test_parse("--out x"), -1);
+	ck_assert_int_eq(options_test_parse("--outt x"), -1);
 	ck_assert(strstr(err.msg, "did you mean '--output'?"));
 	ck_assert_int_eq(options_test_parse("--colour never"), -1);
 	ck_assert(strstr(err.msg, "did you mean '--color'?"));
+}
+END_TEST
+
+START_TEST(a_long_name_may_be_cut_as_long_as_it_is_clear)
+{
+	ck_assert_int_eq(options_test_parse("--out x"), 0);
+	ck_assert_str_eq(text, "x");
+	ck_assert_int_eq(options_test_parse("--o=y"), 0);
+	ck_assert_str_eq(text, "y");
+	ck_assert_int_eq(options_test_parse("--fo"), -1);
+	ck_assert_str_eq(err.msg, "option '--fo' could be --force, --format");
+	ck_assert_int_eq(options_test_parse("--=x"), -1);
+	ck_assert(strstr(err.msg, "unknown option"));
 }
 END_TEST
 
@@ -267,6 +280,7 @@ int main(void)
 	tcase_add_test(t, groups_are_searched_and_lists_are_kept_in_order);
 	tcase_add_test(t, a_list_that_is_too_long_is_refused);
 	tcase_add_test(t, a_typing_error_gets_a_suggestion);
+	tcase_add_test(t, a_long_name_may_be_cut_as_long_as_it_is_clear);
 	tcase_add_test(t, something_else_gets_no_suggestion);
 	tcase_add_test(t, a_very_long_option_is_no_trouble);
 	tcase_add_test(t, help_is_understood_everywhere);

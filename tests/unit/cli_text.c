@@ -193,14 +193,15 @@ START_TEST(script_fields_are_checked)
 	struct script_fields f;
 
 	ck_assert_int_eq(
-		script_parse("comm,pid,tid,cpu,time,event,ip", &f, &err), 0);
+		script_parse("comm,pid,tid,cpu,time,event,ip", true, &f, &err),
+		0);
 	ck_assert(f.comm && f.pid && f.frame.ip && !f.frame.sym && !f.period);
 	ck_assert(!f.verdict);
-	ck_assert_int_eq(script_parse(NULL, &f, &err), 0);
+	ck_assert_int_eq(script_parse(NULL, true, &f, &err), 0);
 	ck_assert(f.verdict && f.frame.sym && !f.pid);
-	ck_assert_int_eq(script_parse("comm,nope", &f, &err), -1);
-	ck_assert_int_eq(script_parse("sym", &f, &err), -1);
-	ck_assert_int_eq(script_parse("ip,symoff", &f, &err), -1);
+	ck_assert_int_eq(script_parse("comm,nope", true, &f, &err), -1);
+	ck_assert_int_eq(script_parse("sym", true, &f, &err), -1);
+	ck_assert_int_eq(script_parse("ip,symoff", true, &f, &err), -1);
 }
 END_TEST
 

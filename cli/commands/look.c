@@ -1,0 +1,345 @@
+/* look.c - what 'backstitch perf.data' does, without a command: a database
+ * beside the capture, the top of the report, and how to go on.
+ *
+ * The database is made if it is not there, is older than a capture, or is
+ * asked for with other options; nobody has to say -f for that. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/ingest/align.h"
+#include "cli/ingest/load.h"
+#include "cli/input.h"
+#include "cli/model/report_rows.h"
+#include "cli/model/summary.h"
+#include "cli/options.h"
+#include "cli/output/out.h"
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "cli/pictures/page.h"
+#include "cli/tables/report.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/path.h"
+
+#define TOP 10 /* rows of the report */
+#define TOP_MIN 4
+#define AROUND 20 /* lines above and below them on a screen */
+
+static bool open_page;
+
+static const struct opt opts[] = {
+	OPT_FLAG(0, "open", &open_page,
+		 "write the page of 'report --html' beside the database, and "
+		 "open it in the browser"),
+	OPT_GROUP(align_opts),
+	OPT_GROUP_TOLD(load_opts,
+		       "and those of 'backstitch ingest -h' for reading: "
+		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	{ .kind = OPT_END }
+};
+
+/* ---- the database */
+
+static bool look_is_after(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
+				      : a->tv_nsec > b->tv_nsec;
+}
+
+/* Returns whether the capture, or a file of it if it is a folder, is newer than
+ * the time. */
+static bool look_is_newer(const char *path, const struct timespec *than)
+{
+	struct stat st;
+	struct dirent *e;
+	bool newer;
+	DIR *dir;
+
+	if (stat(path, &st))
+		return true;
+	newer = look_is_after(&st.st_mtim, than);
+	dir = newer || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
+	while (dir && !newer && (e = readdir(dir)) != NULL)
+		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
+			S_ISREG(st.st_mode) && look_is_after(&st.st_mtim, than);
+	if (dir)
+		closedir(dir);
+	return newer;
+}
+
+struct look_captures {
+	char **path;
+	int n, same;
+};
+
+/* Counts the captures of a database that have the names of the given ones. */
+static int look_take_capture(void *arg, const struct rows *r, struct err *err)
+{
+	struct look_captures *c = arg;
+	const char *path = rows_text(r, REPORT_CAPTURES_PATH);
+
+	(void)err;
+	for (int i = 0; i < c->n; i++)
+		if (!strcmp(path_name(path), path_name(c->path[i]))) {
+			c->same++;
+			break;
+		}
+	return 0;
+}
+
+/* Decides on the file `out`. Stores the opened database in *db if it is that of
+ * the captures and not older; NULL if it must be made. Returns 0, or -1 and
+ * *err if the file is something else. */
+static int look_reuse(const char *out, int argc, char **argv, bool again,
+		      struct store **db, struct err *err)
+{
+	struct look_captures c = { .path = argv, .n = argc };
+	struct err ignored = { 0 };
+	struct stat st;
+	bool is_db = false;
+
+	*db = NULL;
+	if (stat(out, &st))
+		return 0;
+	if (load_check(out, &is_db, &ignored) || !is_db)
+		return err_set(err, ERR_IO,
+			       "%s: is no database, and that of %s would be "
+			       "there; try 'backstitch ingest -o NAME.db %s'",
+			       out, argv[0], argv[0]);
+	/* one of an older program cannot be read, and is made again */
+	*db = store_open(out, false, &ignored);
+	if (!*db)
+		return 0;
+	if (rows_each(*db, "report_captures", look_take_capture, &c, err))
+		goto fail;
+	if (c.same != argc) {
+		err_set(err, ERR_IO,
+			"%s: has other captures; 'backstitch info %s' says "
+			"which, 'backstitch ingest -o NAME.db %s' makes another",
+			out, out, argv[0]);
+		goto fail;
+	}
+	for (int i = 0; i < argc && !again; i++)
+		again = !strcmp(argv[i], "-") ||
+			look_is_newer(argv[i], &st.st_mtim);
+	if (again) {
+		store_close(*db);
+		*db = NULL;
+	}
+	return 0;
+fail:
+	store_close(*db);
+	*db = NULL;
+	return -1;
+}
+
+static bool look_can_write(const char *out)
+{
+	char dir[PATH_MAX];
+	size_t n = (size_t)(path_base(out) - out);
+
+	if (n >= sizeof(dir))
+		return true;
+	memcpy(dir, out, n);
+	dir[n] = '\0';
+	return !access(n ? dir : ".", W_OK);
+}
+
+/* Returns the database of the captures: an old one, a new one beside them, or a
+ * temporary one where nothing can be written; out becomes "" then. */
+static struct store *look_database(int argc, char **argv, char *out,
+				   int *status, struct err *err)
+{
+	bool again = options_own > (unsigned int)open_page;
+	bool damaged = false;
+	struct store *db;
+
+	for (int i = 0; i < argc; i++)
+		if (load_check(argv[i], NULL, err))
+			return NULL;
+	if (look_reuse(out, argc, argv, again, &db, err))
+		return NULL;
+	if (db) {
+		fprintf(stderr, "reading %s\n", out);
+		return db;
+	}
+	if (!look_can_write(out)) {
+		fprintf(stderr, "%s: cannot be written, and is not kept\n",
+			out);
+		*out = '\0';
+	}
+	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,
+			  &damaged, err))
+		return NULL;
+	if (damaged)
+		*status = input_damaged(argv[0]);
+	return *out ? store_open(out, false, err) : db;
+}
+
+/* ---- the page */
+
+/* Starts the opener, which goes on alone. Returns false if there is none. */
+static bool look_start(const char *page)
+{
+	int gone[2];
+	char c;
+	pid_t pid;
+	bool fails;
+
+	if (pipe2(gone, O_CLOEXEC))
+		return false;
+	fflush(stderr);
+	pid = fork();
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		setsid();
+		for (int fd = 0; fd < 3 && null >= 0; fd++)
+			dup2(null, fd);
+		execlp("xdg-open", "xdg-open", page, (char *)NULL);
+		/* the pipe is closed without a byte if exec succeeds */
+		_exit(write(gone[1], "x", 1) == 1 ? 127 : 126);
+	}
+	close(gone[1]);
+	fails = pid < 0 || read(gone[0], &c, 1) == 1;
+	close(gone[0]);
+	return !fails;
+}
+
+static int look_open(struct store *db, const char *path, const char *name,
+		     struct err *err)
+{
+	char page[PATH_MAX];
+	size_t n = strlen(name);
+	struct html_page *p;
+	int rc;
+
+	n -= n > 3 && !strcmp(name + n - 3, ".db") ? 3 : 0;
+	if (n + sizeof(".html") > sizeof(page))
+		return err_set(err, ERR_LIMIT, "%s: the name is too long",
+			       name);
+	snprintf(page, sizeof(page), "%.*s.html", (int)n, name);
+	p = html_page_new(db, path, true, false, err);
+	rc = p ? out_write(page, html_page_write, p, err) : -1;
+	html_page_free(p);
+	if (rc)
+		return -1;
+	fprintf(stderr,
+		look_start(page) ? "%s: opened in the browser\n"
+				 : "%s: there is no xdg-open here; "
+				   "open it in a browser\n",
+		page);
+	return 0;
+}
+
+/* ---- the screen */
+
+/* Prints a command that can be copied. */
+static void look_hint(const char *before, const char *file, const char *what)
+{
+	int width = term_columns(stdout);
+	bool quote = file[strcspn(file, " $&;()*?'\"\\<>|`#")] != '\0';
+	int n = printf("  backstitch %s%s", before, quote ? "'" : "");
+
+	n += (int)safe_text_cells(file) + quote;
+	safe_text_put(stdout, file, 0, 0);
+	printf("%s", quote ? "'" : "");
+	if (n + 2 > 42)
+		fputs("\n", stdout);
+	printf("%*s", n + 2 > 42 ? 42 : 42 - n, "");
+	term_wrap(stdout, what, 42, 42, width);
+}
+
+static int look_print(struct store *db, const char *path, const char *capture,
+		      struct err *err)
+{
+	int rows = term_rows(stdout) - AROUND;
+	struct report_opts o = {
+		.keys = KEY_SYM | KEY_DSO,
+		.format = "table",
+		.limit = rows <= 0 || rows > TOP ? TOP : (size_t)rows,
+		.inlined = true,
+		.top = true,
+	};
+	struct err none = { 0 };
+	bool samples;
+
+	if (o.limit < TOP_MIN)
+		o.limit = TOP_MIN;
+	samples = !report_table(db, path, &o, &none);
+	if (!samples && none.code != ERR_FORMAT) {
+		*err = none;
+		return -1;
+	}
+	/* a capture may have events alone */
+	if (!samples && summary_print(stdout, db, path, true, err))
+		return -1;
+	fputs("\nHow to go on:\n", stdout);
+	if (samples) {
+		look_hint("report -g ", path, "more, and who calls the first");
+		look_hint("--open ", capture, "all of it in the browser");
+	} else {
+		look_hint("query --tables ", path, "what can be asked for");
+	}
+	look_hint("check ", path, "what was lost, and what that broke");
+	return 0;
+}
+
+/* ---- the command */
+
+static int look_run(int argc, char **argv, struct err *err)
+{
+	char out[PATH_MAX];
+	int status = STATUS_OK;
+	bool is_db = false;
+	struct store *db;
+	int rc;
+
+	if (!argc)
+		return err_set(err, ERR_USAGE, "which capture?");
+	if (argc == 1 && load_check(argv[0], &is_db, err))
+		return -1;
+	if (is_db) {
+		snprintf(out, sizeof(out), "%s", argv[0]);
+		db = store_open(out, false, err);
+	} else {
+		input_database_name(argv[0], true, out, sizeof(out));
+		db = look_database(argc, argv, out, &status, err);
+	}
+	if (!db)
+		return -1;
+	if (!open_page)
+		rc = look_print(db, *out ? out : argv[0], argv[0], err);
+	else
+		rc = look_open(db, argv[0],
+			       *out ? out
+				    : input_database_name(argv[0], false, out,
+							  sizeof(out)),
+			       err);
+	store_close(db);
+	return rc ? -1 : status;
+}
+
+static const char *const examples[] = {
+	"backstitch perf.data", "backstitch --open perf.data",
+	"perf record -g -o - -- ./prog | backstitch -", NULL
+};
+
+const struct command cmd_look = {
+	.name = "",
+	.args = "[options] DB | CAPTURE...",
+	.summary = "read captures, and print the top of the report",
+	.examples = examples,
+	.opts = opts,
+	.pages = true,
+	.run = look_run,
+};

@@ -1,0 +1,109 @@
+#!/bin/sh
+# json.sh - every --json is an object with a version, and the manual has its names.
+# usage: BACKSTITCH=PROGRAM tests/cli/json.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/tests/ok.sh"
+cap=$root/tests/captures
+B=${BACKSTITCH:-$root/backstitch}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+"$B" ingest -q --no-cache --symfs "$cap/symfs" -o lost.db \
+	"$cap/overwrite-defer.data.zst" 2>log
+"$B" ingest -q --no-cache -o naps.db "$cap/naps.data" 2>log
+"$B" ingest -q --no-cache -o a.db "$cap/before.data" 2>log
+"$B" ingest -q --no-cache -o b.db "$cap/after.data" 2>log
+
+# Prints each command whose answer is no object with a version, and each name of
+# an answer that is not in the page of its command.
+cat >names.py <<'E2'
+import json
+import re
+import sys
+
+command, path = sys.argv[1:3]
+page = open("%s/man/backstitch-%s.1" % (sys.argv[3], command)).read()
+if command == "ingest":
+    page += open(sys.argv[3] + "/man/backstitch-info.1").read()
+known = set(re.findall(r"[a-z_]+", page))
+
+
+# the views of verdicts have a column for each
+VERDICTS = {"matched", "used", "chain_lost", "exit_per_task", "pending_end",
+            "unjoinable", "refused", "stripped", "unexplained", "sample_lost",
+            "overwritten", "duplicate", "before_opt_in", "in_unwinder",
+            "unwinder_died"}
+
+
+def keys(thing):
+    if isinstance(thing, dict):
+        for k, v in thing.items():
+            yield k
+            yield from keys(v)
+    elif isinstance(thing, list):
+        for v in thing:
+            yield from keys(v)
+
+
+texts = open(path).read()
+if command == "script":
+    answers = [json.loads(line) for line in texts.splitlines()]
+else:
+    answers = [json.loads(texts)]
+for a in answers:
+    if not isinstance(a, dict) or list(a)[0] != "version" or a["version"] != 1:
+        sys.exit("no version: %.80s" % a)
+    missing = set(keys(a)) - known - VERDICTS
+    if missing and command != "query" and "--view" not in sys.argv:
+        sys.exit("not in the manual: " + " ".join(sorted(missing)))
+sys.exit(not answers)
+E2
+
+asked=
+# answer COMMAND ARGUMENTS...
+answer() {
+	asked="$asked $1"
+	"$B" "$@" --json >out 2>err
+	status=$?
+	[ $status = 0 ] || [ $status = 4 ] || cat err
+	name=$(echo "$1 $2" | sed "s/.*sframe.plt/sframe file/; s/\.[a-z]*$//" | tr -cs "a-z\n" _)
+	python3 names.py "$1" out "$root" "$2"
+	ok "${name}_has_a_version_and_known_names" $?
+}
+answer info lost.db
+answer ingest -f -q -o c.db "$cap/fp-1.data"
+answer symbolize --no-cache c.db
+answer check --as-perf --as-tid lost.db
+answer report --limit 0 lost.db
+answer report --callers __libc_start_call_main a.db
+answer report --diff a.db b.db
+answer report --off-cpu naps.db
+answer report --view verdicts lost.db
+answer annotate --limit 0 a.db
+answer script --show-lost --infer-callers lost.db
+answer query lost.db 'SELECT 1 AS x'
+answer sframe --readiness lost.db
+answer sframe --check "$cap/sframe/plt-got.so"
+answer sframe "$cap/sframe/plt-got.so"
+"$B" --list-options | sed -n 's/^\([a-z]*\) \(.* \)\{0,1\}--json .*/\1/p' | sort >have
+echo "$asked" | tr ' ' '\n' | sed '/^$/d' | sort -u | diff - have
+ok these_are_all_commands_with_json $?
+
+# rows DATABASE OPTIONS...: how many
+rows() {
+	"$B" report --json "$@" 2>err | python3 -c '
+import json, sys
+print(len(json.load(sys.stdin)["rows"]))'
+}
+for n in 1 3 4
+do
+	[ "$(rows --limit $n lost.db)" = $n ]
+	ok "limit_${n}_is_that_many_rows" $?
+	[ "$("$B" report --format csv --limit $n lost.db 2>err | wc -l)" = \
+		$((n + 1)) ]
+	ok "limit_${n}_is_that_many_lines_of_csv" $?
+done
+[ "$(rows --diff --limit 1 a.db b.db)" = 1 ]
+ok also_of_significant_changes $?
+"$B" report --limit 1 lost.db | grep -q 'user: '
+ok a_table_has_the_reasons_for_missing_stacks_as_well $?
