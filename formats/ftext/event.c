@@ -310,6 +310,8 @@ static struct scan ftext_value(struct scan key, struct scan s)
 
 	if (ftext_ends_with(key, "comm") || scan_is(key, "filename"))
 		return ftext_long_value(s);
+	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
+		return scan_head(s, scan_find_char(s, ']') + 1);
 	if (s.n && s.p[0] == '"') {
 		n += scan_find_char(scan_tail(s, 1), '"') + 1;
 		return scan_head(s, n);

@@ -38,6 +38,7 @@ struct line {
 	uint64_t time;
 	char context;	 /* 0, or the interrupt: 's', 'h', 'z' */
 	bool cut_comm;	 /* comm has only its first 8 bytes */
+	bool raw;	 /* the text is of trace-cmd report -R */
 	uint64_t n_lost; /* 0: unknown */
 	const char *why; /* LINE_REFUSED: what the line is and what to do */
 };
