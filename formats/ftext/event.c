@@ -63,6 +63,8 @@ static const struct ftext_known_event known[] = {
 	{ "function", "ftrace:function", ROLE_PLAIN },
 	{ "func_repeats", "ftrace:func_repeats", ROLE_PLAIN },
 	{ "blk", "ftrace:blk", ROLE_PLAIN },
+	{ "mmiotrace_rw", "ftrace:mmiotrace_rw", ROLE_PLAIN },
+	{ "mmiotrace_map", "ftrace:mmiotrace_map", ROLE_PLAIN },
 	{ "hwlat", "ftrace:hwlat", ROLE_PLAIN },
 	{ "timerlat", "ftrace:timerlat", ROLE_PLAIN },
 	{ "osnoise", "ftrace:osnoise", ROLE_PLAIN },
@@ -510,9 +512,9 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	struct event_def def = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
 		.config = ft->n_event,
-		.has_cpu = !ft->bare,
+		.has_cpu = !ft->bare && !ft->mmio,
 		.has_time = !ft->bare && !ft->untimed,
-		.has_tid = !ft->bare,
+		.has_tid = !ft->bare && !ft->mmio,
 		.format = text_format,
 	};
 	char name[NAME_SIZE];

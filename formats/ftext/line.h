@@ -50,6 +50,12 @@ void line_parse(struct scan s, bool bare, struct line *out);
  * false if it is none. */
 bool line_parse_graph(struct scan s, struct line *out);
 
+/* mmio.c: parses a line of the tracer mmiotrace. Returns false if it is none.
+ */
+bool line_parse_mmio(struct scan s, struct line *out);
+/* Returns true if lines of mmiotrace follow the line. */
+bool line_starts_mmio(struct scan s);
+
 enum line_stack {
 	STACK_NONE,
 	STACK_KERNEL,

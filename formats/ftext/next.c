@@ -290,7 +290,8 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 	const char *why;
 	struct line l;
 
-	line_parse(s, ft->bare, &l);
+	if (!ft->mmio || !line_parse_mmio(s, &l))
+		line_parse(s, ft->bare, &l);
 	switch (l.kind) {
 	case LINE_TASK:
 		ftext_next_note_task(ft, &l, true);
