@@ -94,6 +94,8 @@ bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 	bool raw = e->call == CALL_RAW;
 
 	*out = (struct call){ .what = e->call, .exit = e->leaves, .nr = -1 };
+	if (scan_starts(text, "__syscall_nr=")) /* trace-cmd report -R */
+		return false;
 	if (raw && (!scan_take(&s, "NR ") || !scan_i32(&s, &out->nr)))
 		return false;
 	if (e->leaves) {

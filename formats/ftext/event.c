@@ -63,6 +63,8 @@ static const struct ftext_known_event known[] = {
 	{ "function", "ftrace:function", ROLE_PLAIN },
 	{ "func_repeats", "ftrace:func_repeats", ROLE_PLAIN },
 	{ "blk", "ftrace:blk", ROLE_PLAIN },
+	{ "mmiotrace_rw", "ftrace:mmiotrace_rw", ROLE_PLAIN },
+	{ "mmiotrace_map", "ftrace:mmiotrace_map", ROLE_PLAIN },
 	{ "hwlat", "ftrace:hwlat", ROLE_PLAIN },
 	{ "timerlat", "ftrace:timerlat", ROLE_PLAIN },
 	{ "osnoise", "ftrace:osnoise", ROLE_PLAIN },
@@ -310,6 +312,8 @@ static struct scan ftext_value(struct scan key, struct scan s)
 
 	if (ftext_ends_with(key, "comm") || scan_is(key, "filename"))
 		return ftext_long_value(s);
+	if (scan_starts(s, "ARRAY[")) /* of trace-cmd report -R */
+		return scan_head(s, scan_find_char(s, ']') + 1);
 	if (s.n && s.p[0] == '"') {
 		n += scan_find_char(scan_tail(s, 1), '"') + 1;
 		return scan_head(s, n);
@@ -508,9 +512,9 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	struct event_def def = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
 		.config = ft->n_event,
-		.has_cpu = !ft->bare,
+		.has_cpu = !ft->bare && !ft->mmio,
 		.has_time = !ft->bare && !ft->untimed,
-		.has_tid = !ft->bare,
+		.has_tid = !ft->bare && !ft->mmio,
 		.format = text_format,
 	};
 	char name[NAME_SIZE];

@@ -23,11 +23,11 @@ static bool ftext_is_table_head(struct scan s)
 	       scan_find(s, "latency trace v") < s.n;
 }
 
-/* Returns true for tracers with a text format of their own. */
+/* Returns true for blk with the option blk_classic, whose lines have a format
+ * of their own. */
 static bool ftext_is_foreign(struct scan s)
 {
-	return scan_starts(s, "# tracer: blk") ||
-	       scan_starts(s, "# tracer: mmiotrace");
+	return scan_starts(s, "# DEV   CPU TIMESTAMP ");
 }
 
 static void ftext_take_release(struct ftext *ft, struct scan s)
@@ -67,7 +67,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 
 /* What the first lines are. */
 struct ftext_first_lines {
-	bool tracer, table, graph, timed;
+	bool tracer, table, graph, timed, mmio;
 	unsigned int events, others, frames;
 	const char *why; /* why the text cannot be read */
 };
@@ -76,7 +76,9 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 {
 	struct line l;
 
-	line_parse(s, false, &l);
+	lk->mmio |= line_starts_mmio(s);
+	if (!lk->mmio || !line_parse_mmio(s, &l))
+		line_parse(s, false, &l);
 	switch (l.kind) {
 	case LINE_HEAD:
 		lk->tracer |= scan_starts(s, "# tracer: ");
@@ -84,9 +86,9 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 		lk->table |= ftext_is_table_head(s) ||
 			     scan_starts(s, "# entries-in-buffer");
 		if (ftext_is_foreign(s))
-			lk->why = "the tracer has a text of its own that is "
-				  "not read; record with trace-cmd and give "
-				  "the trace.dat";
+			lk->why = "the option blk_classic has a text of its "
+				  "own that is not read; record without it, "
+				  "or give the trace.dat";
 		break;
 	case LINE_EVENT:
 		lk->timed |= l.clock != CLOCK_NONE;
@@ -156,7 +158,9 @@ int ftext_refuse(struct ftext *ft, struct err *err)
 		return -1;
 	ftext_look_at_text(s, &lk);
 	/* no column heads: option nocontext-info */
-	ft->bare = lk.tracer && !lk.graph && !lk.table && !lk.events;
+	ft->mmio = lk.mmio;
+	ft->bare =
+		lk.tracer && !lk.graph && !lk.table && !lk.events && !lk.mmio;
 	ft->untimed = !ft->bare && lk.events && !lk.timed;
 	if (!lk.why)
 		return 0;

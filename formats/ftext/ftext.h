@@ -144,6 +144,8 @@ struct ftext {
 	/* From the header. */
 	bool table, bare; /* table: there are column heads; bare: events have no
 			     context */
+	bool mmio;	  /* of mmiotrace */
+	bool raw_noted;	  /* a note says that it is of report -R */
 	bool untimed;	  /* of function_graph without times */
 	int32_t *running; /* of function_graph: thread plus 1 by CPU */
 	size_t n_running, cap_running;

@@ -7,17 +7,14 @@
 #define FLAGS_MIN 4
 #define FLAGS_MAX 8
 #define FLAGS_GLUED 5
-/* Bits of the flags that verbose tables print as a number: hardirq, softirq,
- * NMI. */
+/* Bits of the flags that verbose tables and trace-cmd report -R print as a
+ * number: hardirq, softirq, NMI. */
 #define BIT_HARDIRQ 8
 #define BIT_SOFTIRQ 16
 #define BIT_NMI 64
 
 static const char again[] =
 	"record again without the options raw, hex and bin of trace_options";
-static const char report_again[] =
-	"it is of 'trace-cmd report -R'; report again without -R, or give the "
-	"trace.dat";
 
 /* ---- pieces */
 
@@ -67,6 +64,14 @@ static char line_context(struct scan flags)
 	default:
 		return 0;
 	}
+}
+
+static char line_context_of_bits(uint64_t flags)
+{
+	return flags & BIT_NMI	     ? 'z'
+	       : flags & BIT_HARDIRQ ? 'h'
+	       : flags & BIT_SOFTIRQ ? 's'
+				     : 0;
 }
 
 /* Takes the flags, if there are any, and the time. trace-cmd omits the blank
@@ -157,19 +162,20 @@ static bool line_take_task(struct scan s, struct line *out)
 static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 {
 	struct scan right = scan_tail(s, bracket + 1);
+	uint64_t flags = 0;
 
 	out->tgid = -1;
 	if (!scan_i32(&right, &out->cpu) || !scan_take(&right, "]") ||
 	    !line_take_task(scan_head(s, bracket), out))
 		return false;
-	if (scan_starts(right, "-0x")) {
-		out->kind = LINE_REFUSED;
-		out->why = report_again;
-		return true;
-	}
+	out->raw = scan_take(&right, "-0x");
+	if (out->raw && !scan_hex(&right, &flags))
+		return false;
 	scan_blanks(&right);
 	if (!line_take_flags_time(&right, out) || !line_take_colon(&right))
 		return false;
+	if (out->raw)
+		out->context = line_context_of_bits(flags);
 	out->text = right;
 	out->kind = LINE_EVENT;
 	return true;
@@ -263,10 +269,7 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 		return false;
 	out->time *= 1000;
 	scan_trim(&left);
-	out->context = flags & BIT_NMI	     ? 'z'
-		       : flags & BIT_HARDIRQ ? 'h'
-		       : flags & BIT_SOFTIRQ ? 's'
-					     : 0;
+	out->context = line_context_of_bits((uint64_t)flags);
 	out->clock = CLOCK_NS;
 	out->text = right;
 	out->kind = LINE_EVENT;
@@ -367,7 +370,7 @@ static bool line_parse_other(struct scan s, struct line *out)
 
 /* ---- events */
 
-/* Returns true for values that only 'trace-cmd report -R' prints. The kernel's
+/* Returns true for fields that only 'trace-cmd report -R' prints. The kernel's
  * option `fields` prints numbers in hexadecimal, and in brackets. */
 static bool line_is_raw_report(const struct line *l)
 {
@@ -420,6 +423,11 @@ static void line_split_name(struct line *l)
 	/* trace-cmd prints an event name before that of the function. */
 	if (!scan_is(l->name, "print"))
 		return;
+	n = scan_find(rest, " buf=");
+	if (scan_starts(rest, "ip=") && n < rest.n) { /* report -R */
+		l->text = scan_tail(rest, n + 5);
+		return;
+	}
 	n = scan_find_char(rest, ':');
 	if (scan_starts(rest, "tracing_mark_write") && n < rest.n) {
 		l->text = scan_tail(rest, n + 1);
@@ -490,10 +498,7 @@ void line_parse(struct scan s, bool bare, struct line *out)
 		return;
 	if (!out->name.n)
 		line_split_name(out);
-	if (line_is_raw_report(out)) {
-		out->kind = LINE_REFUSED;
-		out->why = report_again;
-	}
+	out->raw |= line_is_raw_report(out);
 }
 
 enum line_stack line_stack(const struct line *l)

@@ -38,6 +38,7 @@ struct line {
 	uint64_t time;
 	char context;	 /* 0, or the interrupt: 's', 'h', 'z' */
 	bool cut_comm;	 /* comm has only its first 8 bytes */
+	bool raw;	 /* the text is of trace-cmd report -R */
 	uint64_t n_lost; /* 0: unknown */
 	const char *why; /* LINE_REFUSED: what the line is and what to do */
 };
@@ -48,6 +49,12 @@ void line_parse(struct scan s, bool bare, struct line *out);
 /* graph.c: parses a line of the tracer function_graph, behind its time. Returns
  * false if it is none. */
 bool line_parse_graph(struct scan s, struct line *out);
+
+/* mmio.c: parses a line of the tracer mmiotrace. Returns false if it is none.
+ */
+bool line_parse_mmio(struct scan s, struct line *out);
+/* Returns true if lines of mmiotrace follow the line. */
+bool line_starts_mmio(struct scan s);
 
 enum line_stack {
 	STACK_NONE,

@@ -156,12 +156,27 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 
 /* ---- lines */
 
+/* trace-cmd report -R prints cookies as decimal numbers, and stacks as bytes of
+ * a field that holds eight addresses at most. */
+static void ftext_next_note_raw(struct ftext *ft, const struct line *l)
+{
+	if (!l->raw || ft->raw_noted)
+		return;
+	ft->raw_noted = true;
+	reader_note(&ft->src, "raw",
+		    "fields are as 'trace-cmd report -R' prints them: events "
+		    "are read, stacks and mappings are not; report again "
+		    "without -R, or give the trace.dat");
+}
+
 static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 				  struct line *l)
 {
 	enum line_stack stack = line_stack(l);
 	uint32_t buffer = ftext_buffer_of(ft, l->buffer);
-	if (ftext_next_attach_cookie(ft, l, buffer))
+
+	ftext_next_note_raw(ft, l);
+	if (!ft->raw_noted && ftext_next_attach_cookie(ft, l, buffer))
 		return;
 	struct ftext_item *it =
 		stack ? ftext_next_attach_stack(ft, l, buffer, stack) : NULL;
@@ -275,7 +290,8 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 	const char *why;
 	struct line l;
 
-	line_parse(s, ft->bare, &l);
+	if (!ft->mmio || !line_parse_mmio(s, &l))
+		line_parse(s, ft->bare, &l);
 	switch (l.kind) {
 	case LINE_TASK:
 		ftext_next_note_task(ft, &l, true);

@@ -153,7 +153,8 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
 	}
 }
 
-/* A state is a letter or a number; a preempted task (R+, 0x100) still runs. */
+/* A state is a letter or a number, which trace-cmd report -R prints as a
+ * decimal one; a preempted task (R+, 0x100) still runs. */
 static bool ftext_state_sleeps(struct scan state)
 {
 	int64_t n;
@@ -161,8 +162,10 @@ static bool ftext_state_sleeps(struct scan state)
 
 	if (scan_starts(state, "0x"))
 		return scan_hex(&state, &bits) && bits & 0xff;
+	if (scan_u64(&state, &bits))
+		return bits & 0xff;
 	n = state.n ? state.p[0] : 'R';
-	return n != 'R' && n != '0';
+	return n != 'R';
 }
 
 void ftext_sched(struct ftext *ft, const struct ftext_item *it,

@@ -73,8 +73,16 @@ enum perf_type {
 	PR_BPF_METADATA,
 	PR_SCHEDSTAT_CPU,
 	PR_SCHEDSTAT_DOMAIN,
-	PR_TOOL_KNOWN, /* first tool type that is unknown to us */
+	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
+	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
 };
+
+/* simpleperf's own records are of more than 64 KiB too: their misc is the
+ * upper half of the size (simpleperf_record_header of its record.h). */
+static inline bool perf_type_is_simpleperf(uint32_t type)
+{
+	return type > PR_SIMPLEPERF && type < PR_SIMPLEPERF + PR_TOOL;
+}
 
 /* Bits of sample_type. */
 #define PS_IP ((uint64_t)1 << 0)
@@ -237,10 +245,11 @@ struct perf_window {
 struct perf {
 	struct source src;
 	struct source_opts opts;
-	bool swap;   /* the byte order is not the host's */
-	bool loud;   /* first pass: report damage, count records */
-	bool stream; /* no scan */
-	bool ended;  /* all files are done */
+	bool swap;	 /* the byte order is not the host's */
+	bool loud;	 /* first pass: report damage, count records */
+	bool simpleperf; /* a note says that it recorded the file */
+	bool stream;	 /* no scan */
+	bool ended;	 /* all files are done */
 	struct perf_file *file;
 	size_t n_file;
 	uint16_t cur;

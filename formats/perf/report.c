@@ -7,8 +7,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define SIMPLEPERF 32768u
-
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err)
 {
@@ -29,8 +27,7 @@ static bool perf_type_is_likely(const struct perf *p, uint32_t type)
 {
 	if (type < PR_TOOL)
 		return type && (type < PR_KERNEL_KNOWN || p->newer);
-	return type < 2 * PR_TOOL ||
-	       (type >= SIMPLEPERF && type < SIMPLEPERF + PR_TOOL);
+	return type < 2 * PR_TOOL || perf_type_is_simpleperf(type);
 }
 
 void perf_skip_type(struct perf *p, const struct perf_rec *r)

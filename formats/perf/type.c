@@ -84,8 +84,36 @@ static const char *const perf_types_skipped[PR_TOOL_KNOWN] = {
 	[PR_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN: as SCHEDSTAT_CPU",
 };
 
+/* The same of simpleperf, by the number less PR_SIMPLEPERF. */
+static const char *const perf_types_simpleperf[] = {
+	[1] = "simpleperf KERNEL_SYMBOL: names of the kernel's functions; give "
+	      "them with --kallsyms",
+	[2] = "simpleperf DSO: files of old versions; give them with --symfs",
+	[3] = "simpleperf SYMBOL: as simpleperf DSO",
+	[4] = "simpleperf SPLIT: a part of a record above 64 KiB; 'simpleperf "
+	      "dump' shows it",
+	[5] = "simpleperf SPLIT_END: as simpleperf SPLIT",
+	[6] = "simpleperf EVENT_ID: ids of events that were opened during the "
+	      "recording; samples with these ids are damage",
+	[7] = "simpleperf CALLCHAIN: stacks that simpleperf joined; "
+	      "'simpleperf report -g' shows them",
+	[8] = "simpleperf UNWINDING_RESULT: why simpleperf could not unwind a "
+	      "stack; 'simpleperf debug-unwind' shows it",
+	[9] = "simpleperf TRACING_DATA: formats of tracepoints, without which "
+	      "their fields are not decoded; 'simpleperf trace-sched' shows "
+	      "some",
+	[10] = "simpleperf DEBUG: messages of the recorder",
+};
+
 const char *perf_type_skipped(uint32_t type)
 {
+	size_t own = type - PR_SIMPLEPERF;
+
+	if (perf_type_is_simpleperf(type))
+		return own < sizeof(perf_types_simpleperf) /
+					       sizeof(*perf_types_simpleperf)
+			       ? perf_types_simpleperf[own]
+			       : "simpleperf: of a later version";
 	return type < PR_TOOL_KNOWN ? perf_types_skipped[type] : NULL;
 }
 

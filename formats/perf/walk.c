@@ -122,7 +122,20 @@ static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 	perf_damage(p, "record", off, left, &e);
 }
 
-/* Skips the payload that follows AUXTRACE or TRACING_DATA. */
+/* Cuts a record of simpleperf above 64 KiB to its header, and returns how many
+ * bytes follow that. */
+static inline uint64_t perf_walk_cut_long(struct perf_rec *r)
+{
+	uint64_t size = (uint64_t)r->misc << 16 | r->size;
+
+	if (!perf_type_is_simpleperf(r->type) || !r->misc)
+		return 0;
+	r->size = HEADER;
+	return size - HEADER;
+}
+
+/* Skips the payload that follows AUXTRACE, TRACING_DATA or a header that was
+ * cut. */
 static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 				  struct err *err)
 {
@@ -180,6 +193,8 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 		return 0;
 	}
 	perf_walk_take_header(&f->raw, r);
+	uint64_t more = perf_walk_cut_long(r);
+
 	if (r->size < HEADER) {
 		perf_walk_report_bad_size(p, f, bytes_off(&f->raw), r->size,
 					  bytes_left(&f->raw));
@@ -200,6 +215,7 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	r->b = f->raw;
 	r->b.end = r->b.pos + r->size;
 	bytes_skip(&f->raw, r->size, NULL);
+	f->skip = more;
 	if (__builtin_expect(
 		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
 		perf_walk_set_payload_size(f, r);

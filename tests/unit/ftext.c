@@ -464,9 +464,9 @@ START_TEST(refusals_say_what_to_do)
 		      "record again without");
 	ftext_refused("# tracer: nop\n#\n00000091 00000002 09ab type: 310\n",
 		      "record again without");
-	ftext_refused("cpus=1\n  a-1 [001]-0x0  1.5: sys_exit: id=4 ret=1\n",
-		      "without -R");
-	ftext_refused("# tracer: blk\n#\n", "trace.dat");
+	ftext_refused("# tracer: blk\n#\n"
+		      "# DEV   CPU TIMESTAMP     PID ACT FLG\n",
+		      "blk_classic");
 	ftext_refused("just some words that are nothing\n", "text");
 }
 END_TEST

@@ -123,6 +123,20 @@ START_TEST(reports_of_several_buffers_have_a_prefix)
 }
 END_TEST
 
+START_TEST(raw_reports_print_fields)
+{
+	EVENT("    sh-30780 [001]  1584.121970906: sys_exit:    id=59 ret=0",
+	      "|sh|30780/-1@1|1584121970906 ns -|sys_exit|id=59 ret=0");
+	EVENT("two:               wl-1362  [002]-0x0   170.240910367: x: y=1",
+	      "two|wl|1362/-1@2|170240910367 ns -|x|y=1");
+	EVENT("     kworker/0:0-9     [000]-0x19   272.5: print:  ip=f buf=a b=1",
+	      "|kworker/0:0|9/-1@0|272500000000 ns h|print|a b=1");
+	EVENT("     a-9     [000]-0x50   272.5: x: y",
+	      "|a|9/-1@0|272500000000 ns z|x|y");
+	EVENT("     a-9     [000]-0x   272.5: x: y", "no event");
+}
+END_TEST
+
 START_TEST(latency_tables)
 {
 	EVENT("record-f-30073     1..s.. 18694us+: sys_exit: NR 1 = 2",
@@ -224,18 +238,31 @@ START_TEST(raw_forms_are_refused)
 	ck_assert_int_eq(
 		ftext_line_kind("00007579 00000001 00000169221ff943 type: 442"),
 		LINE_REFUSED);
-	EVENT("            prog-279   [002]-0x0    27.5: sys_exit: id=4 ret=1",
-	      "refused");
-	EVENT("  a-1 [001]  14.987: kernel_stack: size=8 caller=ARRAY[2c]",
-	      "refused");
-	EVENT("  a-1 [001]  14.987: sched_switch: prev_comm=a prev_pid=1 "
-	      "prev_prio=120 prev_state=0 next_comm=b next_pid=2 next_prio=120",
-	      "refused");
-	/* the kernel's option fields */
-	ck_assert_int_eq(
-		ftext_line_kind("  a-1 [001]  1.0: sched_switch: prev_comm=a "
-				"prev_pid=0x1 (1) next_comm=b"),
-		LINE_EVENT);
+}
+END_TEST
+
+static bool ftext_line_is_raw(const char *s)
+{
+	struct line l;
+
+	line_parse(str(s), false, &l);
+	ck_assert_int_eq(l.kind, LINE_EVENT);
+	return l.raw;
+}
+
+START_TEST(fields_of_raw_reports_are_told_from_those_of_the_kernel)
+{
+	ck_assert(ftext_line_is_raw("  a-1 [002]-0x0    27.5: x: id=4"));
+	ck_assert(ftext_line_is_raw("  a-1 [002]  27.5: sys_exit: id=4 ret=1"));
+	ck_assert(ftext_line_is_raw(
+		"  a-1 [001]  14.987: kernel_stack: size=8 caller=ARRAY[2c]"));
+	ck_assert(ftext_line_is_raw(
+		"  a-1 [001]  14.987: sched_switch: prev_comm=a prev_pid=1 "
+		"prev_prio=120 prev_state=0 next_comm=b next_pid=2 "
+		"next_prio=120"));
+	ck_assert(!ftext_line_is_raw("  a-1 [001]  1.0: sched_switch: "
+				     "prev_comm=a prev_pid=0x1 (1) "
+				     "next_comm=b"));
 }
 END_TEST
 
@@ -398,8 +425,10 @@ END_TEST
 RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
     flags_may_be_left_out, names_of_tasks_hold_anything, clocks_without_a_unit,
     reports_print_ns_too, reports_of_several_buffers_have_a_prefix,
-    latency_tables, verbose_tables, tables_without_context,
-    builtin_tracers_print_no_name, markers_have_a_function_as_their_name,
-    marks_of_lost_events, lines_that_are_no_events, raw_forms_are_refused,
+    raw_reports_print_fields, latency_tables, verbose_tables,
+    tables_without_context, builtin_tracers_print_no_name,
+    markers_have_a_function_as_their_name, marks_of_lost_events,
+    lines_that_are_no_events, raw_forms_are_refused,
+    fields_of_raw_reports_are_told_from_those_of_the_kernel,
     stacks_have_a_first_line, kernel_frames, user_frames,
     deferred_frames_have_an_inode, function_graph, no_line_is_read_past_its_end)
