@@ -6,18 +6,20 @@
 # traces, each of which is first tried in its own process; and 4 for
 # captures that are run through the whole program. $DAMAGE_N overrides N.
 # ftrace_counts and perf_counts instead change every length and count of a capture,
-# and those of 10 of its entries, or 40 of its records.
+# and those of 10 of its entries, or 40 of its records; ctf_counts every number of
+# packets, and 20 of the numbers of events in each file.
 # edits changes single bytes, and compares what nobody notices with damage/edits.txt.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
 then
 	f=$2
-	name=${f#tests/captures/}
+	name=${f#*captures/}
 	case $name in /*) name=$(basename "$name") ;; esac
 	case $prog in
 	*/pipeline) n=4 ;;
 	*/ctf) n=100 ;;
+	*/ctf_counts) n=20 ;;
 	*/ftrace_counts) n=10 ;;
 	*/perf_counts) n=40 ;;
 	*/edits) n=100 ;;
@@ -63,6 +65,15 @@ case $prog in
 	do
 		"$0" "$prog" "$f"
 	done
+	exit
+	;;
+esac
+case $prog in
+*/ctf_counts)	# of both versions, and of several writers
+	packed=$(ROOT=. python3 tests/compare/unpack.py) || exit 2
+	find tests/captures/ctf-* "$packed" -name metadata |
+		grep -v '/lttng-damaged/' | sort |
+		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
 	exit
 	;;
 esac
