@@ -8,7 +8,7 @@
 # ftrace_counts and perf_counts instead change every length and count of a capture,
 # and those of 10 of its entries, or 40 of its records; ctf_counts every number of
 # packets, and 20 of the numbers of events in each file.
-# edits changes single bytes, and compares what nobody notices with damage/edits.txt.
+# edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -68,11 +68,16 @@ case $prog in
 	exit
 	;;
 esac
+# Whole CTF traces, of both versions and of several writers.
+ctf_traces() {
+	packed=$(ROOT=. python3 tests/compare/unpack.py) &&
+		find tests/captures/ctf-* "$packed" -name metadata |
+		grep -v '/lttng-damaged/'
+}
+
 case $prog in
-*/ctf_counts)	# of both versions, and of several writers
-	packed=$(ROOT=. python3 tests/compare/unpack.py) || exit 2
-	find tests/captures/ctf-* "$packed" -name metadata |
-		grep -v '/lttng-damaged/' | sort |
+*/ctf_counts)
+	ctf_traces | sort |
 		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
 	exit
 	;;
@@ -100,7 +105,8 @@ edits_by_format() {
 	}
 	/^not ok/ { print; bad = 1; next }
 	{
-		format = $1 ~ /\.dat$/ ? "ftrace" : $1 ~ /\.txt$/ ? "ftext" : "perf"
+		format = $1 ~ /\.dat$/ ? "ftrace" : $1 ~ /\.txt$/ ? "ftext" : \
+			$1 ~ /metadata$/ ? "ctf" : "perf"
 		edits[format] += $2
 		for (i = 9; i < NF; i += 2) {
 			n[format] += $i
@@ -133,6 +139,10 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	*/ftrace | */ftrace_counts) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;
+	*/edits)
+		grep -v '/metadata$\|\.dump$\|\.seeds'
+		ctf_traces
+		;;
 	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;
 	esac | sort | xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog" |
 	case $prog in
