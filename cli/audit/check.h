@@ -57,10 +57,12 @@ struct check_breaks {
 	int64_t not_provable; /* counters missing beside another session */
 	int64_t records;      /* records that were read, for --max-loss in
 			       * percent */
-	int64_t all_stacks;   /* requests, and chains without one */
-	bool loss, unjoined;  /* more than is tolerated */
-	bool bad;	      /* loss, unjoined, or what no limit covers */
-	bool tolerated;	      /* not bad only because of the limits */
+	int64_t asked, joined, refused; /* requests: all, with their chain,
+					 * answered at once */
+	int64_t all_stacks;		/* requests, and chains without one */
+	bool loss, unjoined;		/* more than is tolerated */
+	bool bad;	/* loss, unjoined, or what no limit covers */
+	bool tolerated; /* not bad only because of the limits */
 };
 
 struct check {
@@ -122,6 +124,10 @@ int check_judge(struct check *c, struct err *err);
 const char *check_verdict(const struct check *c);
 int check_status(const struct check *c);
 
+/* check_words.c: adds what is broken, or what the verdict covers. */
+struct lines;
+void check_say_verdict(const struct check *c, struct lines *l);
+
 /* check_screen.c: prints the first screen. */
 int check_screen(struct check *c, struct err *err);
 /* check_advice.c: calls fn with each sentence of advice. */
@@ -130,7 +136,6 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);
 /* check_frames.c: impossible frames, as lines of the first screen and as
  * advice. */
-struct lines;
 int check_frames(struct check *c, struct lines *l, struct err *err);
 /* Sets *said if the advice already says that frame pointers are missing. */
 int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,

@@ -51,7 +51,10 @@ static void judge_take_requests(void *arg, const struct check_row *r)
 {
 	struct check_breaks *b = arg;
 
-	b->all_stacks = check_int(r, "requests") + b->chains;
+	b->asked = check_int(r, "requests");
+	b->joined = check_int(r, "matched");
+	b->refused = check_int(r, "refused");
+	b->all_stacks = b->asked + b->chains;
 }
 
 int check_judge(struct check *c, struct err *err)

@@ -55,40 +55,6 @@ static int64_t screen_each(struct screen *s, const char *name, int64_t max,
 
 /* ---- the verdict */
 
-static void add_broken(struct screen *s)
-{
-	const struct check_breaks *b = &s->c->breaks;
-
-	s->n = 0;
-	add_part(s, b->requests,
-		 b->requests == 1 ? "request without its user stack"
-				  : "requests without their user stack");
-	add_part(s, b->chains,
-		 b->chains == 1 ? "chain without a sample"
-				: "chains without a sample");
-	add_part(s, b->lost, b->lost == 1 ? "record lost" : "records lost");
-	add_part(s, b->vanished,
-		 b->vanished == 1 ? "stay in the kernel vanished"
-				  : "stays in the kernel vanished");
-	if (b->lost && b->lost_unknown)
-		lines_add(&s->l, ", and an unknown number more");
-	else if (b->lost_unknown)
-		lines_add(&s->l, "%san unknown number of records lost",
-			  s->n++ ? ", " : "");
-	add_part(s, b->out_of_order, "out of order");
-	add_part(s, b->findings, b->findings == 1 ? "finding" : "findings");
-}
-
-/* What the word "clean" covers for this database. */
-static const char *screen_clean(const struct screen *s)
-{
-	if (!s->requests)
-		return "nothing out of order";
-	if (s->joined + s->refused == s->requests)
-		return "every user stack is there";
-	return "no user stack missing without a harmless reason";
-}
-
 static void screen_put_verdict(struct screen *s)
 {
 	const struct check *c = s->c;
@@ -106,22 +72,7 @@ static void screen_put_verdict(struct screen *s)
 		term_on(s->l.out, style));
 	at = (int)safe_text_cells(c->path) + 2;
 	lines_add(&s->l, "%s: ", word);
-	if (c->breaks.bad)
-		add_broken(s);
-	else if (c->status)
-		lines_add(&s->l, "part of the input could not be read; "
-				 "nothing else is lost");
-	else if (c->breaks.not_provable && !c->breaks.tolerated)
-		lines_add(&s->l,
-			  "nothing is proved to be lost, but not provable: "
-			  "%" PRId64 " counters",
-			  c->breaks.not_provable);
-	else if (!c->breaks.tolerated)
-		lines_add(&s->l, "nothing lost, %s", screen_clean(s));
-	else
-		lines_add(&s->l, "within what is tolerated: ");
-	if (c->breaks.tolerated)
-		add_broken(s);
+	check_say_verdict(c, &s->l);
 	term_wrap(s->l.out, s->l.text, at, LABEL_INDENT, s->l.width);
 	fputs(term_off(s->l.out), s->l.out);
 	s->l.text[s->l.len = 0] = '\0';

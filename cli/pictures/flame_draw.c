@@ -19,6 +19,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 char *drawing_note(struct drawing *d)
 {
@@ -75,9 +76,27 @@ void drawing_reverse(struct label_list *l, size_t from)
 	}
 }
 
+/* Leaves one of several frames of the same function in a row. Frames without
+ * a name may be different functions of one file. */
+static void drawing_collapse(const struct drawing *d, struct label_list *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		enum label_kind kind = labels_get(d->labels, l->label[i])->kind;
+
+		if (!n || l->label[i] != l->label[n - 1] ||
+		    kind == LABEL_GROUP || kind == LABEL_UNNAMED)
+			l->label[n++] = l->label[i];
+	}
+	l->n = n;
+}
+
 int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		uint64_t samples, struct err *err)
 {
+	if (flame_opts.collapse)
+		drawing_collapse(d, l);
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
 	if (flame_opts.reverse)
@@ -104,33 +123,88 @@ void drawing_missing(struct drawing *d, const char *word, uint64_t weight)
 	d->missing[at].weight += weight;
 }
 
+/* Counts the weight of a thread's name, which the title may say. */
+static void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
+			       uint64_t weight)
+{
+	struct label group = { .kind = LABEL_GROUP,
+			       .name = c->name,
+			       .image = "" };
+	uint32_t id = labels_add(d->labels, &group);
+	struct drawing_name *w;
+
+	d->name = mem_reach(d->name, &d->n_name, &d->cap_name, (size_t)id + 1,
+			    sizeof(*d->name));
+	w = &d->name[id];
+	w->idle = !c->pid;
+	w->weight += weight;
+}
+
+/* Writes "NAME and 3 others": the name with most weight, not that of idle
+ * CPUs. */
+static void drawing_say_names(const struct drawing *d, char *out, size_t size)
+{
+	const struct drawing_name *best = NULL;
+	size_t others = 0;
+	int len;
+
+	for (size_t i = 0; i < d->n_name; i++) {
+		const struct drawing_name *w = &d->name[i];
+
+		if (!w->weight)
+			continue;
+		others += best != NULL;
+		if (!best || best->idle > w->idle ||
+		    (best->idle == w->idle && best->weight < w->weight))
+			best = w;
+	}
+	if (!best)
+		return;
+	len = snprintf(out, size, "%.40s",
+		       labels_get(d->labels, (uint32_t)(best - d->name))->name);
+	if (others && len > 0 && (size_t)len < size)
+		snprintf(out + len, size - (size_t)len, " and %zu other%s",
+			 others, others == 1 ? "" : "s");
+}
+
+static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
+			     struct label_list *l, struct err *err)
+{
+	const struct stacks_comm *c = stacks_comm(d->stacks, g->comm);
+	int rc;
+
+	l->n = 0;
+	if (flame_opts.by_verdict) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
+		drawing_group(d, text, l);
+	}
+	drawing_thread(d, c, l);
+	stacks_get(d->stacks, g, l);
+	rc = drawing_add(d, l, g->weight, g->samples, err);
+	if (rc <= 0)
+		return rc;
+	drawing_count_name(d, c, g->weight);
+	drawing_missing(d, stacks_missing(g), g->weight);
+	if (stacks_bogus(d->stacks, g))
+		d->bogus += g->weight;
+	return 0;
+}
+
 static int drawing_add_groups(struct drawing *d, struct err *err)
 {
 	struct label_list l = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; rc >= 0 && i < stacks_count(d->stacks); i++) {
+	for (size_t i = 0; !rc && i < stacks_count(d->stacks); i++) {
 		const struct stacks_group *g = stacks_group(d->stacks, i);
 
-		if (d->event >= 0 && g->event != (uint32_t)d->event)
-			continue;
-		l.n = 0;
-		if (flame_opts.by_verdict) {
-			char text[64];
-
-			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
-			drawing_group(d, text, &l);
-		}
-		drawing_thread(d, stacks_comm(d->stacks, g->comm), &l);
-		stacks_get(d->stacks, g, &l);
-		rc = drawing_add(d, &l, g->weight, g->samples, err);
-		if (rc > 0)
-			drawing_missing(d, stacks_missing(g), g->weight);
-		if (rc > 0 && stacks_bogus(d->stacks, g))
-			d->bogus += g->weight;
+		if (d->event < 0 || g->event == (uint32_t)d->event)
+			rc = drawing_add_group(d, g, &l, err);
 	}
 	free(l.label);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 void drawing_note_missing(struct drawing *d)
@@ -180,15 +254,21 @@ static void drawing_note_event(struct drawing *d)
 	char *note = drawing_note(d);
 
 	if (!flame_opts.title) {
-		snprintf(d->title, sizeof(d->title), "%s graph of %.160s",
-			 flame_opts.inverted ? "Icicle" : "Flame", event);
+		char names[80] = "nothing";
+
+		drawing_say_names(d, names, sizeof(names));
+		snprintf(d->title, sizeof(d->title),
+			 "%s: %llu sample%s of %.90s", names,
+			 (unsigned long long)samples, samples == 1 ? "" : "s",
+			 event);
 		d->o.title = d->title;
 	}
 	if (!note)
 		return;
-	snprintf(note, DRAWING_NOTE_MAX, "%llu sample%s of %.160s%s%s",
+	snprintf(note, DRAWING_NOTE_MAX, "%llu sample%s of %.160s%s%s%s",
 		 (unsigned long long)samples, samples == 1 ? "" : "s", event,
 		 filter_given() ? ", filtered" : "",
+		 flame_opts.collapse ? "; recursion is collapsed" : "",
 		 flame_opts.reverse
 			 ? "; stacks are merged from the innermost frame"
 			 : "");
@@ -268,6 +348,7 @@ void drawing_release(struct drawing *d)
 	flame_tree_free(d->tree);
 	label_facts_free(d->facts);
 	pick_free(d->pick);
+	free(d->name);
 	stacks_free(d->stacks);
 }
 

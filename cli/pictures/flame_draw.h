@@ -41,6 +41,11 @@ struct drawing {
 		uint64_t weight;
 	} missing[DRAWING_WORDS]; /* missing user halves by verdict */
 	size_t n_missing;
+	struct drawing_name {
+		uint64_t weight;
+		bool idle;
+	} * name; /* of threads, by label */
+	size_t n_name, cap_name;
 	uint64_t bogus; /* weight of stacks with bogus frames */
 	struct svg_opts o;
 	char title[200];

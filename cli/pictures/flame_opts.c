@@ -12,10 +12,13 @@
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
 
+#define WIDTH 1200
+#define WIDTH_OF_WINDOW LONG_MIN
+
 struct flame_opts flame_opts = {
 	.minwidth = "0.1",
 	.fonttype = "monospace",
-	.width = 1200,
+	.width = WIDTH_OF_WINDOW,
 	.height = 16,
 	.fontsize = 12,
 	.inlined = true,
@@ -39,7 +42,8 @@ const struct opt flame_opt_table[] = {
 	OPT_STRING(0, "subtitle", "TEXT", &flame_opts.subtitle,
 		   "second line above the picture"),
 	OPT_NUMBER(0, "width", "PX", &flame_opts.width,
-		   "of the picture (1200)"),
+		   "of the picture (as the browser's window; 1200 where no "
+		   "script runs)"),
 	OPT_NUMBER(0, "height", "PX", &flame_opts.height, "of one frame (16)"),
 	OPT_STRING(0, "minwidth", "PX", &flame_opts.minwidth,
 		   "leave out frames narrower than this; '0.5%' for a share "
@@ -51,6 +55,8 @@ const struct opt flame_opt_table[] = {
 		 "no effect: colors always depend on the names"),
 	OPT_FLAG(0, "reverse", &flame_opts.reverse,
 		 "merge stacks from the innermost frame"),
+	OPT_FLAG(0, "collapse-recursion", &flame_opts.collapse,
+		 "a function that calls itself is one frame"),
 	OPT_FLAG(0, "inverted", &flame_opts.inverted,
 		 "icicle: the root on top"),
 	OPT_STRING(0, "fonttype", "FONT", &flame_opts.fonttype,
@@ -160,6 +166,9 @@ static int check_kind(struct err *err)
 
 int flame_opts_check(struct svg_opts *o, struct err *err)
 {
+	o->fluid = flame_opts.width == WIDTH_OF_WINDOW;
+	if (o->fluid)
+		flame_opts.width = WIDTH;
 	if (check_range("width", flame_opts.width, 100, 100000, err) ||
 	    check_range("fontsize", flame_opts.fontsize, 4, 72, err) ||
 	    check_range("height", flame_opts.height, 4, 200, err) ||

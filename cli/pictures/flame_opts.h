@@ -13,7 +13,7 @@ struct flame_opts {
 		*countname;
 	long width, height, fontsize, total;
 	bool hash, reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
-		as_folded, from_folded, count_samples, inlined;
+		as_folded, from_folded, count_samples, inlined, collapse;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;
 	const char *diff_by, *weight;

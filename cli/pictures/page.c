@@ -1,5 +1,6 @@
 /* page.c - a database as one HTML page: the page around data, scripts and
  * tables. */
+#include "cli/audit/banner.h"
 #include "cli/output/human.h"
 #include "cli/pictures/page.h"
 
@@ -13,7 +14,6 @@
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
-#include "cli/model/trust.h"
 #include "cli/pictures/timeline_model.h"
 #include "cli/pictures/timeline_svg.h"
 #include "schema/columns.h"
@@ -129,55 +129,110 @@ static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 	fprintf(out, "</b> %s</li>\n", what);
 }
 
-/* Writes the totals: samples, missing user stacks, losses and findings. */
-static int html_page_put_summary(void *arg, const struct rows *r,
+static int html_page_put_samples(void *arg, const struct rows *r,
 				 struct err *err)
 {
-	FILE *out = arg;
-	uint64_t requests = (uint64_t)rows_int(r, PAGE_SUMMARY_REQUESTS);
-	uint64_t joined = (uint64_t)rows_int(r, PAGE_SUMMARY_JOINED);
-	uint64_t lost = (uint64_t)rows_int(r, PAGE_SUMMARY_LOST);
-	uint64_t findings = (uint64_t)rows_int(r, PAGE_SUMMARY_FINDINGS);
+	uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
 
 	(void)err;
-	fputs("<ul class=\"facts\">\n", out);
-	html_page_put_fact(out, (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES),
-			   "samples", NULL);
-	if (requests) {
-		html_page_put_fact(out, requests, "user stacks asked for",
-				   NULL);
-		html_page_put_fact(out, joined, "of them are here", NULL);
-		html_page_put_fact(out, requests - joined, "are missing",
-				   requests > joined ? "bad" : NULL);
-	}
-	html_page_put_fact(out, lost, "records lost", lost ? "bad" : NULL);
-	if (findings)
-		html_page_put_fact(out, findings, "findings", "bad");
-	fputs("</ul>\n", out);
-	if (filter_given())
-		fputs("<p>The samples are filtered; tables of losses and "
-		      "verdicts are of the whole capture.</p>\n",
-		      out);
+	html_page_put_fact(arg, n, n == 1 ? "sample" : "samples", NULL);
 	return 0;
+}
+
+/* Writes the figures of check: only what it calls broken is red. */
+static void html_page_put_figures(FILE *out, const struct banner *b)
+{
+	int64_t excused = b->asked - b->joined - b->refused - b->missing;
+
+	if (b->asked) {
+		html_page_put_fact(out, (uint64_t)b->asked,
+				   "user stacks asked for", NULL);
+		html_page_put_fact(out, (uint64_t)b->joined, "joined", NULL);
+		if (b->refused)
+			html_page_put_fact(out, (uint64_t)b->refused,
+					   "answered at once", NULL);
+		html_page_put_fact(out, (uint64_t)b->missing, "missing",
+				   b->missing ? "bad" : NULL);
+		if (excused > 0)
+			html_page_put_fact(out, (uint64_t)excused,
+					   "not to be expected", NULL);
+	}
+	html_page_put_fact(out, (uint64_t)b->lost,
+			   b->lost_unknown ? "records lost, and more"
+			   : b->lost == 1  ? "record lost"
+					   : "records lost",
+			   b->lost || b->lost_unknown ? "bad" : NULL);
+	if (b->findings)
+		html_page_put_fact(out, (uint64_t)b->findings,
+				   b->unexplained     ? "findings"
+				   : b->findings == 1 ? "finding, harmless or "
+							"explained"
+						      : "findings, harmless or "
+							"explained",
+				   b->unexplained ? "bad" : NULL);
+}
+
+static void html_page_put_advice(FILE *out, const char *s)
+{
+	if (!*s)
+		return;
+	fputs("<p>What to do:</p><ul class=\"advice\">\n", out);
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+		char *line = mem_dup(s, n + 1);
+
+		line[n] = '\0';
+		fputs("<li>", out);
+		safe_text_xml(out, line, 0);
+		fputs("</li>\n", out);
+		free(line);
+		s += n + 1;
+	}
+	fputs("</ul>\n", out);
+}
+
+/* Writes what check says: trust, verdict, figures, and what to do. */
+static int html_page_put_banner(const struct html_page *p, FILE *out,
+				struct err *err)
+{
+	struct banner b;
+	int rc = banner_read(p->db, p->path, &b, err);
+
+	if (!rc) {
+		fprintf(out,
+			"<div id=\"banner\" class=\"%s\">\n"
+			"<p class=\"trust\">",
+			b.word);
+		safe_text_xml(out, b.trust, 0);
+		fputs("</p>\n<p class=\"verdict\">", out);
+		safe_text_xml(out, b.verdict, 0);
+		fputs("</p>\n<ul class=\"facts\">\n", out);
+		rc = rows_each(p->db, "page_summary", html_page_put_samples,
+			       out, err);
+		html_page_put_figures(out, &b);
+		fputs("</ul>\n", out);
+		html_page_put_advice(out, b.advice);
+		if (filter_given())
+			fputs("<p>The samples are filtered; tables of losses "
+			      "and verdicts are of the whole capture.</p>\n",
+			      out);
+		fputs("</div>\n", out);
+	}
+	banner_release(&b);
+	return rc;
 }
 
 static int html_page_put_header(const struct html_page *p, FILE *out,
 				const char *title, struct err *err)
 {
-	char trust[TRUST_SENTENCE];
-
-	if (trust_sentence(p->db, trust, err))
-		return -1;
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
-	fputs("</h1>\n<p class=\"trust\">", out);
-	safe_text_xml(out, trust, 0);
-	fputs("</p>\n<div class=\"quiet\">", out);
+	fputs("</h1>\n<div class=\"quiet\">", out);
 	if (rows_each(p->db, "report_captures", html_page_put_capture, out,
 		      err))
 		return -1;
 	fputs("</div>\n", out);
-	if (rows_each(p->db, "page_summary", html_page_put_summary, out, err))
+	if (html_page_put_banner(p, out, err))
 		return -1;
 	fputs("</header>\n<noscript><p class=\"note\">Scripts are off: the "
 	      "tables below are whole, the picture to click in is not there. "

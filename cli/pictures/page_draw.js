@@ -4,6 +4,7 @@
 // things are, to find what is under the pointer.
 const ROW = 18;		// px of one frame
 const THIN = 0.5;	// px: narrower frames are not drawn
+const DEEP = 100;	// rows: what is above is drawn when it is zoomed to
 
 const $ = id => document.getElementById(id);
 const darkScreen = matchMedia("(prefers-color-scheme: dark)");
@@ -49,16 +50,15 @@ const grouped = n => Math.round(n).toLocaleString("en-US");
 
 // ---- the flame graph
 
-// Returns the boxes of each row, { at, x, w } from left to right, and the px
-// of subtrees that are too narrow to be drawn. The parents of the zoomed node
+// Returns the boxes of each row, { at, x, w, more } from left to right, the px
+// of subtrees that are too narrow to be drawn, and how many towers are cut. The parents of the zoomed node
 // are as wide as the node.
-function layOut(sel, zoom, width)
+function layOut(t, sel, zoom, width)
 {
-	const t = model.node;
 	const rows = [], next = [];
 	const scale = width / (sel.weight[zoom] || 1);
 	const base = t.depth[zoom];
-	let narrow = 0;
+	let narrow = 0, deeper = 0;
 
 	for (let i = t.parent[zoom]; i >= 0; i = t.parent[i])
 		rows[t.depth[i]] = [{ at: i, x: 0, w: width, below: true }];
@@ -73,12 +73,16 @@ function layOut(sel, zoom, width)
 			i = t.end[i];
 			continue;
 		}
-		(rows[d] || (rows[d] = [])).push({ at: i, x: next[d], w: w });
+		const more = d - base + 1 >= DEEP && t.end[i] > i + 1;
+
+		deeper += more ? 1 : 0;
+		(rows[d] || (rows[d] = [])).push({ at: i, x: next[d], w: w,
+						   more: more });
 		next[d + 1] = next[d];
 		next[d] += w;
-		i++;
+		i = more ? t.end[i] : i + 1;
 	}
-	return { rows: rows, narrow: narrow };
+	return { rows: rows, narrow: narrow, deeper: deeper };
 }
 
 function hatch(c, kind)
@@ -103,9 +107,12 @@ function hatch(c, kind)
 	return hatches[kind];
 }
 
-const flame = {
-	rows: [], height: 0, width: 0, narrow: 0, icicle: false,
-	hits: null, hover: -1, focus: -1,
+// A graph of a tree and the sums of a selection, { weight, self, samples }, in
+// a canvas within an element that scrolls; part: of the window's height.
+const makeFlame = (name, part, icicle) => ({
+	rows: [], height: 0, width: 0, narrow: 0, deeper: 0, icicle: icicle,
+	hover: -1, focus: -1, tree: null, sel: null,
+	canvas: $(name), frame: $(name).closest(".graph"),
 
 	top(depth)
 	{
@@ -117,30 +124,43 @@ const flame = {
 	{
 		this.rows = layout.rows;
 		this.narrow = layout.narrow / this.width;
+		this.deeper = layout.deeper;
 	},
 
-	lay(sel, zoom)
+	lay(tree, sel, zoom)
 	{
-		const box = $("graph");
+		const box = this.frame;
+
+		this.tree = tree;
+		this.sel = sel;
+		this.focus = this.hover = -1;
 
 		this.width = Math.max(box.clientWidth, 50);
-		this.take(layOut(sel, zoom, this.width));
+		this.take(layOut(tree, sel, zoom, this.width));
 		this.height = this.rows.length * ROW + 1;
-		box.style.height = Math.min(this.height,
-			Math.max(innerHeight * 0.72, 240)) + "px";
+		// the root is to be seen when the page opens
+		box.style.height = Math.min(this.height, innerHeight * part,
+			Math.max(innerHeight - box.offsetTop - 70, 260)) + "px";
 		// a scroll bar may have taken some of the width
 		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
 			this.width = box.clientWidth;
-			this.take(layOut(sel, zoom, this.width));
+			this.take(layOut(tree, sel, zoom, this.width));
 		}
-		$("space").style.height = this.height + "px";
+		this.canvas.parentNode.style.height = this.height + "px";
+		box.scrollTop = this.icicle ? 0 : this.height;
+		this.draw();
+	},
+
+	label(at)
+	{
+		return model.labels[this.tree.label[at]];
 	},
 
 	draw()
 	{
-		const box = $("graph");
+		const box = this.frame;
 		const view = box.clientHeight;
-		const c = prepare($("flame"), this.width, view);
+		const c = prepare(this.canvas, this.width, view);
 		const cell = (c.font = fontOf(12), c.measureText("m").width);
 		const above = box.scrollTop;
 
@@ -156,10 +176,10 @@ const flame = {
 
 	box(c, b, depth, y, cell)
 	{
-		const l = model.labels[model.node.label[b.at]];
+		const l = this.label(b.at);
 		const dark = darkScreen.matches ? 1 : 0;
 		const marked = "meb".includes(l.kind);
-		const hit = this.hits && this.hits[model.node.label[b.at]];
+		const hit = hits && hits[this.tree.label[b.at]];
 		const w = Math.max(b.w - (b.w > 3 ? 1 : 0), 0.4);
 
 		c.globalAlpha = b.below ? 0.55 : 1;
@@ -175,7 +195,8 @@ const flame = {
 		this.seam(c, b, l, y, w);
 
 		const cells = Math.floor((b.w - 8) / cell);
-		const text = cells < 3 ? "" : clip(l.name, cells);
+		const text = cells < 3 ? "" :
+			clip((b.more ? "\u2026 " : "") + l.name, cells);
 
 		if (text) {
 			if (marked && !hit) {
@@ -193,9 +214,8 @@ const flame = {
 	// Draws the border of user and kernel code in the gap between rows.
 	seam(c, b, l, y, w)
 	{
-		const parent = model.node.parent[b.at];
-		const p = parent < 0 ? null :
-			model.labels[model.node.label[parent]];
+		const parent = this.tree.parent[b.at];
+		const p = parent < 0 ? null : this.label(parent);
 
 		if (!p || p.kernel === l.kernel || p.kind[0] === "g" ||
 		    l.kind[0] === "g")
@@ -206,7 +226,7 @@ const flame = {
 
 	find(x, y)
 	{
-		const row = Math.floor((y + $("graph").scrollTop) / ROW);
+		const row = Math.floor((y + this.frame.scrollTop) / ROW);
 		const d = this.icicle ? row : this.rows.length - 1 - row;
 		const boxes = this.rows[d] || [];
 		let lo = 0, hi = boxes.length;
@@ -224,21 +244,25 @@ const flame = {
 
 	boxOf(at)
 	{
-		return (this.rows[model.node.depth[at]] || [])
+		return (this.rows[this.tree.depth[at]] || [])
 			.find(b => b.at === at);
 	},
 
 	// Scrolls until the row of the node is visible.
 	reach(at)
 	{
-		const box = $("graph"), y = this.top(model.node.depth[at]);
+		const box = this.frame, y = this.top(this.tree.depth[at]);
 
 		if (y < box.scrollTop)
 			box.scrollTop = y;
 		else if (y + ROW > box.scrollTop + box.clientHeight)
 			box.scrollTop = y + ROW - box.clientHeight;
 	}
-};
+});
+const flame = makeFlame("flame", 0.72, false);
+const callers = makeFlame("callers", 0.4, false);
+const callees = makeFlame("callees", 0.4, true);
+let hits = null;	// by label, true for what the search found
 
 // ---- the strip of time
 
@@ -283,7 +307,7 @@ const strip = {
 
 	draw(columns, time, span)
 	{
-		this.span = span || [0, Math.max(model.bins, 1) - 1];
+		this.span = span || [model.first, Math.max(model.bins, 1) - 1];
 		this.width = Math.max($("strip").clientWidth, 50);
 
 		const c = prepare($("time"), this.width, this.height);
@@ -326,7 +350,7 @@ const strip = {
 
 	axis(c)
 	{
-		const from = nsOf(this.span[0]);
+		const from = nsOf(this.span[0]) - model.origin;
 		const span = BigInt(this.span[1] - this.span[0] + 1) *
 			model.bin;
 		const step = niceStep(span, Math.max(this.width / 110, 2) | 0);
@@ -372,7 +396,7 @@ const strip = {
 	{
 		const lo = this.bin(x - 2), hi = this.bin(x + 2);
 		const cpu = n => n < 0 ? "no CPU said" : "CPU " + n;
-		const lines = [seconds(nsOf(this.bin(x))) + " s"];
+		const lines = [since(nsOf(this.bin(x))) + " s"];
 		const say = (list, kinds) => list.filter(b =>
 			b[3] <= hi && b[4] >= lo).slice(0, 12).forEach(b =>
 			lines.push(kinds[b[2]][0] + ", " + cpu(b[1]) + ": " +

@@ -11,28 +11,27 @@ function toggleCard()
 
 function focusOn(at)
 {
-	flame.focus = at;
-	flame.reach(at);
-	flame.draw();
-	$("details").textContent = factsOf(at).join(" \u2014 ");
+	current.focus = at;
+	current.reach(at);
+	current.draw();
+	$("details").textContent = factsOf(current, at).join(" \u2014 ");
 }
 
 function walk(key)
 {
-	const out = flame.icicle ? "ArrowDown" : "ArrowUp";
-	const at = flame.focus;
-	let to = at < 0 ? view.zoom : -1;
+	const g = current, at = g.focus;
+	const out = g.icicle ? "ArrowDown" : "ArrowUp";
+	let to = at < 0 ? g === flame ? view.zoom : 0 : -1;
 
 	if (at >= 0 && (key === "ArrowLeft" || key === "ArrowRight")) {
-		const row = flame.rows[model.node.depth[at]] || [];
+		const row = g.rows[g.tree.depth[at]] || [];
 		const i = row.findIndex(b => b.at === at);
 		const b = row[i + (key === "ArrowLeft" ? -1 : 1)];
 
 		to = b ? b.at : -1;
 	} else if (at >= 0) {
-		to = key === out ? widestChild(model.node,
-			i => sel.weight[i], at, i => flame.boxOf(i)) :
-			model.node.parent[at];
+		to = key === out ? widestChild(g.tree, i => g.sel.weight[i],
+			at, i => g.boxOf(i)) : g.tree.parent[at];
 	}
 	if (to >= 0)
 		focusOn(to);
@@ -41,15 +40,52 @@ function walk(key)
 // Moves to the next box that matches, in the order of rows.
 function step(by)
 {
-	const list = flame.rows.flat().filter(b => flame.hits &&
-		flame.hits[model.node.label[b.at]]).map(b => b.at);
+	const list = current.rows.flat().filter(b => hits &&
+		hits[current.tree.label[b.at]]).map(b => b.at);
 
 	if (list.length)
-		focusOn(list[ring(list.indexOf(flame.focus), by, list.length)]);
+		focusOn(list[ring(list.indexOf(current.focus), by,
+				  list.length)]);
 }
 
-const subject = () => flame.hover >= 0 ? flame.hover :
-	flame.focus >= 0 ? flame.focus : view.zoom;
+const subject = () => current.hover >= 0 ? current.hover :
+	current.focus >= 0 ? current.focus : current === flame ? view.zoom : 0;
+
+// Shows callers and callees of a function; threads and the root are none.
+function sandwichOf(at)
+{
+	if (!"gm".includes(current.label(at).kind[0]))
+		sandwich(current.tree.label[at]);
+}
+
+// Copies text by a field that is there for a moment: local files have no other
+// way in every browser.
+function copy(text)
+{
+	const field = element("textarea", text);
+	const at = current.focus;
+
+	document.body.append(field);
+	field.select();
+	document.execCommand("copy");
+	field.remove();
+	current.canvas.focus({ preventScroll: true });
+	current.focus = at;
+	current.draw();
+	$("details").textContent = "copied: " + text.split("\n", 1)[0];
+}
+
+const copyName = () => copy(current.label(subject()).name);
+
+// Copies the frames from the chosen one to the root, a line each.
+function copyStack()
+{
+	const t = current.tree, names = [];
+
+	for (let i = subject(); i >= 0; i = t.parent[i])
+		names.push(current.label(i).name);
+	copy(names.join("\n"));
+}
 
 function openSearch()
 {
@@ -76,9 +112,32 @@ function escape()
 		undo();
 }
 
-Object.assign(onKey, { "v": reverse, "+": closer, "-": farther, "r": redo });
-const zoomFocused = () =>
-	go({ zoom: flame.focus >= 0 ? flame.focus : view.zoom });
+function menuOfFocused()
+{
+	const at = subject(), b = current.boxOf(at);
+	const r = current.frame.getBoundingClientRect();
+
+	if (b)
+		openMenu(at, r.x + b.x, r.y + current.top(current.tree.depth[at]) -
+			 current.frame.scrollTop + ROW);
+}
+
+Object.assign(onKey, {
+	"v": reverse, "x": collapse, "+": closer, "-": farther, "r": redo,
+	"s": () => sandwichOf(subject()), "c": copyName, "C": copyStack,
+	"m": menuOfFocused
+});
+
+// Zooms to a frame; of callers and callees, it becomes the one in the middle.
+function enter(at)
+{
+	if (current === flame)
+		go({ zoom: at });
+	else
+		sandwichOf(at);
+}
+
+const zoomFocused = () => enter(subject());
 
 function key(e)
 {
@@ -88,9 +147,9 @@ function key(e)
 	if (typing && e.key === "Escape") {
 		if (e.target === $("search"))
 			look("");
-		$("flame").focus();
+		current.canvas.focus();
 	} else if (!typing || isFind(e)) {
-		pressKey(e, e.target === $("flame") ? [onFrameKey, onKey] :
+		pressKey(e, e.target.tagName === "CANVAS" ? [onFrameKey, onKey] :
 			 [onKey], $("search"));
 	}
 }
@@ -134,10 +193,16 @@ function openMenu(at, x, y)
 	};
 
 	menu.textContent = "";
-	add("Zoom", () => go({ zoom: at }));
+	current.focus = at;
+	current.hover = -1;
+	if (current === flame)
+		add("Zoom", () => go({ zoom: at }));
+	add("Callers and callees", () => sandwichOf(at));
 	add("Only stacks through it", () => filter(at, true));
 	add("Without the stacks through it", () => filter(at, false));
-	add("Find it everywhere", () => lookExactly(label(at).name));
+	add("Find it everywhere", () => lookExactly(current.label(at).name));
+	add("Copy its name", copyName);
+	add("Copy its stack", copyStack);
 	menu.hidden = false;
 	menu.style.left = Math.min(x, innerWidth - menu.offsetWidth - 8) + "px";
 	menu.style.top = Math.min(y, innerHeight - menu.offsetHeight - 8) +
@@ -145,24 +210,25 @@ function openMenu(at, x, y)
 	menu.querySelector("button").focus();
 }
 
-function onFlame()
+function onFlame(g)
 {
-	const canvas = $("flame");
-	const under = e => flame.find(e.offsetX, e.offsetY);
+	const canvas = g.canvas;
+	const under = e => g.find(e.offsetX, e.offsetY);
 
 	canvas.addEventListener("mousemove", e => {
 		const at = under(e);
 
-		if (at !== flame.hover) {
-			flame.hover = at;
-			flame.draw();
+		current = g;
+		if (at !== g.hover) {
+			g.hover = at;
+			g.draw();
 		}
 		canvas.style.cursor = at < 0 ? "default" : "pointer";
-		tip(at < 0 ? null : factsOf(at), e.clientX, e.clientY);
+		tip(at < 0 ? null : factsOf(g, at), e.clientX, e.clientY);
 	});
 	canvas.addEventListener("mouseleave", () => {
-		flame.hover = -1;
-		flame.draw();
+		g.hover = -1;
+		g.draw();
 		tip(null);
 	});
 	canvas.addEventListener("click", e => {
@@ -171,10 +237,11 @@ function onFlame()
 		tip(null);
 		if (at < 0)
 			return;
+		current = g;
 		if (e.shiftKey || e.altKey)
 			filter(at, e.shiftKey);
 		else
-			go({ zoom: at });
+			enter(at);
 	});
 	canvas.addEventListener("contextmenu", e => {
 		const at = under(e);
@@ -183,13 +250,16 @@ function onFlame()
 			return;
 		e.preventDefault();
 		tip(null);
+		current = g;
 		openMenu(at, e.clientX, e.clientY);
 	});
+	canvas.addEventListener("focus", () => { current = g; });
 	canvas.addEventListener("blur", () => {
-		flame.focus = -1;
-		flame.draw();
+		if ($("menu").hidden)
+			g.focus = -1;
+		g.draw();
 	});
-	$("graph").addEventListener("scroll", () => flame.draw());
+	g.frame.addEventListener("scroll", () => g.draw());
 }
 
 // ---- the pointer over time
@@ -277,7 +347,8 @@ function listen()
 	const click = {
 		undo: undo, redo: redo,
 		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
-		case: toggleCase, found_threads: chooseFound
+		case: toggleCase, found_threads: chooseFound,
+		alone: collapse, whole: () => go({ func: null })
 	};
 
 	Object.entries(click).forEach(([id, fn]) =>
@@ -299,8 +370,8 @@ function listen()
 			closeMenu();
 	});
 	addEventListener("resize", later(100, show));
-	darkScreen.addEventListener("change", paint);
-	onFlame();
+	darkScreen.addEventListener("change", show);
+	[flame, callers, callees].forEach(onFlame);
 	onTime();
 }
 
@@ -315,7 +386,8 @@ function begin()
 	keys.forEach(k => $("card").append(element("dt", k[0]),
 					   element("dd", k[1])));
 	$("when").hidden = !model.bins;
-	$("bin").textContent = "in steps of " + inWords(model.bin);
+	$("bin").textContent = "in steps of " + inWords(model.bin) +
+		"; 0 is the first sample, at " + seconds(model.origin) + " s";
 	$("app").hidden = false;
 	legend();
 	sortable();

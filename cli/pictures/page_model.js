@@ -2,7 +2,8 @@
 //
 // Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
-// zoom }: time and span, the part that the strip shows, are null or [first bin,
+// zoom, func, alone }: alone collapses recursion; func is the label of which callers and callees are shown, or
+// null; time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
 // select(view) adds up the samples that pass.
 performance.mark("begin");
@@ -98,13 +99,16 @@ function loadSamples(n, groups, events)
 	const r = reader("samples");
 	const s = {
 		n: n, time: new Uint32Array(n), group: new Uint32Array(n),
-		cpu: new Uint16Array(n), weight: new Float64Array(n)
+		cpu: new Uint16Array(n), weight: new Float64Array(n),
+		sorted: true
 	};
 	const last = new Float64Array(events);
 	let time = 0;
 
 	for (let i = 0; i < n; i++) {
 		s.time[i] = time += r.signed();
+		if (i && time < s.time[i - 1])
+			s.sorted = false;
 		s.group[i] = r.next();
 		s.cpu[i] = r.next();
 
@@ -128,18 +132,39 @@ function load()
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
-	m.trees = [{ node: m.node, leaf: m.group.node }, null];
+	m.trees = [{ node: m.node, leaf: m.group.node }];
 	m.cpus = m.sample.cpu.reduce((a, b) => a > b ? a : b, 0) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
+	// time begins with the first sample
+	m.first = m.sample.time.reduce((a, t) => t && t <= a ? t - 1 : a,
+				       Math.max(m.bins, 1) - 1);
+	m.origin = m.t0 + BigInt(m.first) * m.bin;
 	return m;
 }
 
-// ---- the tree of reversed stacks
+// ---- the tree of reversed stacks, or of those without recursion
 
-// Reverses all stacks of the tree. Returns the nodes of the new tree as keys
-// made of parent and rank of label, and for each old leaf the new one.
-function turnStacks(t, leaves, rank)
+// Returns the labels of a stack from the root on, or the other way round;
+// alone: a function that calls itself is there once. Frames without a name may
+// be different functions.
+function stackOf(t, leaf, reverse, alone)
+{
+	const out = [];
+
+	for (let i = leaf; i > 0; i = t.parent[i]) {
+		const l = t.label[i];
+
+		if (!alone || l !== out[out.length - 1] ||
+		    "gn".includes(model.labels[l].kind[0]))
+			out.push(l);
+	}
+	return reverse ? out : out.reverse();
+}
+
+// Makes another tree of all stacks. Returns its nodes as keys made of parent and
+// rank of label, and for each old leaf the new one.
+function turnStacks(t, leaves, rank, reverse, alone)
 {
 	const size = rank.length;
 	const known = new Map();	// key to number, in order of making
@@ -150,8 +175,8 @@ function turnStacks(t, leaves, rank)
 
 		if (turned.has(leaf))
 			continue;
-		for (let i = leaf; i > 0; i = t.parent[i]) {
-			const key = at * size + rank[t.label[i]];
+		for (const l of stackOf(t, leaf, reverse, alone)) {
+			const key = at * size + rank[l];
 
 			at = known.get(key);
 			if (at === undefined)
@@ -162,9 +187,9 @@ function turnStacks(t, leaves, rank)
 	return { known: known, turned: turned };
 }
 
-// Returns the reversed tree, numbered as the nodes of the page are: children
+// Returns that tree, numbered as the nodes of the page are: children
 // sorted by name, parents before their subtrees.
-function turnTree()
+function turnTree(reverse, alone)
 {
 	const t = model.trees[0].node, leaves = model.trees[0].leaf;
 	const size = model.labels.length;
@@ -177,7 +202,8 @@ function turnTree()
 
 	byName.forEach((l, i) => { rank[l] = i; });
 
-	const { known, turned } = turnStacks(t, leaves, rank);
+	const { known, turned } = turnStacks(t, leaves, rank,
+					     reverse, alone);
 	const n = known.size + 1;
 	const keys = Float64Array.from(known.keys()).sort();
 	const first = new Uint32Array(n + 1);	// child in keys, by parent
@@ -207,12 +233,12 @@ function turnTree()
 	};
 }
 
-function useTree(reverse)
+function useTree(reverse, alone)
 {
-	const i = reverse ? 1 : 0;
+	const i = (reverse ? 1 : 0) + (alone ? 2 : 0);
 
 	if (!model.trees[i])
-		model.trees[i] = turnTree();
+		model.trees[i] = turnTree(reverse, alone);
 	model.node = model.trees[i].node;
 	model.group.node = model.trees[i].leaf;
 }
@@ -241,6 +267,81 @@ function groupsLeft(view)
 	return out;
 }
 
+// Returns the first sample of a time or later, if they are in its order.
+function sampleFrom(time)
+{
+	const t = model.sample.time;
+	let lo = 0, hi = t.length;
+
+	while (lo < hi) {
+		const mid = lo + hi >> 1;
+
+		if (t[mid] < time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+// Returns the weight of all samples of the event, and that in columns of the
+// span, whenever it was. Kept, as a choice of time changes neither.
+let density = { key: "" };
+function densityOf(view, groups, cpuOut, span, columns)
+{
+	const g = model.group, s = model.sample;
+	const list = set => set && Array.from(set);
+	const key = JSON.stringify([view.event, list(view.threads),
+		list(view.cpus), list(view.verdicts), view.frames, span, columns]);
+	const scale = columns / (span[1] - span[0] + 1);
+	const into = new Float64Array(columns);
+	let whole = 0;
+
+	if (key === density.key)
+		return density;
+	for (let i = 0; i < s.n; i++) {
+		const at = s.group[i], time = s.time[i];
+
+		if (g.event[at] !== view.event)
+			continue;
+		whole += s.weight[i];
+		if (!groups[at] && !cpuOut[s.cpu[i]] && time > span[0] &&
+		    time <= span[1] + 1)
+			into[Math.floor((time - 1 - span[0]) * scale)] +=
+				s.weight[i];
+	}
+	density = { key: key, columns: into, whole: whole };
+	return density;
+}
+
+// Arrays of a number for each node, all 0. They are those of the last selection
+// if it was of as many nodes: to get so much memory takes longer than the sums.
+let sums = { n: -1 };
+function freshSums(n)
+{
+	if (sums.n === n)
+		[sums.self, sums.selfSamples].forEach(a => a.fill(0));
+	else
+		sums = {
+			n: n, self: new Float64Array(n),
+			selfSamples: new Uint32Array(n),
+			weight: new Float64Array(n), samples: new Uint32Array(n)
+		};
+	return sums;
+}
+
+function sumBoth(t, { self, selfSamples, weight, samples })
+{
+	weight.set(self);
+	samples.set(selfSamples);
+	for (let i = t.n - 1; i > 0; i--) {
+		if (!samples[i])
+			continue;
+		weight[t.parent[i]] += weight[i];
+		samples[t.parent[i]] += samples[i];
+	}
+}
+
 // Returns weight and samples of each node with all above it; self and
 // selfSamples, what ended there; threads, cpus, verdicts and columns (of the
 // span), the weight that each would have if it were chosen.
@@ -249,49 +350,48 @@ function select(view, columns)
 	const t = model.node, g = model.group, s = model.sample;
 	const groups = groupsLeft(view);
 	const cpuOut = new Uint8Array(model.cpus);
-	const span = view.span || [0, Math.max(model.bins, 1) - 1];
-	const scale = columns / (span[1] - span[0] + 1);
+	const span = view.span || [model.first, Math.max(model.bins, 1) - 1];
 	const lo = view.time ? view.time[0] + 1 : 0;
 	const hi = view.time ? view.time[1] + 1 : Infinity;
-	const out = {
-		self: new Float64Array(t.n), selfSamples: new Float64Array(t.n),
+	const some = view.time && s.sorted;
+	const end = some ? sampleFrom(hi + 1) : s.n;
+	const out = Object.assign({}, freshSums(t.n), {
 		threads: new Float64Array(model.threads.length),
 		cpus: new Float64Array(model.cpus),
-		verdicts: new Float64Array(model.verdicts.length),
-		columns: new Float64Array(columns), whole: 0
-	};
+		verdicts: new Float64Array(model.verdicts.length)
+	});
+	// samples are added up by group first: groups are few
+	const weight = new Float64Array(g.n), samples = new Uint32Array(g.n);
 
 	for (let c = 0; view.cpus && c < model.cpus; c++)
 		cpuOut[c] = view.cpus.has(c) ? 0 : 4;
-	for (let i = 0; i < s.n; i++) {
+	for (let i = some ? sampleFrom(lo) : 0; i < end; i++) {
 		const at = s.group[i], w = s.weight[i], time = s.time[i];
 
-		if (groups[at] === 16) {
-			if (g.event[at] === view.event)
-				out.whole += w;
+		if (time < lo || time > hi)
 			continue;
-		}
-		const no = groups[at] | cpuOut[s.cpu[i]] |
-			(time < lo || time > hi ? 8 : 0);
-
-		out.whole += w;
-		if (!no) {
-			out.self[g.node[at]] += w;
-			out.selfSamples[g.node[at]]++;
-		}
-		if (!(no & ~1))
-			out.threads[g.thread[at]] += w;
-		if (!(no & ~2))
-			out.verdicts[g.verdict[at]] += w;
-		if (!(no & ~4))
+		if (!groups[at])
 			out.cpus[s.cpu[i]] += w;
-		if (!(no & ~8) && time > span[0] && time <= span[1] + 1)
-			out.columns[Math.floor((time - 1 - span[0]) *
-					       scale)] += w;
+		if (!cpuOut[s.cpu[i]]) {
+			weight[at] += w;
+			samples[at]++;
+		}
 	}
-	out.weight = sumUp(t, out.self);
-	out.samples = sumUp(t, out.selfSamples);
-	return out;
+	for (let i = 0; i < g.n; i++) {
+		if (!groups[i]) {
+			out.self[g.node[i]] += weight[i];
+			out.selfSamples[g.node[i]] += samples[i];
+		}
+		if (!(groups[i] & ~1))
+			out.threads[g.thread[i]] += weight[i];
+		if (!(groups[i] & ~2))
+			out.verdicts[g.verdict[i]] += weight[i];
+	}
+
+	const d = densityOf(view, groups, cpuOut, span, columns);
+
+	sumBoth(t, out);
+	return Object.assign(out, { columns: d.columns, whole: d.whole });
 }
 
 // Returns self and total of each label; a sample counts once, however deep the
@@ -325,6 +425,78 @@ function functions(sel)
 	return out;
 }
 
+// Grows a tree of merged places, heaviest children first, and returns it with
+// its sums. A group is { label, weight, samples, self, leaf, at }: the places
+// at[] of stacks whose sums are those of leaf[]. next(group, add) calls
+// add(leaf, at) for the places beyond; groups lighter than `least` end there.
+function grow(sel, root, least, next)
+{
+	const out = { weight: [], samples: [], self: [] };
+	const depth = [], label = [], todo = [[root, 0]];
+
+	while (todo.length) {
+		const [m, d] = todo.pop();
+		const kids = new Map();
+
+		depth.push(d);
+		label.push(m.label);
+		for (const k in out)
+			out[k].push(m[k]);
+		if (m.weight >= least)
+			next(m, (leaf, at) => join(sel, kids, leaf, at));
+		Array.from(kids.values()).sort((a, b) =>
+			a.weight - b.weight || b.label - a.label)
+			.forEach(k => todo.push([k, d + 1]));
+	}
+	out.tree = Object.assign(treeOf(depth), { label: label });
+	return out;
+}
+
+function join(sel, groups, leaf, at)
+{
+	const l = model.node.label[at];
+	let m = groups.get(l);
+
+	if (!m)
+		groups.set(l, m = { label: l, weight: 0, samples: 0, self: 0,
+				    leaf: [], at: [] });
+	m.weight += sel.weight[leaf];
+	m.samples += sel.samples[leaf];
+	m.self += leaf === at ? sel.self[leaf] : 0;
+	m.leaf.push(leaf);
+	m.at.push(at);
+}
+
+// Returns callers and callees of a function, merged over all its places. Only
+// its outermost place in a stack counts: each sample once.
+function around(sel, func)
+{
+	const t = model.node, found = new Map();
+
+	for (let i = 0; i < t.n; i++) {
+		if (sel.weight[i] && t.label[i] === func)
+			join(sel, found, i, i);
+		else if (sel.weight[i])
+			continue;
+		i = t.end[i] - 1;
+	}
+
+	const root = found.get(func) || { label: func, weight: 0, samples: 0,
+					  self: 0, leaf: [], at: [] };
+	const least = root.weight / 4000;	// less than a px
+
+	return {
+		callers: grow(sel, root, least, (m, add) =>
+			m.at.forEach((at, i) => t.parent[at] > 0 &&
+				     add(m.leaf[i], t.parent[at]))),
+		callees: grow(sel, root, least, (m, add) => m.at.forEach(at => {
+			for (let i = at + 1; i < t.end[at]; i = t.end[i])
+				if (sel.weight[i])
+					add(i, i);
+		}))
+	};
+}
+
 // ---- time
 
 // Returns the ns at which a bin begins, exactly.
@@ -343,7 +515,11 @@ function seconds(ns)
 		String(v % 1000000000n).padStart(9, "0");
 }
 
-// Returns the bin of a time in seconds, NaN if the text is not a number.
+// Returns seconds since the first sample.
+const since = ns => seconds(ns - model.origin);
+
+// Returns the bin of a time in seconds since the first sample, NaN if the text
+// is not a number.
 function binOf(text)
 {
 	const m = /^\s*(-?)(\d+)(?:\.(\d{0,9})\d*)?\s*$/.exec(text);
@@ -353,8 +529,8 @@ function binOf(text)
 
 	const v = BigInt(m[2]) * 1000000000n +
 		BigInt((m[3] || "").padEnd(9, "0"));
-	const since = (m[1] ? -v : v) - model.t0;
+	const ns = (m[1] ? -v : v) + model.origin - model.t0;
 
-	return since < 0n ? 0 : Math.min(Number(since / model.bin),
+	return ns < 0n ? 0 : Math.min(Number(ns / model.bin),
 					 Math.max(model.bins - 1, 0));
 }

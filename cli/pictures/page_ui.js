@@ -6,13 +6,13 @@
 // drawn.
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
-	verdicts: null, frames: [], reverse: false, span: null, zoom: 0
+	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false
 });
 let view = start;
 let sel = null;		// result of select(view)
 let order = "self";
+let current = flame;	// the graph that keys act on
 
-const label = at => model.labels[model.node.label[at]];
 const unit = () => model.events[view.event][1];
 const cpuName = c => c ? "CPU " + (c - 1) : "no CPU";
 const threadName = i => model.threads[i][0] +
@@ -50,7 +50,7 @@ function keyOf(v)
 
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
-		v.reverse ? 1 : 0, v.span, v.zoom];
+		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0];
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -66,9 +66,9 @@ function toggle(name, id)
 
 function filter(at, keep)
 {
-	const l = model.node.label[at];
+	const l = current.tree.label[at];
 
-	if (at > 0 && view.frames.length < 30)
+	if ((at > 0 || current !== flame) && view.frames.length < 30)
 		go({ frames: view.frames.filter(f => f.label !== l)
 			.concat({ label: l, keep: keep }) });
 }
@@ -78,10 +78,11 @@ function filter(at, keep)
 let selected = null;	// the view that sel is of, as text
 function show()
 {
-	const key = JSON.stringify(keyOf(view).slice(0, 8)) + "/" +
-		$("strip").clientWidth;
+	const turned = view.reverse && view.func === null;
+	const key = JSON.stringify([keyOf(view).slice(0, 8), turned, view.alone,
+				    $("strip").clientWidth]);
 
-	useTree(view.reverse);
+	useTree(turned, view.alone);
 
 	if (key !== selected) {
 		sel = select(view, Math.max($("strip").clientWidth, 50));
@@ -93,12 +94,9 @@ function show()
 	if (view.zoom >= model.node.n || !sel.weight[view.zoom])
 		view = Object.assign({}, view, { zoom: 0 });
 	search();
-	flame.focus = -1;
-	flame.hover = -1;
-	flame.lay(sel, view.zoom);
-	if (!flame.icicle)
-		$("graph").scrollTop = flame.height;
-	paint();
+	showGraphs();
+	if (model.bins)
+		strip.draw(sel.columns, view.time, view.span);
 	showTime();
 	showSame();
 	pressed();
@@ -111,9 +109,36 @@ function show()
 	remember();
 }
 
+// Shows all stacks, or callers and callees of a function.
+function showGraphs()
+{
+	const one = view.func !== null;
+
+	$("graph").hidden = one;
+	$("sandwich").hidden = !one;
+	current = one ? callees : flame;
+	if (!one) {
+		flame.lay(model.node, sel, view.zoom);
+		return;
+	}
+
+	const a = around(sel, view.func);
+	const l = model.labels[view.func];
+
+	callers.lay(a.callers.tree, a.callers, 0);
+	callees.lay(a.callees.tree, a.callees, 0);
+	$("func").textContent = l.name;
+	$("func_says").textContent = percent(a.callees.weight[0], sel.weight[0]) +
+		" of what is shown with what it calls, " +
+		percent(a.callees.self[0], sel.weight[0]) + " in itself" +
+		(l.file ? "; " + l.file : "");
+}
+
+const graphs = () => view.func === null ? [flame] : [callers, callees];
+
 function paint()
 {
-	flame.draw();
+	graphs().forEach(g => g.draw());
 	if (model.bins)
 		strip.draw(sel.columns, view.time, view.span);
 }
@@ -123,19 +148,27 @@ function sayWhole()
 	const at = view.zoom;
 	const of = sel.whole === sel.weight[0] ? "all" :
 		percent(sel.weight[0], sel.whole) + " of all";
+	const n = flame.deeper;
+	const parts = [grouped(sel.samples[0]) + " samples, " +
+		grouped(sel.weight[0]) + " " + unit() + ": " + of];
 
-	$("details").textContent = grouped(sel.samples[0]) + " samples, " +
-		grouped(sel.weight[0]) + " " + unit() + ": " + of +
-		(at ? "; zoomed to " + label(at).name + ", " +
-		 percent(sel.weight[at], sel.weight[0]) + " of that" : "") +
-		(flame.narrow ? "; " + percent(flame.narrow, 1) +
-		 " of it has innermost frames too narrow to be drawn" : "");
+	if (view.func === null && at)
+		parts.push("zoomed to " + flame.label(at).name + ", " +
+			   percent(sel.weight[at], sel.weight[0]) + " of that");
+	if (view.func === null && flame.narrow)
+		parts.push(percent(flame.narrow, 1) + " of it has innermost " +
+			   "frames too narrow to be drawn");
+	if (view.func === null && n)
+		parts.push(n + (n > 1 ? " towers are" : " tower is") +
+			   " deeper than " + DEEP + " rows: click the frame " +
+			   "with \u2026 to go on");
+	$("details").textContent = parts.join("; ");
 }
 
 // Returns what is known about a frame, as lines.
-function factsOf(at)
+function factsOf(g, at)
 {
-	const l = label(at);
+	const l = g.label(at);
 	const lines = [l.name];
 
 	if (l.file)
@@ -160,11 +193,13 @@ function factsOf(at)
 	else if (l.bogus)
 		lines.push(l.bogus + " of its " + l.places +
 			   " places: no call can return to there");
-	lines.push(grouped(sel.samples[at]) + " samples, " +
-		   grouped(sel.weight[at]) + " " + unit() + ", " +
-		   percent(sel.weight[at], sel.weight[0]) +
-		   (sel.self[at] && sel.self[at] < sel.weight[at] ? ", " +
-		    percent(sel.self[at], sel.weight[0]) + " in itself" : ""));
+	const s = g.sel, self = s.self[at];
+
+	lines.push(grouped(s.samples[at]) + " samples, " +
+		   grouped(s.weight[at]) + " " + unit() + ", " +
+		   percent(s.weight[at], sel.weight[0]) +
+		   (self && self < s.weight[at] ? ", " +
+		    percent(self, sel.weight[0]) + " in itself" : ""));
 	return lines;
 }
 
@@ -172,7 +207,7 @@ function factsOf(at)
 
 function search()
 {
-	flame.hits = null;
+	hits = null;
 	$("found").textContent = "";
 	$("search").classList.remove("wrong");
 	if (!pattern)
@@ -185,10 +220,10 @@ function search()
 		$("found").textContent = "not a regular expression";
 		return;
 	}
-	flame.hits = model.labels.map(l => matches(l.name));
+	hits = model.labels.map(l => matches(l.name));
 
 	const [sum, n] = sumHits(model.node, i => sel.weight[i], i =>
-		flame.hits[model.node.label[i]]);
+		hits[model.node.label[i]]);
 
 	$("found").textContent = n ? percent(sum, sel.weight[0]) + " in " +
 		grouped(n) + (n === 1 ? " place" : " places") : "no match";
@@ -205,7 +240,7 @@ function look(text)
 	if ($("search").value !== text)
 		$("search").value = text;
 	search();
-	flame.draw();
+	graphs().forEach(g => g.draw());
 	remember();
 }
 
@@ -218,6 +253,7 @@ function fillList(name, weights, nameOf, hintOf)
 	const focus = ul.contains(document.activeElement) ?
 		document.activeElement.value : null;
 	const most = weights.reduce((a, b) => a > b ? a : b, 0);
+	const whole = weights.reduce((a, b) => a + b, 0);
 	const wanted = name === "threads" ? $("which").value.toLowerCase() : "";
 	const ids = Array.from(weights.keys()).filter(i =>
 		(weights[i] > 0 || (view[name] && view[name].has(i))) &&
@@ -238,7 +274,7 @@ function fillList(name, weights, nameOf, hintOf)
 				      "%" : "0");
 		row.title = hintOf(i);
 		row.append(box, element("span", nameOf(i), "name"),
-			   element("span", percent(weights[i], sel.whole), "n"));
+			   element("span", percent(weights[i], whole), "n"));
 		li.append(row);
 		ul.append(li);
 		// keep the keyboard focus in the list
@@ -285,8 +321,8 @@ function showChips()
 
 	$("chips").textContent = "";
 	if (view.time)
-		chip(seconds(nsOf(view.time[0])) + " to " +
-		     seconds(lastOf(view.time[1])) + " s", { time: null });
+		chip(since(nsOf(view.time[0])) + " to " +
+		     since(lastOf(view.time[1])) + " s", { time: null });
 	if (view.verdicts)
 		chip(words(view.verdicts, i => model.verdicts[i][0]),
 		     { verdicts: null });
@@ -302,49 +338,81 @@ function showChips()
 
 // ---- hot functions
 
+const HOT_MAX = 200;
+const kindWord = { u: "user", k: "kernel", i: "inlined", j: "jit", n: "unnamed",
+		   m: "missing", e: "after exec", b: "bogus" };
+
+function addHot(body, f, i)
+{
+	const tr = body.insertRow();
+	const l = model.labels[i];
+	const name = element("button", l.name, "link");
+	const add = (text, c) => tr.append(element("td", text, c));
+
+	add((100 * f.self[i] / sel.weight[0]).toFixed(2), "n");
+	add((100 * f.total[i] / sel.weight[0]).toFixed(2), "n");
+	add(grouped(f.samples[i]), "n");
+	add(kindWord[l.kind[0]]);
+	name.title = "callers and callees";
+	name.addEventListener("click", () => sandwich(i));
+	tr.insertCell().append(name);
+	add(l.file);
+}
+
 function showHot()
 {
 	const body = $("hot").tBodies[0];
-	const f = functions(sel);
-	const by = f[order];
-	const ids = Array.from(by.keys()).filter(i =>
-		f.total[i] > 0 && model.labels[i].kind[0] !== "g");
+	const f = sel.by || (sel.by = functions(sel));
+	const wanted = $("hot_search").value.toLowerCase();
+	const ids = Array.from(f.total.keys()).filter(i => f.total[i] > 0 &&
+		model.labels[i].kind[0] !== "g" &&
+		model.labels[i].name.toLowerCase().includes(wanted));
+	const text = order === "name" || order === "file";
+	const by = i => text ? model.labels[i][order] : f[order][i];
 
-	ids.sort((a, b) => by[b] - by[a] || f.total[b] - f.total[a] || a - b);
+	ids.sort((a, b) => (text ? by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0 :
+		by(b) - by(a)) || f.total[b] - f.total[a] || a - b);
 	body.textContent = "";
-	ids.slice(0, 50).forEach(i => {
-		const tr = body.insertRow();
-		const l = model.labels[i];
-		const name = element("button", l.name, "link");
-		const add = (text, c) => tr.append(element("td", text, c));
-
-		add((100 * f.self[i] / sel.weight[0]).toFixed(2), "n");
-		add((100 * f.total[i] / sel.weight[0]).toFixed(2), "n");
-		add(grouped(f.samples[i]), "n");
-		add({ u: "user", k: "kernel", i: "inlined", j: "jit",
-		      n: "unnamed", m: "missing", e: "after exec", b: "bogus" }[l.kind[0]]);
-		name.addEventListener("click", () => lookExactly(l.name));
-		tr.insertCell().append(name);
-		add(l.file);
-	});
+	ids.slice(0, HOT_MAX).forEach(i => addHot(body, f, i));
+	$("hot_found").textContent = grouped(ids.length) + " functions" +
+		(ids.length > HOT_MAX ? ", the first " + HOT_MAX + " here" : "");
 }
 
+// Makes the headings buttons and adds a search above.
 function sortable()
 {
-	const heads = $("hot").tHead.rows[0].cells;
+	const heads = Array.from($("hot").tHead.rows[0].cells);
+	const line = element("p", undefined, "line");
+	const field = element("input");
 
-	["self", "total"].forEach((word, i) => {
+	field.type = "search";
+	field.id = "hot_search";
+	field.placeholder = "part of a name";
+	field.ariaLabel = "search the table of functions";
+	field.addEventListener("input", later(120, showHot));
+	line.append(field, Object.assign(element("span", "", "quiet"),
+					 { id: "hot_found" }));
+	$("hot").parentNode.before(line);
+	["self", "total", "samples", "", "name", "file"].forEach((word, i) => {
 		const b = element("button", heads[i].textContent, "link");
 
+		if (!word)
+			return;
 		b.addEventListener("click", () => {
 			order = word;
-			heads[0].ariaSort = heads[1].ariaSort = "none";
-			heads[i].ariaSort = "descending";
+			heads.forEach(h => h.removeAttribute("aria-sort"));
+			heads[i].ariaSort = i < 3 ? "descending" : "ascending";
 			showHot();
 		});
 		heads[i].replaceChildren(b);
 	});
 	heads[0].ariaSort = "descending";
+}
+
+function sandwich(l)
+{
+	go({ func: l });
+	$("sandwich").scrollIntoView({ block: "nearest" });
 }
 
 // ---- time
@@ -353,35 +421,45 @@ function showTime()
 {
 	if (!model.bins)
 		return;
-	$("from").value = seconds(nsOf(view.time ? view.time[0] : 0));
-	$("to").value = seconds(lastOf(view.time ? view.time[1] :
-				       model.bins - 1));
+	$("from").value = since(nsOf(view.time ? view.time[0] : model.first));
+	$("to").value = since(lastOf(view.time ? view.time[1] :
+				     model.bins - 1));
 	$("all").disabled = !view.time && !view.span;
-	$("closer").disabled = !view.time ||
-		JSON.stringify(view.time) === JSON.stringify(view.span);
+	$("closer").disabled = strip.span[0] >= strip.span[1];
 	$("farther").disabled = !view.span;
 }
 
-// Lets the strip show the chosen time only, or four times its range.
+// Lets the strip show the chosen time only, or else the middle half of what it
+// shows.
 function closer()
 {
-	if (view.time)
-		go({ span: view.time });
+	const [a, b] = strip.span;
+	const n = Math.floor((b - a + 1) / 4);
+	const t = view.time, s = view.span;
+
+	if (t && !(s && t[0] === s[0] && t[1] === s[1]))
+		go({ span: t });
+	else if (a < b)
+		go({ span: [a + n, Math.max(a + n, b - n)] });
 }
 
+// Lets the strip show four times its range.
 function farther()
 {
 	if (!view.span)
 		return;
 
 	const n = (view.span[1] - view.span[0] + 1) * 1.5;
-	const lo = Math.max(0, Math.floor(view.span[0] - n));
+	const lo = Math.max(model.first, Math.floor(view.span[0] - n));
 	const hi = Math.min(model.bins - 1, Math.ceil(view.span[1] + n));
 
-	go({ span: lo || hi < model.bins - 1 ? [lo, hi] : null });
+	go({ span: lo > model.first || hi < model.bins - 1 ? [lo, hi] : null });
 }
 
-const reverse = () => go({ reverse: !view.reverse, zoom: 0 });
+const reverse = () => 
+	go({ reverse: !view.reverse, zoom: 0, func: null });
+
+const collapse = () => go({ alone: !view.alone, zoom: 0 });
 
 // Chooses all threads that match the field above the list.
 function chooseFound()
@@ -430,9 +508,12 @@ function showSame()
 			i => model.threads[i][1]))).join(","));
 	if (view.reverse)
 		words.push("--reverse");
+	if (view.alone)
+		words.push("--collapse-recursion");
 	words.push("-o", "flame.svg", quote(document.title));
 	$("same").textContent = words.join(" ");
-	$("command").hidden = Boolean(view.verdicts || view.frames.length);
+	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
+				      view.func !== null);
 }
 
 // ---- the address, which can be sent to somebody
@@ -473,7 +554,10 @@ function restore()
 				keep: f[1] === 1 })),
 			reverse: k[6] === 1,
 			span: ints(k[7], model.bins),
-			zoom: Number.isInteger(k[8]) && k[8] > 0 ? k[8] : 0
+			zoom: Number.isInteger(k[8]) && k[8] > 0 ? k[8] : 0,
+			func: Number.isInteger(k[9]) ?
+				ints([k[9]], model.labels.length)[0] : null,
+			alone: k[10] === 1
 		};
 
 		pattern = $("search").value = String(p);
@@ -492,14 +576,15 @@ function pressed()
 	$("case").ariaPressed = String(ignoreCase);
 	$("flip").ariaPressed = String(flame.icicle);
 	$("reverse").ariaPressed = String(view.reverse);
+	$("alone").ariaPressed = String(view.alone);
 	$("event").value = String(view.event);
 }
 
 function flip()
 {
 	flame.icicle = !flame.icicle;
-	$("graph").scrollTop = flame.icicle ? 0 : flame.height;
+	flame.frame.scrollTop = flame.icicle ? 0 : flame.height;
 	pressed();
-	flame.draw();
+	paint();
 	remember();
 }

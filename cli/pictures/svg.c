@@ -33,6 +33,7 @@ struct page {
 	const struct flame_tree *tree;
 	const struct svg_opts *o;
 	uint64_t total, plot; /* weight, and 1/1000 px, of the whole width */
+	unsigned int buttons; /* px: the base line of their texts */
 	unsigned int top;     /* px above the frames */
 	unsigned int rows, lines; /* rows of frames; lines of text below them */
 	unsigned int height;
@@ -94,10 +95,12 @@ static bool svg_has_legend(const struct page *p)
 
 static void svg_lay_out(struct page *p)
 {
-	p->top = PAD + svg_line_height(p) * (p->o->subtitle ? 5 : 4);
-	p->lines = 1; /* details */
-	p->lines += svg_has_legend(p);
-	p->lines += p->st.narrow > 0;
+	unsigned int line = svg_line_height(p);
+
+	p->buttons = line * (p->o->subtitle ? 5 : 4);
+	/* details, and the legend */
+	p->top = p->buttons + line * (1 + svg_has_legend(p)) + PAD + 4;
+	p->lines = p->st.narrow > 0;
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		p->lines++;
 	if (p->o->look)
@@ -160,6 +163,8 @@ static void svg_put_head(const struct page *p)
 	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
 		(unsigned int)(p->plot / MILLI));
 	human_put_fixed(out, o->fontsize * 6, 10, 1);
+	fprintf(out, "\" data-width=\"%u\" data-height=\"%u\" data-fluid=\"%d",
+		o->width, p->height, o->fluid);
 	fprintf(out,
 		"\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\" "
 		"data-top=\"%u\" data-rows=\"%u\" data-icicle=\"%d\"",
@@ -189,39 +194,54 @@ static void svg_put_head(const struct page *p)
 	fputs("</defs>\n", out);
 }
 
-/* Draws a button; x is its distance in px from the left side, or from the right
- * one. */
+/* Draws a button with its left end at x. */
 static void svg_put_button(const struct page *p, const char *id,
-			   const char *text, unsigned int x, bool right)
+			   const char *text, const char *about, unsigned int x,
+			   unsigned int width)
 {
+	unsigned int line = svg_line_height(p);
+
 	fprintf(p->out,
-		"<text id=\"%s\" class=\"button\" x=\"%u\" y=\"%u\" "
-		"text-anchor=\"%s\" role=\"button\" tabindex=\"0\">%s"
-		"</text>\n",
-		id, right ? p->o->width - x : x, p->top - PAD,
-		right ? "end" : "start", text);
+		"<g id=\"%s\" class=\"button\" role=\"button\" tabindex=\"0\" "
+		"aria-label=\"%s\"><title>%s</title>"
+		"<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"3\"/>"
+		"<text x=\"%u\" y=\"%u\" text-anchor=\"middle\">%s</text>"
+		"</g>\n",
+		id, about, about, x, p->buttons - line + 2, width, line + 3,
+		x + width / 2, p->buttons, text);
 }
 
-/* Draws the buttons of the left or the right side, from the border inwards. */
+/* Draws the buttons of the left or the right side. The script moves the right
+ * ones when the picture changes its width. */
 static void svg_put_buttons(const struct page *p, bool right)
 {
 	static const struct {
-		const char *id, *text;
+		const char *id, *text, *about;
 		bool right;
 	} button[] = {
-		{ "undo", "Undo", false },    { "reset", "Reset", false },
-		{ "only", "Only", false },    { "without", "Without", false },
-		{ "help", "?", true },	      { "case", "ic", true },
-		{ "search", "Search", true }, { "flip", "Flip", true },
+		{ "undo", "Undo", "one step back (u)", false },
+		{ "reset", "Reset", "all stacks, no zoom (0)", false },
+		{ "only", "Only", "only stacks through the frame (o)", false },
+		{ "without", "Without", "no stacks through the frame (w)",
+		  false },
+		{ "help", "?", "keys (?)", true },
+		{ "case", "Aa", "ignore case (i)", true },
+		{ "search", "Search", "search (/)", true },
+		{ "flip", "Flip", "root below or on top (f)", true },
 	};
 	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
-	unsigned int x = PAD;
+	unsigned int x = right ? p->o->width - PAD : PAD;
 
 	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
+		unsigned int width =
+			((unsigned int)strlen(button[i].text) + 2) * cell;
+
 		if (button[i].right != right)
 			continue;
-		svg_put_button(p, button[i].id, button[i].text, x, right);
-		x += ((unsigned int)strlen(button[i].text) + 2) * cell;
+		x -= right ? width : 0;
+		svg_put_button(p, button[i].id, button[i].text, button[i].about,
+			       x, width);
+		x = right ? x - 5 : x + width + 5;
 	}
 }
 
@@ -229,25 +249,19 @@ static void svg_put_controls(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
 	unsigned int line = svg_line_height(p);
-	unsigned int y = p->top - PAD;
 
-	fprintf(p->out, "<rect class=\"page\" width=\"%u\" height=\"%u\"/>\n",
-		o->width, p->height);
-	fprintf(p->out, "<g font-size=\"%u\">\n", o->fontsize + 5);
-	svg_put_text(p, "title", NULL, PAD + line, "middle", o->title);
-	fputs("</g>\n", p->out);
-	if (o->subtitle)
-		svg_put_text(p, "subtitle", "quiet", PAD + 2 * line, "middle",
-			     o->subtitle);
 	/* hidden until the script runs: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
 	svg_put_buttons(p, false);
+	fputs("<g id=\"right\">\n", p->out);
 	svg_put_buttons(p, true);
 	fprintf(p->out,
 		"<g id=\"searchbox\" data-x=\"%u\" data-y=\"%u\" "
-		"data-width=\"210\" data-height=\"%u\"></g>\n",
-		o->width > 270 ? o->width - 250 : 0, y - line + 2, line + 3);
-	svg_put_text(p, "matched", NULL, y - line - 2, "middle", "");
+		"data-width=\"210\" data-height=\"%u\"></g>\n</g>\n",
+		o->width > 300 ? o->width - 280 : 0, p->buttons - line + 2,
+		line + 3);
+	svg_put_text(p, "matched", "middle", p->buttons - line - 4, "middle",
+		     "");
 	fputs("</g>\n", p->out);
 }
 
@@ -525,17 +539,41 @@ static void svg_put_narrow(const struct page *p, unsigned int y)
 	fputs("</text>\n", p->out);
 }
 
-static void svg_put_foot(const struct page *p)
+/* Draws what stays in view when the frames are scrolled: the script moves it
+ * along. It is behind the frames in the file, and so in front of them. */
+static void svg_put_top(const struct page *p)
 {
+	const struct svg_opts *o = p->o;
 	unsigned int line = svg_line_height(p);
-	unsigned int y = p->top + p->rows * p->o->height + PAD / 2 + line;
+	unsigned int y = p->buttons + line + 5;
 
+	fputs("<g id=\"head\">\n", p->out);
+	fprintf(p->out,
+		"<rect class=\"page wide\" width=\"%u\" height=\"%u\"/>\n",
+		o->width, p->top - 2);
+	fprintf(p->out, "<g font-size=\"%u\">\n", o->fontsize + 5);
+	svg_put_text(p, "title", "middle", PAD + line, "middle", o->title);
+	fputs("</g>\n", p->out);
+	if (o->subtitle)
+		svg_put_text(p, "subtitle", "quiet middle", PAD + 2 * line,
+			     "middle", o->subtitle);
+	svg_put_controls(p);
 	fprintf(p->out,
 		"<text id=\"details\" x=\"%d\" y=\"%u\" aria-live=\"polite\">"
 		"</text>\n",
 		PAD, y);
+	fprintf(p->out, "<g id=\"legend\" data-y=\"%u\">\n", y + line);
 	if (svg_has_legend(p))
-		svg_put_legend(p, y += line);
+		svg_put_legend(p, y + line);
+	fputs("</g>\n</g>\n", p->out);
+}
+
+static void svg_put_foot(const struct page *p)
+{
+	unsigned int line = svg_line_height(p);
+	unsigned int y = p->top + p->rows * p->o->height + PAD / 2;
+
+	fprintf(p->out, "<g id=\"notes\" data-y=\"%u\">\n", y);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
 		svg_put_text(p, NULL, "quiet", y += line, "start",
 			     p->o->note[i]);
@@ -544,6 +582,7 @@ static void svg_put_foot(const struct page *p)
 			      p->o->look->rows[i].text);
 	if (p->st.narrow)
 		svg_put_narrow(p, y + line);
+	fputs("</g>\n", p->out);
 }
 
 int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
@@ -562,9 +601,11 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	svg_measure(&p);
 	svg_lay_out(&p);
 	svg_put_head(&p);
-	svg_put_controls(&p);
+	fprintf(out, "<rect class=\"page wide\" width=\"%u\" height=\"%u\"/>\n",
+		o->width, p.height);
 	svg_put_frames(&p);
 	svg_put_foot(&p);
+	svg_put_top(&p);
 	fprintf(out,
 		"<script><![CDATA[\n(function () {\n\"use strict\";\n%s%s})();\n"
 		"]]></script>\n</svg>\n",

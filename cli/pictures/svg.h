@@ -50,6 +50,7 @@ struct svg_opts {
 	unsigned int fontsize;
 	uint64_t minwidth; /* 1/1000 px, or with min_percent 1/1000 % */
 	bool min_percent;
+	bool fluid;	   /* in a browser as wide as its window */
 	bool inverted;	   /* icicle: the root on top */
 	bool show_samples; /* show the number of samples beside the weight */
 	uint64_t total;	   /* weight of the whole width; 0: the sum */

@@ -11,7 +11,7 @@
 const svg = document.currentScript.closest("svg");
 const byId = id => svg.querySelector("#" + id);
 const pad = +svg.dataset.pad;
-const plot = +svg.dataset.plot;
+let plot = +svg.dataset.plot;	// px of the root
 const cell = +svg.dataset.cell;
 const step_y = +svg.dataset.step;
 const total = +svg.dataset.total;
@@ -185,11 +185,62 @@ function filter(at, keep)
 	go({ zoom: 0, filters: view.filters.concat({ at: at, keep: keep }) });
 }
 
+function press(id, on)
+{
+	byId(id).classList.toggle("on", on);
+	byId(id).setAttribute("aria-pressed", String(on));
+}
+
 function flip()
 {
 	icicle = !icicle;
-	byId("flip").classList.toggle("on", icicle);
+	press("flip", icicle);
 	show();
+	toRoot();
+}
+
+// ---- the window
+
+// Makes lines of text smaller if they are wider than the picture.
+function shrink(id)
+{
+	const g = byId(id), y = +g.dataset.y;
+	const part = Math.min(1, plot / (g.getBBox().width || 1));
+
+	g.setAttribute("transform", part === 1 ? "" : "translate(" +
+		pad * (1 - part) + " " + y * (1 - part) + ") scale(" + part +
+		")");
+}
+
+// Makes the picture as wide as its window, unless it is part of another
+// document or was asked for in one width.
+function fit()
+{
+	const own = +svg.dataset.width;
+	const w = Math.max(Math.floor(visualViewport.width), 480);
+
+	if (svg.dataset.fluid !== "1" || svg !== document.documentElement)
+		return;
+	plot = w - 2 * pad;
+	svg.setAttribute("width", w);
+	svg.setAttribute("viewBox", "0 0 " + w + " " + svg.dataset.height);
+	svg.querySelectorAll(".wide").forEach(e => e.setAttribute("width", w));
+	svg.querySelectorAll(".middle").forEach(e =>
+		e.setAttribute("x", w / 2));
+	byId("right").setAttribute("transform", "translate(" + (w - own) +
+				   " 0)");
+	shrink("legend");
+	shrink("notes");
+}
+
+// Keeps title, buttons and legend in view.
+const follow = () => byId("head").setAttribute("transform",
+	"translate(0 " + Math.max(scrollY, 0) + ")");
+
+function toRoot()
+{
+	scrollTo(0, icicle ? 0 : +svg.dataset.height);
+	follow();
 }
 
 // ---- what is said
@@ -315,10 +366,10 @@ function restore()
 		Number.isInteger(r.at) && r.at > 0 && r.at < frames.length);
 
 	ignoreCase = q.get("i") === "1";
-	byId("case").classList.toggle("on", ignoreCase);
+	press("case", ignoreCase);
 	if (q.get("v") === "1")
 		icicle = !icicle;
-	byId("flip").classList.toggle("on", icicle);
+	press("flip", icicle);
 	pattern = q.get("s") || "";
 	view = { zoom: at > 0 ? at : 0, filters: filters };
 	if (view.zoom || filters.length)
@@ -384,7 +435,7 @@ function closeBox()
 function toggleCase()
 {
 	ignoreCase = !ignoreCase;
-	byId("case").classList.toggle("on", ignoreCase);
+	press("case", ignoreCase);
 	look(pattern);
 }
 
@@ -412,7 +463,7 @@ function toggleCard()
 		card = null;
 		return;
 	}
-	card = add(svg, "g", { id: "card", role: "note" });
+	card = add(byId("head"), "g", { id: "card", role: "note" });
 	add(card, "rect", { class: "page", x: pad + 4, y: top,
 			    width: cell * 58, height: line * (cardKeys.length + 1),
 			    rx: 4 });
@@ -491,9 +542,9 @@ const zoomFocused = () => zoom(focused >= 0 ? focused : view.zoom);
 
 function key(e)
 {
-	const button = e.target.classList.contains("button") ? {
-		"Enter": () => e.target.dispatchEvent(new MouseEvent("click"))
-	} : {};
+	const click = () => e.target.dispatchEvent(new MouseEvent("click"));
+	const button = e.target.classList.contains("button") ?
+		{ "Enter": click, " ": click } : {};
 
 	pressKey(e, [button, onKey, onFrameKey], box);
 }
@@ -542,6 +593,12 @@ function listen()
 		without: () => filter(focused, false)
 	}).forEach(([id, fn]) => byId(id).addEventListener("click", () => fn()));
 	document.addEventListener("keydown", key);
+	addEventListener("scroll", follow);
+	addEventListener("resize", later(100, () => {
+		fit();
+		show();
+		follow();
+	}));
 }
 
 // Without this script the file is an image; with it, a tree to walk in.
@@ -554,4 +611,6 @@ frames.forEach(f => {
 frames[0].g.setAttribute("tabindex", "0");
 byId("controls").classList.remove("hide");
 listen();
+fit();
 restore();
+toRoot();

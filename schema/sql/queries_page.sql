@@ -42,9 +42,11 @@ SELECT capture AS "Capture", event AS "Event", comm AS "Thread name",
 FROM deferral_latency ORDER BY n DESC, 1, 2, 3 LIMIT 20
 
 -- name: page_losses
-SELECT capture AS "Capture", what AS "What", cpu AS "CPU", n AS "Records",
-	intervals AS "Times"
-FROM loss_by_cpu ORDER BY capture, what, cpu LIMIT 200
+SELECT capture AS "Capture", what AS "What", cpu AS "CPU", sum(n) AS "Records",
+	count(*) AS "Times", CASE WHEN counts THEN 'yes' ELSE 'no' END
+		AS "In the sum"
+FROM loss GROUP BY capture, what, cpu, counts
+ORDER BY counts DESC, capture, what, cpu LIMIT 200
 
 -- name: page_findings
 SELECT r.name AS "Rule", r.proves AS "What must not happen",
@@ -65,10 +67,5 @@ SELECT image AS "File", kind AS "Kind", frames AS "Places",
 FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
 
 -- name: page_summary
-SELECT (SELECT coalesce(sum(events), 0) FROM event_type
-		WHERE kind = 'sample') AS samples,
-	(SELECT count(*) FROM request) AS requests,
-	(SELECT count(*) FROM request r JOIN event e ON e.id = r.event
-		WHERE coalesce(r.uraw, e.uraw) IS NOT NULL) AS joined,
-	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts) AS lost,
-	(SELECT count(*) FROM finding) AS findings
+SELECT coalesce(sum(events), 0) AS samples FROM event_type
+WHERE kind = 'sample'

@@ -59,7 +59,7 @@ FROM cookie_gap ORDER BY id
 
 -- name: timeline_findings
 SELECT f.time_ns, coalesce(f.cpu, -1) AS cpu, coalesce(f.capture, 0) AS capture,
-	coalesce(f.rule, 0) AS rule, t.tid, coalesce(f.n, 1) AS n
+	coalesce(f.rule, 0) AS rule, t.tid, 1 AS n
 FROM finding f
 LEFT JOIN thread t ON t.id = f.thread
 ORDER BY f.time_ns, f.id

@@ -139,6 +139,27 @@ def choose():
                    for i in range(RUNS))
 
 
+def react():
+    """Milliseconds for a search, a zoom, callers and callees, a sort."""
+    with Browser(1600, 1000) as b:
+        b.open(os.path.abspath("bench/page.html"))
+        b.js("window.took = f => { const t = performance.now(); f(); "
+             "return performance.now() - t; };"
+             "window.press = k => document.querySelector('#flame')"
+             ".dispatchEvent(new KeyboardEvent('keydown', "
+             "{ key: k, bubbles: true }));"
+             "window.click = c => document.querySelector(c).click();")
+        return [(name, b.js("return took(() => %s)" % script))
+                for name, script in (
+                    ("search", "{ const s = document.querySelector('#search');"
+                     "s.value = 'function_1.*7';"
+                     "s.dispatchEvent(new KeyboardEvent('keydown', "
+                     "{ key: 'Enter' })); }"),
+                    ("zoom", "press('Enter')"), ("undo", "press('u')"),
+                    ("sort", "click('#hot th:nth-child(2) .link')"),
+                    ("callers", "click('#hot tbody .link')"))]
+
+
 make()
 wrote = write_page()
 size = os.path.getsize("bench/page.html") / 1e6
@@ -150,4 +171,6 @@ print("  size             %7.1f MB  (at most %d)" % (size, LIMIT_MB))
 print("  open and drawn   %7.2f s   (at most %d)%s" %
       (took, LIMIT_S, "".join(", %s %d ms" % tuple(p) for p in parts)))
 print("  another choice   %7.0f ms" % choose())
+for name, ms in react():
+    print("  %-16s %7.0f ms" % (name, ms))
 sys.exit(took > LIMIT_S or size > LIMIT_MB)

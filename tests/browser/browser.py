@@ -66,10 +66,18 @@ def make(work, capture, kallsyms=True):
     return db
 
 
-def draw(*args):
+def audit(db):
+    """What check says, as its JSON."""
+    run = subprocess.run([BACKSTITCH, "check", "--json", "--limit", "1", db],
+                         stdout=subprocess.PIPE)
+    return json.loads(run.stdout)
+
+
+def draw(*args, status=0):
     """Runs backstitch, which writes a file."""
-    run = subprocess.run([BACKSTITCH] + list(args), stderr=subprocess.PIPE)
-    if run.returncode:
+    run = subprocess.run([BACKSTITCH] + list(args), stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE)
+    if run.returncode != status:
         sys.exit("backstitch %s: %s" % (args, run.stderr.decode()))
 
 

@@ -5,9 +5,11 @@ import os
 import shutil
 import tempfile
 
-from browser import (Browser, ask, draw, finish, make, needs, number, ok)
+from browser import (OUT, Browser, ask, audit, draw, finish, make, needs,
+                     number, ok)
 
 NAME = "do_idle"
+SPIN = "spin"
 
 needs("page")
 work = tempfile.mkdtemp()
@@ -63,9 +65,15 @@ def type_in(b, css, text):
          "i.dispatchEvent(new Event('change'))", css, text)
 
 
+def zero(b):
+    """The time that the page calls 0, ns."""
+    return int(b.text("#bin").rsplit(" at ", 1)[1].split(" ")[0]
+               .replace(".", ""))
+
+
 def chosen_time(b):
     """The condition for what the two fields say; see --time."""
-    ns = [int(v.replace(".", "")) for v in
+    ns = [int(v.replace(".", "")) + zero(b) for v in
           b.js("return [document.querySelector('#from').value,"
                "document.querySelector('#to').value]")]
     return "time_ns >= %d AND time_ns < %d" % (ns[0], ns[1] + 1000)
@@ -80,16 +88,40 @@ def root(b):
 
 
 def check_summary(b):
+    """The banner says what SQL and check say, and only what is broken is red."""
     facts = b.js("return [...document.querySelectorAll('.facts li')].map("
-                 "l => l.textContent)")
+                 "l => [l.textContent, l.className])")
     want, = ask(db, "SELECT (SELECT count(*) FROM samples), (SELECT count(*) "
                 "FROM request), (SELECT count(*) FROM samples WHERE verdict "
-                "IS NOT NULL AND user_stack IS NOT NULL), (SELECT count(*) "
-                "FROM samples WHERE verdict IS NOT NULL AND user_stack IS "
-                "NULL), (SELECT sum(n) FROM loss WHERE counts), (SELECT "
-                "count(*) FROM finding)")
-    ok([int(number(f)) for f in facts] == list(want),
+                "= 'matched'), (SELECT count(*) FROM samples WHERE verdict = "
+                "'refused'), (SELECT count(*) FROM samples WHERE verdict = "
+                "'chain_lost'), (SELECT count(*) FROM samples WHERE verdict "
+                "= 'pending_end'), (SELECT sum(n) FROM loss WHERE counts), "
+                "(SELECT count(*) FROM finding)")
+    ok([int(number(f)) for f, _ in facts] == list(want),
        "the_first_numbers_are_those_of_the_database", facts, want)
+    said = audit(db)
+    ok([int(number(f)) for f, c in facts if c == "bad"] ==
+       [said["breaks"]["requests"], said["breaks"]["lost"]] and
+       not said["breaks"]["findings"], "only_what_check_calls_broken_is_red",
+       facts, said["breaks"])
+    ok(b.text("#banner .trust") == said["user_stacks"] and
+       b.text("#banner .verdict").startswith(said["verdict"] + ": ") and
+       b.js("return document.querySelector('#banner').className") ==
+       said["verdict"], "the_banner_says_what_check_says")
+    ok(b.js("return [...document.querySelectorAll('.advice li')].map("
+            "l => l.textContent)") == said["advice"],
+       "and_what_to_do", said["advice"])
+    draw("check", "--svg", work + "/lost.svg", db, status=4)
+    with open(work + "/lost.svg") as f:
+        picture = f.read()
+    ok(">finding: %d<" % want[-1] in picture and
+       "{:,} records lost".format(want[-2]) in picture,
+       "the_timeline_counts_the_same_findings_and_losses")
+    lost = b.js("return [...document.querySelectorAll('#t-losses tbody tr')]"
+                ".map(r => [r.cells[5].textContent, r.cells[3].textContent])")
+    ok(sum(int(number(n)) for yes, n in lost if yes == "yes") == want[-2],
+       "and_so_does_the_table_of_losses", lost)
 
 
 def check_lists(b):
@@ -117,6 +149,120 @@ def check_lists(b):
     same(b, "a_chip_takes_it_back", "1")
 
 
+def check_shares(b, condition):
+    """The lists and the table say shares of what is chosen."""
+    for where, column, name in (("#cpus", "cpu", "CPU %s"),
+                                ("#verdicts", "coalesce(verdict, "
+                                 "'no request')", "%s")):
+        rows = ask(db, "SELECT %s, sum(weight) FROM samples WHERE event = ?1 "
+                   "AND %s GROUP BY 1" % (column, condition), EVENT)
+        whole = sum(w for _, w in rows)
+        want = {name % n: "%.2f %%" % (100 * w / whole) for n, w in rows}
+        got = dict(b.js("return [...document.querySelectorAll(arguments[0] + "
+                        "' label')].map(l => [l.querySelector('.name')"
+                        ".textContent, l.querySelector('.n').textContent])",
+                        where))
+        ok(got == want, "shares_of_%s_are_of_what_is_chosen" % where[1:],
+           got, want)
+    find_row(b, NAME)
+    rows = hot_rows(b)
+    find_row(b, "")
+    want, = ask(db, "SELECT count(*), sum(weight) FROM samples s WHERE event "
+                "= ?1 AND %s AND %s" % (condition, THROUGH), EVENT)
+    row = next(r for r in rows if r[4] == NAME)
+    ok(abs(float(row[1]) - 100 * want[1] / count(condition)[1]) < 0.0101,
+       "the_table_of_functions_is_of_what_is_chosen", row, want)
+
+
+def hot_rows(b):
+    return b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
+                "r => [...r.cells].map(c => c.textContent))")
+
+
+def find_row(b, text):
+    """Searches the table of functions."""
+    b.js("const f = document.querySelector('#hot_search');"
+         "f.value = arguments[0]; f.dispatchEvent(new Event('input'))", text)
+    b.settle("const t = [...document.querySelectorAll('#hot tbody .link')];"
+             "return t.length > 30 ? !'%s' : t.every("
+             "l => l.textContent.includes('%s'))" % (text, text))
+
+
+def check_sandwich(b):
+    """Callers above, callees below, and the table that leads there."""
+    find_row(b, SPIN)
+    self_, total = ask(
+        db, "SELECT sum(self), sum(total) FROM hot_functions "
+        "WHERE event = ?1 AND symbol = ?2", EVENT, SPIN)[0]
+    row = next(r for r in hot_rows(b) if r[4] == SPIN)
+    ok(abs(float(row[0]) - 100 * self_ / count()[1]) < 0.0101 and
+       abs(float(row[1]) - 100 * total / count()[1]) < 0.0101,
+       "the_table_finds_a_function_with_self_and_total", row, self_, total)
+    b.js("[...document.querySelectorAll('#hot tbody .link')].find(l => "
+         "l.textContent === '%s').click();" % SPIN)
+    find_row(b, "")
+    ok(b.text("#func") == SPIN and b.text("#func_says").startswith(
+        "%.2f %%" % (100 * total / count()[1])),
+       "a_click_there_shows_its_callers_and_callees", b.text("#func_says"))
+    want = ask(db, "SELECT c.symbol, count(*), sum(s.weight) FROM samples s "
+               "JOIN stack_frames f ON f.stack = s.user_stack AND f.symbol = "
+               "?2 JOIN stack_frames c ON c.stack = f.stack AND c.pos = f.pos "
+               "+ 1 WHERE s.event = ?1 GROUP BY 1 ORDER BY 3 DESC",
+               EVENT, SPIN)
+    b.js("document.querySelector('#callers').focus()")
+    got = []
+    b.keys("Up", "Up")
+    while not got or got[-1] != b.text("#details"):
+        got.append(b.text("#details"))
+        b.keys("Right")
+    for line, (name, n, weight) in zip(got, want):
+        ok(line.startswith(name + " ") and
+           "%d samples, %s ns" % (n, "{:,}".format(weight)) in line,
+           "caller_%s_has_the_samples_of_the_database" % name, line, n, weight)
+    ok(len(got) == len(want) > 1, "all_callers_are_there", got, want)
+    want = ask(db, "SELECT count(*), coalesce(sum(weight), 0) FROM samples s "
+               "WHERE event = ?1 AND kernel_stack IS NOT NULL AND EXISTS ("
+               "SELECT 1 FROM stack_frames f WHERE f.stack = s.user_stack "
+               "AND f.symbol = ?2 AND f.pos = 0)", EVENT, SPIN)[0]
+    b.js("document.querySelector('#callees').focus()")
+    b.keys("Down", "Down")
+    got = []
+    while not got or got[-1] != b.text("#details"):
+        got.append(b.text("#details"))
+        b.keys("Right")
+    n = sum(int(number(g.rsplit("\u2014", 1)[1])) for g in got)
+    ok(n == want[0] > 0, "its_callees_are_those_of_the_database", got, want)
+    at = b.js("return location.hash")
+    b.js("location.reload()")
+    b.settle("return document.querySelector('#func').textContent")
+    ok(b.text("#func") == SPIN, "the_address_knows_the_function", at)
+    b.js("document.querySelector('#callers').focus()")
+    b.keys("Up", "Up")
+    name = b.text("#details").split(" ")[0]
+    copied = "document.addEventListener('copy', () => { window.copied = " \
+        "document.activeElement.value; })"
+    b.js(copied)
+    b.keys("c")
+    ok(b.js("return window.copied") == name, "c_copies_the_name", name)
+    b.keys("C")
+    ok(b.js("return window.copied") == name + "\n" + SPIN,
+       "and_C_the_stack", b.js("return window.copied"))
+    b.keys("Enter")
+    ok(b.text("#func") == name, "enter_goes_on_to_the_caller", name)
+    b.keys("u")
+    b.js("document.querySelector('#whole').click()")
+    ok(b.js("return document.querySelector('#sandwich').hidden"),
+       "a_button_leads_back_to_all_stacks")
+    for i, word in enumerate(("self", "total", "samples")):
+        b.js("document.querySelectorAll('#hot th .link')[arguments[0]]"
+             ".click()", i)
+        got = [float(r[i].replace(",", "")) for r in hot_rows(b)]
+        ok(got == sorted(got, reverse=True) and len(got) > 20,
+           "the_table_sorts_by_" + word, got[:5])
+    b.js("document.querySelectorAll('#hot th .link')[0].click()")
+    b.keys("0")
+
+
 def check_time(b):
     s = box(b, "#strip")
     y = s[1] + 20
@@ -124,6 +270,7 @@ def check_time(b):
     got = count(chosen_time(b))
     ok(0 < got[0] < count()[0], "a_drag_chooses_a_part_of_the_time", got)
     same(b, "and_all_samples_of_it", chosen_time(b))
+    check_shares(b, chosen_time(b))
     command = b.text("#same").split()
     t = command[command.index("--time") + 1]
     draw("flame", "--folded", "--samples", "--time", t, "--event", EVENT,
@@ -134,7 +281,8 @@ def check_time(b):
     b.point(s[0] + 5, y, button=0)
     same(b, "a_click_takes_it_back", "1")
     lo, hi = ask(db, "SELECT min(time_ns), max(time_ns) FROM samples")[0]
-    mid = (lo + hi) // 2
+    mid = (lo + hi) // 2 - zero(b)
+    ok(0 <= lo - zero(b) < 5000, "time_begins_at_the_first_sample", lo)
     type_in(b, "#from", "%d.%09d" % (mid // 10**9, mid % 10**9))
     same(b, "a_time_can_be_typed", chosen_time(b))
     ok(shown(b)[0] < count()[0], "and_makes_a_difference")
@@ -251,6 +399,39 @@ def check_reverse(b):
        "false", "reset_turns_it_back")
 
 
+def check_recursion(b):
+    """The rows of the picture are those of flame --collapse-recursion."""
+    def rows(*options):
+        draw("flame", "--folded", "--include", "^rec$", "--event", EVENT,
+             *options, "-o", work + "/folded", db)
+        with open(work + "/folded") as f:
+            return 1 + max(line.rsplit(" ", 1)[0].count(";") + 1 for line in f)
+
+    def height():
+        return b.js("return document.querySelector('.space').clientHeight")
+
+    go_to(b, "rec")
+    b.keys("o")
+    ok(height() == min(rows(), 100) * 18 + 1 and rows() > 100 and
+       "deeper than 100 rows" in b.text("#details"),
+       "a_deep_tower_is_cut_and_says_so", height(), rows())
+    before = shown(b)
+    b.js("document.querySelector('#graph').scrollTop = 0")
+    g = box(b, "#graph")
+    b.point(g[0] + g[2] / 2, g[1] + 9, button=0)
+    ok(height() > 150 * 18 and "zoomed to rec" in b.text("#details"),
+       "a_click_on_its_top_goes_on", height(), b.text("#details"))
+    b.keys("u")
+    b.keys("x")
+    few = rows("--collapse-recursion")
+    ok(height() == few * 18 + 1 and few < rows() and shown(b) == before,
+       "x_makes_one_frame_of_them", height(), few, rows())
+    ok(b.js("return document.querySelector('#alone').ariaPressed") == "true",
+       "and_its_button_is_pressed")
+    b.keys("Escape", "0")
+    same(b, "reset_brings_recursion_back", "1")
+
+
 def check_closer(b):
     s = box(b, "#strip")
     y = s[1] + 20
@@ -274,8 +455,7 @@ def check_closer(b):
 
 
 def check_tables(b):
-    rows = b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
-                "r => [...r.cells].map(c => c.textContent))")
+    rows = hot_rows(b)
     want, = ask(db, "SELECT symbol, self FROM hot_functions WHERE event = ?1 "
                 "AND symbol IS NOT NULL ORDER BY self DESC LIMIT 1", EVENT)
     ok(rows[0][4] == want[0] and
@@ -329,6 +509,38 @@ def check_other_captures():
             ok(not said, "no_errors_in_" + capture.split(".")[0], *said[:3])
 
 
+def check_looks():
+    """Wide and narrow, light and dark: nothing is wider than the window, and
+    the picture is kept to be looked at."""
+    for width in 1600, 1000, 400:
+        for look in "light", "dark":
+            with Browser(max(width, 600), 900) as b:
+                b.cdp("Emulation.setDeviceMetricsOverride", width=width,
+                      height=900, deviceScaleFactor=1, mobile=False)
+                b.cdp("Emulation.setEmulatedMedia", features=[
+                    {"name": "prefers-color-scheme", "value": look}])
+                b.open(page)
+                same(b, "all_is_there_at_%d_%s" % (width, look), "1")
+                ok(b.js("return document.documentElement.scrollWidth") <=
+                   width, "nothing_is_wider_than_%d_%s" % (width, look))
+                ok(width == 400 or root(b)[1] < 900,
+                   "the_root_is_in_view_%d_%s" % (width, look), root(b))
+                if width == 400:
+                    ok(b.js("return getComputedStyle(document.querySelector("
+                            "'#bar')).position") == "static",
+                       "the_toolbar_scrolls_away_" + look)
+                lost, missing = b.js(
+                    "return ['--lost', '--missing'].map(n => getComputedStyle("
+                    "document.documentElement).getPropertyValue(n).trim())")
+                hue = [[int(c[i:i + 2], 16) for i in (1, 3, 5)]
+                       for c in (lost, missing)]
+                ok(abs(hue[0][1] - hue[1][1]) > 60,
+                   "lost_and_missing_look_different_%d_%s" % (width, look),
+                   lost, missing)
+                b.shot(os.path.join(OUT, "page-%d-%s.png" % (width, look)))
+                b.quiet(page, "at_%d_%s" % (width, look))
+
+
 def check_bytes():
     again = page + ".again"
     draw("report", "--html", "-o", again, db)
@@ -342,13 +554,16 @@ with Browser() as browser:
     check_summary(browser)
     check_tables(browser)
     check_lists(browser)
+    check_sandwich(browser)
     check_time(browser)
     check_frames(browser)
     check_picture(browser)
     check_reverse(browser)
+    check_recursion(browser)
     check_closer(browser)
     browser.quiet(page, "the_page")
     check_without_script(browser)
+check_looks()
 check_other_captures()
 check_bytes()
 shutil.rmtree(work)

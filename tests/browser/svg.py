@@ -1,10 +1,11 @@
 # svg.py - a flame graph in a browser: clicks and keys do what they say.
 """The numbers that the picture shows are compared with the database."""
 
+import os
 import shutil
 import tempfile
 
-from browser import (Browser, ask, centre, draw, finish, frame, make, needs,
+from browser import (OUT, Browser, ask, centre, draw, finish, frame, make, needs,
                      number, ok, rect)
 
 NAME = "do_idle"
@@ -118,7 +119,119 @@ def check(b):
     b.quiet(svg, "the_picture")
 
 
+def seen(b, css):
+    """Whether all of an element is in the window."""
+    return b.js("""
+        const r = document.querySelector(arguments[0]).getBoundingClientRect();
+        return r.width > 0 && r.top >= 0 && r.bottom <= innerHeight + 1 &&
+            r.left >= 0 && r.right <= innerWidth + 1;""", css)
+
+
+def check_window():
+    """Each width, light and dark: as wide as the window, at the root, with
+    title, buttons and legend in view."""
+    for width in 1600, 1000, 500:
+        for look in "light", "dark":
+            name = "%d_%s" % (width, look)
+            with Browser(max(width, 600), 600) as b:
+                b.cdp("Emulation.setDeviceMetricsOverride", width=width,
+                      height=600, deviceScaleFactor=1, mobile=False)
+                b.cdp("Emulation.setEmulatedMedia", features=[
+                    {"name": "prefers-color-scheme", "value": look}])
+                b.open(svg)
+                room = b.js("return visualViewport.width")
+                ok(abs(rect(b, 0)[2] - (room - 20)) < 1,
+                   "as_wide_as_the_window_" + name, rect(b, 0), room)
+                ok(seen(b, "#frames > g rect"), "opens_at_the_root_" + name)
+                ok(b.js("return document.documentElement.getBBox().height") >
+                   700 and seen(b, "#legend") and seen(b, "#title") and
+                   seen(b, "#flip"), "legend_and_buttons_in_view_" + name)
+                back = b.js("return getComputedStyle(document.documentElement"
+                            ").backgroundColor")
+                ok((number(back.split("(")[1]) < 128) == (look == "dark"),
+                   "the_whole_window_has_the_background_" + name, back)
+                b.js("scrollTo(0, 0)")
+                b.settle("return scrollY === 0 && !/[1-9]/.test(document."
+                         "querySelector('#head').getAttribute('transform'))")
+                ok(seen(b, "#legend"), "and_after_scrolling_" + name)
+                b.js("scrollTo(0, 1e6)")
+                b.shot(os.path.join(OUT, "svg-%d-%s.png" % (width, look)))
+                b.quiet(svg, "at_" + name)
+
+
+def check_title(b):
+    (n, event), = ask(db, "SELECT count(*), event FROM samples WHERE " + EVENT)
+    (most, others), = ask(
+        db, "SELECT comm, (SELECT count(DISTINCT comm) - 1 FROM samples "
+        "WHERE %s) FROM samples WHERE %s AND pid <> 0 GROUP BY 1 ORDER BY "
+        "sum(weight) DESC LIMIT 1" % (EVENT, EVENT))
+    want = "%s and %d others: %d samples of %s" % (most, others, n, event)
+    ok(b.text("#title") == want, "the_title_says_program_samples_and_event",
+       b.text("#title"), want)
+
+
+def check_buttons(b):
+    fill = "return getComputedStyle(document.querySelector('#case rect'))" \
+        ".fill"
+    before = b.js(fill)
+    b.js("document.querySelector('#case').dispatchEvent("
+         "new MouseEvent('click'))")
+    ok(b.js("return document.querySelector('#case').getAttribute("
+            "'aria-pressed')") == "true" and b.js(fill) != before and
+       b.text("#case text") == "Aa", "a_button_shows_that_it_is_pressed")
+    b.js("document.querySelector('#case').focus()")
+    b.keys(" ")
+    ok(b.js(fill) == before, "the_space_bar_presses_it_again")
+
+
+def check_seams(b):
+    over = b.js("""
+        return [...document.querySelectorAll("#frames > g")].filter(g => {
+            const s = g.querySelector(".seam"), r = g.querySelector("rect");
+            const y = s && +s.getAttribute("d").split(/[ h]/)[1];
+            const end = +r.getAttribute("y") + +r.getAttribute("height");
+            return s && (y - parseFloat(getComputedStyle(s).strokeWidth) / 2 <
+                end || y + 0.5 > end + 1);
+        }).length""")
+    ok(over == 0, "the_line_to_the_kernel_is_in_the_gap_between_rows", over)
+
+
+def check_recursion():
+    def folded(*options):
+        draw("flame", "--folded", *options, "-o", work + "/folded", db)
+        with open(work + "/folded") as f:
+            return f.read().splitlines()
+
+    want = {}
+    for line in folded():
+        stack, n = line.rsplit(" ", 1)
+        frames = stack.split(";")
+        left = [f for i, f in enumerate(frames)
+                if not i or f != frames[i - 1] or f.startswith("[")]
+        want[";".join(left)] = want.get(";".join(left), 0) + int(n)
+    got = {s: int(n) for s, n in (line.rsplit(" ", 1) for line in
+                                  folded("--collapse-recursion"))}
+    ok(got == want and len(want) < len(folded()),
+       "collapse_recursion_makes_one_frame_of_a_function_in_itself",
+       len(got), len(want))
+
+
+def check_fixed_width():
+    out = work + "/fixed.svg"
+    draw("flame", "--width", "700", "-o", out, db)
+    with Browser() as b:
+        b.open(out)
+        ok(rect(b, 0)[2] == 680, "a_width_that_is_asked_for_stays")
+
+
 with Browser() as browser:
     check(browser)
+    browser.open(svg)
+    check_title(browser)
+    check_buttons(browser)
+    check_seams(browser)
+check_window()
+check_recursion()
+check_fixed_width()
 shutil.rmtree(work)
 finish()

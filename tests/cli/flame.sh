@@ -227,8 +227,12 @@ fi
 
 "$B" flame --event sched:sched_switch tests/captures/task-exitexec.data \
 	>"$work/title.svg" 2>/dev/null
-grep -q '<title id="name">Flame graph of sched:sched_switch</title>' "$work/title.svg"
+grep -qE '<title id="name">.* [0-9]+ samples? of sched:sched_switch</title>' "$work/title.svg"
 ok the_title_names_the_event $?
+printf 'a;b;b;b;[x];[x] 3\na;b;c;b 1\n' >"$work/deep"
+"$B" flame --from-folded --folded --collapse-recursion "$work/deep" >"$work/got"
+printf 'a;b;[x];[x] 3\na;b;c;b 1\n' | cmp -s - "$work/got"
+ok a_function_in_itself_is_one_frame $?
 grep -q 'capture tests/captures/task-exitexec.data of sidvm' "$work/title.svg"
 ok a_note_names_the_capture $?
 "$B" flame --event syscalls:sys_enter_exit_group -o "$work/exit.svg" \

@@ -104,9 +104,9 @@ START_TEST(frames_lie_side_by_side_and_fill_the_width)
 	flame_svg_expect(svg, "data-s=\"0\" data-w=\"4\"");
 	flame_svg_expect(svg, "data-s=\"0\" data-w=\"1\"");
 	flame_svg_expect(svg, "data-s=\"1\" data-w=\"3\"");
-	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"78\" width=\"250.00\"");
-	flame_svg_expect(svg, "<rect x=\"260.00\" y=\"78\" width=\"750.00\"");
-	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"94\" width=\"1000.00\"");
+	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"116\" width=\"250.00\"");
+	flame_svg_expect(svg, "<rect x=\"260.00\" y=\"116\" width=\"750.00\"");
+	flame_svg_expect(svg, "<rect x=\"10.00\" y=\"132\" width=\"1000.00\"");
 	flame_svg_expect(
 		svg, "/lib/x&lt;y&gt;+0x10\n1 sample, 3 ns, 75.00 % of all, "
 		     "75.00 % of its parent");
@@ -154,7 +154,7 @@ START_TEST(an_icicle_has_its_root_on_top)
 	svg = flame_svg_draw();
 	flame_svg_expect(
 		svg, "data-s=\"0\" data-w=\"4\"><title>all\n1 sample, 4 ns, "
-		     "100.00 % of all</title><rect x=\"10.00\" y=\"78\"");
+		     "100.00 % of all</title><rect x=\"10.00\" y=\"116\"");
 	free(svg);
 }
 END_TEST
@@ -302,7 +302,7 @@ START_TEST(a_seam_marks_where_the_kernel_begins)
 	ck_assert_ptr_null(strstr(seam + 1, "class=\"seam\""));
 	/* the right three quarters, between the rows */
 	flame_svg_expect(svg,
-			 "<path class=\"seam\" d=\"M260.00 109.5h750.00\"/>");
+			 "<path class=\"seam\" d=\"M260.00 147.5h750.00\"/>");
 	free(svg);
 }
 END_TEST

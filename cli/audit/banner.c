@@ -1,0 +1,78 @@
+/* banner.c - the verdict of check, its figures and its advice, for the top of
+ * the HTML page. */
+#include "cli/audit/banner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/audit/check.h"
+#include "cli/output/lines.h"
+#include "stitch/base/err.h"
+
+static void banner_take_finding(void *arg, const struct check_row *r)
+{
+	struct banner *b = arg;
+
+	b->findings += check_int(r, "findings");
+}
+
+static void banner_take_advice(void *arg, const char *sentence)
+{
+	fprintf(arg, "%s\n", sentence);
+}
+
+static int banner_advise(struct check *c, struct banner *b, struct err *err)
+{
+	size_t len = 0;
+	FILE *out = open_memstream(&b->advice, &len);
+	int rc;
+
+	if (!out)
+		return err_set(err, ERR_IO, "cannot write the advice: %s",
+			       strerror(errno));
+	rc = check_advice(c, banner_take_advice, out, err);
+	fclose(out);
+	return rc;
+}
+
+static void banner_take_breaks(const struct check *c, struct banner *b)
+{
+	struct lines l = { .len = 0 };
+
+	b->word = check_verdict(c);
+	lines_add(&l, "%s: ", b->word);
+	check_say_verdict(c, &l);
+	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
+	memcpy(b->trust, c->trust.sentence, sizeof(b->trust));
+	b->asked = c->breaks.asked;
+	b->joined = c->breaks.joined;
+	b->refused = c->breaks.refused;
+	b->missing = c->breaks.requests;
+	b->lost = c->breaks.lost;
+	b->lost_unknown = c->breaks.lost_unknown > 0;
+	b->unexplained = c->breaks.findings;
+}
+
+int banner_read(struct store *db, const char *path, struct banner *out,
+		struct err *err)
+{
+	struct check c = { .db = db, .path = path };
+	int rc = -1;
+
+	*out = (struct banner){ .word = "" };
+	if (!check_filters(&c, err) && !check_judge(&c, err) &&
+	    check_each(&c, "findings", 0, banner_take_finding, out, err) >= 0) {
+		banner_take_breaks(&c, out);
+		rc = banner_advise(&c, out, err);
+	}
+	check_forget(&c);
+	free(c.prefix);
+	return rc;
+}
+
+void banner_release(struct banner *b)
+{
+	free(b->advice);
+}
