@@ -25,6 +25,7 @@ struct counts {
 	size_t n_field, cap_field;
 	struct count *entry; /* of which only some are tried */
 	size_t n_entry, cap_entry;
+	struct outcome (*read)(const unsigned char *data, size_t n);
 	uint64_t at; /* of the walk */
 	bool bad;    /* it left the file */
 };
@@ -143,7 +144,7 @@ static inline void counts_try(struct counts *c, unsigned char *data,
 			continue;
 		counts_put(c, data + f->off, f->width,
 			   (word & ~(most << f->shift)) | want << f->shift);
-		struct outcome o = counts_read(data, c->n);
+		struct outcome o = c->read(data, c->n);
 
 		t->n++;
 		t->known += !o.opened || o.failed || o.damage;
@@ -153,6 +154,12 @@ static inline void counts_try(struct counts *c, unsigned char *data,
 			fprintf(stderr, "%s: %" PRIu64 " became %" PRIu64 "\n",
 				f->what, v, want);
 			damage_complain("silent change", f->off, &o);
+		} else if (o.opened && !o.failed && !o.damage &&
+			   getenv("COUNTS")) {
+			fprintf(stderr,
+				"unnoticed: %s: %" PRIu64 " became %" PRIu64
+				"\n",
+				f->what, v, want);
 		}
 	}
 	counts_put(c, data + f->off, f->width, word);
@@ -163,7 +170,7 @@ static inline void counts_try(struct counts *c, unsigned char *data,
 static inline int counts_main(int argc, char **argv, const char *usage,
 			      void (*find)(struct counts *c))
 {
-	struct counts c = { 0 };
+	struct counts c = { .read = counts_read };
 	struct tries fields = { 0 };
 	struct tries entries = { 0 };
 	uint64_t most = damage_start(argc, argv, usage);

@@ -6,18 +6,20 @@
 # traces, each of which is first tried in its own process; and 4 for
 # captures that are run through the whole program. $DAMAGE_N overrides N.
 # ftrace_counts and perf_counts instead change every length and count of a capture,
-# and those of 10 of its entries, or 40 of its records.
-# edits changes single bytes, and compares what nobody notices with damage/edits.txt.
+# and those of 10 of its entries, or 40 of its records; ctf_counts every number of
+# packets, and 20 of the numbers of events in each file.
+# edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
 then
 	f=$2
-	name=${f#tests/captures/}
+	name=${f#*captures/}
 	case $name in /*) name=$(basename "$name") ;; esac
 	case $prog in
 	*/pipeline) n=4 ;;
 	*/ctf) n=100 ;;
+	*/ctf_counts) n=20 ;;
 	*/ftrace_counts) n=10 ;;
 	*/perf_counts) n=40 ;;
 	*/edits) n=100 ;;
@@ -66,6 +68,20 @@ case $prog in
 	exit
 	;;
 esac
+# Whole CTF traces, of both versions and of several writers.
+ctf_traces() {
+	packed=$(ROOT=. python3 tests/compare/unpack.py) &&
+		find tests/captures/ctf-* "$packed" -name metadata |
+		grep -v '/lttng-damaged/'
+}
+
+case $prog in
+*/ctf_counts)
+	ctf_traces | sort |
+		xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog"
+	exit
+	;;
+esac
 # Compressed captures are uncompressed first, because damage to the compressed
 # file would only test the decompressor.
 tmp=$(mktemp -d) || exit 2
@@ -89,7 +105,8 @@ edits_by_format() {
 	}
 	/^not ok/ { print; bad = 1; next }
 	{
-		format = $1 ~ /\.dat$/ ? "ftrace" : $1 ~ /\.txt$/ ? "ftext" : "perf"
+		format = $1 ~ /\.dat$/ ? "ftrace" : $1 ~ /\.txt$/ ? "ftext" : \
+			$1 ~ /metadata$/ ? "ctf" : "perf"
 		edits[format] += $2
 		for (i = 9; i < NF; i += 2) {
 			n[format] += $i
@@ -122,6 +139,10 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	*/ftrace | */ftrace_counts) grep '\.dat$' ;;
 	*/ftext) grep '\.txt$' ;;
 	*/ctf) grep '/metadata$' ;;
+	*/edits)
+		grep -v '/metadata$\|\.dump$\|\.seeds'
+		ctf_traces
+		;;
 	*) grep -v '/metadata$\|\.dump$\|\.seeds' ;;
 	esac | sort | xargs -P "${DAMAGE_JOBS:-$(nproc)}" -n 1 "$0" "$prog" |
 	case $prog in

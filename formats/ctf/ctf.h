@@ -63,6 +63,7 @@ struct ctf_schema {
 	struct ctf_plan *plan; /* as tree.stream */
 	uint32_t n_slot;       /* the most of all stream classes */
 	bool lttng, perf;      /* who wrote it */
+	bool loose;	       /* its packets may end before their last event */
 	struct err *err;       /* why it cannot be read; NULL: it can */
 };
 
@@ -373,6 +374,10 @@ struct ctf_stream {
 	bool has_before;
 	uint64_t end, seq, discarded;
 	bool has_end, has_seq, has_discarded;
+	/* The same, as it said them; in this file. */
+	uint64_t class_id, id, said_end, said_last; /* its last event */
+	bool has_said, has_id, has_said_end, has_cpu;
+	int32_t said_cpu;
 };
 
 /* Makes streams of ctf->file. */
@@ -384,6 +389,19 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why);
 /* Converts a value of the stream's clock to ns on the capture's clock. */
 uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value);
 void ctf_stream_close(struct ctf_stream *s);
+
+/* ---- check.c: packets against their events, and against those before */
+/* Returns what is wrong with the head of the packet that begins; NULL: nothing.
+ */
+const char *ctf_check_begin(struct ctf_stream *s);
+/* The same of the packet that ends; clock: of its last event. */
+const char *ctf_check_end(struct ctf_stream *s, uint64_t clock);
+/* Returns how much a counter, which has the size of its field, grew, and sets
+ * *mask to its greatest value. */
+uint64_t ctf_check_grown(const struct ctf_stream *s, enum ctf_field_role role,
+			 uint64_t from, uint64_t to, uint64_t *mask);
+/* Does a counter that grew by n go back? */
+bool ctf_check_is_back(uint64_t n, uint64_t mask);
 
 static inline struct ctf *ctf_of(struct source *src)
 {

@@ -70,6 +70,40 @@ bool ctf_clock_zero(const struct ctf_clock *clock, int64_t *out)
 	return true;
 }
 
+/* LTTng before 2.11 and barectf before 2.3.1 give packets times that events
+ * are outside of, and lttng-crash does not know them. */
+static bool ctf_schema_is_loose(const struct ctf_tree *t)
+{
+	static const struct {
+		const char *name;
+		int64_t good; /* the first version without that */
+	} known[] = { { "lttng-ust", 2011000 },
+		      { "lttng-modules", 2011000 },
+		      { "lttng-crash", INT64_MAX },
+		      { "barectf", 2003001 } };
+	const char *name = ctf_tree_env(t, "tracer_name");
+	int64_t version = 0;
+
+	for (uint32_t i = 0; i < t->n_env; i++) {
+		const char *part = t->env[i].name;
+		int64_t n = t->env[i].num;
+
+		if (t->env[i].text || n < 0 || n > 999)
+			continue;
+		if (!strcmp(part, "tracer_major"))
+			version += n * 1000000;
+		else if (!strcmp(part, "tracer_minor"))
+			version += n * 1000;
+		else if (!strcmp(part, "tracer_patch") ||
+			 !strcmp(part, "tracer_patchlevel"))
+			version += n;
+	}
+	for (size_t i = 0; name && i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(name, known[i].name))
+			return version < known[i].good;
+	return false;
+}
+
 struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 {
 	struct ctf_schema *sm = mem_new(1, sizeof(*sm));
@@ -84,6 +118,7 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 
 	sm->lttng = tracer && !strncmp(tracer, "lttng", 5);
 	sm->perf = tracer && !strcmp(tracer, "perf");
+	sm->loose = ctf_schema_is_loose(t);
 	ctf_program_start(&sm->head);
 	ctf_program_skip(&sm->head, t->header);
 	ctf_program_end(&sm->head);

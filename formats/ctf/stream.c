@@ -168,6 +168,7 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 			continue;
 		s->path = f->path;
 		s->off = s->content_end = 0;
+		s->has_said = s->has_said_end = false;
 		s->schema = f->schema;
 		ctf_stream_fit(s);
 		bytes_init(&b, s->data, s->len, s->path, 0, false);
@@ -225,6 +226,17 @@ static void ctf_stream_damage(const struct ctf_stream *s, const char *what,
 	ledger_add(ctf->src.ledger, &e);
 }
 
+/* why: what is wrong with the head of the packet; NULL: nothing. */
+static void ctf_stream_blame_head(const struct ctf_stream *s, const char *why)
+{
+	const struct ctf_packet *p = &s->packet;
+
+	if (why)
+		ctf_stream_damage(
+			s, "packet", p->off, p->body / 8,
+			p->has_begin ? ctf_stream_time(s, p->begin) : 0, why);
+}
+
 /* The packet's end is that of its last event if it is not told, or wrong as in
  * those of LTTng before 2.11. */
 static void ctf_stream_end_packet(struct ctf_stream *s)
@@ -232,6 +244,7 @@ static void ctf_stream_end_packet(struct ctf_stream *s)
 	const struct ctf_packet *p = &s->packet;
 	uint64_t clock = ctf_stream_clock(s);
 
+	ctf_stream_blame_head(s, ctf_check_end(s, clock));
 	s->in_packet = false;
 	s->has_end = p->plan->sc->clock >= 0 && (p->has_end || p->has_begin);
 	s->end = p->has_end && p->finish > clock ? p->finish : clock;
@@ -275,21 +288,6 @@ static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
 			tr->on_cpu[i] = -1;
 }
 
-/* The difference of two counters that have the size of their field. */
-static uint64_t ctf_stream_grown(const struct ctf_stream *s,
-				 enum ctf_field_role role, uint64_t from,
-				 uint64_t to)
-{
-	const struct ctf_node *ctx = s->packet.plan->sc->packet;
-	uint64_t mask = UINT64_MAX;
-
-	for (uint32_t i = 0; ctx && i < ctx->n_child; i++)
-		if (ctx->child[i].role == role && ctx->child[i].bits &&
-		    ctx->child[i].bits < 64)
-			mask = ((uint64_t)1 << ctx->child[i].bits) - 1;
-	return (to - from) & mask;
-}
-
 /* Of a stream's first packet the counter tells that events were discarded, but
  * not how many of them since the recording began. */
 static void ctf_stream_find_losses(struct ctf_stream *s)
@@ -300,22 +298,24 @@ static void ctf_stream_find_losses(struct ctf_stream *s)
 	bool has_discarded = st->roles >> CTF_DISCARDED & 1;
 	uint64_t seq = st->role[CTF_PACKET_SEQ];
 	uint64_t discarded = st->role[CTF_DISCARDED];
+	uint64_t n, most;
 
 	if (has_discarded && s->has_discarded) {
-		uint64_t n = ctf_stream_grown(s, CTF_DISCARDED, s->discarded,
-					      discarded);
-
-		if (n)
+		n = ctf_check_grown(s, CTF_DISCARDED, s->discarded, discarded,
+				    &most);
+		if (n && !ctf_check_is_back(n, most))
 			ctf_stream_lost(s, n, s->has_end, s->end, p->has_end,
 					p->finish);
 	} else if (has_discarded && !s->has_before && discarded) {
 		ctf_stream_lost(s, 0, p->has_begin, p->begin, p->has_end,
 				p->finish);
 	}
-	if (has_seq && s->has_seq &&
-	    ctf_stream_grown(s, CTF_PACKET_SEQ, s->seq, seq) > 1)
-		ctf_stream_lost(s, 0, s->has_end, s->end, p->has_begin,
-				p->begin);
+	if (has_seq && s->has_seq) {
+		n = ctf_check_grown(s, CTF_PACKET_SEQ, s->seq, seq, &most);
+		if (n > 1 && !ctf_check_is_back(n, most))
+			ctf_stream_lost(s, 0, s->has_end, s->end, p->has_begin,
+					p->begin);
+	}
 	s->has_before = true;
 	s->has_seq = has_seq;
 	s->has_discarded = has_discarded;
@@ -373,6 +373,32 @@ static void ctf_stream_cut_packet(struct ctf_stream *s, const struct bytes *b)
 			  "a packet's size goes beyond the file");
 }
 
+/* Another packet begins in what pads this one: its size is wrong, and it ends
+ * there. */
+static void ctf_stream_split_packet(struct ctf_stream *s, const struct bytes *b)
+{
+	struct ctf_packet *p = &s->packet;
+	const struct ctf_packet was = *p;
+	const uint64_t clock = *s->st.clock;
+	struct bytes whole = *b;
+	struct bytes in;
+	uint64_t begin;
+
+	if (p->len - (p->end + 7) / 8 < p->body / 8 ||
+	    bytes_take(&whole, p->len, &in, NULL))
+		return;
+	uint64_t n = ctf_stream_find_packet(s, &in, (p->end + 7) / 8, &begin);
+
+	/* once more, as searching has read other packets */
+	*s->st.clock = clock;
+	ctf_packet_read(s->schema, &s->st, b, s->has_uuid ? s->uuid : NULL, p);
+	if (n == was.len)
+		return;
+	p->len = n;
+	ctf_stream_damage(s, "packet", p->off, 0, begin,
+			  "a packet begins inside another");
+}
+
 /* There is no packet at *b, where the one before leads to: its size may be
  * wrong, so the next is looked for from where its content ends. */
 static void ctf_stream_skip_damage(struct ctf_stream *s, const struct bytes *b)
@@ -421,6 +447,8 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 		if (!ctf_packet_read(s->schema, &s->st, &b, uuid, p)) {
 			if (p->cut)
 				ctf_stream_cut_packet(s, &b);
+			else
+				ctf_stream_split_packet(s, &b);
 			s->content_end = s->off + (p->end + 7) / 8;
 			s->off += p->len;
 			return true;
@@ -440,6 +468,7 @@ static void ctf_stream_begin_packet(struct ctf_stream *s)
 	s->cpu = st->uses >> CTF_CPU & 1 && st->use[CTF_CPU] <= INT32_MAX
 			 ? (int32_t)st->use[CTF_CPU]
 			 : -1;
+	ctf_stream_blame_head(s, ctf_check_begin(s));
 	ctf_stream_find_losses(s);
 }
 

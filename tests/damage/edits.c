@@ -1,16 +1,17 @@
 /* edits.c - changes a byte of a capture in place, and counts what nobody
  * notices.
  *
- * usage: damage-edits CAPTURE N SEED. N seeded changes of one byte each. An
- * edit is noticed if the capture is refused or has damage. Of the others,
- * prints how many changed nothing that is read, and how many changed something:
- * of a record its time, thread, ...; an edit that changes several counts for
- * the first of them in this order. tests/damage/edits.txt has the greatest
- * number for each format, and says why no reader could know. */
+ * usage: damage-edits CAPTURE N SEED; of a CTF trace its metadata, whose folder
+ * is the capture: each of its files has N edits. N seeded changes of one byte
+ * each. An edit is noticed if the capture is refused or has damage. Of the
+ * others, prints how many changed nothing that is read, and how many changed
+ * something: of a record its time, thread, ...; an edit that changes several
+ * counts for the first of them in this order. tests/damage/edits.txt has the
+ * greatest number for each format, and says why no reader could know. */
 #include "formats/formats.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "tests/damage.h"
+#include "tests/ctf_folder.h"
 
 enum edited {
 	E_RECORDS, /* more or fewer, or of another kind */
@@ -192,15 +193,13 @@ static int edits_compare(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static struct prints edits_read(const unsigned char *data, size_t n)
+static struct prints edits_read_path(const char *path)
 {
 	struct prints f = { 0 };
 	struct ledger *lg = ledger_new();
 	struct record rec;
 	struct ref ref;
-	char path[64];
 	int got = 0;
-	int fd = damage_file(data, n, path);
 	struct source *src = formats_open(path, NULL, lg, &f.o.err);
 
 	f.o.opened = src != NULL;
@@ -221,9 +220,26 @@ static struct prints edits_read(const unsigned char *data, size_t n)
 	ledger_end(lg);
 	f.o.damage += ledger_count(lg, LEDGER_DAMAGE);
 	ledger_free(lg);
-	close(fd);
 	if (f.n)
 		qsort(f.at, f.n, sizeof(*f.at), edits_compare);
+	return f;
+}
+
+/* part: of a CTF trace; NULL: the bytes are a whole capture. */
+static struct prints edits_read(const unsigned char *data, size_t n,
+				const struct ctf_part *part)
+{
+	struct prints f;
+	char path[64];
+
+	if (part) {
+		ctf_folder_put(part, n);
+		return edits_read_path(folder);
+	}
+	int fd = damage_file(data, n, path);
+
+	f = edits_read_path(path);
+	close(fd);
 	return f;
 }
 
@@ -239,14 +255,16 @@ static enum edited edits_differ(const struct prints *a, const struct prints *b)
 	return a->facts != b->facts ? E_FACTS : EDITED;
 }
 
-int main(int argc, char **argv)
+struct edits {
+	uint64_t n, noticed;
+	uint64_t kind[EDITED + 1]; /* of those that nobody noticed */
+};
+
+static void edits_try(unsigned char *data, size_t n,
+		      const struct ctf_part *part, uint64_t tries,
+		      struct edits *out)
 {
-	size_t n;
-	uint64_t noticed = 0;
-	uint64_t kind[EDITED + 1] = { 0 };
-	uint64_t tries = damage_start(argc, argv, "damage-edits CAPTURE");
-	unsigned char *data = slurp_slurp(argv[1], &n);
-	struct prints whole = edits_read(data, n);
+	struct prints whole = edits_read(data, n, part);
 	bool fit = whole.o.opened && !whole.o.failed && !whole.o.damage;
 
 	for (uint64_t i = 0; i < tries && fit; i++) {
@@ -254,26 +272,49 @@ int main(int argc, char **argv)
 		unsigned char was = data[at];
 
 		data[at] ^= (unsigned char)(1 + random_below(255));
-		struct prints f = edits_read(data, n);
+		struct prints f = edits_read(data, n, part);
 
 		data[at] = was;
 		bool seen = !f.o.opened || f.o.failed || f.o.damage;
 		enum edited k = edits_differ(&whole, &f);
 
-		noticed += seen;
-		kind[k] += !seen;
+		out->n++;
+		out->noticed += seen;
+		out->kind[k] += !seen;
 		if (!seen && k < EDITED && getenv("EDITS"))
 			fprintf(stderr, "%s at 0x%" PRIx64 "\n", edited_name[k],
 				at);
 		free(f.at);
 	}
+	if (part)
+		ctf_folder_put(part, n);
+	free(whole.at);
+}
+
+int main(int argc, char **argv)
+{
+	struct edits e = { 0 };
+	uint64_t tries = damage_start(argc, argv, "damage-edits CAPTURE");
+	const char *slash = strrchr(argv[1], '/');
+
+	if (slash && !strcmp(slash, "/metadata")) {
+		ctf_folder_take(argv[1]);
+		for (size_t i = 0; i < n_file; i++)
+			edits_try(file[i].data, file[i].len, &file[i], tries,
+				  &e);
+		ctf_folder_remove();
+	} else {
+		size_t n;
+		unsigned char *data = slurp_slurp(argv[1], &n);
+
+		edits_try(data, n, NULL, tries, &e);
+		free(data);
+	}
 	printf("%" PRIu64 " edits %" PRIu64 " noticed %" PRIu64
 	       " without effect",
-	       fit ? tries : 0, noticed, kind[EDITED]);
+	       e.n, e.noticed, e.kind[EDITED]);
 	for (int k = 0; k < EDITED; k++)
-		printf(" %" PRIu64 " %s", kind[k], edited_name[k]);
+		printf(" %" PRIu64 " %s", e.kind[k], edited_name[k]);
 	printf("\n");
-	free(whole.at);
-	free(data);
 	return 0;
 }

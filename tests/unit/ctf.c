@@ -360,7 +360,7 @@ END_TEST
 static const struct ctf_case packet_cases[] = {
 	{ .name = "a_time_of_few_bits_wraps",
 	  .meta = PACKETS,
-	  .file = { PK(ID, "f001", "0002", "c801", "c801", "00",
+	  .file = { PK(ID, "f001", "0004", "c801", "c801", "00",
 		       "00") "f001 f502 0203 0204 0105 ff" },
 	  .want = "@496 e cpu3 a=1\n@501 e cpu3 a=2\n@514 e cpu3 a=3\n"
 		  "@514 e cpu3 a=4\n@769 e cpu3 a=5\n"
@@ -370,11 +370,11 @@ static const struct ctf_case packet_cases[] = {
 	  .meta = PACKETS,
 	  .file = { TWO("1000", "2000", "00", "fe") "1001 1102" TWO(
 		  "3000", "4000", "05",
-		  "ff") "3003 3104" TWO("5000", "6000", "03",
+		  "ff") "3003 3104" TWO("5000", "6010", "03",
 					"03") "5005 5106" },
 	  .want = "@16 e cpu3 a=1\n@17 e cpu3 a=2\n@64 lost 5\n"
 		  "@48 e cpu3 a=3\n@49 e cpu3 a=4\n"
-		  "@96 lost 254\n@80 lost 0\n"
+		  "@4192 lost 254\n@80 lost 0\n"
 		  "@80 e cpu3 a=5\n@81 e cpu3 a=6\n" },
 	{ .name = "the_first_packet_does_not_tell_how_many_were_lost",
 	  .meta = PACKETS,
@@ -434,6 +434,28 @@ static const struct ctf_case packet_cases[] = {
 	  .want = "@16 e cpu3 a=1\n@17 e cpu3 a=2\n@48 e cpu3 a=3\n"
 		  "@49 e cpu3 a=4\n"
 		  "s0+0x33: a packet begins inside another: 0 bytes\n" },
+	{ .name = "heads_that_do_not_fit_are_damage_and_events_are_kept",
+	  .meta = PACKETS,
+	  .file = { TWO("1000", "1100", "00", "00") "1001 1202" TWO("3000", "2000", "00", "01") "3003 3104" TWO(
+		  "5000",
+		  "6000",
+		  "f1",
+		  "02") "5005 5106" TWO("7000", "8000", "f1",
+					"02") "7007 7108" TWO("7800", "9000",
+							      "f1",
+							      "03") "7809 790a" },
+	  .want = "@16 e cpu3 a=1\n@18 e cpu3 a=2\n@48 e cpu3 a=3\n"
+		  "@49 e cpu3 a=4\n@96 lost 241\n@80 e cpu3 a=5\n"
+		  "@81 e cpu3 a=6\n@112 e cpu3 a=7\n@113 e cpu3 a=8\n"
+		  "@120 e cpu3 a=9\n@121 e cpu3 a=10\n"
+		  "s0+0x0: a packet ends before its last event: 47 bytes\n"
+		  "s0+0x33: a packet ends before it begins: 47 bytes\n"
+		  "s0+0x66: more events were discarded than nanoseconds "
+		  "passed: 47 bytes\n"
+		  "s0+0x99: the number of a packet is not above that of the "
+		  "one before: 47 bytes\n"
+		  "s0+0xcc: a packet begins before the end of the one before "
+		  "it: 47 bytes\n" },
 	{ .name = "all_packets_may_have_another_uuid_than_the_metadata",
 	  .meta = PACKETS,
 	  .file = { PK(OTHER, "1000", "2000", "9801", "9801", "00",
