@@ -132,6 +132,8 @@ struct audit_found_list {
 struct audit_exit {
 	int64_t time; /* 0: never */
 	int32_t cpu;
+	uint32_t waits; /* index plus 1 of an after_exit that clocks of CPUs may
+			 * explain, until a later record proves it; 0: none */
 };
 
 struct audit {

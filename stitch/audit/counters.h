@@ -68,6 +68,9 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
+/* Returns whether a counter was seen whose times show that the clocks of two
+ * CPUs differ. Call it before counters_clocks(). */
+bool counters_clocks_differ(const struct counters *cs, uint16_t source);
 /* Returns by how much a CPU's clock is ahead of another one's at the most, by
  * the counters that were seen there; INT64_MAX: they do not tell. Clocks of a
  * capture without counters are believed: 0. Call it before counters_clocks().

@@ -354,7 +354,7 @@ static bool is_unannounced_life(const struct audit_in *in)
 }
 
 static void found_after_exit(struct audit *au, const struct audit_in *in,
-			     int64_t since, int32_t exit_cpu)
+			     int64_t since, struct audit_exit *end)
 {
 	struct audit_source *as = audit_source_of(au, in);
 	struct fact_finding f = audit_finding(in, RULE_AFTER_EXIT, since);
@@ -373,7 +373,11 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 	uint32_t i = audit_found(au, &f, (uint64_t)by);
 
 	if (i != UINT32_MAX)
-		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = exit_cpu;
+		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = -1;
+	if (i != UINT32_MAX && end && end->time == since) {
+		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = end->cpu;
+		end->waits = i + 1;
+	}
 	skew_keep(as, RULE_AFTER_EXIT, in, i);
 }
 
@@ -390,11 +394,12 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 	if (in->time == TIME_NONE || rec->flags & REC_F_LATE ||
 	    !as->src->info.whole_tasks)
 		return;
+	if (end && end->waits)
+		skew_prove(au, in, end);
 	if (end && !in->ended && end->time && is_unannounced_life(in))
 		since = end->time;
 	if (since != TIME_NONE) {
-		found_after_exit(au, in, since,
-				 end && end->time == since ? end->cpu : -1);
+		found_after_exit(au, in, since, end);
 		if (end) /* one finding for a life */
 			end->time = 0;
 	}
@@ -403,7 +408,7 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 	if (rec->kind == REC_EXIT)
 		skew_note_exit(au, in);
 	if (end && rec->kind == REC_EXIT)
-		*end = (struct audit_exit){ in->time, rec->cpu };
+		*end = (struct audit_exit){ in->time, rec->cpu, 0 };
 	else if (end && rec->kind == REC_FORK)
 		end->time = 0;
 }

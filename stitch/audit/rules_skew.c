@@ -162,9 +162,25 @@ bool skew_explains(const struct audit *au, const struct fact_finding *f,
 	return skew && by <= 2 * (uint64_t)skew;
 }
 
+void skew_prove(struct audit *au, const struct audit_in *in,
+		struct audit_exit *end)
+{
+	struct audit_waiting *w =
+		&au->found[RULE_AFTER_EXIT].at[end->waits - 1];
+
+	if (in->rec->kind == REC_FORK) {
+		end->waits = 0;
+	} else if (in->rec->cpu == end->cpu ||
+		   saturating_apart(in->time, w->f.since) > CLOCKS_NS) {
+		w->exit_cpu = -1;
+		end->waits = 0;
+	}
+}
+
 /* A record that seems younger than its thread's EXIT, on another CPU, is older
- * if the clock of its CPU is ahead. Counters of both CPUs may show that it is
- * not ahead that much. */
+ * if the clock of its CPU is ahead. Clocks are believed until a counter shows
+ * that some of them differ; counters of both CPUs may still show that this one
+ * is not ahead that much. */
 void skew_drop_unbounded(struct audit *au, const struct counters *cs)
 {
 	struct audit_found_list *fd = &au->found[RULE_AFTER_EXIT];
@@ -173,8 +189,9 @@ void skew_drop_unbounded(struct audit *au, const struct counters *cs)
 		struct audit_waiting *w = &fd->at[i];
 		int64_t by = saturating_apart(w->f.time, w->f.since);
 
-		if (w->f.cpu >= 0 && w->exit_cpu >= 0 &&
-		    w->f.cpu != w->exit_cpu && by <= CLOCKS_NS &&
+		if (counters_clocks_differ(cs, w->f.source) && w->f.cpu >= 0 &&
+		    w->exit_cpu >= 0 && w->f.cpu != w->exit_cpu &&
+		    by <= CLOCKS_NS &&
 		    counters_clock_ahead(cs, w->f.source, w->f.cpu,
 					 w->exit_cpu) >= by)
 			w->dropped = true;

@@ -13,6 +13,7 @@
 #include "stitch/verdict.h"
 
 struct audit;
+struct audit_exit;
 struct audit_in;
 struct audit_reuse;
 struct audit_source;
@@ -38,6 +39,11 @@ uint64_t skew_of_reuse(struct audit *au, const struct audit_in *in,
  */
 void skew_note_exit(struct audit *au, const struct audit_in *in);
 void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit);
+/* Takes a later record of a thread id whose after_exit clocks of CPUs may
+ * explain: on the CPU of the EXIT, or later than clocks differ, it proves that
+ * the id was used again. A FORK ends the waiting. */
+void skew_prove(struct audit *au, const struct audit_in *in,
+		struct audit_exit *end);
 /* Drops the accusations that clocks of CPUs may explain, as nothing bounds them
  * against each other. Call it before counters_clocks() and audit_end(). */
 void skew_drop_unbounded(struct audit *au, const struct counters *cs);

@@ -14,6 +14,10 @@
 #define FORKS "cpus=1; - name 1; 10 sample 1; 20 fork 100 1; "
 #define ENDED "10 fork 5 1; 15 map 5 code; 20 hit 5 code; 50 exit 5; "
 /* Thread 5 ends on CPU 0, and then seems to run on CPU 1. */
+/* One counter of CPU 2 that CPU 3 saw before it was made. */
+#define DIFFER                                                                 \
+	"; 100 chain 11/3@2 cpu=3; 5100 sample 12/1@2 cpu=2;"                  \
+	"5200 sample 11/3@2 cpu=2; 5300 chain 12/1@2 cpu=2"
 #define EXIT_AND_HIT                                                           \
 	"10 fork 5 1; 15 map 5 code; 50 exit 5 cpu=0; 60 hit 5 code cpu=1"
 /* Two chains on CPU 0 have counters of CPU 1 that are newer than those of two
@@ -438,13 +442,23 @@ static const struct rules_row rules_rows[] = {
 	},
 	/* ---- clocks of CPUs */
 	{
-		"clocks_that_nothing_bounds_may_put_a_hit_after_the_exit",
+		"clocks_are_believed_until_a_counter_shows_that_some_differ",
 		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT,
+		.rule = "after_exit",
+		.since = 50,
+		.time = 60,
+		.n = 1,
+	},
+	{
+		"clocks_that_nothing_bounds_may_put_a_hit_after_the_exit",
+		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT
+			DIFFER,
 		.rule = NULL,
 	},
 	{
 		"counters_show_that_clocks_differ_by_too_little_for_that",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT,
+		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT
+			DIFFER,
 		.rule = "after_exit",
 		.since = 50,
 		.time = 60,
@@ -452,12 +466,14 @@ static const struct rules_row rules_rows[] = {
 	},
 	{
 		"a_bound_that_is_too_wide_proves_no_hit_after_the_exit",
-		"5 sample 9/1@1 cpu=1; 15 chain 9/1@1 cpu=0;" EXIT_AND_HIT,
+		"5 sample 9/1@1 cpu=1; 15 chain 9/1@1 cpu=0;" EXIT_AND_HIT
+			DIFFER,
 		.rule = NULL,
 	},
 	{
 		"a_bound_on_the_other_clock_proves_no_hit_after_the_exit",
-		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT
+			DIFFER,
 		.rule = NULL,
 	},
 	{
