@@ -41,10 +41,13 @@ static int wrong(const char *what, uint64_t at, const struct pipeline *p)
 
 /* ---- the samples of a database */
 
-/* Without what a later record may change: names, and joined user halves. */
+/* Without what a later record may change: names, and joined user halves; and
+ * without those of stack dumps, whose registers need the architecture, which is
+ * at the file's end. */
 static const char samples_sql[] =
 	"SELECT e.time_ns, e.cpu, p.pid, h.tid, t.type, t.config, e.weight,"
-	" k.addrs, CASE WHEN r.event IS NULL THEN u.addrs END"
+	" k.addrs, CASE WHEN r.event IS NULL AND" /* PERF_SAMPLE_STACK_USER */
+	" NOT coalesce(t.sample_type, 0) & 8192 THEN u.addrs END"
 	" FROM event e JOIN event_type t ON t.id = e.type"
 	" LEFT JOIN thread h ON h.id = e.thread"
 	" LEFT JOIN process p ON p.id = h.process"
