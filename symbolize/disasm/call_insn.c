@@ -108,13 +108,22 @@ static bool call_insn_x86_start(const struct call_insn_site *s)
 	return call_insn_next_is(s, start, sizeof(start));
 }
 
+/* ff 94 e8 and four bytes are a call through a table, though its last five
+ * bytes look like a direct call. */
+static bool call_insn_x86_table(const struct call_insn_site *s, bool wide)
+{
+	return s->ret >= 7 &&
+	       call_insn_x86_indirect(s->code + s->ret - 7, 7, wide);
+}
+
 static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 				    uint64_t *target)
 {
 	const unsigned char *end = s->code + s->ret;
 	uint32_t rel;
 
-	if (s->ret >= 5 && end[-5] == 0xe8 && call_insn_word(s, 4, &rel)) {
+	if (s->ret >= 5 && end[-5] == 0xe8 && !call_insn_x86_table(s, wide) &&
+	    call_insn_word(s, 4, &rel)) {
 		*target = s->addr + (uint64_t)(int64_t)(int32_t)rel;
 		if (!wide)
 			*target = (uint32_t)*target;

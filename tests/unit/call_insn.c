@@ -59,6 +59,9 @@ START_TEST(calls_of_x86_are_known_by_their_bytes)
 			 CALL_INDIRECT);
 	ck_assert_int_eq(KIND(EM_386, false, "\x65\xff\x15\x10\0\0\0", ""),
 			 CALL_INDIRECT);
+	/* call *16(%rax,%rbp,8), whose end looks like a direct call */
+	ck_assert_int_eq(KIND(EM_X86_64, false, "\xff\x94\xe8\x10\0\0\0", ""),
+			 CALL_INDIRECT);
 }
 END_TEST
 
