@@ -65,6 +65,14 @@ int64_t clock_skew_most(const struct clock_skew *cs, int32_t ahead,
 	return i == TABLE_NONE ? INT64_MAX : cs->pair[i].most;
 }
 
+bool clock_skew_any(const struct clock_skew *cs)
+{
+	for (size_t i = 0; i < cs->n; i++)
+		if (cs->pair[i].n)
+			return true;
+	return false;
+}
+
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		    const struct clock_far *far)
 {

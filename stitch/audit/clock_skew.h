@@ -55,6 +55,8 @@ void clock_skew_bound(struct clock_skew *cs, int32_t ahead, int32_t behind,
  * INT64_MAX: nothing is known. */
 int64_t clock_skew_most(const struct clock_skew *cs, int32_t ahead,
 			int32_t behind);
+/* Returns whether any clock was seen to be ahead. */
+bool clock_skew_any(const struct clock_skew *cs);
 /* One record alone may have a wrong cookie. Takes the CPU that explains most of
  * what is left: it is ahead of the others, or behind them. Returns 1 and *f,
  * but for the source, or 0. Nothing can be added or asked after the first

@@ -637,14 +637,7 @@ void counters_clocks(struct counters *cs, uint16_t source,
 
 bool counters_clocks_differ(const struct counters *cs, uint16_t source)
 {
-	if (source >= cs->n_src)
-		return false;
-	const struct clock_skew *skew = &cs->src[source].skew;
-
-	for (size_t i = 0; i < skew->n; i++)
-		if (skew->pair[i].n)
-			return true;
-	return false;
+	return source < cs->n_src && clock_skew_any(&cs->src[source].skew);
 }
 
 int64_t counters_clock_ahead(const struct counters *cs, uint16_t source,

@@ -201,9 +201,8 @@ static void edit_false(enum edit e, const char *what, uint32_t n)
 		       ed.slice.cap->name, n, what);
 }
 
-/* Known false alarms, at most: clocks are believed until a counter shows that
- * some differ, and a CPU with few cookies shows nothing, so a sample after EXIT
- * is after_exit (defer-cpuclock). */
+/* Known false alarms, at most: a CPU with few cookies does not show that its
+ * clock differs, and a sample after EXIT is after_exit (defer-cpuclock). */
 static const uint32_t edit_known_false[N_EDITS] = { [EDIT_CLOCK_5000] = 1 };
 /* Findings that break, of no rule of the set. */
 static void edit_other_rules(enum edit e, uint32_t set)
