@@ -52,7 +52,7 @@ fails "nor is a file" 1 "Not a directory" -o "$db"
 fails "a place that does not exist is an error" 1 "No such file" \
 	-o "$work/no/where"
 fails "nothing to write is an error" 2 "no event is selected" \
-	-o "$work/d" --comm nobody
+	-o "$work/d" --comm wl --tid 0
 (
 	ulimit -f 100
 	# the library loses memory when it cannot write

@@ -54,7 +54,7 @@ do
 		head -n 1 >/dev/null
 	[ ! -s "$work/err" ]
 	ok "$form says nothing when its reader has enough" $?
-	"$B" export --format "$form" -o "$work/a" --comm nobody "$db" \
+	"$B" export --format "$form" -o "$work/a" --comm 'perf' --tid 0 "$db" \
 		2>"$work/err" && reads "$form" "$work/a"
 	ok "$form of no sample at all" $?
 	"$B" export --format "$form" -o /dev/full "$db" 2>"$work/err"

@@ -84,7 +84,7 @@ check version 0 $? backstitch
 for command in report flame script check info export annotate bundle
 do
 	"$B" $command -h >out 2>err
-	truth "help_of_${command}_is_about_$command" [ "$(wc -l <out)" -le 72 ]
+	truth "help_of_${command}_is_about_$command" [ "$(wc -l <out)" -le 74 ]
 	check and_points_to_the_rest_$command 0 0 "'backstitch ingest -h'"
 	truth and_does_not_repeat_it_$command sh -c "! grep -q cookie-layout out"
 done
