@@ -146,10 +146,10 @@ static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
 }
 
 /* Prints the rows. Returns the name of the first one that is a function, which
- * lives as long as the stacks; NULL if there is none. */
-static const char *report_print_rows(const struct report *rp)
+ * the caller frees; NULL if there is none. */
+static char *report_print_rows(const struct report *rp)
 {
-	const char *first = NULL;
+	char *first = NULL;
 	struct report_rows *r =
 		report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	struct grid_column col[COLUMNS];
@@ -176,7 +176,7 @@ static const char *report_print_rows(const struct report *rp)
 		report_fill_row(rp, g, r, row);
 		if (!first &&
 		    report_label(r, row->label)->kind != LABEL_MISSING)
-			first = report_label(r, row->label)->name;
+			first = mem_strdup(report_label(r, row->label)->name);
 	}
 	grid_write(g, rp->o->format, stdout);
 	if (rp->people && !rp->o->top)
@@ -321,12 +321,15 @@ static int report_print(struct report *rp, struct err *err)
 					   rp->people, err);
 	if (rp->people && report_print_head(rp, err))
 		return -1;
-	const char *first = report_print_rows(rp);
+	char *first = report_print_rows(rp);
+	int rc = 0;
 
-	if (!rp->o->graph || !rp->people || !first || !(rp->o->keys & KEY_SYM))
-		return 0;
-	putchar('\n');
-	return report_print_around(rp, first, true, false, err);
+	if (rp->o->graph && rp->people && first && rp->o->keys & KEY_SYM) {
+		putchar('\n');
+		rc = report_print_around(rp, first, true, false, err);
+	}
+	free(first);
+	return rc;
 }
 
 int report_table(struct store *db, const char *path,
