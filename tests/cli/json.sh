@@ -75,7 +75,7 @@ answer ingest -f -q -o c.db "$cap/fp-1.data"
 answer symbolize --no-cache c.db
 answer check --as-perf --as-tid lost.db
 answer report --limit 0 lost.db
-answer report --callers __libc_start_call_main a.db
+answer report --callers '[slower]' a.db
 answer report --diff a.db b.db
 answer report --off-cpu naps.db
 answer report --view verdicts lost.db
