@@ -728,8 +728,8 @@ static void stitch_finish(struct stitch *st)
 			    "smaller than the one before it, or one too many",
 			    group_reads_refused(st->reads));
 	join_end(st->join);
-	skew_drop_unbounded(st->audit, st->counters);
 	stitch_inner_find_skew(st, stitch_found);
+	skew_judge(st->audit);
 	audit_end(st->audit);
 	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {

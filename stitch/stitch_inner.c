@@ -18,6 +18,7 @@
 #include "stitch/join/sessions.h"
 #include "stitch/source.h"
 #include "stitch/unwinder.h"
+#include "stitch/audit/rules_skew.h"
 
 #define REGS_AARCH64_LR (1ull << 30)
 /* Number of frames of 64 bytes in a dump of 64 KiB. */
@@ -563,6 +564,9 @@ void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn)
 		if (!st->src[i].known)
 			continue;
 		join_totals(st->join, (uint16_t)i, &end);
+		skew_take_bounds(
+			st->audit, (uint16_t)i,
+			counters_bounds(st->counters, (uint16_t)i, &end));
 		counters_clocks(st->counters, (uint16_t)i, &end, fn, st);
 	}
 }

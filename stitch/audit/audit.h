@@ -3,6 +3,7 @@
 #define STITCH_AUDIT_AUDIT_H
 #include <stddef.h>
 
+#include "stitch/audit/clock_bounds.h"
 #include "stitch/audit/rule.h"
 #include "stitch/base/table.h"
 #include "stitch/fact.h"
@@ -34,6 +35,13 @@ struct audit_fork {
 	int64_t time;
 };
 
+/* A FORK. */
+struct audit_birth {
+	uint32_t thread; /* row id; 0: unused */
+	int32_t cpu;
+	int64_t time;
+};
+
 /* A finding of tid_reused, and the EXIT that came after it; or of after_exit,
  * about a thread that nothing announced. */
 struct audit_reuse {
@@ -45,6 +53,7 @@ struct audit_reuse {
 };
 
 #define AUDIT_FORKS 64
+#define AUDIT_BIRTHS 256
 #define AUDIT_REUSES 64
 #define AUDIT_ORDERS 64
 /* Number of recent holes that are searched for one that was split. */
@@ -99,6 +108,8 @@ struct audit_source {
 	 * and the first of them. */
 	struct fact_finding order[AUDIT_ORDERS];
 	uint64_t n_orders;
+	struct clock_bounds bounds; /* by counters: only at the end */
+	struct audit_birth birth[AUDIT_BIRTHS]; /* the newest, by row id */
 };
 
 /* A thread as the scheduler sees it. */

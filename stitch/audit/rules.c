@@ -45,6 +45,7 @@ void audit_free(struct audit *au)
 		return;
 	for (size_t i = 0; i < au->n_src; i++) {
 		free(au->src[i].cpu);
+		clock_bounds_release(&au->src[i].bounds);
 		for (size_t k = 0; au->src[i].exit && k < EXIT_PAGES; k++)
 			free(au->src[i].exit[k]);
 		free(au->src[i].exit);
@@ -396,6 +397,8 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		return;
 	if (end && end->waits)
 		skew_prove(au, in, end);
+	if (rec->kind != REC_FORK)
+		skew_note_life(au, in);
 	if (end && !in->ended && end->time && is_unannounced_life(in))
 		since = end->time;
 	if (since != TIME_NONE) {
@@ -403,8 +406,10 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		if (end) /* one finding for a life */
 			end->time = 0;
 	}
-	if (rec->kind == REC_FORK)
+	if (rec->kind == REC_FORK) {
 		skew_note_fork(au, in, end ? end->time : 0);
+		skew_note_birth(au, in, end ? end->time : 0);
+	}
 	if (rec->kind == REC_EXIT)
 		skew_note_exit(au, in);
 	if (end && rec->kind == REC_EXIT)
@@ -664,6 +669,17 @@ const struct rule rules[] = {
 		.view = "rule_clock_skew",
 		.breaks = true,
 		.kinds = 0, /* counters.c finds it */
+	},
+	[RULE_EXIT_ORDER] = {
+		.name = "exit_order",
+		.proves = "not proved: a thread seems to continue after its "
+			  "EXIT record, on another CPU, within the time by "
+			  "which clocks may differ",
+		.view = "rule_exit_order",
+		.kinds = 0, /* what after_exit finds, if clocks may differ */
+		.late = KIND(REC_FORK) | KIND(REC_EXIT),
+		.loss = RULE_LOSS_ANY,
+		.holds = rule_after_exit_holds,
 	},
 	[RULES] = { .name = NULL },
 };

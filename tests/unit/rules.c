@@ -14,10 +14,6 @@
 #define FORKS "cpus=1; - name 1; 10 sample 1; 20 fork 100 1; "
 #define ENDED "10 fork 5 1; 15 map 5 code; 20 hit 5 code; 50 exit 5; "
 /* Thread 5 ends on CPU 0, and then seems to run on CPU 1. */
-/* One counter of CPU 2 that CPU 3 saw before it was made. */
-#define DIFFER                                                                 \
-	"; 100 chain 11/3@2 cpu=3; 5100 sample 12/1@2 cpu=2;"                  \
-	"5200 sample 11/3@2 cpu=2; 5300 chain 12/1@2 cpu=2"
 #define EXIT_AND_HIT                                                           \
 	"10 fork 5 1; 15 map 5 code; 50 exit 5 cpu=0; 60 hit 5 code cpu=1"
 /* Two chains on CPU 0 have counters of CPU 1 that are newer than those of two
@@ -442,23 +438,17 @@ static const struct rules_row rules_rows[] = {
 	},
 	/* ---- clocks of CPUs */
 	{
-		"clocks_are_believed_until_a_counter_shows_that_some_differ",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT,
-		.rule = "after_exit",
+		"clocks_that_nothing_bounds_may_put_a_hit_after_the_exit",
+		EXIT_AND_HIT,
+		.rule = "exit_order",
 		.since = 50,
 		.time = 60,
+		.loss = LOSS_NONE,
 		.n = 1,
 	},
 	{
-		"clocks_that_nothing_bounds_may_put_a_hit_after_the_exit",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT
-			DIFFER,
-		.rule = NULL,
-	},
-	{
-		"counters_show_that_clocks_differ_by_too_little_for_that",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT
-			DIFFER,
+		"a_counter_of_the_exits_cpu_bounds_the_clock_of_the_hit",
+		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
 		.rule = "after_exit",
 		.since = 50,
 		.time = 60,
@@ -466,23 +456,59 @@ static const struct rules_row rules_rows[] = {
 	},
 	{
 		"a_bound_that_is_too_wide_proves_no_hit_after_the_exit",
-		"5 sample 9/1@1 cpu=1; 15 chain 9/1@1 cpu=0;" EXIT_AND_HIT
-			DIFFER,
-		.rule = NULL,
+		"5 sample 9/1@0 cpu=0; 15 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		.rule = "exit_order",
 	},
 	{
 		"a_bound_on_the_other_clock_proves_no_hit_after_the_exit",
-		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT
-			DIFFER,
-		.rule = NULL,
+		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT,
+		.rule = "exit_order",
 	},
 	{
-		"clocks_of_a_capture_without_counters_are_believed",
-		EXIT_AND_HIT,
+		"a_clock_that_is_ahead_does_not_bound_itself",
+		"7 sample 9/1@1 cpu=1; 6 chain 9/3@1 cpu=0;" EXIT_AND_HIT,
+		.rule = "exit_order",
+	},
+	{
+		"a_sample_that_did_not_make_its_counter_bounds_no_clock",
+		"1 sample 9/1@0 cpu=1; 5 sample 9/1@0 cpu=0;"
+		"6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		.rule = "exit_order",
+	},
+	{
+		"bounds_add_up_over_a_third_cpu",
+		"5 sample 9/1@0 cpu=0; 7 chain 9/1@0 cpu=2;"
+		"7 sample 8/1@2 cpu=2; 9 chain 8/1@2 cpu=1;" EXIT_AND_HIT,
 		.rule = "after_exit",
-		.since = 50,
+	},
+	{
+		"another_session_may_have_made_the_counter_of_a_bound",
+		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT
+		"; 70 chain 20/3@0; 71 chain 20/5@0",
+		.rule = "exit_order",
+	},
+	{
+		"what_a_new_thread_does_bounds_the_clock_of_its_cpu",
+		"2 fork 8 1 cpu=0; 6 sample 8 cpu=1;" EXIT_AND_HIT,
+		.rule = "after_exit",
+	},
+	{
+		"a_thread_may_still_run_when_its_id_is_used_again_so_soon",
+		"0 fork 8 1; 1 exit 8 cpu=0; 2 fork 8 1 cpu=0;"
+		"6 sample 8 cpu=1;" EXIT_AND_HIT,
+		.rule = "exit_order",
+	},
+	{
+		"on_the_cpu_of_the_exit_clocks_put_nothing_after_it",
+		EXIT_AND_HIT "; 70 hit 5 code cpu=0",
+		.rule = "after_exit",
 		.time = 60,
-		.n = 1,
+	},
+	{
+		"clocks_do_not_differ_by_so_much_as_to_put_a_hit_after_its_exit",
+		EXIT_AND_HIT "; 1s hit 5 code cpu=1",
+		.rule = "after_exit",
+		.time = 60,
 	},
 	{
 		"counters_that_were_seen_before_they_were_made_are_a_skew",
