@@ -113,14 +113,6 @@ static bool rule_after_exit_holds(struct audit *au,
 	return !skew_explains(au, f, key);
 }
 
-/* Which of two cookies is newer is not known if clocks differ. */
-static bool rule_cookie_reused_holds(struct audit *au,
-				     const struct fact_finding *f, uint64_t key)
-{
-	(void)key;
-	return !au->src[f->source].skew;
-}
-
 /* Losses differ between captures, so the source is part of the key. */
 static uint64_t life_key(const struct audit_in *in)
 {
@@ -373,10 +365,8 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 		f.thread = in->ended->id;
 	uint32_t i = audit_found(au, &f, (uint64_t)by);
 
-	if (i != UINT32_MAX)
-		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = -1;
 	if (i != UINT32_MAX && end && end->time == since) {
-		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = end->cpu;
+		au->found[RULE_AFTER_EXIT].at[i].cpu[0] = end->cpu;
 		end->waits = i + 1;
 	}
 	skew_keep(as, RULE_AFTER_EXIT, in, i);
@@ -652,7 +642,6 @@ const struct rule rules[] = {
 		.view = "rule_cookie_reused",
 		.breaks = true,
 		.kinds = 0,
-		.holds = rule_cookie_reused_holds,
 	},
 	[RULE_NONCE_EARLY] = {
 		.name = "nonce_early",
@@ -729,6 +718,7 @@ void audit_end(struct audit *au)
 {
 	rule_sched_end(au);
 	skew_by_order(au);
+	skew_drop_cookies(au);
 	for (size_t i = 0; i < RULES; i++)
 		for (size_t k = 0; k < au->found[i].n; k++)
 			audit_push_finding(au, &rules[i], &au->found[i].at[k]);

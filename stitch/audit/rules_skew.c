@@ -54,14 +54,39 @@ void skew_by_order(struct audit *au)
 		if (!n || losses_any(au->losses, i))
 			continue;
 		qsort(as->order, n, sizeof(*as->order), skew_compare);
-		const struct fact_finding *high = &as->order[n * 3 / 4];
-
 		if (!as->skew) {
 			as->order[n / 2].n = as->n_orders;
 			audit_found(au, &as->order[n / 2], 0);
 		}
-		if (saturating_apart(high->time, high->since) > as->skew)
-			as->skew = saturating_apart(high->time, high->since);
+		for (size_t k = 0; k <= n * 3 / 4; k++)
+			audit_note_skew(au, &as->order[k]);
+	}
+}
+
+/* Returns by how much the clock of the CPU differs from others at the least; 0:
+ * nothing known. */
+static uint64_t skew_of_cpu(const struct audit_source *as, int32_t cpu)
+{
+	return cpu >= 0 && (size_t)cpu < as->n_cpu ? (uint64_t)as->cpu[cpu].skew
+						   : 0;
+}
+
+/* Which of two cookies is newer is not known if the clocks of their CPUs differ
+ * by as much. */
+void skew_drop_cookies(struct audit *au)
+{
+	struct audit_found_list *fd = &au->found[RULE_COOKIE_REUSED];
+
+	for (size_t i = 0; i < fd->n; i++) {
+		struct audit_waiting *w = &fd->at[i];
+		const struct audit_source *as = &au->src[w->f.source];
+
+		uint64_t skew = skew_of_cpu(as, w->f.cpu);
+
+		for (size_t k = 0; k < 2; k++)
+			if (skew_of_cpu(as, w->cpu[k]) > skew)
+				skew = skew_of_cpu(as, w->cpu[k]);
+		w->dropped |= skew && w->key <= 2 * skew;
 	}
 }
 
@@ -171,7 +196,7 @@ void skew_prove(struct audit *au, const struct audit_in *in,
 		end->waits = 0;
 	} else if (in->rec->cpu == end->cpu ||
 		   saturating_apart(in->time, w->f.since) > CLOCKS_NS) {
-		w->exit_cpu = -1;
+		w->cpu[0] = -1;
 		end->waits = 0;
 	}
 }
@@ -216,10 +241,10 @@ static bool skew_is_open(const struct audit *au, const struct audit_waiting *w)
 {
 	int64_t by = saturating_apart(w->f.time, w->f.since);
 
-	return w->f.cpu >= 0 && w->exit_cpu >= 0 && w->f.cpu != w->exit_cpu &&
+	return w->f.cpu >= 0 && w->cpu[0] >= 0 && w->f.cpu != w->cpu[0] &&
 	       by <= CLOCKS_NS &&
 	       clock_bounds_most(&au->src[w->f.source].bounds, w->f.cpu,
-				 w->exit_cpu) >= by;
+				 w->cpu[0]) >= by;
 }
 
 /* A record that seems younger than its thread's EXIT, on another CPU, is older

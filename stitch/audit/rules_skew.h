@@ -57,6 +57,8 @@ void skew_take_bounds(struct audit *au, uint16_t source,
 void skew_judge(struct audit *au);
 /* At the end: finds clocks that differ by the order of FORK and EXIT. */
 void skew_by_order(struct audit *au);
+/* Then drops what is cookie_reused by the clocks of its two CPUs only. */
+void skew_drop_cookies(struct audit *au);
 /* Returns whether clocks explain a finding that needs them to differ by `by`.
  */
 bool skew_explains(const struct audit *au, const struct fact_finding *f,

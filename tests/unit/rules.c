@@ -587,6 +587,85 @@ START_TEST(what_comes_after_the_exit_is_of_another_life)
 }
 END_TEST
 
+/* The clock of CPU 1 is ahead by 15 ms. */
+#define FAR_AHEAD                                                              \
+	"1000000 chain 11/3@1 cpu=0; 16000000 sample 12/1@1 cpu=1;"            \
+	"16100000 sample 11/3@1 cpu=1; 16200000 chain 12/1@1 cpu=1;"           \
+	"17000000 chain 13/7@1 cpu=0; 32000000 sample 14/5@1 cpu=1;"           \
+	"32100000 sample 13/7@1 cpu=1; 32200000 chain 14/5@1 cpu=1;"
+/* Thread 1 has a cookie on CPU 2, and another one, as a row says. */
+#define OLD_COOKIE                                                             \
+	FAR_AHEAD "50000000 sample 1/1@2 cpu=2; 50100000 chain 1/1@2 cpu=2;"
+
+static const struct rules_skew_row {
+	const char *name, *records;
+	size_t n; /* findings of cookie_reused */
+} rules_skew_rows[] = {
+	{ "clocks_that_differ_change_nothing_on_one_cpu",
+	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
+		     "53000000 sample 1/1@2 cpu=2",
+	  1 },
+	{ "clocks_of_other_cpus_change_nothing",
+	  OLD_COOKIE "51000000 sample 1/3@3 cpu=3; 52000000 chain 1/3@3 cpu=3;"
+		     "76000000 sample 1/1@2 cpu=2",
+	  1 },
+	{ "clocks_that_differ_may_have_swapped_two_cookies",
+	  OLD_COOKIE "85000000 sample 1/9@1 cpu=1; 86000000 chain 1/9@1 cpu=1;"
+		     "110000000 sample 1/1@2 cpu=2",
+	  0 },
+	{ "clocks_may_have_put_a_long_stay_before_what_closed_it",
+	  OLD_COOKIE "51000000 sample 1/9@1 cpu=1; 52000000 chain 1/9@1 cpu=1;"
+		     "96000000 sample 1/1@2 cpu=2",
+	  0 },
+	{ "clocks_that_differ_by_less_have_not",
+	  OLD_COOKIE "85000000 sample 1/9@1 cpu=1; 86000000 chain 1/9@1 cpu=1;"
+		     "120000000 sample 1/1@2 cpu=2",
+	  1 },
+	{ "clocks_do_not_bring_a_cookie_of_another_thread_back",
+	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
+		     "53000000 sample 1/5@2 cpu=2; 54000000 chain 1/5@2 cpu=2;"
+		     "55000000 sample 1/7@2 cpu=2; 56000000 chain 1/7@2 cpu=2;"
+		     "57000000 sample 1/9@2 cpu=2; 58000000 chain 1/9@2 cpu=2;"
+		     "60000000 sample 2/1@2 cpu=1",
+	  1 },
+	{ "nor_one_of_the_thread_itself_on_one_cpu",
+	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
+		     "53000000 sample 1/5@2 cpu=2; 54000000 chain 1/5@2 cpu=2;"
+		     "55000000 sample 1/7@2 cpu=2; 56000000 chain 1/7@2 cpu=2;"
+		     "57000000 sample 1/9@2 cpu=2; 58000000 chain 1/9@2 cpu=2;"
+		     "60000000 sample 1/1@2 cpu=2",
+	  1 },
+	{ "but_perhaps_by_way_of_another_cpu",
+	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
+		     "53000000 sample 1/5@2 cpu=2; 54000000 chain 1/5@2 cpu=2;"
+		     "55000000 sample 1/7@2 cpu=2; 56000000 chain 1/7@2 cpu=2;"
+		     "57000000 sample 1/9@2 cpu=2; 58000000 chain 1/9@2 cpu=2;"
+		     "60000000 sample 1/1@2 cpu=1",
+	  0 },
+};
+
+START_TEST(rules_skew_row_holds)
+{
+	const struct rules_skew_row *row = &rules_skew_rows[_i];
+	struct fake *f = fake_new();
+	size_t n = 0;
+	bool skew = false;
+
+	script_play_on(f, row->records);
+	struct all_facts all = stitch_all(&f, 1);
+
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.fact[i].kind != FACT_FINDING)
+			continue;
+		n += all.fact[i].finding.rule == RULE_COOKIE_REUSED;
+		skew |= all.fact[i].finding.rule == RULE_CLOCK_SKEW;
+	}
+	ck_assert(skew);
+	ck_assert_uint_eq(n, row->n);
+	facts_done(&all);
+}
+END_TEST
+
 START_TEST(a_record_that_stands_there_twice_is_a_duplicate)
 {
 	struct fake *f = fake_new();
@@ -699,6 +778,7 @@ END_TEST
 
 static const struct run_table tables[] = {
 	RUN_TABLE(rules_row_holds, rules_rows),
+	RUN_TABLE(rules_skew_row_holds, rules_skew_rows),
 	RUN_TABLE(rules_clock_row_holds, rules_clock_rows),
 };
 
