@@ -158,6 +158,34 @@ static const struct rules_row rules_rows[] = {
 		.rule = "unmapped",
 	},
 	{
+		"a_child_that_may_share_the_space_may_have_mapped_the_code",
+		RUNS "50 fork 6 5; 55 map 6 nowhere; 60 exit 6;"
+		     "70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"and_so_may_a_parent",
+		RUNS "50 fork 6 5; 55 map 5 nowhere; 70 hit 6 nowhere",
+		.rule = NULL,
+	},
+	{
+		"what_a_child_maps_after_exec_is_its_own",
+		RUNS "50 fork 6 5; 52 exec 6; 55 map 6 nowhere;"
+		     "70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"a_child_shares_no_code_that_it_did_not_map",
+		RUNS "50 fork 6 5; 55 map 6 0x680000; 70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"what_a_parent_mapped_before_is_not_shared",
+		"10 fork 5 1; 20 exec 5; 25 map 5 nowhere; 26 exec 5;"
+		"30 map 5 code; 40 hit 5 code; 50 fork 6 5; 70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
 		"vsyscall_and_the_first_page_are_no_lost_mappings",
 		RUNS "60 lost 0; 70 hit 5 0xffffffffff600400; 80 hit 5 0x10",
 		.rule = NULL,
@@ -568,6 +596,39 @@ START_TEST(frames_are_uncertain_from_the_loss_on)
 }
 END_TEST
 
+/* The flags of a caller in code that the records do not map. */
+static uint8_t rules_caller_flags(const char *records)
+{
+	struct fake *f = fake_new();
+
+	script_play_on(f, records);
+	struct all_facts all = stitch_all(&f, 1);
+	size_t n = fact_count(&all, FACT_EVENT);
+	uint32_t raw = fact_at(&all, FACT_EVENT, n - 1)->event.uraw;
+	const struct stack *s = frames_get_stack(
+		all.frames, frames_get_raw(all.frames, raw)->stack);
+
+	while (s->parent)
+		s = frames_get_stack(all.frames, s->parent);
+	uint8_t flags = frames_get_frame(all.frames, s->frame)->flags;
+
+	facts_done(&all);
+	return flags;
+}
+
+START_TEST(callers_that_a_child_may_have_mapped_are_not_judged)
+{
+	ck_assert_uint_eq(rules_caller_flags(RUNS
+					     "50 fork 6 5; 55 map 6 nowhere;"
+					     "70 hit 5 code+8 ip1=nowhere n=2"),
+			  FRAME_PARTIAL);
+	ck_assert_uint_eq(rules_caller_flags(RUNS
+					     "50 fork 6 5; 55 map 6 0x680000;"
+					     "70 hit 5 code+8 ip1=nowhere n=2"),
+			  0);
+}
+END_TEST
+
 START_TEST(what_comes_after_the_exit_is_of_another_life)
 {
 	struct fake *f = fake_new();
@@ -784,6 +845,7 @@ static const struct run_table tables[] = {
 
 RUN_TABLES("rules", tables, frames_are_uncertain_from_the_loss_on,
 	   what_comes_after_the_exit_is_of_another_life,
+	   callers_that_a_child_may_have_mapped_are_not_judged,
 	   a_record_that_stands_there_twice_is_a_duplicate,
 	   findings_beyond_the_limit_are_counted,
 	   every_rule_has_a_name_a_view_and_a_sentence)
