@@ -45,7 +45,15 @@ static void stitch_found(void *arg, const struct fact_finding *f)
 {
 	struct stitch *st = arg;
 
-	audit_add(st->audit, f);
+	audit_add(st->audit, f, NULL);
+}
+
+static void stitch_contradicts(void *arg, const struct fact_finding *f,
+			       const struct join_clocks *clocks)
+{
+	struct stitch *st = arg;
+
+	audit_add(st->audit, f, clocks);
 }
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
@@ -63,7 +71,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
 	st->audit = audit_new(&st->facts, st->losses);
 	st->join = join_new(&st->facts, st->losses, fr);
-	join_found(st->join, stitch_found, st);
+	join_found(st->join, stitch_contradicts, st);
 	st->resolve = resolve_new(fr);
 	st->calls = mmap_calls_new();
 	st->reads = group_reads_new();
@@ -728,8 +736,8 @@ static void stitch_finish(struct stitch *st)
 			    "smaller than the one before it, or one too many",
 			    group_reads_refused(st->reads));
 	join_end(st->join);
-	skew_drop_unbounded(st->audit, st->counters);
 	stitch_inner_find_skew(st, stitch_found);
+	skew_judge(st->audit);
 	audit_end(st->audit);
 	end_sessions(st);
 	for (size_t i = 0; i < st->n_src; i++) {

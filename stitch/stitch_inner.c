@@ -18,6 +18,7 @@
 #include "stitch/join/sessions.h"
 #include "stitch/source.h"
 #include "stitch/unwinder.h"
+#include "stitch/audit/rules_skew.h"
 
 #define REGS_AARCH64_LR (1ull << 30)
 /* Number of frames of 64 bytes in a dump of 64 KiB. */
@@ -121,13 +122,14 @@ static void forget_exec_if_started(struct stitch *st, struct space *sp,
 }
 
 /* Notes that the process ran code at addr that no mapping covers. Ignores a
- * process without any mappings, about which nothing is known, and addresses
- * that are never mapped: the upper half (vsyscall) and the first page. */
+ * process without any mappings, about which nothing is known, what another
+ * process may have mapped for it, and addresses that are never mapped: the
+ * upper half (vsyscall) and the first page. */
 static void note_unmapped(struct stitch *st, const struct process *p,
 			  uint64_t addr)
 {
 	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
-	    addr < 4096)
+	    addr < 4096 || tasks_kin_maps(st->tasks, p, addr))
 		return;
 	st->look.unmapped = true;
 	st->look.addr = addr;
@@ -213,6 +215,19 @@ static bool resolve_any_complete(const struct resolve_in *in)
 	return complete;
 }
 
+/* Returns whether another process may have mapped code for this one that is in
+ * the chain. */
+static bool is_of_kin(struct stitch *st, const struct process *p,
+		      const struct addrs *a, uint64_t mask)
+{
+	for (size_t i = 0; p->kin && i < a->n; i++)
+		if (!space_find(&p->space, a->ip[i] & mask,
+				record_time(&st->rec)) &&
+		    tasks_kin_maps(st->tasks, p, a->ip[i] & mask))
+			return true;
+	return false;
+}
+
 static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)
@@ -256,7 +271,8 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	}
 	bool was_partial = in.partial;
 
-	in.partial = !in.uncertain && (was_partial || lost);
+	in.partial = !in.uncertain &&
+		     (was_partial || lost || is_of_kin(st, p, a, in.mask));
 	if (in.uncertain || in.partial != was_partial)
 		raw = resolve_user(st->resolve, &in, a, &found);
 	return raw;
@@ -563,6 +579,9 @@ void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn)
 		if (!st->src[i].known)
 			continue;
 		join_totals(st->join, (uint16_t)i, &end);
+		skew_take_bounds(
+			st->audit, (uint16_t)i,
+			counters_bounds(st->counters, (uint16_t)i, &end));
 		counters_clocks(st->counters, (uint16_t)i, &end, fn, st);
 	}
 }

@@ -53,10 +53,12 @@ struct check_limit {
 /* The result of check_breaks: how much is broken. */
 struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
-	int64_t vanished;     /* stays in the kernel, counted as lost */
-	int64_t not_provable; /* counters missing beside another session */
-	int64_t records;      /* records that were read, for --max-loss in
-			       * percent */
+	int64_t vanished; /* stays in the kernel, counted as lost */
+	/* Not provable: counters missing beside another session; findings that
+	 * clocks may explain. */
+	int64_t not_provable, open_findings;
+	int64_t records; /* records that were read, for --max-loss in
+			  * percent */
 	int64_t asked, joined, refused; /* requests: all, with their chain,
 					 * answered at once */
 	int64_t all_stacks;		/* requests, and chains without one */
@@ -120,6 +122,8 @@ int check_print_json(struct check *c, struct err *err);
 
 /* check_judge.c: compares what was found with what is tolerated. */
 int check_judge(struct check *c, struct err *err);
+/* Returns whether it may be broken, which is not provable. */
+bool check_is_open(const struct check_breaks *b);
 /* "broken", "clean", "unproved", "damaged" */
 const char *check_verdict(const struct check *c);
 int check_status(const struct check *c);

@@ -29,6 +29,7 @@ static void take_breaks(void *arg, const struct check_row *r)
 	b->findings = check_int(r, "findings");
 	b->vanished = check_int(r, "vanished");
 	b->not_provable = check_int(r, "not_provable");
+	b->open_findings = check_int(r, "open_findings");
 }
 
 /* A database remembers what its capture was damaged by. */
@@ -88,13 +89,18 @@ int check_judge(struct check *c, struct err *err)
 	return 0;
 }
 
+bool check_is_open(const struct check_breaks *b)
+{
+	return b->not_provable || b->open_findings;
+}
+
 const char *check_verdict(const struct check *c)
 {
 	if (c->breaks.bad)
 		return "broken";
 	if (c->status == STATUS_DAMAGED)
 		return "damaged";
-	return c->breaks.not_provable ? "unproved" : "clean";
+	return check_is_open(&c->breaks) ? "unproved" : "clean";
 }
 
 int check_status(const struct check *c)

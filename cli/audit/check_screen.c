@@ -64,7 +64,7 @@ static void screen_put_verdict(struct screen *s)
 
 	if (c->breaks.bad)
 		style = STYLE_RED;
-	else if (c->status || c->breaks.not_provable)
+	else if (c->status || check_is_open(&c->breaks))
 		style = STYLE_YELLOW;
 	fprintf(s->l.out, "%s", term_on(s->l.out, STYLE_BOLD));
 	safe_text_put(s->l.out, c->path, 0, 0);

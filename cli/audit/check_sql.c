@@ -12,8 +12,9 @@ const struct check_query check_queries[] = {
 	{ "breaks",
 	  "what makes the exit status 4: requests and chains without their "
 	  "other half, records lost, losses of unknown size, records out of "
-	  "order, findings, stays that vanished uncounted; and counters of "
-	  "which nothing can be proved beside another session",
+	  "order, findings, stays that vanished uncounted; and what is not "
+	  "provable: missing counters beside another session, findings that "
+	  "clocks may explain",
 	  true, CHECK_ALWAYS, CHECK_ANY },
 	{ "captures", "the captures in the database", false, CHECK_ALWAYS,
 	  CHECK_WHOLE },

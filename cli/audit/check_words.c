@@ -35,6 +35,15 @@ static void words_add_broken(struct lines *l, const struct check_breaks *b)
 	words_add(l, &parts, b->findings, "finding", "findings");
 }
 
+static void words_add_open(struct lines *l, const struct check_breaks *b)
+{
+	int parts = 0;
+
+	lines_add(l, "nothing is proved to be lost, but not provable: ");
+	words_add(l, &parts, b->not_provable, "counter", "counters");
+	words_add(l, &parts, b->open_findings, "finding", "findings");
+}
+
 /* What the word "clean" covers for this database. */
 static const char *words_of_clean(const struct check_breaks *b)
 {
@@ -54,11 +63,8 @@ void check_say_verdict(const struct check *c, struct lines *l)
 	else if (c->status)
 		lines_add(l, "part of the input could not be read; nothing "
 			     "else is lost");
-	else if (b->not_provable && !b->tolerated)
-		lines_add(l,
-			  "nothing is proved to be lost, but not provable: "
-			  "%" PRId64 " counters",
-			  b->not_provable);
+	else if (check_is_open(b) && !b->tolerated)
+		words_add_open(l, b);
 	else if (!b->tolerated)
 		lines_add(l, "nothing lost, %s", words_of_clean(b));
 	else

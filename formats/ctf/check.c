@@ -38,7 +38,7 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 
 	/* all ones, as a number of 32 or 64 bits: unknown, in our own export */
 	if (has_cpu && st->use[CTF_CPU] > CPU_MOST &&
-	    (uint32_t)st->use[CTF_CPU] != UINT32_MAX)
+	    st->use[CTF_CPU] != UINT32_MAX && st->use[CTF_CPU] != UINT64_MAX)
 		why = "a packet of a CPU that cannot be";
 	else if (s->has_said && (class_id != s->class_id ||
 				 has_id != s->has_id || id != s->id))

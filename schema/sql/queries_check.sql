@@ -38,7 +38,9 @@ SELECT (SELECT count(*) FROM request
 			WHERE kind = 'gap' AND name = 'lost_or_foreign')
 		AND (c.reason IS NULL
 			OR c.reason = 'another session asked for stacks too'))
-		AS not_provable
+		AS not_provable,
+	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule = (
+		SELECT id FROM rule WHERE name = 'exit_order')) AS open_findings
 
 -- name: check_captures
 SELECT path, format, records, samples, cpus, system_wide, exact_order,

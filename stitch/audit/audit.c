@@ -1,9 +1,12 @@
 /* audit.c - functions that all rules use. */
 #include "stitch/audit/audit.h"
 
+#include <string.h>
+
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
+#include "stitch/join/contradictions.h"
 #include "stitch/tasks/task.h"
 
 /* Most findings of one rule; the others are counted in the last one. */
@@ -63,18 +66,32 @@ uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		return UINT32_MAX;
 	}
 	*mem_add(fd->at, fd->n, fd->cap) =
-		(struct audit_waiting){ .f = *f, .key = key };
+		(struct audit_waiting){ *f, key, { -1, -1 }, false };
 	return (uint32_t)fd->n - 1;
 }
 
-void audit_add(struct audit *au, const struct fact_finding *f)
+void audit_note_skew(struct audit *au, const struct fact_finding *f)
 {
 	struct audit_source *as = &au->src[f->source];
+	int64_t skew = saturating_apart(f->time, f->since);
 
-	audit_found(au, f, 0);
-	if (f->rule == RULE_CLOCK_SKEW &&
-	    saturating_apart(f->time, f->since) > as->skew)
-		as->skew = saturating_apart(f->time, f->since);
+	if (skew > as->skew)
+		as->skew = skew;
+	if (f->cpu >= 0 && (size_t)f->cpu < as->n_cpu &&
+	    skew > as->cpu[f->cpu].skew)
+		as->cpu[f->cpu].skew = skew;
+}
+
+void audit_add(struct audit *au, const struct fact_finding *f,
+	       const struct join_clocks *clocks)
+{
+	uint32_t i = audit_found(au, f, clocks ? clocks->by : UINT64_MAX);
+
+	if (i != UINT32_MAX && clocks)
+		memcpy(au->found[f->rule].at[i].cpu, clocks->cpu,
+		       sizeof(clocks->cpu));
+	if (f->rule == RULE_CLOCK_SKEW)
+		audit_note_skew(au, f);
 }
 
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f)

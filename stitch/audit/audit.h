@@ -3,6 +3,7 @@
 #define STITCH_AUDIT_AUDIT_H
 #include <stddef.h>
 
+#include "stitch/audit/clock_bounds.h"
 #include "stitch/audit/rule.h"
 #include "stitch/base/table.h"
 #include "stitch/fact.h"
@@ -34,6 +35,13 @@ struct audit_fork {
 	int64_t time;
 };
 
+/* A FORK. */
+struct audit_birth {
+	uint32_t thread; /* row id; 0: unused */
+	int32_t cpu;
+	int64_t time;
+};
+
 /* A finding of tid_reused, and the EXIT that came after it; or of after_exit,
  * about a thread that nothing announced. */
 struct audit_reuse {
@@ -45,6 +53,7 @@ struct audit_reuse {
 };
 
 #define AUDIT_FORKS 64
+#define AUDIT_BIRTHS 256
 #define AUDIT_REUSES 64
 #define AUDIT_ORDERS 64
 /* Number of recent holes that are searched for one that was split. */
@@ -62,6 +71,8 @@ struct audit_cpu {
 	struct audit_runs event, record;
 	int64_t first, last; /* times of the scheduler's events; TIME_NONE:
 			      * none */
+	int64_t skew; /* at the end: most that its clock differs; 0: nothing
+		       * known */
 };
 
 struct audit_source {
@@ -99,6 +110,8 @@ struct audit_source {
 	 * and the first of them. */
 	struct fact_finding order[AUDIT_ORDERS];
 	uint64_t n_orders;
+	struct clock_bounds bounds; /* by counters: only at the end */
+	struct audit_birth birth[AUDIT_BIRTHS]; /* the newest, by row id */
 };
 
 /* A thread as the scheduler sees it. */
@@ -114,12 +127,15 @@ struct audit_task {
 };
 
 struct fact_queue;
+struct join_clocks;
 struct losses;
 
 struct audit_waiting {
 	struct fact_finding f;
 	uint64_t key;
-	int32_t exit_cpu; /* of after_exit: where the EXIT was; -1: unknown */
+	/* CPUs of the records that it contradicts, for after_exit of the EXIT;
+	 * -1: unknown or none. */
+	int32_t cpu[2];
 	bool dropped;
 };
 
@@ -180,8 +196,13 @@ struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 uint32_t audit_found(struct audit *au, const struct fact_finding *f,
 		     uint64_t key);
 
-/* Adds a finding that another module made. */
-void audit_add(struct audit *au, const struct fact_finding *f);
+/* Adds a finding that another module made. clocks: what clocks explain it;
+ * NULL: none. */
+void audit_add(struct audit *au, const struct fact_finding *f,
+	       const struct join_clocks *clocks);
+/* Notes that the CPU's clock differs from others by the time between the two
+ * records of a finding. */
+void audit_note_skew(struct audit *au, const struct fact_finding *f);
 /* Returns the loss that explains a finding, or 0. */
 uint32_t audit_loss(struct audit *au, const struct fact_finding *f);
 #endif

@@ -40,37 +40,8 @@ static struct clock_pair *clock_pair_of(struct clock_skew *cs, int32_t ahead,
 	table_add(&cs->by_cpus, key, (uint32_t)cs->n);
 	struct clock_pair *p = mem_add(cs->pair, cs->n, cs->cap);
 
-	*p = (struct clock_pair){ .ahead = ahead,
-				  .behind = behind,
-				  .most = INT64_MAX };
+	*p = (struct clock_pair){ .ahead = ahead, .behind = behind };
 	return p;
-}
-
-void clock_skew_bound(struct clock_skew *cs, int32_t ahead, int32_t behind,
-		      int64_t before, int64_t time)
-{
-	struct clock_pair *p = clock_pair_of(cs, ahead, behind);
-	int64_t most = saturating_apart(time, before);
-
-	if (p && most < p->most)
-		p->most = most;
-}
-
-int64_t clock_skew_most(const struct clock_skew *cs, int32_t ahead,
-			int32_t behind)
-{
-	uint32_t i = table_find(&cs->by_cpus, clock_key(ahead, behind), NULL,
-				NULL, NULL);
-
-	return i == TABLE_NONE ? INT64_MAX : cs->pair[i].most;
-}
-
-bool clock_skew_any(const struct clock_skew *cs)
-{
-	for (size_t i = 0; i < cs->n; i++)
-		if (cs->pair[i].n)
-			return true;
-	return false;
 }
 
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,

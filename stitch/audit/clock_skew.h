@@ -3,8 +3,7 @@
  * A record of another CPU that has a counter is later than the samples that
  * made this counter and the ones before it, on their own CPU. Where the times
  * say otherwise, the clock of the counter's CPU is ahead of the other one, by
- * at least the difference. Where the times agree, it is ahead by the difference
- * at the most. */
+ * at least the difference. */
 #ifndef STITCH_AUDIT_CLOCK_SKEW_H
 #define STITCH_AUDIT_CLOCK_SKEW_H
 #include <stdbool.h>
@@ -26,9 +25,7 @@ struct clock_far {
 /* Two CPUs. */
 struct clock_pair {
 	int32_t ahead, behind;
-	int64_t most; /* the first clock is ahead of the other by this at the
-		       * most; INT64_MAX: nothing is known */
-	uint64_t n;   /* how often it was seen to be ahead */
+	uint64_t n;		/* how often it was seen to be ahead */
 	uint64_t last, records; /* counter of the newest record of CPU behind,
 				 * and how many such records there are */
 	int64_t time, since; /* of the greatest difference: the record that was
@@ -47,19 +44,8 @@ void clock_skew_release(struct clock_skew *cs);
  * unless `time` is later. */
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		    const struct clock_far *far);
-/* A record made at `before` on the first CPU precedes one of `time` on the
- * other: so much at the most is the first clock ahead. */
-void clock_skew_bound(struct clock_skew *cs, int32_t ahead, int32_t behind,
-		      int64_t before, int64_t time);
-/* Returns by how much the first clock is ahead of the other at the most;
- * INT64_MAX: nothing is known. */
-int64_t clock_skew_most(const struct clock_skew *cs, int32_t ahead,
-			int32_t behind);
-/* Returns whether any clock was seen to be ahead. */
-bool clock_skew_any(const struct clock_skew *cs);
 /* One record alone may have a wrong cookie. Takes the CPU that explains most of
  * what is left: it is ahead of the others, or behind them. Returns 1 and *f,
- * but for the source, or 0. Nothing can be added or asked after the first
- * call. */
+ * but for the source, or 0. Nothing can be added after the first call. */
 int clock_skew_take(struct clock_skew *cs, struct fact_finding *f);
 #endif

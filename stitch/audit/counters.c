@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/audit/clock_bounds.h"
 #include "stitch/audit/clock_skew.h"
 #include "stitch/audit/counter_runs.h"
 #include "stitch/fact_queue.h"
@@ -35,13 +36,11 @@ struct per_cpu {
 	uint64_t first, last; /* smallest and largest counter seen */
 	int64_t first_time;   /* time when first was seen */
 	int64_t made; /* time of the last cookie that was certainly made then */
+	uint64_t made_count; /* its counter */
 	uint64_t seen, late, elsewhere;
 	struct counter_runs runs;
 	uint64_t n_out, missing_out; /* runs and counters that were output */
 	struct clock_far far;
-	/* the newest counter that a sample of this CPU had */
-	uint64_t own_count; /* 0: none */
-	int64_t own_time;
 };
 
 /* The cookies of a source, read with one shape. */
@@ -75,6 +74,7 @@ struct per_source {
 			      * CPU and shape */
 	size_t n_newest, cap_newest;
 	struct clock_skew skew;
+	struct clock_bounds bounds;
 };
 
 struct counters {
@@ -118,6 +118,7 @@ void counters_free(struct counters *cs)
 			drop_reading(&cs->src[i].group, 0);
 		free(cs->src[i].newest);
 		clock_skew_release(&cs->src[i].skew);
+		clock_bounds_release(&cs->src[i].bounds);
 	}
 	free(cs->src);
 	free(cs);
@@ -594,14 +595,10 @@ static void compare_clocks(struct counters *cs, const struct counters_sight *s,
 
 	if (s->cpu < 0 || s->late || !counters_is_alone(cs, s->source))
 		return;
-	if (s->is_sample && s->cpu == made_on && e >= pc->own_count) {
-		pc->own_count = e;
-		pc->own_time = s->time;
-	}
 	if (s->cpu != made_on) {
-		if (pc->own_count && e >= pc->own_count)
-			clock_skew_bound(&cs->src[s->source].skew, made_on,
-					 s->cpu, pc->own_time, s->time);
+		if (pc->made != TIME_NONE && e >= pc->made_count)
+			clock_bounds_note(&cs->src[s->source].bounds, made_on,
+					  pc->made, s->cpu, s->time);
 		if (e > far->count)
 			*far = (struct clock_far){
 				.count = e,
@@ -635,17 +632,12 @@ void counters_clocks(struct counters *cs, uint16_t source,
 	}
 }
 
-bool counters_clocks_differ(const struct counters *cs, uint16_t source)
+const struct clock_bounds *counters_bounds(const struct counters *cs,
+					   uint16_t source,
+					   const struct cookie_totals *end)
 {
-	return source < cs->n_src && clock_skew_any(&cs->src[source].skew);
-}
-
-int64_t counters_clock_ahead(const struct counters *cs, uint16_t source,
-			     int32_t ahead, int32_t behind)
-{
-	if (source >= cs->n_src || !cs->src[source].any)
-		return 0;
-	return clock_skew_most(&cs->src[source].skew, ahead, behind);
+	return source < cs->n_src && !end->foreign ? &cs->src[source].bounds
+						   : NULL;
 }
 
 /* Like counters_see(). Returns -1 if the cookie does not have this shape. */
@@ -682,8 +674,10 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 
 	pc->late += late;
 	pc->elsewhere += elsewhere;
-	if (got == SIGHT_NEW && is_surely_made(cs, s, pc, made_on))
+	if (got == SIGHT_NEW && is_surely_made(cs, s, pc, made_on)) {
 		pc->made = s->time;
+		pc->made_count = e;
+	}
 	return s->is_sample && (elsewhere || late) ? COUNTER_FIRST_LOST : 0;
 }
 

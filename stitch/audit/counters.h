@@ -26,6 +26,7 @@
 
 #include "stitch/audit/cookie_layout.h"
 
+struct clock_bounds;
 struct cookie_totals;
 struct counters;
 struct fact_finding;
@@ -68,15 +69,11 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s);
 int32_t counters_cpu(const struct counters *cs, uint16_t source,
 		     uint64_t cookie);
 
-/* Returns whether a counter was seen whose times show that the clocks of two
- * CPUs differ. Call it before counters_clocks(). */
-bool counters_clocks_differ(const struct counters *cs, uint16_t source);
-/* Returns by how much a CPU's clock is ahead of another one's at the most, by
- * the counters that were seen there; INT64_MAX: they do not tell. Clocks of a
- * capture without counters are believed: 0. Call it before counters_clocks().
- */
-int64_t counters_clock_ahead(const struct counters *cs, uint16_t source,
-			     int32_t ahead, int32_t behind);
+/* Returns what the counters of a source show of the clocks of CPUs; NULL:
+ * nothing, as another session may have made them. end: the source's totals. */
+const struct clock_bounds *counters_bounds(const struct counters *cs,
+					   uint16_t source,
+					   const struct cookie_totals *end);
 /* Calls fn with each CPU of the source whose clock differs from the others'.
  * end: the source's totals. Call it before counters_end(), when all losses are
  * known. */

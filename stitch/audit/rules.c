@@ -45,6 +45,7 @@ void audit_free(struct audit *au)
 		return;
 	for (size_t i = 0; i < au->n_src; i++) {
 		free(au->src[i].cpu);
+		clock_bounds_release(&au->src[i].bounds);
 		for (size_t k = 0; au->src[i].exit && k < EXIT_PAGES; k++)
 			free(au->src[i].exit[k]);
 		free(au->src[i].exit);
@@ -110,14 +111,6 @@ static bool rule_after_exit_holds(struct audit *au,
 				  const struct fact_finding *f, uint64_t key)
 {
 	return !skew_explains(au, f, key);
-}
-
-/* Which of two cookies is newer is not known if clocks differ. */
-static bool rule_cookie_reused_holds(struct audit *au,
-				     const struct fact_finding *f, uint64_t key)
-{
-	(void)key;
-	return !au->src[f->source].skew;
 }
 
 /* Losses differ between captures, so the source is part of the key. */
@@ -372,10 +365,8 @@ static void found_after_exit(struct audit *au, const struct audit_in *in,
 		f.thread = in->ended->id;
 	uint32_t i = audit_found(au, &f, (uint64_t)by);
 
-	if (i != UINT32_MAX)
-		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = -1;
 	if (i != UINT32_MAX && end && end->time == since) {
-		au->found[RULE_AFTER_EXIT].at[i].exit_cpu = end->cpu;
+		au->found[RULE_AFTER_EXIT].at[i].cpu[0] = end->cpu;
 		end->waits = i + 1;
 	}
 	skew_keep(as, RULE_AFTER_EXIT, in, i);
@@ -396,6 +387,8 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		return;
 	if (end && end->waits)
 		skew_prove(au, in, end);
+	if (rec->kind != REC_FORK)
+		skew_note_life(au, in);
 	if (end && !in->ended && end->time && is_unannounced_life(in))
 		since = end->time;
 	if (since != TIME_NONE) {
@@ -403,8 +396,10 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		if (end) /* one finding for a life */
 			end->time = 0;
 	}
-	if (rec->kind == REC_FORK)
+	if (rec->kind == REC_FORK) {
 		skew_note_fork(au, in, end ? end->time : 0);
+		skew_note_birth(au, in, end ? end->time : 0);
+	}
 	if (rec->kind == REC_EXIT)
 		skew_note_exit(au, in);
 	if (end && rec->kind == REC_EXIT)
@@ -647,7 +642,6 @@ const struct rule rules[] = {
 		.view = "rule_cookie_reused",
 		.breaks = true,
 		.kinds = 0,
-		.holds = rule_cookie_reused_holds,
 	},
 	[RULE_NONCE_EARLY] = {
 		.name = "nonce_early",
@@ -664,6 +658,17 @@ const struct rule rules[] = {
 		.view = "rule_clock_skew",
 		.breaks = true,
 		.kinds = 0, /* counters.c finds it */
+	},
+	[RULE_EXIT_ORDER] = {
+		.name = "exit_order",
+		.proves = "not proved: a thread seems to continue after its "
+			  "EXIT record, on another CPU, within the time by "
+			  "which clocks may differ",
+		.view = "rule_exit_order",
+		.kinds = 0, /* what after_exit finds, if clocks may differ */
+		.late = KIND(REC_FORK) | KIND(REC_EXIT),
+		.loss = RULE_LOSS_ANY,
+		.holds = rule_after_exit_holds,
 	},
 	[RULES] = { .name = NULL },
 };
@@ -713,6 +718,7 @@ void audit_end(struct audit *au)
 {
 	rule_sched_end(au);
 	skew_by_order(au);
+	skew_drop_cookies(au);
 	for (size_t i = 0; i < RULES; i++)
 		for (size_t k = 0; k < au->found[i].n; k++)
 			audit_push_finding(au, &rules[i], &au->found[i].at[k]);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "stitch/audit/audit.h"
-#include "stitch/audit/counters.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/saturate.h"
 #include "stitch/tasks/task.h"
@@ -55,14 +54,39 @@ void skew_by_order(struct audit *au)
 		if (!n || losses_any(au->losses, i))
 			continue;
 		qsort(as->order, n, sizeof(*as->order), skew_compare);
-		const struct fact_finding *high = &as->order[n * 3 / 4];
-
 		if (!as->skew) {
 			as->order[n / 2].n = as->n_orders;
 			audit_found(au, &as->order[n / 2], 0);
 		}
-		if (saturating_apart(high->time, high->since) > as->skew)
-			as->skew = saturating_apart(high->time, high->since);
+		for (size_t k = 0; k <= n * 3 / 4; k++)
+			audit_note_skew(au, &as->order[k]);
+	}
+}
+
+/* Returns by how much the clock of the CPU differs from others at the least; 0:
+ * nothing known. */
+static uint64_t skew_of_cpu(const struct audit_source *as, int32_t cpu)
+{
+	return cpu >= 0 && (size_t)cpu < as->n_cpu ? (uint64_t)as->cpu[cpu].skew
+						   : 0;
+}
+
+/* Which of two cookies is newer is not known if the clocks of their CPUs differ
+ * by as much. */
+void skew_drop_cookies(struct audit *au)
+{
+	struct audit_found_list *fd = &au->found[RULE_COOKIE_REUSED];
+
+	for (size_t i = 0; i < fd->n; i++) {
+		struct audit_waiting *w = &fd->at[i];
+		const struct audit_source *as = &au->src[w->f.source];
+
+		uint64_t skew = skew_of_cpu(as, w->f.cpu);
+
+		for (size_t k = 0; k < 2; k++)
+			if (skew_of_cpu(as, w->cpu[k]) > skew)
+				skew = skew_of_cpu(as, w->cpu[k]);
+		w->dropped |= skew && w->key <= 2 * skew;
 	}
 }
 
@@ -172,29 +196,74 @@ void skew_prove(struct audit *au, const struct audit_in *in,
 		end->waits = 0;
 	} else if (in->rec->cpu == end->cpu ||
 		   saturating_apart(in->time, w->f.since) > CLOCKS_NS) {
-		w->exit_cpu = -1;
+		w->cpu[0] = -1;
 		end->waits = 0;
 	}
 }
 
+void skew_note_birth(struct audit *au, const struct audit_in *in, int64_t exit)
+{
+	const struct thread *th = in->thread;
+
+	if (!th || in->rec->flags & REC_F_SYNTH ||
+	    (in->before && !in->before->exit_seen) ||
+	    (exit && saturating_apart(in->time, exit) <= CLOCKS_NS))
+		return;
+	audit_source_of(au, in)->birth[th->id % AUDIT_BIRTHS] =
+		(struct audit_birth){ th->id, in->rec->cpu, in->time };
+}
+
+void skew_note_life(struct audit *au, const struct audit_in *in)
+{
+	const struct thread *th = in->thread;
+
+	if (!th || th->start == TIME_NONE ||
+	    (th->last != TIME_NONE && th->last != th->start))
+		return;
+	struct audit_source *as = audit_source_of(au, in);
+	const struct audit_birth *b = &as->birth[th->id % AUDIT_BIRTHS];
+
+	if (b->thread == th->id)
+		clock_bounds_note(&as->bounds, b->cpu, b->time, in->rec->cpu,
+				  in->time);
+}
+
+void skew_take_bounds(struct audit *au, uint16_t source,
+		      const struct clock_bounds *counted)
+{
+	if (source < au->n_src && counted)
+		clock_bounds_join(&au->src[source].bounds, counted);
+}
+
+/* Returns whether clocks of CPUs may put the record behind the EXIT, as nothing
+ * shows that they differ by less. */
+static bool skew_is_open(const struct audit *au, const struct audit_waiting *w)
+{
+	int64_t by = saturating_apart(w->f.time, w->f.since);
+
+	return w->f.cpu >= 0 && w->cpu[0] >= 0 && w->f.cpu != w->cpu[0] &&
+	       by <= CLOCKS_NS &&
+	       clock_bounds_most(&au->src[w->f.source].bounds, w->f.cpu,
+				 w->cpu[0]) >= by;
+}
+
 /* A record that seems younger than its thread's EXIT, on another CPU, is older
- * if the clock of its CPU is ahead. Clocks are believed until a counter shows
- * that some of them differ; counters of both CPUs may still show that this one
- * is not ahead that much. */
-void skew_drop_unbounded(struct audit *au, const struct counters *cs)
+ * if the clock of its CPU is ahead. */
+void skew_judge(struct audit *au)
 {
 	struct audit_found_list *fd = &au->found[RULE_AFTER_EXIT];
 
+	for (size_t i = 0; i < au->n_src && fd->n; i++)
+		clock_bounds_close(&au->src[i].bounds);
 	for (size_t i = 0; i < fd->n; i++) {
 		struct audit_waiting *w = &fd->at[i];
-		int64_t by = saturating_apart(w->f.time, w->f.since);
+		struct fact_finding f = w->f;
 
-		if (counters_clocks_differ(cs, w->f.source) && w->f.cpu >= 0 &&
-		    w->exit_cpu >= 0 && w->f.cpu != w->exit_cpu &&
-		    by <= CLOCKS_NS &&
-		    counters_clock_ahead(cs, w->f.source, w->f.cpu,
-					 w->exit_cpu) >= by)
-			w->dropped = true;
+		if (w->dropped || !skew_is_open(au, w))
+			continue;
+		w->dropped = true;
+		f.rule = RULE_EXIT_ORDER;
+		audit_found(au, &f, w->key);
 	}
 }
 

@@ -17,7 +17,7 @@ struct audit_exit;
 struct audit_in;
 struct audit_reuse;
 struct audit_source;
-struct counters;
+struct clock_bounds;
 struct fact_finding;
 
 /* A thread cannot have two records in this order: that of `time`, on this CPU,
@@ -44,11 +44,21 @@ void skew_note_fork(struct audit *au, const struct audit_in *in, int64_t exit);
  * the id was used again. A FORK ends the waiting. */
 void skew_prove(struct audit *au, const struct audit_in *in,
 		struct audit_exit *end);
-/* Drops the accusations that clocks of CPUs may explain, as nothing bounds them
- * against each other. Call it before counters_clocks() and audit_end(). */
-void skew_drop_unbounded(struct audit *au, const struct counters *cs);
+/* Takes a FORK; exit: when the thread id ended before; 0: never. What its
+ * thread does follows it, so that its first record bounds clocks of CPUs. */
+void skew_note_birth(struct audit *au, const struct audit_in *in, int64_t exit);
+/* Takes any other record. */
+void skew_note_life(struct audit *au, const struct audit_in *in);
+/* Adds what counters show of the clocks of a source; NULL: nothing. */
+void skew_take_bounds(struct audit *au, uint16_t source,
+		      const struct clock_bounds *counted);
+/* After that: what is after_exit unless clocks of CPUs differ, and nothing
+ * bounds them, becomes exit_order. Call it before audit_end(). */
+void skew_judge(struct audit *au);
 /* At the end: finds clocks that differ by the order of FORK and EXIT. */
 void skew_by_order(struct audit *au);
+/* Then drops what is cookie_reused by the clocks of its two CPUs only. */
+void skew_drop_cookies(struct audit *au);
 /* Returns whether clocks explain a finding that needs them to differ by `by`.
  */
 bool skew_explains(const struct audit *au, const struct fact_finding *f,

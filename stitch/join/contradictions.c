@@ -10,8 +10,12 @@
 /* Time in which the counter of a CPU cannot wrap (2^31 cookies). */
 #define WRAP_NS 600000000000ll
 
-void contradiction_found(const struct contradictions *k, enum rule_number rule,
-			 const struct join_half *half, int64_t since)
+static const struct join_clocks no_clocks = { UINT64_MAX, { -1, -1 } };
+
+static void contradiction_push(const struct contradictions *k,
+			       enum rule_number rule,
+			       const struct join_half *half, int64_t since,
+			       const struct join_clocks *clocks)
 {
 	const struct fact_finding f = {
 		.rule = rule,
@@ -25,7 +29,13 @@ void contradiction_found(const struct contradictions *k, enum rule_number rule,
 	};
 
 	if (k->fn)
-		k->fn(k->arg, &f);
+		k->fn(k->arg, &f, clocks);
+}
+
+void contradiction_found(const struct contradictions *k, enum rule_number rule,
+			 const struct join_half *half, int64_t since)
+{
+	contradiction_push(k, rule, half, since, &no_clocks);
 }
 
 /* Returns whether two records are so close in time that the counter did not
@@ -34,6 +44,12 @@ static bool is_same_round(int64_t from, int64_t to)
 {
 	return from != TIME_NONE && to != TIME_NONE &&
 	       saturating_apart(to, from) < WRAP_NS;
+}
+
+/* Returns by how much clocks must differ to swap two records. */
+static uint64_t clocks_between(int64_t from, int64_t to)
+{
+	return to > from ? (uint64_t)saturating_apart(to, from) : 0;
 }
 
 /* Returns whether the half can contradict anything: its order is known, and its
@@ -69,7 +85,13 @@ bool contradiction_is_over(const struct contradictions *k,
 	if (!is_in_order(se, e, half) || !session_is_alone(se))
 		return false;
 	if (is_of_other_life(e, half)) {
-		contradiction_found(k, RULE_COOKIE_REUSED, half, e->chain.time);
+		const struct join_clocks swap = {
+			clocks_between(e->chain.time, half->time),
+			{ e->chain.cpu, -1 },
+		};
+
+		contradiction_push(k, RULE_COOKIE_REUSED, half, e->chain.time,
+				   &swap);
 		return true;
 	}
 	/* The chain of a cookie that has none is its own at any time. */
@@ -82,8 +104,18 @@ bool contradiction_is_over(const struct contradictions *k,
 	if (!one_clock && !e->has_chain &&
 	    saturating_apart(e->closed_at, e->last_time) <= CLOCKS_NS)
 		return false;
+	/* Clocks explain it if they put the half behind what closed the cookie,
+	 * or the whole stay in front of that. */
+	uint64_t by = clocks_between(e->closed_at, half->time);
+	uint64_t stay = clocks_between(e->first_time, e->closed_at);
+	const struct join_clocks swap = {
+		stay < by ? stay : by,
+		{ e->closed_cpu, e->first_cpu },
+	};
+
 	if (is_same_round(e->closed_at, half->time))
-		contradiction_found(k, RULE_COOKIE_REUSED, half, e->closed_at);
+		contradiction_push(k, RULE_COOKIE_REUSED, half, e->closed_at,
+				   one_clock ? &no_clocks : &swap);
 	return true;
 }
 
@@ -96,9 +128,29 @@ static bool changed_its_id(const struct join_task *task,
 	return task->has_exec && e->process == half->process;
 }
 
+/* A cookie that was seen before comes back, so long after it that nothing of it
+ * is known. If it was the thread's own, all cookies that are known of the
+ * thread are newer, and clocks must have swapped it with all of them. */
+static void contradiction_again(const struct contradictions *k,
+				const struct join_past *past,
+				const struct join_half *half)
+{
+	const struct cookie_entry *a = past->oldest;
+	const struct cookie_entry *b = past->newest;
+	struct join_clocks swap = no_clocks;
+
+	if (a && (a->first_cpu != half->cpu || b->first_cpu != half->cpu))
+		swap = (struct join_clocks){
+			clocks_between(a->first_time, b->first_time),
+			{ a->first_cpu, b->first_cpu },
+		};
+	contradiction_push(k, RULE_COOKIE_REUSED, half, TIME_NONE, &swap);
+}
+
 void contradiction_new_cookie(const struct contradictions *k,
 			      const struct cookie_entry *e,
 			      const struct cookie_entry *older,
+			      const struct join_past *past,
 			      const struct session *se,
 			      const struct join_task *task,
 			      const struct join_half *half)
@@ -107,8 +159,7 @@ void contradiction_new_cookie(const struct contradictions *k,
 		return;
 	if (!older) {
 		if (half->again && session_is_alone(se))
-			contradiction_found(k, RULE_COOKIE_REUSED, half,
-					    TIME_NONE);
+			contradiction_again(k, past, half);
 		return;
 	}
 	int64_t since = older->has_chain ? older->chain.time : older->last_time;

@@ -14,8 +14,16 @@ struct fact_finding;
 struct join_task;
 struct session;
 
+/* What clocks explain a finding: those of its CPU and of these (-1: none), if
+ * they differ by so much; UINT64_MAX: none. */
+struct join_clocks {
+	uint64_t by;
+	int32_t cpu[2];
+};
+
 /* Receives each finding. */
-typedef void join_found_fn(void *arg, const struct fact_finding *f);
+typedef void join_found_fn(void *arg, const struct fact_finding *f,
+			   const struct join_clocks *clocks);
 
 struct contradictions {
 	join_found_fn *fn; /* NULL: nobody wants findings */
@@ -32,7 +40,8 @@ struct join_half {
 	bool late;			 /* newer records were read before */
 };
 
-/* Outputs a finding about the half; it contradicts a record at `since`. */
+/* Outputs a finding about the half, which clocks do not explain; it contradicts
+ * a record at `since`. */
 void contradiction_found(const struct contradictions *k, enum rule_number rule,
 			 const struct join_half *half, int64_t since);
 /* Returns whether the cookie was over, by a newer one of its thread, when this
@@ -41,11 +50,18 @@ bool contradiction_is_over(const struct contradictions *k,
 			   const struct cookie_entry *e,
 			   const struct session *se,
 			   const struct join_half *half);
+/* Other cookies of a thread, if it had as many as are kept; NULL: it had
+ * fewer. */
+struct join_past {
+	const struct cookie_entry *oldest, *newest;
+};
+
 /* Checks a cookie that is new for its thread. older: another thread's entry of
- * the same cookie; NULL: none. task: the thread of the new one. */
+ * the same cookie; NULL: none. past, task: of the thread. */
 void contradiction_new_cookie(const struct contradictions *k,
 			      const struct cookie_entry *e,
 			      const struct cookie_entry *older,
+			      const struct join_past *past,
 			      const struct session *se,
 			      const struct join_task *task,
 			      const struct join_half *half);

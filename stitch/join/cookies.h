@@ -43,6 +43,7 @@ struct cookie_entry {
 	int64_t closed_at;    /* time when it was closed */
 	int32_t closed_cpu;   /* CPU of the record that closed it; -1 */
 	int32_t first_cpu;    /* CPU of its first record; -1 */
+	int64_t first_time;   /* time of that; TIME_NONE */
 };
 
 struct cookies {

@@ -491,7 +491,7 @@ static void join_mark_in_unwinder(struct join *jn,
 /* Like cookies_find(), but not for a cookie that was over before: what follows
  * is joined to a chain of its own, or to none. */
 static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
-			       const struct join_half *half)
+			       struct join_half *half)
 {
 	uint32_t i = cookies_find(&jn->cookies, key);
 
@@ -499,6 +499,7 @@ static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
 					 join_session(jn, half->source), half))
 		return i;
 	cookies_seal(&jn->cookies, i);
+	half->again = false; /* this is told */
 	return 0;
 }
 
@@ -506,12 +507,21 @@ static void join_check_new(struct join *jn, const struct join_task *task,
 			   uint32_t i, struct join_half *half)
 {
 	struct cookie_entry *e = join_entry(jn, i);
+	const uint32_t *recent = task->cookies.recent;
+	struct join_past past = { NULL, NULL };
+
+	if (recent[JOIN_RECENT - 1]) {
+		past.oldest = join_entry(jn, recent[JOIN_RECENT - 1]);
+		past.newest = join_entry(jn, recent[1]);
+	}
 
 	e->first_cpu = half->cpu;
+	e->first_time = half->time;
 	half->again &= !jn->dropped_early;
 	contradiction_new_cookie(&jn->contradictions, e,
 				 e->older ? join_entry(jn, e->older) : NULL,
-				 join_session(jn, half->source), task, half);
+				 &past, join_session(jn, half->source), task,
+				 half);
 }
 
 void join_sample(struct join *jn, struct join_task *task,

@@ -37,6 +37,8 @@ struct process {
 	/* When a thread other than the leader called exec: it got the leader's
 	 * id, and its own id became free without an EXIT record. */
 	int64_t taken_over;
+	uint32_t kin;	   /* those that may have the same space
+			    * (stitch/tasks/kin.h); 0: none */
 	int64_t next_maps; /* time when a saved list of mappings is due */
 	struct space space;
 	struct shared_task shared;

@@ -68,6 +68,10 @@ void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
  * tasks_thread() creates it. A process without threads ends as well. */
 void tasks_forget(struct tasks *ts, uint32_t slot);
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r);
+/* Returns whether a process that may share p's space mapped the address since
+ * it was forked, or p did. */
+bool tasks_kin_maps(const struct tasks *ts, const struct process *p,
+		    uint64_t addr);
 /* Removes the mappings in [start, end) at t. end 0: to the end of the address
  * space. */
 void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,

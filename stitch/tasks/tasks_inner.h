@@ -4,6 +4,7 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/tasks/kin.h"
 #include "stitch/tasks/task.h"
 
 /* Ended threads, in the order of their ends. */
@@ -54,6 +55,7 @@ struct tasks {
 	size_t held;	     /* number of regions copied after forks */
 	uint64_t unlisted;   /* inherited mappings without a row */
 	struct intern names; /* of threads */
+	struct kins kins;
 };
 
 /* The kernel writes tid -1 for tasks that are unhashed already (do_exit()).

@@ -161,6 +161,20 @@ truth what_is_not_provable_is_not_clean grep -q '^foreign.data: unproved' out
 "$B" ingest -q --strict -o s3.db foreign.data 2>log
 truth and_strict_does_not_fail_on_it [ $? = 0 ]
 
+# thread 7 ends on CPU 1 and goes on at CPU 2: which clock is right?
+cat >order.txt <<'END'
+event cpu-clock period=1000
+comm pid=7 name=app
+fork pid=8 tid=8 ppid=7 ptid=7 time=500 cpu=1
+exit pid=8 tid=8 ppid=7 ptid=7 time=600 cpu=1
+sample pid=8 tid=8 cpu=2 time=700 ip=0x400010 u=0x400010
+END
+"$MKCAP" order.txt order.data || exit 2
+"$B" check order.data >out 2>log
+truth what_clocks_may_explain_is_no_finding_that_breaks [ $? = 0 ]
+truth nor_is_it_clean grep -q '^order.data: unproved: .*: 1 finding$' out
+truth and_its_rule_is_told grep -q ' 1 exit_order: not proved' out
+
 "$B" completion bash >out
 truth bash_completion_is_shell bash -n out
 # shellcheck disable=SC2016 # for bash

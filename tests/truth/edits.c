@@ -201,9 +201,6 @@ static void edit_false(enum edit e, const char *what, uint32_t n)
 		       ed.slice.cap->name, n, what);
 }
 
-/* Known false alarms, at most: a CPU with few cookies does not show that its
- * clock differs, and a sample after EXIT is after_exit (defer-cpuclock). */
-static const uint32_t edit_known_false[N_EDITS] = { [EDIT_CLOCK_5000] = 1 };
 /* Findings that break, of no rule of the set. */
 static void edit_other_rules(enum edit e, uint32_t set)
 {
@@ -782,8 +779,7 @@ bool edits_tell(const struct capture *cap, size_t n, uint64_t seed)
 	       "found", "false");
 	for (int e = 0; e < N_EDITS; e++) {
 		const struct score *s = &ed.score[e];
-		bool ok = s->found == s->proof &&
-			  s->false_n <= edit_known_false[e];
+		bool ok = s->found == s->proof && !s->false_n;
 
 		printf("# %-42s %8" PRIu32 " %8" PRIu32 " %8" PRIu32
 		       " %6" PRIu32 "\n",

@@ -347,6 +347,11 @@ END_TEST
 	      " u8 events_discarded; u8 packet_seq_num; u8 cpu_id; };"         \
 	      " event.header := struct { t8 timestamp; }; };" FIELDS("u8 a;")
 #define ID "c11ffcc1 0102030405060708090a0b0c0d0e0f10 "
+/* Packets of 17 bytes with one event; the head is content, size and CPU. */
+#define CPU64                                                                  \
+	LE "stream { packet.context := struct { u32 content_size;"             \
+	   " u32 packet_size; u64 cpu_id; }; };" FIELDS("u8 a;")
+#define OF_CPU(low, high, a) "88000000 88000000 " low high a
 /* A packet with 47 bytes of head: begin and end, content and size in bits (two
  * bytes each), counters of discarded events and of packets. */
 #define PK(id, b, e, content, size, lost, seq)                                 \
@@ -456,6 +461,13 @@ static const struct ctf_case packet_cases[] = {
 		  "one before: 47 bytes\n"
 		  "s0+0xcc: a packet begins before the end of the one before "
 		  "it: 47 bytes\n" },
+	{ .name = "only_all_ones_in_32_or_64_bits_are_an_unknown_cpu",
+	  .meta = CPU64,
+	  .file = { OF_CPU("ffffffff", "00000000", "01"),
+		    OF_CPU("ffffffff", "ffffffff", "02"),
+		    OF_CPU("ffffffff", "01000000", "03") },
+	  .want = "@0 e a=1\n@0 e a=2\n@0 e a=3\n"
+		  "s2+0x0: a packet of a CPU that cannot be: 16 bytes\n" },
 	{ .name = "all_packets_may_have_another_uuid_than_the_metadata",
 	  .meta = PACKETS,
 	  .file = { PK(OTHER, "1000", "2000", "9801", "9801", "00",

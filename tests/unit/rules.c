@@ -13,21 +13,6 @@
 /* One CPU; thread 1 was there before, 100 is forked. */
 #define FORKS "cpus=1; - name 1; 10 sample 1; 20 fork 100 1; "
 #define ENDED "10 fork 5 1; 15 map 5 code; 20 hit 5 code; 50 exit 5; "
-/* Thread 5 ends on CPU 0, and then seems to run on CPU 1. */
-/* One counter of CPU 2 that CPU 3 saw before it was made. */
-#define DIFFER                                                                 \
-	"; 100 chain 11/3@2 cpu=3; 5100 sample 12/1@2 cpu=2;"                  \
-	"5200 sample 11/3@2 cpu=2; 5300 chain 12/1@2 cpu=2"
-#define EXIT_AND_HIT                                                           \
-	"10 fork 5 1; 15 map 5 code; 50 exit 5 cpu=0; 60 hit 5 code cpu=1"
-/* Two chains on CPU 0 have counters of CPU 1 that are newer than those of two
- * samples which CPU 1 seems to make 5 us later. */
-#define AHEAD                                                                  \
-	"100 chain 11/3@1 cpu=0; 5100 sample 12/1@1 cpu=1;"                    \
-	"5200 sample 11/3@1 cpu=1; 5300 chain 12/1@1 cpu=1;"                   \
-	"5400 chain 13/7@1 cpu=0; 6900 sample 14/5@1 cpu=1;"                   \
-	"6910 sample 13/7@1 cpu=1; 6920 chain 14/5@1 cpu=1;"
-
 static const struct rules_row rules_rows[] = {
 	/* ---- tid_reused */
 	{
@@ -159,6 +144,34 @@ static const struct rules_row rules_rows[] = {
 	{
 		"a_user_hit_whose_chain_never_comes_shows_a_missing_mapping",
 		RUNS "70 sample 5/7 user ip=nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"a_child_that_may_share_the_space_may_have_mapped_the_code",
+		RUNS "50 fork 6 5; 55 map 6 nowhere; 60 exit 6;"
+		     "70 hit 5 nowhere",
+		.rule = NULL,
+	},
+	{
+		"and_so_may_a_parent",
+		RUNS "50 fork 6 5; 55 map 5 nowhere; 70 hit 6 nowhere",
+		.rule = NULL,
+	},
+	{
+		"what_a_child_maps_after_exec_is_its_own",
+		RUNS "50 fork 6 5; 52 exec 6; 55 map 6 nowhere;"
+		     "70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"a_child_shares_no_code_that_it_did_not_map",
+		RUNS "50 fork 6 5; 55 map 6 0x680000; 70 hit 5 nowhere",
+		.rule = "unmapped",
+	},
+	{
+		"what_a_parent_mapped_before_is_not_shared",
+		"10 fork 5 1; 20 exec 5; 25 map 5 nowhere; 26 exec 5;"
+		"30 map 5 code; 40 hit 5 code; 50 fork 6 5; 70 hit 5 nowhere",
 		.rule = "unmapped",
 	},
 	{
@@ -440,63 +453,6 @@ static const struct rules_row rules_rows[] = {
 		ENDED "10s sample 1; 11s fork 5 1; 12s hit 5 code",
 		.rule = NULL,
 	},
-	/* ---- clocks of CPUs */
-	{
-		"clocks_are_believed_until_a_counter_shows_that_some_differ",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT,
-		.rule = "after_exit",
-		.since = 50,
-		.time = 60,
-		.n = 1,
-	},
-	{
-		"clocks_that_nothing_bounds_may_put_a_hit_after_the_exit",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=1;" EXIT_AND_HIT
-			DIFFER,
-		.rule = NULL,
-	},
-	{
-		"counters_show_that_clocks_differ_by_too_little_for_that",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT
-			DIFFER,
-		.rule = "after_exit",
-		.since = 50,
-		.time = 60,
-		.n = 1,
-	},
-	{
-		"a_bound_that_is_too_wide_proves_no_hit_after_the_exit",
-		"5 sample 9/1@1 cpu=1; 15 chain 9/1@1 cpu=0;" EXIT_AND_HIT
-			DIFFER,
-		.rule = NULL,
-	},
-	{
-		"a_bound_on_the_other_clock_proves_no_hit_after_the_exit",
-		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT
-			DIFFER,
-		.rule = NULL,
-	},
-	{
-		"clocks_of_a_capture_without_counters_are_believed",
-		EXIT_AND_HIT,
-		.rule = "after_exit",
-		.since = 50,
-		.time = 60,
-		.n = 1,
-	},
-	{
-		"counters_that_were_seen_before_they_were_made_are_a_skew",
-		AHEAD,
-		.rule = "clock_skew",
-		.since = 100,
-		.time = 5100,
-		.n = 2,
-	},
-	{
-		"another_session_may_have_made_the_counters_that_come_late",
-		AHEAD "7000 chain 20/9@1; 7001 chain 20/11@1",
-		.rule = NULL,
-	},
 	/* ---- all of them */
 	{
 		"captures_without_times_have_no_findings",
@@ -539,6 +495,39 @@ START_TEST(frames_are_uncertain_from_the_loss_on)
 	ck_assert_uint_eq(rules_leaf(&all, 4)->flags, FRAME_UNCERTAIN);
 	ck_assert_uint_eq(rules_leaf(&all, 5)->flags, 0);
 	facts_done(&all);
+}
+END_TEST
+
+/* The flags of a caller in code that the records do not map. */
+static uint8_t rules_caller_flags(const char *records)
+{
+	struct fake *f = fake_new();
+
+	script_play_on(f, records);
+	struct all_facts all = stitch_all(&f, 1);
+	size_t n = fact_count(&all, FACT_EVENT);
+	uint32_t raw = fact_at(&all, FACT_EVENT, n - 1)->event.uraw;
+	const struct stack *s = frames_get_stack(
+		all.frames, frames_get_raw(all.frames, raw)->stack);
+
+	while (s->parent)
+		s = frames_get_stack(all.frames, s->parent);
+	uint8_t flags = frames_get_frame(all.frames, s->frame)->flags;
+
+	facts_done(&all);
+	return flags;
+}
+
+START_TEST(callers_that_a_child_may_have_mapped_are_not_judged)
+{
+	ck_assert_uint_eq(rules_caller_flags(RUNS
+					     "50 fork 6 5; 55 map 6 nowhere;"
+					     "70 hit 5 code+8 ip1=nowhere n=2"),
+			  FRAME_PARTIAL);
+	ck_assert_uint_eq(rules_caller_flags(RUNS
+					     "50 fork 6 5; 55 map 6 0x680000;"
+					     "70 hit 5 code+8 ip1=nowhere n=2"),
+			  0);
 }
 END_TEST
 
@@ -594,70 +583,6 @@ START_TEST(findings_beyond_the_limit_are_counted)
 }
 END_TEST
 
-/* ---- clock_step */
-
-/* Every 100 ms a record; from the 30th on the clock is `back` behind. */
-static struct fake *rules_stepping(uint64_t back)
-{
-	struct fake *f = fake_new();
-
-	f->event[1].type = 1;
-	for (uint64_t i = 0; i < 80; i++) {
-		uint64_t t = 5 * SCRIPT_SECOND + i * SCRIPT_SECOND / 10;
-		struct fake_rec *s =
-			fake_sample(f, i < 30 ? t : t - back, 5, 0);
-
-		s->rec.sample.event = 1;
-		s = fake_sample(f, t, 6, 0);
-		s->rec.cpu = 1;
-		s->rec.sample.event = 1;
-	}
-	return f;
-}
-
-#define BACK 2500000000
-#define LITTLE 900000000
-
-static const struct rules_clock_row {
-	const char *name;
-	const char *capture; /* facts about it, as in script.h */
-	uint64_t back;	     /* ns */
-	uint32_t type;	     /* of the event; 0: as it is */
-	const char *rule;    /* NULL: nothing is found */
-} rules_clock_rows[] = {
-	{ "a_clock_that_is_set_back_is_a_finding", "", BACK, 0, "clock_step" },
-	{ "records_a_little_out_of_order_are_no_clock_step", "", LITTLE, 0,
-	  NULL },
-	{ "an_overwritten_ring_shows_no_clock_step", "overwrite", BACK, 0,
-	  NULL },
-	{ "a_folder_of_files_shows_no_clock_step", "dir", BACK, 0, NULL },
-	{ "a_capture_of_some_tasks_shows_no_clock_step", "per_task", BACK, 0,
-	  NULL },
-	/* the processor may hold records of a PMU back */
-	{ "an_event_of_the_processor_shows_no_clock_step", "", BACK, 4, NULL },
-	{ "a_pipe_shows_a_clock_step_by_what_comes_late", "trusting", BACK, 0,
-	  "clock_step" },
-	{ "a_pipe_a_little_out_of_order_shows_no_clock_step", "trusting",
-	  LITTLE, 0, NULL },
-};
-
-START_TEST(rules_clock_row_holds)
-{
-	const struct rules_clock_row *row = &rules_clock_rows[_i];
-	struct fake *f = rules_stepping(row->back);
-
-	script_play_on(f, row->capture);
-	if (row->type)
-		f->event[1].type = row->type;
-	struct fact_finding one = rules_only(f, row->rule);
-
-	if (row->rule && !*row->capture) {
-		ck_assert_int_eq(one.cpu, 0);
-		ck_assert_uint_gt(one.n, 1);
-	}
-}
-END_TEST
-
 START_TEST(every_rule_has_a_name_a_view_and_a_sentence)
 {
 	size_t n = 0;
@@ -673,11 +598,11 @@ END_TEST
 
 static const struct run_table tables[] = {
 	RUN_TABLE(rules_row_holds, rules_rows),
-	RUN_TABLE(rules_clock_row_holds, rules_clock_rows),
 };
 
 RUN_TABLES("rules", tables, frames_are_uncertain_from_the_loss_on,
 	   what_comes_after_the_exit_is_of_another_life,
+	   callers_that_a_child_may_have_mapped_are_not_judged,
 	   a_record_that_stands_there_twice_is_a_duplicate,
 	   findings_beyond_the_limit_are_counted,
 	   every_rule_has_a_name_a_view_and_a_sentence)
