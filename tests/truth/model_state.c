@@ -22,12 +22,14 @@ static uint32_t life_of(const struct expect *ex, int32_t tid)
 	return NOWHERE;
 }
 
-/* Is any thread of that process alive? */
-static bool model_state_is_alive(const struct expect *ex, int32_t pid)
+/* Is any thread of that process alive but this one (-1: of all)? */
+static bool model_state_is_alive(const struct expect *ex, int32_t pid,
+				 int32_t but)
 {
 	for (size_t i = 0; i < ex->n_lives; i++)
 		if (ex->lives[i].pid == pid && !ex->lives[i].ended &&
-		    ex->lives[i].tid >= 0 && life_of(ex, ex->lives[i].tid) == i)
+		    ex->lives[i].tid >= 0 && ex->lives[i].tid != but &&
+		    life_of(ex, ex->lives[i].tid) == i)
 			return true;
 	return false;
 }
@@ -56,7 +58,7 @@ static bool model_state_shows_life(const struct expect *ex,
 		return has_cookie(r) || r->flags & REC_F_USER;
 	/* the others of a process may name its first thread after its end */
 	return r->kind == REC_COMM &&
-	       (r->pid != r->tid || !model_state_is_alive(ex, r->pid));
+	       (r->pid != r->tid || !model_state_is_alive(ex, r->pid, r->tid));
 }
 
 /* Another life of an id that no FORK told of, and of a process, if nobody was
@@ -64,7 +66,7 @@ static bool model_state_shows_life(const struct expect *ex,
 static void begin_again(struct expect *ex, uint32_t life, int32_t pid,
 			size_t at)
 {
-	if (!model_state_is_alive(ex, ex->lives[life].pid))
+	if (!model_state_is_alive(ex, ex->lives[life].pid, -1))
 		ex->forgot[at] = ex->lives[life].pid;
 	add_life(ex, ex->lives[life].tid, pid, at);
 	ex->lives[ex->n_lives - 1].again = true;
