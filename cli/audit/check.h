@@ -55,8 +55,9 @@ struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
 	int64_t vanished; /* stays in the kernel, counted as lost */
 	/* Not provable: counters missing beside another session; findings that
-	 * clocks may explain. */
-	int64_t not_provable, open_findings;
+	 * clocks may explain; chains whose samples are missing unless another
+	 * session asked for them. */
+	int64_t not_provable, open_findings, open_chains;
 	int64_t records; /* records that were read, for --max-loss in
 			  * percent */
 	int64_t asked, joined, refused; /* requests: all, with their chain,
