@@ -109,7 +109,8 @@ typedef void check_fn(void *arg, const struct check_row *r);
  * failure. */
 int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
 		   void *arg, struct err *err);
-/* Like check_each(), but reads the first `max` rows only. */
+/* Like check_each(), but reads the first `max` rows only, unless all were read
+ * before. */
 int check_some(const struct check *c, const char *name, int64_t max,
 	       check_fn *fn, void *arg, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */
