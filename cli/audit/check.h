@@ -55,8 +55,9 @@ struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
 	int64_t vanished; /* stays in the kernel, counted as lost */
 	/* Not provable: counters missing beside another session; findings that
-	 * clocks may explain. */
-	int64_t not_provable, open_findings;
+	 * clocks may explain; chains whose samples are missing unless another
+	 * session asked for them. */
+	int64_t not_provable, open_findings, open_chains;
 	int64_t records; /* records that were read, for --max-loss in
 			  * percent */
 	int64_t asked, joined, refused; /* requests: all, with their chain,
@@ -108,7 +109,8 @@ typedef void check_fn(void *arg, const struct check_row *r);
  * failure. */
 int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
 		   void *arg, struct err *err);
-/* Like check_each(), but reads the first `max` rows only. */
+/* Like check_each(), but reads the first `max` rows only, unless all were read
+ * before. */
 int check_some(const struct check *c, const char *name, int64_t max,
 	       check_fn *fn, void *arg, struct err *err);
 /* The value of a column by its name; a NULL is 0 or "". */

@@ -30,6 +30,7 @@ static void take_breaks(void *arg, const struct check_row *r)
 	b->vanished = check_int(r, "vanished");
 	b->not_provable = check_int(r, "not_provable");
 	b->open_findings = check_int(r, "open_findings");
+	b->open_chains = check_int(r, "open_chains");
 }
 
 /* A database remembers what its capture was damaged by. */
@@ -91,7 +92,7 @@ int check_judge(struct check *c, struct err *err)
 
 bool check_is_open(const struct check_breaks *b)
 {
-	return b->not_provable || b->open_findings;
+	return b->not_provable || b->open_findings || b->open_chains;
 }
 
 const char *check_verdict(const struct check *c)

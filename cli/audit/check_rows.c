@@ -82,14 +82,35 @@ static struct check_answer *check_rows_keep(const struct check *c,
 	return NULL;
 }
 
-static int64_t each_kept(struct check *c, const struct check_query *q,
-			 int64_t max, check_fn *fn, void *arg, struct err *err)
+static struct check_answer *check_rows_kept(const struct check *c,
+					    const struct check_query *q)
 {
 	struct check_answer *a = c->answers;
-	int64_t n = 0;
 
 	while (a && a->name != q->name)
 		a = a->next;
+	return a;
+}
+
+static int64_t each_row(const struct check_answer *a, int64_t max, check_fn *fn,
+			void *arg)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < a->n; i += a->n_column, n++) {
+		const struct check_row row = { .kept = a, .first = i };
+
+		if (!max || n < max)
+			fn(arg, &row);
+	}
+	return n;
+}
+
+static int64_t each_kept(struct check *c, const struct check_query *q,
+			 int64_t max, check_fn *fn, void *arg, struct err *err)
+{
+	struct check_answer *a = check_rows_kept(c, q);
+
 	if (!a) {
 		a = check_rows_keep(c, q, err);
 		if (!a)
@@ -97,13 +118,7 @@ static int64_t each_kept(struct check *c, const struct check_query *q,
 		a->next = c->answers;
 		c->answers = a;
 	}
-	for (size_t i = 0; i < a->n; i += a->n_column, n++) {
-		struct check_row row = { .kept = a, .first = i };
-
-		if (!max || n < max)
-			fn(arg, &row);
-	}
-	return n;
+	return each_row(a, max, fn, arg);
 }
 
 static int64_t each_live(const struct check *c, const struct check_query *q,
@@ -145,7 +160,12 @@ int check_some(const struct check *c, const char *name, int64_t max,
 
 	if (!check_covers(q->scope))
 		return 0;
-	return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
+	const struct check_answer *a = check_rows_kept(c, q);
+
+	if (!a)
+		return each_live(c, q, max, false, fn, arg, err) < 0 ? -1 : 0;
+	each_row(a, max, fn, arg);
+	return 0;
 }
 
 /* A missing column is a programming error. */

@@ -14,7 +14,7 @@ const struct check_query check_queries[] = {
 	  "other half, records lost, losses of unknown size, records out of "
 	  "order, findings, stays that vanished uncounted; and what is not "
 	  "provable: missing counters beside another session, findings that "
-	  "clocks may explain",
+	  "clocks may explain, chains of another session",
 	  true, CHECK_ALWAYS, CHECK_ANY },
 	{ "captures", "the captures in the database", false, CHECK_ALWAYS,
 	  CHECK_WHOLE },

@@ -42,6 +42,8 @@ static void words_add_open(struct lines *l, const struct check_breaks *b)
 	lines_add(l, "nothing is proved to be lost, but not provable: ");
 	words_add(l, &parts, b->not_provable, "counter", "counters");
 	words_add(l, &parts, b->open_findings, "finding", "findings");
+	words_add(l, &parts, b->open_chains, "chain without a sample",
+		  "chains without a sample");
 }
 
 /* What the word "clean" covers for this database. */

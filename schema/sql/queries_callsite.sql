@@ -62,17 +62,19 @@ GROUP BY i.id ORDER BY 3 DESC, 1
 
 -- name: check_unmapped
 WITH unknown(frame) AS MATERIALIZED (
-	SELECT f.id FROM frame f JOIN image i ON i.id = f.image
-	JOIN word w ON w.kind = 'image' AND w.id = i.kind
-		AND w.name = 'unknown'
-	WHERE NOT f.flags & 128 -- all mappings are known
+	SELECT id FROM frame WHERE image IN (SELECT i.id FROM image i
+		JOIN word w ON w.kind = 'image' AND w.id = i.kind
+			AND w.name = 'unknown')
+	AND NOT flags & 128 -- all mappings are known
+), stray(stack, leaf) AS MATERIALIZED (
+	SELECT stack, max(pos = 0) FROM stack_path
+	WHERE frame IN (SELECT frame FROM unknown) GROUP BY stack
 )
-SELECT coalesce(sum(n), 0) AS samples,
-	coalesce(sum(n) FILTER (WHERE user IN (SELECT id FROM stack
-		WHERE frame IN (SELECT frame FROM unknown))), 0) AS unmapped,
-	coalesce(sum(n) FILTER (WHERE user IN (SELECT stack FROM stack_path
-		WHERE frame IN (SELECT frame FROM unknown))), 0) AS touching
-FROM sample_group WHERE user IS NOT NULL
+SELECT coalesce(sum(g.n), 0) AS samples,
+	coalesce(sum(g.n) FILTER (WHERE s.leaf), 0) AS unmapped,
+	coalesce(sum(g.n) FILTER (WHERE s.leaf IS NOT NULL), 0) AS touching
+FROM sample_group g LEFT JOIN stray s ON s.stack = g.user
+WHERE g.user IS NOT NULL
 
 -- name: check_not_judged
 SELECT why, image, sum(samples) AS samples FROM not_judged

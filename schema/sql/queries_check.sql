@@ -40,7 +40,10 @@ SELECT (SELECT count(*) FROM request
 			OR c.reason = 'another session asked for stacks too'))
 		AS not_provable,
 	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule = (
-		SELECT id FROM rule WHERE name = 'exit_order')) AS open_findings
+		SELECT id FROM rule WHERE name = 'exit_order')) AS open_findings,
+	(SELECT count(*) FROM chain
+		WHERE verdict = (SELECT id FROM word WHERE kind = 'chain'
+			AND name = 'foreign')) AS open_chains
 
 -- name: check_captures
 SELECT path, format, records, samples, cpus, system_wide, exact_order,

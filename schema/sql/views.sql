@@ -219,16 +219,15 @@ WHERE k.bogus;
 -- the process are known), 'file' (image's file is not the one that ran; see
 -- other_file). samples: samples with the stack.
 CREATE VIEW not_judged(stack, why, image, samples) AS
-WITH doubted(stack, why, image) AS MATERIALIZED (
-	SELECT p.stack, CASE WHEN f.flags & 128 THEN 'mappings' ELSE 'file' END,
-		f.image
+WITH doubtful(frame, why, image) AS MATERIALIZED (
+	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
+	FROM frame WHERE flags & 128
+	OR image IN (SELECT image FROM other_file)
+), doubted(stack, why, image) AS MATERIALIZED (
+	SELECT DISTINCT p.stack, f.why, f.image
 	-- most captures have no such frame: then no stack is read
-	FROM (SELECT 1 FROM frame WHERE flags & 128
-		OR image IN (SELECT image FROM other_file) LIMIT 1)
-	CROSS JOIN stack_path p JOIN frame f ON f.id = p.frame
-	WHERE p.frame IN (SELECT id FROM frame WHERE flags & 128
-		OR image IN (SELECT image FROM other_file))
-	GROUP BY 1, 2, 3
+	FROM (SELECT 1 FROM doubtful LIMIT 1)
+	CROSS JOIN stack_path p CROSS JOIN doubtful f ON f.frame = p.frame
 ), weighed(stack, n) AS MATERIALIZED (
 	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
 )
@@ -272,14 +271,17 @@ GROUP BY p.id HAVING sum(s.stack IS NOT NULL);
 CREATE VIEW fabricated(image, samples, fabricated, unverified) AS
 WITH weighed(stack, n) AS MATERIALIZED (
 	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+), leading(frame, image) AS MATERIALIZED (
+	SELECT id, image FROM frame
+	WHERE image IN (SELECT image FROM stack_check WHERE bogus)
 ), passed(stack, image) AS MATERIALIZED (
 	SELECT DISTINCT p.stack, f.image
-	FROM stack_check k
-	JOIN stack s ON s.id = k.stack
-	JOIN stack_path p ON p.stack = k.stack
-	JOIN frame f ON f.id = p.frame
-	WHERE f.image IN (SELECT image FROM stack_check WHERE bogus)
-	AND p.pos < coalesce(k.first, s.depth - 1)
+	-- most captures have no such image: then no stack is read
+	FROM (SELECT 1 FROM leading LIMIT 1)
+	CROSS JOIN stack_path p CROSS JOIN leading f ON f.frame = p.frame
+	CROSS JOIN stack_check k ON k.stack = p.stack
+	CROSS JOIN stack s ON s.id = k.stack
+	WHERE p.pos < coalesce(k.first, s.depth - 1)
 )
 SELECT i.path, sum(w.n), sum(CASE WHEN k.image = p.image THEN w.n ELSE 0 END),
 	i.build_id IS NULL

@@ -147,7 +147,8 @@ truth strict_is_content_with_a_whole_capture [ $? = 0 ]
 truth strict_says_loss [ $? = 4 ]
 # the stacks of thread 8 were asked for by another session, and so may 7 and 9
 cat >foreign.txt <<'END'
-event cpu-clock defer output
+event cpu-clock defer period=1000
+event dummy:u output
 sample pid=7 tid=7 cpu=1 time=1000 k=0xffffffff81000010 cookie=1:1
 chain cookie=1:1 pid=7 tid=7 cpu=1 time=2000 u=0x400010
 chain cookie=1:3 pid=8 tid=8 cpu=1 time=3000 u=0x400010
@@ -161,6 +162,13 @@ truth what_is_not_provable_is_not_clean grep -q '^foreign.data: unproved' out
 "$B" ingest -q --strict -o s3.db foreign.data 2>log
 truth and_strict_does_not_fail_on_it [ $? = 0 ]
 
+# nor is it where samples may have been taken out: no counter is missing
+sed 's/cookie=1:11/cookie=1:7/' foreign.txt >bulk.txt
+"$MKCAP" bulk.txt bulk.data || exit 2
+"$B" check bulk.data 2>log | tr -s ' \n' ' ' >out
+truth chains_that_others_asked_for_are_not_clean grep -q \
+	'^bulk.data: unproved: .* not provable: 2 chains without a sample ' out
+
 # thread 7 ends on CPU 1 and goes on at CPU 2: which clock is right?
 cat >order.txt <<'END'
 event cpu-clock period=1000
@@ -173,6 +181,8 @@ END
 "$B" check order.data >out 2>log
 truth what_clocks_may_explain_is_no_finding_that_breaks [ $? = 0 ]
 truth nor_is_it_clean grep -q '^order.data: unproved: .*: 1 finding$' out
+"$B" ingest -q --strict -o s4.db order.data 2>log
+truth nor_does_strict_fail_on_it [ $? = 0 ]
 truth and_its_rule_is_told grep -q ' 1 exit_order: not proved' out
 
 "$B" completion bash >out

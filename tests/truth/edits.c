@@ -25,6 +25,7 @@ enum edit {
 	EDIT_STAY_244_LOST,
 	EDIT_SAMPLE,
 	EDIT_SAMPLE_LOST,
+	EDIT_BULK,
 	EDIT_CHAIN,
 	EDIT_CHAIN_LOST,
 	EDIT_CONFLICT,
@@ -49,6 +50,7 @@ static const char *const edit_names[N_EDITS] = {
 	[EDIT_STAY_244_LOST] = "244 whole stays out, with LOST",
 	[EDIT_SAMPLE] = "the only sample of a stay out",
 	[EDIT_SAMPLE_LOST] = "the only sample of a stay out, with LOST",
+	[EDIT_BULK] = "all samples of some time out, not clean",
 	[EDIT_CHAIN] = "a chain out",
 	[EDIT_CHAIN_LOST] = "a chain out, with LOST",
 	[EDIT_CONFLICT] = "a second chain with another stack",
@@ -346,6 +348,43 @@ static void edit_sample(bool lost)
 	edit_false(e, "doubts", ed.got.session[0].reason != NULL);
 	edit_other_rules(e, SCHED_RULES);
 	edit_other_halves(e, cookie);
+}
+
+/* Takes all samples with a cookie out of some time. Another session would leave
+ * the same, so that each chain may be foreign; it must not be used, and the
+ * rest must be as it was. */
+static void edit_bulk(void)
+{
+	struct score *sc = &ed.score[EDIT_BULK];
+	uint32_t n = 0;
+
+	edit_begin();
+	uint32_t first = rnd_below(&ed.seed, (uint32_t)ed.list.n);
+	uint32_t last = first + rnd_below(&ed.seed, (uint32_t)ed.list.n / 4);
+
+	for (size_t i = ed.list.n; i-- > first;)
+		if (i <= last && has_cookie(edit_at(i)) &&
+		    edit_at(i)->kind == REC_SAMPLE)
+			edit_drop(i);
+	edit_run(EDIT_BULK);
+	for (size_t i = 0; i < ed.list.n; i++) {
+		const struct record *r = edit_at(i);
+		enum chain_verdict v = ed.got.chain[i].f.verdict;
+
+		if (!ed.got.chain[i].has || v == CHAIN_DUPLICATE)
+			continue;
+		bool own = edit_halves(cookie_of(r), false) == 0;
+		bool open = v == CHAIN_FOREIGN || v == CHAIN_UNEXPLAINED;
+
+		sc->proof += own;
+		sc->found += own && open;
+		n += open && !own;
+	}
+	for (size_t i = 0; i < ed.list.n; i++)
+		n += ed.got.request[i].has &&
+		     ed.got.request[i].f.verdict == REQ_UNEXPLAINED;
+	edit_false(EDIT_BULK, "halves", n);
+	edit_other_rules(EDIT_BULK, SCHED_RULES);
 }
 
 /* Is a chain of this thread due before item `from`'s end, as a newer cookie or
@@ -746,6 +785,8 @@ static void edit_cookies(void)
 		}
 	for (int i = 0; i < 30; i++) {
 		edit_sample(i % 2);
+		if (i % 5 == 0)
+			edit_bulk();
 		edit_chain(i % 2);
 		edit_conflict();
 		edit_shared();
