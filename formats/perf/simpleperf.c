@@ -1,5 +1,5 @@
 /* simpleperf.c - what simpleperf of Android writes in its own records and
- * feature sections (record_file_format.h and record.h of its source). */
+ * feature sections, as comments of its source describe them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
