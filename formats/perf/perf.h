@@ -75,6 +75,7 @@ enum perf_type {
 	PR_SCHEDSTAT_DOMAIN,
 	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
 	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
+	PR_EVENT_ID = PR_SIMPLEPERF + 6,
 };
 
 /* simpleperf's own records are of more than 64 KiB too: their misc is the
@@ -288,8 +289,7 @@ struct perf {
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
 	struct tp tp;
-	/* No address is in [user_end, kernel_start); 0, 0: any may be. */
-	uint64_t user_end, kernel_start;
+	struct halves halves;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
@@ -396,12 +396,18 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 /* Sets the facts that depend on all tool records: system_wide and others. */
 void perf_tool_finish(struct perf *p);
 
+/* ---- simpleperf.c */
+/* Takes the ids of events that were opened during the recording. */
+int perf_simpleperf_event_ids(struct perf *p, struct bytes *b, struct err *err);
+/* Takes the version and the names of events of META_INFO. */
+int perf_simpleperf_meta(struct perf *p, struct bytes *b, struct err *err);
+/* Checks the sizes in FILE, whose functions are not used. */
+int perf_simpleperf_files(struct perf *p, struct bytes *b, struct err *err);
+
 /* ---- check.c: values that cannot be */
 /* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */
 int perf_check_build_id(const struct bytes *id, unsigned int n,
 			struct err *err);
-/* Sets where the addresses of programs end and those of the kernel begin. */
-void perf_check_set_halves(struct perf *p, const char *arch);
 /* Is this time years from those of the records before it in the file? */
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 			    uint64_t time);
