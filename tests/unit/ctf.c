@@ -498,17 +498,18 @@ END_TEST
 	      " u8 events_discarded; u8 packet_seq_num; u8 cpu_id; };"         \
 	      " event.header := struct { t8 timestamp; }; };" FIELDS("u8 a;")
 
-/* Chunks of one uuid, and a copy of one of them in a second snapshot. */
-START_TEST(chunks_follow_each_other_by_number_and_copies_do_not)
+/* Chunks of one uuid, and a snapshot that has the last packet of them, too. */
+START_TEST(chunks_follow_each_other_by_number_and_copies_are_read_once)
 {
 	static const char *const name[] = { "a", "b", "c", "copy" };
 	static const char *const file[] = {
 		CHUNK("01", "50", "60", "07", "02", "5005 5106"),
 		CHUNK("01", "10", "20", "02", "00", "1001 1102"),
 		CHUNK("01", "30", "40", "02", "01", "3003 3104"),
-		CHUNK("01", "30", "40", "02", "01", "3003 3104"),
+		CHUNK("01", "50", "60", "07", "02", "5005 5106")
+			CHUNK("01", "70", "80", "09", "03", "7007 7108"),
 	};
-	unsigned char data[64];
+	unsigned char data[160];
 	char path[128];
 
 	make_folder();
@@ -523,9 +524,10 @@ START_TEST(chunks_follow_each_other_by_number_and_copies_do_not)
 	char *got = read_folder();
 
 	ck_assert_str_eq(got, "@32 lost 0\n@16 e cpu3 a=1\n@17 e cpu3 a=2\n"
-			      "@48 e cpu3 a=3\n@64 lost 0\n@48 e cpu3 a=3\n"
-			      "@49 e cpu3 a=4\n@96 lost 5\n@49 e cpu3 a=4\n"
-			      "@80 e cpu3 a=5\n@81 e cpu3 a=6\n");
+			      "@48 e cpu3 a=3\n@49 e cpu3 a=4\n@96 lost 5\n"
+			      "@80 e cpu3 a=5\n@128 lost 2\n@81 e cpu3 a=6\n"
+			      "@112 e cpu3 a=7\n"
+			      "@113 e cpu3 a=8\n");
 	free(got);
 	for (size_t i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/metadata", name[i]);
@@ -705,7 +707,7 @@ START_TEST(rules_that_are_none_are_refused)
 END_TEST
 
 RUN("ctf", fields_are_read, packets_are_read,
-    chunks_follow_each_other_by_number_and_copies_do_not,
+    chunks_follow_each_other_by_number_and_copies_are_read_once,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     every_cut_keeps_all_events_in_front_of_it,
     every_flip_costs_one_packet_at_most,
