@@ -63,6 +63,7 @@ struct ctf_schema {
 	struct ctf_plan *plan; /* as tree.stream */
 	uint32_t n_slot;       /* the most of all stream classes */
 	bool lttng, perf;      /* who wrote it */
+	bool joined;	       /* we: its events have their late stacks */
 	bool loose;	       /* its packets may end before their last event */
 	struct err *err;       /* why it cannot be read; NULL: it can */
 };
