@@ -54,9 +54,9 @@ static int ctf_copy_compare(const void *a, const void *b)
 {
 	const struct ctf_copy *x = a;
 	const struct ctf_copy *y = b;
-	int d = compare_numbers(x->packet, y->packet);
 
-	return d ? d : compare_numbers(x->file, y->file);
+	return compare_numbers(x->packet, y->packet)
+		       ?: compare_numbers(x->file, y->file);
 }
 
 void ctf_copies_sort(struct ctf *ctf, bool overlap)

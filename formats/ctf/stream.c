@@ -10,6 +10,7 @@
 #include "formats/ctf/ctf.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 /* Words that a stream keeps for its lists from packet to packet. */
 #define LISTS_MAX 1024
@@ -48,30 +49,20 @@ uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
 
 /* ---- which files belong to a stream */
 
-static int ctf_stream_compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* By trace, stream, and time. */
 static int ctf_stream_compare_files(const void *a, const void *b)
 {
 	const struct ctf_file *x = a;
 	const struct ctf_file *y = b;
-	int d = ctf_stream_compare(x->trace, y->trace);
+	int d = compare_numbers(x->trace, y->trace)
+			?: compare_numbers(!x->packets, !y->packets)
+			?: compare_numbers(x->class_id, y->class_id)
+			?: compare_numbers(x->has_id, y->has_id)
+			?: compare_numbers(x->id, y->id);
 
-	if (!d)
-		d = ctf_stream_compare(!x->packets, !y->packets);
-	if (!d)
-		d = ctf_stream_compare(x->class_id, y->class_id);
-	if (!d)
-		d = ctf_stream_compare(x->has_id, y->has_id);
-	if (!d)
-		d = ctf_stream_compare(x->id, y->id);
 	if (!d && x->has_id)
-		d = ctf_stream_compare(x->seq, y->seq);
-	if (!d && x->has_id)
-		d = ctf_stream_compare(x->begin, y->begin);
+		d = compare_numbers(x->seq, y->seq)
+			    ?: compare_numbers(x->begin, y->begin);
 	return d ? d : strcmp(x->path, y->path);
 }
 
