@@ -94,20 +94,16 @@ static void ctf_dump_scope(FILE *f, const char *what, const struct ctf_node *n,
 
 static void ctf_dump_stream(FILE *f, const struct ctf_stream_class *s)
 {
-	fprintf(f, "stream %" PRIu64 " clock=%d slots=%u%s%s\n", s->id,
-		s->clock, s->n_slot, s->seq_known ? " seq" : "",
-		s->discarded_known ? " discarded" : "");
+	fprintf(f, "stream %" PRIu64 " clock=%d slots=%u\n", s->id, s->clock,
+		s->n_slot);
 	ctf_dump_scope(f, "packet", s->packet, 1);
 	ctf_dump_scope(f, "header", s->header, 1);
 	ctf_dump_scope(f, "common", s->common, 1);
 	for (uint32_t i = 0; i < s->n_event; i++) {
 		const struct ctf_event_class *e = &s->event[i];
 
-		fprintf(f, " event %" PRIu64 " '%s'", e->id,
+		fprintf(f, " event %" PRIu64 " '%s'\n", e->id,
 			e->name ? e->name : "");
-		if (e->log_level >= 0)
-			fprintf(f, " level=%d", e->log_level);
-		fputc('\n', f);
 		ctf_dump_scope(f, "specific", e->specific, 2);
 		ctf_dump_scope(f, "payload", e->payload, 2);
 	}
@@ -115,8 +111,8 @@ static void ctf_dump_stream(FILE *f, const struct ctf_stream_class *s)
 
 static void ctf_dump(FILE *f, const struct ctf_tree *t)
 {
-	fprintf(f, "trace %d%s%s '%s'", t->version, t->big ? " be" : "",
-		t->cut ? " cut" : "", t->name ? t->name : "");
+	fprintf(f, "trace %d%s%s", t->version, t->big ? " be" : "",
+		t->cut ? " cut" : "");
 	for (int i = 0; i < 16 && t->has_uuid; i++)
 		fprintf(f, "%s%02x", i ? "" : " ", t->uuid[i]);
 	fputc('\n', f);

@@ -164,6 +164,28 @@ static void put_aligned(struct summary *s, struct rows *r)
 	lines_put(&s->l, "aligned");
 }
 
+/* What a CPU recorded after its clock was set back has earlier times, and comes
+ * late if they are behind what was put in order before. */
+static void summary_put_order(struct summary *s, const struct rows *r)
+{
+	const int64_t steps = rows_int(r, INFO_CAPTURES_STEPS_BACK);
+	char a[32];
+	char b[32];
+
+	if (steps)
+		lines_print(&s->l, "order",
+			    "by time, which goes back %s time%s, at most by %s",
+			    human_grouped(a, sizeof(a), (uint64_t)steps),
+			    steps == 1 ? "" : "s",
+			    human_ns(b, sizeof(b),
+				     rows_int(r, INFO_CAPTURES_STEP_NS)));
+	else
+		lines_print(&s->l, "order",
+			    rows_int(r, INFO_CAPTURES_EXACT_ORDER)
+				    ? "exact: nothing can come late"
+				    : "by finished rounds");
+}
+
 static void summary_put_capture(struct summary *s, struct rows *r)
 {
 	char a[32];
@@ -182,10 +204,7 @@ static void summary_put_capture(struct summary *s, struct rows *r)
 		summary_put_time(s, r);
 	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
-	lines_print(&s->l, "order",
-		    rows_int(r, INFO_CAPTURES_EXACT_ORDER)
-			    ? "exact: nothing can come late"
-			    : "by finished rounds");
+	summary_put_order(s, r);
 	if (!rows_int(r, INFO_CAPTURES_COMPLETE)) {
 		lines_print(&s->l, "complete", "no: see damage");
 	}

@@ -217,6 +217,7 @@ static void ctf_close(struct source *src)
 	free(ctf->trace);
 	free(ctf->file);
 	free(ctf->stream);
+	free(ctf->copy);
 	free(ctf->spare);
 	free(ctf->event);
 	free(ctf->def);

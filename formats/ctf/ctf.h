@@ -64,6 +64,7 @@ struct ctf_schema {
 	struct ctf_plan *plan; /* as tree.stream */
 	uint32_t n_slot;       /* the most of all stream classes */
 	bool lttng, perf;      /* who wrote it */
+	bool joined;	       /* we: its events have their late stacks */
 	bool loose;	       /* its packets may end before their last event */
 	bool of_linux; /* its numbers of threads and CPUs are those of Linux */
 	struct halves halves;
@@ -264,6 +265,8 @@ struct ctf {
 	size_t n_file, cap_file;
 	struct ctf_stream *stream;
 	size_t n_stream, cap_stream;
+	struct ctf_copy *copy; /* packets, if files overlap */
+	size_t n_copy, cap_copy;
 	struct ctf_rule *rule;
 	size_t n_rule, cap_rule;
 	struct ctf_event *event;
@@ -328,6 +331,7 @@ struct ctf_file {
 	char *path; /* owned */
 	struct ctf_schema *schema;
 	uint32_t trace; /* index in ctf.trace */
+	uint32_t order; /* in which files are walked */
 	uint64_t len;
 	uint64_t packets;
 	/* Of the stream class, and of the stream; has_id false: there is only
@@ -345,6 +349,16 @@ struct ctf_file {
  * bytes that are none, to ctf->file. */
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		   uint32_t trace);
+
+/* ---- copies.c: packets that several files of a stream have */
+/* Notes a packet while files are walked. */
+void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
+		     const struct ctf_state *st, const struct ctf_packet *p);
+/* Ends noting. overlap: two files of a stream may have a packet in common. */
+void ctf_copies_sort(struct ctf *ctf, bool overlap);
+/* Is the packet in a file that was walked before f? */
+bool ctf_copies_has(const struct ctf *ctf, const struct ctf_file *f,
+		    const struct ctf_state *st, const struct ctf_packet *p);
 
 /* ---- stream.c */
 

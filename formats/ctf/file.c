@@ -34,8 +34,8 @@ static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
 		f->last_end = end;
 }
 
-static void ctf_file_walk(struct ctf_file *f, struct ctf_state *st,
-			  const void *data)
+static void ctf_file_walk(struct ctf *ctf, struct ctf_file *f,
+			  struct ctf_state *st, const void *data)
 {
 	uint8_t uuid[CTF_UUID];
 	struct ctf_packet p;
@@ -50,6 +50,7 @@ static void ctf_file_walk(struct ctf_file *f, struct ctf_state *st,
 
 		if (!ctf_packet_read(f->schema, st, &b, must, &p)) {
 			ctf_file_note(f, st, &p);
+			ctf_copies_note(ctf, f, st, &p);
 			len = p.len;
 		} else {
 			len = ctf_packet_find(f->schema, st, &b, 1, must, &p);
@@ -75,11 +76,12 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 		.path = path,
 		.schema = sm,
 		.trace = trace,
+		.order = (uint32_t)ctf->n_file,
 		.len = len,
 	};
 	ctf->src.size += len;
 	memset(st->clock, 0, (sm->tree.n_clock + 1) * sizeof(*st->clock));
-	ctf_file_walk(f, st, data);
+	ctf_file_walk(ctf, f, st, data);
 	ctf_file_unmap(data, len);
 }
 

@@ -445,8 +445,10 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	};
 	char line[256];
 
-	p.request = ctf_rule_of(ctf, p.event, false);
-	p.chain = ctf_rule_of(ctf, p.event, true);
+	if (!sm->joined || ctf->opts.request)
+		p.request = ctf_rule_of(ctf, p.event, false);
+	if (!sm->joined || ctf->opts.chain)
+		p.chain = ctf_rule_of(ctf, p.event, true);
 	snprintf(line, sizeof(line), "%s", p.event);
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ')

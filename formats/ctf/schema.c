@@ -133,6 +133,7 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 
 	sm->lttng = tracer && !strncmp(tracer, "lttng", 5);
 	sm->perf = tracer && !strcmp(tracer, "perf");
+	sm->joined = tracer && !strcmp(tracer, "backstitch");
 	sm->loose = ctf_schema_is_loose(t);
 	ctf_schema_set_bounds(sm, tracer);
 	ctf_program_start(&sm->head);

@@ -10,6 +10,7 @@
 #include "formats/ctf/ctf.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 /* Words that a stream keeps for its lists from packet to packet. */
 #define LISTS_MAX 1024
@@ -48,35 +49,25 @@ uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
 
 /* ---- which files belong to a stream */
 
-static int ctf_stream_compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* By trace, stream, and time. */
 static int ctf_stream_compare_files(const void *a, const void *b)
 {
 	const struct ctf_file *x = a;
 	const struct ctf_file *y = b;
-	int d = ctf_stream_compare(x->trace, y->trace);
+	int d = compare_numbers(x->trace, y->trace)
+			?: compare_numbers(!x->packets, !y->packets)
+			?: compare_numbers(x->class_id, y->class_id)
+			?: compare_numbers(x->has_id, y->has_id)
+			?: compare_numbers(x->id, y->id);
 
-	if (!d)
-		d = ctf_stream_compare(!x->packets, !y->packets);
-	if (!d)
-		d = ctf_stream_compare(x->class_id, y->class_id);
-	if (!d)
-		d = ctf_stream_compare(x->has_id, y->has_id);
-	if (!d)
-		d = ctf_stream_compare(x->id, y->id);
 	if (!d && x->has_id)
-		d = ctf_stream_compare(x->seq, y->seq);
-	if (!d && x->has_id)
-		d = ctf_stream_compare(x->begin, y->begin);
+		d = compare_numbers(x->seq, y->seq)
+			    ?: compare_numbers(x->begin, y->begin);
 	return d ? d : strcmp(x->path, y->path);
 }
 
-/* Does b follow a, in the same stream? Files that overlap are copies, such as
- * two snapshots of one buffer: each is a stream of its own. */
+/* Does b follow a, in the same stream? Of files that overlap, such as two
+ * snapshots of one buffer, each is a stream of its own. */
 static bool ctf_stream_follows(const struct ctf_file *a,
 			       const struct ctf_file *b)
 {
@@ -110,6 +101,7 @@ static struct ctf_stream *ctf_stream_new(struct ctf *ctf,
 void ctf_streams_make(struct ctf *ctf)
 {
 	size_t first = 0;
+	bool overlap = false;
 
 	if (ctf->n_file)
 		qsort(ctf->file, ctf->n_file, sizeof(*ctf->file),
@@ -128,10 +120,12 @@ void ctf_streams_make(struct ctf *ctf)
 				    &ctf->file[s->file[s->n_file - 1]], f))
 				to = s;
 		}
+		overlap |= !to && first < ctf->n_stream;
 		if (!to)
 			to = ctf_stream_new(ctf, f);
 		*mem_add(to->file, to->n_file, to->cap_file) = (uint32_t)i;
 	}
+	ctf_copies_sort(ctf, overlap);
 }
 
 /* ---- files */
@@ -324,11 +318,18 @@ static void ctf_stream_find_losses(struct ctf_stream *s)
 			ctf_stream_lost(s, 0, s->has_end, s->end, p->has_begin,
 					p->begin);
 	}
+}
+
+/* Keeps the counters of the packet for the next one. */
+static void ctf_stream_keep_counters(struct ctf_stream *s)
+{
+	const struct ctf_state *st = &s->st;
+
 	s->has_before = true;
-	s->has_seq = has_seq;
-	s->has_discarded = has_discarded;
-	s->seq = seq;
-	s->discarded = discarded;
+	s->has_seq = st->roles >> CTF_PACKET_SEQ & 1;
+	s->has_discarded = st->roles >> CTF_DISCARDED & 1;
+	s->seq = st->role[CTF_PACKET_SEQ];
+	s->discarded = st->role[CTF_DISCARDED];
 }
 
 /* ---- packets */
@@ -478,6 +479,22 @@ static void ctf_stream_begin_packet(struct ctf_stream *s)
 			 : -1;
 	ctf_stream_blame_head(s, ctf_check_begin(s));
 	ctf_stream_find_losses(s);
+	ctf_stream_keep_counters(s);
+}
+
+/* Goes over a packet that another file has, too. */
+static bool ctf_stream_is_copy(struct ctf_stream *s)
+{
+	struct ctf *ctf = s->trace->ctf;
+	const struct ctf_packet *p = &s->packet;
+
+	if (!ctf_copies_has(ctf, &ctf->file[s->file[s->pos - 1]], &s->st, p))
+		return false;
+	ctf_stream_keep_counters(s);
+	s->has_end = true;
+	s->end = p->finish;
+	ctf->done += p->len;
+	return true;
 }
 
 /* ---- events */
@@ -532,6 +549,8 @@ bool ctf_stream_next(struct ctf_stream *s)
 		if (!s->in_packet) {
 			if (!ctf_stream_next_packet(s))
 				return false;
+			if (ctf_stream_is_copy(s))
+				continue;
 			ctf_stream_begin_packet(s);
 		}
 		if (st->cur.at >= s->packet.end) {

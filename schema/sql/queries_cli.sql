@@ -30,7 +30,11 @@ SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	complete, note, align, offset_ns, drift_ppb, error_ns, pairs, together,
 	(SELECT m.value FROM meta m WHERE typeof(m.value) = 'integer'
 		AND m.capture = capture.id AND m.key = 'wall_offset_ns')
-		AS wall_offset_ns
+		AS wall_offset_ns,
+	(SELECT sum(o.n) FROM ordering o WHERE o.capture = capture.id
+		AND o.what = 'regress') AS steps_back,
+	(SELECT max(o.by_ns) FROM ordering o WHERE o.capture = capture.id
+		AND o.what = 'regress') AS step_ns
 FROM capture ORDER BY id
 
 -- name: info_events

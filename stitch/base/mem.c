@@ -104,10 +104,8 @@ void mem_stream_end(FILE *f)
 		out_of_memory(0);
 }
 
-void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
+void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 {
-	if (need <= *n)
-		return p;
 	p = mem_grow(p, cap, need, size);
 	memset((char *)p + *n * size, 0, (need - *n) * size);
 	*n = need;

@@ -23,8 +23,13 @@ void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 	 &(p)[(n)++])
 /* Like mem_grow() for an array of *n items: if *n < need, sets *n to need and
  * zeroes the new items. */
-void *mem_reach(void *p, size_t *n, size_t *cap, size_t need, size_t size)
+void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
+static inline void *mem_reach(void *p, size_t *n, size_t *cap, size_t need,
+			      size_t size)
+{
+	return need <= *n ? p : mem_reach_more(p, n, cap, need, size);
+}
 /* Return a copy of s (NULL if s is NULL); of n bytes, followed by a 0. */
 char *mem_strdup(const char *s);
 void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));

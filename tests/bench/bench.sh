@@ -125,9 +125,19 @@ big_ctf() {	# makes bench/big.ctf once
 	}
 }
 
+kernel_ctf() {	# makes bench/kernel.ctf, a million events, once
+	[ -s bench/kernel.ctf/metadata ] || {
+		packed=$(ROOT=. O=$O python3 tests/compare/unpack.py) &&
+			rm -rf bench/kernel.ctf &&
+			python3 tests/bench/repeatctf.py \
+				"$packed/lttng/k-callstack/trace/kernel" \
+				bench/kernel.ctf 400
+	}
+}
+
 bench_ctf() {
-	has babeltrace2 babeltrace2 && big_ctf || return
-	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf
+	has babeltrace2 babeltrace2 && big_ctf && kernel_ctf || return
+	python3 tests/bench/measure_ctf.py "$O" bench/big.ctf bench/kernel.ctf
 }
 
 # Every query of backstitch-sql(7): at most 2 s on more than 1.5 million samples.

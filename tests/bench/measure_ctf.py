@@ -1,42 +1,58 @@
-# measure_ctf.py - a large CTF trace: ours beside babeltrace2.
-"""usage: measure_ctf.py BUILD BIG
+# measure_ctf.py - large CTF traces: ours beside babeltrace2.
+"""usage: measure_ctf.py BUILD TRACE...
 
-See runs.py. BIG is made by mkctf.c. babeltrace2 uses one processor: its dummy
-sink decodes everything and does nothing with it, its text output prints all;
-ours decodes, orders and joins while another thread stores."""
+See runs.py. Traces are made by mkctf.c and repeatctf.py. babeltrace2 uses one
+processor: its dummy sink decodes everything and does nothing with it, its text
+output prints all; ours decodes, orders and joins while another thread stores.
+$BABELTRACE21 is a command that runs another version, such as 2.1; it finds the
+traces under the same paths."""
 
 import os
+import shlex
 import subprocess
 import sys
 
 import runs
 
-BUILD, BIG = sys.argv[1:3]
+BUILD = sys.argv[1]
 US = os.path.join(BUILD, "backstitch")
 DB = "bench/ctf.db"
+NEWER = shlex.split(os.environ.get("BABELTRACE21", ""))
 
 
-def ingest(fields):
-    return [US, "ingest", "-q", "-f", "--fields", fields, "-o", DB, BIG]
+def ingest(fields, trace):
+    return [US, "ingest", "-q", "-f", "--fields", fields, "-o", DB, trace]
 
 
-def contenders(_):
-    yield "babeltrace2 -o dummy", ["babeltrace2", "-o", "dummy", BIG]
-    yield "babeltrace2 text", ["babeltrace2", BIG]
-    yield "ingest --fields none", ingest("none")
-    yield "ingest --fields all", ingest("all")
+def measure(trace):
+    def contenders(_):
+        for name, bt in (("babeltrace2", ["babeltrace2"]),
+                         ("babeltrace2 2.1", NEWER)):
+            if bt:
+                yield name + " -o dummy", bt + ["-o", "dummy", path]
+                yield name + " text", bt + [path]
+        yield "ingest --fields none", ingest("none", path)
+        yield "ingest --fields all", ingest("all", path)
 
-
-def main():
-    p = subprocess.run([US, "query", BIG, "SELECT count(*) FROM event"],
+    path = os.path.abspath(trace)
+    p = subprocess.run([US, "query", path, "SELECT count(*) FROM event"],
                        capture_output=True, text=True, check=True)
     n = int(p.stdout.split()[-1])
     print("%s: %d events, load average %.2f on %d processors"
-          % (BIG, n, os.getloadavg()[0], os.cpu_count()))
+          % (trace, n, os.getloadavg()[0], os.cpu_count()))
     took = runs.race(contenders, n, "events")
     print("ratios of best times")
-    runs.ratio(took, "babeltrace2 -o dummy", "ingest --fields none", 1)
-    runs.ratio(took, "babeltrace2 text", "ingest --fields all", 2)
+    runs.ratio(took, "babeltrace2 -o dummy", "ingest --fields none", 1.5)
+    runs.ratio(took, "babeltrace2 text", "ingest --fields all", 4)
+    if NEWER:
+        runs.ratio(took, "babeltrace2 2.1 -o dummy", "ingest --fields none",
+                   1.5)
+        runs.ratio(took, "babeltrace2 2.1 text", "ingest --fields all", 4)
+
+
+def main():
+    for trace in sys.argv[2:]:
+        measure(trace)
     return 1 if runs.missed else 0
 
 

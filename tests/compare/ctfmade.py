@@ -5,6 +5,7 @@ A trace that kills the library in the middle, beside one that is whole; stacks
 of functions by name; each kind of damage to a file. What must come out follows
 from how the traces are made."""
 
+import json
 import os
 import shutil
 import struct
@@ -202,6 +203,23 @@ def all_broken(tmp):
            METADATA + "event { id = 9; name = \"app:no")
 
 
+def back_in_time(tmp):
+    """The clock of one CPU is set back by 500 ns."""
+    two = [packet([(t, event(0, t, struct.pack("<I", t))) for t in times])
+           for times in ((1000, 2000), (1500, 1600, 2500))]
+    write(tmp + "/b", METADATA, c_0=b"".join(two))
+    status, db, _ = ingest(tmp + "/b")
+    said = common.run("info", db).stdout.decode()
+    order = [line.split(None, 1)[1] for line in said.split("\n")
+             if line.startswith("  order")]
+    facts = json.loads(common.run("info", "--json", db).stdout)["captures"][0]
+    check("steps of the clock are told", ("status", status, 0),
+          ("events", numbers(db), [1000, 1500, 1600, 2000, 2500]),
+          ("order", order, ["by time, which goes back 2 times, at most by "
+                            "500 ns"]),
+          ("JSON", (facts["steps_back"], facts["step_ns"]), (2, 500)))
+
+
 def main():
     os.makedirs(common.CACHE, exist_ok=True)
     tmp = tempfile.mkdtemp(prefix="ctfmade-")
@@ -209,6 +227,7 @@ def main():
         long_list(tmp)
         names_for_addresses(tmp)
         all_broken(tmp)
+        back_in_time(tmp)
     finally:
         shutil.rmtree(tmp)
     common.finish()

@@ -229,7 +229,7 @@ def export(name, paths, scratch, found):
         said = common.run("export", "--format", "ctf", "-o", trace,
                           db).stderr.decode()
     if not said:
-        said = ingest(db2, "--request", "none(none)", trace)
+        said = ingest(db2, trace)
     if said:
         return said, 0, 0
     text, err = printed(trace)

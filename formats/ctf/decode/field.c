@@ -76,6 +76,38 @@ static uint64_t ctf_field_reverse(uint64_t v, uint32_t bits)
 	return out;
 }
 
+/* The effects of a number that was read. */
+static inline void ctf_field_effects(struct ctf_state *st,
+				     const struct ctf_node *node, uint64_t v)
+{
+	if (node->slot)
+		st->slot[node->slot] = v;
+	if (!node->role || st->again)
+		return;
+	st->role[node->role] = v;
+	st->roles |= 1u << node->role;
+	if (node->role == CTF_CLOCK && node->clock >= 0)
+		ctf_field_clock(st, node, v);
+}
+
+/* Most numbers of headers: unsigned, not reversed, and so many bits that they
+ * and the bits before them in their byte are in 8 bytes that are there. */
+int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node)
+{
+	struct ctf_cursor *c = &st->cur;
+	const uint32_t shift = c->at % 8;
+	uint64_t v;
+
+	if (node->big || !ctf_cursor_is_native(false) ||
+	    !ctf_cursor_has(c, node->bits) || shift + node->bits > 64 ||
+	    bytes_peek(&c->b, c->at / 8, &v, sizeof(v)))
+		return ctf_field_number(st, node, &v);
+	c->at += node->bits;
+	ctf_field_effects(st, node,
+			  v << (64 - shift - node->bits) >> (64 - node->bits));
+	return 0;
+}
+
 int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 		     uint64_t *out)
 {
@@ -94,14 +126,7 @@ int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 		v |= UINT64_MAX << node->bits;
 	if (node->kind == CTF_BOOL)
 		v = v != 0;
-	if (node->slot)
-		st->slot[node->slot] = v;
-	if (node->role && !st->again) {
-		st->role[node->role] = v;
-		st->roles |= 1u << node->role;
-		if (node->role == CTF_CLOCK && node->clock >= 0)
-			ctf_field_clock(st, node, v);
-	}
+	ctf_field_effects(st, node, v);
 	*out = v;
 	return 0;
 }

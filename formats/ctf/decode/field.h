@@ -10,6 +10,8 @@ struct ctf_label;
  * roles. Signed ones are extended to 64 bits. */
 int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 		     uint64_t *out);
+/* The same for an unsigned number of CTF_UINT, whose value is not needed. */
+int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node);
 /* Is the value in a range of the label? */
 bool ctf_field_is_inside(const struct ctf_label *l, uint64_t v, bool is_signed);
 /* Returns the option that a selector's value chooses, or -1. */

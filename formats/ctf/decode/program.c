@@ -220,7 +220,12 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 	} else if (ctf_program_is_dull(node, &bits) && bits < PRE_MAX) {
 		ctf_program_move(p, (uint32_t)bits);
 	} else if (ctf_node_is_number(node)) {
-		ctf_program_op(p, CTF_OP_NUM, node)->want.label = CTF_NO_PLACE;
+		ctf_program_op(p,
+			       node->kind == CTF_UINT && !node->reverse
+				       ? CTF_OP_MARK
+				       : CTF_OP_NUM,
+			       node)
+			->want.label = CTF_NO_PLACE;
 		if (node->kind == CTF_VAR_UINT || node->kind == CTF_VAR_SINT)
 			ctf_program_forget(p, 8);
 		else

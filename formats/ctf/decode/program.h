@@ -55,8 +55,9 @@ enum ctf_code {
 	CTF_OP_U16,
 	CTF_OP_U32,
 	CTF_OP_U64,
-	CTF_OP_USE, /* one that has a use, and may be a field, too */
-	CTF_OP_NUM, /* any number, with all its effects */
+	CTF_OP_USE,  /* one that has a use, and may be a field, too */
+	CTF_OP_MARK, /* an unsigned one that has effects and no other purpose */
+	CTF_OP_NUM,  /* any number, with all its effects */
 	CTF_OP_JUMP,
 	CTF_OP_SELECT,
 	CTF_OP_TEXT,

@@ -413,6 +413,10 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 			if (ctf_run_use(st, op))
 				return -1;
 			break;
+		case CTF_OP_MARK:
+			if (ctf_field_plain(st, op->node))
+				return -1;
+			break;
 		case CTF_OP_NUM:
 			if (ctf_run_num(st, op))
 				return -1;

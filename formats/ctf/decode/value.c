@@ -179,40 +179,108 @@ static void ctf_value_hexadecimal(struct ctf_text *t, uint64_t v)
 	ctf_text_put(t, buf + at, sizeof(buf) - at);
 }
 
-/* Prints numbers of at most 3 digits before and behind the point, which most
- * are, as "%g" does. Returns false for others. */
-static bool ctf_value_short(struct ctf_text *t, double v)
+/* Powers of ten that have 64 bits, and are exact as double, too. */
+static const uint64_t ctf_value_ten[] = {
+	1,
+	10,
+	100,
+	1000,
+	10000,
+	100000,
+	1000000,
+	10000000,
+	100000000,
+	1000000000,
+	10000000000,
+	100000000000,
+	1000000000000,
+	10000000000000,
+	100000000000000,
+	1000000000000000,
+	10000000000000000,
+	100000000000000000,
+	1000000000000000000,
+	10000000000000000000u,
+};
+
+/* Returns size * 10^decimals, rounded as printf() does. size is from 0.001 to
+ * 10^15, and the result has at most 17 digits. */
+static uint64_t ctf_value_scaled(double size, int decimals)
 {
-	double size = v < 0 ? -v : v;
-	uint32_t k;
+	uint64_t bits;
 
-	if (!(size < 1000) || (v == 0 && 1 / v < 0))
-		return false;
-	k = (uint32_t)(size * 1000);
-	if (k / 1000.0 != size)
-		return false;
-	ctf_value_decimal(t, k / 1000, v < 0);
-	if (!(k % 1000))
-		return true;
-	char buf[4] = { '.', (char)('0' + k / 100 % 10),
-			(char)('0' + k / 10 % 10), (char)('0' + k % 10) };
+	memcpy(&bits, &size, sizeof(bits));
+	const uint64_t one = (uint64_t)1 << 52;
+	const uint32_t shift = 1075 - (uint32_t)(bits >> 52);
+	const unsigned __int128 all =
+		(unsigned __int128)((bits & (one - 1)) | one) *
+		ctf_value_ten[decimals];
+	const unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+	const uint64_t whole = (uint64_t)(all >> shift);
+	const unsigned __int128 rest =
+		all - ((unsigned __int128)whole << shift);
 
-	ctf_text_put(t, buf, k % 10 ? 4 : k % 100 ? 3 : 2);
+	return whole + (rest > half || (rest == half && whole & 1));
+}
+
+/* Prints v / 10^decimals without zeros at its end. */
+static void ctf_value_point(struct ctf_text *t, uint64_t v, int decimals,
+			    bool minus)
+{
+	char buf[32];
+	size_t at = sizeof(buf);
+
+	for (; decimals && v % 10 == 0; decimals--)
+		v /= 10;
+	for (int i = 0; v || i <= decimals; i++, v /= 10) {
+		if (i && i == decimals)
+			buf[--at] = '.';
+		buf[--at] = (char)('0' + v % 10);
+	}
+	if (minus)
+		buf[--at] = '-';
+	ctf_text_put(t, buf + at, sizeof(buf) - at);
+}
+
+/* Prints with `some` digits, or else `all`, as ctf_text_real() does. Returns
+ * false for numbers that are too large or too small for it. A number of 15
+ * digits divided by a power of ten up to 10^22 is the double that strtod()
+ * gives, as both are exact. */
+static bool ctf_value_usual(struct ctf_text *t, double v, int some, int all)
+{
+	const double size = v < 0 ? -v : v;
+	int digits = 1; /* before the point; 0 and below: zeros behind it */
+
+	if (!(size >= 0.001 && size < 1e15))
+		return false;
+	while (size >= (double)ctf_value_ten[digits])
+		digits++;
+	digits -= (size < 1) + (size < 0.1) + (size < 0.01);
+	if (digits > some)
+		return false;
+	const uint64_t n = ctf_value_scaled(size, some - digits);
+	const double back = (double)n / (double)ctf_value_ten[some - digits];
+
+	if (all < 10 ? (float)back == (float)size : back == size)
+		ctf_value_point(t, n, some - digits, v < 0);
+	else
+		ctf_value_point(t, ctf_value_scaled(size, all - digits),
+				all - digits, v < 0);
 	return true;
 }
 
-/* Prints `some` digits, as people do, if they parse to the same number, else
- * `all` digits, which always do. */
-static void ctf_value_digits(struct ctf_text *t, double v, int some, int all)
+void ctf_text_real(struct ctf_text *t, double v, bool single)
 {
+	const int some = single ? 6 : 15;
+	const int all = single ? 9 : 17;
 	char buf[40];
 
-	if (ctf_value_short(t, v))
+	if (ctf_value_usual(t, v, some, all))
 		return;
 	snprintf(buf, sizeof(buf), "%.*g", some, v);
 	double back = strtod(buf, NULL);
 
-	if (some < 10 ? (float)back != (float)v : back != v)
+	if (single ? (float)back != (float)v : back != v)
 		snprintf(buf, sizeof(buf), "%.*g", all, v);
 	ctf_text_word(t, buf);
 }
@@ -251,15 +319,15 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 	v32 = (uint32_t)v;
 	switch (node->bits) {
 	case 16:
-		ctf_value_digits(t, ctf_value_half(v32), 6, 9);
+		ctf_text_real(t, ctf_value_half(v32), true);
 		break;
 	case 32:
 		memcpy(&f, &v32, sizeof(f));
-		ctf_value_digits(t, (double)f, 6, 9);
+		ctf_text_real(t, (double)f, true);
 		break;
 	case 64:
 		memcpy(&d, &v, sizeof(d));
-		ctf_value_digits(t, d, 15, 17);
+		ctf_text_real(t, d, false);
 		break;
 	default:
 		/* no machine's own: its bits, the high ones first */

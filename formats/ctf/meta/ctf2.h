@@ -50,19 +50,26 @@ struct ctf2_range {
 };
 int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out);
 
-/* Takes one property. */
+typedef int ctf2_set_fn(struct ctf2 *j, void *to, struct json_object *value);
+/* Takes one property: set() is called with the address `at` bytes behind the
+ * start of what is made; NULL: the value does not matter. */
 struct ctf2_property {
 	const char *name;
 	bool needed;
-	int (*set)(struct ctf2 *j, void *to, struct json_object *value);
+	ctf2_set_fn *set;
+	size_t at;
 };
 /* Reads the properties of an object; 'type' and 'attributes' are read by who
  * wants them. Fails on those that are not in the table. */
 int ctf2_properties(struct ctf2 *j, struct json_object *o,
 		    const struct ctf2_property *table, size_t n, void *to);
 
+/* Set what is at `to`: uint32_t, the number of a name; const char *, its text
+ * for as long as the tree; uint64_t; int64_t. */
+ctf2_set_fn ctf2_put_name, ctf2_put_text, ctf2_put_u64, ctf2_put_i64;
+
 /* ---- classes */
 
-int ctf2_class(struct ctf2 *j, struct json_object *o,
-	       const struct raw_class **out);
+/* Sets the const struct raw_class * at `to`; ctf2_put_scope: to a structure. */
+ctf2_set_fn ctf2_put_class, ctf2_put_scope;
 #endif

@@ -29,11 +29,6 @@ static int ctf2_set_bits(struct ctf2 *j, void *to, struct json_object *v)
 	return 0;
 }
 
-static int ctf2_set_count(struct ctf2 *j, void *to, struct json_object *v)
-{
-	return ctf2_u64(j, v, 0, UINT64_MAX, &ctf2_to(to)->node.count);
-}
-
 static int ctf2_set_byte_order(struct ctf2 *j, void *to, struct json_object *v)
 {
 	static const char *const words[] = { "little-endian", "big-endian" };
@@ -206,8 +201,9 @@ static int ctf2_choice(struct ctf2 *j, struct raw_class *c, uint32_t name,
 
 /* ---- locations */
 
-static int ctf2_path(struct ctf2 *j, struct json_object *v, struct raw_place *p)
+static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
 {
+	struct raw_place *p = to;
 	uint32_t *name;
 	size_t n = 0;
 
@@ -233,11 +229,6 @@ static int ctf2_path(struct ctf2 *j, struct json_object *v, struct raw_place *p)
 	return 0;
 }
 
-static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
-{
-	return ctf2_path(j, v, to);
-}
-
 static int ctf2_set_origin(struct ctf2 *j, void *to, struct json_object *v)
 {
 	/* in the order of enum raw_scope */
@@ -261,8 +252,8 @@ static int ctf2_set_origin(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_set_from(struct ctf2 *j, void *to, struct json_object *v)
 {
 	static const struct ctf2_property table[] = {
-		{ "origin", false, ctf2_set_origin },
-		{ "path", true, ctf2_set_path },
+		{ "origin", false, ctf2_set_origin, 0 },
+		{ "path", true, ctf2_set_path, 0 },
 	};
 	struct raw_place *p = raw_take(j->r, sizeof(*p));
 
@@ -284,56 +275,47 @@ static int ctf2_element(struct ctf2 *j, void *to, struct json_object *v)
 	*part = (struct raw_part){ RAW_NONE, j->at, NULL };
 	ctf2_to(to)->part = part;
 	ctf2_to(to)->node.n_child = 1;
-	return ctf2_class(j, v, &part->type);
+	return ctf2_put_class(j, &part->type, v);
 }
 
 /* A member or an option. */
 struct ctf2_part {
-	struct raw_class *of;
-	struct raw_part *part;
+	struct raw_part part;
 	struct json_object *ranges;
 };
 
-static int ctf2_set_part_name(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct ctf2_part *p = to;
-
-	return ctf2_name(j, v, &p->part->name);
-}
-
-static int ctf2_set_part_class(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct ctf2_part *p = to;
-
-	return ctf2_class(j, v, &p->part->type);
-}
-
 static int ctf2_set_part_ranges(struct ctf2 *j, void *to, struct json_object *v)
 {
-	struct ctf2_part *p = to;
+	struct json_object **ranges = to;
 
 	(void)j;
-	p->ranges = v;
+	*ranges = v;
 	return 0;
 }
 
-static int ctf2_part(struct ctf2 *j, struct json_object *o, struct ctf2_part *p)
+static int ctf2_part(struct ctf2 *j, struct json_object *o, enum ctf_kind kind,
+		     struct ctf2_part *p)
 {
 	static const struct ctf2_property member[] = {
-		{ "name", true, ctf2_set_part_name },
-		{ "field-class", true, ctf2_set_part_class },
+		{ "name", true, ctf2_put_name,
+		  offsetof(struct ctf2_part, part.name) },
+		{ "field-class", true, ctf2_put_class,
+		  offsetof(struct ctf2_part, part.type) },
 	};
 	static const struct ctf2_property option[] = {
-		{ "name", false, ctf2_set_part_name },
-		{ "selector-field-ranges", true, ctf2_set_part_ranges },
-		{ "field-class", true, ctf2_set_part_class },
+		{ "name", false, ctf2_put_name,
+		  offsetof(struct ctf2_part, part.name) },
+		{ "selector-field-ranges", true, ctf2_set_part_ranges,
+		  offsetof(struct ctf2_part, ranges) },
+		{ "field-class", true, ctf2_put_class,
+		  offsetof(struct ctf2_part, part.type) },
 	};
 	struct json_object *name = NULL;
 	size_t mark = j->n_where;
 
 	if (json_object_object_get_ex(o, "name", &name))
 		ctf2_enter(j, json_object_get_string(name));
-	if (p->of->node.kind == CTF_STRUCT
+	if (kind == CTF_STRUCT
 		    ? ctf2_properties(j, o, member, CTF2_COUNT(member), p)
 		    : ctf2_properties(j, o, option, CTF2_COUNT(option), p))
 		return -1;
@@ -360,13 +342,14 @@ static int ctf2_set_parts(struct ctf2 *j, void *to, struct json_object *v)
 	if (choice && !n)
 		return ctf2_fail(j, "variant has no options");
 	for (size_t i = 0; i < n; i++) {
-		struct ctf2_part p = { c, &part[i], NULL };
+		struct ctf2_part p = { { RAW_NONE, j->at, NULL }, NULL };
 
-		part[i] = (struct raw_part){ RAW_NONE, j->at, NULL };
-		if (ctf2_part(j, json_object_array_get_idx(v, i), &p) ||
+		if (ctf2_part(j, json_object_array_get_idx(v, i),
+			      (enum ctf_kind)c->node.kind, &p) ||
 		    (choice &&
-		     ctf2_choice(j, c, part[i].name, p.ranges, &choice[i])))
+		     ctf2_choice(j, c, p.part.name, p.ranges, &choice[i])))
 			return -1;
+		part[i] = p.part;
 	}
 	return raw_unique(j->r, part, n);
 }
@@ -383,48 +366,49 @@ static int ctf2_set_ranges(struct ctf2 *j, void *to, struct json_object *v)
 /* ---- kinds */
 
 #define CTF2_FIXED                                                             \
-	{ "length", true, ctf2_set_bits },                                     \
-		{ "byte-order", true, ctf2_set_byte_order },                   \
-		{ "bit-order", false, ctf2_set_bit_order },                    \
+	{ "length", true, ctf2_set_bits, 0 },                                  \
+		{ "byte-order", true, ctf2_set_byte_order, 0 },                \
+		{ "bit-order", false, ctf2_set_bit_order, 0 },                 \
 	{                                                                      \
-		"alignment", false, ctf2_set_alignment                         \
+		"alignment", false, ctf2_set_alignment, 0                      \
 	}
 #define CTF2_BASE                                                              \
-	{ "preferred-display-base", false, ctf2_set_base },                    \
+	{ "preferred-display-base", false, ctf2_set_base, 0 },                 \
 	{                                                                      \
-		"mappings", false, ctf2_set_labels                             \
+		"mappings", false, ctf2_set_labels, 0                          \
 	}
 #define CTF2_ROLES                                                             \
 	{                                                                      \
-		"roles", false, ctf2_set_roles                                 \
+		"roles", false, ctf2_set_roles, 0                              \
 	}
 #define CTF2_LENGTH                                                            \
 	{                                                                      \
-		"length", true, ctf2_set_count                                 \
+		"length", true, ctf2_put_u64,                                  \
+			offsetof(struct raw_class, node.count)                 \
 	}
 #define CTF2_FROM                                                              \
 	{                                                                      \
-		"length-field-location", true, ctf2_set_from                   \
+		"length-field-location", true, ctf2_set_from, 0                \
 	}
 #define CTF2_SELECTOR                                                          \
 	{                                                                      \
-		"selector-field-location", true, ctf2_set_from                 \
+		"selector-field-location", true, ctf2_set_from, 0              \
 	}
 #define CTF2_ENCODING                                                          \
 	{                                                                      \
-		"encoding", false, ctf2_set_encoding                           \
+		"encoding", false, ctf2_set_encoding, 0                        \
 	}
 #define CTF2_MEDIA                                                             \
 	{                                                                      \
-		"media-type", false, NULL                                      \
+		"media-type", false, NULL, 0                                   \
 	}
 #define CTF2_MINIMUM                                                           \
 	{                                                                      \
-		"minimum-alignment", false, ctf2_set_alignment                 \
+		"minimum-alignment", false, ctf2_set_alignment, 0              \
 	}
 #define CTF2_ELEMENT                                                           \
 	{                                                                      \
-		"element-field-class", true, ctf2_element                      \
+		"element-field-class", true, ctf2_element, 0                   \
 	}
 #define CTF2_KIND(name, kind, align, ...)                                      \
 	{                                                                      \
@@ -446,7 +430,7 @@ static const struct ctf2_kind {
 		  CTF2_BASE),
 	CTF2_KIND("fixed-length-bit-array", CTF_BITS, 1, CTF2_FIXED),
 	CTF2_KIND("fixed-length-bit-map", CTF_BITMAP, 1, CTF2_FIXED,
-		  { "flags", true, ctf2_set_labels }),
+		  { "flags", true, ctf2_set_labels, 0 }),
 	CTF2_KIND("fixed-length-boolean", CTF_BOOL, 1, CTF2_FIXED),
 	CTF2_KIND("fixed-length-floating-point-number", CTF_REAL, 1,
 		  CTF2_FIXED),
@@ -467,12 +451,12 @@ static const struct ctf2_kind {
 	CTF2_KIND("dynamic-length-array", CTF_SEQUENCE, 1, CTF2_FROM,
 		  CTF2_MINIMUM, CTF2_ELEMENT),
 	CTF2_KIND("structure", CTF_STRUCT, 1, CTF2_MINIMUM,
-		  { "member-classes", false, ctf2_set_parts }),
+		  { "member-classes", false, ctf2_set_parts, 0 }),
 	CTF2_KIND("optional", CTF_OPTIONAL, 1, CTF2_SELECTOR,
-		  { "selector-field-ranges", false, ctf2_set_ranges },
-		  { "field-class", true, ctf2_element }),
+		  { "selector-field-ranges", false, ctf2_set_ranges, 0 },
+		  { "field-class", true, ctf2_element, 0 }),
 	CTF2_KIND("variant", CTF_VARIANT, 1, CTF2_SELECTOR,
-		  { "options", true, ctf2_set_parts }),
+		  { "options", true, ctf2_set_parts, 0 }),
 };
 
 /* What follows from several properties. */
@@ -507,9 +491,9 @@ static int ctf2_alias(struct ctf2 *j, struct json_object *o,
 				json_object_get_string(o));
 }
 
-int ctf2_class(struct ctf2 *j, struct json_object *o,
-	       const struct raw_class **out)
+int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 {
+	const struct raw_class **out = to;
 	const struct ctf2_kind *k = ctf2_kinds;
 	const struct ctf2_kind *end = ctf2_kinds + CTF2_COUNT(ctf2_kinds);
 	struct json_object *type = NULL;
@@ -542,5 +526,16 @@ int ctf2_class(struct ctf2 *j, struct json_object *o,
 	    ctf2_finish(j, c))
 		return -1;
 	j->depth--;
+	return 0;
+}
+
+int ctf2_put_scope(struct ctf2 *j, void *to, struct json_object *value)
+{
+	const struct raw_class **out = to;
+
+	if (ctf2_put_class(j, out, value))
+		return -1;
+	if ((*out)->node.kind != CTF_STRUCT)
+		return ctf2_fail(j, "field class is no structure");
 	return 0;
 }

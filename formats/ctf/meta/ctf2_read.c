@@ -70,64 +70,7 @@ static int ctf2_set_env(struct ctf2 *j, void *to, struct json_object *v)
 	return 0;
 }
 
-static int ctf2_set_trace_name(struct ctf2 *j, void *to, struct json_object *v)
-{
-	uint32_t name = 0;
-
-	(void)to;
-	if (ctf2_name(j, v, &name))
-		return -1;
-	j->r->tree->name = raw_keep(j->r, name);
-	return 0;
-}
-
-/* Reads the class of a scope, which is a structure. */
-static int ctf2_scope(struct ctf2 *j, struct json_object *v,
-		      const struct raw_class **out)
-{
-	if (ctf2_class(j, v, out))
-		return -1;
-	if ((*out)->node.kind != CTF_STRUCT)
-		return ctf2_fail(j, "field class is no structure");
-	return 0;
-}
-
-static int ctf2_set_header(struct ctf2 *j, void *to, struct json_object *v)
-{
-	(void)to;
-	return ctf2_scope(j, v, &j->r->header);
-}
-
 /* ---- clock class */
-
-static int ctf2_set_clock_id(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_clock *c = to;
-
-	return ctf2_name(j, v, &c->name);
-}
-
-static int ctf2_set_clock_name(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_clock *c = to;
-	uint32_t name = 0;
-
-	if (ctf2_name(j, v, &name))
-		return -1;
-	c->clock.name = raw_keep(j->r, name);
-	return 0;
-}
-
-static int ctf2_set_clock_uid(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_clock *c = to;
-	uint32_t uid = 0;
-
-	if (ctf2_name(j, v, &uid))
-		return -1;
-	c->clock.uid = raw_keep(j->r, uid);
-	return 0;
-}
 
 static int ctf2_set_frequency(struct ctf2 *j, void *to, struct json_object *v)
 {
@@ -136,38 +79,24 @@ static int ctf2_set_frequency(struct ctf2 *j, void *to, struct json_object *v)
 	return ctf2_u64(j, v, 1, UINT64_MAX, &c->clock.freq);
 }
 
-static int ctf2_set_origin_name(struct ctf2 *j, void *to, struct json_object *v)
-{
-	uint32_t name = 0;
-
-	(void)to;
-	return ctf2_name(j, v, &name);
-}
-
 /* "unix-epoch", or a name and a uid that mean nothing to us. */
 static int ctf2_set_clock_origin(struct ctf2 *j, void *to,
 				 struct json_object *v)
 {
 	static const struct ctf2_property table[] = {
-		{ "namespace", false, ctf2_set_origin_name },
-		{ "name", true, ctf2_set_origin_name },
-		{ "uid", true, ctf2_set_origin_name },
+		{ "namespace", false, ctf2_put_name, 0 },
+		{ "name", true, ctf2_put_name, 0 },
+		{ "uid", true, ctf2_put_name, 0 },
 	};
 	static const char *const words[] = { "unix-epoch" };
 	struct raw_clock *c = to;
+	uint32_t name;
 	size_t i = 0;
 
 	if (!json_object_is_type(v, json_type_string))
-		return ctf2_properties(j, v, table, CTF2_COUNT(table), NULL);
+		return ctf2_properties(j, v, table, CTF2_COUNT(table), &name);
 	c->clock.unix_epoch = true;
 	return ctf2_word(j, v, words, CTF2_COUNT(words), &i);
-}
-
-static int ctf2_set_seconds(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_clock *c = to;
-
-	return ctf2_i64(j, v, &c->clock.offset_s);
 }
 
 static int ctf2_set_cycles(struct ctf2 *j, void *to, struct json_object *v)
@@ -184,8 +113,9 @@ static int ctf2_set_cycles(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_set_offset(struct ctf2 *j, void *to, struct json_object *v)
 {
 	static const struct ctf2_property table[] = {
-		{ "seconds", false, ctf2_set_seconds },
-		{ "cycles", false, ctf2_set_cycles },
+		{ "seconds", false, ctf2_put_i64,
+		  offsetof(struct raw_clock, clock.offset_s) },
+		{ "cycles", false, ctf2_set_cycles, 0 },
 	};
 
 	return ctf2_properties(j, v, table, CTF2_COUNT(table), to);
@@ -194,16 +124,18 @@ static int ctf2_set_offset(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_clock(struct ctf2 *j, struct json_object *o)
 {
 	static const struct ctf2_property table[] = {
-		{ "id", true, ctf2_set_clock_id },
-		{ "namespace", false, NULL },
-		{ "name", false, ctf2_set_clock_name },
-		{ "uid", false, ctf2_set_clock_uid },
-		{ "description", false, NULL },
-		{ "frequency", true, ctf2_set_frequency },
-		{ "precision", false, NULL },
-		{ "accuracy", false, NULL },
-		{ "origin", false, ctf2_set_clock_origin },
-		{ "offset-from-origin", false, ctf2_set_offset },
+		{ "id", true, ctf2_put_name, offsetof(struct raw_clock, name) },
+		{ "namespace", false, NULL, 0 },
+		{ "name", false, ctf2_put_text,
+		  offsetof(struct raw_clock, clock.name) },
+		{ "uid", false, ctf2_put_text,
+		  offsetof(struct raw_clock, clock.uid) },
+		{ "description", false, NULL, 0 },
+		{ "frequency", true, ctf2_set_frequency, 0 },
+		{ "precision", false, NULL, 0 },
+		{ "accuracy", false, NULL, 0 },
+		{ "origin", false, ctf2_set_clock_origin, 0 },
+		{ "offset-from-origin", false, ctf2_set_offset, 0 },
 	};
 	struct raw *r = j->r;
 	struct raw_clock c = { .name = RAW_NONE };
@@ -225,13 +157,6 @@ static int ctf2_clock(struct ctf2 *j, struct json_object *o)
 
 /* ---- data stream and event record classes */
 
-static int ctf2_set_stream_id(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_stream *s = to;
-
-	return ctf2_u64(j, v, 0, UINT64_MAX, &s->id);
-}
-
 static int ctf2_set_default_clock(struct ctf2 *j, void *to,
 				  struct json_object *v)
 {
@@ -246,41 +171,21 @@ static int ctf2_set_default_clock(struct ctf2 *j, void *to,
 			 json_object_get_string(v));
 }
 
-static int ctf2_set_packet(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_stream *s = to;
-
-	return ctf2_scope(j, v, &s->scope[RAW_PACKET]);
-}
-
-static int ctf2_set_event_header(struct ctf2 *j, void *to,
-				 struct json_object *v)
-{
-	struct raw_stream *s = to;
-
-	return ctf2_scope(j, v, &s->scope[RAW_EVENT_HEADER]);
-}
-
-static int ctf2_set_common(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_stream *s = to;
-
-	return ctf2_scope(j, v, &s->scope[RAW_COMMON]);
-}
-
 static int ctf2_stream(struct ctf2 *j, struct json_object *o)
 {
 	static const struct ctf2_property table[] = {
-		{ "id", false, ctf2_set_stream_id },
-		{ "namespace", false, NULL },
-		{ "name", false, NULL },
-		{ "uid", false, NULL },
-		{ "default-clock-class-id", false, ctf2_set_default_clock },
-		{ "packet-context-field-class", false, ctf2_set_packet },
-		{ "event-record-header-field-class", false,
-		  ctf2_set_event_header },
+		{ "id", false, ctf2_put_u64, offsetof(struct raw_stream, id) },
+		{ "namespace", false, NULL, 0 },
+		{ "name", false, NULL, 0 },
+		{ "uid", false, NULL, 0 },
+		{ "default-clock-class-id", false, ctf2_set_default_clock, 0 },
+		{ "packet-context-field-class", false, ctf2_put_scope,
+		  offsetof(struct raw_stream, scope[RAW_PACKET]) },
+		{ "event-record-header-field-class", false, ctf2_put_scope,
+		  offsetof(struct raw_stream, scope[RAW_EVENT_HEADER]) },
 		{ "event-record-common-context-field-class", false,
-		  ctf2_set_common },
+		  ctf2_put_scope,
+		  offsetof(struct raw_stream, scope[RAW_COMMON]) },
 	};
 	struct raw_stream s = { .at = j->at, .clock = RAW_NONE };
 
@@ -289,81 +194,25 @@ static int ctf2_stream(struct ctf2 *j, struct json_object *o)
 	return raw_add_stream(j->r, &s);
 }
 
-static int ctf2_set_event_id(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_event *e = to;
-
-	return ctf2_u64(j, v, 0, UINT64_MAX, &e->id);
-}
-
-static int ctf2_set_event_stream(struct ctf2 *j, void *to,
-				 struct json_object *v)
-{
-	struct raw_event *e = to;
-
-	return ctf2_u64(j, v, 0, UINT64_MAX, &e->stream);
-}
-
-static int ctf2_set_event_name(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_event *e = to;
-
-	return ctf2_name(j, v, &e->name);
-}
-
-static int ctf2_set_specific(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_event *e = to;
-
-	return ctf2_scope(j, v, &e->specific);
-}
-
-static int ctf2_set_payload(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct raw_event *e = to;
-
-	return ctf2_scope(j, v, &e->payload);
-}
-
-/* LTTng 2.15 writes the words for the numbers that it wrote into TSDL. */
-static int32_t ctf2_log_level(struct json_object *o)
-{
-	static const char *const words[] = {
-		"emergency",	  "alert",	  "critical",
-		"error",	  "warning",	  "notice",
-		"info",		  "debug:system", "debug:program",
-		"debug:process",  "debug:module", "debug:unit",
-		"debug:function", "debug:line",	  "debug",
-	};
-	struct json_object *v = NULL;
-
-	if (!json_object_object_get_ex(o, "attributes", &v) ||
-	    !json_object_object_get_ex(v, "lttng.org,2009", &v) ||
-	    !json_object_object_get_ex(v, "log-level", &v) ||
-	    !json_object_is_type(v, json_type_string))
-		return -1;
-	for (size_t i = 0; i < CTF2_COUNT(words); i++)
-		if (!strcmp(words[i], json_object_get_string(v)))
-			return (int32_t)i;
-	return -1;
-}
-
 static int ctf2_event(struct ctf2 *j, struct json_object *o)
 {
 	static const struct ctf2_property table[] = {
-		{ "id", false, ctf2_set_event_id },
-		{ "data-stream-class-id", false, ctf2_set_event_stream },
-		{ "namespace", false, NULL },
-		{ "name", false, ctf2_set_event_name },
-		{ "uid", false, NULL },
-		{ "specific-context-field-class", false, ctf2_set_specific },
-		{ "payload-field-class", false, ctf2_set_payload },
+		{ "id", false, ctf2_put_u64, offsetof(struct raw_event, id) },
+		{ "data-stream-class-id", false, ctf2_put_u64,
+		  offsetof(struct raw_event, stream) },
+		{ "namespace", false, NULL, 0 },
+		{ "name", false, ctf2_put_name,
+		  offsetof(struct raw_event, name) },
+		{ "uid", false, NULL, 0 },
+		{ "specific-context-field-class", false, ctf2_put_scope,
+		  offsetof(struct raw_event, specific) },
+		{ "payload-field-class", false, ctf2_put_scope,
+		  offsetof(struct raw_event, payload) },
 	};
 	struct raw_event e = { .at = j->at, .name = RAW_NONE };
 
 	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &e))
 		return -1;
-	e.log_level = ctf2_log_level(o);
 	return raw_add_event(j->r, &e);
 }
 
@@ -374,25 +223,13 @@ struct ctf2_alias {
 	const struct raw_class *type;
 };
 
-static int ctf2_set_alias_name(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct ctf2_alias *a = to;
-
-	return ctf2_name(j, v, &a->name);
-}
-
-static int ctf2_set_alias_class(struct ctf2 *j, void *to, struct json_object *v)
-{
-	struct ctf2_alias *a = to;
-
-	return ctf2_class(j, v, &a->type);
-}
-
 static int ctf2_declare(struct ctf2 *j, struct json_object *o)
 {
 	static const struct ctf2_property table[] = {
-		{ "name", true, ctf2_set_alias_name },
-		{ "field-class", true, ctf2_set_alias_class },
+		{ "name", true, ctf2_put_name,
+		  offsetof(struct ctf2_alias, name) },
+		{ "field-class", true, ctf2_put_class,
+		  offsetof(struct ctf2_alias, type) },
 	};
 	struct ctf2_alias a = { RAW_NONE, NULL };
 
@@ -412,27 +249,39 @@ static int ctf2_declare(struct ctf2 *j, struct json_object *o)
 static int ctf2_preamble(struct ctf2 *j, struct json_object *o)
 {
 	static const struct ctf2_property table[] = {
-		{ "version", true, ctf2_set_version },
-		{ "uuid", false, ctf2_set_uuid },
+		{ "version", true, ctf2_set_version, 0 },
+		{ "uuid", false, ctf2_set_uuid, 0 },
 	};
 
-	return ctf2_properties(j, o, table, CTF2_COUNT(table), NULL);
+	return ctf2_properties(j, o, table, CTF2_COUNT(table), j);
 }
+
+struct ctf2_trace {
+	uint32_t name;
+	const struct raw_class *header;
+};
 
 static int ctf2_trace(struct ctf2 *j, struct json_object *o)
 {
 	static const struct ctf2_property table[] = {
-		{ "namespace", false, NULL },
-		{ "name", false, ctf2_set_trace_name },
-		{ "uid", false, NULL },
-		{ "environment", false, ctf2_set_env },
-		{ "packet-header-field-class", false, ctf2_set_header },
+		{ "namespace", false, NULL, 0 },
+		{ "name", false, ctf2_put_name,
+		  offsetof(struct ctf2_trace, name) },
+		{ "uid", false, NULL, 0 },
+		{ "environment", false, ctf2_set_env, 0 },
+		{ "packet-header-field-class", false, ctf2_put_scope,
+		  offsetof(struct ctf2_trace, header) },
 	};
+
+	struct ctf2_trace trace = { RAW_NONE, NULL };
 
 	if (j->trace_seen)
 		return ctf2_fail(j, "a second trace class");
 	j->trace_seen = true;
-	return ctf2_properties(j, o, table, CTF2_COUNT(table), NULL);
+	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &trace))
+		return -1;
+	j->r->header = trace.header;
+	return 0;
 }
 
 static int ctf2_fragment(struct ctf2 *j, struct json_object *o)

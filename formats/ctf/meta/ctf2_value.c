@@ -94,6 +94,32 @@ int ctf2_word(struct ctf2 *j, struct json_object *o, const char *const *words,
 	return ctf2_fail(j, "'%.60s' is not known", json_object_get_string(o));
 }
 
+int ctf2_put_name(struct ctf2 *j, void *to, struct json_object *value)
+{
+	return ctf2_name(j, value, to);
+}
+
+int ctf2_put_text(struct ctf2 *j, void *to, struct json_object *value)
+{
+	const char **text = to;
+	uint32_t name;
+
+	if (ctf2_name(j, value, &name))
+		return -1;
+	*text = raw_keep(j->r, name);
+	return 0;
+}
+
+int ctf2_put_u64(struct ctf2 *j, void *to, struct json_object *value)
+{
+	return ctf2_u64(j, value, 0, UINT64_MAX, to);
+}
+
+int ctf2_put_i64(struct ctf2 *j, void *to, struct json_object *value)
+{
+	return ctf2_i64(j, value, to);
+}
+
 /* ---- ranges */
 
 int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out)
@@ -143,7 +169,7 @@ static int ctf2_property(struct ctf2 *j, const char *name,
 	if (p) {
 		size_t mark = ctf2_enter(j, name);
 
-		if (p->set && p->set(j, to, value))
+		if (p->set && p->set(j, (char *)to + p->at, value))
 			return -1;
 		ctf2_leave(j, mark);
 		return 0;

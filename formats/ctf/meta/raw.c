@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/base/search.h"
+
 void raw_release(struct raw *r)
 {
 	arena_release(&r->scratch);
@@ -171,9 +173,8 @@ static int raw_compare_labels(const void *a, const void *b)
 	const struct raw_range *const *x = a;
 	const struct raw_range *const *y = b;
 
-	if ((*x)->name != (*y)->name)
-		return (*x)->name < (*y)->name ? -1 : 1;
-	return *x < *y ? -1 : *x > *y;
+	return compare_numbers((*x)->name, (*y)->name)
+		       ?: compare_numbers(*x, *y);
 }
 
 static int raw_compare_first(const void *a, const void *b)
@@ -181,7 +182,7 @@ static int raw_compare_first(const void *a, const void *b)
 	const struct raw_range *const *const *x = a;
 	const struct raw_range *const *const *y = b;
 
-	return **x < **y ? -1 : **x > **y;
+	return compare_numbers(**x, **y);
 }
 
 const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,

@@ -76,7 +76,6 @@ struct raw_event {
 	uint64_t id, stream;
 	bool any_stream; /* TSDL: no stream_id, so the only stream */
 	uint32_t at, name;
-	int32_t log_level;
 	const struct raw_class *specific, *payload; /* NULL: none */
 };
 

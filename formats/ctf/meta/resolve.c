@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/ctf/meta/locate.h"
+#include "stitch/base/search.h"
 
 struct resolve {
 	struct locate find;
@@ -217,9 +218,8 @@ static int resolve_compare_events(const void *a, const void *b)
 	const struct raw_event *x = a;
 	const struct raw_event *y = b;
 
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return compare_numbers(x->stream, y->stream)
+		       ?: compare_numbers(x->id, y->id);
 }
 
 static int resolve_compare_streams(const void *a, const void *b)
@@ -227,7 +227,7 @@ static int resolve_compare_streams(const void *a, const void *b)
 	const struct raw_stream *x = a;
 	const struct raw_stream *y = b;
 
-	return x->id < y->id ? -1 : x->id > y->id;
+	return compare_numbers(x->id, y->id);
 }
 
 static int resolve_event(struct resolve *v, const struct raw_event *e,
@@ -235,7 +235,6 @@ static int resolve_event(struct resolve *v, const struct raw_event *e,
 {
 	out->id = e->id;
 	out->name = raw_keep(v->find.r, e->name);
-	out->log_level = e->log_level;
 	v->find.n_slot[2] = 0;
 	v->find.joined[2] = false;
 	if (resolve_scope(v, RAW_SPECIFIC, e->specific, &out->specific) ||
@@ -273,15 +272,6 @@ static int32_t resolve_default_clock(const struct ctf_node *n)
 	for (uint32_t i = 0; i < n->n_child && clock < 0; i++)
 		clock = resolve_default_clock(&n->child[i]);
 	return clock;
-}
-
-static bool resolve_has(const struct ctf_node *n, enum ctf_field_role role)
-{
-	bool has = n && n->role == role;
-
-	for (uint32_t i = 0; n && i < n->n_child && !has; i++)
-		has = resolve_has(&n->child[i], role);
-	return has;
 }
 
 /* Copies the events of a stream, which begin at *e. */
@@ -332,8 +322,6 @@ static int resolve_stream(struct resolve *v, const struct raw_stream *s,
 		return -1;
 	if (v->find.joined[1])
 		resolve_each_of(&v->find, out, locate_joined);
-	out->seq_known = resolve_has(out->packet, CTF_PACKET_SEQ);
-	out->discarded_known = resolve_has(out->packet, CTF_DISCARDED);
 	out->clock = v->clock;
 	if (v->find.r->tree->version == 1)
 		out->clock = resolve_default_clock(out->packet);

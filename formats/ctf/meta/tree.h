@@ -126,7 +126,6 @@ struct ctf_event_class {
 	uint64_t id;
 	const char *name;			   /* NULL: none */
 	const struct ctf_node *specific, *payload; /* structures; NULL: none */
-	int32_t log_level;			   /* -1: unknown */
 };
 
 struct ctf_stream_class {
@@ -135,8 +134,7 @@ struct ctf_stream_class {
 	const struct ctf_node *packet, *header, *common; /* NULL: none */
 	const struct ctf_event_class *event; /* by id, ascending, unique */
 	uint32_t n_event;
-	uint32_t n_slot;		 /* 1 + the largest slot in use */
-	bool seq_known, discarded_known; /* the packet context has the field */
+	uint32_t n_slot; /* 1 + the largest slot in use */
 };
 
 struct ctf_clock {
@@ -162,7 +160,6 @@ struct ctf_tree {
 	uint8_t uuid[16];
 	bool cut; /* the metadata ends inside a statement: what precedes it is
 		   * in the tree */
-	const char *name;		       /* of the trace; NULL: none */
 	const struct ctf_node *header;	       /* packet header; NULL: none */
 	const struct ctf_stream_class *stream; /* by id, ascending, unique */
 	uint32_t n_stream;

@@ -267,11 +267,7 @@ static int tsdl_set_event(struct tsdl *t, void *to, uint32_t key,
 	case TSDL_FIELDS:
 		return tsdl_scope(t, v, &e->payload);
 	case TSDL_LOGLEVEL:
-		if (tsdl_signed(t, v, &level))
-			return -1;
-		e->log_level =
-			level < 0 || level > INT32_MAX ? -1 : (int32_t)level;
-		return 0;
+		return tsdl_signed(t, v, &level);
 	default:
 		return 0;
 	}
@@ -328,8 +324,7 @@ static int tsdl_read_event(struct tsdl *t)
 {
 	struct raw_event e = { .at = t->tok.at,
 			       .name = RAW_NONE,
-			       .any_stream = true,
-			       .log_level = -1 };
+			       .any_stream = true };
 
 	if (tsdl_next(t) || tsdl_block(t, tsdl_set_event, &e))
 		return -1;
