@@ -41,6 +41,7 @@ table() {
 	gzip cmd gzip all
 	locales file /usr/share/i18n/locales/tr_TR all
 	zstd cmd zstd all
+	xz-utils cmd xz all
 	elfutils cmd eu-addr2line all
 	chromium cmd chromium all
 	chromium-driver cmd chromedriver all
