@@ -377,6 +377,7 @@ static void annot_describe(struct annot_loader *l)
 	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
 	a->event = h->event;
 	a->unit = h->unit;
+	a->trust = h->trust;
 	a->all_weight = h->weight;
 	a->all_samples = h->samples;
 }
@@ -402,6 +403,8 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		annot_put_names(&l);
+	if (!rc && o->sources)
+		annot_find_sources(a, sy, &l.img, o->sources);
 	code_bytes_close(l.code);
 	free(l.called);
 	return rc;
@@ -410,5 +413,6 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 void annot_release(struct annot *a)
 {
 	free(a->insn);
+	free(a->source);
 	arena_release(&a->text);
 }

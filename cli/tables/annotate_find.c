@@ -196,7 +196,8 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	struct hot_loader l = { .h = h };
 	int rc = -1;
 
-	if (!rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
+	if (!trust_sentence(db, h->trust, err) &&
+	    !rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
 	    !rows_each(db, "annotate_paths", hot_take_path, &l, err) &&
 	    !rows_each(db, "annotate_frames", hot_take_frame, &l, err)) {
 		for (size_t i = 0; i < stacks_count(s); i++) {
