@@ -9,6 +9,7 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/source_text.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
@@ -25,7 +26,7 @@ static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
 static bool self_only, diff, absolute, as_html, as_perf_does, graph;
 static const char *out_path;
-static bool inlined = true;
+static bool inlined = true, with_source = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
@@ -59,6 +60,9 @@ static const struct opt opts[] = {
 		 "write one HTML page: flame graph, timeline and tables"),
 	OPT_STRING('o', "output", "FILE", &out_path,
 		   "write the page to FILE instead of standard output"),
+	OPT_NO(0, "no-source", &with_source,
+	       "with --html: no code and source lines of the hot functions"),
+	OPT_GROUP(source_opts),
 	OPT_GROUP(output_opts),
 	OPT_FLAG('n', "show-nr-samples", &as_perf_does,
 		 "no effect: the table has the samples"),
@@ -187,8 +191,12 @@ static int report_write_html(struct store *db, const char *path,
 {
 	struct html_page *p =
 		html_page_new(db, path, o->inlined, o->by_samples, err);
-	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
+	int rc = p ? 0 : -1;
 
+	if (!rc && with_source)
+		rc = html_page_add_source(p, err);
+	if (!rc)
+		rc = out_write(out_path, html_page_write, p, err);
 	html_page_free(p);
 	return rc;
 }

@@ -198,6 +198,8 @@ function openMenu(at, x, y)
 	if (current === flame)
 		add("Zoom", () => go({ zoom: at }));
 	add("Callers and callees", () => sandwichOf(at));
+	if (code)
+		add("Source and assembly", () => listingOf(at));
 	add("Only stacks through it", () => filter(at, true));
 	add("Without the stacks through it", () => filter(at, false));
 	add("Find it everywhere", () => lookExactly(current.label(at).name));

@@ -344,7 +344,8 @@ function sumBoth(t, { self, selfSamples, weight, samples })
 
 // Returns weight and samples of each node with all above it; self and
 // selfSamples, what ended there; threads, cpus, verdicts and columns (of the
-// span), the weight that each would have if it were chosen.
+// span), the weight that each would have if it were chosen; groupWeight and
+// groupSamples of the groups that left[] does not leave out.
 function select(view, columns)
 {
 	const t = model.node, g = model.group, s = model.sample;
@@ -391,7 +392,9 @@ function select(view, columns)
 	const d = densityOf(view, groups, cpuOut, span, columns);
 
 	sumBoth(t, out);
-	return Object.assign(out, { columns: d.columns, whole: d.whole });
+	return Object.assign(out, { columns: d.columns, whole: d.whole,
+				    left: groups, groupWeight: weight,
+				    groupSamples: samples });
 }
 
 // Returns self and total of each label; a sample counts once, however deep the

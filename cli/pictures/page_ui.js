@@ -132,6 +132,7 @@ function showGraphs()
 		" of what is shown with what it calls, " +
 		percent(a.callees.self[0], sel.weight[0]) + " in itself" +
 		(l.file ? "; " + l.file : "");
+	showListing();
 }
 
 const graphs = () => view.func === null ? [flame] : [callers, callees];

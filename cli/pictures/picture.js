@@ -11,6 +11,7 @@ const keys = [
 	["o, Shift-click", "only stacks through it"],
 	["w, Alt-click", "without the stacks through it"],
 	["s", "callers above and callees below a function", true],
+	["a", "source and assembly of a function", true],
 	["c, C", "copy its name, its stack", true],
 	["m, right click", "all that can be done with a frame", true],
 	["u, Backspace", "undo"],

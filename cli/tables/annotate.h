@@ -16,6 +16,7 @@ struct image;
 struct source_file;
 struct sources;
 struct stacks;
+struct stacks_group;
 struct store;
 struct symbolizer;
 
@@ -24,7 +25,8 @@ struct hot_spot {
 	uint64_t off, vaddr; /* vaddr 0: unknown */
 	uint64_t weight, samples;
 	uint32_t image;
-	uint32_t func; /* index in hot.func */
+	uint32_t func;	/* index in hot.func */
+	uint32_t frame; /* its id */
 };
 
 /* A function with samples, or all code of an image that has no symbols. Strings
@@ -47,6 +49,8 @@ struct hot {
 	size_t n_func, cap_func;
 	const char **path; /* by image id */
 	size_t n_path, cap_path;
+	uint32_t *leaf; /* innermost frame, by raw chain */
+	size_t n_leaf, cap_leaf;
 	const char *event, *unit;
 	uint64_t weight, samples; /* of all samples of the event */
 	char trust[TRUST_SENTENCE];
@@ -59,6 +63,8 @@ struct hot {
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err);
 void hot_release(struct hot *h);
+/* Returns the id of the innermost frame of a group, 0 if it has no stack. */
+uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g);
 /* Returns the base name of an image. */
 const char *hot_base(const struct hot *h, uint32_t image);
 
@@ -123,6 +129,8 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	       const struct hot *h, const struct hot_choice *c,
 	       const struct annot_opts *o, struct err *err);
 void annot_release(struct annot *a);
+/* Returns the instruction at the offset, NULL if there is none. */
+struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off);
 
 /* annotate_source.c: finds the source files of the instructions, once they have
  * their lines. */
