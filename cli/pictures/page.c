@@ -10,6 +10,7 @@
 
 #include "cli/model/filter.h"
 #include "cli/pictures/page_data.h"
+#include "cli/pictures/page_diff.h"
 #include "cli/pictures/page_source.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_tables.h"
@@ -25,19 +26,22 @@
 
 extern const char text_page_css[];
 extern const char text_page_source_css[];
+extern const char text_page_diff_css[];
 extern const char text_page_html[];
 extern const char text_picture_js[];
 extern const char text_page_model_js[];
 extern const char text_page_draw_js[];
 extern const char text_page_ui_js[];
 extern const char text_page_source_js[];
+extern const char text_page_diff_js[];
 extern const char text_page_input_js[];
 
 struct html_page {
 	struct store *db;
 	const char *path;
 	struct page_data *data;
-	struct page_source *source; /* NULL: not in the page */
+	struct page_source *source;   /* NULL: not in the page */
+	const struct page_diff *diff; /* likewise */
 };
 
 static int html_page_check_samples(const struct stacks *s, const char *path,
@@ -78,6 +82,11 @@ int html_page_add_source(struct html_page *p, struct err *err)
 	return p->source ? 0 : -1;
 }
 
+void html_page_add_diff(struct html_page *p, const struct page_diff *diff)
+{
+	p->diff = diff;
+}
+
 void html_page_free(struct html_page *p)
 {
 	if (!p)
@@ -102,8 +111,8 @@ static void html_page_put_top(FILE *out, const char *title)
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
 	      out);
 	safe_text_xml(out, title, 0);
-	fprintf(out, "</title>\n<style>\n%s%s</style></head>\n<body>\n",
-		text_page_css, text_page_source_css);
+	fprintf(out, "</title>\n<style>\n%s%s%s</style></head>\n<body>\n",
+		text_page_css, text_page_source_css, text_page_diff_css);
 }
 
 static int html_page_put_capture(void *arg, const struct rows *r,
@@ -300,10 +309,13 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	page_data_write(p->data, out);
 	if (p->source)
 		page_source_write(p->source, out);
+	if (p->diff)
+		page_diff_write(p->diff, out);
 	fprintf(out,
-		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s%s%s})();\n",
+		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s%s%s%s})();\n",
 		text_picture_js, text_page_model_js, text_page_draw_js,
-		text_page_ui_js, text_page_source_js, text_page_input_js);
+		text_page_ui_js, text_page_source_js, text_page_diff_js,
+		text_page_input_js);
 	fputs("</script>\n</body></html>\n", out);
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write the page: %s",

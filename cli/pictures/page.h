@@ -12,6 +12,7 @@
 
 struct err;
 struct html_page;
+struct page_diff;
 struct store;
 
 /* Reads all samples that pass the filters. db is borrowed for the page's life;
@@ -21,6 +22,9 @@ struct html_page *html_page_new(struct store *db, const char *path,
 				bool inlined, bool samples, struct err *err);
 /* Adds the code of the hot functions. Returns 0, or -1 and *err. */
 int html_page_add_source(struct html_page *p, struct err *err);
+/* Adds what changed since another recording; diff is borrowed for the page's
+ * life. */
+void html_page_add_diff(struct html_page *p, const struct page_diff *diff);
 void html_page_free(struct html_page *p);
 /* Writes the page; an out_write_fn. */
 int html_page_write(FILE *out, void *page, struct err *err);

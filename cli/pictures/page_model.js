@@ -2,7 +2,7 @@
 //
 // Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
-// zoom, func, alone }: alone collapses recursion; func is the label of which callers and callees are shown, or
+// zoom, func, alone, diff }: diff is that of page_diff.js; alone collapses recursion; func is the label of which callers and callees are shown, or
 // null; time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
 // select(view) adds up the samples that pass.

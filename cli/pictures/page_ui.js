@@ -6,7 +6,8 @@
 // drawn.
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
-	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false
+	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false,
+	diff: Object.freeze({ by: "self", side: 1, zoom: 0 })
 });
 let view = start;
 let sel = null;		// result of select(view)
@@ -50,7 +51,8 @@ function keyOf(v)
 
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
-		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0];
+		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0,
+		v.diff];
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -97,6 +99,7 @@ function show()
 	showGraphs();
 	if (model.bins)
 		strip.draw(sel.columns, view.time, view.span);
+	showDiff();
 	showTime();
 	showSame();
 	pressed();
@@ -135,7 +138,8 @@ function showGraphs()
 	showListing();
 }
 
-const graphs = () => view.func === null ? [flame] : [callers, callees];
+const graphs = () => (view.func === null ? [flame] : [callers, callees])
+	.concat(diffFlame || []);
 
 function paint()
 {
