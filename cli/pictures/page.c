@@ -34,7 +34,16 @@ extern const char text_page_draw_js[];
 extern const char text_page_ui_js[];
 extern const char text_page_source_js[];
 extern const char text_page_diff_js[];
+extern const char text_page_link_js[];
+extern const char text_page_png_js[];
 extern const char text_page_input_js[];
+
+/* In this order: the last one starts the page. */
+static const char *const scripts[] = {
+	text_picture_js,   text_page_model_js,	text_page_draw_js,
+	text_page_ui_js,   text_page_source_js, text_page_diff_js,
+	text_page_link_js, text_page_png_js,	text_page_input_js,
+};
 
 struct html_page {
 	struct store *db;
@@ -311,11 +320,10 @@ int html_page_write(FILE *out, void *page, struct err *err)
 		page_source_write(p->source, out);
 	if (p->diff)
 		page_diff_write(p->diff, out);
-	fprintf(out,
-		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s%s%s%s})();\n",
-		text_picture_js, text_page_model_js, text_page_draw_js,
-		text_page_ui_js, text_page_source_js, text_page_diff_js,
-		text_page_input_js);
+	fputs("<script>\n(function () {\n\"use strict\";\n", out);
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
+		fputs(scripts[i], out);
+	fputs("})();\n", out);
 	fputs("</script>\n</body></html>\n", out);
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write the page: %s",

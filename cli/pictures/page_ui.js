@@ -521,61 +521,6 @@ function showSame()
 				      view.func !== null);
 }
 
-// ---- the address, which can be sent to somebody
-
-function remember()
-{
-	if (restoring)
-		return;
-
-	const k = keyOf(view);
-	const plain = JSON.stringify(k) === JSON.stringify(keyOf(start));
-	const state = [k, pattern, ignoreCase ? 1 : 0, flame.icicle ? 1 : 0];
-
-	setAddress(plain && !pattern && !flame.icicle ? "" :
-		   "#" + encodeURIComponent(JSON.stringify(state)));
-}
-
-function restore()
-{
-	const ints = (v, max) => v === null ? null : v.map(x => {
-		if (!Number.isInteger(x) || x < 0 || x >= max)
-			throw new RangeError();
-		return x;
-	});
-	const set = (v, max) => v === null ? null : new Set(ints(v, max));
-
-	try {
-		const [k, p, i, flip] = JSON.parse(decodeURIComponent(
-			location.hash.slice(1)));
-		const next = {
-			event: ints([k[0]], model.events.length)[0],
-			time: ints(k[1], model.bins),
-			threads: set(k[2], model.threads.length),
-			cpus: set(k[3], model.cpus),
-			verdicts: set(k[4], model.verdicts.length),
-			frames: k[5].slice(0, 30).map(f => ({
-				label: ints([f[0]], model.labels.length)[0],
-				keep: f[1] === 1 })),
-			reverse: k[6] === 1,
-			span: ints(k[7], model.bins),
-			zoom: Number.isInteger(k[8]) && k[8] > 0 ? k[8] : 0,
-			func: Number.isInteger(k[9]) ?
-				ints([k[9]], model.labels.length)[0] : null,
-			alone: k[10] === 1
-		};
-
-		pattern = $("search").value = String(p);
-		ignoreCase = i === 1;
-		flame.icicle = flip === 1;
-		if (JSON.stringify(keyOf(next)) !== JSON.stringify(keyOf(view)))
-			past.push(view);
-		view = next;
-	} catch (e) {
-		// the address has no state, or one of another page
-	}
-}
-
 function pressed()
 {
 	$("case").ariaPressed = String(ignoreCase);

@@ -13,6 +13,8 @@ const keys = [
 	["s", "callers above and callees below a function", true],
 	["a", "source and assembly of a function", true],
 	["c, C", "copy its name, its stack", true],
+	["p", "what is shown as a PNG file", true],
+	["l", "copy the address of what is shown", true],
 	["m, right click", "all that can be done with a frame", true],
 	["u, Backspace", "undo"],
 	["r", "redo", true],
