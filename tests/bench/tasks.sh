@@ -65,7 +65,7 @@ cell() {
 task() {
 	name=$1 note=$2 ours=$3 theirs=$4
 	split() {
-		mapfile -t list < <(echo "$1" | sed 's/ ;; /\n/g')
+		mapfile -t list <<<"${1// ;; /$'\n'}"
 	}
 	printf '| %s' "$name"
 	split "$ours"
