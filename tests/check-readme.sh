@@ -26,16 +26,16 @@ block() {
 	[ -s "$tmp/example" ] || echo "README.md: has no example"
 	grep -vxFf "$tmp/out" "$tmp/example" |
 		sed 's/^/README.md: the demo does not print: /'
-	# one sample, as perf prints it and as we do
+	# one sample, as perf prints it and as we do, with a blank behind the event
 	block 'what perf script printed' >"$tmp/perf"
-	zcat tests/captures/defer-lost-clock.script-ip.txt.gz |
+	zcat tests/captures/defer-lost-clock.script-ip.txt.gz | sed 's/ $//' |
 		awk -v RS= 'NR == FNR { want = $0; next } $0 == want { n++ }
 			END { exit !(n == 1) }' "$tmp/perf" - ||
 		echo "README.md: perf 7.2 did not print the sample"
-	time=$(sed -n '1s/.* \([0-9.]*\): .*/\1/p' "$tmp/perf")
+	time=$(sed -n '1s/.* \([0-9.]*\): cpu-clock:$/\1/p' "$tmp/perf")
 	tid=$(sed -n '1s|.*/\([0-9]*\) .*|\1|p' "$tmp/perf")
 	"$B" script --time "$time,$time" --tid "$tid" \
-		-F comm,pid,tid,cpu,time,event,ip,sym "$db" | grep . >"$tmp/stack"
+		-F comm,pid,tid,cpu,time,event,ip,sym "$db" | sed 's/ $//' | grep . >"$tmp/stack"
 	block 'what backstitch script prints' | cmp -s - "$tmp/stack" ||
 		echo "README.md: script prints another stack"
 	# the picture; to draw it anew: cp, after looking at it
