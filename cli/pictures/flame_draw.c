@@ -16,6 +16,7 @@
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
+#include "cli/output/human.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -252,21 +253,21 @@ static void drawing_note_event(struct drawing *d)
 		d->event < 0 ? "several events"
 			     : stacks_event(d->stacks, (size_t)d->event)->name;
 	char *note = drawing_note(d);
+	char count[32];
 
+	human_grouped(count, sizeof(count), samples);
 	if (!flame_opts.title) {
 		char names[80] = "nothing";
 
 		drawing_say_names(d, names, sizeof(names));
-		snprintf(d->title, sizeof(d->title),
-			 "%s: %llu sample%s of %.90s", names,
-			 (unsigned long long)samples, samples == 1 ? "" : "s",
-			 event);
+		snprintf(d->title, sizeof(d->title), "%s: %s sample%s of %.90s",
+			 names, count, samples == 1 ? "" : "s", event);
 		d->o.title = d->title;
 	}
 	if (!note)
 		return;
-	snprintf(note, DRAWING_NOTE_MAX, "%llu sample%s of %.160s%s%s%s",
-		 (unsigned long long)samples, samples == 1 ? "" : "s", event,
+	snprintf(note, DRAWING_NOTE_MAX, "%s sample%s of %.160s%s%s%s", count,
+		 samples == 1 ? "" : "s", event,
 		 filter_given() ? ", filtered" : "",
 		 flame_opts.collapse ? "; recursion is collapsed" : "",
 		 flame_opts.reverse
