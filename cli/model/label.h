@@ -18,6 +18,7 @@ enum label_kind {
 	LABEL_MISSING, /* stands for missing frames: [user: VERDICT] */
 	LABEL_EXEC,    /* of a program that was executed after the sample */
 	LABEL_BOGUS,   /* a return address that no call returns to */
+	LABEL_WAIT,    /* the thread was off the CPU: [off-CPU: STATE] */
 	LABEL_KINDS
 };
 
