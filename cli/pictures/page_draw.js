@@ -46,7 +46,8 @@ function prepare(canvas, width, height)
 	return c;
 }
 
-const grouped = n => Math.round(n).toLocaleString("en-US");
+const inGroups = new Intl.NumberFormat("en-US");
+const grouped = n => inGroups.format(Math.round(n));
 
 // ---- the flame graph
 
@@ -141,11 +142,6 @@ const makeFlame = (name, part, icicle) => ({
 		// the root is to be seen when the page opens
 		box.style.height = Math.min(this.height, innerHeight * part,
 			Math.max(innerHeight - box.offsetTop - 70, 260)) + "px";
-		// a scroll bar may have taken some of the width
-		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
-			this.width = box.clientWidth;
-			this.take(layOut(tree, sel, zoom, this.width));
-		}
 		this.canvas.parentNode.style.height = this.height + "px";
 		box.scrollTop = this.icicle ? 0 : this.height;
 		this.draw();

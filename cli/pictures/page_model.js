@@ -12,29 +12,16 @@ const model = load();
 function bytesOf(id)
 {
 	const text = document.getElementById(id).textContent;
-	const digit = new Int8Array(128).fill(-1);
-	const out = new Uint8Array(Math.floor(text.length / 4) * 3);
-	const n = text.length;
-	let acc = 0, bits = 0, at = 0;
 
-	Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" +
-		   "0123456789+/").forEach((c, i) => {
-		digit[c.charCodeAt(0)] = i;
-	});
-	for (let i = 0; i < n; i++) {
-		const d = digit[text.charCodeAt(i) & 127];
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
 
-		if (d < 0)
-			continue;
-		acc = acc << 6 | d;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			out[at++] = acc >> bits;
-			acc &= 63;
-		}
-	}
-	return out.subarray(0, at);
+	const raw = atob(text);		// browsers before 2025
+	const out = new Uint8Array(raw.length);
+
+	for (let i = 0; i < raw.length; i++)
+		out[i] = raw.charCodeAt(i);
+	return out;
 }
 
 function reader(id)
@@ -394,33 +381,43 @@ function select(view, columns)
 	return Object.assign(out, { columns: d.columns, whole: d.whole });
 }
 
-// Returns self and total of each label; a sample counts once, however deep the
-// recursion.
+// Returns 1 for each node below which its label is not: a sample counts once
+// for a function, however deep the recursion. Made once for each tree.
+function outermost(t)
+{
+	const inside = new Uint32Array(model.labels.length);
+	const path = new Uint32Array(t.n);
+	let deep = 0;
+
+	if (t.outermost)
+		return t.outermost;
+	t.outermost = new Uint8Array(t.n);
+	for (let i = 0; i < t.n; i++) {
+		while (deep > t.depth[i])
+			inside[path[--deep]]--;
+		path[deep++] = t.label[i];
+		t.outermost[i] = inside[t.label[i]]++ ? 0 : 1;
+	}
+	return t.outermost;
+}
+
+// Returns self and total of each label.
 function functions(sel)
 {
-	const t = model.node;
+	const t = model.node, first = outermost(t), label = t.label;
 	const n = model.labels.length;
 	const out = {
 		self: new Float64Array(n), total: new Float64Array(n),
 		samples: new Float64Array(n)
 	};
-	const inside = new Uint32Array(n);
-	const path = [];
 
 	for (let i = 0; i < t.n; i++) {
-		const l = t.label[i];
-
-		if (!sel.weight[i]) {
-			i = t.end[i] - 1;
-			continue;
+		if (first[i])
+			out.total[label[i]] += sel.weight[i];
+		if (sel.selfSamples[i]) {
+			out.self[label[i]] += sel.self[i];
+			out.samples[label[i]] += sel.selfSamples[i];
 		}
-		while (path.length && t.end[path[path.length - 1]] <= i)
-			inside[t.label[path.pop()]]--;
-		if (!inside[l]++)
-			out.total[l] += sel.weight[i];
-		path.push(i);
-		out.self[l] += sel.self[i];
-		out.samples[l] += sel.selfSamples[i];
 	}
 	return out;
 }

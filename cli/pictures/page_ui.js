@@ -84,11 +84,11 @@ function show()
 
 	useTree(turned, view.alone);
 
-	if (key !== selected) {
+	const fresh = key !== selected;
+
+	if (fresh) {
 		sel = select(view, Math.max($("strip").clientWidth, 50));
 		selected = key;
-		showFacets();
-		showHot();
 		showChips();
 	}
 	if (view.zoom >= model.node.n || !sel.weight[view.zoom])
@@ -97,6 +97,12 @@ function show()
 	showGraphs();
 	if (model.bins)
 		strip.draw(sel.columns, view.time, view.span);
+	// what is written last does not make the browser lay out what is
+	// measured above
+	if (fresh) {
+		showFacets();
+		showHot();
+	}
 	showTime();
 	showSame();
 	pressed();
@@ -338,7 +344,7 @@ function showChips()
 
 // ---- hot functions
 
-const HOT_MAX = 200;
+let hotRows = 50;	// the browser takes long to lay out a table
 const kindWord = { u: "user", k: "kernel", i: "inlined", j: "jit", n: "unnamed",
 		   m: "missing", e: "after exec", b: "bogus" };
 
@@ -373,9 +379,10 @@ function showHot()
 	ids.sort((a, b) => (text ? by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0 :
 		by(b) - by(a)) || f.total[b] - f.total[a] || a - b);
 	body.textContent = "";
-	ids.slice(0, HOT_MAX).forEach(i => addHot(body, f, i));
+	ids.slice(0, hotRows).forEach(i => addHot(body, f, i));
 	$("hot_found").textContent = grouped(ids.length) + " functions" +
-		(ids.length > HOT_MAX ? ", the first " + HOT_MAX + " here" : "");
+		(ids.length > hotRows ? ", the first " + hotRows + " here" : "");
+	$("hot_more").hidden = ids.length <= hotRows;
 }
 
 // Makes the headings buttons and adds a search above.
@@ -390,7 +397,15 @@ function sortable()
 	field.placeholder = "part of a name";
 	field.ariaLabel = "search the table of functions";
 	field.addEventListener("input", later(120, showHot));
-	line.append(field, Object.assign(element("span", "", "quiet"),
+
+	const more = element("button", "More");
+
+	more.id = "hot_more";
+	more.addEventListener("click", () => {
+		hotRows *= 4;
+		showHot();
+	});
+	line.append(field, more, Object.assign(element("span", "", "quiet"),
 					 { id: "hot_found" }));
 	$("hot").parentNode.before(line);
 	["self", "total", "samples", "", "name", "file"].forEach((word, i) => {
