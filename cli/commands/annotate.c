@@ -7,6 +7,7 @@
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
 #include "cli/model/filter.h"
+#include "cli/model/source_text.h"
 #include "cli/ingest/name.h"
 #include "cli/output/out.h"
 #include "cli/model/stacks.h"
@@ -40,6 +41,7 @@ static const struct opt opts[] = {
 		   "(5000, 20)"),
 	OPT_NO(0, "no-source", &lines,
 	       "no source lines between the instructions"),
+	OPT_GROUP(source_opts),
 	OPT_FLAG(0, "json", &json, "print one JSON object"),
 	OPT_STRING(0, "html", "FILE", &html,
 		   "write a self-contained HTML page; -: to standard output"),
@@ -93,7 +95,7 @@ static void say_others(const struct hot *h, const struct hot_choice *c)
 static int annotate_print(struct store *db, const struct hot *h,
 			  const char *path, const char *what, struct err *err)
 {
-	const struct annot_opts o = {
+	struct annot_opts o = {
 		.intel = syntax && !strcmp(syntax, "intel"),
 		.lines = lines,
 		.limit = limit == LIMIT_UNSET ? INSNS : limit,
@@ -113,11 +115,13 @@ static int annotate_print(struct store *db, const struct hot *h,
 		return -1;
 	say_others(h, &c);
 	sy = name_symbolizer(db, NULL);
+	o.sources = lines ? sources_new() : NULL;
 	rc = annot_load(&a, db, sy, h, &c, &o, err);
 	if (!rc)
 		rc = annotate_show(&a, path, err);
 	symbolize_free(sy);
 	annot_release(&a);
+	sources_free(o.sources);
 	return rc;
 }
 
@@ -182,8 +186,10 @@ static int annotate_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch annotate perf.db",
 	"backstitch annotate perf.db my_function",
+	"backstitch annotate --source-dir ~/project perf.db my_function",
 	"backstitch annotate --dso libc.so.6 -M intel perf.db memcpy",
-	"backstitch annotate --html hot.html perf.db cc1+0x7ab010", NULL
+	"backstitch annotate --html hot.html perf.db cc1+0x7ab010",
+	NULL
 };
 
 extern const struct command cmd_annotate;

@@ -229,7 +229,9 @@ static int look_open(struct store *db, const char *path, const char *name,
 			       name);
 	snprintf(page, sizeof(page), "%.*s.html", (int)n, name);
 	p = html_page_new(db, path, true, false, err);
-	rc = p ? out_write(page, html_page_write, p, err) : -1;
+	rc = p ? html_page_add_source(p, err) : -1;
+	if (!rc)
+		rc = out_write(page, html_page_write, p, err);
 	html_page_free(p);
 	if (rc)
 		return -1;

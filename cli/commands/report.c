@@ -9,10 +9,12 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/source_text.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
 #include "cli/pictures/page.h"
+#include "cli/pictures/page_diff.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -25,7 +27,7 @@ static const char *sort_keys, *by, *order, *callers, *callees, *view;
 static long limit = -1;
 static bool self_only, diff, absolute, as_html, as_perf_does, graph;
 static const char *out_path;
-static bool inlined = true;
+static bool inlined = true, with_source = true;
 
 static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
@@ -59,6 +61,9 @@ static const struct opt opts[] = {
 		 "write one HTML page: flame graph, timeline and tables"),
 	OPT_STRING('o', "output", "FILE", &out_path,
 		   "write the page to FILE instead of standard output"),
+	OPT_NO(0, "no-source", &with_source,
+	       "with --html: no code and source lines of the hot functions"),
+	OPT_GROUP(source_opts),
 	OPT_GROUP(output_opts),
 	OPT_FLAG('n', "show-nr-samples", &as_perf_does,
 		 "no effect: the table has the samples"),
@@ -188,12 +193,19 @@ static int report_check_options(struct err *err)
 }
 
 static int report_write_html(struct store *db, const char *path,
-			     const struct report_opts *o, struct err *err)
+			     const struct report_opts *o,
+			     const struct page_diff *changes, struct err *err)
 {
 	struct html_page *p =
 		html_page_new(db, path, o->inlined, o->by_samples, err);
-	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
+	int rc = p ? 0 : -1;
 
+	if (!rc)
+		html_page_add_diff(p, changes);
+	if (!rc && with_source)
+		rc = html_page_add_source(p, err);
+	if (!rc)
+		rc = out_write(out_path, html_page_write, p, err);
 	html_page_free(p);
 	return rc;
 }
@@ -202,12 +214,36 @@ static int report_answer(struct store *db, const char *path,
 			 const struct report_opts *o, struct err *err)
 {
 	if (as_html)
-		return report_write_html(db, path, o, err);
+		return report_write_html(db, path, o, NULL, err);
 	if (offcpu_opts.on)
 		return report_offcpu(db, path, o, err);
 	if (view)
 		return report_view(db, path, view, limit, output_chosen(), err);
 	return report_table(db, path, o, err);
+}
+
+/* Writes the page of the second recording, with what changed since the
+ * first. */
+static int report_html_diff(int argc, char **argv, const struct report_opts *o,
+			    struct err *err)
+{
+	const struct page_diff_opts what = { .inlined = o->inlined,
+					     .samples = o->by_samples,
+					     .absolute = o->absolute };
+	struct store *db = NULL;
+	struct page_diff *p;
+	int status = STATUS_OK;
+	int rc = 0;
+
+	for (int i = 0; !rc && i < argc; i++)
+		rc = input_apart(argv[i], out_path, err);
+	p = rc ? NULL : page_diff_new(argc, argv, &what, &status, err);
+	if (p)
+		db = database_open(argv[1], &status, err);
+	rc = db ? report_write_html(db, argv[1], o, p, err) : -1;
+	store_close(db);
+	page_diff_free(p);
+	return rc ? -1 : status;
 }
 
 static int report_run(int argc, char **argv, struct err *err)
@@ -232,6 +268,8 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
+	if (diff && as_html)
+		return report_html_diff(argc, argv, &o, err);
 	if (diff)
 		return report_diff(argc, argv, &o, err);
 	db = database_from_args(argc, argv, out_path, &path, &status, err);
@@ -250,6 +288,7 @@ static const char *const examples[] = {
 	"backstitch report --diff before.db after.db",
 	"backstitch report --off-cpu perf.db",
 	"backstitch report --html -o report.html perf.db",
+	"backstitch report --html --diff -o report.html before.db after.db",
 	NULL
 };
 

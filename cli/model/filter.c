@@ -325,6 +325,7 @@ static int filter_check(struct store *db, struct err *err)
 		const char *list;
 		struct choice choice;
 	} option[] = {
+		{ filter.cpu, { "CPU", "filter_cpus" } },
 		{ filter.pid, { "process", "filter_pids" } },
 		{ filter.tid, { "thread", "filter_tids" } },
 		{ filter.comm, { "thread named", "filter_comms" } },

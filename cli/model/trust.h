@@ -1,5 +1,5 @@
 /* trust.h - how far the user stacks of a database can be trusted, in one
- * sentence that check, report, info, flame and the page print. */
+ * sentence that check, report, info, flame, annotate and the page print. */
 #ifndef CLI_MODEL_TRUST_H
 #define CLI_MODEL_TRUST_H
 #include <stddef.h>

@@ -10,6 +10,8 @@
 
 #include "cli/model/filter.h"
 #include "cli/pictures/page_data.h"
+#include "cli/pictures/page_diff.h"
+#include "cli/pictures/page_source.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
@@ -23,6 +25,8 @@
 #include "stitch/base/path.h"
 
 extern const char text_page_css[];
+extern const char text_page_source_css[];
+extern const char text_page_diff_css[];
 extern const char text_page_html[];
 extern const char text_picture_js[];
 extern const char text_page_model_js[];
@@ -31,12 +35,26 @@ extern const char text_page_ui_js[];
 extern const char text_page_tracks_js[];
 extern const char text_page_time_js[];
 extern const char text_page_count_js[];
+extern const char text_page_source_js[];
+extern const char text_page_diff_js[];
+extern const char text_page_link_js[];
+extern const char text_page_png_js[];
 extern const char text_page_input_js[];
+
+/* In this order: the last one starts the page. */
+static const char *const scripts[] = {
+	text_picture_js,   text_page_model_js,	text_page_draw_js,
+	text_page_ui_js,   text_page_tracks_js, text_page_time_js,
+	text_page_count_js, text_page_source_js, text_page_diff_js,
+	text_page_link_js, text_page_png_js,	text_page_input_js,
+};
 
 struct html_page {
 	struct store *db;
 	const char *path;
 	struct page_data *data;
+	struct page_source *source;   /* NULL: not in the page */
+	const struct page_diff *diff; /* likewise */
 };
 
 static int html_page_check_samples(const struct stacks *s, int event,
@@ -70,10 +88,22 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	return NULL;
 }
 
+int html_page_add_source(struct html_page *p, struct err *err)
+{
+	p->source = page_source_new(p->db, page_data_stacks(p->data), err);
+	return p->source ? 0 : -1;
+}
+
+void html_page_add_diff(struct html_page *p, const struct page_diff *diff)
+{
+	p->diff = diff;
+}
+
 void html_page_free(struct html_page *p)
 {
 	if (!p)
 		return;
+	page_source_free(p->source);
 	page_data_free(p->data);
 	free(p);
 }
@@ -93,8 +123,8 @@ static void html_page_put_top(FILE *out, const char *title)
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
 	      out);
 	safe_text_xml(out, title, 0);
-	fprintf(out, "</title>\n<style>\n%s</style></head>\n<body>\n",
-		text_page_css);
+	fprintf(out, "</title>\n<style>\n%s%s%s</style></head>\n<body>\n",
+		text_page_css, text_page_source_css, text_page_diff_css);
 }
 
 static int html_page_put_capture(void *arg, const struct rows *r,
@@ -289,11 +319,14 @@ int html_page_write(FILE *out, void *page, struct err *err)
 		return -1;
 	fputs("</main>\n", out);
 	page_data_write(p->data, out);
-	fprintf(out,
-		"<script>\n(function () {\n\"use strict\";\n%s%s%s%s%s%s%s%s})();\n",
-		text_picture_js, text_page_model_js, text_page_draw_js,
-		text_page_ui_js, text_page_tracks_js, text_page_time_js,
-		text_page_count_js, text_page_input_js);
+	if (p->source)
+		page_source_write(p->source, out);
+	if (p->diff)
+		page_diff_write(p->diff, out);
+	fputs("<script>\n(function () {\n\"use strict\";\n", out);
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
+		fputs(scripts[i], out);
+	fputs("})();\n", out);
 	fputs("</script>\n</body></html>\n", out);
 	if (ferror(out))
 		return err_set(err, ERR_IO, "cannot write the page: %s",

@@ -109,7 +109,9 @@ function hatch(c, kind)
 }
 
 // A graph of a tree and the sums of a selection, { weight, self, samples }, in
-// a canvas within an element that scrolls; part: of the window's height.
+// a canvas within an element that scrolls; part: of the window's height. Its
+// owner may add colorOf(), facts(), zoom() and go() of its own, and the id of
+// the line for details.
 const makeFlame = (name, part, icicle) => ({
 	rows: [], height: 0, width: 0, narrow: 0, deeper: 0, icicle: icicle,
 	hover: -1, focus: -1, tree: null, sel: null,
@@ -187,7 +189,8 @@ const makeFlame = (name, part, icicle) => ({
 		const w = Math.max(b.w - (b.w > 3 ? 1 : 0), 0.4);
 
 		c.globalAlpha = b.below ? 0.55 : 1;
-		c.fillStyle = hit ? css("--hit") : marked ? hatch(c, l.kind) :
+		c.fillStyle = hit ? css("--hit") : this.colorOf ?
+			this.colorOf(b.at) : marked ? hatch(c, l.kind) :
 			(model.colors[l.kind] || ["#ccc", "#555"])[dark];
 		c.fillRect(b.x, y, w, ROW - 1);
 		if (b.at === this.focus || b.at === this.hover) {

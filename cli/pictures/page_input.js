@@ -14,14 +14,19 @@ function focusOn(at)
 	current.focus = at;
 	current.reach(at);
 	current.draw();
-	$("details").textContent = factsOf(current, at).join(" \u2014 ");
+	$(current.details || "details").textContent =
+		tellOf(current, at).join(" \u2014 ");
 }
+
+const tellOf = (g, at) => g.facts ? g.facts(at) : factsOf(g, at);
+const zoomOf = g => g.zoom ? g.zoom() :
+	g === flame && view.lane === null ? view.zoom : 0;
 
 function walk(key)
 {
 	const g = current, at = g.focus;
 	const out = g.icicle ? "ArrowDown" : "ArrowUp";
-	let to = at < 0 ? rootOf() : -1;
+	let to = at < 0 ? zoomOf(g) : -1;
 
 	if (at >= 0 && (key === "ArrowLeft" || key === "ArrowRight")) {
 		const row = g.rows[g.tree.depth[at]] || [];
@@ -48,11 +53,8 @@ function step(by)
 				  list.length)]);
 }
 
-// The frame at the root of what is shown.
-const rootOf = () => current === flame && view.lane === null ? view.zoom : 0;
-
 const subject = () => current.hover >= 0 ? current.hover :
-	current.focus >= 0 ? current.focus : rootOf();
+	current.focus >= 0 ? current.focus : zoomOf(current);
 
 // Shows callers and callees of a function; threads and the root are none.
 function sandwichOf(at)
@@ -134,7 +136,9 @@ Object.assign(onKey, {
 // Zooms to a frame; of callers and callees, it becomes the one in the middle.
 function enter(at)
 {
-	if (current === flame && view.lane !== null)
+	if (current.go)
+		current.go(at);
+	else if (current === flame && view.lane !== null)
 		zoomTime(at);
 	else if (current === flame)
 		go({ zoom: at });
@@ -201,9 +205,11 @@ function openMenu(at, x, y)
 	menu.textContent = "";
 	current.focus = at;
 	current.hover = -1;
-	if (current === flame)
+	if (current === flame || current.go)
 		add("Zoom", () => enter(at));
 	add("Callers and callees", () => sandwichOf(at));
+	if (code)
+		add("Source and assembly", () => listingOf(at));
 	add("Only stacks through it", () => filter(at, true));
 	add("Without the stacks through it", () => filter(at, false));
 	add("Find it everywhere", () => lookExactly(current.label(at).name));
@@ -230,7 +236,7 @@ function onFlame(g)
 			g.draw();
 		}
 		canvas.style.cursor = at < 0 ? "default" : "pointer";
-		tip(at < 0 ? null : factsOf(g, at), e.clientX, e.clientY);
+		tip(at < 0 ? null : tellOf(g, at), e.clientX, e.clientY);
 	});
 	canvas.addEventListener("mouseleave", () => {
 		g.hover = -1;
@@ -408,7 +414,7 @@ function listen()
 	});
 	addEventListener("resize", later(100, show));
 	darkScreen.addEventListener("change", show);
-	[flame, callers, callees].forEach(onFlame);
+	[flame, callers, callees].concat(diffFlame || []).forEach(onFlame);
 	onTime();
 	onTracks();
 	onMap();

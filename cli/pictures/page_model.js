@@ -2,7 +2,7 @@
 //
 // Nothing here draws. page_data.h describes the blocks of data.
 // A view is { event, time, threads, cpus, verdicts, frames, reverse, span,
-// zoom, func, alone }: alone collapses recursion; func is the label of which callers and callees are shown, or
+// zoom, func, alone, diff }: diff is that of page_diff.js; alone collapses recursion; func is the label of which callers and callees are shown, or
 // null; time and span, the part that the strip shows, are null or [first bin,
 // last bin], the three sets are null for "all", frames are [{ label, keep }].
 // select(view) adds up the samples that pass.
@@ -453,7 +453,8 @@ function sumBoth(t, { self, selfSamples, weight, samples })
 
 // Returns weight and samples of each node with all above it; self and
 // selfSamples, what ended there; threads, cpus, verdicts and columns (of the
-// span), the weight that each would have if it were chosen.
+// span), the weight that each would have if it were chosen; groupWeight and
+// groupSamples of the groups that left[] does not leave out.
 function select(view, columns)
 {
 	const t = model.node, g = model.group, s = model.sample;
@@ -502,7 +503,9 @@ function select(view, columns)
 	const d = densityOf(view, groups, cpuOut, span, columns);
 
 	sumBoth(t, out);
-	return Object.assign(out, { columns: d.columns, whole: d.whole });
+	return Object.assign(out, { columns: d.columns, whole: d.whole,
+				    left: groups, groupWeight: weight,
+				    groupSamples: samples });
 }
 
 // Returns 1 for each node below which its label is not: a sample counts once

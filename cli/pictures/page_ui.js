@@ -7,7 +7,8 @@
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
 	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false,
-	tracks: model.run.n > 0, lane: null
+	tracks: model.run.n > 0, lane: null,
+	diff: Object.freeze({ by: "self", side: 1, zoom: 0 })
 });
 let view = start;
 let sel = null;		// result of select(view)
@@ -62,7 +63,7 @@ function keyOf(v)
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
 		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0,
-		v.tracks ? 1 : 0, v.lane];
+		v.tracks ? 1 : 0, v.lane, v.diff];
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -109,6 +110,7 @@ function show()
 	drawTime();
 	showGraphs();
 	drawMap();
+	showDiff();
 	// what is written last does not make the browser lay out what is
 	// measured above
 	if (fresh) {
@@ -158,6 +160,7 @@ function showGraphs()
 		" of what is shown with what it calls, " +
 		percent(a.callees.self[0], sel.weight[0]) + " in itself" +
 		(l.file ? "; " + l.file : "");
+	showListing();
 }
 
 // The map is there when a part of the merged stacks is out of sight.
@@ -171,7 +174,8 @@ function drawMap()
 		map.draw(flame, model.node, sel, view.zoom);
 }
 
-const graphs = () => view.func === null ? [flame] : [callers, callees];
+const graphs = () => (view.func === null ? [flame] : [callers, callees])
+	.concat(diffFlame || []);
 
 function paint()
 {
@@ -596,62 +600,6 @@ function showSame()
 	// flame takes waits whole that begin within --time
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
 				      view.func !== null || (off && view.time));
-}
-
-// ---- the address, which can be sent to somebody
-
-function remember()
-{
-	if (restoring)
-		return;
-
-	const k = keyOf(view);
-	const plain = JSON.stringify(k) === JSON.stringify(keyOf(start));
-	const state = [k, pattern, ignoreCase ? 1 : 0, flame.icicle ? 1 : 0];
-
-	setAddress(plain && !pattern && !flame.icicle ? "" :
-		   "#" + encodeURIComponent(JSON.stringify(state)));
-}
-
-function restore()
-{
-	const ints = (v, max) => v === null ? null : v.map(x => {
-		if (!Number.isInteger(x) || x < 0 || x >= max)
-			throw new RangeError();
-		return x;
-	});
-	const set = (v, max) => v === null ? null : new Set(ints(v, max));
-
-	try {
-		const [k, p, i, flip] = JSON.parse(decodeURIComponent(
-			location.hash.slice(1)));
-		const next = {
-			event: ints([k[0]], model.events.length)[0],
-			time: ints(k[1], model.bins),
-			threads: set(k[2], model.threads.length),
-			cpus: set(k[3], model.cpus),
-			verdicts: set(k[4], model.verdicts.length),
-			frames: k[5].slice(0, 30).map(f => ({
-				label: ints([f[0]], model.labels.length)[0],
-				keep: f[1] === 1 })),
-			reverse: k[6] === 1,
-			span: ints(k[7], model.bins),
-			zoom: Number.isInteger(k[8]) && k[8] > 0 ? k[8] : 0,
-			func: Number.isInteger(k[9]) ?
-				ints([k[9]], model.labels.length)[0] : null,
-			alone: k[10] === 1, tracks: k[11] === 1,
-			lane: Number.isInteger(k[12]) ? k[12] : null
-		};
-
-		pattern = $("search").value = String(p);
-		ignoreCase = i === 1;
-		flame.icicle = flip === 1;
-		if (JSON.stringify(keyOf(next)) !== JSON.stringify(keyOf(view)))
-			past.push(view);
-		view = next;
-	} catch (e) {
-		// the address has no state, or one of another page
-	}
 }
 
 function pressed()

@@ -7,11 +7,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/model/trust.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 
 struct err;
+struct image;
+struct source_file;
+struct sources;
 struct stacks;
+struct stacks_group;
 struct store;
 struct symbolizer;
 
@@ -20,7 +25,8 @@ struct hot_spot {
 	uint64_t off, vaddr; /* vaddr 0: unknown */
 	uint64_t weight, samples;
 	uint32_t image;
-	uint32_t func; /* index in hot.func */
+	uint32_t func;	/* index in hot.func */
+	uint32_t frame; /* its id */
 };
 
 /* A function with samples, or all code of an image that has no symbols. Strings
@@ -43,8 +49,11 @@ struct hot {
 	size_t n_func, cap_func;
 	const char **path; /* by image id */
 	size_t n_path, cap_path;
+	uint32_t *leaf; /* innermost frame, by raw chain */
+	size_t n_leaf, cap_leaf;
 	const char *event, *unit;
 	uint64_t weight, samples; /* of all samples of the event */
+	char trust[TRUST_SENTENCE];
 	struct arena text;
 };
 
@@ -54,6 +63,8 @@ struct hot {
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err);
 void hot_release(struct hot *h);
+/* Returns the id of the innermost frame of a group, 0 if it has no stack. */
+uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g);
 /* Returns the base name of an image. */
 const char *hot_base(const struct hot *h, uint32_t image);
 
@@ -85,6 +96,7 @@ struct annot_insn {
 	bool label;	    /* an instruction of this function jumps to it */
 	const char *file;   /* source; NULL: unknown */
 	uint32_t line;
+	const struct source_file *source; /* its text; NULL: not asked for */
 	const char *inlined; /* the function that is inlined here, or NULL */
 };
 
@@ -92,18 +104,23 @@ struct annot {
 	const char *name, *image, *file; /* file: the file that the code was
 					  * read from */
 	const char *event, *unit, *syntax;
+	const char *trust;   /* the sentence; of struct hot */
 	uint64_t start, end; /* offsets in the image */
 	uint64_t weight, samples, peak;
 	uint64_t all_weight, all_samples;
 	struct annot_insn *insn;
 	size_t n, cap;
-	size_t left_out; /* bytes beyond the limit */
+	size_t left_out;		   /* bytes beyond the limit */
+	const struct source_file **source; /* the files of its lines */
+	size_t n_source, cap_source;
 	struct arena text;
 };
 
 struct annot_opts {
 	bool intel, lines;
-	long limit; /* in instructions; 0: all */
+	long limit;		 /* in instructions; 0: all */
+	struct sources *sources; /* borrowed for the annot's life; NULL: no
+				  * source text is read */
 };
 
 /* annotate_code.c: disassembles what was chosen. Returns 0, or -1 and *err;
@@ -112,6 +129,22 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	       const struct hot *h, const struct hot_choice *c,
 	       const struct annot_opts *o, struct err *err);
 void annot_release(struct annot *a);
+/* Returns the instruction at the offset, NULL if there is none. */
+struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off);
+
+/* annotate_source.c: finds the source files of the instructions, once they have
+ * their lines. */
+void annot_find_sources(struct annot *a, struct symbolizer *sy,
+			const struct image *img, struct sources *s);
+/* Walks over the source lines to show before an instruction: as objdump does,
+ * those since the line before, if they are not many. */
+struct annot_lines {
+	const struct annot_insn *shown; /* the instruction before, or NULL */
+	uint32_t next, last;		/* lines to show; next > last: none */
+	bool place; /* say file and line first: another file or function */
+};
+/* Zero-initialised, a walk begins. */
+void annot_lines_go(struct annot_lines *l, const struct annot_insn *in);
 
 /* Returns part of whole in percent. */
 double annot_share(uint64_t part, uint64_t whole);

@@ -205,8 +205,7 @@ static bool annot_is_behind(const void *arg, size_t i)
 	return p->a->insn[i].off > p->off;
 }
 
-/* Returns the instruction at the offset, NULL if there is none. */
-static struct annot_insn *insn_at(const struct annot *a, uint64_t off)
+struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off)
 {
 	const struct annot_place p = { a, off };
 	size_t next = search_first(a->n, annot_is_behind, &p);
@@ -228,7 +227,7 @@ static void add_samples(struct annot_loader *l)
 			continue;
 		a->weight += s->weight;
 		a->samples += s->samples;
-		in = insn_at(a, s->off);
+		in = annot_insn_at(a, s->off);
 		if (!in)
 			continue;
 		in->weight += s->weight;
@@ -351,7 +350,7 @@ static void annot_put_names(struct annot_loader *l)
 		if (!in->insn.has_target ||
 		    !code_bytes_off(l->code, in->insn.target, &at))
 			continue;
-		to = insn_at(a, at);
+		to = annot_insn_at(a, at);
 		if (to && to->off == at && at != a->start) {
 			in->to = to - a->insn;
 			to->label = true;
@@ -377,6 +376,7 @@ static void annot_describe(struct annot_loader *l)
 	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
 	a->event = h->event;
 	a->unit = h->unit;
+	a->trust = h->trust;
 	a->all_weight = h->weight;
 	a->all_samples = h->samples;
 }
@@ -402,6 +402,8 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		annot_put_names(&l);
+	if (!rc && o->sources)
+		annot_find_sources(a, sy, &l.img, o->sources);
 	code_bytes_close(l.code);
 	free(l.called);
 	return rc;
@@ -410,5 +412,6 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 void annot_release(struct annot *a)
 {
 	free(a->insn);
+	free(a->source);
 	arena_release(&a->text);
 }

@@ -17,8 +17,6 @@
 
 struct hot_loader {
 	struct hot *h;
-	uint32_t *leaf; /* innermost frame, by raw chain */
-	size_t n_leaf, cap_leaf;
 	uint32_t *func; /* index + 1 in hot.func, by symbol */
 	size_t n_func, cap_func;
 	uint32_t *bare; /* index + 1 of the code without symbols, by image */
@@ -35,15 +33,15 @@ static int hot_check_id(int64_t id, struct err *err)
 
 static int take_leaf(void *arg, const struct rows *r, struct err *err)
 {
-	struct hot_loader *l = arg;
+	struct hot *h = ((struct hot_loader *)arg)->h;
 	int64_t id = rows_int(r, ANNOTATE_LEAVES_ID);
 	int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
 
 	if (hot_check_id(id, err) || hot_check_id(frame, err))
 		return -1;
-	l->leaf = mem_reach(l->leaf, &l->n_leaf, &l->cap_leaf, (size_t)id + 1,
-			    sizeof(*l->leaf));
-	l->leaf[id] = (uint32_t)frame;
+	h->leaf = mem_reach(h->leaf, &h->n_leaf, &h->cap_leaf, (size_t)id + 1,
+			    sizeof(*h->leaf));
+	h->leaf[id] = (uint32_t)frame;
 	return 0;
 }
 
@@ -116,17 +114,23 @@ static int hot_take_frame(void *arg, const struct rows *r, struct err *err)
 		.vaddr = (uint64_t)rows_int(r, ANNOTATE_FRAMES_VADDR),
 		.image = (uint32_t)image,
 		.func = hot_func_of(l, r, (uint32_t)image),
+		.frame = (uint32_t)id,
 	};
 	return 0;
 }
 
 /* ---- counting */
 
-static void hot_add_group(struct hot_loader *l, const struct stacks_group *g)
+uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g)
 {
-	struct hot *h = l->h;
 	uint32_t raw = g->kraw ? g->kraw : g->uraw;
-	uint32_t frame = raw < l->n_leaf ? l->leaf[raw] : 0;
+
+	return raw < h->n_leaf ? h->leaf[raw] : 0;
+}
+
+static void hot_add_group(struct hot *h, const struct stacks_group *g)
+{
+	uint32_t frame = hot_leaf(h, g);
 
 	h->weight += g->weight;
 	h->samples += g->samples;
@@ -196,14 +200,15 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	struct hot_loader l = { .h = h };
 	int rc = -1;
 
-	if (!rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
+	if (!trust_sentence(db, h->trust, err) &&
+	    !rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
 	    !rows_each(db, "annotate_paths", hot_take_path, &l, err) &&
 	    !rows_each(db, "annotate_frames", hot_take_frame, &l, err)) {
 		for (size_t i = 0; i < stacks_count(s); i++) {
 			const struct stacks_group *g = stacks_group(s, i);
 
 			if (event < 0 || g->event == (uint32_t)event)
-				hot_add_group(&l, g);
+				hot_add_group(h, g);
 		}
 		hot_sort(h);
 		rc = 0;
@@ -211,7 +216,6 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	h->event = event < 0 ? "several, added up"
 			     : stacks_event(s, (size_t)event)->name;
 	h->unit = stacks_unit(s, event, false);
-	free(l.leaf);
 	free(l.func);
 	free(l.bare);
 	return rc;
@@ -222,6 +226,7 @@ void hot_release(struct hot *h)
 	free(h->spot);
 	free(h->func);
 	free(h->path);
+	free(h->leaf);
 	arena_release(&h->text);
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/model/source_text.h"
 #include "cli/output/human.h"
 #include "cli/tables/annotate.h"
 #include "cli/output/out.h"
@@ -53,12 +54,25 @@ static void annot_html_put_title(FILE *out, const struct annot *a)
 		fprintf(out, "0x%" PRIx64, a->start);
 }
 
+static void annot_html_put_sources(FILE *out, const struct annot *a)
+{
+	for (size_t i = 0; i < a->n_source; i++) {
+		if (!a->source[i]->found)
+			continue;
+		fputs("<p>source: ", out);
+		safe_text_xml(out, a->source[i]->found, 0);
+		fprintf(out, ", %s</p>\n", a->source[i]->how);
+	}
+}
+
 static void annot_html_put_head(FILE *out, const struct annot *a,
 				const char *capture)
 {
 	fputs("<header><h1>", out);
 	annot_html_put_title(out, a);
-	fputs("</h1><p>", out);
+	fputs("</h1><p class=\"trust\">", out);
+	safe_text_xml(out, a->trust, 0);
+	fputs("</p><p>", out);
 	safe_text_xml(out, a->image, 0);
 	fputs(" &middot; ", out);
 	safe_text_xml(out, a->event, 0);
@@ -67,7 +81,9 @@ static void annot_html_put_head(FILE *out, const struct annot *a,
 	fprintf(out, "</b> samples, <b>%.2f %%</b> of all in ",
 		annot_share(a->weight, a->all_weight));
 	safe_text_xml(out, capture, 0);
-	fputs("</p>\n<nav>", out);
+	fputs("</p>\n", out);
+	annot_html_put_sources(out, a);
+	fputs("<nav>", out);
 
 	size_t n;
 	const struct annot_insn **list = hottest(a, &n);
@@ -91,7 +107,7 @@ static void annot_html_put_head(FILE *out, const struct annot *a,
 	free(list);
 }
 
-static void annot_html_put_line(FILE *out, const struct annot_insn *in)
+static void annot_html_put_place(FILE *out, const struct annot_insn *in)
 {
 	fputs("<tr class=\"s\"><td></td><td></td><td></td><td class=\"c\">",
 	      out);
@@ -103,6 +119,26 @@ static void annot_html_put_line(FILE *out, const struct annot_insn *in)
 		fputs(" inlined", out);
 	}
 	fputs("</td></tr>\n", out);
+}
+
+static void annot_html_put_source(FILE *out, const struct annot_insn *in,
+				  struct annot_lines *l)
+{
+	annot_lines_go(l, in);
+	if (l->place)
+		annot_html_put_place(out, in);
+	for (uint32_t line = l->next; line <= l->last; line++) {
+		const char *text = source_line(in->source, line);
+
+		if (!text)
+			continue;
+		fprintf(out,
+			"<tr class=\"l\"><td></td><td></td><td class=\"a\">%u"
+			"</td><td class=\"c\">",
+			line);
+		safe_text_xml(out, text, 0);
+		fputs("</td></tr>\n", out);
+	}
 }
 
 static void annot_html_put_code(FILE *out, const struct annot *a,
@@ -153,7 +189,7 @@ static void annot_html_put_insn(FILE *out, const struct annot *a,
 
 void annot_html(FILE *out, const struct annot *a, const char *capture)
 {
-	const struct annot_insn *before = NULL;
+	struct annot_lines source = { .shown = NULL };
 
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
 	      "charset=\"utf-8\">\n<meta name=\"viewport\" "
@@ -167,12 +203,8 @@ void annot_html(FILE *out, const struct annot *a, const char *capture)
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
 
-		if (in->file && (!before || before->file != in->file ||
-				 before->line != in->line ||
-				 before->inlined != in->inlined))
-			annot_html_put_line(out, in);
+		annot_html_put_source(out, in, &source);
 		annot_html_put_insn(out, a, in);
-		before = in;
 	}
 	fputs("</table>\n", out);
 	if (a->left_out)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
+#include "cli/model/source_text.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
@@ -11,6 +12,7 @@
 #include "cli/output/term.h"
 
 #define BAR 8
+#define SOURCES 4	       /* files that the head names */
 #define LEFT (9 + 9 + BAR + 1) /* columns to the left of the code */
 
 double annot_share(uint64_t part, uint64_t whole)
@@ -27,8 +29,37 @@ enum annot_heat annot_heat(const struct annot *a, const struct annot_insn *in)
 	return share < 5 ? ANNOT_WARM : ANNOT_HOT;
 }
 
+static void annot_text_put_file(FILE *out, const struct source_file *f)
+{
+	fputs("source: ", out);
+	safe_text_put(out, f->found ? f->found : f->path, 0, 0);
+	fprintf(out, "%s %s\n", f->found ? "," : "", f->how);
+}
+
+/* Says which files the source lines are of, and why they are believed to be the
+ * ones that were compiled, or are not. */
+static void annot_text_put_sources(FILE *out, const struct annot *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n_source && n < SOURCES; i++) {
+		const struct source_file *f = a->source[i];
+
+		if (!f->found && !strcmp(f->how, SOURCE_NOT_FOUND))
+			continue;
+		annot_text_put_file(out, f);
+		n++;
+	}
+	if (n || !a->n_source)
+		return;
+	fputs("source: ", out);
+	safe_text_put(out, a->source[0]->path, 0, 0);
+	fputs(" " SOURCE_NOT_FOUND "; --source-dir DIR\n", out);
+}
+
 static void annot_text_put_head(FILE *out, const struct annot *a)
 {
+	fprintf(out, "%s\n", a->trust);
 	fputs(term_on(out, STYLE_BOLD), out);
 	if (a->name)
 		safe_text_put(out, a->name, 0, 0);
@@ -48,6 +79,7 @@ static void annot_text_put_head(FILE *out, const struct annot *a)
 		safe_text_put(out, a->file, 0, 0);
 		putc('\n', out);
 	}
+	annot_text_put_sources(out, a);
 	putc('\n', out);
 }
 
@@ -78,7 +110,7 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 	putc(' ', out);
 }
 
-static void annot_text_put_line(FILE *out, const struct annot_insn *in)
+static void annot_text_put_place(FILE *out, const struct annot_insn *in)
 {
 	fprintf(out, "%*s", LEFT, "");
 	fputs(term_on(out, STYLE_DIM), out);
@@ -92,6 +124,23 @@ static void annot_text_put_line(FILE *out, const struct annot_insn *in)
 	}
 	fputs(term_off(out), out);
 	putc('\n', out);
+}
+
+static void annot_text_put_source(FILE *out, const struct annot_insn *in,
+				  struct annot_lines *l)
+{
+	annot_lines_go(l, in);
+	if (l->place)
+		annot_text_put_place(out, in);
+	for (uint32_t line = l->next; line <= l->last; line++) {
+		const char *text = source_line(in->source, line);
+
+		if (!text)
+			continue;
+		fprintf(out, "%*s|%5u%s", LEFT, "", line, *text ? "  " : "");
+		safe_text_put(out, text, 0, 0);
+		putc('\n', out);
+	}
 }
 
 static void put_target(FILE *out, const struct annot_insn *in)
@@ -119,12 +168,6 @@ static void annot_text_put_insn(FILE *out, const struct annot *a,
 	putc('\n', out);
 }
 
-static bool same_line(const struct annot_insn *x, const struct annot_insn *y)
-{
-	return x->line == y->line && x->file == y->file &&
-	       x->inlined == y->inlined;
-}
-
 /* Returns whether a sample is at most `around` instructions away. *next is the
  * index of the next instruction with samples from i on, kept between calls. */
 static bool is_near(const struct annot *a, size_t i, long around, long *last,
@@ -142,7 +185,7 @@ static bool is_near(const struct annot *a, size_t i, long around, long *last,
 
 void annot_text(FILE *out, const struct annot *a, long around)
 {
-	const struct annot_insn *shown = NULL;
+	struct annot_lines source = { .shown = NULL };
 	long last = -1;
 	size_t next = 0;
 	size_t hidden = 0;
@@ -159,10 +202,8 @@ void annot_text(FILE *out, const struct annot *a, long around)
 			fprintf(out, "%*s| ... %zu without samples\n", LEFT, "",
 				hidden);
 		hidden = 0;
-		if (in->file && (!shown || !same_line(in, shown)))
-			annot_text_put_line(out, in);
+		annot_text_put_source(out, in, &source);
 		annot_text_put_insn(out, a, in);
-		shown = in;
 	}
 	if (hidden)
 		fprintf(out, "%*s| ... %zu without samples\n", 9 + 9 + BAR + 1,
@@ -206,6 +247,8 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
 		annot_put_function(g, h, &h->func[i]);
+	if (!json)
+		printf("%s\n\n", h->trust);
 	grid_write(g, json ? "json" : "table", stdout);
 	grid_free(g);
 	if (!json && max && h->n_func > max)
@@ -248,8 +291,23 @@ static void annot_json_insn(struct json *j, const struct annot *a,
 		json_text(j, "file", in->file);
 		json_uint(j, "line", in->line);
 	}
+	if (source_line(in->source, in->line))
+		json_shown(j, "source", source_line(in->source, in->line));
 	if (in->inlined)
 		json_text(j, "inlined", in->inlined);
+	json_end(j);
+}
+
+static void annot_json_sources(struct json *j, const struct annot *a)
+{
+	json_array(j, "sources");
+	for (size_t i = 0; i < a->n_source; i++) {
+		json_object(j, NULL);
+		json_text(j, "path", a->source[i]->path);
+		json_text(j, "found", a->source[i]->found);
+		json_text(j, "how", a->source[i]->how);
+		json_end(j);
+	}
 	json_end(j);
 }
 
@@ -264,6 +322,8 @@ void annot_json(const struct annot *a)
 	json_text(&j, "event", a->event);
 	json_text(&j, "unit", a->unit);
 	json_text(&j, "syntax", a->syntax);
+	json_text(&j, "user_stacks", a->trust);
+	annot_json_sources(&j, a);
 	json_hex(&j, "offset", a->start);
 	json_uint(&j, "size", a->end - a->start);
 	json_uint(&j, "samples", a->samples);

@@ -15,6 +15,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/tables/report.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -366,6 +367,24 @@ int report_table(struct store *db, const char *path,
 /* Returns the statement that reads the view, which the caller frees; NULL and
  * *err if there is no such view. The name was compared with those of our views
  * before it is printed into the statement. */
+/* Says which views there are, as far as they fit into a message. */
+static int report_no_view(struct store *db, const char *path, const char *view,
+			  struct err *err)
+{
+	struct rows *r =
+		rows_open(db, store_sql("report_view_names"), NULL, 0, err);
+	int rc = r ? rows_next(r, err) : -1;
+
+	if (rc >= 0)
+		err_set(err, ERR_USAGE,
+			"there is no view '%.40s'; there are: %.340s; "
+			"'backstitch query --views %s' describes them",
+			view, rc ? rows_text(r, REPORT_VIEW_NAMES_NAMES) : "",
+			path);
+	rows_close(r);
+	return -1;
+}
+
 static char *report_view_sql(struct store *db, const char *path,
 			     const char *view, struct err *err)
 {
@@ -382,10 +401,7 @@ static char *report_view_sql(struct store *db, const char *path,
 		snprintf(sql, size, "%s \"%s\" LIMIT ?",
 			 store_sql("report_view_rows"), view);
 	} else if (rc >= 0) {
-		err_set(err, ERR_USAGE,
-			"there is no view '%s'; 'backstitch query --views "
-			"%s' lists them",
-			view, path);
+		report_no_view(db, path, view, err);
 	}
 	rows_close(r);
 	return sql;

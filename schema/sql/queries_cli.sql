@@ -21,6 +21,10 @@ GROUP BY tid ORDER BY min(id)
 -- name: filter_comms
 SELECT name FROM comm GROUP BY name ORDER BY min(id)
 
+-- name: filter_cpus
+SELECT DISTINCT CAST(cpu AS TEXT) AS name FROM event
+WHERE cpu >= 0
+
 -- name: capture_machines
 SELECT DISTINCT host, release FROM capture
 

@@ -109,7 +109,7 @@ do
 done
 "$B" annotate --symfs "$symfs" --around 0 --no-source "$db" "$func" \
 	>"$work/hot"
-! sed 1,4d "$work/hot" | grep -v '%' | grep -vq 'without samples'
+! sed '1,/^$/d' "$work/hot" | grep -v '%' | grep -vq 'without samples'
 ok around_0_shows_only_what_has_samples $?
 "$B" annotate --symfs "$symfs" --limit 3 "$db" "$func" >"$work/cut"
 says what_is_cut_off_is_said 'more bytes are not shown' "$work/cut"
@@ -148,6 +148,71 @@ good = p.good and not p.open and "http" not in text
 print("ok" if good else "not ok", "the_page_is_whole_and_needs_nothing_else")
 good = p.links and all(x[0] == "#" and x[1:] in p.ids for x in p.links)
 print("ok" if good else "not ok", "all_links_lead_somewhere")
+END
+
+# ---- source lines
+
+mkdir -p "$work/project/wl"
+cp tests/captures/lines.[ch] "$work/project/wl"
+for by in gcc clang
+do
+	"$B" ingest -q -f -o "$work/$by.db" --symfs "$symfs" \
+		"tests/captures/lines-$by.data.zst" 2>"$work/err" || cat "$work/err"
+done
+# shows NAME TEXT DB ARG...: the text is in the answer about hot()
+shows() {
+	name=$1 text=$2 in=$3
+	shift 3
+	"$B" annotate --symfs "$symfs" "$@" "$work/$in.db" hot >"$work/out" 2>&1
+	says "$name" "$text" "$work/out"
+}
+touch -d '2000-01-01' "$work"/project/wl/*
+shows without_a_file_there_is_its_place '| /wl/lines.c:17' gcc
+says and_what_would_find_it 'source: /wl/lines.c not found; --source-dir DIR' "$work/out"
+shows the_source_is_between_the_instructions \
+	'|   17          for (unsigned long i = 0; i < n; i++)' gcc --source-dir "$work/project"
+says that_of_inlined_functions_too '|    4          x ^= x << 13;' "$work/out"
+says and_why_it_is_believed 'lines.c, not newer than the program' "$work/out"
+says first_stands_how_far_stacks_can_be_trusted "$("$B" report "$work/gcc.db" | head -n 1)" "$work/out"
+touch -d '1 hour' "$work"/project/wl/*
+shows a_newer_file_is_told "lines.c, newer than the program: lines may differ" gcc \
+	--source-dir /nowhere --source-dir "$work/project/wl"
+shows a_checksum_is_better_than_times 'lines.c, MD5 as recorded' clang --source-dir "$work/project"
+says then_it_is_shown '|   19          sink = x;' "$work/out"
+sed -i 's/n; i++/n ; i++/' "$work/project/wl/lines.c"
+shows another_file_is_not_shown 'has another MD5 than the compiled file' clang \
+	--source-dir "$work/project"
+says then_there_are_places '| /wl/lines.c:17' "$work/out"
+! grep -q 'for (unsigned' "$work/out"
+ok and_no_line_of_it $?
+cp tests/captures/lines.c "$work/project/wl"
+shows no_source_is_asked_for '' clang --no-source --source-dir "$work/project"
+! grep -q 'lines\.c' "$work/out"
+ok then_there_is_none $?
+"$B" annotate --symfs "$symfs" --source-dir "$work/project" --json "$work/clang.db" hot >"$work/s.json"
+"$B" annotate --symfs "$symfs" --source-dir "$work/project" --html "$work/s.html" "$work/clang.db" hot
+python3 - "$work" tests/captures <<'END'
+import html
+import json
+import re
+import sys
+
+f = json.load(open(sys.argv[1] + "/s.json"))
+text = {n: open("%s/lines.%s" % (sys.argv[2], n)).read().split("\n") for n in "ch"}
+rows = [i for i in f["instructions"] if i.get("line")]
+good = rows and all(i["source"] == text[i["file"][-1]][i["line"] - 1].expandtabs(8)
+                    for i in rows)
+print("ok" if good else "not ok", "each_line_of_json_is_that_of_the_file")
+good = [s["how"] for s in f["sources"]] == ["MD5 as recorded"] * 2 and \
+    f["user_stacks"].startswith("user stacks: ")
+print("ok" if good else "not ok", "json_says_why_it_is_believed")
+page = open(sys.argv[1] + "/s.html").read()
+have = [(int(n), html.unescape(t)) for n, t in re.findall(
+    r'<tr class="l"><td></td><td></td><td class="a">(\d+)</td><td class="c">(.*?)</td>', page)]
+good = have and all(t in [x[n - 1].expandtabs(8) for x in text.values() if n <= len(x)]
+                    for n, t in have)
+good = good and "MD5 as recorded" in page and f["user_stacks"] in html.unescape(page)
+print("ok" if good else "not ok", "the_page_has_the_lines_too")
 END
 
 # refuses NAME TEXT ARG...

@@ -172,6 +172,14 @@ nowhere --tid 7,9-11 "no thread '7,9-11' here; there is 15639, 15693"
 ok a_number_of_no_thread $?
 nowhere --pid 7 "no process '7' here; there is 15639"
 ok a_number_of_no_process $?
+nowhere -C 7,9-11 "no CPU '7,9-11' here; there is none at all"
+ok no_cpu_was_recorded $?
+"$B" report -C 7,9-11 "$db" >"$work/text" 2>&1
+[ $? = 2 ] && grep -q "no CPU '7,9-11' here; there is [0-3], [0-3]" "$work/text"
+ok no_such_cpu $?
+"$B" report --view nothing "$fp" >"$work/text" 2>&1
+[ $? = 2 ] && grep -q "no view 'nothing'; there are: bogus_frames, .*, verdicts; " "$work/text"
+ok a_view_that_is_not_there_names_those_that_are $?
 nowhere --event x,y* "no event 'x,y*' here; there is cpu-clock"
 ok no_such_event $?
 "$B" report --tid 5-20000 --comm 'x,work-*' "$fp" >"$work/text" 2>&1

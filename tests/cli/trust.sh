@@ -1,5 +1,5 @@
 #!/bin/sh
-# trust.sh - the shares of trust add up, and five places print the same sentence of it.
+# trust.sh - the shares of trust add up, and six places print the same sentence of it.
 # usage: BACKSTITCH=build/backstitch tests/cli/trust.sh
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
@@ -91,7 +91,8 @@ do
 	"$B" report x.db >report.out 2>err || rm report.out
 	"$B" flame -o flame.out x.db 2>err || rm -f flame.out
 	"$B" report --html -o page.out x.db 2>err || rm -f page.out
-	for f in check info report flame page
+	"$B" annotate x.db >annotate.out 2>err || rm -f annotate.out
+	for f in check info report flame page annotate
 	do
 		# no sample at all leaves nothing to report or to draw
 		[ -f $f.out ] || continue

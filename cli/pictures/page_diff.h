@@ -1,0 +1,31 @@
+/* page_diff.h - what changed between two recordings, in the HTML page of the
+ * second.
+ *
+ * Two blocks of the page, see page_data.h: "diff" is JSON: version, event,
+ * absolute, the sides, labels, significant nodes; "diff_nodes" are numbers for
+ * each node of the tree of both recordings, parents before children: depth,
+ * label, weight in A and in B, samples in A and in B, all with what is above,
+ * and 1 if user stacks are missing there. The judgement is that of flame
+ * --diff. */
+#ifndef CLI_PICTURES_PAGE_DIFF_H
+#define CLI_PICTURES_PAGE_DIFF_H
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+struct page_diff;
+
+struct page_diff_opts {
+	bool inlined;
+	bool samples;  /* each sample weighs 1 */
+	bool absolute; /* compare numbers, not shares */
+};
+
+/* Reads and judges the two inputs that argv names. Returns an object to be
+ * freed, or NULL and *err; *status as for database_open(). */
+struct page_diff *page_diff_new(int argc, char **argv,
+				const struct page_diff_opts *o, int *status,
+				struct err *err);
+void page_diff_free(struct page_diff *p);
+void page_diff_write(const struct page_diff *p, FILE *out);
+#endif

@@ -1,0 +1,275 @@
+// page_link.js - the address of a view, in words that can be read and changed:
+// #view=callers&func=spin&from=0.5s&to=1.25s&threads=wl:104&search=read
+//
+// A row of linkWords is { word, put, take }: put(view) gives the values of the
+// word, [] where the view is that of a fresh page; take(next, text) changes a
+// view, and throws what a link of another page may hold. A name that several
+// frames have is followed by ~2, ~3, ... Times are seconds since the first
+// sample.
+
+// Names keep what an address may hold, but not what separates them.
+const escapeName = s => encodeURIComponent(s).replace(/%(3A|2F|5B|5D|40|24)/g,
+	decodeURIComponent);
+const nameList = (names, by) => names.length ?
+	[names.map(escapeName).join(by)] : [];
+const inParts = (text, by) => text.split(by).map(decodeURIComponent);
+const inSeconds = ns => since(ns).replace(/\.?0+$/, "") + "s";
+const wrongLink = () => {
+	throw new RangeError();
+};
+
+// ---- names of labels
+
+let sameName = null;	// labels by name
+function labelsOf(name)
+{
+	if (!sameName) {
+		sameName = new Map();
+		model.labels.forEach((l, i) => sameName.has(l.name) ?
+			sameName.get(l.name).push(i) :
+			sameName.set(l.name, [i]));
+	}
+	return sameName.get(name) || [];
+}
+
+function wordOfLabel(id)
+{
+	const at = labelsOf(model.labels[id].name).indexOf(id);
+
+	return model.labels[id].name + (at > 0 ? "~" + (at + 1) : "");
+}
+
+function labelOfWord(word)
+{
+	const same = labelsOf(word);
+	const m = /^(.*)~(\d+)$/.exec(word);
+	const id = same.length || !m ? same[0] : labelsOf(m[1])[m[2] - 1];
+
+	return id === undefined ? wrongLink() : id;
+}
+
+// ---- places in trees
+
+function wordsOfPlace(t, at)
+{
+	const words = [];
+
+	for (let i = at; i > 0; i = t.parent[i])
+		words.unshift(wordOfLabel(t.label[i]));
+	return nameList(words, ";");
+}
+
+function placeOfWords(t, text)
+{
+	let at = 0;
+
+	inParts(text, ";").map(labelOfWord).forEach(l => {
+		let i = at + 1;
+
+		while (i < t.end[at] && t.label[i] !== l)
+			i = t.end[i];
+		at = i < t.end[at] ? i : wrongLink();
+	});
+	return at;
+}
+
+// ---- the words
+
+const setOf = (list, text, wordOf) => {
+	const words = new Set(inParts(text, ","));
+	const found = Array.from(list.keys()).filter(i => words.has(wordOf(i)));
+
+	return found.length ? new Set(found) : wrongLink();
+};
+const threadWord = i => model.threads[i][0] + ":" + model.threads[i][1];
+const cpuWord = c => c ? String(c - 1) : "none";
+const flag = (word, name) => ({
+	word: word, put: v => v[name] ? [""] : [],
+	take: next => {
+		next[name] = true;
+	}
+});
+const timeWord = (word, name, i) => ({
+	word: word,
+	put: v => v[name] ? [inSeconds(i ? lastOf(v[name][1]) :
+				       nsOf(v[name][0]))] : [],
+	take: (next, text) => {
+		const bin = binOf(text.replace(/s$/, ""));
+
+		if (Number.isNaN(bin))
+			wrongLink();
+		next[name] = next[name] ? next[name].slice() :
+			[model.first, Math.max(model.bins, 1) - 1];
+		next[name][i] = bin;
+	}
+});
+
+const linkWords = [
+	{ word: "view", put: v => v.func !== null ? ["callers"] :
+		v.lane !== null ? ["time"] : [],
+	  take: () => {} },
+	{ word: "of",
+	  put: v => v.lane === null ? [] : [v.lane < 0 ?
+		"cpu:" + cpuWord(-1 - v.lane) :
+		escapeName(threadWord(v.lane))],
+	  take: (next, text) => {
+		const word = decodeURIComponent(text);
+		const i = model.threads.findIndex((t, n) =>
+			threadWord(n) === word);
+		const cpu = Array.from({ length: model.cpus }, (x, c) => c)
+			.find(c => "cpu:" + cpuWord(c) === word);
+
+		next.lane = i >= 0 ? i : cpu === undefined ? wrongLink() :
+			-1 - cpu;
+	  } },
+	{ word: "tracks",
+	  put: v => v.tracks === start.tracks ? [] : [v.tracks ? "shown" :
+						     "hidden"],
+	  take: (next, text) => {
+		next.tracks = text === "shown";
+	  } },
+	{ word: "event",
+	  put: v => v.event === start.event ? [] :
+		[escapeName(model.events[v.event][0])],
+	  take: (next, text) => {
+		const at = model.events.findIndex(e =>
+			e[0] === decodeURIComponent(text));
+
+		next.event = at < 0 ? wrongLink() : at;
+	  } },
+	flag("reverse", "reverse"),
+	flag("collapse", "alone"),
+	{ word: "func",
+	  put: v => v.func === null ? [] :
+		[escapeName(wordOfLabel(v.func))],
+	  take: (next, text) => {
+		next.func = labelOfWord(decodeURIComponent(text));
+	  } },
+	{ word: "zoom",
+	  put: v => v.zoom ? wordsOfPlace(model.node, v.zoom) : [],
+	  take: (next, text) => {
+		useTree(next.reverse && next.func === null, next.alone);
+		next.zoom = placeOfWords(model.node, text);
+	  } },
+	timeWord("from", "time", 0), timeWord("to", "time", 1),
+	timeWord("strip-from", "span", 0), timeWord("strip-to", "span", 1),
+	{ word: "threads",
+	  put: v => nameList(Array.from(v.threads || [], threadWord), ","),
+	  take: (next, text) => {
+		next.threads = setOf(model.threads, text, threadWord);
+	  } },
+	{ word: "cpus",
+	  put: v => nameList(Array.from(v.cpus || [], cpuWord), ","),
+	  take: (next, text) => {
+		next.cpus = setOf(new Array(model.cpus).fill(0), text, cpuWord);
+	  } },
+	{ word: "verdicts",
+	  put: v => nameList(Array.from(v.verdicts || [], i =>
+		model.verdicts[i][0]), ","),
+	  take: (next, text) => {
+		next.verdicts = setOf(model.verdicts, text, i =>
+			model.verdicts[i][0]);
+	  } },
+	{ word: "changes",
+	  put: v => diff && v.diff.by === "total" ? ["total"] : [],
+	  take: next => {
+		next.diff = Object.assign({}, next.diff, { by: "total" });
+	  } },
+	{ word: "widths", put: v => diff && !v.diff.side ? ["A"] : [],
+	  take: next => {
+		next.diff = Object.assign({}, next.diff, { side: 0 });
+	  } },
+	{ word: "changes-zoom",
+	  put: v => diff && v.diff.zoom ?
+		wordsOfPlace(diff.tree, v.diff.zoom) : [],
+	  take: (next, text) => {
+		next.diff = Object.assign({}, next.diff, {
+			zoom: diff ? placeOfWords(diff.tree, text) : 0 });
+	  } }
+].concat([["only", true], ["without", false]].map(([word, keep]) => ({
+	word: word,
+	put: v => v.frames.filter(f => f.keep === keep).map(f =>
+		escapeName(wordOfLabel(f.label))),
+	take: (next, text) => {
+		if (next.frames.length < 30)
+			next.frames = next.frames.concat({
+				label: labelOfWord(decodeURIComponent(text)),
+				keep: keep });
+	}
+})));
+
+// ---- the address
+
+function linkOf(v)
+{
+	const out = [];
+	const add = (word, values) => values.forEach(text =>
+		out.push(word + (text === "" ? "" : "=" + text)));
+
+	linkWords.forEach(w => add(w.word, w.put(v)));
+	if (pattern)
+		add("search", [escapeName(pattern)]);
+	if (ignoreCase)
+		add("ignore-case", [""]);
+	if (flame.icicle)
+		add("icicle", [""]);
+	return out.length ? "#" + (out[0].startsWith("view=") ? "" :
+		"view=flame&") + out.join("&") : "";
+}
+
+function remember()
+{
+	if (!restoring)
+		setAddress(linkOf(view));
+}
+
+// Words of the address, in the order of linkWords: a place is found in the tree
+// that the words before it choose.
+function viewOfLink(link)
+{
+	const next = Object.assign({}, start);
+	const words = link.split("&").map(part => {
+		const at = part.indexOf("=");
+
+		return at < 0 ? [part, ""] : [part.slice(0, at),
+					      part.slice(at + 1)];
+	});
+
+	linkWords.forEach(w => words.filter(([word]) => word === w.word)
+		.forEach(([, text]) => {
+		try {
+			w.take(next, text);
+		} catch (e) {
+			// a link of another page: its other words may fit
+		}
+	}));
+
+	const search = words.find(([word]) => word === "search");
+
+	try {
+		pattern = search ? decodeURIComponent(search[1]) : "";
+	} catch (e) {
+		pattern = "";
+	}
+	ignoreCase = words.some(([word]) => word === "ignore-case");
+	flame.icicle = words.some(([word]) => word === "icicle");
+	if (next.time && next.time[0] > next.time[1])
+		next.time.reverse();
+	return next;
+}
+
+function restore()
+{
+	const next = viewOfLink(location.hash.slice(1));
+
+	$("search").value = pattern;
+	if (JSON.stringify(keyOf(next)) !== JSON.stringify(keyOf(view)))
+		past.push(view);
+	view = next;
+}
+
+// An address that is written or pasted while the page is open.
+addEventListener("hashchange", () => {
+	restore();
+	show();
+});

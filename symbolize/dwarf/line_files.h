@@ -1,0 +1,21 @@
+/* line_files.h - the checksums of source files in the line tables of DWARF 5.
+ *
+ * Only the heads of the tables are read: no unit, no line. clang and rustc
+ * write an MD5 for each file, gcc 12 does not. */
+#ifndef SYMBOLIZE_DWARF_LINE_FILES_H
+#define SYMBOLIZE_DWARF_LINE_FILES_H
+#include <stdint.h>
+
+struct image;
+struct line_files;
+struct symbolizer;
+
+/* Reads the tables of the image's file, or of its debug file. Never returns
+ * NULL: what has no checksums has none to find. */
+struct line_files *line_files_open(struct symbolizer *sy,
+				   const struct image *img);
+void line_files_close(struct line_files *f);
+/* Returns the 16 bytes of the file with a path as struct symbol has it, NULL if
+ * there is none, or two that differ. */
+const uint8_t *line_files_md5(struct line_files *f, const char *path);
+#endif

@@ -1,0 +1,129 @@
+# diffpage.py - what changed between two recordings, in the HTML report.
+"""Its judgement and its numbers are those of report --diff and flame --diff."""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from browser import (BACKSTITCH, OUT, Browser, ask, draw, finish, make, needs,
+                     number, ok)
+
+needs("diffpage")
+work = tempfile.mkdtemp()
+before, after = make(work, "before.data"), make(work, "after.data")
+page = work + "/diff.html"
+draw("report", "--html", "--diff", "-o", page, before, after)
+draw("flame", "--diff", "-o", work + "/diff.svg", before, after)
+with open(work + "/diff.svg") as f:
+    svg = f.read()
+table = json.loads(subprocess.run(
+    [BACKSTITCH, "report", "--diff", "--json", before, after],
+    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout)["rows"]
+
+
+def rows(b):
+    """(function, A, B, change, p) of each row of the table."""
+    return b.js("return [...document.querySelectorAll('#changed tbody tr')]"
+                ".map(r => [...r.cells].map(c => c.textContent))")
+
+
+def check_table(b):
+    want = sorted((r["symbol"], "%.2f %%" % r["self_a_percent"],
+                   "%.2f %%" % r["self_b_percent"]) for r in table
+                  if r["self_significant"])
+    ok(len(want) == 1 and sorted(tuple(r[:3]) for r in rows(b)) == want,
+       "what_is_significant_is_what_report_says", rows(b), want)
+    said = b.text("#diff_says")
+    ok(said.split(";")[0] in svg, "and_what_flame_says", said)
+    row = rows(b)[0]
+    in_svg = re.search(r"<title>checksum\n[^<]*self: A (\d+) samples, B (\d+) "
+                       r"samples; ([^<]*?) to ([^<]*?), \+([\d.]+) points, "
+                       r"more \(p ([\d.e-]+)\)", html.unescape(svg))
+    ok(in_svg and in_svg.group(3, 4) == (row[1], row[2]) and
+       in_svg.group(5) == "%.2f" % number(row[3]) and
+       float(in_svg.group(6)) == float(row[4]),
+       "numbers_are_those_of_the_picture", row, in_svg and in_svg.groups())
+    n = [ask(db, "SELECT count(*) FROM samples")[0][0]
+         for db in (before, after)]
+    ok("A: %s, %d samples; B: %s, %d samples" % (before, n[0], after, n[1]) in
+       b.text("#changes p"), "both_sides_are_named", b.text("#changes p"))
+
+
+def reds(b, y):
+    """(most, least) of red above green in a row of the canvas."""
+    return b.js("""
+        const c = document.querySelector("#diff_flame");
+        const copy = document.createElement("canvas");
+        const p = copy.getContext("2d", { willReadFrequently: true });
+        const ratio = c.width / c.getBoundingClientRect().width;
+        copy.width = c.width;
+        copy.height = c.height;
+        p.drawImage(c, 0, 0);
+        const d = p.getImageData(0, arguments[0] * ratio, c.width, 1).data;
+        const more = [];
+        for (let i = 0; i < d.length; i += 4)
+            if (d[i + 3] === 255)
+                more.push(d[i] - d[i + 1]);
+        return [Math.max(...more), Math.min(...more)];""", y)
+
+
+def check_picture(b):
+    ok(reds(b, 3)[0] > 60, "what_is_more_is_red", reds(b, 3))
+    ok(reds(b, 21)[0] < 10, "what_did_not_change_is_grey", reds(b, 21))
+    b.js("document.querySelector('#changed button').click()")
+    said = b.text("#diff_details")
+    ok(said.startswith("checksum \u2014 self: A ") and ", more (p " in said,
+       "a_row_zooms_to_its_frame", said)
+    b.keys("u")
+    ok(b.text("#diff_details").startswith("all "), "undo_takes_it_back",
+       b.text("#diff_details"))
+    b.js("document.querySelector('#diff_side').click()")
+    ok(max(reds(b, y)[0] for y in (3, 21, 39)) > 60 and b.js("return document.querySelector('#diff_side')"
+                           ".ariaPressed") == "true",
+       "widths_of_the_first_show_what_it_was", reds(b, 3))
+    b.js("document.querySelector('#diff_by').click()")
+    names = [r[0] for r in rows(b)]
+    want = sorted(r["symbol"] for r in table if r["total_significant"])
+    ok(set(want) <= set(names), "totals_are_judged_too", names, want)
+    b.keys("u", "u")
+    b.js("document.querySelector('#diff_flame').focus()")
+    b.keys("Up", "Up", "Up", "Up", "Up", "Up", "Up")
+    ok(b.text("#diff_details").startswith("checksum "), "keys_walk_in_it",
+       b.text("#diff_details"))
+    b.keys("Enter")
+    ok(not b.js("return document.querySelector('#diff_out').disabled"),
+       "and_zoom")
+    b.js("document.querySelector('#diff_out').click()")
+
+
+def check_self(b):
+    """A recording has not changed against itself; absolute counts weights."""
+    draw("report", "--html", "--diff", "--absolute", "-o", work + "/same.html",
+         after, after)
+    b.open(work + "/same.html")
+    ok(rows(b) == [] and "0 frames more in B, 0 less, by the numbers" in
+       b.text("#diff_says"), "nothing_changed_against_itself",
+       b.text("#diff_says"))
+
+
+for width, dark in ((1600, False), (1000, True), (400, False)):
+    with Browser(width, 1000) as browser:
+        browser.cdp("Emulation.setEmulatedMedia", features=[{
+            "name": "prefers-color-scheme",
+            "value": "dark" if dark else "light"}])
+        browser.open(page)
+        check_table(browser)
+        browser.shot(os.path.join(OUT, "diffpage-%d.png" % width))
+        ok(browser.js("return document.documentElement.scrollWidth <= "
+                      "innerWidth"), "nothing_is_wider_than_%d" % width)
+        if width == 1600:
+            check_picture(browser)
+        browser.quiet(page, "the_page")
+        if width == 1600:
+            check_self(browser)
+shutil.rmtree(work)
+finish()
