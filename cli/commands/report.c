@@ -169,6 +169,11 @@ static int report_check_options(struct err *err)
 			       "--off-cpu");
 	if (offcpu_check(err))
 		return -1;
+	if (offcpu_opts.wall &&
+	    (diff || view || (by && !strcmp(by, "samples"))))
+		return err_set(err, ERR_USAGE,
+			       "--wall counts time: leave out --diff, --view "
+			       "and --by samples");
 	if (offcpu_opts.on && (diff || view || callers || callees))
 		return err_set(err, ERR_USAGE,
 			       "--off-cpu is a table of its own: leave out "

@@ -95,7 +95,7 @@ const char *label_kind_name(enum label_kind kind)
 		[LABEL_KERNEL] = "kernel",   [LABEL_INLINED] = "inlined",
 		[LABEL_JIT] = "jit",	     [LABEL_UNNAMED] = "unnamed",
 		[LABEL_MISSING] = "missing", [LABEL_EXEC] = "after exec",
-		[LABEL_BOGUS] = "bogus",
+		[LABEL_BOGUS] = "bogus",     [LABEL_WAIT] = "off-CPU",
 	};
 
 	return kind < LABEL_KINDS ? word[kind] : "?";

@@ -19,6 +19,7 @@ enum label_kind {
 			* [kernel: hit_only] */
 	LABEL_EXEC,    /* of a program that was executed after the sample */
 	LABEL_BOGUS,   /* a return address that no call returns to */
+	LABEL_WAIT,    /* the thread was off the CPU: [off-CPU: STATE] */
 	LABEL_KINDS
 };
 

@@ -12,14 +12,20 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
+#define CPUS_MAX 65536 /* further ones have no runs */
+
 struct offcpu_opts offcpu_opts;
 
 const struct opt offcpu_opt_table[] = {
 	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
 		 "the time that threads were off the CPU, from their "
 		 "switches"),
+	OPT_FLAG(0, "wall", &offcpu_opts.wall,
+		 "time on and off the CPU in one: samples of a clock, and the "
+		 "waits"),
 	OPT_STRING(0, "state", "LIST", &offcpu_opts.state,
-		   "with --off-cpu: only what began in these states: S, D, R "
+		   "with --off-cpu, --wall: only waits that began in these "
+		   "states: S, D, R "
 		   "(ready), R+ (preempted), ..."),
 	{ .kind = OPT_END }
 };
@@ -40,12 +46,18 @@ static bool is_named(const char *list, const char *state)
 
 int offcpu_check(struct err *err)
 {
-	if (offcpu_opts.state && !offcpu_opts.on)
-		return err_set(err, ERR_USAGE, "--state needs --off-cpu");
-	if (offcpu_opts.on && filter.event)
+	if (offcpu_opts.on && offcpu_opts.wall)
 		return err_set(err, ERR_USAGE,
-			       "--off-cpu reads the events of the scheduler; "
-			       "leave out --event");
+			       "--wall has the waits of --off-cpu and the "
+			       "samples; choose one");
+	if (offcpu_opts.state && !offcpu_opts.on && !offcpu_opts.wall)
+		return err_set(err, ERR_USAGE,
+			       "--state needs --off-cpu or --wall");
+	if ((offcpu_opts.on || offcpu_opts.wall) && filter.event)
+		return err_set(err, ERR_USAGE,
+			       "--%s reads the events of the scheduler; "
+			       "leave out --event",
+			       offcpu_opts.on ? "off-cpu" : "wall");
 	for (const char *p = offcpu_opts.state; p && *p;) {
 		size_t n = strcspn(p, ",");
 		bool known = n == 1 && *p == '?';
@@ -95,13 +107,23 @@ struct thread {
 	bool has_stack; /* a sample for the next switch record */
 	struct offcpu_stack stack;
 	int64_t stack_state;
+	uint32_t comm;		 /* of its last event; 0: not known */
 	struct offcpu_wait wait; /* its wait, if it is off the CPU */
+};
+
+/* Who is on a CPU, and since when. */
+struct seat {
+	bool taken;
+	int64_t tid, from;
 };
 
 struct pass {
 	struct offcpu_source *source;
 	offcpu_fn *fn;
+	offcpu_run_fn *run; /* NULL: nobody asks */
 	void *arg;
+	struct seat *seat; /* by CPU */
+	size_t n_seat, cap_seat;
 	struct offcpu_sums *sums;
 	struct thread *thread;
 	size_t n, cap;
@@ -151,6 +173,48 @@ static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
 			     is_named(offcpu_opts.state, offcpu_state(state)));
 }
 
+/* ---- what runs on the CPUs */
+
+static struct seat *offcpu_seat(struct pass *p, int32_t cpu)
+{
+	if (!p->run || cpu < 0 || cpu >= CPUS_MAX)
+		return NULL;
+	p->seat = mem_reach(p->seat, &p->n_seat, &p->cap_seat, (size_t)cpu + 1,
+			    sizeof(*p->seat));
+	return &p->seat[cpu];
+}
+
+static void offcpu_end_run(struct pass *p, int32_t cpu, int64_t to)
+{
+	struct seat *s = &p->seat[cpu];
+	const struct offcpu_run r = {
+		.tid = s->tid,
+		.comm = offcpu_thread_of(p, s->tid)->comm,
+		.cpu = cpu,
+		.from = s->from,
+		.to = to,
+	};
+
+	s->taken = false;
+	if (to >= s->from && !offcpu_source_lost(p->source, s->from, to))
+		p->run(p->arg, &r);
+}
+
+/* Notes who leaves and who comes. If another thread was thought to be there,
+ * its end was lost. */
+static void offcpu_change_seat(struct pass *p, const struct offcpu_event *e)
+{
+	struct seat *s = offcpu_seat(p, e->cpu);
+
+	if (!s)
+		return;
+	if (e->has_out && s->taken && s->tid == e->out && e->chosen)
+		offcpu_end_run(p, e->cpu, e->time);
+	s->taken = e->has_in && e->in;
+	s->tid = e->in;
+	s->from = e->time;
+}
+
 /* If the thread leaves twice, its return in between was lost. */
 static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
 			    struct err *err)
@@ -161,6 +225,7 @@ static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
 	if (!e->out)
 		return 0; /* the idle task */
 	th = offcpu_thread_of(p, e->out);
+	th->comm = e->stack.comm;
 	if (th->away && end_wait(p, th, e->time, OFFCPU_UNCERTAIN, err))
 		return -1;
 	if (e->role == OFFCPU_RECORD && th->has_stack)
@@ -192,6 +257,8 @@ static int come_back(struct pass *p, const struct offcpu_event *e,
 	if (!e->in)
 		return 0;
 	th = offcpu_thread_of(p, e->in);
+	if (e->role == OFFCPU_RECORD)
+		th->comm = e->stack.comm;
 	th->has_stack = false;
 	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
 }
@@ -232,6 +299,7 @@ static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
 	case OFFCPU_RECORD:
 		if (e->has_out && offcpu_leave_cpu(p, e, err))
 			return -1;
+		offcpu_change_seat(p, e);
 		return e->has_in ? come_back(p, e, err) : 0;
 	case OFFCPU_WAKING:
 	case OFFCPU_WAKEUP:
@@ -263,6 +331,12 @@ static int read_capture(struct pass *p, struct err *err)
 			rc = end_wait(p, th, offcpu_source_end(p->source),
 				      OFFCPU_OPEN, err);
 	}
+	/* filters choose by the switch out, which these do not have */
+	for (size_t i = 0; !rc && i < p->n_seat && !filter_given(); i++) {
+		if (p->seat[i].taken)
+			offcpu_end_run(p, (int32_t)i,
+				       offcpu_source_end(p->source));
+	}
 	return rc;
 }
 
@@ -287,18 +361,28 @@ static int no_returns(const struct offcpu_sums *sums, const char *path,
 int offcpu_read(struct store *db, const char *path, offcpu_fn *fn, void *arg,
 		struct offcpu_sums *sums, struct err *err)
 {
+	return offcpu_read_all(db, path, fn, NULL, arg, sums, err);
+}
+
+int offcpu_read_all(struct store *db, const char *path, offcpu_fn *fn,
+		    offcpu_run_fn *run, void *arg, struct offcpu_sums *sums,
+		    struct err *err)
+{
 	struct offcpu_sources *all = offcpu_sources_load(db, path, err);
 	int rc = all ? 0 : -1;
 
 	*sums = (struct offcpu_sums){ 0 };
 	for (size_t i = 0; !rc && i < offcpu_sources_count(all); i++) {
-		struct pass p = { .fn = fn, .arg = arg, .sums = sums };
+		struct pass p = {
+			.fn = fn, .run = run, .arg = arg, .sums = sums
+		};
 
 		p.source = offcpu_source_open(all, i, sums, err);
 		rc = p.source ? read_capture(&p, err) : -1;
 		offcpu_source_close(p.source);
 		table_release(&p.index);
 		free(p.thread);
+		free(p.seat);
 	}
 	offcpu_sources_free(all);
 	if (!rc && !sums->waits[OFFCPU_BACK])

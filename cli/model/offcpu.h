@@ -17,9 +17,10 @@ struct err;
 struct stacks_group;
 struct store;
 
-/* --off-cpu --state: for OPT_GROUP */
+/* --off-cpu --wall --state: for OPT_GROUP */
 struct offcpu_opts {
 	bool on;
+	bool wall;	   /* waits beside samples, see wall.h */
 	const char *state; /* comma list; NULL: all */
 };
 extern struct offcpu_opts offcpu_opts;
@@ -40,12 +41,27 @@ struct offcpu_wait {
 	struct offcpu_stack waker;
 };
 
+/* A thread on a CPU, from its switch in to its switch out. */
+struct offcpu_run {
+	int64_t tid;
+	uint32_t comm; /* comm.id; 0: not known */
+	int32_t cpu;
+	int64_t from, to;
+};
+
 /* Calls fn for each wait that the filters select, ordered by end. fn returns 0,
  * or -1 and *err to stop. Returns 0, or -1 and *err, also if the database has
  * no context switches; path is for that message. */
 typedef int offcpu_fn(void *arg, const struct offcpu_wait *w, struct err *err);
 int offcpu_read(struct store *db, const char *path, offcpu_fn *fn, void *arg,
 		struct offcpu_sums *sums, struct err *err);
+
+/* The same, and calls run for each time on a CPU in which no switch can have
+ * been lost, ordered by end; the last ones end with the capture. */
+typedef void offcpu_run_fn(void *arg, const struct offcpu_run *r);
+int offcpu_read_all(struct store *db, const char *path, offcpu_fn *fn,
+		    offcpu_run_fn *run, void *arg, struct offcpu_sums *sums,
+		    struct err *err);
 
 /* Returns why waits are uncertain, as the end of a sentence. */
 const char *offcpu_reason(const struct offcpu_sums *s);

@@ -396,6 +396,7 @@ static void offcpu_source_fill_event(const struct stream *st,
 		.role = st->role,
 		.id = st->c.event,
 		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
+		.cpu = (int32_t)rows_int(r, OFFCPU_EVENT_CPU),
 		.stack = {
 			.comm = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_COMM)),
 			.kraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_KRAW)),

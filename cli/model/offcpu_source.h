@@ -43,6 +43,7 @@ enum offcpu_role {
 struct offcpu_event {
 	enum offcpu_role role;
 	int64_t id, time;
+	int32_t cpu; /* -1: not known */
 	struct offcpu_stack stack;
 	bool has_out, has_in;
 	int64_t out, in; /* tid that leaves; tid that comes or is woken */

@@ -42,8 +42,7 @@ struct stacks {
 	struct arena text;
 };
 
-static uint32_t event_by_name(struct stacks *s, const char *name,
-			      const char *unit)
+uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
 {
 	for (size_t i = 0; i < s->n_event; i++) {
 		if (!strcmp(s->event[i].name, name))
@@ -76,8 +75,8 @@ static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 		return -1;
 	s->type = mem_reach(s->type, &s->n_type, &s->cap_type, (size_t)id + 1,
 			    sizeof(*s->type));
-	s->type[id] = event_by_name(s, rows_text(r, REPORT_EVENTS_NAME),
-				    rows_text(r, REPORT_EVENTS_UNIT)) +
+	s->type[id] = stacks_add_event(s, rows_text(r, REPORT_EVENTS_NAME),
+				       rows_text(r, REPORT_EVENTS_UNIT)) +
 		      1;
 	return 0;
 }
@@ -117,12 +116,11 @@ static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 
 	return a->event == b->event && a->comm == b->comm && a->cpu == b->cpu &&
 	       a->kraw == b->kraw && a->uraw == b->uraw &&
-	       a->verdict == b->verdict && a->flags == b->flags;
+	       a->verdict == b->verdict && a->flags == b->flags &&
+	       a->wait == b->wait;
 }
 
-/* Counts a sample; returns the index of its group. */
-static uint32_t stacks_count_sample(struct stacks *s,
-				    const struct stacks_group *g)
+uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 {
 	uint64_t word[4] = {
 		(uint64_t)g->event << 32 | g->comm,
@@ -147,6 +145,21 @@ static uint32_t stacks_count_sample(struct stacks *s,
 	s->event[g->event].samples++;
 	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
 	return id;
+}
+
+void stacks_give(struct stacks *s, uint32_t from, uint32_t to)
+{
+	struct stacks_event *a = &s->event[from];
+	struct stacks_event *b = &s->event[to];
+
+	for (size_t i = 0; i < s->n_group; i++) {
+		if (s->group[i].event == from)
+			s->group[i].event = to;
+	}
+	b->weight = saturating_add(a->weight, b->weight);
+	b->samples += a->samples;
+	b->stacked += a->stacked;
+	a->weight = a->samples = a->stacked = 0;
 }
 
 static void stacks_report_sample(const struct stacks *s, const struct rows *r,
@@ -225,7 +238,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 		g.comm = (uint32_t)comm;
 	/* only this flag affects what is drawn */
 	g.flags &= VERDICT_EXEC;
-	stacks_report_sample(s, r, stacks_count_sample(s, &g), g.weight);
+	stacks_report_sample(s, r, stacks_add(s, &g), g.weight);
 	return 0;
 }
 
@@ -494,10 +507,10 @@ const char *stacks_verdict(const struct stacks_group *g)
 	return word ? word : "unexplained";
 }
 
-static void stacks_add_mark(struct stacks *s, const char *name,
-			    struct label_list *out)
+static void stacks_add_mark(struct stacks *s, enum label_kind kind,
+			    const char *name, struct label_list *out)
 {
-	struct label l = { .kind = LABEL_MISSING, .name = name, .image = "" };
+	struct label l = { .kind = kind, .name = name, .image = "" };
 
 	label_list_add(out, labels_add(s->labels, &l));
 }
@@ -511,14 +524,14 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 
 	if (missing) {
 		snprintf(name, sizeof(name), "[user: %s]", missing);
-		stacks_add_mark(s, name, out);
+		stacks_add_mark(s, LABEL_MISSING, name, out);
 	}
 	if (exec)
-		stacks_add_mark(s, STACKS_AFTER_EXEC, out);
+		stacks_add_mark(s, LABEL_MISSING, STACKS_AFTER_EXEC, out);
 	const char *ended = exec ? NULL : stack_names_ended(s->names, g->uraw);
 	if (ended) {
 		snprintf(name, sizeof(name), "[user: %s]", ended);
-		stacks_add_mark(s, name, out);
+		stacks_add_mark(s, LABEL_MISSING, name, out);
 	}
 	stack_names_get(s->names, g->uraw, exec, out);
 	const char *hit = stack_names_ended(s->names, g->kraw);
@@ -527,4 +540,8 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		stacks_add_mark(s, name, out);
 	}
 	stack_names_get(s->names, g->kraw, false, out);
+	if (g->wait) {
+		snprintf(name, sizeof(name), "[off-CPU: %s]", g->wait);
+		stacks_add_mark(s, LABEL_WAIT, name, out);
+	}
 }

@@ -53,6 +53,8 @@ struct stacks_group {
 	int32_t cpu;		/* -1 unless by_cpu */
 	uint32_t kraw, uraw;	/* raw chains; 0: none */
 	uint8_t verdict, flags; /* of requests; verdict 0: no request */
+	const char *wait;	/* a thread's state off the CPU, as
+				 * offcpu_state() says it; NULL: a sample */
 	uint64_t weight, samples;
 };
 
@@ -74,6 +76,12 @@ struct stacks_comm {
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err);
 void stacks_free(struct stacks *s);
+/* Returns the event of that name, which may be new, for stacks_add(). */
+uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit);
+/* Counts a sample, or a wait; returns the index of its group. */
+uint32_t stacks_add(struct stacks *s, const struct stacks_group *g);
+/* Gives the samples of one event to another. No stacks_add() after it. */
+void stacks_give(struct stacks *s, uint32_t from, uint32_t to);
 size_t stacks_count(const struct stacks *s);
 const struct stacks_group *stacks_group(const struct stacks *s, size_t i);
 size_t stacks_events(const struct stacks *s);
@@ -102,7 +110,8 @@ const struct stack_names *stacks_names(const struct stacks *s);
  * "[user: VERDICT]"; the stack of a program that was executed after the sample
  * follows the frame "[user: after exec]"; a stack that was not unwound to its
  * outermost frame follows the frame "[user: REASON]", a kernel half that is
- * only the address hit "[kernel: hit_only]". */
+ * only the address hit "[kernel: hit_only]"; a wait ends with the frame
+ * "[off-CPU: STATE]". */
 void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
 /* Returns a word for why the user half is missing; NULL if it is not. */

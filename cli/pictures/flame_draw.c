@@ -1,6 +1,7 @@
 /* flame_draw.c - from samples, or folded text, to a tree that can be drawn. */
 #include "cli/pictures/flame_draw.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,11 @@
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/pick.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
+#include "cli/model/wall.h"
 #include "cli/output/human.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -454,6 +457,42 @@ static void drawing_note_unweighed(struct drawing *d)
 			 n == 1 ? "is" : "are");
 }
 
+void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
+{
+	char *note;
+	char ns[32];
+
+	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %" PRIu64 " that did not end before the "
+			 "capture, %s of it until then",
+			 s->waits[OFFCPU_OPEN],
+			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
+	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %" PRIu64 " uncertain, %s: %s",
+			 s->waits[OFFCPU_UNCERTAIN],
+			 human_ns(ns, sizeof(ns),
+				  (int64_t)s->ns[OFFCPU_UNCERTAIN]),
+			 offcpu_reason(s));
+}
+
+/* Notes what is drawn beside the samples. */
+static void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
+{
+	char *note = drawing_note(d);
+	char ns[32];
+
+	if (note)
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "%" PRIu64 " wait%s of them, %s: time off the CPU, "
+			 "below frames [off-CPU: STATE]",
+			 s->waits[OFFCPU_BACK],
+			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
+	drawing_note_waits(d, s);
+}
+
 static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
@@ -466,6 +505,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		.weight = flame_opts.weight,
 	};
 	struct store *db = drawing_open(d, path, status, err);
+	struct offcpu_sums waits;
 
 	bool told = false;
 
@@ -473,10 +513,14 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
+	if (told && offcpu_opts.wall)
+		told = (d->event = wall_load(db, path, d->stacks, &waits,
+					     err)) >= 0;
 	store_close(db);
 	if (!told)
 		return -1;
-	d->event = drawing_choose_event(d);
+	if (!offcpu_opts.wall)
+		d->event = drawing_choose_event(d);
 	if (d->event == -2 || stacks_heaviest(d->stacks) < 0)
 		return drawing_no_samples(d, path, err);
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
@@ -487,6 +531,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 						flame_opts.count_samples);
 	d->o.show_samples = !flame_opts.count_samples;
 	drawing_note_event(d);
+	if (offcpu_opts.wall)
+		drawing_note_wall(d, &waits);
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);
 	drawing_note_bogus(d);

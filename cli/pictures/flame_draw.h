@@ -15,6 +15,7 @@ struct err;
 struct flame_tree;
 struct label_facts;
 struct label_list;
+struct offcpu_sums;
 struct labels;
 struct pick;
 struct stacks;
@@ -79,6 +80,8 @@ void drawing_reverse(struct label_list *l, size_t from);
 /* Counts a missing user half of the stack just added by its verdict; NULL means
  * it is not missing. word is borrowed for the drawing's life. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight);
+/* Adds notes about waits that are not drawn, if there are any. */
+void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s);
 /* Adds a note about missing user halves, if there are any. */
 void drawing_note_missing(struct drawing *d);
 /* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree

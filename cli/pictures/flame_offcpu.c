@@ -189,27 +189,6 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 			 100.0 * bare / whole);
 }
 
-static void flame_offcpu_note_rest(struct drawing *d,
-				   const struct offcpu_sums *s)
-{
-	char *note;
-	char ns[32];
-
-	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %" PRIu64 " that did not end before the "
-			 "capture, %s of it until then",
-			 s->waits[OFFCPU_OPEN],
-			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
-	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %" PRIu64 " uncertain, %s: %s",
-			 s->waits[OFFCPU_UNCERTAIN],
-			 human_ns(ns, sizeof(ns),
-				  (int64_t)s->ns[OFFCPU_UNCERTAIN]),
-			 offcpu_reason(s));
-}
-
 static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
 				    const struct offcpu_sums *sums,
 				    struct err *err)
@@ -263,7 +242,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (!flame_opts.title)
 		d->o.title = flame_opts.wakeups ? "Off-CPU time and wakers"
 						: "Off-CPU time";
-	flame_offcpu_note_rest(d, &sums);
+	drawing_note_waits(d, &sums);
 	drawing_note_missing(d);
 	return 0;
 }

@@ -145,17 +145,19 @@ static int check_kind(struct err *err)
 	if ((flame_opts.wakeups || flame_opts.by_state) && !offcpu_opts.on)
 		return err_set(err, ERR_USAGE,
 			       "--wakeups and --by-state need --off-cpu");
-	if (offcpu_opts.on &&
+	if ((offcpu_opts.on || offcpu_opts.wall) &&
 	    (flame_opts.diff || flame_opts.from_folded ||
 	     flame_opts.count_samples || flame_opts.by_verdict))
 		return err_set(err, ERR_USAGE,
-			       "--off-cpu is a picture of its own: leave out "
+			       "--%s is a picture of its own: leave out "
 			       "--diff, --from-folded, --samples and "
-			       "--by-verdict");
-	if (flame_opts.weight && (offcpu_opts.on || flame_opts.from_folded ||
-				  flame_opts.count_samples))
+			       "--by-verdict",
+			       offcpu_opts.on ? "off-cpu" : "wall");
+	if (flame_opts.weight &&
+	    (offcpu_opts.on || offcpu_opts.wall || flame_opts.from_folded ||
+	     flame_opts.count_samples))
 		return err_set(err, ERR_USAGE,
-			       "--weight, --samples, --off-cpu and "
+			       "--weight, --samples, --off-cpu, --wall and "
 			       "--from-folded are different widths; choose "
 			       "one");
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)

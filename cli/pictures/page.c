@@ -32,6 +32,9 @@ extern const char text_picture_js[];
 extern const char text_page_model_js[];
 extern const char text_page_draw_js[];
 extern const char text_page_ui_js[];
+extern const char text_page_tracks_js[];
+extern const char text_page_time_js[];
+extern const char text_page_count_js[];
 extern const char text_page_source_js[];
 extern const char text_page_diff_js[];
 extern const char text_page_link_js[];
@@ -41,7 +44,8 @@ extern const char text_page_input_js[];
 /* In this order: the last one starts the page. */
 static const char *const scripts[] = {
 	text_picture_js,   text_page_model_js,	text_page_draw_js,
-	text_page_ui_js,   text_page_source_js, text_page_diff_js,
+	text_page_ui_js,   text_page_tracks_js, text_page_time_js,
+	text_page_count_js, text_page_source_js, text_page_diff_js,
 	text_page_link_js, text_page_png_js,	text_page_input_js,
 };
 
@@ -53,11 +57,9 @@ struct html_page {
 	const struct page_diff *diff; /* likewise */
 };
 
-static int html_page_check_samples(const struct stacks *s, const char *path,
-				   struct err *err)
+static int html_page_check_samples(const struct stacks *s, int event,
+				   const char *path, struct err *err)
 {
-	int event = stacks_heaviest(s);
-
 	if (event < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			       filter_given() ? " that the filters let through"
@@ -77,9 +79,10 @@ struct html_page *html_page_new(struct store *db, const char *path,
 
 	p->db = db;
 	p->path = path;
-	p->data = page_data_new(db, inlined, samples, err);
+	p->data = page_data_new(db, path, inlined, samples, err);
 	if (p->data &&
-	    !html_page_check_samples(page_data_stacks(p->data), path, err))
+	    !html_page_check_samples(page_data_stacks(p->data),
+				     page_data_event(p->data), path, err))
 		return p;
 	html_page_free(p);
 	return NULL;
@@ -309,7 +312,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 		return -1;
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
-	page_tables_hot(out, s, stacks_heaviest(s));
+	page_tables_hot(out, s, page_data_event(p->data));
 	html_page_put_timeline(p, out);
 	if (page_tables_write(out, p->db, err))
 		return -1;

@@ -9,12 +9,16 @@
 #include "cli/model/label_facts.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
+#include "cli/pictures/page_times.h"
+#include "cli/pictures/page_waits.h"
 #include "cli/pictures/palette.h"
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_look.h"
 #include "cli/pictures/timeline_model.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/verdict_words.h"
+#include "cli/model/wall.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -27,6 +31,9 @@ struct page_data {
 	bool timed, by_samples;
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
+	int event, clock; /* to show first; for wall-clock time */
+	struct page_waits *waits;
+	struct page_times *times; /* NULL: the database has none */
 	struct label_facts *facts;
 	struct labels *strings; /* a label's name is the string */
 	struct flame_tree *tree;
@@ -59,8 +66,10 @@ static uint64_t page_data_choose_bin(uint64_t span)
 	return bin;
 }
 
-static uint64_t page_data_bin(const struct page_data *d, int64_t time)
+static uint64_t page_data_bin(const void *arg, int64_t time)
 {
+	const struct page_data *d = arg;
+
 	if (time <= d->tl.t0)
 		return 0;
 	if (time > d->tl.t1)
@@ -89,8 +98,11 @@ static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 
 /* ---- stacks */
 
-static uint32_t page_data_thread(struct page_data *d, uint32_t comm)
+static uint32_t page_data_thread(void *arg, uint32_t comm)
 {
+	struct page_data *d = arg;
+
+	comm = comm < stacks_comms(d->stacks) ? comm : 0;
 	if (!d->thread[comm]) {
 		*mem_add(d->comm, d->n_thread, d->cap_thread) = comm;
 		d->thread[comm] = (uint32_t)d->n_thread;
@@ -175,8 +187,8 @@ static void page_data_encode_tree(struct page_data *d)
 	free(number);
 }
 
-struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
-				struct err *err)
+struct page_data *page_data_new(struct store *db, const char *path,
+				bool inlined, bool samples, struct err *err)
 {
 	struct page_data *d = mem_new(1, sizeof(*d));
 	const struct stacks_opts so = {
@@ -193,7 +205,13 @@ struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
 						 (uint64_t)d->tl.t0)
 			  : 1;
-	if (!(d->stacks = stacks_load(db, &so, err)) ||
+	if ((d->timed &&
+	     !(d->times = page_times_load(db, page_data_bin, d, err))) ||
+	    !(d->stacks = stacks_load(db, &so, err)))
+		goto out;
+	d->event = stacks_heaviest(d->stacks);
+	d->clock = samples ? -1 : wall_clock(d->stacks);
+	if (!(d->waits = page_waits_load(db, path, d->stacks, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
 	    page_data_build_tree(d, err))
 		goto out;
@@ -202,6 +220,7 @@ struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
 	d->place = mem_new(labels_count(stacks_labels(d->stacks)),
 			   sizeof(*d->place));
 	page_data_encode_tree(d);
+	page_waits_encode(d->waits, d->tl.t0, page_data_thread, d);
 	return d;
 out:
 	page_data_free(d);
@@ -214,6 +233,8 @@ void page_data_free(struct page_data *d)
 		return;
 	timeline_release(&d->tl);
 	flame_tree_free(d->tree);
+	page_waits_free(d->waits);
+	page_times_free(d->times);
 	label_facts_free(d->facts);
 	stacks_free(d->stacks);
 	labels_free(d->strings);
@@ -234,6 +255,11 @@ struct stacks *page_data_stacks(const struct page_data *d)
 	return d->stacks;
 }
 
+int page_data_event(const struct page_data *d)
+{
+	return d->event;
+}
+
 const struct timeline *page_data_timeline(const struct page_data *d)
 {
 	return d->timed ? &d->tl : NULL;
@@ -252,7 +278,9 @@ static void page_data_begin(struct json *j, size_t i)
 /* [name, unit, samples, samples with a stack] */
 static void page_data_put_events(const struct page_data *d, struct json *j)
 {
-	json_int(j, "event", stacks_heaviest(d->stacks));
+	json_int(j, "event", d->event);
+	json_int(j, "clock", d->clock);
+	json_bool(j, "wall", offcpu_opts.wall);
 	json_break(j);
 	json_array(j, "events");
 	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
@@ -261,7 +289,10 @@ static void page_data_put_events(const struct page_data *d, struct json *j)
 		page_data_begin(j, i);
 		json_shown(j, NULL, e->name);
 		json_shown(j, NULL,
-			   stacks_unit(d->stacks, (int)i, d->by_samples));
+			   stacks_unit(d->stacks, (int)i,
+				       d->by_samples &&
+					       (int)i != page_waits_event(
+								 d->waits)));
 		json_uint(j, NULL, e->samples);
 		json_uint(j, NULL, e->stacked);
 		json_end(j);
@@ -459,6 +490,11 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_break(&j);
 	page_data_put_threads(d, &j);
 	json_break(&j);
+	page_waits_meta(d->waits, &j);
+	json_break(&j);
+	if (d->times)
+		page_times_meta(d->times, &j);
+	json_break(&j);
 	page_data_put_verdicts(&j);
 	json_break(&j);
 	page_data_put_labels(d, &j);
@@ -482,4 +518,7 @@ void page_data_write(const struct page_data *d, FILE *out)
 	page_bytes_write(&d->nodes, "nodes", out);
 	page_bytes_write(&d->groups, "groups", out);
 	page_bytes_write(&d->samples, "samples", out);
+	page_waits_write(d->waits, out);
+	if (d->times)
+		page_times_write(d->times, out);
 }

@@ -6,13 +6,16 @@
  * - nodes: the tree of stacks, parents before children, a node's subtree
  *   behind it: depth, label
  * - groups: what samples have in common: event, thread, verdict, node
+ * - waits, runs: see page_waits.h; times: see page_times.h
  * - samples: in time order: zigzag of time's difference to the sample before
  *   (0: no time, else 1 + bins since t0), group, cpu + 1, zigzag of weight's
  *   difference to the sample of that event before
  * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
- *   sizes (how many nodes, groups, samples), event (to show first), events,
- *   threads, verdicts, strings, labels, colors, bands, marks: see the
- *   functions that write them
+ *   sizes (how many nodes, groups, samples), event (to show first), clock
+ *   (the event that is added to the waits; -1: none), events, waits, times,
+ *   threads,
+ * verdicts, strings, labels, colors, bands, marks: see the functions that write
+ * them
  *
  * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
  * are at most a million. */
@@ -30,11 +33,13 @@ struct timeline;
 
 /* Loads the data of a page; samples: each sample weighs 1. Returns an object to
  * be freed, or NULL and *err. */
-struct page_data *page_data_new(struct store *db, bool inlined, bool samples,
-				struct err *err);
+struct page_data *page_data_new(struct store *db, const char *path,
+				bool inlined, bool samples, struct err *err);
 void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);
 struct stacks *page_data_stacks(const struct page_data *d);
+/* Returns the event of the samples to show first, -1 if there is none. */
+int page_data_event(const struct page_data *d);
 /* Returns the timeline, NULL if the database has no times. */
 const struct timeline *page_data_timeline(const struct page_data *d);
 #endif

@@ -46,7 +46,8 @@ function prepare(canvas, width, height)
 	return c;
 }
 
-const grouped = n => Math.round(n).toLocaleString("en-US");
+const inGroups = new Intl.NumberFormat("en-US");
+const grouped = n => inGroups.format(Math.round(n));
 
 // ---- the flame graph
 
@@ -129,25 +130,26 @@ const makeFlame = (name, part, icicle) => ({
 		this.deeper = layout.deeper;
 	},
 
-	lay(tree, sel, zoom)
+	measure()
+	{
+		return this.width = Math.max(this.frame.clientWidth, 50);
+	},
+
+	// rows: where the boxes are; otherwise they are as wide as their weight
+	lay(tree, sel, zoom, rows)
 	{
 		const box = this.frame;
 
 		this.tree = tree;
 		this.sel = sel;
 		this.focus = this.hover = -1;
-
-		this.width = Math.max(box.clientWidth, 50);
-		this.take(layOut(tree, sel, zoom, this.width));
+		this.measure();
+		this.take(rows ? { rows: rows, narrow: 0, deeper: 0 } :
+			  layOut(tree, sel, zoom, this.width));
 		this.height = this.rows.length * ROW + 1;
 		// the root is to be seen when the page opens
 		box.style.height = Math.min(this.height, innerHeight * part,
 			Math.max(innerHeight - box.offsetTop - 70, 260)) + "px";
-		// a scroll bar may have taken some of the width
-		if (box.clientWidth !== this.width && box.clientWidth >= 50) {
-			this.width = box.clientWidth;
-			this.take(layOut(tree, sel, zoom, this.width));
-		}
 		this.canvas.parentNode.style.height = this.height + "px";
 		box.scrollTop = this.icicle ? 0 : this.height;
 		this.draw();
@@ -174,6 +176,8 @@ const makeFlame = (name, part, icicle) => ({
 				this.rows[d].forEach(b =>
 					this.box(c, b, d, y, cell));
 		}
+		if (this.sel.list)
+			markPieces(this);
 	},
 
 	box(c, b, depth, y, cell)
@@ -220,8 +224,8 @@ const makeFlame = (name, part, icicle) => ({
 		const parent = this.tree.parent[b.at];
 		const p = parent < 0 ? null : this.label(parent);
 
-		if (!p || p.kernel === l.kernel || p.kind[0] === "g" ||
-		    l.kind[0] === "g")
+		if (!p || p.kernel === l.kernel || "gw".includes(l.kind[0]) ||
+		    p.kind[0] === "g")
 			return;
 		c.fillStyle = css("--seam");
 		c.fillRect(b.x, this.icicle ? y - 1.5 : y + ROW - 1.5, w, 1.8);
@@ -265,6 +269,82 @@ const makeFlame = (name, part, icicle) => ({
 const flame = makeFlame("flame", 0.72, false);
 const callers = makeFlame("callers", 0.4, false);
 const callees = makeFlame("callees", 0.4, true);
+
+// ---- the small picture of the whole graph
+
+const MAP = 48;		// px
+const map = {
+	rows: [], key: null, width: 0, unit: 1, high: 0,
+
+	// Draws all rows of the tree, and the part that g shows.
+	draw(g, tree, sel, zoom)
+	{
+		if (this.key !== sel || this.tree !== tree ||
+		    this.width !== g.width) {
+			this.key = sel;
+			this.tree = tree;
+			this.width = g.width;
+			this.rows = layOut(tree, sel, 0, g.width).rows;
+		}
+		this.unit = Math.min(MAP / this.rows.length, 4);
+		this.high = Math.ceil(this.unit * this.rows.length);
+
+		const c = prepare($("map"), this.width, this.high);
+		const dark = darkScreen.matches ? 1 : 0;
+
+		this.rows.forEach((row, d) => row.forEach(b => {
+			const l = model.labels[tree.label[b.at]];
+
+			c.fillStyle = hits && hits[tree.label[b.at]] ?
+				css("--hit") : "meb".includes(l.kind) ?
+				css("--" + l.kind + "-line") :
+				(model.colors[l.kind] || ["#ccc", "#555"])[dark];
+			c.fillRect(b.x, this.top(d, g), b.w, this.unit);
+		}));
+		this.frame(c, g, tree, zoom);
+	},
+
+	top(depth, g)
+	{
+		return (g.icicle ? depth : this.rows.length - 1 - depth) *
+			this.unit;
+	},
+
+	// What is outside of the picture below is dimmed.
+	frame(c, g, tree, zoom)
+	{
+		const z = (this.rows[tree.depth[zoom]] || [])
+			.find(b => b.at === zoom) || { x: 0, w: this.width };
+		const scale = this.unit / ROW;
+		const grow = g.icicle ? 0 :
+			(this.rows.length - g.rows.length) * this.unit;
+		const y = Math.max(grow + g.frame.scrollTop * scale, 0);
+		const h = Math.min(g.frame.clientHeight * scale, this.high - y);
+		const w = Math.max(z.w, 2);
+
+		c.fillStyle = css("--ground");
+		c.globalAlpha = 0.6;
+		c.fillRect(0, 0, z.x, this.high);
+		c.fillRect(z.x + w, 0, this.width, this.high);
+		c.fillRect(z.x, 0, w, y);
+		c.fillRect(z.x, y + h, w, this.high);
+		c.globalAlpha = 1;
+		c.strokeStyle = css("--accent");
+		c.lineWidth = 1;
+		c.strokeRect(z.x + 0.5, y + 0.5, w - 1, Math.max(h - 1, 1));
+	},
+
+	// Returns the node at a place, the root if there is none.
+	find(x, y, g)
+	{
+		const row = Math.floor(y / this.unit);
+		const d = g.icicle ? row : this.rows.length - 1 - row;
+		const b = (this.rows[d] || []).find(r =>
+			r.x <= x && r.x + r.w > x);
+
+		return b ? b.at : 0;
+	}
+};
 let hits = null;	// by label, true for what the search found
 
 // ---- the strip of time
@@ -325,9 +405,24 @@ const strip = {
 
 			c.fillRect(i * one, this.plot - h, one + 0.3, h);
 		});
+		if (span)
+			this.place(c);
 		this.losses(c);
 		this.axis(c);
 		this.choice(c, this.drag || time);
+	},
+
+	// Draws above all where in the whole capture the strip is.
+	place(c)
+	{
+		const n = Math.max(model.bins, 1) - model.first;
+		const x = (this.span[0] - model.first) * this.width / n;
+		const w = (this.span[1] + 1 - this.span[0]) * this.width / n;
+
+		c.fillStyle = css("--grid");
+		c.fillRect(0, 0, this.width, 4);
+		c.fillStyle = css("--accent");
+		c.fillRect(x, 0, Math.max(w, 2), 4);
 	},
 
 	losses(c)

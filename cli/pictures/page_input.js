@@ -19,7 +19,8 @@ function focusOn(at)
 }
 
 const tellOf = (g, at) => g.facts ? g.facts(at) : factsOf(g, at);
-const zoomOf = g => g.zoom ? g.zoom() : g === flame ? view.zoom : 0;
+const zoomOf = g => g.zoom ? g.zoom() :
+	g === flame && view.lane === null ? view.zoom : 0;
 
 function walk(key)
 {
@@ -127,7 +128,7 @@ function menuOfFocused()
 }
 
 Object.assign(onKey, {
-	"v": reverse, "x": collapse, "+": closer, "-": farther, "r": redo,
+	"v": reverse, "x": collapse, "t": showTracks, "T": inOrder, "+": closer, "-": farther, "r": redo,
 	"s": () => sandwichOf(subject()), "c": copyName, "C": copyStack,
 	"m": menuOfFocused
 });
@@ -137,6 +138,8 @@ function enter(at)
 {
 	if (current.go)
 		current.go(at);
+	else if (current === flame && view.lane !== null)
+		zoomTime(at);
 	else if (current === flame)
 		go({ zoom: at });
 	else
@@ -155,7 +158,8 @@ function key(e)
 			look("");
 		current.canvas.focus();
 	} else if (!typing || isFind(e)) {
-		pressKey(e, e.target.tagName === "CANVAS" ? [onFrameKey, onKey] :
+		pressKey(e, e.target.id === "lanes" ? [trackKey, onKey] :
+			 e.target.tagName === "CANVAS" ? [onFrameKey, onKey] :
 			 [onKey], $("search"));
 	}
 }
@@ -267,18 +271,33 @@ function onFlame(g)
 			g.focus = -1;
 		g.draw();
 	});
-	g.frame.addEventListener("scroll", () => g.draw());
+	g.frame.addEventListener("scroll", () => {
+		g.draw();
+		drawMap();
+	});
+}
+
+function onMap()
+{
+	const canvas = $("map");
+	const under = e => map.find(e.offsetX, e.offsetY, flame);
+
+	canvas.addEventListener("click", e => go({ zoom: under(e) }));
+	canvas.addEventListener("mousemove", e =>
+		tip(factsOf(flame, under(e)), e.clientX, e.clientY));
+	canvas.addEventListener("mouseleave", () => tip(null));
 }
 
 // ---- the pointer over time
 
-function onTime()
+// Lets a drag over the canvas choose a time, and a click take it back, unless
+// it is on a name. says(event) gives the lines of the tip.
+function onRange(canvas, says, nameOf)
 {
-	const canvas = $("time");
 	let from = -1;
 
 	canvas.addEventListener("pointerdown", e => {
-		if (e.button)
+		if (e.button || nameOf(e))
 			return;
 		from = strip.bin(e.offsetX);
 		strip.drag = [from, from];
@@ -291,12 +310,14 @@ function onTime()
 			strip.drag = [Math.min(from, to), Math.max(from, to)];
 			strip.draw(sel.columns, view.time, view.span);
 		}
-		tip(strip.at(e.offsetX, e.offsetY), e.clientX, e.clientY);
+		tip(says(e), e.clientX, e.clientY);
 	});
 	canvas.addEventListener("pointerleave", () => tip(null));
 	canvas.addEventListener("pointerup", () => {
 		const chosen = strip.drag;
 
+		if (from < 0)
+			return;
 		from = -1;
 		strip.drag = null;
 		if (chosen && strip.x(chosen[1]) - strip.x(chosen[0]) > 3)
@@ -304,6 +325,11 @@ function onTime()
 		else
 			go({ time: null });
 	});
+}
+
+function onTime()
+{
+	onRange($("time"), e => strip.at(e.offsetX, e.offsetY), () => null);
 	["from", "to"].forEach(id => $(id).addEventListener("change", () =>
 		choose(binOf($("from").value), binOf($("to").value))));
 	$("all").addEventListener("click", () =>
@@ -336,8 +362,14 @@ function legend()
 		add("legend", "var(--gap)", "missing cookies");
 	if (has(model.marks, 1, 7))
 		add("legend", "var(--missing)", "no user stack");
+	if (model.wait.n) {
+		add("legend", "var(--other)", "asleep");
+		add("legend", "var(--ready)", "ready to run");
+	}
+	if (model.waits.wakes)
+		add("legend", "var(--accent)", "woken");
 	[["u", "user"], ["k", "kernel"], ["i", "inlined"], ["j", "JIT"],
-	 ["n", "no name"]].forEach(([k, text]) => kinds.has(k) &&
+	 ["n", "no name"], ["w", "off the CPU"]].forEach(([k, text]) => kinds.has(k) &&
 		add("kinds", model.colors[k + "3"][darkScreen.matches ? 1 : 0],
 		    text));
 	if (kinds.has("m"))
@@ -356,7 +388,7 @@ function listen()
 		undo: undo, redo: redo,
 		reset: reset, flip: flip, reverse: reverse, keys: toggleCard,
 		case: toggleCase, found_threads: chooseFound,
-		alone: collapse, whole: () => go({ func: null })
+		alone: collapse, whole: () => go({ func: null }), rows: showTracks
 	};
 
 	Object.entries(click).forEach(([id, fn]) =>
@@ -372,6 +404,9 @@ function listen()
 	$("which").addEventListener("input", showFacets);
 	$("event").addEventListener("change", () =>
 		go({ event: +$("event").value, frames: [], zoom: 0 }));
+	$("lane").addEventListener("change", () =>
+		go({ lane: $("lane").value === "" ? null : +$("lane").value,
+		     func: null, zoom: 0 }));
 	document.addEventListener("keydown", key);
 	document.addEventListener("pointerdown", e => {
 		if (!e.target.closest("#menu"))
@@ -381,6 +416,8 @@ function listen()
 	darkScreen.addEventListener("change", show);
 	[flame, callers, callees].concat(diffFlame || []).forEach(onFlame);
 	onTime();
+	onTracks();
+	onMap();
 }
 
 function begin()
@@ -400,6 +437,7 @@ function begin()
 	legend();
 	sortable();
 	listen();
+	$("lane").hidden = !model.bins;
 	restore();
 	show();
 	restoring = false;

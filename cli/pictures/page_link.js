@@ -105,8 +105,29 @@ const timeWord = (word, name, i) => ({
 });
 
 const linkWords = [
-	{ word: "view", put: v => v.func === null ? [] : ["callers"],
+	{ word: "view", put: v => v.func !== null ? ["callers"] :
+		v.lane !== null ? ["time"] : [],
 	  take: () => {} },
+	{ word: "of",
+	  put: v => v.lane === null ? [] : [v.lane < 0 ?
+		"cpu:" + cpuWord(-1 - v.lane) :
+		escapeName(threadWord(v.lane))],
+	  take: (next, text) => {
+		const word = decodeURIComponent(text);
+		const i = model.threads.findIndex((t, n) =>
+			threadWord(n) === word);
+		const cpu = Array.from({ length: model.cpus }, (x, c) => c)
+			.find(c => "cpu:" + cpuWord(c) === word);
+
+		next.lane = i >= 0 ? i : cpu === undefined ? wrongLink() :
+			-1 - cpu;
+	  } },
+	{ word: "tracks",
+	  put: v => v.tracks === start.tracks ? [] : [v.tracks ? "shown" :
+						     "hidden"],
+	  take: (next, text) => {
+		next.tracks = text === "shown";
+	  } },
 	{ word: "event",
 	  put: v => v.event === start.event ? [] :
 		[escapeName(model.events[v.event][0])],

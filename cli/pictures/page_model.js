@@ -12,29 +12,16 @@ const model = load();
 function bytesOf(id)
 {
 	const text = document.getElementById(id).textContent;
-	const digit = new Int8Array(128).fill(-1);
-	const out = new Uint8Array(Math.floor(text.length / 4) * 3);
-	const n = text.length;
-	let acc = 0, bits = 0, at = 0;
 
-	Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" +
-		   "0123456789+/").forEach((c, i) => {
-		digit[c.charCodeAt(0)] = i;
-	});
-	for (let i = 0; i < n; i++) {
-		const d = digit[text.charCodeAt(i) & 127];
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
 
-		if (d < 0)
-			continue;
-		acc = acc << 6 | d;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			out[at++] = acc >> bits;
-			acc &= 63;
-		}
-	}
-	return out.subarray(0, at);
+	const raw = atob(text);		// browsers before 2025
+	const out = new Uint8Array(raw.length);
+
+	for (let i = 0; i < raw.length; i++)
+		out[i] = raw.charCodeAt(i);
+	return out;
 }
 
 function reader(id)
@@ -119,6 +106,62 @@ function loadSamples(n, groups, events)
 	return s;
 }
 
+// Waits and runs: begin and length in ns since t0. woken: ns since the begin,
+// -1: not known.
+function loadWaits(n)
+{
+	const r = reader("waits");
+	const w = {
+		n: n, from: new Float64Array(n), ns: new Float64Array(n),
+		group: new Uint32Array(n), woken: new Float64Array(n),
+		waker: new Uint32Array(n)
+	};
+	let from = 0;
+
+	for (let i = 0; i < n; i++) {
+		w.from[i] = from += r.signed();
+		w.ns[i] = r.next();
+		w.group[i] = r.next();
+		w.woken[i] = r.next() - 1;
+		if (w.woken[i] >= 0)
+			w.waker[i] = r.next();
+	}
+	return w;
+}
+
+function loadRuns(n)
+{
+	const r = reader("runs");
+	const run = {
+		n: n, from: new Float64Array(n), ns: new Float64Array(n),
+		cpu: new Uint16Array(n), thread: new Uint32Array(n)
+	};
+	let from = 0;
+
+	for (let i = 0; i < n; i++) {
+		run.from[i] = from += r.signed();
+		run.ns[i] = r.next();
+		run.cpu[i] = r.next() + 1;
+		run.thread[i] = r.next();
+	}
+	return run;
+}
+
+// An event may be the sum of others: parts has the numbers of them.
+function addWall(m)
+{
+	const on = m.events[m.clock], off = m.events[m.waits.event];
+
+	m.parts = m.events.map((e, i) => [i]);
+	if (!on || !off)
+		return;
+	m.parts.push([m.clock, m.waits.event]);
+	m.events.push([on[0] + " and " + off[0], "ns", on[2] + off[2],
+		       on[3] + off[3]]);
+	if (m.wall)
+		m.event = m.events.length - 1;
+}
+
 function load()
 {
 	const m = JSON.parse(document.getElementById("meta").textContent);
@@ -132,8 +175,12 @@ function load()
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
+	m.wait = loadWaits(m.waits.n);
+	m.run = loadRuns(m.waits.runs);
+	addWall(m);
 	m.trees = [{ node: m.node, leaf: m.group.node }];
-	m.cpus = m.sample.cpu.reduce((a, b) => a > b ? a : b, 0) + 1;
+	m.cpus = [m.sample.cpu, m.run.cpu].reduce((most, list) =>
+		list.reduce((a, b) => a > b ? a : b, most), 0) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
 	// time begins with the first sample
@@ -249,14 +296,14 @@ function useTree(reverse, alone)
 // of it.
 function groupsLeft(view)
 {
-	const g = model.group;
+	const g = model.group, wanted = model.parts[view.event];
 	const left = view.frames.length ? stacksLeft(model.node,
 		view.frames.map(f => ({ key: f.label, keep: f.keep })),
 		i => model.node.label[i]) : null;
 	const out = new Uint8Array(g.n);
 
 	for (let i = 0; i < g.n; i++) {
-		if (g.event[i] !== view.event || (left && !left[g.node[i]]))
+		if (!wanted.includes(g.event[i]) || (left && !left[g.node[i]]))
 			out[i] = 16;
 		else
 			out[i] = (view.threads &&
@@ -290,6 +337,8 @@ let density = { key: "" };
 function densityOf(view, groups, cpuOut, span, columns)
 {
 	const g = model.group, s = model.sample;
+	const parts = model.parts[view.event];
+	const wanted = model.events.map((e, i) => parts.includes(i));
 	const list = set => set && Array.from(set);
 	const key = JSON.stringify([view.event, list(view.threads),
 		list(view.cpus), list(view.verdicts), view.frames, span, columns]);
@@ -302,7 +351,7 @@ function densityOf(view, groups, cpuOut, span, columns)
 	for (let i = 0; i < s.n; i++) {
 		const at = s.group[i], time = s.time[i];
 
-		if (g.event[at] !== view.event)
+		if (!wanted[g.event[at]])
 			continue;
 		whole += s.weight[i];
 		if (!groups[at] && !cpuOut[s.cpu[i]] && time > span[0] &&
@@ -310,8 +359,68 @@ function densityOf(view, groups, cpuOut, span, columns)
 			into[Math.floor((time - 1 - span[0]) * scale)] +=
 				s.weight[i];
 	}
+	if (parts.includes(model.waits.event))
+		whole += spreadWaits(groups, cpuOut, span, into);
 	density = { key: key, columns: into, whole: whole };
 	return density;
+}
+
+// Adds the waits to the columns that they last over. Returns the ns of all.
+function spreadWaits(groups, cpuOut, span, into)
+{
+	const w = model.wait, bin = Number(model.bin), n = into.length;
+	const begin = span[0] * bin;
+	const unit = (span[1] + 1 - span[0]) * bin / n;
+	const edge = new Float64Array(n + 1);	// ns of whole columns
+	let all = 0, sum = 0;
+
+	for (let i = 0; i < w.n; i++) {
+		const x = (w.from[i] - begin) / unit;
+		const y = x + w.ns[i] / unit;
+		const a = Math.max(Math.floor(x), -1);
+		const b = Math.min(Math.floor(y), n);
+
+		all += w.ns[i];
+		if (groups[w.group[i]] || cpuOut[0] || b < 0 || a >= n)
+			continue;
+		if (a === b) {
+			into[a] += w.ns[i];
+			continue;
+		}
+		if (a >= 0)
+			into[a] += (a + 1 - x) * unit;
+		if (b < n)
+			into[b] += (y - b) * unit;
+		edge[a + 1] += unit;
+		edge[b] -= unit;
+	}
+	for (let i = 0; i < n; i++)
+		into[i] += sum += edge[i];
+	return all;
+}
+
+// Adds the parts of the waits within the time to their groups.
+function addWaits(view, groups, cpuOut, out, weight, samples)
+{
+	const w = model.wait, bin = Number(model.bin);
+	const lo = view.time ? view.time[0] * bin : -Infinity;
+	const hi = view.time ? (view.time[1] + 1) * bin : Infinity;
+
+	for (let i = 0; i < w.n; i++) {
+		const end = w.from[i] + w.ns[i], at = w.group[i];
+
+		if (end < lo || w.from[i] >= hi)
+			continue;
+
+		const ns = Math.min(end, hi) - Math.max(w.from[i], lo);
+
+		if (!groups[at])
+			out.cpus[0] += ns;
+		if (!cpuOut[0]) {
+			weight[at] += ns;
+			samples[at]++;
+		}
+	}
 }
 
 // Arrays of a number for each node, all 0. They are those of the last selection
@@ -378,6 +487,8 @@ function select(view, columns)
 			samples[at]++;
 		}
 	}
+	if (model.parts[view.event].includes(model.waits.event))
+		addWaits(view, groups, cpuOut, out, weight, samples);
 	for (let i = 0; i < g.n; i++) {
 		if (!groups[i]) {
 			out.self[g.node[i]] += weight[i];
@@ -397,33 +508,43 @@ function select(view, columns)
 				    groupSamples: samples });
 }
 
-// Returns self and total of each label; a sample counts once, however deep the
-// recursion.
+// Returns 1 for each node below which its label is not: a sample counts once
+// for a function, however deep the recursion. Made once for each tree.
+function outermost(t)
+{
+	const inside = new Uint32Array(model.labels.length);
+	const path = new Uint32Array(t.n);
+	let deep = 0;
+
+	if (t.outermost)
+		return t.outermost;
+	t.outermost = new Uint8Array(t.n);
+	for (let i = 0; i < t.n; i++) {
+		while (deep > t.depth[i])
+			inside[path[--deep]]--;
+		path[deep++] = t.label[i];
+		t.outermost[i] = inside[t.label[i]]++ ? 0 : 1;
+	}
+	return t.outermost;
+}
+
+// Returns self and total of each label.
 function functions(sel)
 {
-	const t = model.node;
+	const t = model.node, first = outermost(t), label = t.label;
 	const n = model.labels.length;
 	const out = {
 		self: new Float64Array(n), total: new Float64Array(n),
 		samples: new Float64Array(n)
 	};
-	const inside = new Uint32Array(n);
-	const path = [];
 
 	for (let i = 0; i < t.n; i++) {
-		const l = t.label[i];
-
-		if (!sel.weight[i]) {
-			i = t.end[i] - 1;
-			continue;
+		if (first[i])
+			out.total[label[i]] += sel.weight[i];
+		if (sel.selfSamples[i]) {
+			out.self[label[i]] += sel.self[i];
+			out.samples[label[i]] += sel.selfSamples[i];
 		}
-		while (path.length && t.end[path[path.length - 1]] <= i)
-			inside[t.label[path.pop()]]--;
-		if (!inside[l]++)
-			out.total[l] += sel.weight[i];
-		path.push(i);
-		out.self[l] += sel.self[i];
-		out.samples[l] += sel.selfSamples[i];
 	}
 	return out;
 }

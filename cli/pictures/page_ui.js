@@ -7,6 +7,7 @@
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
 	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false,
+	tracks: model.run.n > 0, lane: null,
 	diff: Object.freeze({ by: "self", side: 1, zoom: 0 })
 });
 let view = start;
@@ -15,6 +16,16 @@ let order = "self";
 let current = flame;	// the graph that keys act on
 
 const unit = () => model.events[view.event][1];
+// What is counted: samples, waits, or both.
+const things = n => {
+	const parts = model.parts[view.event];
+	const off = parts.includes(model.waits.event);
+
+	return grouped(n) + (n === 1 ? off ? parts.length > 1 ?
+		" sample or wait" : " wait" : " sample" :
+		off ? parts.length > 1 ? " samples and waits" : " waits" :
+		" samples");
+};
 const cpuName = c => c ? "CPU " + (c - 1) : "no CPU";
 const threadName = i => model.threads[i][0] +
 	(model.threads[i][1] < 0 ? "" : " " + model.threads[i][1]);
@@ -52,7 +63,7 @@ function keyOf(v)
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
 		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0,
-		v.diff];
+		v.tracks ? 1 : 0, v.lane, v.diff];
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -86,20 +97,28 @@ function show()
 
 	useTree(turned, view.alone);
 
-	if (key !== selected) {
+	const fresh = key !== selected;
+
+	if (fresh) {
 		sel = select(view, Math.max($("strip").clientWidth, 50));
 		selected = key;
-		showFacets();
-		showHot();
 		showChips();
 	}
 	if (view.zoom >= model.node.n || !sel.weight[view.zoom])
 		view = Object.assign({}, view, { zoom: 0 });
 	search();
+	drawTime();
 	showGraphs();
-	if (model.bins)
-		strip.draw(sel.columns, view.time, view.span);
+	drawMap();
 	showDiff();
+	// what is written last does not make the browser lay out what is
+	// measured above
+	if (fresh) {
+		showFacets();
+		listLanes();
+		showHot();
+		countTables();
+	}
 	showTime();
 	showSame();
 	pressed();
@@ -120,6 +139,12 @@ function showGraphs()
 	$("graph").hidden = one;
 	$("sandwich").hidden = !one;
 	current = one ? callees : flame;
+	if (!one && view.lane !== null) {
+		const o = timeOrder(view, flame.measure());
+
+		flame.lay(o.tree, o, 0, o.rows);
+		return;
+	}
 	if (!one) {
 		flame.lay(model.node, sel, view.zoom);
 		return;
@@ -138,14 +163,33 @@ function showGraphs()
 	showListing();
 }
 
+// The map is there when a part of the merged stacks is out of sight.
+function drawMap()
+{
+	const box = flame.frame;
+
+	$("map").hidden = view.func !== null || view.lane !== null ||
+		(!view.zoom && flame.height <= box.clientHeight + ROW);
+	if (!$("map").hidden)
+		map.draw(flame, model.node, sel, view.zoom);
+}
+
 const graphs = () => (view.func === null ? [flame] : [callers, callees])
 	.concat(diffFlame || []);
 
 function paint()
 {
 	graphs().forEach(g => g.draw());
-	if (model.bins)
-		strip.draw(sel.columns, view.time, view.span);
+	drawMap();
+	drawTime();
+}
+
+function drawTime()
+{
+	if (!model.bins)
+		return;
+	strip.draw(sel.columns, view.time, view.span);
+	tracks.draw();
 }
 
 function sayWhole()
@@ -154,10 +198,13 @@ function sayWhole()
 	const of = sel.whole === sel.weight[0] ? "all" :
 		percent(sel.weight[0], sel.whole) + " of all";
 	const n = flame.deeper;
-	const parts = [grouped(sel.samples[0]) + " samples, " +
+	const parts = [things(sel.samples[0]) + ", " +
 		grouped(sel.weight[0]) + " " + unit() + ": " + of];
 
-	if (view.func === null && at)
+	if (view.func === null && view.lane !== null)
+		parts.push("the picture: " + things(flame.sel.list.length) +
+			   " in order of time; a click zooms to a frame, - goes back");
+	else if (view.func === null && at)
 		parts.push("zoomed to " + flame.label(at).name + ", " +
 			   percent(sel.weight[at], sel.weight[0]) + " of that");
 	if (view.func === null && flame.narrow)
@@ -169,6 +216,12 @@ function sayWhole()
 			   "with \u2026 to go on");
 	$("details").textContent = parts.join("; ");
 }
+
+const stateWord = {
+	"S": "asleep", "D": "asleep, not to be interrupted",
+	"R": "ready to run", "R+": "preempted, ready to run", "I": "idle",
+	"T": "stopped", "t": "stopped by a tracer", "P": "parked"
+};
 
 // Returns what is known about a frame, as lines.
 function factsOf(g, at)
@@ -184,6 +237,9 @@ function factsOf(g, at)
 	if (l.kind === "e")
 		lines.push("of the program that came by exec after the " +
 			   "sample: not its caller");
+	if (l.kind[0] === "w")
+		lines.push(stateWord[/ ([A-Za-z]\+?)\]/.exec(l.name)?.[1]] ||
+			   "off the CPU");
 	if (l.kind === "m") {
 		const word = /^\[user: (.*)\]$/.exec(l.name);
 		const v = word && model.verdicts.find(x => x[0] === word[1]);
@@ -200,7 +256,10 @@ function factsOf(g, at)
 			   " places: no call can return to there");
 	const s = g.sel, self = s.self[at];
 
-	lines.push(grouped(s.samples[at]) + " samples, " +
+	if (s.list)
+		lines.push(timesOf(s, at));
+
+	lines.push(things(s.samples[at]) + ", " +
 		   grouped(s.weight[at]) + " " + unit() + ", " +
 		   percent(s.weight[at], sel.weight[0]) +
 		   (self && self < s.weight[at] ? ", " +
@@ -246,6 +305,7 @@ function look(text)
 		$("search").value = text;
 	search();
 	graphs().forEach(g => g.draw());
+	drawMap();
 	remember();
 }
 
@@ -343,9 +403,9 @@ function showChips()
 
 // ---- hot functions
 
-const HOT_MAX = 200;
+let hotRows = 50;	// the browser takes long to lay out a table
 const kindWord = { u: "user", k: "kernel", i: "inlined", j: "jit", n: "unnamed",
-		   m: "missing", e: "after exec", b: "bogus" };
+		   m: "missing", e: "after exec", b: "bogus", w: "off-CPU" };
 
 function addHot(body, f, i)
 {
@@ -378,9 +438,10 @@ function showHot()
 	ids.sort((a, b) => (text ? by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0 :
 		by(b) - by(a)) || f.total[b] - f.total[a] || a - b);
 	body.textContent = "";
-	ids.slice(0, HOT_MAX).forEach(i => addHot(body, f, i));
+	ids.slice(0, hotRows).forEach(i => addHot(body, f, i));
 	$("hot_found").textContent = grouped(ids.length) + " functions" +
-		(ids.length > HOT_MAX ? ", the first " + HOT_MAX + " here" : "");
+		(ids.length > hotRows ? ", the first " + hotRows + " here" : "");
+	$("hot_more").hidden = ids.length <= hotRows;
 }
 
 // Makes the headings buttons and adds a search above.
@@ -395,7 +456,15 @@ function sortable()
 	field.placeholder = "part of a name";
 	field.ariaLabel = "search the table of functions";
 	field.addEventListener("input", later(120, showHot));
-	line.append(field, Object.assign(element("span", "", "quiet"),
+
+	const more = element("button", "More");
+
+	more.id = "hot_more";
+	more.addEventListener("click", () => {
+		hotRows *= 4;
+		showHot();
+	});
+	line.append(field, more, Object.assign(element("span", "", "quiet"),
 					 { id: "hot_found" }));
 	$("hot").parentNode.before(line);
 	["self", "total", "samples", "", "name", "file"].forEach((word, i) => {
@@ -464,6 +533,15 @@ function farther()
 const reverse = () => 
 	go({ reverse: !view.reverse, zoom: 0, func: null });
 
+// Shows the stacks of the heaviest lane by time, or all merged again.
+const inOrder = () => model.bins && go({
+	lane: view.lane === null ? sel.threads.indexOf(
+		Math.max(...sel.threads)) : null,
+	func: null, zoom: 0
+});
+
+const showTracks = () => model.bins && go({ tracks: !view.tracks });
+
 const collapse = () => go({ alone: !view.alone, zoom: 0 });
 
 // Chooses all threads that match the field above the list.
@@ -500,8 +578,10 @@ function showSame()
 {
 	const quote = s => /^[\w./:@%,=+-]+$/.test(s) ? s :
 		"'" + s.replace(/'/g, "'\\''") + "'";
-	const words = ["backstitch", "flame", "--event",
-		       quote(model.events[view.event][0])];
+	const off = model.parts[view.event].includes(model.waits.event);
+	const words = ["backstitch", "flame"].concat(
+		!off ? ["--event", quote(model.events[view.event][0])] :
+		model.parts[view.event].length > 1 ? "--wall" : "--off-cpu");
 
 	if (view.time)
 		words.push("--time", seconds(nsOf(view.time[0])) + "," +
@@ -517,8 +597,9 @@ function showSame()
 		words.push("--collapse-recursion");
 	words.push("-o", "flame.svg", quote(document.title));
 	$("same").textContent = words.join(" ");
+	// flame takes waits whole that begin within --time
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
-				      view.func !== null);
+				      view.func !== null || (off && view.time));
 }
 
 function pressed()
@@ -527,7 +608,9 @@ function pressed()
 	$("flip").ariaPressed = String(flame.icicle);
 	$("reverse").ariaPressed = String(view.reverse);
 	$("alone").ariaPressed = String(view.alone);
+	$("rows").ariaPressed = String(view.tracks);
 	$("event").value = String(view.event);
+	$("lane").value = view.lane === null ? "" : String(view.lane);
 }
 
 function flip()

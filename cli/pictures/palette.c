@@ -11,7 +11,9 @@
 #define SHADES 8
 #define DARK 52 /* percent of the light, for white text */
 
-#define GREY [LABEL_UNNAMED] = { 0xd6d6d6, 0xbebebe }
+#define GREY                                                                   \
+	[LABEL_UNNAMED] = { 0xd6d6d6, 0xbebebe }, [LABEL_WAIT] = { 0xd9cdf0,   \
+								   0xbfa8e4 }
 #define ALL_CODE(a, b)                                                         \
 	{                                                                      \
 		[LABEL_GROUP] = { a, b }, [LABEL_USER] = { a, b },             \
@@ -68,6 +70,7 @@ static const char letter[LABEL_KINDS] = {
 	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',
 	[LABEL_INLINED] = 'i', [LABEL_JIT] = 'j',  [LABEL_UNNAMED] = 'n',
 	[LABEL_MISSING] = 'm', [LABEL_EXEC] = 'e', [LABEL_BOGUS] = 'b',
+	[LABEL_WAIT] = 'w',
 };
 
 const struct palette *palette_find(const char *name)

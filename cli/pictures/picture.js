@@ -23,6 +23,8 @@ const keys = [
 	["v", "reverse: merge stacks from the innermost frame", true],
 	["x", "a function that calls itself as one frame", true],
 	["+, -", "time: zoom in to what is chosen, zoom out", true],
+	["T", "stacks in order of time, or merged", true],
+	["t", "CPUs and threads over time; there Enter and o act on one", true],
 	["/, Ctrl-F", "search for a regular expression"],
 	["n, N", "next match, the one before"],
 	["i", "ignore case"],

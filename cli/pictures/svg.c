@@ -504,6 +504,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 		{ LABEL_MISSING, "m", "half missing" },
 		{ LABEL_EXEC, "e", "stack taken after exec" },
 		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
+		{ LABEL_WAIT, "w3", "off the CPU" },
 	};
 	bool all = palette_by_kind(p->o->colors);
 	const struct svg_look *look = p->o->look;

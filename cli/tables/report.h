@@ -9,6 +9,7 @@
 struct err;
 struct grid;
 struct grid_column;
+struct offcpu_sums;
 struct output;
 struct report_row;
 struct report_rows;
@@ -52,6 +53,7 @@ struct report {
 	const struct report_opts *o;
 	int event; /* -1: all, added up */
 	uint64_t weight, samples;
+	const struct offcpu_sums *waits; /* of --wall; NULL: none */
 	bool people; /* format is "table", with text around it */
 };
 

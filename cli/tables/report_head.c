@@ -1,10 +1,12 @@
 /* report_head.c - the lines above a table of report: capture, event, losses and
  * missing user stacks. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
@@ -163,6 +165,25 @@ static void report_print_event(FILE *out, const struct report *rp)
 	putc('\n', out);
 }
 
+/* Prints what --wall adds to the samples. */
+static void report_print_waits(FILE *out, const struct offcpu_sums *s)
+{
+	char ns[32];
+
+	fputs("waits: ", out);
+	human_put_grouped(out, s->waits[OFFCPU_BACK]);
+	fprintf(out, " of them, %s",
+		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
+	if (s->waits[OFFCPU_OPEN])
+		fprintf(out, "; not counted: %" PRIu64 " without an end",
+			s->waits[OFFCPU_OPEN]);
+	if (s->waits[OFFCPU_UNCERTAIN])
+		fprintf(out, "%s%" PRIu64 " uncertain: %s",
+			s->waits[OFFCPU_OPEN] ? ", " : "; not counted: ",
+			s->waits[OFFCPU_UNCERTAIN], offcpu_reason(s));
+	putc('\n', out);
+}
+
 int report_print_head(const struct report *rp, struct err *err)
 {
 	char trust[TRUST_SENTENCE];
@@ -179,6 +200,8 @@ int report_print_head(const struct report *rp, struct err *err)
 
 	if (!rc) {
 		report_print_event(out, rp);
+		if (rp->waits)
+			report_print_waits(out, rp->waits);
 		rc = report_print_lost(out, rp, err);
 	}
 	if (!rc)

@@ -6,8 +6,10 @@
 
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
+#include "cli/model/wall.h"
 #include "cli/output/grid.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
@@ -291,7 +293,8 @@ static int report_print_around(const struct report *rp, const char *func,
 
 static int report_print(struct report *rp, struct err *err)
 {
-	rp->event = stacks_choose(rp->stacks, "counting");
+	if (!offcpu_opts.wall)
+		rp->event = stacks_choose(rp->stacks, "counting");
 	if (stacks_heaviest(rp->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
 			       filter_given() ? " that the filters let through"
@@ -347,10 +350,15 @@ int report_table(struct store *db, const char *path,
 		.inlined = o->inlined,
 		.samples = o->by_samples,
 	};
+	struct offcpu_sums waits;
 	int rc = -1;
 
 	rp.stacks = stacks_load(db, &so, err);
-	if (rp.stacks)
+	if (rp.stacks && offcpu_opts.wall) {
+		rp.event = wall_load(db, path, rp.stacks, &waits, err);
+		rp.waits = &waits;
+	}
+	if (rp.stacks && rp.event >= 0)
 		rc = report_print(&rp, err);
 	stacks_free(rp.stacks);
 	return rc;

@@ -69,3 +69,28 @@ FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
 -- name: page_summary
 SELECT coalesce(sum(events), 0) AS samples FROM event_type
 WHERE kind = 'sample'
+
+-- name: page_times
+-- What the tables of verdicts, losses and findings count, with its time; the
+-- caller counts the rows of a key, or adds n. key: the table, and the cells
+-- that name one row of it. No ORDER BY: the rows of each table are in order of
+-- time, or nearly so.
+SELECT 'requests|' || coalesce(v.name, '') || '|' || coalesce(c.name, '')
+	AS key, e.time_ns AS t0, e.time_ns AS t1, 1 AS n
+FROM request r JOIN event e ON e.id = r.event
+LEFT JOIN word v ON v.kind = 'request' AND v.id = r.verdict
+LEFT JOIN word c ON c.kind = 'confidence' AND c.id = r.confidence
+UNION ALL
+SELECT 'chains|' || coalesce(v.name, '') || '|' || coalesce(c.name, ''),
+	h.time_ns, h.time_ns, 1
+FROM chain h
+LEFT JOIN word v ON v.kind = 'chain' AND v.id = h.verdict
+LEFT JOIN word c ON c.kind = 'confidence' AND c.id = h.confidence
+UNION ALL
+SELECT 'losses|' || capture || '|' || coalesce(what, '') || '|'
+	|| coalesce(cpu, '') || CASE WHEN counts THEN '|yes' ELSE '|no' END,
+	t0, t1, coalesce(n, 0)
+FROM loss
+UNION ALL
+SELECT 'findings|' || r.name, f.time_ns, f.time_ns, f.loss NOT NULL
+FROM finding f JOIN rule r ON r.id = f.rule

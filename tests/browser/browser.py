@@ -125,6 +125,26 @@ def centre(b, i):
         return [at.x + at.width / 2, at.y + at.height / 2];""", i)
 
 
+def box(b, css):
+    """x, y, width, height in the window."""
+    return b.js("const r = document.querySelector(arguments[0])"
+                ".getBoundingClientRect();"
+                "return [r.x, r.y, r.width, r.height]", css)
+
+
+def type_in(b, css, text):
+    """Changes a field, as if somebody had typed."""
+    b.js("const i = document.querySelector(arguments[0]);"
+         "i.value = arguments[1];"
+         "i.dispatchEvent(new Event('change'))", css, text)
+
+
+def zero(b):
+    """The time that the page calls 0, ns."""
+    return int(b.text("#bin").rsplit(" at ", 1)[1].split(" ")[0]
+               .replace(".", ""))
+
+
 class Browser:
     """with Browser() as b: b.open(path); b.js("return 1")"""
 

@@ -5,8 +5,8 @@ import os
 import shutil
 import tempfile
 
-from browser import (OUT, Browser, ask, audit, draw, finish, make, needs,
-                     number, ok)
+from browser import (OUT, Browser, ask, audit, box, draw, finish, make, needs,
+                     number, ok, type_in, zero)
 
 NAME = "do_idle"
 SPIN = "spin"
@@ -51,24 +51,6 @@ def tick(b, where, text):
 
 def first(b, where):
     return b.text(where + " .name")
-
-
-def box(b, css):
-    return b.js("const r = document.querySelector(arguments[0])"
-                ".getBoundingClientRect();"
-                "return [r.x, r.y, r.width, r.height]", css)
-
-
-def type_in(b, css, text):
-    b.js("const i = document.querySelector(arguments[0]);"
-         "i.value = arguments[1];"
-         "i.dispatchEvent(new Event('change'))", css, text)
-
-
-def zero(b):
-    """The time that the page calls 0, ns."""
-    return int(b.text("#bin").rsplit(" at ", 1)[1].split(" ")[0]
-               .replace(".", ""))
 
 
 def chosen_time(b):

@@ -159,6 +159,39 @@ ok exclude_drops_waits $?
 	grep -q '^ns,percent,waits,longest_ns,ready_ns,.*,pid,tid,comm$'
 ok the_table_of_threads_is_csv_too $?
 
+# on and off the CPU in one: the samples of the clock and the waits by state
+db=$work/pipe-zstd.db
+"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
+"$B" flame --wall --folded "$db" >"$work/folded"
+on=$("$B" query --format csv "$db" "SELECT sum(weight) FROM samples
+	WHERE event = 'cpu-clock'" | tail -n 1)
+off=$(json "$work/json" 'r["ns"]')
+[ "$on" -gt 0 ] && [ "$(folded_sum "$work/folded")" = $((on + off)) ]
+ok wall_clock_time_is_that_of_samples_and_waits $?
+bad=0
+for s in S R I
+do
+	want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+if w['state'] == '$s')")
+	grep -F ";[off-CPU: $s] " "$work/folded" >"$work/part"
+	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ] ||
+		bad=1
+done
+ok its_waits_end_with_their_state $bad
+[ "$("$B" report --wall --format csv "$db" | sed 1d |
+	awk -F, '{ sum += $4 } END { printf "%.0f\n", sum }')" = $((on + off)) ] &&
+	"$B" report --wall "$db" |
+	grep -q '^waits: 25 of them, 1.10 s; not counted: 15 without an end, 17'
+ok and_so_does_the_table $?
+"$B" flame --wall "$db" >"$work/svg"
+grep -q '>25 waits of them, 1.10 s: time off the CPU' "$work/svg" &&
+	grep -q '>not drawn: 17 uncertain' "$work/svg" &&
+	grep -q 'class="w3"' "$work/svg"
+ok the_picture_says_what_is_beside_the_samples $?
+"$B" flame --wall "$work/ftrace-v7.db" >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q 'no samples of a clock.*-e cpu-clock' "$work/err"
+ok wall_clock_time_needs_a_clock $?
+
 # what cannot be answered
 "$B" flame --off-cpu "$captures/fp-1.data" >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q 'nothing says who left a CPU' "$work/err"
@@ -173,12 +206,15 @@ ok in_a_capture_of_one_process_returns_are_missing $?
 ok fields_that_were_left_out_are_asked_for $?
 bad=0
 for o in '--wakeups' '--state S' '--off-cpu --state Q' '--off-cpu --event x' \
-	'--off-cpu --samples' '--by-state' '--off-cpu --diff'
+	'--off-cpu --samples' '--by-state' '--off-cpu --diff' \
+	'--off-cpu --wall' '--wall --samples' '--wall --event x'
 do
 	# shellcheck disable=SC2086 # options
 	"$B" flame $o "$db" >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
 "$B" report --off-cpu --callers main "$db" >/dev/null 2>&1
+[ $? = 2 ] || bad=1
+"$B" report --wall --by samples "$db" >/dev/null 2>&1
 [ $? = 2 ] || bad=1
 ok wrong_options_are_wrong_usage $bad

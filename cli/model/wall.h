@@ -1,0 +1,22 @@
+/* wall.h - waits beside samples: the time of threads on and off the CPU. */
+#ifndef CLI_MODEL_WALL_H
+#define CLI_MODEL_WALL_H
+#include <stdint.h>
+
+struct err;
+struct offcpu_sums;
+struct offcpu_wait;
+struct stacks;
+struct stacks_group;
+struct store;
+
+/* Returns a wait as a group of that event, for stacks_add(). */
+struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event);
+/* Returns the heaviest event whose weights are ns; -1: there is none. */
+int wall_clock(const struct stacks *s);
+/* Makes one event of the samples of a clock and of the waits. Returns the
+ * event, or -1 and *err, also if there are no waits or no such samples; path is
+ * for that message. */
+int wall_load(struct store *db, const char *path, struct stacks *s,
+	      struct offcpu_sums *sums, struct err *err);
+#endif

@@ -1,0 +1,422 @@
+// page_tracks.js - CPUs and threads over time: what ran, waits, wake-ups,
+// losses, or samples where no switches were recorded.
+//
+// A lane is { thread } or { cpu }, both numbered as in samples. It has the
+// indexes of its runs, waits and samples, ordered by time.
+const LANE = 18;	// px
+const LANES = 300;	// threads beyond are in the list only
+
+// Sorts indexes by key: those of key k are item[start[k]] to start[k + 1].
+function bucket(key, n, keys)
+{
+	const start = new Uint32Array(keys + 1), item = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++)
+		start[key(i) + 1]++;
+	for (let k = 0; k < keys; k++)
+		start[k + 1] += start[k];
+
+	const next = start.slice();
+
+	for (let i = 0; i < n; i++)
+		item[next[key(i)]++] = i;
+	return k => item.subarray(start[k], start[k + 1]);
+}
+
+// Returns how many of the items begin before a time.
+function before(items, time, from)
+{
+	let lo = 0, hi = items.length;
+
+	while (lo < hi) {
+		const mid = lo + hi >> 1;
+
+		if (from[items[mid]] < time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const sampleNs = i => (model.sample.time[i] - 1) * Number(model.bin);
+
+// Makes the lanes: CPUs, then threads by the time that they ran or else by
+// their samples, most first.
+function makeLanes()
+{
+	const { sample, group, run, wait } = model;
+	const threads = model.threads.length;
+	const of = (what, n, keys, list) => what.n ?
+		bucket(list, what.n, keys) : () => new Uint32Array(0);
+	const runCpu = of(run, run.n, model.cpus, i => run.cpu[i]);
+	const runThread = of(run, run.n, threads, i => run.thread[i]);
+	const waits = of(wait, wait.n, threads, i =>
+		group.thread[wait.group[i]]);
+	const cpu = of(sample, sample.n, model.cpus, i => sample.cpu[i]);
+	const thread = of(sample, sample.n, threads, i =>
+		group.thread[sample.group[i]]);
+	const none = new Uint32Array(0);
+	const ran = i => runThread(i).reduce((a, r) => a + run.ns[r], 0);
+	const list = Array.from(model.threads.keys(), i => ({
+		thread: i, runs: runThread(i), waits: waits(i),
+		samples: thread(i), ran: ran(i)
+	})).filter(l => l.runs.length + l.waits.length + l.samples.length);
+
+	list.sort((a, b) => b.ran - a.ran ||
+		b.samples.length - a.samples.length || a.thread - b.thread);
+	return Array.from({ length: model.cpus }, (x, i) => ({
+		cpu: i, runs: runCpu(i), waits: none, samples: cpu(i)
+	})).filter(l => l.runs.length + l.samples.length)
+		.concat(list.slice(0, LANES));
+}
+
+const laneName = l => l.cpu === undefined ? threadName(l.thread) :
+	cpuName(l.cpu);
+// A lane as a number, as views have it.
+const laneId = l => l.cpu === undefined ? l.thread : -1 - l.cpu;
+
+const tracks = {
+	lanes: null, width: 0, focus: -1, c: null,
+
+	// Returns the px of ns since t0.
+	x(ns)
+	{
+		return strip.x(ns / Number(model.bin));
+	},
+
+	ns(x)
+	{
+		const [a, b] = strip.span;
+
+		return (a + x * (b + 1 - a) / strip.width) * Number(model.bin);
+	},
+
+	draw()
+	{
+		const box = $("tracks"), canvas = $("lanes");
+
+		box.hidden = !view.tracks;
+		if (box.hidden)
+			return;
+		this.lanes = this.lanes || makeLanes();
+		canvas.parentNode.style.height = this.lanes.length * LANE + "px";
+
+		const high = Math.min(this.lanes.length * LANE, box.clientHeight ||
+				      LANE);
+		const c = this.c = prepare(canvas, strip.width, high);
+
+		c.textBaseline = "middle";
+		c.font = "11px system-ui, sans-serif";
+		this.lanes.forEach((l, i) => {
+			const y = i * LANE - box.scrollTop;
+
+			if (y > -LANE && y < high)
+				this.lane(c, l, y, i === this.focus);
+		});
+		if (view.time) {
+			const x = strip.x(view.time[0]);
+			const x1 = strip.x(view.time[1] + 1);
+
+			c.globalAlpha = 0.55;
+			c.fillStyle = css("--ground");
+			c.fillRect(0, 0, x, high);
+			c.fillRect(x1, 0, strip.width - x1, high);
+			c.globalAlpha = 1;
+		}
+	},
+
+	lane(c, l, y, focused)
+	{
+		const set = l.cpu === undefined ? view.threads : view.cpus;
+		const name = laneName(l);
+
+		c.fillStyle = css("--lane");
+		c.fillRect(0, y, strip.width, LANE - 2);
+		const left = c.measureText(name).width + 10;
+
+		if (l.waits.length)
+			this.waits(c, l, y);
+		if (l.runs.length)
+			this.runs(c, l, y, left);
+		else if (!l.waits.length)
+			this.samples(c, l, y);
+		if (l.cpu !== undefined)
+			this.losses(c, l.cpu - 1, y);
+		if (focused) {
+			c.strokeStyle = css("--accent");
+			c.lineWidth = 2;
+			c.strokeRect(1, y, strip.width - 2, LANE - 2);
+		}
+		c.globalAlpha = 0.85;
+		c.fillStyle = css("--card");
+		c.fillRect(0, y, left, LANE - 2);
+		c.globalAlpha = 1;
+		c.fillStyle = css(set && set.has(l.cpu === undefined ? l.thread :
+						 l.cpu) ? "--accent" : "--ink");
+		c.fillText(name, 5, y + LANE / 2 - 1);
+	},
+
+	// Calls draw(item, x, width) for the items in sight that are a px wide,
+	// and narrow(share by px) with what the others cover.
+	each(items, from, ns, draw, narrow)
+	{
+		const lo = this.ns(0), hi = this.ns(strip.width);
+		const unit = (hi - lo) / strip.width;
+		const cover = new Float32Array(strip.width + 1);
+		let some = false;
+
+		for (let i = Math.max(before(items, lo, from) - 1, 0);
+		     i < items.length; i++) {
+			const k = items[i], x = (from[k] - lo) / unit;
+			const w = ns[k] / unit;
+
+			if (x > strip.width)
+				break;
+			if (x + w < 0)
+				continue;
+			if (w >= 1) {
+				draw(k, Math.max(x, 0),
+				     Math.min(x + w, strip.width) -
+				     Math.max(x, 0));
+				continue;
+			}
+			some = true;
+			cover[Math.max(Math.floor(x), 0)] += w;
+		}
+		if (some)
+			narrow(cover);
+	},
+
+	bars(c, y, cover, most)
+	{
+		for (let x = 0; x < cover.length; x++) {
+			const h = Math.min(cover[x] / most, 1) * (LANE - 6);
+
+			if (cover[x])
+				c.fillRect(x, y + LANE - 4 - Math.max(h, 1), 1,
+					   Math.max(h, 1));
+		}
+	},
+
+	runs(c, l, y, left)
+	{
+		const r = model.run;
+
+		this.each(l.runs, r.from, r.ns, (k, x, w) => {
+			c.fillStyle = this.color(r.thread[k]);
+			c.fillRect(x, y + 2, Math.max(w - 0.5, 0.5), LANE - 6);
+
+			const at = Math.max(x, left) + 3;
+
+			if (l.cpu === undefined || x + w - at < 45)
+				return;
+			c.fillStyle = css("--ink");
+			c.fillText(clip(model.threads[r.thread[k]][0],
+					Math.floor((x + w - at) / 7)),
+				   at, y + LANE / 2 - 1);
+		}, cover => {
+			c.fillStyle = l.cpu === undefined ?
+				this.color(l.thread) : css("--density");
+			this.bars(c, y, cover, 1);
+		});
+	},
+
+	// A wait: the state until the wake-up, ready to run from then on.
+	waits(c, l, y)
+	{
+		const w = model.wait;
+
+		this.each(l.waits, w.from, w.ns, (k, x, wide) => {
+			const ready = "R" === stateOf(k)[0] ? 0 :
+				w.woken[k] < 0 ? w.ns[k] : w.woken[k];
+			const at = this.x(w.from[k] + ready);
+
+			c.fillStyle = css(stateOf(k) === "D" ? "--missing" :
+					  "--other");
+			c.fillRect(x, y + LANE / 2 - 2,
+				   Math.max(Math.min(at - x, wide), 0), 2);
+			c.fillStyle = css("--ready");
+			if (at < x + wide)
+				c.fillRect(Math.max(at, x), y + LANE / 2 - 4,
+					   x + wide - Math.max(at, x), 6);
+			c.fillStyle = css("--accent");
+			if (w.woken[k] >= 0 && at >= x)
+				c.fillRect(at - 0.5, y + 1, 1.5, LANE - 4);
+		}, () => 0);
+	},
+
+	samples(c, l, y)
+	{
+		const s = model.sample, parts = model.parts[view.event];
+		const lo = this.ns(0), unit = (this.ns(strip.width) - lo) /
+			strip.width;
+		const bin = Number(model.bin);
+		const cover = new Float32Array(strip.width + 1);
+		const last = new Int32Array(strip.width + 1);
+		let most = 0;
+
+		for (const k of l.samples) {
+			const at = s.group[k];
+			const x = ((s.time[k] - 1) * bin - lo) / unit;
+
+			if (x < 0 || x > strip.width || !s.time[k] ||
+			    !parts.includes(model.group.event[at]))
+				continue;
+			cover[x | 0]++;
+			last[x | 0] = model.group.thread[at];
+			most = Math.max(most, cover[x | 0]);
+		}
+		c.fillStyle = l.cpu === undefined ? this.color(l.thread) :
+			css("--density");
+		// single samples of a CPU have the colours of their threads
+		if (most < 3 && l.cpu !== undefined)
+			cover.forEach((n, x) => {
+				c.fillStyle = this.color(last[x]);
+				if (n)
+					c.fillRect(x, y + 2, 1.5, LANE - 6);
+			});
+		else
+			this.bars(c, y, cover, most || 1);
+	},
+
+	losses(c, cpu, y)
+	{
+		model.bands.forEach(b => {
+			if (b[1] !== cpu && b[1] >= 0)
+				return;
+			const x = strip.x(b[3]);
+
+			c.fillStyle = css(bandColor(b[2]));
+			c.fillRect(x, y + LANE - 4,
+				   Math.max(strip.x(b[4] + 1) - x, 1), 2);
+		});
+	},
+
+	color(thread)
+	{
+		return "hsl(" + Math.round(thread * 137.508) % 360 +
+			(darkScreen.matches ? " 45% 40%)" : " 60% 72%)");
+	},
+
+	laneAt(y)
+	{
+		const i = Math.floor((y + $("tracks").scrollTop) / LANE);
+
+		return this.lanes && this.lanes[i] ? i : -1;
+	},
+
+	// Returns lines that say what happened in a lane at a px.
+	at(x, y)
+	{
+		const l = this.lanes[this.laneAt(y)], ns = this.ns(x);
+		const lines = [];
+
+		if (!l)
+			return null;
+		lines.push(laneName(l) + ", " +
+			   since(nsOf(strip.bin(x))) + " s");
+		this.hit(l.runs, model.run, ns, k => lines.push(
+			threadName(model.run.thread[k]) + " ran on " +
+			cpuName(model.run.cpu[k]) + " for " +
+			inTime(model.run.ns[k])));
+		this.hit(l.waits, model.wait, ns, k => lines.push(waitWords(k)));
+		if (!l.runs.length && !l.waits.length)
+			lines.push(grouped(before(l.samples, strip.bin(x + 1) + 1,
+				model.sample.time) - before(l.samples,
+				strip.bin(x) + 1, model.sample.time)) +
+				   " samples; no switches were recorded");
+		if (l.cpu !== undefined && !lines[1])
+			lines.push("idle, or not known");
+		return lines;
+	},
+
+	hit(items, what, ns, say)
+	{
+		const k = items[before(items, ns, what.from) - 1];
+
+		if (k !== undefined && what.from[k] + what.ns[k] >= ns)
+			say(k);
+	}
+};
+
+// Returns the letter of a wait's state: that of the innermost frame.
+function stateOf(k)
+{
+	const t = model.trees[0], l = t.node.label[t.leaf[model.wait.group[k]]];
+
+	return (/ (.+)\]$/.exec(model.labels[l].name) || ["", "?"])[1];
+}
+
+function waitWords(k)
+{
+	const w = model.wait;
+
+	return "off the CPU for " + inTime(w.ns[k]) + ": " +
+		(stateWord[stateOf(k)] || "state " + stateOf(k)) +
+		(w.woken[k] < 0 ? "" : ", woken by " +
+		 threadName(w.waker[k]) + " after " + inTime(w.woken[k]));
+}
+
+// Returns a time such as "1.250 ms".
+function inTime(ns)
+{
+	const u = [[1e9, " s"], [1e6, " ms"], [1e3, " us"]].find(x =>
+		ns >= x[0]);
+
+	return u ? (ns / u[0]).toFixed(3) + u[1] : ns + " ns";
+}
+
+// Chooses the lane only, or everything again.
+function chooseLane(l)
+{
+	toggle(l.cpu === undefined ? "threads" : "cpus",
+	       l.cpu === undefined ? l.thread : l.cpu);
+}
+
+const trackKey = {
+	"ArrowUp": () => walkLanes(-1), "ArrowDown": () => walkLanes(1),
+	"Enter": () => tracks.focus >= 0 &&
+		go({ lane: laneId(tracks.lanes[tracks.focus]) }),
+	"o": () => tracks.focus >= 0 && chooseLane(tracks.lanes[tracks.focus])
+};
+
+function walkLanes(by)
+{
+	const box = $("tracks");
+
+	tracks.focus = Math.max(0, Math.min(tracks.focus + by,
+					    tracks.lanes.length - 1));
+
+	const y = tracks.focus * LANE;
+
+	if (y < box.scrollTop)
+		box.scrollTop = y;
+	else if (y + LANE > box.scrollTop + box.clientHeight)
+		box.scrollTop = y + LANE - box.clientHeight;
+	tracks.draw();
+	$("details").textContent = laneName(tracks.lanes[tracks.focus]) +
+		": Enter shows its stacks in order of time, o chooses it";
+}
+
+function onTracks()
+{
+	const canvas = $("lanes");
+	const nameOf = e => {
+		const l = tracks.lanes[tracks.laneAt(e.offsetY)];
+
+		return l && e.offsetX < tracks.c.measureText(laneName(l))
+			.width + 10 ? l : null;
+	};
+
+	onRange(canvas, e => tracks.at(e.offsetX, e.offsetY), nameOf);
+	canvas.addEventListener("click", e =>
+		nameOf(e) && chooseLane(nameOf(e)));
+	canvas.addEventListener("dblclick", e => {
+		const l = tracks.lanes[tracks.laneAt(e.offsetY)];
+
+		if (l)
+			go({ lane: laneId(l) });
+	});
+	$("tracks").addEventListener("scroll", () => tracks.draw());
+}

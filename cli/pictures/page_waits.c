@@ -1,0 +1,156 @@
+/* page_waits.c - what a page holds of threads off the CPU, and of what ran. */
+#include "cli/pictures/page_waits.h"
+
+#include <stdlib.h>
+
+#include "cli/model/offcpu.h"
+#include "cli/model/stacks.h"
+#include "cli/model/wall.h"
+#include "cli/output/json.h"
+#include "cli/pictures/page_bytes.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+struct page_wait {
+	int64_t from, to, woken_ns;
+	uint32_t group, waker; /* waker: comm.id */
+	bool woken;
+};
+
+struct page_waits {
+	struct stacks *stacks;
+	int event;
+	struct page_wait *wait;
+	size_t n, cap;
+	struct offcpu_run *run;
+	size_t n_run, cap_run;
+	struct offcpu_sums sums;
+	struct page_bytes waits, runs;
+};
+
+static int page_waits_take(void *arg, const struct offcpu_wait *w,
+			   struct err *err)
+{
+	struct page_waits *p = arg;
+
+	(void)err;
+	if (w->end != OFFCPU_BACK)
+		return 0;
+	if (p->event < 0)
+		p->event = (int)stacks_add_event(p->stacks, "off-CPU", "ns");
+
+	const struct stacks_group g = wall_group(w, (uint32_t)p->event);
+	const struct page_wait one = {
+		.from = w->from,
+		.to = w->to,
+		.woken_ns = w->woken_ns,
+		.group = stacks_add(p->stacks, &g),
+		.waker = w->waker.comm,
+		.woken = w->woken && w->woken_ns >= w->from,
+	};
+
+	*mem_add(p->wait, p->n, p->cap) = one;
+	return 0;
+}
+
+static void page_waits_take_run(void *arg, const struct offcpu_run *r)
+{
+	struct page_waits *p = arg;
+
+	/* the idle task is what is left */
+	if (!r->tid)
+		return;
+	struct offcpu_run one = *r;
+
+	/* a thread that never left a CPU is named by its own events */
+	for (uint32_t i = 1; !one.comm && i < stacks_comms(p->stacks); i++) {
+		if (stacks_comm(p->stacks, i)->tid == r->tid)
+			one.comm = i;
+	}
+	*mem_add(p->run, p->n_run, p->cap_run) = one;
+}
+
+struct page_waits *page_waits_load(struct store *db, const char *path,
+				   struct stacks *s, struct err *err)
+{
+	struct page_waits *p = mem_new(1, sizeof(*p));
+	struct err why = { 0 };
+
+	p->stacks = s;
+	p->event = -1;
+	/* without switches, or certain waits, it is a page without them */
+	if (!offcpu_read_all(db, path, page_waits_take, page_waits_take_run, p,
+			     &p->sums, &why) ||
+	    why.code == ERR_FORMAT)
+		return p;
+	page_waits_free(p);
+	if (err)
+		*err = why;
+	return NULL;
+}
+
+void page_waits_free(struct page_waits *w)
+{
+	if (!w)
+		return;
+	free(w->wait);
+	free(w->run);
+	free(w->waits.byte);
+	free(w->runs.byte);
+	free(w);
+}
+
+int page_waits_event(const struct page_waits *w)
+{
+	return w->event;
+}
+
+void page_waits_meta(const struct page_waits *w, struct json *j)
+{
+	json_object(j, "waits");
+	json_int(j, "event", w->event);
+	json_uint(j, "n", w->n);
+	json_uint(j, "runs", w->n_run);
+	json_uint(j, "uncertain", w->sums.waits[OFFCPU_UNCERTAIN]);
+	json_uint(j, "open", w->sums.waits[OFFCPU_OPEN]);
+	json_uint(j, "wakes", w->sums.wakes);
+	json_end(j);
+}
+
+void page_waits_encode(struct page_waits *w, int64_t t0,
+		       uint32_t (*thread_of)(void *arg, uint32_t comm),
+		       void *arg)
+{
+	uint64_t last = (uint64_t)t0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct page_wait *x = &w->wait[i];
+		uint64_t from = (uint64_t)x->from;
+
+		page_bytes_signed(&w->waits, from - last);
+		page_bytes_add(&w->waits, (uint64_t)x->to - from);
+		page_bytes_add(&w->waits, x->group);
+		page_bytes_add(&w->waits,
+			       x->woken ? 1 + (uint64_t)x->woken_ns - from : 0);
+		if (x->woken)
+			page_bytes_add(&w->waits, thread_of(arg, x->waker));
+		last = from;
+	}
+	last = (uint64_t)t0;
+	for (size_t i = 0; i < w->n_run; i++) {
+		const struct offcpu_run *x = &w->run[i];
+		uint64_t from = (uint64_t)x->from;
+
+		page_bytes_signed(&w->runs, from - last);
+		page_bytes_add(&w->runs, (uint64_t)x->to - from);
+		page_bytes_add(&w->runs, (uint64_t)x->cpu);
+		page_bytes_add(&w->runs, thread_of(arg, x->comm));
+		last = from;
+	}
+}
+
+void page_waits_write(const struct page_waits *w, FILE *out)
+{
+	page_bytes_write(&w->waits, "waits", out);
+	page_bytes_write(&w->runs, "runs", out);
+}

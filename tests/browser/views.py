@@ -1,0 +1,474 @@
+# views.py - the HTML report over time: tracks, order of time, waits, the map.
+"""Every number is compared with the database: waits and runs are worked out
+again from the fields of sched_switch and sched_waking."""
+
+import collections
+import os
+import shutil
+import subprocess
+import tempfile
+
+from browser import (OUT, Browser, ask, box, draw, finish, make, needs, number,
+                     ok, type_in, zero)
+
+LANE = 18
+WORD = {0: "ready to run", 1: "asleep", 2: "asleep, not to be interrupted",
+        0x100: "preempted, ready to run", 0x80: "idle"}
+
+needs("views")
+work = tempfile.mkdtemp()
+
+Switch = collections.namedtuple("Switch", "time cpu out state comes comm")
+
+
+def switches(db):
+    return [Switch(*row) for row in ask(
+        db, "SELECT e.time_ns, e.cpu, f.prev_pid, f.prev_state, f.next_pid, "
+        "f.next_comm FROM ev_sched_sched_switch f JOIN event e ON e.id = "
+        "f.event_id ORDER BY e.id")]
+
+
+def waits(db):
+    """(tid, from, to, state) of threads that left once and came back."""
+    away, out = {}, []
+    for s in switches(db):
+        if s.out:
+            away[s.out] = None if s.state in (16, 32) else (s.time, s.state)
+        if away.get(s.comes):
+            out.append((s.comes, away[s.comes][0], s.time,
+                        away[s.comes][1]))
+        away.pop(s.comes, None)
+    return out
+
+
+def runs(db):
+    """(cpu, tid, from, to, comm) where one switch follows another."""
+    seat, out = {}, []
+    for s in switches(db):
+        if s.cpu in seat and seat[s.cpu].comes == s.out and s.out:
+            out.append((s.cpu, s.out, seat[s.cpu].time, s.time,
+                        seat[s.cpu].comm))
+        seat[s.cpu] = s
+    return out
+
+
+def shown(b):
+    """How many, and their weight, from the line below the picture."""
+    parts = b.text("#details").split(", ", 1)
+    return int(number(parts[0])), int(number(parts[1]))
+
+
+def choose(b, css, text):
+    """Chooses the first option that begins with a text."""
+    b.js("const s = document.querySelector(arguments[0]);"
+         "s.value = [...s.options].find(o => o.textContent.startsWith("
+         "arguments[1])).value;"
+         "s.dispatchEvent(new Event('change'))", css, text)
+
+
+def chosen(b):
+    """[from, to) of the chosen time, ns."""
+    lo, hi = [int(v.replace(".", "")) + zero(b) for v in
+              b.js("return ['#from', '#to'].map(i => "
+                   "document.querySelector(i).value)")]
+    step = b.text("#bin").split(";")[0].split(" ")[-2:]
+    fine = step[1] == "ns" and int(step[0]) < 1000
+    return lo, hi + (1 if fine else 1000)
+
+
+def page_of(db, *options):
+    path = os.path.join(work, os.path.basename(db) + ".html")
+    draw("report", "--html", "-o", path, *options, db)
+    return path
+
+
+def inside(db, lo, hi):
+    """Waits and their ns within a time."""
+    part = [min(to, hi) - max(begin, lo) for _, begin, to, _ in waits(db)
+            if to >= lo and begin < hi]
+    return len(part), sum(part)
+
+
+# ---- off the CPU
+
+def check_waits(b, db):
+    whole = inside(db, 0, 1 << 62)
+    choose(b, "#event", "off-CPU")
+    ok(shown(b) == whole and whole[0] > 10,
+       "off_cpu_time_is_that_of_the_switches", shown(b), whole)
+    share = collections.Counter()
+    for tid, begin, to, _ in waits(db):
+        share[tid] += to - begin
+    tid, ns = share.most_common(1)[0]
+    row = b.js("const r = document.querySelector('#threads label');"
+               "return [r.querySelector('.name').textContent,"
+               "r.querySelector('.n').textContent]")
+    ok(row[0].endswith(" %d" % tid) and
+       abs(number(row[1]) - 100 * ns / whole[1]) < 0.0101,
+       "the_list_of_threads_has_their_shares", row, tid, ns)
+    choose(b, "#event", "cpu-clock and off-CPU")
+    on = ask(db, "SELECT count(*), sum(weight) FROM samples "
+             "WHERE event = 'cpu-clock'")[0]
+    ok(shown(b) == (on[0] + whole[0], on[1] + whole[1]),
+       "wall_clock_time_is_both", shown(b), on, whole)
+    rows = b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
+                "r => [...r.cells].map(c => c.textContent))")
+    asleep = sum(to - begin for _, begin, to, state in waits(db) if state == 1)
+    row = next(r for r in rows if r[4] == "[off-CPU: S]")
+    ok(abs(float(row[0]) - 100 * asleep / sum((on[1], whole[1]))) < 0.0101 and
+       row[3] == "off-CPU", "the_table_has_waits_by_state", row, asleep)
+    s = box(b, "#strip")
+    b.point(s[0] + s[2] * 0.31, s[1] + 20, button=0,
+            to=(s[0] + s[2] * 0.62, s[1] + 20))
+    lo, hi = chosen(b)
+    on = ask(db, "SELECT count(*), coalesce(sum(weight), 0) FROM samples "
+             "WHERE event = 'cpu-clock' AND time_ns >= ? AND time_ns < ?",
+             lo, hi)[0]
+    off = inside(db, lo, hi)
+    ok(shown(b) == (on[0] + off[0], on[1] + off[1]) and off[0] < whole[0],
+       "a_range_cuts_the_waits_that_cross_it", shown(b), on, off)
+    b.keys("0")
+
+
+def check_wall():
+    db = make(work, "pipe-zstd.data")
+    path = page_of(db)
+    with Browser(1400, 900) as b:
+        b.open(path)
+        check_waits(b, db)
+        check_order_of_waits(b, db)
+        choose(b, "#event", "cpu-clock (")
+        check_map(b, db, "cpu-clock")
+        b.quiet(path, "waits")
+    path = page_of(db, "--wall")
+    with Browser(1400, 900) as b:
+        b.open(path)
+        ok("samples and waits" in b.text("#details") and
+           b.js("return document.querySelector('#event')"
+                ".selectedOptions[0].textContent").startswith(
+                    "cpu-clock and off-CPU"), "--wall_opens_with_both")
+        ok("--wall" in b.text("#same").split(), "and_says_so_in_the_command",
+           b.text("#same"))
+
+
+# ---- tracks
+
+def lane(b, name):
+    """Focuses a lane by its name; where its middle is in the window."""
+    b.js("document.querySelector('#lanes').focus()")
+    last, i = None, 0
+    while b.text("#details") != last:		# to the first one
+        last = b.text("#details")
+        b.keys("Up")
+    last = None
+    while b.text("#details").rsplit(": ", 1)[0] != name:
+        if b.text("#details") == last:
+            raise KeyError(name)
+        last = b.text("#details")
+        b.keys("Down")
+        i += 1
+    top = b.js("return document.querySelector('#tracks').scrollTop")
+    return box(b, "#tracks")[1] + i * LANE + LANE / 2 - top
+
+
+def x_of(b, ns):
+    """Where a time of the whole capture is."""
+    s = box(b, "#time")
+    lo, hi = chosen(b)
+    return s[0] + s[2] * (ns - lo) / (hi - lo)
+
+
+def in_time(ns):
+    return "%.3f %s" % ((ns / 1e6, "ms") if ns >= 1e6 else (ns / 1e3, "us"))
+
+
+def check_tracks(b, db):
+    cpu, tid, begin, to, comm = max(runs(db), key=lambda r: r[3] - r[2])
+    y = lane(b, "CPU %d" % cpu)
+    b.point(x_of(b, (begin + to) / 2), y)
+    ok("%s %d ran on CPU %d for %s" % (comm, tid, cpu, in_time(to - begin))
+       in b.text("#tip"), "a_cpu_says_what_ran_and_how_long", b.text("#tip"),
+       (cpu, tid, begin, to))
+    woken = ask(db, "SELECT e.time_ns, f.pid, c.name FROM "
+                "ev_sched_sched_waking f JOIN event e ON e.id = f.event_id "
+                "JOIN comm c ON c.id = e.comm ORDER BY 1")
+    tid, begin, to, state = max(
+        (w for w in waits(db) if any(
+            p == w[0] and w[1] <= t <= w[2] for t, p, _ in woken)),
+        key=lambda w: w[2] - w[1])
+    time, _, waker = next(w for w in woken
+                          if w[1] == tid and begin <= w[0] <= to)
+    name, = ask(db, "SELECT comm FROM samples WHERE tid = ? ORDER BY time_ns "
+                "DESC LIMIT 1", tid)[0]
+    y = lane(b, "%s %d" % (name, tid))
+    b.point(x_of(b, (begin + time) / 2), y)
+    tip = b.text("#tip")
+    ok("off the CPU for %s: %s, woken by %s " %
+       (in_time(to - begin), WORD[state], waker) in tip and
+       tip.endswith(" after " + in_time(time - begin)),
+       "a_thread_says_how_long_it_waited_and_who_woke_it", tip,
+       (tid, begin, to, waker, time))
+    s = box(b, "#lanes")
+    b.point(s[0] + s[2] * 0.4, y, button=0, to=(s[0] + s[2] * 0.7, y))
+    lo, hi = chosen(b)
+    event = b.js("return document.querySelector('#event').selectedOptions[0]"
+                 ".textContent").rsplit(" (", 1)[0]
+    want = ask(db, "SELECT count(*), coalesce(sum(weight), 0) FROM samples "
+               "WHERE event = ? AND time_ns >= ? AND time_ns < ?",
+               event, lo, hi)[0]
+    ok(shown(b) == want and want[0] > 0, "a_drag_there_chooses_the_time",
+       shown(b), want)
+    b.point(s[0] + s[2] * 0.5, y, button=0)
+    y = lane(b, "CPU 0")
+    want = ask(db, "SELECT count(*), coalesce(sum(weight), 0) FROM samples "
+               "WHERE event = ? AND cpu = 0", event)[0]
+    b.keys("o")
+    ok(shown(b) == want, "o_chooses_a_lane", shown(b), want)
+    b.point(s[0] + 10, y, button=0)
+    ok(shown(b)[0] > want[0], "a_click_on_its_name_takes_it_back", shown(b))
+    b.keys("t")
+    ok(b.js("return document.querySelector('#tracks').hidden"),
+       "t_hides_the_tracks")
+    b.keys("u")
+    ok(not b.js("return document.querySelector('#tracks').hidden"),
+       "and_undo_brings_them_back")
+
+
+# ---- order of time
+
+def boxes(b, row):
+    """What the boxes of a row say, from left to right."""
+    b.js("document.querySelector('#flame').focus()")
+    b.keys(*["Up"] * row)
+    out = []
+    while not out or out[-1] != b.text("#details"):
+        out.append(b.text("#details"))
+        b.keys("Right")
+    return out
+
+
+def counts(said):
+    """The number of samples or waits that each box says."""
+    return [int(number(s.rsplit(" \u2014 ", 1)[1])) for s in said]
+
+
+def check_order(b, db, event):
+    comm, tid, n = ask(
+        db, "SELECT comm, tid, count(*) FROM samples WHERE event = ?1 AND "
+        "comm <> 'swapper' GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 1", event)[0]
+    choose(b, "#lane", "in time: %s %d" % (comm, tid))
+    ok("the picture: {:,} samples in order".format(n) in b.text("#details"),
+       "the_order_of_time_has_all_samples_of_a_thread", b.text("#details"), n)
+    samples = ask(
+        db, "SELECT s.time_ns, coalesce((SELECT f.symbol FROM stack_frames f "
+        "WHERE f.stack = coalesce(s.kernel_stack, s.user_stack) AND f.pos = "
+        "0), '') FROM samples s WHERE event = ?1 AND comm = ?2 AND tid = ?3 "
+        "ORDER BY s.time_ns", event, comm, tid)
+    got = counts(boxes(b, 1))
+    ok(sum(got) == n, "its_boxes_add_up_to_them", sum(got), n)
+    # a sample that has its time for itself, by name
+    i = next(i for i in range(len(samples) // 2, len(samples) - 1) if
+             samples[i][1] and samples[i + 1][0] - samples[i][0] > 50000 and
+             samples[i][0] - samples[i - 1][0] > 50000)
+    for name, ns in ("#from", samples[i - 1][0] - 20000), \
+            ("#to", samples[i + 1][0] + 20000):
+        ns -= zero(b)
+        type_in(b, name, "%d.%09d" % (ns // 10**9, ns % 10**9))
+    lo, hi = chosen(b)
+    few = [s for s in samples if lo <= s[0] < hi]
+    ok("the picture: %d samples" % len(few) in b.text("#details"),
+       "a_range_leaves_the_samples_within", b.text("#details"), few)
+    b.js("document.querySelector('#closer').click()")
+    b.js("document.querySelector('#flame').focus()")
+    width = box(b, "#flame")[2]
+    at = few.index(samples[i])
+    x = box(b, "#flame")[0] + width * (samples[i][0] - lo) / (hi - lo) + 3
+    b.js("document.querySelector('#graph').scrollIntoView({block: 'end'})")
+    g = box(b, "#graph")
+    y = g[1] + g[3] - 9
+    seen = None
+    while y > g[1]:		# from the root to the innermost frame above it
+        b.point(x, y)
+        if b.js("return document.querySelector('#tip').hidden"):
+            break
+        seen = b.text("#tip .name")
+        y -= LANE
+    ok(seen == samples[i][1], "a_zoom_shows_the_stack_of_one_sample", seen,
+       samples[i], at)
+    before = chosen(b), b.text("#details")
+    b.point(x, g[1] + g[3] - 27, button=0)
+    ok(b.js("return document.querySelector('#farther').disabled") is False and
+       "samples in order" in b.text("#details"),
+       "a_click_shows_the_time_of_a_frame", b.text("#details"))
+    b.keys("u")
+    ok((chosen(b), b.text("#details")) == before, "undo_goes_back")
+    at = b.js("return location.hash")
+    b.js("location.reload()")
+    b.settle("return document.querySelector('#details').textContent")
+    ok(b.text("#details") == before[1], "the_address_knows_the_order", at)
+    b.keys("0", "T")
+    ok("in order of time" in b.text("#details"), "T_is_the_heaviest_thread")
+    b.keys("T")
+    ok("in order of time" not in b.text("#details"), "and_merged_again")
+
+
+def check_order_of_waits(b, db):
+    choose(b, "#event", "cpu-clock and off-CPU")
+    tid = max(waits(db), key=lambda w: w[2] - w[1])[0]
+    comm, n = ask(db, "SELECT comm, sum(event = 'cpu-clock') FROM samples "
+                  "WHERE tid = ? GROUP BY 1 ORDER BY count(*) DESC", tid)[0]
+    choose(b, "#lane", "in time: %s %d" % (comm, tid))
+    n += len([w for w in waits(db) if w[0] == tid])
+    want = "the picture: %d samples and waits" % n if n > 1 else \
+        "the picture: 1 sample or wait"
+    ok(want in b.text("#details"), "the_order_of_time_has_the_waits",
+       b.text("#details"), want)
+    b.keys("0")
+
+
+# ---- the map
+
+def check_map(b, db, event):
+    rows = (b.js("return document.querySelector('#graph .space')"
+                 ".clientHeight") - 1) / LANE
+    b.js("document.querySelector('#flame').focus()")
+    b.keys("Up", "Up", "Enter")
+    ok(b.js("return !document.querySelector('#map').hidden"),
+       "the_map_is_there_when_a_part_is_shown")
+    order = ask(db, "SELECT comm, sum(weight) FROM samples WHERE event = ? "
+                "GROUP BY 1 ORDER BY 1", event)
+    whole = sum(w for _, w in order)
+    comm, weight = max(order, key=lambda o: o[1])
+    left = sum(w for c, w in order if c < comm)
+    b.js("document.querySelector('#map').scrollIntoView({block: 'center'})")
+    m = box(b, "#map")
+    b.point(m[0] + m[2] * (left + weight / 2) / whole,
+            m[1] + m[3] - 1 - 1.5 * min(48 / rows, 4), button=0)
+    ok("zoomed to %s, %.2f %%" % (comm, 100 * weight / whole) in
+       b.text("#details"), "a_click_on_it_zooms", b.text("#details"), comm)
+    b.keys("0")
+
+
+# ---- tables within a range
+
+def table(b, name):
+    """Texts of the rows that are to be seen."""
+    return b.js("return [...document.querySelectorAll('#t-%s tbody tr')]"
+                ".filter(r => !r.hidden).map(r => [...r.cells].map("
+                "c => c.textContent))" % name)
+
+
+def figures(rows, *columns):
+    return sorted([r[i] if k < len(columns) - 1 else int(number(r[i]))
+                   for k, i in enumerate(columns)] for r in rows)
+
+
+def check_tables(b, db):
+    before = {name: table(b, name) for name in
+              ("requests", "chains", "losses", "findings")}
+    s = box(b, "#strip")
+    b.point(s[0] + s[2] * 0.3, s[1] + 20, button=0,
+            to=(s[0] + s[2] * 0.6, s[1] + 20))
+    lo, hi = chosen(b)
+    for kind, sql in ("request", "request r JOIN event e ON e.id = r.event"), \
+            ("chain", "chain r"):
+        time = "e.time_ns" if kind == "request" else "r.time_ns"
+        want = ask(db, "SELECT v.name, c.name, count(*) FROM %s JOIN word v "
+                   "ON v.kind = '%s' AND v.id = r.verdict JOIN word c ON "
+                   "c.kind = 'confidence' AND c.id = r.confidence WHERE %s >= "
+                   "? AND %s < ? GROUP BY 1, 2" % (sql, kind, time, time),
+                   lo, hi)
+        ok(figures(table(b, kind + "s"), 0, 1, 2) ==
+           sorted(map(list, want)) and want,
+           "the_table_of_%ss_is_of_the_range" % kind, table(b, kind + "s"),
+           want)
+    want = ask(db, "SELECT what, coalesce(cpu, ''), sum(coalesce(n, 0)) FROM "
+               "loss WHERE coalesce(t1, ?1) >= ?1 AND coalesce(t0, ?1) < ?2 "
+               "GROUP BY capture, what, cpu, counts", lo, hi)
+    ok(figures(table(b, "losses"), 1, 2, 3) ==
+       sorted([w, str(c), n] for w, c, n in want) and want,
+       "and_the_table_of_losses", table(b, "losses"), want)
+    want = ask(db, "SELECT r.name, count(*) FROM finding f JOIN rule r ON "
+               "r.id = f.rule WHERE f.time_ns IS NULL OR (f.time_ns >= ? AND "
+               "f.time_ns < ?) GROUP BY 1", lo, hi)
+    ok(figures(table(b, "findings"), 0, 2) == sorted(map(list, want)),
+       "and_that_of_findings", table(b, "findings"), want)
+    ok(b.text("#t-unnamed .when") == "of the whole capture",
+       "tables_without_times_say_so")
+    b.keys("0")
+    ok({name: table(b, name) for name in before} == before and
+       b.js("return document.querySelector('#t-unnamed .when').hidden"),
+       "without_a_range_they_are_as_before")
+
+
+# ---- looks, names
+
+def check_looks(path, label):
+    for width in 1600, 1000, 400:
+        for look in "light", "dark":
+            with Browser(max(width, 600), 1000) as b:
+                b.cdp("Emulation.setDeviceMetricsOverride", width=width,
+                      height=1000, deviceScaleFactor=1, mobile=False)
+                b.cdp("Emulation.setEmulatedMedia", features=[
+                    {"name": "prefers-color-scheme", "value": look}])
+                b.open(path)
+                b.js("if (document.querySelector('#tracks').hidden) "
+                     "document.querySelector('#rows').click();"
+                     "document.querySelector('#bar').scrollIntoView();")
+                b.keys("+", "T")
+                ok(b.js("return document.documentElement.scrollWidth") <=
+                   width and "in order of time" in b.text("#details"),
+                   "%s_fits_%d_%s" % (label, width, look))
+                b.shot(os.path.join(OUT, "views-%s-%d-%s.png" %
+                                    (label, width, look)))
+                b.quiet(path, "%s_%d_%s" % (label, width, look))
+
+
+def check_names():
+    """Names that would like to be elements are text in all views."""
+    mkcap = os.path.join(OUT, "mkcap")
+    if not os.path.exists(mkcap):
+        print("skip names_stay_text: no mkcap")
+        return
+    evil = "<img src=x onerror=alert(1)>"
+    with open(work + "/evil.txt", "w") as f:
+        f.write("event cpu-clock period=1000\n"
+                'comm pid=7 name="%s"\n'
+                "sample pid=7 tid=7 cpu=0 time=1000000 u=0x400010\n"
+                "sample pid=7 tid=7 cpu=0 time=2000000 u=0x400010\n" % evil)
+    subprocess.run([mkcap, work + "/evil.txt", work + "/evil.data"],
+                   check=True)
+    path = work + "/evil.html"
+    draw("report", "--html", "-o", path, work + "/evil.data")
+    with Browser() as b:
+        b.open(path)
+        before = b.js("return document.querySelectorAll('img, script').length")
+        b.keys("t", "T")
+        lane(b, evil + " 7")
+        b.point(box(b, "#lanes")[0] + 300, box(b, "#tracks")[1] + 27)
+        ok(evil in b.text("#lane") and evil in b.text("#details") and
+           evil in b.text("#tip") and before == b.js(
+               "return document.querySelectorAll('img, script').length"),
+           "names_stay_text_in_all_views", b.text("#tip"))
+        b.quiet(path, "evil_names")
+
+
+check_wall()
+ftrace = make(work, "ftrace-v7.dat")
+traced = page_of(ftrace)
+with Browser(1400, 900) as browser:
+    browser.open(traced)
+    check_tracks(browser, ftrace)
+    browser.quiet(traced, "tracks")
+lost = make(work, "defer-lost-clock.data.zst")
+page = page_of(lost)
+with Browser(1400, 1400) as browser:
+    browser.open(page)
+    check_order(browser, lost, "cpu-clock")
+    check_tables(browser, lost)
+    browser.quiet(page, "views")
+check_looks(page, "samples")
+check_looks(traced, "switches")
+check_names()
+shutil.rmtree(work)
+finish()
