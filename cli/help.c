@@ -14,13 +14,8 @@
 #define NAME_WIDTH 14
 
 static const char *const overview_examples[] = {
-	"backstitch perf.data",
-	"the hot functions, and how to go on",
-	"backstitch --open perf.data",
-	"all of it in the browser",
-	"backstitch flame perf.db > flame.svg",
-	"a picture to click and search in",
-	NULL
+	"backstitch perf.data", "the hot functions, and how to go on",
+	"backstitch --open perf.data", "all of it in the browser", NULL
 };
 
 static void print_commands(FILE *out)

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/ingest/merged.h"
+#include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -16,7 +19,9 @@ static const char *input;
 
 const struct opt ingest_opts[] = {
 	OPT_STRING('i', "input", "FILE", &input,
-		   "the database or capture to read, in place of the argument"),
+		   "what to read, in place of the argument"),
+	OPT_GROUP_TOLD(merged_opts, "and of several databases, --from, --to, "
+				    "--since, --last: see 'merge -h'"),
 	OPT_GROUP_TOLD(load_common_opts,
 		       "and for a capture, those of 'backstitch ingest -h': "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
@@ -102,16 +107,56 @@ const char *input_database_name(const char *path, bool beside, char *buf,
 	return buf;
 }
 
+/* Databases that a command reads as one, and the name that stands for them in
+ * messages. They live until the program ends. */
+static struct merged_paths several;
+static char several_name[256];
+
+/* Returns several_name if the arguments are several databases, NULL if they are
+ * one; then *err is set if they cannot be read as one. */
+static const char *input_several(int argc, char **argv, struct err *err)
+{
+	merged_paths_release(&several);
+	for (int i = 0; i < argc; i++) {
+		int ret = merged_expand(&several, argv[i], err);
+
+		if (ret < 0)
+			return NULL;
+		if (!ret && (argc > 1 || merged_chosen())) {
+			err_set(err, ERR_USAGE,
+				"%s: not a database; several databases are "
+				"read as one, captures are put into one with "
+				"'backstitch ingest'",
+				argv[i]);
+			return NULL;
+		}
+	}
+	if (several.n < 2)
+		return NULL;
+	if (argc > 1)
+		snprintf(several_name, sizeof(several_name),
+			 "%.200s and %zu more", several.path[0], several.n - 1);
+	else
+		snprintf(several_name, sizeof(several_name), "%.200s", argv[0]);
+	return several_name;
+}
+
 const char *input_path(int argc, char **argv, struct err *err)
 {
 	const char *path;
 
-	if (argc + (input != NULL) > 1) {
+	err->code = ERR_NONE;
+	if (argc && input) {
 		err_set(err, ERR_USAGE,
-			"one database or capture at a time; put several "
-			"captures into one with 'backstitch ingest'");
+			"-i names what is read in place of the argument; leave "
+			"one of them out");
 		return NULL;
 	}
+	path = argc    ? input_several(argc, argv, err)
+	       : input ? input_several(1, (char **)&input, err)
+		       : NULL;
+	if (path || err->code)
+		return path;
 	if (argc)
 		return argv[0];
 	if (input)
@@ -148,13 +193,52 @@ int input_damaged(const char *path)
 	return STATUS_DAMAGED;
 }
 
+static bool input_is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Reads the databases that input_path() has found as one. */
+static struct store *database_open_several(const struct merged_paths *list,
+					   struct err *err)
+{
+	struct merge_counts counts;
+	struct store *db;
+
+	return merged_make(list, NULL, false, &db, &counts, err) ? NULL : db;
+}
+
+/* The same for a folder or a pattern. Returns 0 if path is none of them. */
+static int database_open_folder(const char *path, struct store **db,
+				struct err *err)
+{
+	struct merged_paths list = { NULL, 0, 0 };
+	int ret = merged_expand(&list, path, err);
+
+	if (ret > 0) {
+		*db = database_open_several(&list, err);
+		ret = *db ? 1 : -1;
+	}
+	merged_paths_release(&list);
+	return ret;
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;
 	bool is_db = false;
 	bool damaged = false;
 	char *paths[] = { (char *)path };
+	int ret = 0;
 
+	if (path == several_name)
+		return database_open_several(&several, err);
+	if (access(path, F_OK) || input_is_folder(path))
+		ret = database_open_folder(path, &db, err);
+	if (ret)
+		return db;
 	if (load_check(path, &is_db, err))
 		return NULL;
 	if (is_db)
@@ -173,5 +257,8 @@ struct store *database_from_args(int argc, char **argv, const char *out,
 	*path = input_path(argc, argv, err);
 	if (!*path || input_apart(*path, out, err))
 		return NULL;
+	for (size_t i = 0; *path == several_name && i < several.n; i++)
+		if (input_apart(several.path[i], out, err))
+			return NULL;
 	return database_open(*path, status, err);
 }

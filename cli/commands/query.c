@@ -100,10 +100,10 @@ static int query_list_names(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
-/* The arguments: a database and a statement, each optional. A word with a space
- * that is not a file is a statement. */
+/* The arguments: databases and a statement, each optional. A last word that is
+ * not a file, behind a database or with a space, is a statement. */
 struct query_args {
-	int n_db; /* number of words that name the database: 0 or 1 */
+	int n_db; /* number of words that name databases */
 	const char *sql;
 	bool from_file;
 };
@@ -124,14 +124,13 @@ static int sort_words(int argc, char **argv, struct query_args *w,
 	else if (argc && strchr(argv[argc - 1], ' ') &&
 		 access(argv[argc - 1], F_OK))
 		w->sql = argv[--argc];
-	else if (argc == 2 && !file)
+	else if (argc > 1 && !file && access(argv[argc - 1], F_OK))
 		w->sql = argv[--argc];
 	w->from_file = !w->sql;
 	w->n_db = argc;
-	if (argc > 1 || (file && w->sql && !listing))
+	if (file && w->sql && !listing)
 		return err_set(err, ERR_USAGE,
-			       "one database and one statement, please; put "
-			       "the statement in quotes");
+			       "one statement, please: --file or an argument");
 	if (w->from_file && !file && isatty(0))
 		return err_set(err, ERR_USAGE,
 			       "which SQL? try 'backstitch query %s \"SELECT "

@@ -92,11 +92,15 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	struct name_counts c = { 0 };
 	struct done was = { 0 };
 	struct done is = { 0 };
-	const char *path = input_path(argc, argv, err);
+	const char *path;
 	bool is_db = false;
 	struct store *db;
 	int ret;
 
+	if (argc > 1)
+		return err_set(err, ERR_USAGE,
+			       "names are added to one database at a time");
+	path = input_path(argc, argv, err);
 	if (!path || name_check(err) || load_check(path, &is_db, err))
 		return -1;
 	if (!is_db)

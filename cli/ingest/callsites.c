@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ingest/callsites_pass.h"
 #include "cli/model/code.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
@@ -25,21 +26,6 @@
 /* A file whose code is as long as what was mapped is doubted only with this
  * many addresses that are behind none. */
 #define MANY 4
-
-/* The file of an image. */
-struct place {
-	struct callsite_file *file; /* NULL: none, or not judged by it */
-	bool unverified, other;	    /* other: it is not the file that ran */
-	bool mapped, fits;   /* its mappings are known; one is as its code */
-	uint32_t calls, bad; /* return addresses behind a call, and others */
-	uint32_t proved;     /* of calls: to the inner frame's function */
-};
-
-struct spot { /* The result for a frame. */
-	uint64_t off;
-	struct callsite site;
-	bool returns, leaf; /* occurs with an inner frame; as the innermost */
-};
 
 /* How far a user stack can be trusted. The open ones have a return address
  * that could not be checked, the last of these has most weight. */
@@ -76,16 +62,6 @@ static const char *const judged_class[] = {
 #define PERF_FRAMES 127
 #define FTRACE_FRAMES 8
 
-/* A distinct stack. */
-struct known_stack {
-	bool used;	 /* a sample or request has it */
-	bool walked;	 /* it is used, or a caller of one that is */
-	bool unwound;	 /* a sample's was unwound by tables */
-	bool callerless; /* a chain lacks the caller of the innermost frame */
-	uint8_t judged;	 /* enum judged */
-	uint32_t depth;
-};
-
 /* Sums over the frames of a stack that have an inner frame. */
 struct sums {
 	uint32_t checked, no_call, no_code, gaps;
@@ -95,23 +71,6 @@ struct sums {
 	uint32_t run;	/* number of innermost frames without code */
 	bool derived;	/* derived otherwise than from addresses and mappings */
 	uint8_t open;	/* the greatest reason, enum judged */
-};
-
-struct pass {
-	struct store *db;
-	struct known_code *code;
-	struct place *place; /* by image */
-	struct spot *spot;   /* by frame */
-	struct known_stack *stack;
-	struct store_user_trust *trust;
-	size_t n_trust, cap_trust;
-	struct table by_trust;
-	uint32_t *order; /* frames by image and offset */
-	struct store_link *link;
-	size_t n_link, cap_link;
-	struct table by_pair;
-	struct store_stack_check *found;
-	size_t n_found, cap_found;
 };
 
 /* ---- loading */
@@ -148,7 +107,7 @@ static void callsites_mark_callers(struct pass *p)
 	}
 }
 
-static int callsites_load(struct pass *p, struct err *err)
+int callsites_load(struct pass *p, struct err *err)
 {
 	p->code = code_load(p->db, 0, err);
 	if (!p->code)
@@ -246,6 +205,13 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 	const struct spot *s = &p->spot[frame];
 
 	return (s->returns || s->leaf) && is_user(image_of(p, frame)->kind);
+}
+
+void callsites_without_files(struct pass *p)
+{
+	for (uint32_t i = 1; i < p->code->n_frame; i++)
+		if (is_asked(p, i))
+			callsites_check_frame(p, i);
 }
 
 /* Stores the hash of the section, to detect later changes of the file. */
@@ -632,7 +598,7 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 }
 
 /* Without code, all of it only says which stacks are not judged. */
-static int callsites_check_stacks(struct pass *p, bool code, struct err *err)
+int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
 	struct sums *sums = mem_new(p->code->n_stack, sizeof(*sums));
 
@@ -711,7 +677,7 @@ static int callsites_take_group(void *arg, const struct rows *r,
 	return 0;
 }
 
-static int callsites_put_trust(struct pass *p, struct err *err)
+int callsites_put_trust(struct pass *p, struct err *err)
 {
 	return rows_each(p->db, "callsite_groups", callsites_take_group, p,
 			 err) ||
@@ -723,7 +689,7 @@ static int callsites_put_trust(struct pass *p, struct err *err)
 
 /* ---- all of it */
 
-static void callsites_release(struct pass *p)
+void callsites_release(struct pass *p)
 {
 	for (size_t i = 0; p->place && i < p->code->n_image; i++)
 		callsite_close(p->place[i].file);

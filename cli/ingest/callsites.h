@@ -14,4 +14,7 @@ struct symbolizer;
  * missing programs were added. Returns 0, or -1 and *err if the database fails
  * or Ctrl-C was pressed; missing code is not an error. */
 int callsites_check(struct store *db, struct symbolizer *sy, struct err *err);
+/* Judges the user stacks of a merged database, whose frames and pairs of frames
+ * were checked in the databases that it is made of. */
+int callsites_judge_again(struct store *db, struct err *err);
 #endif

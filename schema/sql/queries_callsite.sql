@@ -28,6 +28,18 @@ INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)
 -- name: put_link
 INSERT INTO callsite_link VALUES(?1, ?2, ?3)
 
+-- name: drop_links
+DELETE FROM callsite_link
+
+-- name: again_sites
+SELECT frame, kind, coalesce(target, 0) AS target FROM callsite
+
+-- name: again_links
+SELECT inner, frame, link FROM callsite_link
+
+-- name: again_others
+SELECT image FROM other_file
+
 -- name: put_stack_check
 INSERT INTO stack_check VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
 

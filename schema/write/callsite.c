@@ -70,6 +70,11 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 	return rc;
 }
 
+int store_links_drop(struct store *db, struct err *err)
+{
+	return db_exec(db, store_sql("drop_links"), err);
+}
+
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err)
 {

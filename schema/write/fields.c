@@ -295,6 +295,66 @@ static int fields_set_type_table(struct store *db, uint32_t type,
 	return rc;
 }
 
+/* Remembers that the values of a column are ids of lists of addresses: merging
+ * replaces them. */
+static int fields_note_stack(struct store *db, const char *table,
+			     const char *column, struct err *err)
+{
+	char key[2 * STORE_NAME_MAX + 16];
+
+	snprintf(key, sizeof(key), "stack column %s.%s", table, column);
+	return store_meta_number(db, -1, key, 1, err);
+}
+
+static size_t fields_find_table(const struct fields *fs, const char *event)
+{
+	size_t i = 0;
+
+	while (i < fs->n_ev && strcmp(fs->ev[i].event, event) != 0)
+		i++;
+	return i;
+}
+
+int fields_reach_table(struct store *db, const char *event, unsigned int *ev,
+		       unsigned int *table, struct err *err)
+{
+	struct fields *fs = db->w->fields;
+	size_t i = fields_find_table(fs, event);
+
+	if (i == fs->n_ev && fields_new_table(db, event, err))
+		return -1;
+	*ev = (unsigned int)i;
+	*table = fs->ev[i].table;
+	return 0;
+}
+
+int fields_reach_column(struct store *db, unsigned int ev, const char *column,
+			bool is_stack, unsigned int *at, struct err *err)
+{
+	struct ev_table *t = &db->w->fields->ev[ev];
+
+	*at = fields_find_column(t, column, 0);
+	if (*at || t->n_col + 1 >= BULK_COLUMNS)
+		return 0;
+	if (fields_new_column(db, t, column, err))
+		return -1;
+	*at = fields_find_column(t, column, 0);
+	return is_stack ? fields_note_stack(db, t->name, t->col[*at - 1].name,
+					    err)
+			: 0;
+}
+
+int fields_name_type(struct store *db, uint32_t type, const char *event,
+		     struct err *err)
+{
+	const struct fields *fs = db->w->fields;
+	size_t i = fields_find_table(fs, event);
+
+	return i < fs->n_ev
+		       ? fields_set_type_table(db, type, fs->ev[i].name, err)
+		       : 0;
+}
+
 /* Maps the fields of an event to columns, and adds the columns that are
  * missing. Events with too many fields do not come here: store_wants_fields()
  * keeps their raw payload. If the union of the fields in all captures exceeds
@@ -305,10 +365,8 @@ static int fields_make_map(struct store *db, const struct source *src,
 	const struct event_def *e = &src->events[event];
 	struct fields *fs = db->w->fields;
 	const char *plain = event_plain_name(e);
-	size_t i = 0;
+	size_t i = fields_find_table(fs, plain);
 
-	while (i < fs->n_ev && strcmp(fs->ev[i].event, plain) != 0)
-		i++;
 	if (db_drain(db, err) ||
 	    (i == fs->n_ev && fields_new_table(db, plain, err)))
 		return -1;
@@ -328,6 +386,10 @@ static int fields_make_map(struct store *db, const struct source *src,
 		    fields_new_column(db, ev, name, err))
 			return -1;
 		m->place[f] = fields_find_column(ev, name, nth);
+		if (e->fields[f].is_stack && m->place[f] &&
+		    fields_note_stack(db, ev->name,
+				      ev->col[m->place[f] - 1].name, err))
+			return -1;
 	}
 	m->ev = (uint32_t)i + 1;
 	return 0;

@@ -129,6 +129,8 @@ int store_other_file(struct store *db, const struct store_other_file *o,
 		     struct err *err);
 int store_links(struct store *db, const struct store_link *l, size_t n,
 		struct err *err);
+/* Deletes all of them, to be stored again with more. */
+int store_links_drop(struct store *db, struct err *err);
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		       size_t n, struct err *err);
 #endif

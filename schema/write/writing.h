@@ -171,6 +171,18 @@ void fields_free(struct fields *fs);
 /* Returns true if the raw payload of events without an ev_ table is kept. */
 bool fields_keep_raw(const struct fields *fs);
 
+/* For merging: find or make the table of an event, and its columns. ev is for
+ * fields_reach_column(), *table is the table's place in store.table; *at is 0
+ * if there is no room for the column. is_stack: its values are raw_chain ids.
+ * Call db_drain() before. */
+int fields_reach_table(struct store *db, const char *event, unsigned int *ev,
+		       unsigned int *table, struct err *err);
+int fields_reach_column(struct store *db, unsigned int ev, const char *column,
+			bool is_stack, unsigned int *at, struct err *err);
+/* Writes the name of an event's table, if it has one, into event_type. */
+int fields_name_type(struct store *db, uint32_t type, const char *event,
+		     struct err *err);
+
 /* jitted.c: writes bytes and lines of an image if it is jitted code. */
 int jitted_put(struct store *db, uint32_t id, struct err *err);
 /* Reads its lines; their strings are in text. */

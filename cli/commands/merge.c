@@ -1,0 +1,117 @@
+/* merge.c - the command that makes one database of several. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/ingest/merged.h"
+#include "cli/input.h"
+#include "schema/merge/merge.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+static const char *output;
+static bool force, quiet;
+
+static const struct opt opts[] = {
+	OPT_STRING('o', "output", "DB", &output, "the database to make"),
+	OPT_FLAG('f', "force", &force, "replace an existing database"),
+	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_GROUP(merged_opts),
+	{ .kind = OPT_END }
+};
+
+/* The database that is made may be in a folder that is read: it is not read
+ * then. */
+static void merge_drop_output(struct merged_paths *list)
+{
+	struct stat a, b;
+	size_t n = 0;
+
+	if (stat(output, &a))
+		return;
+	for (size_t i = 0; i < list->n; i++) {
+		if (!stat(list->path[i], &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
+			free(list->path[i]);
+		else
+			list->path[n++] = list->path[i];
+	}
+	list->n = n;
+}
+
+static int merge_take_args(struct merged_paths *list, int argc, char **argv,
+			   struct err *err)
+{
+	struct stat st;
+
+	for (int i = 0; i < argc; i++) {
+		int ret = merged_expand(list, argv[i], err);
+
+		if (ret < 0)
+			return -1;
+		if (!ret && stat(argv[i], &st))
+			return err_set(err, ERR_IO, "%s: no such file",
+				       argv[i]);
+		if (!ret)
+			return err_set(
+				err, ERR_USAGE,
+				"%s: not a backstitch database; 'ingest' "
+				"makes one of a capture",
+				argv[i]);
+		if (!S_ISDIR(st.st_mode) && input_apart(argv[i], output, err))
+			return -1;
+	}
+	merge_drop_output(list);
+	return 0;
+}
+
+static int merge_run(int argc, char **argv, struct err *err)
+{
+	struct merged_paths list = { NULL, 0, 0 };
+	struct merge_counts n;
+	struct store *db = NULL;
+	int rc;
+
+	if (!argc)
+		return err_set(err, ERR_USAGE,
+			       "which databases? 'ingest' makes one of a "
+			       "capture; a folder stands for those in it");
+	if (!output || !*output || !strcmp(output, "-"))
+		return err_set(err, ERR_USAGE,
+			       "-o is the database to make; it needs a name");
+	rc = merge_take_args(&list, argc, argv, err);
+	if (!rc)
+		rc = merged_make(&list, output, force, &db, &n, err);
+	store_close(db);
+	merged_paths_release(&list);
+	if (rc)
+		return -1;
+	if (!quiet)
+		fprintf(stderr,
+			"%s: %zu capture%s of %zu database%s, %" PRIu64
+			" events; %zu left out as given twice; %" PRIu64
+			" user stacks found in another capture\n",
+			output, n.captures, n.captures == 1 ? "" : "s",
+			n.databases, n.databases == 1 ? "" : "s", n.events,
+			n.twice, n.joined);
+	return STATUS_OK;
+}
+
+static const char *const examples[] = {
+	"backstitch merge -o all.db monday.db tuesday.db",
+	"backstitch merge -o last.db --since 5m segments/",
+	"backstitch report segments/ --since 1m", NULL
+};
+
+extern const struct command cmd_merge;
+const struct command cmd_merge = {
+	.name = "merge",
+	.args = "[options] -o DB DB|FOLDER...",
+	.summary = "make one database of several",
+	.examples = examples,
+	.opts = opts,
+	.run = merge_run,
+};

@@ -1,0 +1,69 @@
+/* callsites_pass.h - the call-site check while it runs, for the two files that
+ * know of it. */
+#ifndef CLI_INGEST_CALLSITES_PASS_H
+#define CLI_INGEST_CALLSITES_PASS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/write/write.h"
+#include "stitch/base/table.h"
+#include "symbolize/unwind/callsite.h"
+
+struct err;
+struct known_code;
+struct store;
+
+/* The file of an image. */
+struct place {
+	struct callsite_file *file; /* NULL: none, or not judged by it */
+	bool unverified, other;	    /* other: it is not the file that ran */
+	bool mapped, fits;   /* its mappings are known; one is as its code */
+	uint32_t calls, bad; /* return addresses behind a call, and others */
+	uint32_t proved;     /* of calls: to the inner frame's function */
+};
+
+struct spot { /* The result for a frame. */
+	uint64_t off;
+	struct callsite site;
+	bool returns, leaf; /* occurs with an inner frame; as the innermost */
+};
+
+/* A distinct stack. */
+struct known_stack {
+	bool used;	 /* a sample or request has it */
+	bool walked;	 /* it is used, or a caller of one that is */
+	bool unwound;	 /* a sample's was unwound by tables */
+	bool callerless; /* a chain lacks the caller of the innermost frame */
+	uint8_t judged;	 /* enum judged */
+	uint32_t depth;
+};
+
+struct pass {
+	struct store *db;
+	struct known_code *code;
+	struct place *place; /* by image */
+	struct spot *spot;   /* by frame */
+	struct known_stack *stack;
+	struct store_user_trust *trust;
+	size_t n_trust, cap_trust;
+	struct table by_trust;
+	uint32_t *order; /* frames by image and offset */
+	struct store_link *link;
+	size_t n_link, cap_link;
+	struct table by_pair;
+	struct store_stack_check *found;
+	size_t n_found, cap_found;
+};
+
+/* Loads the code, and which frames occur where. Returns 0, or -1 and *err; then
+ * too the caller calls callsites_release(). */
+int callsites_load(struct pass *p, struct err *err);
+void callsites_release(struct pass *p);
+/* Sets what is known of each frame of a user stack without its file. */
+void callsites_without_files(struct pass *p);
+/* Judges the stacks; code: stores what was found. */
+int callsites_check_stacks(struct pass *p, bool code, struct err *err);
+/* Stores how far the user stacks of samples can be trusted. */
+int callsites_put_trust(struct pass *p, struct err *err);
+#endif

@@ -1,0 +1,290 @@
+/* merged.c - databases that become one: a file, or a temporary database that a
+ * command reads. */
+#include "cli/ingest/merged.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/ingest/callsites.h"
+#include "cli/ingest/load.h"
+#include "cli/output/progress.h"
+#include "cli/version.h"
+#include "schema/merge/merge.h"
+#include "schema/store.h"
+#include "schema/write/write.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+
+static const char *from_text, *to_text, *since_text;
+static long last = 0;
+
+const struct opt merged_opts[] = {
+	OPT_STRING(0, "from", "TIME", &from_text,
+		   "of several databases: those that end at this time or "
+		   "later, in seconds of their clock or since 1970, or as "
+		   "'2026-11-21 10:00'"),
+	OPT_STRING(0, "to", "TIME", &to_text,
+		   "of several databases: those that begin at this time or "
+		   "earlier"),
+	OPT_STRING(0, "since", "TIME", &since_text,
+		   "of several databases: those with events of the last "
+		   "seconds before the end of all: 90s, 5m, 2h"),
+	OPT_NUMBER(0, "last", "N", &last, "of several databases: the N newest"),
+	{ .kind = OPT_END }
+};
+
+bool merged_chosen(void)
+{
+	return from_text || to_text || since_text || last;
+}
+
+/* ---- the options */
+
+#define NS 1000000000
+
+static int merged_time(const char *opt, const char *text, int64_t *out,
+		       struct err *err)
+{
+	struct tm tm = { .tm_isdst = -1 };
+	char *end;
+	const char *rest = strptime(text, "%Y-%m-%d", &tm);
+
+	if (rest && (*rest == ' ' || *rest == 'T')) {
+		const char *clock = strptime(rest + 1, "%H:%M:%S", &tm);
+
+		rest = clock ? clock : strptime(rest + 1, "%H:%M", &tm);
+	}
+	if (rest && !*rest) {
+		*out = (int64_t)mktime(&tm) * NS;
+		return 0;
+	}
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= 0 && v < 9e9))
+		return err_set(err, ERR_USAGE,
+			       "--%s needs seconds, or a time such as "
+			       "'2026-11-21 10:00', not '%s'",
+			       opt, text);
+	*out = (int64_t)(v * NS);
+	return 0;
+}
+
+static int merged_span(const char *text, int64_t *out, struct err *err)
+{
+	static const char units[] = "smhd";
+	static const int64_t second[] = { 1, 60, 3600, 86400 };
+	char *end;
+	double v = strtod(text, &end);
+	const char *unit = *end ? strchr(units, *end) : units;
+
+	if (end == text || !unit || (*end && end[1]) || !(v > 0 && v < 1e6))
+		return err_set(err, ERR_USAGE,
+			       "--since needs a time such as 90s, 5m or 2h, "
+			       "not '%s'",
+			       text);
+	*out = (int64_t)(v * NS) * second[unit - units];
+	return 0;
+}
+
+static int merged_choice(struct merge_choice *c, struct err *err)
+{
+	*c = (struct merge_choice){ .has_from = from_text,
+				    .has_to = to_text,
+				    .last = (size_t)last };
+	if (last < 0)
+		return err_set(err, ERR_USAGE, "--last must be 1 or more");
+	if (from_text && merged_time("from", from_text, &c->from, err))
+		return -1;
+	if (to_text && merged_time("to", to_text, &c->to, err))
+		return -1;
+	return since_text ? merged_span(since_text, &c->since, err) : 0;
+}
+
+/* ---- the databases */
+
+void merged_paths_release(struct merged_paths *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->path[i]);
+	free(list->path);
+	*list = (struct merged_paths){ NULL, 0, 0 };
+}
+
+static void merged_put(struct merged_paths *list, const char *path)
+{
+	*mem_add(list->path, list->n, list->cap) = mem_strdup(path);
+}
+
+static bool merged_is_database(const char *path)
+{
+	struct err ignored;
+	bool is_db = false;
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) &&
+	       !load_check(path, &is_db, &ignored) && is_db;
+}
+
+static int merged_by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int merged_expand_folder(struct merged_paths *list, const char *dir,
+				struct err *err)
+{
+	DIR *d = opendir(dir);
+	size_t before = list->n;
+	size_t len = strlen(dir);
+	struct dirent *e;
+
+	if (!d)
+		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	while ((e = readdir(d)) != NULL) {
+		size_t n = strlen(e->d_name);
+		size_t size = len + n + 2;
+		char *path;
+
+		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0)
+			continue;
+		path = mem_new(size, 1);
+		snprintf(path, size, "%.*s/%s", (int)len, dir, e->d_name);
+		if (merged_is_database(path))
+			merged_put(list, path);
+		free(path);
+	}
+	closedir(d);
+	qsort(list->path + before, list->n - before, sizeof(*list->path),
+	      merged_by_name);
+	return list->n > before;
+}
+
+static int merged_expand_pattern(struct merged_paths *list, const char *arg)
+{
+	size_t before = list->n;
+	glob_t g;
+
+	if (!strpbrk(arg, "*?[") || glob(arg, 0, NULL, &g))
+		return 0;
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		if (merged_is_database(g.gl_pathv[i]))
+			merged_put(list, g.gl_pathv[i]);
+	globfree(&g);
+	return list->n > before;
+}
+
+int merged_expand(struct merged_paths *list, const char *arg, struct err *err)
+{
+	struct stat st;
+
+	if (!strcmp(arg, "-"))
+		return 0;
+	if (stat(arg, &st))
+		return merged_expand_pattern(list, arg);
+	if (S_ISDIR(st.st_mode))
+		return merged_expand_folder(list, arg, err);
+	if (!merged_is_database(arg))
+		return 0;
+	merged_put(list, arg);
+	return 1;
+}
+
+/* ---- merging */
+
+/* Every database that overlaps others in time is a file that is open. */
+static void merged_allow_files(size_t n)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur >= n + 64)
+		return;
+	r.rlim_cur = r.rlim_max < n + 64 ? r.rlim_max : n + 64;
+	setrlimit(RLIMIT_NOFILE, &r);
+}
+
+#define LARGE ((uint64_t)32 << 20)
+
+static struct store *merged_store(const struct merge *m, const char *out,
+				  bool force, struct err *err)
+{
+	const struct store_opts so = { .force = force,
+				       .large = merge_bytes(m) >= LARGE };
+
+	return out ? store_create(out, &so, NULL, err)
+		   : store_create_temp(&so, NULL, err);
+}
+
+static int merged_fill(struct merge *m, struct store *db,
+		       struct merge_counts *counts, struct err *err)
+{
+	struct ledger *lg = ledger_new();
+	int rc = merge_write(m, db, counts, err);
+
+	if (!rc)
+		rc = callsites_judge_again(db, err);
+	if (!rc)
+		rc = store_meta(db, -1, "backstitch", VERSION, err);
+	if (!rc)
+		rc = store_finish(db, lg, err);
+	ledger_free(lg);
+	return rc;
+}
+
+static int merged_read(struct merge *m, const struct merged_paths *list,
+		       struct err *err)
+{
+	struct merge_choice choice;
+
+	if (merged_choice(&choice, err))
+		return -1;
+	for (size_t i = 0; i < list->n; i++)
+		if (merge_add(m, list->path[i], err))
+			return -1;
+	if (!merge_choose(m, &choice))
+		return err_set(err, ERR_USAGE,
+			       "none of the %zu databases has events in the "
+			       "time that was chosen",
+			       list->n);
+	return 0;
+}
+
+int merged_make(const struct merged_paths *list, const char *out, bool force,
+		struct store **db, struct merge_counts *counts, struct err *err)
+{
+	struct merge *m = merge_new();
+	int rc = -1;
+
+	*db = NULL;
+	merged_allow_files(list->n);
+	if (merged_read(m, list, err))
+		goto out;
+	if (!out && merge_only(m)) {
+		*db = store_open(merge_only(m), false, err);
+		rc = *db ? 0 : -1;
+		goto out;
+	}
+	*db = merged_store(m, out, force, err);
+	if (!*db)
+		goto out;
+	progress_start("merging");
+	rc = merged_fill(m, *db, counts, err);
+	progress_clear();
+	if (rc) {
+		store_close(*db);
+		*db = NULL;
+	}
+out:
+	merge_free(m);
+	return rc;
+}

@@ -1,0 +1,37 @@
+/* merged.h - databases that become one: a file, or a temporary database that a
+ * command reads. */
+#ifndef CLI_INGEST_MERGED_H
+#define CLI_INGEST_MERGED_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/command.h"
+
+struct err;
+struct merge_counts;
+struct store;
+
+/* --from --to --since --last: which of several databases are read. */
+extern const struct opt merged_opts[];
+
+/* Returns whether one of these options was given. */
+bool merged_chosen(void);
+
+/* A list of databases; all zeros is empty. */
+struct merged_paths {
+	char **path;
+	size_t n, cap;
+};
+void merged_paths_release(struct merged_paths *list);
+/* Adds what an argument names: a database, the databases of a folder, or those
+ * that a pattern with * and ? matches. Returns 1, 0 if it names no database
+ * (then nothing is added), or -1 and *err. */
+int merged_expand(struct merged_paths *list, const char *arg, struct err *err);
+
+/* Merges the databases that the options leave. out NULL: into a temporary
+ * database, or, of a single database, opens that one. Returns 0 and *db, which
+ * the caller closes, or -1 and *err. */
+int merged_make(const struct merged_paths *list, const char *out, bool force,
+		struct store **db, struct merge_counts *counts,
+		struct err *err);
+#endif

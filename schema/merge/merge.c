@@ -1,0 +1,567 @@
+/* merge.c - several databases become one: which captures they have, and their
+ * events in one order.
+ *
+ * A heap holds the open parts by the time of their next event. The first part
+ * gives events until another one has an earlier one, so that databases that
+ * follow each other are copied one after the other. */
+#include "schema/merge/merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "schema/columns.h"
+#include "schema/merge/merging.h"
+#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+#include "stitch/base/search.h"
+#include "stitch/record.h"
+
+struct merge *merge_new(void)
+{
+	return mem_new(1, sizeof(struct merge));
+}
+
+void merge_free(struct merge *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n_input; i++) {
+		free(m->input[i].path);
+		free(m->input[i].place);
+		free(m->input[i].capture);
+	}
+	free(m->input);
+	free(m->capture);
+	intern_release(&m->keys);
+	intern_release(&m->notes);
+	intern_release(&m->kernel);
+	merge_code_free(m->code);
+	merge_groups_free(m->groups);
+	free(m);
+}
+
+/* ---- what the databases hold */
+
+static void merge_widen(int64_t *first, int64_t *last, int64_t t)
+{
+	if (*first == TIME_NONE || t < *first)
+		*first = t;
+	if (*last == TIME_NONE || t > *last)
+		*last = t;
+}
+
+/* Returns the number of a capture's content, of which a hash is stored. */
+static uint32_t merge_key(struct merge *m, const char *content)
+{
+	size_t n = strlen(content);
+	char hash[33];
+
+	if (n == 32 && strspn(content, "0123456789abcdef") == n)
+		return intern_add(&m->keys, content);
+	snprintf(hash, sizeof(hash), "%016" PRIx64 "%016" PRIx64,
+		 hash_content(content, n, 1), hash_content(content, n, 2));
+	return intern_add(&m->keys, hash);
+}
+
+static void merge_take_known(struct merge *m, struct merge_input *in,
+			     const struct rows *r)
+{
+	struct value wall = rows_value(r, MERGE_KNOWN_WALL);
+	struct value first = rows_value(r, MERGE_KNOWN_FIRST_NS);
+	struct value last = rows_value(r, MERGE_KNOWN_LAST_NS);
+	struct merge_capture c = {
+		.id = (uint32_t)rows_int(r, MERGE_KNOWN_ID),
+		.key = merge_key(m, rows_text(r, MERGE_KNOWN_CONTENT)),
+		.first = first.kind == VALUE_INT ? first.num : TIME_NONE,
+		.aligned = rows_int(r, MERGE_KNOWN_ALIGNED) != 0,
+	};
+
+	if (first.kind == VALUE_INT)
+		merge_widen(&in->first, &in->last, first.num);
+	if (last.kind == VALUE_INT)
+		merge_widen(&in->first, &in->last, last.num);
+	if (!in->n_capture) {
+		in->place = mem_strdup(rows_text(r, MERGE_KNOWN_PLACE));
+		in->has_wall = wall.kind == VALUE_INT;
+		in->wall = wall.num;
+	}
+	*mem_add(in->capture, in->n_capture, in->cap_capture) = c;
+}
+
+int merge_add(struct merge *m, const char *path, struct err *err)
+{
+	struct store *db = store_open(path, false, err);
+	struct rows *r = NULL;
+	struct stat st;
+	int ret = -1;
+
+	if (db)
+		r = rows_open(db, store_sql("merge_known"), NULL, 0, err);
+	if (r) {
+		struct merge_input *in =
+			mem_add(m->input, m->n_input, m->cap_input);
+
+		*in = (struct merge_input){ .path = mem_strdup(path),
+					    .first = TIME_NONE,
+					    .last = TIME_NONE };
+		if (!stat(path, &st))
+			in->bytes = (uint64_t)st.st_size;
+		while ((ret = rows_next(r, err)) > 0)
+			merge_take_known(m, in, r);
+		if (!in->place)
+			in->place = mem_strdup("");
+	}
+	rows_close(r);
+	store_close(db);
+	return ret;
+}
+
+/* ---- choosing */
+
+/* Times since 1970 are above this, and times since a boot below it. */
+#define CENTURY INT64_C(946684800000000000)
+
+static bool merge_all_walls(const struct merge *m)
+{
+	for (size_t i = 0; i < m->n_input; i++)
+		if (!m->input[i].has_wall || m->input[i].last == TIME_NONE)
+			return false;
+	return m->n_input > 0;
+}
+
+static int64_t merge_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? a : sum;
+}
+
+/* Returns whether a database has events in the chosen times. */
+static bool merge_in_range(const struct merge_input *in,
+			   const struct merge_choice *c, bool walls)
+{
+	bool by_wall = walls && ((c->has_from && c->from >= CENTURY) ||
+				 (c->has_to && c->to >= CENTURY));
+	int64_t add = by_wall ? in->wall : 0;
+
+	if (in->last == TIME_NONE)
+		return !c->has_from && !c->has_to;
+	if (c->has_from && merge_sum(in->last, add) < c->from)
+		return false;
+	return !c->has_to || merge_sum(in->first, add) <= c->to;
+}
+
+static int64_t merge_end(const struct merge_input *in, bool walls)
+{
+	if (in->last == TIME_NONE)
+		return INT64_MIN;
+	return walls ? merge_sum(in->last, in->wall) : in->last;
+}
+
+static int merge_compare_end(const void *pa, const void *pb)
+{
+	const struct merge_input *a = pa;
+	const struct merge_input *b = pb;
+
+	return compare_numbers(a->last, b->last) ?: strcmp(a->path, b->path);
+}
+
+static int merge_compare_wall_end(const void *pa, const void *pb)
+{
+	return compare_numbers(merge_end(pa, true), merge_end(pb, true))
+		       ?: merge_compare_end(pa, pb);
+}
+
+size_t merge_choose(struct merge *m, const struct merge_choice *c)
+{
+	bool walls = merge_all_walls(m);
+	int64_t newest = INT64_MIN;
+	size_t n = 0;
+
+	qsort(m->input, m->n_input, sizeof(*m->input),
+	      walls ? merge_compare_wall_end : merge_compare_end);
+	for (size_t i = 0; i < m->n_input; i++)
+		if (merge_end(&m->input[i], walls) > newest)
+			newest = merge_end(&m->input[i], walls);
+	for (size_t i = 0; i < m->n_input; i++) {
+		struct merge_input *in = &m->input[i];
+
+		in->out = !merge_in_range(in, c, walls) ||
+			  (c->since && newest != INT64_MIN &&
+			   merge_end(in, walls) < newest - c->since) ||
+			  (c->last && m->n_input - i > c->last);
+		n += !in->out;
+	}
+	return n;
+}
+
+uint64_t merge_bytes(const struct merge *m)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < m->n_input; i++)
+		sum += m->input[i].out ? 0 : m->input[i].bytes;
+	return sum;
+}
+
+const char *merge_only(const struct merge *m)
+{
+	const char *path = NULL;
+
+	for (size_t i = 0; i < m->n_input; i++) {
+		if (m->input[i].out)
+			continue;
+		if (path)
+			return NULL;
+		path = m->input[i].path;
+	}
+	return path;
+}
+
+/* ---- captures that are there twice */
+
+/* Databases with more captures first: a capture that is aligned with others is
+ * taken from there. */
+static int merge_compare_size(const void *pa, const void *pb)
+{
+	const struct merge_input *a = *(const struct merge_input *const *)pa;
+	const struct merge_input *b = *(const struct merge_input *const *)pb;
+
+	return compare_numbers(b->aligned, a->aligned) ?:
+	       compare_numbers(b->n_capture, a->n_capture) ?:
+	       strcmp(a->path, b->path);
+}
+
+static int merge_check_apart(const struct merge_input *in, struct err *err)
+{
+	size_t kept = 0;
+	size_t out = 0;
+
+	for (size_t i = 0; i < in->n_capture; i++)
+		if (in->capture[i].aligned)
+			*(in->capture[i].out ? &out : &kept) += 1;
+	if (!kept || !out)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: has captures that another database has too, "
+		       "aligned with others here; ingest the captures into "
+		       "one database",
+		       in->path);
+}
+
+static int merge_leave_out(struct merge *m, struct err *err)
+{
+	struct merge_input **by = mem_new(m->n_input + 1, sizeof(*by));
+	bool *seen = mem_new(m->keys.n + 1, sizeof(*seen));
+	int rc = 0;
+
+	for (size_t i = 0; i < m->n_input; i++) {
+		by[i] = &m->input[i];
+		for (size_t k = 0; k < by[i]->n_capture; k++)
+			by[i]->aligned |= by[i]->n_capture > 1 &&
+					  by[i]->capture[k].aligned;
+	}
+	qsort(by, m->n_input, sizeof(*by), merge_compare_size);
+	for (size_t i = 0; !rc && i < m->n_input; i++) {
+		size_t kept = 0;
+
+		if (by[i]->out)
+			continue;
+		for (size_t k = 0; k < by[i]->n_capture; k++) {
+			struct merge_capture *c = &by[i]->capture[k];
+
+			c->out = seen[c->key];
+			seen[c->key] = true;
+			kept += !c->out;
+			m->counts->twice += c->out;
+		}
+		by[i]->out = by[i]->n_capture && !kept;
+		rc = by[i]->out ? 0 : merge_check_apart(by[i], err);
+	}
+	free(seen);
+	free(by);
+	return rc;
+}
+
+/* Numbers the captures of the result by time and content, so that the order of
+ * the databases does not matter. */
+struct merge_order {
+	int64_t first;
+	const char *hash;
+	uint32_t key;
+};
+
+static int merge_compare_captures(const void *pa, const void *pb)
+{
+	const struct merge_order *a = pa;
+	const struct merge_order *b = pb;
+
+	return compare_numbers(a->first, b->first) ?: strcmp(a->hash, b->hash);
+}
+
+static void merge_number_captures(struct merge *m)
+{
+	struct merge_order *list = mem_new(m->keys.n + 1, sizeof(*list));
+	size_t n = 0;
+
+	m->capture = mem_new(m->keys.n + 1, sizeof(*m->capture));
+	for (size_t i = 0; i < m->n_input; i++) {
+		const struct merge_input *in = &m->input[i];
+
+		for (size_t k = 0; !in->out && k < in->n_capture; k++) {
+			const struct merge_capture *c = &in->capture[k];
+
+			if (!c->out)
+				list[n++] = (struct merge_order){
+					c->first, intern_get(&m->keys, c->key),
+					c->key
+				};
+		}
+	}
+	qsort(list, n, sizeof(*list), merge_compare_captures);
+	for (size_t i = 0; i < n; i++)
+		m->capture[list[i].key] = (uint32_t)i + 1;
+	m->n_capture = n;
+	free(list);
+}
+
+/* ---- events in time order */
+
+struct merge_heap {
+	struct merge_part **part;
+	size_t n, cap;
+};
+
+static bool merge_is_before(const struct merge_part *a,
+			    const struct merge_part *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	return a->at < b->at;
+}
+
+static void merge_heap_sink(struct merge_heap *h, size_t i)
+{
+	struct merge_part *p = h->part[i];
+
+	for (;;) {
+		size_t k = 2 * i + 1;
+
+		if (k < h->n - 1 && merge_is_before(h->part[k + 1], h->part[k]))
+			k++;
+		if (k >= h->n || !merge_is_before(h->part[k], p))
+			break;
+		h->part[i] = h->part[k];
+		i = k;
+	}
+	h->part[i] = p;
+}
+
+static void merge_heap_add(struct merge_heap *h, struct merge_part *p)
+{
+	size_t i = h->n;
+
+	*mem_add(h->part, h->n, h->cap) = p;
+	while (i && merge_is_before(p, h->part[(i - 1) / 2])) {
+		h->part[i] = h->part[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	h->part[i] = p;
+}
+
+static struct merge_part *merge_heap_take(struct merge_heap *h)
+{
+	struct merge_part *p = h->part[0];
+
+	h->part[0] = h->part[--h->n];
+	if (h->n)
+		merge_heap_sink(h, 0);
+	return p;
+}
+
+/* Reads the next event of a part that is kept. Returns 1, 0 at the end, -1 and
+ * *err. */
+static int merge_next_event(struct merge_part *p, struct err *err)
+{
+	for (;;) {
+		int ret = rows_next(p->event, err);
+		int64_t type =
+			ret > 0 ? rows_int(p->event, MERGE_EVENTS_TYPE) : 0;
+
+		if (ret <= 0)
+			return ret;
+		if (type < 1 || (uint64_t)type >= p->n_type || !p->rank[type])
+			continue; /* of a capture that is left out */
+		int64_t t =
+			rows_int_or(p->event, MERGE_EVENTS_TIME_NS, INT64_MIN);
+
+		/* an event without a time stays where it is */
+		if (t > p->time)
+			p->time = t;
+		p->at = p->rank[type];
+		return 1;
+	}
+}
+
+/* Notes that event `from` of a part is event `to` of the result. */
+static void merge_note_run(struct merge_part *p, uint32_t from, uint32_t to)
+{
+	struct merge_run *r = p->n_run ? &p->run[p->n_run - 1] : NULL;
+
+	if (r && from - r->from == r->n && to - r->to == r->n)
+		r->n++;
+	else
+		*mem_add(p->run, p->n_run, p->cap_run) =
+			(struct merge_run){ from, to, 1 };
+}
+
+static int merge_put_event(struct merge *m, struct merge_part *p,
+			   struct err *err)
+{
+	struct rows *r = p->event;
+	struct writing *w = m->db->w;
+	int64_t id = rows_int(r, MERGE_EVENTS_ID);
+	int64_t type = rows_int(r, MERGE_EVENTS_TYPE);
+	struct row row;
+
+	if (id < 1 || id >= UINT32_MAX || w->events >= UINT32_MAX - 1)
+		return err_set(err, ERR_LIMIT,
+			       "%s: more than 2^32 events do not fit into a "
+			       "database",
+			       p->in->path);
+	if (db_row(m->db, T_EVENT, 0, &row, err))
+		return -1;
+	merge_note_run(p, (uint32_t)id, (uint32_t)++w->events);
+	w->grouped += p->is_sample[type];
+	row_key(&row, (uint32_t)w->events);
+	for (unsigned int i = MERGE_EVENTS_TIME_NS; i <= MERGE_EVENTS_RAW_NS;
+	     i++) {
+		struct value v = rows_value(r, i);
+		const struct merge_map *map = NULL;
+
+		if (i == MERGE_EVENTS_THREAD)
+			map = &p->map[MERGE_THREAD];
+		else if (i == MERGE_EVENTS_COMM)
+			map = &p->map[MERGE_COMM];
+		else if (i == MERGE_EVENTS_TYPE)
+			map = &p->map[MERGE_TYPE];
+		else if (i == MERGE_EVENTS_KRAW || i == MERGE_EVENTS_URAW)
+			map = &p->map[MERGE_RAW];
+		if (v.kind != VALUE_INT)
+			continue;
+		if (map)
+			row_id(&row, i, merge_map_get(map, v.num));
+		else
+			row_int(&row, i, v.num);
+	}
+	return 0;
+}
+
+/* Ends a part whose events are all copied. */
+static int merge_end_part(struct merge *m, struct merge_part *p,
+			  struct err *err)
+{
+	int rc = merge_part_rest(m, p, err);
+
+	merge_part_close(p);
+	return rc;
+}
+
+/* Copies events of the earliest part until another part, or the database that
+ * is opened next (NULL: none), has an earlier one. */
+static int merge_run_part(struct merge *m, struct merge_heap *h,
+			  const struct merge_input *next, struct err *err)
+{
+	struct merge_part *p = merge_heap_take(h);
+	int ret = 1;
+
+	while (ret > 0 && (!next || p->time < next->first) &&
+	       (!h->n || !merge_is_before(h->part[0], p))) {
+		ret = merge_put_event(m, p, err) ? -1
+						 : merge_next_event(p, err);
+	}
+	if (ret < 0) {
+		merge_part_close(p);
+		return -1;
+	}
+	if (!ret)
+		return merge_end_part(m, p, err);
+	merge_heap_add(h, p);
+	return 0;
+}
+
+static int merge_open_next(struct merge *m, struct merge_heap *h, size_t i,
+			   struct err *err)
+{
+	struct merge_part *p = merge_part_open(m, &m->input[i], err);
+	int ret = p ? merge_next_event(p, err) : -1;
+
+	if (ret > 0) {
+		merge_heap_add(h, p);
+		return 0;
+	}
+	if (!ret)
+		return merge_end_part(m, p, err);
+	merge_part_close(p);
+	return -1;
+}
+
+static int merge_compare_first(const void *pa, const void *pb)
+{
+	const struct merge_input *a = pa;
+	const struct merge_input *b = pb;
+	uint32_t ka = a->n_capture ? a->capture[0].key : 0;
+	uint32_t kb = b->n_capture ? b->capture[0].key : 0;
+
+	return compare_numbers(a->first, b->first) ?: compare_numbers(ka, kb);
+}
+
+static int merge_events(struct merge *m, struct err *err)
+{
+	struct merge_heap h = { NULL, 0, 0 };
+	size_t next = 0;
+	int rc = 0;
+
+	while (!rc && (next < m->n_input || h.n)) {
+		if (next < m->n_input && m->input[next].out)
+			next++;
+		else if (next < m->n_input &&
+			 (!h.n || h.part[0]->time >= m->input[next].first))
+			rc = merge_open_next(m, &h, next++, err);
+		else
+			rc = merge_run_part(m, &h,
+					    next < m->n_input ? &m->input[next]
+							      : NULL,
+					    err);
+	}
+	while (h.n)
+		merge_part_close(h.part[--h.n]);
+	free(h.part);
+	return rc;
+}
+
+int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
+		struct err *err)
+{
+	*out = (struct merge_counts){ .databases = 0 };
+	m->db = db;
+	m->counts = out;
+	for (size_t i = 0; i < m->n_input; i++)
+		out->databases += !m->input[i].out;
+	if (merge_leave_out(m, err))
+		return -1;
+	merge_number_captures(m);
+	out->captures = m->n_capture;
+	m->code = merge_code_new(db);
+	m->groups = merge_groups_new();
+	qsort(m->input, m->n_input, sizeof(*m->input), merge_compare_first);
+	if (merge_events(m, err) || merge_code_write(m, err) ||
+	    merge_join(m, err) || merge_groups_write(m, err))
+		return -1;
+	out->events = db->w->events;
+	return db_drain(db, err);
+}

@@ -1,0 +1,67 @@
+/* merge.h - several databases become one: captures keep their identity, and
+ * what is equal by content is stored once.
+ *
+ * merge_new(), merge_add() for each database, merge_choose() for a part of
+ * them, merge_write() into a database that store_create() or
+ * store_create_temp() made without frames; then the caller judges the user
+ * stacks (callsites_judge_again()) and calls store_finish().
+ *
+ * A capture is known by its content, not by its path: in a second database it
+ * is left out. Events are in time order; of the same time, in the order of
+ * their captures. Images, frames, stacks, lists of addresses and symbols are
+ * equal if their content is. Threads, names and mappings are those of their
+ * capture. All other rows add up. So the result does not depend on the order
+ * of the databases, and merged databases can be merged again.
+ *
+ * A request that waited when its capture ended is joined to the chain that
+ * another capture of the same host, kernel and clock has for its cookie and
+ * thread id: that is how the pieces of a recording fit together.
+ *
+ * A database is open only while its events are read, so that the number of
+ * those open is the number of those that overlap in time. Memory grows with
+ * what is distinct in them, not with their events. */
+#ifndef SCHEMA_MERGE_MERGE_H
+#define SCHEMA_MERGE_MERGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct merge;
+struct store;
+
+struct merge_counts {
+	size_t databases; /* that were read */
+	size_t captures;
+	size_t twice;	 /* captures left out, because another database has
+			  * them too */
+	uint64_t events; /* that were stored */
+	uint64_t joined; /* requests whose chain was in another capture */
+};
+
+/* What merge_choose() leaves. Times are ns on the clock of the captures, or
+ * since 1970 if all captures know the difference and the time is of this
+ * century; both ends may be missing. */
+struct merge_choice {
+	bool has_from, has_to;
+	int64_t from, to;
+	int64_t since; /* ns before the last event of all; 0: all */
+	size_t last;   /* so many databases, the newest ones; 0: all */
+};
+
+struct merge *merge_new(void);
+void merge_free(struct merge *m); /* NULL is fine */
+/* Reads which captures a database has, and their times. path is copied.
+ * Returns 0, or -1 and *err. */
+int merge_add(struct merge *m, const char *path, struct err *err);
+/* Leaves whole databases out that have no event in the times that are asked
+ * for. Returns the number of databases that are left. */
+size_t merge_choose(struct merge *m, const struct merge_choice *c);
+/* Returns the bytes of the databases that are left, and the path of the only
+ * one, or NULL if there are several. */
+uint64_t merge_bytes(const struct merge *m);
+const char *merge_only(const struct merge *m);
+/* Copies everything into db. Called once. Returns 0, or -1 and *err. */
+int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
+		struct err *err);
+#endif

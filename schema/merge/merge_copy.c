@@ -1,0 +1,185 @@
+/* merge_copy.c - rows of a database that is merged, with their new ids. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "schema/merge/merging.h"
+#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+#include "stitch/base/search.h"
+
+/* ---- ids */
+
+uint32_t merge_map_get(const struct merge_map *map, int64_t id)
+{
+	return id > 0 && (uint64_t)id < map->n ? map->id[id] : 0;
+}
+
+void merge_map_put(struct merge_map *map, int64_t id, uint32_t to)
+{
+	map->id = mem_reach(map->id, &map->n, &map->cap, (size_t)id + 1,
+			    sizeof(*map->id));
+	map->id[id] = to;
+}
+
+int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,
+		   uint32_t to, struct err *err)
+{
+	struct merge_map *map = &p->map[kind];
+
+	/* an id far beyond the others would be an array of any size */
+	if (id < 1 || (uint64_t)id > map->n + !map->n || id >= UINT32_MAX)
+		return err_set(err, ERR_DB,
+			       "%s: the database is damaged: id %" PRId64
+			       " follows id %zu",
+			       p->in->path, id, map->n - (map->n > 0));
+	merge_map_put(map, id, to);
+	return 0;
+}
+
+uint32_t merge_part_event(const struct merge_part *p, int64_t event)
+{
+	size_t i = search_where(p->n_run, k, p->run[k].from > event);
+
+	if (!i || event < 0)
+		return 0;
+	const struct merge_run *r = &p->run[i - 1];
+
+	return r->to && event - r->from < r->n
+		       ? r->to + (uint32_t)(event - r->from)
+		       : 0;
+}
+
+/* Returns the letter's kind in lower case, or MERGE_KINDS for none. */
+static enum merge_kind merge_letter_kind(char letter)
+{
+	switch (letter | 0x20) {
+	case 'c':
+		return MERGE_CAPTURE;
+	case 'p':
+		return MERGE_PROCESS;
+	case 'h':
+		return MERGE_THREAD;
+	case 'n':
+		return MERGE_COMM;
+	case 'i':
+		return MERGE_IMAGE;
+	case 't':
+		return MERGE_TYPE;
+	case 'f':
+		return MERGE_FRAME;
+	case 's':
+		return MERGE_STACK;
+	case 'r':
+		return MERGE_RAW;
+	case 'y':
+		return MERGE_SYMBOL;
+	case 'k':
+		return MERGE_CHAIN;
+	case 'l':
+		return MERGE_LOSS;
+	default:
+		return MERGE_KINDS;
+	}
+}
+
+static bool merge_is_must(char letter)
+{
+	return letter >= 'A' && letter <= 'Z';
+}
+
+/* ---- rows */
+
+void merge_put_value(struct row *row, unsigned int i, const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_INT:
+		row_int(row, i, v->num);
+		break;
+	case VALUE_REAL:
+		row_int(row, i, (int64_t)v->real);
+		break;
+	case VALUE_TEXT:
+		row_text(row, i, v->text);
+		break;
+	case VALUE_BLOB:
+		row_blob(row, i, v->text, v->len);
+		break;
+	case VALUE_NULL:
+		break;
+	}
+}
+
+size_t merge_row_bytes(const struct rows *r)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < rows_columns(r); i++)
+		sum += rows_value(r, i).len;
+	return sum;
+}
+
+bool merge_map_value(const struct merge_part *p, char letter, struct value *v)
+{
+	enum merge_kind kind = merge_letter_kind(letter);
+	uint32_t to;
+
+	if (letter == '.' || v->kind != VALUE_INT)
+		return true;
+	if ((letter | 0x20) == 'e')
+		to = merge_part_event(p, v->num);
+	else if (kind < MERGE_KINDS)
+		to = merge_map_get(&p->map[kind], v->num);
+	else
+		return true;
+	v->num = to;
+	if (!to)
+		v->kind = VALUE_NULL;
+	return to || !merge_is_must(letter);
+}
+
+int merge_copy_row(struct merge *m, const struct merge_part *p,
+		   const struct merge_copy *c, const struct rows *r, bool *done,
+		   struct err *err)
+{
+	const struct bulk_shape *shape = &m->db->table[c->table]->shape;
+	struct value v[MERGE_COLUMNS_MAX];
+	size_t n = strlen(c->columns);
+	size_t bytes = 0;
+	struct row row;
+
+	*done = false;
+	for (size_t i = 0; i < n; i++) {
+		v[i] = rows_value(r, i);
+		bytes += v[i].len;
+		if (!merge_map_value(p, c->columns[i], &v[i]))
+			return 0;
+	}
+	if (db_row(m->db, c->table, bytes, &row, err))
+		return -1;
+	if (shape->has_id)
+		row_key(&row, (uint32_t)v[0].num);
+	for (size_t i = shape->has_id; i < n; i++)
+		merge_put_value(&row, (unsigned int)i, &v[i]);
+	*done = true;
+	return 0;
+}
+
+int merge_copy_rows(struct merge *m, struct merge_part *p,
+		    const struct merge_copy *c, merge_row_fn *fn,
+		    struct err *err)
+{
+	struct rows *r = rows_open(p->db, store_sql(c->sql), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		bool done;
+
+		if (merge_copy_row(m, p, c, r, &done, err))
+			ret = -1;
+		else if (done && fn)
+			fn(m, p, r);
+	}
+	rows_close(r);
+	return ret;
+}

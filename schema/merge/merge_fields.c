@@ -1,0 +1,136 @@
+/* merge_fields.c - the fields of events of databases that are merged: the
+ * ev_ table of an event has the columns of all of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/columns.h"
+#include "schema/merge/merging.h"
+#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+
+/* The columns of a part's table: where they are in the result, and which are
+ * ids of lists of addresses. */
+struct field_columns {
+	unsigned int at[BULK_COLUMNS];
+	bool is_stack[BULK_COLUMNS];
+	size_t n;
+};
+
+/* Finds or makes the columns. */
+static int merge_fields_columns(struct merge *m, struct merge_part *p,
+				const char *table, unsigned int ev,
+				struct field_columns *out, struct err *err)
+{
+	const struct value name = { .kind = VALUE_TEXT, .text = table };
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_ev_columns"), &name, 1, err);
+	int ret = r ? 1 : -1;
+
+	out->n = 1; /* event_id */
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		const char *column = rows_text(r, MERGE_EV_COLUMNS_NAME);
+		bool stack = rows_int(r, MERGE_EV_COLUMNS_IS_STACK) != 0;
+
+		if (out->n >= BULK_COLUMNS)
+			break;
+		out->is_stack[out->n] = stack;
+		if (fields_reach_column(m->db, ev, column, stack,
+					&out->at[out->n++], err))
+			ret = -1;
+	}
+	rows_close(r);
+	return ret < 0 ? -1 : 0;
+}
+
+static int merge_fields_row(struct merge *m, const struct merge_part *p,
+			    const struct field_columns *f, unsigned int table,
+			    const struct rows *r, struct err *err)
+{
+	uint32_t event = merge_part_event(p, rows_int(r, MERGE_ID));
+	struct row row;
+
+	if (!event)
+		return 0;
+	if (db_row(m->db, table, merge_row_bytes(r), &row, err))
+		return -1;
+	row_int(&row, 0, event);
+	for (size_t i = 1; i < f->n; i++) {
+		struct value v = rows_value(r, i);
+
+		if (!f->at[i])
+			continue;
+		if (f->is_stack[i] && v.kind == VALUE_INT)
+			row_id(&row, f->at[i],
+			       merge_map_get(&p->map[MERGE_RAW], v.num));
+		else
+			merge_put_value(&row, f->at[i], &v);
+	}
+	return 0;
+}
+
+static int merge_fields_copy(struct merge *m, struct merge_part *p,
+			     const char *name, const char *event,
+			     struct err *err)
+{
+	struct field_columns f = { .n = 0 };
+	unsigned int ev, table;
+	struct rows *r = NULL;
+	char *sql = NULL;
+	int ret = -1;
+
+	if (db_drain(m->db, err) ||
+	    fields_reach_table(m->db, event, &ev, &table, err) ||
+	    merge_fields_columns(m, p, name, ev, &f, err))
+		return -1;
+	sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
+	if (sql)
+		r = rows_open(p->db, sql, NULL, 0, err);
+	ret = r ? 1 : -1;
+	while (ret > 0 && (ret = rows_next(r, err)) > 0)
+		if (merge_fields_row(m, p, &f, table, r, err))
+			ret = -1;
+	rows_close(r);
+	sqlite3_free(sql);
+	return ret;
+}
+
+/* Tells the types of a part the name that their table has now. */
+static int merge_fields_rename(struct merge *m, struct merge_part *p,
+			       struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_ev_types"), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		uint32_t type = merge_map_get(&p->map[MERGE_TYPE],
+					      rows_int(r, MERGE_EV_TYPES_ID));
+
+		if (type &&
+		    fields_name_type(m->db, type,
+				     rows_text(r, MERGE_EV_TYPES_EVENT), err))
+			ret = -1;
+	}
+	rows_close(r);
+	return ret;
+}
+
+int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_ev_tables"), NULL, 0, err);
+	int ret = r ? 1 : -1;
+	bool any = false;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		any = true;
+		if (merge_fields_copy(m, p, rows_text(r, MERGE_EV_TABLES_NAME),
+				      rows_text(r, MERGE_EV_TABLES_EVENT), err))
+			ret = -1;
+	}
+	rows_close(r);
+	if (ret < 0 || !any)
+		return ret;
+	return db_drain(m->db, err) ? -1 : merge_fields_rename(m, p, err);
+}

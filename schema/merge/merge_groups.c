@@ -1,0 +1,139 @@
+/* merge_groups.c - the sums of samples of databases that are merged. */
+#include <stdlib.h>
+
+#include "schema/columns.h"
+#include "schema/merge/merging.h"
+#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+
+struct group_sum {
+	struct merge_group key;
+	int64_t weight, n;
+};
+
+struct merge_groups {
+	struct group_sum *sum;
+	size_t n, cap;
+	struct table index;
+	struct intern names;
+	uint32_t *first; /* by name: the first comm that has it */
+	size_t n_first, cap_first;
+	struct merge_map comm; /* a comm to the first of its name */
+};
+
+struct merge_groups *merge_groups_new(void)
+{
+	return mem_new(1, sizeof(struct merge_groups));
+}
+
+void merge_groups_free(struct merge_groups *g)
+{
+	if (!g)
+		return;
+	table_release(&g->index);
+	intern_release(&g->names);
+	free(g->sum);
+	free(g->first);
+	free(g->comm.id);
+	free(g);
+}
+
+void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name)
+{
+	uint32_t i = intern_add(&g->names, name);
+
+	g->first = mem_reach(g->first, &g->n_first, &g->cap_first,
+			     (size_t)i + 1, sizeof(*g->first));
+	if (!g->first[i])
+		g->first[i] = comm;
+	merge_map_put(&g->comm, comm, g->first[i]);
+}
+
+static bool group_is_same(const void *owner, uint32_t id, const void *key)
+{
+	const struct merge_group *a =
+		&((const struct merge_groups *)owner)->sum[id].key;
+	const struct merge_group *b = key;
+
+	return a->type == b->type && a->comm == b->comm &&
+	       a->kernel == b->kernel && a->user == b->user &&
+	       a->mark == b->mark && a->weighs == b->weighs;
+}
+
+void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
+		      int64_t weight, int64_t n)
+{
+	struct merge_group k = *key;
+
+	if (k.comm)
+		k.comm = merge_map_get(&g->comm, k.comm);
+	uint64_t h =
+		hash_pair((uint64_t)k.kernel << 32 | k.user,
+			  ((uint64_t)k.type << 32 | k.comm) ^
+				  (uint64_t)(uint32_t)k.mark << 24 ^ k.weighs);
+	uint32_t at = table_find(&g->index, h, group_is_same, g, &k);
+
+	if (at == TABLE_NONE) {
+		at = (uint32_t)g->n;
+		table_add(&g->index, h, at);
+		*mem_add(g->sum, g->n, g->cap) = (struct group_sum){ .key = k };
+	}
+	/* the sums of a damaged database may be anything */
+	g->sum[at].weight =
+		(int64_t)((uint64_t)g->sum[at].weight + (uint64_t)weight);
+	g->sum[at].n = (int64_t)((uint64_t)g->sum[at].n + (uint64_t)n);
+}
+
+int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_groups"), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		struct value weight = rows_value(r, MERGE_GROUPS_WEIGHT);
+		const struct merge_group key = {
+			.type = merge_map_get(&p->map[MERGE_TYPE],
+					      rows_int(r, MERGE_GROUPS_TYPE)),
+			.comm = merge_map_get(&p->map[MERGE_COMM],
+					      rows_int(r, MERGE_GROUPS_COMM)),
+			.kernel =
+				merge_map_get(&p->map[MERGE_STACK],
+					      rows_int(r, MERGE_GROUPS_KERNEL)),
+			.user = merge_map_get(&p->map[MERGE_STACK],
+					      rows_int(r, MERGE_GROUPS_USER)),
+			.mark = (int32_t)rows_int(r, MERGE_GROUPS_MARK),
+			.weighs = weight.kind == VALUE_INT,
+		};
+
+		if (key.type)
+			merge_groups_add(m->groups, &key, weight.num,
+					 rows_int(r, MERGE_GROUPS_N));
+	}
+	rows_close(r);
+	return ret;
+}
+
+int merge_groups_write(struct merge *m, struct err *err)
+{
+	for (size_t i = 0; i < m->groups->n; i++) {
+		const struct group_sum *s = &m->groups->sum[i];
+		struct row row;
+
+		if (!s->n)
+			continue;
+		if (db_row(m->db, T_GROUP, 0, &row, err))
+			return -1;
+		row_int(&row, 0, s->key.type);
+		row_id(&row, 1, s->key.comm);
+		row_id(&row, 2, s->key.kernel);
+		row_id(&row, 3, s->key.user);
+		if (s->key.mark)
+			row_int(&row, 4, s->key.mark);
+		if (s->key.weighs)
+			row_int(&row, 5, s->weight);
+		row_int(&row, 6, s->n);
+	}
+	return 0;
+}

@@ -1,0 +1,128 @@
+/* merge_join.c - requests that waited when their capture ended get the chain
+ * that the next capture has.
+ *
+ * A cookie is the CPU and a counter since the boot, so that of two captures of
+ * one host, kernel and clock the same cookie of the same thread id is the same
+ * stay in the kernel, if the chain is the later one. For the same reason a
+ * counter that another such capture has is not missing, and a request that an
+ * earlier capture has was the first of its cookie. */
+#include "schema/columns.h"
+#include "schema/merge/merge.h"
+#include "schema/merge/merging.h"
+#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+#include "stitch/verdict.h"
+
+/* sample_group.mark of a user half of the program after an exec. */
+#define MARK_EXEC 2
+
+/* The statements that change rows, and what is known of the next change. */
+struct join_pass {
+	sqlite3_stmt *request, *chain;
+};
+
+static int join_change(struct merge *m, const struct join_pass *jp,
+		       const struct rows *r, struct err *err)
+{
+	bool exec = rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL;
+	bool other = rows_int(r, MERGE_JOINS_OTHER) != 0;
+	sqlite3_stmt *st = jp->request;
+
+	sqlite3_bind_int64(st, 1, rows_int(r, MERGE_JOINS_EVENT));
+	sqlite3_bind_int64(st, 2, rows_int(r, MERGE_JOINS_CHAIN));
+	sqlite3_bind_int64(st, 3, REQ_MATCHED);
+	sqlite3_bind_int64(st, 4, CONF_PROVED);
+	sqlite3_bind_int64(st, 5,
+			   (exec ? VERDICT_EXEC : 0) |
+				   (other ? VERDICT_OTHER_CAPTURE : 0));
+	sqlite3_bind_int64(st, 6, rows_int(r, MERGE_JOINS_LATENCY_NS));
+	db_bind_known(st, 7, exec, rows_int(r, MERGE_JOINS_EXEC_NS));
+	db_bind_known(st, 8, rows_int(r, MERGE_JOINS_URAW) > 0,
+		      rows_int(r, MERGE_JOINS_URAW));
+	if (db_step(m->db, st, err))
+		return -1;
+	sqlite3_bind_int64(jp->chain, 1, rows_int(r, MERGE_JOINS_CHAIN));
+	sqlite3_bind_int64(jp->chain, 2, CHAIN_USED);
+	sqlite3_bind_int64(jp->chain, 3, CONF_PROVED);
+	return db_step(m->db, jp->chain, err);
+}
+
+/* Moves the sample to the group that it belongs to now. */
+static void join_regroup(struct merge *m, const struct rows *r)
+{
+	struct merge_group g = {
+		.type = (uint32_t)rows_int(r, MERGE_JOINS_TYPE),
+		.comm = (uint32_t)rows_int(r, MERGE_JOINS_COMM),
+		.kernel = (uint32_t)rows_int(r, MERGE_JOINS_KERNEL),
+		.mark = -REQ_PENDING_END,
+		.weighs = rows_value(r, MERGE_JOINS_WEIGHT).kind == VALUE_INT,
+	};
+	int64_t weight = rows_int(r, MERGE_JOINS_WEIGHT);
+
+	merge_groups_add(m->groups, &g, -weight, -1);
+	g.user = (uint32_t)rows_int(r, MERGE_JOINS_USER);
+	g.mark = 0;
+	if (!g.user)
+		g.mark = -REQ_MATCHED;
+	else if (rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL)
+		g.mark = MARK_EXEC;
+	merge_groups_add(m->groups, &g, weight, 1);
+}
+
+static int join_all(struct merge *m, const struct join_pass *jp,
+		    struct err *err)
+{
+	struct rows *r =
+		rows_open(m->db, store_sql("merge_joins"), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		uint32_t chain = (uint32_t)rows_int(r, MERGE_JOINS_CHAIN);
+
+		if (join_change(m, jp, r, err)) {
+			ret = -1;
+			break;
+		}
+		join_regroup(m, r);
+		m->counts->joined++;
+		m->db->w->joined++;
+		m->db->w->chain_events++;
+		if (chain > m->db->w->max_chain)
+			m->db->w->max_chain = chain;
+	}
+	rows_close(r);
+	return ret;
+}
+
+static int join_open(struct merge *m, struct err *err)
+{
+	struct join_pass jp = { NULL, NULL };
+	int rc = -1;
+
+	if (db_exec(m->db, store_sql("merge_join_begin"), err))
+		return -1;
+	jp.request = db_prepare(m->db, store_sql("merge_join_request"), err);
+	jp.chain = jp.request ? db_prepare(m->db, store_sql("merge_join_chain"),
+					   err)
+			      : NULL;
+	if (jp.chain)
+		rc = join_all(m, &jp, err);
+	sqlite3_finalize(jp.request);
+	sqlite3_finalize(jp.chain);
+	if (!rc)
+		rc = db_exec(m->db, store_sql("merge_join_end"), err);
+	return rc;
+}
+
+int merge_join(struct merge *m, struct err *err)
+{
+	int64_t open, kin;
+
+	if (db_drain(m->db, err) ||
+	    db_number(m->db, store_sql("merge_has_open"), &open, err) ||
+	    (open && join_open(m, err)) ||
+	    db_number(m->db, store_sql("merge_has_kin"), &kin, err))
+		return -1;
+	return kin ? db_exec(m->db, store_sql("merge_settle"), err) : 0;
+}

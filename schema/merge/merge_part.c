@@ -1,0 +1,373 @@
+/* merge_part.c - a database that is merged: its rows get new ids and are
+ * copied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/columns.h"
+#include "schema/merge/merging.h"
+#include "schema/store.h"
+#include "schema/write/writing.h"
+#include "stitch/base/err.h"
+#include "stitch/base/search.h"
+#include "stitch/record.h"
+
+/* ---- numbering */
+
+/* Gives new ids to the rows of a query, which are (id, reference). A row is
+ * left out if what it refers to is. */
+static int merge_number(struct merge *m, struct merge_part *p,
+			enum merge_kind kind, const char *query, char letter,
+			struct err *err)
+{
+	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		struct value of = rows_value(r, MERGE_REFERENCE);
+		uint32_t to =
+			merge_map_value(p, letter, &of) ? ++m->last[kind] : 0;
+
+		if (merge_part_map(p, kind, rows_int(r, MERGE_ID), to, err))
+			ret = -1;
+	}
+	rows_close(r);
+	return ret;
+}
+
+/* ---- captures and their events */
+
+/* Inserts the values of a row with a prepared statement. */
+static int merge_insert(struct merge *m, sqlite3_stmt *st,
+			const struct value *v, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		int at = (int)i + 1;
+
+		if (v[i].kind == VALUE_INT)
+			sqlite3_bind_int64(st, at, v[i].num);
+		else if (v[i].kind == VALUE_REAL)
+			sqlite3_bind_double(st, at, v[i].real);
+		else if (v[i].kind == VALUE_TEXT)
+			db_bind_text(st, at, v[i].text);
+		else if (v[i].kind == VALUE_BLOB)
+			sqlite3_bind_blob64(st, at, v[i].text, v[i].len,
+					    SQLITE_TRANSIENT);
+		else
+			sqlite3_bind_null(st, at);
+	}
+	return db_step(m->db, st, err);
+}
+
+/* Copies rows of a small table through the statement `put`. columns: as in
+ * struct merge_copy. */
+static int merge_copy_few(struct merge *m, struct merge_part *p,
+			  const char *query, const char *put,
+			  const char *columns, struct err *err)
+{
+	struct rows *r = rows_open(p->db, store_sql(query), NULL, 0, err);
+	sqlite3_stmt *st = r ? db_prepare(m->db, store_sql(put), err) : NULL;
+	struct value v[MERGE_COLUMNS_MAX];
+	size_t n = strlen(columns);
+	int ret = st ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		bool keep = true;
+
+		for (size_t i = 0; keep && i < n; i++) {
+			v[i] = rows_value(r, i);
+			keep = merge_map_value(p, columns[i], &v[i]);
+		}
+		if (keep && merge_insert(m, st, v, n, err))
+			ret = -1;
+	}
+	sqlite3_finalize(st);
+	rows_close(r);
+	return ret;
+}
+
+/* Notes for each type what emitting its events needs. */
+static int merge_take_types(struct merge *m, struct merge_part *p,
+			    struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_types"), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	(void)m;
+	p->n_type = p->map[MERGE_TYPE].n;
+	p->rank = mem_new(p->n_type + 1, sizeof(*p->rank));
+	p->is_sample = mem_new(p->n_type + 1, sizeof(*p->is_sample));
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		int64_t id = rows_int(r, MERGE_TYPES_ID);
+
+		if (id < 1 || (uint64_t)id >= p->n_type)
+			continue;
+		p->rank[id] = merge_map_get(&p->map[MERGE_CAPTURE],
+					    rows_int(r, MERGE_TYPES_CAPTURE));
+		p->is_sample[id] = rows_int(r, MERGE_TYPES_IS_SAMPLE) != 0;
+	}
+	rows_close(r);
+	return ret;
+}
+
+/* Writes under which name a capture is known to later merges. */
+static int merge_put_keys(struct merge *m, const struct merge_part *p,
+			  struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(m->db, store_sql("merge_put_key"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < p->in->n_capture; i++) {
+		const struct merge_capture *c = &p->in->capture[i];
+
+		if (c->out)
+			continue;
+		sqlite3_bind_int64(st, 1, m->capture[c->key]);
+		db_bind_text(st, 2, intern_get(&m->keys, c->key));
+		rc = db_step(m->db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int merge_take_captures(struct merge *m, struct merge_part *p,
+			       struct err *err)
+{
+	for (size_t i = 0; i < p->in->n_capture; i++) {
+		const struct merge_capture *c = &p->in->capture[i];
+
+		if (merge_part_map(p, MERGE_CAPTURE, c->id,
+				   c->out ? 0 : m->capture[c->key], err))
+			return -1;
+	}
+	if (merge_number(m, p, MERGE_TYPE, "merge_type_ids", 'C', err) ||
+	    db_drain(m->db, err))
+		return -1;
+	return merge_copy_few(m, p, "merge_captures", "merge_put_capture",
+			      "C.......................c", err) ||
+			       merge_copy_few(m, p, "merge_meta",
+					      "merge_put_meta", "C..", err) ||
+			       merge_copy_few(m, p, "merge_event_types",
+					      "merge_put_event_type",
+					      "TC...................", err) ||
+			       merge_put_keys(m, p, err)
+		       ? -1
+		       : merge_take_types(m, p, err);
+}
+
+static void merge_take_comm(struct merge *m, const struct merge_part *p,
+			    const struct rows *r)
+{
+	uint32_t id =
+		merge_map_get(&p->map[MERGE_COMM], rows_int(r, MERGE_COMMS_ID));
+
+	merge_groups_comm(m->groups, id, rows_text(r, MERGE_COMMS_NAME));
+}
+
+/* Copies processes, threads, names and mappings. Processes before the images
+ * of their anonymous memory, mappings after images. */
+static int merge_take_tasks(struct merge *m, struct merge_part *p,
+			    struct err *err)
+{
+	static const struct merge_copy process = { T_PROCESS, "merge_processes",
+						   "Pc.p.." };
+	static const struct merge_copy thread = { T_THREAD, "merge_threads",
+						  "Hp..." };
+	static const struct merge_copy comm = { T_COMM, "merge_comms",
+						"Nh...." };
+
+	if (merge_number(m, p, MERGE_PROCESS, "merge_process_ids", 'C', err) ||
+	    merge_number(m, p, MERGE_THREAD, "merge_thread_ids", 'P', err) ||
+	    merge_number(m, p, MERGE_COMM, "merge_comm_ids", 'H', err))
+		return -1;
+	return merge_copy_rows(m, p, &process, NULL, err) ||
+			       merge_copy_rows(m, p, &thread, NULL, err) ||
+			       merge_copy_rows(m, p, &comm, merge_take_comm,
+					       err)
+		       ? -1
+		       : 0;
+}
+
+/* Mappings of the kernel are those of all captures of a boot: equal ones are
+ * stored once. */
+static bool merge_is_new_mapping(struct merge *m, const struct rows *r,
+				 uint32_t image)
+{
+	struct {
+		int64_t v[8];
+	} key = { .v = { image } };
+	size_t n = m->kernel.n;
+
+	for (unsigned int i = 0; i < 7; i++)
+		key.v[i + 1] = rows_int_or(r,
+					   i < 3 ? i + MERGE_MAPPINGS_START
+						 : i - 3 + MERGE_MAPPINGS_PROT,
+					   INT64_MIN);
+	return intern_add_bytes(&m->kernel, &key, sizeof(key)) == n;
+}
+
+static int merge_take_mapping(struct merge *m, const struct merge_part *p,
+			      const struct rows *r, struct err *err)
+{
+	int64_t old = rows_int(r, MERGE_MAPPINGS_PROCESS);
+	uint32_t process = merge_map_get(&p->map[MERGE_PROCESS], old);
+	uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
+				       rows_int(r, MERGE_MAPPINGS_IMAGE));
+	struct row row;
+
+	if (old ? !process : !merge_is_new_mapping(m, r, image))
+		return 0;
+	if (db_row(m->db, T_MAPPING, 0, &row, err))
+		return -1;
+	row_key(&row, ++m->mappings);
+	row_int(&row, 1, process);
+	for (unsigned int i = MERGE_MAPPINGS_START; i <= MERGE_MAPPINGS_T1;
+	     i++) {
+		struct value v = rows_value(r, i);
+
+		if (i != MERGE_MAPPINGS_IMAGE)
+			merge_put_value(&row, i + 1, &v);
+	}
+	row_id(&row, MERGE_MAPPINGS_IMAGE + 1, image);
+	return 0;
+}
+
+static int merge_take_mappings(struct merge *m, struct merge_part *p,
+			       struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_mappings"), NULL, 0, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0)
+		if (merge_take_mapping(m, p, r, err))
+			ret = -1;
+	rows_close(r);
+	return ret;
+}
+
+struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
+				   struct err *err)
+{
+	struct merge_part *p = mem_new(1, sizeof(*p));
+
+	p->in = in;
+	p->time = INT64_MIN;
+	p->db = store_open(in->path, false, err);
+	if (p->db && !merge_take_captures(m, p, err) &&
+	    !merge_take_tasks(m, p, err) && !merge_code_take(m, p, err) &&
+	    !merge_take_mappings(m, p, err) &&
+	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids", 'C', err) &&
+	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids", 'C', err) &&
+	    (p->event =
+		     rows_open(p->db, store_sql("merge_events"), NULL, 0, err)))
+		return p;
+	merge_part_close(p);
+	return NULL;
+}
+
+void merge_part_close(struct merge_part *p)
+{
+	if (!p)
+		return;
+	rows_close(p->event);
+	store_close(p->db);
+	for (unsigned int i = 0; i < MERGE_KINDS; i++)
+		free(p->map[i].id);
+	free(p->rank);
+	free(p->is_sample);
+	free(p->run);
+	free(p);
+}
+
+/* ---- what refers to events */
+
+static void merge_count_request(struct merge *m, const struct merge_part *p,
+				const struct rows *r)
+{
+	struct writing *w = m->db->w;
+	uint32_t chain = merge_map_get(&p->map[MERGE_CHAIN],
+				       rows_int(r, MERGE_REQUESTS_CHAIN));
+
+	w->requests++;
+	w->joined += chain != 0;
+	if (chain > w->max_chain)
+		w->max_chain = chain;
+}
+
+static void merge_count_chain(struct merge *m, const struct merge_part *p,
+			      const struct rows *r)
+{
+	(void)p;
+	m->db->w->chains++;
+	m->db->w->chain_events += (uint64_t)rows_int(r, MERGE_CHAINS_N_EVENTS);
+}
+
+static void merge_count_copy(struct merge *m, const struct merge_part *p,
+			     const struct rows *r)
+{
+	(void)p;
+	(void)r;
+	m->db->w->copies++;
+}
+
+/* Notes that belong to no capture are written once. */
+static int merge_take_damage(struct merge *m, struct merge_part *p,
+			     struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_damage"), NULL, 0, err);
+	static const struct merge_copy c = { T_DAMAGE, NULL, "C......" };
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		size_t n = m->notes.n;
+		bool done;
+
+		if (rows_value(r, MERGE_DAMAGE_CAPTURE).kind == VALUE_NULL) {
+			char *text = arena_join(
+				&m->notes.text, rows_text(r, MERGE_DAMAGE_WHAT),
+				'\n', rows_text(r, MERGE_DAMAGE_DETAIL));
+
+			if (intern_add(&m->notes, text) != n)
+				continue;
+		}
+		if (merge_copy_row(m, p, &c, r, &done, err))
+			ret = -1;
+	}
+	rows_close(r);
+	return ret;
+}
+
+int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err)
+{
+	static const struct {
+		struct merge_copy copy;
+		merge_row_fn *count;
+	} list[] = {
+		{ { T_LOSS, "merge_losses", "Lc...t...." }, NULL },
+		{ { T_ORDERING, "merge_ordering", "C......." }, NULL },
+		{ { T_CHAIN, "merge_chains", "Kc..h.r......l" },
+		  merge_count_chain },
+		{ { T_CHAIN_COPY, "merge_copies", "KC.." }, merge_count_copy },
+		{ { T_REQUEST, "merge_requests", "E.kr........l..k" },
+		  merge_count_request },
+		{ { T_EVENT_RAW, "merge_event_raw", "E." }, NULL },
+		{ { T_BRANCH, "merge_branches", "E...." }, NULL },
+		{ { T_FINDING, "merge_findings", ".C...hel." }, NULL },
+		{ { T_GAP, "merge_gaps", "C......l" }, NULL },
+		{ { T_COUNTER, "merge_counters", "C........." }, NULL },
+		{ { T_COOKIES, "merge_cookies", "C....." }, NULL },
+		{ { T_EXTRA, "merge_extras", "E.." }, NULL },
+		/* another event's id is the value */
+		{ { T_EXTRA, "merge_leaders", "E.E" }, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		if (merge_copy_rows(m, p, &list[i].copy, list[i].count, err))
+			return -1;
+	if (merge_take_damage(m, p, err) || merge_groups_take(m, p, err) ||
+	    merge_fields_take(m, p, err))
+		return -1;
+	return tables_tidy(m->db, err);
+}

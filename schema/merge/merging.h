@@ -1,0 +1,192 @@
+/* merging.h - what the files of schema/merge know of databases being merged,
+ * and what they call of each other.
+ *
+ * A part is a database that is open for reading. It has an array for each kind
+ * of row that others refer to, from its id there to the id in the result; 0 is
+ * a row that was left out. */
+#ifndef SCHEMA_MERGE_MERGING_H
+#define SCHEMA_MERGE_MERGING_H
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/db/rows.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct err;
+struct merge_code;
+struct merge_groups;
+struct row;
+struct store;
+
+/* The rows that others refer to. */
+enum merge_kind {
+	MERGE_CAPTURE,
+	MERGE_PROCESS,
+	MERGE_THREAD,
+	MERGE_COMM,
+	MERGE_IMAGE,
+	MERGE_TYPE,
+	MERGE_FRAME,
+	MERGE_STACK,
+	MERGE_RAW,
+	MERGE_SYMBOL,
+	MERGE_CHAIN,
+	MERGE_LOSS,
+	MERGE_KINDS
+};
+
+struct merge_map {
+	uint32_t *id; /* by the part's id */
+	size_t n, cap;
+};
+
+/* A capture of an input: key is its place in merge.keys. */
+struct merge_capture {
+	uint32_t id; /* in its database */
+	uint32_t key;
+	int64_t first; /* TIME_NONE: not known */
+	bool aligned;  /* with another one of its database */
+	bool out;      /* another input has it */
+};
+
+/* A database to be merged. */
+struct merge_input {
+	char *path;
+	char *place; /* host and kernel of its first capture: what a file
+		      * without a build-id is the same on */
+	struct merge_capture *capture;
+	size_t n_capture, cap_capture;
+	int64_t first, last; /* of its events; TIME_NONE: not known */
+	int64_t wall;	     /* to add for ns since 1970, if has_wall */
+	bool has_wall;
+	bool aligned; /* its captures share threads */
+	bool out;
+	uint64_t bytes;
+};
+
+/* Events that have consecutive ids in both databases; to 0: left out. */
+struct merge_run {
+	uint32_t from, to, n;
+};
+
+struct merge_part {
+	struct merge_input *in;
+	struct store *db;
+	struct merge_map map[MERGE_KINDS];
+	uint32_t *rank;	 /* by event_type.id: the capture's new id */
+	bool *is_sample; /* and whether events of the type have stacks */
+	size_t n_type;
+	struct merge_run *run;
+	size_t n_run, cap_run;
+	/* the next event */
+	struct rows *event;
+	int64_t time; /* that it is sorted by */
+	uint32_t at;  /* capture.id of the result */
+};
+
+struct merge {
+	struct merge_input *input;
+	size_t n_input, cap_input;
+	struct intern keys;   /* of captures */
+	uint32_t *capture;    /* by key: capture.id of the result; 0: none */
+	size_t n_capture;     /* captures of the result */
+	struct intern notes;  /* notes of no capture that were written */
+	struct intern kernel; /* mappings of the kernel, by content */
+	uint32_t last[MERGE_KINDS]; /* the highest ids of the result */
+	uint32_t mappings;
+	struct store *db; /* the result */
+	struct merge_code *code;
+	struct merge_groups *groups;
+	struct merge_counts *counts;
+};
+
+/* How a table is copied: a letter for each column of its row in the result
+ * says what the value of the query is. */
+#define MERGE_COLUMNS_MAX 32
+/* The first two columns of the queries that number rows, and of those that
+ * begin with an id. */
+#define MERGE_ID 0
+#define MERGE_REFERENCE 1
+struct merge_copy {
+	unsigned int table; /* in store.table of the result */
+	const char *sql;
+	/* '.' is the value itself; 'c' (capture), 'p' (process), 'h' (thread),
+	 * 'n' (comm), 'i', 't', 'e', 'f', 's', 'r', 'y', 'k' (chain), 'l' an
+	 * id of the part, which becomes NULL if its row was left out. In upper
+	 * case the row is left out then too. */
+	const char *columns;
+};
+
+/* ---- merge_copy.c */
+
+/* Returns the new id of a row, 0 if it was left out or is none. */
+uint32_t merge_map_get(const struct merge_map *map, int64_t id);
+void merge_map_put(struct merge_map *map, int64_t id, uint32_t to);
+/* The same for a row of a part, whose ids must follow each other. */
+int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,
+		   uint32_t to, struct err *err);
+/* Returns the new id of an event, 0 if it was left out. */
+uint32_t merge_part_event(const struct merge_part *p, int64_t event);
+/* Replaces the id *v by the new one; letter: as in struct merge_copy. Returns
+ * false if the row is left out. */
+bool merge_map_value(const struct merge_part *p, char letter, struct value *v);
+/* Copies a row; *done: it was not left out. */
+int merge_copy_row(struct merge *m, const struct merge_part *p,
+		   const struct merge_copy *c, const struct rows *r, bool *done,
+		   struct err *err);
+/* Copies the rows of a query. Calls fn, unless it is NULL, with each row that
+ * is copied. */
+typedef void merge_row_fn(struct merge *m, const struct merge_part *p,
+			  const struct rows *r);
+int merge_copy_rows(struct merge *m, struct merge_part *p,
+		    const struct merge_copy *c, merge_row_fn *fn,
+		    struct err *err);
+/* Sets column i of a row to a value; the row has room for its text. */
+void merge_put_value(struct row *row, unsigned int i, const struct value *v);
+/* Returns the bytes of text and blobs in a row. */
+size_t merge_row_bytes(const struct rows *r);
+
+/* ---- merge_part.c */
+
+/* Opens a database and numbers its rows. Returns the part, for
+ * merge_part_close(), or NULL and *err. */
+struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
+				   struct err *err);
+/* Copies the rows of tables other than event. */
+int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err);
+void merge_part_close(struct merge_part *p);
+/* ---- merge_code.c: images, frames, stacks, symbols and their checks. They
+ * are in memory until merge_code_write(). */
+struct merge_code *merge_code_new(struct store *db);
+void merge_code_free(struct merge_code *c);
+/* Takes over those of a part, and fills its maps. */
+int merge_code_take(struct merge *m, struct merge_part *p, struct err *err);
+int merge_code_write(struct merge *m, struct err *err);
+
+/* ---- merge_groups.c: sample_group. */
+struct merge_group {
+	uint32_t type, comm, kernel, user;
+	int32_t mark; /* 0: NULL */
+	bool weighs;  /* false: the weight is NULL */
+};
+struct merge_groups *merge_groups_new(void);
+void merge_groups_free(struct merge_groups *g);
+/* Tells the name of a comm of the result. */
+void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name);
+/* Adds n samples; n may be negative. */
+void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
+		      int64_t weight, int64_t n);
+int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err);
+int merge_groups_write(struct merge *m, struct err *err);
+
+/* ---- merge_fields.c: ev_ tables. */
+int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err);
+
+/* ---- merge_join.c: requests whose chain is in another capture. Called when
+ * all rows are there but the groups. */
+int merge_join(struct merge *m, struct err *err);
+#endif

@@ -1,0 +1,205 @@
+#!/bin/sh
+# merge.sh - several databases as one: nothing is lost, doubled or renamed, whatever the order.
+# usage: BACKSTITCH=PROGRAM tests/cli/merge.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cap=$root/tests/captures
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
+export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+
+say() {	# say NAME: by the status of the last command
+	if [ "$bad" = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' out err 2>/dev/null | head -20
+	fi
+}
+same() {
+	python3 "$root/tests/cli/merge.py" sum "$@" >out 2>&1
+}
+merge() {	# merge OUT DB...
+	to=$1
+	shift
+	"$B" merge -q -f -o "$to" "$@" >out 2>err
+}
+
+mkdir one
+list="fp-1.data ctx2-defer.data.zst defer-lost-clock.data.zst ftrace-v6.dat.zst
+	jit-reused.data.zst group.data ftext-verbose.txt.gz regs.data frames32.data.zst
+	ctf-discard two-e.data s390x-z.data"
+n=0
+for c in $list; do
+	n=$((n + 1))
+	"$B" ingest -q -o "one/$n.db" "$cap/$c" 2>err || [ $? = 3 ] || {
+		bad=1
+		say "ingests_$c"
+	}
+done
+
+bad=0
+i=0
+while [ $i -lt $n ] && [ $bad = 0 ]; do
+	i=$((i + 1))
+	merge x.db one/$i.db && same x.db one/$i.db || bad=1
+done
+say a_database_merged_alone_is_itself
+
+# pick SEED: four databases of the list, in an order that the seed gives
+pick() {
+	awk -v seed="$1" -v n="$n" 'BEGIN {
+		srand(seed)
+		for (i = 1; i <= n; i++) f[i] = i
+		for (i = 1; i <= 4; i++) {
+			j = i + int(rand() * (n - i + 1))
+			t = f[i]; f[i] = f[j]; f[j] = t
+			printf "one/%d.db ", f[i]
+		}
+	}'
+}
+
+bad_sum=0 bad_order=0 bad_tree=0 bad_twice=0 bad_time=0
+for seed in 1 2 3 4 5 6 7 8; do
+	# shellcheck disable=SC2046 # a list of names
+	set -- $(pick $seed)
+	merge all.db "$@" && same all.db "$@" || bad_sum=1
+	python3 "$root/tests/cli/merge.py" order all.db >>out 2>&1 || bad_time=1
+	merge back.db "$4" "$2" "$3" "$1" && cmp all.db back.db >out 2>&1 || bad_order=1
+	merge ab.db "$1" "$2" && merge cd.db "$4" "$3" &&
+		merge tree.db cd.db ab.db && same tree.db all.db || bad_tree=1
+	merge twice.db "$2" all.db "$1" ab.db && same twice.db all.db || bad_twice=1
+done
+bad=$bad_sum
+say merging_adds_up
+bad=$bad_time
+say events_are_in_time_order_and_ids_dense
+bad=$bad_order
+say the_order_of_databases_does_not_matter
+bad=$bad_tree
+say merged_databases_merge_again
+bad=$bad_twice
+say the_same_capture_twice_counts_once
+
+# ---- a recording that was cut into segments
+M=${MKCAP:-$root/build/mkcap}
+cut_into() {	# cut_into SEED N: whole.db, and segments in seg/
+	rm -rf seg
+	mkdir seg
+	python3 "$root/tests/cli/stream.py" "$1" "$2" seg &&
+		for f in seg/*.txt; do
+			"$M" "$f" "${f%.txt}.data" &&
+				"$B" ingest -q -o "${f%.txt}.db" "${f%.txt}.data" || return
+		done >out 2>&1 && mv seg/whole.db .
+}
+if [ -x "$M" ]
+then
+	bad=0 bad_tree=0 bad_check=0
+	for seed in 1 2 3; do
+		for n in 1 2 7; do
+			cut_into $seed $n && merge all.db seg &&
+				python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1 ||
+				bad=1
+			"$B" check -q whole.db >/dev/null 2>&1
+			want=$?
+			"$B" check -q seg >/dev/null 2>&1
+			[ $? = $want ] || bad_check=1
+			[ $bad = 0 ] || break 2
+			rm -f whole.db
+		done
+		merge a.db seg/1.db seg/5.db seg/3.db && merge b.db seg/2.db seg/7.db seg/6.db seg/4.db &&
+			merge tree.db b.db a.db && same tree.db all.db || bad_tree=1
+	done
+	say segments_of_a_recording_are_the_recording
+	bad=$bad_check
+	say check_judges_segments_as_the_recording
+	bad=$bad_tree
+	say segments_are_merged_in_any_order
+	cut_into 4 50 && merge all.db 'seg/*.db' &&
+		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
+	bad=$?
+	say fifty_segments_are_the_recording
+else
+	echo "skip segments_of_a_recording_are_the_recording: mkcap is not built"
+	cut_into() { :; }
+fi
+
+# ---- commands that read several
+rows() {	# rows WANTED ARGUMENT...: count(*) of event
+	want=$1
+	shift
+	got=$("$B" query --format csv "$@" "SELECT count(*) FROM event" 2>err | sed 1d | tr -d '\r')
+	[ "$got" = "$want" ] || {
+		echo "got $got, not $want: $*" >out
+		return 1
+	}
+}
+a=$("$B" query --format csv one/1.db "SELECT count(*) FROM event" | sed 1d | tr -d '\r')
+b=$("$B" query --format csv one/2.db "SELECT count(*) FROM event" | sed 1d | tr -d '\r')
+mkdir two
+cp one/1.db one/2.db two
+rows $((a + b)) one/1.db one/2.db && rows $((a + b)) two && rows $((a + b)) two/ one/1.db &&
+	rows $((a + b)) 'two/*.db' && rows "$a" 'two/1*'
+bad=$?
+say commands_read_several_databases_a_folder_or_a_pattern
+
+bad=0
+for c in report check flame script info "export --format folded" "report --html -o out.html"; do
+	# shellcheck disable=SC2086 # words
+	"$B" $c two >out 2>err
+	s=$?
+	merge two.db two
+	# shellcheck disable=SC2086
+	"$B" $c two.db >want 2>&1
+	[ $s = $? ] || bad=1
+done
+"$B" check --json two | sed 's/"two"/"two.db"/' >out 2>err
+"$B" check --json two.db 2>err | cmp - out >>err || bad=1
+say every_reading_command_takes_a_folder
+
+# the second one is of an hour later
+rows "$b" --last 1 two || rows "$a" --last 1 two
+bad=$?
+end=$("$B" query --format csv two "SELECT max(last_ns) / 1000000000 FROM capture" | sed 1d | tr -d '\r')
+rows $((a + b)) --to "$((end + 1))" two || bad=1
+"$B" info --from "$((end + 100))" two >out 2>err
+[ $? = 2 ] && grep -q 'none of the 2 databases' err || bad=1
+rows $((a + b)) --since 2d two || bad=1
+say times_choose_databases
+
+refuse() {	# refuse STATUS TEXT COMMAND...
+	want=$1 text=$2
+	shift 2
+	"$B" "$@" >out 2>err
+	s=$?
+	if [ $s != "$want" ] || ! grep -q -- "$text" err
+	then
+		echo "$*" >>err
+		bad=1
+	fi
+}
+bad=0
+refuse 2 'which databases' merge -o x.db
+refuse 2 '-o is the database to make' merge two
+refuse 2 'not a backstitch database' merge -f -o x.db "$cap/fp-1.data"
+refuse 1 'no such file' merge -f -o x.db none.db
+refuse 1 'exists; use -f' merge -o two.db two
+refuse 2 'is what is read' merge -f -o one/1.db one/1.db one/2.db
+refuse 2 'not a database; several' report one/1.db "$cap/fp-1.data"
+refuse 2 '--since needs a time' report --since soon two
+refuse 2 '--from needs seconds' report --from soon two
+refuse 2 'one database at a time' symbolize one/1.db one/2.db
+head -c 20000 one/1.db >two/cut.db
+refuse 1 'two/cut.db' merge -f -o x.db two
+[ -e x.db ] && cmp -s x.db one/1.db && bad=1
+rm two/cut.db
+say what_cannot_be_merged_is_refused
+
+# a database that is made in the folder that it is made of
+bad=0
+cp -r two inside
+merge inside/all.db inside && merge inside/all.db inside && rows $((a + b)) inside || bad=1
+say the_result_may_be_in_the_folder

@@ -1,0 +1,80 @@
+"""stream.py - a recording with deferred user stacks, whole and cut into segments, as text for mkcap.
+usage: stream.py SEED N DIR; writes DIR/whole.txt and DIR/1.txt ... DIR/N.txt
+
+Threads enter the kernel, are sampled there once or several times, and get their user stack when they return. Each
+segment begins with the names and mappings of all threads, as perf record writes them."""
+import random
+import sys
+
+HEAD = """event cpu-clock defer period=1000
+event dummy:u output
+"""
+STATE = [
+    "mmap pid=-1 start=0xffffffff81000000 len=0x1000000 pgoff=0xffffffff81000000 path=[kernel.kallsyms]_text kernel",
+    *(
+        line
+        for p in (10, 20, 30)
+        for line in (
+            f"comm pid={p} tid={p} name=prog{p}",
+            f"mmap pid={p} tid={p} start=0x400000 len=0x10000 pgoff=0 path=/bin/prog{p} id=0{p}aabb",
+        )
+    ),
+    *(f"comm pid={p} tid={p + i} name=work{p}.{i}" for p in (10, 20, 30) for i in (1, 2)),
+]
+
+
+def user(rnd, depth):
+    return ",".join(hex(0x400100 + 0x10 * rnd.randrange(40)) for _ in range(depth))
+
+
+def make(seed):
+    """The records as (time, text), in time order."""
+    rnd = random.Random(seed)
+    out = []
+    free = {(p, p + i): 1000 for p in (10, 20, 30) for i in (0, 1, 2)}
+    counter = [0, 0, 0, 0]
+    t = 1000
+    for _ in range(400):
+        t += rnd.randrange(1, 20)
+        ready = [k for k, v in free.items() if v <= t]
+        if not ready:
+            continue
+        pid, tid = rnd.choice(ready)
+        cpu = rnd.randrange(4)
+        who = f"pid={pid} tid={tid} cpu={cpu}"
+        if rnd.random() < 0.2:
+            out.append((t, f"sample {who} time={t} u={user(rnd, 3)}"))
+            continue
+        counter[cpu] += 1
+        cookie = f"{cpu}:{2 * counter[cpu] + 1}"
+        at = t
+        for _ in range(rnd.choice((1, 1, 2, 4))):
+            kernel = ",".join(hex(0xFFFFFFFF81000100 + 0x10 * rnd.randrange(9)) for _ in range(2))
+            out.append((at, f"sample {who} time={at} k={kernel} cookie={cookie}"))
+            at += rnd.randrange(1, 60)
+        # some stay in the kernel for long, over several segments
+        at += rnd.choice((5, 50, 50, 2000))
+        out.append((at, f"chain cookie={cookie} {who} time={at} u={user(rnd, rnd.randrange(1, 5))}"))
+        free[(pid, tid)] = at + 1
+    for _ in range(5):
+        at = rnd.randrange(1000, t)
+        out.append((at, f"lost n={rnd.randrange(1, 9)} cpu={rnd.randrange(4)} time={at}"))
+    return sorted(out)
+
+
+def write(path, records):
+    with open(path, "w", encoding="ascii") as f:
+        f.write(HEAD)
+        f.write("\n".join(STATE + [text for _, text in records]) + "\n")
+
+
+def main():
+    seed, n, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    records = make(seed)
+    write(f"{folder}/whole.txt", records)
+    cuts = sorted(random.Random(seed + 1).sample(range(1, len(records)), n - 1))
+    for i, (a, b) in enumerate(zip([0] + cuts, cuts + [len(records)]), 1):
+        write(f"{folder}/{i}.txt", records[a:b])
+
+
+main()
