@@ -537,7 +537,7 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 	const char *hit = stack_names_ended(s->names, g->kraw);
 	if (hit) {
 		snprintf(name, sizeof(name), "[kernel: %s]", hit);
-		stacks_add_mark(s, name, out);
+		stacks_add_mark(s, LABEL_MISSING, name, out);
 	}
 	stack_names_get(s->names, g->kraw, false, out);
 	if (g->wait) {
