@@ -20,6 +20,7 @@
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/relocate.h"
 #include "symbolize/dwarf/split_dwarf.h"
+#include "symbolize/dwarf/split_package.h"
 
 /* Debug information nests some ten levels; in a hostile file any number. */
 #define DEPTH_MAX 256
@@ -62,6 +63,8 @@ struct dwarf {
 	size_t n_node, cap_node;
 	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
 	size_t n_set, cap_set;
+	struct split_package *package; /* opened when the first unit needs it */
+	bool has_looked_for_package;
 	/* Of the current unit: */
 	Dwarf_Files *files;
 	const char *folder; /* compilation folder, or NULL */
@@ -387,7 +390,10 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 			     const struct elf_file *ef, Dwarf_Die *unit,
 			     size_t n)
 {
-	d->split = split_dwarf_open(sy, ef, unit);
+	if (!d->has_looked_for_package)
+		d->package = split_package_open(sy, ef);
+	d->has_looked_for_package = true;
+	d->split = split_dwarf_open(sy, ef, d->package, unit);
 	if (!d->split) {
 		Dwarf_Attribute attr;
 		const char *name = dwarf_formstring(
@@ -476,6 +482,8 @@ static void dwarf_end_looking(struct dwarf *d)
 	free(d->want);
 	free(d->node);
 	free(d->set);
+	split_package_close(d->package);
+	d->package = NULL;
 	d->want = NULL;
 	d->node = NULL;
 	d->set = NULL;

@@ -11,6 +11,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"
+#include "symbolize/dwarf/split_package.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/files/locate.h"
@@ -29,7 +30,8 @@ enum {
 };
 
 struct split_dwarf {
-	struct elf_file *ef;
+	const struct elf_file *ef;
+	struct elf_file *own; /* NULL: ef is a package, borrowed */
 	Dwarf *dw;
 	Dwarf_Die unit;
 	struct bytes info, lists; /* in the .dwo file */
@@ -94,21 +96,32 @@ static bool split_dwarf_find_unit(struct split_dwarf *s, uint64_t id)
 	return false;
 }
 
-static struct split_dwarf *split_dwarf_open_file(const char *path, uint64_t id)
+static struct split_dwarf *split_dwarf_of(const struct elf_file *ef,
+					  struct elf_file *own, uint64_t id)
 {
 	struct split_dwarf *s = mem_new(1, sizeof(*s));
 
-	s->ef = elf_file_open(path, NULL);
-	if (s->ef && dwarf_sections_readable(s->ef, ".debug_info.dwo"))
-		s->dw = dwarf_begin_elf(s->ef->elf, DWARF_C_READ, NULL);
+	s->ef = ef;
+	s->own = own;
+	if (ef)
+		s->dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
 	if (s->dw && split_dwarf_find_unit(s, id))
 		return s;
 	split_dwarf_close(s);
 	return NULL;
 }
 
+static struct split_dwarf *split_dwarf_open_file(const char *path, uint64_t id)
+{
+	struct elf_file *ef = elf_file_open(path, NULL);
+	bool readable = ef && dwarf_sections_readable(ef, ".debug_info.dwo");
+
+	return split_dwarf_of(readable ? ef : NULL, ef, id);
+}
+
 struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 				     const struct elf_file *ef,
+				     struct split_package *package,
 				     Dwarf_Die *skeleton)
 {
 	const char *name =
@@ -122,7 +135,10 @@ struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 	if (!name || dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, NULL, &id,
 				   &width, NULL))
 		return NULL;
-	locate_split(sy, ef, folder, name, &p);
+	if (package)
+		s = split_dwarf_of(split_package_cut(package, id), NULL, id);
+	if (!s)
+		locate_split(sy, ef, folder, name, &p);
 	for (size_t i = 0; i < p.n && !s; i++)
 		s = split_dwarf_open_file(p.path[i], id);
 	places_release(&p);
@@ -146,7 +162,7 @@ void split_dwarf_close(struct split_dwarf *s)
 	if (!s)
 		return;
 	dwarf_end(s->dw);
-	elf_file_close(s->ef);
+	elf_file_close(s->own);
 	free(s);
 }
 

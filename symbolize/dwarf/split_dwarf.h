@@ -13,12 +13,14 @@
 
 struct elf_file;
 struct split_dwarf;
+struct split_package;
 struct symbolizer;
 
-/* Opens the .dwo file of the skeleton unit in ef. Returns NULL if it is not
- * found. */
+/* Opens the unit of the skeleton in ef: in the package, which may be NULL and
+ * must stay open, or in its .dwo file. Returns NULL if it is not found. */
 struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 				     const struct elf_file *ef,
+				     struct split_package *package,
 				     Dwarf_Die *skeleton);
 void split_dwarf_close(struct split_dwarf *s);
 /* Returns the DIE of the unit, with the functions below it. */

@@ -264,6 +264,22 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		places_add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
 }
 
+void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
+		    struct places *out)
+{
+	static const char debug[] = ".debug";
+	size_t len = strlen(ef->path);
+	size_t end = sizeof(debug) - 1;
+
+	out->tried = sy->tried;
+	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
+		places_add(out, "%s/%s.dwp", *d, path_base(ef->path));
+	places_add(out, "%s.dwp", ef->path);
+	/* of the program whose debug information was moved to this file */
+	if (len > end && !strcmp(ef->path + len - end, debug))
+		places_add(out, "%.*s.dwp", (int)(len - end), ef->path);
+}
+
 /* On the way to this machine a file may have been compressed or decompressed,
  * and /lib may have become /usr/lib. */
 void locate_module(const struct symbolizer *sy, const struct image *img,

@@ -37,6 +37,9 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
  * unit was compiled; NULL: unknown. */
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		  const char *folder, const char *name, struct places *out);
+/* Adds places of the .dwp package of ef. */
+void locate_package(const struct symbolizer *sy, const struct elf_file *ef,
+		    struct places *out);
 /* Adds places of a kernel module's file, compressed or not. */
 void locate_module(const struct symbolizer *sy, const struct image *img,
 		   const char *path, struct places *out);

@@ -109,6 +109,19 @@ EOF2
 		cp all got
 	fi
 }
+# pack TOOL: puts the .dwo files of bin/prog, of DWARF $v, into bin/prog.dwp;
+# not 0: this tool cannot
+pack() {
+	case $1$v in
+	mkdwp.py5) python3 "$root/tests/cli/mkdwp.py" bin/prog.dwp src/?.dwo ;;
+	# it writes none for DWARF 5
+	dwp4) dwp -o bin/prog.dwp src/?.dwo ;;
+	# it does not end with files of gcc 12
+	llvm-dwp5) [ "$cc" = clang ] && llvm-dwp -o bin/prog.dwp src/?.dwo ;;
+	llvm-dwp4) llvm-dwp -o bin/prog.dwp src/?.dwo ;;
+	*) return 1 ;;
+	esac 2>/dev/null
+}
 note() {
 	"$B" query --format csv x.db "SELECT detail FROM damage
 		WHERE what = 'names'" | tail -n +2
@@ -130,6 +143,19 @@ do
 		frames prog --no-cache >/dev/null
 		cmp -s want got
 		ok "split_or_not_the_answers_are_the_same $cc $v" $?
+		for t in dwp llvm-dwp mkdwp.py
+		do
+			pack $t || continue
+			mkdir away
+			mv src/?.dwo away
+			rm -f got
+			frames prog --no-cache >/dev/null
+			cmp -s want got
+			ok "and_of_a_package $cc $v $t" $?
+			cp bin/prog.dwp "$cc$v.dwp"
+			mv away/* src
+			rm -r away bin/prog.dwp
+		done
 	done
 done
 if [ -z "$made" ]
@@ -197,3 +223,51 @@ rm -f got
 frames prog --no-cache --symfs "sys" >/dev/null
 cmp -s want got
 ok and_below_symfs $?
+
+# ---- packages, of the last program
+package=$dir/$cc$v.dwp
+[ -f "$package" ] || exit 0
+rm -rf "sys$dir"
+mkdir packages
+cp "$package" packages/prog.dwp
+rm -f got
+frames prog --no-cache --debug-dir packages >/dev/null
+cmp -s want got
+ok a_package_is_found_in_a_debug_dir $?
+frames prog >/dev/null
+[ "$(grep -c . all)" = "$(grep -c . want)" ] && ! grep -q : all
+ok without_the_package_there_are_lines $?
+cp "$package" bin/prog.dwp
+rm -f got
+frames prog >/dev/null
+cmp -s want got
+ok a_package_that_came_is_found_in_spite_of_the_cache $?
+objcopy --compress-debug-sections "$package" bin/prog.dwp
+rm -f got
+frames prog --no-cache >/dev/null
+cmp -s want got
+ok a_package_may_be_compressed $?
+size=$(wc -c <"$package")
+bad=0
+for i in 1 2 3 4 5 6 7
+do
+	head -c $((size * i / 8)) "$package" >bin/prog.dwp
+	frames prog --no-cache >/dev/null
+	[ "$(grep -c . all)" = "$(grep -c . want)" ] || bad=1
+done
+ok a_cut_package_is_no_harm $bad
+for other in "$dir"/*.dwp
+do
+	[ "$other" = "$package" ] || cp "$other" bin/prog.dwp
+done
+frames prog --no-cache >/dev/null
+[ "$(grep -c . all)" = "$(grep -c . want)" ] && ! grep -q : all
+ok the_package_of_another_program_is_not_taken $?
+objcopy --only-keep-debug bin/prog packages/prog.debug
+strip -g bin/prog
+objcopy --add-gnu-debuglink=packages/prog.debug bin/prog 2>/dev/null
+rm bin/prog.dwp
+rm -f got
+frames prog --no-cache --debug-dir packages >/dev/null
+cmp -s want got
+ok a_package_of_a_stripped_program_is_found $?

@@ -2,7 +2,8 @@
  * -gsplit-dwarf and as the file with the other half of its unit.
  *
  * Input: the length of the program (2 bytes, little-endian), the program, the
- * other file, which is found as a.dwo whatever folder the program names. */
+ * other file, which is found as a.dwo whatever folder the program names, and as
+ * the program's package. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ static int fuzz_split_count(void *arg, const struct symbol *sym,
 /* A folder of this process, gone with it. */
 static char folder[] = "/tmp/split.XXXXXX";
 static char dwo[sizeof(folder) + 8];
+static char dwp[sizeof(folder) + 16];
 
 static void fuzz_split_clean(void)
 {
@@ -72,6 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	fuzz_split_put(other, data + 2 + first, len - 2 - first);
 	close(other);
 	snprintf(path, sizeof(path), "/self/fd/%d", fd);
+	snprintf(dwp, sizeof(dwp), "%s/%d.dwp", folder, fd);
+	if (link(dwo, dwp))
+		__builtin_trap();
 
 	struct image img = { .kind = IMAGE_FILE, .path = path };
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
@@ -81,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	report_release(&rep);
 	symbolize_free(sy);
+	unlink(dwp);
 	close(fd);
 	return 0;
 }
