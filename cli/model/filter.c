@@ -126,13 +126,30 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 		      strpbrk(copy, "*?") ? "GLOB" : "=", t->n);
 }
 
+/* Returns the length of the first name of a list. perf's names of events have
+ * commas between slashes or braces: cpu/event=0x3c,umask=0x0/. */
+static size_t filter_name_len(const char *list)
+{
+	size_t n = 0;
+
+	for (; list[n] && list[n] != ','; n++) {
+		const char *end = list[n] == '/'   ? strchr(list + n + 1, '/')
+				  : list[n] == '{' ? strchr(list + n + 1, '}')
+						   : NULL;
+
+		if (end)
+			n = (size_t)(end - list);
+	}
+	return n;
+}
+
 static void put_names(struct text *t, const char *column, const char *list)
 {
 	const char *sep = " AND (";
 	const char *p = list;
 
 	for (;;) {
-		size_t len = strcspn(p, ",");
+		size_t len = filter_name_len(p);
 
 		filter_put_name(t, sep, column, p, len);
 		sep = " OR ";
@@ -141,6 +158,22 @@ static void put_names(struct text *t, const char *column, const char *list)
 			break;
 		p++;
 	}
+	filter_printf(t, ")");
+}
+
+/* The list may be one name with commas. */
+static void filter_put_events(struct text *t, const char *list)
+{
+	if (!list[filter_name_len(list)]) {
+		put_names(t, "event", list);
+		return;
+	}
+	filter_put_name(t, " AND (", "event", list, strlen(list));
+	filter_printf(t,
+		      " OR NOT EXISTS (SELECT 1 FROM event_type WHERE "
+		      "name = ?%zu)",
+		      t->n);
+	put_names(t, "event", list);
 	filter_printf(t, ")");
 }
 
@@ -247,12 +280,14 @@ bad:
 		       list);
 }
 
-/* Returns whether a part of the list is the name, matches it, or is a range
- * that has it. */
+/* Returns whether the list or a part of it is the name, matches it, or is a
+ * range that has it. */
 static bool filter_list_has(const char *list, const char *name)
 {
+	if (!strcmp(list, name))
+		return true;
 	while (*list) {
-		size_t n = strcspn(list, ",");
+		size_t n = filter_name_len(list);
 		const char *p = list;
 		long a, b, v;
 		char one[256];
@@ -355,7 +390,7 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	if (filter.comm)
 		put_names(&t, "comm", filter.comm);
 	if (filter.event)
-		put_names(&t, "event", filter.event);
+		filter_put_events(&t, filter.event);
 	*n = t.n;
 	if (t.full)
 		return err_set(err, ERR_USAGE, "too many values in filters");

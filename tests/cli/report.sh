@@ -177,6 +177,41 @@ ok no_such_event $?
 "$B" report --tid 5-20000 --comm 'x,work-*' "$fp" >"$work/text" 2>&1
 ok what_matches_in_part_is_no_mistake $?
 
+# names of events with commas
+cat >"$work/events.txt" <<'END'
+event "cpu/event=0x3c,umask=0x0/" period=10
+event "cpu/event=0x3c,umask=0x1/u" period=20
+event a period=1
+event b period=1
+event "a,b" period=1
+comm pid=7 tid=7 name="prog" time=1
+sample event="cpu/event=0x3c,umask=0x0/" pid=7 tid=7 cpu=0 time=1000 u=0x5000
+sample event="cpu/event=0x3c,umask=0x1/u" pid=7 tid=7 cpu=0 time=1010 u=0x5000
+sample event=a pid=7 tid=7 cpu=0 time=1020 u=0x5000
+sample event=b pid=7 tid=7 cpu=0 time=1030 u=0x5000
+sample event="a,b" pid=7 tid=7 cpu=0 time=1040 u=0x5000
+END
+"${MKCAP:-build/mkcap}" "$work/events.txt" "$work/events.data"
+"$B" ingest -q -o "$work/events.db" "$work/events.data"
+# events NAME LIST WANTED: the events that a list selects
+events() {
+	got=$("$B" script --event "$2" "$work/events.db" 2>&1 |
+		sed -n 's/^prog .* \([^ ]*\): $/\1/p' | tr '\n' ' ')
+	[ "$got" = "$3 " ] || echo "    $2: $got"
+	[ "$got" = "$3 " ]
+	ok "$1" $?
+}
+events a_name_with_commas_is_one 'cpu/event=0x3c,umask=0x0/' \
+	'cpu/event=0x3c,umask=0x0/'
+events and_so_in_a_list 'b,cpu/event=0x3c,umask=0x1/u' \
+	'cpu/event=0x3c,umask=0x1/u b'
+events and_with_wildcards 'cpu/*,umask=0x0/,a' 'cpu/event=0x3c,umask=0x0/ a'
+events a_whole_name_comes_before_its_parts 'a,b' 'a,b'
+events a_list_of_names 'b,a' 'a b'
+"$B" report --event 'cpu/event=0x3c,umask=0x1/u' "$work/events.db" >"$work/text"
+grep -q '^event: cpu/event=0x3c,umask=0x1/u, 1 sample' "$work/text"
+ok report_takes_them_too $?
+
 # forms
 "$B" report --json "$db" | python3 -c '
 import json, sys
