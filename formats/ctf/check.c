@@ -1,10 +1,11 @@
 /* check.c - what the heads of packets say, compared with the events inside, and
- * with the packets before.
+ * with the packets before; and values of events that no tracer can have
+ * written.
  *
- * What does not fit is damage; the events are kept. */
+ * What does not fit is damage. The events of a packet whose head does not fit
+ * are kept; an event with a value that cannot be is left out. */
 #include "formats/ctf/ctf.h"
 
-#define YEAR_NS (UINT64_C(366) * 86400 * 1000000000)
 #define CPU_MOST 65535
 
 /* A counter of few bits may wrap between two packets. */
@@ -129,4 +130,68 @@ const char *ctf_check_end(struct ctf_stream *s, uint64_t clock)
 			       p->finish >= p->begin && !s->schema->loose
 		       ? "a packet ends before its last event"
 		       : NULL;
+}
+
+/* All ones, as a number of 32 bits: unknown. */
+static bool ctf_check_can_be_thread(int64_t id)
+{
+	return thread_id_can_be(id) || id == UINT32_MAX;
+}
+
+static bool ctf_check_threads(const struct ctf_state *st,
+			      const struct ctf_event *ev,
+			      const struct bytes *raw)
+{
+	static const enum ctf_use use[] = { CTF_USE_PID, CTF_USE_TID,
+					    CTF_USE_VPID, CTF_USE_VTID };
+	static const enum ctf_part_of part[] = { CTF_TID, CTF_TID2, CTF_PID,
+						 CTF_PID2 };
+
+	for (size_t i = 0; i < sizeof(use) / sizeof(*use); i++)
+		if (st->uses >> use[i] & 1 &&
+		    !ctf_check_can_be_thread((int64_t)st->use[use[i]]))
+			return false;
+	for (size_t i = 0; ev->role && i < sizeof(part) / sizeof(*part); i++)
+		if (!ctf_check_can_be_thread(ctf_number(ev, part[i], raw, -1)))
+			return false;
+	return true;
+}
+
+/* The sampled address and the kernel's half. Where the machine is not told, one
+ * address of the kernel from 2^63 on shows that all of them are. */
+static bool ctf_check_addresses(struct ctf_stream *s)
+{
+	const struct ctf_state *st = &s->st;
+	struct halves half = s->schema->halves;
+
+	if (st->uses >> CTF_IP & 1 && st->use[CTF_IP] &&
+	    !halves_have(&half, st->use[CTF_IP], false))
+		return false;
+	if (!half.kernel_start && s->trace->kernel_is_high)
+		half.kernel_start = (uint64_t)1 << 63;
+	for (size_t i = 0; i < st->kern.n; i++)
+		if (!halves_have(&half, st->kern.ip[i], true))
+			return false;
+	if (st->kern.n)
+		s->trace->kernel_is_high |= st->kern.ip[0] >> 63;
+	return true;
+}
+
+const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
+			    const struct bytes *raw)
+{
+	const struct ctf_state *st = &s->st;
+
+	if (s->far)
+		return "an event with a time that is years from those before "
+		       "it";
+	if (s->schema->of_linux && !ctf_check_threads(st, ev, raw))
+		return "an event of a thread or process that cannot be";
+	if (s->schema->of_linux && st->uses >> CTF_CPU & 1 &&
+	    st->use[CTF_CPU] > CPU_MOST &&
+	    (uint32_t)st->use[CTF_CPU] != UINT32_MAX)
+		return "an event of a CPU that cannot be";
+	return ctf_check_addresses(s)
+		       ? NULL
+		       : "an event with an address that cannot be";
 }

@@ -22,6 +22,7 @@
 
 #include "formats/ctf/decode/run.h"
 #include "formats/ctf/meta/tree.h"
+#include "formats/reader/bounds.h"
 #include "formats/reader/task_rules.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/ledger.h"
@@ -64,7 +65,9 @@ struct ctf_schema {
 	uint32_t n_slot;       /* the most of all stream classes */
 	bool lttng, perf;      /* who wrote it */
 	bool loose;	       /* its packets may end before their last event */
-	struct err *err;       /* why it cannot be read; NULL: it can */
+	bool of_linux; /* its numbers of threads and CPUs are those of Linux */
+	struct halves halves;
+	struct err *err; /* why it cannot be read; NULL: it can */
 };
 
 /* Returns the schema of metadata; sm->err says if it cannot be read. */
@@ -312,6 +315,7 @@ struct ctf_trace {
 	uint64_t at;	 /* time of the newest event */
 	int32_t *on_cpu; /* the running thread, by sched_switch; or -1 */
 	size_t n_cpu;
+	bool kernel_is_high; /* the kernel had an address from 2^63 on */
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
 	struct told_tasks told; /* names that became items */
@@ -350,10 +354,12 @@ struct ctf_stream {
 	struct ctf_trace *trace;
 	uint32_t *file; /* indices in ctf.file */
 	size_t n_file, cap_file, pos;
-	uint64_t time;	  /* of the event whose header was read, or a time not
-			   * after it; on the capture's clock */
-	uint64_t last;	  /* the latest so far */
+	uint64_t time; /* of the event whose header was read, or a time not
+			* after it; on the capture's clock */
+	uint64_t last; /* the latest so far */
+	struct near_time near;
 	bool due;	  /* a header was read */
+	bool far;	  /* with a time that is years from those before it */
 	const char *path; /* of the mapped file */
 	void *data;
 	uint64_t len, off; /* off: of the next packet */
@@ -386,11 +392,14 @@ void ctf_streams_make(struct ctf *ctf);
 bool ctf_stream_next(struct ctf_stream *s);
 /* The rest of the packet is damage, for the reason why; the packet ends. */
 void ctf_stream_drop_packet(struct ctf_stream *s, const char *why);
+/* The event that was read is damage, for the reason why. */
+void ctf_stream_blame_event(const struct ctf_stream *s, const char *why);
 /* Converts a value of the stream's clock to ns on the capture's clock. */
 uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value);
 void ctf_stream_close(struct ctf_stream *s);
 
-/* ---- check.c: packets against their events, and against those before */
+/* ---- check.c: packets against their events, and against those before; values
+ * of events that cannot be */
 /* Returns what is wrong with the head of the packet that begins; NULL: nothing.
  */
 const char *ctf_check_begin(struct ctf_stream *s);
@@ -402,6 +411,10 @@ uint64_t ctf_check_grown(const struct ctf_stream *s, enum ctf_field_role role,
 			 uint64_t from, uint64_t to, uint64_t *mask);
 /* Does a counter that grew by n go back? */
 bool ctf_check_is_back(uint64_t n, uint64_t mask);
+/* Returns what is wrong with the event that was read; NULL: nothing. raw: its
+ * payload. */
+const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
+			    const struct bytes *raw);
 
 static inline struct ctf *ctf_of(struct source *src)
 {

@@ -279,6 +279,12 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 	struct bytes raw;
 
 	bytes_init(&raw, st->raw, st->raw_len, "event", 0, false);
+	const char *why = ctf_check_event(s, ev, &raw);
+
+	if (why) {
+		ctf_stream_blame_event(s, why);
+		return;
+	}
 	ctf_event_facts(s, ev, &raw, &f);
 	const struct ctf_item head = {
 		.time = tr->at,

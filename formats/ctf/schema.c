@@ -104,6 +104,21 @@ static bool ctf_schema_is_loose(const struct ctf_tree *t)
 	return false;
 }
 
+/* Tracers of other systems have members called tid, too. */
+static void ctf_schema_set_bounds(struct ctf_schema *sm, const char *tracer)
+{
+	const char *machine = ctf_tree_env(&sm->tree, "machine");
+	const char *domain = ctf_tree_env(&sm->tree, "domain");
+
+	sm->of_linux = sm->lttng || sm->perf ||
+		       (tracer && !strcmp(tracer, "backstitch"));
+	if (machine)
+		sm->halves = halves_of(machine);
+	/* programs of no machine of LTTng have the upper half */
+	else if (sm->lttng && domain && !strcmp(domain, "ust"))
+		sm->halves = (struct halves){ (uint64_t)1 << 63, UINT64_MAX };
+}
+
 struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 {
 	struct ctf_schema *sm = mem_new(1, sizeof(*sm));
@@ -119,6 +134,7 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	sm->lttng = tracer && !strncmp(tracer, "lttng", 5);
 	sm->perf = tracer && !strcmp(tracer, "perf");
 	sm->loose = ctf_schema_is_loose(t);
+	ctf_schema_set_bounds(sm, tracer);
 	ctf_program_start(&sm->head);
 	ctf_program_skip(&sm->head, t->header);
 	ctf_program_end(&sm->head);

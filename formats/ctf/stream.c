@@ -254,6 +254,14 @@ static void ctf_stream_end_packet(struct ctf_stream *s)
 		ctf_state_trim(&s->st);
 }
 
+void ctf_stream_blame_event(const struct ctf_stream *s, const char *why)
+{
+	const uint64_t at = s->event_at / 8;
+
+	ctf_stream_damage(s, "event", s->packet.off + at,
+			  (s->st.cur.at + 7) / 8 - at, 0, why);
+}
+
 void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -491,6 +499,21 @@ static int ctf_stream_read_header(struct ctf_stream *s)
 	return 0;
 }
 
+/* Is the time of the event years from those before it? Its event is due when
+ * the one before it was, and does not set the clock. */
+static bool ctf_stream_is_far(struct ctf_stream *s, uint64_t clock)
+{
+	const enum clock_id id = s->trace->ctf->src.info.clock_id;
+
+	s->far = s->clock && id != CLOCK_ID_REAL && id != CLOCK_ID_TAI &&
+		 near_time_is_far(&s->near, s->time);
+	if (s->far) {
+		s->st.clock[s->packet.plan->sc->clock] = clock;
+		s->time = s->last;
+	}
+	return s->far;
+}
+
 static void ctf_stream_check_time(struct ctf_stream *s)
 {
 	if (s->time < s->last)
@@ -515,8 +538,11 @@ bool ctf_stream_next(struct ctf_stream *s)
 			ctf_stream_end_packet(s);
 			continue;
 		}
+		const uint64_t clock = ctf_stream_clock(s);
+
 		if (!ctf_stream_read_header(s)) {
-			ctf_stream_check_time(s);
+			if (!ctf_stream_is_far(s, clock))
+				ctf_stream_check_time(s);
 			return true;
 		}
 		ctf_stream_drop_packet(s, st->why);

@@ -4,7 +4,6 @@
  * pointers has any number as a return address, and a clock that is set may
  * jump. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
@@ -20,19 +19,6 @@ int perf_check_build_id(const struct bytes *id, unsigned int n, struct err *err)
 			      bytes_left(id));
 	bytes_skip(&rest, n, NULL);
 	return rest_zeros(&rest, err);
-}
-
-/* Intel's 57-bit addresses leave the widest halves of x86-64, 52-bit addresses
- * those of AArch64. On s390x both halves use the same numbers. */
-void perf_check_set_halves(struct perf *p, const char *arch)
-{
-	if (!strcmp(arch, "x86_64")) {
-		p->user_end = (uint64_t)1 << 56;
-		p->kernel_start = -((uint64_t)1 << 56);
-	} else if (!strcmp(arch, "aarch64")) {
-		p->user_end = (uint64_t)1 << 52;
-		p->kernel_start = -((uint64_t)1 << 52);
-	}
 }
 
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
@@ -70,7 +56,7 @@ static int perf_check_cpu(const struct perf *p, const struct perf_rec *r,
 static int perf_check_address(const struct perf *p, const struct perf_rec *r,
 			      uint64_t addr, bool kernel, struct err *err)
 {
-	if (addr >= p->kernel_start || (!kernel && addr < p->user_end))
+	if (halves_have(&p->halves, addr, kernel))
 		return 0;
 	return err_at(err, r->b.path, r->off,
 		      "address 0x%" PRIx64 " cannot be one of %s", addr,
@@ -85,7 +71,7 @@ static int perf_check_addresses(const struct perf *p, const struct perf_rec *r,
 	const struct rec_sample *s = &rec->sample;
 	bool kernel = rec->flags & REC_F_KERNEL;
 
-	if (!p->kernel_start || rec->flags & REC_F_GUEST ||
+	if (!p->halves.kernel_start || rec->flags & REC_F_GUEST ||
 	    !(rec->flags & (REC_F_KERNEL | REC_F_USER)))
 		return 0;
 	if (s->ip && perf_check_address(p, r, s->ip, kernel, err))
@@ -130,7 +116,7 @@ static int perf_check_map(const struct perf *p, const struct perf_rec *r,
 			      "mapping of 0x%" PRIx64 " bytes at 0x%" PRIx64
 			      " goes beyond the last address",
 			      m->len, m->start);
-	if (!p->kernel_start)
+	if (!p->halves.kernel_start)
 		return 0;
 	return perf_check_address(p, r, m->start, false, err) ||
 			       perf_check_address(p, r, last, false, err)

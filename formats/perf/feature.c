@@ -60,7 +60,7 @@ static int perf_feature_arch(struct perf *p, struct bytes *b, struct err *err)
 	if (perf_feature_copy_string(p, b, &info->arch, err))
 		return -1;
 	info->user_mask = user_mask_of(info->arch);
-	perf_check_set_halves(p, info->arch);
+	p->halves = halves_of(info->arch);
 	return 0;
 }
 

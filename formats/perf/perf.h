@@ -288,8 +288,7 @@ struct perf {
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
 	struct tp tp;
-	/* No address is in [user_end, kernel_start); 0, 0: any may be. */
-	uint64_t user_end, kernel_start;
+	struct halves halves;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
 	size_t cap_ip, cap_kern, cap_user, cap_part, cap_regs, cap_intr;
@@ -400,8 +399,6 @@ void perf_tool_finish(struct perf *p);
 /* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */
 int perf_check_build_id(const struct bytes *id, unsigned int n,
 			struct err *err);
-/* Sets where the addresses of programs end and those of the kernel begin. */
-void perf_check_set_halves(struct perf *p, const char *arch);
 /* Is this time years from those of the records before it in the file? */
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 			    uint64_t time);

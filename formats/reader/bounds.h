@@ -3,6 +3,7 @@
 #define FORMATS_READER_BOUNDS_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* PID_MAX_LIMIT of 64-bit machines (include/linux/threads.h). */
 #define THREAD_ID_MAX 4194304
@@ -19,6 +20,31 @@
 static inline bool thread_id_can_be(int64_t id)
 {
 	return id >= -1 && id <= THREAD_ID_MAX;
+}
+
+/* No address is in [user_end, kernel_start); 0, 0: any may be. */
+struct halves {
+	uint64_t user_end, kernel_start;
+};
+
+/* Intel's 57-bit addresses leave the widest halves of x86-64, 52-bit addresses
+ * those of AArch64. On s390x both halves use the same numbers. */
+static inline struct halves halves_of(const char *machine)
+{
+	unsigned int bits = !strcmp(machine, "x86_64")	  ? 56
+			    : !strcmp(machine, "aarch64") ? 52
+							  : 0;
+
+	return bits ? (struct halves){ (uint64_t)1 << bits,
+				       -((uint64_t)1 << bits) }
+		    : (struct halves){ 0, 0 };
+}
+
+/* Can this be an address of the kernel, or of it or a program? */
+static inline bool halves_have(const struct halves *h, uint64_t addr,
+			       bool kernel)
+{
+	return addr >= h->kernel_start || (!kernel && addr < h->user_end);
 }
 
 /* The time near which the next one must be; n: how many records confirm it. */

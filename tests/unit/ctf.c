@@ -479,6 +479,83 @@ START_TEST(packets_are_read)
 }
 END_TEST
 
+/* ---- values that cannot be */
+
+/* An event: time, thread, addresses of the kernel, a. */
+#define BOUNDS(env)                                                            \
+	TYPES "typealias integer { size = 32; align = 8; signed = true; }"     \
+	      " := s32; trace { major = 1; minor = 8; byte_order = le; };"     \
+	      "env { " env " }; clock { name = c; freq = 1000000000; };"       \
+	      "typealias integer { size = 64; align = 8;"                      \
+	      " map = clock.c.value; } := t64;"                                \
+	      "stream { event.header := struct { t64 timestamp; };"            \
+	      " event.context := struct { s32 tid; u64 ip; u8 n;"              \
+	      " u64 callstack_kernel[n]; }; };" FIELDS("u8 a;")
+#define NO_IP "0000000000000000 "
+#define AT(time) time "00000000000000 "
+#define ODD                                                                                \
+	AT("10")                                                                           \
+	"05000000" NO_IP                                                                   \
+	"01 100000a1ffffffff 01" AT("20") "ffffffff" NO_IP "00 02" AT(                     \
+		"30") "feffffff" NO_IP                                                     \
+		      "00 03" AT("40") "01004000" NO_IP "00 04" AT(                        \
+			      "50") "05000000" NO_IP "01 0010000000000000 05"              \
+				    "0000000000000001 05000000" NO_IP                      \
+				    "00 06" AT("60") "00004000 0000000000004000 00 07" AT( \
+					    "70") "05000000 00000000000000f0 00 08"
+
+static const struct ctf_case bound_cases[] = {
+	{ .name = "of_a_kernel_whose_machine_is_not_told",
+	  .meta = BOUNDS("tracer_name = \"lttng-modules\";"),
+	  .file = { ODD },
+	  .want = "@16 e -1/5 ctx_ip=0 ctx_n=1 a=1 k:ffffffffa1000010\n"
+		  "@32 e ctx_ip=0 ctx_n=0 a=2\n"
+		  "@96 e -1/4194304 ctx_ip=18014398509481984 ctx_n=0 a=7"
+		  " u:40000000000000\n"
+		  "@112 e -1/5 ctx_ip=17293822569102704640 ctx_n=0 a=8"
+		  " u:f000000000000000\n"
+		  "s0+0x34: an event of a thread or process that cannot be: "
+		  "22 bytes\n"
+		  "s0+0x4a: an event of a thread or process that cannot be: "
+		  "22 bytes\n"
+		  "s0+0x60: an event with an address that cannot be: 30 "
+		  "bytes\n"
+		  "s0+0x7e: an event with a time that is years from those "
+		  "before it: 22 bytes\n" },
+	{ .name = "of_programs",
+	  .meta = BOUNDS("tracer_name = \"lttng-ust\"; domain = \"ust\";"),
+	  .file = { AT(
+		  "10") "05000000" NO_IP
+			"00 01" AT("60") "00004000 0000000000004000 00 07" AT(
+				"70") "05000000 00000000000000f0 00 08" },
+	  .want = "@16 e -1/5 ctx_ip=0 ctx_n=0 a=1\n"
+		  "@96 e -1/4194304 ctx_ip=18014398509481984 ctx_n=0 a=7"
+		  " u:40000000000000\n"
+		  "s0+0x2c: an event with an address that cannot be: 22 "
+		  "bytes\n" },
+	{ .name = "of_a_known_machine",
+	  .meta = BOUNDS("tracer_name = \"perf\"; machine = \"x86_64\";"),
+	  .file = { AT("10") "05000000 0000000000000040 00 01" AT(
+		  "60") "05000000" NO_IP
+			"01 0010000000000000 07" AT(
+				"70") "05000000 00000000000000ff 00 08" },
+	  .want = "@112 e -1/5 ctx_ip=18374686479671623680 ctx_n=0 a=8\n"
+		  "s0+0x0: an event with an address that cannot be: 22 bytes\n"
+		  "s0+0x16: an event with an address that cannot be: 30 "
+		  "bytes\n" },
+	{ .name = "of_no_Linux_any_may_be",
+	  .meta = BOUNDS("tracer_name = \"barectf\";"),
+	  .file = { AT("10") "feffffff 0000000000000040 00 01" },
+	  .want = "@16 e ctx_ip=4611686018427387904 ctx_n=0 a=1"
+		  " u:4000000000000000\n" },
+};
+
+START_TEST(values_that_cannot_be_are_damage)
+{
+	READ(bound_cases);
+}
+END_TEST
+
 /* ---- chunks */
 
 #define CHUNK(n, b, e, lost, seq, events)                                      \
@@ -707,7 +784,7 @@ END_TEST
 RUN("ctf", fields_are_read, packets_are_read,
     chunks_follow_each_other_by_number_and_copies_do_not,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
-    every_cut_keeps_all_events_in_front_of_it,
+    every_cut_keeps_all_events_in_front_of_it, values_that_cannot_be_are_damage,
     every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
     rules_that_are_none_are_refused)
