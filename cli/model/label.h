@@ -15,7 +15,8 @@ enum label_kind {
 	LABEL_INLINED,
 	LABEL_JIT,
 	LABEL_UNNAMED, /* code without a name: [libfoo.so], [unknown] */
-	LABEL_MISSING, /* stands for missing frames: [user: VERDICT] */
+	LABEL_MISSING, /* stands for missing frames: [user: VERDICT],
+			* [kernel: hit_only] */
 	LABEL_EXEC,    /* of a program that was executed after the sample */
 	LABEL_BOGUS,   /* a return address that no call returns to */
 	LABEL_KINDS

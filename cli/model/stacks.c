@@ -521,5 +521,10 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		stacks_add_mark(s, name, out);
 	}
 	stack_names_get(s->names, g->uraw, exec, out);
+	const char *hit = stack_names_ended(s->names, g->kraw);
+	if (hit) {
+		snprintf(name, sizeof(name), "[kernel: %s]", hit);
+		stacks_add_mark(s, name, out);
+	}
 	stack_names_get(s->names, g->kraw, false, out);
 }

@@ -101,7 +101,8 @@ const struct stack_names *stacks_names(const struct stacks *s);
 /* Appends the group's frames, outermost first. A missing user half is the frame
  * "[user: VERDICT]"; the stack of a program that was executed after the sample
  * follows the frame "[user: after exec]"; a stack that was not unwound to its
- * outermost frame follows the frame "[user: REASON]". */
+ * outermost frame follows the frame "[user: REASON]", a kernel half that is
+ * only the address hit "[kernel: hit_only]". */
 void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
 /* Returns a word for why the user half is missing; NULL if it is not. */

@@ -333,7 +333,7 @@ function legend()
 		add("kinds", model.colors[k + "3"][darkScreen.matches ? 1 : 0],
 		    text));
 	if (kinds.has("m"))
-		add("kinds", hatched("m"), "user half missing");
+		add("kinds", hatched("m"), "half missing");
 	if (kinds.has("e"))
 		add("kinds", hatched("e"), "stack taken after exec");
 	if (kinds.has("b"))

@@ -500,7 +500,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 		{ LABEL_INLINED, "i3", "inlined" },
 		{ LABEL_JIT, "j3", "JIT" },
 		{ LABEL_UNNAMED, "n3", "no name" },
-		{ LABEL_MISSING, "m", "user half missing" },
+		{ LABEL_MISSING, "m", "half missing" },
 		{ LABEL_EXEC, "e", "stack taken after exec" },
 		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
 	};

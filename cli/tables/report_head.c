@@ -35,13 +35,24 @@ static bool report_is_deferred(const struct report *rp)
 	return false;
 }
 
+static void report_put_share(FILE *out, const char *what, uint64_t part,
+			     uint64_t whole)
+{
+	if (!part)
+		return;
+	fprintf(out, "%s ", what);
+	report_put_percent(out, part, whole);
+	putc('\n', out);
+}
+
 /* Prints why user stacks are missing, with shares, largest first, the share of
- * user stacks taken after an exec, and the share without symbols if it is
- * large. */
+ * kernel halves of one address, of user stacks taken after an exec, and the
+ * share without symbols if it is large. */
 static void report_print_missing(FILE *out, const struct report *rp)
 {
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	const char *before = "user half missing: ";
+	uint64_t hit = 0;
 	uint64_t exec = 0;
 	uint64_t unnamed = 0;
 
@@ -58,6 +69,10 @@ static void report_print_missing(FILE *out, const struct report *rp)
 			exec = row->total;
 			continue;
 		}
+		if (!strncmp(l->name, "[kernel: ", 9)) {
+			hit += row->total;
+			continue;
+		}
 		fprintf(out, "%s%s ", before, l->name);
 		report_put_percent(out, row->total, rp->weight);
 		before = ", ";
@@ -66,11 +81,10 @@ static void report_print_missing(FILE *out, const struct report *rp)
 		fputs(" ('backstitch help verdicts')\n", out);
 	else if (report_is_deferred(rp))
 		fputs("user half missing: none\n", out);
-	if (exec) {
-		fputs("user half of another program, taken after exec: ", out);
-		report_put_percent(out, exec, rp->weight);
-		putc('\n', out);
-	}
+	report_put_share(out, "kernel half missing: [kernel: hit_only]", hit,
+			 rp->weight);
+	report_put_share(out, "user half of another program, taken after exec:",
+			 exec, rp->weight);
 	if (unnamed > rp->weight / 10) {
 		fputs("code without a name: ", out);
 		report_put_percent(out, unnamed, rp->weight);

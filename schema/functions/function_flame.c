@@ -5,6 +5,7 @@
  * or TO from event. */
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"
@@ -92,6 +93,7 @@ static int flame_next_stack(struct flame_load *l, sqlite3_stmt *st)
 struct flame_mark {
 	sqlite3_int64 id;
 	uint32_t name;
+	bool kernel;
 };
 
 struct flame_marks {
@@ -104,13 +106,16 @@ static int flame_next_word(struct flame_load *l, sqlite3_stmt *st)
 {
 	struct flame_marks *m = (struct flame_marks *)l;
 	const char *word = db_column_text(st, FN_FLAME_WORDS_NAME);
-	char *name = sqlite3_mprintf("[user: %s]", word ? word : "?");
+	const char *half = db_column_text(st, FN_FLAME_WORDS_HALF);
+	char *name = sqlite3_mprintf("[%s: %s]", half ? half : "?",
+				     word ? word : "?");
 
 	if (!name)
 		return SQLITE_NOMEM;
 	*mem_add(m->mark, m->n, m->cap) = (struct flame_mark){
 		sqlite3_column_int64(st, FN_FLAME_WORDS_MARK),
 		intern_add(&l->t->names, name),
+		half && !strcmp(half, "kernel"),
 	};
 	sqlite3_free(name);
 	return SQLITE_OK;
@@ -118,10 +123,10 @@ static int flame_next_word(struct flame_load *l, sqlite3_stmt *st)
 
 /* Returns the node of a mark below node, or node if there is no such mark. */
 static uint32_t flame_put_mark(struct flame_marks *m, uint32_t node,
-			       sqlite3_int64 id)
+			       sqlite3_int64 id, bool kernel)
 {
 	for (size_t i = 0; id && i < m->n; i++)
-		if (m->mark[i].id == id)
+		if (m->mark[i].id == id && m->mark[i].kernel == kernel)
 			return flame_nodes_child(m->l.t, node, m->mark[i].name,
 						 FLAME_ROOT);
 	return node;
@@ -149,10 +154,15 @@ static int flame_next_group(struct flame_load *l, sqlite3_stmt *st)
 	if (at != FLAME_ROOT)
 		at = flame_put_mark(
 			(struct flame_marks *)l, at,
-			sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK));
+			sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK), false);
 	if (at != FLAME_ROOT)
 		at = flame_nodes_place(
 			t, at, flame_stack_id(t, st, FN_FLAME_GROUPS_USER));
+	if (at != FLAME_ROOT)
+		at = flame_put_mark(
+			(struct flame_marks *)l, at,
+			sqlite3_column_int64(st, FN_FLAME_GROUPS_KERNEL_MARK),
+			true);
 	if (at != FLAME_ROOT)
 		at = flame_nodes_place(
 			t, at, flame_stack_id(t, st, FN_FLAME_GROUPS_KERNEL));

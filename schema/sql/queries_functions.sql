@@ -44,13 +44,14 @@ ORDER BY max(EXISTS (SELECT 1 FROM sample_group g WHERE g.type = t.id
 -- name: fn_flame_groups
 -- ?1 event, ?2 comm, ?3 capture
 SELECT g.kernel, g.user, coalesce(c.label, c.name, '[unknown]') AS comm,
-	g.mark, sum(coalesce(g.weight, g.n)) AS weight, sum(g.n) AS n
+	g.mark, sum(coalesce(g.weight, g.n)) AS weight, sum(g.n) AS n,
+	g.kernel_mark
 FROM sample_group g
 JOIN event_type t ON t.id = g.type
 LEFT JOIN comm c ON c.id = g.comm
 WHERE t.name = ?1 AND (?2 IS NULL OR c.name = ?2)
 	AND (?3 IS NULL OR t.capture = ?3)
-GROUP BY 3, g.mark, g.user, g.kernel
+GROUP BY 3, g.mark, g.user, g.kernel_mark, g.kernel
 
 -- name: fn_flame_events
 -- the same for a process or time: ?4 pid, ?5 from, ?6 up to
@@ -60,7 +61,8 @@ SELECT k.stack AS kernel, u.stack AS user,
 	CASE WHEN u.id IS NULL THEN -r.verdict
 		WHEN r.flags & 2 THEN 2
 		WHEN w.name <> 'outermost' THEN 100 + u.ended END AS mark,
-	sum(coalesce(e.weight, 1)) AS weight, count(*) AS n
+	sum(coalesce(e.weight, 1)) AS weight, count(*) AS n,
+	100 + k.ended AS kernel_mark
 FROM event e
 JOIN event_type t ON t.id = e.type AND t.kind = 'sample'
 LEFT JOIN comm c ON c.id = e.comm
@@ -74,16 +76,19 @@ WHERE t.name = ?1 AND (?2 IS NULL OR c.name = ?2)
 	AND (?3 IS NULL OR t.capture = ?3)
 	AND (?4 IS NULL OR p.pid = ?4)
 	AND (?5 IS NULL OR e.time_ns >= ?5) AND (?6 IS NULL OR e.time_ns < ?6)
-GROUP BY 3, mark, u.stack, k.stack
+GROUP BY 3, mark, u.stack, k.ended, k.stack
 
 -- name: fn_flame_words
 -- the names of marks, as in the view folded
-SELECT -id AS mark, CASE name WHEN 'matched' THEN 'empty' ELSE name END AS name
+SELECT -id AS mark, 'user' AS half,
+	CASE name WHEN 'matched' THEN 'empty' ELSE name END AS name
 FROM word WHERE kind = 'request'
 UNION ALL
-SELECT 100 + id, name FROM word WHERE kind = 'unwind'
+SELECT 100 + id, 'user', name FROM word WHERE kind = 'unwind'
 UNION ALL
-SELECT 2, 'after exec'
+SELECT 2, 'user', 'after exec'
+UNION ALL
+SELECT 100 + id, 'kernel', name FROM word WHERE kind = 'unwind'
 
 -- name: fn_flame_stacks
 SELECT id, parent, frame FROM stack ORDER BY id

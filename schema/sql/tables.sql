@@ -164,7 +164,9 @@ CREATE TABLE sample_group(
 				-- after exec; minus the verdict of a missing
 				-- user half; or 100 + word 'unwind': it was
 				-- not unwound to its outermost frame
-	weight INTEGER, n INTEGER -- sum of the weights; how many samples
+	weight INTEGER, n INTEGER, -- sum of the weights; how many samples
+	kernel_mark INTEGER	-- NULL; or 100 + word 'unwind': the kernel half
+				-- is only the address that was hit
 );
 
 -- Raw payload of tracepoint events without an ev_ table.

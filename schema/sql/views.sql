@@ -69,8 +69,9 @@ LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 -- The whole stack of an event, one row per frame, pos 0 the innermost: kernel
 -- frames (half 'kernel'), then user frames (half 'user'). A missing user half
 -- is one row '[user: VERDICT]'; a user half that was not unwound to its
--- outermost frame ends with a row '[user: REASON]'. Select one event_id at a
--- time, or a few.
+-- outermost frame ends with a row '[user: REASON]', a kernel half that is only
+-- the address hit with '[kernel: hit_only]'. Select one event_id at a time, or
+-- a few.
 CREATE VIEW full_stack(event_id, pos, half, symbol, symoff, image, off,
 	build_id) AS
 SELECT e.id, s.pos, 'kernel', y.name, f.symoff, i.path, printf('0x%x', f.off),
@@ -82,7 +83,8 @@ JOIN frame f ON f.id = s.frame
 JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol
 UNION ALL
-SELECT e.id, coalesce(t.depth, 0) + s.pos, 'user', y.name, f.symoff, i.path,
+SELECT e.id, coalesce(t.depth + (k.ended IS NOT NULL), 0) + s.pos, 'user',
+	y.name, f.symoff, i.path,
 	printf('0x%x', f.off), nullif(lower(hex(i.build_id)), '')
 FROM event e
 LEFT JOIN request r ON r.event = e.id
@@ -94,7 +96,7 @@ LEFT JOIN symbol y ON y.id = f.symbol
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack
 UNION ALL
-SELECT r.event, coalesce(t.depth, 0), 'user',
+SELECT r.event, coalesce(t.depth + (k.ended IS NOT NULL), 0), 'user',
 	'[user: ' || CASE w.name WHEN 'matched' THEN 'empty' ELSE w.name END
 		|| ']',
 	NULL, NULL, NULL, NULL
@@ -105,8 +107,15 @@ LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack
 WHERE coalesce(r.uraw, e.uraw) IS NULL
 UNION ALL
-SELECT e.id, coalesce(t.depth, 0) + s.depth, 'user', '[user: ' || w.name || ']',
+SELECT e.id, t.depth, 'kernel', '[kernel: ' || w.name || ']',
 	NULL, NULL, NULL, NULL
+FROM event e
+JOIN raw_chain k ON k.id = e.kraw
+JOIN word w ON w.kind = 'unwind' AND w.id = k.ended
+JOIN stack t ON t.id = k.stack
+UNION ALL
+SELECT e.id, coalesce(t.depth + (k.ended IS NOT NULL), 0) + s.depth, 'user',
+	'[user: ' || w.name || ']', NULL, NULL, NULL, NULL
 FROM event e
 JOIN raw_chain u ON u.id = e.uraw
 JOIN stack s ON s.id = u.stack
@@ -120,7 +129,8 @@ LEFT JOIN stack t ON t.id = k.stack;
 -- _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the user
 -- half is missing, '[user: after exec]' before frames of the program after an
 -- exec, '[user: REASON]' before those of a stack that was not unwound to its
--- outermost frame. weight: sum of the samples' weights, in units of unit.
+-- outermost frame, '[kernel: hit_only]' before a frame that is only the address
+-- hit. weight: sum of the samples' weights, in units of unit.
 CREATE VIEW folded(capture, event, stack, weight, unit) AS
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
@@ -134,13 +144,16 @@ SELECT t.capture, t.name,
 		WHEN g.mark < 0 THEN ';[user: ' || CASE w.name
 			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
 		ELSE '' END
-	|| coalesce(';' || u.line, '') || coalesce(';' || k.line, ''),
+	|| coalesce(';' || u.line, '')
+	|| coalesce(';[kernel: ' || h.name || ']', '')
+	|| coalesce(';' || k.line, ''),
 	sum(g.weight), t.unit
 FROM sample_group g
 JOIN event_type t ON t.id = g.type
 LEFT JOIN comm c ON c.id = g.comm
 LEFT JOIN word w ON w.kind = 'request' AND w.id = -g.mark
 LEFT JOIN word e ON e.kind = 'unwind' AND e.id = g.mark - 100
+LEFT JOIN word h ON h.kind = 'unwind' AND h.id = g.kernel_mark - 100
 LEFT JOIN text u ON u.stack = g.user
 LEFT JOIN text k ON k.stack = g.kernel
 GROUP BY 1, 2, 3;

@@ -24,15 +24,16 @@
 
 #define SLOTS_FIRST 1024u
 #define SLOTS_MAX 131072u
-/* sample_group.mark for an unwind end is this plus the end; the view folded
- * knows it too. */
+/* sample_group.mark and kernel_mark for an unwind end are this plus the end;
+ * the view folded knows it too. */
 #define MARK_ENDED 100
 
 /* 32 bytes: reading one touches one cache line. */
 struct sample_group {
 	uint32_t type, comm, kernel, user; /* stacks */
 	int16_t mark;			   /* 0: NULL */
-	uint16_t weighs;		   /* 0: the weight is NULL */
+	uint8_t kernel_mark;		   /* 0: NULL */
+	bool weighs;			   /* false: the weight is NULL */
 	uint32_t n;			   /* 0: a free slot */
 	uint64_t weight;
 };
@@ -113,7 +114,8 @@ static uint64_t sample_groups_hash(const struct sample_group *g)
 	uint64_t a = (uint64_t)g->kernel << 32 | g->user;
 	uint64_t b = (uint64_t)g->type << 32 | g->comm;
 
-	b += (uint64_t)g->mark << 8 | g->weighs;
+	b += (uint64_t)g->mark << 16 | (uint64_t)g->kernel_mark << 8 |
+	     g->weighs;
 	return hash_u64(a ^ b * 0x9e3779b97f4a7c15u);
 }
 
@@ -122,7 +124,7 @@ static bool sample_groups_same_key(const struct sample_group *a,
 {
 	return a->kernel == b->kernel && a->user == b->user &&
 	       a->comm == b->comm && a->type == b->type && a->mark == b->mark &&
-	       a->weighs == b->weighs;
+	       a->kernel_mark == b->kernel_mark && a->weighs == b->weighs;
 }
 
 /* Returns the slot of a group, or the free slot where it belongs. */
@@ -158,6 +160,8 @@ static int sample_groups_write(struct store *db, struct err *err)
 		if (g->weighs)
 			row_int(&r, 5, (int64_t)g->weight);
 		row_int(&r, 6, g->n);
+		if (g->kernel_mark)
+			row_int(&r, 7, g->kernel_mark);
 	}
 	memset(sg->slot, 0, sg->n_slot * sizeof(*sg->slot));
 	sg->n_group = 0;
@@ -290,6 +294,7 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 	};
 
 	w.g.mark = sample_groups_mark(db, e->uraw);
+	w.g.kernel_mark = (uint8_t)sample_groups_mark(db, e->kraw);
 	if (!sample_groups_may_ask(c, e))
 		return sample_groups_add(db, &w.g, err);
 	sample_groups_put_waiting(sg, &w);

@@ -31,7 +31,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_INLINE] = { "inline_frame", NULL, 5, false },
 	[T_JIT_CODE] = { "jit_code", NULL, 4, true },
 	[T_JIT_LINE] = { "jit_line", NULL, 4, false },
-	[T_GROUP] = { "sample_group", NULL, 7, false },
+	[T_GROUP] = { "sample_group", NULL, 8, false },
 	[T_FINDING] = { "finding",
 			"rule,capture,time_ns,since_ns,cpu,thread,event,loss,n",
 			9, false },

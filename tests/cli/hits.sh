@@ -39,6 +39,34 @@ is trust_says_that_user_stacks_were_not_recorded 'no user stacks recorded: perf 
 "$B" flame --folded kernel.db >out
 grep -q '^hits;\[user: hit_only\];add [0-9]*$' out
 ok graphs_mark_the_address $?
+"$B" flame --folded user.db >out
+grep -q '^hits;.*;\[kernel: hit_only\];do_syscall_64_\[k\] [0-9]*$' out &&
+	! grep -v 'hit_only' out | grep -q '_\[k\]'
+ok and_those_of_the_kernel $?
+"$B" report user.db >out.report
+grep -q '^kernel half missing: \[kernel: hit_only\] [0-9.]* %$' out.report &&
+	! grep -q 'user half missing' out.report
+ok report_counts_them $?
+is the_view_folded_does_so_too "$(grep -c 'kernel: hit_only' out)" \
+	"$(sql user.db "SELECT count(*) FROM folded
+		WHERE stack LIKE '%;[kernel: hit_only];%\_[k]' ESCAPE '\'")"
+is and_the_tree "$(awk '/kernel: hit_only/ { n += $NF } END { print n }' out)" \
+	"$(sql user.db "SELECT sum(weight) FROM flame WHERE name = '[kernel: hit_only]'")"
+is and_that_of_a_process "$(awk '/kernel: hit_only/ { n += $NF } END { print n }' out)" \
+	"$(sql user.db "SELECT sum(weight) FROM flame WHERE name = '[kernel: hit_only]'
+		AND pid = (SELECT max(pid) FROM process WHERE name = 'hits')")"
+is and_a_stack "kernel,do_syscall_64 kernel,[kernel: hit_only] user," \
+	"$("$B" query --format csv user.db "SELECT half, CASE half WHEN 'user'
+		THEN '' ELSE symbol END FROM full_stack WHERE event_id = (SELECT
+		min(e.id) FROM event e JOIN raw_chain k ON k.id = e.kraw
+		JOIN stack_path s ON s.stack = k.stack JOIN frame f
+		ON f.id = s.frame JOIN symbol y ON y.id = f.symbol
+		WHERE y.name = 'do_syscall_64') AND pos < 3 ORDER BY pos" |
+		tail -n +2 | tr -d '"\r' | tr '\n' ' ' | sed 's/ $//')"
+"$B" flame -o out.svg user.db && grep -q '\[kernel: hit_only\]' out.svg &&
+	"$B" report --html -o out.html user.db &&
+	grep -q '\[kernel: hit_only\]' out.html
+ok pictures_and_pages_mark_it_too $?
 is so_does_the_view 1 "$(sql kernel.db "SELECT count(*) FROM folded
 	WHERE stack = 'hits;[user: hit_only];add'")"
 "$B" script kernel.db >out

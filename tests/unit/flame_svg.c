@@ -236,7 +236,7 @@ START_TEST(missing_halves_are_hatched_and_explained)
 	svg = flame_svg_draw();
 	flame_svg_expect(svg, "<g class=\"m\" data-s=\"0\"");
 	flame_svg_expect(svg, "<g class=\"e\" data-s=\"1\"");
-	flame_svg_expect(svg, ">user half missing</text>");
+	flame_svg_expect(svg, ">half missing</text>");
 	flame_svg_expect(svg, ">stack taken after exec</text>");
 	flame_svg_expect(svg, "not its caller");
 	free(svg);
