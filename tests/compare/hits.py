@@ -9,7 +9,10 @@ NAME.report-v72.txt.gz are perf's reports, by
     perf report --stdio --no-group -g none --children -t '|'
         -F overhead_children,overhead,period,sample,dso,sym
 
-For each event the sum of the weights, and for each function its own weight
+and NAME.group-v61.txt.gz and NAME.group-v72.txt.gz those with --group instead,
+which have a column for each member of the group.
+
+For each event the sum of the weights (of perf's group that of all members), and for each function its own weight
 and number of samples must be equal, and its share with its callees (of which
 perf prints two decimals) must differ by less than 0.1 points. A function that
 differs belongs to a class, whose count is in expect-hits.txt. --print prints
@@ -37,6 +40,7 @@ import mklbr
 
 HERE = os.path.join(common.ROOT, "tests/captures")
 HEAD = re.compile(r"^# Samples: (\S+)\s+of events? '(.*)'")
+GROUP = re.compile(r"^anon group { (.*) }$")
 SUM = re.compile(r"^# Event count \(approx\.\): (\d+)")
 NEAR = 0.1  # of 100
 
@@ -63,22 +67,27 @@ def theirs(path):
         m = HEAD.match(line)
         if m:
             event = m[2]
+            of_group = GROUP.match(event)
+            members = of_group[1].split(", ") if of_group else [event]
         m = SUM.match(line)
         if m:
-            out[event] = (int(m[1]), {})
+            out.update((e, (int(m[1]), {})) for e in members)
         cells = [c.strip() for c in line.split("|")]
         if len(cells) != 6 or line.startswith("#"):
             continue
         name = cells[5].split("] ", 1)[1]
         at = key(cells[4], "[unknown]" if name.startswith("0x") else name)
-        # without chains N/A: there are no callees
-        total = cells[1] if cells[0] == "N/A" else cells[0]
-        row = Function(float(total.rstrip("%")),
-                       float(cells[1].rstrip("%")),
-                       int(cells[2]), int(cells[3]))
-        # perf has a row for each address without a name
-        known = out[event][1].get(at, Function(0.0, 0.0, 0, 0))
-        out[event][1][at] = Function(*map(sum, zip(row, known)))
+        columns = [c.split() for c in cells[:4]]
+        assert all(len(c) == len(members) for c in columns), line
+        for i, event in enumerate(members):
+            total, own, period, samples = (c[i] for c in columns)
+            # without chains N/A: there are no callees
+            total = own if total == "N/A" else total
+            row = Function(float(total.rstrip("%")), float(own.rstrip("%")),
+                           int(period), int(samples))
+            # perf has a row for each address without a name
+            known = out[event][1].get(at, Function(0.0, 0.0, 0, 0))
+            out[event][1][at] = Function(*map(sum, zip(row, known)))
     return out
 
 
@@ -112,15 +121,19 @@ def class_of(capture, event, function, perf, own):
     return "total" if perf and own else "only_perf" if perf else "only_ours"
 
 
-def compare(name, perf, mine):
+def compare(name, perf, mine, grouped):
     """Counter of classes, and lines about them."""
     count, lines = collections.Counter(), []
     for event, (weight, functions) in sorted(perf.items()):
         own_weight, own = mine[event]
+        if grouped:
+            own_weight = sum(mine[e][0] for e in perf)
         if weight != own_weight:
             count["sum"] += 1
             lines.append("%s: perf %d, ours %d" % (event, weight, own_weight))
-        for f in sorted(set(functions) | set(own)):
+        # of a group there is a row for each function of any member
+        some = {f for f, row in functions.items() if any(row) or not grouped}
+        for f in sorted(some | set(own)):
             kind = class_of(name, event, f, functions.get(f), own.get(f))
             if kind:
                 count[kind] += 1
@@ -151,13 +164,15 @@ def main():
             HERE + "/hits.kallsyms")
         common.ok(status == 0, "%s is read" % c.name, [said])
         mine = ours(db)
-        for version in ("v61", "v72"):
-            path = "%s/%s.report-%s.txt.gz" % (HERE, c.name, version)
+        for version in ("report-v61", "report-v72", "group-v61", "group-v72"):
+            path = "%s/%s.%s.txt.gz" % (HERE, c.name, version)
             if not os.path.exists(path):
                 continue
-            what = "%s.%s" % (c.name, version)
+            what = "%s.%s" % (c.name, version.replace("report-", ""))
             perf = theirs(path)
-            count, lines = compare(c.name, perf, mine)
+            seen.add(what)
+            count, lines = compare(c.name, perf, mine,
+                                   version.startswith("group"))
             if show:
                 for kind, n in sorted(count.items()):
                     print("%-20s %-16s %d" % (what, kind, n))
@@ -168,7 +183,8 @@ def main():
     if not only and shutil.which("zstd"):
         common.ok(is_made_again(), "mklbr.py makes hits-lbr of hits-fp")
     if not only:
-        common.ok(len(seen) == 11, "all captures are there", sorted(seen))
+        common.ok(len(seen) == 41, "all captures and reports are there",
+                  sorted(seen))
     common.finish()
 
 
