@@ -25,6 +25,8 @@ enum feature {
 	FEAT_CLOCK_DATA = 29,
 	FEAT_E_MACHINE = 33,
 	FEAT_SIMPLEPERF = 128, /* from here on simpleperf's own */
+	FEAT_FILE = FEAT_SIMPLEPERF,
+	FEAT_META_INFO,
 };
 
 #define CMDLINE_MAX 65536
@@ -236,6 +238,8 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 		[FEAT_EVENT_DESC] = perf_feature_event_desc,
 		[FEAT_CLOCK_DATA] = perf_feature_clock_data,
 		[FEAT_E_MACHINE] = perf_feature_e_machine,
+		[FEAT_FILE] = perf_simpleperf_files,
+		[FEAT_META_INFO] = perf_simpleperf_meta,
 	};
 
 	int rc = 0;

@@ -75,6 +75,7 @@ enum perf_type {
 	PR_SCHEDSTAT_DOMAIN,
 	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
 	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
+	PR_EVENT_ID = PR_SIMPLEPERF + 6,
 };
 
 /* simpleperf's own records are of more than 64 KiB too: their misc is the
@@ -394,6 +395,14 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct err *err);
 /* Sets the facts that depend on all tool records: system_wide and others. */
 void perf_tool_finish(struct perf *p);
+
+/* ---- simpleperf.c */
+/* Takes the ids of events that were opened during the recording. */
+int perf_simpleperf_event_ids(struct perf *p, struct bytes *b, struct err *err);
+/* Takes the version and the names of events of META_INFO. */
+int perf_simpleperf_meta(struct perf *p, struct bytes *b, struct err *err);
+/* Checks the sizes in FILE, whose functions are not used. */
+int perf_simpleperf_files(struct perf *p, struct bytes *b, struct err *err);
 
 /* ---- check.c: values that cannot be */
 /* Takes the 20 bytes of a build-id of n bytes; zeros fill the rest. */

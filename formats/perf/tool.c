@@ -186,6 +186,8 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		return rest_end(&b, err);
 	case PR_CPU_MAP:
 		return 0;
+	case PR_EVENT_ID:
+		return perf_simpleperf_event_ids(p, &b, err);
 	default:
 		perf_skip_type(p, r);
 		return 0;

@@ -93,8 +93,6 @@ static const char *const perf_types_simpleperf[] = {
 	[4] = "simpleperf SPLIT: a part of a record above 64 KiB; 'simpleperf "
 	      "dump' shows it",
 	[5] = "simpleperf SPLIT_END: as simpleperf SPLIT",
-	[6] = "simpleperf EVENT_ID: ids of events that were opened during the "
-	      "recording; samples with these ids are damage",
 	[7] = "simpleperf CALLCHAIN: stacks that simpleperf joined; "
 	      "'simpleperf report -g' shows them",
 	[8] = "simpleperf UNWINDING_RESULT: why simpleperf could not unwind a "

@@ -68,3 +68,83 @@ says 'simpleperf recorded this file'
 says '--symfs'
 says 'simpleperf KERNEL_SYMBOL'
 says 'simpleperf: of a later version'
+
+# Two events, one opened again during the recording: its second id is in a record
+# of simpleperf. Names are in META_INFO.
+cat >"$work/two.py" <<'END'
+import struct
+import sys
+
+ID_TID_TIME = 1 << 6 | 6
+
+
+def attr(kind, config, ids):
+    a = struct.pack("<IIQQQQQ", kind, 112, config, 1, ID_TID_TIME, 0, 1 << 18)
+    return a + bytes(112 - len(a)) + struct.pack("<QQ", ids, 8)
+
+
+def record(kind, body, misc=0):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def sample(event, time):
+    return record(9, struct.pack("<IIQQ", 70, 71, time, event), 2)
+
+
+def file_of(path, kind, names, more=b""):
+    body = path + b"\0" + struct.pack("<IQI", kind, 0, len(names))
+    for n in names:
+        body += struct.pack("<QI", 0x1000, 16) + n + b"\0"
+    return struct.pack("<I", len(body + more)) + body + more
+
+
+n, at = int(sys.argv[2]), int(sys.argv[3])
+ids = struct.pack("<QQ", 100, 200)
+attrs = attr(0, 0, 104) + attr(2, 91, 112)
+data = sample(100, 1000) + sample(200, 1010)
+data += record(32774, struct.pack("<QQQ", n, at, 300)) + sample(300, 1020)
+files = (file_of(b"/system/lib64/libc.so", 2, [b"read", b"write"], bytes(8))
+         + file_of(b"[kernel.kallsyms]", 0, [b"do_exit"])
+         + file_of(b"base.apk", 3, [], struct.pack("<IQ", 1, 64)))
+if len(sys.argv) > 4:
+    files = struct.pack("<I", int(sys.argv[4])) + files[4:]
+sections = {128: files,
+            129: b"simpleperf_version\0001.build.1\0event_type_info\0"
+                 b"cpu-cycles,0,0\nsched:sched_switch,2,91\0"}
+begin = 104 + len(ids) + len(attrs)
+end = begin + len(data)
+table, body = b"", b""
+for s in sections.values():
+    table += struct.pack("<QQ", end + 16 * len(sections) + len(body), len(s))
+    body += s
+bits = sum(1 << b for b in sections).to_bytes(32, "little")
+head = b"PERFILE2" + struct.pack("<8Q", 104, 128, 104 + len(ids), len(attrs),
+                                 begin, len(data), 0, 0) + bits
+with open(sys.argv[1], "wb") as f:
+    f.write(head + ids + attrs + data + table + body)
+END
+python3 "$work/two.py" "$work/two.data" 1 1
+"$B" ingest --no-symbols -o "$work/two.db" "$work/two.data" >"$work/out" 2>&1
+ok "ids that came later and feature sections are no damage" $?
+rows=$("$B" query --format csv "$work/two.db" "SELECT group_concat(t.name ||
+	' ' || e.time_ns, ';') FROM event e JOIN event_type t ON t.id = e.type" |
+	tail -n 1 | tr -d '"\r')
+[ "$rows" = 'cpu-cycles 1000;sched:sched_switch 1010;sched:sched_switch 1020' ]
+ok "samples with ids that came later have their event and its name" $?
+"$B" info "$work/two.db" | grep -q '1\.build\.1'
+ok "info has the version of simpleperf" $?
+# damaged NAME ARG...: two.py with these numbers is damage
+damaged() {
+	name=$1
+	shift
+	python3 "$work/two.py" "$work/bad.data" "$@"
+	"$B" ingest -f --no-symbols -o "$work/bad.db" "$work/bad.data" \
+		>"$work/out" 2>&1
+	[ $? = 3 ]
+	ok "$name" $?
+}
+damaged "more ids than the record has are damage" 2 1
+damaged "fewer ids than the record has are damage" 0 1
+damaged "ids of no event are damage" 1 2
+damaged "a size in FILE that is too large is damage" 1 1 4000
+damaged "a size in FILE that is too small is damage" 1 1 20
