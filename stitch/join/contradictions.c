@@ -119,6 +119,13 @@ bool contradiction_is_over(const struct contradictions *k,
 	return true;
 }
 
+bool contradiction_is_early(const struct join_chain *c, int64_t asked,
+			    int32_t cpu)
+{
+	return c->time < asked &&
+	       (c->cpu == cpu || saturating_apart(asked, c->time) > CLOCKS_NS);
+}
+
 /* A thread that becomes the first of its process by exec changes its id, and
  * its cookie stays. */
 static bool changed_its_id(const struct join_task *task,

@@ -11,6 +11,7 @@
 
 struct cookie_entry;
 struct fact_finding;
+struct join_chain;
 struct join_task;
 struct session;
 
@@ -50,6 +51,11 @@ bool contradiction_is_over(const struct contradictions *k,
 			   const struct cookie_entry *e,
 			   const struct session *se,
 			   const struct join_half *half);
+/* Returns whether a chain was certainly made before its nonce was asked for, at
+ * that time and CPU: clocks of CPUs may differ a little, as those of ftrace's
+ * default clock do. */
+bool contradiction_is_early(const struct join_chain *c, int64_t asked,
+			    int32_t cpu);
 /* Other cookies of a thread, if it had as many as are kept; NULL: it had
  * fewer. */
 struct join_past {

@@ -565,7 +565,7 @@ void join_sample(struct join *jn, struct join_task *task,
 		pending_requests_make_room(&jn->pending);
 	}
 	if (e->has_chain && s->nonce && !s->late && !e->n_events &&
-	    e->chain.time < s->time)
+	    contradiction_is_early(&e->chain, s->time, s->cpu))
 		contradiction_found(&jn->contradictions, RULE_NONCE_EARLY,
 				    &half, e->chain.time);
 	if (e->has_chain)

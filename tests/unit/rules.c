@@ -438,6 +438,16 @@ static const struct rules_row rules_rows[] = {
 		.n = 1,
 	},
 	{
+		"clocks_of_two_cpus_may_put_a_stack_before_its_nonce",
+		"10 chain 1/5 nonce cpu=0; 20 sample 1/5 nonce cpu=1",
+		.rule = NULL,
+	},
+	{
+		"but_not_by_so_much",
+		"10 chain 1/5 nonce cpu=0; 1s sample 1/5 nonce cpu=1",
+		.rule = "nonce_early",
+	},
+	{
 		"a_stack_after_its_nonce_is_no_finding",
 		"10 sample 1/5 nonce; 20 chain 1/5 nonce",
 		.rule = NULL,
