@@ -543,6 +543,32 @@ START_TEST(chunks_follow_each_other_by_number_and_copies_are_read_once)
 }
 END_TEST
 
+/* A file of magic numbers: each begins a head whose text has no end. */
+START_TEST(heads_without_an_end_do_not_take_the_square_of_the_file)
+{
+	static const char meta[] =
+		TYPES "trace { major = 1; minor = 8; byte_order = le;"
+		      " packet.header := struct { u32 magic; string s; }; };"
+		      "stream { }; event { name = e; fields := struct {"
+		      " u8 a; }; };";
+	const size_t n = (size_t)4 << 20;
+	unsigned char *data = mem_new(n, 1);
+
+	for (size_t i = 0; i < n; i += 4)
+		memcpy(data + i, "\xc1\x1f\xfc\xc1", 4);
+	make_folder();
+	put_file("metadata", meta, strlen(meta));
+	put_file("s", data, n);
+	char *got = read_folder();
+
+	ck_assert_str_eq(got, "s+0x0: a string has no end: 4194304 bytes\n");
+	free(got);
+	put_file("s", NULL, 0);
+	remove_folder();
+	free(data);
+}
+END_TEST
+
 /* ---- floating-point numbers */
 
 static void check_real(double v, bool single)
@@ -784,6 +810,7 @@ END_TEST
 
 RUN("ctf", fields_are_read, packets_are_read,
     chunks_follow_each_other_by_number_and_copies_are_read_once,
+    heads_without_an_end_do_not_take_the_square_of_the_file,
     floating_point_numbers_are_printed_as_printf_does,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     every_cut_keeps_all_events_in_front_of_it,
