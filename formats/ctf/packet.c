@@ -8,6 +8,10 @@
 #include "formats/ctf/decode/field.h"
 
 #define MAGIC 0xC1FC1FC1u
+/* Heads that are none may take so many times the bytes that are searched: a
+ * text without an end is read to the end of the file behind each magic number.
+ */
+#define WORK_MOST 16
 
 /* Checks the mark of a packet. */
 static int ctf_packet_check_mark(struct ctf_state *st, const uint8_t *uuid)
@@ -119,10 +123,11 @@ uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 	const unsigned char *mark = ctf_packet_mark(sm);
 	const uint64_t left = bytes_left(b);
 	struct bytes at = *b;
+	uint64_t work = 0;
 
 	if (!mark || bytes_skip(&at, from, NULL))
 		return left;
-	for (;;) {
+	while (work / WORK_MOST <= left) {
 		const unsigned char *hit =
 			memmem(at.pos, bytes_left(&at), mark, 4);
 
@@ -130,8 +135,10 @@ uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 			return left;
 		if (!ctf_packet_read(sm, st, &at, uuid, out) && !out->cut)
 			return (uint64_t)(at.pos - b->pos);
+		work += st->cur.at / 8 + st->idle;
 		bytes_skip(&at, 1, NULL);
 	}
+	return left;
 }
 
 /* Some writers give packets a uuid that differs from the metadata's. So the

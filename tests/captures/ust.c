@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	if (argc > 1)
-		steps = atoi(argv[1]);
+		steps = (int)strtol(argv[1], NULL, 10);
 	pthread_create(&t, NULL, work, (void *)1);
 	work(NULL);
 	pthread_join(t, NULL);

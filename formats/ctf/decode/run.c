@@ -425,8 +425,6 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 			if (ctf_run_name(st, op))
 				return -1;
 			break;
-		case CTF_OP_NOP:
-			break;
 		case CTF_OP_JUMP:
 			op = &p->op[op->n] - 1;
 			break;

@@ -203,8 +203,8 @@ static const uint64_t ctf_value_ten[] = {
 	10000000000000000000u,
 };
 
-/* Returns size * 10^decimals, rounded half to even. size is from 0.001 to
- * 10^15, and the result has at most 17 digits. */
+/* Returns size * 10^decimals, rounded to the nearest, of two to the even one.
+ * size is from 0.001 to 10^15, and the result has at most 17 digits. */
 static uint64_t ctf_value_scaled(double size, int decimals)
 {
 	uint64_t bits;

@@ -90,7 +90,7 @@ static int ctf2_set_clock_origin(struct ctf2 *j, void *to,
 	};
 	static const char *const words[] = { "unix-epoch" };
 	struct raw_clock *c = to;
-	uint32_t name;
+	uint32_t name = 0;
 	size_t i = 0;
 
 	if (!json_object_is_type(v, json_type_string))

@@ -102,7 +102,7 @@ int ctf2_put_name(struct ctf2 *j, void *to, struct json_object *value)
 int ctf2_put_text(struct ctf2 *j, void *to, struct json_object *value)
 {
 	const char **text = to;
-	uint32_t name;
+	uint32_t name = 0;
 
 	if (ctf2_name(j, value, &name))
 		return -1;
