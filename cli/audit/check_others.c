@@ -146,12 +146,12 @@ static void put_wrong(void *arg, const struct check_row *r)
 	if (!worth_showing(o, r))
 		return;
 	if (check_null(r, "time_ns"))
-		lines_add(&o->l, "event %" PRId64, check_int(r, "event"));
+		lines_add(&o->l, "event %1" PRId64, check_int(r, "event"));
 	else
 		lines_seconds(&o->l, check_int(r, "time_ns"));
 	lines_add(&o->l, " ");
 	lines_clean(&o->l, check_text(r, "comm"));
-	lines_print(&o->l, "", "/%" PRId64 ", cookie %s", check_int(r, "tid"),
+	lines_print(&o->l, "", "/%1" PRId64 ", cookie %s", check_int(r, "tid"),
 		    check_text(r, "cookie"));
 	lines_add(&o->l, "wrong: ");
 	add_stack(o, r, "wrong_stack");

@@ -277,7 +277,7 @@ static void screen_add_loss(void *arg, const struct check_row *r)
 		lines_count(&s->l, " in ", check_int(r, "intervals"), "gap",
 			    "gaps");
 	} else if (!strcmp(what, "lost_end")) {
-		lines_add(&s->l, " at the end");
+		lines_add(&s->l, " at end");
 	} else if (!strcmp(what, "hardware")) {
 		lines_add(&s->l, " by the hardware");
 	} else {

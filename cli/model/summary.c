@@ -273,14 +273,16 @@ static void summary_add_verdict(struct verdict_line *l, struct rows *r)
 			     "unexplained") &&
 		     strcmp(verdict, "unexplained");
 	char clean[64];
+	char count[32];
 	int n;
 
 	safe_text_clean_buf(clean, sizeof(clean), verdict, strlen(verdict),
 			    NULL);
-	n = snprintf(l->text + l->len, sizeof(l->text) - l->len,
-		     "%s%" PRId64 " %s%s", l->len ? ", " : "",
-		     rows_int(r, INFO_VERDICTS_N), clean,
-		     doubt ? " (unexplained)" : "");
+	n = snprintf(l->text + l->len, sizeof(l->text) - l->len, "%s%s %s%s",
+		     l->len ? ", " : "",
+		     human_grouped(count, sizeof(count),
+				   (uint64_t)rows_int(r, INFO_VERDICTS_N)),
+		     clean, doubt ? " (unexplained)" : "");
 	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
 		l->len += (size_t)n;
 	l->sum += rows_int(r, INFO_VERDICTS_N);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
@@ -110,6 +111,8 @@ static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 		snprintf(buf, 32, people ? "%.1e" : "%.9e", c->v);
 	else if (c->kind == CELL_SIGNED)
 		snprintf(buf, 32, "%lld", (long long)c->n);
+	else if (c->kind == CELL_NUMBER && people)
+		human_grouped(buf, 32, c->n);
 	else if (c->kind == CELL_NUMBER)
 		snprintf(buf, 32, "%llu", n);
 	else if (people)

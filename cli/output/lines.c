@@ -1,22 +1,96 @@
 /* lines.c - lines of text with a label in front. */
 #include "cli/output/lines.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 
 #define INDENT 15
 
-static void lines_add_list(struct lines *l, const char *fmt, va_list ap)
-{
-	int n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
+static void lines_append(struct lines *l, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
+static void lines_append(struct lines *l, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(l->text + l->len, sizeof(l->text) - l->len, fmt, ap);
+	va_end(ap);
 	if (n > 0)
 		l->len += (size_t)n;
 	if (l->len >= sizeof(l->text))
 		l->len = sizeof(l->text) - 1;
+}
+
+static void lines_append_grouped(struct lines *l, int64_t v, bool is_signed)
+{
+	bool minus = is_signed && v < 0;
+	char buf[32];
+
+	lines_append(l, "%s%s", minus ? "-" : "",
+		     human_grouped(buf, sizeof(buf),
+				   minus ? -(uint64_t)v : (uint64_t)v));
+}
+
+/* Adds the value of one conversion, such as "%s" or "%6.2f", which is
+ * spec[0..n). Counts are 64-bit numbers without flags and width. */
+static void lines_convert(struct lines *l, const char *spec, size_t n,
+			  va_list *ap)
+{
+	char one[16];
+	char kind = spec[n - 1];
+	bool wide = n > 2 && (spec[n - 2] == 'l' || spec[n - 2] == 'z');
+	bool stars = memchr(spec, '*', n) != NULL;
+
+	assert(n < sizeof(one));
+	memcpy(one, spec, n);
+	one[n] = '\0';
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	if (kind == 's' && stars) {
+		int len = va_arg(*ap, int);
+
+		lines_append(l, one, len, va_arg(*ap, const char *));
+	} else if (kind == 's') {
+		lines_append(l, one, va_arg(*ap, const char *));
+	} else if (kind == 'f') {
+		lines_append(l, one, va_arg(*ap, double));
+	} else if (wide && n == 3) {
+		lines_append_grouped(l, va_arg(*ap, int64_t), kind == 'd');
+	} else if (wide) {
+		lines_append(l, one, va_arg(*ap, int64_t));
+	} else {
+		assert(strchr("cdux", kind));
+		lines_append(l, one, va_arg(*ap, int));
+	}
+#pragma GCC diagnostic pop
+}
+
+static void lines_add_list(struct lines *l, const char *fmt, va_list *ap)
+{
+	while (*fmt) {
+		size_t n = strcspn(fmt, "%");
+
+		lines_append(l, "%.*s", (int)n, fmt);
+		fmt += n;
+		if (!*fmt)
+			break;
+		if (fmt[1] == '%') {
+			lines_append(l, "%%");
+			fmt += 2;
+			continue;
+		}
+		n = strcspn(fmt, "sfcdux") + 1;
+		lines_convert(l, fmt, n, ap);
+		fmt += n;
+	}
 }
 
 void lines_add(struct lines *l, const char *fmt, ...)
@@ -24,7 +98,7 @@ void lines_add(struct lines *l, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	lines_add_list(l, fmt, ap);
+	lines_add_list(l, fmt, &ap);
 	va_end(ap);
 }
 
@@ -33,7 +107,7 @@ void lines_print(struct lines *l, const char *label, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	lines_add_list(l, fmt, ap);
+	lines_add_list(l, fmt, &ap);
 	va_end(ap);
 	lines_put(l, label);
 }
@@ -48,7 +122,7 @@ void lines_clean(struct lines *l, const char *text)
 
 void lines_seconds(struct lines *l, int64_t ns)
 {
-	lines_add(l, "%" PRId64 ".%06" PRId64, ns / 1000000000,
+	lines_add(l, "%1" PRId64 ".%06" PRId64, ns / 1000000000,
 		  ns % 1000000000 / 1000);
 }
 

@@ -14,6 +14,7 @@
 #include "cli/model/flame_tree.h"
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
@@ -98,8 +99,11 @@ static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 	double a = diff_model_size(m, 0, id, total);
 	double b = diff_model_size(m, 1, id, total);
 
-	fprintf(out, "\n%s: A %" PRIu64 " samples, B %" PRIu64 " samples; ",
-		total ? "total" : "self", p->a, p->b);
+	fprintf(out, "\n%s: A ", total ? "total" : "self");
+	human_put_grouped(out, p->a);
+	fputs(" samples, B ", out);
+	human_put_grouped(out, p->b);
+	fputs(" samples; ", out);
 	if (flame_opts.absolute)
 		fprintf(out, "%.0f to %.0f, %+.0f", a, b, b - a);
 	else
@@ -307,22 +311,25 @@ static void flame_diff_note_side(struct drawing *d, const struct diff_model *m,
 	char *note = drawing_note(d);
 	/* the path given is the capture's own: do not name it twice */
 	bool known = !of->capture[0] || strstr(of->capture, m->path[side]);
+	char count[32];
 	int len;
 
 	if (!note)
 		return;
-	len = snprintf(note, DRAWING_NOTE_MAX,
-		       "%c: %.100s%s%s, %" PRIu64 " samples", side ? 'B' : 'A',
-		       m->path[side], known ? "" : ", ",
+	len = snprintf(note, DRAWING_NOTE_MAX, "%c: %.100s%s%s, %s samples",
+		       side ? 'B' : 'A', m->path[side], known ? "" : ", ",
 		       known ? "" : of->capture,
-		       flame_tree_node(of->tree, 0)->samples);
+		       human_grouped(count, sizeof(count),
+				     flame_tree_node(of->tree, 0)->samples));
 	if (m->unjoined[side])
-		len += snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
-				", %" PRIu64 " without user half",
-				m->unjoined[side]);
+		len += snprintf(
+			note + len, DRAWING_NOTE_MAX - (size_t)len,
+			", %s without user half",
+			human_grouped(count, sizeof(count), m->unjoined[side]));
 	if (of->lost || of->lost_unknown)
 		snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
-			 ", %" PRIu64 " records lost%s", of->lost,
+			 ", %s records lost%s",
+			 human_grouped(count, sizeof(count), of->lost),
 			 of->lost_unknown ? " and an unknown number more" : "");
 }
 
@@ -331,6 +338,7 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
 	const struct diff_model *m = &pg->m;
 	struct drawing *a = m->side[0];
+	char count[2][32];
 
 	flame_diff_map_nodes(pg, d->tree);
 	flame_diff_find_most(pg);
@@ -349,10 +357,13 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 		d->o.title = d->title;
 	}
 	snprintf(pg->subtitle, sizeof(pg->subtitle),
-		 "A: %.80s, %" PRIu64 " samples; B (the widths): %.80s, "
-		 "%" PRIu64 " samples",
-		 m->path[0], flame_tree_node(a->tree, 0)->samples, m->path[1],
-		 flame_tree_node(d->tree, 0)->samples);
+		 "A: %.80s, %s samples; B (the widths): %.80s, %s samples",
+		 m->path[0],
+		 human_grouped(count[0], sizeof(count[0]),
+			       flame_tree_node(a->tree, 0)->samples),
+		 m->path[1],
+		 human_grouped(count[1], sizeof(count[1]),
+			       flame_tree_node(d->tree, 0)->samples));
 	if (!flame_opts.subtitle)
 		d->o.subtitle = pg->subtitle;
 	drawing_drop_notes(d);

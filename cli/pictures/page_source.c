@@ -196,7 +196,7 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 	struct page_source *p = mem_new(1, sizeof(*p));
 
 	p->sources = sources_new();
-	if (hot_load(&p->h, db, s, -1, err)) {
+	if (name_check(err) || hot_load(&p->h, db, s, -1, err)) {
 		page_source_free(p);
 		return NULL;
 	}

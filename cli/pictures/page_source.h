@@ -17,7 +17,7 @@ struct store;
 
 /* Loads the functions with most samples of their own. A function whose code is
  * not found has none in the page, which says why. Returns NULL and *err if the
- * database is damaged. */
+ * database is damaged, or an option names a file that cannot be read. */
 struct page_source *page_source_new(struct store *db, struct stacks *s,
 				    struct err *err);
 void page_source_free(struct page_source *p);

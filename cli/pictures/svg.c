@@ -138,7 +138,8 @@ static void svg_put_text(const struct page *p, const char *id,
 /* Writes the description for screen readers. */
 static void svg_put_about(const struct page *p)
 {
-	fprintf(p->out, "%u frames in %u rows, %s.", p->st.drawn, p->rows,
+	human_put_grouped(p->out, p->st.drawn);
+	fprintf(p->out, " frames in %u rows, %s.", p->rows,
 		p->o->inverted ? "the root on top" : "the root below");
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
 		fputc(' ', p->out);

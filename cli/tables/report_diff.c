@@ -424,11 +424,17 @@ static void print_side(FILE *out, const struct diff_side *s, char name)
 	fputs(", ", out);
 	human_put_grouped(out, s->samples);
 	fputs(s->samples == 1 ? " sample" : " samples", out);
-	if (s->unjoined)
-		fprintf(out, ", %" PRIu64 " without user half", s->unjoined);
-	if (s->lost || s->lost_unknown)
-		fprintf(out, ", %" PRIu64 " records lost%s", s->lost,
+	if (s->unjoined) {
+		fputs(", ", out);
+		human_put_grouped(out, s->unjoined);
+		fputs(" without user half", out);
+	}
+	if (s->lost || s->lost_unknown) {
+		fputs(", ", out);
+		human_put_grouped(out, s->lost);
+		fprintf(out, " records lost%s",
 			s->lost_unknown ? " and an unknown number more" : "");
+	}
 	putc('\n', out);
 }
 

@@ -165,7 +165,7 @@ def check_title(b):
         db, "SELECT comm, (SELECT count(DISTINCT comm) - 1 FROM samples "
         "WHERE %s) FROM samples WHERE %s AND pid <> 0 GROUP BY 1 ORDER BY "
         "sum(weight) DESC LIMIT 1" % (EVENT, EVENT))
-    want = "%s and %d others: %d samples of %s" % (most, others, n, event)
+    want = "%s and %d others: %s samples of %s" % (most, others, f"{n:,}", event)
     ok(b.text("#title") == want, "the_title_says_program_samples_and_event",
        b.text("#title"), want)
 

@@ -84,13 +84,13 @@ done
 ends what_is_broken_ends_with_4 4 lost.db
 says the_verdict_comes_first 'lost.db: broken: 382 requests without their user'
 says all_requests_are_counted \
-	'4543 user stacks: 4530 later by cookie, 13 at once (refused)'
-says and_the_joined '4129 of 4530 (91.1 %), 171 after their chain'
+	'4,543 user stacks: 4,530 later by cookie, 13 at once (refused)'
+says and_the_joined '4,129 of 4,530 (91.1 %), 171 after their chain'
 says each_verdict_has_its_number_and_word '382 chain_lost: records were lost'
 says even_the_harmless_ones '19 pending_end: the thread was still'
 says images_with_one_frame_are_named 'only one frame: libc.so.6 342'
-says chains_are_counted '1996 used, 23 sample_lost, 3 duplicate'
-says losses_have_a_place '2894 in 100 gaps'
+says chains_are_counted '1,996 used, 23 sample_lost, 3 duplicate'
+says losses_have_a_place '2,894 in 100 gaps'
 says and_there_is_advice 'larger buffers: perf record -m'
 ends what_is_clean_ends_with_0 0 whole.db
 says and_says_so 'whole.db: clean: nothing lost'
@@ -275,7 +275,7 @@ change "UPDATE request SET as_perf = NULL, held_ns = NULL, as_tid = NULL" \
 	"UPDATE request SET as_tid = chain + 1 WHERE flags & 1" \
 	"UPDATE request SET as_tid = 1 WHERE verdict = $chain_lost"
 COLUMNS=200 "$B" check --as-perf --as-tid another.db >out
-says perf_is_compared_with '4530 requests = 3958 joined by perf + 171 joined only by us + 401 whose chain is not in the file (382 with a loss window, 19 pending at the end), 0 unexplained'
+says perf_is_compared_with '4,530 requests = 3,958 joined by perf + 171 joined only by us + 401 whose chain is not in the file (382 with a loss window, 19 pending at the end), 0 unexplained'
 says and_how_long_it_waits 'holds one back for 7.00 ms'
 says the_next_chain_of_a_thread_is_wrong ' + 553 with a wrong stack + 19 with none'
 says a_wrong_stack_is_printed 'wrong: /'

@@ -139,7 +139,7 @@ db.execute("INSERT INTO loss(id, capture, what, counts, n) VALUES("
 db.commit()
 END
 "$B" flame --diff before.db lost.db >lost.svg
-[ -z "$(judge colored lost.svg)" ] && grep -q '5000 records lost' lost.svg
+[ -z "$(judge colored lost.svg)" ] && grep -q '5,000 records lost' lost.svg
 ok what_loss_could_explain_is_no_change $?
 
 # the same with user halves that are missing: of the samples that ended in one

@@ -80,6 +80,9 @@ answer report --diff a.db b.db
 answer report --off-cpu naps.db
 answer report --view verdicts lost.db
 answer annotate --limit 0 a.db
+"$B" ingest -q --no-cache --symfs "$cap/symfs" -o lines.db \
+	"$cap/lines-clang.data.zst" 2>log
+answer annotate --symfs "$cap/symfs" --source-dir "$cap" lines.db hot
 answer script --show-lost --infer-callers lost.db
 answer query lost.db 'SELECT 1 AS x'
 answer sframe --readiness lost.db

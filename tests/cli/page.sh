@@ -196,6 +196,9 @@ ok control_bytes_are_shown_not_sent $?
 ok the_page_names_no_other_place $?
 
 # options
+"$B" report --html --kallsyms /nonexistent "$work/fp-1.db" >"$work/out.html" 2>"$work/err"
+[ $? = 1 ] && grep -q /nonexistent "$work/err"
+ok a_file_for_names_that_is_not_there_is_said $?
 db=$work/fp-1.db
 "$B" report --html "$db" >"$work/out.html" && html "$db" &&
 	cmp -s "$work/out.html" "$work/page.html"
