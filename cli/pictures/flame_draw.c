@@ -1,7 +1,6 @@
 /* flame_draw.c - from samples, or folded text, to a tree that can be drawn. */
 #include "cli/pictures/flame_draw.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -460,34 +459,35 @@ static void drawing_note_unweighed(struct drawing *d)
 void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
 {
 	char *note;
-	char ns[32];
+	char ns[32], n[32];
 
 	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
 		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %" PRIu64 " that did not end before the "
-			 "capture, %s of it until then",
-			 s->waits[OFFCPU_OPEN],
+			 "not drawn: %s that did not end before the capture, "
+			 "%s of it until then",
+			 human_grouped(n, sizeof(n), s->waits[OFFCPU_OPEN]),
 			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
 	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %" PRIu64 " uncertain, %s: %s",
-			 s->waits[OFFCPU_UNCERTAIN],
-			 human_ns(ns, sizeof(ns),
-				  (int64_t)s->ns[OFFCPU_UNCERTAIN]),
-			 offcpu_reason(s));
+		snprintf(
+			note, DRAWING_NOTE_MAX,
+			"not drawn: %s uncertain, %s: %s",
+			human_grouped(n, sizeof(n), s->waits[OFFCPU_UNCERTAIN]),
+			human_ns(ns, sizeof(ns),
+				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
+			offcpu_reason(s));
 }
 
 /* Notes what is drawn beside the samples. */
 static void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
 {
 	char *note = drawing_note(d);
-	char ns[32];
+	char ns[32], n[32];
 
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
-			 "%" PRIu64 " wait%s of them, %s: time off the CPU, "
-			 "below frames [off-CPU: STATE]",
-			 s->waits[OFFCPU_BACK],
+			 "%s wait%s of them, %s: time off the CPU, with a "
+			 "frame [off-CPU: STATE] on the stack",
+			 human_grouped(n, sizeof(n), s->waits[OFFCPU_BACK]),
 			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
 			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
 	drawing_note_waits(d, s);

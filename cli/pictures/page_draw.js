@@ -295,6 +295,9 @@ const map = {
 		this.rows.forEach((row, d) => row.forEach(b => {
 			const l = model.labels[tree.label[b.at]];
 
+			if (b.w < 1)
+				return;
+
 			c.fillStyle = hits && hits[tree.label[b.at]] ?
 				css("--hit") : "meb".includes(l.kind) ?
 				css("--" + l.kind + "-line") :
@@ -388,11 +391,14 @@ const strip = {
 		return Math.max(this.span[0], Math.min(b, this.span[1]));
 	},
 
-	draw(columns, time, span)
+	draw(v)
 	{
+		const span = v.span;
+
 		this.span = span || [model.first, Math.max(model.bins, 1) - 1];
 		this.width = Math.max($("strip").clientWidth, 50);
 
+		const columns = densityOf(v, sel, this.width);
 		const c = prepare($("time"), this.width, this.height);
 		const most = columns.reduce((a, b) => a > b ? a : b, 0) || 1;
 		const one = this.width / columns.length;
@@ -409,7 +415,7 @@ const strip = {
 			this.place(c);
 		this.losses(c);
 		this.axis(c);
-		this.choice(c, this.drag || time);
+		this.choice(c, this.drag || v.time);
 	},
 
 	// Draws above all where in the whole capture the strip is.

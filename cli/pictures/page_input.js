@@ -308,7 +308,7 @@ function onRange(canvas, says, nameOf)
 
 		if (from >= 0) {
 			strip.drag = [Math.min(from, to), Math.max(from, to)];
-			strip.draw(sel.columns, view.time, view.span);
+			strip.draw(view);
 		}
 		tip(says(e), e.clientX, e.clientY);
 	});

@@ -87,23 +87,29 @@ function loadSamples(n, groups, events)
 	const s = {
 		n: n, time: new Uint32Array(n), group: new Uint32Array(n),
 		cpu: new Uint16Array(n), weight: new Float64Array(n),
-		sorted: true
+		sorted: true, total: new Float64Array(events)
 	};
 	const last = new Float64Array(events);
-	let time = 0;
+	let time = 0, cpus = 0, first = Infinity;
 
 	for (let i = 0; i < n; i++) {
 		s.time[i] = time += r.signed();
 		if (i && time < s.time[i - 1])
 			s.sorted = false;
+		if (time && time < first)
+			first = time;
 		s.group[i] = r.next();
-		s.cpu[i] = r.next();
+
+		const c = s.cpu[i] = r.next();
+
+		if (c > cpus)
+			cpus = c;
 
 		const e = groups.event[s.group[i]];
 
-		s.weight[i] = last[e] += r.signed();
+		s.total[e] += s.weight[i] = last[e] += r.signed();
 	}
-	return s;
+	return Object.assign(s, { cpus: cpus, first: first - 1 });
 }
 
 // Waits and runs: begin and length in ns since t0. woken: ns since the begin,
@@ -177,15 +183,14 @@ function load()
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
 	m.wait = loadWaits(m.waits.n);
 	m.run = loadRuns(m.waits.runs);
+	m.sample.total[m.waits.event] = m.wait.ns.reduce((a, b) => a + b, 0);
 	addWall(m);
 	m.trees = [{ node: m.node, leaf: m.group.node }];
-	m.cpus = [m.sample.cpu, m.run.cpu].reduce((most, list) =>
-		list.reduce((a, b) => a > b ? a : b, most), 0) + 1;
+	m.cpus = m.run.cpu.reduce((a, b) => a > b ? a : b, m.sample.cpus) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
 	// time begins with the first sample
-	m.first = m.sample.time.reduce((a, t) => t && t <= a ? t - 1 : a,
-				       Math.max(m.bins, 1) - 1);
+	m.first = Math.min(m.sample.first, Math.max(m.bins, 1) - 1);
 	m.origin = m.t0 + BigInt(m.first) * m.bin;
 	return m;
 }
@@ -331,48 +336,44 @@ function sampleFrom(time)
 	return lo;
 }
 
-// Returns the weight of all samples of the event, and that in columns of the
-// span, whenever it was. Kept, as a choice of time changes neither.
+// Returns the weight in columns of the span, whenever it was chosen. Kept, as
+// a choice of time does not change it.
 let density = { key: "" };
-function densityOf(view, groups, cpuOut, span, columns)
+function densityOf(view, sel, columns)
 {
-	const g = model.group, s = model.sample;
-	const parts = model.parts[view.event];
-	const wanted = model.events.map((e, i) => parts.includes(i));
+	const s = model.sample, left = sel.left, out = sel.cpuOut;
 	const list = set => set && Array.from(set);
+	const span = view.span || [model.first, Math.max(model.bins, 1) - 1];
 	const key = JSON.stringify([view.event, list(view.threads),
 		list(view.cpus), list(view.verdicts), view.frames, span, columns]);
 	const scale = columns / (span[1] - span[0] + 1);
 	const into = new Float64Array(columns);
-	let whole = 0;
+	const lo = span[0] + 1, hi = span[1] + 1;
+	const end = s.sorted ? sampleFrom(hi + 1) : s.n;
 
 	if (key === density.key)
-		return density;
-	for (let i = 0; i < s.n; i++) {
-		const at = s.group[i], time = s.time[i];
+		return density.columns;
+	for (let i = s.sorted ? sampleFrom(lo) : 0; i < end; i++) {
+		const time = s.time[i];
 
-		if (!wanted[g.event[at]])
-			continue;
-		whole += s.weight[i];
-		if (!groups[at] && !cpuOut[s.cpu[i]] && time > span[0] &&
-		    time <= span[1] + 1)
-			into[Math.floor((time - 1 - span[0]) * scale)] +=
-				s.weight[i];
+		if (!left[s.group[i]] && !out[s.cpu[i]] && time >= lo &&
+		    time <= hi)
+			into[(time - lo) * scale | 0] += s.weight[i];
 	}
-	if (parts.includes(model.waits.event))
-		whole += spreadWaits(groups, cpuOut, span, into);
-	density = { key: key, columns: into, whole: whole };
-	return density;
+	if (model.parts[view.event].includes(model.waits.event))
+		spreadWaits(left, out, span, into);
+	density = { key: key, columns: into };
+	return into;
 }
 
-// Adds the waits to the columns that they last over. Returns the ns of all.
+// Adds the waits to the columns that they last over.
 function spreadWaits(groups, cpuOut, span, into)
 {
 	const w = model.wait, bin = Number(model.bin), n = into.length;
 	const begin = span[0] * bin;
 	const unit = (span[1] + 1 - span[0]) * bin / n;
 	const edge = new Float64Array(n + 1);	// ns of whole columns
-	let all = 0, sum = 0;
+	let sum = 0;
 
 	for (let i = 0; i < w.n; i++) {
 		const x = (w.from[i] - begin) / unit;
@@ -380,7 +381,6 @@ function spreadWaits(groups, cpuOut, span, into)
 		const a = Math.max(Math.floor(x), -1);
 		const b = Math.min(Math.floor(y), n);
 
-		all += w.ns[i];
 		if (groups[w.group[i]] || cpuOut[0] || b < 0 || a >= n)
 			continue;
 		if (a === b) {
@@ -396,7 +396,6 @@ function spreadWaits(groups, cpuOut, span, into)
 	}
 	for (let i = 0; i < n; i++)
 		into[i] += sum += edge[i];
-	return all;
 }
 
 // Adds the parts of the waits within the time to their groups.
@@ -451,20 +450,38 @@ function sumBoth(t, { self, selfSamples, weight, samples })
 	}
 }
 
-// Returns weight and samples of each node with all above it; self and
-// selfSamples, what ended there; threads, cpus, verdicts and columns (of the
-// span), the weight that each would have if it were chosen; groupWeight and
-// groupSamples of the groups that left[] does not leave out.
-function select(view, columns)
+// Adds the samples of the chosen time and CPUs to their groups.
+function addSamples(view, groups, cpuOut, cpus, weight, samples)
 {
-	const t = model.node, g = model.group, s = model.sample;
-	const groups = groupsLeft(view);
-	const cpuOut = new Uint8Array(model.cpus);
-	const span = view.span || [model.first, Math.max(model.bins, 1) - 1];
+	const s = model.sample;
 	const lo = view.time ? view.time[0] + 1 : 0;
 	const hi = view.time ? view.time[1] + 1 : Infinity;
 	const some = view.time && s.sorted;
 	const end = some ? sampleFrom(hi + 1) : s.n;
+
+	for (let i = some ? sampleFrom(lo) : 0; i < end; i++) {
+		const at = s.group[i], w = s.weight[i];
+
+		if (view.time && !some && (s.time[i] < lo || s.time[i] > hi))
+			continue;
+		if (!groups[at])
+			cpus[s.cpu[i]] += w;
+		if (!cpuOut[s.cpu[i]]) {
+			weight[at] += w;
+			samples[at]++;
+		}
+	}
+}
+
+// Returns weight and samples of each node with all above it; self and
+// selfSamples, what ended there; threads, cpus and verdicts, the weight that
+// each would have if it were chosen; whole, that of all samples of the event;
+// groupWeight and groupSamples of the groups that left[] does not leave out.
+function select(view)
+{
+	const t = model.node, g = model.group;
+	const groups = groupsLeft(view);
+	const cpuOut = new Uint8Array(model.cpus);
 	const out = Object.assign({}, freshSums(t.n), {
 		threads: new Float64Array(model.threads.length),
 		cpus: new Float64Array(model.cpus),
@@ -475,18 +492,7 @@ function select(view, columns)
 
 	for (let c = 0; view.cpus && c < model.cpus; c++)
 		cpuOut[c] = view.cpus.has(c) ? 0 : 4;
-	for (let i = some ? sampleFrom(lo) : 0; i < end; i++) {
-		const at = s.group[i], w = s.weight[i], time = s.time[i];
-
-		if (time < lo || time > hi)
-			continue;
-		if (!groups[at])
-			out.cpus[s.cpu[i]] += w;
-		if (!cpuOut[s.cpu[i]]) {
-			weight[at] += w;
-			samples[at]++;
-		}
-	}
+	addSamples(view, groups, cpuOut, out.cpus, weight, samples);
 	if (model.parts[view.event].includes(model.waits.event))
 		addWaits(view, groups, cpuOut, out, weight, samples);
 	for (let i = 0; i < g.n; i++) {
@@ -499,11 +505,10 @@ function select(view, columns)
 		if (!(groups[i] & ~2))
 			out.verdicts[g.verdict[i]] += weight[i];
 	}
-
-	const d = densityOf(view, groups, cpuOut, span, columns);
-
 	sumBoth(t, out);
-	return Object.assign(out, { columns: d.columns, whole: d.whole,
+	return Object.assign(out, { whole: model.parts[view.event].reduce(
+					    (a, e) => a + model.sample.total[e], 0),
+				    cpuOut: cpuOut,
 				    left: groups, groupWeight: weight,
 				    groupSamples: samples });
 }

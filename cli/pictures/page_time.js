@@ -6,85 +6,112 @@
 // boxes are a tree as other graphs have it.
 
 // Returns the pieces of a lane that the view lets through, ordered by begin:
-// { from, to, node, weight, wait }. Kept, as a zoom does not change them.
+// arrays from, to, node, weight and wait (-1: a sample), and the sums of the
+// weights before each. Kept, as a zoom does not change them.
 let pieces = { key: "" };
 function piecesOf(v, groups)
 {
 	const key = JSON.stringify(keyOf(Object.assign({}, v, {
 		span: null, zoom: 0, func: null, tracks: false
 	})));
-	const s = model.sample, g = model.group, bin = Number(model.bin);
-	const lo = v.time ? v.time[0] + 1 : 1;
-	const hi = v.time ? v.time[1] + 1 : Infinity;
-	const list = [];
 
 	if (key === pieces.key)
 		return pieces;
+
+	const waits = waitsOfLane(v, groups), samples = samplesOfLane(v, groups);
+	const n = waits.length + samples.length;
+	const p = {
+		key: key, n: n, from: new Float64Array(n),
+		to: new Float64Array(n), node: new Uint32Array(n),
+		wait: new Int32Array(n).fill(-1), sum: new Float64Array(n + 1)
+	};
+	const bin = Number(model.bin);
+	const hi = v.time ? (v.time[1] + 1) * bin : Infinity;
+	const lo = v.time ? v.time[0] * bin : -Infinity;
+
+	for (let i = 0, a = 0, b = 0; i < n; i++) {
+		const s = samples[a], w = waits[b];
+		const begin = b < waits.length ?
+			Math.max(model.wait.from[w], lo) : Infinity;
+		const at = a < samples.length ? sampleNs(s) : Infinity;
+		const first = at <= begin;
+
+		p.from[i] = first ? at : begin;
+		p.to[i] = first ? 0 : Math.min(model.wait.from[w] +
+					       model.wait.ns[w], hi);
+		p.node[i] = model.group.node[first ? model.sample.group[s] :
+					     model.wait.group[w]];
+		p.wait[i] = first ? -1 : w;
+		p.sum[i + 1] = p.sum[i] + (first ? model.sample.weight[s] :
+					   p.to[i] - p.from[i]);
+		a += first ? 1 : 0;
+		b += first ? 0 : 1;
+	}
+	endPieces(p, Math.min(hi, model.bins * bin));
+	return pieces = p;
+}
+
+// Returns the indexes of the lane's samples, ordered by time.
+function samplesOfLane(v, groups)
+{
+	const s = model.sample, g = model.group;
+	const lo = v.time ? v.time[0] + 1 : 1;
+	const hi = v.time ? v.time[1] + 1 : Infinity;
+	const out = new Uint32Array(s.n);
+	let n = 0;
+
 	for (let i = 0; i < s.n; i++) {
 		const at = s.group[i], t = s.time[i];
 
 		if ((v.lane < 0 ? s.cpu[i] === -1 - v.lane :
 		     g.thread[at] === v.lane) && t >= lo && t <= hi &&
 		    !groups[at] && (!v.cpus || v.cpus.has(s.cpu[i])))
-			list.push({ from: (t - 1) * bin, to: 0,
-				    node: g.node[at], weight: s.weight[i],
-				    wait: -1 });
+			out[n++] = i;
 	}
-	addPieces(v, groups, list);
-	list.sort((a, b) => a.from - b.from);
-	endPieces(list, Math.min(hi, model.bins) * bin);
-	pieces = { key: key, list: list, sum: new Float64Array(list.length + 1) };
-	list.forEach((p, i) => {
-		pieces.sum[i + 1] = pieces.sum[i] + p.weight;
-	});
-	return pieces;
+	return s.sorted ? out.subarray(0, n) : out.subarray(0, n).sort((a, b) =>
+		s.time[a] - s.time[b]);
 }
 
-// Adds the waits of a thread, cut to the chosen time.
-function addPieces(v, groups, list)
+// Returns the waits of a thread within the time; those of a thread are ordered.
+function waitsOfLane(v, groups)
 {
 	const w = model.wait, g = model.group, bin = Number(model.bin);
 	const lo = v.time ? v.time[0] * bin : -Infinity;
 	const hi = v.time ? (v.time[1] + 1) * bin : Infinity;
+	const off = model.parts[v.event].includes(model.waits.event) &&
+		v.lane >= 0 && (!v.cpus || v.cpus.has(0));
+	const out = [];
 
-	if (!model.parts[v.event].includes(model.waits.event) || v.lane < 0 ||
-	    (v.cpus && !v.cpus.has(0)))
-		return;
-	for (let i = 0; i < w.n; i++) {
-		const at = w.group[i], from = Math.max(w.from[i], lo);
-		const to = Math.min(w.from[i] + w.ns[i], hi);
-
-		if (g.thread[at] === v.lane && !groups[at] && to >= from)
-			list.push({ from: from, to: to, node: g.node[at],
-				    weight: to - from, wait: i });
-	}
+	for (let i = 0; off && i < w.n; i++)
+		if (g.thread[w.group[i]] === v.lane && !groups[w.group[i]] &&
+		    w.from[i] < hi && w.from[i] + w.ns[i] >= lo)
+			out.push(i);
+	return out;
 }
 
 // A sample ends with the next piece. Where none comes for long, nothing was
-// sampled: it is as long as most others.
-function endPieces(list, end)
+// sampled: it is one and a half times as long as most others.
+function endPieces(p, end)
 {
-	const gaps = list.slice(1, 2000).map((p, i) => p.from - list[i].from)
-		.filter(ns => ns > 0).sort((a, b) => a - b);
-	const usual = gaps[gaps.length >> 1] || Number(model.bin);
+	const gaps = p.from.subarray(1, 2000).map((ns, i) => ns - p.from[i])
+		.filter(ns => ns > 0).sort();
+	const most = 1.5 * (gaps[gaps.length >> 1] || Number(model.bin));
 
-	list.forEach((p, i) => {
-		const next = i + 1 < list.length ? list[i + 1].from : end;
-
-		if (p.wait < 0)
-			p.to = Math.min(next, p.from + 1.5 * usual);
-	});
+	for (let i = 0; i < p.n; i++)
+		if (p.wait[i] < 0)
+			p.to[i] = Math.min(i + 1 < p.n ? p.from[i + 1] : end,
+					   p.from[i] + most);
 }
 
 // Returns the number of pieces that begin before a time.
-function piecesBefore(list, ns)
+function piecesBefore(p, ns)
 {
-	let lo = 0, hi = list.length;
+	let lo = 0, hi = p.n;
 
 	while (lo < hi) {
 		const mid = lo + hi >> 1;
 
-		if (list[mid].from < ns)
+		if (p.from[mid] < ns)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -93,17 +120,17 @@ function piecesBefore(list, ns)
 }
 
 // Returns for each px the piece that is there, -1: none.
-function columnsOf(list, lo, unit, width)
+function columnsOf(p, lo, unit, width)
 {
 	const at = new Int32Array(width).fill(-1);
-	let i = piecesBefore(list, lo) - 1;
+	let i = piecesBefore(p, lo) - 1;
 
 	for (let x = 0; x < width; x++) {
 		const begin = lo + x * unit;
 
-		while (i + 1 < list.length && list[i + 1].from < begin + unit)
+		while (i + 1 < p.n && p.from[i + 1] < begin + unit)
 			i++;
-		if (i >= 0 && (list[i].to > begin || list[i].from >= begin))
+		if (i >= 0 && (p.to[i] > begin || p.from[i] >= begin))
 			at[x] = i;
 	}
 	return at;
@@ -131,7 +158,7 @@ function timeOrder(v, width)
 	const span = v.span || [model.first, Math.max(model.bins, 1) - 1];
 	const bin = Number(model.bin), lo = span[0] * bin;
 	const unit = (span[1] + 1 - span[0]) * bin / width;
-	const { list, sum } = piecesOf(v, groupsLeft(v));
+	const list = piecesOf(v, groupsLeft(v)), sum = list.sum;
 	const columns = columnsOf(list, lo, unit, width);
 	const depth = [], label = [], first = [], last = [], rows = [];
 	const cache = new Map();
@@ -141,7 +168,7 @@ function timeOrder(v, width)
 
 	for (let x = 0; x < width; x++) {
 		const i = columns[x];
-		const frames = i < 0 ? [] : framesOf(list[i].node, cache);
+		const frames = i < 0 ? [] : framesOf(list.node[i], cache);
 		let same = 0;
 
 		while (same < frames.length && nodes[same] === frames[same])
@@ -190,8 +217,8 @@ function markPieces(g)
 	if (n > g.width / 4)
 		return;
 	c.fillStyle = css("--ink");
-	for (; i < o.list.length; i++) {
-		const x = (o.list[i].from - o.lo) / o.unit;
+	for (; i < o.list.n; i++) {
+		const x = (o.list.from[i] - o.lo) / o.unit;
 
 		if (x > g.width)
 			break;
@@ -202,21 +229,21 @@ function markPieces(g)
 // Returns what the tip says of a box beside its name.
 function timesOf(o, at)
 {
-	const from = o.list[o.first[at]], to = o.list[o.last[at]];
+	const p = o.list, wait = p.wait[o.first[at]];
+	const from = p.from[o.first[at]];
 
-	return "from " + since(model.t0 + BigInt(Math.round(from.from))) +
-		" s, for " + inTime(Math.round(to.to - from.from)) +
+	return "from " + since(model.t0 + BigInt(Math.round(from))) +
+		" s, for " + inTime(Math.round(p.to[o.last[at]] - from)) +
 		(o.several[at] ? "; some share a pixel, + tells them apart" : "") +
-		(o.samples[at] === 1 && from.wait >= 0 ? "; " +
-		 waitWords(from.wait) : "");
+		(o.samples[at] === 1 && wait >= 0 ? "; " + waitWords(wait) : "");
 }
 
 // Lets the picture show the time of a box.
 function zoomTime(at)
 {
 	const o = flame.sel, bin = Number(model.bin);
-	const a = Math.floor(o.list[o.first[at]].from / bin);
-	const b = Math.ceil(o.list[o.last[at]].to / bin) - 1;
+	const a = Math.floor(o.list.from[o.first[at]] / bin);
+	const b = Math.ceil(o.list.to[o.last[at]] / bin) - 1;
 
 	go({ span: [Math.max(a, model.first),
 		    Math.max(a, Math.min(b, model.bins - 1))] });

@@ -246,27 +246,47 @@ const tracks = {
 		}, () => 0);
 	},
 
-	samples(c, l, y)
+	// Counts the samples of a lane by px. Kept, as most choices change neither
+	// the event nor what the strip shows.
+	cover(l)
+	{
+		const key = [view.event, strip.width].concat(strip.span).join();
+
+		if (!l.cover || l.cover.key !== key)
+			l.cover = this.count(l, key);
+		return l.cover;
+	},
+
+	count(l, key)
 	{
 		const s = model.sample, parts = model.parts[view.event];
+		const wanted = model.events.map((e, i) => parts.includes(i));
 		const lo = this.ns(0), unit = (this.ns(strip.width) - lo) /
 			strip.width;
 		const bin = Number(model.bin);
 		const cover = new Float32Array(strip.width + 1);
 		const last = new Int32Array(strip.width + 1);
+		const hi = strip.width;
 		let most = 0;
 
-		for (const k of l.samples) {
-			const at = s.group[k];
+		for (let i = 0; i < l.samples.length; i++) {
+			const k = l.samples[i], at = s.group[k];
 			const x = ((s.time[k] - 1) * bin - lo) / unit;
 
-			if (x < 0 || x > strip.width || !s.time[k] ||
-			    !parts.includes(model.group.event[at]))
+			if (x < 0 || x > hi || !s.time[k] ||
+			    !wanted[model.group.event[at]])
 				continue;
-			cover[x | 0]++;
 			last[x | 0] = model.group.thread[at];
-			most = Math.max(most, cover[x | 0]);
+			if (++cover[x | 0] > most)
+				most = cover[x | 0];
 		}
+		return { key: key, cover: cover, last: last, most: most };
+	},
+
+	samples(c, l, y)
+	{
+		const { cover, last, most } = this.cover(l);
+
 		c.fillStyle = l.cpu === undefined ? this.color(l.thread) :
 			css("--density");
 		// single samples of a CPU have the colours of their threads

@@ -92,15 +92,15 @@ let selected = null;	// the view that sel is of, as text
 function show()
 {
 	const turned = view.reverse && view.func === null;
-	const key = JSON.stringify([keyOf(view).slice(0, 8), turned, view.alone,
-				    $("strip").clientWidth]);
+	const key = JSON.stringify([keyOf(view).slice(0, 7), turned,
+				    view.alone]);
 
 	useTree(turned, view.alone);
 
 	const fresh = key !== selected;
 
 	if (fresh) {
-		sel = select(view, Math.max($("strip").clientWidth, 50));
+		sel = select(view);
 		selected = key;
 		showChips();
 	}
@@ -116,7 +116,11 @@ function show()
 	if (fresh) {
 		showFacets();
 		listLanes();
-		showHot();
+		// the first table is there, without its buttons
+		if (restoring && view.event === model.event)
+			setTimeout(showHot);
+		else
+			showHot();
 		countTables();
 	}
 	showTime();
@@ -188,7 +192,7 @@ function drawTime()
 {
 	if (!model.bins)
 		return;
-	strip.draw(sel.columns, view.time, view.span);
+	strip.draw(view);
 	tracks.draw();
 }
 
@@ -202,7 +206,7 @@ function sayWhole()
 		grouped(sel.weight[0]) + " " + unit() + ": " + of];
 
 	if (view.func === null && view.lane !== null)
-		parts.push("the picture: " + things(flame.sel.list.length) +
+		parts.push("the picture: " + things(flame.sel.list.n) +
 			   " in order of time; a click zooms to a frame, - goes back");
 	else if (view.func === null && at)
 		parts.push("zoomed to " + flame.label(at).name + ", " +
@@ -460,6 +464,7 @@ function sortable()
 	const more = element("button", "More");
 
 	more.id = "hot_more";
+	more.hidden = true;
 	more.addEventListener("click", () => {
 		hotRows *= 4;
 		showHot();

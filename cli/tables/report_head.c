@@ -1,6 +1,5 @@
 /* report_head.c - the lines above a table of report: capture, event, losses and
  * missing user stacks. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,19 +167,20 @@ static void report_print_event(FILE *out, const struct report *rp)
 /* Prints what --wall adds to the samples. */
 static void report_print_waits(FILE *out, const struct offcpu_sums *s)
 {
-	char ns[32];
+	char ns[32], n[32];
 
 	fputs("waits: ", out);
 	human_put_grouped(out, s->waits[OFFCPU_BACK]);
 	fprintf(out, " of them, %s",
 		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
 	if (s->waits[OFFCPU_OPEN])
-		fprintf(out, "; not counted: %" PRIu64 " without an end",
-			s->waits[OFFCPU_OPEN]);
+		fprintf(out, "; not counted: %s without an end",
+			human_grouped(n, sizeof(n), s->waits[OFFCPU_OPEN]));
 	if (s->waits[OFFCPU_UNCERTAIN])
-		fprintf(out, "%s%" PRIu64 " uncertain: %s",
+		fprintf(out, "%s%s uncertain: %s",
 			s->waits[OFFCPU_OPEN] ? ", " : "; not counted: ",
-			s->waits[OFFCPU_UNCERTAIN], offcpu_reason(s));
+			human_grouped(n, sizeof(n), s->waits[OFFCPU_UNCERTAIN]),
+			offcpu_reason(s));
 	putc('\n', out);
 }
 
