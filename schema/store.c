@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/db/link.h"
+#include "schema/db/page_file.h"
 #include "schema/db/writer.h"
 #include "schema/functions/functions.h"
 #include "schema/db/guard.h"
@@ -100,8 +102,17 @@ static int store_make_temp(struct store *db, struct err *err)
 
 /* Rows of 30 to 60 bytes: pages of 16 KiB save an eighth of the writer's time,
  * but an empty database has forty of them. */
-static const char small_pages[] = "PRAGMA page_size=4096";
-static const char large_pages[] = "PRAGMA page_size=16384";
+#define SMALL_PAGE 4096
+#define LARGE_PAGE 16384
+
+static int store_page_size(struct store *db, bool large, struct err *err)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "PRAGMA page_size=%d",
+		 large ? LARGE_PAGE : SMALL_PAGE);
+	return db_exec(db, sql, err);
+}
 
 /* The cache is small because rows are appended and pages are written once. */
 static const char setup[] = "PRAGMA journal_mode=OFF;"
@@ -126,10 +137,13 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	rc = bulk_register(db->db, &db->bulk);
 	if (rc)
 		return db_error(db, rc, err);
-	if (db_exec(db, o->large ? large_pages : small_pages, err) ||
-	    db_exec(db, setup, err) || db_exec(db, sql_file("tables"), err) ||
-	    labels_register(db, err))
+	if (store_page_size(db, o->large, err) || db_exec(db, setup, err) ||
+	    db_exec(db, sql_file("tables"), err) || labels_register(db, err))
 		return -1;
+	if (db->w->temp && !o->no_pages)
+		db->pages = page_file_new(db->w->temp,
+					  o->large ? LARGE_PAGE : SMALL_PAGE,
+					  PAGE_FILE_LOCK);
 	tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, !o->no_thread);
 	return words_write(db, err);
@@ -352,7 +366,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (!db->writable)
 		return 0;
 	if (db->making && (store_flush(db, lg, err) || captures_end(db, err) ||
-			   sample_groups_end(db, err)))
+			   sample_groups_end(db, err) || link_pages(db, err)))
 		return -1;
 	if (naming_end(db, err) || db_drain(db, err))
 		return -1;

@@ -83,9 +83,11 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
-	p->stack[stack].used = rows_int(r, CALLSITE_USED_CHECKED) != 0;
-	p->stack[stack].unwound = rows_int(r, CALLSITE_USED_UNWOUND) != 0;
-	p->stack[stack].callerless = rows_int(r, CALLSITE_USED_CALLERLESS) != 0;
+	if (rows_int(r, CALLSITE_USED_CHECKED))
+		p->stack[stack].used = true;
+	else
+		p->stack[stack].unwound = true;
+	p->stack[stack].callerless |= rows_int(r, CALLSITE_USED_CALLERLESS);
 	if (p->stack[stack].used && p->code->stack[stack].parent)
 		p->spot[p->code->stack[stack].frame].leaf = true;
 	return 0;

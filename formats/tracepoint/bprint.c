@@ -71,7 +71,7 @@ static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 	tp_conversion(s, &c, tp->long32);
 	switch (c.type) {
 	case '%':
-		tp_out_add(o, "%%");
+		tp_out_char(o, '%');
 		return true;
 	case 'p':
 		return tp_bprint_pointer(tp, args, s, &c, o);
@@ -84,7 +84,7 @@ static bool tp_bprint_one(const struct tp *tp, struct bytes *args,
 		if (!tp_bprint_take_number(args, 1, &v))
 			return false;
 		if (v >= ' ' && v < 0x7f)
-			tp_out_add(o, "%c", (int)v);
+			tp_out_char(o, (char)v);
 		return true;
 	default:
 		if (!c.type || !strchr("diuxXo", c.type) ||
@@ -108,7 +108,7 @@ void tp_bprint(const struct tp *tp, const char *format,
 		const char *from = s;
 
 		if (*s != '%') {
-			tp_out_add(&o, "%c", *s++);
+			tp_out_char(&o, *s++);
 			continue;
 		}
 		s++;

@@ -24,6 +24,8 @@ struct tp_out {
 void tp_out_add(struct tp_out *o, const char *fmt, ...)
 	__attribute__((format(__printf__, 2, 3)));
 
+void tp_out_char(struct tp_out *o, char c);
+
 /* A parsed conversion such as "%-08.3llx". */
 struct tp_conversion {
 	bool left, zero, alt, plus, blank;

@@ -37,6 +37,7 @@ void bulk_table_free(struct bulk_table *t)
 	if (!t)
 		return;
 	bulk_table_reset(t);
+	bulk_table_free(t->late);
 	block_free(t->open);
 	free((char *)t->shape.name);
 	free((char *)t->shape.columns);

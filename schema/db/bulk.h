@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 struct err;
+struct page_tree;
 
 #define BULK_COLUMNS 256 /* most columns of a table */
 
@@ -36,11 +37,21 @@ enum cell {
 	CELL_BLOB
 };
 
+/* What the key of a table is. */
+enum page_key {
+	PAGES_NONE,  /* rows of this table are inserted by SQL */
+	PAGES_ROWID, /* the number of the row; no column has it */
+	PAGES_ID,    /* column 0, the INTEGER PRIMARY KEY */
+	PAGES_PAIR,  /* columns 0 and 1 are numbers; WITHOUT ROWID, PRIMARY
+		      * KEY(a, b DESC), and no other column before them */
+};
+
 struct bulk_shape {
 	const char *name;    /* quoted if SQL needs it */
 	const char *columns; /* separated by commas; NULL: all */
 	unsigned int n_columns;
-	bool has_id; /* column 0 is the INTEGER PRIMARY KEY */
+	bool has_id;	   /* column 0 is the INTEGER PRIMARY KEY */
+	enum page_key key; /* for a table that is large */
 };
 
 /* Rows of one table; cells from the front, text and blobs from the end. */
@@ -61,6 +72,9 @@ struct bulk_table {
 	uint32_t next_id;
 	bool dense;		 /* all ids so far were 1, 2, 3 ... */
 	sqlite3_stmt *insert[2]; /* by block.dense */
+	struct page_tree *tree;	 /* NULL: SQLite takes the rows; not freed
+				  * with the table */
+	struct bulk_table *late; /* rows that the tree did not take */
 	/* Which of the first 64 columns had one value in each block so far, and
 	 * which of these were always NULL. */
 	uint64_t same, null;
@@ -69,6 +83,7 @@ struct bulk_table {
 /* The block that the virtual table shows. */
 struct bulk {
 	const struct block *now;
+	unsigned int n_late; /* tables of late rows */
 };
 
 struct row {

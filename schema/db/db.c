@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/db/page_file.h"
+#include "schema/db/page_tree.h"
 #include "schema/db/problem.h"
 #include "schema/db/writer.h"
 #include "stitch/base/err.h"
@@ -67,7 +69,11 @@ int db_number(struct store *db, const char *sql, int64_t *out, struct err *err)
 
 unsigned int db_table_add(struct store *db, const struct bulk_shape *shape)
 {
-	*mem_add(db->table, db->n_table, db->cap_table) = bulk_table_new(shape);
+	struct bulk_table *t = bulk_table_new(shape);
+
+	if (db->pages && shape->key)
+		t->tree = page_tree_new(db->pages, shape->key);
+	*mem_add(db->table, db->n_table, db->cap_table) = t;
 	return (unsigned int)db->n_table - 1;
 }
 
@@ -147,9 +153,12 @@ void db_close(struct store *db)
 	if (!db)
 		return;
 	writer_free(db->wr);
-	for (size_t i = 0; i < db->n_table; i++)
+	for (size_t i = 0; i < db->n_table; i++) {
+		page_tree_free(db->table[i]->tree);
 		bulk_table_free(db->table[i]);
+	}
 	sqlite3_close_v2(db->db);
+	page_file_free(db->pages);
 	free(db->table);
 	free(db->path);
 	free(db);

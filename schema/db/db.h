@@ -15,6 +15,7 @@
 #include "schema/db/sqlite_api.h"
 
 struct err;
+struct page_file;
 struct writer;
 struct writing;
 
@@ -27,8 +28,9 @@ struct store {
 	struct bulk_table **table;
 	size_t n_table, cap_table;
 	struct bulk bulk;
-	struct writer *wr; /* NULL: rows cannot be added */
-	struct writing *w; /* schema/write/writing.h */
+	struct writer *wr;	 /* NULL: rows cannot be added */
+	struct page_file *pages; /* of large tables; NULL: SQL inserts all */
+	struct writing *w;	 /* schema/write/writing.h */
 };
 
 /* Runs one or more statements that return no rows. Returns 0, or -1 and *err

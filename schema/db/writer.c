@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "schema/db/bulk.h"
+#include "schema/db/insert.h"
 #include "schema/db/problem.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -33,7 +34,7 @@ struct writer {
 /* Inserts the block, unless an earlier one failed, and frees it. */
 static void writer_insert(struct writer *wr, struct block *b)
 {
-	int rc = wr->failed ? 0 : bulk_insert(wr->db, wr->bulk, b);
+	int rc = wr->failed ? 0 : insert_block(wr->db, wr->bulk, b);
 
 	if (rc) {
 		struct err err;

@@ -1,12 +1,12 @@
 -- queries_callsite.sql - the queries of the call-site check, and of check for
 -- its results.
 
--- Stacks that were not unwound by tables: those need no proof, and their
--- frames are the calls, not return addresses.
+-- The stacks in use, each as often as it was recorded with other addresses: to
+-- group them here would sort them. Stacks that were unwound by tables need no
+-- proof, and their frames are the calls, not return addresses.
 -- name: callsite_used
-SELECT stack, max(ended IS NULL) AS checked, max(ended NOT NULL) AS unwound,
-	max(caller IS 1) AS callerless
-FROM raw_chain WHERE stack NOT NULL GROUP BY stack
+SELECT stack, ended IS NULL AS checked, caller IS 1 AS callerless
+FROM raw_chain WHERE stack NOT NULL
 
 -- name: callsite_groups
 SELECT type, kernel, user, mark, n FROM sample_group

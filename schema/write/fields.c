@@ -16,6 +16,7 @@
 #include "stitch/source.h"
 
 #define TABLES_MAX 2000
+#define TREES_MAX 256
 
 struct ev_column {
 	char *field; /* its name in the capture */
@@ -237,7 +238,10 @@ static int fields_new_table(struct store *db, const char *event,
 		return -1;
 	}
 	char quoted[STORE_NAME_MAX + 2];
-	struct bulk_shape shape = { quoted, NULL, 1, false };
+	/* each tree has a page in memory, also if the table is small */
+	struct bulk_shape shape = { quoted, NULL, 1, false,
+				    fs->n_ev < TREES_MAX ? PAGES_ID
+							 : PAGES_NONE };
 
 	snprintf(quoted, sizeof(quoted), "\"%s\"", ev.name);
 	ev.table = (unsigned int)db_table_add(db, &shape);

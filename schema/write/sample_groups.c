@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/db/link.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -333,7 +334,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 
 int store_groups_end(struct store *db, struct err *err)
 {
-	return sample_groups_end(db, err);
+	return sample_groups_end(db, err) || link_pages(db, err) ? -1 : 0;
 }
 
 int sample_groups_end(struct store *db, struct err *err)

@@ -117,8 +117,8 @@ struct store_user_trust {
 	const char *judged; /* NULL: there is no user stack */
 	int64_t n;
 };
-/* Ends the sums of samples. Call it after the last sample was stored, before
- * they are read. */
+/* Ends the sums of samples, and makes the rows of large tables visible to SQL.
+ * Call it after the last sample was stored, before they are read. */
 int store_groups_end(struct store *db, struct err *err);
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err);

@@ -15,7 +15,7 @@ static struct bulk_table *table;
 
 static void bulk_start(const char *columns, unsigned int n)
 {
-	const struct bulk_shape shape = { "t", NULL, n, true };
+	const struct bulk_shape shape = { "t", NULL, n, true, PAGES_NONE };
 	char sql[2048];
 
 	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);

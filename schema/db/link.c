@@ -1,0 +1,102 @@
+/* link.c - makes the B-trees that were built without SQLite part of the
+ * database.
+ *
+ * While the pages are copied, this connection holds no lock and has no
+ * transaction: as if another process wrote to the file. By the change counter
+ * SQLite then sees that what it knows of the pages is old. The file still has
+ * its temporary name, so nobody else opens it. */
+#include "schema/db/link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/db/db.h"
+#include "schema/db/insert.h"
+#include "schema/db/page_file.h"
+#include "schema/db/page_tree.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+static int link_error(const struct store *db, int rc, struct err *err)
+{
+	return rc ? db_error(db, rc, err) : 0;
+}
+
+/* Returns the number of a table's first page, 0 on failure. */
+static uint32_t link_root(sqlite3_stmt *st, const char *name)
+{
+	uint32_t root = 0;
+	size_t n = strlen(name);
+
+	/* names of ev_ tables have quotes around them, none inside */
+	if (*name == '"') {
+		name++;
+		n -= 2;
+	}
+	sqlite3_bind_text(st, 1, name, (int)n, SQLITE_STATIC);
+	if (sqlite3_step(st) == SQLITE_ROW)
+		root = (uint32_t)sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
+	return root;
+}
+
+/* Looks up the first pages in *root, to be freed: in this transaction, as the
+ * next one holds a lock. */
+static int link_roots(struct store *db, uint32_t **root, struct err *err)
+{
+	sqlite3_stmt *st =
+		db_prepare(db,
+			   "SELECT rootpage FROM sqlite_schema WHERE "
+			   "type = 'table' AND name = ?1",
+			   err);
+
+	if (!st)
+		return -1;
+	*root = mem_new(db->n_table, sizeof(**root));
+	for (size_t i = 0; i < db->n_table; i++)
+		if (db->table[i]->tree)
+			(*root)[i] = link_root(st, db->table[i]->shape.name);
+	sqlite3_finalize(st);
+	return 0;
+}
+
+static int link_write(struct store *db, const uint32_t *root)
+{
+	int rc = page_file_attach(db->pages);
+
+	for (size_t i = 0; !rc && i < db->n_table; i++)
+		if (db->table[i]->tree)
+			rc = page_tree_end(db->table[i]->tree, root[i]);
+	return rc ? rc : page_file_finish(db->pages);
+}
+
+int link_pages(struct store *db, struct err *err)
+{
+	/* the lock ends with the first statement in the normal mode */
+	static const char release[] = "COMMIT;"
+				      "PRAGMA locking_mode=NORMAL;"
+				      "SELECT 1 FROM sqlite_schema LIMIT 1";
+	uint32_t *root = NULL;
+	int rc = -1;
+
+	if (!db->pages)
+		return 0;
+	if (db_drain(db, err) || link_roots(db, &root, err) ||
+	    db_exec(db, release, err) ||
+	    link_error(db, link_write(db, root), err) ||
+	    db_exec(db, "PRAGMA locking_mode=EXCLUSIVE; BEGIN", err))
+		goto out;
+	rc = 0;
+	for (size_t i = 0; !rc && i < db->n_table; i++) {
+		struct bulk_table *t = db->table[i];
+
+		page_tree_free(t->tree);
+		t->tree = NULL;
+		rc = link_error(db, insert_late_rows(db->db, t), err);
+	}
+	page_file_free(db->pages);
+	db->pages = NULL;
+out:
+	free(root);
+	return rc;
+}

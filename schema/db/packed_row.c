@@ -1,0 +1,141 @@
+/* packed_row.c - a row in SQLite's record format. */
+#include "schema/db/packed_row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/db/bulk.h"
+#include "stitch/base/mem.h"
+
+/* Room for the header, which is made after the values: a length of at most 2
+ * bytes, and a type of at most 9 bytes for each column. */
+#define PACKED_HEAD (2 + VARINT_MAX * BULK_COLUMNS)
+/* A number is written as 8 bytes, of which the next value keeps as many as its
+ * type says. */
+#define PACKED_SLACK 8
+
+/* Types of values; 1 to 6 are numbers of 1, 2, 3, 4, 6 and 8 bytes. */
+enum {
+	SERIAL_NULL = 0,
+	SERIAL_ZERO = 8,
+	SERIAL_ONE = 9,
+	SERIAL_BLOB = 12, /* + 2 * length */
+	SERIAL_TEXT = 13  /* + 2 * length */
+};
+
+unsigned int packed_row_varint(unsigned char *to, uint64_t v)
+{
+	unsigned int n = 1;
+
+	if (v < 0x80) {
+		*to = (unsigned char)v;
+		return 1;
+	}
+	if (v >> 56) {
+		to[8] = (unsigned char)v;
+		v >>= 8;
+		for (unsigned int i = 8; i-- > 0; v >>= 7)
+			to[i] = (unsigned char)(v & 0x7f) | 0x80;
+		return 9;
+	}
+	while (v >> 7 * n)
+		n++;
+	for (unsigned int i = n; i-- > 0; v >>= 7)
+		to[i] = (unsigned char)(v & 0x7f) | (i + 1 < n ? 0x80 : 0);
+	return n;
+}
+
+/* Writes a number. Returns its type. */
+static unsigned int packed_row_number(unsigned char **to, uint64_t v)
+{
+	/* by bits without the sign */
+	static const unsigned char type[64] = {
+		1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2,
+		3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
+		5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+		6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+	};
+	static const unsigned char bytes[] = { 0, 1, 2, 3, 4, 6, 8 };
+
+	if (v < 2)
+		return SERIAL_ZERO + (unsigned int)v;
+
+	uint64_t size = v >> 63 ? ~v : v;
+	unsigned int t =
+		size ? type[64 - (unsigned int)__builtin_clzll(size)] : 1;
+	uint64_t big = __builtin_bswap64(v << (64 - 8 * bytes[t]));
+
+	memcpy(*to, &big, sizeof(big));
+	*to += bytes[t];
+	return t;
+}
+
+static uint64_t packed_row_bytes(unsigned char **to, const struct block *b,
+				 uint64_t cell)
+{
+	size_t len = cell & 0xffffffff;
+
+	memcpy(*to, (const char *)b->word + (cell >> 32), len);
+	*to += len;
+	return 2 * (uint64_t)len;
+}
+
+static enum cell packed_row_tag(const uint64_t *row, unsigned int i)
+{
+	return (enum cell)(row[i / 32] >> (i % 32 * 2) & 3);
+}
+
+/* Puts the header, whose types are in type, before the values. */
+static void packed_row_finish(struct packed_row *pr, const unsigned char *type,
+			      size_t n, const unsigned char *end)
+{
+	unsigned char *at = pr->buf + PACKED_HEAD - n;
+
+	memcpy(at, type, n);
+	/* the length counts its own bytes too */
+	if (n + 1 < 0x80) {
+		*--at = (unsigned char)(n + 1);
+	} else {
+		at -= 2;
+		packed_row_varint(at, n + 2);
+	}
+	pr->at = at;
+	pr->len = (size_t)(end - at);
+}
+
+void packed_row_make(struct packed_row *pr, const struct block *b,
+		     const uint64_t *row, unsigned int how)
+{
+	unsigned int n = b->table->shape.n_columns;
+	const uint64_t *cell = row + (b->stride - n);
+	unsigned char type[PACKED_HEAD];
+	unsigned char *t = type;
+
+	pr->buf = mem_grow(pr->buf, &pr->cap,
+			   (size_t)b->size + PACKED_HEAD + PACKED_SLACK, 1);
+	unsigned char *to = pr->buf + PACKED_HEAD;
+
+	while (how & PACKED_TRIM && n > 1 &&
+	       packed_row_tag(row, n - 1) == CELL_NULL)
+		n--;
+	for (unsigned int i = 0; i < n; i++) {
+		enum cell tag = how & PACKED_KEY && !i ? CELL_NULL
+						       : packed_row_tag(row, i);
+
+		if (tag == CELL_NULL)
+			*t++ = SERIAL_NULL;
+		else if (tag == CELL_INT)
+			*t++ = (unsigned char)packed_row_number(&to, cell[i]);
+		else
+			t += packed_row_varint(
+				t,
+				(tag == CELL_TEXT ? SERIAL_TEXT : SERIAL_BLOB) +
+					packed_row_bytes(&to, b, cell[i]));
+	}
+	packed_row_finish(pr, type, (size_t)(t - type), to);
+}
+
+void packed_row_release(struct packed_row *pr)
+{
+	free(pr->buf);
+}

@@ -1,0 +1,35 @@
+/* packed_row.h - a row in SQLite's record format: the type of each value, then
+ * the values ("Record Format" of the documented database file format). */
+#ifndef SCHEMA_DB_PACKED_ROW_H
+#define SCHEMA_DB_PACKED_ROW_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct block;
+
+/* Most bytes of a varint. */
+#define VARINT_MAX 9
+
+/* The record made last; zero at the start. */
+struct packed_row {
+	const unsigned char *at; /* borrowed until the next packed_row_make() */
+	size_t len;
+	unsigned char *buf;
+	size_t cap;
+};
+
+/* How packed_row_make() stores a row. */
+enum {
+	PACKED_KEY = 1,	 /* column 0 is the row's id, and NULL in the record */
+	PACKED_TRIM = 2, /* leave out NULLs at the end: what a row lacks is
+			  * NULL, as after ALTER TABLE ADD COLUMN */
+};
+
+/* Stores a row of a block in pr. */
+void packed_row_make(struct packed_row *pr, const struct block *b,
+		     const uint64_t *row, unsigned int how);
+void packed_row_release(struct packed_row *pr);
+/* Writes SQLite's varint, at most VARINT_MAX bytes. Returns their number. */
+unsigned int packed_row_varint(unsigned char *to, uint64_t v);
+#endif

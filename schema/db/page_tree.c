@@ -1,0 +1,380 @@
+/* page_tree.c - the B-tree of one table, built from rows in the order of its
+ * key. */
+#include "schema/db/page_tree.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/db/bulk.h"
+#include "schema/db/packed_row.h"
+#include "schema/db/page_file.h"
+#include "stitch/base/mem.h"
+
+/* Types of pages. */
+enum {
+	PAGE_INDEX_INNER = 2,
+	PAGE_TABLE_INNER = 5,
+	PAGE_INDEX_LEAF = 10,
+	PAGE_TABLE_LEAF = 13
+};
+
+/* Offsets in the header of a page. */
+enum {
+	PAGE_CELLS = 3,
+	PAGE_TOP = 5,
+	PAGE_RIGHT = 8, /* only of inner pages */
+	PAGE_LEAF_HEAD = 8,
+	PAGE_INNER_HEAD = 12
+};
+
+#define CELL_MIN 4 /* a cell must have room for a free block */
+#define POINTER 4  /* bytes of a page number */
+
+/* A finished page. */
+struct page_child {
+	uint32_t place;
+	uint32_t len; /* PAGES_PAIR: bytes of the cell behind the page */
+	uint64_t key; /* the page's last id; PAGES_PAIR: where that cell is */
+};
+
+struct page_tree {
+	struct page_file *pf;
+	enum page_key key;
+	uint32_t size;	     /* bytes of a page */
+	unsigned char *page; /* the leaf that is being filled; NULL: none */
+	uint32_t n, top;     /* its cells, and where the last one begins */
+	uint32_t *link;	     /* offsets in it that have the place of a page */
+	size_t n_link, cap_link;
+	bool any;	 /* there is a row */
+	int64_t last[2]; /* key of the last row */
+	struct page_child *child;
+	size_t n_child, cap_child;
+	unsigned char *cell; /* PAGES_PAIR: cells between leaves */
+	size_t n_cell, cap_cell;
+	uint32_t cell_max;
+	struct packed_row row;
+};
+
+struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
+{
+	struct page_tree *t = mem_new(1, sizeof(*t));
+
+	t->pf = pf;
+	t->key = key;
+	t->size = page_file_page_size(pf);
+	return t;
+}
+
+void page_tree_free(struct page_tree *t)
+{
+	if (!t)
+		return;
+	packed_row_release(&t->row);
+	free(t->page);
+	free(t->link);
+	free(t->child);
+	free(t->cell);
+	free(t);
+}
+
+static void page_tree_head(unsigned char *page, int type, uint32_t n,
+			   uint32_t top)
+{
+	page[0] = (unsigned char)type;
+	page_put16(page + PAGE_CELLS, n);
+	page_put16(page + PAGE_TOP, top); /* 65536 becomes 0, as it must */
+}
+
+static void page_tree_leaf_head(const struct page_tree *t)
+{
+	page_tree_head(t->page,
+		       t->key == PAGES_PAIR ? PAGE_INDEX_LEAF : PAGE_TABLE_LEAF,
+		       t->n, t->top);
+}
+
+static void page_tree_begin_leaf(struct page_tree *t)
+{
+	if (!t->page)
+		t->page = mem_new(1, t->size);
+	else
+		memset(t->page, 0, t->size);
+	t->n = 0;
+	t->n_link = 0;
+	t->top = t->size;
+}
+
+/* In a WITHOUT ROWID table the row between two leaves is above them: takes the
+ * last cell of the leaf. */
+static void page_tree_take_last(struct page_tree *t, struct page_child *c)
+{
+	uint32_t before =
+		t->n > 1 ? (uint32_t)t->page[PAGE_LEAF_HEAD + 2 * t->n - 4]
+					   << 8 |
+				   t->page[PAGE_LEAF_HEAD + 2 * t->n - 3]
+			 : t->size;
+
+	c->len = before - t->top;
+	c->key = t->n_cell;
+	t->cell = mem_grow(t->cell, &t->cap_cell, t->n_cell + c->len, 1);
+	memcpy(t->cell + t->n_cell, t->page + t->top, c->len);
+	memset(t->page + t->top, 0, c->len);
+	t->n_cell += c->len;
+	if (c->len > t->cell_max)
+		t->cell_max = c->len;
+	t->n--;
+	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n, 0);
+	t->top = before;
+}
+
+/* Writes the full leaf; its last row is above it if more rows follow. */
+static int page_tree_end_leaf(struct page_tree *t, bool more)
+{
+	struct page_child c = {
+		.place = page_file_pages(t->pf),
+		.key = (uint64_t)t->last[0],
+	};
+
+	if (t->key == PAGES_PAIR && more)
+		page_tree_take_last(t, &c);
+	page_tree_leaf_head(t);
+	int rc = page_file_add(t->pf, t->page);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < t->n_link; i++)
+		page_file_pointer(t->pf, t->link[i]);
+	*mem_add(t->child, t->n_child, t->cap_child) = c;
+	return SQLITE_OK;
+}
+
+/* Returns how many bytes of a record are in its cell. */
+static size_t page_tree_local(const struct page_tree *t, size_t len)
+{
+	size_t max = t->size - 35;
+	size_t min = (t->size - 12) * 32 / 255 - 23;
+	size_t local = min + (len - min) % (t->size - POINTER);
+
+	if (len <= max)
+		return len;
+	return local <= max ? local : min;
+}
+
+/* Writes what a cell has no room for. */
+static int page_tree_overflow(struct page_tree *t, const unsigned char *from,
+			      size_t left)
+{
+	unsigned char *page = mem_new(1, t->size);
+	int rc = SQLITE_OK;
+
+	while (left && !rc) {
+		size_t n = left < t->size - POINTER ? left : t->size - POINTER;
+		bool more = n < left;
+
+		memset(page, 0, t->size);
+		if (more)
+			page_put32(page, page_file_pages(t->pf) + 1);
+		memcpy(page + POINTER, from, n);
+		rc = page_file_add(t->pf, page);
+		if (!rc && more)
+			page_file_pointer(t->pf, 0);
+		from += n;
+		left -= n;
+	}
+	free(page);
+	return rc;
+}
+
+/* Ends the leaf if it has no room for a cell of size bytes. */
+static int page_tree_make_room(struct page_tree *t, size_t size)
+{
+	if (t->page && PAGE_LEAF_HEAD + 2 * ((size_t)t->n + 1) + size <= t->top)
+		return SQLITE_OK;
+	int rc = t->page ? page_tree_end_leaf(t, true) : SQLITE_OK;
+
+	if (!rc)
+		page_tree_begin_leaf(t);
+	return rc;
+}
+
+/* Adds the row that was packed. */
+static int page_tree_put(struct page_tree *t, const int64_t key[2])
+{
+	unsigned char head[2 * VARINT_MAX];
+	size_t len = t->row.len;
+	size_t n = packed_row_varint(head, len);
+	size_t local = len;
+
+	if (t->key != PAGES_PAIR) {
+		n += packed_row_varint(head + n, (uint64_t)key[0]);
+		local = page_tree_local(t, len);
+	}
+	size_t size = n + local + (local < len ? POINTER : 0);
+	int rc = page_tree_make_room(t, size < CELL_MIN ? CELL_MIN : size);
+
+	if (rc)
+		return rc;
+	t->top -= (uint32_t)(size < CELL_MIN ? CELL_MIN : size);
+	unsigned char *cell = t->page + t->top;
+
+	memcpy(cell, head, n);
+	memcpy(cell + n, t->row.at, local);
+	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
+	memcpy(t->last, key, sizeof(t->last));
+	t->any = true;
+	if (local == len)
+		return SQLITE_OK;
+	*mem_add(t->link, t->n_link, t->cap_link) =
+		t->top + (uint32_t)(n + local);
+	page_put32(cell + n + local, page_file_pages(t->pf));
+	return page_tree_overflow(t, t->row.at + local, len - local);
+}
+
+/* Reads the key of a row. Returns true if the row can be added. */
+static bool page_tree_follows(const struct page_tree *t, const struct block *b,
+			      const uint64_t *row, int64_t key[2])
+{
+	unsigned int n = b->table->shape.n_columns;
+	const uint64_t *cell = row + (b->stride - n);
+
+	key[0] = t->any ? t->last[0] + 1 : 1;
+	key[1] = 0;
+	if (t->key == PAGES_ROWID)
+		return true;
+	if ((*row & 3) != CELL_INT)
+		return false;
+	key[0] = (int64_t)cell[0];
+	if (t->key == PAGES_PAIR) {
+		if (n < 2 || (*row >> 2 & 3) != CELL_INT)
+			return false;
+		key[1] = (int64_t)cell[1];
+	}
+	return !t->any || key[0] > t->last[0] ||
+	       (t->key == PAGES_PAIR && key[0] == t->last[0] &&
+		key[1] < t->last[1]);
+}
+
+/* Returns true if the row was too large for a page of an index. */
+static bool page_tree_is_long(const struct page_tree *t)
+{
+	return t->key == PAGES_PAIR &&
+	       t->row.len > (t->size - 12) * 64 / 255 - 23;
+}
+
+int page_tree_add(struct page_tree *t, struct block *b)
+{
+	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
+				 : t->key == PAGES_ID ? PACKED_TRIM | PACKED_KEY
+						      : 0;
+	const uint64_t *row = b->word;
+	uint32_t late = 0;
+	int rc = SQLITE_OK;
+
+	for (uint32_t i = 0; !rc && i < b->n; i++, row += b->stride) {
+		int64_t key[2];
+		bool follows = page_tree_follows(t, b, row, key);
+
+		if (follows)
+			packed_row_make(&t->row, b, row, how);
+		if (follows && !page_tree_is_long(t))
+			rc = page_tree_put(t, key);
+		else
+			memmove(b->word + (size_t)late++ * b->stride, row,
+				b->stride * sizeof(*row));
+	}
+	b->n = late;
+	return rc;
+}
+
+/* ---- what is above the leaves */
+
+/* Fills an inner page above n pages, of which the last is on the right. */
+static void page_tree_inner(const struct page_tree *t, unsigned char *page,
+			    const struct page_child *c, uint32_t n)
+{
+	uint32_t top = t->size;
+
+	memset(page, 0, t->size);
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		unsigned char cell[POINTER + VARINT_MAX];
+		size_t len = POINTER;
+
+		page_put32(cell, page_file_number(t->pf, c[i].place));
+		if (t->key != PAGES_PAIR)
+			len += packed_row_varint(cell + POINTER, c[i].key);
+		top -= (uint32_t)len + c[i].len;
+		memcpy(page + top, cell, len);
+		if (c[i].len)
+			memcpy(page + top + len, t->cell + c[i].key, c[i].len);
+		page_put16(page + PAGE_INNER_HEAD + 2 * i, top);
+	}
+	page_tree_head(page,
+		       t->key == PAGES_PAIR ? PAGE_INDEX_INNER
+					    : PAGE_TABLE_INNER,
+		       n - 1, top);
+	page_put32(page + PAGE_RIGHT, page_file_number(t->pf, c[n - 1].place));
+}
+
+/* Replaces the pages of a level by those above them, in which they are spread
+ * evenly: so that each has at least two. */
+static int page_tree_raise(struct page_tree *t, unsigned char *page, size_t n)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t end = (i + 1) * t->n_child / n;
+		/* the cell behind the last of them goes up */
+		struct page_child c = t->child[end - 1];
+
+		page_tree_inner(t, page, t->child + first,
+				(uint32_t)(end - first));
+		c.place = page_file_pages(t->pf);
+		int rc = page_file_add(t->pf, page);
+
+		if (rc)
+			return rc;
+		t->child[i] = c;
+		first = end;
+	}
+	t->n_child = n;
+	return SQLITE_OK;
+}
+
+static int page_tree_end_inner(struct page_tree *t, uint32_t root)
+{
+	unsigned char *page = mem_new(1, t->size);
+	uint32_t cell = t->key == PAGES_PAIR ? t->cell_max : VARINT_MAX;
+	size_t most = (t->size - PAGE_INNER_HEAD) / (2 + POINTER + cell) + 1;
+	int rc = SQLITE_OK;
+
+	while (!rc && t->n_child > most)
+		rc = page_tree_raise(t, page, (t->n_child + most - 1) / most);
+	if (!rc) {
+		page_tree_inner(t, page, t->child, (uint32_t)t->n_child);
+		rc = page_file_root(t->pf, root, page);
+	}
+	free(page);
+	return rc;
+}
+
+int page_tree_end(struct page_tree *t, uint32_t root)
+{
+	if (!t->page)
+		return SQLITE_OK;
+	if (t->n_child) {
+		int rc = page_tree_end_leaf(t, false);
+
+		return rc ? rc : page_tree_end_inner(t, root);
+	}
+	/* the only leaf is the root */
+	for (size_t i = 0; i < t->n_link; i++) {
+		unsigned char *p = t->page + t->link[i];
+		uint32_t place = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+				 (uint32_t)p[2] << 8 | p[3];
+
+		page_put32(p, page_file_number(t->pf, place));
+	}
+	page_tree_leaf_head(t);
+	return page_file_root(t->pf, root, t->page);
+}

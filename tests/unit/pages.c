@@ -1,0 +1,465 @@
+/* pages.c - tables whose B-trees are built without SQLite have the rows that
+ * SQLite's own have. Each table is made twice, by both ways. */
+#include "schema/db/link.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "schema/db/db.h"
+#include "schema/db/page_file.h"
+#include "schema/db/writer.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "tests/unit/run.h"
+#include "tests/unit/scratch.h"
+
+#define COLUMNS_MAX 250
+
+static char dir[64];
+static struct err err;
+
+/* How a table is filled. */
+struct filling {
+	enum page_key key;
+	unsigned int columns, rows;
+	unsigned int text; /* most bytes of a text */
+	unsigned int huge; /* one row in so many has a larger one; 0: none */
+	unsigned int late; /* one row in so many comes late; 0: none */
+};
+
+static void pages_ok(int rc)
+{
+	ck_assert_msg(rc == 0, "%s", err.msg);
+}
+
+static void pages_file(const char *name, char path[128])
+{
+	snprintf(path, 128, "%s/%s", dir, name);
+}
+
+/* pages: B-trees are built without SQLite. */
+static struct store *pages_open(const char *name, int page_size, bool pages,
+				uint64_t lock)
+{
+	struct store *db = mem_new(1, sizeof(*db));
+	char path[128];
+	char sql[256];
+
+	pages_file(name, path);
+	remove(path);
+	db->path = mem_strdup(path);
+	ck_assert_int_eq(sqlite3_open(path, &db->db), SQLITE_OK);
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA page_size=%d; PRAGMA journal_mode=OFF;"
+		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-256; BEGIN;"
+		 "CREATE TABLE first(a)",
+		 page_size);
+	pages_ok(db_exec(db, sql, &err));
+	ck_assert_int_eq(bulk_register(db->db, &db->bulk), SQLITE_OK);
+	if (pages)
+		db->pages = page_file_new(path, (uint32_t)page_size, lock);
+	db->wr = writer_new(db->db, &db->bulk, db->path, false);
+	return db;
+}
+
+static unsigned int pages_table(struct store *db, const char *name,
+				const struct filling *f)
+{
+	char sql[COLUMNS_MAX * 6 + 128];
+	size_t n = (size_t)snprintf(
+		sql, sizeof(sql), "CREATE TABLE %s(a%s", name,
+		f->key == PAGES_ID ? " INTEGER PRIMARY KEY" : "");
+	struct bulk_shape shape = { name, NULL, f->columns, false, f->key };
+
+	for (unsigned int i = 1; i < f->columns; i++)
+		n += (size_t)snprintf(sql + n, sizeof(sql) - n, ",c%u", i);
+	snprintf(sql + n, sizeof(sql) - n, "%s",
+		 f->key == PAGES_PAIR
+			 ? ", PRIMARY KEY(a, c1 DESC)) WITHOUT ROWID"
+			 : ")");
+	pages_ok(db_exec(db, sql, &err));
+	return db_table_add(db, &shape);
+}
+
+/* Numbers of every size, with either sign. */
+static int64_t pages_number(uint64_t *state)
+{
+	uint64_t v = rnd(state) >> rnd_below(state, 64);
+
+	if (!rnd_below(state, 4))
+		return (int64_t)rnd_below(state, 3);
+	return (int64_t)(rnd(state) & 1 ? v : ~v);
+}
+
+static void pages_put_cell(struct row *r, unsigned int i, size_t text,
+			   uint64_t *state)
+{
+	static char bytes[1 << 18];
+	size_t len = text ? rnd_below(state, text) : 0;
+
+	switch (rnd_below(state, 6)) {
+	case 0:
+		break;
+	case 1:
+		memset(bytes, 'a' + (int)rnd_below(state, 26), len);
+		bytes[len] = '\0';
+		row_text(r, i, bytes);
+		break;
+	case 2:
+		memset(bytes, (int)rnd_below(state, 256), len + 1);
+		row_blob(r, i, bytes, len);
+		break;
+	default:
+		row_int(r, i, pages_number(state));
+	}
+}
+
+/* The key of row i, which grows, but for the late ones. */
+static void pages_put_key(struct row *r, const struct filling *f,
+			  unsigned int i, uint64_t *state)
+{
+	bool late = f->late && i > f->late && !rnd_below(state, f->late);
+	int64_t gap = (int64_t)1 << (i % 7 == 0 && i < 200 ? i / 7 : 0);
+	static int64_t key;
+
+	if (!i)
+		key = -5;
+	if (f->key == PAGES_ID) {
+		key += 2 * gap;
+		row_int(r, 0, late ? 2 * (int64_t)i - (1 << 20) - 1 : key);
+	} else if (f->key == PAGES_PAIR) {
+		row_int(r, 0, late ? -(int64_t)(i / 4) - 10 : (int64_t)(i / 4));
+		row_int(r, 1, 9 - (int64_t)(i % 4));
+	}
+}
+
+static void pages_fill(struct store *db, unsigned int t,
+		       const struct filling *f, uint64_t seed)
+{
+	unsigned int key = f->key == PAGES_ROWID ? 0
+			   : f->key == PAGES_ID	 ? 1
+						 : 2;
+
+	for (unsigned int i = 0; i < f->rows; i++) {
+		bool huge = f->huge && !rnd_below(&seed, f->huge);
+		size_t text = huge ? 200000 : f->text;
+		struct row r;
+
+		pages_ok(db_row(db, t, text * f->columns, &r, &err));
+		pages_put_key(&r, f, i, &seed);
+		for (unsigned int c = key; c < f->columns; c++)
+			pages_put_cell(&r, c, huge && c != key ? 9 : text,
+				       &seed);
+	}
+}
+
+static sqlite3_stmt *pages_select(struct store *db, const char *name)
+{
+	char sql[96];
+
+	snprintf(sql, sizeof(sql), "SELECT * FROM %s", name);
+	sqlite3_stmt *st = db_prepare(db, sql, &err);
+
+	ck_assert_msg(st != NULL, "%s", err.msg);
+	return st;
+}
+
+static void pages_same_value(sqlite3_stmt *a, sqlite3_stmt *b, int i)
+{
+	int type = sqlite3_column_type(a, i);
+	int len;
+
+	must(sqlite3_column_type(b, i) == type);
+	must(sqlite3_column_int64(a, i) == sqlite3_column_int64(b, i));
+	if (type != SQLITE_TEXT && type != SQLITE_BLOB)
+		return;
+	len = sqlite3_column_bytes(a, i);
+	must(sqlite3_column_bytes(b, i) == len);
+	must(!len || !memcmp(sqlite3_column_blob(a, i),
+			     sqlite3_column_blob(b, i), (size_t)len));
+}
+
+static void pages_same_rows(struct store *a, struct store *b, const char *name,
+			    unsigned int rows)
+{
+	sqlite3_stmt *x = pages_select(a, name);
+	sqlite3_stmt *y = pages_select(b, name);
+	unsigned int n = 0;
+
+	for (;; n++) {
+		int rc = sqlite3_step(x);
+
+		must(sqlite3_step(y) == rc);
+		if (rc == SQLITE_DONE)
+			break;
+		must(rc == SQLITE_ROW);
+		for (int i = 0; i < sqlite3_column_count(x); i++)
+			pages_same_value(x, y, i);
+	}
+	ck_assert_uint_eq(n, rows);
+	sqlite3_finalize(x);
+	sqlite3_finalize(y);
+}
+
+static void pages_check(struct store *db)
+{
+	sqlite3_stmt *st = db_prepare(db, "PRAGMA integrity_check", &err);
+
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	ck_assert_str_eq((const char *)sqlite3_column_text(st, 0), "ok");
+	sqlite3_finalize(st);
+}
+
+/* SQLite changes a table that it did not make. */
+static void pages_change(struct store *db, const char *name)
+{
+	char sql[512];
+
+	snprintf(sql, sizeof(sql),
+		 "UPDATE %s SET c2 = zeroblob(300) WHERE c2 %% 3 = 0;"
+		 "DELETE FROM %s WHERE c2 %% 5 = 1;"
+		 "INSERT OR IGNORE INTO %s(a, c1) SELECT a + 1, c1 FROM %s",
+		 name, name, name, name);
+	pages_ok(db_exec(db, sql, &err));
+}
+
+/* Makes both databases of some tables, compares them, and changes them. */
+static void pages_both(const struct filling *f, size_t n, int page_size,
+		       uint64_t seed, uint64_t lock)
+{
+	struct store *db[2] = { pages_open("sql", page_size, false, lock),
+				pages_open("pages", page_size, true, lock) };
+	char name[8][8];
+
+	for (int k = 0; k < 2; k++) {
+		unsigned int t[8];
+
+		for (size_t i = 0; i < n; i++) {
+			snprintf(name[i], sizeof(name[i]), "t%zu", i);
+			t[i] = pages_table(db[k], name[i], &f[i]);
+		}
+		for (size_t i = 0; i < n; i++)
+			pages_fill(db[k], t[i], &f[i], seed + i);
+		pages_ok(db_exec(db[k],
+				 "INSERT INTO first VALUES(zeroblob(70000))",
+				 &err));
+		pages_ok(link_pages(db[k], &err));
+		pages_ok(db_drain(db[k], &err));
+		pages_check(db[k]);
+	}
+	for (size_t i = 0; i < n; i++)
+		pages_same_rows(db[0], db[1], name[i], f[i].rows);
+	for (size_t i = 0; i < n; i++) {
+		if (f[i].columns < 3)
+			continue;
+		pages_change(db[0], name[i]);
+		pages_change(db[1], name[i]);
+		pages_check(db[1]);
+	}
+	pages_ok(db_exec(db[1], "COMMIT", &err));
+	db_close(db[1]);
+	db_close(db[0]);
+}
+
+static const int page_sizes[] = { 512,	1024,  2048,  4096,
+				  8192, 16384, 32768, 65536 };
+
+START_TEST(tables_of_every_page_size_are_equal)
+{
+	const struct filling f[] = {
+		{ PAGES_ID, 9, 3000, 12, 0, 0 },
+		{ PAGES_ROWID, 4, 3000, 40, 0, 0 },
+		{ PAGES_PAIR, 3, 9000, 0, 0, 0 },
+		{ PAGES_ID, 2, 500, 900, 40, 0 },
+		{ PAGES_ROWID, 3, 100, 20000, 0, 0 },
+		{ PAGES_ID, 9, 2000, 12, 0, 9 },
+		{ PAGES_PAIR, 3, 2000, 0, 0, 7 },
+		{ PAGES_ROWID, 250, 300, 30, 0, 0 },
+	};
+
+	pages_both(f, 8, page_sizes[_i], 1, PAGE_FILE_LOCK);
+}
+END_TEST
+
+START_TEST(tables_of_few_rows_are_equal)
+{
+	for (unsigned int n = 0; n < 24; n++) {
+		const struct filling f[] = {
+			{ PAGES_ID, 3, n, 200, 0, 0 },
+			{ PAGES_ROWID, 3, n, 700, 0, 0 },
+			{ PAGES_PAIR, 3, n * 8, 0, 0, 0 },
+			{ PAGES_ID, 1, n * 20, 0, 0, 0 },
+			{ PAGES_ROWID, 1, n * 20, 0, 0, 0 },
+			{ PAGES_PAIR, 2, n * 60, 0, 0, 0 },
+		};
+
+		pages_both(f, 6, 512, n, PAGE_FILE_LOCK);
+	}
+}
+END_TEST
+
+/* One table ends at every fill of its last leaf and of the pages above. */
+START_TEST(tables_end_anywhere)
+{
+	for (unsigned int n = 0; n < 40; n++) {
+		const struct filling f[] = {
+			{ PAGES_ID, 3, 4000 + n, 20, 0, 0 },
+			{ PAGES_PAIR, 3, 4000 + n, 0, 0, 0 },
+		};
+
+		pages_both(f, 2, 512, n, PAGE_FILE_LOCK);
+	}
+}
+END_TEST
+
+START_TEST(random_tables_are_equal)
+{
+	uint64_t s = (uint64_t)_i;
+	struct filling f[4];
+
+	for (int i = 0; i < 4; i++) {
+		f[i].key = PAGES_ROWID + (unsigned int)rnd_below(&s, 3);
+		f[i].columns = 3 + (unsigned int)rnd_below(&s, 60);
+		f[i].rows =
+			(unsigned int)(rnd_below(&s, 4000) >> rnd_below(&s, 8));
+		f[i].text = (unsigned int)(rnd_below(&s, 4000) >>
+					   rnd_below(&s, 12));
+		f[i].huge = (unsigned int)rnd_below(&s, 2) * 300;
+		f[i].late = (unsigned int)rnd_below(&s, 2) * 20;
+		if (f[i].columns * f[i].text > 4000)
+			f[i].rows /= 10;
+	}
+	pages_both(f, 4, page_sizes[rnd_below(&s, 8)], s, PAGE_FILE_LOCK);
+}
+END_TEST
+
+START_TEST(large_tables_are_equal)
+{
+	const struct filling f[] = {
+		{ PAGES_ID, 6, _i ? 100000 : 300000, 0, 0, 0 },
+		{ PAGES_PAIR, 3, 200000, 0, 0, 0 },
+	};
+
+	pages_both(f, 2, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
+}
+END_TEST
+
+/* SQLite's own pages, ours, or the last one of either may be at the byte that
+ * is never used. */
+START_TEST(the_page_of_the_lock_is_left_out)
+{
+	const struct filling f[] = {
+		{ PAGES_ID, 4, 3000, 30, 0, 0 },
+		{ PAGES_ROWID, 3, 200, 3000, 0, 0 },
+	};
+
+	for (unsigned int page = 60; page < 460; page += page % 8 ? 1 : 17) {
+		uint64_t lock = (uint64_t)page * 512;
+
+		sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE,
+				     (unsigned int)lock);
+		pages_both(f, 2, 512, 4, lock);
+	}
+}
+END_TEST
+
+START_TEST(a_full_disk_ends_it)
+{
+	const struct filling f = { PAGES_ID, 9, 20000, 30, 0, 0 };
+	const struct rlimit lim = { 40000, 40000 };
+	struct store *db = pages_open("full", 1024, true, PAGE_FILE_LOCK);
+	unsigned int t = pages_table(db, "t", &f);
+	struct row r;
+	int rc = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &lim), 0);
+	for (unsigned int i = 0; !rc && i < f.rows; i++) {
+		rc = db_row(db, t, 0, &r, &err);
+		if (!rc)
+			row_int(&r, 0, i);
+	}
+	ck_assert_int_eq(rc ? rc : link_pages(db, &err), -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no space left"));
+	db_close(db);
+}
+END_TEST
+
+/* Pages are only put into a file of which all is known. */
+START_TEST(other_databases_are_refused)
+{
+	static const char *const before[] = {
+		"PRAGMA auto_vacuum=FULL; CREATE TABLE t(a)",
+		"PRAGMA page_size=1024; CREATE TABLE t(a)",
+	};
+	char path[128];
+
+	pages_file("other", path);
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		struct page_file *pf;
+		sqlite3 *db;
+
+		remove(path);
+		ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+		ck_assert_int_eq(sqlite3_exec(db, before[i], NULL, NULL, NULL),
+				 SQLITE_OK);
+		sqlite3_close(db);
+		pf = page_file_new(path, 4096, PAGE_FILE_LOCK);
+		ck_assert_int_eq(page_file_attach(pf), SQLITE_CORRUPT);
+		page_file_free(pf);
+	}
+}
+END_TEST
+
+START_TEST(a_table_with_rows_is_not_overwritten)
+{
+	const struct filling f = { PAGES_ID, 3, 50, 9, 0, 0 };
+	struct store *db = pages_open("rows", 4096, true, PAGE_FILE_LOCK);
+	unsigned int t = pages_table(db, "t", &f);
+
+	pages_ok(db_exec(db, "INSERT INTO t(a) VALUES(1)", &err));
+	pages_fill(db, t, &f, 1);
+	ck_assert_int_eq(link_pages(db, &err), -1);
+	db_close(db);
+}
+END_TEST
+
+static void pages_set_up(void)
+{
+	scratch_make(dir, sizeof(dir));
+}
+
+static void pages_tear_down(void)
+{
+	scratch_remove(dir);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("pages");
+	TCase *t = tcase_create("pages");
+
+	tcase_set_timeout(t, RUN_TIMEOUT);
+	tcase_add_checked_fixture(t, pages_set_up, pages_tear_down);
+	tcase_add_loop_test(t, tables_of_every_page_size_are_equal, 0, 8);
+	tcase_add_test(t, tables_of_few_rows_are_equal);
+	tcase_add_test(t, tables_end_anywhere);
+	tcase_add_loop_test(t, random_tables_are_equal, 0, 12);
+	tcase_add_loop_test(t, large_tables_are_equal, 0, 2);
+	tcase_add_test(t, the_page_of_the_lock_is_left_out);
+	tcase_add_test(t, a_full_disk_ends_it);
+	tcase_add_test(t, other_databases_are_refused);
+	tcase_add_test(t, a_table_with_rows_is_not_overwritten);
+	suite_add_tcase(s, t);
+
+	SRunner *sr = srunner_create(s);
+
+	srunner_run_all(sr, CK_ENV);
+	int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}
