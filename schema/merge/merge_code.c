@@ -65,8 +65,10 @@ struct merge_code {
 };
 
 /* All columns, which naming fills later in a database that is ingested. */
-static const struct bulk_shape image_shape = { "image", NULL, 14, true };
-static const struct bulk_shape frame_shape = { "frame", NULL, 9, true };
+static const struct bulk_shape image_shape = { "image", NULL, 14, true,
+					       PAGES_NONE };
+static const struct bulk_shape frame_shape = { "frame", NULL, 9, true,
+					       PAGES_NONE };
 
 struct merge_code *merge_code_new(struct store *db)
 {
