@@ -27,6 +27,9 @@
 #define POLL_MS 200
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
+/* Exit status of the process that makes a database: the part holds nothing that
+ * can be read, as when a run was killed at its begin. */
+#define PART_EMPTY 5
 /* Parts that may wait before the stream has to. */
 #define WAITING_MAX 32
 
@@ -90,8 +93,8 @@ static _Noreturn void follow_make(const struct follow *fw, uint32_t number)
 	segments_name(fw->o->dir, number, true, db);
 	if (load_captures(paths, 1, db, true, &store, &damaged, &err)) {
 		dup2(said, 2);
-		fprintf(stderr, "backstitch: %s: %s\n", part, err.msg);
-		_exit(STATUS_FAILED);
+		fprintf(stderr, "backstitch: %s\n", err.msg);
+		_exit(err.code == ERR_FORMAT ? PART_EMPTY : STATUS_FAILED);
 	}
 	_exit(damaged ? STATUS_DAMAGED : STATUS_OK);
 }
@@ -146,6 +149,11 @@ static void follow_take_result(struct follow *fw, int status)
 	segments_name(fw->o->dir, fw->first, true, db);
 	fw->first++;
 	fw->child = 0;
+	if (code == PART_EMPTY) {
+		fw->damaged = true;
+		unlink(part);
+		return;
+	}
 	if (code != STATUS_OK && code != STATUS_DAMAGED) {
 		/* the part stays: the next run tries it again */
 		fw->failed = true;

@@ -112,6 +112,16 @@ bad=$?
 is_whole seg || bad=1
 say numbers_go_on_and_the_same_stream_counts_once
 
+rm -rf seg
+mkdir seg
+cp whole.pipe seg/.segment-000002.data
+head -c 10 whole.pipe >seg/.segment-000003.data
+: >seg/.segment-000007.data
+"$B" follow -q -o seg - </dev/null >out 2>err
+[ $? = 3 ] && is_whole seg && [ "$(count seg)" = 1 ] && [ -z "$(find seg -name '.segment*')" ]
+bad=$?
+say an_empty_part_is_said_and_removed
+
 size=$(wc -c <whole.pipe)
 head -c $((size - 13)) whole.pipe >cut.pipe
 follow seg --segment 2K - <cut.pipe
