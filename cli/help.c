@@ -41,7 +41,6 @@ void help_overview(FILE *out)
 		  "Profiles by perf, ftrace and LTTng, with a reason for each "
 		  "missing stack.",
 		  0, 0, width);
-	putc('\n', out);
 	for (size_t i = 0; overview_examples[i]; i += 2) {
 		int at = (int)strlen(overview_examples[i]) + 2;
 

@@ -446,6 +446,26 @@ LEFT JOIN comm c ON c.id = e.comm
 WHERE r.latency_ns IS NOT NULL
 GROUP BY 1, 2, 3;
 
+-- The same by event and CPU, in percentiles: at most pNN_ns for NN of 100 of
+-- the joined requests. cpu NULL: not recorded.
+CREATE VIEW deferral_percentiles(capture, event, cpu, n, p50_ns, p90_ns, p99_ns,
+	max_ns) AS
+WITH ranked(type, cpu, ns, place, n) AS (
+	SELECT e.type, e.cpu, r.latency_ns,
+		row_number() OVER (PARTITION BY e.type, e.cpu
+			ORDER BY r.latency_ns),
+		count(*) OVER (PARTITION BY e.type, e.cpu)
+	FROM request r JOIN event e ON e.id = r.event
+	WHERE r.latency_ns IS NOT NULL
+)
+SELECT t.capture, t.name, k.cpu, k.n,
+	max(CASE WHEN k.place = (k.n * 50 + 99) / 100 THEN k.ns END),
+	max(CASE WHEN k.place = (k.n * 90 + 99) / 100 THEN k.ns END),
+	max(CASE WHEN k.place = (k.n * 99 + 99) / 100 THEN k.ns END),
+	max(k.ns)
+FROM ranked k JOIN event_type t ON t.id = k.type
+GROUP BY k.type, k.cpu;
+
 -- Mappings: line is as in /proc/PID/maps, from time t0 to t1 (NULL: before,
 -- after the capture). The mappings at a time T:
 --   SELECT line FROM maps WHERE pid = 1 AND coalesce(t0, 0) <= T

@@ -1,8 +1,9 @@
 """stream.py - a recording with deferred user stacks, whole and cut into segments, as text for mkcap.
-usage: stream.py SEED N DIR; writes DIR/whole.txt and DIR/1.txt ... DIR/N.txt
+usage: stream.py SEED N DIR [forks]; writes DIR/whole.txt and DIR/1.txt ... DIR/N.txt
 
 Threads enter the kernel, are sampled there once or several times, and get their user stack when they return. Each
-segment begins with the names and mappings of all threads, as perf record writes them."""
+segment begins with the names and mappings of all threads, as perf record writes them. forks: processes also fork, exec and
+exit, and their ids are used again; the segments do not know of that."""
 import random
 import sys
 
@@ -68,9 +69,37 @@ def write(path, records):
         f.write("\n".join(STATE + [text for _, text in records]) + "\n")
 
 
+def forks(seed, end):
+    """Processes that come and go, and their samples: pid 40 and 41 are used again and again."""
+    rnd = random.Random(seed + 2)
+    out = []
+    for pid in (40, 41):
+        t = 1000
+        while t < end:
+            parent = rnd.choice((10, 20, 30))
+            t += rnd.randrange(50, 200)
+            out.append((t, f"fork pid={pid} tid={pid} ppid={parent} ptid={parent} time={t} cpu=0"))
+            for step in range(rnd.randrange(2, 30)):
+                t += rnd.randrange(1, 90)
+                if rnd.random() < 0.1:
+                    out.append((t, f"comm pid={pid} tid={pid} name=exec{t} exec time={t} cpu=0"))
+                    t += 1
+                    out.append(
+                        (t, f"mmap pid={pid} tid={pid} start=0x400000 len=0x10000 pgoff={hex(0x1000 * (step % 3))} "
+                            f"path=/bin/exec{step % 4} id=0{step % 4}ccdd time={t} cpu=0")
+                    )
+                    t += 1
+                out.append((t, f"sample pid={pid} tid={pid} cpu=0 time={t} u={user(rnd, 2)}"))
+            t += 1
+            out.append((t, f"exit pid={pid} tid={pid} ppid={parent} ptid={parent} time={t} cpu=0"))
+    return out
+
+
 def main():
     seed, n, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     records = make(seed)
+    if sys.argv[4:] == ["forks"]:
+        records = sorted(records + forks(seed, records[-1][0]))
     write(f"{folder}/whole.txt", records)
     cuts = sorted(random.Random(seed + 1).sample(range(1, len(records)), n - 1))
     for i, (a, b) in enumerate(zip([0] + cuts, cuts + [len(records)]), 1):

@@ -1,0 +1,63 @@
+/* follow.c - the command that turns a stream into a folder of databases. */
+#include "cli/command.h"
+#include "cli/follow/follow.h"
+#include "cli/ingest/load.h"
+#include "stitch/base/err.h"
+
+static const char *dir, *segment, *keep, *command;
+static bool quiet;
+
+static const struct opt opts[] = {
+	OPT_STRING('o', "output", "DIR", &dir,
+		   "the folder of segments (default: segments)"),
+	OPT_STRING(0, "segment", "LIMIT", &segment,
+		   "end a segment after this time or this many bytes: 10s, "
+		   "5m, 64M (10s)"),
+	OPT_STRING(0, "keep", "LIMIT", &keep,
+		   "remove the oldest segments beyond this age, or beyond this "
+		   "size of all: 1h, 4G (keep all)"),
+	OPT_STRING(0, "exec", "COMMAND", &command,
+		   "run this for each finished segment; its path is $1"),
+	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_GROUP(load_opts),
+	{ .kind = OPT_END }
+};
+
+static int follow_run(int argc, char **argv, struct err *err)
+{
+	struct follow_opts o = {
+		.dir = dir ? dir : "segments",
+		.command = command,
+		.quiet = quiet,
+	};
+	bool damaged = false;
+
+	if (argc != 1)
+		return err_set(err, ERR_USAGE,
+			       "which stream? '-' is standard input, a name is "
+			       "a FIFO: 'perf record -a -g -o - | backstitch "
+			       "follow -'");
+	o.input = argv[0];
+	if (segments_limit("segment", segment ? segment : "10s", &o.segment,
+			   err) ||
+	    (keep && segments_limit("keep", keep, &o.keep, err)))
+		return -1;
+	if (follow_stream(&o, &damaged, err))
+		return -1;
+	return damaged ? STATUS_DAMAGED : STATUS_OK;
+}
+
+static const char *const examples[] = {
+	"perf record -a -g -o - | backstitch follow --keep 10m -",
+	"backstitch report segments/ --since 1m", NULL
+};
+
+extern const struct command cmd_follow;
+const struct command cmd_follow = {
+	.name = "follow",
+	.args = "[options] STREAM",
+	.summary = "turn a live stream into a folder of databases",
+	.examples = examples,
+	.opts = opts,
+	.run = follow_run,
+};

@@ -1,0 +1,531 @@
+/* cut.c - cuts a stream of perf record -o - into streams that can be read
+ * alone. */
+#include "formats/perf/cut.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/err.h"
+
+#define PIPE_HEADER 16
+#define RECORD_HEADER 8
+#define MAGIC "PERFILE2"
+#define MAGIC_SWAPPED "2ELIFREP"
+#define AT_PID 8
+#define AT_TID 12
+#define MISC_MODE 7
+#define MISC_KERNEL 1
+#define MISC_GUEST_KERNEL 4
+#define MISC_EXEC (1 << 13)
+/* A pipe has no larger payload behind a record than formats of tracepoints. */
+#define PAYLOAD_MAX ((uint64_t)1 << 30)
+
+/* Records in a row. */
+struct cut_bytes {
+	unsigned char *data;
+	size_t n, cap;
+};
+
+/* A mapping, and its record. */
+struct cut_map {
+	uint64_t start, len;
+	unsigned char *record;
+	size_t size;
+};
+
+/* A thread; its mappings are in the one whose tid is its pid. */
+struct cut_task {
+	int32_t pid, tid;
+	bool alive;
+	uint32_t threads; /* of the process that live, in its first one */
+	unsigned char *comm;
+	size_t comm_size;
+	struct cut_map *map;
+	size_t n_map, cap_map;
+};
+
+struct perf_cut {
+	char *path;
+	bool begun, swap, rounds, round_ended, is_event, is_state;
+	bool has_attr, mixed; /* mixed: trailers differ in length */
+	size_t trailer;	      /* bytes of sample_id at the end of records */
+	uint64_t off;
+	struct cut_bytes head;	 /* of the session */
+	struct cut_bytes kernel; /* mappings and symbols of the kernel */
+	struct cut_task *task;
+	size_t n_task, cap_task;
+	uint32_t *hole; /* places of threads that ended */
+	size_t n_hole, cap_hole;
+	struct table by_tid;
+};
+
+struct perf_cut *perf_cut_new(const char *path)
+{
+	struct perf_cut *c = mem_new(1, sizeof(*c));
+
+	c->path = mem_strdup(path);
+	return c;
+}
+
+static void cut_drop_maps(struct cut_task *t)
+{
+	for (size_t i = 0; i < t->n_map; i++)
+		free(t->map[i].record);
+	t->n_map = 0;
+}
+
+void perf_cut_free(struct perf_cut *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_task; i++) {
+		cut_drop_maps(&c->task[i]);
+		free(c->task[i].map);
+		free(c->task[i].comm);
+	}
+	free(c->task);
+	free(c->hole);
+	free(c->head.data);
+	free(c->kernel.data);
+	free(c->path);
+	table_release(&c->by_tid);
+	free(c);
+}
+
+static void cut_append(struct cut_bytes *b, const void *data, size_t n)
+{
+	b->data = mem_grow(b->data, &b->cap, b->n + n, 1);
+	memcpy(b->data + b->n, data, n);
+	b->n += n;
+}
+
+/* ---- threads */
+
+static uint64_t cut_hash(int32_t tid)
+{
+	return hash_u64((uint32_t)tid);
+}
+
+static struct cut_task *cut_find(struct perf_cut *c, int32_t tid)
+{
+	uint32_t at = table_find(&c->by_tid, cut_hash(tid), NULL, NULL, NULL);
+
+	return at == TABLE_NONE ? NULL : &c->task[at];
+}
+
+/* Returns the place of a thread, which is made if it is new. */
+static uint32_t cut_place(struct perf_cut *c, int32_t tid)
+{
+	uint32_t at = table_find(&c->by_tid, cut_hash(tid), NULL, NULL, NULL);
+
+	if (at != TABLE_NONE)
+		return at;
+	if (c->n_hole) {
+		at = c->hole[--c->n_hole];
+	} else {
+		at = (uint32_t)c->n_task;
+		(void)mem_add(c->task, c->n_task, c->cap_task);
+	}
+	c->task[at] = (struct cut_task){ .pid = tid, .tid = tid };
+	table_add(&c->by_tid, cut_hash(tid), at);
+	return at;
+}
+
+static void cut_forget(struct perf_cut *c, int32_t tid)
+{
+	uint32_t at = table_find(&c->by_tid, cut_hash(tid), NULL, NULL, NULL);
+	struct cut_task *t;
+
+	if (at == TABLE_NONE)
+		return;
+	t = &c->task[at];
+	table_remove(&c->by_tid, cut_hash(tid), at);
+	cut_drop_maps(t);
+	free(t->map);
+	free(t->comm);
+	*t = (struct cut_task){ .pid = 0 };
+	*mem_add(c->hole, c->n_hole, c->cap_hole) = at;
+}
+
+/* Notes that a thread lives. Its process is kept as long as any of them. */
+static struct cut_task *cut_live(struct perf_cut *c, int32_t pid, int32_t tid)
+{
+	uint32_t leader = cut_place(c, pid);
+	uint32_t at = cut_place(c, tid);
+	struct cut_task *t = &c->task[at];
+
+	if (!t->alive) {
+		t->alive = true;
+		t->pid = pid;
+		c->task[leader].threads++;
+	}
+	return t;
+}
+
+static void cut_end(struct perf_cut *c, int32_t tid)
+{
+	struct cut_task *t = cut_find(c, tid);
+	struct cut_task *leader = t ? cut_find(c, t->pid) : NULL;
+
+	if (!t || !t->alive || !leader)
+		return;
+	int32_t pid = t->pid;
+
+	t->alive = false;
+	if (leader->threads)
+		leader->threads--;
+	bool last = !leader->threads;
+
+	if (tid != pid)
+		cut_forget(c, tid);
+	if (last)
+		cut_forget(c, pid);
+}
+
+/* ---- copies of records */
+
+static void cut_put_u32(const struct perf_cut *c, unsigned char *at, uint32_t v)
+{
+	v = c->swap ? __builtin_bswap32(v) : v;
+	memcpy(at, &v, sizeof(v));
+}
+
+/* Returns a copy of a record as perf record writes it for what was there before
+ * it began: without time, CPU and event. */
+static unsigned char *cut_copy(const struct perf_cut *c, const void *data,
+			       size_t size)
+{
+	unsigned char *p = mem_dup(data, size);
+
+	if (!c->mixed && c->trailer && size >= AT_TID + 4 + c->trailer)
+		memset(p + size - c->trailer, 0, c->trailer);
+	return p;
+}
+
+static void cut_set_owner(const struct perf_cut *c, unsigned char *record,
+			  int32_t pid, int32_t tid)
+{
+	cut_put_u32(c, record + AT_PID, (uint32_t)pid);
+	cut_put_u32(c, record + AT_TID, (uint32_t)tid);
+}
+
+static void cut_add_map(struct cut_task *t, const struct cut_map *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_map; i++) {
+		const struct cut_map *old = &t->map[i];
+
+		if (old->start >= m->start && old->start - m->start <= m->len &&
+		    old->len <= m->len - (old->start - m->start))
+			free(old->record);
+		else
+			t->map[n++] = *old;
+	}
+	t->n_map = n;
+	*mem_add(t->map, t->n_map, t->cap_map) = *m;
+}
+
+static void cut_set_comm(struct cut_task *t, unsigned char *record, size_t size)
+{
+	free(t->comm);
+	t->comm = record;
+	t->comm_size = size;
+}
+
+/* ---- records */
+
+/* A record: b is behind its header. */
+struct cut_record {
+	uint32_t type;
+	uint16_t misc, size;
+	const void *data;
+	struct bytes b;
+};
+
+static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
+{
+	static const uint64_t fields = PS_TID | PS_TIME | PS_ID | PS_STREAM_ID |
+				       PS_CPU | PS_IDENTIFIER;
+	uint64_t type = 0;
+	uint64_t flags = 0;
+	size_t trailer = 0;
+
+	bytes_peek_u64(&r->b, 24, &type);
+	bytes_peek_u64(&r->b, 40, &flags);
+	if (flags & PA_SAMPLE_ID_ALL)
+		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
+	c->mixed |= c->has_attr && trailer != c->trailer;
+	c->trailer = trailer;
+	c->has_attr = true;
+	return 0;
+}
+
+static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
+			 struct err *err)
+{
+	struct bytes b = r->b;
+	int32_t pid, tid;
+	uint16_t misc = r->misc & (uint16_t)~MISC_EXEC;
+
+	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &tid, err))
+		return -1;
+	struct cut_task *t = cut_live(c, pid, tid);
+	unsigned char *copy = cut_copy(c, r->data, r->size);
+
+	if (r->misc & MISC_EXEC)
+		cut_drop_maps(cut_find(c, pid));
+	misc = c->swap ? __builtin_bswap16(misc) : misc;
+	memcpy(copy + 4, &misc, sizeof(misc));
+	cut_set_comm(t, copy, r->size);
+	return 0;
+}
+
+static int cut_take_mmap(struct perf_cut *c, const struct cut_record *r,
+			 struct err *err)
+{
+	unsigned int mode = r->misc & MISC_MODE;
+	struct bytes b = r->b;
+	struct cut_map m = { .size = r->size };
+	int32_t pid, tid;
+
+	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &tid, err) ||
+	    bytes_u64(&b, &m.start, err) || bytes_u64(&b, &m.len, err))
+		return -1;
+	m.record = cut_copy(c, r->data, r->size);
+	if (pid < 0 || mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL) {
+		cut_append(&c->kernel, m.record, m.size);
+		free(m.record);
+		return 0;
+	}
+	cut_live(c, pid, pid);
+	cut_add_map(cut_find(c, pid), &m);
+	return 0;
+}
+
+/* Copies the mappings of the parent's process, and its name. */
+static void cut_inherit(struct perf_cut *c, int32_t pid, int32_t tid,
+			int32_t ppid, int32_t ptid)
+{
+	cut_live(c, pid, tid);
+	const struct cut_task *from = cut_find(c, ptid);
+	const struct cut_task *leader = cut_find(c, ppid);
+	struct cut_task *to = cut_find(c, tid);
+
+	if (from && from->comm) {
+		unsigned char *copy = mem_dup(from->comm, from->comm_size);
+
+		cut_set_owner(c, copy, pid, tid);
+		cut_set_comm(to, copy, from->comm_size);
+	}
+	to = cut_find(c, pid);
+	for (size_t i = 0; pid != ppid && leader && to && i < leader->n_map;
+	     i++) {
+		struct cut_map m = leader->map[i];
+
+		m.record = mem_dup(m.record, m.size);
+		cut_set_owner(c, m.record, pid, pid);
+		cut_add_map(to, &m);
+	}
+}
+
+static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
+			 struct err *err)
+{
+	struct bytes b = r->b;
+	int32_t pid, ppid, tid, ptid;
+
+	if (bytes_i32(&b, &pid, err) || bytes_i32(&b, &ppid, err) ||
+	    bytes_i32(&b, &tid, err) || bytes_i32(&b, &ptid, err))
+		return -1;
+	if (r->type == PR_EXIT) {
+		cut_end(c, tid);
+		return 0;
+	}
+	/* an EXIT may be lost: the id is used again */
+	cut_end(c, tid);
+	cut_inherit(c, pid, tid, ppid, ptid);
+	return 0;
+}
+
+/* Keeps what a piece needs of a record. */
+static int cut_keep(struct perf_cut *c, const struct cut_record *r,
+		    uint64_t whole, struct err *err)
+{
+	switch (r->type) {
+	case PR_COMM:
+		c->is_state = true;
+		return cut_take_comm(c, r, err);
+	case PR_MMAP:
+	case PR_MMAP2:
+		c->is_state = true;
+		return cut_take_mmap(c, r, err);
+	case PR_FORK:
+	case PR_EXIT:
+		c->is_state = true;
+		return cut_take_fork(c, r, err);
+	case PR_KSYMBOL:
+	case PR_BPF_EVENT:
+	case PR_CGROUP:
+		c->is_state = true;
+		cut_append(&c->kernel, r->data, r->size);
+		return 0;
+	case PR_SAMPLE:
+	case PR_LOST:
+	case PR_LOST_SAMPLES:
+	case PR_CALLCHAIN_DEFERRED:
+	case PR_SWITCH:
+	case PR_SWITCH_CPU_WIDE:
+	case PR_THROTTLE:
+	case PR_UNTHROTTLE:
+		c->is_event = true;
+		return 0;
+	case PR_FINISHED_ROUND:
+		c->rounds = c->round_ended = true;
+		return 0;
+	case PR_COMPRESSED:
+	case PR_COMPRESSED2:
+		return err_at(err, c->path, c->off,
+			      "the stream is compressed, which cannot be cut; "
+			      "record without -z");
+	case PR_HEADER_ATTR:
+		cut_take_attr(c, r);
+		break;
+	case PR_EVENT_TYPE:
+	case PR_TRACING_DATA:
+	case PR_BUILD_ID:
+	case PR_ID_INDEX:
+	case PR_THREAD_MAP:
+	case PR_CPU_MAP:
+	case PR_EVENT_UPDATE:
+	case PR_TIME_CONV:
+	case PR_FEATURE:
+	case PR_AUXTRACE_INFO:
+		break;
+	default:
+		return 0;
+	}
+	cut_append(&c->head, r->data, (size_t)whole);
+	return 0;
+}
+
+/* Takes the header of the stream. */
+static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
+			   uint64_t *used, struct err *err)
+{
+	*used = PIPE_HEADER;
+	if (len < PIPE_HEADER)
+		return 0;
+	c->swap = !memcmp(data, MAGIC_SWAPPED, 8);
+	if (!c->swap && memcmp(data, MAGIC, 8) != 0)
+		return err_at(err, c->path, 0,
+			      "no stream of 'perf record -o -', which is what "
+			      "can be followed");
+	struct bytes b;
+	uint64_t magic, size;
+
+	bytes_init(&b, data, len, c->path, 0, c->swap);
+	if (bytes_u64(&b, &magic, err) || bytes_u64(&b, &size, err))
+		return -1;
+	if (size != PIPE_HEADER)
+		return err_at(err, c->path, 8,
+			      "the header is %" PRIu64 " bytes, needs %d: a "
+			      "file and no stream; 'ingest' reads it",
+			      size, PIPE_HEADER);
+	cut_append(&c->head, data, PIPE_HEADER);
+	c->begun = true;
+	c->off = PIPE_HEADER;
+	return 1;
+}
+
+/* Stores the length of a record and of the payload behind it in *whole. */
+static int cut_length(struct perf_cut *c, const struct cut_record *r,
+		      uint64_t *whole, struct err *err)
+{
+	uint64_t payload = 0;
+	uint32_t n32;
+
+	if (r->type == PR_TRACING_DATA && !bytes_peek_u32(&r->b, 0, &n32))
+		payload = ((uint64_t)n32 + 7) & ~(uint64_t)7;
+	else if (r->type == PR_AUXTRACE)
+		bytes_peek_u64(&r->b, 0, &payload);
+	if (payload > PAYLOAD_MAX)
+		return err_at(err, c->path, c->off,
+			      "%" PRIu64 " bytes follow the record, at most "
+			      "%" PRIu64 " are expected",
+			      payload, PAYLOAD_MAX);
+	*whole = r->size + payload;
+	return 0;
+}
+
+int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
+		  uint64_t *used, struct err *err)
+{
+	struct cut_record r = { .data = data };
+	struct bytes b;
+
+	if (!c->begun)
+		return cut_take_header(c, data, len, used, err);
+	*used = RECORD_HEADER;
+	if (len < RECORD_HEADER)
+		return 0;
+	bytes_init(&b, data, len, c->path, c->off, c->swap);
+	if (bytes_u32(&b, &r.type, err) || bytes_u16(&b, &r.misc, err) ||
+	    bytes_u16(&b, &r.size, err))
+		return -1;
+	if (r.size < RECORD_HEADER)
+		return err_at(err, c->path, c->off,
+			      "a record is %u bytes, needs at least %d",
+			      (unsigned int)r.size, RECORD_HEADER);
+	*used = r.size;
+	if (len < r.size)
+		return 0;
+	if (bytes_take(&b, r.size - RECORD_HEADER, &r.b, err) ||
+	    cut_length(c, &r, used, err))
+		return -1;
+	if (len < *used)
+		return 0;
+	c->round_ended = c->is_event = c->is_state = false;
+	if (cut_keep(c, &r, *used, err))
+		return -1;
+	c->off += *used;
+	return 1;
+}
+
+bool perf_cut_may_end(const struct perf_cut *c)
+{
+	return c->round_ended || !c->rounds;
+}
+
+bool perf_cut_is_event(const struct perf_cut *c)
+{
+	return c->is_event;
+}
+
+bool perf_cut_is_state(const struct perf_cut *c)
+{
+	return c->is_state;
+}
+
+bool perf_cut_has_rounds(const struct perf_cut *c)
+{
+	return c->rounds;
+}
+
+void perf_cut_head(const struct perf_cut *c, FILE *out)
+{
+	if (c->head.n)
+		fwrite(c->head.data, 1, c->head.n, out);
+	if (c->kernel.n)
+		fwrite(c->kernel.data, 1, c->kernel.n, out);
+	for (size_t i = 0; i < c->n_task; i++) {
+		const struct cut_task *t = &c->task[i];
+
+		if (t->comm && t->alive)
+			fwrite(t->comm, 1, t->comm_size, out);
+		for (size_t k = 0; k < t->n_map; k++)
+			fwrite(t->map[k].record, 1, t->map[k].size, out);
+	}
+}

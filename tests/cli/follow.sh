@@ -1,0 +1,152 @@
+#!/bin/sh
+# follow.sh - a stream as a folder of databases, which together are the stream.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+M=${MKCAP:-$root/build/mkcap}
+[ -x "$M" ] || {
+	echo "skip follow: mkcap is not built"
+	exit 0
+}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
+export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+
+say() {	# say NAME: by $bad
+	if [ "$bad" = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' out err 2>/dev/null | head -20
+	fi
+}
+stream() {	# stream SEED [forks]: whole.pipe and whole.db
+	python3 "$root/tests/cli/stream.py" "$1" 1 . ${2:+"$2"} &&
+		"$M" -p whole.txt whole.pipe &&
+		"$B" ingest -q -f -o whole.db whole.pipe
+}
+follow() {	# follow DIR OPTION... -: without what an earlier one made
+	to=$1
+	shift
+	rm -rf "$to"
+	"$B" follow -q -o "$to" "$@" >out 2>err
+}
+is_whole() {	# is_whole DIR
+	"$B" merge -q -f -o all.db "$1" >out 2>err &&
+		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
+}
+count() {	# count DIR: databases in it
+	find "$1" -name 'segment-*.db' | wc -l
+}
+
+bad=0
+for seed in 1 2 3; do
+	stream $seed || bad=1
+	for size in 1K 3K 64M; do
+		follow seg --segment $size - <whole.pipe && is_whole seg || bad=1
+		[ $bad = 0 ] || break 2
+	done
+done
+say segments_of_a_stream_are_the_stream
+[ "$(count seg)" = 1 ]
+bad=$?
+say a_large_segment_is_one_database
+
+bad=0
+for seed in 1 2 3; do
+	stream $seed forks || bad=1
+	for size in 1K 5K; do
+		follow seg --segment $size - <whole.pipe && is_whole seg || bad=1
+		[ $bad = 0 ] || break 2
+	done
+done
+say each_segment_knows_the_threads_that_live
+n=$(count seg)
+bad=0
+[ "$n" -gt 5 ] || bad=1
+for db in seg/*.db; do
+	"$B" report --no-children --limit 3 "$db" >out 2>err || bad=1
+done
+say each_segment_is_an_ordinary_database
+find seg -name '.segment*' -o -name '*.tmp' >out
+[ ! -s out ]
+bad=$?
+say nothing_else_is_left
+
+mkfifo fifo
+cat whole.pipe >fifo &
+follow seg --segment 5K fifo && is_whole seg
+bad=$?
+wait
+say a_fifo_is_followed
+
+rm -f paths
+# shellcheck disable=SC2016 # $1 is of the command
+follow seg --segment 5K --exec 'echo "$1" >>paths' - <whole.pipe &&
+	sort paths >a && find seg -name '*.db' | sort | cmp - a >out 2>&1
+bad=$?
+say a_command_is_run_for_each_segment
+
+follow seg --segment 2K --keep 1K - <whole.pipe
+bad=$?
+[ "$(count seg)" = 1 ] || bad=1
+say only_the_newest_is_kept
+follow seg --segment 2K --keep 1h - <whole.pipe
+bad=$?
+[ "$(count seg)" -gt 5 ] || bad=1
+say what_is_young_is_kept
+
+# what a killed run left: a part that was received, or half of it
+rm -rf seg
+mkdir seg
+cp whole.pipe seg/.segment-000001.data
+"$B" follow -q -o seg --segment 64M - </dev/null >out 2>err && is_whole seg
+bad=$?
+say a_part_that_was_left_behind_is_read
+"$B" follow -q -o seg --segment 64M - <whole.pipe >out 2>err
+bad=$?
+[ -s seg/segment-000002.db ] || bad=1
+is_whole seg || bad=1
+say numbers_go_on_and_the_same_stream_counts_once
+
+rm -rf seg
+mkdir seg
+cp whole.pipe seg/.segment-000002.data
+head -c 10 whole.pipe >seg/.segment-000003.data
+: >seg/.segment-000007.data
+"$B" follow -q -o seg - </dev/null >out 2>err
+[ $? = 3 ] && is_whole seg && [ "$(count seg)" = 1 ] && [ -z "$(find seg -name '.segment*')" ]
+bad=$?
+say an_empty_part_is_said_and_removed
+
+size=$(wc -c <whole.pipe)
+head -c $((size - 13)) whole.pipe >cut.pipe
+follow seg --segment 2K - <cut.pipe
+[ $? = 3 ] && grep -q 'ends in a record' err && [ "$(count seg)" -gt 5 ]
+bad=$?
+say a_stream_that_ends_in_a_record_is_said
+
+fails() {	# fails STATUS TEXT ARGUMENT...
+	want=$1 text=$2
+	shift 2
+	"$B" follow "$@" >out 2>err
+	s=$?
+	if [ $s != "$want" ] || ! grep -q -- "$text" err
+	then bad=1
+	fi
+}
+bad=0
+fails 1 'no stream of' -o no - <"$root/tests/cli/follow.sh"
+fails 1 'a file and no stream' -o no - <"$root/tests/captures/fp-1.data"
+fails 1 'record without -z' -o no - <"$root/tests/captures/pipe-zstd.data"
+fails 2 'which stream' -o no
+fails 2 '--segment needs a time' -o no --segment 10 - <whole.pipe
+fails 2 '--keep needs a time' -o no --keep long - <whole.pipe
+fails 2 'is a folder' -o no seg
+fails 1 'No such file' -o no nowhere/fifo
+find no -type f >out 2>/dev/null
+[ ! -s out ] || bad=1
+say what_cannot_be_followed_is_refused
