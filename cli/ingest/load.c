@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ingest/again.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/jitted.h"
@@ -489,6 +490,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
 		    put_wall(ld, i, err))
 			return -1;
+	if (again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err))
+		return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);
 }

@@ -168,3 +168,62 @@ FROM ev_sched_sched_switch
 -- name: switch_no_fields
 CREATE VIEW switch_state(event, state, prio) AS
 SELECT NULL, NULL, NULL WHERE 0
+
+-- User stacks with their own times. kind: 0 of an event, 1 of a chain.
+-- ?1: from, ?2: before
+-- name: again_stacks
+SELECT 0 AS kind, e.id, y.capture, t.process, e.time_ns, e.uraw
+FROM event e
+JOIN event_type y ON y.id = e.type
+JOIN thread t ON t.id = e.thread
+WHERE e.uraw IS NOT NULL AND e.time_ns >= ?1 AND e.time_ns < ?2
+UNION ALL
+SELECT 1, c.id, c.capture, t.process, c.time_ns, c.uraw
+FROM chain c
+JOIN thread t ON t.id = c.thread
+WHERE c.uraw IS NOT NULL AND c.time_ns >= ?1 AND c.time_ns < ?2
+
+-- name: again_table
+CREATE TEMP TABLE again(kind INTEGER, id INTEGER, raw INTEGER,
+	PRIMARY KEY(kind, id)) WITHOUT ROWID
+
+-- ?1: kind, ?2: id, ?3: raw_chain.id
+-- name: put_again
+INSERT INTO temp.again VALUES(?1, ?2, ?3)
+
+-- name: again_events
+UPDATE event SET uraw = (
+	SELECT a.raw FROM temp.again a WHERE a.kind = 0 AND a.id = event.id)
+WHERE id IN (SELECT id FROM temp.again WHERE kind = 0)
+
+-- name: again_chains
+UPDATE chain SET uraw = (
+	SELECT a.raw FROM temp.again a WHERE a.kind = 1 AND a.id = chain.id)
+WHERE id IN (SELECT id FROM temp.again WHERE kind = 1)
+
+-- name: again_requests
+UPDATE request SET uraw = (
+	SELECT a.raw FROM temp.again a
+	WHERE a.kind = 1 AND a.id = request.chain)
+WHERE uraw IS NOT NULL
+	AND chain IN (SELECT id FROM temp.again WHERE kind = 1)
+
+-- As sample_groups.c adds up while events are stored.
+-- ?1: flag of a request, exec between; ?2: word 'unwind' of the outermost
+-- frame; ?3: what is added to others
+-- name: make_groups
+INSERT INTO sample_group(type, comm, kernel, user, mark, weight, n)
+SELECT e.type, n.id, k.stack, u.stack,
+	CASE WHEN r.event IS NOT NULL AND u.stack IS NULL THEN -r.verdict
+		WHEN r.flags & ?1 THEN 2
+		WHEN u.ended > ?2 THEN ?3 + u.ended END AS mark,
+	sum(e.weight), count(*)
+FROM event e
+JOIN event_type y ON y.id = e.type AND y.kind = 'sample'
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN (SELECT name, min(id) AS id FROM comm GROUP BY name) n
+	ON n.name = c.name
+GROUP BY e.type, n.id, k.stack, u.stack, 5, e.weight IS NULL

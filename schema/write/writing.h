@@ -158,6 +158,8 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 			struct err *err);
 int sample_groups_request(struct store *db, const struct fact_request *q,
 			  struct err *err);
+/* Makes all groups from the rows of samples, requests and stacks. */
+int sample_groups_make(struct store *db, struct err *err);
 /* Writes the groups that are still in memory. */
 int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);
