@@ -28,6 +28,22 @@ FROM image WHERE id = ?1
 -- name: put_view
 INSERT INTO sqlite_master VALUES('view', ?1, ?1, 0, ?2)
 
+-- ?1: name, ?2: text
+-- name: same_table
+SELECT 1 AS found FROM main.sqlite_master
+WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND sql = ?2
+
+-- ?1: name, ?2: text
+-- name: same_view
+SELECT 1 AS found FROM main.sqlite_master
+WHERE name = ?1 AND type = 'view' AND sql = ?2
+
+-- ?1: name of a table that is neither virtual nor computes columns
+-- name: plain_table
+SELECT 1 AS found FROM main.sqlite_master
+WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND NOT EXISTS (
+	SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden <> 0)
+
 -- name: shared_id
 CREATE TEMP TABLE IF NOT EXISTS shared_id(image INTEGER PRIMARY KEY)
 

@@ -139,6 +139,9 @@ int words_write(struct store *db, struct err *err);
 /* Adds the views of an SQL text that has nothing else; needs PRAGMA
  * writable_schema. */
 int views_add(struct store *db, const char *sql, struct err *err);
+/* Refuses a database in which a table of ours is anything else, and hides views
+ * with another text behind ours. */
+int views_check(struct store *db, struct err *err);
 int words_rule_views(struct store *db, struct err *err);
 /* Creates the view switch_state, if the fields it needs were stored. */
 int words_switch_view(struct store *db, struct err *err);
