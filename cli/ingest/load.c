@@ -204,13 +204,17 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	if (fd < 0)
 		return cannot_read(path, errno, err);
 	n = read(fd, head, sizeof(head));
+	int error = errno;
+
 	close(fd);
+	if (n < 0)
+		return cannot_read(path, error, err);
 	if (n == 0)
 		return err_set(err, ERR_FORMAT,
 			       "%s: the file is empty; was the recording "
 			       "killed before it wrote anything?",
 			       path);
-	if (n > 0 && is_db)
+	if (is_db)
 		*is_db = store_is_database(head, (size_t)n);
 	return 0;
 }
