@@ -87,19 +87,24 @@ static pid_t new_file_pid(const char *text)
 	return n > INT_MAX ? 0 : (pid_t)pid;
 }
 
-/* Returns whether nobody uses a temporary file: its process is gone, which says
- * nothing about other machines and pid namespaces, and nobody has locked it. A
- * file of this process is never opened, as closing it would end the locks of
- * SQLite. */
-static bool new_file_is_dead(int dir, const char *name, pid_t pid)
+bool new_file_owner_is_gone(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+	pid_t pid = strncmp(name, base, n) ? 0 : new_file_pid(name + n);
+
+	return pid && kill(pid, 0) && errno == ESRCH;
+}
+
+/* Returns whether nobody has locked a temporary file. A file of this process
+ * is never opened, as closing it would end the locks of SQLite. */
+static bool new_file_is_dead(int dir, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
 	bool dead;
 	int fd;
 
-	if (!kill(pid, 0) || errno != ESRCH ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return false;
 	fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -123,19 +128,14 @@ static char *new_file_folder(const char *path)
 static void new_file_remove_dead(const char *path)
 {
 	const char *base = path_base(path);
-	size_t n = strlen(base);
 	char *folder = new_file_folder(path);
 	DIR *d = opendir(folder);
 	const struct dirent *e;
 
-	while (d && (e = readdir(d))) {
-		pid_t pid = strncmp(e->d_name, base, n)
-				    ? 0
-				    : new_file_pid(e->d_name + n);
-
-		if (pid && new_file_is_dead(dirfd(d), e->d_name, pid))
+	while (d && (e = readdir(d)))
+		if (new_file_owner_is_gone(e->d_name, base) &&
+		    new_file_is_dead(dirfd(d), e->d_name))
 			unlinkat(dirfd(d), e->d_name, 0);
-	}
 	if (d)
 		closedir(d);
 	free(folder);
