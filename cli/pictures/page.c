@@ -179,14 +179,13 @@ static void html_page_put_advice(FILE *out, const char *s)
 	fputs("<p>What to do:</p><ul class=\"advice\">\n", out);
 	while (*s) {
 		size_t n = strcspn(s, "\n");
-		char *line = mem_dup(s, n + 1);
+		char *line = mem_dup(s, n);
 
-		line[n] = '\0';
 		fputs("<li>", out);
 		safe_text_xml(out, line, 0);
 		fputs("</li>\n", out);
 		free(line);
-		s += n + 1;
+		s += n + (s[n] == '\n');
 	}
 	fputs("</ul>\n", out);
 }

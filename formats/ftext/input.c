@@ -148,7 +148,8 @@ void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 		it->own[it->n_own++] = '\n';
 	else
 		part->at = it->n_own;
-	memcpy(it->own + it->n_own, s.p, s.n);
+	if (s.n) /* else s.p may be NULL */
+		memcpy(it->own + it->n_own, s.p, s.n);
 	it->n_own += s.n;
 	part->n += s.n + sep;
 }

@@ -138,7 +138,7 @@ static int ctf2_ranges(struct ctf2 *j, struct raw_class *c, uint32_t name,
 		       struct json_object *v, struct raw_range **range,
 		       size_t *n, size_t *cap)
 {
-	struct ctf2_range one;
+	struct ctf2_range one = { 0 };
 	size_t count = 0;
 
 	if (ctf2_array(j, v, &count))

@@ -72,7 +72,7 @@ static int ctf2_set_env(struct ctf2 *j, void *to, struct json_object *v)
 
 static int ctf2_set_trace_name(struct ctf2 *j, void *to, struct json_object *v)
 {
-	uint32_t name;
+	uint32_t name = 0;
 
 	(void)to;
 	if (ctf2_name(j, v, &name))
@@ -110,7 +110,7 @@ static int ctf2_set_clock_id(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_set_clock_name(struct ctf2 *j, void *to, struct json_object *v)
 {
 	struct raw_clock *c = to;
-	uint32_t name;
+	uint32_t name = 0;
 
 	if (ctf2_name(j, v, &name))
 		return -1;
@@ -121,7 +121,7 @@ static int ctf2_set_clock_name(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_set_clock_uid(struct ctf2 *j, void *to, struct json_object *v)
 {
 	struct raw_clock *c = to;
-	uint32_t uid;
+	uint32_t uid = 0;
 
 	if (ctf2_name(j, v, &uid))
 		return -1;
@@ -138,7 +138,7 @@ static int ctf2_set_frequency(struct ctf2 *j, void *to, struct json_object *v)
 
 static int ctf2_set_origin_name(struct ctf2 *j, void *to, struct json_object *v)
 {
-	uint32_t name;
+	uint32_t name = 0;
 
 	(void)to;
 	return ctf2_name(j, v, &name);

@@ -65,7 +65,7 @@ static int tsdl_set_integer(struct tsdl *t, void *to, uint32_t key,
 			    const struct tsdl_value *v)
 {
 	struct raw_class *c = to;
-	uint64_t n;
+	uint64_t n = 0;
 	bool is_signed;
 
 	switch (key) {

@@ -249,7 +249,7 @@ static int tsdl_set_event(struct tsdl *t, void *to, uint32_t key,
 			  const struct tsdl_value *v)
 {
 	struct raw_event *e = to;
-	int64_t level;
+	int64_t level = 0;
 
 	switch (key) {
 	case TSDL_ID:
