@@ -267,6 +267,7 @@ style-run:
 faults: deps-build
 	$(SUBJ) all
 	@python3 tests/faults/faults.py $(O)
+	@python3 tests/faults/hostile.py $(O) 1000
 
 bench:
 	@tests/deps.sh install bench

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/merged.h"
+#include "cli/stop.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -241,8 +242,12 @@ struct store *database_open(const char *path, int *status, struct err *err)
 		return db;
 	if (load_check(path, &is_db, err))
 		return NULL;
-	if (is_db)
-		return store_open(path, false, err);
+	if (is_db) {
+		db = store_open(path, false, err);
+		if (db)
+			store_on_stop(db, stop_requested);
+		return db;
+	}
 	if (load_captures(paths, 1, NULL, false, &db, &damaged, err))
 		return NULL;
 	if (damaged)

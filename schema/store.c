@@ -269,7 +269,7 @@ struct store *store_open(const char *path, bool writable, struct err *err)
 	}
 	sqlite3_extended_result_codes(db->db, 1);
 	sqlite3_busy_timeout(db->db, 2000);
-	if (store_check_ours(db, err) ||
+	if (store_check_ours(db, err) || views_check(db, err) ||
 	    (writable ? store_begin_writing(db, err)
 		      : db_exec(db,
 				"PRAGMA cell_size_check=ON;"
@@ -280,6 +280,22 @@ struct store *store_open(const char *path, bool writable, struct err *err)
 		return NULL;
 	}
 	return db;
+}
+
+/* Steps of SQLite's machine, of which it makes 10 to 50 million a second. */
+#define STOP_EVERY 100000
+
+static int store_stopped(void *arg)
+{
+	const struct store *db = arg;
+
+	return db->stop();
+}
+
+void store_on_stop(struct store *db, bool (*fn)(void))
+{
+	db->stop = fn;
+	sqlite3_progress_handler(db->db, STOP_EVERY, store_stopped, db);
 }
 
 void store_interrupt(struct store *db)

@@ -63,6 +63,9 @@ bool store_is_database(const void *head, size_t n);
  * store_close(). Returns 0, or -1 and *err. */
 int store_functions(struct store *db, const struct sql_hooks *hooks,
 		    struct err *err);
+/* Statements end with an error once fn returns true; it is asked now and then
+ * while they run. */
+void store_on_stop(struct store *db, bool (*fn)(void));
 /* Ends the statement that runs, for Ctrl-C. May be called from a signal
  * handler. */
 void store_interrupt(struct store *db);

@@ -79,6 +79,11 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	return st;
 }
 
+struct late_maps *stitch_late_maps(struct stitch *st)
+{
+	return &st->late;
+}
+
 void stitch_free(struct stitch *st)
 {
 	if (!st)
@@ -100,6 +105,7 @@ void stitch_free(struct stitch *st)
 	mmap_calls_free(st->calls);
 	group_reads_free(st->reads);
 	partial_maps_free(st->whole);
+	late_maps_release(&st->late);
 	fact_queue_release(&st->facts);
 	free(st->chain);
 	free(st->held);
@@ -534,6 +540,7 @@ static void stitch_take_map(struct stitch *st)
 	else
 		tasks_map(st->tasks, process, &r);
 	stitch_inner_note_map(st, process, &r);
+	stitch_inner_late_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
 	if (jit_is_marker(&rec->map))

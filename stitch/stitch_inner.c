@@ -9,6 +9,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/tasks/mmap_calls.h"
+#include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/regs.h"
@@ -147,6 +148,21 @@ void stitch_inner_note_map(struct stitch *st, uint32_t process,
 
 	if (img->kind == IMAGE_ANON && (!r->prot || r->prot & PROT_EXEC))
 		tasks_process_at(st->tasks, process)->space.anon_code = true;
+}
+
+void stitch_inner_late_map(struct stitch *st, uint32_t process,
+			   const struct region *r)
+{
+	bool full = st->late.full;
+
+	if (!(st->rec.flags & REC_F_LATE))
+		return;
+	late_maps_add(&st->late, tasks_process_at(st->tasks, process), r,
+		      st->now);
+	if (st->late.full && !full)
+		ledger_skip(st->ledger, st->rec.source,
+			    "late mappings for stacks before them", 0,
+			    st->rec.off, NULL);
 }
 
 /* After exec, a sample in kernel mode may still have the user stack of the old

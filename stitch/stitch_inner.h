@@ -8,6 +8,7 @@
 #include "stitch/record.h"
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
@@ -44,6 +45,7 @@ struct stitch {
 	struct stack_parts parts; /* incomplete stacks */
 	struct mmap_calls *calls;
 	struct group_reads *reads;
+	struct late_maps late;
 	struct partial_maps *whole; /* NULL: segments of files are unknown */
 	struct per_source *src;
 	size_t n_src, cap_src;
@@ -107,6 +109,10 @@ void stitch_inner_take_call(struct stitch *st, uint32_t slot);
 void stitch_inner_check_hit(struct stitch *st, uint32_t slot);
 /* Notes what a mapping of a process (its slot) means for the others. */
 void stitch_inner_note_map(struct stitch *st, uint32_t process,
+			   const struct region *r);
+/* Keeps a mapping of a process (its slot) that came late, for stacks before
+ * it. */
+void stitch_inner_late_map(struct stitch *st, uint32_t process,
 			   const struct region *r);
 /* Calls fn with each CPU whose clock differs, before the sources end. */
 void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn);

@@ -250,6 +250,8 @@ group_damage() {
 		name=$(basename "$c" .c)
 		run damage "$name" 600 tests/damage.sh "$out/damage/$name"
 	done
+	# 'make faults' tries more of them
+	run damage hostile 600 python3 tests/faults/hostile.py "$out" 24
 }
 
 group_fuzz() {

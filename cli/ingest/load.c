@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ingest/again.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/jitted.h"
@@ -203,13 +204,17 @@ int load_check(const char *path, bool *is_db, struct err *err)
 	if (fd < 0)
 		return cannot_read(path, errno, err);
 	n = read(fd, head, sizeof(head));
+	int error = errno;
+
 	close(fd);
+	if (n < 0)
+		return cannot_read(path, error, err);
 	if (n == 0)
 		return err_set(err, ERR_FORMAT,
 			       "%s: the file is empty; was the recording "
 			       "killed before it wrote anything?",
 			       path);
-	if (n > 0 && is_db)
+	if (is_db)
 		*is_db = store_is_database(head, (size_t)n);
 	return 0;
 }
@@ -538,6 +543,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	bool named = !no_symbols && !ld->unnamed;
 
 	if (store_groups_end(ld->db, err) ||
+	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err) ||
 	    (named && load_name_all(ld, err)) ||
 	    callsites_check(ld->db, named ? ld->symbolizer : NULL, err))
 		return -1;

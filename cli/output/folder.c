@@ -9,9 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stitch/base/err.h"
+#include "stitch/base/new_file.h"
+#include "stitch/base/path.h"
 
 static bool folder_is_dots(const char *name)
 {
@@ -51,10 +55,70 @@ static void folder_remove(const char *path)
 	rmdir(path);
 }
 
+/* The folder that is written is TEMP/trace. */
+static void folder_remove_temp(const char *temp)
+{
+	char made[PATH_MAX + 8];
+
+	snprintf(made, sizeof(made), "%s/trace", temp);
+	folder_remove(made);
+	rmdir(temp);
+}
+
+/* Removes what killed runs left beside path, unless another machine or pid
+ * namespace has it locked. */
+static void folder_remove_dead(const char *path)
+{
+	size_t len = (size_t)(path_base(path) - path);
+	char dir[PATH_MAX];
+	char temp[PATH_MAX + NAME_MAX];
+	const struct dirent *e;
+
+	snprintf(dir, sizeof(dir), "%.*s", len ? (int)len : 2,
+		 len ? path : "./");
+	DIR *d = opendir(dir);
+
+	while (d && (e = readdir(d))) {
+		if (!new_file_owner_is_gone(e->d_name, path_base(path)))
+			continue;
+		int fd = openat(dirfd(d), e->d_name,
+				O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0)
+			continue;
+		snprintf(temp, sizeof(temp), "%s%s", dir, e->d_name);
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			folder_remove_temp(temp);
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Makes a folder NAME.PID-N.tmp and locks it. Returns a descriptor, or -1 and
+ * errno. */
+static int folder_make_temp(const char *path, char *temp, size_t size)
+{
+	int rc = -1;
+	int fd;
+
+	for (unsigned int i = 0; rc && i < 1000; i++) {
+		snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
+		rc = mkdir(temp, 0700);
+		if (rc && errno != EEXIST)
+			break;
+	}
+	fd = rc ? -1 : open(temp, O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB);
+	return fd;
+}
+
 int folder_write(const char *path, folder_write_fn *write, void *arg,
 		 struct err *err)
 {
 	size_t len = strlen(path);
+	char plain[PATH_MAX - 48];
 	char temp[PATH_MAX];
 	char made[PATH_MAX + 8];
 	int rc;
@@ -63,19 +127,21 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 		len--;
 	if (folder_check(path, err))
 		return -1;
-	if (len > sizeof(temp) - 8)
+	if (len >= sizeof(plain))
 		return err_set(err, ERR_USAGE,
 			       "the name of the folder is too "
 			       "long");
-	snprintf(temp, sizeof(temp), "%.*s.XXXXXX", (int)len, path);
-	if (!mkdtemp(temp))
+	snprintf(plain, sizeof(plain), "%.*s", (int)len, path);
+	folder_remove_dead(plain);
+	int fd = folder_make_temp(plain, temp, sizeof(temp));
+
+	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", temp, strerror(errno));
 	snprintf(made, sizeof(made), "%s/trace", temp);
 	rc = write(made, arg, err);
 	if (!rc && rename(made, path))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	if (rc)
-		folder_remove(made);
-	rmdir(temp);
+	folder_remove_temp(temp);
+	close(fd);
 	return rc;
 }

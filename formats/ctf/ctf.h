@@ -506,8 +506,11 @@ int ctf_find_traces(struct ctf *ctf, const char *path,
 		    struct err *err);
 /* Returns "dir/name"; the caller frees it. */
 char *ctf_find_join_path(const char *dir, const char *name);
-/* Maps a file. Returns NULL, and *len 0, if it is empty or cannot be read. */
+/* Maps a file. Returns NULL, *len 0 and errno if it is empty or cannot be
+ * read. */
 void *ctf_file_map(const char *path, uint64_t *len);
+/* The same; a file that cannot be read is damage of the trace. */
+void *ctf_file_map_told(struct ctf *ctf, const char *path, uint64_t *len);
 void ctf_file_unmap(void *data, uint64_t len);
 
 /* ---- rule.c: rules of --request and --chain, or the defaults */

@@ -64,7 +64,7 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 			 char *path, struct ctf_state *st)
 {
 	uint64_t len;
-	void *data = ctf_file_map(path, &len);
+	void *data = ctf_file_map_told(ctf, path, &len);
 
 	if (!data) {
 		free(path);

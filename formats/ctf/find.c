@@ -2,6 +2,7 @@
  * buffers per user or per process, rotated chunks, snapshots, the output of a
  * relay daemon. In every layout a trace is a folder with a file 'metadata'. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "formats/ctf/ctf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 
 #define DEPTH_MAX 24
 #define FOLDERS_MAX 50000
@@ -110,11 +112,28 @@ void *ctf_file_map(const char *path, uint64_t *len)
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
 		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE,
 			    fd, 0);
+	int error = errno;
+
 	close(fd);
+	errno = error;
 	if (data == MAP_FAILED)
 		return NULL;
 	*len = (uint64_t)st.st_size;
 	return data;
+}
+
+void *ctf_file_map_told(struct ctf *ctf, const char *path, uint64_t *len)
+{
+	void *data = ctf_file_map(path, len);
+	int error = errno;
+	struct stat st;
+	struct err err;
+
+	if (data || (!stat(path, &st) && !st.st_size))
+		return data;
+	err_set(&err, ERR_IO, "%s: %s", path, strerror(error));
+	ledger_damage(ctf->src.ledger, ctf->src.index, "file", 0, 0, &err);
+	return NULL;
 }
 
 void ctf_file_unmap(void *data, uint64_t len)

@@ -22,9 +22,10 @@ struct writing;
 /* An open database. */
 struct store {
 	sqlite3 *db;
-	char *path;    /* for messages; "" for a temporary database */
-	bool making;   /* it is new and not finished */
-	bool writable; /* rows can be added */
+	char *path;	    /* for messages; "" for a temporary database */
+	bool making;	    /* it is new and not finished */
+	bool writable;	    /* rows can be added */
+	bool (*stop)(void); /* NULL: statements run to their end */
 	struct bulk_table **table;
 	size_t n_table, cap_table;
 	struct bulk bulk;

@@ -28,6 +28,22 @@ FROM image WHERE id = ?1
 -- name: put_view
 INSERT INTO sqlite_master VALUES('view', ?1, ?1, 0, ?2)
 
+-- ?1: name, ?2: text
+-- name: same_table
+SELECT 1 AS found FROM main.sqlite_master
+WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND sql = ?2
+
+-- ?1: name, ?2: text
+-- name: same_view
+SELECT 1 AS found FROM main.sqlite_master
+WHERE name = ?1 AND type = 'view' AND sql = ?2
+
+-- ?1: name of a table that is neither virtual nor computes columns
+-- name: plain_table
+SELECT 1 AS found FROM main.sqlite_master
+WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND NOT EXISTS (
+	SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden <> 0)
+
 -- name: shared_id
 CREATE TEMP TABLE IF NOT EXISTS shared_id(image INTEGER PRIMARY KEY)
 
@@ -168,3 +184,64 @@ FROM ev_sched_sched_switch
 -- name: switch_no_fields
 CREATE VIEW switch_state(event, state, prio) AS
 SELECT NULL, NULL, NULL WHERE 0
+
+-- User stacks with their own times. kind: 0 of an event, 1 of a chain.
+-- ?1: from, ?2: before
+-- name: again_stacks
+SELECT 0 AS kind, e.id, y.capture, t.process, e.time_ns, e.uraw
+FROM event e
+JOIN event_type y ON y.id = e.type
+JOIN thread t ON t.id = e.thread
+WHERE e.uraw IS NOT NULL AND e.time_ns >= ?1 AND e.time_ns < ?2
+UNION ALL
+SELECT 1, c.id, c.capture, t.process, c.time_ns, c.uraw
+FROM chain c
+JOIN thread t ON t.id = c.thread
+WHERE c.uraw IS NOT NULL AND c.time_ns >= ?1 AND c.time_ns < ?2
+
+-- name: again_table
+CREATE TEMP TABLE again(kind INTEGER, id INTEGER, raw INTEGER,
+	PRIMARY KEY(kind, id)) WITHOUT ROWID
+
+-- ?1: kind, ?2: id, ?3: raw_chain.id
+-- name: put_again
+INSERT INTO temp.again VALUES(?1, ?2, ?3)
+
+-- name: again_events
+UPDATE event SET uraw = (
+	SELECT a.raw FROM temp.again a WHERE a.kind = 0 AND a.id = event.id)
+WHERE id IN (SELECT id FROM temp.again WHERE kind = 0)
+
+-- name: again_chains
+UPDATE chain SET uraw = (
+	SELECT a.raw FROM temp.again a WHERE a.kind = 1 AND a.id = chain.id)
+WHERE id IN (SELECT id FROM temp.again WHERE kind = 1)
+
+-- name: again_requests
+UPDATE request SET uraw = (
+	SELECT a.raw FROM temp.again a
+	WHERE a.kind = 1 AND a.id = request.chain)
+WHERE uraw IS NOT NULL
+	AND chain IN (SELECT id FROM temp.again WHERE kind = 1)
+
+-- As sample_groups.c adds up while events are stored.
+-- ?1: flag of a request, exec between; ?2: word 'unwind' of the outermost
+-- frame; ?3: what is added to others
+-- name: make_groups
+INSERT INTO sample_group(type, comm, kernel, user, mark, weight, n,
+	kernel_mark)
+SELECT e.type, n.id, k.stack, u.stack,
+	CASE WHEN r.event IS NOT NULL AND u.stack IS NULL THEN -r.verdict
+		WHEN r.flags & ?1 THEN 2
+		WHEN u.ended > ?2 THEN ?3 + u.ended END AS mark,
+	sum(e.weight), count(*),
+	CASE WHEN k.ended > ?2 THEN ?3 + k.ended END
+FROM event e
+JOIN event_type y ON y.id = e.type AND y.kind = 'sample'
+LEFT JOIN request r ON r.event = e.id
+LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+LEFT JOIN comm c ON c.id = e.comm
+LEFT JOIN (SELECT name, min(id) AS id FROM comm GROUP BY name) n
+	ON n.name = c.name
+GROUP BY e.type, n.id, k.stack, u.stack, 5, 8, e.weight IS NULL

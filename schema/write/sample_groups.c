@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "schema/db/link.h"
+#include "schema/db/queries.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -357,4 +358,16 @@ int sample_groups_end(struct store *db, struct err *err)
 		sg->next[k].n = 0;
 	}
 	return sample_groups_write(db, err);
+}
+
+int sample_groups_make(struct store *db, struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("make_groups"), err);
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, VERDICT_EXEC);
+	sqlite3_bind_int64(st, 2, UNWIND_OUTERMOST);
+	sqlite3_bind_int64(st, 3, MARK_ENDED);
+	return db_step_last(db, st, err);
 }

@@ -1,4 +1,5 @@
-/* views.c - adds views to a database that is being made.
+/* views.c - the views of a database: adds them to one that is being made, and
+ * checks what one from elsewhere calls its tables and views.
  *
  * CREATE VIEW parses the text, writes it into the schema and parses it again
  * from there: the views took a third of the time of a small capture. The
@@ -11,6 +12,7 @@
 #include "stitch/base/err.h"
 
 static const char create_view[] = "CREATE VIEW ";
+static const char create_table[] = "CREATE TABLE ";
 
 /* Returns the end of a statement, its semicolon, or the end of the text. */
 static const char *views_end(const char *s)
@@ -38,6 +40,110 @@ static const char *views_skip(const char *s)
 		s += strcspn(s, "\n");
 	}
 }
+
+/* ---- what a database from elsewhere has under these names */
+
+/* Looks for a thing of this name and text. Returns 1 if there is one, 0, or -1
+ * and *err. */
+static int views_ask(struct store *db, sqlite3_stmt *st, const char *head,
+		     const char *s, size_t len, struct err *err)
+{
+	const char *name = s + strlen(head);
+
+	sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("), SQLITE_STATIC);
+	sqlite3_bind_text(st, 2, s, (int)len, SQLITE_STATIC);
+	int got = sqlite3_step(st);
+
+	sqlite3_reset(st);
+	if (got == SQLITE_ROW || got == SQLITE_DONE)
+		return got == SQLITE_ROW;
+	return db_error(db, got, err);
+}
+
+/* What kind of thing is under a name of ours, and what if it is another. */
+struct views_kind {
+	const char *head, *file;
+	const char *same; /* the query that finds ours */
+	int (*differs)(struct store *db, const char *s, size_t len,
+		       struct err *err);
+};
+
+static int views_check_kind(struct store *db, const struct views_kind *k,
+			    struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql(k->same), err);
+	int rc = st ? 0 : -1;
+
+	for (const char *s = views_skip(sql_file(k->file)); !rc && *s;) {
+		const char *end = views_end(s);
+		size_t len = (size_t)(end - s);
+
+		if (!strncmp(s, k->head, strlen(k->head))) {
+			int same = views_ask(db, st, k->head, s, len, err);
+
+			rc = same < 0 ? -1
+			     : same   ? 0
+				      : k->differs(db, s, len, err);
+		}
+		s = views_skip(*end ? end + 1 : end);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* A table of another text may be older or have more columns. */
+static int views_check_table(struct store *db, const char *s, size_t len,
+			     struct err *err)
+{
+	const char *name = s + sizeof(create_table) - 1;
+	sqlite3_stmt *st = db_prepare(db, store_sql("plain_table"), err);
+	int got = st ? views_ask(db, st, create_table, s, len, err) : -1;
+
+	sqlite3_finalize(st);
+	if (got)
+		return got < 0 ? -1 : 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: '%.*s' is no table as this program makes it; "
+		       "ingest the capture again",
+		       db->path, (int)strcspn(name, " ("), name);
+}
+
+/* Makes a view of this connection, which hides the one of the database. */
+static int views_hide(struct store *db, const char *sql, size_t len,
+		      struct err *err)
+{
+	const size_t head = sizeof(create_view) - 1;
+	char *text = sqlite3_mprintf("CREATE TEMP VIEW %.*s", (int)(len - head),
+				     sql + head);
+	int rc =
+		text ? db_exec(db, text, err) : db_error(db, SQLITE_NOMEM, err);
+
+	sqlite3_free(text);
+	return rc;
+}
+
+/* A view in place of a table may have rows without end, and a generated column
+ * may compute anything. A view that is not ours is of an older program, or says
+ * something else than its name. */
+int views_check(struct store *db, struct err *err)
+{
+	static const struct views_kind kinds[] = {
+		{ create_table, "tables", "same_table", views_check_table },
+		{ create_view, "views", "same_view", views_hide },
+		{ create_view, "compat", "same_view", views_hide },
+	};
+
+	/* what guard_reading() sets too: a change of it drops temporary views
+	 */
+	if (db_exec(db, "PRAGMA temp_store=FILE", err))
+		return -1;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (views_check_kind(db, &kinds[i], err))
+			return -1;
+	return 0;
+}
+
+/* ---- adding */
 
 int views_add(struct store *db, const char *sql, struct err *err)
 {

@@ -117,6 +117,15 @@ struct store_user_trust {
 	const char *judged; /* NULL: there is no user stack */
 	int64_t n;
 };
+/* Returns the raw chain in place of one that was stored, for a stack of a
+ * capture (the index of its source), process (row id) and time. */
+typedef uint32_t store_again_fn(void *arg, unsigned int source,
+				uint32_t process, int64_t t, uint32_t raw);
+/* Replaces the user stacks of events and chains with times in [from, until) by
+ * what fn says, and makes the sums of samples anew. Call it after
+ * store_groups_end(). Does little if nothing changes. */
+int store_again(struct store *db, int64_t from, int64_t until,
+		store_again_fn *fn, void *arg, struct err *err);
 /* Ends the sums of samples, and makes the rows of large tables visible to SQL.
  * Call it after the last sample was stored, before they are read. */
 int store_groups_end(struct store *db, struct err *err);

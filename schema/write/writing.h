@@ -139,6 +139,9 @@ int words_write(struct store *db, struct err *err);
 /* Adds the views of an SQL text that has nothing else; needs PRAGMA
  * writable_schema. */
 int views_add(struct store *db, const char *sql, struct err *err);
+/* Refuses a database in which a table of ours is anything else, and hides views
+ * with another text behind ours. */
+int views_check(struct store *db, struct err *err);
 int words_rule_views(struct store *db, struct err *err);
 /* Creates the view switch_state, if the fields it needs were stored. */
 int words_switch_view(struct store *db, struct err *err);
@@ -158,6 +161,8 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 			struct err *err);
 int sample_groups_request(struct store *db, const struct fact_request *q,
 			  struct err *err);
+/* Makes all groups from the rows of samples, requests and stacks. */
+int sample_groups_make(struct store *db, struct err *err);
 /* Writes the groups that are still in memory. */
 int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);

@@ -87,19 +87,24 @@ static pid_t new_file_pid(const char *text)
 	return n > INT_MAX ? 0 : (pid_t)pid;
 }
 
-/* Returns whether nobody uses a temporary file: its process is gone, which says
- * nothing about other machines and pid namespaces, and nobody has locked it. A
- * file of this process is never opened, as closing it would end the locks of
- * SQLite. */
-static bool new_file_is_dead(int dir, const char *name, pid_t pid)
+bool new_file_owner_is_gone(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+	pid_t pid = strncmp(name, base, n) ? 0 : new_file_pid(name + n);
+
+	return pid && kill(pid, 0) && errno == ESRCH;
+}
+
+/* Returns whether nobody has locked a temporary file. A file of this process
+ * is never opened, as closing it would end the locks of SQLite. */
+static bool new_file_is_dead(int dir, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
 	bool dead;
 	int fd;
 
-	if (!kill(pid, 0) || errno != ESRCH ||
-	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return false;
 	fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -123,19 +128,14 @@ static char *new_file_folder(const char *path)
 static void new_file_remove_dead(const char *path)
 {
 	const char *base = path_base(path);
-	size_t n = strlen(base);
 	char *folder = new_file_folder(path);
 	DIR *d = opendir(folder);
 	const struct dirent *e;
 
-	while (d && (e = readdir(d))) {
-		pid_t pid = strncmp(e->d_name, base, n)
-				    ? 0
-				    : new_file_pid(e->d_name + n);
-
-		if (pid && new_file_is_dead(dirfd(d), e->d_name, pid))
+	while (d && (e = readdir(d)))
+		if (new_file_owner_is_gone(e->d_name, base) &&
+		    new_file_is_dead(dirfd(d), e->d_name))
 			unlinkat(dirfd(d), e->d_name, 0);
-	}
 	if (d)
 		closedir(d);
 	free(folder);
@@ -143,25 +143,36 @@ static void new_file_remove_dead(const char *path)
 
 /* ---- files with a temporary name */
 
-/* Creates the file and leaves it open. Returns NULL and errno on failure. */
+/* Links need /proc: linkat() of a descriptor itself takes a privilege. */
+static int new_file_link(int fd, const char *as)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, link, AT_FDCWD, as, AT_SYMLINK_FOLLOW);
+}
+
+/* Gives the file of *fd, which has no name yet, a temporary name; creates the
+ * file and leaves it open if *fd is -1. Returns the name, or NULL and errno. */
 static char *new_file_create(const char *path, mode_t mode, int *fd)
 {
 	size_t size = strlen(path) + 48;
 	char *temp = mem_new(size, 1);
-	int error;
+	int error = EEXIST;
 
-	*fd = -1;
-	for (unsigned int i = 0; *fd < 0 && i < 1000; i++) {
+	for (unsigned int i = 0; error == EEXIST && i < 1000; i++) {
 		snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
+		if (*fd >= 0) {
+			error = new_file_link(*fd, temp) ? errno : 0;
+			continue;
+		}
 		*fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (*fd < 0 && errno != EEXIST)
-			break;
+		error = *fd < 0 ? errno : 0;
 	}
-	if (*fd >= 0) {
+	if (!error) {
 		new_file_remember(temp);
 		return temp;
 	}
-	error = errno;
 	free(temp);
 	errno = error;
 	return NULL;
@@ -170,7 +181,7 @@ static char *new_file_create(const char *path, mode_t mode, int *fd)
 char *new_file_temp(const char *path, mode_t mode)
 {
 	char *temp;
-	int fd;
+	int fd = -1;
 
 	new_file_remove_dead(path);
 	temp = new_file_create(path, mode, &fd);
@@ -223,7 +234,6 @@ struct new_file {
 	bool direct; /* path itself is written */
 };
 
-/* Links need /proc: linkat() of a descriptor itself takes a privilege. */
 static int new_file_open_unnamed(const char *path)
 {
 	char *folder = new_file_folder(path);
@@ -310,35 +320,14 @@ FILE *new_file_stream(struct new_file *nf)
 	return nf->stream;
 }
 
-/* Gives a file without a name a temporary one. */
-static int new_file_name(struct new_file *nf, const char *as)
-{
-	char link[32];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", nf->fd);
-	return linkat(AT_FDCWD, link, AT_FDCWD, as, AT_SYMLINK_FOLLOW);
-}
-
 static int new_file_put(struct new_file *nf, struct err *err)
 {
-	size_t size = strlen(nf->path) + 48;
-
-	if (!nf->temp && !new_file_name(nf, nf->path))
+	if (!nf->temp && !new_file_link(nf->fd, nf->path))
 		return 0;
 	if (!nf->temp && (errno != EEXIST || !nf->replace))
 		return new_file_refuse(nf->shown, errno, err);
-	for (unsigned int i = 0; !nf->temp && i < 1000; i++) {
-		char *temp = mem_new(size, 1);
-
-		snprintf(temp, size, "%s.%ld-%u.tmp", nf->path, (long)getpid(),
-			 i);
-		if (!new_file_name(nf, temp)) {
-			new_file_remember(temp);
-			nf->temp = temp;
-		} else {
-			free(temp);
-		}
-	}
+	if (!nf->temp)
+		nf->temp = new_file_create(nf->path, 0, &nf->fd);
 	if (!nf->temp)
 		return new_file_refuse(nf->shown, errno, err);
 	if (new_file_place(nf->temp, nf->path, nf->replace, err))

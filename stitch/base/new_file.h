@@ -35,6 +35,10 @@ void new_file_free(struct new_file *nf);
  * runs. Returns its name, for new_file_drop() or new_file_place(), or NULL and
  * errno. The reader of the name must lock the file soon, as SQLite does. */
 char *new_file_temp(const char *path, mode_t mode);
+/* Returns true if a file or folder is called `name` because a process that is
+ * gone made it for `base`. This says nothing about other machines and pid
+ * namespaces: its owner holds a lock on it. */
+bool new_file_owner_is_gone(const char *name, const char *base);
 /* Removes the file and frees its name, which may be NULL. */
 void new_file_drop(char *temp);
 /* Renames temp to path and frees it. Returns 0, or -1 and *err, and temp is as

@@ -340,6 +340,33 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 	return past ? past : r;
 }
 
+static bool region_is_part(const struct region *part, const struct region *of)
+{
+	return part->since == of->t0 && part->image == of->image &&
+	       part->start >= of->start && part->end - 1 <= of->end - 1;
+}
+
+void space_parts_of(const struct space *sp, const struct region *r,
+		    region_fn *fn, void *arg)
+{
+	struct region part;
+
+	for (size_t i = regions_first_above(&sp->now, r->start);
+	     i < sp->now.n && regions_stored(&sp->now, i)->start <= r->end - 1;
+	     i++) {
+		part = regions_get(&sp->now, i);
+		part.t0 = r->t0;
+		if (region_is_part(&part, r))
+			fn(arg, &part);
+	}
+	for (size_t i = 0; i < sp->n_old; i++) {
+		part = sp->old[i];
+		part.t0 = r->t0;
+		if (region_is_part(&part, r) && part.t1 != TIME_NONE)
+			fn(arg, &part);
+	}
+}
+
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end)
 {

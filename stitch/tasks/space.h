@@ -70,6 +70,11 @@ size_t space_count(const struct space *sp);
  * and times may be the parent's. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t);
+/* Calls fn with each part of r, which space_map() has mapped, that is there
+ * (t1 is TIME_NONE) or is known to have been there until t1; its t0 is r->t0.
+ */
+void space_parts_of(const struct space *sp, const struct region *r,
+		    region_fn *fn, void *arg);
 /* Like space_clear(), but keeps the regions for space_before_exec(). */
 void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
 /* Returns the region that covered addr before the last exec, or NULL. Until

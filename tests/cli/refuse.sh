@@ -51,3 +51,50 @@ refused "a core dump" core 'a core dump of one process'
 	head -c 200 /dev/zero
 } >other.db
 refused "a database of another program" other.db 'of another program'
+
+# damaged NAME SQL WORDS: a database in which the schema says something else
+damaged() {
+	cp sound.db bad.db
+	sqlite3 bad.db "PRAGMA writable_schema = ON; $2"
+	timeout -k 1 20 "$B" info bad.db >out 2>err
+	if [ $? = 1 ] && grep -q -- "$3" err
+	then
+		echo "ok $1"
+	else
+		head -c 500 err
+		echo "not ok $1"
+	fi
+}
+"$B" ingest -q --no-symbols -o sound.db "$root/tests/captures/fp-1.data"
+endless='WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)'
+damaged "a view in place of a table" "UPDATE sqlite_master SET type = 'view',
+	rootpage = 0, sql = 'CREATE VIEW event AS $endless SELECT n AS id,
+	1 AS type FROM r' WHERE name = 'event'" "'event' is no table"
+damaged "a virtual table in place of a table" "UPDATE sqlite_master SET
+	rootpage = 0, sql = 'CREATE VIRTUAL TABLE event USING dbstat'
+	WHERE name = 'event'" "'event' is no table"
+damaged "a column that is computed" "UPDATE sqlite_master SET
+	sql = replace(sql, 'cpu INTEGER', 'cpu INTEGER AS (id)')
+	WHERE name = 'event'" "'event' is no table"
+# a view that is not ours is hidden behind ours
+cp sound.db bad.db
+sqlite3 bad.db "PRAGMA writable_schema = ON; UPDATE sqlite_master
+	SET sql = 'CREATE VIEW verdicts(kind, verdict, confidence, n) AS
+	$endless SELECT n, n, n, n FROM r' WHERE name = 'verdicts'"
+"$B" info sound.db | sed '1,/^$/s/sound.db/bad.db/' >want
+timeout -k 1 20 "$B" info bad.db >out 2>err
+if diff want out
+then
+	echo "ok a view with another text is not used"
+else
+	echo "not ok a view with another text is not used"
+fi
+# what others added may be asked; a signal ends it
+sqlite3 bad.db "CREATE VIEW longest AS $endless SELECT n FROM r WHERE n < 0"
+timeout -k 10 1 "$B" report --view longest bad.db >out 2>err
+if [ $? = 124 ]
+then
+	echo "ok a signal ends a view without end"
+else
+	echo "not ok a signal ends a view without end"
+fi

@@ -1,0 +1,99 @@
+/* again.c - user stacks that are another after the last record than when they
+ * were stored. */
+#include <stdlib.h>
+
+#include "schema/columns.h"
+#include "schema/db/queries.h"
+#include "schema/db/rows.h"
+#include "schema/write/write.h"
+#include "schema/write/writing.h"
+#include "stitch/base/mem.h"
+#include "stitch/unwinder.h"
+
+/* A stack of an event (kind 0) or a chain (1), and its new raw chain. */
+struct again_row {
+	int64_t kind, id;
+	uint32_t raw;
+};
+
+struct again_rows {
+	struct again_row *row;
+	size_t n, cap;
+};
+
+/* Asks fn about each stack. The connection serves one statement at a time, so
+ * that the answers are kept. */
+static int again_ask(struct store *db, int64_t from, int64_t until,
+		     store_again_fn *fn, void *arg, struct again_rows *out,
+		     struct err *err)
+{
+	const struct value bind[] = { { .kind = VALUE_INT, .num = from },
+				      { .kind = VALUE_INT, .num = until } };
+	struct rows *r = rows_open(db, store_sql("again_stacks"), bind, 2, err);
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(r, err)) > 0) {
+		uint32_t raw = (uint32_t)rows_int(r, AGAIN_STACKS_URAW);
+		uint32_t now =
+			fn(arg,
+			   (unsigned int)rows_int(r, AGAIN_STACKS_CAPTURE) - 1,
+			   (uint32_t)rows_int(r, AGAIN_STACKS_PROCESS),
+			   rows_int(r, AGAIN_STACKS_TIME_NS), raw);
+
+		if (now == raw)
+			continue;
+		*mem_add(out->row, out->n, out->cap) = (struct again_row){
+			.kind = rows_int(r, AGAIN_STACKS_KIND),
+			.id = rows_int(r, AGAIN_STACKS_ID),
+			.raw = now,
+		};
+	}
+	rows_close(r);
+	return ret;
+}
+
+static int again_put(struct store *db, const struct again_rows *rows,
+		     struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_again"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		sqlite3_bind_int64(st, 1, rows->row[i].kind);
+		sqlite3_bind_int64(st, 2, rows->row[i].id);
+		sqlite3_bind_int64(st, 3, rows->row[i].raw);
+		rc = db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* Runs the statements that use the new raw chains. */
+static int again_apply(struct store *db, const struct again_rows *rows,
+		       struct err *err)
+{
+	if (flush_frames(db, err) || db_drain(db, err) ||
+	    db_exec(db, store_sql("again_table"), err) ||
+	    again_put(db, rows, err) ||
+	    db_exec(db, store_sql("again_events"), err) ||
+	    db_exec(db, store_sql("again_chains"), err) ||
+	    db_exec(db, store_sql("again_requests"), err) ||
+	    db_exec(db, "DELETE FROM sample_group", err) ||
+	    db_exec(db, "DROP TABLE temp.again", err))
+		return -1;
+	return sample_groups_make(db, err);
+}
+
+int store_again(struct store *db, int64_t from, int64_t until,
+		store_again_fn *fn, void *arg, struct err *err)
+{
+	struct again_rows rows = { 0 };
+	int rc = -1;
+
+	if (!flush_frames(db, err) && !db_drain(db, err))
+		rc = again_ask(db, from, until, fn, arg, &rows, err);
+	if (!rc && rows.n)
+		rc = again_apply(db, &rows, err);
+	free(rows.row);
+	return rc;
+}

@@ -1,0 +1,118 @@
+#!/bin/bash
+# hosts.sh - the same answers on machines of another kind: arm64 and s390x (big-endian).
+# usage: tests/hosts.sh FOLDER [arm64|s390x...]
+#
+# Builds with Debian's cross compilers against the libraries of that machine,
+# which debootstrap fetches to FOLDER/ARCH, and runs the result under user
+# emulation (qemu-user-static): all unit tests, and `script` of ten captures,
+# whose bytes must be those of build/backstitch here. Needs root, debootstrap,
+# gcc-aarch64-linux-gnu, gcc-s390x-linux-gnu and qemu-user-static; run by hand,
+# not part of make check. The mirror is $MIRROR, otherwise the first one in the
+# apt configuration of this system. Without libbabeltrace2 and libdebuginfod.
+#
+# Last result on s390x: the bytes of all ten captures are the same; of the unit
+# tests, those that write ELF files and tables for the unwinder in the byte
+# order of the host (mkelf.h) and a few others fail.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+dir=$(realpath -m "${1:?usage: tests/hosts.sh FOLDER [arm64|s390x...]}")
+shift
+[ $# -gt 0 ] || set -- arm64 s390x
+here=${O:-build}/backstitch
+rc=0
+captures="z-defer.data fp-1.data arm64-fp-leaf.data ftrace-v7.dat s390x-z.data
+	pipe-zstd.data v72-zstd.data m32.data two-e.data naps.data"
+packages=libc6-dev,libsqlite3-dev,libarchive-dev,libelf-dev,libdw-dev
+packages=$packages,libzstd-dev,zlib1g-dev,liblzma-dev,libjson-c-dev
+packages=$packages,libcapstone-dev,libiberty-dev,check
+
+# result NAME: ok or not ok by the status of the last command
+result() {
+	if [ $? = 0 ]
+	then
+		echo "ok $1"
+	else
+		echo "not ok $1"
+		rc=1
+	fi
+}
+
+mirror() {
+	# shellcheck disable=SC2016 # apt's own placeholder
+	apt-get indextargets --format '$(SITE)' 'Codename: bookworm' \
+		'Created-By: Packages' 2>/dev/null | sort -u | head -n 1
+}
+
+# fetch ARCH: unpacks the libraries; nothing of it is run but by the tests
+fetch() {
+	[ ! -f "$dir/$1/done" ] || return 0
+	rm -rf "${dir:?}/$1"
+	mkdir -p "$dir/$1"
+	debootstrap --foreign --arch="$1" --variant=minbase \
+		--include="$packages" bookworm "$dir/$1" \
+		"${MIRROR:-$(mirror)}" >"$dir/$1.log" 2>&1 || return 1
+	for deb in "$dir/$1"/var/cache/apt/archives/*.deb
+	do
+		dpkg-deb -x "$deb" "$dir/$1" || return 1
+	done
+	touch "$dir/$1/done"
+}
+
+# build ARCH TRIPLET TARGET...
+build() {
+	local root=$dir/$1 lib=$dir/$1/usr/lib/$2
+	local cc="$2-gcc --sysroot=$root"
+	local flags="-Wl,-rpath-link,$root/lib/$2:$lib"
+	shift 2
+	PKG_CONFIG_SYSROOT_DIR=$root \
+		PKG_CONFIG_LIBDIR=$lib/pkgconfig:$root/usr/share/pkgconfig \
+		nice make -j"$(nproc)" O="$out" CC="$cc" BABELTRACE= \
+		DEBUGINFOD= LDFLAGS="$flags" "$@" >>"$out.log" 2>&1
+}
+
+# on_host ARCH TRIPLET EMULATOR
+on_host() {
+	local arch=$1 run="$3 -L $dir/$1" name f
+	local units=()
+
+	out=$dir/build-$arch
+	fetch "$arch"
+	result "$arch: libraries" || return
+	for f in tests/unit/*.c
+	do
+		units+=("$out/unit/$(basename "$f" .c)")
+	done
+	: >"$out.log"
+	build "$arch" "$2" "$out/backstitch" "${units[@]}"
+	result "$arch: builds"
+	for f in "${units[@]}"
+	do
+		# shellcheck disable=SC2086 # words
+		CK_DEFAULT_TIMEOUT=600 timeout 900 $run "$f" >"$out.unit" 2>&1
+		result "$arch: unit/$(basename "$f")"
+		grep -a ':[FE]:' "$out.unit"
+	done
+	for name in $captures
+	do
+		"$here" script --no-symbols "tests/captures/$name" \
+			>"$out.here" 2>&1
+		# shellcheck disable=SC2086
+		$run "$out/backstitch" script --no-symbols \
+			"tests/captures/$name" >"$out.there" 2>&1
+		cmp "$out.here" "$out.there"
+		result "$arch: the same bytes of script for $name"
+	done
+}
+
+for host
+do
+	case $host in
+	arm64) on_host arm64 aarch64-linux-gnu qemu-aarch64-static ;;
+	s390x) on_host s390x s390x-linux-gnu qemu-s390x-static ;;
+	*)
+		echo "no host '$host'" >&2
+		exit 2
+		;;
+	esac
+done
+exit $rc
