@@ -35,7 +35,8 @@ struct store_opts {
 	bool force;	/* store_finish() replaces an existing file */
 	bool large;	/* 100 MB and more are expected: use larger pages */
 	bool no_thread; /* for tests: write on the caller's thread */
-	bool no_pages;	/* for tests: insert all rows by SQL */
+	bool no_pages;	/* insert all rows by SQL: they are read while more are
+			 * stored, or for tests */
 };
 
 /* Return a new database, for store_close(), or NULL and *err. store_create()
