@@ -35,7 +35,7 @@ const struct opt flame_opt_table[] = {
 		   "widths by an SQL expression on each sample, such as "
 		   "latency_ns or a field of its event"),
 	OPT_FLAG(0, "folded", &flame_opts.as_folded,
-		 "print folded stacks, one a line, instead of a picture"),
+		 "print folded stacks instead of a picture"),
 	OPT_FLAG(0, "from-folded", &flame_opts.from_folded,
 		 "the input is folded stacks, not a capture"),
 	OPT_STRING(0, "title", "TEXT", &flame_opts.title, "above the picture"),
@@ -81,8 +81,7 @@ const struct opt flame_opt_table[] = {
 	OPT_LIST(0, "exclude", "REGEX", &flame_opts.exclude,
 		 "no stacks with a frame that matches"),
 	OPT_FLAG(0, "diff", &flame_opts.diff,
-		 "what changed from one recording to another: 'flame --diff "
-		 "BEFORE AFTER'"),
+		 "what changed: 'flame --diff BEFORE AFTER'"),
 	OPT_CHOICE(0, "diff-by", "WHAT", &flame_opts.diff_by, diff_words,
 		   "color by the change of self or total (self)"),
 	OPT_FLAG(0, "absolute", &flame_opts.absolute,
