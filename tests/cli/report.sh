@@ -153,7 +153,8 @@ done
 ok an_unknown_function_is_said $?
 
 fp=$work/fp.db
-"$B" ingest -q --no-cache -o "$fp" "$captures/fp-1.data"
+# no names, also where perf's cache has the program
+HOME=$work "$B" ingest -q --no-cache -o "$fp" "$captures/fp-1.data"
 "$B" report --callers no_such_function "$fp" >"$work/text" 2>&1
 grep -q "there is '\[libleaf-fp.so\]', '\[work-fp\]'" "$work/text"
 ok and_which_there_are $?
