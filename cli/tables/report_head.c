@@ -116,21 +116,18 @@ static int report_print_capture(void *arg, const struct rows *r,
 	return 0;
 }
 
-static int report_print_lost(FILE *out, const struct report *rp,
-			     struct err *err)
+/* As check counts them. */
+static int report_print_lost(void *arg, const struct rows *r, struct err *err)
 {
-	struct rows *r =
-		rows_open(rp->db, store_sql("report_lost"), NULL, 0, err);
-	int rc = r ? rows_next(r, err) : -1;
+	FILE *out = arg;
 
-	if (rc > 0) {
-		fputs("lost records: ", out);
-		human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_N));
-		putc('\n', out);
-		rc = 0;
-	}
-	rows_close(r);
-	return rc;
+	(void)err;
+	fputs("lost records: ", out);
+	human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N));
+	if (rows_int(r, REPORT_LOST_ALL_UNKNOWN))
+		fputs(" and an unknown number more", out);
+	putc('\n', out);
+	return 0;
 }
 
 /* Returns whether a filter other than --event is on; the head names the event
@@ -202,7 +199,8 @@ int report_print_head(const struct report *rp, struct err *err)
 		report_print_event(out, rp);
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
-		rc = report_print_lost(out, rp, err);
+		rc = rows_each(rp->db, "report_lost_all", report_print_lost,
+			       out, err);
 	}
 	if (!rc)
 		report_print_missing(out, rp);

@@ -40,9 +40,6 @@ SELECT stack, first FROM stack_check WHERE bogus
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 
--- name: report_lost
-SELECT coalesce(sum(n), 0) AS n FROM loss WHERE what = 'lost'
-
 -- The number of records that were dropped, and of losses of unknown size.
 -- name: report_lost_all
 SELECT coalesce(sum(n), 0) AS n, count(*) - count(n) AS unknown

@@ -152,6 +152,13 @@ done
 [ $? = 2 ] && grep -q "no frame is called 'no_such_function'" "$work/text"
 ok an_unknown_function_is_said $?
 
+# with those that the kernel told of at the end only
+"$B" ingest -q --no-cache -o "$work/lost.db" "$captures/defer-lost-clock.data.zst"
+lost=$("$B" check --json "$work/lost.db" | python3 -c '
+import json, sys
+print("{:,}".format(json.load(sys.stdin)["breaks"]["lost"]))')
+"$B" report "$work/lost.db" | grep -qx "lost records: $lost"
+ok the_head_counts_what_is_lost_as_check_does $?
 fp=$work/fp.db
 # no names, also where perf's cache has the program
 HOME=$work "$B" ingest -q --no-cache -o "$fp" "$captures/fp-1.data"
