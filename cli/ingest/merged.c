@@ -165,9 +165,11 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 		free(path);
 	}
 	closedir(d);
+	if (list->n == before)
+		return 0;
 	qsort(list->path + before, list->n - before, sizeof(*list->path),
 	      merged_by_name);
-	return list->n > before;
+	return 1;
 }
 
 static int merged_expand_pattern(struct merged_paths *list, const char *arg)
