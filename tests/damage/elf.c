@@ -55,6 +55,7 @@ struct piece {
 static struct piece *pieces;
 static size_t n_pieces, cap_pieces;
 static struct code_place code[OFFSETS];
+static size_t n_code; /* less than OFFSETS if the program is small */
 
 static void damage_elf_look_around(const char *path)
 {
@@ -79,9 +80,10 @@ static void damage_elf_look_around(const char *path)
 		pieces[n_pieces++] = (struct piece){ s.off, s.size };
 	}
 	pieces[n_pieces++] = (struct piece){ 0, 64 + 56 * 8 }; /* headers */
-	for (size_t i = 0; i < OFFSETS; i++)
+	n_code = ef->seg->filesz < OFFSETS ? ef->seg->filesz : OFFSETS;
+	for (size_t i = 0; i < n_code; i++)
 		code[i] = (struct code_place){
-			ef->seg->off + ef->seg->filesz * i / OFFSETS, i % 2
+			ef->seg->off + ef->seg->filesz * i / n_code, i % 2
 		};
 	elf_file_close(ef);
 }
@@ -103,13 +105,13 @@ static int name(const unsigned char *p, size_t len, struct answers *a)
 		&(struct symbolize_opts){ .symfs = "/proc", .no_live = true });
 	struct image img = { .kind = IMAGE_FILE, .path = path + 5 };
 	clock_gettime(CLOCK_MONOTONIC, &t0);
-	int rc = symbolize_image(sy, &img, code, OFFSETS, damage_elf_count, a,
+	int rc = symbolize_image(sy, &img, code, n_code, damage_elf_count, a,
 				 &rep, &err);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
 	report_release(&rep);
 	symbolize_free(sy);
 	close(fd);
-	return rc || a->told != OFFSETS || a->bad ||
+	return rc || a->told != n_code || a->bad ||
 	       t1.tv_sec - t0.tv_sec > SECONDS_MAX;
 }
 
@@ -136,8 +138,8 @@ int main(int argc, char **argv)
 
 		bad = name(p, cut, &a);
 		if (bad)
-			printf("cut at %zu: %zu of %d told\n", cut, a.told,
-			       OFFSETS);
+			printf("cut at %zu: %zu of %zu told\n", cut, a.told,
+			       n_code);
 	}
 	for (size_t i = 0; i < n && !bad; i++) {
 		unsigned char *copy = mem_dup(p, len);
@@ -153,8 +155,8 @@ int main(int argc, char **argv)
 		}
 		bad = name(copy, len, &a);
 		if (bad)
-			printf("flip %zu in the piece at %zu: %zu of %d told\n",
-			       i, (size_t)pc->off, a.told, OFFSETS);
+			printf("flip %zu in the piece at %zu: %zu of %zu told\n",
+			       i, (size_t)pc->off, a.told, n_code);
 		free(copy);
 	}
 	free(p);
