@@ -49,7 +49,7 @@ struct drawing {
 	size_t n_name, cap_name;
 	uint64_t bogus; /* weight of stacks with bogus frames */
 	struct svg_opts o;
-	char title[200];
+	char title[240];
 	char capture[200]; /* capture and host of the samples; "" if not known
 			    */
 	char note[SVG_NOTES][DRAWING_NOTE_MAX];

@@ -54,7 +54,7 @@ static int ctf2_set_env(struct ctf2 *j, void *to, struct json_object *v)
 	{
 		size_t mark = ctf2_enter(j, key);
 		struct ctf_env e = { .name = arena_strdup(r->out, key) };
-		uint32_t text;
+		uint32_t text = 0;
 
 		if (json_object_is_type(value, json_type_int)) {
 			if (ctf2_i64(j, value, &e.num))
