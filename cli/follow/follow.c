@@ -301,7 +301,9 @@ static int follow_put(struct follow *fw, const void *record, uint64_t size,
 		fwrite(record, 1, (size_t)size, fw->tail);
 	fw->bytes += size;
 	fw->events += perf_cut_is_event(fw->cut);
-	if (ferror(fw->part) || (fw->tail && ferror(fw->tail)))
+	if (fw->tail && ferror(fw->tail))
+		return follow_close(fw, &fw->tail, fw->number - 1, err);
+	if (ferror(fw->part))
 		return follow_close(fw, &fw->part, fw->number, err);
 	if (!perf_cut_may_end(fw->cut))
 		return 0;
@@ -383,9 +385,10 @@ static int follow_open(const struct follow_opts *o, struct err *err)
 			       "%s: is a folder; what can be followed is a "
 			       "pipe of 'perf record -o -'",
 			       o->input);
-	int fd = open(o->input, O_RDONLY | O_CLOEXEC);
+	/* without a writer, a signal would not end open() */
+	int fd = open(o->input, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (fd < 0)
+	if (fd < 0 || fcntl(fd, F_SETFL, 0))
 		return err_set(err, ERR_IO, "%s: %s", o->input,
 			       strerror(errno));
 	/* Ctrl-C ends what is read at descriptor 0 */
@@ -451,6 +454,8 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	if (segments_open(o->dir, &last, &left, err) || follow_open(o, err))
 		return -1;
 	sigaction(SIGHUP, &sa, NULL);
+	/* if whoever started this ignores it, children have no status */
+	signal(SIGCHLD, SIG_DFL);
 	fw.number = last + 1;
 	fw.first = left ? left : fw.number;
 	fw.cut = perf_cut_new(o->input);

@@ -346,7 +346,12 @@ static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
 	}
 	/* an EXIT may be lost: the id is used again */
 	cut_end(c, tid);
-	cut_inherit(c, pid, tid, ppid, ptid);
+	/* made up by perf of /proc: the mappings follow, none are the parent's
+	 */
+	if (r->misc & MISC_EXEC)
+		cut_live(c, pid, tid);
+	else
+		cut_inherit(c, pid, tid, ppid, ptid);
 	return 0;
 }
 

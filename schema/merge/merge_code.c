@@ -22,6 +22,7 @@
 struct code_row { /* an image or a frame: its values, in columns of the table */
 	struct value *v;
 	uint32_t owner; /* number of the part that has named it */
+	int64_t from;	/* and its id there: of several, only one gives code */
 	uint8_t known;	/* how much was known */
 };
 
@@ -60,7 +61,8 @@ struct merge_code {
 	struct store_other_file *other;
 	size_t n_other, cap_other;
 	struct table others; /* by image */
-	bool *fresh; /* by image id: this part was the first to have it */
+	int64_t *fresh; /* by image id: which row of this part, which was the
+			 * first to have it, is it; 0: none */
 	size_t n_fresh, cap_fresh;
 };
 
@@ -185,6 +187,7 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 	for (size_t i = 0; i < n; i++)
 		row->v[i] = merge_code_copy_value(c, v[i]);
 	row->owner = c->part;
+	row->from = v[MERGE_ID].num;
 	row->known = known;
 	return true;
 }
@@ -230,7 +233,8 @@ static int merge_code_take_image(struct merge *m, struct merge_part *p,
 
 	c->fresh = mem_reach(c->fresh, &c->n_fresh, &c->cap_fresh,
 			     (size_t)id + 1, sizeof(*c->fresh));
-	c->fresh[id] = c->images.n > before;
+	if (c->images.n > before)
+		c->fresh[id] = rows_int(r, MERGE_IMAGES_ID);
 	merge_code_list_take(c, &c->image, id, v, IMAGE_COLUMNS,
 			     merge_code_image_known(r));
 	return merge_part_map(p, MERGE_IMAGE, rows_int(r, MERGE_IMAGES_ID), id,
@@ -388,9 +392,12 @@ static int merge_code_take_raw(struct merge *m, struct merge_part *p,
 
 /* ---- what is known of an image's code */
 
-static bool merge_code_owns_image(const struct merge_code *c, uint32_t image)
+static bool merge_code_owns(const struct merge_code *c,
+			    const struct code_list *l, uint32_t id,
+			    int64_t from)
 {
-	return image && c->image.row[image - 1].owner == c->part;
+	return id && l->row[id - 1].owner == c->part &&
+	       l->row[id - 1].from == from;
 }
 
 static int merge_code_take_jit(struct merge *m, struct merge_part *p,
@@ -405,7 +412,7 @@ static int merge_code_take_jit(struct merge *m, struct merge_part *p,
 					       rows_int(r, MERGE_ID));
 		struct row row;
 
-		if (!image || !m->code->fresh[image])
+		if (!image || m->code->fresh[image] != rows_int(r, MERGE_ID))
 			continue;
 		if (db_row(m->db, table, merge_row_bytes(r), &row, err)) {
 			ret = -1;
@@ -438,7 +445,8 @@ static int merge_code_take_files(struct merge *m, struct merge_part *p,
 		uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
 					       rows_int(r, MERGE_ID));
 
-		if (!merge_code_owns_image(m->code, image))
+		if (!merge_code_owns(m->code, &m->code->image, image,
+				     rows_int(r, MERGE_ID)))
 			continue;
 		sqlite3_bind_int64(st, 1, image);
 		for (unsigned int i = 1; i < rows_columns(r); i++) {
@@ -471,7 +479,8 @@ static int merge_code_take_inlined(struct merge *m, struct merge_part *p,
 					       rows_int(r, MERGE_ID));
 		struct row row;
 
-		if (!frame || c->frame.row[frame - 1].owner != c->part)
+		if (!merge_code_owns(c, &c->frame, frame,
+				     rows_int(r, MERGE_ID)))
 			continue;
 		if (db_row(m->db, T_INLINE, merge_row_bytes(r), &row, err)) {
 			ret = -1;
@@ -598,7 +607,11 @@ static int merge_code_take_rows(struct merge *m, struct merge_part *p,
 
 int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 {
-	m->code->part++;
+	struct merge_code *c = m->code;
+
+	c->part++;
+	if (c->n_fresh)
+		memset(c->fresh, 0, c->n_fresh * sizeof(*c->fresh));
 	if (merge_code_take_rows(m, p, "merge_images", NULL,
 				 merge_code_take_image, err) ||
 	    merge_code_take_rows(m, p, "merge_symbols", NULL,

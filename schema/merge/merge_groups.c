@@ -58,7 +58,8 @@ static bool group_is_same(const void *owner, uint32_t id, const void *key)
 
 	return a->type == b->type && a->comm == b->comm &&
 	       a->kernel == b->kernel && a->user == b->user &&
-	       a->mark == b->mark && a->weighs == b->weighs;
+	       a->mark == b->mark && a->kernel_mark == b->kernel_mark &&
+	       a->weighs == b->weighs;
 }
 
 void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
@@ -71,7 +72,9 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 	uint64_t h =
 		hash_pair((uint64_t)k.kernel << 32 | k.user,
 			  ((uint64_t)k.type << 32 | k.comm) ^
-				  (uint64_t)(uint32_t)k.mark << 24 ^ k.weighs);
+				  (uint64_t)(uint32_t)k.mark << 24 ^
+				  (uint64_t)(uint32_t)k.kernel_mark << 1 ^
+				  k.weighs);
 	uint32_t at = table_find(&g->index, h, group_is_same, g, &k);
 
 	if (at == TABLE_NONE) {
@@ -104,6 +107,8 @@ int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 			.user = merge_map_get(&p->map[MERGE_STACK],
 					      rows_int(r, MERGE_GROUPS_USER)),
 			.mark = (int32_t)rows_int(r, MERGE_GROUPS_MARK),
+			.kernel_mark = (int32_t)rows_int(
+				r, MERGE_GROUPS_KERNEL_MARK),
 			.weighs = weight.kind == VALUE_INT,
 		};
 
@@ -134,6 +139,8 @@ int merge_groups_write(struct merge *m, struct err *err)
 		if (s->key.weighs)
 			row_int(&row, 5, s->weight);
 		row_int(&row, 6, s->n);
+		if (s->key.kernel_mark)
+			row_int(&row, 7, s->key.kernel_mark);
 	}
 	return 0;
 }

@@ -56,6 +56,7 @@ static void join_regroup(struct merge *m, const struct rows *r)
 		.comm = (uint32_t)rows_int(r, MERGE_JOINS_COMM),
 		.kernel = (uint32_t)rows_int(r, MERGE_JOINS_KERNEL),
 		.mark = -REQ_PENDING_END,
+		.kernel_mark = (int32_t)rows_int(r, MERGE_JOINS_KERNEL_MARK),
 		.weighs = rows_value(r, MERGE_JOINS_WEIGHT).kind == VALUE_INT,
 	};
 	int64_t weight = rows_int(r, MERGE_JOINS_WEIGHT);

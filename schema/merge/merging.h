@@ -170,7 +170,7 @@ int merge_code_write(struct merge *m, struct err *err);
 /* ---- merge_groups.c: sample_group. */
 struct merge_group {
 	uint32_t type, comm, kernel, user;
-	int32_t mark; /* 0: NULL */
+	int32_t mark, kernel_mark; /* 0: NULL */
 	bool weighs;  /* false: the weight is NULL */
 };
 struct merge_groups *merge_groups_new(void);

@@ -137,7 +137,8 @@ SELECT image, calls, no_call, proved, coalesce(why, '') AS why FROM other_file
 ORDER BY image
 
 -- name: merge_groups
-SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n
+SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
+	coalesce(kernel_mark, 0) AS kernel_mark
 FROM sample_group
 
 -- name: merge_events
@@ -259,7 +260,8 @@ SELECT j.event, j.chain, j.uraw, j.latency_ns, j.other, j.type, j.comm,
 	j.weight, k.stack AS kernel, u.stack AS user,
 	(SELECT min(c.time_ns) FROM comm c JOIN thread d ON d.id = c.thread
 		WHERE d.tid = j.tid AND c.exec AND c.time_ns > j.since_ns
-		AND c.time_ns <= j.until_ns) AS exec_ns
+		AND c.time_ns <= j.until_ns) AS exec_ns,
+	coalesce(100 + k.ended, 0) AS kernel_mark
 FROM joined j
 LEFT JOIN raw_chain k ON k.id = j.kraw
 LEFT JOIN raw_chain u ON u.id = j.uraw

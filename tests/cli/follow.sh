@@ -99,7 +99,7 @@ bad=$?
 [ "$(count seg)" -gt 5 ] || bad=1
 say what_is_young_is_kept
 
-# what a killed run left: a part that was received, or half of it
+# what a killed run left: a part that was received, or s of it
 rm -rf seg
 mkdir seg
 cp whole.pipe seg/.segment-000001.data
@@ -128,6 +128,38 @@ follow seg --segment 2K - <cut.pipe
 [ $? = 3 ] && grep -q 'ends in a record' err && [ "$(count seg)" -gt 5 ]
 bad=$?
 say a_stream_that_ends_in_a_record_is_said
+
+timeout -s KILL 20 env --ignore-signal=CHLD "$B" follow -q -o ign --segment 5K - <whole.pipe >out 2>err && is_whole ign
+bad=$?
+say whoever_starts_it_may_ignore_its_children
+
+mkfifo silent
+timeout -s KILL 20 "$B" follow -q -o seg silent >out 2>err &
+sleep 1
+pkill -TERM -P $! && wait $!
+bad=$?
+say a_fifo_that_nobody_writes_is_given_up
+
+# only the part before has the limit: the rest of its round does not fit
+{
+	sed -n '/^event/p' whole.txt
+	awk 'BEGIN { print "round"; for (i = 1; i < 1200; i++)
+		print "sample pid=1 tid=1 cpu=0 time=" 1000 + i " u=0x400100,0x400200"
+		print "round"
+		for (i = 1; i < 400; i++) print "comm pid=" i " tid=" i " name=a time=" 9000 + i " cpu=0"
+		print "sample pid=1 tid=1 cpu=0 time=99999 u=0x400100" }'
+} >full.txt
+awk '{ print } /^round/ && n++ { exit }' full.txt >part.txt
+"$M" -p full.txt full.pipe && "$M" -p part.txt part.pipe
+rm -rf full
+(
+	ulimit -f $(($(wc -c <part.pipe) / 512 + 8))
+	"$B" follow -q -o full --segment 1K - <full.pipe
+) >out 2>err
+s=$?
+[ $s -gt 0 ] && [ $s -lt 128 ] && grep -q 'File too large' err
+bad=$?
+say a_part_that_is_too_large_ends_the_stream
 
 fails() {	# fails STATUS TEXT ARGUMENT...
 	want=$1 text=$2

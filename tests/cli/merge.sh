@@ -49,6 +49,25 @@ while [ $i -lt $n ] && [ $bad = 0 ]; do
 done
 say a_database_merged_alone_is_itself
 
+# edit PYTHON: of edit.db; $b is what it prints of a copy that is merged alone, $a of itself
+edit() {
+	cp one/5.db edit.db
+	python3 -c 'import sqlite3, sys
+db = sqlite3.connect("edit.db")
+db.executescript(sys.argv[1])' "$1" 2>err && merge x.db edit.db &&
+		a=$("$B" query --format csv edit.db "$2") && b=$("$B" query --format csv x.db "$2") &&
+		echo "$a, then $b" >out && [ "$a" = "$b" ]
+}
+edit 'UPDATE sample_group SET kernel_mark = 110 WHERE rowid = 1' \
+	'SELECT kernel_mark, count(*) FROM sample_group GROUP BY 1'
+bad=$?
+say marks_of_kernel_halves_are_kept
+edit 'INSERT INTO image SELECT (SELECT max(id) FROM image) + id, kind, path, build_id, maj, min, 999, ino_gen, start, len,
+	t0, process, file, status FROM image ORDER BY id' 'SELECT count(*) FROM jit_code'
+bad=$?
+case $a in *[1-9]*) ;; *) bad=1 ;; esac
+say an_image_of_two_files_keeps_its_code
+
 # pick SEED: four databases of the list, in an order that the seed gives
 pick() {
 	awk -v seed="$1" -v n="$n" 'BEGIN {
