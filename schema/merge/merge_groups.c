@@ -69,12 +69,11 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 
 	if (k.comm)
 		k.comm = merge_map_get(&g->comm, k.comm);
-	uint64_t h =
-		hash_pair((uint64_t)k.kernel << 32 | k.user,
-			  ((uint64_t)k.type << 32 | k.comm) ^
-				  (uint64_t)(uint32_t)k.mark << 24 ^
-				  (uint64_t)(uint32_t)k.kernel_mark << 1 ^
-				  k.weighs);
+	uint64_t h = hash_pair((uint64_t)k.kernel << 32 | k.user,
+			       ((uint64_t)k.type << 32 | k.comm) ^
+				       (uint64_t)(uint32_t)k.mark << 24 ^
+				       (uint64_t)(uint32_t)k.kernel_mark << 1 ^
+				       k.weighs);
 	uint32_t at = table_find(&g->index, h, group_is_same, g, &k);
 
 	if (at == TABLE_NONE) {
@@ -107,8 +106,8 @@ int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 			.user = merge_map_get(&p->map[MERGE_STACK],
 					      rows_int(r, MERGE_GROUPS_USER)),
 			.mark = (int32_t)rows_int(r, MERGE_GROUPS_MARK),
-			.kernel_mark = (int32_t)rows_int(
-				r, MERGE_GROUPS_KERNEL_MARK),
+			.kernel_mark =
+				(int32_t)rows_int(r, MERGE_GROUPS_KERNEL_MARK),
 			.weighs = weight.kind == VALUE_INT,
 		};
 
