@@ -237,7 +237,7 @@ group_cli() {
 
 # Pictures and pages in a headless Chromium.
 group_browser() {
-	for t in svg diff page views source diffpage link
+	for t in svg diff page views source diffpage link evil
 	do
 		run browser "$t" 180 python3 "tests/browser/$t.py"
 	done

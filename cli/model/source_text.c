@@ -31,6 +31,9 @@ const struct opt source_opts[] = {
 
 struct source_entry {
 	struct source_file f;
+	uint8_t md5[MD5_SIZE];
+	bool has_md5;
+	int64_t built;
 	uint32_t last;
 };
 
@@ -262,13 +265,24 @@ static void source_find(struct sources *s, struct source_file *f,
 		source_try(s, f, f->path, false, p);
 }
 
+/* Returns whether the file of a path was compared with that: two programs may
+ * have been compiled from two versions of it. */
+static bool source_is_compared(const struct source_entry *e, const char *path,
+			       const struct source_proof *p)
+{
+	if (strcmp(e->f.path, path) != 0 || e->has_md5 != (p->md5 != NULL))
+		return false;
+	return p->md5 ? !memcmp(e->md5, p->md5, MD5_SIZE)
+		      : e->built == p->built;
+}
+
 const struct source_file *sources_get(struct sources *s, const char *path,
 				      const struct source_proof *p)
 {
 	struct source_entry *e = NULL;
 
 	for (size_t i = 0; i < s->n && !e; i++)
-		if (!strcmp(s->entry[i]->f.path, path))
+		if (source_is_compared(s->entry[i], path, p))
 			e = s->entry[i];
 	if (e && p->last <= e->last)
 		return &e->f;
@@ -276,6 +290,10 @@ const struct source_file *sources_get(struct sources *s, const char *path,
 		e = mem_new(1, sizeof(*e));
 		*mem_add(s->entry, s->n, s->cap) = e;
 		e->f.path = arena_strdup(&s->text, path);
+		if (p->md5)
+			memcpy(e->md5, p->md5, MD5_SIZE);
+		e->has_md5 = p->md5 != NULL;
+		e->built = p->built;
 		e->last = p->last;
 		source_find(s, &e->f, p);
 		return &e->f;

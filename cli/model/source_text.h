@@ -43,8 +43,9 @@ struct source_file {
 
 struct sources *sources_new(void);
 void sources_free(struct sources *s);
-/* Finds the file of a path, which is read once; p->last may grow from call to
- * call. Never returns NULL. */
+/* Finds the file of a path, which is read once for each MD5 or, without one,
+ * time of a program; p->last may grow from call to call. Never returns
+ * NULL. */
 const struct source_file *sources_get(struct sources *s, const char *path,
 				      const struct source_proof *p);
 /* Returns the text of a line, counted from 1; NULL: not known. */

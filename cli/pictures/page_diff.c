@@ -109,7 +109,7 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	fputs("<script type=\"application/json\" id=\"diff\">\n", out);
 	json_open(&j, out, JSON_HTML);
 	json_object(&j, NULL);
-	json_text(&j, "event", drawing_event(m->side[1]));
+	json_shown(&j, "event", drawing_event(m->side[1]));
 	json_bool(&j, "absolute", flame_opts.absolute);
 	json_uint(&j, "nodes", flame_tree_count(m->all));
 	json_array(&j, "sides");

@@ -149,6 +149,10 @@ def check_wall():
                     "cpu-clock and off-CPU"), "--wall_opens_with_both")
         ok("--wall" in b.text("#same").split(), "and_says_so_in_the_command",
            b.text("#same"))
+        b.js("[...document.querySelectorAll('#cpus label')].find(l => "
+             "l.textContent.includes('no CPU')).click()")
+        ok(b.js("return document.querySelector('#command').hidden"),
+           "no_command_shows_what_is_on_no_cpu", b.text("#same"))
 
 
 # ---- tracks

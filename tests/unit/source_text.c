@@ -142,6 +142,22 @@ START_TEST(a_recorded_md5_decides_alone)
 }
 END_TEST
 
+START_TEST(another_program_has_its_own_version_of_a_path)
+{
+	const struct source_proof newer = { NULL, BUILT + 9, 1 };
+	uint8_t md5[MD5_SIZE];
+
+	md5_of(TEXT, strlen(TEXT), md5);
+	ck_assert_ptr_nonnull(get(put_text("a.c", BUILT + 9), md5, 1)->found);
+	ck_assert_ptr_null(get(place, NULL, 1)->found);
+	ck_assert_str_eq(sources_get(sources, place, &newer)->found, place);
+	md5[3] ^= 1;
+	ck_assert_ptr_null(get(place, md5, 1)->found);
+	md5[3] ^= 1;
+	ck_assert_ptr_nonnull(get(place, md5, 4)->found);
+}
+END_TEST
+
 START_TEST(a_shorter_file_is_another)
 {
 	const struct source_file *f = get(put_text("a.c", BUILT), NULL, 5);
@@ -182,5 +198,7 @@ RUN_WITH("source_text", source_set_up, source_tear_down,
 	 a_file_as_old_as_the_program_is_believed, a_newer_file_is_not_shown,
 	 a_newer_file_in_a_named_folder_is_shown_and_told,
 	 the_longest_end_of_a_path_wins, no_path_leads_out_of_a_named_folder,
-	 a_recorded_md5_decides_alone, a_shorter_file_is_another,
-	 what_is_no_source_is_not_read, a_long_line_is_cut_between_characters)
+	 a_recorded_md5_decides_alone,
+	 another_program_has_its_own_version_of_a_path,
+	 a_shorter_file_is_another, what_is_no_source_is_not_read,
+	 a_long_line_is_cut_between_characters)
