@@ -171,7 +171,7 @@ int merge_code_write(struct merge *m, struct err *err);
 struct merge_group {
 	uint32_t type, comm, kernel, user;
 	int32_t mark, kernel_mark; /* 0: NULL */
-	bool weighs;  /* false: the weight is NULL */
+	bool weighs;		   /* false: the weight is NULL */
 };
 struct merge_groups *merge_groups_new(void);
 void merge_groups_free(struct merge_groups *g);
