@@ -42,7 +42,7 @@ mkdir plain nog nofp lossy
 tar -xJf "$root/tests/captures/packed/clocks.tar.xz" -C "$dir" || exit 2
 cp "$root/tests/captures/fp-1.data" plain/perf.data
 find . -name clk_perf_mono.data -exec cp {} nog/perf.data \;
-cp "$root/tests/captures/v72-zstd.data" nofp/perf.data
+cp "$root/tests/captures/pipe-zstd.data" nofp/perf.data
 cp "$root/tests/captures/defer-lost-clock.data.zst" lossy/perf.data
 cd plain || exit 2
 for command in backstitch 'backstitch --help' 'backstitch report' \
