@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/task.h"
@@ -93,20 +94,11 @@ void late_maps_sort(struct late_maps *lm)
 static size_t late_maps_until(const struct late_maps *lm, uint32_t process,
 			      int64_t t)
 {
-	size_t lo = 0;
-	size_t hi = lm->n;
+	const struct late_map *m = lm->map;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct late_map *m = &lm->map[mid];
-
-		if (m->process < process ||
-		    (m->process == process && m->from <= t))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_where(lm->n, i,
+			    m[i].process > process ||
+				    (m[i].process == process && m[i].from > t));
 }
 
 /* Collects the mappings of a process that are valid at t, the newest first.
