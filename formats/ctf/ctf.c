@@ -78,6 +78,7 @@ static void ctf_fill_info(struct ctf *ctf)
 {
 	struct source_info *info = &ctf->src.info;
 	uint64_t first = UINT64_MAX;
+	bool wall = true;
 
 	for (size_t i = 0; i < ctf->n_trace; i++) {
 		const struct ctf_trace *tr = &ctf->trace[i];
@@ -96,10 +97,11 @@ static void ctf_fill_info(struct ctf *ctf)
 		if (!info->version)
 			info->version = ctf_tree_env(t, "tracer_name");
 		info->has_time |= c != NULL;
+		wall &= !c || c->unix_epoch;
 		if (c && tr->start && tr->start < first)
 			first = tr->start;
 	}
-	if (ctf->has_base && ctf->base && first != UINT64_MAX) {
+	if (wall && ctf->base && first != UINT64_MAX) {
 		info->wall_clock_ns = first;
 		info->wall_ns = first + (uint64_t)ctf->base;
 	}

@@ -630,6 +630,47 @@ START_TEST(chunks_follow_each_other_by_number_and_copies_are_read_once)
 }
 END_TEST
 
+/* A clock that is not said to count from 1970 does not tell the wall's time,
+ * whatever its offset; LTTng does not say it of its own. */
+START_TEST(only_a_clock_of_1970_tells_wall_time)
+{
+	static const struct {
+		const char *more;
+		bool wall;
+	} kinds[] = {
+		{ "clock { name = c; offset_s = 5; };", false },
+		{ "clock { name = c; offset_s = 5; absolute = TRUE; };", true },
+		{ "env { tracer_name = \"lttng-ust\"; };"
+		  "clock { name = c; offset_s = 5; };",
+		  true },
+	};
+	unsigned char data[8];
+	char meta[1024];
+
+	make_folder();
+	put_file("s0", data, hex_take("10 01", data));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct err err = { 0 };
+
+		snprintf(meta, sizeof(meta),
+			 LE "%s stream { packet.context := struct {"
+			    " integer { size = 8; map = clock.c.value; }"
+			    " timestamp_begin; }; };" FIELDS("u8 a;"),
+			 kinds[i].more);
+		put_file("metadata", meta, strlen(meta));
+		struct ledger *lg = ledger_new();
+		struct source *src = ctf_ops.open(folder, NULL, lg, &err);
+
+		ck_assert_msg(src != NULL, "%s", err.msg);
+		ck_assert_uint_eq(src->info.wall_ns,
+				  kinds[i].wall ? 5000000016 : 0);
+		source_close(src);
+		ledger_free(lg);
+	}
+	remove_folder();
+}
+END_TEST
+
 /* A file of magic numbers: each begins a head whose text has no end. */
 START_TEST(heads_without_an_end_do_not_take_the_square_of_the_file)
 {
@@ -828,4 +869,4 @@ RUN("ctf", fields_are_read, packets_are_read,
     every_cut_keeps_all_events_in_front_of_it, values_that_cannot_be_are_damage,
     every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
-    rules_that_are_none_are_refused)
+    rules_that_are_none_are_refused, only_a_clock_of_1970_tells_wall_time)
