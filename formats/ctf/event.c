@@ -7,6 +7,8 @@
 #include "formats/ctf/decode/field.h"
 
 #define CPU_MAX 65536
+/* CPUs whose thread is known, in all traces together. */
+#define ON_CPU_MAX (1u << 20)
 /* Room for the addresses of most events. */
 #define STACKS 1024
 
@@ -53,8 +55,11 @@ static void ctf_event_find_thread(struct ctf_trace *tr, struct event_facts *s,
 	if (cpu >= tr->n_cpu) {
 		size_t cap = tr->n_cpu;
 
+		if (tr->ctf->n_on_cpu > ON_CPU_MAX)
+			return;
 		tr->on_cpu = mem_grow(tr->on_cpu, &cap, cpu + 1,
 				      sizeof(*tr->on_cpu));
+		tr->ctf->n_on_cpu += cap - tr->n_cpu;
 		for (; tr->n_cpu < cap; tr->n_cpu++)
 			tr->on_cpu[tr->n_cpu] = -1;
 	}

@@ -9,7 +9,7 @@
 #include "formats/ctf/ctf.h"
 
 /* Limit of memory for records; any number of them may have one time. */
-#define HELD_MAX ((uint64_t)256 << 20)
+#define HELD_MAX ((uint64_t)16 << 20)
 
 static bool ctf_next_is_earlier(const struct ctf *ctf, uint32_t a, uint32_t b)
 {

@@ -18,7 +18,7 @@
 #define FIELDS_MAX 500
 /* Bytes that the classes of all events may take. Every class has the fields of
  * the common context again, so small metadata could ask for any amount. */
-#define PLANNED_MAX ((uint64_t)48 << 20)
+#define PLANNED_MAX ((uint64_t)24 << 20)
 #define NAME_MAX_LEN 120
 
 /* The structures that hold the fields of an event. */
@@ -143,7 +143,8 @@ static bool ctf_plan_fits_use(const struct ctf_node *node, enum ctf_use use)
 	case CTF_USTACK:
 	case CTF_CHAIN:
 	case CTF_PERF_STACK:
-		return e && ctf_node_is_integer(e) && !ctf_node_is_signed(e);
+		/* kept as 64 bits: shorter ones could ask for much memory */
+		return e && e->kind == CTF_UINT && e->bits >= 32;
 	case CTF_NAMES:
 		return e && ctf_node_is_string(e);
 	case CTF_IP:
@@ -497,7 +498,7 @@ struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
 		plan->classes = mem_new(sc->n_event, sizeof(*plan->classes));
 	struct ctf_class *cl = &plan->classes[ec - sc->event];
 
-	*why = "a limit: the classes of events need more than 48 MiB";
+	*why = "a limit: the classes of events need more than 24 MiB";
 	if (!cl->made && ctf->planned > PLANNED_MAX)
 		return NULL;
 	if (!cl->made)

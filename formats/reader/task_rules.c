@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/record.h"
 
 /* Linux pid_max is 4194304 at most. */
@@ -60,8 +59,18 @@ const struct task_fields *task_fields_of(enum event_role role)
 
 void told_tasks_release(struct told_tasks *t)
 {
+	table_release(&t->by_tid);
 	free(t->name);
 	memset(t, 0, sizeof(*t));
+}
+
+/* Returns the hash of the thread's name, or NULL if it never had one. */
+static uint64_t *told_tasks_find(const struct told_tasks *t, int64_t tid)
+{
+	uint32_t i = table_find(&t->by_tid, hash_u64((uint64_t)tid), NULL, NULL,
+				NULL);
+
+	return i == TABLE_NONE ? NULL : &t->name[i];
 }
 
 bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
@@ -69,31 +78,38 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 {
 	if (tid <= 0 || tid >= TID_MAX || !n)
 		return false;
-	t->name = mem_reach(t->name, &t->n, &t->cap, (size_t)tid + 1,
-			    sizeof(*t->name));
+	uint64_t *at = told_tasks_find(t, tid);
 	uint64_t h = hash_bytes(name, n, 0);
-	uint64_t was = t->name[tid];
 
 	h = (h & ~SURE) | (sure ? SURE : 0);
-	if ((was | SURE) == (h | SURE)) {
-		t->name[tid] |= h;
+	if (!at) {
+		table_add(&t->by_tid, hash_u64((uint64_t)tid), (uint32_t)t->n);
+		at = mem_add(t->name, t->n, t->cap);
+		*at = 0;
+	}
+	if ((*at | SURE) == (h | SURE)) {
+		*at |= h;
 		return false;
 	}
-	if (!sure && was & SURE)
+	if (!sure && *at & SURE)
 		return false;
-	t->name[tid] = h ? h : 2;
+	*at = h ? h : 2;
 	return true;
 }
 
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid)
 {
-	return tid <= 0 || ((uint64_t)tid < t->n && t->name[tid]);
+	const uint64_t *at = tid <= 0 ? NULL : told_tasks_find(t, tid);
+
+	return tid <= 0 || (at && *at);
 }
 
 void told_tasks_unname(struct told_tasks *t, int64_t tid)
 {
-	if (tid >= 0 && (uint64_t)tid < t->n)
-		t->name[tid] = 0;
+	uint64_t *at = told_tasks_find(t, tid);
+
+	if (at)
+		*at = 0;
 }
 
 /* ---- events to records */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/reader/scan.h"
+#include "stitch/base/table.h"
 
 struct record;
 
@@ -90,7 +91,10 @@ struct told_task {
 
 /* What the records made so far tell about tasks. Zero-initialised is empty. */
 struct told_tasks {
-	uint64_t *name; /* by thread id: hash of the name; 0: none */
+	/* Thread ids go up to 4 million: memory is for those that have a name.
+	 */
+	struct table by_tid; /* hash_u64() of the id: index of its name */
+	uint64_t *name;	     /* hash of the name; 0: none */
 	size_t n, cap;
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;

@@ -671,6 +671,37 @@ START_TEST(only_a_clock_of_1970_tells_wall_time)
 }
 END_TEST
 
+/* Each element takes a step, and no bytes. */
+START_TEST(lists_of_nothing_end_with_their_packet)
+{
+	static const struct ctf_case cases[] = {
+		{ .name = "as_many_as_bytes_and_some",
+		  .meta = LE FIELDS("u8 n; struct {} l[n];"),
+		  .file = { "03 00 02" },
+		  .want = "@0 e n=3 l='[{},{},{}]'\n@0 e n=0 l='[]'\n"
+			  "@0 e n=2 l='[{},{}]'\n" },
+		{ .name = "more_than_that",
+		  .meta = LE "event { name = e; fields := struct { u8 n;"
+			     " struct {} l[n]; }; };",
+		  .file = { "ff ff" },
+		  .want = "" },
+	};
+
+	make_folder();
+	read_case(&cases[0]);
+	put_file("metadata", cases[1].meta, strlen(cases[1].meta));
+	unsigned char data[8];
+
+	put_file("s0", data, hex_take(cases[1].file[0], data));
+	char *got = read_folder();
+
+	ck_assert_ptr_nonnull(
+		strstr(got, "s0+0x1: a list of nothing has no end: 1 bytes\n"));
+	free(got);
+	remove_folder();
+}
+END_TEST
+
 /* A file of magic numbers: each begins a head whose text has no end. */
 START_TEST(heads_without_an_end_do_not_take_the_square_of_the_file)
 {
@@ -869,4 +900,5 @@ RUN("ctf", fields_are_read, packets_are_read,
     every_cut_keeps_all_events_in_front_of_it, values_that_cannot_be_are_damage,
     every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
-    rules_that_are_none_are_refused, only_a_clock_of_1970_tells_wall_time)
+    rules_that_are_none_are_refused, only_a_clock_of_1970_tells_wall_time,
+    lists_of_nothing_end_with_their_packet)

@@ -111,7 +111,7 @@ static const struct hostile {
 	  "; }; };", 100, "more than 32 dimensions" },
 	{ "lengths_without_number", HEAD "event { fields := struct {",
 	  "u8 n%1$d; u8 a%1$d[n%1$d]; ", "}; };", 5000,
-	  "more than 4096 lengths" },
+	  "more than 512 lengths" },
 	{ "clocks_without_number", HEAD, "clock { name = c%d; };", "", 300,
 	  "more than 256 clocks" },
 	{ "streams_without_number", HEAD, "stream { id = %d; };", "", 5000,

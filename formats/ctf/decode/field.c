@@ -6,8 +6,8 @@
 
 #include "formats/ctf/meta/tree.h"
 
-/* More elements of no size than an event has. */
-#define NOTHING_MAX 65536
+/* More elements of no size than a packet of no size has. */
+#define NOTHING_MAX 256
 
 int ctf_field_stop(struct ctf_state *st, const char *why)
 {
@@ -22,7 +22,7 @@ int ctf_field_too_short(struct ctf_state *st)
 
 int ctf_field_idle(struct ctf_state *st)
 {
-	return ++st->idle > NOTHING_MAX
+	return ++st->idle > NOTHING_MAX + st->cur.at / 8
 		       ? ctf_field_stop(st, "a list of nothing has no end")
 		       : 0;
 }

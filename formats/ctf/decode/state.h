@@ -35,7 +35,7 @@ struct ctf_state {
 	 * it has fixed places. */
 	unsigned char *raw;
 	size_t raw_len;
-	uint32_t idle;	/* elements of no size in this event */
+	uint64_t idle;	/* elements of no size in this packet */
 	bool again;	/* a packet's context is read again for its fields: it
 			 * has no effects */
 	uint32_t n_cut; /* fields cut at the end of the payload */
@@ -53,7 +53,6 @@ struct ctf_state {
 static inline void ctf_state_clear(struct ctf_state *st)
 {
 	st->uses = 0;
-	st->idle = 0;
 	st->name = NULL;
 	st->kern.n = st->user.n = st->names_len = 0;
 	st->kern.cut = st->user.cut = false;

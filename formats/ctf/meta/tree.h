@@ -25,7 +25,7 @@ struct err;
 /* Limits on untrusted metadata. What exceeds one is refused with its place. */
 #define CTF_NODES_MAX (1u << 18)   /* after copying of aliases */
 #define CTF_DEPTH_MAX 32	   /* of nested classes */
-#define CTF_SLOTS_MAX 4096	   /* per stream class */
+#define CTF_SLOTS_MAX 512	   /* per stream class: each stream has them */
 #define CTF_ALIGN_MAX (1u << 16)   /* bits */
 #define CTF_META_MAX (64u << 20)   /* bytes of metadata */
 #define CTF_CLASSES_MAX (1u << 17) /* event classes of a trace */

@@ -1,0 +1,15 @@
+#!/bin/sh
+# hostile.sh - traces of CTF that want memory: at most their size and 64 MiB are taken.
+# usage: BACKSTITCH=PROGRAM tests/cli/hostile.sh [NAME...]; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+
+# sanitizers take as much again for themselves
+if nm "$B" 2>/dev/null | grep -q __asan_init
+then
+	echo "skip hostile: the program has a sanitizer's memory"
+	exit 0
+fi
+PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cli/hostile.py" "$B" "$dir" "$@"
