@@ -550,6 +550,7 @@ int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
 	*out = (struct merge_counts){ .databases = 0 };
 	m->db = db;
 	m->counts = out;
+	db->w->merged = true;
 	for (size_t i = 0; i < m->n_input; i++)
 		out->databases += !m->input[i].out;
 	if (merge_leave_out(m, err))

@@ -121,8 +121,9 @@ WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
 -- name: raw_chain
 SELECT addrs, stack FROM raw_chain WHERE id = ?1
 
--- Checks of every finished database, for sums.c. sums_requests and sums_chains
--- must return the number of all rows, sums_copies and sums_gaps 0. Requests
+-- Checks of every finished database, for sums.c. sums_copies and sums_gaps must
+-- return 0; of merged databases sums_requests and sums_chains the number of all
+-- rows; of others that is counted while rows are stored. Requests
 -- whose verdict has a word (their ids have no gaps) and agrees with the rest
 -- of the row; if a ring overwrote its oldest records there is no loss to refer
 -- to. This reads the table once; GROUP BY would sort it.
@@ -149,6 +150,9 @@ SELECT count(*) AS n FROM chain WHERE CASE verdict
 	ELSE NOT n_events > 0 AND verdict
 		BETWEEN (SELECT min(id) FROM word WHERE kind = 'chain')
 		AND (SELECT max(id) FROM word WHERE kind = 'chain') END
+
+-- name: sums_overwritten
+SELECT EXISTS (SELECT 1 FROM loss WHERE what = 'overwritten') AS yes
 
 -- name: sums_copies
 SELECT count(*) AS n FROM chain_copy c WHERE NOT EXISTS (

@@ -247,7 +247,7 @@ static int fact_put_request(struct store *db, const struct fact_request *q,
 
 	if (db_row(db, T_REQUEST, 0, &r, err))
 		return -1;
-	db->w->requests++;
+	sums_request(db->w, q);
 	if (q->chain)
 		db->w->joined++;
 	if (q->chain > db->w->max_chain)
@@ -281,7 +281,7 @@ static int fact_put_chain(struct store *db, const struct fact_chain *f,
 
 	if (db_row(db, T_CHAIN, 0, &r, err))
 		return -1;
-	db->w->chains++;
+	sums_chain(db->w, f);
 	db->w->chain_events += f->n_events;
 	row_key(&r, f->id);
 	row_int(&r, 1, f->source + 1);

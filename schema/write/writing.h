@@ -13,8 +13,10 @@
 struct arena;
 struct err;
 struct event_def;
+struct fact_chain;
 struct fact_event;
 struct fact_request;
+
 struct fields;
 struct frames;
 struct jit_code;
@@ -108,6 +110,11 @@ struct writing {
 	/* What must be in the tables at the end: see sums.c. */
 	uint64_t events, requests, chains, copies, deferred, chain_events;
 	uint64_t joined;
+	/* Of requests and chains, by enum sums_of: rows whose verdict does not
+	 * agree with the rest of the row; and those that do if records were
+	 * overwritten, which is known at the end. */
+	uint64_t unsound[2], unnamed[2];
+	bool merged; /* rows change after they were stored */
 	uint64_t weight_sum, grouped;
 	uint32_t max_chain;
 };
@@ -167,7 +174,10 @@ int sample_groups_make(struct store *db, struct err *err);
 int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);
 
-/* sums.c: returns -1 and *err if the tables do not add up. */
+/* sums.c: note a row of request or chain. */
+void sums_request(struct writing *w, const struct fact_request *q);
+void sums_chain(struct writing *w, const struct fact_chain *f);
+/* Returns -1 and *err if the tables do not add up. */
 int sums_check(struct store *db, struct err *err);
 
 /* fields.c */
