@@ -167,30 +167,34 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 	tasks_together(st->tasks, source, first);
 }
 
-/* Returns the state of a source, which is created at its first record. */
-static struct per_source *per_source(struct stitch *st, uint16_t i)
+static struct per_source *stitch_know_source(struct stitch *st, uint16_t i)
 {
 	struct per_source *ps = stitch_source_slot(st, i);
+	const struct source *src = stitch_source(st, i);
 
-	if (!ps->known) {
-		const struct source *src = stitch_source(st, i);
-
-		ps->known = true;
-		if (!ps->shares)
-			ps->line = i;
-		ps->last = TIME_NONE;
-		ps->base.changed = ps->over.changed = TIME_NONE;
-		ps->base.keep_old = ps->over.keep_old = !src->info.exact;
-		if (!src->info.exact)
-			tasks_keep_old(st->tasks);
-		join_source(st->join, i, &src->info);
-		account_source(st->account, i, src);
-		counters_source(st->counters, i, &src->info, ps->line);
-		audit_source(st->audit, i, src);
-		for (size_t k = 0; k < src->info.n_maps; k++)
-			stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
-	}
+	ps->known = true;
+	if (!ps->shares)
+		ps->line = i;
+	ps->last = TIME_NONE;
+	ps->base.changed = ps->over.changed = TIME_NONE;
+	ps->base.keep_old = ps->over.keep_old = !src->info.exact;
+	if (!src->info.exact)
+		tasks_keep_old(st->tasks);
+	join_source(st->join, i, &src->info);
+	account_source(st->account, i, src);
+	counters_source(st->counters, i, &src->info, ps->line);
+	audit_source(st->audit, i, src);
+	for (size_t k = 0; k < src->info.n_maps; k++)
+		stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
 	return ps;
+}
+
+/* Returns the state of a source, which is created at its first record. Every
+ * record asks several times. */
+static inline struct per_source *per_source(struct stitch *st, uint16_t i)
+{
+	return i < st->n_src && st->src[i].known ? &st->src[i]
+						 : stitch_know_source(st, i);
 }
 
 /* Pushes an event with the type, weight, chains and leader of e. Returns its
@@ -221,12 +225,13 @@ static uint32_t push_event(struct stitch *st, uint32_t slot,
 static void map_snapshots(struct stitch *st, uint32_t process, bool started)
 {
 	struct per_source *ps = per_source(st, st->rec.source);
+
+	if (!ps->maps)
+		return;
 	const struct snapshots_to to = { st->tasks, st->resolve,
 					 stitch_source(st, st->rec.source) };
 
-	if (ps->maps)
-		snapshots_due(ps->maps, &to, process, record_time(&st->rec),
-			      started);
+	snapshots_due(ps->maps, &to, process, record_time(&st->rec), started);
 }
 
 static uint32_t thread_slot(struct stitch *st)

@@ -323,6 +323,10 @@ struct ctf_trace {
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
 	struct told_tasks told; /* names that became items */
+	/* The name that a context had last, and its thread; -1: none. */
+	int32_t told_tid;
+	uint32_t told_len;
+	char told_name[COMM_LEN + 1];
 };
 
 /* ---- file.c */

@@ -166,6 +166,12 @@ void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
 		   int32_t tid, struct scan name)
 {
 	name = scan_head(name, COMM_LEN + 1);
+	if (tid == tr->told_tid && name.n == tr->told_len &&
+	    !memcmp(name.p, tr->told_name, name.n))
+		return;
+	tr->told_tid = tid;
+	tr->told_len = (uint32_t)name.n;
+	memcpy(tr->told_name, name.p, name.n);
 	if (told_tasks_rename(&tr->told, tid, name.p, name.n, true))
 		ctf_task_comm_item(tr, time, pid, tid, name, 0);
 }
@@ -260,6 +266,8 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 		event.name2 =
 			ctf_task_field_name(tr, ev, CTF_COMM2, raw, name[1]);
 	unsigned int due = told_tasks_event(&tr->told, &event);
+
+	tr->told_tid = -1;
 	uint32_t flags = ev->role == CTF_STATE ? REC_F_SYNTH : 0;
 
 	if (due & TASK_COMM2)

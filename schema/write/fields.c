@@ -155,8 +155,8 @@ static bool fields_is_wanted(const struct fields *fs, const char *event)
 	return false;
 }
 
-static struct ev_map *fields_map(struct fields *fs, unsigned int source,
-				 uint32_t event)
+static struct ev_map *fields_new_map(struct fields *fs, unsigned int source,
+				     uint32_t event)
 {
 	fs->source = mem_reach(fs->source, &fs->n_source, &fs->cap_source,
 			       (size_t)source + 1, sizeof(*fs->source));
@@ -165,6 +165,15 @@ static struct ev_map *fields_map(struct fields *fs, unsigned int source,
 	s->map = mem_reach(s->map, &s->n, &s->cap, (size_t)event + 1,
 			   sizeof(*s->map));
 	return &s->map[event];
+}
+
+/* Asked several times for each event. */
+static inline struct ev_map *fields_map(struct fields *fs, unsigned int source,
+					uint32_t event)
+{
+	return source < fs->n_source && event < fs->source[source].n
+		       ? &fs->source[source].map[event]
+		       : fields_new_map(fs, source, event);
 }
 
 bool store_wants_fields(struct store *db, const struct source *src,

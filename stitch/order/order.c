@@ -53,6 +53,10 @@ struct order {
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
+	/* What lowest_source() returned since the last ref was read. */
+	struct source *low;
+	uint64_t until;
+	bool has_low;
 	struct clock *clock; /* NULL: all sources are on the timeline */
 
 	struct ref *wait;
@@ -115,6 +119,7 @@ void order_add(struct order *ord, struct source *src)
 	ord->done = mem_grow(ord->done, &ord->cap_done, i + 1, sizeof(bool));
 	ord->src[i] = src;
 	ord->done[i] = false;
+	ord->has_low = false;
 	src->index = (uint16_t)i;
 }
 
@@ -122,6 +127,7 @@ void order_align(struct order *ord, unsigned int i, const struct clock_map *map)
 {
 	struct source_info *info = &ord->src[i]->info;
 
+	ord->has_low = false;
 	if (!ord->clock)
 		ord->clock = mem_new(ord->n_src, sizeof(*ord->clock));
 	ord->clock[i] = (struct clock){ true, *map, info->first_ns };
@@ -477,7 +483,7 @@ static int order_refill(struct order *ord, struct err *err)
 		if (got > 0) {
 			ref->source = src->index;
 			ord->n++;
-			if (src->floor == floor)
+			if (src->floor == floor || ord->n_src == 1)
 				continue;
 		} else if (got < 0) {
 			source_failed(ord, src, &why);
@@ -486,6 +492,7 @@ static int order_refill(struct order *ord, struct err *err)
 		}
 		src = lowest_source(ord, &until);
 	}
+	ord->has_low = false;
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
 	return 0;
@@ -518,11 +525,12 @@ static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
 static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
-		uint64_t until;
-		struct source *low = lowest_source(ord, &until);
 		struct run *run;
 		int got;
 
+		if (!ord->has_low)
+			ord->low = lowest_source(ord, &ord->until);
+		ord->has_low = true;
 		if (!ord->n_run && ord->head < ord->n) {
 			*ref = ord->wait[ord->head];
 			run = NULL;
@@ -532,14 +540,14 @@ static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 		}
 		if (got < 0)
 			return -1;
-		if (got && (!low || ref_time(ord, ref) < until)) {
+		if (got && (!ord->low || ref_time(ord, ref) < ord->until)) {
 			if (run)
 				run->head++;
 			else
 				ord->head++;
 			return 1;
 		}
-		if (!low)
+		if (!ord->low)
 			return 0;
 		if (order_refill(ord, err))
 			return -1;
