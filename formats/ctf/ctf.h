@@ -131,7 +131,7 @@ struct ctf_pool {
 	uint32_t *spare; /* empty blocks */
 	size_t n_spare, cap_spare;
 	uint32_t now;  /* the block that is being filled, plus 1 */
-	uint64_t held; /* bytes in all blocks */
+	uint64_t held; /* bytes in all blocks that are not spare */
 };
 
 /* Returns room for len bytes, of which the next ctf_pool_take() may take some,

@@ -6,7 +6,8 @@
 
 #include "formats/ctf/ctf.h"
 
-#define BLOCK ((uint32_t)1 << 20)
+/* Small, as one record that waits keeps its whole block. */
+#define BLOCK ((uint32_t)256 << 10)
 
 static uint32_t ctf_pool_new_block(struct ctf_pool *pool, uint32_t need)
 {
@@ -24,8 +25,8 @@ static uint32_t ctf_pool_new_block(struct ctf_pool *pool, uint32_t need)
 	if (!b->data) {
 		b->cap = need > BLOCK ? need : BLOCK;
 		b->data = mem_new(b->cap, 1);
-		pool->held += b->cap;
 	}
+	pool->held += b->cap;
 	b->used = b->live = 0;
 	return i;
 }
@@ -35,9 +36,9 @@ static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 {
 	struct ctf_block *b = &pool->block[i];
 
+	pool->held -= b->cap;
 	if (b->cap != BLOCK) {
 		free(b->data);
-		pool->held -= b->cap;
 		*b = (struct ctf_block){ 0 };
 	}
 	*mem_add(pool->spare, pool->n_spare, pool->cap_spare) = i;
