@@ -11,6 +11,7 @@
 
 /* Linux pid_max is 4194304 at most. */
 #define TID_MAX (1 << 22)
+#define TID_PAGE (1 << 12)
 /* No task executes two programs within this time. */
 #define SAME_EXEC_NS 1000000u
 /* The low bit of a name's hash: an event told the name. */
@@ -58,8 +59,31 @@ const struct task_fields *task_fields_of(enum event_role role)
 
 /* ---- names */
 
+/* Returns where the name of a thread is noted; NULL if its page is not there.
+ */
+static uint64_t *told_tasks_place(const struct told_tasks *t, int64_t tid)
+{
+	uint64_t *page = NULL;
+
+	if (t->name && tid >= 0 && tid < TID_MAX)
+		page = t->name[tid / TID_PAGE];
+	return page ? &page[tid % TID_PAGE] : NULL;
+}
+
+/* Makes the page of a thread if it is not there. */
+static uint64_t *told_tasks_make_place(struct told_tasks *t, int64_t tid)
+{
+	if (!t->name)
+		t->name = mem_new(TID_MAX / TID_PAGE, sizeof(*t->name));
+	if (!t->name[tid / TID_PAGE])
+		t->name[tid / TID_PAGE] = mem_new(TID_PAGE, sizeof(**t->name));
+	return told_tasks_place(t, tid);
+}
+
 void told_tasks_release(struct told_tasks *t)
 {
+	for (size_t i = 0; t->name && i < TID_MAX / TID_PAGE; i++)
+		free(t->name[i]);
 	free(t->name);
 	memset(t, 0, sizeof(*t));
 }
@@ -69,31 +93,33 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 {
 	if (tid <= 0 || tid >= TID_MAX || !n)
 		return false;
-	t->name = mem_reach(t->name, &t->n, &t->cap, (size_t)tid + 1,
-			    sizeof(*t->name));
+	uint64_t *noted = told_tasks_make_place(t, tid);
 	uint64_t h = hash_bytes(name, n, 0);
-	uint64_t was = t->name[tid];
 
 	h = (h & ~SURE) | (sure ? SURE : 0);
-	if ((was | SURE) == (h | SURE)) {
-		t->name[tid] |= h;
+	if ((*noted | SURE) == (h | SURE)) {
+		*noted |= h;
 		return false;
 	}
-	if (!sure && was & SURE)
+	if (!sure && *noted & SURE)
 		return false;
-	t->name[tid] = h ? h : 2;
+	*noted = h ? h : 2;
 	return true;
 }
 
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid)
 {
-	return tid <= 0 || ((uint64_t)tid < t->n && t->name[tid]);
+	const uint64_t *noted = told_tasks_place(t, tid);
+
+	return tid <= 0 || (noted && *noted);
 }
 
 void told_tasks_unname(struct told_tasks *t, int64_t tid)
 {
-	if (tid >= 0 && (uint64_t)tid < t->n)
-		t->name[tid] = 0;
+	uint64_t *noted = told_tasks_place(t, tid);
+
+	if (noted)
+		*noted = 0;
 }
 
 /* ---- events to records */

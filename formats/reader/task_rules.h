@@ -90,8 +90,9 @@ struct told_task {
 
 /* What the records made so far tell about tasks. Zero-initialised is empty. */
 struct told_tasks {
-	uint64_t *name; /* by thread id: hash of the name; 0: none */
-	size_t n, cap;
+	/* By thread id: hash of the name; 0: none. Thread ids go to 4 million
+	 * on any machine, so there are pages of them. */
+	uint64_t **name;
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
 };
