@@ -124,14 +124,19 @@ static void merged_put(struct merged_paths *list, const char *path)
 	*mem_add(list->path, list->n, list->cap) = mem_strdup(path);
 }
 
-static bool merged_is_database(const char *path)
+/* Returns 1 if there is a database, 0 if there is none, and -1 and *err if a
+ * file cannot be read: what it holds would be missing from the answer. */
+static int merged_is_database(const char *path, struct err *err)
 {
-	struct err ignored;
 	bool is_db = false;
 	struct stat st;
 
-	return !stat(path, &st) && S_ISREG(st.st_mode) &&
-	       !load_check(path, &is_db, &ignored) && is_db;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (!load_check(path, &is_db, err))
+		return is_db;
+	/* 'follow --keep' may have removed it */
+	return err->code == ERR_IO && !stat(path, &st) ? -1 : 0;
 }
 
 static int merged_by_name(const void *a, const void *b)
@@ -146,12 +151,13 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 	size_t before = list->n;
 	size_t len = strlen(dir);
 	struct dirent *e;
+	int is_db = 0;
 
 	if (!d)
 		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
-	while ((e = readdir(d)) != NULL) {
+	while (is_db >= 0 && (e = readdir(d)) != NULL) {
 		size_t n = strlen(e->d_name);
 		size_t size = len + n + 2;
 		char *path;
@@ -160,11 +166,14 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 			continue;
 		path = mem_new(size, 1);
 		snprintf(path, size, "%.*s/%s", (int)len, dir, e->d_name);
-		if (merged_is_database(path))
+		is_db = merged_is_database(path, err);
+		if (is_db > 0)
 			merged_put(list, path);
 		free(path);
 	}
 	closedir(d);
+	if (is_db < 0)
+		return -1;
 	if (list->n == before)
 		return 0;
 	qsort(list->path + before, list->n - before, sizeof(*list->path),
@@ -172,18 +181,22 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 	return 1;
 }
 
-static int merged_expand_pattern(struct merged_paths *list, const char *arg)
+static int merged_expand_pattern(struct merged_paths *list, const char *arg,
+				 struct err *err)
 {
 	size_t before = list->n;
+	int is_db = 0;
 	glob_t g;
 
 	if (!strpbrk(arg, "*?[") || glob(arg, 0, NULL, &g))
 		return 0;
-	for (size_t i = 0; i < g.gl_pathc; i++)
-		if (merged_is_database(g.gl_pathv[i]))
+	for (size_t i = 0; is_db >= 0 && i < g.gl_pathc; i++) {
+		is_db = merged_is_database(g.gl_pathv[i], err);
+		if (is_db > 0)
 			merged_put(list, g.gl_pathv[i]);
+	}
 	globfree(&g);
-	return list->n > before;
+	return is_db < 0 ? -1 : list->n > before;
 }
 
 int merged_expand(struct merged_paths *list, const char *arg, struct err *err)
@@ -193,13 +206,14 @@ int merged_expand(struct merged_paths *list, const char *arg, struct err *err)
 	if (!strcmp(arg, "-"))
 		return 0;
 	if (stat(arg, &st))
-		return merged_expand_pattern(list, arg);
+		return merged_expand_pattern(list, arg, err);
 	if (S_ISDIR(st.st_mode))
 		return merged_expand_folder(list, arg, err);
-	if (!merged_is_database(arg))
-		return 0;
-	merged_put(list, arg);
-	return 1;
+	int is_db = merged_is_database(arg, err);
+
+	if (is_db > 0)
+		merged_put(list, arg);
+	return is_db;
 }
 
 /* ---- merging */

@@ -65,6 +65,26 @@ static void folder_remove_temp(const char *temp)
 	rmdir(temp);
 }
 
+/* What is being made: mem.c ends the program when memory is exhausted, so
+ * nobody else can remove it. A child process does not own it. */
+static char folder_made[PATH_MAX];
+static pid_t folder_owner;
+
+void folder_drop(void)
+{
+	if (*folder_made && getpid() == folder_owner)
+		folder_remove_temp(folder_made);
+	*folder_made = '\0';
+}
+
+static void folder_remember(const char *temp)
+{
+	if (!folder_owner)
+		atexit(folder_drop);
+	folder_owner = getpid();
+	snprintf(folder_made, sizeof(folder_made), "%s", temp);
+}
+
 /* Removes what killed runs left beside path, unless another machine or pid
  * namespace has it locked. */
 static void folder_remove_dead(const char *path)
@@ -109,8 +129,14 @@ static int folder_make_temp(const char *path, char *temp, size_t size)
 			break;
 	}
 	fd = rc ? -1 : open(temp, O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
+	if (fd >= 0) {
 		flock(fd, LOCK_EX | LOCK_NB);
+	} else if (!rc) {
+		int error = errno;
+
+		rmdir(temp);
+		errno = error;
+	}
 	return fd;
 }
 
@@ -137,11 +163,12 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", temp, strerror(errno));
+	folder_remember(temp);
 	snprintf(made, sizeof(made), "%s/trace", temp);
 	rc = write(made, arg, err);
 	if (!rc && rename(made, path))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	folder_remove_temp(temp);
+	folder_drop();
 	close(fd);
 	return rc;
 }

@@ -14,4 +14,7 @@ int folder_check(const char *path, struct err *err);
 typedef int folder_write_fn(const char *path, void *arg, struct err *err);
 int folder_write(const char *path, folder_write_fn *write, void *arg,
 		 struct err *err);
+/* Removes what a folder_write() that did not return has made, for whoever ends
+ * the program without exit(). */
+void folder_drop(void);
 #endif

@@ -17,7 +17,7 @@ static const char create_table[] = "CREATE TABLE ";
 /* Returns the end of a statement, its semicolon, or the end of the text. */
 static const char *views_end(const char *s)
 {
-	for (; *s && *s != ';'; s++) {
+	for (; *(s += strcspn(s, ";'\"-")) && *s != ';'; s++) {
 		if (*s == '\'' || *s == '"') {
 			const char *quote = strchr(s + 1, *s);
 

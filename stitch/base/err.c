@@ -20,7 +20,13 @@ static void make_printable(char *msg, size_t size)
 	char out[sizeof(((struct err *)0)->msg)];
 	size_t n = 0;
 
-	for (const char *s = msg; *s && n + 5 < sizeof(out);) {
+	/* nearly all: a damaged file may have thousands of messages */
+	while ((unsigned char)(msg[n] - 0x20) < 0x5f)
+		n++;
+	if (!msg[n])
+		return;
+	memcpy(out, msg, n);
+	for (const char *s = msg + n; *s && n + 5 < sizeof(out);) {
 		size_t len = utf8_safe(s, strnlen(s, 4));
 
 		if (len) {

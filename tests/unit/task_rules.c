@@ -32,6 +32,12 @@ START_TEST(a_name_is_a_record_only_when_it_is_new)
 	ck_assert(!told_tasks_rename(&told, 7, "z", 1, false));
 	ck_assert(told_tasks_rename(&told, 9, "z", 1, false));
 	ck_assert_uint_eq(told_of(ROLE_NAMED, 9, "y", -1, NULL), TASK_COMM);
+	/* the ends of what Linux has */
+	ck_assert(told_tasks_rename(&told, (1 << 22) - 1, "z", 1, false));
+	ck_assert(told_tasks_has_name(&told, (1 << 22) - 1));
+	ck_assert(!told_tasks_has_name(&told, (1 << 22) - 2));
+	ck_assert(!told_tasks_rename(&told, 1 << 22, "z", 1, true));
+	ck_assert(!told_tasks_has_name(&told, 1 << 22));
 	told_tasks_release(&told);
 }
 END_TEST

@@ -1,7 +1,11 @@
 /* ctfout_graph.c - connects our source with the library's sink.ctf.fs. */
+#include <signal.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include "cli/command.h"
 #include "cli/export/ctf/ctfout_bt.h"
+#include "cli/output/folder.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
 
@@ -141,8 +145,23 @@ static int ctfout_graph_write(const struct ctfout_input *in,
 	return rc;
 }
 
-int ctfout_write(const struct ctfout_input *in, const char *folder,
-		 struct err *err)
+/* Without memory glib ends the program by a breakpoint, and without memory or a
+ * file libbabeltrace2 does by abort(), both in the thread that called them.
+ * Nothing can be returned from there: what was made is removed here. */
+static void ctfout_gave_up(int sig)
+{
+	static const char text[] = "backstitch: libbabeltrace2 gave up: no "
+				   "memory, or a file cannot be written\n";
+	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)sig;
+	(void)n;
+	folder_drop();
+	_exit(STATUS_FAILED);
+}
+
+static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
+			    struct err *err)
 {
 	const bt_plugin *ctf = NULL;
 	struct ctfout_input mine = *in;
@@ -170,5 +189,20 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 	if (!rc)
 		rc = ctfout_set_uuid(folder, content, err);
 	bt_plugin_put_ref(ctf);
+	return rc;
+}
+
+int ctfout_write(const struct ctfout_input *in, const char *folder,
+		 struct err *err)
+{
+	const struct sigaction mine = { .sa_handler = ctfout_gave_up };
+	struct sigaction was_abort, was_trap;
+
+	sigaction(SIGABRT, &mine, &was_abort);
+	sigaction(SIGTRAP, &mine, &was_trap);
+	int rc = ctfout_write_all(in, folder, err);
+
+	sigaction(SIGABRT, &was_abort, NULL);
+	sigaction(SIGTRAP, &was_trap, NULL);
 	return rc;
 }
