@@ -188,6 +188,7 @@ static int merged_expand_pattern(struct merged_paths *list, const char *arg)
 
 int merged_expand(struct merged_paths *list, const char *arg, struct err *err)
 {
+	bool is_db = false;
 	struct stat st;
 
 	if (!strcmp(arg, "-"))
@@ -196,10 +197,13 @@ int merged_expand(struct merged_paths *list, const char *arg, struct err *err)
 		return merged_expand_pattern(list, arg);
 	if (S_ISDIR(st.st_mode))
 		return merged_expand_folder(list, arg, err);
-	if (!merged_is_database(arg))
+	if (!S_ISREG(st.st_mode))
 		return 0;
-	merged_put(list, arg);
-	return 1;
+	if (load_check(arg, &is_db, err))
+		return -1;
+	if (is_db)
+		merged_put(list, arg);
+	return is_db;
 }
 
 /* ---- merging */
