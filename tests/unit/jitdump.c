@@ -290,8 +290,7 @@ static struct file read_made(const struct made *m)
 	return f;
 }
 
-static void check_frame(const struct jit_code *c, uint64_t off,
-			uint32_t mark)
+static void check_frame(const struct jit_code *c, uint64_t off, uint32_t mark)
 {
 	uint32_t cie[3];
 

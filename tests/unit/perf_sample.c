@@ -144,8 +144,8 @@ static void perf_sample_look_all(const struct record *rec)
 	ck_assert_uint_eq(extra(s, "hw_idx")->value, 55);
 	/* little-endian, whatever the host is */
 	ck_assert_uint_eq(extra(s, "branch_counters")->len, 8);
-	ck_assert_mem_eq(extra(s, "branch_counters")->blob,
-			 "\xc0\0\0\0\0\0\0", 8);
+	ck_assert_mem_eq(extra(s, "branch_counters")->blob, "\xc0\0\0\0\0\0\0",
+			 8);
 	ck_assert_uint_eq(extra(s, "weight")->value, 1);
 	ck_assert_uint_eq(extra(s, "weight2")->value, 2);
 	ck_assert_uint_eq(extra(s, "weight3")->value, 3);

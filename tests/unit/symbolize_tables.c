@@ -297,8 +297,7 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 		n = mkelf_put64(table, n, 16) + 4;
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
-	struct cfi *c =
-		cfi_memory(EM_X86_64, table, n, MKELF_TEXT + 0x10000,
+	struct cfi *c = cfi_memory(EM_X86_64, table, n, MKELF_TEXT + 0x10000,
 				   bytes_must_swap(false));
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
 	ck_assert_ptr_nonnull(c);
