@@ -90,7 +90,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
-	check-style style-run faults bench bench-run fuzz fuzz-build check-san \
+	check-style style-run faults growth bench bench-run fuzz fuzz-build check-san \
 	san-build check-flags mkcap install uninstall clean FORCE
 .DELETE_ON_ERROR:
 
@@ -268,6 +268,13 @@ faults: deps-build
 	$(SUBJ) all
 	@python3 tests/faults/faults.py $(O)
 	@python3 tests/faults/hostile.py $(O) 1000
+
+# Time and memory of many things, and of one capture of 2 GB (GB=10).
+GB ?= 2
+growth: deps-build
+	$(SUBJ) all mkcap
+	@python3 tests/bench/growth.py $(O); rc=$$?; \
+		python3 tests/bench/growth.py $(O) --large $(GB) && exit $$rc
 
 bench:
 	@tests/deps.sh install bench

@@ -9,6 +9,7 @@
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/tasks/mmap_calls.h"
+#include "stitch/base/bytes.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
@@ -399,8 +400,7 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 		.regs = regs,
 		.machine = regs_machine(regs, info->arch),
 		.user_mask = info->user_mask,
-		.swap = info->big_endian !=
-			(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+		.swap = bytes_must_swap(info->big_endian),
 		.find = find_unwind_map,
 		.arg = look,
 		.epoch = lookup_epoch(p, look),

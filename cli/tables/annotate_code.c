@@ -79,6 +79,7 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 		if (b.len)
 			l->code = code_bytes_of_memory(
 				(uint16_t)rows_int(r, ANNOTATE_JIT_MACHINE),
+				rows_int(r, ANNOTATE_JIT_BIG_ENDIAN) != 0,
 				(uint64_t)rows_int(r, ANNOTATE_JIT_ADDR),
 				b.text, b.len);
 	}

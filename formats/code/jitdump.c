@@ -334,7 +334,6 @@ static void jitdump_set_frame(struct jitdump *d, struct jit_code *c)
 	c->frame = d->frame.pos;
 	c->n_frame = bytes_left(&d->frame);
 	c->frame_off = ((c->len + 7) & ~7ull) + d->frame_off;
-	c->swapped = d->records.swap;
 }
 
 /* Takes pid, tid and vma, the same in LOAD and MOVE. Returns 1 for code of
@@ -357,7 +356,8 @@ static int jitdump_take_load(struct jitdump *d, struct bytes *b, uint64_t time,
 			     struct err *err)
 {
 	int other = jitdump_take_process(d, b, err);
-	struct jit_code c = { .machine = d->machine };
+	struct jit_code c = { .machine = d->machine,
+			      .swapped = d->records.swap };
 	struct bytes name;
 
 	if (other < 0 || bytes_u64(b, &c.start, err) ||

@@ -294,7 +294,7 @@ static int ft_dir_compare_cpus(const void *a, const void *b)
 static void ft_dir_set_order(struct ft *ft, bool big)
 {
 	ft->big = big;
-	ft->swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	ft->swap = bytes_must_swap(big);
 	ft->tp.swap = ft->look.swap = ft->swap;
 	ft->src.info.big_endian = big;
 }

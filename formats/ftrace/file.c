@@ -62,7 +62,7 @@ static int ft_file_take_head(struct ft *ft, struct bytes *b, struct err *err)
 	    bytes_u8(b, &long_size, err))
 		return -1;
 	ft->big = big != 0;
-	ft->swap = ft->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	ft->swap = bytes_must_swap(ft->big);
 	ft->long32 = ft->commit32 = long_size == 4;
 	ft->tp.swap = ft->look.swap = b->swap = ft->swap;
 	ft->tp.long32 = ft->look.long32 = ft->long32;

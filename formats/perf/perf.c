@@ -40,16 +40,6 @@ static int perf_probe(const char *path, const void *head, size_t n)
 	return 0;
 }
 
-static bool perf_host_is_big_endian(void)
-{
-	const union {
-		uint16_t n;
-		uint8_t b[2];
-	} one = { .n = 1 };
-
-	return !one.b[0];
-}
-
 /* Checks the magic. The size of the header tells a pipe from a file. */
 static int perf_read_start(struct perf *p, struct err *err)
 {
@@ -63,7 +53,7 @@ static int perf_read_start(struct perf *p, struct err *err)
 		return formats_refuse(f->in.path, head,
 				      n < INPUT_HEAD ? n : INPUT_HEAD, err);
 	p->src.info.big_endian = !memcmp(head, MAGIC_BE, 8);
-	p->swap = p->src.info.big_endian != perf_host_is_big_endian();
+	p->swap = bytes_must_swap(p->src.info.big_endian);
 	bytes_init(&b, head, PIPE_HEADER, f->in.path, 0, p->swap);
 	bytes_peek_u64(&b, 8, &size);
 	p->src.info.pipe = size == PIPE_HEADER;

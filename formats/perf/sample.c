@@ -4,6 +4,7 @@
  * field is present if its bit is set in sample_type. Fields that struct record
  * has no member for become extras. STREAM_ID is dropped, as it only names the
  * event again. */
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,15 @@ void perf_extra_blob(struct perf *p, const char *name, const void *blob,
 	*mem_add(p->extra, p->n_extra, p->cap_extra) = (struct extra){
 		.name = name, .blob = blob, .len = (uint32_t)len
 	};
+}
+
+/* Databases are read on other machines: numbers in blobs are little-endian. */
+static void perf_sample_extra_words(struct perf *p, const char *name,
+				    uint64_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = htole64(v[i]);
+	perf_extra_blob(p, name, v, n * sizeof(*v));
 }
 
 int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v, size_t *cap,
@@ -399,8 +409,7 @@ static int perf_sample_branch_counters(struct perf *p, struct bytes *b,
 {
 	if (perf_take_u64s(b, n, &p->counter, &p->cap_counter, err))
 		return -1;
-	perf_extra_blob(p, "branch_counters", p->counter,
-			n * sizeof(*p->counter));
+	perf_sample_extra_words(p, "branch_counters", p->counter, n);
 	return 0;
 }
 
@@ -505,7 +514,7 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if (!regs.abi)
 		return 0;
-	perf_extra_blob(p, "intr_regs", regs.v, regs.n * 8);
+	perf_sample_extra_words(p, "intr_regs", p->intr, regs.n);
 	perf_extra_add(p, "intr_regs_mask", regs.mask);
 	perf_extra_add(p, "intr_regs_abi", regs.abi);
 	return 0;

@@ -17,7 +17,7 @@ struct payload *payload_new(const char *format, bool big, bool long32)
 	struct payload *pl = mem_new(1, sizeof(*pl));
 	struct bytes text;
 
-	pl->tp.swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	pl->tp.swap = bytes_must_swap(big);
 	pl->tp.long32 = long32;
 	bytes_init(&text, format, strlen(format), "format", 0, false);
 	if (tp_format_parse(&pl->arena, "", &text, &pl->fmt))

@@ -1,6 +1,7 @@
 /* packed_row.c - a row in SQLite's record format. */
 #include "schema/db/packed_row.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static unsigned int packed_row_number(unsigned char **to, uint64_t v)
 	uint64_t size = v >> 63 ? ~v : v;
 	unsigned int t =
 		size ? type[64 - (unsigned int)__builtin_clzll(size)] : 1;
-	uint64_t big = __builtin_bswap64(v << (64 - 8 * bytes[t]));
+	uint64_t big = htobe64(v << (64 - 8 * bytes[t]));
 
 	memcpy(*to, &big, sizeof(big));
 	*to += bytes[t];

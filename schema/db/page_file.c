@@ -1,6 +1,7 @@
 /* page_file.c - pages of a database that are written without SQLite. */
 #include "schema/db/page_file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -54,7 +55,7 @@ void page_put16(unsigned char *to, uint32_t v)
 
 void page_put32(unsigned char *to, uint32_t v)
 {
-	v = __builtin_bswap32(v);
+	v = htobe32(v);
 	memcpy(to, &v, sizeof(v));
 }
 
@@ -63,7 +64,7 @@ static uint32_t page_get32(const unsigned char *p)
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return __builtin_bswap32(v);
+	return be32toh(v);
 }
 
 struct page_file *page_file_new(const char *path, uint32_t page_size,

@@ -82,4 +82,6 @@ SELECT 1 AS found FROM sqlite_schema
 WHERE type = 'table' AND name = 'jit_code'
 
 -- name: annotate_jit
-SELECT machine, addr, bytes FROM jit_code WHERE image = ?1
+SELECT machine, addr, bytes, EXISTS (
+	SELECT 1 FROM capture WHERE note LIKE '%big-endian%') AS big_endian
+FROM jit_code WHERE image = ?1

@@ -179,7 +179,8 @@ CREATE TABLE event_raw(
 CREATE TABLE sample_extra(
 	event INTEGER,
 	name TEXT,
-	value			-- integer or blob
+	value			-- integer or blob; numbers in it have 8 bytes,
+				-- little-endian
 );
 
 CREATE TABLE branch(

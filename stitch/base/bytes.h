@@ -21,6 +21,12 @@ struct bytes {
 	bool swap; /* the file has the other byte order */
 };
 
+/* Returns whether this host must swap numbers of that byte order. */
+static inline bool bytes_must_swap(bool big)
+{
+	return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
 void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
 		uint64_t off, bool swap);
 

@@ -36,7 +36,7 @@ struct jit_code {
 	const void *frame;
 	size_t n_frame;
 	uint64_t frame_off;
-	bool swapped;	 /* line and frame data have the other byte order */
+	bool swapped;	 /* code and frame data have the other byte order */
 	uint32_t image;	 /* cache of jit_frame.c; 0: none yet */
 	uint64_t number; /* the runtime's number for the code; used by
 			  * jit_move() */

@@ -222,6 +222,12 @@ static struct region_node *regions_own(struct regions *rs, size_t *held)
 	return nd;
 }
 
+static uint64_t region_node_last(const struct region_node *nd)
+{
+	return nd->leaf ? region_node_regions(nd)[nd->n - 1].end - 1
+			: region_node_links(nd)[nd->n - 1].last;
+}
+
 /* Sets what a link knows of its node. */
 static void regions_recount(struct regions *rs)
 {
@@ -230,8 +236,7 @@ static void regions_recount(struct regions *rs)
 	rs->n = nd->leaf ? nd->n : 0;
 	for (size_t i = 0; !nd->leaf && i < nd->n; i++)
 		rs->n += region_node_links(nd)[i].n;
-	rs->last = nd->leaf ? region_node_regions(nd)[nd->n - 1].end - 1
-			    : region_node_links(nd)[nd->n - 1].last;
+	rs->last = region_node_last(nd);
 }
 
 static void region_node_add(struct region_node *nd, size_t i, const void *item)
@@ -289,11 +294,12 @@ static struct regions regions_put_in(struct regions *rs, size_t i,
 		right = regions_put_in(link, i, r, held);
 		if (right.node)
 			region_node_add(nd, k + 1, &right);
-		right.node = NULL;
+		right = (struct regions){ 0 };
 	}
 	if (nd->n > ITEMS_MAX)
 		right = regions_split(nd);
-	regions_recount(rs);
+	rs->n += 1 - right.n;
+	rs->last = region_node_last(nd);
 	return right;
 }
 
@@ -357,7 +363,7 @@ static void regions_take_out(struct regions *rs, size_t i, size_t *held)
 	}
 	rs->n--;
 	if (rs->n)
-		regions_recount(rs);
+		rs->last = region_node_last(nd);
 }
 
 void regions_remove(struct regions *rs, size_t i, size_t *held)

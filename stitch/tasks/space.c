@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/record.h"
 
 #define OLD_MAX 8192
@@ -201,24 +202,41 @@ void space_unmap(struct space *sp, uint64_t start, uint64_t end, int64_t t,
 
 /* A space whose regions all end. */
 struct clearing {
-	struct space *sp;
-	const struct space_owner *own;
-	int64_t t;
+	struct region *region;
+	size_t n, cap;
+	bool sorted;
 };
 
-static void space_clear_region(void *arg, const struct region *r)
+static void space_gather(void *arg, const struct region *r)
 {
-	const struct clearing *c = arg;
+	struct clearing *c = arg;
 
-	space_close_region(c->sp, r, c->t, c->own);
+	c->sorted = c->sorted && (!c->n || c->region[c->n - 1].id <= r->id);
+	*mem_add(c->region, c->n, c->cap) = *r;
 }
 
+static int space_by_id(const void *a, const void *b)
+{
+	const struct region *x = a;
+	const struct region *y = b;
+
+	return x->id != y->id ? compare_numbers(x->id, y->id)
+			      : compare_numbers(x->start, y->start);
+}
+
+/* Regions end in the order of their ids, in which their rows are appended to a
+ * table: in the order of addresses each would be put among the others. */
 void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 {
-	struct clearing c = { sp, own, t };
+	struct clearing c = { .sorted = true };
 
 	/* nobody looks up or asked for the past of regions without rows */
-	regions_each(&sp->now, !sp->keep_old, space_clear_region, &c);
+	regions_each(&sp->now, !sp->keep_old, space_gather, &c);
+	if (!c.sorted)
+		qsort(c.region, c.n, sizeof(*c.region), space_by_id);
+	for (size_t i = 0; i < c.n; i++)
+		space_close_region(sp, &c.region[i], t, own);
+	free(c.region);
 	regions_release(&sp->now);
 	sp->cut++;
 	sp->any++;

@@ -245,7 +245,7 @@ enum call_kind call_insn_before(uint16_t machine, bool big,
 		.ret = before,
 		.len = before + after,
 		.addr = addr,
-		.swap = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+		.swap = bytes_must_swap(big),
 	};
 
 	switch (machine) {

@@ -100,8 +100,9 @@ struct code_bytes *code_bytes_open(struct symbolizer *sy,
 	return c;
 }
 
-struct code_bytes *code_bytes_of_memory(uint16_t machine, uint64_t addr,
-					const void *bytes, size_t len)
+struct code_bytes *code_bytes_of_memory(uint16_t machine, bool big,
+					uint64_t addr, const void *bytes,
+					size_t len)
 {
 	struct code_bytes *c = mem_new(1, sizeof(*c));
 
@@ -109,7 +110,7 @@ struct code_bytes *code_bytes_of_memory(uint16_t machine, uint64_t addr,
 	c->addr = addr;
 	c->bytes = mem_dup(bytes, len);
 	c->len = len;
-	c->big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	c->big = big;
 	return c;
 }
 

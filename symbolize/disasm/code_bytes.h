@@ -23,8 +23,9 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 struct code_bytes *code_bytes_open(struct symbolizer *sy,
 				   const struct image *img, struct err *err);
 /* The same for a copy of bytes that were at addr. */
-struct code_bytes *code_bytes_of_memory(uint16_t machine, uint64_t addr,
-					const void *bytes, size_t len);
+struct code_bytes *code_bytes_of_memory(uint16_t machine, bool big,
+					uint64_t addr, const void *bytes,
+					size_t len);
 void code_bytes_close(struct code_bytes *c);
 
 /* Returns the path of the file; "" for bytes. */

@@ -160,7 +160,7 @@ static struct elf_file *elf_file_fill(struct elf_file *ef, struct err *err)
 	}
 	ef->machine = eh.e_machine;
 	ef->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
-	ef->swap = ef->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	ef->swap = bytes_must_swap(ef->big);
 	ef->type = eh.e_type;
 	elf_read_build_id(ef);
 	elf_read_segments(ef);

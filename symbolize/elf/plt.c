@@ -164,7 +164,8 @@ static bool plt_x86_slot(const struct plt_reader *p, const unsigned char *code,
 		if (code[i] != 0xff ||
 		    (code[i + 1] != 0x25 && code[i + 1] != 0xa3))
 			continue;
-		bytes_init(&b, code + i + 2, 4, p->ef->path, 0, false);
+		bytes_init(&b, code + i + 2, 4, p->ef->path, 0,
+			   bytes_must_swap(false));
 		if (bytes_u32(&b, &disp, NULL))
 			return false;
 		if (p->ef->machine == EM_X86_64)

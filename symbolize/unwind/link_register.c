@@ -46,7 +46,7 @@ static bool link_register_untouched(struct unwind_image *m,
 			n = sizeof(code);
 		if (unwind_images_read_code(m, f->value + at, code, n) != n)
 			return false;
-		bytes_init(&b, code, n, "", 0, false);
+		bytes_init(&b, code, n, "", 0, bytes_must_swap(false));
 		while (!bytes_u32(&b, &insn, NULL))
 			if (link_register_written(insn))
 				return false;
@@ -67,7 +67,7 @@ static bool link_register_in_stub(struct unwind_image *m, uint64_t vaddr)
 		return false;
 	bytes_init(&b, code,
 		   unwind_images_read_code(m, vaddr, code, sizeof(code)), "", 0,
-		   false);
+		   bytes_must_swap(false));
 	while (!bytes_u32(&b, &insn, NULL)) {
 		if (link_register_written(insn))
 			return false;

@@ -137,3 +137,32 @@ is "without them they end there" \
 	"jitframes;[user: no_table];[anon] 21
 jitframes;[user: no_table];[anon];work 40
 jitframes;_start;start;run_for 5" --symfs "$cap/symfs" --no-jit
+
+# Code of a big-endian machine is read in its own byte order.
+rm -f c.data ./*.dump
+cat >c.txt <<'END'
+event cpu-clock mono
+comm pid=77 name="power"
+mmap pid=77 start=0x10000 len=0x10000 pgoff=0x10000 path=//anon
+sample pid=77 tid=77 cpu=0 time=2000 u=0x11004
+END
+"$MKCAP" -b c.txt c.data || exit 2
+python3 - <<'END' >jit-77.dump
+import struct
+import sys
+
+out = struct.pack(">6I2Q", 0x4A695444, 1, 40, 21, 0, 77, 0, 0)
+code = struct.pack(">2I", 0x60000000, 0x4E800020)  # nop; blr
+name = b"made\0"
+out += struct.pack(">2IQ2I4Q", 0, 56 + len(name) + len(code), 1000, 77, 77,
+                   0x11000, 0x11000, len(code), 1)
+sys.stdout.buffer.write(out + name + code)
+END
+got=$("$B" annotate c.data made 2>err | grep -E -o 'nop|blr' | tr '\n' ' ')
+if [ "$got" = "nop blr " ]
+then echo "ok code of a big-endian machine is disassembled"
+else
+	echo "not ok code of a big-endian machine is disassembled"
+	echo "# got: $got"
+	sed 's/^/# err: /' err | head -5
+fi

@@ -205,6 +205,8 @@ refuse 2 'which databases' merge -o x.db
 refuse 2 '-o is the database to make' merge two
 refuse 2 'not a backstitch database' merge -f -o x.db "$cap/fp-1.data"
 refuse 1 'no such file' merge -f -o x.db none.db
+: >empty.db
+refuse 1 'the file is empty' merge -f -o x.db empty.db
 refuse 1 'exists; use -f' merge -o two.db two
 refuse 2 'is what is read' merge -f -o one/1.db one/1.db one/2.db
 refuse 2 'not a database; several' report one/1.db "$cap/fp-1.data"

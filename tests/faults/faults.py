@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # faults.py - every command while calls fail: each time a clean end and whole files.
 #
-# usage: faults.py BUILD [NAME...]      FAULTS_MAX=N places per kind (40)
+# usage: faults.py BUILD [NAME...]      FAULTS_MAX=N places per kind (100)
 #
 # For each command and each kind of call (write, read, open, mmap, malloc,
 # rename, fsync, thread) shim.so counts the calls, then lets the n-th fail, for
@@ -20,6 +20,7 @@
 # INT and KILL at $FAULTS_MAX moments; after KILL a run without a fault must remove
 # what is left. The last lines are a table of tries and findings; the status is 1 if
 # there are any.
+import gzip
 import os
 import re
 import shutil
@@ -34,10 +35,12 @@ KINDS = ("write", "write!", "read", "open", "mmap", "malloc", "rename", "fsync",
          "thread", "signal", "disk", "places")
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
 OLD = b"old\n"
-MAX = int(os.environ.get("FAULTS_MAX", 40))
+SEGMENT = "x/segment-000001.db"
+MAX = int(os.environ.get("FAULTS_MAX", 100))
 CAPTURE = "tests/captures/defer-exitexec-s.data.zst"
 FTRACE = "tests/captures/ftrace-procmap.dat"
 LTTNG = "tests/captures/ctf-discard"
+STREAM = "tests/captures/pipe-defer.data.gz"
 COMMANDS = {
     # name: arguments, whether the output is a file
     "ingest": ("ingest -f -q --no-symbols -o OUT CAPTURE", True),
@@ -57,9 +60,10 @@ COMMANDS = {
     "report --off-cpu": ("report --off-cpu DB3", False),
     "ingest ftrace": ("ingest -f -q --no-symbols -o OUT FTRACE", True),
     "ingest LTTng": ("ingest -f -q --no-symbols -o OUT LTTNG", True),
+    "merge": ("merge -f -q -o OUT DB3 DB", True),
+    "follow": ("follow -q --no-symbols -o NEW STREAM", True),
     "symbolize": ("symbolize --no-cache OUT", True),
     "ctf": ("export --format ctf -o NEW DB", True),
-    "merge": ("merge -f -q -o OUT DB DB3", True),
     "query": ("query --format json DB SELECT_ALL", False),
     "dump": ("dump CAPTURE", False),
     "folded": ("export --format folded -o OUT DB", True),
@@ -74,6 +78,8 @@ COMMANDS = {
     "bundle --redact": ("bundle --redact -f -o OUT DB", True),
 }
 
+# Those that replace databases only.
+DATABASES = ("ingest", "symbolize", "merge")
 
 # follow keeps what it could not finish on purpose: tests/cli/follow.sh kills it.
 OTHERS = ("follow",)
@@ -90,6 +96,9 @@ class Bench:
         subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", "-D_GNU_SOURCE",
                         "-o", self.shim, "tests/faults/shim.c", "-ldl"], check=True)
         self.db3 = os.path.join(folder, "c.db")
+        self.stream = os.path.join(folder, "stream")
+        with gzip.open(STREAM) as packed, open(self.stream, "wb") as f:
+            f.write(packed.read())
         for db, capture in ((self.db, CAPTURE), (self.db2, CAPTURE), (self.db3, FTRACE)):
             subprocess.run([build + "/backstitch", "ingest", "-q", "--no-symbols",
                             "-o", db, capture], check=True)
@@ -97,7 +106,7 @@ class Bench:
     def words(self, text):
         target = os.path.join(self.out, "x")
         words = {"DB": self.db, "DB2": self.db2, "DB3": self.db3, "CAPTURE": CAPTURE,
-                 "FTRACE": FTRACE, "LTTNG": LTTNG, "OUT": target, "NEW": target,
+                 "FTRACE": FTRACE, "LTTNG": LTTNG, "STREAM": self.stream, "OUT": target, "NEW": target,
                  "OUT.tar.gz": target + ".tar.gz",
                  "SELECT_ALL": "SELECT * FROM samples"}
         return [words.get(w, w) for w in text.split()]
@@ -114,8 +123,7 @@ class Bench:
         """Puts the file that is replaced where the output goes."""
         target = os.path.join(self.out, "x")
         for w in self.words(text):
-            # ingest -f replaces databases only
-            if w.startswith(target) and text.startswith(("ingest", "symbolize", "merge")):
+            if w.startswith(target) and text.startswith(DATABASES):
                 shutil.copy(self.db2, w)
             elif w.startswith(target) and " NEW " not in text:
                 with open(w, "wb") as f:
@@ -184,6 +192,19 @@ def damages(data):
         db.close()
 
 
+def judge_parts(files, ended):
+    """The same of a folder of segments: those are whole, and what was received but
+    is in none of them waits for the next run unless that is at its end."""
+    parts = re.compile(r"x/(segment-\d+\.db%s)" % (
+        "" if ended else r"|\.segment-\d+\.data"))
+    left = sorted(f for f in files if not parts.fullmatch(f))
+    if left:
+        return "left behind: %s" % left
+    if not all(is_sound(d) for f, d in files.items() if f.endswith(".db")):
+        return "half a segment"
+    return None
+
+
 def judge(got, want, old):
     """Returns what is wrong with a try, or None."""
     status, out, said, files = got
@@ -193,6 +214,8 @@ def judge(got, want, old):
         return "status %d" % status
     if status == 1 and not said.strip():
         return "status 1 without a word"
+    if SEGMENT in want[3] and status == 1:
+        return judge_parts(files, False)
     if set(files) - set(want[3]):
         return "left behind: %s" % sorted(set(files) - set(want[3]))
     for name, data in files.items():
@@ -216,6 +239,12 @@ def judge_signal(bench, text, got, want, old, sig):
     status, _, _, files = got
     if status not in (0, 3, 4, -sig):
         return "%s: status %d" % (sig.name, status)
+    if SEGMENT in want[3]:
+        if status == -sig:
+            wrong = judge_parts(files, False)
+            status, _, _, files = bench.run(text, "write", 0, clean=False)
+            return "%s: %s" % (sig.name, wrong) if wrong else judge_parts(files, True)
+        return judge_parts(files, True)
     if sig == signal.SIGKILL:
         if any(files.get(f) not in (want[3][f], old.get(f)) for f in want[3]):
             return "SIGKILL: half a file"
@@ -407,7 +436,7 @@ def main():
                 old = {f: OLD for f in want[3]}
                 if " NEW " in text:
                     old = {}
-                if text.startswith(("ingest", "symbolize", "merge")):
+                if text.startswith(DATABASES):
                     with open(bench.db2, "rb") as f:
                         old = {k: f.read() for k in want[3]}
                 if kind == "signal":

@@ -167,10 +167,13 @@ static const char *guest_times(uint32_t flags, uint64_t host_id)
 	struct record rec;
 	struct ref ref;
 	struct pb b[2];
+	struct pb id = { 0 };
 
+	pb_u64(&id, host_id);
 	text[0] = '\0';
 	shift_option(&o[0], flags, 0);
-	fb_option(&o[1], false, FT_TRACEID, &host_id, 8);
+	fb_option(&o[1], false, FT_TRACEID, id.d, id.n);
+	free(id.d);
 	for (int i = 0; i < 2; i++)
 		src[i] = machine(&b[i], lg, &o[i]);
 	formats_pair(src, 2);
@@ -339,8 +342,9 @@ static const char *bprint(const char *format, const struct pb *args)
 	struct tp tp = { 0 };
 	struct bytes b;
 
+	tp.swap = bytes_must_swap(args->big);
 	bytes_init(&b, args->d ? (const void *)args->d : "", args->n, "a", 0,
-		   false);
+		   tp.swap);
 	tp_bprint(&tp, format, &b, text, sizeof(text));
 	return text;
 }

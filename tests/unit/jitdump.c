@@ -253,11 +253,11 @@ enum layout {
 	STRANGE,
 };
 
-/* A head of 4 bytes, and a CIE of 12 with a mark in its last byte. */
-static void jitdump_put_unwind(struct made *m, enum layout how, uint8_t mark)
+/* A head of 4 bytes, and a CIE of 12 with a mark at its end. */
+static void jitdump_put_unwind(struct made *m, enum layout how, uint32_t mark)
 {
 	const unsigned char head[4] = { 1, 0x1b, 3, 0x3b };
-	const unsigned char cie[12] = { 8, [4] = how == STRANGE, [11] = mark };
+	const uint32_t cie[3] = { 8, how == STRANGE, mark };
 	size_t n = how == HEAD_ALONE ? 4 : 16;
 
 	jitdump_put_record(m, 4, 24 + n);
@@ -290,14 +290,15 @@ static struct file read_made(const struct made *m)
 	return f;
 }
 
-static void check_frame(const struct jit_code *c, uint64_t off, uint8_t mark)
+static void check_frame(const struct jit_code *c, uint64_t off, uint32_t mark)
 {
-	const unsigned char *p = c->frame;
+	uint32_t cie[3];
 
-	ck_assert_uint_eq(c->n_frame, 12);
+	ck_assert_uint_eq(c->n_frame, sizeof(cie));
+	memcpy(cie, c->frame, sizeof(cie));
 	ck_assert_uint_eq(c->frame_off, off);
-	ck_assert_uint_eq(p[0], 8);
-	ck_assert_uint_eq(p[11], mark);
+	ck_assert_uint_eq(cie[0], 8);
+	ck_assert_uint_eq(cie[2], mark);
 	ck_assert(!c->swapped);
 }
 

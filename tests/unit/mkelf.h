@@ -1,6 +1,8 @@
-/* mkelf.h - makes small ELF files for the tests of symbolize/. */
+/* mkelf.h - makes small ELF files for the tests of symbolize/, of x86-64 on
+ * every host. */
 #ifndef TESTS_UNIT_MKELF_H
 #define TESTS_UNIT_MKELF_H
+#include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdint.h>
@@ -83,6 +85,7 @@ static void mkelf_header(Elf *e, const struct mkelf *m, uint64_t sections,
 	GElf_Ehdr eh;
 
 	gelf_getehdr(e, &eh);
+	eh.e_ident[EI_DATA] = ELFDATA2LSB;
 	eh.e_type = ET_DYN;
 	eh.e_machine = EM_X86_64;
 	eh.e_version = EV_CURRENT;
@@ -154,7 +157,15 @@ static void mkelf(const char *path, const struct mkelf *m)
 /* Writes v at p + at and returns the place behind it. */
 static inline size_t mkelf_put32(unsigned char *p, size_t at, uint32_t v)
 {
+	v = htole32(v);
 	memcpy(p + at, &v, 4);
 	return at + 4;
+}
+
+static inline size_t mkelf_put64(unsigned char *p, size_t at, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p + at, &v, 8);
+	return at + 8;
 }
 #endif

@@ -142,13 +142,17 @@ static void perf_sample_look_all(const struct record *rec)
 	ck_assert_uint_eq(extra(s, "read.0.lost")->value, 300);
 	ck_assert_uint_eq(extra(s, "ip")->value, 0x1000);
 	ck_assert_uint_eq(extra(s, "hw_idx")->value, 55);
+	/* little-endian, whatever the host is */
 	ck_assert_uint_eq(extra(s, "branch_counters")->len, 8);
+	ck_assert_mem_eq(extra(s, "branch_counters")->blob, "\xc0\0\0\0\0\0\0",
+			 8);
 	ck_assert_uint_eq(extra(s, "weight")->value, 1);
 	ck_assert_uint_eq(extra(s, "weight2")->value, 2);
 	ck_assert_uint_eq(extra(s, "weight3")->value, 3);
 	ck_assert_uint_eq(extra(s, "data_src")->value, 0xd5);
 	ck_assert_uint_eq(extra(s, "transaction")->value, 0x7a);
 	ck_assert_uint_eq(extra(s, "intr_regs")->len, 8);
+	ck_assert_mem_eq(extra(s, "intr_regs")->blob, "\x61\0\0\0\0\0\0", 8);
 	ck_assert_uint_eq(extra(s, "phys_addr")->value, 0x9a);
 	ck_assert_uint_eq(extra(s, "cgroup")->value, 0xc9);
 	ck_assert_uint_eq(extra(s, "data_page_size")->value, 4096);

@@ -107,8 +107,18 @@ static void plain_replace(struct plain *sp, uint64_t start, uint64_t end,
 	sp->n = out.n;
 }
 
+static int plain_by_id(const void *a, const void *b)
+{
+	const struct region *x = a;
+	const struct region *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The rows of a table are appended in the order of their ids. */
 static void plain_clear(struct plain *sp, int64_t t, struct heard *h)
 {
+	qsort(sp->at, sp->n, sizeof(sp->at[0]), plain_by_id);
 	for (size_t i = 0; i < sp->n; i++)
 		plain_close(&sp->at[i], t, h);
 	sp->n = 0;

@@ -281,6 +281,7 @@ START_TEST(a_debug_link_is_taken_when_its_checksum_is_right)
 	mkelf(image_test_at(".debug/p.debug"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2 });
 	uint32_t crc = file_crc(path);
+	crc = htole32(crc);
 	memcpy(link + 8, &crc, 4);
 	mkelf(image_test_at("prog"),
 	      &(struct mkelf){ .extra = link,

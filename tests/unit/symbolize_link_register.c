@@ -54,7 +54,6 @@ static struct elf_file *with_fde(const unsigned char *prog, size_t len,
 	unsigned char f[512] = { 12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 4, 0x78, ra };
 	uint32_t size = 4 + 16 + (uint32_t)len;
 	uint32_t back = 20;
-	uint64_t at[2] = { 0x1000, 0x100 };
 	const struct mkelf m = { .extra = f,
 				 .extra_len = 20 + size,
 				 .extra_name = section };
@@ -65,9 +64,10 @@ static struct elf_file *with_fde(const unsigned char *prog, size_t len,
 		memset(f + 4, 0xff, 4);
 		back = 0;
 	}
-	memcpy(f + 16, &size, 4);
-	memcpy(f + 20, &back, 4);
-	memcpy(f + 24, at, 16);
+	mkelf_put32(f, 16, size);
+	mkelf_put32(f, 20, back);
+	mkelf_put64(f, 24, 0x1000);
+	mkelf_put64(f, 32, 0x100);
 	memcpy(f + 40, prog, len);
 	mkelf(path, &m);
 	fd = open(path, O_WRONLY);

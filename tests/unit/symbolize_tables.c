@@ -11,6 +11,7 @@
 
 #include "mkelf.h"
 #include "run.h"
+#include "stitch/base/bytes.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/unwind_rows.h"
@@ -48,17 +49,17 @@ static size_t debug_frame(unsigned char *p, unsigned char off)
 {
 	static const unsigned char cie[12] = { 1,    0, 1, 0x78, 16,
 					       0x0c, 7, 8, 0x90, 1 };
-	const uint64_t at[2] = { MKELF_TEXT + 0x100, 0x100 };
 	size_t n = mkelf_put32(p, 0, 16);
 
 	n = mkelf_put32(p, n, UINT32_MAX);
 	memcpy(p + n, cie, sizeof(cie));
 	n = mkelf_put32(p, n + sizeof(cie), 4 + 16 + 4);
 	n = mkelf_put32(p, n, 0);
-	memcpy(p + n, at, 16);
-	memcpy(p + n + 16, "\x0e\0\0\0", 4);
-	p[n + 17] = off;
-	return n + 20;
+	n = mkelf_put64(p, n, MKELF_TEXT + 0x100);
+	n = mkelf_put64(p, n, 0x100);
+	memcpy(p + n, "\x0e\0\0\0", 4);
+	p[n + 1] = off;
+	return n + 4;
 }
 
 static void tables_make_file(const char *path, const char *id,
@@ -159,9 +160,9 @@ END_TEST
 static size_t tables_pack(unsigned char *out, size_t room, uint32_t type,
 			  uint64_t size, const unsigned char *data, size_t n)
 {
-	const Elf64_Chdr ch = { .ch_type = type,
-				.ch_size = size,
-				.ch_addralign = 1 };
+	const Elf64_Chdr ch = { .ch_type = htole32(type),
+				.ch_size = htole64(size),
+				.ch_addralign = htole64(1) };
 	size_t len = room - sizeof(ch);
 
 	memcpy(out, &ch, sizeof(ch));
@@ -290,16 +291,14 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 		n += EACH;
 	}
 	for (size_t i = 0; i < N; i++) {
-		uint64_t at[2] = { MKELF_TEXT, 16 };
-
 		n = mkelf_put32(table, n, 24);
 		n = mkelf_put32(table, n, (uint32_t)(n - i * EACH));
-		memcpy(table + n, at, 16);
-		n += 20;
+		n = mkelf_put64(table, n, MKELF_TEXT);
+		n = mkelf_put64(table, n, 16) + 4;
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
-	struct cfi *c =
-		cfi_memory(EM_X86_64, table, n, MKELF_TEXT + 0x10000, false);
+	struct cfi *c = cfi_memory(EM_X86_64, table, n, MKELF_TEXT + 0x10000,
+				   bytes_must_swap(false));
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
 	ck_assert_ptr_nonnull(c);
 	cfi_close(c);

@@ -5,6 +5,7 @@
 
 #include "mkelf.h"
 #include "run.h"
+#include "stitch/base/bytes.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/record.h"
@@ -87,19 +88,19 @@ static size_t table(unsigned char *p, bool kept)
 		n += 16;
 	}
 	for (size_t i = 0; i < BARE; i++) {
-		uint64_t at[2] = { MKELF_TEXT + i * 0x100, 0x100 };
 		size_t c = i == SIGNAL && !kept;
 		size_t like = kept && i > START ? FRAME : i;
 
 		n = mkelf_put32(p, n, 4 + 16 + 1 + 24);
 		n = mkelf_put32(p, n, (uint32_t)(n - cie_at[c]));
-		memcpy(p + n, at, 16);
+		n = mkelf_put64(p, n, MKELF_TEXT + i * 0x100);
+		n = mkelf_put64(p, n, 0x100);
 		/* the length of no augmentation data, or a nop */
-		memset(p + n + 16, 0, 25);
-		memcpy(p + n + 17, prog[like].code, prog[like].len);
+		memset(p + n, 0, 25);
+		memcpy(p + n + 1, prog[like].code, prog[like].len);
 		if (like == SIGNAL)
-			memcpy(p + n + 17 + prog[i].len, "\xa8\x01", 2);
-		n += 16 + 25;
+			memcpy(p + n + 1 + prog[i].len, "\xa8\x01", 2);
+		n += 25;
 	}
 	return n;
 }
@@ -420,13 +421,14 @@ END_TEST
 
 START_TEST(code_made_at_run_time_that_has_a_table)
 {
-	const uint64_t at[2] = { MADE, sizeof(made_bytes) };
 	size_t n = mkelf_put32(made_frame, 20, 20);
 
 	n = mkelf_put32(made_frame, n, (uint32_t)n);
-	memcpy(made_frame + n, at, 16);
+	n = mkelf_put64(made_frame, n, MADE);
+	n = mkelf_put64(made_frame, n, sizeof(made_bytes));
 	made.frame = made_frame;
-	made.n_frame = n + 16;
+	made.n_frame = n;
+	made.swapped = bytes_must_swap(false);
 	UNWIND(IN(LEAF), 12345, 0, MADE_RETURN, 1, 2, IN(START));
 	GOT(UNWIND_OUTERMOST, IN(LEAF), MADE_RETURN - 1, IN(START) - 1);
 	ck_assert_uint_eq(out.guessed, UINT32_MAX);

@@ -67,7 +67,8 @@ static struct call tp_call_call_of(const char *system, const char *text,
 		pb_patch(&p, 48, 7 << 16 | 64, 4);
 		pb_raw(&p, "/lib/a", 7);
 	}
-	bytes_init(&b, p.d, len < p.n ? len : p.n, "f", 0, false);
+	tp.swap = bytes_must_swap(p.big);
+	bytes_init(&b, p.d, len < p.n ? len : p.n, "f", 0, tp.swap);
 	tp_call_take(&tp, &fmt, &b, &c);
 	snprintf(path, 32, "%s", c.path ? c.path : "none");
 	tp_format_release(&fmt);
