@@ -64,6 +64,35 @@ const char *human_ns(char *buf, size_t size, int64_t ns)
 	return buf;
 }
 
+const char *human_share(char *buf, size_t size, double part, double whole)
+{
+	double v = whole > 0 ? part * 1e4 / whole : 0;
+
+	if (v > 0 && v < 0.5)
+		snprintf(buf, size, "<0.01");
+	else if (v < 1e4 && v >= 9999.5)
+		snprintf(buf, size, ">99.99");
+	else
+		snprintf(buf, size, "%.2f", (double)(uint64_t)(v + 0.5) / 100);
+	return buf;
+}
+
+const char *human_percent(char *buf, size_t size, double part, double whole)
+{
+	char share[16];
+
+	snprintf(buf, size, "%s %%",
+		 human_share(share, sizeof(share), part, whole));
+	return buf;
+}
+
+void human_put_percent(FILE *out, double part, double whole)
+{
+	char buf[16];
+
+	fputs(human_percent(buf, sizeof(buf), part, whole), out);
+}
+
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
 {
 	unsigned __int128 v = n;
