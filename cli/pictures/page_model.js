@@ -462,8 +462,8 @@ function strandsOf(t, leaves)
 	};
 }
 
-// Arrays of a number for each node, group and strand, all 0 but weight and samples
-// of nodes. They are those of the last selection if it was of the same tree: to
+// Arrays of a number for each node and strand, all 0 but weight and samples of
+// nodes. They are those of the last selection if it was of the same tree: to
 // get so much memory takes longer than the sums.
 let sums = { tree: null };
 function freshSums(t, leaves)
@@ -475,15 +475,12 @@ function freshSums(t, leaves)
 		sums = Object.assign(both(t.n), {
 			tree: t, self: new Float64Array(t.n),
 			selfSamples: new Uint32Array(t.n),
-			group: both(leaves.length),
 			strand: both(strandsOf(t, leaves).n)
 		});
 	for (let i = 0; i < leaves.length; i++)
 		sums.self[leaves[i]] = sums.selfSamples[leaves[i]] = 0;
-	[sums.group, sums.strand].forEach(s => {
-		s.weight.fill(0);
-		s.samples.fill(0);
-	});
+	sums.strand.weight.fill(0);
+	sums.strand.samples.fill(0);
 	return sums;
 }
 
@@ -529,24 +526,20 @@ function addSamples(view, groups, cpuOut, cpus, weight, samples)
 	}
 }
 
-// Returns weight and samples of each node with all above it; self and
-// selfSamples, what ended there; threads, cpus and verdicts, the weight that
-// each would have if it were chosen; whole, that of all samples of the event;
-// groupWeight and groupSamples of the groups that left[] does not leave out;
-// strand, weight and samples of each strand.
-function select(view)
+// Returns threads, cpus and verdicts, the weight that each would have if it were
+// chosen; whole, that of all samples of the event; groupWeight and groupSamples of
+// the groups that left[] does not leave out: samples are added up by group first,
+// as groups are few.
+function countGroups(view)
 {
-	const t = model.node, g = model.group;
-	const groups = groupsLeft(view);
+	const g = model.group, groups = groupsLeft(view);
 	const cpuOut = new Uint8Array(model.cpus);
-	const strands = strandsOf(t, g.node);
-	const out = Object.assign({}, freshSums(t, g.node), {
+	const weight = new Float64Array(g.n), samples = new Uint32Array(g.n);
+	const out = {
 		threads: new Float64Array(model.threads.length),
 		cpus: new Float64Array(model.cpus),
 		verdicts: new Float64Array(model.verdicts.length)
-	});
-	// samples are added up by group first: groups are few
-	const { strand, group: { weight, samples } } = out;
+	};
 
 	for (let c = 0; view.cpus && c < model.cpus; c++)
 		cpuOut[c] = view.cpus.has(c) ? 0 : 4;
@@ -554,23 +547,51 @@ function select(view)
 	if (model.parts[view.event].includes(model.waits.event))
 		addWaits(view, groups, cpuOut, out, weight, samples);
 	for (let i = 0; i < g.n; i++) {
-		if (!groups[i]) {
-			out.self[g.node[i]] += weight[i];
-			out.selfSamples[g.node[i]] += samples[i];
-			strand.weight[strands.group[i]] += weight[i];
-			strand.samples[strands.group[i]] += samples[i];
-		}
 		if (!(groups[i] & ~1))
 			out.threads[g.thread[i]] += weight[i];
 		if (!(groups[i] & ~2))
 			out.verdicts[g.verdict[i]] += weight[i];
 	}
-	sumStrands(strands, strand, out);
 	return Object.assign(out, { whole: model.parts[view.event].reduce(
 					    (a, e) => a + model.sample.total[e], 0),
 				    cpuOut: cpuOut,
 				    left: groups, groupWeight: weight,
-				    groupSamples: samples });
+				    groupSamples: samples, by: null });
+}
+
+// What was counted for the last selections: undo, and a filter that is taken
+// back, ask for them again.
+const kept = new Map();
+const KEPT = 8;
+
+// Returns what countGroups() does, and weight and samples of each node with all
+// above it; self and selfSamples, what ended there; strand, weight and samples of
+// each strand. key: the view as text.
+function select(view, key)
+{
+	const t = model.node, g = model.group;
+	const strands = strandsOf(t, g.node);
+	const count = kept.get(key) || countGroups(view);
+	const out = Object.assign({ count: count }, count,
+				  freshSums(t, g.node));
+	const strand = out.strand;
+
+	kept.delete(key);
+	kept.set(key, count);
+	if (kept.size > KEPT)
+		kept.delete(kept.keys().next().value);
+	for (let i = 0; i < g.n; i++) {
+		const w = count.groupWeight[i], n = count.groupSamples[i];
+
+		if (count.left[i] || !n)
+			continue;
+		out.self[g.node[i]] += w;
+		out.selfSamples[g.node[i]] += n;
+		strand.weight[strands.group[i]] += w;
+		strand.samples[strands.group[i]] += n;
+	}
+	sumStrands(strands, strand, out);
+	return out;
 }
 
 // Returns 1 for each node below which its label is not: a sample counts once

@@ -100,7 +100,7 @@ function show()
 	const fresh = key !== selected;
 
 	if (fresh) {
-		sel = select(view);
+		sel = select(view, key);
 		selected = key;
 		showChips();
 	}
@@ -473,7 +473,7 @@ function firstOf(ids, n, by, compare)
 function showHot()
 {
 	const body = $("hot").tBodies[0];
-	const f = sel.by || (sel.by = functions(sel));
+	const f = sel.count.by || (sel.count.by = functions(sel));
 	const wanted = $("hot_search").value.toLowerCase();
 	const ids = Array.from(f.total.keys()).filter(i => f.total[i] > 0 &&
 		model.labels[i].kind[0] !== "g" && (!wanted ||

@@ -43,7 +43,7 @@ record_big() {
 # how long that takes is tried first: machines differ
 if [ -z "$big" ] && [ ! -s big.data ] && record_big trial.data 2
 then
-	record_big big.data "$(awk -v n="$(stat -c %s trial.data)" 'BEGIN { print int(1100e6 / n) + 1 }')"
+	record_big big.data "$(awk -v n="$(stat -c %s trial.data)" 'BEGIN { print int(1250e6 / n) + 1 }')"
 	rm -f trial.data
 fi
 tid=
