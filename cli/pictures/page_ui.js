@@ -644,10 +644,11 @@ function showSame()
 		words.push("--collapse-recursion");
 	words.push("-o", "flame.svg", quote(document.title));
 	$("same").textContent = words.join(" ");
-	// flame takes waits whole that begin within --time, and has no filter
-	// for what is on no CPU
+	// flame takes waits whole that begin within --time, has no filter for
+	// what is on no CPU, and merges stacks
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
-				      view.func !== null || (off && view.time) ||
+				      view.func !== null ||
+				      view.lane !== null || (off && view.time) ||
 				      (view.cpus && view.cpus.has(0)));
 }
 

@@ -263,6 +263,8 @@ def check_order(b, db, event):
     choose(b, "#lane", "in time: %s %d" % (comm, tid))
     ok("the picture: {:,} samples in order".format(n) in b.text("#details"),
        "the_order_of_time_has_all_samples_of_a_thread", b.text("#details"), n)
+    ok(b.js("return document.querySelector('#command').hidden"),
+       "no_command_draws_the_order_of_time", b.text("#same"))
     samples = ask(
         db, "SELECT s.time_ns, coalesce((SELECT f.symbol FROM stack_frames f "
         "WHERE f.stack = coalesce(s.kernel_stack, s.user_stack) AND f.pos = "
