@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Formats v with three significant digits and a unit. */
 static void human_three_digits(char *buf, size_t size, double v,
@@ -79,10 +80,9 @@ const char *human_share(char *buf, size_t size, double part, double whole)
 
 const char *human_percent(char *buf, size_t size, double part, double whole)
 {
-	char share[16];
+	size_t len = strlen(human_share(buf, size - 2, part, whole));
 
-	snprintf(buf, size, "%s %%",
-		 human_share(share, sizeof(share), part, whole));
+	memcpy(buf + len, " %", 3);
 	return buf;
 }
 
