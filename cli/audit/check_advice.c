@@ -130,8 +130,8 @@ static void say_lost(const struct advice_facts *f, check_advice_fn *fn,
 		fn(arg, "larger buffers: lttng enable-channel --subbuf-size=4M "
 			"--num-subbuf=8, or more; or fewer events");
 	if (f->lost && f->perf)
-		fn(arg, "larger buffers: perf record -m 4M, or more; or fewer "
-			"events, or a lower rate (-F)");
+		fn(arg, "larger buffers: perf record -m 4M or more; fewer "
+			"events; lower -F");
 	if (f->overwritten && f->perf)
 		fn(arg, "--overwrite keeps the newest records only: a larger "
 			"-m keeps more of them");

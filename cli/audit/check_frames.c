@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
@@ -168,16 +169,17 @@ static void say_image(void *arg, const struct check_row *r)
 	int64_t all = check_int(r, "samples");
 	const char *base = path_base(check_text(r, "image"));
 	char name[200];
+	char share[16];
 	char text[1024];
 
 	if (a->n || !all || bad * 100 < all * PERCENT || bad * 100 < a->samples)
 		return;
 	safe_text_clean_buf(name, sizeof(name), base, strlen(base), NULL);
 	snprintf(text, sizeof(text),
-		 "%.0f %% of the stacks%s%s are fabricated, for want of "
+		 "%s of the stacks%s%s are fabricated, for want of "
 		 "frame pointers: %s%s",
-		 (double)bad * 100 / (double)all, *name ? " through " : "",
-		 name, a->fix,
+		 human_percent(share, sizeof(share), (double)bad, (double)all),
+		 *name ? " through " : "", name, a->fix,
 		 strncmp(a->fix, "build ", 6) ? ", or rebuild it" : "");
 	a->fn(a->arg, text);
 	a->n++;

@@ -100,7 +100,7 @@ static void put_requests(void *arg, const struct check_row *r)
 	lines_share(l, s->joined, waiting);
 	s->n = 1;
 	add_part(s, check_int(r, "after"), "after their chain");
-	add_part(s, check_int(r, "exec_between"), "across an exec");
+	add_part(s, check_int(r, "exec_between"), "across exec");
 	add_part(s, check_int(r, "other_capture"), "from another capture");
 	lines_put(l, "joined");
 }

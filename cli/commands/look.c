@@ -19,6 +19,7 @@
 #include "cli/input.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/summary.h"
+#include "cli/model/trust.h"
 #include "cli/options.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
@@ -31,7 +32,7 @@
 #include "stitch/base/path.h"
 
 #define TOP 10 /* rows of the report */
-#define TOP_MIN 4
+#define TOP_MIN 3
 #define AROUND 20 /* lines above and below them on a screen */
 
 static bool open_page;
@@ -261,22 +262,36 @@ static void look_hint(const char *before, const char *file, const char *what)
 	term_wrap(stdout, what, 42, 42, width);
 }
 
+/* Returns how many rows of the report leave the whole on one screen. */
+static size_t look_rows(const char *trust)
+{
+	int columns = term_columns(stdout);
+	int rows = term_rows(stdout) - AROUND;
+
+	/* the sentence has two lines, and rarely three */
+	if ((int)strlen(trust) > 2 * (columns - 4))
+		rows--;
+	if (rows < TOP_MIN && term_rows(stdout) > 0)
+		return TOP_MIN;
+	return rows <= 0 || rows > TOP ? TOP : (size_t)rows;
+}
+
 static int look_print(struct store *db, const char *path, const char *capture,
 		      struct err *err)
 {
-	int rows = term_rows(stdout) - AROUND;
+	char trust[TRUST_SENTENCE];
 	struct report_opts o = {
 		.keys = KEY_SYM | KEY_DSO,
 		.format = "table",
-		.limit = rows <= 0 || rows > TOP ? TOP : (size_t)rows,
 		.inlined = true,
 		.top = true,
 	};
 	struct err none = { 0 };
 	bool samples;
 
-	if (o.limit < TOP_MIN)
-		o.limit = TOP_MIN;
+	if (trust_sentence(db, trust, err))
+		return -1;
+	o.limit = look_rows(trust);
 	samples = !report_table(db, path, &o, &none);
 	if (!samples && none.code != ERR_FORMAT) {
 		*err = none;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/output/human.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -99,19 +100,15 @@ static void trust_add(struct trust_text *t, const char *fmt, ...)
 		t->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
-/* ", 3 % whole": 100 and 0 are all and none, not almost. */
+/* ", 3.25 % whole" */
 static void trust_add_share(struct trust_text *t, int64_t n, int64_t all,
 			    const char *what)
 {
-	double share = 100.0 * (double)n / (double)all;
+	char share[16];
 
-	trust_add(t, "%s", t->out[t->len - 1] == ':' ? " " : ", ");
-	if (n < all && share >= 99.5)
-		trust_add(t, ">99 %% %s", what);
-	else if (share < 0.5)
-		trust_add(t, "<1 %% %s", what);
-	else
-		trust_add(t, "%.0f %% %s", share, what);
+	trust_add(t, "%s%s %s", t->out[t->len - 1] == ':' ? " " : ", ",
+		  human_percent(share, sizeof(share), (double)n, (double)all),
+		  what);
 }
 
 static bool trust_is_whole(const struct trust_class *c)

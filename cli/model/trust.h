@@ -8,7 +8,7 @@ struct err;
 struct store;
 
 /* Enough for each sentence. */
-#define TRUST_SENTENCE 256
+#define TRUST_SENTENCE 320
 
 struct trust_words {
 	char sentence[TRUST_SENTENCE];

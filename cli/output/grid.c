@@ -85,6 +85,8 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole)
 	unsigned __int128 v = (unsigned __int128)part * 100000000;
 	uint64_t n = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
 
+	/* something is never nothing */
+	n += part && whole && !n;
 	grid_add_cell(g, (struct cell){ .kind = CELL_PERCENT, .n = n });
 }
 
@@ -116,8 +118,7 @@ static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 	else if (c->kind == CELL_NUMBER)
 		snprintf(buf, 32, "%llu", n);
 	else if (people)
-		snprintf(buf, 32, "%llu.%02llu", (n + 5000) / 1000000,
-			 (n + 5000) % 1000000 / 10000);
+		human_share(buf, 32, (double)n, 1e8);
 	else
 		snprintf(buf, 32, "%llu.%06llu", n / 1000000, n % 1000000);
 	return buf;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Formats v with three significant digits and a unit. */
 static void human_three_digits(char *buf, size_t size, double v,
@@ -62,6 +63,34 @@ const char *human_ns(char *buf, size_t size, int64_t ns)
 	else
 		human_three_digits(buf, size, v / 1e9, "s");
 	return buf;
+}
+
+const char *human_share(char *buf, size_t size, double part, double whole)
+{
+	double v = whole > 0 ? part * 1e4 / whole : 0;
+
+	if (v > 0 && v < 0.5)
+		snprintf(buf, size, "<0.01");
+	else if (v < 1e4 && v >= 9999.5)
+		snprintf(buf, size, ">99.99");
+	else
+		snprintf(buf, size, "%.2f", (double)(uint64_t)(v + 0.5) / 100);
+	return buf;
+}
+
+const char *human_percent(char *buf, size_t size, double part, double whole)
+{
+	size_t len = strlen(human_share(buf, size - 2, part, whole));
+
+	memcpy(buf + len, " %", 3);
+	return buf;
+}
+
+void human_put_percent(FILE *out, double part, double whole)
+{
+	char buf[16];
+
+	fputs(human_percent(buf, sizeof(buf), part, whole), out);
 }
 
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)

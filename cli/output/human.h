@@ -14,6 +14,14 @@ const char *human_grouped(char *buf, size_t size, uint64_t n);
 const char *human_bytes(char *buf, size_t size, uint64_t n);
 /* "3.21 s", "12.5 ms", "800 ns". */
 const char *human_ns(char *buf, size_t size, int64_t ns);
+/* Formats a share as it is written everywhere, in tables, sentences and
+ * pictures: percent with two decimals, rounded. 0.00 is nothing and 100.00 is
+ * all: what is almost that is "<0.01" or ">99.99". percent() in picture.js does
+ * the same. */
+const char *human_share(char *buf, size_t size, double part, double whole);
+/* The same with the sign, "12.35 %"; 16 bytes are always enough. */
+const char *human_percent(char *buf, size_t size, double part, double whole);
+void human_put_percent(FILE *out, double part, double whole);
 /* Writes n / d with `decimals` decimals, truncated; the decimal point is '.' in
  * every locale. */
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals);

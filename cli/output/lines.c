@@ -128,8 +128,12 @@ void lines_seconds(struct lines *l, int64_t ns)
 
 void lines_share(struct lines *l, int64_t part, int64_t whole)
 {
+	char text[16];
+
 	if (whole > 0)
-		lines_add(l, " (%.1f %%)", (double)part * 100 / (double)whole);
+		lines_add(l, " (%s)",
+			  human_percent(text, sizeof(text), (double)part,
+					(double)whole));
 }
 
 void lines_count(struct lines *l, const char *before, int64_t n,

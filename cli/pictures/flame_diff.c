@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/output/safe_text.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
@@ -91,6 +92,16 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 	flame_diff_class(pg, pg->both[node], out);
 }
 
+static void flame_diff_tell_shares(FILE *out, double a, double b)
+{
+	char share[16];
+
+	safe_text_xml(out, human_percent(share, sizeof(share), a, 100), 0);
+	fputs(" to ", out);
+	safe_text_xml(out, human_percent(share, sizeof(share), b, 100), 0);
+	fprintf(out, ", %+.2f points", b - a);
+}
+
 static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 				uint32_t id, bool total)
 {
@@ -107,7 +118,7 @@ static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 	if (flame_opts.absolute)
 		fprintf(out, "%.0f to %.0f, %+.0f", a, b, b - a);
 	else
-		fprintf(out, "%.2f %% to %.2f %%, %+.2f points", a, b, b - a);
+		flame_diff_tell_shares(out, a, b);
 	if (p->skip) {
 		fputs(", not known: user stacks are missing", out);
 		return;
@@ -210,7 +221,10 @@ static int flame_diff_compare_gone(const void *pa, const void *pb)
 
 static void flame_diff_format_size(char *text, size_t size, double v)
 {
-	snprintf(text, size, flame_opts.absolute ? "%.0f" : "%.2f %%", v);
+	if (flame_opts.absolute)
+		snprintf(text, size, "%.0f", v);
+	else
+		human_percent(text, size, v, 100);
 }
 
 static void flame_diff_gone_row(struct diff_page *pg, struct svg_row *row,

@@ -214,6 +214,7 @@ void drawing_note_missing(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	double sum = 0;
+	char share[16];
 	int len;
 	char *note;
 
@@ -221,13 +222,15 @@ void drawing_note_missing(struct drawing *d)
 		sum += (double)d->missing[i].weight;
 	if (!(sum > 0) || !(note = drawing_note(d)))
 		return;
-	len = snprintf(
-		note, DRAWING_NOTE_MAX,
-		"%.2f %% of the weight has no user half:", 100.0 * sum / whole);
+	len = snprintf(note, DRAWING_NOTE_MAX,
+		       "%s of the weight has no user half:",
+		       human_percent(share, sizeof(share), sum, whole));
 	for (size_t i = 0; i < d->n_missing && len < DRAWING_NOTE_MAX; i++)
 		len += snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
-				"%s %.2f %% %s", i ? "," : "",
-				100.0 * (double)d->missing[i].weight / whole,
+				"%s %s %s", i ? "," : "",
+				human_percent(share, sizeof(share),
+					      (double)d->missing[i].weight,
+					      whole),
 				d->missing[i].word);
 	if (len < DRAWING_NOTE_MAX)
 		snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
@@ -239,13 +242,15 @@ static void drawing_note_bogus(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	char *note = d->bogus ? drawing_note(d) : NULL;
+	char share[16];
 
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
-			 "%.2f %% of the weight has bogus frames: no call "
+			 "%s of the weight has bogus frames: no call "
 			 "returns to their addresses ('backstitch check' says "
 			 "whose code made them)",
-			 100.0 * (double)d->bogus / whole);
+			 human_percent(share, sizeof(share), (double)d->bogus,
+				       whole));
 }
 
 static void drawing_note_event(struct drawing *d)
@@ -310,13 +315,14 @@ static void drawing_note_dropped(struct drawing *d)
 	uint64_t dropped = pick_dropped(d->pick);
 	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
 	char *note = dropped ? drawing_note(d) : NULL;
+	char share[16];
 
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
-			 "%.2f %% of the weight is left out by --include and "
+			 "%s of the weight is left out by --include and "
 			 "--exclude",
-			 100.0 * (double)dropped /
-				 ((double)whole + (double)dropped));
+			 human_percent(share, sizeof(share), (double)dropped,
+				       (double)whole + (double)dropped));
 }
 
 static int drawing_take_lost(void *arg, const struct rows *r, struct err *err)

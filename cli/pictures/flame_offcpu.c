@@ -173,6 +173,7 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 {
 	double bare = 0;
 	double whole = 0;
+	char share[16];
 	char *note;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -183,10 +184,10 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 	}
 	if (bare > 0 && (note = drawing_note(d)))
 		snprintf(note, DRAWING_NOTE_MAX,
-			 "%.2f %% of the time has no stack: no sample was "
+			 "%s of the time has no stack: no sample was "
 			 "taken at the switch; perf record -g -e "
 			 "sched:sched_switch -c 1 takes one each time",
-			 100.0 * bare / whole);
+			 human_percent(share, sizeof(share), bare, whole));
 }
 
 static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,

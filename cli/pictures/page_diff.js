@@ -78,7 +78,7 @@ function sizeOf(at, side, by)
 	return diff.absolute ? w : 100 * w / s.weight[0];
 }
 
-const inSize = v => diff.absolute ? grouped(v) : v.toFixed(2) + " %";
+const inSize = v => diff.absolute ? grouped(v) : percent(v, 100);
 const inSteps = v => (v < 0 ? "\u2212" : "+") + (diff.absolute ?
 	grouped(Math.abs(v)) : Math.abs(v).toFixed(2) + " points");
 

@@ -108,6 +108,27 @@ function hatch(c, kind)
 	return hatches[kind];
 }
 
+// Fills the boxes of a row for which fillOf(box) is not null: neighbours of one
+// colour as one rectangle, as there may be thousands of a pixel each.
+function fillRow(c, row, y, high, fillOf)
+{
+	let from = 0, to = 0, fill = null;
+
+	for (let i = 0; i <= row.length; i++) {
+		const b = row[i], next = b ? fillOf(b) : null;
+
+		if (!b || next !== fill || b.x - to > 0.05) {
+			if (fill !== null) {
+				c.fillStyle = fill;
+				c.fillRect(from, y, to - from, high);
+			}
+			from = b ? b.x : 0;
+		}
+		fill = next;
+		to = b ? b.x + Math.max(b.w, 0.4) : 0;
+	}
+}
+
 // A graph of a tree and the sums of a selection, { weight, self, samples }, in
 // a canvas within an element that scrolls; part: of the window's height. Its
 // owner may add colorOf(), facts(), zoom() and go() of its own, and the id of
@@ -173,25 +194,47 @@ const makeFlame = (name, part, icicle) => ({
 			const y = this.top(d) - above;
 
 			if (y > -ROW && y < view)
-				this.rows[d].forEach(b =>
-					this.box(c, b, d, y, cell));
+				this.row(c, this.rows[d], y, cell);
 		}
 		if (this.sel.list)
 			markPieces(this);
 	},
 
-	box(c, b, depth, y, cell)
+	row(c, boxes, y, cell)
+	{
+		const isWide = b => b.w > 3 || b.at === this.focus ||
+			b.at === this.hover;
+		const fills = [], label = this.tree.label;	// by label
+
+		fillRow(c, boxes, y, ROW - 1, b => isWide(b) ? null :
+			this.colorOf ? this.colorOf(b.at) :
+			fills[label[b.at]] || (fills[label[b.at]] =
+					       this.fillOf(c, b.at)));
+		fillRow(c, boxes, this.seamTop(y), 1.8, b =>
+			!isWide(b) && this.isSeam(b.at) ? css("--seam") : null);
+		boxes.forEach(b => isWide(b) && this.box(c, b, y, cell));
+	},
+
+	fillOf(c, at)
+	{
+		const l = this.label(at);
+
+		return hits && hits[this.tree.label[at]] ? css("--hit") :
+			this.colorOf ? this.colorOf(at) :
+			"meb".includes(l.kind) ? hatch(c, l.kind) :
+			(model.colors[l.kind] || ["#ccc", "#555"])[
+				darkScreen.matches ? 1 : 0];
+	},
+
+	box(c, b, y, cell)
 	{
 		const l = this.label(b.at);
-		const dark = darkScreen.matches ? 1 : 0;
 		const marked = "meb".includes(l.kind);
 		const hit = hits && hits[this.tree.label[b.at]];
 		const w = Math.max(b.w - (b.w > 3 ? 1 : 0), 0.4);
 
 		c.globalAlpha = b.below ? 0.55 : 1;
-		c.fillStyle = hit ? css("--hit") : this.colorOf ?
-			this.colorOf(b.at) : marked ? hatch(c, l.kind) :
-			(model.colors[l.kind] || ["#ccc", "#555"])[dark];
+		c.fillStyle = this.fillOf(c, b.at);
 		c.fillRect(b.x, y, w, ROW - 1);
 		if (b.at === this.focus || b.at === this.hover) {
 			c.strokeStyle = css("--ink");
@@ -199,7 +242,10 @@ const makeFlame = (name, part, icicle) => ({
 			c.strokeRect(b.x + 0.5, y + 0.5, Math.max(w - 1, 1),
 				     ROW - 2);
 		}
-		this.seam(c, b, l, y, w);
+		if (this.isSeam(b.at)) {
+			c.fillStyle = css("--seam");
+			c.fillRect(b.x, this.seamTop(y), w, 1.8);
+		}
 
 		const cells = Math.floor((b.w - 8) / cell);
 		const text = cells < 3 ? "" :
@@ -218,17 +264,19 @@ const makeFlame = (name, part, icicle) => ({
 		c.globalAlpha = 1;
 	},
 
-	// Draws the border of user and kernel code in the gap between rows.
-	seam(c, b, l, y, w)
+	// The border of user and kernel code is drawn in the gap between rows.
+	isSeam(at)
 	{
-		const parent = this.tree.parent[b.at];
+		const parent = this.tree.parent[at], l = this.label(at);
 		const p = parent < 0 ? null : this.label(parent);
 
-		if (!p || p.kernel === l.kernel || "gw".includes(l.kind[0]) ||
-		    p.kind[0] === "g")
-			return;
-		c.fillStyle = css("--seam");
-		c.fillRect(b.x, this.icicle ? y - 1.5 : y + ROW - 1.5, w, 1.8);
+		return p && p.kernel !== l.kernel && !"gw".includes(l.kind[0]) &&
+			p.kind[0] !== "g";
+	},
+
+	seamTop(y)
+	{
+		return this.icicle ? y - 1.5 : y + ROW - 1.5;
 	},
 
 	find(x, y)
@@ -284,27 +332,27 @@ const map = {
 			this.key = sel;
 			this.tree = tree;
 			this.width = g.width;
-			this.rows = layOut(tree, sel, 0, g.width).rows;
+			this.rows = zoom ? layOut(tree, sel, 0, g.width).rows :
+				g.rows;
 		}
 		this.unit = Math.min(MAP / this.rows.length, 4);
 		this.high = Math.ceil(this.unit * this.rows.length);
 
 		const c = prepare($("map"), this.width, this.high);
-		const dark = darkScreen.matches ? 1 : 0;
 
-		this.rows.forEach((row, d) => row.forEach(b => {
-			const l = model.labels[tree.label[b.at]];
-
-			if (b.w < 1)
-				return;
-
-			c.fillStyle = hits && hits[tree.label[b.at]] ?
-				css("--hit") : "meb".includes(l.kind) ?
-				css("--" + l.kind + "-line") :
-				(model.colors[l.kind] || ["#ccc", "#555"])[dark];
-			c.fillRect(b.x, this.top(d, g), b.w, this.unit);
-		}));
+		this.rows.forEach((row, d) => fillRow(c, row, this.top(d, g),
+			this.unit, b => b.w < 1 ? null : this.color(tree, b.at)));
 		this.frame(c, g, tree, zoom);
+	},
+
+	color(tree, at)
+	{
+		const l = model.labels[tree.label[at]];
+
+		return hits && hits[tree.label[at]] ? css("--hit") :
+			"meb".includes(l.kind) ? css("--" + l.kind + "-line") :
+			(model.colors[l.kind] || ["#ccc", "#555"])[
+				darkScreen.matches ? 1 : 0];
 	},
 
 	top(depth, g)
@@ -375,6 +423,7 @@ const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
 
 const strip = {
 	width: 0, height: 96, plot: 54, drag: null, span: [0, 0],
+	drawn: "", columns: null,	// what is on the canvas
 
 	// Returns the px at which a bin begins.
 	x(bin)
@@ -399,6 +448,14 @@ const strip = {
 		this.width = Math.max($("strip").clientWidth, 50);
 
 		const columns = densityOf(v, sel, this.width);
+		const key = JSON.stringify([span, this.drag || v.time,
+			this.width, darkScreen.matches, devicePixelRatio]);
+
+		if (key === this.drawn && columns === this.columns)
+			return;
+		this.drawn = key;
+		this.columns = columns;
+
 		const c = prepare($("time"), this.width, this.height);
 		const most = columns.reduce((a, b) => a > b ? a : b, 0) || 1;
 		const one = this.width / columns.length;

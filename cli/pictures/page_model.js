@@ -32,13 +32,17 @@ function reader(id)
 	function next()
 	{
 		let b = bytes[at++];
+
+		if (b < 128)
+			return b;		// most are
+
 		let v = b & 127, unit = 128;
 
-		while (b > 127) {
+		do {
 			b = bytes[at++];
 			v += (b & 127) * unit;
 			unit *= 128;
-		}
+		} while (b > 127);
 		return v;
 	}
 
@@ -189,6 +193,7 @@ function load()
 	m.cpus = m.run.cpu.reduce((a, b) => a > b ? a : b, m.sample.cpus) + 1;
 	m.t0 = BigInt(m.t0);
 	m.bin = BigInt(m.bin);
+	m.binNs = Number(m.bin);
 	// time begins with the first sample
 	m.first = Math.min(m.sample.first, Math.max(m.bins, 1) - 1);
 	m.origin = m.t0 + BigInt(m.first) * m.bin;
@@ -336,9 +341,10 @@ function sampleFrom(time)
 	return lo;
 }
 
-// Returns the weight in columns of the span, whenever it was chosen. Kept, as
-// a choice of time does not change it.
-let density = { key: "" };
+// Returns the weight in columns of the span, whenever it was chosen. The last
+// ones are kept: a choice of time does not change them, and undo asks for them.
+const densities = new Map();
+const DENSITIES = 16;
 function densityOf(view, sel, columns)
 {
 	const s = model.sample, left = sel.left, out = sel.cpuOut;
@@ -351,8 +357,8 @@ function densityOf(view, sel, columns)
 	const lo = span[0] + 1, hi = span[1] + 1;
 	const end = s.sorted ? sampleFrom(hi + 1) : s.n;
 
-	if (key === density.key)
-		return density.columns;
+	if (densities.has(key))
+		return densities.get(key);
 	for (let i = s.sorted ? sampleFrom(lo) : 0; i < end; i++) {
 		const time = s.time[i];
 
@@ -362,14 +368,16 @@ function densityOf(view, sel, columns)
 	}
 	if (model.parts[view.event].includes(model.waits.event))
 		spreadWaits(left, out, span, into);
-	density = { key: key, columns: into };
+	densities.set(key, into);
+	if (densities.size > DENSITIES)
+		densities.delete(densities.keys().next().value);
 	return into;
 }
 
 // Adds the waits to the columns that they last over.
 function spreadWaits(groups, cpuOut, span, into)
 {
-	const w = model.wait, bin = Number(model.bin), n = into.length;
+	const w = model.wait, bin = model.binNs, n = into.length;
 	const begin = span[0] * bin;
 	const unit = (span[1] + 1 - span[0]) * bin / n;
 	const edge = new Float64Array(n + 1);	// ns of whole columns
@@ -398,17 +406,22 @@ function spreadWaits(groups, cpuOut, span, into)
 		into[i] += sum += edge[i];
 }
 
+// Returns whether a part of a wait is within [lo, hi); one that ends where the
+// time begins is not, unless it begins there too.
+const waitsIn = (w, i, lo, hi) => w.from[i] < hi &&
+	(w.from[i] >= lo || w.from[i] + w.ns[i] > lo);
+
 // Adds the parts of the waits within the time to their groups.
 function addWaits(view, groups, cpuOut, out, weight, samples)
 {
-	const w = model.wait, bin = Number(model.bin);
+	const w = model.wait, bin = model.binNs;
 	const lo = view.time ? view.time[0] * bin : -Infinity;
 	const hi = view.time ? (view.time[1] + 1) * bin : Infinity;
 
 	for (let i = 0; i < w.n; i++) {
 		const end = w.from[i] + w.ns[i], at = w.group[i];
 
-		if (end < lo || w.from[i] >= hi)
+		if (!waitsIn(w, i, lo, hi))
 			continue;
 
 		const ns = Math.min(end, hi) - Math.max(w.from[i], lo);
@@ -422,31 +435,71 @@ function addWaits(view, groups, cpuOut, out, weight, samples)
 	}
 }
 
-// Arrays of a number for each node, all 0. They are those of the last selection
-// if it was of as many nodes: to get so much memory takes longer than the sums.
-let sums = { n: -1 };
-function freshSums(n)
+// Returns the strands of a tree: nodes in a row of which each has one child, and
+// stacks end at the last one only. All have the same sums, and there are far
+// fewer strands than nodes: start[s] is the first node of one, group[] the strand
+// at which a group's stacks end. leaves are the last nodes of groups.
+function strandsOf(t, leaves)
 {
-	if (sums.n === n)
-		[sums.self, sums.selfSamples].forEach(a => a.fill(0));
-	else
-		sums = {
-			n: n, self: new Float64Array(n),
-			selfSamples: new Uint32Array(n),
-			weight: new Float64Array(n), samples: new Uint32Array(n)
-		};
+	const ends = new Uint8Array(t.n), of = new Uint32Array(t.n);
+	const start = new Uint32Array(t.n + 1);
+	let n = 0;
+
+	if (t.strands)
+		return t.strands;
+	for (let i = 0; i < leaves.length; i++)
+		ends[leaves[i]] = 1;
+	for (let i = 0; i < t.n; i++) {
+		if (!i || t.end[i] !== t.end[i - 1] || ends[i - 1])
+			start[n++] = i;
+		of[i] = n - 1;
+	}
+	start[n] = t.n;
+	return t.strands = {
+		n: n, start: start.slice(0, n + 1),
+		parent: start.slice(0, n).map(i => i ? of[t.parent[i]] : 0),
+		group: Uint32Array.from(leaves, i => of[i])
+	};
+}
+
+// Arrays of a number for each node and strand, all 0 but weight and samples of
+// nodes. They are those of the last selection if it was of the same tree: to
+// get so much memory takes longer than the sums.
+let sums = { tree: null };
+function freshSums(t, leaves)
+{
+	const both = n => ({ weight: new Float64Array(n),
+			     samples: new Uint32Array(n) });
+
+	if (sums.tree !== t)
+		sums = Object.assign(both(t.n), {
+			tree: t, self: new Float64Array(t.n),
+			selfSamples: new Uint32Array(t.n),
+			strand: both(strandsOf(t, leaves).n)
+		});
+	for (let i = 0; i < leaves.length; i++)
+		sums.self[leaves[i]] = sums.selfSamples[leaves[i]] = 0;
+	sums.strand.weight.fill(0);
+	sums.strand.samples.fill(0);
 	return sums;
 }
 
-function sumBoth(t, { self, selfSamples, weight, samples })
+// Adds strands to those below them, and writes their sums to the nodes.
+function sumStrands(s, of, { weight, samples })
 {
-	weight.set(self);
-	samples.set(selfSamples);
-	for (let i = t.n - 1; i > 0; i--) {
-		if (!samples[i])
+	for (let i = s.n - 1; i > 0; i--) {
+		if (!of.samples[i])
 			continue;
-		weight[t.parent[i]] += weight[i];
-		samples[t.parent[i]] += samples[i];
+		of.weight[s.parent[i]] += of.weight[i];
+		of.samples[s.parent[i]] += of.samples[i];
+	}
+	for (let i = 0; i < s.n; i++) {
+		const w = of.weight[i], n = of.samples[i];
+
+		for (let k = s.start[i]; k < s.start[i + 1]; k++) {
+			weight[k] = w;
+			samples[k] = n;
+		}
 	}
 }
 
@@ -473,22 +526,20 @@ function addSamples(view, groups, cpuOut, cpus, weight, samples)
 	}
 }
 
-// Returns weight and samples of each node with all above it; self and
-// selfSamples, what ended there; threads, cpus and verdicts, the weight that
-// each would have if it were chosen; whole, that of all samples of the event;
-// groupWeight and groupSamples of the groups that left[] does not leave out.
-function select(view)
+// Returns threads, cpus and verdicts, the weight that each would have if it were
+// chosen; whole, that of all samples of the event; groupWeight and groupSamples of
+// the groups that left[] does not leave out: samples are added up by group first,
+// as groups are few.
+function countGroups(view)
 {
-	const t = model.node, g = model.group;
-	const groups = groupsLeft(view);
+	const g = model.group, groups = groupsLeft(view);
 	const cpuOut = new Uint8Array(model.cpus);
-	const out = Object.assign({}, freshSums(t.n), {
+	const weight = new Float64Array(g.n), samples = new Uint32Array(g.n);
+	const out = {
 		threads: new Float64Array(model.threads.length),
 		cpus: new Float64Array(model.cpus),
 		verdicts: new Float64Array(model.verdicts.length)
-	});
-	// samples are added up by group first: groups are few
-	const weight = new Float64Array(g.n), samples = new Uint32Array(g.n);
+	};
 
 	for (let c = 0; view.cpus && c < model.cpus; c++)
 		cpuOut[c] = view.cpus.has(c) ? 0 : 4;
@@ -496,21 +547,51 @@ function select(view)
 	if (model.parts[view.event].includes(model.waits.event))
 		addWaits(view, groups, cpuOut, out, weight, samples);
 	for (let i = 0; i < g.n; i++) {
-		if (!groups[i]) {
-			out.self[g.node[i]] += weight[i];
-			out.selfSamples[g.node[i]] += samples[i];
-		}
 		if (!(groups[i] & ~1))
 			out.threads[g.thread[i]] += weight[i];
 		if (!(groups[i] & ~2))
 			out.verdicts[g.verdict[i]] += weight[i];
 	}
-	sumBoth(t, out);
 	return Object.assign(out, { whole: model.parts[view.event].reduce(
 					    (a, e) => a + model.sample.total[e], 0),
 				    cpuOut: cpuOut,
 				    left: groups, groupWeight: weight,
-				    groupSamples: samples });
+				    groupSamples: samples, by: null });
+}
+
+// What was counted for the last selections: undo, and a filter that is taken
+// back, ask for them again.
+const kept = new Map();
+const KEPT = 8;
+
+// Returns what countGroups() does, and weight and samples of each node with all
+// above it; self and selfSamples, what ended there; strand, weight and samples of
+// each strand. key: the view as text.
+function select(view, key)
+{
+	const t = model.node, g = model.group;
+	const strands = strandsOf(t, g.node);
+	const count = kept.get(key) || countGroups(view);
+	const out = Object.assign({ count: count }, count,
+				  freshSums(t, g.node));
+	const strand = out.strand;
+
+	kept.delete(key);
+	kept.set(key, count);
+	if (kept.size > KEPT)
+		kept.delete(kept.keys().next().value);
+	for (let i = 0; i < g.n; i++) {
+		const w = count.groupWeight[i], n = count.groupSamples[i];
+
+		if (count.left[i] || !n)
+			continue;
+		out.self[g.node[i]] += w;
+		out.selfSamples[g.node[i]] += n;
+		strand.weight[strands.group[i]] += w;
+		strand.samples[strands.group[i]] += n;
+	}
+	sumStrands(strands, strand, out);
+	return out;
 }
 
 // Returns 1 for each node below which its label is not: a sample counts once
@@ -537,19 +618,24 @@ function outermost(t)
 function functions(sel)
 {
 	const t = model.node, first = outermost(t), label = t.label;
-	const n = model.labels.length;
+	const g = model.group, s = t.strands, n = model.labels.length;
 	const out = {
 		self: new Float64Array(n), total: new Float64Array(n),
 		samples: new Float64Array(n)
 	};
 
-	for (let i = 0; i < t.n; i++) {
-		if (first[i])
-			out.total[label[i]] += sel.weight[i];
-		if (sel.selfSamples[i]) {
-			out.self[label[i]] += sel.self[i];
-			out.samples[label[i]] += sel.selfSamples[i];
-		}
+	for (let i = 0; i < s.n; i++) {
+		const w = sel.strand.weight[i];
+
+		for (let k = s.start[i]; w && k < s.start[i + 1]; k++)
+			if (first[k])
+				out.total[label[k]] += w;
+	}
+	for (let i = 0; i < g.n; i++) {
+		if (sel.left[i])
+			continue;
+		out.self[label[g.node[i]]] += sel.groupWeight[i];
+		out.samples[label[g.node[i]]] += sel.groupSamples[i];
 	}
 	return out;
 }

@@ -18,14 +18,18 @@
 
 /* What a page of a few hundred kB has room for. */
 #define FUNCTIONS_MAX 24
-#define INSNS_MAX 3000 /* of a function */
-#define AROUND 3       /* lines before and after those with code */
+#define INSNS_MAX 3000	  /* of a function in the page */
+#define INSNS_READ 100000 /* of a function, at most: 400 KB of code */
+#define NEAR 200	  /* instructions before and after one with samples */
+#define AROUND 3	  /* lines before and after those with code */
 
 struct page_func {
 	const struct hot_func *f;
 	struct annot a;
 	char why[sizeof(((struct err *)NULL)->msg)]; /* "": its code is here */
 	uint32_t first; /* the number of its first instruction */
+	uint32_t *gap;	/* by instruction: how many are left out before it */
+	size_t out;	/* instructions that are left out */
 };
 
 struct page_source {
@@ -73,10 +77,74 @@ static void page_source_choose(struct page_source *p)
 	free(list);
 }
 
+/* Marks the instructions with samples and `near` before and after each of them.
+ * Returns how many are marked. */
+static size_t page_source_mark_near(const struct annot *a, size_t near,
+				    bool *keep)
+{
+	size_t n = 0;
+
+	for (size_t i = 0, next = 0; i < a->n; i++) {
+		size_t to = i + near < a->n ? i + near + 1 : a->n;
+
+		if (!a->insn[i].samples)
+			continue;
+		for (next = next + near > i ? next : i - near; next < to;
+		     next++, n++)
+			keep[next] = true;
+	}
+	return n;
+}
+
+/* Marks what of a large function is in the page: the nearer to samples the more
+ * of them there are. */
+static void page_source_mark_large(const struct annot *a, bool *keep)
+{
+	size_t near = NEAR;
+
+	while (page_source_mark_near(a, near, keep) > INSNS_MAX && near) {
+		near /= 2;
+		memset(keep, 0, a->n * sizeof(*keep));
+	}
+}
+
+/* Takes the instructions of a large function out that are far from samples. A
+ * jump to one of them keeps its address only. */
+static void page_source_thin(struct page_func *f)
+{
+	struct annot *a = &f->a;
+	bool *keep = mem_new(a->n + 1, sizeof(*keep));
+	long *place = mem_new(a->n + 1, sizeof(*place));
+	size_t n = 0;
+	uint32_t gap = 0;
+
+	f->gap = mem_new(a->n + 1, sizeof(*f->gap));
+	if (a->n > INSNS_MAX)
+		page_source_mark_large(a, keep);
+	for (size_t i = 0; i < a->n; i++) {
+		place[i] = -1;
+		if (a->n > INSNS_MAX && !keep[i]) {
+			gap++;
+			continue;
+		}
+		f->gap[n] = gap;
+		gap = 0;
+		place[i] = (long)n;
+		a->insn[n++] = a->insn[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		if (a->insn[i].to >= 0)
+			a->insn[i].to = place[a->insn[i].to];
+	f->out = a->n - n;
+	a->n = n;
+	free(keep);
+	free(place);
+}
+
 static void page_source_load(struct page_source *p, struct store *db)
 {
 	const struct annot_opts o = { .lines = true,
-				      .limit = INSNS_MAX,
+				      .limit = INSNS_READ,
 				      .sources = p->sources };
 	struct symbolizer *sy = name_symbolizer(db, NULL);
 	uint32_t next = 0;
@@ -89,6 +157,7 @@ static void page_source_load(struct page_source *p, struct store *db)
 
 		if (annot_load(&f->a, db, sy, &p->h, &c, &o, &err))
 			memcpy(f->why, err.msg, sizeof(f->why));
+		page_source_thin(f);
 		f->first = next;
 		next += (uint32_t)f->a.n;
 	}
@@ -213,8 +282,10 @@ void page_source_free(struct page_source *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->n_func; i++)
+	for (size_t i = 0; i < p->n_func; i++) {
 		annot_release(&p->func[i].a);
+		free(p->func[i].gap);
+	}
 	for (size_t i = 0; i < p->n_file; i++)
 		free(p->file[i].wanted);
 	free(p->func);
@@ -266,26 +337,31 @@ static void page_source_put_text(const struct annot_insn *in, struct json *j)
 }
 
 /* [address, text, line, file + 1, jump target in the function + 1, function
- * that is inlined] without the zeros at its end */
+ * that is inlined, instructions that are left out before it] without the zeros
+ * at its end */
 static void page_source_put_insn(const struct page_source *p,
-				 const struct annot_insn *in, struct json *j)
+				 const struct annot_insn *in, uint32_t gap,
+				 struct json *j)
 {
 	json_array(j, NULL);
 	json_hex(j, NULL, in->insn.addr);
 	page_source_put_text(in, j);
-	if (in->source || in->to >= 0 || in->inlined) {
+	if (in->source || in->to >= 0 || in->inlined || gap) {
 		json_uint(j, NULL, in->line);
 		json_uint(j, NULL,
 			  in->source ? page_source_file(p, in->source) + 1 : 0);
 	}
-	if (in->to >= 0 || in->inlined)
+	if (in->to >= 0 || in->inlined || gap)
 		json_int(j, NULL, in->to + 1);
-	if (in->inlined)
-		json_shown(j, NULL, in->inlined);
+	if (in->inlined || gap)
+		json_shown(j, NULL, in->inlined ? in->inlined : "");
+	if (gap)
+		json_uint(j, NULL, gap);
 	json_end(j);
 }
 
-/* [name, image, file of the code, why there is none, instructions] */
+/* [name, image, file of the code, why there is none, instructions, offset of
+ * its start, instructions that are left out] */
 static void page_source_put_func(const struct page_source *p,
 				 const struct page_func *f, struct json *j)
 {
@@ -299,9 +375,11 @@ static void page_source_put_func(const struct page_source *p,
 	json_array(j, NULL);
 	for (size_t i = 0; i < f->a.n; i++) {
 		json_break(j);
-		page_source_put_insn(p, &f->a.insn[i], j);
+		page_source_put_insn(p, &f->a.insn[i], f->gap[i], j);
 	}
 	json_end(j);
+	json_hex(j, NULL, f->f->start);
+	json_uint(j, NULL, f->out);
 	json_end(j);
 }
 

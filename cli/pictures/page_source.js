@@ -24,12 +24,13 @@ function loadCode()
 		const insn = f[4].map(i => ({
 			addr: i[0], text: i[1], line: i[2] || 0,
 			file: (i[3] || 0) - 1, to: (i[4] || 0) - 1,
-			inlined: i[5] || ""
+			inlined: i[5] || "", gap: i[6] || 0
 		}));
 
 		first += insn.length;
 		return { name: f[0], image: f[1], file: f[2], why: f[3],
-			 insn: insn, first: first - insn.length };
+			 insn: insn, first: first - insn.length, off: f[5],
+			 out: f[6] || 0 };
 	});
 	return c;
 }
@@ -42,8 +43,10 @@ function functionOf(label)
 
 	if (!code)
 		return undefined;
+	// static functions of several files may have one name
 	return code.functions.find(f => f.name === l.name &&
-				   f.image === l.file) ||
+				   f.image === l.file &&
+				   (!l.off || f.off === l.off)) ||
 		code.functions.find(f => f.image === l.file &&
 				    f.insn.some(i => i.inlined === l.name));
 }
@@ -74,13 +77,12 @@ function countInsns(f)
 function addRow(body, counts, weight, samples, place, text, name)
 {
 	const tr = body.insertRow();
-	const share = weight ? percent(weight, counts.all) : "";
 
 	tr.className = name;
 	tr.tabIndex = -1;
 	tr.style.setProperty("--part", counts.most ?
 		100 * weight / counts.most + "%" : "0");
-	tr.append(element("td", share, "n"),
+	tr.append(element("td", weight ? percent(weight, counts.all) : "", "n"),
 		  element("td", samples ? grouped(samples) : "", "n"),
 		  element("td", place, "n quiet"), element("td", text, "c"));
 	return tr;
@@ -104,6 +106,9 @@ function fillAssembly(f, counts)
 
 	body.textContent = "";
 	f.insn.forEach((i, n) => {
+		if (i.gap)
+			addHeading(body, "\u22ee " + grouped(i.gap) +
+				   " instructions far from any sample");
 		const tr = addRow(body, counts, counts.weight[n],
 				  counts.samples[n], i.addr.slice(2), i.text,
 				  i.to >= 0 ? "jump" : "");
@@ -201,6 +206,8 @@ function showListing()
 		(f.name === l.name ? "" : "inlined into " + f.name + "; ") +
 		grouped(counts.samples.reduce((a, b) => a + b, 0)) +
 		" samples in the code of " + f.file +
+		(f.out ? "; " + grouped(f.out) + " of its instructions are " +
+		 "left out" : "") +
 		"; a line and its instructions show each other";
 	$("panes").hidden = !f || !f.insn.length;
 	if (!f || !f.insn.length)

@@ -77,16 +77,23 @@ static void page_tables_put_number(FILE *out, int64_t v)
 
 static void page_tables_put_cell(FILE *out, struct value v)
 {
+	char share[16];
+
 	switch (v.kind) {
 	case VALUE_INT:
 		fputs("<td class=\"n\">", out);
 		page_tables_put_number(out, v.num);
 		break;
+	case VALUE_REAL: /* a share of all */
+		fputs("<td class=\"n\">", out);
+		human_percent(share, sizeof(share), v.real, 1);
+		safe_text_xml(out, share, 0);
+		break;
 	case VALUE_TEXT:
-		/* texts such as "12.5" or "3.20 %" are aligned like numbers */
+		/* texts such as "12.5" are aligned like numbers */
 		fprintf(out, "<td%s>",
 			v.text[0] >= '0' && v.text[0] <= '9' &&
-					strspn(v.text, "0123456789. %x") ==
+					strspn(v.text, "0123456789. x") ==
 						strlen(v.text)
 				? " class=\"n\""
 				: "");
@@ -157,11 +164,11 @@ int page_tables_write(FILE *out, struct store *db, struct err *err)
 
 static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
-	unsigned __int128 v = (unsigned __int128)part * 10000;
+	char share[16];
 
+	human_share(share, sizeof(share), (double)part, (double)whole);
 	fputs("<td class=\"n\">", out);
-	human_put_fixed(out, whole ? (uint64_t)((v + whole / 2) / whole) : 0,
-			100, 2);
+	safe_text_xml(out, share, 0);
 	fputs("</td>", out);
 }
 

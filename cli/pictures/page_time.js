@@ -25,7 +25,7 @@ function piecesOf(v, groups)
 		to: new Float64Array(n), node: new Uint32Array(n),
 		wait: new Int32Array(n).fill(-1), sum: new Float64Array(n + 1)
 	};
-	const bin = Number(model.bin);
+	const bin = model.binNs;
 	const hi = v.time ? (v.time[1] + 1) * bin : Infinity;
 	const lo = v.time ? v.time[0] * bin : -Infinity;
 
@@ -54,28 +54,28 @@ function piecesOf(v, groups)
 // Returns the indexes of the lane's samples, ordered by time.
 function samplesOfLane(v, groups)
 {
-	const s = model.sample, g = model.group;
+	const s = model.sample;
 	const lo = v.time ? v.time[0] + 1 : 1;
 	const hi = v.time ? v.time[1] + 1 : Infinity;
-	const out = new Uint32Array(s.n);
+	const all = v.lane < 0 ? samplesOfCpu(-1 - v.lane) :
+		samplesOfThread(v.lane);
+	const end = before(all, hi + 1, s.time);
+	const out = new Uint32Array(all.length);
 	let n = 0;
 
-	for (let i = 0; i < s.n; i++) {
-		const at = s.group[i], t = s.time[i];
+	for (let i = before(all, lo, s.time); i < end; i++) {
+		const k = all[i];
 
-		if ((v.lane < 0 ? s.cpu[i] === -1 - v.lane :
-		     g.thread[at] === v.lane) && t >= lo && t <= hi &&
-		    !groups[at] && (!v.cpus || v.cpus.has(s.cpu[i])))
-			out[n++] = i;
+		if (!groups[s.group[k]] && (!v.cpus || v.cpus.has(s.cpu[k])))
+			out[n++] = k;
 	}
-	return s.sorted ? out.subarray(0, n) : out.subarray(0, n).sort((a, b) =>
-		s.time[a] - s.time[b]);
+	return out.subarray(0, n);
 }
 
 // Returns the waits of a thread within the time; those of a thread are ordered.
 function waitsOfLane(v, groups)
 {
-	const w = model.wait, g = model.group, bin = Number(model.bin);
+	const w = model.wait, g = model.group, bin = model.binNs;
 	const lo = v.time ? v.time[0] * bin : -Infinity;
 	const hi = v.time ? (v.time[1] + 1) * bin : Infinity;
 	const off = model.parts[v.event].includes(model.waits.event) &&
@@ -84,7 +84,7 @@ function waitsOfLane(v, groups)
 
 	for (let i = 0; off && i < w.n; i++)
 		if (g.thread[w.group[i]] === v.lane && !groups[w.group[i]] &&
-		    w.from[i] < hi && w.from[i] + w.ns[i] >= lo)
+		    waitsIn(w, i, lo, hi))
 			out.push(i);
 	return out;
 }
@@ -95,7 +95,7 @@ function endPieces(p, end)
 {
 	const gaps = p.from.subarray(1, 2000).map((ns, i) => ns - p.from[i])
 		.filter(ns => ns > 0).sort();
-	const most = 1.5 * (gaps[gaps.length >> 1] || Number(model.bin));
+	const most = 1.5 * (gaps[gaps.length >> 1] || model.binNs);
 
 	for (let i = 0; i < p.n; i++)
 		if (p.wait[i] < 0)
@@ -156,7 +156,7 @@ function framesOf(node, cache)
 function timeOrder(v, width)
 {
 	const span = v.span || [model.first, Math.max(model.bins, 1) - 1];
-	const bin = Number(model.bin), lo = span[0] * bin;
+	const bin = model.binNs, lo = span[0] * bin;
 	const unit = (span[1] + 1 - span[0]) * bin / width;
 	const list = piecesOf(v, groupsLeft(v)), sum = list.sum;
 	const columns = columnsOf(list, lo, unit, width);
@@ -241,7 +241,7 @@ function timesOf(o, at)
 // Lets the picture show the time of a box.
 function zoomTime(at)
 {
-	const o = flame.sel, bin = Number(model.bin);
+	const o = flame.sel, bin = model.binNs;
 	const a = Math.floor(o.list.from[o.first[at]] / bin);
 	const b = Math.ceil(o.list.to[o.last[at]] / bin) - 1;
 

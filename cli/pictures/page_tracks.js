@@ -39,13 +39,31 @@ function before(items, time, from)
 	return lo;
 }
 
-const sampleNs = i => (model.sample.time[i] - 1) * Number(model.bin);
+const sampleNs = i => (model.sample.time[i] - 1) * model.binNs;
+
+// Returns a function that gives the samples of a key, ordered by time: of a
+// thread, of a CPU. Made when it is first asked.
+function samplesBy(keyOfSample, keys)
+{
+	const s = model.sample;
+	let all = null;
+
+	return key => {
+		all = all || bucket(keyOfSample, s.n, keys);
+		return s.sorted ? all(key) : all(key).sort((a, b) =>
+			s.time[a] - s.time[b]);
+	};
+}
+
+const samplesOfThread = samplesBy(k =>
+	model.group.thread[model.sample.group[k]], model.threads.length);
+const samplesOfCpu = samplesBy(k => model.sample.cpu[k], model.cpus);
 
 // Makes the lanes: CPUs, then threads by the time that they ran or else by
 // their samples, most first.
 function makeLanes()
 {
-	const { sample, group, run, wait } = model;
+	const { group, run, wait } = model;
 	const threads = model.threads.length;
 	const of = (what, n, keys, list) => what.n ?
 		bucket(list, what.n, keys) : () => new Uint32Array(0);
@@ -53,20 +71,17 @@ function makeLanes()
 	const runThread = of(run, run.n, threads, i => run.thread[i]);
 	const waits = of(wait, wait.n, threads, i =>
 		group.thread[wait.group[i]]);
-	const cpu = of(sample, sample.n, model.cpus, i => sample.cpu[i]);
-	const thread = of(sample, sample.n, threads, i =>
-		group.thread[sample.group[i]]);
 	const none = new Uint32Array(0);
 	const ran = i => runThread(i).reduce((a, r) => a + run.ns[r], 0);
 	const list = Array.from(model.threads.keys(), i => ({
 		thread: i, runs: runThread(i), waits: waits(i),
-		samples: thread(i), ran: ran(i)
+		samples: samplesOfThread(i), ran: ran(i)
 	})).filter(l => l.runs.length + l.waits.length + l.samples.length);
 
 	list.sort((a, b) => b.ran - a.ran ||
 		b.samples.length - a.samples.length || a.thread - b.thread);
 	return Array.from({ length: model.cpus }, (x, i) => ({
-		cpu: i, runs: runCpu(i), waits: none, samples: cpu(i)
+		cpu: i, runs: runCpu(i), waits: none, samples: samplesOfCpu(i)
 	})).filter(l => l.runs.length + l.samples.length)
 		.concat(list.slice(0, LANES));
 }
@@ -77,19 +92,19 @@ const laneName = l => l.cpu === undefined ? threadName(l.thread) :
 const laneId = l => l.cpu === undefined ? l.thread : -1 - l.cpu;
 
 const tracks = {
-	lanes: null, width: 0, focus: -1, c: null,
+	lanes: null, width: 0, focus: -1, c: null, drawn: "",
 
 	// Returns the px of ns since t0.
 	x(ns)
 	{
-		return strip.x(ns / Number(model.bin));
+		return strip.x(ns / model.binNs);
 	},
 
 	ns(x)
 	{
 		const [a, b] = strip.span;
 
-		return (a + x * (b + 1 - a) / strip.width) * Number(model.bin);
+		return (a + x * (b + 1 - a) / strip.width) * model.binNs;
 	},
 
 	draw()
@@ -104,6 +119,15 @@ const tracks = {
 
 		const high = Math.min(this.lanes.length * LANE, box.clientHeight ||
 				      LANE);
+		const key = JSON.stringify([keyOf(view).slice(0, 4), strip.span,
+			strip.width, high, box.scrollTop, this.focus,
+			darkScreen.matches, devicePixelRatio]);
+
+		// most choices change nothing here
+		if (key === this.drawn)
+			return;
+		this.drawn = key;
+
 		const c = this.c = prepare(canvas, strip.width, high);
 
 		c.textBaseline = "middle";
@@ -263,18 +287,20 @@ const tracks = {
 		const wanted = model.events.map((e, i) => parts.includes(i));
 		const lo = this.ns(0), unit = (this.ns(strip.width) - lo) /
 			strip.width;
-		const bin = Number(model.bin);
+		const bin = model.binNs;
 		const cover = new Float32Array(strip.width + 1);
 		const last = new Int32Array(strip.width + 1);
 		const hi = strip.width;
 		let most = 0;
 
-		for (let i = 0; i < l.samples.length; i++) {
+		const end = before(l.samples, strip.span[1] + 2, s.time);
+
+		for (let i = before(l.samples, strip.span[0] + 1, s.time);
+		     i < end; i++) {
 			const k = l.samples[i], at = s.group[k];
 			const x = ((s.time[k] - 1) * bin - lo) / unit;
 
-			if (x < 0 || x > hi || !s.time[k] ||
-			    !wanted[model.group.event[at]])
+			if (x < 0 || x > hi || !wanted[model.group.event[at]])
 				continue;
 			last[x | 0] = model.group.thread[at];
 			if (++cover[x | 0] > most)
@@ -342,13 +368,28 @@ const tracks = {
 			inTime(model.run.ns[k])));
 		this.hit(l.waits, model.wait, ns, k => lines.push(waitWords(k)));
 		if (!l.runs.length && !l.waits.length)
-			lines.push(grouped(before(l.samples, strip.bin(x + 1) + 1,
-				model.sample.time) - before(l.samples,
-				strip.bin(x) + 1, model.sample.time)) +
-				   " samples; no switches were recorded");
+			lines.push(things(this.samplesAt(l, x)) +
+				   "; no switches were recorded");
 		if (l.cpu !== undefined && !lines[1])
 			lines.push("idle, or not known");
 		return lines;
+	},
+
+	// Counts the samples of the event in a lane at a px, or in the bin that
+	// is there if bins are wider.
+	samplesAt(l, x)
+	{
+		const wanted = model.parts[view.event], s = model.sample;
+		const lo = strip.bin(x);
+		const hi = x + 1 < strip.width ?
+			Math.max(lo + 1, strip.bin(x + 1)) : strip.span[1] + 1;
+		const end = before(l.samples, hi + 1, s.time);
+		let n = 0;
+
+		for (let i = before(l.samples, lo + 1, s.time); i < end; i++)
+			n += wanted.includes(
+				model.group.event[s.group[l.samples[i]]]) ? 1 : 0;
+		return n;
 	},
 
 	hit(items, what, ns, say)

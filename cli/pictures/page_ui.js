@@ -100,7 +100,7 @@ function show()
 	const fresh = key !== selected;
 
 	if (fresh) {
-		sel = select(view);
+		sel = select(view, key);
 		selected = key;
 		showChips();
 	}
@@ -273,22 +273,35 @@ function factsOf(g, at)
 
 // ---- search
 
+// What was searched for and found, as a view without another choice keeps it.
+let searched = { text: "", sel: null, tree: null };
 function search()
 {
-	hits = null;
-	$("found").textContent = "";
-	$("search").classList.remove("wrong");
-	if (!pattern)
-		return;
+	const text = JSON.stringify([pattern, ignoreCase]);
 
-	const matches = matcher();
-
-	if (!matches) {
-		$("search").classList.add("wrong");
-		$("found").textContent = "not a regular expression";
+	if (text === searched.text && sel === searched.sel &&
+	    model.node === searched.tree)
 		return;
-	}
-	hits = model.labels.map(l => matches(l.name));
+	if (text !== searched.text)
+		findHits();
+	searched = { text: text, sel: sel, tree: model.node };
+	sayFound();
+}
+
+// Sets hits, null if there is no pattern or none that can be searched for.
+function findHits()
+{
+	const matches = pattern ? matcher() : null;
+
+	hits = matches && model.labels.map(l => matches(l.name));
+	$("search").classList.toggle("wrong", Boolean(pattern) && !matches);
+}
+
+function sayFound()
+{
+	$("found").textContent = pattern ? "not a regular expression" : "";
+	if (!hits)
+		return;
 
 	const [sum, n] = sumHits(model.node, i => sel.weight[i], i =>
 		hits[model.node.label[i]]);
@@ -418,8 +431,8 @@ function addHot(body, f, i)
 	const name = element("button", l.name, "link");
 	const add = (text, c) => tr.append(element("td", text, c));
 
-	add((100 * f.self[i] / sel.weight[0]).toFixed(2), "n");
-	add((100 * f.total[i] / sel.weight[0]).toFixed(2), "n");
+	add(share(f.self[i], sel.weight[0]), "n");
+	add(share(f.total[i], sel.weight[0]), "n");
 	add(grouped(f.samples[i]), "n");
 	add(kindWord[l.kind[0]]);
 	name.title = "callers and callees";
@@ -428,21 +441,50 @@ function addHot(body, f, i)
 	add(l.file);
 }
 
+// Returns for each label the place of its name or file among all.
+const ranks = {};
+function rankOf(key)
+{
+	if (!ranks[key]) {
+		const all = Array.from(new Set(model.labels.map(l => l[key])))
+			.sort((a, b) => a < b ? -1 : 1);
+		const place = new Map(all.map((text, i) => [text, i]));
+
+		ranks[key] = model.labels.map(l => place.get(l[key]));
+	}
+	return ranks[key];
+}
+
+// Returns the first n ids in order, without putting all in order: by(id) is
+// largest for the first.
+function firstOf(ids, n, by, compare)
+{
+	const values = new Float64Array(ids.length);
+
+	for (let i = 0; i < ids.length; i++)
+		values[i] = by(ids[i]);
+	values.sort();
+
+	const least = values[Math.max(values.length - n, 0)];
+
+	return ids.filter(i => by(i) >= least).sort(compare).slice(0, n);
+}
+
 function showHot()
 {
 	const body = $("hot").tBodies[0];
-	const f = sel.by || (sel.by = functions(sel));
+	const f = sel.count.by || (sel.count.by = functions(sel));
 	const wanted = $("hot_search").value.toLowerCase();
 	const ids = Array.from(f.total.keys()).filter(i => f.total[i] > 0 &&
-		model.labels[i].kind[0] !== "g" &&
-		model.labels[i].name.toLowerCase().includes(wanted));
+		model.labels[i].kind[0] !== "g" && (!wanted ||
+		model.labels[i].name.toLowerCase().includes(wanted)));
 	const text = order === "name" || order === "file";
-	const by = i => text ? model.labels[i][order] : f[order][i];
+	const by = text ? i => -rankOf(order)[i] : i => f[order][i];
 
-	ids.sort((a, b) => (text ? by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0 :
-		by(b) - by(a)) || f.total[b] - f.total[a] || a - b);
 	body.textContent = "";
-	ids.slice(0, hotRows).forEach(i => addHot(body, f, i));
+	firstOf(ids, hotRows, by, (a, b) => by(b) - by(a) ||
+		f.total[b] - f.total[a] || a - b).forEach(i =>
+		addHot(body, f, i));
 	$("hot_found").textContent = grouped(ids.length) + " functions" +
 		(ids.length > hotRows ? ", the first " + hotRows + " here" : "");
 	$("hot_more").hidden = ids.length <= hotRows;
@@ -541,7 +583,7 @@ const reverse = () =>
 // Shows the stacks of the heaviest lane by time, or all merged again.
 const inOrder = () => model.bins && go({
 	lane: view.lane === null ? sel.threads.indexOf(
-		Math.max(...sel.threads)) : null,
+		sel.threads.reduce((a, b) => a > b ? a : b, 0)) : null,
 	func: null, zoom: 0
 });
 
@@ -602,10 +644,11 @@ function showSame()
 		words.push("--collapse-recursion");
 	words.push("-o", "flame.svg", quote(document.title));
 	$("same").textContent = words.join(" ");
-	// flame takes waits whole that begin within --time, and has no filter
-	// for what is on no CPU
+	// flame takes waits whole that begin within --time, has no filter for
+	// what is on no CPU, and merges stacks
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||
-				      view.func !== null || (off && view.time) ||
+				      view.func !== null ||
+				      view.lane !== null || (off && view.time) ||
 				      (view.cpus && view.cpus.has(0)));
 }
 

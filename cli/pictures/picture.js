@@ -209,10 +209,16 @@ const ring = (at, by, n) => at < 0 ? (by > 0 ? 0 : n - 1) :
 
 // ---- words
 
-function percent(part, whole)
+// Returns a share as human_share() in cli/output/human.h writes it.
+function share(part, whole)
 {
-	return (whole > 0 ? 100 * part / whole : 0).toFixed(2) + " %";
+	const v = whole > 0 ? part * 1e4 / whole : 0;
+
+	return v > 0 && v < 0.5 ? "<0.01" : v < 1e4 && v >= 9999.5 ? ">99.99" :
+		(Math.floor(v + 0.5) / 100).toFixed(2);
 }
+
+const percent = (part, whole) => share(part, whole) + " %";
 
 // Returns the columns of one character in a font of fixed width.
 function cellsOf(ch)

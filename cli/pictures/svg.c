@@ -266,14 +266,13 @@ static void svg_put_controls(const struct page *p)
 	fputs("</g>\n", p->out);
 }
 
-/* Writes a percentage with two decimals. */
+/* "<0.01 %" is no text of XML. */
 static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
-	unsigned __int128 v = (unsigned __int128)part * 10000;
-	uint64_t x = whole ? (uint64_t)((v + whole / 2) / whole) : 0;
+	char share[16];
 
-	fprintf(out, "%llu.%02llu %%", (unsigned long long)(x / 100),
-		(unsigned long long)(x % 100));
+	human_percent(share, sizeof(share), (double)part, (double)whole);
+	safe_text_xml(out, share, 0);
 }
 
 static void svg_put_numbers(const struct page *p, const struct flame_node *nd)

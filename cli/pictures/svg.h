@@ -30,8 +30,8 @@ struct svg_look {
 	/* Stores the class of a node's frame, at most SVG_CLASS bytes with its
 	 * 0. */
 	void (*css_class)(const void *arg, uint32_t node, char *out);
-	/* Writes more lines of the tooltip, each after a newline: plain text
-	 * without '<' and '&'. */
+	/* Writes more lines of the tooltip, each after a newline: text of
+	 * XML. */
 	void (*tell)(const void *arg, uint32_t node, FILE *out);
 	void (*css)(FILE *out); /* writes the CSS rules of these classes */
 	const struct svg_row *legend; /* ends with class NULL */

@@ -65,6 +65,14 @@ static void annot_html_put_sources(FILE *out, const struct annot *a)
 	}
 }
 
+static void annot_html_put_share(FILE *out, uint64_t part, uint64_t whole)
+{
+	char share[16];
+
+	human_percent(share, sizeof(share), (double)part, (double)whole);
+	safe_text_xml(out, share, 0);
+}
+
 static void annot_html_put_head(FILE *out, const struct annot *a,
 				const char *capture)
 {
@@ -78,8 +86,9 @@ static void annot_html_put_head(FILE *out, const struct annot *a,
 	safe_text_xml(out, a->event, 0);
 	fputs(" &middot; <b>", out);
 	human_put_grouped(out, a->samples);
-	fprintf(out, "</b> samples, <b>%.2f %%</b> of all in ",
-		annot_share(a->weight, a->all_weight));
+	fputs("</b> samples, <b>", out);
+	annot_html_put_share(out, a->weight, a->all_weight);
+	fputs("</b> of all in ", out);
 	safe_text_xml(out, capture, 0);
 	fputs("</p>\n", out);
 	annot_html_put_sources(out, a);
@@ -88,21 +97,22 @@ static void annot_html_put_head(FILE *out, const struct annot *a,
 	size_t n;
 	const struct annot_insn **list = hottest(a, &n);
 
-	for (size_t i = 0; i < n && i < SPOTS; i++)
-		fprintf(out,
-			"<a class=\"%s\" href=\"#i%" PRIx64
-			"\">%.1f %% %" PRIx64 "</a>",
-			heat_class(a, list[i]), list[i]->off,
-			annot_share(list[i]->weight, a->weight),
-			list[i]->insn.addr);
+	for (size_t i = 0; i < n && i < SPOTS; i++) {
+		fprintf(out, "<a class=\"%s\" href=\"#i%" PRIx64 "\">",
+			heat_class(a, list[i]), list[i]->off);
+		annot_html_put_share(out, list[i]->weight, a->weight);
+		fprintf(out, " %" PRIx64 "</a>", list[i]->insn.addr);
+	}
 	fputs("</nav></header>\n<div id=\"heat\">", out);
-	for (size_t i = 0; i < n && i < MARKS; i++)
+	for (size_t i = 0; i < n && i < MARKS; i++) {
 		fprintf(out,
 			"<a class=\"%s\" href=\"#i%" PRIx64
-			"\" style=\"top:%.2f%%\" title=\"%.2f %%\"></a>",
+			"\" style=\"top:%.2f%%\" title=\"",
 			heat_class(a, list[i]), list[i]->off,
-			annot_share((uint64_t)(list[i] - a->insn), a->n),
-			annot_share(list[i]->weight, a->weight));
+			annot_share((uint64_t)(list[i] - a->insn), a->n));
+		annot_html_put_share(out, list[i]->weight, a->weight);
+		fputs("\"></a>", out);
+	}
 	fputs("</div>\n", out);
 	free(list);
 }
@@ -170,12 +180,14 @@ static void annot_html_put_insn(FILE *out, const struct annot *a,
 
 	fprintf(out, "<tr id=\"i%" PRIx64 "\" class=\"%s %s\"><td class=\"p\">",
 		in->off, heat_class(a, in), flow[in->insn.flow]);
-	if (in->samples)
+	if (in->samples) {
 		fprintf(out,
 			"<span class=\"b\"><u><i style=\"width:%.1f%%\"></i></u>"
-			"<span>%.2f %%</span></span>",
-			annot_share(in->weight, a->peak),
-			annot_share(in->weight, a->weight));
+			"<span>",
+			annot_share(in->weight, a->peak));
+		annot_html_put_share(out, in->weight, a->weight);
+		fputs("</span></span>", out);
+	}
 	fputs("</td><td class=\"n\">", out);
 	if (in->samples)
 		human_put_grouped(out, in->samples);

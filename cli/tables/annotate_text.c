@@ -73,7 +73,8 @@ static void annot_text_put_head(FILE *out, const struct annot *a)
 	fputs(", ", out);
 	human_put_grouped(out, a->samples);
 	fputs(a->samples == 1 ? " sample here, " : " samples here, ", out);
-	fprintf(out, "%.2f %% of all\n", annot_share(a->weight, a->all_weight));
+	human_put_percent(out, (double)a->weight, (double)a->all_weight);
+	fputs(" of all\n", out);
 	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0) {
 		fputs("code: ", out);
 		safe_text_put(out, a->file, 0, 0);
@@ -92,6 +93,7 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 					 a->peak)
 			: 0;
 	char text[BAR + 1];
+	char share[16];
 
 	if (!in->samples) {
 		fprintf(out, "%*s", LEFT, "");
@@ -103,8 +105,10 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 	if (heat != ANNOT_COLD)
 		fputs(term_on(out, heat == ANNOT_HOT ? STYLE_RED : STYLE_GREEN),
 		      out);
-	fprintf(out, "%6.2f %% %8" PRIu64 " %s",
-		annot_share(in->weight, a->weight), in->samples, text);
+	fprintf(out, "%8s %8" PRIu64 " %s",
+		human_percent(share, sizeof(share), (double)in->weight,
+			      (double)a->weight),
+		in->samples, text);
 	if (heat != ANNOT_COLD)
 		fputs(term_off(out), out);
 	putc(' ', out);

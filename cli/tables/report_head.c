@@ -19,8 +19,7 @@
 
 void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
-	fprintf(out, "%.2f %%",
-		whole ? 100.0 * (double)part / (double)whole : 0.0);
+	human_put_percent(out, (double)part, (double)whole);
 }
 
 /* Returns whether a sample of the event asked for a user stack. */

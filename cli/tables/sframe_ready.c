@@ -10,6 +10,7 @@
 #include "cli/ingest/load.h"
 #include "cli/input.h"
 #include "cli/ingest/name.h"
+#include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/tables/packages.h"
 #include "cli/output/safe_text.h"
@@ -205,12 +206,15 @@ static const char *readiness_package(const struct readiness *p, uint32_t image)
 
 static void readiness_put_share(uint64_t n, uint64_t of)
 {
-	printf(" %5.1f %%", of ? 100.0 * (double)n / (double)of : 0.0);
+	char share[16];
+
+	printf(" %8s",
+	       human_percent(share, sizeof(share), (double)n, (double)of));
 }
 
 static void readiness_put_images(const struct readiness *p)
 {
-	printf("\n%9s  %7s  %7s  %7s  %7s  %3s  %-20s %s\n", "samples", "FP",
+	printf("\n%9s  %8s  %8s  %8s  %8s  %3s  %-20s %s\n", "samples", "FP",
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
 		const struct ready_image *pl = &p->place[p->order[i]];

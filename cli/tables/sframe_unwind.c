@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
+#include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/sframe.h"
@@ -31,8 +32,10 @@ static int sframe_unwind_compare_stops(const void *a, const void *b)
 
 static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 {
-	printf("  %-40s %10" PRIu64 "  %5.1f %%\n", what, n,
-	       of ? 100.0 * (double)n / (double)of : 0.0);
+	char share[16];
+
+	printf("  %-40s %10" PRIu64 "  %8s\n", what, n,
+	       human_percent(share, sizeof(share), (double)n, (double)of));
 }
 
 static void sframe_unwind_put_stops(const struct unwind_compare_count *c)

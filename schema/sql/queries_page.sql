@@ -24,15 +24,13 @@ ORDER BY t.events DESC, t.id LIMIT 40
 -- name: page_requests
 SELECT v.verdict AS "Verdict", v.confidence AS "Confidence",
 	v.n AS "Samples",
-	printf('%.2f %%', 100.0 * v.n / (SELECT count(*) FROM request))
-		AS "Share"
+	1.0 * v.n / (SELECT count(*) FROM request) AS "Share"
 FROM verdicts v WHERE v.kind = 'request' ORDER BY v.n DESC, v.verdict
 
 -- name: page_chains
 SELECT v.verdict AS "Verdict", v.confidence AS "Confidence",
 	v.n AS "User stacks",
-	printf('%.2f %%', 100.0 * v.n / (SELECT count(*) FROM main.chain))
-		AS "Share"
+	1.0 * v.n / (SELECT count(*) FROM main.chain) AS "Share"
 FROM verdicts v WHERE v.kind = 'chain' ORDER BY v.n DESC, v.verdict
 
 -- name: page_latency

@@ -6,14 +6,13 @@
 # that answers; "fails": there is, and it ended with an error. Where perf answers less, a note
 # says what is missing. The captures are those of tests/captures, and one of our own program
 # with three events and switches, which is recorded first (without it, two tasks are left out).
-# BIG is the capture of the last task (bench/big.data, see bench.sh); of a second question about
-# it ours has the database. Each of $PERFS is a command that runs a perf.
+# BIG is the capture of the last task, recorded here with at least 500 MB where it is not given; of
+# a second question about it ours has the database. Each of $PERFS is a command that runs a perf.
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${1:-${BACKSTITCH:-build/backstitch}}") || exit 2
 PERFS=${PERFS:-perf}
-BIG=${BIG:-bench/big.data}
 root=$PWD
-big=$(realpath -q "$BIG")
+big=${BIG:+$(realpath "$BIG")}
 work=${WORK:-$(mktemp -d)} || exit 2
 mkdir -p "$work"
 [ "$WORK" ] || trap 'rm -rf "$work"' EXIT
@@ -36,6 +35,17 @@ gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-inline -o lo
 	"$root/tests/bench/load.c" -pthread || exit 2
 [ -s three.data ] || env -i PATH="$PATH" perf record -q -o three.data -g -e cpu-clock \
 	-e page-faults -e sched:sched_switch -- ./load-fp 3 2 >/dev/null 2>&1
+# record_big FILE SECONDS
+record_big() {
+	env -i PATH="$PATH" perf record -q -o "$1" -m 2048 -g -e cpu-clock/freq=10000/ \
+		-e raw_syscalls:sys_enter -- ./load-fp "$2" 2 >/dev/null 2>&1
+}
+# how long that takes is tried first: machines differ
+if [ -z "$big" ] && [ ! -s big.data ] && record_big trial.data 2
+then
+	record_big big.data "$(awk -v n="$(stat -c %s trial.data)" 'BEGIN { print int(1250e6 / n) + 1 }')"
+	rm -f trial.data
+fi
 tid=
 [ -s three.data ] &&
 	tid=$(perf script -i three.data -F comm,tid 2>/dev/null |

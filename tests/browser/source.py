@@ -165,6 +165,77 @@ def check_without(b):
        "then_there_is_no_panel")
 
 
+def make_large():
+    """A capture of a program with a function of 12,000 instructions, sampled
+    at its begin and its end, and two static functions of one name."""
+    part = "__attribute__((noinline)) static int same(int x) " \
+           "{ return x * %d; }\nint part%d(int x) { return same(x); }\n"
+    text = "volatile int v;\nint part3(int), part5(int);\n" \
+           "int large(void)\n{\n" + "\tv += 3;\n" * 4000 + \
+           "\treturn v;\n}\nint main(void)\n{\n" \
+           "\treturn large() + part3(1) + part5(2);\n}\n"
+    for name, source in (("large", text), ("part3", part % (3, 3)),
+                         ("part5", part % (5, 5))):
+        with open("%s/%s.c" % (work, name), "w") as f:
+            f.write(source)
+    program = work + "/large"
+    subprocess.run(["gcc", "-g", "-O0", "-no-pie", "-Wl,-z,noseparate-code",
+                    "-o", program] + ["%s/%s.c" % (work, n) for n in
+                                      ("large", "part3", "part5")], check=True)
+    symbols = [line.split() for line in subprocess.run(
+        ["nm", "-S", program], stdout=subprocess.PIPE, check=True,
+        text=True).stdout.splitlines()]
+    at = {s[3]: int(s[0], 16) for s in symbols if len(s) == 4}
+    size = {s[3]: int(s[1], 16) for s in symbols if len(s) == 4}
+    same_at = sorted(int(s[0], 16) for s in symbols if s[3:] == ["same"])
+    where = [at["large"]] * 3 + [at["large"] + size["large"] - 1] * 5 + \
+        [same_at[0]] * 2 + [same_at[1]] * 7
+    with open(work + "/large.txt", "w") as f:
+        f.write("event cycles\ncomm pid=7 name=large\nmmap pid=7 "
+                "start=0x400000 len=0x100000 pgoff=0 path=%s\n" % program)
+        for i, ip in enumerate(where):
+            f.write("sample pid=7 tid=7 cpu=0 time=%d period=1 u=%#x\n" %
+                    (1000000 + i * 1000, ip))
+    subprocess.run([os.path.join(OUT, "mkcap"), work + "/large.txt",
+                    work + "/large.data"], check=True)
+    draw("ingest", "-q", "-o", work + "/large.db", work + "/large.data")
+    draw("report", "--html", "-o", work + "/large.html", work + "/large.db")
+    return same_at
+
+
+def said_rows(b, table):
+    """Samples and places of the rows that have samples."""
+    return [(int(number(r[1])), r[2]) for r in rows(b, table) if r[1]]
+
+
+def check_large():
+    same_at = make_large()
+    with Browser(1600, 1000) as b:
+        b.open(work + "/large.html")
+        open_function(b, "large")
+        got = said_rows(b, "assembly")
+        ok([n for n, _ in got] == [3, 5],
+           "a_large_function_has_all_its_samples", got)
+        n = len(rows(b, "assembly"))
+        left = b.js("return document.querySelector('#assembly .head')"
+                    ".textContent")
+        ok(n <= 3000 and number(left) + n > 12000 and
+           "are left out" in b.text("#listing_says"),
+           "it_says_what_of_it_is_left_out", n, left, b.text("#listing_says"))
+        b.keys("u")
+        for i, samples in enumerate((2, 7)):
+            b.js("""[...document.querySelectorAll("#hot tr")].find(r =>
+                r.cells[4].textContent === "same" &&
+                r.cells[2].textContent === arguments[0])
+                .querySelector("button").click()""", str(samples))
+            got = said_rows(b, "assembly")
+            ok(got == [(samples, "%x" % same_at[i])],
+               "functions_of_one_name_have_their_own_code_%d" % i, got)
+            b.keys("u")
+        b.quiet(work + "/large.html", "the_page_of_a_large_function")
+
+
+check_large()
 for width, dark in ((1600, False), (1000, True), (400, False)):
     with Browser(width, 1000) as browser:
         browser.cdp("Emulation.setEmulatedMedia", features=[{

@@ -85,7 +85,7 @@ def page_of(db, *options):
 def inside(db, lo, hi):
     """Waits and their ns within a time."""
     part = [min(to, hi) - max(begin, lo) for _, begin, to, _ in waits(db)
-            if to >= lo and begin < hi]
+            if begin < hi and (to > lo or begin >= lo)]
     return len(part), sum(part)
 
 
@@ -263,6 +263,8 @@ def check_order(b, db, event):
     choose(b, "#lane", "in time: %s %d" % (comm, tid))
     ok("the picture: {:,} samples in order".format(n) in b.text("#details"),
        "the_order_of_time_has_all_samples_of_a_thread", b.text("#details"), n)
+    ok(b.js("return document.querySelector('#command').hidden"),
+       "no_command_draws_the_order_of_time", b.text("#same"))
     samples = ask(
         db, "SELECT s.time_ns, coalesce((SELECT f.symbol FROM stack_frames f "
         "WHERE f.stack = coalesce(s.kernel_stack, s.user_stack) AND f.pos = "
@@ -457,6 +459,42 @@ def check_names():
         b.quiet(path, "evil_names")
 
 
+def check_counts():
+    """The tip of a lane without switches counts the samples of the event."""
+    with open(work + "/counts.txt", "w") as f:
+        f.write("event one period=1\nevent two period=1\n"
+                "comm pid=7 name=counted\n" + "".join(
+                    "sample event=%s pid=7 tid=7 cpu=0 time=%d u=0x400010\n" %
+                    s for s in [("one", 1000000)] * 3 +
+                    [("two", 1000000)] * 5 + [("one", 2000000)] * 2))
+    subprocess.run([os.path.join(OUT, "mkcap"), work + "/counts.txt",
+                    work + "/counts.data"], check=True)
+    path = work + "/counts.html"
+    draw("report", "--html", "-o", path, work + "/counts.data")
+    with Browser() as b:
+        b.open(path)
+        choose(b, "#event", "one (")
+        b.keys("t")
+        y = lane(b, "counted 7")
+        s = box(b, "#lanes")
+        said = []
+        for x in 0, s[2] // 2, s[2] - 1:
+            b.point(s[0] + x, y)
+            said.append(b.text("#tip"))
+        ok([[w in t for w in ("3 samples;", "0 samples;", "2 samples;")]
+            for t in said] == [[True, False, False], [False, True, False],
+                               [False, False, True]],
+           "the_tip_of_a_lane_counts_its_samples", said)
+        type_in(b, "#from", "0")
+        type_in(b, "#to", "0")
+        b.keys("+")
+        b.point(s[0] + s[2] // 2, y)
+        ok("3 samples;" in b.text("#tip"), "also_within_a_wide_bin",
+           b.text("#tip"))
+        b.quiet(path, "counts")
+
+
+check_counts()
 check_wall()
 ftrace = make(work, "ftrace-v7.dat")
 traced = page_of(ftrace)

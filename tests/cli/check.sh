@@ -85,7 +85,7 @@ ends what_is_broken_ends_with_4 4 lost.db
 says the_verdict_comes_first 'lost.db: broken: 382 requests without their user'
 says all_requests_are_counted \
 	'4,543 user stacks: 4,530 later by cookie, 13 at once (refused)'
-says and_the_joined '4,129 of 4,530 (91.1 %), 171 after their chain'
+says and_the_joined '4,129 of 4,530 (91.15 %), 171 after their chain'
 says each_verdict_has_its_number_and_word '382 chain_lost: records were lost'
 says even_the_harmless_ones '19 pending_end: the thread was still'
 says images_with_one_frame_are_named 'only one frame: libc.so.6 342'

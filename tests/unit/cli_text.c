@@ -188,6 +188,29 @@ START_TEST(numbers_have_three_digits_that_count)
 }
 END_TEST
 
+START_TEST(shares_have_two_decimals_and_nothing_and_all_are_exact)
+{
+	static const struct {
+		double part, whole;
+		const char *text;
+	} row[] = {
+		{ 0, 0, "0.00 %" },	      { 0, 7, "0.00 %" },
+		{ 7, 7, "100.00 %" },	      { 1, 3, "33.33 %" },
+		{ 2, 3, "66.67 %" },	      { 1, 800, "0.13 %" },
+		{ 1, 20000, "0.01 %" },	      { 1, 20001, "<0.01 %" },
+		{ 19999, 20000, ">99.99 %" }, { 19997, 20000, "99.99 %" },
+		{ 1e-9, 1e18, "<0.01 %" },    { 3, 2, "150.00 %" },
+	};
+	char b[16];
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		ck_assert_str_eq(
+			human_percent(b, sizeof(b), row[i].part, row[i].whole),
+			row[i].text);
+	ck_assert_str_eq(human_share(b, sizeof(b), 1, 3), "33.33");
+}
+END_TEST
+
 START_TEST(script_fields_are_checked)
 {
 	struct script_fields f;
@@ -224,6 +247,8 @@ int main(void)
 	tcase_add_test(t, also_names_more_bytes);
 	tcase_add_test(t, a_small_buffer_cuts_and_ends);
 	tcase_add_test(t, numbers_have_three_digits_that_count);
+	tcase_add_test(t,
+		       shares_have_two_decimals_and_nothing_and_all_are_exact);
 	tcase_add_test(t, script_fields_are_checked);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
