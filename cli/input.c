@@ -10,11 +10,11 @@
 
 #include "cli/command.h"
 #include "cli/ingest/load.h"
-#include "cli/ingest/merged.h"
 #include "cli/stop.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 static const char *input;
 
@@ -266,4 +266,53 @@ struct store *database_from_args(int argc, char **argv, const char *out,
 		if (input_apart(several.path[i], out, err))
 			return NULL;
 	return database_open(*path, status, err);
+}
+
+/* Adds what an argument names. A capture is what is no database. */
+static int inputs_add(struct inputs *in, const char *path, struct err *err)
+{
+	int ret = merged_expand(&in->list, path, err);
+
+	if (!ret)
+		*mem_add(in->list.path, in->list.n, in->list.cap) =
+			mem_strdup(path);
+	return ret < 0 ? -1 : 0;
+}
+
+int inputs_find(struct inputs *in, int argc, char **argv, const char *out,
+		struct err *err)
+{
+	const char *path;
+
+	*in = (struct inputs){ .status = STATUS_OK };
+	if (merged_chosen())
+		return err_set(err, ERR_USAGE,
+			       "--from, --to, --since and --last choose from "
+			       "databases that are read as one; these are read "
+			       "one by one: use --time");
+	if (!argc) {
+		path = input ? input : input_path(0, NULL, err);
+		if (!path || inputs_add(in, path, err))
+			return -1;
+	}
+	for (int i = 0; i < argc; i++)
+		if (inputs_add(in, argv[i], err))
+			return -1;
+	for (size_t i = 0; i < in->list.n; i++)
+		if (input_apart(in->list.path[i], out, err))
+			return -1;
+	return 0;
+}
+
+int inputs_next(struct inputs *in, struct store **db, struct err *err)
+{
+	if (in->at == in->list.n)
+		return 0;
+	*db = database_open(in->list.path[in->at++], &in->status, err);
+	return *db ? 1 : -1;
+}
+
+void inputs_release(struct inputs *in)
+{
+	merged_paths_release(&in->list);
 }

@@ -2,7 +2,10 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include <stddef.h>
+
 #include "cli/command.h"
+#include "cli/ingest/merged.h"
 
 struct err;
 struct store;
@@ -31,6 +34,22 @@ struct store *database_open(const char *path, int *status, struct err *err);
 struct store *database_from_args(int argc, char **argv, const char *out,
 				 const char **path, int *status,
 				 struct err *err);
+/* What a command reads one by one. */
+struct inputs {
+	struct merged_paths list;
+	size_t at;
+	int status; /* STATUS_DAMAGED once a capture was damaged */
+};
+/* Finds the databases and captures that the arguments name: files, folders of
+ * databases, patterns; or, without arguments, what input_path() finds. out is
+ * as for input_apart(). Returns 0, or -1 and *err; to be released in either
+ * case. */
+int inputs_find(struct inputs *in, int argc, char **argv, const char *out,
+		struct err *err);
+/* Opens the next one as database_open() does. Returns 1 and *db, 0 at the end,
+ * or -1 and *err. */
+int inputs_next(struct inputs *in, struct store **db, struct err *err);
+void inputs_release(struct inputs *in);
 /* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
 int input_damaged(const char *path);
 #endif

@@ -53,7 +53,8 @@ table() {
 
 # name@version
 npm_packages="speedscope@1.25.0 ajv@8.20.0 pprof-format@2.3.2
-	@firefox-devtools/profiler-cli@0.10.0"
+	@firefox-devtools/profiler-cli@0.10.0 @duckdb/node-api@1.5.6-r.1
+	hyparquet@1.31.5 hyparquet-compressors@1.1.2"
 
 npm_install() {
 	command -v npm >/dev/null || return 0

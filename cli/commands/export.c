@@ -25,7 +25,8 @@
 	X(pprof, "pprof")                                                      \
 	X(firefox, "firefox")                                                  \
 	X(perfdata, "perf.data")                                               \
-	X(ctf, "ctf")
+	X(ctf, "ctf")                                                          \
+	X(parquet, "parquet")
 
 #define DECLARE(id, word) extern const struct exporter export_##id;
 EXPORTERS(DECLARE)
@@ -43,12 +44,13 @@ static const struct opt opts[] = {
 	OPT_CHOICE(0, "format", "FORM", &format, exporter_names,
 		   "what to write; 'backstitch help exports' describes each"),
 	OPT_STRING('o', "output", "FILE", &out_path,
-		   "write to FILE instead of standard output; ctf makes a "
-		   "folder"),
+		   "write to FILE instead of standard output; ctf and "
+		   "parquet make a folder"),
 	OPT_FLAG(0, "samples", &count_samples,
 		 "weights are numbers of samples"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_GROUP(csv_opts),
+	OPT_GROUP(parquet_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -102,6 +104,19 @@ static int write_folder(const char *path, void *arg, struct err *err)
 	return j->e->write_folder(path, &j->x, err);
 }
 
+/* Writes the databases one by one. */
+static int export_apart(int argc, char **argv, struct job *j, struct err *err)
+{
+	struct inputs in;
+	int rc = -1;
+
+	j->x.inputs = &in;
+	if (!inputs_find(&in, argc, argv, out_path, err))
+		rc = folder_write(out_path, write_folder, j, err);
+	inputs_release(&in);
+	return rc ? -1 : in.status;
+}
+
 static int export_run(int argc, char **argv, struct err *err)
 {
 	struct job j = { .e = export_choose_form(err) };
@@ -110,6 +125,8 @@ static int export_run(int argc, char **argv, struct err *err)
 
 	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
 		return -1;
+	if (j.e->apart)
+		return export_apart(argc, argv, &j, err);
 	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,
 				    err);
 	if (!j.x.db)
@@ -129,6 +146,7 @@ static const char *const examples[] = {
 	"backstitch export --format perf.data -o old.data perf.db; "
 	"perf report -i old.data",
 	"backstitch export --format ctf -o trace perf.db; babeltrace2 trace",
+	"backstitch export --format parquet --partition -o lake *.db",
 	NULL
 };
 

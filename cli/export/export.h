@@ -10,20 +10,25 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/command.h"
+
 struct err;
+struct inputs;
 struct store;
 
 /* The input of an exporter. events.h and stacks.h apply the filter options. */
 struct export_request {
 	struct store *db;
-	const char *path; /* of the database or capture, for titles */
-	bool inlined;	  /* with inlined functions */
-	bool samples;	  /* every sample weighs 1 */
+	struct inputs *inputs; /* of an exporter that is `apart`; db is NULL */
+	const char *path;      /* of the database or capture, for titles */
+	bool inlined;	       /* with inlined functions */
+	bool samples;	       /* every sample weighs 1 */
 };
 
 struct exporter {
 	const char *summary; /* one line of help */
 	bool binary;	     /* not to be printed on a terminal */
+	bool apart; /* reads several databases one by one, not as one */
 	/* Writes the export. Returns 0, or -1 and *err. Stops early, with 0,
 	 * once out_failed() is true. */
 	int (*write)(FILE *out, const struct export_request *x,
@@ -37,4 +42,7 @@ struct exporter {
 /* All exporters, and their names in the same order; both end with NULL. */
 extern const struct exporter *const exporters[];
 extern const char *const exporter_names[];
+
+/* Options of export_parquet: for OPT_GROUP(). */
+extern const struct opt parquet_opts[];
 #endif

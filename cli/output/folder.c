@@ -41,15 +41,22 @@ int folder_check(const char *path, struct err *err)
 		 : 0;
 }
 
-/* Removes a folder that has files only. */
-static void folder_remove(const char *path)
+#define FOLDER_DEPTH 4 /* folders in folders that an export makes */
+
+/* Removes a folder with files, and with folders up to that depth. */
+static void folder_remove(const char *path, unsigned int depth)
 {
 	DIR *d = opendir(path);
+	char inner[PATH_MAX];
 	const struct dirent *e;
 
-	while (d && (e = readdir(d)))
-		if (!folder_is_dots(e->d_name))
-			unlinkat(dirfd(d), e->d_name, 0);
+	while (d && (e = readdir(d))) {
+		if (folder_is_dots(e->d_name) ||
+		    !unlinkat(dirfd(d), e->d_name, 0) || !depth)
+			continue;
+		snprintf(inner, sizeof(inner), "%.3800s/%s", path, e->d_name);
+		folder_remove(inner, depth - 1);
+	}
 	if (d)
 		closedir(d);
 	rmdir(path);
@@ -60,8 +67,8 @@ static void folder_remove_temp(const char *temp)
 {
 	char made[PATH_MAX + 8];
 
-	snprintf(made, sizeof(made), "%s/trace", temp);
-	folder_remove(made);
+	snprintf(made, sizeof(made), "%.4090s/trace", temp);
+	folder_remove(made, FOLDER_DEPTH);
 	rmdir(temp);
 }
 

@@ -54,17 +54,25 @@ static void merge_widen(int64_t *first, int64_t *last, int64_t t)
 		*last = t;
 }
 
+void merge_content_key(const char *content, char key[MERGE_KEY_SIZE])
+{
+	size_t n = strlen(content);
+
+	if (n == 32 && strspn(content, "0123456789abcdef") == n)
+		snprintf(key, MERGE_KEY_SIZE, "%s", content);
+	else
+		snprintf(key, MERGE_KEY_SIZE, "%016" PRIx64 "%016" PRIx64,
+			 hash_content(content, n, 1),
+			 hash_content(content, n, 2));
+}
+
 /* Returns the number of a capture's content, of which a hash is stored. */
 static uint32_t merge_key(struct merge *m, const char *content)
 {
-	size_t n = strlen(content);
-	char hash[33];
+	char key[MERGE_KEY_SIZE];
 
-	if (n == 32 && strspn(content, "0123456789abcdef") == n)
-		return intern_add(&m->keys, content);
-	snprintf(hash, sizeof(hash), "%016" PRIx64 "%016" PRIx64,
-		 hash_content(content, n, 1), hash_content(content, n, 2));
-	return intern_add(&m->keys, hash);
+	merge_content_key(content, key);
+	return intern_add(&m->keys, key);
 }
 
 static void merge_take_known(struct merge *m, struct merge_input *in,

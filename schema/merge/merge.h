@@ -49,6 +49,11 @@ struct merge_choice {
 	size_t last;   /* so many databases, the newest ones; 0: all */
 };
 
+/* Writes what a capture is known by, 32 hex digits, made of its content as the
+ * query merge_known tells it: the same in a merged database as in its own. */
+#define MERGE_KEY_SIZE 33
+void merge_content_key(const char *content, char key[MERGE_KEY_SIZE]);
+
 struct merge *merge_new(void);
 void merge_free(struct merge *m); /* NULL is fine */
 /* Reads which captures a database has, and their times. path is copied.

@@ -1,0 +1,30 @@
+/* parquet.h - writes a Parquet file from batches of a fleet's rows.
+ *
+ * parquet_open(), parquet_put() for each batch, parquet_finish(), which gives
+ * the file its name, parquet_close(). Memory is bounded by a row group:
+ * 524,288 rows, or fewer if lists are long or texts large. */
+#ifndef CLI_EXPORT_PARQUET_PARQUET_H
+#define CLI_EXPORT_PARQUET_PARQUET_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct fleet_batch;
+struct fleet_table;
+struct parquet;
+
+/* Returns NULL and *err if the file cannot be made. */
+struct parquet *parquet_open(const char *path, const struct fleet_table *table,
+			     struct err *err);
+/* Adds rows [from, from + n) of a batch. Returns 0, or -1 and *err. */
+int parquet_put(struct parquet *p, const struct fleet_batch *b, size_t from,
+		size_t n, struct err *err);
+/* To be called before the first batch of another database. */
+void parquet_forget(struct parquet *p);
+/* Writes what is left, and the footer. Returns 0, or -1 and *err. */
+int parquet_finish(struct parquet *p, struct err *err);
+/* Removes the file unless it is finished. */
+void parquet_close(struct parquet *p); /* NULL is fine */
+/* Returns the bytes written, and the rows. */
+uint64_t parquet_bytes(const struct parquet *p, uint64_t *rows);
+#endif

@@ -1,0 +1,493 @@
+/* pq_column.c - a column of a Parquet file: its values of one row group. */
+#include "cli/export/parquet/pq_column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/export/parquet/pq_pages.h"
+#include "cli/fleet/fleet_batch.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+#define PAGE_VALUES 65536
+#define DICTIONARY_MAX 65536 /* of numbers */
+#define BOUND_MAX 256	     /* longer texts have no statistics */
+#define CODEC_ZSTD 6
+#define HASH_SIZE 16
+
+enum pq_type {
+	PQ_INT32 = 1,
+	PQ_INT64 = 2,
+	PQ_DOUBLE = 5,
+	PQ_TEXT = 6,
+	PQ_FIXED = 7
+};
+
+static bool pq_is_pooled(enum fleet_type t)
+{
+	return t == FLEET_STRING || t == FLEET_HASH;
+}
+
+static size_t pq_column_size(const struct fleet_column *c)
+{
+	return pq_is_pooled(c->type) ? sizeof(uint32_t)
+				     : fleet_type_size(c->type);
+}
+
+int pq_column_type(const struct fleet_column *c)
+{
+	switch (c->type) {
+	case FLEET_STRING:
+		return PQ_TEXT;
+	case FLEET_HASH:
+		return PQ_FIXED;
+	case FLEET_F64:
+		return PQ_DOUBLE;
+	case FLEET_U64:
+	case FLEET_I64:
+		return PQ_INT64;
+	default:
+		return PQ_INT32;
+	}
+}
+
+void pq_column_init(struct pq_column *p, const struct fleet_column *c)
+{
+	*p = (struct pq_column){ .c = c };
+}
+
+void pq_column_release(struct pq_column *p)
+{
+	intern_release(&p->words);
+	free(p->value);
+	free(p->length);
+	free(p->known);
+}
+
+void pq_column_forget(struct pq_column *p)
+{
+	if (p->n_known)
+		memset(p->known, 0, p->n_known * sizeof(*p->known));
+}
+
+size_t pq_column_values(const struct pq_column *p)
+{
+	return p->n;
+}
+
+/* ---- adding */
+
+static void pq_column_add_words(struct pq_column *p,
+				const struct fleet_cells *cells, size_t from,
+				size_t n)
+{
+	uint32_t *out = (uint32_t *)p->value + p->n;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = cells->id[from + i];
+
+		if (id >= p->n_known)
+			p->known =
+				mem_reach(p->known, &p->n_known, &p->cap_known,
+					  (size_t)id + 1, sizeof(*p->known));
+		if (!p->known[id])
+			p->known[id] =
+				1 + intern_add_bytes(
+					    &p->words,
+					    intern_get(cells->pool, id),
+					    intern_length(cells->pool, id));
+		out[i] = p->known[id] - 1;
+	}
+}
+
+void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
+		   size_t from, size_t n)
+{
+	size_t size = pq_column_size(p->c);
+
+	if (p->c->list) {
+		p->length = mem_grow(p->length, &p->cap_row, p->n_row + n,
+				     sizeof(*p->length));
+		for (size_t i = from; i < from + n; i++)
+			p->length[p->n_row++] =
+				cells->first[i + 1] - cells->first[i];
+		n = cells->first[from + n] - cells->first[from];
+		from = cells->first[from];
+	}
+	p->value = mem_grow(p->value, &p->cap, p->n + n, size);
+	if (pq_is_pooled(p->c->type))
+		pq_column_add_words(p, cells, from, n);
+	else if (n)
+		memcpy(p->value + p->n * size,
+		       (const char *)cells->any + from * size, n * size);
+	p->n += n;
+}
+
+/* ---- values */
+
+/* Returns a number as its physical type has it. */
+static uint64_t pq_column_at(const struct pq_column *p, size_t i)
+{
+	const void *v = p->value;
+
+	switch (p->c->type) {
+	case FLEET_U8:
+		return ((const uint8_t *)v)[i];
+	case FLEET_U16:
+		return ((const uint16_t *)v)[i];
+	case FLEET_U32:
+		return ((const uint32_t *)v)[i];
+	case FLEET_I32:
+		return (uint64_t)(int64_t)((const int32_t *)v)[i];
+	default:
+		return ((const uint64_t *)v)[i];
+	}
+}
+
+static void pq_put_number(struct pq_buf *b, const struct pq_column *p,
+			  uint64_t v)
+{
+	if (pq_column_type(p->c) == PQ_INT32)
+		pq_put_u32(b, (uint32_t)v);
+	else
+		pq_put_u64(b, v);
+}
+
+static void pq_put_word(struct pq_buf *b, const struct pq_column *p,
+			uint32_t word)
+{
+	size_t n = intern_length(&p->words, word);
+
+	if (p->c->type == FLEET_STRING)
+		pq_put_u32(b, (uint32_t)n);
+	pq_put_bytes(b, intern_get(&p->words, word), n);
+}
+
+/* How a row group's values of a column are written. */
+struct pq_plan {
+	enum pq_encoding encoding;
+	uint32_t *index; /* of each value in the dictionary */
+	uint32_t *owned; /* index, if it is to be freed */
+	uint64_t *entry; /* the dictionary of numbers */
+	size_t n_entry;
+	unsigned int width; /* of the index */
+};
+
+static size_t pq_word_bytes(const struct pq_column *p, uint32_t word)
+{
+	return intern_length(&p->words, word) +
+	       (p->c->type == FLEET_STRING ? 4 : 0);
+}
+
+static void pq_plan_words(const struct pq_column *p, struct pq_plan *plan)
+{
+	const uint32_t *v = (const uint32_t *)p->value;
+	size_t dictionary = 0;
+	size_t plain = 0;
+
+	plan->n_entry = p->words.n;
+	plan->width = pq_width(plan->n_entry ? plan->n_entry - 1 : 0);
+	for (uint32_t i = 0; i < plan->n_entry; i++)
+		dictionary += pq_word_bytes(p, i);
+	for (size_t i = 0; i < p->n; i++)
+		plain += pq_word_bytes(p, v[i]);
+	plan->index = (uint32_t *)p->value;
+	if (dictionary + p->n * plan->width / 8 < plain)
+		plan->encoding = PQ_DICTIONARY;
+}
+
+/* Makes a dictionary of numbers unless there are too many different ones. */
+static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
+{
+	size_t most = p->n / 4 < DICTIONARY_MAX ? p->n / 4 : DICTIONARY_MAX;
+	struct table seen = { 0 };
+	size_t cap = 0;
+	uint32_t at = 0;
+
+	if (!p->n)
+		return;
+	plan->owned = plan->index = mem_new(p->n, sizeof(*plan->index));
+	for (size_t i = 0; i < p->n && plan->n_entry <= most + 1; i++) {
+		uint64_t v = pq_column_at(p, i);
+
+		if (!i || v != plan->entry[at])
+			at = table_find(&seen, hash_u64(v), NULL, NULL, NULL);
+		if (at == TABLE_NONE) {
+			at = (uint32_t)plan->n_entry;
+			table_add(&seen, hash_u64(v), at);
+			*mem_add(plan->entry, plan->n_entry, cap) = v;
+		}
+		plan->index[i] = at;
+	}
+	table_release(&seen);
+	if (plan->n_entry > most + 1)
+		return;
+	plan->encoding = PQ_DICTIONARY;
+	plan->width = pq_width(plan->n_entry - 1);
+}
+
+static void pq_plan(const struct pq_column *p, struct pq_plan *plan)
+{
+	*plan = (struct pq_plan){ .encoding = PQ_PLAIN };
+	if (pq_is_pooled(p->c->type))
+		pq_plan_words(p, plan);
+	else if (p->c->shape == FLEET_FEW)
+		pq_plan_numbers(p, plan);
+	else if (p->c->shape == FLEET_RISING &&
+		 pq_column_type(p->c) == PQ_INT64)
+		plan->encoding = PQ_DELTA;
+}
+
+/* ---- pages */
+
+/* Puts the values [from, from + n). */
+static void pq_put_values(const struct pq_column *p, const struct pq_plan *plan,
+			  struct pq_buf *b, size_t from, size_t n)
+{
+	if (plan->encoding == PQ_DICTIONARY) {
+		pq_put_byte(b, plan->width);
+		pq_put_hybrid(b, plan->index + from, n, plan->width);
+	} else if (plan->encoding == PQ_DELTA) {
+		pq_put_delta(b, (const uint64_t *)p->value + from, n);
+	} else {
+		for (size_t i = from; i < from + n; i++)
+			if (pq_is_pooled(p->c->type))
+				pq_put_word(b, p, plan->index[i]);
+			else
+				pq_put_number(b, p, pq_column_at(p, i));
+	}
+}
+
+static void pq_put_level(struct pq_buf *b, const uint32_t *v, size_t n)
+{
+	size_t at = b->len;
+	uint32_t len;
+
+	pq_put_u32(b, 0);
+	pq_put_hybrid(b, v, n, 1);
+	len = (uint32_t)(b->len - at - sizeof(len));
+	for (unsigned int i = 0; i < sizeof(len); i++)
+		b->data[at + i] = (unsigned char)(len >> (8 * i));
+}
+
+/* A part of a row group: what a page has. */
+struct pq_part {
+	size_t row, value; /* the next ones */
+	size_t n_row, n_value, n_entry;
+};
+
+/* Puts the levels of the lists of a page: entries begin a row (0) or continue
+ * it (1), and are values (1) or stand for an empty list (0). */
+static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
+			  struct pq_buf *b)
+{
+	uint32_t *again = mem_new(g->n_entry, sizeof(*again));
+	uint32_t *there = mem_new(g->n_entry, sizeof(*there));
+	size_t at = 0;
+
+	for (size_t r = g->row; r < g->row + g->n_row; r++) {
+		for (uint32_t i = 0; i < p->length[r]; i++) {
+			again[at] = i > 0;
+			there[at++] = 1;
+		}
+		at += !p->length[r]; /* both are 0 */
+	}
+	pq_put_level(b, again, g->n_entry);
+	pq_put_level(b, there, g->n_entry);
+	free(again);
+	free(there);
+}
+
+/* Finds the next page. Returns false if there is none. */
+static bool pq_next_part(const struct pq_column *p, struct pq_part *g)
+{
+	g->row += g->n_row;
+	g->value += g->n_value;
+	g->n_row = g->n_value = g->n_entry = 0;
+	if (!p->c->list) {
+		size_t left = p->n - g->value;
+
+		g->n_entry = g->n_value =
+			left < PAGE_VALUES ? left : PAGE_VALUES;
+		return left > 0;
+	}
+	while (g->row + g->n_row < p->n_row && g->n_entry < PAGE_VALUES) {
+		uint32_t n = p->length[g->row + g->n_row++];
+
+		g->n_value += n;
+		g->n_entry += n ? n : 1;
+	}
+	return g->n_row > 0;
+}
+
+static int pq_write_dictionary(const struct pq_column *p,
+			       const struct pq_plan *plan, struct pq_pages *out,
+			       struct err *err)
+{
+	for (size_t i = 0; i < plan->n_entry; i++)
+		if (plan->entry)
+			pq_put_number(&out->body, p, plan->entry[i]);
+		else
+			pq_put_word(&out->body, p, (uint32_t)i);
+	return pq_pages_put(out, plan->n_entry, -1, err);
+}
+
+/* ---- the chunk */
+
+struct pq_chunk {
+	uint64_t start, data, end, plain;
+	size_t n_entry;
+};
+
+static int pq_write_pages(const struct pq_column *p, const struct pq_plan *plan,
+			  struct pq_pages *out, struct pq_chunk *k,
+			  struct err *err)
+{
+	struct pq_part g = { 0 };
+
+	*k = (struct pq_chunk){ .start = out->at };
+	out->plain = 0;
+	if (plan->encoding == PQ_DICTIONARY &&
+	    pq_write_dictionary(p, plan, out, err))
+		return -1;
+	k->data = out->at;
+	while (pq_next_part(p, &g)) {
+		if (p->c->list)
+			pq_put_levels(p, &g, &out->body);
+		pq_put_values(p, plan, &out->body, g.value, g.n_value);
+		if (pq_pages_put(out, g.n_entry, (int)plan->encoding, err))
+			return -1;
+		k->n_entry += g.n_entry;
+	}
+	k->end = out->at;
+	k->plain = out->plain;
+	return 0;
+}
+
+static int pq_compare_words(const struct pq_column *p, uint32_t a, uint32_t b)
+{
+	size_t n = intern_length(&p->words, a);
+	size_t m = intern_length(&p->words, b);
+	int d = memcmp(intern_get(&p->words, a), intern_get(&p->words, b),
+		       n < m ? n : m);
+
+	return d ? d : n < m ? -1 : n > m;
+}
+
+/* Stores the smallest and the largest value as they are written. Returns
+ * false if there are none that are short enough. */
+static bool pq_word_bounds(const struct pq_column *p, struct pq_buf *low,
+			   struct pq_buf *high)
+{
+	uint32_t a = 0;
+	uint32_t b = 0;
+
+	for (uint32_t i = 1; i < p->words.n; i++) {
+		if (pq_compare_words(p, i, a) < 0)
+			a = i;
+		if (pq_compare_words(p, i, b) > 0)
+			b = i;
+	}
+	if (!p->words.n || intern_length(&p->words, a) > BOUND_MAX ||
+	    intern_length(&p->words, b) > BOUND_MAX)
+		return false;
+	pq_put_bytes(low, intern_get(&p->words, a),
+		     intern_length(&p->words, a));
+	pq_put_bytes(high, intern_get(&p->words, b),
+		     intern_length(&p->words, b));
+	return true;
+}
+
+static bool pq_number_bounds(const struct pq_column *p, struct pq_buf *low,
+			     struct pq_buf *high)
+{
+	bool is_signed = p->c->type == FLEET_I32 || p->c->type == FLEET_I64;
+	/* unsigned order of these is the order of the values */
+	uint64_t flip = is_signed ? (uint64_t)1 << 63 : 0;
+	uint64_t a = UINT64_MAX;
+	uint64_t b = 0;
+
+	if (!p->n || p->c->type == FLEET_F64)
+		return false;
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t v = pq_column_at(p, i) ^ flip;
+
+		a = v < a ? v : a;
+		b = v > b ? v : b;
+	}
+	pq_put_number(low, p, a ^ flip);
+	pq_put_number(high, p, b ^ flip);
+	return true;
+}
+
+static void pq_put_statistics(const struct pq_column *p, struct pq_thrift *t)
+{
+	struct pq_buf low = { 0 };
+	struct pq_buf high = { 0 };
+
+	/* readers differ in what they count as null in a list */
+	if (!p->c->list &&
+	    (pq_is_pooled(p->c->type) ? pq_word_bounds(p, &low, &high)
+				      : pq_number_bounds(p, &low, &high))) {
+		pq_struct(t, 12);
+		pq_i64(t, 3, 0);
+		pq_bytes(t, 5, high.data, high.len);
+		pq_bytes(t, 6, low.data, low.len);
+		pq_end(t);
+	}
+	pq_buf_release(&low);
+	pq_buf_release(&high);
+}
+
+static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
+			 const struct pq_chunk *k, struct pq_thrift *t)
+{
+	bool dictionary = plan->encoding == PQ_DICTIONARY;
+	bool rle = p->c->list; /* of the levels */
+
+	pq_struct_item(t);
+	pq_i64(t, 2, (int64_t)k->start);
+	pq_struct(t, 3);
+	pq_i32(t, 1, pq_column_type(p->c));
+	pq_list(t, 2, PQ_ITEM_I32, 1u + dictionary + rle);
+	pq_item_i32(t, plan->encoding);
+	if (dictionary)
+		pq_item_i32(t, PQ_PLAIN);
+	if (rle)
+		pq_item_i32(t, PQ_RLE);
+	pq_list(t, 3, PQ_ITEM_TEXT, p->c->list ? 3 : 1);
+	pq_item_text(t, p->c->name);
+	if (p->c->list) {
+		pq_item_text(t, "list");
+		pq_item_text(t, "element");
+	}
+	pq_i32(t, 4, CODEC_ZSTD);
+	pq_i64(t, 5, (int64_t)k->n_entry);
+	pq_i64(t, 6, (int64_t)k->plain);
+	pq_i64(t, 7, (int64_t)(k->end - k->start));
+	pq_i64(t, 9, (int64_t)k->data);
+	if (dictionary)
+		pq_i64(t, 11, (int64_t)k->start);
+	pq_put_statistics(p, t);
+	pq_end(t);
+	pq_end(t);
+}
+
+int pq_column_write(struct pq_column *p, struct pq_pages *out,
+		    struct pq_thrift *meta, struct err *err)
+{
+	struct pq_plan plan;
+	struct pq_chunk k;
+	int rc;
+
+	pq_plan(p, &plan);
+	rc = pq_write_pages(p, &plan, out, &k, err);
+	if (!rc)
+		pq_put_chunk(p, &plan, &k, meta);
+	free(plan.owned);
+	free(plan.entry);
+	intern_release(&p->words);
+	pq_column_forget(p);
+	p->n = p->n_row = 0;
+	return rc;
+}

@@ -1,0 +1,77 @@
+/* pq_pages.c - pages on their way into a Parquet file. */
+#include "cli/export/parquet/pq_pages.h"
+
+#include <stdbool.h>
+
+#include "formats/pack_zstd.h"
+#include "stitch/base/err.h"
+
+enum pq_page {
+	PQ_PAGE_DATA = 0,
+	PQ_PAGE_DICTIONARY = 2
+};
+
+int pq_pages_init(struct pq_pages *p, FILE *out, struct err *err)
+{
+	*p = (struct pq_pages){ .out = out, .zstd = pack_zstd_new(err) };
+	return p->zstd ? 0 : -1;
+}
+
+void pq_pages_release(struct pq_pages *p)
+{
+	pack_zstd_free(p->zstd);
+	pq_buf_release(&p->body);
+	pq_buf_release(&p->packed);
+	pq_buf_release(&p->head);
+}
+
+void pq_pages_raw(struct pq_pages *p, const void *data, size_t n)
+{
+	fwrite(data, 1, n, p->out);
+	p->at += n;
+}
+
+static void pq_pages_head(struct pq_pages *p, size_t n_values, int encoding)
+{
+	bool dictionary = encoding < 0;
+	struct pq_thrift t;
+
+	p->head.len = 0;
+	pq_begin(&t, &p->head);
+	pq_i32(&t, 1, dictionary ? PQ_PAGE_DICTIONARY : PQ_PAGE_DATA);
+	pq_i32(&t, 2, (int64_t)p->body.len);
+	pq_i32(&t, 3, (int64_t)p->packed.len);
+	pq_struct(&t, dictionary ? 7 : 5);
+	pq_i32(&t, 1, (int64_t)n_values);
+	pq_i32(&t, 2, dictionary ? PQ_PLAIN : encoding);
+	if (!dictionary) {
+		pq_i32(&t, 3, PQ_RLE);
+		pq_i32(&t, 4, PQ_RLE);
+	}
+	pq_end(&t);
+	pq_end(&t);
+}
+
+int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
+		 struct err *err)
+{
+	size_t room = pack_zstd_room(p->body.len);
+	size_t n = 0;
+
+	if (p->body.len > INT32_MAX || room > INT32_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "a page of a Parquet file holds 2 GB, not %zu "
+			       "bytes",
+			       p->body.len);
+	p->packed.len = 0;
+	if (pack_zstd_put(p->zstd, p->body.data, p->body.len,
+			  pq_buf_take(&p->packed, room), &n, err))
+		return -1;
+	p->packed.len = n;
+	pq_pages_head(p, n_values, encoding);
+	p->plain += p->head.len + p->body.len;
+	pq_pages_raw(p, p->head.data, p->head.len);
+	pq_pages_raw(p, p->packed.data, p->packed.len);
+	p->body.len = 0;
+	return 0;
+}

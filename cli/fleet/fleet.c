@@ -1,0 +1,322 @@
+/* fleet.c - a database as the rows of a fleet need it: its runs, and small
+ * numbers for the texts and hashes of its samples. */
+#include "cli/fleet/fleet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/fleet/fleet_inner.h"
+#include "cli/model/code.h"
+#include "cli/model/filter.h"
+#include "cli/output/json.h"
+#include "cli/output/safe_text.h"
+#include "schema/columns.h"
+#include "schema/merge/merge.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
+
+#define NS_PER_S 1000000000
+#define NS_PER_DAY (86400 * (int64_t)NS_PER_S)
+#define HASH_SIZE 16
+
+static struct opt_list labels;
+static const char *weighted;
+
+const struct opt fleet_opts[] = {
+	OPT_LIST(0, "label", "NAME=VALUE", &labels,
+		 "a label of the runs; may be given several times"),
+	OPT_STRING(0, "weighted", "TIME", &weighted,
+		   "add samples up: one row for each TIME (1s, 100ms), thread "
+		   "and stack"),
+	{ .kind = OPT_END }
+};
+
+const struct opt_list *fleet_labels(void)
+{
+	return &labels;
+}
+
+uint32_t fleet_word(struct fleet *f, const char *s, size_t len)
+{
+	char *clean;
+	uint32_t id;
+
+	if (json_can(s, len))
+		return intern_add_bytes(&f->words, s, len);
+	clean = mem_new(len + 1, 4);
+	len = safe_text_clean_buf(clean, 4 * len + 4, s, len, NULL);
+	id = intern_add_bytes(&f->words, clean, len);
+	free(clean);
+	return id;
+}
+
+static uint32_t fleet_word_of(struct fleet *f, const char *s)
+{
+	return s ? fleet_word(f, s, strlen(s)) : FLEET_NO_WORD;
+}
+
+/* ---- options */
+
+static int fleet_read_period(uint64_t *out, struct err *err)
+{
+	char *end;
+	double v = strtod(weighted, &end);
+	double unit = !strcmp(end, "s") ? 1e9 : !strcmp(end, "ms") ? 1e6 : 0;
+
+	if (end == weighted || unit == 0 || !(v * unit >= 1e6) ||
+	    !(v * unit <= 3600e9))
+		return err_set(
+			err, ERR_USAGE,
+			"--weighted needs a time from 1ms to 3600s, such "
+			"as 1s, not '%s'",
+			weighted);
+	*out = (uint64_t)(v * unit);
+	return 0;
+}
+
+static int fleet_check_labels(struct err *err)
+{
+	for (size_t i = 0; i < labels.n; i++) {
+		const char *text = labels.item[i];
+		size_t n = strcspn(text, "=");
+
+		if (!n || !text[n])
+			return err_set(err, ERR_USAGE,
+				       "--label needs NAME=VALUE, not '%s'",
+				       text);
+		for (size_t k = 0; k < i; k++)
+			if (!strncmp(labels.item[k], text, n + 1))
+				return err_set(err, ERR_USAGE,
+					       "--label %.*s is given twice",
+					       (int)n, text);
+	}
+	return 0;
+}
+
+/* ---- runs */
+
+static void fleet_hash_text(const char *text, uint8_t out[HASH_SIZE])
+{
+	size_t n = strlen(text);
+
+	for (unsigned int k = 0; k < 2; k++) {
+		uint64_t h = hash_content(text, n, k + 1);
+
+		for (unsigned int i = 0; i < 8; i++)
+			out[8 * k + i] = (uint8_t)(h >> (56 - 8 * i));
+	}
+}
+
+/* Sets the day of a time since 1970. */
+static void fleet_set_day(struct fleet_run *run, const struct rows *r,
+			  const struct fleet_capture *c)
+{
+	int64_t first = rows_int(r, FLEET_CAPTURES_FIRST_NS);
+	int64_t at = fleet_time(c, first);
+	time_t seconds = (time_t)(at / NS_PER_S);
+	struct tm tm;
+
+	snprintf(run->day, sizeof(run->day), "unknown");
+	if (!c->has_wall || at <= 0 || !gmtime_r(&seconds, &tm))
+		return;
+	run->day_number = (uint32_t)(at / NS_PER_DAY);
+	strftime(run->day, sizeof(run->day), "%Y-%m-%d", &tm);
+}
+
+static int fleet_take_capture(void *arg, const struct rows *r, struct err *err)
+{
+	struct fleet *f = arg;
+	struct value wall = rows_value(r, FLEET_CAPTURES_WALL);
+	const char *host = rows_text(r, FLEET_CAPTURES_HOST);
+	struct fleet_capture c = {
+		.id = rows_int(r, FLEET_CAPTURES_ID),
+		.has_wall = wall.kind == VALUE_INT,
+		.wall = wall.num,
+		.run.samples = (uint64_t)rows_int(r, FLEET_CAPTURES_SAMPLES),
+	};
+
+	(void)err;
+	fleet_set_day(&c.run, r, &c);
+	c.run.host = intern_get(&f->words,
+				fleet_word_of(f, *host ? host : "unknown"));
+	*mem_add(f->capture, f->n_capture, f->cap_capture) = c;
+	return 0;
+}
+
+static int fleet_take_content(void *arg, const struct rows *r, struct err *err)
+{
+	struct fleet *f = arg;
+	char key[MERGE_KEY_SIZE];
+
+	(void)err;
+	merge_content_key(rows_text(r, MERGE_KNOWN_CONTENT), key);
+	for (size_t i = 0; i < f->n_capture; i++) {
+		if (f->capture[i].id != rows_int(r, MERGE_KNOWN_ID))
+			continue;
+		for (size_t k = 0; k < HASH_SIZE; k++) {
+			const char two[] = { key[2 * k], key[2 * k + 1], 0 };
+
+			f->capture[i].run.id[k] =
+				(uint8_t)strtoul(two, NULL, 16);
+		}
+	}
+	return 0;
+}
+
+static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
+			  struct err *err)
+{
+	struct value id = { .kind = VALUE_INT, .num = c->id };
+	struct rows *r = rows_open(f->db, store_sql("fleet_made"), &id, 1, err);
+	int ret = r ? rows_next(r, err) : -1;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *t;
+
+	if (ret > 0) {
+		t = mem_stream(&text, &len);
+		fprintf(t, "%d|%" PRIu64 "|%s", FLEET_VERSION, f->period,
+			rows_text(r, FLEET_MADE_MADE));
+		for (unsigned int i = 0; i < 6; i++) {
+			const char *const given[] = {
+				filter.time, filter.cpu,  filter.pid,
+				filter.tid,  filter.comm, filter.event
+			};
+
+			fprintf(t, "|%s", given[i] ? given[i] : "");
+		}
+		mem_stream_end(t);
+		fleet_hash_text(text, c->run.made);
+		free(text);
+	}
+	rows_close(r);
+	return ret < 0 ? -1 : 0;
+}
+
+/* ---- what samples refer to */
+
+static int fleet_take_hash(void *arg, const struct rows *r, struct err *err)
+{
+	struct fleet *f = arg;
+	int64_t id = rows_int(r, FLEET_HASHES_ID);
+	struct value hash = rows_value(r, FLEET_HASHES_HASH);
+
+	if (id < 1 || id >= UINT32_MAX || (size_t)id < f->n_stack)
+		return err_set(err, ERR_DB,
+			       "the database is damaged: stack %" PRId64, id);
+	f->stack = mem_reach(f->stack, &f->n_stack, &f->cap_stack,
+			     (size_t)id + 1, sizeof(*f->stack));
+	if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
+		f->stack[id] =
+			intern_add_bytes(&f->hashes, hash.text, hash.len);
+	return 0;
+}
+
+static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
+{
+	struct fleet *f = arg;
+	int64_t stack = rows_int(r, CODE_CHAINS_STACK);
+	int64_t ended = rows_int(r, CODE_CHAINS_ENDED);
+	struct fleet_chain c = { .stack = FLEET_NO_HASH };
+
+	(void)err;
+	if (stack > 0 && (uint64_t)stack < f->n_stack)
+		c.stack = f->stack[stack];
+	if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
+		c.ended =
+			fleet_word_of(f, unwind_end_name((unsigned int)ended));
+	*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
+	return 0;
+}
+
+int fleet_load_chains(struct fleet *f, struct err *err)
+{
+	if (f->n_chain)
+		return 0;
+	*mem_add(f->chain, f->n_chain, f->cap_chain) =
+		(struct fleet_chain){ FLEET_NO_HASH, FLEET_NO_WORD };
+	f->after_exec = fleet_word_of(f, "after exec");
+	for (unsigned int i = 0; i < 32; i++)
+		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
+	/* ids of stacks with a hash are not dense, but they rise */
+	f->stack = mem_reach(f->stack, &f->n_stack, &f->cap_stack, 1,
+			     sizeof(*f->stack));
+	return rows_each(f->db, "fleet_hashes", fleet_take_hash, f, err) ||
+			       rows_each_dense(f->db, "code_chain_stacks",
+					       fleet_take_chain, f, err)
+		       ? -1
+		       : 0;
+}
+
+int fleet_load_code(struct fleet *f, struct err *err)
+{
+	if (!f->code)
+		f->code = code_load(
+			f->db, CODE_NAMES | CODE_LINES | CODE_INLINED, err);
+	return f->code ? fleet_load_chains(f, err) : -1;
+}
+
+/* ---- the object */
+
+struct fleet *fleet_open(struct store *db, struct err *err)
+{
+	static const char no_hash[HASH_SIZE];
+	struct fleet *f = mem_new(1, sizeof(*f));
+	bool ok;
+
+	f->db = db;
+	intern_add(&f->words, "");
+	intern_add_bytes(&f->hashes, no_hash, sizeof(no_hash));
+	ok = !fleet_check_labels(err) &&
+	     (!weighted || !fleet_read_period(&f->period, err)) &&
+	     !rows_each(db, "fleet_captures", fleet_take_capture, f, err) &&
+	     !rows_each(db, "merge_known", fleet_take_content, f, err);
+	for (size_t i = 0; ok && i < f->n_capture; i++)
+		ok = !fleet_set_made(f, &f->capture[i], err);
+	if (ok)
+		return f;
+	fleet_close(f);
+	return NULL;
+}
+
+void fleet_close(struct fleet *f)
+{
+	if (!f)
+		return;
+	code_free(f->code);
+	intern_release(&f->words);
+	intern_release(&f->hashes);
+	free(f->capture);
+	free(f->stack);
+	free(f->chain);
+	free(f);
+}
+
+size_t fleet_runs(const struct fleet *f)
+{
+	return f->n_capture;
+}
+
+const struct fleet_run *fleet_run(const struct fleet *f, size_t i)
+{
+	return &f->capture[i].run;
+}
+
+uint64_t fleet_samples_read(const struct fleet *f, uint64_t *rows)
+{
+	uint64_t kept = 0;
+
+	*rows = 0;
+	for (size_t i = 0; i < f->n_capture; i++) {
+		kept += f->capture[i].kept;
+		*rows += f->capture[i].rows;
+	}
+	return kept;
+}

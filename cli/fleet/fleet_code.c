@@ -1,0 +1,234 @@
+/* fleet_code.c - the rows of the tables stack and name, once for each content:
+ * two stacks of a database can differ in a flag and have the same hash. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fleet/fleet_inner.h"
+#include "cli/model/code.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/tasks/frame.h"
+
+struct fleet_image {
+	uint32_t build_id, path, kind; /* in words */
+	uint64_t hash;		       /* of the build-id, or else the path */
+};
+
+#define KINDS 64 /* more than enum image_kind has */
+
+struct fleet_walk {
+	uint32_t kind[KINDS];	   /* by enum image_kind: in words */
+	struct fleet_image *image; /* by image.id */
+	struct table done;	   /* hashes and places that have rows */
+	size_t next;		   /* stack.id or frame.id */
+	size_t level;		   /* of the frame's next function */
+};
+
+static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_walk *w = r->of;
+	struct rows *rows = rows_open(r->f->db, store_sql("export_image_kinds"),
+				      NULL, 0, err);
+	int ret = rows ? 1 : -1;
+
+	while (ret > 0 && (ret = rows_next(rows, err)) > 0) {
+		int64_t id = rows_int(rows, EXPORT_IMAGE_KINDS_ID);
+		const char *name = rows_text(rows, EXPORT_IMAGE_KINDS_NAME);
+
+		if (id >= 0 && id < KINDS)
+			w->kind[id] = fleet_word(r->f, name, strlen(name));
+	}
+	rows_close(rows);
+	return ret;
+}
+
+static void fleet_walk_image(struct fleet *f, const struct fleet_walk *w,
+			     const struct image *img, struct fleet_image *out)
+{
+	char hex[2 * sizeof(img->id) + 1];
+	const char *path = img->path ? img->path : "";
+
+	for (size_t i = 0; i < img->id_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
+	hex[2 * (size_t)img->id_len] = 0;
+	out->build_id = fleet_word(f, hex, strlen(hex));
+	out->path = fleet_word(f, path, strlen(path));
+	if ((unsigned int)img->kind < KINDS)
+		out->kind = w->kind[img->kind];
+	out->hash = img->id_len ? hash_content(img->id, img->id_len, 1)
+				: hash_content(path, strlen(path), 2);
+}
+
+/* Returns the place of a frame: a hash of what names it on every host. */
+static uint64_t fleet_walk_place(const struct fleet_walk *w,
+				 const struct code_frame *fr)
+{
+	return hash_u64(w->image[fr->image].hash ^
+			hash_u64(fr->off + 0x9e3779b97f4a7c15u));
+}
+
+static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_walk *w = mem_new(1, sizeof(*w));
+	const struct known_code *c;
+
+	r->of = w;
+	w->next = 1;
+	if (fleet_walk_kinds(r, err) || fleet_load_code(r->f, err))
+		return -1;
+	c = r->f->code;
+	w->image = mem_new(c->n_image, sizeof(*w->image));
+	for (size_t i = 1; i < c->n_image; i++)
+		fleet_walk_image(r->f, w, &c->image[i].img, &w->image[i]);
+	return 0;
+}
+
+static void fleet_walk_close(struct fleet_rows *r)
+{
+	struct fleet_walk *w = r->of;
+
+	table_release(&w->done);
+	free(w->image);
+	free(w);
+}
+
+/* ---- stacks */
+
+static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
+				 size_t stack)
+{
+	const struct fleet_walk *w = r->of;
+	const struct known_code *c = r->f->code;
+	struct fleet_fill *b = &r->fill;
+
+	fleet_fill_id(b, hash);
+	for (unsigned int col = 0; col < 7; col++) {
+		for (size_t s = stack; s; s = c->stack[s].parent) {
+			const struct code_frame *fr =
+				&c->frame[c->stack[s].frame];
+			const struct fleet_image *img = &w->image[fr->image];
+
+			switch (col) {
+			case 0:
+				fleet_fill_id(b, img->build_id);
+				break;
+			case 1:
+				fleet_fill_id(b, img->path);
+				break;
+			case 2:
+				fleet_fill_id(b, img->kind);
+				break;
+			case 3:
+				fleet_fill_int(b, (int64_t)fr->off);
+				break;
+			case 4:
+				fleet_fill_int(b, (int64_t)fr->vaddr);
+				break;
+			case 5:
+				fleet_fill_int(b, fr->flags & UINT16_MAX);
+				break;
+			default:
+				fleet_fill_int(
+					b, (int64_t)fleet_walk_place(w, fr));
+			}
+		}
+		fleet_fill_list(b);
+	}
+}
+
+static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_walk *w = r->of;
+	const struct fleet *f = r->f;
+
+	(void)err;
+	while (w->next < f->n_stack && w->next < f->code->n_stack) {
+		size_t id = w->next++;
+		uint32_t hash = f->stack[id];
+
+		if (hash == FLEET_NO_HASH ||
+		    table_find(&w->done, hash_u64(hash), NULL, NULL, NULL) !=
+			    TABLE_NONE)
+			continue;
+		table_add(&w->done, hash_u64(hash), hash);
+		fleet_code_put_stack(r, hash, id);
+		return 1;
+	}
+	return 0;
+}
+
+int fleet_stack_begin(struct fleet_rows *r, struct err *err)
+{
+	r->step = fleet_code_step_stack;
+	r->close = fleet_walk_close;
+	return fleet_walk_begin(r, err);
+}
+
+/* ---- names */
+
+/* Puts the function of a level: 0 is the one that contains the others. */
+static void fleet_code_put_name(struct fleet_rows *r,
+				const struct code_frame *fr, size_t level)
+{
+	const struct fleet_walk *w = r->of;
+	const struct fleet_image *img = &w->image[fr->image];
+	const struct code_where *at =
+		level ? &r->f->code
+				 ->inlined[fr->inlined + fr->n_inlined - level]
+		      : &fr->at;
+	const char *name = at->name ? at->name : "";
+	const char *file = at->file ? at->file : "";
+	struct fleet_fill *b = &r->fill;
+
+	fleet_fill_int(b, (int64_t)fleet_walk_place(w, fr));
+	fleet_fill_int(b, (int64_t)level);
+	fleet_fill_int(b, fr->n_inlined);
+	fleet_fill_id(b, img->build_id);
+	fleet_fill_id(b, img->path);
+	fleet_fill_int(b, (int64_t)fr->off);
+	fleet_fill_id(b, fleet_word(r->f, name, strlen(name)));
+	fleet_fill_id(b, fleet_word(r->f, file, strlen(file)));
+	fleet_fill_int(b, at->line);
+	fleet_fill_int(b,
+		       !!strcmp(r->f->code->image[fr->image].status, "named"));
+}
+
+static bool fleet_code_is_named(struct fleet_walk *w,
+				const struct code_frame *fr)
+{
+	uint64_t place = fleet_walk_place(w, fr);
+
+	if (!fr->at.name || fr->n_inlined > UINT8_MAX ||
+	    table_find(&w->done, place, NULL, NULL, NULL) != TABLE_NONE)
+		return false;
+	table_add(&w->done, place, 0);
+	return true;
+}
+
+static int fleet_code_step_name(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_walk *w = r->of;
+	const struct known_code *c = r->f->code;
+
+	(void)err;
+	for (; w->next < c->n_frame; w->next++, w->level = 0) {
+		const struct code_frame *fr = &c->frame[w->next];
+
+		if (w->level > fr->n_inlined ||
+		    (!w->level && !fleet_code_is_named(w, fr)))
+			continue;
+		fleet_code_put_name(r, fr, w->level++);
+		return 1;
+	}
+	return 0;
+}
+
+int fleet_name_begin(struct fleet_rows *r, struct err *err)
+{
+	r->step = fleet_code_step_name;
+	r->close = fleet_walk_close;
+	return fleet_walk_begin(r, err);
+}

@@ -1,0 +1,103 @@
+/* fleet_field.c - the rows of table field: one for each field of each event of
+ * a run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fleet/fleet_inner.h"
+#include "cli/model/events.h"
+#include "cli/model/payloads.h"
+#include "stitch/base/mem.h"
+#include "stitch/source.h"
+
+struct fleet_fields {
+	struct events *ev;
+	struct payloads *payloads;
+	struct event_row e;
+	const struct field *field; /* of e */
+	const struct field_def *def;
+	size_t n, at;
+};
+
+/* Reads the next event of the run that has fields. Returns 1, 0 at the end, or
+ * -1. */
+static int fleet_field_event(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_fields *s = r->of;
+	int ret;
+
+	while ((ret = events_next(s->ev, &s->e, err)) > 0) {
+		const struct event_type *t = events_type(s->ev, s->e.type);
+
+		if (!t->sample || t->capture != (uint32_t)r->capture->id)
+			continue;
+		s->at = 0;
+		s->def = payloads_defs(s->payloads, s->e.type, &s->n);
+		if (!s->n)
+			continue;
+		ret = payloads_fields(s->payloads, s->e.id, s->e.type,
+				      &s->field, err);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+static void fleet_field_put(struct fleet_rows *r)
+{
+	const struct fleet_fields *s = r->of;
+	const struct field_def *def = &s->def[s->at];
+	const struct field *v = &s->field[s->at];
+	const struct event_comm *c = events_comm(s->ev, s->e.comm);
+	const char *event = events_type(s->ev, s->e.type)->name;
+	const char *text = def->is_text && v->text ? v->text : "";
+	struct fleet_fill *b = &r->fill;
+
+	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
+	fleet_fill_int(b, s->e.on_cpu ? s->e.cpu : -1);
+	fleet_fill_int(b, c->tid);
+	fleet_fill_id(b, fleet_word(r->f, event, strlen(event)));
+	fleet_fill_id(b, fleet_word(r->f, def->name, strlen(def->name)));
+	fleet_fill_int(b, def->is_text ? 0 : v->num);
+	fleet_fill_id(b, fleet_word(r->f, text, strlen(text)));
+}
+
+static int fleet_field_step(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_fields *s = r->of;
+	int ret = 1;
+
+	for (;;) {
+		while (s->at < s->n &&
+		       (!s->field[s->at].present || s->def[s->at].is_blob))
+			s->at++;
+		if (s->at < s->n)
+			break;
+		ret = fleet_field_event(r, err);
+		if (ret <= 0)
+			return ret;
+	}
+	fleet_field_put(r);
+	s->at++;
+	return 1;
+}
+
+static void fleet_field_close(struct fleet_rows *r)
+{
+	struct fleet_fields *s = r->of;
+
+	events_close(s->ev);
+	payloads_close(s->payloads);
+	free(s);
+}
+
+int fleet_field_begin(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_fields *s = mem_new(1, sizeof(*s));
+
+	r->of = s;
+	r->step = fleet_field_step;
+	r->close = fleet_field_close;
+	s->payloads = payloads_open(r->f->db, err);
+	s->ev = s->payloads ? events_open(r->f->db, err) : NULL;
+	return s->ev ? 0 : -1;
+}

@@ -1,0 +1,157 @@
+/* fleet_fill.c - a batch of rows while it is filled. */
+#include "cli/fleet/fleet_fill.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+
+void fleet_fill_init(struct fleet_fill *b, const struct fleet_table *table,
+		     const struct intern *words, const struct intern *hashes)
+{
+	*b = (struct fleet_fill){ .table = table };
+	for (size_t i = 0; i < table->n_column; i++) {
+		const struct fleet_column *c = &table->column[i];
+
+		if (c->type == FLEET_STRING)
+			b->cell[i].pool = words;
+		else if (c->type == FLEET_HASH)
+			b->cell[i].pool = hashes;
+		if (c->list)
+			b->of[i].first = mem_grow(NULL, &b->of[i].cap_first, 1,
+						  sizeof(uint32_t));
+	}
+	fleet_fill_clear(b);
+}
+
+void fleet_fill_release(struct fleet_fill *b)
+{
+	for (size_t i = 0; b->table && i < b->table->n_column; i++) {
+		free(b->of[i].data);
+		free(b->of[i].first);
+	}
+	b->table = NULL;
+}
+
+void fleet_fill_clear(struct fleet_fill *b)
+{
+	for (size_t i = 0; i < b->table->n_column; i++) {
+		b->of[i].n = 0;
+		if (b->of[i].first)
+			b->of[i].first[0] = 0;
+	}
+	b->at = b->rows = b->items = 0;
+}
+
+enum fleet_type fleet_fill_type(const struct fleet_fill *b)
+{
+	return b->table->column[b->at].type;
+}
+
+/* Returns the place of the next value, which has `size` bytes. */
+static inline void *fleet_fill_place(struct fleet_fill *b, size_t size)
+{
+	struct fleet_values *v = &b->of[b->at];
+
+	assert(b->at < b->table->n_column);
+	if (__builtin_expect(v->n == v->cap, 0))
+		v->data = mem_grow(v->data, &v->cap, v->n + 1, size);
+	if (v->first)
+		b->items++;
+	else
+		b->at++;
+	return (char *)v->data + v->n++ * size;
+}
+
+void fleet_fill_int(struct fleet_fill *b, int64_t v)
+{
+	switch (fleet_fill_type(b)) {
+	case FLEET_U8:
+		*(uint8_t *)fleet_fill_place(b, 1) = (uint8_t)v;
+		break;
+	case FLEET_U16:
+		*(uint16_t *)fleet_fill_place(b, 2) = (uint16_t)v;
+		break;
+	case FLEET_U32:
+		*(uint32_t *)fleet_fill_place(b, 4) = (uint32_t)v;
+		break;
+	case FLEET_I32:
+		*(int32_t *)fleet_fill_place(b, 4) = (int32_t)v;
+		break;
+	case FLEET_U64:
+	case FLEET_I64:
+		*(int64_t *)fleet_fill_place(b, 8) = v;
+		break;
+	default:
+		assert(!"a number for a column of numbers");
+	}
+}
+
+void fleet_fill_id(struct fleet_fill *b, uint32_t id)
+{
+	assert(b->cell[b->at].pool);
+	*(uint32_t *)fleet_fill_place(b, sizeof(id)) = id;
+}
+
+void fleet_fill_list(struct fleet_fill *b)
+{
+	struct fleet_values *v = &b->of[b->at];
+
+	assert(v->first);
+	v->first = mem_grow(v->first, &v->cap_first, b->rows + 2,
+			    sizeof(*v->first));
+	v->first[b->rows + 1] = (uint32_t)v->n;
+	b->at++;
+}
+
+void fleet_fill_row(struct fleet_fill *b)
+{
+	assert(b->at == b->table->n_column);
+	b->at = 0;
+	b->rows++;
+}
+
+static int64_t fleet_fill_within(int64_t v, int64_t low, int64_t high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
+void fleet_fill_value(struct fleet_fill *b, const struct value *v)
+{
+	int64_t n = v->kind == VALUE_INT ? v->num : 0;
+
+	switch (fleet_fill_type(b)) {
+	case FLEET_U8:
+		n = fleet_fill_within(n, 0, UINT8_MAX);
+		break;
+	case FLEET_U16:
+		n = fleet_fill_within(n, 0, UINT16_MAX);
+		break;
+	case FLEET_U32:
+		n = fleet_fill_within(n, 0, UINT32_MAX);
+		break;
+	case FLEET_I32:
+		n = fleet_fill_within(n, INT32_MIN, INT32_MAX);
+		break;
+	case FLEET_U64:
+		n = fleet_fill_within(n, 0, INT64_MAX);
+		break;
+	default:
+		break;
+	}
+	fleet_fill_int(b, n);
+}
+
+const struct fleet_batch *fleet_fill_batch(struct fleet_fill *b)
+{
+	for (size_t i = 0; i < b->table->n_column; i++) {
+		b->cell[i].any = b->of[i].data;
+		b->cell[i].first = b->of[i].first;
+	}
+	b->batch = (struct fleet_batch){ .table = b->table,
+					 .n = b->rows,
+					 .cell = b->cell };
+	return &b->batch;
+}

@@ -1,0 +1,82 @@
+/* fleet_inner.h - what the files of this room share: a database as its rows
+ * need it, and how a table makes rows. */
+#ifndef CLI_FLEET_FLEET_INNER_H
+#define CLI_FLEET_FLEET_INNER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/fleet/fleet_batch.h"
+#include "cli/fleet/fleet_fill.h"
+#include "stitch/base/intern.h"
+
+struct err;
+struct events;
+struct known_code;
+struct store;
+
+/* Numbers of the pools that are known at once. */
+#define FLEET_NO_WORD 0 /* "" */
+#define FLEET_NO_HASH 0 /* 16 bytes 0 */
+
+struct fleet_capture {
+	struct fleet_run run;
+	int64_t id;
+	int64_t wall; /* what is added to times; 0 if it is not known */
+	bool has_wall;
+	bool counted;	     /* its samples were read to the end: */
+	uint64_t kept, rows; /* that many of them, and rows of table sample */
+};
+
+struct fleet_chain {
+	uint32_t stack; /* in hashes */
+	uint32_t ended; /* a mark, in words */
+};
+
+struct fleet {
+	struct store *db;
+	struct intern words, hashes;
+	struct fleet_capture *capture;
+	size_t n_capture, cap_capture;
+	uint32_t *stack; /* by stack.id: in hashes */
+	size_t n_stack, cap_stack;
+	struct fleet_chain *chain; /* by raw_chain.id; the first is none */
+	size_t n_chain, cap_chain;
+	uint32_t after_exec;	 /* a mark */
+	uint32_t verdict[32];	 /* by enum request_verdict: in words */
+	uint64_t period;	 /* of --weighted, ns; 0: not given */
+	struct known_code *code; /* NULL: not loaded */
+};
+
+/* Returns the values of --label. */
+const struct opt_list *fleet_labels(void);
+/* Returns the number of a text, which is made UTF-8 if it is not. */
+uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
+/* Loads what rows of samples need, once. Returns 0, or -1 and *err. */
+int fleet_load_chains(struct fleet *f, struct err *err);
+/* Loads the code with its names, once. */
+int fleet_load_code(struct fleet *f, struct err *err);
+/* Returns a time of the fleet. */
+static inline int64_t fleet_time(const struct fleet_capture *c, int64_t time)
+{
+	return (int64_t)((uint64_t)time + (uint64_t)c->wall);
+}
+
+struct fleet_rows {
+	struct fleet *f;
+	struct fleet_capture *capture; /* NULL: the table is not by_run */
+	struct fleet_fill fill;
+	bool ended;
+	/* Adds the next row to fill. Returns 1, 0 at the end, or -1. */
+	int (*step)(struct fleet_rows *r, struct err *err);
+	void (*close)(struct fleet_rows *r);
+	void *of; /* what step() and close() know */
+};
+
+/* How rows of a table are made: sets step, close and of. Return 0, or -1 and
+ * *err; close() is called in either case if it is set. */
+int fleet_sample_begin(struct fleet_rows *r, struct err *err);
+int fleet_stack_begin(struct fleet_rows *r, struct err *err);
+int fleet_name_begin(struct fleet_rows *r, struct err *err);
+int fleet_field_begin(struct fleet_rows *r, struct err *err);
+#endif

@@ -1,0 +1,257 @@
+/* fleet_rows.c - the rows of a table, batch by batch, and those of the small
+ * tables. */
+#include "cli/fleet/fleet_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fleet/fleet_inner.h"
+#include "cli/model/filter.h"
+#include "cli/version.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* A batch with lists ends after so many of their values. */
+#define ITEMS_MAX ((size_t)1 << 20)
+
+/* ---- rows of a named query */
+
+static void fleet_rows_put(struct fleet_rows *r, struct value v)
+{
+	if (fleet_fill_type(&r->fill) != FLEET_STRING)
+		fleet_fill_value(&r->fill, &v);
+	else
+		fleet_fill_id(&r->fill,
+			      v.kind == VALUE_TEXT
+				      ? fleet_word(r->f, v.text, v.len)
+				      : FLEET_NO_WORD);
+}
+
+static int fleet_query_step(struct fleet_rows *r, struct err *err)
+{
+	int ret = rows_next(r->of, err);
+
+	for (size_t i = 0; ret > 0 && i < r->fill.table->n_column - 1; i++)
+		fleet_rows_put(r, rows_value(r->of, i));
+	return ret;
+}
+
+static void fleet_query_close(struct fleet_rows *r)
+{
+	rows_close(r->of);
+}
+
+static int fleet_query_begin(struct fleet_rows *r, const char *query,
+			     struct err *err)
+{
+	const struct value bind[] = {
+		{ .kind = VALUE_INT, .num = r->capture->id },
+		{ .kind = VALUE_INT, .num = r->capture->wall },
+	};
+
+	r->step = fleet_query_step;
+	r->close = fleet_query_close;
+	r->of = rows_open(r->f->db, store_sql(query), bind, 2, err);
+	return r->of ? 0 : -1;
+}
+
+/* ---- table run */
+
+/* Counts the rows of table sample, unless they were read before. */
+static int fleet_run_count(struct fleet_rows *r, struct err *err)
+{
+	size_t run = (size_t)(r->capture - r->f->capture);
+	const struct fleet_batch *ignored;
+	struct fleet_rows *samples;
+	int ret = 1;
+
+	if (r->capture->counted)
+		return 0;
+	samples = fleet_rows_open(r->f, FLEET_SAMPLE, run, err);
+	if (!samples)
+		return -1;
+	while (ret > 0)
+		ret = fleet_rows_next(samples, FLEET_BATCH, &ignored, err);
+	fleet_rows_close(samples);
+	return ret;
+}
+
+static void fleet_run_put_text(struct fleet_rows *r, const char *s)
+{
+	fleet_fill_id(&r->fill, fleet_word(r->f, s, strlen(s)));
+}
+
+/* Puts the columns [from, to] of the query as the next ones. */
+static void fleet_run_put_values(struct fleet_rows *r, size_t from, size_t to)
+{
+	for (size_t i = from; i <= to; i++)
+		fleet_rows_put(r, rows_value(r->of, i));
+}
+
+static void fleet_run_put_time(struct fleet_rows *r, size_t i)
+{
+	struct value v = rows_value(r->of, i);
+
+	fleet_fill_int(&r->fill,
+		       v.kind == VALUE_INT ? fleet_time(r->capture, v.num) : 0);
+}
+
+static void fleet_run_put_labels(struct fleet_rows *r)
+{
+	const struct opt_list *l = fleet_labels();
+
+	for (size_t i = 0; i < l->n; i++)
+		fleet_fill_id(&r->fill, fleet_word(r->f, l->item[i],
+						   strcspn(l->item[i], "=")));
+	fleet_fill_list(&r->fill);
+	for (size_t i = 0; i < l->n; i++)
+		fleet_run_put_text(r, strchr(l->item[i], '=') + 1);
+	fleet_fill_list(&r->fill);
+}
+
+static void fleet_run_put(struct fleet_rows *r)
+{
+	struct fleet_capture *c = r->capture;
+	struct fleet_fill *b = &r->fill;
+
+	fleet_fill_id(b, intern_add_bytes(&r->f->hashes, c->run.made,
+					  sizeof(c->run.made)));
+	fleet_fill_int(b, FLEET_VERSION);
+	fleet_run_put_text(r, VERSION);
+	fleet_run_put_text(r, c->run.host);
+	fleet_run_put_values(r, FLEET_CAPTURES_RELEASE, FLEET_CAPTURES_CLOCK);
+	fleet_fill_int(b, c->has_wall);
+	fleet_fill_int(b, c->wall);
+	fleet_run_put_time(r, FLEET_CAPTURES_FIRST_NS);
+	fleet_run_put_time(r, FLEET_CAPTURES_LAST_NS);
+	fleet_run_put_values(r, FLEET_CAPTURES_SYSTEM_WIDE,
+			     FLEET_CAPTURES_LOST_UNKNOWN);
+	fleet_fill_int(b, (int64_t)r->f->period);
+	fleet_fill_int(b, filter_given());
+	fleet_fill_int(b, (int64_t)c->kept);
+	fleet_fill_int(b, (int64_t)c->rows);
+	fleet_run_put_labels(r);
+}
+
+static int fleet_run_step(struct fleet_rows *r, struct err *err)
+{
+	int ret;
+
+	while ((ret = rows_next(r->of, err)) > 0 &&
+	       rows_int(r->of, FLEET_CAPTURES_ID) != r->capture->id)
+		;
+	if (ret > 0 && fleet_run_count(r, err))
+		ret = -1;
+	if (ret > 0)
+		fleet_run_put(r);
+	return ret;
+}
+
+static int fleet_run_begin(struct fleet_rows *r, struct err *err)
+{
+	r->step = fleet_run_step;
+	r->close = fleet_query_close;
+	r->of = rows_open(r->f->db, store_sql("fleet_captures"), NULL, 0, err);
+	return r->of ? 0 : -1;
+}
+
+/* ---- all tables */
+
+static int fleet_rows_begin(struct fleet_rows *r, enum fleet_table_id table,
+			    struct err *err)
+{
+	switch (table) {
+	case FLEET_RUN:
+		return fleet_run_begin(r, err);
+	case FLEET_EVENT:
+		return fleet_query_begin(r, "fleet_event", err);
+	case FLEET_SAMPLE:
+		return fleet_sample_begin(r, err);
+	case FLEET_STACK:
+		return fleet_stack_begin(r, err);
+	case FLEET_NAME:
+		return fleet_name_begin(r, err);
+	case FLEET_LOSS:
+		return fleet_query_begin(r, "fleet_loss", err);
+	case FLEET_VERDICT:
+		return fleet_query_begin(r, "fleet_verdict", err);
+	case FLEET_TRUST:
+		return fleet_query_begin(r, "fleet_trust", err);
+	case FLEET_FINDING:
+		return fleet_query_begin(r, "fleet_finding", err);
+	default:
+		return fleet_field_begin(r, err);
+	}
+}
+
+struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
+				   size_t run, struct err *err)
+{
+	struct fleet_rows *r = mem_new(1, sizeof(*r));
+
+	r->f = f;
+	if (fleet_tables[table].by_run)
+		r->capture = &f->capture[run];
+	fleet_fill_init(&r->fill, &fleet_tables[table], &f->words, &f->hashes);
+	if (!fleet_rows_begin(r, table, err))
+		return r;
+	fleet_rows_close(r);
+	return NULL;
+}
+
+/* Adds a row; its first column is the run. */
+static int fleet_rows_step(struct fleet_rows *r, uint32_t run, struct err *err)
+{
+	int ret;
+
+	if (r->capture)
+		fleet_fill_id(&r->fill, run);
+	ret = r->step(r, err);
+	if (ret > 0)
+		fleet_fill_row(&r->fill);
+	return ret;
+}
+
+int fleet_rows_next(struct fleet_rows *r, size_t max,
+		    const struct fleet_batch **out, struct err *err)
+{
+	uint32_t run = FLEET_NO_HASH;
+	int ret = r->ended ? 0 : 1;
+
+	fleet_fill_clear(&r->fill);
+	if (r->capture)
+		run = intern_add_bytes(&r->f->hashes, r->capture->run.id,
+				       sizeof(r->capture->run.id));
+	while (ret > 0 && r->fill.rows < max && r->fill.items < ITEMS_MAX)
+		ret = fleet_rows_step(r, run, err);
+	/* a statement that has ended would begin again */
+	r->ended = ret <= 0;
+	*out = fleet_fill_batch(&r->fill);
+	return ret < 0 ? -1 : (*out)->n > 0;
+}
+
+int fleet_rows_skip(struct fleet_rows *r, uint64_t n, struct err *err)
+{
+	const struct fleet_batch *b;
+	int ret = 1;
+
+	while (n && ret > 0) {
+		ret = fleet_rows_next(r, n < FLEET_BATCH ? n : FLEET_BATCH, &b,
+				      err);
+		if (ret > 0)
+			n -= b->n;
+	}
+	return ret < 0 ? -1 : 0;
+}
+
+void fleet_rows_close(struct fleet_rows *r)
+{
+	if (!r)
+		return;
+	if (r->close)
+		r->close(r);
+	fleet_fill_release(&r->fill);
+	free(r);
+}

@@ -1,0 +1,273 @@
+/* fleet_samples.c - the rows of table sample: one for each sample, or, with
+ * --weighted, one for those of a period that differ in nothing else.
+ *
+ * The order of samples in the database is that of their times. Those that are
+ * added up keep the order in which the first of each came, so that the rows of
+ * a database are the same ones, in the same order, each time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fleet/fleet_inner.h"
+#include "cli/model/events.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/verdict.h"
+
+/* What rows that are added up have in common. No padding: it is hashed. */
+struct fleet_key {
+	int32_t pid, tid;
+	uint32_t comm, event, kernel, user, verdict, user_mark, kernel_mark;
+};
+
+struct fleet_sample {
+	struct fleet_key key;
+	int64_t time;
+	int32_t cpu;
+	uint32_t n;
+	uint64_t weight;
+};
+
+struct fleet_samples {
+	struct events *ev;
+	uint32_t run;
+	uint32_t *comm, *type; /* by id: in words; TABLE_NONE: not asked yet */
+	struct fleet_sample *sum; /* of one period */
+	size_t n, cap, at;	  /* sum[at] is the next row */
+	struct table index;
+	struct fleet_sample ahead; /* the first of the next period */
+	bool has_ahead, ended;
+	uint64_t kept, rows; /* so far */
+};
+
+static uint32_t fleet_samples_word(struct fleet *f, uint32_t *known, size_t n,
+				   int64_t id, const char *text)
+{
+	size_t i = id >= 1 && (uint64_t)id <= n ? (size_t)id : 0;
+
+	if (known[i] == TABLE_NONE)
+		known[i] = fleet_word(f, text, strlen(text));
+	return known[i];
+}
+
+static uint32_t *fleet_samples_unasked(size_t n)
+{
+	uint32_t *known = mem_new(n + 1, sizeof(*known));
+
+	memset(known, 0xff, (n + 1) * sizeof(*known));
+	return known;
+}
+
+static const struct fleet_chain *fleet_samples_chain(const struct fleet *f,
+						     int64_t raw)
+{
+	return &f->chain[raw > 0 && (uint64_t)raw < f->n_chain ? raw : 0];
+}
+
+static int32_t fleet_samples_small(int64_t v)
+{
+	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
+}
+
+static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
+					      const struct event_row *e)
+{
+	struct fleet_samples *s = r->of;
+	struct fleet *f = r->f;
+	const struct event_comm *c = events_comm(s->ev, e->comm);
+	const struct fleet_chain *k = fleet_samples_chain(f, e->kraw);
+	const struct fleet_chain *u = fleet_samples_chain(f, e->uraw);
+	struct fleet_sample out = {
+		.key = {
+			.pid = fleet_samples_small(c->pid),
+			.tid = fleet_samples_small(c->tid),
+			.comm = fleet_samples_word(f, s->comm,
+				events_comms(s->ev), e->comm, c->name),
+			.event = fleet_samples_word(f, s->type,
+				events_types(s->ev), e->type,
+				events_type(s->ev, e->type)->name),
+			.kernel = k->stack,
+			.user = u->stack,
+			.user_mark = u->ended,
+			.kernel_mark = k->ended,
+		},
+		.time = e->timed ? fleet_time(r->capture, e->time) : 0,
+		.cpu = e->on_cpu ? fleet_samples_small(e->cpu) : -1,
+		.n = 1,
+		.weight = e->weight > 0 ? (uint64_t)e->weight : 0,
+	};
+
+	if (e->verdict > 0 && e->verdict < 32)
+		out.key.verdict = f->verdict[e->verdict];
+	if (e->verdict > 0 && !u->stack)
+		out.key.user_mark = FLEET_NO_WORD;
+	else if (e->verdict > 0 && e->flags & VERDICT_EXEC)
+		out.key.user_mark = f->after_exec;
+	return out;
+}
+
+/* Reads the next sample of the run. Returns 1, 0 at the end, or -1. */
+static int fleet_samples_read_next(struct fleet_rows *r,
+				   struct fleet_sample *out, struct err *err)
+{
+	struct fleet_samples *s = r->of;
+	struct event_row e;
+	int ret;
+
+	while ((ret = events_next(s->ev, &e, err)) > 0) {
+		const struct event_type *t = events_type(s->ev, e.type);
+
+		if (t->sample && t->capture == s->run)
+			break;
+	}
+	if (ret > 0)
+		*out = fleet_samples_make(r, &e);
+	return ret;
+}
+
+static void fleet_samples_put(struct fleet_rows *r,
+			      const struct fleet_sample *s)
+{
+	struct fleet_fill *b = &r->fill;
+
+	fleet_fill_int(b, s->time);
+	fleet_fill_int(b, s->cpu);
+	fleet_fill_int(b, s->key.pid);
+	fleet_fill_int(b, s->key.tid);
+	fleet_fill_id(b, s->key.comm);
+	fleet_fill_id(b, s->key.event);
+	fleet_fill_int(b, (int64_t)s->weight);
+	fleet_fill_int(b, s->n);
+	fleet_fill_id(b, s->key.kernel);
+	fleet_fill_id(b, s->key.user);
+	fleet_fill_id(b, s->key.verdict);
+	fleet_fill_id(b, s->key.user_mark);
+	fleet_fill_id(b, s->key.kernel_mark);
+}
+
+/* ---- added up */
+
+static bool fleet_samples_is_same(const void *owner, uint32_t id,
+				  const void *key)
+{
+	const struct fleet_samples *s = owner;
+
+	return !memcmp(&s->sum[id].key, key, sizeof(s->sum[id].key));
+}
+
+static void fleet_samples_sum(struct fleet_samples *s,
+			      const struct fleet_sample *x)
+{
+	uint64_t h = hash_bytes(&x->key, sizeof(x->key), 0);
+	uint32_t i =
+		table_find(&s->index, h, fleet_samples_is_same, s, &x->key);
+
+	if (i != TABLE_NONE) {
+		s->sum[i].n += x->n;
+		s->sum[i].weight += x->weight;
+		return;
+	}
+	table_add(&s->index, h, (uint32_t)s->n);
+	*mem_add(s->sum, s->n, s->cap) = *x;
+}
+
+/* Moves a sample to the begin of its period; it has no CPU then. */
+static void fleet_samples_round(struct fleet_sample *x, uint64_t period)
+{
+	int64_t past = x->time % (int64_t)period;
+
+	if (past < 0)
+		past += (int64_t)period;
+	__builtin_sub_overflow(x->time, past, &x->time);
+	x->cpu = -1;
+}
+
+/* Adds up the samples of the next period. Returns 1, 0 if there is none, or
+ * -1. */
+static int fleet_samples_add_up(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_samples *s = r->of;
+	struct fleet_sample x;
+	int ret = 1;
+
+	table_release(&s->index);
+	s->n = s->at = 0;
+	if (s->has_ahead)
+		fleet_samples_sum(s, &s->ahead);
+	s->has_ahead = false;
+	while (!s->ended && (ret = fleet_samples_read_next(r, &x, err)) > 0) {
+		fleet_samples_round(&x, r->f->period);
+		if (s->n && s->sum[0].time != x.time) {
+			s->ahead = x;
+			s->has_ahead = true;
+			return 1;
+		}
+		fleet_samples_sum(s, &x);
+	}
+	s->ended = true;
+	return ret < 0 ? -1 : s->n > 0;
+}
+
+static int fleet_samples_next(struct fleet_rows *r, struct fleet_sample *out,
+			      struct err *err)
+{
+	struct fleet_samples *s = r->of;
+	int ret = 1;
+
+	if (!r->f->period)
+		return fleet_samples_read_next(r, out, err);
+	if (s->at == s->n)
+		ret = fleet_samples_add_up(r, err);
+	if (ret > 0)
+		*out = s->sum[s->at++];
+	return ret;
+}
+
+/* ---- the table */
+
+static int fleet_samples_step(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_samples *s = r->of;
+	struct fleet_sample x;
+	int ret = fleet_samples_next(r, &x, err);
+
+	if (ret > 0) {
+		fleet_samples_put(r, &x);
+		s->kept += x.n;
+		s->rows++;
+	} else if (!ret) {
+		r->capture->counted = true;
+		r->capture->kept = s->kept;
+		r->capture->rows = s->rows;
+	}
+	return ret;
+}
+
+static void fleet_samples_close(struct fleet_rows *r)
+{
+	struct fleet_samples *s = r->of;
+
+	events_close(s->ev);
+	table_release(&s->index);
+	free(s->comm);
+	free(s->type);
+	free(s->sum);
+	free(s);
+}
+
+int fleet_sample_begin(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_samples *s = mem_new(1, sizeof(*s));
+
+	r->of = s;
+	r->step = fleet_samples_step;
+	r->close = fleet_samples_close;
+	s->run = (uint32_t)r->capture->id;
+	if (fleet_load_chains(r->f, err))
+		return -1;
+	s->ev = events_open(r->f->db, err);
+	if (!s->ev)
+		return -1;
+	s->comm = fleet_samples_unasked(events_comms(s->ev));
+	s->type = fleet_samples_unasked(events_types(s->ev));
+	return 0;
+}

@@ -1,0 +1,74 @@
+/* fleet_schema.h - the tables in which runs of many hosts lie together, as
+ * Parquet files or in a ClickHouse server.
+ *
+ * No value is ever NULL, and no row has an id that only one database knows; the
+ * value that means "unknown" is in backstitch-fleet(7), which describes every
+ * column. The rows come from fleet_rows.h. Columns may be added at the end of a
+ * table; FLEET_VERSION grows if a column changes its meaning. */
+#ifndef CLI_FLEET_FLEET_SCHEMA_H
+#define CLI_FLEET_FLEET_SCHEMA_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FLEET_VERSION 1
+
+enum fleet_type {
+	FLEET_U8,
+	FLEET_U16,
+	FLEET_U32,
+	FLEET_U64,
+	FLEET_I32,
+	FLEET_I64,
+	FLEET_F64,
+	FLEET_STRING, /* UTF-8, bytes that are not are escaped */
+	FLEET_HASH    /* 16 bytes; all 0: none */
+};
+
+/* How the values of a column follow one another, for writers. */
+enum fleet_shape {
+	FLEET_FEW,    /* the same ones again and again */
+	FLEET_RISING, /* each is close to the one before, and mostly above */
+	FLEET_MANY    /* most are different */
+};
+
+struct fleet_column {
+	const char *name;
+	enum fleet_type type;
+	enum fleet_shape shape;
+	bool list; /* each row has any number of them */
+};
+
+enum fleet_table_id {
+	FLEET_RUN,
+	FLEET_EVENT,
+	FLEET_SAMPLE,
+	FLEET_STACK,
+	FLEET_NAME,
+	FLEET_LOSS,
+	FLEET_VERDICT,
+	FLEET_TRUST,
+	FLEET_FINDING,
+	FLEET_FIELD, /* on request */
+	FLEET_TABLES
+};
+
+#define FLEET_COLUMNS_MAX 32 /* of a table */
+
+/* by_run: the first column is the run, and a run's rows are replaced together.
+ * Otherwise the first `key` columns name a row, whatever the run: a later row
+ * replaces an earlier one with the same key. */
+struct fleet_table {
+	const char *name;
+	const struct fleet_column *column;
+	size_t n_column;
+	bool by_run;
+	size_t key;
+};
+
+extern const struct fleet_table fleet_tables[FLEET_TABLES];
+
+/* Returns the bytes of a value, 0 for FLEET_STRING. */
+size_t fleet_type_size(enum fleet_type t);
+/* Returns the name of a type in backstitch-fleet(7): "u8", "string", "hash". */
+const char *fleet_type_name(enum fleet_type t);
+#endif

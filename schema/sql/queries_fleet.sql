@@ -1,0 +1,90 @@
+-- queries_fleet.sql - the rows of a fleet's tables, without ids of this
+-- database. The columns after `run` are those of the table, in its order; ?1 is
+-- the capture, ?2 what to add to its times for those of the fleet.
+
+-- name: fleet_captures
+SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
+	coalesce(c.arch, '') AS arch, coalesce(c.cpus, -1) AS cpus,
+	coalesce(c.cmdline, '') AS cmdline, coalesce(c.format, '') AS format,
+	coalesce(c.version, '') AS version, coalesce(c.note, '') AS note,
+	coalesce(c.clock, '') AS clock, c.first_ns, c.last_ns,
+	coalesce(c.system_wide, -1) AS system_wide,
+	coalesce(c.complete, 0) AS complete, coalesce(c.records, 0) AS records,
+	(SELECT coalesce(sum(events), 0) FROM event_type t
+		WHERE t.capture = c.id AND t.kind = 'sample') AS samples,
+	(SELECT coalesce(sum(n), 0) FROM loss l
+		WHERE l.capture = c.id AND l.counts) AS lost,
+	(SELECT count(*) FROM loss l
+		WHERE l.capture = c.id AND l.counts AND l.n IS NULL)
+		AS lost_unknown,
+	coalesce((SELECT value FROM meta WHERE capture = c.id
+			AND key = 'wall_offset_ns'),
+		(SELECT value FROM meta WHERE key = 'wall_offset_ns'
+			ORDER BY capture LIMIT 1)) AS wall
+FROM capture c ORDER BY c.id
+
+-- What rows depend on beside the content of the capture, as one text.
+-- name: fleet_made
+SELECT printf('%s|%s|%s|%s|%s', c.align, c.offset_ns, c.drift_ppb,
+	(SELECT group_concat(key || ' ' || value, ';') FROM (
+		SELECT key, value FROM meta WHERE capture IN (0, c.id)
+		AND key IN ('backstitch', 'wall_offset_ns') ORDER BY 1, 2)),
+	(SELECT group_concat(name || ' ' || mark || ' ' || n, ';') FROM (
+		SELECT t.name, coalesce(u.mark, 0) AS mark, sum(u.n) AS n
+		FROM user_trust u JOIN event_type t ON t.id = u.type
+		WHERE t.capture = c.id GROUP BY 1, 2 ORDER BY 1, 2))) AS made
+FROM capture c WHERE c.id = ?1
+
+-- name: fleet_event
+SELECT coalesce(name, '') AS event, coalesce(max(how), '') AS how,
+	coalesce(max(unit), '') AS unit, coalesce(min(period), 0) AS period,
+	coalesce(max(freq), 0) AS frequency,
+	coalesce(max(has_chain), 0) AS stacks,
+	coalesce(max(defer), 0) AS deferred,
+	coalesce(sum(events), 0) AS samples, coalesce(sum(weight), 0) AS weight
+FROM event_type WHERE capture = ?1 AND kind = 'sample'
+GROUP BY 1 ORDER BY 1
+
+-- name: fleet_loss
+SELECT coalesce(l.what, '') AS what, coalesce(l.counts, 0) AS counts,
+	coalesce(l.cpu, -1) AS cpu, coalesce(t.name, '') AS event,
+	coalesce(l.t0 + ?2, 0) AS since, coalesce(l.t1 + ?2, 0) AS time,
+	coalesce(l.n, -1) AS n
+FROM loss l LEFT JOIN event_type t ON t.id = l.type
+WHERE l.capture = ?1 ORDER BY l.t1, l.id
+
+-- name: fleet_verdict
+SELECT q.kind, coalesce(v.name, '') AS verdict,
+	coalesce(w.name, '') AS confidence, q.n
+FROM (
+	SELECT 'request' AS kind, r.verdict, r.confidence, count(*) AS n
+	FROM request r JOIN event e ON e.id = r.event
+	JOIN event_type t ON t.id = e.type
+	WHERE t.capture = ?1 GROUP BY r.verdict, r.confidence
+	UNION ALL
+	SELECT 'chain' AS kind, verdict, confidence, count(*) AS n
+	FROM chain WHERE capture = ?1 GROUP BY verdict, confidence
+) q
+LEFT JOIN word v ON v.kind = q.kind AND v.id = q.verdict
+LEFT JOIN word w ON w.kind = 'confidence' AND w.id = q.confidence
+ORDER BY 1, 2, 3
+
+-- name: fleet_trust
+SELECT coalesce(event, '') AS event, class, samples, coalesce(fix, '') AS fix
+FROM trust WHERE capture = ?1 ORDER BY 1, 2
+
+-- name: fleet_finding
+SELECT coalesce(r.name, '') AS rule, coalesce(r.breaks, 0) AS breaks,
+	f.loss IS NOT NULL AS explained, coalesce(f.since_ns + ?2, 0) AS since,
+	coalesce(f.time_ns + ?2, 0) AS time, coalesce(f.cpu, -1) AS cpu,
+	coalesce(p.pid, -1) AS pid, coalesce(h.tid, -1) AS tid,
+	coalesce(c.name, '') AS comm, coalesce(f.n, 0) AS n
+FROM finding f
+JOIN rule r ON r.id = f.rule
+LEFT JOIN thread h ON h.id = f.thread
+LEFT JOIN process p ON p.id = h.process
+LEFT JOIN last_comm c ON c.thread = f.thread
+WHERE f.capture = ?1 ORDER BY f.id
+
+-- name: fleet_hashes
+SELECT id, hash FROM stack WHERE hash IS NOT NULL ORDER BY id
