@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "cli/input.h"
+#include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/suffix.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
@@ -86,6 +88,7 @@ const struct opt flame_opt_table[] = {
 		   "color by the change of self or total (self)"),
 	OPT_FLAG(0, "absolute", &flame_opts.absolute,
 		 "compare weights as they are, not shares of the whole"),
+	OPT_GROUP(diff_limit_opts),
 	OPT_GROUP(offcpu_opt_table),
 	OPT_FLAG(0, "by-state", &flame_opts.by_state,
 		 "with --off-cpu: a frame at the root for each state"),
@@ -93,6 +96,7 @@ const struct opt flame_opt_table[] = {
 		 "with --off-cpu: above each stack that of the waker"),
 	OPT_NO(0, "no-inline", &flame_opts.inlined,
 	       "leave out inlined functions"),
+	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -162,7 +166,7 @@ static int check_kind(struct err *err)
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
-	return 0;
+	return diff_limit_check(flame_opts.diff, err);
 }
 
 int flame_opts_check(struct svg_opts *o, struct err *err)
