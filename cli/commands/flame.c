@@ -75,7 +75,6 @@ static const char *const examples[] = {
 	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
 	"backstitch flame --folded perf.db | grep vfs_read",
 	"backstitch flame --diff before.db after.db > diff.svg",
-	"backstitch flame --diff 'a/*.db' -- 'b/*.db' > diff.svg",
 	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
 	"backstitch flame --weight bytes_req perf.db > kmalloc.svg",
 	NULL
@@ -84,7 +83,7 @@ static const char *const examples[] = {
 extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
-	.args = "[options] [DB | CAPTURE] | --diff BEFORE... [--] AFTER...",
+	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = flame_opt_table,

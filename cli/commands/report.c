@@ -311,8 +311,7 @@ static const char *const examples[] = {
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
 	"backstitch report --view verdicts --format csv perf.db",
-	"backstitch report --diff before.db after.db",
-	"backstitch report --diff --fail-above 1 'a/*.db' -- 'b/*.db'",
+	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
 	"backstitch report --off-cpu perf.db",
 	"backstitch report --html -o report.html perf.db",
 	"backstitch report --html --diff -o report.html before.db after.db",
@@ -322,7 +321,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE] | --diff BEFORE... [--] AFTER...",
+	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

@@ -17,8 +17,7 @@ static double limit;
 
 const struct opt diff_limit_opts[] = {
 	OPT_STRING(0, "fail-above", "PERCENT", &fail_above,
-		   "with --diff: status 4 if something is significantly more "
-		   "in B, by more than this share of the whole"),
+		   "with --diff: status 4 if something grew by more"),
 	{ .kind = OPT_END }
 };
 

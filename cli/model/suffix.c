@@ -8,8 +8,7 @@ static bool fold;
 
 const struct opt suffix_opts[] = {
 	OPT_FLAG(0, "fold-suffixes", &fold,
-		 "functions are one if their names differ in what a compiler "
-		 "adds: .isra.0, .cold, numbers of lambdas, hashes"),
+		 "names without .isra.0, .cold, hashes and the like"),
 	{ .kind = OPT_END }
 };
 

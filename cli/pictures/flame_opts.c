@@ -44,12 +44,10 @@ const struct opt flame_opt_table[] = {
 	OPT_STRING(0, "subtitle", "TEXT", &flame_opts.subtitle,
 		   "second line above the picture"),
 	OPT_NUMBER(0, "width", "PX", &flame_opts.width,
-		   "of the picture (as the browser's window; 1200 where no "
-		   "script runs)"),
+		   "of the picture (the window's; 1200 without scripts)"),
 	OPT_NUMBER(0, "height", "PX", &flame_opts.height, "of one frame (16)"),
 	OPT_STRING(0, "minwidth", "PX", &flame_opts.minwidth,
-		   "leave out frames narrower than this; '0.5%' for a share "
-		   "(0.1)"),
+		   "leave out narrower frames (0.1); '0.5%' for a share"),
 	OPT_CHOICE(0, "colors", "PALETTE", &flame_opts.colors, palette_names,
 		   "kind (by kind of code), hot, mem, io, java, js, perl, or a "
 		   "color"),

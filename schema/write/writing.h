@@ -167,6 +167,9 @@ int sample_groups_make(struct store *db, struct err *err);
 int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);
 
+/* deferral.c: adds up how long requests waited. Called when all are there. */
+int deferral_end(struct store *db, struct err *err);
+
 /* sums.c: returns -1 and *err if the tables do not add up. */
 int sums_check(struct store *db, struct err *err);
 
