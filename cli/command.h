@@ -14,7 +14,8 @@ enum status {
 	STATUS_FAILED,
 	STATUS_USAGE,
 	STATUS_DAMAGED, /* done, but damaged input was skipped */
-	STATUS_LOSS,	/* check, --strict: causality errors or loss */
+	STATUS_LOSS,	/* check, --strict: causality errors or loss;
+			 * --fail-above: more than that */
 };
 
 enum opt_kind {

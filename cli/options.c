@@ -13,6 +13,7 @@
 
 bool options_help, options_version;
 unsigned int options_own;
+int options_before;
 
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
@@ -382,12 +383,14 @@ int options_parse(const struct opt *opts, int argc, char **argv,
 			argv[n++] = a;
 			continue;
 		}
-		if (!strcmp(a, "--"))
+		if (!strcmp(a, "--")) {
 			over = true;
-		else if (a[1] == '-')
+			options_before = n;
+		} else if (a[1] == '-') {
 			ret = parse_long(opts, argc, argv, &i, err);
-		else
+		} else {
 			ret = parse_short(opts, argc, argv, &i, err);
+		}
 		if (ret)
 			return -1;
 	}

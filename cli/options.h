@@ -15,6 +15,8 @@ extern const struct opt common_opts[];
 extern bool options_help; /* -h or --help was given */
 extern bool options_version;
 extern unsigned int options_own; /* how many others were given */
+extern int options_before; /* positional arguments before "--"; 0: none, or
+			    * there is no "--" */
 
 /* Sets the values of the options in argv and moves the positional arguments to
  * its front, in their order. Returns their number, or -1 and *err (ERR_USAGE).

@@ -24,7 +24,7 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 8
+#define SCHEMA_VERSION 9
 
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma

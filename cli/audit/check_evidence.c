@@ -1,10 +1,12 @@
 /* check_evidence.c - check --verbose: one line for each row behind the
  * numbers. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/output/lines.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
@@ -206,6 +208,20 @@ static void put_bogus(void *arg, const struct check_row *r)
 	fprintf(e->out, ", in %" PRId64 " samples\n", check_int(r, "samples"));
 }
 
+static void evidence_put_deferral(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+	struct lines l = { .out = e->out, .width = INT_MAX };
+
+	evidence_begin_line(e);
+	evidence_put_text(e->out, check_text(r, "event"));
+	if (check_int(r, "cpus"))
+		put_cpu(e->out, r, "cpu");
+	lines_waited(&l, check_int(r, "p50_ns"), check_int(r, "p90_ns"),
+		     check_int(r, "p99_ns"), check_int(r, "max_ns"));
+	fprintf(e->out, ": %s\n", l.text);
+}
+
 static void put_loss_row(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
@@ -246,6 +262,9 @@ int check_evidence(struct check *c, struct err *err)
 		const char *name, *title;
 		check_fn *fn;
 	} section[] = {
+		{ "deferral", "how long user stacks were waited for",
+		  evidence_put_deferral },
+		{ "deferral_by_cpu", "the same by CPU", evidence_put_deferral },
 		{ "unjoined_requests", "requests not joined",
 		  evidence_put_request },
 		{ "across_list", "requests joined across captures",

@@ -26,6 +26,12 @@ const struct check_query check_queries[] = {
 	  "samples that asked for a deferred user stack, by what became of "
 	  "them",
 	  true, CHECK_ALWAYS, CHECK_ANY },
+	{ "deferral",
+	  "how long joined requests waited for their user stack, by event: at "
+	  "most pNN_ns for NN of 100, rounded up by less than a 32nd",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "deferral_by_cpu", "the same, by event and CPU", false, CHECK_ALWAYS,
+	  CHECK_WHOLE },
 	{ "one_frame",
 	  "joined requests whose user stack has only one frame, by the image "
 	  "of that frame",

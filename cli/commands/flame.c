@@ -3,6 +3,8 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/model/sides.h"
+#include "cli/options.h"
 #include "cli/pictures/flame_diff.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_offcpu.h"
@@ -45,6 +47,18 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 	return rc ? -1 : status;
 }
 
+static int flame_draw_diff(int argc, char **argv, const struct svg_opts *o,
+			   struct err *err)
+{
+	struct sides s = { 0 };
+	int ret = sides_take(&s, argc, argv, options_before, err)
+			  ? -1
+			  : flame_diff(&s, o, err);
+
+	sides_release(&s);
+	return ret;
+}
+
 static int flame_run(int argc, char **argv, struct err *err)
 {
 	struct svg_opts o = { 0 };
@@ -52,7 +66,7 @@ static int flame_run(int argc, char **argv, struct err *err)
 	if (flame_opts_check(&o, err))
 		return -1;
 	if (flame_opts.diff)
-		return flame_diff(argc, argv, &o, err);
+		return flame_draw_diff(argc, argv, &o, err);
 	return flame_draw_one(argc, argv, &o, err);
 }
 
@@ -69,7 +83,7 @@ static const char *const examples[] = {
 extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
-	.args = "[options] [DB | CAPTURE] | --diff BEFORE AFTER",
+	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = flame_opt_table,

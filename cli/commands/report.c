@@ -5,11 +5,15 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/sides.h"
 #include "cli/model/source_text.h"
+#include "cli/model/suffix.h"
+#include "cli/options.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
@@ -54,6 +58,7 @@ static const struct opt opts[] = {
 		 "compare two recordings: 'report --diff BEFORE AFTER'"),
 	OPT_FLAG(0, "absolute", &absolute,
 		 "with --diff: compare weights as they are, not shares"),
+	OPT_GROUP(diff_limit_opts),
 	OPT_GROUP(offcpu_opt_table),
 	OPT_STRING(0, "view", "NAME", &view,
 		   "print a view of the database instead"),
@@ -70,6 +75,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "stdio", &as_perf_does,
 		 "no effect: a table is text, unless --html is given"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
+	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -189,7 +195,7 @@ static int report_check_options(struct err *err)
 			       "--diff is a table of its own: leave out "
 			       "--view, --callers, --callees and "
 			       "--no-children");
-	return 0;
+	return diff_limit_check(diff && !as_html, err);
 }
 
 static int report_write_html(struct store *db, const char *path,
@@ -224,26 +230,48 @@ static int report_answer(struct store *db, const char *path,
 
 /* Writes the page of the second recording, with what changed since the
  * first. */
-static int report_html_diff(int argc, char **argv, const struct report_opts *o,
+static int report_html_diff(const struct sides *s, const struct report_opts *o,
 			    struct err *err)
 {
 	const struct page_diff_opts what = { .inlined = o->inlined,
 					     .samples = o->by_samples,
 					     .absolute = o->absolute };
+	const struct side *b = &s->side[1];
+	const char *path = NULL;
 	struct store *db = NULL;
 	struct page_diff *p;
 	int status = STATUS_OK;
 	int rc = 0;
 
-	for (int i = 0; !rc && i < argc; i++)
-		rc = input_apart(argv[i], out_path, err);
-	p = rc ? NULL : page_diff_new(argc, argv, &what, &status, err);
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; !rc && k < s->side[i].n; k++)
+			rc = input_apart(s->side[i].path[k], out_path, err);
+	if (!rc && o->absolute && s->side[0].n + s->side[1].n > 2)
+		rc = err_set(err, ERR_USAGE,
+			     "--html compares the numbers of two recordings; "
+			     "leave out --absolute for several runs");
+	p = rc ? NULL : page_diff_new(s, &what, &status, err);
 	if (p)
-		db = database_open(argv[1], &status, err);
-	rc = db ? report_write_html(db, argv[1], o, p, err) : -1;
+		path = input_path((int)b->n, b->path, err);
+	if (path)
+		db = database_open(path, &status, err);
+	rc = db ? report_write_html(db, path, o, p, err) : -1;
 	store_close(db);
 	page_diff_free(p);
 	return rc ? -1 : status;
+}
+
+static int report_compare(int argc, char **argv, const struct report_opts *o,
+			  struct err *err)
+{
+	struct sides s = { 0 };
+	int ret = sides_take(&s, argc, argv, options_before, err);
+
+	if (!ret)
+		ret = as_html ? report_html_diff(&s, o, err)
+			      : report_diff(&s, o, err);
+	sides_release(&s);
+	return ret;
 }
 
 static int report_run(int argc, char **argv, struct err *err)
@@ -268,10 +296,8 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
-	if (diff && as_html)
-		return report_html_diff(argc, argv, &o, err);
 	if (diff)
-		return report_diff(argc, argv, &o, err);
+		return report_compare(argc, argv, &o, err);
 	db = database_from_args(argc, argv, out_path, &path, &status, err);
 	if (!db)
 		return -1;
@@ -285,7 +311,7 @@ static const char *const examples[] = {
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
 	"backstitch report --view verdicts --format csv perf.db",
-	"backstitch report --diff before.db after.db",
+	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
 	"backstitch report --off-cpu perf.db",
 	"backstitch report --html -o report.html perf.db",
 	"backstitch report --html --diff -o report.html before.db after.db",
@@ -295,7 +321,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE] | --diff BEFORE AFTER",
+	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

@@ -143,12 +143,237 @@ static double z_rates(double a, double b, double chance)
 	return n > 0 ? (b - n * chance) / sqrt(n * chance * (1 - chance)) : 0;
 }
 
+/* ---- several runs */
+
+/* Returns the continued fraction of the incomplete beta function (Abramowitz
+ * and Stegun, 26.5.8), from its first term on. */
+static double beta_fraction(double x, double a, double b)
+{
+	double c = 1;
+	double d = 1 / (1 - (a + b) * x / (a + 1));
+	double f = d;
+
+	for (int m = 1; m < 10000; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x /
+			     ((a + 2 * m) * (a + 2 * m + 1));
+		double step;
+
+		d = 1 / (1 + even * d);
+		c = 1 + even / c;
+		f *= c * d;
+		d = 1 / (1 + odd * d);
+		c = 1 + odd / c;
+		step = c * d;
+		f *= step;
+		if (fabs(step - 1) < 1e-14)
+			break;
+	}
+	return f;
+}
+
+/* Returns the regularized incomplete beta function of 0 <= x <= 1. */
+static double beta_part(double x, double a, double b)
+{
+	int sign;
+	double front;
+
+	if (!(x > 0))
+		return 0;
+	if (x >= 1)
+		return 1;
+	/* the fraction is quick on the smaller side */
+	if (x > (a + 1) / (a + b + 2))
+		return 1 - beta_part(1 - x, b, a);
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
+		    lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
+	return front * beta_fraction(x, a, b) / a;
+}
+
+double diff_p_student(double t, double df)
+{
+	if (!(df > 0) || isnan(t))
+		return 1;
+	return beta_part(df / (df + t * t), df / 2, 0.5);
+}
+
+/* How a place is counted: as it is, or in the worst case for a change. */
+enum runs_case {
+	RUNS_SEEN,
+	RUNS_MORE_A, /* A has all that may belong here */
+	RUNS_MORE_B,
+};
+
+/* One side of a place: the mean of its runs, the variance of that mean, and
+ * what it is at least as samples are counted. */
+struct runs_side {
+	double mean, variance, floor;
+	size_t n;
+};
+
+struct runs_test {
+	double t, df;
+};
+
+/* Returns the samples of a run in a place, and in *size what they are compared
+ * with: the samples of the run, or the inverse of their unit. */
+static double runs_count(const struct diff_place *p, const struct diff_whole *w,
+			 size_t i, enum runs_case what, double *size)
+{
+	const struct diff_run *run = &w->run[i];
+	bool side = i >= w->runs_a;
+	double n = (double)p->run[i].n;
+
+	/* of a run of which all places have changed nothing is left */
+	*size = w->absolute ? 1 / run->unit : (double)run->n + !run->n;
+	if (what == RUNS_SEEN)
+		return n;
+	if (!w->absolute)
+		*size += (double)run->lost;
+	return what == (side ? RUNS_MORE_B : RUNS_MORE_A)
+		       ? n + (double)p->run[i].may
+		       : n;
+}
+
+/* rate: the share of the place in both sides; exact: samples are of one place
+ * only, so that counting them has the variance of a share. */
+static struct runs_side runs_side(const struct diff_place *p,
+				  const struct diff_whole *w, int side,
+				  enum runs_case what, double rate, bool exact)
+{
+	struct runs_side s = { .n = side ? w->runs_b : w->runs_a };
+	size_t first = side ? w->runs_a : 0;
+	double n = (double)s.n;
+	double size;
+
+	for (size_t i = first; i < first + s.n; i++) {
+		double count = runs_count(p, w, i, what, &size);
+
+		s.mean += count / size / n;
+		s.floor += rate * (exact ? 1 - rate : 1) / size / (n * n);
+	}
+	for (size_t i = first; i < first + s.n; i++) {
+		double d = runs_count(p, w, i, what, &size) / size - s.mean;
+
+		if (s.n > 1)
+			s.variance += d * d / (n - 1) / n;
+	}
+	return s;
+}
+
+static double runs_rate(const struct diff_place *p, const struct diff_whole *w,
+			enum runs_case what)
+{
+	double count = 0;
+	double sizes = 0;
+
+	for (size_t i = 0; i < w->runs_a + w->runs_b; i++) {
+		double size;
+
+		count += runs_count(p, w, i, what, &size);
+		sizes += size;
+	}
+	return sizes > 0 ? count / sizes : 0;
+}
+
+/* Welch's t of the runs' shares or numbers; t > 0 if B has more. */
+static struct runs_test runs_compare(const struct diff_place *p,
+				     const struct diff_whole *w,
+				     enum runs_case what, bool nested)
+{
+	double rate = runs_rate(p, w, what);
+	bool exact = !nested && !w->absolute;
+	struct runs_side s[2];
+	struct runs_test out = { 0, 0 };
+	double sum = 0;
+	double below = 0;
+
+	for (int i = 0; i < 2; i++)
+		s[i] = runs_side(p, w, i, what, rate, exact);
+	for (int i = 0; i < 2; i++) {
+		const struct runs_side *other = &s[!i];
+		double v = s[i].variance;
+
+		if (s[i].n == 1 && other->floor > 0)
+			v = other->variance / other->floor * s[i].floor;
+		v = v > s[i].floor ? v : s[i].floor;
+		sum += v;
+		if (s[i].n > 1)
+			below += v * v / ((double)s[i].n - 1);
+	}
+	if (!(sum > 0))
+		return out;
+	out.t = (s[1].mean - s[0].mean) / sqrt(sum);
+	out.df = s[0].n == 1 || s[1].n == 1 ? (double)(s[0].n + s[1].n) - 2
+					    : sum * sum / below;
+	return out;
+}
+
+/* Returns the smallest p-value that the samples of a place can have: all of
+ * them are in one side, as evenly as can be. */
+static double runs_least(const struct diff_place *p, const struct diff_whole *w,
+			 bool nested)
+{
+	double rate = runs_rate(p, w, RUNS_SEEN);
+	bool exact = !nested && !w->absolute;
+	double count = (double)p->a + (double)p->b;
+	double least = 1;
+	double floor = 0;
+
+	for (int i = 0; i < 2; i++)
+		floor += runs_side(p, w, i, RUNS_SEEN, rate, exact).floor;
+	for (int i = 0; i < 2; i++) {
+		size_t first = i ? w->runs_a : 0;
+		size_t n = i ? w->runs_b : w->runs_a;
+		double most = 0;
+
+		for (size_t k = first; k < first + n; k++) {
+			double size;
+
+			runs_count(p, w, k, RUNS_SEEN, &size);
+			if (count / size > most)
+				most = count / size;
+		}
+		least = diff_smaller(
+			least,
+			diff_p_student(most / (double)n / sqrt(floor),
+				       (double)(w->runs_a + w->runs_b) - 2));
+	}
+	return least;
+}
+
+void diff_place_add_up(struct diff_place *p, const struct diff_count *run,
+		       size_t n, size_t runs_a)
+{
+	p->run = n > 2 ? run : NULL;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *count = i < runs_a ? &p->a : &p->b;
+		uint64_t *may = i < runs_a ? &p->may_a : &p->may_b;
+
+		*count = saturating_add(*count, run[i].n);
+		*may = saturating_add(*may, run[i].may);
+	}
+}
+
+void diff_spread(const struct diff_place *p, const struct diff_whole *w,
+		 int side, double *mean, double *deviation)
+{
+	struct runs_side s = runs_side(p, w, side, RUNS_SEEN, 0, true);
+
+	*mean = s.mean;
+	*deviation = s.n > 1 ? sqrt(s.variance * (double)s.n) : NAN;
+}
+
+/* ---- one test */
+
 static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 {
 	double a = (double)p->a, whole_a = (double)w->a;
 	double b = (double)p->b, whole_b = (double)w->b;
 	double share, spread;
 
+	if (w->run)
+		return runs_compare(p, w, RUNS_SEEN, false).t;
 	if (w->absolute)
 		return z_rates(a, b, chance_of(w));
 	if (!(whole_a > 0 && whole_b > 0))
@@ -156,6 +381,15 @@ static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 	share = (a + b) / (whole_a + whole_b);
 	spread = sqrt(share * (1 - share) * (1 / whole_a + 1 / whole_b));
 	return spread > 0 ? (b / whole_b - a / whole_a) / spread : 0;
+}
+
+/* The same for a place that may contain others. */
+static double diff_z_nested(const struct diff_place *p,
+			    const struct diff_whole *w)
+{
+	if (w->run)
+		return runs_compare(p, w, RUNS_SEEN, true).t;
+	return z_rates((double)p->a, (double)p->b, chance_of(w));
 }
 
 /* Returns the p-value of a change in that direction in the worst case of loss:
@@ -168,6 +402,13 @@ static double diff_p_of(const struct diff_place *place,
 	struct diff_whole even = *w;
 	double z;
 
+	if (w->run) {
+		struct runs_test t = runs_compare(
+			place, w, more ? RUNS_MORE_A : RUNS_MORE_B, nested);
+
+		return (more ? t.t > 0 : t.t < 0) ? diff_p_student(t.t, t.df)
+						  : 1;
+	}
 	if (more)
 		p.a = saturating_add(p.a, p.may_a);
 	else
@@ -183,9 +424,14 @@ static double diff_p_of(const struct diff_place *place,
 	return diff_p_shares(p.a, even.a, p.b, even.b);
 }
 
-/* Returns the smallest p-value that n samples can have. */
-static double p_least(uint64_t n, const struct diff_whole *w, bool nested)
+/* Returns the smallest p-value that the samples of a place can have. */
+static double p_least(const struct diff_place *p, const struct diff_whole *w,
+		      bool nested)
 {
+	uint64_t n = p->a + p->b;
+
+	if (w->run)
+		return runs_least(p, w, nested);
 	if (w->absolute || nested) {
 		double c = chance_of(w);
 
@@ -221,7 +467,7 @@ static size_t count_tests(const struct diff_place *p, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		least[i] = p[i].skip || !(p[i].a + p[i].b)
 				   ? 2
-				   : p_least(p[i].a + p[i].b, w, nested);
+				   : p_least(&p[i], w, nested);
 		if (least[i] < 2)
 			sorted[used++] = least[i];
 	}
@@ -326,6 +572,9 @@ static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 		passed++;
 		left->a -= at->a;
 		left->b -= at->b;
+		for (size_t k = 0; left->run && k < left->runs_a + left->runs_b;
+		     k++)
+			left->run[k].n -= at->run[k].n;
 	}
 	return passed;
 }
@@ -340,6 +589,9 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 	size_t used;
 
 	*left = *w;
+	if (w->run)
+		left->run = mem_dup(w->run,
+				    (w->runs_a + w->runs_b) * sizeof(*w->run));
 	for (size_t i = 0; i < n; i++) {
 		p[i].change = 0;
 		p[i].p = 1;
@@ -353,7 +605,8 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 double diff_scale(const struct diff_whole *left)
 {
 	if (left->absolute || !left->a)
-		return 1;
+		return left->run ? (double)left->runs_b / (double)left->runs_a
+				 : 1;
 	return (double)left->b * left->unit_b /
 	       ((double)left->a * left->unit_a);
 }
@@ -365,11 +618,10 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 	bool *out = mem_new(n ? n : 1, sizeof(*out));
 	size_t tests = count_tests(p, n, left, true, out);
 	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
-	double chance = chance_of(left);
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double z = z_rates((double)p[i].a, (double)p[i].b, chance);
+		double z = diff_z_nested(&p[i], left);
 
 		p[i].change = 0;
 		p[i].p = 1;
@@ -384,9 +636,7 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 
 		if (at->p > DIFF_ALPHA / (double)(tests - i))
 			break;
-		at->change = z_rates((double)at->a, (double)at->b, chance) > 0
-				     ? 1
-				     : -1;
+		at->change = diff_z_nested(at, left) > 0 ? 1 : -1;
 	}
 	free(rank);
 	free(out);

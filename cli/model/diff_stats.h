@@ -10,7 +10,13 @@
  * more changes, but a known part of them would be false, and users would
  * investigate those. Holm's steps also suit shares: when one place grows, the
  * shares of all others shrink. Therefore each step removes the clearest change
- * from both totals and compares the rest with the rest. */
+ * from both totals and compares the rest with the rest.
+ *
+ * With several recordings of a side, each is one measurement: the test is
+ * Welch's t of their shares (or numbers), so that what differs from run to run
+ * is no change. The variance of a side is at least that of counting: shares of
+ * a few runs may be equal by chance. A side with one run is taken to vary as
+ * the other side does. */
 #ifndef CLI_MODEL_DIFF_STATS_H
 #define CLI_MODEL_DIFF_STATS_H
 #include <stdbool.h>
@@ -19,13 +25,27 @@
 
 #define DIFF_ALPHA 0.01
 
+/* Samples of one run in a place, and those that were lost or counted elsewhere,
+ * but may belong there. */
+struct diff_count {
+	uint64_t n, may;
+};
+
 struct diff_place {
-	uint64_t a, b;	       /* samples here */
-	uint64_t may_a, may_b; /* samples that were lost or counted
-				* elsewhere, but may belong here */
-	bool skip;	       /* do not test */
-	int change;	       /* out: 1 more, -1 less, 0 not proved */
-	double p;	       /* out: p-value */
+	uint64_t a, b;		      /* samples here, in all runs */
+	uint64_t may_a, may_b;	      /* samples that were lost or counted
+				       * elsewhere, but may belong here */
+	const struct diff_count *run; /* of each run, those of A first; NULL
+				       * if diff_whole.run is */
+	bool skip;		      /* do not test */
+	int change;		      /* out: 1 more, -1 less, 0 not proved */
+	double p;		      /* out: p-value */
+};
+
+/* One recording of a side. */
+struct diff_run {
+	uint64_t n, lost; /* samples of all places, and of none */
+	double unit;	  /* weight of one sample */
 };
 
 struct diff_whole {
@@ -33,6 +53,8 @@ struct diff_whole {
 	uint64_t lost_a, lost_b; /* samples that are in no place */
 	bool absolute;		 /* counts are compared, not shares */
 	double unit_a, unit_b;	 /* weight of one sample */
+	struct diff_run *run;	 /* those of A first; NULL: one each */
+	size_t runs_a, runs_b;
 };
 
 /* Returns the p-value of the shares a/whole_a and b/whole_b under the
@@ -43,14 +65,27 @@ double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b,
 /* Returns the p-value of b out of a + b events if each belongs to b with
  * probability `chance`: exact binomial test, twice the smaller tail. */
 double diff_p_rates(uint64_t a, uint64_t b, double chance);
+/* Returns the probability that Student's t with df degrees of freedom is at
+ * least as far from 0 as t. */
+double diff_p_student(double t, double df);
+/* Stores the mean and the standard deviation (NaN of one run) of a place's
+ * shares in the runs of A (side 0) or B (1); absolute: of its numbers. */
+void diff_spread(const struct diff_place *p, const struct diff_whole *w,
+		 int side, double *mean, double *deviation);
 
+/* Sets run, a, b and what may belong there from the counts of n runs, of which
+ * the first runs_a are those of A. Two runs are one of each side. */
+void diff_place_add_up(struct diff_place *p, const struct diff_count *run,
+		       size_t n, size_t runs_a);
 /* Judges places that share no sample. Stores the totals without the changed
- * places in *left, for diff_judge_nested() and diff_scale(). */
+ * places in *left, for diff_judge_nested() and diff_scale(); the caller frees
+ * left->run. */
 void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 		struct diff_whole *left);
 /* Judges places that may contain each other; left: from diff_judge(). */
 void diff_judge_nested(struct diff_place *p, size_t n,
 		       const struct diff_whole *left);
-/* Returns the weight in B that corresponds to 1 in A where nothing changed. */
+/* Returns the weight in all runs of B that corresponds to 1 in all of A where
+ * nothing changed. */
 double diff_scale(const struct diff_whole *left);
 #endif

@@ -10,6 +10,7 @@
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stack_names.h"
+#include "cli/model/suffix.h"
 #include "stitch/base/err.h"
 
 static const struct {
@@ -67,6 +68,8 @@ static void folded_split(char *line, struct labels *labels,
 				   .name = s,
 				   .image = "" };
 
+		if (suffix_asked() && l.kind != LABEL_GROUP)
+			suffix_fold(s);
 		l.kernel = l.kind == LABEL_KERNEL;
 		if (l.kernel && s[0] == '[')
 			l.kind = LABEL_UNNAMED;

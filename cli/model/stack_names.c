@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
+#include "cli/model/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/audit/callsite.h"
@@ -97,13 +98,25 @@ static uint32_t add_function_label(struct stack_names *sn,
 {
 	struct label l = *want;
 	char name[NAME_SIZE];
+	char *folded = NULL;
+	uint32_t id;
 
+	if (suffix_asked()) {
+		folded = mem_strdup(want->name);
+		suffix_fold(folded);
+		l.name = folded;
+		/* parts of one function are in several places */
+		l.off = 0;
+		l.has_off = false;
+	}
 	if (sn->mode == INTERPRETER_MARK && in.kind == INTERPRETER_OWN) {
 		snprintf(name, sizeof(name), "%s %s",
-			 interpreter_label(in.language), want->name);
+			 interpreter_label(in.language), l.name);
 		l.name = name;
 	}
-	return labels_add(sn->labels, &l);
+	id = labels_add(sn->labels, &l);
+	free(folded);
+	return id;
 }
 
 static void name_frame(struct stack_names *sn, size_t id)

@@ -346,6 +346,62 @@ static int summary_put_verdicts(struct summary *s)
 	return ret;
 }
 
+static void put_more(struct summary *s, const char *one, const char *many)
+{
+	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
+
+	if (s->n <= shown)
+		return;
+	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+		    s->n - shown == 1 ? one : many,
+		    s->brief ? "; see 'backstitch info " : "",
+		    s->brief ? s->path : "", s->brief ? "'" : "");
+}
+
+static void summary_add_waited(struct summary *s, struct rows *r, size_t from)
+{
+	lines_waited(&s->l, rows_int(r, from), rows_int(r, from + 1),
+		     rows_int(r, from + 2), rows_int(r, from + 3));
+}
+
+static void summary_put_deferral(struct summary *s, struct rows *r)
+{
+	lines_clean(&s->l, rows_text(r, CHECK_DEFERRAL_EVENT));
+	lines_add(&s->l, ": ");
+	summary_add_waited(s, r, CHECK_DEFERRAL_P50_NS);
+	lines_put(&s->l, s->n ? "" : "waited");
+}
+
+static void summary_put_deferral_cpu(struct summary *s, struct rows *r)
+{
+	if (rows_int(r, CHECK_DEFERRAL_BY_CPU_CPUS) < 2) {
+		s->n--;
+		return;
+	}
+	if (s->n >= LINES_FULL)
+		return;
+	lines_clean(&s->l, rows_text(r, CHECK_DEFERRAL_BY_CPU_EVENT));
+	if (rows_value(r, CHECK_DEFERRAL_BY_CPU_CPU).kind == VALUE_INT)
+		lines_add(&s->l, " on CPU %1" PRId64 ": ",
+			  rows_int(r, CHECK_DEFERRAL_BY_CPU_CPU));
+	else
+		lines_add(&s->l, " on unknown CPUs: ");
+	summary_add_waited(s, r, CHECK_DEFERRAL_BY_CPU_P50_NS);
+	lines_put(&s->l, "");
+}
+
+/* How long user stacks were waited for, by event, and by event and CPU. */
+static int summary_put_deferrals(struct summary *s)
+{
+	if (s->brief)
+		return 0;
+	if (summary_each(s, "check_deferral", summary_put_deferral) ||
+	    summary_each(s, "check_deferral_by_cpu", summary_put_deferral_cpu))
+		return -1;
+	put_more(s, "CPU", "CPUs");
+	return 0;
+}
+
 static void summary_put_loss(struct summary *s, struct rows *r)
 {
 	const char *what = rows_text(r, INFO_LOSS_WHAT);
@@ -435,18 +491,6 @@ static void put_unnamed(struct summary *s, struct rows *r)
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
-static void put_more(struct summary *s, const char *one, const char *many)
-{
-	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
-
-	if (s->n <= shown)
-		return;
-	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
-		    s->n - shown == 1 ? one : many,
-		    s->brief ? "; see 'backstitch info " : "",
-		    s->brief ? s->path : "", s->brief ? "'" : "");
-}
-
 /* "perf.db: 7832 samples over 2.31 s" */
 static void summary_put_title(struct summary *s)
 {
@@ -486,7 +530,7 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
 	if (summary_each(&s, "info_events", summary_put_event) ||
-	    summary_put_verdicts(&s) ||
+	    summary_put_verdicts(&s) || summary_put_deferrals(&s) ||
 	    summary_each(&s, "info_loss", summary_put_loss) ||
 	    summary_each(&s, "info_ordering", summary_put_ordering) ||
 	    summary_each(&s, "info_damage", summary_put_damage) ||
@@ -512,8 +556,10 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"captures", "events", "counts",	 "verdicts", "loss",
-		"ordering", "damage", "unnamed", "trust",
+		"info_captures", "info_events",	   "info_counts",
+		"info_verdicts", "check_deferral", "check_deferral_by_cpu",
+		"info_loss",	 "info_ordering",  "info_damage",
+		"info_unnamed",	 "info_trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;
@@ -523,12 +569,10 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 	json_answer(&j, out, JSON_PRETTY);
 	json_text(&j, "user_stacks", sentence);
 	for (size_t i = 0; i < sizeof(section) / sizeof(section[0]); i++) {
-		char name[32];
+		struct rows *r =
+			rows_open(db, store_sql(section[i]), NULL, 0, err);
 
-		snprintf(name, sizeof(name), "info_%s", section[i]);
-		struct rows *r = rows_open(db, store_sql(name), NULL, 0, err);
-
-		if (!r || json_rows(&j, section[i], r, err)) {
+		if (!r || json_rows(&j, strchr(section[i], '_') + 1, r, err)) {
 			rows_close(r);
 			return -1;
 		}

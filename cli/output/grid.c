@@ -2,6 +2,7 @@
 #include "cli/output/grid.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ enum cell_kind {
 	CELL_SIGNED,
 	CELL_PERCENT,
 	CELL_CHANGE,
+	CELL_REAL,
 	CELL_CHANCE
 };
 
@@ -29,7 +31,7 @@ struct cell {
 	enum cell_kind kind;
 	const char *text;
 	uint64_t n; /* CELL_PERCENT: in millionths of a percent */
-	double v;   /* CELL_CHANGE, CELL_CHANCE */
+	double v;   /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
 };
 
 struct grid {
@@ -95,9 +97,21 @@ void grid_change(struct grid *g, double v)
 	grid_add_cell(g, (struct cell){ .kind = CELL_CHANGE, .v = v });
 }
 
+void grid_real(struct grid *g, double v)
+{
+	grid_add_cell(g, (struct cell){ .kind = CELL_REAL, .v = v });
+}
+
 void grid_chance(struct grid *g, double p)
 {
 	grid_add_cell(g, (struct cell){ .kind = CELL_CHANCE, .v = p });
+}
+
+/* Returns whether a number is not known. */
+static bool grid_is_empty(const struct cell *c)
+{
+	return (c->kind == CELL_CHANCE && !(c->v < 1)) ||
+	       (c->kind == CELL_REAL && isnan(c->v));
 }
 
 /* Returns the digits of a numeric cell, in buf. */
@@ -107,8 +121,10 @@ static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 
 	if (c->kind == CELL_CHANGE)
 		snprintf(buf, 32, people ? "%+.2f" : "%.6f", c->v);
-	else if (c->kind == CELL_CHANCE && !(c->v < 1))
+	else if (grid_is_empty(c))
 		buf[0] = 0;
+	else if (c->kind == CELL_REAL)
+		snprintf(buf, 32, people ? "%.2f" : "%.6f", c->v);
 	else if (c->kind == CELL_CHANCE)
 		snprintf(buf, 32, people ? "%.1e" : "%.9e", c->v);
 	else if (c->kind == CELL_SIGNED)
@@ -347,7 +363,7 @@ void grid_json(const struct grid *g, struct json *j, const char *key)
 			json_object(j, NULL);
 		if (name && c->kind == CELL_TEXT)
 			json_text(j, name, c->text);
-		else if (name && c->kind == CELL_CHANCE && !(c->v < 1))
+		else if (name && grid_is_empty(c))
 			json_null(j, name);
 		else if (name)
 			json_number(j, name, grid_digits(c, false, buf));

@@ -26,6 +26,8 @@ void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);
 /* "+1.25" in text; six decimals in CSV and JSON. */
 void grid_change(struct grid *g, double v);
+/* "1.25" in text; six decimals in CSV and JSON. NaN is empty, and null. */
+void grid_real(struct grid *g, double v);
 /* A probability such as "3.7e-14". NaN and values of 1 or more are empty in
  * text and CSV, null in JSON. */
 void grid_chance(struct grid *g, double p);

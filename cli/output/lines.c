@@ -149,6 +149,18 @@ void lines_put(struct lines *l, const char *label)
 	l->text[l->len = 0] = '\0';
 }
 
+void lines_waited(struct lines *l, int64_t p50, int64_t p90, int64_t p99,
+		  int64_t max)
+{
+	const int64_t ns[] = { p50, p90, p99, max };
+	char text[4][32];
+
+	for (int i = 0; i < 4; i++)
+		human_ns(text[i], sizeof(text[i]), ns[i]);
+	lines_add(l, "median %s, 90 %% by %s, 99 %% by %s, all by %s", text[0],
+		  text[1], text[2], text[3]);
+}
+
 void lines_put_styled(struct lines *l, const char *label, enum term_style style)
 {
 	fprintf(l->out, "  %-12s ", label);

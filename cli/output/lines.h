@@ -30,6 +30,9 @@ void lines_count(struct lines *l, const char *before, int64_t n,
 		 const char *one, const char *many);
 /* Adds " (12.3 %)" unless whole is 0. */
 void lines_share(struct lines *l, int64_t part, int64_t whole);
+/* Adds percentiles of a time in ns: "median 11.2 us, 90 % by 40.0 us, ...". */
+void lines_waited(struct lines *l, int64_t p50, int64_t p90, int64_t p99,
+		  int64_t max);
 /* Prints the line and empties it; with label "" it continues the line above. */
 void lines_put(struct lines *l, const char *label);
 /* Does lines_add() and lines_put(). */

@@ -12,10 +12,12 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
+#include "cli/model/diff_limit.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/output/human.h"
+#include "cli/model/sides.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
@@ -102,6 +104,25 @@ static void flame_diff_tell_shares(FILE *out, double a, double b)
 	fprintf(out, ", %+.2f points", b - a);
 }
 
+/* The means of the runs, each with the standard deviation. */
+static void flame_diff_tell_runs(FILE *out, const struct diff_model *m,
+				 const struct diff_place *p)
+{
+	double times = flame_opts.absolute ? 1 : 100;
+
+	for (int i = 0; i < 2; i++) {
+		double mean, deviation;
+
+		diff_spread(p, &m->whole, i, &mean, &deviation);
+		fprintf(out, "%s %.2f", i ? " and" : "; of the runs",
+			times * mean);
+		if (m->runs[i] > 1)
+			fprintf(out, " \xc2\xb1 %.2f", times * deviation);
+		if (!flame_opts.absolute)
+			fputs(" %", out);
+	}
+}
+
 static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 				uint32_t id, bool total)
 {
@@ -119,6 +140,8 @@ static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 		fprintf(out, "%.0f to %.0f, %+.0f", a, b, b - a);
 	else
 		flame_diff_tell_shares(out, a, b);
+	if (m->whole.run)
+		flame_diff_tell_runs(out, m, p);
 	if (p->skip) {
 		fputs(", not known: user stacks are missing", out);
 		return;
@@ -310,12 +333,14 @@ static void flame_diff_note_result(struct drawing *d,
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "significant: %zu frame%s more in B, %zu less, by the "
-			 "%s of %s; false-positive rate per "
+			 "%s of %s%s; false-positive rate per "
 			 "picture: at most 1 %%",
 			 more, more == 1 ? "" : "s", less,
 			 flame_opts.absolute ? "numbers" : "shares",
 			 flame_diff_by_total() ? "total samples"
-					       : "own samples");
+					       : "own samples",
+			 m->whole.run ? " and how they differ between runs"
+				      : "");
 }
 
 static void flame_diff_note_side(struct drawing *d, const struct diff_model *m,
@@ -324,7 +349,8 @@ static void flame_diff_note_side(struct drawing *d, const struct diff_model *m,
 	const struct drawing *of = m->side[side];
 	char *note = drawing_note(d);
 	/* the path given is the capture's own: do not name it twice */
-	bool known = !of->capture[0] || strstr(of->capture, m->path[side]);
+	bool known = !of->capture[0] || m->runs[side] > 1 ||
+		     strstr(of->capture, m->path[side]);
 	char count[32];
 	int len;
 
@@ -397,23 +423,44 @@ static int flame_diff_write(FILE *out, void *arg, struct err *err)
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
-int flame_diff(int argc, char **argv, const struct svg_opts *o, struct err *err)
+/* Says what grew by more than is allowed. Returns an enum status. */
+static int flame_diff_check_limit(const struct diff_model *m, int status)
+{
+	struct diff_limit l = { NULL, 0, 0 };
+	bool total = flame_diff_by_total();
+
+	for (uint32_t id = 0; id < flame_tree_count(m->all); id++) {
+		const struct flame_node *nd = flame_tree_node(m->all, id);
+
+		if (flame_diff_place(m, id)->change > 0)
+			diff_limit_add(&l,
+				       labels_get(m->labels, nd->label)->name,
+				       diff_model_growth(m, id, total),
+				       flame_diff_place(m, id)->p);
+	}
+	return diff_limit_end(&l, status);
+}
+
+int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
 	int status = STATUS_OK;
-	int rc;
+	int rc = 0;
 
-	rc = 0;
-	for (int i = 0; !rc && i < argc; i++)
-		rc = input_apart(argv[i], flame_opts.out_path, err);
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; !rc && k < s->side[i].n; k++)
+			rc = input_apart(s->side[i].path[k],
+					 flame_opts.out_path, err);
 	if (!rc)
-		rc = diff_model_read(&pg->m, argc, argv, o, &status, err);
+		rc = diff_model_read(&pg->m, s, o, &status, err);
 	if (!rc) {
 		diff_model_judge(&pg->m);
 		flame_diff_decorate(pg, pg->m.side[1]);
 		drawing_check_total(pg->m.side[1]);
 		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
 	}
+	if (!rc)
+		status = flame_diff_check_limit(&pg->m, status);
 	diff_model_release(&pg->m);
 	free(pg->both);
 	free(pg);

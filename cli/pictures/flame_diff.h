@@ -7,9 +7,10 @@
 #define CLI_PICTURES_FLAME_DIFF_H
 
 struct err;
+struct sides;
 struct svg_opts;
 
-/* Runs flame --diff BEFORE AFTER. Returns an enum status, or -1 and *err. */
-int flame_diff(int argc, char **argv, const struct svg_opts *o,
+/* Runs flame --diff. Returns an enum status, or -1 and *err. */
+int flame_diff(const struct sides *s, const struct svg_opts *o,
 	       struct err *err);
 #endif

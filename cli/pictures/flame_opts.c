@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "cli/input.h"
+#include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/suffix.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
@@ -42,12 +44,10 @@ const struct opt flame_opt_table[] = {
 	OPT_STRING(0, "subtitle", "TEXT", &flame_opts.subtitle,
 		   "second line above the picture"),
 	OPT_NUMBER(0, "width", "PX", &flame_opts.width,
-		   "of the picture (as the browser's window; 1200 where no "
-		   "script runs)"),
+		   "of the picture (the window's; 1200 without scripts)"),
 	OPT_NUMBER(0, "height", "PX", &flame_opts.height, "of one frame (16)"),
 	OPT_STRING(0, "minwidth", "PX", &flame_opts.minwidth,
-		   "leave out frames narrower than this; '0.5%' for a share "
-		   "(0.1)"),
+		   "leave out narrower frames (0.1); '0.5%' for a share"),
 	OPT_CHOICE(0, "colors", "PALETTE", &flame_opts.colors, palette_names,
 		   "kind (by kind of code), hot, mem, io, java, js, perl, or a "
 		   "color"),
@@ -86,6 +86,7 @@ const struct opt flame_opt_table[] = {
 		   "color by the change of self or total (self)"),
 	OPT_FLAG(0, "absolute", &flame_opts.absolute,
 		 "compare weights as they are, not shares of the whole"),
+	OPT_GROUP(diff_limit_opts),
 	OPT_GROUP(offcpu_opt_table),
 	OPT_FLAG(0, "by-state", &flame_opts.by_state,
 		 "with --off-cpu: a frame at the root for each state"),
@@ -93,6 +94,7 @@ const struct opt flame_opt_table[] = {
 		 "with --off-cpu: above each stack that of the waker"),
 	OPT_NO(0, "no-inline", &flame_opts.inlined,
 	       "leave out inlined functions"),
+	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -162,7 +164,7 @@ static int check_kind(struct err *err)
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
-	return 0;
+	return diff_limit_check(flame_opts.diff, err);
 }
 
 int flame_opts_check(struct svg_opts *o, struct err *err)

@@ -18,7 +18,7 @@ struct page_diff {
 	struct diff_model m;
 };
 
-struct page_diff *page_diff_new(int argc, char **argv,
+struct page_diff *page_diff_new(const struct sides *s,
 				const struct page_diff_opts *o, int *status,
 				struct err *err)
 {
@@ -28,7 +28,7 @@ struct page_diff *page_diff_new(int argc, char **argv,
 	flame_opts.inlined = o->inlined;
 	flame_opts.count_samples = o->samples;
 	flame_opts.absolute = o->absolute;
-	if (diff_model_read(&p->m, argc, argv, &none, status, err)) {
+	if (diff_model_read(&p->m, s, &none, status, err)) {
 		page_diff_free(p);
 		return NULL;
 	}

@@ -14,6 +14,7 @@
 
 struct err;
 struct page_diff;
+struct sides;
 
 struct page_diff_opts {
 	bool inlined;
@@ -21,9 +22,9 @@ struct page_diff_opts {
 	bool absolute; /* compare numbers, not shares */
 };
 
-/* Reads and judges the two inputs that argv names. Returns an object to be
+/* Reads and judges both sides, which are borrowed. Returns an object to be
  * freed, or NULL and *err; *status as for database_open(). */
-struct page_diff *page_diff_new(int argc, char **argv,
+struct page_diff *page_diff_new(const struct sides *s,
 				const struct page_diff_opts *o, int *status,
 				struct err *err);
 void page_diff_free(struct page_diff *p);

@@ -13,6 +13,7 @@ struct offcpu_sums;
 struct output;
 struct report_row;
 struct report_rows;
+struct sides;
 struct stacks;
 struct store;
 
@@ -35,9 +36,9 @@ int report_table(struct store *db, const char *path,
  * Returns 0, or -1 and *err. */
 int report_view(struct store *db, const char *path, const char *view,
 		long limit, const struct output *o, struct err *err);
-/* report --diff BEFORE AFTER: what changed between two recordings. Returns an
- * enum status, or -1 and *err. */
-int report_diff(int argc, char **argv, const struct report_opts *o,
+/* report --diff: what changed between two recordings, or between the runs of
+ * two. Returns an enum status, or -1 and *err. */
+int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err);
 /* report --off-cpu: the sums of each thread and the longest waits, `limit` of
  * both; only the threads as CSV. Returns 0, or -1 and *err. */

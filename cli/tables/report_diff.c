@@ -10,11 +10,13 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/model/diff_limit.h"
 #include "cli/model/diff_stats.h"
 #include "cli/output/grid.h"
 #include "cli/model/label.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/sides.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
 #include "schema/columns.h"
@@ -23,10 +25,10 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 
-#define COLUMNS 24
+#define COLUMNS 28
 
-/* One of the two recordings. */
-struct diff_side {
+/* One of the recordings. */
+struct diff_run_rows {
 	const char *path;
 	struct stacks *stacks;
 	struct report_rows *rows;
@@ -38,9 +40,20 @@ struct diff_side {
 	uint64_t unjoined_leaf; /* those of them that were taken in user code */
 };
 
-/* A row of both recordings; a row of zeros stands for one that a side lacks. */
+/* The sums of one side. */
+struct diff_side {
+	const char *name;
+	size_t runs;
+	uint64_t weight, samples, lost, unjoined;
+	bool lost_unknown;
+};
+
+/* A row of all recordings, as one of them has it, with the sums of both sides,
+ * which are 0 where no run has it. */
 struct diff_pair {
-	const struct report_row *row[2];
+	const struct report_row *row;
+	const struct report_rows *of;
+	struct report_row sum[2];
 	uint32_t place; /* index in self and total of struct report_diff */
 	double excess;	/* excess of B over what A predicts, as share of its
 			 * weight */
@@ -49,18 +62,20 @@ struct diff_pair {
 
 struct report_diff {
 	const struct report_opts *o;
+	struct diff_run_rows *run; /* those of A first */
+	size_t n_run;
 	struct diff_side side[2];
 	struct diff_pair *pair;
 	size_t n;
 	struct diff_place *self, *total;
+	struct diff_count *count[2]; /* of each pair in each run: self, total */
+	struct diff_whole whole;
 };
-
-static const struct report_row no_row;
 
 static int report_diff_take_lost(void *arg, const struct rows *r,
 				 struct err *err)
 {
-	struct diff_side *s = arg;
+	struct diff_run_rows *s = arg;
 
 	(void)err;
 	s->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
@@ -70,7 +85,7 @@ static int report_diff_take_lost(void *arg, const struct rows *r,
 
 /* Returns the index of the event called `want`, without one the event that
  * stacks_choose() takes; -2 if there is none. */
-static int report_diff_choose(const struct diff_side *s, const char *want)
+static int report_diff_choose(const struct diff_run_rows *s, const char *want)
 {
 	if (!want)
 		return stacks_heaviest(s->stacks) < 0
@@ -85,7 +100,7 @@ static int report_diff_choose(const struct diff_side *s, const char *want)
 	return -2;
 }
 
-static int count_side(struct diff_side *s, struct err *err)
+static int count_side(struct diff_run_rows *s, struct err *err)
 {
 	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
 		const struct stacks_group *g = stacks_group(s->stacks, i);
@@ -110,7 +125,7 @@ static int count_side(struct diff_side *s, struct err *err)
 		       s->path);
 }
 
-static int load_side(struct report_diff *rp, struct diff_side *s,
+static int load_side(struct report_diff *rp, struct diff_run_rows *s,
 		     const char *want, int *status, struct err *err)
 {
 	struct stacks_opts so = {
@@ -141,7 +156,7 @@ static int load_side(struct report_diff *rp, struct diff_side *s,
 struct keyed_row {
 	const struct report_row *row;
 	const struct report_rows *of;
-	int side;
+	size_t run;
 };
 
 static int compare_i64(int64_t a, int64_t b)
@@ -173,46 +188,66 @@ static int compare_keyed(const void *pa, const void *pb)
 	const struct keyed_row *b = pb;
 	int d = compare_keys(a, b);
 
-	return d ? d : a->side - b->side;
+	return d ? d : compare_i64((int64_t)a->run, (int64_t)b->run);
 }
 
-/* Sorts the rows of both sides by key and pairs equal neighbours. */
+static struct diff_count *report_diff_count(const struct report_diff *rp,
+					    bool total, uint32_t place,
+					    size_t run)
+{
+	return &rp->count[total][(size_t)place * rp->n_run + run];
+}
+
+static void pair_add(struct report_diff *rp, struct diff_pair *p,
+		     const struct keyed_row *k)
+{
+	struct report_row *sum = &p->sum[k->run >= rp->side[0].runs];
+
+	sum->self += k->row->self;
+	sum->total += k->row->total;
+	report_diff_count(rp, false, p->place, k->run)->n = k->row->n_self;
+	report_diff_count(rp, true, p->place, k->run)->n = k->row->n_total;
+}
+
+/* Sorts the rows of all runs by key and adds up equal neighbours. */
 static void pair_rows(struct report_diff *rp)
 {
-	size_t n = report_rows_count(rp->side[0].rows) +
-		   report_rows_count(rp->side[1].rows);
-	struct keyed_row *k = mem_new(n, sizeof(*k));
+	struct keyed_row *k;
+	size_t n = 0;
 	size_t at = 0;
 
-	for (int i = 0; i < 2; i++) {
-		struct report_rows *r = rp->side[i].rows;
+	for (size_t i = 0; i < rp->n_run; i++)
+		n += report_rows_count(rp->run[i].rows);
+	k = mem_new(n, sizeof(*k));
+	for (size_t i = 0; i < rp->n_run; i++) {
+		struct report_rows *r = rp->run[i].rows;
 
 		for (size_t j = 0; j < report_rows_count(r); j++)
 			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
 						      i };
 	}
 	qsort(k, n, sizeof(*k), compare_keyed);
-	rp->pair = mem_new(n, sizeof(*rp->pair));
-	for (size_t i = 0; i < n; i++) {
-		struct diff_pair *p = &rp->pair[rp->n];
-
-		p->row[0] = p->row[1] = &no_row;
-		p->row[k[i].side] = k[i].row;
-		if (i + 1 < n && !compare_keys(&k[i], &k[i + 1])) {
-			p->row[1] = k[i + 1].row;
-			i++;
+	for (size_t i = 0; i < n; i++)
+		rp->n += !i || compare_keys(&k[i - 1], &k[i]);
+	rp->pair = mem_new(rp->n, sizeof(*rp->pair));
+	for (int i = 0; i < 2; i++)
+		rp->count[i] =
+			mem_new(rp->n * rp->n_run, sizeof(*rp->count[i]));
+	for (size_t i = 0, next = 0; i < n; i++) {
+		if (!i || compare_keys(&k[i - 1], &k[i])) {
+			rp->pair[next].row = k[i].row;
+			rp->pair[next].of = k[i].of;
+			rp->pair[next].place = (uint32_t)next;
+			next++;
 		}
-		p->place = (uint32_t)rp->n++;
+		pair_add(rp, &rp->pair[next - 1], &k[i]);
 	}
 	free(k);
 }
 
-static const struct label *label_of(const struct report_diff *rp,
-				    const struct diff_pair *p)
+static const struct label *label_of(const struct diff_pair *p)
 {
-	int i = p->row[0] == &no_row;
-
-	return report_label(rp->side[i].rows, p->row[i]->label);
+	return report_label(p->of, p->row->label);
 }
 
 /* Fills in the counts of a pair. A kernel function has all its samples, with or
@@ -220,56 +255,69 @@ static const struct label *label_of(const struct report_diff *rp,
  * function. */
 static void fill_place(struct report_diff *rp, const struct diff_pair *p)
 {
-	const struct label *l = label_of(rp, p);
+	const struct label *l = label_of(p);
 	bool code = rp->o->keys & (KEY_SYM | KEY_DSO);
 	bool user = code && !l->kernel && l->kind != LABEL_GROUP;
-	struct diff_place *self = &rp->self[p->place];
-	struct diff_place *total = &rp->total[p->place];
-	uint64_t may[2][2];
+	struct diff_place *place[2] = { &rp->self[p->place],
+					&rp->total[p->place] };
 
-	for (int i = 0; i < 2; i++) {
-		const struct diff_side *s = &rp->side[i];
+	for (size_t i = 0; i < rp->n_run; i++) {
+		const struct diff_run_rows *s = &rp->run[i];
 
-		may[i][0] =
+		report_diff_count(rp, false, p->place, i)->may =
 			saturating_add(user ? s->unjoined_leaf : 0, s->lost);
-		may[i][1] = saturating_add(user ? s->unjoined : 0, s->lost);
+		report_diff_count(rp, true, p->place, i)->may =
+			saturating_add(user ? s->unjoined : 0, s->lost);
 	}
-	*self = (struct diff_place){
-		.a = p->row[0]->n_self,
-		.b = p->row[1]->n_self,
-		.may_a = may[0][0],
-		.may_b = may[1][0],
-		.skip = l->kind == LABEL_MISSING,
-	};
-	*total = (struct diff_place){
-		.a = p->row[0]->n_total,
-		.b = p->row[1]->n_total,
-		.may_a = may[0][1],
-		.may_b = may[1][1],
-		.skip = l->kind == LABEL_MISSING,
-	};
+	for (int i = 0; i < 2; i++) {
+		diff_place_add_up(place[i],
+				  report_diff_count(rp, i, p->place, 0),
+				  rp->n_run, rp->side[0].runs);
+		place[i]->skip = l->kind == LABEL_MISSING;
+	}
 }
 
 static double report_diff_share(const struct report_diff *rp, int side,
 				double weight)
 {
-	return rp->o->absolute ? weight
+	return rp->o->absolute ? weight / (double)rp->side[side].runs
 			       : 100 * weight / (double)rp->side[side].weight;
 }
 
-static void report_diff_judge(struct report_diff *rp)
+static double report_diff_unit(uint64_t weight, uint64_t samples)
+{
+	return (double)weight / (double)samples;
+}
+
+static void report_diff_set_whole(struct report_diff *rp)
 {
 	const struct diff_side *a = &rp->side[0];
 	const struct diff_side *b = &rp->side[1];
-	struct diff_whole w = {
+	struct diff_whole *w = &rp->whole;
+
+	*w = (struct diff_whole){
 		.a = a->samples,
 		.b = b->samples,
 		.lost_a = a->lost,
 		.lost_b = b->lost,
 		.absolute = rp->o->absolute,
-		.unit_a = (double)a->weight / (double)a->samples,
-		.unit_b = (double)b->weight / (double)b->samples,
+		.unit_a = report_diff_unit(a->weight, a->samples),
+		.unit_b = report_diff_unit(b->weight, b->samples),
+		.runs_a = a->runs,
+		.runs_b = b->runs,
 	};
+	if (rp->n_run == 2)
+		return;
+	w->run = mem_new(rp->n_run, sizeof(*w->run));
+	for (size_t i = 0; i < rp->n_run; i++)
+		w->run[i] = (struct diff_run){
+			rp->run[i].samples, rp->run[i].lost,
+			report_diff_unit(rp->run[i].weight, rp->run[i].samples)
+		};
+}
+
+static void report_diff_judge(struct report_diff *rp)
+{
 	struct diff_whole left;
 	double scale;
 
@@ -277,16 +325,18 @@ static void report_diff_judge(struct report_diff *rp)
 	rp->total = mem_new(rp->n, sizeof(*rp->total));
 	for (size_t i = 0; i < rp->n; i++)
 		fill_place(rp, &rp->pair[i]);
-	diff_judge(rp->self, rp->n, &w, &left);
+	report_diff_set_whole(rp);
+	diff_judge(rp->self, rp->n, &rp->whole, &left);
 	diff_judge_nested(rp->total, rp->n, &left);
 	scale = diff_scale(&left);
+	free(left.run);
 	for (size_t i = 0; i < rp->n; i++) {
 		struct diff_pair *p = &rp->pair[i];
 		bool total = rp->o->by_total;
 		double in_a =
-			(double)(total ? p->row[0]->total : p->row[0]->self);
+			(double)(total ? p->sum[0].total : p->sum[0].self);
 		double in_b =
-			(double)(total ? p->row[1]->total : p->row[1]->self);
+			(double)(total ? p->sum[1].total : p->sum[1].self);
 
 		p->excess = fabs(report_diff_share(rp, 1, in_b - in_a * scale));
 		p->significant =
@@ -316,8 +366,15 @@ static const char *report_diff_word(const struct diff_place *p)
 }
 
 /* Fills in the columns of self or total. Returns how many there are. */
-static size_t add_columns(struct grid_column *col, bool total, bool absolute)
+static size_t add_columns(const struct report_diff *rp, struct grid_column *col,
+			  bool total)
 {
+	static const struct grid_column spread[2][2] = {
+		{ { "SD A", "self_a_deviation" },
+		  { "SD B", "self_b_deviation" } },
+		{ { "SD A", "total_a_deviation" },
+		  { "SD B", "total_b_deviation" } },
+	};
 	static const struct grid_column column[2][9] = {
 		{ { "Self A", "self_a_percent" },
 		  { "Self B", "self_b_percent" },
@@ -338,22 +395,27 @@ static size_t add_columns(struct grid_column *col, bool total, bool absolute)
 		  { NULL, "total_a_samples" },
 		  { NULL, "total_b_samples" } },
 	};
-	size_t hidden = absolute ? 0 : 5; /* percents, else weights */
+	/* percents, else weights */
+	size_t hidden = rp->o->absolute ? 0 : 5;
+	size_t n = sizeof(column[total]) / sizeof(column[total][0]);
 
 	memcpy(col, column[total], sizeof(column[total]));
 	col[hidden].title = NULL;
 	col[hidden + 1].title = NULL;
-	return sizeof(column[total]) / sizeof(column[total][0]);
+	if (!rp->whole.run)
+		return n;
+	memcpy(col + n, spread[total], sizeof(spread[total]));
+	return n + 2;
 }
 
 static size_t report_diff_fill_columns(const struct report_diff *rp,
 				       struct grid_column *col)
 {
 	unsigned int keys = rp->o->keys;
-	size_t n = add_columns(col, rp->o->by_total, rp->o->absolute);
+	size_t n = add_columns(rp, col, rp->o->by_total);
 	size_t rest = n;
 
-	n += add_columns(col + n, !rp->o->by_total, rp->o->absolute);
+	n += add_columns(rp, col + n, !rp->o->by_total);
 	/* the text form shows only the chosen kind */
 	for (; rest < n; rest++)
 		col[rest].title = NULL;
@@ -378,7 +440,7 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 	uint64_t in[2];
 
 	for (int i = 0; i < 2; i++) {
-		in[i] = total ? p->row[i]->total : p->row[i]->self;
+		in[i] = total ? p->sum[i].total : p->sum[i].self;
 		grid_percent(g, in[i], rp->side[i].weight);
 	}
 	grid_change(g, report_diff_share(rp, 1, (double)in[1]) -
@@ -389,20 +451,23 @@ static void fill_counts(const struct report_diff *rp, struct grid *g,
 	grid_number(g, in[1]);
 	grid_number(g, d->a);
 	grid_number(g, d->b);
+	for (int i = 0; rp->whole.run && i < 2; i++) {
+		double mean, deviation;
+
+		diff_spread(d, &rp->whole, i, &mean, &deviation);
+		grid_real(g, rp->o->absolute ? deviation : 100 * deviation);
+	}
 }
 
 static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
 				 const struct diff_pair *p)
 {
-	const struct label *l = label_of(rp, p);
+	const struct label *l = label_of(p);
 	unsigned int keys = rp->o->keys;
-	int i = p->row[0] == &no_row;
-	const struct report_row *row = p->row[i];
-	const struct report_rows *of = rp->side[i].rows;
 
 	fill_counts(rp, g, p, rp->o->by_total);
 	fill_counts(rp, g, p, !rp->o->by_total);
-	report_key_cells(g, keys, of, row);
+	report_key_cells(g, keys, p->of, p->row);
 	if (keys & (KEY_SYM | KEY_DSO))
 		grid_text(g, l->name);
 	if (keys & KEY_SYM)
@@ -411,15 +476,20 @@ static void report_diff_fill_row(const struct report_diff *rp, struct grid *g,
 		grid_text(g, l->image);
 }
 
-static void print_side(FILE *out, const struct diff_side *s, char name)
+static void print_side(FILE *out, const struct report_diff *rp, int side)
 {
-	fprintf(out, "%c: ", name);
-	safe_text_put(out, s->path, 0, 0);
+	const struct diff_side *s = &rp->side[side];
+	const struct diff_run_rows *first =
+		&rp->run[side ? rp->side[0].runs : 0];
+
+	fprintf(out, "%c: ", side ? 'B' : 'A');
+	safe_text_put(out, s->name, 0, 0);
 	fputs(", ", out);
 	safe_text_put(out,
-		      s->event < 0
-			      ? "several events"
-			      : stacks_event(s->stacks, (size_t)s->event)->name,
+		      first->event < 0 ? "several events"
+				       : stacks_event(first->stacks,
+						      (size_t)first->event)
+						 ->name,
 		      0, 0);
 	fputs(", ", out);
 	human_put_grouped(out, s->samples);
@@ -450,12 +520,13 @@ static void report_diff_print_head(const struct report_diff *rp)
 		n[0] += change > 0;
 		n[1] += change < 0;
 	}
-	print_side(out, &rp->side[0], 'A');
-	print_side(out, &rp->side[1], 'B');
+	print_side(out, rp, 0);
+	print_side(out, rp, 1);
 	fprintf(out,
-		"significant: %zu more in B, %zu less, by %s; false-"
+		"significant: %zu more in B, %zu less, by %s%s; false-"
 		"positive rate per table: at most 1 %%\n",
-		n[0], n[1], rp->o->absolute ? "numbers" : "shares");
+		n[0], n[1], rp->o->absolute ? "numbers" : "shares",
+		rp->whole.run ? " and how they differ between runs" : "");
 	term_lines_end(&l);
 	putchar('\n');
 }
@@ -483,35 +554,81 @@ static void report_diff_print_rows(struct report_diff *rp)
 	grid_free(g);
 }
 
-int report_diff(int argc, char **argv, const struct report_opts *o,
+/* Says what grew by more than is allowed. Returns an enum status. */
+static int report_diff_check_limit(const struct report_diff *rp, int status)
+{
+	struct diff_limit l = { NULL, 0, 0 };
+	double whole = rp->o->absolute ? (double)rp->side[0].weight /
+						 (double)rp->side[0].runs / 100
+				       : 1;
+
+	for (size_t i = 0; i < rp->n; i++) {
+		const struct diff_pair *p = &rp->pair[i];
+		const struct diff_place *d =
+			&(rp->o->by_total ? rp->total : rp->self)[p->place];
+
+		if (d->change > 0)
+			diff_limit_add(&l, label_of(p)->name, p->excess / whole,
+				       d->p);
+	}
+	return diff_limit_end(&l, status);
+}
+
+static void report_diff_sum_side(struct diff_side *s,
+				 const struct diff_run_rows *run)
+{
+	s->runs++;
+	s->weight = saturating_add(s->weight, run->weight);
+	s->samples += run->samples;
+	s->lost = saturating_add(s->lost, run->lost);
+	s->lost_unknown |= run->lost_unknown;
+	s->unjoined += run->unjoined;
+}
+
+static int report_diff_load(struct report_diff *rp, const struct sides *s,
+			    int *status, struct err *err)
+{
+	rp->run = mem_new(s->side[0].n + s->side[1].n, sizeof(*rp->run));
+	for (int i = 0; i < 2; i++) {
+		rp->side[i].name = s->side[i].name;
+		for (size_t k = 0; k < s->side[i].n; k++) {
+			struct diff_run_rows *run = &rp->run[rp->n_run];
+			const struct diff_run_rows *a = &rp->run[0];
+			const char *want = NULL;
+
+			run->path = s->side[i].path[k];
+			if (rp->n_run++ && a->event >= 0)
+				want = stacks_event(a->stacks, (size_t)a->event)
+					       ->name;
+			if (load_side(rp, run, want, status, err))
+				return -1;
+			report_diff_sum_side(&rp->side[i], run);
+		}
+	}
+	return 0;
+}
+
+int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err)
 {
 	struct report_diff rp = { .o = o };
 	int status = STATUS_OK;
-	int rc = 0;
+	int rc = report_diff_load(&rp, s, &status, err);
 
-	if (argc != 2)
-		return err_set(err, ERR_USAGE,
-			       "--diff compares two databases or captures: "
-			       "'--diff BEFORE AFTER'");
-	for (int i = 0; !rc && i < 2; i++) {
-		const struct diff_side *a = &rp.side[0];
-		const char *want = NULL;
-
-		rp.side[i].path = argv[i];
-		if (i && a->event >= 0)
-			want = stacks_event(a->stacks, (size_t)a->event)->name;
-		rc = load_side(&rp, &rp.side[i], want, &status, err);
-	}
 	if (!rc) {
 		pair_rows(&rp);
 		report_diff_judge(&rp);
 		report_diff_print_rows(&rp);
+		status = report_diff_check_limit(&rp, status);
 	}
-	for (int i = 0; i < 2; i++) {
-		report_rows_free(rp.side[i].rows);
-		stacks_free(rp.side[i].stacks);
+	for (size_t i = 0; i < rp.n_run; i++) {
+		report_rows_free(rp.run[i].rows);
+		stacks_free(rp.run[i].stacks);
 	}
+	for (int i = 0; i < 2; i++)
+		free(rp.count[i]);
+	free(rp.whole.run);
+	free(rp.run);
 	free(rp.pair);
 	free(rp.self);
 	free(rp.total);

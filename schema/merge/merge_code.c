@@ -52,6 +52,7 @@ struct merge_code {
 	struct code_list image, frame;
 	struct code_node *stack;
 	size_t n_stack, cap_stack;
+	uint64_t paths;		/* rows of stack_path that the part may have */
 	struct table stacks;	/* by parent and frame */
 	struct code_site *site; /* by frame id */
 	size_t n_site, cap_site;
@@ -196,15 +197,15 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 
 /* What is known of an image's file: names, names of a file that may be another
  * one, or why there are none. */
-static uint8_t merge_code_image_known(const struct rows *r)
+static uint8_t merge_code_image_known(const struct value *status)
 {
-	const char *status = rows_text(r, MERGE_IMAGES_STATUS);
-
-	if (!strcmp(status, "named"))
+	if (status->kind != VALUE_TEXT)
+		return 0;
+	if (!strcmp(status->text, "named"))
 		return 3;
-	if (!strcmp(status, "unverified"))
+	if (!strcmp(status->text, "unverified"))
 		return 2;
-	return *status != 0;
+	return *status->text != 0;
 }
 
 static int merge_code_take_image(struct merge *m, struct merge_part *p,
@@ -236,7 +237,7 @@ static int merge_code_take_image(struct merge *m, struct merge_part *p,
 	if (c->images.n > before)
 		c->fresh[id] = rows_int(r, MERGE_IMAGES_ID);
 	merge_code_list_take(c, &c->image, id, v, IMAGE_COLUMNS,
-			     merge_code_image_known(r));
+			     merge_code_image_known(&v[MERGE_IMAGES_STATUS]));
 	return merge_part_map(p, MERGE_IMAGE, rows_int(r, MERGE_IMAGES_ID), id,
 			      err);
 }
@@ -319,6 +320,27 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
 
 /* ---- stacks and lists of addresses */
 
+/* Bytes that a row of stack_path has in a database at least: a pointer to its
+ * cell, a length, and the record's header. */
+#define PATH_BYTES 7
+
+/* Marks a stack as one whose frames are in stack_path. A database that has
+ * fewer of them than its stacks need would become one of any size. */
+static int merge_code_use(struct merge_code *c, const struct merge_part *p,
+			  struct code_node *s, struct err *err)
+{
+	if (s->used)
+		return 0;
+	if (s->depth > c->paths)
+		return err_set(err, ERR_DB,
+			       "%s: the database is damaged: its stacks are "
+			       "deeper than their frames have room for",
+			       p->in->path);
+	c->paths -= s->depth;
+	s->used = true;
+	return 0;
+}
+
 static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 				 const struct rows *r, struct err *err)
 {
@@ -348,10 +370,10 @@ static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 			.depth = parent ? c->stack[parent - 1].depth + 1 : 1,
 		};
 	}
-	if (hash.len == HASH_BYTES) {
-		c->stack[at].used = true;
+	if (hash.len == HASH_BYTES && merge_code_use(c, p, &c->stack[at], err))
+		return -1;
+	if (hash.len == HASH_BYTES)
 		memcpy(c->stack[at].hash, hash.text, HASH_BYTES);
-	}
 	return merge_part_map(p, MERGE_STACK, old, at + 1, err);
 }
 
@@ -610,6 +632,7 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 	struct merge_code *c = m->code;
 
 	c->part++;
+	c->paths = p->in->bytes / PATH_BYTES;
 	if (c->n_fresh)
 		memset(c->fresh, 0, c->n_fresh * sizeof(*c->fresh));
 	if (merge_code_take_rows(m, p, "merge_images", NULL,

@@ -2,7 +2,7 @@
  * that the next capture has.
  *
  * A cookie is the CPU and a counter since the boot, so that of two captures of
- * one host, kernel and clock the same cookie of the same thread id is the same
+ * one boot (see merge_boots) the same cookie of the same thread id is the same
  * stay in the kernel, if the chain is the later one. For the same reason a
  * counter that another such capture has is not missing, and a request that an
  * earlier capture has was the first of its cookie. */
@@ -122,8 +122,13 @@ int merge_join(struct merge *m, struct err *err)
 
 	if (db_drain(m->db, err) ||
 	    db_number(m->db, store_sql("merge_has_open"), &open, err) ||
-	    (open && join_open(m, err)) ||
 	    db_number(m->db, store_sql("merge_has_kin"), &kin, err))
 		return -1;
-	return kin ? db_exec(m->db, store_sql("merge_settle"), err) : 0;
+	if (!open && !kin)
+		return 0;
+	if (db_exec(m->db, store_sql("merge_boots"), err) ||
+	    (open && join_open(m, err)) ||
+	    (kin && db_exec(m->db, store_sql("merge_settle"), err)))
+		return -1;
+	return db_exec(m->db, store_sql("merge_boots_end"), err);
 }

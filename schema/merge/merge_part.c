@@ -130,6 +130,35 @@ static int merge_put_keys(struct merge *m, const struct merge_part *p,
 	return rc;
 }
 
+/* Notes of captures where their kernel was, for merge_boots. */
+static int merge_put_kernel(struct merge *m, const struct merge_part *p,
+			    struct err *err)
+{
+	struct rows *r =
+		rows_open(p->db, store_sql("merge_kernel_start"), NULL, 0, err);
+	sqlite3_stmt *st = NULL;
+	int ret = r ? rows_next(r, err) : -1;
+
+	if (ret > 0) {
+		st = db_prepare(m->db, store_sql("merge_put_kernel_start"),
+				err);
+		ret = st ? 0 : -1;
+	}
+	for (size_t i = 0; st && !ret && i < p->in->n_capture; i++) {
+		const struct merge_capture *c = &p->in->capture[i];
+
+		if (c->out)
+			continue;
+		sqlite3_bind_int64(st, 1, m->capture[c->key]);
+		sqlite3_bind_int64(st, 2,
+				   rows_int(r, MERGE_KERNEL_START_START));
+		ret = db_step(m->db, st, err);
+	}
+	sqlite3_finalize(st);
+	rows_close(r);
+	return ret;
+}
+
 static int merge_take_captures(struct merge *m, struct merge_part *p,
 			       struct err *err)
 {
@@ -150,7 +179,8 @@ static int merge_take_captures(struct merge *m, struct merge_part *p,
 			       merge_copy_few(m, p, "merge_event_types",
 					      "merge_put_event_type",
 					      "TC...................", err) ||
-			       merge_put_keys(m, p, err)
+			       merge_put_keys(m, p, err) ||
+			       merge_put_kernel(m, p, err)
 		       ? -1
 		       : merge_take_types(m, p, err);
 }

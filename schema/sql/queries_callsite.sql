@@ -11,6 +11,13 @@ FROM raw_chain WHERE stack NOT NULL
 -- name: callsite_groups
 SELECT type, kernel, user, mark, n FROM sample_group
 
+-- name: deferral_latencies
+SELECT e.type, e.cpu, r.latency_ns AS ns
+FROM request r JOIN event e ON e.id = r.event WHERE r.latency_ns NOT NULL
+
+-- name: put_deferral
+INSERT INTO deferral VALUES(?1, ?2, ?3, ?4)
+
 -- name: put_user_trust
 INSERT INTO user_trust VALUES(?1, ?2, ?3, ?4, ?5)
 

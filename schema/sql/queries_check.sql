@@ -97,6 +97,38 @@ SELECT (SELECT n FROM total) AS requests,
 	coalesce(sum(n) FILTER (WHERE flags & 128), 0) AS first_lost
 FROM named
 
+-- name: check_deferral
+WITH waited AS (
+	SELECT type, ns, sum(n) AS n FROM deferral GROUP BY type, ns
+), up AS (
+	SELECT type, ns, sum(n) OVER (PARTITION BY type) AS n,
+		sum(n) OVER (PARTITION BY type ORDER BY ns) AS so_far
+	FROM waited
+)
+SELECT t.capture, t.name AS event, u.n AS requests,
+	min(CASE WHEN so_far * 100 >= n * 50 THEN ns END) AS p50_ns,
+	min(CASE WHEN so_far * 100 >= n * 90 THEN ns END) AS p90_ns,
+	min(CASE WHEN so_far * 100 >= n * 99 THEN ns END) AS p99_ns,
+	max(ns) AS max_ns, 0 AS cpus
+FROM up u JOIN event_type t ON t.id = u.type
+GROUP BY u.type ORDER BY requests DESC, u.type
+
+-- name: check_deferral_by_cpu
+WITH up AS (
+	SELECT type, cpu, ns, sum(n) OVER (PARTITION BY type, cpu) AS n,
+		sum(n) OVER (PARTITION BY type, cpu ORDER BY ns) AS so_far
+	FROM deferral
+)
+SELECT t.capture, t.name AS event, u.cpu, u.n AS requests,
+	min(CASE WHEN so_far * 100 >= n * 50 THEN ns END) AS p50_ns,
+	min(CASE WHEN so_far * 100 >= n * 90 THEN ns END) AS p90_ns,
+	min(CASE WHEN so_far * 100 >= n * 99 THEN ns END) AS p99_ns,
+	max(ns) AS max_ns,
+	(SELECT count(DISTINCT coalesce(d.cpu, -1)) FROM deferral d
+		WHERE d.type = u.type) AS cpus
+FROM up u JOIN event_type t ON t.id = u.type
+GROUP BY u.type, u.cpu ORDER BY u.type, u.cpu
+
 -- name: check_one_frame
 WITH hit AS MATERIALIZED (
 	SELECT uraw, count(*) AS n FROM request

@@ -222,6 +222,43 @@ SELECT EXISTS (SELECT 1 FROM request WHERE chain IS NULL AND cookie NOT NULL
 	AND verdict = (SELECT id FROM word WHERE kind = 'request'
 		AND name = 'pending_end')) AS has_open
 
+-- The place of the kernel's code, which is another one after each boot
+-- (CONFIG_RANDOMIZE_BASE), of a database in which it is known to be one.
+-- name: merge_kernel_start
+SELECT min(m.start) AS start FROM mapping m JOIN image i ON i.id = m.image
+WHERE m.process = 0 AND m.start <> 0 AND i.kind = (SELECT id FROM word
+	WHERE kind = 'image' AND name = 'kernel')
+HAVING min(m.start) = max(m.start)
+
+-- name: merge_put_kernel_start
+INSERT OR IGNORE INTO meta VALUES(?1, 'kernel_start', ?2)
+
+-- Which captures are of one boot of one host, as far as they tell: they have
+-- the same clock, and the kernel's code at the same place. wall is when the
+-- clock was 0: after a boot it is later than everything that was recorded
+-- before, which a correction of the clock is not.
+-- name: merge_boots
+CREATE TEMP TABLE boot(capture INTEGER PRIMARY KEY, boot INTEGER);
+INSERT INTO boot SELECT id, dense_rank() OVER (ORDER BY host, release, clock,
+	kernel, wall IS NULL, part)
+FROM (SELECT *, sum(later) OVER (PARTITION BY host, release, clock, kernel,
+		wall IS NULL ORDER BY wall, id) AS part
+	FROM (SELECT *, coalesce(wall - lag(wall) OVER w
+			>= max(lag(last_ns) OVER w, 1000000000), 0)
+			AS later
+		FROM (SELECT c.id, c.host, c.release, c.clock, c.last_ns,
+				k.value AS kernel, w.value AS wall
+			FROM capture c
+			LEFT JOIN meta k ON k.capture = c.id
+				AND k.key = 'kernel_start'
+			LEFT JOIN meta w ON w.capture = c.id
+				AND w.key = 'wall_offset_ns')
+		WINDOW w AS (PARTITION BY host, release, clock, kernel,
+			wall IS NULL ORDER BY wall, id)))
+
+-- name: merge_boots_end
+DROP TABLE boot
+
 -- Requests that waited when their capture ended, and the chains of their
 -- cookies.
 -- name: merge_join_begin
@@ -250,8 +287,9 @@ JOIN thread a ON a.id = e.thread
 JOIN open_chain oc ON oc.cookie = o.cookie
 JOIN chain h ON h.id = oc.chain AND h.capture <> x.id
 	AND h.time_ns >= e.time_ns
-JOIN capture y ON y.id = h.capture AND y.host IS x.host
-	AND y.release IS x.release AND y.clock IS x.clock
+JOIN capture y ON y.id = h.capture
+JOIN boot p ON p.capture = x.id
+JOIN boot q ON q.capture = y.id AND q.boot = p.boot
 JOIN thread b ON b.id = h.thread AND b.tid = a.tid
 GROUP BY o.event
 
@@ -291,7 +329,7 @@ DROP TABLE open_chain;
 DROP TABLE open_cookie;
 DROP TABLE open_request
 
--- Captures of one kernel share the counters of cookies: what one of them lacks
+-- Captures of one boot share the counters of cookies: what one of them lacks
 -- is not missing if another one has it. merge_settle looks for the counters of
 -- gaps, and for requests before those that seemed to be the first of their
 -- cookie. This is so for the kernel's layout of cookies only.
@@ -309,7 +347,8 @@ INSERT INTO kin SELECT id, kin, big FROM (
 		c.note LIKE '%big-endian%' AS big
 	FROM capture c JOIN cookies q ON q.capture = c.id
 		AND q.layout = 'kernel'
-	WINDOW w AS (PARTITION BY host, release, clock)) WHERE n > 1;
+	JOIN boot b ON b.capture = c.id
+	WINDOW w AS (PARTITION BY b.boot)) WHERE n > 1;
 CREATE TEMP TABLE wanted(cookie INTEGER, kin INTEGER, counter INTEGER,
 	gap INTEGER, capture INTEGER, PRIMARY KEY(cookie, kin, gap, capture))
 	WITHOUT ROWID;

@@ -291,6 +291,19 @@ CREATE TABLE user_trust(
 	n INTEGER		-- samples
 );
 
+-- Joined requests by how long they waited for their user stack, for the
+-- percentiles of info and check; view deferral_percentiles has exact ones, and
+-- takes three seconds for a million requests.
+CREATE TABLE deferral(
+	type INTEGER,		-- event_type.id
+	cpu INTEGER,		-- NULL: not recorded
+	ns INTEGER,		-- at most; the longest of an event and CPU is
+				-- exact, others are rounded up by less than a
+				-- 32nd; 0 also: the sample is later than its
+				-- chain
+	n INTEGER		-- requests
+);
+
 -- The addresses as recorded, for one stack. addrs: one varint (LEB128) of
 -- each address's zigzag difference to the one before (first: to 0),
 -- innermost first, stack.depth of them.

@@ -174,6 +174,9 @@ int sample_groups_make(struct store *db, struct err *err);
 int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);
 
+/* deferral.c: adds up how long requests waited. Called when all are there. */
+int deferral_end(struct store *db, struct err *err);
+
 /* sums.c: note a row of request or chain. */
 void sums_request(struct writing *w, const struct fact_request *q);
 void sums_chain(struct writing *w, const struct fact_chain *f);

@@ -397,7 +397,7 @@ for line in re.findall(r"^\.It (Va .*)$", page, re.M):
     keys += [w for w in line.split() if w not in ("Va", ",")]
 print("ok" if sorted(keys) == sorted(said) else "not ok",
       "the_manual_has_every_name_of_json")
-words = set(re.findall(r"[a-z_]+", page))
+words = set(re.findall(r"[a-z_][a-z0-9_]*", page))
 missing = []
 for name, v in said.items():
     for row in v[:1] if isinstance(v, list) else [v]:

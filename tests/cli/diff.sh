@@ -236,6 +236,151 @@ grep -q 'gone from A: &lt;/title&gt;&lt;script&gt; 66.67 %' h.svg &&
 	[ "$(judge sum h.svg)" = 1108 ]
 ok hostile_names_that_vanished_stay_text $?
 
+# several runs of each side: every fourth sample of a recording is one of them
+parts() {	# parts NAME: NAME-1.db ... NAME-4.db of NAME.db
+	python3 - "$1" <<'END'
+import shutil
+import sqlite3
+import sys
+
+name = sys.argv[1]
+for i in range(4):
+    path = "%s-%d.db" % (name, i + 1)
+    shutil.copy(name + ".db", path)
+    db = sqlite3.connect(path)
+    ids = [r[0] for r in db.execute(
+        "SELECT e.id FROM event e JOIN event_type t ON t.id = e.type "
+        "WHERE t.kind = 'sample' ORDER BY e.type, e.cpu, e.id")]
+    db.executemany("DELETE FROM event WHERE id = ?",
+                   [(e,) for n, e in enumerate(ids) if n % 4 != i])
+    db.commit()
+END
+}
+parts before
+parts after
+"$B" flame --diff 'before-*.db' -- 'after-*.db' >runs.svg
+[ "$(judge colored runs.svg)" = "r checksum" ] && grep -q 'how they differ between runs' runs.svg &&
+	grep -q '>A: before-\*.db (4 runs), 378 samples; B (the widths): after-\*.db (4 runs), 483 samples<' runs.svg
+ok of_several_runs_the_slower_function_is_red $?
+"$B" flame --diff before-1.db before-2.db before-3.db before-4.db -- after-[1234].db >list.svg
+[ "$(judge colored list.svg)" = "r checksum" ] && grep -q 'A: before-1.db and 3 other runs, 378' list.svg
+ok runs_may_be_listed $?
+[ "$(judge sum runs.svg)" = "$want" ]
+ok the_widths_are_the_sum_of_the_runs $?
+grep -q 'checksum.*' runs.svg && grep -q 'of the runs [0-9.]* ± [0-9.]* % and [0-9.]* ± [0-9.]* %' runs.svg
+ok the_tooltip_has_what_the_runs_differ_by $?
+"$B" report --diff --json 'before-*.db' -- 'after-*.db' >runs.json
+[ "$(judge changed runs.json self)" = "more checksum" ]
+ok the_table_of_runs_names_the_same_function $?
+# Welch's t, by hand, of the first step: the samples of all places
+for i in 1 2 3 4
+do
+	"$B" report --json --sort sym before-$i.db >run-a$i.json && "$B" report --json --sort sym after-$i.db >run-b$i.json
+done 2>/dev/null
+python3 - <<'END'
+import json
+import math
+rows = json.load(open("runs.json"))["rows"]
+share = {}
+for side in "ab":
+    for i in range(1, 5):
+        of = json.load(open("run-%s%d.json" % (side, i)))["rows"]
+        whole = sum(r["self_samples"] for r in of)
+        for r in of:
+            share.setdefault((r["symbol"], r["kind"]), {"a": [0] * 4, "b": [0] * 4})[side][i - 1] += \
+                r["self_samples"] / whole
+for r in rows:
+    for side in "ab":
+        v = share[r["symbol"], r["kind"]][side]
+        mean = sum(v) / 4
+        sd = math.sqrt(sum((x - mean) ** 2 for x in v) / 3)
+        assert abs(100 * sd - r["self_%s_deviation" % side]) < 1e-4, (r, sd)
+best = [r for r in rows if r["self_significant"]][0]
+v = share[best["symbol"], best["kind"]]
+ns = [sum(r["self_samples"] for r in json.load(open("run-%s%d.json" % (s, i)))["rows"])
+      for s in "ab" for i in range(1, 5)]
+mean = {s: sum(v[s]) / 4 for s in "ab"}
+rate = (best["self_a_samples"] + best["self_b_samples"]) / sum(ns)
+var = []
+for k, s in enumerate("ab"):
+    floor = sum(rate * (1 - rate) / n for n in ns[4 * k:4 * k + 4]) / 16
+    var.append(max(floor, sum((x - mean[s]) ** 2 for x in v[s]) / 3 / 4))
+t = (mean["b"] - mean["a"]) / math.sqrt(sum(var))
+df = sum(var) ** 2 / sum(x * x / 3 for x in var)
+# the tail by Simpson's rule over the angle: t = sqrt(df) tan(u)
+c = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(math.pi)
+lo, hi, n = math.atan(t / math.sqrt(df)), math.pi / 2, 20000
+h = (hi - lo) / n
+f = lambda u: max(0.0, math.cos(u)) ** (df - 1)
+s = sum(f(lo + i * h) * (1 if i in (0, n) else 4 if i % 2 else 2) for i in range(n + 1))
+p = 2 * c * s * h / 3
+assert abs(p - best["self_p"]) < 1e-4 * p, (p, best["self_p"], t, df)
+END
+ok the_p_of_runs_is_that_of_welch $?
+"$B" flame --diff before-1.db before-3.db -- before-2.db before-4.db >none.svg &&
+	[ -z "$(judge colored none.svg)" ] &&
+	"$B" flame --diff 'after-[12].db' -- 'after-[34].db' >none.svg && [ -z "$(judge colored none.svg)" ]
+ok runs_of_one_recording_show_no_change $?
+"$B" flame --diff before.db -- after.db | sed 's/ -- / /' | cmp -s - d.svg
+ok one_run_against_one_is_as_without_a_line $?
+bad=0
+"$B" report --html --diff before.db -- before.db after.db >page.html 2>err &&
+	grep -q '"sides":\[\["before.db",0,false,0\],\["before.db and 1 other run",0,false,0\]\]' page.html || bad=1
+"$B" report --html --diff --absolute before.db -- before.db after.db >page.html 2>err
+[ $? = 2 ] || bad=1
+ok a_page_compares_runs $bad
+
+# status: what grew by more than is allowed
+"$B" report --diff --fail-above 5 'before-*.db' -- 'after-*.db' >out 2>err
+[ $? = 4 ] && grep -q '^grew by more than 5 %: checksum, +[0-9.]* % (p [0-9.e-]*)$' err && [ "$(wc -l <err)" = 1 ]
+ok growth_is_status_4 $?
+bad=0
+"$B" flame --diff --fail-above 5% 'before-*.db' -- 'after-*.db' >/dev/null 2>err
+[ $? = 4 ] && grep -q '^grew by more than 5%: checksum' err || bad=1
+"$B" flame --diff --fail-above 5 before.db after.db >/dev/null 2>err
+[ $? = 4 ] || bad=1
+"$B" flame --diff --absolute --fail-above 5 before.db after.db >/dev/null 2>err
+[ $? = 4 ] && grep -q checksum err || bad=1
+"$B" flame --diff --fail-above 80 before.db after.db >/dev/null 2>err && ! [ -s err ] || bad=1
+"$B" flame --diff --fail-above 0 after.db before.db >/dev/null 2>err || bad=1
+"$B" flame --diff --fail-above 0 before.db before.db >/dev/null 2>err || bad=1
+ok less_and_small_changes_are_status_0 $bad
+bad=0
+for o in '--fail-above x before.db after.db' '--fail-above -1 before.db after.db' '--fail-above 1%% before.db after.db' \
+	'before-1.db before-1.db -- after.db' 'before.db -- ' '-- before.db' 'before.db after.db before-1.db'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" report --diff $o >/dev/null 2>&1
+	[ $? = 2 ] || bad=1
+done
+"$B" report --fail-above 1 before.db >/dev/null 2>&1
+[ $? = 2 ] || bad=1
+"$B" report --diff 'none-*.db' -- after.db >/dev/null 2>err
+[ $? = 1 ] && grep -q 'no file matches' err || bad=1
+ok wrong_runs_are_wrong_usage $bad
+
+# numbers of runs are compared by their mean, however many there are
+for i in 1 2 3 4 5
+do
+	printf 'c;m;f %d\nc;m;g %d\n' $((500 + i)) $((700 - 2 * i)) >text-a$i
+	printf 'c;m;f %d\nc;m;g %d\n' $((503 - i)) $((1400 - i)) >text-b$i
+done
+"$B" flame --diff --absolute --from-folded 'text-a[12345]' -- 'text-b[123]' >abs.svg
+[ "$(judge colored abs.svg)" = "r g" ] && grep -q '^self: A 3,470 samples, B 4,194 samples; 694 to 1398, +704' abs.svg
+ok numbers_of_runs_are_means $?
+
+# names that a compiler made
+printf 'c;m.constprop.0;f.isra.0 200\nc;m.constprop.0;f.cold 10\nc;m;g 300\n' >old
+printf 'c;m;f 212\nc;m;g.part.1 290\n' >new
+"$B" flame --diff --from-folded --folded --fold-suffixes old new >two
+printf '%s\n' 'c;m;f 210 212' 'c;m;g 300 290' | cmp -s - two
+ok generated_suffixes_are_folded $?
+"$B" flame --diff --from-folded old new >apart.svg
+grep -q 'significant: 0 frames more in B, 3 less' apart.svg
+ok and_only_then $?
+"$B" report --json --fold-suffixes before.db >a.json && "$B" report --json before.db | cmp -s - a.json
+ok names_without_suffixes_stay $?
+
 # include and exclude
 "$B" flame --from-folded --folded --include '^h$' --include m b >one
 printf 'c;m;h 190\n' | cmp -s - one

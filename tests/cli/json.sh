@@ -25,7 +25,7 @@ command, path = sys.argv[1:3]
 page = open("%s/man/backstitch-%s.1" % (sys.argv[3], command)).read()
 if command == "ingest":
     page += open(sys.argv[3] + "/man/backstitch-info.1").read()
-known = set(re.findall(r"[a-z_]+", page))
+known = set(re.findall(r"[a-z_][a-z0-9_]*", page))
 
 
 # the views of verdicts have a column for each

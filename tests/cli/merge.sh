@@ -67,6 +67,23 @@ edit 'INSERT INTO image SELECT (SELECT max(id) FROM image) + id, kind, path, bui
 bad=$?
 case $a in *[1-9]*) ;; *) bad=1 ;; esac
 say an_image_of_two_files_keeps_its_code
+edit "UPDATE image SET status = CAST(printf('%.*c', 100000, 'n') AS BLOB)" \
+	'SELECT count(*), min(hex(status)), max(hex(status)) FROM image'
+bad=$?
+say a_status_that_is_no_text_is_copied
+
+# 6,000 stacks, each the caller of the next: 18 million rows of stack_path from a file of 400 KB
+cp one/5.db deep.db
+python3 -c 'import sqlite3
+db = sqlite3.connect("deep.db")
+n = db.execute("SELECT max(id) FROM stack").fetchone()[0]
+db.executemany("INSERT INTO stack VALUES(?, ?, 1, ?, randomblob(16))",
+	((n + i, n + i - 1 if i > 1 else None, i) for i in range(1, 6001)))
+db.commit()'
+merge x.db deep.db
+[ $? = 1 ] && grep -q 'deep.db: .*damaged.*deeper' err
+bad=$?
+say stacks_without_their_frames_are_damage
 
 # pick SEED: four databases of the list, in an order that the seed gives
 pick() {
@@ -137,6 +154,34 @@ then
 	say check_judges_segments_as_the_recording
 	bad=$bad_tree
 	say segments_are_merged_in_any_order
+	# boots SQL: pieces of two boots are not joined; the SQL changes the second one
+	boots() {
+		cp seg/2.db b.db
+		python3 -c 'import sqlite3, sys
+db = sqlite3.connect("b.db")
+db.executescript(sys.argv[1])' "$1" && "$B" merge -f -o all.db seg/1.db b.db 2>err &&
+			n=$(sed -n 's/.*twice; \([0-9]*\) user stacks.*/\1/p' err) && missing=$("$B" query --format csv \
+			all.db 'SELECT sum(missing) FROM cookies' | sed 1d | tr -d '\r') && echo "$1: $n, $missing" >>out
+	}
+	rm -f whole.db
+	cut_into 5 2 && python3 -c 'import sqlite3
+for i in (1, 2):
+	db = sqlite3.connect("seg/%d.db" % i)
+	db.execute("INSERT INTO meta VALUES(1, ?, 1600000000000000000)", ("wall_offset_ns",))
+	db.commit()' && boots 'SELECT 1' && [ "$n" -gt 0 ]
+	bad=$?
+	same=$n same_missing=$missing
+	# within a second the clock may have been set
+	boots 'UPDATE meta SET value = value + 900000000 WHERE key = "wall_offset_ns"' && [ "$n" = "$same" ] &&
+		[ "$missing" = "$same_missing" ] || bad=1
+	boots 'UPDATE meta SET value = value + 5000000000 WHERE key = "wall_offset_ns"' && [ "$n" = 0 ] &&
+		[ "$missing" -gt "$same_missing" ] || bad=1
+	boots 'UPDATE mapping SET start = start + 2097152, "end" = "end" + 2097152 WHERE process = 0' && [ "$n" = 0 ] &&
+		[ "$missing" -gt "$same_missing" ] || bad=1
+	# a database that was merged still tells
+	merge a.db b.db && merge all.db seg/1.db b.db && merge all2.db seg/1.db a.db && same all2.db all.db ||
+		bad=1
+	say captures_of_two_boots_are_not_joined
 	cut_into 4 50 && merge all.db 'seg/*.db' &&
 		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
 	bad=$?

@@ -108,6 +108,7 @@ static void open_empty(void)
 	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
+	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
 }
 

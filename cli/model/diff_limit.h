@@ -1,0 +1,31 @@
+/* diff_limit.h - how much a comparison lets something grow: --fail-above. */
+#ifndef CLI_MODEL_DIFF_LIMIT_H
+#define CLI_MODEL_DIFF_LIMIT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/command.h"
+
+struct err;
+
+/* --fail-above */
+extern const struct opt diff_limit_opts[];
+
+/* Checks the option; diff: whether two recordings are compared. Returns 0, or
+ * -1 and *err. */
+int diff_limit_check(bool diff, struct err *err);
+
+/* What grew by more; all zeros is empty. */
+struct diff_limit {
+	struct diff_grown *item;
+	size_t n, cap;
+};
+
+/* Notes something that has significantly more in B: by so much percent of the
+ * whole, with this p-value. name is borrowed. */
+void diff_limit_add(struct diff_limit *l, const char *name, double percent,
+		    double p);
+/* Says on stderr what grew by more than is allowed, if anything did. Returns
+ * STATUS_LOSS then, else `status`. Frees what *l holds. */
+int diff_limit_end(struct diff_limit *l, int status);
+#endif

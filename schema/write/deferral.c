@@ -1,0 +1,128 @@
+/* deferral.c - how long requests waited for their user stack, added up once
+ * for the percentiles of info and check: sorting a million requests for them
+ * takes three seconds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/columns.h"
+#include "schema/db/queries.h"
+#include "schema/db/rows.h"
+#include "schema/write/writing.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/base/table.h"
+
+/* Times below 2^6 ns are exact, larger ones keep 6 bits. */
+#define BITS 6
+
+/* Requests of an event on a CPU that waited about as long. */
+struct deferral_sum {
+	uint32_t type;
+	int32_t cpu; /* -1: not recorded */
+	int64_t ns;  /* at most */
+	int64_t max; /* the largest of them */
+	int64_t n;
+};
+
+struct deferral_sums {
+	struct deferral_sum *sum;
+	size_t n, cap;
+	struct table index;
+};
+
+/* Returns the largest time that counts as the same. */
+static int64_t deferral_round(int64_t ns)
+{
+	int shift;
+
+	if (ns <= 0)
+		return 0;
+	if (ns < 1 << BITS)
+		return ns;
+	shift = 64 - BITS - __builtin_clzll((unsigned long long)ns);
+	return (int64_t)(((uint64_t)ns >> shift << shift) +
+			 ((uint64_t)1 << shift) - 1);
+}
+
+static bool deferral_is_same(const void *owner, uint32_t id, const void *key)
+{
+	const struct deferral_sum *a =
+		&((const struct deferral_sums *)owner)->sum[id];
+	const struct deferral_sum *b = key;
+
+	return a->type == b->type && a->cpu == b->cpu && a->ns == b->ns;
+}
+
+static int deferral_take(void *arg, const struct rows *r, struct err *err)
+{
+	struct deferral_sums *d = arg;
+	int64_t ns = rows_int(r, DEFERRAL_LATENCIES_NS);
+	const struct deferral_sum s = {
+		.type = (uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
+		.cpu = (int32_t)rows_int_or(r, DEFERRAL_LATENCIES_CPU, -1),
+		.ns = deferral_round(ns),
+	};
+	uint64_t h = hash_pair((uint64_t)s.type << 32 | (uint32_t)s.cpu,
+			       (uint64_t)s.ns);
+	uint32_t at = table_find(&d->index, h, deferral_is_same, d, &s);
+
+	(void)err;
+	if (at == TABLE_NONE) {
+		at = (uint32_t)d->n;
+		table_add(&d->index, h, at);
+		*mem_add(d->sum, d->n, d->cap) = s;
+	}
+	d->sum[at].n++;
+	if (ns > d->sum[at].max)
+		d->sum[at].max = ns;
+	return 0;
+}
+
+static int deferral_compare(const void *pa, const void *pb)
+{
+	const struct deferral_sum *a = pa;
+	const struct deferral_sum *b = pb;
+
+	return compare_numbers(a->type, b->type) ?:
+	       compare_numbers(a->cpu, b->cpu) ?:
+	       compare_numbers(a->ns, b->ns);
+}
+
+static int deferral_write(struct store *db, const struct deferral_sums *d,
+			  struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_deferral"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < d->n; i++) {
+		const struct deferral_sum *s = &d->sum[i];
+		/* the longest time of an event and CPU is exact */
+		bool last = i + 1 == d->n || s[1].type != s->type ||
+			    s[1].cpu != s->cpu;
+
+		sqlite3_bind_int64(st, 1, s->type);
+		db_bind_known(st, 2, s->cpu >= 0, s->cpu);
+		sqlite3_bind_int64(st, 3, last ? s->max : s->ns);
+		sqlite3_bind_int64(st, 4, s->n);
+		rc = db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int deferral_end(struct store *db, struct err *err)
+{
+	struct deferral_sums d = { NULL, 0, 0, { 0 } };
+	int rc;
+
+	if (!db->w->requests)
+		return 0;
+	rc = rows_each(db, "deferral_latencies", deferral_take, &d, err);
+	if (!rc && d.n) {
+		qsort(d.sum, d.n, sizeof(*d.sum), deferral_compare);
+		rc = deferral_write(db, &d, err);
+	}
+	table_release(&d.index);
+	free(d.sum);
+	return rc;
+}

@@ -1,0 +1,302 @@
+/* diff_runs.c - of several runs of each side, what differs between the runs of
+ * one side too is no change. */
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/diff_stats.h"
+
+#define PLACES 60
+#define RUNS 20
+#define SAMPLES 1000
+
+static void diff_runs_near(double got, double want)
+{
+	ck_assert_msg(fabs(got - want) <= want * 1e-9, "%.17g is not %.17g",
+		      got, want);
+}
+
+/* Of 1, 2 and 4 degrees of freedom the probability has a closed form. */
+START_TEST(t_has_the_p_of_student)
+{
+	for (double t = 0.25; t < 40; t *= 2) {
+		double c = 4 / (4 + t * t);
+
+		diff_runs_near(diff_p_student(t, 1), 1 - 2 / M_PI * atan(t));
+		diff_runs_near(diff_p_student(-t, 2), 1 - t / sqrt(2 + t * t));
+		diff_runs_near(diff_p_student(t, 4),
+			       1 - sqrt(1 - c) * (1 + c / 2));
+	}
+	diff_runs_near(diff_p_student(0, 7), 1);
+	ck_assert(diff_p_student(1e9, 5) < 1e-40);
+	/* many degrees: the normal distribution */
+	ck_assert(fabs(diff_p_student(1.959963985, 1e7) - 0.05) < 1e-6);
+}
+END_TEST
+
+/* ---- runs that are drawn */
+
+struct drawn {
+	struct diff_count count[PLACES][RUNS];
+	struct diff_place place[PLACES];
+	struct diff_run run[RUNS];
+	struct diff_whole w;
+};
+
+static struct drawn dr;
+static uint64_t diff_runs_state;
+
+static double diff_runs_draw(void)
+{
+	diff_runs_state =
+		diff_runs_state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(diff_runs_state >> 11) / 9007199254740992.0;
+}
+
+static double diff_runs_normal(void)
+{
+	double u = diff_runs_draw();
+
+	return sqrt(-2 * log(1 - u)) * cos(2 * M_PI * diff_runs_draw());
+}
+
+/* Draws a run of a program whose places have shares that vary by about
+ * `spread`; the first one has `times` as much. */
+static void diff_runs_run(size_t run, double spread, double times)
+{
+	double up_to[PLACES];
+	double sum = 0;
+
+	for (int i = 0; i < PLACES; i++) {
+		double share = 1.0 / (i + 3);
+
+		if (!i)
+			share *= times;
+		sum += share * exp(spread * diff_runs_normal());
+		up_to[i] = sum;
+	}
+	for (int i = 0; i < SAMPLES; i++) {
+		double at = diff_runs_draw() * sum;
+		int k = 0;
+
+		while (k < PLACES - 1 && up_to[k] < at)
+			k++;
+		dr.count[k][run].n++;
+	}
+	dr.run[run] = (struct diff_run){ SAMPLES, 0, 1 };
+}
+
+/* Judges a runs against b, in the second of which the first place has `times`
+ * as much. Returns how many others are called a change. */
+static int diff_runs_judge(size_t a, size_t b, const double spread[2],
+			   double times)
+{
+	struct diff_whole left;
+	int wrong = 0;
+
+	memset(&dr, 0, sizeof(dr));
+	for (size_t i = 0; i < a + b; i++)
+		diff_runs_run(i, spread[i >= a], i >= a ? times : 1);
+	for (int i = 0; i < PLACES; i++)
+		diff_place_add_up(&dr.place[i], dr.count[i], a + b, a);
+	dr.w = (struct diff_whole){
+		.a = a * SAMPLES,
+		.b = b * SAMPLES,
+		.unit_a = 1,
+		.unit_b = 1,
+		.run = dr.run,
+		.runs_a = a,
+		.runs_b = b,
+	};
+	diff_judge(dr.place, PLACES, &dr.w, &left);
+	free(left.run);
+	for (int i = 1; i < PLACES; i++)
+		wrong += dr.place[i].change != 0;
+	return wrong + (times > 1 ? 0 : dr.place[0].change != 0);
+}
+
+static const struct {
+	size_t a, b;
+	double spread[2];
+} diff_runs_cases[] = {
+	{ 3, 3, { 0, 0 } },	{ 5, 5, { 0.2, 0.2 } }, { 3, 3, { 0.3, 0.3 } },
+	{ 2, 6, { 0.2, 0.2 } }, { 1, 5, { 0.2, 0.2 } }, { 6, 6, { 0, 0.4 } },
+	{ 2, 2, { 0.3, 0.3 } }, { 4, 8, { 0.4, 0.1 } },
+};
+
+/* The probability that a picture of 60 places shows any false change is to be
+ * 1 in 100: more than 10 of 400 would be a chance of 1 in 300. */
+START_TEST(runs_of_one_program_hardly_ever_differ)
+{
+	int wrong = 0;
+
+	diff_runs_state = (uint64_t)_i + 1;
+	for (int i = 0; i < 400; i++)
+		wrong += diff_runs_judge(diff_runs_cases[_i].a,
+					 diff_runs_cases[_i].b,
+					 diff_runs_cases[_i].spread, 1) > 0;
+	printf("# %zu against %zu runs, spread %.1f and %.1f: %d of 400\n",
+	       diff_runs_cases[_i].a, diff_runs_cases[_i].b,
+	       diff_runs_cases[_i].spread[0], diff_runs_cases[_i].spread[1],
+	       wrong);
+	ck_assert_msg(wrong <= 10, "%d of 400", wrong);
+}
+END_TEST
+
+/* Without the runs, what varies would be called a change almost always. */
+START_TEST(one_count_of_all_runs_would_be_wrong)
+{
+	const double spread[2] = { 0.3, 0.3 };
+	int wrong = 0;
+
+	diff_runs_state = 99;
+	for (int i = 0; i < 100; i++) {
+		struct diff_whole left;
+		bool any = false;
+
+		diff_runs_judge(5, 5, spread, 1);
+		dr.w.run = NULL;
+		diff_judge(dr.place, PLACES, &dr.w, &left);
+		for (int k = 0; k < PLACES; k++)
+			any |= dr.place[k].change != 0;
+		wrong += any;
+	}
+	ck_assert_msg(wrong > 50, "%d of 100", wrong);
+}
+END_TEST
+
+/* A place of 9 % that takes twice the time. */
+START_TEST(a_real_difference_is_found)
+{
+	static const struct {
+		size_t n;
+		double spread, times;
+		int least;
+	} cases[] = {
+		{ 5, 0.1, 2, 110 },  { 10, 0.1, 1.5, 110 }, { 10, 0.1, 2, 110 },
+		{ 4, 0.05, 2, 110 }, { 3, 0.05, 3, 110 },
+	};
+	const double spread[2] = { cases[_i].spread, cases[_i].spread };
+	int found = 0;
+	int wrong = 0;
+
+	diff_runs_state = (uint64_t)_i + 1000;
+	for (int i = 0; i < 200; i++) {
+		wrong += diff_runs_judge(cases[_i].n, cases[_i].n, spread,
+					 cases[_i].times) > 0;
+		found += dr.place[0].change > 0;
+	}
+	printf("# %zu against %zu runs, spread %.2f, %.1f times as much: found "
+	       "%d of 200, another one in %d\n",
+	       cases[_i].n, cases[_i].n, spread[0], cases[_i].times, found,
+	       wrong);
+	ck_assert_msg(found >= cases[_i].least, "%d of 200", found);
+	ck_assert_msg(wrong <= 7, "%d of 200", wrong);
+}
+END_TEST
+
+START_TEST(what_loss_of_one_run_could_explain_is_no_change)
+{
+	const double spread[2] = { 0.02, 0.02 };
+	struct diff_whole left;
+
+	diff_runs_state = 5;
+	diff_runs_judge(8, 8, spread, 2);
+	ck_assert_int_eq(dr.place[0].change, 1);
+	for (int i = 0; i < 8; i++)
+		dr.count[0][i].may = 120;
+	diff_judge(dr.place, PLACES, &dr.w, &left);
+	free(left.run);
+	ck_assert_int_eq(dr.place[0].change, 0);
+}
+END_TEST
+
+START_TEST(equal_runs_have_the_variance_of_counting)
+{
+	/* 1 of 100 against 3 of 100 samples, four times */
+	struct diff_count count[2][8];
+	struct diff_place p[2];
+	struct diff_run run[8];
+	struct diff_whole w = { .a = 400,
+				.b = 400,
+				.run = run,
+				.runs_a = 4,
+				.runs_b = 4,
+				.unit_a = 1,
+				.unit_b = 1 };
+	struct diff_whole left;
+
+	memset(p, 0, sizeof(p));
+	for (int i = 0; i < 8; i++) {
+		count[0][i] = (struct diff_count){ i < 4 ? 1 : 3, 0 };
+		count[1][i] = (struct diff_count){ i < 4 ? 99 : 97, 0 };
+		run[i] = (struct diff_run){ 100, 0, 1 };
+	}
+	for (int i = 0; i < 2; i++)
+		diff_place_add_up(&p[i], count[i], 8, 4);
+	diff_judge(p, 2, &w, &left);
+	free(left.run);
+	ck_assert_int_eq(p[0].change, 0);
+	ck_assert_int_eq(p[1].change, 0);
+}
+END_TEST
+
+START_TEST(numbers_are_those_of_a_run)
+{
+	/* as many samples each; those of B weigh twice as much */
+	struct diff_count count[6];
+	struct diff_place p = { .a = 0 };
+	struct diff_run run[6];
+	struct diff_whole w = { .a = 2000,
+				.b = 4000,
+				.run = run,
+				.runs_a = 2,
+				.runs_b = 4,
+				.unit_a = 1,
+				.unit_b = 2,
+				.absolute = true };
+	struct diff_whole left;
+	double mean, deviation;
+
+	for (int i = 0; i < 6; i++) {
+		count[i] = (struct diff_count){ i % 2 ? 1010 : 990, 0 };
+		run[i] = (struct diff_run){ 1000, 0, i < 2 ? 1 : 2 };
+	}
+	diff_place_add_up(&p, count, 6, 2);
+	diff_spread(&p, &w, 1, &mean, &deviation);
+	diff_runs_near(mean, 2000);
+	diff_runs_near(deviation, sqrt(1600.0 / 3));
+	diff_judge(&p, 1, &w, &left);
+	ck_assert_int_eq(p.change, 1);
+	diff_runs_near(diff_scale(&left), 2);
+	free(left.run);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("diff_runs");
+	TCase *t = tcase_create("runs");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, t_has_the_p_of_student);
+	tcase_add_loop_test(t, runs_of_one_program_hardly_ever_differ, 0, 8);
+	tcase_add_test(t, one_count_of_all_runs_would_be_wrong);
+	tcase_add_loop_test(t, a_real_difference_is_found, 0, 5);
+	tcase_add_test(t, what_loss_of_one_run_could_explain_is_no_change);
+	tcase_add_test(t, equal_runs_have_the_variance_of_counting);
+	tcase_add_test(t, numbers_are_those_of_a_run);
+	suite_add_tcase(s, t);
+
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_ENV);
+
+	int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,80 @@
+/* suffix.c - what a compiler adds to names is folded, and nothing else. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model/suffix.h"
+
+static const struct {
+	const char *name, *want; /* NULL: the name */
+} suffix_cases[] = {
+	{ "work.isra.0", "work" },
+	{ "work.constprop.0.isra.12", "work" },
+	{ "work.part.3.cold", "work" },
+	{ "work.cold.7", "work" },
+	{ "table.lto_priv.0", "table" },
+	{ "helper.llvm.1234567890123", "helper" },
+	{ "helper.__uniq.98765.llvm.1", "helper" },
+	{ "f(int) [clone .isra.0]", "f(int)" },
+	{ "f(int) [clone .part.0] [clone .cold]", "f(int)" },
+	{ "core::fmt::write::h0123456789abcdef", "core::fmt::write" },
+	{ "core[0123456789abcdef]::fmt::write", "core::fmt::write" },
+	{ "app::run::{closure#2}", "app::run::{closure#}" },
+	{ "main::{lambda(int)#2}::operator()(int) const",
+	  "main::{lambda(int)#}::operator()(int) const" },
+	{ "main::$_12::operator()() const", "main::$_::operator()() const" },
+	{ "main::'lambda1'(int)::operator()",
+	  "main::'lambda'(int)::operator()" },
+	{ "LMain$$Lambda$14/0x0000000800c03000;::apply",
+	  "LMain$$Lambda$;::apply" },
+	{ "sort__anon_1234", "sort__anon_" },
+	/* these are names */
+	{ "work", NULL },
+	{ "work.c", NULL },
+	{ "main.func1", NULL },
+	{ ".cold", NULL },
+	{ ".isra.0", NULL },
+	{ "cold", NULL },
+	{ "version.10", NULL },
+	{ "std::vector<int, 10>::at[8]", NULL },
+	{ "[libc.so.6]", NULL },
+	{ "[0123456789abcdef]", NULL },
+	{ "operator[]", NULL },
+	{ "f<0x10>", NULL },
+	{ "x::h0123456789abcdeg", NULL },
+	{ "", NULL },
+};
+
+START_TEST(only_generated_parts_are_folded)
+{
+	char name[200];
+
+	snprintf(name, sizeof(name), "%s", suffix_cases[_i].name);
+	suffix_fold(name);
+	ck_assert_str_eq(name, suffix_cases[_i].want ? suffix_cases[_i].want
+						     : suffix_cases[_i].name);
+	/* nothing is left to fold */
+	suffix_fold(name);
+	ck_assert_str_eq(name, suffix_cases[_i].want ? suffix_cases[_i].want
+						     : suffix_cases[_i].name);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("suffix");
+	TCase *t = tcase_create("fold");
+
+	tcase_add_loop_test(t, only_generated_parts_are_folded, 0,
+			    sizeof(suffix_cases) / sizeof(*suffix_cases));
+	suite_add_tcase(s, t);
+
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_ENV);
+
+	int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
