@@ -10,6 +10,7 @@
 #include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 #define PIPE_HEADER 16
 #define RECORD_HEADER 8
@@ -25,6 +26,9 @@
 #define BPF_UNLOAD 2
 /* A pipe has no larger payload behind a record than formats of tracepoints. */
 #define PAYLOAD_MAX ((uint64_t)1 << 30)
+
+/* Records that wait for earlier ones; more are taken as they came. */
+#define LATE_MAX 65536
 
 /* Records in a row. */
 struct cut_bytes {
@@ -51,6 +55,14 @@ struct cut_task {
 	struct cut_maps maps;
 };
 
+/* A record as it was written, until it is its turn. */
+struct cut_late {
+	uint64_t time, off;
+	size_t seq;
+	unsigned char *record;
+	size_t size;
+};
+
 struct perf_cut {
 	char *path;
 	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
@@ -63,6 +75,13 @@ struct perf_cut {
 	struct cut_unpack *unpack;
 	struct cut_bytes head; /* of the session */
 	struct cut_objects kernel[CUT_KERNEL];
+	/* Records of tasks and mappings that earlier ones may still follow. */
+	struct cut_late *late;
+	size_t n_late, cap_late;
+	uint64_t newest, limit; /* times in this round, and in those before */
+	size_t time_at;		/* of the time in the trailer */
+	size_t seq;
+	bool has_time;
 	uint64_t dropped; /* mappings that were not kept of what has ended */
 	struct cut_task *task;
 	size_t n_task, cap_task;
@@ -99,6 +118,9 @@ void perf_cut_free(struct perf_cut *c)
 	free(c->head.data);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
 		cut_objects_release(&c->kernel[i]);
+	for (size_t i = 0; i < c->n_late; i++)
+		free(c->late[i].record);
+	free(c->late);
 	free(c->path);
 	cut_unpack_free(c->unpack);
 	table_release(&c->by_tid);
@@ -250,8 +272,13 @@ static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 	bytes_peek_u64(&r->b, 40, &flags);
 	if (flags & PA_SAMPLE_ID_ALL)
 		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
-	c->mixed |= c->has_attr && trailer != c->trailer;
+	size_t time_at = type & PS_TID ? 8 : 0;
+
+	c->mixed |= c->has_attr && (trailer != c->trailer ||
+				    (trailer && time_at != c->time_at));
 	c->trailer = trailer;
+	c->time_at = time_at;
+	c->has_time = trailer && (type & PS_TIME);
 	c->has_attr = true;
 	return 0;
 }
@@ -410,27 +437,129 @@ static int cut_take_packed(struct perf_cut *c, const struct cut_record *r,
 	return 0;
 }
 
+/* ---- the order of time */
+
+static int cut_take_state(struct perf_cut *c, const struct cut_record *r,
+			  struct err *err)
+{
+	switch (r->type) {
+	case PR_COMM:
+		return cut_take_comm(c, r, err);
+	case PR_MMAP:
+	case PR_MMAP2:
+		return cut_take_mmap(c, r, err);
+	case PR_FORK:
+	case PR_EXIT:
+		return cut_take_fork(c, r, err);
+	default:
+		return cut_take_object(c, r, err);
+	}
+}
+
+/* Reads the header of a record. Returns 0, or -1 and *err. */
+static int cut_read_record(const struct perf_cut *c, const void *data,
+			   size_t len, struct cut_record *r, struct bytes *b,
+			   struct err *err)
+{
+	r->data = data;
+	bytes_init(b, data, len, c->path, c->off, c->swap);
+	if (bytes_u32(b, &r->type, err) || bytes_u16(b, &r->misc, err) ||
+	    bytes_u16(b, &r->size, err))
+		return -1;
+	if (r->size < RECORD_HEADER)
+		return err_at(err, c->path, c->off,
+			      "a record is %u bytes, needs at least %d",
+			      (unsigned int)r->size, RECORD_HEADER);
+	return 0;
+}
+
+static int cut_compare_late(const void *pa, const void *pb)
+{
+	const struct cut_late *a = pa;
+	const struct cut_late *b = pb;
+	int by_time = compare_numbers(a->time, b->time);
+
+	return by_time ? by_time : compare_numbers(a->seq, b->seq);
+}
+
+/* Takes the records up to that time, and at least n of them. */
+static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
+		      struct err *err)
+{
+	uint64_t off = c->off;
+	size_t done = 0;
+	int ret = 0;
+
+	qsort(c->late, c->n_late, sizeof(*c->late), cut_compare_late);
+	while (!ret && done < c->n_late &&
+	       (done < n || c->late[done].time <= time)) {
+		struct cut_late *l = &c->late[done++];
+		struct cut_record r;
+		struct bytes b;
+
+		c->off = l->off;
+		ret = cut_read_record(c, l->record, l->size, &r, &b, err);
+		r.b = b;
+		if (!ret)
+			ret = cut_take_state(c, &r, err);
+		free(l->record);
+	}
+	memmove(c->late, c->late + done, (c->n_late - done) * sizeof(*c->late));
+	c->n_late -= done;
+	if (!ret)
+		c->off = off;
+	return ret;
+}
+
+/* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
+ * read before the COMM that is earlier. Until a round has ended whose times are
+ * later, as perf itself waits, such a record is kept as it was written. */
+static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
+			struct err *err)
+{
+	size_t at = r->size - RECORD_HEADER - c->trailer + c->time_at;
+	uint64_t time = 0;
+
+	c->is_state = true;
+	if (c->mixed || !c->has_time || r->size < AT_TID + 4 + c->trailer ||
+	    bytes_peek_u64(&r->b, at, &time) || !time)
+		return cut_take_state(c, r, err);
+	if (time > c->newest)
+		c->newest = time;
+	if (c->n_late == LATE_MAX && cut_settle(c, 0, LATE_MAX / 2, err))
+		return -1;
+	*mem_add(c->late, c->n_late, c->cap_late) =
+		(struct cut_late){ .time = time,
+				   .off = c->off,
+				   .seq = c->seq++,
+				   .record = mem_dup(r->data, r->size),
+				   .size = r->size };
+	return 0;
+}
+
+static int cut_end_round(struct perf_cut *c, struct err *err)
+{
+	uint64_t limit = c->limit;
+
+	c->rounds = c->round_ended = true;
+	c->limit = c->newest;
+	return c->n_late ? cut_settle(c, limit, 0, err) : 0;
+}
+
 /* Keeps what a piece needs of a record. */
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
 	switch (r->type) {
 	case PR_COMM:
-		c->is_state = true;
-		return cut_take_comm(c, r, err);
 	case PR_MMAP:
 	case PR_MMAP2:
-		c->is_state = true;
-		return cut_take_mmap(c, r, err);
 	case PR_FORK:
 	case PR_EXIT:
-		c->is_state = true;
-		return cut_take_fork(c, r, err);
 	case PR_KSYMBOL:
 	case PR_BPF_EVENT:
 	case PR_CGROUP:
-		c->is_state = true;
-		return cut_take_object(c, r, err);
+		return cut_put_late(c, r, err);
 	case PR_SAMPLE:
 	case PR_LOST:
 	case PR_LOST_SAMPLES:
@@ -442,8 +571,7 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		c->is_event = true;
 		return 0;
 	case PR_FINISHED_ROUND:
-		c->rounds = c->round_ended = true;
-		return 0;
+		return cut_end_round(c, err);
 	case PR_COMPRESSED:
 	case PR_COMPRESSED2:
 		return cut_take_packed(c, r, err);
@@ -520,7 +648,7 @@ static int cut_length(struct perf_cut *c, const struct cut_record *r,
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err)
 {
-	struct cut_record r = { .data = data };
+	struct cut_record r;
 	struct bytes b;
 
 	if (!c->begun)
@@ -528,14 +656,8 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 	*used = RECORD_HEADER;
 	if (len < RECORD_HEADER)
 		return 0;
-	bytes_init(&b, data, len, c->path, c->off, c->swap);
-	if (bytes_u32(&b, &r.type, err) || bytes_u16(&b, &r.misc, err) ||
-	    bytes_u16(&b, &r.size, err))
+	if (cut_read_record(c, data, len, &r, &b, err))
 		return -1;
-	if (r.size < RECORD_HEADER)
-		return err_at(err, c->path, c->off,
-			      "a record is %u bytes, needs at least %d",
-			      (unsigned int)r.size, RECORD_HEADER);
 	*used = r.size;
 	if (len < r.size)
 		return 0;
@@ -609,6 +731,8 @@ void perf_cut_head(const struct perf_cut *c, FILE *out)
 			fwrite(t->comm, 1, t->comm_size, out);
 		cut_maps_write(&t->maps, out);
 	}
+	for (size_t i = 0; i < c->n_late; i++)
+		fwrite(c->late[i].record, 1, c->late[i].size, out);
 }
 
 uint64_t perf_cut_dropped(const struct perf_cut *c)

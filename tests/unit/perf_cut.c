@@ -254,7 +254,60 @@ START_TEST(what_is_kept_is_bounded_and_what_is_dropped_is_counted)
 }
 END_TEST
 
-RUN("perf_cut", forks_that_perf_made_up_inherit_no_mappings,
+/* The trailer is thread and time. */
+static void put_timed(struct cutting *t, uint32_t type, uint32_t pid,
+		      uint64_t time)
+{
+	pb_rec(&t->b, type, 0);
+	pb_u32(&t->b, pid);
+	pb_u32(&t->b, type == PR_COMM ? pid : 1);
+	if (type == PR_COMM) {
+		pb_str(&t->b, "x");
+	} else {
+		pb_u32(&t->b, pid);
+		pb_u32(&t->b, 1);
+		pb_u64(&t->b, time);
+	}
+	pb_u64(&t->b, 0);
+	pb_u64(&t->b, time);
+	pb_end(&t->b);
+}
+
+static void put_round(struct cutting *t)
+{
+	pb_rec(&t->b, PR_FINISHED_ROUND, 0);
+	pb_end(&t->b);
+}
+
+START_TEST(what_is_read_later_but_was_earlier_revives_no_thread)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_TID | PS_TIME,
+				    .flags = PA_SAMPLE_ID_ALL };
+	struct cutting t;
+
+	cutting_begin(&t);
+	pb_rec(&t.b, PR_HEADER_ATTR, 0);
+	pb_attr(&t.b, &e);
+	pb_end(&t.b);
+	for (uint32_t pid = 10; pid < 1000; pid++) {
+		/* the ring of the CPU on which it ended is read first */
+		put_timed(&t, PR_EXIT, pid, pid * 100 + 50);
+		put_timed(&t, PR_COMM, pid, pid * 100 + 20);
+		put_timed(&t, PR_FORK, pid, pid * 100 + 10);
+		put_round(&t);
+	}
+	put_timed(&t, PR_COMM, 2000, 200000);
+	put_round(&t);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_COMM), 1);
+	ck_assert_int_eq(cutting_count(&t, PR_EXIT), 0);
+	free(t.head);
+}
+END_TEST
+
+RUN("perf_cut", what_is_read_later_but_was_earlier_revives_no_thread,
+    forks_that_perf_made_up_inherit_no_mappings,
     kernel_code_that_was_unloaded_is_left_out,
     kernel_mappings_and_groups_are_replaced_by_the_same_place,
     mappings_that_later_ones_cover_are_left_out,
