@@ -117,6 +117,11 @@ bool stop_requested(void)
 	return requested;
 }
 
+bool stop_input_ends(void)
+{
+	return ended;
+}
+
 void stop_now(void)
 {
 	int sig = by ? by : SIGINT;

@@ -17,6 +17,8 @@ void stop_live(bool on);
 /* Lets Ctrl-C interrupt statements on db; NULL ends that. */
 void stop_query(struct store *db);
 bool stop_requested(void);
+/* Returns whether the first Ctrl-C came while a live pipe was read. */
+bool stop_input_ends(void);
 /* Ends the program by the signal that it got. */
 void stop_now(void) __attribute__((noreturn));
 #endif

@@ -46,6 +46,7 @@ table() {
 	chromium cmd chromium all
 	chromium-driver cmd chromedriver all
 	linux-perf cmd perf all
+	tmux cmd tmux all
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench
 	EOT

@@ -1,11 +1,12 @@
 /* follow.c - the command that turns a stream into a folder of databases. */
 #include "cli/command.h"
 #include "cli/follow/follow.h"
+#include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
 #include "stitch/base/err.h"
 
 static const char *dir, *segment, *keep, *command;
-static bool quiet;
+static bool quiet, top;
 
 static const struct opt opts[] = {
 	OPT_STRING('o', "output", "DIR", &dir,
@@ -18,7 +19,11 @@ static const struct opt opts[] = {
 		   "size of all: 1h, 4G (keep all)"),
 	OPT_STRING(0, "exec", "COMMAND", &command,
 		   "run this for each finished segment; its path is $1"),
+	OPT_FLAG(0, "top", &top,
+		 "show the hot functions of the newest segment (2s) on the "
+		 "terminal; space freezes, / filters, q quits"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_GROUP(align_opts),
 	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }
 };
@@ -29,17 +34,25 @@ static int follow_run(int argc, char **argv, struct err *err)
 		.dir = dir ? dir : "segments",
 		.command = command,
 		.quiet = quiet,
+		.top = top,
 	};
 	bool damaged = false;
 
-	if (argc != 1)
+	if (argc < 1)
 		return err_set(err, ERR_USAGE,
 			       "which stream? '-' is standard input, a name is "
 			       "a FIFO: 'perf record -a -g -o - | backstitch "
 			       "follow -'");
-	o.input = argv[0];
-	if (segments_limit("segment", segment ? segment : "10s", &o.segment,
-			   err) ||
+	if (argc > FOLLOW_INPUTS)
+		return err_set(err, ERR_USAGE, "at most %d inputs at once",
+			       FOLLOW_INPUTS);
+	o.input = argv;
+	o.n_inputs = (size_t)argc;
+	if (segments_limit("segment",
+			   segment ? segment
+			   : top   ? "2s"
+				   : "10s",
+			   &o.segment, err) ||
 	    (keep && segments_limit("keep", keep, &o.keep, err)))
 		return -1;
 	if (follow_stream(&o, &damaged, err))
@@ -55,7 +68,7 @@ static const char *const examples[] = {
 extern const struct command cmd_follow;
 const struct command cmd_follow = {
 	.name = "follow",
-	.args = "[options] STREAM",
+	.args = "[options] STREAM...",
 	.summary = "turn a live stream into a folder of databases",
 	.examples = examples,
 	.opts = opts,

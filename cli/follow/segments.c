@@ -51,25 +51,85 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		       opt, text);
 }
 
-void segments_name(const char *dir, uint32_t number, bool database,
-		   char out[SEGMENT_PATH])
+void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
 {
-	snprintf(out, SEGMENT_PATH, "%.4000s/%ssegment-%06" PRIu32 "%s", dir,
-		 database ? "" : ".", number, database ? ".db" : ".data");
+	snprintf(out, SEGMENT_PATH, "%.4000s/segment-%06" PRIu32 ".db", dir,
+		 number);
 }
 
-/* Returns the number in a name with this beginning and end, or 0. */
+void segments_part(const char *dir, uint32_t number, unsigned int index,
+		   char out[SEGMENT_PATH])
+{
+	char more[16] = "";
+
+	if (index)
+		snprintf(more, sizeof(more), ".%u", index);
+	snprintf(out, SEGMENT_PATH, "%.4000s/.segment-%06" PRIu32 ".data%s",
+		 dir, number, more);
+}
+
+static void segments_bad(const char *dir, uint32_t number, unsigned int index,
+			 char out[SEGMENT_PATH])
+{
+	char more[16] = "";
+
+	if (index)
+		snprintf(more, sizeof(more), ".%u", index);
+	snprintf(out, SEGMENT_PATH, "%.4000s/segment-%06" PRIu32 ".bad%s", dir,
+		 number, more);
+}
+
+bool segments_waits(const char *dir, uint32_t number)
+{
+	char path[SEGMENT_PATH];
+	struct stat st;
+	bool found = false;
+
+	for (unsigned int i = 0; !found && i < SEGMENT_PARTS; i++) {
+		segments_part(dir, number, i, path);
+		/* a link may lead to what was removed */
+		found = !lstat(path, &st);
+	}
+	return found;
+}
+
+void segments_remove(const char *dir, uint32_t number)
+{
+	char path[SEGMENT_PATH];
+
+	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
+		segments_part(dir, number, i, path);
+		unlink(path);
+	}
+}
+
+void segments_set_aside(const char *dir, uint32_t number)
+{
+	char path[SEGMENT_PATH], bad[SEGMENT_PATH];
+
+	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
+		segments_part(dir, number, i, path);
+		segments_bad(dir, number, i, bad);
+		rename(path, bad);
+	}
+}
+
+/* Returns the number in a name with this beginning and end, or 0. more: a dot
+ * and a number may follow. */
 static uint32_t segments_number(const char *name, const char *begin,
-				const char *end)
+				const char *end, bool more)
 {
 	size_t n = strlen(begin);
+	size_t n_end = strlen(end);
 	char *rest;
 
 	if (strncmp(name, begin, n) != 0 || name[n] < '0' || name[n] > '9')
 		return 0;
 	unsigned long v = strtoul(name + n, &rest, 10);
 
-	return strcmp(rest, end) == 0 && v < UINT32_MAX ? (uint32_t)v : 0;
+	if (strncmp(rest, end, n_end) != 0 || v >= UINT32_MAX)
+		return 0;
+	return !rest[n_end] || (more && rest[n_end] == '.') ? (uint32_t)v : 0;
 }
 
 int segments_open(const char *dir, uint32_t *last, uint32_t *left,
@@ -90,12 +150,17 @@ int segments_open(const char *dir, uint32_t *last, uint32_t *left,
 	if (!d)
 		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
 	while ((e = readdir(d)) != NULL) {
-		uint32_t db = segments_number(e->d_name, "segment-", ".db");
+		uint32_t db =
+			segments_number(e->d_name, "segment-", ".db", false);
+		uint32_t bad =
+			segments_number(e->d_name, "segment-", ".bad", true);
 		uint32_t part =
-			segments_number(e->d_name, ".segment-", ".data");
+			segments_number(e->d_name, ".segment-", ".data", true);
 
 		if (db > *last)
 			*last = db;
+		if (bad > *last)
+			*last = bad;
 		if (part > *last)
 			*last = part;
 		if (part && (!*left || part < *left))
@@ -129,14 +194,15 @@ static size_t segments_list(const char *dir, struct kept **list)
 
 	*list = NULL;
 	while (d && (e = readdir(d)) != NULL) {
-		struct kept k = { .number = segments_number(
-					  e->d_name, "segment-", ".db") };
+		struct kept k = { .number =
+					  segments_number(e->d_name, "segment-",
+							  ".db", false) };
 		char path[SEGMENT_PATH];
 		struct stat st;
 
 		if (!k.number)
 			continue;
-		segments_name(dir, k.number, true, path);
+		segments_database(dir, k.number, path);
 		if (stat(path, &st))
 			continue;
 		k.bytes = (uint64_t)st.st_size;
@@ -150,7 +216,8 @@ static size_t segments_list(const char *dir, struct kept **list)
 	return n;
 }
 
-uint32_t segments_keep(const char *dir, const struct segment_limit *keep)
+uint32_t segments_keep(const char *dir, const struct segment_limit *keep,
+		       segments_ask_fn *ask, void *arg)
 {
 	struct kept *list;
 	size_t n = segments_list(dir, &list);
@@ -160,13 +227,14 @@ uint32_t segments_keep(const char *dir, const struct segment_limit *keep)
 
 	for (size_t i = n; i-- > 0;) {
 		char path[SEGMENT_PATH];
+		int64_t age = (now - list[i].time) * NS;
 
 		sum += list[i].bytes;
-		if (i + 1 == n ||
+		if (i + 1 == n || !ask(arg, list[i].number, &age) ||
 		    ((!keep->bytes || sum <= keep->bytes) &&
-		     (!keep->ns || now - list[i].time <= keep->ns / NS)))
+		     (!keep->ns || age <= keep->ns)))
 			continue;
-		segments_name(dir, list[i].number, true, path);
+		segments_database(dir, list[i].number, path);
 		gone += !unlink(path);
 	}
 	free(list);

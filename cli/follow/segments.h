@@ -1,16 +1,21 @@
 /* segments.h - the folder of segments that follow makes.
  *
  * segment-000001.db is a finished database. .segment-000002.data is the part of
- * the stream that is being received, or waits to be read; nobody else looks at
- * it, and what a killed run left behind is read by the next one. */
+ * the stream that is being received, or waits to be read; if there are several
+ * inputs, .segment-000002.data.1 is that of the second one, and so on. Nobody
+ * else looks at them, and what a killed run left behind is read by the next
+ * one. segment-000003.bad is a part that could not be read. */
 #ifndef CLI_FOLLOW_SEGMENTS_H
 #define CLI_FOLLOW_SEGMENTS_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
 
 #define SEGMENT_PATH 4096
+/* Parts of a segment. */
+#define SEGMENT_PARTS 64
 
 /* A limit in time or in bytes; 0: none. */
 struct segment_limit {
@@ -26,10 +31,21 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
  * or -1 and *err. */
 int segments_open(const char *dir, uint32_t *last, uint32_t *left,
 		  struct err *err);
-/* Writes the name of a database or of a part of the stream. */
-void segments_name(const char *dir, uint32_t number, bool database,
+/* Write the name of a database, and of the part of an input. */
+void segments_database(const char *dir, uint32_t number,
+		       char out[SEGMENT_PATH]);
+void segments_part(const char *dir, uint32_t number, unsigned int index,
 		   char out[SEGMENT_PATH]);
-/* Removes the oldest databases beyond the limit, but never the newest. Returns
- * how many. */
-uint32_t segments_keep(const char *dir, const struct segment_limit *keep);
+/* Returns whether there are parts of a segment. */
+bool segments_waits(const char *dir, uint32_t number);
+/* Removes the parts of a segment. */
+void segments_remove(const char *dir, uint32_t number);
+/* Renames the parts of a segment, so that no later run tries to read them. */
+void segments_set_aside(const char *dir, uint32_t number);
+/* Removes the oldest databases beyond the limit, but never the newest, and none
+ * for which ask() returns false. It may set *age, in ns, where that is known
+ * better than by the time of the file. Returns how many. */
+typedef bool segments_ask_fn(void *arg, uint32_t number, int64_t *age);
+uint32_t segments_keep(const char *dir, const struct segment_limit *keep,
+		       segments_ask_fn *ask, void *arg);
 #endif

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/perf/cut_state.h"
+#include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 #define PIPE_HEADER 16
 #define RECORD_HEADER 8
@@ -19,8 +22,13 @@
 #define MISC_KERNEL 1
 #define MISC_GUEST_KERNEL 4
 #define MISC_EXEC (1 << 13)
+#define KSYMBOL_UNREGISTER 1
+#define BPF_UNLOAD 2
 /* A pipe has no larger payload behind a record than formats of tracepoints. */
 #define PAYLOAD_MAX ((uint64_t)1 << 30)
+
+/* Records that wait for earlier ones; more are taken as they came. */
+#define LATE_MAX 65536
 
 /* Records in a row. */
 struct cut_bytes {
@@ -28,11 +36,13 @@ struct cut_bytes {
 	size_t n, cap;
 };
 
-/* A mapping, and its record. */
-struct cut_map {
-	uint64_t start, len;
-	unsigned char *record;
-	size_t size;
+/* Kernel objects, in the order in which a piece begins with them. */
+enum cut_kernel {
+	CUT_MAPS,
+	CUT_KSYMBOLS,
+	CUT_BPF,
+	CUT_CGROUPS,
+	CUT_KERNEL,
 };
 
 /* A thread; its mappings are in the one whose tid is its pid. */
@@ -42,18 +52,37 @@ struct cut_task {
 	uint32_t threads; /* of the process that live, in its first one */
 	unsigned char *comm;
 	size_t comm_size;
-	struct cut_map *map;
-	size_t n_map, cap_map;
+	struct cut_maps maps;
+};
+
+/* A record as it was written, until it is its turn. */
+struct cut_late {
+	uint64_t time, off;
+	size_t seq;
+	unsigned char *record;
+	size_t size;
 };
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, rounds, round_ended, is_event, is_state;
+	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
 	bool has_attr, mixed; /* mixed: trailers differ in length */
 	size_t trailer;	      /* bytes of sample_id at the end of records */
 	uint64_t off;
-	struct cut_bytes head;	 /* of the session */
-	struct cut_bytes kernel; /* mappings and symbols of the kernel */
+	/* of the compressed record that is unpacked, and behind it */
+	uint64_t packed_off, behind;
+	bool inside; /* a compressed record */
+	struct cut_unpack *unpack;
+	struct cut_bytes head; /* of the session */
+	struct cut_objects kernel[CUT_KERNEL];
+	/* Records of tasks and mappings that earlier ones may still follow. */
+	struct cut_late *late;
+	size_t n_late, cap_late;
+	uint64_t newest, limit; /* times in this round, and in those before */
+	size_t time_at;		/* of the time in the trailer */
+	size_t seq;
+	bool has_time;
+	uint64_t dropped; /* mappings that were not kept of what has ended */
 	struct cut_task *task;
 	size_t n_task, cap_task;
 	uint32_t *hole; /* places of threads that ended */
@@ -69,11 +98,11 @@ struct perf_cut *perf_cut_new(const char *path)
 	return c;
 }
 
-static void cut_drop_maps(struct cut_task *t)
+static void cut_drop_maps(struct perf_cut *c, struct cut_task *t)
 {
-	for (size_t i = 0; i < t->n_map; i++)
-		free(t->map[i].record);
-	t->n_map = 0;
+	cut_maps_release(&t->maps);
+	c->dropped += t->maps.dropped;
+	t->maps.dropped = 0;
 }
 
 void perf_cut_free(struct perf_cut *c)
@@ -81,15 +110,19 @@ void perf_cut_free(struct perf_cut *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->n_task; i++) {
-		cut_drop_maps(&c->task[i]);
-		free(c->task[i].map);
+		cut_drop_maps(c, &c->task[i]);
 		free(c->task[i].comm);
 	}
 	free(c->task);
 	free(c->hole);
 	free(c->head.data);
-	free(c->kernel.data);
+	for (size_t i = 0; i < CUT_KERNEL; i++)
+		cut_objects_release(&c->kernel[i]);
+	for (size_t i = 0; i < c->n_late; i++)
+		free(c->late[i].record);
+	free(c->late);
 	free(c->path);
+	cut_unpack_free(c->unpack);
 	table_release(&c->by_tid);
 	free(c);
 }
@@ -142,8 +175,7 @@ static void cut_forget(struct perf_cut *c, int32_t tid)
 		return;
 	t = &c->task[at];
 	table_remove(&c->by_tid, cut_hash(tid), at);
-	cut_drop_maps(t);
-	free(t->map);
+	cut_drop_maps(c, t);
 	free(t->comm);
 	*t = (struct cut_task){ .pid = 0 };
 	*mem_add(c->hole, c->n_hole, c->cap_hole) = at;
@@ -211,23 +243,6 @@ static void cut_set_owner(const struct perf_cut *c, unsigned char *record,
 	cut_put_u32(c, record + AT_TID, (uint32_t)tid);
 }
 
-static void cut_add_map(struct cut_task *t, const struct cut_map *m)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n_map; i++) {
-		const struct cut_map *old = &t->map[i];
-
-		if (old->start >= m->start && old->start - m->start <= m->len &&
-		    old->len <= m->len - (old->start - m->start))
-			free(old->record);
-		else
-			t->map[n++] = *old;
-	}
-	t->n_map = n;
-	*mem_add(t->map, t->n_map, t->cap_map) = *m;
-}
-
 static void cut_set_comm(struct cut_task *t, unsigned char *record, size_t size)
 {
 	free(t->comm);
@@ -257,8 +272,13 @@ static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 	bytes_peek_u64(&r->b, 40, &flags);
 	if (flags & PA_SAMPLE_ID_ALL)
 		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
-	c->mixed |= c->has_attr && trailer != c->trailer;
+	size_t time_at = type & PS_TID ? 8 : 0;
+
+	c->mixed |= c->has_attr && (trailer != c->trailer ||
+				    (trailer && time_at != c->time_at));
 	c->trailer = trailer;
+	c->time_at = time_at;
+	c->has_time = trailer && (type & PS_TIME);
 	c->has_attr = true;
 	return 0;
 }
@@ -276,7 +296,7 @@ static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
 	unsigned char *copy = cut_copy(c, r->data, r->size);
 
 	if (r->misc & MISC_EXEC)
-		cut_drop_maps(cut_find(c, pid));
+		cut_drop_maps(c, cut_find(c, pid));
 	misc = c->swap ? __builtin_bswap16(misc) : misc;
 	memcpy(copy + 4, &misc, sizeof(misc));
 	cut_set_comm(t, copy, r->size);
@@ -296,12 +316,13 @@ static int cut_take_mmap(struct perf_cut *c, const struct cut_record *r,
 		return -1;
 	m.record = cut_copy(c, r->data, r->size);
 	if (pid < 0 || mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL) {
-		cut_append(&c->kernel, m.record, m.size);
-		free(m.record);
+		cut_objects_put(&c->kernel[CUT_MAPS], m.start,
+				(uint64_t)mode << 32 | (uint32_t)pid, m.record,
+				m.size);
 		return 0;
 	}
 	cut_live(c, pid, pid);
-	cut_add_map(cut_find(c, pid), &m);
+	cut_maps_add(&cut_find(c, pid)->maps, &m);
 	return 0;
 }
 
@@ -321,13 +342,13 @@ static void cut_inherit(struct perf_cut *c, int32_t pid, int32_t tid,
 		cut_set_comm(to, copy, from->comm_size);
 	}
 	to = cut_find(c, pid);
-	for (size_t i = 0; pid != ppid && leader && to && i < leader->n_map;
+	for (size_t i = 0; pid != ppid && leader && to && i < leader->maps.n;
 	     i++) {
-		struct cut_map m = leader->map[i];
+		struct cut_map m = leader->maps.map[i];
 
 		m.record = mem_dup(m.record, m.size);
 		cut_set_owner(c, m.record, pid, pid);
-		cut_add_map(to, &m);
+		cut_maps_add(&to->maps, &m);
 	}
 }
 
@@ -355,28 +376,190 @@ static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
 	return 0;
 }
 
+/* Code of the kernel that was made at run time, BPF programs, control groups:
+ * until they are unloaded. The kernel does not tell when a group is removed. */
+static int cut_take_object(struct perf_cut *c, const struct cut_record *r,
+			   struct err *err)
+{
+	struct bytes b = r->b;
+	uint64_t key = 0;
+	uint32_t id = 0;
+	uint32_t len;
+	uint16_t type = 0;
+	uint16_t flags = 0;
+	enum cut_kernel kind;
+	bool gone = false;
+
+	if (r->type == PR_KSYMBOL) {
+		kind = CUT_KSYMBOLS;
+		if (bytes_u64(&b, &key, err) || bytes_u32(&b, &len, err) ||
+		    bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err))
+			return -1;
+		gone = flags & KSYMBOL_UNREGISTER;
+	} else if (r->type == PR_BPF_EVENT) {
+		kind = CUT_BPF;
+		if (bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err) ||
+		    bytes_u32(&b, &id, err))
+			return -1;
+		key = id;
+		gone = type == BPF_UNLOAD;
+	} else {
+		kind = CUT_CGROUPS;
+		if (bytes_u64(&b, &key, err))
+			return -1;
+	}
+	if (gone)
+		cut_objects_remove(&c->kernel[kind], key, 0);
+	else
+		cut_objects_put(&c->kernel[kind], key, 0,
+				mem_dup(r->data, r->size), r->size);
+	return 0;
+}
+
+static int cut_take_packed(struct perf_cut *c, const struct cut_record *r,
+			   struct err *err)
+{
+	struct bytes b = r->b;
+	struct bytes data;
+	uint64_t n = bytes_left(&b);
+
+	if (c->inside)
+		return err_at(err, c->path, c->off,
+			      "a compressed record is in another one");
+	if ((r->type == PR_COMPRESSED2 && bytes_u64(&b, &n, err)) ||
+	    bytes_take(&b, n, &data, err))
+		return -1;
+	if (!c->unpack)
+		c->unpack = cut_unpack_new();
+	cut_unpack_feed(c->unpack, data.pos, bytes_left(&data));
+	c->is_packed = true;
+	c->packed_off = c->off;
+	return 0;
+}
+
+/* ---- the order of time */
+
+static int cut_take_state(struct perf_cut *c, const struct cut_record *r,
+			  struct err *err)
+{
+	switch (r->type) {
+	case PR_COMM:
+		return cut_take_comm(c, r, err);
+	case PR_MMAP:
+	case PR_MMAP2:
+		return cut_take_mmap(c, r, err);
+	case PR_FORK:
+	case PR_EXIT:
+		return cut_take_fork(c, r, err);
+	default:
+		return cut_take_object(c, r, err);
+	}
+}
+
+/* Reads the header of a record. Returns 0, or -1 and *err. */
+static int cut_read_record(const struct perf_cut *c, const void *data,
+			   size_t len, struct cut_record *r, struct bytes *b,
+			   struct err *err)
+{
+	r->data = data;
+	bytes_init(b, data, len, c->path, c->off, c->swap);
+	if (bytes_u32(b, &r->type, err) || bytes_u16(b, &r->misc, err) ||
+	    bytes_u16(b, &r->size, err))
+		return -1;
+	if (r->size < RECORD_HEADER)
+		return err_at(err, c->path, c->off,
+			      "a record is %u bytes, needs at least %d",
+			      (unsigned int)r->size, RECORD_HEADER);
+	return 0;
+}
+
+static int cut_compare_late(const void *pa, const void *pb)
+{
+	const struct cut_late *a = pa;
+	const struct cut_late *b = pb;
+	int by_time = compare_numbers(a->time, b->time);
+
+	return by_time ? by_time : compare_numbers(a->seq, b->seq);
+}
+
+/* Takes the records up to that time, and at least n of them. */
+static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
+		      struct err *err)
+{
+	uint64_t off = c->off;
+	size_t done = 0;
+	int ret = 0;
+
+	qsort(c->late, c->n_late, sizeof(*c->late), cut_compare_late);
+	while (!ret && done < c->n_late &&
+	       (done < n || c->late[done].time <= time)) {
+		struct cut_late *l = &c->late[done++];
+		struct cut_record r;
+		struct bytes b;
+
+		c->off = l->off;
+		ret = cut_read_record(c, l->record, l->size, &r, &b, err);
+		r.b = b;
+		if (!ret)
+			ret = cut_take_state(c, &r, err);
+		free(l->record);
+	}
+	memmove(c->late, c->late + done, (c->n_late - done) * sizeof(*c->late));
+	c->n_late -= done;
+	if (!ret)
+		c->off = off;
+	return ret;
+}
+
+/* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
+ * read before the COMM that is earlier. Until a round has ended whose times are
+ * later, as perf itself waits, such a record is kept as it was written. */
+static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
+			struct err *err)
+{
+	size_t at = r->size - RECORD_HEADER - c->trailer + c->time_at;
+	uint64_t time = 0;
+
+	c->is_state = true;
+	if (c->mixed || !c->has_time || r->size < AT_TID + 4 + c->trailer ||
+	    bytes_peek_u64(&r->b, at, &time) || !time)
+		return cut_take_state(c, r, err);
+	if (time > c->newest)
+		c->newest = time;
+	if (c->n_late == LATE_MAX && cut_settle(c, 0, LATE_MAX / 2, err))
+		return -1;
+	*mem_add(c->late, c->n_late, c->cap_late) =
+		(struct cut_late){ .time = time,
+				   .off = c->off,
+				   .seq = c->seq++,
+				   .record = mem_dup(r->data, r->size),
+				   .size = r->size };
+	return 0;
+}
+
+static int cut_end_round(struct perf_cut *c, struct err *err)
+{
+	uint64_t limit = c->limit;
+
+	c->rounds = c->round_ended = true;
+	c->limit = c->newest;
+	return c->n_late ? cut_settle(c, limit, 0, err) : 0;
+}
+
 /* Keeps what a piece needs of a record. */
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
 	switch (r->type) {
 	case PR_COMM:
-		c->is_state = true;
-		return cut_take_comm(c, r, err);
 	case PR_MMAP:
 	case PR_MMAP2:
-		c->is_state = true;
-		return cut_take_mmap(c, r, err);
 	case PR_FORK:
 	case PR_EXIT:
-		c->is_state = true;
-		return cut_take_fork(c, r, err);
 	case PR_KSYMBOL:
 	case PR_BPF_EVENT:
 	case PR_CGROUP:
-		c->is_state = true;
-		cut_append(&c->kernel, r->data, r->size);
-		return 0;
+		return cut_put_late(c, r, err);
 	case PR_SAMPLE:
 	case PR_LOST:
 	case PR_LOST_SAMPLES:
@@ -388,13 +571,10 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		c->is_event = true;
 		return 0;
 	case PR_FINISHED_ROUND:
-		c->rounds = c->round_ended = true;
-		return 0;
+		return cut_end_round(c, err);
 	case PR_COMPRESSED:
 	case PR_COMPRESSED2:
-		return err_at(err, c->path, c->off,
-			      "the stream is compressed, which cannot be cut; "
-			      "record without -z");
+		return cut_take_packed(c, r, err);
 	case PR_HEADER_ATTR:
 		cut_take_attr(c, r);
 		break;
@@ -468,7 +648,7 @@ static int cut_length(struct perf_cut *c, const struct cut_record *r,
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err)
 {
-	struct cut_record r = { .data = data };
+	struct cut_record r;
 	struct bytes b;
 
 	if (!c->begun)
@@ -476,14 +656,8 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 	*used = RECORD_HEADER;
 	if (len < RECORD_HEADER)
 		return 0;
-	bytes_init(&b, data, len, c->path, c->off, c->swap);
-	if (bytes_u32(&b, &r.type, err) || bytes_u16(&b, &r.misc, err) ||
-	    bytes_u16(&b, &r.size, err))
+	if (cut_read_record(c, data, len, &r, &b, err))
 		return -1;
-	if (r.size < RECORD_HEADER)
-		return err_at(err, c->path, c->off,
-			      "a record is %u bytes, needs at least %d",
-			      (unsigned int)r.size, RECORD_HEADER);
 	*used = r.size;
 	if (len < r.size)
 		return 0;
@@ -492,11 +666,36 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		return -1;
 	if (len < *used)
 		return 0;
-	c->round_ended = c->is_event = c->is_state = false;
+	c->round_ended = c->is_event = c->is_state = c->is_packed = false;
 	if (cut_keep(c, &r, *used, err))
 		return -1;
 	c->off += *used;
 	return 1;
+}
+
+bool perf_cut_is_packed(const struct perf_cut *c)
+{
+	return c->is_packed;
+}
+
+int perf_cut_unpack(struct perf_cut *c, const unsigned char **data, size_t *len,
+		    struct err *err)
+{
+	/* messages name the place of what was compressed */
+	int ret = c->unpack ? cut_unpack_next(c->unpack, data, len, c->path,
+					      c->packed_off, err)
+			    : 0;
+
+	if (!c->inside)
+		c->behind = c->off;
+	c->inside = ret > 0;
+	c->off = c->inside ? c->packed_off : c->behind;
+	return ret;
+}
+
+void perf_cut_unpacked(struct perf_cut *c, size_t n)
+{
+	cut_unpack_used(c->unpack, n);
 }
 
 bool perf_cut_may_end(const struct perf_cut *c)
@@ -523,14 +722,26 @@ void perf_cut_head(const struct perf_cut *c, FILE *out)
 {
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
-	if (c->kernel.n)
-		fwrite(c->kernel.data, 1, c->kernel.n, out);
+	for (size_t i = 0; i < CUT_KERNEL; i++)
+		cut_objects_write(&c->kernel[i], out);
 	for (size_t i = 0; i < c->n_task; i++) {
 		const struct cut_task *t = &c->task[i];
 
 		if (t->comm && t->alive)
 			fwrite(t->comm, 1, t->comm_size, out);
-		for (size_t k = 0; k < t->n_map; k++)
-			fwrite(t->map[k].record, 1, t->map[k].size, out);
+		cut_maps_write(&t->maps, out);
 	}
+	for (size_t i = 0; i < c->n_late; i++)
+		fwrite(c->late[i].record, 1, c->late[i].size, out);
+}
+
+uint64_t perf_cut_dropped(const struct perf_cut *c)
+{
+	uint64_t n = c->dropped;
+
+	for (size_t i = 0; i < CUT_KERNEL; i++)
+		n += c->kernel[i].dropped;
+	for (size_t i = 0; i < c->n_task; i++)
+		n += c->task[i].maps.dropped;
+	return n;
 }

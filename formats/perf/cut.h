@@ -8,7 +8,8 @@
  * their mappings.
  *
  * Mapping records are never undone: of a process that maps other files all the
- * time, those that a later mapping covers are left out. */
+ * time, those that later mappings cover are left out. Of one process, and of
+ * each kind of kernel object, the newest 65536 are kept. */
 #ifndef FORMATS_PERF_CUT_H
 #define FORMATS_PERF_CUT_H
 #include <stdbool.h>
@@ -27,6 +28,16 @@ void perf_cut_free(struct perf_cut *c); /* NULL is fine */
  * *err if this is no such stream. */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
+/* Returns whether that record is a compressed one, which is not stored: the
+ * records in it are taken one by one, before the next one of the stream. */
+bool perf_cut_is_packed(const struct perf_cut *c);
+/* Of a compressed record: stores the next bytes of the records in it, and those
+ * that were not used before. Returns 1, 0 if there are no more, -1 and *err.
+ * What is left then belongs to the next compressed record. */
+int perf_cut_unpack(struct perf_cut *c, const unsigned char **data, size_t *len,
+		    struct err *err);
+/* Says how many of these bytes were taken. */
+void perf_cut_unpacked(struct perf_cut *c, size_t n);
 /* Returns whether a piece may end behind the record that was taken last: a
  * round has ended there, or the stream has none. */
 bool perf_cut_may_end(const struct perf_cut *c);
@@ -41,4 +52,7 @@ bool perf_cut_is_state(const struct perf_cut *c);
 bool perf_cut_has_rounds(const struct perf_cut *c);
 /* Writes what a piece begins with. Errors are those of the stream. */
 void perf_cut_head(const struct perf_cut *c, FILE *out);
+/* Returns the number of mappings and kernel objects that were not kept, because
+ * there were too many. */
+uint64_t perf_cut_dropped(const struct perf_cut *c);
 #endif

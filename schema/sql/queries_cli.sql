@@ -179,3 +179,16 @@ WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 -- the caller adds the table's name in quotes, and the order
 -- columns: event_id ...
 SELECT * FROM
+
+-- What follow says of a segment.
+-- name: follow_glance
+SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
+	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,
+	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL)
+		OR what IN ('overwritten', 'damage')) AS lost_unknown,
+	(SELECT coalesce(sum(n), 0) FROM verdicts WHERE kind = 'request')
+		AS requests,
+	(SELECT coalesce(sum(n), 0) FROM verdicts
+		WHERE kind = 'request' AND verdict = 'pending_end') AS open,
+	(SELECT max(p50_ns) FROM deferral_percentiles) AS p50_ns,
+	(SELECT max(p99_ns) FROM deferral_percentiles) AS p99_ns

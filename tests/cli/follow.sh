@@ -34,6 +34,22 @@ follow() {	# follow DIR OPTION... -: without what an earlier one made
 	rm -rf "$to"
 	"$B" follow -q -o "$to" "$@" >out 2>err
 }
+watch() {	# watch DIR FOLDER...: until DIR has what is in the folders now; they never end
+	to=$1 want=0
+	shift
+	rm -rf "$to"
+	for f in "$@"; do
+		n=$(find "$f" -name '*.data.????????????????' -o -path '*/archives/*' -prune | wc -l)
+		want=$((want + n))
+	done
+	# shellcheck disable=SC2086 # options
+	"$B" follow -q -o "$to" $WATCH "$@" >out 2>err &
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ "$(grep -c . "$to/.followed" 2>/dev/null)" != "$want" ] || break
+		sleep 0.2
+	done
+	kill -TERM $! && wait $!
+}
 is_whole() {	# is_whole DIR
 	"$B" merge -q -f -o all.db "$1" >out 2>err &&
 		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
@@ -161,6 +177,119 @@ s=$?
 bad=$?
 say a_part_that_is_too_large_ends_the_stream
 
+# ---- folders with finished files
+
+switched() {	# switched SEED N: whole.db, and the folder sw with N files as of perf record --switch-output
+	python3 "$root/tests/cli/stream.py" "$1" "$2" . && "$M" whole.txt whole.data &&
+		"$B" ingest -q -f -o whole.db whole.data || return 1
+	rm -rf sw
+	mkdir sw
+	i=0
+	while [ $i -lt "$2" ]; do
+		i=$((i + 1))
+		"$M" $i.txt "sw/perf.data.20261121060$(printf %05d $i)" || return 1
+	done
+	cp 1.txt sw/perf.data # is being written
+}
+bad=0
+for seed in 1 2; do
+	for n in 1 12; do
+		switched $seed $n && watch seg sw && is_whole seg && [ "$(count seg)" = "$n" ] || bad=1
+		[ $bad = 0 ] || break 2
+	done
+done
+say finished_files_of_a_folder_are_segments
+"$M" 1.txt sw/perf.data.2026112106999999
+"$B" follow -q -o seg sw >out 2>err &
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	[ ! -s seg/segment-000013.db ] || break
+	sleep 0.2
+done
+kill -TERM $! && wait $! && [ "$(count seg)" = 13 ]
+bad=$?
+say a_later_run_reads_what_is_new_in_the_folder
+switched 1 7 && mkdir other && mv sw/*[246] other && WATCH='--separate --segment 1h' watch seg sw other &&
+	[ "$(count seg)" = 1 ] && [ "$(wc -l <seg/.followed)" = 7 ] &&
+	[ "$("$B" query --format csv seg/segment-000001.db 'SELECT count(*) FROM capture' | tail -1)" = 7 ]
+bad=$?
+say files_of_several_folders_are_in_one_segment
+switched 1 3 && rm -rf seg && mkdir seg && ln -s "$dir/sw/none" seg/.segment-000001.data &&
+	"$B" follow -q -o seg - </dev/null >out 2>err
+[ $? = 3 ] && grep -q 'sw/none: was removed before it was read' err && [ -z "$(find seg -name '.segment*')" ]
+bad=$?
+say a_file_that_was_removed_is_said
+
+# ---- texts of ftrace
+
+bad=0
+for t in ftrace-ustack-both.report ftrace-buffers.report; do
+	gzip -dc "$root/tests/captures/$t.txt.gz" >whole.txt
+	"$B" ingest -q -f -o whole.db whole.txt
+	for size in 10K 40K 64M; do
+		follow seg --segment $size - <whole.txt && is_whole seg || bad=1
+		[ $bad = 0 ] || break 2
+	done
+done
+[ "$(count seg)" = 1 ] || bad=1
+say a_text_of_ftrace_is_cut_between_events
+head -c 30000 whole.txt >cut.txt
+follow seg --segment 10K - <cut.txt
+[ $? = 3 ] && grep -q 'ends in a record' err && [ "$(count seg)" -gt 2 ]
+bad=$?
+say a_text_that_ends_in_a_line_is_said
+
+# ---- compressed streams
+
+cp "$root/tests/captures/pipe-zstd.data" z.pipe && "$B" ingest -q -f -o whole.db z.pipe &&
+	follow seg --segment 1K - <z.pipe && [ "$(count seg)" -gt 2 ] && is_whole seg
+bad=$?
+say a_compressed_stream_is_unpacked
+python3 -c 'import struct, sys
+d = bytearray(open("z.pipe", "rb").read())
+at = 16
+while True:
+    kind, misc, size = struct.unpack_from("<IHH", d, at)
+    if kind == 81:
+        d[at + 30 : at + 40] = b"\xff" * 10
+        break
+    at += size + ((struct.unpack_from("<I", d, at + 8)[0] + 7) // 8 * 8 if kind == 66 else 0)
+open("z.pipe", "wb").write(d)'
+follow seg - <z.pipe
+[ $? = 1 ] && grep -q 'compressed data is damaged' err
+bad=$?
+say damaged_compressed_data_ends_the_stream
+
+# ---- several inputs
+
+stream 1
+gzip -dc "$root/tests/captures/ftrace-buffers.report.txt.gz" >t.txt
+follow seg --separate --segment 64M - t.txt <whole.pipe &&
+	[ "$("$B" query --format csv seg/segment-000001.db 'SELECT group_concat(format) FROM capture' | tail -1)" = '"perf,ftext"' ]
+bad=$?
+say streams_at_once_are_in_one_segment
+follow seg --separate --segment 2K - t.txt <whole.pipe && [ "$(count seg)" -gt 5 ] &&
+	[ -z "$(find seg -name '.segment*')" ]
+bad=$?
+say streams_at_once_are_cut_together
+
+# ---- commands
+
+rm -f ran
+# shellcheck disable=SC2016 # $1 is of the command
+follow seg --segment 2K --keep 1K --exec 'sleep 0.3; test -s "$1" && echo ok >>ran; exit 7' - <whole.pipe
+bad=$?
+n=$(wc -l <ran)
+[ "$n" -gt 5 ] && [ "$(grep -c 'its command failed with status 7' err)" = "$n" ] && [ "$(count seg)" = 1 ] || bad=1
+say a_segment_stays_until_its_command_has_ended_and_failures_are_said
+
+rm -rf seg
+mkdir seg
+cp "$root/tests/cli/follow.sh" seg/.segment-000002.data
+"$B" follow -o seg - </dev/null >out 2>err
+[ $? = 3 ] && cmp -s seg/segment-000002.bad "$root/tests/cli/follow.sh" && grep -q '1 not readable' err
+bad=$?
+say a_part_that_cannot_be_read_stays_and_is_said
+
 fails() {	# fails STATUS TEXT ARGUMENT...
 	want=$1 text=$2
 	shift 2
@@ -173,11 +302,10 @@ fails() {	# fails STATUS TEXT ARGUMENT...
 bad=0
 fails 1 'no stream of' -o no - <"$root/tests/cli/follow.sh"
 fails 1 'a file and no stream' -o no - <"$root/tests/captures/fp-1.data"
-fails 1 'record without -z' -o no - <"$root/tests/captures/pipe-zstd.data"
 fails 2 'which stream' -o no
 fails 2 '--segment needs a time' -o no --segment 10 - <whole.pipe
 fails 2 '--keep needs a time' -o no --keep long - <whole.pipe
-fails 2 'is a folder' -o no seg
+fails 2 'at most 16 inputs' -o no 1 2 3 4 5 6 7 8 9 a b c d e f g h
 fails 1 'No such file' -o no nowhere/fifo
 find no -type f >out 2>/dev/null
 [ ! -s out ] || bad=1

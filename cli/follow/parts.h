@@ -1,0 +1,58 @@
+/* parts.h - whole parts of the stream wait, and become databases.
+ *
+ * parts_add() appends a segment, parts_reap() takes what child processes have
+ * done, and starts the next one: one database is made at a time. A command of
+ * the user runs for each finished segment, and holds it in the folder. */
+#ifndef CLI_FOLLOW_PARTS_H
+#define CLI_FOLLOW_PARTS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/follow/glance.h"
+#include "cli/follow/segments.h"
+
+struct err;
+struct parts;
+
+/* Segments that may wait before the stream has to. */
+#define PARTS_WAITING 32
+
+struct parts_opts {
+	const char *dir;
+	struct segment_limit keep;
+	const char *command; /* NULL: none */
+	bool quiet;
+	bool each; /* say a line for each segment */
+	bool rows; /* glances have functions */
+};
+
+/* The segments before `next` that were left behind, from `left` on, wait
+ * already; left 0: none. */
+struct parts *parts_new(const struct parts_opts *o, uint32_t left,
+			uint32_t next);
+void parts_free(struct parts *q); /* NULL is fine */
+/* Says that all segments before `end` are whole. */
+void parts_add(struct parts *q, uint32_t end);
+/* Takes results, without waiting. */
+void parts_reap(struct parts *q);
+/* Waits while too many segments do: the recorder counts what it loses
+ * meanwhile, and the counts are in the stream. stop() ends that. */
+void parts_hold(struct parts *q, bool (*stop)(void));
+/* Waits until all segments are databases, and all commands have ended. Returns
+ * 0, or -1 and *err if there are parts of which no database could be made. */
+int parts_wait(struct parts *q, struct err *err);
+/* Returns the segments that wait, and sets *lag_ns to how long the oldest of
+ * them has waited; 0: none does, or it was left by an earlier run. */
+uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns);
+/* Moves what is said of the newest segment to *out. Returns false if that was
+ * taken already. */
+bool parts_take_glance(struct parts *q, struct glance *out);
+/* Stores how often and how long the stream waited, and the number of segments
+ * that were made. */
+void parts_count(const struct parts *q, uint32_t *made, uint32_t *held,
+		 int64_t *held_ns);
+/* Returns whether part of the stream was lost or damaged. */
+bool parts_damaged(const struct parts *q);
+/* Prints the summary. */
+void parts_tell(const struct parts *q);
+#endif

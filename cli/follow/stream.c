@@ -1,0 +1,423 @@
+/* stream.c - one input that is a stream: its records go into the parts of
+ * segments. */
+#include "cli/follow/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/ftext/cut.h"
+#include "formats/perf/cut.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define NS 1000000000
+#define BUFFER ((size_t)1 << 20)
+/* A stream that is silent for this long is cut between any two records. */
+#define SILENT NS
+/* A text of ftrace is recognized by this much of it, or by what came before it
+ * was silent. */
+#define PROBE 4096
+/* Stacks of events before a cut are that many events behind it, at most. */
+#define LATE_EVENTS 256
+
+struct stream {
+	struct segment *g;
+	const char *input;
+	unsigned int index;
+	int fd;
+	/* one of both; NULL: not known yet */
+	struct perf_cut *perf;
+	struct ftext_cut *text;
+	unsigned char *buf;
+	size_t n, cap; /* bytes in buf that are not taken yet */
+	/* the part that is received; NULL: none has begun */
+	FILE *part;
+	FILE *tail; /* the part before it gets the rest of what it needs */
+	uint32_t number, tail_number;
+	uint64_t events; /* of the part */
+	int64_t heard;
+	bool damaged;
+	bool failed; /* what comes is not taken */
+};
+
+bool segment_is_full(const struct segment *g)
+{
+	const struct segment_limit *l = &g->limit;
+
+	if (!g->events)
+		return false;
+	return g->cut_now || (l->bytes && g->bytes >= l->bytes) ||
+	       (l->ns && g->now - g->since >= l->ns);
+}
+
+void segment_next(struct segment *g)
+{
+	g->number++;
+	g->since = g->now;
+	g->events = g->bytes = 0;
+	g->cut_now = false;
+}
+
+/* ---- parts */
+
+static int stream_begin_part(struct stream *s, struct err *err)
+{
+	char path[SEGMENT_PATH];
+
+	s->number = s->g->number;
+	segments_part(s->g->dir, s->number, s->index, path);
+	s->part = fopen(path, "we");
+	if (!s->part)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	if (s->perf)
+		perf_cut_head(s->perf, s->part);
+	else
+		ftext_cut_head(s->text, s->part);
+	s->events = 0;
+	return 0;
+}
+
+static int stream_fail(const char *path, int error, struct err *err)
+{
+	return err_set(err, ERR_IO, "%s: %s; what is finished stays", path,
+		       strerror(error));
+}
+
+static int stream_close(const struct stream *s, FILE **f, uint32_t number,
+			struct err *err)
+{
+	char path[SEGMENT_PATH];
+	int failed = ferror(*f) ? ENOSPC : 0;
+
+	if (fclose(*f) && !failed)
+		failed = errno;
+	*f = NULL;
+	segments_part(s->g->dir, number, s->index, path);
+	return failed ? stream_fail(path, failed, err) : 0;
+}
+
+/* Ends the part before the one that is received: it is complete. */
+static int stream_end_tail(struct stream *s, struct err *err)
+{
+	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
+}
+
+/* Ends the part; one without events is removed. */
+static int stream_end_part(struct stream *s, struct err *err)
+{
+	char path[SEGMENT_PATH];
+
+	if (!s->part)
+		return 0;
+	if (stream_end_tail(s, err))
+		return -1;
+	if (s->events) {
+		s->tail = s->part;
+		s->tail_number = s->number;
+		s->part = NULL;
+		return 0;
+	}
+	segments_part(s->g->dir, s->number, s->index, path);
+	unlink(path);
+	return stream_close(s, &s->part, s->number, err);
+}
+
+static int stream_cut(struct stream *s, struct err *err)
+{
+	if (s->number == s->g->number)
+		segment_next(s->g);
+	if (stream_end_part(s, err))
+		return -1;
+	/* without rounds, nothing of the part comes later */
+	if (s->perf && !perf_cut_has_rounds(s->perf) && stream_end_tail(s, err))
+		return -1;
+	return stream_begin_part(s, err);
+}
+
+/* Returns whether the part is to end where it may. */
+static bool stream_is_full(const struct stream *s)
+{
+	return s->number != s->g->number || segment_is_full(s->g);
+}
+
+static int stream_write(struct stream *s, FILE **f, uint32_t number,
+			const void *data, uint64_t size, struct err *err)
+{
+	char path[SEGMENT_PATH];
+
+	errno = 0;
+	if (fwrite(data, 1, (size_t)size, *f) == size)
+		return 0;
+	int failed = errno ? errno : ENOSPC;
+
+	fclose(*f);
+	*f = NULL;
+	segments_part(s->g->dir, number, s->index, path);
+	return stream_fail(path, failed, err);
+}
+
+static void stream_count(struct stream *s, uint64_t size, bool event)
+{
+	s->events += event;
+	s->g->events += event;
+	s->g->bytes += size;
+}
+
+/* ---- records of perf */
+
+static int stream_put_record(struct stream *s, const void *data, uint64_t size,
+			     struct err *err)
+{
+	if (stream_write(s, &s->part, s->number, data, size, err) ||
+	    (s->tail && perf_cut_is_state(s->perf) &&
+	     stream_write(s, &s->tail, s->tail_number, data, size, err)))
+		return -1;
+	stream_count(s, size, perf_cut_is_event(s->perf));
+	if (!perf_cut_may_end(s->perf))
+		return 0;
+	if (stream_end_tail(s, err))
+		return -1;
+	return stream_is_full(s) ? stream_cut(s, err) : 0;
+}
+
+/* Takes the records in a compressed one. */
+static int stream_take_packed(struct stream *s, struct err *err)
+{
+	const unsigned char *data;
+	size_t len;
+	int ret;
+
+	while ((ret = perf_cut_unpack(s->perf, &data, &len, err)) > 0) {
+		size_t at = 0;
+		uint64_t used;
+
+		while ((ret = perf_cut_take(s->perf, data + at, len - at, &used,
+					    err)) > 0) {
+			if (stream_put_record(s, data + at, used, err))
+				return -1;
+			at += (size_t)used;
+		}
+		if (ret < 0)
+			return -1;
+		perf_cut_unpacked(s->perf, at);
+	}
+	return ret;
+}
+
+static int stream_take_record(struct stream *s, const unsigned char *data,
+			      size_t len, uint64_t *used, struct err *err)
+{
+	int ret = perf_cut_take(s->perf, data, len, used, err);
+
+	if (ret <= 0)
+		return ret;
+	if (perf_cut_is_packed(s->perf))
+		return stream_take_packed(s, err) ? -1 : 1;
+	return stream_put_record(s, data, *used, err) ? -1 : 1;
+}
+
+/* ---- lines of ftrace */
+
+static int stream_put_line(struct stream *s, const void *data, uint64_t size,
+			   struct err *err)
+{
+	if (ftext_cut_may_begin(s->text) && stream_is_full(s) &&
+	    stream_cut(s, err))
+		return -1;
+	if (s->tail && s->events > LATE_EVENTS && stream_end_tail(s, err))
+		return -1;
+	stream_count(s, size, ftext_cut_is_event(s->text));
+	if (s->tail && ftext_cut_is_late(s->text))
+		return stream_write(s, &s->tail, s->tail_number, data, size,
+				    err);
+	return stream_write(s, &s->part, s->number, data, size, err);
+}
+
+static int stream_take_line(struct stream *s, const unsigned char *data,
+			    size_t len, uint64_t *used, struct err *err)
+{
+	int ret = ftext_cut_take(s->text, data, len, used);
+
+	return ret > 0 && stream_put_line(s, data, *used, err) ? -1 : ret;
+}
+
+/* ---- bytes */
+
+/* Finds out what the stream is, once enough of it is there. Returns 1, 0 if
+ * more is needed, -1 and *err. */
+static int stream_recognize(struct stream *s, bool all, struct err *err)
+{
+	static const char magic[] = "PERFILE2";
+	static const char swapped[] = "2ELIFREP";
+	size_t n = s->n < 8 ? s->n : 8;
+	bool is_perf = !memcmp(s->buf, magic, n) || !memcmp(s->buf, swapped, n);
+
+	if (!s->n || (is_perf && s->n < 8 && !all) ||
+	    (!is_perf && s->n < PROBE && !all))
+		return 0;
+	if (!is_perf && !ftext_cut_probe(s->buf, s->n))
+		return err_at(err, s->input, 0,
+			      "no stream of 'perf record -o -' and no "
+			      "trace_pipe, which is what can be followed");
+	if (is_perf)
+		s->perf = perf_cut_new(s->input);
+	else
+		s->text = ftext_cut_new();
+	return stream_begin_part(s, err) ? -1 : 1;
+}
+
+/* Takes the whole records of the buffer; all: no more will come. */
+static int stream_take(struct stream *s, bool all, struct err *err)
+{
+	size_t at = 0;
+	uint64_t used = 0;
+	int ret = s->part ? 1 : stream_recognize(s, all, err);
+
+	s->failed = ret < 0;
+	if (ret <= 0)
+		return ret;
+	while ((ret = s->perf ? stream_take_record(s, s->buf + at, s->n - at,
+						   &used, err)
+			      : stream_take_line(s, s->buf + at, s->n - at,
+						 &used, err)) > 0)
+		at += (size_t)used;
+	s->failed = ret < 0;
+	if (ret < 0)
+		return -1;
+	memmove(s->buf, s->buf + at, s->n - at);
+	s->n -= at;
+	s->buf = mem_grow(s->buf, &s->cap, (size_t)used + BUFFER, 1);
+	return 0;
+}
+
+/* Ends what is received. */
+static int stream_end(struct stream *s, struct err *err)
+{
+	int ret = s->failed ? 0 : stream_take(s, true, err);
+	struct err late;
+
+	close(s->fd);
+	s->fd = -1;
+	if (stream_end_part(s, ret ? &late : err) ||
+	    stream_end_tail(s, ret ? &late : err))
+		ret = -1;
+	if (ret || s->failed || !s->n)
+		return ret;
+	fprintf(stderr,
+		"backstitch: %s: the stream ends in a record: %zu bytes of "
+		"it\n",
+		s->input, s->n);
+	s->damaged = true;
+	return 0;
+}
+
+int stream_receive(struct stream *s, bool stop, struct err *err)
+{
+	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, s->cap - s->n);
+
+	if (n > 0) {
+		s->n += (size_t)n;
+		s->heard = s->g->now;
+		return stream_take(s, false, err);
+	}
+	if (!n)
+		return stream_end(s, err);
+	if (errno == EINTR || errno == EAGAIN)
+		return 0;
+	return err_set(err, ERR_IO, "%s: %s", s->input, strerror(errno));
+}
+
+int stream_idle(struct stream *s, struct err *err)
+{
+	if (s->fd < 0 || s->g->now - s->heard < SILENT)
+		return 0;
+	if (!s->part)
+		return stream_take(s, true, err);
+	if (!stream_is_full(s))
+		return 0;
+	return stream_cut(s, err) ? -1 : stream_end_tail(s, err);
+}
+
+/* ---- opening and closing */
+
+static int stream_open_input(const char *input, struct err *err)
+{
+	int fd;
+
+	if (!strcmp(input, "-")) {
+		if (isatty(0))
+			return err_set(err, ERR_USAGE,
+				       "standard input is a terminal; pipe "
+				       "'perf record -o -' into it");
+		/* Ctrl-C ends what is read at descriptor 0 */
+		return 0;
+	}
+	/* without a writer, a signal would not end open() */
+	fd = open(input, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? err_set(err, ERR_IO, "%s: %s", input, strerror(errno))
+		      : fd;
+}
+
+struct stream *stream_open(struct segment *g, const char *input,
+			   unsigned int index, struct err *err)
+{
+	int fd = stream_open_input(input, err);
+
+	if (fd < 0)
+		return NULL;
+	struct stream *s = mem_new(1, sizeof(*s));
+
+	*s = (struct stream){ .g = g,
+			      .input = input,
+			      .index = index,
+			      .fd = fd,
+			      .heard = g->now,
+			      .number = g->number };
+	s->buf = mem_grow(NULL, &s->cap, BUFFER, 1);
+	return s;
+}
+
+void stream_free(struct stream *s)
+{
+	if (!s)
+		return;
+	if (s->part)
+		fclose(s->part);
+	if (s->tail)
+		fclose(s->tail);
+	if (s->fd > 0)
+		close(s->fd);
+	perf_cut_free(s->perf);
+	ftext_cut_free(s->text);
+	free(s->buf);
+	free(s);
+}
+
+int stream_fd(const struct stream *s)
+{
+	return s->fd;
+}
+
+uint32_t stream_oldest(const struct stream *s)
+{
+	if (s->tail)
+		return s->tail_number;
+	if (s->part)
+		return s->number;
+	return s->fd >= 0 ? s->g->number : UINT32_MAX;
+}
+
+bool stream_damaged(const struct stream *s)
+{
+	return s->damaged;
+}
+
+uint64_t stream_dropped(const struct stream *s)
+{
+	return s->perf ? perf_cut_dropped(s->perf) : 0;
+}

@@ -1,0 +1,282 @@
+/* watched.c - one input that is a folder in which finished files appear. */
+#include "cli/follow/watched.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/follow/segments.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+/* Digits of the time behind the name of a finished file. */
+#define TIME_DIGITS 16
+#define ARCHIVES "archives"
+
+/* A name that was seen. */
+struct watched_item {
+	char *path;
+	bool taken; /* it is in a segment */
+	bool seen;  /* by the scan that runs */
+};
+
+struct watched {
+	const char *dir;
+	char *root; /* the folder, as an absolute path */
+	struct watched_item *item;
+	size_t n, cap;
+	struct table by_path;
+	uint64_t missed;
+};
+
+static uint64_t watched_hash(const char *path)
+{
+	return hash_bytes(path, strlen(path), 0);
+}
+
+static bool watched_same(const void *owner, uint32_t id, const void *key)
+{
+	const struct watched *w = owner;
+
+	return !strcmp(w->item[id].path, key);
+}
+
+static struct watched_item *watched_find(struct watched *w, const char *path)
+{
+	uint32_t at = table_find(&w->by_path, watched_hash(path), watched_same,
+				 w, path);
+
+	return at == TABLE_NONE ? NULL : &w->item[at];
+}
+
+static struct watched_item *watched_add(struct watched *w, const char *path)
+{
+	struct watched_item *it = watched_find(w, path);
+
+	if (it)
+		return it;
+	table_add(&w->by_path, watched_hash(path), (uint32_t)w->n);
+	it = mem_add(w->item, w->n, w->cap);
+	*it = (struct watched_item){ .path = mem_strdup(path) };
+	return it;
+}
+
+/* ---- what was followed */
+
+static void watched_state_name(const char *dir, char out[SEGMENT_PATH])
+{
+	snprintf(out, SEGMENT_PATH, "%.4000s/.followed", dir);
+}
+
+/* Keeps the names of files that are still there. */
+static int watched_read_state(struct watched *w, struct err *err)
+{
+	char path[SEGMENT_PATH];
+	char aside[SEGMENT_PATH + 8];
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	watched_state_name(w->dir, path);
+	snprintf(aside, sizeof(aside), "%s.tmp", path);
+	FILE *in = fopen(path, "re");
+
+	if (!in && errno == ENOENT)
+		return 0;
+	FILE *out = in ? fopen(aside, "we") : NULL;
+
+	if (!out) {
+		err_set(err, ERR_IO, "%s: %s", in ? aside : path,
+			strerror(errno));
+		if (in)
+			fclose(in);
+		return -1;
+	}
+	while ((n = getline(&line, &cap, in)) > 0) {
+		if (line[n - 1] != '\n')
+			break;
+		line[n - 1] = 0;
+		if (access(line, F_OK))
+			continue;
+		fprintf(out, "%s\n", line);
+		watched_add(w, line)->taken = true;
+	}
+	free(line);
+	fclose(in);
+	if (fclose(out) || rename(aside, path))
+		return err_set(err, ERR_IO, "%s: %s", aside, strerror(errno));
+	return 0;
+}
+
+static int watched_write_state(const struct watched *w, const char *item,
+			       struct err *err)
+{
+	char path[SEGMENT_PATH];
+
+	watched_state_name(w->dir, path);
+	FILE *out = fopen(path, "ae");
+	bool bad = !out || fprintf(out, "%s\n", item) < 0;
+
+	if (out)
+		bad |= fclose(out) != 0;
+	return bad ? err_set(err, ERR_IO, "%s: %s; what is finished stays",
+			     path, strerror(errno))
+		   : 0;
+}
+
+/* ---- opening and closing */
+
+struct watched *watched_open(const char *dir, const char *input,
+			     struct err *err)
+{
+	char *root = realpath(input, NULL);
+
+	if (!root || strlen(root) > SEGMENT_PATH / 2) {
+		err_set(err, ERR_IO, "%s: %s", input,
+			strerror(root ? ENAMETOOLONG : errno));
+		free(root);
+		return NULL;
+	}
+	struct watched *w = mem_new(1, sizeof(*w));
+
+	w->dir = dir;
+	w->root = root;
+	if (watched_read_state(w, err)) {
+		watched_close(w);
+		return NULL;
+	}
+	return w;
+}
+
+void watched_close(struct watched *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->n; i++)
+		free(w->item[i].path);
+	free(w->item);
+	free(w->root);
+	table_release(&w->by_path);
+	free(w);
+}
+
+/* ---- looking */
+
+/* perf writes to the name that it was given, and adds the time to it when it
+ * switches to the next file. */
+static bool watched_is_switched(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > TIME_DIGITS + 1 && name[n - TIME_DIGITS - 1] == '.' &&
+	       strspn(name + n - TIME_DIGITS, "0123456789") == TIME_DIGITS;
+}
+
+static void watched_scan_in(struct watched *w, const char *more)
+{
+	char folder[SEGMENT_PATH], path[SEGMENT_PATH * 2];
+	bool chunks = *more;
+	struct dirent *e;
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%s%s%s", w->root, chunks ? "/" : "",
+		 more);
+	DIR *d = opendir(folder);
+
+	while (d && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' ||
+		    (!chunks && !watched_is_switched(e->d_name)) ||
+		    strchr(e->d_name, '\n'))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+		if (stat(path, &st) || !S_ISDIR(st.st_mode) == chunks)
+			continue;
+		watched_add(w, path)->seen = true;
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Forgets what is no longer there, and counts what waited. */
+static void watched_forget(struct watched *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct watched_item it = w->item[i];
+
+		if (it.seen) {
+			w->item[n++] = it;
+			continue;
+		}
+		w->missed += !it.taken;
+		free(it.path);
+	}
+	if (n == w->n)
+		return;
+	w->n = n;
+	table_release(&w->by_path);
+	for (size_t i = 0; i < n; i++)
+		table_add(&w->by_path, watched_hash(w->item[i].path),
+			  (uint32_t)i);
+}
+
+size_t watched_scan(struct watched *w)
+{
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		w->item[i].seen = false;
+	watched_scan_in(w, "");
+	watched_scan_in(w, ARCHIVES);
+	watched_forget(w);
+	for (size_t i = 0; i < w->n; i++)
+		waiting += !w->item[i].taken;
+	return waiting;
+}
+
+/* Returns the oldest that waits: names begin or end with the time, and numbers
+ * in them count. */
+static struct watched_item *watched_oldest(struct watched *w)
+{
+	struct watched_item *best = NULL;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct watched_item *it = &w->item[i];
+
+		if (!it->taken &&
+		    (!best || strverscmp(it->path, best->path) < 0))
+			best = it;
+	}
+	return best;
+}
+
+int watched_link(struct watched *w, uint32_t number, unsigned int index,
+		 uint64_t *bytes, struct err *err)
+{
+	struct watched_item *it = watched_oldest(w);
+	char part[SEGMENT_PATH];
+	struct stat st;
+
+	if (!it)
+		return 0;
+	*bytes = stat(it->path, &st) ? 0 : (uint64_t)st.st_size;
+	segments_part(w->dir, number, index, part);
+	if (symlink(it->path, part))
+		return err_set(err, ERR_IO, "%s: %s; what is finished stays",
+			       part, strerror(errno));
+	it->taken = true;
+	return watched_write_state(w, it->path, err) ? -1 : 1;
+}
+
+uint64_t watched_missed(const struct watched *w)
+{
+	return w->missed;
+}

@@ -1,0 +1,29 @@
+/* watched.h - one input that is a folder in which finished files appear.
+ *
+ * Files of 'perf record --switch-output' have a time at the end of their names
+ * once they are finished: perf.data.2026112110203045. LTTng moves a chunk into
+ * the folder archives when a rotation is complete. Both stay where they are: a
+ * segment gets a link. The file .followed in the folder of segments has the
+ * names of those that are in segments, so that no run reads them again. */
+#ifndef CLI_FOLLOW_WATCHED_H
+#define CLI_FOLLOW_WATCHED_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct watched;
+
+/* dir: the folder of segments. Returns NULL and *err on failure. */
+struct watched *watched_open(const char *dir, const char *input,
+			     struct err *err);
+void watched_close(struct watched *w); /* NULL is fine */
+/* Looks for finished files. Returns how many wait. */
+size_t watched_scan(struct watched *w);
+/* Links the oldest one that waits as a part of a segment. Returns 1 and its
+ * bytes, 0 if there is none, -1 and *err. */
+int watched_link(struct watched *w, uint32_t number, unsigned int index,
+		 uint64_t *bytes, struct err *err);
+/* Returns how many were seen to wait, and were removed before they were linked.
+ */
+uint64_t watched_missed(const struct watched *w);
+#endif

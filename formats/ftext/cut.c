@@ -1,0 +1,146 @@
+/* cut.c - cuts a stream of ftrace's text into texts that can be read alone. */
+#include "formats/ftext/cut.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ftext/ftext.h"
+
+/* A header is a few lines; more of such lines are not kept. */
+#define HEAD_MAX ((size_t)64 << 10)
+#define CPUS_MAX 65536
+
+struct ftext_cut {
+	char *head;
+	size_t n_head, cap_head;
+	bool begun; /* an event was seen: the header has ended */
+	bool may_begin, is_event, late, lost, inside;
+	uint32_t piece; /* number of the piece that is received */
+	size_t at;	/* the CPU of the event, plus 1 */
+	/* by CPU plus 1: the piece that has its last event */
+	uint32_t *cpu;
+	size_t n_cpu, cap_cpu;
+};
+
+bool ftext_cut_probe(const void *head, size_t n)
+{
+	return ftext_ops.probe("", head, n) > 0;
+}
+
+struct ftext_cut *ftext_cut_new(void)
+{
+	return mem_new(1, sizeof(struct ftext_cut));
+}
+
+void ftext_cut_free(struct ftext_cut *c)
+{
+	if (!c)
+		return;
+	free(c->head);
+	free(c->cpu);
+	free(c);
+}
+
+/* Returns the piece of the last event of a CPU; NULL: it is no CPU. */
+static uint32_t *ftext_cut_cpu(struct ftext_cut *c, int32_t cpu)
+{
+	if (cpu < -1 || cpu >= CPUS_MAX)
+		return NULL;
+	size_t at = (size_t)(cpu + 1);
+
+	c->cpu = mem_reach(c->cpu, &c->n_cpu, &c->cap_cpu, at + 1,
+			   sizeof(*c->cpu));
+	return &c->cpu[at];
+}
+
+static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
+{
+	uint32_t *piece = ftext_cut_cpu(c, l->cpu);
+	enum line_stack stack = line_stack(l);
+	bool more = stack == STACK_KERNEL || stack == STACK_USER ||
+		    scan_is(l->name, "user_unwind_cookie");
+
+	if (more && piece) {
+		c->late = *piece != c->piece;
+		return;
+	}
+	c->late = false;
+	/* a mark of lost events is counted for the event behind it */
+	c->may_begin = !c->lost;
+	c->lost = false;
+	c->is_event = true;
+	if (!piece)
+		return;
+	c->at = (size_t)(piece - c->cpu);
+	*piece = c->piece;
+}
+
+static void ftext_cut_line(struct ftext_cut *c, struct scan s)
+{
+	struct line l;
+
+	line_parse(s, false, &l);
+	c->may_begin = c->is_event = false;
+	if (l.kind == LINE_EVENT) {
+		ftext_cut_event(c, &l);
+	} else if (l.kind == LINE_LOST) {
+		c->may_begin = !c->lost;
+		c->is_event = c->lost = true;
+		c->at = SIZE_MAX;
+		c->late = false;
+	} else if (l.kind == LINE_HEAD || l.kind == LINE_STARTED) {
+		c->late = false;
+	}
+	c->begun |= c->is_event;
+	if (!c->begun && l.kind == LINE_HEAD && c->n_head + s.n < HEAD_MAX) {
+		c->head =
+			mem_grow(c->head, &c->cap_head, c->n_head + s.n + 1, 1);
+		memcpy(c->head + c->n_head, s.p, s.n);
+		c->n_head += s.n;
+		c->head[c->n_head++] = '\n';
+	}
+}
+
+int ftext_cut_take(struct ftext_cut *c, const void *data, size_t len,
+		   uint64_t *used)
+{
+	struct scan s = scan_of(data, len);
+	size_t n = scan_find_char(s, '\n');
+	bool inside = c->inside;
+
+	*used = len + 1;
+	if (n == len && len < FTEXT_LINE)
+		return 0;
+	c->inside = n == len;
+	*used = n == len ? n : n + 1;
+	if (!inside)
+		ftext_cut_line(c, scan_head(s, n));
+	else
+		c->may_begin = c->is_event = false;
+	return 1;
+}
+
+bool ftext_cut_may_begin(const struct ftext_cut *c)
+{
+	return c->may_begin;
+}
+
+bool ftext_cut_is_event(const struct ftext_cut *c)
+{
+	return c->is_event;
+}
+
+bool ftext_cut_is_late(const struct ftext_cut *c)
+{
+	return c->late;
+}
+
+void ftext_cut_head(struct ftext_cut *c, FILE *out)
+{
+	c->piece++;
+	/* that line was counted for the piece before */
+	if (c->is_event && c->at < c->n_cpu)
+		c->cpu[c->at] = c->piece;
+	if (c->n_head)
+		fwrite(c->head, 1, c->n_head, out);
+}

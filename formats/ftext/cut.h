@@ -1,0 +1,34 @@
+/* cut.h - cuts a stream of ftrace's text (trace_pipe) into texts that can be
+ * read alone.
+ *
+ * ftext_cut_take() looks at one line after the other, which the caller stores
+ * as they are: in the piece that is received, or in the one before it, if the
+ * line belongs to an event there. The stack of an event is printed behind it,
+ * with events of other CPUs between them. */
+#ifndef FORMATS_FTEXT_CUT_H
+#define FORMATS_FTEXT_CUT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct ftext_cut;
+
+/* Returns whether the first bytes of a stream are such a text. */
+bool ftext_cut_probe(const void *head, size_t n);
+struct ftext_cut *ftext_cut_new(void);
+void ftext_cut_free(struct ftext_cut *c); /* NULL is fine */
+/* Looks at the line at the begin of len bytes. Returns 1 and its length, 0 if
+ * it is not whole. Lines are taken in parts of 64 KiB at most. */
+int ftext_cut_take(struct ftext_cut *c, const void *data, size_t len,
+		   uint64_t *used);
+/* Returns whether a piece may begin with that line. */
+bool ftext_cut_may_begin(const struct ftext_cut *c);
+/* Returns whether it is an event or a mark of lost ones. */
+bool ftext_cut_is_event(const struct ftext_cut *c);
+/* Returns whether it belongs to an event of the piece before. */
+bool ftext_cut_is_late(const struct ftext_cut *c);
+/* Says that a piece begins with that line, and writes the header of the text,
+ * with which each begins. Errors are those of the stream. */
+void ftext_cut_head(struct ftext_cut *c, FILE *out);
+#endif

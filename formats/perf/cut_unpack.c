@@ -1,0 +1,79 @@
+/* cut_unpack.c - the records in the compressed records of a stream that is cut.
+ */
+#include "formats/perf/cut_unpack.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* 64 KiB of input can become gigabytes: they are unpacked in such steps. */
+#define UNPACK_STEP ((size_t)256 << 10)
+
+struct cut_unpack {
+	ZSTD_DStream *d;
+	ZSTD_inBuffer in;
+	bool more;
+	unsigned char *plain;
+	size_t n, cap;
+};
+
+struct cut_unpack *cut_unpack_new(void)
+{
+	struct cut_unpack *u = mem_new(1, sizeof(*u));
+
+	u->d = mem_must(ZSTD_createDStream());
+	return u;
+}
+
+void cut_unpack_free(struct cut_unpack *u)
+{
+	if (!u)
+		return;
+	ZSTD_freeDStream(u->d);
+	free(u->plain);
+	free(u);
+}
+
+void cut_unpack_feed(struct cut_unpack *u, const void *data, size_t n)
+{
+	u->in = (ZSTD_inBuffer){ data, n, 0 };
+	u->more = true;
+}
+
+int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
+		    size_t *len, const char *path, uint64_t off,
+		    struct err *err)
+{
+	if (!u->more)
+		return 0;
+	u->plain = mem_grow(u->plain, &u->cap, u->n + UNPACK_STEP, 1);
+	ZSTD_outBuffer out = { u->plain, u->n + UNPACK_STEP, u->n };
+
+	while (out.pos < out.size) {
+		size_t had = out.pos;
+		size_t at = u->in.pos;
+		size_t rc = ZSTD_decompressStream(u->d, &out, &u->in);
+
+		if (ZSTD_isError(rc))
+			return err_at(err, path, off,
+				      "compressed data is damaged (%s)",
+				      ZSTD_getErrorName(rc));
+		if (out.pos == had && u->in.pos == at)
+			break;
+	}
+	u->n = out.pos;
+	/* if there is no room, the decoder may still hold output */
+	u->more = out.pos == out.size;
+	*data = u->plain;
+	*len = u->n;
+	return 1;
+}
+
+void cut_unpack_used(struct cut_unpack *u, size_t n)
+{
+	memmove(u->plain, u->plain + n, u->n - n);
+	u->n -= n;
+}

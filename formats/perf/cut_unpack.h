@@ -1,0 +1,24 @@
+/* cut_unpack.h - the records in the compressed records of a stream that is cut.
+ *
+ * cut_unpack_feed() borrows the data of a compressed record until
+ * cut_unpack_next() has returned 0. A record may be split between two of
+ * them: what was not used stays for the next one. */
+#ifndef FORMATS_PERF_CUT_UNPACK_H
+#define FORMATS_PERF_CUT_UNPACK_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cut_unpack;
+struct err;
+
+struct cut_unpack *cut_unpack_new(void);
+void cut_unpack_free(struct cut_unpack *u); /* NULL is fine */
+void cut_unpack_feed(struct cut_unpack *u, const void *data, size_t n);
+/* Stores the next bytes, borrowed. Returns 1, 0 at the end, -1 and *err, which
+ * names path and off. */
+int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
+		    size_t *len, const char *path, uint64_t off,
+		    struct err *err);
+void cut_unpack_used(struct cut_unpack *u, size_t n);
+#endif

@@ -1,0 +1,94 @@
+#!/bin/sh
+# top.sh - the table that follow --top shows on a terminal, and its keys.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/top.sh; prints "ok NAME" or "not ok NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+M=${MKCAP:-$root/build/mkcap}
+if [ ! -x "$M" ] || ! command -v tmux >/dev/null; then
+	echo "skip top: mkcap is not built or tmux is not installed"
+	exit 0
+fi
+dir=$(mktemp -d) || exit 2
+tmux() {
+	command tmux -f /dev/null -S "$dir/socket" "$@"
+}
+trap 'tmux kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+XDG_CACHE_HOME=$dir/cache LC_ALL=C.UTF-8 TERM=screen
+export XDG_CACHE_HOME LC_ALL TERM
+
+shows() {	# shows TEXT: the screen, soon
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		tmux capture-pane -p >screen 2>&1
+		if grep -q -- "$1" screen
+		then return 0
+		fi
+		sleep 0.3
+	done
+	return 1
+}
+say() {	# say NAME: by the status of the command before
+	if [ $? = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' screen
+	fi
+}
+
+{
+	echo 'event cpu-clock period=1000'
+	for p in 10 20; do
+		echo "comm pid=$p tid=$p name=prog$p"
+		echo "mmap pid=$p tid=$p start=0x400000 len=0x10000 pgoff=0 path=/bin/prog$p id=0${p}aabb"
+	done
+	for i in 1 2 3; do echo "sample pid=10 tid=10 cpu=0 time=$((1000 + i)) u=0x400100,0x400200"; done
+	echo 'sample pid=20 tid=20 cpu=0 time=2000 u=0x400300'
+	echo 'lost n=5 time=2100 cpu=0'
+} >stream.txt
+"$M" -p stream.txt stream.pipe || exit 2
+mkfifo fifo
+cat >run.sh <<END
+sleep 100 >fifo &
+stty -a >before
+'$B' follow --top --no-symbols -o seg --segment 1s fifo
+echo "status \$?"
+stty -a >after
+kill %1
+cmp before after && echo restored
+exec sleep 100
+END
+tmux new-session -d -x 100 -y 20 'bash run.sh'
+shows 'no segment is finished yet'
+say a_table_is_shown_before_the_first_segment
+cat stream.pipe >fifo
+shows '1 segment, 4 samples in this one, 5 lost' && shows '75.00 %  75.00 %  prog10  *\[prog10\]' &&
+	grep -q '25.00 %  25.00 %  prog20  *\[prog20\]' screen
+say functions_losses_and_shares_are_in_the_table
+tmux send-keys / 2 0
+shows '/20_' && ! grep -q 'prog10' screen && grep -q 'prog20  ' screen
+say a_filter_shows_some_threads
+tmux send-keys Escape
+shows 'prog10  '
+say escape_ends_the_filter
+tmux send-keys Space
+shows '\[frozen\]' && shows 'space: go on'
+say a_blank_freezes_the_table
+tmux send-keys q
+shows '^restored' && grep -q 'status 0' screen && grep -q 'seg: 1 segment, 0 removed' screen && ! grep -q frozen screen
+say q_ends_it_and_restores_the_terminal
+
+tmux kill-server
+rm -rf seg
+tmux new-session -d -x 60 -y 12 'bash run.sh'
+shows 'no segment is finished yet' && tmux send-keys C-c && shows '^restored'
+say an_interrupt_restores_the_terminal
+"$B" follow --top -o no - </dev/null >screen 2>&1
+s=$?
+if command -v setsid >/dev/null; then
+	setsid "$B" follow --top -o no - </dev/null >screen 2>&1
+	s=$?
+fi
+[ $s = 2 ] && grep -q 'needs a terminal' screen
+say without_a_terminal_it_is_refused

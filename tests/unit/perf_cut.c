@@ -1,0 +1,314 @@
+/* perf_cut.c - what a piece of a cut stream begins with. */
+#include "formats/perf/cut.h"
+
+#include <inttypes.h>
+
+#include "formats/perf/cut_state.h"
+#include "tests/unit/perf_build.h"
+#include "tests/unit/run.h"
+
+#define UNREGISTER 1
+#define EXEC (1 << 13)
+#define KERNEL 1
+#define USER 2
+
+/* A stream, and what a piece behind it begins with. */
+struct cutting {
+	struct pb b;
+	char *head;
+	size_t len;
+	uint64_t dropped;
+};
+
+static void cutting_begin(struct cutting *t)
+{
+	memset(t, 0, sizeof(*t));
+	pb_begin_pipe(&t->b, false);
+}
+
+static void cutting_end(struct cutting *t)
+{
+	struct perf_cut *c = perf_cut_new("test");
+	struct err err = { 0 };
+	size_t at = 0;
+
+	while (at < t->b.n) {
+		uint64_t used;
+		int ret =
+			perf_cut_take(c, t->b.d + at, t->b.n - at, &used, &err);
+
+		ck_assert_msg(ret == 1, "%s", err.msg);
+		at += (size_t)used;
+	}
+	FILE *out = mem_stream(&t->head, &t->len);
+
+	perf_cut_head(c, out);
+	mem_stream_end(out);
+	t->dropped = perf_cut_dropped(c);
+	perf_cut_free(c);
+	free(t->b.d);
+}
+
+/* The u64 at an offset behind the header of the nth record of a type; 0 if
+ * there is none. */
+static uint64_t cutting_value(const struct cutting *t, uint32_t type, int nth,
+			      size_t off)
+{
+	size_t at = 16;
+
+	while (at + 8 <= t->len) {
+		uint32_t got;
+		uint16_t size;
+		uint64_t v;
+
+		memcpy(&got, t->head + at, sizeof(got));
+		memcpy(&size, t->head + at + 6, sizeof(size));
+		memcpy(&v, t->head + at + 8 + off, sizeof(v));
+		if (got == type && !nth--)
+			return v;
+		at += size;
+	}
+	return 0;
+}
+
+static int cutting_count(const struct cutting *t, uint32_t type)
+{
+	size_t at = 16;
+	int n = 0;
+
+	while (at + 8 <= t->len) {
+		uint32_t got;
+		uint16_t size;
+
+		memcpy(&got, t->head + at, sizeof(got));
+		memcpy(&size, t->head + at + 6, sizeof(size));
+		n += got == type;
+		at += size;
+	}
+	return n;
+}
+
+static void put_map(struct cutting *t, uint16_t misc, uint32_t pid,
+		    uint64_t start, uint64_t len)
+{
+	pb_rec(&t->b, PR_MMAP, misc);
+	pb_u32(&t->b, pid);
+	pb_u32(&t->b, pid);
+	pb_u64(&t->b, start);
+	pb_u64(&t->b, len);
+	pb_u64(&t->b, 0);
+	pb_str(&t->b, "/bin/x");
+	pb_end(&t->b);
+}
+
+static void put_fork(struct cutting *t, uint16_t misc, uint32_t pid,
+		     uint32_t ppid)
+{
+	pb_rec(&t->b, PR_FORK, misc);
+	pb_u32(&t->b, pid);
+	pb_u32(&t->b, ppid);
+	pb_u32(&t->b, pid);
+	pb_u32(&t->b, ppid);
+	pb_u64(&t->b, 5);
+	pb_end(&t->b);
+}
+
+static void put_ksymbol(struct cutting *t, uint64_t addr, uint16_t flags,
+			const char *name)
+{
+	pb_rec(&t->b, PR_KSYMBOL, 0);
+	pb_u64(&t->b, addr);
+	pb_u32(&t->b, 64);
+	pb_u16(&t->b, 1);
+	pb_u16(&t->b, flags);
+	pb_str(&t->b, name);
+	pb_end(&t->b);
+}
+
+static void put_bpf(struct cutting *t, uint16_t type, uint32_t id)
+{
+	pb_rec(&t->b, PR_BPF_EVENT, 0);
+	pb_u16(&t->b, type);
+	pb_u16(&t->b, 0);
+	pb_u32(&t->b, id);
+	pb_u64(&t->b, 7);
+	pb_end(&t->b);
+}
+
+static void put_cgroup(struct cutting *t, uint64_t id, const char *path)
+{
+	pb_rec(&t->b, PR_CGROUP, 0);
+	pb_u64(&t->b, id);
+	pb_str(&t->b, path);
+	pb_end(&t->b);
+}
+
+START_TEST(forks_that_perf_made_up_inherit_no_mappings)
+{
+	struct cutting t;
+
+	cutting_begin(&t);
+	put_map(&t, USER, 10, 0x1000, 0x100);
+	put_fork(&t, EXEC, 11, 10);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 1);
+	free(t.head);
+
+	cutting_begin(&t);
+	put_map(&t, USER, 10, 0x1000, 0x100);
+	put_fork(&t, 0, 11, 10);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 2);
+	free(t.head);
+}
+END_TEST
+
+START_TEST(kernel_code_that_was_unloaded_is_left_out)
+{
+	struct cutting t;
+
+	cutting_begin(&t);
+	put_ksymbol(&t, 0x100, 0, "first");
+	put_ksymbol(&t, 0x200, 0, "second");
+	put_ksymbol(&t, 0x100, UNREGISTER, "first");
+	put_ksymbol(&t, 0x200, 0, "in its place");
+	put_bpf(&t, 1, 3);
+	put_bpf(&t, 1, 4);
+	put_bpf(&t, 2, 3);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_KSYMBOL), 1);
+	ck_assert_uint_eq(cutting_value(&t, PR_KSYMBOL, 0, 0), 0x200);
+	ck_assert_int_eq(cutting_count(&t, PR_BPF_EVENT), 1);
+	ck_assert_uint_eq(cutting_value(&t, PR_BPF_EVENT, 0, 0) >> 32, 4);
+	free(t.head);
+}
+END_TEST
+
+START_TEST(kernel_mappings_and_groups_are_replaced_by_the_same_place)
+{
+	struct cutting t;
+
+	cutting_begin(&t);
+	for (int i = 0; i < 5000; i++) {
+		put_map(&t, KERNEL, UINT32_MAX, 0xffffffffc0000000, 0x1000);
+		put_cgroup(&t, 9, "/a");
+	}
+	put_cgroup(&t, 10, "/b");
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 1);
+	ck_assert_int_eq(cutting_count(&t, PR_CGROUP), 2);
+	ck_assert_uint_eq(t.dropped, 0);
+	free(t.head);
+}
+END_TEST
+
+START_TEST(mappings_that_later_ones_cover_are_left_out)
+{
+	struct cutting t;
+
+	cutting_begin(&t);
+	put_map(&t, USER, 10, 0x10000, 0x100); /* partly covered by the next */
+	put_map(&t, USER, 10, 0x10080, 0x100);
+	/* covered by two together, and one of no bytes */
+	put_map(&t, USER, 10, 0x20000, 0x200);
+	put_map(&t, USER, 10, 0x20000, 0x100);
+	put_map(&t, USER, 10, 0x20100, 0x100);
+	put_map(&t, USER, 10, 0x30000, 0);
+	/* the address space ends in it */
+	put_map(&t, USER, 10, UINT64_MAX - 10, 0x100);
+	for (uint64_t i = 0; i < 58; i++)
+		put_map(&t, USER, 10, 0x40000, 0x100 + i);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 7);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 0, 8), 0x10000);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 1, 8), 0x10080);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 2, 8), 0x20000);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 2, 16), 0x100);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 5, 16), 0x100 + 56);
+	free(t.head);
+}
+END_TEST
+
+START_TEST(what_is_kept_is_bounded_and_what_is_dropped_is_counted)
+{
+	struct cutting t;
+	int n = (int)CUT_STATE_MAX * 3;
+
+	cutting_begin(&t);
+	for (int i = 0; i < n; i++) {
+		put_cgroup(&t, (uint64_t)i, "/a");
+		put_map(&t, USER, 10, (uint64_t)(n - i) << 12, 0x1000);
+	}
+	cutting_end(&t);
+	int groups = cutting_count(&t, PR_CGROUP);
+	int maps = cutting_count(&t, PR_MMAP);
+
+	ck_assert_int_le(groups, (int)CUT_STATE_MAX);
+	ck_assert_int_le(maps, 2 * (int)CUT_STATE_MAX);
+	ck_assert_uint_eq(t.dropped, (uint64_t)(2 * n - groups - maps));
+	/* the newest are there */
+	ck_assert_uint_eq(cutting_value(&t, PR_CGROUP, groups - 1, 0),
+			  (uint64_t)(n - 1));
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, maps - 1, 8), 0x1000);
+	free(t.head);
+}
+END_TEST
+
+/* The trailer is thread and time. */
+static void put_timed(struct cutting *t, uint32_t type, uint32_t pid,
+		      uint64_t time)
+{
+	pb_rec(&t->b, type, 0);
+	pb_u32(&t->b, pid);
+	pb_u32(&t->b, type == PR_COMM ? pid : 1);
+	if (type == PR_COMM) {
+		pb_str(&t->b, "x");
+	} else {
+		pb_u32(&t->b, pid);
+		pb_u32(&t->b, 1);
+		pb_u64(&t->b, time);
+	}
+	pb_u64(&t->b, 0);
+	pb_u64(&t->b, time);
+	pb_end(&t->b);
+}
+
+static void put_round(struct cutting *t)
+{
+	pb_rec(&t->b, PR_FINISHED_ROUND, 0);
+	pb_end(&t->b);
+}
+
+START_TEST(what_is_read_later_but_was_earlier_revives_no_thread)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_TID | PS_TIME,
+				    .flags = PA_SAMPLE_ID_ALL };
+	struct cutting t;
+
+	cutting_begin(&t);
+	pb_rec(&t.b, PR_HEADER_ATTR, 0);
+	pb_attr(&t.b, &e);
+	pb_end(&t.b);
+	for (uint32_t pid = 10; pid < 1000; pid++) {
+		/* the ring of the CPU on which it ended is read first */
+		put_timed(&t, PR_EXIT, pid, pid * 100 + 50);
+		put_timed(&t, PR_COMM, pid, pid * 100 + 20);
+		put_timed(&t, PR_FORK, pid, pid * 100 + 10);
+		put_round(&t);
+	}
+	put_timed(&t, PR_COMM, 2000, 200000);
+	put_round(&t);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_COMM), 1);
+	ck_assert_int_eq(cutting_count(&t, PR_EXIT), 0);
+	free(t.head);
+}
+END_TEST
+
+RUN("perf_cut", what_is_read_later_but_was_earlier_revives_no_thread,
+    forks_that_perf_made_up_inherit_no_mappings,
+    kernel_code_that_was_unloaded_is_left_out,
+    kernel_mappings_and_groups_are_replaced_by_the_same_place,
+    mappings_that_later_ones_cover_are_left_out,
+    what_is_kept_is_bounded_and_what_is_dropped_is_counted)
