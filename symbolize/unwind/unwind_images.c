@@ -12,7 +12,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/cfi/function_rows.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
@@ -63,10 +63,11 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 
 static void unwind_image_free(struct unwind_image *m)
 {
-	for (size_t i = 0; i < UNWIND_IMAGE_ROWS; i++)
-		unwind_rows_free(m->rows[i]);
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++)
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++) {
+		function_rows_free(m->rows[i]);
 		cfi_close(m->cfi[i]);
+	}
+	unwind_rows_free(m->sframe);
 	free(m->seg);
 	free(m->path);
 	if (m->img)
@@ -170,12 +171,12 @@ static struct image *unwind_images_copy_image(const struct image *img)
 	return copy;
 }
 
+/* cfi NULL: there is none. */
 static void unwind_images_add_table(struct unwind_image *m, size_t i,
-				    struct unwind_rows *rows)
+				    struct cfi *cfi)
 {
-	m->rows[i] = rows;
-	m->set->count.rows += unwind_rows_count(rows);
-	m->set->count.complex += unwind_rows_complex(rows);
+	m->cfi[i] = cfi;
+	m->rows[i] = cfi ? function_rows_new(cfi) : NULL;
 }
 
 static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
@@ -186,16 +187,11 @@ static void unwind_images_make_tables(struct unwind_image *m,
 {
 	struct sframe_file f;
 
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only;
-	     i++) {
-		m->cfi[i] = cfi_open(ef, sections[i]);
-		if (m->cfi[i])
-			unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
-	}
-	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only; i++)
+		unwind_images_add_table(m, i, cfi_open(ef, sections[i]));
+	if (m->cfi[0] || sframe_file_open(ef, &f, NULL) != 1)
 		return;
-	unwind_images_add_table(m, UNWIND_IMAGE_SFRAME,
-				sframe_table(&f.sf, NULL));
+	m->sframe = sframe_table(&f.sf, NULL);
 	sframe_file_release(&f);
 }
 
@@ -314,12 +310,11 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	m->code = c;
 	if (!ms->sframe_only)
-		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
-				       c->start + c->frame_off, c->swapped);
-	if (m->cfi[0]) {
-		unwind_images_add_table(m, 0, cfi_rows(m->cfi[0]));
-		ms->count.built++;
-	}
+		unwind_images_add_table(
+			m, 0,
+			cfi_memory(m->machine, c->frame, c->n_frame,
+				   c->start + c->frame_off, c->swapped));
+	ms->count.built += m->cfi[0] != NULL;
 	unwind_images_append(ms, m);
 	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
@@ -328,14 +323,15 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 					   uint64_t vaddr)
 {
-	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++) {
-		const struct unwind_row *row =
-			m->rows[i] ? unwind_rows_find(m->rows[i], vaddr) : NULL;
+	const struct unwind_row *row;
 
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++) {
+		row = m->rows[i] ? function_rows_find(m->rows[i], vaddr) : NULL;
 		if (row && unwind_row_kind(row) != ROW_GAP)
 			return row;
 	}
-	return NULL;
+	row = m->sframe ? unwind_rows_find(m->sframe, vaddr) : NULL;
+	return row && unwind_row_kind(row) != ROW_GAP ? row : NULL;
 }
 
 bool unwind_images_more_tables(struct unwind_image *m)
@@ -350,10 +346,8 @@ bool unwind_images_more_tables(struct unwind_image *m)
 	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
 
 	if (debug)
-		m->cfi[i] = cfi_open(debug, sections[i]);
+		unwind_images_add_table(m, i, cfi_open(debug, sections[i]));
 	elf_file_close(debug);
-	if (m->cfi[i])
-		unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
 	return m->cfi[i] != NULL;
 }
 
@@ -421,5 +415,15 @@ bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
 
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
 {
-	return ms->count;
+	struct unwind_images_count c = ms->count;
+
+	for (size_t i = 0; i < ms->n; i++) {
+		const struct unwind_image *m = ms->m[i];
+
+		for (size_t k = 0; k < UNWIND_IMAGE_TABLES; k++)
+			c.rows += m->rows[k] ? function_rows_count(m->rows[k])
+					     : 0;
+		c.rows += m->sframe ? unwind_rows_count(m->sframe) : 0;
+	}
+	return c;
 }

@@ -16,6 +16,7 @@
 
 struct cfi;
 struct frames;
+struct function_rows;
 struct jit_code;
 struct unwind_images;
 struct unwind_row;
@@ -27,10 +28,6 @@ struct symbolizer;
  * That of a stripped file may be in its debug file, see
  * unwind_images_more_tables(). */
 #define UNWIND_IMAGE_TABLES 2
-/* .sframe comes last, for files without .eh_frame only: GNU ld writes wrong
- * entries for .plt.got, and before version 3 it has less information. */
-#define UNWIND_IMAGE_SFRAME UNWIND_IMAGE_TABLES
-#define UNWIND_IMAGE_ROWS (UNWIND_IMAGE_TABLES + 1)
 
 struct unwind_image {
 	struct unwind_images *set; /* the set it is in */
@@ -39,8 +36,12 @@ struct unwind_image {
 	bool proved;	      /* its build-id was compared */
 	bool asked;	      /* the debug file was searched for */
 	bool big;	      /* big-endian */
-	struct unwind_rows *rows[UNWIND_IMAGE_ROWS]; /* NULL: none */
-	struct cfi *cfi[UNWIND_IMAGE_TABLES]; /* to evaluate ROW_COMPLEX */
+	struct cfi *cfi[UNWIND_IMAGE_TABLES];		 /* NULL: none */
+	struct function_rows *rows[UNWIND_IMAGE_TABLES]; /* of cfi */
+	/* .sframe, for files without .eh_frame only: GNU ld writes wrong
+	 * entries for .plt.got, and before version 3 it has less information.
+	 * NULL: none. */
+	struct unwind_rows *sframe;
 	struct sigreturn sigreturn;
 	struct segment *seg;
 	size_t n_seg;
@@ -60,8 +61,8 @@ struct unwind_image {
 
 /* Statistics. */
 struct unwind_images_count {
-	uint32_t asked, built; /* images looked for; tables built */
-	uint64_t rows, complex;
+	uint32_t asked, built; /* images looked for; those with tables */
+	uint64_t rows;	       /* made so far */
 };
 
 /* Creates an empty set that looks for files as the options of sy say. Borrows
