@@ -48,6 +48,7 @@ table() {
 	linux-perf cmd perf all
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench
+	debootstrap file /usr/sbin/debootstrap bench
 	EOT
 }
 
