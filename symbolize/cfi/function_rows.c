@@ -2,7 +2,6 @@
  * needed. */
 #include "symbolize/cfi/function_rows.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
@@ -12,12 +11,9 @@
 
 struct function_rows {
 	const struct cfi *c;
-	/* Of each function; NULL: not made yet. Read without the lock, which is
-	 * for making one. */
-	struct unwind_rows **of;
+	struct unwind_rows **of; /* of each function; NULL: not made yet */
 	size_t n;
 	size_t rows; /* made so far */
-	pthread_mutex_t lock;
 };
 
 struct function_rows *function_rows_new(const struct cfi *c)
@@ -28,7 +24,6 @@ struct function_rows *function_rows_new(const struct cfi *c)
 	t->n = cfi_functions(c);
 	if (t->n)
 		t->of = mem_new(t->n, sizeof(*t->of));
-	pthread_mutex_init(&t->lock, NULL);
 	return t;
 }
 
@@ -39,23 +34,7 @@ void function_rows_free(struct function_rows *t)
 	for (size_t i = 0; i < t->n; i++)
 		unwind_rows_free(t->of[i]);
 	free(t->of);
-	pthread_mutex_destroy(&t->lock);
 	free(t);
-}
-
-static struct unwind_rows *function_rows_make(struct function_rows *t, size_t i)
-{
-	pthread_mutex_lock(&t->lock);
-	struct unwind_rows *rows = t->of[i];
-
-	if (!rows) {
-		rows = cfi_rows_of(t->c, i);
-		__atomic_add_fetch(&t->rows, unwind_rows_count(rows),
-				   __ATOMIC_RELAXED);
-		__atomic_store_n(&t->of[i], rows, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&t->lock);
-	return rows;
 }
 
 const struct unwind_row *function_rows_find(struct function_rows *t,
@@ -65,12 +44,14 @@ const struct unwind_row *function_rows_find(struct function_rows *t,
 
 	if (!cfi_find(t->c, addr, &i))
 		return NULL;
-	struct unwind_rows *rows = __atomic_load_n(&t->of[i], __ATOMIC_ACQUIRE);
-
-	return unwind_rows_find(rows ? rows : function_rows_make(t, i), addr);
+	if (!t->of[i]) {
+		t->of[i] = cfi_rows_of(t->c, i);
+		t->rows += unwind_rows_count(t->of[i]);
+	}
+	return unwind_rows_find(t->of[i], addr);
 }
 
 size_t function_rows_count(const struct function_rows *t)
 {
-	return __atomic_load_n(&t->rows, __ATOMIC_RELAXED);
+	return t->rows;
 }

@@ -2,10 +2,7 @@
  *
  * A capture goes through a small part of the functions of a program: of the
  * 60,000 of a compiler through some thousands, of libc through a hundred. Rows
- * of all functions were a third of the time that a small capture took.
- *
- * Threads may share a table: a function's rows are made once and do not change.
- */
+ * of all functions were a third of the time that a small capture took. */
 #ifndef SYMBOLIZE_CFI_FUNCTION_ROWS_H
 #define SYMBOLIZE_CFI_FUNCTION_ROWS_H
 #include <stddef.h>

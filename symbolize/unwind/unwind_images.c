@@ -3,6 +3,7 @@
 #include "symbolize/unwind/unwind_images.h"
 
 #include <gelf.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,14 +43,19 @@ struct unwind_images {
 	size_t n, cap;
 	struct table by_id;   /* by build-id */
 	struct table by_code; /* by JIT code */
-	/* Index by image id: 0 not looked up yet, UINT32_MAX not found, else
+	/* Index by image id: 0 not looked up yet, OF_NO_FILE, OF_NOT_FOUND, or
 	 * index + 1. */
 	uint32_t *of;
 	size_t n_of, cap_of;
 	struct unwind_open_file file[OPEN_MAX];
 	uint64_t clock;
 	struct unwind_images_count count;
+	bool shared;
+	pthread_mutex_t lock; /* if shared */
 };
+
+#define OF_NOT_FOUND UINT32_MAX
+#define OF_NO_FILE (UINT32_MAX - 1)
 
 struct unwind_images *unwind_images_new(struct symbolizer *sy,
 					const struct frames *fr)
@@ -93,7 +99,32 @@ void unwind_images_free(struct unwind_images *ms)
 	table_release(&ms->by_code);
 	free(ms->m);
 	free(ms->of);
+	if (ms->shared)
+		pthread_mutex_destroy(&ms->lock);
 	free(ms);
+}
+
+void unwind_images_share(struct unwind_images *ms)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&ms->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	ms->shared = true;
+}
+
+void unwind_images_lock(struct unwind_images *ms)
+{
+	if (ms->shared)
+		pthread_mutex_lock(&ms->lock);
+}
+
+void unwind_images_unlock(struct unwind_images *ms)
+{
+	if (ms->shared)
+		pthread_mutex_unlock(&ms->lock);
 }
 
 /* Returns true if the file was replaced since. Without a build-id the inode
@@ -243,8 +274,8 @@ static bool unwind_images_same_id(const void *owner, uint32_t id,
 	       elf_same_id(a->id, a->id_len, b->id, b->id_len);
 }
 
-/* Returns the index of the image, or UINT32_MAX. Build-ids may be padded with
- * zeros, so only the first bytes are hashed. */
+/* Returns the index of the image + 1, or OF_NO_FILE or OF_NOT_FOUND. Build-ids
+ * may be padded with zeros, so only the first bytes are hashed. */
 static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 {
 	const struct image *img = frames_get_image(ms->fr, image);
@@ -252,7 +283,7 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 	uint64_t hash = 0;
 
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
-		return UINT32_MAX;
+		return OF_NO_FILE;
 	ms->count.asked++;
 	if (img->id_len) {
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
@@ -261,27 +292,34 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 					 unwind_images_same_id, ms, &key);
 
 		if (id != TABLE_NONE)
-			return id;
+			return id + 1;
 	}
 	struct elf_file *ef = unwind_images_locate(ms, img);
 	if (!ef)
-		return UINT32_MAX;
+		return OF_NOT_FOUND;
 	unwind_images_new_image(ms, img, ef);
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
-	return (uint32_t)ms->n - 1;
+	return (uint32_t)ms->n;
+}
+
+bool unwind_images_known(const struct unwind_images *ms, uint32_t image)
+{
+	return image < ms->n_of && ms->of[image];
+}
+
+bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image)
+{
+	return ms->of[image] != OF_NO_FILE;
 }
 
 struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image)
 {
 	ms->of = mem_reach(ms->of, &ms->n_of, &ms->cap_of, image + (size_t)1,
 			   sizeof(*ms->of));
-	if (!ms->of[image]) {
-		uint32_t i = unwind_images_look_up(ms, image);
-
-		ms->of[image] = i == UINT32_MAX ? UINT32_MAX : i + 1;
-	}
-	return ms->of[image] == UINT32_MAX ? NULL : ms->m[ms->of[image] - 1];
+	if (!ms->of[image])
+		ms->of[image] = unwind_images_look_up(ms, image);
+	return ms->of[image] >= OF_NO_FILE ? NULL : ms->m[ms->of[image] - 1];
 }
 
 static bool unwind_images_same_code(const void *owner, uint32_t id,
@@ -323,8 +361,14 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 					   uint64_t vaddr)
 {
-	const struct unwind_row *row;
+	const struct unwind_row *row =
+		m->asked && m->sframe ? unwind_rows_find(m->sframe, vaddr)
+				      : NULL;
 
+	/* That of a debug file comes last: it may be found before or after this
+	 * address was looked up. */
+	if (row && unwind_row_kind(row) != ROW_GAP)
+		return row;
 	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++) {
 		row = m->rows[i] ? function_rows_find(m->rows[i], vaddr) : NULL;
 		if (row && unwind_row_kind(row) != ROW_GAP)

@@ -4,7 +4,10 @@
  * There is one set per run. A file is opened when the first stack reaches it,
  * and is shared by all processes and by images with the same build-id. Files
  * without samples are never opened. Tables are kept, but only a limited number
- * of files stay open. */
+ * of files stay open.
+ *
+ * Threads share a set by unwind_images_lock(), which is held around every call
+ * for images of it. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
 #define SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
 #include <stdbool.h>
@@ -75,6 +78,16 @@ void unwind_images_sframe_only(struct unwind_images *ms);
 /* Returns the file of an image, or NULL if it has none or it is not found. The
  * pointer stays valid. */
 struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image);
+/* Was unwind_images_of() called for the image? It needs the frames, which only
+ * the main thread may read. */
+bool unwind_images_known(const struct unwind_images *ms, uint32_t image);
+/* Of a known image: is it a file, found or not? */
+bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image);
+/* A thread may lock several times. Nothing happens before
+ * unwind_images_share(), which is called before there are threads. */
+void unwind_images_share(struct unwind_images *ms);
+void unwind_images_lock(struct unwind_images *ms);
+void unwind_images_unlock(struct unwind_images *ms);
 /* Returns JIT code with the tables and bytes recorded for it; NULL if there are
  * neither. Borrows c until unwind_images_free(). */
 struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
