@@ -28,6 +28,7 @@
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/order/order.h"
@@ -545,11 +546,14 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	if (ret)
 		return -1;
 	bool named = !no_symbols && !ld->unnamed;
+	/* late mappings give chains of the database other stacks */
+	const struct frames *made =
+		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
 	if (store_groups_end(ld->db, err) ||
 	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err) ||
 	    (named && load_name_all(ld, err)) ||
-	    callsites_check(ld->db, named ? ld->symbolizer : NULL, err))
+	    callsites_check(ld->db, made, named ? ld->symbolizer : NULL, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
