@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "stitch/ahead.h"
 #include "stitch/audit/account.h"
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/tasks/group_reads.h"
@@ -65,6 +66,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->fr = fr;
 	st->ledger = lg;
 	st->uw = uw;
+	st->ahead = ahead_new(in, uw);
 	st->tasks = tasks_new(&st->facts);
 	st->losses = losses_new();
 	st->account = account_new(lg, st->losses);
@@ -88,6 +90,7 @@ void stitch_free(struct stitch *st)
 {
 	if (!st)
 		return;
+	ahead_free(st->ahead);
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
@@ -135,6 +138,11 @@ static struct per_source *stitch_source_slot(struct stitch *st, uint16_t i)
 void stitch_infer_callers(struct stitch *st)
 {
 	st->infer = true;
+}
+
+void stitch_dumps_only(struct stitch *st)
+{
+	st->dumps_only = true;
 }
 
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
@@ -788,6 +796,7 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 			stitch_finish(st);
 			continue;
 		}
+		stitch_inner_look_ahead(st);
 		int64_t t = record_time(&st->rec);
 
 		struct per_source *ps = per_source(st, st->rec.source);

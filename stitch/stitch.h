@@ -30,6 +30,9 @@ void stitch_layout(struct stitch *st, unsigned int layout);
 /* Adds callers that are missing in frame-pointer chains if the code proves
  * them. Call it before the first fact. */
 void stitch_infer_callers(struct stitch *st);
+/* From now on the unwinder is asked for stack dumps and link registers only,
+ * not about chains that were recorded. */
+void stitch_dumps_only(struct stitch *st);
 /* Adds a list of what a process had mapped (snapshots.h). Call it before the
  * first fact. s->map is borrowed until stitch_free(). Lists of a lower rank
  * have precedence; those in the capture itself rank last. */

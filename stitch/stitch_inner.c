@@ -1,6 +1,8 @@
 /* stitch_inner.c - the kernel and user stacks of a record, as raw chains. */
 #include "stitch/stitch_inner.h"
 
+#include "stitch/ahead.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -435,7 +437,7 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	struct map_lookup look;
 	uint64_t caller;
 
-	if (!st->uw || !a->n || a->place ||
+	if (!st->uw || st->dumps_only || !a->n || a->place ||
 	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
 	struct unwind_in in = unwind_input(st, slot, &look);
@@ -500,12 +502,44 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 			     sizeof(*st->chain));
 	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
 
-	st->uw->ops->unwind(st->uw, &in, &out);
+	if (!ahead_take(st->ahead, &in, stitch_process_of(st, slot), &out))
+		st->uw->ops->unwind(st->uw, &in, &out);
 	a.ip = st->chain;
 	a.n = out.n;
 	chain_note.note.ended = (uint8_t)out.end;
 	chain_note.guessed = out.guessed;
 	return resolve_user_chain(st, slot, &a, chain_note);
+}
+
+/* An ahead_fn. The thread may not have run yet, or its number may have a new
+ * owner when the sample is due: ahead_take() compares the process. */
+static const struct process *stitch_inner_ahead(struct stitch *st,
+						uint16_t source,
+						const struct rec_dump *d,
+						struct unwind_in *in)
+{
+	const struct source_info *info = &stitch_source(st, source)->info;
+	uint32_t slot = tasks_find(st->tasks, source, d->pid, d->tid);
+
+	if (slot == TASKS_NONE || !regs_pc(&d->regs, info->arch, &in->pc))
+		return NULL;
+	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
+	const struct process *p = tasks_process_at(st->tasks, process);
+	const struct map_lookup look = { .space = &p->space, .t = TIME_NONE };
+
+	/* What other captures know, and jitted code, change by the time. */
+	if (p->shared.next != process || p->jit.own || p->jit.parents)
+		return NULL;
+	in->machine = regs_machine(&d->regs, info->arch);
+	in->user_mask = info->user_mask;
+	in->swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	in->epoch = lookup_epoch(p, &look);
+	return p;
+}
+
+void stitch_inner_look_ahead(struct stitch *st)
+{
+	ahead_begin(st->ahead, st, stitch_inner_ahead);
 }
 
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)

@@ -34,6 +34,7 @@ struct stitch {
 	struct frames *fr;
 	struct ledger *ledger;
 	struct unwinder *uw;
+	struct ahead *ahead; /* NULL: no threads unwind */
 	struct fact_queue facts;
 	struct tasks *tasks;
 	struct losses *losses;
@@ -65,6 +66,7 @@ struct stitch {
 	int64_t now;		 /* time of the newest record */
 	uint32_t events, chains; /* last ids given out */
 	bool infer;		 /* add missing callers that code proves */
+	bool dumps_only;	 /* do not look for missing callers */
 	bool closing, ended;
 };
 
@@ -114,6 +116,8 @@ void stitch_inner_note_map(struct stitch *st, uint32_t process,
  * it. */
 void stitch_inner_late_map(struct stitch *st, uint32_t process,
 			   const struct region *r);
+/* Begins to unwind dumps of later samples. */
+void stitch_inner_look_ahead(struct stitch *st);
 /* Calls fn with each CPU whose clock differs, before the sources end. */
 void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn);
 #endif

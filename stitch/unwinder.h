@@ -8,6 +8,7 @@
 
 struct jit_code;
 struct regs;
+struct unwind_job;
 struct unwinder;
 
 /* The reason why a stack that the kernel did not record ends. The numbers are
@@ -93,6 +94,16 @@ struct unwinder_ops {
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
+	/* Begins to unwind a dump of a known machine on another thread: the
+	 * stack and what find() reads stay as they are until finish(). Returns
+	 * NULL if no thread has time. begin NULL: there are no threads. */
+	struct unwind_job *(*begin)(struct unwinder *uw,
+				    const struct unwind_in *in);
+	/* Ends it. Returns true and *out, as unwind() would have filled it, or
+	 * false if the caller has to call that. *dated: the result depends on
+	 * an address that find() did not find or said to be dated. */
+	bool (*finish)(struct unwinder *uw, struct unwind_job *job,
+		       struct unwind_out *out, bool *dated);
 	void (*free)(struct unwinder *uw);
 };
 

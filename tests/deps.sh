@@ -49,6 +49,7 @@ table() {
 	tmux cmd tmux all
 	trace-cmd cmd trace-cmd bench
 	libtracecmd-dev pc libtracecmd bench
+	debootstrap file /usr/sbin/debootstrap bench
 	EOT
 }
 

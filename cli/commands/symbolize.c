@@ -24,7 +24,7 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json,
 static int check_calls(struct store *db, struct err *err)
 {
 	struct symbolizer *sy = name_symbolizer(db, NULL);
-	int ret = callsites_check(db, sy, err);
+	int ret = callsites_check(db, NULL, sy, err);
 
 	symbolize_free(sy);
 	return ret;

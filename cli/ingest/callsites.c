@@ -15,6 +15,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
+#include "stitch/unwinder.h"
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
 
@@ -75,6 +76,18 @@ struct sums {
 
 /* ---- loading */
 
+static void callsites_use(struct pass *p, uint32_t stack, bool checked,
+			  bool callerless)
+{
+	if (checked)
+		p->stack[stack].used = true;
+	else
+		p->stack[stack].unwound = true;
+	p->stack[stack].callerless |= callerless;
+	if (p->stack[stack].used && p->code->stack[stack].parent)
+		p->spot[p->code->stack[stack].frame].leaf = true;
+}
+
 static int take_used(void *arg, const struct rows *r, struct err *err)
 {
 	struct pass *p = arg;
@@ -83,14 +96,21 @@ static int take_used(void *arg, const struct rows *r, struct err *err)
 	if (stack < 1 || (uint64_t)stack >= p->code->n_stack)
 		return err_set(err, ERR_DB, "a stack %lld is not there",
 			       (long long)stack);
-	if (rows_int(r, CALLSITE_USED_CHECKED))
-		p->stack[stack].used = true;
-	else
-		p->stack[stack].unwound = true;
-	p->stack[stack].callerless |= rows_int(r, CALLSITE_USED_CALLERLESS);
-	if (p->stack[stack].used && p->code->stack[stack].parent)
-		p->spot[p->code->stack[stack].frame].leaf = true;
+	callsites_use(p, (uint32_t)stack, rows_int(r, CALLSITE_USED_CHECKED),
+		      rows_int(r, CALLSITE_USED_CALLERLESS));
 	return 0;
+}
+
+/* As query callsite_used, of what the database was made of. */
+static void callsites_use_all(struct pass *p)
+{
+	for (uint32_t i = 1; i <= frames_raws(p->fr); i++) {
+		const struct raw_chain *c = frames_get_raw(p->fr, i);
+
+		if (c->stack)
+			callsites_use(p, c->stack, !c->note.ended,
+				      c->note.caller == CALLER_MISSING);
+	}
 }
 
 /* Marks all callers of used stacks; callers have smaller ids. */
@@ -111,7 +131,7 @@ static void callsites_mark_callers(struct pass *p)
 
 int callsites_load(struct pass *p, struct err *err)
 {
-	p->code = code_load(p->db, 0, err);
+	p->code = code_load_places(p->db, p->fr, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));
@@ -126,7 +146,9 @@ int callsites_load(struct pass *p, struct err *err)
 	for (size_t i = 1; i < p->code->n_stack; i++)
 		p->stack[i].depth =
 			p->stack[p->code->stack[i].parent].depth + 1;
-	if (rows_each(p->db, "callsite_used", take_used, p, err))
+	if (p->fr)
+		callsites_use_all(p);
+	else if (rows_each(p->db, "callsite_used", take_used, p, err))
 		return -1;
 	callsites_mark_callers(p);
 	return 0;
@@ -707,9 +729,10 @@ void callsites_release(struct pass *p)
 	free(p->found);
 }
 
-int callsites_check(struct store *db, struct symbolizer *sy, struct err *err)
+int callsites_check(struct store *db, const struct frames *fr,
+		    struct symbolizer *sy, struct err *err)
 {
-	struct pass p = { .db = db };
+	struct pass p = { .db = db, .fr = fr };
 	int rc = -1;
 
 	progress_start("checking");

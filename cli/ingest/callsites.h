@@ -4,16 +4,19 @@
 #define CLI_INGEST_CALLSITES_H
 
 struct err;
+struct frames;
 struct store;
 struct symbolizer;
 
 /* Checks each distinct frame and pair of frames of all stored user stacks once,
  * and stores the results, and how far the user stacks of samples can be
- * trusted. sy NULL: only the latter, of stacks of which no code is known. Call
- * store_groups_end() before, and this function after naming; again when
+ * trusted. fr: what the database was made of, if it did not change since; NULL:
+ * it is read. sy NULL: only the latter, of stacks of which no code is known.
+ * Call store_groups_end() before, and this function after naming; again when
  * missing programs were added. Returns 0, or -1 and *err if the database fails
  * or Ctrl-C was pressed; missing code is not an error. */
-int callsites_check(struct store *db, struct symbolizer *sy, struct err *err);
+int callsites_check(struct store *db, const struct frames *fr,
+		    struct symbolizer *sy, struct err *err);
 /* Judges the user stacks of a merged database, whose frames and pairs of frames
  * were checked in the databases that it is made of. */
 int callsites_judge_again(struct store *db, struct err *err);

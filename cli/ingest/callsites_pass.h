@@ -11,6 +11,7 @@
 #include "symbolize/unwind/callsite.h"
 
 struct err;
+struct frames;
 struct known_code;
 struct store;
 
@@ -41,6 +42,7 @@ struct known_stack {
 
 struct pass {
 	struct store *db;
+	const struct frames *fr; /* what the database was made of, or NULL */
 	struct known_code *code;
 	struct place *place; /* by image */
 	struct spot *spot;   /* by frame */

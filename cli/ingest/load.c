@@ -28,6 +28,7 @@
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/order/order.h"
@@ -114,8 +115,8 @@ struct load {
 	struct stitch *stitch;
 	struct mapped *mapped;
 	struct jitted *jitted;
-	struct symbolizer *symbolizer; /* NULL: read no programs */
-	struct unwinder *unwinder;     /* NULL: infer no caller */
+	struct symbolizer *symbolizer;
+	struct unwinder *unwinder;
 	struct unwind_compare_count
 		*pair; /* for unwind_compare_new(); NULL: none */
 	bool unnamed;  /* names are not needed */
@@ -460,21 +461,24 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
 	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
-	/* With --no-symbols the programs are still read, so that stacks are the
-	 * same. */
-	if (!no_symbols || name_has_places() || ld->pair) {
-		ld->symbolizer = name_symbolizer(ld->db, NULL);
-		ld->unwinder =
-			ld->pair ? unwind_compare_new(ld->symbolizer,
-						      ld->frames, ld->pair)
-				 : unwind_new(ld->symbolizer, ld->frames);
-	}
+	/* With --no-symbols stack dumps are unwound, but no file is asked what
+	 * a recorded stack lacks. */
+	bool ask = !no_symbols || name_has_places() || ld->pair;
+
+	ld->symbolizer = name_symbolizer(ld->db, NULL);
+	ld->unwinder = ld->pair ? unwind_compare_new(ld->symbolizer, ld->frames,
+						     ld->pair)
+				: unwind_new(ld->symbolizer, ld->frames);
+	if (!ld->pair && name_jobs() > 1)
+		unwind_use_threads(ld->unwinder, name_jobs() - 1);
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
 	if (infer_callers)
 		stitch_infer_callers(ld->stitch);
-	if (ld->symbolizer)
+	if (!ask)
+		stitch_dumps_only(ld->stitch);
+	if (ask)
 		stitch_files(ld->stitch, file_parts, ld->symbolizer);
 	for (unsigned int i = 0; ld->align && i < n; i++)
 		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
@@ -486,7 +490,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	stitch_jit(ld->stitch, jitted_find, ld->jitted);
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
-			       order_source(ld->order, i), ld->symbolizer, err))
+			       order_source(ld->order, i),
+			       ask ? ld->symbolizer : NULL, err))
 			return -1;
 	if (read_facts(ld, err))
 		return -1;
@@ -541,11 +546,14 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	if (ret)
 		return -1;
 	bool named = !no_symbols && !ld->unnamed;
+	/* late mappings give chains of the database other stacks */
+	const struct frames *made =
+		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
 	if (store_groups_end(ld->db, err) ||
 	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err) ||
 	    (named && load_name_all(ld, err)) ||
-	    callsites_check(ld->db, named ? ld->symbolizer : NULL, err))
+	    callsites_check(ld->db, made, named ? ld->symbolizer : NULL, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");

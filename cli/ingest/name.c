@@ -56,8 +56,9 @@ const struct opt name_opts[] = {
 	OPT_FLAG(0, "no-lines", &no_inline,
 		 "do not look for source lines and inlined functions"),
 	OPT_NUMBER(0, "jobs", "N", &jobs,
-		   "look into N files at a time (as many as there are CPUs, up "
-		   "to 8; with --debuginfod 1)"),
+		   "unwind stack dumps in N threads, and look into N files at "
+		   "a time (as many as there are CPUs, up to 8; with "
+		   "--debuginfod one file)"),
 	OPT_FLAG(0, "no-cache", &no_cache,
 		 "do not remember names on disk for the next time"),
 	{ .kind = OPT_END }
@@ -378,17 +379,20 @@ bool name_has_places(void)
 	return symfs || debug_dirs.n;
 }
 
+unsigned int name_jobs(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (jobs)
+		return (unsigned int)jobs;
+	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
+}
+
 /* Returns the number of threads: 1 with debuginfod, as servers are asked for
  * one file after the other, those in most stacks first. */
 static unsigned int threads_wanted(void)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (use_debuginfod)
-		return 1;
-	if (jobs)
-		return (unsigned int)jobs;
-	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
+	return use_debuginfod ? 1 : name_jobs();
 }
 
 static void namers_open(struct namers *nr, struct store *db,

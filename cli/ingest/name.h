@@ -29,6 +29,9 @@ const char *name_symfs(void);
 /* Returns whether --symfs or --debug-dir was given. */
 bool name_has_places(void);
 
+/* Returns how many threads unwind and name, at least 1. */
+unsigned int name_jobs(void);
+
 struct name_counts {
 	uint64_t images, named;	 /* images; those with at least one name */
 	uint64_t offsets, found; /* code offsets; those with a name */

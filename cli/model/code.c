@@ -160,8 +160,7 @@ static int code_code_read(struct code_loading *l, struct store *db,
 {
 	unsigned int parts = l->parts;
 
-	if (rows_each_dense(db, "code_images", code_take_image, l, err) ||
-	    rows_each_dense(db,
+	if (rows_each_dense(db,
 			    parts & (CODE_NAMES | CODE_LINES) ? "code_frames"
 							      : "code_places",
 			    code_take_frame, l, err) ||
@@ -179,8 +178,27 @@ static int code_code_read(struct code_loading *l, struct store *db,
 	return 0;
 }
 
-struct known_code *code_load(struct store *db, unsigned int parts,
-			     struct err *err)
+/* Of the frames and stacks that a database has been made of. */
+static void code_copy(struct code_loading *l, const struct frames *fr)
+{
+	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
+		const struct frame *f = frames_get_frame(fr, i);
+
+		CODE_ADD(l, frame,
+			 (struct code_frame){ .off = f->off,
+					      .image = f->image,
+					      .flags = f->flags });
+	}
+	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
+		const struct stack *s = frames_get_stack(fr, i);
+
+		CODE_ADD(l, stack, (struct code_stack){ s->parent, s->frame });
+	}
+}
+
+static struct known_code *code_load_from(struct store *db,
+					 const struct frames *fr,
+					 unsigned int parts, struct err *err)
 {
 	struct code_loading *l = mem_new(1, sizeof(*l));
 
@@ -190,11 +208,26 @@ struct known_code *code_load(struct store *db, unsigned int parts,
 	CODE_ADD(l, inlined, (struct code_where){ 0 });
 	CODE_ADD(l, stack, (struct code_stack){ 0 });
 	CODE_ADD(l, chain, (struct code_chain){ 0 });
-	if (code_code_read(l, db, err)) {
+	if (rows_each_dense(db, "code_images", code_take_image, l, err) ||
+	    (!fr && code_code_read(l, db, err))) {
 		code_free(&l->c);
 		return NULL;
 	}
+	if (fr)
+		code_copy(l, fr);
 	return &l->c;
+}
+
+struct known_code *code_load(struct store *db, unsigned int parts,
+			     struct err *err)
+{
+	return code_load_from(db, NULL, parts, err);
+}
+
+struct known_code *code_load_places(struct store *db, const struct frames *fr,
+				    struct err *err)
+{
+	return code_load_from(db, fr, 0, err);
 }
 
 void code_free(struct known_code *c)

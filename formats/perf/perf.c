@@ -172,6 +172,7 @@ const struct source_ops perf_ops = {
 	.scan = perf_start,
 	.next = perf_next,
 	.decode = perf_record_decode,
+	.dump_ahead = perf_sample_dump_ahead,
 	.release = perf_release_ref,
 	.same = perf_same_record,
 	.fields = perf_trace_fields,

@@ -673,3 +673,85 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	s->n_extra = (uint32_t)p->n_extra;
 	return 0;
 }
+
+/* ---- the stack dump alone */
+
+/* Skips n items of size bytes. */
+static int perf_sample_skip_items(struct bytes *b, uint64_t n, uint64_t size)
+{
+	return n > bytes_left(b) / size ? -1 : bytes_skip(b, n * size, NULL);
+}
+
+static int perf_sample_skip_read(uint64_t format, struct bytes *b)
+{
+	uint64_t times = (format & READ_ENABLED ? 1 : 0) +
+			 (format & READ_RUNNING ? 1 : 0);
+	uint64_t each =
+		1 + (format & READ_ID ? 1 : 0) + (format & READ_LOST ? 1 : 0);
+	uint64_t n = 1;
+
+	if (format & READ_GROUP && bytes_u64(b, &n, NULL))
+		return -1;
+	return bytes_skip(b, times * 8, NULL) ||
+	       perf_sample_skip_items(b, n, each * 8);
+}
+
+static int perf_sample_skip_branches(const struct perf_attr *a, struct bytes *b)
+{
+	uint64_t n;
+	uint64_t size = a->branch_type & BRANCH_COUNTERS ? 32 : 24;
+
+	return bytes_u64(b, &n, NULL) ||
+	       (a->branch_type & BRANCH_HW_INDEX && bytes_skip(b, 8, NULL)) ||
+	       perf_sample_skip_items(b, n, size);
+}
+
+/* Skips what is before the registers. */
+static int perf_sample_skip_to_regs(const struct perf_attr *a, struct bytes *b)
+{
+	uint64_t t = a->sample_type;
+	uint64_t n;
+	uint32_t len;
+
+	return bytes_skip(b, a->s_end, NULL) ||
+	       (t & PS_READ && perf_sample_skip_read(a->read_format, b)) ||
+	       (t & PS_CALLCHAIN &&
+		(bytes_u64(b, &n, NULL) || perf_sample_skip_items(b, n, 8))) ||
+	       (t & PS_RAW &&
+		(bytes_u32(b, &len, NULL) || bytes_skip(b, len, NULL))) ||
+	       (t & PS_BRANCH && perf_sample_skip_branches(a, b));
+}
+
+bool perf_sample_dump_ahead(struct source *src, const struct ref *ref,
+			    struct rec_dump *out)
+{
+	const uint64_t needed = PS_TID | PS_REGS_USER | PS_STACK_USER;
+	struct perf *p = perf_of(src);
+	uint64_t abi, size, dyn;
+	struct bytes data;
+	struct perf_rec r;
+
+	if (p->stream || ref->handle >> 63 ||
+	    (p->same_type &&
+	     (!p->n_attr || (p->attr->sample_type & needed) != needed)) ||
+	    perf_walk_find(p, ref, &r, NULL) || r.type != PR_SAMPLE)
+		return false;
+	const struct perf_attr *a = perf_attr_of_record(p, &r);
+
+	if (!a || (a->sample_type & needed) != needed)
+		return false;
+	uint32_t n = (uint32_t)__builtin_popcountll(a->regs_user);
+	struct bytes b = r.b;
+
+	if (perf_sample_skip_to_regs(a, &b) || bytes_u64(&b, &abi, NULL) ||
+	    !abi || bytes_u64s(&b, out->value, n, NULL) ||
+	    bytes_u64(&b, &size, NULL) || !size ||
+	    bytes_take(&b, size, &data, NULL) || bytes_u64(&b, &dyn, NULL))
+		return false;
+	out->pid = perf_sample_peek_s32(&r, a->s_tid);
+	out->tid = perf_sample_peek_s32(&r, a->s_tid + 4u);
+	out->regs = (struct regs){ out->value, a->regs_user, n, (uint32_t)abi };
+	out->stack = data.pos;
+	out->len = (uint32_t)(dyn < size ? dyn : size);
+	return true;
+}

@@ -20,7 +20,8 @@ struct bulk_table *bulk_table_new(const struct bulk_shape *shape)
 	t->size = BLOCK_FIRST;
 	t->next_id = 1;
 	t->dense = shape->has_id;
-	t->same = t->null = ~(uint64_t)1;
+	/* of lists the cells are not those of the table's columns */
+	t->same = t->null = shape->key == PAGES_PAIR ? 0 : ~(uint64_t)1;
 	return t;
 }
 
@@ -143,6 +144,41 @@ void row_blob(struct row *r, unsigned int i, const void *p, size_t len)
 		row_bytes(r, i, CELL_BLOB, p, len);
 }
 
+void row_list(struct row *r, int64_t a, uint32_t b, const uint32_t *list,
+	      uint32_t n)
+{
+	row_int(r, 0, a);
+	row_bytes(r, 1, CELL_BLOB, list, LIST_BYTES(n));
+	row_int(r, 2, b);
+}
+
+bool block_list(const struct block *b, const uint64_t *row,
+		struct block_list *out)
+{
+	const uint64_t *cell = row + 1;
+
+	if (b->table->shape.key != PAGES_PAIR || (*row >> 2 & 3) != CELL_BLOB)
+		return false;
+	out->a = (int64_t)cell[0];
+	out->b = (uint32_t)cell[2];
+	out->at = (const unsigned char *)b->word + (cell[1] >> 32);
+	out->n = (uint32_t)((cell[1] & UINT32_MAX) / sizeof(uint32_t));
+	return true;
+}
+
+/* Returns a column of the first row of a list. */
+static int64_t block_list_column(const struct block_list *l, int i)
+{
+	uint32_t v;
+
+	if (!i)
+		return l->a;
+	if (i == 1)
+		return (int64_t)l->b + l->n - 1;
+	memcpy(&v, l->at, sizeof(v));
+	return v;
+}
+
 /* ---- the virtual table: batch(c0, c1, ...) */
 
 struct batch {
@@ -155,6 +191,7 @@ struct batch_cursor {
 	const struct block *block;
 	const uint64_t *row;
 	uint32_t left, tags;
+	struct block_list list; /* what is left of the row's; n 0: none */
 };
 
 static int batch_connect(sqlite3 *db, void *aux, int argc,
@@ -222,9 +259,11 @@ static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
 	(void)argv;
 	c->block = b;
 	c->left = b ? b->n : 0;
+	c->list.n = 0;
 	if (b) {
 		c->row = b->word;
 		c->tags = b->stride - b->table->shape.n_columns;
+		block_list(b, c->row, &c->list);
 	}
 	return SQLITE_OK;
 }
@@ -233,8 +272,15 @@ static int batch_next(sqlite3_vtab_cursor *cur)
 {
 	struct batch_cursor *c = (struct batch_cursor *)cur;
 
+	if (c->list.n > 1) {
+		c->list.n--;
+		c->list.at += sizeof(uint32_t);
+		return SQLITE_OK;
+	}
 	c->row += c->block->stride;
-	c->left--;
+	c->list.n = 0;
+	if (--c->left)
+		block_list(c->block, c->row, &c->list);
 	return SQLITE_OK;
 }
 
@@ -249,6 +295,10 @@ static int batch_column(sqlite3_vtab_cursor *cur, sqlite3_context *ctx, int i)
 	uint64_t v = c->row[c->tags + (unsigned int)i];
 	const char *p = (const char *)c->block->word + (v >> 32);
 
+	if (c->list.n) {
+		sqlite3_result_int64(ctx, block_list_column(&c->list, i));
+		return SQLITE_OK;
+	}
 	switch (c->row[i / 32] >> (i % 32 * 2) & 3) {
 	case CELL_INT:
 		sqlite3_result_int64(ctx, (int64_t)v);

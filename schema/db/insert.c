@@ -11,7 +11,7 @@ static int insert_new_late(sqlite3 *db, struct bulk *bulk, struct bulk_table *t)
 {
 	char name[32];
 	const struct bulk_shape shape = { name, NULL, t->shape.n_columns, false,
-					  PAGES_NONE };
+					  t->shape.key };
 	sqlite3_str *sql = sqlite3_str_new(db);
 
 	snprintf(name, sizeof(name), "temp.late_%u", bulk->n_late++);

@@ -29,6 +29,15 @@ enum {
 /* Stores a row of a block in pr. */
 void packed_row_make(struct packed_row *pr, const struct block *b,
 		     const uint64_t *row, unsigned int how);
+/* Returns the type of a number from 0 to INT32_MAX, and how many bytes it
+ * has. */
+static inline unsigned int packed_row_type(uint32_t v, unsigned int *bytes)
+{
+	unsigned int t = (32 - (unsigned int)__builtin_clz(v | 1)) / 8 + 1;
+
+	*bytes = v < 2 ? 0 : t;
+	return v < 2 ? 8 + v : t;
+}
 void packed_row_release(struct packed_row *pr);
 /* Writes SQLite's varint, at most VARINT_MAX bytes. Returns their number. */
 unsigned int packed_row_varint(unsigned char *to, uint64_t v);

@@ -246,9 +246,14 @@ static bool page_tree_follows(const struct page_tree *t, const struct block *b,
 		return false;
 	key[0] = (int64_t)cell[0];
 	if (t->key == PAGES_PAIR) {
-		if (n < 2 || (*row >> 2 & 3) != CELL_INT)
+		struct block_list l;
+
+		if (block_list(b, row, &l))
+			key[1] = (int64_t)l.b + l.n - 1;
+		else if (n < 2 || (*row >> 2 & 3) != CELL_INT)
 			return false;
-		key[1] = (int64_t)cell[1];
+		else
+			key[1] = (int64_t)cell[1];
 	}
 	return !t->any || key[0] > t->last[0] ||
 	       (t->key == PAGES_PAIR && key[0] == t->last[0] &&
@@ -262,6 +267,89 @@ static bool page_tree_is_long(const struct page_tree *t)
 	       t->row.len > (t->size - 12) * 64 / 255 - 23;
 }
 
+/* In the cell of a row of three numbers: its length, that of the header, and
+ * the types. */
+#define LIST_HEAD 5
+
+/* Writes a number that ends at `end`. Returns its start; what else was written
+ * before it is a part of the cell that comes later, as that is written
+ * backwards. */
+static unsigned char *page_tree_number(unsigned char *end, uint32_t v,
+				       unsigned int bytes)
+{
+	page_put32(end - 4, v);
+	return end - bytes;
+}
+
+/* Adds a row of three numbers up to INT32_MAX; type and len are of the first.
+ * In a system's capture these are nine of ten rows. */
+static int page_tree_put_small(struct page_tree *t, const uint32_t v[3],
+			       unsigned int type, unsigned int len)
+{
+	unsigned int len1, len2;
+	unsigned int type1 = packed_row_type(v[1], &len1);
+	unsigned int type2 = packed_row_type(v[2], &len2);
+	unsigned int size = LIST_HEAD + len + len1 + len2;
+
+	if (!t->page || PAGE_LEAF_HEAD + 2 * (t->n + 1) + size > t->top) {
+		int rc = page_tree_make_room(t, size);
+
+		if (rc)
+			return rc;
+	}
+	unsigned char *at = t->page + t->top;
+
+	at = page_tree_number(at, v[2], len2);
+	at = page_tree_number(at, v[1], len1);
+	at = page_tree_number(at, v[0], len);
+	at -= LIST_HEAD;
+	at[0] = (unsigned char)(size - 1);
+	at[1] = LIST_HEAD - 1;
+	at[2] = (unsigned char)type;
+	at[3] = (unsigned char)type1;
+	at[4] = (unsigned char)type2;
+	t->top -= size;
+	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
+	return SQLITE_OK;
+}
+
+/* Adds a row of any three numbers. */
+static int page_tree_put_three(struct page_tree *t, const struct block *list,
+			       const int64_t v[3])
+{
+	const uint64_t row[4] = { CELL_INT | CELL_INT << 2 | CELL_INT << 4,
+				  (uint64_t)v[0], (uint64_t)v[1],
+				  (uint64_t)v[2] };
+
+	packed_row_make(&t->row, list, row, 0);
+	return page_tree_put(t, v);
+}
+
+/* Adds the rows of a list. */
+static int page_tree_put_list(struct page_tree *t, const struct block *b,
+			      struct block_list l)
+{
+	const uint64_t first = l.a < 0 ? UINT64_MAX : (uint64_t)l.a;
+	unsigned int len;
+	unsigned int type = packed_row_type((uint32_t)first, &len);
+	int rc = SQLITE_OK;
+
+	for (; !rc && l.n; l.n--, l.at += sizeof(uint32_t)) {
+		uint32_t v[3] = { (uint32_t)first, l.b + l.n - 1 };
+
+		memcpy(&v[2], l.at, sizeof(v[2]));
+		if ((first | v[1] | v[2]) <= INT32_MAX)
+			rc = page_tree_put_small(t, v, type, len);
+		else
+			rc = page_tree_put_three(
+				t, b, (const int64_t[]){ l.a, v[1], v[2] });
+	}
+	t->last[0] = l.a;
+	t->last[1] = l.b;
+	t->any = true;
+	return rc;
+}
+
 int page_tree_add(struct page_tree *t, struct block *b)
 {
 	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
@@ -272,9 +360,15 @@ int page_tree_add(struct page_tree *t, struct block *b)
 	int rc = SQLITE_OK;
 
 	for (uint32_t i = 0; !rc && i < b->n; i++, row += b->stride) {
+		struct block_list list;
 		int64_t key[2];
 		bool follows = page_tree_follows(t, b, row, key);
 
+		if (follows && t->key == PAGES_PAIR &&
+		    block_list(b, row, &list)) {
+			rc = page_tree_put_list(t, b, list);
+			continue;
+		}
 		if (follows)
 			packed_row_make(&t->row, b, row, how);
 		if (follows && !page_tree_is_long(t))

@@ -15,6 +15,9 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
+/* Most frames of a stack that are given to the writer at once. */
+#define LIST_MAX 4096u
+
 static int flush_image(struct store *db, uint32_t id, struct err *err)
 {
 	const struct image *m = frames_get_image(db->w->fr, id);
@@ -115,12 +118,13 @@ static int flush_path(struct store *db, uint32_t stack, struct err *err)
 		db->w->work[--i] = s->frame;
 		at = s->parent;
 	}
-	for (i = 0; i < n; i++) {
-		if (db_row(db, T_PATH, 0, &r, err))
+	for (i = 0; i < n;) {
+		uint32_t some = n - i < LIST_MAX ? n - i : LIST_MAX;
+
+		if (db_row(db, T_PATH, LIST_BYTES(some), &r, err))
 			return -1;
-		row_int(&r, 0, stack);
-		row_int(&r, 1, n - 1 - i);
-		row_int(&r, 2, db->w->work[i]);
+		row_list(&r, stack, n - i - some, db->w->work + i, some);
+		i += some;
 	}
 	return 0;
 }

@@ -15,6 +15,7 @@ struct err;
 struct ledger;
 struct order;
 struct record;
+struct ref;
 struct source;
 
 /* limit: bytes of memory for waiting refs (0: 256 MiB). temp_dir NULL: /tmp. */
@@ -35,6 +36,9 @@ uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
  * and an entry in the ledger. Duplicates have REC_F_DUPLICATE. Records that
  * cannot be decoded are skipped and noted as damage in the ledger. */
 int order_next(struct order *ord, struct record *rec, struct err *err);
+/* Returns a ref that order_next() will probably return later, each once and in
+ * their order; NULL: none is known now. Valid until order_next(). */
+const struct ref *order_ahead(struct order *ord);
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
 /* Returns source i in the order of order_add(), or NULL. */
 struct source *order_source(const struct order *ord, unsigned int i);

@@ -448,6 +448,21 @@ static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 	return lo && vaddr < c->fde[lo - 1].end ? &c->fde[lo - 1] : NULL;
 }
 
+size_t cfi_functions(const struct cfi *c)
+{
+	return c->n;
+}
+
+bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i)
+{
+	const struct cfi_fde *f = cfi_find_fde(c, vaddr);
+
+	if (!f)
+		return false;
+	*i = (size_t)(f - c->fde);
+	return true;
+}
+
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end)
 {
@@ -521,6 +536,13 @@ static void cfi_each_row(const struct cfi *c, const struct cfi_fde *f,
 		r->changed = r->loc <= from;
 	}
 	v->end(v->arg, f->end, false);
+}
+
+void cfi_visit_one(const struct cfi *c, size_t i, const struct cfi_visit *v)
+{
+	struct cfi_run r;
+
+	cfi_each_row(c, &c->fde[i], &r, v);
 }
 
 void cfi_each(const struct cfi *c, const struct cfi_visit *v)

@@ -32,6 +32,10 @@ const struct abi *cfi_abi(const struct cfi *c);
  * there is none or c is NULL. O(log n). */
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end);
+/* Number of functions, and the one around an ELF address: of several the one
+ * with the highest start. Returns false if there is none. O(log n). */
+size_t cfi_functions(const struct cfi *c);
+bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i);
 /* Computes the rules at an ELF address. Returns 1, or 0 if no FDE covers it or
  * the instructions before it are damaged. O(log functions + instructions of the
  * function). */
@@ -40,7 +44,7 @@ int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out);
  * -1 if there is none. */
 int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out);
 
-/* Callbacks of cfi_each(); see cfi_rows.c. */
+/* Callbacks of cfi_each() and cfi_visit_one(); see cfi_rows.c. */
 struct cfi_visit {
 	void (*begin)(void *arg, uint64_t start, uint64_t end);
 	void (*rules)(void *arg, uint64_t addr, const struct cfi_rules *r);
@@ -49,4 +53,6 @@ struct cfi_visit {
 	void *arg;
 };
 void cfi_each(const struct cfi *c, const struct cfi_visit *v);
+/* Only function i. */
+void cfi_visit_one(const struct cfi *c, size_t i, const struct cfi_visit *v);
 #endif

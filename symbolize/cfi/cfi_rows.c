@@ -223,14 +223,28 @@ static void cfi_rows_end(void *arg, uint64_t addr, bool lost)
 	unwind_rows_end(m->rows);
 }
 
-struct unwind_rows *cfi_rows(const struct cfi *c)
+/* i SIZE_MAX: all functions. */
+static struct unwind_rows *cfi_rows_make(const struct cfi *c, size_t i)
 {
 	struct cfi_rows_maker m = { .c = c, .abi = cfi_abi(c) };
 	const struct cfi_visit v = { cfi_rows_begin, cfi_rows_rules,
 				     cfi_rows_end, &m };
 
 	m.rows = unwind_rows_new(m.abi->word);
-	cfi_each(c, &v);
+	if (i == SIZE_MAX)
+		cfi_each(c, &v);
+	else
+		cfi_visit_one(c, i, &v);
 	unwind_rows_finish(m.rows);
 	return m.rows;
+}
+
+struct unwind_rows *cfi_rows(const struct cfi *c)
+{
+	return cfi_rows_make(c, SIZE_MAX);
+}
+
+struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t i)
+{
+	return cfi_rows_make(c, i);
 }

@@ -7,6 +7,7 @@
 
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
 
@@ -77,28 +78,45 @@ static bool missing_caller_has_frame(const struct unwind_image *m,
 	return kind == ROW_FP || kind == ROW_FP_DEREF;
 }
 
+/* Bytes of code, and those with a frame. */
+struct frame_bytes {
+	uint64_t all, with;
+};
+
+static void missing_caller_add_bytes(const struct unwind_image *m,
+				     const struct unwind_rows *t,
+				     struct frame_bytes *b)
+{
+	for (size_t k = 1; k < unwind_rows_count(t); k++) {
+		uint64_t from, to;
+		const struct unwind_row *row = unwind_rows_at(t, k - 1, &from);
+
+		unwind_rows_at(t, k, &to);
+		if (unwind_row_kind(row) != ROW_GAP)
+			b->all += to - from;
+		if (missing_caller_has_frame(m, row))
+			b->with += to - from;
+	}
+}
+
 /* Returns true if most of the code has a frame. Otherwise FP holds arbitrary
  * values, and chains are wrong. */
 static bool missing_caller_built_with_frames(struct unwind_image *m)
 {
-	uint64_t with = 0;
-	uint64_t all = 0;
+	struct frame_bytes b = { 0, 0 };
 
 	if (m->frames != FRAMES_ASK)
 		return m->frames == FRAMES_KEPT;
-	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++)
-		for (size_t k = 1;
-		     m->rows[i] && k < unwind_rows_count(m->rows[i]); k++) {
-			uint64_t from, to;
-			const struct unwind_row *row =
-				unwind_rows_at(m->rows[i], k - 1, &from);
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++) {
+		struct unwind_rows *t = m->cfi[i] ? cfi_rows(m->cfi[i]) : NULL;
 
-			unwind_rows_at(m->rows[i], k, &to);
-			all += unwind_row_kind(row) == ROW_GAP ? 0 : to - from;
-			with += missing_caller_has_frame(m, row) ? to - from
-								 : 0;
-		}
-	m->frames = with * 2 > all ? FRAMES_KEPT : FRAMES_NOT;
+		if (t)
+			missing_caller_add_bytes(m, t, &b);
+		unwind_rows_free(t);
+	}
+	if (m->sframe)
+		missing_caller_add_bytes(m, m->sframe, &b);
+	m->frames = b.with * 2 > b.all ? FRAMES_KEPT : FRAMES_NOT;
 	return m->frames == FRAMES_KEPT;
 }
 

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
@@ -16,8 +17,11 @@
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/unwind/stack_walk.h"
+#include "symbolize/unwind/unwind_threads.h"
 
 #define CACHE_BITS 16
+/* Of each thread: 400 KiB. */
+#define CACHE_BITS_AHEAD 14
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 
@@ -49,8 +53,16 @@ struct unwind_code {
 
 struct table_unwinder {
 	struct unwinder uw; /* first */
-	const struct frames *fr;
 	struct unwind_images *modules;
+	/* The threads' unwinders share modules, and have a cache each. */
+	struct unwind_threads *threads; /* NULL: none */
+	struct unwinder **helper;
+	unsigned int n_helper;
+	unsigned int wanted; /* threads to start with the first dump */
+	bool ahead; /* it is that of a thread; then of the stack at hand: */
+	bool stuck; /* only the main thread can look up an image */
+	bool dated; /* as for struct unwinder_ops.finish */
+	unsigned int cache_bits;
 	struct unwind_place *cache;
 	struct unwind_place last; /* result that must not be cached */
 	struct table numbers;	  /* index of epochs seen */
@@ -79,6 +91,7 @@ static struct unwind_code unwind_jit_code(struct table_unwinder *u,
 	};
 }
 
+/* Called with the images locked. */
 static struct unwind_code unwind_code_at(struct table_unwinder *u,
 					 const struct unwind_in *in,
 					 uint64_t pc)
@@ -88,14 +101,17 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 
 	c.mapped = in->find(in->arg, pc, &map) && pc >= map.start && map.exec;
 	c.dated = !c.mapped || map.dated;
+	u->dated |= c.dated;
 	if (c.mapped && map.code)
 		return unwind_jit_code(u, in, pc, map.code);
 	if (!c.mapped || !map.image)
 		return c;
-	enum image_kind kind = frames_get_image(u->fr, map.image)->kind;
-
-	c.file = kind == IMAGE_FILE || kind == IMAGE_VDSO;
+	if (u->ahead && !unwind_images_known(u->modules, map.image)) {
+		u->stuck = c.dated = true;
+		return c;
+	}
 	c.m = unwind_images_of(u->modules, map.image);
+	c.file = unwind_images_is_file(u->modules, map.image);
 	if (c.m && ((in->machine && c.m->machine != in->machine) ||
 		    !elf_vaddr(c.m->seg, c.m->n_seg, pc - map.start + map.pgoff,
 			       &c.vaddr)))
@@ -150,16 +166,18 @@ unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
 	/* Processes of one program may share addresses. */
 	uint64_t hash =
 		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
-	struct unwind_place *p = &u->cache[hash >> (64 - CACHE_BITS)];
+	struct unwind_place *p = &u->cache[hash >> (64 - u->cache_bits)];
 
 	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
 			     1))
 		return p;
+	unwind_images_lock(u->modules);
 	struct unwind_code c = unwind_code_at(u, in, pc);
 
 	if (!u->number || c.dated)
 		p = &u->last;
 	*p = (struct unwind_place){ pc, u->number, unwind_look_up(&c) };
+	unwind_images_unlock(u->modules);
 	return p;
 }
 
@@ -202,6 +220,7 @@ static bool unwind_at_entry(const struct unwind_code *c,
 	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
 }
 
+/* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
 				   const struct unwind_place *p,
@@ -232,23 +251,37 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 	return 0;
 }
 
-static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
-		       const struct unwind_place *p, bool full,
-		       struct stack_walk *w, struct unwind_out *out)
+/* Steps where a row is not enough. Called with the images locked. */
+static int unwind_step_slowly(struct table_unwinder *u,
+			      const struct unwind_in *in,
+			      const struct unwind_place *p,
+			      struct stack_walk *w, struct unwind_out *out)
 {
-	if (unwind_place_kind(p) > ROW_COMPLEX) {
-		if (unwind_place_kind(p) == (enum row_kind)KNOWN_LINK && w->top)
-			return stack_walk_link(w);
+	if (unwind_place_kind(p) > ROW_COMPLEX)
 		return unwind_by_frame_pointer(u, in, p, w, out);
-	}
-	if (!full || unwind_place_kind(p) == ROW_SIGNAL)
-		return stack_walk_row(w, &p->row);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
 	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
 	/* The row comes from .sframe, which has nothing more. */
 	return w->end == UNWIND_NO_TABLE ? stack_walk_row(w, &p->row) : -1;
+}
+
+static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
+		       const struct unwind_place *p, bool full,
+		       struct stack_walk *w, struct unwind_out *out)
+{
+	enum row_kind kind = unwind_place_kind(p);
+
+	if (kind == (enum row_kind)KNOWN_LINK && w->top)
+		return stack_walk_link(w);
+	if (kind == ROW_SIGNAL || (kind <= ROW_COMPLEX && !full))
+		return stack_walk_row(w, &p->row);
+	unwind_images_lock(u->modules);
+	int rc = unwind_step_slowly(u, in, p, w, out);
+
+	unwind_images_unlock(u->modules);
+	return rc;
 }
 
 static enum unwind_end unwind_walk(struct table_unwinder *u,
@@ -278,7 +311,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 		out->ip[out->n++] = pc;
 		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE)
 			return UNWIND_NO_MAP;
-		if (unwind_step(u, in, p, full, &w, out))
+		if (u->stuck || unwind_step(u, in, p, full, &w, out))
 			return w.end;
 	}
 }
@@ -323,9 +356,11 @@ static uint16_t unwind_machine(struct table_unwinder *u,
 {
 	if (in->machine)
 		return in->machine;
+	unwind_images_lock(u->modules);
 	const struct unwind_image *m =
 		unwind_code_at(u, in, pc & in->user_mask).m;
 
+	unwind_images_unlock(u->modules);
 	return m ? m->machine : 0;
 }
 
@@ -348,7 +383,9 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 	}
 	unwind_set_epoch(u, in->epoch);
 	if (!in->dumped) {
+		unwind_images_lock(u->modules);
 		unwind_link(u, in, abi, out);
+		unwind_images_unlock(u->modules);
 		return;
 	}
 	out->end = unwind_walk(u, in, abi, false, out);
@@ -380,12 +417,12 @@ static bool unwind_chain_is_sound(struct table_unwinder *u,
 	return true;
 }
 
-static enum unwind_caller unwind_caller(struct unwinder *uw,
-					const struct unwind_in *given,
-					const uint64_t *ip, uint32_t n,
-					bool infer, uint64_t *caller)
+/* Called with the images locked. */
+static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
+					     const struct unwind_in *given,
+					     const uint64_t *ip, uint32_t n,
+					     bool infer, uint64_t *caller)
 {
-	struct table_unwinder *u = (struct table_unwinder *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
 
@@ -419,13 +456,105 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	return CALLER_INFERRED;
 }
 
+static enum unwind_caller unwind_caller(struct unwinder *uw,
+					const struct unwind_in *in,
+					const uint64_t *ip, uint32_t n,
+					bool infer, uint64_t *caller)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+
+	unwind_images_lock(u->modules);
+	enum unwind_caller found =
+		unwind_find_caller(u, in, ip, n, infer, caller);
+
+	unwind_images_unlock(u->modules);
+	return found;
+}
+
+/* ---- threads */
+
+/* An unwind_job_fn. What a dump leads to depends on its bytes, the mappings and
+ * the files only, so it does not matter which thread follows it. */
+static void unwind_ahead(struct unwinder *uw, struct unwind_job *j)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+
+	u->stuck = u->dated = false;
+	unwind_stack(uw, &j->in, &j->out);
+	j->stuck = u->stuck;
+	j->dated = u->dated;
+}
+
+static struct table_unwinder *unwind_new_of(const struct unwinder_ops *ops,
+					    struct unwind_images *modules,
+					    unsigned int cache_bits)
+{
+	struct table_unwinder *u = mem_new(1, sizeof(*u));
+
+	u->uw.ops = ops;
+	u->modules = modules;
+	u->cache_bits = cache_bits;
+	u->cache = mem_new((size_t)1 << cache_bits, sizeof(*u->cache));
+	return u;
+}
+
+/* With the first dump: readers of captures may fork before (see writer.c), and
+ * most captures have no dumps. */
+static void unwind_start_threads(struct table_unwinder *u)
+{
+	unsigned int n = u->wanted;
+
+	u->wanted = 0;
+	unwind_images_share(u->modules);
+	u->helper = mem_new(n, sizeof(*u->helper));
+	for (; u->n_helper < n; u->n_helper++) {
+		struct table_unwinder *h =
+			unwind_new_of(u->uw.ops, u->modules, CACHE_BITS_AHEAD);
+
+		h->ahead = true;
+		u->helper[u->n_helper] = &h->uw;
+	}
+	u->threads = unwind_threads_new(u->helper, n, unwind_ahead);
+}
+
+static struct unwind_job *unwind_begin(struct unwinder *uw,
+				       const struct unwind_in *in)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+
+	if (u->wanted)
+		unwind_start_threads(u);
+	return u->threads ? unwind_threads_begin(u->threads, in) : NULL;
+}
+
+static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,
+			  struct unwind_out *out, bool *dated)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+
+	if (!unwind_threads_finish(u->threads, j) || j->stuck ||
+	    out->max != j->out.max)
+		return false;
+	*dated = j->dated;
+	memcpy(out->ip, j->ip, j->out.n * sizeof(*out->ip));
+	out->n = j->out.n;
+	out->guessed = j->out.guessed;
+	out->end = j->out.end;
+	return true;
+}
+
 static void unwind_free(struct unwinder *uw)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	if (!u)
 		return;
-	unwind_images_free(u->modules);
+	unwind_threads_free(u->threads);
+	for (unsigned int i = 0; i < u->n_helper; i++)
+		unwind_free(u->helper[i]);
+	free(u->helper);
+	if (!u->ahead)
+		unwind_images_free(u->modules);
 	table_release(&u->numbers);
 	free(u->cache);
 	free(u);
@@ -435,18 +564,20 @@ static const struct unwinder_ops ops = {
 	.name = "tables",
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
+	.begin = unwind_begin,
+	.finish = unwind_finish,
 	.free = unwind_free,
 };
 
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
 {
-	struct table_unwinder *u = mem_new(1, sizeof(*u));
+	return &unwind_new_of(&ops, unwind_images_new(sy, fr), CACHE_BITS)->uw;
+}
 
-	u->uw.ops = &ops;
-	u->fr = fr;
-	u->modules = unwind_images_new(sy, fr);
-	u->cache = mem_new((size_t)1 << CACHE_BITS, sizeof(*u->cache));
-	return &u->uw;
+void unwind_use_threads(struct unwinder *uw, unsigned int n)
+{
+	((struct table_unwinder *)uw)->wanted =
+		n < UNWIND_THREADS_MAX ? n : UNWIND_THREADS_MAX;
 }
 
 struct unwind_images *unwind_get_images(struct unwinder *uw)

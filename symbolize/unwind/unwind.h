@@ -17,6 +17,8 @@ struct unwinder;
 /* Creates an unwinder that looks for files as the options of sy say. Borrows
  * both until uw->ops->free(). */
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr);
+/* Lets begin() use n threads, 64 at most. */
+void unwind_use_threads(struct unwinder *uw, unsigned int n);
 /* Returns the images it has opened, owned by the unwinder. */
 struct unwind_images *unwind_get_images(struct unwinder *uw);
 #endif

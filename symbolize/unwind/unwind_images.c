@@ -3,6 +3,7 @@
 #include "symbolize/unwind/unwind_images.h"
 
 #include <gelf.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/cfi/function_rows.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
@@ -42,14 +43,19 @@ struct unwind_images {
 	size_t n, cap;
 	struct table by_id;   /* by build-id */
 	struct table by_code; /* by JIT code */
-	/* Index by image id: 0 not looked up yet, UINT32_MAX not found, else
+	/* Index by image id: 0 not looked up yet, OF_NO_FILE, OF_NOT_FOUND, or
 	 * index + 1. */
 	uint32_t *of;
 	size_t n_of, cap_of;
 	struct unwind_open_file file[OPEN_MAX];
 	uint64_t clock;
 	struct unwind_images_count count;
+	bool shared;
+	pthread_mutex_t lock; /* if shared */
 };
+
+#define OF_NOT_FOUND UINT32_MAX
+#define OF_NO_FILE (UINT32_MAX - 1)
 
 struct unwind_images *unwind_images_new(struct symbolizer *sy,
 					const struct frames *fr)
@@ -63,10 +69,11 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 
 static void unwind_image_free(struct unwind_image *m)
 {
-	for (size_t i = 0; i < UNWIND_IMAGE_ROWS; i++)
-		unwind_rows_free(m->rows[i]);
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++)
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++) {
+		function_rows_free(m->rows[i]);
 		cfi_close(m->cfi[i]);
+	}
+	unwind_rows_free(m->sframe);
 	free(m->seg);
 	free(m->path);
 	if (m->img)
@@ -92,7 +99,32 @@ void unwind_images_free(struct unwind_images *ms)
 	table_release(&ms->by_code);
 	free(ms->m);
 	free(ms->of);
+	if (ms->shared)
+		pthread_mutex_destroy(&ms->lock);
 	free(ms);
+}
+
+void unwind_images_share(struct unwind_images *ms)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&ms->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	ms->shared = true;
+}
+
+void unwind_images_lock(struct unwind_images *ms)
+{
+	if (ms->shared)
+		pthread_mutex_lock(&ms->lock);
+}
+
+void unwind_images_unlock(struct unwind_images *ms)
+{
+	if (ms->shared)
+		pthread_mutex_unlock(&ms->lock);
 }
 
 /* Returns true if the file was replaced since. Without a build-id the inode
@@ -170,12 +202,12 @@ static struct image *unwind_images_copy_image(const struct image *img)
 	return copy;
 }
 
+/* cfi NULL: there is none. */
 static void unwind_images_add_table(struct unwind_image *m, size_t i,
-				    struct unwind_rows *rows)
+				    struct cfi *cfi)
 {
-	m->rows[i] = rows;
-	m->set->count.rows += unwind_rows_count(rows);
-	m->set->count.complex += unwind_rows_complex(rows);
+	m->cfi[i] = cfi;
+	m->rows[i] = cfi ? function_rows_new(cfi) : NULL;
 }
 
 static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
@@ -186,16 +218,11 @@ static void unwind_images_make_tables(struct unwind_image *m,
 {
 	struct sframe_file f;
 
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only;
-	     i++) {
-		m->cfi[i] = cfi_open(ef, sections[i]);
-		if (m->cfi[i])
-			unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
-	}
-	if (m->rows[0] || sframe_file_open(ef, &f, NULL) != 1)
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only; i++)
+		unwind_images_add_table(m, i, cfi_open(ef, sections[i]));
+	if (m->cfi[0] || sframe_file_open(ef, &f, NULL) != 1)
 		return;
-	unwind_images_add_table(m, UNWIND_IMAGE_SFRAME,
-				sframe_table(&f.sf, NULL));
+	m->sframe = sframe_table(&f.sf, NULL);
 	sframe_file_release(&f);
 }
 
@@ -247,8 +274,8 @@ static bool unwind_images_same_id(const void *owner, uint32_t id,
 	       elf_same_id(a->id, a->id_len, b->id, b->id_len);
 }
 
-/* Returns the index of the image, or UINT32_MAX. Build-ids may be padded with
- * zeros, so only the first bytes are hashed. */
+/* Returns the index of the image + 1, or OF_NO_FILE or OF_NOT_FOUND. Build-ids
+ * may be padded with zeros, so only the first bytes are hashed. */
 static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 {
 	const struct image *img = frames_get_image(ms->fr, image);
@@ -256,7 +283,7 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 	uint64_t hash = 0;
 
 	if (img->kind != IMAGE_VDSO && img->kind != IMAGE_FILE)
-		return UINT32_MAX;
+		return OF_NO_FILE;
 	ms->count.asked++;
 	if (img->id_len) {
 		hash = hash_bytes(img->id, img->id_len < 8 ? img->id_len : 8,
@@ -265,27 +292,34 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 					 unwind_images_same_id, ms, &key);
 
 		if (id != TABLE_NONE)
-			return id;
+			return id + 1;
 	}
 	struct elf_file *ef = unwind_images_locate(ms, img);
 	if (!ef)
-		return UINT32_MAX;
+		return OF_NOT_FOUND;
 	unwind_images_new_image(ms, img, ef);
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
-	return (uint32_t)ms->n - 1;
+	return (uint32_t)ms->n;
+}
+
+bool unwind_images_known(const struct unwind_images *ms, uint32_t image)
+{
+	return image < ms->n_of && ms->of[image];
+}
+
+bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image)
+{
+	return ms->of[image] != OF_NO_FILE;
 }
 
 struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image)
 {
 	ms->of = mem_reach(ms->of, &ms->n_of, &ms->cap_of, image + (size_t)1,
 			   sizeof(*ms->of));
-	if (!ms->of[image]) {
-		uint32_t i = unwind_images_look_up(ms, image);
-
-		ms->of[image] = i == UINT32_MAX ? UINT32_MAX : i + 1;
-	}
-	return ms->of[image] == UINT32_MAX ? NULL : ms->m[ms->of[image] - 1];
+	if (!ms->of[image])
+		ms->of[image] = unwind_images_look_up(ms, image);
+	return ms->of[image] >= OF_NO_FILE ? NULL : ms->m[ms->of[image] - 1];
 }
 
 static bool unwind_images_same_code(const void *owner, uint32_t id,
@@ -314,12 +348,11 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 	m->big = c->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	m->code = c;
 	if (!ms->sframe_only)
-		m->cfi[0] = cfi_memory(m->machine, c->frame, c->n_frame,
-				       c->start + c->frame_off, c->swapped);
-	if (m->cfi[0]) {
-		unwind_images_add_table(m, 0, cfi_rows(m->cfi[0]));
-		ms->count.built++;
-	}
+		unwind_images_add_table(
+			m, 0,
+			cfi_memory(m->machine, c->frame, c->n_frame,
+				   c->start + c->frame_off, c->swapped));
+	ms->count.built += m->cfi[0] != NULL;
 	unwind_images_append(ms, m);
 	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
@@ -328,14 +361,21 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 					   uint64_t vaddr)
 {
-	for (unsigned int i = 0; i < UNWIND_IMAGE_ROWS; i++) {
-		const struct unwind_row *row =
-			m->rows[i] ? unwind_rows_find(m->rows[i], vaddr) : NULL;
+	const struct unwind_row *row =
+		m->asked && m->sframe ? unwind_rows_find(m->sframe, vaddr)
+				      : NULL;
 
+	/* That of a debug file comes last: it may be found before or after this
+	 * address was looked up. */
+	if (row && unwind_row_kind(row) != ROW_GAP)
+		return row;
+	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++) {
+		row = m->rows[i] ? function_rows_find(m->rows[i], vaddr) : NULL;
 		if (row && unwind_row_kind(row) != ROW_GAP)
 			return row;
 	}
-	return NULL;
+	row = m->sframe ? unwind_rows_find(m->sframe, vaddr) : NULL;
+	return row && unwind_row_kind(row) != ROW_GAP ? row : NULL;
 }
 
 bool unwind_images_more_tables(struct unwind_image *m)
@@ -350,10 +390,8 @@ bool unwind_images_more_tables(struct unwind_image *m)
 	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
 
 	if (debug)
-		m->cfi[i] = cfi_open(debug, sections[i]);
+		unwind_images_add_table(m, i, cfi_open(debug, sections[i]));
 	elf_file_close(debug);
-	if (m->cfi[i])
-		unwind_images_add_table(m, i, cfi_rows(m->cfi[i]));
 	return m->cfi[i] != NULL;
 }
 
@@ -421,5 +459,15 @@ bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
 
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
 {
-	return ms->count;
+	struct unwind_images_count c = ms->count;
+
+	for (size_t i = 0; i < ms->n; i++) {
+		const struct unwind_image *m = ms->m[i];
+
+		for (size_t k = 0; k < UNWIND_IMAGE_TABLES; k++)
+			c.rows += m->rows[k] ? function_rows_count(m->rows[k])
+					     : 0;
+		c.rows += m->sframe ? unwind_rows_count(m->sframe) : 0;
+	}
+	return c;
 }

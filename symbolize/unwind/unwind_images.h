@@ -4,7 +4,10 @@
  * There is one set per run. A file is opened when the first stack reaches it,
  * and is shared by all processes and by images with the same build-id. Files
  * without samples are never opened. Tables are kept, but only a limited number
- * of files stay open. */
+ * of files stay open.
+ *
+ * Threads share a set by unwind_images_lock(), which is held around every call
+ * for images of it. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
 #define SYMBOLIZE_UNWIND_UNWIND_IMAGES_H
 #include <stdbool.h>
@@ -16,6 +19,7 @@
 
 struct cfi;
 struct frames;
+struct function_rows;
 struct jit_code;
 struct unwind_images;
 struct unwind_row;
@@ -27,10 +31,6 @@ struct symbolizer;
  * That of a stripped file may be in its debug file, see
  * unwind_images_more_tables(). */
 #define UNWIND_IMAGE_TABLES 2
-/* .sframe comes last, for files without .eh_frame only: GNU ld writes wrong
- * entries for .plt.got, and before version 3 it has less information. */
-#define UNWIND_IMAGE_SFRAME UNWIND_IMAGE_TABLES
-#define UNWIND_IMAGE_ROWS (UNWIND_IMAGE_TABLES + 1)
 
 struct unwind_image {
 	struct unwind_images *set; /* the set it is in */
@@ -39,8 +39,12 @@ struct unwind_image {
 	bool proved;	      /* its build-id was compared */
 	bool asked;	      /* the debug file was searched for */
 	bool big;	      /* big-endian */
-	struct unwind_rows *rows[UNWIND_IMAGE_ROWS]; /* NULL: none */
-	struct cfi *cfi[UNWIND_IMAGE_TABLES]; /* to evaluate ROW_COMPLEX */
+	struct cfi *cfi[UNWIND_IMAGE_TABLES];		 /* NULL: none */
+	struct function_rows *rows[UNWIND_IMAGE_TABLES]; /* of cfi */
+	/* .sframe, for files without .eh_frame only: GNU ld writes wrong
+	 * entries for .plt.got, and before version 3 it has less information.
+	 * NULL: none. */
+	struct unwind_rows *sframe;
 	struct sigreturn sigreturn;
 	struct segment *seg;
 	size_t n_seg;
@@ -60,8 +64,8 @@ struct unwind_image {
 
 /* Statistics. */
 struct unwind_images_count {
-	uint32_t asked, built; /* images looked for; tables built */
-	uint64_t rows, complex;
+	uint32_t asked, built; /* images looked for; those with tables */
+	uint64_t rows;	       /* made so far */
 };
 
 /* Creates an empty set that looks for files as the options of sy say. Borrows
@@ -74,6 +78,16 @@ void unwind_images_sframe_only(struct unwind_images *ms);
 /* Returns the file of an image, or NULL if it has none or it is not found. The
  * pointer stays valid. */
 struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image);
+/* Was unwind_images_of() called for the image? It needs the frames, which only
+ * the main thread may read. */
+bool unwind_images_known(const struct unwind_images *ms, uint32_t image);
+/* Of a known image: is it a file, found or not? */
+bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image);
+/* A thread may lock several times. Nothing happens before
+ * unwind_images_share(), which is called before there are threads. */
+void unwind_images_share(struct unwind_images *ms);
+void unwind_images_lock(struct unwind_images *ms);
+void unwind_images_unlock(struct unwind_images *ms);
 /* Returns JIT code with the tables and bytes recorded for it; NULL if there are
  * neither. Borrows c until unwind_images_free(). */
 struct unwind_image *unwind_images_of_code(struct unwind_images *ms,

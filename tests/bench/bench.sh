@@ -2,13 +2,14 @@
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
 #        [unwind] [dwarf] [sql] [pictures] [page]; make bench runs all
+#        pages: tables of 10,000,000 rows, built without SQLite and by it
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
 # (at least 1.5 million records and 230 MB; of ftrace at least a million events,
 # each with its kernel stack) and one of a tenth of its time. How long that
 # takes is tried first: machines differ five times. To record anew, remove
 # bench/. waiting: what 10 to 100,000 waiting tasks cost (waiting.c).
-# $BENCH_RUNS (5). Run it on a quiet machine.
+# $BENCH_RUNS (5). newer.sh gets a second perf and trace-cmd. Run it on a quiet machine.
 cd "$(dirname "$0")/../.." || exit 2
 O=${O:-build}
 mkdir -p bench "$O/bench"
@@ -167,6 +168,7 @@ do
 	sql) bench_sql || rc=1 ;;
 	pictures) bench_pictures || rc=1 ;;
 	page) bench_page || rc=1 ;;
+	pages) PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
 	*) echo "no bench '$what': 'sed -n 2,6p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo

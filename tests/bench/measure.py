@@ -36,19 +36,25 @@ def exporter():
     return found[0] if found else None
 
 
-def contenders(n, took):
+SCRIPTS = {"script, cheapest": ["-F", "comm,tid,time,event,ip"],
+           "script --no-inline": ["--no-inline"]}
+
+
+def contenders(perfs, n, took):
     perf = ["perf", "--no-pager"]
     ingest = [US, "ingest", "-f", "--fields", "none"]
     yield "ingest, no symbols", ingest + ["--no-symbols", "-o", BASIC, BIG]
     yield "ingest", ingest + ["-o", DB, BIG]
     if os.path.exists(INSERT):
         yield "plain SQLite insertion", [INSERT, str(n), "bench", "plain"]
-    yield "perf script, cheapest", perf + [
-        "script", "-i", BIG, "-F", "comm,tid,time,event,ip"]
-    yield "perf script --no-inline", perf + ["script", "--no-inline", "-i",
-                                             BIG]
-    yield "perf report --stdio", perf + ["report", "--stdio", "--no-inline",
-                                         "-i", BIG]
+    yield "script of the database", [US, "script", DB]
+    for name, command in perfs.items():
+        for what, args in SCRIPTS.items():
+            yield "%s %s" % (name, what), [
+                command, "--no-pager", "script", "-i", BIG] + args
+        yield name + " report --stdio", [
+            command, "--no-pager", "report", "--stdio", "--no-inline", "-i",
+            BIG]
     # once: it takes minutes
     if exporter() and "export-to-sqlite.py" not in took:
         if os.path.exists("bench/export.db"):
@@ -64,15 +70,19 @@ def records(path):
     return int(m[1]) if m else 0
 
 
-def ratios(took, n):
+def ratios(perfs, took, n):
+    def perf(what):
+        return ["%s %s" % (name, what) for name in perfs]
+
     def line(a, b, wanted, smaller=False):
         runs.ratio(took, a, b, wanted, smaller)
 
     print("ratios of best times")
-    line("perf script, cheapest", "ingest, no symbols", 4)
-    line("perf script --no-inline", "ingest", 6)
-    line("perf report --stdio", "ingest", 1)
-    line("ingest, no symbols", "plain SQLite insertion", 1.5, True)
+    line(perf("script, cheapest"), "ingest, no symbols", 5)
+    line(perf("script --no-inline"), "ingest", 6.5)
+    line(perf("script --no-inline"), "script of the database", 4)
+    line(perf("report --stdio"), "ingest", 1)
+    line("ingest, no symbols", "plain SQLite insertion", 0.35, True)
     if "export-to-sqlite.py" in took:
         line("export-to-sqlite.py", "ingest", 25)
         if os.environ.get("PYTHONPATH") == STANDIN:
@@ -131,12 +141,13 @@ def main():
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     if exporter() and not has_pyside():
         os.environ["PYTHONPATH"] = STANDIN
-    took = runs.race(lambda took: contenders(n, took), n, "records")
+    perfs = runs.versions("perf")
+    took = runs.race(lambda took: contenders(perfs, n, took), n, "records")
     if os.path.exists("bench/export.db"):
         os.unlink("bench/export.db")
     if "ingest" not in took:
         return 1
-    ratios(took, n)
+    ratios(perfs, took, n)
     views(n, size)
     memory()
     print("load average %.2f; %d targets missed"

@@ -28,8 +28,9 @@ def ingest(fields, capture):
     return [US, "ingest", "-q", "-f", "--fields", fields, "-o", DB, capture]
 
 
-def contenders(_):
-    yield "trace-cmd report", ["trace-cmd", "report", "-i", BIG]
+def contenders(others):
+    for name, command in others.items():
+        yield name + " report", [command, "report", "-i", BIG]
     yield "ingest --fields none", ingest("none", BIG)
     yield "ingest --fields all", ingest("all", BIG)
 
@@ -76,10 +77,12 @@ def main():
     print("%s: %d events, %.1f MB; load average %.2f on %d processors"
           % (BIG, counted[0][1], os.path.getsize(BIG) / 1e6,
              os.getloadavg()[0], os.cpu_count()))
-    took = runs.race(contenders, counted[0][1], "events")
+    others = runs.versions("trace-cmd")
+    took = runs.race(lambda took: contenders(others), counted[0][1], "events")
     print("ratios of best times")
-    runs.ratio(took, "trace-cmd report", "ingest --fields none", 6)
-    runs.ratio(took, "trace-cmd report", "ingest --fields all", 3)
+    reports = [name + " report" for name in others]
+    runs.ratio(took, reports, "ingest --fields none", 12)
+    runs.ratio(took, reports, "ingest --fields all", 10)
     reading(counted)
     print("memory: ulimit -d %d; KiB" % runs.LIMIT)
     for capture in (SMALL, BIG):

@@ -24,7 +24,7 @@ COLLAPSE = r"""
 END { for (k in n) print k, n[k] }"""
 
 
-def contenders(_):
+def contenders(perfs):
     yield "ingest", [US, "ingest", "-q", "-f", "--fields", "none", "-o", DB,
                      BIG]
     yield "folded", [US, "query", "--format", "csv", DB,
@@ -32,9 +32,10 @@ def contenders(_):
     yield "flame --folded", [US, "flame", "--folded", DB]
     yield "flame", [US, "flame", "-o", "bench/big.svg", DB]
     yield "report --html", [US, "report", "--html", "-o", "bench/big.html", DB]
-    yield "perf script | collapse", [
-        "sh", "-c", 'perf script --no-inline -i "$1" | "$2" "$3"', "sh", BIG,
-        shutil.which("mawk") or "awk", COLLAPSE]
+    for name, command in perfs.items():
+        yield name + " script | collapse", [
+            "sh", "-c", '"$0" script --no-inline -i "$1" | "$2" "$3"', command,
+            BIG, shutil.which("mawk") or "awk", COLLAPSE]
 
 
 def main():
@@ -47,11 +48,13 @@ def main():
     print("%s: %d samples, %d MB, load average %.2f on %d processors" % (
         BIG, n, os.path.getsize(BIG) // 1000000, os.getloadavg()[0],
         os.cpu_count()))
-    took = runs.race(contenders, n, "samples")
+    perfs = runs.versions("perf")
+    took = runs.race(lambda took: contenders(perfs), n, "samples")
     print("ratios of best times")
-    runs.ratio(took, "perf script | collapse", "flame --folded", 20)
-    runs.ratio(took, "perf script | collapse", "flame", 20)
-    runs.ratio(took, "perf script | collapse", "folded", 20)
+    others = [name + " script | collapse" for name in perfs]
+    runs.ratio(took, others, "flame --folded", 20)
+    runs.ratio(took, others, "flame", 20)
+    runs.ratio(took, others, "folded", 20)
     return 1 if runs.missed else 0
 
 

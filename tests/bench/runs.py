@@ -3,7 +3,9 @@
 the machine hits them all. Best and median of $BENCH_RUNS (5) are printed, and
 the targets that we set ourselves with what was reached. Ratios are of the
 best wall times; where other programs wanted the machine, the ratio of
-processor times (user + system, all threads) says more and stands beside it."""
+processor times (user + system, all threads) says more and stands beside it.
+Of perf and trace-cmd there are two versions, if newer.sh can get one; ratios
+are to the faster of them."""
 
 import os
 import re
@@ -59,6 +61,21 @@ class Run:
                 setattr(self, attr, max(getattr(self, attr), int(m[1])))
 
 
+def versions(program):
+    """{"perf 6.1": "perf", "perf 7.2": "bench/newer-perf"}"""
+    p = subprocess.run(["tests/bench/newer.sh", program],
+                       stdout=subprocess.PIPE, text=True)
+    found = {}
+    for command in [program] + p.stdout.split():
+        p = subprocess.run([command, "--version" if program == "perf" else
+                            "version"], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True)
+        m = re.search(r"version (\d+\.\d+)", p.stdout + p.stderr)
+        if m:
+            found.setdefault("%s %s" % (program, m[1]), command)
+    return found
+
+
 def message():
     with open("bench/out.log", errors="replace") as f:
         return f.read()[-300:].strip()
@@ -100,14 +117,19 @@ def target(name, reached, wanted, smaller=False, beside=""):
 
 
 def ratio(took, a, b, wanted, smaller=False):
-    """The time of a over that of b, with its target."""
-    def of(key):
-        return (min(getattr(r, key) for r in took[a])
-                / min(getattr(r, key) for r in took[b]))
+    """The time of a over that of b, with its target. a may be a list: the
+    fastest of these."""
+    def best(name, key):
+        return min(getattr(r, key) for r in took[name])
 
-    known = a in took and b in took
-    target("%s / %s" % (a, b), of("wall") if known else None, wanted, smaller,
-           "  (cpu %.2f)" % of("cpu") if known else "")
+    names = [n for n in ([a] if isinstance(a, str) else a) if n in took]
+    if not names or b not in took:
+        target("%s / %s" % (a if isinstance(a, str) else " or ".join(a), b),
+               None, wanted, smaller)
+        return
+    a = min(names, key=lambda n: best(n, "wall"))
+    target("%s / %s" % (a, b), best(a, "wall") / best(b, "wall"), wanted,
+           smaller, "  (cpu %.2f)" % (best(a, "cpu") / best(b, "cpu")))
 
 
 def memory(name, args):

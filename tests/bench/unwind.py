@@ -4,9 +4,11 @@
 Records gcc's own compiler at work on a file of many functions (once: remove
 bench/dwarf.data to record anew), then measures on that one file: our
 unwinding and libdw's (one Dwfl, kept) on the same samples in one run, tables
-included; and, as whole programs, perf script --no-inline and our ingest, which
-stores what it finds. All times are of the processor. Then how that grows with
-the processes of one program and with its libraries: each table is made once.
+included; and, as whole programs, perf script --no-inline (the faster of two
+versions, see runs.py) and our ingest, which stores what it finds. These times
+are of the processor; then both whole programs by the clock, ours with one, two
+and four threads. Last how that grows with the processes of one program and with
+its libraries: each table is made once.
 
 Measured on 2 cores: 134,390 samples of cc1 are unwound at 560,000 a second,
 tables included, 6.3 times as fast as by libdw and 31 times as fast as perf
@@ -23,9 +25,13 @@ import resource
 import subprocess
 import sys
 
+import runs
+
 FILE = "bench/dwarf.data"
 FUNCTIONS = 900
-RUNS = int(os.environ.get("BENCH_RUNS", "5"))
+RUNS = runs.RUNS
+DB = "bench/dwarf.db"
+PERFS = {}
 # processes, libraries, and how long each of these is busy
 GROWTH = [(1, 1, 20000), (1, 10, 2000), (1, 100, 200), (10, 10, 200),
           (100, 10, 20), (1000, 1, 20), (1000, 10, 2)]
@@ -86,16 +92,29 @@ def side_by_side(build, file):
     return [int(m[1])] + [int(t[i]) for i in range(1, 5)]
 
 
+def script(command, file):
+    return [command, "script", "--no-inline", "-F", "ip", "-i", file]
+
+
+def ingest(build, file, *options):
+    return [build + "/backstitch", "ingest", "-q", "-f", "-o", DB,
+            "--no-symbols", file, *options]
+
+
 def whole(build, file):
     """Seconds of perf script and of our ingest."""
-    db = "bench/dwarf.db"
-    perf = min(seconds("perf", "script", "--no-inline", "-F", "ip", "-i",
-                       file) for _ in range(RUNS))
-    ingest = min(seconds(build + "/backstitch", "ingest", "-q", "-f", "-o", db,
-                         "--no-symbols", "--symfs", "/", file)
-                 for _ in range(RUNS))
-    os.unlink(db)
-    return perf, ingest
+    perf = min(seconds(*script(command, file)) for command in PERFS.values()
+               for _ in range(RUNS))
+    ours = min(seconds(*ingest(build, file)) for _ in range(RUNS))
+    os.unlink(DB)
+    return perf, ours
+
+
+def contenders(build, file):
+    for name, command in PERFS.items():
+        yield name + " script", script(command, file)
+    for jobs in ("1", "2", "4"):
+        yield "ingest --jobs " + jobs, ingest(build, file, "--jobs", jobs)
 
 
 def compiler(build):
@@ -111,6 +130,10 @@ def compiler(build):
     print("  perf script        %8d samples/s; ingest is %.1f times as fast,"
           " unwinding alone %.1f times"
           % (samples / perf, perf / ingest, ours * perf / samples))
+    took = runs.race(lambda _: contenders(build, FILE), samples, "samples")
+    os.unlink(DB)
+    runs.ratio(took, [name + " script" for name in PERFS], "ingest --jobs 2",
+               5)
 
 
 def library(i):
@@ -154,6 +177,7 @@ def growth(build):
 
 def main():
     build = sys.argv[1]
+    PERFS.update(runs.versions("perf"))
     if not os.path.exists(FILE) and not record():
         print("cannot record stack dumps: perf and the right to use it are"
               " needed")

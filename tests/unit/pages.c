@@ -28,6 +28,7 @@ struct filling {
 	unsigned int text; /* most bytes of a text */
 	unsigned int huge; /* one row in so many has a larger one; 0: none */
 	unsigned int late; /* one row in so many comes late; 0: none */
+	unsigned int list; /* rows come as lists of at most so many; 0: none */
 };
 
 static void pages_ok(int rc)
@@ -136,6 +137,30 @@ static void pages_put_key(struct row *r, const struct filling *f,
 	}
 }
 
+/* Puts rows i and following, as many as a list has. Returns how many. */
+static unsigned int pages_put_list(struct store *db, unsigned int t,
+				   const struct filling *f, unsigned int i,
+				   uint64_t *state)
+{
+	static uint32_t v[4096];
+	static int64_t key;
+	unsigned int n = 1 + (unsigned int)rnd_below(state, f->list);
+	uint32_t b = (uint32_t)(rnd(state) >> (33 + rnd_below(state, 31)));
+	bool late = f->late && i > f->late && !rnd_below(state, f->late);
+	struct row r;
+
+	if (!i)
+		key = -3;
+	if (n > f->rows - i)
+		n = f->rows - i;
+	for (unsigned int k = 0; k < n; k++)
+		v[k] = (uint32_t)(rnd(state) >> (32 + rnd_below(state, 32)));
+	key += 1 + (int64_t)(rnd(state) >> (44 + rnd_below(state, 20)));
+	pages_ok(db_row(db, t, LIST_BYTES(n), &r, &err));
+	row_list(&r, late ? -(int64_t)i - 10 : key, b, v, n);
+	return n;
+}
+
 static void pages_fill(struct store *db, unsigned int t,
 		       const struct filling *f, uint64_t seed)
 {
@@ -143,7 +168,9 @@ static void pages_fill(struct store *db, unsigned int t,
 			   : f->key == PAGES_ID	 ? 1
 						 : 2;
 
-	for (unsigned int i = 0; i < f->rows; i++) {
+	for (unsigned int i = 0; f->list && i < f->rows;)
+		i += pages_put_list(db, t, f, i, &seed);
+	for (unsigned int i = 0; !f->list && i < f->rows; i++) {
 		bool huge = f->huge && !rnd_below(&seed, f->huge);
 		size_t text = huge ? 200000 : f->text;
 		struct row r;
@@ -270,16 +297,23 @@ static const int page_sizes[] = { 512,	1024,  2048,  4096,
 START_TEST(tables_of_every_page_size_are_equal)
 {
 	const struct filling f[] = {
-		{ PAGES_ID, 9, 3000, 12, 0, 0 },
-		{ PAGES_ROWID, 4, 3000, 40, 0, 0 },
-		{ PAGES_PAIR, 3, 9000, 0, 0, 0 },
-		{ PAGES_ID, 2, 500, 900, 40, 0 },
-		{ PAGES_ROWID, 3, 100, 20000, 0, 0 },
-		{ PAGES_ID, 9, 2000, 12, 0, 9 },
-		{ PAGES_PAIR, 3, 2000, 0, 0, 7 },
-		{ PAGES_ROWID, 250, 300, 30, 0, 0 },
+		{ PAGES_ID, 9, 3000, 12, 0, 0, 0 },
+		{ PAGES_ROWID, 4, 3000, 40, 0, 0, 0 },
+		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 0 },
+		{ PAGES_ID, 2, 500, 900, 40, 0, 0 },
+		{ PAGES_ROWID, 3, 100, 20000, 0, 0, 0 },
+		{ PAGES_ID, 9, 2000, 12, 0, 9, 0 },
+		{ PAGES_PAIR, 3, 2000, 0, 0, 7, 0 },
+		{ PAGES_ROWID, 250, 300, 30, 0, 0, 0 },
+	};
+	const struct filling lists[] = {
+		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 1 },
+		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 40 },
+		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 4000 },
+		{ PAGES_PAIR, 3, 9000, 0, 0, 7, 30 },
 	};
 
+	pages_both(lists, 4, page_sizes[_i], 1, PAGE_FILE_LOCK);
 	pages_both(f, 8, page_sizes[_i], 1, PAGE_FILE_LOCK);
 }
 END_TEST
@@ -288,15 +322,16 @@ START_TEST(tables_of_few_rows_are_equal)
 {
 	for (unsigned int n = 0; n < 24; n++) {
 		const struct filling f[] = {
-			{ PAGES_ID, 3, n, 200, 0, 0 },
-			{ PAGES_ROWID, 3, n, 700, 0, 0 },
-			{ PAGES_PAIR, 3, n * 8, 0, 0, 0 },
-			{ PAGES_ID, 1, n * 20, 0, 0, 0 },
-			{ PAGES_ROWID, 1, n * 20, 0, 0, 0 },
-			{ PAGES_PAIR, 2, n * 60, 0, 0, 0 },
+			{ PAGES_ID, 3, n, 200, 0, 0, 0 },
+			{ PAGES_ROWID, 3, n, 700, 0, 0, 0 },
+			{ PAGES_PAIR, 3, n * 8, 0, 0, 0, 0 },
+			{ PAGES_ID, 1, n * 20, 0, 0, 0, 0 },
+			{ PAGES_ROWID, 1, n * 20, 0, 0, 0, 0 },
+			{ PAGES_PAIR, 2, n * 60, 0, 0, 0, 0 },
+			{ PAGES_PAIR, 3, n * 8, 0, 0, 0, 9 },
 		};
 
-		pages_both(f, 6, 512, n, PAGE_FILE_LOCK);
+		pages_both(f, 7, 512, n, PAGE_FILE_LOCK);
 	}
 }
 END_TEST
@@ -306,11 +341,12 @@ START_TEST(tables_end_anywhere)
 {
 	for (unsigned int n = 0; n < 40; n++) {
 		const struct filling f[] = {
-			{ PAGES_ID, 3, 4000 + n, 20, 0, 0 },
-			{ PAGES_PAIR, 3, 4000 + n, 0, 0, 0 },
+			{ PAGES_ID, 3, 4000 + n, 20, 0, 0, 0 },
+			{ PAGES_PAIR, 3, 4000 + n, 0, 0, 0, 0 },
+			{ PAGES_PAIR, 3, 4000 + n, 0, 0, 0, 50 },
 		};
 
-		pages_both(f, 2, 512, n, PAGE_FILE_LOCK);
+		pages_both(f, 3, 512, n, PAGE_FILE_LOCK);
 	}
 }
 END_TEST
@@ -329,6 +365,11 @@ START_TEST(random_tables_are_equal)
 					   rnd_below(&s, 12));
 		f[i].huge = (unsigned int)rnd_below(&s, 2) * 300;
 		f[i].late = (unsigned int)rnd_below(&s, 2) * 20;
+		f[i].list = 0;
+		if (f[i].key == PAGES_PAIR && rnd_below(&s, 2)) {
+			f[i].columns = 3;
+			f[i].list = 1 + (unsigned int)rnd_below(&s, 300);
+		}
 		if (f[i].columns * f[i].text > 4000)
 			f[i].rows /= 10;
 	}
@@ -336,14 +377,23 @@ START_TEST(random_tables_are_equal)
 }
 END_TEST
 
+/* $PAGES_ROWS: as many rows, for tests/bench/bench.sh. */
+static unsigned int pages_large(unsigned int rows)
+{
+	const char *more = getenv("PAGES_ROWS");
+
+	return more ? (unsigned int)strtoul(more, NULL, 10) : rows;
+}
+
 START_TEST(large_tables_are_equal)
 {
 	const struct filling f[] = {
-		{ PAGES_ID, 6, _i ? 100000 : 300000, 0, 0, 0 },
-		{ PAGES_PAIR, 3, 200000, 0, 0, 0 },
+		{ PAGES_ID, 6, pages_large(_i ? 100000 : 300000), 0, 0, 0, 0 },
+		{ PAGES_PAIR, 3, pages_large(200000), 0, 0, 0, 0 },
+		{ PAGES_PAIR, 3, pages_large(200000), 0, 0, 0, 200 },
 	};
 
-	pages_both(f, 2, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
+	pages_both(f, 3, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
 }
 END_TEST
 
@@ -352,8 +402,8 @@ END_TEST
 START_TEST(the_page_of_the_lock_is_left_out)
 {
 	const struct filling f[] = {
-		{ PAGES_ID, 4, 3000, 30, 0, 0 },
-		{ PAGES_ROWID, 3, 200, 3000, 0, 0 },
+		{ PAGES_ID, 4, 3000, 30, 0, 0, 0 },
+		{ PAGES_ROWID, 3, 200, 3000, 0, 0, 0 },
 	};
 
 	for (unsigned int page = 60; page < 460; page += page % 8 ? 1 : 17) {
@@ -368,7 +418,7 @@ END_TEST
 
 START_TEST(a_full_disk_ends_it)
 {
-	const struct filling f = { PAGES_ID, 9, 20000, 30, 0, 0 };
+	const struct filling f = { PAGES_ID, 9, 20000, 30, 0, 0, 0 };
 	const struct rlimit lim = { 40000, 40000 };
 	struct store *db = pages_open("full", 1024, true, PAGE_FILE_LOCK);
 	unsigned int t = pages_table(db, "t", &f);
@@ -416,7 +466,7 @@ END_TEST
 
 START_TEST(a_table_with_rows_is_not_overwritten)
 {
-	const struct filling f = { PAGES_ID, 3, 50, 9, 0, 0 };
+	const struct filling f = { PAGES_ID, 3, 50, 9, 0, 0, 0 };
 	struct store *db = pages_open("rows", 4096, true, PAGE_FILE_LOCK);
 	unsigned int t = pages_table(db, "t", &f);
 
@@ -442,7 +492,7 @@ int main(void)
 	Suite *s = suite_create("pages");
 	TCase *t = tcase_create("pages");
 
-	tcase_set_timeout(t, RUN_TIMEOUT);
+	tcase_set_timeout(t, getenv("PAGES_ROWS") ? 3600 : RUN_TIMEOUT);
 	tcase_add_checked_fixture(t, pages_set_up, pages_tear_down);
 	tcase_add_loop_test(t, tables_of_every_page_size_are_equal, 0, 8);
 	tcase_add_test(t, tables_of_few_rows_are_equal);

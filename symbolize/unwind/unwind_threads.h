@@ -1,0 +1,49 @@
+/* unwind_threads.h - threads that unwind stack dumps before their samples are
+ * due.
+ *
+ * The main thread begins jobs in the order in which it ends them. A job that no
+ * thread has taken when it is due is taken back, so the main thread waits for
+ * at most one stack. Results do not depend on who made them: see unwind.c.
+ *
+ * Measured on two processors with 59,565 stack dumps of a compiler (503 MB):
+ * the main thread has a quarter less to do. */
+#ifndef SYMBOLIZE_UNWIND_UNWIND_THREADS_H
+#define SYMBOLIZE_UNWIND_UNWIND_THREADS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/record.h"
+#include "stitch/unwinder.h"
+
+#define UNWIND_THREADS_MAX 64
+/* Room for the addresses of a stack. */
+#define UNWIND_JOB_MAX 1024
+
+struct unwind_job {
+	struct unwind_in in;
+	struct regs regs; /* in.regs */
+	uint64_t value[64];
+	struct unwind_out out; /* out.ip is ip */
+	bool dated;	       /* as for finish() */
+	bool stuck;	       /* only the main thread can do it */
+	uint64_t ip[UNWIND_JOB_MAX];
+	int state; /* of unwind_threads.c */
+};
+
+/* Does a job. */
+typedef void unwind_job_fn(struct unwinder *uw, struct unwind_job *job);
+
+struct unwind_threads;
+
+/* Starts a thread for each of n unwinders, which are borrowed. Returns NULL if
+ * none could be started. */
+struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
+					  unsigned int n, unwind_job_fn *fn);
+void unwind_threads_free(struct unwind_threads *t);
+/* Copies in and its registers. Returns NULL if there is no room. */
+struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
+					const struct unwind_in *in);
+/* Waits until the job is done. Returns false if no thread has begun it. Its
+ * results are borrowed until the next begin. */
+bool unwind_threads_finish(struct unwind_threads *t, struct unwind_job *job);
+#endif

@@ -1,0 +1,50 @@
+#!/bin/sh
+# newer.sh - perf and trace-cmd of Debian's unstable release, to measure against the faster of two.
+# usage: tests/bench/newer.sh [PROGRAM...]; prints a command for each that there is
+#
+# They are installed into bench/sid by debootstrap, once; to get newer ones, remove that folder.
+# $BENCH_SID is a folder with such a system, which is then used as it is. The programs run with
+# its loader and libraries outside of it: so they see the same files as ours. Without root,
+# without a network, or with BENCH_SID= there are none, which is said.
+cd "$(dirname "$0")/../.." || exit 2
+sid=${BENCH_SID-$PWD/bench/sid}
+[ $# -gt 0 ] || set -- perf trace-cmd
+
+no() {
+	echo "only the installed version: $1" >&2
+	exit 0
+}
+
+[ "$sid" ] || no "BENCH_SID is empty"
+if ! [ -x "$sid/usr/bin/perf" ]
+then
+	[ "${BENCH_SID+set}" ] && no "no usr/bin/perf in $sid"
+	[ "$(id -u)" = 0 ] || no "to get a newer one needs root"
+	command -v debootstrap >/dev/null || no "install debootstrap"
+	mkdir -p bench && rm -rf "$sid.new"
+	echo "installing perf and trace-cmd of Debian unstable into $sid" >&2
+	debootstrap --variant=minbase --include=linux-perf,trace-cmd sid \
+		"$sid.new" "${BENCH_MIRROR:-http://deb.debian.org/debian}" \
+		>bench/sid.log 2>&1 || no "see bench/sid.log"
+	mv "$sid.new" "$sid"
+fi
+multi=$(${CC:-gcc} -print-multiarch)
+for loader in "$sid"/lib64/ld-*.so.* "$sid"/lib/ld-*.so.*
+do
+	[ -x "$loader" ] && break
+done
+[ -x "$loader" ] || no "no loader in $sid"
+for program
+do
+	[ -x "$sid/usr/bin/$program" ] || continue
+	mkdir -p bench
+	cat >"bench/newer-$program" <<-EOT
+	#!/bin/sh
+	TRACEEVENT_PLUGIN_DIR=$sid/usr/lib/$multi/traceevent/plugins
+	export TRACEEVENT_PLUGIN_DIR
+	exec "$loader" --argv0 $program --library-path \\
+		"$sid/usr/lib/$multi:$sid/usr/lib" "$sid/usr/bin/$program" "\$@"
+	EOT
+	chmod +x "bench/newer-$program"
+	echo "bench/newer-$program"
+done

@@ -1,0 +1,82 @@
+#!/bin/sh
+# jobs.sh - ingest of stack dumps makes the same database with any number of threads.
+# usage: tests/cli/jobs.sh
+#
+# Threads unwind ahead of their samples, with the mappings of that moment: captures in which
+# libraries come and go are among these.
+B=$(realpath "${BACKSTITCH:-./backstitch}") || exit 2
+cd "$(dirname "$0")/../.." || exit 2
+root=$PWD
+shared=${BACKSTITCH_SHARED:-../shared}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+rc=0
+
+# same NAME CAPTURE OPTION...
+same() {
+	name=$1
+	capture=$2
+	shift 2
+	for jobs in 1 2 4 16
+	do
+		"$B" ingest -q -f --no-cache --jobs $jobs -o "$work/$jobs.db" "$@" \
+			"$capture" >"$work/said" 2>&1 || [ $? = 3 ] || {
+			cat "$work/said"
+			echo "not ok $name"
+			rc=1
+			return
+		}
+	done
+	if cmp "$work/1.db" "$work/2.db" && cmp "$work/1.db" "$work/4.db" &&
+		cmp "$work/1.db" "$work/16.db"
+	then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		rc=1
+	fi
+}
+
+for c in frames32 jitframes hits-mixed tiny-sframe
+do
+	for f in tests/captures/$c.data tests/captures/$c.data.zst
+	do
+		[ ! -f "$f" ] || same "$c" "$f" --symfs "$root/tests/captures/symfs"
+	done
+done
+found=no
+for f in "$shared"/captures/*/perf/*dwarf*/perf.data "$shared"/captures/perf/*dwarf*/perf.data
+do
+	[ -f "$f" ] || continue
+	found=yes
+	what=$(dirname "${f#*captures/}")
+	for symfs in "$shared"/captures/symfs-6.18 "${f%/perf/*}/symfs"
+	do
+		[ ! -d "$symfs" ] || same "$what, $(basename "$symfs")" "$f" --symfs "$symfs"
+	done
+	same "$what, no symbols" "$f" --no-symbols
+done
+[ $found = yes ] || echo "skip captures of ../shared: not here"
+
+zstd -qdcf tests/captures/frames32.data.zst >"$work/frames32.data"
+same "two captures at once" "$work/frames32.data" --separate --symfs \
+	"$root/tests/captures/symfs" tests/captures/tiny-sframe.data
+
+# --no-symbols leaves out names, and nothing else of a stack dump
+"$B" ingest -q -f -o "$work/named.db" --symfs "$root/tests/captures/symfs" --no-lines \
+	"$work/frames32.data"
+"$B" ingest -q -f -o "$work/bare.db" --symfs "$root/tests/captures/symfs" --no-symbols \
+	"$work/frames32.data"
+for table in raw_chain stack_path sample_group
+do
+	sqlite3 "$work/named.db" "SELECT * FROM $table" >"$work/named"
+	sqlite3 "$work/bare.db" "SELECT * FROM $table" >"$work/bare"
+	if cmp "$work/named" "$work/bare" && [ -s "$work/bare" ]
+	then
+		echo "ok without names $table is the same"
+	else
+		echo "not ok without names $table is the same"
+		rc=1
+	fi
+done
+exit $rc
