@@ -33,11 +33,11 @@ done
 cp "$root"/tests/captures/lines.[ch] .
 gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-inline -o load-fp \
 	"$root/tests/bench/load.c" -pthread || exit 2
-[ -s three.data ] || env -i PATH="$PATH" perf record -q -o three.data -g -e cpu-clock \
+[ -s three.data ] || env -i PATH="$PATH" HOME="$work" perf record -q -o three.data -g -e cpu-clock \
 	-e page-faults -e sched:sched_switch -- ./load-fp 3 2 >/dev/null 2>&1
 # record_big FILE SECONDS
 record_big() {
-	env -i PATH="$PATH" perf record -q -o "$1" -m 2048 -g -e cpu-clock/freq=10000/ \
+	env -i PATH="$PATH" HOME="$work" perf record -q -o "$1" -m 2048 -g -e cpu-clock/freq=10000/ \
 		-e raw_syscalls:sys_enter -- ./load-fp "$2" 2 >/dev/null 2>&1
 }
 # how long that takes is tried first: machines differ
