@@ -4,7 +4,8 @@
 #
 # Each capture is cut N times and has bytes flipped N times. N is 500; 100 for CTF
 # traces, each of which is first tried in its own process; and 4 for
-# captures that are run through the whole program. $DAMAGE_N overrides N.
+# captures that are run through the whole program. $DAMAGE_N overrides N;
+# 0 cuts a CTF trace at each byte: DAMAGE_N=0 tests/damage.sh build/damage/ctf TRACE/metadata.
 # ftrace_counts and perf_counts instead change every length and count of a capture,
 # and those of 10 of its entries, or 40 of its records; ctf_counts every number of
 # packets, and 20 of the numbers of events in each file.

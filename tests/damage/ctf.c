@@ -2,7 +2,8 @@
  *
  * usage: damage-ctf METADATA N SEED. The trace is the folder of METADATA; N
  * seeded cuts of its largest stream file, N flips there, and N flips and cuts
- * of the metadata, all read in this process (run it under sanitizers). Of a
+ * of the metadata, all read in this process (run it under sanitizers). N 0: a
+ * cut at each byte of the stream file, and nothing else. Of a
  * cut stream every event of a whole packet in front must be there, those of
  * the other streams too, and the cut must be in the ledger; of anything else
  * only an end is asked for: an error with a message, or all records. */
@@ -102,13 +103,20 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: no events\n", argv[1]);
 		return 1;
 	}
-	for (uint64_t i = 0; i < tries; i++)
-		bad += damage_ctf_try_cut(big, random_below(big->len), &t);
+	const uint64_t cuts = tries ? tries : big->len;
+
+	for (uint64_t i = 0; i < cuts; i++)
+		bad += damage_ctf_try_cut(
+			big, tries ? random_below(big->len) : i, &t);
 	for (uint64_t i = 0; i < tries; i++)
 		bad += damage_ctf_try_flip(big);
 	for (uint64_t i = 0; i < tries; i++)
 		bad += damage_ctf_try_flip(&file[0]) + try_meta_cut(&file[0]);
 	uint64_t events = t.events[t.n - 1];
+
+	if (!tries)
+		printf("%s: cut at each of %" PRIu64 " bytes\n", big->name,
+		       cuts);
 
 	free(t.events);
 	free(t.end);
