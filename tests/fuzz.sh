@@ -75,7 +75,7 @@ perf | cut)
 	max=8192
 	;;
 ftrace)
-	max=16384
+	max=8448
 	;;
 unwind)
 	# it keeps what unwinds: that is looked at when it ends
