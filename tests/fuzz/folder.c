@@ -6,16 +6,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/ctf/ctf.h"
+#include "formats/ftrace/ftrace.h"
+#include "formats/perf/perf.h"
 #include "tests/fuzz_file.h"
 #include "tests/touch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum {
+	META,
+	DATA = 3
+};
+
 static const char *const names[] = {
-	"metadata",
+	[META] = "metadata",
 	"stream_0",
 	"stream_1",
-	"data",
+	[DATA] = "data",
 	"data.0",
 	"data.1",
 	"cpu0.raw",
@@ -97,7 +105,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		there[i] = true;
 		at += n;
 	}
-	touch_all(formats_open(folder, NULL, lg, &err), true);
+	/* the folders of tracefs are always there */
+	const struct source_ops *ops = there[META]   ? &ctf_ops
+				       : there[DATA] ? &perf_ops
+						     : &ftrace_ops;
+
+	touch_all(ops->open(folder, NULL, lg, &err), true);
 	for (size_t i = 0; i < NAMES; i++)
 		if (there[i])
 			fuzz_folder_remove(i);
