@@ -90,7 +90,8 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
-	check-style style-run faults growth bench bench-run fuzz fuzz-build check-san \
+	check-style style-run faults growth bench bench-run fuzz fuzz-build \
+	cov-build check-san \
 	san-build check-flags mkcap install uninstall clean FORCE
 .DELETE_ON_ERROR:
 
@@ -208,17 +209,25 @@ unit: $(UNIT_BIN)
 	$(Q)O=$(O) tests/run.sh unit
 
 # libFuzzer is clang's; its objects live apart: make fuzz builds
-# build-fuzz/fuzz/NAME for every tests/fuzz/NAME.c.
+# build-fuzz/fuzz/NAME for every tests/fuzz/NAME.c. make fuzz T=600 also runs
+# each of them for 600 s, and prints how many lines of the readers that reached.
 $(O)/fuzz/%: tests/fuzz/%.c $(O)/all.a $(O)/flags
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/all.a \
-		$(ALL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer -o $@ $< \
+		$(O)/all.a $(ALL_LIBS)
 SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -g' \
 	SAN=fuzzer-no-link,address,undefined
+COV_FLAVOUR = O=build-cov CC=clang SAN= CFLAGS='-O1 -g \
+	-fprofile-instr-generate -fcoverage-mapping'
 fuzz:
 	$(SUBJ) $(SAN_FLAVOUR) fuzz-build
+ifdef T
+	$(SUBJ) $(COV_FLAVOUR) cov-build
+	@tests/fuzz_table.py $(T) $(FUZZ)
+endif
 fuzz-build: $(FUZZ_BIN:%=$(O)/%)
+cov-build: $(O)/backstitch $(UNIT_BIN) fuzz-build
 
 # What sanitizers are good for, with the build that the fuzzers need anyway. A
 # comparison of real captures shows under sanitizers what it shows without.
@@ -316,7 +325,7 @@ uninstall:
 	rm -rf $(LIB) $(SHARE)/doc/backstitch
 
 clean:
-	rm -rf build build-san build-fuzz build-hard build-debug demo backstitch
+	rm -rf build build-san build-fuzz build-cov build-hard build-debug demo backstitch
 
 -include $(OBJS:.o=.d) $(EXT_OBJS:.o=.d) $(PLUGIN_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(TRUTH_OBJS:.o=.d) \
 	$(wildcard $(O)/*/*.d)

@@ -26,8 +26,10 @@ static void make_printable(char *msg, size_t size)
 	if (!msg[n])
 		return;
 	memcpy(out, msg, n);
+	const char *end = msg + n + strlen(msg + n);
+
 	for (const char *s = msg + n; *s && n + 5 < sizeof(out);) {
-		size_t len = utf8_safe(s, strnlen(s, 4));
+		size_t len = utf8_safe(s, (size_t)(end - s));
 
 		if (len) {
 			memcpy(out + n, s, len);

@@ -1,13 +1,10 @@
-/* code_bytes.c - libFuzzer target: any bytes as code of each machine, and as
- * the file that the code is read from.
+/* code_bytes.c - libFuzzer target: any bytes as code of a machine, which the
+ * last of them chooses, and as the file that the code is read from.
  *
  * What the patterns and capstone make of the same bytes must agree: where the
- * judge sees a call end, the patterns see one. Seeds: tests/fuzz/leaf.seeds. */
+ * judge sees a call end, the patterns see one. */
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -17,17 +14,9 @@
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/symbolize.h"
+#include "tests/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static char dir[32];
-static char path[64];
-
-static void fuzz_code_remove_all(void)
-{
-	unlink(path);
-	rmdir(dir);
-}
 
 /* In a copy of its own length, so that reading beyond it is seen. */
 static void as_code(uint16_t machine, bool big, const uint8_t *data, size_t len)
@@ -100,21 +89,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	static const uint16_t machine[] = { EM_X86_64, EM_386, EM_AARCH64,
 					    EM_S390, EM_PPC64 };
 	struct image img = { .kind = IMAGE_VDSO };
+	const char *dir = fuzz_file_vdso(data, len);
+	size_t i = len ? data[len - 1] % (sizeof(machine) / 2) : 0;
 
-	if (!dir[0]) {
-		snprintf(dir, sizeof(dir), "/tmp/code.XXXXXX");
-		if (!mkdtemp(dir))
-			__builtin_trap();
-		snprintf(path, sizeof(path), "%s/[vdso]", dir);
-		atexit(fuzz_code_remove_all);
-	}
-	for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
-		as_code(machine[i], machine[i] == EM_S390, data,
-			len < 512 ? len : 512);
+	as_code(machine[i], machine[i] == EM_S390, data, len < 512 ? len : 512);
 
-	FILE *f = fopen(path, "wb");
-	if (!f || fwrite(data, 1, len, f) != len || fclose(f))
-		__builtin_trap();
 	struct symbolizer *sy = symbolize_new(
 		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
 	ask_code(sy, &img);

@@ -1,15 +1,17 @@
 /* database.c - libFuzzer target: a database that somebody gave us, read by
  * every command that reads one.
  *
- * The input is a list of changes to a sound one, 12 bytes each: table, column,
- * row, the kind of a value and the value, or a place in the file and what it
- * is changed to. What a database holds is never trusted: it is refused or
- * answered from. */
+ * The first byte chooses the command; then comes a list of changes to a sound
+ * database, 12 bytes each: table, column, row, the kind of a value and the
+ * value, or a place in the file and what it is changed to. What a database
+ * holds is never trusted: it is refused or answered from. */
 #include <sqlite3.h>
 
 #include "cli/pictures/page.h"
 #include "schema/functions/hooks.h"
 #include "stitch/base/err.h"
+#include "tests/fuzz_file.h"
+#include "tests/fuzz_sqlite.h"
 #include "tests/pipeline.h"
 
 #define SEED "tests/fuzz/perf.seeds/defer"
@@ -20,7 +22,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char path[] = "/tmp/backstitch-fuzz-XXXXXX";
+static char path[96];
 static unsigned char *sound; /* the database that is changed */
 static size_t n_sound;
 
@@ -30,11 +32,7 @@ struct column {
 static struct column column[COLUMNS_MAX];
 static int n_column;
 
-static void forget(void)
-{
-	unlink(path);
-	free(sound);
-}
+static int sound_fd = -1; /* of the file at path */
 
 static void list_columns(sqlite3 *db)
 {
@@ -73,15 +71,14 @@ static void read_sound(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	int fd = mkstemp(path);
+	char dir[64];
 	sqlite3 *db = NULL;
 
 	(void)argc;
 	(void)argv;
-	if (fd < 0)
-		pipeline_die("no temporary file");
-	close(fd);
-	unlink(path);
+	fuzz_file_folder(dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/db", dir);
+	fuzz_sqlite_start();
 	pipeline_start();
 	struct pipeline p = pipeline_load_path((char[]){ SEED }, path);
 
@@ -92,7 +89,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	list_columns(db);
 	sqlite3_close(db);
 	read_sound();
-	atexit(forget);
+	sound_fd = open(path, O_RDWR | O_CLOEXEC);
 	return 0;
 }
 
@@ -146,21 +143,12 @@ static void change(sqlite3 *db, const uint8_t *op)
 	sqlite3_free(sql);
 }
 
-static void put_sound(void)
-{
-	FILE *f = fopen(path, "wb");
-
-	if (!f || fwrite(sound, 1, n_sound, f) != n_sound || fclose(f))
-		pipeline_die("cannot write the database");
-}
-
-static void change_file(FILE *f, const uint8_t *op)
+static void change_file(const uint8_t *op)
 {
 	uint32_t at;
 
 	memcpy(&at, op + 4, sizeof(at));
-	if (fseek(f, (long)(at % n_sound), SEEK_SET) ||
-	    fwrite(op + 8, 1, 1 + op[2] % 4, f) == 0)
+	if (pwrite(sound_fd, op + 8, 1 + op[2] % 4, at % n_sound) <= 0)
 		pipeline_die("cannot change the database");
 }
 
@@ -169,7 +157,7 @@ static void make_lies(const uint8_t *data, size_t size)
 	size_t n = size / 12 < CHANGES_MAX ? size / 12 : CHANGES_MAX;
 	sqlite3 *db = NULL;
 
-	put_sound();
+	fuzz_file_put(sound_fd, sound, n_sound);
 	if (sqlite3_open(path, &db))
 		pipeline_die("cannot open the database");
 	sqlite3_exec(db, "PRAGMA journal_mode=OFF; BEGIN", NULL, NULL, NULL);
@@ -178,13 +166,9 @@ static void make_lies(const uint8_t *data, size_t size)
 			change(db, data + 12 * i);
 	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	sqlite3_close(db);
-	FILE *f = fopen(path, "r+b");
-
-	for (size_t i = 0; f && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (data[12 * i + 3] >= IN_FILE)
-			change_file(f, data + 12 * i);
-	if (!f || fclose(f))
-		pipeline_die("cannot change the database");
+			change_file(data + 12 * i);
 }
 
 static void addrs(struct store *db)
@@ -237,8 +221,10 @@ static void page(struct store *db)
 	fclose(out);
 }
 
-static void views(void)
+/* Asks for some views, and what no command asks for. */
+static void views(unsigned int which)
 {
+	size_t n = sizeof(pipeline_reads) / sizeof(*pipeline_reads) - 1;
 	struct err err = { 0 };
 	struct store *db = store_open(path, false, &err);
 
@@ -248,22 +234,27 @@ static void views(void)
 		return;
 	}
 	addrs(db);
-	functions(db, &err);
-	for (size_t i = 0; pipeline_reads[i]; i++)
-		pipeline_all(db, pipeline_reads[i], &err);
-	page(db);
+	if (which == 0)
+		functions(db, &err);
+	else if (which == 1)
+		page(db);
+	else
+		pipeline_all(db, pipeline_reads[which % n], &err);
 	store_close(db);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	make_lies(data, size);
-	views();
-	for (size_t i = 0; pipeline_reads_all[i][0]; i++) {
-		struct err err = { 0 };
+	const size_t n =
+		sizeof(pipeline_reads_all) / sizeof(*pipeline_reads_all) - 1;
+	struct err err = { 0 };
 
-		if (pipeline_read_all(i, path, &err) < 0 && !err.msg[0])
-			pipeline_die("failed without a message");
-	}
+	if (!size)
+		return 0;
+	make_lies(data + 1, size - 1);
+	if (*data >= 2 * n)
+		views(*data - 2 * (unsigned int)n);
+	else if (pipeline_read_all(*data / 2, path, &err) < 0 && !err.msg[0])
+		pipeline_die("failed without a message");
 	return 0;
 }

@@ -2,13 +2,10 @@
  *
  * clang -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/elf.c
  * stitch, symbolize and their libraries; seeds: small ELF files. */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
+#include "tests/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -39,20 +36,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		n = sizeof(off) / sizeof(off[0])
 	};
 	struct code_place code[n];
-	char path[64];
+	const char *path = fuzz_file(data, len);
 	struct image img = { .kind = IMAGE_KERNEL };
 	struct image_report rep;
 	struct err err;
 	size_t called = 0;
-	int fd = memfd_create("elf", MFD_CLOEXEC);
 
 	for (size_t i = 0; i < n; i++)
 		code[i] = (struct code_place){ off[i], i % 2 };
-	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
-		__builtin_trap();
 	/* Once as a vmlinux, once as a program below the folder /proc, once
 	 * as a module. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
 		.vmlinux = path, .symfs = "/proc", .no_live = true });
 	if (symbolize_image(sy, &img, code, n, fuzz_elf_count, &called, &rep,
@@ -71,6 +64,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		__builtin_trap();
 	report_release(&rep);
 	symbolize_free(sy);
-	close(fd);
 	return 0;
 }

@@ -1,13 +1,12 @@
 /* ftrace.c - libFuzzer target: any bytes as a trace.dat: sections, options,
- * formats, kallsyms, pages; and as a copy of /proc/PID/maps. */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+ * formats, kallsyms, pages; without the magic, as a copy of /proc/PID/maps. */
+#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/code/maps.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/record.h"
+#include "tests/fuzz_file.h"
 #include "tests/touch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,16 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ledger *lg = ledger_new();
 	struct err err = { 0 };
-	char path[64];
-	int fd = memfd_create("fuzz", 0);
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* whatever its first bytes are: most of them would be refused */
-	maps(data, size, lg);
-	touch_all(ftrace_ops.open(path, NULL, lg, &err), true);
+	if (size < FT_MAGIC_LEN || memcmp(data, FT_MAGIC, FT_MAGIC_LEN) != 0)
+		maps(data, size, lg);
+	else
+		touch_all(
+			ftrace_ops.open(fuzz_file(data, size), NULL, lg, &err),
+			true);
 	ledger_free(lg);
-	close(fd);
 	return 0;
 }

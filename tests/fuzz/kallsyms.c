@@ -1,14 +1,12 @@
 /* kallsyms.c - libFuzzer target: any bytes as a copy of /proc/kallsyms; the
  * last word of them also as a name to demangle. */
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/names/demangle.h"
+#include "tests/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -30,7 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		n = sizeof(off) / sizeof(off[0])
 	};
 	struct code_place code[n];
-	char path[64];
 	char name[256];
 	struct image img = { .kind = IMAGE_KERNEL,
 			     .len = 0x100000,
@@ -39,15 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct image_report rep;
 	struct err err;
 	size_t called = 0;
-	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
 
 	for (size_t i = 0; i < n; i++)
 		code[i] = (struct code_place){ off[i], i % 2 };
-	if (fd < 0 || write(fd, data, len) != (ssize_t)len)
-		__builtin_trap();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	struct symbolizer *sy = symbolize_new(
-		&(struct symbolize_opts){ .kallsyms = path, .no_live = true });
+	struct symbolizer *sy = symbolize_new(&(struct symbolize_opts){
+		.kallsyms = fuzz_file(data, len), .no_live = true });
 	for (img.kind = IMAGE_KERNEL; img.kind <= IMAGE_MODULE; img.kind++) {
 		/* An error only when there is no symbol in it. */
 		if (symbolize_image(sy, &img, code, n, fuzz_kallsyms_count,
@@ -57,7 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		report_release(&rep);
 	}
 	symbolize_free(sy);
-	close(fd);
 
 	size_t tail = len < sizeof(name) - 1 ? len : sizeof(name) - 1;
 	memcpy(name, data + len - tail, tail);

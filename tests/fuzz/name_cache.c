@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "symbolize/report.h"
+#include "tests/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -39,14 +38,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint64_t sum = hash_content(data, len, 0);
 	size_t n_rest = 0;
 	size_t sum_of_all = 0;
-	int fd = memfd_create("memo", MFD_CLOEXEC);
+	unsigned char *file = mem_new(len + 16, 1);
 
 	for (size_t i = 0; i < n; i++)
 		code[i] = (struct code_place){ off[i], i % 2 };
-	if (fd < 0 || write(fd, NAME_CACHE_MAGIC, 8) != 8 ||
-	    write(fd, &sum, 8) != 8 || write(fd, data, len) != (ssize_t)len)
-		__builtin_trap();
-	snprintf(m->path, sizeof(m->path), "/proc/self/fd/%d", fd);
+	memcpy(file, NAME_CACHE_MAGIC, 8);
+	memcpy(file + 8, &sum, 8);
+	if (len)
+		memcpy(file + 16, data, len);
+	snprintf(m->path, sizeof(m->path), "%s", fuzz_file(file, len + 16));
 	name_cache_load(m);
 	if (name_cache_tell(m, code, n, fuzz_memo_count, &sum_of_all, rest,
 			    &n_rest, NULL) ||
@@ -57,6 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	report_release(&rep);
 	name_cache_release(m);
 	free(m);
-	close(fd);
+	free(file);
 	return 0;
 }

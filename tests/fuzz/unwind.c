@@ -1,12 +1,10 @@
 /* unwind.c - libFuzzer target: any bytes as the file whose tables say how to
- * unwind, and as the stack that is unwound. */
+ * unwind, and as the stack that is unwound. The last byte chooses what kind of
+ * image the file is, and where unwinding begins. */
 #include "symbolize/unwind/unwind.h"
 
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -15,16 +13,9 @@
 #include "stitch/unwinder.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
+#include "tests/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static char dir[64], path[128];
-
-static void fuzz_unwind_remove_all(void)
-{
-	unlink(path);
-	rmdir(dir);
-}
 
 static int fuzz_unwind_find(void *arg, uint64_t addr, struct unwind_map *map)
 {
@@ -51,10 +42,28 @@ static void fuzz_unwind_look(const struct unwind_in *in,
 			__builtin_trap();
 }
 
+/* What unwinds, for some inputs: making it takes longer than using it. */
+#define INPUTS 64
+static struct frames *fr;
+static struct symbolizer *sy;
+static struct unwinder *uw;
+
+static void fuzz_unwind_renew(const char *dir)
+{
+	if (uw)
+		uw->ops->free(uw);
+	symbolize_free(sy);
+	frames_free(fr);
+	fr = frames_new();
+	sy = symbolize_new(
+		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
+	uw = unwind_new(sy, fr);
+}
+
 /* The file's own bytes are the stack as well: they are what the fuzzer can
  * change. Every register points into it. */
-static void all_offsets(struct unwinder *uw, uint32_t id, uint16_t machine,
-			const uint8_t *data, size_t len)
+static void some_offsets(uint32_t id, uint64_t epoch, uint16_t machine,
+			 const uint8_t *data, size_t len)
 {
 	uint64_t v[REGS];
 	struct regs regs = { v, (1ull << REGS) - 1, REGS, 2 };
@@ -64,12 +73,13 @@ static void all_offsets(struct unwinder *uw, uint32_t id, uint16_t machine,
 				.find = fuzz_unwind_find,
 				.stack = data,
 				.len = len < 8192 ? (uint32_t)len : 8192,
-				.epoch = 1,
+				.epoch = epoch,
 				.arg = &id };
 	uint64_t ip[64];
 	struct unwind_out out = { .ip = ip, .max = 64 };
 
-	for (in.pc = 0; in.pc < 0x1000; in.pc += 20) {
+	for (in.pc = 20 * (data[len - 1] / 2 % 8); in.pc < 0x1000;
+	     in.pc += 160) {
 		for (unsigned int i = 0; i < REGS; i++)
 			v[i] = 0x100000 + 8 * (in.pc % 4096) * (i & 1);
 		/* x86's sp, ip; those of the others */
@@ -79,24 +89,18 @@ static void all_offsets(struct unwinder *uw, uint32_t id, uint16_t machine,
 		in.dumped = true;
 		uw->ops->unwind(uw, &in, &out);
 		fuzz_unwind_look(&in, &out);
-		in.dumped = false;
-		uw->ops->unwind(uw, &in, &out);
-		if (out.n > 2)
-			__builtin_trap();
 	}
+	in.dumped = false;
+	uw->ops->unwind(uw, &in, &out);
+	if (out.n > 2)
+		__builtin_trap();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct image img = { .kind = IMAGE_VDSO, .path = "/[vdso]" };
+	static uint64_t n;
+	struct image img = { .path = "/[vdso]" };
 
-	if (!dir[0]) {
-		snprintf(dir, sizeof(dir), "/tmp/unwind.XXXXXX");
-		if (!mkdtemp(dir))
-			__builtin_trap();
-		snprintf(path, sizeof(path), "%s/[vdso]", dir);
-		atexit(fuzz_unwind_remove_all);
-	}
 	/* From memory: what reads beyond the end is seen. */
 	struct elf_file *ef =
 		elf_file_memory(mem_dup(data, len), len, "fuzz", NULL);
@@ -107,18 +111,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	img.id_len = ef->id_len;
 	elf_file_close(ef);
 
-	FILE *f = fopen(path, "wb");
-	if (!f || fwrite(data, 1, len, f) != len || fclose(f))
-		__builtin_trap();
-	struct frames *fr = frames_new();
-	struct symbolizer *sy = symbolize_new(
-		&(struct symbolize_opts){ .symfs = dir, .no_live = true });
-	struct unwinder *uw = unwind_new(sy, fr);
-	all_offsets(uw, frames_image(fr, &img), machine, data, len);
-	img.kind = IMAGE_FILE;
-	all_offsets(uw, frames_image(fr, &img), machine, data, len);
-	uw->ops->free(uw);
-	symbolize_free(sy);
-	frames_free(fr);
+	const char *dir = fuzz_file_vdso(data, len);
+	if (n % INPUTS == 0)
+		fuzz_unwind_renew(dir);
+	img.t0 = ++n; /* another image than those before */
+	img.kind = data[len - 1] & 1 ? IMAGE_FILE : IMAGE_VDSO;
+	some_offsets(frames_image(fr, &img), n, machine, data, len);
 	return 0;
 }
