@@ -235,8 +235,7 @@ static struct store *merged_store(const struct merge *m, const char *out,
 				  bool force, struct err *err)
 {
 	const struct store_opts so = { .force = force,
-				       .large = merge_bytes(m) >= LARGE,
-				       .no_pages = true };
+				       .large = merge_bytes(m) >= LARGE };
 
 	return out ? store_create(out, &so, NULL, err)
 		   : store_create_temp(&so, NULL, err);

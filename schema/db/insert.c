@@ -29,14 +29,31 @@ static int insert_new_late(sqlite3 *db, struct bulk *bulk, struct bulk_table *t)
 	return rc;
 }
 
-/* The number of columns of a table with late rows does not change. */
+/* Adds the columns that the table has got since. */
+static int insert_widen_late(sqlite3 *db, struct bulk_table *t)
+{
+	unsigned int *n = &t->late->shape.n_columns;
+	int rc = SQLITE_OK;
+
+	if (*n < t->shape.n_columns)
+		bulk_table_reset(t->late);
+	for (; !rc && *n < t->shape.n_columns; ++*n) {
+		char sql[80];
+
+		snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN c%u",
+			 t->late->shape.name, *n);
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	}
+	return rc;
+}
+
 static int insert_late(sqlite3 *db, struct bulk *bulk, struct block *b)
 {
 	struct bulk_table *t = b->table;
 	int rc = t->late ? SQLITE_OK : insert_new_late(db, bulk, t);
 
-	if (!rc && t->late->shape.n_columns != t->shape.n_columns)
-		rc = SQLITE_SCHEMA;
+	if (!rc)
+		rc = insert_widen_late(db, t);
 	if (rc)
 		return rc;
 	b->table = t->late;
@@ -54,6 +71,10 @@ int insert_late_rows(sqlite3 *db, struct bulk_table *t)
 		return rc;
 	const char *name = t->late->shape.name;
 	const char *pair = t->shape.key == PAGES_PAIR ? ", c1 DESC" : "";
+
+	rc = insert_widen_late(db, t);
+	if (rc)
+		return rc;
 	char *sql = sqlite3_mprintf("INSERT INTO %s SELECT * FROM %s "
 				    "ORDER BY c0%s; DROP TABLE %s",
 				    t->shape.name, name, pair, name);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "schema/columns.h"
+#include "schema/db/link.h"
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
@@ -391,22 +392,27 @@ static struct merge_part *merge_heap_take(struct merge_heap *h)
 	return p;
 }
 
+static int64_t merge_event_or(const struct merge_event *e,
+			      enum merge_event_value i, int64_t none)
+{
+	return e->known >> i & 1 ? e->v[i] : none;
+}
+
 /* Reads the next event of a part that is kept. Returns 1, 0 at the end, -1 and
  * *err. */
 static int merge_next_event(struct merge_part *p, struct err *err)
 {
 	for (;;) {
-		int ret = rows_next(p->event, err);
-		int64_t type =
-			ret > 0 ? rows_int(p->event, MERGE_EVENTS_TYPE) : 0;
+		int ret = merge_read_next(p->reader, &p->event, err);
+		const struct merge_event *e = p->event;
 
 		if (ret <= 0)
 			return ret;
+		int64_t type = merge_event_or(e, MERGE_EVENT_TYPE, 0);
+		int64_t t = merge_event_or(e, MERGE_EVENT_TIME, INT64_MIN);
+
 		if (type < 1 || (uint64_t)type >= p->n_type || !p->rank[type])
 			continue; /* of a capture that is left out */
-		int64_t t =
-			rows_int_or(p->event, MERGE_EVENTS_TIME_NS, INT64_MIN);
-
 		/* an event without a time stays where it is */
 		if (t > p->time)
 			p->time = t;
@@ -427,13 +433,31 @@ static void merge_note_run(struct merge_part *p, uint32_t from, uint32_t to)
 			(struct merge_run){ from, to, 1 };
 }
 
+/* Returns the map of the ids that a value of an event is one of, or NULL. */
+static const struct merge_map *merge_event_map(const struct merge_part *p,
+					       unsigned int i)
+{
+	switch (i) {
+	case MERGE_EVENT_THREAD:
+		return &p->map[MERGE_THREAD];
+	case MERGE_EVENT_COMM:
+		return &p->map[MERGE_COMM];
+	case MERGE_EVENT_TYPE:
+		return &p->map[MERGE_TYPE];
+	case MERGE_EVENT_KRAW:
+	case MERGE_EVENT_URAW:
+		return &p->map[MERGE_RAW];
+	default:
+		return NULL;
+	}
+}
+
 static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {
-	struct rows *r = p->event;
+	const struct merge_event *e = p->event;
 	struct writing *w = m->db->w;
-	int64_t id = rows_int(r, MERGE_EVENTS_ID);
-	int64_t type = rows_int(r, MERGE_EVENTS_TYPE);
+	int64_t id = e->v[MERGE_EVENT_ID];
 	struct row row;
 
 	if (id < 1 || id >= UINT32_MAX || w->events >= UINT32_MAX - 1)
@@ -444,27 +468,17 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 	if (db_row(m->db, T_EVENT, 0, &row, err))
 		return -1;
 	merge_note_run(p, (uint32_t)id, (uint32_t)++w->events);
-	w->grouped += p->is_sample[type];
+	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
 	row_key(&row, (uint32_t)w->events);
-	for (unsigned int i = MERGE_EVENTS_TIME_NS; i <= MERGE_EVENTS_RAW_NS;
-	     i++) {
-		struct value v = rows_value(r, i);
-		const struct merge_map *map = NULL;
+	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_VALUES; i++) {
+		const struct merge_map *map = merge_event_map(p, i);
 
-		if (i == MERGE_EVENTS_THREAD)
-			map = &p->map[MERGE_THREAD];
-		else if (i == MERGE_EVENTS_COMM)
-			map = &p->map[MERGE_COMM];
-		else if (i == MERGE_EVENTS_TYPE)
-			map = &p->map[MERGE_TYPE];
-		else if (i == MERGE_EVENTS_KRAW || i == MERGE_EVENTS_URAW)
-			map = &p->map[MERGE_RAW];
-		if (v.kind != VALUE_INT)
+		if (!(e->known >> i & 1))
 			continue;
 		if (map)
-			row_id(&row, i, merge_map_get(map, v.num));
+			row_id(&row, i, merge_map_get(map, e->v[i]));
 		else
-			row_int(&row, i, v.num);
+			row_int(&row, i, e->v[i]);
 	}
 	return 0;
 }
@@ -569,7 +583,8 @@ int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
 	m->groups = merge_groups_new();
 	qsort(m->input, m->n_input, sizeof(*m->input), merge_compare_first);
 	if (merge_events(m, err) || merge_code_write(m, err) ||
-	    merge_join(m, err) || merge_groups_write(m, err))
+	    link_pages(db, err) || merge_join(m, err) ||
+	    merge_groups_write(m, err))
 		return -1;
 	out->events = db->w->events;
 	return db_drain(db, err);

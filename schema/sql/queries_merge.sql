@@ -141,9 +141,14 @@ SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
 	coalesce(kernel_mark, 0) AS kernel_mark
 FROM sample_group
 
--- name: merge_events
-SELECT id, time_ns, cpu, thread, comm, type, weight, kraw, uraw, raw_ns
-FROM event ORDER BY id
+-- merge_take() of merge_read.c takes the values of each row.
+-- name: merge_take_events
+SELECT merge_take(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
+	raw_ns) AS taken
+FROM event WHERE id BETWEEN ?1 AND ?2
+
+-- name: merge_next_id
+SELECT min(id) AS id FROM event WHERE id >= ?1
 
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss

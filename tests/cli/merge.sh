@@ -85,6 +85,22 @@ merge x.db deep.db
 bad=$?
 say stacks_without_their_frames_are_damage
 
+# captures of the same time, each with another column in the table of one event
+cp one/4.db a.db && cp one/4.db b.db && cp one/4.db c.db && python3 -c 'import sqlite3
+for i, name in enumerate(("a", "b", "c")):
+	db = sqlite3.connect(name + ".db")
+	table = db.execute("SELECT name FROM sqlite_master WHERE name GLOB ? ORDER BY 1", ("ev_*",)).fetchone()[0]
+	db.execute("UPDATE capture SET bytes = bytes + %d" % i)
+	for column in ("", "more", "most")[1:i + 1]:
+		db.execute("ALTER TABLE %s ADD COLUMN %s" % (table, column))
+		db.execute("UPDATE %s SET %s = event_id + %d" % (table, column, i))
+	db.commit()' && merge x.db a.db b.db c.db && same x.db a.db b.db c.db &&
+	python3 "$root/tests/cli/merge.py" order x.db >>out 2>&1 && python3 -c 'import sqlite3
+assert sqlite3.connect("x.db").execute("PRAGMA integrity_check").fetchone() == ("ok",)' >>out 2>&1 &&
+	merge y.db c.db a.db b.db && cmp x.db y.db >>out 2>&1
+bad=$?
+say captures_of_one_time_have_the_columns_of_all
+
 # pick SEED: four databases of the list, in an order that the seed gives
 pick() {
 	awk -v seed="$1" -v n="$n" 'BEGIN {

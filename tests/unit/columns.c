@@ -5,6 +5,7 @@
 
 #include "schema/functions/hooks.h"
 #include "schema/db/db.h"
+#include "schema/merge/merging.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
@@ -108,6 +109,7 @@ static void open_empty(void)
 	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
+	ok(merge_read_register(run.db, NULL, &err));
 	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
 }
