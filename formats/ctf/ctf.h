@@ -295,7 +295,7 @@ struct ctf {
 	size_t n_mapped, cap_mapped;
 	struct table by_base; /* mapped, by process and base */
 	bool told_kernel;
-	size_t n_on_cpu; /* sum of n_cpu */
+	size_t n_on_cpu;	  /* sum of n_cpu */
 	struct ctf_trace *giving; /* ctf_next() returns its due; NULL: none */
 };
 
