@@ -1,5 +1,6 @@
 /* folder.c - libFuzzer target: files of a folder that is a capture: an LTTng
- * session, copies of tracefs, the folder of perf record --threads.
+ * session, copies of tracefs, the folder of perf record --threads; and a text
+ * of ftrace with what is beside it.
  *
  * Input: for each file the number of its name (1 byte), its length (2 bytes,
  * little-endian), its bytes. The last file has the rest. */
@@ -7,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/ftext/ftext.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/perf/perf.h"
 #include "tests/fuzz_file.h"
@@ -16,7 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	META,
-	DATA = 3
+	DATA = 3,
+	KALLSYMS = 20,
+	TEXT = 22
 };
 
 static const char *const names[] = {
@@ -40,8 +44,9 @@ static const char *const names[] = {
 	"saved_tgids",
 	"printk_formats",
 	"trace_clock",
-	"kallsyms",
+	[KALLSYMS] = "kallsyms",
 	"maps.42",
+	[TEXT] = "trace.txt",
 };
 #define NAMES (sizeof(names) / sizeof(*names))
 
@@ -87,11 +92,31 @@ static void fuzz_folder_remove(size_t i)
 	unlink(path);
 }
 
+/* Reads what is there. The folders of tracefs always are, so the files choose
+ * the reader. */
+static void fuzz_folder_read(const bool *there)
+{
+	const struct source_ops *ops = there[META]   ? &ctf_ops
+				       : there[DATA] ? &perf_ops
+				       : there[TEXT] ? &ftext_ops
+						     : &ftrace_ops;
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	char path[128], kallsyms[128];
+	struct source_opts o = { .kallsyms =
+					 there[KALLSYMS] ? kallsyms : NULL };
+
+	snprintf(kallsyms, sizeof(kallsyms), "%s/%s", folder, names[KALLSYMS]);
+	snprintf(path, sizeof(path), "%s%s%s", folder,
+		 ops == &ftext_ops ? "/" : "",
+		 ops == &ftext_ops ? names[TEXT] : "");
+	touch_all(ops->open(path, &o, lg, &err), true);
+	ledger_free(lg);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ledger *lg = ledger_new();
 	bool there[NAMES] = { false };
-	struct err err = { 0 };
 
 	if (!folder[0])
 		fuzz_folder_make();
@@ -105,15 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		there[i] = true;
 		at += n;
 	}
-	/* the folders of tracefs are always there */
-	const struct source_ops *ops = there[META]   ? &ctf_ops
-				       : there[DATA] ? &perf_ops
-						     : &ftrace_ops;
-
-	touch_all(ops->open(folder, NULL, lg, &err), true);
+	fuzz_folder_read(there);
 	for (size_t i = 0; i < NAMES; i++)
 		if (there[i])
 			fuzz_folder_remove(i);
-	ledger_free(lg);
 	return 0;
 }
