@@ -65,9 +65,12 @@ static inline int64_t fleet_time(const struct fleet_capture *c, int64_t time)
 struct fleet_rows {
 	struct fleet *f;
 	struct fleet_capture *capture; /* NULL: the table is not by_run */
+	uint32_t run;		       /* its id, in hashes */
+	bool whole; /* step() sets all columns, with fleet_fill_room() */
 	struct fleet_fill fill;
 	bool ended;
-	/* Adds the next row to fill. Returns 1, 0 at the end, or -1. */
+	/* Adds the next row to fill, all but the run unless it is `whole`.
+	 * Returns 1, 0 at the end, or -1. */
 	int (*step)(struct fleet_rows *r, struct err *err);
 	void (*close)(struct fleet_rows *r);
 	void *of; /* what step() and close() know */
@@ -78,5 +81,6 @@ struct fleet_rows {
 int fleet_sample_begin(struct fleet_rows *r, struct err *err);
 int fleet_stack_begin(struct fleet_rows *r, struct err *err);
 int fleet_name_begin(struct fleet_rows *r, struct err *err);
+int fleet_verdict_begin(struct fleet_rows *r, struct err *err);
 int fleet_field_begin(struct fleet_rows *r, struct err *err);
 #endif

@@ -176,7 +176,7 @@ static int fleet_rows_begin(struct fleet_rows *r, enum fleet_table_id table,
 	case FLEET_LOSS:
 		return fleet_query_begin(r, "fleet_loss", err);
 	case FLEET_VERDICT:
-		return fleet_query_begin(r, "fleet_verdict", err);
+		return fleet_verdict_begin(r, err);
 	case FLEET_TRUST:
 		return fleet_query_begin(r, "fleet_trust", err);
 	case FLEET_FINDING:
@@ -186,6 +186,13 @@ static int fleet_rows_begin(struct fleet_rows *r, enum fleet_table_id table,
 	}
 }
 
+static void fleet_rows_set_run(struct fleet_rows *r, size_t run)
+{
+	r->capture = &r->f->capture[run];
+	r->run = intern_add_bytes(&r->f->hashes, r->capture->run.id,
+				  sizeof(r->capture->run.id));
+}
+
 struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 				   size_t run, struct err *err)
 {
@@ -193,7 +200,7 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 
 	r->f = f;
 	if (fleet_tables[table].by_run)
-		r->capture = &f->capture[run];
+		fleet_rows_set_run(r, run);
 	fleet_fill_init(&r->fill, &fleet_tables[table], &f->words, &f->hashes);
 	if (!fleet_rows_begin(r, table, err))
 		return r;
@@ -201,31 +208,19 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 	return NULL;
 }
 
-/* Adds a row; its first column is the run. */
-static int fleet_rows_step(struct fleet_rows *r, uint32_t run, struct err *err)
-{
-	int ret;
-
-	if (r->capture)
-		fleet_fill_id(&r->fill, run);
-	ret = r->step(r, err);
-	if (ret > 0)
-		fleet_fill_row(&r->fill);
-	return ret;
-}
-
 int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err)
 {
-	uint32_t run = FLEET_NO_HASH;
 	int ret = r->ended ? 0 : 1;
 
 	fleet_fill_clear(&r->fill);
-	if (r->capture)
-		run = intern_add_bytes(&r->f->hashes, r->capture->run.id,
-				       sizeof(r->capture->run.id));
-	while (ret > 0 && r->fill.rows < max && r->fill.items < ITEMS_MAX)
-		ret = fleet_rows_step(r, run, err);
+	while (ret > 0 && r->fill.rows < max && r->fill.items < ITEMS_MAX) {
+		if (r->capture && !r->whole)
+			fleet_fill_id(&r->fill, r->run);
+		ret = r->step(r, err);
+		if (ret > 0)
+			fleet_fill_row(&r->fill);
+	}
 	/* a statement that has ended would begin again */
 	r->ended = ret <= 0;
 	*out = fleet_fill_batch(&r->fill);

@@ -124,24 +124,44 @@ static int fleet_samples_read_next(struct fleet_rows *r,
 	return ret;
 }
 
+/* The columns of table sample, behind that of the run. */
+enum {
+	SAMPLE_RUN,
+	SAMPLE_TIME,
+	SAMPLE_CPU,
+	SAMPLE_PID,
+	SAMPLE_TID,
+	SAMPLE_COMM,
+	SAMPLE_EVENT,
+	SAMPLE_WEIGHT,
+	SAMPLE_N,
+	SAMPLE_KERNEL,
+	SAMPLE_USER,
+	SAMPLE_VERDICT,
+	SAMPLE_USER_MARK,
+	SAMPLE_KERNEL_MARK
+};
+
 static void fleet_samples_put(struct fleet_rows *r,
 			      const struct fleet_sample *s)
 {
 	struct fleet_fill *b = &r->fill;
+	size_t i = fleet_fill_room(b);
 
-	fleet_fill_int(b, s->time);
-	fleet_fill_int(b, s->cpu);
-	fleet_fill_int(b, s->key.pid);
-	fleet_fill_int(b, s->key.tid);
-	fleet_fill_id(b, s->key.comm);
-	fleet_fill_id(b, s->key.event);
-	fleet_fill_int(b, (int64_t)s->weight);
-	fleet_fill_int(b, s->n);
-	fleet_fill_id(b, s->key.kernel);
-	fleet_fill_id(b, s->key.user);
-	fleet_fill_id(b, s->key.verdict);
-	fleet_fill_id(b, s->key.user_mark);
-	fleet_fill_id(b, s->key.kernel_mark);
+	((uint32_t *)b->of[SAMPLE_RUN].data)[i] = r->run;
+	((int64_t *)b->of[SAMPLE_TIME].data)[i] = s->time;
+	((int32_t *)b->of[SAMPLE_CPU].data)[i] = s->cpu;
+	((int32_t *)b->of[SAMPLE_PID].data)[i] = s->key.pid;
+	((int32_t *)b->of[SAMPLE_TID].data)[i] = s->key.tid;
+	((uint32_t *)b->of[SAMPLE_COMM].data)[i] = s->key.comm;
+	((uint32_t *)b->of[SAMPLE_EVENT].data)[i] = s->key.event;
+	((uint64_t *)b->of[SAMPLE_WEIGHT].data)[i] = s->weight;
+	((uint32_t *)b->of[SAMPLE_N].data)[i] = s->n;
+	((uint32_t *)b->of[SAMPLE_KERNEL].data)[i] = s->key.kernel;
+	((uint32_t *)b->of[SAMPLE_USER].data)[i] = s->key.user;
+	((uint32_t *)b->of[SAMPLE_VERDICT].data)[i] = s->key.verdict;
+	((uint32_t *)b->of[SAMPLE_USER_MARK].data)[i] = s->key.user_mark;
+	((uint32_t *)b->of[SAMPLE_KERNEL_MARK].data)[i] = s->key.kernel_mark;
 }
 
 /* ---- added up */
@@ -259,6 +279,7 @@ int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 	struct fleet_samples *s = mem_new(1, sizeof(*s));
 
 	r->of = s;
+	r->whole = true;
 	r->step = fleet_samples_step;
 	r->close = fleet_samples_close;
 	s->run = (uint32_t)r->capture->id;

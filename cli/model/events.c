@@ -12,8 +12,14 @@
 
 #define SQL_MAX 8192
 
+_Static_assert((int)EVENTS_ALONE_ID == PRINT_EVENTS_ID &&
+		       (int)EVENTS_ALONE_URAW == PRINT_EVENTS_URAW,
+	       "both queries begin with the same columns");
+
 struct events {
 	struct rows *rows;
+	struct rows *requests; /* read along with rows; NULL: rows has them */
+	int64_t request;       /* event of its row; INT64_MAX: at the end */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -76,15 +82,51 @@ static struct rows *events_open_rows(struct store *db, const char *order,
 	return rows_open(db, sql, bind, n, err);
 }
 
-static struct events *open_events(struct store *db, const char *order,
-				  struct err *err)
+static struct events *events_load(struct store *db, struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
 	if (!rows_each_dense(db, "event_types", events_take_type, ev, err) &&
 	    !rows_each_dense(db, "event_comms", events_take_comm, ev, err))
+		return ev;
+	events_close(ev);
+	return NULL;
+}
+
+static struct events *events_open_ordered(struct store *db, const char *order,
+					  struct err *err)
+{
+	struct events *ev = events_load(db, err);
+
+	if (ev)
 		ev->rows = events_open_rows(db, order, err);
+	if (ev && ev->rows)
+		return ev;
+	events_close(ev);
+	return NULL;
+}
+
+static int events_next_request(struct events *ev, struct err *err)
+{
+	int ret = rows_next(ev->requests, err);
+
+	ev->request = ret > 0 ? rows_int(ev->requests, EVENTS_REQUESTS_EVENT)
+			      : INT64_MAX;
+	return ret < 0 ? -1 : 0;
+}
+
+/* Opens all events and, beside them, their requests. */
+static struct events *events_open_apart(struct store *db, struct err *err)
+{
+	struct events *ev = events_load(db, err);
+
+	if (!ev)
+		return NULL;
+	ev->rows = rows_open(db, store_sql("events_alone"), NULL, 0, err);
 	if (ev->rows)
+		ev->requests = rows_open(db, store_sql("events_requests"), NULL,
+					 0, err);
+	if (ev->requests && !events_next_request(ev, err))
 		return ev;
 	events_close(ev);
 	return NULL;
@@ -92,12 +134,14 @@ static struct events *open_events(struct store *db, const char *order,
 
 struct events *events_open(struct store *db, struct err *err)
 {
-	return open_events(db, "", err);
+	return filter_given() ? events_open_ordered(db, "", err)
+			      : events_open_apart(db, err);
 }
 
 struct events *events_open_by_thread(struct store *db, struct err *err)
 {
-	return open_events(db, store_sql("print_events_by_thread"), err);
+	return events_open_ordered(db, store_sql("print_events_by_thread"),
+				   err);
 }
 
 void events_close(struct events *ev)
@@ -105,10 +149,49 @@ void events_close(struct events *ev)
 	if (!ev)
 		return;
 	rows_close(ev->rows);
+	rows_close(ev->requests);
 	arena_release(&ev->text);
 	free(ev->type);
 	free(ev->comm);
 	free(ev);
+}
+
+/* Stores what both queries begin with. */
+static void events_take(const struct rows *r, struct event_row *e)
+{
+	struct value time = rows_value(r, EVENTS_ALONE_TIME_NS);
+	struct value cpu = rows_value(r, EVENTS_ALONE_CPU);
+
+	*e = (struct event_row){
+		.id = rows_int(r, EVENTS_ALONE_ID),
+		.timed = time.kind == VALUE_INT,
+		.time = time.num,
+		.on_cpu = cpu.kind == VALUE_INT,
+		.cpu = cpu.num,
+		.comm = rows_int(r, EVENTS_ALONE_COMM),
+		.type = rows_int(r, EVENTS_ALONE_TYPE),
+		.weight = rows_int(r, EVENTS_ALONE_WEIGHT),
+		.kraw = rows_int(r, EVENTS_ALONE_KRAW),
+		.uraw = rows_int(r, EVENTS_ALONE_URAW),
+	};
+}
+
+/* Adds the request of an event, if it has one. */
+static int events_take_request(struct events *ev, struct event_row *e,
+			       struct err *err)
+{
+	const struct rows *q = ev->requests;
+
+	while (ev->request < e->id)
+		if (events_next_request(ev, err))
+			return -1;
+	if (ev->request != e->id)
+		return 0;
+	e->uraw = rows_int_or(q, EVENTS_REQUESTS_URAW, e->uraw);
+	e->verdict = rows_int(q, EVENTS_REQUESTS_VERDICT);
+	e->flags = rows_int(q, EVENTS_REQUESTS_FLAGS);
+	e->ip = rows_int(q, EVENTS_REQUESTS_IP);
+	return 0;
 }
 
 int events_next(struct events *ev, struct event_row *e, struct err *err)
@@ -118,22 +201,15 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 
 	if (ret <= 0)
 		return ret;
-	*e = (struct event_row){
-		.id = rows_int(r, PRINT_EVENTS_ID),
-		.timed = rows_value(r, PRINT_EVENTS_TIME_NS).kind == VALUE_INT,
-		.time = rows_int(r, PRINT_EVENTS_TIME_NS),
-		.on_cpu = rows_value(r, PRINT_EVENTS_CPU).kind == VALUE_INT,
-		.cpu = rows_int(r, PRINT_EVENTS_CPU),
-		.comm = rows_int(r, PRINT_EVENTS_COMM),
-		.type = rows_int(r, PRINT_EVENTS_TYPE),
-		.weight = rows_int(r, PRINT_EVENTS_WEIGHT),
-		.kraw = rows_int(r, PRINT_EVENTS_KRAW),
-		.uraw = rows_int(r, PRINT_EVENTS_URAW),
-		.verdict = rows_int(r, PRINT_EVENTS_VERDICT),
-		.flags = rows_int(r, PRINT_EVENTS_FLAGS),
-		.thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD),
-		.ip = rows_int(r, PRINT_EVENTS_IP),
-	};
+	events_take(r, e);
+	if (ev->requests) {
+		e->thread = (uint32_t)rows_int(r, EVENTS_ALONE_THREAD);
+		return events_take_request(ev, e, err) ? -1 : 1;
+	}
+	e->verdict = rows_int(r, PRINT_EVENTS_VERDICT);
+	e->flags = rows_int(r, PRINT_EVENTS_FLAGS);
+	e->thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD);
+	e->ip = rows_int(r, PRINT_EVENTS_IP);
 	return 1;
 }
 

@@ -125,6 +125,15 @@ SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
 
+-- name: events_alone
+-- the same in two parts, for all events in the order of their ids: reading both
+-- side by side takes half the time of looking up a request for each event
+SELECT id, time_ns, cpu, comm, type, weight, kraw, uraw, thread
+FROM event ORDER BY id
+
+-- name: events_requests
+SELECT event, uraw, verdict, flags, ip FROM request ORDER BY event
+
 -- name: print_events_by_thread
 ORDER BY e.type, e.thread, e.id
 

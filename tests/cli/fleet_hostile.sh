@@ -1,0 +1,13 @@
+#!/bin/sh
+# fleet_hostile.sh - export --format parquet of databases that no ingest makes.
+# usage: O=build tests/cli/fleet_hostile.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+. tests/ok.sh
+
+"$B" ingest -q -o "$work/z.db" tests/captures/z-defer.data >/dev/null 2>&1
+python3 tests/cli/fleet_hostile.py "$B" "$work/z.db" "$work"
+ok "hostile values end in files that can be read, or in a message" $?
