@@ -13,7 +13,8 @@
 #define SQL_MAX 8192
 
 struct events {
-	struct rows *rows;
+	struct rows *rows;     /* or: */
+	struct int_rows *ints; /* all events, in time order */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -76,23 +77,48 @@ static struct rows *events_open_rows(struct store *db, const char *order,
 	return rows_open(db, sql, bind, n, err);
 }
 
+static int events_note_request(void *arg, const struct rows *r, struct err *err)
+{
+	(void)r;
+	(void)err;
+	*(bool *)arg = true;
+	return 0;
+}
+
+static struct int_rows *events_open_all(struct store *db, struct err *err)
+{
+	bool asked = false;
+
+	if (rows_each(db, "any_request", events_note_request, &asked, err))
+		return NULL;
+	return int_rows_open(
+		db, store_sql(asked ? "event_blocks_asked" : "event_blocks"),
+		err);
+}
+
+/* order NULL: in time order. */
 static struct events *open_events(struct store *db, const char *order,
 				  struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
-	if (!rows_each_dense(db, "event_types", events_take_type, ev, err) &&
-	    !rows_each_dense(db, "event_comms", events_take_comm, ev, err))
-		ev->rows = events_open_rows(db, order, err);
-	if (ev->rows)
+	if (rows_each_dense(db, "event_types", events_take_type, ev, err) ||
+	    rows_each_dense(db, "event_comms", events_take_comm, ev, err))
+		goto fail;
+	if (order || filter_given())
+		ev->rows = events_open_rows(db, order ? order : "", err);
+	else
+		ev->ints = events_open_all(db, err);
+	if (ev->rows || ev->ints)
 		return ev;
+fail:
 	events_close(ev);
 	return NULL;
 }
 
 struct events *events_open(struct store *db, struct err *err)
 {
-	return open_events(db, "", err);
+	return open_events(db, NULL, err);
 }
 
 struct events *events_open_by_thread(struct store *db, struct err *err)
@@ -105,18 +131,46 @@ void events_close(struct events *ev)
 	if (!ev)
 		return;
 	rows_close(ev->rows);
+	int_rows_close(ev->ints);
 	arena_release(&ev->text);
 	free(ev->type);
 	free(ev->comm);
 	free(ev);
 }
 
+static int events_next_all(struct events *ev, struct event_row *e,
+			   struct err *err)
+{
+	struct int_row r;
+	int ret = int_rows_next(ev->ints, &r, err);
+
+	if (ret <= 0)
+		return ret;
+	*e = (struct event_row){
+		.id = r.v[PRINT_EVENTS_ID],
+		.timed = r.known >> PRINT_EVENTS_TIME_NS & 1,
+		.time = r.v[PRINT_EVENTS_TIME_NS],
+		.on_cpu = r.known >> PRINT_EVENTS_CPU & 1,
+		.cpu = r.v[PRINT_EVENTS_CPU],
+		.comm = r.v[PRINT_EVENTS_COMM],
+		.type = r.v[PRINT_EVENTS_TYPE],
+		.weight = r.v[PRINT_EVENTS_WEIGHT],
+		.kraw = r.v[PRINT_EVENTS_KRAW],
+		.uraw = r.v[PRINT_EVENTS_URAW],
+		.verdict = r.v[PRINT_EVENTS_VERDICT],
+		.flags = r.v[PRINT_EVENTS_FLAGS],
+		.thread = (uint32_t)r.v[PRINT_EVENTS_THREAD],
+		.ip = r.v[PRINT_EVENTS_IP],
+	};
+	return 1;
+}
+
 int events_next(struct events *ev, struct event_row *e, struct err *err)
 {
 	struct rows *r = ev->rows;
-	int ret = rows_next(r, err);
+	int ret = r ? rows_next(r, err) : events_next_all(ev, e, err);
 
-	if (ret <= 0)
+	if (ret <= 0 || !r)
 		return ret;
 	*e = (struct event_row){
 		.id = rows_int(r, PRINT_EVENTS_ID),
