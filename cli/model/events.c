@@ -12,14 +12,9 @@
 
 #define SQL_MAX 8192
 
-_Static_assert((int)EVENTS_ALONE_ID == PRINT_EVENTS_ID &&
-		       (int)EVENTS_ALONE_URAW == PRINT_EVENTS_URAW,
-	       "both queries begin with the same columns");
-
 struct events {
-	struct rows *rows;
-	struct rows *requests; /* read along with rows; NULL: rows has them */
-	int64_t request;       /* event of its row; INT64_MAX: at the end */
+	struct rows *rows;     /* or: */
+	struct int_rows *ints; /* all events, in time order */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -82,66 +77,53 @@ static struct rows *events_open_rows(struct store *db, const char *order,
 	return rows_open(db, sql, bind, n, err);
 }
 
-static struct events *events_load(struct store *db, struct err *err)
+static int events_note_request(void *arg, const struct rows *r, struct err *err)
+{
+	(void)r;
+	(void)err;
+	*(bool *)arg = true;
+	return 0;
+}
+
+static struct int_rows *events_open_all(struct store *db, struct err *err)
+{
+	bool asked = false;
+
+	if (rows_each(db, "any_request", events_note_request, &asked, err))
+		return NULL;
+	return int_rows_open(
+		db, store_sql(asked ? "event_blocks_asked" : "event_blocks"),
+		err);
+}
+
+/* order NULL: in time order. */
+static struct events *open_events(struct store *db, const char *order,
+				  struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
-	if (!rows_each_dense(db, "event_types", events_take_type, ev, err) &&
-	    !rows_each_dense(db, "event_comms", events_take_comm, ev, err))
+	if (rows_each_dense(db, "event_types", events_take_type, ev, err) ||
+	    rows_each_dense(db, "event_comms", events_take_comm, ev, err))
+		goto fail;
+	if (order || filter_given())
+		ev->rows = events_open_rows(db, order ? order : "", err);
+	else
+		ev->ints = events_open_all(db, err);
+	if (ev->rows || ev->ints)
 		return ev;
-	events_close(ev);
-	return NULL;
-}
-
-static struct events *events_open_ordered(struct store *db, const char *order,
-					  struct err *err)
-{
-	struct events *ev = events_load(db, err);
-
-	if (ev)
-		ev->rows = events_open_rows(db, order, err);
-	if (ev && ev->rows)
-		return ev;
-	events_close(ev);
-	return NULL;
-}
-
-static int events_next_request(struct events *ev, struct err *err)
-{
-	int ret = rows_next(ev->requests, err);
-
-	ev->request = ret > 0 ? rows_int(ev->requests, EVENTS_REQUESTS_EVENT)
-			      : INT64_MAX;
-	return ret < 0 ? -1 : 0;
-}
-
-/* Opens all events and, beside them, their requests. */
-static struct events *events_open_apart(struct store *db, struct err *err)
-{
-	struct events *ev = events_load(db, err);
-
-	if (!ev)
-		return NULL;
-	ev->rows = rows_open(db, store_sql("events_alone"), NULL, 0, err);
-	if (ev->rows)
-		ev->requests = rows_open(db, store_sql("events_requests"), NULL,
-					 0, err);
-	if (ev->requests && !events_next_request(ev, err))
-		return ev;
+fail:
 	events_close(ev);
 	return NULL;
 }
 
 struct events *events_open(struct store *db, struct err *err)
 {
-	return filter_given() ? events_open_ordered(db, "", err)
-			      : events_open_apart(db, err);
+	return open_events(db, NULL, err);
 }
 
 struct events *events_open_by_thread(struct store *db, struct err *err)
 {
-	return events_open_ordered(db, store_sql("print_events_by_thread"),
-				   err);
+	return open_events(db, store_sql("print_events_by_thread"), err);
 }
 
 void events_close(struct events *ev)
@@ -149,67 +131,63 @@ void events_close(struct events *ev)
 	if (!ev)
 		return;
 	rows_close(ev->rows);
-	rows_close(ev->requests);
+	int_rows_close(ev->ints);
 	arena_release(&ev->text);
 	free(ev->type);
 	free(ev->comm);
 	free(ev);
 }
 
-/* Stores what both queries begin with. */
-static void events_take(const struct rows *r, struct event_row *e)
+static int events_next_all(struct events *ev, struct event_row *e,
+			   struct err *err)
 {
-	struct value time = rows_value(r, EVENTS_ALONE_TIME_NS);
-	struct value cpu = rows_value(r, EVENTS_ALONE_CPU);
+	struct int_row r;
+	int ret = int_rows_next(ev->ints, &r, err);
 
+	if (ret <= 0)
+		return ret;
 	*e = (struct event_row){
-		.id = rows_int(r, EVENTS_ALONE_ID),
-		.timed = time.kind == VALUE_INT,
-		.time = time.num,
-		.on_cpu = cpu.kind == VALUE_INT,
-		.cpu = cpu.num,
-		.comm = rows_int(r, EVENTS_ALONE_COMM),
-		.type = rows_int(r, EVENTS_ALONE_TYPE),
-		.weight = rows_int(r, EVENTS_ALONE_WEIGHT),
-		.kraw = rows_int(r, EVENTS_ALONE_KRAW),
-		.uraw = rows_int(r, EVENTS_ALONE_URAW),
+		.id = r.v[PRINT_EVENTS_ID],
+		.timed = r.known >> PRINT_EVENTS_TIME_NS & 1,
+		.time = r.v[PRINT_EVENTS_TIME_NS],
+		.on_cpu = r.known >> PRINT_EVENTS_CPU & 1,
+		.cpu = r.v[PRINT_EVENTS_CPU],
+		.comm = r.v[PRINT_EVENTS_COMM],
+		.type = r.v[PRINT_EVENTS_TYPE],
+		.weight = r.v[PRINT_EVENTS_WEIGHT],
+		.kraw = r.v[PRINT_EVENTS_KRAW],
+		.uraw = r.v[PRINT_EVENTS_URAW],
+		.verdict = r.v[PRINT_EVENTS_VERDICT],
+		.flags = r.v[PRINT_EVENTS_FLAGS],
+		.thread = (uint32_t)r.v[PRINT_EVENTS_THREAD],
+		.ip = r.v[PRINT_EVENTS_IP],
 	};
-}
-
-/* Adds the request of an event, if it has one. */
-static int events_take_request(struct events *ev, struct event_row *e,
-			       struct err *err)
-{
-	const struct rows *q = ev->requests;
-
-	while (ev->request < e->id)
-		if (events_next_request(ev, err))
-			return -1;
-	if (ev->request != e->id)
-		return 0;
-	e->uraw = rows_int_or(q, EVENTS_REQUESTS_URAW, e->uraw);
-	e->verdict = rows_int(q, EVENTS_REQUESTS_VERDICT);
-	e->flags = rows_int(q, EVENTS_REQUESTS_FLAGS);
-	e->ip = rows_int(q, EVENTS_REQUESTS_IP);
-	return 0;
+	return 1;
 }
 
 int events_next(struct events *ev, struct event_row *e, struct err *err)
 {
 	struct rows *r = ev->rows;
-	int ret = rows_next(r, err);
+	int ret = r ? rows_next(r, err) : events_next_all(ev, e, err);
 
-	if (ret <= 0)
+	if (ret <= 0 || !r)
 		return ret;
-	events_take(r, e);
-	if (ev->requests) {
-		e->thread = (uint32_t)rows_int(r, EVENTS_ALONE_THREAD);
-		return events_take_request(ev, e, err) ? -1 : 1;
-	}
-	e->verdict = rows_int(r, PRINT_EVENTS_VERDICT);
-	e->flags = rows_int(r, PRINT_EVENTS_FLAGS);
-	e->thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD);
-	e->ip = rows_int(r, PRINT_EVENTS_IP);
+	*e = (struct event_row){
+		.id = rows_int(r, PRINT_EVENTS_ID),
+		.timed = rows_value(r, PRINT_EVENTS_TIME_NS).kind == VALUE_INT,
+		.time = rows_int(r, PRINT_EVENTS_TIME_NS),
+		.on_cpu = rows_value(r, PRINT_EVENTS_CPU).kind == VALUE_INT,
+		.cpu = rows_int(r, PRINT_EVENTS_CPU),
+		.comm = rows_int(r, PRINT_EVENTS_COMM),
+		.type = rows_int(r, PRINT_EVENTS_TYPE),
+		.weight = rows_int(r, PRINT_EVENTS_WEIGHT),
+		.kraw = rows_int(r, PRINT_EVENTS_KRAW),
+		.uraw = rows_int(r, PRINT_EVENTS_URAW),
+		.verdict = rows_int(r, PRINT_EVENTS_VERDICT),
+		.flags = rows_int(r, PRINT_EVENTS_FLAGS),
+		.thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD),
+		.ip = rows_int(r, PRINT_EVENTS_IP),
+	};
 	return 1;
 }
 

@@ -15,9 +15,13 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/source.h"
 
-#define TEXT_MAX 4096
+#define TEXT_MAX (PAYLOADS_TEXT_MAX / 4)
+#define MEMOS 1024
+#define MEMO_DATA 96
+#define MEMO_TEXT 160
 
 /* An ev_ table; or event_raw, whose name is NULL. */
 struct payload_rows {
@@ -33,8 +37,19 @@ struct type_payload {
 	size_t n_text;
 };
 
+/* The text of a payload that was printed before: system calls of a loop have
+ * equal ones, and to follow the format takes ten times as long as to find it
+ * here. */
+struct payload_memo {
+	int64_t type; /* 0: none */
+	size_t len;
+	unsigned char data[MEMO_DATA];
+	char text[MEMO_TEXT];
+};
+
 struct payloads {
 	struct store *db;
+	struct payload_memo *memo; /* MEMOS, by hash; NULL: not yet made */
 	struct type_payload *type;
 	size_t n_type, cap_type;
 	struct payload_rows *cursor; /* [0]: event_raw */
@@ -152,6 +167,7 @@ void payloads_close(struct payloads *ps)
 	free(ps->type);
 	free(ps->cursor);
 	free(ps->field);
+	free(ps->memo);
 	chains_free(ps->chains);
 	arena_release(&ps->stacks);
 	arena_release(&ps->names);
@@ -260,6 +276,21 @@ static const struct type_payload *payload_of(const struct payloads *ps,
 		       : NULL;
 }
 
+/* Returns the place of a payload's text; type is 0 if it is not there. */
+static struct payload_memo *payloads_memo(struct payloads *ps, int64_t type,
+					  const struct value *v)
+{
+	if (!ps->memo)
+		ps->memo = mem_new(MEMOS, sizeof(*ps->memo));
+	struct payload_memo *m =
+		&ps->memo[hash_bytes(v->text, v->len, (uint64_t)type) % MEMOS];
+
+	if (m->type != type || m->len != v->len ||
+	    (v->len && memcmp(m->data, v->text, v->len)))
+		m->type = 0;
+	return m;
+}
+
 const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 			  struct err *err)
 {
@@ -278,11 +309,25 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 				    sizeof(ps->raw));
 	v = rc == 2 ? rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA)
 		    : (struct value){ 0 };
+	struct payload_memo *m = v.kind == VALUE_BLOB && v.len <= MEMO_DATA
+					 ? payloads_memo(ps, type, &v)
+					 : NULL;
+
+	if (m && m->type)
+		return m->text;
 	if (v.kind == VALUE_BLOB)
 		payload_text(t->payload, v.text, v.len, ps->raw,
 			     sizeof(ps->raw));
-	safe_text_clean_buf(ps->text, sizeof(ps->text), ps->raw,
-			    strlen(ps->raw), NULL);
+	size_t n = safe_text_clean_buf(ps->text, sizeof(ps->text), ps->raw,
+				       strlen(ps->raw), NULL);
+
+	if (m && n < MEMO_TEXT) {
+		m->type = type;
+		m->len = v.len;
+		if (v.len)
+			memcpy(m->data, v.text, v.len);
+		memcpy(m->text, ps->text, n + 1);
+	}
 	return ps->text;
 }
 

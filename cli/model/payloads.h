@@ -15,6 +15,9 @@ struct field_def;
 struct payloads;
 struct store;
 
+/* Most bytes that payloads_text() returns. */
+#define PAYLOADS_TEXT_MAX 16384
+
 struct payloads *payloads_open(struct store *db, struct err *err);
 void payloads_close(struct payloads *ps);
 /* Returns the payload of an event of this type as one printable line, "" if it

@@ -114,6 +114,11 @@ size_t safe_text_clean_buf(char *dst, size_t size, const char *s, size_t len,
 	size_t n = 0;
 
 	for (size_t i = 0; i < len;) {
+		/* nearly all of it is ASCII */
+		if (p[i] >= 0x20 && p[i] < 0x7f && !also && n + 2 <= size) {
+			dst[n++] = s[i++];
+			continue;
+		}
 		size_t safe = utf8_safe(s + i, len - i);
 
 		if (safe == 1 && also && strchr(also, p[i]))

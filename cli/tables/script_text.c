@@ -44,6 +44,8 @@ struct script {
 	struct script_type *type;
 	size_t n_type, cap_type;
 	const char *verdict[32];
+	/* the longest head, event and payload, and numbers */
+	char line[COMM_MAX * 16 + PAYLOADS_TEXT_MAX + 256];
 };
 
 static bool *field_flag(struct script_fields *f, const char *name)
@@ -265,20 +267,32 @@ static struct script_thread *find_who(struct script *s, int64_t comm)
 }
 
 /* Writes v in decimal at p, padded to `width` with `pad` on the left. Returns
- * the end. */
+ * the end. Two digits at a time: half of a line's instructions were here. */
 static char *put_decimal(char *p, uint64_t v, int width, char pad)
 {
+	static const char two[] = "00010203040506070809"
+				  "10111213141516171819"
+				  "20212223242526272829"
+				  "30313233343536373839"
+				  "40414243444546474849"
+				  "50515253545556575859"
+				  "60616263646566676869"
+				  "70717273747576777879"
+				  "80818283848586878889"
+				  "90919293949596979899";
 	char buf[20];
-	int n = 0;
+	int n = 20;
 
-	do {
-		buf[19 - n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	while (width-- > n)
+	for (; v >= 100; v /= 100)
+		memcpy(buf + (n -= 2), two + v % 100 * 2, 2);
+	if (v >= 10)
+		memcpy(buf + (n -= 2), two + v * 2, 2);
+	else
+		buf[--n] = (char)('0' + v);
+	while (width-- > 20 - n)
 		*p++ = pad;
-	memcpy(p, buf + 20 - n, (size_t)n);
-	return p + n;
+	memcpy(p, buf + n, (size_t)(20 - n));
+	return p + (20 - n);
 }
 
 size_t script_time(const struct script_fields *f, int64_t time,
@@ -370,33 +384,50 @@ static int script_put_address(struct script *s, const struct event_row *e,
 	return 0;
 }
 
-int script_text(struct script *s, const struct event_row *e, struct err *err)
+static char *script_put_text(char *p, const char *s)
+{
+	size_t n = strlen(s);
+
+	memcpy(p, s, n);
+	return p + n;
+}
+
+/* Prints what is before the stacks, in one piece. */
+static int script_put_line(struct script *s, const struct event_row *e,
+			   struct err *err)
 {
 	const struct script_type *t = &s->type[e->type - 1];
 	struct script_thread *w = find_who(s, e->comm);
-	char middle[SCRIPT_TIME_SIZE + 64];
+	const char *text = "";
+	char *p = s->line;
 
 	if (!w->head[t->has_chain])
 		w->head[t->has_chain] = make_head(s, w, t->has_chain);
-	fputs(w->head[t->has_chain], stdout);
-	fwrite(middle, 1, make_middle(s, e, middle), stdout);
+	p = script_put_text(p, w->head[t->has_chain]);
+	p += make_middle(s, e, p);
 	if (s->f.event)
-		fputs(t->text, stdout);
-	if (s->f.trace) {
-		const char *text =
-			payloads_text(s->payloads, e->id, e->type, err);
+		p = script_put_text(p, t->text);
+	if (s->f.trace)
+		text = payloads_text(s->payloads, e->id, e->type, err);
+	if (!text)
+		return -1;
+	p = script_put_text(p, text);
+	if (t->has_chain || !s->f.frame.ip)
+		*p++ = '\n';
+	fwrite(s->line, 1, (size_t)(p - s->line), stdout);
+	return 0;
+}
 
-		if (!text)
-			return -1;
-		fputs(text, stdout);
-	}
-	if (!s->f.frame.ip) {
-		putchar('\n');
+int script_text(struct script *s, const struct event_row *e, struct err *err)
+{
+	const struct script_type *t = &s->type[e->type - 1];
+
+	if (script_put_line(s, e, err))
+		return -1;
+	if (!s->f.frame.ip)
 		return 0;
-	}
 	if (!t->has_chain)
 		return script_put_address(s, e, err);
-	putchar('\n');
 	if (script_put_chain(s, e->kraw, err))
 		return -1;
 	if (s->f.verdict)

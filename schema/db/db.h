@@ -15,6 +15,7 @@
 #include "schema/db/sqlite_api.h"
 
 struct err;
+struct int_rows;
 struct page_file;
 struct writer;
 struct writing;
@@ -29,6 +30,8 @@ struct store {
 	struct bulk_table **table;
 	size_t n_table, cap_table;
 	struct bulk bulk;
+	bool takes;		 /* take_ints() is registered */
+	struct int_rows *taking; /* whose statement runs; see int_rows.h */
 	struct writer *wr;	 /* NULL: rows cannot be added */
 	struct page_file *pages; /* of large tables; NULL: SQL inserts all */
 	struct writing *w;	 /* schema/write/writing.h */

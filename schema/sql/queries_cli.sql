@@ -118,21 +118,29 @@ SELECT id, name FROM word WHERE kind = 'request' ORDER BY id
 SELECT what, cpu, t0, t1, n FROM loss
 WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
+-- The columns of print_events, many rows at a time (int_rows.h). Most captures
+-- have no request.
+-- ?1: the id before the first
+-- name: event_blocks
+SELECT take_ints(e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
+	e.uraw, NULL, NULL, e.thread, NULL) AS taken
+FROM event e WHERE e.id > ?1
+
+-- name: event_blocks_asked
+SELECT take_ints(e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
+	coalesce(r.uraw, e.uraw), r.verdict, r.flags, e.thread,
+	r.ip) AS taken
+FROM event e LEFT JOIN request r ON r.event = e.id WHERE e.id > ?1
+
+-- name: any_request
+SELECT event FROM request LIMIT 1
+
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 	coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.thread,
 	r.ip
 FROM event e LEFT JOIN request r ON r.event = e.id
 WHERE 1
-
--- name: events_alone
--- the same in two parts, for all events in the order of their ids: reading both
--- side by side takes half the time of looking up a request for each event
-SELECT id, time_ns, cpu, comm, type, weight, kraw, uraw, thread
-FROM event ORDER BY id
-
--- name: events_requests
-SELECT event, uraw, verdict, flags, ip FROM request ORDER BY event
 
 -- name: print_events_by_thread
 ORDER BY e.type, e.thread, e.id

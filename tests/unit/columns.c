@@ -5,6 +5,7 @@
 
 #include "schema/functions/hooks.h"
 #include "schema/db/db.h"
+#include "schema/db/int_rows.h"
 #include "schema/merge/merging.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
@@ -107,6 +108,7 @@ static void open_empty(void)
 	/* what writes is only prepared here, but that has to be allowed */
 	sqlite3_set_authorizer(run.db->db, NULL, NULL);
 	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
+	int_rows_close(int_rows_open(run.db, store_sql("event_blocks"), &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
 	ok(merge_read_register(run.db, NULL, &err));
@@ -139,5 +141,45 @@ START_TEST(columns_have_the_names_of_the_generated_table)
 }
 END_TEST
 
+/* Blocks of rows hold what single rows do: at and around their ends, with
+ * gaps in the ids, NULL and values that are no numbers. */
+START_TEST(rows_of_a_block_are_those_of_the_table)
+{
+	static const unsigned int rows[] = { 0, 1, 511, 512, 513, 1024, 1600 };
+	struct int_rows *r;
+	struct int_row row;
+
+	open_store(true, true);
+	ok(db_exec(run.db, "CREATE TEMP TABLE t(id INTEGER PRIMARY KEY, a, b)",
+		   &err));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char sql[256];
+		int64_t n = 0;
+
+		snprintf(sql, sizeof(sql),
+			 "DELETE FROM t; WITH RECURSIVE c(n) AS (SELECT 1 "
+			 "UNION ALL SELECT n + 1 FROM c WHERE n < %u) INSERT "
+			 "INTO t SELECT n * 3, CASE WHEN n %% 2 THEN n END, "
+			 "'x' FROM c WHERE %u",
+			 rows[i], rows[i]);
+		ok(db_exec(run.db, sql, &err));
+		r = int_rows_open(run.db,
+				  "SELECT take_ints(id, a, b) FROM t "
+				  "WHERE id > ?1",
+				  &err);
+		ck_assert_ptr_nonnull(r);
+		while (int_rows_next(r, &row, &err) > 0) {
+			n++;
+			ck_assert_int_eq(row.v[0], n * 3);
+			ck_assert_int_eq(row.v[1], n % 2 ? n : 0);
+			ck_assert_uint_eq(row.known, n % 2 ? 3 : 1);
+		}
+		ck_assert_int_eq(n, rows[i]);
+		int_rows_close(r);
+	}
+}
+END_TEST
+
 RUN_WITH("columns", mkstore_set_up, tear_down,
-	 columns_have_the_names_of_the_generated_table)
+	 columns_have_the_names_of_the_generated_table,
+	 rows_of_a_block_are_those_of_the_table)

@@ -1,0 +1,139 @@
+/* int_rows.c - rows of whole numbers, read many at a time. */
+#include "schema/db/int_rows.h"
+
+#include <stdlib.h>
+
+#include "schema/db/db.h"
+#include "stitch/base/mem.h"
+
+/* Rows of a block, which stays in the processor's cache. */
+#define BLOCK 512
+#define COLUMNS_MAX 32
+
+struct int_rows {
+	struct store *db;
+	sqlite3_stmt *st;
+	int64_t *v; /* BLOCK rows */
+	uint32_t known[BLOCK];
+	size_t at, n; /* rows given out, and in the block */
+	int columns;  /* 0: not known yet */
+	bool full, ended;
+	int64_t last; /* id of the last row */
+};
+
+static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
+{
+	if (!r->columns) {
+		r->columns = n;
+		r->v = mem_new((size_t)n * BLOCK, sizeof(*r->v));
+	}
+	int64_t *v = r->v + r->n * (size_t)n;
+	uint32_t known = 0;
+
+	for (int i = 0; i < n; i++) {
+		bool is = sqlite3_value_type(value[i]) == SQLITE_INTEGER;
+
+		v[i] = is ? sqlite3_value_int64(value[i]) : 0;
+		known |= (uint32_t)is << i;
+	}
+	r->known[r->n++] = known;
+}
+
+/* take_ints(...). It ends the statement by an error when the block is full. */
+static void int_rows_step(sqlite3_context *ctx, int n, sqlite3_value **value)
+{
+	struct int_rows *r = ((struct store *)sqlite3_user_data(ctx))->taking;
+
+	if (!r || n < 1 || n > COLUMNS_MAX || (r->columns && n != r->columns)) {
+		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
+	} else if (r->n == BLOCK) {
+		r->full = true;
+		sqlite3_result_error(ctx, "full", -1);
+	} else {
+		int_rows_take(r, n, value);
+	}
+}
+
+static void int_rows_final(sqlite3_context *ctx)
+{
+	sqlite3_result_null(ctx);
+}
+
+static int int_rows_register(struct store *db)
+{
+	int rc = SQLITE_OK;
+
+	if (!db->takes)
+		rc = sqlite3_create_function_v2(db->db, "take_ints", -1,
+						SQLITE_UTF8 | SQLITE_DIRECTONLY,
+						db, NULL, int_rows_step,
+						int_rows_final, NULL);
+	db->takes = !rc;
+	return rc;
+}
+
+struct int_rows *int_rows_open(struct store *db, const char *sql,
+			       struct err *err)
+{
+	int rc;
+
+	if (db_drain(db, err))
+		return NULL;
+	rc = int_rows_register(db);
+	if (rc) {
+		db_error(db, rc, err);
+		return NULL;
+	}
+	struct int_rows *r = mem_new(1, sizeof(*r));
+
+	r->db = db;
+	r->last = INT64_MIN;
+	r->st = db_prepare(db, sql, err);
+	if (r->st)
+		return r;
+	int_rows_close(r);
+	return NULL;
+}
+
+void int_rows_close(struct int_rows *r)
+{
+	if (!r)
+		return;
+	sqlite3_finalize(r->st);
+	free(r->v);
+	free(r);
+}
+
+/* Reads the next block. */
+static int int_rows_fill(struct int_rows *r, struct err *err)
+{
+	int rc = sqlite3_bind_int64(r->st, 1, r->last);
+
+	r->at = r->n = 0;
+	r->full = false;
+	if (rc)
+		return db_error(r->db, rc, err);
+	r->db->taking = r;
+	rc = sqlite3_step(r->st);
+	r->db->taking = NULL;
+	if (rc != SQLITE_ROW && !r->full)
+		rc = db_error(r->db, rc, err);
+	else
+		rc = 0;
+	sqlite3_reset(r->st);
+	r->ended = !r->full;
+	if (r->n)
+		r->last = r->v[(r->n - 1) * (size_t)r->columns];
+	return rc;
+}
+
+int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err)
+{
+	if (r->at == r->n && !r->ended && int_rows_fill(r, err))
+		return -1;
+	if (r->at == r->n)
+		return 0;
+	row->v = r->v + r->at * (size_t)r->columns;
+	row->known = r->known[r->at++];
+	return 1;
+}

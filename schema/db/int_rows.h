@@ -1,0 +1,30 @@
+/* int_rows.h - rows of whole numbers, read many at a time.
+ *
+ * For a million rows sqlite3_step() and a sqlite3_column_int64() for each
+ * column take as long as all else that SQLite does. Here one step runs the
+ * statement until a block is full: its columns are the arguments of an
+ * aggregate function, take_ints(), which copies them. */
+#ifndef SCHEMA_DB_INT_ROWS_H
+#define SCHEMA_DB_INT_ROWS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct int_rows;
+struct store;
+
+/* A row; borrowed until the next int_rows_next(). */
+struct int_row {
+	const int64_t *v; /* 0 if the value is no whole number */
+	uint32_t known;	  /* bit i: v[i] is one */
+};
+
+/* Prepares SELECT take_ints(id, ...) FROM ... WHERE id > ?1, whose rows come by
+ * increasing id, of at most 32 columns. Returns NULL and *err on failure. */
+struct int_rows *int_rows_open(struct store *db, const char *sql,
+			       struct err *err);
+void int_rows_close(struct int_rows *r);
+/* Returns 1 and *row, 0 at the end, -1 and *err on failure. */
+int int_rows_next(struct int_rows *r, struct int_row *row, struct err *err);
+#endif
