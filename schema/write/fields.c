@@ -17,7 +17,7 @@
 
 #define TABLES_MAX 2000
 /* In all tables: SQLite takes some 400 bytes of memory for a column. */
-#define COLUMNS_MAX 24000
+#define COLUMNS_MAX 20000
 #define TREES_MAX 256
 
 struct ev_column {
