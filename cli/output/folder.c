@@ -65,6 +65,24 @@ static void folder_remove_temp(const char *temp)
 	rmdir(temp);
 }
 
+/* mem.c ends the program when memory is exhausted, so nobody else can. */
+static char folder_temp[PATH_MAX];
+static pid_t folder_owner;
+
+static void folder_at_exit(void)
+{
+	if (*folder_temp && getpid() == folder_owner)
+		folder_remove_temp(folder_temp);
+}
+
+static void folder_remember(const char *temp)
+{
+	if (!folder_owner)
+		atexit(folder_at_exit);
+	folder_owner = getpid();
+	snprintf(folder_temp, sizeof(folder_temp), "%s", temp);
+}
+
 /* Removes what killed runs left beside path, unless another machine or pid
  * namespace has it locked. */
 static void folder_remove_dead(const char *path)
@@ -137,11 +155,13 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", temp, strerror(errno));
+	folder_remember(temp);
 	snprintf(made, sizeof(made), "%s/trace", temp);
 	rc = write(made, arg, err);
 	if (!rc && rename(made, path))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	folder_remove_temp(temp);
+	*folder_temp = '\0';
 	close(fd);
 	return rc;
 }
