@@ -124,10 +124,11 @@ int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err)
 
 void db_bind_text(sqlite3_stmt *st, int i, const char *s)
 {
-	if (s)
-		sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT);
-	else
+	if (!s)
 		sqlite3_bind_null(st, i);
+	else if (sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT) ==
+		 SQLITE_NOMEM)
+		mem_must(NULL); /* it would be stored as NULL */
 }
 
 void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v)

@@ -8,6 +8,7 @@
 #include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"
 
@@ -49,11 +50,11 @@ static int merge_insert(struct merge *m, sqlite3_stmt *st,
 			sqlite3_bind_double(st, at, v[i].real);
 		else if (v[i].kind == VALUE_TEXT)
 			db_bind_text(st, at, v[i].text);
-		else if (v[i].kind == VALUE_BLOB)
-			sqlite3_bind_blob64(st, at, v[i].text, v[i].len,
-					    SQLITE_TRANSIENT);
-		else
+		else if (v[i].kind != VALUE_BLOB)
 			sqlite3_bind_null(st, at);
+		else if (sqlite3_bind_blob64(st, at, v[i].text, v[i].len,
+					     SQLITE_TRANSIENT) == SQLITE_NOMEM)
+			mem_must(NULL);
 	}
 	return db_step(m->db, st, err);
 }

@@ -304,6 +304,10 @@ def faults(bench, text, kind, calls, want, old):
     said = {}
     for n, got in tries:
         wrong = judge(got, want, old)
+        # a program that cannot be opened names nothing
+        if kind == "open" and text.startswith("symbolize") and got[0] == 0 and (
+                all(map(is_sound, got[3].values()))):
+            wrong = None
         if wrong:
             said.setdefault(wrong, []).append(n)
     return tries, said
