@@ -393,6 +393,7 @@ void diff_model_judge(struct diff_model *m)
 {
 	uint32_t count = flame_tree_count(m->all);
 	struct diff_whole left;
+	uint32_t all;
 
 	m->self = mem_new(count, sizeof(*m->self));
 	m->total = mem_new(count, sizeof(*m->total));
@@ -410,7 +411,9 @@ void diff_model_judge(struct diff_model *m)
 	}
 	diff_model_set_whole(m);
 	diff_judge(m->self, count, &m->whole, &left);
-	diff_judge_nested(m->total, count, &left);
+	/* the root has all samples: of shares there is nothing to judge */
+	all = m->whole.absolute ? 0 : 1;
+	diff_judge_nested(m->total + all, count - all, &left);
 	m->scale = diff_scale(&left);
 	free(left.run);
 }

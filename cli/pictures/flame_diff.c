@@ -142,6 +142,8 @@ static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 		flame_diff_tell_shares(out, a, b);
 	if (m->whole.run)
 		flame_diff_tell_runs(out, m, p);
+	if (total && !id && !flame_opts.absolute)
+		return; /* the share of all is always 100 % */
 	if (p->skip) {
 		fputs(", not known: user stacks are missing", out);
 		return;

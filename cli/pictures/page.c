@@ -127,6 +127,31 @@ static void html_page_put_top(FILE *out, const char *title)
 		text_page_css, text_page_source_css, text_page_diff_css);
 }
 
+#define OPTION_MAX 40 /* characters: what is longer has to be broken */
+
+/* Writes text in which the names of options are not broken at their hyphens. */
+static void html_page_put_words(FILE *out, const char *s)
+{
+	while (*s) {
+		size_t n = 0;
+		char *part;
+
+		while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
+			n++;
+		part = mem_dup(s, n);
+		safe_text_xml(out, part, 0);
+		free(part);
+		s += n;
+		n = strspn(s, "-abcdefghijklmnopqrstuvwxyz"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+		part = mem_dup(s, n < OPTION_MAX ? n : OPTION_MAX);
+		if (n)
+			fprintf(out, "<span class=\"option\">%s</span>", part);
+		s += strlen(part);
+		free(part);
+	}
+}
+
 static int html_page_put_capture(void *arg, const struct rows *r,
 				 struct err *err)
 {
@@ -141,7 +166,7 @@ static int html_page_put_capture(void *arg, const struct rows *r,
 	}
 	if (rows_text(r, REPORT_CAPTURES_CMDLINE)[0]) {
 		fputs(": <code>", out);
-		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_CMDLINE), 0);
+		html_page_put_words(out, rows_text(r, REPORT_CAPTURES_CMDLINE));
 		fputs("</code>", out);
 	}
 	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
@@ -214,7 +239,7 @@ static void html_page_put_advice(FILE *out, const char *s)
 		char *line = mem_dup(s, n);
 
 		fputs("<li>", out);
-		safe_text_xml(out, line, 0);
+		html_page_put_words(out, line);
 		fputs("</li>\n", out);
 		free(line);
 		s += n + (s[n] == '\n');
@@ -234,9 +259,9 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 			"<div id=\"banner\" class=\"%s\">\n"
 			"<p class=\"trust\">",
 			b.word);
-		safe_text_xml(out, b.trust, 0);
+		html_page_put_words(out, b.trust);
 		fputs("</p>\n<p class=\"verdict\">", out);
-		safe_text_xml(out, b.verdict, 0);
+		html_page_put_words(out, b.verdict);
 		fputs("</p>\n<ul class=\"facts\">\n", out);
 		rc = rows_each(p->db, "page_summary", html_page_put_samples,
 			       out, err);

@@ -118,9 +118,13 @@ function diffFacts(at)
 		const n = diff.side.map(s => grouped(by === "self" ?
 			s.selfSamples[at] : s.samples[at]));
 
+		// the share of all is always 100 %
+		const judged = diff.absolute || by === "self" || at > 0;
+
 		lines.push(by + ": A " + n[0] + " samples, B " + n[1] +
 			   " samples; " + inSize(a) + " to " + inSize(b) +
-			   ", " + inSteps(b - a) + (diff.missing[at] ?
+			   ", " + inSteps(b - a) + (!judged ? "" :
+			   diff.missing[at] ?
 			   ", not known: user stacks are missing" :
 			   !c.change ? ", not significant" : ", " +
 			   (c.change > 0 ? "more" : "less") + " (p " +

@@ -199,7 +199,7 @@ function showListing()
 	const counts = f && countInsns(f);
 	const place = l.source ? "; it is at " + l.source : "";
 
-	$("listing_says").textContent = !f ?
+	sayWords($("listing_says"), !f ?
 		"not among the " + code.functions.length + " functions with " +
 		"most samples of their own, whose code is in the page" + place :
 		f.why ? f.why + place :
@@ -208,7 +208,7 @@ function showListing()
 		" samples in the code of " + f.file +
 		(f.out ? "; " + grouped(f.out) + " of its instructions are " +
 		 "left out" : "") +
-		"; a line and its instructions show each other";
+		"; a line and its instructions show each other");
 	$("panes").hidden = !f || !f.insn.length;
 	if (!f || !f.insn.length)
 		return;

@@ -41,6 +41,13 @@ function element(name, text, className)
 	return e;
 }
 
+// Shows text in which the names of options are not broken at their hyphens.
+function sayWords(e, text)
+{
+	e.replaceChildren(...text.split(/((?<![^ '(])-[-\w]{1,39})/).map((w, i) =>
+		i % 2 ? element("span", w, "option") : w));
+}
+
 // ---- views
 
 function go(change)
@@ -643,7 +650,7 @@ function showSame()
 	if (view.alone)
 		words.push("--collapse-recursion");
 	words.push("-o", "flame.svg", quote(document.title));
-	$("same").textContent = words.join(" ");
+	sayWords($("same"), words.join(" "));
 	// flame takes waits whole that begin within --time, has no filter for
 	// what is on no CPU, and merges stacks
 	$("command").hidden = Boolean(view.verdicts || view.frames.length ||

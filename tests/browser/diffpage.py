@@ -81,6 +81,8 @@ def check_picture(b):
     b.keys("u")
     ok(b.text("#diff_details").startswith("all "), "undo_takes_it_back",
        b.text("#diff_details"))
+    ok(b.text("#diff_details").endswith("100.00 % to 100.00 %, +0.00 points"),
+       "the_share_of_all_is_not_judged", b.text("#diff_details"))
     b.js("document.querySelector('#diff_side').click()")
     ok(max(reds(b, y)[0] for y in (3, 21, 39)) > 60 and b.js("return document.querySelector('#diff_side')"
                            ".ariaPressed") == "true",

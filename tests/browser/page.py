@@ -507,6 +507,27 @@ def check_looks():
                    width, "nothing_is_wider_than_%d_%s" % (width, look))
                 ok(width == 400 or root(b)[1] < 900,
                    "the_root_is_in_view_%d_%s" % (width, look), root(b))
+                # one line box each, and a space or a sign before it
+                broken = b.js("""
+                    const at = [], text = document.createTreeWalker(
+                        document.querySelector("#app").parentNode,
+                        NodeFilter.SHOW_TEXT);
+                    while (text.nextNode()) {
+                        const t = text.currentNode;
+                        if (t.parentNode.closest("script, style"))
+                            continue;
+                        for (const m of t.data.matchAll(
+                            /(?<![^ '(])--?[a-zA-Z][-\\w]*/g)) {
+                            const r = document.createRange();
+                            r.setStart(t, m.index);
+                            r.setEnd(t, m.index + m[0].length);
+                            at.push([m[0], r.getClientRects().length]);
+                        }
+                    }
+                    return at;""")
+                broken = [x for x in broken if x[1]]
+                ok(len(broken) > 4 and all(n < 2 for _, n in broken),
+                   "no_option_is_broken_%d_%s" % (width, look), *broken)
                 if width == 400:
                     ok(b.js("return getComputedStyle(document.querySelector("
                             "'#bar')).position") == "static",

@@ -119,6 +119,11 @@ ok numbers_instead_of_shares_say_the_same $?
 judge colored total.svg >names
 grep -q '^r reply$' names && ! grep -q 'lookup\|parse\|format' names
 ok by_total_the_caller_is_red_and_its_sisters_are_not $?
+! grep -qx 'r all' names && grep -q '^total: .* 100.00 % to 100.00 %, +0.00 points<' total.svg
+ok the_share_of_all_is_not_judged $?
+grep -q '^total: .* points, more (p .*by what did not' total.svg &&
+	grep -q '^total: A 378 samples, B 483 samples; .*, more (p' abs.svg
+ok but_its_number_is_and_the_share_of_others $?
 grep -q '>A: before.db, 378 samples; B (the widths): after.db, 483 samples<' \
 	d.svg && grep -q 'A: before.db, capture .*before.data of vm, 378' d.svg
 ok both_recordings_are_named_on_the_picture $?

@@ -63,6 +63,14 @@ as_nobody() {
 	fi
 }
 
+# as_owner COMMAND...: whom the modes of files bind, in folders of its own too
+as_owner() {
+	if [ "$(id -u)" = 0 ]
+	then setpriv --bounding-set=-dac_override,-dac_read_search "$@"
+	else "$@"
+	fi
+}
+
 "$B" >out 2>err
 check no_arguments_show_the_way 2 $? 'backstitch perf.data' 'flame'
 truth no_arguments_print_nothing_on_stdout [ ! -s out ]
@@ -234,6 +242,41 @@ check a_read_only_folder 1 $? perf.db
 truth which_has_nothing_new nothing_left ro
 (cd ro && as_nobody "$B" info perf.data) >out 2>err
 check looking_needs_no_writing 0 $? cpu-clock
+
+# A bundle is made beside its place first: what cannot be written is named, and
+# not the temporary file.
+mkdir shut sealed
+cp perf.db shut
+chmod 555 shut
+while read -r made options
+do
+	# shellcheck disable=SC2086 # options and their values
+	(cd shut && as_owner "$B" bundle $options perf.db) >out 2>err
+	truth "no_bundle_in_a_read_only_folder_$made" \
+		[ "$(cat err)" = "backstitch: $made: Permission denied" ]
+	# shellcheck disable=SC2086,SC2016 # the same; the inner shell's
+	unshare $ns sh -c 'mount -t tmpfs none sealed && cp perf.db sealed &&
+		mount -o remount,ro sealed && cd sealed && exec "$@"' sh \
+		"$B" bundle $options perf.db >out 2>err
+	if grep -q 'unshare:\|mount:' err
+	then
+		echo "skip no_bundle_on_a_read_only_disk_$made: no name spaces here"
+		continue
+	fi
+	truth "no_bundle_on_a_read_only_disk_$made" \
+		[ "$(cat err)" = "backstitch: $made: Read-only file system" ]
+done <<EOT
+perf.tar.gz
+perf.redacted.db --redact
+x.db -o x.db
+x.tar.zst -o x.tar.zst
+EOT
+truth a_bundle_that_failed_leaves_nothing [ "$(ls -A shut)" = perf.db ]
+"$B" bundle -o nowhere/x.tar perf.db >out 2>err
+truth nor_is_there_one_in_a_missing_folder \
+	[ "$(cat err)" = "backstitch: nowhere/x.tar: No such file or directory" ]
+"$B" bundle -o perf.db/x.db perf.db >out 2>err
+truth nor_below_a_file [ "$(cat err)" = "backstitch: perf.db/x.db: Not a directory" ]
 
 env -u HOME "$B" ingest -f perf.data >out 2>err
 check no_home 0 $?
