@@ -83,9 +83,10 @@ fails() {
 	rc=$?
 	ls -A "$work" >"$work/after"
 	[ $rc = "$want" ] && grep -qF -- "$text" "$work/err" &&
-		[ ! -s "$work/said" ] && diff "$work/before" "$work/after" ||
-		{ echo "status $rc: $(cat "$work/err")"; false; }
-	ok "$name" $?
+		[ ! -s "$work/said" ] && diff "$work/before" "$work/after"
+	good=$?
+	[ $good = 0 ] || echo "status $rc: $(cat "$work/err")"
+	ok "$name" $good
 }
 touch "$work/before" "$work/after" "$work/said" "$work/err"
 fails "no folder is given" 2 "parquet is a folder; add '-o DIR'" "$db"
