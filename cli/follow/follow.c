@@ -348,9 +348,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 
 	if (parts_wait(fw.parts, rc ? &late : err))
 		rc = -1;
-	*damaged = follow_tell_missing(&fw);
-	if (parts_damaged(fw.parts))
-		*damaged = true;
+	*damaged = follow_tell_missing(&fw) || parts_damaged(fw.parts);
 	if (!o->quiet)
 		parts_tell(fw.parts);
 out:
