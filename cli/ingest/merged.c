@@ -251,14 +251,15 @@ static int merged_read(struct merge *m, const struct merged_paths *list,
 	if (merged_choice(&choice, err))
 		return -1;
 	for (size_t i = 0; i < list->n; i++)
-		if (merge_add(m, list->path[i], err))
+		if (merged_chosen() ? merge_add_later(m, list->path[i], err)
+				    : merge_add(m, list->path[i], err))
 			return -1;
 	if (!merge_choose(m, &choice))
 		return err_set(err, ERR_USAGE,
 			       "none of the %zu databases has events in the "
 			       "time that was chosen",
 			       list->n);
-	return 0;
+	return merge_load_chosen(m, err);
 }
 
 int merged_make(const struct merged_paths *list, const char *out, bool force,

@@ -15,6 +15,7 @@
 #include "schema/columns.h"
 #include "schema/db/link.h"
 #include "schema/merge/merging.h"
+#include "schema/merge/peek.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -93,24 +94,30 @@ static void merge_take_known(struct merge *m, struct merge_input *in,
 	*mem_add(in->capture, in->n_capture, in->cap_capture) = c;
 }
 
-int merge_add(struct merge *m, const char *path, struct err *err)
+static struct merge_input *merge_new_input(struct merge *m, const char *path)
 {
-	struct store *db = store_open(path, false, err);
-	struct rows *r = NULL;
+	struct merge_input *in = mem_add(m->input, m->n_input, m->cap_input);
 	struct stat st;
+
+	*in = (struct merge_input){ .path = mem_strdup(path),
+				    .first = TIME_NONE,
+				    .last = TIME_NONE };
+	if (!stat(path, &st))
+		in->bytes = (uint64_t)st.st_size;
+	return in;
+}
+
+/* Reads which captures a database has. */
+static int merge_load(struct merge *m, struct merge_input *in, struct err *err)
+{
+	struct store *db = store_open(in->path, false, err);
+	struct rows *r = NULL;
 	int ret = -1;
 
 	if (db)
 		r = rows_open(db, store_sql("merge_known"), NULL, 0, err);
 	if (r) {
-		struct merge_input *in =
-			mem_add(m->input, m->n_input, m->cap_input);
-
-		*in = (struct merge_input){ .path = mem_strdup(path),
-					    .first = TIME_NONE,
-					    .last = TIME_NONE };
-		if (!stat(path, &st))
-			in->bytes = (uint64_t)st.st_size;
+		in->first = in->last = TIME_NONE;
 		while ((ret = rows_next(r, err)) > 0)
 			merge_take_known(m, in, r);
 		if (!in->place)
@@ -119,6 +126,34 @@ int merge_add(struct merge *m, const char *path, struct err *err)
 	rows_close(r);
 	store_close(db);
 	return ret;
+}
+
+int merge_add(struct merge *m, const char *path, struct err *err)
+{
+	return merge_load(m, merge_new_input(m, path), err);
+}
+
+int merge_add_later(struct merge *m, const char *path, struct err *err)
+{
+	struct merge_input *in = merge_new_input(m, path);
+	struct peek p;
+
+	if (!peek_times(path, &p))
+		return merge_load(m, in, err);
+	in->first = p.first;
+	in->last = p.last;
+	in->has_wall = p.has_wall;
+	in->wall = p.wall;
+	return 0;
+}
+
+int merge_load_chosen(struct merge *m, struct err *err)
+{
+	for (size_t i = 0; i < m->n_input; i++)
+		if (!m->input[i].out && !m->input[i].place &&
+		    merge_load(m, &m->input[i], err))
+			return -1;
+	return 0;
 }
 
 /* ---- choosing */
@@ -326,6 +361,10 @@ static void merge_number_captures(struct merge *m)
 	qsort(list, n, sizeof(*list), merge_compare_captures);
 	for (size_t i = 0; i < n; i++)
 		m->capture[list[i].key] = (uint32_t)i + 1;
+	for (size_t i = 0; i < m->n_input; i++)
+		if (m->input[i].n_capture)
+			m->input[i].rank =
+				m->capture[m->input[i].capture[0].key];
 	m->n_capture = n;
 	free(list);
 }
@@ -528,10 +567,9 @@ static int merge_compare_first(const void *pa, const void *pb)
 {
 	const struct merge_input *a = pa;
 	const struct merge_input *b = pb;
-	uint32_t ka = a->n_capture ? a->capture[0].key : 0;
-	uint32_t kb = b->n_capture ? b->capture[0].key : 0;
 
-	return compare_numbers(a->first, b->first) ?: compare_numbers(ka, kb);
+	return compare_numbers(a->first, b->first)
+		       ?: compare_numbers(a->rank, b->rank);
 }
 
 static int merge_events(struct merge *m, struct err *err)

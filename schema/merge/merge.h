@@ -54,6 +54,11 @@ void merge_free(struct merge *m); /* NULL is fine */
 /* Reads which captures a database has, and their times. path is copied.
  * Returns 0, or -1 and *err. */
 int merge_add(struct merge *m, const char *path, struct err *err);
+/* The same for databases of which merge_choose() will leave some: reads only
+ * the times of this one, if that is possible without opening it.
+ * merge_load_chosen() reads the captures of those that are left. */
+int merge_add_later(struct merge *m, const char *path, struct err *err);
+int merge_load_chosen(struct merge *m, struct err *err);
 /* Leaves whole databases out that have no event in the times that are asked
  * for. Returns the number of databases that are left. */
 size_t merge_choose(struct merge *m, const struct merge_choice *c);

@@ -61,6 +61,7 @@ struct merge_input {
 		      * without a build-id is the same on */
 	struct merge_capture *capture;
 	size_t n_capture, cap_capture;
+	uint32_t rank;	     /* number of the first one in the result */
 	int64_t first, last; /* of its events; TIME_NONE: not known */
 	int64_t wall;	     /* to add for ns since 1970, if has_wall */
 	bool has_wall;

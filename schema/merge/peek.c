@@ -1,0 +1,302 @@
+/* peek.c - the times of a database, read from its file without SQLite.
+ *
+ * The B-tree of sqlite_schema has the first pages of capture and meta, whose
+ * rows are few ("B-tree Pages" and "Record Format" of SQLite's documented file
+ * format). What is in overflow pages is not read. */
+#include "schema/merge/peek.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+
+#define DEPTH 6	   /* levels of a small B-tree */
+#define PAGES 200  /* pages that are read at most */
+#define HEAD 100   /* bytes before the B-tree on page 1 */
+#define COLUMNS 13 /* of a row that are looked at */
+#define INDEX_INNER 2
+#define TABLE_INNER 5
+#define INDEX_LEAF 10
+#define TABLE_LEAF 13
+
+/* Columns of the tables. */
+enum {
+	SCHEMA_TYPE,
+	SCHEMA_NAME,
+	SCHEMA_ROOT = 3,
+	CAPTURE_FIRST = 11,
+	CAPTURE_LAST,
+	META_CAPTURE = 0,
+	META_KEY,
+	META_VALUE
+};
+
+struct peek_column {
+	uint64_t type; /* serial type; 0: NULL */
+	const unsigned char *at;
+	size_t len;
+};
+
+struct peek_file {
+	int fd;
+	uint32_t size;		/* of a page */
+	unsigned int left;	/* pages that may still be read */
+	uint32_t capture, meta; /* first pages */
+	struct peek *out;
+	bool bad;
+};
+
+/* Called for each row, with its rowid (0 in an index); false ends the walk. */
+typedef bool peek_fn(struct peek_file *f, const struct peek_column *c);
+
+static uint32_t peek_get(const unsigned char *p, unsigned int n)
+{
+	uint32_t v = 0;
+
+	while (n--)
+		v = v << 8 | *p++;
+	return v;
+}
+
+/* Reads a varint before end. Returns how many bytes it has, 0: none. */
+static size_t peek_varint(const unsigned char *p, const unsigned char *end,
+			  uint64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < 9 && p + i < end; i++) {
+		if (i == 8) {
+			*out = *out << 8 | p[i];
+			return 9;
+		}
+		*out = *out << 7 | (p[i] & 0x7f);
+		if (!(p[i] & 0x80))
+			return i + 1;
+	}
+	return 0;
+}
+
+static size_t peek_type_len(uint64_t type)
+{
+	static const unsigned char len[] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0 };
+
+	if (type < sizeof(len))
+		return len[type];
+	return type < 12 ? 0 : (size_t)(type - 12) / 2;
+}
+
+static bool peek_int(const struct peek_column *c, int64_t *out)
+{
+	if (c->type == 8 || c->type == 9) {
+		*out = (int64_t)c->type - 8;
+		return true;
+	}
+	if (!c->type || c->type > 6 || !c->at)
+		return false;
+	uint64_t v = c->at[0] & 0x80 ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < c->len; i++)
+		v = v << 8 | c->at[i];
+	*out = (int64_t)v;
+	return true;
+}
+
+static bool peek_is_text(const struct peek_column *c, const char *s)
+{
+	return c->type >= 13 && c->type % 2 && c->at && c->len == strlen(s) &&
+	       !memcmp(c->at, s, c->len);
+}
+
+/* Splits a record, of which `len` bytes are here. Columns that are not are
+ * bad if fn could need them. */
+static bool peek_record(const unsigned char *p, size_t len,
+			struct peek_column c[COLUMNS])
+{
+	const unsigned char *end = p + len;
+	uint64_t head;
+	size_t at = peek_varint(p, end, &head);
+	size_t body;
+	unsigned int i = 0;
+
+	memset(c, 0, COLUMNS * sizeof(*c));
+	if (!at || head > len)
+		return false;
+	for (body = (size_t)head; at < head && i < COLUMNS; i++) {
+		size_t n = peek_varint(p + at, p + head, &c[i].type);
+
+		c[i].len = peek_type_len(c[i].type);
+		if (!n || c[i].len > len - body)
+			return i > META_VALUE; /* the rest is not here */
+		c[i].at = p + body;
+		body += c[i].len;
+		at += n;
+	}
+	return true;
+}
+
+static bool peek_row(struct peek_file *f, const unsigned char *cell,
+		     const unsigned char *end, bool table, peek_fn *fn)
+{
+	struct peek_column c[COLUMNS];
+	size_t least = (f->size - 12) * 32 / 255 - 23;
+	size_t most = table ? f->size - 35 : (f->size - 12) * 64 / 255 - 23;
+	uint64_t len, id;
+	size_t n = peek_varint(cell, end, &len);
+	size_t k = n && table ? peek_varint(cell + n, end, &id) : 0;
+
+	if (!n || (table && !k))
+		f->bad = true;
+	if (f->bad)
+		return false;
+	cell += n + k;
+	if (len > most)
+		len = least;
+	if (len > (size_t)(end - cell) || !peek_record(cell, (size_t)len, c)) {
+		f->bad = true;
+		return false;
+	}
+	return fn(f, c);
+}
+
+static bool peek_walk(struct peek_file *f, uint32_t page, unsigned int depth,
+		      peek_fn *fn);
+
+/* Walks the cells of a page. Returns false at the end of the walk. */
+static bool peek_cells(struct peek_file *f, const unsigned char *p,
+		       uint32_t from, unsigned int depth, peek_fn *fn)
+{
+	const unsigned char *end = p + f->size;
+	int type = p[from];
+	bool inner = type == INDEX_INNER || type == TABLE_INNER;
+	bool table = type == TABLE_INNER || type == TABLE_LEAF;
+	uint32_t n = peek_get(p + from + 3, 2);
+	uint32_t first = from + (inner ? 12 : 8);
+
+	if ((!inner && type != INDEX_LEAF && type != TABLE_LEAF) ||
+	    first + 2 * n > f->size)
+		f->bad = true;
+	for (uint32_t i = 0; !f->bad && i < n; i++) {
+		uint32_t at = peek_get(p + first + 2 * i, 2);
+
+		if (at < first || at + 4 > f->size) {
+			f->bad = true;
+			break;
+		}
+		if (inner && !peek_walk(f, peek_get(p + at, 4), depth + 1, fn))
+			return false;
+		if ((!inner || !table) &&
+		    !peek_row(f, p + at + (inner ? 4 : 0), end, table, fn))
+			return false;
+	}
+	if (!f->bad && inner)
+		return peek_walk(f, peek_get(p + from + 8, 4), depth + 1, fn);
+	return !f->bad;
+}
+
+static bool peek_walk(struct peek_file *f, uint32_t page, unsigned int depth,
+		      peek_fn *fn)
+{
+	unsigned char *p;
+	bool ret = false;
+
+	if (!page || depth > DEPTH || !f->left--) {
+		f->bad = true;
+		return false;
+	}
+	p = mem_new(1, f->size);
+	if (pread(f->fd, p, f->size, (off_t)(page - 1) * f->size) ==
+	    (ssize_t)f->size)
+		ret = peek_cells(f, p, page == 1 ? HEAD : 0, depth, fn);
+	else
+		f->bad = true;
+	free(p);
+	return ret;
+}
+
+/* ---- the tables */
+
+static bool peek_take_schema(struct peek_file *f, const struct peek_column *c)
+{
+	int64_t root;
+
+	if (!peek_is_text(&c[SCHEMA_TYPE], "table") ||
+	    !peek_int(&c[SCHEMA_ROOT], &root) || root < 1 || root > UINT32_MAX)
+		return true;
+	if (peek_is_text(&c[SCHEMA_NAME], "capture"))
+		f->capture = (uint32_t)root;
+	if (peek_is_text(&c[SCHEMA_NAME], "meta"))
+		f->meta = (uint32_t)root;
+	return !f->capture || !f->meta;
+}
+
+static bool peek_take_capture(struct peek_file *f, const struct peek_column *c)
+{
+	int64_t t;
+
+	/* the path, the command or others were too long for the page */
+	if ((c[CAPTURE_FIRST].type && !c[CAPTURE_FIRST].at) ||
+	    (c[CAPTURE_FIRST].type && !c[CAPTURE_LAST].at) ||
+	    (!c[CAPTURE_FIRST].at && !c[CAPTURE_FIRST - 1].at)) {
+		f->bad = true;
+		return false;
+	}
+	if (peek_int(&c[CAPTURE_FIRST], &t) &&
+	    (f->out->first == TIME_NONE || t < f->out->first))
+		f->out->first = t;
+	if (peek_int(&c[CAPTURE_LAST], &t) &&
+	    (f->out->last == TIME_NONE || t > f->out->last))
+		f->out->last = t;
+	return true;
+}
+
+static bool peek_take_meta(struct peek_file *f, const struct peek_column *c)
+{
+	int64_t capture;
+
+	if (!peek_int(&c[META_CAPTURE], &capture) || capture != 1 ||
+	    !peek_is_text(&c[META_KEY], "wall_offset_ns"))
+		return true;
+	f->out->has_wall = peek_int(&c[META_VALUE], &f->out->wall);
+	return false;
+}
+
+/* Checks the header: a finished database of this version, with our pages and
+ * no journal of its own kind. */
+static bool peek_head(struct peek_file *f)
+{
+	unsigned char head[HEAD];
+
+	if (pread(f->fd, head, HEAD, 0) != HEAD ||
+	    !store_is_database(head, HEAD) || head[18] != 1 || head[19] != 1 ||
+	    head[20] || peek_get(head + 56, 4) != 1 ||
+	    peek_get(head + 60, 4) != SCHEMA_VERSION)
+		return false;
+	f->size = peek_get(head + 16, 2);
+	return f->size >= 4096 && f->size <= 32768 &&
+	       !(f->size & (f->size - 1));
+}
+
+bool peek_times(const char *path, struct peek *out)
+{
+	struct peek_file f = { .left = PAGES, .out = out };
+
+	*out = (struct peek){ TIME_NONE, TIME_NONE, false, 0 };
+	f.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (f.fd < 0)
+		return false;
+	f.bad = !peek_head(&f);
+	if (!f.bad)
+		peek_walk(&f, 1, 0, peek_take_schema);
+	if (!f.bad && f.capture && f.meta) {
+		peek_walk(&f, f.capture, 0, peek_take_capture);
+		if (!f.bad)
+			peek_walk(&f, f.meta, 0, peek_take_meta);
+	} else {
+		f.bad = true;
+	}
+	close(f.fd);
+	return !f.bad && out->first != TIME_NONE && out->last != TIME_NONE;
+}
