@@ -16,6 +16,7 @@
 #include "schema/db/link.h"
 #include "schema/db/peek.h"
 #include "schema/merge/merging.h"
+#include "schema/merge/peek.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"

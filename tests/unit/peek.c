@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "schema/db/db.h"
-#include "schema/db/peek.h"
+#include "schema/merge/peek.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 

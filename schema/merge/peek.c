@@ -3,7 +3,7 @@
  * The B-tree of sqlite_schema has the first pages of capture and meta, whose
  * rows are few ("B-tree Pages" and "Record Format" of SQLite's documented file
  * format). What is in overflow pages is not read. */
-#include "schema/db/peek.h"
+#include "schema/merge/peek.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

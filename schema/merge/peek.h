@@ -1,7 +1,7 @@
 /* peek.h - the times of a database, read from its file without SQLite, which
  * takes two milliseconds to parse the views. */
-#ifndef SCHEMA_DB_PEEK_H
-#define SCHEMA_DB_PEEK_H
+#ifndef SCHEMA_MERGE_PEEK_H
+#define SCHEMA_MERGE_PEEK_H
 #include <stdbool.h>
 #include <stdint.h>
 
