@@ -14,7 +14,6 @@
 
 #include "schema/columns.h"
 #include "schema/db/link.h"
-#include "schema/db/peek.h"
 #include "schema/merge/merging.h"
 #include "schema/merge/peek.h"
 #include "schema/store.h"
