@@ -192,11 +192,6 @@ SELECT event, data FROM event_raw ORDER BY event
 SELECT name FROM sqlite_schema
 WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 
--- name: print_ev_rows
--- the caller adds the table's name in quotes, and the order
--- columns: event_id ...
-SELECT * FROM
-
 -- What follow says of a segment.
 -- name: follow_glance
 SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
@@ -209,3 +204,8 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 		WHERE kind = 'request' AND verdict = 'pending_end') AS open,
 	(SELECT max(p50_ns) FROM deferral_percentiles) AS p50_ns,
 	(SELECT max(p99_ns) FROM deferral_percentiles) AS p99_ns
+
+-- name: print_ev_rows
+-- the caller adds the table's name in quotes, and the order
+-- columns: event_id ...
+SELECT * FROM
