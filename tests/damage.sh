@@ -8,7 +8,7 @@
 # 0 cuts a CTF trace at each byte: DAMAGE_N=0 tests/damage.sh build/damage/ctf TRACE/metadata.
 # ftrace_counts and perf_counts instead change every length and count of a capture,
 # and those of 10 of its entries, or 40 of its records; ctf_counts every number of
-# packets, and 20 of the numbers of events in each file.
+# packets, and 10 of the numbers of events in each file.
 # edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
@@ -20,7 +20,7 @@ then
 	case $prog in
 	*/pipeline) n=4 ;;
 	*/ctf) n=100 ;;
-	*/ctf_counts) n=20 ;;
+	*/ctf_counts) n=10 ;;
 	*/ftrace_counts) n=10 ;;
 	*/perf_counts) n=40 ;;
 	*/edits) n=100 ;;

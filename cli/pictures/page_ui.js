@@ -44,8 +44,8 @@ function element(name, text, className)
 // Shows text in which the names of options are not broken at their hyphens.
 function sayWords(e, text)
 {
-	e.replaceChildren(...text.split(/((?<![^ '(])-[-\w]{1,39})/).map((w, i) =>
-		i % 2 ? element("span", w, "option") : w));
+	e.replaceChildren(...text.split(/(^|[ '(])(-[-\w]{1,39})/).map((w, i) =>
+		i % 3 === 2 ? element("span", w, "option") : w));
 }
 
 // ---- views

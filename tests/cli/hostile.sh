@@ -9,7 +9,7 @@ trap 'rm -rf "$dir"' EXIT
 # sanitizers take as much again for themselves
 if nm "$B" 2>/dev/null | grep -q __asan_init
 then
-	echo "skip hostile: the program has a sanitizer's memory"
+	echo "skip hostile: under sanitizers a program takes more memory"
 	exit 0
 fi
 PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cli/hostile.py" "$B" "$dir" "$@"

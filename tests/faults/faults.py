@@ -74,6 +74,7 @@ COMMANDS = {
     "pprof": ("export --format pprof -o OUT DB", True),
     "firefox": ("export --format firefox -o OUT DB", True),
     "perf.data": ("export --format perf.data -o OUT DB", True),
+    "parquet": ("export --format parquet -o NEW DB", True),
     "bundle": ("bundle -f -o OUT.tar.gz DB", True),
     "bundle --redact": ("bundle --redact -f -o OUT DB", True),
 }
