@@ -160,12 +160,16 @@ static void make_lies(const uint8_t *data, size_t size)
 	fuzz_file_put(sound_fd, sound, n_sound);
 	if (sqlite3_open(path, &db))
 		pipeline_die("cannot open the database");
+	/* only tables are changed: no view is loaded */
+	fuzz_sqlite_asked[0] = "";
+	fuzz_sqlite_chosen = db;
 	sqlite3_exec(db, "PRAGMA journal_mode=OFF; BEGIN", NULL, NULL, NULL);
 	for (size_t i = 0; i < n; i++)
 		if (data[12 * i + 3] < IN_FILE)
 			change(db, data + 12 * i);
 	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	sqlite3_close(db);
+	fuzz_sqlite_chosen = NULL;
 	for (size_t i = 0; i < n; i++)
 		if (data[12 * i + 3] >= IN_FILE)
 			change_file(data + 12 * i);

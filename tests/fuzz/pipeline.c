@@ -25,6 +25,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	fuzz_sqlite_start();
+	fuzz_sqlite_make_tables();
 	pipeline_start();
 	return 0;
 }
@@ -53,22 +54,28 @@ static int count_records(const char *path)
 /* How many questions an input asks of each kind. */
 #define HOLDS 3
 
-static int fuzz_pipeline_some(struct store *db, uint64_t choice,
-			      struct err *err)
+/* Chooses the questions: those that must give 0, then one that is read. */
+static void fuzz_pipeline_choose(uint64_t choice)
 {
 	size_t holds = sizeof(pipeline_holds) / sizeof(*pipeline_holds) - 1;
 	size_t reads = sizeof(pipeline_reads) / sizeof(*pipeline_reads) - 1;
-	const char *sql = pipeline_reads[choice / holds % reads];
 
 	for (size_t i = 0; i < HOLDS; i++)
-		if (pipeline_zero(db, pipeline_holds[(choice + i) % holds],
-				  err))
+		fuzz_sqlite_asked[i] = pipeline_holds[(choice + i) % holds];
+	fuzz_sqlite_asked[HOLDS] = pipeline_reads[choice / holds % reads];
+}
+
+static int fuzz_pipeline_some(struct store *db, struct err *err)
+{
+	const char *sql = fuzz_sqlite_asked[HOLDS];
+
+	for (size_t i = 0; i < HOLDS; i++)
+		if (pipeline_zero(db, fuzz_sqlite_asked[i], err))
 			return -1;
 	return pipeline_all(db, sql, err) ? err_while(err, "%s", sql) : 0;
 }
 
-static void fuzz_pipeline_ask(struct pipeline *p, const char *what,
-			      uint64_t choice)
+static void fuzz_pipeline_ask(struct pipeline *p, const char *what)
 {
 	struct err err = { 0 };
 
@@ -76,7 +83,7 @@ static void fuzz_pipeline_ask(struct pipeline *p, const char *what,
 		pipeline_die("failed without a message");
 	if (p->ret && p->err.code != ERR_FORMAT && p->err.code != ERR_LIMIT)
 		pipeline_die(p->err.msg);
-	if (p->db && fuzz_pipeline_some(p->db, choice, &err)) {
+	if (p->db && fuzz_pipeline_some(p->db, &err)) {
 		fprintf(stderr, "%s: ", what);
 		pipeline_die(err.msg);
 	}
@@ -91,14 +98,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (n == RECORDS_MAX || (!n && choice % 16))
 		return 0;
+	fuzz_pipeline_choose(choice / 16);
 	if (choice % 8 || size < 16) {
 		struct pipeline p = pipeline_load_path(path, NULL);
 
-		fuzz_pipeline_ask(&p, "file", choice / 16);
+		fuzz_pipeline_ask(&p, "file");
 	} else {
 		struct pipeline p = pipeline_pipe(data, size);
 
-		fuzz_pipeline_ask(&p, "pipe", choice / 16);
+		fuzz_pipeline_ask(&p, "pipe");
 	}
 	return 0;
 }
