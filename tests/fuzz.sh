@@ -16,8 +16,10 @@ name=$1
 prog=build-fuzz/fuzz/$name
 secs=${FUZZ_SECONDS:-5}
 
+# There are some where the cases have been run.
 cases() {
-	find "${O:-build}/cases" -type f -size -"$1" "$2" "$3" 2>/dev/null
+	[ ! -d "${O:-build}/cases" ] ||
+		find "${O:-build}/cases" -type f -size -"$1" "$2" "$3"
 }
 
 seeds() {
