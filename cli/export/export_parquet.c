@@ -10,6 +10,7 @@
 #include "cli/export/parquet/parquet.h"
 #include "cli/fleet/fleet_rows.h"
 #include "cli/input.h"
+#include "cli/model/filter.h"
 #include "cli/output/human.h"
 #include "cli/stop.h"
 #include "schema/store.h"
@@ -268,6 +269,17 @@ static void lake_tell(const struct lake *l)
 			(double)l->kept / (double)l->rows);
 }
 
+/* A name that one database has is no typing error. */
+static int lake_end_filter(const struct inputs *in, struct err *err)
+{
+	if (!filter_end_apart(err))
+		return 0;
+	if (in->list.n > 1)
+		err_while(err, "reading %zu databases, the first of them %s",
+			  in->list.n, in->list.path[0]);
+	return -1;
+}
+
 static int export_parquet_write(const char *folder,
 				const struct export_request *x, struct err *err)
 {
@@ -275,11 +287,14 @@ static int export_parquet_write(const char *folder,
 	struct store *db;
 	int ret = lake_open(&l, err) ? -1 : 1;
 
+	filter_begin_apart();
 	while (ret > 0 && (ret = inputs_next(x->inputs, &db, err)) > 0) {
 		if (lake_put_database(&l, db, err))
 			ret = -1;
 		store_close(db);
 	}
+	if (!ret)
+		ret = lake_end_filter(x->inputs, err);
 	if (!ret)
 		ret = lake_finish(&l, err);
 	if (!ret)
