@@ -35,7 +35,8 @@ struct lake {
 	const char *folder;
 	struct parquet *file[FLEET_TABLES]; /* NULL: not open */
 	struct intern runs, stacks;	    /* ids and hashes that have rows */
-	struct table names;		    /* places and levels */
+	struct table names;		    /* places that have rows */
+	bool names_are_new;		    /* of the place before */
 	struct fleet *f;		    /* the database that is read */
 	uint64_t kept, rows;
 };
@@ -63,12 +64,17 @@ static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 					intern_length(c->pool, c->id[i])) == n;
 	}
 	if (b->table == &fleet_tables[FLEET_NAME]) {
-		uint64_t h = hash_u64(b->cell[0].u64[i] +
-				      b->cell[1].u8[i] * 0x9e3779b97f4a7c15u);
+		/* a place is a hash; all its levels are of one database, and
+		 * come one after the other */
+		uint64_t place = b->cell[0].u64[i];
 
-		if (table_find(&l->names, h, NULL, NULL, NULL) != TABLE_NONE)
-			return false;
-		table_add(&l->names, h, 0);
+		if (b->cell[1].u8[i])
+			return l->names_are_new;
+		l->names_are_new = table_find(&l->names, place, NULL, NULL,
+					      NULL) == TABLE_NONE;
+		if (l->names_are_new)
+			table_add(&l->names, place, 0);
+		return l->names_are_new;
 	}
 	return true;
 }
