@@ -205,17 +205,13 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 static int fleet_take_hash(void *arg, const struct rows *r, struct err *err)
 {
 	struct fleet *f = arg;
-	int64_t id = rows_int(r, FLEET_HASHES_ID);
 	struct value hash = rows_value(r, FLEET_HASHES_HASH);
+	uint32_t known = FLEET_NO_HASH;
 
-	if (id < 1 || id >= UINT32_MAX || (size_t)id < f->n_stack)
-		return err_set(err, ERR_DB,
-			       "the database is damaged: stack %" PRId64, id);
-	f->stack = mem_reach(f->stack, &f->n_stack, &f->cap_stack,
-			     (size_t)id + 1, sizeof(*f->stack));
+	(void)err;
 	if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
-		f->stack[id] =
-			intern_add_bytes(&f->hashes, hash.text, hash.len);
+		known = intern_add_bytes(&f->hashes, hash.text, hash.len);
+	*mem_add(f->stack, f->n_stack, f->cap_stack) = known;
 	return 0;
 }
 
@@ -245,10 +241,9 @@ int fleet_load_chains(struct fleet *f, struct err *err)
 	f->after_exec = fleet_word_of(f, "after exec");
 	for (unsigned int i = 0; i < 32; i++)
 		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
-	/* ids of stacks with a hash are not dense, but they rise */
-	f->stack = mem_reach(f->stack, &f->n_stack, &f->cap_stack, 1,
-			     sizeof(*f->stack));
-	return rows_each(f->db, "fleet_hashes", fleet_take_hash, f, err) ||
+	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
+	return rows_each_dense(f->db, "fleet_hashes", fleet_take_hash, f,
+			       err) ||
 			       rows_each_dense(f->db, "code_chain_stacks",
 					       fleet_take_chain, f, err)
 		       ? -1

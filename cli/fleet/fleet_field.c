@@ -53,8 +53,8 @@ static void fleet_field_put(struct fleet_rows *r)
 	struct fleet_fill *b = &r->fill;
 
 	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
-	fleet_fill_int(b, s->e.on_cpu ? s->e.cpu : -1);
-	fleet_fill_int(b, c->tid);
+	fleet_fill_int(b, s->e.on_cpu ? fleet_small(s->e.cpu) : -1);
+	fleet_fill_int(b, fleet_small(c->tid));
 	fleet_fill_id(b, fleet_word(r->f, event, strlen(event)));
 	fleet_fill_id(b, fleet_word(r->f, def->name, strlen(def->name)));
 	fleet_fill_int(b, def->is_text ? 0 : v->num);
