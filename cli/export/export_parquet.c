@@ -109,6 +109,8 @@ static int lake_put_table(struct lake *l, struct parquet *p,
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else if (lake_put(l, p, b, err))
 			ret = -1;
+		else if (t == FLEET_FIELD)
+			parquet_forget(p);
 	fleet_rows_close(r);
 	return ret;
 }

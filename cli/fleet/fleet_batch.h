@@ -24,7 +24,9 @@ struct fleet_run {
 struct fleet_cells {
 	/* Only the one for the column's type is set. STRING and HASH: numbers
 	 * for intern_get() and intern_length() of the pool. The numbers of a
-	 * pool are dense, and stay the same until fleet_close(). */
+	 * pool are dense, and stay the same until fleet_close(); those of the
+	 * texts of table field only until the next batch, see
+	 * fleet_rows_next(). */
 	union {
 		const uint8_t *u8;
 		const uint16_t *u16;

@@ -52,6 +52,8 @@ struct fleet {
 const struct opt_list *fleet_labels(void);
 /* Returns the number of a text, which is made UTF-8 if it is not. */
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
+/* The same in another pool. */
+uint32_t fleet_word_in(struct intern *in, const char *s, size_t len);
 /* Loads what rows of samples need, once. Returns 0, or -1 and *err. */
 int fleet_load_chains(struct fleet *f, struct err *err);
 /* Loads the code with its names, once. */
