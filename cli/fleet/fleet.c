@@ -13,6 +13,7 @@
 #include "cli/model/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -175,6 +176,12 @@ static int fleet_take_content(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* With its length, so that no two lists of texts look the same. */
+static void fleet_put_given(FILE *t, const char *s)
+{
+	fprintf(t, "|%zu %s", s ? strlen(s) : 0, s ? s : "");
+}
+
 static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 			  struct err *err)
 {
@@ -187,16 +194,19 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 
 	if (ret > 0) {
 		t = mem_stream(&text, &len);
-		fprintf(t, "%d|%" PRIu64 "|%s", FLEET_VERSION, f->period,
-			rows_text(r, FLEET_MADE_MADE));
+		fprintf(t, "%d|%" PRIu64, FLEET_VERSION, f->period);
+		fleet_put_given(t, VERSION);
+		fleet_put_given(t, rows_text(r, FLEET_MADE_MADE));
 		for (unsigned int i = 0; i < 6; i++) {
 			const char *const given[] = {
 				filter.time, filter.cpu,  filter.pid,
 				filter.tid,  filter.comm, filter.event
 			};
 
-			fprintf(t, "|%s", given[i] ? given[i] : "");
+			fleet_put_given(t, given[i]);
 		}
+		for (size_t i = 0; i < labels.n; i++)
+			fleet_put_given(t, labels.item[i]);
 		mem_stream_end(t);
 		fleet_hash_text(text, c->run.made);
 		free(text);

@@ -10,8 +10,8 @@ struct intern;
 /* A run is a capture of a database. */
 struct fleet_run {
 	uint8_t id[16];	  /* by the content of the capture */
-	uint8_t made[16]; /* and by all that its rows depend on: options,
-			   * version, losses and verdicts */
+	uint8_t made[16]; /* and by what its rows depend on: options, versions,
+			   * clock, how far its stacks can be trusted */
 	const char *host; /* "unknown" if it was not recorded */
 	char day[11];	  /* of its first event, UTC: "2026-01-31", or "unknown"
 			   * if the clock is not known to be since 1970 */

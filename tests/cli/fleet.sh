@@ -49,6 +49,8 @@ id=$(rows "$work/d/run.parquet" run)
 [ $rc = 0 ] && [ -s "$work/d/$part" ] && [ ! -e "$work/d/sample.parquet" ] &&
 	[ "$(basename "$part")" = "$id.parquet" ] &&
 	cmp -s "$work/d/$part" "$work/a/sample.parquet" &&
+	[ "$(rows "$work/d/run.parquet" made)" != \
+		"$(rows "$work/a/run.parquet" made)" ] &&
 	[ "$(rows "$work/d/run.parquet" label_name)" = "['x', 'y']" ] &&
 	[ "$(rows "$work/d/run.parquet" label_value)" = "['1', '']" ]
 ok "a partition is the file of a run, and labels are in table run" $?
