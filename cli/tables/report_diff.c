@@ -56,7 +56,8 @@ struct diff_pair {
 	struct report_row sum[2];
 	uint32_t place; /* index in self and total of struct report_diff */
 	double excess;	/* excess of B over what A predicts, as share of its
-			 * weight */
+			 * weight; < 0: less, also where more samples weigh less
+			 */
 	bool significant;
 };
 
@@ -338,7 +339,7 @@ static void report_diff_judge(struct report_diff *rp)
 		double in_b =
 			(double)(total ? p->sum[1].total : p->sum[1].self);
 
-		p->excess = fabs(report_diff_share(rp, 1, in_b - in_a * scale));
+		p->excess = report_diff_share(rp, 1, in_b - in_a * scale);
 		p->significant =
 			(total ? rp->total : rp->self)[p->place].change;
 	}
@@ -352,8 +353,8 @@ static int compare_pairs(const void *pa, const void *pb)
 
 	if (a->significant != b->significant)
 		return a->significant ? -1 : 1;
-	if (a->excess > b->excess || a->excess < b->excess)
-		return a->excess > b->excess ? -1 : 1;
+	if (fabs(a->excess) != fabs(b->excess))
+		return fabs(a->excess) > fabs(b->excess) ? -1 : 1;
 	return a->place < b->place ? -1 : 1;
 }
 

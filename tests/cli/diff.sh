@@ -350,6 +350,21 @@ bad=0
 "$B" flame --diff --fail-above 0 after.db before.db >/dev/null 2>err || bad=1
 "$B" flame --diff --fail-above 0 before.db before.db >/dev/null 2>err || bad=1
 ok less_and_small_changes_are_status_0 $bad
+# more samples of so little weight that they are less of the whole
+cp after.db light.db
+python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("light.db")
+db.execute("UPDATE event SET weight = weight / 100 WHERE id IN (SELECT "
+           "s.event_id FROM samples s JOIN stack_frames f "
+           "ON f.stack = s.user_stack "
+           "WHERE f.pos = 0 AND f.symbol = 'checksum')")
+db.commit()
+END
+"$B" report --diff --fail-above 0 before.db light.db >out 2>err &&
+	grep -q '^ 12.17 .* -[0-9.]*  more .* checksum$' out && ! [ -s err ]
+ok more_samples_of_less_weight_are_no_growth $?
+
 bad=0
 for o in '--fail-above x before.db after.db' '--fail-above -1 before.db after.db' '--fail-above 1%% before.db after.db' \
 	'before-1.db before-1.db -- after.db' 'before.db -- ' '-- before.db' 'before.db after.db before-1.db'
