@@ -555,6 +555,51 @@ static void report_diff_print_rows(struct report_diff *rp)
 	grid_free(g);
 }
 
+/* A text that grows; `any`: it is not empty. */
+struct key_text {
+	FILE *out;
+	bool any;
+};
+
+static void key_text_add(struct key_text *t, bool has, const char *s)
+{
+	if (!has || !*s)
+		return;
+	fprintf(t->out, "%s%s", t->any ? ", " : "", s);
+	t->any = true;
+}
+
+static void key_text_number(struct key_text *t, bool has, const char *key,
+			    int64_t n)
+{
+	char s[40];
+
+	snprintf(s, sizeof(s), "%s %" PRId64, key, n);
+	key_text_add(t, has, s);
+}
+
+/* Returns the keys of a row as one text, to be freed. */
+static char *report_diff_name(const struct report_diff *rp,
+			      const struct diff_pair *p)
+{
+	const struct report_row *row = p->row;
+	unsigned int keys = rp->o->keys;
+	char *name;
+	size_t len;
+	struct key_text t = { mem_stream(&name, &len), false };
+
+	key_text_add(&t, keys & KEY_COMM, report_label(p->of, row->comm)->name);
+	key_text_number(&t, keys & KEY_PID, "pid", row->pid);
+	key_text_number(&t, keys & KEY_TID, "tid", row->tid);
+	key_text_number(&t, keys & KEY_CPU, "cpu", row->cpu);
+	key_text_add(&t, keys & KEY_VERDICT,
+		     report_label(p->of, row->verdict)->name);
+	key_text_add(&t, keys & (KEY_SYM | KEY_DSO), label_of(p)->name);
+	key_text_add(&t, keys & KEY_SYM && keys & KEY_DSO, label_of(p)->image);
+	mem_stream_end(t.out);
+	return name;
+}
+
 /* Says what grew by more than is allowed. Returns an enum status. */
 static int report_diff_check_limit(const struct report_diff *rp, int status)
 {
@@ -568,9 +613,12 @@ static int report_diff_check_limit(const struct report_diff *rp, int status)
 		const struct diff_place *d =
 			&(rp->o->by_total ? rp->total : rp->self)[p->place];
 
-		if (d->change > 0)
-			diff_limit_add(&l, label_of(p)->name, p->excess / whole,
-				       d->p);
+		if (d->change > 0) {
+			char *name = report_diff_name(rp, p);
+
+			diff_limit_add(&l, name, p->excess / whole, d->p);
+			free(name);
+		}
 	}
 	return diff_limit_end(&l, status);
 }

@@ -365,6 +365,26 @@ END
 	grep -q '^ 12.17 .* -[0-9.]*  more .* checksum$' out && ! [ -s err ]
 ok more_samples_of_less_weight_are_no_growth $?
 
+# a row is named by all of its keys
+cp after.db moved.db
+python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("moved.db")
+db.execute("UPDATE event SET cpu = 3")
+db.execute("UPDATE comm SET name = 'other'")
+db.commit()
+END
+pid=$("$B" query --format csv moved.db 'SELECT DISTINCT pid FROM samples' | tail -n 1)
+bad=0
+for k in "cpu=cpu 3" "comm=other" "pid=pid $pid" "tid,cpu=tid $pid, cpu 3" "comm,pid=other, pid $pid"
+do
+	"$B" report --diff --fail-above 5 --sort "${k%%=*}" before.db moved.db >out 2>err
+	[ $? = 4 ] && grep -q "^grew by more than 5 %: ${k#*=}, +" err || bad=1
+done
+"$B" report --diff --fail-above 5 --sort sym,dso before.db moved.db >out 2>err
+[ $? = 4 ] && grep -q '^grew by more than 5 %: checksum, [^ ]*slower[^ ]*, +' err || bad=1
+ok a_message_has_the_keys_of_its_row $bad
+
 bad=0
 for o in '--fail-above x before.db after.db' '--fail-above -1 before.db after.db' '--fail-above 1%% before.db after.db' \
 	'before-1.db before-1.db -- after.db' 'before.db -- ' '-- before.db' 'before.db after.db before-1.db'
