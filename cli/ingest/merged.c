@@ -86,7 +86,8 @@ static int merged_span(const char *text, int64_t *out, struct err *err)
 	double v = strtod(text, &end);
 	const char *unit = *end ? strchr(units, *end) : units;
 
-	if (end == text || !unit || (*end && end[1]) || !(v > 0 && v < 1e6))
+	if (end == text || !unit || (*end && end[1]) ||
+	    !(v > 0 && v < 9e9 / (double)second[unit - units]))
 		return err_set(err, ERR_USAGE,
 			       "--since needs a time such as 90s, 5m or 2h, "
 			       "not '%s'",

@@ -300,6 +300,30 @@ START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
 }
 END_TEST
 
+START_TEST(who_looks_ahead_ends_no_life)
+{
+	struct world w;
+
+	start_line(&w);
+	uint32_t slot = slot_at(&w, 5, 1, 9, 9);
+
+	id_at(&w, 6, 0, 9, 9);
+	exit_at(&w, SEC, 0, 9);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 9), slot);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 8, 9), TASKS_NONE);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 8), TASKS_NONE);
+	world_retire(&w, 3 * SEC);
+	tasks_now(w.ts, 4 * SEC);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 9), TASKS_NONE);
+	ck_assert(!tasks_thread_at(w.ts, slot)->ended);
+	/* the record itself does */
+	ck_assert_uint_ne(tasks_find(w.ts, 1, 9, 9), slot);
+	ck_assert(tasks_thread_at(w.ts, slot)->ended);
+	world_finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+}
+END_TEST
+
 START_TEST(the_end_of_a_thread_is_not_that_of_its_process)
 {
 	struct world w;
@@ -693,6 +717,7 @@ RUN("shared_tasks", a_life_in_two_captures_is_one_row,
     a_task_found_by_a_later_recorder_is_the_one_forked_before,
     a_task_found_later_is_not_the_life_that_ended_before,
     an_exit_that_one_capture_saw_is_the_end_for_all,
+    who_looks_ahead_ends_no_life,
     the_end_of_a_thread_is_not_that_of_its_process,
     a_name_that_two_captures_tell_is_one_row,
     a_thread_without_a_name_has_that_of_its_twin,
