@@ -1,4 +1,5 @@
-/* pack.c - tests of formats/pack.c: what it writes, formats/unpack.c reads. */
+/* pack.c - tests of formats/pack.c and pack_zstd.c: what they write,
+ * formats/unpack.c reads. */
 #include "formats/pack.h"
 
 #include <stdbool.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/pack_zstd.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
@@ -129,6 +131,37 @@ START_TEST(an_error_of_who_takes_it_is_ours)
 }
 END_TEST
 
+START_TEST(blocks_of_zstd_stand_alone_and_are_the_same_again)
+{
+	static const size_t sizes[] = { 0, 1, 100, 100000, MUCH };
+	unsigned char *data = many(MUCH, false);
+	struct err err = { 0 };
+	struct pack_zstd *p = pack_zstd_new(&err);
+
+	ck_assert_ptr_nonnull(p);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		size_t room = pack_zstd_room(sizes[i]);
+		struct packed a = { .buf = malloc(room) };
+		struct packed b = { .buf = malloc(room) };
+
+		ck_assert_int_eq(
+			pack_zstd_put(p, data, sizes[i], a.buf, &a.n, &err), 0);
+		ck_assert_int_eq(
+			pack_zstd_put(p, data, sizes[i], b.buf, &b.n, &err), 0);
+		ck_assert_uint_le(a.n, room);
+		ck_assert_uint_eq(a.n, b.n);
+		ck_assert_mem_eq(a.buf, b.buf, a.n);
+		check_back(&a, data, sizes[i]);
+		free(a.buf);
+		free(b.buf);
+	}
+	pack_zstd_free(p);
+	pack_zstd_free(NULL);
+	free(data);
+}
+END_TEST
+
 RUN("pack", bytes_come_back, nothing_is_a_stream_too,
     the_stream_says_no_time_and_does_not_depend_on_the_steps,
-    an_error_of_who_takes_it_is_ours)
+    an_error_of_who_takes_it_is_ours,
+    blocks_of_zstd_stand_alone_and_are_the_same_again)
