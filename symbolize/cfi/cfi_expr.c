@@ -192,7 +192,7 @@ static int cfi_expr_binary(struct cfi_expr_machine *m, uint8_t op)
 
 static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
 {
-	uint64_t v;
+	uint64_t v, plus;
 	uint8_t size;
 
 	switch (op) {
@@ -212,10 +212,9 @@ static int cfi_expr_other(struct cfi_expr_machine *m, uint8_t op)
 		return bytes_u8(m->code, &size, NULL) ? -1
 						      : cfi_expr_deref(m, size);
 	case DW_OP_plus_uconst:
-		if (leb128_unsigned(m->code, &v) || !m->n)
-			return -1;
-		m->stack[m->n - 1] += v;
-		return 0;
+		return leb128_unsigned(m->code, &plus) || cfi_expr_pop(m, &v)
+			       ? -1
+			       : cfi_expr_push(m, v + plus);
 	case DW_OP_skip:
 		return cfi_expr_jump(m);
 	case DW_OP_bra:

@@ -258,7 +258,7 @@ refuse() {	# refuse STATUS TEXT COMMAND...
 	s=$?
 	if [ $s != "$want" ] || ! grep -q -- "$text" err
 	then
-		echo "$*" >>err
+		echo "# $*: status $s, $(head -n 1 err)"
 		bad=1
 	fi
 }

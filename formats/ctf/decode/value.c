@@ -300,8 +300,21 @@ static double ctf_value_half(uint32_t v)
 	return v >> 15 ? -f : f;
 }
 
+/* JSON has no word for what is no finite number: within it, it is text. */
+static void ctf_value_put_real(struct ctf_text *t, double v, bool single,
+			       bool top)
+{
+	const bool quote = !top && !__builtin_isfinite(v);
+
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+	ctf_text_real(t, v, single);
+	if (quote)
+		ctf_text_put(t, "\"", 1);
+}
+
 static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
-			  struct ctf_text *t)
+			  struct ctf_text *t, bool top)
 {
 	uint64_t v = 0;
 	uint64_t more = 0;
@@ -319,15 +332,15 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 	v32 = (uint32_t)v;
 	switch (node->bits) {
 	case 16:
-		ctf_text_real(t, ctf_value_half(v32), true);
+		ctf_value_put_real(t, ctf_value_half(v32), true, top);
 		break;
 	case 32:
 		memcpy(&f, &v32, sizeof(f));
-		ctf_text_real(t, (double)f, true);
+		ctf_value_put_real(t, (double)f, true, top);
 		break;
 	case 64:
 		memcpy(&d, &v, sizeof(d));
-		ctf_text_real(t, d, false);
+		ctf_value_put_real(t, d, false, top);
 		break;
 	default:
 		/* no machine's own: its bits, the high ones first */
@@ -472,7 +485,7 @@ static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 		return ctf_value_string(st, node, t, true);
 	switch ((enum ctf_kind)node->kind) {
 	case CTF_REAL:
-		return ctf_value_real(st, node, t);
+		return ctf_value_real(st, node, t, top);
 	case CTF_STRUCT:
 		return ctf_value_struct(st, node, t, depth);
 	case CTF_FIXED_BLOB:
