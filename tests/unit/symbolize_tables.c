@@ -159,7 +159,8 @@ static int tables_find(void *arg, uint64_t addr, struct unwind_map *map)
 static const uint64_t no_caller[8];
 
 /* A stack of the function that debug_frame() knows. */
-static struct unwind_in stack_of(uint32_t *image, const struct regs *regs)
+static struct unwind_in tables_stack_of(uint32_t *image,
+					const struct regs *regs)
 {
 	return (struct unwind_in){
 		.regs = regs,
@@ -176,9 +177,9 @@ static struct unwind_in stack_of(uint32_t *image, const struct regs *regs)
 
 /* Begins the stack `in`, and ends it when the thread has followed it: it takes
  * them in order, so it has when it has followed one that came later. */
-static struct unwind_job *followed(struct unwinder *uw,
-				   const struct unwind_in *in,
-				   const struct unwind_in *later)
+static struct unwind_job *tables_followed(struct unwinder *uw,
+					  const struct unwind_in *in,
+					  const struct unwind_in *later)
 {
 	uint64_t ip[1024];
 	bool dated;
@@ -202,13 +203,13 @@ static struct unwind_job *followed(struct unwinder *uw,
  * so threads, which are ahead of the samples, add none. */
 START_TEST(threads_leave_debug_files_to_the_main_thread)
 {
-	const uint64_t v[9] = { [7] = 0x7ffe00001000u,
-				[8] = TABLES_MAPPED + MKELF_OFF + 0x140 };
+	const uint64_t v[9] = {
+		[7] = 0x7ffe00001000u, [8] = TABLES_MAPPED + MKELF_OFF + 0x140
+	};
 	const struct regs regs = { v, 0x1ff, 9, 2 };
-	const struct image prog = { .kind = IMAGE_FILE,
-				    .path = "/prog",
-				    .id = ID,
-				    .id_len = 20 };
+	const struct image prog = {
+		.kind = IMAGE_FILE, .path = "/prog", .id = ID, .id_len = 20
+	};
 	const struct image other = { .kind = IMAGE_FILE, .path = "/other" };
 	struct unwinder *uw = unwind_new(sy, fr);
 	struct unwind_images *set = unwind_get_images(uw);
@@ -228,22 +229,22 @@ START_TEST(threads_leave_debug_files_to_the_main_thread)
 	uint32_t stripped = frames_image(fr, &prog);
 	uint32_t whole = frames_image(fr, &other);
 	const struct unwind_image *m = unwind_images_of(set, stripped);
-	const struct unwind_in asks = stack_of(&stripped, &regs);
-	const struct unwind_in asks_not = stack_of(&whole, &regs);
+	const struct unwind_in asks = tables_stack_of(&stripped, &regs);
+	const struct unwind_in asks_not = tables_stack_of(&whole, &regs);
 
 	unwind_images_of(set, whole);
-	struct unwind_job *j = followed(uw, &asks, &asks_not);
+	struct unwind_job *j = tables_followed(uw, &asks, &asks_not);
 
 	ck_assert(!uw->ops->finish(uw, j, &out, &dated));
 	ck_assert(!m->asked && !m->cfi[UNWIND_IMAGE_TABLES - 1]);
 	/* made before there was another table */
-	j = followed(uw, &asks_not, &asks_not);
+	j = tables_followed(uw, &asks_not, &asks_not);
 	uw->ops->unwind(uw, &asks, &out);
 	ck_assert_int_eq(out.end, UNWIND_OUTERMOST);
 	ck_assert_ptr_nonnull(m->cfi[UNWIND_IMAGE_TABLES - 1]);
 	ck_assert(!uw->ops->finish(uw, j, &out, &dated));
 	/* and now */
-	j = followed(uw, &asks, &asks_not);
+	j = tables_followed(uw, &asks, &asks_not);
 	ck_assert(uw->ops->finish(uw, j, &out, &dated));
 	ck_assert_int_eq(out.end, UNWIND_OUTERMOST);
 	uw->ops->free(uw);
