@@ -181,8 +181,7 @@ void pq_put_delta(struct pq_buf *b, const uint64_t *v, size_t n)
 	pq_put_varint(b, n);
 	pq_put_zigzag(b, n ? (int64_t)v[0] : 0);
 	for (size_t i = 1; i < n; i += BLOCK)
-		pq_put_delta_block(b, v + i - 1,
-				   n - i < BLOCK ? n - i : BLOCK);
+		pq_put_delta_block(b, v + i - 1, n - i < BLOCK ? n - i : BLOCK);
 }
 
 /* ---- thrift */
