@@ -519,7 +519,7 @@ static const struct process *stitch_inner_ahead(struct stitch *st,
 						struct unwind_in *in)
 {
 	const struct source_info *info = &stitch_source(st, source)->info;
-	uint32_t slot = tasks_find(st->tasks, source, d->pid, d->tid);
+	uint32_t slot = tasks_peek(st->tasks, source, d->pid, d->tid);
 
 	if (slot == TASKS_NONE || !regs_pc(&d->regs, info->arch, &in->pc))
 		return NULL;

@@ -62,7 +62,7 @@ case $prog in
 */tables)	# of each machine, and one with .debug_frame alone
 	for f in tests/captures/symfs/usr/local/cap/bin/work-fp \
 		tests/captures/symfs-arm64/wl/libs_def.so \
-		tests/fuzz/unwind.seeds/*
+		tests/fuzz/unwind.seeds/*.so
 	do
 		"$0" "$prog" "$f"
 	done

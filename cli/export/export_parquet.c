@@ -10,6 +10,7 @@
 #include "cli/export/parquet/parquet.h"
 #include "cli/fleet/fleet_rows.h"
 #include "cli/input.h"
+#include "cli/model/filter.h"
 #include "cli/output/human.h"
 #include "cli/stop.h"
 #include "schema/store.h"
@@ -34,7 +35,8 @@ struct lake {
 	const char *folder;
 	struct parquet *file[FLEET_TABLES]; /* NULL: not open */
 	struct intern runs, stacks;	    /* ids and hashes that have rows */
-	struct table names;		    /* places and levels */
+	struct table names;		    /* places that have rows */
+	bool names_are_new;		    /* of the place before */
 	struct fleet *f;		    /* the database that is read */
 	uint64_t kept, rows;
 };
@@ -62,12 +64,17 @@ static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 					intern_length(c->pool, c->id[i])) == n;
 	}
 	if (b->table == &fleet_tables[FLEET_NAME]) {
-		uint64_t h = hash_u64(b->cell[0].u64[i] +
-				      b->cell[1].u8[i] * 0x9e3779b97f4a7c15u);
+		/* a place is a hash; all its levels are of one database, and
+		 * come one after the other */
+		uint64_t place = b->cell[0].u64[i];
 
-		if (table_find(&l->names, h, NULL, NULL, NULL) != TABLE_NONE)
-			return false;
-		table_add(&l->names, h, 0);
+		if (b->cell[1].u8[i])
+			return l->names_are_new;
+		l->names_are_new = table_find(&l->names, place, NULL, NULL,
+					      NULL) == TABLE_NONE;
+		if (l->names_are_new)
+			table_add(&l->names, place, 0);
+		return l->names_are_new;
 	}
 	return true;
 }
@@ -102,6 +109,8 @@ static int lake_put_table(struct lake *l, struct parquet *p,
 			ret = err_set(err, ERR_STOPPED, "stopped");
 		else if (lake_put(l, p, b, err))
 			ret = -1;
+		else if (t == FLEET_FIELD)
+			parquet_forget(p);
 	fleet_rows_close(r);
 	return ret;
 }
@@ -268,6 +277,17 @@ static void lake_tell(const struct lake *l)
 			(double)l->kept / (double)l->rows);
 }
 
+/* A name that one database has is no typing error. */
+static int lake_end_filter(const struct inputs *in, struct err *err)
+{
+	if (!filter_end_apart(err))
+		return 0;
+	if (in->list.n > 1)
+		err_while(err, "reading %zu databases, the first of them %s",
+			  in->list.n, in->list.path[0]);
+	return -1;
+}
+
 static int export_parquet_write(const char *folder,
 				const struct export_request *x, struct err *err)
 {
@@ -275,11 +295,14 @@ static int export_parquet_write(const char *folder,
 	struct store *db;
 	int ret = lake_open(&l, err) ? -1 : 1;
 
+	filter_begin_apart();
 	while (ret > 0 && (ret = inputs_next(x->inputs, &db, err)) > 0) {
 		if (lake_put_database(&l, db, err))
 			ret = -1;
 		store_close(db);
 	}
+	if (!ret)
+		ret = lake_end_filter(x->inputs, err);
 	if (!ret)
 		ret = lake_finish(&l, err);
 	if (!ret)

@@ -13,6 +13,7 @@
 #include "cli/model/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
+#include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -43,18 +44,23 @@ const struct opt_list *fleet_labels(void)
 	return &labels;
 }
 
-uint32_t fleet_word(struct fleet *f, const char *s, size_t len)
+uint32_t fleet_word_in(struct intern *in, const char *s, size_t len)
 {
 	char *clean;
 	uint32_t id;
 
 	if (json_can(s, len))
-		return intern_add_bytes(&f->words, s, len);
+		return intern_add_bytes(in, s, len);
 	clean = mem_new(len + 1, 4);
 	len = safe_text_clean_buf(clean, 4 * len + 4, s, len, NULL);
-	id = intern_add_bytes(&f->words, clean, len);
+	id = intern_add_bytes(in, clean, len);
 	free(clean);
 	return id;
+}
+
+uint32_t fleet_word(struct fleet *f, const char *s, size_t len)
+{
+	return fleet_word_in(&f->words, s, len);
 }
 
 static uint32_t fleet_word_of(struct fleet *f, const char *s)
@@ -170,6 +176,12 @@ static int fleet_take_content(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* With its length, so that no two lists of texts look the same. */
+static void fleet_put_given(FILE *t, const char *s)
+{
+	fprintf(t, "|%zu %s", s ? strlen(s) : 0, s ? s : "");
+}
+
 static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 			  struct err *err)
 {
@@ -182,16 +194,19 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 
 	if (ret > 0) {
 		t = mem_stream(&text, &len);
-		fprintf(t, "%d|%" PRIu64 "|%s", FLEET_VERSION, f->period,
-			rows_text(r, FLEET_MADE_MADE));
+		fprintf(t, "%d|%" PRIu64, FLEET_VERSION, f->period);
+		fleet_put_given(t, VERSION);
+		fleet_put_given(t, rows_text(r, FLEET_MADE_MADE));
 		for (unsigned int i = 0; i < 6; i++) {
 			const char *const given[] = {
 				filter.time, filter.cpu,  filter.pid,
 				filter.tid,  filter.comm, filter.event
 			};
 
-			fprintf(t, "|%s", given[i] ? given[i] : "");
+			fleet_put_given(t, given[i]);
 		}
+		for (size_t i = 0; i < labels.n; i++)
+			fleet_put_given(t, labels.item[i]);
 		mem_stream_end(t);
 		fleet_hash_text(text, c->run.made);
 		free(text);
@@ -205,17 +220,13 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 static int fleet_take_hash(void *arg, const struct rows *r, struct err *err)
 {
 	struct fleet *f = arg;
-	int64_t id = rows_int(r, FLEET_HASHES_ID);
 	struct value hash = rows_value(r, FLEET_HASHES_HASH);
+	uint32_t known = FLEET_NO_HASH;
 
-	if (id < 1 || id >= UINT32_MAX || (size_t)id < f->n_stack)
-		return err_set(err, ERR_DB,
-			       "the database is damaged: stack %" PRId64, id);
-	f->stack = mem_reach(f->stack, &f->n_stack, &f->cap_stack,
-			     (size_t)id + 1, sizeof(*f->stack));
+	(void)err;
 	if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
-		f->stack[id] =
-			intern_add_bytes(&f->hashes, hash.text, hash.len);
+		known = intern_add_bytes(&f->hashes, hash.text, hash.len);
+	*mem_add(f->stack, f->n_stack, f->cap_stack) = known;
 	return 0;
 }
 
@@ -245,10 +256,9 @@ int fleet_load_chains(struct fleet *f, struct err *err)
 	f->after_exec = fleet_word_of(f, "after exec");
 	for (unsigned int i = 0; i < 32; i++)
 		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
-	/* ids of stacks with a hash are not dense, but they rise */
-	f->stack = mem_reach(f->stack, &f->n_stack, &f->cap_stack, 1,
-			     sizeof(*f->stack));
-	return rows_each(f->db, "fleet_hashes", fleet_take_hash, f, err) ||
+	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
+	return rows_each_dense(f->db, "fleet_hashes", fleet_take_hash, f,
+			       err) ||
 			       rows_each_dense(f->db, "code_chain_stacks",
 					       fleet_take_chain, f, err)
 		       ? -1

@@ -10,8 +10,8 @@ struct intern;
 /* A run is a capture of a database. */
 struct fleet_run {
 	uint8_t id[16];	  /* by the content of the capture */
-	uint8_t made[16]; /* and by all that its rows depend on: options,
-			   * version, losses and verdicts */
+	uint8_t made[16]; /* and by what its rows depend on: options, versions,
+			   * clock, how far its stacks can be trusted */
 	const char *host; /* "unknown" if it was not recorded */
 	char day[11];	  /* of its first event, UTC: "2026-01-31", or "unknown"
 			   * if the clock is not known to be since 1970 */
@@ -24,7 +24,9 @@ struct fleet_run {
 struct fleet_cells {
 	/* Only the one for the column's type is set. STRING and HASH: numbers
 	 * for intern_get() and intern_length() of the pool. The numbers of a
-	 * pool are dense, and stay the same until fleet_close(). */
+	 * pool are dense, and stay the same until fleet_close(); those of the
+	 * texts of table field only until the next batch, see
+	 * fleet_rows_next(). */
 	union {
 		const uint8_t *u8;
 		const uint16_t *u16;

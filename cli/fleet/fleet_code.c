@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
@@ -17,6 +18,9 @@ struct fleet_image {
 	uint64_t hash;		       /* of the build-id, or else the path */
 };
 
+/* The most addresses that a record of perf has room for, whose size is a u16.
+ * Without a limit a small database could ask for any number of rows' values. */
+#define FRAMES_MAX 8192
 #define KINDS 64 /* more than enum image_kind has */
 
 struct fleet_walk {
@@ -160,11 +164,32 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 	return 0;
 }
 
+static int fleet_code_check_depth(const struct known_code *c, struct err *err)
+{
+	uint32_t *depth = mem_new(c->n_stack, sizeof(*depth));
+	size_t i = 1;
+
+	/* a parent has a smaller number, see code_load() */
+	while (i < c->n_stack &&
+	       (depth[i] = depth[c->stack[i].parent] + 1) <= FRAMES_MAX)
+		i++;
+	free(depth);
+	return i < c->n_stack
+		       ? err_set(err, ERR_DB,
+				 "the database is damaged: stack %zu has more "
+				 "than %d frames",
+				 i, FRAMES_MAX)
+		       : 0;
+}
+
 int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 {
 	r->step = fleet_code_step_stack;
 	r->close = fleet_walk_close;
-	return fleet_walk_begin(r, err);
+	return fleet_walk_begin(r, err) ||
+			       fleet_code_check_depth(r->f->code, err)
+		       ? -1
+		       : 0;
 }
 
 /* ---- names */

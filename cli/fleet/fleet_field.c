@@ -16,7 +16,10 @@ struct fleet_fields {
 	const struct field *field; /* of e */
 	const struct field_def *def;
 	size_t n, at;
+	struct intern texts; /* of the rows of one batch */
 };
+
+#define FIELD_TEXT 7 /* the last column of the table */
 
 /* Reads the next event of the run that has fields. Returns 1, 0 at the end, or
  * -1. */
@@ -44,21 +47,25 @@ static int fleet_field_event(struct fleet_rows *r, struct err *err)
 
 static void fleet_field_put(struct fleet_rows *r)
 {
-	const struct fleet_fields *s = r->of;
+	struct fleet_fields *s = r->of;
 	const struct field_def *def = &s->def[s->at];
 	const struct field *v = &s->field[s->at];
 	const struct event_comm *c = events_comm(s->ev, s->e.comm);
 	const char *event = events_type(s->ev, s->e.type)->name;
 	const char *text = def->is_text && v->text ? v->text : "";
 	struct fleet_fill *b = &r->fill;
+	size_t len = strlen(text);
 
+	if (!b->rows)
+		intern_release(&s->texts);
 	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
-	fleet_fill_int(b, s->e.on_cpu ? s->e.cpu : -1);
-	fleet_fill_int(b, c->tid);
+	fleet_fill_int(b, s->e.on_cpu ? fleet_small(s->e.cpu) : -1);
+	fleet_fill_int(b, fleet_small(c->tid));
 	fleet_fill_id(b, fleet_word(r->f, event, strlen(event)));
 	fleet_fill_id(b, fleet_word(r->f, def->name, strlen(def->name)));
 	fleet_fill_int(b, def->is_text ? 0 : v->num);
-	fleet_fill_id(b, fleet_word(r->f, text, strlen(text)));
+	fleet_fill_id(b, fleet_word_in(&s->texts, text, len));
+	b->items += len;
 }
 
 static int fleet_field_step(struct fleet_rows *r, struct err *err)
@@ -87,6 +94,7 @@ static void fleet_field_close(struct fleet_rows *r)
 
 	events_close(s->ev);
 	payloads_close(s->payloads);
+	intern_release(&s->texts);
 	free(s);
 }
 
@@ -97,6 +105,7 @@ int fleet_field_begin(struct fleet_rows *r, struct err *err)
 	r->of = s;
 	r->step = fleet_field_step;
 	r->close = fleet_field_close;
+	r->fill.cell[FIELD_TEXT].pool = &s->texts;
 	s->payloads = payloads_open(r->f->db, err);
 	s->ev = s->payloads ? events_open(r->f->db, err) : NULL;
 	return s->ev ? 0 : -1;

@@ -52,10 +52,17 @@ struct fleet {
 const struct opt_list *fleet_labels(void);
 /* Returns the number of a text, which is made UTF-8 if it is not. */
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
+/* The same in another pool. */
+uint32_t fleet_word_in(struct intern *in, const char *s, size_t len);
 /* Loads what rows of samples need, once. Returns 0, or -1 and *err. */
 int fleet_load_chains(struct fleet *f, struct err *err);
 /* Loads the code with its names, once. */
 int fleet_load_code(struct fleet *f, struct err *err);
+/* Returns a CPU, process or thread; -1 for what cannot be one. */
+static inline int32_t fleet_small(int64_t v)
+{
+	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
+}
 /* Returns a time of the fleet. */
 static inline int64_t fleet_time(const struct fleet_capture *c, int64_t time)
 {

@@ -23,8 +23,9 @@ struct fleet_rows;
 struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 				   size_t run, struct err *err);
 /* Returns 1 and the next rows, max of them (1 to FLEET_BATCH) but for the last
- * time, and fewer where a table has lists and these are long; 0 at the end, or
- * -1 and *err. *out is borrowed until the next call. */
+ * time, and fewer where lists or the texts of fields are long; 0 at the end, or
+ * -1 and *err. *out is borrowed until the next call, and so is what its pools
+ * have for the texts of fields: each event can have other ones. */
 int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err);
 /* Passes over n rows, fewer at the end. Returns 0, or -1 and *err. */

@@ -63,11 +63,6 @@ static const struct fleet_chain *fleet_samples_chain(const struct fleet *f,
 	return &f->chain[raw > 0 && (uint64_t)raw < f->n_chain ? raw : 0];
 }
 
-static int32_t fleet_samples_small(int64_t v)
-{
-	return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
-}
-
 static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 					      const struct event_row *e)
 {
@@ -78,8 +73,8 @@ static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 	const struct fleet_chain *u = fleet_samples_chain(f, e->uraw);
 	struct fleet_sample out = {
 		.key = {
-			.pid = fleet_samples_small(c->pid),
-			.tid = fleet_samples_small(c->tid),
+			.pid = fleet_small(c->pid),
+			.tid = fleet_small(c->tid),
 			.comm = fleet_samples_word(f, s->comm,
 				events_comms(s->ev), e->comm, c->name),
 			.event = fleet_samples_word(f, s->type,
@@ -91,7 +86,7 @@ static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 			.kernel_mark = k->ended,
 		},
 		.time = e->timed ? fleet_time(r->capture, e->time) : 0,
-		.cpu = e->on_cpu ? fleet_samples_small(e->cpu) : -1,
+		.cpu = e->on_cpu ? fleet_small(e->cpu) : -1,
 		.n = 1,
 		.weight = e->weight > 0 ? (uint64_t)e->weight : 0,
 	};

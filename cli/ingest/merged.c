@@ -86,7 +86,8 @@ static int merged_span(const char *text, int64_t *out, struct err *err)
 	double v = strtod(text, &end);
 	const char *unit = *end ? strchr(units, *end) : units;
 
-	if (end == text || !unit || (*end && end[1]) || !(v > 0 && v < 1e6))
+	if (end == text || !unit || (*end && end[1]) ||
+	    !(v > 0 && v < 9e9 / (double)second[unit - units]))
 		return err_set(err, ERR_USAGE,
 			       "--since needs a time such as 90s, 5m or 2h, "
 			       "not '%s'",
@@ -125,8 +126,9 @@ static void merged_put(struct merged_paths *list, const char *path)
 }
 
 /* Returns 1 if there is a database, 0 if there is none, and -1 and *err if a
- * file cannot be read: what it holds would be missing from the answer. */
-static int merged_is_database(const char *path, struct err *err)
+ * file cannot be read: what it holds would be missing from the answer. An empty
+ * file is an error if the user named it. */
+static int merged_is_database(const char *path, bool named, struct err *err)
 {
 	bool is_db = false;
 	struct stat st;
@@ -136,7 +138,7 @@ static int merged_is_database(const char *path, struct err *err)
 	if (!load_check(path, &is_db, err))
 		return is_db;
 	/* 'follow --keep' may have removed it */
-	return err->code == ERR_IO && !stat(path, &st) ? -1 : 0;
+	return (named || err->code == ERR_IO) && !stat(path, &st) ? -1 : 0;
 }
 
 static int merged_by_name(const void *a, const void *b)
@@ -166,7 +168,7 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 			continue;
 		path = mem_new(size, 1);
 		snprintf(path, size, "%.*s/%s", (int)len, dir, e->d_name);
-		is_db = merged_is_database(path, err);
+		is_db = merged_is_database(path, false, err);
 		if (is_db > 0)
 			merged_put(list, path);
 		free(path);
@@ -191,7 +193,7 @@ static int merged_expand_pattern(struct merged_paths *list, const char *arg,
 	if (!strpbrk(arg, "*?[") || glob(arg, 0, NULL, &g))
 		return 0;
 	for (size_t i = 0; is_db >= 0 && i < g.gl_pathc; i++) {
-		is_db = merged_is_database(g.gl_pathv[i], err);
+		is_db = merged_is_database(g.gl_pathv[i], false, err);
 		if (is_db > 0)
 			merged_put(list, g.gl_pathv[i]);
 	}
@@ -209,7 +211,7 @@ int merged_expand(struct merged_paths *list, const char *arg, struct err *err)
 		return merged_expand_pattern(list, arg, err);
 	if (S_ISDIR(st.st_mode))
 		return merged_expand_folder(list, arg, err);
-	int is_db = merged_is_database(arg, err);
+	int is_db = merged_is_database(arg, true, err);
 
 	if (is_db > 0)
 		merged_put(list, arg);

@@ -22,7 +22,7 @@ const struct opt diff_limit_opts[] = {
 };
 
 struct diff_grown {
-	const char *name;
+	char *name;
 	double percent, p;
 };
 
@@ -66,7 +66,7 @@ void diff_limit_add(struct diff_limit *l, const char *name, double percent,
 {
 	if (fail_above && percent > limit)
 		*mem_add(l->item, l->n, l->cap) =
-			(struct diff_grown){ name, percent, p };
+			(struct diff_grown){ mem_strdup(name), percent, p };
 }
 
 static int diff_limit_compare(const void *pa, const void *pb)
@@ -93,6 +93,8 @@ int diff_limit_end(struct diff_limit *l, int status)
 	}
 	if (l->n > LINES)
 		fprintf(stderr, "and %zu more\n", l->n - LINES);
+	for (size_t i = 0; i < l->n; i++)
+		free(l->item[i].name);
 	free(l->item);
 	*l = (struct diff_limit){ 0 };
 	return STATUS_LOSS;

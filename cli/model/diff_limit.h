@@ -22,7 +22,7 @@ struct diff_limit {
 };
 
 /* Notes something that has significantly more in B: by so much percent of the
- * whole, with this p-value. name is borrowed. */
+ * whole, with this p-value. name is copied. */
 void diff_limit_add(struct diff_limit *l, const char *name, double percent,
 		    double p);
 /* Says on stderr what grew by more than is allowed, if anything did. Returns

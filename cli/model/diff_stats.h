@@ -16,7 +16,9 @@
  * Welch's t of their shares (or numbers), so that what differs from run to run
  * is no change. The variance of a side is at least that of counting: shares of
  * a few runs may be equal by chance. A side with one run is taken to vary as
- * the other side does. */
+ * the other side does. What was lost in one run may also be why its side
+ * differs so little: t and its degrees of freedom are the smallest that any
+ * distribution of the lost samples has. */
 #ifndef CLI_MODEL_DIFF_STATS_H
 #define CLI_MODEL_DIFF_STATS_H
 #include <stdbool.h>

@@ -354,12 +354,37 @@ static int filter_check_list(struct store *db, const struct choice *c,
 		       list, used ? have : "none at all");
 }
 
+#define FILTER_LISTS 5
+
+/* What is known of each list while databases are read one by one. */
+static struct {
+	bool on;
+	bool found[FILTER_LISTS];
+	struct err missing[FILTER_LISTS]; /* what the first database said */
+} filter_apart;
+
+void filter_begin_apart(void)
+{
+	memset(&filter_apart, 0, sizeof(filter_apart));
+	filter_apart.on = true;
+}
+
+int filter_end_apart(struct err *err)
+{
+	filter_apart.on = false;
+	for (size_t i = 0; i < FILTER_LISTS; i++)
+		if (!filter_apart.found[i] && filter_apart.missing[i].code)
+			return err_set(err, filter_apart.missing[i].code, "%s",
+				       filter_apart.missing[i].msg);
+	return 0;
+}
+
 static int filter_check(struct store *db, struct err *err)
 {
 	const struct {
 		const char *list;
 		struct choice choice;
-	} option[] = {
+	} option[FILTER_LISTS] = {
 		{ filter.cpu, { "CPU", "filter_cpus" } },
 		{ filter.pid, { "process", "filter_pids" } },
 		{ filter.tid, { "thread", "filter_tids" } },
@@ -367,10 +392,17 @@ static int filter_check(struct store *db, struct err *err)
 		{ filter.event, { "event", "filter_events" } },
 	};
 
-	for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++)
-		if (option[i].list && filter_check_list(db, &option[i].choice,
-							option[i].list, err))
-			return -1;
+	for (size_t i = 0; i < FILTER_LISTS; i++) {
+		struct err why = { 0 };
+
+		if (!option[i].list || !filter_check_list(db, &option[i].choice,
+							  option[i].list, &why))
+			filter_apart.found[i] = true;
+		else if (!filter_apart.on || why.code != ERR_USAGE)
+			return err_set(err, why.code, "%s", why.msg);
+		else if (!filter_apart.missing[i].code)
+			filter_apart.missing[i] = why;
+	}
 	return 0;
 }
 

@@ -31,6 +31,11 @@ extern const struct opt filter_opts[];
 struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);
+/* For databases that are read one by one: filter_sql() takes a name that a
+ * database does not have, until filter_end_apart(), which returns 0, or -1 and
+ * *err if none of them has it. */
+void filter_begin_apart(void);
+int filter_end_apart(struct err *err);
 /* Returns whether any filter option was given. */
 bool filter_given(void);
 /* Returns whether --event selects the event; true if it was not given. */

@@ -52,8 +52,9 @@ static size_t suffix_middle(const char *s, const char *out, size_t n)
 	if (n && len >= HASH_MIN && s[len + 1] == ']')
 		return len + 2;
 	/* "Main$$Lambda/0x0000000800c03000.run": a hidden class */
-	if ((*s == '/' || *s == '.') && s[1] == '0' && s[2] == 'x')
-		len = strspn(s + 3, hex_digits);
+	if ((*s != '/' && *s != '.') || s[1] != '0' || s[2] != 'x')
+		return 0;
+	len = strspn(s + 3, hex_digits);
 	return n && len >= HASH_MIN ? len + 3 : 0;
 }
 

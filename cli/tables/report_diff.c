@@ -56,7 +56,8 @@ struct diff_pair {
 	struct report_row sum[2];
 	uint32_t place; /* index in self and total of struct report_diff */
 	double excess;	/* excess of B over what A predicts, as share of its
-			 * weight */
+			 * weight; < 0: less, also where more samples weigh less
+			 */
 	bool significant;
 };
 
@@ -338,7 +339,7 @@ static void report_diff_judge(struct report_diff *rp)
 		double in_b =
 			(double)(total ? p->sum[1].total : p->sum[1].self);
 
-		p->excess = fabs(report_diff_share(rp, 1, in_b - in_a * scale));
+		p->excess = report_diff_share(rp, 1, in_b - in_a * scale);
 		p->significant =
 			(total ? rp->total : rp->self)[p->place].change;
 	}
@@ -352,8 +353,8 @@ static int compare_pairs(const void *pa, const void *pb)
 
 	if (a->significant != b->significant)
 		return a->significant ? -1 : 1;
-	if (a->excess > b->excess || a->excess < b->excess)
-		return a->excess > b->excess ? -1 : 1;
+	if (fabs(a->excess) != fabs(b->excess))
+		return fabs(a->excess) > fabs(b->excess) ? -1 : 1;
 	return a->place < b->place ? -1 : 1;
 }
 
@@ -554,6 +555,51 @@ static void report_diff_print_rows(struct report_diff *rp)
 	grid_free(g);
 }
 
+/* A text that grows; `any`: it is not empty. */
+struct key_text {
+	FILE *out;
+	bool any;
+};
+
+static void key_text_add(struct key_text *t, bool has, const char *s)
+{
+	if (!has || !*s)
+		return;
+	fprintf(t->out, "%s%s", t->any ? ", " : "", s);
+	t->any = true;
+}
+
+static void key_text_number(struct key_text *t, bool has, const char *key,
+			    int64_t n)
+{
+	char s[40];
+
+	snprintf(s, sizeof(s), "%s %" PRId64, key, n);
+	key_text_add(t, has, s);
+}
+
+/* Returns the keys of a row as one text, to be freed. */
+static char *report_diff_name(const struct report_diff *rp,
+			      const struct diff_pair *p)
+{
+	const struct report_row *row = p->row;
+	unsigned int keys = rp->o->keys;
+	char *name;
+	size_t len;
+	struct key_text t = { mem_stream(&name, &len), false };
+
+	key_text_add(&t, keys & KEY_COMM, report_label(p->of, row->comm)->name);
+	key_text_number(&t, keys & KEY_PID, "pid", row->pid);
+	key_text_number(&t, keys & KEY_TID, "tid", row->tid);
+	key_text_number(&t, keys & KEY_CPU, "cpu", row->cpu);
+	key_text_add(&t, keys & KEY_VERDICT,
+		     report_label(p->of, row->verdict)->name);
+	key_text_add(&t, keys & (KEY_SYM | KEY_DSO), label_of(p)->name);
+	key_text_add(&t, keys & KEY_SYM && keys & KEY_DSO, label_of(p)->image);
+	mem_stream_end(t.out);
+	return name;
+}
+
 /* Says what grew by more than is allowed. Returns an enum status. */
 static int report_diff_check_limit(const struct report_diff *rp, int status)
 {
@@ -567,9 +613,12 @@ static int report_diff_check_limit(const struct report_diff *rp, int status)
 		const struct diff_place *d =
 			&(rp->o->by_total ? rp->total : rp->self)[p->place];
 
-		if (d->change > 0)
-			diff_limit_add(&l, label_of(p)->name, p->excess / whole,
-				       d->p);
+		if (d->change > 0) {
+			char *name = report_diff_name(rp, p);
+
+			diff_limit_add(&l, name, p->excess / whole, d->p);
+			free(name);
+		}
 	}
 	return diff_limit_end(&l, status);
 }

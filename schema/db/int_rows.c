@@ -18,7 +18,7 @@ struct int_rows {
 	size_t at, n; /* rows given out, and in the block */
 	int columns;  /* 0: not known yet */
 	bool full, ended;
-	int64_t last; /* id of the last row */
+	int64_t last; /* id of the last row of the block */
 };
 
 static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
@@ -37,6 +37,15 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 		known |= (uint32_t)is << i;
 	}
 	r->known[r->n++] = known;
+	r->last = v[0];
+}
+
+/* The next block begins behind the last id: an id that is no number, or is not
+ * above the one before it, would bring rows a second time, or for ever. */
+static bool int_rows_go_on(const struct int_rows *r, sqlite3_value *id)
+{
+	return sqlite3_value_type(id) == SQLITE_INTEGER &&
+	       sqlite3_value_int64(id) > r->last;
 }
 
 /* take_ints(...). It ends the statement by an error when the block is full. */
@@ -46,6 +55,8 @@ static void int_rows_step(sqlite3_context *ctx, int n, sqlite3_value **value)
 
 	if (!r || n < 1 || n > COLUMNS_MAX || (r->columns && n != r->columns)) {
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
+	} else if (!int_rows_go_on(r, *value)) {
+		sqlite3_result_error(ctx, "events are not in order", -1);
 	} else if (r->n == BLOCK) {
 		r->full = true;
 		sqlite3_result_error(ctx, "full", -1);
@@ -122,8 +133,6 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 		rc = 0;
 	sqlite3_reset(r->st);
 	r->ended = !r->full;
-	if (r->n)
-		r->last = r->v[(r->n - 1) * (size_t)r->columns];
 	return rc;
 }
 

@@ -21,7 +21,8 @@ struct int_row {
 };
 
 /* Prepares SELECT take_ints(id, ...) FROM ... WHERE id > ?1, whose rows come by
- * increasing id, of at most 32 columns. Returns NULL and *err on failure. */
+ * increasing id, of at most 32 columns; other ids are an error. Returns NULL
+ * and *err on failure. */
 struct int_rows *int_rows_open(struct store *db, const char *sql,
 			       struct err *err);
 void int_rows_close(struct int_rows *r);

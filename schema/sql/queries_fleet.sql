@@ -84,4 +84,4 @@ LEFT JOIN last_comm c ON c.thread = f.thread
 WHERE f.capture = ?1 ORDER BY f.id
 
 -- name: fleet_hashes
-SELECT id, hash FROM stack WHERE hash IS NOT NULL ORDER BY id
+SELECT id, hash FROM stack ORDER BY id

@@ -1,6 +1,7 @@
 /* mem.c - allocation that never fails, and arenas. */
 #include "stitch/base/mem.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,13 @@ struct arena_chunk {
 	_Alignas(16) unsigned char data[];
 };
 
+/* exit(3): two threads must not call it at once. The first one keeps the lock,
+ * and may be here again by what exit() calls. */
+static pthread_mutex_t mem_ending = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
 static _Noreturn void out_of_memory(size_t n)
 {
+	pthread_mutex_lock(&mem_ending);
 	if (n)
 		fprintf(stderr,
 			"backstitch: out of memory (%zu bytes wanted)\n", n);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,9 @@
  * process does not own the names of its parent. */
 static char *new_file_temps[TEMPS_MAX];
 static pid_t new_file_owner;
+/* The thread that ends the program may not be the one that makes files: it
+ * takes the lock, and keeps it. */
+static pthread_mutex_t new_file_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 /* SQLite keeps a journal beside the file while it copies into it. */
 static void new_file_unlink(const char *temp)
@@ -41,7 +45,10 @@ static void new_file_unlink(const char *temp)
 
 static void new_file_at_exit(void)
 {
-	for (size_t i = 0; i < TEMPS_MAX && getpid() == new_file_owner; i++)
+	if (getpid() != new_file_owner)
+		return;
+	pthread_mutex_lock(&new_file_lock);
+	for (size_t i = 0; i < TEMPS_MAX; i++)
 		if (new_file_temps[i])
 			new_file_unlink(new_file_temps[i]);
 }
@@ -51,18 +58,22 @@ static void new_file_remember(char *temp)
 	if (!new_file_owner)
 		atexit(new_file_at_exit);
 	new_file_owner = getpid();
+	pthread_mutex_lock(&new_file_lock);
 	for (size_t i = 0; i < TEMPS_MAX; i++)
 		if (!new_file_temps[i]) {
 			new_file_temps[i] = temp;
-			return;
+			break;
 		}
+	pthread_mutex_unlock(&new_file_lock);
 }
 
 static void new_file_forget(char *temp)
 {
+	pthread_mutex_lock(&new_file_lock);
 	for (size_t i = 0; i < TEMPS_MAX; i++)
 		if (new_file_temps[i] == temp)
 			new_file_temps[i] = NULL;
+	pthread_mutex_unlock(&new_file_lock);
 	free(temp);
 }
 

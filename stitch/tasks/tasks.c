@@ -433,15 +433,34 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 	return slot;
 }
 
-uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid)
+/* Returns the slot of the thread of this process, past or not. */
+static uint32_t tasks_look_member(const struct tasks *ts, uint16_t source,
+				  int32_t pid, int32_t tid)
 {
 	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
 
-	if (slot == TABLE_NONE ||
-	    ts->process[ts->thread[slot].process].pid != pid)
-		return TASKS_NONE;
-	return shared_tasks_is_past(ts, slot) ? tasks_next_told(ts, slot, pid)
-					      : slot;
+	return slot == TABLE_NONE ||
+			       ts->process[ts->thread[slot].process].pid != pid
+		       ? TASKS_NONE
+		       : slot;
+}
+
+uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid)
+{
+	uint32_t slot = tasks_look_member(ts, source, pid, tid);
+
+	return slot != TASKS_NONE && shared_tasks_is_past(ts, slot)
+		       ? tasks_next_told(ts, slot, pid)
+		       : slot;
+}
+
+uint32_t tasks_peek(const struct tasks *ts, uint16_t source, int32_t pid,
+		    int32_t tid)
+{
+	uint32_t slot = tasks_look_member(ts, source, pid, tid);
+
+	return slot != TASKS_NONE && shared_tasks_is_past(ts, slot) ? TASKS_NONE
+								    : slot;
 }
 
 uint32_t tasks_next(struct tasks *ts, uint32_t slot)

@@ -43,6 +43,10 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid);
 #define TASKS_NONE UINT32_MAX
 uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid,
 		    int32_t tid);
+/* The same of a record that is not due yet: changes nothing, and returns
+ * TASKS_NONE if tasks_find() would start the id's next incarnation. */
+uint32_t tasks_peek(const struct tasks *ts, uint16_t source, int32_t pid,
+		    int32_t tid);
 /* Copies the thread whose id went to another incarnation since the last call to
  * *out. Returns false if there is none. */
 bool tasks_replaced(struct tasks *ts, struct thread *out);

@@ -60,7 +60,8 @@ struct table_unwinder {
 	unsigned int n_helper;
 	unsigned int wanted; /* threads to start with the first dump */
 	bool ahead; /* it is that of a thread; then of the stack at hand: */
-	bool stuck; /* only the main thread can look up an image */
+	bool stuck; /* only the main thread can look up an image or a debug
+		     * file */
 	bool dated; /* as for struct unwinder_ops.finish */
 	unsigned int cache_bits;
 	struct unwind_place *cache;
@@ -119,7 +120,8 @@ static struct unwind_code unwind_code_at(struct table_unwinder *u,
 	return c;
 }
 
-static struct unwind_row unwind_look_up(const struct unwind_code *c)
+static struct unwind_row unwind_look_up(struct table_unwinder *u,
+					struct unwind_code *c)
 {
 	struct unwind_row none = { .how = KNOWN_NO_CODE };
 
@@ -131,6 +133,10 @@ static struct unwind_row unwind_look_up(const struct unwind_code *c)
 		return none;
 	const struct unwind_row *row = unwind_images_row(c->m, c->vaddr);
 
+	if (!row && u->ahead && unwind_images_may_add(c->m)) {
+		u->stuck = c->dated = true;
+		return none;
+	}
 	if (!row && unwind_images_more_tables(c->m))
 		row = unwind_images_row(c->m, c->vaddr);
 	if (row)
@@ -173,10 +179,11 @@ unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
 		return p;
 	unwind_images_lock(u->modules);
 	struct unwind_code c = unwind_code_at(u, in, pc);
+	struct unwind_row row = unwind_look_up(u, &c);
 
 	if (!u->number || c.dated)
 		p = &u->last;
-	*p = (struct unwind_place){ pc, u->number, unwind_look_up(&c) };
+	*p = (struct unwind_place){ pc, u->number, row };
 	unwind_images_unlock(u->modules);
 	return p;
 }
@@ -480,6 +487,9 @@ static void unwind_ahead(struct unwinder *uw, struct unwind_job *j)
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	u->stuck = u->dated = false;
+	unwind_images_lock(u->modules);
+	j->added = unwind_images_added(u->modules);
+	unwind_images_unlock(u->modules);
 	unwind_stack(uw, &j->in, &j->out);
 	j->stuck = u->stuck;
 	j->dated = u->dated;
@@ -532,7 +542,9 @@ static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
+	/* No thread adds a table: the number is that of the main thread. */
 	if (!unwind_threads_finish(u->threads, j) || j->stuck ||
+	    j->added != unwind_images_added(u->modules) ||
 	    out->max != j->out.max)
 		return false;
 	*dated = j->dated;
@@ -564,6 +576,13 @@ static const struct unwinder_ops ops = {
 	.name = "tables",
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
+	.free = unwind_free,
+};
+
+static const struct unwinder_ops ops_ahead = {
+	.name = "tables",
+	.unwind = unwind_stack,
+	.caller = unwind_caller,
 	.begin = unwind_begin,
 	.finish = unwind_finish,
 	.free = unwind_free,
@@ -578,6 +597,7 @@ void unwind_use_threads(struct unwinder *uw, unsigned int n)
 {
 	((struct table_unwinder *)uw)->wanted =
 		n < UNWIND_THREADS_MAX ? n : UNWIND_THREADS_MAX;
+	uw->ops = n ? &ops_ahead : &ops;
 }
 
 struct unwind_images *unwind_get_images(struct unwinder *uw)

@@ -50,6 +50,7 @@ struct unwind_images {
 	struct unwind_open_file file[OPEN_MAX];
 	uint64_t clock;
 	struct unwind_images_count count;
+	uint32_t added; /* tables of debug files */
 	bool shared;
 	pthread_mutex_t lock; /* if shared */
 };
@@ -378,12 +379,23 @@ const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 	return row && unwind_row_kind(row) != ROW_GAP ? row : NULL;
 }
 
+bool unwind_images_may_add(const struct unwind_image *m)
+{
+	return !m->asked && !m->cfi[UNWIND_IMAGE_TABLES - 1] && m->img &&
+	       !m->set->sframe_only;
+}
+
+uint32_t unwind_images_added(const struct unwind_images *ms)
+{
+	return ms->added;
+}
+
 bool unwind_images_more_tables(struct unwind_image *m)
 {
 	struct unwind_images *ms = m->set;
 	const size_t i = UNWIND_IMAGE_TABLES - 1;
 
-	if (m->asked || m->cfi[i] || !m->img || ms->sframe_only)
+	if (!unwind_images_may_add(m))
 		return false;
 	m->asked = true;
 	struct elf_file *ef = unwind_images_get_file(m);
@@ -392,6 +404,7 @@ bool unwind_images_more_tables(struct unwind_image *m)
 	if (debug)
 		unwind_images_add_table(m, i, cfi_open(debug, sections[i]));
 	elf_file_close(debug);
+	ms->added += m->cfi[i] != NULL;
 	return m->cfi[i] != NULL;
 }
 

@@ -99,6 +99,12 @@ const struct unwind_row *unwind_images_row(const struct unwind_image *m,
  * called when the tables do not cover an address. Returns true if there are
  * more tables now. */
 bool unwind_images_more_tables(struct unwind_image *m);
+/* Returns true if that would search. Only the main thread may do so, in the
+ * order of the samples: an inferred caller depends on the tables that earlier
+ * samples led to. */
+bool unwind_images_may_add(const struct unwind_image *m);
+/* How many tables were added so. */
+uint32_t unwind_images_added(const struct unwind_images *ms);
 /* Reads up to n bytes of code at an ELF address. Returns how many. */
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 			       void *buf, size_t n);

@@ -350,6 +350,41 @@ bad=0
 "$B" flame --diff --fail-above 0 after.db before.db >/dev/null 2>err || bad=1
 "$B" flame --diff --fail-above 0 before.db before.db >/dev/null 2>err || bad=1
 ok less_and_small_changes_are_status_0 $bad
+# more samples of so little weight that they are less of the whole
+cp after.db light.db
+python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("light.db")
+db.execute("UPDATE event SET weight = weight / 100 WHERE id IN (SELECT "
+           "s.event_id FROM samples s JOIN stack_frames f "
+           "ON f.stack = s.user_stack "
+           "WHERE f.pos = 0 AND f.symbol = 'checksum')")
+db.commit()
+END
+"$B" report --diff --fail-above 0 before.db light.db >out 2>err &&
+	grep -q '^ 12.17 .* -[0-9.]*  more .* checksum$' out && ! [ -s err ]
+ok more_samples_of_less_weight_are_no_growth $?
+
+# a row is named by all of its keys
+cp after.db moved.db
+python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("moved.db")
+db.execute("UPDATE event SET cpu = 3")
+db.execute("UPDATE comm SET name = 'other'")
+db.commit()
+END
+pid=$("$B" query --format csv moved.db 'SELECT DISTINCT pid FROM samples' | tail -n 1)
+bad=0
+for k in "cpu=cpu 3" "comm=other" "pid=pid $pid" "tid,cpu=tid $pid, cpu 3" "comm,pid=other, pid $pid"
+do
+	"$B" report --diff --fail-above 5 --sort "${k%%=*}" before.db moved.db >out 2>err
+	[ $? = 4 ] && grep -q "^grew by more than 5 %: ${k#*=}, +" err || bad=1
+done
+"$B" report --diff --fail-above 5 --sort sym,dso before.db moved.db >out 2>err
+[ $? = 4 ] && grep -q '^grew by more than 5 %: checksum, [^ ]*slower[^ ]*, +' err || bad=1
+ok a_message_has_the_keys_of_its_row $bad
+
 bad=0
 for o in '--fail-above x before.db after.db' '--fail-above -1 before.db after.db' '--fail-above 1%% before.db after.db' \
 	'before-1.db before-1.db -- after.db' 'before.db -- ' '-- before.db' 'before.db after.db before-1.db'

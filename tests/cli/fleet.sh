@@ -49,6 +49,8 @@ id=$(rows "$work/d/run.parquet" run)
 [ $rc = 0 ] && [ -s "$work/d/$part" ] && [ ! -e "$work/d/sample.parquet" ] &&
 	[ "$(basename "$part")" = "$id.parquet" ] &&
 	cmp -s "$work/d/$part" "$work/a/sample.parquet" &&
+	[ "$(rows "$work/d/run.parquet" made)" != \
+		"$(rows "$work/a/run.parquet" made)" ] &&
 	[ "$(rows "$work/d/run.parquet" label_name)" = "['x', 'y']" ] &&
 	[ "$(rows "$work/d/run.parquet" label_value)" = "['1', '']" ]
 ok "a partition is the file of a run, and labels are in table run" $?
@@ -73,6 +75,12 @@ mkdir "$work/folder" && cp "$db" "$work/folder/1.db" &&
 	"$B" export --format parquet -o "$work/g" "$work/folder" &&
 	[ "$(rows "$work/g/run.parquet" run | wc -l)" = 2 ]
 ok "a folder of databases is read one by one" $?
+
+"$B" export --format parquet -o "$work/h" --comm t-jit "$work/folder" &&
+	[ "$(rows "$work/h/run.parquet" run | wc -l)" = 2 ] &&
+	[ "$(rows "$work/h/run.parquet" kept | grep -c '^0$')" = 1 ] &&
+	[ "$(rows "$work/h/sample.parquet" comm | sort -u)" = t-jit ]
+ok "a thread that only one of the databases has is no mistake" $?
 
 # fails NAME STATUS TEXT ARGUMENT...: nothing is left behind
 fails() {
@@ -99,6 +107,11 @@ fails "a period that is none" 2 "--weighted needs a time from 1ms to 3600s" \
 	-o "$work/n" --weighted 5 "$db"
 fails "databases are not read as one" 2 "these are read one by one: use --time" \
 	-o "$work/n" --last 1 "$db"
+fails "a thread that no database has" 2 "no thread named 'nobody' here" \
+	-o "$work/n" --comm nobody "$work/folder"
+fails "a thread that the only database does not have" 2 \
+	"backstitch: no thread named 'nobody' here" \
+	-o "$work/n" --comm nobody "$db"
 fails "a database that is not there" 1 "$work/nix.db" \
 	-o "$work/n" "$db" "$work/nix.db"
 fails "a folder where none can be made" 1 "$work/no/such" \

@@ -9,5 +9,6 @@ trap 'rm -rf "$work"' EXIT
 . tests/ok.sh
 
 "$B" ingest -q -o "$work/z.db" tests/captures/z-defer.data >/dev/null 2>&1
-python3 tests/cli/fleet_hostile.py "$B" "$work/z.db" "$work"
+"$B" ingest -q --fields all -o "$work/f.db" tests/captures/ftrace-v7.dat
+python3 tests/cli/fleet_hostile.py "$B" "$work/z.db" "$work/f.db" "$work"
 ok "hostile values end in files that can be read, or in a message" $?

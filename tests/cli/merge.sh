@@ -248,6 +248,7 @@ rows $((a + b)) --to "$((end + 1))" two || bad=1
 "$B" info --from "$((end + 100))" two >out 2>err
 [ $? = 2 ] && grep -q 'none of the 2 databases' err || bad=1
 rows $((a + b)) --since 2d two || bad=1
+rows $((a + b)) --since 100000d two || bad=1
 say times_choose_databases
 
 refuse() {	# refuse STATUS TEXT COMMAND...
@@ -257,7 +258,7 @@ refuse() {	# refuse STATUS TEXT COMMAND...
 	s=$?
 	if [ $s != "$want" ] || ! grep -q -- "$text" err
 	then
-		echo "$*" >>err
+		echo "# $*: status $s, $(head -n 1 err)"
 		bad=1
 	fi
 }
@@ -272,6 +273,7 @@ refuse 1 'exists; use -f' merge -o two.db two
 refuse 2 'is what is read' merge -f -o one/1.db one/1.db one/2.db
 refuse 2 'not a database; several' report one/1.db "$cap/fp-1.data"
 refuse 2 '--since needs a time' report --since soon two
+refuse 2 '--since needs a time' report --since 200000d two
 refuse 2 '--from needs seconds' report --from soon two
 refuse 2 'one database at a time' symbolize one/1.db one/2.db
 head -c 20000 one/1.db >two/cut.db

@@ -66,7 +66,10 @@ END
 
 # of FILE: the sentence in a text, which may be wrapped and escaped
 sentence() {
-	tr -s '\n ' '  ' <"$1" | sed 's/&gt;/>/g; s/&lt;/</g; s/&#39;/'"'/g"
+	# the page keeps the name of an option on one line by an element
+	tr -s '\n ' '  ' <"$1" |
+		sed 's|<span class="option">\([^<]*\)</span>|\1|g
+			s/&gt;/>/g; s/&lt;/</g; s/&#39;/'"'/g"
 }
 
 n=0

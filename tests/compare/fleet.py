@@ -10,6 +10,7 @@ import glob
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 
 import parquetread
@@ -321,6 +322,33 @@ def check_weighted(name, db, plain_rows):
        "%s: %d samples in %d rows of 100 ms" % (name, len(plain_rows), n))
 
 
+def check_names_of_two(db):
+    """A place has the names of one database, not levels of both."""
+    few = os.path.join(FOLDER.name, "few.db")
+    full = os.path.join(FOLDER.name, "full.db")
+    for path in (few, full):
+        shutil.copy(db, path)
+        con = sqlite3.connect(path)
+        con.execute("DELETE FROM inline_frame")
+        if path == full:
+            con.execute("""INSERT INTO inline_frame SELECT id, 0, 'within', '', 1
+                           FROM frame WHERE symbol NOT NULL""")
+            con.execute("UPDATE frame SET symbol = NULL WHERE id % 5 = 1")
+        else:
+            con.execute("UPDATE frame SET symbol = NULL WHERE id % 5 = 2")
+        con.commit()
+        con.close()
+    for order in ((few, full), (full, few)):
+        got = rows(export("names", *order), "name")
+        levels = collections.defaultdict(list)
+        for r in got:
+            levels[r["place"]].append((r["level"], r["levels"]))
+        bad = [x for x in levels.values()
+               if x != [(i, x[0][1]) for i in range(x[0][1] + 1)]]
+        ok(not bad and {len(x) for x in levels.values()} == {1, 2},
+           "two databases name %d places, each by one" % len(levels), bad[:3])
+
+
 def check_many(dbs):
     several = export("several", *dbs)
     alone = [export("alone-%d" % i, db) for i, db in enumerate(dbs)]
@@ -333,6 +361,7 @@ def check_many(dbs):
         want = {tuple(plain(r[k]) for k in key) for f in alone for r in rows(f, t)}
         ok(len(set(got)) == len(got) and set(got) == want,
            "several databases: each %s is there once" % t)
+    check_names_of_two(dbs[0])
     again = export("again", *dbs, *dbs)
     ok(all(open(f, "rb").read() ==
            open(again + "/" + os.path.basename(f), "rb").read()

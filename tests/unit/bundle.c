@@ -47,7 +47,7 @@ static void bundle_teardown(void)
 	scratch_remove(dir);
 }
 
-static const char *bundle_path(const char *name)
+static const char *bundle_test_path(const char *name)
 {
 	static char path[2][128];
 	static int i;
@@ -60,7 +60,7 @@ static const char *bundle_path(const char *name)
 /* A file of n bytes 'x', open for reading. */
 static int some_file(const char *name, size_t n, mode_t mode)
 {
-	int fd = open(bundle_path(name), O_RDWR | O_CREAT | O_EXCL, mode);
+	int fd = open(bundle_test_path(name), O_RDWR | O_CREAT | O_EXCL, mode);
 
 	ck_assert_int_ge(fd, 0);
 	for (size_t i = 0; i < n; i++)
@@ -71,7 +71,7 @@ static int some_file(const char *name, size_t n, mode_t mode)
 /* Returns the bytes of the archive with its compression taken off. */
 static unsigned char *plain(const char *name, size_t *len)
 {
-	int fd = open(bundle_path(name), O_RDONLY);
+	int fd = open(bundle_test_path(name), O_RDONLY);
 	unsigned char *data;
 	ssize_t n;
 
@@ -92,8 +92,8 @@ static void make(const char *name)
 {
 	struct err err = { 0 };
 	uint64_t bytes = 7;
-	int fd = open(bundle_path("program"), O_RDONLY);
-	struct bundle *b = bundle_create(bundle_path(name), false, &err);
+	int fd = open(bundle_test_path("program"), O_RDONLY);
+	struct bundle *b = bundle_create(bundle_test_path(name), false, &err);
 
 	ck_assert_msg(b != NULL, "%s", err.msg);
 	ck_assert_int_eq(bundle_add_text(b, "README", "read me\n", &err), 0);
@@ -101,7 +101,7 @@ static void make(const char *name)
 		bundle_add_file(b, "bin/program", fd, "program", &bytes, &err),
 		0);
 	ck_assert_uint_eq(bytes, 1007);
-	ck_assert_int_eq(access(bundle_path(name), F_OK), -1);
+	ck_assert_int_eq(access(bundle_test_path(name), F_OK), -1);
 	ck_assert_int_eq(bundle_finish(b, &err), 0);
 	bundle_free(b);
 	close(fd);
@@ -163,7 +163,7 @@ START_TEST(each_form_has_the_same_entries_and_gives_the_same_bytes_again)
 		ck_assert(bundle_is_name(name));
 		make(name);
 		make(forms[i].again);
-		int fd = open(bundle_path(name), O_RDONLY);
+		int fd = open(bundle_test_path(name), O_RDONLY);
 
 		ck_assert_int_eq(read(fd, head, sizeof(head)), 8);
 		close(fd);
@@ -191,7 +191,8 @@ START_TEST(a_file_that_shrinks_is_filled_with_zeros)
 	uint64_t bytes = 0;
 	size_t len;
 	int fd = some_file("file", 700, 0600);
-	struct bundle *b = bundle_create(bundle_path("a.tar"), false, &err);
+	struct bundle *b =
+		bundle_create(bundle_test_path("a.tar"), false, &err);
 
 	ck_assert_ptr_nonnull(b);
 	file_end = 300;
@@ -218,7 +219,8 @@ START_TEST(what_cannot_be_read_is_an_error_and_leaves_no_file)
 {
 	struct err err = { 0 };
 	uint64_t bytes = 0;
-	struct bundle *b = bundle_create(bundle_path("a.tar"), false, &err);
+	struct bundle *b =
+		bundle_create(bundle_test_path("a.tar"), false, &err);
 	int fd = open(dir, O_RDONLY | O_DIRECTORY);
 
 	ck_assert_ptr_nonnull(b);
@@ -230,7 +232,7 @@ START_TEST(what_cannot_be_read_is_an_error_and_leaves_no_file)
 	ck_assert_uint_eq(bytes, 0);
 	close(fd);
 	bundle_free(b);
-	ck_assert_int_eq(access(bundle_path("a.tar"), F_OK), -1);
+	ck_assert_int_eq(access(bundle_test_path("a.tar"), F_OK), -1);
 }
 END_TEST
 
@@ -245,16 +247,17 @@ START_TEST(names_of_no_form_and_files_that_exist_are_refused)
 	ck_assert_int_eq(err.code, ERR_USAGE);
 	ck_assert_ptr_nonnull(strstr(err.msg, "a.zip: an archive is called"));
 	close(some_file("a.tar", 3, 0600));
-	ck_assert_ptr_null(bundle_create(bundle_path("a.tar"), false, &err));
+	ck_assert_ptr_null(
+		bundle_create(bundle_test_path("a.tar"), false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "exists"));
-	b = bundle_create(bundle_path("a.tar"), true, &err);
+	b = bundle_create(bundle_test_path("a.tar"), true, &err);
 	ck_assert_ptr_nonnull(b);
 	bundle_free(b);
 	bundle_free(NULL);
 
 	struct stat st;
 
-	ck_assert_int_eq(stat(bundle_path("a.tar"), &st), 0);
+	ck_assert_int_eq(stat(bundle_test_path("a.tar"), &st), 0);
 	ck_assert_int_eq(st.st_size, 3);
 }
 END_TEST
@@ -266,7 +269,8 @@ START_TEST(a_full_disk_is_an_error_that_names_the_archive)
 	uint64_t bytes = 0;
 	struct rlimit lim;
 	int fd = some_file("big", 100000, 0600);
-	struct bundle *b = bundle_create(bundle_path("a.tar"), false, &err);
+	struct bundle *b =
+		bundle_create(bundle_test_path("a.tar"), false, &err);
 
 	ck_assert_ptr_nonnull(b);
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &lim), 0);
@@ -280,7 +284,7 @@ START_TEST(a_full_disk_is_an_error_that_names_the_archive)
 	ck_assert_int_eq(bundle_finish(b, &err), -1);
 	bundle_free(b);
 	close(fd);
-	ck_assert_int_eq(access(bundle_path("a.tar"), F_OK), -1);
+	ck_assert_int_eq(access(bundle_test_path("a.tar"), F_OK), -1);
 }
 END_TEST
 

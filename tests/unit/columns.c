@@ -180,6 +180,53 @@ START_TEST(rows_of_a_block_are_those_of_the_table)
 }
 END_TEST
 
+/* Ids that are no numbers are all greater than any number: the first block
+ * would come again and again. */
+START_TEST(rows_of_a_block_have_increasing_ids)
+{
+	static const struct {
+		const char *ids;
+		int good; /* rows before the error */
+	} table[] = {
+		{ "'x'", 0 },
+		{ "x''", 0 },
+		{ "n + 0.5", 0 },
+		{ "(n + 1) / 2", 0 },
+		{ "-n", 0 },
+		{ "CASE WHEN n < 600 THEN n ELSE 'x' END", 512 },
+		{ "CASE WHEN n < 513 THEN n ELSE 512 END", 0 },
+	};
+
+	open_store(true, true);
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct int_row row;
+		char sql[256];
+		int rc;
+		int n = 0;
+
+		snprintf(sql, sizeof(sql),
+			 "CREATE TEMP TABLE t AS WITH RECURSIVE c(n) AS (SELECT"
+			 " 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1300) "
+			 "SELECT %s AS id FROM c",
+			 table[i].ids);
+		ok(db_exec(run.db, sql, &err));
+		struct int_rows *r = int_rows_open(
+			run.db, "SELECT take_ints(id) FROM t WHERE id > ?1",
+			&err);
+
+		ck_assert_ptr_nonnull(r);
+		while ((rc = int_rows_next(r, &row, &err)) > 0 && n < 5000)
+			n++;
+		ck_assert_msg(rc == -1 && n == table[i].good, "%s: %d after %d",
+			      table[i].ids, rc, n);
+		ck_assert(strstr(err.msg, "events are not in order"));
+		int_rows_close(r);
+		ok(db_exec(run.db, "DROP TABLE t", &err));
+	}
+}
+END_TEST
+
 RUN_WITH("columns", mkstore_set_up, tear_down,
 	 columns_have_the_names_of_the_generated_table,
-	 rows_of_a_block_are_those_of_the_table)
+	 rows_of_a_block_are_those_of_the_table,
+	 rows_of_a_block_have_increasing_ids)

@@ -214,6 +214,141 @@ START_TEST(what_loss_of_one_run_could_explain_is_no_change)
 }
 END_TEST
 
+/* Judges one place of these runs, those of A first. */
+static struct diff_place diff_runs_one(const struct diff_count *count,
+				       struct diff_run *run, size_t a, size_t b,
+				       bool absolute)
+{
+	struct diff_place p = { .a = 0 };
+	struct diff_whole w = { .absolute = absolute,
+				.unit_a = 1,
+				.unit_b = 1,
+				.run = run,
+				.runs_a = a,
+				.runs_b = b };
+	struct diff_whole left;
+
+	for (size_t i = 0; i < a + b; i++) {
+		*(i < a ? &w.a : &w.b) += run[i].n;
+		*(i < a ? &w.lost_a : &w.lost_b) += run[i].lost;
+	}
+	diff_place_add_up(&p, count, a + b, a);
+	diff_judge(&p, 1, &w, &left);
+	free(left.run);
+	return p;
+}
+
+START_TEST(loss_that_makes_runs_alike_proves_nothing)
+{
+	/* 400 samples in the first run, and all six are hardly apart */
+	struct diff_count count[6] = { { 600, 0 },  { 1000, 0 }, { 1000, 0 },
+				       { 1400, 0 }, { 1400, 0 }, { 1400, 0 } };
+	struct diff_run run[6];
+	struct diff_place p;
+
+	for (int i = 0; i < 6; i++)
+		run[i] = (struct diff_run){ 100000, 0, 1 };
+	p = diff_runs_one(count, run, 3, 3, false);
+	ck_assert_int_eq(p.change, 0);
+	ck_assert(p.p > 0.04 && p.p < 0.06);
+	count[0].may = 400;
+	run[0].lost = 400;
+	ck_assert_int_eq(diff_runs_one(count, run, 3, 3, false).change, 0);
+	ck_assert(diff_runs_one(count, run, 3, 3, false).p >= p.p);
+	ck_assert_int_eq(diff_runs_one(count, run, 3, 3, true).change, 0);
+}
+END_TEST
+
+static uint64_t diff_runs_below(uint64_t n)
+{
+	return (uint64_t)(diff_runs_draw() * (double)n);
+}
+
+struct lossy {
+	struct diff_count
+		count[6]; /* may: samples of elsewhere and lost ones */
+	struct diff_run run[6];
+	size_t a, b;
+	bool absolute;
+};
+
+static void diff_runs_lossy(struct lossy *l)
+{
+	uint64_t most = 1 + diff_runs_below(400);
+	double spread = diff_runs_draw() * 0.15;
+	double times = 1.2 + diff_runs_draw() * 2;
+	bool up = diff_runs_draw() < 0.5;
+
+	memset(l, 0, sizeof(*l));
+	l->absolute = diff_runs_draw() < 0.3;
+	l->a = 1 + diff_runs_below(4);
+	l->b = 6 - l->a;
+	for (size_t i = 0; i < l->a + l->b; i++) {
+		double n = 1000 * exp(spread * diff_runs_normal());
+		/* most runs lost nothing */
+		bool lost = diff_runs_draw() < 0.4;
+
+		l->run[i] = (struct diff_run){ 8000 + diff_runs_below(9000),
+					       lost ? diff_runs_below(most) : 0,
+					       1 };
+		l->count[i].n = (uint64_t)((i >= l->a) == up ? n * times : n);
+		l->count[i].may = l->run[i].lost;
+		if (diff_runs_draw() < 0.4)
+			l->count[i].may += diff_runs_below(most);
+	}
+}
+
+/* Returns what is judged if the lost records of each run are samples of the
+ * place (0), of others (1) or none (2), and so are those without a half. */
+static struct diff_place diff_runs_way(const struct lossy *l, const int *way)
+{
+	struct lossy is = *l;
+
+	for (size_t i = 0; i < l->a + l->b; i++) {
+		uint64_t lost = l->run[i].lost;
+
+		is.run[i].lost = 0;
+		is.run[i].n += way[i] % 3 == 2 ? 0 : lost;
+		is.count[i].n += way[i] % 3 ? 0 : lost;
+		is.count[i].n += way[i] / 3 ? 0 : l->count[i].may - lost;
+		is.count[i].may = 0;
+	}
+	return diff_runs_one(is.count, is.run, l->a, l->b, l->absolute);
+}
+
+/* Whatever the lost samples were, none of it takes back a change. */
+START_TEST(a_change_holds_for_every_way_the_lost_samples_went)
+{
+	int changed = 0;
+	int same = 0;
+
+	diff_runs_state = 2024;
+	for (int trial = 0; trial < 1500; trial++) {
+		struct lossy l;
+		struct diff_place p;
+		int way[6];
+
+		diff_runs_lossy(&l);
+		p = diff_runs_one(l.count, l.run, l.a, l.b, l.absolute);
+		changed += p.change != 0;
+		same += !p.change;
+		for (int k = 0; p.change && k < 400; k++) {
+			struct diff_place q;
+
+			for (int i = 0; i < 6; i++)
+				way[i] = (int)diff_runs_below(6);
+			q = diff_runs_way(&l, way);
+			ck_assert_msg(q.change == p.change &&
+					      q.p <= p.p * (1 + 1e-9),
+				      "trial %d: %d (p %g), but %d (p %g)",
+				      trial, p.change, p.p, q.change, q.p);
+		}
+	}
+	printf("# lossy runs: %d changes, %d times none\n", changed, same);
+	ck_assert_msg(changed > 200 && same > 200, "%d and %d", changed, same);
+}
+END_TEST
+
 START_TEST(equal_runs_have_the_variance_of_counting)
 {
 	/* 1 of 100 against 3 of 100 samples, four times */
@@ -287,6 +422,8 @@ int main(void)
 	tcase_add_test(t, one_count_of_all_runs_would_be_wrong);
 	tcase_add_loop_test(t, a_real_difference_is_found, 0, 5);
 	tcase_add_test(t, what_loss_of_one_run_could_explain_is_no_change);
+	tcase_add_test(t, loss_that_makes_runs_alike_proves_nothing);
+	tcase_add_test(t, a_change_holds_for_every_way_the_lost_samples_went);
 	tcase_add_test(t, equal_runs_have_the_variance_of_counting);
 	tcase_add_test(t, numbers_are_those_of_a_run);
 	suite_add_tcase(s, t);

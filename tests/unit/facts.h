@@ -17,9 +17,9 @@ struct all_facts {
 };
 
 /* Takes the sources over; f[n] may be several captures, together: of one line.
- */
-static inline struct all_facts stitch_line(struct fake **f, size_t n,
-					   bool together)
+ * uw NULL: no unwinder. */
+static inline struct all_facts
+stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 {
 	struct all_facts all = { .frames = frames_new(),
 				 .ledger = ledger_new() };
@@ -29,7 +29,7 @@ static inline struct all_facts stitch_line(struct fake **f, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 		order_add(ord, &f[i]->src);
-	struct stitch *st = stitch_new(ord, all.frames, all.ledger, NULL);
+	struct stitch *st = stitch_new(ord, all.frames, all.ledger, uw);
 	for (uint16_t i = 0; together && i < n; i++)
 		stitch_together(st, i, 0);
 	while (stitch_next(st, &fact, &err) > 0) {
@@ -40,6 +40,12 @@ static inline struct all_facts stitch_line(struct fake **f, size_t n,
 	stitch_free(st);
 	order_free(ord);
 	return all;
+}
+
+static inline struct all_facts stitch_line(struct fake **f, size_t n,
+					   bool together)
+{
+	return stitch_line_with(NULL, f, n, together);
 }
 
 static inline struct all_facts stitch_all(struct fake **f, size_t n)

@@ -19,6 +19,7 @@ struct fake_rec {
 	uint64_t ip[FAKE_IPS]; /* of the chain */
 	bool broken;	       /* decode() fails */
 	bool decoded, released;
+	bool dumped;   /* dump_ahead() finds an empty dump */
 	uint32_t twin; /* records with the same number have equal bytes;
 			* 0: only with itself */
 };
@@ -94,6 +95,16 @@ static inline int fake_decode(struct source *src, const struct ref *ref,
 	return 0;
 }
 
+static inline bool fake_dump_ahead(struct source *src, const struct ref *ref,
+				   struct rec_dump *out)
+{
+	const struct fake_rec *fr = &fake_of(src)->rec[ref->handle];
+
+	out->pid = fr->rec.pid;
+	out->tid = fr->rec.tid;
+	return fr->dumped;
+}
+
 static inline void fake_release(struct source *src, const struct ref *ref)
 {
 	struct fake *f = fake_of(src);
@@ -130,6 +141,7 @@ static inline struct fake *fake_new(void)
 		.name = "fake",
 		.next = fake_next,
 		.decode = fake_decode,
+		.dump_ahead = fake_dump_ahead,
 		.release = fake_release,
 		.same = fake_same,
 		.close = fake_close,

@@ -3,6 +3,7 @@
 #include "stitch/tasks/shared_tasks.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/tasks.h"
+#include "stitch/unwinder.h"
 
 #include "tests/unit/run.h"
 #include "tests/unit/facts.h"
@@ -300,6 +301,30 @@ START_TEST(an_exit_that_one_capture_saw_is_the_end_for_all)
 }
 END_TEST
 
+START_TEST(who_looks_ahead_ends_no_life)
+{
+	struct world w;
+
+	start_line(&w);
+	uint32_t slot = slot_at(&w, 5, 1, 9, 9);
+
+	id_at(&w, 6, 0, 9, 9);
+	exit_at(&w, SEC, 0, 9);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 9), slot);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 8, 9), TASKS_NONE);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 8), TASKS_NONE);
+	world_retire(&w, 3 * SEC);
+	tasks_now(w.ts, 4 * SEC);
+	ck_assert_uint_eq(tasks_peek(w.ts, 1, 9, 9), TASKS_NONE);
+	ck_assert(!tasks_thread_at(w.ts, slot)->ended);
+	/* the record itself does */
+	ck_assert_uint_ne(tasks_find(w.ts, 1, 9, 9), slot);
+	ck_assert(tasks_thread_at(w.ts, slot)->ended);
+	world_finish(&w);
+	ck_assert_uint_eq(w.threads, 2);
+}
+END_TEST
+
 START_TEST(the_end_of_a_thread_is_not_that_of_its_process)
 {
 	struct world w;
@@ -481,6 +506,58 @@ START_TEST(captures_that_are_not_together_know_nothing_of_each_other)
 	struct all_facts all = stitch_line(f, 2, false);
 
 	ck_assert_str_eq(event_path(&all, 0), "[unknown]");
+	facts_done(&all);
+}
+END_TEST
+
+static struct unwind_job *twins_begin(struct unwinder *uw,
+				      const struct unwind_in *in)
+{
+	(void)uw;
+	(void)in;
+	return NULL;
+}
+
+/* Thread 9 ends by what the second capture says. The first one has more of it,
+ * with a dump, after a new thread. */
+static struct all_facts late_dump(const struct unwinder_ops *ops)
+{
+	struct fake *f[2] = { fake_new(), fake_new() };
+	struct unwinder uw = { ops };
+
+	fake_sample(f[0], 5, 9, 0);
+	fake_sample(f[1], 6, 9, 0);
+	fake_exit(f[1], SEC, 9);
+	for (uint64_t i = 0; i < 100; i++)
+		fake_sample(f[0], 4 * SEC + i, 1, 0);
+	fake_sample(f[0], 4 * SEC + 100, 20, 0);
+	fake_sample(f[0], 4 * SEC + 101, 9, 0)->dumped = true;
+	return stitch_line_with(&uw, f, 2, true);
+}
+
+START_TEST(ids_are_the_same_for_who_looks_ahead)
+{
+	static const struct unwinder_ops alone = { .name = "alone" };
+	static const struct unwinder_ops threads = { .name = "threads",
+						     .begin = twins_begin };
+	struct all_facts want = late_dump(&alone);
+	struct all_facts all = late_dump(&threads);
+
+	ck_assert_uint_eq(fact_count(&want, FACT_THREAD), 4);
+	ck_assert_uint_eq(all.n, want.n);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct fact *a = &all.fact[i];
+		const struct fact *b = &want.fact[i];
+
+		ck_assert_int_eq(a->kind, b->kind);
+		if (a->kind == FACT_THREAD) {
+			ck_assert_uint_eq(a->thread.id, b->thread.id);
+			ck_assert_int_eq(a->thread.tid, b->thread.tid);
+		}
+		if (a->kind == FACT_EVENT)
+			ck_assert_uint_eq(a->event.thread, b->event.thread);
+	}
+	facts_done(&want);
 	facts_done(&all);
 }
 END_TEST
@@ -693,12 +770,14 @@ RUN("shared_tasks", a_life_in_two_captures_is_one_row,
     a_task_found_by_a_later_recorder_is_the_one_forked_before,
     a_task_found_later_is_not_the_life_that_ended_before,
     an_exit_that_one_capture_saw_is_the_end_for_all,
+    who_looks_ahead_ends_no_life,
     the_end_of_a_thread_is_not_that_of_its_process,
     a_name_that_two_captures_tell_is_one_row,
     a_thread_without_a_name_has_that_of_its_twin,
     a_name_from_before_the_records_is_not_news,
     a_mapping_that_two_captures_tell_is_one_row,
     mappings_of_another_capture_are_those_of_the_time,
+    ids_are_the_same_for_who_looks_ahead,
     captures_that_are_not_together_know_nothing_of_each_other,
     kernel_frames_count_from_where_one_capture_says_it_is,
     two_complete_captures_have_one_row_for_each_life,

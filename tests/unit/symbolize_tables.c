@@ -6,16 +6,20 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "mkelf.h"
 #include "run.h"
 #include "stitch/base/bytes.h"
+#include "stitch/record.h"
 #include "stitch/tasks/frame.h"
+#include "stitch/unwinder.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/symbolize.h"
+#include "symbolize/unwind/unwind.h"
 #include "tests/unit/scratch.h"
 
 #define ID "abcdefghijklmnopqrst"
@@ -136,6 +140,114 @@ START_TEST(debug_frame_of_a_stripped_file_is_in_its_debug_file)
 	ck_assert(unwind_images_more_tables(m));
 	says(m, 48);
 	ck_assert(!unwind_images_more_tables(m));
+}
+END_TEST
+
+/* ---- threads */
+
+#define TABLES_MAPPED 0x7f0000000000u
+
+static int tables_find(void *arg, uint64_t addr, struct unwind_map *map)
+{
+	*map = (struct unwind_map){ .start = TABLES_MAPPED,
+				    .end = TABLES_MAPPED + 0x10000,
+				    .image = *(const uint32_t *)arg,
+				    .exec = true };
+	return addr >= map->start && addr < map->end;
+}
+
+static const uint64_t no_caller[8];
+
+/* A stack of the function that debug_frame() knows. */
+static struct unwind_in tables_stack_of(uint32_t *image,
+					const struct regs *regs)
+{
+	return (struct unwind_in){
+		.regs = regs,
+		.user_mask = UINT64_MAX,
+		.stack = no_caller,
+		.len = sizeof(no_caller),
+		.dumped = true,
+		.machine = EM_X86_64,
+		.find = tables_find,
+		.arg = image,
+		.epoch = *image + 1ull,
+	};
+}
+
+/* Begins the stack `in`, and ends it when the thread has followed it: it takes
+ * them in order, so it has when it has followed one that came later. */
+static struct unwind_job *tables_followed(struct unwinder *uw,
+					  const struct unwind_in *in,
+					  const struct unwind_in *later)
+{
+	uint64_t ip[1024];
+	bool dated;
+
+	for (int i = 0; i < 10000; i++) {
+		struct unwind_out out = { .ip = ip, .max = 1024 };
+		struct unwind_job *j = uw->ops->begin(uw, in);
+		struct unwind_job *k = uw->ops->begin(uw, later);
+
+		ck_assert(j && k);
+		usleep(1000);
+		if (uw->ops->finish(uw, k, &out, &dated))
+			return j;
+		uw->ops->finish(uw, j, &out, &dated);
+	}
+	ck_abort_msg("the thread does nothing");
+	return NULL;
+}
+
+/* What missing_caller.c says depends on the tables that earlier samples led to,
+ * so threads, which are ahead of the samples, add none. */
+START_TEST(threads_leave_debug_files_to_the_main_thread)
+{
+	const uint64_t v[9] = {
+		[7] = 0x7ffe00001000u, [8] = TABLES_MAPPED + MKELF_OFF + 0x140
+	};
+	const struct regs regs = { v, 0x1ff, 9, 2 };
+	const struct image prog = {
+		.kind = IMAGE_FILE, .path = "/prog", .id = ID, .id_len = 20
+	};
+	const struct image other = { .kind = IMAGE_FILE, .path = "/other" };
+	struct unwinder *uw = unwind_new(sy, fr);
+	struct unwind_images *set = unwind_get_images(uw);
+	unsigned char frame[128];
+	uint64_t ip[1024];
+	struct unwind_out out = { .ip = ip, .max = 1024 };
+	bool dated;
+
+	debug_folder();
+	tables_make_file("prog", ID, NULL, 0, NULL, 0);
+	tables_make_file(ID_PATH, ID, ".debug_frame", 0, frame,
+			 debug_frame(frame, 48));
+	tables_make_file("other", NULL, ".debug_frame", 0, frame,
+			 debug_frame(frame, 48));
+	ck_assert(!uw->ops->begin);
+	unwind_use_threads(uw, 1);
+	uint32_t stripped = frames_image(fr, &prog);
+	uint32_t whole = frames_image(fr, &other);
+	const struct unwind_image *m = unwind_images_of(set, stripped);
+	const struct unwind_in asks = tables_stack_of(&stripped, &regs);
+	const struct unwind_in asks_not = tables_stack_of(&whole, &regs);
+
+	unwind_images_of(set, whole);
+	struct unwind_job *j = tables_followed(uw, &asks, &asks_not);
+
+	ck_assert(!uw->ops->finish(uw, j, &out, &dated));
+	ck_assert(!m->asked && !m->cfi[UNWIND_IMAGE_TABLES - 1]);
+	/* made before there was another table */
+	j = tables_followed(uw, &asks_not, &asks_not);
+	uw->ops->unwind(uw, &asks, &out);
+	ck_assert_int_eq(out.end, UNWIND_OUTERMOST);
+	ck_assert_ptr_nonnull(m->cfi[UNWIND_IMAGE_TABLES - 1]);
+	ck_assert(!uw->ops->finish(uw, j, &out, &dated));
+	/* and now */
+	j = tables_followed(uw, &asks, &asks_not);
+	ck_assert(uw->ops->finish(uw, j, &out, &dated));
+	ck_assert_int_eq(out.end, UNWIND_OUTERMOST);
+	uw->ops->free(uw);
 }
 END_TEST
 
@@ -308,6 +420,7 @@ END_TEST
 RUN_WITH("tables", tables_setup, tables_teardown,
 	 debug_frame_of_the_file_itself,
 	 debug_frame_of_a_stripped_file_is_in_its_debug_file,
+	 threads_leave_debug_files_to_the_main_thread,
 	 a_debug_file_of_another_build_says_nothing,
 	 a_compressed_section_is_unpacked,
 	 a_section_packed_by_zstd_is_unpacked_or_left_out,

@@ -19,7 +19,8 @@ struct parquet *parquet_open(const char *path, const struct fleet_table *table,
 /* Adds rows [from, from + n) of a batch. Returns 0, or -1 and *err. */
 int parquet_put(struct parquet *p, const struct fleet_batch *b, size_t from,
 		size_t n, struct err *err);
-/* To be called before the first batch of another database. */
+/* To be called when the numbers of a pool have changed: before the first batch
+ * of another database, and after each batch of table field. */
 void parquet_forget(struct parquet *p);
 /* Writes what is left, and the footer. Returns 0, or -1 and *err. */
 int parquet_finish(struct parquet *p, struct err *err);

@@ -143,6 +143,7 @@ void pq_put_hybrid(struct pq_buf *b, const uint32_t *v, size_t n,
 #define BLOCK 128
 #define MINI 32
 
+/* Puts the differences of v[1] to v[n] from the value before each. */
 static void pq_put_delta_block(struct pq_buf *b, const uint64_t *v, size_t n)
 {
 	uint64_t d[BLOCK] = { 0 };
@@ -151,7 +152,7 @@ static void pq_put_delta_block(struct pq_buf *b, const uint64_t *v, size_t n)
 	unsigned char *width;
 
 	for (size_t i = 0; i < n; i++) {
-		d[i] = v[i] - v[i - 1];
+		d[i] = v[i + 1] - v[i];
 		if ((int64_t)d[i] < low)
 			low = (int64_t)d[i];
 	}
@@ -180,7 +181,7 @@ void pq_put_delta(struct pq_buf *b, const uint64_t *v, size_t n)
 	pq_put_varint(b, n);
 	pq_put_zigzag(b, n ? (int64_t)v[0] : 0);
 	for (size_t i = 1; i < n; i += BLOCK)
-		pq_put_delta_block(b, v + i, n - i < BLOCK ? n - i : BLOCK);
+		pq_put_delta_block(b, v + i - 1, n - i < BLOCK ? n - i : BLOCK);
 }
 
 /* ---- thrift */
