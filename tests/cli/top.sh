@@ -99,7 +99,7 @@ rm -rf seg
 mkfifo map
 sed -e '1i set -m' -e 's/--no-symbols/--perf-map 10=map/' -e 's/^echo "status.*/echo stopped; fg %2/' run.sh >stops.sh
 tmux new-session -d -x 60 -y 12 'bash stops.sh'
-shows 'no segment is finished yet' && cat stream.pipe >fifo && sleep 2 && tmux send-keys q && {
+shows 'no segment is finished yet' && cat stream.pipe >fifo && tmux send-keys q && {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		[ "$(tmux display-message -p '#{alternate_on}')" = 1 ] || break
 		sleep 0.2
