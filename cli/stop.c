@@ -15,8 +15,6 @@ static struct store *volatile query;
 static int null_fd = -1;
 static struct stat pipe_stat;
 
-#define FD_LOOK 64 /* descriptors that may be pipes */
-
 /* Ends the input pipe for its readers: a waiting read is restarted and finds
  * /dev/null at the same descriptor. Readers hold duplicates of descriptor 0, so
  * the pipe is recognized by its inode. */
@@ -24,7 +22,7 @@ static void stop_end_input(void)
 {
 	struct stat st;
 
-	for (int fd = 0; null_fd >= 0 && fd < FD_LOOK; fd++)
+	for (int fd = 0; null_fd >= 0 && fd < STOP_FD_LOOK; fd++)
 		if (fd != 1 && fd != 2 && fstat(fd, &st) == 0 &&
 		    st.st_ino == pipe_stat.st_ino &&
 		    st.st_dev == pipe_stat.st_dev)
@@ -37,7 +35,7 @@ static void stop_end_pipes(void)
 {
 	struct stat st;
 
-	for (int fd = 0; null_fd >= 0 && fd < FD_LOOK; fd++)
+	for (int fd = 0; null_fd >= 0 && fd < STOP_FD_LOOK; fd++)
 		if (fd != 2 && fd != null_fd && fstat(fd, &st) == 0 &&
 		    S_ISFIFO(st.st_mode))
 			dup2(null_fd, fd);

@@ -11,6 +11,10 @@
 
 struct store;
 
+/* Descriptors below this are replaced by /dev/null if they are pipes, or what
+ * standard input is. */
+#define STOP_FD_LOOK 64
+
 void stop_init(void);
 /* Tells whether standard input is a live pipe that is being read. */
 void stop_live(bool on);

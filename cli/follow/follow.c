@@ -81,9 +81,11 @@ static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 	fw->linked++;
 	fw->g.events++;
 	fw->g.bytes += bytes;
-	/* each file of a single folder is a segment */
-	if (fw->o->n_inputs == 1)
+	/* each file of a single folder is a segment, and waits from now on */
+	if (fw->o->n_inputs == 1) {
 		segment_next(&fw->g);
+		parts_add(fw->parts, fw->g.number);
+	}
 	return 1;
 }
 
@@ -95,10 +97,12 @@ static int follow_scan(struct follow *fw, bool at_once, struct err *err)
 	fw->scan_at = fw->g.now + (int64_t)POLL_MS * NS / 1000;
 	fw->waiting = 0;
 	for (size_t i = 0; i < fw->n_watched; i++) {
-		size_t n = watched_scan(fw->watched[i]);
-		int ret;
+		size_t n;
+		bool found = watched_scan(fw->watched[i], &n);
+		int ret = 0;
 
-		while ((ret = follow_link(fw, fw->watched[i], err)) > 0)
+		while (found &&
+		       (ret = follow_link(fw, fw->watched[i], err)) > 0)
 			n--;
 		if (ret < 0)
 			return -1;

@@ -15,6 +15,7 @@
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 /* A part that a run was killed in before it had as many bytes has no records.
  */
@@ -40,6 +41,8 @@ static FILE *make_leave_terminal(void)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	/* the handler of the table would change the terminal */
+	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
 	return fdopen(said, "w");
@@ -65,7 +68,7 @@ static void make_add(struct make *m, const char *part)
 		return;
 	}
 	m->bytes += S_ISDIR(st.st_mode) ? EMPTY : (uint64_t)st.st_size;
-	m->paths[m->n++] = strdup(n > 0 ? target : part);
+	m->paths[m->n++] = mem_strdup(n > 0 ? target : part);
 }
 
 static int make_load(struct make *m, const char *db, uint32_t number)
@@ -116,6 +119,9 @@ _Noreturn void make_command(const char *command, const char *path)
 
 	if (fd >= 0)
 		dup2(fd, 0);
+	/* what is ignored stays so in another program */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execl("/bin/sh", "sh", "-c", command, "sh", path, (char *)NULL);
 	_exit(127);
 }

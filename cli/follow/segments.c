@@ -16,6 +16,8 @@
 #include "stitch/base/search.h"
 
 #define NS 1000000000
+/* Seconds of which the nanoseconds are an int64_t. */
+#define SECONDS_MAX 9e9
 
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err)
@@ -39,6 +41,8 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		    !(v > 0 && v < 1e6))
 			continue;
 		v *= (double)units[i].unit;
+		if (!units[i].bytes && v >= SECONDS_MAX)
+			break;
 		if (units[i].bytes)
 			out->bytes = (uint64_t)v;
 		else

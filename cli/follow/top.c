@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "cli/follow/glance.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
-#include "cli/output/term.h"
+#include "cli/stop.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -100,14 +101,17 @@ struct top *top_open(struct err *err)
 	top_raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	top_raw.c_cc[VMIN] = 0;
 	top_raw.c_cc[VTIME] = 0;
+	/* a core dump would leave the terminal as it is */
+	top_raw.c_cc[VQUIT] = _POSIX_VDISABLE;
 	top_tty = fd;
 	atexit(top_leave);
 	top_catch_stop();
 	top_enter();
 	/* messages would be in the table, and gone with the next one */
 	t->messages = tmpfile();
-	t->said = dup(2);
-	if (t->messages)
+	/* and the signal that ends the input would end this terminal too */
+	t->said = fcntl(2, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
+	if (t->messages && t->said >= 0)
 		dup2(fileno(t->messages), 2);
 	return t;
 }
@@ -310,12 +314,21 @@ static void top_draw_rows(struct top *t, int width)
 	}
 }
 
+/* The table is on the terminal, wherever descriptor 1 leads. */
+static void top_measure(struct top *t, int *width)
+{
+	struct winsize ws = { .ws_row = 0 };
+
+	ioctl(fileno(t->out), TIOCGWINSZ, &ws);
+	*width = !ws.ws_col ? 80 : ws.ws_col < 20 ? 20 : ws.ws_col;
+	t->rows = ws.ws_row > 8 ? ws.ws_row : 8;
+}
+
 void top_draw(struct top *t, const struct top_state *s)
 {
-	int width = term_columns(t->out);
-	int rows = term_rows(t->out);
+	int width;
 
-	t->rows = rows > 8 ? rows : 8;
+	top_measure(t, &width);
 	t->line = 0;
 	fputs(HOME, t->out);
 	top_draw_head(t, s, width);

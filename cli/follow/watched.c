@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +33,7 @@ struct watched {
 	size_t n, cap;
 	struct table by_path;
 	uint64_t missed;
+	bool told; /* that the folder cannot be read */
 };
 
 static uint64_t watched_hash(const char *path)
@@ -179,29 +179,58 @@ static bool watched_is_switched(const char *name)
 	       strspn(name + n - TIME_DIGITS, "0123456789") == TIME_DIGITS;
 }
 
-static void watched_scan_in(struct watched *w, const char *more)
+/* Looks at one entry of a folder. Returns 0, or an error number if it is known
+ * and may be there. */
+static int watched_look(struct watched *w, const char *folder, const char *name,
+			bool chunks)
 {
-	char folder[SEGMENT_PATH], path[SEGMENT_PATH * 2];
-	bool chunks = *more;
-	struct dirent *e;
+	char path[SEGMENT_PATH * 2];
 	struct stat st;
 
-	snprintf(folder, sizeof(folder), "%s%s%s", w->root, chunks ? "/" : "",
-		 more);
-	DIR *d = opendir(folder);
+	if (name[0] == '.' || (!chunks && !watched_is_switched(name)) ||
+	    strchr(name, '\n'))
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (stat(path, &st)) {
+		int bad = errno;
 
-	while (d && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.' ||
-		    (!chunks && !watched_is_switched(e->d_name)) ||
-		    strchr(e->d_name, '\n'))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
-		if (stat(path, &st) || !S_ISDIR(st.st_mode) == chunks)
-			continue;
-		watched_add(w, path)->seen = true;
+		return bad != ENOENT && watched_find(w, path) ? bad : 0;
 	}
-	if (d)
-		closedir(d);
+	if (S_ISDIR(st.st_mode) == chunks)
+		watched_add(w, path)->seen = true;
+	return 0;
+}
+
+/* Looks at all entries of a folder. Returns 0 or an error number. */
+static int watched_scan_in(struct watched *w, const char *folder, bool chunks)
+{
+	const struct dirent *e;
+	DIR *d = opendir(folder);
+	int bad = 0;
+
+	if (!d)
+		return errno;
+	do {
+		errno = 0;
+		e = readdir(d);
+		bad = e ? watched_look(w, folder, e->d_name, chunks) : errno;
+	} while (e && !bad);
+	closedir(d);
+	return bad;
+}
+
+/* Looks at the folder, and at the one with the chunks of LTTng, which need not
+ * be there. Returns 0 or an error number. */
+static int watched_scan_all(struct watched *w)
+{
+	char archives[SEGMENT_PATH];
+	int bad = watched_scan_in(w, w->root, false);
+
+	if (bad)
+		return bad;
+	snprintf(archives, sizeof(archives), "%s/" ARCHIVES, w->root);
+	bad = watched_scan_in(w, archives, true);
+	return bad == ENOENT || bad == ENOTDIR ? 0 : bad;
 }
 
 /* Forgets what is no longer there, and counts what waited. */
@@ -228,18 +257,23 @@ static void watched_forget(struct watched *w)
 			  (uint32_t)i);
 }
 
-size_t watched_scan(struct watched *w)
+bool watched_scan(struct watched *w, size_t *waiting)
 {
-	size_t waiting = 0;
-
 	for (size_t i = 0; i < w->n; i++)
 		w->item[i].seen = false;
-	watched_scan_in(w, "");
-	watched_scan_in(w, ARCHIVES);
-	watched_forget(w);
+	int bad = watched_scan_all(w);
+
+	/* what is forgotten would be read a second time when it is back */
+	if (!bad)
+		watched_forget(w);
+	else if (!w->told)
+		fprintf(stderr, "backstitch: %s: %s; it is looked at again\n",
+			w->root, strerror(bad));
+	w->told = bad;
+	*waiting = 0;
 	for (size_t i = 0; i < w->n; i++)
-		waiting += !w->item[i].taken;
-	return waiting;
+		*waiting += !w->item[i].taken;
+	return !bad;
 }
 
 /* Returns the oldest that waits: names begin or end with the time, and numbers

@@ -7,6 +7,7 @@
  * names of those that are in segments, so that no run reads them again. */
 #ifndef CLI_FOLLOW_WATCHED_H
 #define CLI_FOLLOW_WATCHED_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,10 @@ struct watched;
 struct watched *watched_open(const char *dir, const char *input,
 			     struct err *err);
 void watched_close(struct watched *w); /* NULL is fine */
-/* Looks for finished files. Returns how many wait. */
-size_t watched_scan(struct watched *w);
+/* Looks for finished files, and stores how many wait. Returns false if the
+ * folder cannot be read now: nothing is to be linked then, and what was seen
+ * before is still known. */
+bool watched_scan(struct watched *w, size_t *waiting);
 /* Links the oldest one that waits as a part of a segment. Returns 1 and its
  * bytes, 0 if there is none, -1 and *err. */
 int watched_link(struct watched *w, uint32_t number, unsigned int index,

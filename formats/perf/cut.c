@@ -27,8 +27,10 @@
 /* A pipe has no larger payload behind a record than formats of tracepoints. */
 #define PAYLOAD_MAX ((uint64_t)1 << 30)
 
-/* Records that wait for earlier ones; more are taken as they came. */
+/* Records that wait for earlier ones, and bytes of them; more are taken as they
+ * came. A record has up to 65535 bytes. */
 #define LATE_MAX 65536
+#define LATE_BYTES ((size_t)64 << 20)
 
 /* Records in a row. */
 struct cut_bytes {
@@ -77,7 +79,7 @@ struct perf_cut {
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;
-	size_t n_late, cap_late;
+	size_t n_late, cap_late, late_bytes;
 	uint64_t newest, limit; /* times in this round, and in those before */
 	size_t time_at;		/* of the time in the trailer */
 	size_t seq;
@@ -502,6 +504,7 @@ static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
 		r.b = b;
 		if (!ret)
 			ret = cut_take_state(c, &r, err);
+		c->late_bytes -= l->size;
 		free(l->record);
 	}
 	memmove(c->late, c->late + done, (c->n_late - done) * sizeof(*c->late));
@@ -526,8 +529,10 @@ static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
 		return cut_take_state(c, r, err);
 	if (time > c->newest)
 		c->newest = time;
-	if (c->n_late == LATE_MAX && cut_settle(c, 0, LATE_MAX / 2, err))
+	if ((c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES) &&
+	    cut_settle(c, 0, c->n_late / 2, err))
 		return -1;
+	c->late_bytes += r->size;
 	*mem_add(c->late, c->n_late, c->cap_late) =
 		(struct cut_late){ .time = time,
 				   .off = c->off,

@@ -114,6 +114,12 @@ follow seg --segment 2K --keep 1h - <whole.pipe
 bad=$?
 [ "$(count seg)" -gt 5 ] || bad=1
 say what_is_young_is_kept
+follow seg --segment 2K --keep 100000d - <whole.pipe
+bad=$?
+[ "$(count seg)" -gt 5 ] || bad=1
+"$B" follow -q -o seg --segment 2K --keep 200000d - <whole.pipe >out 2>err
+[ $? = 2 ] && grep -q -e '--keep needs a time' err && [ "$(count seg)" -gt 5 ] || bad=1
+say an_age_that_is_too_large_is_refused
 
 # what a killed run left: a part that was received, or s of it
 rm -rf seg
@@ -219,6 +225,23 @@ switched 1 3 && rm -rf seg && mkdir seg && ln -s "$dir/sw/none" seg/.segment-000
 bad=$?
 say a_file_that_was_removed_is_said
 
+until_true() {	# until_true COMMAND...: soon
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		! "$@" || return 0
+		sleep 0.3
+	done
+	return 1
+}
+rm -rf seg
+switched 1 3 && {
+	"$B" follow -q -o seg sw >out 2>err &
+	until_true test -s seg/segment-000003.db && mv sw away && until_true grep -q 'sw: No such file.*again' err &&
+		"$M" 1.txt away/perf.data.2026112106999999 && mv away sw && until_true test -s seg/segment-000004.db
+}
+bad=$?
+kill -TERM $! && wait $! && [ "$(count seg)" = 4 ] && [ "$(wc -l <seg/.followed)" = 4 ] || bad=1
+say a_folder_that_is_away_for_a_while_is_not_read_twice
+
 # ---- texts of ftrace
 
 bad=0
@@ -281,6 +304,13 @@ bad=$?
 n=$(wc -l <ran)
 [ "$n" -gt 5 ] && [ "$(grep -c 'its command failed with status 7' err)" = "$n" ] && [ "$(count seg)" = 1 ] || bad=1
 say a_segment_stays_until_its_command_has_ended_and_failures_are_said
+bad=0
+# shellcheck disable=SC2016 # $$ is of the command
+for signal in 13 25; do # SIGPIPE, SIGXFSZ
+	follow seg --segment 64M --exec "ulimit -c 0; kill -$signal"' $$' - <whole.pipe || bad=1
+	grep -q "its command was ended by signal $signal" err || bad=1
+done
+say a_command_ignores_no_signals
 
 rm -rf seg
 mkdir seg

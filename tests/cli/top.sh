@@ -75,6 +75,7 @@ say escape_ends_the_filter
 tmux send-keys Space
 shows '\[frozen\]' && shows 'space: go on'
 say a_blank_freezes_the_table
+tmux send-keys "C-\\"
 tmux send-keys q
 shows '^restored' && grep -q 'status 0' screen && grep -q 'seg: 1 segment, 0 removed' screen && ! grep -q frozen screen
 say q_ends_it_and_restores_the_terminal
@@ -82,8 +83,32 @@ say q_ends_it_and_restores_the_terminal
 tmux kill-server
 rm -rf seg
 tmux new-session -d -x 60 -y 12 'bash run.sh'
-shows 'no segment is finished yet' && tmux send-keys C-c && shows '^restored'
-say an_interrupt_restores_the_terminal
+shows 'no segment is finished yet' && tmux send-keys C-c && shows '^restored' && grep -q '^seg: 0 segments' screen
+say an_interrupt_restores_the_terminal_and_messages_are_printed
+
+tmux kill-server
+rm -rf seg
+sed 's/1s fifo/1s fifo >out/' run.sh >elsewhere.sh
+tmux new-session -d -x 60 -y 12 'bash elsewhere.sh'
+shows 'no segment is finished yet' && sed -n 12p screen | grep -q 'q: quit'
+say the_table_fills_the_terminal_wherever_the_output_goes
+
+# the database waits for a FIFO: after q, only the process that makes it is there
+tmux kill-server
+rm -rf seg
+mkfifo map
+sed -e '1i set -m' -e 's/--no-symbols/--perf-map 10=map/' -e 's/^echo "status.*/echo stopped; fg %2/' run.sh >stops.sh
+tmux new-session -d -x 60 -y 12 'bash stops.sh'
+shows 'no segment is finished yet' && cat stream.pipe >fifo && tmux send-keys q && {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ "$(tmux display-message -p '#{alternate_on}')" = 1 ] || break
+		sleep 0.2
+	done
+	tmux send-keys C-z
+	shows 'stopped$' && echo '400000 100 jitted' | timeout 9 tee map >/dev/null && shows '^restored' &&
+		[ "$(tmux display-message -p '#{alternate_on}')" = 0 ]
+}
+say a_stop_behind_the_table_leaves_the_terminal_alone
 "$B" follow --top -o no - </dev/null >screen 2>&1
 s=$?
 if command -v setsid >/dev/null; then

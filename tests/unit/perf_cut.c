@@ -306,7 +306,38 @@ START_TEST(what_is_read_later_but_was_earlier_revives_no_thread)
 }
 END_TEST
 
-RUN("perf_cut", what_is_read_later_but_was_earlier_revives_no_thread,
+START_TEST(large_records_that_wait_for_earlier_ones_are_bounded)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_TID | PS_TIME,
+				    .flags = PA_SAMPLE_ID_ALL };
+	static char name[60000];
+	struct cutting t;
+
+	memset(name, 'x', sizeof(name) - 1);
+	cutting_begin(&t);
+	pb_rec(&t.b, PR_HEADER_ATTR, 0);
+	pb_attr(&t.b, &e);
+	pb_end(&t.b);
+	/* 72 MB of one round: of names that are settled, the last one stays */
+	for (uint64_t i = 1; i <= 1200; i++) {
+		pb_rec(&t.b, PR_COMM, 0);
+		pb_u32(&t.b, 10);
+		pb_u32(&t.b, 10);
+		pb_str(&t.b, name);
+		pb_u64(&t.b, 0);
+		pb_u64(&t.b, i);
+		pb_end(&t.b);
+	}
+	cutting_end(&t);
+	ck_assert_int_le(cutting_count(&t, PR_COMM), 700);
+	ck_assert_uint_eq(t.dropped, 0);
+	free(t.head);
+}
+END_TEST
+
+RUN("perf_cut", large_records_that_wait_for_earlier_ones_are_bounded,
+    what_is_read_later_but_was_earlier_revives_no_thread,
     forks_that_perf_made_up_inherit_no_mappings,
     kernel_code_that_was_unloaded_is_left_out,
     kernel_mappings_and_groups_are_replaced_by_the_same_place,
