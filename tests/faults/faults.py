@@ -198,7 +198,7 @@ def judge_parts(files, ended):
     is in none of them waits for the next run unless that is at its end."""
     parts = re.compile(r"x/(segment-\d+\.db%s)" % (
         "" if ended else r"|\.segment-\d+\.data"))
-    left = sorted(f for f in files if not parts.fullmatch(f))
+    left = sorted(f for f in files if f != "x/" and not parts.fullmatch(f))
     if left:
         return "left behind: %s" % left
     if not all(is_sound(d) for f, d in files.items() if f.endswith(".db")):
