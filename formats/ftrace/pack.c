@@ -21,8 +21,11 @@
 static int ft_unpack_zstd(const struct bytes *b, void *out, size_t len,
 			  struct err *err)
 {
-	size_t got = ZSTD_decompress(out, len, b->pos, bytes_left(b));
+	/* without memory the program ends: it is no damage of the capture */
+	ZSTD_DCtx *d = mem_must(ZSTD_createDCtx());
+	size_t got = ZSTD_decompressDCtx(d, out, len, b->pos, bytes_left(b));
 
+	ZSTD_freeDCtx(d);
 	if (ZSTD_isError(got))
 		return err_at(err, b->path, bytes_off(b),
 			      "packed data is damaged (%s)",
@@ -40,6 +43,7 @@ static int ft_unpack_zlib(const struct bytes *b, void *out, size_t len,
 	uLongf got = len;
 	int rc = uncompress(out, &got, b->pos, bytes_left(b));
 
+	mem_must(rc == Z_MEM_ERROR ? NULL : out);
 	if (rc != Z_OK)
 		return err_at(err, b->path, bytes_off(b),
 			      "packed data is damaged (zlib says %d)", rc);
