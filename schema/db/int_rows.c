@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "schema/db/db.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
 /* Rows of a block, which stays in the processor's cache. */
@@ -15,10 +16,10 @@ struct int_rows {
 	sqlite3_stmt *st;
 	int64_t *v; /* BLOCK rows */
 	uint32_t known[BLOCK];
-	size_t at, n; /* rows given out, and in the block */
-	int columns;  /* 0: not known yet */
-	bool full, ended;
-	int64_t last; /* id of the last row of the block */
+	size_t at, n;	       /* rows given out, and in the block */
+	int columns;	       /* 0: not known yet */
+	bool full, ended, bad; /* bad: ids are not in order */
+	int64_t last;	       /* id of the last row of the block */
 };
 
 static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
@@ -56,7 +57,8 @@ static void int_rows_step(sqlite3_context *ctx, int n, sqlite3_value **value)
 	if (!r || n < 1 || n > COLUMNS_MAX || (r->columns && n != r->columns)) {
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
 	} else if (!int_rows_go_on(r, *value)) {
-		sqlite3_result_error(ctx, "events are not in order", -1);
+		r->bad = true;
+		sqlite3_result_error(ctx, "ids", -1);
 	} else if (r->n == BLOCK) {
 		r->full = true;
 		sqlite3_result_error(ctx, "full", -1);
@@ -127,7 +129,12 @@ static int int_rows_fill(struct int_rows *r, struct err *err)
 	r->db->taking = r;
 	rc = sqlite3_step(r->st);
 	r->db->taking = NULL;
-	if (rc != SQLITE_ROW && !r->full)
+	if (r->bad)
+		rc = err_set(err, ERR_DB,
+			     "%s: the database is damaged: the ids of its "
+			     "events are not in order",
+			     r->db->path);
+	else if (rc != SQLITE_ROW && !r->full)
 		rc = db_error(r->db, rc, err);
 	else
 		rc = 0;

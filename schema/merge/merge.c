@@ -431,8 +431,8 @@ static struct merge_part *merge_heap_take(struct merge_heap *h)
 	return p;
 }
 
-static int64_t merge_event_or(const struct merge_event *e,
-			      enum merge_event_value i, int64_t none)
+static int64_t merge_event_or(const struct int_row *e, enum merge_event_value i,
+			      int64_t none)
 {
 	return e->known >> i & 1 ? e->v[i] : none;
 }
@@ -442,8 +442,8 @@ static int64_t merge_event_or(const struct merge_event *e,
 static int merge_next_event(struct merge_part *p, struct err *err)
 {
 	for (;;) {
-		int ret = merge_read_next(p->reader, &p->event, err);
-		const struct merge_event *e = p->event;
+		int ret = int_rows_next(p->events, &p->event, err);
+		const struct int_row *e = &p->event;
 
 		if (ret <= 0)
 			return ret;
@@ -494,7 +494,7 @@ static const struct merge_map *merge_event_map(const struct merge_part *p,
 static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {
-	const struct merge_event *e = p->event;
+	const struct int_row *e = &p->event;
 	struct writing *w = m->db->w;
 	int64_t id = e->v[MERGE_EVENT_ID];
 	struct row row;

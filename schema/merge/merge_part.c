@@ -290,7 +290,8 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	    !merge_take_mappings(m, p, err) &&
 	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids", 'C', err) &&
 	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids", 'C', err) &&
-	    (p->reader = merge_read_open(p->db, err)))
+	    (p->events =
+		     int_rows_open(p->db, store_sql("merge_take_events"), err)))
 		return p;
 	merge_part_close(p);
 	return NULL;
@@ -300,7 +301,7 @@ void merge_part_close(struct merge_part *p)
 {
 	if (!p)
 		return;
-	merge_read_close(p->reader);
+	int_rows_close(p->events);
 	store_close(p->db);
 	for (unsigned int i = 0; i < MERGE_KINDS; i++)
 		free(p->map[i].id);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/db/int_rows.h"
 #include "schema/db/rows.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -19,7 +20,6 @@
 struct err;
 struct merge_code;
 struct merge_groups;
-struct merge_reader;
 struct row;
 struct store;
 
@@ -85,11 +85,6 @@ enum merge_event_value {
 	MERGE_EVENT_VALUES
 };
 
-struct merge_event {
-	int64_t v[MERGE_EVENT_VALUES];
-	uint32_t known; /* a bit for each value that is not NULL */
-};
-
 /* Events that have consecutive ids in both databases; to 0: left out. */
 struct merge_run {
 	uint32_t from, to, n;
@@ -105,10 +100,10 @@ struct merge_part {
 	struct merge_run *run;
 	size_t n_run, cap_run;
 	/* the next event */
-	struct merge_reader *reader;
-	const struct merge_event *event;
-	int64_t time; /* that it is sorted by */
-	uint32_t at;  /* capture.id of the result */
+	struct int_rows *events;
+	struct int_row event; /* by enum merge_event_value */
+	int64_t time;	      /* that it is sorted by */
+	uint32_t at;	      /* capture.id of the result */
 };
 
 struct merge {
@@ -143,17 +138,6 @@ struct merge_copy {
 	 * case the row is left out then too. */
 	const char *columns;
 };
-
-/* ---- merge_read.c: the events of a part, by their ids. */
-struct merge_reader *merge_read_open(struct store *db, struct err *err);
-void merge_read_close(struct merge_reader *r); /* NULL is fine */
-/* Stores the next event, which is valid until the next call. Returns 1, 0 at
- * the end, -1 and *err. */
-int merge_read_next(struct merge_reader *r, const struct merge_event **out,
-		    struct err *err);
-/* Makes the SQL function merge_take() known to a connection. */
-int merge_read_register(struct store *db, struct merge_reader *r,
-			struct err *err);
 
 /* ---- merge_copy.c */
 

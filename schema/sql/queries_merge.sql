@@ -141,14 +141,12 @@ SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
 	coalesce(kernel_mark, 0) AS kernel_mark
 FROM sample_group
 
--- merge_take() of merge_read.c takes the values of each row.
+-- For int_rows.h.
+-- ?1: the id before the first
 -- name: merge_take_events
-SELECT merge_take(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
+SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
 	raw_ns) AS taken
-FROM event WHERE id BETWEEN ?1 AND ?2
-
--- name: merge_next_id
-SELECT min(id) AS id FROM event WHERE id >= ?1
+FROM event WHERE id > ?1
 
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss

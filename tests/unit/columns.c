@@ -6,7 +6,6 @@
 #include "schema/functions/hooks.h"
 #include "schema/db/db.h"
 #include "schema/db/int_rows.h"
-#include "schema/merge/merging.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
@@ -111,7 +110,6 @@ static void open_empty(void)
 	int_rows_close(int_rows_open(run.db, store_sql("event_blocks"), &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
-	ok(merge_read_register(run.db, NULL, &err));
 	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
 }
