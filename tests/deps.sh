@@ -48,6 +48,8 @@ table() {
 	linux-perf cmd perf all
 	tmux cmd tmux all
 	trace-cmd cmd trace-cmd bench
+	libtraceevent-dev pc libtraceevent bench
+	libtracefs-dev pc libtracefs bench
 	libtracecmd-dev pc libtracecmd bench
 	debootstrap file /usr/sbin/debootstrap bench
 	EOT
