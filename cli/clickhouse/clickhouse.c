@@ -8,7 +8,6 @@
  */
 #include "cli/clickhouse/clickhouse.h"
 
-#include <assert.h>
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,14 +40,16 @@ struct request {
 	char said[CURL_ERROR_SIZE];
 	bool broken; /* taking the reply failed: */
 	struct err err;
-	struct request *next; /* in inserts */
+	CURLcode rc;	      /* once it has ended */
+	struct request *next; /* in inserts or ended */
 };
 
 struct clickhouse {
 	struct clickhouse_place place;
 	char *password; /* may be NULL */
 	CURLM *multi;
-	struct request *inserts;
+	struct request *inserts; /* under way */
+	struct request *ended;	 /* while another statement was run */
 	size_t n_insert;
 	unsigned int version; /* 1816: 18.16 */
 	bool may_pass;
@@ -257,8 +258,9 @@ static struct request *request_new(struct clickhouse *c,
 
 /* ---- how a request ended */
 
-static int request_curl_failed(struct request *q, CURLcode rc, struct err *err)
+static int request_curl_failed(struct request *q, struct err *err)
 {
+	CURLcode rc = q->rc;
 	const char *name = q->c->place.name;
 	const char *why = q->said[0] ? q->said : curl_easy_strerror(rc);
 
@@ -299,7 +301,7 @@ static int request_check_whole(struct request *q, struct err *err)
 
 /* Returns 0 if the statement was run and its answer is whole, or -1 and *err;
  * sets code and may_pass. */
-static int request_judge(struct request *q, CURLcode rc, struct err *err)
+static int request_judge(struct request *q, struct err *err)
 {
 	struct clickhouse *c = q->c;
 	struct clickhouse_refusal refusal = { request_status(q), q->refusal };
@@ -312,8 +314,8 @@ static int request_judge(struct request *q, CURLcode rc, struct err *err)
 			       ? -1
 			       : err_while(err, "%s", c->place.name);
 	}
-	if (rc != CURLE_OK)
-		return request_curl_failed(q, rc, err);
+	if (q->rc != CURLE_OK)
+		return request_curl_failed(q, err);
 	q->refusal[q->n_refusal] = 0;
 	if (refusal.status != 200)
 		return clickhouse_refused(&c->place, &refusal, &c->code,
@@ -325,32 +327,34 @@ static int request_judge(struct request *q, CURLcode rc, struct err *err)
 }
 
 /* Returns the request that has ended, or NULL. */
-static struct request *clickhouse_ended(struct clickhouse *c, CURLcode *rc)
+static struct request *clickhouse_ended(struct clickhouse *c)
 {
+	struct request *q;
 	struct CURLMsg *m;
-	char *q;
+	char *private;
 	int left;
 
 	while ((m = curl_multi_info_read(c->multi, &left)) != NULL) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		*rc = m->data.result;
-		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &q);
-		return (struct request *)q;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &private);
+		q = (struct request *)private;
+		q->rc = m->data.result;
+		return q;
 	}
 	return NULL;
 }
 
-/* Lets all requests go on; waits up to ms if none has ended. Returns as
- * clickhouse_step(). */
+/* Lets all requests go on; waits up to ms if none has ended. Returns 1 and the
+ * one that has, 0, or -1 and *err after Ctrl-C. */
 static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
-			    CURLcode *rc, struct err *err)
+			    struct err *err)
 {
 	int running, ready;
 
 	for (;;) {
 		curl_multi_perform(c->multi, &running);
-		*q = clickhouse_ended(c, rc);
+		*q = clickhouse_ended(c);
 		if (*q)
 			return 1;
 		if (stop_requested())
@@ -366,20 +370,35 @@ static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 	}
 }
 
-/* Runs a request, which is freed, to its end. */
+/* Moves an insert from one list to another; to may be NULL. */
+static void request_move(struct request *q, struct request **list,
+			 struct request **to)
+{
+	while (*list && *list != q)
+		list = &(*list)->next;
+	if (*list)
+		*list = q->next;
+	if (to) {
+		q->next = *to;
+		*to = q;
+	}
+}
+
+/* Runs a request, which is freed, to its end. Inserts go on meanwhile. */
 static int request_run(struct request *q, struct err *err)
 {
 	struct clickhouse *c = q->c;
 	struct request *done = NULL;
-	CURLcode rc = CURLE_OK;
 	int ret;
 
-	assert(!c->inserts);
 	curl_multi_add_handle(c->multi, q->curl);
-	while (!(ret = clickhouse_go_on(c, STEP_MS, &done, &rc, err)))
-		;
+	do {
+		ret = clickhouse_go_on(c, STEP_MS, &done, err);
+		if (ret > 0 && done != q)
+			request_move(done, &c->inserts, &c->ended);
+	} while (!ret || (ret > 0 && done != q));
 	if (ret > 0)
-		ret = request_judge(done, rc, err);
+		ret = request_judge(q, err);
 	request_free(q);
 	return ret;
 }
@@ -536,32 +555,22 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 	c->n_insert++;
 }
 
-static void clickhouse_forget(struct clickhouse *c, struct request *q)
-{
-	struct request **p = &c->inserts;
-
-	while (*p && *p != q)
-		p = &(*p)->next;
-	if (*p)
-		*p = q->next;
-	c->n_insert--;
-	request_free(q);
-}
-
 int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 		    struct err *err)
 {
-	CURLcode rc = CURLE_OK;
-	struct request *q;
-	int ret = clickhouse_go_on(c, ms, &q, &rc, err);
+	struct request *q = c->ended;
+	int ret = q ? 1 : clickhouse_go_on(c, ms, &q, err);
 
 	if (ret <= 0)
 		return ret;
+	request_move(q, &c->inserts, NULL);
+	request_move(q, &c->ended, NULL);
+	c->n_insert--;
 	done->arg = q->arg;
-	done->rc = request_judge(q, rc, err);
+	done->rc = request_judge(q, err);
 	done->may_pass = c->may_pass;
 	done->code = c->code;
-	clickhouse_forget(c, q);
+	request_free(q);
 	return 1;
 }
 
@@ -612,16 +621,28 @@ out:
 	return NULL;
 }
 
+static void clickhouse_drop(struct request **list)
+{
+	while (*list) {
+		struct request *q = *list;
+
+		*list = q->next;
+		request_free(q);
+	}
+}
+
+void clickhouse_drop_inserts(struct clickhouse *c)
+{
+	clickhouse_drop(&c->inserts);
+	clickhouse_drop(&c->ended);
+	c->n_insert = 0;
+}
+
 void clickhouse_close(struct clickhouse *c)
 {
 	if (!c)
 		return;
-	while (c->inserts) {
-		struct request *q = c->inserts;
-
-		c->inserts = q->next;
-		request_free(q);
-	}
+	clickhouse_drop_inserts(c);
 	if (c->multi)
 		curl_multi_cleanup(c->multi);
 	if (c->password)

@@ -2,7 +2,7 @@
  *
  * clickhouse_open(), then any number of statements, clickhouse_close(). Nothing
  * is sent twice by itself: what became of an insert that failed must be asked.
- * No other statement can be run while inserts are under way.
+ * Inserts go on while other statements are run.
  *
  * Ctrl-C ends a statement with ERR_STOPPED. All versions from 18.16 on. */
 #ifndef CLI_CLICKHOUSE_CLICKHOUSE_H
@@ -86,8 +86,10 @@ struct clickhouse_done {
  * Ctrl-C. */
 int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 		    struct err *err);
-/* Returns the number of inserts that have not ended. */
+/* Returns the number of inserts that clickhouse_step() has not returned. */
 size_t clickhouse_inserts(const struct clickhouse *c);
+/* Gives them all up: the server may have stored any of them, or still do so. */
+void clickhouse_drop_inserts(struct clickhouse *c);
 
 /* Appends a text as a literal of SQL, in quotes; or a name, in backquotes. Both
  * may hold any byte. Return buf. */
