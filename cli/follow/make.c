@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +23,8 @@
 /* A part that a run was killed in before it had as many bytes has no records.
  */
 #define EMPTY 64
+/* A process that keeps more than this makes room for another one. */
+#define KEPT_MAX ((unsigned long)256 << 20)
 
 /* The parts of a segment. */
 struct make {
@@ -31,9 +36,29 @@ struct make {
 	FILE *said;
 };
 
+/* Closes all descriptors from 3 on but those in keep[]. */
+static void make_close_others(const int *keep, size_t n)
+{
+	unsigned int from = 3;
+
+	for (;;) {
+		unsigned int next = ~0U;
+
+		for (size_t i = 0; i < n; i++)
+			if (keep[i] >= (int)from &&
+			    (unsigned int)keep[i] < next)
+				next = (unsigned int)keep[i];
+		if (next > from)
+			close_range(from, next == ~0U ? next : next - 1, 0);
+		if (next == ~0U)
+			return;
+		from = next + 1;
+	}
+}
+
 /* What ends the recorder must not end this; no progress is shown, and the
- * stream is not held open. Returns where messages go. */
-static FILE *make_leave_terminal(void)
+ * streams are not held open. Returns where messages go. */
+static FILE *make_leave_terminal(const struct make_opts *o)
 {
 	int said = dup(2);
 	int null = open("/dev/null", O_RDWR);
@@ -45,7 +70,8 @@ static FILE *make_leave_terminal(void)
 	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
-	return fdopen(said, "w");
+	make_close_others((int[]){ o->talk, o->report, said }, 3);
+	return said < 0 ? NULL : fdopen(said, "w");
 }
 
 /* Adds a part. A file of somebody else is a link to it: its own name is the one
@@ -88,29 +114,71 @@ static int make_load(struct make *m, const char *db, uint32_t number)
 	return m->bytes < EMPTY ? MAKE_EMPTY : MAKE_BAD;
 }
 
-_Noreturn void make_segment(const char *dir, uint32_t number, FILE *report,
-			    bool rows)
+/* Writes what is said of the segment. */
+static void make_report(const struct make_opts *o, const char *db, FILE *said)
 {
-	struct make m = { .said = make_leave_terminal() };
-	char db[SEGMENT_PATH];
+	int fd = o->report < 0 ? -1 : dup(o->report);
+	FILE *report = fd < 0 ? NULL : fdopen(fd, "w");
 	struct err err = { 0 };
 
-	if (!m.said)
-		_exit(STATUS_FAILED);
+	if (!report)
+		return;
+	if (lseek(fd, 0, SEEK_SET) || ftruncate(fd, 0) ||
+	    glance_write(report, db, o->rows, &err))
+		fprintf(said, "backstitch: %s\n", err.msg);
+	fclose(report);
+}
+
+static int make_segment(const struct make_opts *o, uint32_t number, FILE *said)
+{
+	struct make m = { .said = said };
+	char db[SEGMENT_PATH];
+
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part(dir, number, i, m.path);
+		segments_part(o->dir, number, i, m.path);
 		make_add(&m, m.path);
 	}
-	segments_database(dir, number, db);
+	segments_database(o->dir, number, db);
 	int status = make_load(&m, db, number);
 
-	if (report && (status == STATUS_OK || status == STATUS_DAMAGED)) {
-		if (glance_write(report, db, rows, &err))
-			fprintf(m.said, "backstitch: %s\n", err.msg);
-		fflush(report);
+	if (status == STATUS_OK || status == STATUS_DAMAGED)
+		make_report(o, db, said);
+	fflush(said);
+	for (size_t i = 0; i < m.n; i++)
+		free(m.paths[i]);
+	return status;
+}
+
+/* Returns whether the process has more memory than it may keep, although what
+ * is free was given back. */
+static bool make_keeps_too_much(void)
+{
+	unsigned long resident = 0;
+	unsigned long shared = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	malloc_trim(0);
+	if (f && fscanf(f, "%*u %lu %lu", &resident, &shared) != 2)
+		resident = shared = 0;
+	if (f)
+		fclose(f);
+	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE) >
+	       KEPT_MAX;
+}
+
+_Noreturn void make_segments(const struct make_opts *o)
+{
+	FILE *said = make_leave_terminal(o);
+	struct make_done done = { .ends = !said };
+	uint32_t number;
+
+	while (!done.ends &&
+	       recv(o->talk, &number, sizeof(number), 0) == sizeof(number)) {
+		done.status = make_segment(o, number, said);
+		done.ends = make_keeps_too_much();
+		send(o->talk, &done, sizeof(done), MSG_NOSIGNAL);
 	}
-	fflush(m.said);
-	_exit(status);
+	_exit(STATUS_OK);
 }
 
 _Noreturn void make_command(const char *command, const char *path)
