@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,12 +20,18 @@
 #include "cli/ingest/load.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/kept.h"
 
 /* A part that a run was killed in before it had as many bytes has no records.
  */
 #define EMPTY 64
 /* A process that keeps more than this makes room for another one. */
 #define KEPT_MAX ((unsigned long)256 << 20)
+/* Files that may be open: in all, but for what is kept, and of one object that
+ * is kept. */
+#define FILES 4096
+#define FILES_LEFT 256
+#define FILES_OF_OBJECT 4
 
 /* The parts of a segment. */
 struct make {
@@ -97,15 +104,15 @@ static void make_add(struct make *m, const char *part)
 	m->paths[m->n++] = mem_strdup(n > 0 ? target : part);
 }
 
-static int make_load(struct make *m, const char *db, uint32_t number)
+static int make_load(struct make *m, struct kept *kept, const char *db,
+		     uint32_t number)
 {
-	struct store *store;
 	struct err err = { 0 };
 	bool damaged = false;
 
 	if (!m->n)
 		return MAKE_GONE;
-	if (!load_captures(m->paths, m->n, db, true, &store, &damaged, &err))
+	if (!load_again(m->paths, m->n, db, kept, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
 	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s\n", number,
 		err.msg);
@@ -129,7 +136,8 @@ static void make_report(const struct make_opts *o, const char *db, FILE *said)
 	fclose(report);
 }
 
-static int make_segment(const struct make_opts *o, uint32_t number, FILE *said)
+static int make_segment(const struct make_opts *o, struct kept *kept,
+			uint32_t number, FILE *said)
 {
 	struct make m = { .said = said };
 	char db[SEGMENT_PATH];
@@ -139,7 +147,7 @@ static int make_segment(const struct make_opts *o, uint32_t number, FILE *said)
 		make_add(&m, m.path);
 	}
 	segments_database(o->dir, number, db);
-	int status = make_load(&m, db, number);
+	int status = make_load(&m, kept, db, number);
 
 	if (status == STATUS_OK || status == STATUS_DAMAGED)
 		make_report(o, db, said);
@@ -166,15 +174,35 @@ static bool make_keeps_too_much(void)
 	       KEPT_MAX;
 }
 
+/* Returns how many objects may be kept: each has up to four files open. */
+static size_t make_objects(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return 0;
+	if (l.rlim_cur < FILES && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
+		setrlimit(RLIMIT_NOFILE, &l);
+		getrlimit(RLIMIT_NOFILE, &l);
+	}
+	if (l.rlim_cur > FILES)
+		l.rlim_cur = FILES;
+	return l.rlim_cur <= FILES_LEFT
+		       ? 0
+		       : (size_t)(l.rlim_cur - FILES_LEFT) / FILES_OF_OBJECT;
+}
+
 _Noreturn void make_segments(const struct make_opts *o)
 {
 	FILE *said = make_leave_terminal(o);
+	struct kept *kept = kept_new(make_objects());
 	struct make_done done = { .ends = !said };
 	uint32_t number;
 
 	while (!done.ends &&
 	       recv(o->talk, &number, sizeof(number), 0) == sizeof(number)) {
-		done.status = make_segment(o, number, said);
+		done.status = make_segment(o, kept, number, said);
 		done.ends = make_keeps_too_much();
 		send(o->talk, &done, sizeof(done), MSG_NOSIGNAL);
 	}
