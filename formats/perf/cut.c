@@ -67,7 +67,7 @@ struct cut_late {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
+	bool begun, swap, big, rounds, round_ended, is_event, is_state, is_packed;
 	bool has_attr, mixed; /* mixed: times are at different places */
 	size_t trailer;	      /* bytes of sample_id at the end of records */
 	uint64_t off;
@@ -275,7 +275,7 @@ static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 
 	bytes_peek_u64(&r->b, 24, &type);
 	bytes_peek_u64(&r->b, 40, &flags);
-	if (flags & PA_SAMPLE_ID_ALL)
+	if (perf_attr_flags(flags, c->big) & PA_SAMPLE_ID_ALL)
 		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
 	size_t time_at = type & PS_TID ? 8 : 0;
 	size_t sample_at = 8 * (size_t)__builtin_popcountll(
@@ -632,8 +632,9 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	*used = PIPE_HEADER;
 	if (len < PIPE_HEADER)
 		return 0;
-	c->swap = !memcmp(data, MAGIC_SWAPPED, 8);
-	if (!c->swap && memcmp(data, MAGIC, 8) != 0)
+	c->big = !memcmp(data, MAGIC_SWAPPED, 8);
+	c->swap = bytes_must_swap(c->big);
+	if (!c->big && memcmp(data, MAGIC, 8) != 0)
 		return err_at(err, c->path, 0,
 			      "no stream of 'perf record -o -', which is what "
 			      "can be followed");

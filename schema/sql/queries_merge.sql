@@ -275,9 +275,9 @@ FROM request r JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 JOIN event e ON e.id = r.event
 JOIN event_type t ON t.id = e.type
 JOIN capture x ON x.id = t.capture
-WHERE r.chain IS NULL AND r.cookie NOT NULL AND NOT r.flags & 2048
+WHERE r.chain IS NULL AND r.cookie NOT NULL
 	AND (w.name = 'pending_end' OR (w.name IN ('unexplained', 'chain_lost',
-			'exit_per_task')
+			'exit_per_task') AND NOT r.flags & 2048
 		AND e.time_ns < x.first_ns + 1000000000));
 CREATE TEMP TABLE open_cookie(cookie INTEGER PRIMARY KEY) WITHOUT ROWID;
 INSERT OR IGNORE INTO open_cookie SELECT cookie FROM open_request;

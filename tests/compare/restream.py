@@ -96,9 +96,10 @@ class Perf:
             at = len(body) - 8 * sum(bool(fields & f) for f in BEHIND_TIME)
             cpu = len(body) - 8 * sum(bool(fields & f)
                                       for f in (CPU, IDENTIFIER))
-        if not fields & TIME or not fields & CPU:
-            raise ValueError("a capture without times or CPUs")
-        return self.get("Q", body, at)[0], self.get("I", body, cpu)[0]
+        if not fields & TIME:
+            raise ValueError("a capture without times")
+        return (self.get("Q", body, at)[0],
+                self.get("I", body, cpu)[0] if fields & CPU else None)
 
     def add_records(self, data, at, end):
         while at + 8 <= end:
@@ -117,8 +118,21 @@ class Perf:
             else:
                 self.head += record
 
+    def spread(self, rnd):
+        """Gives each record a CPU, where the capture does not tell it: a
+        program runs on one for a while."""
+        cpu, left = 0, 0
+        for time, record in sorted(self.rings.pop(None),
+                                   key=lambda r: r[0]):
+            if not left:
+                cpu, left = 1 - cpu, rnd.randint(1, 50)
+            left -= 1
+            self.rings.setdefault(cpu, []).append((time, record))
+
     def stream(self, rnd, rounds):
         """The bytes of a stream with so many rounds."""
+        if None in self.rings:
+            self.spread(rnd)
         every = sorted(t for ring in self.rings.values() for t, _ in ring)
         begins = sorted(rnd.choice(every) for _ in range(rounds - 1))
         taken = {cpu: 0 for cpu in self.rings}
