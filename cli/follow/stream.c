@@ -158,11 +158,15 @@ static void stream_count(struct stream *s, uint64_t size, bool event)
 static int stream_put_record(struct stream *s, const void *data, uint64_t size,
 			     struct err *err)
 {
-	if (stream_write(s, &s->part, s->number, data, size, err) ||
-	    (s->tail && perf_cut_is_state(s->perf) &&
-	     stream_write(s, &s->tail, s->tail_number, data, size, err)))
+	bool old = s->tail && perf_cut_is_old(s->perf);
+
+	if (old && stream_write(s, &s->tail, s->tail_number, data, size, err))
 		return -1;
-	stream_count(s, size, perf_cut_is_event(s->perf));
+	if (!old || perf_cut_is_state(s->perf)) {
+		if (stream_write(s, &s->part, s->number, data, size, err))
+			return -1;
+		stream_count(s, size, perf_cut_is_event(s->perf));
+	}
 	if (!perf_cut_may_end(s->perf))
 		return 0;
 	if (stream_end_tail(s, err))
