@@ -203,12 +203,13 @@ static int store_check_ours(struct store *db, struct err *err)
 			       "%s: was never finished; "
 			       "ingest the capture again",
 			       db->path);
-	if (version < SCHEMA_VERSION)
+	db->older = version < SCHEMA_VERSION;
+	if (version < SCHEMA_OLDEST)
 		return err_set(err, ERR_FORMAT,
 			       "%s: made by an older backstitch (schema "
 			       "%" PRId64 ", this program needs %d); ingest "
 			       "the capture again",
-			       db->path, version, SCHEMA_VERSION);
+			       db->path, version, SCHEMA_OLDEST);
 	return 0;
 }
 
