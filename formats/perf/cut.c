@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/perf/cut_counts.h"
 #include "formats/perf/cut_state.h"
 #include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
@@ -67,7 +68,8 @@ struct cut_late {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, big, rounds, round_ended, is_event, is_state, is_packed;
+	bool begun, swap, big, rounds, round_ended, is_event, is_state,
+		is_packed;
 	bool has_attr, mixed; /* mixed: times are at different places */
 	size_t trailer;	      /* bytes of sample_id at the end of records */
 	uint64_t off;
@@ -75,6 +77,9 @@ struct perf_cut {
 	uint64_t packed_off, behind;
 	bool inside; /* a compressed record */
 	struct cut_unpack *unpack;
+	struct cut_counts *counts;
+	const void *stored; /* the record, as a piece has it */
+	uint32_t piece;
 	struct cut_bytes head; /* of the session */
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
@@ -82,6 +87,7 @@ struct perf_cut {
 	size_t n_late, cap_late, late_bytes;
 	uint64_t newest, limit; /* times in this round, and in those before */
 	size_t time_at;		/* of the time in the trailer */
+	size_t cpu_back;	/* of the CPU, from the end; 0: none */
 	size_t sample_time_at;	/* in samples */
 	size_t seq;
 	bool has_time, sample_has_time;
@@ -128,6 +134,7 @@ void perf_cut_free(struct perf_cut *c)
 	free(c->late);
 	free(c->path);
 	cut_unpack_free(c->unpack);
+	cut_counts_free(c->counts);
 	table_release(&c->by_tid);
 	free(c);
 }
@@ -281,13 +288,18 @@ static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 	size_t sample_at = 8 * (size_t)__builtin_popcountll(
 				       type & (PS_IDENTIFIER | PS_IP | PS_TID));
 	bool has_time = trailer && (type & PS_TIME);
+	size_t cpu_back = 0;
+
+	if (trailer && (type & PS_CPU))
+		cpu_back = type & PS_IDENTIFIER ? 16 : 8;
 
 	c->mixed |= c->has_attr &&
 		    (trailer != c->trailer || has_time != c->has_time ||
-		     (trailer && time_at != c->time_at) ||
+		     time_at != c->time_at || cpu_back != c->cpu_back ||
 		     sample_at != c->sample_time_at ||
 		     c->sample_has_time != !!(type & PS_TIME));
 	c->trailer = trailer;
+	c->cpu_back = cpu_back;
 	c->time_at = time_at;
 	c->has_time = has_time;
 	c->sample_time_at = sample_at;
@@ -539,6 +551,8 @@ static void cut_read_time(struct perf_cut *c, const struct cut_record *r)
 	if (c->mixed || !known || r->type >= PR_HEADER_ATTR ||
 	    bytes_peek_u64(&r->b, at, &c->time))
 		return;
+	if (c->time >= TIME_UNREAL)
+		c->time = 0;
 	if (c->time > c->newest)
 		c->newest = c->time;
 }
@@ -574,11 +588,38 @@ static int cut_end_round(struct perf_cut *c, struct err *err)
 	return c->n_late ? cut_settle(c, limit, 0, err) : 0;
 }
 
+/* Gives a record to the counters. Returns what is to be stored. */
+static const void *cut_count(struct perf_cut *c, const struct cut_record *r)
+{
+	const struct cut_counted counted = {
+		.data = r->data,
+		.size = r->size,
+		.piece = c->piece - (perf_cut_is_old(c) ? 1 : 0),
+	};
+	uint32_t cpu = UINT32_MAX;
+
+	if (!c->mixed && c->cpu_back && r->size >= RECORD_HEADER + c->cpu_back)
+		bytes_peek_u32(&r->b, r->size - RECORD_HEADER - c->cpu_back,
+			       &cpu);
+	switch (r->type) {
+	case PR_HEADER_ATTR:
+		cut_counts_attr(c->counts, &counted);
+		return r->data;
+	case PR_SAMPLE:
+		return cut_counts_sample(c->counts, &counted);
+	case PR_LOST:
+		return cut_counts_lost(c->counts, &counted, (int32_t)cpu);
+	default:
+		return cut_counts_lost_sum(c->counts, &counted, (int32_t)cpu);
+	}
+}
+
 /* Keeps what a piece needs of a record. */
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
 	cut_read_time(c, r);
+	c->stored = r->data;
 	switch (r->type) {
 	case PR_COMM:
 	case PR_MMAP:
@@ -592,6 +633,9 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 	case PR_SAMPLE:
 	case PR_LOST:
 	case PR_LOST_SAMPLES:
+		c->is_event = true;
+		c->stored = cut_count(c, r);
+		return 0;
 	case PR_CALLCHAIN_DEFERRED:
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
@@ -606,6 +650,7 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		return cut_take_packed(c, r, err);
 	case PR_HEADER_ATTR:
 		cut_take_attr(c, r);
+		cut_count(c, r);
 		break;
 	case PR_EVENT_TYPE:
 	case PR_TRACING_DATA:
@@ -650,6 +695,8 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 			      "file and no stream; 'ingest' reads it",
 			      size, PIPE_HEADER);
 	cut_append(&c->head, data, PIPE_HEADER);
+	c->counts = cut_counts_new(c->big);
+	c->stored = data;
 	c->begun = true;
 	c->off = PIPE_HEADER;
 	return 1;
@@ -701,6 +748,11 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		return -1;
 	c->off += *used;
 	return 1;
+}
+
+const void *perf_cut_stored(const struct perf_cut *c)
+{
+	return c->stored;
 }
 
 bool perf_cut_is_packed(const struct perf_cut *c)
@@ -756,6 +808,7 @@ bool perf_cut_has_rounds(const struct perf_cut *c)
 void perf_cut_head(struct perf_cut *c, FILE *out)
 {
 	c->end = c->newest;
+	c->piece++;
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
