@@ -13,7 +13,10 @@
 
 #define RECORD_HEADER 8
 #define ATTR_AT 8
-#define LOST_AT 16    /* in LOST, behind the id */
+#define LOST_AT 16  /* in LOST, behind the id */
+#define IDS_AT 16   /* in ID_INDEX, behind their number */
+#define ID_WIDTH 32 /* id, index, CPU, thread */
+#define ID_CPU_AT 16
 #define LOST_SUM_AT 8 /* in LOST_SAMPLES */
 #define EVENTS_MAX 4096
 #define IDS_MAX (1u << 20)
@@ -51,8 +54,8 @@ struct cut_counts {
 	bool big, swap, has_reads;
 	struct cut_event *event;
 	size_t n_event, cap_event;
-	struct table by_id; /* events */
-	size_t n_ids;
+	struct table by_id;  /* events */
+	struct table cpu_of; /* the CPUs of ids */
 	struct cut_value *value;
 	size_t n_value, cap_value;
 	struct table by_key;
@@ -78,6 +81,7 @@ void cut_counts_free(struct cut_counts *c)
 	free(c->value);
 	free(c->ring);
 	table_release(&c->by_id);
+	table_release(&c->cpu_of);
 	table_release(&c->by_key);
 	free(c);
 }
@@ -101,6 +105,16 @@ static size_t cut_counts_width(uint64_t fields)
 	return 8 * (size_t)__builtin_popcountll(fields);
 }
 
+/* Adds an id to a table, unless it is there or there are too many. */
+static void cut_counts_add_id(struct cut_counts *c, struct table *t,
+			      const void *id, uint32_t v)
+{
+	uint64_t h = hash_u64(cut_counts_u64(c, id));
+
+	if (t->n < IDS_MAX && table_find(t, h, NULL, NULL, NULL) == TABLE_NONE)
+		table_add(t, h, v);
+}
+
 void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
 {
 	const unsigned char *p = r->data;
@@ -117,16 +131,21 @@ void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
 
 	e.of_task = (flags & PA_INHERIT) && (e.type & PS_TID);
 	c->has_reads |= (e.type & PS_READ) && (e.read & READ_ID);
-	for (size_t at = ATTR_AT + (size_t)size;
-	     at + 8 <= r->size && c->n_ids < IDS_MAX; at += 8) {
-		uint64_t h = hash_u64(cut_counts_u64(c, p + at));
-
-		if (table_find(&c->by_id, h, NULL, NULL, NULL) != TABLE_NONE)
-			continue;
-		table_add(&c->by_id, h, (uint32_t)c->n_event);
-		c->n_ids++;
-	}
+	for (size_t at = ATTR_AT + (size_t)size; at + 8 <= r->size; at += 8)
+		cut_counts_add_id(c, &c->by_id, p + at, (uint32_t)c->n_event);
 	*mem_add(c->event, c->n_event, c->cap_event) = e;
+}
+
+void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r)
+{
+	const unsigned char *p = r->data;
+
+	for (size_t at = IDS_AT; at + ID_WIDTH <= r->size; at += ID_WIDTH) {
+		uint64_t cpu = cut_counts_u64(c, p + at + ID_CPU_AT);
+
+		if (cpu < CPUS_MAX)
+			cut_counts_add_id(c, &c->cpu_of, p + at, (uint32_t)cpu);
+	}
 }
 
 /* ---- values in samples */
@@ -271,8 +290,11 @@ static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
 }
 
 const void *cut_counts_lost_sum(struct cut_counts *c,
-				const struct cut_counted *r, int32_t cpu)
+				const struct cut_counted *r, uint64_t id)
 {
+	uint32_t at = table_find(&c->cpu_of, hash_u64(id), NULL, NULL, NULL);
+	int32_t cpu = at == TABLE_NONE ? -1 : (int32_t)at;
+
 	if (r->size < LOST_SUM_AT + 8)
 		return r->data;
 	memcpy(c->copy, r->data, r->size);

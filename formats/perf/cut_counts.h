@@ -25,13 +25,15 @@ struct cut_counts *cut_counts_new(bool big_endian);
 void cut_counts_free(struct cut_counts *c); /* NULL is fine */
 /* Takes the record of an event. */
 void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r);
-/* Take a SAMPLE, LOST or LOST_SAMPLES record. cpu: of the ring, -1: unknown.
- * Return what is to be stored, of the same size: the record, or a copy that is
- * valid until the next call. */
+/* Takes an ID_INDEX record: the CPUs of ids. */
+void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r);
+/* Take a SAMPLE, LOST or LOST_SAMPLES record. cpu: of the ring, -1: unknown;
+ * id: that which a sum is of, 0: unknown. Return what is to be stored, of the
+ * same size: the record, or a copy that is valid until the next call. */
 const void *cut_counts_sample(struct cut_counts *c,
 			      const struct cut_counted *r);
 const void *cut_counts_lost(struct cut_counts *c, const struct cut_counted *r,
 			    int32_t cpu);
 const void *cut_counts_lost_sum(struct cut_counts *c,
-				const struct cut_counted *r, int32_t cpu);
+				const struct cut_counted *r, uint64_t id);
 #endif
