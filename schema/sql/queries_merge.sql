@@ -145,13 +145,13 @@ FROM sample_group
 -- ?1: the id before the first
 -- name: merge_take_events
 SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	raw_ns, payload) AS taken
+	payload, raw_ns) AS taken
 FROM event WHERE id > ?1
 
 -- The same of schema 9, in which the id of a payload is that of its event.
 -- name: merge_take_older_events
 SELECT take_ints(e.id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	raw_ns, r.event) AS taken
+	r.event, raw_ns) AS taken
 FROM event e LEFT JOIN event_raw r ON r.event = e.id WHERE e.id > ?1
 
 -- name: merge_payloads
