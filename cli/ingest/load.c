@@ -471,6 +471,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 				: unwind_new(ld->symbolizer, ld->frames);
 	if (!ld->pair && name_jobs() > 1)
 		unwind_use_threads(ld->unwinder, name_jobs() - 1);
+	if (!ld->pair && name_jobs() > 1)
+		order_use_thread(ld->order);
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
