@@ -141,20 +141,22 @@ static void decode_ahead_note_news(struct decode_ahead *da,
 
 static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 {
-	arena_clear(&b->arena);
-	b->n = 0;
-	b->last = false;
-	while (b->n < BLOCK_RECORDS && !b->last) {
-		struct record *rec = &b->rec[b->n];
+	/* the caller writes to *da for each record */
+	decode_ahead_fn *fn = da->fn;
+	void *arg = da->arg;
+	struct ledger *queue = da->queue;
+	uint32_t n = 0;
+	int rc = 1;
 
-		b->rc = da->fn(da->arg, rec, &b->err);
-		b->last = b->rc <= 0;
-		if (b->last)
-			break;
-		keep_record(rec, &b->arena);
-		b->said[b->n++] = ledger_queued(da->queue);
+	arena_clear(&b->arena);
+	while (n < BLOCK_RECORDS && (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
+		keep_record(&b->rec[n], &b->arena);
+		b->said[n++] = ledger_queued(queue);
 	}
-	ledger_swap(b->ledger, da->queue);
+	b->n = n;
+	b->rc = rc;
+	b->last = rc <= 0;
+	ledger_swap(b->ledger, queue);
 	decode_ahead_note_news(da, b);
 }
 

@@ -50,6 +50,9 @@ struct run {
 };
 
 struct order {
+	/* It uses all of this, but for what comes first, which does not change;
+	 * NULL: none. */
+	struct decode_ahead *thread;
 	struct ledger *ledger;
 	struct source **src;
 	size_t n_src, cap_src;
@@ -81,7 +84,6 @@ struct order {
 	size_t n_group;
 	uint64_t last_key;
 	bool any;
-	struct decode_ahead *thread; /* which has all of this; NULL: none */
 };
 
 struct order *order_new(struct ledger *lg, uint64_t limit, const char *temp_dir)
