@@ -44,7 +44,8 @@ static int write_folded(FILE *out, const struct export_request *x,
 {
 	const struct stacks_opts o = { .by_name = true,
 				       .inlined = x->inlined,
-				       .samples = x->samples };
+				       .samples = x->samples,
+				       .summed = true };
 	struct stacks *s = stacks_load(x->db, &o, err);
 	struct flame_tree *t;
 	int rc;

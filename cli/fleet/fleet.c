@@ -269,7 +269,7 @@ int fleet_load_code(struct fleet *f, struct err *err)
 {
 	if (!f->code)
 		f->code = code_load(
-			f->db, CODE_NAMES | CODE_LINES | CODE_INLINED, err);
+			f->db, CODE_ALL & ~CODE_ADDRS, err);
 	return f->code ? fleet_load_chains(f, err) : -1;
 }
 

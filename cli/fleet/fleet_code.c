@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -27,8 +28,10 @@ struct fleet_walk {
 	uint32_t kind[KINDS];	   /* by enum image_kind: in words */
 	struct fleet_image *image; /* by image.id */
 	struct table done;	   /* hashes and places that have rows */
-	size_t next;		   /* stack.id or frame.id */
-	size_t level;		   /* of the frame's next function */
+	uint32_t
+		*wrong; /* by stack.id: pos of its first bogus frame; 0: none */
+	size_t next;	/* stack.id or frame.id */
+	size_t level;	/* of the frame's next function */
 };
 
 static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
@@ -96,10 +99,65 @@ static void fleet_walk_close(struct fleet_rows *r)
 
 	table_release(&w->done);
 	free(w->image);
+	free(w->wrong);
 	free(w);
 }
 
 /* ---- stacks */
+
+static int fleet_code_take_bogus(void *arg, const struct rows *r,
+				 struct err *err)
+{
+	struct fleet_rows *rows = arg;
+	struct fleet_walk *w = rows->of;
+	int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+
+	(void)err;
+	if (stack > 0 && (uint64_t)stack < rows->f->code->n_stack)
+		w->wrong[stack] = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
+	return 0;
+}
+
+/* Stacks that were unwound by tables have no bogus frames, though they may be
+ * equal to one that has. */
+static int fleet_code_load_bogus(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_walk *w = r->of;
+	const struct known_code *c = r->f->code;
+	bool *recorded = mem_new(c->n_stack, sizeof(*recorded));
+	int rc;
+
+	w->wrong = mem_new(c->n_stack, sizeof(*w->wrong));
+	rc = rows_each(r->f->db, "report_bogus", fleet_code_take_bogus, r, err);
+	for (size_t i = 1; i < c->n_chain; i++)
+		if (!c->chain[i].ended)
+			recorded[c->chain[i].stack] = true;
+	for (size_t i = 1; i < c->n_stack; i++)
+		if (!recorded[i])
+			w->wrong[i] = 0;
+	free(recorded);
+	return rc;
+}
+
+static void fleet_code_put_bogus(struct fleet_rows *r, size_t stack)
+{
+	const struct fleet_walk *w = r->of;
+	const struct known_code *c = r->f->code;
+	uint32_t first = w->wrong[stack];
+	uint32_t pos = 0;
+
+	for (size_t s = stack; s; s = c->stack[s].parent, pos++) {
+		const char *bogus = c->frame[c->stack[s].frame].bogus;
+
+		fleet_fill_int(
+			&r->fill,
+			!first || pos < first || !bogus ? FLEET_FRAME_SOUND
+			: strcmp(bogus, callsite_kind_name(CALLSITE_NO_CODE))
+				? FLEET_FRAME_NO_CALL
+				: FLEET_FRAME_NO_CODE);
+	}
+	fleet_fill_list(&r->fill);
+}
 
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 				 size_t stack)
@@ -141,6 +199,7 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 		}
 		fleet_fill_list(b);
 	}
+	fleet_code_put_bogus(r, stack);
 }
 
 static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
@@ -187,7 +246,8 @@ int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 	r->step = fleet_code_step_stack;
 	r->close = fleet_walk_close;
 	return fleet_walk_begin(r, err) ||
-			       fleet_code_check_depth(r->f->code, err)
+			       fleet_code_check_depth(r->f->code, err) ||
+			       fleet_code_load_bogus(r, err)
 		       ? -1
 		       : 0;
 }
@@ -219,6 +279,7 @@ static void fleet_code_put_name(struct fleet_rows *r,
 	fleet_fill_int(b, at->line);
 	fleet_fill_int(b,
 		       !!strcmp(r->f->code->image[fr->image].status, "named"));
+	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
 }
 
 static bool fleet_code_is_named(struct fleet_walk *w,

@@ -120,6 +120,7 @@ struct load {
 	struct unwind_compare_count
 		*pair; /* for unwind_compare_new(); NULL: none */
 	bool unnamed;  /* names are not needed */
+	struct kept *kept; /* NULL: nothing */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -465,7 +466,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	 * a recorded stack lacks. */
 	bool ask = !no_symbols || name_has_places() || ld->pair;
 
-	ld->symbolizer = name_symbolizer(ld->db, NULL);
+	ld->symbolizer = name_symbolizer(ld->db, ld->kept);
 	ld->unwinder = ld->pair ? unwind_compare_new(ld->symbolizer, ld->frames,
 						     ld->pair)
 				: unwind_new(ld->symbolizer, ld->frames);
@@ -520,7 +521,7 @@ static int load_name_all(struct load *ld, struct err *err)
 			.len = src->info.kallsyms_len,
 		};
 	}
-	int rc = name_images(ld->db, list, NULL, err);
+	int rc = name_images(ld->db, list, ld->kept, err);
 
 	free(list);
 	return rc;
@@ -611,6 +612,15 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 {
 	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
 			       damaged, err);
+}
+
+int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
+	       bool *damaged, struct err *err)
+{
+	struct store *none;
+
+	return load_into_store((struct load){ .kept = kept }, paths, n, out,
+			       true, &none, damaged, err);
 }
 
 int load_unnamed(const char *path, struct unwind_compare_count *pair,

@@ -67,8 +67,8 @@ struct cut_late {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
-	bool has_attr, mixed; /* mixed: trailers differ in length */
+	bool begun, swap, big, rounds, round_ended, is_event, is_state, is_packed;
+	bool has_attr, mixed; /* mixed: times are at different places */
 	size_t trailer;	      /* bytes of sample_id at the end of records */
 	uint64_t off;
 	/* of the compressed record that is unpacked, and behind it */
@@ -82,8 +82,11 @@ struct perf_cut {
 	size_t n_late, cap_late, late_bytes;
 	uint64_t newest, limit; /* times in this round, and in those before */
 	size_t time_at;		/* of the time in the trailer */
+	size_t sample_time_at;	/* in samples */
 	size_t seq;
-	bool has_time;
+	bool has_time, sample_has_time;
+	uint64_t time;	  /* of the record; 0: unknown */
+	uint64_t end;	  /* of the piece before */
 	uint64_t dropped; /* mappings that were not kept of what has ended */
 	struct cut_task *task;
 	size_t n_task, cap_task;
@@ -272,15 +275,23 @@ static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 
 	bytes_peek_u64(&r->b, 24, &type);
 	bytes_peek_u64(&r->b, 40, &flags);
-	if (flags & PA_SAMPLE_ID_ALL)
+	if (perf_attr_flags(flags, c->big) & PA_SAMPLE_ID_ALL)
 		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
 	size_t time_at = type & PS_TID ? 8 : 0;
+	size_t sample_at = 8 * (size_t)__builtin_popcountll(
+				       type & (PS_IDENTIFIER | PS_IP | PS_TID));
+	bool has_time = trailer && (type & PS_TIME);
 
-	c->mixed |= c->has_attr && (trailer != c->trailer ||
-				    (trailer && time_at != c->time_at));
+	c->mixed |= c->has_attr &&
+		    (trailer != c->trailer || has_time != c->has_time ||
+		     (trailer && time_at != c->time_at) ||
+		     sample_at != c->sample_time_at ||
+		     c->sample_has_time != !!(type & PS_TIME));
 	c->trailer = trailer;
 	c->time_at = time_at;
-	c->has_time = trailer && (type & PS_TIME);
+	c->has_time = has_time;
+	c->sample_time_at = sample_at;
+	c->sample_has_time = type & PS_TIME;
 	c->has_attr = true;
 	return 0;
 }
@@ -514,27 +525,39 @@ static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
 	return ret;
 }
 
+/* Stores the time of a record of the kernel, 0 if it is unknown. */
+static void cut_read_time(struct perf_cut *c, const struct cut_record *r)
+{
+	size_t at = c->sample_time_at;
+	bool known = c->sample_has_time;
+
+	c->time = 0;
+	if (r->type != PR_SAMPLE) {
+		at = r->size - RECORD_HEADER - c->trailer + c->time_at;
+		known = c->has_time && r->size >= AT_TID + 4 + c->trailer;
+	}
+	if (c->mixed || !known || r->type >= PR_HEADER_ATTR ||
+	    bytes_peek_u64(&r->b, at, &c->time))
+		return;
+	if (c->time > c->newest)
+		c->newest = c->time;
+}
+
 /* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
  * read before the COMM that is earlier. Until a round has ended whose times are
  * later, as perf itself waits, such a record is kept as it was written. */
 static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
 			struct err *err)
 {
-	size_t at = r->size - RECORD_HEADER - c->trailer + c->time_at;
-	uint64_t time = 0;
-
 	c->is_state = true;
-	if (c->mixed || !c->has_time || r->size < AT_TID + 4 + c->trailer ||
-	    bytes_peek_u64(&r->b, at, &time) || !time)
+	if (!c->time)
 		return cut_take_state(c, r, err);
-	if (time > c->newest)
-		c->newest = time;
 	if ((c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES) &&
 	    cut_settle(c, 0, c->n_late / 2, err))
 		return -1;
 	c->late_bytes += r->size;
 	*mem_add(c->late, c->n_late, c->cap_late) =
-		(struct cut_late){ .time = time,
+		(struct cut_late){ .time = c->time,
 				   .off = c->off,
 				   .seq = c->seq++,
 				   .record = mem_dup(r->data, r->size),
@@ -555,6 +578,7 @@ static int cut_end_round(struct perf_cut *c, struct err *err)
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
+	cut_read_time(c, r);
 	switch (r->type) {
 	case PR_COMM:
 	case PR_MMAP:
@@ -608,8 +632,9 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	*used = PIPE_HEADER;
 	if (len < PIPE_HEADER)
 		return 0;
-	c->swap = !memcmp(data, MAGIC_SWAPPED, 8);
-	if (!c->swap && memcmp(data, MAGIC, 8) != 0)
+	c->big = !memcmp(data, MAGIC_SWAPPED, 8);
+	c->swap = bytes_must_swap(c->big);
+	if (!c->big && memcmp(data, MAGIC, 8) != 0)
 		return err_at(err, c->path, 0,
 			      "no stream of 'perf record -o -', which is what "
 			      "can be followed");
@@ -718,13 +743,19 @@ bool perf_cut_is_state(const struct perf_cut *c)
 	return c->is_state;
 }
 
+bool perf_cut_is_old(const struct perf_cut *c)
+{
+	return c->time ? c->time <= c->end : c->is_state;
+}
+
 bool perf_cut_has_rounds(const struct perf_cut *c)
 {
 	return c->rounds;
 }
 
-void perf_cut_head(const struct perf_cut *c, FILE *out)
+void perf_cut_head(struct perf_cut *c, FILE *out)
 {
+	c->end = c->newest;
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)

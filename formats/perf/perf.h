@@ -316,6 +316,9 @@ int perf_read_header(struct perf *p, struct err *err);
 
 /* ---- attr.c */
 /* Adds the event in b, which holds a perf_event_attr and nothing else. */
+/* Returns the flags of an attr with bit 0 as the first one: big-endian machines
+ * allocate bit-fields from the most significant bit. */
+uint64_t perf_attr_flags(uint64_t x, bool big_endian);
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err);
 /* Makes id an id of event attr. */
 void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);

@@ -20,7 +20,8 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 	coalesce((SELECT value FROM meta WHERE capture = c.id
 			AND key = 'wall_offset_ns'),
 		(SELECT value FROM meta WHERE key = 'wall_offset_ns'
-			ORDER BY capture LIMIT 1)) AS wall
+			ORDER BY capture LIMIT 1)) AS wall,
+	coalesce(c.path, '') AS path
 FROM capture c ORDER BY c.id
 
 -- What rows depend on beside the content of the capture, as one text.

@@ -61,7 +61,8 @@ static struct store *pages_open(const char *name, int page_size, bool pages,
 	pages_ok(db_exec(db, sql, &err));
 	ck_assert_int_eq(bulk_register(db->db, &db->bulk), SQLITE_OK);
 	if (pages)
-		db->pages = page_file_new(path, (uint32_t)page_size, lock);
+		db->pages =
+			page_file_new(db->db, path, (uint32_t)page_size, lock);
 	db->wr = writer_new(db->db, &db->bulk, db->path, false);
 	return db;
 }
@@ -253,14 +254,18 @@ static void pages_change(struct store *db, const char *name)
 	pages_ok(db_exec(db, sql, &err));
 }
 
-/* Makes both databases of some tables, compares them, and changes them. */
-static void pages_both(const struct filling *f, size_t n, int page_size,
-		       uint64_t seed, uint64_t lock)
+/* Makes both databases of some tables, compares them, and changes them. own:
+ * bytes that SQLite writes itself after each table. */
+static void pages_both_beside(const struct filling *f, size_t n, int page_size,
+			      uint64_t seed, uint64_t lock, unsigned int own)
 {
 	struct store *db[2] = { pages_open("sql", page_size, false, lock),
 				pages_open("pages", page_size, true, lock) };
 	char name[8][8];
+	char sql[64];
 
+	snprintf(sql, sizeof(sql), "INSERT INTO first VALUES(zeroblob(%u))",
+		 own);
 	for (int k = 0; k < 2; k++) {
 		unsigned int t[8];
 
@@ -268,11 +273,11 @@ static void pages_both(const struct filling *f, size_t n, int page_size,
 			snprintf(name[i], sizeof(name[i]), "t%zu", i);
 			t[i] = pages_table(db[k], name[i], &f[i]);
 		}
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			pages_fill(db[k], t[i], &f[i], seed + i);
-		pages_ok(db_exec(db[k],
-				 "INSERT INTO first VALUES(zeroblob(70000))",
-				 &err));
+			pages_ok(db_drain(db[k], &err));
+			pages_ok(db_exec(db[k], sql, &err));
+		}
 		pages_ok(link_pages(db[k], &err));
 		pages_ok(db_drain(db[k], &err));
 		pages_check(db[k]);
@@ -289,6 +294,12 @@ static void pages_both(const struct filling *f, size_t n, int page_size,
 	pages_ok(db_exec(db[1], "COMMIT", &err));
 	db_close(db[1]);
 	db_close(db[0]);
+}
+
+static void pages_both(const struct filling *f, size_t n, int page_size,
+		       uint64_t seed, uint64_t lock)
+{
+	pages_both_beside(f, n, page_size, seed, lock, 70000);
 }
 
 static const int page_sizes[] = { 512,	1024,  2048,  4096,
@@ -416,6 +427,27 @@ START_TEST(the_page_of_the_lock_is_left_out)
 }
 END_TEST
 
+/* SQLite comes to the place of pages that were written far behind its own. */
+START_TEST(pages_give_way_to_those_of_sqlite)
+{
+	const struct filling f[] = {
+		{ PAGES_ID, 4, 9000, 30, 0, 0, 0 },
+		{ PAGES_ROWID, 3, 100, 9000, 0, 0, 0 },
+		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 40 },
+	};
+	uint64_t seed = (uint64_t)_i + 1;
+
+	for (int i = 0; i < 4; i++) {
+		uint64_t lock = (4000 + rnd_below(&seed, 16000)) * 512;
+		unsigned int own = (unsigned int)rnd_below(&seed, 3500000);
+
+		sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE,
+				     (unsigned int)lock);
+		pages_both_beside(f, 3, 512, seed, lock, own);
+	}
+}
+END_TEST
+
 START_TEST(a_full_disk_ends_it)
 {
 	const struct filling f = { PAGES_ID, 9, 20000, 30, 0, 0, 0 };
@@ -457,7 +489,7 @@ START_TEST(other_databases_are_refused)
 		ck_assert_int_eq(sqlite3_exec(db, before[i], NULL, NULL, NULL),
 				 SQLITE_OK);
 		sqlite3_close(db);
-		pf = page_file_new(path, 4096, PAGE_FILE_LOCK);
+		pf = page_file_new(NULL, path, 4096, PAGE_FILE_LOCK);
 		ck_assert_int_eq(page_file_attach(pf), SQLITE_CORRUPT);
 		page_file_free(pf);
 	}
@@ -500,6 +532,7 @@ int main(void)
 	tcase_add_loop_test(t, random_tables_are_equal, 0, 12);
 	tcase_add_loop_test(t, large_tables_are_equal, 0, 2);
 	tcase_add_test(t, the_page_of_the_lock_is_left_out);
+	tcase_add_loop_test(t, pages_give_way_to_those_of_sqlite, 0, 3);
 	tcase_add_test(t, a_full_disk_ends_it);
 	tcase_add_test(t, other_databases_are_refused);
 	tcase_add_test(t, a_table_with_rows_is_not_overwritten);
