@@ -408,7 +408,7 @@ def check_databases(asked, answers, made):
 def ask_duckdb(lake, asked):
     empty = os.path.join(FOLDER.name, "empty")
     os.mkdir(empty)
-    begin = questions.setup(lake)
+    begin = questions.duckdb(lake)
     rows = fleet.node("duck.mjs", empty, stdin=json.dumps(
         begin + [q.duckdb for q in asked]))
     return {q.title: close(r) for q, r in zip(asked, rows[len(begin):])}
@@ -420,6 +420,48 @@ def ask_clickhouse(s, database, asked):
         text = s.sql(q.clickhouse + " FORMAT JSONCompact", database=database)
         out[q.title] = close(json.loads(text)["data"])
     return out
+
+
+def push_all(s, database, made, *options):
+    for label in ("canary", "stable"):
+        r = run("push", "-q", "--create", *options, "--event-fields", "--label",
+                "rollout=" + label, s.url(0, database),
+                *[db for x, db in made if x == label])
+        if r.returncode:
+            raise ValueError(r.stderr.decode(errors="replace"))
+    for statement in questions.clickhouse():
+        s.sql(statement, database=database)
+
+
+def disturb(s, database):
+    """Half a run, and names of an earlier version, with other levels."""
+    columns = "run, time, cpu, pid, tid, comm, event, weight, n, " \
+        "kernel_stack, user_stack, verdict, user_mark, kernel_mark, day, block"
+    s.sql("INSERT INTO sample (%s) SELECT toFixedString('half', 16) AS %s "
+          "FROM sample LIMIT 5000" % (columns, columns), database=database)
+    for level in (0, 1):
+        s.sql("INSERT INTO name (place, level, levels, function, version) "
+              "SELECT place, %d, 1, 'old', 1 FROM name WHERE level = 0" % level,
+              database=database)
+
+
+def check_clickhouse(asked, made, duckdb):
+    answers = {}
+    with servers.Servers(2) as s:
+        push_all(s, "one", made)
+        push_all(s, "two", made, "--cluster", "fleet", "--server",
+                 s.url(1, "two"))
+        for database, what in (("one", "one server"), ("two", "two shards")):
+            for again in ("", ", with half a run and old names"):
+                answers[what + again] = ask_clickhouse(s, database, asked)
+                if not again:
+                    disturb(s, database)
+    first = duckdb or answers["one server"]
+    for what, said in answers.items():
+        for q in asked:
+            a, b = said[q.title], first[q.title]
+            ok(a and a == b, "%s: %s" % (what, q.title),
+               [x for x in zip(a, b) if x[0] != x[1]][:3] + [len(a), len(b)])
 
 
 def main():
@@ -439,6 +481,10 @@ def main():
         check_databases(asked, duckdb, made)
     else:
         print("skip DuckDB: npm has not installed @duckdb/node-api")
+    if servers.installed():
+        check_clickhouse(asked, made, duckdb)
+    else:
+        print("skip ClickHouse: clickhouse-server is not installed")
     finish()
 
 

@@ -2,7 +2,8 @@
 
     for q in asked():   # in the order of the page
         q.title, q.clickhouse, q.duckdb     # texts without the comment line
-    setup()                 # DuckDB's statements that make tables of files"""
+    duckdb()                # the statements that make tables of files,
+    clickhouse()            # and those that make views"""
 import collections
 import os
 import re
@@ -28,10 +29,18 @@ def parts():
         yield title, text
 
 
-def setup(lake="lake"):
-    text = next(t for title, t in parts() if title == "DuckDB")
-    return [s.strip().replace("'lake/", "'%s/" % lake)
-            for s in blocks(text)[0].split(";") if s.strip()]
+def statements(engine):
+    """Those of the section SETTING UP."""
+    text = next(t for title, t in parts() if title == engine)
+    return [s.strip() for s in blocks(text)[0].split(";") if s.strip()]
+
+
+def duckdb(lake="lake"):
+    return [s.replace("'lake/", "'%s/" % lake) for s in statements("DuckDB")]
+
+
+def clickhouse():
+    return statements("ClickHouse")
 
 
 def asked():
