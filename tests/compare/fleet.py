@@ -420,4 +420,5 @@ def main():
     finish()
 
 
-main()
+if __name__ == "__main__":
+    main()
