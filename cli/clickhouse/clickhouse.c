@@ -331,14 +331,14 @@ static struct request *clickhouse_ended(struct clickhouse *c)
 {
 	struct request *q;
 	struct CURLMsg *m;
-	char *private;
+	char *of;
 	int left;
 
 	while ((m = curl_multi_info_read(c->multi, &left)) != NULL) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &private);
-		q = (struct request *)private;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &of);
+		q = (struct request *)of;
 		q->rc = m->data.result;
 		return q;
 	}

@@ -19,6 +19,8 @@ struct err;
 /* --password-file, --ca-file, --timeout: for OPT_GROUP(). */
 extern const struct opt clickhouse_opts[];
 
+/* Returns the seconds of --timeout. */
+long clickhouse_patience(void);
 /* Returns whether the text begins like a URL of a server: "clickhouse://" or
  * "clickhouses://" (TLS). */
 bool clickhouse_is_url(const char *text);

@@ -29,6 +29,11 @@ const struct opt clickhouse_opts[] = {
 	{ .kind = OPT_END }
 };
 
+long clickhouse_patience(void)
+{
+	return clickhouse_options.timeout;
+}
+
 /* ---- the URL */
 
 bool clickhouse_is_url(const char *text)
