@@ -206,6 +206,11 @@ void input_take_server(unsigned int detail)
 	input_server = (int)detail;
 }
 
+bool input_is_server(const char *path)
+{
+	return clickhouse_is_url(path);
+}
+
 /* Fetches the sums of a server. */
 static struct store *database_open_server(const char *url, struct err *err)
 {

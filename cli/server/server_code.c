@@ -22,7 +22,9 @@
 /* No padding in these: they are keys. */
 struct server_frame_key {
 	uint64_t off, vaddr, place;
-	uint32_t image, flags;
+	uint32_t image;
+	uint16_t flags;
+	uint16_t bogus; /* enum fleet_frame */
 };
 
 struct server_node {
@@ -64,8 +66,6 @@ struct server_codes {
 		uint32_t stack, n, first;
 	} * bogus;
 	size_t n_bogus, cap_bogus;
-	uint8_t *judged; /* enum fleet_frame by frame.id - 1 */
-	size_t n_judged, cap_judged;
 };
 
 /* ---- stacks */
@@ -157,10 +157,11 @@ static uint32_t server_frame(struct server_codes *c,
 		.off = v[STACK_OFFSET].item[i].u,
 		.vaddr = v[STACK_VADDR].item[i].u,
 		.place = v[STACK_PLACE].item[i].u,
-		.flags = (uint32_t)v[STACK_FLAGS].item[i].u,
+		.flags = (uint16_t)v[STACK_FLAGS].item[i].u,
+		.bogus = i < v[STACK_BOGUS].n
+				 ? (uint16_t)v[STACK_BOGUS].item[i].u
+				 : FLEET_FRAME_SOUND,
 	};
-	uint8_t bogus = (uint8_t)v[STACK_BOGUS].item[i].u;
-	uint32_t id;
 
 	key.image = server_image(c, &v[STACK_BUILD_ID].item[i],
 				 &v[STACK_PATH].item[i], &v[STACK_KIND].item[i],
@@ -168,12 +169,7 @@ static uint32_t server_frame(struct server_codes *c,
 	if (!key.image)
 		return 0;
 	server_place(c, key.place);
-	id = intern_add_bytes(&c->frames, &key, sizeof(key));
-	c->judged = mem_reach(c->judged, &c->n_judged, &c->cap_judged,
-			      (size_t)id + 1, sizeof(*c->judged));
-	if (bogus)
-		c->judged[id] = bogus;
-	return id + 1;
+	return intern_add_bytes(&c->frames, &key, sizeof(key)) + 1;
 }
 
 static int server_check_stack(const struct server_codes *c,
@@ -508,12 +504,12 @@ static int server_put_frames(struct server_codes *c, struct err *err)
 		memcpy(&f, intern_get(&c->frames, i), sizeof(f));
 		if (server_put_frame(c, i + 1, &f, err))
 			return -1;
-		if (!c->judged[i])
+		if (f.bogus == FLEET_FRAME_SOUND)
 			continue;
 
 		const struct value bind[] = {
 			server_int(i + 1),
-			server_int(c->judged[i] == FLEET_FRAME_NO_CODE
+			server_int(f.bogus == FLEET_FRAME_NO_CODE
 					   ? CALLSITE_NO_CODE
 					   : CALLSITE_NO_CALL),
 		};
@@ -612,6 +608,5 @@ int server_code(struct server *s, struct err *err)
 	free(c.inlined);
 	free(c.leaf);
 	free(c.bogus);
-	free(c.judged);
 	return rc;
 }
