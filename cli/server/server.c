@@ -1,5 +1,5 @@
-/* server.c - runs that are in a ClickHouse server, as a temporary database: which
- * runs, and in which order the rest is fetched.
+/* server.c - runs that are in a ClickHouse server, as a temporary database:
+ * which runs, and in which order the rest is fetched.
  *
  * The ids of the runs are fetched first, and are a table of each later
  * statement: a run that is pushed meanwhile changes nothing. */
@@ -23,9 +23,9 @@
 static const char *where;
 
 const struct opt server_opts[] = {
-	OPT_STRING(0, "where", "COND",
-		   &where, "of a server: the runs for which this condition on "
-			   "table run is true, such as \"host = 'web1'\""),
+	OPT_STRING(0, "where", "COND", &where,
+		   "of a server: the runs for which this condition on "
+		   "table run is true, such as \"host = 'web1'\""),
 	OPT_GROUP_TOLD(clickhouse_opts,
 		       "and for a server, those of 'backstitch push -h': "
 		       "--password-file, --ca-file, --timeout"),
@@ -118,7 +118,8 @@ size_t server_run_of(const struct server *s, const struct rowbinary_value *id)
 
 /* ---- which runs */
 
-/* The columns of a run that a capture has, in the order of server_take_run(). */
+/* The columns of a run that a capture has, in the order of server_take_run().
+ */
 #define RUN_COLUMNS                                                            \
 	"run, version, host, kernel, machine, cpus, command, format, "         \
 	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
@@ -169,8 +170,8 @@ static int server_put_run(struct server *s, const struct rowbinary_value *v,
 		server_text_or_null(&v[RUN_COMMAND]),
 		server_known(v[RUN_CPUS].i, -1),
 		server_text_or_null(&v[RUN_CLOCK]),
-		server_int((int64_t)((uint64_t)v[RUN_START].i -
-				     (uint64_t)boot)),
+		server_int(
+			(int64_t)((uint64_t)v[RUN_START].i - (uint64_t)boot)),
 		server_int((int64_t)((uint64_t)v[RUN_END].i - (uint64_t)boot)),
 		server_int((int64_t)v[RUN_RECORDS].u),
 		server_int((int64_t)v[RUN_SAMPLES].u),
@@ -258,7 +259,8 @@ static int server_runs(struct server *s, struct err *err)
 	if (choice.has_to)
 		fprintf(t.f, " AND wall = 1 AND start <= %" PRId64, choice.to);
 	rc = server_put_since(s, t.f, choice.since, err);
-	fputs(choice.last ? " ORDER BY start DESC, run" : " ORDER BY start, run",
+	fputs(choice.last ? " ORDER BY start DESC, run"
+			  : " ORDER BY start, run",
 	      t.f);
 	if (choice.last)
 		fprintf(t.f, " LIMIT %zu", choice.last);

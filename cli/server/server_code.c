@@ -49,11 +49,11 @@ struct server_codes {
 	struct server *s;
 	struct intern kinds; /* words */
 	int64_t kind[KINDS];
-	struct intern images; /* kind, build-id, path: image.id - 1 */
+	struct intern images;	  /* kind, build-id, path: image.id - 1 */
 	bool *named, *unverified; /* by image.id - 1 */
-	struct intern frames; /* struct server_frame_key: frame.id - 1 */
-	struct intern nodes;  /* struct server_node: stack.id - 1 */
-	struct table places; /* to their number */
+	struct intern frames;	  /* struct server_frame_key: frame.id - 1 */
+	struct intern nodes;	  /* struct server_node: stack.id - 1 */
+	struct table places;	  /* to their number */
 	uint64_t *place;
 	size_t n_place, cap_place;
 	struct server_name *name; /* by number of the place */
@@ -61,7 +61,10 @@ struct server_codes {
 	size_t n_inlined, cap_inlined;
 	struct intern texts;   /* 0: "" */
 	struct intern symbols; /* symbol.id - 1 */
-	uint32_t *leaf;	       /* stack.id by number of the hash; 0: not yet */
+	/* stack.id by twice the number of the hash, + 1: with bogus frames;
+	 * 0: not yet */
+	uint32_t *leaf;
+	bool *wanted; /* the same: which of them the groups have */
 	struct server_bogus {
 		uint32_t stack, n, first;
 	} * bogus;
@@ -89,8 +92,8 @@ enum {
 static int server_take_kind(void *arg, const struct rows *r, struct err *err)
 {
 	struct server_codes *c = arg;
-	uint32_t i = intern_add(&c->kinds,
-				rows_text(r, EXPORT_IMAGE_KINDS_NAME));
+	uint32_t i =
+		intern_add(&c->kinds, rows_text(r, EXPORT_IMAGE_KINDS_NAME));
 
 	(void)err;
 	if (i < KINDS)
@@ -113,15 +116,17 @@ static uint32_t server_image(struct server_codes *c,
 	char *key;
 
 	if (k >= known || k >= KINDS) {
-		server_bad(c->s, "a frame is in a kind of file that is not "
-				 "known",
+		server_bad(c->s,
+			   "a frame is in a kind of file that is not "
+			   "known",
 			   err);
 		return 0;
 	}
 	if (build_id->len > 40 || build_id->len % 2 ||
 	    memchr(path->text, 0, path->len)) {
-		server_bad(c->s, "a frame has a build-id or path that cannot "
-				 "be",
+		server_bad(c->s,
+			   "a frame has a build-id or path that cannot "
+			   "be",
 			   err);
 		return 0;
 	}
@@ -129,8 +134,7 @@ static uint32_t server_image(struct server_codes *c,
 	memcpy(key, word, len);
 	memcpy(key + len, build_id->text, build_id->len);
 	memcpy(key + len + build_id->len, path->text, path->len);
-	id = intern_add_bytes(&c->images, key,
-			      len + build_id->len + path->len);
+	id = intern_add_bytes(&c->images, key, len + build_id->len + path->len);
 	free(key);
 	return id + 1;
 }
@@ -151,14 +155,14 @@ static uint32_t server_place(struct server_codes *c, uint64_t place)
 /* Returns the frame.id of frame i of a stack, or 0 and *err. */
 static uint32_t server_frame(struct server_codes *c,
 			     const struct rowbinary_value *v, size_t i,
-			     struct err *err)
+			     bool bogus, struct err *err)
 {
 	struct server_frame_key key = {
 		.off = v[STACK_OFFSET].item[i].u,
 		.vaddr = v[STACK_VADDR].item[i].u,
 		.place = v[STACK_PLACE].item[i].u,
 		.flags = (uint16_t)v[STACK_FLAGS].item[i].u,
-		.bogus = i < v[STACK_BOGUS].n
+		.bogus = bogus && i < v[STACK_BOGUS].n
 				 ? (uint16_t)v[STACK_BOGUS].item[i].u
 				 : FLEET_FRAME_SOUND,
 	};
@@ -179,8 +183,9 @@ static int server_check_stack(const struct server_codes *c,
 
 	for (size_t i = STACK_BUILD_ID; i <= STACK_BOGUS; i++)
 		if (v[i].n != n && (i != STACK_BOGUS || v[i].n))
-			return server_bad(c->s, "the lists of a stack differ "
-						"in length",
+			return server_bad(c->s,
+					  "the lists of a stack differ "
+					  "in length",
 					  err);
 	return n < 1 || n > FRAMES_MAX
 		       ? server_bad(c->s, "a stack has no frames, or too many",
@@ -205,6 +210,27 @@ static void server_stack_bogus(struct server_codes *c,
 		*mem_add(c->bogus, c->n_bogus, c->cap_bogus) = b;
 }
 
+/* Adds the frames, the outermost first; *leaf: the id of the innermost. */
+static int server_add_stack(struct server_codes *c,
+			    const struct rowbinary_value *v, bool bogus,
+			    uint32_t *leaf, struct err *err)
+{
+	uint32_t at = 0;
+
+	for (size_t i = v[STACK_OFFSET].n; i-- > 0;) {
+		struct server_node node = { .parent = at };
+
+		node.frame = server_frame(c, v, i, bogus, err);
+		if (!node.frame)
+			return -1;
+		at = intern_add_bytes(&c->nodes, &node, sizeof(node)) + 1;
+		if (at >= SERVER_ITEMS_MAX)
+			return server_bad(c->s, "too many stacks", err);
+	}
+	*leaf = at;
+	return 0;
+}
+
 static int server_take_stack(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
@@ -212,24 +238,18 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 	struct server *s = c->s;
 	size_t needed = s->n_stacks;
 	uint32_t h = intern_add_bytes(&s->hashes, v[0].text, v[0].len);
-	uint32_t at = 0;
 
-	if (h >= needed || c->leaf[h])
+	if (h >= needed || c->leaf[2 * (size_t)h] || c->leaf[2 * (size_t)h + 1])
 		return 0; /* it was not asked for, or is there twice */
-	if (server_check_stack(c, v, err))
+	if (server_check_stack(c, v, err) ||
+	    (c->wanted[2 * (size_t)h] &&
+	     server_add_stack(c, v, false, &c->leaf[2 * (size_t)h], err)) ||
+	    (c->wanted[2 * (size_t)h + 1] &&
+	     server_add_stack(c, v, true, &c->leaf[2 * (size_t)h + 1], err)))
 		return -1;
-	for (size_t i = v[STACK_OFFSET].n; i-- > 0;) {
-		struct server_node node = { .parent = at };
-
-		node.frame = server_frame(c, v, i, err);
-		if (!node.frame)
-			return -1;
-		at = intern_add_bytes(&c->nodes, &node, sizeof(node)) + 1;
-		if (at >= SERVER_ITEMS_MAX)
-			return server_bad(s, "too many stacks", err);
-	}
-	c->leaf[h] = at;
-	server_stack_bogus(c, &v[STACK_BOGUS], at);
+	if (c->wanted[2 * (size_t)h + 1])
+		server_stack_bogus(c, &v[STACK_BOGUS],
+				   c->leaf[2 * (size_t)h + 1]);
 	return 0;
 }
 
@@ -261,19 +281,22 @@ static int server_stacks(struct server_codes *c, struct err *err)
 	int rc;
 
 	s->n_stacks = n;
-	c->leaf = mem_new(n + 1, sizeof(*c->leaf));
+	c->leaf = mem_new(2 * n + 1, sizeof(*c->leaf));
+	c->wanted = mem_new(2 * n + 1, sizeof(*c->wanted));
+	for (size_t i = 0; i < s->n_raw; i++)
+		c->wanted[2 * (size_t)s->raw[i].stack + s->raw[i].bogus] = true;
 	for (size_t i = 0; i < n; i++)
 		memcpy(key + i * SERVER_HASH,
 		       intern_get(&s->hashes, (uint32_t)i), SERVER_HASH);
-	rc = server_select_needed(
-		c,
-		"SELECT " STACK_COLUMNS " FROM stack WHERE stack GLOBAL IN "
-		"(SELECT stack FROM needed) LIMIT 1 BY stack",
-		STACK_TYPES, "stack FixedString(16)", key, n * SERVER_HASH,
-		server_take_stack, err);
+	rc = server_select_needed(c,
+				  "SELECT " STACK_COLUMNS
+				  " FROM stack WHERE stack GLOBAL IN "
+				  "(SELECT stack FROM needed) LIMIT 1 BY stack",
+				  STACK_TYPES, "stack FixedString(16)", key,
+				  n * SERVER_HASH, server_take_stack, err);
 	free(key);
-	for (size_t i = 0; !rc && i < n; i++)
-		if (!c->leaf[i])
+	for (size_t i = 0; !rc && i < 2 * n; i++)
+		if (c->wanted[i] && !c->leaf[i])
 			rc = err_set(err, ERR_FORMAT,
 				     "%s: table stack does not have all stacks "
 				     "of the samples; push the runs again",
@@ -526,8 +549,10 @@ static int server_put_stacks(struct server_codes *c, struct err *err)
 	const char **hash = mem_new(c->nodes.n + 1, sizeof(*hash));
 	int rc = 0;
 
-	for (size_t i = 0; i < c->s->n_stacks; i++)
-		hash[c->leaf[i]] = intern_get(&c->s->hashes, (uint32_t)i);
+	for (size_t i = 0; i < 2 * c->s->n_stacks; i++)
+		if (c->leaf[i])
+			hash[c->leaf[i]] =
+				intern_get(&c->s->hashes, (uint32_t)(i / 2));
 	for (uint32_t i = 0; !rc && i < c->nodes.n; i++) {
 		struct server_node node;
 
@@ -557,7 +582,8 @@ static int server_put_chains(struct server_codes *c, struct err *err)
 	for (size_t i = 0; i < s->n_raw; i++) {
 		const struct value bind[] = {
 			server_int((int64_t)i + 1),
-			server_int(c->leaf[s->raw[i].stack]),
+			server_int(c->leaf[2 * (size_t)s->raw[i].stack +
+					   s->raw[i].bogus]),
 			server_known(s->raw[i].ended, 0),
 		};
 
@@ -607,6 +633,7 @@ int server_code(struct server *s, struct err *err)
 	free(c.name);
 	free(c.inlined);
 	free(c.leaf);
+	free(c.wanted);
 	free(c.bogus);
 	return rc;
 }

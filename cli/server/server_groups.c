@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/fleet/fleet_schema.h"
 #include "cli/server/server.h"
 #include "cli/server/server_inner.h"
 #include "schema/write/served.h"
@@ -27,11 +28,13 @@ enum {
 	GROUP_TID,
 	GROUP_CPU,
 	GROUP_LEAST_PID,
+	GROUP_ASKED,
 	GROUP_WEIGHT,
 	GROUP_N
 };
 #define GROUP_TYPES                                                            \
-	"string string hash hash string string string i32 i32 i32 i32 u64 u64"
+	"string string hash hash string string string i32 i32 i32 i32 u8 "     \
+	"u64 u64"
 
 static bool server_is(const struct rowbinary_value *v, const char *word)
 {
@@ -50,8 +53,9 @@ static int server_verdict(const struct server *s,
 		if (name && server_is(v, name))
 			*out = i;
 	}
-	return v->len && !*out ? server_bad(s, "a sample has a verdict that is "
-					       "not known",
+	return v->len && !*out ? server_bad(s,
+					    "a sample has a verdict that is "
+					    "not known",
 					    err)
 			       : 0;
 }
@@ -69,7 +73,8 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 	*out = 0;
 	if (!memcmp(hash->text, none, SERVER_HASH))
 		return 0;
-	if (mark->len && !server_is(mark, AFTER_EXEC)) {
+	raw.bogus = server_is(mark, FLEET_FABRICATED);
+	if (mark->len && !raw.bogus && !server_is(mark, AFTER_EXEC)) {
 		for (uint8_t i = UNWIND_OUTERMOST + 1; i < UNWIND_N; i++)
 			if (server_is(mark, unwind_end_name(i)))
 				raw.ended = i;
@@ -80,7 +85,7 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 					  err);
 	}
 	raw.stack = intern_add_bytes(&s->hashes, hash->text, SERVER_HASH);
-	h = hash_u32s(raw.stack, raw.ended);
+	h = hash_u32s(raw.stack, 2u * raw.ended + raw.bogus);
 	id = table_find(&s->raws, h, NULL, NULL, NULL);
 	if (id == TABLE_NONE) {
 		id = (uint32_t)s->n_raw;
@@ -104,9 +109,8 @@ static int server_put_comm(struct server *s, const struct server_comm *c,
 			   int64_t id, const struct rowbinary_value *name,
 			   struct err *err)
 {
-	const struct value comm[] = {
-		server_int(id), server_text_of(name->text, name->len)
-	};
+	const struct value comm[] = { server_int(id),
+				      server_text_of(name->text, name->len) };
 	const struct value thread[] = { server_int(id),
 					server_known(c->tid, -1) };
 	const struct value process[] = { server_int(id),
@@ -160,8 +164,9 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 	int64_t comm, kernel, user, verdict;
 
 	if (!type)
-		return server_bad(s, "a sample is of an event that its run does "
-				     "not have",
+		return server_bad(s,
+				  "a sample is of an event that its run does "
+				  "not have",
 				  err);
 	if (v[GROUP_WEIGHT].u > INT64_MAX || v[GROUP_N].u > INT64_MAX ||
 	    __builtin_add_overflow(s->samples, v[GROUP_N].u, &s->samples))
@@ -175,6 +180,10 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 			  err) ||
 	    server_raw_of(s, &v[GROUP_USER], &v[GROUP_USER_MARK], &user, err))
 		return -1;
+
+	/* of joined requests the verdict is not told apart */
+	if (!verdict && user && v[GROUP_ASKED].u)
+		verdict = REQ_MATCHED;
 
 	const struct value bind[] = {
 		server_int(type),
@@ -202,15 +211,16 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 	fprintf(t.f,
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
 		"user_mark, kernel_mark, %s AS process, %s AS thread, "
-		"%s AS place, min(pid), sum(weight), sum(n) FROM sample "
+		"%s AS place, min(pid), max(verdict != ''), sum(weight), "
+		"sum(n) FROM sample "
 		"WHERE run GLOBAL IN (SELECT run FROM chosen) AND %s "
 		"GROUP BY event, comm, kernel_stack, user_stack, fate, "
 		"user_mark, kernel_mark, process, thread, place "
 		"ORDER BY event, comm, kernel_stack, user_stack, fate, "
 		"user_mark, kernel_mark, process, thread, place",
-		s->detail & SERVER_VERDICTS
-			? "verdict"
-			: "if(user_stack = " NO_STACK ", verdict, '')",
+		s->detail & SERVER_VERDICTS ? "verdict"
+					    : "if(user_stack = " NO_STACK
+					      ", verdict, '')",
 		threads ? "pid" : "toInt32(-1)",
 		threads ? "tid" : "toInt32(-1)",
 		s->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);

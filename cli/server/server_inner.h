@@ -31,6 +31,7 @@ struct server_run {
 struct server_raw {
 	uint32_t stack; /* in hashes */
 	uint8_t ended;	/* enum unwind_end */
+	bool bogus;	/* some frames cannot be callers */
 };
 
 struct server {
@@ -44,18 +45,16 @@ struct server {
 	struct intern events; /* names */
 	uint32_t *type;	      /* event_type.id of each: the first one */
 	size_t n_type, cap_type;
-	uint32_t types;	     /* the highest event_type.id */
-	struct table typed;  /* run and event to event_type.id */
+	uint32_t types;	    /* the highest event_type.id */
+	struct table typed; /* run and event to event_type.id */
 	struct intern comm_names;
-	struct intern comms; /* struct server_comm: comm.id - 1 */
+	struct intern comms;  /* struct server_comm: comm.id - 1 */
 	struct intern hashes; /* of stacks; the first n_stacks are needed */
 	size_t n_stacks;
 	struct server_raw *raw; /* by raw_chain.id - 1 */
 	size_t n_raw, cap_raw;
 	struct table raws;
 	uint64_t samples; /* in all groups */
-
-
 };
 
 /* A statement in the making; server_text_end() returns it. */
