@@ -51,7 +51,7 @@ struct push *push_new(struct push_server *s, const struct push_options *o)
 	p->server = s;
 	p->o = o;
 	p->sender.c = s->c;
-	p->sender.jobs = o->jobs;
+	p->sender.connections = o->connections;
 	return p;
 }
 

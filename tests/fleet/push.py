@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -399,6 +400,22 @@ def test_schema(s, db):
     clear(s)
 
 
+def test_manual(s, db):
+    counts(urls(s)[0], db)
+    with open(os.path.join(ROOT, "man/backstitch-fleet.7")) as f:
+        text = f.read().split(".Sh CLICKHOUSE")[1].split(".Sh SEE")[0]
+    blocks = re.findall(r"indent\n(.*?)\n\.Ed", text, re.S)
+    asked = [q for b in blocks for q in b.split(";") if q.strip()]
+    said = []
+    for q in asked:
+        try:
+            s.sql(q, database="f")
+        except RuntimeError as e:
+            said.append((q, str(e)))
+    ok(len(asked) == 3 and not said, "the queries of the manual can be asked",
+       said)
+
+
 def test_follow(s, folder, db):
     a, _ = urls(s)
     del db
@@ -484,6 +501,7 @@ def main():
                          (test_network, s, large),
                          (clear, s), (test_hostile, s, dbs[0], rnd),
                          (test_schema, s, dbs[0]),
+                         (test_manual, s, dbs[0]),
                          (test_follow, s, folder, dbs[0])):
                 begun = time.monotonic()
                 test[0](*test[1:])
