@@ -66,6 +66,9 @@ static int push_check_options(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--cluster is for --create; a push finds it in "
 			       "the tables");
+	if (cluster && strlen(cluster) > 200)
+		return err_set(err, ERR_USAGE,
+			       "--cluster needs a name of 200 bytes at most");
 	if (argc == 1 && !create)
 		return err_set(err, ERR_USAGE,
 			       "which database or folder? name it behind the "
