@@ -56,6 +56,7 @@ enum store_table {
 	T_GAP,
 	T_COUNTER,
 	T_COOKIES,
+	T_STACK_CHECK,
 	T_FIXED
 };
 
