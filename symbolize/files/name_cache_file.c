@@ -32,8 +32,8 @@ static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
 		struct tried_path p = { .changed = 0 };
 		uint32_t path;
 
-		if (bytes_u32(b, &path, NULL) ||
-		    bytes_u64s(b, p.id, 4, NULL) || path >= m->n_text)
+		if (bytes_u32(b, &path, NULL) || bytes_u64s(b, p.id, 4, NULL) ||
+		    path >= m->n_text)
 			return -1;
 		p.path = mem_strdup(m->text + path);
 		*mem_add(m->tried.p, m->tried.n, m->tried.cap) = p;

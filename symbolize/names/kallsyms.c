@@ -33,14 +33,14 @@
 /* The kernel limits module names to 56 bytes. */
 #define NAME_SIZE 64
 #define LIVE "/proc/kallsyms"
-/* Of the live file this much is compared, which takes the kernel 0.1 ms in place
- * of 30: it shows whether addresses are readable still. */
+/* Of the live file this much is compared, which takes the kernel 0.1 ms in
+ * place of 30: it shows whether addresses are readable still. */
 #define HEAD ((size_t)4096)
 
 struct kallsyms {
 	struct tried_files tried; /* the file, if not the live one */
-	char *head;	/* of the live one: how it begins */
-	bool aged;	/* the live one, as an earlier symbolizer read it */
+	char *head;		  /* of the live one: how it begins */
+	bool aged; /* the live one, as an earlier symbolizer read it */
 	char *path;
 	char *text; /* names point into it */
 	struct symtab tab;
