@@ -221,7 +221,7 @@ group_compare() {
 	for t in compare hits counts joincheck asperf evidence audit twin \
 		names callsite accused unmapped deferred maps mapped ftrace ftext offcpu nonce ctf ctfmade \
 		ctfmeta ctfframes timeline lives jit lines across libdw sframe \
-		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook
+		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
 	done
