@@ -1,0 +1,112 @@
+#!/bin/sh
+# follow_rings.sh - the rings of ftrace as a folder of databases, which together are the rings.
+# usage: BACKSTITCH=PROGRAM tests/cli/follow_rings.sh; prints "ok NAME" or "not ok NAME" lines. The rings are FIFOs in a
+# folder that looks like tracefs, with the pages of a trace.dat; tests/live/follow.sh has a kernel.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
+export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+rings=$root/tests/cli/rings.py
+
+say() {	# say NAME: by $bad
+	if [ "$bad" = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' out err 2>/dev/null | head -20
+	fi
+}
+begin() {	# begin FOLDER OPTION...: follows it, until end
+	in=$1
+	shift
+	rm -rf seg
+	"$B" follow -o seg "$@" "$in" >out 2>err &
+	pid=$!
+}
+end() {	# end: returns the status
+	kill -TERM $pid 2>/dev/null
+	wait $pid
+}
+is_whole() {	# is_whole: seg is whole.db
+	"$B" merge -q -f -o all.db seg >out 2>>err && python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
+}
+count() {	# count: databases
+	find seg -name 'segment-*.db' | wc -l
+}
+one() {	# one QUERY: of all databases
+	for db in seg/*.db; do
+		sqlite3 "$db" "$1"
+	done
+}
+
+zstd -qdc "$root/tests/captures/ftrace-v6.dat.zst" >v6.dat && python3 "$rings" make v6.dat . &&
+	"$B" ingest -q -o whole.db whole || exit 2
+
+bad=0
+for size in 4K 20K 64M; do
+	begin live --segment $size
+	python3 "$rings" feed . || bad=1
+	end && is_whole || bad=1
+	[ $bad = 0 ] || break
+	eval "n$size=$(count)"
+done
+say segments_of_rings_are_the_rings
+# shellcheck disable=SC2154 # set above
+[ "$n4K" -gt 1 ] && [ "$n20K" -gt 1 ] && [ "$n64M" = 1 ]
+bad=$?
+say a_segment_ends_at_its_limit
+find seg -name '.*' | grep . >out
+[ ! -s out ]
+bad=$?
+say nothing_else_is_left
+
+begin live/per_cpu --segment 20K
+python3 "$rings" feed . 1000
+end && is_whole
+bad=$?
+say pages_may_come_in_pieces
+
+# the length of a page is wrong, and the event of an entry
+cp -r whole hostile
+printf '\377\377' | dd of=hostile/per_cpu/cpu1/trace_pipe_raw bs=1 seek=4104 conv=notrunc 2>/dev/null
+printf '\377\377\377' | dd of=hostile/per_cpu/cpu1/trace_pipe_raw bs=1 seek=16404 conv=notrunc 2>/dev/null
+mkdir bad && cp -r live hostile bad && mv bad/hostile bad/whole
+begin bad/live --segment 20K
+python3 "$rings" feed bad
+end
+[ $? = 3 ] && grep -q 'event 65535 was removed' err && one "SELECT detail FROM damage" >out && [ "$(wc -l <out)" = 1 ] &&
+	grep -q 'a page says it has 65535 bytes' out
+bad=$?
+say a_hostile_page_is_damage_of_its_segment
+cp whole.db good.db
+"$B" ingest -q -f -o whole.db bad/whole >out 2>err
+is_whole
+bad=$?
+say the_other_pages_are_read
+
+# half a page at the end
+head -c 6000 whole/per_cpu/cpu0/trace_pipe_raw >bad/whole/per_cpu/cpu0/trace_pipe_raw
+cp whole/per_cpu/cpu1/trace_pipe_raw bad/whole/per_cpu/cpu1/trace_pipe_raw
+begin bad/live
+python3 "$rings" feed bad
+end
+[ $? = 3 ] && grep -q 'CPU 0 ends in a page: 1904 bytes' err
+bad=$?
+say half_a_page_at_the_end_is_said
+
+# what a buffer without overwriting dropped, and what another reader took
+begin live --segment 20K
+python3 "$rings" feed .
+cp live/per_cpu/cpu1/stats stats
+printf 'entries: 0\noverrun: 5\ncommit overrun: 0\ndropped events: 70\nread events: 100000\n' >live/per_cpu/cpu1/stats
+end
+[ $? = 3 ] && grep -q 'CPU 1: .* events were taken by another reader' err
+bad=$?
+say events_that_another_reader_took_are_said
+[ "$(one "SELECT coalesce(sum(n), 0) FROM loss WHERE counts" | awk '{ n += $1 } END { print n }')" = 75 ]
+bad=$?
+say what_the_kernel_counts_is_lost
