@@ -98,6 +98,8 @@ static pid_t parts_fork(struct parts *q)
 	fflush(NULL);
 	pid_t pid = fork();
 
+	if (!pid && q->o.leave)
+		q->o.leave(q->o.leave_arg);
 	if (pid >= 0)
 		return pid;
 	q->retry_at = parts_now() + RETRY_NS;

@@ -261,10 +261,11 @@ static int64_t rings_take_page(struct rings *rs, struct ring *r,
 		return -1;
 	ftrace_cut_look(rs->cut, page, rings_take_entry, rs, &got);
 	if (!r->begun) {
-		/* what was lost before is marked in the first page */
+		/* it marks what was lost before the ring was opened, too */
 		r->begun = true;
 		ring_read_counts(rs, r);
-		r->sum.overrun = got.n_lost;
+		if (r->sum.overrun < got.n_lost)
+			r->sum.overrun = got.n_lost;
 		r->sum.read = got.events;
 	} else {
 		r->marked += got.n_lost;
@@ -669,6 +670,12 @@ void rings_close(struct rings *rs)
 	free(rs->batch);
 	free(rs->event);
 	free(rs);
+}
+
+void rings_leave(struct rings *rs)
+{
+	for (size_t i = 0; i < rs->n; i++)
+		close(rs->ring[i].fd);
 }
 
 int rings_fd(const struct rings *rs)
