@@ -110,3 +110,26 @@ say events_that_another_reader_took_are_said
 [ "$(one "SELECT coalesce(sum(n), 0) FROM loss WHERE counts" | awk '{ n += $1 } END { print n }')" = 75 ]
 bad=$?
 say what_the_kernel_counts_is_lost
+
+# ---- what 'trace-cmd listen' receives
+
+mkdir heard
+cp v6.dat heard/trace.host:1234.dat
+cp v6.dat heard/trace.host:99.dat
+cp v6.dat heard/trace.dat
+touch -d '1 minute ago' heard/trace.host:1234.dat heard/trace.host:99.dat heard/trace.dat
+: >heard/trace.host:99.cpu0
+begin heard
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ ! -s seg/segment-000001.db ] || break
+	sleep 0.2
+done
+cp seg/.followed out
+grep -q '/trace.host:1234.dat' out && [ "$(wc -l <out)" = 1 ]
+bad=$?
+say a_file_that_a_recorder_still_sends_is_no_segment
+rm heard/trace.host:99.cpu0
+end
+bad=$?
+[ "$(count)" = 2 ] && [ "$(one 'SELECT count(*) FROM samples' | sort -u | wc -l)" = 1 ] || bad=1
+say each_file_that_was_received_is_a_segment
