@@ -111,6 +111,37 @@ say events_that_another_reader_took_are_said
 bad=$?
 say what_the_kernel_counts_is_lost
 
+# ---- processes, which a text tells once
+
+cat >text <<'END'
+# tracer: nop
+#
+            bash-100     [000] .....   100.000115: task_newtask: pid=103 comm=bash clone_flags=1200000 oom_score_adj=0
+            bash-100     [000] .....   100.000120: task_newtask: pid=101 comm=bash clone_flags=1200000 oom_score_adj=0
+            true-101     [001] .....   100.000200: sched_process_exec: filename=/bin/true pid=101 old_pid=101
+            true-101     [001] .....   100.000300: sys_enter: NR 1 (1, 2, 3, 4, 5, 6)
+            bash-103     [001] .....   100.000450: sys_enter: NR 2 (1, 2, 3, 4, 5, 6)
+            true-101     [001] .....   101.000300: sys_enter: NR 1 (1, 2, 3, 4, 5, 6)
+            bash-103     [001] .....   101.000450: sys_enter: NR 2 (1, 2, 3, 4, 5, 6)
+END
+known() {	# known: the threads of a system call, with each process that they have anywhere
+	one "SELECT tid, pid FROM samples WHERE event LIKE '%sys_enter'" | sort -u | tr '\n' ' '
+}
+rm -rf seg
+"$B" follow -q -o seg --segment 64M - <text >out 2>err
+bad=$?
+[ "$(known)" = "101|101 103|103 " ] || bad=1
+rm -rf seg
+"$B" follow -q -o seg --segment 0.5K - <text >out 2>err || bad=1
+[ "$(count)" = 2 ] && [ "$(known)" = "101|-1 101|101 103|-1 103|103 " ] || bad=1
+say a_text_tells_processes_only_where_a_thread_was_forked
+sed -i 's/^\( *[a-z]*-\(10[0-9]\)\)    /\1 (\2)/' text
+rm -rf seg
+"$B" follow -q -o seg --segment 0.5K - <text >out 2>err
+bad=$?
+[ "$(count)" = 2 ] && [ "$(known)" = "101|101 103|103 " ] || bad=1
+say a_text_with_the_process_in_each_line_tells_all
+
 # ---- what 'trace-cmd listen' receives
 
 mkdir heard
