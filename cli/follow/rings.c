@@ -32,10 +32,12 @@
 /* Pages that are read from a ring before another has its turn. */
 #define TURN 256
 #define BATCH 64
-/* A stack comes at once behind its event, in that many pages at most. */
-#define LATE_NS (NS / 10)
+/* A stack comes at once behind its event: it is waited for this long in a ring
+ * that is silent, and for that many pages in another. */
+#define LATE_NS NS
 #define LATE_PAGES 64
 #define CPUS_MAX 65536
+#define STACKS 3
 
 /* Counters of the kernel since the buffer was followed. */
 struct ring_counts {
@@ -63,6 +65,7 @@ struct rings {
 	unsigned int index;
 	struct piece_source src;
 	struct ftrace_cut *cut;
+	uint16_t stack[STACKS]; /* ids of events that are stacks; 0: none */
 	uint32_t page;
 	struct ring *ring;
 	size_t n, cap;
@@ -161,7 +164,6 @@ static void rings_ask_threads(struct rings *rs)
 
 static int rings_begin_piece(struct rings *rs, struct err *err)
 {
-	threads_begin(rs->src.threads);
 	return piece_begin(&rs->piece, rs->g->dir, rs->g->number, rs->index,
 			   &rs->src, rs->clock, err);
 }
@@ -171,6 +173,10 @@ static int rings_end_tail(struct rings *rs, struct err *err)
 {
 	if (!rs->tail.number)
 		return 0;
+	rings_ask_threads(rs);
+	if (piece_set_threads(&rs->tail, rs->src.threads, err))
+		return -1;
+	threads_forget(rs->src.threads);
 	for (size_t i = 0; i < rs->n; i++) {
 		rs->ring[i].late = false;
 		if (ring_tell_lost(&rs->ring[i], &rs->tail, err))
@@ -255,10 +261,11 @@ static int64_t rings_take_page(struct rings *rs, struct ring *r,
 		return -1;
 	ftrace_cut_look(rs->cut, page, rings_take_entry, rs, &got);
 	if (!r->begun) {
-		/* what was lost before is marked in the first page */
+		/* it marks what was lost before the ring was opened, too */
 		r->begun = true;
 		ring_read_counts(rs, r);
-		r->sum.overrun = got.n_lost;
+		if (r->sum.overrun < got.n_lost)
+			r->sum.overrun = got.n_lost;
 		r->sum.read = got.events;
 	} else {
 		r->marked += got.n_lost;
@@ -333,6 +340,15 @@ static int rings_read_all(struct rings *rs, struct err *err)
 
 /* ---- cuts */
 
+/* Returns whether the part before the one that is received has stacks. */
+static bool rings_has_stacks(const struct rings *rs)
+{
+	for (size_t i = 0; i < STACKS; i++)
+		if (rs->stack[i] && piece_has_format(&rs->tail, rs->stack[i]))
+			return true;
+	return false;
+}
+
 /* Ends the part that is received; read: with the pages that are in the rings.
  */
 static int rings_cut(struct rings *rs, bool read, struct err *err)
@@ -344,13 +360,12 @@ static int rings_cut(struct rings *rs, bool read, struct err *err)
 			return -1;
 	}
 	rings_ask_threads(rs);
-	if (piece_set_threads(&rs->piece, rs->src.threads, err))
-		return -1;
+	threads_cut(rs->src.threads);
 	rs->tail = rs->piece;
 	rs->piece.number = 0;
 	rs->cut_at = rs->g->now;
 	for (size_t i = 0; i < rs->n; i++) {
-		rs->ring[i].late = read;
+		rs->ring[i].late = read && rings_has_stacks(rs);
 		rs->ring[i].late_pages = 0;
 	}
 	return 0;
@@ -565,8 +580,9 @@ static int rings_add_all(struct rings *rs, struct err *err)
 /* The layout of pages, and which entries are stacks. */
 static int rings_read_layout(struct rings *rs, struct err *err)
 {
-	static const char *const stacks[] = { "kernel_stack", "user_stack",
-					      "user_unwind_cookie" };
+	static const char *const stacks[STACKS] = { "kernel_stack",
+						    "user_stack",
+						    "user_unwind_cookie" };
 	char name[96];
 	size_t len;
 	char *text = tracefs_text(rs->src.fs, "events/header_page", &len);
@@ -581,15 +597,17 @@ static int rings_read_layout(struct rings *rs, struct err *err)
 		return -1;
 	rs->page = ftrace_cut_size(rs->cut);
 	rs->batch = mem_new(BATCH, rs->page);
-	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
+	for (size_t i = 0; i < STACKS; i++) {
 		snprintf(name, sizeof(name), "events/ftrace/%s/format",
 			 stacks[i]);
 		text = tracefs_text(rs->src.fs, name, &len);
 		int32_t id = text ? ftrace_cut_id(text, len) : -1;
 
-		if (id >= 0)
-			ftrace_cut_stack(rs->cut, (uint16_t)id);
 		free(text);
+		if (id <= 0)
+			continue;
+		rs->stack[i] = (uint16_t)id;
+		ftrace_cut_stack(rs->cut, rs->stack[i]);
 	}
 	return 0;
 }
@@ -652,6 +670,12 @@ void rings_close(struct rings *rs)
 	free(rs->batch);
 	free(rs->event);
 	free(rs);
+}
+
+void rings_leave(struct rings *rs)
+{
+	for (size_t i = 0; i < rs->n; i++)
+		close(rs->ring[i].fd);
 }
 
 int rings_fd(const struct rings *rs)
