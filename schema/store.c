@@ -141,7 +141,7 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	    db_exec(db, sql_file("tables"), err) || labels_register(db, err))
 		return -1;
 	if (db->w->temp && !o->no_pages)
-		db->pages = page_file_new(db->w->temp,
+		db->pages = page_file_new(db->db, db->w->temp,
 					  o->large ? LARGE_PAGE : SMALL_PAGE,
 					  PAGE_FILE_LOCK);
 	tables_new(db);

@@ -13,6 +13,7 @@
 #include "cli/follow/parts.h"
 #include "cli/follow/stream.h"
 #include "cli/follow/top.h"
+#include "cli/follow/tracefs.h"
 #include "cli/follow/watched.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
@@ -247,7 +248,8 @@ static int follow_open(struct follow *fw, struct err *err)
 		const char *input = fw->o->input[i];
 		struct stat st;
 
-		if (!stat(input, &st) && S_ISDIR(st.st_mode)) {
+		if (!stat(input, &st) && S_ISDIR(st.st_mode) &&
+		    !tracefs_is_buffer(input)) {
 			struct watched *w =
 				watched_open(fw->o->dir, input, err);
 
