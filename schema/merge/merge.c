@@ -494,9 +494,9 @@ static const struct merge_map *merge_event_map(const struct merge_part *p,
 static int merge_put_payload(struct merge *m, struct merge_part *p,
 			     struct err *err)
 {
-	struct value v = rows_value(p->payloads, MERGE_PAYLOADS_DATA);
+	struct value v = rows_value(p->payloads, PAYLOADS_DATA);
 
-	p->payload = rows_int(p->payloads, MERGE_PAYLOADS_ID);
+	p->payload = rows_int(p->payloads, PAYLOADS_ID);
 	p->payload_to = 0;
 	if (v.kind == VALUE_BLOB &&
 	    payload_rows_put(m->db, v.text, v.len, &p->payload_to, err))

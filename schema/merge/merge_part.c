@@ -297,8 +297,8 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 		     err)) &&
 	    (p->payloads = rows_open(p->db,
 				     store_sql(p->db->older
-						       ? "merge_older_payloads"
-						       : "merge_payloads"),
+						       ? "older_payloads"
+						       : "payloads"),
 				     NULL, 0, err)))
 		return p;
 	merge_part_close(p);
