@@ -68,5 +68,6 @@ extern const struct exporter export_folded;
 const struct exporter export_folded = {
 	.summary = "one line for each stack, outermost first, and its weight: "
 		   "for flamegraph.pl and many others",
+	.sums = true,
 	.write = write_folded,
 };

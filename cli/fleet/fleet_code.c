@@ -28,10 +28,9 @@ struct fleet_walk {
 	uint32_t kind[KINDS];	   /* by enum image_kind: in words */
 	struct fleet_image *image; /* by image.id */
 	struct table done;	   /* hashes and places that have rows */
-	uint32_t
-		*wrong; /* by stack.id: pos of its first bogus frame; 0: none */
-	size_t next;	/* stack.id or frame.id */
-	size_t level;	/* of the frame's next function */
+	uint32_t *chosen;	   /* by hash: stack.id */
+	size_t next;		   /* stack.id or frame.id */
+	size_t level;		   /* of the frame's next function */
 };
 
 static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
@@ -99,51 +98,34 @@ static void fleet_walk_close(struct fleet_rows *r)
 
 	table_release(&w->done);
 	free(w->image);
-	free(w->wrong);
+	free(w->chosen);
 	free(w);
 }
 
 /* ---- stacks */
 
-static int fleet_code_take_bogus(void *arg, const struct rows *r,
-				 struct err *err)
+/* Returns the position of the first bogus frame of a stack, 0 for none. */
+static uint32_t fleet_code_wrong(const struct fleet *f, size_t stack)
 {
-	struct fleet_rows *rows = arg;
-	struct fleet_walk *w = rows->of;
-	int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
-
-	(void)err;
-	if (stack > 0 && (uint64_t)stack < rows->f->code->n_stack)
-		w->wrong[stack] = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
-	return 0;
+	return stack < f->n_wrong ? f->wrong[stack] : 0;
 }
 
-/* Stacks that were unwound by tables have no bogus frames, though they may be
- * equal to one that has. */
-static int fleet_code_load_bogus(struct fleet_rows *r, struct err *err)
+/* Of stacks with one hash, that which has bogus frames has the row. */
+static void fleet_code_choose(struct fleet_rows *r)
 {
 	struct fleet_walk *w = r->of;
-	const struct known_code *c = r->f->code;
-	bool *recorded = mem_new(c->n_stack, sizeof(*recorded));
-	int rc;
+	const struct fleet *f = r->f;
 
-	w->wrong = mem_new(c->n_stack, sizeof(*w->wrong));
-	rc = rows_each(r->f->db, "report_bogus", fleet_code_take_bogus, r, err);
-	for (size_t i = 1; i < c->n_chain; i++)
-		if (!c->chain[i].ended)
-			recorded[c->chain[i].stack] = true;
-	for (size_t i = 1; i < c->n_stack; i++)
-		if (!recorded[i])
-			w->wrong[i] = 0;
-	free(recorded);
-	return rc;
+	w->chosen = mem_new(f->hashes.n, sizeof(*w->chosen));
+	for (size_t i = 1; i < f->n_stack; i++)
+		if (!w->chosen[f->stack[i]] || fleet_code_wrong(f, i))
+			w->chosen[f->stack[i]] = (uint32_t)i;
 }
 
 static void fleet_code_put_bogus(struct fleet_rows *r, size_t stack)
 {
-	const struct fleet_walk *w = r->of;
 	const struct known_code *c = r->f->code;
-	uint32_t first = w->wrong[stack];
+	uint32_t first = fleet_code_wrong(r->f, stack);
 	uint32_t pos = 0;
 
 	for (size_t s = stack; s; s = c->stack[s].parent, pos++) {
@@ -208,6 +190,8 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 	const struct fleet *f = r->f;
 
 	(void)err;
+	if (!w->chosen)
+		fleet_code_choose(r);
 	while (w->next < f->n_stack && w->next < f->code->n_stack) {
 		size_t id = w->next++;
 		uint32_t hash = f->stack[id];
@@ -217,7 +201,7 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 			    TABLE_NONE)
 			continue;
 		table_add(&w->done, hash_u64(hash), hash);
-		fleet_code_put_stack(r, hash, id);
+		fleet_code_put_stack(r, hash, w->chosen[hash]);
 		return 1;
 	}
 	return 0;
@@ -246,8 +230,7 @@ int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 	r->step = fleet_code_step_stack;
 	r->close = fleet_walk_close;
 	return fleet_walk_begin(r, err) ||
-			       fleet_code_check_depth(r->f->code, err) ||
-			       fleet_code_load_bogus(r, err)
+			       fleet_code_check_depth(r->f->code, err)
 		       ? -1
 		       : 0;
 }

@@ -59,6 +59,9 @@ struct fleet {
 	size_t n_capture, cap_capture;
 	uint32_t *stack; /* by stack.id: in hashes */
 	size_t n_stack, cap_stack;
+	uint32_t
+		*wrong; /* by stack.id: pos of its first bogus frame; 0: none */
+	size_t n_wrong, cap_wrong;
 	struct fleet_chain *chain; /* by raw_chain.id; the first is none */
 	size_t n_chain, cap_chain;
 	uint32_t after_exec;	 /* a mark */

@@ -54,6 +54,9 @@ enum fleet_table_id {
 
 #define FLEET_COLUMNS_MAX 32 /* of a table */
 
+/* A word of sample.user_mark. */
+#define FLEET_FABRICATED "fabricated"
+
 /* stack.bogus: whether something can have been called from the frame. */
 enum fleet_frame {
 	FLEET_FRAME_SOUND, /* or not judged */

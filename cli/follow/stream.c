@@ -155,15 +155,15 @@ static void stream_count(struct stream *s, uint64_t size, bool event)
 
 /* ---- records of perf */
 
-static int stream_put_record(struct stream *s, const void *data, uint64_t size,
-			     struct err *err)
+static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
 {
 	bool old = s->tail && perf_cut_is_old(s->perf);
+	const void *stored = perf_cut_stored(s->perf);
 
-	if (old && stream_write(s, &s->tail, s->tail_number, data, size, err))
+	if (old && stream_write(s, &s->tail, s->tail_number, stored, size, err))
 		return -1;
 	if (!old || perf_cut_is_state(s->perf)) {
-		if (stream_write(s, &s->part, s->number, data, size, err))
+		if (stream_write(s, &s->part, s->number, stored, size, err))
 			return -1;
 		stream_count(s, size, perf_cut_is_event(s->perf));
 	}
@@ -187,7 +187,7 @@ static int stream_take_packed(struct stream *s, struct err *err)
 
 		while ((ret = perf_cut_take(s->perf, data + at, len - at, &used,
 					    err)) > 0) {
-			if (stream_put_record(s, data + at, used, err))
+			if (stream_put_record(s, used, err))
 				return -1;
 			at += (size_t)used;
 		}
@@ -207,7 +207,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 		return ret;
 	if (perf_cut_is_packed(s->perf))
 		return stream_take_packed(s, err) ? -1 : 1;
-	return stream_put_record(s, data, *used, err) ? -1 : 1;
+	return stream_put_record(s, *used, err) ? -1 : 1;
 }
 
 /* ---- lines of ftrace */

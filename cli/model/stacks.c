@@ -315,6 +315,51 @@ out:
 	return rc;
 }
 
+static int stacks_take_served(void *arg, const struct rows *r, struct err *err)
+{
+	struct stacks *s = arg;
+	int64_t type = rows_int(r, SERVED_GROUPS_TYPE);
+	struct stacks_group g = {
+		.comm = stacks_comm_of(s, rows_int(r, SERVED_GROUPS_COMM)),
+		.cpu = s->o.by_cpu ? (int32_t)rows_int(r, SERVED_GROUPS_CPU)
+				   : -1,
+		.kraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_KRAW)),
+		.uraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_URAW)),
+		.verdict = (uint8_t)rows_int(r, SERVED_GROUPS_VERDICT),
+		.flags = (uint8_t)rows_int(r, SERVED_GROUPS_FLAGS),
+		.weight = (uint64_t)rows_int(r, SERVED_GROUPS_WEIGHT),
+		.samples = (uint64_t)rows_int(r, SERVED_GROUPS_N),
+	};
+
+	(void)err;
+	if (s->o.samples)
+		g.weight = g.samples;
+	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+		return 0;
+	g.event = s->type[type] - 1;
+	stacks_add(s, &g);
+	return 0;
+}
+
+/* Returns 1 if the samples are sums of a server, which has applied the filters,
+ * 0 if not, or -1 and *err. */
+static int stacks_load_served(struct stacks *s, struct store *db,
+			      struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("served_here"), NULL, 0, err);
+	int ret = r ? rows_next(r, err) : -1;
+
+	rows_close(r);
+	if (ret <= 0)
+		return ret;
+	if (s->o.weight || s->o.each)
+		return err_set(err, ERR_USAGE,
+			       "a server gives sums of samples; what needs "
+			       "each of them needs a database");
+	return rows_each(db, "served_groups", stacks_take_served, s, err) ? -1
+									  : 1;
+}
+
 /* Returns whether each sample has to be read. */
 static bool stacks_need_samples(const struct stacks_opts *o)
 {
@@ -353,13 +398,14 @@ static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
 static int stacks_load_groups(struct stacks *s, struct store *db,
 			      struct err *err)
 {
-	int ret = 0;
+	int ret;
 
 	if (s->o.no_groups)
 		return 0;
 	if (s->o.summed)
 		stacks_find_first(s);
-	if (!stacks_need_samples(&s->o))
+	ret = stacks_load_served(s, db, err);
+	if (!ret && !stacks_need_samples(&s->o))
 		ret = stacks_load_sums(s, db, err);
 	return ret ? ret : load_samples(s, db, err);
 }

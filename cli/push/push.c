@@ -413,7 +413,7 @@ static int push_commit_try(void *arg, struct err *err)
 		       : 1;
 }
 
-static int push_run(struct push *p, struct push_job *j, struct err *err)
+static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 {
 	uint64_t blocks = p->sender.inserts;
 	uint64_t rows = p->sender.rows;
@@ -470,7 +470,7 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 	size_t wanted = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (push_run(p, &job[i], err))
+		if (push_send_run(p, &job[i], err))
 			return -1;
 		wanted += job[i].state != PUSH_OTHER;
 		if (job[i].state == PUSH_OTHER)

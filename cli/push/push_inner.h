@@ -3,10 +3,13 @@
 #ifndef CLI_PUSH_PUSH_INNER_H
 #define CLI_PUSH_PUSH_INNER_H
 #include "cli/fleet/fleet_rows.h"
-#include "cli/push/push.h"
+#include "cli/push/push_counts.h"
 #include "cli/push/push_sender.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
+
+struct err;
+struct push_server;
 
 struct push {
 	struct push_server *server;

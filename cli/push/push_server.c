@@ -254,8 +254,11 @@ static int push_take_cluster(void *arg, const struct rowbinary_value *v,
 {
 	struct push_server *s = arg;
 
-	if (v[0].len >= sizeof(s->cluster))
-		return err_set(err, ERR_LIMIT, "the cluster has a long name");
+	if (v[0].len >= sizeof(s->cluster) || *s->cluster ||
+	    memchr(v[0].text, 0, v[0].len))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no name of a cluster is in the reply",
+			       clickhouse_name(s->c));
 	memcpy(s->cluster, v[0].text, v[0].len);
 	s->cluster[v[0].len] = 0;
 	return 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
@@ -105,9 +106,12 @@ static void report_print_missing(FILE *out, const struct report *rp,
 	if (unnamed > rp->weight / 10) {
 		fputs("code without a name: ", out);
 		report_put_percent(out, unnamed, rp->weight);
-		fputs("; 'backstitch info ", out);
+		fprintf(out, "; 'backstitch %s ",
+			input_is_server(rp->path) ? "symbolize" : "info");
 		safe_text_put(out, rp->path, 0, 0);
-		fputs("' says why\n", out);
+		fprintf(out, "' %s\n",
+			input_is_server(rp->path) ? "names code that is here"
+						  : "says why");
 	}
 	report_rows_free(r);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/perf/cut_counts.h"
+#include "formats/perf/cut_places.h"
 #include "formats/perf/cut_state.h"
 #include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
@@ -67,26 +69,26 @@ struct cut_late {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, big, rounds, round_ended, is_event, is_state, is_packed;
-	bool has_attr, mixed; /* mixed: times are at different places */
-	size_t trailer;	      /* bytes of sample_id at the end of records */
+	bool begun, swap, big, rounds, round_ended, is_event, is_state,
+		is_packed;
+	struct cut_places places;
 	uint64_t off;
 	/* of the compressed record that is unpacked, and behind it */
 	uint64_t packed_off, behind;
 	bool inside; /* a compressed record */
 	struct cut_unpack *unpack;
+	struct cut_counts *counts;
+	const void *stored; /* the record, as a piece has it */
+	uint32_t piece;
 	struct cut_bytes head; /* of the session */
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;
 	size_t n_late, cap_late, late_bytes;
 	uint64_t newest, limit; /* times in this round, and in those before */
-	size_t time_at;		/* of the time in the trailer */
-	size_t sample_time_at;	/* in samples */
 	size_t seq;
-	bool has_time, sample_has_time;
-	uint64_t time;	  /* of the record; 0: unknown */
-	uint64_t end;	  /* of the piece before */
+	struct cut_stamp stamp; /* of the record */
+	uint64_t end;		/* of the piece before */
 	uint64_t dropped; /* mappings that were not kept of what has ended */
 	struct cut_task *task;
 	size_t n_task, cap_task;
@@ -128,6 +130,7 @@ void perf_cut_free(struct perf_cut *c)
 	free(c->late);
 	free(c->path);
 	cut_unpack_free(c->unpack);
+	cut_counts_free(c->counts);
 	table_release(&c->by_tid);
 	free(c);
 }
@@ -236,8 +239,10 @@ static unsigned char *cut_copy(const struct perf_cut *c, const void *data,
 {
 	unsigned char *p = mem_dup(data, size);
 
-	if (!c->mixed && c->trailer && size >= AT_TID + 4 + c->trailer)
-		memset(p + size - c->trailer, 0, c->trailer);
+	size_t trailer = c->places.mixed ? 0 : c->places.trailer;
+
+	if (trailer && size >= AT_TID + 4 + trailer)
+		memset(p + size - trailer, 0, trailer);
 	return p;
 }
 
@@ -265,35 +270,14 @@ struct cut_record {
 	struct bytes b;
 };
 
-static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
+static void cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 {
-	static const uint64_t fields = PS_TID | PS_TIME | PS_ID | PS_STREAM_ID |
-				       PS_CPU | PS_IDENTIFIER;
 	uint64_t type = 0;
 	uint64_t flags = 0;
-	size_t trailer = 0;
 
 	bytes_peek_u64(&r->b, 24, &type);
 	bytes_peek_u64(&r->b, 40, &flags);
-	if (perf_attr_flags(flags, c->big) & PA_SAMPLE_ID_ALL)
-		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
-	size_t time_at = type & PS_TID ? 8 : 0;
-	size_t sample_at = 8 * (size_t)__builtin_popcountll(
-				       type & (PS_IDENTIFIER | PS_IP | PS_TID));
-	bool has_time = trailer && (type & PS_TIME);
-
-	c->mixed |= c->has_attr &&
-		    (trailer != c->trailer || has_time != c->has_time ||
-		     (trailer && time_at != c->time_at) ||
-		     sample_at != c->sample_time_at ||
-		     c->sample_has_time != !!(type & PS_TIME));
-	c->trailer = trailer;
-	c->time_at = time_at;
-	c->has_time = has_time;
-	c->sample_time_at = sample_at;
-	c->sample_has_time = type & PS_TIME;
-	c->has_attr = true;
-	return 0;
+	cut_places_add(&c->places, type, perf_attr_flags(flags, c->big));
 }
 
 static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
@@ -525,24 +509,6 @@ static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
 	return ret;
 }
 
-/* Stores the time of a record of the kernel, 0 if it is unknown. */
-static void cut_read_time(struct perf_cut *c, const struct cut_record *r)
-{
-	size_t at = c->sample_time_at;
-	bool known = c->sample_has_time;
-
-	c->time = 0;
-	if (r->type != PR_SAMPLE) {
-		at = r->size - RECORD_HEADER - c->trailer + c->time_at;
-		known = c->has_time && r->size >= AT_TID + 4 + c->trailer;
-	}
-	if (c->mixed || !known || r->type >= PR_HEADER_ATTR ||
-	    bytes_peek_u64(&r->b, at, &c->time))
-		return;
-	if (c->time > c->newest)
-		c->newest = c->time;
-}
-
 /* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
  * read before the COMM that is earlier. Until a round has ended whose times are
  * later, as perf itself waits, such a record is kept as it was written. */
@@ -550,14 +516,14 @@ static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
 			struct err *err)
 {
 	c->is_state = true;
-	if (!c->time)
+	if (!c->stamp.time)
 		return cut_take_state(c, r, err);
 	if ((c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES) &&
 	    cut_settle(c, 0, c->n_late / 2, err))
 		return -1;
 	c->late_bytes += r->size;
 	*mem_add(c->late, c->n_late, c->cap_late) =
-		(struct cut_late){ .time = c->time,
+		(struct cut_late){ .time = c->stamp.time,
 				   .off = c->off,
 				   .seq = c->seq++,
 				   .record = mem_dup(r->data, r->size),
@@ -574,11 +540,43 @@ static int cut_end_round(struct perf_cut *c, struct err *err)
 	return c->n_late ? cut_settle(c, limit, 0, err) : 0;
 }
 
+/* Gives a record to the counters. Returns what is to be stored. */
+static const void *cut_count(struct perf_cut *c, const struct cut_record *r)
+{
+	const struct cut_counted counted = {
+		.data = r->data,
+		.size = r->size,
+		.piece = c->piece - (perf_cut_is_old(c) ? 1 : 0),
+	};
+
+	switch (r->type) {
+	case PR_HEADER_ATTR:
+		cut_counts_attr(c->counts, &counted);
+		return r->data;
+	case PR_SAMPLE:
+		return cut_counts_sample(c->counts, &counted);
+	case PR_LOST:
+		return cut_counts_lost(c->counts, &counted, c->stamp.cpu);
+	case PR_ID_INDEX:
+		cut_counts_ids(c->counts, &counted);
+		return r->data;
+	default:
+		/* with a time it is no sum, and what a filter removed is not
+		 * lost */
+		if (c->stamp.time || r->misc & PM_BIT15)
+			return r->data;
+		return cut_counts_lost_sum(c->counts, &counted, c->stamp.id);
+	}
+}
+
 /* Keeps what a piece needs of a record. */
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
-	cut_read_time(c, r);
+	cut_places_read(&c->places, r->type, &r->b, &c->stamp);
+	if (c->stamp.time > c->newest)
+		c->newest = c->stamp.time;
+	c->stored = r->data;
 	switch (r->type) {
 	case PR_COMM:
 	case PR_MMAP:
@@ -592,6 +590,9 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 	case PR_SAMPLE:
 	case PR_LOST:
 	case PR_LOST_SAMPLES:
+		c->is_event = true;
+		c->stored = cut_count(c, r);
+		return 0;
 	case PR_CALLCHAIN_DEFERRED:
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
@@ -606,11 +607,14 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		return cut_take_packed(c, r, err);
 	case PR_HEADER_ATTR:
 		cut_take_attr(c, r);
+		cut_count(c, r);
+		break;
+	case PR_ID_INDEX:
+		cut_count(c, r);
 		break;
 	case PR_EVENT_TYPE:
 	case PR_TRACING_DATA:
 	case PR_BUILD_ID:
-	case PR_ID_INDEX:
 	case PR_THREAD_MAP:
 	case PR_CPU_MAP:
 	case PR_EVENT_UPDATE:
@@ -650,6 +654,8 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 			      "file and no stream; 'ingest' reads it",
 			      size, PIPE_HEADER);
 	cut_append(&c->head, data, PIPE_HEADER);
+	c->counts = cut_counts_new(c->big);
+	c->stored = data;
 	c->begun = true;
 	c->off = PIPE_HEADER;
 	return 1;
@@ -703,6 +709,11 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 	return 1;
 }
 
+const void *perf_cut_stored(const struct perf_cut *c)
+{
+	return c->stored;
+}
+
 bool perf_cut_is_packed(const struct perf_cut *c)
 {
 	return c->is_packed;
@@ -745,7 +756,7 @@ bool perf_cut_is_state(const struct perf_cut *c)
 
 bool perf_cut_is_old(const struct perf_cut *c)
 {
-	return c->time ? c->time <= c->end : c->is_state;
+	return c->stamp.time ? c->stamp.time <= c->end : c->is_state;
 }
 
 bool perf_cut_has_rounds(const struct perf_cut *c)
@@ -756,6 +767,7 @@ bool perf_cut_has_rounds(const struct perf_cut *c)
 void perf_cut_head(struct perf_cut *c, FILE *out)
 {
 	c->end = c->newest;
+	c->piece++;
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)

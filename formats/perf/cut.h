@@ -28,6 +28,10 @@ void perf_cut_free(struct perf_cut *c); /* NULL is fine */
  * *err if this is no such stream. */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
+/* Returns what a piece has of the record that was taken last: itself, or a copy
+ * of the same size with the counts of this piece alone. Valid until the next
+ * call of perf_cut_take(). */
+const void *perf_cut_stored(const struct perf_cut *c);
 /* Returns whether that record is a compressed one, which is not stored: the
  * records in it are taken one by one, before the next one of the stream. */
 bool perf_cut_is_packed(const struct perf_cut *c);

@@ -113,6 +113,13 @@ static inline bool perf_type_is_simpleperf(uint32_t type)
 #define PS_WEIGHT_STRUCT ((uint64_t)1 << 24)
 #define PS_UNKNOWN ((uint64_t)1 << 25) /* and all above */
 
+/* Bits of perf_event_attr.read_format. */
+#define READ_ENABLED 1
+#define READ_RUNNING 2
+#define READ_ID 4
+#define READ_GROUP 8
+#define READ_LOST 16
+
 /* Bits of perf_event_attr's flags. */
 #define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
@@ -288,7 +295,8 @@ struct perf {
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
-	struct tp tp;
+	struct tp tp;	/* for fields() and print() */
+	struct tp look; /* for decode() */
 	struct halves halves;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;

@@ -548,17 +548,18 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 	merge_note_run(p, (uint32_t)id, (uint32_t)++w->events);
 	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
 	row_key(&row, (uint32_t)w->events);
-	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_PAYLOAD; i++) {
+	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_VALUES; i++) {
 		const struct merge_map *map = merge_event_map(p, i);
 
 		if (!(e->known >> i & 1))
 			continue;
-		if (map)
+		if (i == MERGE_EVENT_PAYLOAD)
+			row_id(&row, i, payload);
+		else if (map)
 			row_id(&row, i, merge_map_get(map, e->v[i]));
 		else
 			row_int(&row, i, e->v[i]);
 	}
-	row_id(&row, MERGE_EVENT_PAYLOAD, payload);
 	return 0;
 }
 

@@ -145,13 +145,13 @@ FROM sample_group
 -- ?1: the id before the first
 -- name: merge_take_events
 SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	raw_ns, payload) AS taken
+	payload, raw_ns) AS taken
 FROM event WHERE id > ?1
 
 -- The same of schema 9, in which the id of a payload is that of its event.
 -- name: merge_take_older_events
 SELECT take_ints(e.id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	raw_ns, r.event) AS taken
+	r.event, raw_ns) AS taken
 FROM event e LEFT JOIN event_raw r ON r.event = e.id WHERE e.id > ?1
 
 -- name: merge_payloads
@@ -354,7 +354,7 @@ DROP TABLE open_cookie;
 DROP TABLE open_request
 
 -- Captures of one boot share the counters of cookies: what one of them lacks
--- is not missing if another one has it. merge_settle looks for the counters of
+-- is not missing if another one has it, and is missing once. merge_settle looks for the counters of
 -- gaps, and for requests before those that seemed to be the first of their
 -- cookie. This is so for the kernel's layout of cookies only.
 -- name: merge_has_kin
@@ -403,10 +403,18 @@ INSERT OR IGNORE INTO sight
 SELECT h.cookie, k.kin, k.capture, NULL
 FROM chain h JOIN kin k ON k.capture = h.capture
 WHERE h.cookie IN (SELECT cookie FROM wanted);
+-- Counters that another capture has, or that an earlier one of the same
+-- recording misses as well.
+CREATE TEMP TABLE settled(gap INTEGER, counter INTEGER,
+	PRIMARY KEY(gap, counter)) WITHOUT ROWID;
+INSERT INTO settled SELECT w.gap, w.counter FROM wanted w WHERE w.gap
+AND (EXISTS (SELECT 1 FROM sight s WHERE s.cookie = w.cookie AND s.kin = w.kin)
+	OR EXISTS (SELECT 1 FROM wanted o JOIN capture a ON a.id = o.capture
+		JOIN capture b ON b.id = w.capture
+		WHERE o.cookie = w.cookie AND o.kin = w.kin AND o.gap
+		AND o.capture < w.capture AND a.cmdline IS b.cmdline));
 CREATE TEMP TABLE found(gap INTEGER PRIMARY KEY, n INTEGER);
-INSERT INTO found SELECT w.gap, count(*) FROM wanted w WHERE w.gap
-AND EXISTS (SELECT 1 FROM sight s WHERE s.cookie = w.cookie AND s.kin = w.kin)
-GROUP BY w.gap;
+INSERT INTO found SELECT gap, count(*) FROM settled GROUP BY gap;
 UPDATE cookie_cpu SET missing = missing - coalesce((SELECT sum(f.n)
 		FROM found f JOIN cookie_gap g ON g.id = f.gap
 		WHERE g.capture = cookie_cpu.capture AND g.cpu = cookie_cpu.cpu), 0),
@@ -429,8 +437,8 @@ DELETE FROM finding WHERE id IN (SELECT id FROM refuted) AND n <= 0;
 UPDATE cookie_gap SET n = n - (SELECT n FROM found WHERE gap = cookie_gap.id),
 	first = coalesce((SELECT min(w.counter) FROM wanted w
 		WHERE w.gap = cookie_gap.id AND NOT EXISTS (SELECT 1
-			FROM sight s WHERE s.cookie = w.cookie
-			AND s.kin = w.kin)), first)
+			FROM settled s WHERE s.gap = w.gap
+			AND s.counter = w.counter)), first)
 WHERE id IN (SELECT gap FROM found);
 DELETE FROM cookie_gap WHERE n <= 0;
 CREATE TEMP TABLE begun AS SELECT DISTINCT w.cookie, w.kin, w.capture
@@ -451,6 +459,7 @@ WHERE flags & 128 AND EXISTS (SELECT 1 FROM begun b
 DROP TABLE begun;
 DROP TABLE refuted;
 DROP TABLE found;
+DROP TABLE settled;
 DROP TABLE sight;
 DROP TABLE wanted;
 DROP TABLE kin

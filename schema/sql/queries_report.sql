@@ -43,7 +43,8 @@ JOIN event_type t ON t.id = e.type WHERE ?1 IS NULL OR t.name = ?1 LIMIT 1
 SELECT f.id, coalesce(f.file, '') AS file, coalesce(f.line, 0) AS line,
 	i.build_id,
 	coalesce(c.kind IN (SELECT id FROM word WHERE kind = 'callsite'
-		AND name IN ('no_call', 'no_code')), 0) AS bogus
+		AND name IN ('no_call', 'no_code')), 0) AS bogus,
+	coalesce(i.path, '') AS path, f.off
 FROM frame f
 LEFT JOIN image i ON i.id = f.image
 LEFT JOIN callsite c ON c.frame = f.id

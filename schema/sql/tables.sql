@@ -150,9 +150,10 @@ CREATE TABLE event(
 	kraw INTEGER,		-- raw_chain.id of the kernel half
 	uraw INTEGER,		-- of the user half in the sample itself; for
 				-- a request see request.uraw
-	raw_ns INTEGER,		-- on the capture's clock; NULL: the same
-	payload INTEGER		-- payload.id; NULL: none, or an ev_ table has
+	payload INTEGER,	-- payload.id; NULL: none, or an ev_ table has
 				-- its fields
+	raw_ns INTEGER		-- on the capture's clock; NULL: the same. Last:
+				-- NULLs at the end of a row take no space
 );
 
 -- Samples with the same type, name and stacks, added up while events are

@@ -231,9 +231,9 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	}
 	row_id(&r, 7, e->kraw);
 	row_id(&r, 8, e->uraw);
+	row_id(&r, 9, payload);
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
-		row_int(&r, 9, (int64_t)e->rec->raw);
-	row_id(&r, 10, payload);
+		row_int(&r, 10, (int64_t)e->rec->raw);
 	if (e->type != UINT32_MAX) {
 		db->w->grouped++;
 		if (sample_groups_event(db, c, e, type, weighs, err))

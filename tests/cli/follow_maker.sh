@@ -111,3 +111,94 @@ follow
 	[ -z "$(find seg -name '*.db')" ] && rm nofork && "$B" follow -q -o seg - </dev/null >out 2>&1 && is_whole
 bad=$?
 say without_processes_it_ends_and_all_parts_stay
+
+# ---- what the process keeps: each segment is what a separate ingest of its parts gives, while files change in between
+
+build() {	# build FUNCTION: prog, of a size that is always the same
+	printf '%s\n' "volatile long x;" "__attribute__((noinline)) long $1(long n) { while (n-- > 0) x += n; return x; }" \
+		"__attribute__((noinline)) static long inner_$1(long n) { return $1(n) + x; }" \
+		"int main(void) { return (int)inner_$1(3); }" >p.c
+	cc -g -O1 -fno-omit-frame-pointer -nostdlib -static -Wl,-e,main -Wl,--build-id=none -Wl,-Ttext-segment=0x400000 -o "$2" p.c
+}
+old() {	# old FILE...: changed long ago, as far as mtime tells
+	touch -d '2020-01-01 00:00:00' "$@"
+}
+step() {	# step WHAT: one more file of the recorder, its segment, and the same ingested separately
+	n=$((n + 1))
+	{
+		printf '%s\n' "event cpu-clock" "mmap pid=-1 start=0xffffffff81000000 len=0x1000000 pgoff=0xffffffff81000000 path=[kernel.kallsyms]_text kernel" \
+			"comm pid=40 tid=40 name=prog" \
+			"mmap pid=40 tid=40 start=$(printf 0x%x "$code") len=0x1000 pgoff=0x1000 path=$dir/prog" \
+			"mmap pid=40 tid=40 start=0x7f0000000000 len=0x10000 pgoff=0 path=//anon"
+		i=0
+		while [ $i -lt 60 ]; do
+			i=$((i + 1))
+			printf 'sample pid=40 tid=40 cpu=0 time=%d k=0xffffffff81%06x,0xffffffff81%06x u=0x%x,0x%x,0x%x\n' $((n * 100000 + i)) \
+				$((256 + i * n)) $((512 + i)) \
+				$((code + (n * 7 + i) % 200)) $((code + i)) $((0x7f0000000000 + 16 * i))
+		done
+	} >step.txt
+	"$M" step.txt new.data && mv new.data "sw/perf.data.202611210600$(printf %04d $n)" &&
+		until_true test -s "seg/segment-$(printf %06d $n).db" || return 1
+	# shellcheck disable=SC2086 # options
+	"$B" ingest -q -f $OPTIONS -o alone.db "$dir/sw/perf.data.202611210600$(printf %04d $n)" 2>>err || return 1
+	sqlite3 alone.db .dump >alone.sql && sqlite3 "seg/segment-$(printf %06d $n).db" .dump >out.sql && cmp alone.sql out.sql >out && return 0
+	diff alone.sql out.sql >>out
+	echo "step $n: $1" >>out
+	return 1
+}
+again() {	# again: the same, first without what is kept, as a file that changed less than two seconds before is not, then with it
+	# shellcheck disable=SC2016 # a command for until_true
+	step again && until_true sh -c '[ -z "$(find . -maxdepth 1 -newerct "3 seconds ago" \( -name prog -o -name kallsyms \))" ]' &&
+		step settled && step kept && step 'kept again'
+}
+says() {	# says NAME: the last segment has the function
+	sqlite3 alone.db .dump | grep -q "$1" && return 0
+	echo "no $1 in step $n" >out
+	return 1
+}
+begin() {	# begin OPTION...: follows the folder sw from the first file on
+	n=0 OPTIONS=$*
+	rm -rf seg sw
+	mkdir sw
+	"$B" follow -q -o seg "$@" sw >/dev/null 2>err &
+	pid=$!
+}
+if command -v sqlite3 >/dev/null && build alpha prog 2>err; then
+	code=$((0x401000))
+	printf '7f0000000000 100 jitted_one\n' >perf-40.map
+	printf '%s\n' 'ffffffff81000000 T _text' 'ffffffff81000100 T kernel_one' 'ffffffff81000400 T kernel_two' >kallsyms
+	old prog perf-40.map kallsyms
+	begin --no-cache --jobs 1 --perf-map 40="$dir/perf-40.map" --kallsyms "$dir/kallsyms"
+	step first && says alpha && says jitted_one && says kernel_one && again
+	bad=$?
+	say segments_of_one_process_are_what_ingest_makes
+	build bravo new && old new && mv new prog && step replaced && says bravo && again
+	bad=$?
+	say a_program_that_is_replaced_is_read_again
+	build delta new && cat new >prog && old prog && step 'written in place' && says delta && again
+	bad=$?
+	say a_program_that_is_written_in_place_is_read_again
+	objcopy --only-keep-debug prog prog.debug && strip new && objcopy --add-gnu-debuglink=prog.debug new && mv new prog &&
+		mv prog.debug away && old prog away && step stripped && ! says delta && again && mkdir .debug &&
+		mv away .debug/prog.debug && step 'a debug file appears' && says delta && again &&
+		rm -r .debug && step 'and vanishes' && ! says delta
+	bad=$?
+	say a_debug_file_that_appears_or_vanishes_counts
+	again && mv prog away && step gone && step 'still gone' && mv away prog && step back && build alpha new && old new && mv new prog &&
+		step 'as first' && says alpha
+	bad=$?
+	say a_program_that_vanishes_and_comes_back_counts
+	printf '7f0000000100 100 jitted_two\n' >>perf-40.map && step 'the map grows' && says jitted_two && again
+	bad=$?
+	say a_perf_map_that_grows_is_read_again
+	sed 's/kernel_one/kernel_new/' kallsyms >new && cat new >kallsyms && old kallsyms && step 'other kallsyms' && says kernel_new &&
+		again
+	bad=$?
+	say kallsyms_that_change_are_read_again
+	kill -TERM $pid && wait $pid
+	bad=$?
+	say the_process_ends_with_follow
+else
+	echo "skip what_is_kept: no compiler or no sqlite3"
+fi

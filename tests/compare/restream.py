@@ -14,7 +14,7 @@ import joincheck
 
 IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM, CPU = (
     1 << 16, 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 6, 1 << 9, 1 << 7)
-SAMPLE, FIRST_OF_PERF = 9, 64
+SAMPLE, LOST_SAMPLES, FIRST_OF_PERF = 9, 13, 64
 COMPRESSED, ROUND = (81, 83), 68
 ATTR, TRACING, FEATURE = 64, 66, 80
 TRACING_BIT, BUILD_ID_BIT, LAST_BIT = 1, 2, 32
@@ -37,6 +37,7 @@ class Perf:
         self.types, self.by_id = [], {}
         self.head = data[:8] + struct.pack(self.order + "Q", 16)
         self.rings = {}
+        self.tail = b""
         self.add_attrs(data)
         self.add_features(data)
         begin, length = self.get("QQ", data, 40)
@@ -115,6 +116,8 @@ class Perf:
                 time, cpu = self.when(kind, record[8:])
             if time:
                 self.rings.setdefault(cpu, []).append((time, record))
+            elif kind == LOST_SAMPLES:
+                self.tail += record
             else:
                 self.head += record
 
@@ -151,6 +154,8 @@ class Perf:
                                                 key=lambda r: r[0])
                 out += [r for _, r in ring[taken[cpu]:until]]
                 taken[cpu] = max(until, taken[cpu])
+            if last:
+                out.append(self.tail)
             out.append(self.record(ROUND, b""))
         return b"".join(out)
 

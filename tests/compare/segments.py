@@ -94,7 +94,7 @@ def perf(name):
     return run
 
 
-def made(*options):
+def made(*options, big=False):
     """Requests and chains of several threads, with rounds at random places."""
     def run(case):
         seed = str(case.rnd.randrange(1 << 30))
@@ -108,7 +108,7 @@ def made(*options):
             f.write("\n".join(lines) + "\n")
         subprocess.run([os.environ.get("MKCAP",
                                        os.path.join(common.OUT, "mkcap")),
-                        "-p", case.path("whole.txt"), case.path("pipe")],
+                        *(["-b"] if big else []), "-p", case.path("whole.txt"), case.path("pipe")],
                        check=True)
         case.cut(open(case.path("pipe"), "rb").read())
     return run
@@ -138,7 +138,8 @@ STREAMS = {
     "defer-task": perf("task-exitexec.data"),
     "defer-all": perf("defer-exitexec-s.data.zst"),
     "defer-lost": perf("defer-lost-clock.data.zst"),
-    "defer-big": perf("twins/ctx2-defer.data"),
+    "big-endian": perf("twins/group.data"),
+    "made-big": made("forks", big=True),
     "fp": perf("fp-1.data"),
     "fp-libraries": perf("dlchurn.data"),
     "fp-groups": perf("group.data"),
