@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 struct push_options {
-	size_t jobs;   /* connections */
-	long retry;    /* seconds for which we try again */
-	bool dry_run;  /* only tell what would be sent */
-	bool replace;  /* runs that are there with other rows */
-	bool fields;   /* table field too */
-	bool progress; /* on the terminal */
+	size_t connections; /* inserts at a time */
+	long retry;	    /* seconds for which we try again */
+	bool dry_run;	    /* only tell what would be sent */
+	bool replace;	    /* runs that are there with other rows */
+	bool fields;	    /* table field too */
+	bool progress;	    /* on the terminal */
 };
 
 /* With dry_run, "sent" is what would be. */

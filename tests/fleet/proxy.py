@@ -5,6 +5,7 @@ import http.client
 import http.server
 import random
 import socket
+import ssl
 import threading
 import urllib.parse
 
@@ -29,7 +30,7 @@ class Broken:
         self.cuts = cuts
         self.broken = 0
         self.lock = threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.url = "clickhouse://127.0.0.1:%d" % self.listener.getsockname()[1]
 
     def __enter__(self):
@@ -116,9 +117,10 @@ def hostile_replies(rnd):
 
 
 class Hostile:
-    """Passes requests on, but gives reply number `at` as `change` makes it."""
+    """Passes requests on, but gives reply number `at` as `change` makes it;
+    certificate: with TLS."""
 
-    def __init__(self, url, at, change):
+    def __init__(self, url, at=-1, change=None, certificate=None):
         to = urllib.parse.urlparse(url)
         proxy = self
         self.count = 0
@@ -155,9 +157,20 @@ class Hostile:
             def log_message(self, *ignored):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, *ignored):
+                pass  # a client that does not trust us
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.url = "clickhouse://127.0.0.1:%d" % self.server.server_port
+        if certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(certificate)
+            self.server.socket = tls.wrap_socket(self.server.socket,
+                                                 server_side=True)
+        self.url = "%s://127.0.0.1:%d" % (
+            "clickhouses" if certificate else "clickhouse",
+            self.server.server_port)
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever,
