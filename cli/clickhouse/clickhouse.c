@@ -308,22 +308,19 @@ static int request_judge(struct request *q, struct err *err)
 
 	c->may_pass = false;
 	c->code = 0;
-	if (q->broken) {
-		*err = q->err;
-		return err->code == ERR_STOPPED
-			       ? -1
-			       : err_while(err, "%s", c->place.name);
-	}
+	if (q->broken)
+		return err_set(err, q->err.code, "%s: %s", c->place.name,
+			       q->err.msg);
 	if (q->rc != CURLE_OK)
 		return request_curl_failed(q, err);
 	q->refusal[q->n_refusal] = 0;
 	if (refusal.status != 200)
 		return clickhouse_refused(&c->place, &refusal, &c->code,
 					  &c->may_pass, err);
-	if (!request_check_whole(q, err))
+	if (!request_check_whole(q, &q->err))
 		return 0;
 	c->may_pass = true;
-	return err_while(err, "%s", c->place.name);
+	return err_set(err, q->err.code, "%s: %s", c->place.name, q->err.msg);
 }
 
 /* Returns the request that has ended, or NULL. */

@@ -81,6 +81,29 @@ static void clickhouse_take_text(char *out, size_t size, const char *text)
 	out[n] = 0;
 }
 
+/* "All connection tries failed" (279) is also what a server says if another one
+ * answered that it has no such table: then that is in the text behind it. */
+static const char *clickhouse_inner_cause(const char *text)
+{
+	static const char *const causes[] = {
+		"Code: 81,",
+		"Code: 60,",
+		"Code: 81.",
+		"Code: 60.",
+	};
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		const char *s = strstr(text, causes[i]);
+
+		if (s)
+			return s;
+	}
+	return strstr(text, "There is no table ")
+		       ? "Code: 60, Exception: a server of the cluster has "
+			 "no such table"
+		       : text;
+}
+
 int clickhouse_refused(const struct clickhouse_place *p,
 		       const struct clickhouse_refusal *r, long *code,
 		       bool *may_pass, struct err *err)
@@ -90,9 +113,11 @@ int clickhouse_refused(const struct clickhouse_place *p,
 	const struct meaning *m;
 	char text[240];
 
+	if (s)
+		s = clickhouse_inner_cause(s);
 	*code = s ? strtol(s + strlen(mark), NULL, 10) : 0;
 	m = clickhouse_meaning(*code, s ? s : "");
-	clickhouse_take_text(text, sizeof(text), r->text);
+	clickhouse_take_text(text, sizeof(text), s ? s : r->text);
 	/* of what stands between us and the server */
 	*may_pass = m->may_pass || (!s && r->status >= 502);
 	if (!s)

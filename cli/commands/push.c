@@ -21,7 +21,7 @@ static bool create, json, quiet;
 static const char *cluster;
 static struct opt_list servers;
 static struct push_options how = { .progress = true };
-static long jobs = 4, retry = 60;
+static long connections = 4, retry = 60;
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "create", &create,
@@ -37,7 +37,8 @@ static const struct opt opts[] = {
 		 "replace runs that are there with other rows"),
 	OPT_FLAG(0, "event-fields", &how.fields,
 		 "send the fields of events too"),
-	OPT_NUMBER(0, "jobs", "N", &jobs, "inserts at a time; 4 if not given"),
+	OPT_NUMBER(0, "connections", "N", &connections,
+		   "inserts at a time; 4 if not given"),
 	OPT_NUMBER(0, "retry", "SECONDS", &retry,
 		   "try again for so long while the server is away or busy; "
 		   "60 if not given"),
@@ -56,8 +57,8 @@ static int push_check_options(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "which server? the first argument is its URL, "
 			       "as clickhouse://user@host:8123/database");
-	if (jobs < 1 || jobs > 64)
-		return err_set(err, ERR_USAGE, "--jobs needs 1 to 64");
+	if (connections < 1 || connections > 64)
+		return err_set(err, ERR_USAGE, "--connections needs 1 to 64");
 	if (retry < 0 || retry > 86400)
 		return err_set(err, ERR_USAGE,
 			       "--retry needs 0 to 86400 seconds");
@@ -65,11 +66,14 @@ static int push_check_options(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--cluster is for --create; a push finds it in "
 			       "the tables");
+	if (cluster && strlen(cluster) > 200)
+		return err_set(err, ERR_USAGE,
+			       "--cluster needs a name of 200 bytes at most");
 	if (argc == 1 && !create)
 		return err_set(err, ERR_USAGE,
 			       "which database or folder? name it behind the "
 			       "URL");
-	how.jobs = (size_t)jobs;
+	how.connections = (size_t)connections;
 	how.retry = retry;
 	return 0;
 }

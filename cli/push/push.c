@@ -51,7 +51,7 @@ struct push *push_new(struct push_server *s, const struct push_options *o)
 	p->server = s;
 	p->o = o;
 	p->sender.c = s->c;
-	p->sender.jobs = o->jobs;
+	p->sender.connections = o->connections;
 	return p;
 }
 
@@ -296,16 +296,26 @@ static int push_limit_rounds(struct push_job *j, struct err *err)
 			       : "");
 }
 
+/* Whether the rows of a table are read. Of a run that is there the sum of its
+ * samples is known. */
+static bool push_reads(const struct push_job *j, enum fleet_table_id t,
+		       bool committed)
+{
+	return t == FLEET_SAMPLE  ? !committed
+	       : t == FLEET_FIELD ? j->p->o->fields
+				  : t != FLEET_RUN;
+}
+
 /* Compares the tables that were read with what is there; removes blocks with
  * other numbers of rows. Returns 1 if there is no difference, 0, or -1. */
-static int push_compare(struct push_job *j, struct err *err)
+static int push_compare(struct push_job *j, bool committed, struct err *err)
 {
 	int same = 1;
 
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		size_t n = j->there.of[t].n;
 
-		if (t == FLEET_RUN || (t == FLEET_FIELD && !j->p->o->fields))
+		if (!push_reads(j, t, committed))
 			continue;
 		n = n > j->ours.of[t].n ? n : j->ours.of[t].n;
 		for (size_t k = 0; k < n; k++) {
@@ -353,9 +363,7 @@ static int push_run_tables(struct push_job *j, bool committed, struct err *err)
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		enum fleet_table_id t = order[i];
 
-		if (t == FLEET_FIELD ? !j->p->o->fields : committed)
-			continue;
-		if (push_table(j, t, err))
+		if (push_reads(j, t, committed) && push_table(j, t, err))
 			return -1;
 	}
 	return push_sender_drain(&j->p->sender, err);
@@ -377,10 +385,6 @@ static int push_run_try(void *arg, struct err *err)
 			return ret;
 	}
 	committed = push_is_committed(&j->there);
-	if (committed && !p->o->fields) {
-		j->state = PUSH_THERE;
-		return 1;
-	}
 	if (push_run_tables(j, committed, err))
 		return -1;
 	j->state = committed && !j->blocks_missing ? PUSH_THERE : PUSH_READY;
@@ -390,7 +394,7 @@ static int push_run_try(void *arg, struct err *err)
 	    (j->blocks_missing &&
 	     push_server_ledger(p->server, j->run, &j->there, err)))
 		return -1;
-	return committed ? 1 : push_compare(j, err);
+	return push_compare(j, committed, err);
 }
 
 /* A push_try_fn: sends the row of table run. */
@@ -413,7 +417,7 @@ static int push_commit_try(void *arg, struct err *err)
 		       : 1;
 }
 
-static int push_run(struct push *p, struct push_job *j, struct err *err)
+static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 {
 	uint64_t blocks = p->sender.inserts;
 	uint64_t rows = p->sender.rows;
@@ -470,7 +474,7 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 	size_t wanted = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (push_run(p, &job[i], err))
+		if (push_send_run(p, &job[i], err))
 			return -1;
 		wanted += job[i].state != PUSH_OTHER;
 		if (job[i].state == PUSH_OTHER)

@@ -3,10 +3,13 @@
 #ifndef CLI_PUSH_PUSH_INNER_H
 #define CLI_PUSH_PUSH_INNER_H
 #include "cli/fleet/fleet_rows.h"
-#include "cli/push/push.h"
+#include "cli/push/push_counts.h"
 #include "cli/push/push_sender.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
+
+struct err;
+struct push_server;
 
 struct push {
 	struct push_server *server;
@@ -16,16 +19,16 @@ struct push {
 	struct fleet *f; /* the database that is pushed */
 	uint64_t total;	 /* samples of its runs, */
 	uint64_t done;	 /* and rows so far, for progress */
-	/* that the server is known to have, of all databases so far; emptied
-	 * if an insert failed */
+	/* What the server has, or is sent: of this database, and of all so far
+	 * if nothing is sent. */
 	struct intern stacks;
 	struct table names;    /* places, and how good their names are there */
 	bool name_is_new;      /* of the place before, */
 	uint64_t name_version; /* and its version */
 };
 
-/* Sends the stacks and names of the database that the server lacks. Returns 0,
- * or -1 and *err: then nothing is known to be there. */
+/* Send the stacks and names of the database that the server lacks. Return 0, or
+ * -1 and *err. */
 int push_stacks(struct push *p, struct err *err);
 int push_names(struct push *p, struct err *err);
 #endif

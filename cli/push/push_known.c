@@ -120,7 +120,6 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 	};
 	struct push_asked asked = { 0 };
 
-	/* those of earlier databases are asked for again: there are few */
 	for (size_t i = 0; i < batch->n; i++)
 		push_asked_add(&asked, push_stack_of(batch, i), HASH_SIZE);
 	if (push_ask(p, &asked, &ask, err))
@@ -143,10 +142,12 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 int push_stacks(struct push *p, struct err *err)
 {
 	struct push_counts was = p->counts;
+	int rc = push_known(p, FLEET_STACK, push_stack_batch, err);
 
-	if (!push_known(p, FLEET_STACK, push_stack_batch, err))
+	if (!p->o->dry_run)
+		intern_release(&p->stacks);
+	if (!rc)
 		return 0;
-	intern_release(&p->stacks);
 	p->counts.stacks = was.stacks;
 	p->counts.stacks_sent = was.stacks_sent;
 	return -1;
@@ -260,10 +261,12 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 int push_names(struct push *p, struct err *err)
 {
 	struct push_counts was = p->counts;
+	int rc = push_known(p, FLEET_NAME, push_name_batch, err);
 
-	if (!push_known(p, FLEET_NAME, push_name_batch, err))
+	if (!p->o->dry_run)
+		table_release(&p->names);
+	if (!rc)
 		return 0;
-	table_release(&p->names);
 	p->counts.names = was.names;
 	p->counts.names_sent = was.names_sent;
 	return -1;

@@ -77,19 +77,17 @@ static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
 	char hex[HEX_SIZE];
-	char from[600] = "system.processes";
+	char name[600] = "";
 	char sql[1000];
 
 	push_run_hex(run, hex);
-	if (*s->cluster) {
-		snprintf(from, sizeof(from), "cluster(");
-		clickhouse_quote(from, sizeof(from) - 30, s->cluster);
-		strcat(from, ", system, processes)");
-	}
+	clickhouse_quote(name, sizeof(name), s->cluster);
 	snprintf(sql, sizeof(sql),
-		 "SELECT toUInt64(count()) FROM %s WHERE initial_query_id LIKE "
-		 "'backstitch-%s-%%'",
-		 from, hex);
+		 "SELECT toUInt64(count()) FROM %s%s%s WHERE initial_query_id "
+		 "LIKE 'backstitch-%s-%%'",
+		 *s->cluster ? "cluster(" : "system.processes",
+		 *s->cluster ? name : "",
+		 *s->cluster ? ", system, processes)" : "", hex);
 	return push_server_wait(s->c, sql, "an earlier push of the run", err);
 }
 

@@ -57,7 +57,7 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 	size_t len;
 	FILE *f;
 
-	while (!s->failed && clickhouse_inserts(s->c) >= s->jobs)
+	while (!s->failed && clickhouse_inserts(s->c) >= s->connections)
 		if (push_sender_step(s, STEP_MS, err) < 0) {
 			push_body_free(b);
 			return -1;

@@ -13,7 +13,7 @@ struct push_body;
 
 struct push_sender {
 	struct clickhouse *c;
-	size_t jobs;	/* inserts at a time, at most */
+	size_t connections; /* inserts at a time, at most */
 	bool failed;	/* one has; then err is set, nothing more is sent, */
 	bool may_pass;	/* and this tells whether to try again */
 	struct err err; /* of the first that failed */
@@ -23,8 +23,8 @@ struct push_sender {
 };
 
 /* Sends a body, which is finished, and is ours from now on. Waits while
- * `jobs` are under way. Returns 0, or -1 and *err if this or an earlier one
- * failed. */
+ * `connections` are under way. Returns 0, or -1 and *err if this or an earlier
+ * one failed. */
 int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		    const char *id, struct push_body *b, struct err *err);
 /* Lets them go on. Returns 0, or -1 and *err if one failed. */

@@ -16,6 +16,12 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
+/* Where the tables are. */
+struct push_cluster {
+	bool found;	/* there are tables */
+	char name[256]; /* "": they are on one server */
+};
+
 int push_server_open(struct push_server *s, const char *url,
 		     const struct opt_list *others, struct err *err)
 {
@@ -84,12 +90,26 @@ static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
 
 static int push_server_compare(struct clickhouse *c, const char *cluster,
 			       bool add, struct err *err);
+static int push_server_find_cluster(struct clickhouse *c,
+				    struct push_cluster *out, struct err *err);
 
 static int push_server_create_at(struct clickhouse *c, const char *cluster,
 				 struct err *err)
 {
-	if (clickhouse_create_database(c, err))
+	struct push_cluster there;
+
+	if (clickhouse_create_database(c, err) ||
+	    push_server_find_cluster(c, &there, err))
 		return -1;
+	if (there.found && strcmp(there.name, cluster ? cluster : "") != 0)
+		return err_set(err, ERR_USAGE,
+			       "%s: the tables are there already, %s%s; %s",
+			       clickhouse_name(c),
+			       *there.name ? "over cluster " : "on one server",
+			       there.name,
+			       *there.name
+				       ? "name it with --cluster"
+				       : "use another database for a cluster");
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		for (int over = 0; over <= (cluster != NULL); over++) {
 			char *sql = push_sql_text(t, clickhouse_database(c),
@@ -248,20 +268,26 @@ static int push_server_compare(struct clickhouse *c, const char *cluster,
 	return 0;
 }
 
+/* ---- the cluster */
+
 /* The cluster of a Distributed table is the first word behind '('. */
 static int push_take_cluster(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
-	struct push_server *s = arg;
+	struct push_cluster *c = arg;
 
-	if (v[0].len >= sizeof(s->cluster))
-		return err_set(err, ERR_LIMIT, "the cluster has a long name");
-	memcpy(s->cluster, v[0].text, v[0].len);
-	s->cluster[v[0].len] = 0;
+	if (v[0].len >= sizeof(c->name) || c->found ||
+	    memchr(v[0].text, 0, v[0].len))
+		return err_set(err, ERR_FORMAT,
+			       "no name of a cluster is in the reply");
+	memcpy(c->name, v[0].text, v[0].len);
+	c->name[v[0].len] = 0;
+	c->found = true;
 	return 0;
 }
 
-int push_server_check(struct push_server *s, struct err *err)
+static int push_server_find_cluster(struct clickhouse *c,
+				    struct push_cluster *out, struct err *err)
 {
 	struct clickhouse_ask ask = {
 		.sql = "SELECT extract(engine_full, "
@@ -269,16 +295,25 @@ int push_server_check(struct push_server *s, struct err *err)
 		       "WHERE database = currentDatabase() AND name = 'run'",
 		.types = "string",
 		.row = push_take_cluster,
-		.arg = s,
+		.arg = out,
 	};
-	struct rowbinary_value version;
 
-	if (clickhouse_select(s->c, &ask, err) ||
+	*out = (struct push_cluster){ .found = false };
+	return clickhouse_select(c, &ask, err);
+}
+
+int push_server_check(struct push_server *s, struct err *err)
+{
+	struct rowbinary_value version;
+	struct push_cluster there;
+
+	if (push_server_find_cluster(s->c, &there, err) ||
 	    push_server_compare(s->c, NULL, false, err) ||
 	    clickhouse_select_one(s->c,
 				  "SELECT toUInt64(max(version)) FROM `run`",
 				  "u64", &version, err))
 		return -1;
+	memcpy(s->cluster, there.name, sizeof(s->cluster));
 	if (!version.u || version.u == FLEET_VERSION)
 		return 0;
 	return err_set(err, ERR_FORMAT,

@@ -1,7 +1,7 @@
 /* push_tables.c - the tables of backstitch-fleet(7) in a ClickHouse server. */
 #include "cli/push/push_tables.h"
 
-#include <string.h>
+#include <stdbool.h>
 
 #include "cli/clickhouse/clickhouse.h"
 
@@ -76,15 +76,16 @@ void push_sql_create_over(FILE *f, enum fleet_table_id t, const char *database,
 			  const char *cluster)
 {
 	const struct fleet_table *table = &fleet_tables[t];
-	char names[1024] = "";
+	char name[2][600] = { "", "" };
 
-	clickhouse_quote(names, sizeof(names), cluster);
-	strcat(names, ", ");
-	clickhouse_quote(names, sizeof(names), database);
+	clickhouse_quote(name[0], sizeof(name[0]), cluster);
+	clickhouse_quote(name[1], sizeof(name[1]), database);
 	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
 	push_sql_columns(f, t, true);
-	fprintf(f, ") ENGINE = Distributed(%s, '%s_local', cityHash64(`%s`))",
-		names, table->name, table->column[0].name);
+	fprintf(f,
+		") ENGINE = Distributed(%s, %s, '%s_local', "
+		"cityHash64(`%s`))",
+		name[0], name[1], table->name, table->column[0].name);
 }
 
 void push_sql_insert(FILE *f, enum fleet_table_id t)
