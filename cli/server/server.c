@@ -386,3 +386,23 @@ struct store *server_open(const char *url, unsigned int detail, struct err *err)
 	store_close(db);
 	return NULL;
 }
+
+struct store *server_open_unnamed(const char *url, struct err *err)
+{
+	const struct store_opts so = { .no_pages = true };
+	struct server s = { .c = clickhouse_open(url, err) };
+	int rc = -1;
+
+	if (!s.c)
+		return NULL;
+	s.db = store_create_temp(&so, NULL, err);
+	if (s.db)
+		s.out = served_new(s.db, err);
+	if (s.out)
+		rc = server_unnamed(&s, err);
+	server_release(&s);
+	if (!rc)
+		return s.db;
+	store_close(s.db);
+	return NULL;
+}

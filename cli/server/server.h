@@ -28,4 +28,9 @@ enum server_detail {
  * for store_close(), or NULL and *err: never a part of what was asked for. */
 struct store *server_open(const char *url, unsigned int detail,
 			  struct err *err);
+
+/* Fetches the code of all runs that has no name in the server, for
+ * name_images(). Returns a database that is not finished yet, or NULL and
+ * *err. */
+struct store *server_open_unnamed(const char *url, struct err *err);
 #endif
