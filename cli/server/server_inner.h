@@ -39,6 +39,7 @@ struct server {
 	struct store *db;
 	struct served *out;
 	unsigned int detail;
+	const char *where; /* the condition in the URL */
 	struct server_run *run;
 	size_t n_run, cap_run;
 	struct intern chosen; /* ids of runs, in the order of run[] */
