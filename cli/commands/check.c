@@ -9,6 +9,7 @@
 #include "cli/output/out.h"
 #include "cli/stop.h"
 #include "cli/pictures/timeline.h"
+#include "cli/server/server.h"
 #include "stitch/base/err.h"
 
 #define LIMIT_UNSET (-1)
@@ -152,6 +153,8 @@ static int check_run(int argc, char **argv, struct err *err)
 
 	if (check_set_up(&c, err))
 		return -1;
+	if (!svg && !as_perf && !as_tid && !sql)
+		input_take_server(SERVER_SUMS);
 	c.db = database_from_args(argc, argv, svg, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;

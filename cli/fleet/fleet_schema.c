@@ -37,6 +37,7 @@ static const struct fleet_column event_columns[] = {
 	ONE("period", U64, FEW),   ONE("frequency", U8, FEW),
 	ONE("stacks", U8, FEW),	   ONE("deferred", U8, FEW),
 	ONE("samples", U64, MANY), ONE("weight", U64, MANY),
+	ONE("number", U32, RISING),
 };
 
 static const struct fleet_column sample_columns[] = {

@@ -74,6 +74,9 @@ struct stacks_comm {
 	int64_t pid, tid; /* -1: not known */
 };
 
+/* Returns 1 if the samples of the database are sums of a server, which has
+ * applied the filters; 0 if not, or -1 and *err. */
+int stacks_served(struct store *db, struct err *err);
 /* Loads the samples that the options of filter_opts select. Returns NULL and
  * *err on failure. */
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,

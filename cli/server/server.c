@@ -213,10 +213,10 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 	return server_put_run(s, v, err);
 }
 
-/* Writes the condition; a comment at its end must not hide the bracket. */
-static void server_put_where(FILE *f)
+/* Writes the conditions; a comment at an end must not hide the bracket. */
+static void server_put_where(const struct server *s, FILE *f)
 {
-	fprintf(f, "(%s\n)", where ? where : "1");
+	fprintf(f, "(%s\n) AND (%s\n)", where ? where : "1", s->where);
 }
 
 /* Writes the time of --since, counted back from the end of the last run. */
@@ -232,7 +232,7 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 		return 0;
 	server_text_begin(&t);
 	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", t.f);
-	server_put_where(t.f);
+	server_put_where(s, t.f);
 	sql = server_text_end(&t);
 	rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
 	free(sql);
@@ -253,7 +253,7 @@ static int server_runs(struct server *s, struct err *err)
 		return -1;
 	server_text_begin(&t);
 	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", t.f);
-	server_put_where(t.f);
+	server_put_where(s, t.f);
 	if (choice.has_from)
 		fprintf(t.f, " AND wall = 1 AND end >= %" PRId64, choice.from);
 	if (choice.has_to)
@@ -318,7 +318,12 @@ static int server_check(const struct server *s, struct err *err)
 	uint64_t kept = 0;
 
 	if (filter_given())
-		return 0;
+		return s->samples
+			       ? 0
+			       : err_set(err, ERR_USAGE,
+					 "%s: the filters let no sample "
+					 "through",
+					 clickhouse_name(s->c));
 	for (size_t i = 0; i < s->n_run; i++)
 		kept += s->run[i].kept;
 	if (kept == s->samples)
@@ -362,14 +367,27 @@ static void server_release(struct server *s)
 	free(s->raw);
 }
 
+/* Opens the server; behind '#' the URL may have a condition. */
+static struct clickhouse *server_connect(struct server *s, const char *url,
+					 struct err *err)
+{
+	const char *cond = strchr(url, '#');
+	char *plain = mem_dup(url, strcspn(url, "#"));
+
+	s->where = cond ? cond + 1 : "1";
+	s->c = clickhouse_open(plain, err);
+	free(plain);
+	return s->c;
+}
+
 struct store *server_open(const char *url, unsigned int detail, struct err *err)
 {
 	const struct store_opts so = { .no_pages = true };
-	struct server s = { .c = clickhouse_open(url, err), .detail = detail };
+	struct server s = { .detail = detail };
 	struct store *db = NULL;
 	int rc = -1;
 
-	if (!s.c)
+	if (!server_connect(&s, url, err))
 		return NULL;
 	progress_start("asking the server");
 	s.db = db = store_create_temp(&so, NULL, err);
@@ -384,5 +402,25 @@ struct store *server_open(const char *url, unsigned int detail, struct err *err)
 	if (!rc)
 		return db;
 	store_close(db);
+	return NULL;
+}
+
+struct store *server_open_unnamed(const char *url, struct err *err)
+{
+	const struct store_opts so = { .no_pages = true };
+	struct server s = { .c = clickhouse_open(url, err) };
+	int rc = -1;
+
+	if (!s.c)
+		return NULL;
+	s.db = store_create_temp(&so, NULL, err);
+	if (s.db)
+		s.out = served_new(s.db, err);
+	if (s.out)
+		rc = server_unnamed(&s, err);
+	server_release(&s);
+	if (!rc)
+		return s.db;
+	store_close(s.db);
 	return NULL;
 }
