@@ -25,7 +25,10 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 9
+#define SCHEMA_VERSION 10
+/* The oldest one that is read: without event.payload, with a table event_raw in
+ * place of the view. */
+#define SCHEMA_OLDEST 9
 
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma

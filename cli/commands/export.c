@@ -125,6 +125,8 @@ static int export_run(int argc, char **argv, struct err *err)
 
 	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
 		return -1;
+	if (j.e->sums)
+		input_take_server(j.e->detail);
 	if (j.e->apart)
 		return export_apart(argc, argv, &j, err);
 	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,

@@ -19,6 +19,7 @@
 
 #define NS 1000000000
 #define BUFFER ((size_t)1 << 20)
+#define PART_BUFFER ((size_t)64 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
 /* A text of ftrace is recognized by this much of it, or by what came before it
@@ -59,6 +60,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 	s->part = fopen(path, "we");
 	if (!s->part)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
 		perf_cut_head(s->perf, s->part);
 	else
@@ -155,14 +157,18 @@ static void stream_count(struct stream *s, uint64_t size, bool event)
 
 /* ---- records of perf */
 
-static int stream_put_record(struct stream *s, const void *data, uint64_t size,
-			     struct err *err)
+static int stream_put_record(struct stream *s, uint64_t size, struct err *err)
 {
-	if (stream_write(s, &s->part, s->number, data, size, err) ||
-	    (s->tail && perf_cut_is_state(s->perf) &&
-	     stream_write(s, &s->tail, s->tail_number, data, size, err)))
+	bool old = s->tail && perf_cut_is_old(s->perf);
+	const void *stored = perf_cut_stored(s->perf);
+
+	if (old && stream_write(s, &s->tail, s->tail_number, stored, size, err))
 		return -1;
-	stream_count(s, size, perf_cut_is_event(s->perf));
+	if (!old || perf_cut_is_state(s->perf)) {
+		if (stream_write(s, &s->part, s->number, stored, size, err))
+			return -1;
+		stream_count(s, size, perf_cut_is_event(s->perf));
+	}
 	if (!perf_cut_may_end(s->perf))
 		return 0;
 	if (stream_end_tail(s, err))
@@ -183,7 +189,7 @@ static int stream_take_packed(struct stream *s, struct err *err)
 
 		while ((ret = perf_cut_take(s->perf, data + at, len - at, &used,
 					    err)) > 0) {
-			if (stream_put_record(s, data + at, used, err))
+			if (stream_put_record(s, used, err))
 				return -1;
 			at += (size_t)used;
 		}
@@ -203,7 +209,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 		return ret;
 	if (perf_cut_is_packed(s->perf))
 		return stream_take_packed(s, err) ? -1 : 1;
-	return stream_put_record(s, data, *used, err) ? -1 : 1;
+	return stream_put_record(s, *used, err) ? -1 : 1;
 }
 
 /* ---- lines of ftrace */

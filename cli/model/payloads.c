@@ -23,7 +23,8 @@
 #define MEMO_DATA 96
 #define MEMO_TEXT 160
 
-/* An ev_ table; or event_raw, whose name is NULL. */
+/* An ev_ table; or event_raw, whose name is NULL. event_raw is opened at its
+ * first use: it looks at each event. */
 struct payload_rows {
 	char *name;
 	struct row_cursor c;
@@ -142,9 +143,7 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 	ps->db = db;
 	*mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor) =
 		(struct payload_rows){ 0 };
-	if (!row_cursor_open(&ps->cursor[0].c, db, store_sql("print_raws"),
-			     err) &&
-	    !rows_each(db, "list_ev_tables", payloads_add_table, ps, err) &&
+	if (!rows_each(db, "list_ev_tables", payloads_add_table, ps, err) &&
 	    !rows_each(db, "print_formats", payloads_take_type, ps, err))
 		return ps;
 	payloads_close(ps);
@@ -262,6 +261,10 @@ static int payloads_find_event(struct payloads *ps, int64_t event,
 				    err)
 			       ? -1
 			       : 1;
+	if (!ps->cursor[0].c.rows &&
+	    row_cursor_open(&ps->cursor[0].c, ps->db, store_sql("print_raws"),
+			    err))
+		return -1;
 	rc = row_cursor_seek(&ps->cursor[0].c, event, err);
 	return rc > 0 ? 2 : rc;
 }

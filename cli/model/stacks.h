@@ -39,6 +39,9 @@ struct stacks_opts {
 	bool bogus;		/* likewise */
 	bool samples;		/* every sample weighs 1 */
 	bool no_groups;		/* the caller makes groups for stacks_get() */
+	bool summed; /* threads of one name are one, and the verdicts of joined
+		      * requests are not told: where no option needs each
+		      * sample, the sums of the database are read */
 	unsigned int code;	/* enum code_parts to load for stacks_code() */
 	struct labels *labels;	/* shared by several loads; NULL: own ones */
 	const char *weight;	/* SQL expression; NULL: as recorded */

@@ -168,7 +168,7 @@ do
 	sql) bench_sql || rc=1 ;;
 	pictures) bench_pictures || rc=1 ;;
 	page) bench_page || rc=1 ;;
-	pages) PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
+	pages) CK_RUN_CASE=large PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
 	*) echo "no bench '$what': 'sed -n 2,6p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo
