@@ -38,6 +38,7 @@
 #define LATE_PAGES 64
 #define CPUS_MAX 65536
 #define STACKS 3
+#define LAYOUT "events/header_page"
 
 /* Counters of the kernel since the buffer was followed. */
 struct ring_counts {
@@ -71,7 +72,8 @@ struct rings {
 	size_t n, cap;
 	int epoll, timer;
 	unsigned int tick;
-	char *clock; /* the text of trace_clock */
+	char *clock;  /* the text of trace_clock */
+	char *layout; /* that of header_page */
 	/* the part that is received, and the one before it while it may get
 	 * pages; number 0: none */
 	struct piece piece, tail;
@@ -403,10 +405,19 @@ static int rings_end_round(struct rings *rs, struct err *err)
 }
 
 /* The kernel empties the rings when their clock is changed: what comes is on
- * another timeline. */
-static int rings_check_clock(struct rings *rs, struct err *err)
+ * another timeline. So it does when the size of pages is. */
+static int rings_check_settings(struct rings *rs, struct err *err)
 {
 	size_t len;
+	char *layout = tracefs_text(rs->src.fs, LAYOUT, &len);
+	bool same = !layout || !strcmp(layout, rs->layout);
+
+	free(layout);
+	if (!same)
+		return err_set(err, ERR_IO,
+			       "%s: the size of its pages was changed; what is "
+			       "finished stays: start again",
+			       rs->input);
 	char *now = tracefs_text(rs->src.fs, "trace_clock", &len);
 
 	if (!now || !strcmp(now, rs->clock)) {
@@ -448,7 +459,8 @@ static int rings_tick(struct rings *rs, struct err *err)
 			ring_arm(rs, &rs->ring[i]);
 	if (++rs->tick % ROUND_TICKS)
 		return 0;
-	return rings_check_clock(rs, err) || rings_read_all(rs, err) ? -1 : 0;
+	return rings_check_settings(rs, err) || rings_read_all(rs, err) ? -1
+									: 0;
 }
 
 static int rings_wait(struct rings *rs, struct err *err)
@@ -585,14 +597,13 @@ static int rings_read_layout(struct rings *rs, struct err *err)
 						    "user_unwind_cookie" };
 	char name[96];
 	size_t len;
-	char *text = tracefs_text(rs->src.fs, "events/header_page", &len);
+	char *text;
 
-	if (!text)
-		return err_set(err, ERR_IO,
-			       "%s/events/header_page: cannot be read",
+	rs->layout = tracefs_text(rs->src.fs, LAYOUT, &len);
+	if (!rs->layout)
+		return err_set(err, ERR_IO, "%s/" LAYOUT ": cannot be read",
 			       tracefs_root(rs->src.fs));
-	rs->cut = ftrace_cut_new(text, len, err);
-	free(text);
+	rs->cut = ftrace_cut_new(rs->layout, len, err);
 	if (!rs->cut)
 		return -1;
 	rs->page = ftrace_cut_size(rs->cut);
@@ -667,6 +678,7 @@ void rings_close(struct rings *rs)
 	free(rs->src.modules);
 	free(rs->ring);
 	free(rs->clock);
+	free(rs->layout);
 	free(rs->batch);
 	free(rs->event);
 	free(rs);

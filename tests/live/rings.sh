@@ -185,6 +185,19 @@ say another_clock_is_another_segment
 [ "$(sum "SELECT count(*) FROM samples WHERE event = 'raw_syscalls:sys_enter'" two)" -gt 100 ]
 bad=$?
 say an_event_that_is_enabled_later_has_its_format
+follow sizes
+if echo 8 2>/dev/null >"$instance/buffer_subbuf_size_kb"
+then
+	wait "$pid"
+	[ $? = 1 ] && grep -q 'the size of its pages was changed' err
+	bad=$?
+	pid=
+	echo 4 >"$instance/buffer_subbuf_size_kb"
+	say pages_of_another_size_are_not_taken_for_the_old_ones
+else
+	echo "skip sizes: the kernel has no buffer_subbuf_size_kb"
+	end
+fi
 sleep 60 <"$instance/per_cpu/cpu0/trace_pipe_raw" &
 other=$!
 sleep 0.3
