@@ -54,9 +54,9 @@ static int payload_raws_open(struct payload_raws *raws, struct store *db,
 
 	raws->kept = mem_new(KEPT, sizeof(*raws->kept));
 	raws->again = mem_new(KEPT, sizeof(*raws->again));
-	raws->next = rows_open(
-		db, store_sql(older ? "older_payloads" : "payloads"), NULL, 0,
-		err);
+	raws->next =
+		rows_open(db, store_sql(older ? "older_payloads" : "payloads"),
+			  NULL, 0, err);
 	raws->ids = int_rows_open(
 		db, store_sql(older ? "older_payload_ids" : "payload_ids"),
 		err);

@@ -25,9 +25,9 @@ struct payload_raws {
 	struct rows *next; /* the payloads, in the order of their ids */
 	int64_t last;	   /* id of the one read last */
 	bool ended;
-	struct rows *one; /* a payload by its id */
+	struct rows *one;		   /* a payload by its id */
 	struct kept_payload *kept, *again; /* new ones; looked up ones */
-	int64_t id; /* the payload that was found */
+	int64_t id;			   /* the payload that was found */
 };
 
 /* Returns 1 if the event has a raw payload, 0 if not, or -1 and *err. */
