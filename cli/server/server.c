@@ -27,9 +27,7 @@ const struct opt server_opts[] = {
 	OPT_STRING(0, "where", "COND", &where,
 		   "of a server: the runs for which this condition on "
 		   "table run is true, such as \"host = 'web1'\""),
-	OPT_GROUP_TOLD(clickhouse_opts,
-		       "and for a server, those of 'backstitch push -h': "
-		       "--password-file, --ca-file, --timeout"),
+	OPT_GROUP(clickhouse_opts),
 	{ .kind = OPT_END }
 };
 
