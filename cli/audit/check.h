@@ -72,8 +72,8 @@ struct check {
 	struct store *db;
 	const char *path;
 	bool verbose, as_perf, as_tid;
-	long limit; /* rows of evidence; 0: all */
-	int status; /* enum status of opening the capture */
+	long limit;  /* rows of evidence; 0: all */
+	int status;  /* enum status of opening the capture */
 	bool served; /* the database has the sums of a server */
 	bool banner; /* filters that it cannot follow are said elsewhere */
 	struct check_limit max_loss, max_unjoined;

@@ -45,6 +45,7 @@ static const struct opt opts[] = {
 		"only that, to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -181,7 +182,7 @@ static const char *const examples[] = {
 extern const struct command cmd_check;
 const struct command cmd_check = {
 	.name = "check",
-	.args = "[options] [DB | CAPTURE]",
+	.args = "[options] [DB | CAPTURE | URL]",
 	.summary =
 		"report what was lost, and which stacks are missing because of "
 		"it",

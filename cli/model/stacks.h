@@ -36,9 +36,9 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* as for stack_names_load() */
 	bool inlined;
-	bool bogus;		/* likewise */
-	bool samples;		/* every sample weighs 1 */
-	bool no_groups;		/* the caller makes groups for stacks_get() */
+	bool bogus;	/* likewise */
+	bool samples;	/* every sample weighs 1 */
+	bool no_groups; /* the caller makes groups for stacks_get() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */
