@@ -33,8 +33,11 @@ const struct opt ingest_opts[] = {
 	{ .kind = OPT_END }
 };
 
-const struct opt input_server_opts[] = { OPT_GROUP(server_opts),
-					 { .kind = OPT_END } };
+const struct opt input_server_opts[] = {
+	OPT_GROUP_TOLD(server_opts, "and of a server, --where CONDITION and "
+				    "those of 'backstitch push -h'"),
+	{ .kind = OPT_END }
+};
 
 /* Returns whether a was modified after b, or at the same time. */
 static bool is_newer(const struct stat *a, const struct stat *b)
