@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
-#        [unwind] [dwarf] [sql] [pictures] [page]; make bench runs all
+#        [unwind] [dwarf] [sql] [pictures] [page] [follow]; make bench runs
+#        all
 #        pages: tables of 10,000,000 rows, built without SQLite and by it
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
@@ -151,8 +152,12 @@ bench_page() {
 	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
+bench_follow() {
+	has perf linux-perf && python3 tests/bench/follow.py "$O"
+}
+
 [ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind dwarf sql \
-	pictures page
+	pictures page follow
 rc=0
 for what
 do
@@ -168,8 +173,9 @@ do
 	sql) bench_sql || rc=1 ;;
 	pictures) bench_pictures || rc=1 ;;
 	page) bench_page || rc=1 ;;
+	follow) bench_follow || rc=1 ;;
 	pages) PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
-	*) echo "no bench '$what': 'sed -n 2,6p $0' lists them" >&2; exit 2 ;;
+	*) echo "no bench '$what': 'sed -n 2,7p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo
 done
