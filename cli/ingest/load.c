@@ -325,13 +325,16 @@ static void put_held(const struct fact_event *e, const struct event_def *def,
 static int put_fields(struct load *ld, const struct fact_event *e,
 		      struct err *err)
 {
-	struct source *src = order_source(ld->order, e->source);
 	const struct record *rec = e->rec;
 	struct err broken; /* fields() fills it, but only when it fails */
 	uint32_t n;
 
 	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
-	    !rec->sample.raw || !src->ops->fields || e->type >= src->n_events)
+	    !rec->sample.raw)
+		return 0;
+	struct source *src = order_source(ld->order, e->source);
+
+	if (!src->ops->fields || e->type >= src->n_events)
 		return 0;
 	n = src->events[e->type].n_fields;
 	if (!n || !store_wants_fields(ld->db, src, e->type))
@@ -451,6 +454,15 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
+static void load_use_thread(struct load *ld)
+{
+	const struct source *src;
+
+	order_use_thread(ld->order);
+	for (unsigned int i = 0; (src = order_source(ld->order, i)); i++)
+		store_capture_source(ld->db, src);
+}
+
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
@@ -472,6 +484,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 				: unwind_new(ld->symbolizer, ld->frames);
 	if (!ld->pair && name_jobs() > 1)
 		unwind_use_threads(ld->unwinder, name_jobs() - 1);
+	if (!ld->pair && name_jobs() > 1)
+		load_use_thread(ld);
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
