@@ -33,6 +33,7 @@ struct cached_section {	     /* a section that names were read from */
 struct name_cache {
 	char path[PATH_SIZE]; /* "": not on disk */
 	struct tried_files tried;
+	uint32_t *tried_text; /* their paths, when it is stored */
 	struct cached_offset *entry;
 	size_t n, cap, n_old; /* the first n_old are sorted */
 	struct cached_symbol *row;
@@ -61,7 +62,4 @@ void name_cache_load(struct name_cache *m);
  * fails, which only costs the next run time. */
 bool name_cache_save(struct name_cache *m);
 void name_cache_release(struct name_cache *m);
-/* Returns the offset of a string in m->text, which it is added to; NONE if it
- * is NULL. */
-uint32_t name_cache_put_text(struct name_cache *m, const char *s);
 #endif
