@@ -35,7 +35,8 @@ struct make {
  * stream is not held open. Returns where messages go. */
 static FILE *make_leave_terminal(void)
 {
-	int said = dup(2);
+	/* not as descriptor 0, which is free once standard input has ended */
+	int said = fcntl(2, F_DUPFD, 3);
 	int null = open("/dev/null", O_RDWR);
 
 	signal(SIGINT, SIG_IGN);
