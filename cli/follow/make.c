@@ -67,7 +67,8 @@ static void make_close_others(const int *keep, size_t n)
  * streams are not held open. Returns where messages go. */
 static FILE *make_leave_terminal(const struct make_opts *o)
 {
-	int said = dup(2);
+	/* not as descriptor 0, which is free once standard input has ended */
+	int said = fcntl(2, F_DUPFD, 3);
 	int null = open("/dev/null", O_RDWR);
 
 	signal(SIGINT, SIG_IGN);
