@@ -27,12 +27,14 @@ const struct opt ingest_opts[] = {
 		   "what to read, in place of the argument"),
 	OPT_GROUP_TOLD(merged_opts, "and of several databases, --from, --to, "
 				    "--since, --last: see 'merge -h'"),
-	OPT_GROUP(server_opts),
 	OPT_GROUP_TOLD(load_common_opts,
 		       "and for a capture, those of 'backstitch ingest -h': "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };
+
+const struct opt input_server_opts[] = { OPT_GROUP(server_opts),
+					 { .kind = OPT_END } };
 
 /* Returns whether a was modified after b, or at the same time. */
 static bool is_newer(const struct stat *a, const struct stat *b)

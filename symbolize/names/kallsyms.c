@@ -103,9 +103,13 @@ static bool kallsyms_is_marker(const char *name)
 	};
 	size_t n = strlen(name);
 
-	if (name[0] != '_')
+	if (name[0] != '_' || n < 5)
 		return false;
-	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+	/* half of a kernel's names begin with '_' */
+	bool may = !memcmp(name + n - 4, "text", 4) ||
+		   !memcmp(name + n - 4, "data", 4);
+
+	for (size_t i = 0; may && i < sizeof(word) / sizeof(word[0]); i++)
 		if (!strcmp(name, word[i]))
 			return true;
 	return (n > 9 && !strcmp(name + n - 9, "_text_end")) ||
