@@ -29,9 +29,12 @@
 /* All rings are read that often, as the kernel tells only that one is half
  * full. */
 #define ROUND_TICKS 4
-/* Pages that are read from a ring before another has its turn. */
-#define TURN 256
-#define BATCH 64
+/* Pages that are read from a ring before another has its turn, and are written
+ * at once. */
+#define TURN 64
+#define BATCH TURN
+/* Those that are read at the end, when a recorder may be as fast as this. */
+#define LAST_TURNS 4096
 /* A stack comes at once behind its event: it is waited for this long in a ring
  * that is silent, and for that many pages in another. */
 #define LATE_NS NS
@@ -330,14 +333,22 @@ static int rings_read(struct rings *rs, struct ring *r, int most,
 	return n;
 }
 
+/* Gives each ring its turn. Returns whether there are more pages, or -1 and
+ * *err. */
 static int rings_read_all(struct rings *rs, struct err *err)
 {
-	for (size_t i = 0; i < rs->n; i++)
-		if (rings_read(rs, &rs->ring[i], TURN, err) < 0)
+	bool more = false;
+
+	for (size_t i = 0; i < rs->n; i++) {
+		int got = rings_read(rs, &rs->ring[i], TURN, err);
+
+		if (got < 0)
 			return -1;
+		more |= got == TURN;
+	}
 	if (threads_are_new(rs->src.threads))
 		rings_ask_threads(rs);
-	return 0;
+	return more;
 }
 
 /* ---- cuts */
@@ -356,9 +367,10 @@ static bool rings_has_stacks(const struct rings *rs)
 static int rings_cut(struct rings *rs, bool read, struct err *err)
 {
 	for (size_t i = 0; i < rs->n; i++) {
-		/* what is counted now is marked in the pages that come */
+		/* what is counted now is marked in the next page that is not
+		 * the rest of one */
 		ring_read_counts(rs, &rs->ring[i]);
-		if (read && rings_read(rs, &rs->ring[i], TURN, err) < 0)
+		if (read && rings_read(rs, &rs->ring[i], 2, err) < 0)
 			return -1;
 	}
 	rings_ask_threads(rs);
@@ -459,8 +471,13 @@ static int rings_tick(struct rings *rs, struct err *err)
 			ring_arm(rs, &rs->ring[i]);
 	if (++rs->tick % ROUND_TICKS)
 		return 0;
-	return rings_check_settings(rs, err) || rings_read_all(rs, err) ? -1
-									: 0;
+	if (rings_check_settings(rs, err))
+		return -1;
+	int more = rings_read_all(rs, err);
+
+	/* then the next tick reads on */
+	rs->tick -= more > 0;
+	return more < 0 ? -1 : 0;
 }
 
 static int rings_wait(struct rings *rs, struct err *err)
@@ -511,7 +528,11 @@ static void rings_tell(struct rings *rs)
 
 static int rings_stop(struct rings *rs, struct err *err)
 {
-	int rc = rings_read_all(rs, err) || rings_end_tail(rs, err) ||
+	int more = 1;
+
+	for (int i = 0; more > 0 && i < LAST_TURNS; i++)
+		more = rings_read_all(rs, err);
+	int rc = more < 0 || rings_end_tail(rs, err) ||
 				 (rs->piece.number &&
 				  rings_cut(rs, true, err)) ||
 				 rings_end_tail(rs, err)

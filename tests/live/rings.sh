@@ -138,9 +138,10 @@ wait $marks
 echo 0 >"$instance/tracing_on"
 cat "$instance/trace" >text
 follow pages --segment 64K
-sleep 1
+sleep 3
 end
 bad=$?
+[ "$(find pages -name '*.db' | wc -l)" -gt 1 ] || bad=1
 "$B" ingest -q --no-symbols -o text.db text 2>>err || bad=1
 "$B" merge -q -o pages.db pages 2>>err || bad=1
 for db in text pages; do
