@@ -399,6 +399,14 @@ void stream_free(struct stream *s)
 	free(s);
 }
 
+void stream_leave(struct stream *s)
+{
+	if (s->rings)
+		rings_leave(s->rings);
+	else if (s->fd > 0)
+		close(s->fd);
+}
+
 int stream_fd(const struct stream *s)
 {
 	return s->rings ? rings_fd(s->rings) : s->fd;

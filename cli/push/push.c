@@ -521,3 +521,15 @@ int push_database(struct push *p, struct store *db, const char *path,
 	fleet_close(p->f);
 	return rc;
 }
+
+int push_database_names(struct push *p, struct store *db, struct err *err)
+{
+	int rc;
+
+	p->f = fleet_open(db, err);
+	if (!p->f)
+		return -1;
+	rc = push_try(p, push_names_try, p, err);
+	fleet_close(p->f);
+	return rc;
+}

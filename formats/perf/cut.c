@@ -53,7 +53,7 @@ enum cut_kernel {
 struct cut_task {
 	int32_t pid, tid;
 	bool alive;
-	bool complete; /* all mappings of the process are known */
+	bool complete;	  /* all mappings of the process are known */
 	uint32_t threads; /* of the process that live, in its first one */
 	unsigned char *comm;
 	size_t comm_size;

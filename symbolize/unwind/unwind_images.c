@@ -51,10 +51,15 @@ struct unwind_images {
 	struct unwind_open_file file[OPEN_MAX];
 	uint64_t clock;
 	struct unwind_images_count count;
-	uint32_t added; /* tables of debug files */
+	/* tables of debug files; only the main thread adds them */
+	_Atomic uint32_t added;
 	bool shared;
 	pthread_mutex_t lock; /* if shared */
 };
+
+/* A look-up takes less than going to sleep until another thread has made its
+ * own. */
+#define LOCK_TRIES 200
 
 #define OF_NOT_FOUND UINT32_MAX
 #define OF_NO_FILE (UINT32_MAX - 1)
@@ -155,8 +160,12 @@ void unwind_images_share(struct unwind_images *ms)
 
 void unwind_images_lock(struct unwind_images *ms)
 {
-	if (ms->shared)
-		pthread_mutex_lock(&ms->lock);
+	if (!ms->shared)
+		return;
+	for (int i = 0; i < LOCK_TRIES; i++)
+		if (!pthread_mutex_trylock(&ms->lock))
+			return;
+	pthread_mutex_lock(&ms->lock);
 }
 
 void unwind_images_unlock(struct unwind_images *ms)

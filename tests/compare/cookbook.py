@@ -1,13 +1,16 @@
 # cookbook.py - the questions of backstitch-fleet-sql(7), asked in DuckDB, ClickHouse and SQLite.
-"""Runs of seven hosts are exported and pushed; the databases are those of
+"""Runs of ten hosts are exported and pushed; the databases are those of
 shipped captures, under other names of hosts and kernels. Both engines must
 give the same rows to each question of the page, and at least one. Python asks
-the databases themselves for the same: what it says must be what DuckDB says."""
+the databases themselves for the same: what it says must be what DuckDB says.
+So must all sums, by run and event, by stack and verdict, of losses and of
+names."""
 
 import collections
 import json
 import math
 import os
+import re
 import sqlite3
 import sys
 
@@ -37,8 +40,14 @@ HOSTS = [
     ("epsilon", "defer-exitexec-s.data.zst", NEW, "canary"),
     ("zeta", "overwrite-defer.data.zst", None, "canary"),
     ("eta", "dlchurn.data", None, "canary"),
+    ("eta", "fp-1.data", None, "canary"),
+    ("theta", "arm64-fp-leaf.data", None, "stable"),
+    ("iota", "s390x-z.data", None, "stable"),
+    ("kappa", "ctf-discard/trace", None, "canary"),
+    ("kappa", "ftext-verbose.txt.gz", None, "canary"),
 ]
 NONE = "00" * 16
+NUMBER = re.compile(r"-?\d{1,20}(\.\d+)?(e[-+]?\d+)?$")  # a hash has 32 digits
 
 
 def databases():
@@ -66,10 +75,9 @@ def lose_some(db):
 def close(rows):
     """Rows as texts; numbers as one engine or the other prints them are equal."""
     def plain(v):
-        try:
-            x = float(v)
-        except (TypeError, ValueError):
-            return "" if v is None else str(v)
+        if v is None or isinstance(v, str) and not NUMBER.match(v):
+            return v or ""
+        x = float(v)
         return repr(int(x)) if math.isfinite(x) and x == int(x) else repr(x)
     return [[plain(v) for v in r] for r in rows]
 
@@ -101,7 +109,7 @@ def load(made):
     samples, runs = [], []
     for label, db in made:
         host, kernel, records, lost, unknown, ns = query(db, """
-            SELECT host, release, coalesce(records, 0),
+            SELECT host, coalesce(release, ''), coalesce(records, 0),
                 (SELECT coalesce(sum(n), 0) FROM loss WHERE counts),
                 (SELECT count(*) FROM loss WHERE counts AND n IS NULL),
                 last_ns - first_ns FROM capture""")[0]
@@ -315,6 +323,11 @@ def ask_builds(runs, samples):
                   key=lambda r: (r[0], -r[2], -r[3], r[1]))
 
 
+def is_text(r):
+    """Its fields are texts, which the questions do not read."""
+    return query(r.path, "SELECT format = 'ftext' FROM capture")[0][0]
+
+
 def waits(turns):
     """(key, begin, end, what) of each begin that is followed by an end."""
     by = collections.defaultdict(list)
@@ -348,7 +361,7 @@ def ask_offcpu(runs, samples):
     out = collections.defaultdict(lambda: [0, 0])
     for r in runs:
         tables = {x for (x,) in query(r.path, "SELECT name FROM sqlite_master")}
-        if "ev_sched_sched_switch" not in tables:
+        if "ev_sched_sched_switch" not in tables or is_text(r):
             continue
         turns = [(s.tid, s.time, (s.comm, function(s.user[0])
                                   if s.user else "")) for s in samples
@@ -385,6 +398,79 @@ WANT = {
     "How long do threads": ask_wakes,
     "In which functions do threads wait": ask_offcpu,
 }
+
+
+# ---- all sums
+
+FRAMES = """FROM (SELECT stack, place, pos FROM stack FINAL
+        ARRAY JOIN place, arrayEnumerate(place) AS pos)
+    ALL INNER JOIN (SELECT place, level, function, file FROM named)
+    USING place"""
+SUMS = {  # what: (SQL of both, or of ClickHouse; DuckDB's, if it is another one)
+    "samples and weights by run and event": (
+        """SELECT lower(hex(run)) AS id, event, sum(n) AS a, sum(weight) AS b
+        FROM sample GROUP BY id, event ORDER BY id, event""", None),
+    "samples and weights by stacks and verdict": (
+        """SELECT lower(hex(kernel_stack)) AS k, lower(hex(user_stack)) AS u,
+            verdict, sum(n) AS a, sum(weight) AS b
+        FROM sample GROUP BY k, u, verdict ORDER BY k, u, verdict""", None),
+    "losses": (
+        """SELECT lower(hex(run)) AS id, what, cpu, counts, count(*) AS a,
+            sum(n) AS b
+        FROM loss GROUP BY id, what, cpu, counts
+        ORDER BY id, what, cpu, counts""", None),
+    "verdicts": (
+        """SELECT lower(hex(run)) AS id, kind, verdict, confidence, n
+        FROM verdict ORDER BY id, kind, verdict, confidence""", None),
+    "functions of each frame of each stack": (
+        """SELECT lower(hex(stack)) AS id, pos, level, function, file """ +
+        FRAMES + " ORDER BY id, pos, level",
+        """SELECT lower(hex(k.stack)) AS id, k.pos, m.level, m.function, m.file
+        FROM (SELECT stack, unnest(place) AS place,
+            generate_subscripts(place, 1) AS pos FROM stack) k
+        JOIN name m USING (place) ORDER BY id, k.pos, m.level"""),
+}
+
+
+def sums_of(made):
+    """The answers to SUMS, from the databases."""
+    out = {what: collections.Counter() for what in SUMS}
+    for _, db in made:
+        ids = dict(query(db, """SELECT capture, value FROM meta
+                                WHERE key = 'content'"""))
+        run_id = ids[1]
+        for event, k, u, verdict, n, weight in query(db, """
+                SELECT s.event, lower(hex(k.hash)), lower(hex(u.hash)),
+                    coalesce(s.verdict, ''), count(*), sum(s.weight)
+                FROM samples s LEFT JOIN stack k ON k.id = s.kernel_stack
+                LEFT JOIN stack u ON u.id = s.user_stack GROUP BY 1, 2, 3, 4"""):
+            for what, key in (
+                    ("samples and weights by run and event", (run_id, event)),
+                    ("samples and weights by stacks and verdict",
+                     (k or NONE, u or NONE, verdict))):
+                out[what][key + ("n",)] += n
+                out[what][key + ("weight",)] += weight or 0
+        for what, cpu, counts, n, lost in query(db, """
+                SELECT what, coalesce(cpu, -1), counts, count(*),
+                    sum(coalesce(n, -1)) FROM loss GROUP BY 1, 2, 3"""):
+            out["losses"][run_id, what, cpu, counts or 0, "n"] += n
+            out["losses"][run_id, what, cpu, counts or 0, "weight"] += lost
+        for row in query(db, "SELECT kind, verdict, confidence, n FROM verdicts"):
+            out["verdicts"][(run_id,) + row[:3] + ("n",)] += row[3]
+    return {what: close(sorted(rows_of(c))) for what, c in out.items()}
+
+
+def rows_of(counter):
+    for key, n in counter.items():
+        if key[-1] == "n":
+            weight = key[:-1] + ("weight",)
+            yield [*key[:-1], n] + ([counter[weight]] if weight in counter
+                                    else [])
+
+
+def all_sums():
+    """They are asked like questions."""
+    return [questions.Question(what, a, b or a) for what, (a, b) in SUMS.items()]
 
 
 def check_databases(asked, answers, made):
@@ -453,14 +539,17 @@ def check_clickhouse(asked, made, duckdb):
                  s.url(1, "two"))
         for database, what in (("one", "one server"), ("two", "two shards")):
             for again in ("", ", with half a run and old names"):
-                answers[what + again] = ask_clickhouse(s, database, asked)
+                # sums are of all rows, halves of runs too
+                answers[what + again] = ask_clickhouse(
+                    s, database, [q for q in asked if not again or
+                                  q.title not in SUMS])
                 if not again:
                     disturb(s, database)
     first = duckdb or answers["one server"]
     for what, said in answers.items():
-        for q in asked:
-            a, b = said[q.title], first[q.title]
-            ok(a and a == b, "%s: %s" % (what, q.title),
+        for title, a in said.items():
+            b = first[title]
+            ok(a and a == b, "%s: %s" % (what, title),
                [x for x in zip(a, b) if x[0] != x[1]][:3] + [len(a), len(b)])
 
 
@@ -470,6 +559,7 @@ def main():
     lake = os.path.join(FOLDER.name, "lake")
     os.mkdir(lake)
     made = list(databases())
+    asked += all_sums()
     for label in ("canary", "stable"):
         fleet.export("lake/" + label, "--event-fields", "--label",
                      "rollout=" + label, *[db for x, db in made if x == label])
@@ -479,6 +569,10 @@ def main():
         for q in asked:
             ok(duckdb[q.title], "DuckDB answers: " + q.title)
         check_databases(asked, duckdb, made)
+        for what, rows in sums_of(made).items():
+            if rows:
+                ok(duckdb[what] == rows, "SQLite agrees: " + what,
+                   [x for x in zip(duckdb[what], rows) if x[0] != x[1]][:2])
     else:
         print("skip DuckDB: npm has not installed @duckdb/node-api")
     if servers.installed():

@@ -139,7 +139,7 @@ static const struct refused_case refusals[] = {
 	{ "a_code_without_digits", 500, "Code: ", 0, false, "code 0" },
 };
 
-START_TEST(refusals_say_what_to_do)
+START_TEST(refusals_of_servers_say_what_to_do)
 {
 	const struct refused_case *c = &refusals[_i];
 	struct clickhouse_place p;
@@ -159,7 +159,7 @@ END_TEST
 
 static const struct run_table tables[] = {
 	RUN_TABLE(urls_are_taken_apart, urls),
-	RUN_TABLE(refusals_say_what_to_do, refusals),
+	RUN_TABLE(refusals_of_servers_say_what_to_do, refusals),
 };
 
 RUN_TABLES("clickhouse", tables, a_long_url_is_refused, quotes_hold_any_text)
