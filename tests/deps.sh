@@ -50,6 +50,8 @@ table() {
 	tmux cmd tmux all
 	clickhouse-server file /usr/sbin/clickhouse-server all
 	trace-cmd cmd trace-cmd bench
+	libtraceevent-dev pc libtraceevent bench
+	libtracefs-dev pc libtracefs bench
 	libtracecmd-dev pc libtracecmd bench
 	debootstrap file /usr/sbin/debootstrap bench
 	EOT

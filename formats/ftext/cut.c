@@ -92,7 +92,9 @@ static void ftext_cut_line(struct ftext_cut *c, struct scan s)
 		c->late = false;
 	}
 	c->begun |= c->is_event;
-	if (!c->begun && l.kind == LINE_HEAD && c->n_head + s.n < HEAD_MAX) {
+	/* what was overwritten before the text is counted once */
+	if (!c->begun && l.kind == LINE_HEAD && c->n_head + s.n < HEAD_MAX &&
+	    !scan_starts(s, "# entries-in-buffer")) {
 		c->head =
 			mem_grow(c->head, &c->cap_head, c->n_head + s.n + 1, 1);
 		memcpy(c->head + c->n_head, s.p, s.n);

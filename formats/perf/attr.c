@@ -11,19 +11,13 @@
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
-static uint64_t perf_attr_reverse_bits(uint64_t x)
+uint64_t perf_attr_flags(uint64_t x, bool big_endian)
 {
 	uint64_t y = 0;
 
 	for (int i = 0; i < 64; i++)
 		y |= (x >> i & 1) << (63 - i);
-	return y;
-}
-
-/* Big-endian machines allocate bit-fields from the most significant bit. */
-static uint64_t perf_attr_flags(const struct perf *p, uint64_t x)
-{
-	return p->src.info.big_endian ? perf_attr_reverse_bits(x) : x;
+	return big_endian ? y : x;
 }
 
 /* The bit of a field of 8 bytes, and where to store its offset. */
@@ -176,7 +170,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (!bytes_peek_u32(b, 92, &u))
 		a.clockid = (int32_t)u;
 	bytes_peek_u64(b, 96, &a.regs_intr);
-	a.flags = perf_attr_flags(p, flags);
+	a.flags = perf_attr_flags(flags, p->src.info.big_endian);
 	a.lbr = (a.sample_type & PS_BRANCH) &&
 		(a.branch_type & BRANCH_CALL_STACK);
 	perf_attr_lay_out(&a);

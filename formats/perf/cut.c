@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/perf/cut_counts.h"
+#include "formats/perf/cut_places.h"
 #include "formats/perf/cut_state.h"
 #include "formats/perf/cut_unpack.h"
 #include "formats/perf/perf.h"
@@ -51,6 +53,7 @@ enum cut_kernel {
 struct cut_task {
 	int32_t pid, tid;
 	bool alive;
+	bool complete;	  /* all mappings of the process are known */
 	uint32_t threads; /* of the process that live, in its first one */
 	unsigned char *comm;
 	size_t comm_size;
@@ -67,23 +70,26 @@ struct cut_late {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
-	bool has_attr, mixed; /* mixed: trailers differ in length */
-	size_t trailer;	      /* bytes of sample_id at the end of records */
+	bool begun, swap, big, rounds, round_ended, is_event, is_state,
+		is_packed;
+	struct cut_places places;
 	uint64_t off;
 	/* of the compressed record that is unpacked, and behind it */
 	uint64_t packed_off, behind;
 	bool inside; /* a compressed record */
 	struct cut_unpack *unpack;
+	struct cut_counts *counts;
+	const void *stored; /* the record, as a piece has it */
+	uint32_t piece;
 	struct cut_bytes head; /* of the session */
 	struct cut_objects kernel[CUT_KERNEL];
 	/* Records of tasks and mappings that earlier ones may still follow. */
 	struct cut_late *late;
 	size_t n_late, cap_late, late_bytes;
 	uint64_t newest, limit; /* times in this round, and in those before */
-	size_t time_at;		/* of the time in the trailer */
 	size_t seq;
-	bool has_time;
+	struct cut_stamp stamp; /* of the record */
+	uint64_t end;		/* of the piece before */
 	uint64_t dropped; /* mappings that were not kept of what has ended */
 	struct cut_task *task;
 	size_t n_task, cap_task;
@@ -125,6 +131,7 @@ void perf_cut_free(struct perf_cut *c)
 	free(c->late);
 	free(c->path);
 	cut_unpack_free(c->unpack);
+	cut_counts_free(c->counts);
 	table_release(&c->by_tid);
 	free(c);
 }
@@ -233,8 +240,10 @@ static unsigned char *cut_copy(const struct perf_cut *c, const void *data,
 {
 	unsigned char *p = mem_dup(data, size);
 
-	if (!c->mixed && c->trailer && size >= AT_TID + 4 + c->trailer)
-		memset(p + size - c->trailer, 0, c->trailer);
+	size_t trailer = c->places.mixed ? 0 : c->places.trailer;
+
+	if (trailer && size >= AT_TID + 4 + trailer)
+		memset(p + size - trailer, 0, trailer);
 	return p;
 }
 
@@ -258,31 +267,19 @@ static void cut_set_comm(struct cut_task *t, unsigned char *record, size_t size)
 struct cut_record {
 	uint32_t type;
 	uint16_t misc, size;
+	uint64_t time; /* of names, mappings and threads; 0: unknown */
 	const void *data;
 	struct bytes b;
 };
 
-static int cut_take_attr(struct perf_cut *c, const struct cut_record *r)
+static void cut_take_attr(struct perf_cut *c, const struct cut_record *r)
 {
-	static const uint64_t fields = PS_TID | PS_TIME | PS_ID | PS_STREAM_ID |
-				       PS_CPU | PS_IDENTIFIER;
 	uint64_t type = 0;
 	uint64_t flags = 0;
-	size_t trailer = 0;
 
 	bytes_peek_u64(&r->b, 24, &type);
 	bytes_peek_u64(&r->b, 40, &flags);
-	if (flags & PA_SAMPLE_ID_ALL)
-		trailer = 8 * (size_t)__builtin_popcountll(type & fields);
-	size_t time_at = type & PS_TID ? 8 : 0;
-
-	c->mixed |= c->has_attr && (trailer != c->trailer ||
-				    (trailer && time_at != c->time_at));
-	c->trailer = trailer;
-	c->time_at = time_at;
-	c->has_time = trailer && (type & PS_TIME);
-	c->has_attr = true;
-	return 0;
+	cut_places_add(&c->places, type, perf_attr_flags(flags, c->big));
 }
 
 static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
@@ -297,8 +294,10 @@ static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
 	struct cut_task *t = cut_live(c, pid, tid);
 	unsigned char *copy = cut_copy(c, r->data, r->size);
 
-	if (r->misc & MISC_EXEC)
+	if (r->misc & MISC_EXEC) {
 		cut_drop_maps(c, cut_find(c, pid));
+		cut_find(c, pid)->complete = true;
+	}
 	misc = c->swap ? __builtin_bswap16(misc) : misc;
 	memcpy(copy + 4, &misc, sizeof(misc));
 	cut_set_comm(t, copy, r->size);
@@ -324,7 +323,14 @@ static int cut_take_mmap(struct perf_cut *c, const struct cut_record *r,
 		return 0;
 	}
 	cut_live(c, pid, pid);
-	cut_maps_add(&cut_find(c, pid)->maps, &m);
+	struct cut_task *t = cut_find(c, pid);
+
+	/* one without a time is of a list of all: a reader takes it so */
+	if (!r->time)
+		t->complete = true;
+	else if (!t->complete)
+		memcpy(m.record, r->data, r->size);
+	cut_maps_add(&t->maps, &m);
 	return 0;
 }
 
@@ -344,6 +350,8 @@ static void cut_inherit(struct perf_cut *c, int32_t pid, int32_t tid,
 		cut_set_comm(to, copy, from->comm_size);
 	}
 	to = cut_find(c, pid);
+	if (pid != ppid && leader && to)
+		to->complete = leader->complete;
 	for (size_t i = 0; pid != ppid && leader && to && i < leader->maps.n;
 	     i++) {
 		struct cut_map m = leader->maps.map[i];
@@ -464,6 +472,7 @@ static int cut_read_record(const struct perf_cut *c, const void *data,
 			   struct err *err)
 {
 	r->data = data;
+	r->time = 0;
 	bytes_init(b, data, len, c->path, c->off, c->swap);
 	if (bytes_u32(b, &r->type, err) || bytes_u16(b, &r->misc, err) ||
 	    bytes_u16(b, &r->size, err))
@@ -502,6 +511,7 @@ static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
 		c->off = l->off;
 		ret = cut_read_record(c, l->record, l->size, &r, &b, err);
 		r.b = b;
+		r.time = l->time;
 		if (!ret)
 			ret = cut_take_state(c, &r, err);
 		c->late_bytes -= l->size;
@@ -520,21 +530,15 @@ static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
 static int cut_put_late(struct perf_cut *c, const struct cut_record *r,
 			struct err *err)
 {
-	size_t at = r->size - RECORD_HEADER - c->trailer + c->time_at;
-	uint64_t time = 0;
-
 	c->is_state = true;
-	if (c->mixed || !c->has_time || r->size < AT_TID + 4 + c->trailer ||
-	    bytes_peek_u64(&r->b, at, &time) || !time)
+	if (!c->stamp.time)
 		return cut_take_state(c, r, err);
-	if (time > c->newest)
-		c->newest = time;
 	if ((c->n_late == LATE_MAX || c->late_bytes > LATE_BYTES) &&
 	    cut_settle(c, 0, c->n_late / 2, err))
 		return -1;
 	c->late_bytes += r->size;
 	*mem_add(c->late, c->n_late, c->cap_late) =
-		(struct cut_late){ .time = time,
+		(struct cut_late){ .time = c->stamp.time,
 				   .off = c->off,
 				   .seq = c->seq++,
 				   .record = mem_dup(r->data, r->size),
@@ -551,10 +555,43 @@ static int cut_end_round(struct perf_cut *c, struct err *err)
 	return c->n_late ? cut_settle(c, limit, 0, err) : 0;
 }
 
+/* Gives a record to the counters. Returns what is to be stored. */
+static const void *cut_count(struct perf_cut *c, const struct cut_record *r)
+{
+	const struct cut_counted counted = {
+		.data = r->data,
+		.size = r->size,
+		.piece = c->piece - (perf_cut_is_old(c) ? 1 : 0),
+	};
+
+	switch (r->type) {
+	case PR_HEADER_ATTR:
+		cut_counts_attr(c->counts, &counted);
+		return r->data;
+	case PR_SAMPLE:
+		return cut_counts_sample(c->counts, &counted);
+	case PR_LOST:
+		return cut_counts_lost(c->counts, &counted, c->stamp.cpu);
+	case PR_ID_INDEX:
+		cut_counts_ids(c->counts, &counted);
+		return r->data;
+	default:
+		/* with a time it is no sum, and what a filter removed is not
+		 * lost */
+		if (c->stamp.time || r->misc & PM_BIT15)
+			return r->data;
+		return cut_counts_lost_sum(c->counts, &counted, c->stamp.id);
+	}
+}
+
 /* Keeps what a piece needs of a record. */
 static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		    uint64_t whole, struct err *err)
 {
+	cut_places_read(&c->places, r->type, &r->b, &c->stamp);
+	if (c->stamp.time > c->newest)
+		c->newest = c->stamp.time;
+	c->stored = r->data;
 	switch (r->type) {
 	case PR_COMM:
 	case PR_MMAP:
@@ -568,6 +605,9 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 	case PR_SAMPLE:
 	case PR_LOST:
 	case PR_LOST_SAMPLES:
+		c->is_event = true;
+		c->stored = cut_count(c, r);
+		return 0;
 	case PR_CALLCHAIN_DEFERRED:
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
@@ -582,11 +622,14 @@ static int cut_keep(struct perf_cut *c, const struct cut_record *r,
 		return cut_take_packed(c, r, err);
 	case PR_HEADER_ATTR:
 		cut_take_attr(c, r);
+		cut_count(c, r);
+		break;
+	case PR_ID_INDEX:
+		cut_count(c, r);
 		break;
 	case PR_EVENT_TYPE:
 	case PR_TRACING_DATA:
 	case PR_BUILD_ID:
-	case PR_ID_INDEX:
 	case PR_THREAD_MAP:
 	case PR_CPU_MAP:
 	case PR_EVENT_UPDATE:
@@ -608,8 +651,9 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	*used = PIPE_HEADER;
 	if (len < PIPE_HEADER)
 		return 0;
-	c->swap = !memcmp(data, MAGIC_SWAPPED, 8);
-	if (!c->swap && memcmp(data, MAGIC, 8) != 0)
+	c->big = !memcmp(data, MAGIC_SWAPPED, 8);
+	c->swap = bytes_must_swap(c->big);
+	if (!c->big && memcmp(data, MAGIC, 8) != 0)
 		return err_at(err, c->path, 0,
 			      "no stream of 'perf record -o -', which is what "
 			      "can be followed");
@@ -625,6 +669,8 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 			      "file and no stream; 'ingest' reads it",
 			      size, PIPE_HEADER);
 	cut_append(&c->head, data, PIPE_HEADER);
+	c->counts = cut_counts_new(c->big);
+	c->stored = data;
 	c->begun = true;
 	c->off = PIPE_HEADER;
 	return 1;
@@ -678,6 +724,11 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 	return 1;
 }
 
+const void *perf_cut_stored(const struct perf_cut *c)
+{
+	return c->stored;
+}
+
 bool perf_cut_is_packed(const struct perf_cut *c)
 {
 	return c->is_packed;
@@ -718,13 +769,20 @@ bool perf_cut_is_state(const struct perf_cut *c)
 	return c->is_state;
 }
 
+bool perf_cut_is_old(const struct perf_cut *c)
+{
+	return c->stamp.time ? c->stamp.time <= c->end : c->is_state;
+}
+
 bool perf_cut_has_rounds(const struct perf_cut *c)
 {
 	return c->rounds;
 }
 
-void perf_cut_head(const struct perf_cut *c, FILE *out)
+void perf_cut_head(struct perf_cut *c, FILE *out)
 {
+	c->end = c->newest;
+	c->piece++;
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)

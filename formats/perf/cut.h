@@ -28,6 +28,10 @@ void perf_cut_free(struct perf_cut *c); /* NULL is fine */
  * *err if this is no such stream. */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
+/* Returns what a piece has of the record that was taken last: itself, or a copy
+ * of the same size with the counts of this piece alone. Valid until the next
+ * call of perf_cut_take(). */
+const void *perf_cut_stored(const struct perf_cut *c);
 /* Returns whether that record is a compressed one, which is not stored: the
  * records in it are taken one by one, before the next one of the stream. */
 bool perf_cut_is_packed(const struct perf_cut *c);
@@ -44,14 +48,18 @@ bool perf_cut_may_end(const struct perf_cut *c);
 /* Returns whether that record is one for which a piece is made: not of the
  * session, and no name or mapping, which the next piece begins with anyway. */
 bool perf_cut_is_event(const struct perf_cut *c);
-/* Returns whether that record tells of threads or their code. The ring of one
- * CPU may be read a round later than that of another: of the round behind its
- * end, a piece needs these records too. */
+/* Returns whether that record tells of threads or their code. */
 bool perf_cut_is_state(const struct perf_cut *c);
+/* Returns whether that record is not later than the newest one before the last
+ * head. The ring of one CPU may be read a round later than that of another: in
+ * the round behind its end, a piece gets these records, so that nothing of its
+ * time is missing. The next piece needs them only if they tell of threads or
+ * code. Such a record without a time is taken for old. */
+bool perf_cut_is_old(const struct perf_cut *c);
 /* Returns whether the stream has rounds. */
 bool perf_cut_has_rounds(const struct perf_cut *c);
 /* Writes what a piece begins with. Errors are those of the stream. */
-void perf_cut_head(const struct perf_cut *c, FILE *out);
+void perf_cut_head(struct perf_cut *c, FILE *out);
 /* Returns the number of mappings and kernel objects that were not kept, because
  * there were too many. */
 uint64_t perf_cut_dropped(const struct perf_cut *c);

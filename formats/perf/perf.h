@@ -113,6 +113,13 @@ static inline bool perf_type_is_simpleperf(uint32_t type)
 #define PS_WEIGHT_STRUCT ((uint64_t)1 << 24)
 #define PS_UNKNOWN ((uint64_t)1 << 25) /* and all above */
 
+/* Bits of perf_event_attr.read_format. */
+#define READ_ENABLED 1
+#define READ_RUNNING 2
+#define READ_ID 4
+#define READ_GROUP 8
+#define READ_LOST 16
+
 /* Bits of perf_event_attr's flags. */
 #define PA_INHERIT ((uint64_t)1 << 1)
 #define PA_EXCLUDE_USER ((uint64_t)1 << 4)
@@ -288,7 +295,8 @@ struct perf {
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
-	struct tp tp;
+	struct tp tp;	  /* for fields() and print() */
+	struct tp look;	  /* for decode() */
 	struct halves halves;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;
@@ -316,6 +324,9 @@ int perf_read_header(struct perf *p, struct err *err);
 
 /* ---- attr.c */
 /* Adds the event in b, which holds a perf_event_attr and nothing else. */
+/* Returns the flags of an attr with bit 0 as the first one: big-endian machines
+ * allocate bit-fields from the most significant bit. */
+uint64_t perf_attr_flags(uint64_t x, bool big_endian);
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err);
 /* Makes id an id of event attr. */
 void perf_id_add(struct perf *p, uint64_t id, uint32_t attr);

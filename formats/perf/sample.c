@@ -26,11 +26,6 @@
 #define BRANCH_HW_INDEX ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS ((uint64_t)1 << 19)
 
-#define READ_ENABLED 1
-#define READ_RUNNING 2
-#define READ_ID 4
-#define READ_GROUP 8
-#define READ_LOST 16
 #define READ_KINDS 3 /* value, id, lost */
 
 void perf_extra_add(struct perf *p, const char *name, uint64_t value)

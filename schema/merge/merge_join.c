@@ -1,9 +1,11 @@
 /* merge_join.c - requests that waited when their capture ended get the chain
- * that the next capture has.
+ * that the next capture has, and those that were made after their chain get the
+ * one that the capture before has.
  *
  * A cookie is the CPU and a counter since the boot, so that of two captures of
  * one boot (see merge_boots) the same cookie of the same thread id is the same
- * stay in the kernel, if the chain is the later one. For the same reason a
+ * stay in the kernel, if the chain is the later one, or is less than a second
+ * earlier, in which no counter wraps. For the same reason a
  * counter that another such capture has is not missing, and a request that an
  * earlier capture has was the first of its cookie. */
 #include "schema/columns.h"
@@ -27,6 +29,7 @@ static int join_change(struct merge *m, const struct join_pass *jp,
 {
 	bool exec = rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL;
 	bool other = rows_int(r, MERGE_JOINS_OTHER) != 0;
+	int64_t latency = rows_int(r, MERGE_JOINS_LATENCY_NS);
 	sqlite3_stmt *st = jp->request;
 
 	sqlite3_bind_int64(st, 1, rows_int(r, MERGE_JOINS_EVENT));
@@ -35,8 +38,9 @@ static int join_change(struct merge *m, const struct join_pass *jp,
 	sqlite3_bind_int64(st, 4, CONF_PROVED);
 	sqlite3_bind_int64(st, 5,
 			   (exec ? VERDICT_EXEC : 0) |
-				   (other ? VERDICT_OTHER_CAPTURE : 0));
-	sqlite3_bind_int64(st, 6, rows_int(r, MERGE_JOINS_LATENCY_NS));
+				   (other ? VERDICT_OTHER_CAPTURE : 0) |
+				   (latency < 0 ? VERDICT_AFTER : 0));
+	sqlite3_bind_int64(st, 6, latency);
 	db_bind_known(st, 7, exec, rows_int(r, MERGE_JOINS_EXEC_NS));
 	db_bind_known(st, 8, rows_int(r, MERGE_JOINS_URAW) > 0,
 		      rows_int(r, MERGE_JOINS_URAW));
@@ -55,7 +59,7 @@ static void join_regroup(struct merge *m, const struct rows *r)
 		.type = (uint32_t)rows_int(r, MERGE_JOINS_TYPE),
 		.comm = (uint32_t)rows_int(r, MERGE_JOINS_COMM),
 		.kernel = (uint32_t)rows_int(r, MERGE_JOINS_KERNEL),
-		.mark = -REQ_PENDING_END,
+		.mark = -(int32_t)rows_int(r, MERGE_JOINS_VERDICT),
 		.kernel_mark = (int32_t)rows_int(r, MERGE_JOINS_KERNEL_MARK),
 		.weighs = rows_value(r, MERGE_JOINS_WEIGHT).kind == VALUE_INT,
 	};

@@ -145,8 +145,14 @@ FROM sample_group
 -- ?1: the id before the first
 -- name: merge_take_events
 SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	raw_ns) AS taken
+	payload, raw_ns) AS taken
 FROM event WHERE id > ?1
+
+-- The same of schema 9, in which the id of a payload is that of its event.
+-- name: merge_take_older_events
+SELECT take_ints(e.id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
+	r.event, raw_ns) AS taken
+FROM event e LEFT JOIN event_raw r ON r.event = e.id WHERE e.id > ?1
 
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss
@@ -171,9 +177,6 @@ SELECT chain, capture, time_ns, cpu FROM chain_copy ORDER BY rowid
 SELECT event, cookie, chain, uraw, ip, verdict, confidence, flags, latency_ns,
 	exec_ns, ended_by, until_ns, loss, as_perf, held_ns, as_tid
 FROM request ORDER BY event
-
--- name: merge_event_raw
-SELECT event, data FROM event_raw ORDER BY event
 
 -- name: merge_branches
 SELECT event, pos, "from", "to", flags FROM branch ORDER BY rowid
@@ -222,8 +225,9 @@ FROM pragma_table_info(?1) c WHERE name <> 'event_id' ORDER BY cid
 
 -- name: merge_has_open
 SELECT EXISTS (SELECT 1 FROM request WHERE chain IS NULL AND cookie NOT NULL
-	AND verdict = (SELECT id FROM word WHERE kind = 'request'
-		AND name = 'pending_end')) AS has_open
+	AND verdict IN (SELECT id FROM word WHERE kind = 'request'
+		AND name IN ('pending_end', 'unexplained', 'chain_lost',
+			'exit_per_task'))) AS has_open
 
 -- The place of the kernel's code, which is another one after each boot
 -- (CONFIG_RANDOMIZE_BASE), of a database in which it is known to be one.
@@ -262,14 +266,22 @@ FROM (SELECT *, sum(later) OVER (PARTITION BY host, release, clock, kernel,
 -- name: merge_boots_end
 DROP TABLE boot
 
--- Requests that waited when their capture ended, and the chains of their
--- cookies.
+-- Requests that waited when their capture ended, those of its first second,
+-- whose chain may be earlier than the capture, and the chains of their cookies.
+-- A counter of cookies does not wrap in a second.
 -- name: merge_join_begin
-CREATE TEMP TABLE open_request(event INTEGER PRIMARY KEY, cookie INTEGER);
-INSERT INTO open_request SELECT event, cookie FROM request
-WHERE chain IS NULL AND cookie NOT NULL
-	AND verdict = (SELECT id FROM word WHERE kind = 'request'
-		AND name = 'pending_end');
+CREATE TEMP TABLE open_request(event INTEGER PRIMARY KEY, cookie INTEGER,
+	waits INTEGER, verdict INTEGER);
+INSERT INTO open_request SELECT r.event, r.cookie, w.name = 'pending_end',
+	r.verdict
+FROM request r JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+JOIN event e ON e.id = r.event
+JOIN event_type t ON t.id = e.type
+JOIN capture x ON x.id = t.capture
+WHERE r.chain IS NULL AND r.cookie NOT NULL
+	AND (w.name = 'pending_end' OR (w.name IN ('unexplained', 'chain_lost',
+			'exit_per_task') AND NOT r.flags & 2048
+		AND e.time_ns < x.first_ns + 1000000000));
 CREATE TEMP TABLE open_cookie(cookie INTEGER PRIMARY KEY) WITHOUT ROWID;
 INSERT OR IGNORE INTO open_cookie SELECT cookie FROM open_request;
 CREATE TEMP TABLE open_chain(cookie INTEGER, chain INTEGER,
@@ -281,7 +293,7 @@ SELECT o.event, h.id AS chain, h.uraw, min(h.time_ns) - e.time_ns AS latency_ns,
 	e.time_ns AS since_ns, h.time_ns AS until_ns, b.tid AS tid,
 	h.capture AS capture, e.type, e.comm, e.weight, e.kraw,
 	x.cmdline IS NOT y.cmdline AS other, x.id AS asked, o.cookie AS cookie,
-	h.n_events AS n_events
+	h.n_events AS n_events, o.verdict AS verdict
 FROM open_request o
 JOIN event e ON e.id = o.event
 JOIN event_type t ON t.id = e.type
@@ -289,7 +301,9 @@ JOIN capture x ON x.id = t.capture
 JOIN thread a ON a.id = e.thread
 JOIN open_chain oc ON oc.cookie = o.cookie
 JOIN chain h ON h.id = oc.chain AND h.capture <> x.id
-	AND h.time_ns >= e.time_ns
+	AND CASE WHEN h.time_ns >= e.time_ns THEN o.waits
+		ELSE h.time_ns > e.time_ns - 1000000000
+			AND e.time_ns < x.first_ns + 1000000000 END
 JOIN capture y ON y.id = h.capture
 JOIN boot p ON p.capture = x.id
 JOIN boot q ON q.capture = y.id AND q.boot = p.boot
@@ -298,10 +312,11 @@ GROUP BY o.event
 
 -- name: merge_joins
 SELECT j.event, j.chain, j.uraw, j.latency_ns, j.other, j.type, j.comm,
-	j.weight, k.stack AS kernel, u.stack AS user,
+	j.verdict, j.weight, k.stack AS kernel, u.stack AS user,
 	(SELECT min(c.time_ns) FROM comm c JOIN thread d ON d.id = c.thread
-		WHERE d.tid = j.tid AND c.exec AND c.time_ns > j.since_ns
-		AND c.time_ns <= j.until_ns) AS exec_ns,
+		WHERE d.tid = j.tid AND c.exec
+		AND c.time_ns > min(j.since_ns, j.until_ns)
+		AND c.time_ns <= max(j.since_ns, j.until_ns)) AS exec_ns,
 	coalesce(100 + k.ended, 0) AS kernel_mark
 FROM joined j
 LEFT JOIN raw_chain k ON k.id = j.kraw
@@ -333,7 +348,7 @@ DROP TABLE open_cookie;
 DROP TABLE open_request
 
 -- Captures of one boot share the counters of cookies: what one of them lacks
--- is not missing if another one has it. merge_settle looks for the counters of
+-- is not missing if another one has it, and is missing once. merge_settle looks for the counters of
 -- gaps, and for requests before those that seemed to be the first of their
 -- cookie. This is so for the kernel's layout of cookies only.
 -- name: merge_has_kin
@@ -382,10 +397,18 @@ INSERT OR IGNORE INTO sight
 SELECT h.cookie, k.kin, k.capture, NULL
 FROM chain h JOIN kin k ON k.capture = h.capture
 WHERE h.cookie IN (SELECT cookie FROM wanted);
+-- Counters that another capture has, or that an earlier one of the same
+-- recording misses as well.
+CREATE TEMP TABLE settled(gap INTEGER, counter INTEGER,
+	PRIMARY KEY(gap, counter)) WITHOUT ROWID;
+INSERT INTO settled SELECT w.gap, w.counter FROM wanted w WHERE w.gap
+AND (EXISTS (SELECT 1 FROM sight s WHERE s.cookie = w.cookie AND s.kin = w.kin)
+	OR EXISTS (SELECT 1 FROM wanted o JOIN capture a ON a.id = o.capture
+		JOIN capture b ON b.id = w.capture
+		WHERE o.cookie = w.cookie AND o.kin = w.kin AND o.gap
+		AND o.capture < w.capture AND a.cmdline IS b.cmdline));
 CREATE TEMP TABLE found(gap INTEGER PRIMARY KEY, n INTEGER);
-INSERT INTO found SELECT w.gap, count(*) FROM wanted w WHERE w.gap
-AND EXISTS (SELECT 1 FROM sight s WHERE s.cookie = w.cookie AND s.kin = w.kin)
-GROUP BY w.gap;
+INSERT INTO found SELECT gap, count(*) FROM settled GROUP BY gap;
 UPDATE cookie_cpu SET missing = missing - coalesce((SELECT sum(f.n)
 		FROM found f JOIN cookie_gap g ON g.id = f.gap
 		WHERE g.capture = cookie_cpu.capture AND g.cpu = cookie_cpu.cpu), 0),
@@ -408,8 +431,8 @@ DELETE FROM finding WHERE id IN (SELECT id FROM refuted) AND n <= 0;
 UPDATE cookie_gap SET n = n - (SELECT n FROM found WHERE gap = cookie_gap.id),
 	first = coalesce((SELECT min(w.counter) FROM wanted w
 		WHERE w.gap = cookie_gap.id AND NOT EXISTS (SELECT 1
-			FROM sight s WHERE s.cookie = w.cookie
-			AND s.kin = w.kin)), first)
+			FROM settled s WHERE s.gap = w.gap
+			AND s.counter = w.counter)), first)
 WHERE id IN (SELECT gap FROM found);
 DELETE FROM cookie_gap WHERE n <= 0;
 CREATE TEMP TABLE begun AS SELECT DISTINCT w.cookie, w.kin, w.capture
@@ -430,6 +453,7 @@ WHERE flags & 128 AND EXISTS (SELECT 1 FROM begun b
 DROP TABLE begun;
 DROP TABLE refuted;
 DROP TABLE found;
+DROP TABLE settled;
 DROP TABLE sight;
 DROP TABLE wanted;
 DROP TABLE kin

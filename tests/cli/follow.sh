@@ -168,7 +168,7 @@ say a_fifo_that_nobody_writes_is_given_up
 	awk 'BEGIN { print "round"; for (i = 1; i < 1200; i++)
 		print "sample pid=1 tid=1 cpu=0 time=" 1000 + i " u=0x400100,0x400200"
 		print "round"
-		for (i = 1; i < 400; i++) print "comm pid=" i " tid=" i " name=a time=" 9000 + i " cpu=0"
+		for (i = 1; i < 400; i++) print "comm pid=" i " tid=" i " name=a time=" 1500 + i " cpu=0"
 		print "sample pid=1 tid=1 cpu=0 time=99999 u=0x400100" }'
 } >full.txt
 awk '{ print } /^round/ && n++ { exit }' full.txt >part.txt

@@ -336,7 +336,76 @@ START_TEST(large_records_that_wait_for_earlier_ones_are_bounded)
 }
 END_TEST
 
-RUN("perf_cut", large_records_that_wait_for_earlier_ones_are_bounded,
+/* Takes what was added to the stream behind *at. */
+static void cutting_take(const struct cutting *t, struct perf_cut *c,
+			 size_t *at)
+{
+	while (*at < t->b.n) {
+		struct err err = { 0 };
+		uint64_t used;
+
+		ck_assert_int_eq(perf_cut_take(c, t->b.d + *at, t->b.n - *at,
+					       &used, &err),
+				 1);
+		*at += (size_t)used;
+	}
+}
+
+static void put_sample(struct cutting *t, uint64_t time)
+{
+	pb_rec(&t->b, PR_SAMPLE, 0);
+	pb_u64(&t->b, 0x401000);
+	pb_u32(&t->b, 10);
+	pb_u32(&t->b, 10);
+	pb_u64(&t->b, time);
+	pb_end(&t->b);
+}
+
+START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_IP | PS_TID | PS_TIME,
+				    .flags = PA_SAMPLE_ID_ALL };
+	struct perf_cut *c = perf_cut_new("test");
+	struct cutting t;
+	size_t at = 0;
+
+	cutting_begin(&t);
+	pb_rec(&t.b, PR_HEADER_ATTR, 0);
+	pb_attr(&t.b, &e);
+	pb_end(&t.b);
+	put_sample(&t, 2000);
+	put_round(&t);
+	cutting_take(&t, c, &at);
+	ck_assert(!perf_cut_is_old(c));
+
+	FILE *out = mem_stream(&t.head, &t.len);
+
+	perf_cut_head(c, out);
+	mem_stream_end(out);
+	put_sample(&t, 2000);
+	cutting_take(&t, c, &at);
+	ck_assert(perf_cut_is_old(c));
+	put_sample(&t, 2001);
+	cutting_take(&t, c, &at);
+	ck_assert(!perf_cut_is_old(c));
+	put_timed(&t, PR_EXIT, 10, 1999);
+	cutting_take(&t, c, &at);
+	ck_assert(perf_cut_is_old(c) && perf_cut_is_state(c));
+	put_timed(&t, PR_EXIT, 11, 2002);
+	cutting_take(&t, c, &at);
+	ck_assert(!perf_cut_is_old(c) && perf_cut_is_state(c));
+	put_timed(&t, PR_COMM, 12, 0);
+	cutting_take(&t, c, &at);
+	ck_assert(perf_cut_is_old(c));
+	perf_cut_free(c);
+	free(t.b.d);
+	free(t.head);
+}
+END_TEST
+
+RUN("perf_cut", what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece,
+    large_records_that_wait_for_earlier_ones_are_bounded,
     what_is_read_later_but_was_earlier_revives_no_thread,
     forks_that_perf_made_up_inherit_no_mappings,
     kernel_code_that_was_unloaded_is_left_out,

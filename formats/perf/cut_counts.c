@@ -1,0 +1,309 @@
+/* cut_counts.c - counters in a stream that is cut, so that a piece can be read
+ * alone. */
+#include "formats/perf/cut_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/perf/perf.h"
+#include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/base/table.h"
+
+#define RECORD_HEADER 8
+#define ATTR_AT 8
+#define LOST_AT 16  /* in LOST, behind the id */
+#define IDS_AT 16   /* in ID_INDEX, behind their number */
+#define ID_WIDTH 32 /* id, index, CPU, thread */
+#define ID_CPU_AT 16
+#define LOST_SUM_AT 8 /* in LOST_SAMPLES */
+#define EVENTS_MAX 4096
+#define IDS_MAX (1u << 20)
+/* As many as a reader keeps; what more there is, is not changed. */
+#define VALUES_MAX (1u << 20)
+#define CPUS_MAX 65536
+
+/* Fields of 8 bytes before the values in a sample. */
+#define BEFORE_READ                                                            \
+	(PS_IDENTIFIER | PS_IP | PS_TID | PS_TIME | PS_ADDR | PS_ID |          \
+	 PS_STREAM_ID | PS_CPU | PS_PERIOD)
+#define BEFORE_ID (PS_IP | PS_TID | PS_TIME | PS_ADDR)
+
+/* What a sample of an event has. */
+struct cut_event {
+	uint64_t type, read;
+	bool of_task;
+};
+
+/* The value of a counter, of a thread if it counts for threads. */
+struct cut_value {
+	uint64_t id, last, base;
+	uint32_t tid;
+	uint32_t piece; /* in which base was the last value before it */
+};
+
+/* Lost records that a ring told in the piece that is received, and in those
+ * before it, less what sums were reduced by. */
+struct cut_ring {
+	uint64_t now, before;
+	uint32_t piece;
+};
+
+struct cut_counts {
+	bool big, swap, has_reads;
+	struct cut_event *event;
+	size_t n_event, cap_event;
+	struct table by_id;  /* events */
+	struct table cpu_of; /* the CPUs of ids */
+	struct cut_value *value;
+	size_t n_value, cap_value;
+	struct table by_key;
+	struct cut_ring *ring;
+	size_t n_ring, cap_ring;
+	unsigned char copy[UINT16_MAX + 1];
+};
+
+struct cut_counts *cut_counts_new(bool big_endian)
+{
+	struct cut_counts *c = mem_new(1, sizeof(*c));
+
+	c->big = big_endian;
+	c->swap = bytes_must_swap(big_endian);
+	return c;
+}
+
+void cut_counts_free(struct cut_counts *c)
+{
+	if (!c)
+		return;
+	free(c->event);
+	free(c->value);
+	free(c->ring);
+	table_release(&c->by_id);
+	table_release(&c->cpu_of);
+	table_release(&c->by_key);
+	free(c);
+}
+
+static uint64_t cut_counts_u64(const struct cut_counts *c, const void *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return c->swap ? __builtin_bswap64(v) : v;
+}
+
+static void cut_counts_put(const struct cut_counts *c, void *at, uint64_t v)
+{
+	v = c->swap ? __builtin_bswap64(v) : v;
+	memcpy(at, &v, sizeof(v));
+}
+
+static size_t cut_counts_width(uint64_t fields)
+{
+	return 8 * (size_t)__builtin_popcountll(fields);
+}
+
+/* Adds an id to a table, unless it is there or there are too many. */
+static void cut_counts_add_id(struct cut_counts *c, struct table *t,
+			      const void *id, uint32_t v)
+{
+	uint64_t h = hash_u64(cut_counts_u64(c, id));
+
+	if (t->n < IDS_MAX && table_find(t, h, NULL, NULL, NULL) == TABLE_NONE)
+		table_add(t, h, v);
+}
+
+void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
+{
+	const unsigned char *p = r->data;
+	uint32_t size;
+
+	if (r->size < ATTR_AT + 48 || c->n_event == EVENTS_MAX)
+		return;
+	memcpy(&size, p + ATTR_AT + 4, sizeof(size));
+	size = c->swap ? __builtin_bswap32(size) : size;
+	struct cut_event e = { .type = cut_counts_u64(c, p + ATTR_AT + 24),
+			       .read = cut_counts_u64(c, p + ATTR_AT + 32) };
+	uint64_t flags =
+		perf_attr_flags(cut_counts_u64(c, p + ATTR_AT + 40), c->big);
+
+	e.of_task = (flags & PA_INHERIT) && (e.type & PS_TID);
+	c->has_reads |= (e.type & PS_READ) && (e.read & READ_ID);
+	for (size_t at = ATTR_AT + (size_t)size; at + 8 <= r->size; at += 8)
+		cut_counts_add_id(c, &c->by_id, p + at, (uint32_t)c->n_event);
+	*mem_add(c->event, c->n_event, c->cap_event) = e;
+}
+
+void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r)
+{
+	const unsigned char *p = r->data;
+
+	for (size_t at = IDS_AT; at + ID_WIDTH <= r->size; at += ID_WIDTH) {
+		uint64_t cpu = cut_counts_u64(c, p + at + ID_CPU_AT);
+
+		if (cpu < CPUS_MAX)
+			cut_counts_add_id(c, &c->cpu_of, p + at, (uint32_t)cpu);
+	}
+}
+
+/* ---- values in samples */
+
+/* Returns the event of a sample, NULL if it is unknown. */
+static const struct cut_event *cut_counts_event(const struct cut_counts *c,
+						const struct cut_counted *r)
+{
+	uint64_t type = c->event[0].type;
+	size_t at = RECORD_HEADER;
+
+	if (c->n_event == 1)
+		return c->event;
+	if (!(type & (PS_IDENTIFIER | PS_ID)))
+		return NULL;
+	if (!(type & PS_IDENTIFIER))
+		at += cut_counts_width(type & BEFORE_ID);
+	if (at + 8 > r->size)
+		return NULL;
+	uint64_t id = cut_counts_u64(c, (const unsigned char *)r->data + at);
+	uint32_t i = table_find(&c->by_id, hash_u64(id), NULL, NULL, NULL);
+
+	return i == TABLE_NONE ? NULL : &c->event[i];
+}
+
+static bool cut_counts_is_same(const void *owner, uint32_t i, const void *key)
+{
+	const struct cut_value *a =
+		&((const struct cut_counts *)owner)->value[i];
+	const struct cut_value *b = key;
+
+	return a->id == b->id && a->tid == b->tid;
+}
+
+/* Returns what a counter has counted since the piece began. */
+static uint64_t cut_counts_since(struct cut_counts *c,
+				 const struct cut_value *v)
+{
+	uint64_t h = hash_pair(v->id, v->tid);
+	uint32_t i = table_find(&c->by_key, h, cut_counts_is_same, c, v);
+
+	if (i == TABLE_NONE) {
+		if (c->n_value == VALUES_MAX)
+			return v->last;
+		table_add(&c->by_key, h, (uint32_t)c->n_value);
+		*mem_add(c->value, c->n_value, c->cap_value) = *v;
+		return v->last;
+	}
+	struct cut_value *old = &c->value[i];
+
+	if (old->piece < v->piece) {
+		old->base = old->last;
+		old->piece = v->piece;
+	}
+	/* one that is smaller is of a late record, and counts nothing */
+	if (v->last > old->last)
+		old->last = v->last;
+	return v->last > old->base ? v->last - old->base : 0;
+}
+
+const void *cut_counts_sample(struct cut_counts *c, const struct cut_counted *r)
+{
+	const struct cut_event *e =
+		c->has_reads ? cut_counts_event(c, r) : NULL;
+
+	if (!e || !(e->type & PS_READ) || !(e->read & READ_ID))
+		return r->data;
+	size_t at = RECORD_HEADER + cut_counts_width(e->type & BEFORE_READ);
+	size_t times =
+		cut_counts_width(e->read & (READ_ENABLED | READ_RUNNING));
+	struct cut_value v = { .piece = r->piece };
+	uint64_t n = 1;
+
+	if (at + 24 > r->size)
+		return r->data;
+	memcpy(c->copy, r->data, r->size);
+	if (e->of_task) {
+		size_t tid_at =
+			RECORD_HEADER + 4 +
+			cut_counts_width(e->type & (PS_IDENTIFIER | PS_IP));
+
+		memcpy(&v.tid, c->copy + tid_at, sizeof(v.tid));
+	}
+	if (e->read & READ_GROUP) {
+		n = cut_counts_u64(c, c->copy + at);
+		at += 8 + times;
+		times = 0;
+	}
+	/* alone: value, times, id; in a group: value, id */
+	size_t each = 16 + times + (e->read & READ_LOST ? 8 : 0);
+
+	for (; n && each <= r->size && at <= r->size - each; n--, at += each) {
+		v.last = cut_counts_u64(c, c->copy + at);
+		v.id = cut_counts_u64(c, c->copy + at + 8 + times);
+		cut_counts_put(c, c->copy + at, cut_counts_since(c, &v));
+	}
+	return c->copy;
+}
+
+/* ---- lost records */
+
+/* Returns the ring of a CPU, at a piece: what was told before is counted. */
+static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
+					uint32_t piece)
+{
+	size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
+
+	c->ring = mem_reach(c->ring, &c->n_ring, &c->cap_ring, at + 1,
+			    sizeof(*c->ring));
+	struct cut_ring *ring = &c->ring[at];
+
+	if (ring->piece < piece) {
+		ring->before = saturating_add(ring->before, ring->now);
+		ring->now = 0;
+		ring->piece = piece;
+	}
+	return ring;
+}
+
+const void *cut_counts_lost(struct cut_counts *c, const struct cut_counted *r,
+			    int32_t cpu)
+{
+	struct cut_ring *ring = cut_counts_ring(c, cpu, r->piece);
+
+	if (r->size < LOST_AT + 8)
+		return r->data;
+	uint64_t n =
+		cut_counts_u64(c, (const unsigned char *)r->data + LOST_AT);
+	uint64_t *sum = r->piece < ring->piece ? &ring->before : &ring->now;
+
+	*sum = saturating_add(*sum, n);
+	return r->data;
+}
+
+/* Takes from *n what the pieces before have told. */
+static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
+{
+	uint64_t told = ring->before < *n ? ring->before : *n;
+
+	ring->before -= told;
+	*n -= told;
+}
+
+const void *cut_counts_lost_sum(struct cut_counts *c,
+				const struct cut_counted *r, uint64_t id)
+{
+	uint32_t at = table_find(&c->cpu_of, hash_u64(id), NULL, NULL, NULL);
+	int32_t cpu = at == TABLE_NONE ? -1 : (int32_t)at;
+
+	if (r->size < LOST_SUM_AT + 8)
+		return r->data;
+	memcpy(c->copy, r->data, r->size);
+	uint64_t n = cut_counts_u64(c, c->copy + LOST_SUM_AT);
+
+	cut_counts_take_told(cut_counts_ring(c, cpu, r->piece), &n);
+	for (size_t i = 0; cpu < 0 && i < c->n_ring; i++)
+		cut_counts_take_told(
+			cut_counts_ring(c, (int32_t)i - 1, r->piece), &n);
+	cut_counts_put(c, c->copy + LOST_SUM_AT, n);
+	return c->copy;
+}
