@@ -270,7 +270,7 @@ static int server_select_needed(struct server_codes *c, const char *sql,
 		.len = len,
 	};
 
-	return len ? clickhouse_select(c->s->c, &ask, err) : 0;
+	return len ? server_ask_counted(c->s, &ask, err) : 0;
 }
 
 static int server_stacks(struct server_codes *c, struct err *err)
@@ -648,7 +648,7 @@ static int server_code_places(struct server_codes *c, struct err *err)
 		.arg = c,
 	};
 
-	if (clickhouse_select(c->s->c, &ask, err))
+	if (server_ask_counted(c->s, &ask, err))
 		return -1;
 	c->name = mem_new(c->n_place + 1, sizeof(*c->name));
 	return 0;

@@ -56,8 +56,66 @@ int server_bad(const struct server *s, const char *what, struct err *err)
 		       clickhouse_name(s->c), what);
 }
 
-int server_select(struct server *s, const char *sql, const char *types,
-		  rowbinary_fn *row, struct err *err)
+/* Counts the rows of an answer. */
+struct server_counting {
+	rowbinary_fn *row;
+	void *arg;
+	uint64_t n, told;
+};
+
+static int server_count_row(void *arg, const struct rowbinary_value *v,
+			    struct err *err)
+{
+	struct server_counting *c = arg;
+
+	c->n++;
+	return c->row(c->arg, v, err);
+}
+
+static int server_take_count(void *arg, const struct rowbinary_value *v,
+			     struct err *err)
+{
+	struct server_counting *c = arg;
+
+	(void)err;
+	c->n++;
+	c->told = v[0].u;
+	return 0;
+}
+
+int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
+		       struct err *err)
+{
+	struct server_counting c = { .row = ask->row, .arg = ask->arg };
+	struct clickhouse_ask count = *ask;
+	struct clickhouse_ask rows = *ask;
+	struct server_text t;
+	int rc;
+
+	fprintf(server_text_begin(&t), "SELECT count() FROM (%s)", ask->sql);
+	count.sql = server_text_end(&t);
+	count.types = "u64";
+	count.row = server_take_count;
+	rows.row = server_count_row;
+	count.arg = rows.arg = &c;
+	rc = clickhouse_select(s->c, &count, err);
+	free((void *)count.sql);
+	if (!rc && c.n != 1)
+		rc = server_bad(s, "an answer is empty", err);
+	c.n = 0;
+	if (!rc)
+		rc = clickhouse_select(s->c, &rows, err);
+	if (!rc && c.n != c.told)
+		rc = server_bad(s,
+				"an answer lacks rows, or they changed "
+				"meanwhile",
+				err);
+	return rc;
+}
+
+static int server_select_chosen(struct server *s, const char *sql,
+				const char *types, rowbinary_fn *row,
+				bool counted, struct err *err)
 {
 	size_t n = s->n_run;
 	uint8_t *ids = mem_new(n + 1, SERVER_HASH);
@@ -75,9 +133,22 @@ int server_select(struct server *s, const char *sql, const char *types,
 
 	for (size_t i = 0; i < n; i++)
 		memcpy(ids + i * SERVER_HASH, s->run[i].id, SERVER_HASH);
-	rc = clickhouse_select(s->c, &ask, err);
+	rc = counted ? server_ask_counted(s, &ask, err)
+		     : clickhouse_select(s->c, &ask, err);
 	free(ids);
 	return rc;
+}
+
+int server_select(struct server *s, const char *sql, const char *types,
+		  rowbinary_fn *row, struct err *err)
+{
+	return server_select_chosen(s, sql, types, row, false, err);
+}
+
+int server_select_counted(struct server *s, const char *sql, const char *types,
+			  rowbinary_fn *row, struct err *err)
+{
+	return server_select_chosen(s, sql, types, row, true, err);
 }
 
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id)

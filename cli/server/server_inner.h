@@ -71,6 +71,12 @@ char *server_text_end(struct server_text *t);
  * runs. */
 int server_select(struct server *s, const char *sql, const char *types,
 		  rowbinary_fn *row, struct err *err);
+/* The same, also if the answer may have no row: an empty reply is not taken for
+ * one. */
+int server_select_counted(struct server *s, const char *sql, const char *types,
+			  rowbinary_fn *row, struct err *err);
+int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
+		       struct err *err);
 /* Sets *err for a value that no server of ours has. Returns -1. */
 int server_bad(const struct server *s, const char *what, struct err *err);
 

@@ -193,7 +193,8 @@ int server_sums(struct server *s, struct err *err)
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
-		if (server_select(s, of[i].sql, of[i].types, of[i].row, err))
+		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
+					  err))
 			return -1;
 	return 0;
 }
