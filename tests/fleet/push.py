@@ -259,13 +259,13 @@ def test_killed(s, db, rnd):
     a, b = urls(s)
     begun = time.monotonic()
     whole = counts(a, db)
-    took = min(time.monotonic() - begun, 1.5)
+    took = time.monotonic() - begun
     reference = digest(s)
     ok(once(s, db) and whole["blocks"] > 3 and whole["rows"] > LARGE,
        "a large run is several blocks", [whole])
     kills = partly = 0
     good = True
-    while kills < 8 or not partly:
+    while kills < 8 or (not partly and kills < 60):
         clear(s)
         for _ in range(5):
             p = subprocess.Popen([BACKSTITCH, "push", "-q", a, db], env=ENV,
@@ -282,7 +282,7 @@ def test_killed(s, db, rnd):
                 and s.rows("SELECT count() FROM f.run") == [("0",)]
         counts(a, db)
         good = good and digest(s) == reference
-    ok(good, "a push that is killed anywhere goes on where it was",
+    ok(good and partly, "a push that is killed anywhere goes on where it was",
        ["%d kills, %d times partly there" % (kills, partly)])
     p = subprocess.Popen([BACKSTITCH, "push", "--replace", "--label", "a=1",
                           "--server", b, a, db], env=ENV, text=True,

@@ -11,6 +11,7 @@ All their files are in a temporary folder. installed() tells whether there is a
 server; a test prints "skip NAME: clickhouse-server is not installed" if not.
 As a program, `servers.py N COMMAND...` runs a command with $FLEET_URL0, ... of
 N servers, and ends with its status."""
+import ctypes
 import hashlib
 import os
 import shutil
@@ -54,6 +55,11 @@ USERS = """<yandex>
 <quotas><default></default></quotas>
 </yandex>
 """
+
+
+def die_with_us():
+    """A test that is killed leaves no server behind."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def installed():
@@ -123,7 +129,7 @@ class Servers:
             self.process[i] = subprocess.Popen(
                 [PROGRAM, "--config-file=" + at + "/config.xml"], cwd=at,
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-                start_new_session=True)
+                start_new_session=True, preexec_fn=die_with_us)
         if wait:
             self.wait(i)
 
