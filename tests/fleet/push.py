@@ -452,9 +452,10 @@ def test_schema(s, db):
 def test_manual(s, db):
     counts(urls(s)[0], db)
     with open(os.path.join(ROOT, "man/backstitch-fleet.7")) as f:
-        text = f.read().split(".Sh CLICKHOUSE")[1].split(".Sh SEE")[0]
+        text = f.read().split(".Sh CLICKHOUSE")[1].split("\n.Sh ")[0]
     blocks = re.findall(r"indent\n(.*?)\n\.Ed", text, re.S)
-    asked = [q for b in blocks for q in b.split(";") if q.strip()]
+    asked = [q for b in blocks for q in b.split(";")
+             if q.strip().startswith("SELECT")]
     said = []
     for q in asked:
         try:
