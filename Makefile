@@ -7,6 +7,7 @@
 #               plugin of babeltrace2
 #   BABELTRACE_PLUGINS  where install puts it (PREFIX/lib/babeltrace2/plugins)
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
+#   CURL=        without libcurl: then servers (clickhouse://) are refused
 #   WERROR=-Werror  stop at warnings, as .ci/run does
 #   PREFIX, DESTDIR  where install puts things
 PREFIX ?= /usr/local
@@ -20,10 +21,11 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 BABELTRACE ?= babeltrace2
 DEBUGINFOD ?= libdebuginfod
+CURL ?= libcurl
 
 # library: pkg-config name
 LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone \
-	$(BABELTRACE)
+	$(BABELTRACE) $(CURL)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
 
@@ -50,7 +52,8 @@ twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
-	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files)
+	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
+	$(call twins,$(CURL),curl/curl.h,cli/clickhouse)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
 CLI := $(filter-out $(LEFT_OUT),$(call find,cli,c))
@@ -66,7 +69,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/fact_queue.c stitch/verdict.c stitch/tasks/frame.c \
 	$(addprefix cli/model/,chains.c code.c events.c filter.c loss_rows.c \
-	payloads.c row_cursor.c) \
+	payloads.c payload_raws.c row_cursor.c) \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 PLUGIN_OBJS := $(if $(PLUGIN),$(O)/plug/schema_sql.o \
@@ -127,7 +130,8 @@ $(O)/flags: FORCE | $(O)/probe
 $(O)/probe: tests/deps.sh
 	$(Q)mkdir -p $(O)
 	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' BABELTRACE='$(BABELTRACE)' \
-		DEBUGINFOD='$(DEBUGINFOD)' tests/deps.sh probe
+		DEBUGINFOD='$(DEBUGINFOD)' CURL='$(CURL)' \
+		tests/deps.sh probe
 	$(Q)touch $@
 
 $(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)

@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
+#include "cli/server/server.h"
 #include "cli/stop.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -17,6 +19,8 @@
 #include "stitch/base/mem.h"
 
 static const char *input;
+/* enum server_detail; -1: the command cannot read a server */
+static int input_server = -1;
 
 const struct opt ingest_opts[] = {
 	OPT_STRING('i', "input", "FILE", &input,
@@ -26,6 +30,12 @@ const struct opt ingest_opts[] = {
 	OPT_GROUP_TOLD(load_common_opts,
 		       "and for a capture, those of 'backstitch ingest -h': "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	{ .kind = OPT_END }
+};
+
+const struct opt input_server_opts[] = {
+	OPT_GROUP_TOLD(server_opts, "and of a server, --where CONDITION and "
+				    "those of 'backstitch push -h'"),
 	{ .kind = OPT_END }
 };
 
@@ -118,6 +128,8 @@ static char several_name[256];
 static const char *input_several(int argc, char **argv, struct err *err)
 {
 	merged_paths_release(&several);
+	if (argc == 1 && clickhouse_is_url(argv[0]))
+		return NULL;
 	for (int i = 0; i < argc; i++) {
 		int ret = merged_expand(&several, argv[i], err);
 
@@ -194,6 +206,29 @@ int input_damaged(const char *path)
 	return STATUS_DAMAGED;
 }
 
+void input_take_server(unsigned int detail)
+{
+	input_server = (int)detail;
+}
+
+bool input_is_server(const char *path)
+{
+	return clickhouse_is_url(path);
+}
+
+/* Fetches the sums of a server. */
+static struct store *database_open_server(const char *url, struct err *err)
+{
+	if (input_server >= 0)
+		return server_open(url, (unsigned int)input_server, err);
+	err_set(err, ERR_USAGE,
+		"%.200s: this needs every event, and a server gives sums: "
+		"report, flame, check, and export --format folded or pprof; "
+		"for all else read the database that was pushed",
+		url);
+	return NULL;
+}
+
 static bool input_is_folder(const char *path)
 {
 	struct stat st;
@@ -236,6 +271,8 @@ struct store *database_open(const char *path, int *status, struct err *err)
 
 	if (path == several_name)
 		return database_open_several(&several, err);
+	if (clickhouse_is_url(path))
+		return database_open_server(path, err);
 	if (access(path, F_OK) || input_is_folder(path))
 		ret = database_open_folder(path, &db, err);
 	if (ret)

@@ -2,6 +2,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/command.h"
@@ -13,7 +14,15 @@ struct store;
 /* -i and the options of ingest, for commands that may ingest: for
  * OPT_GROUP(). */
 extern const struct opt ingest_opts[];
+/* --where, and how to reach a server: for commands that may be given one. */
+extern const struct opt input_server_opts[];
 
+/* For commands that read sums only: they may be given a server's URL as well;
+ * detail: what they tell apart, of enum server_detail. Other commands refuse
+ * one. */
+void input_take_server(unsigned int detail);
+/* Returns whether it is the URL of a server. */
+bool input_is_server(const char *path);
 /* Returns what to read: the argument, else -i, else the newest of perf.data and
  * the databases in the current folder, which is told on stderr. Returns NULL
  * and *err if there is neither, or more than one argument. */

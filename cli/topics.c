@@ -106,6 +106,8 @@ static void print_status(FILE *out)
 static void print_environment(FILE *out)
 {
 	static const struct help_line lines[] = {
+		{ "BACKSTITCH_CLICKHOUSE_PASSWORD",
+		  "the password for a server, clickhouse://user@host" },
 		{ "BACKSTITCH_PAGER, PAGER",
 		  "the pager for what is longer than the screen (less)" },
 		{ "COLUMNS", "width of what is not written to a terminal" },

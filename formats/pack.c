@@ -19,7 +19,7 @@ struct pack {
 	unsigned char buf[PACK_BUF];
 };
 
-struct pack *pack_new(pack_fn *put, void *arg)
+static struct pack *pack_new_level(pack_fn *put, void *arg, int level)
 {
 	struct pack *p = mem_new(1, sizeof(*p));
 
@@ -27,9 +27,19 @@ struct pack *pack_new(pack_fn *put, void *arg)
 	p->arg = arg;
 	/* 15 + 16: gzip only, largest window. The time in its header is 0
 	 * unless one is set. */
-	p->ready = deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-				15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+	p->ready = deflateInit2(&p->z, level, Z_DEFLATED, 15 + 16, 8,
+				Z_DEFAULT_STRATEGY) == Z_OK;
 	return p;
+}
+
+struct pack *pack_new(pack_fn *put, void *arg)
+{
+	return pack_new_level(put, arg, Z_DEFAULT_COMPRESSION);
+}
+
+struct pack *pack_new_fast(pack_fn *put, void *arg)
+{
+	return pack_new_level(put, arg, Z_BEST_SPEED);
 }
 
 void pack_free(struct pack *p)

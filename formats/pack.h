@@ -13,6 +13,8 @@ struct pack;
 typedef int pack_fn(void *arg, const void *data, size_t n, struct err *err);
 
 struct pack *pack_new(pack_fn *put, void *arg);
+/* The same in less time, for somewhat more bytes. */
+struct pack *pack_new_fast(pack_fn *put, void *arg);
 void pack_free(struct pack *p);
 /* Returns 0, or -1 and *err. */
 int pack_add(struct pack *p, const void *data, size_t n, struct err *err);

@@ -141,7 +141,7 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	    db_exec(db, sql_file("tables"), err) || labels_register(db, err))
 		return -1;
 	if (db->w->temp && !o->no_pages)
-		db->pages = page_file_new(db->w->temp,
+		db->pages = page_file_new(db->db, db->w->temp,
 					  o->large ? LARGE_PAGE : SMALL_PAGE,
 					  PAGE_FILE_LOCK);
 	tables_new(db);
@@ -203,13 +203,19 @@ static int store_check_ours(struct store *db, struct err *err)
 			       "%s: was never finished; "
 			       "ingest the capture again",
 			       db->path);
-	if (version < SCHEMA_VERSION)
+	db->older = version < SCHEMA_VERSION;
+	if (version < SCHEMA_OLDEST)
 		return err_set(err, ERR_FORMAT,
 			       "%s: made by an older backstitch (schema "
 			       "%" PRId64 ", this program needs %d); ingest "
 			       "the capture again",
-			       db->path, version, SCHEMA_VERSION);
+			       db->path, version, SCHEMA_OLDEST);
 	return 0;
+}
+
+bool store_is_older(const struct store *db)
+{
+	return db->older;
 }
 
 static int store_check_file(const char *path, struct err *err)

@@ -178,8 +178,9 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 static struct per_source *stitch_know_source(struct stitch *st, uint16_t i)
 {
 	struct per_source *ps = stitch_source_slot(st, i);
-	const struct source *src = stitch_source(st, i);
+	const struct source *src = order_source(st->in, i);
 
+	ps->from = src;
 	ps->known = true;
 	if (!ps->shares)
 		ps->line = i;

@@ -16,7 +16,8 @@
 /* The state of one capture. */
 struct per_source {
 	bool known;
-	bool shares;   /* stitch_together() was called */
+	bool shares; /* stitch_together() was called */
+	const struct source *from;
 	uint16_t line; /* smallest index of the captures of its kernel */
 	int64_t last;  /* time of its newest record */
 	struct snapshots *maps;	 /* saved lists of mappings; NULL: none */
@@ -72,7 +73,8 @@ struct stitch {
 
 static inline const struct source *stitch_source(struct stitch *st, uint16_t i)
 {
-	return order_source(st->in, i);
+	return i < st->n_src && st->src[i].known ? st->src[i].from
+						 : order_source(st->in, i);
 }
 
 static inline struct process *stitch_process_of(struct stitch *st,

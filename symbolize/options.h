@@ -11,6 +11,8 @@ struct symbolize_text {
 	size_t len;
 };
 
+struct kept;
+
 struct symbolize_opts {
 	const char *symfs; /* look up images below this folder; NULL: below / */
 	/* kallsyms copy for the kernel; NULL: use the running kernel's if its
@@ -38,6 +40,9 @@ struct symbolize_opts {
 	/* Copies of /proc/kallsyms found in captures, borrowed until the
 	 * symbolizer is freed; may be NULL. */
 	const struct symbolize_text *captured;
+	/* What earlier symbolizers left, and later ones get; NULL: nothing.
+	 * Borrowed until the symbolizer is freed. */
+	struct kept *kept;
 	bool no_demangle;
 	bool no_inline; /* do not look up source lines and inlined functions */
 	bool no_live;	/* for tests: never read this machine's kernel */

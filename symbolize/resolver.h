@@ -2,6 +2,7 @@
  * of /proc/kallsyms, the capture itself. */
 #ifndef SYMBOLIZE_RESOLVER_H
 #define SYMBOLIZE_RESOLVER_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct resolver {
 	 * *sym, whose strings are valid until close(); 0 if there is none. */
 	int (*resolve)(void *r, uint64_t off, struct symbol *sym);
 	void (*close)(void *r);
+	/* What is open needs neither the symbolizer nor anything but its own
+	 * files, so that another symbolizer may use it. */
+	bool outlives;
 	/* Optional, and NULL or set together. lines() is called once with all
 	 * offsets that will be looked up; */
 	void (*lines)(struct symbolizer *sy, const struct image *img, void *r,

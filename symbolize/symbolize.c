@@ -10,6 +10,8 @@
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
+#include "symbolize/files/tried_files.h"
+#include "symbolize/kept.h"
 #include "symbolize/names/demangle.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -65,6 +67,10 @@ void symbolize_free(struct symbolizer *sy)
 		return;
 	if (sy->saved)
 		name_cache_prune(sy);
+	kallsyms_leave(sy, sy->ks_file);
+	kallsyms_leave(sy, sy->ks_cache);
+	kallsyms_leave(sy, sy->ks_live);
+	kallsyms_free(sy->ks_past);
 	fetch_free(sy);
 	free((char *)sy->opts.cache);
 	free((char *)sy->opts.release);
@@ -77,9 +83,6 @@ void symbolize_free(struct symbolizer *sy)
 	for (size_t i = 0; dirs && dirs[i]; i++)
 		free(dirs[i]);
 	free(dirs);
-	kallsyms_free(sy->ks_file);
-	kallsyms_free(sy->ks_cache);
-	kallsyms_free(sy->ks_live);
 	for (size_t i = 0; i < sy->n_captured; i++)
 		kallsyms_free(sy->ks_captured[i]);
 	free(sy->ks_captured);
@@ -187,29 +190,133 @@ static void name_source_close(const struct name_source *s)
 		s->rs->close(s->r);
 }
 
-static int symbolize_name_all(struct symbolizer *sy,
-			      const struct name_source *names,
-			      const struct name_source *lines,
-			      const struct code_place *code, size_t n,
-			      symbol_fn *fn, void *arg, struct err *err)
+/* What names an image: the names that are known, and what is open to find
+ * others. */
+struct image_names {
+	struct name_cache *m; /* NULL: none */
+	bool open;	      /* these were looked for */
+	struct name_source names, extra;
+};
+
+static void image_names_free(void *object)
 {
-	const struct resolver *rs = names->rs;
+	struct image_names *in = object;
+
+	name_source_close(&in->names);
+	name_source_close(&in->extra);
+	name_cache_free(in->m);
+	free(in);
+}
+
+/* Returns whether the image has names of files whose change can be seen. Those
+ * of modules also depend on lists of the kernel. */
+static bool image_names_may_be_kept(const struct symbolizer *sy,
+				    const struct image *img)
+{
+	return sy->opts.kept &&
+	       (img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
+		img->kind == IMAGE_MAPPING ||
+		(img->kind == IMAGE_KERNEL && !sy->opts.captured));
+}
+
+/* Takes what was kept, if it is still right, or begins anew. */
+static struct image_names *image_names_take(struct symbolizer *sy,
+					    const struct image *img)
+{
+	bool keep = image_names_may_be_kept(sy, img);
+	char *name = keep ? kept_name(sy, "names", img) : NULL;
+	struct image_names *in = keep ? kept_take(sy->opts.kept, name) : NULL;
+
+	free(name);
+	if (in && tried_files_unchanged(name_cache_tried(in->m)))
+		return in;
+	if (in)
+		image_names_free(in);
+	in = mem_new(1, sizeof(*in));
+	in->m = name_cache_open(sy, img, keep);
+	return in;
+}
+
+static bool name_source_outlives(const struct name_source *s)
+{
+	return !s->rs || s->rs->outlives;
+}
+
+/* rep NULL: naming failed. */
+static void image_names_give(struct symbolizer *sy, struct image_names *in,
+			     const struct image *img, struct image_report *rep)
+{
+	bool good = in->m && rep && name_cache_end(in->m, sy, rep);
+
+	if (!good || !image_names_may_be_kept(sy, img) ||
+	    name_cache_tried(in->m)->young ||
+	    !name_source_outlives(&in->names) ||
+	    !name_source_outlives(&in->extra)) {
+		image_names_free(in);
+		return;
+	}
+	char *name = kept_name(sy, "names", img);
+
+	kept_give(sy->opts.kept, name, in, image_names_free);
+	free(name);
+}
+
+/* Passes one name to fn, and to the cache. */
+struct symbolize_teller {
+	struct name_cache *m;
+	const struct code_place *at; /* the offset being named */
+	symbol_fn *fn;
+	void *arg;
+};
+
+static int symbolize_cache_and_tell(void *arg, const struct symbol *sym,
+				    struct err *err)
+{
+	struct symbolize_teller *t = arg;
+
+	if (t->m)
+		name_cache_add(t->m, t->at, sym);
+	return t->fn(t->arg, sym, err);
+}
+
+/* Names all offsets in their order: those that are known from the cache, the
+ * others, of which t->at is the first, by what is open. */
+static int symbolize_name_all(struct symbolizer *sy,
+			      const struct image_names *in,
+			      const struct code_place *code, size_t n,
+			      struct symbolize_teller *t, struct err *err)
+{
+	const struct name_source *names = &in->names;
+	const struct name_source *lines =
+		names->rs && names->rs->lines ? names : &in->extra;
 	bool unverified = !strcmp(sy->rep->status, "unverified");
+	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct symbol sym = { .off = code[i].off };
 		const struct dwarf_frame *fr = NULL;
 		size_t n_fr = 0;
+		int known = t->m ? name_cache_tell(t->m, &code[i], t->fn,
+						   t->arg, err)
+				 : 0;
 
-		if (rs && rs->resolve(names->r, code[i].off, &sym)) {
+		if (known < 0)
+			return -1;
+		if (known)
+			continue;
+		t->at = &code[i];
+		if (names->rs &&
+		    names->rs->resolve(names->r, code[i].off, &sym)) {
 			sym.name = symbolize_demangled(sy, sym.raw_name);
 			if (lines->rs)
-				n_fr = lines->rs->inlined(lines->r, i, &fr);
+				n_fr = lines->rs->inlined(lines->r, k, &fr);
 		} else {
 			sym = (struct symbol){ .off = code[i].off };
 		}
+		k++;
 		sym.unverified = sym.name && unverified;
-		if (symbolize_tell(sy, &sym, fr, n_fr, fn, arg, err))
+		if (symbolize_tell(sy, &sym, fr, n_fr, symbolize_cache_and_tell,
+				   t, err))
 			return -1;
 	}
 	return 0;
@@ -239,92 +346,81 @@ static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
 	return got < 0 ? -1 : 0;
 }
 
-/* Locates the file of an image, opens the best resolver and passes all names to
- * fn. */
-static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
-				const struct code_place *code, size_t n,
-				symbol_fn *fn, void *arg, struct err *err)
+/* Locates the file of an image, and opens the best resolver. */
+static int symbolize_open(struct symbolizer *sy, const struct image *img,
+			  struct image_names *in, struct err *err)
 {
-	struct name_source names = { .rs = NULL };
-	struct name_source extra = { .rs = NULL };
-	const struct name_source *lines = &names;
 	const char *file = NULL;
-	int rc = 0;
 
+	in->open = true;
 	if ((img->kind == IMAGE_FILE || img->kind == IMAGE_VDSO ||
 	     img->kind == IMAGE_MAPPING) &&
 	    locate_report(sy, img))
 		file = sy->rep->file;
 	for (size_t i = 0; resolvers[i] && symbolize_has_names(img->kind);
 	     i++) {
-		int got = resolvers[i]->open(sy, img, file, &names.r, err);
+		int got = resolvers[i]->open(sy, img, file, &in->names.r, err);
 
 		if (got < 0)
 			return -1;
 		if (got) {
-			names.rs = resolvers[i];
+			in->names.rs = resolvers[i];
 			break;
 		}
 	}
-	if (names.rs && !names.rs->lines && !sy->opts.no_inline)
-		rc = symbolize_open_lines(sy, img, &extra, err);
-	if (!names.rs || !names.rs->lines)
-		lines = &extra;
-	if (lines->rs && n && !sy->opts.no_inline)
-		lines->rs->lines(sy, img, lines->r, code, n);
-	if (!rc)
-		rc = symbolize_name_all(sy, &names, lines, code, n, fn, arg,
-					err);
-	symbolize_release_demangled(&sy->plain);
-	name_source_close(&names);
-	name_source_close(&extra);
-	return rc;
+	if (in->names.rs && !in->names.rs->lines && !sy->opts.no_inline)
+		return symbolize_open_lines(sy, img, &in->extra, err);
+	return 0;
 }
 
-/* Argument of symbolize_cache_and_tell(). */
-struct caching_arg {
-	struct name_cache *m;
-	const struct code_place *at; /* the offset being named */
-	symbol_fn *fn;
-	void *arg;
-};
-
-static int symbolize_cache_and_tell(void *arg, const struct symbol *sym,
-				    struct err *err)
+/* Names the n offsets of an image, the n_rest of rest[] by its file. */
+static int symbolize_name_image(struct symbolizer *sy, const struct image *img,
+				struct image_names *in,
+				const struct code_place *code, size_t n,
+				const struct code_place *rest, size_t n_rest,
+				symbol_fn *fn, void *arg, struct err *err)
 {
-	struct caching_arg *nt = arg;
+	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
+	bool told = in->m && (in->open || !n_rest) &&
+		    name_cache_report(in->m, sy->rep);
 
-	while (nt->at->off != sym->off)
-		nt->at++;
-	name_cache_add(nt->m, nt->at, sym);
-	return nt->fn(nt->arg, sym, err);
+	if (!told && symbolize_open(sy, img, in, err))
+		return -1;
+	const struct name_source *lines =
+		in->names.rs && in->names.rs->lines ? &in->names : &in->extra;
+
+	if (lines->rs && n_rest && !sy->opts.no_inline)
+		lines->rs->lines(sy, img, lines->r, rest, n_rest);
+	int rc = symbolize_name_all(sy, in, code, n, &t, err);
+
+	symbolize_release_demangled(&sy->plain);
+	return rc;
 }
 
 int symbolize_image(struct symbolizer *sy, const struct image *img,
 		    const struct code_place *code, size_t n, symbol_fn *fn,
 		    void *arg, struct image_report *rep, struct err *err)
 {
+	struct image_names *in = image_names_take(sy, img);
+	struct code_place *some = NULL;
+	const struct code_place *rest = code;
+	size_t n_rest = n;
+
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
 	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
-	struct name_cache *m = name_cache_open(sy, img);
-	if (!m) {
-		int rc = symbolize_name_image(sy, img, code, n, fn, arg, err);
-
-		sy->rep = NULL;
-		return rc;
+	if (in->m) {
+		some = mem_new(n, sizeof(*some));
+		n_rest = name_cache_rest(in->m, code, n, some);
+		rest = some;
+		sy->tried = name_cache_tried(in->m);
 	}
+	int rc = symbolize_name_image(sy, img, in, code, n, rest, n_rest, fn,
+				      arg, err);
 
-	struct code_place *rest = mem_new(n, sizeof(*rest));
-	struct caching_arg nt = { m, rest, fn, arg };
-	int rc = name_cache_tell(m, code, n, fn, arg, rest, &n, err);
-	sy->tried = name_cache_tried(m);
-	if (!rc && (n || !name_cache_report(m, rep)))
-		rc = symbolize_name_image(sy, img, rest, n,
-					  symbolize_cache_and_tell, &nt, err);
 	sy->tried = NULL;
-	name_cache_close(m, sy, rc ? NULL : rep);
-	free(rest);
+	image_names_give(sy, in, img, rc ? NULL : rep);
+	free(some);
 	sy->rep = NULL;
 	return rc;
 }

@@ -36,6 +36,7 @@ struct symbolizer {
 	 * separate images. NULL if not read yet, or if tried_live is set and
 	 * the file cannot be read. */
 	struct kallsyms *ks_file, *ks_cache, *ks_live;
+	struct kallsyms *ks_past; /* that ks_live replaced; NULL: none */
 	bool tried_live;
 	/* one for each element of opts.captured */
 	struct kallsyms **ks_captured;
@@ -61,4 +62,6 @@ extern const struct resolver resolve_kallsyms_live;	/* kallsyms.c */
 extern const struct resolver resolve_elf;		/* elfsym.c */
 
 void kallsyms_free(struct kallsyms *ks);
+/* Keeps them for the next symbolizer, if there is to be one, or frees them. */
+void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks);
 #endif

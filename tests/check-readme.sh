@@ -67,7 +67,17 @@ block() {
 		case $line in
 		annotate*) line="$line --symfs $root/tests/captures/symfs" ;;
 		esac
-		HOME=$tmp sh -c "exec '$B' $line" >said 2>&1 </dev/null || {
+		# with a server of our own, or not at all
+		with=
+		case $line in
+		*clickhouse://*)
+			with="python3 $root/tests/fleet/servers.py 1"
+			# shellcheck disable=SC2016 # for the inner shell
+			line=$(echo "$line" | sed 's|clickhouse://host/fleet|$FLEET_URL0|; s/^push/push --create/')
+			;;
+		esac
+		# shellcheck disable=SC2086 # a command
+		HOME=$tmp $with sh -c "exec '$B' $line" >said 2>&1 </dev/null || {
 			echo "README.md: fails: backstitch $line"
 			cat said
 		}

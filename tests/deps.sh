@@ -8,7 +8,7 @@
 #   install build: what compiling needs; all: also what tests and style need;
 #   bench: also the programs that benchmarks compare with
 # $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD empty: one
-# without libdebuginfod
+# without libdebuginfod; $CURL empty: one without libcurl
 
 # package; kind of probe; what to look for; which target needs it
 table() {
@@ -27,6 +27,7 @@ table() {
 	libcapstone-dev lib capstone:capstone/capstone.h build
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libdebuginfod-dev lib ${DEBUGINFOD-libdebuginfod}:elfutils/debuginfod.h build
+	libcurl4-openssl-dev lib ${CURL-libcurl}:curl/curl.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all
 	clang cmd clang all
@@ -47,7 +48,10 @@ table() {
 	chromium-driver cmd chromedriver all
 	linux-perf cmd perf all
 	tmux cmd tmux all
+	clickhouse-server file /usr/sbin/clickhouse-server all
 	trace-cmd cmd trace-cmd bench
+	libtraceevent-dev pc libtraceevent bench
+	libtracefs-dev pc libtracefs bench
 	libtracecmd-dev pc libtracecmd bench
 	debootstrap file /usr/sbin/debootstrap bench
 	EOT

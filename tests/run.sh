@@ -2,8 +2,8 @@
 # run.sh - runs the tests and counts them; the last line is "N passed, N failed".
 # usage: O=build JOBS=2 tests/run.sh [GROUP|GROUP/NAME...]
 #
-# Groups: cases truth compare browser cli unit docs damage fuzz (all of these
-# by default; the longest programs come first), and style. GROUP/NAME runs one program of a group.
+# Groups: cases truth compare fleet browser cli unit docs damage fuzz (all of
+# these by default; the longest programs come first), and style. GROUP/NAME runs one program of a group.
 #
 # JOBS programs (one per processor by default) run side by side, each with a
 # home and a temporary folder of its own; their results are printed in the
@@ -221,9 +221,19 @@ group_compare() {
 	for t in compare hits counts joincheck asperf evidence audit twin \
 		names callsite accused unmapped deferred maps mapped ftrace ftext offcpu nonce ctf ctfmade \
 		ctfmeta ctfframes timeline lives jit lines across libdw sframe \
-		exporttext exportpprof exportfirefox exportperf exportctf fleet segments
+		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments
 	do
 		run compare "$t" 600 python3 "tests/compare/$t.py"
+	done
+}
+
+# With servers of their own.
+group_fleet() {
+	for t in tests/fleet/*.py
+	do
+		# what is no program, but a module of them, begins with its text
+		[ "$(head -c 1 "$t")" = "#" ] || continue
+		run fleet "$(basename "$t" .py)" 300 python3 "$t"
 	done
 }
 
@@ -298,13 +308,13 @@ group_style() {
 
 # shellcheck disable=SC2034 # SECONDS counts by itself
 SECONDS=0
-[ $# -gt 0 ] || set -- cases truth compare browser cli unit docs damage fuzz
+[ $# -gt 0 ] || set -- cases truth compare fleet browser cli unit docs damage fuzz
 for g in "$@"
 do
 	wanted=()
 	[ "$g" = "${g#*/}" ] || wanted=("${g#*/}")
 	case ${g%%/*} in
-	unit | cases | truth | compare | cli | browser | damage | fuzz | \
+	unit | cases | truth | compare | fleet | cli | browser | damage | fuzz | \
 		docs | style)
 		before=${#groups[@]}
 		"group_${g%%/*}"

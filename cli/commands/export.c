@@ -54,6 +54,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -125,6 +126,8 @@ static int export_run(int argc, char **argv, struct err *err)
 
 	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
 		return -1;
+	if (j.e->sums)
+		input_take_server(j.e->detail);
 	if (j.e->apart)
 		return export_apart(argc, argv, &j, err);
 	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,
@@ -153,7 +156,7 @@ static const char *const examples[] = {
 extern const struct command cmd_export;
 const struct command cmd_export = {
 	.name = "export",
-	.args = "--format FORM [options] [DB | CAPTURE]",
+	.args = "--format FORM [options] [DB | CAPTURE | URL]",
 	.summary = "convert stacks and events for other tools",
 	.examples = examples,
 	.opts = opts,

@@ -14,6 +14,7 @@
 #include "cli/model/offcpu.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
+#include "cli/server/server.h"
 #include "stitch/base/err.h"
 
 static int flame_answer(FILE *out, void *arg, struct err *err)
@@ -65,6 +66,12 @@ static int flame_run(int argc, char **argv, struct err *err)
 
 	if (flame_opts_check(&o, err))
 		return -1;
+	if (!offcpu_opts.on && !offcpu_opts.wall && !flame_opts.weight)
+		input_take_server(
+			(flame_opts.by_pid || flame_opts.by_thread
+				 ? SERVER_THREADS
+				 : 0) |
+			(flame_opts.by_verdict ? SERVER_VERDICTS : 0));
 	if (flame_opts.diff)
 		return flame_draw_diff(argc, argv, &o, err);
 	return flame_draw_one(argc, argv, &o, err);
@@ -83,7 +90,7 @@ static const char *const examples[] = {
 extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
-	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
+	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = flame_opt_table,

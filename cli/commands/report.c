@@ -21,6 +21,7 @@
 #include "cli/pictures/page_diff.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
+#include "cli/server/server.h"
 #include "stitch/base/err.h"
 
 #define LIMIT 40
@@ -79,6 +80,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -274,6 +276,16 @@ static int report_compare(int argc, char **argv, const struct report_opts *o,
 	return ret;
 }
 
+/* Returns what the groups of a server have to tell apart. */
+static unsigned int report_detail(unsigned int keys)
+{
+	if (as_html)
+		return SERVER_CPUS | SERVER_VERDICTS;
+	return (keys & (KEY_PID | KEY_TID) ? SERVER_THREADS : 0) |
+	       (keys & KEY_CPU ? SERVER_CPUS : 0) |
+	       (keys & KEY_VERDICT ? SERVER_VERDICTS : 0);
+}
+
 static int report_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
@@ -296,6 +308,8 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
+	if (!offcpu_opts.on && !offcpu_opts.wall && !view)
+		input_take_server(report_detail(o.keys));
 	if (diff)
 		return report_compare(argc, argv, &o, err);
 	db = database_from_args(argc, argv, out_path, &path, &status, err);
@@ -321,7 +335,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
+	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

@@ -29,6 +29,8 @@ struct exporter {
 	const char *summary; /* one line of help */
 	bool binary;	     /* not to be printed on a terminal */
 	bool apart; /* reads several databases one by one, not as one */
+	bool sums;  /* reads groups of samples, which a server can give: */
+	unsigned int detail; /* with this, of enum server_detail */
 	/* Writes the export. Returns 0, or -1 and *err. Stops early, with 0,
 	 * once out_failed() is true. */
 	int (*write)(FILE *out, const struct export_request *x,

@@ -44,7 +44,8 @@ static int write_folded(FILE *out, const struct export_request *x,
 {
 	const struct stacks_opts o = { .by_name = true,
 				       .inlined = x->inlined,
-				       .samples = x->samples };
+				       .samples = x->samples,
+				       .summed = true };
 	struct stacks *s = stacks_load(x->db, &o, err);
 	struct flame_tree *t;
 	int rc;
@@ -67,5 +68,6 @@ extern const struct exporter export_folded;
 const struct exporter export_folded = {
 	.summary = "one line for each stack, outermost first, and its weight: "
 		   "for flamegraph.pl and many others",
+	.sums = true,
 	.write = write_folded,
 };

@@ -21,6 +21,7 @@
 #include "cli/model/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "cli/server/server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
@@ -384,5 +385,7 @@ const struct exporter export_pprof = {
 	.summary = "the gzipped protobuf of pprof: go tool pprof, Pyroscope, "
 		   "Parca, and others",
 	.binary = true,
+	.sums = true,
+	.detail = SERVER_THREADS | SERVER_CPUS | SERVER_VERDICTS,
 	.write = write_pprof,
 };

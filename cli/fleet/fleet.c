@@ -230,6 +230,20 @@ static int fleet_take_hash(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+static int fleet_take_wrong(void *arg, const struct rows *r, struct err *err)
+{
+	struct fleet *f = arg;
+	int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
+
+	(void)err;
+	if (stack < 1 || (uint64_t)stack >= f->n_stack)
+		return 0;
+	f->wrong = mem_reach(f->wrong, &f->n_wrong, &f->cap_wrong,
+			     (size_t)stack + 1, sizeof(*f->wrong));
+	f->wrong[stack] = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
+	return 0;
+}
+
 static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
 {
 	struct fleet *f = arg;
@@ -243,6 +257,9 @@ static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
 	if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
 		c.ended =
 			fleet_word_of(f, unwind_end_name((unsigned int)ended));
+	else if (!ended && stack > 0 && (uint64_t)stack < f->n_wrong &&
+		 f->wrong[stack])
+		c.ended = fleet_word_of(f, FLEET_FABRICATED);
 	*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
 	return 0;
 }
@@ -259,6 +276,8 @@ int fleet_load_chains(struct fleet *f, struct err *err)
 	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
 	return rows_each_dense(f->db, "fleet_hashes", fleet_take_hash, f,
 			       err) ||
+			       rows_each(f->db, "report_bogus",
+					 fleet_take_wrong, f, err) ||
 			       rows_each_dense(f->db, "code_chain_stacks",
 					       fleet_take_chain, f, err)
 		       ? -1
@@ -268,8 +287,7 @@ int fleet_load_chains(struct fleet *f, struct err *err)
 int fleet_load_code(struct fleet *f, struct err *err)
 {
 	if (!f->code)
-		f->code = code_load(
-			f->db, CODE_NAMES | CODE_LINES | CODE_INLINED, err);
+		f->code = code_load(f->db, CODE_ALL & ~CODE_ADDRS, err);
 	return f->code ? fleet_load_chains(f, err) : -1;
 }
 
@@ -306,6 +324,7 @@ void fleet_close(struct fleet *f)
 	free(f->capture);
 	free(f->stack);
 	free(f->chain);
+	free(f->wrong);
 	free(f);
 }
 

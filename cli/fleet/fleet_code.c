@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -27,6 +28,7 @@ struct fleet_walk {
 	uint32_t kind[KINDS];	   /* by enum image_kind: in words */
 	struct fleet_image *image; /* by image.id */
 	struct table done;	   /* hashes and places that have rows */
+	uint32_t *chosen;	   /* by hash: stack.id */
 	size_t next;		   /* stack.id or frame.id */
 	size_t level;		   /* of the frame's next function */
 };
@@ -96,10 +98,48 @@ static void fleet_walk_close(struct fleet_rows *r)
 
 	table_release(&w->done);
 	free(w->image);
+	free(w->chosen);
 	free(w);
 }
 
 /* ---- stacks */
+
+/* Returns the position of the first bogus frame of a stack, 0 for none. */
+static uint32_t fleet_code_wrong(const struct fleet *f, size_t stack)
+{
+	return stack < f->n_wrong ? f->wrong[stack] : 0;
+}
+
+/* Of stacks with one hash, that which has bogus frames has the row. */
+static void fleet_code_choose(struct fleet_rows *r)
+{
+	struct fleet_walk *w = r->of;
+	const struct fleet *f = r->f;
+
+	w->chosen = mem_new(f->hashes.n, sizeof(*w->chosen));
+	for (size_t i = 1; i < f->n_stack; i++)
+		if (!w->chosen[f->stack[i]] || fleet_code_wrong(f, i))
+			w->chosen[f->stack[i]] = (uint32_t)i;
+}
+
+static void fleet_code_put_bogus(struct fleet_rows *r, size_t stack)
+{
+	const struct known_code *c = r->f->code;
+	uint32_t first = fleet_code_wrong(r->f, stack);
+	uint32_t pos = 0;
+
+	for (size_t s = stack; s; s = c->stack[s].parent, pos++) {
+		const char *bogus = c->frame[c->stack[s].frame].bogus;
+
+		fleet_fill_int(
+			&r->fill,
+			!first || pos < first || !bogus ? FLEET_FRAME_SOUND
+			: strcmp(bogus, callsite_kind_name(CALLSITE_NO_CODE))
+				? FLEET_FRAME_NO_CALL
+				: FLEET_FRAME_NO_CODE);
+	}
+	fleet_fill_list(&r->fill);
+}
 
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 				 size_t stack)
@@ -141,6 +181,7 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 		}
 		fleet_fill_list(b);
 	}
+	fleet_code_put_bogus(r, stack);
 }
 
 static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
@@ -149,6 +190,8 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 	const struct fleet *f = r->f;
 
 	(void)err;
+	if (!w->chosen)
+		fleet_code_choose(r);
 	while (w->next < f->n_stack && w->next < f->code->n_stack) {
 		size_t id = w->next++;
 		uint32_t hash = f->stack[id];
@@ -158,7 +201,7 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 			    TABLE_NONE)
 			continue;
 		table_add(&w->done, hash_u64(hash), hash);
-		fleet_code_put_stack(r, hash, id);
+		fleet_code_put_stack(r, hash, w->chosen[hash]);
 		return 1;
 	}
 	return 0;
@@ -219,6 +262,7 @@ static void fleet_code_put_name(struct fleet_rows *r,
 	fleet_fill_int(b, at->line);
 	fleet_fill_int(b,
 		       !!strcmp(r->f->code->image[fr->image].status, "named"));
+	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
 }
 
 static bool fleet_code_is_named(struct fleet_walk *w,

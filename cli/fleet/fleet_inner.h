@@ -19,13 +19,32 @@ struct store;
 #define FLEET_NO_WORD 0 /* "" */
 #define FLEET_NO_HASH 0 /* 16 bytes 0 */
 
+#define FLEET_VERDICTS 32
+#define FLEET_CONFIDENCES 8
+
+/* A number of requests or chains by verdict and confidence. Numbers beyond
+ * these, which only a damaged database has, count as 0. */
+struct fleet_counts {
+	uint64_t n[FLEET_VERDICTS][FLEET_CONFIDENCES];
+};
+
+static inline void fleet_count(struct fleet_counts *c, int64_t verdict,
+			       int64_t confidence)
+{
+	bool known = verdict >= 0 && verdict < FLEET_VERDICTS;
+	bool sure = confidence >= 0 && confidence < FLEET_CONFIDENCES;
+
+	c->n[known ? verdict : 0][sure ? confidence : 0]++;
+}
+
 struct fleet_capture {
 	struct fleet_run run;
 	int64_t id;
 	int64_t wall; /* what is added to times; 0 if it is not known */
 	bool has_wall;
 	bool counted;	     /* its samples were read to the end: */
-	uint64_t kept, rows; /* that many of them, and rows of table sample */
+	uint64_t kept, rows; /* that many of them, and rows of table sample, */
+	struct fleet_counts requests; /* and their requests */
 };
 
 struct fleet_chain {
@@ -40,6 +59,9 @@ struct fleet {
 	size_t n_capture, cap_capture;
 	uint32_t *stack; /* by stack.id: in hashes */
 	size_t n_stack, cap_stack;
+	uint32_t
+		*wrong; /* by stack.id: pos of its first bogus frame; 0: none */
+	size_t n_wrong, cap_wrong;
 	struct fleet_chain *chain; /* by raw_chain.id; the first is none */
 	size_t n_chain, cap_chain;
 	uint32_t after_exec;	 /* a mark */

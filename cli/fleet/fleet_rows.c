@@ -133,6 +133,7 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_fill_int(b, (int64_t)c->kept);
 	fleet_fill_int(b, (int64_t)c->rows);
 	fleet_run_put_labels(r);
+	fleet_run_put_values(r, FLEET_CAPTURES_PATH, FLEET_CAPTURES_PATH);
 }
 
 static int fleet_run_step(struct fleet_rows *r, struct err *err)

@@ -37,6 +37,7 @@ struct fleet_samples {
 	struct fleet_sample ahead; /* the first of the next period */
 	bool has_ahead, ended;
 	uint64_t kept, rows; /* so far */
+	struct fleet_counts requests;
 };
 
 static uint32_t fleet_samples_word(struct fleet *f, uint32_t *known, size_t n,
@@ -114,6 +115,8 @@ static int fleet_samples_read_next(struct fleet_rows *r,
 		if (t->sample && t->capture == s->run)
 			break;
 	}
+	if (ret > 0 && e.verdict)
+		fleet_count(&s->requests, e.verdict, e.confidence);
 	if (ret > 0)
 		*out = fleet_samples_make(r, &e);
 	return ret;
@@ -253,6 +256,7 @@ static int fleet_samples_step(struct fleet_rows *r, struct err *err)
 		r->capture->counted = true;
 		r->capture->kept = s->kept;
 		r->capture->rows = s->rows;
+		r->capture->requests = s->requests;
 	}
 	return ret;
 }
@@ -280,7 +284,7 @@ int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 	s->run = (uint32_t)r->capture->id;
 	if (fleet_load_chains(r->f, err))
 		return -1;
-	s->ev = events_open(r->f->db, err);
+	s->ev = events_open_few(r->f->db, err);
 	if (!s->ev)
 		return -1;
 	s->comm = fleet_samples_unasked(events_comms(s->ev));

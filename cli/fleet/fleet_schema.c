@@ -28,15 +28,16 @@ static const struct fleet_column run_columns[] = {
 	ONE("lost_unknown", U64, FEW),	  ONE("period", U64, FEW),
 	ONE("filtered", U8, FEW),	  ONE("kept", U64, MANY),
 	ONE("rows", U64, MANY),		  LIST("label_name", STRING, FEW),
-	LIST("label_value", STRING, FEW),
+	LIST("label_value", STRING, FEW), ONE("path", STRING, FEW),
 };
 
 static const struct fleet_column event_columns[] = {
-	ONE("run", HASH, FEW),	   ONE("event", STRING, FEW),
-	ONE("how", STRING, FEW),   ONE("unit", STRING, FEW),
-	ONE("period", U64, FEW),   ONE("frequency", U8, FEW),
-	ONE("stacks", U8, FEW),	   ONE("deferred", U8, FEW),
-	ONE("samples", U64, MANY), ONE("weight", U64, MANY),
+	ONE("run", HASH, FEW),	    ONE("event", STRING, FEW),
+	ONE("how", STRING, FEW),    ONE("unit", STRING, FEW),
+	ONE("period", U64, FEW),    ONE("frequency", U8, FEW),
+	ONE("stacks", U8, FEW),	    ONE("deferred", U8, FEW),
+	ONE("samples", U64, MANY),  ONE("weight", U64, MANY),
+	ONE("number", U32, RISING),
 };
 
 static const struct fleet_column sample_columns[] = {
@@ -61,6 +62,7 @@ static const struct fleet_column stack_columns[] = {
 	LIST("path", STRING, FEW), LIST("kind", STRING, FEW),
 	LIST("offset", U64, MANY), LIST("vaddr", U64, MANY),
 	LIST("flags", U16, FEW),   LIST("place", U64, FEW),
+	LIST("bogus", U8, FEW),
 };
 
 static const struct fleet_column name_columns[] = {
@@ -69,6 +71,7 @@ static const struct fleet_column name_columns[] = {
 	ONE("path", STRING, FEW),     ONE("offset", U64, RISING),
 	ONE("function", STRING, FEW), ONE("file", STRING, FEW),
 	ONE("line", U32, MANY),	      ONE("unverified", U8, FEW),
+	ONE("start", U64, MANY),
 };
 
 static const struct fleet_column loss_columns[] = {

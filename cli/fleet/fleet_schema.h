@@ -54,6 +54,16 @@ enum fleet_table_id {
 
 #define FLEET_COLUMNS_MAX 32 /* of a table */
 
+/* A word of sample.user_mark. */
+#define FLEET_FABRICATED "fabricated"
+
+/* stack.bogus: whether something can have been called from the frame. */
+enum fleet_frame {
+	FLEET_FRAME_SOUND, /* or not judged */
+	FLEET_FRAME_NO_CALL,
+	FLEET_FRAME_NO_CODE
+};
+
 /* by_run: the first column is the run, and a run's rows are replaced together.
  * Otherwise the first `key` columns name a row, whatever the run: a later row
  * replaces an earlier one with the same key. */

@@ -4,41 +4,50 @@
 #include <string.h>
 
 #include "cli/fleet/fleet_inner.h"
-#include "schema/columns.h"
+#include "cli/model/filter.h"
+#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/verdict.h"
 
-#define VERDICTS 32
-#define CONFIDENCES 8
+#define PAIRS ((size_t)FLEET_VERDICTS * FLEET_CONFIDENCES)
 
-/* Numbers beyond these, which only a damaged database has, count as 0. */
-struct fleet_counts {
-	uint64_t n[2][VERDICTS][CONFIDENCES]; /* of requests, of chains */
+struct fleet_verdicts {
+	struct fleet_counts of[2]; /* requests, chains */
 	size_t at;
 };
 
-static size_t fleet_verdict_number(const struct rows *r, size_t i, size_t max)
-{
-	int64_t v = rows_int(r, i);
-
-	return v >= 0 && (uint64_t)v < max ? (size_t)v : 0;
-}
+/* The columns of the queries. */
+enum {
+	COUNTED_ID,
+	COUNTED_VERDICT,
+	COUNTED_CONFIDENCE,
+	COUNTED_CAPTURE
+};
 
 static int fleet_verdict_count(struct fleet_rows *r, const char *query,
-			       uint64_t n[VERDICTS][CONFIDENCES],
-			       struct err *err)
+			       struct fleet_counts *c, struct err *err)
 {
-	struct value id = { .kind = VALUE_INT, .num = r->capture->id };
-	struct rows *q = rows_open(r->f->db, store_sql(query), &id, 1, err);
+	struct int_rows *q = int_rows_open(r->f->db, store_sql(query), err);
+	struct int_row row;
 	int ret = q ? 1 : -1;
 
-	while (ret > 0 && (ret = rows_next(q, err)) > 0)
-		n[fleet_verdict_number(q, FLEET_REQUESTS_VERDICT, VERDICTS)]
-		 [fleet_verdict_number(q, FLEET_REQUESTS_CONFIDENCE,
-				       CONFIDENCES)]++;
-	rows_close(q);
+	while (ret > 0 && (ret = int_rows_next(q, &row, err)) > 0)
+		if (row.v[COUNTED_CAPTURE] == r->capture->id)
+			fleet_count(c, row.v[COUNTED_VERDICT],
+				    row.v[COUNTED_CONFIDENCE]);
+	int_rows_close(q);
 	return ret;
+}
+
+/* Counts the requests, unless all samples were read before. */
+static int fleet_verdict_count_requests(struct fleet_rows *r,
+					struct fleet_counts *c, struct err *err)
+{
+	if (!r->capture->counted || filter_given())
+		return fleet_verdict_count(r, "fleet_requests", c, err);
+	*c = r->capture->requests;
+	return 0;
 }
 
 static void fleet_verdict_put_text(struct fleet_rows *r, const char *s)
@@ -49,16 +58,17 @@ static void fleet_verdict_put_text(struct fleet_rows *r, const char *s)
 
 static int fleet_verdict_step(struct fleet_rows *r, struct err *err)
 {
-	struct fleet_counts *c = r->of;
+	struct fleet_verdicts *v = r->of;
 
 	(void)err;
-	for (; c->at < sizeof(c->n) / sizeof(c->n[0][0][0]); c->at++) {
-		size_t chain = c->at / (VERDICTS * CONFIDENCES);
-		unsigned int verdict = c->at / CONFIDENCES % VERDICTS;
-		unsigned int confidence = c->at % CONFIDENCES;
-		uint64_t n = c->n[chain][verdict][confidence];
+	for (; v->at < 2 * PAIRS; v->at++) {
+		size_t chain = v->at / PAIRS;
+		unsigned int verdict = v->at % PAIRS / FLEET_CONFIDENCES;
+		unsigned int confidence = v->at % FLEET_CONFIDENCES;
+		uint64_t n = v->of[chain].n[verdict][confidence];
 
-		if (!n)
+		/* no number of a verdict: the row is no request */
+		if (!n || (!chain && !verdict))
 			continue;
 		fleet_verdict_put_text(r, chain ? "chain" : "request");
 		fleet_verdict_put_text(r,
@@ -66,7 +76,7 @@ static int fleet_verdict_step(struct fleet_rows *r, struct err *err)
 					     : request_verdict_name(verdict));
 		fleet_verdict_put_text(r, confidence_name(confidence));
 		fleet_fill_int(&r->fill, (int64_t)n);
-		c->at++;
+		v->at++;
 		return 1;
 	}
 	return 0;
@@ -79,13 +89,13 @@ static void fleet_verdict_close(struct fleet_rows *r)
 
 int fleet_verdict_begin(struct fleet_rows *r, struct err *err)
 {
-	struct fleet_counts *c = mem_new(1, sizeof(*c));
+	struct fleet_verdicts *v = mem_new(1, sizeof(*v));
 
-	r->of = c;
+	r->of = v;
 	r->step = fleet_verdict_step;
 	r->close = fleet_verdict_close;
-	return fleet_verdict_count(r, "fleet_requests", c->n[0], err) ||
-			       fleet_verdict_count(r, "fleet_chains", c->n[1],
+	return fleet_verdict_count_requests(r, &v->of[0], err) ||
+			       fleet_verdict_count(r, "fleet_chains", &v->of[1],
 						   err)
 		       ? -1
 		       : 0;

@@ -13,6 +13,7 @@
 #include "cli/follow/parts.h"
 #include "cli/follow/stream.h"
 #include "cli/follow/top.h"
+#include "cli/follow/tracefs.h"
 #include "cli/follow/watched.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
@@ -247,7 +248,8 @@ static int follow_open(struct follow *fw, struct err *err)
 		const char *input = fw->o->input[i];
 		struct stat st;
 
-		if (!stat(input, &st) && S_ISDIR(st.st_mode)) {
+		if (!stat(input, &st) && S_ISDIR(st.st_mode) &&
+		    !tracefs_is_buffer(input)) {
 			struct watched *w =
 				watched_open(fw->o->dir, input, err);
 
@@ -307,6 +309,14 @@ static bool follow_tell_missing(const struct follow *fw)
 	return missed || dropped || damaged;
 }
 
+static void follow_leave(void *arg)
+{
+	struct follow *fw = arg;
+
+	for (size_t i = 0; i < fw->n_streams; i++)
+		stream_leave(fw->stream[i]);
+}
+
 static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 {
 	const struct follow_opts *o = fw->o;
@@ -317,6 +327,8 @@ static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 		.quiet = o->quiet,
 		.each = !o->quiet && !o->top && term_is_terminal(stderr),
 		.rows = o->top,
+		.leave = follow_leave,
+		.leave_arg = fw,
 	};
 
 	fw->g = (struct segment){ .dir = o->dir,

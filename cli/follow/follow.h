@@ -1,10 +1,11 @@
 /* follow.h - streams become a folder of finished databases.
  *
  * This process only receives: it stores the streams in parts that can be read
- * alone. A child makes the database of each segment, one after the other, so
- * that a slow disk or many symbols do not make the recorder lose events.
- * Segments that wait are bounded; when there are too many, the streams wait,
- * and that is said: no part is dropped. */
+ * alone. Another one makes the databases of segments, one after the other, so
+ * that a slow disk or many symbols do not make the recorder lose events. If
+ * that process ends, by a hostile part or for want of memory, a new one takes
+ * its place. Segments that wait are bounded; when there are too many, the
+ * streams wait, and that is said: no part is dropped. */
 #ifndef CLI_FOLLOW_FOLLOW_H
 #define CLI_FOLLOW_FOLLOW_H
 #include <stdbool.h>

@@ -59,7 +59,7 @@ static void glance_write_row(FILE *out, const struct report_rows *rows,
 
 static int glance_write_rows(FILE *out, struct store *db, struct err *err)
 {
-	const struct stacks_opts o = { .by_name = true };
+	const struct stacks_opts o = { .by_name = true, .summed = true };
 	struct stacks *s = stacks_load(db, &o, err);
 
 	if (!s)

@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,10 +20,18 @@
 #include "cli/ingest/load.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/kept.h"
 
 /* A part that a run was killed in before it had as many bytes has no records.
  */
 #define EMPTY 64
+/* A process that keeps more than this makes room for another one. */
+#define KEPT_MAX ((unsigned long)256 << 20)
+/* Files that may be open: in all, but for what is kept, and of one object that
+ * is kept. */
+#define FILES 4096
+#define FILES_LEFT 256
+#define FILES_OF_OBJECT 4
 
 /* The parts of a segment. */
 struct make {
@@ -31,9 +43,29 @@ struct make {
 	FILE *said;
 };
 
+/* Closes all descriptors from 3 on but those in keep[]. */
+static void make_close_others(const int *keep, size_t n)
+{
+	unsigned int from = 3;
+
+	for (;;) {
+		unsigned int next = ~0U;
+
+		for (size_t i = 0; i < n; i++)
+			if (keep[i] >= (int)from &&
+			    (unsigned int)keep[i] < next)
+				next = (unsigned int)keep[i];
+		if (next > from)
+			close_range(from, next == ~0U ? next : next - 1, 0);
+		if (next == ~0U)
+			return;
+		from = next + 1;
+	}
+}
+
 /* What ends the recorder must not end this; no progress is shown, and the
- * stream is not held open. Returns where messages go. */
-static FILE *make_leave_terminal(void)
+ * streams are not held open. Returns where messages go. */
+static FILE *make_leave_terminal(const struct make_opts *o)
 {
 	/* not as descriptor 0, which is free once standard input has ended */
 	int said = fcntl(2, F_DUPFD, 3);
@@ -46,7 +78,8 @@ static FILE *make_leave_terminal(void)
 	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
-	return fdopen(said, "w");
+	make_close_others((int[]){ o->talk, o->report, said }, 3);
+	return said < 0 ? NULL : fdopen(said, "w");
 }
 
 /* Adds a part. A file of somebody else is a link to it: its own name is the one
@@ -72,15 +105,15 @@ static void make_add(struct make *m, const char *part)
 	m->paths[m->n++] = mem_strdup(n > 0 ? target : part);
 }
 
-static int make_load(struct make *m, const char *db, uint32_t number)
+static int make_load(struct make *m, struct kept *kept, const char *db,
+		     uint32_t number)
 {
-	struct store *store;
 	struct err err = { 0 };
 	bool damaged = false;
 
 	if (!m->n)
 		return MAKE_GONE;
-	if (!load_captures(m->paths, m->n, db, true, &store, &damaged, &err))
+	if (!load_again(m->paths, m->n, db, kept, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
 	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s\n", number,
 		err.msg);
@@ -89,29 +122,100 @@ static int make_load(struct make *m, const char *db, uint32_t number)
 	return m->bytes < EMPTY ? MAKE_EMPTY : MAKE_BAD;
 }
 
-_Noreturn void make_segment(const char *dir, uint32_t number, FILE *report,
-			    bool rows)
+/* Writes what is said of the segment. */
+static void make_report(const struct make_opts *o, const char *db, FILE *said)
 {
-	struct make m = { .said = make_leave_terminal() };
-	char db[SEGMENT_PATH];
+	int fd = o->report < 0 ? -1 : dup(o->report);
+	FILE *report = fd < 0 ? NULL : fdopen(fd, "w");
 	struct err err = { 0 };
 
-	if (!m.said)
-		_exit(STATUS_FAILED);
+	if (!report)
+		return;
+	if (lseek(fd, 0, SEEK_SET) || ftruncate(fd, 0) ||
+	    glance_write(report, db, o->rows, &err))
+		fprintf(said, "backstitch: %s\n", err.msg);
+	fclose(report);
+}
+
+static int make_segment(const struct make_opts *o, struct kept *kept,
+			uint32_t number, FILE *said)
+{
+	struct make m = { .said = said };
+	char db[SEGMENT_PATH];
+
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part(dir, number, i, m.path);
+		segments_part(o->dir, number, i, m.path);
 		make_add(&m, m.path);
 	}
-	segments_database(dir, number, db);
-	int status = make_load(&m, db, number);
+	segments_database(o->dir, number, db);
+	int status = make_load(&m, kept, db, number);
 
-	if (report && (status == STATUS_OK || status == STATUS_DAMAGED)) {
-		if (glance_write(report, db, rows, &err))
-			fprintf(m.said, "backstitch: %s\n", err.msg);
-		fflush(report);
+	if (status == STATUS_OK || status == STATUS_DAMAGED)
+		make_report(o, db, said);
+	fflush(said);
+	for (size_t i = 0; i < m.n; i++)
+		free(m.paths[i]);
+	return status;
+}
+
+/* Returns the bytes of memory that are this process's alone. */
+static unsigned long make_memory(void)
+{
+	unsigned long resident = 0;
+	unsigned long shared = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%*u %lu %lu", &resident, &shared) != 2)
+		resident = shared = 0;
+	if (f)
+		fclose(f);
+	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+/* Returns whether the process has more memory than it may keep, although what
+ * is free was given back. To do that each time would cost the kernel more than
+ * it saves. */
+static bool make_keeps_too_much(void)
+{
+	if (make_memory() <= KEPT_MAX)
+		return false;
+	malloc_trim(0);
+	return make_memory() > KEPT_MAX;
+}
+
+/* Returns how many objects may be kept: each has up to four files open. */
+static size_t make_objects(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return 0;
+	if (l.rlim_cur < FILES && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
+		setrlimit(RLIMIT_NOFILE, &l);
+		getrlimit(RLIMIT_NOFILE, &l);
 	}
-	fflush(m.said);
-	_exit(status);
+	if (l.rlim_cur > FILES)
+		l.rlim_cur = FILES;
+	return l.rlim_cur <= FILES_LEFT
+		       ? 0
+		       : (size_t)(l.rlim_cur - FILES_LEFT) / FILES_OF_OBJECT;
+}
+
+_Noreturn void make_segments(const struct make_opts *o)
+{
+	FILE *said = make_leave_terminal(o);
+	struct kept *kept = kept_new(make_objects());
+	struct make_done done = { .ends = !said };
+	uint32_t number;
+
+	while (!done.ends &&
+	       recv(o->talk, &number, sizeof(number), 0) == sizeof(number)) {
+		done.status = make_segment(o, kept, number, said);
+		done.ends = make_keeps_too_much();
+		send(o->talk, &done, sizeof(done), MSG_NOSIGNAL);
+	}
+	_exit(STATUS_OK);
 }
 
 _Noreturn void make_command(const char *command, const char *path)

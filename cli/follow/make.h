@@ -1,22 +1,33 @@
-/* make.h - what the child processes of follow do: they make the database of a
- * segment, or run the user's command for it. */
+/* make.h - what the child processes of follow do: one makes the databases of
+ * segments, others run the user's command for them. */
 #ifndef CLI_FOLLOW_MAKE_H
 #define CLI_FOLLOW_MAKE_H
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
-/* Exit statuses beside those of command.h. */
+/* Statuses of a segment beside those of command.h. */
 enum make_status {
 	MAKE_EMPTY = 10, /* the parts have not even a header */
 	MAKE_GONE,	 /* the files of the segment were removed */
 	MAKE_BAD,	 /* the parts cannot be read */
 };
 
-/* Makes the database of a segment, and a glance if there is a file for it;
- * rows: with functions. */
-_Noreturn void make_segment(const char *dir, uint32_t number, FILE *report,
-			    bool rows);
+/* The answer for a segment. */
+struct make_done {
+	int status;
+	bool ends; /* the process keeps too much, and ends */
+};
+
+struct make_opts {
+	const char *dir;
+	int talk;   /* gets the numbers of segments, as uint32_t, and gives
+		     * struct make_done for each; its end ends the process */
+	int report; /* a file for the glance of each segment; -1: none */
+	bool rows;  /* with functions */
+};
+
+/* Makes the databases of the segments that it is told to. */
+_Noreturn void make_segments(const struct make_opts *o);
 /* Runs a shell's command with the path as $1. */
 _Noreturn void make_command(const char *command, const char *path);
 #endif

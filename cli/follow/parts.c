@@ -2,7 +2,6 @@
 #include "cli/follow/parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/follow/make.h"
+#include "cli/follow/maker.h"
 #include "cli/output/human.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -41,11 +41,12 @@ struct parts_age {
 
 struct parts {
 	struct parts_opts o;
-	uint32_t first, end; /* these wait, the first one is read by child */
+	uint32_t first, end; /* these wait, the first one is made */
 	int64_t since[2 * PARTS_WAITING]; /* by number, modulo */
-	pid_t child;
-	int64_t child_since;
-	FILE *report; /* the child's */
+	struct maker *maker;
+	bool making; /* the maker has the first one */
+	bool again;  /* for the second time */
+	int64_t making_since;
 	struct parts_command *command;
 	size_t n_command, cap_command;
 	struct parts_age *age;
@@ -74,6 +75,13 @@ struct parts *parts_new(const struct parts_opts *o, uint32_t left,
 	q->o = *o;
 	q->first = left ? left : next;
 	q->end = next;
+	q->maker = maker_new(&(struct maker_opts){
+		.dir = o->dir,
+		.glances = o->each || o->rows,
+		.rows = o->rows,
+		.leave = o->leave,
+		.leave_arg = o->leave_arg,
+	});
 	return q;
 }
 
@@ -81,25 +89,21 @@ void parts_free(struct parts *q)
 {
 	if (!q)
 		return;
-	if (q->report)
-		fclose(q->report);
+	maker_free(q->maker);
 	glance_release(&q->glance);
 	free(q->command);
 	free(q->age);
 	free(q);
 }
 
-/* Starts a process. Returns what fork() does. If there can be none, that is
- * said once, and tried again later. */
-static pid_t parts_fork(struct parts *q)
+static bool parts_may_start(const struct parts *q)
 {
-	if (parts_now() < q->retry_at)
-		return -1;
-	fflush(NULL);
-	pid_t pid = fork();
+	return parts_now() >= q->retry_at;
+}
 
-	if (pid >= 0)
-		return pid;
+/* Says once that no process can be started, which is tried again later. */
+static void parts_tell_fork(struct parts *q)
+{
 	q->retry_at = parts_now() + RETRY_NS;
 	if (!q->told_fork)
 		fprintf(stderr,
@@ -107,31 +111,21 @@ static pid_t parts_fork(struct parts *q)
 			"again\n",
 			strerror(errno));
 	q->told_fork = true;
-	return -1;
 }
 
 /* ---- databases */
 
 static void parts_start_next(struct parts *q)
 {
-	while (!q->child && q->first < q->end &&
+	while (!q->making && q->first < q->end &&
 	       !segments_waits(q->o.dir, q->first))
 		q->first++; /* what an earlier run left may have gaps */
-	if (q->child || q->first >= q->end)
+	if (q->making || q->first >= q->end || !parts_may_start(q))
 		return;
-	FILE *report = q->o.each || q->o.rows ? tmpfile() : NULL;
-	pid_t pid = parts_fork(q);
-
-	if (!pid)
-		make_segment(q->o.dir, q->first, report, q->o.rows);
-	if (pid < 0) {
-		if (report)
-			fclose(report);
-		return;
-	}
-	q->child = pid;
-	q->child_since = parts_now();
-	q->report = report;
+	q->making_since = parts_now();
+	q->making = maker_give(q->maker, q->first);
+	if (!q->making)
+		parts_tell_fork(q);
 }
 
 /* Says one line about a finished segment. */
@@ -159,12 +153,12 @@ static void parts_tell_segment(const struct parts *q, uint32_t number,
 
 static void parts_take_report(struct parts *q, uint32_t number, int64_t took)
 {
+	FILE *report = maker_report(q->maker);
 	struct glance g;
 
-	if (!q->report)
+	if (!report)
 		return;
-	rewind(q->report);
-	if (glance_read(q->report, &g)) {
+	if (glance_read(report, &g)) {
 		glance_release(&q->glance);
 		q->glance = g;
 		q->has_glance = true;
@@ -173,6 +167,7 @@ static void parts_take_report(struct parts *q, uint32_t number, int64_t took)
 	} else {
 		glance_release(&g);
 	}
+	fclose(report);
 }
 
 static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
@@ -210,12 +205,17 @@ static void parts_note_age(struct parts *q, uint32_t number)
 static void parts_run_command(struct parts *q, uint32_t number)
 {
 	char path[SEGMENT_PATH];
+	pid_t pid = -1;
 
 	if (!q->o.command)
 		return;
 	segments_database(q->o.dir, number, path);
-	pid_t pid = parts_fork(q);
-
+	if (parts_may_start(q)) {
+		fflush(NULL);
+		pid = fork();
+		if (pid < 0)
+			parts_tell_fork(q);
+	}
 	if (!pid)
 		make_command(q->o.command, path);
 	if (pid > 0) {
@@ -230,19 +230,14 @@ static void parts_run_command(struct parts *q, uint32_t number)
 	q->commands_failed++;
 }
 
-static void parts_take_result(struct parts *q, int status)
+/* Takes the status of the first segment. */
+static void parts_take_status(struct parts *q, int code)
 {
-	int code = WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_FAILED;
-	int64_t took = parts_now() - q->child_since;
+	int64_t took = parts_now() - q->making_since;
 	uint32_t number = q->first++;
 
-	q->child = 0;
+	q->making = q->again = false;
 	q->damaged |= code != STATUS_OK && code != STATUS_FAILED;
-	if (WIFSIGNALED(status))
-		fprintf(stderr,
-			"backstitch: segment %" PRIu32 ": the process that "
-			"made its database was ended by signal %d\n",
-			number, WTERMSIG(status));
 	if (code == MAKE_EMPTY || code == MAKE_GONE) {
 		q->empty++;
 		segments_remove(q->o.dir, number);
@@ -259,71 +254,88 @@ static void parts_take_result(struct parts *q, int status)
 	} else {
 		q->left++; /* the next run tries it again */
 	}
-	if (q->report)
-		fclose(q->report);
-	q->report = NULL;
 }
 
-/* Takes the result of a command; returns false if it is none. */
-static bool parts_take_command(struct parts *q, pid_t pid, int status)
+/* The process that made the first segment has ended. Another one, which knows
+ * nothing yet, tries that once more. */
+static void parts_take_loss(struct parts *q, int status)
 {
-	for (size_t i = 0; i < q->n_command; i++) {
-		uint32_t number = q->command[i].number;
-
-		if (q->command[i].pid != pid)
-			continue;
-		q->command[i] = q->command[--q->n_command];
-		if (status) {
-			q->commands_failed++;
-			fprintf(stderr,
-				"backstitch: segment %" PRIu32
-				": its command %s %d\n",
-				number,
-				WIFSIGNALED(status) ? "was ended by signal"
-						    : "failed with status",
-				WIFSIGNALED(status) ? WTERMSIG(status)
-						    : WEXITSTATUS(status));
-		}
-		parts_keep(q);
-		return true;
-	}
-	return false;
+	fprintf(stderr,
+		"backstitch: segment %" PRIu32 ": the process that made its "
+		"database %s %d%s\n",
+		q->first,
+		WIFSIGNALED(status) ? "was ended by signal"
+				    : "ended with status",
+		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+		q->again ? ", again: its parts stay"
+			 : "; another one tries it again");
+	q->making = false;
+	if (q->again)
+		parts_take_status(q, STATUS_FAILED);
+	else
+		q->again = true;
 }
 
-/* Takes the result of one child that has ended; block: waits for it. Returns
- * whether there was one. */
-static bool parts_take(struct parts *q, pid_t which, bool block)
+/* Takes the result of the first segment; block: waits for it. */
+static void parts_take_segment(struct parts *q, bool block)
 {
 	int status;
+	enum maker_got got =
+		q->making ? maker_take(q->maker, block, &status) : MAKER_BUSY;
+
+	if (got == MAKER_DONE)
+		parts_take_status(q, status);
+	else if (got == MAKER_LOST)
+		parts_take_loss(q, status);
+}
+
+/* ---- commands */
+
+/* Takes the result of command i; block: waits for it. Returns whether it has
+ * ended. */
+static bool parts_take_command(struct parts *q, size_t i, bool block)
+{
+	uint32_t number = q->command[i].number;
+	int status = 0;
 	pid_t pid;
 
 	do
-		pid = waitpid(which, &status, block ? 0 : WNOHANG);
+		pid = waitpid(q->command[i].pid, &status, block ? 0 : WNOHANG);
 	while (pid < 0 && errno == EINTR);
-	if (pid <= 0)
+	if (!pid)
 		return false;
-	if (pid == q->child)
-		parts_take_result(q, status);
-	else
-		parts_take_command(q, pid, status);
+	q->command[i] = q->command[--q->n_command];
+	if (pid < 0 || status) {
+		q->commands_failed++;
+		fprintf(stderr,
+			"backstitch: segment %" PRIu32 ": its command %s %d\n",
+			number,
+			WIFSIGNALED(status) ? "was ended by signal"
+					    : "failed with status",
+			WIFSIGNALED(status) ? WTERMSIG(status)
+					    : WEXITSTATUS(status));
+	}
+	parts_keep(q);
 	return true;
 }
 
 void parts_reap(struct parts *q)
 {
-	while (parts_take(q, -1, false))
-		;
+	parts_take_segment(q, false);
+	for (size_t i = 0; i < q->n_command;)
+		if (!parts_take_command(q, i, false))
+			i++;
 	parts_start_next(q);
 }
 
-/* Waits for the child, or until one can be started. */
+/* Waits for the first segment, or until a process can be started. */
 static void parts_wait_for_one(struct parts *q)
 {
 	const struct timespec pause = { .tv_nsec = RETRY_NS };
 
-	if (q->child)
-		parts_take(q, q->child, true);
-	else
+	if (q->making)
+		parts_take_segment(q, true);
+	else if (!parts_may_start(q))
 		nanosleep(&pause, NULL);
 	parts_reap(q);
 }
@@ -369,13 +381,13 @@ int parts_wait(struct parts *q, struct err *err)
 {
 	parts_reap(q);
 	for (int i = 0; q->first < q->end && i < RETRIES; i++) {
-		if (q->child)
+		if (q->making)
 			i = 0;
 		parts_wait_for_one(q);
 	}
 	q->left += q->end - q->first;
-	while (q->n_command && parts_take(q, -1, true))
-		;
+	while (q->n_command)
+		parts_take_command(q, 0, true);
 	if (!q->left)
 		return 0;
 	return err_set(err, ERR_IO,

@@ -1,8 +1,9 @@
 /* parts.h - whole parts of the stream wait, and become databases.
  *
  * parts_add() appends a segment, parts_reap() takes what child processes have
- * done, and starts the next one: one database is made at a time. A command of
- * the user runs for each finished segment, and holds it in the folder. */
+ * done, and gives the next one to the maker: one database is made at a time. A
+ * command of the user runs for each finished segment, and holds it in the
+ * folder. */
 #ifndef CLI_FOLLOW_PARTS_H
 #define CLI_FOLLOW_PARTS_H
 #include <stdbool.h>
@@ -24,6 +25,10 @@ struct parts_opts {
 	bool quiet;
 	bool each; /* say a line for each segment */
 	bool rows; /* glances have functions */
+	/* Called in the process that makes databases, which must not hold
+	 * inputs open; NULL: nothing. */
+	void (*leave)(void *arg);
+	void *leave_arg;
 };
 
 /* The segments before `next` that were left behind, from `left` on, wait

@@ -19,6 +19,24 @@
 /* Seconds of which the nanoseconds are an int64_t. */
 #define SECONDS_MAX 9e9
 
+bool segment_is_full(const struct segment *g)
+{
+	const struct segment_limit *l = &g->limit;
+
+	if (!g->events)
+		return false;
+	return g->cut_now || (l->bytes && g->bytes >= l->bytes) ||
+	       (l->ns && g->now - g->since >= l->ns);
+}
+
+void segment_next(struct segment *g)
+{
+	g->number++;
+	g->since = g->now;
+	g->events = g->bytes = 0;
+	g->cut_now = false;
+}
+
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err)
 {
@@ -72,6 +90,13 @@ void segments_part(const char *dir, uint32_t number, unsigned int index,
 		 dir, number, more);
 }
 
+void segments_new_part(const char *dir, uint32_t number, unsigned int index,
+		       char out[SEGMENT_PATH])
+{
+	snprintf(out, SEGMENT_PATH, "%.4000s/.segment-%06" PRIu32 ".new.%u",
+		 dir, number, index);
+}
+
 static void segments_bad(const char *dir, uint32_t number, unsigned int index,
 			 char out[SEGMENT_PATH])
 {
@@ -97,13 +122,36 @@ bool segments_waits(const char *dir, uint32_t number)
 	return found;
 }
 
+void segments_remove_part(const char *path)
+{
+	char file[SEGMENT_PATH + 256];
+	const struct dirent *e;
+
+	if (!unlink(path) || (errno != EISDIR && errno != EPERM))
+		return;
+	DIR *d = opendir(path);
+
+	while (d && (e = readdir(d)) != NULL) {
+		snprintf(file, sizeof(file), "%.4000s/%.255s", path, e->d_name);
+		unlink(file);
+	}
+	if (d)
+		closedir(d);
+	rmdir(path);
+}
+
 void segments_remove(const char *dir, uint32_t number)
 {
-	char path[SEGMENT_PATH];
+	char path[SEGMENT_PATH], gone[SEGMENT_PATH];
+	struct stat st;
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part(dir, number, i, path);
-		unlink(path);
+		if (lstat(path, &st))
+			continue;
+		/* what is left of a folder must not be taken for a part */
+		segments_new_part(dir, number, i, gone);
+		segments_remove_part(rename(path, gone) ? path : gone);
 	}
 }
 
@@ -134,6 +182,15 @@ static uint32_t segments_number(const char *name, const char *begin,
 	if (strncmp(rest, end, n_end) != 0 || v >= UINT32_MAX)
 		return 0;
 	return !rest[n_end] || (more && rest[n_end] == '.') ? (uint32_t)v : 0;
+}
+
+/* Removes a part that a killed run began, or did not quite remove. */
+static void segments_remove_in(const char *dir, const char *name)
+{
+	char path[SEGMENT_PATH + 256];
+
+	snprintf(path, sizeof(path), "%.4000s/%.255s", dir, name);
+	segments_remove_part(path);
 }
 
 int segments_open(const char *dir, uint32_t *last, uint32_t *left,
@@ -169,6 +226,8 @@ int segments_open(const char *dir, uint32_t *last, uint32_t *left,
 			*last = part;
 		if (part && (!*left || part < *left))
 			*left = part;
+		if (segments_number(e->d_name, ".segment-", ".new", true))
+			segments_remove_in(dir, e->d_name);
 	}
 	closedir(d);
 	return 0;

@@ -2,7 +2,8 @@
  *
  * segment-000001.db is a finished database. .segment-000002.data is the part of
  * the stream that is being received, or waits to be read; if there are several
- * inputs, .segment-000002.data.1 is that of the second one, and so on. Nobody
+ * inputs, .segment-000002.data.1 is that of the second one, and so on. A part
+ * that is a folder is called .segment-000002.new.0 until it has pages. Nobody
  * else looks at them, and what a killed run left behind is read by the next
  * one. segment-000003.bad is a part that could not be read. */
 #ifndef CLI_FOLLOW_SEGMENTS_H
@@ -23,6 +24,21 @@ struct segment_limit {
 	uint64_t bytes;
 };
 
+/* The segment that is received, which all streams share. */
+struct segment {
+	const char *dir;
+	struct segment_limit limit;
+	uint32_t number;
+	int64_t since, now; /* monotonic: its begin, and the time of a round */
+	uint64_t events, bytes;
+	bool cut_now; /* end it, however full it is */
+};
+
+/* Returns whether the segment has events and has reached its limit. */
+bool segment_is_full(const struct segment *g);
+/* Begins the next segment. */
+void segment_next(struct segment *g);
+
 /* Reads "10s", "5m", "2h", "64M" or "4G". Returns 0, or -1 and *err. */
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err);
@@ -36,6 +52,12 @@ void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
 void segments_part(const char *dir, uint32_t number, unsigned int index,
 		   char out[SEGMENT_PATH]);
+/* Writes the name of a part that is a folder, until it has what a reader needs.
+ */
+void segments_new_part(const char *dir, uint32_t number, unsigned int index,
+		       char out[SEGMENT_PATH]);
+/* Removes a part: a file, a link, or a folder of files. */
+void segments_remove_part(const char *path);
 /* Returns whether there are parts of a segment. */
 bool segments_waits(const char *dir, uint32_t number);
 /* Removes the parts of a segment. */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/follow/rings.h"
+#include "cli/follow/tracefs.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
 #include "stitch/base/err.h"
@@ -17,6 +19,7 @@
 
 #define NS 1000000000
 #define BUFFER ((size_t)1 << 20)
+#define PART_BUFFER ((size_t)64 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
 /* A text of ftrace is recognized by this much of it, or by what came before it
@@ -26,6 +29,7 @@
 #define LATE_EVENTS 256
 
 struct stream {
+	struct rings *rings; /* of tracefs: they do all of it; NULL: bytes */
 	struct segment *g;
 	const char *input;
 	unsigned int index;
@@ -45,24 +49,6 @@ struct stream {
 	bool failed; /* what comes is not taken */
 };
 
-bool segment_is_full(const struct segment *g)
-{
-	const struct segment_limit *l = &g->limit;
-
-	if (!g->events)
-		return false;
-	return g->cut_now || (l->bytes && g->bytes >= l->bytes) ||
-	       (l->ns && g->now - g->since >= l->ns);
-}
-
-void segment_next(struct segment *g)
-{
-	g->number++;
-	g->since = g->now;
-	g->events = g->bytes = 0;
-	g->cut_now = false;
-}
-
 /* ---- parts */
 
 static int stream_begin_part(struct stream *s, struct err *err)
@@ -74,6 +60,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 	s->part = fopen(path, "we");
 	if (!s->part)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
 		perf_cut_head(s->perf, s->part);
 	else
@@ -322,6 +309,8 @@ static int stream_end(struct stream *s, struct err *err)
 
 int stream_receive(struct stream *s, bool stop, struct err *err)
 {
+	if (s->rings)
+		return rings_receive(s->rings, stop, err);
 	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, s->cap - s->n);
 
 	if (n > 0) {
@@ -338,7 +327,7 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 
 int stream_idle(struct stream *s, struct err *err)
 {
-	if (s->fd < 0 || s->g->now - s->heard < SILENT)
+	if (s->rings || s->fd < 0 || s->g->now - s->heard < SILENT)
 		return 0;
 	if (!s->part)
 		return stream_take(s, true, err);
@@ -370,19 +359,26 @@ static int stream_open_input(const char *input, struct err *err)
 struct stream *stream_open(struct segment *g, const char *input,
 			   unsigned int index, struct err *err)
 {
-	int fd = stream_open_input(input, err);
+	struct rings *rings = NULL;
+	int fd = -1;
 
-	if (fd < 0)
+	if (tracefs_is_buffer(input))
+		rings = rings_open(g, input, index, err);
+	else
+		fd = stream_open_input(input, err);
+	if (fd < 0 && !rings)
 		return NULL;
 	struct stream *s = mem_new(1, sizeof(*s));
 
-	*s = (struct stream){ .g = g,
+	*s = (struct stream){ .rings = rings,
+			      .g = g,
 			      .input = input,
 			      .index = index,
 			      .fd = fd,
 			      .heard = g->now,
 			      .number = g->number };
-	s->buf = mem_grow(NULL, &s->cap, BUFFER, 1);
+	if (!rings)
+		s->buf = mem_grow(NULL, &s->cap, BUFFER, 1);
 	return s;
 }
 
@@ -390,6 +386,7 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
+	rings_close(s->rings);
 	if (s->part)
 		fclose(s->part);
 	if (s->tail)
@@ -402,13 +399,23 @@ void stream_free(struct stream *s)
 	free(s);
 }
 
+void stream_leave(struct stream *s)
+{
+	if (s->rings)
+		rings_leave(s->rings);
+	else if (s->fd > 0)
+		close(s->fd);
+}
+
 int stream_fd(const struct stream *s)
 {
-	return s->fd;
+	return s->rings ? rings_fd(s->rings) : s->fd;
 }
 
 uint32_t stream_oldest(const struct stream *s)
 {
+	if (s->rings)
+		return rings_oldest(s->rings);
 	if (s->tail)
 		return s->tail_number;
 	if (s->part)
@@ -418,7 +425,7 @@ uint32_t stream_oldest(const struct stream *s)
 
 bool stream_damaged(const struct stream *s)
 {
-	return s->damaged;
+	return s->rings ? rings_damaged(s->rings) : s->damaged;
 }
 
 uint64_t stream_dropped(const struct stream *s)

@@ -15,26 +15,13 @@
 struct err;
 struct stream;
 
-/* The segment that is received, which all streams share. */
-struct segment {
-	const char *dir;
-	struct segment_limit limit;
-	uint32_t number;
-	int64_t since, now; /* monotonic: its begin, and the time of a round */
-	uint64_t events, bytes;
-	bool cut_now; /* end it, however full it is */
-};
-
-/* Returns whether the segment has events and has reached its limit. */
-bool segment_is_full(const struct segment *g);
-/* Begins the next segment. */
-void segment_next(struct segment *g);
-
 /* Opens "-", a FIFO or a file; index: of the input. Returns NULL and *err on
  * failure. */
 struct stream *stream_open(struct segment *g, const char *input,
 			   unsigned int index, struct err *err);
 void stream_free(struct stream *s); /* NULL is fine */
+/* Closes the input in a child process: it is not held open, nor locked. */
+void stream_leave(struct stream *s);
 /* Returns the descriptor to wait for; -1: the stream has ended. */
 int stream_fd(const struct stream *s);
 /* Reads bytes that are there, and stores whole records. At the end, or with

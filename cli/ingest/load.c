@@ -118,8 +118,9 @@ struct load {
 	struct symbolizer *symbolizer;
 	struct unwinder *unwinder;
 	struct unwind_compare_count
-		*pair; /* for unwind_compare_new(); NULL: none */
-	bool unnamed;  /* names are not needed */
+		*pair;	   /* for unwind_compare_new(); NULL: none */
+	bool unnamed;	   /* names are not needed */
+	struct kept *kept; /* NULL: nothing */
 	struct store *db;
 	struct field *field;
 	size_t field_cap;
@@ -324,13 +325,16 @@ static void put_held(const struct fact_event *e, const struct event_def *def,
 static int put_fields(struct load *ld, const struct fact_event *e,
 		      struct err *err)
 {
-	struct source *src = order_source(ld->order, e->source);
 	const struct record *rec = e->rec;
 	struct err broken; /* fields() fills it, but only when it fails */
 	uint32_t n;
 
 	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
-	    !rec->sample.raw || !src->ops->fields || e->type >= src->n_events)
+	    !rec->sample.raw)
+		return 0;
+	struct source *src = order_source(ld->order, e->source);
+
+	if (!src->ops->fields || e->type >= src->n_events)
 		return 0;
 	n = src->events[e->type].n_fields;
 	if (!n || !store_wants_fields(ld->db, src, e->type))
@@ -450,6 +454,15 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
+static void load_use_thread(struct load *ld)
+{
+	const struct source *src;
+
+	order_use_thread(ld->order);
+	for (unsigned int i = 0; (src = order_source(ld->order, i)); i++)
+		store_capture_source(ld->db, src);
+}
+
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
@@ -465,12 +478,14 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	 * a recorded stack lacks. */
 	bool ask = !no_symbols || name_has_places() || ld->pair;
 
-	ld->symbolizer = name_symbolizer(ld->db, NULL);
+	ld->symbolizer = name_symbolizer(ld->db, ld->kept);
 	ld->unwinder = ld->pair ? unwind_compare_new(ld->symbolizer, ld->frames,
 						     ld->pair)
 				: unwind_new(ld->symbolizer, ld->frames);
 	if (!ld->pair && name_jobs() > 1)
 		unwind_use_threads(ld->unwinder, name_jobs() - 1);
+	if (!ld->pair && name_jobs() > 1)
+		load_use_thread(ld);
 	ld->stitch =
 		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
 	stitch_layout(ld->stitch, ld->layout);
@@ -520,7 +535,7 @@ static int load_name_all(struct load *ld, struct err *err)
 			.len = src->info.kallsyms_len,
 		};
 	}
-	int rc = name_images(ld->db, list, NULL, err);
+	int rc = name_images(ld->db, list, ld->kept, err);
 
 	free(list);
 	return rc;
@@ -611,6 +626,15 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 {
 	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
 			       damaged, err);
+}
+
+int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
+	       bool *damaged, struct err *err)
+{
+	struct store *none;
+
+	return load_into_store((struct load){ .kept = kept }, paths, n, out,
+			       true, &none, damaged, err);
 }
 
 int load_unnamed(const char *path, struct unwind_compare_count *pair,

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 
 struct err;
+struct kept;
 struct store;
 
 /* --memory --slack --no-symbols, and those of naming. */
@@ -26,6 +27,11 @@ int load_check(const char *path, bool *is_db, struct err *err);
  * file is left behind. */
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
+
+/* The same into a file, by a process that does so again and again: the result
+ * is the same, but what `kept` (symbolize/kept.h) holds is not read anew. */
+int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
+	       bool *damaged, struct err *err);
 
 /* Reads one capture into a temporary database for its stacks, without names.
  * pair: also unwind its stack dumps with SFrame; NULL: do not. */

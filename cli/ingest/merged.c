@@ -96,7 +96,7 @@ static int merged_span(const char *text, int64_t *out, struct err *err)
 	return 0;
 }
 
-static int merged_choice(struct merge_choice *c, struct err *err)
+int merged_choice(struct merge_choice *c, struct err *err)
 {
 	*c = (struct merge_choice){ .has_from = from_text,
 				    .has_to = to_text,

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 
 struct err;
+struct merge_choice;
 struct merge_counts;
 struct store;
 
@@ -16,6 +17,9 @@ extern const struct opt merged_opts[];
 
 /* Returns whether one of these options was given. */
 bool merged_chosen(void);
+
+/* Reads them. Returns 0, or -1 and *err if one is malformed. */
+int merged_choice(struct merge_choice *c, struct err *err);
 
 /* A list of databases; all zeros is empty. */
 struct merged_paths {

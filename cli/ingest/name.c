@@ -330,7 +330,7 @@ struct setup {
 };
 
 static void make_setup(struct setup *s, struct store *db, bool fetch,
-		       const struct symbolize_text *captured)
+		       const struct symbolize_text *captured, struct kept *kept)
 {
 	const char *home = getenv("HOME");
 
@@ -354,6 +354,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.home = home && *home == '/' ? home : NULL,
 		.debug_dirs = debug_list(),
 		.captured = captured,
+		.kept = kept,
 		.no_demangle = no_demangle,
 		.no_inline = no_inline,
 		.same_machine = naming_recorded_here(db),
@@ -365,12 +366,11 @@ const char *name_symfs(void)
 	return symfs;
 }
 
-struct symbolizer *name_symbolizer(struct store *db,
-				   const struct symbolize_text *captured)
+struct symbolizer *name_symbolizer(struct store *db, struct kept *kept)
 {
 	struct setup s;
 
-	make_setup(&s, db, false, captured);
+	make_setup(&s, db, false, NULL, kept);
 	return symbolize_new(&s.o);
 }
 
@@ -396,11 +396,12 @@ static unsigned int threads_wanted(void)
 }
 
 static void namers_open(struct namers *nr, struct store *db,
-			const struct symbolize_text *captured)
+			const struct symbolize_text *captured,
+			struct kept *kept)
 {
 	struct setup s;
 
-	make_setup(&s, db, true, captured);
+	make_setup(&s, db, true, captured, kept);
 	*nr = (struct namers){ .sy = symbolize_new(&s.o),
 			       .pool = pool_new(&s.o, threads_wanted()) };
 }
@@ -435,7 +436,8 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 }
 
 static int naming_name_all(struct store *db,
-			   const struct symbolize_text *captured, bool again,
+			   const struct symbolize_text *captured,
+			   struct kept *kept, bool again,
 			   struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
@@ -448,7 +450,7 @@ static int naming_name_all(struct store *db,
 	size_t n;
 	int ret;
 
-	namers_open(&nr, db, captured);
+	namers_open(&nr, db, captured, kept);
 	progress_start("naming");
 	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
 	       0) {
@@ -474,9 +476,9 @@ static int naming_name_all(struct store *db,
 }
 
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct name_counts *counts, struct err *err)
+		struct kept *kept, struct err *err)
 {
-	return naming_name_all(db, captured, false, counts, err);
+	return naming_name_all(db, captured, kept, false, NULL, err);
 }
 
 struct changes {
@@ -512,5 +514,5 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 
 	if (rows_each(db, "image_sections", check_section, &c, err))
 		return -1;
-	return naming_name_all(db, NULL, !no_inline, counts, err);
+	return naming_name_all(db, NULL, NULL, !no_inline, counts, err);
 }

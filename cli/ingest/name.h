@@ -7,6 +7,7 @@
 #include "cli/command.h"
 
 struct err;
+struct kept;
 struct store;
 struct symbolize_text;
 struct symbolizer;
@@ -17,9 +18,8 @@ extern const struct opt name_place_opts[];
 extern const struct opt name_opts[];
 
 /* Returns a symbolizer with the options of name_opts, which the caller frees.
- * captured: copies of kallsyms in captures; NULL: none. */
-struct symbolizer *name_symbolizer(struct store *db,
-				   const struct symbolize_text *captured);
+ * kept: what earlier ones left; NULL: nothing. */
+struct symbolizer *name_symbolizer(struct store *db, struct kept *kept);
 /* Returns the file that --kallsyms names; NULL: none. */
 const char *name_kallsyms(void);
 /* Returns the file that --vmlinux names; NULL: none. */
@@ -45,11 +45,12 @@ void name_tell_changed(const char *file, const char *section);
 /* Checks the options. Returns 0, or -1 and *err, if a file that they name
  * cannot be read, for example. */
 int name_check(struct err *err);
-/* Names all code that has no name yet; counts may be NULL. Returns 0, or -1 and
- * *err if the database fails or Ctrl-C was pressed; a file without names is not
- * an error. */
+/* Names all code that has no name yet. captured: copies of kallsyms in
+ * captures; kept: what earlier symbolizers left; both may be NULL. Returns 0,
+ * or -1 and *err if the database fails or Ctrl-C was pressed; a file without
+ * names is not an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct name_counts *counts, struct err *err);
+		struct kept *kept, struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);

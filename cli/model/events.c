@@ -13,8 +13,12 @@
 #define SQL_MAX 8192
 
 struct events {
-	struct rows *rows;     /* or: */
-	struct int_rows *ints; /* all events, in time order */
+	struct rows *rows;	/* or: */
+	struct int_rows *ints;	/* all events, in time order, */
+	struct int_rows *asked; /* and their requests */
+	struct int_row request; /* the next one, if has_request */
+	bool has_request;
+	bool few; /* thread and ip are not read */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -77,53 +81,88 @@ static struct rows *events_open_rows(struct store *db, const char *order,
 	return rows_open(db, sql, bind, n, err);
 }
 
-static int events_note_request(void *arg, const struct rows *r, struct err *err)
+/* The columns of event_blocks, */
+enum {
+	EVENT_BLOCKS_ID,
+	EVENT_BLOCKS_TIME_NS,
+	EVENT_BLOCKS_CPU,
+	EVENT_BLOCKS_COMM,
+	EVENT_BLOCKS_TYPE,
+	EVENT_BLOCKS_WEIGHT,
+	EVENT_BLOCKS_KRAW,
+	EVENT_BLOCKS_URAW,
+	EVENT_BLOCKS_THREAD
+};
+
+/* and those of request_blocks. */
+enum {
+	REQUEST_BLOCKS_EVENT,
+	REQUEST_BLOCKS_URAW,
+	REQUEST_BLOCKS_VERDICT,
+	REQUEST_BLOCKS_CONFIDENCE,
+	REQUEST_BLOCKS_FLAGS,
+	REQUEST_BLOCKS_IP
+};
+
+static int events_next_request(struct events *ev, struct err *err)
 {
-	(void)r;
-	(void)err;
-	*(bool *)arg = true;
-	return 0;
+	int ret = int_rows_next(ev->asked, &ev->request, err);
+
+	ev->has_request = ret > 0;
+	return ret < 0 ? -1 : 0;
 }
 
-static struct int_rows *events_open_all(struct store *db, struct err *err)
+static int events_open_all(struct events *ev, struct store *db, struct err *err)
 {
-	bool asked = false;
-
-	if (rows_each(db, "any_request", events_note_request, &asked, err))
-		return NULL;
-	return int_rows_open(
-		db, store_sql(asked ? "event_blocks_asked" : "event_blocks"),
+	ev->ints = int_rows_open(
+		db, store_sql(ev->few ? "event_blocks_few" : "event_blocks"),
 		err);
+	if (!ev->ints)
+		return -1;
+	ev->asked = int_rows_open(
+		db,
+		store_sql(ev->few ? "request_blocks_few" : "request_blocks"),
+		err);
+	return ev->asked ? events_next_request(ev, err) : -1;
 }
 
 /* order NULL: in time order. */
-static struct events *open_events(struct store *db, const char *order,
+static struct events *open_events(struct store *db, const char *order, bool few,
 				  struct err *err)
 {
 	struct events *ev = mem_new(1, sizeof(*ev));
 
-	if (rows_each_dense(db, "event_types", events_take_type, ev, err) ||
-	    rows_each_dense(db, "event_comms", events_take_comm, ev, err))
-		goto fail;
-	if (order || filter_given())
+	ev->few = few;
+	bool ok =
+		!rows_each_dense(db, "event_types", events_take_type, ev,
+				 err) &&
+		!rows_each_dense(db, "event_comms", events_take_comm, ev, err);
+
+	if (ok && (order || filter_given())) {
 		ev->rows = events_open_rows(db, order ? order : "", err);
-	else
-		ev->ints = events_open_all(db, err);
-	if (ev->rows || ev->ints)
+		ok = ev->rows;
+	} else if (ok) {
+		ok = !events_open_all(ev, db, err);
+	}
+	if (ok)
 		return ev;
-fail:
 	events_close(ev);
 	return NULL;
 }
 
 struct events *events_open(struct store *db, struct err *err)
 {
-	return open_events(db, NULL, err);
+	return open_events(db, NULL, false, err);
+}
+
+struct events *events_open_few(struct store *db, struct err *err)
+{
+	return open_events(db, NULL, true, err);
 }
 
 struct events *events_open_by_thread(struct store *db, struct err *err)
 {
-	return open_events(db, store_sql("print_events_by_thread"), err);
+	return open_events(db, store_sql("print_events_by_thread"), false, err);
 }
 
 void events_close(struct events *ev)
@@ -132,10 +171,29 @@ void events_close(struct events *ev)
 		return;
 	rows_close(ev->rows);
 	int_rows_close(ev->ints);
+	int_rows_close(ev->asked);
 	arena_release(&ev->text);
 	free(ev->type);
 	free(ev->comm);
 	free(ev);
+}
+
+/* Adds what the request of an event says, if there is one. */
+static int events_add_request(struct events *ev, struct event_row *e,
+			      struct err *err)
+{
+	while (ev->has_request && ev->request.v[REQUEST_BLOCKS_EVENT] < e->id)
+		if (events_next_request(ev, err))
+			return -1;
+	if (!ev->has_request || ev->request.v[REQUEST_BLOCKS_EVENT] != e->id)
+		return 0;
+	if (ev->request.known >> REQUEST_BLOCKS_URAW & 1)
+		e->uraw = ev->request.v[REQUEST_BLOCKS_URAW];
+	e->verdict = ev->request.v[REQUEST_BLOCKS_VERDICT];
+	e->confidence = ev->request.v[REQUEST_BLOCKS_CONFIDENCE];
+	e->flags = ev->request.v[REQUEST_BLOCKS_FLAGS];
+	e->ip = ev->few ? 0 : ev->request.v[REQUEST_BLOCKS_IP];
+	return 0;
 }
 
 static int events_next_all(struct events *ev, struct event_row *e,
@@ -147,22 +205,19 @@ static int events_next_all(struct events *ev, struct event_row *e,
 	if (ret <= 0)
 		return ret;
 	*e = (struct event_row){
-		.id = r.v[PRINT_EVENTS_ID],
-		.timed = r.known >> PRINT_EVENTS_TIME_NS & 1,
-		.time = r.v[PRINT_EVENTS_TIME_NS],
-		.on_cpu = r.known >> PRINT_EVENTS_CPU & 1,
-		.cpu = r.v[PRINT_EVENTS_CPU],
-		.comm = r.v[PRINT_EVENTS_COMM],
-		.type = r.v[PRINT_EVENTS_TYPE],
-		.weight = r.v[PRINT_EVENTS_WEIGHT],
-		.kraw = r.v[PRINT_EVENTS_KRAW],
-		.uraw = r.v[PRINT_EVENTS_URAW],
-		.verdict = r.v[PRINT_EVENTS_VERDICT],
-		.flags = r.v[PRINT_EVENTS_FLAGS],
-		.thread = (uint32_t)r.v[PRINT_EVENTS_THREAD],
-		.ip = r.v[PRINT_EVENTS_IP],
+		.id = r.v[EVENT_BLOCKS_ID],
+		.timed = r.known >> EVENT_BLOCKS_TIME_NS & 1,
+		.time = r.v[EVENT_BLOCKS_TIME_NS],
+		.on_cpu = r.known >> EVENT_BLOCKS_CPU & 1,
+		.cpu = r.v[EVENT_BLOCKS_CPU],
+		.comm = r.v[EVENT_BLOCKS_COMM],
+		.type = r.v[EVENT_BLOCKS_TYPE],
+		.weight = r.v[EVENT_BLOCKS_WEIGHT],
+		.kraw = r.v[EVENT_BLOCKS_KRAW],
+		.uraw = r.v[EVENT_BLOCKS_URAW],
+		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
 	};
-	return 1;
+	return events_add_request(ev, e, err) ? -1 : 1;
 }
 
 int events_next(struct events *ev, struct event_row *e, struct err *err)
@@ -187,6 +242,7 @@ int events_next(struct events *ev, struct event_row *e, struct err *err)
 		.flags = rows_int(r, PRINT_EVENTS_FLAGS),
 		.thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD),
 		.ip = rows_int(r, PRINT_EVENTS_IP),
+		.confidence = rows_int(r, PRINT_EVENTS_CONFIDENCE),
 	};
 	return 1;
 }

@@ -16,7 +16,8 @@ struct store;
 struct event_row {
 	int64_t id, time, cpu, comm, type, weight;
 	int64_t kraw, uraw; /* raw chains: kernel half, user half (joined) */
-	int64_t verdict, flags; /* of the request: enum request_verdict */
+	/* of the request: enum request_verdict, enum confidence, flags */
+	int64_t verdict, confidence, flags;
 	int64_t ip;	 /* user-mode address that a request interrupted; 0: not
 			    known */
 	uint32_t thread; /* thread.id; 0: none */
@@ -43,6 +44,8 @@ struct events;
 
 /* Returns NULL and *err if the database or a filter option is refused. */
 struct events *events_open(struct store *db, struct err *err);
+/* The same, for who needs neither thread nor ip: they may be 0. */
+struct events *events_open_few(struct store *db, struct err *err);
 /* Like events_open(), ordered by event type, then thread, then time. */
 struct events *events_open_by_thread(struct store *db, struct err *err);
 /* Returns 1 and *e, 0 at the end, or -1 and *err. */

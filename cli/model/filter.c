@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/output/safe_text.h"
@@ -41,6 +42,7 @@ struct text {
 	struct value *bind;
 	size_t max, n;
 	bool full;
+	const struct filter_dialect *dialect; /* NULL: ours */
 };
 
 static struct arena strings;
@@ -109,17 +111,55 @@ static int filter_put_numbers(struct text *t, const char *column,
 		       list);
 }
 
+/* Writes a pattern as an expression of RE2, which has the same sets in [ ]. */
+static char *filter_expression(const char *pattern)
+{
+	char *out = mem_new(2 * strlen(pattern) + 16, 1);
+	char *p = stpcpy(out, "(?s)^");
+
+	for (; *pattern; pattern++) {
+		if (*pattern == '*' || *pattern == '?') {
+			p = stpcpy(p, *pattern == '*' ? ".*" : ".");
+			continue;
+		}
+		if (strchr("\\.+(){}|$", *pattern))
+			*p++ = '\\';
+		*p++ = *pattern;
+	}
+	*p++ = '$';
+	*p = 0;
+	return out;
+}
+
+static void filter_put_quoted(struct text *t, const char *sep,
+			      const char *column, const char *name)
+{
+	bool wild = strpbrk(name, "*?");
+	char *text = wild ? filter_expression(name) : mem_strdup(name);
+	size_t size = 4 * strlen(text) + 16;
+	char *quoted = mem_new(size, 1);
+
+	filter_printf(t, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep, column,
+		      t->dialect->quote(quoted, size, text));
+	free(quoted);
+	free(text);
+}
+
 static void filter_put_name(struct text *t, const char *sep, const char *column,
 			    const char *name, size_t len)
 {
 	char *copy = arena_take(&strings, len + 1);
 
+	memcpy(copy, name, len);
+	copy[len] = 0;
+	if (t->dialect) {
+		filter_put_quoted(t, sep, column, copy);
+		return;
+	}
 	if (t->n == t->max) {
 		t->full = true;
 		return;
 	}
-	memcpy(copy, name, len);
-	copy[len] = 0;
 	t->bind[t->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
 	filter_printf(t, "%s%s %s ?%zu", sep, column,
@@ -169,6 +209,13 @@ static void filter_put_events(struct text *t, const char *list)
 		return;
 	}
 	filter_put_name(t, " AND (", "event", list, strlen(list));
+	if (t->dialect) {
+		/* a name with commas is not a list of names that exist */
+		filter_printf(t, " OR 1");
+		put_names(t, "event", list);
+		filter_printf(t, ")");
+		return;
+	}
 	filter_printf(t,
 		      " OR NOT EXISTS (SELECT 1 FROM event_type WHERE "
 		      "name = ?%zu)",
@@ -244,6 +291,11 @@ static int put_share(struct text *t, struct store *db, const char *list,
 	return 0;
 }
 
+static const char *filter_clock(const struct text *t)
+{
+	return t->dialect ? t->dialect->time : "time_ns";
+}
+
 static int filter_put_time(struct text *t, struct store *db, const char *list,
 			   struct err *err)
 {
@@ -251,6 +303,11 @@ static int filter_put_time(struct text *t, struct store *db, const char *list,
 	int64_t ns;
 	int ret;
 
+	if (t->dialect && strchr(list, '%'))
+		return err_set(err, ERR_USAGE,
+			       "--time '%s': a server does not know the time "
+			       "of the first and last event; give seconds",
+			       list);
 	if (strchr(list, '%')) {
 		ret = put_share(t, db, list, err);
 		if (ret <= 0)
@@ -260,14 +317,15 @@ static int filter_put_time(struct text *t, struct store *db, const char *list,
 	if (*p != ',') {
 		if (seconds(&p, &ns))
 			goto bad;
-		filter_printf(t, " AND time_ns >= %" PRId64, ns);
+		filter_printf(t, " AND %s >= %" PRId64, filter_clock(t), ns);
 	}
 	if (*p == ',' && p[1]) {
 		p++;
 		if (seconds(&p, &ns))
 			goto bad;
 		/* script prints microseconds, truncated: include all of it */
-		filter_printf(t, " AND time_ns < %" PRId64, ns + 1000);
+		filter_printf(t, " AND %s < %" PRId64, filter_clock(t),
+			      ns + 1000);
 	} else if (*p == ',') {
 		p++;
 	}
@@ -406,26 +464,40 @@ static int filter_check(struct store *db, struct err *err)
 	return 0;
 }
 
+/* Writes the condition. Returns 0, or -1 and *err. */
+static int filter_put_all(struct text *t, struct store *db, struct err *err)
+{
+	filter_printf(t, "1");
+	if (filter.time && filter_put_time(t, db, filter.time, err))
+		return -1;
+	if (filter.cpu && filter_put_numbers(t, "cpu", "cpu", filter.cpu, err))
+		return -1;
+	if (filter.pid && filter_put_numbers(t, "pid", "pid", filter.pid, err))
+		return -1;
+	if (filter.tid && filter_put_numbers(t, "tid", "tid", filter.tid, err))
+		return -1;
+	if (filter.comm)
+		put_names(t, "comm", filter.comm);
+	if (filter.event)
+		filter_put_events(t, filter.event);
+	return t->full ? err_set(err, ERR_USAGE, "too many values in filters")
+		       : 0;
+}
+
+int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
+		      struct err *err)
+{
+	struct text t = { .buf = buf, .size = size, .dialect = d };
+
+	return filter_put_all(&t, NULL, err);
+}
+
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err)
 {
 	struct text t = { .buf = buf, .size = size, .bind = bind, .max = max };
+	int rc = filter_put_all(&t, db, err);
 
-	filter_printf(&t, "1");
-	if (filter.time && filter_put_time(&t, db, filter.time, err))
-		return -1;
-	if (filter.cpu && filter_put_numbers(&t, "cpu", "cpu", filter.cpu, err))
-		return -1;
-	if (filter.pid && filter_put_numbers(&t, "pid", "pid", filter.pid, err))
-		return -1;
-	if (filter.tid && filter_put_numbers(&t, "tid", "tid", filter.tid, err))
-		return -1;
-	if (filter.comm)
-		put_names(&t, "comm", filter.comm);
-	if (filter.event)
-		filter_put_events(&t, filter.event);
 	*n = t.n;
-	if (t.full)
-		return err_set(err, ERR_USAGE, "too many values in filters");
-	return db ? filter_check(db, err) : 0;
+	return !rc && db ? filter_check(db, err) : rc;
 }

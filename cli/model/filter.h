@@ -31,6 +31,18 @@ extern const struct opt filter_opts[];
 struct value;
 int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 	       size_t max, size_t *n, struct err *err);
+/* How a server wants the condition. */
+struct filter_dialect {
+	const char *time; /* an expression: ns on the clock of the capture */
+	/* writes a text as a literal */
+	char *(*quote)(char *buf, size_t size, const char *text);
+};
+#define FILTER_TEXT 65536 /* room for such a condition */
+/* Writes the options as a condition on table sample of backstitch-fleet(7).
+ * Returns 0, or -1 and *err if an option is malformed, or one that no server
+ * can answer. */
+int filter_server_sql(const struct filter_dialect *d, char *buf, size_t size,
+		      struct err *err);
 /* For databases that are read one by one: filter_sql() takes a name that a
  * database does not have, until filter_end_apart(), which returns 0, or -1 and
  * *err if none of them has it. */

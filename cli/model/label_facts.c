@@ -10,6 +10,7 @@
 #include "cli/model/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
 struct label_facts {
@@ -17,6 +18,9 @@ struct label_facts {
 	struct label_fact *fact;
 	bool *several; /* has several lines */
 	size_t n, cap, cap_several;
+	struct intern places; /* label, offset, and build-id or path */
+	bool *bogus;	      /* by place */
+	size_t n_bogus, cap_bogus;
 	struct arena text;
 	const char *last; /* file of the last row: most rows repeat it */
 };
@@ -62,6 +66,38 @@ static void add_build(struct label_fact *fact, const struct rows *r)
 	memcpy(fact->build, hex, sizeof(hex));
 }
 
+/* Frames of one place may differ in a flag, or be in files that differ in
+ * nothing but the process that mapped them. */
+static void label_facts_add_place(struct label_facts *f, uint32_t label,
+				  const struct rows *r)
+{
+	struct label_fact *fact = &f->fact[label];
+	struct value build = rows_value(r, LABEL_FACTS_BUILD_ID);
+	const char *path = rows_text(r, LABEL_FACTS_PATH);
+	bool bogus = rows_int(r, LABEL_FACTS_BOGUS) != 0;
+	int64_t off = rows_int(r, LABEL_FACTS_OFF);
+	bool by_id = build.kind == VALUE_BLOB && build.len;
+	const char *name = by_id ? build.text : path;
+	size_t len = by_id ? build.len : strlen(path);
+	char *key = mem_new(sizeof(label) + sizeof(off) + len + 1, 1);
+	uint32_t id;
+
+	memcpy(key, &label, sizeof(label));
+	memcpy(key + sizeof(label), &off, sizeof(off));
+	memcpy(key + sizeof(label) + sizeof(off), name, len);
+	id = intern_add_bytes(&f->places, key,
+			      sizeof(label) + sizeof(off) + len);
+	free(key);
+	if (id == f->n_bogus) {
+		*mem_add(f->bogus, f->n_bogus, f->cap_bogus) = false;
+		fact->places++;
+	}
+	if (bogus && !f->bogus[id]) {
+		f->bogus[id] = true;
+		fact->bogus++;
+	}
+}
+
 static int label_facts_add_frame(void *arg, const struct rows *r,
 				 struct err *err)
 {
@@ -81,8 +117,7 @@ static int label_facts_add_frame(void *arg, const struct rows *r,
 	}
 	label_facts_add_line(f, label, r);
 	add_build(&f->fact[label], r);
-	f->fact[label].places++;
-	f->fact[label].bogus += rows_int(r, LABEL_FACTS_BOGUS) != 0;
+	label_facts_add_place(f, label, r);
 	return 0;
 }
 
@@ -105,6 +140,8 @@ void label_facts_free(struct label_facts *f)
 		return;
 	free(f->fact);
 	free(f->several);
+	free(f->bogus);
+	intern_release(&f->places);
 	arena_release(&f->text);
 	free(f);
 }

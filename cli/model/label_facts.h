@@ -15,7 +15,7 @@ struct label_fact {
 	char build[13];	  /* first 6 bytes in hex; "": unknown, or several */
 	const char *file; /* of its source line; NULL: none, or several */
 	uint32_t line;
-	uint32_t places; /* distinct frames */
+	uint32_t places; /* distinct offsets in files */
 	uint32_t bogus;	 /* of these, how many no call returns to */
 };
 

@@ -287,6 +287,9 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 		d = a->tid < b->tid ? -1 : a->tid > b->tid;
 	if (!d)
 		d = a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+	if (!d)
+		d = label_compare(labels_get(o->labels, a->verdict),
+				  labels_get(o->labels, b->verdict));
 	return d;
 }
 

@@ -8,12 +8,14 @@
 #include "cli/model/code.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
+#include "cli/model/stack_sums.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/model/weight.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
@@ -39,6 +41,7 @@ struct stacks {
 	size_t n_type, cap_type;
 	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
 	size_t n_comm, cap_comm;
+	uint32_t *first; /* comm.id -> the first comm of that name */
 	struct arena text;
 };
 
@@ -108,6 +111,24 @@ static int load_comms(struct stacks *s, struct store *db, struct err *err)
 	return rows_each(db, "report_comms", stacks_take_comm, s, err);
 }
 
+static void stacks_find_first(struct stacks *s)
+{
+	struct intern names = { 0 };
+	uint32_t *named = mem_new(s->n_comm, sizeof(*named));
+	size_t n = 0;
+
+	s->first = mem_new(s->n_comm, sizeof(*s->first));
+	for (size_t i = 1; i < s->n_comm; i++) {
+		uint32_t name = intern_add(&names, s->comm[i].name);
+
+		if (name == n)
+			named[n++] = (uint32_t)i;
+		s->first[i] = named[name];
+	}
+	intern_release(&names);
+	free(named);
+}
+
 static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 {
 	const struct stacks *s = owner;
@@ -138,12 +159,13 @@ uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 	} else {
 		s->group[id].weight =
 			saturating_add(s->group[id].weight, g->weight);
-		s->group[id].samples++;
+		s->group[id].samples += g->samples;
 	}
 	s->event[g->event].weight =
 		saturating_add(s->event[g->event].weight, g->weight);
-	s->event[g->event].samples++;
-	s->event[g->event].stacked += g->kraw || g->uraw || g->verdict;
+	s->event[g->event].samples += g->samples;
+	if (g->kraw || g->uraw || g->verdict)
+		s->event[g->event].stacked += g->samples;
 	return id;
 }
 
@@ -207,6 +229,13 @@ static int take_weight(struct stacks *s, const struct rows *r,
 	return 1;
 }
 
+static uint32_t stacks_comm_of(const struct stacks *s, int64_t id)
+{
+	if (id < 1 || (uint64_t)id >= s->n_comm)
+		return 0;
+	return s->o.summed ? s->first[id] : (uint32_t)id;
+}
+
 static int stacks_take_sample(struct stacks *s, const struct rows *r,
 			      struct err *err)
 {
@@ -234,8 +263,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 		s->event[g.event].unweighed += !rc;
 		return rc;
 	}
-	if (comm > 0 && (size_t)comm < s->n_comm)
-		g.comm = (uint32_t)comm;
+	g.comm = stacks_comm_of(s, comm);
 	/* only this flag affects what is drawn */
 	g.flags &= VERDICT_EXEC;
 	stacks_report_sample(s, r, stacks_add(s, &g), g.weight);
@@ -287,6 +315,107 @@ out:
 	return rc;
 }
 
+static int stacks_take_served(void *arg, const struct rows *r, struct err *err)
+{
+	struct stacks *s = arg;
+	int64_t type = rows_int(r, SERVED_GROUPS_TYPE);
+	struct stacks_group g = {
+		.comm = stacks_comm_of(s, rows_int(r, SERVED_GROUPS_COMM)),
+		.cpu = s->o.by_cpu ? (int32_t)rows_int(r, SERVED_GROUPS_CPU)
+				   : -1,
+		.kraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_KRAW)),
+		.uraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_URAW)),
+		.verdict = (uint8_t)rows_int(r, SERVED_GROUPS_VERDICT),
+		.flags = (uint8_t)rows_int(r, SERVED_GROUPS_FLAGS),
+		.weight = (uint64_t)rows_int(r, SERVED_GROUPS_WEIGHT),
+		.samples = (uint64_t)rows_int(r, SERVED_GROUPS_N),
+	};
+
+	(void)err;
+	if (s->o.samples)
+		g.weight = g.samples;
+	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+		return 0;
+	g.event = s->type[type] - 1;
+	stacks_add(s, &g);
+	return 0;
+}
+
+int stacks_served(struct store *db, struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("served_here"), NULL, 0, err);
+	int ret = r ? rows_next(r, err) : -1;
+
+	rows_close(r);
+	return ret;
+}
+
+/* Returns 1 if the samples are sums of a server, 0 if not, or -1 and *err. */
+static int stacks_load_served(struct stacks *s, struct store *db,
+			      struct err *err)
+{
+	int ret = stacks_served(db, err);
+
+	if (ret <= 0)
+		return ret;
+	if (s->o.weight || s->o.each)
+		return err_set(err, ERR_USAGE,
+			       "a server gives sums of samples; what needs "
+			       "each of them needs a database");
+	return rows_each(db, "served_groups", stacks_take_served, s, err) ? -1
+									  : 1;
+}
+
+/* Returns whether each sample has to be read. */
+static bool stacks_need_samples(const struct stacks_opts *o)
+{
+	return !o->summed || o->by_cpu || o->weight || o->each ||
+	       filter_given();
+}
+
+static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
+{
+	struct stack_sum *sum;
+	size_t n;
+	int ret = stack_sums_read(db, s->code, &sum, &n, err);
+
+	for (size_t i = 0; i < n; i++) {
+		struct stacks_group g = {
+			.comm = stacks_comm_of(s, sum[i].comm),
+			.cpu = -1,
+			.kraw = sum[i].kraw,
+			.uraw = sum[i].uraw,
+			.verdict = sum[i].verdict,
+			.flags = sum[i].flags,
+			.weight = s->o.samples ? sum[i].n : sum[i].weight,
+			.samples = sum[i].n,
+		};
+		int64_t type = sum[i].type;
+
+		if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+			continue;
+		g.event = s->type[type] - 1;
+		stacks_add(s, &g);
+	}
+	free(sum);
+	return ret;
+}
+
+static int stacks_load_groups(struct stacks *s, struct store *db,
+			      struct err *err)
+{
+	int ret;
+
+	if (s->o.no_groups)
+		return 0;
+	if (s->o.summed)
+		stacks_find_first(s);
+	ret = stacks_load_served(s, db, err);
+	if (!ret && !stacks_need_samples(&s->o))
+		ret = stacks_load_sums(s, db, err);
+	return ret ? ret : load_samples(s, db, err);
+}
+
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err)
 {
@@ -298,9 +427,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
 	if (rows_each(db, "report_events", stacks_take_event, s, err) ||
-	    load_comms(s, db, err) ||
-	    (!o->no_groups && load_samples(s, db, err)) ||
-	    !(s->code = code_load(db, parts, err)) ||
+	    load_comms(s, db, err) || !(s->code = code_load(db, parts, err)) ||
+	    stacks_load_groups(s, db, err) < 0 ||
 	    !(s->names = stack_names_load(db, s->code, s->labels, o->by_name,
 					  o->inlined, o->bogus, err))) {
 		stacks_free(s);
@@ -323,6 +451,7 @@ void stacks_free(struct stacks *s)
 	free(s->event);
 	free(s->type);
 	free(s->comm);
+	free(s->first);
 	free(s);
 }
 

@@ -143,6 +143,19 @@ static void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
 	w->weight += weight;
 }
 
+static bool drawing_is_before(const struct drawing *d,
+			      const struct drawing_name *a,
+			      const struct drawing_name *b)
+{
+	if (a->idle != b->idle)
+		return b->idle;
+	if (a->weight != b->weight)
+		return a->weight > b->weight;
+	return label_compare(labels_get(d->labels, (uint32_t)(a - d->name)),
+			     labels_get(d->labels, (uint32_t)(b - d->name))) <
+	       0;
+}
+
 /* Writes "NAME and 3 others": the name with most weight, not that of idle
  * CPUs. */
 static void drawing_say_names(const struct drawing *d, char *out, size_t size)
@@ -157,8 +170,7 @@ static void drawing_say_names(const struct drawing *d, char *out, size_t size)
 		if (!w->weight)
 			continue;
 		others += best != NULL;
-		if (!best || best->idle > w->idle ||
-		    (best->idle == w->idle && best->weight < w->weight))
+		if (!best || drawing_is_before(d, w, best))
 			best = w;
 	}
 	if (!best)
@@ -210,6 +222,16 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 	return rc;
 }
 
+static int drawing_compare_missing(const void *pa, const void *pb)
+{
+	const struct drawing_missed *a = pa;
+	const struct drawing_missed *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return strcmp(a->word, b->word);
+}
+
 void drawing_note_missing(struct drawing *d)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
@@ -222,6 +244,8 @@ void drawing_note_missing(struct drawing *d)
 		sum += (double)d->missing[i].weight;
 	if (!(sum > 0) || !(note = drawing_note(d)))
 		return;
+	qsort(d->missing, d->n_missing, sizeof(*d->missing),
+	      drawing_compare_missing);
 	len = snprintf(note, DRAWING_NOTE_MAX,
 		       "%s of the weight has no user half:",
 		       human_percent(share, sizeof(share), sum, whole));
@@ -509,6 +533,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		.samples = flame_opts.count_samples,
 		.labels = d->labels,
 		.weight = flame_opts.weight,
+		.summed = !flame_opts.by_pid && !flame_opts.by_thread &&
+			  !flame_opts.by_verdict && !offcpu_opts.wall,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;

@@ -37,7 +37,7 @@ struct drawing {
 	const char *want;  /* name of the event to draw; NULL: the heaviest */
 	uint64_t lost;	   /* lost records, as the database says */
 	bool lost_unknown; /* and an unknown number more */
-	struct {
+	struct drawing_missed {
 		const char *word;
 		uint64_t weight;
 	} missing[DRAWING_WORDS]; /* missing user halves by verdict */

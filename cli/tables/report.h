@@ -61,6 +61,9 @@ struct report {
 /* Prints the lines above the table. Returns 0, or -1 and *err. */
 int report_print_head(const struct report *rp, struct err *err);
 /* Writes "12.34 %". */
+/* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
+ * apart: for stacks_opts. */
+bool report_summed(const struct report_opts *o);
 void report_put_percent(FILE *out, uint64_t part, uint64_t whole);
 /* The columns of the keys that are not code, and their cells in one row.
  * report_key_columns() returns how many there are. */

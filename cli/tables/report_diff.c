@@ -133,6 +133,7 @@ static int load_side(struct report_diff *rp, struct diff_run_rows *s,
 		.by_cpu = rp->o->keys & KEY_CPU,
 		.inlined = rp->o->inlined,
 		.samples = rp->o->by_samples,
+		.summed = report_summed(rp->o),
 	};
 	struct store *db = database_open(s->path, status, err);
 

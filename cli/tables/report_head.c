@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
@@ -22,17 +23,32 @@ void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
 	human_put_percent(out, (double)part, (double)whole);
 }
 
-/* Returns whether a sample of the event asked for a user stack. */
-static bool report_is_deferred(const struct report *rp)
+/* Returns 1 if a sample of the event asked for a user stack, 0, or -1 and *err.
+ * Groups from sums do not tell joined requests. */
+static int report_is_deferred(const struct report *rp, struct err *err)
 {
+	struct value event = { .kind = VALUE_NULL };
+	struct rows *r;
+	int ret;
+
 	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
 		const struct stacks_group *g = stacks_group(rp->stacks, i);
 
 		if (g->verdict &&
 		    (rp->event < 0 || g->event == (uint32_t)rp->event))
-			return true;
+			return 1;
 	}
-	return false;
+	if (filter_given())
+		return 0;
+	if (rp->event >= 0) {
+		event.kind = VALUE_TEXT;
+		event.text = stacks_event(rp->stacks, (size_t)rp->event)->name;
+		event.len = strlen(event.text);
+	}
+	r = rows_open(rp->db, store_sql("report_asked"), &event, 1, err);
+	ret = r ? rows_next(r, err) : -1;
+	rows_close(r);
+	return ret;
 }
 
 static void report_put_share(FILE *out, const char *what, uint64_t part,
@@ -48,7 +64,8 @@ static void report_put_share(FILE *out, const char *what, uint64_t part,
 /* Prints why user stacks are missing, with shares, largest first, the share of
  * kernel halves of one address, of user stacks taken after an exec, and the
  * share without symbols if it is large. */
-static void report_print_missing(FILE *out, const struct report *rp)
+static void report_print_missing(FILE *out, const struct report *rp,
+				 bool deferred)
 {
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	const char *before = "user half missing: ";
@@ -79,7 +96,7 @@ static void report_print_missing(FILE *out, const struct report *rp)
 	}
 	if (before[0] == ',')
 		fputs(" ('backstitch help verdicts')\n", out);
-	else if (report_is_deferred(rp))
+	else if (deferred)
 		fputs("user half missing: none\n", out);
 	report_put_share(out, "kernel half missing: [kernel: hit_only]", hit,
 			 rp->weight);
@@ -88,9 +105,12 @@ static void report_print_missing(FILE *out, const struct report *rp)
 	if (unnamed > rp->weight / 10) {
 		fputs("code without a name: ", out);
 		report_put_percent(out, unnamed, rp->weight);
-		fputs("; 'backstitch info ", out);
+		fprintf(out, "; 'backstitch %s ",
+			input_is_server(rp->path) ? "symbolize" : "info");
 		safe_text_put(out, rp->path, 0, 0);
-		fputs("' says why\n", out);
+		fprintf(out, "' %s\n",
+			input_is_server(rp->path) ? "names code that is here"
+						  : "says why");
 	}
 	report_rows_free(r);
 }
@@ -183,11 +203,12 @@ static void report_print_waits(FILE *out, const struct offcpu_sums *s)
 int report_print_head(const struct report *rp, struct err *err)
 {
 	char trust[TRUST_SENTENCE];
+	int deferred = report_is_deferred(rp, err);
 	struct term_lines l;
 	FILE *out;
 	int rc;
 
-	if (trust_sentence(rp->db, trust, err))
+	if (deferred < 0 || trust_sentence(rp->db, trust, err))
 		return -1;
 	out = term_lines_begin(&l, stdout);
 	fprintf(out, "%s\n", trust);
@@ -202,7 +223,7 @@ int report_print_head(const struct report *rp, struct err *err)
 			       out, err);
 	}
 	if (!rc)
-		report_print_missing(out, rp);
+		report_print_missing(out, rp, deferred > 0);
 	term_lines_end(&l);
 	if (!rc)
 		putchar('\n');

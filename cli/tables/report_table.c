@@ -336,6 +336,11 @@ static int report_print(struct report *rp, struct err *err)
 	return rc;
 }
 
+bool report_summed(const struct report_opts *o)
+{
+	return !(o->keys & (KEY_PID | KEY_TID | KEY_CPU | KEY_VERDICT));
+}
+
 int report_table(struct store *db, const char *path,
 		 const struct report_opts *o, struct err *err)
 {
@@ -349,6 +354,7 @@ int report_table(struct store *db, const char *path,
 		.by_cpu = o->keys & KEY_CPU,
 		.inlined = o->inlined,
 		.samples = o->by_samples,
+		.summed = report_summed(o) && !offcpu_opts.wall,
 	};
 	struct offcpu_sums waits;
 	int rc = -1;

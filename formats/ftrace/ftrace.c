@@ -174,19 +174,35 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 	return &ft->src;
 }
 
-static const struct ft_type *ft_type_of_event(const struct ft *ft,
-					      uint32_t event)
+/* Returns the type of a payload. The sample's event says the same, but next()
+ * may be adding events. */
+static const struct ft_type *ft_type_of_payload(const struct ft *ft,
+						const struct rec_sample *s)
 {
-	return event < ft->n_event
-		       ? ft_type_of(ft, (uint16_t)ft->event[event].config)
-		       : NULL;
+	struct bytes b;
+	uint16_t id;
+
+	bytes_init(&b, s->raw, s->raw_len, "", 0, ft->swap);
+	return s->raw && !bytes_peek_u16(&b, 0, &id) ? ft_type_of(ft, id)
+						     : NULL;
+}
+
+/* Packed rings are unpacked into windows, which move. */
+static bool ft_apart(const struct source *src)
+{
+	const struct ft *ft = (const struct ft *)src;
+
+	for (size_t i = 0; i < ft->n_stream; i++)
+		if (ft->stream[i].n_chunk)
+			return false;
+	return true;
 }
 
 static int ft_fields(struct source *src, const struct rec_sample *s,
 		     struct field *out, struct err *err)
 {
 	struct ft *ft = ft_from_source(src);
-	const struct ft_type *t = ft_type_of_event(ft, s->event);
+	const struct ft_type *t = ft_type_of_payload(ft, s);
 
 	if (!t)
 		return err_set(err, ERR_FORMAT, "%s: event has no field format",
@@ -201,7 +217,7 @@ static int ft_print(struct source *src, const struct rec_sample *s, char *buf,
 		    size_t size)
 {
 	struct ft *ft = ft_from_source(src);
-	const struct ft_type *t = ft_type_of_event(ft, s->event);
+	const struct ft_type *t = ft_type_of_payload(ft, s);
 
 	if (!size)
 		return -1;
@@ -224,6 +240,7 @@ const struct source_ops ftrace_ops = {
 	.scan = ft_scan,
 	.next = ft_next,
 	.decode = ft_decode,
+	.apart = ft_apart,
 	.fields = ft_fields,
 	.print = ft_print,
 	.dump = ft_dump,

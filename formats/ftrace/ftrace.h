@@ -335,6 +335,14 @@ static inline struct ft *ft_from_source(struct source *src)
 	return (struct ft *)src;
 }
 
+/* Returns the bits of common_flags that tell the context of the CPU: hardirq,
+ * softirq, NMI. Entries of an interrupt are among those of the task that it
+ * interrupted, with the same pid. */
+static inline uint8_t ft_entry_context(const struct bytes *entry)
+{
+	return bytes_left(entry) > 2 ? entry->pos[2] & 0x58u : 0;
+}
+
 /* The type of an event, or NULL if the capture has no format of it. */
 static inline const struct ft_type *ft_type_of(const struct ft *ft, uint16_t id)
 {

@@ -12,9 +12,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-/* Bits of common_flags: the context of the CPU. Entries of an interrupt are
- * among those of the task that it interrupted, with the same pid. */
-#define CONTEXT 0x58u /* hardirq, softirq, NMI */
 #define PLACE_MASK (((uint64_t)1 << 48) - 1)
 #define LAST_PAGES 16
 
@@ -173,18 +170,15 @@ static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 {
 	struct ft_item it = { .kind = FT_ENTRY, .place = e->place };
 	uint32_t pid = 0;
-	uint16_t flags = 0;
 	struct err why;
 
 	it.time = ft_time(ft, s, e->time);
 	bytes_peek_u16(&e->b, 0, &it.id);
 	bytes_peek_u32(&e->b, 4, &pid);
-	if (bytes_left(&e->b) > 2)
-		flags = e->b.pos[2];
 	const struct ft_type *t = ft_type_of(ft, it.id);
 
 	it.pid = (int32_t)pid;
-	it.context = flags & CONTEXT;
+	it.context = ft_entry_context(&e->b);
 	it.role = t ? t->role : ROLE_PLAIN;
 	if (s->lost_due)
 		ft_stream_add_lost(s, it.time);

@@ -164,6 +164,20 @@ static bool perf_same_record(struct source *src, const struct ref *a,
 	       !memcmp(x.b.pos, y.b.pos, a->len);
 }
 
+/* Stack dumps are given to other threads, which needs refs. */
+static bool perf_apart(const struct source *src)
+{
+	const struct perf *p = (const struct perf *)src;
+
+	for (size_t i = 0; i < p->n_attr; i++)
+		if (p->attr[i].sample_type & PS_STACK_USER)
+			return false;
+	for (size_t i = 0; i < p->n_file; i++)
+		if (!p->file[i].in.data)
+			return false;
+	return !p->stream && !p->src.info.compressed;
+}
+
 const struct source_ops perf_ops = {
 	.name = "perf",
 	.summary = "perf.data of Linux perf: file, pipe, folder, compressed",
@@ -172,6 +186,7 @@ const struct source_ops perf_ops = {
 	.scan = perf_start,
 	.next = perf_next,
 	.decode = perf_record_decode,
+	.apart = perf_apart,
 	.dump_ahead = perf_sample_dump_ahead,
 	.release = perf_release_ref,
 	.same = perf_same_record,

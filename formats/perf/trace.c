@@ -108,8 +108,8 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 	if (bytes_skip(b, 10, err) || bytes_str(b, &version, err) ||
 	    bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
 		return -1;
-	p->tp.swap = p->swap;
-	p->tp.long32 = long_size == 4;
+	p->tp.swap = p->look.swap = p->swap;
+	p->tp.long32 = p->look.long32 = long_size == 4;
 	b->swap = (p->swap == p->src.info.big_endian) == (big != 0);
 	if (bytes_u32(b, &page, err) || perf_trace_skip_file(b, err) ||
 	    perf_trace_skip_file(b, err) || bytes_u32(b, &n, err))
@@ -185,10 +185,10 @@ void perf_trace_sample(struct perf *p, struct rec_sample *s)
 		return;
 	bytes_init(&raw, s->raw, s->raw_len, p->src.path, 0, p->swap);
 	tp_sched_take(fmt, &raw, &s->sched);
-	tp_stacks_take(&p->tp, fmt, &raw, p->tp.long32, s);
+	tp_stacks_take(&p->look, fmt, &raw, p->look.long32, s);
 	if (fmt->call.what == CALL_NONE)
 		return;
-	tp_call_take(&p->tp, fmt, &raw, &p->call);
+	tp_call_take(&p->look, fmt, &raw, &p->call);
 	s->call = &p->call;
 }
 
@@ -226,4 +226,5 @@ void perf_trace_release(struct perf *p)
 		tp_format_release(&p->fmt[i]);
 	free(p->fmt);
 	tp_release(&p->tp);
+	tp_release(&p->look);
 }

@@ -158,8 +158,9 @@ void db_close(struct store *db)
 		page_tree_free(db->table[i]->tree);
 		bulk_table_free(db->table[i]);
 	}
-	sqlite3_close_v2(db->db);
+	/* it watches the connection's file */
 	page_file_free(db->pages);
+	sqlite3_close_v2(db->db);
 	free(db->table);
 	free(db->path);
 	free(db);

@@ -7,13 +7,14 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/base/path.h"
-#include "stitch/base/temp.h"
 
 #define BUFFER ((size_t)256 << 10)
+/* Room for pages that SQLite will write. */
+#define GAP ((uint64_t)2 << 20)
 /* SQLite's limit (SQLITE_MAX_PAGE_COUNT). */
 #define PAGES_MAX 1073741823u
 
@@ -28,21 +29,38 @@ enum {
 	HEAD_SIZE = 100
 };
 
+/* A number of a page that is in another page. */
 struct page_pointer {
-	uint32_t place, off;
+	uint32_t place, off; /* where it is */
+	uint32_t to;	     /* the place that it means */
+	uint32_t wrote;	     /* the number there */
+};
+
+/* Stands for the methods of SQLite's file. */
+struct page_watch {
+	sqlite3_io_methods methods; /* must be the first */
+	const sqlite3_io_methods *own;
+	sqlite3_file *file; /* NULL: not watched */
+	struct page_file *pf;
 };
 
 struct page_file {
+	sqlite3 *conn;
 	char *path;
 	uint32_t page_size;
 	uint64_t lock;
-	int spool; /* -1: all pages are in buf */
+	int fd; /* the database; -1: all pages are in buf */
 	unsigned char *buf;
-	uint32_t n, spooled; /* pages; of them, in the spool */
-	uint32_t room;	     /* pages in buf */
+	uint32_t room; /* pages in buf */
+	uint32_t n;    /* pages that were added */
+	uint32_t *at;  /* by place: the page's number, of those in the file */
+	size_t n_at, cap_at;
+	uint32_t gap;  /* numbers up to this are left for SQLite */
+	uint32_t next; /* number of the next page that goes into the file */
 	struct page_pointer *pointer;
 	size_t n_pointer, cap_pointer;
-	int db; /* -1: not attached */
+	size_t n_patched; /* pointers of pages in the file */
+	struct page_watch watch;
 	unsigned char head[HEAD_SIZE];
 	uint32_t base; /* pages that SQLite wrote */
 };
@@ -67,28 +85,36 @@ static uint32_t page_get32(const unsigned char *p)
 	return be32toh(v);
 }
 
-struct page_file *page_file_new(const char *path, uint32_t page_size,
-				uint64_t lock)
+struct page_file *page_file_new(sqlite3 *conn, const char *path,
+				uint32_t page_size, uint64_t lock)
 {
 	struct page_file *pf = mem_new(1, sizeof(*pf));
 
+	pf->conn = conn;
 	pf->path = mem_strdup(path);
 	pf->page_size = page_size;
 	pf->lock = lock;
 	pf->room = (uint32_t)(BUFFER / page_size);
-	pf->spool = pf->db = -1;
+	pf->fd = -1;
 	return pf;
+}
+
+static void page_file_unwatch(struct page_file *pf)
+{
+	if (pf->watch.file)
+		pf->watch.file->pMethods = pf->watch.own;
+	pf->watch.file = NULL;
 }
 
 void page_file_free(struct page_file *pf)
 {
 	if (!pf)
 		return;
-	if (pf->spool >= 0)
-		close(pf->spool);
-	if (pf->db >= 0)
-		close(pf->db);
+	page_file_unwatch(pf);
+	if (pf->fd >= 0)
+		close(pf->fd);
 	free(pf->pointer);
+	free(pf->at);
 	free(pf->buf);
 	free(pf->path);
 	free(pf);
@@ -112,12 +138,18 @@ static int page_file_error(void)
 		       : SQLITE_IOERR;
 }
 
-static int page_file_write(int fd, const void *p, size_t n, uint64_t off)
+static uint64_t page_file_offset(const struct page_file *pf, uint32_t number)
+{
+	return (uint64_t)(number - 1) * pf->page_size;
+}
+
+static int page_file_write(struct page_file *pf, const void *p, size_t n,
+			   uint64_t off)
 {
 	const unsigned char *from = p;
 
 	while (n) {
-		ssize_t done = pwrite(fd, from, n, (off_t)off);
+		ssize_t done = pwrite(pf->fd, from, n, (off_t)off);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -132,12 +164,12 @@ static int page_file_write(int fd, const void *p, size_t n, uint64_t off)
 	return SQLITE_OK;
 }
 
-static int page_file_read(int fd, void *p, size_t n, uint64_t off)
+static int page_file_read(struct page_file *pf, void *p, size_t n, uint64_t off)
 {
 	unsigned char *to = p;
 
 	while (n) {
-		ssize_t done = pread(fd, to, n, (off_t)off);
+		ssize_t done = pread(pf->fd, to, n, (off_t)off);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -150,28 +182,174 @@ static int page_file_read(int fd, void *p, size_t n, uint64_t off)
 	return SQLITE_OK;
 }
 
-/* The spool is beside the database, where there is room for it. */
-static int page_file_open_spool(struct page_file *pf)
+static uint32_t page_file_lock_page(const struct page_file *pf)
 {
-	size_t n = (size_t)(path_base(pf->path) - pf->path);
-	char *dir = n ? mem_dup(pf->path, n) : mem_strdup(".");
-
-	pf->spool = temp_open(dir);
-	free(dir);
-	return pf->spool < 0 ? page_file_error() : SQLITE_OK;
+	return (uint32_t)(pf->lock / pf->page_size + 1);
 }
 
-static int page_file_spool(struct page_file *pf)
+/* Returns the number that follows n, n steps further. */
+static uint32_t page_file_after(const struct page_file *pf, uint32_t number,
+				uint32_t steps)
 {
-	int rc = pf->spool < 0 ? page_file_open_spool(pf) : SQLITE_OK;
+	uint32_t lock = page_file_lock_page(pf);
+	uint32_t after = number + steps;
+
+	return number < lock && after >= lock ? after + 1 : after;
+}
+
+/* Counts the numbers from a to b that pages can have. */
+static uint32_t page_file_count(const struct page_file *pf, uint32_t a,
+				uint32_t b)
+{
+	uint32_t lock = page_file_lock_page(pf);
+
+	return a > b ? 0 : b - a + 1 - (lock >= a && lock <= b);
+}
+
+static void page_file_set_next(struct page_file *pf, uint32_t number)
+{
+	pf->next = number == page_file_lock_page(pf) ? number + 1 : number;
+}
+
+/* ---- SQLite's own pages */
+
+static int page_file_move(struct page_file *pf, uint32_t place, uint32_t to,
+			  void *buf)
+{
+	int rc = page_file_read(pf, buf, pf->page_size,
+				page_file_offset(pf, pf->at[place]));
 
 	if (!rc)
-		rc = page_file_write(pf->spool, pf->buf,
-				     (size_t)(pf->n - pf->spooled) *
-					     pf->page_size,
-				     (uint64_t)pf->spooled * pf->page_size);
-	if (!rc)
-		pf->spooled = pf->n;
+		rc = page_file_write(pf, buf, pf->page_size,
+				     page_file_offset(pf, to));
+	pf->at[place] = to;
+	return rc;
+}
+
+/* Moves pages to the end so that SQLite can write up to page number `last`. */
+static int page_file_give_way(struct page_file *pf, uint32_t last)
+{
+	uint32_t gap = last > 2 * pf->gap ? last : 2 * pf->gap;
+	void *buf = mem_new(1, pf->page_size);
+	int rc = SQLITE_OK;
+
+	if (pf->next <= gap)
+		page_file_set_next(pf, gap + 1);
+	for (size_t i = 0; !rc && i < pf->n_at; i++) {
+		if (pf->at[i] > gap)
+			continue;
+		rc = page_file_move(pf, (uint32_t)i, pf->next, buf);
+		page_file_set_next(pf, pf->next + 1);
+	}
+	pf->gap = gap;
+	free(buf);
+	return rc;
+}
+
+static int page_watch_write(sqlite3_file *file, const void *p, int n,
+			    sqlite3_int64 off)
+{
+	const struct page_watch *w = (const void *)file->pMethods;
+	struct page_file *pf = w->pf;
+	uint64_t end = (uint64_t)off + (uint64_t)n;
+	uint64_t last = (end + pf->page_size - 1) / pf->page_size;
+
+	if (last > PAGES_MAX)
+		return SQLITE_FULL;
+	int rc = last > pf->gap ? page_file_give_way(pf, (uint32_t)last)
+				: SQLITE_OK;
+
+	return rc ? rc : w->own->xWrite(file, p, n, off);
+}
+
+/* SQLite cuts off what is behind its last page. */
+static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	(void)file;
+	(void)size;
+	return SQLITE_OK;
+}
+
+static int page_file_watch(struct page_file *pf)
+{
+	struct page_watch *w = &pf->watch;
+	int rc = sqlite3_file_control(pf->conn, "main",
+				      SQLITE_FCNTL_FILE_POINTER, &w->file);
+
+	if (rc || !w->file || !w->file->pMethods) {
+		w->file = NULL;
+		return SQLITE_CANTOPEN;
+	}
+	w->own = w->file->pMethods;
+	w->methods = *w->own;
+	w->methods.xWrite = page_watch_write;
+	w->methods.xTruncate = page_watch_truncate;
+	w->pf = pf;
+	w->file->pMethods = &w->methods;
+	return SQLITE_OK;
+}
+
+/* ---- pages of ours */
+
+static int page_file_open(struct page_file *pf)
+{
+	pf->fd = open(pf->path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	return pf->fd < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
+}
+
+/* Begins behind what SQLite has written so far, and some more. */
+static int page_file_begin(struct page_file *pf)
+{
+	struct stat st;
+	int rc = page_file_open(pf);
+
+	if (rc)
+		return rc;
+	if (fstat(pf->fd, &st))
+		return SQLITE_IOERR;
+	pf->gap = (uint32_t)(((uint64_t)st.st_size + GAP) / pf->page_size);
+	page_file_set_next(pf, pf->gap + 1);
+	return page_file_watch(pf);
+}
+
+/* Puts numbers into the pages in buf. Those of pages that do not move later are
+ * right. */
+static void page_file_patch(struct page_file *pf, uint32_t first)
+{
+	for (; pf->n_patched < pf->n_pointer; pf->n_patched++) {
+		struct page_pointer *p = &pf->pointer[pf->n_patched];
+
+		p->wrote = p->to < pf->n ? pf->at[p->to] : pf->next;
+		page_put32(pf->buf +
+				   (size_t)(p->place - first) * pf->page_size +
+				   p->off,
+			   p->wrote);
+	}
+}
+
+/* Writes the pages in buf. No two of them are on different sides of the page
+ * that is left out, except that it may follow one. */
+static int page_file_flush(struct page_file *pf)
+{
+	uint32_t first = (uint32_t)pf->n_at;
+	const unsigned char *from = pf->buf;
+	int rc = pf->fd < 0 ? page_file_begin(pf) : SQLITE_OK;
+
+	if (rc)
+		return rc;
+	while (pf->n_at < pf->n) {
+		*mem_add(pf->at, pf->n_at, pf->cap_at) = pf->next;
+		page_file_set_next(pf, pf->next + 1);
+	}
+	page_file_patch(pf, first);
+	for (uint32_t i = first, run; !rc && i < pf->n; i += run) {
+		for (run = 1; i + run < pf->n; run++)
+			if (pf->at[i + run] != pf->at[i] + run)
+				break;
+		rc = page_file_write(pf, from, (size_t)run * pf->page_size,
+				     page_file_offset(pf, pf->at[i]));
+		from += (size_t)run * pf->page_size;
+	}
 	return rc;
 }
 
@@ -181,31 +359,62 @@ int page_file_add(struct page_file *pf, const void *page)
 
 	if (!pf->buf)
 		pf->buf = mem_new(pf->room, pf->page_size);
-	if (pf->n - pf->spooled == pf->room)
-		rc = page_file_spool(pf);
+	if (pf->n - pf->n_at == pf->room)
+		rc = page_file_flush(pf);
 	if (rc)
 		return rc;
-	if (pf->n >= PAGES_MAX)
+	if (pf->n >= PAGES_MAX / 2)
 		return SQLITE_FULL;
-	memcpy(pf->buf + (size_t)(pf->n++ - pf->spooled) * pf->page_size, page,
+	memcpy(pf->buf + (size_t)(pf->n++ - pf->n_at) * pf->page_size, page,
 	       pf->page_size);
 	return SQLITE_OK;
 }
 
 void page_file_pointer(struct page_file *pf, uint32_t off)
 {
+	const unsigned char *page =
+		pf->buf + (size_t)(pf->n - 1 - pf->n_at) * pf->page_size;
+
 	*mem_add(pf->pointer, pf->n_pointer, pf->cap_pointer) =
-		(struct page_pointer){ pf->n - 1, off };
+		(struct page_pointer){ pf->n - 1, off, page_get32(page + off),
+				       0 };
+}
+
+/* Fills the gap behind SQLite's last page with pages from the end. */
+static int page_file_fill_gap(struct page_file *pf)
+{
+	uint32_t holes = page_file_count(pf, pf->base + 1, pf->gap);
+	uint32_t used = (uint32_t)pf->n_at;
+	uint32_t to = page_file_after(pf, pf->base, 1);
+	uint32_t end = pf->next;
+	void *buf = mem_new(1, pf->page_size);
+	int rc = SQLITE_OK;
+
+	if (holes > used)
+		holes = used;
+	/* the pages from this number on are moved */
+	while (page_file_count(pf, end, pf->next - 1) < holes)
+		end--;
+	for (uint32_t i = 0; !rc && i < used; i++) {
+		if (pf->at[i] < end)
+			continue;
+		rc = page_file_move(pf, i, to, buf);
+		to = page_file_after(pf, to, 1);
+	}
+	page_file_set_next(pf, holes == used ? to : end);
+	free(buf);
+	return rc;
 }
 
 int page_file_attach(struct page_file *pf)
 {
 	uint32_t size;
+	int rc = pf->fd < 0 ? page_file_open(pf) : page_file_flush(pf);
 
-	pf->db = open(pf->path, O_RDWR | O_CLOEXEC | O_NOCTTY);
-	if (pf->db < 0)
-		return SQLITE_CANTOPEN;
-	if (page_file_read(pf->db, pf->head, sizeof(pf->head), 0))
+	if (rc)
+		return rc;
+	page_file_unwatch(pf);
+	if (page_file_read(pf, pf->head, sizeof(pf->head), 0))
 		return SQLITE_CORRUPT;
 	size = page_get32(pf->head + HEAD_PAGE_SIZE) >> 16;
 	/* 65536 does not fit in 16 bits */
@@ -214,78 +423,49 @@ int page_file_attach(struct page_file *pf)
 	pf->base = page_get32(pf->head + HEAD_PAGES);
 	if (size != pf->page_size || pf->head[HEAD_RESERVED] ||
 	    page_get32(pf->head + HEAD_AUTOVACUUM) || !pf->base ||
-	    pf->base > PAGES_MAX)
+	    pf->base > PAGES_MAX / 2)
 		return SQLITE_CORRUPT;
+	if (pf->n_at)
+		return page_file_fill_gap(pf);
+	page_file_set_next(pf, pf->base + 1);
 	return SQLITE_OK;
 }
 
 uint32_t page_file_number(const struct page_file *pf, uint32_t place)
 {
-	uint64_t lock = pf->lock / pf->page_size + 1;
-	uint32_t n = pf->base + 1 + place;
-
-	return pf->base < lock && n >= lock ? n + 1 : n;
+	return place < pf->n_at ? pf->at[place]
+				: page_file_after(pf, pf->next,
+						  place - (uint32_t)pf->n_at);
 }
 
 int page_file_root(struct page_file *pf, uint32_t root, const void *page)
 {
-	uint64_t off = (uint64_t)(root - 1) * pf->page_size;
+	uint64_t off = page_file_offset(pf, root);
 	unsigned char now[5];
 	unsigned char type = *(const unsigned char *)page | 8;
 
 	if (root < 2 || root > pf->base ||
-	    page_file_read(pf->db, now, sizeof(now), off) || now[0] != type ||
+	    page_file_read(pf, now, sizeof(now), off) || now[0] != type ||
 	    now[3] || now[4])
 		return SQLITE_CORRUPT;
-	return page_file_write(pf->db, page, pf->page_size, off);
+	return page_file_write(pf, page, pf->page_size, off);
 }
 
-/* Writes pages to their places in the database; no two of them are on different
- * sides of the page that is left out, except that it may follow one. */
-static int page_file_place(struct page_file *pf, const unsigned char *from,
-			   uint32_t place, uint32_t n)
+/* Corrects the numbers of pages that moved since they were written. */
+static int page_file_correct(struct page_file *pf)
 {
-	while (n) {
-		uint32_t at = page_file_number(pf, place);
-		uint32_t run = 1;
-
-		while (run < n && page_file_number(pf, place + run) == at + run)
-			run++;
-		int rc = page_file_write(pf->db, from,
-					 (size_t)run * pf->page_size,
-					 (uint64_t)(at - 1) * pf->page_size);
-
-		if (rc)
-			return rc;
-		from += (size_t)run * pf->page_size;
-		place += run;
-		n -= run;
-	}
-	return SQLITE_OK;
-}
-
-static int page_file_copy(struct page_file *pf)
-{
-	size_t k = 0;
 	int rc = SQLITE_OK;
 
-	for (uint32_t i = 0, n; !rc && i < pf->n; i += n) {
-		n = pf->n - i < pf->room ? pf->n - i : pf->room;
-		if (pf->spool >= 0)
-			rc = page_file_read(pf->spool, pf->buf,
-					    (size_t)n * pf->page_size,
-					    (uint64_t)i * pf->page_size);
-		for (; !rc && k < pf->n_pointer && pf->pointer[k].place < i + n;
-		     k++) {
-			unsigned char *p = pf->buf +
-					   (size_t)(pf->pointer[k].place - i) *
-						   pf->page_size +
-					   pf->pointer[k].off;
+	for (size_t i = 0; !rc && i < pf->n_pointer; i++) {
+		const struct page_pointer *p = &pf->pointer[i];
+		unsigned char number[4];
 
-			page_put32(p, page_file_number(pf, page_get32(p)));
-		}
-		if (!rc)
-			rc = page_file_place(pf, pf->buf, i, n);
+		if (pf->at[p->to] == p->wrote)
+			continue;
+		page_put32(number, pf->at[p->to]);
+		rc = page_file_write(pf, number, sizeof(number),
+				     page_file_offset(pf, pf->at[p->place]) +
+					     p->off);
 	}
 	return rc;
 }
@@ -295,28 +475,28 @@ static int page_file_copy(struct page_file *pf)
 static int page_file_header(struct page_file *pf)
 {
 	uint32_t changes = page_get32(pf->head + HEAD_CHANGES) + 1;
-	uint32_t last = pf->n ? page_file_number(pf, pf->n - 1) : pf->base;
+	uint32_t last = pf->next - 1;
 
+	if (last == page_file_lock_page(pf))
+		last--;
 	page_put32(pf->head + HEAD_CHANGES, changes);
 	page_put32(pf->head + HEAD_VALID_FOR, changes);
 	page_put32(pf->head + HEAD_PAGES, last);
-	return page_file_write(pf->db, pf->head, sizeof(pf->head), 0);
+	if (ftruncate(pf->fd, (off_t)page_file_offset(pf, last + 1)))
+		return page_file_error();
+	return page_file_write(pf, pf->head, sizeof(pf->head), 0);
 }
 
 int page_file_finish(struct page_file *pf)
 {
-	int rc = SQLITE_OK;
+	int rc = pf->n > pf->n_at ? page_file_flush(pf) : SQLITE_OK;
 
-	if (pf->n >= PAGES_MAX - pf->base - 1)
-		return SQLITE_FULL;
-	if (pf->spool >= 0)
-		rc = page_file_spool(pf);
 	if (!rc)
-		rc = page_file_copy(pf);
+		rc = page_file_correct(pf);
 	if (!rc)
 		rc = page_file_header(pf);
-	if (close(pf->db) && !rc)
+	if (close(pf->fd) && !rc)
 		rc = page_file_error();
-	pf->db = -1;
+	pf->fd = -1;
 	return rc;
 }

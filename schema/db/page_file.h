@@ -1,15 +1,14 @@
 /* page_file.h - pages of a database that are written without SQLite.
  *
- * While SQLite has the file open, the pages go to a temporary file beside it.
- * Their numbers follow from those of SQLite's own pages, so they are known when
- * SQLite has written its last one:
+ * They go into the file of the database, far behind what SQLite has written so
+ * far. When SQLite reaches them they are moved out of its way; when SQLite has
+ * written its last page, the gap before them is filled with the last of them:
  *
  *	page_file_add(), page_file_pointer()	at any time
  *	page_file_attach()			once, when SQLite has committed
- *and holds no lock page_file_number(), page_file_root()	after that, and
- *still add()
- *	page_file_finish()			copies the pages behind SQLite's
- *own
+ *						and holds no lock
+ *	page_file_number(), page_file_root()	after that, and still add()
+ *	page_file_finish()			the file is a database again
  *
  * Functions that can fail return an SQLite result code. */
 #ifndef SCHEMA_DB_PAGE_FILE_H
@@ -19,12 +18,14 @@
 #include <stdint.h>
 
 struct page_file;
+struct sqlite3;
 
-/* path: the database. lock: offset of the byte whose page SQLite leaves out,
- * PAGE_FILE_LOCK except in tests. */
+/* path: the database, which the connection has open as "main"; both are used
+ * until page_file_attach(). lock: offset of the byte whose page SQLite leaves
+ * out, PAGE_FILE_LOCK except in tests. */
 #define PAGE_FILE_LOCK ((uint64_t)1 << 30)
-struct page_file *page_file_new(const char *path, uint32_t page_size,
-				uint64_t lock);
+struct page_file *page_file_new(struct sqlite3 *conn, const char *path,
+				uint32_t page_size, uint64_t lock);
 void page_file_free(struct page_file *pf); /* NULL is fine */
 uint32_t page_file_page_size(const struct page_file *pf);
 /* Returns how many pages were added: the place of the next one. */
@@ -32,16 +33,16 @@ uint32_t page_file_pages(const struct page_file *pf);
 /* Adds a copy of a page. Its place is the number of pages before it. */
 int page_file_add(struct page_file *pf, const void *page);
 /* Says that the page added last has, at byte off, the place of a page (4 bytes,
- * big-endian), which page_file_finish() turns into a number. */
+ * big-endian), which becomes its number. */
 void page_file_pointer(struct page_file *pf, uint32_t off);
 
-/* Opens the database and reads the number of its pages. */
+/* Puts all pages behind those of SQLite. */
 int page_file_attach(struct page_file *pf);
 /* Returns the page number of a place. */
 uint32_t page_file_number(const struct page_file *pf, uint32_t place);
 /* Overwrites page number root, the only one of an empty B-tree of this type. */
 int page_file_root(struct page_file *pf, uint32_t root, const void *page);
-/* Copies all pages into the database, and closes it. */
+/* Makes the pages part of the database, and closes it. */
 int page_file_finish(struct page_file *pf);
 
 /* Write big-endian numbers, as everywhere in a page. */

@@ -13,6 +13,9 @@
 #include "stitch/base/mem.h"
 
 #define QUEUE_BYTES (2u << 20)
+/* The thread is woken for so many bytes: waking it costs the main thread a
+ * third of filling a block. */
+#define WAKE_BYTES (QUEUE_BYTES / 4)
 
 struct writer {
 	sqlite3 *db;
@@ -158,13 +161,16 @@ int writer_put(struct writer *wr, struct block *b, struct err *err)
 		return writer_result(wr, err);
 	}
 	pthread_mutex_lock(&wr->lock);
-	while (wr->bytes && wr->bytes + b->size > QUEUE_BYTES)
+	while (wr->bytes && wr->bytes + b->size > QUEUE_BYTES) {
+		pthread_cond_signal(&wr->more);
 		pthread_cond_wait(&wr->less, &wr->lock);
+	}
 	b->next = NULL;
 	*wr->last = b;
 	wr->last = &b->next;
 	wr->bytes += b->size;
-	pthread_cond_signal(&wr->more);
+	if (wr->bytes >= WAKE_BYTES)
+		pthread_cond_signal(&wr->more);
 	int rc = writer_result(wr, err);
 
 	pthread_mutex_unlock(&wr->lock);
@@ -176,6 +182,7 @@ int writer_wait(struct writer *wr, struct err *err)
 	if (!wr->threaded)
 		return writer_result(wr, err);
 	pthread_mutex_lock(&wr->lock);
+	pthread_cond_signal(&wr->more);
 	while (wr->bytes)
 		pthread_cond_wait(&wr->less, &wr->lock);
 	int rc = writer_result(wr, err);

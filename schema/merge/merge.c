@@ -491,12 +491,53 @@ static const struct merge_map *merge_event_map(const struct merge_part *p,
 	}
 }
 
+static int merge_put_payload(struct merge *m, struct merge_part *p,
+			     struct err *err)
+{
+	struct value v = rows_value(p->payloads, PAYLOADS_DATA);
+
+	p->payload = rows_int(p->payloads, PAYLOADS_ID);
+	p->payload_to = 0;
+	if (v.kind == VALUE_BLOB &&
+	    payload_rows_put(m->db, v.text, v.len, &p->payload_to, err))
+		return -1;
+	/* of schema 9: no other event has it */
+	return p->db->older ? 0
+			    : merge_part_map(p, MERGE_PAYLOAD, p->payload,
+					     p->payload_to, err);
+}
+
+/* Stores the new id of a payload in *to. As events use new payloads in the
+ * order of their ids, no more payloads are read than are needed so far. */
+static int merge_reach_payload(struct merge *m, struct merge_part *p,
+			       int64_t id, uint32_t *to, struct err *err)
+{
+	int ret = 1;
+
+	while (p->payload < id && ret > 0) {
+		ret = rows_next(p->payloads, err);
+		if (ret < 0 || (ret > 0 && merge_put_payload(m, p, err)))
+			return -1;
+	}
+	if (!ret) {
+		/* another step would begin anew */
+		p->payload = INT64_MAX;
+		p->payload_to = 0;
+	}
+	if (!p->db->older)
+		*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);
+	else
+		*to = p->payload == id ? p->payload_to : 0;
+	return 0;
+}
+
 static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {
 	const struct int_row *e = &p->event;
 	struct writing *w = m->db->w;
 	int64_t id = e->v[MERGE_EVENT_ID];
+	uint32_t payload = 0;
 	struct row row;
 
 	if (id < 1 || id >= UINT32_MAX || w->events >= UINT32_MAX - 1)
@@ -504,7 +545,10 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 			       "%s: more than 2^32 events do not fit into a "
 			       "database",
 			       p->in->path);
-	if (db_row(m->db, T_EVENT, 0, &row, err))
+	if ((e->known >> MERGE_EVENT_PAYLOAD & 1 &&
+	     merge_reach_payload(m, p, e->v[MERGE_EVENT_PAYLOAD], &payload,
+				 err)) ||
+	    db_row(m->db, T_EVENT, 0, &row, err))
 		return -1;
 	merge_note_run(p, (uint32_t)id, (uint32_t)++w->events);
 	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
@@ -514,7 +558,9 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 
 		if (!(e->known >> i & 1))
 			continue;
-		if (map)
+		if (i == MERGE_EVENT_PAYLOAD)
+			row_id(&row, i, payload);
+		else if (map)
 			row_id(&row, i, merge_map_get(map, e->v[i]));
 		else
 			row_int(&row, i, e->v[i]);

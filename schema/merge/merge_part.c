@@ -290,8 +290,15 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	    !merge_take_mappings(m, p, err) &&
 	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids", 'C', err) &&
 	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids", 'C', err) &&
-	    (p->events =
-		     int_rows_open(p->db, store_sql("merge_take_events"), err)))
+	    (p->events = int_rows_open(
+		     p->db,
+		     store_sql(p->db->older ? "merge_take_older_events"
+					    : "merge_take_events"),
+		     err)) &&
+	    (p->payloads = rows_open(
+		     p->db,
+		     store_sql(p->db->older ? "older_payloads" : "payloads"),
+		     NULL, 0, err)))
 		return p;
 	merge_part_close(p);
 	return NULL;
@@ -302,6 +309,7 @@ void merge_part_close(struct merge_part *p)
 	if (!p)
 		return;
 	int_rows_close(p->events);
+	rows_close(p->payloads);
 	store_close(p->db);
 	for (unsigned int i = 0; i < MERGE_KINDS; i++)
 		free(p->map[i].id);
@@ -383,7 +391,6 @@ int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err)
 		{ { T_CHAIN_COPY, "merge_copies", "KC.." }, merge_count_copy },
 		{ { T_REQUEST, "merge_requests", "E.kr........l..k" },
 		  merge_count_request },
-		{ { T_EVENT_RAW, "merge_event_raw", "E." }, NULL },
 		{ { T_BRANCH, "merge_branches", "E...." }, NULL },
 		{ { T_FINDING, "merge_findings", ".C...hel." }, NULL },
 		{ { T_GAP, "merge_gaps", "C......l" }, NULL },

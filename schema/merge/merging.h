@@ -37,6 +37,7 @@ enum merge_kind {
 	MERGE_SYMBOL,
 	MERGE_CHAIN,
 	MERGE_LOSS,
+	MERGE_PAYLOAD,
 	MERGE_KINDS
 };
 
@@ -81,6 +82,7 @@ enum merge_event_value {
 	MERGE_EVENT_WEIGHT,
 	MERGE_EVENT_KRAW,
 	MERGE_EVENT_URAW,
+	MERGE_EVENT_PAYLOAD,
 	MERGE_EVENT_RAW,
 	MERGE_EVENT_VALUES
 };
@@ -101,9 +103,12 @@ struct merge_part {
 	size_t n_run, cap_run;
 	/* the next event */
 	struct int_rows *events;
-	struct int_row event; /* by enum merge_event_value */
-	int64_t time;	      /* that it is sorted by */
-	uint32_t at;	      /* capture.id of the result */
+	struct int_row event;  /* by enum merge_event_value */
+	int64_t time;	       /* that it is sorted by */
+	uint32_t at;	       /* capture.id of the result */
+	struct rows *payloads; /* in the order of their ids */
+	int64_t payload;       /* id of the last one read */
+	uint32_t payload_to;   /* and its new id */
 };
 
 struct merge {

@@ -41,7 +41,7 @@ const struct redact_column redact_columns[] = {
 	{ "event_type", "buffer", REDACT_KEEP, NULL },
 	{ "event_type", "how", REDACT_KEEP, NULL },
 	{ "event_type", "unit", REDACT_KEEP, NULL },
-	{ "event_raw", "data", REDACT_KEEP, NULL }, /* rows are gone */
+	{ "payload", "data", REDACT_KEEP, NULL }, /* rows are gone */
 	{ "sample_extra", "name", REDACT_KEEP, NULL },
 	{ "sample_extra", "value", REDACT_TEXT, NULL },
 	{ "frame", "file", REDACT_PATH, OWN },

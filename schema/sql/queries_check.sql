@@ -284,9 +284,10 @@ WITH clock AS MATERIALIZED (
 ), line AS (
 	SELECT y.capture, e.time_ns, lag(y.capture) OVER cpu AS last_capture,
 		lag(e.time_ns) OVER cpu AS last_ns
-	FROM event e JOIN event_type y ON y.id = e.type
+	-- with one clock no event is read
+	FROM (SELECT 1 WHERE (SELECT count(*) FROM clock) > 1)
+	CROSS JOIN event e JOIN event_type y ON y.id = e.type
 	WHERE e.time_ns IS NOT NULL AND e.cpu IS NOT NULL
-	AND (SELECT count(*) FROM clock) > 1
 	WINDOW cpu AS (PARTITION BY e.cpu ORDER BY e.id)
 )
 SELECT count(*) AS neighbours,

@@ -20,7 +20,8 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 	coalesce((SELECT value FROM meta WHERE capture = c.id
 			AND key = 'wall_offset_ns'),
 		(SELECT value FROM meta WHERE key = 'wall_offset_ns'
-			ORDER BY capture LIMIT 1)) AS wall
+			ORDER BY capture LIMIT 1)) AS wall,
+	coalesce(c.path, '') AS path
 FROM capture c ORDER BY c.id
 
 -- What rows depend on beside the content of the capture, as one text.
@@ -41,7 +42,8 @@ SELECT coalesce(name, '') AS event, coalesce(max(how), '') AS how,
 	coalesce(max(freq), 0) AS frequency,
 	coalesce(max(has_chain), 0) AS stacks,
 	coalesce(max(defer), 0) AS deferred,
-	coalesce(sum(events), 0) AS samples, coalesce(sum(weight), 0) AS weight
+	coalesce(sum(events), 0) AS samples, coalesce(sum(weight), 0) AS weight,
+	row_number() OVER (ORDER BY min(id)) AS number
 FROM event_type WHERE capture = ?1 AND kind = 'sample'
 GROUP BY 1 ORDER BY 1
 
@@ -54,17 +56,16 @@ FROM loss l LEFT JOIN event_type t ON t.id = l.type
 WHERE l.capture = ?1 ORDER BY l.t1, l.id
 
 -- The verdicts on requests and chains, to be counted: GROUP BY sorts them, which
--- takes six times as long.
+-- takes six times as long. Many rows at a time (int_rows.h); ?1: the id before
+-- the first.
 -- name: fleet_requests
-SELECT r.verdict, r.confidence FROM request r
--- with one capture, looking up an event for each takes longer than all else
-WHERE (SELECT count(*) FROM capture) = 1
-OR (SELECT t.capture FROM event e JOIN event_type t ON t.id = e.type
-	WHERE e.id = r.event) = ?1
+SELECT take_ints(r.event, r.verdict, r.confidence, t.capture) AS taken
+FROM request r JOIN event e ON e.id = r.event
+JOIN event_type t ON t.id = e.type WHERE r.event > ?1
 
 -- name: fleet_chains
--- columns: as fleet_requests
-SELECT verdict, confidence FROM chain WHERE capture = ?1
+SELECT take_ints(id, verdict, confidence, capture) AS taken
+FROM chain WHERE id > ?1
 
 -- name: fleet_trust
 SELECT coalesce(event, '') AS event, class, samples, coalesce(fix, '') AS fix

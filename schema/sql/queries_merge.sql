@@ -145,8 +145,14 @@ FROM sample_group
 -- ?1: the id before the first
 -- name: merge_take_events
 SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	raw_ns) AS taken
+	payload, raw_ns) AS taken
 FROM event WHERE id > ?1
+
+-- The same of schema 9, in which the id of a payload is that of its event.
+-- name: merge_take_older_events
+SELECT take_ints(e.id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
+	r.event, raw_ns) AS taken
+FROM event e LEFT JOIN event_raw r ON r.event = e.id WHERE e.id > ?1
 
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss
@@ -171,9 +177,6 @@ SELECT chain, capture, time_ns, cpu FROM chain_copy ORDER BY rowid
 SELECT event, cookie, chain, uraw, ip, verdict, confidence, flags, latency_ns,
 	exec_ns, ended_by, until_ns, loss, as_perf, held_ns, as_tid
 FROM request ORDER BY event
-
--- name: merge_event_raw
-SELECT event, data FROM event_raw ORDER BY event
 
 -- name: merge_branches
 SELECT event, pos, "from", "to", flags FROM branch ORDER BY rowid

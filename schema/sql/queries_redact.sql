@@ -31,8 +31,15 @@ WHERE c.name = ':' || t.tid
 			OR c.name GLOB 'cpuhp/*'
 			OR c.name GLOB 'idle_inject/*'));
 DELETE FROM image_section;
-DELETE FROM event_raw;
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
+
+-- name: redact_payloads
+UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
+DELETE FROM payload
+
+-- Of schema 9.
+-- name: redact_older_payloads
+DELETE FROM event_raw
 
 -- name: redact_fields
 SELECT m.name AS "table", c.name AS "column"

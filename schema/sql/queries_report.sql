@@ -1,7 +1,8 @@
 -- queries_report.sql - the queries of flame and report.
 --
--- Both read every sample once and aggregate in memory: grouping 1.5 million
--- rows in SQL sorts them first and takes several times as long.
+-- Both read the sums of samples if they can. Otherwise they read every sample
+-- once and aggregate in memory: grouping 1.5 million rows in SQL sorts them
+-- first and takes several times as long.
 
 -- name: report_events
 SELECT id, name, unit FROM event_type WHERE kind = 'sample' ORDER BY id
@@ -23,11 +24,27 @@ WHERE
 -- the caller adds a condition on view samples, and a ')'
 e.id IN (SELECT event_id FROM samples WHERE
 
+-- name: stack_sums
+SELECT type, coalesce(comm, 0) AS comm, coalesce(kernel, 0) AS kernel,
+	coalesce(user, 0) AS user, coalesce(mark, 0) AS mark,
+	coalesce(weight, n) AS weight, n, coalesce(kernel_mark, 0) AS kernel_mark
+FROM sample_group
+
+-- name: stack_sums_samples
+SELECT coalesce(sum(events), 0) AS samples FROM event_type
+WHERE kind = 'sample'
+
+-- whether a sample of event ?1 asked for a user stack
+-- name: report_asked
+SELECT 1 AS asked FROM request r JOIN event e ON e.id = r.event
+JOIN event_type t ON t.id = e.type WHERE ?1 IS NULL OR t.name = ?1 LIMIT 1
+
 -- name: label_facts
 SELECT f.id, coalesce(f.file, '') AS file, coalesce(f.line, 0) AS line,
 	i.build_id,
 	coalesce(c.kind IN (SELECT id FROM word WHERE kind = 'callsite'
-		AND name IN ('no_call', 'no_code')), 0) AS bogus
+		AND name IN ('no_call', 'no_code')), 0) AS bogus,
+	coalesce(i.path, '') AS path, f.off
 FROM frame f
 LEFT JOIN image i ON i.id = f.image
 LEFT JOIN callsite c ON c.frame = f.id

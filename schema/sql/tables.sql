@@ -150,7 +150,10 @@ CREATE TABLE event(
 	kraw INTEGER,		-- raw_chain.id of the kernel half
 	uraw INTEGER,		-- of the user half in the sample itself; for
 				-- a request see request.uraw
-	raw_ns INTEGER		-- on the capture's clock; NULL: the same
+	payload INTEGER,	-- payload.id; NULL: none, or an ev_ table has
+				-- its fields
+	raw_ns INTEGER		-- on the capture's clock; NULL: the same. Last:
+				-- NULLs at the end of a row take no space
 );
 
 -- Samples with the same type, name and stacks, added up while events are
@@ -169,9 +172,10 @@ CREATE TABLE sample_group(
 				-- is only the address that was hit
 );
 
--- Raw payload of tracepoint events without an ev_ table.
-CREATE TABLE event_raw(
-	event INTEGER PRIMARY KEY,
+-- Raw payloads of tracepoint events without an ev_ table. Events with equal
+-- payloads share one, most of the time.
+CREATE TABLE payload(
+	id INTEGER PRIMARY KEY,
 	data BLOB
 );
 

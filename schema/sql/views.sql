@@ -26,20 +26,23 @@ LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
 LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 LEFT JOIN stack_check q ON q.stack = u.stack;
 
+-- Raw payloads of events without an ev_ table.
+CREATE VIEW event_raw(event, data) AS
+SELECT e.id, p.data FROM event e JOIN payload p ON p.id = e.payload;
+
 -- One row per event of every kind, in time order, with what printing needs.
 -- kraw, uraw: raw_chain ids. has_raw: event_raw has a payload.
 CREATE VIEW script_rows(event_id, capture, time_ns, cpu, pid, tid, comm,
 	event, kind, type, weight, kraw, uraw, verdict, flags, has_raw) AS
 SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
 	t.kind, e.type, e.weight, e.kraw, coalesce(r.uraw, e.uraw), w.name,
-	r.flags, x.event IS NOT NULL
+	r.flags, EXISTS (SELECT 1 FROM event_raw x WHERE x.event = e.id)
 FROM event e
 LEFT JOIN event_type t ON t.id = e.type
 LEFT JOIN thread h ON h.id = e.thread
 LEFT JOIN process p ON p.id = h.process
 LEFT JOIN comm c ON c.id = e.comm
 LEFT JOIN request r ON r.event = e.id
-LEFT JOIN event_raw x ON x.event = e.id
 LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
 
 -- One row per frame of a stack in use; pos 0 is the innermost. symbol NULL:

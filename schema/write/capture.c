@@ -190,11 +190,16 @@ static int capture_write(struct store *db, const struct source *src,
 	return db_step_last(db, st, err);
 }
 
+void store_capture_source(struct store *db, const struct source *src)
+{
+	capture_map(db, src->index)->src = src;
+}
+
 int store_capture(struct store *db, const struct source *src, struct err *err)
 {
 	struct capture_map *c = capture_map(db, src->index);
 
-	c->src = src;
+	store_capture_source(db, src);
 	if (db_drain(db, err) || capture_write(db, src, err))
 		return -1;
 	for (uint32_t i = 0; i < src->n_events; i++) {

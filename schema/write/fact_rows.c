@@ -75,20 +75,21 @@ static int fact_put_branches(struct store *db, uint32_t event,
 	return 0;
 }
 
-static int fact_put_raw(struct store *db, const struct fact_event *e,
-			const struct rec_sample *s, struct err *err)
+/* Stores the payload of an event, if it has one that no ev_ table gets, and its
+ * id or 0 in *id. */
+static int fact_put_payload(struct store *db, const struct capture_map *c,
+			    const struct fact_event *e, uint32_t *id,
+			    struct err *err)
 {
-	const struct capture_map *c = capture_map(db, e->source);
-	struct row r;
+	const struct record *rec = e->rec;
 
-	if (!fields_keep_raw(db->w->fields) ||
+	*id = 0;
+	if (!rec || rec->kind != REC_SAMPLE || !rec->sample.raw || e->leader ||
+	    !fields_keep_raw(db->w->fields) ||
 	    (c->src && store_wants_fields(db, c->src, e->type)))
 		return 0;
-	if (db_row(db, T_EVENT_RAW, s->raw_len, &r, err))
-		return -1;
-	row_int(&r, 0, e->id);
-	row_blob(&r, 1, s->raw, s->raw_len);
-	return 0;
+	return payload_rows_put(db, rec->sample.raw, rec->sample.raw_len, id,
+				err);
 }
 
 static int fact_put_switch(struct store *db, uint32_t event,
@@ -135,9 +136,7 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 
 	if (s->n_extra && fact_put_extras(db, e->id, s->extra, s->n_extra, err))
 		return -1;
-	if (s->n_branch && fact_put_branches(db, e->id, s, err))
-		return -1;
-	return s->raw ? fact_put_raw(db, e, s, err) : 0;
+	return s->n_branch ? fact_put_branches(db, e->id, s, err) : 0;
 }
 
 static const char *fact_mark_name(const struct record *rec)
@@ -194,6 +193,7 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	struct capture_map *c = capture_map(db, e->source);
 	uint32_t type = fact_type_id(db, c, e, err);
 	bool weighs = false;
+	uint32_t payload;
 	uint64_t sum;
 	struct row r;
 
@@ -205,7 +205,8 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 			       "be dense",
 			       db->path, e->id,
 			       (unsigned long long)db->w->events);
-	if (db_row(db, T_EVENT, 0, &r, err))
+	if (fact_put_payload(db, c, e, &payload, err) ||
+	    db_row(db, T_EVENT, 0, &r, err))
 		return -1;
 	fact_count_event(db, c, e);
 	fact_count_type(db, type);
@@ -230,8 +231,9 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	}
 	row_id(&r, 7, e->kraw);
 	row_id(&r, 8, e->uraw);
+	row_id(&r, 9, payload);
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
-		row_int(&r, 9, (int64_t)e->rec->raw);
+		row_int(&r, 10, (int64_t)e->rec->raw);
 	if (e->type != UINT32_MAX) {
 		db->w->grouped++;
 		if (sample_groups_event(db, c, e, type, weighs, err))

@@ -10,8 +10,8 @@ static const struct bulk_shape shapes[T_FIXED] = {
 		      "t0,process",
 		      12, true, PAGES_NONE },
 	[T_MAPPING] = { "mapping", NULL, 10, true, PAGES_NONE },
-	[T_EVENT] = { "event", NULL, 10, true, PAGES_ID },
-	[T_EVENT_RAW] = { "event_raw", NULL, 2, false, PAGES_ID },
+	[T_EVENT] = { "event", NULL, 11, true, PAGES_ID },
+	[T_PAYLOAD] = { "payload", NULL, 2, true, PAGES_ID },
 	[T_EXTRA] = { "sample_extra", NULL, 3, false, PAGES_ROWID },
 	[T_BRANCH] = { "branch", NULL, 5, false, PAGES_ROWID },
 	[T_FRAME] = { "frame", "id,image,off,flags,symbol,symoff", 6, true,
@@ -39,6 +39,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
 		    false, PAGES_NONE },
 	[T_COUNTER] = { "cookie_cpu", NULL, 10, false, PAGES_NONE },
+	[T_STACK_CHECK] = { "stack_check", NULL, 7, true, PAGES_NONE },
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };
 

@@ -29,6 +29,8 @@ struct symbol;
  * before its first fact, and again at the end or when the source has new
  * events: then counts, times and what became known later are updated. */
 int store_capture(struct store *db, const struct source *src, struct err *err);
+/* Has another struct stand for the source from now on. */
+void store_capture_source(struct store *db, const struct source *src);
 /* Writes how a source's times were moved onto the timeline. first: its first
  * time, on its own clock. Without this call its times are as recorded. */
 int store_align(struct store *db, unsigned int source,

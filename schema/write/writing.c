@@ -32,6 +32,7 @@ void writing_free(struct writing *w)
 	sample_groups_free(w->groups);
 	fields_free(w->fields);
 	table_release(&w->said);
+	payload_rows_free(w->payload_slot);
 	free(w->used);
 	free(w->late);
 	free(w->work);

@@ -22,6 +22,7 @@ struct frames;
 struct jit_code;
 struct ledger;
 struct naming;
+struct payload_slot;
 struct sample_groups;
 struct source;
 struct symbol;
@@ -34,7 +35,7 @@ enum store_table {
 	T_IMAGE,
 	T_MAPPING,
 	T_EVENT,
-	T_EVENT_RAW,
+	T_PAYLOAD,
 	T_EXTRA,
 	T_BRANCH,
 	T_FRAME,
@@ -56,6 +57,7 @@ enum store_table {
 	T_GAP,
 	T_COUNTER,
 	T_COOKIES,
+	T_STACK_CHECK,
 	T_FIXED
 };
 
@@ -96,7 +98,8 @@ struct writing {
 	struct sample_groups *groups;
 
 	/* Highest ids written so far. */
-	uint32_t images, frames, stacks, raws, symbols;
+	uint32_t images, frames, stacks, raws, symbols, payloads;
+	struct payload_slot *payload_slot; /* NULL: not yet made */
 	/* Image and start of each symbol that a capture named: symbol.id. */
 	struct table said;
 
@@ -200,6 +203,12 @@ int fields_reach_column(struct store *db, unsigned int ev, const char *column,
 /* Writes the name of an event's table, if it has one, into event_type. */
 int fields_name_type(struct store *db, uint32_t type, const char *event,
 		     struct err *err);
+
+/* payload_rows.c: stores a payload, unless an equal one is known, and its id in
+ * *id. */
+int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
+		     struct err *err);
+void payload_rows_free(struct payload_slot *slots);
 
 /* jitted.c: writes bytes and lines of an image if it is jitted code. */
 int jitted_put(struct store *db, uint32_t id, struct err *err);

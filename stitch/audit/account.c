@@ -18,6 +18,7 @@
 #include "stitch/base/table.h"
 
 #define CPU_MAX 65536
+#define NEAR 64
 /* Most events that can be throttled at the same time; of others only the end is
  * reported. */
 #define STOPPED_MAX 4096
@@ -63,6 +64,7 @@ struct per_source {
 	size_t n_stopped, cap_stopped;
 	struct table by_event; /* index of stopped */
 	struct readings *readings;
+	uint32_t near[NEAR]; /* index of more that a CPU had last */
 };
 
 struct account {
@@ -122,11 +124,17 @@ static bool same_ring(const void *owner, uint32_t i, const void *key)
 static struct ring *account_extra_ring(struct per_source *ps,
 				       const struct record *rec)
 {
+	uint32_t *near = &ps->near[(uint32_t)rec->cpu % NEAR];
+
+	if (*near < ps->n_more && same_ring(ps, *near, rec))
+		return &ps->more[*near];
 	uint64_t h = hash_pair((uint32_t)rec->cpu, rec->ring);
 	uint32_t i = table_find(&ps->by_number, h, same_ring, ps, rec);
 
-	if (i != TABLE_NONE)
+	if (i != TABLE_NONE) {
+		*near = i;
 		return &ps->more[i];
+	}
 	table_add(&ps->by_number, h, (uint32_t)ps->n_more);
 	struct ring *r = mem_add(ps->more, ps->n_more, ps->cap_more);
 

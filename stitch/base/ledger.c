@@ -26,7 +26,16 @@ struct damage {
 	size_t n, cap;
 };
 
+/* A call of ledger_add(), or of ledger_skip(), for which len is the key. */
+struct ledger_call {
+	struct ledger_entry e;
+	bool skip;
+};
+
 struct ledger {
+	bool queued; /* the calls are kept, and nothing else is used */
+	struct ledger_call *call;
+	size_t n_call, cap_call, passed;
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
 	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
@@ -48,10 +57,28 @@ struct ledger *ledger_new(void)
 	return mem_new(1, sizeof(struct ledger));
 }
 
+struct ledger *ledger_new_queue(void)
+{
+	struct ledger *lg = ledger_new();
+
+	lg->queued = true;
+	return lg;
+}
+
+static void ledger_drop_calls(struct ledger *lg)
+{
+	for (size_t i = 0; i < lg->n_call; i++)
+		if (!lg->call[i].skip)
+			free((char *)lg->call[i].e.detail);
+	lg->n_call = lg->passed = 0;
+}
+
 void ledger_free(struct ledger *lg)
 {
 	if (!lg)
 		return;
+	ledger_drop_calls(lg);
+	free(lg->call);
 	for (size_t i = 0; i < lg->n; i++)
 		free((char *)lg->entry[i].detail);
 	free(lg->entry);
@@ -160,6 +187,12 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 
 	if (!lg)
 		return 0;
+	if (lg->queued) {
+		one.detail = mem_strdup(e->detail);
+		*mem_add(lg->call, lg->n_call, lg->cap_call) =
+			(struct ledger_call){ one, false };
+		return 0;
+	}
 	ledger_convert_times(lg, &one);
 	lg->count[e->kind]++;
 	ledger_add_up(&lg->sum[e->kind], e->n);
@@ -213,6 +246,17 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 
 	if (!lg)
 		return;
+	if (lg->queued) {
+		const struct ledger_entry e = { .capture = capture,
+						.what = what,
+						.detail = says,
+						.off = off,
+						.len = key };
+
+		*mem_add(lg->call, lg->n_call, lg->cap_call) =
+			(struct ledger_call){ e, true };
+		return;
+	}
 	lg->count[LEDGER_SKIPPED]++;
 	ledger_add_up(&lg->sum[LEDGER_SKIPPED], 1);
 	uint64_t h = hash_pair(key, hash_bytes(what, strlen(what), capture));
@@ -307,4 +351,31 @@ uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind)
 uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind)
 {
 	return lg->count[kind];
+}
+
+size_t ledger_queued(const struct ledger *queue)
+{
+	return queue->n_call;
+}
+
+void ledger_pass(struct ledger *queue, struct ledger *to, size_t n)
+{
+	while (queue->passed < n && queue->passed < queue->n_call) {
+		const struct ledger_call *c = &queue->call[queue->passed++];
+
+		if (c->skip)
+			ledger_skip(to, c->e.capture, c->e.what, c->e.len,
+				    c->e.off, c->e.detail);
+		else
+			ledger_add(to, &c->e);
+	}
+}
+
+void ledger_swap(struct ledger *a, struct ledger *b)
+{
+	struct ledger was = *a;
+
+	*a = *b;
+	*b = was;
+	ledger_drop_calls(b);
 }

@@ -85,6 +85,16 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
  * items follow after ledger_end(). */
 int ledger_take(struct ledger *lg, struct ledger_entry *e);
 void ledger_end(struct ledger *lg);
+/* A queue keeps the calls of ledger_add() and ledger_skip() in their order,
+ * for a thread whose entries have to wait: ledger_add() returns 0. */
+struct ledger *ledger_new_queue(void);
+/* Returns how many calls a queue has kept. */
+size_t ledger_queued(const struct ledger *queue);
+/* Makes the calls up to number n that were not made yet. */
+void ledger_pass(struct ledger *queue, struct ledger *to, size_t n);
+/* Exchanges two queues, and empties b. */
+void ledger_swap(struct ledger *a, struct ledger *b);
+
 /* Return the sum of n, and the number, of all entries of a kind ever added. */
 uint64_t ledger_sum(const struct ledger *lg, enum ledger_kind kind);
 uint64_t ledger_count(const struct ledger *lg, enum ledger_kind kind);

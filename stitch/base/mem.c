@@ -186,3 +186,16 @@ void arena_release(struct arena *a)
 	}
 	a->used = 0;
 }
+
+void arena_clear(struct arena *a)
+{
+	struct arena_chunk *c = a->chunk;
+
+	if (!c)
+		return;
+	a->chunk = c->next;
+	arena_release(a);
+	c->next = NULL;
+	c->used = 0;
+	a->chunk = c;
+}

@@ -52,4 +52,6 @@ char *arena_strdup(struct arena *a, const char *s);
 /* Returns x, the character, y. */
 char *arena_join(struct arena *a, const char *x, char between, const char *y);
 void arena_release(struct arena *a);
+/* Frees the objects, and keeps memory for the next ones. */
+void arena_clear(struct arena *a);
 #endif

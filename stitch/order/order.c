@@ -16,6 +16,7 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
 #include "stitch/base/temp.h"
 
@@ -49,6 +50,9 @@ struct run {
 };
 
 struct order {
+	/* It uses all of this, but for what comes first, which does not change;
+	 * NULL: none. */
+	struct decode_ahead *thread;
 	struct ledger *ledger;
 	struct source **src;
 	size_t n_src, cap_src;
@@ -99,6 +103,7 @@ void order_free(struct order *ord)
 {
 	if (!ord)
 		return;
+	decode_ahead_free(ord->thread);
 	for (size_t i = 0; i < ord->n_src; i++)
 		source_close(ord->src[i]);
 	for (size_t i = 0; i < ord->n_run; i++)
@@ -150,15 +155,19 @@ uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t)
 
 struct source *order_source(const struct order *ord, unsigned int i)
 {
+	if (ord->thread)
+		return decode_ahead_source(ord->thread, i);
 	return i < ord->n_src ? ord->src[i] : NULL;
 }
 
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total)
 {
 	*done = *total = 0;
-	for (size_t i = 0; i < ord->n_src; i++) {
-		*done += ord->src[i]->pos;
-		*total += ord->src[i]->size;
+	for (unsigned int i = 0; i < ord->n_src; i++) {
+		const struct source *src = order_source(ord, i);
+
+		*done += src->pos;
+		*total += src->size;
 	}
 }
 
@@ -476,7 +485,7 @@ static void order_find_ahead(struct order *ord)
 
 const struct ref *order_ahead(struct order *ord)
 {
-	if (ord->n_run || ord->ahead >= ord->n)
+	if (ord->thread || ord->n_run || ord->ahead >= ord->n)
 		return NULL;
 	if (ord->ahead < ord->head)
 		ord->ahead = ord->head;
@@ -689,8 +698,10 @@ static void order_convert_times(const struct order *ord, const struct ref *ref,
 		rec->lost.since = order_time(ord, ref->source, rec->lost.since);
 }
 
-int order_next(struct order *ord, struct record *rec, struct err *err)
+/* A decode_ahead_fn: order_next() without a thread. */
+static int order_decode_next(void *arg, struct record *rec, struct err *err)
 {
+	struct order *ord = arg;
 	struct err why; /* not cleared, because that would cost as much as
 			 * everything else here */
 	struct ref ref;
@@ -730,4 +741,20 @@ int order_next(struct order *ord, struct record *rec, struct err *err)
 	if (!got)
 		start_group(ord);
 	return got;
+}
+
+void order_use_thread(struct order *ord)
+{
+	struct ledger *queue;
+
+	ord->thread = decode_ahead_new(ord->src, ord->n_src, order_decode_next,
+				       ord, ord->ledger, &queue);
+	if (ord->thread)
+		ord->ledger = queue;
+}
+
+int order_next(struct order *ord, struct record *rec, struct err *err)
+{
+	return ord->thread ? decode_ahead_next(ord->thread, rec, err)
+			   : order_decode_next(ord, rec, err);
 }

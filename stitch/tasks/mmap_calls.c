@@ -93,11 +93,15 @@ static enum call_what call_kind(const struct mmap_calls_in *in,
 
 	if (c->what != CALL_RAW)
 		return c->what;
-	for (size_t i = 0; arch && i < sizeof(numbers) / sizeof(*numbers); i++)
+	if (!arch || c->nr <= 0)
+		return CALL_NONE;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (strcmp(numbers[i].arch, arch) != 0)
+			continue;
 		for (unsigned int w = CALL_MMAP; w < CALL_RAW; w++)
-			if (!strcmp(numbers[i].arch, arch) && c->nr > 0 &&
-			    numbers[i].nr[w] == c->nr)
+			if (numbers[i].nr[w] == c->nr)
 				return (enum call_what)w;
+	}
 	return CALL_NONE;
 }
 

@@ -490,15 +490,18 @@ static void dwarf_end_looking(struct dwarf *d)
 	d->files = NULL;
 }
 
-struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
-			 const struct elf_file *alt, const uint64_t *vaddr,
-			 size_t n)
+struct dwarf_file {
+	const struct elf_file *ef;
+	Dwarf *dw, *alt; /* alt NULL: none */
+};
+
+struct dwarf_file *dwarf_open(const struct elf_file *ef,
+			      const struct elf_file *alt)
 {
 	struct elf_section s;
-	Dwarf *other = NULL;
 
 	/* libdw would open whatever file the section names. */
-	if (!n || n >= NONE || !dwarf_has(ef) ||
+	if (!dwarf_has(ef) ||
 	    (!alt && elf_section_find(ef, ".gnu_debugaltlink", &s)) ||
 	    (alt && !dwarf_has(alt)))
 		return NULL;
@@ -508,27 +511,48 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
 	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
 	if (!dw)
 		return NULL;
-	if (alt) {
-		dwarf_sections_drop_unread(alt);
-		other = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
-		dwarf_setalt(dw, other);
+	struct dwarf_file *df = mem_new(1, sizeof(*df));
+
+	*df = (struct dwarf_file){ .ef = ef, .dw = dw };
+	if (!alt)
+		return df;
+	dwarf_sections_drop_unread(alt);
+	df->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
+	if (df->alt) {
+		dwarf_setalt(dw, df->alt);
+		return df;
 	}
+	dwarf_close(df);
+	return NULL;
+}
+
+void dwarf_close(struct dwarf_file *df)
+{
+	if (!df)
+		return;
+	dwarf_end(df->dw);
+	dwarf_end(df->alt);
+	free(df);
+}
+
+struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
+			 const uint64_t *vaddr, size_t n)
+{
 	struct dwarf *d = mem_new(1, sizeof(*d));
-	d->n = n;
+
+	d->n = n < NONE ? n : 0;
 	d->span = mem_new(n, sizeof(*d->span));
-	d->want = mem_new(n, sizeof(*d->want));
-	for (size_t i = 0; i < n; i++)
+	d->want = mem_new(d->n, sizeof(*d->want));
+	for (size_t i = 0; i < d->n; i++)
 		d->want[i] = (struct dwarf_want){ .vaddr = vaddr[i],
 						  .index = (uint32_t)i,
 						  .node = NONE };
-	qsort(d->want, n, sizeof(*d->want), dwarf_compare_address);
+	if (d->n)
+		qsort(d->want, d->n, sizeof(*d->want), dwarf_compare_address);
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
-	if (!alt || other)
-		dwarf_look_all(d, sy, ef, dw);
+	dwarf_look_all(d, sy, df->ef, df->dw);
 	dwarf_end_looking(d);
-	dwarf_end(dw);
-	dwarf_end(other);
 	return d;
 }
 

@@ -1,8 +1,8 @@
 /* dwarf.h - source lines and inlined functions of addresses, from DWARF.
  *
- * All addresses of a file are looked up in one call: each unit is walked at
- * most once. Results are copied, so libdw's memory is freed before dwarf_look()
- * returns. A file without .debug_info costs nothing. */
+ * All addresses of a file should be looked up in one call: each unit is walked
+ * at most once then. Results are copied, so that libdw's memory can be freed by
+ * dwarf_close() early. A file without .debug_info costs nothing. */
 #ifndef SYMBOLIZE_DWARF_DWARF_H
 #define SYMBOLIZE_DWARF_DWARF_H
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct dwarf;
+struct dwarf_file;
 struct elf_file;
 struct symbolizer;
 
@@ -23,12 +24,16 @@ struct dwarf_frame {
 
 /* Returns true if the file has debug information that can be read. */
 bool dwarf_has(const struct elf_file *ef);
-/* Looks up n ELF addresses in any order. alt is the dwz file that ef refers to,
- * or NULL. sy says where .dwo files may be. Returns NULL if there is no debug
- * information or ef needs an alt file that is missing. */
-struct dwarf *dwarf_look(struct symbolizer *sy, const struct elf_file *ef,
-			 const struct elf_file *alt, const uint64_t *vaddr,
-			 size_t n);
+/* Opens the debug information of a file. alt is the dwz file that ef refers to,
+ * or NULL. Borrows both until dwarf_close(). Returns NULL if there is none, or
+ * ef needs an alt file that is missing. */
+struct dwarf_file *dwarf_open(const struct elf_file *ef,
+			      const struct elf_file *alt);
+void dwarf_close(struct dwarf_file *df); /* NULL is fine */
+/* Looks up n ELF addresses in any order. sy says where .dwo files may be. The
+ * result does not need df. */
+struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
+			 const uint64_t *vaddr, size_t n);
 /* Returns the number of frames at address i, 0 if nothing is known. *out is
  * borrowed from d. */
 size_t dwarf_frames(const struct dwarf *d, size_t i,

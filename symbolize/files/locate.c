@@ -11,7 +11,7 @@
 #include "stitch/base/path.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/fetch.h"
-#include "symbolize/files/name_cache.h"
+#include "symbolize/files/tried_files.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 

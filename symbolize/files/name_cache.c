@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
@@ -62,66 +61,6 @@ static const char *name_cache_text(const struct name_cache *m, uint32_t at)
 	return at < m->n_text ? m->text + at : NULL;
 }
 
-/* ---- files that were searched for */
-
-static void tried_files_identify(const char *path, uint64_t id[4])
-{
-	struct stat st;
-
-	memset(id, 0, 4 * sizeof(*id));
-	if (stat(path, &st))
-		return;
-	id[0] = st.st_dev;
-	id[1] = st.st_ino;
-	id[2] = (uint64_t)st.st_size;
-	id[3] = (uint64_t)st.st_mtim.tv_sec * 1000000000u +
-		(uint64_t)st.st_mtim.tv_nsec;
-}
-
-void tried_files_add(struct tried_files *t, const char *path)
-{
-	if (!t)
-		return;
-	uint32_t at = name_cache_put_text(t->m, path);
-
-	for (size_t i = 0; i < t->n; i++)
-		if (t->p[i].path == at) {
-			/* Searched again: it may have been created
-			 * meanwhile. */
-			tried_files_identify(path, t->p[i].id);
-			return;
-		}
-	t->p = mem_grow(t->p, &t->cap, t->n + 1, sizeof(*t->p));
-	t->p[t->n].path = at;
-	tried_files_identify(path, t->p[t->n++].id);
-}
-
-static bool name_cache_files_unchanged(const struct name_cache *m)
-{
-	for (size_t i = 0; i < m->tried.n; i++) {
-		uint64_t id[4];
-
-		tried_files_identify(name_cache_text(m, m->tried.p[i].path),
-				     id);
-		if (memcmp(id, m->tried.p[i].id, sizeof(id)) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* Files made by the kernel have no identity. */
-static bool name_cache_can_be_kept(const struct name_cache *m)
-{
-	for (size_t i = 0; i < m->tried.n; i++) {
-		const char *path = name_cache_text(m, m->tried.p[i].path);
-
-		if (m->tried.p[i].id[1] &&
-		    (!strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5)))
-			return false;
-	}
-	return true;
-}
-
 /* ---- the cache of one image */
 
 static uint64_t name_cache_mix_text(uint64_t h, const char *s)
@@ -151,8 +90,9 @@ static uint64_t name_cache_hash_options(const struct symbolizer *sy,
 	return h;
 }
 
-struct name_cache *name_cache_open(struct symbolizer *sy,
-				   const struct image *img)
+/* Stores the path of the file on disk. Returns false if there can be none. */
+static bool name_cache_place(const struct symbolizer *sy,
+			     const struct image *img, char path[PATH_SIZE])
 {
 	char id[2 * sizeof(img->id) + 1];
 	bool kernel = img->kind == IMAGE_KERNEL || img->kind == IMAGE_MODULE;
@@ -160,25 +100,35 @@ struct name_cache *name_cache_open(struct symbolizer *sy,
 	if (!sy->opts.cache || img->id_len < 2 ||
 	    img->id_len > sizeof(img->id) || (kernel && sy->opts.captured) ||
 	    (!kernel && img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO))
-		return NULL;
+		return false;
 	elf_id_hex(img->id, img->id_len, id);
+	int n = snprintf(path, PATH_SIZE, "%s/names/%.2s/%s-%016" PRIx64,
+			 sy->opts.cache, id, id + 2,
+			 name_cache_hash_options(sy, img));
+
+	return n > 0 && n < PATH_SIZE;
+}
+
+struct name_cache *name_cache_open(struct symbolizer *sy,
+				   const struct image *img, bool memory)
+{
 	struct name_cache *m = mem_new(1, sizeof(*m));
-	int n = snprintf(m->path, sizeof(m->path),
-			 "%s/names/%.2s/%s-%016" PRIx64, sy->opts.cache, id,
-			 id + 2, name_cache_hash_options(sy, img));
-	if (n < 0 || (size_t)n >= sizeof(m->path)) {
+
+	if (!name_cache_place(sy, img, m->path)) {
+		m->path[0] = '\0';
+		if (memory)
+			return m;
 		free(m);
 		return NULL;
 	}
 	name_cache_load(m);
-	if (m->n && !name_cache_files_unchanged(m)) {
+	if (m->n && !tried_files_unchanged(&m->tried)) {
 		struct name_cache *fresh = mem_new(1, sizeof(*fresh));
 
 		memcpy(fresh->path, m->path, sizeof(fresh->path));
 		fresh->old = m;
 		m = fresh;
 	}
-	m->tried.m = m;
 	return m;
 }
 
@@ -219,6 +169,7 @@ static int name_cache_tell_entry(const struct name_cache *m,
 			.file = name_cache_text(m, r->file),
 			.how = name_cache_text(m, r->how),
 			.line = r->line,
+			.unverified = m->unverified && r->name != NONE,
 		};
 
 		if (fn(arg, &sym, err))
@@ -227,20 +178,34 @@ static int name_cache_tell_entry(const struct name_cache *m,
 	return 0;
 }
 
-int name_cache_tell(const struct name_cache *m, const struct code_place *code,
-		    size_t n, symbol_fn *fn, void *arg, struct code_place *rest,
-		    size_t *n_rest, struct err *err)
+static const struct cached_offset *
+name_cache_known(const struct name_cache *m, const struct code_place *code)
 {
-	*n_rest = 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct cached_offset *e = name_cache_find(m, code[i].off);
+	const struct cached_offset *e = name_cache_find(m, code->off);
 
-		if (!e || e->after_call != code[i].after_call)
-			rest[(*n_rest)++] = code[i];
-		else if (name_cache_tell_entry(m, e, fn, arg, err))
-			return -1;
-	}
-	return 0;
+	return e && e->after_call == code->after_call ? e : NULL;
+}
+
+size_t name_cache_rest(const struct name_cache *m,
+		       const struct code_place *code, size_t n,
+		       struct code_place *rest)
+{
+	size_t n_rest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!name_cache_known(m, &code[i]))
+			rest[n_rest++] = code[i];
+	return n_rest;
+}
+
+int name_cache_tell(const struct name_cache *m, const struct code_place *code,
+		    symbol_fn *fn, void *arg, struct err *err)
+{
+	const struct cached_offset *e = name_cache_known(m, code);
+
+	if (!e)
+		return 0;
+	return name_cache_tell_entry(m, e, fn, arg, err) ? -1 : 1;
 }
 
 struct tried_files *name_cache_tried(struct name_cache *m)
@@ -252,7 +217,8 @@ bool name_cache_report(const struct name_cache *m, struct image_report *rep)
 {
 	/* rep->status must point to a string constant: the cache is freed
 	 * earlier. */
-	static const char *const word[] = { "named", "no symbols" };
+	static const char *const word[] = { "named", "no symbols",
+					    "unverified" };
 	const char *status = name_cache_text(m, m->status);
 
 	if (!m->n_old)
@@ -369,29 +335,69 @@ static void name_cache_compare(const struct name_cache *m,
 	report_release(&old);
 }
 
-void name_cache_close(struct name_cache *m, struct symbolizer *sy,
-		      struct image_report *rep)
+static int name_cache_compare_offset(const void *a, const void *b)
 {
-	if (!m)
-		return;
-	bool whole = rep && !rep->note[0];
+	const struct cached_offset *x = a;
+	const struct cached_offset *y = b;
+
+	return compare_numbers(x->off, y->off);
+}
+
+/* Replaces what is said of the image by the report. */
+static void name_cache_put_report(struct name_cache *m,
+				  const struct image_report *rep)
+{
+	m->file = name_cache_put_text(m, rep->file);
+	m->status = name_cache_put_text(m, rep->status);
+	m->unverified = !strcmp(rep->status, "unverified");
+	free(m->seg);
+	m->n_seg = rep->n_seg;
+	m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
+	name_cache_put_sections(m, rep);
+}
+
+static bool name_cache_store(struct name_cache *m)
+{
+	free(m->tried_text);
+	m->tried_text = mem_new(m->tried.n, sizeof(*m->tried_text));
+	for (size_t i = 0; i < m->tried.n; i++)
+		m->tried_text[i] = name_cache_put_text(m, m->tried.p[i].path);
+	return name_cache_save(m);
+}
+
+bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
+		    struct image_report *rep)
+{
+	bool whole = !rep->note[0];
+	bool named = !strcmp(rep->status, "named") ||
+		     !strcmp(rep->status, "no symbols");
+
 	if (whole) {
 		memcpy(rep->note, m->note, sizeof(rep->note));
 		name_cache_compare(m, rep);
 	}
+	m->note[0] = '\0';
 	/* A file that could not be downloaded may be available next time. */
-	bool sure = whole && !rep->missing[0] &&
-		    (!strcmp(rep->status, "named") ||
-		     !strcmp(rep->status, "no symbols"));
-	if (sure && m->noted && name_cache_can_be_kept(m)) {
-		m->file = name_cache_put_text(m, rep->file);
-		m->status = name_cache_put_text(m, rep->status);
-		free(m->seg);
-		m->n_seg = rep->n_seg;
-		m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
-		name_cache_put_sections(m, rep);
-		sy->saved |= name_cache_save(m);
-	}
+	if (!whole || rep->missing[0] || !tried_files_can_tell(&m->tried) ||
+	    (!named && strcmp(rep->status, "unverified") != 0))
+		return false;
+	if (!m->noted)
+		return m->n > 0;
+	if (m->n)
+		qsort(m->entry, m->n, sizeof(*m->entry),
+		      name_cache_compare_offset);
+	m->n_old = m->n;
+	m->noted = false;
+	name_cache_put_report(m, rep);
+	if (named && m->path[0])
+		sy->saved |= name_cache_store(m);
+	return m->n > 0;
+}
+
+void name_cache_free(struct name_cache *m)
+{
+	if (!m)
+		return;
 	if (m->old)
 		name_cache_release(m->old);
 	free(m->old);

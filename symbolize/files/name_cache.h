@@ -1,10 +1,11 @@
-/* name_cache.h - names of an image from earlier runs, kept on disk by build-id.
+/* name_cache.h - names of an image that were found before, kept in memory and
+ * on disk by build-id.
  *
- * Call name_cache_open(); name_cache_tell() for the cached names;
- * name_cache_add() for each name found otherwise; name_cache_close(), which
- * writes the file if something was added. The cache records which files were
- * searched for and their size, time and inode; if one has appeared, disappeared
- * or changed, the cached names are not used. */
+ * Call name_cache_open(); name_cache_rest() for the offsets that are to be
+ * named otherwise; for each offset name_cache_tell(), or name_cache_add() if
+ * that has no name; name_cache_end(), which writes the file if something was
+ * added. The cache records which files were searched for, and must not be used
+ * when one has appeared, disappeared or changed. */
 #ifndef SYMBOLIZE_FILES_NAME_CACHE_H
 #define SYMBOLIZE_FILES_NAME_CACHE_H
 #include <stdbool.h>
@@ -20,16 +21,21 @@ struct name_cache;
 struct symbolizer;
 struct tried_files;
 
-/* Returns NULL if the image cannot be cached: no cache folder, no build-id, or
- * an image kind without files. */
+/* Reads what is on disk. Returns NULL if the image cannot be cached there: no
+ * cache folder, no build-id, or an image kind without files; with memory, an
+ * empty cache that is not stored. */
 struct name_cache *name_cache_open(struct symbolizer *sy,
-				   const struct image *img);
-/* Passes the cached names of code[] to fn, and stores the other offsets in
- * rest[] (room for n) and their number in *n_rest. Returns 0, or -1 if fn
- * failed. */
+				   const struct image *img, bool memory);
+void name_cache_free(struct name_cache *m); /* NULL is fine */
+/* Stores the offsets of code[] that have no cached name in rest[] (room for n),
+ * and returns their number. */
+size_t name_cache_rest(const struct name_cache *m,
+		       const struct code_place *code, size_t n,
+		       struct code_place *rest);
+/* Passes the cached name of an offset to fn. Returns 1, 0 if there is none, or
+ * -1 if fn failed. */
 int name_cache_tell(const struct name_cache *m, const struct code_place *code,
-		    size_t n, symbol_fn *fn, void *arg, struct code_place *rest,
-		    size_t *n_rest, struct err *err);
+		    symbol_fn *fn, void *arg, struct err *err);
 /* Returns the list in which to record each file searched for. */
 struct tried_files *name_cache_tried(struct name_cache *m);
 /* Fills *rep from the cache, so that no file of the image has to be opened.
@@ -38,13 +44,11 @@ bool name_cache_report(const struct name_cache *m, struct image_report *rep);
 /* Adds a name of *code; call it in the order in which symbol_fn is called. */
 void name_cache_add(struct name_cache *m, const struct code_place *code,
 		    const struct symbol *sym);
-/* Frees the cache and writes it if rep is not NULL. Sets rep->note if names
- * differ from the earlier ones. */
-void name_cache_close(struct name_cache *m, struct symbolizer *sy,
-		      struct image_report *rep);
+/* Ends a successful use: writes what was added. Sets rep->note if names differ
+ * from those before the files changed. Returns whether the cache, with what is
+ * open for it, is good for a later use. */
+bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
+		    struct image_report *rep);
 /* Deletes the least recently used files if the folder is too large. */
 void name_cache_prune(const struct symbolizer *sy);
-
-/* Records that path was searched for. Does nothing if t is NULL. */
-void tried_files_add(struct tried_files *t, const char *path);
 #endif

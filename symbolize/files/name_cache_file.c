@@ -29,14 +29,14 @@ static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
 				 uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct tried_path p;
+		struct tried_path p = { .changed = 0 };
+		uint32_t path;
 
-		if (bytes_u32(b, &p.path, NULL) ||
-		    bytes_u64s(b, p.id, 4, NULL) || p.path >= m->n_text)
+		if (bytes_u32(b, &path, NULL) || bytes_u64s(b, p.id, 4, NULL) ||
+		    path >= m->n_text)
 			return -1;
-		m->tried.p =
-			mem_grow(m->tried.p, &m->tried.cap, i + 1u, sizeof(p));
-		m->tried.p[m->tried.n++] = p;
+		p.path = mem_strdup(m->text + path);
+		*mem_add(m->tried.p, m->tried.n, m->tried.cap) = p;
 	}
 	return 0;
 }
@@ -144,7 +144,8 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 
 void name_cache_release(struct name_cache *m)
 {
-	free(m->tried.p);
+	tried_files_release(&m->tried);
+	free(m->tried_text);
 	free(m->entry);
 	free(m->row);
 	free(m->seg);
@@ -235,14 +236,6 @@ static void name_cache_put_u64(struct name_cache_output *o, uint64_t v)
 	name_cache_put(o, &v, sizeof(v));
 }
 
-static int name_cache_compare_offset(const void *a, const void *b)
-{
-	const struct cached_offset *x = a;
-	const struct cached_offset *y = b;
-
-	return compare_numbers(x->off, y->off);
-}
-
 static void name_cache_put_symbols(struct name_cache_output *o,
 				   const struct name_cache *m)
 {
@@ -273,7 +266,7 @@ static void name_cache_put_all(struct name_cache_output *o,
 	name_cache_put_u32(o, m->status);
 	name_cache_put(o, m->text, m->n_text);
 	for (size_t i = 0; i < m->tried.n; i++) {
-		name_cache_put_u32(o, m->tried.p[i].path);
+		name_cache_put_u32(o, m->tried_text[i]);
 		name_cache_put(o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
 	}
 	for (size_t i = 0; i < m->n_seg; i++) {
@@ -312,9 +305,6 @@ bool name_cache_save(struct name_cache *m)
 	struct name_cache_output o = { .n = 0 };
 	char temp[PATH_SIZE + 32];
 
-	if (m->n)
-		qsort(m->entry, m->n, sizeof(*m->entry),
-		      name_cache_compare_offset);
 	name_cache_put_all(&o, m);
 	name_cache_make_folders(m->path);
 	snprintf(temp, sizeof(temp), "%s.%ld", m->path, (long)getpid());

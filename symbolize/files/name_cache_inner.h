@@ -7,19 +7,8 @@
 #include <stdint.h>
 
 #include "stitch/base/table.h"
+#include "symbolize/files/tried_files.h"
 #include "symbolize/symbolizer.h"
-
-struct tried_path {
-	uint32_t path; /* offset in text */
-	/* device, inode, size, mtime in ns; all 0: no such file */
-	uint64_t id[4];
-};
-
-struct tried_files {
-	struct tried_path *p;
-	size_t n, cap;
-	struct name_cache *m;
-};
 
 #define NONE UINT32_MAX		     /* no string */
 #define NAME_CACHE_MAGIC "bstitch\2" /* ends with the version of the format */
@@ -42,8 +31,9 @@ struct cached_section {	     /* a section that names were read from */
 };
 
 struct name_cache {
-	char path[PATH_SIZE];
+	char path[PATH_SIZE]; /* "": not on disk */
 	struct tried_files tried;
+	uint32_t *tried_text; /* their paths, when it is stored */
 	struct cached_offset *entry;
 	size_t n, cap, n_old; /* the first n_old are sorted */
 	struct cached_symbol *row;
@@ -56,10 +46,11 @@ struct name_cache {
 	char *text; /* strings, each terminated by a 0 */
 	size_t n_text, cap_text;
 	struct table by_text;
-	size_t last;	/* the entry added last */
-	bool indexed;	/* by_text has all of text */
-	bool noted;	/* something was added */
-	char note[256]; /* "" or what is wrong with the file */
+	size_t last;	 /* the entry added last */
+	bool indexed;	 /* by_text has all of text */
+	bool noted;	 /* something was added */
+	bool unverified; /* the status says so */
+	char note[256];	 /* "" or what is wrong with the file */
 	/* outdated contents, since files changed; may be NULL */
 	struct name_cache *old;
 };
@@ -67,8 +58,8 @@ struct name_cache {
 /* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
  * which m->note then says. */
 void name_cache_load(struct name_cache *m);
-/* Sorts the entries and writes them to m->path. Returns false if that fails,
- * which only costs the next run time. */
+/* Writes the entries, which are sorted, to m->path. Returns false if that
+ * fails, which only costs the next run time. */
 bool name_cache_save(struct name_cache *m);
 void name_cache_release(struct name_cache *m);
 #endif

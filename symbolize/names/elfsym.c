@@ -28,7 +28,11 @@
 struct elfsym {
 	const struct symbolizer *sy; /* used while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
-	struct dwarf *dwarf; /* NULL: no lines and inlined functions */
+	bool asked;		      /* debug information was looked for */
+	const struct elf_file *lines; /* has it; NULL: none */
+	struct elf_file *shared;
+	struct dwarf_file *info; /* of lines; NULL: closed, or none */
+	struct dwarf *dwarf;	 /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
 	bool kernel; /* offsets count from `text` */
@@ -190,13 +194,15 @@ static void elfsym_close(void *r)
 {
 	struct elfsym *en = r;
 
+	dwarf_free(en->dwarf);
+	dwarf_close(en->info);
 	symtab_release(&en->tab);
 	arena_release(&en->names);
+	elf_file_close(en->shared);
 	elf_file_close(en->ef);
 	elf_file_close(en->debug);
 	elf_file_close(en->copy);
 	elf_file_close(en->mini);
-	dwarf_free(en->dwarf);
 	free(en);
 }
 
@@ -404,27 +410,43 @@ static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
 	}
 }
 
+static void elfsym_open_lines(struct elfsym *en, struct symbolizer *sy,
+			      const struct image *img)
+{
+	en->asked = true;
+	en->lines = elfsym_dwarf_file(en, sy, img);
+	if (!en->lines)
+		return;
+	en->shared = debugfile_shared(sy, en->lines);
+	section_hashes_add_debug(sy, en->lines);
+	if (en->shared && dwarf_has(en->shared))
+		section_hashes_add_debug(sy, en->shared);
+	en->info = dwarf_open(en->lines, en->shared);
+}
+
 static void elfsym_lines(struct symbolizer *sy, const struct image *img,
 			 void *r, const struct code_place *code, size_t n)
 {
 	struct elfsym *en = r;
-	const struct elf_file *ef = elfsym_dwarf_file(en, sy, img);
 
-	if (!ef)
+	if (!en->asked)
+		elfsym_open_lines(en, sy, img);
+	if (!en->info)
 		return;
-	struct elf_file *shared = debugfile_shared(sy, ef);
 	uint64_t *vaddr = mem_new(n, sizeof(*vaddr));
 	for (size_t i = 0; i < n; i++)
 		if (elfsym_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
-	section_hashes_add_debug(sy, ef);
-	if (shared && dwarf_has(shared))
-		section_hashes_add_debug(sy, shared);
-	en->dwarf = dwarf_look(sy, ef, shared, vaddr, n);
-	if (en->dwarf)
-		elfsym_note_lines(sy, en->dwarf, ef->path);
+	dwarf_free(en->dwarf);
+	en->dwarf = dwarf_look(sy, en->info, vaddr, n);
+	elfsym_note_lines(sy, en->dwarf, en->lines->path);
 	free(vaddr);
-	elf_file_close(shared);
+	if (sy->opts.kept)
+		return;
+	dwarf_close(en->info);
+	elf_file_close(en->shared);
+	en->info = NULL;
+	en->shared = NULL;
 }
 
 static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
@@ -439,6 +461,7 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 		.name = label, .summary = text, .open = opens,                 \
 		.lines = elfsym_lines, .resolve = elfsym_resolve,              \
 		.inlined = elfsym_inlined, .close = elfsym_close,              \
+		.outlives = true,                                              \
 	}
 
 const struct resolver resolve_elf = ELFSYM_RESOLVER(

@@ -5,6 +5,7 @@
  * Its addresses are absolute. The kernel is relocated at each boot, so
  * addresses of another boot are shifted by the difference of the two _text
  * symbols. */
+#include "symbolize/kept.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
@@ -20,9 +21,10 @@
 #include "stitch/base/named_file.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
-#include "symbolize/files/name_cache.h"
+#include "symbolize/files/tried_files.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/symtab.h"
+#include "symbolize/names/live_modules.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
 #define MODULES_MAX 65535
@@ -31,8 +33,19 @@
 #define LINE_LEN 40
 /* The kernel limits module names to 56 bytes. */
 #define NAME_SIZE 64
+#define LIVE "/proc/kallsyms"
+#define MODULES "/proc/modules"
+#define MODULE_FOLDERS "/sys/module"
+/* Of the live file this much is compared, which takes the kernel 0.1 ms in
+ * place of 30: it shows whether addresses are readable still. */
+#define HEAD ((size_t)4096)
 
 struct kallsyms {
+	struct tried_files tried; /* the file, if not the live one */
+	char *head;		  /* of the live one: how it begins */
+	bool aged;	   /* the live one, as an earlier symbolizer read it */
+	char *modules;	   /* when it was read, see live_modules.h */
+	bool same_modules; /* they are the same now */
 	char *path;
 	char *text; /* names point into it */
 	struct symtab tab;
@@ -43,10 +56,12 @@ struct kallsyms {
 };
 
 struct kallsyms_names {
+	struct symbolizer *sy;
 	const struct kallsyms *ks;
 	uint64_t start; /* recorded address of the image */
 	uint64_t shift; /* file's address - recorded address */
 	int mod;	/* module number; -1: any symbol */
+	bool listed;	/* the module is one of those that are the same */
 };
 
 static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
@@ -94,9 +109,13 @@ static bool kallsyms_is_marker(const char *name)
 	};
 	size_t n = strlen(name);
 
-	if (name[0] != '_')
+	if (name[0] != '_' || n < 5)
 		return false;
-	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+	/* half of a kernel's names begin with '_' */
+	bool may = !memcmp(name + n - 4, "text", 4) ||
+		   !memcmp(name + n - 4, "data", 4);
+
+	for (size_t i = 0; may && i < sizeof(word) / sizeof(word[0]); i++)
 		if (!strcmp(name, word[i]))
 			return true;
 	return (n > 9 && !strcmp(name + n - 9, "_text_end")) ||
@@ -250,18 +269,174 @@ static struct kallsyms *kallsyms_new(const struct symbolizer *sy,
 	if (!text)
 		text = kallsyms_read_file(path, &len, err);
 
-	return text ? kallsyms_parse(path, text, len) : NULL;
+	if (!text)
+		return NULL;
+	char *head = len >= HEAD ? mem_dup(text, HEAD) : NULL;
+	struct kallsyms *ks = kallsyms_parse(path, text, len);
+
+	ks->head = head;
+	return ks;
 }
 
 void kallsyms_free(struct kallsyms *ks)
 {
 	if (!ks)
 		return;
+	tried_files_release(&ks->tried);
 	symtab_release(&ks->tab);
+	free(ks->head);
+	free(ks->modules);
 	free(ks->mod);
 	free(ks->text);
 	free(ks->path);
 	free(ks);
+}
+
+/* ---- files of earlier symbolizers */
+
+static void kallsyms_free_kept(void *object)
+{
+	kallsyms_free(object);
+}
+
+static void kallsyms_name_kept(const char *path, char name[PATH_SIZE + 16])
+{
+	snprintf(name, PATH_SIZE + 16, "kallsyms %.4000s", path);
+}
+
+static bool kallsyms_is_live(const struct kallsyms *ks)
+{
+	return !strcmp(ks->path, LIVE);
+}
+
+static bool kallsyms_begins_same(const struct kallsyms *ks)
+{
+	char head[HEAD];
+	size_t n = 0;
+	ssize_t got;
+	uint64_t size;
+	int fd = named_file_open_any(ks->path, &size, NULL);
+
+	if (fd < 0)
+		return false;
+	do {
+		got = read(fd, head + n, HEAD - n);
+		if (got > 0)
+			n += (size_t)got;
+	} while (got > 0 && n < HEAD);
+	close(fd);
+	return n == HEAD && !memcmp(head, ks->head, HEAD);
+}
+
+/* Reads the live file, and which modules there are. */
+static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
+{
+	char *before = live_modules_read(MODULES, MODULE_FOLDERS);
+	struct kallsyms *ks = kallsyms_new(sy, LIVE, NULL);
+	char *after = ks ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
+
+	if (before && after && !strcmp(before, after)) {
+		ks->modules = after;
+		after = NULL;
+	}
+	free(before);
+	free(after);
+	return ks;
+}
+
+/* Of what an earlier symbolizer read: are there other modules now? */
+static void kallsyms_compare_modules(struct kallsyms *ks)
+{
+	char *now =
+		ks->modules ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
+
+	ks->aged = true;
+	ks->same_modules = now && !strcmp(now, ks->modules);
+	free(now);
+}
+
+/* Reads a file, or takes what an earlier symbolizer read if the file is the
+ * same. Of the live one only the symbols of the kernel itself are then known to
+ * be right, see kallsyms_is_fixed(). */
+static struct kallsyms *kallsyms_get(struct symbolizer *sy, const char *path,
+				     struct err *err)
+{
+	char name[PATH_SIZE + 16];
+	struct tried_files tried = { .n = 0 };
+
+	if (!sy->opts.kept)
+		return kallsyms_new(sy, path, err);
+	kallsyms_name_kept(path, name);
+	struct kallsyms *ks = kept_take(sy->opts.kept, name);
+
+	if (ks && (kallsyms_is_live(ks) ? kallsyms_begins_same(ks)
+					: tried_files_unchanged(&ks->tried))) {
+		if (kallsyms_is_live(ks))
+			kallsyms_compare_modules(ks);
+		return ks;
+	}
+	kallsyms_free(ks);
+	if (!strcmp(path, LIVE))
+		return kallsyms_new_live(sy);
+	tried_files_add(&tried, path);
+	ks = kallsyms_new(sy, path, err);
+	if (ks)
+		ks->tried = tried;
+	else
+		tried_files_release(&tried);
+	return ks;
+}
+
+void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks)
+{
+	char name[PATH_SIZE + 16];
+
+	if (!ks || !sy->opts.kept ||
+	    (kallsyms_is_live(ks) ? !ks->head : ks->tried.young)) {
+		kallsyms_free(ks);
+		return;
+	}
+	kallsyms_name_kept(ks->path, name);
+	kept_give(sy->opts.kept, name, ks, kallsyms_free_kept);
+}
+
+/* Reads the live file again, if it was read by an earlier symbolizer. Returns
+ * false if that fails. Names of the earlier one stay valid. */
+static bool kallsyms_renew(struct symbolizer *sy)
+{
+	if (!sy->ks_live || !sy->ks_live->aged)
+		return sy->ks_live;
+	sy->ks_past = sy->ks_live;
+	sy->ks_live = kallsyms_new_live(sy);
+	return sy->ks_live;
+}
+
+/* Returns whether a symbol of an earlier symbolizer is still right: it is in
+ * the kernel itself, where nothing changes until the next boot, or in a module
+ * that is still the same, and not at the end of them, where that of something
+ * else may follow: BPF programs and trampolines come and go. Symbols of the
+ * data of CPUs have low addresses. */
+static bool kallsyms_is_fixed(const struct kallsyms_names *kn,
+			      const struct sym *s)
+{
+	const struct kallsyms *ks = kn->ks;
+	uint64_t text = ks->at_text ? ks->at_text : ks->at_stext;
+
+	if (!s || s + 1 >= ks->tab.sym + ks->tab.n || s[1].mod != s->mod)
+		return false;
+	return s->mod ? kn->listed && s->mod == kn->mod
+		      : text && s->start >= text;
+}
+
+/* Returns whether the module of an image is one that did not change since. */
+static bool kallsyms_is_listed(const struct kallsyms *ks,
+			       const struct image *img)
+{
+	char name[NAME_SIZE];
+
+	return img->kind == IMAGE_MODULE && ks->same_modules &&
+	       kernel_module_name(img->path, name, sizeof(name)) &&
+	       live_modules_has(ks->modules, name);
 }
 
 /* Finds the image in this file. Returns 1, or 0 if it is not there. */
@@ -304,10 +479,13 @@ static int kallsyms_place_kernel(struct kallsyms_names *kn,
 static int kallsyms_open_with(struct symbolizer *sy, const struct image *img,
 			      const struct kallsyms *ks, void **r)
 {
-	struct kallsyms_names kn = { .ks = ks, .start = img->start, .mod = -1 };
+	struct kallsyms_names kn = {
+		.sy = sy, .ks = ks, .start = img->start, .mod = -1
+	};
 	int ok = img->kind == IMAGE_MODULE ? kallsyms_place_module(&kn, img)
 					   : kallsyms_place_kernel(&kn, img);
 
+	kn.listed = kallsyms_is_listed(ks, img);
 	report_file(sy, ks->path);
 	report_status(sy, !ok	     ? "no symbols"
 			  : kn.shift ? "unverified"
@@ -332,7 +510,7 @@ static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
 	/* The user named this file, so failing to read it is an error. */
 	tried_files_add(sy->tried, sy->opts.kallsyms);
 	if (!sy->ks_file)
-		sy->ks_file = kallsyms_new(sy, sy->opts.kallsyms, err);
+		sy->ks_file = kallsyms_get(sy, sy->opts.kallsyms, err);
 	if (!sy->ks_file)
 		return -1;
 	if (!sy->ks_file->tab.n)
@@ -409,11 +587,11 @@ static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
 	(void)err;
 	if (img->kind != IMAGE_KERNEL || sy->opts.kallsyms)
 		return 0;
-	kallsyms_free(sy->ks_cache);
+	kallsyms_leave(sy, sy->ks_cache);
 	sy->ks_cache = NULL;
 	locate_kallsyms(sy, img, &p);
 	if (p.n)
-		sy->ks_cache = kallsyms_new(sy, p.path[0], NULL);
+		sy->ks_cache = kallsyms_get(sy, p.path[0], NULL);
 	places_release(&p);
 	if (!sy->ks_cache || !sy->ks_cache->tab.n)
 		return 0;
@@ -457,11 +635,14 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 	 * and others. */
 	if (img->id_len ? !kallsyms_runs_here(img) : !sy->opts.same_machine)
 		return 0;
-	tried_files_add(sy->tried, "/proc/kallsyms");
+	tried_files_add(sy->tried, LIVE);
 	if (!sy->tried_live) {
 		sy->tried_live = true;
-		sy->ks_live = kallsyms_new(sy, "/proc/kallsyms", NULL);
+		sy->ks_live = kallsyms_get(sy, LIVE, NULL);
 	}
+	if (img->kind == IMAGE_MODULE && sy->ks_live && sy->ks_live->aged &&
+	    !kallsyms_is_listed(sy->ks_live, img) && !kallsyms_renew(sy))
+		return 0;
 	/* With kptr_restrict all addresses are 0, and such symbols are
 	 * dropped. */
 	if (!sy->ks_live || !sy->ks_live->tab.n)
@@ -476,10 +657,16 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 
 static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 {
-	const struct kallsyms_names *kn = r;
+	struct kallsyms_names *kn = r;
 	uint64_t addr = kn->start + off + kn->shift;
 	const struct sym *s = symtab_find(&kn->ks->tab, addr);
 
+	if (kn->ks->aged && !kallsyms_is_fixed(kn, s)) {
+		if (!kallsyms_renew(kn->sy))
+			return 0;
+		kn->ks = kn->sy->ks_live;
+		s = symtab_find(&kn->ks->tab, addr);
+	}
 	if (!s || (kn->mod > 0 && s->mod != kn->mod))
 		return 0;
 	sym->start = off - (addr - s->start);

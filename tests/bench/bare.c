@@ -50,7 +50,7 @@ static int bench_bare_once(const char *path, uint64_t *n, double *took)
 	double start = bench_bare_now();
 
 	*n = 0;
-	int rc = tracecmd_iterate_events_multi(in, n_in, count, n);
+	int rc = tracecmd_iterate_events_multi(in, n_in, bench_bare_count, n);
 
 	*took = bench_bare_now() - start;
 	while (n_in)

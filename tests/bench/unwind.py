@@ -118,9 +118,9 @@ def contenders(build, file):
 
 
 def compiler(build):
-    runs = [side_by_side(build, FILE) for _ in range(RUNS)]
-    samples = runs[0][0]
-    ours, libdw = max(r[3] for r in runs), max(r[4] for r in runs)
+    alone = [side_by_side(build, FILE) for _ in range(RUNS)]
+    samples = alone[0][0]
+    ours, libdw = max(r[3] for r in alone), max(r[4] for r in alone)
     perf, ingest = whole(build, FILE)
     print("stack dumps: %d samples of cc1, best of %d" % (samples, RUNS))
     print("  unwinding alone    %8d samples/s" % ours)

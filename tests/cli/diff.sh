@@ -29,6 +29,7 @@ for path, odd in ((a, 0), (b, 1)):
     drop = [i for n, i in enumerate(ids)
             if (n % 2 if how == "odd" else int(n >= len(ids) // 2)) != odd]
     db.executemany("DELETE FROM event WHERE id = ?", [(i,) for i in drop])
+    db.execute("DELETE FROM sample_group")  # the sums of before
     db.commit()
 END
 }
@@ -168,6 +169,7 @@ for name in ("unjoined.db", "fewer.db"):
                    "WHERE event IN (%s)" % which)
     else:
         db.execute("DELETE FROM event WHERE id IN (%s)" % which)
+    db.execute("DELETE FROM sample_group")  # the sums of before
     db.commit()
 END
 "$B" flame --diff a.db fewer.db >fewer.svg
@@ -258,6 +260,7 @@ for i in range(4):
         "WHERE t.kind = 'sample' ORDER BY e.type, e.cpu, e.id")]
     db.executemany("DELETE FROM event WHERE id = ?",
                    [(e,) for n, e in enumerate(ids) if n % 4 != i])
+    db.execute("DELETE FROM sample_group")  # the sums of before
     db.commit()
 END
 }
@@ -359,6 +362,7 @@ db.execute("UPDATE event SET weight = weight / 100 WHERE id IN (SELECT "
            "s.event_id FROM samples s JOIN stack_frames f "
            "ON f.stack = s.user_stack "
            "WHERE f.pos = 0 AND f.symbol = 'checksum')")
+db.execute("DELETE FROM sample_group")  # the sums of before
 db.commit()
 END
 "$B" report --diff --fail-above 0 before.db light.db >out 2>err &&
@@ -372,6 +376,7 @@ import sqlite3
 db = sqlite3.connect("moved.db")
 db.execute("UPDATE event SET cpu = 3")
 db.execute("UPDATE comm SET name = 'other'")
+db.execute("DELETE FROM sample_group")  # the sums of before
 db.commit()
 END
 pid=$("$B" query --format csv moved.db 'SELECT DISTINCT pid FROM samples' | tail -n 1)

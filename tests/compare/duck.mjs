@@ -1,11 +1,12 @@
 // duck.mjs - runs SQL statements in DuckDB over the Parquet files of a folder.
-// usage: node duck.mjs NODE_MODULES FOLDER <statements
+// usage: node duck.mjs NODE_MODULES FOLDER [times] <statements
 // Standard input is a JSON array of statements; each answer is a JSON array of
-// rows on a line of its own, with numbers as text and bytes in hexadecimal.
+// rows on a line of its own, with numbers as text and bytes in hexadecimal. With
+// "times" an answer is seconds by the clock and of the processors instead.
 import { createRequire } from 'node:module';
 import { readFileSync, readdirSync } from 'node:fs';
 
-const [modules, folder] = process.argv.slice(2);
+const [modules, folder, times] = process.argv.slice(2);
 const require = createRequire(modules + '/x.js');
 const duckdb = require('@duckdb/node-api');
 
@@ -29,6 +30,10 @@ for (const f of readdirSync(folder, { withFileTypes: true })) {
 	await con.run(`CREATE VIEW "${name}" AS SELECT * FROM read_parquet(${what})`);
 }
 for (const sql of JSON.parse(readFileSync(0, 'utf8'))) {
+	const start = performance.now(), before = process.cpuUsage();
 	const r = await con.runAndReadAll(sql);
-	console.log(JSON.stringify(r.getRows().map(row => row.map(plain))));
+	const { user, system } = process.cpuUsage(before);
+	console.log(JSON.stringify(times
+		? [(performance.now() - start) / 1e3, (user + system) / 1e6]
+		: r.getRows().map(row => row.map(plain))));
 }

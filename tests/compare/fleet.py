@@ -106,14 +106,18 @@ def check_marks(name, db, got):
     words = dict(query(db, "SELECT id, name FROM word WHERE kind = 'unwind'"))
     verdicts = dict(query(db, "SELECT id, name FROM word WHERE kind = 'request'"))
     want = collections.Counter()
-    for event, comm, k, u, mark, kmark, weight, n in query(db, """
+    for event, comm, k, u, mark, kmark, weight, n, bogus in query(db, """
             SELECT t.name, c.name, hex(k.hash), hex(u.hash), g.mark,
-                g.kernel_mark, g.weight, g.n
+                g.kernel_mark, g.weight, g.n, b.bogus AND EXISTS (
+                    SELECT 1 FROM raw_chain r
+                    WHERE r.stack = g.user AND r.ended IS NULL)
             FROM sample_group g JOIN event_type t ON t.id = g.type
             LEFT JOIN comm c ON c.id = g.comm
             LEFT JOIN stack k ON k.id = g.kernel
-            LEFT JOIN stack u ON u.id = g.user"""):
-        word = ("" if not mark else "after exec" if mark == 2 else
+            LEFT JOIN stack u ON u.id = g.user
+            LEFT JOIN stack_check b ON b.stack = g.user"""):
+        word = ("fabricated" if bogus and not mark else
+                "" if not mark else "after exec" if mark == 2 else
                 "missing: " + verdicts[-mark] if mark < 0 else words[mark - 100])
         key = (event, text(comm) or "[no name]", k.lower() or NONE.hex(),
                u.lower() or NONE.hex(), word, words[kmark - 100] if kmark else "")
@@ -420,4 +424,5 @@ def main():
     finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

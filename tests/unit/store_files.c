@@ -194,11 +194,11 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x0a", 4);
+	store_files_patch(60, "\0\0\0\x0b", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 10, this "
-				     "program knows up to 9; use a newer "
+				     "made by schema 11, this "
+				     "program knows up to 10; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);

@@ -95,7 +95,10 @@ START_TEST(inlined_functions_come_from_the_innermost_outwards)
 	const uint64_t vaddr[] = { here[1] - 1 - bias, 0, UINT64_MAX,
 				   here[0] - 1 - bias, here[1] - 1 - bias };
 	struct symbolizer *sy = symbolize_new(NULL);
-	struct dwarf *d = dwarf_look(sy, ef, NULL, vaddr, 5);
+	struct dwarf_file *df = dwarf_open(ef, NULL);
+	ck_assert_ptr_nonnull(df);
+	struct dwarf *d = dwarf_look(sy, df, vaddr, 5);
+	dwarf_close(df);
 	ck_assert_ptr_nonnull(d);
 	ck_assert(!dwarf_gave_up(d));
 	for (size_t i = 0; i < 5; i += 4) {

@@ -116,9 +116,9 @@ START_TEST(the_second_time_says_the_same)
 	ck_assert_str_eq(rep.status, "named");
 	ck_assert_str_eq(rep.file, memo_at("prog"));
 	ck_assert_str_eq(rep.note, "");
-	/* one known, one not, and one without a name */
+	/* one known, one not, and one without a name, in their order */
 	ck_assert_str_eq(names_at(0x11, 0x44),
-			 "a::beta()+4 symtab;alpha+1 symtab;");
+			 "alpha+1 symtab;a::beta()+4 symtab;");
 	ck_assert_str_eq(names_at(0x11, 0x30), "alpha+1 symtab;-+4144 ;");
 	ck_assert_str_eq(names_at(0x11, 0x30), "alpha+1 symtab;-+4144 ;");
 }

@@ -67,6 +67,9 @@ unsigned int pq_width(uint64_t v)
 
 /* ---- runs and packed groups */
 
+#define GROUP 8
+#define GROUPS_MAX 64 /* in one run: its header then has two bytes at most */
+
 /* Packs n numbers, lowest bit first; n * width is a multiple of 8. */
 static void pq_put_packed(struct pq_buf *b, const uint64_t *v, size_t n,
 			  unsigned int width)
@@ -84,9 +87,6 @@ static void pq_put_packed(struct pq_buf *b, const uint64_t *v, size_t n,
 	}
 }
 
-#define GROUP 8
-#define GROUPS_MAX 64 /* in one run: its header then has two bytes at most */
-
 static size_t pq_same(const uint32_t *v, size_t n)
 {
 	size_t i = 1;
@@ -96,28 +96,46 @@ static size_t pq_same(const uint32_t *v, size_t n)
 	return i;
 }
 
+/* The same for numbers of 32 bits; behind the last there are zeros up to a
+ * group. Whole words go out: byte by byte it takes twice as long. */
+static void pq_put_packed_u32(struct pq_buf *b, const uint32_t *v, size_t n,
+			      unsigned int width)
+{
+	size_t groups = (n + GROUP - 1) / GROUP;
+	unsigned char *p = pq_buf_take(b, groups * width);
+	unsigned char *end = p + groups * width;
+	uint64_t acc = 0;
+	unsigned int bits = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		acc |= (uint64_t)v[i] << bits;
+		bits += width;
+		if (bits >= 32) {
+			uint32_t le = htole32((uint32_t)acc);
+
+			memcpy(p, &le, sizeof(le));
+			p += sizeof(le);
+			acc >>= 32;
+			bits -= 32;
+		}
+	}
+	for (; p < end; acc >>= 8)
+		*p++ = (unsigned char)acc;
+}
+
 /* Puts groups of 8 up to the next run of equal numbers. Returns how many
  * numbers that were. The last group of all is filled with zeros. */
 static size_t pq_put_groups(struct pq_buf *b, const uint32_t *v, size_t n,
 			    unsigned int width)
 {
-	uint64_t wide[GROUP * GROUPS_MAX] = { 0 };
 	size_t done = 0;
 
-	do {
-		size_t take = n - done < GROUP ? n - done : GROUP;
-
-		for (size_t i = 0; i < take; i++)
-			wide[done + i] = v[done + i];
-		done += take;
-	} while (done < n && done < GROUP * GROUPS_MAX &&
-		 pq_same(v + done, n - done < GROUP ? n - done : GROUP) <
-			 GROUP);
-
-	size_t groups = (done + GROUP - 1) / GROUP;
-
-	pq_put_varint(b, groups << 1 | 1);
-	pq_put_packed(b, wide, groups * GROUP, width);
+	do
+		done += n - done < GROUP ? n - done : GROUP;
+	while (done < n && done < GROUP * GROUPS_MAX &&
+	       pq_same(v + done, n - done < GROUP ? n - done : GROUP) < GROUP);
+	pq_put_varint(b, (done + GROUP - 1) / GROUP << 1 | 1);
+	pq_put_packed_u32(b, v, done, width);
 	return done;
 }
 

@@ -13,6 +13,7 @@
 #define DICTIONARY_MAX 65536 /* of numbers */
 #define BOUND_MAX 256	     /* longer texts have no statistics */
 #define CODEC_ZSTD 6
+#define RECENT 64 /* numbers that are found without a table */
 #define HASH_SIZE 16
 
 enum pq_type {
@@ -201,14 +202,15 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 {
 	size_t most = p->n / 4 < DICTIONARY_MAX ? p->n / 4 : DICTIONARY_MAX;
 	struct table seen = { 0 };
+	uint32_t recent[RECENT] = { 0 }; /* index of a value with these bits */
 	size_t cap = 0;
-	uint32_t at = 0;
 
 	if (!p->n)
 		return;
 	plan->owned = plan->index = mem_new(p->n, sizeof(*plan->index));
 	for (size_t i = 0; i < p->n && plan->n_entry <= most + 1; i++) {
 		uint64_t v = pq_column_at(p, i);
+		uint32_t at = recent[v % RECENT];
 
 		if (!i || v != plan->entry[at])
 			at = table_find(&seen, hash_u64(v), NULL, NULL, NULL);
@@ -217,7 +219,7 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 			table_add(&seen, hash_u64(v), at);
 			*mem_add(plan->entry, plan->n_entry, cap) = v;
 		}
-		plan->index[i] = at;
+		plan->index[i] = recent[v % RECENT] = at;
 	}
 	table_release(&seen);
 	if (plan->n_entry > most + 1)
@@ -398,19 +400,23 @@ static bool pq_word_bounds(const struct pq_column *p, struct pq_buf *low,
 	return true;
 }
 
-static bool pq_number_bounds(const struct pq_column *p, struct pq_buf *low,
+static bool pq_number_bounds(const struct pq_column *p,
+			     const struct pq_plan *plan, struct pq_buf *low,
 			     struct pq_buf *high)
 {
+	bool known = plan->encoding == PQ_DICTIONARY; /* its values are all */
+	size_t n = known ? plan->n_entry : p->n;
 	bool is_signed = p->c->type == FLEET_I32 || p->c->type == FLEET_I64;
 	/* unsigned order of these is the order of the values */
 	uint64_t flip = is_signed ? (uint64_t)1 << 63 : 0;
 	uint64_t a = UINT64_MAX;
 	uint64_t b = 0;
 
-	if (!p->n || p->c->type == FLEET_F64)
+	if (!n || p->c->type == FLEET_F64)
 		return false;
-	for (size_t i = 0; i < p->n; i++) {
-		uint64_t v = pq_column_at(p, i) ^ flip;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v =
+			(known ? plan->entry[i] : pq_column_at(p, i)) ^ flip;
 
 		a = v < a ? v : a;
 		b = v > b ? v : b;
@@ -420,15 +426,16 @@ static bool pq_number_bounds(const struct pq_column *p, struct pq_buf *low,
 	return true;
 }
 
-static void pq_put_statistics(const struct pq_column *p, struct pq_thrift *t)
+static void pq_put_statistics(const struct pq_column *p,
+			      const struct pq_plan *plan, struct pq_thrift *t)
 {
 	struct pq_buf low = { 0 };
 	struct pq_buf high = { 0 };
 
 	/* readers differ in what they count as null in a list */
-	if (!p->c->list &&
-	    (pq_is_pooled(p->c->type) ? pq_word_bounds(p, &low, &high)
-				      : pq_number_bounds(p, &low, &high))) {
+	if (!p->c->list && (pq_is_pooled(p->c->type)
+				    ? pq_word_bounds(p, &low, &high)
+				    : pq_number_bounds(p, plan, &low, &high))) {
 		pq_struct(t, 12);
 		pq_i64(t, 3, 0);
 		pq_bytes(t, 5, high.data, high.len);
@@ -468,7 +475,7 @@ static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
 	pq_i64(t, 9, (int64_t)k->data);
 	if (dictionary)
 		pq_i64(t, 11, (int64_t)k->start);
-	pq_put_statistics(p, t);
+	pq_put_statistics(p, plan, t);
 	pq_end(t);
 	pq_end(t);
 }

@@ -1,0 +1,649 @@
+/* clickhouse.c - asks a ClickHouse server, by its HTTP interface and libcurl.
+ *
+ * Each statement is a POST. The errors of a server may come behind status 200
+ * and some rows, so it is told to wait for the end of the query
+ * (wait_end_of_query). An answer is whole if its gzip stream is: a cut one
+ * would look like a shorter one. Inserts are packed for the same reason: the
+ * server takes what came for the whole if a plain body is cut between two rows.
+ */
+#include "cli/clickhouse/clickhouse.h"
+
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/clickhouse/clickhouse_inner.h"
+#include "cli/stop.h"
+#include "formats/gunzip.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define REFUSAL_MAX 4096 /* bytes of a refusal that are kept */
+#define STEP_MS 200
+#define CONNECT_S 10
+
+/* A statement that has not ended. */
+struct request {
+	struct clickhouse *c;
+	CURL *curl;
+	struct curl_slist *head;
+	curl_mime *mime;
+	char *url, *sql;
+	void *arg;		/* of an insert */
+	struct rowbinary *rows; /* NULL: none are expected */
+	struct gunzip *gunzip;	/* NULL: no byte came yet */
+	bool packed, framed;	/* by the reply's head */
+	char refusal[REFUSAL_MAX];
+	size_t n_refusal;
+	char said[CURL_ERROR_SIZE];
+	bool broken; /* taking the reply failed: */
+	struct err err;
+	CURLcode rc;	      /* once it has ended */
+	struct request *next; /* in inserts or ended */
+};
+
+struct clickhouse {
+	struct clickhouse_place place;
+	char *password; /* may be NULL */
+	CURLM *multi;
+	struct request *inserts; /* under way */
+	struct request *ended;	 /* while another statement was run */
+	size_t n_insert;
+	unsigned int version; /* 1816: 18.16 */
+	bool may_pass;
+	long code;
+};
+
+const char *clickhouse_name(const struct clickhouse *c)
+{
+	return c->place.name;
+}
+
+const char *clickhouse_database(const struct clickhouse *c)
+{
+	return c->place.database;
+}
+
+bool clickhouse_may_pass(const struct clickhouse *c)
+{
+	return c->may_pass;
+}
+
+long clickhouse_code(const struct clickhouse *c)
+{
+	return c->code;
+}
+
+/* ---- taking the reply */
+
+static long request_status(const struct request *q)
+{
+	long status = 0;
+
+	curl_easy_getinfo(q->curl, CURLINFO_RESPONSE_CODE, &status);
+	return status;
+}
+
+static int request_take_plain(void *arg, const void *data, size_t n,
+			      struct err *err)
+{
+	struct request *q = arg;
+	size_t room = sizeof(q->refusal) - 1 - q->n_refusal;
+
+	if (request_status(q) == 200 && q->rows)
+		return rowbinary_add(q->rows, data, n, err);
+	n = n < room ? n : room;
+	memcpy(q->refusal + q->n_refusal, data, n);
+	q->n_refusal += n;
+	return 0;
+}
+
+static size_t request_on_data(char *data, size_t size, size_t n, void *arg)
+{
+	struct request *q = arg;
+	int rc;
+
+	n *= size;
+	if (q->packed && !q->gunzip)
+		q->gunzip = gunzip_new(request_take_plain, q);
+	if (q->packed)
+		rc = gunzip_add(q->gunzip, data, n, &q->err);
+	else if (request_status(q) == 200 && q->rows)
+		rc = err_set(&q->err, ERR_FORMAT,
+			     "the reply is not packed, so a cut one could not "
+			     "be told from a whole one");
+	else
+		rc = request_take_plain(q, data, n, &q->err);
+	q->broken = rc != 0;
+	return rc ? 0 : n;
+}
+
+static bool request_head_is(const char *line, size_t n, const char *name,
+			    const char *value)
+{
+	size_t len = strlen(name);
+	char text[100];
+
+	if (n <= len || n - len >= sizeof(text) ||
+	    strncasecmp(line, name, len) != 0)
+		return false;
+	memcpy(text, line + len, n - len);
+	text[n - len] = 0;
+	return strcasestr(text, value) != NULL;
+}
+
+static size_t request_on_head(char *line, size_t size, size_t n, void *arg)
+{
+	struct request *q = arg;
+
+	n *= size;
+	if (n > 5 && !strncmp(line, "HTTP/", 5))
+		q->packed = q->framed = false;
+	if (request_head_is(line, n, "Content-Encoding:", "gzip"))
+		q->packed = true;
+	if (request_head_is(line, n, "Transfer-Encoding:", "chunked") ||
+	    request_head_is(line, n, "Content-Length:", ""))
+		q->framed = true;
+	return n;
+}
+
+/* ---- requests */
+
+static void request_free(struct request *q)
+{
+	if (!q)
+		return;
+	if (q->curl)
+		curl_multi_remove_handle(q->c->multi, q->curl);
+	curl_easy_cleanup(q->curl);
+	curl_mime_free(q->mime);
+	curl_slist_free_all(q->head);
+	rowbinary_free(q->rows);
+	gunzip_free(q->gunzip);
+	free(q->url);
+	free(q->sql);
+	free(q);
+}
+
+static void request_add_head(struct request *q, const char *name,
+			     const char *value)
+{
+	char *line = NULL;
+	struct curl_slist *head;
+
+	if (asprintf(&line, "%s: %s", name, value) < 0)
+		line = NULL;
+	head = curl_slist_append(q->head, mem_must(line));
+	q->head = mem_must(head);
+	explicit_bzero(line, strlen(line));
+	free(line);
+}
+
+static void request_set_common(struct request *q)
+{
+	const struct clickhouse_options *o = &clickhouse_options;
+	struct clickhouse *c = q->c;
+	CURL *e = q->curl;
+
+	/* the user and the password are in no URL, which servers log */
+	request_add_head(q, "X-ClickHouse-User", c->place.user);
+	if (c->password)
+		request_add_head(q, "X-ClickHouse-Key", c->password);
+	request_add_head(q, "Accept-Encoding", "gzip");
+	q->head = curl_slist_append(q->head, "Expect:");
+	curl_easy_setopt(e, CURLOPT_URL, q->url);
+	curl_easy_setopt(e, CURLOPT_PRIVATE, q);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, request_on_data);
+	curl_easy_setopt(e, CURLOPT_WRITEDATA, q);
+	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, request_on_head);
+	curl_easy_setopt(e, CURLOPT_HEADERDATA, q);
+	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, q->said);
+	curl_easy_setopt(e, CURLOPT_HTTPHEADER, q->head);
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
+	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT,
+			 o->timeout < CONNECT_S ? o->timeout : CONNECT_S);
+	curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, o->timeout);
+	if (o->ca_file)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
+}
+
+/* A parameter of the URL; value may be any text. */
+struct setting {
+	const char *name, *value; /* name NULL: none */
+};
+
+static void request_put_setting(const struct request *q, FILE *f,
+				const struct setting *s)
+{
+	char *escaped;
+
+	if (!s->name)
+		return;
+	escaped = mem_must(curl_easy_escape(q->curl, s->value, 0));
+	fprintf(f, "&%s=%s", s->name, escaped);
+	curl_free(escaped);
+}
+
+/* Settings must be known to the server: it refuses others. */
+static struct request *request_new(struct clickhouse *c,
+				   const struct setting *s, size_t n)
+{
+	struct request *q = mem_new(1, sizeof(*q));
+	size_t len;
+	FILE *f;
+
+	q->c = c;
+	q->curl = mem_must(curl_easy_init());
+	f = mem_stream(&q->url, &len);
+	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
+		c->place.tls ? "https" : "http", c->place.host, c->place.port);
+	/* asynchronous inserts are the default from 26 on */
+	if (c->version >= 2111)
+		fputs("&async_insert=0", f);
+	for (size_t i = 0; i < n; i++)
+		request_put_setting(q, f, &s[i]);
+	mem_stream_end(f);
+	request_set_common(q);
+	return q;
+}
+
+/* ---- how a request ended */
+
+static int request_curl_failed(struct request *q, struct err *err)
+{
+	CURLcode rc = q->rc;
+	const char *name = q->c->place.name;
+	const char *why = q->said[0] ? q->said : curl_easy_strerror(rc);
+
+	q->c->may_pass = rc != CURLE_PEER_FAILED_VERIFICATION &&
+			 rc != CURLE_SSL_CACERT_BADFILE &&
+			 rc != CURLE_COULDNT_RESOLVE_HOST;
+	if (rc == CURLE_OPERATION_TIMEDOUT)
+		return err_set(err, ERR_IO,
+			       "%s: no answer (%s); is the server there? "
+			       "--timeout SECONDS waits longer",
+			       name, why);
+	if (rc == CURLE_COULDNT_CONNECT || rc == CURLE_COULDNT_RESOLVE_HOST)
+		return err_set(
+			err, ERR_IO,
+			"%s: cannot connect (%s); is the server running, "
+			"and is this its HTTP port?",
+			name, why);
+	if (rc == CURLE_PEER_FAILED_VERIFICATION ||
+	    rc == CURLE_SSL_CACERT_BADFILE || rc == CURLE_SSL_CONNECT_ERROR)
+		return err_set(err, ERR_IO,
+			       "%s: no TLS (%s); --ca-file FILE names "
+			       "certificates to trust, clickhouse:// goes "
+			       "without TLS",
+			       name, why);
+	return err_set(err, ERR_IO, "%s: the connection broke (%s)", name, why);
+}
+
+static int request_check_whole(struct request *q, struct err *err)
+{
+	if (q->gunzip && gunzip_finish(q->gunzip, err))
+		return -1;
+	if (!q->gunzip && !q->framed)
+		return err_set(err, ERR_FORMAT,
+			       "the reply has neither length nor chunks, so a "
+			       "cut one could not be told from a whole one");
+	return q->rows ? rowbinary_finish(q->rows, err) : 0;
+}
+
+/* Returns 0 if the statement was run and its answer is whole, or -1 and *err;
+ * sets code and may_pass. */
+static int request_judge(struct request *q, struct err *err)
+{
+	struct clickhouse *c = q->c;
+	struct clickhouse_refusal refusal = { request_status(q), q->refusal };
+
+	c->may_pass = false;
+	c->code = 0;
+	if (q->broken)
+		return err_set(err, q->err.code, "%s: %s", c->place.name,
+			       q->err.msg);
+	if (q->rc != CURLE_OK)
+		return request_curl_failed(q, err);
+	q->refusal[q->n_refusal] = 0;
+	if (refusal.status != 200)
+		return clickhouse_refused(&c->place, &refusal, &c->code,
+					  &c->may_pass, err);
+	if (!request_check_whole(q, &q->err))
+		return 0;
+	c->may_pass = true;
+	return err_set(err, q->err.code, "%s: %s", c->place.name, q->err.msg);
+}
+
+/* Returns the request that has ended, or NULL. */
+static struct request *clickhouse_ended(struct clickhouse *c)
+{
+	struct request *q;
+	struct CURLMsg *m;
+	char *of;
+	int left;
+
+	while ((m = curl_multi_info_read(c->multi, &left)) != NULL) {
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &of);
+		q = (struct request *)of;
+		q->rc = m->data.result;
+		return q;
+	}
+	return NULL;
+}
+
+/* Lets all requests go on; waits up to ms if none has ended. Returns 1 and the
+ * one that has, 0, or -1 and *err after Ctrl-C. */
+static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
+			    struct err *err)
+{
+	int running, ready;
+
+	for (;;) {
+		curl_multi_perform(c->multi, &running);
+		*q = clickhouse_ended(c);
+		if (*q)
+			return 1;
+		if (stop_requested())
+			return err_set(err, ERR_STOPPED, "stopped");
+		/* one call writes one buffer only: more if there is room */
+		if (curl_multi_poll(c->multi, NULL, 0, 0, &ready) || !ready) {
+			if (ms <= 0)
+				return 0;
+			curl_multi_poll(c->multi, NULL, 0,
+					ms < STEP_MS ? ms : STEP_MS, &ready);
+			ms -= STEP_MS;
+		}
+	}
+}
+
+/* Moves an insert from one list to another; to may be NULL. */
+static void request_move(struct request *q, struct request **list,
+			 struct request **to)
+{
+	while (*list && *list != q)
+		list = &(*list)->next;
+	if (*list)
+		*list = q->next;
+	if (to) {
+		q->next = *to;
+		*to = q;
+	}
+}
+
+/* Runs a request, which is freed, to its end. Inserts go on meanwhile. */
+static int request_run(struct request *q, struct err *err)
+{
+	struct clickhouse *c = q->c;
+	struct request *done = NULL;
+	int ret;
+
+	curl_multi_add_handle(c->multi, q->curl);
+	do {
+		ret = clickhouse_go_on(c, STEP_MS, &done, err);
+		if (ret > 0 && done != q)
+			request_move(done, &c->inserts, &c->ended);
+	} while (!ret || (ret > 0 && done != q));
+	if (ret > 0)
+		ret = request_judge(q, err);
+	request_free(q);
+	return ret;
+}
+
+/* ---- statements */
+
+static int clickhouse_run_in(struct clickhouse *c, const char *database,
+			     const char *sql, struct err *err)
+{
+	const struct setting s = { database ? "database" : NULL, database };
+	struct request *q = request_new(c, &s, 1);
+
+	curl_easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
+	return request_run(q, err);
+}
+
+int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
+{
+	return clickhouse_run_in(c, c->place.database, sql, err);
+}
+
+int clickhouse_create_database(struct clickhouse *c, struct err *err)
+{
+	char sql[1024] = "CREATE DATABASE IF NOT EXISTS ";
+
+	clickhouse_quote_name(sql, sizeof(sql), c->place.database);
+	return clickhouse_run_in(c, NULL, sql, err);
+}
+
+static int clickhouse_select_in(struct clickhouse *c, const char *database,
+				const struct clickhouse_ask *ask,
+				struct err *err)
+{
+	char structure[300];
+	char form[300];
+	const struct setting s[] = {
+		{ database ? "database" : NULL, database },
+		{ "max_query_size", "16777216" },
+		{ ask->extra ? structure : NULL, ask->extra_columns },
+		{ ask->extra ? form : NULL, "RowBinary" },
+		{ ask->extra ? "query" : NULL, NULL },
+	};
+	struct setting given[5];
+	struct request *q;
+	char *sql = NULL;
+	int rc;
+
+	if (asprintf(&sql, "%s FORMAT RowBinary", ask->sql) < 0)
+		sql = NULL;
+	mem_must(sql);
+	memcpy(given, s, sizeof(given));
+	given[4].value = sql;
+	snprintf(structure, sizeof(structure), "%s_structure",
+		 ask->extra ? ask->extra : "");
+	snprintf(form, sizeof(form), "%s_format", ask->extra ? ask->extra : "");
+	q = request_new(c, given, 5);
+	q->rows = rowbinary_new(ask->types, ask->row, ask->arg);
+	if (ask->extra) {
+		curl_mimepart *part;
+
+		q->mime = mem_must(curl_mime_init(q->curl));
+		part = mem_must(curl_mime_addpart(q->mime));
+		curl_mime_name(part, ask->extra);
+		curl_mime_filename(part, ask->extra);
+		curl_mime_data(part, ask->data, ask->len);
+		curl_easy_setopt(q->curl, CURLOPT_MIMEPOST, q->mime);
+	} else {
+		curl_easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
+	}
+	rc = request_run(q, err);
+	free(sql);
+	return rc;
+}
+
+int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
+		      struct err *err)
+{
+	return clickhouse_select_in(c, c->place.database, ask, err);
+}
+
+struct one {
+	struct rowbinary_value *v;
+	size_t n, rows;
+};
+
+static int clickhouse_take_one(void *arg, const struct rowbinary_value *row,
+			       struct err *err)
+{
+	struct one *one = arg;
+
+	(void)err;
+	one->rows++;
+	memcpy(one->v, row, one->n * sizeof(*row));
+	return 0;
+}
+
+static int clickhouse_select_one_in(struct clickhouse *c, const char *database,
+				    const char *sql, const char *types,
+				    struct rowbinary_value *v, struct err *err)
+{
+	struct one one = { .v = v, .n = 1 };
+	struct clickhouse_ask ask = {
+		.sql = sql,
+		.types = types,
+		.row = clickhouse_take_one,
+		.arg = &one,
+	};
+
+	for (const char *s = types; *s; s++)
+		one.n += *s == ' ';
+	if (clickhouse_select_in(c, database, &ask, err))
+		return -1;
+	return one.rows == 1 ? 0
+			     : err_set(err, ERR_FORMAT,
+				       "%s: %zu rows in a reply that has one",
+				       c->place.name, one.rows);
+}
+
+int clickhouse_select_one(struct clickhouse *c, const char *sql,
+			  const char *types, struct rowbinary_value *v,
+			  struct err *err)
+{
+	return clickhouse_select_one_in(c, c->place.database, sql, types, v,
+					err);
+}
+
+/* ---- inserts */
+
+void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
+		       const void *body, size_t len, void *arg)
+{
+	const struct setting s[] = {
+		{ "database", c->place.database },
+		{ "insert_distributed_sync", "1" },
+		{ "query", sql },
+		{ id ? "query_id" : NULL, id },
+	};
+	struct request *q = request_new(c, s, sizeof(s) / sizeof(*s));
+
+	q->arg = arg;
+	q->head =
+		mem_must(curl_slist_append(q->head, "Content-Encoding: gzip"));
+	curl_easy_setopt(q->curl, CURLOPT_HTTPHEADER, q->head);
+	curl_easy_setopt(q->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+	curl_easy_setopt(q->curl, CURLOPT_POSTFIELDS, body);
+	curl_easy_setopt(q->curl, CURLOPT_UPLOAD_BUFFERSIZE, 1L << 20);
+	/* libcurl sends a request again by itself if a connection that was used
+	 * before ends without an answer; the server may have the rows then */
+	curl_easy_setopt(q->curl, CURLOPT_FRESH_CONNECT, 1L);
+	curl_easy_setopt(q->curl, CURLOPT_FORBID_REUSE, 1L);
+	curl_multi_add_handle(c->multi, q->curl);
+	q->next = c->inserts;
+	c->inserts = q;
+	c->n_insert++;
+}
+
+int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
+		    struct err *err)
+{
+	struct request *q = c->ended;
+	int ret = q ? 1 : clickhouse_go_on(c, ms, &q, err);
+
+	if (ret <= 0)
+		return ret;
+	request_move(q, &c->inserts, NULL);
+	request_move(q, &c->ended, NULL);
+	c->n_insert--;
+	done->arg = q->arg;
+	done->rc = request_judge(q, err);
+	done->may_pass = c->may_pass;
+	done->code = c->code;
+	request_free(q);
+	return 1;
+}
+
+size_t clickhouse_inserts(const struct clickhouse *c)
+{
+	return c->n_insert;
+}
+
+/* ---- the object */
+
+/* Without the database, which may have to be made. */
+static int clickhouse_take_version(struct clickhouse *c, struct err *err)
+{
+	static const char ask[] =
+		"SELECT toUInt64(extract(version(), '^([0-9]+)')), "
+		"toUInt64(extract(version(), '^[0-9]+\\\\.([0-9]+)'))";
+	struct rowbinary_value v[2];
+
+	if (clickhouse_select_one_in(c, NULL, ask, "u64 u64", v, err))
+		return -1;
+	c->version = (unsigned int)(v[0].u % 1000 * 100 + v[1].u % 100);
+	return c->version >= 1816
+		       ? 0
+		       : err_set(err, ERR_FORMAT,
+				 "%s: ClickHouse %u.%u; 18.16 or later is "
+				 "needed",
+				 c->place.name, c->version / 100,
+				 c->version % 100);
+}
+
+struct clickhouse *clickhouse_open(const char *url, struct err *err)
+{
+	struct clickhouse *c = mem_new(1, sizeof(*c));
+
+	if (clickhouse_place_parse(&c->place, url, err) ||
+	    clickhouse_password(&c->password, err))
+		goto out;
+	if (clickhouse_options.timeout < 1) {
+		err_set(err, ERR_USAGE, "--timeout needs 1 second or more");
+		goto out;
+	}
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	c->multi = mem_must(curl_multi_init());
+	if (!clickhouse_take_version(c, err))
+		return c;
+out:
+	clickhouse_close(c);
+	return NULL;
+}
+
+static void clickhouse_drop(struct request **list)
+{
+	while (*list) {
+		struct request *q = *list;
+
+		*list = q->next;
+		request_free(q);
+	}
+}
+
+void clickhouse_drop_inserts(struct clickhouse *c)
+{
+	clickhouse_drop(&c->inserts);
+	clickhouse_drop(&c->ended);
+	c->n_insert = 0;
+}
+
+void clickhouse_close(struct clickhouse *c)
+{
+	if (!c)
+		return;
+	clickhouse_drop_inserts(c);
+	if (c->multi)
+		curl_multi_cleanup(c->multi);
+	if (c->password)
+		explicit_bzero(c->password, strlen(c->password));
+	free(c->password);
+	free(c);
+}

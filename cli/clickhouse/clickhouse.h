@@ -1,0 +1,100 @@
+/* clickhouse.h - asks a ClickHouse server, by its HTTP interface.
+ *
+ * clickhouse_open(), then any number of statements, clickhouse_close(). Nothing
+ * is sent twice by itself: what became of an insert that failed must be asked.
+ * Inserts go on while other statements are run.
+ *
+ * Ctrl-C ends a statement with ERR_STOPPED. All versions from 18.16 on. */
+#ifndef CLI_CLICKHOUSE_CLICKHOUSE_H
+#define CLI_CLICKHOUSE_CLICKHOUSE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/clickhouse/rowbinary.h"
+#include "cli/command.h"
+
+struct clickhouse;
+struct err;
+
+/* --password-file, --ca-file, --timeout: for OPT_GROUP(). */
+extern const struct opt clickhouse_opts[];
+
+/* Returns the seconds of --timeout. */
+long clickhouse_patience(void);
+/* Returns whether the text begins like a URL of a server: "clickhouse://" or
+ * "clickhouses://" (TLS). */
+bool clickhouse_is_url(const char *text);
+/* Connects, and asks for the version of the server. url is
+ * "clickhouse://user@host:8123/database"; what may be left out: user
+ * ("default"), port (8123; TLS: 8443), database ("default"). Returns NULL and
+ * *err if the URL is wrong (ERR_USAGE; a URL with a password is), or the server
+ * does not answer or refuses the user. */
+struct clickhouse *clickhouse_open(const char *url, struct err *err);
+void clickhouse_close(struct clickhouse *c); /* NULL is fine */
+/* Returns the URL without the user, for messages. */
+const char *clickhouse_name(const struct clickhouse *c);
+const char *clickhouse_database(const struct clickhouse *c);
+/* Returns whether the statement that failed last may succeed if it is tried
+ * again later: the server was away or busy. */
+bool clickhouse_may_pass(const struct clickhouse *c);
+/* Returns the code of the exception with which the server refused the last
+ * statement; 0: it did not, or the failure was another one. */
+long clickhouse_code(const struct clickhouse *c);
+
+/* Runs a statement that has no rows. Returns 0, or -1 and *err. */
+int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err);
+/* Makes the database of the URL if it is not there. */
+int clickhouse_create_database(struct clickhouse *c, struct err *err);
+
+/* A SELECT without FORMAT, and the types of its columns as rowbinary.h has
+ * them. */
+struct clickhouse_ask {
+	const char *sql;
+	const char *types;
+	rowbinary_fn *row;
+	void *arg;
+	/* If not NULL, a table with this name can be read by the statement: its
+	 * columns ("stack FixedString(16)"), and its rows as RowBinary. */
+	const char *extra, *extra_columns;
+	const void *data;
+	size_t len;
+};
+/* Calls row() for each row of the answer as it comes, in bounded memory.
+ * Returns 0 once the whole answer came, which its gzip trailer proves, or -1
+ * and *err: row() may have been called for some rows then. */
+int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
+		      struct err *err);
+/* The same for an answer of exactly one row: its values, strings excepted, are
+ * valid after the call. */
+int clickhouse_select_one(struct clickhouse *c, const char *sql,
+			  const char *types, struct rowbinary_value *v,
+			  struct err *err);
+
+/* Begins "INSERT INTO table (columns) FORMAT RowBinary", whose rows are body,
+ * packed by formats/pack.h. body is borrowed until clickhouse_step() returns
+ * it. id is the query's id, or NULL. The statement ends when all shards have
+ * the rows. */
+void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
+		       const void *body, size_t len, void *arg);
+/* How an insert ended. */
+struct clickhouse_done {
+	void *arg;
+	int rc;	       /* 0, or -1 and *err */
+	bool may_pass; /* as clickhouse_may_pass() */
+	long code;     /* as clickhouse_code() */
+};
+/* Lets the inserts go on, and waits up to `ms` for the end of one. Returns 1
+ * and *done if one has ended; 0 if none has, -1 and *err (ERR_STOPPED) after
+ * Ctrl-C. */
+int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
+		    struct err *err);
+/* Returns the number of inserts that clickhouse_step() has not returned. */
+size_t clickhouse_inserts(const struct clickhouse *c);
+/* Gives them all up: the server may have stored any of them, or still do so. */
+void clickhouse_drop_inserts(struct clickhouse *c);
+
+/* Appends a text as a literal of SQL, in quotes; or a name, in backquotes. Both
+ * may hold any byte. Return buf. */
+char *clickhouse_quote(char *buf, size_t size, const char *text);
+char *clickhouse_quote_name(char *buf, size_t size, const char *name);
+#endif

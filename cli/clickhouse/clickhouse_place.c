@@ -1,0 +1,224 @@
+/* clickhouse_place.c - the URL of a server, the password for it, and how names
+ * and texts are written in statements. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/clickhouse/clickhouse_inner.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define PLAIN_SCHEME "clickhouse://"
+#define TLS_SCHEME "clickhouses://"
+#define PASSWORD_MAX 4096
+
+struct clickhouse_options clickhouse_options = { .timeout = 300 };
+
+const struct opt clickhouse_opts[] = {
+	OPT_STRING(0, "password-file", "FILE",
+		   &clickhouse_options.password_file,
+		   "the server's password is the first line of FILE; or set "
+		   "$BACKSTITCH_CLICKHOUSE_PASSWORD"),
+	OPT_STRING(0, "ca-file", "FILE", &clickhouse_options.ca_file,
+		   "certificates to trust with clickhouses://, as PEM"),
+	OPT_NUMBER(0, "timeout", "SECONDS", &clickhouse_options.timeout,
+		   "give up on a server that is silent for so long; 300 if not "
+		   "given"),
+	{ .kind = OPT_END }
+};
+
+long clickhouse_patience(void)
+{
+	return clickhouse_options.timeout;
+}
+
+/* ---- the URL */
+
+bool clickhouse_is_url(const char *text)
+{
+	return !strncmp(text, PLAIN_SCHEME, strlen(PLAIN_SCHEME)) ||
+	       !strncmp(text, TLS_SCHEME, strlen(TLS_SCHEME));
+}
+
+/* Copies a part of the URL, with %XX decoded. Returns -1 if it is too long, or
+ * has control characters. */
+static int clickhouse_take_part(char *out, size_t size, const char *s, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = s[i];
+
+		if (c == '%') {
+			char two[3] = { 0 };
+
+			if (n - i < 3 || !isxdigit((unsigned char)s[i + 1]) ||
+			    !isxdigit((unsigned char)s[i + 2]))
+				return -1;
+			memcpy(two, s + i + 1, 2);
+			c = (char)strtoul(two, NULL, 16);
+			i += 2;
+		}
+		if (at + 1 >= size || (unsigned char)c < ' ' || c == 127)
+			return -1;
+		out[at++] = c;
+	}
+	out[at] = 0;
+	return 0;
+}
+
+/* host[:port]; an IPv6 address has brackets. */
+static int clickhouse_take_host(struct clickhouse_place *p, const char *s,
+				size_t n)
+{
+	const char *bracket = *s == '[' ? memchr(s, ']', n) : NULL;
+	size_t len = bracket ? (size_t)(bracket - s) + 1 : strcspn(s, ":/?#");
+	unsigned long port = p->tls ? 8443 : 8123;
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-._";
+
+	if (len > n)
+		len = n;
+	if (!len || (!bracket && strspn(s, allowed) < len) ||
+	    (bracket && strspn(s, "[]0123456789abcdefABCDEF:.") < len) ||
+	    clickhouse_take_part(p->host, sizeof(p->host), s, len))
+		return -1;
+	if (len < n) {
+		char *end;
+
+		if (s[len] != ':' || !isdigit((unsigned char)s[len + 1]))
+			return -1;
+		port = strtoul(s + len + 1, &end, 10);
+		if (end != s + n || !port || port > 65535)
+			return -1;
+	}
+	p->port = (unsigned int)port;
+	return 0;
+}
+
+int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
+			   struct err *err)
+{
+	const char *s = strstr(url, "://");
+	const char *end;
+	const char *at;
+
+	*p = (struct clickhouse_place){ .user = "default",
+					.database = "default" };
+	p->tls = !strncmp(url, TLS_SCHEME, strlen(TLS_SCHEME));
+	if (!s || !clickhouse_is_url(url))
+		goto bad;
+	s += 3;
+	end = s + strcspn(s, "/?#");
+	at = memrchr(s, '@', (size_t)(end - s));
+	/* a password may have any character */
+	if (memchr(s, ':', at ? (size_t)(at - s) : 0) ||
+	    (!at && strchr(s, '@')))
+		return err_set(err, ERR_USAGE,
+			       "a password in a URL can be seen in the list of "
+			       "processes; leave it out, and set "
+			       "$BACKSTITCH_CLICKHOUSE_PASSWORD or give "
+			       "--password-file FILE");
+	if (at && (clickhouse_take_part(p->user, sizeof(p->user), s,
+					(size_t)(at - s)) ||
+		   !*p->user))
+		goto bad;
+	if (at)
+		s = at + 1;
+	if (clickhouse_take_host(p, s, (size_t)(end - s)) ||
+	    strcspn(end, "?#") != strlen(end) ||
+	    (*end && strchr(end + 1, '/') && strchr(end + 1, '/')[1]))
+		goto bad;
+	if (*end && end[1] &&
+	    clickhouse_take_part(p->database, sizeof(p->database), end + 1,
+				 strcspn(end + 1, "/")))
+		goto bad;
+	snprintf(p->name, sizeof(p->name), "%s%s:%u/%s",
+		 p->tls ? TLS_SCHEME : PLAIN_SCHEME, p->host, p->port,
+		 p->database);
+	return 0;
+bad:
+	return err_set(
+		err, ERR_USAGE,
+		"'%.200s' is no URL of a server; it should be like "
+		"clickhouse://user@host:8123/database, or clickhouses:// "
+		"for TLS",
+		url);
+}
+
+/* ---- the password */
+
+static int clickhouse_password_of(const char *path, char *buf, size_t size,
+				  struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	if (!f)
+		return err_set(err, ERR_IO, "%s: %m", path);
+	n = fread(buf, 1, size - 1, f);
+	if (ferror(f)) {
+		fclose(f);
+		return err_set(err, ERR_IO, "%s: cannot read", path);
+	}
+	fclose(f);
+	buf[n] = 0;
+	buf[strcspn(buf, "\r\n")] = 0;
+	return 0;
+}
+
+int clickhouse_password(char **out, struct err *err)
+{
+	const char *given = getenv("BACKSTITCH_CLICKHOUSE_PASSWORD");
+	const char *path = clickhouse_options.password_file;
+	char buf[PASSWORD_MAX];
+
+	*out = NULL;
+	if (path && clickhouse_password_of(path, buf, sizeof(buf), err))
+		return -1;
+	if (path)
+		given = buf;
+	/* it becomes a line of the request's head */
+	for (const char *s = given; s && *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 127)
+			return err_set(err, ERR_USAGE,
+				       "the password for the server has a "
+				       "control character");
+	*out = mem_strdup(given);
+	explicit_bzero(buf, sizeof(buf));
+	return 0;
+}
+
+/* ---- statements */
+
+/* Between quotes of this kind. */
+static char *clickhouse_quote_in(char *buf, size_t size, const char *text,
+				 char quote)
+{
+	size_t n = strlen(buf);
+
+	if (n + 3 > size)
+		return buf;
+	buf[n++] = quote;
+	for (const char *s = text; *s && n + 4 <= size; s++) {
+		if (*s == quote || *s == '\\')
+			buf[n++] = '\\';
+		buf[n++] = *s;
+	}
+	buf[n++] = quote;
+	buf[n] = 0;
+	return buf;
+}
+
+char *clickhouse_quote(char *buf, size_t size, const char *text)
+{
+	return clickhouse_quote_in(buf, size, text, '\'');
+}
+
+char *clickhouse_quote_name(char *buf, size_t size, const char *name)
+{
+	return clickhouse_quote_in(buf, size, name, '`');
+}

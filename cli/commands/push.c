@@ -1,0 +1,263 @@
+/* push.c - the command that sends runs to a ClickHouse server. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/command.h"
+#include "cli/fleet/fleet.h"
+#include "cli/input.h"
+#include "cli/model/filter.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/output/progress.h"
+#include "cli/push/push.h"
+#include "cli/push/push_server.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+static bool create, json, quiet;
+static const char *cluster;
+static struct opt_list servers;
+static struct push_options how = { .progress = true };
+static long connections = 4, retry = 60;
+
+static const struct opt opts[] = {
+	OPT_FLAG(0, "create", &create,
+		 "make the tables, and columns that older ones lack"),
+	OPT_STRING(0, "cluster", "NAME", &cluster,
+		   "with --create: tables over the servers of that cluster"),
+	OPT_LIST(0, "server", "URL", &servers,
+		 "another server of the cluster; may be given several times"),
+	OPT_FLAG(0, "dry-run", &how.dry_run,
+		 "only tell what would be sent; with --create, print the "
+		 "statements"),
+	OPT_FLAG(0, "replace", &how.replace,
+		 "replace runs that are there with other rows"),
+	OPT_FLAG(0, "event-fields", &how.fields,
+		 "send the fields of events too"),
+	OPT_NUMBER(0, "connections", "N", &connections,
+		   "inserts at a time; 4 if not given"),
+	OPT_NUMBER(0, "retry", "SECONDS", &retry,
+		   "try again for so long while the server is away or busy; "
+		   "60 if not given"),
+	OPT_FLAG('q', "quiet", &quiet, "no summary"),
+	OPT_FLAG(0, "json", &json, "print the summary as JSON"),
+	OPT_GROUP(clickhouse_opts),
+	OPT_GROUP(fleet_opts),
+	OPT_GROUP(filter_opts),
+	OPT_GROUP(ingest_opts),
+	{ .kind = OPT_END }
+};
+
+static int push_check_options(int argc, char **argv, struct err *err)
+{
+	if (!argc || !clickhouse_is_url(argv[0]))
+		return err_set(err, ERR_USAGE,
+			       "which server? the first argument is its URL, "
+			       "as clickhouse://user@host:8123/database");
+	if (connections < 1 || connections > 64)
+		return err_set(err, ERR_USAGE, "--connections needs 1 to 64");
+	if (retry < 0 || retry > 86400)
+		return err_set(err, ERR_USAGE,
+			       "--retry needs 0 to 86400 seconds");
+	if (cluster && !create)
+		return err_set(err, ERR_USAGE,
+			       "--cluster is for --create; a push finds it in "
+			       "the tables");
+	if (cluster && strlen(cluster) > 200)
+		return err_set(err, ERR_USAGE,
+			       "--cluster needs a name of 200 bytes at most");
+	if (argc == 1 && !create)
+		return err_set(err, ERR_USAGE,
+			       "which database or folder? name it behind the "
+			       "URL");
+	how.connections = (size_t)connections;
+	how.retry = retry;
+	return 0;
+}
+
+/* ---- what was done */
+
+static void push_tell_sent(const struct push_counts *c, double seconds)
+{
+	char rows[32];
+	char all[32];
+	char bytes[32];
+	char rate[32];
+
+	fprintf(stderr, "%s %s of %s rows in %" PRIu64 " block%s",
+		how.dry_run ? "would send" : "sent",
+		human_grouped(rows, sizeof(rows), c->rows_sent),
+		human_grouped(all, sizeof(all), c->rows), c->blocks_sent,
+		c->blocks_sent == 1 ? "" : "s");
+	fprintf(stderr, ", %s",
+		human_grouped(rows, sizeof(rows), c->stacks_sent));
+	fprintf(stderr, " of %s stacks",
+		human_grouped(all, sizeof(all), c->stacks));
+	fprintf(stderr, ", %s",
+		human_grouped(rows, sizeof(rows), c->names_sent));
+	fprintf(stderr, " of %s names\n",
+		human_grouped(all, sizeof(all), c->names));
+	if (how.dry_run || !c->packed || seconds <= 0)
+		return;
+	fprintf(stderr, "%s in %.1f s: %s rows/s",
+		human_bytes(bytes, sizeof(bytes), c->packed), seconds,
+		human_count(rate, sizeof(rate),
+			    (uint64_t)((double)c->rows_sent / seconds)));
+	fprintf(stderr, ", %s before they were packed\n",
+		human_bytes(bytes, sizeof(bytes), c->plain));
+}
+
+static void push_tell(const char *name, const struct push_counts *c,
+		      double seconds)
+{
+	char a[32];
+	char b[32];
+
+	fprintf(stderr, "%s: %" PRIu64 " run%s%s", name, c->runs,
+		c->runs == 1 ? "" : "s", how.dry_run ? " to send" : "");
+	if (c->there)
+		fprintf(stderr, ", %" PRIu64 " there already", c->there);
+	if (c->other)
+		fprintf(stderr, ", %" PRIu64 " there with other rows",
+			c->other);
+	fputs("\n", stderr);
+	if (c->sample_rows && c->samples > c->sample_rows)
+		fprintf(stderr, "%s samples in %s rows, %.1f each\n",
+			human_grouped(a, sizeof(a), c->samples),
+			human_grouped(b, sizeof(b), c->sample_rows),
+			(double)c->samples / (double)c->sample_rows);
+	if (c->runs || c->stacks_sent || c->names_sent)
+		push_tell_sent(c, seconds);
+}
+
+static void push_json(const char *name, const struct push_counts *c,
+		      double seconds)
+{
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_text(&j, "server", name);
+	json_bool(&j, "dry_run", how.dry_run);
+	json_uint(&j, "runs", c->runs);
+	json_uint(&j, "runs_there", c->there);
+	json_uint(&j, "runs_other", c->other);
+	json_uint(&j, "blocks", c->blocks);
+	json_uint(&j, "blocks_sent", c->blocks_sent);
+	json_uint(&j, "rows", c->rows);
+	json_uint(&j, "rows_sent", c->rows_sent);
+	json_uint(&j, "stacks", c->stacks);
+	json_uint(&j, "stacks_sent", c->stacks_sent);
+	json_uint(&j, "names", c->names);
+	json_uint(&j, "names_sent", c->names_sent);
+	json_uint(&j, "bytes", c->plain);
+	json_uint(&j, "bytes_sent", c->packed);
+	json_uint(&j, "retries", c->retries);
+	json_uint(&j, "milliseconds", (uint64_t)(seconds * 1000));
+	json_end(&j);
+	json_newline(&j);
+}
+
+/* ---- the command */
+
+static double push_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int push_each(struct push *p, struct inputs *in, struct err *err)
+{
+	struct store *db;
+	int ret;
+
+	while ((ret = inputs_next(in, &db, err)) > 0) {
+		ret = push_database(p, db, in->list.path[in->at - 1], err);
+		store_close(db);
+		if (ret)
+			return -1;
+	}
+	return ret;
+}
+
+/* Returns a status, or -1 and *err. */
+static int push_inputs(struct push_server *s, int argc, char **argv,
+		       struct err *err)
+{
+	double begun = push_seconds();
+	struct push *p = push_new(s, &how);
+	struct push_counts counts;
+	struct inputs in;
+	int rc = inputs_find(&in, argc, argv, NULL, err);
+
+	if (!rc) {
+		filter_begin_apart();
+		progress_start("pushing");
+		rc = push_each(p, &in, err);
+		progress_clear();
+	}
+	if (!rc)
+		rc = filter_end_apart(err);
+	counts = push_counts(p);
+	push_free(p);
+	inputs_release(&in);
+	if (rc)
+		return -1;
+	if (!quiet)
+		push_tell(clickhouse_name(s->c), &counts,
+			  push_seconds() - begun);
+	if (json)
+		push_json(clickhouse_name(s->c), &counts,
+			  push_seconds() - begun);
+	return counts.other ? STATUS_FAILED : in.status;
+}
+
+static int push_to(struct push_server *s, int argc, char **argv,
+		   struct err *err)
+{
+	if (create && how.dry_run)
+		push_server_print(s, cluster);
+	else if (create && push_server_create(s, cluster, err))
+		return -1;
+	if (argc == 1)
+		return STATUS_OK;
+	if (push_server_check(s, err))
+		return -1;
+	return push_inputs(s, argc - 1, argv + 1, err);
+}
+
+static int push_run_command(int argc, char **argv, struct err *err)
+{
+	struct push_server s;
+	int rc = -1;
+
+	if (push_check_options(argc, argv, err))
+		return -1;
+	if (!push_server_open(&s, argv[0], &servers, err))
+		rc = push_to(&s, argc, argv, err);
+	push_server_close(&s);
+	return rc;
+}
+
+static const char *const examples[] = {
+	"backstitch push --create clickhouse://host/fleet",
+	"backstitch push clickhouse://host/fleet *.db",
+	"backstitch push --dry-run clickhouse://host/fleet segments/",
+	"backstitch push --create --cluster fleet --server "
+	"clickhouse://b/fleet clickhouse://a/fleet",
+	NULL
+};
+
+extern const struct command cmd_push;
+const struct command cmd_push = {
+	.name = "push",
+	.args = "[options] URL [DB | FOLDER]...",
+	.summary = "send runs to a ClickHouse server, each row exactly once",
+	.examples = examples,
+	.opts = opts,
+	.run = push_run_command,
+};

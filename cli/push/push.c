@@ -1,0 +1,532 @@
+/* push.c - sends the runs of databases to a server, each row exactly once.
+ *
+ * The rows of a run have a fixed order and are cut into blocks of a fixed size,
+ * each of which is stored whole or not at all. What the server has is asked
+ * before anything is sent, and again after each failure, so that nothing is
+ * sent twice; and once more before the row of table run, the last one, is sent.
+ */
+#include "cli/push/push.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/output/human.h"
+#include "cli/output/progress.h"
+#include "cli/push/push_body.h"
+#include "cli/push/push_inner.h"
+#include "cli/push/push_server.h"
+#include "cli/push/push_tables.h"
+#include "cli/stop.h"
+#include "stitch/base/mem.h"
+
+#define ROUNDS_MAX 4 /* in which a run is repaired; more will not help */
+#define PAUSE_MS 250 /* before the second try; twice as long each time */
+
+/* What became of a run. */
+enum push_state {
+	PUSH_UNKNOWN,
+	PUSH_THERE, /* as it is here */
+	PUSH_OTHER, /* with other rows, which stay */
+	PUSH_READY  /* all but its row of table run is there */
+};
+
+struct push_job {
+	struct push *p;
+	size_t number;
+	const struct fleet_run *run;
+	enum push_state state;
+	struct push_ledger there;
+	struct push_ledger ours; /* blocks as they are here */
+	uint64_t blocks, rows, blocks_missing, rows_missing; /* in this try */
+	unsigned int rounds;
+};
+
+struct push *push_new(struct push_server *s, const struct push_options *o)
+{
+	struct push *p = mem_new(1, sizeof(*p));
+
+	p->server = s;
+	p->o = o;
+	p->sender.c = s->c;
+	p->sender.connections = o->connections;
+	return p;
+}
+
+void push_free(struct push *p)
+{
+	if (!p)
+		return;
+	intern_release(&p->stacks);
+	table_release(&p->names);
+	free(p);
+}
+
+struct push_counts push_counts(const struct push *p)
+{
+	struct push_counts c = p->counts;
+
+	c.plain = p->sender.plain;
+	c.packed = p->sender.packed;
+	return c;
+}
+
+/* ---- blocks */
+
+static void push_show(const struct push *p, const struct push_job *j)
+{
+	uint64_t rows = p->done + j->rows;
+
+	if (p->o->progress)
+		progress_update(rows < p->total ? rows : p->total, p->total,
+				rows, "rows");
+}
+
+/* Adds rows to the body until it is a whole block. Returns 1 if it is, 0 if the
+ * batch has ended before, or -1. */
+static int push_fill(struct push_body *b, const struct fleet_batch *batch,
+		     size_t *at, const struct fleet_run *run, uint64_t name,
+		     struct err *err)
+{
+	uint16_t day =
+		run->day_number <= UINT16_MAX ? (uint16_t)run->day_number : 0;
+
+	while (*at < batch->n && b->rows < PUSH_BLOCK_ROWS &&
+	       b->plain < PUSH_BLOCK_BYTES) {
+		push_body_row(b, batch, (*at)++);
+		push_body_u16(b, day);
+		push_body_u64(b, name);
+		if (push_body_flush(b, err))
+			return -1;
+	}
+	return b->rows >= PUSH_BLOCK_ROWS || b->plain >= PUSH_BLOCK_BYTES;
+}
+
+static void push_note(struct push_job *j, enum fleet_table_id t, uint64_t k,
+		      uint64_t rows)
+{
+	struct push_blocks *b = &j->ours.of[t];
+	bool missing = !push_ledger_rows(&j->there, t, k);
+
+	b->rows = mem_reach(b->rows, &b->n, &b->cap, (size_t)k + 1,
+			    sizeof(*b->rows));
+	b->rows[k] = rows;
+	j->blocks++;
+	j->rows += rows;
+	j->blocks_missing += missing;
+	j->rows_missing += missing ? rows : 0;
+}
+
+/* Sends block k, unless its rows were only counted. */
+static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
+			  struct push_body *b, struct err *err)
+{
+	char hex[PUSH_HEX_SIZE];
+	char id[100];
+
+	push_note(j, t, k, b->rows);
+	if (!b->pack || push_body_finish(b, err)) {
+		bool bad = b->pack != NULL;
+
+		push_body_free(b);
+		return bad ? -1 : 0;
+	}
+	push_run_hex(j->run, hex);
+	snprintf(id, sizeof(id), "backstitch-%s-%s-%" PRIu64, hex,
+		 fleet_tables[t].name, k);
+	return push_sender_put(&j->p->sender, t, id, b, err);
+}
+
+/* Adds a batch to the open block *b, NULL if there is none, which is number
+ * *k. */
+static int push_batch(struct push_job *j, enum fleet_table_id t,
+		      const struct fleet_batch *batch, struct push_body **b,
+		      uint64_t *k, struct err *err)
+{
+	size_t at = 0;
+	int ret = 0;
+
+	while (!ret && at < batch->n) {
+		if (!*b)
+			*b = push_body_new(j->p->o->dry_run ||
+					   push_ledger_rows(&j->there, t, *k));
+		ret = push_fill(*b, batch, &at, j->run,
+				push_block_name(j->run, *k), err);
+		if (ret > 0) {
+			struct push_body *whole = *b;
+
+			*b = NULL;
+			ret = push_end_block(j, t, (*k)++, whole, err);
+		}
+	}
+	return ret;
+}
+
+/* Sends the blocks of a table that are not there. */
+static int push_table(struct push_job *j, enum fleet_table_id t,
+		      struct err *err)
+{
+	struct push *p = j->p;
+	struct fleet_rows *r = fleet_rows_open(p->f, t, j->number, err);
+	const struct fleet_batch *batch;
+	struct push_body *b = NULL;
+	uint64_t k = 0;
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 &&
+	       (ret = fleet_rows_next(r, FLEET_BATCH, &batch, err)) > 0) {
+		if (push_batch(j, t, batch, &b, &k, err) ||
+		    push_sender_go_on(&p->sender, err))
+			ret = -1;
+		else if (stop_requested())
+			ret = err_set(err, ERR_STOPPED, "stopped");
+		push_show(p, j);
+	}
+	if (!ret && b)
+		ret = push_end_block(j, t, k, b, err);
+	else
+		push_body_free(b);
+	fleet_rows_close(r);
+	return ret;
+}
+
+/* ---- trying again */
+
+typedef int push_try_fn(void *arg, struct err *err);
+
+static void push_say_retry(struct push *p, const struct err *err, int ms)
+{
+	char text[32];
+
+	p->counts.retries++;
+	progress_clear();
+	fprintf(stderr, "%s; trying again in %s\n", err->msg,
+		human_ns(text, sizeof(text), (int64_t)ms * 1000000));
+}
+
+/* Lets what is under way end: it may end well. */
+static int push_settle(struct push *p, int ms, struct err *err)
+{
+	struct clickhouse_done none;
+	struct err ignored;
+
+	if (push_sender_drain(&p->sender, &ignored) &&
+	    ignored.code == ERR_STOPPED) {
+		*err = ignored;
+		return -1;
+	}
+	push_sender_again(&p->sender);
+	return clickhouse_step(p->server->c, ms, &none, err) < 0 ? -1 : 0;
+}
+
+/* Calls fn until it returns 1: again at once if it returns 0, and after a pause
+ * if it fails for a reason that may pass; until nothing has been stored for
+ * --retry seconds. Returns 0, or -1 and *err. */
+static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
+{
+	int64_t left = (int64_t)p->o->retry * 1000;
+	uint64_t stored = p->sender.inserts;
+	int pause = PAUSE_MS;
+	int ret;
+
+	while ((ret = fn(arg, err)) <= 0) {
+		bool may_pass = p->sender.failed
+					? p->sender.may_pass
+					: clickhouse_may_pass(p->server->c);
+
+		if (!ret)
+			continue;
+		if (p->sender.inserts != stored) {
+			left = (int64_t)p->o->retry * 1000;
+			pause = PAUSE_MS;
+			stored = p->sender.inserts;
+		}
+		if (err->code == ERR_STOPPED || !may_pass || left <= 0) {
+			push_sender_drop(&p->sender);
+			return -1;
+		}
+		push_say_retry(p, err, pause);
+		if (push_settle(p, pause, err)) {
+			push_sender_drop(&p->sender);
+			return -1;
+		}
+		left -= pause;
+		pause = pause < 8000 ? 2 * pause : pause;
+	}
+	return 0;
+}
+
+/* ---- runs */
+
+static bool push_has_foreign(const struct push_ledger *l)
+{
+	for (unsigned int t = 0; t < FLEET_TABLES; t++)
+		if (l->of[t].foreign)
+			return true;
+	return false;
+}
+
+/* Whether its row of table run is there, and all samples that this counts. */
+static bool push_is_committed(const struct push_ledger *l)
+{
+	uint64_t rows = 0;
+
+	for (size_t k = 0; k < l->of[FLEET_SAMPLE].n; k++)
+		rows += l->of[FLEET_SAMPLE].rows[k];
+	return l->committed && rows == l->rows;
+}
+
+static int push_limit_rounds(struct push_job *j, struct err *err)
+{
+	const char *cluster = j->p->server->cluster;
+
+	if (j->rounds++ < ROUNDS_MAX)
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "%s: the rows of a run are not those that were sent%s; "
+		       "does someone else push it?",
+		       clickhouse_name(j->p->server->c),
+		       *cluster
+			       ? ", and cannot be removed without the --server "
+				 "URL of each server of the cluster"
+			       : "");
+}
+
+/* Whether the rows of a table are read. Of a run that is there the sum of its
+ * samples is known. */
+static bool push_reads(const struct push_job *j, enum fleet_table_id t,
+		       bool committed)
+{
+	return t == FLEET_SAMPLE  ? !committed
+	       : t == FLEET_FIELD ? j->p->o->fields
+				  : t != FLEET_RUN;
+}
+
+/* Compares the tables that were read with what is there; removes blocks with
+ * other numbers of rows. Returns 1 if there is no difference, 0, or -1. */
+static int push_compare(struct push_job *j, bool committed, struct err *err)
+{
+	int same = 1;
+
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		size_t n = j->there.of[t].n;
+
+		if (!push_reads(j, t, committed))
+			continue;
+		n = n > j->ours.of[t].n ? n : j->ours.of[t].n;
+		for (size_t k = 0; k < n; k++) {
+			uint64_t there = push_ledger_rows(&j->there, t, k);
+
+			if (there == push_ledger_rows(&j->ours, t, k))
+				continue;
+			same = 0;
+			if (there && push_server_remove_block(
+					     j->p->server, j->run, t, k, err))
+				return -1;
+		}
+	}
+	return same;
+}
+
+/* Another version of the run is there. Returns 1 if that is the end of it. */
+static int push_run_other(struct push_job *j, struct err *err)
+{
+	const struct push_options *o = j->p->o;
+
+	if (!o->replace) {
+		j->state = PUSH_OTHER;
+		return 1;
+	}
+	if (o->dry_run) {
+		push_ledger_release(&j->there);
+		return 0;
+	}
+	if (push_limit_rounds(j, err) ||
+	    push_server_remove_run(j->p->server, j->run, err))
+		return -1;
+	return push_server_ledger(j->p->server, j->run, &j->there, err);
+}
+
+static int push_run_tables(struct push_job *j, bool committed, struct err *err)
+{
+	static const enum fleet_table_id order[] = {
+		FLEET_EVENT,   FLEET_LOSS,   FLEET_VERDICT, FLEET_TRUST,
+		FLEET_FINDING, FLEET_SAMPLE, FLEET_FIELD,
+	};
+
+	push_ledger_release(&j->ours);
+	j->blocks = j->rows = j->blocks_missing = j->rows_missing = 0;
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		enum fleet_table_id t = order[i];
+
+		if (push_reads(j, t, committed) && push_table(j, t, err))
+			return -1;
+	}
+	return push_sender_drain(&j->p->sender, err);
+}
+
+/* A push_try_fn: sends all of a run but its row of table run. */
+static int push_run_try(void *arg, struct err *err)
+{
+	struct push_job *j = arg;
+	struct push *p = j->p;
+	bool committed;
+
+	if (push_server_ledger(p->server, j->run, &j->there, err))
+		return -1;
+	while (push_has_foreign(&j->there)) {
+		int ret = push_run_other(j, err);
+
+		if (ret)
+			return ret;
+	}
+	committed = push_is_committed(&j->there);
+	if (push_run_tables(j, committed, err))
+		return -1;
+	j->state = committed && !j->blocks_missing ? PUSH_THERE : PUSH_READY;
+	if (p->o->dry_run)
+		return 1;
+	if (push_limit_rounds(j, err) ||
+	    (j->blocks_missing &&
+	     push_server_ledger(p->server, j->run, &j->there, err)))
+		return -1;
+	return push_compare(j, committed, err);
+}
+
+/* A push_try_fn: sends the row of table run. */
+static int push_commit_try(void *arg, struct err *err)
+{
+	struct push_job *j = arg;
+
+	if (push_server_ledger(j->p->server, j->run, &j->there, err))
+		return -1;
+	if (j->there.committed)
+		return 1;
+	if (push_ledger_rows(&j->there, FLEET_RUN, 0) &&
+	    (push_limit_rounds(j, err) ||
+	     push_server_remove_block(j->p->server, j->run, FLEET_RUN, 0, err)))
+		return -1;
+	push_ledger_release(&j->there);
+	return push_table(j, FLEET_RUN, err) ||
+			       push_sender_drain(&j->p->sender, err)
+		       ? -1
+		       : 1;
+}
+
+static int push_send_run(struct push *p, struct push_job *j, struct err *err)
+{
+	uint64_t blocks = p->sender.inserts;
+	uint64_t rows = p->sender.rows;
+
+	if (push_try(p, push_run_try, j, err))
+		return -1;
+	p->counts.runs += j->state == PUSH_READY;
+	p->counts.there += j->state == PUSH_THERE;
+	p->counts.other += j->state == PUSH_OTHER;
+	p->done += j->state == PUSH_READY ? j->rows : j->run->samples;
+	if (j->state != PUSH_READY)
+		return 0;
+	p->counts.blocks += j->blocks;
+	p->counts.rows += j->rows;
+	p->counts.blocks_sent +=
+		p->o->dry_run ? j->blocks_missing : p->sender.inserts - blocks;
+	p->counts.rows_sent +=
+		p->o->dry_run ? j->rows_missing : p->sender.rows - rows;
+	return 0;
+}
+
+static int push_commit(struct push *p, struct push_job *j, struct err *err)
+{
+	if (j->state != PUSH_READY || p->o->dry_run)
+		return 0;
+	return push_try(p, push_commit_try, j, err);
+}
+
+/* ---- databases */
+
+static int push_stacks_try(void *arg, struct err *err)
+{
+	return push_stacks(arg, err) ? -1 : 1;
+}
+
+static int push_names_try(void *arg, struct err *err)
+{
+	return push_names(arg, err) ? -1 : 1;
+}
+
+static void push_say_other(const struct push_job *j, const char *path)
+{
+	progress_clear();
+	fprintf(stderr,
+		"%s: the run of host %s on %s is there with other rows (made "
+		"with other options or another version); --replace puts these "
+		"in their place\n",
+		path, j->run->host, j->run->day);
+}
+
+static int push_jobs(struct push *p, struct push_job *job, size_t n,
+		     const char *path, struct err *err)
+{
+	size_t wanted = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (push_send_run(p, &job[i], err))
+			return -1;
+		wanted += job[i].state != PUSH_OTHER;
+		if (job[i].state == PUSH_OTHER)
+			push_say_other(&job[i], path);
+	}
+	if (wanted && (push_try(p, push_stacks_try, p, err) ||
+		       push_try(p, push_names_try, p, err)))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (push_commit(p, &job[i], err))
+			return -1;
+	return 0;
+}
+
+int push_database(struct push *p, struct store *db, const char *path,
+		  struct err *err)
+{
+	struct push_job *job;
+	uint64_t rows;
+	size_t n;
+	int rc;
+
+	p->f = fleet_open(db, err);
+	if (!p->f)
+		return -1;
+	n = fleet_runs(p->f);
+	job = mem_new(n + 1, sizeof(*job));
+	p->total = p->done = 0;
+	for (size_t i = 0; i < n; i++) {
+		job[i] = (struct push_job){ .p = p,
+					    .number = i,
+					    .run = fleet_run(p->f, i) };
+		p->total += job[i].run->samples;
+	}
+	rc = push_jobs(p, job, n, path, err);
+	progress_clear();
+	p->counts.samples += fleet_samples_read(p->f, &rows);
+	p->counts.sample_rows += rows;
+	for (size_t i = 0; i < n; i++) {
+		push_ledger_release(&job[i].there);
+		push_ledger_release(&job[i].ours);
+	}
+	free(job);
+	fleet_close(p->f);
+	return rc;
+}
+
+int push_database_names(struct push *p, struct store *db, struct err *err)
+{
+	int rc;
+
+	p->f = fleet_open(db, err);
+	if (!p->f)
+		return -1;
+	rc = push_try(p, push_names_try, p, err);
+	fleet_close(p->f);
+	return rc;
+}

@@ -1,0 +1,169 @@
+/* push_body.c - the rows of an insert, as RowBinary packed with gzip. */
+#include "cli/push/push_body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fleet/fleet_batch.h"
+#include "cli/fleet/fleet_schema.h"
+#include "formats/pack.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+
+#define PUSH_BUF ((size_t)256 * 1024)
+
+static int push_body_take(void *arg, const void *data, size_t n,
+			  struct err *err)
+{
+	struct push_body *b = arg;
+
+	(void)err;
+	b->data = mem_grow(b->data, &b->cap, b->len + n, 1);
+	memcpy(b->data + b->len, data, n);
+	b->len += n;
+	return 0;
+}
+
+struct push_body *push_body_new(bool count_only)
+{
+	struct push_body *b = mem_new(1, sizeof(*b));
+
+	if (!count_only)
+		b->pack = pack_new_fast(push_body_take, b);
+	return b;
+}
+
+void push_body_free(struct push_body *b)
+{
+	if (!b)
+		return;
+	pack_free(b->pack);
+	free(b->data);
+	free(b->buf);
+	free(b);
+}
+
+/* Returns room for n more bytes. */
+static unsigned char *push_body_room(struct push_body *b, size_t n)
+{
+	b->buf = mem_grow(b->buf, &b->room, b->used + n, 1);
+	return b->buf + b->used;
+}
+
+/* Little-endian, as the server wants it. */
+static void push_body_number(struct push_body *b, uint64_t v, size_t size)
+{
+	unsigned char *to = push_body_room(b, 8);
+
+	for (unsigned int i = 0; i < 8; i++)
+		to[i] = (unsigned char)(v >> (8 * i));
+	b->used += size;
+}
+
+static void push_body_length(struct push_body *b, uint64_t n)
+{
+	unsigned char *to = push_body_room(b, 10);
+	size_t at = 0;
+
+	for (; n > 127; n >>= 7)
+		to[at++] = (unsigned char)(n | 128);
+	to[at++] = (unsigned char)n;
+	b->used += at;
+}
+
+static void push_body_text(struct push_body *b, const struct fleet_cells *c,
+			   uint32_t id, bool sized)
+{
+	size_t n = intern_length(c->pool, id);
+
+	if (sized)
+		push_body_length(b, n);
+	memcpy(push_body_room(b, n), intern_get(c->pool, id), n);
+	b->used += n;
+}
+
+static void push_body_value(struct push_body *b, const struct fleet_cells *c,
+			    enum fleet_type type, size_t i)
+{
+	switch (type) {
+	case FLEET_U8:
+		push_body_number(b, c->u8[i], 1);
+		break;
+	case FLEET_U16:
+		push_body_number(b, c->u16[i], 2);
+		break;
+	case FLEET_U32:
+	case FLEET_I32:
+		push_body_number(b, c->u32[i], 4);
+		break;
+	case FLEET_U64:
+	case FLEET_I64:
+	case FLEET_F64:
+		push_body_number(b, c->u64[i], 8);
+		break;
+	case FLEET_STRING:
+	case FLEET_HASH:
+		push_body_text(b, c, c->id[i], type == FLEET_STRING);
+		break;
+	}
+}
+
+void push_body_row(struct push_body *b, const struct fleet_batch *batch,
+		   size_t i)
+{
+	size_t was = b->used;
+
+	for (size_t k = 0; k < batch->table->n_column; k++) {
+		const struct fleet_cells *c = &batch->cell[k];
+		enum fleet_type type = batch->table->column[k].type;
+
+		if (!c->first) {
+			push_body_value(b, c, type, i);
+			continue;
+		}
+		push_body_length(b, c->first[i + 1] - c->first[i]);
+		for (size_t at = c->first[i]; at < c->first[i + 1]; at++)
+			push_body_value(b, c, type, at);
+	}
+	b->rows++;
+	b->plain += b->used - was;
+}
+
+void push_body_u16(struct push_body *b, uint16_t v)
+{
+	push_body_number(b, v, 2);
+	b->plain += 2;
+}
+
+void push_body_u64(struct push_body *b, uint64_t v)
+{
+	push_body_number(b, v, 8);
+	b->plain += 8;
+}
+
+int push_body_flush(struct push_body *b, struct err *err)
+{
+	int rc = 0;
+
+	if (b->used < PUSH_BUF)
+		return 0;
+	if (b->pack)
+		rc = pack_add(b->pack, b->buf, b->used, err);
+	b->used = 0;
+	return rc;
+}
+
+int push_body_finish(struct push_body *b, struct err *err)
+{
+	if (!b->pack)
+		return 0;
+	if (pack_add(b->pack, b->buf, b->used, err) ||
+	    pack_finish(b->pack, err))
+		return -1;
+	pack_free(b->pack);
+	b->pack = NULL;
+	free(b->buf);
+	b->buf = NULL;
+	b->used = b->room = 0;
+	return 0;
+}

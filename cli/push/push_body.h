@@ -1,0 +1,36 @@
+/* push_body.h - the rows of an insert, as RowBinary packed with gzip. */
+#ifndef CLI_PUSH_PUSH_BODY_H
+#define CLI_PUSH_PUSH_BODY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct fleet_batch;
+struct pack;
+
+struct push_body {
+	unsigned char *data; /* packed */
+	size_t len, cap;
+	uint32_t rows;
+	uint64_t plain;	   /* bytes before they were packed */
+	struct pack *pack; /* NULL: rows are only counted */
+	unsigned char *buf;
+	size_t used, room;
+	struct push_body *next; /* for its sender */
+};
+
+/* count_only: the rows are not to be sent. */
+struct push_body *push_body_new(bool count_only);
+void push_body_free(struct push_body *b); /* NULL is fine */
+/* Adds row i of the batch. */
+void push_body_row(struct push_body *b, const struct fleet_batch *batch,
+		   size_t i);
+/* Add a column of our own to the row. */
+void push_body_u16(struct push_body *b, uint16_t v);
+void push_body_u64(struct push_body *b, uint64_t v);
+/* Ends the body: data and len are whole. Returns 0, or -1 and *err. */
+int push_body_finish(struct push_body *b, struct err *err);
+/* Packs what waits, so that buf stays small. Returns 0, or -1 and *err. */
+int push_body_flush(struct push_body *b, struct err *err);
+#endif

@@ -1,0 +1,34 @@
+/* push_inner.h - what the files of this room share while a database is pushed.
+ */
+#ifndef CLI_PUSH_PUSH_INNER_H
+#define CLI_PUSH_PUSH_INNER_H
+#include "cli/fleet/fleet_rows.h"
+#include "cli/push/push_counts.h"
+#include "cli/push/push_sender.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/table.h"
+
+struct err;
+struct push_server;
+
+struct push {
+	struct push_server *server;
+	const struct push_options *o;
+	struct push_sender sender;
+	struct push_counts counts;
+	struct fleet *f; /* the database that is pushed */
+	uint64_t total;	 /* samples of its runs, */
+	uint64_t done;	 /* and rows so far, for progress */
+	/* What the server has, or is sent: of this database, and of all so far
+	 * if nothing is sent. */
+	struct intern stacks;
+	struct table names;    /* places, and how good their names are there */
+	bool name_is_new;      /* of the place before, */
+	uint64_t name_version; /* and its version */
+};
+
+/* Send the stacks and names of the database that the server lacks. Return 0, or
+ * -1 and *err. */
+int push_stacks(struct push *p, struct err *err);
+int push_names(struct push *p, struct err *err);
+#endif

@@ -1,0 +1,273 @@
+/* push_known.c - sends the stacks and names of a database that the server does
+ * not have. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/push/push_body.h"
+#include "cli/push/push_inner.h"
+#include "cli/push/push_server.h"
+#include "cli/stop.h"
+#include "stitch/base/mem.h"
+
+#define BODY_ROWS 65536
+#define BODY_BYTES ((size_t)32 << 20)
+#define HASH_SIZE 16
+
+/* The hashes or places of a batch, as the rows of a table for a statement. */
+struct push_asked {
+	unsigned char *data;
+	size_t len, cap;
+};
+
+static void push_asked_add(struct push_asked *a, const void *key, size_t n)
+{
+	a->data = mem_grow(a->data, &a->cap, a->len + n, 1);
+	memcpy(a->data + a->len, key, n);
+	a->len += n;
+}
+
+static int push_ask(struct push *p, struct push_asked *a,
+		    struct clickhouse_ask *ask, struct err *err)
+{
+	int rc = 0;
+
+	ask->extra = "asked";
+	ask->data = a->data;
+	ask->len = a->len;
+	ask->arg = p;
+	if (a->len)
+		rc = clickhouse_select(p->server->c, ask, err);
+	free(a->data);
+	return rc;
+}
+
+/* Sends the body if it is large, or at the end; then *b is NULL. */
+static int push_known_send(struct push *p, enum fleet_table_id t,
+			   struct push_body **b, bool end, struct err *err)
+{
+	struct push_body *whole = *b;
+
+	if (!whole ||
+	    (!end && whole->rows < BODY_ROWS && whole->plain < BODY_BYTES))
+		return push_sender_go_on(&p->sender, err);
+	*b = NULL;
+	if (!whole->pack || push_body_finish(whole, err)) {
+		bool bad = whole->pack != NULL;
+
+		push_body_free(whole);
+		return bad ? -1 : 0;
+	}
+	return push_sender_put(&p->sender, t, NULL, whole, err);
+}
+
+/* Adds the rows of a batch that are to be sent to the body. Returns 0, or -1
+ * and *err. */
+typedef int push_known_fn(struct push *p, const struct fleet_batch *batch,
+			  struct push_body *b, struct err *err);
+
+static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
+		      struct err *err)
+{
+	struct fleet_rows *r = fleet_rows_open(p->f, t, 0, err);
+	const struct fleet_batch *batch;
+	struct push_body *b = NULL;
+	int ret = r ? 1 : -1;
+
+	while (ret > 0 &&
+	       (ret = fleet_rows_next(r, FLEET_BATCH, &batch, err)) > 0) {
+		if (!b)
+			b = push_body_new(p->o->dry_run);
+		if (stop_requested())
+			ret = err_set(err, ERR_STOPPED, "stopped");
+		else if (fn(p, batch, b, err) ||
+			 push_known_send(p, t, &b, false, err))
+			ret = -1;
+	}
+	if (!ret && b && b->rows)
+		ret = push_known_send(p, t, &b, true, err);
+	push_body_free(b);
+	fleet_rows_close(r);
+	return ret || push_sender_drain(&p->sender, err) ? -1 : 0;
+}
+
+/* ---- stacks */
+
+static const char *push_stack_of(const struct fleet_batch *batch, size_t i)
+{
+	return intern_get(batch->cell[0].pool, batch->cell[0].id[i]);
+}
+
+static int push_take_stack(void *arg, const struct rowbinary_value *v,
+			   struct err *err)
+{
+	struct push *p = arg;
+
+	(void)err;
+	intern_add_bytes(&p->stacks, v[0].text, v[0].len);
+	return 0;
+}
+
+static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
+			    struct push_body *b, struct err *err)
+{
+	struct clickhouse_ask ask = {
+		.sql = "SELECT `stack` FROM `stack` WHERE `stack` IN asked",
+		.types = "hash",
+		.row = push_take_stack,
+		.extra_columns = "stack FixedString(16)",
+	};
+	struct push_asked asked = { 0 };
+
+	for (size_t i = 0; i < batch->n; i++)
+		push_asked_add(&asked, push_stack_of(batch, i), HASH_SIZE);
+	if (push_ask(p, &asked, &ask, err))
+		return -1;
+	for (size_t i = 0; i < batch->n; i++) {
+		size_t known = p->stacks.n;
+
+		p->counts.stacks++;
+		if (intern_add_bytes(&p->stacks, push_stack_of(batch, i),
+				     HASH_SIZE) != known)
+			continue;
+		p->counts.stacks_sent++;
+		push_body_row(b, batch, i);
+		if (push_body_flush(b, err))
+			return -1;
+	}
+	return 0;
+}
+
+int push_stacks(struct push *p, struct err *err)
+{
+	struct push_counts was = p->counts;
+	int rc = push_known(p, FLEET_STACK, push_stack_batch, err);
+
+	if (!p->o->dry_run)
+		intern_release(&p->stacks);
+	if (!rc)
+		return 0;
+	p->counts.stacks = was.stacks;
+	p->counts.stacks_sent = was.stacks_sent;
+	return -1;
+}
+
+/* ---- names */
+
+/* What makes a name better than another one of the same place: that it is
+ * proved, and has a line of source. */
+enum name_column {
+	PLACE,
+	LEVEL,
+	FILE_ = 7,
+	UNVERIFIED = 9
+};
+
+static uint32_t push_name_rank(const struct fleet_batch *batch, size_t i)
+{
+	const struct fleet_cells *file = &batch->cell[FILE_];
+
+	return (batch->cell[UNVERIFIED].u8[i] ? 0 : 2) +
+	       (intern_length(file->pool, file->id[i]) ? 1 : 0);
+}
+
+/* Names of the rank are in the server, or will be. */
+static void push_name_know(struct push *p, uint64_t place, uint32_t rank)
+{
+	uint32_t was = table_find(&p->names, place, NULL, NULL, NULL);
+
+	if (was != TABLE_NONE)
+		table_remove(&p->names, place, was);
+	table_add(&p->names, place, rank);
+}
+
+static int push_take_name(void *arg, const struct rowbinary_value *v,
+			  struct err *err)
+{
+	(void)err;
+	push_name_know(arg, v[0].u, (uint32_t)v[1].u);
+	return 0;
+}
+
+static int push_name_ask(struct push *p, const struct fleet_batch *batch,
+			 struct err *err)
+{
+	struct clickhouse_ask ask = {
+		.sql = "SELECT `place`, "
+		       "toUInt8(bitShiftRight(max(`version`), 56)) "
+		       "FROM `name` WHERE `place` IN asked GROUP BY `place`",
+		.types = "u64 u8",
+		.row = push_take_name,
+		.extra_columns = "place UInt64",
+	};
+	struct push_asked asked = { 0 };
+
+	for (size_t i = 0; i < batch->n; i++) {
+		uint64_t place = batch->cell[PLACE].u64[i];
+		unsigned char key[8];
+
+		if (table_find(&p->names, place, NULL, NULL, NULL) !=
+		    TABLE_NONE)
+			continue;
+		for (unsigned int k = 0; k < 8; k++)
+			key[k] = (unsigned char)(place >> (8 * k));
+		push_asked_add(&asked, key, sizeof(key));
+	}
+	return push_ask(p, &asked, &ask, err);
+}
+
+/* All levels of a place have one version: they are replaced together. The level
+ * 0 is the first. */
+static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
+			     size_t i)
+{
+	uint64_t place = batch->cell[PLACE].u64[i];
+	uint32_t rank = push_name_rank(batch, i);
+	uint32_t there = table_find(&p->names, place, NULL, NULL, NULL);
+	struct timespec now;
+
+	if (batch->cell[LEVEL].u8[i])
+		return p->name_is_new;
+	p->name_is_new = there == TABLE_NONE || there < rank;
+	if (!p->name_is_new)
+		return false;
+	push_name_know(p, place, rank);
+	clock_gettime(CLOCK_REALTIME, &now);
+	p->name_version =
+		(uint64_t)rank << 56 |
+		((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+	return true;
+}
+
+static int push_name_batch(struct push *p, const struct fleet_batch *batch,
+			   struct push_body *b, struct err *err)
+{
+	if (push_name_ask(p, batch, err))
+		return -1;
+	for (size_t i = 0; i < batch->n; i++) {
+		p->counts.names++;
+		if (!push_name_is_new(p, batch, i))
+			continue;
+		p->counts.names_sent++;
+		push_body_row(b, batch, i);
+		push_body_u64(b, p->name_version);
+		if (push_body_flush(b, err))
+			return -1;
+	}
+	return 0;
+}
+
+int push_names(struct push *p, struct err *err)
+{
+	struct push_counts was = p->counts;
+	int rc = push_known(p, FLEET_NAME, push_name_batch, err);
+
+	if (!p->o->dry_run)
+		table_release(&p->names);
+	if (!rc)
+		return 0;
+	p->counts.names = was.names;
+	p->counts.names_sent = was.names_sent;
+	return -1;
+}

@@ -1,0 +1,233 @@
+/* push_ledger.c - which blocks of a run a server has, and how they are removed.
+ *
+ * A block is stored whole or not at all, so their numbers of rows are a ledger
+ * of what was sent: whatever became of an insert whose answer did not come, it
+ * tells. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/fleet/fleet_batch.h"
+#include "cli/push/push_server.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define BLOCKS_MAX (1 << 20) /* of a table of a run */
+#define WAIT_MS 200
+
+void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE])
+{
+	for (size_t i = 0; i < sizeof(run->id); i++)
+		snprintf(hex + 2 * i, 3, "%02x", run->id[i]);
+}
+
+/* Rows of the same run that were made with other options must not be taken for
+ * ours: so the block says how they were made. */
+static uint32_t push_block_made(const struct fleet_run *run)
+{
+	return (uint32_t)run->made[0] << 24 | (uint32_t)run->made[1] << 16 |
+	       (uint32_t)run->made[2] << 8 | run->made[3];
+}
+
+uint64_t push_block_name(const struct fleet_run *run, uint64_t k)
+{
+	return (uint64_t)push_block_made(run) << 32 | k;
+}
+
+/* ---- waiting */
+
+/* Returns 1 if no statement that matches is under way, 0 if one is, or -1. */
+static int push_server_idle(struct clickhouse *c, const char *sql,
+			    struct err *err)
+{
+	struct rowbinary_value n;
+
+	if (clickhouse_select_one(c, sql, "u64", &n, err))
+		return -1;
+	return n.u == 0;
+}
+
+/* Asks again and again, for as long as --timeout says. */
+static int push_server_wait(struct clickhouse *c, const char *sql,
+			    const char *what, struct err *err)
+{
+	struct clickhouse_done ignored;
+	long left = clickhouse_patience() * 1000;
+	int idle;
+
+	while ((idle = push_server_idle(c, sql, err)) == 0) {
+		if (left <= 0)
+			return err_set(err, ERR_IO,
+				       "%s: %s has not ended; wait, then push "
+				       "again",
+				       clickhouse_name(c), what);
+		left -= WAIT_MS;
+		if (clickhouse_step(c, WAIT_MS, &ignored, err) < 0)
+			return -1;
+	}
+	return idle < 0 ? -1 : 0;
+}
+
+/* A pusher that was killed leaves its inserts behind, which still may end well:
+ * on the server that it spoke to, and on the shard that gets the rows. */
+static int push_server_wait_run(struct push_server *s,
+				const struct fleet_run *run, struct err *err)
+{
+	char hex[PUSH_HEX_SIZE];
+	char name[600] = "";
+	char sql[1000];
+
+	push_run_hex(run, hex);
+	clickhouse_quote(name, sizeof(name), s->cluster);
+	snprintf(sql, sizeof(sql),
+		 "SELECT toUInt64(count()) FROM %s%s%s WHERE initial_query_id "
+		 "LIKE 'backstitch-%s-%%'",
+		 *s->cluster ? "cluster(" : "system.processes",
+		 *s->cluster ? name : "",
+		 *s->cluster ? ", system, processes)" : "", hex);
+	return push_server_wait(s->c, sql, "an earlier push of the run", err);
+}
+
+/* ---- the ledger */
+
+struct push_reading {
+	struct push_ledger *l;
+	const struct fleet_run *run;
+};
+
+static int push_take_block(void *arg, const struct rowbinary_value *v,
+			   struct err *err)
+{
+	const struct push_reading *r = arg;
+	uint32_t k = (uint32_t)v[1].u;
+	struct push_blocks *b;
+
+	if (v[0].u >= FLEET_TABLES)
+		return err_set(err, ERR_FORMAT, "a reply is not as asked for");
+	b = &r->l->of[v[0].u];
+	if (push_block_name(r->run, k) != v[1].u || k >= BLOCKS_MAX) {
+		b->foreign += v[2].u;
+		return 0;
+	}
+	b->rows = mem_reach(b->rows, &b->n, &b->cap, (size_t)k + 1,
+			    sizeof(*b->rows));
+	b->rows[k] += v[2].u;
+	if (v[0].u == FLEET_RUN) {
+		r->l->committed = v[2].u == 1;
+		r->l->rows = v[3].u;
+	}
+	return 0;
+}
+
+int push_server_ledger(struct push_server *s, const struct fleet_run *run,
+		       struct push_ledger *l, struct err *err)
+{
+	struct push_reading r = { l, run };
+	struct clickhouse_ask ask = { .types = "u8 u64 u64 u64",
+				      .row = push_take_block,
+				      .arg = &r };
+	char hex[PUSH_HEX_SIZE];
+	char *sql = NULL;
+	const char *between = "";
+	size_t len;
+	FILE *f = mem_stream(&sql, &len);
+	int rc;
+
+	push_ledger_release(l);
+	push_run_hex(run, hex);
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		if (!fleet_tables[t].by_run)
+			continue;
+		fprintf(f,
+			"%sSELECT toUInt8(%u), `block`, toUInt64(count()), "
+			"toUInt64(%s) FROM `%s` WHERE `run` = "
+			"toFixedString(unhex('%s'), 16) GROUP BY `block`",
+			between, t, t == FLEET_RUN ? "max(`rows`)" : "0",
+			fleet_tables[t].name, hex);
+		between = " UNION ALL ";
+	}
+	mem_stream_end(f);
+	ask.sql = sql;
+	rc = push_server_wait_run(s, run, err) ||
+	     clickhouse_select(s->c, &ask, err);
+	free(sql);
+	return rc ? -1 : 0;
+}
+
+void push_ledger_release(struct push_ledger *l)
+{
+	for (unsigned int t = 0; t < FLEET_TABLES; t++)
+		free(l->of[t].rows);
+	*l = (struct push_ledger){ 0 };
+}
+
+uint64_t push_ledger_rows(const struct push_ledger *l, enum fleet_table_id t,
+			  uint64_t k)
+{
+	return k < l->of[t].n ? l->of[t].rows[k] : 0;
+}
+
+/* ---- removing */
+
+/* TRUNCATE and DROP PARTITION are undone when the server starts again; ALTER
+ * DELETE is not. It goes on after it has returned. */
+static int push_remove_at(struct clickhouse *c, const char *cluster,
+			  enum fleet_table_id t, const char *where,
+			  struct err *err)
+{
+	char sql[600];
+
+	snprintf(sql, sizeof(sql), "ALTER TABLE `%s%s` DELETE WHERE %s",
+		 fleet_tables[t].name, *cluster ? "_local" : "", where);
+	if (clickhouse_run(c, sql, err))
+		return -1;
+	snprintf(sql, sizeof(sql),
+		 "SELECT toUInt64(count()) FROM system.mutations WHERE "
+		 "database = currentDatabase() AND table = '%s%s' AND NOT "
+		 "is_done",
+		 fleet_tables[t].name, *cluster ? "_local" : "");
+	return push_server_wait(c, sql, "removing rows", err);
+}
+
+static int push_remove(struct push_server *s, enum fleet_table_id t,
+		       const char *where, struct err *err)
+{
+	if (push_remove_at(s->c, s->cluster, t, where, err))
+		return -1;
+	for (size_t i = 0; i < s->n_other; i++)
+		if (push_remove_at(s->other[i], s->cluster, t, where, err))
+			return -1;
+	return 0;
+}
+
+int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
+			     enum fleet_table_id t, uint64_t k, struct err *err)
+{
+	char hex[PUSH_HEX_SIZE];
+	char where[200];
+
+	push_run_hex(run, hex);
+	snprintf(
+		where, sizeof(where),
+		"`run` = toFixedString(unhex('%s'), 16) AND `block` = %" PRIu64,
+		hex, push_block_name(run, k));
+	return push_remove(s, t, where, err);
+}
+
+int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
+			   struct err *err)
+{
+	char hex[PUSH_HEX_SIZE];
+	char where[200];
+
+	push_run_hex(run, hex);
+	snprintf(where, sizeof(where), "`run` = toFixedString(unhex('%s'), 16)",
+		 hex);
+	/* run is the first of them: nobody reads what it does not have */
+	for (unsigned int t = 0; t < FLEET_TABLES; t++)
+		if (fleet_tables[t].by_run && push_remove(s, t, where, err))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* push_sender.c - inserts on their way to a server, a few at a time. */
+#include "cli/push/push_sender.h"
+
+#include <stdlib.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/push/push_body.h"
+#include "cli/push/push_tables.h"
+#include "stitch/base/mem.h"
+
+#define STEP_MS 1000
+
+static int push_sender_fail(struct push_sender *s, struct err *err)
+{
+	*err = s->err;
+	return -1;
+}
+
+static void push_sender_unlink(struct push_sender *s, struct push_body *b)
+{
+	struct push_body **p = &s->bodies;
+
+	while (*p != b)
+		p = &(*p)->next;
+	*p = b->next;
+}
+
+/* Takes one that has ended. Returns as clickhouse_step(). */
+static int push_sender_step(struct push_sender *s, int ms, struct err *err)
+{
+	struct clickhouse_done done;
+	struct push_body *b;
+	int ret = clickhouse_step(s->c, ms, &done, err);
+
+	if (ret <= 0)
+		return ret;
+	b = done.arg;
+	push_sender_unlink(s, b);
+	if (!done.rc) {
+		s->inserts++;
+		s->rows += b->rows;
+		s->plain += b->plain;
+		s->packed += b->len;
+	} else if (!s->failed) {
+		s->failed = true;
+		s->may_pass = done.may_pass;
+		s->err = *err;
+	}
+	push_body_free(b);
+	return 1;
+}
+
+int push_sender_put(struct push_sender *s, enum fleet_table_id t,
+		    const char *id, struct push_body *b, struct err *err)
+{
+	char *sql = NULL;
+	size_t len;
+	FILE *f;
+
+	while (!s->failed && clickhouse_inserts(s->c) >= s->connections)
+		if (push_sender_step(s, STEP_MS, err) < 0) {
+			push_body_free(b);
+			return -1;
+		}
+	if (s->failed) {
+		push_body_free(b);
+		return push_sender_fail(s, err);
+	}
+	f = mem_stream(&sql, &len);
+	push_sql_insert(f, t);
+	mem_stream_end(f);
+	clickhouse_insert(s->c, sql, id, b->data, b->len, b);
+	b->next = s->bodies;
+	s->bodies = b;
+	free(sql);
+	return push_sender_go_on(s, err);
+}
+
+int push_sender_go_on(struct push_sender *s, struct err *err)
+{
+	int ret = 1;
+
+	while (ret > 0 && clickhouse_inserts(s->c))
+		ret = push_sender_step(s, 0, err);
+	if (ret < 0)
+		return -1;
+	return s->failed ? push_sender_fail(s, err) : 0;
+}
+
+int push_sender_drain(struct push_sender *s, struct err *err)
+{
+	while (clickhouse_inserts(s->c))
+		if (push_sender_step(s, STEP_MS, err) < 0)
+			return -1;
+	return s->failed ? push_sender_fail(s, err) : 0;
+}
+
+void push_sender_again(struct push_sender *s)
+{
+	s->failed = false;
+}
+
+void push_sender_drop(struct push_sender *s)
+{
+	clickhouse_drop_inserts(s->c);
+	while (s->bodies) {
+		struct push_body *b = s->bodies;
+
+		s->bodies = b->next;
+		push_body_free(b);
+	}
+}

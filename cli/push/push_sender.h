@@ -1,0 +1,38 @@
+/* push_sender.h - inserts on their way to a server, a few at a time. */
+#ifndef CLI_PUSH_PUSH_SENDER_H
+#define CLI_PUSH_PUSH_SENDER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/fleet/fleet_schema.h"
+#include "stitch/base/err.h"
+
+struct clickhouse;
+struct push_body;
+
+struct push_sender {
+	struct clickhouse *c;
+	size_t connections; /* inserts at a time, at most */
+	bool failed;	/* one has; then err is set, nothing more is sent, */
+	bool may_pass;	/* and this tells whether to try again */
+	struct err err; /* of the first that failed */
+	struct push_body *bodies; /* under way */
+	/* what was stored */
+	uint64_t inserts, rows, plain, packed;
+};
+
+/* Sends a body, which is finished, and is ours from now on. Waits while
+ * `connections` are under way. Returns 0, or -1 and *err if this or an earlier
+ * one failed. */
+int push_sender_put(struct push_sender *s, enum fleet_table_id t,
+		    const char *id, struct push_body *b, struct err *err);
+/* Lets them go on. Returns 0, or -1 and *err if one failed. */
+int push_sender_go_on(struct push_sender *s, struct err *err);
+/* Waits for all of them. Returns 0 if all are stored, or -1 and *err. */
+int push_sender_drain(struct push_sender *s, struct err *err);
+/* Gets ready for another try, after push_sender_drain(). */
+void push_sender_again(struct push_sender *s);
+/* Gives up what is under way. */
+void push_sender_drop(struct push_sender *s);
+#endif

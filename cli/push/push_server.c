@@ -1,0 +1,325 @@
+/* push_server.c - the tables of a fleet on one server, or on those of a
+ * cluster.
+ *
+ * A statement ON CLUSTER needs ZooKeeper, and so do Replicated tables; without
+ * it tables are made, and rows are removed, on each server by its own URL. */
+#include "cli/push/push_server.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/command.h"
+#include "cli/push/push_tables.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* Where the tables are. */
+struct push_cluster {
+	bool found;	/* there are tables */
+	char name[256]; /* "": they are on one server */
+};
+
+int push_server_open(struct push_server *s, const char *url,
+		     const struct opt_list *others, struct err *err)
+{
+	*s = (struct push_server){ .c = clickhouse_open(url, err) };
+	if (!s->c)
+		return -1;
+	s->other = mem_new(others->n + 1, sizeof(*s->other));
+	for (size_t i = 0; i < others->n; i++) {
+		s->other[i] = clickhouse_open(others->item[i], err);
+		if (!s->other[i])
+			return -1;
+		s->n_other++;
+		if (strcmp(clickhouse_database(s->c),
+			   clickhouse_database(s->other[i])) != 0)
+			return err_set(err, ERR_USAGE,
+				       "%s: all servers of a cluster have the "
+				       "same database; this is not that of %s",
+				       clickhouse_name(s->other[i]),
+				       clickhouse_name(s->c));
+	}
+	return 0;
+}
+
+void push_server_close(struct push_server *s)
+{
+	for (size_t i = 0; i < s->n_other; i++)
+		clickhouse_close(s->other[i]);
+	free(s->other);
+	clickhouse_close(s->c);
+}
+
+/* ---- making tables */
+
+static char *push_sql_text(enum fleet_table_id t, const char *database,
+			   const char *cluster, bool over)
+{
+	char *sql = NULL;
+	size_t len;
+	FILE *f = mem_stream(&sql, &len);
+
+	if (over)
+		push_sql_create_over(f, t, database, cluster);
+	else
+		push_sql_create(f, t, cluster);
+	mem_stream_end(f);
+	return sql;
+}
+
+/* Adds a column that tables of an older version do not have. */
+static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
+				  const char *name, const char *type,
+				  const char *cluster, struct err *err)
+{
+	static const char *const suffix[] = { "_local", "" };
+	char sql[256];
+
+	for (size_t i = cluster ? 0 : 1; i < 2; i++) {
+		snprintf(sql, sizeof(sql),
+			 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
+			 fleet_tables[t].name, suffix[i], name, type);
+		if (clickhouse_run(c, sql, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int push_server_compare(struct clickhouse *c, const char *cluster,
+			       bool add, struct err *err);
+static int push_server_find_cluster(struct clickhouse *c,
+				    struct push_cluster *out, struct err *err);
+
+static int push_server_create_at(struct clickhouse *c, const char *cluster,
+				 struct err *err)
+{
+	struct push_cluster there;
+
+	if (clickhouse_create_database(c, err) ||
+	    push_server_find_cluster(c, &there, err))
+		return -1;
+	if (there.found && strcmp(there.name, cluster ? cluster : "") != 0)
+		return err_set(err, ERR_USAGE,
+			       "%s: the tables are there already, %s%s; %s",
+			       clickhouse_name(c),
+			       *there.name ? "over cluster " : "on one server",
+			       there.name,
+			       *there.name
+				       ? "name it with --cluster"
+				       : "use another database for a cluster");
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		for (int over = 0; over <= (cluster != NULL); over++) {
+			char *sql = push_sql_text(t, clickhouse_database(c),
+						  cluster, over);
+			int rc = clickhouse_run(c, sql, err);
+
+			free(sql);
+			if (rc)
+				return -1;
+		}
+	}
+	return push_server_compare(c, cluster, true, err);
+}
+
+int push_server_create(struct push_server *s, const char *cluster,
+		       struct err *err)
+{
+	struct rowbinary_value v;
+
+	if (push_server_create_at(s->c, cluster, err))
+		return -1;
+	for (size_t i = 0; i < s->n_other; i++)
+		if (push_server_create_at(s->other[i], cluster, err))
+			return -1;
+	/* asks all shards */
+	if (!clickhouse_select_one(s->c, "SELECT count() FROM `run`", "u64", &v,
+				   err))
+		return 0;
+	if (cluster &&
+	    (clickhouse_code(s->c) == 60 || clickhouse_code(s->c) == 81))
+		return err_set(err, ERR_USAGE,
+			       "a server of cluster '%s' has no tables yet: "
+			       "give its URL too, with --server URL",
+			       cluster);
+	return -1;
+}
+
+void push_server_print(const struct push_server *s, const char *cluster)
+{
+	char name[600] = "";
+
+	printf("CREATE DATABASE IF NOT EXISTS %s;\n",
+	       clickhouse_quote_name(name, sizeof(name),
+				     clickhouse_database(s->c)));
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		push_sql_create(stdout, t, cluster);
+		puts(";");
+		if (cluster) {
+			push_sql_create_over(
+				stdout, t, clickhouse_database(s->c), cluster);
+			puts(";");
+		}
+	}
+}
+
+/* ---- are they ours? */
+
+struct push_known {
+	const char *server, *cluster;
+	struct clickhouse *add; /* NULL: columns are not added */
+	char type[FLEET_TABLES][FLEET_COLUMNS_MAX + 4][40];
+};
+
+static int push_take_column(void *arg, const struct rowbinary_value *v,
+			    struct err *err)
+{
+	struct push_known *k = arg;
+
+	(void)err;
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		const struct fleet_table *table = &fleet_tables[t];
+		const struct push_column *ours = push_columns(t);
+
+		if (strlen(table->name) != v[0].len ||
+		    memcmp(table->name, v[0].text, v[0].len) != 0)
+			continue;
+		for (size_t i = 0;; i++) {
+			const char *name = i < table->n_column
+						   ? table->column[i].name
+						   : (ours++)->name;
+
+			if (!name)
+				return 0;
+			if (strlen(name) == v[1].len &&
+			    !memcmp(name, v[1].text, v[1].len))
+				snprintf(k->type[t][i], sizeof(k->type[t][i]),
+					 "%.*s", (int)v[2].len, v[2].text);
+		}
+	}
+	return 0;
+}
+
+static int push_compare_column(struct push_known *k, enum fleet_table_id t,
+			       size_t i, const char *name, const char *type,
+			       struct err *err)
+{
+	const char *there = k->type[t][i];
+
+	if (!strcmp(there, type))
+		return 0;
+	if (*there)
+		return err_set(
+			err, ERR_FORMAT,
+			"%s: column %s of table %s is %s, and %s in this "
+			"version of the tables; use another database",
+			k->server, name, fleet_tables[t].name, there, type);
+	if (k->add)
+		return push_server_add_column(k->add, t, name, type, k->cluster,
+					      err);
+	return err_set(
+		err, ERR_FORMAT,
+		"%s: table %s has no column %s: an older backstitch made "
+		"it; 'backstitch push --create' adds it",
+		k->server, fleet_tables[t].name, name);
+}
+
+/* Looks at all columns that we write. Others may be there too. */
+static int push_server_compare(struct clickhouse *c, const char *cluster,
+			       bool add, struct err *err)
+{
+	struct push_known k = {
+		.server = clickhouse_name(c),
+		.cluster = cluster,
+		.add = add ? c : NULL,
+	};
+	struct clickhouse_ask ask = {
+		.sql = "SELECT table, name, type FROM system.columns "
+		       "WHERE database = currentDatabase()",
+		.types = "string string string",
+		.row = push_take_column,
+		.arg = &k,
+	};
+
+	if (clickhouse_select(c, &ask, err))
+		return -1;
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		const struct fleet_table *table = &fleet_tables[t];
+		const struct push_column *ours = push_columns(t);
+
+		if (!k.type[t][0][0])
+			return err_set(err, ERR_FORMAT,
+				       "%s: there is no table %s; 'backstitch "
+				       "push --create' makes it",
+				       k.server, table->name);
+		for (size_t i = 0; i < table->n_column; i++)
+			if (push_compare_column(&k, t, i, table->column[i].name,
+						push_type(&table->column[i]),
+						err))
+				return -1;
+		for (size_t i = 0; ours[i].name; i++)
+			if (push_compare_column(&k, t, table->n_column + i,
+						ours[i].name, ours[i].type,
+						err))
+				return -1;
+	}
+	return 0;
+}
+
+/* ---- the cluster */
+
+/* The cluster of a Distributed table is the first word behind '('. */
+static int push_take_cluster(void *arg, const struct rowbinary_value *v,
+			     struct err *err)
+{
+	struct push_cluster *c = arg;
+
+	if (v[0].len >= sizeof(c->name) || c->found ||
+	    memchr(v[0].text, 0, v[0].len))
+		return err_set(err, ERR_FORMAT,
+			       "no name of a cluster is in the reply");
+	memcpy(c->name, v[0].text, v[0].len);
+	c->name[v[0].len] = 0;
+	c->found = true;
+	return 0;
+}
+
+static int push_server_find_cluster(struct clickhouse *c,
+				    struct push_cluster *out, struct err *err)
+{
+	struct clickhouse_ask ask = {
+		.sql = "SELECT extract(engine_full, "
+		       "'^Distributed\\\\(\\'?([^,\\']+)') FROM system.tables "
+		       "WHERE database = currentDatabase() AND name = 'run'",
+		.types = "string",
+		.row = push_take_cluster,
+		.arg = out,
+	};
+
+	*out = (struct push_cluster){ .found = false };
+	return clickhouse_select(c, &ask, err);
+}
+
+int push_server_check(struct push_server *s, struct err *err)
+{
+	struct rowbinary_value version;
+	struct push_cluster there;
+
+	if (push_server_find_cluster(s->c, &there, err) ||
+	    push_server_compare(s->c, NULL, false, err) ||
+	    clickhouse_select_one(s->c,
+				  "SELECT toUInt64(max(version)) FROM `run`",
+				  "u64", &version, err))
+		return -1;
+	memcpy(s->cluster, there.name, sizeof(s->cluster));
+	if (!version.u || version.u == FLEET_VERSION)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: has runs of version %" PRIu64
+		       " of the tables, and this program writes %d; use %s",
+		       clickhouse_name(s->c), version.u, FLEET_VERSION,
+		       version.u > FLEET_VERSION ? "a newer backstitch"
+						 : "another database");
+}

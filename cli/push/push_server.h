@@ -1,0 +1,73 @@
+/* push_server.h - the tables of a fleet on one server, or on those of a
+ * cluster: makes them, checks them, says what they have of a run, and removes
+ * that. */
+#ifndef CLI_PUSH_PUSH_SERVER_H
+#define CLI_PUSH_PUSH_SERVER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/fleet/fleet_schema.h"
+
+struct clickhouse;
+struct err;
+struct fleet_run;
+struct opt_list;
+
+struct push_server {
+	struct clickhouse *c;	   /* rows go here */
+	struct clickhouse **other; /* more servers of the cluster */
+	size_t n_other;
+	char cluster[256]; /* "": the tables are on one server */
+};
+
+/* Opens the server, and those whose URLs are in `others`. Returns 0, or -1 and
+ * *err; to be closed in either case. */
+int push_server_open(struct push_server *s, const char *url,
+		     const struct opt_list *others, struct err *err);
+void push_server_close(struct push_server *s);
+
+/* Makes what is missing of the tables, on each server; cluster: NULL for none.
+ * Returns 0, or -1 and *err. */
+int push_server_create(struct push_server *s, const char *cluster,
+		       struct err *err);
+/* Prints the statements instead. */
+void push_server_print(const struct push_server *s, const char *cluster);
+/* Finds out whether the tables are in a cluster, and are ours. Returns 0, or -1
+ * and *err. */
+int push_server_check(struct push_server *s, struct err *err);
+
+/* What the server has of a run. */
+struct push_ledger {
+	struct push_blocks {
+		uint64_t *rows; /* by number of the block */
+		size_t n, cap;
+		uint64_t foreign; /* rows of no block that can be ours */
+	} of[FLEET_TABLES];
+	bool committed; /* it has one row in table run */
+	uint64_t rows;	/* that this row tells of table sample */
+};
+/* Writes the run's id. The query_id of an insert is "backstitch-", this, "-",
+ * the table, "-" and the block. */
+#define PUSH_HEX_SIZE 33
+void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE]);
+/* Returns the name of block k of the run: the column `block`. */
+uint64_t push_block_name(const struct fleet_run *run, uint64_t k);
+/* Asks for it, after waiting until no server stores rows of the run. Returns 0,
+ * or -1 and *err; *l, all 0 or of an earlier call, is to be released in either
+ * case. */
+int push_server_ledger(struct push_server *s, const struct fleet_run *run,
+		       struct push_ledger *l, struct err *err);
+void push_ledger_release(struct push_ledger *l);
+/* Returns the rows that the server has of a block. */
+uint64_t push_ledger_rows(const struct push_ledger *l, enum fleet_table_id t,
+			  uint64_t k);
+
+/* Removes a block, or everything that the servers have of the run, that of
+ * table run first, and waits for it. Returns 0, or -1 and *err. */
+int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
+			     enum fleet_table_id t, uint64_t k,
+			     struct err *err);
+int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
+			   struct err *err);
+#endif

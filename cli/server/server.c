@@ -1,0 +1,350 @@
+/* server.c - runs that are in a ClickHouse server, as a temporary database:
+ * which runs, and in which order the rest is fetched.
+ *
+ * The ids of the runs are fetched first, and are a table of each later
+ * statement: a run that is pushed meanwhile changes nothing. */
+#include "cli/server/server.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fleet/fleet_schema.h"
+#include "cli/ingest/merged.h"
+#include "cli/model/filter.h"
+#include "cli/output/progress.h"
+#include "cli/server/server_inner.h"
+#include "schema/merge/merge.h"
+#include "schema/store.h"
+#include "schema/write/served.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+
+static const char *where;
+
+const struct opt server_opts[] = {
+	OPT_STRING(0, "where", "COND", &where,
+		   "of a server: the runs for which this condition on "
+		   "table run is true, such as \"host = 'web1'\""),
+	OPT_GROUP(clickhouse_opts),
+	{ .kind = OPT_END }
+};
+
+/* ---- which runs */
+
+/* The columns of a run that a capture has, in the order of server_take_run().
+ */
+#define RUN_COLUMNS                                                            \
+	"run, version, host, kernel, machine, cpus, command, format, "         \
+	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
+	"records, samples, period, kept, path"
+#define RUN_TYPES                                                              \
+	"hash u16 string string string i32 string string string string "       \
+	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string"
+
+enum {
+	RUN_ID,
+	RUN_VERSION,
+	RUN_HOST,
+	RUN_KERNEL,
+	RUN_MACHINE,
+	RUN_CPUS,
+	RUN_COMMAND,
+	RUN_FORMAT,
+	RUN_RECORDER,
+	RUN_NOTE,
+	RUN_CLOCK,
+	RUN_BOOT,
+	RUN_START,
+	RUN_END,
+	RUN_SYSTEM_WIDE,
+	RUN_COMPLETE,
+	RUN_RECORDS,
+	RUN_SAMPLES,
+	RUN_PERIOD,
+	RUN_KEPT,
+	RUN_PATH
+};
+
+static int server_put_run(struct server *s, const struct rowbinary_value *v,
+			  struct err *err)
+{
+	const struct rowbinary_value *host = &v[RUN_HOST];
+	bool unknown = host->len == 7 && !memcmp(host->text, "unknown", 7);
+	int64_t boot = v[RUN_BOOT].i;
+	const struct value bind[] = {
+		server_int((int64_t)s->n_run),
+		server_text_of(v[RUN_PATH].text, v[RUN_PATH].len),
+		server_text_or_null(&v[RUN_FORMAT]),
+		unknown ? (struct value){ .kind = VALUE_NULL }
+			: server_text_or_null(host),
+		server_text_or_null(&v[RUN_KERNEL]),
+		server_text_or_null(&v[RUN_RECORDER]),
+		server_text_or_null(&v[RUN_MACHINE]),
+		server_text_or_null(&v[RUN_COMMAND]),
+		server_known(v[RUN_CPUS].i, -1),
+		server_text_or_null(&v[RUN_CLOCK]),
+		server_int(
+			(int64_t)((uint64_t)v[RUN_START].i - (uint64_t)boot)),
+		server_int((int64_t)((uint64_t)v[RUN_END].i - (uint64_t)boot)),
+		server_int((int64_t)v[RUN_RECORDS].u),
+		server_int((int64_t)v[RUN_SAMPLES].u),
+		server_known(v[RUN_SYSTEM_WIDE].i, -1),
+		server_int(v[RUN_COMPLETE].u != 0),
+		server_text_or_null(&v[RUN_NOTE]),
+	};
+
+	return served_put(s->out, "served_put_capture", bind,
+			  sizeof(bind) / sizeof(*bind), err);
+}
+
+static int server_take_run(void *arg, const struct rowbinary_value *v,
+			   struct err *err)
+{
+	struct server *s = arg;
+	struct server_run run = { .boot = v[RUN_BOOT].i,
+				  .kept = v[RUN_KEPT].u,
+				  .period = v[RUN_PERIOD].u };
+
+	if (v[RUN_VERSION].u > FLEET_VERSION)
+		return err_set(err, ERR_FORMAT,
+			       "%s: has a run of version %" PRIu64
+			       " of the tables, this program knows up to %d; "
+			       "use a newer backstitch, or --where 'version <= "
+			       "%d'",
+			       clickhouse_name(s->c), v[RUN_VERSION].u,
+			       FLEET_VERSION, FLEET_VERSION);
+	if (s->n_run == SERVER_RUNS_MAX)
+		return err_set(err, ERR_USAGE,
+			       "%s: more than %d runs are chosen; choose with "
+			       "--where, --from and --to",
+			       clickhouse_name(s->c), SERVER_RUNS_MAX);
+	memcpy(run.id, v[RUN_ID].text, SERVER_HASH);
+	/* a run that is pushed again may be there twice for a moment */
+	if (intern_add_bytes(&s->chosen, run.id, SERVER_HASH) != s->n_run)
+		return 0;
+	*mem_add(s->run, s->n_run, s->cap_run) = run;
+	return server_put_run(s, v, err);
+}
+
+/* Writes the conditions; a comment at an end must not hide the bracket. */
+static void server_put_where(const struct server *s, FILE *f)
+{
+	fprintf(f, "(%s\n) AND (%s\n)", where ? where : "1", s->where);
+}
+
+/* Writes the time of --since, counted back from the end of the last run. */
+static int server_put_since(struct server *s, FILE *f, int64_t since,
+			    struct err *err)
+{
+	struct server_text t;
+	struct rowbinary_value last;
+	char *sql;
+	int rc;
+
+	if (!since)
+		return 0;
+	server_text_begin(&t);
+	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", t.f);
+	server_put_where(s, t.f);
+	sql = server_text_end(&t);
+	rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
+	free(sql);
+	if (!rc)
+		fprintf(f, " AND wall = 1 AND end >= %" PRId64,
+			(int64_t)((uint64_t)last.i - (uint64_t)since));
+	return rc;
+}
+
+static int server_runs(struct server *s, struct err *err)
+{
+	struct merge_choice choice;
+	struct server_text t;
+	char *sql;
+	int rc;
+
+	if (merged_choice(&choice, err))
+		return -1;
+	server_text_begin(&t);
+	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", t.f);
+	server_put_where(s, t.f);
+	if (choice.has_from)
+		fprintf(t.f, " AND wall = 1 AND end >= %" PRId64, choice.from);
+	if (choice.has_to)
+		fprintf(t.f, " AND wall = 1 AND start <= %" PRId64, choice.to);
+	rc = server_put_since(s, t.f, choice.since, err);
+	fputs(choice.last ? " ORDER BY start DESC, run"
+			  : " ORDER BY start, run",
+	      t.f);
+	if (choice.last)
+		fprintf(t.f, " LIMIT %zu", choice.last);
+	sql = server_text_end(&t);
+	if (!rc)
+		rc = server_select(s, sql, RUN_TYPES, server_take_run, err);
+	free(sql);
+	if (rc || s->n_run)
+		return rc;
+	return err_set(err, ERR_USAGE,
+		       "%s: has no run%s; 'backstitch push' sends runs there",
+		       clickhouse_name(s->c),
+		       where || merged_chosen() ? " that was chosen" : "");
+}
+
+/* ---- which samples */
+
+/* Returns the condition on table sample, which the caller frees; NULL and *err
+ * if the server cannot tell. */
+static char *server_filter(const struct server *s, struct err *err)
+{
+	struct filter_dialect d = { .quote = clickhouse_quote };
+	char time[64];
+	char *cond = mem_new(FILTER_TEXT, 1);
+
+	snprintf(time, sizeof(time), "(time - (%" PRId64 "))", s->run[0].boot);
+	d.time = time;
+	if (filter.time && s->n_run > 1) {
+		err_set(err, ERR_USAGE,
+			"--time is on the clock of one run, %zu are chosen; "
+			"use --from and --to, or --where",
+			s->n_run);
+		goto out;
+	}
+	for (size_t i = 0; i < s->n_run; i++) {
+		if (!s->run[i].period || (!filter.cpu && !filter.time))
+			continue;
+		err_set(err, ERR_USAGE,
+			"--%s cannot select samples that were added up by "
+			"'push --weighted'; choose other runs with --where "
+			"'period = 0'",
+			filter.cpu ? "cpu" : "time");
+		goto out;
+	}
+	if (!filter_server_sql(&d, cond, FILTER_TEXT, err))
+		return cond;
+out:
+	free(cond);
+	return NULL;
+}
+
+/* A row that is not there, or there twice, would change the answer. */
+static int server_check(const struct server *s, struct err *err)
+{
+	uint64_t kept = 0;
+
+	if (filter_given())
+		return s->samples ? 0
+				  : err_set(err, ERR_USAGE,
+					    "%s: the filters let no sample "
+					    "through",
+					    clickhouse_name(s->c));
+	for (size_t i = 0; i < s->n_run; i++)
+		kept += s->run[i].kept;
+	if (kept == s->samples)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: table run tells of %" PRIu64
+		       " samples, table sample has %" PRIu64
+		       "; push the runs again",
+		       clickhouse_name(s->c), kept, s->samples);
+}
+
+static int server_fetch(struct server *s, struct err *err)
+{
+	char *cond;
+	int rc;
+
+	if (server_runs(s, err) || server_events(s, err))
+		return -1;
+	cond = server_filter(s, err);
+	rc = cond ? server_groups(s, cond, err) : -1;
+	free(cond);
+	return rc || server_check(s, err) || server_code(s, err) ||
+			       server_sums(s, err)
+		       ? -1
+		       : 0;
+}
+
+static void server_release(struct server *s)
+{
+	served_free(s->out);
+	clickhouse_close(s->c);
+	intern_release(&s->chosen);
+	intern_release(&s->events);
+	intern_release(&s->comms);
+	intern_release(&s->comm_names);
+	intern_release(&s->hashes);
+	table_release(&s->typed);
+	table_release(&s->raws);
+	free(s->run);
+	free(s->type);
+	free(s->raw);
+}
+
+static int server_finish(struct server *s, struct err *err)
+{
+	struct ledger *lg = ledger_new();
+	int rc = served_end(s->out, err) || store_finish(s->db, lg, err) ? -1
+									 : 0;
+
+	ledger_free(lg);
+	return rc;
+}
+
+/* Opens the server; behind '#' the URL may have a condition. */
+static struct clickhouse *server_connect(struct server *s, const char *url,
+					 struct err *err)
+{
+	const char *cond = strchr(url, '#');
+	char *plain = mem_dup(url, strcspn(url, "#"));
+
+	s->where = cond ? cond + 1 : "1";
+	s->c = clickhouse_open(plain, err);
+	free(plain);
+	return s->c;
+}
+
+struct store *server_open(const char *url, unsigned int detail, struct err *err)
+{
+	const struct store_opts so = { .no_pages = true };
+	struct server s = { .detail = detail };
+	struct store *db = NULL;
+	int rc = -1;
+
+	if (!server_connect(&s, url, err))
+		return NULL;
+	progress_start("asking the server");
+	s.db = db = store_create_temp(&so, NULL, err);
+	if (db)
+		s.out = served_new(db, err);
+	if (s.out)
+		rc = server_fetch(&s, err);
+	if (!rc)
+		rc = server_finish(&s, err);
+	progress_clear();
+	server_release(&s);
+	if (!rc)
+		return db;
+	store_close(db);
+	return NULL;
+}
+
+struct store *server_open_unnamed(const char *url, struct err *err)
+{
+	const struct store_opts so = { .no_pages = true };
+	struct server s = { .c = clickhouse_open(url, err) };
+	int rc = -1;
+
+	if (!s.c)
+		return NULL;
+	s.db = store_create_temp(&so, NULL, err);
+	if (s.db)
+		s.out = served_new(s.db, err);
+	if (s.out)
+		rc = server_unnamed(&s, err);
+	server_release(&s);
+	if (!rc)
+		return s.db;
+	store_close(s.db);
+	return NULL;
+}

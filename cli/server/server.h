@@ -1,0 +1,37 @@
+/* server.h - runs that are in a ClickHouse server, as a temporary database.
+ *
+ * The server adds up samples; only the sums are fetched, and the stacks, names
+ * and counts that belong to them. Memory is bounded by the distinct stacks and
+ * names, not by samples. Runs without a row in table run are not complete yet,
+ * and are not read. */
+#ifndef CLI_SERVER_SERVER_H
+#define CLI_SERVER_SERVER_H
+#include "cli/command.h"
+
+struct err;
+struct store;
+
+/* --where, and how to reach the server: for OPT_GROUP(). */
+extern const struct opt server_opts[];
+
+/* What the groups of samples are told apart by, beside event, thread name,
+ * stacks and fate. */
+enum server_detail {
+	SERVER_SUMS = 0,
+	SERVER_THREADS = 1, /* process and thread */
+	SERVER_CPUS = 2,
+	SERVER_VERDICTS = 4 /* of joined requests, too */
+};
+
+/* Fetches the runs that a condition behind '#' in the URL, --where, --from,
+ * --to, --since and --last choose, and of these the samples that the filter
+ * options select. Returns the database, for store_close(), or NULL and *err:
+ * never a part of what was asked for. */
+struct store *server_open(const char *url, unsigned int detail,
+			  struct err *err);
+
+/* Fetches the code of all runs that has no name in the server, for
+ * name_images(). Returns a database that is not finished yet, or NULL and
+ * *err. */
+struct store *server_open_unnamed(const char *url, struct err *err);
+#endif

@@ -1,0 +1,107 @@
+/* server_inner.h - what the files of this room share. */
+#ifndef CLI_SERVER_SERVER_INNER_H
+#define CLI_SERVER_SERVER_INNER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "schema/db/rows.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/table.h"
+
+struct err;
+struct served;
+struct store;
+
+#define SERVER_HASH 16
+/* Runs at most; and stacks, names and the like. */
+#define SERVER_RUNS_MAX 100000
+#define SERVER_ITEMS_MAX (1 << 28)
+
+struct server_run {
+	uint8_t id[SERVER_HASH];
+	int64_t boot;	 /* what was added to its times */
+	uint64_t kept;	 /* samples that the server has of it */
+	uint64_t period; /* of --weighted; 0: not given */
+};
+
+/* A stack as it was recorded. */
+struct server_raw {
+	uint32_t stack; /* in hashes */
+	uint8_t ended;	/* enum unwind_end */
+	bool bogus;	/* some frames cannot be callers */
+};
+
+struct server {
+	struct clickhouse *c;
+	struct store *db;
+	struct served *out;
+	unsigned int detail;
+	const char *where; /* the condition in the URL */
+	struct server_run *run;
+	size_t n_run, cap_run;
+	struct intern chosen; /* ids of runs, in the order of run[] */
+	struct intern events; /* names */
+	uint32_t *type;	      /* event_type.id of each: the first one */
+	size_t n_type, cap_type;
+	uint32_t types;	    /* the highest event_type.id */
+	struct table typed; /* run and event to event_type.id */
+	struct intern comm_names;
+	struct intern comms;  /* struct server_comm: comm.id - 1 */
+	struct intern hashes; /* of stacks; the first n_stacks are needed */
+	size_t n_stacks;
+	struct server_raw *raw; /* by raw_chain.id - 1 */
+	size_t n_raw, cap_raw;
+	struct table raws;
+	uint64_t samples; /* in all groups */
+};
+
+/* A statement in the making; server_text_end() returns it. */
+struct server_text {
+	char *text;
+	size_t len;
+	FILE *f;
+};
+FILE *server_text_begin(struct server_text *t);
+char *server_text_end(struct server_text *t);
+
+/* Runs a statement that may read the table `chosen`, which has the ids of the
+ * runs. */
+int server_select(struct server *s, const char *sql, const char *types,
+		  rowbinary_fn *row, struct err *err);
+/* The same, also if the answer may have no row: an empty reply is not taken for
+ * one. */
+int server_select_counted(struct server *s, const char *sql, const char *types,
+			  rowbinary_fn *row, struct err *err);
+int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
+		       struct err *err);
+/* Sets *err for a value that no server of ours has. Returns -1. */
+int server_bad(const struct server *s, const char *what, struct err *err);
+
+/* Values for served_put(). */
+struct value server_int(int64_t v);
+struct value server_text_of(const char *text, size_t len);
+struct value server_blob(const void *data, size_t len);
+/* NULL if the text is empty, the number is that which means "not known". */
+struct value server_text_or_null(const struct rowbinary_value *v);
+struct value server_known(int64_t v, int64_t unknown);
+
+/* server_groups.c: fetches the sums of samples. cond: on table sample. */
+int server_groups(struct server *s, const char *cond, struct err *err);
+/* server_code.c: fetches the stacks of the groups, and their names. */
+int server_code(struct server *s, struct err *err);
+/* Fetches the places that have no name. */
+int server_unnamed(struct server *s, struct err *err);
+/* server_sums.c: events; losses, verdicts, trust and findings. */
+int server_events(struct server *s, struct err *err);
+int server_sums(struct server *s, struct err *err);
+/* Returns the event_type.id of the first event of that name; 0: none. */
+uint32_t server_type(const struct server *s, const char *name, size_t len);
+/* And that of the run, whose number is capture.id - 1. */
+uint32_t server_type_of(const struct server *s, size_t run, const char *name,
+			size_t len);
+/* Returns the number of a run; SIZE_MAX if it was not chosen. */
+size_t server_run_of(const struct server *s, const struct rowbinary_value *id);
+#endif

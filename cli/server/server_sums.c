@@ -1,0 +1,200 @@
+/* server_sums.c - what a server has beside samples and code: events, losses,
+ * verdicts, trust and findings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/server/server_inner.h"
+#include "schema/write/served.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define IN_CHOSEN "run GLOBAL IN (SELECT run FROM chosen)"
+
+uint32_t server_type(const struct server *s, const char *name, size_t len)
+{
+	/* a name that is new gets an id behind those that have a type */
+	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
+
+	return i < s->n_type ? s->type[i] : 0;
+}
+
+uint32_t server_type_of(const struct server *s, size_t run, const char *name,
+			size_t len)
+{
+	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
+	uint32_t id;
+
+	if (run >= s->n_run || i >= s->n_type)
+		return 0;
+	id = table_find(&s->typed, hash_u32s((uint32_t)run, i), NULL, NULL,
+			NULL);
+	return id == TABLE_NONE ? 0 : id;
+}
+
+static int server_take_event(void *arg, const struct rowbinary_value *v,
+			     struct err *err)
+{
+	struct server *s = arg;
+	size_t run = server_run_of(s, &v[0]);
+	const struct rowbinary_value *name = &v[1];
+	uint32_t i = intern_add_bytes(&s->events, name->text, name->len);
+	uint32_t id = s->types + 1;
+
+	if (run == SIZE_MAX || id >= SERVER_ITEMS_MAX ||
+	    server_type_of(s, run, name->text, name->len) ||
+	    v[8].u > INT64_MAX || v[9].u > INT64_MAX || i > s->n_type)
+		return server_bad(s, "table event has a row that cannot be",
+				  err);
+	s->types = id;
+	if (i == s->n_type)
+		*mem_add(s->type, s->n_type, s->cap_type) = id;
+	table_add(&s->typed, hash_u32s((uint32_t)run, i), id);
+
+	const struct value bind[] = {
+		server_int(id),
+		server_int((int64_t)run + 1),
+		server_text_of(name->text, name->len),
+		server_text_or_null(&v[2]),
+		server_text_of(v[3].text, v[3].len),
+		server_int((int64_t)v[4].u),
+		server_int((int64_t)v[5].u),
+		server_int((int64_t)v[6].u),
+		server_int((int64_t)v[7].u),
+		server_int((int64_t)v[8].u),
+		server_int((int64_t)v[9].u),
+	};
+
+	return served_put(s->out, "served_put_event", bind, 11, err);
+}
+
+int server_events(struct server *s, struct err *err)
+{
+	return server_select(
+		s,
+		"SELECT run, event, how, unit, period, frequency, stacks, "
+		"deferred, samples, weight FROM event WHERE " IN_CHOSEN
+		" ORDER BY number, event, run",
+		"hash string string string u64 u8 u8 u8 u64 u64",
+		server_take_event, err);
+}
+
+static int server_take_trust(void *arg, const struct rowbinary_value *v,
+			     struct err *err)
+{
+	struct server *s = arg;
+	size_t run = server_run_of(s, &v[0]);
+	const struct value bind[] = {
+		server_int(server_type_of(s, run, v[1].text, v[1].len)),
+		server_text_of(v[2].text, v[2].len),
+		server_int((int64_t)v[3].u),
+	};
+
+	if (!bind[0].num || v[3].u > INT64_MAX)
+		return server_bad(s, "table trust has a row that cannot be",
+				  err);
+	return served_put(s->out, "served_put_trust", bind, 3, err);
+}
+
+/* All losses of a kind in a run become one; those of unknown size are another
+ * one. */
+static int server_take_loss(void *arg, const struct rowbinary_value *v,
+			    struct err *err)
+{
+	struct server *s = arg;
+	size_t run = server_run_of(s, &v[0]);
+	uint64_t unknown = v[5].u;
+	struct value bind[] = {
+		server_int((int64_t)run + 1),
+		server_text_of(v[1].text, v[1].len),
+		server_int((int64_t)v[2].u),
+		server_int(v[3].i),
+	};
+
+	if (run == SIZE_MAX || v[3].i < 0 || unknown > v[4].u)
+		return server_bad(s, "table loss has a row that cannot be",
+				  err);
+	if (unknown < v[4].u &&
+	    served_put(s->out, "served_put_loss", bind, 4, err))
+		return -1;
+	bind[3].kind = VALUE_NULL;
+	return unknown ? served_put(s->out, "served_put_loss", bind, 4, err)
+		       : 0;
+}
+
+static int server_take_loss_sum(void *arg, const struct rowbinary_value *v,
+				struct err *err)
+{
+	struct server *s = arg;
+	const struct value bind[] = {
+		server_text_of(v[0].text, v[0].len),
+		server_int((int64_t)v[1].u),
+		server_int(v[2].i),
+		server_int((int64_t)v[3].u),
+		server_int((int64_t)v[4].u),
+	};
+
+	return served_put(s->out, "served_put_loss_sum", bind, 5, err);
+}
+
+static int server_take_verdict(void *arg, const struct rowbinary_value *v,
+			       struct err *err)
+{
+	struct server *s = arg;
+	const struct value bind[] = {
+		server_text_of(v[0].text, v[0].len),
+		server_text_of(v[1].text, v[1].len),
+		server_text_of(v[2].text, v[2].len),
+		server_int((int64_t)v[3].u),
+	};
+
+	return served_put(s->out, "served_put_verdict", bind, 4, err);
+}
+
+static int server_take_finding(void *arg, const struct rowbinary_value *v,
+			       struct err *err)
+{
+	struct server *s = arg;
+	const struct value bind[] = {
+		server_text_of(v[0].text, v[0].len),
+		server_int((int64_t)v[1].u),
+		server_int((int64_t)v[2].u),
+		server_int((int64_t)v[3].u),
+	};
+
+	return served_put(s->out, "served_put_finding", bind, 4, err);
+}
+
+int server_sums(struct server *s, struct err *err)
+{
+	static const struct {
+		const char *sql, *types;
+		rowbinary_fn *row;
+	} of[] = {
+		{ "SELECT run, event, class, sum(samples) FROM trust "
+		  "WHERE " IN_CHOSEN " GROUP BY run, event, class "
+		  "ORDER BY run, event, class",
+		  "hash string string u64", server_take_trust },
+		{ "SELECT run, what, counts, sumIf(n, n > 0), count(), "
+		  "countIf(n < 0) FROM loss WHERE " IN_CHOSEN
+		  " GROUP BY run, what, counts ORDER BY run, what, counts",
+		  "hash string u8 i64 u64 u64", server_take_loss },
+		{ "SELECT what, counts, sumIf(n, n > 0), count(), "
+		  "countIf(n < 0) FROM loss WHERE " IN_CHOSEN
+		  " GROUP BY what, counts ORDER BY what, counts",
+		  "string u8 i64 u64 u64", server_take_loss_sum },
+		{ "SELECT kind, verdict, confidence, sum(n) FROM verdict "
+		  "WHERE " IN_CHOSEN " GROUP BY kind, verdict, confidence "
+		  "ORDER BY kind, verdict, confidence",
+		  "string string string u64", server_take_verdict },
+		{ "SELECT rule, breaks, count(), sum(explained) FROM finding "
+		  "WHERE " IN_CHOSEN " GROUP BY rule, breaks "
+		  "ORDER BY rule, breaks",
+		  "string u8 u64 u64", server_take_finding },
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
+					  err))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* served.h - a temporary database whose rows a server has added up.
+ *
+ * store_create_temp() with no_pages, served_new(), served_put() for each row,
+ * served_end(), store_finish(); then it can be read like any other, but has no
+ * single event. */
+#ifndef SCHEMA_WRITE_SERVED_H
+#define SCHEMA_WRITE_SERVED_H
+#include <stddef.h>
+
+struct err;
+struct served;
+struct store;
+struct value;
+
+/* Makes the tables of served.sql. db is borrowed. Returns NULL and *err on
+ * failure. */
+struct served *served_new(struct store *db, struct err *err);
+/* Runs the named query with these values; it is prepared once. Returns 0, or -1
+ * and *err. */
+int served_put(struct served *s, const char *query, const struct value *v,
+	       size_t n, struct err *err);
+/* Makes the tables that depend on others. Returns 0, or -1 and *err. */
+int served_end(struct served *s, struct err *err);
+void served_free(struct served *s); /* NULL is fine */
+#endif

@@ -1,0 +1,40 @@
+/* decode_ahead.h - a thread that reads, orders and decodes records before they
+ * are due.
+ *
+ * The thread alone calls next() and decode() of the sources. The caller gets
+ * records in blocks through a bounded queue, and with them what the thread has
+ * put into the ledger before each, and the events that a source has found: all
+ * as if there were no thread. Memory does not depend on the capture's length.
+ */
+#ifndef STITCH_ORDER_DECODE_AHEAD_H
+#define STITCH_ORDER_DECODE_AHEAD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decode_ahead;
+struct err;
+struct ledger;
+struct record;
+struct source;
+
+/* Returns 1 and *rec, 0 at the end, -1 and *err. *rec is valid until the next
+ * call. */
+typedef int decode_ahead_fn(void *arg, struct record *rec, struct err *err);
+
+/* fn reads the next record of the n sources; the thread calls it, and starts
+ * with the first decode_ahead_next(). What it puts into *queue, the ledger for
+ * fn, goes to lg. Returns NULL if a source does not allow a thread (source.h,
+ * apart). */
+struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
+				      decode_ahead_fn *fn, void *arg,
+				      struct ledger *lg, struct ledger **queue);
+/* Stops the thread; sources can be closed afterwards. NULL is fine. */
+void decode_ahead_free(struct decode_ahead *da);
+/* Like fn. */
+int decode_ahead_next(struct decode_ahead *da, struct record *rec,
+		      struct err *err);
+/* Stands for source i: with the events of the records so far. Only info, events
+ * and position of it can be used, fields() and print(). */
+struct source *decode_ahead_source(const struct decode_ahead *da, size_t i);
+#endif

@@ -1,0 +1,126 @@
+/* keep_record.c - makes a record last longer than its source keeps it. */
+#include "stitch/order/keep_record.h"
+
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/record.h"
+
+static const void *keep_bytes(struct arena *a, const void *p, size_t n)
+{
+	return p ? memcpy(arena_take(a, n), p, n) : NULL;
+}
+
+static const char *keep_text(struct arena *a, const char *s)
+{
+	return s ? arena_strdup(a, s) : NULL;
+}
+
+static const struct place *keep_place(struct arena *a, const struct place *p)
+{
+	struct place *own;
+
+	if (!p)
+		return NULL;
+	own = arena_take(a, sizeof(*own));
+	*own = *p;
+	own->path = keep_text(a, p->path);
+	own->symbol = keep_text(a, p->symbol);
+	return own;
+}
+
+static void keep_addrs(struct arena *a, struct addrs *list)
+{
+	const struct place **own;
+
+	list->ip = keep_bytes(a, list->ip, list->n * sizeof(*list->ip));
+	if (!list->place)
+		return;
+	own = arena_take(a, list->n * sizeof(*own));
+	for (uint32_t i = 0; i < list->n; i++)
+		own[i] = keep_place(a, list->place[i]);
+	list->place = own;
+}
+
+static const struct extra *keep_extras(struct arena *a, const struct extra *e,
+				       uint32_t n)
+{
+	struct extra *own;
+
+	if (!e || !n)
+		return NULL;
+	own = arena_take(a, n * sizeof(*own));
+	for (uint32_t i = 0; i < n; i++) {
+		own[i] = e[i];
+		own[i].blob = keep_bytes(a, e[i].blob, e[i].len);
+	}
+	return own;
+}
+
+static const struct addrs *keep_held(struct arena *a, const struct addrs *held,
+				     uint32_t n)
+{
+	struct addrs *own;
+
+	if (!held || !n)
+		return NULL;
+	own = arena_take(a, n * sizeof(*own));
+	memcpy(own, held, n * sizeof(*own));
+	for (uint32_t i = 0; i < n; i++)
+		keep_addrs(a, &own[i]);
+	return own;
+}
+
+static const struct call *keep_call(struct arena *a, const struct call *c)
+{
+	struct call *own;
+
+	if (!c)
+		return NULL;
+	own = arena_take(a, sizeof(*own));
+	*own = *c;
+	own->path = keep_text(a, c->path);
+	return own;
+}
+
+static void keep_sample(struct arena *a, struct rec_sample *s)
+{
+	keep_addrs(a, &s->kern);
+	keep_addrs(a, &s->user);
+	s->held = keep_held(a, s->held, s->n_held);
+	s->user_regs.v = keep_bytes(a, s->user_regs.v,
+				    s->user_regs.n * sizeof(*s->user_regs.v));
+	s->branch = keep_bytes(a, s->branch, s->n_branch * sizeof(*s->branch));
+	s->extra = keep_extras(a, s->extra, s->n_extra);
+	s->call = keep_call(a, s->call);
+	s->member = keep_bytes(a, s->member, s->n_member * sizeof(*s->member));
+}
+
+void keep_record(struct record *rec, struct arena *a)
+{
+	switch (rec->kind) {
+	case REC_SAMPLE:
+		keep_sample(a, &rec->sample);
+		break;
+	case REC_CHAIN:
+		keep_addrs(a, &rec->chain.user);
+		break;
+	case REC_MAP:
+		rec->map.path = keep_text(a, rec->map.path);
+		rec->map.id = keep_bytes(a, rec->map.id, rec->map.id_len);
+		break;
+	case REC_KSYMBOL:
+		rec->ksymbol.name = keep_text(a, rec->ksymbol.name);
+		break;
+	case REC_COMM:
+		rec->comm.name = keep_text(a, rec->comm.name);
+		break;
+	case REC_MARK:
+		rec->mark.name = keep_text(a, rec->mark.name);
+		rec->mark.extra =
+			keep_extras(a, rec->mark.extra, rec->mark.n_extra);
+		break;
+	default: /* the others have numbers only */
+		break;
+	}
+}

@@ -1,0 +1,10 @@
+/* keep_record.h - makes a record last longer than its source keeps it. */
+#ifndef STITCH_ORDER_KEEP_RECORD_H
+#define STITCH_ORDER_KEEP_RECORD_H
+struct arena;
+struct record;
+
+/* Replaces all that the record points to by copies in the arena, except
+ * payloads and stack dumps, which a source with ops->apart keeps. */
+void keep_record(struct record *rec, struct arena *a);
+#endif

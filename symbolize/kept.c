@@ -1,0 +1,106 @@
+/* kept.c - what symbolizers leave to later ones of the same run. */
+#include "symbolize/kept.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/symbolizer.h"
+
+struct kept_object {
+	char *name;
+	void *object;
+	kept_free_fn *free;
+};
+
+struct kept {
+	pthread_mutex_t lock;
+	struct kept_object *o; /* in the order in which they were given */
+	size_t n, max;
+};
+
+struct kept *kept_new(size_t max)
+{
+	struct kept *k = mem_new(1, sizeof(*k));
+
+	pthread_mutex_init(&k->lock, NULL);
+	k->max = max;
+	k->o = mem_new(max + 1, sizeof(*k->o));
+	return k;
+}
+
+void kept_free(struct kept *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < k->n; i++) {
+		k->o[i].free(k->o[i].object);
+		free(k->o[i].name);
+	}
+	pthread_mutex_destroy(&k->lock);
+	free(k->o);
+	free(k);
+}
+
+/* Takes object i out of the list. */
+static struct kept_object kept_take_at(struct kept *k, size_t i)
+{
+	struct kept_object o = k->o[i];
+
+	memmove(k->o + i, k->o + i + 1, (--k->n - i) * sizeof(*k->o));
+	return o;
+}
+
+void *kept_take(struct kept *k, const char *name)
+{
+	struct kept_object o = { .object = NULL };
+
+	pthread_mutex_lock(&k->lock);
+	for (size_t i = 0; i < k->n; i++)
+		if (!strcmp(k->o[i].name, name)) {
+			o = kept_take_at(k, i);
+			break;
+		}
+	pthread_mutex_unlock(&k->lock);
+	free(o.name);
+	return o.object;
+}
+
+void kept_give(struct kept *k, const char *name, void *object, kept_free_fn *fn)
+{
+	struct kept_object old = { .object = NULL };
+
+	pthread_mutex_lock(&k->lock);
+	k->o[k->n++] = (struct kept_object){ mem_strdup(name), object, fn };
+	if (k->n > k->max)
+		old = kept_take_at(k, 0);
+	pthread_mutex_unlock(&k->lock);
+	if (old.object)
+		old.free(old.object);
+	free(old.name);
+}
+
+char *kept_name(const struct symbolizer *sy, const char *what,
+		const struct image *img)
+{
+	const char *path = img->path ? img->path : "";
+	const char *release = sy->opts.release ? sy->opts.release : "";
+	size_t size = strlen(path) + strlen(release) + strlen(what) +
+		      2 * sizeof(img->id) + 128;
+	char *name = mem_new(size, 1);
+	size_t n = (size_t)snprintf(name, size,
+				    "%s %d %d %" PRIx32 ":%" PRIx32 ":%" PRIx64
+				    ":%" PRIx64 " %" PRIx64 "+%" PRIx64 " ",
+				    what, img->kind, sy->opts.same_machine,
+				    img->maj, img->min, img->ino, img->ino_gen,
+				    img->start, img->len);
+
+	for (size_t i = 0; i < img->id_len && i < sizeof(img->id); i++)
+		n += (size_t)snprintf(name + n, size - n, "%02x", img->id[i]);
+	snprintf(name + n, size - n, " %s %s", release, path);
+	return name;
+}

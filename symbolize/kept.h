@@ -1,0 +1,30 @@
+/* kept.h - what symbolizers leave to later ones of the same run: open files and
+ * what was read from them.
+ *
+ * An object is taken, so that it is in one thread's hands, proved to be still
+ * what a new one would be (tried_files.h), used, and given back. It is the
+ * caller who proves that; one that cannot be proved is freed. All symbolizers
+ * that share a set have the same options but for those in the key. */
+#ifndef SYMBOLIZE_KEPT_H
+#define SYMBOLIZE_KEPT_H
+#include <stddef.h>
+
+struct image;
+struct kept;
+struct symbolizer;
+
+typedef void kept_free_fn(void *object);
+
+/* Keeps max objects; more of them push out those that were given first. */
+struct kept *kept_new(size_t max);
+void kept_free(struct kept *k); /* with all objects; NULL is fine */
+/* Takes the object of this name out. Returns NULL if there is none. */
+void *kept_take(struct kept *k, const char *name);
+/* Gives an object, which fn frees. */
+void kept_give(struct kept *k, const char *name, void *object,
+	       kept_free_fn *fn);
+/* Returns the name of what belongs to an image, which the caller frees; what
+ * says what it is, as another kind of object may belong to it as well. */
+char *kept_name(const struct symbolizer *sy, const char *what,
+		const struct image *img);
+#endif
