@@ -559,29 +559,15 @@ static int cut_end_round(struct perf_cut *c, struct err *err)
 static const void *cut_count(struct perf_cut *c, const struct cut_record *r)
 {
 	const struct cut_counted counted = {
+		.type = r->type,
+		.misc = r->misc,
 		.data = r->data,
 		.size = r->size,
 		.piece = c->piece - (perf_cut_is_old(c) ? 1 : 0),
+		.stamp = c->stamp,
 	};
 
-	switch (r->type) {
-	case PR_HEADER_ATTR:
-		cut_counts_attr(c->counts, &counted);
-		return r->data;
-	case PR_SAMPLE:
-		return cut_counts_sample(c->counts, &counted);
-	case PR_LOST:
-		return cut_counts_lost(c->counts, &counted, c->stamp.cpu);
-	case PR_ID_INDEX:
-		cut_counts_ids(c->counts, &counted);
-		return r->data;
-	default:
-		/* with a time it is no sum, and what a filter removed is not
-		 * lost */
-		if (c->stamp.time || r->misc & PM_BIT15)
-			return r->data;
-		return cut_counts_lost_sum(c->counts, &counted, c->stamp.id);
-	}
+	return cut_counts_take(c->counts, &counted);
 }
 
 /* Keeps what a piece needs of a record. */

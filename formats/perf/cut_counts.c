@@ -115,7 +115,7 @@ static void cut_counts_add_id(struct cut_counts *c, struct table *t,
 		table_add(t, h, v);
 }
 
-void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
+static void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
 {
 	const unsigned char *p = r->data;
 	uint32_t size;
@@ -136,7 +136,7 @@ void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r)
 	*mem_add(c->event, c->n_event, c->cap_event) = e;
 }
 
-void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r)
+static void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r)
 {
 	const unsigned char *p = r->data;
 
@@ -206,7 +206,8 @@ static uint64_t cut_counts_since(struct cut_counts *c,
 	return v->last > old->base ? v->last - old->base : 0;
 }
 
-const void *cut_counts_sample(struct cut_counts *c, const struct cut_counted *r)
+static const void *cut_counts_sample(struct cut_counts *c,
+				     const struct cut_counted *r)
 {
 	const struct cut_event *e =
 		c->has_reads ? cut_counts_event(c, r) : NULL;
@@ -265,8 +266,8 @@ static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
 	return ring;
 }
 
-const void *cut_counts_lost(struct cut_counts *c, const struct cut_counted *r,
-			    int32_t cpu)
+static const void *cut_counts_lost(struct cut_counts *c,
+				   const struct cut_counted *r, int32_t cpu)
 {
 	struct cut_ring *ring = cut_counts_ring(c, cpu, r->piece);
 
@@ -289,8 +290,8 @@ static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
 	*n -= told;
 }
 
-const void *cut_counts_lost_sum(struct cut_counts *c,
-				const struct cut_counted *r, uint64_t id)
+static const void *cut_counts_lost_sum(struct cut_counts *c,
+				       const struct cut_counted *r, uint64_t id)
 {
 	uint32_t at = table_find(&c->cpu_of, hash_u64(id), NULL, NULL, NULL);
 	int32_t cpu = at == TABLE_NONE ? -1 : (int32_t)at;
@@ -306,4 +307,28 @@ const void *cut_counts_lost_sum(struct cut_counts *c,
 			cut_counts_ring(c, (int32_t)i - 1, r->piece), &n);
 	cut_counts_put(c, c->copy + LOST_SUM_AT, n);
 	return c->copy;
+}
+
+const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r)
+{
+	switch (r->type) {
+	case PR_HEADER_ATTR:
+		cut_counts_attr(c, r);
+		return r->data;
+	case PR_ID_INDEX:
+		cut_counts_ids(c, r);
+		return r->data;
+	case PR_SAMPLE:
+		return cut_counts_sample(c, r);
+	case PR_LOST:
+		return cut_counts_lost(c, r, r->stamp.cpu);
+	case PR_LOST_SAMPLES:
+		/* with a time it is no sum, and what a filter removed is not
+		 * lost */
+		if (r->stamp.time || r->misc & PM_BIT15)
+			return r->data;
+		return cut_counts_lost_sum(c, r, r->stamp.id);
+	default:
+		return r->data;
+	}
 }

@@ -11,29 +11,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/perf/cut_places.h"
+
 struct cut_counts;
 
 /* A record of the stream, with its header, and the number of the piece that it
  * belongs to. */
 struct cut_counted {
+	uint32_t type;
+	uint16_t misc;
 	const void *data;
 	size_t size;
 	uint32_t piece;
+	struct cut_stamp stamp;
 };
 
 struct cut_counts *cut_counts_new(bool big_endian);
 void cut_counts_free(struct cut_counts *c); /* NULL is fine */
-/* Takes the record of an event. */
-void cut_counts_attr(struct cut_counts *c, const struct cut_counted *r);
-/* Takes an ID_INDEX record: the CPUs of ids. */
-void cut_counts_ids(struct cut_counts *c, const struct cut_counted *r);
-/* Take a SAMPLE, LOST or LOST_SAMPLES record. cpu: of the ring, -1: unknown;
- * id: that which a sum is of, 0: unknown. Return what is to be stored, of the
- * same size: the record, or a copy that is valid until the next call. */
-const void *cut_counts_sample(struct cut_counts *c,
-			      const struct cut_counted *r);
-const void *cut_counts_lost(struct cut_counts *c, const struct cut_counted *r,
-			    int32_t cpu);
-const void *cut_counts_lost_sum(struct cut_counts *c,
-				const struct cut_counted *r, uint64_t id);
+/* Takes a record of an event, the ids, a sample or lost records. Returns what
+ * is to be stored, of the same size: the record, or a copy that is valid until
+ * the next call. */
+const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r);
 #endif
