@@ -203,7 +203,7 @@ sleep 60 <"$instance/per_cpu/cpu0/trace_pipe_raw" &
 other=$!
 sleep 0.3
 "$B" follow -o other "$instance" 2>err
-[ $? = 1 ] && grep -q "process $other reads it" err
+[ $? = 1 ] && grep -q "process $other reads its trace_pipe_raw" err
 bad=$?
 kill $other
 wait $other 2>/dev/null
