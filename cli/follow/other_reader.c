@@ -1,9 +1,8 @@
-/* other_reader.c - finds out who else reads a ring of ftrace. */
+/* other_reader.c - finds out who else reads the rings of ftrace. */
 #include "cli/follow/other_reader.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +12,18 @@
 #include <unistd.h>
 
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
-/* Returns whether a descriptor in /proc is that file. The kernel does not tell
- * who has it open. */
-static bool other_reader_has(const char *fds, const char *fd,
-			     const struct stat *st)
+/* The files in question. */
+struct other_reader {
+	struct stat *st;
+	size_t n;
+};
+
+/* Returns whether a descriptor in /proc is one of the files. The kernel does
+ * not tell who has a file open. */
+static bool other_reader_has(const struct other_reader *o, const char *fds,
+			     const char *fd)
 {
 	char path[600], to[512];
 	struct stat got;
@@ -25,15 +31,18 @@ static bool other_reader_has(const char *fds, const char *fd,
 	snprintf(path, sizeof(path), "%.300s/%.255s", fds, fd);
 	ssize_t n = readlink(path, to, sizeof(to) - 1);
 
-	if (n < 15 || memcmp(to + n - 15, "/trace_pipe_raw", 15) != 0)
-		return false;
 	/* the link can be read if the file was opened for reading */
-	return !lstat(path, &got) && got.st_mode & S_IRUSR &&
-	       !stat(path, &got) && got.st_dev == st->st_dev &&
-	       got.st_ino == st->st_ino;
+	if (n < 15 || memcmp(to + n - 15, "/trace_pipe_raw", 15) != 0 ||
+	    lstat(path, &got) || !(got.st_mode & S_IRUSR) || stat(path, &got))
+		return false;
+	for (size_t i = 0; i < o->n; i++)
+		if (got.st_dev == o->st[i].st_dev &&
+		    got.st_ino == o->st[i].st_ino)
+			return true;
+	return false;
 }
 
-static bool other_reader_is(const char *pid, const struct stat *st)
+static bool other_reader_is(const struct other_reader *o, const char *pid)
 {
 	char fds[300];
 	const struct dirent *e;
@@ -43,14 +52,14 @@ static bool other_reader_is(const char *pid, const struct stat *st)
 	DIR *d = opendir(fds);
 
 	while (d && !found && (e = readdir(d)) != NULL)
-		found = other_reader_has(fds, e->d_name, st);
+		found = other_reader_has(o, fds, e->d_name);
 	if (d)
 		closedir(d);
 	return found;
 }
 
-/* Returns the process that has a file open; 0: none. */
-static long other_reader_find(const struct stat *st)
+/* Returns the process that has one of the files open; 0: none. */
+static long other_reader_find(const struct other_reader *o)
 {
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
@@ -60,7 +69,7 @@ static long other_reader_find(const struct stat *st)
 		long pid = strtol(e->d_name, NULL, 10);
 
 		if (isdigit((unsigned char)e->d_name[0]) &&
-		    pid != (long)getpid() && other_reader_is(e->d_name, st))
+		    pid != (long)getpid() && other_reader_is(o, e->d_name))
 			found = pid;
 	}
 	if (d)
@@ -68,22 +77,30 @@ static long other_reader_find(const struct stat *st)
 	return found;
 }
 
-int other_reader_refuse(int fd, const char *path, struct err *err)
+int other_reader_refuse(const int *fd, size_t n, const char *name,
+			struct err *err)
 {
-	struct stat st;
-	long pid = 0;
+	struct other_reader o = { .st = mem_new(n, sizeof(*o.st)) };
+	bool locked = true;
 
-	if (!flock(fd, LOCK_EX | LOCK_NB) &&
-	    (fstat(fd, &st) || !(pid = other_reader_find(&st))))
-		return 0;
-	if (!pid)
+	for (size_t i = 0; locked && i < n; i++) {
+		locked = !flock(fd[i], LOCK_EX | LOCK_NB);
+		if (!fstat(fd[i], &o.st[o.n]))
+			o.n++;
+	}
+	long pid = locked ? other_reader_find(&o) : 0;
+
+	free(o.st);
+	if (!locked)
 		return err_set(err, ERR_IO,
 			       "%s: another 'backstitch follow' reads it; each "
 			       "would get only some of the events",
-			       path);
+			       name);
+	if (!pid)
+		return 0;
 	return err_set(err, ERR_IO,
-		       "%s: process %ld reads it; each reader would get only "
-		       "some of the events: end that process, or follow an "
-		       "instance of your own",
-		       path, pid);
+		       "%s: process %ld reads its trace_pipe_raw; each reader "
+		       "would get only some of the events: end that process, "
+		       "or follow an instance of your own",
+		       name, pid);
 }

@@ -61,6 +61,7 @@ struct ring {
 	struct ring_counts told; /* in parts */
 	uint64_t marked;	 /* lost events that pages told */
 	uint64_t events;	 /* in pages */
+	uint64_t time;		 /* of the newest page */
 };
 
 struct rings {
@@ -208,8 +209,8 @@ static int rings_describe(struct rings *rs, struct piece *p, struct err *err)
 
 		if (!text && !rs->undescribed++)
 			fprintf(stderr,
-				"backstitch: %s: event %u was removed before "
-				"its format was read\n",
+				"backstitch: %s: event %u has no format: it was "
+				"removed, or never had one\n",
 				rs->input, id);
 		rc = piece_add_format(p, id, name, text, len, err);
 		free(text);
@@ -276,6 +277,7 @@ static int64_t rings_take_page(struct rings *rs, struct ring *r,
 		r->marked += got.n_lost;
 	}
 	r->events += got.events;
+	r->time = got.damaged ? r->time : got.time;
 	rs->g->events += got.events;
 	rs->g->bytes += rs->page;
 	if (rings_describe(rs, p, err))
@@ -353,6 +355,31 @@ static int rings_read_all(struct rings *rs, struct err *err)
 
 /* ---- cuts */
 
+/* Reads the pages of a ring up to a time: what other rings had before, and what
+ * was counted as lost, is then in the same part. */
+static int rings_read_until(struct rings *rs, struct ring *r, uint64_t time,
+			    struct err *err)
+{
+	int got = TURN;
+
+	for (int i = 0; got == TURN && i < LAST_TURNS; i++) {
+		got = rings_read(rs, r, TURN, err);
+		if (r->time >= time)
+			break;
+	}
+	return got < 0 ? -1 : 0;
+}
+
+static uint64_t rings_newest(const struct rings *rs)
+{
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < rs->n; i++)
+		if (rs->ring[i].time > time)
+			time = rs->ring[i].time;
+	return time;
+}
+
 /* Returns whether the part before the one that is received has stacks. */
 static bool rings_has_stacks(const struct rings *rs)
 {
@@ -366,11 +393,11 @@ static bool rings_has_stacks(const struct rings *rs)
  */
 static int rings_cut(struct rings *rs, bool read, struct err *err)
 {
+	uint64_t newest = rings_newest(rs);
+
 	for (size_t i = 0; i < rs->n; i++) {
-		/* what is counted now is marked in the next page that is not
-		 * the rest of one */
 		ring_read_counts(rs, &rs->ring[i]);
-		if (read && rings_read(rs, &rs->ring[i], 2, err) < 0)
+		if (read && rings_read_until(rs, &rs->ring[i], newest, err))
 			return -1;
 	}
 	rings_ask_threads(rs);
@@ -573,12 +600,22 @@ static int rings_add(struct rings *rs, int32_t cpu, const char *path,
 			       "is read by 'backstitch ingest'",
 			       path);
 	r->armed = true;
-	if (other_reader_refuse(fd, path, err))
-		return -1;
 	r->page = mem_new(rs->page, 1);
 	ring_read_counts(rs, r);
 	r->sum = (struct ring_counts){ 0 };
 	return 0;
+}
+
+static int rings_lock(struct rings *rs, struct err *err)
+{
+	int *fd = mem_new(rs->n, sizeof(*fd));
+
+	for (size_t i = 0; i < rs->n; i++)
+		fd[i] = rs->ring[i].fd;
+	int rc = other_reader_refuse(fd, rs->n, rs->input, err);
+
+	free(fd);
+	return rc;
 }
 
 /* All CPUs that can be: those that come later have files already. */
@@ -606,7 +643,7 @@ static int rings_add_all(struct rings *rs, struct err *err)
 	if (d)
 		closedir(d);
 	if (rc || rs->n)
-		return rc;
+		return rc ? rc : rings_lock(rs, err);
 	return err_set(err, ERR_IO, "%s: no cpuN/trace_pipe_raw in it", dir);
 }
 

@@ -92,6 +92,7 @@ void ftrace_cut_look(struct ftrace_cut *c, const void *page, ftrace_cut_fn *fn,
 	*out = (struct ftrace_cut_page){ .damaged = true };
 	if (ftrace_cut_open(c, page, &pg))
 		return;
+	out->time = pg.time;
 	out->len = (uint32_t)bytes_left(&pg.b);
 	out->n_lost = pg.n_lost;
 	while ((ret = ft_page_next(&c->ft, &pg, &e, NULL)) > 0) {

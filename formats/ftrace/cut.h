@@ -15,6 +15,7 @@ struct ftrace_cut;
 
 /* What a page holds. */
 struct ftrace_cut_page {
+	uint64_t time; /* of its begin, by the ring's clock */
 	uint32_t events;
 	uint32_t len;	 /* bytes of data */
 	uint64_t n_lost; /* lost before the page; 0: none, or not told */

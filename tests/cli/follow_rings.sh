@@ -78,7 +78,7 @@ mkdir bad && cp -r live hostile bad && mv bad/hostile bad/whole
 begin bad/live --segment 20K
 python3 "$rings" feed bad
 end
-[ $? = 3 ] && grep -q 'event 65535 was removed' err && one "SELECT detail FROM damage" >out && [ "$(wc -l <out)" = 1 ] &&
+[ $? = 3 ] && grep -q 'event 65535 has no format' err && one "SELECT detail FROM damage" >out && [ "$(wc -l <out)" = 1 ] &&
 	grep -q 'a page says it has 65535 bytes' out
 bad=$?
 say a_hostile_page_is_damage_of_its_segment
@@ -110,6 +110,18 @@ say events_that_another_reader_took_are_said
 [ "$(one "SELECT coalesce(sum(n), 0) FROM loss WHERE counts" | awk '{ n += $1 } END { print n }')" = 75 ]
 bad=$?
 say what_the_kernel_counts_is_lost
+
+"$B" follow -q -o seg whole >out 2>err
+[ $? = 1 ] && grep -q "a copy of one is read by 'backstitch ingest'" err
+bad=$?
+say a_copy_of_rings_is_refused
+begin live
+until find /proc/$pid/fd -lname '*trace_pipe_raw' 2>/dev/null | grep -q .; do sleep 0.1; done
+"$B" follow -q -o other live >out 2>err
+[ $? = 1 ] && grep -q "another 'backstitch follow' reads it" err
+bad=$?
+end || bad=1
+say two_runs_do_not_share_a_buffer
 
 # ---- processes, which a text tells once
 

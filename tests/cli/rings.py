@@ -2,7 +2,7 @@
 usage: rings.py make TRACE.DAT DIR | feed DIR [BYTES]
 
 make: DIR/live has the files of tracefs, DIR/whole the same with the pages as files, to be ingested. feed: writes the pages
-of DIR/whole into the FIFOs, a page of each by turns, BYTES at a time; the next page comes when one
+of DIR/whole into the FIFOs, in the order of their times, BYTES at a time; the next one comes when one
 was taken."""
 import array
 import fcntl
@@ -83,19 +83,18 @@ def wait(fd):
 
 
 def feed(folder, step):
-    rings = []
+    pages = []
     for name in sorted(os.listdir(folder + "/live/per_cpu")):
         with open(f"{folder}/whole/per_cpu/{name}/trace_pipe_raw", "rb") as f:
-            # open() waits for the reader
-            rings.append([f.read(), os.open(f"{folder}/live/per_cpu/{name}/trace_pipe_raw", os.O_WRONLY)])
-    while any(data for data, _ in rings):
-        for ring in rings:
-            if ring[0]:
-                page, ring[0] = ring[0][:4096], ring[0][4096:]
-                while page:
-                    os.write(ring[1], page[:step])
-                    page = page[step:]
-                wait(ring[1])
+            data = f.read()
+        # open() waits for the reader
+        fd = os.open(f"{folder}/live/per_cpu/{name}/trace_pipe_raw", os.O_WRONLY)
+        pages += [(struct.unpack("<Q", data[at:at + 8])[0], fd, data[at:at + 4096]) for at in range(0, len(data), 4096)]
+    for _, fd, page in sorted(pages):
+        while page:
+            os.write(fd, page[:step])
+            page = page[step:]
+        wait(fd)
 
 
 if sys.argv[1] == "make":
