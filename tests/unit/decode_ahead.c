@@ -88,8 +88,7 @@ static int maker_next(void *arg, struct record *rec, struct err *err)
 	return 1;
 }
 
-static struct decode_ahead *decode_ahead_start(struct maker *m,
-					       struct ledger *lg)
+static struct decode_ahead *maker_begin(struct maker *m, struct ledger *lg)
 {
 	struct source *src[] = { &m->src };
 
@@ -124,7 +123,7 @@ START_TEST(records_are_as_without_a_thread)
 {
 	struct maker m = { .end = RECORDS };
 	struct ledger *lg = ledger_new();
-	struct decode_ahead *da = decode_ahead_start(&m, lg);
+	struct decode_ahead *da = maker_begin(&m, lg);
 	struct source *shown = decode_ahead_source(da, 0);
 	struct record rec;
 	struct field f;
@@ -156,7 +155,7 @@ START_TEST(an_error_comes_after_the_records_before_it)
 	for (uint32_t end = 0; end < 600; end += 128) {
 		struct maker m = { .end = end, .fails = true };
 		struct ledger *lg = ledger_new();
-		struct decode_ahead *da = decode_ahead_start(&m, lg);
+		struct decode_ahead *da = maker_begin(&m, lg);
 		struct record rec;
 		struct err err;
 		uint32_t n = 0;
@@ -181,7 +180,7 @@ START_TEST(it_can_end_at_any_time)
 	for (uint32_t taken = 0; taken < 600; taken += 50) {
 		struct maker m = { .end = RECORDS };
 		struct ledger *lg = ledger_new();
-		struct decode_ahead *da = decode_ahead_start(&m, lg);
+		struct decode_ahead *da = maker_begin(&m, lg);
 		struct record rec;
 		struct err err;
 
