@@ -23,6 +23,9 @@ static void print_commands(FILE *out)
 	int width = term_columns(out);
 
 	for (size_t i = 0; commands[i]; i++) {
+		/* the last line of the screen tells of it */
+		if (commands[i] == &cmd_help)
+			continue;
 		fprintf(out, "  %s%-*s%s ", term_on(out, STYLE_BOLD),
 			NAME_WIDTH - 3, commands[i]->name, term_off(out));
 		term_wrap(out, commands[i]->summary, NAME_WIDTH, NAME_WIDTH,

@@ -27,10 +27,15 @@ const struct opt ingest_opts[] = {
 		   "what to read, in place of the argument"),
 	OPT_GROUP_TOLD(merged_opts, "and of several databases, --from, --to, "
 				    "--since, --last: see 'merge -h'"),
-	OPT_GROUP(server_opts),
 	OPT_GROUP_TOLD(load_common_opts,
 		       "and for a capture, those of 'backstitch ingest -h': "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	{ .kind = OPT_END }
+};
+
+const struct opt input_server_opts[] = {
+	OPT_GROUP_TOLD(server_opts, "and of a server, --where CONDITION and "
+				    "those of 'backstitch push -h'"),
 	{ .kind = OPT_END }
 };
 

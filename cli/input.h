@@ -14,6 +14,8 @@ struct store;
 /* -i and the options of ingest, for commands that may ingest: for
  * OPT_GROUP(). */
 extern const struct opt ingest_opts[];
+/* --where, and how to reach a server: for commands that may be given one. */
+extern const struct opt input_server_opts[];
 
 /* For commands that read sums only: they may be given a server's URL as well;
  * detail: what they tell apart, of enum server_detail. Other commands refuse

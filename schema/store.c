@@ -213,6 +213,11 @@ static int store_check_ours(struct store *db, struct err *err)
 	return 0;
 }
 
+bool store_is_older(const struct store *db)
+{
+	return db->older;
+}
+
 static int store_check_file(const char *path, struct err *err)
 {
 	struct stat st;

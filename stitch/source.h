@@ -238,9 +238,9 @@ struct source_ops {
 	bool (*dump_ahead)(struct source *src, const struct ref *ref,
 			   struct rec_dump *out);
 	/* Returns true if next() and decode() may be called by another thread
-	 * than fields() and print(), and payloads, stack dumps and blobs of
-	 * records stay where they are until close(). They must not write to
-	 * src, but for floor, pos, events and n_events. NULL: false. */
+	 * than fields() and print(), and payloads and stack dumps of records
+	 * stay where they are until close(). They must not write to src, but
+	 * for floor, pos, events and n_events. NULL: false. */
 	bool (*apart)(const struct source *src);
 	void (*release)(struct source *src, const struct ref *ref);
 	/* Returns true if two refs have the same bytes. */

@@ -92,12 +92,12 @@ char *kept_name(const struct symbolizer *sy, const char *what,
 	size_t size = strlen(path) + strlen(release) + strlen(what) +
 		      2 * sizeof(img->id) + 128;
 	char *name = mem_new(size, 1);
-	size_t n = (size_t)snprintf(
-		name, size,
-		"%s %d %d %" PRIx32 ":%" PRIx32 ":%" PRIx64 ":%" PRIx64
-		" %" PRIx64 "+%" PRIx64 " ",
-		what, img->kind, sy->opts.same_machine, img->maj, img->min,
-		img->ino, img->ino_gen, img->start, img->len);
+	size_t n = (size_t)snprintf(name, size,
+				    "%s %d %d %" PRIx32 ":%" PRIx32 ":%" PRIx64
+				    ":%" PRIx64 " %" PRIx64 "+%" PRIx64 " ",
+				    what, img->kind, sy->opts.same_machine,
+				    img->maj, img->min, img->ino, img->ino_gen,
+				    img->start, img->len);
 
 	for (size_t i = 0; i < img->id_len && i < sizeof(img->id); i++)
 		n += (size_t)snprintf(name + n, size - n, "%02x", img->id[i]);

@@ -72,6 +72,7 @@ block() {
 		case $line in
 		*clickhouse://*)
 			with="python3 $root/tests/fleet/servers.py 1"
+			# shellcheck disable=SC2016 # for the inner shell
 			line=$(echo "$line" | sed 's|clickhouse://host/fleet|$FLEET_URL0|; s/^push/push --create/')
 			;;
 		esac

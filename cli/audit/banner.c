@@ -58,7 +58,7 @@ static void banner_take_breaks(const struct check *c, struct banner *b)
 int banner_read(struct store *db, const char *path, struct banner *out,
 		struct err *err)
 {
-	struct check c = { .db = db, .path = path };
+	struct check c = { .db = db, .path = path, .banner = true };
 	int rc = -1;
 
 	*out = (struct banner){ .word = "" };

@@ -72,8 +72,10 @@ struct check {
 	struct store *db;
 	const char *path;
 	bool verbose, as_perf, as_tid;
-	long limit; /* rows of evidence; 0: all */
-	int status; /* enum status of opening the capture */
+	long limit;  /* rows of evidence; 0: all */
+	int status;  /* enum status of opening the capture */
+	bool served; /* the database has the sums of a server */
+	bool banner; /* filters that it cannot follow are said elsewhere */
 	struct check_limit max_loss, max_unjoined;
 	struct check_breaks breaks;
 	struct trust_words trust; /* read by check_judge() */
@@ -92,6 +94,8 @@ const struct check_query *check_query(const char *name);
 bool check_asks(const struct check *c, const struct check_query *q);
 /* Returns whether statements of that scope can follow the given filters. */
 bool check_covers(enum check_scope scope);
+/* Returns whether the database can answer the statement. */
+bool check_can(const struct check *c, const char *name);
 /* Returns --limit for evidence, 0 (all rows) for other statements. */
 long check_limit(const struct check *c, const struct check_query *q);
 /* Opens the rows of a statement, at most `limit` (0: all). Returns NULL and

@@ -146,7 +146,7 @@ int64_t check_each(struct check *c, const char *name, int64_t max, check_fn *fn,
 {
 	const struct check_query *q = check_query(name);
 
-	if (!check_covers(q->scope))
+	if (!check_can(c, name))
 		return 0;
 	if (q->when == CHECK_ALWAYS)
 		return each_kept(c, q, max, fn, arg, err);
@@ -158,7 +158,7 @@ int check_some(const struct check *c, const char *name, int64_t max,
 {
 	const struct check_query *q = check_query(name);
 
-	if (!check_covers(q->scope))
+	if (!check_can(c, name))
 		return 0;
 	const struct check_answer *a = check_rows_kept(c, q);
 

@@ -138,6 +138,28 @@ bool check_covers(enum check_scope scope)
 	return !filter_given();
 }
 
+/* Returns the text of a statement; NULL: the sums of a server do not tell. */
+static const char *check_sql_text(const struct check *c, const char *name)
+{
+	char query[64];
+	const char *sql;
+
+	snprintf(query, sizeof(query), "served_check_%s", name);
+	sql = c->served ? store_sql(query) : NULL;
+	if (sql)
+		return sql;
+	/* what depends on captures and samples only */
+	if (c->served && strcmp(name, "captures") && strcmp(name, "trust"))
+		return NULL;
+	return store_sql(query + strlen("served_"));
+}
+
+bool check_can(const struct check *c, const char *name)
+{
+	return check_covers(check_query(name)->scope) &&
+	       check_sql_text(c, name);
+}
+
 const struct check_query *check_query(const char *name)
 {
 	const struct check_query *q = check_queries;
@@ -149,7 +171,7 @@ const struct check_query *check_query(const char *name)
 
 bool check_asks(const struct check *c, const struct check_query *q)
 {
-	if (!check_covers(q->scope))
+	if (!check_can(c, q->name))
 		return false;
 	switch (q->when) {
 	case CHECK_ALWAYS:
@@ -211,14 +233,34 @@ static int check_sql_put_narrowed(struct check *c, FILE *out,
 	return 0;
 }
 
+static int check_find_served(struct check *c, struct err *err)
+{
+	struct rows *r =
+		rows_open(c->db, store_sql("served_here"), NULL, 0, err);
+	int ret = r ? rows_next(r, err) : -1;
+
+	c->served = ret > 0;
+	rows_close(r);
+	return ret < 0 ? -1 : 0;
+}
+
 int check_filters(struct check *c, struct err *err)
 {
 	size_t len = 0;
 	FILE *out;
 	int ret = 0;
 
+	if (check_find_served(c, err))
+		return -1;
 	if (!filter_given())
 		return 0;
+	if (c->served && c->banner)
+		return 0;
+	if (c->served)
+		return err_set(err, ERR_USAGE,
+			       "%s: losses and verdicts are of whole runs: "
+			       "leave out the filters, and choose with --where",
+			       c->path);
 	out = mem_stream(&c->prefix, &len);
 	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
 		fputs(i ? ",\n" : "WITH ", out);
@@ -234,14 +276,11 @@ int check_filters(struct check *c, struct err *err)
 static char *check_sql_statement(const struct check *c, const char *name,
 				 long limit)
 {
-	char query[64];
 	char tail[32] = "";
-	const char *sql;
+	const char *sql = check_sql_text(c, name);
 	char *text;
 	size_t n;
 
-	snprintf(query, sizeof(query), "check_%s", name);
-	sql = store_sql(query);
 	if (limit)
 		snprintf(tail, sizeof(tail), "\nLIMIT %ld", limit);
 	n = strlen(sql) + strlen(tail) + 4;

@@ -47,10 +47,13 @@ static void words_add_open(struct lines *l, const struct check_breaks *b)
 }
 
 /* What the word "clean" covers for this database. */
-static const char *words_of_clean(const struct check_breaks *b)
+static const char *words_of_clean(const struct check *c)
 {
+	const struct check_breaks *b = &c->breaks;
+
 	if (!b->asked)
-		return "nothing out of order";
+		return c->served ? "no user stack was asked for later"
+				 : "nothing out of order";
 	if (b->joined + b->refused == b->asked)
 		return "every user stack is there";
 	return "no user stack missing without a harmless reason";
@@ -68,7 +71,7 @@ void check_say_verdict(const struct check *c, struct lines *l)
 	else if (check_is_open(b) && !b->tolerated)
 		words_add_open(l, b);
 	else if (!b->tolerated)
-		lines_add(l, "nothing lost, %s", words_of_clean(b));
+		lines_add(l, "nothing lost, %s", words_of_clean(c));
 	else
 		lines_add(l, "within what is tolerated: ");
 	if (b->tolerated)

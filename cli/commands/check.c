@@ -9,6 +9,7 @@
 #include "cli/output/out.h"
 #include "cli/stop.h"
 #include "cli/pictures/timeline.h"
+#include "cli/server/server.h"
 #include "stitch/base/err.h"
 
 #define LIMIT_UNSET (-1)
@@ -44,6 +45,7 @@ static const struct opt opts[] = {
 		"only that, to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -152,6 +154,8 @@ static int check_run(int argc, char **argv, struct err *err)
 
 	if (check_set_up(&c, err))
 		return -1;
+	if (!svg && !as_perf && !as_tid && !sql)
+		input_take_server(SERVER_SUMS);
 	c.db = database_from_args(argc, argv, svg, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;
@@ -178,7 +182,7 @@ static const char *const examples[] = {
 extern const struct command cmd_check;
 const struct command cmd_check = {
 	.name = "check",
-	.args = "[options] [DB | CAPTURE]",
+	.args = "[options] [DB | CAPTURE | URL]",
 	.summary =
 		"report what was lost, and which stacks are missing because of "
 		"it",

@@ -54,6 +54,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -155,7 +156,7 @@ static const char *const examples[] = {
 extern const struct command cmd_export;
 const struct command cmd_export = {
 	.name = "export",
-	.args = "--format FORM [options] [DB | CAPTURE]",
+	.args = "--format FORM [options] [DB | CAPTURE | URL]",
 	.summary = "convert stacks and events for other tools",
 	.examples = examples,
 	.opts = opts,

@@ -90,7 +90,7 @@ static const char *const examples[] = {
 extern const struct command cmd_flame;
 const struct command cmd_flame = {
 	.name = "flame",
-	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
+	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = flame_opt_table,

@@ -39,10 +39,11 @@ static int follow_run(int argc, char **argv, struct err *err)
 	bool damaged = false;
 
 	if (argc < 1)
-		return err_set(err, ERR_USAGE,
-			       "which stream? '-' is standard input, a name is "
-			       "a FIFO, a folder is one of tracefs or of files: "
-			       "'perf record -a -g -o - | backstitch follow -'");
+		return err_set(
+			err, ERR_USAGE,
+			"which stream? '-' is standard input, a name is "
+			"a FIFO, a folder is one of tracefs or of files: "
+			"'perf record -a -g -o - | backstitch follow -'");
 	if (argc > FOLLOW_INPUTS)
 		return err_set(err, ERR_USAGE, "at most %d inputs at once",
 			       FOLLOW_INPUTS);

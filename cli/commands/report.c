@@ -80,6 +80,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -334,7 +335,7 @@ static const char *const examples[] = {
 extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE] | --diff A... [--] B...",
+	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "print tables: hot functions, callers, views",
 	.examples = examples,
 	.opts = opts,

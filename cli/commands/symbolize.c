@@ -3,15 +3,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/ingest/callsites.h"
+#include "cli/clickhouse/clickhouse.h"
 #include "cli/command.h"
+#include "cli/ingest/callsites.h"
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "cli/output/json.h"
+#include "cli/push/push.h"
+#include "cli/push/push_server.h"
+#include "cli/server/server.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 #include "symbolize/symbolize.h"
 
 static bool json;
@@ -19,6 +24,7 @@ static bool json;
 static const struct opt opts[] = { OPT_FLAG(0, "json", &json,
 					    "print the counts as JSON"),
 				   OPT_GROUP(name_opts),
+				   OPT_GROUP(clickhouse_opts),
 				   { .kind = OPT_END } };
 
 static int check_calls(struct store *db, struct err *err)
@@ -87,6 +93,87 @@ static void symbolize_json_counts(const char *path, const struct done *was,
 	json_newline(&j);
 }
 
+/* ---- names for a server */
+
+static int symbolize_push(struct store *db, const char *url, uint64_t *sent,
+			  struct err *err)
+{
+	static const struct opt_list none;
+	const struct push_options how = { .connections = 1, .retry = 60 };
+	struct push_server s;
+	struct push *p = NULL;
+	int rc = push_server_open(&s, url, &none, err);
+
+	if (!rc)
+		rc = push_server_check(&s, err);
+	if (!rc) {
+		p = push_new(&s, &how);
+		rc = push_database_names(p, db, err);
+		*sent = push_counts(p).names_sent;
+	}
+	push_free(p);
+	push_server_close(&s);
+	return rc;
+}
+
+static void symbolize_print_pushed(const char *url, const struct done *was,
+				   const struct done *is, uint64_t sent)
+{
+	int64_t found = was->unnamed - is->unnamed;
+	struct json j;
+
+	if (!json) {
+		fprintf(stderr,
+			"%s: %" PRId64 " of %" PRId64 " places without a name "
+			"got one; sent %" PRIu64 " names\n",
+			url, found, was->unnamed, sent);
+		if (was->unnamed && !found)
+			fputs("the files are known by build-id; --symfs, "
+			      "--kallsyms and --debug-dir say where they are\n",
+			      stderr);
+		return;
+	}
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_text(&j, "server", url);
+	json_int(&j, "unnamed_before", was->unnamed);
+	json_int(&j, "unnamed", is->unnamed);
+	json_uint(&j, "names_sent", sent);
+	json_end(&j);
+	json_newline(&j);
+}
+
+static int symbolize_server(const char *url, struct err *err)
+{
+	struct done was = { 0 };
+	struct done is = { 0 };
+	struct ledger *lg;
+	struct store *db;
+	uint64_t sent = 0;
+	int ret;
+
+	if (name_check(err))
+		return -1;
+	db = server_open_unnamed(url, err);
+	if (!db)
+		return -1;
+	lg = ledger_new();
+	ret = symbolize_count_named(db, &was, err);
+	if (!ret)
+		ret = name_images(db, NULL, NULL, err);
+	if (!ret)
+		ret = store_finish(db, lg, err);
+	if (!ret)
+		ret = symbolize_count_named(db, &is, err);
+	if (!ret && is.unnamed < was.unnamed)
+		ret = symbolize_push(db, url, &sent, err);
+	ledger_free(lg);
+	store_close(db);
+	if (ret)
+		return -1;
+	symbolize_print_pushed(url, &was, &is, sent);
+	return STATUS_OK;
+}
+
 static int symbolize_run(int argc, char **argv, struct err *err)
 {
 	struct name_counts c = { 0 };
@@ -101,6 +188,8 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "names are added to one database at a time");
 	path = input_path(argc, argv, err);
+	if (path && input_is_server(path))
+		return symbolize_server(path, err);
 	if (!path || name_check(err) || load_check(path, &is_db, err))
 		return -1;
 	if (!is_db)
@@ -132,13 +221,14 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch symbolize --symfs /mnt/target perf.db",
-	"backstitch symbolize --kallsyms kallsyms.txt perf.db", NULL
+	"backstitch symbolize --kallsyms kallsyms.txt perf.db",
+	"backstitch symbolize --symfs /mnt/target clickhouse://host/fleet", NULL
 };
 
 extern const struct command cmd_symbolize;
 const struct command cmd_symbolize = {
 	.name = "symbolize",
-	.args = "[options] DB",
+	.args = "[options] DB | URL",
 	.summary = "resolve symbols again after adding debug files",
 	.examples = examples,
 	.opts = opts,

@@ -32,11 +32,12 @@ static const struct fleet_column run_columns[] = {
 };
 
 static const struct fleet_column event_columns[] = {
-	ONE("run", HASH, FEW),	   ONE("event", STRING, FEW),
-	ONE("how", STRING, FEW),   ONE("unit", STRING, FEW),
-	ONE("period", U64, FEW),   ONE("frequency", U8, FEW),
-	ONE("stacks", U8, FEW),	   ONE("deferred", U8, FEW),
-	ONE("samples", U64, MANY), ONE("weight", U64, MANY),
+	ONE("run", HASH, FEW),	    ONE("event", STRING, FEW),
+	ONE("how", STRING, FEW),    ONE("unit", STRING, FEW),
+	ONE("period", U64, FEW),    ONE("frequency", U8, FEW),
+	ONE("stacks", U8, FEW),	    ONE("deferred", U8, FEW),
+	ONE("samples", U64, MANY),  ONE("weight", U64, MANY),
+	ONE("number", U32, RISING),
 };
 
 static const struct fleet_column sample_columns[] = {

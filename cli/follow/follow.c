@@ -309,6 +309,14 @@ static bool follow_tell_missing(const struct follow *fw)
 	return missed || dropped || damaged;
 }
 
+static void follow_leave(void *arg)
+{
+	struct follow *fw = arg;
+
+	for (size_t i = 0; i < fw->n_streams; i++)
+		stream_leave(fw->stream[i]);
+}
+
 static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 {
 	const struct follow_opts *o = fw->o;
@@ -319,6 +327,8 @@ static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 		.quiet = o->quiet,
 		.each = !o->quiet && !o->top && term_is_terminal(stderr),
 		.rows = o->top,
+		.leave = follow_leave,
+		.leave_arg = fw,
 	};
 
 	fw->g = (struct segment){ .dir = o->dir,

@@ -67,7 +67,8 @@ static void make_close_others(const int *keep, size_t n)
  * streams are not held open. Returns where messages go. */
 static FILE *make_leave_terminal(const struct make_opts *o)
 {
-	int said = dup(2);
+	/* not as descriptor 0, which is free once standard input has ended */
+	int said = fcntl(2, F_DUPFD, 3);
 	int null = open("/dev/null", O_RDWR);
 
 	signal(SIGINT, SIG_IGN);
@@ -157,21 +158,29 @@ static int make_segment(const struct make_opts *o, struct kept *kept,
 	return status;
 }
 
-/* Returns whether the process has more memory than it may keep, although what
- * is free was given back. */
-static bool make_keeps_too_much(void)
+/* Returns the bytes of memory that are this process's alone. */
+static unsigned long make_memory(void)
 {
 	unsigned long resident = 0;
 	unsigned long shared = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
 
-	malloc_trim(0);
 	if (f && fscanf(f, "%*u %lu %lu", &resident, &shared) != 2)
 		resident = shared = 0;
 	if (f)
 		fclose(f);
-	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE) >
-	       KEPT_MAX;
+	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+/* Returns whether the process has more memory than it may keep, although what
+ * is free was given back. To do that each time would cost the kernel more than
+ * it saves. */
+static bool make_keeps_too_much(void)
+{
+	if (make_memory() <= KEPT_MAX)
+		return false;
+	malloc_trim(0);
+	return make_memory() > KEPT_MAX;
 }
 
 /* Returns how many objects may be kept: each has up to four files open. */

@@ -13,21 +13,18 @@
 #include "stitch/base/mem.h"
 
 struct maker {
-	const char *dir;
-	bool rows;
+	struct maker_opts o;
 	pid_t pid; /* 0: none */
 	int talk;  /* to it; -1: none */
 	int report;
 };
 
-struct maker *maker_new(const char *dir, bool glances, bool rows)
+struct maker *maker_new(const struct maker_opts *o)
 {
 	struct maker *m = mem_new(1, sizeof(*m));
 
-	*m = (struct maker){
-		.dir = dir, .rows = rows, .talk = -1, .report = -1
-	};
-	if (glances)
+	*m = (struct maker){ .o = *o, .talk = -1, .report = -1 };
+	if (o->glances)
 		m->report = memfd_create("glance", MFD_CLOEXEC);
 	return m;
 }
@@ -68,11 +65,14 @@ static bool maker_start(struct maker *m)
 		return false;
 	fflush(NULL);
 	m->pid = fork();
-	if (!m->pid)
-		make_segments(&(struct make_opts){ .dir = m->dir,
+	if (!m->pid) {
+		if (m->o.leave)
+			m->o.leave(m->o.leave_arg);
+		make_segments(&(struct make_opts){ .dir = m->o.dir,
 						   .talk = pair[1],
 						   .report = m->report,
-						   .rows = m->rows });
+						   .rows = m->o.rows });
+	}
 	int error = errno;
 
 	close(pair[1]);

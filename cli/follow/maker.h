@@ -18,8 +18,18 @@ enum maker_got {
 	MAKER_LOST, /* the process has ended; another one can be given work */
 };
 
-/* glances: each segment is reported; rows: with functions. Borrows dir. */
-struct maker *maker_new(const char *dir, bool glances, bool rows);
+struct maker_opts {
+	const char *dir;
+	bool glances; /* each segment is reported, */
+	bool rows;    /* with functions */
+	/* Called in the process, which must not hold inputs open; NULL:
+	 * nothing. */
+	void (*leave)(void *arg);
+	void *leave_arg;
+};
+
+/* Borrows dir and leave_arg. */
+struct maker *maker_new(const struct maker_opts *o);
 /* Lets the process end, when it has made what it was given. NULL is fine. */
 void maker_free(struct maker *m);
 /* Has the database of a segment made. The one before must be done. Returns

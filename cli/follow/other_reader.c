@@ -27,7 +27,9 @@ static bool other_reader_has(const char *fds, const char *fd,
 
 	if (n < 15 || memcmp(to + n - 15, "/trace_pipe_raw", 15) != 0)
 		return false;
-	return !stat(path, &got) && got.st_dev == st->st_dev &&
+	/* the link can be read if the file was opened for reading */
+	return !lstat(path, &got) && got.st_mode & S_IRUSR &&
+	       !stat(path, &got) && got.st_dev == st->st_dev &&
 	       got.st_ino == st->st_ino;
 }
 

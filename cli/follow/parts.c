@@ -75,7 +75,13 @@ struct parts *parts_new(const struct parts_opts *o, uint32_t left,
 	q->o = *o;
 	q->first = left ? left : next;
 	q->end = next;
-	q->maker = maker_new(o->dir, o->each || o->rows, o->rows);
+	q->maker = maker_new(&(struct maker_opts){
+		.dir = o->dir,
+		.glances = o->each || o->rows,
+		.rows = o->rows,
+		.leave = o->leave,
+		.leave_arg = o->leave_arg,
+	});
 	return q;
 }
 

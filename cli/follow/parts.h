@@ -25,6 +25,10 @@ struct parts_opts {
 	bool quiet;
 	bool each; /* say a line for each segment */
 	bool rows; /* glances have functions */
+	/* Called in the process that makes databases, which must not hold
+	 * inputs open; NULL: nothing. */
+	void (*leave)(void *arg);
+	void *leave_arg;
 };
 
 /* The segments before `next` that were left behind, from `left` on, wait

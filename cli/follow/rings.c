@@ -29,13 +29,19 @@
 /* All rings are read that often, as the kernel tells only that one is half
  * full. */
 #define ROUND_TICKS 4
-/* Pages that are read from a ring before another has its turn. */
-#define TURN 256
-#define BATCH 64
-/* A stack comes at once behind its event, in that many pages at most. */
-#define LATE_NS (NS / 10)
+/* Pages that are read from a ring before another has its turn, and are written
+ * at once. */
+#define TURN 64
+#define BATCH TURN
+/* Those that are read at the end, when a recorder may be as fast as this. */
+#define LAST_TURNS 4096
+/* A stack comes at once behind its event: it is waited for this long in a ring
+ * that is silent, and for that many pages in another. */
+#define LATE_NS NS
 #define LATE_PAGES 64
 #define CPUS_MAX 65536
+#define STACKS 3
+#define LAYOUT "events/header_page"
 
 /* Counters of the kernel since the buffer was followed. */
 struct ring_counts {
@@ -63,12 +69,14 @@ struct rings {
 	unsigned int index;
 	struct piece_source src;
 	struct ftrace_cut *cut;
+	uint16_t stack[STACKS]; /* ids of events that are stacks; 0: none */
 	uint32_t page;
 	struct ring *ring;
 	size_t n, cap;
 	int epoll, timer;
 	unsigned int tick;
-	char *clock; /* the text of trace_clock */
+	char *clock;  /* the text of trace_clock */
+	char *layout; /* that of header_page */
 	/* the part that is received, and the one before it while it may get
 	 * pages; number 0: none */
 	struct piece piece, tail;
@@ -161,7 +169,6 @@ static void rings_ask_threads(struct rings *rs)
 
 static int rings_begin_piece(struct rings *rs, struct err *err)
 {
-	threads_begin(rs->src.threads);
 	return piece_begin(&rs->piece, rs->g->dir, rs->g->number, rs->index,
 			   &rs->src, rs->clock, err);
 }
@@ -171,6 +178,10 @@ static int rings_end_tail(struct rings *rs, struct err *err)
 {
 	if (!rs->tail.number)
 		return 0;
+	rings_ask_threads(rs);
+	if (piece_set_threads(&rs->tail, rs->src.threads, err))
+		return -1;
+	threads_forget(rs->src.threads);
 	for (size_t i = 0; i < rs->n; i++) {
 		rs->ring[i].late = false;
 		if (ring_tell_lost(&rs->ring[i], &rs->tail, err))
@@ -255,10 +266,11 @@ static int64_t rings_take_page(struct rings *rs, struct ring *r,
 		return -1;
 	ftrace_cut_look(rs->cut, page, rings_take_entry, rs, &got);
 	if (!r->begun) {
-		/* what was lost before is marked in the first page */
+		/* it marks what was lost before the ring was opened, too */
 		r->begun = true;
 		ring_read_counts(rs, r);
-		r->sum.overrun = got.n_lost;
+		if (r->sum.overrun < got.n_lost)
+			r->sum.overrun = got.n_lost;
 		r->sum.read = got.events;
 	} else {
 		r->marked += got.n_lost;
@@ -321,36 +333,53 @@ static int rings_read(struct rings *rs, struct ring *r, int most,
 	return n;
 }
 
+/* Gives each ring its turn. Returns whether there are more pages, or -1 and
+ * *err. */
 static int rings_read_all(struct rings *rs, struct err *err)
 {
-	for (size_t i = 0; i < rs->n; i++)
-		if (rings_read(rs, &rs->ring[i], TURN, err) < 0)
+	bool more = false;
+
+	for (size_t i = 0; i < rs->n; i++) {
+		int got = rings_read(rs, &rs->ring[i], TURN, err);
+
+		if (got < 0)
 			return -1;
+		more |= got == TURN;
+	}
 	if (threads_are_new(rs->src.threads))
 		rings_ask_threads(rs);
-	return 0;
+	return more;
 }
 
 /* ---- cuts */
+
+/* Returns whether the part before the one that is received has stacks. */
+static bool rings_has_stacks(const struct rings *rs)
+{
+	for (size_t i = 0; i < STACKS; i++)
+		if (rs->stack[i] && piece_has_format(&rs->tail, rs->stack[i]))
+			return true;
+	return false;
+}
 
 /* Ends the part that is received; read: with the pages that are in the rings.
  */
 static int rings_cut(struct rings *rs, bool read, struct err *err)
 {
 	for (size_t i = 0; i < rs->n; i++) {
-		/* what is counted now is marked in the pages that come */
+		/* what is counted now is marked in the next page that is not
+		 * the rest of one */
 		ring_read_counts(rs, &rs->ring[i]);
-		if (read && rings_read(rs, &rs->ring[i], TURN, err) < 0)
+		if (read && rings_read(rs, &rs->ring[i], 2, err) < 0)
 			return -1;
 	}
 	rings_ask_threads(rs);
-	if (piece_set_threads(&rs->piece, rs->src.threads, err))
-		return -1;
+	threads_cut(rs->src.threads);
 	rs->tail = rs->piece;
 	rs->piece.number = 0;
 	rs->cut_at = rs->g->now;
 	for (size_t i = 0; i < rs->n; i++) {
-		rs->ring[i].late = read;
+		rs->ring[i].late = read && rings_has_stacks(rs);
 		rs->ring[i].late_pages = 0;
 	}
 	return 0;
@@ -388,10 +417,19 @@ static int rings_end_round(struct rings *rs, struct err *err)
 }
 
 /* The kernel empties the rings when their clock is changed: what comes is on
- * another timeline. */
-static int rings_check_clock(struct rings *rs, struct err *err)
+ * another timeline. So it does when the size of pages is. */
+static int rings_check_settings(struct rings *rs, struct err *err)
 {
 	size_t len;
+	char *layout = tracefs_text(rs->src.fs, LAYOUT, &len);
+	bool same = !layout || !strcmp(layout, rs->layout);
+
+	free(layout);
+	if (!same)
+		return err_set(err, ERR_IO,
+			       "%s: the size of its pages was changed; what is "
+			       "finished stays: start again",
+			       rs->input);
 	char *now = tracefs_text(rs->src.fs, "trace_clock", &len);
 
 	if (!now || !strcmp(now, rs->clock)) {
@@ -433,7 +471,13 @@ static int rings_tick(struct rings *rs, struct err *err)
 			ring_arm(rs, &rs->ring[i]);
 	if (++rs->tick % ROUND_TICKS)
 		return 0;
-	return rings_check_clock(rs, err) || rings_read_all(rs, err) ? -1 : 0;
+	if (rings_check_settings(rs, err))
+		return -1;
+	int more = rings_read_all(rs, err);
+
+	/* then the next tick reads on */
+	rs->tick -= more > 0;
+	return more < 0 ? -1 : 0;
 }
 
 static int rings_wait(struct rings *rs, struct err *err)
@@ -484,7 +528,11 @@ static void rings_tell(struct rings *rs)
 
 static int rings_stop(struct rings *rs, struct err *err)
 {
-	int rc = rings_read_all(rs, err) || rings_end_tail(rs, err) ||
+	int more = 1;
+
+	for (int i = 0; more > 0 && i < LAST_TURNS; i++)
+		more = rings_read_all(rs, err);
+	int rc = more < 0 || rings_end_tail(rs, err) ||
 				 (rs->piece.number &&
 				  rings_cut(rs, true, err)) ||
 				 rings_end_tail(rs, err)
@@ -565,31 +613,33 @@ static int rings_add_all(struct rings *rs, struct err *err)
 /* The layout of pages, and which entries are stacks. */
 static int rings_read_layout(struct rings *rs, struct err *err)
 {
-	static const char *const stacks[] = { "kernel_stack", "user_stack",
-					      "user_unwind_cookie" };
+	static const char *const stacks[STACKS] = { "kernel_stack",
+						    "user_stack",
+						    "user_unwind_cookie" };
 	char name[96];
 	size_t len;
-	char *text = tracefs_text(rs->src.fs, "events/header_page", &len);
+	char *text;
 
-	if (!text)
-		return err_set(err, ERR_IO,
-			       "%s/events/header_page: cannot be read",
+	rs->layout = tracefs_text(rs->src.fs, LAYOUT, &len);
+	if (!rs->layout)
+		return err_set(err, ERR_IO, "%s/" LAYOUT ": cannot be read",
 			       tracefs_root(rs->src.fs));
-	rs->cut = ftrace_cut_new(text, len, err);
-	free(text);
+	rs->cut = ftrace_cut_new(rs->layout, len, err);
 	if (!rs->cut)
 		return -1;
 	rs->page = ftrace_cut_size(rs->cut);
 	rs->batch = mem_new(BATCH, rs->page);
-	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
+	for (size_t i = 0; i < STACKS; i++) {
 		snprintf(name, sizeof(name), "events/ftrace/%s/format",
 			 stacks[i]);
 		text = tracefs_text(rs->src.fs, name, &len);
 		int32_t id = text ? ftrace_cut_id(text, len) : -1;
 
-		if (id >= 0)
-			ftrace_cut_stack(rs->cut, (uint16_t)id);
 		free(text);
+		if (id <= 0)
+			continue;
+		rs->stack[i] = (uint16_t)id;
+		ftrace_cut_stack(rs->cut, rs->stack[i]);
 	}
 	return 0;
 }
@@ -649,9 +699,16 @@ void rings_close(struct rings *rs)
 	free(rs->src.modules);
 	free(rs->ring);
 	free(rs->clock);
+	free(rs->layout);
 	free(rs->batch);
 	free(rs->event);
 	free(rs);
+}
+
+void rings_leave(struct rings *rs)
+{
+	for (size_t i = 0; i < rs->n; i++)
+		close(rs->ring[i].fd);
 }
 
 int rings_fd(const struct rings *rs)

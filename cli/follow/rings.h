@@ -18,6 +18,7 @@ struct segment;
 struct rings *rings_open(struct segment *g, const char *input,
 			 unsigned int index, struct err *err);
 void rings_close(struct rings *rs); /* NULL is fine */
+void rings_leave(struct rings *rs);
 /* Returns the descriptor to wait for; -1: it was stopped. */
 int rings_fd(const struct rings *rs);
 /* Takes the pages that are there; stop: and ends the part. Returns 0, or -1 and

@@ -19,6 +19,7 @@
 
 #define NS 1000000000
 #define BUFFER ((size_t)1 << 20)
+#define PART_BUFFER ((size_t)64 << 10)
 /* A stream that is silent for this long is cut between any two records. */
 #define SILENT NS
 /* A text of ftrace is recognized by this much of it, or by what came before it
@@ -59,6 +60,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 	s->part = fopen(path, "we");
 	if (!s->part)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
 		perf_cut_head(s->perf, s->part);
 	else
@@ -395,6 +397,14 @@ void stream_free(struct stream *s)
 	ftext_cut_free(s->text);
 	free(s->buf);
 	free(s);
+}
+
+void stream_leave(struct stream *s)
+{
+	if (s->rings)
+		rings_leave(s->rings);
+	else if (s->fd > 0)
+		close(s->fd);
 }
 
 int stream_fd(const struct stream *s)

@@ -26,7 +26,7 @@ struct threads {
 	struct thread *at; /* sorted by threads_sort() */
 	size_t n, cap;
 	struct table by_tid;
-	uint64_t *seen; /* a bit for each thread of the piece */
+	uint64_t *seen; /* a bit for each thread since the last cut */
 	int32_t last;	/* seen */
 	int32_t *fresh; /* seen, and not asked for */
 	size_t n_fresh, cap_fresh;
@@ -77,28 +77,38 @@ static bool threads_is_seen(const struct threads *t, int32_t tid)
 	return t->seen[tid / 64] >> (tid % 64) & 1;
 }
 
+static struct thread *threads_find(struct threads *t, int32_t tid)
+{
+	uint32_t i = table_find(&t->by_tid, hash_u64((uint64_t)tid), NULL, NULL,
+				NULL);
+
+	return i == TABLE_NONE ? NULL : &t->at[i];
+}
+
 /* Returns a thread, which is added if it is new. */
 static struct thread *threads_at(struct threads *t, int32_t tid)
 {
-	uint64_t hash = hash_u64((uint64_t)tid);
-	uint32_t i = table_find(&t->by_tid, hash, NULL, NULL, NULL);
+	struct thread *th = threads_find(t, tid);
 
-	if (i != TABLE_NONE)
-		return &t->at[i];
-	table_add(&t->by_tid, hash, (uint32_t)t->n);
-	struct thread *th = mem_add(t->at, t->n, t->cap);
-
+	if (th)
+		return th;
+	table_add(&t->by_tid, hash_u64((uint64_t)tid), (uint32_t)t->n);
+	th = mem_add(t->at, t->n, t->cap);
 	*th = (struct thread){ .tid = tid, .process = -1 };
 	return th;
 }
 
-/* Takes the number at the begin of a line; only threads that were seen count.
- * Returns false if it is none of them. */
-static bool threads_take_tid(const struct threads *t, struct scan *line,
-			     int32_t *tid)
+/* Takes the number at the begin of a line. Returns NULL if it is not that of a
+ * thread that was seen. */
+static struct thread *threads_take(struct threads *t, struct scan *line)
 {
-	return scan_i32(line, tid) && *tid > 0 && *tid <= THREAD_ID_MAX &&
-	       threads_is_seen(t, *tid) && scan_take(line, " ");
+	int32_t tid;
+
+	if (!scan_i32(line, &tid) || tid <= 0 || tid > THREAD_ID_MAX ||
+	    !scan_take(line, " "))
+		return NULL;
+	return threads_is_seen(t, tid) ? threads_at(t, tid)
+				       : threads_find(t, tid);
 }
 
 static void threads_set_name(struct thread *th, struct scan name)
@@ -114,12 +124,10 @@ static void threads_take_names(struct threads *t, const char *text)
 
 	while (s.n) {
 		struct scan line = scan_line(&s);
-		int32_t tid;
+		struct thread *th = threads_take(t, &line);
 
-		if (!threads_take_tid(t, &line, &tid) || !line.n ||
-		    line.p[0] == '<')
-			continue;
-		threads_set_name(threads_at(t, tid), line);
+		if (th && line.n && line.p[0] != '<')
+			threads_set_name(th, line);
 	}
 }
 
@@ -129,11 +137,11 @@ static void threads_take_processes(struct threads *t, const char *text)
 
 	while (s.n) {
 		struct scan line = scan_line(&s);
-		int32_t tid, process;
+		struct thread *th = threads_take(t, &line);
+		int32_t process;
 
-		if (threads_take_tid(t, &line, &tid) &&
-		    scan_i32(&line, &process) && process > 0)
-			threads_at(t, tid)->process = process;
+		if (th && scan_i32(&line, &process) && process > 0)
+			th->process = process;
 	}
 }
 
@@ -197,7 +205,7 @@ void threads_write_names(struct threads *t, FILE *out)
 {
 	threads_sort(t);
 	for (size_t i = 0; i < t->n; i++)
-		if (t->at[i].name[0] && threads_is_seen(t, t->at[i].tid))
+		if (t->at[i].name[0])
 			fprintf(out, "%d %s\n", (int)t->at[i].tid,
 				t->at[i].name);
 }
@@ -206,7 +214,7 @@ void threads_write_processes(struct threads *t, FILE *out)
 {
 	threads_sort(t);
 	for (size_t i = 0; i < t->n; i++)
-		if (t->at[i].process > 0 && threads_is_seen(t, t->at[i].tid))
+		if (t->at[i].process > 0)
 			fprintf(out, "%d %d\n", (int)t->at[i].tid,
 				(int)t->at[i].process);
 }
@@ -220,16 +228,20 @@ static bool threads_lives(const struct threads *t, int32_t tid)
 	return t->live && !access(path, F_OK);
 }
 
-void threads_begin(struct threads *t)
+void threads_cut(struct threads *t)
+{
+	memset(t->seen, 0, (THREAD_ID_MAX / 64 + 1) * sizeof(*t->seen));
+	t->last = 0;
+}
+
+void threads_forget(struct threads *t)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		if (threads_lives(t, t->at[i].tid))
+		if (threads_is_seen(t, t->at[i].tid) ||
+		    threads_lives(t, t->at[i].tid))
 			t->at[n++] = t->at[i];
 	t->n = n;
 	threads_index(t);
-	memset(t->seen, 0, (THREAD_ID_MAX / 64 + 1) * sizeof(*t->seen));
-	t->last = 0;
-	t->n_fresh = 0;
 }

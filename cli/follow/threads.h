@@ -13,7 +13,7 @@ struct threads;
 /* live: the threads are those of /proc. */
 struct threads *threads_new(bool live);
 void threads_free(struct threads *t); /* NULL is fine */
-/* Says that a thread is in the piece that is received; any number. */
+/* Says that a thread was seen; any number. */
 void threads_see(struct threads *t, int32_t tid);
 /* Returns whether threads were seen that were not asked for. */
 bool threads_are_new(const struct threads *t);
@@ -23,6 +23,8 @@ void threads_ask(struct threads *t, const char *cmdlines, const char *tgids);
 /* Write lines as those texts have them. */
 void threads_write_names(struct threads *t, FILE *out);
 void threads_write_processes(struct threads *t, FILE *out);
-/* Begins another piece: threads that have ended are forgotten. */
-void threads_begin(struct threads *t);
+/* Says that another piece begins. */
+void threads_cut(struct threads *t);
+/* Forgets threads that were not seen since then, and do not live. */
+void threads_forget(struct threads *t);
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/follow/segments.h"
@@ -18,6 +19,8 @@
 /* Digits of the time behind the name of a finished file. */
 #define TIME_DIGITS 16
 #define ARCHIVES "archives"
+/* Seconds after which what 'trace-cmd listen' began has files for its pages. */
+#define LISTENED_AGE 2
 
 /* A name that was seen. */
 struct watched_item {
@@ -179,16 +182,40 @@ static bool watched_is_switched(const char *name)
 	       strspn(name + n - TIME_DIGITS, "0123456789") == TIME_DIGITS;
 }
 
+/* 'trace-cmd listen' writes NAME.HOST:PORT.dat. The pages of each CPU are in
+ * NAME.HOST:PORT.cpuN until the recorder has ended, and are then added to it.
+ */
+static bool watched_is_listened(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	size_t n = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	return n && !strcmp(colon + 1 + n, ".dat");
+}
+
+static bool watched_is_done(const char *path, const struct stat *st)
+{
+	char pages[SEGMENT_PATH * 2];
+	int64_t age = (int64_t)time(NULL) - (int64_t)st->st_mtim.tv_sec;
+
+	snprintf(pages, sizeof(pages), "%.*s.cpu0", (int)strlen(path) - 4,
+		 path);
+	/* it is there before the pages are; a clock may be set back */
+	return access(pages, F_OK) && st->st_size > 0 &&
+	       (age >= LISTENED_AGE || age < 0);
+}
+
 /* Looks at one entry of a folder. Returns 0, or an error number if it is known
  * and may be there. */
 static int watched_look(struct watched *w, const char *folder, const char *name,
 			bool chunks)
 {
 	char path[SEGMENT_PATH * 2];
+	bool listened = !chunks && watched_is_listened(name);
 	struct stat st;
 
-	if (name[0] == '.' || (!chunks && !watched_is_switched(name)) ||
-	    strchr(name, '\n'))
+	if (name[0] == '.' || strchr(name, '\n') ||
+	    (!chunks && !listened && !watched_is_switched(name)))
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (stat(path, &st)) {
@@ -196,6 +223,8 @@ static int watched_look(struct watched *w, const char *folder, const char *name,
 
 		return bad != ENOENT && watched_find(w, path) ? bad : 0;
 	}
+	if (listened && !watched_find(w, path) && !watched_is_done(path, &st))
+		return 0;
 	if (S_ISDIR(st.st_mode) == chunks)
 		watched_add(w, path)->seen = true;
 	return 0;

@@ -2,9 +2,11 @@
  *
  * Files of 'perf record --switch-output' have a time at the end of their names
  * once they are finished: perf.data.2026112110203045. LTTng moves a chunk into
- * the folder archives when a rotation is complete. Both stay where they are: a
- * segment gets a link. The file .followed in the folder of segments has the
- * names of those that are in segments, so that no run reads them again. */
+ * the folder archives when a rotation is complete. Of those that 'trace-cmd
+ * listen' receives, trace.HOST:PORT.dat, the files trace.HOST:PORT.cpuN beside
+ * one are gone then. All stay where they are: a segment gets a link. The file
+ * .followed in the folder of segments has the names of those that are in
+ * segments, so that no run reads them again. */
 #ifndef CLI_FOLLOW_WATCHED_H
 #define CLI_FOLLOW_WATCHED_H
 #include <stdbool.h>

@@ -118,8 +118,8 @@ struct load {
 	struct symbolizer *symbolizer;
 	struct unwinder *unwinder;
 	struct unwind_compare_count
-		*pair; /* for unwind_compare_new(); NULL: none */
-	bool unnamed;  /* names are not needed */
+		*pair;	   /* for unwind_compare_new(); NULL: none */
+	bool unnamed;	   /* names are not needed */
 	struct kept *kept; /* NULL: nothing */
 	struct store *db;
 	struct field *field;

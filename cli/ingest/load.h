@@ -28,8 +28,8 @@ int load_check(const char *path, bool *is_db, struct err *err);
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
 
-/* The same into a file, by a process that does so again and again: the result is
- * the same, but what `kept` (symbolize/kept.h) holds is not read anew. */
+/* The same into a file, by a process that does so again and again: the result
+ * is the same, but what `kept` (symbolize/kept.h) holds is not read anew. */
 int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
 	       bool *damaged, struct err *err);
 

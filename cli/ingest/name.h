@@ -45,10 +45,10 @@ void name_tell_changed(const char *file, const char *section);
 /* Checks the options. Returns 0, or -1 and *err, if a file that they name
  * cannot be read, for example. */
 int name_check(struct err *err);
-/* Names all code that has no name yet. captured: copies of kallsyms in captures;
- * kept: what earlier symbolizers left; both may be NULL. Returns 0, or -1 and
- * *err if the database fails or Ctrl-C was pressed; a file without names is not
- * an error. */
+/* Names all code that has no name yet. captured: copies of kallsyms in
+ * captures; kept: what earlier symbolizers left; both may be NULL. Returns 0,
+ * or -1 and *err if the database fails or Ctrl-C was pressed; a file without
+ * names is not an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct kept *kept, struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the

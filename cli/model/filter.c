@@ -111,26 +111,38 @@ static int filter_put_numbers(struct text *t, const char *column,
 		       list);
 }
 
-/* Writes a name for a server: * and ? are % and _ there, and '[' is itself. */
+/* Writes a pattern as an expression of RE2, which has the same sets in [ ]. */
+static char *filter_expression(const char *pattern)
+{
+	char *out = mem_new(2 * strlen(pattern) + 16, 1);
+	char *p = stpcpy(out, "(?s)^");
+
+	for (; *pattern; pattern++) {
+		if (*pattern == '*' || *pattern == '?') {
+			p = stpcpy(p, *pattern == '*' ? ".*" : ".");
+			continue;
+		}
+		if (strchr("\\.+(){}|$", *pattern))
+			*p++ = '\\';
+		*p++ = *pattern;
+	}
+	*p++ = '$';
+	*p = 0;
+	return out;
+}
+
 static void filter_put_quoted(struct text *t, const char *sep,
 			      const char *column, const char *name)
 {
 	bool wild = strpbrk(name, "*?");
-	size_t size = 8 * strlen(name) + 16;
-	char *pattern = mem_new(size, 1);
-	char *quoted = mem_new(2 * size, 1);
-	char *p = pattern;
+	char *text = wild ? filter_expression(name) : mem_strdup(name);
+	size_t size = 4 * strlen(text) + 16;
+	char *quoted = mem_new(size, 1);
 
-	for (; *name; name++) {
-		if (wild && strchr("%_\\", *name))
-			*p++ = '\\';
-		*p++ = *name == '*' ? '%' : *name == '?' ? '_' : *name;
-	}
-	*p = 0;
-	filter_printf(t, "%s%s %s %s", sep, column, wild ? "LIKE" : "=",
-		      t->dialect->quote(quoted, 2 * size, pattern));
-	free(pattern);
+	filter_printf(t, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep, column,
+		      t->dialect->quote(quoted, size, text));
 	free(quoted);
+	free(text);
 }
 
 static void filter_put_name(struct text *t, const char *sep, const char *column,

@@ -18,8 +18,7 @@ struct offcpu_opts offcpu_opts;
 
 const struct opt offcpu_opt_table[] = {
 	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
-		 "the time that threads were off the CPU, from their "
-		 "switches"),
+		 "the time that threads were off the CPU, by switches"),
 	OPT_FLAG(0, "wall", &offcpu_opts.wall,
 		 "time on and off the CPU in one: samples of a clock, and the "
 		 "waits"),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/model/chains.h"
+#include "cli/model/payload_raws.h"
 #include "cli/model/row_cursor.h"
 #include "cli/output/safe_text.h"
 #include "formats/tracepoint/payload.h"
@@ -23,8 +24,7 @@
 #define MEMO_DATA 96
 #define MEMO_TEXT 160
 
-/* An ev_ table; or event_raw, whose name is NULL. event_raw is opened at its
- * first use: it looks at each event. */
+/* An ev_ table. */
 struct payload_rows {
 	char *name;
 	struct row_cursor c;
@@ -53,10 +53,11 @@ struct payloads {
 	struct payload_memo *memo; /* MEMOS, by hash; NULL: not yet made */
 	struct type_payload *type;
 	size_t n_type, cap_type;
-	struct payload_rows *cursor; /* [0]: event_raw */
+	struct payload_rows *cursor;
 	size_t n_cursor, cap_cursor;
 	struct field *field;
 	size_t cap_field;
+	struct payload_raws raws;
 	struct chains
 		*chains; /* for fields that are stacks; NULL: not yet loaded */
 	struct arena stacks; /* texts of such fields of one event */
@@ -125,7 +126,7 @@ static int payloads_take_type(void *arg, const struct rows *r, struct err *err)
 			rows_text(r, PRINT_FORMATS_FORMAT),
 			rows_int(r, PRINT_FORMATS_BIG_ENDIAN) != 0,
 			payloads_long32(rows_text(r, PRINT_FORMATS_ARCH)));
-	for (size_t i = 1; t.payload && i < ps->n_cursor; i++)
+	for (size_t i = 0; t.payload && i < ps->n_cursor; i++)
 		if (!strcmp(ps->cursor[i].name, table))
 			t.cursor = i + 1;
 	if (t.cursor)
@@ -141,8 +142,6 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 	struct payloads *ps = mem_new(1, sizeof(*ps));
 
 	ps->db = db;
-	*mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor) =
-		(struct payload_rows){ 0 };
 	if (!rows_each(db, "list_ev_tables", payloads_add_table, ps, err) &&
 	    !rows_each(db, "print_formats", payloads_take_type, ps, err))
 		return ps;
@@ -163,6 +162,7 @@ void payloads_close(struct payloads *ps)
 		row_cursor_close(&ps->cursor[i].c);
 		free(ps->cursor[i].name);
 	}
+	payload_raws_release(&ps->raws);
 	free(ps->type);
 	free(ps->cursor);
 	free(ps->field);
@@ -246,7 +246,7 @@ static int from_columns(struct payloads *ps, const struct type_payload *t,
 }
 
 /* Finds the payload of an event. Returns 1 if its fields are in ps->field, 2 if
- * its bytes are at the first cursor, 0 if it has none, or -1 and *err. */
+ * ps->raws has it, 0 if it has none, or -1 and *err. */
 static int payloads_find_event(struct payloads *ps, int64_t event,
 			       const struct type_payload *t, struct err *err)
 {
@@ -261,11 +261,7 @@ static int payloads_find_event(struct payloads *ps, int64_t event,
 				    err)
 			       ? -1
 			       : 1;
-	if (!ps->cursor[0].c.rows &&
-	    row_cursor_open(&ps->cursor[0].c, ps->db, store_sql("print_raws"),
-			    err))
-		return -1;
-	rc = row_cursor_seek(&ps->cursor[0].c, event, err);
+	rc = payload_raws_seek(&ps->raws, ps->db, event, err);
 	return rc > 0 ? 2 : rc;
 }
 
@@ -298,7 +294,7 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 			  struct err *err)
 {
 	const struct type_payload *t = payload_of(ps, type);
-	struct value v;
+	struct value v = { 0 };
 	int rc;
 
 	if (!t)
@@ -310,8 +306,8 @@ const char *payloads_text(struct payloads *ps, int64_t event, int64_t type,
 	if (rc == 1)
 		payload_fields_text(t->payload, ps->field, ps->raw,
 				    sizeof(ps->raw));
-	v = rc == 2 ? rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA)
-		    : (struct value){ 0 };
+	if (rc == 2 && payload_raws_read(&ps->raws, ps->db, &v, err))
+		return NULL;
 	struct payload_memo *m = v.kind == VALUE_BLOB && v.len <= MEMO_DATA
 					 ? payloads_memo(ps, type, &v)
 					 : NULL;
@@ -379,7 +375,8 @@ int payloads_fields(struct payloads *ps, int64_t event, int64_t type,
 	*out = ps->field;
 	if (rc != 2 || t->text)
 		return rc < 2 ? rc : 0;
-	v = rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA);
+	if (payload_raws_read(&ps->raws, ps->db, &v, err))
+		return -1;
 	if (v.kind != VALUE_BLOB)
 		return 0;
 	payload_defs(t->payload, &n);
@@ -410,7 +407,8 @@ int payloads_perf(struct payloads *ps, const struct payload_of *of,
 					    of->tid, len);
 	if (rc != 2)
 		return rc;
-	v = rows_value(ps->cursor[0].c.rows, PRINT_RAWS_DATA);
+	if (payload_raws_read(&ps->raws, ps->db, &v, err))
+		return -1;
 	if (v.kind != VALUE_BLOB)
 		return 0;
 	*data = payload_perf(t->payload, v.text, v.len, of->id, of->tid, len);

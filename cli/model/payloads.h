@@ -1,8 +1,8 @@
 /* payloads.h - payloads of tracepoints as text: script's field 'trace'.
  *
- * Payloads are in one table for each event name, or in event_raw. Each table
- * is read once along with the events, so events must be asked for in the order
- * of their ids. */
+ * Payloads are in one table for each event name, or raw in table payload. Each
+ * ev_ table is read once along with the events, so events must be asked for in
+ * the order of their ids. */
 #ifndef CLI_MODEL_PAYLOADS_H
 #define CLI_MODEL_PAYLOADS_H
 #include <stdbool.h>

@@ -30,7 +30,8 @@ static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 	struct stat st;
 	glob_t g;
 
-	if (!strpbrk(arg, "*?[") || !stat(arg, &st)) {
+	/* the condition of a server's URL is no pattern */
+	if (!strpbrk(arg, "*?[") || strstr(arg, "://") || !stat(arg, &st)) {
 		sides_put(s, arg);
 		return 0;
 	}

@@ -39,8 +39,7 @@ static void stack_sums_index(struct stack_sums *s)
 		if (ended >= UNWIND_N)
 			continue;
 		if (!s->chain[ended])
-			s->chain[ended] =
-				mem_new(c->n_stack, sizeof(uint32_t));
+			s->chain[ended] = mem_new(c->n_stack, sizeof(uint32_t));
 		if (!s->chain[ended][c->chain[i].stack])
 			s->chain[ended][c->chain[i].stack] = (uint32_t)i;
 	}

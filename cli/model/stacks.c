@@ -341,15 +341,21 @@ static int stacks_take_served(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
-/* Returns 1 if the samples are sums of a server, which has applied the filters,
- * 0 if not, or -1 and *err. */
-static int stacks_load_served(struct stacks *s, struct store *db,
-			      struct err *err)
+int stacks_served(struct store *db, struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql("served_here"), NULL, 0, err);
 	int ret = r ? rows_next(r, err) : -1;
 
 	rows_close(r);
+	return ret;
+}
+
+/* Returns 1 if the samples are sums of a server, 0 if not, or -1 and *err. */
+static int stacks_load_served(struct stacks *s, struct store *db,
+			      struct err *err)
+{
+	int ret = stacks_served(db, err);
+
 	if (ret <= 0)
 		return ret;
 	if (s->o.weight || s->o.each)
@@ -421,8 +427,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
 	if (rows_each(db, "report_events", stacks_take_event, s, err) ||
-	    load_comms(s, db, err) ||
-	    !(s->code = code_load(db, parts, err)) ||
+	    load_comms(s, db, err) || !(s->code = code_load(db, parts, err)) ||
 	    stacks_load_groups(s, db, err) < 0 ||
 	    !(s->names = stack_names_load(db, s->code, s->labels, o->by_name,
 					  o->inlined, o->bogus, err))) {

@@ -36,9 +36,9 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* as for stack_names_load() */
 	bool inlined;
-	bool bogus;		/* likewise */
-	bool samples;		/* every sample weighs 1 */
-	bool no_groups;		/* the caller makes groups for stacks_get() */
+	bool bogus;	/* likewise */
+	bool samples;	/* every sample weighs 1 */
+	bool no_groups; /* the caller makes groups for stacks_get() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */
@@ -74,6 +74,9 @@ struct stacks_comm {
 	int64_t pid, tid; /* -1: not known */
 };
 
+/* Returns 1 if the samples of the database are sums of a server, which has
+ * applied the filters; 0 if not, or -1 and *err. */
+int stacks_served(struct store *db, struct err *err);
 /* Loads the samples that the options of filter_opts select. Returns NULL and
  * *err on failure. */
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,

@@ -98,6 +98,7 @@ const struct opt flame_opt_table[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
+	OPT_GROUP(input_server_opts),
 	{ .kind = OPT_END }
 };
 

@@ -268,6 +268,12 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		html_page_put_figures(out, &b);
 		fputs("</ul>\n", out);
 		html_page_put_advice(out, b.advice);
+		if (page_data_served(p->data))
+			fputs("<p>A server added these samples up: they have "
+			      "no times, so there is no track of time, and "
+			      "those of one thread name, CPU and stack share "
+			      "their weight evenly.</p>\n",
+			      out);
 		if (filter_given())
 			fputs("<p>The samples are filtered; tables of losses "
 			      "and verdicts are of the whole capture.</p>\n",

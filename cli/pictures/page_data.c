@@ -22,6 +22,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/verdict.h"
 
 #define BINS_MAX 1000000u
@@ -29,6 +30,7 @@
 struct page_data {
 	struct timeline tl;
 	bool timed, by_samples;
+	bool served;  /* the sums of a server, without times */
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
 	int event, clock; /* to show first; for wall-clock time */
@@ -94,6 +96,37 @@ static void page_data_take_sample(void *arg, const struct stacks_sample *s)
 	d->last_weight[s->event] = s->weight;
 	d->last_bin = bin;
 	d->n_sample++;
+}
+
+#define PAGE_SUMS_MAX 4000000
+
+/* A page has a row for each sample, without a time if a server gave sums: then
+ * the samples of a group share its weight. */
+static int page_data_take_sums(struct page_data *d, struct err *err)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < stacks_events(d->stacks); i++)
+		all = saturating_add(all, stacks_event(d->stacks, i)->samples);
+	if (all > PAGE_SUMS_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "a page of %llu samples is too large for a "
+			       "browser, which takes %d; choose fewer runs "
+			       "with --where, or draw with 'backstitch flame'",
+			       (unsigned long long)all, PAGE_SUMS_MAX);
+	for (size_t i = 0; i < stacks_count(d->stacks); i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+		struct stacks_sample one = { .group = (uint32_t)i,
+					     .event = g->event,
+					     .cpu = g->cpu };
+		uint64_t more = g->weight % g->samples;
+
+		for (uint64_t k = 0; k < g->samples; k++) {
+			one.weight = g->weight / g->samples + (k < more);
+			page_data_take_sample(d, &one);
+		}
+	}
+	return 0;
 }
 
 /* ---- stacks */
@@ -191,23 +224,28 @@ struct page_data *page_data_new(struct store *db, const char *path,
 				bool inlined, bool samples, struct err *err)
 {
 	struct page_data *d = mem_new(1, sizeof(*d));
+	int served = stacks_served(db, err);
 	const struct stacks_opts so = {
+		.by_cpu = served > 0,
 		.inlined = inlined,
 		.bogus = true,
 		.samples = samples,
-		.each = page_data_take_sample,
+		.each = served ? NULL : page_data_take_sample,
 		.arg = d,
 	};
 
 	d->by_samples = samples;
-	if (timeline_load(&d->tl, &d->timed, db, err))
+	d->served = served > 0;
+	if (served < 0 ||
+	    (!served && timeline_load(&d->tl, &d->timed, db, err)))
 		goto out;
 	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
 						 (uint64_t)d->tl.t0)
 			  : 1;
 	if ((d->timed &&
 	     !(d->times = page_times_load(db, page_data_bin, d, err))) ||
-	    !(d->stacks = stacks_load(db, &so, err)))
+	    !(d->stacks = stacks_load(db, &so, err)) ||
+	    (d->served && page_data_take_sums(d, err)))
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = samples ? -1 : wall_clock(d->stacks);
@@ -258,6 +296,11 @@ struct stacks *page_data_stacks(const struct page_data *d)
 int page_data_event(const struct page_data *d)
 {
 	return d->event;
+}
+
+bool page_data_served(const struct page_data *d)
+{
+	return d->served;
 }
 
 const struct timeline *page_data_timeline(const struct page_data *d)

@@ -37,6 +37,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 				bool inlined, bool samples, struct err *err);
 void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);
+/* Returns whether they are the sums of a server: no sample has a time. */
+bool page_data_served(const struct page_data *d);
 struct stacks *page_data_stacks(const struct page_data *d);
 /* Returns the event of the samples to show first, -1 if there is none. */
 int page_data_event(const struct page_data *d);

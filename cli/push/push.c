@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/output/human.h"
@@ -22,7 +21,7 @@
 #include "cli/stop.h"
 #include "stitch/base/mem.h"
 
-#define ROUNDS_MAX 8 /* in which a run is repaired; more will not help */
+#define ROUNDS_MAX 4 /* in which a run is repaired; more will not help */
 #define PAUSE_MS 250 /* before the second try; twice as long each time */
 
 /* What became of a run. */
@@ -123,8 +122,8 @@ static void push_note(struct push_job *j, enum fleet_table_id t, uint64_t k,
 static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 			  struct push_body *b, struct err *err)
 {
-	char id[100] = "backstitch-";
-	size_t n = strlen(id);
+	char hex[PUSH_HEX_SIZE];
+	char id[100];
 
 	push_note(j, t, k, b->rows);
 	if (!b->pack || push_body_finish(b, err)) {
@@ -133,11 +132,9 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 		push_body_free(b);
 		return bad ? -1 : 0;
 	}
-	for (size_t i = 0; i < sizeof(j->run->id); i++)
-		n += (size_t)snprintf(id + n, sizeof(id) - n, "%02x",
-				      j->run->id[i]);
-	snprintf(id + n, sizeof(id) - n, "-%s-%" PRIu64, fleet_tables[t].name,
-		 k);
+	push_run_hex(j->run, hex);
+	snprintf(id, sizeof(id), "backstitch-%s-%s-%" PRIu64, hex,
+		 fleet_tables[t].name, k);
 	return push_sender_put(&j->p->sender, t, id, b, err);
 }
 
@@ -518,6 +515,18 @@ int push_database(struct push *p, struct store *db, const char *path,
 		push_ledger_release(&job[i].ours);
 	}
 	free(job);
+	fleet_close(p->f);
+	return rc;
+}
+
+int push_database_names(struct push *p, struct store *db, struct err *err)
+{
+	int rc;
+
+	p->f = fleet_open(db, err);
+	if (!p->f)
+		return -1;
+	rc = push_try(p, push_names_try, p, err);
 	fleet_close(p->f);
 	return rc;
 }

@@ -19,5 +19,7 @@ void push_free(struct push *p); /* NULL is fine */
  * stderr. Returns 0, or -1 and *err. */
 int push_database(struct push *p, struct store *db, const char *path,
 		  struct err *err);
+/* Pushes the names of a database only. */
+int push_database_names(struct push *p, struct store *db, struct err *err);
 struct push_counts push_counts(const struct push *p);
 #endif

@@ -16,9 +16,8 @@
 
 #define BLOCKS_MAX (1 << 20) /* of a table of a run */
 #define WAIT_MS 200
-#define HEX_SIZE 33
 
-static void push_run_hex(const struct fleet_run *run, char hex[HEX_SIZE])
+void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE])
 {
 	for (size_t i = 0; i < sizeof(run->id); i++)
 		snprintf(hex + 2 * i, 3, "%02x", run->id[i]);
@@ -76,7 +75,7 @@ static int push_server_wait(struct clickhouse *c, const char *sql,
 static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
-	char hex[HEX_SIZE];
+	char hex[PUSH_HEX_SIZE];
 	char name[600] = "";
 	char sql[1000];
 
@@ -129,7 +128,7 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	struct clickhouse_ask ask = { .types = "u8 u64 u64 u64",
 				      .row = push_take_block,
 				      .arg = &r };
-	char hex[HEX_SIZE];
+	char hex[PUSH_HEX_SIZE];
 	char *sql = NULL;
 	const char *between = "";
 	size_t len;
@@ -206,7 +205,7 @@ static int push_remove(struct push_server *s, enum fleet_table_id t,
 int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 			     enum fleet_table_id t, uint64_t k, struct err *err)
 {
-	char hex[HEX_SIZE];
+	char hex[PUSH_HEX_SIZE];
 	char where[200];
 
 	push_run_hex(run, hex);
@@ -220,7 +219,7 @@ int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 			   struct err *err)
 {
-	char hex[HEX_SIZE];
+	char hex[PUSH_HEX_SIZE];
 	char where[200];
 
 	push_run_hex(run, hex);

@@ -47,6 +47,10 @@ struct push_ledger {
 	bool committed; /* it has one row in table run */
 	uint64_t rows;	/* that this row tells of table sample */
 };
+/* Writes the run's id. The query_id of an insert is "backstitch-", this, "-",
+ * the table, "-" and the block. */
+#define PUSH_HEX_SIZE 33
+void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE]);
 /* Returns the name of block k of the run: the column `block`. */
 uint64_t push_block_name(const struct fleet_run *run, uint64_t k);
 /* Asks for it, after waiting until no server stores rows of the run. Returns 0,

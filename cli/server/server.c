@@ -18,6 +18,7 @@
 #include "schema/store.h"
 #include "schema/write/served.h"
 #include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 static const char *where;
@@ -26,95 +27,9 @@ const struct opt server_opts[] = {
 	OPT_STRING(0, "where", "COND", &where,
 		   "of a server: the runs for which this condition on "
 		   "table run is true, such as \"host = 'web1'\""),
-	OPT_GROUP_TOLD(clickhouse_opts,
-		       "and for a server, those of 'backstitch push -h': "
-		       "--password-file, --ca-file, --timeout"),
+	OPT_GROUP(clickhouse_opts),
 	{ .kind = OPT_END }
 };
-
-FILE *server_text_begin(struct server_text *t)
-{
-	*t = (struct server_text){ NULL, 0, NULL };
-	t->f = mem_stream(&t->text, &t->len);
-	return t->f;
-}
-
-char *server_text_end(struct server_text *t)
-{
-	mem_stream_end(t->f);
-	return t->text;
-}
-
-struct value server_int(int64_t v)
-{
-	return (struct value){ .kind = VALUE_INT, .num = v };
-}
-
-struct value server_text_of(const char *text, size_t len)
-{
-	return (struct value){ .kind = VALUE_TEXT, .text = text, .len = len };
-}
-
-struct value server_blob(const void *data, size_t len)
-{
-	return (struct value){ .kind = VALUE_BLOB, .text = data, .len = len };
-}
-
-struct value server_text_or_null(const struct rowbinary_value *v)
-{
-	return v->len ? server_text_of(v->text, v->len)
-		      : (struct value){ .kind = VALUE_NULL };
-}
-
-struct value server_known(int64_t v, int64_t unknown)
-{
-	return v == unknown ? (struct value){ .kind = VALUE_NULL }
-			    : server_int(v);
-}
-
-int server_bad(const struct server *s, const char *what, struct err *err)
-{
-	return err_set(err, ERR_FORMAT,
-		       "%s: %s; what pushed it is damaged, or newer: look "
-		       "whether a newer backstitch reads it",
-		       clickhouse_name(s->c), what);
-}
-
-int server_select(struct server *s, const char *sql, const char *types,
-		  rowbinary_fn *row, struct err *err)
-{
-	size_t n = s->n_run;
-	uint8_t *ids = mem_new(n + 1, SERVER_HASH);
-	struct clickhouse_ask ask = {
-		.sql = sql,
-		.types = types,
-		.row = row,
-		.arg = s,
-		.extra = "chosen",
-		.extra_columns = "run FixedString(16)",
-		.data = ids,
-		.len = n * SERVER_HASH,
-	};
-	int rc;
-
-	for (size_t i = 0; i < n; i++)
-		memcpy(ids + i * SERVER_HASH, s->run[i].id, SERVER_HASH);
-	rc = clickhouse_select(s->c, &ask, err);
-	free(ids);
-	return rc;
-}
-
-size_t server_run_of(const struct server *s, const struct rowbinary_value *id)
-{
-	struct intern *chosen = (struct intern *)&s->chosen;
-	uint32_t i;
-
-	if (id->len != SERVER_HASH)
-		return SIZE_MAX;
-	/* the first n_run are the runs, others are of a wrong reply */
-	i = intern_add_bytes(chosen, id->text, id->len);
-	return i < s->n_run ? i : SIZE_MAX;
-}
 
 /* ---- which runs */
 
@@ -213,10 +128,10 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 	return server_put_run(s, v, err);
 }
 
-/* Writes the condition; a comment at its end must not hide the bracket. */
-static void server_put_where(FILE *f)
+/* Writes the conditions; a comment at an end must not hide the bracket. */
+static void server_put_where(const struct server *s, FILE *f)
 {
-	fprintf(f, "(%s\n)", where ? where : "1");
+	fprintf(f, "(%s\n) AND (%s\n)", where ? where : "1", s->where);
 }
 
 /* Writes the time of --since, counted back from the end of the last run. */
@@ -232,7 +147,7 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 		return 0;
 	server_text_begin(&t);
 	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", t.f);
-	server_put_where(t.f);
+	server_put_where(s, t.f);
 	sql = server_text_end(&t);
 	rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
 	free(sql);
@@ -253,7 +168,7 @@ static int server_runs(struct server *s, struct err *err)
 		return -1;
 	server_text_begin(&t);
 	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", t.f);
-	server_put_where(t.f);
+	server_put_where(s, t.f);
 	if (choice.has_from)
 		fprintf(t.f, " AND wall = 1 AND end >= %" PRId64, choice.from);
 	if (choice.has_to)
@@ -318,7 +233,11 @@ static int server_check(const struct server *s, struct err *err)
 	uint64_t kept = 0;
 
 	if (filter_given())
-		return 0;
+		return s->samples ? 0
+				  : err_set(err, ERR_USAGE,
+					    "%s: the filters let no sample "
+					    "through",
+					    clickhouse_name(s->c));
 	for (size_t i = 0; i < s->n_run; i++)
 		kept += s->run[i].kept;
 	if (kept == s->samples)
@@ -362,14 +281,37 @@ static void server_release(struct server *s)
 	free(s->raw);
 }
 
+static int server_finish(struct server *s, struct err *err)
+{
+	struct ledger *lg = ledger_new();
+	int rc = served_end(s->out, err) || store_finish(s->db, lg, err) ? -1
+									 : 0;
+
+	ledger_free(lg);
+	return rc;
+}
+
+/* Opens the server; behind '#' the URL may have a condition. */
+static struct clickhouse *server_connect(struct server *s, const char *url,
+					 struct err *err)
+{
+	const char *cond = strchr(url, '#');
+	char *plain = mem_dup(url, strcspn(url, "#"));
+
+	s->where = cond ? cond + 1 : "1";
+	s->c = clickhouse_open(plain, err);
+	free(plain);
+	return s->c;
+}
+
 struct store *server_open(const char *url, unsigned int detail, struct err *err)
 {
 	const struct store_opts so = { .no_pages = true };
-	struct server s = { .c = clickhouse_open(url, err), .detail = detail };
+	struct server s = { .detail = detail };
 	struct store *db = NULL;
 	int rc = -1;
 
-	if (!s.c)
+	if (!server_connect(&s, url, err))
 		return NULL;
 	progress_start("asking the server");
 	s.db = db = store_create_temp(&so, NULL, err);
@@ -378,11 +320,31 @@ struct store *server_open(const char *url, unsigned int detail, struct err *err)
 	if (s.out)
 		rc = server_fetch(&s, err);
 	if (!rc)
-		rc = served_end(s.out, err);
+		rc = server_finish(&s, err);
 	progress_clear();
 	server_release(&s);
 	if (!rc)
 		return db;
 	store_close(db);
+	return NULL;
+}
+
+struct store *server_open_unnamed(const char *url, struct err *err)
+{
+	const struct store_opts so = { .no_pages = true };
+	struct server s = { .c = clickhouse_open(url, err) };
+	int rc = -1;
+
+	if (!s.c)
+		return NULL;
+	s.db = store_create_temp(&so, NULL, err);
+	if (s.db)
+		s.out = served_new(s.db, err);
+	if (s.out)
+		rc = server_unnamed(&s, err);
+	server_release(&s);
+	if (!rc)
+		return s.db;
+	store_close(s.db);
 	return NULL;
 }

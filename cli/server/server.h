@@ -23,9 +23,15 @@ enum server_detail {
 	SERVER_VERDICTS = 4 /* of joined requests, too */
 };
 
-/* Fetches the runs that --where, --from, --to, --since and --last choose, and
- * of these the samples that the filter options select. Returns the database,
- * for store_close(), or NULL and *err: never a part of what was asked for. */
+/* Fetches the runs that a condition behind '#' in the URL, --where, --from,
+ * --to, --since and --last choose, and of these the samples that the filter
+ * options select. Returns the database, for store_close(), or NULL and *err:
+ * never a part of what was asked for. */
 struct store *server_open(const char *url, unsigned int detail,
 			  struct err *err);
+
+/* Fetches the code of all runs that has no name in the server, for
+ * name_images(). Returns a database that is not finished yet, or NULL and
+ * *err. */
+struct store *server_open_unnamed(const char *url, struct err *err);
 #endif

@@ -270,7 +270,7 @@ static int server_select_needed(struct server_codes *c, const char *sql,
 		.len = len,
 	};
 
-	return len ? clickhouse_select(c->s->c, &ask, err) : 0;
+	return len ? server_ask_counted(c->s, &ask, err) : 0;
 }
 
 static int server_stacks(struct server_codes *c, struct err *err)
@@ -420,16 +420,15 @@ static int server_put_images(struct server_codes *c, struct err *err)
 					  err);
 
 		const char *path = key + sizeof(word) + word[1];
-		const char *status = !c->named[i]	? "no name"
-				     : c->unverified[i] ? "unverified"
-							: "named";
+		const char *status = c->unverified[i] ? "unverified" : "named";
 		const struct value bind[] = {
 			server_int(i + 1),
 			server_int(c->kind[word[0]]),
 			server_text_of(path, len - sizeof(word) - word[1]),
 			n ? server_blob(id, (size_t)n)
 			  : (struct value){ .kind = VALUE_NULL },
-			server_text_of(status, strlen(status)),
+			c->named[i] ? server_text_of(status, strlen(status))
+				    : (struct value){ .kind = VALUE_NULL },
 		};
 
 		if (served_put(c->s->out, "served_put_image", bind, 5, err))
@@ -603,37 +602,111 @@ static int server_put_chains(struct server_codes *c, struct err *err)
 	return 0;
 }
 
+/* ---- places without a name */
+
+enum {
+	PLACE_ID,
+	PLACE_BUILD_ID,
+	PLACE_PATH,
+	PLACE_KIND,
+	PLACE_OFFSET,
+	PLACE_VADDR,
+	PLACE_FLAGS
+};
+
+static int server_take_place(void *arg, const struct rowbinary_value *v,
+			     struct err *err)
+{
+	struct server_codes *c = arg;
+	struct server_frame_key key = {
+		.off = v[PLACE_OFFSET].u,
+		.vaddr = v[PLACE_VADDR].u,
+		.place = v[PLACE_ID].u,
+		.flags = (uint16_t)v[PLACE_FLAGS].u,
+	};
+
+	key.image = server_image(c, &v[PLACE_BUILD_ID], &v[PLACE_PATH],
+				 &v[PLACE_KIND], err);
+	if (!key.image)
+		return -1;
+	server_place(c, key.place);
+	if (intern_add_bytes(&c->frames, &key, sizeof(key)) >= SERVER_ITEMS_MAX)
+		return server_bad(c->s, "too many places", err);
+	return 0;
+}
+
+static int server_code_places(struct server_codes *c, struct err *err)
+{
+	struct clickhouse_ask ask = {
+		.sql = "SELECT p, any(b), any(f), any(k), any(o), any(v), "
+		       "any(g) FROM stack ARRAY JOIN place AS p, build_id AS "
+		       "b, path AS f, kind AS k, offset AS o, vaddr AS v, flags "
+		       "AS g WHERE p GLOBAL NOT IN (SELECT place FROM name) "
+		       "GROUP BY p ORDER BY p",
+		.types = "u64 string string string u64 u64 u16",
+		.row = server_take_place,
+		.arg = c,
+	};
+
+	if (server_ask_counted(c->s, &ask, err))
+		return -1;
+	c->name = mem_new(c->n_place + 1, sizeof(*c->name));
+	return 0;
+}
+
+/* ---- all of it */
+
+static void server_code_release(struct server_codes *c)
+{
+	intern_release(&c->kinds);
+	intern_release(&c->images);
+	intern_release(&c->frames);
+	intern_release(&c->nodes);
+	intern_release(&c->texts);
+	intern_release(&c->symbols);
+	table_release(&c->places);
+	free(c->named);
+	free(c->unverified);
+	free(c->place);
+	free(c->name);
+	free(c->inlined);
+	free(c->leaf);
+	free(c->wanted);
+	free(c->bogus);
+}
+
+static int server_code_begin(struct server_codes *c, struct err *err)
+{
+	intern_add(&c->texts, "");
+	return rows_each(c->s->db, "export_image_kinds", server_take_kind, c,
+			 err);
+}
+
 int server_code(struct server *s, struct err *err)
 {
 	struct server_codes c = { .s = s };
-	int rc;
+	int rc = server_code_begin(&c, err) || server_stacks(&c, err) ||
+				 server_names(&c, err) ||
+				 server_put_frames(&c, err) ||
+				 server_put_images(&c, err) ||
+				 server_put_stacks(&c, err) ||
+				 server_put_chains(&c, err)
+			 ? -1
+			 : 0;
 
-	intern_add(&c.texts, "");
-	rc = rows_each(s->db, "export_image_kinds", server_take_kind, &c, err);
-	if (!rc)
-		rc = server_stacks(&c, err);
-	if (!rc)
-		rc = server_names(&c, err);
-	if (!rc)
-		rc = server_put_frames(&c, err) || server_put_images(&c, err) ||
-				     server_put_stacks(&c, err) ||
-				     server_put_chains(&c, err)
-			     ? -1
-			     : 0;
-	intern_release(&c.kinds);
-	intern_release(&c.images);
-	intern_release(&c.frames);
-	intern_release(&c.nodes);
-	intern_release(&c.texts);
-	intern_release(&c.symbols);
-	table_release(&c.places);
-	free(c.named);
-	free(c.unverified);
-	free(c.place);
-	free(c.name);
-	free(c.inlined);
-	free(c.leaf);
-	free(c.wanted);
-	free(c.bogus);
+	server_code_release(&c);
+	return rc;
+}
+
+int server_unnamed(struct server *s, struct err *err)
+{
+	struct server_codes c = { .s = s };
+	int rc = server_code_begin(&c, err) || server_code_places(&c, err) ||
+				 server_put_frames(&c, err) ||
+				 server_put_images(&c, err)
+			 ? -1
+			 : 0;
+
+	server_code_release(&c);
 	return rc;
 }

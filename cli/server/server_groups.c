@@ -168,6 +168,8 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 				  "a sample is of an event that its run does "
 				  "not have",
 				  err);
+	if (!v[GROUP_N].u)
+		return server_bad(s, "a sample stands for none", err);
 	if (v[GROUP_WEIGHT].u > INT64_MAX || v[GROUP_N].u > INT64_MAX ||
 	    __builtin_add_overflow(s->samples, v[GROUP_N].u, &s->samples))
 		return err_set(err, ERR_LIMIT,

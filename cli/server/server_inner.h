@@ -39,6 +39,7 @@ struct server {
 	struct store *db;
 	struct served *out;
 	unsigned int detail;
+	const char *where; /* the condition in the URL */
 	struct server_run *run;
 	size_t n_run, cap_run;
 	struct intern chosen; /* ids of runs, in the order of run[] */
@@ -70,6 +71,12 @@ char *server_text_end(struct server_text *t);
  * runs. */
 int server_select(struct server *s, const char *sql, const char *types,
 		  rowbinary_fn *row, struct err *err);
+/* The same, also if the answer may have no row: an empty reply is not taken for
+ * one. */
+int server_select_counted(struct server *s, const char *sql, const char *types,
+			  rowbinary_fn *row, struct err *err);
+int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
+		       struct err *err);
 /* Sets *err for a value that no server of ours has. Returns -1. */
 int server_bad(const struct server *s, const char *what, struct err *err);
 
@@ -85,6 +92,8 @@ struct value server_known(int64_t v, int64_t unknown);
 int server_groups(struct server *s, const char *cond, struct err *err);
 /* server_code.c: fetches the stacks of the groups, and their names. */
 int server_code(struct server *s, struct err *err);
+/* Fetches the places that have no name. */
+int server_unnamed(struct server *s, struct err *err);
 /* server_sums.c: events; losses, verdicts, trust and findings. */
 int server_events(struct server *s, struct err *err);
 int server_sums(struct server *s, struct err *err);

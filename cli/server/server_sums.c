@@ -73,7 +73,7 @@ int server_events(struct server *s, struct err *err)
 		s,
 		"SELECT run, event, how, unit, period, frequency, stacks, "
 		"deferred, samples, weight FROM event WHERE " IN_CHOSEN
-		" ORDER BY event, run",
+		" ORDER BY number, event, run",
 		"hash string string string u64 u8 u8 u8 u64 u64",
 		server_take_event, err);
 }
@@ -193,7 +193,8 @@ int server_sums(struct server *s, struct err *err)
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
-		if (server_select(s, of[i].sql, of[i].types, of[i].row, err))
+		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
+					  err))
 			return -1;
 	return 0;
 }

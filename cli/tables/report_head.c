@@ -42,8 +42,7 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 		return 0;
 	if (rp->event >= 0) {
 		event.kind = VALUE_TEXT;
-		event.text =
-			stacks_event(rp->stacks, (size_t)rp->event)->name;
+		event.text = stacks_event(rp->stacks, (size_t)rp->event)->name;
 		event.len = strlen(event.text);
 	}
 	r = rows_open(rp->db, store_sql("report_asked"), &event, 1, err);

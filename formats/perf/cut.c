@@ -53,6 +53,7 @@ enum cut_kernel {
 struct cut_task {
 	int32_t pid, tid;
 	bool alive;
+	bool complete;	  /* all mappings of the process are known */
 	uint32_t threads; /* of the process that live, in its first one */
 	unsigned char *comm;
 	size_t comm_size;
@@ -266,6 +267,7 @@ static void cut_set_comm(struct cut_task *t, unsigned char *record, size_t size)
 struct cut_record {
 	uint32_t type;
 	uint16_t misc, size;
+	uint64_t time; /* of names, mappings and threads; 0: unknown */
 	const void *data;
 	struct bytes b;
 };
@@ -292,8 +294,10 @@ static int cut_take_comm(struct perf_cut *c, const struct cut_record *r,
 	struct cut_task *t = cut_live(c, pid, tid);
 	unsigned char *copy = cut_copy(c, r->data, r->size);
 
-	if (r->misc & MISC_EXEC)
+	if (r->misc & MISC_EXEC) {
 		cut_drop_maps(c, cut_find(c, pid));
+		cut_find(c, pid)->complete = true;
+	}
 	misc = c->swap ? __builtin_bswap16(misc) : misc;
 	memcpy(copy + 4, &misc, sizeof(misc));
 	cut_set_comm(t, copy, r->size);
@@ -319,7 +323,14 @@ static int cut_take_mmap(struct perf_cut *c, const struct cut_record *r,
 		return 0;
 	}
 	cut_live(c, pid, pid);
-	cut_maps_add(&cut_find(c, pid)->maps, &m);
+	struct cut_task *t = cut_find(c, pid);
+
+	/* one without a time is of a list of all: a reader takes it so */
+	if (!r->time)
+		t->complete = true;
+	else if (!t->complete)
+		memcpy(m.record, r->data, r->size);
+	cut_maps_add(&t->maps, &m);
 	return 0;
 }
 
@@ -339,6 +350,8 @@ static void cut_inherit(struct perf_cut *c, int32_t pid, int32_t tid,
 		cut_set_comm(to, copy, from->comm_size);
 	}
 	to = cut_find(c, pid);
+	if (pid != ppid && leader && to)
+		to->complete = leader->complete;
 	for (size_t i = 0; pid != ppid && leader && to && i < leader->maps.n;
 	     i++) {
 		struct cut_map m = leader->maps.map[i];
@@ -459,6 +472,7 @@ static int cut_read_record(const struct perf_cut *c, const void *data,
 			   struct err *err)
 {
 	r->data = data;
+	r->time = 0;
 	bytes_init(b, data, len, c->path, c->off, c->swap);
 	if (bytes_u32(b, &r->type, err) || bytes_u16(b, &r->misc, err) ||
 	    bytes_u16(b, &r->size, err))
@@ -497,6 +511,7 @@ static int cut_settle(struct perf_cut *c, uint64_t time, size_t n,
 		c->off = l->off;
 		ret = cut_read_record(c, l->record, l->size, &r, &b, err);
 		r.b = b;
+		r.time = l->time;
 		if (!ret)
 			ret = cut_take_state(c, &r, err);
 		c->late_bytes -= l->size;

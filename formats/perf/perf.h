@@ -295,8 +295,8 @@ struct perf {
 	struct tp_format *fmt;
 	size_t n_fmt, cap_fmt;
 	struct call call; /* of the last sample */
-	struct tp tp;	/* for fields() and print() */
-	struct tp look; /* for decode() */
+	struct tp tp;	  /* for fields() and print() */
+	struct tp look;	  /* for decode() */
 	struct halves halves;
 	/* Scratch of perf_record_decode(). */
 	uint64_t *ip, *kern, *user, *part, *regs, *intr, *counter;

@@ -106,6 +106,14 @@ struct rows *rows_open(struct store *db, const char *sql,
 	return r;
 }
 
+int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
+	       struct err *err)
+{
+	/* what the last run ended with was told then */
+	sqlite3_reset(r->st);
+	return rows_bind(r, bind, n_bind, err);
+}
+
 int store_error_place(const struct store *db)
 {
 	return sqlite3_error_offset(db->db);

@@ -37,6 +37,10 @@ struct value {
 struct rows *rows_open(struct store *db, const char *sql,
 		       const struct value *bind, size_t n_bind,
 		       struct err *err);
+/* Begins the statement again, with other values for ?1 ... ?n. Values of its
+ * rows are gone. Returns 0, or -1 and *err. */
+int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
+	       struct err *err);
 /* Returns the byte of the statement at which rows_open() failed, or -1 if it is
  * not known. Valid right after the failure. */
 int store_error_place(const struct store *db);

@@ -494,9 +494,9 @@ static const struct merge_map *merge_event_map(const struct merge_part *p,
 static int merge_put_payload(struct merge *m, struct merge_part *p,
 			     struct err *err)
 {
-	struct value v = rows_value(p->payloads, MERGE_PAYLOADS_DATA);
+	struct value v = rows_value(p->payloads, PAYLOADS_DATA);
 
-	p->payload = rows_int(p->payloads, MERGE_PAYLOADS_ID);
+	p->payload = rows_int(p->payloads, PAYLOADS_ID);
 	p->payload_to = 0;
 	if (v.kind == VALUE_BLOB &&
 	    payload_rows_put(m->db, v.text, v.len, &p->payload_to, err))
@@ -509,8 +509,8 @@ static int merge_put_payload(struct merge *m, struct merge_part *p,
 
 /* Stores the new id of a payload in *to. As events use new payloads in the
  * order of their ids, no more payloads are read than are needed so far. */
-static int merge_reach_payload(struct merge *m, struct merge_part *p, int64_t id,
-			       uint32_t *to, struct err *err)
+static int merge_reach_payload(struct merge *m, struct merge_part *p,
+			       int64_t id, uint32_t *to, struct err *err)
 {
 	int ret = 1;
 
@@ -518,6 +518,11 @@ static int merge_reach_payload(struct merge *m, struct merge_part *p, int64_t id
 		ret = rows_next(p->payloads, err);
 		if (ret < 0 || (ret > 0 && merge_put_payload(m, p, err)))
 			return -1;
+	}
+	if (!ret) {
+		/* another step would begin anew */
+		p->payload = INT64_MAX;
+		p->payload_to = 0;
 	}
 	if (!p->db->older)
 		*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);

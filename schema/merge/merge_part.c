@@ -295,11 +295,10 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 		     store_sql(p->db->older ? "merge_take_older_events"
 					    : "merge_take_events"),
 		     err)) &&
-	    (p->payloads = rows_open(p->db,
-				     store_sql(p->db->older
-						       ? "merge_older_payloads"
-						       : "merge_payloads"),
-				     NULL, 0, err)))
+	    (p->payloads = rows_open(
+		     p->db,
+		     store_sql(p->db->older ? "older_payloads" : "payloads"),
+		     NULL, 0, err)))
 		return p;
 	merge_part_close(p);
 	return NULL;

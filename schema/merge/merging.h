@@ -103,9 +103,9 @@ struct merge_part {
 	size_t n_run, cap_run;
 	/* the next event */
 	struct int_rows *events;
-	struct int_row event; /* by enum merge_event_value */
-	int64_t time;	      /* that it is sorted by */
-	uint32_t at;	      /* capture.id of the result */
+	struct int_row event;  /* by enum merge_event_value */
+	int64_t time;	       /* that it is sorted by */
+	uint32_t at;	       /* capture.id of the result */
 	struct rows *payloads; /* in the order of their ids */
 	int64_t payload;       /* id of the last one read */
 	uint32_t payload_to;   /* and its new id */

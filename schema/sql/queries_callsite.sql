@@ -47,9 +47,6 @@ SELECT inner, frame, link FROM callsite_link
 -- name: again_others
 SELECT image FROM other_file
 
--- name: put_stack_check
-INSERT INTO stack_check VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
-
 -- name: check_callsites
 SELECT n.stacks, n.addresses, n.bogus,
 	coalesce(sum(g.n), 0) AS samples,

@@ -188,8 +188,30 @@ SELECT t.id, coalesce(t.fields, '') AS fields, t.format,
 	coalesce(c.format = 'ftext', 0) AS is_text
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
--- name: print_raws
-SELECT event, data FROM event_raw ORDER BY event
+-- Events with a raw payload, for int_rows.h, and the payload. Of schema 9 the id
+-- of a payload is that of its event.
+-- ?1: the event before the first
+-- name: payload_ids
+SELECT take_ints(id, payload) AS taken
+FROM event WHERE id > ?1 AND payload IS NOT NULL
+
+-- ?1: the event before the first
+-- name: older_payload_ids
+SELECT take_ints(event, event) AS taken FROM event_raw WHERE event > ?1
+
+-- name: payloads
+SELECT id, data FROM payload ORDER BY id
+
+-- name: older_payloads
+SELECT event AS id, data FROM event_raw ORDER BY event
+
+-- ?1: id
+-- name: payload_data
+SELECT data FROM payload WHERE id = ?1
+
+-- ?1: id
+-- name: older_payload_data
+SELECT data FROM event_raw WHERE event = ?1
 
 -- name: list_ev_tables
 SELECT name FROM sqlite_schema

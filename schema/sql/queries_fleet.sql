@@ -42,7 +42,8 @@ SELECT coalesce(name, '') AS event, coalesce(max(how), '') AS how,
 	coalesce(max(freq), 0) AS frequency,
 	coalesce(max(has_chain), 0) AS stacks,
 	coalesce(max(defer), 0) AS deferred,
-	coalesce(sum(events), 0) AS samples, coalesce(sum(weight), 0) AS weight
+	coalesce(sum(events), 0) AS samples, coalesce(sum(weight), 0) AS weight,
+	row_number() OVER (ORDER BY min(id)) AS number
 FROM event_type WHERE capture = ?1 AND kind = 'sample'
 GROUP BY 1 ORDER BY 1
 

@@ -154,12 +154,6 @@ SELECT take_ints(e.id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
 	r.event, raw_ns) AS taken
 FROM event e LEFT JOIN event_raw r ON r.event = e.id WHERE e.id > ?1
 
--- name: merge_payloads
-SELECT id, data FROM payload ORDER BY id
-
--- name: merge_older_payloads
-SELECT event AS id, data FROM event_raw ORDER BY event
-
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss
 ORDER BY id

@@ -86,3 +86,86 @@ SELECT type, coalesce(comm, 0) AS comm, coalesce(cpu, -1) AS cpu,
 	coalesce(kraw, 0) AS kraw, coalesce(uraw, 0) AS uraw,
 	coalesce(verdict, 0) AS verdict, coalesce(flags, 0) AS flags, weight, n
 FROM served_group
+
+-- The statements of check that the sums of a server can answer; the columns are
+-- those of the statements without 'served_'.
+
+-- name: served_check_breaks
+SELECT (SELECT coalesce(sum(n), 0) FROM served_verdict
+		WHERE kind = 'request' AND verdict IN ('chain_lost',
+			'unjoinable', 'stripped', 'unexplained',
+			'unwinder_died')) AS requests,
+	(SELECT coalesce(sum(n), 0) FROM served_verdict
+		WHERE kind = 'chain' AND verdict IN ('sample_lost',
+			'overwritten', 'unjoinable', 'unexplained')) AS chains,
+	(SELECT coalesce(sum(records), 0) FROM served_loss WHERE counts)
+		AS lost,
+	(SELECT coalesce(sum(CASE WHEN what IN ('overwritten', 'damage')
+			THEN intervals WHEN counts THEN unknown END), 0)
+		FROM served_loss) AS lost_unknown,
+	NULL AS out_of_order,
+	(SELECT coalesce(sum(findings - explained), 0) FROM served_finding
+		WHERE breaks AND rule <> 'uncounted') AS findings,
+	NULL AS vanished, NULL AS not_provable,
+	(SELECT coalesce(sum(findings - explained), 0) FROM served_finding
+		WHERE rule = 'exit_order') AS open_findings,
+	(SELECT coalesce(sum(n), 0) FROM served_verdict
+		WHERE kind = 'chain' AND verdict = 'foreign') AS open_chains
+
+-- name: served_check_requests
+WITH v AS (SELECT verdict AS name, n FROM served_verdict
+	WHERE kind = 'request')
+SELECT coalesce(sum(n), 0) AS requests,
+	coalesce(sum(n) FILTER (WHERE name NOT IN ('refused', 'unjoinable')),
+		0) AS with_cookie,
+	coalesce(sum(n) FILTER (WHERE name = 'matched'), 0) AS matched,
+	coalesce(sum(n) FILTER (WHERE name = 'chain_lost'), 0) AS chain_lost,
+	coalesce(sum(n) FILTER (WHERE name = 'exit_per_task'), 0)
+		AS exit_per_task,
+	coalesce(sum(n) FILTER (WHERE name = 'pending_end'), 0)
+		AS pending_end,
+	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
+	coalesce(sum(n) FILTER (WHERE name = 'refused'), 0) AS refused,
+	coalesce(sum(n) FILTER (WHERE name = 'stripped'), 0) AS stripped,
+	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
+		AS unexplained,
+	coalesce(sum(n) FILTER (WHERE name = 'before_opt_in'), 0)
+		AS before_opt_in,
+	coalesce(sum(n) FILTER (WHERE name = 'in_unwinder'), 0)
+		AS in_unwinder,
+	coalesce(sum(n) FILTER (WHERE name = 'unwinder_died'), 0)
+		AS unwinder_died,
+	NULL AS after, NULL AS exec_between, NULL AS other_capture,
+	NULL AS reused_tid, NULL AS first_lost
+FROM v
+
+-- name: served_check_chains
+WITH v AS (SELECT verdict AS name, n FROM served_verdict WHERE kind = 'chain')
+SELECT coalesce(sum(n), 0) AS chains,
+	coalesce(sum(n) FILTER (WHERE name = 'used'), 0) AS used,
+	coalesce(sum(n) FILTER (WHERE name = 'sample_lost'), 0)
+		AS sample_lost,
+	coalesce(sum(n) FILTER (WHERE name = 'foreign'), 0) AS foreign_session,
+	coalesce(sum(n) FILTER (WHERE name = 'overwritten'), 0)
+		AS overwritten,
+	coalesce(sum(n) FILTER (WHERE name = 'duplicate'), 0) AS duplicate,
+	coalesce(sum(n) FILTER (WHERE name = 'unjoinable'), 0) AS unjoinable,
+	coalesce(sum(n) FILTER (WHERE name = 'unexplained'), 0)
+		AS unexplained,
+	NULL AS after_exit, NULL AS conflict
+FROM v
+
+-- name: served_check_losses
+SELECT what, counts, records, intervals, unknown FROM served_loss
+ORDER BY counts DESC, what
+
+-- name: served_check_findings
+SELECT f.rule, r.proves, r.view, f.breaks, f.findings, f.explained,
+	NULL AS first_ns
+FROM served_finding f LEFT JOIN rule r ON r.name = f.rule
+ORDER BY f.breaks DESC, f.findings DESC, f.rule
+
+-- name: served_check_damage
+SELECT 'run not complete' AS what, count(*) AS places, count(*) AS n,
+	0 AS bytes, NULL AS first_off, NULL AS detail
+FROM capture WHERE NOT complete GROUP BY complete

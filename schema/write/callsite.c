@@ -99,19 +99,18 @@ int store_user_trust(struct store *db, const struct store_user_trust *u,
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		       size_t n, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_stack_check"), err);
-	int rc = st ? 0 : -1;
+	struct row r;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, s[i].stack);
-		sqlite3_bind_int64(st, 2, s[i].checked);
-		sqlite3_bind_int64(st, 3, s[i].bogus);
-		callsite_bind_some(st, 4, s[i].first);
-		callsite_bind_some(st, 5, s[i].image);
-		sqlite3_bind_int64(st, 6, s[i].gaps);
-		callsite_bind_some(st, 7, s[i].caller);
-		rc = db_step(db, st, err);
+	for (size_t i = 0; i < n; i++) {
+		if (db_row(db, T_STACK_CHECK, 0, &r, err))
+			return -1;
+		row_key(&r, s[i].stack);
+		row_int(&r, 1, s[i].checked);
+		row_int(&r, 2, s[i].bogus);
+		row_id(&r, 3, s[i].first);
+		row_id(&r, 4, s[i].image);
+		row_int(&r, 5, s[i].gaps);
+		row_id(&r, 6, s[i].caller);
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return db_drain(db, err);
 }

@@ -1,4 +1,5 @@
-/* payload_rows.c - payloads of events, each content once if it comes again soon.
+/* payload_rows.c - payloads of events, each content once if it comes again
+ * soon.
  *
  * Programs make the same system calls again and again: of a million payloads of
  * a compiler and its shell four fifths are equal to one of the last ten

@@ -7,10 +7,8 @@
 
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
-#include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 #define STATEMENTS 32
@@ -84,9 +82,7 @@ static void served_drop_statements(struct served *s)
 
 int served_end(struct served *s, struct err *err)
 {
-	struct ledger *lg;
 	int64_t n;
-	int rc;
 
 	served_drop_statements(s);
 	if (db_exec(s->db, store_sql("served_fill_groups"), err) ||
@@ -94,10 +90,7 @@ int served_end(struct served *s, struct err *err)
 		      err))
 		return -1;
 	s->db->w->grouped = (uint64_t)n;
-	lg = ledger_new();
-	rc = store_finish(s->db, lg, err);
-	ledger_free(lg);
-	return rc;
+	return 0;
 }
 
 void served_free(struct served *s)

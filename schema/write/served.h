@@ -1,7 +1,8 @@
 /* served.h - a temporary database whose rows a server has added up.
  *
  * store_create_temp() with no_pages, served_new(), served_put() for each row,
- * served_end(); then it can be read like any other, but has no single event. */
+ * served_end(), store_finish(); then it can be read like any other, but has no
+ * single event. */
 #ifndef SCHEMA_WRITE_SERVED_H
 #define SCHEMA_WRITE_SERVED_H
 #include <stddef.h>
@@ -18,8 +19,7 @@ struct served *served_new(struct store *db, struct err *err);
  * and *err. */
 int served_put(struct served *s, const char *query, const struct value *v,
 	       size_t n, struct err *err);
-/* Makes the tables that depend on others, and finishes the database. Returns 0,
- * or -1 and *err. */
+/* Makes the tables that depend on others. Returns 0, or -1 and *err. */
 int served_end(struct served *s, struct err *err);
 void served_free(struct served *s); /* NULL is fine */
 #endif

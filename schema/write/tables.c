@@ -39,6 +39,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
 		    false, PAGES_NONE },
 	[T_COUNTER] = { "cookie_cpu", NULL, 10, false, PAGES_NONE },
+	[T_STACK_CHECK] = { "stack_check", NULL, 7, true, PAGES_NONE },
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };
 

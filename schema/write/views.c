@@ -72,7 +72,8 @@ struct views_kind {
  */
 static bool views_is_newer(const char *name)
 {
-	return !strncmp(name, "payload(", 8) || !strncmp(name, "event_raw(", 10);
+	return !strncmp(name, "payload(", 8) ||
+	       !strncmp(name, "event_raw(", 10);
 }
 
 static int views_check_kind(struct store *db, const struct views_kind *k,

@@ -57,6 +57,7 @@ enum store_table {
 	T_GAP,
 	T_COUNTER,
 	T_COOKIES,
+	T_STACK_CHECK,
 	T_FIXED
 };
 

@@ -8,7 +8,7 @@
 
 static const void *keep_bytes(struct arena *a, const void *p, size_t n)
 {
-	return p && n ? memcpy(arena_take(a, n), p, n) : NULL;
+	return p ? memcpy(arena_take(a, n), p, n) : NULL;
 }
 
 static const char *keep_text(struct arena *a, const char *s)
@@ -45,7 +45,16 @@ static void keep_addrs(struct arena *a, struct addrs *list)
 static const struct extra *keep_extras(struct arena *a, const struct extra *e,
 				       uint32_t n)
 {
-	return keep_bytes(a, e, n * sizeof(*e));
+	struct extra *own;
+
+	if (!e || !n)
+		return NULL;
+	own = arena_take(a, n * sizeof(*own));
+	for (uint32_t i = 0; i < n; i++) {
+		own[i] = e[i];
+		own[i].blob = keep_bytes(a, e[i].blob, e[i].len);
+	}
+	return own;
 }
 
 static const struct addrs *keep_held(struct arena *a, const struct addrs *held,

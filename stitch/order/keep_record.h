@@ -5,6 +5,6 @@ struct arena;
 struct record;
 
 /* Replaces all that the record points to by copies in the arena, except
- * payloads, stack dumps and blobs, which a source with ops->apart keeps. */
+ * payloads and stack dumps, which a source with ops->apart keeps. */
 void keep_record(struct record *rec, struct arena *a);
 #endif

@@ -1,7 +1,7 @@
 /* dwarf.h - source lines and inlined functions of addresses, from DWARF.
  *
- * All addresses of a file should be looked up in one call: each unit is walked at
- * most once then. Results are copied, so that libdw's memory can be freed by
+ * All addresses of a file should be looked up in one call: each unit is walked
+ * at most once then. Results are copied, so that libdw's memory can be freed by
  * dwarf_close() early. A file without .debug_info costs nothing. */
 #ifndef SYMBOLIZE_DWARF_DWARF_H
 #define SYMBOLIZE_DWARF_DWARF_H
@@ -25,8 +25,8 @@ struct dwarf_frame {
 /* Returns true if the file has debug information that can be read. */
 bool dwarf_has(const struct elf_file *ef);
 /* Opens the debug information of a file. alt is the dwz file that ef refers to,
- * or NULL. Borrows both until dwarf_close(). Returns NULL if there is none, or ef
- * needs an alt file that is missing. */
+ * or NULL. Borrows both until dwarf_close(). Returns NULL if there is none, or
+ * ef needs an alt file that is missing. */
 struct dwarf_file *dwarf_open(const struct elf_file *ef,
 			      const struct elf_file *alt);
 void dwarf_close(struct dwarf_file *df); /* NULL is fine */

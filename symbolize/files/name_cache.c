@@ -35,7 +35,7 @@ static void name_cache_index_text(struct name_cache *m)
 	}
 }
 
-uint32_t name_cache_put_text(struct name_cache *m, const char *s)
+static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
 {
 	if (!s)
 		return NONE;
@@ -356,6 +356,15 @@ static void name_cache_put_report(struct name_cache *m,
 	name_cache_put_sections(m, rep);
 }
 
+static bool name_cache_store(struct name_cache *m)
+{
+	free(m->tried_text);
+	m->tried_text = mem_new(m->tried.n, sizeof(*m->tried_text));
+	for (size_t i = 0; i < m->tried.n; i++)
+		m->tried_text[i] = name_cache_put_text(m, m->tried.p[i].path);
+	return name_cache_save(m);
+}
+
 bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		    struct image_report *rep)
 {
@@ -381,7 +390,7 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 	m->noted = false;
 	name_cache_put_report(m, rep);
 	if (named && m->path[0])
-		sy->saved |= name_cache_save(m);
+		sy->saved |= name_cache_store(m);
 	return m->n > 0;
 }
 

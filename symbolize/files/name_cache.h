@@ -1,11 +1,11 @@
-/* name_cache.h - names of an image that were found before, kept in memory and on
- * disk by build-id.
+/* name_cache.h - names of an image that were found before, kept in memory and
+ * on disk by build-id.
  *
- * Call name_cache_open(); name_cache_rest() for the offsets that are to be named
- * otherwise; for each offset name_cache_tell(), or name_cache_add() if that has
- * no name; name_cache_end(), which writes the file if something was added. The
- * cache records which files were searched for, and must not be used when one
- * has appeared, disappeared or changed. */
+ * Call name_cache_open(); name_cache_rest() for the offsets that are to be
+ * named otherwise; for each offset name_cache_tell(), or name_cache_add() if
+ * that has no name; name_cache_end(), which writes the file if something was
+ * added. The cache records which files were searched for, and must not be used
+ * when one has appeared, disappeared or changed. */
 #ifndef SYMBOLIZE_FILES_NAME_CACHE_H
 #define SYMBOLIZE_FILES_NAME_CACHE_H
 #include <stdbool.h>

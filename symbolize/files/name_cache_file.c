@@ -32,8 +32,8 @@ static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
 		struct tried_path p = { .changed = 0 };
 		uint32_t path;
 
-		if (bytes_u32(b, &path, NULL) ||
-		    bytes_u64s(b, p.id, 4, NULL) || path >= m->n_text)
+		if (bytes_u32(b, &path, NULL) || bytes_u64s(b, p.id, 4, NULL) ||
+		    path >= m->n_text)
 			return -1;
 		p.path = mem_strdup(m->text + path);
 		*mem_add(m->tried.p, m->tried.n, m->tried.cap) = p;
@@ -145,6 +145,7 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 void name_cache_release(struct name_cache *m)
 {
 	tried_files_release(&m->tried);
+	free(m->tried_text);
 	free(m->entry);
 	free(m->row);
 	free(m->seg);
@@ -254,10 +255,6 @@ static void name_cache_put_symbols(struct name_cache_output *o,
 static void name_cache_put_all(struct name_cache_output *o,
 			       struct name_cache *m)
 {
-	uint32_t *path = mem_new(m->tried.n, sizeof(*path));
-
-	for (size_t i = 0; i < m->tried.n; i++)
-		path[i] = name_cache_put_text(m, m->tried.p[i].path);
 	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
 		       m->n_part, m->n_row,   m->n };
 
@@ -269,7 +266,7 @@ static void name_cache_put_all(struct name_cache_output *o,
 	name_cache_put_u32(o, m->status);
 	name_cache_put(o, m->text, m->n_text);
 	for (size_t i = 0; i < m->tried.n; i++) {
-		name_cache_put_u32(o, path[i]);
+		name_cache_put_u32(o, m->tried_text[i]);
 		name_cache_put(o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
 	}
 	for (size_t i = 0; i < m->n_seg; i++) {
@@ -292,7 +289,6 @@ static void name_cache_put_all(struct name_cache_output *o,
 	}
 	uint64_t sum = hash_content(o->p + 16, o->n - 16, 0);
 	memcpy(o->p + 8, &sum, sizeof(sum));
-	free(path);
 }
 
 static void name_cache_make_folders(char *path)

@@ -33,6 +33,7 @@ struct cached_section {	     /* a section that names were read from */
 struct name_cache {
 	char path[PATH_SIZE]; /* "": not on disk */
 	struct tried_files tried;
+	uint32_t *tried_text; /* their paths, when it is stored */
 	struct cached_offset *entry;
 	size_t n, cap, n_old; /* the first n_old are sorted */
 	struct cached_symbol *row;
@@ -45,11 +46,11 @@ struct name_cache {
 	char *text; /* strings, each terminated by a 0 */
 	size_t n_text, cap_text;
 	struct table by_text;
-	size_t last;	/* the entry added last */
-	bool indexed;	/* by_text has all of text */
-	bool noted;	/* something was added */
+	size_t last;	 /* the entry added last */
+	bool indexed;	 /* by_text has all of text */
+	bool noted;	 /* something was added */
 	bool unverified; /* the status says so */
-	char note[256]; /* "" or what is wrong with the file */
+	char note[256];	 /* "" or what is wrong with the file */
 	/* outdated contents, since files changed; may be NULL */
 	struct name_cache *old;
 };
@@ -57,11 +58,8 @@ struct name_cache {
 /* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
  * which m->note then says. */
 void name_cache_load(struct name_cache *m);
-/* Writes the entries, which are sorted, to m->path. Returns false if that fails,
- * which only costs the next run time. */
+/* Writes the entries, which are sorted, to m->path. Returns false if that
+ * fails, which only costs the next run time. */
 bool name_cache_save(struct name_cache *m);
 void name_cache_release(struct name_cache *m);
-/* Returns the offset of a string in m->text, which it is added to; NONE if it is
- * NULL. */
-uint32_t name_cache_put_text(struct name_cache *m, const char *s);
 #endif

@@ -1,5 +1,5 @@
-/* tried_files.h - the files that were looked for, found or not: what they led to
- * is good as long as none of them has changed. */
+/* tried_files.h - the files that were looked for, found or not: what they led
+ * to is good as long as none of them has changed. */
 #ifndef SYMBOLIZE_FILES_TRIED_FILES_H
 #define SYMBOLIZE_FILES_TRIED_FILES_H
 #include <stdbool.h>

@@ -28,7 +28,7 @@
 struct elfsym {
 	const struct symbolizer *sy; /* used while files are read */
 	struct elf_file *ef, *debug, *copy, *mini;
-	bool asked; /* debug information was looked for */
+	bool asked;		      /* debug information was looked for */
 	const struct elf_file *lines; /* has it; NULL: none */
 	struct elf_file *shared;
 	struct dwarf_file *info; /* of lines; NULL: closed, or none */

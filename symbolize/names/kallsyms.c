@@ -24,6 +24,7 @@
 #include "symbolize/files/tried_files.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/symtab.h"
+#include "symbolize/names/live_modules.h"
 
 #define FILE_MAX ((size_t)512 * 1024 * 1024)
 #define MODULES_MAX 65535
@@ -33,14 +34,18 @@
 /* The kernel limits module names to 56 bytes. */
 #define NAME_SIZE 64
 #define LIVE "/proc/kallsyms"
-/* Of the live file this much is compared, which takes the kernel 0.1 ms in place
- * of 30: it shows whether addresses are readable still. */
+#define MODULES "/proc/modules"
+#define MODULE_FOLDERS "/sys/module"
+/* Of the live file this much is compared, which takes the kernel 0.1 ms in
+ * place of 30: it shows whether addresses are readable still. */
 #define HEAD ((size_t)4096)
 
 struct kallsyms {
 	struct tried_files tried; /* the file, if not the live one */
-	char *head;	/* of the live one: how it begins */
-	bool aged;	/* the live one, as an earlier symbolizer read it */
+	char *head;		  /* of the live one: how it begins */
+	bool aged;	   /* the live one, as an earlier symbolizer read it */
+	char *modules;	   /* when it was read, see live_modules.h */
+	bool same_modules; /* they are the same now */
 	char *path;
 	char *text; /* names point into it */
 	struct symtab tab;
@@ -56,6 +61,7 @@ struct kallsyms_names {
 	uint64_t start; /* recorded address of the image */
 	uint64_t shift; /* file's address - recorded address */
 	int mod;	/* module number; -1: any symbol */
+	bool listed;	/* the module is one of those that are the same */
 };
 
 static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
@@ -103,9 +109,13 @@ static bool kallsyms_is_marker(const char *name)
 	};
 	size_t n = strlen(name);
 
-	if (name[0] != '_')
+	if (name[0] != '_' || n < 5)
 		return false;
-	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+	/* half of a kernel's names begin with '_' */
+	bool may = !memcmp(name + n - 4, "text", 4) ||
+		   !memcmp(name + n - 4, "data", 4);
+
+	for (size_t i = 0; may && i < sizeof(word) / sizeof(word[0]); i++)
 		if (!strcmp(name, word[i]))
 			return true;
 	return (n > 9 && !strcmp(name + n - 9, "_text_end")) ||
@@ -275,6 +285,7 @@ void kallsyms_free(struct kallsyms *ks)
 	tried_files_release(&ks->tried);
 	symtab_release(&ks->tab);
 	free(ks->head);
+	free(ks->modules);
 	free(ks->mod);
 	free(ks->text);
 	free(ks->path);
@@ -317,6 +328,33 @@ static bool kallsyms_begins_same(const struct kallsyms *ks)
 	return n == HEAD && !memcmp(head, ks->head, HEAD);
 }
 
+/* Reads the live file, and which modules there are. */
+static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
+{
+	char *before = live_modules_read(MODULES, MODULE_FOLDERS);
+	struct kallsyms *ks = kallsyms_new(sy, LIVE, NULL);
+	char *after = ks ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
+
+	if (before && after && !strcmp(before, after)) {
+		ks->modules = after;
+		after = NULL;
+	}
+	free(before);
+	free(after);
+	return ks;
+}
+
+/* Of what an earlier symbolizer read: are there other modules now? */
+static void kallsyms_compare_modules(struct kallsyms *ks)
+{
+	char *now =
+		ks->modules ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
+
+	ks->aged = true;
+	ks->same_modules = now && !strcmp(now, ks->modules);
+	free(now);
+}
+
 /* Reads a file, or takes what an earlier symbolizer read if the file is the
  * same. Of the live one only the symbols of the kernel itself are then known to
  * be right, see kallsyms_is_fixed(). */
@@ -333,10 +371,13 @@ static struct kallsyms *kallsyms_get(struct symbolizer *sy, const char *path,
 
 	if (ks && (kallsyms_is_live(ks) ? kallsyms_begins_same(ks)
 					: tried_files_unchanged(&ks->tried))) {
-		ks->aged = kallsyms_is_live(ks);
+		if (kallsyms_is_live(ks))
+			kallsyms_compare_modules(ks);
 		return ks;
 	}
 	kallsyms_free(ks);
+	if (!strcmp(path, LIVE))
+		return kallsyms_new_live(sy);
 	tried_files_add(&tried, path);
 	ks = kallsyms_new(sy, path, err);
 	if (ks)
@@ -366,19 +407,36 @@ static bool kallsyms_renew(struct symbolizer *sy)
 	if (!sy->ks_live || !sy->ks_live->aged)
 		return sy->ks_live;
 	sy->ks_past = sy->ks_live;
-	sy->ks_live = kallsyms_new(sy, LIVE, NULL);
+	sy->ks_live = kallsyms_new_live(sy);
 	return sy->ks_live;
 }
 
-/* Returns whether a symbol is in the kernel itself, where nothing changes until
- * the next boot, and not at its end: modules, BPF programs and trampolines come
- * and go. Symbols of the data of CPUs have low addresses. */
-static bool kallsyms_is_fixed(const struct kallsyms *ks, const struct sym *s)
+/* Returns whether a symbol of an earlier symbolizer is still right: it is in
+ * the kernel itself, where nothing changes until the next boot, or in a module
+ * that is still the same, and not at the end of them, where that of something
+ * else may follow: BPF programs and trampolines come and go. Symbols of the
+ * data of CPUs have low addresses. */
+static bool kallsyms_is_fixed(const struct kallsyms_names *kn,
+			      const struct sym *s)
 {
+	const struct kallsyms *ks = kn->ks;
 	uint64_t text = ks->at_text ? ks->at_text : ks->at_stext;
 
-	return s && !s->mod && text && s->start >= text &&
-	       s + 1 < ks->tab.sym + ks->tab.n && !s[1].mod;
+	if (!s || s + 1 >= ks->tab.sym + ks->tab.n || s[1].mod != s->mod)
+		return false;
+	return s->mod ? kn->listed && s->mod == kn->mod
+		      : text && s->start >= text;
+}
+
+/* Returns whether the module of an image is one that did not change since. */
+static bool kallsyms_is_listed(const struct kallsyms *ks,
+			       const struct image *img)
+{
+	char name[NAME_SIZE];
+
+	return img->kind == IMAGE_MODULE && ks->same_modules &&
+	       kernel_module_name(img->path, name, sizeof(name)) &&
+	       live_modules_has(ks->modules, name);
 }
 
 /* Finds the image in this file. Returns 1, or 0 if it is not there. */
@@ -427,6 +485,7 @@ static int kallsyms_open_with(struct symbolizer *sy, const struct image *img,
 	int ok = img->kind == IMAGE_MODULE ? kallsyms_place_module(&kn, img)
 					   : kallsyms_place_kernel(&kn, img);
 
+	kn.listed = kallsyms_is_listed(ks, img);
 	report_file(sy, ks->path);
 	report_status(sy, !ok	     ? "no symbols"
 			  : kn.shift ? "unverified"
@@ -581,7 +640,8 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 		sy->tried_live = true;
 		sy->ks_live = kallsyms_get(sy, LIVE, NULL);
 	}
-	if (img->kind == IMAGE_MODULE && !kallsyms_renew(sy))
+	if (img->kind == IMAGE_MODULE && sy->ks_live && sy->ks_live->aged &&
+	    !kallsyms_is_listed(sy->ks_live, img) && !kallsyms_renew(sy))
 		return 0;
 	/* With kptr_restrict all addresses are 0, and such symbols are
 	 * dropped. */
@@ -601,7 +661,7 @@ static int kallsyms_resolve(void *r, uint64_t off, struct symbol *sym)
 	uint64_t addr = kn->start + off + kn->shift;
 	const struct sym *s = symtab_find(&kn->ks->tab, addr);
 
-	if (kn->ks->aged && !kallsyms_is_fixed(kn->ks, s)) {
+	if (kn->ks->aged && !kallsyms_is_fixed(kn, s)) {
 		if (!kallsyms_renew(kn->sy))
 			return 0;
 		kn->ks = kn->sy->ks_live;

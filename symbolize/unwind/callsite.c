@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -16,6 +17,8 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/files/tried_files.h"
+#include "symbolize/kept.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
@@ -30,11 +33,17 @@ struct callsite_name {
 };
 
 struct callsite_file {
-	struct elf_file *ef; /* NULL after callsite_settle() */
+	struct elf_file *ef; /* NULL after callsite_settle(), if not kept */
+	struct kept *kept;   /* where it goes in the end; NULL: nowhere */
+	char *kept_as;
+	struct tried_files tried;
+	bool hashed; /* text is known */
+	bool has_text;
+	struct section_used text;
 	struct cfi *cfi;
-	struct symtab stubs; /* PLT stubs; names in text */
+	struct symtab stubs; /* PLT stubs; names in `names` */
 	struct symtab funcs; /* functions without CFI; no names */
-	struct arena text;
+	struct arena names;
 	struct callsite_name *name; /* sorted by hash */
 	size_t n_name, cap_name;
 	struct callsite_name
@@ -133,7 +142,7 @@ static void callsite_take_symbols(struct callsite_file *f)
 	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
 	 * would get the name of the resolver function. */
 	symtab_finish(&f->stubs);
-	plt_add(f->ef, &f->stubs, &f->text);
+	plt_add(f->ef, &f->stubs, &f->names);
 	symtab_finish(&f->stubs);
 }
 
@@ -147,25 +156,49 @@ static bool callsite_is_loader(const char *path)
 		!strncmp(slash, "/ld.so", 6));
 }
 
-struct callsite_file *callsite_open(struct symbolizer *sy,
-				    const struct image *img, const char **why,
-				    bool *unverified)
+static void callsite_free(void *object)
 {
+	struct callsite_file *f = object;
+
+	elf_file_close(f->ef);
+	cfi_close(f->cfi);
+	symtab_release(&f->stubs);
+	symtab_release(&f->funcs);
+	arena_release(&f->names);
+	tried_files_release(&f->tried);
+	free(f->kept_as);
+	free(f->name);
+	free(f->cold);
+	free(f->seg);
+	free(f);
+}
+
+static struct callsite_file *callsite_open_new(struct symbolizer *sy,
+					       const struct image *img,
+					       const char **why)
+{
+	struct tried_files tried = { .n = 0 };
+
+	sy->tried = sy->opts.kept ? &tried : NULL;
 	struct elf_file *ef = code_bytes_find_file(sy, img, why);
 	uint64_t unused;
 
-	*unverified = !img->id_len;
-	if (!ef)
-		return NULL;
-	if (call_insn_before(ef->machine, false, (const unsigned char *)"", 0,
+	sy->tried = NULL;
+	if (ef &&
+	    call_insn_before(ef->machine, false, (const unsigned char *)"", 0,
 			     0, 0, &unused) == CALL_UNKNOWN) {
 		elf_file_close(ef);
+		ef = NULL;
 		*why = "no rules for this machine";
+	}
+	if (!ef) {
+		tried_files_release(&tried);
 		return NULL;
 	}
 	struct callsite_file *f = mem_new(1, sizeof(*f));
 
 	f->ef = ef;
+	f->tried = tried;
 	f->machine = ef->machine;
 	f->big = ef->big;
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
@@ -177,13 +210,44 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 	return f;
 }
 
-bool callsite_text(const struct callsite_file *f, struct section_used *out)
+struct callsite_file *callsite_open(struct symbolizer *sy,
+				    const struct image *img, const char **why,
+				    bool *unverified)
 {
-	return f->ef && section_hashes_text(f->ef, out);
+	char *name = sy->opts.kept ? kept_name(sy, "callsites", img) : NULL;
+	struct callsite_file *f = name ? kept_take(sy->opts.kept, name) : NULL;
+
+	*unverified = !img->id_len;
+	*why = NULL;
+	if (f && !tried_files_unchanged(&f->tried)) {
+		callsite_free(f);
+		f = NULL;
+	}
+	if (!f)
+		f = callsite_open_new(sy, img, why);
+	if (f && name && !f->tried.young && tried_files_can_tell(&f->tried)) {
+		f->kept = sy->opts.kept;
+		free(f->kept_as);
+		f->kept_as = name;
+		name = NULL;
+	}
+	free(name);
+	return f;
+}
+
+bool callsite_text(struct callsite_file *f, struct section_used *out)
+{
+	if (!f->hashed)
+		f->has_text = f->ef && section_hashes_text(f->ef, &f->text);
+	f->hashed = true;
+	*out = f->text;
+	return f->has_text;
 }
 
 void callsite_settle(struct callsite_file *f)
 {
+	if (f->kept)
+		return;
 	elf_file_close(f->ef);
 	f->ef = NULL;
 }
@@ -192,15 +256,14 @@ void callsite_close(struct callsite_file *f)
 {
 	if (!f)
 		return;
-	elf_file_close(f->ef);
-	cfi_close(f->cfi);
-	symtab_release(&f->stubs);
-	symtab_release(&f->funcs);
-	arena_release(&f->text);
-	free(f->name);
-	free(f->cold);
-	free(f->seg);
-	free(f);
+	if (!f->kept) {
+		callsite_free(f);
+		return;
+	}
+	struct kept *kept = f->kept;
+
+	f->kept = NULL;
+	kept_give(kept, f->kept_as, f, callsite_free);
 }
 
 /* ---- the range that is mapped */

@@ -23,11 +23,13 @@ struct symbolizer;
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img, const char **why,
 				    bool *unverified);
+/* Closes it, or leaves it to later symbolizers: those of struct kept, which
+ * must still be there. NULL is fine. */
 void callsite_close(struct callsite_file *f);
 void callsite_settle(struct callsite_file *f);
 /* Hashes the code that is read, before callsite_settle(). The strings of *out
  * are borrowed from f. */
-bool callsite_text(const struct callsite_file *f, struct section_used *out);
+bool callsite_text(struct callsite_file *f, struct section_used *out);
 
 /* Is this range of the file, mapped as code, what a loader maps of this file's
  * code? Files of another build mostly have other sizes. */

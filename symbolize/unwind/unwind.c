@@ -20,8 +20,8 @@
 #include "symbolize/unwind/unwind_threads.h"
 
 #define CACHE_BITS 16
-/* Of each thread: 400 KiB. */
-#define CACHE_BITS_AHEAD 14
+/* Of each of n threads; 16 threads have 6 MiB together. */
+#define CACHE_BITS_AHEAD(n) ((n) < 4 ? 16u : (n) < 8 ? 15u : 14u)
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 
@@ -487,9 +487,7 @@ static void unwind_ahead(struct unwinder *uw, struct unwind_job *j)
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	u->stuck = u->dated = false;
-	unwind_images_lock(u->modules);
 	j->added = unwind_images_added(u->modules);
-	unwind_images_unlock(u->modules);
 	unwind_stack(uw, &j->in, &j->out);
 	j->stuck = u->stuck;
 	j->dated = u->dated;
@@ -518,8 +516,8 @@ static void unwind_start_threads(struct table_unwinder *u)
 	unwind_images_share(u->modules);
 	u->helper = mem_new(n, sizeof(*u->helper));
 	for (; u->n_helper < n; u->n_helper++) {
-		struct table_unwinder *h =
-			unwind_new_of(u->uw.ops, u->modules, CACHE_BITS_AHEAD);
+		struct table_unwinder *h = unwind_new_of(u->uw.ops, u->modules,
+							 CACHE_BITS_AHEAD(n));
 
 		h->ahead = true;
 		u->helper[u->n_helper] = &h->uw;

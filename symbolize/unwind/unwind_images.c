@@ -21,6 +21,7 @@
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
+#include "symbolize/kept.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/vdso.h"
 
@@ -50,10 +51,15 @@ struct unwind_images {
 	struct unwind_open_file file[OPEN_MAX];
 	uint64_t clock;
 	struct unwind_images_count count;
-	uint32_t added; /* tables of debug files */
+	/* tables of debug files; only the main thread adds them */
+	_Atomic uint32_t added;
 	bool shared;
 	pthread_mutex_t lock; /* if shared */
 };
+
+/* A look-up takes less than going to sleep until another thread has made its
+ * own. */
+#define LOCK_TRIES 200
 
 #define OF_NOT_FOUND UINT32_MAX
 #define OF_NO_FILE (UINT32_MAX - 1)
@@ -68,8 +74,10 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 	return ms;
 }
 
-static void unwind_image_free(struct unwind_image *m)
+static void unwind_image_free(void *object)
 {
+	struct unwind_image *m = object;
+
 	for (size_t i = 0; i < UNWIND_IMAGE_TABLES; i++) {
 		function_rows_free(m->rows[i]);
 		cfi_close(m->cfi[i]);
@@ -80,7 +88,41 @@ static void unwind_image_free(struct unwind_image *m)
 	if (m->img)
 		free((char *)m->img->path);
 	free(m->img);
+	tried_files_release(&m->tried);
 	free(m);
+}
+
+static struct kept *unwind_images_kept(const struct unwind_images *ms)
+{
+	return ms->sframe_only ? NULL : ms->sy->opts.kept;
+}
+
+/* Leaves the tables of a file to later runs, or frees them. Without the table
+ * of the debug file: what it was searched for decides about inferred callers.
+ */
+static void unwind_images_leave(struct unwind_images *ms,
+				struct unwind_image *m)
+{
+	const size_t i = UNWIND_IMAGE_TABLES - 1;
+
+	if (!m->img || !unwind_images_kept(ms) || m->tried.young ||
+	    !tried_files_can_tell(&m->tried)) {
+		unwind_image_free(m);
+		return;
+	}
+	char *name = kept_name(ms->sy, "tables", m->img);
+
+	if (m->asked) {
+		function_rows_free(m->rows[i]);
+		cfi_close(m->cfi[i]);
+		m->rows[i] = NULL;
+		m->cfi[i] = NULL;
+	}
+	m->asked = false;
+	m->set = NULL;
+	m->open = 0;
+	kept_give(unwind_images_kept(ms), name, m, unwind_image_free);
+	free(name);
 }
 
 void unwind_images_sframe_only(struct unwind_images *ms)
@@ -95,7 +137,7 @@ void unwind_images_free(struct unwind_images *ms)
 	for (size_t i = 0; i < OPEN_MAX; i++)
 		elf_file_close(ms->file[i].ef);
 	for (size_t i = 0; i < ms->n; i++)
-		unwind_image_free(ms->m[i]);
+		unwind_images_leave(ms, ms->m[i]);
 	table_release(&ms->by_id);
 	table_release(&ms->by_code);
 	free(ms->m);
@@ -118,8 +160,12 @@ void unwind_images_share(struct unwind_images *ms)
 
 void unwind_images_lock(struct unwind_images *ms)
 {
-	if (ms->shared)
-		pthread_mutex_lock(&ms->lock);
+	if (!ms->shared)
+		return;
+	for (int i = 0; i < LOCK_TRIES; i++)
+		if (!pthread_mutex_trylock(&ms->lock))
+			return;
+	pthread_mutex_lock(&ms->lock);
 }
 
 void unwind_images_unlock(struct unwind_images *ms)
@@ -260,6 +306,48 @@ static struct unwind_image *unwind_images_new_image(struct unwind_images *ms,
 	return m;
 }
 
+/* Opens the file of an image. Returns false if there is none. */
+static bool unwind_images_open(struct unwind_images *ms,
+			       const struct image *img)
+{
+	struct tried_files tried = { .n = 0 };
+
+	ms->sy->tried = unwind_images_kept(ms) ? &tried : NULL;
+	struct elf_file *ef = unwind_images_locate(ms, img);
+
+	ms->sy->tried = NULL;
+	if (ef)
+		unwind_images_new_image(ms, img, ef)->tried = tried;
+	else
+		tried_files_release(&tried);
+	return ef;
+}
+
+/* Takes what an earlier run left of an image, if its file is still the same.
+ * Returns false if there is nothing. */
+static bool unwind_images_take(struct unwind_images *ms,
+			       const struct image *img)
+{
+	struct kept *kept = unwind_images_kept(ms);
+
+	if (!kept)
+		return false;
+	char *name = kept_name(ms->sy, "tables", img);
+	struct unwind_image *m = kept_take(kept, name);
+
+	free(name);
+	if (m && !tried_files_unchanged(&m->tried)) {
+		unwind_image_free(m);
+		m = NULL;
+	}
+	if (!m)
+		return false;
+	m->set = ms;
+	ms->count.built++;
+	unwind_images_append(ms, m);
+	return true;
+}
+
 struct unwind_image_key {
 	const struct image *img;
 };
@@ -295,10 +383,8 @@ static uint32_t unwind_images_look_up(struct unwind_images *ms, uint32_t image)
 		if (id != TABLE_NONE)
 			return id + 1;
 	}
-	struct elf_file *ef = unwind_images_locate(ms, img);
-	if (!ef)
+	if (!unwind_images_take(ms, img) && !unwind_images_open(ms, img))
 		return OF_NOT_FOUND;
-	unwind_images_new_image(ms, img, ef);
 	if (img->id_len)
 		table_add(&ms->by_id, hash, (uint32_t)ms->n - 1);
 	return (uint32_t)ms->n;

@@ -16,6 +16,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "symbolize/cfi/sigreturn.h"
+#include "symbolize/files/tried_files.h"
 
 struct cfi;
 struct frames;
@@ -59,7 +60,8 @@ struct unwind_image {
 		FRAMES_KEPT,
 		FRAMES_NOT
 	} frames;
-	uint32_t open; /* index of the open file + 1; 0: closed */
+	uint32_t open;		  /* index of the open file + 1; 0: closed */
+	struct tried_files tried; /* on the way to the file */
 };
 
 /* Statistics. */

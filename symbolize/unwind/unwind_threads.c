@@ -14,15 +14,23 @@
 #define JOBS 256
 /* A thread that waits is woken for so many jobs: waking it costs more than one
  * job. Those that are due before that the main thread does itself. */
-#define BATCH 16
+#define BATCH 32
 /* The default of 8 MiB would count as data under a memory limit. Registers and
  * rules of a frame are the largest part: some KiB. */
 #define STACK_BYTES ((size_t)512 << 10)
 
+/* Times to look whether a job has ended before sleeping until then: most take
+ * less than going to sleep. */
+#define LOOKS 4000
+
+/* What a job's state is changed by: begin, take, done and finish are steps of
+ * one thread each, without a lock. A lock around each step cost more than half
+ * of the jobs themselves. */
 enum job_state {
 	JOB_FREE,
 	JOB_WAITS,
 	JOB_RUNS,
+	JOB_DUE, /* it runs, and the main thread sleeps until it is done */
 	JOB_DONE,
 };
 
@@ -36,52 +44,72 @@ struct unwind_threads {
 	struct unwind_thread thread[UNWIND_THREADS_MAX];
 	unsigned int n;
 	unwind_job_fn *fn;
-	struct unwind_job *job; /* a ring: job i is at i % JOBS */
+	struct unwind_job *job;	    /* a ring: job i is at i % JOBS */
+	atomic_size_t added, taken; /* jobs; taken: by threads, or too late */
+	atomic_uint idle;	    /* threads that sleep, or soon will */
+	/* for sleeping only: */
 	pthread_mutex_t lock;
 	pthread_cond_t more, done;
-	/* protected by lock, as the states of jobs are: */
-	size_t added, taken;
-	unsigned int idle; /* threads that wait for a job */
-	bool stop;
+	bool stop; /* protected by lock */
 };
 
-/* Returns the next job that waits, or NULL. */
+static bool unwind_job_move(struct unwind_job *j, int from, int to)
+{
+	return atomic_compare_exchange_strong(&j->state, &from, to);
+}
+
+/* Returns the next job that waits, or NULL. The main thread may have taken a
+ * job back, and put a later one into its place. */
 static struct unwind_job *unwind_threads_take(struct unwind_threads *t)
 {
-	while (t->taken != t->added) {
-		struct unwind_job *j = &t->job[t->taken++ % JOBS];
+	size_t at = atomic_load(&t->taken);
 
-		if (j->state == JOB_WAITS) {
-			j->state = JOB_RUNS;
+	while (at != atomic_load(&t->added)) {
+		if (!atomic_compare_exchange_weak(&t->taken, &at, at + 1))
+			continue;
+		struct unwind_job *j = &t->job[at++ % JOBS];
+
+		if (unwind_job_move(j, JOB_WAITS, JOB_RUNS))
 			return j;
-		}
 	}
 	return NULL;
+}
+
+/* Sleeps until there may be a job. Returns false at the end. */
+static bool unwind_threads_sleep(struct unwind_threads *t)
+{
+	pthread_mutex_lock(&t->lock);
+	atomic_fetch_add(&t->idle, 1);
+	/* after this, the main thread sees that the thread is idle, or the
+	 * thread sees the job */
+	if (!t->stop && atomic_load(&t->taken) == atomic_load(&t->added))
+		pthread_cond_wait(&t->more, &t->lock);
+	atomic_fetch_sub(&t->idle, 1);
+	bool go_on = !t->stop;
+
+	pthread_mutex_unlock(&t->lock);
+	return go_on;
 }
 
 static void *unwind_thread_main(void *arg)
 {
 	struct unwind_thread *me = arg;
 	struct unwind_threads *t = me->all;
-	struct unwind_job *j;
 
-	pthread_mutex_lock(&t->lock);
-	while (!t->stop) {
-		j = unwind_threads_take(t);
-		if (!j) {
-			t->idle++;
-			pthread_cond_wait(&t->more, &t->lock);
-			t->idle--;
+	for (;;) {
+		struct unwind_job *j = unwind_threads_take(t);
+
+		if (!j && !unwind_threads_sleep(t))
+			return NULL;
+		if (!j)
 			continue;
-		}
-		pthread_mutex_unlock(&t->lock);
 		t->fn(me->uw, j);
+		if (atomic_exchange(&j->state, JOB_DONE) != JOB_DUE)
+			continue;
 		pthread_mutex_lock(&t->lock);
-		j->state = JOB_DONE;
 		pthread_cond_signal(&t->done);
+		pthread_mutex_unlock(&t->lock);
 	}
-	pthread_mutex_unlock(&t->lock);
-	return NULL;
 }
 
 /* Signals are blocked in the threads: the main thread handles them. */
@@ -154,32 +182,47 @@ static void unwind_job_set(struct unwind_job *j, const struct unwind_in *in)
 	j->dated = j->stuck = false;
 }
 
+static void unwind_threads_wake(struct unwind_threads *t)
+{
+	pthread_mutex_lock(&t->lock);
+	pthread_cond_signal(&t->more);
+	pthread_mutex_unlock(&t->lock);
+}
+
 struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 					const struct unwind_in *in)
 {
-	pthread_mutex_lock(&t->lock);
-	struct unwind_job *j = &t->job[t->added % JOBS];
-	bool room = t->added - t->taken < JOBS && j->state == JOB_FREE;
+	size_t n = atomic_load(&t->added);
+	struct unwind_job *j = &t->job[n % JOBS];
 
-	if (room) {
-		unwind_job_set(j, in);
-		j->state = JOB_WAITS;
-		t->added++;
-		if (t->idle && t->added - t->taken >= BATCH)
-			pthread_cond_signal(&t->more);
-	}
+	if (atomic_load(&j->state) != JOB_FREE)
+		return NULL;
+	unwind_job_set(j, in);
+	atomic_store(&j->state, JOB_WAITS);
+	atomic_store(&t->added, ++n);
+	if (atomic_load(&t->idle) && n - atomic_load(&t->taken) >= BATCH)
+		unwind_threads_wake(t);
+	return j;
+}
+
+static void unwind_threads_await(struct unwind_threads *t, struct unwind_job *j)
+{
+	for (int i = 0; i < LOOKS; i++)
+		if (atomic_load(&j->state) == JOB_DONE)
+			return;
+	if (!unwind_job_move(j, JOB_RUNS, JOB_DUE))
+		return;
+	pthread_mutex_lock(&t->lock);
+	while (atomic_load(&j->state) != JOB_DONE)
+		pthread_cond_wait(&t->done, &t->lock);
 	pthread_mutex_unlock(&t->lock);
-	return room ? j : NULL;
 }
 
 bool unwind_threads_finish(struct unwind_threads *t, struct unwind_job *job)
 {
-	pthread_mutex_lock(&t->lock);
-	while (job->state == JOB_RUNS)
-		pthread_cond_wait(&t->done, &t->lock);
-	bool done = job->state == JOB_DONE;
-
-	job->state = JOB_FREE;
-	pthread_mutex_unlock(&t->lock);
-	return done;
+	if (unwind_job_move(job, JOB_WAITS, JOB_FREE))
+		return false;
+	unwind_threads_await(t, job);
+	atomic_store(&job->state, JOB_FREE);
+	return true;
 }

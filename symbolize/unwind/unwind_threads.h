@@ -9,6 +9,7 @@
  * the main thread has a quarter less to do. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_THREADS_H
 #define SYMBOLIZE_UNWIND_UNWIND_THREADS_H
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,7 +29,7 @@ struct unwind_job {
 	bool stuck;	       /* only the main thread can do it */
 	uint32_t added;	       /* unwind_images_added() when it was done */
 	uint64_t ip[UNWIND_JOB_MAX];
-	int state; /* of unwind_threads.c */
+	atomic_int state; /* of unwind_threads.c */
 };
 
 /* Does a job. */

@@ -3,6 +3,7 @@
 # usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
 #        [unwind] [dwarf] [sql] [pictures] [page]; make bench runs all of these
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
+#        follow: a stream in segments beside a plain ingest, also by callgrind
 #        pages: tables of 10,000,000 rows, built without SQLite and by it
 #
 # The captures are of our own load program (load.c) and stay in bench/: big
@@ -159,6 +160,10 @@ bench_page() {
 	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
+bench_follow() {
+	has perf linux-perf && python3 tests/bench/follow.py "$O"
+}
+
 [ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind dwarf sql \
 	pictures page
 rc=0
@@ -177,8 +182,9 @@ do
 	pictures) bench_pictures || rc=1 ;;
 	page) bench_page || rc=1 ;;
 	fleet) bench_fleet || rc=1 ;;
+	follow) bench_follow || rc=1 ;;
 	pages) CK_RUN_CASE=large PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
-	*) echo "no bench '$what': 'sed -n 2,7p $0' lists them" >&2; exit 2 ;;
+	*) echo "no bench '$what': 'sed -n 2,8p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo
 done

@@ -18,6 +18,7 @@ US = os.path.join(BUILD, "backstitch")
 INSERT = os.path.join(BUILD, "bench/insert")
 DB = "bench/big.db"
 BASIC = "bench/basic.db"
+FULL = "bench/full.db"
 # export-to-sqlite.py of perf 7.2 on a capture of 1.56 M records, 230 MB, on
 # a machine like the one that the targets were set on.
 EXPORTER_REFERENCE = 88e3
@@ -40,13 +41,13 @@ SCRIPTS = {"script, cheapest": ["-F", "comm,tid,time,event,ip"],
            "script --no-inline": ["--no-inline"]}
 
 
-def contenders(perfs, n, took):
+def contenders(perfs, took):
     perf = ["perf", "--no-pager"]
     ingest = [US, "ingest", "-f", "--fields", "none"]
     yield "ingest, no symbols", ingest + ["--no-symbols", "-o", BASIC, BIG]
     yield "ingest", ingest + ["-o", DB, BIG]
-    if os.path.exists(INSERT):
-        yield "plain SQLite insertion", [INSERT, str(n), "bench", "plain"]
+    yield "ingest, with payloads", [
+        US, "ingest", "-f", "--no-symbols", "-o", FULL, BIG]
     yield "script of the database", [US, "script", DB]
     for name, command in perfs.items():
         for what, args in SCRIPTS.items():
@@ -70,6 +71,20 @@ def records(path):
     return int(m[1]) if m else 0
 
 
+def insertion(what, took, db):
+    """The processor time of a whole ingest over that of plain prepared INSERTs
+    of the rows that it made (insert.c)."""
+    times = []
+    for _ in range(3 if what in took else 0):
+        p = subprocess.run([INSERT, db, "bench/insert.db"],
+                           stdout=subprocess.PIPE, text=True, check=True)
+        times.append(float(re.search(r"([\d.]+) s$", p.stdout)[1]))
+    runs.target("%s / plain insertion, cpu" % what,
+                min(r.cpu for r in took[what]) / min(times) if times else None,
+                0.35, True, "  (%.2f s, %s)" % (
+                    min(times), p.stdout.split(":")[0]) if times else "")
+
+
 def ratios(perfs, took, n):
     def perf(what):
         return ["%s %s" % (name, what) for name in perfs]
@@ -82,7 +97,8 @@ def ratios(perfs, took, n):
     line(perf("script --no-inline"), "ingest", 6.5)
     line(perf("script --no-inline"), "script of the database", 4)
     line(perf("report --stdio"), "ingest", 1)
-    line("ingest, no symbols", "plain SQLite insertion", 0.35, True)
+    insertion("ingest, no symbols", took, BASIC)
+    insertion("ingest, with payloads", took, FULL)
     if "export-to-sqlite.py" in took:
         line("export-to-sqlite.py", "ingest", 25)
         if os.environ.get("PYTHONPATH") == STANDIN:
@@ -109,8 +125,9 @@ def timed_query(sql, *args):
 
 def views(n, size):
     print("the database")
-    runs.target("its size / the capture's", os.path.getsize(DB) / size, 1 / 3,
-                True)
+    for what, db in (("", DB), (" with payloads", FULL)):
+        runs.target("its size%s / the capture's" % what,
+                    os.path.getsize(db) / size, 0.33, True)
     for view in ("folded", "flame_tree", "hot_functions"):
         seconds, rows = timed_query("SELECT * FROM " + view)
         runs.target("%s, s (%d rows)" % (view, rows), seconds, 2, True)
@@ -142,7 +159,7 @@ def main():
     if exporter() and not has_pyside():
         os.environ["PYTHONPATH"] = STANDIN
     perfs = runs.versions("perf")
-    took = runs.race(lambda took: contenders(perfs, n, took), n, "records")
+    took = runs.race(lambda took: contenders(perfs, took), n, "records")
     if os.path.exists("bench/export.db"):
         os.unlink("bench/export.db")
     if "ingest" not in took:

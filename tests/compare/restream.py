@@ -1,13 +1,13 @@
 # restream.py - real captures cut at random places, as their recorders could have written them.
 """A capture of perf becomes a stream of 'perf record -o -' whose rings were read
 at random times, CPU by CPU: what perf promises of a round still holds, that at
-its end nothing older than the round before is missing. A CTF trace becomes
-chunks of whole packets, and raw pages of ftrace become files of some pages
-each. The places come from a random.Random."""
+its end nothing older than the round before is missing. An LTTng session that was
+rotated often becomes one that was rotated less. The places come from a
+random.Random."""
 
 import bisect
-import glob
 import os
+import shutil
 import struct
 
 import joincheck
@@ -21,8 +21,6 @@ TRACING_BIT, BUILD_ID_BIT, LAST_BIT = 1, 2, 32
 AT_SAMPLE_TIME = (IDENTIFIER, IP, TID)
 AT_SAMPLE_CPU = (IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM)
 BEHIND_TIME = (TIME, ID, STREAM, CPU, IDENTIFIER)
-PAGE = 4096
-PACKET_BEGIN, PACKET_END, PACKET_BITS = 32, 40, 56
 
 
 class Perf:
@@ -160,38 +158,25 @@ class Perf:
         return b"".join(out)
 
 
-def packets(path):
-    """(begin, end, bytes) of each packet of a stream of an LTTng trace."""
-    with open(path, "rb") as f:
-        data = f.read()
-    at = 0
-    while at < len(data):
-        begin, end, _, bits = struct.unpack_from("<4Q", data,
-                                                 at + PACKET_BEGIN)
-        yield begin, end, data[at:at + bits // 8]
-        at += bits // 8
-
-
-def chunks(trace, rnd, n, folder):
-    """Chunks of a trace, as if its session had been rotated n - 1 times: a
-    packet that is written at that time is the last one of its chunk."""
-    streams = {os.path.basename(p): list(packets(p))
-               for p in glob.glob(trace + "/*")
-               if os.path.isfile(p) and not p.endswith("metadata")}
-    ends = sorted({e for s in streams.values() for _, e, _ in s})
-    cuts = sorted(rnd.sample(ends[:-1], min(n, len(ends)) - 1)) + ends[-1:]
-    with open(trace + "/metadata", "rb") as f:
-        metadata = f.read()
-    last = 0
-    for i, cut in enumerate(cuts):
-        chunk = os.path.join(folder, "archives", "2026-%06d" % i)
+def chunks(place, rnd, n, folder):
+    """n chunks of the session in place/trace: rotations.txt has how long its
+    streams were after each rotation. The other rotations are as if they had
+    not been. Returns the number of chunks."""
+    trace = os.path.join(place, "trace")
+    names = sorted(name for name in os.listdir(trace) if name != "metadata")
+    with open(os.path.join(place, "rotations.txt"), encoding="ascii") as f:
+        ends = [[int(x) for x in line.split()] for line in f]
+    cuts = sorted(rnd.sample(range(len(ends) - 1), n - 1))
+    begin = [0] * len(names)
+    for i, cut in enumerate(cuts + [len(ends) - 1]):
+        chunk = os.path.join(folder, "archives", "%03d" % i)
         os.makedirs(chunk)
-        for name, all_of_it in streams.items():
-            mine = b"".join(b for _, e, b in all_of_it if last < e <= cut)
-            if mine:
+        shutil.copy(os.path.join(trace, "metadata"), chunk)
+        for j, name in enumerate(names):
+            with open(os.path.join(trace, name), "rb") as f:
+                data = f.read()[begin[j]:ends[cut][j]]
+            if data:
                 with open(os.path.join(chunk, name), "wb") as f:
-                    f.write(mine)
-        with open(os.path.join(chunk, "metadata"), "wb") as f:
-            f.write(metadata)
-        last = cut
-    return len(cuts)
+                    f.write(data)
+        begin = ends[cut]
+    return n

@@ -513,7 +513,7 @@ def test_full_disk(folder, db):
     small = folder + "/small"
     os.mkdir(small)
     if os.geteuid() or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=4m", "none", small],
+            ["mount", "-t", "tmpfs", "-o", "size=2m", "none", small],
             capture_output=True).returncode:
         print("skip a full disk: no tmpfs can be mounted")
         return

@@ -5,26 +5,13 @@
 
 #include "formats/formats.h"
 #include "stitch/base/err.h"
+#include "stitch/order/keep_record.h"
 #include "stitch/order/order.h"
 #include "tests/truth/truth.h"
 
-static void *capture_keep(struct capture *c, const void *p, size_t n)
-{
-	if (!p || !n)
-		return NULL;
-	return memcpy(arena_take(&c->text, n), p, n);
-}
-
-static void keep_addrs(struct capture *c, struct addrs *a)
-{
-	a->ip = capture_keep(c, a->ip, a->n * sizeof(*a->ip));
-}
-
 /* What the audit has no use for is left out: registers, payloads, ... */
-static void keep_sample(struct capture *c, struct rec_sample *s)
+static void capture_strip(struct rec_sample *s)
 {
-	keep_addrs(c, &s->kern);
-	keep_addrs(c, &s->user);
 	s->user_regs = (struct regs){ 0 };
 	s->stack = s->raw = NULL;
 	s->stack_len = s->raw_len = s->n_branch = s->n_extra = 0;
@@ -32,20 +19,7 @@ static void keep_sample(struct capture *c, struct rec_sample *s)
 	s->extra = NULL;
 }
 
-static void keep_extras(struct capture *c, struct record *r)
-{
-	uint32_t n = r->mark.n_extra;
-	struct extra *x = n ? arena_take(&c->text, n * sizeof(*x)) : NULL;
-
-	for (uint32_t i = 0; i < n; i++) {
-		x[i] = r->mark.extra[i];
-		x[i].name = arena_strdup(&c->text, x[i].name);
-		x[i].blob = capture_keep(c, x[i].blob, x[i].len);
-	}
-	r->mark.extra = x;
-}
-
-static void keep_record(struct capture *c, const struct record *rec)
+static void capture_keep(struct capture *c, const struct record *rec)
 {
 	c->rec = mem_grow(c->rec, &c->cap, c->n + 1, sizeof(*c->rec));
 	struct record *r = &c->rec[c->n++];
@@ -53,21 +27,9 @@ static void keep_record(struct capture *c, const struct record *rec)
 	*r = *rec;
 	r->source = 0;
 	r->flags &= ~(uint32_t)(REC_F_LATE | REC_F_DUPLICATE);
-	if (r->kind == REC_SAMPLE) {
-		keep_sample(c, &r->sample);
-	} else if (r->kind == REC_CHAIN) {
-		keep_addrs(c, &r->chain.user);
-	} else if (r->kind == REC_MAP) {
-		r->map.path = arena_strdup(&c->text, r->map.path);
-		r->map.id = capture_keep(c, r->map.id, r->map.id_len);
-	} else if (r->kind == REC_KSYMBOL) {
-		r->ksymbol.name = arena_strdup(&c->text, r->ksymbol.name);
-	} else if (r->kind == REC_COMM) {
-		r->comm.name = arena_strdup(&c->text, r->comm.name);
-	} else if (r->kind == REC_MARK) {
-		r->mark.name = arena_strdup(&c->text, r->mark.name);
-		keep_extras(c, r);
-	}
+	if (r->kind == REC_SAMPLE)
+		capture_strip(&r->sample);
+	keep_record(r, &c->text);
 }
 
 static int capture_read_all(struct capture *c, const char *path,
@@ -90,7 +52,7 @@ static int capture_read_all(struct capture *c, const char *path,
 		if (rec.kind == REC_LOST || rec.flags & REC_F_LATE)
 			return err_set(err, ERR_FORMAT, "%s: has losses", path);
 		if (rec.kind != REC_LOST_TOTAL && rec.kind != REC_KSYMBOL)
-			keep_record(c, &rec);
+			capture_keep(c, &rec);
 	}
 	return got;
 }

@@ -1,5 +1,5 @@
 /* pack.c - tests of formats/pack.c and pack_zstd.c: what they write,
- * formats/unpack.c reads. */
+ * formats/unpack.c and gunzip.c read. */
 #include "formats/pack.h"
 
 #include <stdbool.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/gunzip.h"
 #include "formats/pack_zstd.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
@@ -161,7 +162,83 @@ START_TEST(blocks_of_zstd_stand_alone_and_are_the_same_again)
 }
 END_TEST
 
+/* Unpacks in steps. Returns 0 if the stream is whole. */
+static int gunzip_steps(const void *data, size_t n, size_t step,
+			struct packed *out, struct err *err)
+{
+	struct gunzip *g = gunzip_new(pack_put, out);
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < n; at += step)
+		rc = gunzip_add(g, (const char *)data + at,
+				n - at < step ? n - at : step, err);
+	if (!rc)
+		rc = gunzip_finish(g, err);
+	gunzip_free(g);
+	return rc;
+}
+
+START_TEST(a_stream_in_pieces_comes_back_and_its_end_is_proved)
+{
+	unsigned char *data = many(MUCH / 8, false);
+	struct packed packed = pack_pack(data, MUCH / 8, 1000);
+
+	for (size_t step = 1; step < packed.n; step = 7 * step + 1) {
+		struct packed out = { 0 };
+		struct err err = { 0 };
+
+		ck_assert(
+			!gunzip_steps(packed.buf, packed.n, step, &out, &err));
+		ck_assert_uint_eq(out.n, MUCH / 8);
+		ck_assert_mem_eq(out.buf, data, out.n);
+		free(out.buf);
+	}
+	for (size_t cut = 1; cut <= 12; cut++) {
+		struct packed out = { 0 };
+		struct err err = { 0 };
+
+		ck_assert(gunzip_steps(packed.buf, packed.n - cut, 500, &out,
+				       &err));
+		ck_assert(strstr(err.msg, "cut short") != NULL);
+		free(out.buf);
+	}
+	free(packed.buf);
+	free(data);
+}
+END_TEST
+
+START_TEST(a_changed_stream_is_no_stream)
+{
+	unsigned char *data = many(5000, true);
+	struct packed packed = pack_pack(data, 5000, 5000);
+	uint64_t state = 3;
+
+	for (unsigned int i = 0; i < 500; i++) {
+		size_t at = 10 + rnd_below(&state, packed.n - 10);
+		unsigned char bit = (unsigned char)(1 << rnd_below(&state, 8));
+		struct packed out = { 0 };
+		struct err err = { 0 };
+
+		packed.buf[at] ^= bit;
+		ck_assert(gunzip_steps(packed.buf, packed.n, 700, &out, &err));
+		ck_assert(err.msg[0]);
+		packed.buf[at] ^= bit;
+		free(out.buf);
+	}
+	packed.buf[packed.n] = 'x';
+	struct packed out = { 0 };
+	struct err err = { 0 };
+	ck_assert(gunzip_steps(packed.buf, packed.n + 1, 700, &out, &err));
+	ck_assert(strstr(err.msg, "behind the end") != NULL);
+	free(out.buf);
+	free(packed.buf);
+	free(data);
+}
+END_TEST
+
 RUN("pack", bytes_come_back, nothing_is_a_stream_too,
     the_stream_says_no_time_and_does_not_depend_on_the_steps,
     an_error_of_who_takes_it_is_ours,
-    blocks_of_zstd_stand_alone_and_are_the_same_again)
+    blocks_of_zstd_stand_alone_and_are_the_same_again,
+    a_stream_in_pieces_comes_back_and_its_end_is_proved,
+    a_changed_stream_is_no_stream)

@@ -1,0 +1,158 @@
+/* payload_raws.c - raw payloads of events, read along with the events. */
+#include "cli/model/payload_raws.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+
+/* A payload that is read again is one of the last few thousand, or one that is
+ * read again and again; there is room for KEPT of either. Those that are shared
+ * are not longer (schema/write/payload_rows.c). */
+#define KEPT 8192
+#define KEPT_BYTES 120
+
+struct kept_payload {
+	int64_t id; /* 0: none */
+	uint32_t len;
+	char data[KEPT_BYTES];
+};
+
+static void payload_raws_keep(struct kept_payload *kept, int64_t id,
+			      const struct value *v)
+{
+	struct kept_payload *k = &kept[(uint64_t)id % KEPT];
+
+	if (v->kind != VALUE_BLOB || v->len > KEPT_BYTES)
+		return;
+	k->id = id;
+	k->len = (uint32_t)v->len;
+	if (v->len)
+		memcpy(k->data, v->text, v->len);
+}
+
+static bool payload_raws_find(const struct kept_payload *kept, int64_t id,
+			      struct value *v)
+{
+	const struct kept_payload *k = &kept[(uint64_t)id % KEPT];
+
+	if (!id || k->id != id)
+		return false;
+	*v = (struct value){ .kind = VALUE_BLOB,
+			     .text = k->data,
+			     .len = k->len };
+	return true;
+}
+
+/* Opened at the first use: all events are looked at. */
+static int payload_raws_open(struct payload_raws *raws, struct store *db,
+			     struct err *err)
+{
+	bool older = store_is_older(db);
+
+	raws->kept = mem_new(KEPT, sizeof(*raws->kept));
+	raws->again = mem_new(KEPT, sizeof(*raws->again));
+	raws->next =
+		rows_open(db, store_sql(older ? "older_payloads" : "payloads"),
+			  NULL, 0, err);
+	raws->ids = int_rows_open(
+		db, store_sql(older ? "older_payload_ids" : "payload_ids"),
+		err);
+	if (!raws->next || !raws->ids)
+		return -1;
+	int ret = int_rows_next(raws->ids, &raws->now, err);
+
+	raws->more = ret > 0;
+	return ret < 0 ? -1 : 0;
+}
+
+int payload_raws_seek(struct payload_raws *raws, struct store *db,
+		      int64_t event, struct err *err)
+{
+	if (!raws->kept && payload_raws_open(raws, db, err))
+		return -1;
+	while (raws->more && raws->now.v[0] < event) {
+		int ret = int_rows_next(raws->ids, &raws->now, err);
+
+		if (ret < 0)
+			return -1;
+		raws->more = ret > 0;
+	}
+	if (!raws->more || raws->now.v[0] != event)
+		return 0;
+	raws->id = raws->now.v[1];
+	return 1;
+}
+
+/* Reads on until payload raws->id. Returns 1 and *v, 0 if it is not there, or
+ * -1 and *err. */
+static int payload_raws_read_on(struct payload_raws *raws, struct value *v,
+				struct err *err)
+{
+	while (raws->last < raws->id && !raws->ended) {
+		int ret = rows_next(raws->next, err);
+
+		if (ret < 0)
+			return -1;
+		if (!ret) {
+			raws->ended = true;
+			break;
+		}
+		raws->last = rows_int(raws->next, PAYLOADS_ID);
+		*v = rows_value(raws->next, PAYLOADS_DATA);
+		payload_raws_keep(raws->kept, raws->last, v);
+	}
+	return raws->last == raws->id && !raws->ended;
+}
+
+/* A statement of its own for each payload: with the lock that SQLite has for
+ * raws->next, 0.6 us. */
+static int payload_raws_look_up(struct payload_raws *raws, struct store *db,
+				struct value *v, struct err *err)
+{
+	const struct value id = { .kind = VALUE_INT, .num = raws->id };
+	const char *sql = store_sql(store_is_older(db) ? "older_payload_data"
+						       : "payload_data");
+	int ret;
+
+	if (raws->one) {
+		ret = rows_again(raws->one, &id, 1, err);
+	} else {
+		raws->one = rows_open(db, sql, &id, 1, err);
+		ret = raws->one ? 0 : -1;
+	}
+	if (!ret)
+		ret = rows_next(raws->one, err);
+	*v = (struct value){ 0 };
+	if (ret > 0)
+		*v = rows_value(raws->one, PAYLOAD_DATA_DATA);
+	payload_raws_keep(raws->again, raws->id, v);
+	return ret < 0 ? -1 : 0;
+}
+
+int payload_raws_read(struct payload_raws *raws, struct store *db,
+		      struct value *v, struct err *err)
+{
+	if (raws->last < raws->id) {
+		int ret = payload_raws_read_on(raws, v, err);
+
+		if (ret)
+			return ret < 0 ? -1 : 0;
+	} else if (payload_raws_find(raws->kept, raws->id, v) ||
+		   payload_raws_find(raws->again, raws->id, v)) {
+		return 0;
+	}
+	return payload_raws_look_up(raws, db, v, err);
+}
+
+void payload_raws_release(struct payload_raws *raws)
+{
+	int_rows_close(raws->ids);
+	rows_close(raws->next);
+	rows_close(raws->one);
+	free(raws->kept);
+	free(raws->again);
+	*raws = (struct payload_raws){ 0 };
+}

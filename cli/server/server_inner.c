@@ -1,0 +1,164 @@
+/* server_inner.c - what the files of this room share: texts of statements, rows
+ * for the temporary database, statements about the chosen runs. */
+#include "cli/server/server_inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+FILE *server_text_begin(struct server_text *t)
+{
+	*t = (struct server_text){ NULL, 0, NULL };
+	t->f = mem_stream(&t->text, &t->len);
+	return t->f;
+}
+
+char *server_text_end(struct server_text *t)
+{
+	mem_stream_end(t->f);
+	return t->text;
+}
+
+struct value server_int(int64_t v)
+{
+	return (struct value){ .kind = VALUE_INT, .num = v };
+}
+
+struct value server_text_of(const char *text, size_t len)
+{
+	return (struct value){ .kind = VALUE_TEXT, .text = text, .len = len };
+}
+
+struct value server_blob(const void *data, size_t len)
+{
+	return (struct value){ .kind = VALUE_BLOB, .text = data, .len = len };
+}
+
+struct value server_text_or_null(const struct rowbinary_value *v)
+{
+	return v->len ? server_text_of(v->text, v->len)
+		      : (struct value){ .kind = VALUE_NULL };
+}
+
+struct value server_known(int64_t v, int64_t unknown)
+{
+	return v == unknown ? (struct value){ .kind = VALUE_NULL }
+			    : server_int(v);
+}
+
+int server_bad(const struct server *s, const char *what, struct err *err)
+{
+	return err_set(err, ERR_FORMAT,
+		       "%s: %s; what pushed it is damaged, or newer: look "
+		       "whether a newer backstitch reads it",
+		       clickhouse_name(s->c), what);
+}
+
+/* Counts the rows of an answer. */
+struct server_counting {
+	rowbinary_fn *row;
+	void *arg;
+	uint64_t n, told;
+};
+
+static int server_count_row(void *arg, const struct rowbinary_value *v,
+			    struct err *err)
+{
+	struct server_counting *c = arg;
+
+	c->n++;
+	return c->row(c->arg, v, err);
+}
+
+static int server_take_count(void *arg, const struct rowbinary_value *v,
+			     struct err *err)
+{
+	struct server_counting *c = arg;
+
+	(void)err;
+	c->n++;
+	c->told = v[0].u;
+	return 0;
+}
+
+int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
+		       struct err *err)
+{
+	struct server_counting c = { .row = ask->row, .arg = ask->arg };
+	struct clickhouse_ask count = *ask;
+	struct clickhouse_ask rows = *ask;
+	struct server_text t;
+	int rc;
+
+	fprintf(server_text_begin(&t), "SELECT count() FROM (%s)", ask->sql);
+	count.sql = server_text_end(&t);
+	count.types = "u64";
+	count.row = server_take_count;
+	rows.row = server_count_row;
+	count.arg = rows.arg = &c;
+	rc = clickhouse_select(s->c, &count, err);
+	free((void *)count.sql);
+	if (!rc && c.n != 1)
+		rc = server_bad(s, "an answer is empty", err);
+	c.n = 0;
+	if (!rc)
+		rc = clickhouse_select(s->c, &rows, err);
+	if (!rc && c.n != c.told)
+		rc = server_bad(s,
+				"an answer lacks rows, or they changed "
+				"meanwhile",
+				err);
+	return rc;
+}
+
+static int server_select_chosen(struct server *s, const char *sql,
+				const char *types, rowbinary_fn *row,
+				bool counted, struct err *err)
+{
+	size_t n = s->n_run;
+	uint8_t *ids = mem_new(n + 1, SERVER_HASH);
+	struct clickhouse_ask ask = {
+		.sql = sql,
+		.types = types,
+		.row = row,
+		.arg = s,
+		.extra = "chosen",
+		.extra_columns = "run FixedString(16)",
+		.data = ids,
+		.len = n * SERVER_HASH,
+	};
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		memcpy(ids + i * SERVER_HASH, s->run[i].id, SERVER_HASH);
+	rc = counted ? server_ask_counted(s, &ask, err)
+		     : clickhouse_select(s->c, &ask, err);
+	free(ids);
+	return rc;
+}
+
+int server_select(struct server *s, const char *sql, const char *types,
+		  rowbinary_fn *row, struct err *err)
+{
+	return server_select_chosen(s, sql, types, row, false, err);
+}
+
+int server_select_counted(struct server *s, const char *sql, const char *types,
+			  rowbinary_fn *row, struct err *err)
+{
+	return server_select_chosen(s, sql, types, row, true, err);
+}
+
+size_t server_run_of(const struct server *s, const struct rowbinary_value *id)
+{
+	struct intern *chosen = (struct intern *)&s->chosen;
+	uint32_t i;
+
+	if (id->len != SERVER_HASH)
+		return SIZE_MAX;
+	/* the first n_run are the runs, others are of a wrong reply */
+	i = intern_add_bytes(chosen, id->text, id->len);
+	return i < s->n_run ? i : SIZE_MAX;
+}

@@ -1,0 +1,287 @@
+#!/bin/sh
+# follow_faults.sh - a stream on a bad day: full disks, no processes, silence, clocks that are set, limits.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_faults.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+M=${MKCAP:-$root/build/mkcap}
+[ -x "$M" ] || {
+	echo "skip follow_faults: mkcap is not built"
+	exit 0
+}
+dir=$(mktemp -d) || exit 2
+trap 'umount "$dir/disk" 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
+export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+
+say() {	# say NAME: by $bad
+	if [ "$bad" = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' out err 2>/dev/null | head -20
+	fi
+}
+is_whole() {	# is_whole DIR: it has what whole.db has
+	"$B" merge -q -f -o all.db "$1" >out 2>>err &&
+		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
+}
+count() {	# count DIR: databases in it
+	find "$1" -name 'segment-*.db' | wc -l
+}
+waiting() {	# waiting DIR: segments that wait, and the one that is read
+	find "$1" -name ".segment-*.data" 2>/dev/null | wc -l
+}
+is_waiting() {	# is_waiting DIR N
+	[ "$(waiting "$1")" = "$2" ]
+}
+has_segments() {	# has_segments DIR N
+	[ "$(count "$1")" -ge "$2" ]
+}
+has_followed() {	# has_followed N
+	[ -e seg/.followed ] && [ "$(wc -l <seg/.followed)" = "$1" ]
+}
+until_true() {	# until_true COMMAND...: soon
+	for _ in $(seq 100); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe
+size=$(wc -c <whole.pipe)
+
+# what calls of the program meet; sanitizers want to be loaded first
+cat >shim.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+pid_t fork(void)
+{
+	static int left = -1;
+	pid_t (*real)(void) = (pid_t (*)(void))dlsym(RTLD_NEXT, "fork");
+
+	if (left < 0)
+		left = getenv("NO_FORK") ? atoi(getenv("NO_FORK")) : 0;
+	if (left > 0) {
+		left--;
+		errno = EAGAIN;
+		return -1;
+	}
+	pid_t pid = real();
+
+	/* what makes databases waits while there is a file */
+	while (!pid && getenv("HOLD") && !access(getenv("HOLD"), F_OK))
+		usleep(10000);
+	return pid;
+}
+/* the clock of the wall is set by so many seconds with each question */
+time_t time(time_t *out)
+{
+	static time_t by;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	by += getenv("STEP") ? atol(getenv("STEP")) : 0;
+	t.tv_sec += by;
+	if (out)
+		*out = t.tv_sec;
+	return t.tv_sec;
+}
+END
+shim=
+case ${SAN:-}$B in
+*build-san* | *address*) ;;
+*) gcc -shared -fPIC -o shim.so shim.c -ldl && shim=$dir/shim.so ;;
+esac
+
+# ---- cut now; silence
+
+mkfifo fifo
+"$B" follow -q -o seg --segment 1h fifo >out 2>err &
+exec 3>fifo
+head -c $((size / 2)) whole.pipe >&3
+until_true test -e seg/.segment-000001.data && sleep 0.5 && kill -HUP $! && sleep 0.5
+tail -c +$((size / 2 + 1)) whole.pipe >&3
+exec 3>&-
+wait $! && [ "$(count seg)" = 2 ] && is_whole seg
+bad=$?
+say sighup_ends_the_segment
+
+rm -rf seg
+"$B" follow -q -o seg --segment 1s fifo >out 2>err &
+exec 3>fifo
+head -c $((size / 2)) whole.pipe >&3
+until_true has_segments seg 1
+bad=$?
+tail -c +$((size / 2 + 1)) whole.pipe >&3
+exec 3>&-
+wait $! && [ "$(count seg)" = 2 ] && is_whole seg || bad=1
+say a_stream_that_stalls_in_a_record_has_its_segment_meanwhile
+
+# ---- limits
+
+switched() {	# switched N FOLDER: whole.db, and N finished files
+	python3 "$root/tests/cli/stream.py" 3 "$1" . && "$M" whole.txt whole.data && "$B" ingest -q -f -o whole.db whole.data || return 1
+	rm -rf "$2"
+	mkdir "$2"
+	for i in $(seq "$1"); do "$M" "$i.txt" "$2/perf.data.20261121060$(printf %05d "$i")" || return 1; done
+}
+if [ -z "$shim" ]
+then echo "skip limits: under sanitizers"
+else
+	switched 40 sw
+	rm -rf seg
+	: >hold
+	HOLD=hold LD_PRELOAD=$shim "$B" follow -q -o seg sw >out 2>err &
+	until_true is_waiting seg 32 && sleep 0.5 && [ "$(waiting seg)" = 32 ] && [ "$(wc -l <seg/.followed)" = 32 ]
+	bad=$?
+	rm hold
+	until_true has_segments seg 40
+	kill -TERM $! && wait $! && is_whole seg || bad=1
+	say at_most_32_files_of_a_folder_wait_outside_it
+
+	python3 "$root/tests/cli/stream.py" 5 1 . forks && "$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe
+	rm -rf seg
+	: >hold
+	(
+		until_true grep -q 'behind: 33 segments wait' err
+		waiting seg >held
+		rm hold
+	) &
+	HOLD=hold LD_PRELOAD=$shim "$B" follow -o seg --segment 1K - <whole.pipe >out 2>err
+	bad=$?
+	wait
+	[ "$(cat held)" -ge 33 ] && grep -q 'the stream waited [1-9]' err && is_whole seg || bad=1
+	say a_stream_waits_for_33_segments_and_loses_nothing
+fi
+
+switched 40 sw1 && switched 40 sw2 && rm -rf seg
+"$B" follow -q --separate --segment 1h -o seg sw1 sw2 >out 2>err &
+until_true has_followed 64 && sleep 0.5
+kill -TERM $! && wait $! && [ "$(wc -l <seg/.followed)" = 64 ] && [ "$(count seg)" = 1 ] &&
+	grep -q '16 files wait in the folder' err
+bad=$?
+"$B" follow -q --separate --segment 1h -o seg sw1 sw2 >out 2>err &
+until_true has_followed 80
+kill -TERM $! && wait $! && [ "$(count seg)" = 2 ] || bad=1
+say a_segment_has_at_most_64_parts_and_the_next_run_the_others
+
+set --
+for i in $(seq 16); do
+	cp whole.pipe "in$i"
+	set -- "$@" "in$i"
+done
+rm -rf seg
+"$B" follow -q --separate --segment 1h -o seg "$@" >out 2>err &&
+	[ "$("$B" query --format csv seg/segment-000001.db 'SELECT count(*) FROM capture' | tail -1)" = 16 ]
+bad=$?
+say sixteen_streams_are_in_one_segment
+
+# ---- processes that come and go
+
+# 10,000 processes with ids of a few hundred, each with a name and a file of its own
+python3 - >many.txt <<'END'
+print("event cpu-clock period=1000")
+print("comm pid=1 tid=1 name=init")
+t = 1000
+for i in range(10000):
+    pid = 100 + i % 300
+    t += 10
+    print(f"fork pid={pid} tid={pid} ppid=1 ptid=1 time={t} cpu=0")
+    print(f"comm pid={pid} tid={pid} name=run{i} exec time={t + 1} cpu=0")
+    print(f"mmap pid={pid} tid={pid} start=0x400000 len=0x1000 pgoff=0 path=/bin/run{i} time={t + 2} cpu=0")
+    print(f"sample pid={pid} tid={pid} cpu=0 time={t + 3} u=0x400100")
+    if i % 7 == 6:
+        print("round")
+    print(f"sample pid={pid} tid={pid} cpu=0 time={t + 4} u=0x400200")
+    print(f"exit pid={pid} tid={pid} ppid=1 ptid=1 time={t + 5} cpu=0")
+END
+"$M" -p many.txt many.pipe
+rm -rf seg hwm
+# shellcheck disable=SC2016 # of the command
+"$B" follow -q --no-symbols --segment 200K --exec 'grep VmHWM /proc/$PPID/status >>hwm' -o seg - <many.pipe >out 2>err
+bad=$?
+python3 - seg >out 2>&1 <<'END' || bad=1
+import glob, sqlite3, sys
+seen = set()
+for path in sorted(glob.glob("seg/*.db")):
+    db = sqlite3.connect(path)
+    for at, comm, file in db.execute("""SELECT e.time_ns, c.name, (SELECT f.image FROM raw_chain u
+            JOIN stack_frames f ON f.stack = u.stack WHERE u.id = e.uraw) FROM event e JOIN comm c ON c.id = e.comm
+            JOIN event_type t ON t.id = e.type AND t.kind = 'sample'"""):
+        i, step = divmod(at - 1013, 10)
+        assert step < 2 and comm == "run%d" % i and file == "/bin/run%d" % i, (path, at, comm, file)
+        seen.add(at)
+    n = db.execute("SELECT count(*) FROM process WHERE end_ns IS NULL AND pid > 1").fetchone()[0]
+    assert n <= 1, (path, n)
+assert len(seen) == 20000, len(seen)
+END
+n=$(count seg)
+[ "$n" -gt 5 ] || bad=1
+say ten_thousand_processes_have_their_names_and_files
+if [ -z "$shim" ]
+then echo "skip memory_does_not_grow_with_processes_that_ended: under sanitizers"
+else
+	awk '{ v[NR] = $2 } END { print "# " v[1] " KiB, at the end " v[NR]; exit !(NR > 5 && v[NR] < v[1] + 1024) }' hwm >out
+	bad=$?
+	say memory_does_not_grow_with_processes_that_ended
+fi
+
+# ---- no processes; clocks that are set
+
+if [ -z "$shim" ]
+then echo "skip processes_and_clocks: under sanitizers"
+else
+	python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe &&
+		"$B" ingest -q -f -o whole.db whole.pipe
+	rm -rf seg
+	LD_PRELOAD=$shim NO_FORK=3 "$B" follow -o seg --segment 2K - <whole.pipe >out 2>err
+	bad=$?
+	[ "$(grep -c 'cannot start a process: .*; it is tried again' err)" = 1 ] && is_whole seg || bad=1
+	say a_process_that_cannot_be_started_is_tried_again
+
+	rm -rf seg
+	LD_PRELOAD=$shim NO_FORK=1000000 "$B" follow -q -o seg --segment 2K - <whole.pipe >out 2>err
+	[ $? = 1 ] && grep -q 'no database could be made of' err && [ "$(count seg)" = 0 ] &&
+		"$B" follow -q -o seg - </dev/null >out 2>err && is_whole seg
+	bad=$?
+	say without_processes_the_next_run_makes_the_databases
+
+	bad=0
+	for step in 86400 -86400; do
+		rm -rf seg
+		LD_PRELOAD=$shim STEP=$step "$B" follow -q -o seg --segment 2K --keep 1h - <whole.pipe >out 2>err &&
+			is_whole seg || bad=1
+	done
+	say no_segment_is_removed_because_the_clock_was_set
+fi
+
+# ---- a full disk
+
+mkdir disk
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1M tmpfs disk 2>/dev/null
+then
+	python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe &&
+		"$B" ingest -q -f -o whole.db whole.pipe
+	"$B" follow -q -o disk/seg --segment 4K - <whole.pipe >out 2>err
+	[ $? = 1 ] && grep -q 'segment [0-9]*: .*no space left on device' err && [ "$(count disk/seg)" -gt 0 ]
+	bad=$?
+	for db in disk/seg/*.db; do
+		sqlite3 -readonly "$db" 'PRAGMA quick_check' >out 2>>err && grep -q ok out || bad=1
+	done
+	say a_full_disk_ends_the_stream_and_what_is_written_is_intact
+	mount -o remount,size=64M disk
+	"$B" follow -q -o disk/seg - </dev/null >out 2>err
+	[ $? -le 3 ] && [ -z "$(find disk/seg -name '.segment*')" ]
+	bad=$?
+	say with_room_the_next_run_makes_what_was_left
+	umount disk
+else
+	echo "skip a_full_disk_ends_the_stream_and_what_is_written_is_intact: for root"
+fi

@@ -1,0 +1,393 @@
+# there.py - what is asked of two ClickHouse servers is answered as a database does.
+"""Captures of all tracers are pushed, and drawn again from the servers: flame
+graphs, tables and sums must be the same bytes. Then servers die, replies are
+cut, changed and hostile: an answer is whole, or there is none.
+usage: there.py; the seed of what is random is $BACKSTITCH_SEED."""
+
+import gzip
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "compare"))
+
+from common import BACKSTITCH, OUT, ROOT, finish, ok, query  # noqa: E402
+from proxy import Hostile, hostile_replies  # noqa: E402
+from servers import Servers, installed  # noqa: E402
+
+SEED = int(os.environ.get("BACKSTITCH_SEED", "1"))
+CAPTURES = os.path.join(ROOT, "tests/captures")
+RUNS = [  # deferred, frame pointers, dwarf, arm64, s390x, inlined, jit, ...
+    "defer-exitexec-s.data.zst", "ctx2-defer.data.zst", "fp-1.data",
+    "hits-mixed.data.zst", "arm64-fp-leaf.data", "s390x-z.data",
+    "lines-gcc.data.zst", "group.data", "dlchurn.data", "jit-reused.data.zst",
+    "overwrite-defer.data.zst", "ftrace-v7.dat", "ftrace-ustack-both.dat",
+    "ftrace-missed.dat.zst", "ftrace-procmap.dat", "ctf-discard/trace"]
+# Two of its user stacks have one hash and are fabricated from different frames
+# on: the servers know one such place for a stack. All other answers are equal.
+FABRICATED = "defer-lost-clock.data.zst"
+ANSWERS = [
+    ["flame", "-o", "-"], ["flame", "-o", "-", "--reverse", "--no-inline"],
+    ["flame", "-o", "-", "--samples", "--by-verdict", "--by-thread"],
+    ["flame", "--folded"], ["export", "--format", "folded", "-o", "-"],
+    ["report", "--limit", "0"],
+    ["report", "--limit", "0", "--sort", "comm,pid,tid,cpu,sym,verdict",
+     "--format", "csv"],
+    ["report", "--limit", "0", "--json", "--by", "samples"]]
+FILTERS = [["--comm", "*[a-z]*"], ["--comm", "w?*,nothing"], ["--cpu", "0,2-3"],
+           ["--tid", "0-100000"], ["--event", "*"], ["--event", "cpu-cl?ck"]]
+
+
+def run(*args, **more):
+    return subprocess.run([BACKSTITCH, *args], capture_output=True,
+                          timeout=120, **more)
+
+
+def ingest(db, path):
+    r = run("ingest", "-q", "-f", "--no-cache", "-o", db, path)
+    if r.returncode not in (0, 3):
+        raise RuntimeError(r.stderr.decode())
+
+
+def capture(name):
+    at = [os.path.join(CAPTURES, n) for n in (name, name.replace(".zst", ""))]
+    return next(p for p in at if os.path.exists(p))
+
+
+def push(url, *args):
+    r = run("push", "-q", url, *args)
+    if r.returncode:
+        raise RuntimeError(r.stderr.decode())
+
+
+def hint(out, db, url):
+    """The advice about code without a name is another one."""
+    return out.replace(("info %s' says why" % db).encode(),
+                       ("symbolize %s' names code that is here" % url).encode())
+
+
+def same(db, url, answers, where):
+    """What differs between the answers of a database and of the servers."""
+    bad = []
+    for a in answers:
+        here, there = run(*a, db), run(*a, "--where", where, url)
+        if (hint(here.stdout, db, url), here.returncode) != (
+                there.stdout, there.returncode):
+            bad.append("%s: status %d and %d, %d and %d bytes, %s" % (
+                " ".join(a), here.returncode, there.returncode,
+                len(here.stdout), len(there.stdout), there.stderr.decode()))
+    return bad
+
+
+def path_of(db):
+    return query(db, "SELECT path FROM capture")[0][0]
+
+
+def test_same(s, folder):
+    """Returns the databases."""
+    dbs = []
+    for name in [*RUNS, FABRICATED]:
+        db = "%s/%s.db" % (folder, name.replace("/", "-"))
+        ingest(db, capture(name))
+        push(s.url(0, "f"), db)
+        dbs.append(db)
+    for name, db in zip(RUNS, dbs):
+        where = "path = '%s'" % path_of(db)
+        bad = same(db, s.url(1, "f"), ANSWERS, where)
+        ok(not bad, "%s is drawn and counted from the servers as from its "
+           "database" % name, bad)
+    db = dbs[-1]
+    where = "path = '%s'" % path_of(db)
+    bad = same(db, s.url(0, "f"), ANSWERS[3:], where)
+    ok(not bad, "%s is counted as from its database" % FABRICATED, bad)
+    bad = []
+    for f in FILTERS:
+        here, there = (run("export", "--format", "folded", "-o", "-", *f, *of)
+                       for of in ([dbs[0]], ["--where", "path = '%s'" %
+                                             path_of(dbs[0]), s.url(0, "f")]))
+        if here.stdout != there.stdout or (here.returncode == 0) != (
+                there.returncode == 0):
+            bad.append("%s: %d and %d bytes, %s" % (
+                f, len(here.stdout), len(there.stdout), there.stderr.decode()))
+    ok(not bad, "the servers select samples as the filters do", bad)
+    return dbs
+
+
+def test_diff(s, dbs):
+    two = [dbs[RUNS.index(n)] for n in ("fp-1.data", "dlchurn.data")]
+    a, b = ("%s#path = '%s'" % (s.url(0, "f"), path_of(db)) for db in two)
+    here = run("flame", "--diff", "--folded", *two)
+    there = run("flame", "--diff", "--folded", a, b)
+    ok(there.returncode == 0 and here.stdout == there.stdout and here.stdout,
+       "runs of a server are compared as databases are",
+       [here.stderr.decode(), there.stderr.decode()])
+
+
+def test_sums(s, dbs):
+    bad = []
+    parts = ("verdict", "status", "user_stacks", "losses")
+    for db in dbs:
+        here, there = (json.loads(run("check", "--json", *a).stdout) for a in (
+            [db], ["--where", "path = '%s'" % path_of(db), s.url(0, "f")]))
+        for p in parts:
+            if here[p] != there[p]:
+                bad.append("%s: %s: %s and %s" % (db, p, here[p], there[p]))
+        for p in ("requests", "chains"):
+            differ = {k: (v, here[p][k]) for k, v in there[p].items()
+                      if v is not None and k != "with_cookie"
+                      and v != here[p][k]}
+            if differ:
+                bad.append("%s: %s: %s" % (db, p, differ))
+        found = [{r["rule"]: (r["findings"], r["explained"]) for r in
+                  x["findings"]} for x in (here, there)]
+        if found[0] != found[1]:
+            bad.append("%s: findings: %s and %s" % (db, *found))
+    ok(not bad, "check has the verdicts, losses, trust and findings of each "
+       "database", bad)
+    all_of = json.loads(run("check", "--json", s.url(0, "f")).stdout)
+    want = sum(query(db, "SELECT count(*) FROM request")[0][0] for db in dbs)
+    ok(all_of["requests"]["requests"] == want and want > 100,
+       "check of all runs has the sums of all", [all_of["requests"], want])
+
+
+def test_page(s, db, folder):
+    r = run("report", "--html", "--no-source", "-o", folder + "/p.html",
+            "--where", "path = '%s'" % path_of(db), s.url(0, "f"))
+    with open(folder + "/p.html", encoding="utf-8") as f:
+        page = f.read()
+    n = query(db, "SELECT sum(n) FROM sample_group")[0][0]
+    sizes = json.loads(page.split('"sizes":')[1].split("]")[0] + "]") \
+        if '"sizes":[' in page else None
+    ok(r.returncode == 0 and "they have no times" in page and
+       (sizes is None or sizes[-1] == n) and "{:,}".format(n) in page,
+       "the page has all samples, and says that they have no times",
+       [r.stderr.decode(), sizes, n])
+
+
+def test_choice(s, dbs):
+    url = s.url(0, "f")
+
+    def report(*args):
+        return run("report", "--json", "--limit", "0", *args)
+
+    def status(*args):
+        r = report(*args)
+        return r.returncode, r.stderr.decode()
+
+    count = sum("capture: " in line for line in
+                run("report", "--last", "3", url).stdout.decode().split("\n"))
+    cases = [
+        ("newest", count == 3, count),
+        ("no run", status("--where", "host = 'nobody'", url)[0] == 2, ""),
+        ("syntax", status("--where", "host = = 1", url)[0] == 1, ""),
+        ("comment", status("--where", "1 -- all", url)[0] == 0, ""),
+        ("bracket", status("--where", "1)) OR ((1", url)[0] == 1, ""),
+        ("until", status("--to", "2001-01-01", url)[0] == 2, ""),
+        ("time", "--from" in status("--time", "1,2", url)[1], ""),
+        ("script", "read the database" in run("script", url).stderr.decode(),
+         run("script", url).stderr.decode()),
+        ("off-cpu", run("flame", "--off-cpu", url).returncode == 2, ""),
+        ("view", run("report", "--view", "trust", url).returncode == 2, ""),
+        ("weight", run("flame", "--weight", "1", url).returncode == 2, ""),
+        ("filter of check", run("check", "--comm", "x", url).returncode == 2,
+         ""),
+        ("password", "list of processes" in status(
+            url.replace("//", "//u:geheim@"))[1], ""),
+        ("no tables", "push --create" in status(s.url(0, "empty"))[1],
+         status(s.url(0, "empty"))),
+    ]
+    bad = [c for c in cases if not c[1]]
+    ok(not bad, "what a server cannot answer is refused, with what to do", bad)
+
+
+def test_uncommitted(s, db):
+    """A run without its row of table run is not there yet, and rows that are
+    missing are not silently left out."""
+    url = s.url(0, "f")
+    where = ["--where", "path = '%s'" % path_of(db)]
+    run_id = s.rows("SELECT hex(run) FROM f.run WHERE path = '%s'"
+                    % path_of(db))[0][0]
+    for i in range(2):
+        s.sql("ALTER TABLE f.run_local DELETE WHERE hex(run) = '%s'" % run_id,
+              i)
+    wait_mutations(s)
+    r = run("report", *where, url)
+    ok(r.returncode == 2 and b"no run" in r.stderr,
+       "a run that is not complete is not read", [r.stderr.decode()])
+    push(url, db)
+    for i in range(2):
+        s.sql("ALTER TABLE f.sample_local DELETE WHERE hex(run) = '%s' AND "
+              "time %% 2 = 0" % run_id, i)
+    wait_mutations(s)
+    r = run("report", *where, url)
+    ok(r.returncode == 1 and not r.stdout and b"push the runs again" in r.stderr,
+       "samples that are missing are an error", [r.stderr.decode()])
+    push(url, "--server", s.url(1, "f"), db)
+    r = run("report", *where, url)
+    ok(r.returncode == 0 and r.stdout, "a push repairs it",
+       [r.stderr.decode()])
+
+
+def wait_mutations(s):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if not any(int(s.sql("SELECT count() FROM system.mutations WHERE "
+                             "is_done = 0", i)) for i in range(2)):
+            return
+        time.sleep(0.05)
+    raise RuntimeError("a mutation does not end")
+
+
+def test_killed(s, db):
+    """A server is killed while it works on a statement, and before."""
+    url = s.url(0, "f")
+    want = run("report", "--limit", "0", url).stdout
+    os.kill(s.process[1].pid, signal.SIGSTOP)
+    asked = subprocess.Popen([BACKSTITCH, "report", "--limit", "0", url],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and asked.poll() is None:
+        if "SELECT" in s.sql("SELECT query FROM system.processes WHERE query "
+                             "NOT LIKE '%system.processes%'"):
+            break
+        time.sleep(0.02)
+    waiting = asked.poll() is None
+    s.kill(1)
+    out, err = asked.communicate(timeout=60)
+    ok(waiting and asked.returncode == 1 and not out and b"code " in err,
+       "a shard that is killed during a statement is an error",
+       [asked.returncode, out[:200], err])
+    r = run("flame", "-o", "-", url)
+    ok(r.returncode == 1 and not r.stdout and r.stderr,
+       "a shard that is not there is an error", [r.returncode, r.stderr])
+    s.start(1)
+    s.kill(0)
+    r = run("flame", "-o", "-", url)
+    ok(r.returncode == 1 and not r.stdout and b"cannot connect" in r.stderr,
+       "a server that is not there is an error", [r.returncode, r.stderr])
+    s.start(0)
+    r = run("report", "--limit", "0", url)
+    ok(r.stdout == want, "afterwards the answer is that of before",
+       [r.stderr.decode()])
+
+
+def test_hostile(s, db, rnd):
+    """An answer is whole, or there is none; and no reply is a crash."""
+    where = ["--where", "path = '%s'" % path_of(db)]
+    commands = (["report", "--limit", "0"], ["check"])
+    port = re.compile(rb"127.0.0.1:\d+")
+    bad, tries = [], 0
+    with Hostile(s.urls[0]) as p:
+        good = {c[0]: run(*c, *where, p.url + "/f") for c in commands}
+        last = p.count // len(commands)
+    for c in commands:
+        name = port.sub(b"", good[c[0]].stdout)
+        for at in range(last):
+            changes = hostile_replies(rnd)
+            for change in rnd.sample(changes, 3):
+                with Hostile(s.urls[0], at, change) as p:
+                    r = run(*c, *where, p.url + "/f", "--timeout", "20")
+                    changed = p.changed
+                tries += changed
+                right = r.returncode == 0 and port.sub(b"", r.stdout) == name
+                if not right and (r.returncode not in (1, 2) or r.stdout):
+                    bad.append((c, at, r.returncode, r.stderr[-200:]))
+    ok(not bad and tries > 50, "hostile replies end with a message, and give "
+       "no answer", bad[:5] or [tries])
+
+    def changed(reply):
+        """A reply that is whole, with some bytes changed."""
+        b = bytearray(gzip.decompress(reply))
+        for _ in range(rnd.randrange(1, 5)):
+            if b:
+                b[rnd.randrange(len(b))] = rnd.choice((0, 1, 127, 128, 255,
+                                                       rnd.randrange(256)))
+        if rnd.random() < 0.2:
+            b += bytes(rnd.randrange(1, 40))
+        body = gzip.compress(bytes(b))
+        return 200, {"Content-Encoding": "gzip"}, body, len(body)
+
+    bad, ends = [], {}
+    for n in range(120):
+        c = commands[0] if n % 4 else ["flame", "-o", "-"]
+        with Hostile(s.urls[0], n % last, changed) as p:
+            r = run(*c, *where, p.url + "/f", "--timeout", "20")
+        ends[r.returncode] = ends.get(r.returncode, 0) + 1
+        if r.returncode not in (0, 1, 2) or r.returncode and r.stdout:
+            bad.append((n % last, r.returncode, r.stderr[-300:]))
+    ok(not bad and ends.get(1, 0) > 10, "rows that are changed end with an "
+       "answer or a message", bad[:5] or [ends])
+
+
+def test_names(s, folder):
+    """Names that the servers lack are found here, and pushed."""
+    url = s.url(0, "names")
+    create(s, "names")
+    source = folder + "/here.c"
+    with open(source, "w") as f:
+        f.write("int inner(int a) { return a * 3; }\n"
+                "int main(void) { return inner(2) - 6; }\n")
+    subprocess.run(["gcc", "-g", "-O0", "-Wl,--build-id=0x0123456789abcdef",
+                    "-o", folder + "/here", source], check=True)
+    at = [line.split()[0] for line in subprocess.run(
+        ["nm", folder + "/here"], check=True, capture_output=True,
+        text=True).stdout.split("\n") if line.endswith(" T inner")][0]
+    with open(folder + "/h.txt", "w") as f:
+        f.write("event cpu-clock period=1000\ncomm pid=10 tid=10 name=here\n"
+                "mmap pid=10 tid=10 start=0x10000 len=0x10000 pgoff=0 "
+                "path=/elsewhere/here id=0123456789abcdef\n"
+                "sample pid=10 tid=10 cpu=0 time=1000 u=%s\n"
+                % hex(0x10000 + int(at, 16) + 4))
+    subprocess.run([OUT + "/mkcap", folder + "/h.txt", folder + "/h.data"],
+                   check=True)
+    r = run("ingest", "-q", "--no-symbols", "-o", folder + "/h.db",
+            folder + "/h.data")
+    push(url, folder + "/h.db")
+    before = run("report", url).stdout
+    os.makedirs(folder + "/fs/elsewhere")
+    os.rename(folder + "/here", folder + "/fs/elsewhere/here")
+    r = run("symbolize", "--json", "--symfs", folder + "/fs", url)
+    after = run("report", url).stdout
+    said = json.loads(r.stdout or b"{}")
+    ok(said.get("unnamed_before") == 1 and said.get("unnamed") == 0 and
+       b"inner" in after and b"inner" not in before,
+       "names that the servers lack are found here and pushed",
+       [r.stderr.decode(), said, after.decode()])
+    again = json.loads(run("symbolize", "--json", "--symfs", folder + "/fs",
+                           url).stdout)
+    ok(again["unnamed_before"] == 0 and again["names_sent"] == 0,
+       "and not a second time", [again])
+
+
+def create(s, database):
+    push(s.url(0, database), "--create", "--cluster", "fleet", "--server",
+         s.url(1, database))
+
+
+def main():
+    if not installed():
+        print("skip there: clickhouse-server is not installed")
+        return
+    rnd = random.Random(SEED)
+    with tempfile.TemporaryDirectory() as folder, Servers(2) as s:
+        create(s, "f")
+        dbs = test_same(s, folder)
+        test_sums(s, dbs)
+        test_diff(s, dbs)
+        test_page(s, dbs[0], folder)
+        test_choice(s, dbs)
+        test_names(s, folder)
+        test_uncommitted(s, dbs[2])
+        test_killed(s, dbs[0])
+        test_hostile(s, dbs[0], rnd)
+    finish()
+
+
+main()

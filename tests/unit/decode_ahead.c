@@ -1,0 +1,208 @@
+/* decode_ahead.c - tests of stitch/order/decode_ahead.c, over records that a
+ * function makes. */
+#include "stitch/order/decode_ahead.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/source.h"
+#include "tests/unit/run.h"
+
+#define RECORDS 3000u
+#define NOTE_EVERY 7u
+#define EVENT_EVERY 100u
+
+/* Makes records whose memory is used again for each. */
+struct maker {
+	struct source src;
+	struct ledger *ledger;
+	struct event_def event[RECORDS / EVENT_EVERY + 1];
+	uint32_t made, end;
+	bool fails;
+	uint64_t ip[64];
+	struct place place;
+	const struct place *places[1];
+	char name[16];
+	struct extra extra;
+};
+
+static bool maker_apart(const struct source *src)
+{
+	return src->size;
+}
+
+static int maker_fields(struct source *src, const struct rec_sample *s,
+			struct field *out, struct err *err)
+{
+	(void)src;
+	(void)err;
+	out->num = (int64_t)s->cookie;
+	return 0;
+}
+
+static const struct source_ops maker_ops = {
+	.name = "maker",
+	.apart = maker_apart,
+	.fields = maker_fields,
+};
+
+static void maker_sample(struct maker *m, struct record *rec)
+{
+	struct rec_sample *s = &rec->sample;
+
+	s->cookie = m->made;
+	s->kern = (struct addrs){ m->ip, m->made % 64, NULL };
+	for (uint32_t i = 0; i < s->kern.n; i++)
+		m->ip[i] = (uint64_t)m->made << 8 | i;
+	m->place = (struct place){ .symbol = m->name };
+	m->places[0] = &m->place;
+	s->user = (struct addrs){ m->ip, s->kern.n > 0, m->places };
+	m->extra = (struct extra){ .name = "x",
+				   .blob = m->name,
+				   .len = sizeof(m->name) };
+	s->extra = &m->extra;
+	s->n_extra = 1;
+}
+
+/* A decode_ahead_fn. */
+static int maker_next(void *arg, struct record *rec, struct err *err)
+{
+	struct maker *m = arg;
+
+	if (m->made == m->end)
+		return m->fails ? err_set(err, ERR_IO, "it failed") : 0;
+	if (m->made % NOTE_EVERY == 0)
+		ledger_note(m->ledger, 0, "note", "some");
+	if (m->made % EVENT_EVERY == 0)
+		m->src.n_events++;
+	m->src.pos = m->made;
+	snprintf(m->name, sizeof(m->name), "name %u", m->made);
+	memset(rec, 0, sizeof(*rec));
+	rec->kind = m->made % 2 ? REC_SAMPLE : REC_COMM;
+	rec->comm.name = m->name;
+	if (m->made % 2)
+		maker_sample(m, rec);
+	rec->time = m->made++;
+	return 1;
+}
+
+static struct decode_ahead *decode_ahead_start(struct maker *m,
+					       struct ledger *lg)
+{
+	struct source *src[] = { &m->src };
+
+	m->src.ops = &maker_ops;
+	m->src.size = 1;
+	m->src.events = m->event;
+	return decode_ahead_new(src, 1, maker_next, m, lg, &m->ledger);
+}
+
+static void maker_check(const struct record *rec, uint32_t i)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "name %u", i);
+	must(rec->time == i);
+	if (rec->kind == REC_COMM) {
+		must(!strcmp(rec->comm.name, name));
+		return;
+	}
+	const struct rec_sample *s = &rec->sample;
+
+	must(s->kern.n == i % 64);
+	for (uint32_t k = 0; k < s->kern.n; k++)
+		must(s->kern.ip[k] == ((uint64_t)i << 8 | k));
+	must(!s->user.n || !strcmp(s->user.place[0]->symbol, name));
+	must(!strcmp(s->extra->blob, name));
+}
+
+/* Each record comes with what was put into the ledger before it, and no more,
+ * and its event is known. */
+START_TEST(records_are_as_without_a_thread)
+{
+	struct maker m = { .end = RECORDS };
+	struct ledger *lg = ledger_new();
+	struct decode_ahead *da = decode_ahead_start(&m, lg);
+	struct source *shown = decode_ahead_source(da, 0);
+	struct record rec;
+	struct field f;
+	struct err err;
+	uint32_t i = 0;
+
+	ck_assert_ptr_eq(decode_ahead_source(da, 1), NULL);
+	for (; decode_ahead_next(da, &rec, &err) > 0; i++) {
+		maker_check(&rec, i);
+		must(ledger_count(lg, LEDGER_NOTE) == i / NOTE_EVERY + 1);
+		must(shown->n_events > i / EVENT_EVERY);
+		if (rec.kind == REC_SAMPLE)
+			must(!shown->ops->fields(shown, &rec.sample, &f,
+						 &err) &&
+			     f.num == (int64_t)i);
+	}
+	ck_assert_uint_eq(i, RECORDS);
+	ck_assert_int_eq(decode_ahead_next(da, &rec, &err), 0);
+	ck_assert_uint_eq(shown->n_events, RECORDS / EVENT_EVERY);
+	ck_assert_uint_eq(shown->pos, RECORDS - 1);
+	ck_assert_str_eq(shown->ops->name, "maker");
+	decode_ahead_free(da);
+	ledger_free(lg);
+}
+END_TEST
+
+START_TEST(an_error_comes_after_the_records_before_it)
+{
+	for (uint32_t end = 0; end < 600; end += 128) {
+		struct maker m = { .end = end, .fails = true };
+		struct ledger *lg = ledger_new();
+		struct decode_ahead *da = decode_ahead_start(&m, lg);
+		struct record rec;
+		struct err err;
+		uint32_t n = 0;
+		int rc;
+
+		while ((rc = decode_ahead_next(da, &rec, &err)) > 0)
+			n++;
+		ck_assert_int_eq(rc, -1);
+		ck_assert_str_eq(err.msg, "it failed");
+		ck_assert_uint_eq(n, end);
+		ck_assert_uint_eq(ledger_count(lg, LEDGER_NOTE),
+				  (n + NOTE_EVERY - 1) / NOTE_EVERY);
+		decode_ahead_free(da);
+		ledger_free(lg);
+	}
+}
+END_TEST
+
+/* The thread waits for room in the queue, or has not begun. */
+START_TEST(it_can_end_at_any_time)
+{
+	for (uint32_t taken = 0; taken < 600; taken += 50) {
+		struct maker m = { .end = RECORDS };
+		struct ledger *lg = ledger_new();
+		struct decode_ahead *da = decode_ahead_start(&m, lg);
+		struct record rec;
+		struct err err;
+
+		for (uint32_t i = 0; i < taken; i++)
+			ck_assert_int_eq(decode_ahead_next(da, &rec, &err), 1);
+		decode_ahead_free(da);
+		ledger_free(lg);
+	}
+}
+END_TEST
+
+START_TEST(a_source_may_refuse)
+{
+	struct maker m = { .src = { .ops = &maker_ops } };
+	struct source *src[] = { &m.src };
+
+	ck_assert_ptr_null(
+		decode_ahead_new(src, 1, maker_next, &m, NULL, &m.ledger));
+}
+END_TEST
+
+RUN("decode_ahead", records_are_as_without_a_thread,
+    an_error_comes_after_the_records_before_it, it_can_end_at_any_time,
+    a_source_may_refuse)
