@@ -404,7 +404,48 @@ START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
 }
 END_TEST
 
-RUN("perf_cut", what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece,
+START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
+{
+	const struct pb_event e = { .attr_size = PB_ATTR,
+				    .sample_type = PS_TID | PS_TIME,
+				    .flags = PA_SAMPLE_ID_ALL };
+	struct cutting t;
+
+	cutting_begin(&t);
+	pb_rec(&t.b, PR_HEADER_ATTR, 0);
+	pb_attr(&t.b, &e);
+	pb_end(&t.b);
+	for (uint32_t pid = 10; pid <= 11; pid++) {
+		/* the recorder listed those of 11 when it began */
+		for (uint64_t time = pid == 11 ? 0 : 50; time <= 50;
+		     time += 50) {
+			pb_rec(&t.b, PR_MMAP, USER);
+			pb_u32(&t.b, pid);
+			pb_u32(&t.b, pid);
+			pb_u64(&t.b, 0x1000 * (time + 1));
+			pb_u64(&t.b, 0x1000);
+			pb_u64(&t.b, 0);
+			pb_str(&t.b, "/bin/x");
+			pb_u64(&t.b, 0);
+			pb_u64(&t.b, time);
+			pb_end(&t.b);
+		}
+	}
+	put_round(&t);
+	put_timed(&t, PR_COMM, 12, 60);
+	put_round(&t);
+	put_round(&t);
+	cutting_end(&t);
+	ck_assert_int_eq(cutting_count(&t, PR_MMAP), 3);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 2, 48), 50);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 1, 48), 0);
+	ck_assert_uint_eq(cutting_value(&t, PR_MMAP, 0, 48), 0);
+	free(t.head);
+}
+END_TEST
+
+RUN("perf_cut", mappings_of_which_only_some_are_known_keep_their_times,
+    what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece,
     large_records_that_wait_for_earlier_ones_are_bounded,
     what_is_read_later_but_was_earlier_revives_no_thread,
     forks_that_perf_made_up_inherit_no_mappings,
