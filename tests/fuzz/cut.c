@@ -45,7 +45,7 @@ static size_t fuzz_cut_take(struct perf_cut *c, const uint8_t *data, size_t len,
 }
 
 /* The begin of a piece is a stream. */
-static void fuzz_cut_look(const struct perf_cut *c)
+static void fuzz_cut_look(struct perf_cut *c)
 {
 	struct perf_cut *again = perf_cut_new("head");
 	struct err err = { 0 };

@@ -112,6 +112,7 @@ static void open_empty(void)
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
 	ok(db_exec(run.db, store_sql("merge_boots"), &err));
 	ok(db_exec(run.db, store_sql("merge_join_begin"), &err));
+	ok(db_exec(run.db, sql_file("served"), &err));
 }
 
 START_TEST(columns_have_the_names_of_the_generated_table)
