@@ -27,7 +27,8 @@ CURL ?= libcurl
 LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone \
 	$(BABELTRACE) $(CURL)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
+# libcurl is loaded when it is needed: cli/clickhouse/curl_calls.h
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(filter-out $(CURL),$(LIBS)) 2>/dev/null)
 
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) $(CFLAGS) \

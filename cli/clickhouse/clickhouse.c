@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cli/clickhouse/clickhouse_inner.h"
+#include "cli/clickhouse/curl_calls.h"
 #include "cli/stop.h"
 #include "formats/gunzip.h"
 #include "stitch/base/err.h"
@@ -82,7 +83,7 @@ static long request_status(const struct request *q)
 {
 	long status = 0;
 
-	curl_easy_getinfo(q->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl.easy_getinfo(q->curl, CURLINFO_RESPONSE_CODE, &status);
 	return status;
 }
 
@@ -156,10 +157,10 @@ static void request_free(struct request *q)
 	if (!q)
 		return;
 	if (q->curl)
-		curl_multi_remove_handle(q->c->multi, q->curl);
-	curl_easy_cleanup(q->curl);
-	curl_mime_free(q->mime);
-	curl_slist_free_all(q->head);
+		curl.multi_remove_handle(q->c->multi, q->curl);
+	curl.easy_cleanup(q->curl);
+	curl.mime_free(q->mime);
+	curl.slist_free_all(q->head);
 	rowbinary_free(q->rows);
 	gunzip_free(q->gunzip);
 	free(q->url);
@@ -175,7 +176,7 @@ static void request_add_head(struct request *q, const char *name,
 
 	if (asprintf(&line, "%s: %s", name, value) < 0)
 		line = NULL;
-	head = curl_slist_append(q->head, mem_must(line));
+	head = curl.slist_append(q->head, mem_must(line));
 	q->head = mem_must(head);
 	explicit_bzero(line, strlen(line));
 	free(line);
@@ -192,28 +193,28 @@ static void request_set_common(struct request *q)
 	if (c->password)
 		request_add_head(q, "X-ClickHouse-Key", c->password);
 	request_add_head(q, "Accept-Encoding", "gzip");
-	q->head = curl_slist_append(q->head, "Expect:");
-	curl_easy_setopt(e, CURLOPT_URL, q->url);
-	curl_easy_setopt(e, CURLOPT_PRIVATE, q);
-	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, request_on_data);
-	curl_easy_setopt(e, CURLOPT_WRITEDATA, q);
-	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, request_on_head);
-	curl_easy_setopt(e, CURLOPT_HEADERDATA, q);
-	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, q->said);
-	curl_easy_setopt(e, CURLOPT_HTTPHEADER, q->head);
-	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(e, CURLOPT_PROXY, "");
-	curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
-	curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT,
+	q->head = curl.slist_append(q->head, "Expect:");
+	curl.easy_setopt(e, CURLOPT_URL, q->url);
+	curl.easy_setopt(e, CURLOPT_PRIVATE, q);
+	curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, request_on_data);
+	curl.easy_setopt(e, CURLOPT_WRITEDATA, q);
+	curl.easy_setopt(e, CURLOPT_HEADERFUNCTION, request_on_head);
+	curl.easy_setopt(e, CURLOPT_HEADERDATA, q);
+	curl.easy_setopt(e, CURLOPT_ERRORBUFFER, q->said);
+	curl.easy_setopt(e, CURLOPT_HTTPHEADER, q->head);
+	curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl.easy_setopt(e, CURLOPT_PROXY, "");
+	curl.easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	curl.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl.easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
+	curl.easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT,
 			 o->timeout < CONNECT_S ? o->timeout : CONNECT_S);
-	curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, o->timeout);
+	curl.easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl.easy_setopt(e, CURLOPT_LOW_SPEED_TIME, o->timeout);
 	if (o->ca_file)
-		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
+		curl.easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 }
 
 /* A parameter of the URL; value may be any text. */
@@ -228,9 +229,9 @@ static void request_put_setting(const struct request *q, FILE *f,
 
 	if (!s->name)
 		return;
-	escaped = mem_must(curl_easy_escape(q->curl, s->value, 0));
+	escaped = mem_must(curl.easy_escape(q->curl, s->value, 0));
 	fprintf(f, "&%s=%s", s->name, escaped);
-	curl_free(escaped);
+	curl.free(escaped);
 }
 
 /* Settings must be known to the server: it refuses others. */
@@ -242,7 +243,7 @@ static struct request *request_new(struct clickhouse *c,
 	FILE *f;
 
 	q->c = c;
-	q->curl = mem_must(curl_easy_init());
+	q->curl = mem_must(curl.easy_init());
 	f = mem_stream(&q->url, &len);
 	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
 		c->place.tls ? "https" : "http", c->place.host, c->place.port);
@@ -262,7 +263,7 @@ static int request_curl_failed(struct request *q, struct err *err)
 {
 	CURLcode rc = q->rc;
 	const char *name = q->c->place.name;
-	const char *why = q->said[0] ? q->said : curl_easy_strerror(rc);
+	const char *why = q->said[0] ? q->said : curl.easy_strerror(rc);
 
 	q->c->may_pass = rc != CURLE_PEER_FAILED_VERIFICATION &&
 			 rc != CURLE_SSL_CACERT_BADFILE &&
@@ -331,10 +332,10 @@ static struct request *clickhouse_ended(struct clickhouse *c)
 	char *of;
 	int left;
 
-	while ((m = curl_multi_info_read(c->multi, &left)) != NULL) {
+	while ((m = curl.multi_info_read(c->multi, &left)) != NULL) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
-		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &of);
+		curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &of);
 		q = (struct request *)of;
 		q->rc = m->data.result;
 		return q;
@@ -350,17 +351,17 @@ static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 	int running, ready;
 
 	for (;;) {
-		curl_multi_perform(c->multi, &running);
+		curl.multi_perform(c->multi, &running);
 		*q = clickhouse_ended(c);
 		if (*q)
 			return 1;
 		if (stop_requested())
 			return err_set(err, ERR_STOPPED, "stopped");
 		/* one call writes one buffer only: more if there is room */
-		if (curl_multi_poll(c->multi, NULL, 0, 0, &ready) || !ready) {
+		if (curl.multi_poll(c->multi, NULL, 0, 0, &ready) || !ready) {
 			if (ms <= 0)
 				return 0;
-			curl_multi_poll(c->multi, NULL, 0,
+			curl.multi_poll(c->multi, NULL, 0,
 					ms < STEP_MS ? ms : STEP_MS, &ready);
 			ms -= STEP_MS;
 		}
@@ -388,7 +389,7 @@ static int request_run(struct request *q, struct err *err)
 	struct request *done = NULL;
 	int ret;
 
-	curl_multi_add_handle(c->multi, q->curl);
+	curl.multi_add_handle(c->multi, q->curl);
 	do {
 		ret = clickhouse_go_on(c, STEP_MS, &done, err);
 		if (ret > 0 && done != q)
@@ -408,7 +409,7 @@ static int clickhouse_run_in(struct clickhouse *c, const char *database,
 	const struct setting s = { database ? "database" : NULL, database };
 	struct request *q = request_new(c, &s, 1);
 
-	curl_easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
+	curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
 	return request_run(q, err);
 }
 
@@ -456,14 +457,14 @@ static int clickhouse_select_in(struct clickhouse *c, const char *database,
 	if (ask->extra) {
 		curl_mimepart *part;
 
-		q->mime = mem_must(curl_mime_init(q->curl));
-		part = mem_must(curl_mime_addpart(q->mime));
-		curl_mime_name(part, ask->extra);
-		curl_mime_filename(part, ask->extra);
-		curl_mime_data(part, ask->data, ask->len);
-		curl_easy_setopt(q->curl, CURLOPT_MIMEPOST, q->mime);
+		q->mime = mem_must(curl.mime_init(q->curl));
+		part = mem_must(curl.mime_addpart(q->mime));
+		curl.mime_name(part, ask->extra);
+		curl.mime_filename(part, ask->extra);
+		curl.mime_data(part, ask->data, ask->len);
+		curl.easy_setopt(q->curl, CURLOPT_MIMEPOST, q->mime);
 	} else {
-		curl_easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
+		curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
 	}
 	rc = request_run(q, err);
 	free(sql);
@@ -537,16 +538,16 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 
 	q->arg = arg;
 	q->head =
-		mem_must(curl_slist_append(q->head, "Content-Encoding: gzip"));
-	curl_easy_setopt(q->curl, CURLOPT_HTTPHEADER, q->head);
-	curl_easy_setopt(q->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-	curl_easy_setopt(q->curl, CURLOPT_POSTFIELDS, body);
-	curl_easy_setopt(q->curl, CURLOPT_UPLOAD_BUFFERSIZE, 1L << 20);
+		mem_must(curl.slist_append(q->head, "Content-Encoding: gzip"));
+	curl.easy_setopt(q->curl, CURLOPT_HTTPHEADER, q->head);
+	curl.easy_setopt(q->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+	curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, body);
+	curl.easy_setopt(q->curl, CURLOPT_UPLOAD_BUFFERSIZE, 1L << 20);
 	/* libcurl sends a request again by itself if a connection that was used
 	 * before ends without an answer; the server may have the rows then */
-	curl_easy_setopt(q->curl, CURLOPT_FRESH_CONNECT, 1L);
-	curl_easy_setopt(q->curl, CURLOPT_FORBID_REUSE, 1L);
-	curl_multi_add_handle(c->multi, q->curl);
+	curl.easy_setopt(q->curl, CURLOPT_FRESH_CONNECT, 1L);
+	curl.easy_setopt(q->curl, CURLOPT_FORBID_REUSE, 1L);
+	curl.multi_add_handle(c->multi, q->curl);
 	q->next = c->inserts;
 	c->inserts = q;
 	c->n_insert++;
@@ -609,8 +610,9 @@ struct clickhouse *clickhouse_open(const char *url, struct err *err)
 		err_set(err, ERR_USAGE, "--timeout needs 1 second or more");
 		goto out;
 	}
-	curl_global_init(CURL_GLOBAL_DEFAULT);
-	c->multi = mem_must(curl_multi_init());
+	if (curl_load(err))
+		goto out;
+	c->multi = mem_must(curl.multi_init());
 	if (!clickhouse_take_version(c, err))
 		return c;
 out:
@@ -641,7 +643,7 @@ void clickhouse_close(struct clickhouse *c)
 		return;
 	clickhouse_drop_inserts(c);
 	if (c->multi)
-		curl_multi_cleanup(c->multi);
+		curl.multi_cleanup(c->multi);
 	if (c->password)
 		explicit_bzero(c->password, strlen(c->password));
 	free(c->password);
