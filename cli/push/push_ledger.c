@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/fleet/fleet_batch.h"
@@ -16,6 +17,8 @@
 
 #define BLOCKS_MAX (1 << 20) /* of a table of a run */
 #define WAIT_MS 200
+#define PUSH_NAME_SIZE 600 /* of a cluster or database, in quotes */
+#define PUSH_REASON_SIZE 600
 
 void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE])
 {
@@ -49,25 +52,30 @@ static int push_server_idle(struct clickhouse *c, const char *sql,
 	return n.u == 0;
 }
 
-/* Asks again and again, for as long as --timeout says. */
+static int64_t push_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Asks again and again, for as long as --timeout says. Returns 1, 0 if the time
+ * is over, or -1. */
 static int push_server_wait(struct clickhouse *c, const char *sql,
-			    const char *what, struct err *err)
+			    struct err *err)
 {
 	struct clickhouse_done ignored;
-	long left = clickhouse_patience() * 1000;
+	int64_t end = push_now_ms() + (int64_t)clickhouse_patience() * 1000;
 	int idle;
 
 	while ((idle = push_server_idle(c, sql, err)) == 0) {
-		if (left <= 0)
-			return err_set(err, ERR_IO,
-				       "%s: %s has not ended; wait, then push "
-				       "again",
-				       clickhouse_name(c), what);
-		left -= WAIT_MS;
+		if (push_now_ms() >= end)
+			return 0;
 		if (clickhouse_step(c, WAIT_MS, &ignored, err) < 0)
 			return -1;
 	}
-	return idle < 0 ? -1 : 0;
+	return idle;
 }
 
 /* A pusher that was killed leaves its inserts behind, which still may end well:
@@ -76,8 +84,9 @@ static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
 	char hex[PUSH_HEX_SIZE];
-	char name[600] = "";
+	char name[PUSH_NAME_SIZE] = "";
 	char sql[1000];
+	int ret;
 
 	push_run_hex(run, hex);
 	clickhouse_quote(name, sizeof(name), s->cluster);
@@ -87,7 +96,127 @@ static int push_server_wait_run(struct push_server *s,
 		 *s->cluster ? "cluster(" : "system.processes",
 		 *s->cluster ? name : "",
 		 *s->cluster ? ", system, processes)" : "", hex);
-	return push_server_wait(s->c, sql, "an earlier push of the run", err);
+	ret = push_server_wait(s->c, sql, err);
+	if (ret)
+		return ret < 0 ? -1 : 0;
+	return err_set(err, ERR_IO,
+		       "%s: an earlier push of the run has not ended; wait, "
+		       "then push again",
+		       clickhouse_name(s->c));
+}
+
+/* Where statements that change rows are listed: of one server, or of a cluster.
+ */
+static void push_mutations(FILE *f, struct clickhouse *c, const char *cluster,
+			   const char *hex)
+{
+	char name[PUSH_NAME_SIZE] = "";
+	char database[PUSH_NAME_SIZE] = "";
+
+	clickhouse_quote(name, sizeof(name), cluster);
+	clickhouse_quote(database, sizeof(database), clickhouse_database(c));
+	fprintf(f,
+		*cluster ? "cluster(%s, system, mutations)"
+			 : "system.mutations",
+		name);
+	fprintf(f, " WHERE NOT is_done AND database = %s AND table IN (''",
+		database);
+	for (unsigned int t = 0; t < FLEET_TABLES; t++)
+		if (fleet_tables[t].by_run)
+			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,
+				fleet_tables[t].name);
+	/* what changes no rows, and our own statements for other runs, do not
+	 * matter; anything else may remove rows of this one */
+	fprintf(f,
+		") AND match(command, '(DELETE|UPDATE) ') AND (position("
+		"command, '%s') > 0 OR NOT match(command, '^[( ]*DELETE WHERE "
+		"[(]*`?run`? = toFixedString[(]unhex[(].[0-9a-f]{32}.[)], 16"
+		"[)]+( AND [(]*`?block`? = [0-9]+)?[)]*$'))",
+		hex);
+}
+
+static int push_take_reason(void *arg, const struct rowbinary_value *v,
+			    struct err *err)
+{
+	char *out = arg;
+
+	(void)err;
+	snprintf(out, PUSH_REASON_SIZE, "; table %.*s, '%.*s': %.*s",
+		 (int)(v[0].len < 100 ? v[0].len : 100), v[0].text,
+		 (int)(v[1].len < 150 ? v[1].len : 150), v[1].text,
+		 (int)(v[2].len < 200 ? v[2].len : 200), v[2].text);
+	for (char *s = out; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 127)
+			*s = ' ';
+	return 0;
+}
+
+/* Says which statement has not ended, and why, if the server tells. */
+static int push_mutation_left(struct clickhouse *c, const char *which,
+			      struct err *err)
+{
+	char reason[PUSH_REASON_SIZE] = "";
+	struct clickhouse_ask ask = { .types = "string string string",
+				      .row = push_take_reason,
+				      .arg = reason };
+	struct err ignored;
+	char *sql = NULL;
+
+	/* servers before 19 do not have the last column */
+	if (asprintf(&sql,
+		     "SELECT table, command, latest_fail_reason FROM %s LIMIT "
+		     "1",
+		     which) < 0)
+		sql = NULL;
+	ask.sql = mem_must(sql);
+	if (clickhouse_select(c, &ask, &ignored) &&
+	    ignored.code == ERR_STOPPED) {
+		*err = ignored;
+		free(sql);
+		return -1;
+	}
+	free(sql);
+	return err_set(err, ERR_IO,
+		       "%s: removing rows has not ended; wait, or stop it with "
+		       "KILL MUTATION, then push again%s",
+		       clickhouse_name(c), reason);
+}
+
+/* Rows that a statement under way will remove are still counted. */
+static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
+				const struct fleet_run *run, struct err *err)
+{
+	char hex[PUSH_HEX_SIZE];
+	char *which = NULL;
+	char *sql = NULL;
+	size_t len;
+	FILE *f = mem_stream(&which, &len);
+	int ret;
+
+	push_run_hex(run, hex);
+	push_mutations(f, c, cluster, hex);
+	mem_stream_end(f);
+	if (asprintf(&sql, "SELECT toUInt64(count()) FROM %s", which) < 0)
+		sql = NULL;
+	ret = push_server_wait(c, mem_must(sql), err);
+	if (!ret)
+		ret = push_mutation_left(c, which, err);
+	free(sql);
+	free(which);
+	return ret < 0 ? -1 : 0;
+}
+
+/* Of a cluster, its name reaches one server of each shard, and --server those
+ * that were named. */
+static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
+			     struct err *err)
+{
+	if (push_wait_removed_at(s->c, s->cluster, run, err))
+		return -1;
+	for (size_t i = 0; i < s->n_other; i++)
+		if (push_wait_removed_at(s->other[i], "", run, err))
+			return -1;
+	return 0;
 }
 
 /* ---- the ledger */
@@ -151,6 +280,7 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	mem_stream_end(f);
 	ask.sql = sql;
 	rc = push_server_wait_run(s, run, err) ||
+	     push_wait_removed(s, run, err) ||
 	     clickhouse_select(s->c, &ask, err);
 	free(sql);
 	return rc ? -1 : 0;
@@ -181,25 +311,19 @@ static int push_remove_at(struct clickhouse *c, const char *cluster,
 
 	snprintf(sql, sizeof(sql), "ALTER TABLE `%s%s` DELETE WHERE %s",
 		 fleet_tables[t].name, *cluster ? "_local" : "", where);
-	if (clickhouse_run(c, sql, err))
-		return -1;
-	snprintf(sql, sizeof(sql),
-		 "SELECT toUInt64(count()) FROM system.mutations WHERE "
-		 "database = currentDatabase() AND table = '%s%s' AND NOT "
-		 "is_done",
-		 fleet_tables[t].name, *cluster ? "_local" : "");
-	return push_server_wait(c, sql, "removing rows", err);
+	return clickhouse_run(c, sql, err);
 }
 
-static int push_remove(struct push_server *s, enum fleet_table_id t,
-		       const char *where, struct err *err)
+static int push_remove(struct push_server *s, const struct fleet_run *run,
+		       enum fleet_table_id t, const char *where,
+		       struct err *err)
 {
 	if (push_remove_at(s->c, s->cluster, t, where, err))
 		return -1;
 	for (size_t i = 0; i < s->n_other; i++)
 		if (push_remove_at(s->other[i], s->cluster, t, where, err))
 			return -1;
-	return 0;
+	return push_wait_removed(s, run, err);
 }
 
 int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
@@ -213,7 +337,7 @@ int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 		where, sizeof(where),
 		"`run` = toFixedString(unhex('%s'), 16) AND `block` = %" PRIu64,
 		hex, push_block_name(run, k));
-	return push_remove(s, t, where, err);
+	return push_remove(s, run, t, where, err);
 }
 
 int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
@@ -227,7 +351,8 @@ int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 		 hex);
 	/* run is the first of them: nobody reads what it does not have */
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
-		if (fleet_tables[t].by_run && push_remove(s, t, where, err))
+		if (fleet_tables[t].by_run &&
+		    push_remove(s, run, t, where, err))
 			return -1;
 	return 0;
 }

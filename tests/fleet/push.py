@@ -314,6 +314,51 @@ def test_repaired(s, db):
        "blocks that are there twice are found and sent again", said)
 
 
+def test_removing(s, db, other):
+    """A statement that removes rows goes on after it has returned, and after
+    the pusher that sent it was killed."""
+    a, b = urls(s)
+    clear(s)
+    counts(a, db)
+    reference = digest(s)
+
+    def remove(where):
+        for t in ("run_local", "sample_local"):
+            for i in range(s.n):
+                s.sql("ALTER TABLE f.%s DELETE WHERE %s" % (t, where), i)
+
+    def merges(word):
+        for i in range(s.n):
+            for t in ("run_local", "sample_local"):
+                s.sql("SYSTEM %s MERGES f.%s" % (word, t), i)
+
+    def settled():
+        return [s.rows("SELECT count() FROM system.mutations WHERE NOT is_done",
+                       i) for i in range(s.n)] == [[("0",)]] * s.n
+
+    merges("STOP")
+    remove("1")
+    r = push("--timeout", "1", "--retry", "0", a, db)
+    p = subprocess.Popen([BACKSTITCH, "push", "-q", a, db], env=ENV, text=True,
+                         stderr=subprocess.PIPE)
+    wait_for(0.5)
+    merges("START")
+    text = p.communicate()[1]
+    while not settled():
+        wait_for(0.05)
+    ok(r.returncode == 1 and "has not ended" in r.stderr and not p.returncode
+       and digest(s) == reference,
+       "rows that are being removed do not count as there", [r.stderr, text])
+    merges("STOP")
+    remove("run = toFixedString(unhex('%s'), 16)" % ("0" * 32))
+    r = push("--timeout", "1", "--retry", "0", b, other)
+    merges("START")
+    ok(r.returncode == 0, "a removal of another run is not waited for",
+       [r.stderr])
+    clear(s)
+    counts(a, db)
+
+
 def test_servers_killed(s, db, rnd):
     a, _ = urls(s)
     reference = digest(s)
@@ -548,6 +593,7 @@ def main():
                          (test_weighted, s, dbs[0]), (clear, s),
                          (test_killed, s, large, rnd),
                          (test_repaired, s, large),
+                         (test_removing, s, large, dbs[0]),
                          (test_servers_killed, s, large, rnd),
                          (test_network, s, large),
                          (clear, s), (test_hostile, s, dbs[0], rnd),
