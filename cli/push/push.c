@@ -477,8 +477,9 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 		if (job[i].state == PUSH_OTHER)
 			push_say_other(&job[i], path);
 	}
-	if (wanted && (push_try(p, push_stacks_try, p, err) ||
-		       push_try(p, push_names_try, p, err)))
+	/* a name is right for its place, whatever the options of the run */
+	if ((wanted && push_try(p, push_stacks_try, p, err)) ||
+	    (n && push_try(p, push_names_try, p, err)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (push_commit(p, &job[i], err))

@@ -72,9 +72,9 @@ def large_capture(folder):
     return folder + "/large.db"
 
 
-def ingest(db, path):
+def ingest(db, path, *more):
     r = subprocess.run([BACKSTITCH, "ingest", "-q", "-f", "--no-cache",
-                        "--fields", "all", "-o", db, path],
+                        "--fields", "all", *more, "-o", db, path],
                        capture_output=True, text=True, env=ENV)
     if r.returncode not in (0, 3):
         raise RuntimeError(r.stderr)
@@ -238,6 +238,25 @@ def test_twice(s, dbs):
     r = push("--event-fields", "--replace", "--server", b, a, dbs[0])
     ok(r.returncode == 0 and digest(s) == was[0],
        "and replaced again has the rows of before", [r.stderr])
+
+
+def test_other(s, folder):
+    """One capture, ingested with and without what proves stacks wrong."""
+    a, b = urls(s)
+    dbs = [folder + "/other-plain.db", folder + "/other.db"]
+    capture = os.path.join(ROOT, "tests/captures/z-defer.data")
+    ingest(dbs[0], capture, "--no-symbols")
+    ingest(dbs[1], capture)
+    counts(a, dbs[0])
+    was = digest(s)
+    r = push(a, dbs[1])
+    ok(r.returncode == 1 and "with other rows" in r.stderr
+       and digest(s)[:-1] == was[:-1],
+       "a capture that was ingested in another way has other rows", [r.stderr])
+    r = push("--replace", "--server", b, a, dbs[1])
+    ok(r.returncode == 0 and s.rows(
+        "SELECT count() > 0 FROM f.trust WHERE class LIKE 'fabricated%'")
+       == [("1",)], "and replaces it on request", [r.stderr])
 
 
 def test_weighted(s, db):
@@ -590,6 +609,7 @@ def main():
         with Servers(2) as s:
             for test in ((test_create, s), (test_rows, s, folder, dbs),
                          (test_twice, s, dbs), (clear, s),
+                         (test_other, s, folder), (clear, s),
                          (test_weighted, s, dbs[0]), (clear, s),
                          (test_killed, s, large, rnd),
                          (test_repaired, s, large),
