@@ -43,15 +43,11 @@ static int push_ask(struct push *p, struct push_asked *a,
 	return rc;
 }
 
-/* Sends the body if it is large, or at the end; then *b is NULL. */
 static int push_known_send(struct push *p, enum fleet_table_id t,
-			   struct push_body **b, bool end, struct err *err)
+			   struct push_body **b, struct err *err)
 {
 	struct push_body *whole = *b;
 
-	if (!whole ||
-	    (!end && whole->rows < BODY_ROWS && whole->plain < BODY_BYTES))
-		return push_sender_go_on(&p->sender, err);
 	*b = NULL;
 	if (!whole->pack || push_body_finish(whole, err)) {
 		bool bad = whole->pack != NULL;
@@ -62,10 +58,23 @@ static int push_known_send(struct push *p, enum fleet_table_id t,
 	return push_sender_put(&p->sender, t, NULL, whole, err);
 }
 
-/* Adds the rows of a batch that are to be sent to the body. Returns 0, or -1
- * and *err. */
+/* Adds the rows of a batch that are to be sent to the body, and sends it where
+ * it may be cut. Returns 0, or -1 and *err. */
 typedef int push_known_fn(struct push *p, const struct fleet_batch *batch,
-			  struct push_body *b, struct err *err);
+			  struct push_body **b, struct err *err);
+
+/* Before a row is added, if what came before may be stored without it: a body
+ * is stored whole or not at all. */
+static int push_known_cut(struct push *p, enum fleet_table_id t,
+			  struct push_body **b, struct err *err)
+{
+	if (*b && ((*b)->rows >= BODY_ROWS || (*b)->plain >= BODY_BYTES) &&
+	    push_known_send(p, t, b, err))
+		return -1;
+	if (!*b)
+		*b = push_body_new(p->o->dry_run);
+	return 0;
+}
 
 static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
 		      struct err *err)
@@ -77,16 +86,14 @@ static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
 
 	while (ret > 0 &&
 	       (ret = fleet_rows_next(r, FLEET_BATCH, &batch, err)) > 0) {
-		if (!b)
-			b = push_body_new(p->o->dry_run);
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
-		else if (fn(p, batch, b, err) ||
-			 push_known_send(p, t, &b, false, err))
+		else if (fn(p, batch, &b, err) ||
+			 push_sender_go_on(&p->sender, err))
 			ret = -1;
 	}
 	if (!ret && b && b->rows)
-		ret = push_known_send(p, t, &b, true, err);
+		ret = push_known_send(p, t, &b, err);
 	push_body_free(b);
 	fleet_rows_close(r);
 	return ret || push_sender_drain(&p->sender, err) ? -1 : 0;
@@ -110,7 +117,7 @@ static int push_take_stack(void *arg, const struct rowbinary_value *v,
 }
 
 static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
-			    struct push_body *b, struct err *err)
+			    struct push_body **b, struct err *err)
 {
 	struct clickhouse_ask ask = {
 		.sql = "SELECT `stack` FROM `stack` WHERE `stack` IN asked",
@@ -132,8 +139,10 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 				     HASH_SIZE) != known)
 			continue;
 		p->counts.stacks_sent++;
-		push_body_row(b, batch, i);
-		if (push_body_flush(b, err))
+		if (push_known_cut(p, FLEET_STACK, b, err))
+			return -1;
+		push_body_row(*b, batch, i);
+		if (push_body_flush(*b, err))
 			return -1;
 	}
 	return 0;
@@ -190,13 +199,17 @@ static int push_take_name(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
+/* A place of which levels are missing is as good as none: level 0 tells how many
+ * there are above it. */
 static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 			 struct err *err)
 {
 	struct clickhouse_ask ask = {
 		.sql = "SELECT `place`, "
 		       "toUInt8(bitShiftRight(max(`version`), 56)) "
-		       "FROM `name` WHERE `place` IN asked GROUP BY `place`",
+		       "FROM `name` WHERE `place` IN asked GROUP BY `place` "
+		       "HAVING uniqExact(`level`) > "
+		       "argMax(`levels`, `version`)",
 		.types = "u64 u8",
 		.row = push_take_name,
 		.extra_columns = "place UInt64",
@@ -241,7 +254,7 @@ static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
 }
 
 static int push_name_batch(struct push *p, const struct fleet_batch *batch,
-			   struct push_body *b, struct err *err)
+			   struct push_body **b, struct err *err)
 {
 	if (push_name_ask(p, batch, err))
 		return -1;
@@ -250,9 +263,13 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 		if (!push_name_is_new(p, batch, i))
 			continue;
 		p->counts.names_sent++;
-		push_body_row(b, batch, i);
-		push_body_u64(b, p->name_version);
-		if (push_body_flush(b, err))
+		/* all levels of a place, or none */
+		if (!batch->cell[LEVEL].u8[i] &&
+		    push_known_cut(p, FLEET_NAME, b, err))
+			return -1;
+		push_body_row(*b, batch, i);
+		push_body_u64(*b, p->name_version);
+		if (push_body_flush(*b, err))
 			return -1;
 	}
 	return 0;

@@ -240,6 +240,26 @@ def test_twice(s, dbs):
        "and replaced again has the rows of before", [r.stderr])
 
 
+def test_names(s, dbs):
+    """Places of which the server lacks a level, as after a body that was cut
+    between two."""
+    a, _ = urls(s)
+    did = counts(a, *dbs)
+    cells = ", ".join("`%s`" % n for n, _ in columns(s, "name"))
+    for i in range(s.n):
+        s.sql("CREATE TABLE f.whole AS f.name_local", i)
+        s.sql("INSERT INTO f.whole SELECT * FROM f.name_local", i)
+        s.sql("TRUNCATE TABLE f.name_local", i)
+        s.sql("INSERT INTO f.name_local (%s, version) SELECT %s, version FROM "
+              "f.whole" % (cells, cells.replace(
+                  "`levels`", "toUInt8(levels + 1)")), i)
+    again = counts(a, *dbs)
+    last = counts(a, *dbs)
+    ok(did["names_sent"] == again["names_sent"] > 0 == last["names_sent"],
+       "places of which a level is missing are sent again",
+       [did, again, last])
+
+
 def test_other(s, folder):
     """One capture, ingested with and without what proves stacks wrong."""
     a, b = urls(s)
@@ -609,6 +629,7 @@ def main():
         with Servers(2) as s:
             for test in ((test_create, s), (test_rows, s, folder, dbs),
                          (test_twice, s, dbs), (clear, s),
+                         (test_names, s, dbs), (clear, s),
                          (test_other, s, folder), (clear, s),
                          (test_weighted, s, dbs[0]), (clear, s),
                          (test_killed, s, large, rnd),
