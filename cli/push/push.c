@@ -29,6 +29,7 @@ enum push_state {
 	PUSH_UNKNOWN,
 	PUSH_THERE, /* as it is here */
 	PUSH_OTHER, /* with other rows, which stay */
+	PUSH_PART,  /* some of other rows, which stay, but not as a run */
 	PUSH_READY  /* all but its row of table run is there */
 };
 
@@ -259,6 +260,11 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 
 /* ---- runs */
 
+static bool push_is_other(const struct push_job *j)
+{
+	return j->state == PUSH_OTHER || j->state == PUSH_PART;
+}
+
 static bool push_has_foreign(const struct push_ledger *l)
 {
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
@@ -335,7 +341,10 @@ static int push_run_other(struct push_job *j, struct err *err)
 	const struct push_options *o = j->p->o;
 
 	if (!o->replace) {
-		j->state = PUSH_OTHER;
+		j->state = j->there.of[FLEET_RUN].n ||
+					   j->there.of[FLEET_RUN].foreign
+				   ? PUSH_OTHER
+				   : PUSH_PART;
 		return 1;
 	}
 	if (o->dry_run) {
@@ -423,7 +432,7 @@ static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 		return -1;
 	p->counts.runs += j->state == PUSH_READY;
 	p->counts.there += j->state == PUSH_THERE;
-	p->counts.other += j->state == PUSH_OTHER;
+	p->counts.other += push_is_other(j);
 	p->done += j->state == PUSH_READY ? j->rows : j->run->samples;
 	if (j->state != PUSH_READY)
 		return 0;
@@ -459,10 +468,13 @@ static void push_say_other(const struct push_job *j, const char *path)
 {
 	progress_clear();
 	fprintf(stderr,
-		"%s: the run of host %s on %s is there with other rows (made "
-		"with other options or another version); --replace puts these "
-		"in their place\n",
-		path, j->run->host, j->run->day);
+		"%s: the run of host %s on %s %s (made with other options or "
+		"another version); --replace puts these in their place\n",
+		path, j->run->host, j->run->day,
+		j->state == PUSH_OTHER
+			? "is there with other rows"
+			: "is there in part only: a push, or one with "
+			  "--replace, has not ended, whose rows are others");
 }
 
 static int push_jobs(struct push *p, struct push_job *job, size_t n,
@@ -473,8 +485,8 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		if (push_send_run(p, &job[i], err))
 			return -1;
-		wanted += job[i].state != PUSH_OTHER;
-		if (job[i].state == PUSH_OTHER)
+		wanted += !push_is_other(&job[i]);
+		if (push_is_other(&job[i]))
 			push_say_other(&job[i], path);
 	}
 	/* a name is right for its place, whatever the options of the run */

@@ -235,6 +235,12 @@ def test_twice(s, dbs):
        == [("['b']",)] and s.rows("SELECT count() FROM f.run")
        == [(str(len(dbs)),)],
        "a run is replaced on request", [r.stderr, r2.stderr])
+    for i in range(s.n):
+        s.sql("ALTER TABLE f.run_local DELETE WHERE notEmpty(label_name)", i)
+    r = push(a, dbs[0])
+    ok(r.returncode == 1 and "in part only" in r.stderr
+       and "--replace" in r.stderr,
+       "a replacement that was stopped is not told to be a run", [r.stderr])
     r = push("--event-fields", "--replace", "--server", b, a, dbs[0])
     ok(r.returncode == 0 and digest(s) == was[0],
        "and replaced again has the rows of before", [r.stderr])
