@@ -205,14 +205,14 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	counts = push_counts(p);
 	push_free(p);
 	inputs_release(&in);
-	if (rc)
-		return -1;
-	if (!quiet)
+	if (!quiet && !rc)
 		push_tell(clickhouse_name(s->c), &counts,
 			  push_seconds() - begun);
 	if (json)
 		push_json(clickhouse_name(s->c), &counts,
 			  push_seconds() - begun);
+	if (rc)
+		return -1;
 	return counts.other ? STATUS_FAILED : in.status;
 }
 

@@ -223,10 +223,10 @@ static int push_settle(struct push *p, int ms, struct err *err)
 
 /* Calls fn until it returns 1: again at once if it returns 0, and after a pause
  * if it fails for a reason that may pass; until nothing has been stored for
- * --retry seconds. Returns 0, or -1 and *err. */
+ * --retry seconds by the clock. Returns 0, or -1 and *err. */
 static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 {
-	int64_t left = (int64_t)p->o->retry * 1000;
+	int64_t end = push_now_ms() + (int64_t)p->o->retry * 1000;
 	uint64_t stored = p->sender.inserts;
 	int pause = PAUSE_MS;
 	int ret;
@@ -239,11 +239,12 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 		if (!ret)
 			continue;
 		if (p->sender.inserts != stored) {
-			left = (int64_t)p->o->retry * 1000;
+			end = push_now_ms() + (int64_t)p->o->retry * 1000;
 			pause = PAUSE_MS;
 			stored = p->sender.inserts;
 		}
-		if (err->code == ERR_STOPPED || !may_pass || left <= 0) {
+		if (err->code == ERR_STOPPED || !may_pass ||
+		    push_now_ms() >= end) {
 			push_sender_drop(&p->sender);
 			return -1;
 		}
@@ -252,7 +253,6 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 			push_sender_drop(&p->sender);
 			return -1;
 		}
-		left -= pause;
 		pause = pause < 8000 ? 2 * pause : pause;
 	}
 	return 0;
@@ -430,7 +430,6 @@ static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 
 	if (push_try(p, push_run_try, j, err))
 		return -1;
-	p->counts.runs += j->state == PUSH_READY;
 	p->counts.there += j->state == PUSH_THERE;
 	p->counts.other += push_is_other(j);
 	p->done += j->state == PUSH_READY ? j->rows : j->run->samples;
@@ -447,9 +446,12 @@ static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 
 static int push_commit(struct push *p, struct push_job *j, struct err *err)
 {
-	if (j->state != PUSH_READY || p->o->dry_run)
+	if (j->state != PUSH_READY)
 		return 0;
-	return push_try(p, push_commit_try, j, err);
+	if (!p->o->dry_run && push_try(p, push_commit_try, j, err))
+		return -1;
+	p->counts.runs++;
+	return 0;
 }
 
 /* ---- databases */

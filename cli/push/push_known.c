@@ -199,8 +199,8 @@ static int push_take_name(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
-/* A place of which levels are missing is as good as none: level 0 tells how many
- * there are above it. */
+/* A place of which levels are missing is as good as none: level 0 tells how
+ * many there are above it. */
 static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 			 struct err *err)
 {

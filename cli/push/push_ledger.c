@@ -52,7 +52,7 @@ static int push_server_idle(struct clickhouse *c, const char *sql,
 	return n.u == 0;
 }
 
-static int64_t push_now_ms(void)
+int64_t push_now_ms(void)
 {
 	struct timespec t;
 

@@ -436,6 +436,27 @@ def test_servers_killed(s, db, rnd):
        "a server that comes back is waited for", [said])
 
 
+def test_silent(s, db):
+    """A server that takes connections and does not answer."""
+    a, _ = urls(s)
+    clear(s)
+    p = subprocess.Popen([BACKSTITCH, "push", "-q", "--json", "--timeout", "1",
+                          "--retry", "2", a, db], env=ENV, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while s.rows("SELECT count() > 0 FROM f.sample") != [("1",)]:
+        wait_for(0.01)
+    s.process[0].send_signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    out, said = p.communicate()
+    took = time.monotonic() - begun
+    s.process[0].send_signal(signal.SIGCONT)
+    ok(p.returncode == 1 and took < 16,
+       "the time of --retry counts what is asked meanwhile", [took, said])
+    ok(out and json.loads(out)["runs"] == 0 < json.loads(out)["bytes"],
+       "a push that fails says in JSON what it did", [out])
+    clear(s)
+
+
 def wait_for(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -642,6 +663,7 @@ def main():
                          (test_repaired, s, large),
                          (test_removing, s, large, dbs[0]),
                          (test_servers_killed, s, large, rnd),
+                         (test_silent, s, large), (counts, urls(s)[0], large),
                          (test_network, s, large),
                          (clear, s), (test_hostile, s, dbs[0], rnd),
                          (test_tls, s, folder, dbs[0]),
