@@ -70,7 +70,14 @@ static char *push_sql_text(enum fleet_table_id t, const char *database,
 	return sql;
 }
 
-/* Adds a column that tables of an older version do not have. */
+/* ILLEGAL_COLUMN and DUPLICATE_COLUMN: how versions say that it is there. */
+static bool push_server_has_column(const struct clickhouse *c)
+{
+	return clickhouse_code(c) == 44 || clickhouse_code(c) == 15;
+}
+
+/* Adds a column that tables of an older version do not have. The table of the
+ * shard has it already if this was killed between the two. */
 static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
 				  const char *name, const char *type,
 				  const char *cluster, struct err *err)
@@ -82,7 +89,8 @@ static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
 		snprintf(sql, sizeof(sql),
 			 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
 			 fleet_tables[t].name, suffix[i], name, type);
-		if (clickhouse_run(c, sql, err))
+		if (clickhouse_run(c, sql, err) &&
+		    (i || !push_server_has_column(c)))
 			return -1;
 	}
 	return 0;

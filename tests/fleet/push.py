@@ -542,6 +542,13 @@ def test_schema(s, db):
     r = push("--label", "v=0", "--replace", "--server", b, a, db)
     ok(r.returncode == 0 and s.rows("SELECT count() FROM f.run") == was,
        "columns that they lack can be added", [r.stderr])
+    for i in (0, 1):
+        s.sql("ALTER TABLE f.sample DROP COLUMN kernel_mark", i)
+    r = push("--create", "--cluster", "fleet", "--server", b, a)
+    ok(r.returncode == 0
+       and s.rows("SELECT count() FROM system.columns WHERE database = 'f' AND "
+                  "table = 'sample' AND name = 'kernel_mark'") == [("1",)],
+       "and when that was killed half way, once more", [r.stderr])
     s.sql("INSERT INTO f.run (run, version) VALUES ('0123456789abcdef', 99)",
           insert_distributed_sync=1)
     r = push(a, db)
