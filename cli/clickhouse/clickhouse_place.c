@@ -160,13 +160,29 @@ static int clickhouse_password_of(const char *path, char *buf, size_t size,
 	if (!f)
 		return err_set(err, ERR_IO, "%s: %m", path);
 	n = fread(buf, 1, size - 1, f);
+	buf[n] = 0;
 	if (ferror(f)) {
 		fclose(f);
 		return err_set(err, ERR_IO, "%s: cannot read", path);
 	}
 	fclose(f);
-	buf[n] = 0;
+	if (n == size - 1 && strcspn(buf, "\r\n") == n)
+		return err_set(err, ERR_USAGE,
+			       "%s: the first line is no password: it has more "
+			       "than %zu bytes",
+			       path, size - 2);
 	buf[strcspn(buf, "\r\n")] = 0;
+	return 0;
+}
+
+static int clickhouse_password_check(const char *given, struct err *err)
+{
+	/* it becomes a line of the request's head */
+	for (const char *s = given; s && *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 127)
+			return err_set(err, ERR_USAGE,
+				       "the password for the server has a "
+				       "control character");
 	return 0;
 }
 
@@ -175,21 +191,19 @@ int clickhouse_password(char **out, struct err *err)
 	const char *given = getenv("BACKSTITCH_CLICKHOUSE_PASSWORD");
 	const char *path = clickhouse_options.password_file;
 	char buf[PASSWORD_MAX];
+	int rc = 0;
 
 	*out = NULL;
-	if (path && clickhouse_password_of(path, buf, sizeof(buf), err))
-		return -1;
-	if (path)
+	if (path) {
+		rc = clickhouse_password_of(path, buf, sizeof(buf), err);
 		given = buf;
-	/* it becomes a line of the request's head */
-	for (const char *s = given; s && *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 127)
-			return err_set(err, ERR_USAGE,
-				       "the password for the server has a "
-				       "control character");
-	*out = mem_strdup(given);
+	}
+	if (!rc)
+		rc = clickhouse_password_check(given, err);
+	if (!rc)
+		*out = mem_strdup(given);
 	explicit_bzero(buf, sizeof(buf));
-	return 0;
+	return rc;
 }
 
 /* ---- statements */

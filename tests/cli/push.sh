@@ -44,6 +44,9 @@ says 1 'cannot connect' "$NOBODY" a.db &&
 ok a_server_that_is_not_there_is_said $?
 says 1 'no-such-file' --password-file no-such-file "$NOBODY" a.db
 ok a_password_file_that_is_not_there_is_said $?
+printf '%5000s\n' x | tr ' ' x >pw
+says 2 'more than 4094 bytes' --password-file pw "$NOBODY" a.db
+ok a_password_is_not_cut $?
 printf 'a\tb\n' >pw
 says 2 'control character' --password-file pw "$NOBODY" a.db &&
 	BACKSTITCH_CLICKHOUSE_PASSWORD=$(printf 'a\nX-Other: b') \
