@@ -158,7 +158,9 @@ int push_stacks(struct push *p, struct err *err)
 	if (!rc)
 		return 0;
 	p->counts.stacks = was.stacks;
-	p->counts.stacks_sent = was.stacks_sent;
+	/* in a dry run those are known from now on, and not counted again */
+	if (!p->o->dry_run)
+		p->counts.stacks_sent = was.stacks_sent;
 	return -1;
 }
 
@@ -285,6 +287,7 @@ int push_names(struct push *p, struct err *err)
 	if (!rc)
 		return 0;
 	p->counts.names = was.names;
-	p->counts.names_sent = was.names_sent;
+	if (!p->o->dry_run)
+		p->counts.names_sent = was.names_sent;
 	return -1;
 }
