@@ -444,11 +444,23 @@ static int push_send_run(struct push *p, struct push_job *j, struct err *err)
 	return 0;
 }
 
+/* An insert of which nobody knew how it ended, as one that a proxy held back,
+ * may have been stored after we asked. */
+static int push_look_again(struct push_job *j, struct err *err)
+{
+	j->rounds = 0;
+	return push_try(j->p, push_run_try, j, err) ||
+			       push_try(j->p, push_commit_try, j, err)
+		       ? -1
+		       : 0;
+}
+
 static int push_commit(struct push *p, struct push_job *j, struct err *err)
 {
 	if (j->state != PUSH_READY)
 		return 0;
-	if (!p->o->dry_run && push_try(p, push_commit_try, j, err))
+	if (!p->o->dry_run && (push_try(p, push_commit_try, j, err) ||
+			       (p->counts.retries && push_look_again(j, err))))
 		return -1;
 	p->counts.runs++;
 	return 0;
