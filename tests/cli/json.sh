@@ -88,6 +88,8 @@ answer query lost.db 'SELECT 1 AS x'
 answer sframe --readiness lost.db
 answer sframe --check "$cap/sframe/plt-got.so"
 answer sframe "$cap/sframe/plt-got.so"
+# push needs a server: tests/fleet/push.py
+asked="$asked push"
 "$B" --list-options | sed -n 's/^\([a-z]*\) \(.* \)\{0,1\}--json .*/\1/p' | sort >have
 echo "$asked" | tr ' ' '\n' | sed '/^$/d' | sort -u | diff - have
 ok these_are_all_commands_with_json $?

@@ -82,8 +82,8 @@ COMMANDS = {
 # Those that replace databases only.
 DATABASES = ("ingest", "symbolize", "merge")
 
-# follow keeps what it could not finish on purpose: tests/cli/follow.sh kills it.
-OTHERS = ("follow",)
+# push needs servers: tests/fleet/push.py breaks them, and kills it.
+OTHERS = ("push",)
 
 
 class Bench:
