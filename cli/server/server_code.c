@@ -339,11 +339,13 @@ static int server_take_name(void *arg, const struct rowbinary_value *v,
 		.line = (uint32_t)v[NAME_LINE].u,
 	};
 
-	(void)err;
 	if (place == TABLE_NONE)
 		return 0;
 	n = &c->name[place];
 	if (!level) {
+		if (n->named)
+			return server_bad(c->s, "a place has two functions",
+					  err);
 		n->named = true;
 		n->symbol = in.name;
 		n->file = in.file;

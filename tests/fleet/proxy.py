@@ -117,8 +117,9 @@ def hostile_replies(rnd):
 
 
 class Hostile:
-    """Passes requests on, but gives reply number `at` as `change` makes it;
-    certificate: with TLS."""
+    """Passes requests on, but gives reply number `at`, or all replies to
+    statements that have the text `at`, as `change` makes it; certificate: with
+    TLS."""
 
     def __init__(self, url, at=-1, change=None, certificate=None):
         to = urllib.parse.urlparse(url)
@@ -140,8 +141,11 @@ class Hostile:
                 if r.headers["Content-Encoding"]:
                     head["Content-Encoding"] = r.headers["Content-Encoding"]
                 size = len(good)
+                said = urllib.parse.unquote_plus(self.path) + body.decode(
+                    "utf-8", "replace")
                 with lock:
-                    mine = proxy.count == at
+                    mine = (proxy.count == at if isinstance(at, int)
+                            else at in said)
                     proxy.count += 1
                 if mine:
                     proxy.changed = True

@@ -10,6 +10,7 @@ import os
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -326,6 +327,27 @@ def test_hostile(s, db, rnd):
        "answer or a message", bad[:5] or [ends])
 
 
+def test_name_twice(s, db):
+    """A reply has the function of a place behind those inlined there, again."""
+    def row(place, level):
+        return place + bytes([level, 255]) + b"\2in\3a.c" + bytes(13)
+
+    def change(good):
+        b = gzip.decompress(good)
+        if len(b) == 8:
+            b = struct.pack("<Q", 202)
+        else:
+            b = b"".join(row(b[:8], level) for level in [*range(201), 0])
+        b = gzip.compress(b)
+        return 200, {"Content-Encoding": "gzip"}, b, len(b)
+
+    with Hostile(s.urls[0], "argMax(levels", change) as p:
+        r = run("report", "--where", "path = '%s'" % path_of(db), p.url + "/f")
+    ok(p.changed and r.returncode == 1 and not r.stdout and
+       b"two functions" in r.stderr, "a place that has two functions is an "
+       "error", [r.returncode, r.stderr.decode()])
+
+
 def test_names(s, folder):
     """Names that the servers lack are found here, and pushed."""
     url = s.url(0, "names")
@@ -385,6 +407,7 @@ def main():
         test_choice(s, dbs)
         test_names(s, folder)
         test_uncommitted(s, dbs[2])
+        test_name_twice(s, dbs[0])
         test_killed(s, dbs[0])
         test_hostile(s, dbs[0], rnd)
     finish()
