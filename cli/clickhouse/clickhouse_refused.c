@@ -14,6 +14,9 @@
 	"give the user in the URL, and its password in "                       \
 	"$BACKSTITCH_CLICKHOUSE_PASSWORD or --password-file"
 #define TABLES_MISSING "'backstitch push --create URL' makes the tables"
+#define TABLES_OLD                                                             \
+	"the tables are of another version: 'backstitch push --create URL' "   \
+	"adds columns that they lack, see backstitch-fleet(7)"
 #define SHARD_AWAY                                                             \
 	"a server of the cluster cannot be reached: start it, then try again"
 
@@ -30,10 +33,8 @@ static const struct meaning {
 	{ 516, false, "wrong user or password", NAMES_PASSWORD },
 	{ 60, false, NULL, TABLES_MISSING },
 	{ 81, false, NULL, TABLES_MISSING },
-	{ 16, false, NULL,
-	  "the tables are of another version: see backstitch-fleet(7)" },
-	{ 47, false, NULL,
-	  "the tables are of another version: see backstitch-fleet(7)" },
+	{ 16, false, NULL, TABLES_OLD },
+	{ 47, false, NULL, TABLES_OLD },
 	{ 164, false, NULL, "the user may only read: give another user" },
 	{ 497, false, NULL, "the user may not do this: give another user" },
 	{ 32, true, NULL, SHARD_AWAY },

@@ -38,10 +38,11 @@ const struct opt server_opts[] = {
 #define RUN_COLUMNS                                                            \
 	"run, version, host, kernel, machine, cpus, command, format, "         \
 	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
-	"records, samples, period, kept, path"
+	"records, samples, period, kept, path, counted, loss_rows, "            \
+	"verdict_rows, trust_rows, finding_rows"
 #define RUN_TYPES                                                              \
 	"hash u16 string string string i32 string string string string "       \
-	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string"
+	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string u8 u64 u64 u64 u64"
 
 enum {
 	RUN_ID,
@@ -64,7 +65,9 @@ enum {
 	RUN_SAMPLES,
 	RUN_PERIOD,
 	RUN_KEPT,
-	RUN_PATH
+	RUN_PATH,
+	RUN_COUNTED,
+	RUN_ROWS /* by enum server_part */
 };
 
 static int server_put_run(struct server *s, const struct rowbinary_value *v,
@@ -105,7 +108,8 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 	struct server *s = arg;
 	struct server_run run = { .boot = v[RUN_BOOT].i,
 				  .kept = v[RUN_KEPT].u,
-				  .period = v[RUN_PERIOD].u };
+				  .period = v[RUN_PERIOD].u,
+				  .counted = v[RUN_COUNTED].u != 0 };
 
 	if (v[RUN_VERSION].u > FLEET_VERSION)
 		return err_set(err, ERR_FORMAT,
@@ -121,6 +125,8 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 			       "--where, --from and --to",
 			       clickhouse_name(s->c), SERVER_RUNS_MAX);
 	memcpy(run.id, v[RUN_ID].text, SERVER_HASH);
+	for (size_t i = 0; i < SERVER_PARTS; i++)
+		run.rows[i] = v[RUN_ROWS + i].u;
 	/* a run that is pushed again may be there twice for a moment */
 	if (intern_add_bytes(&s->chosen, run.id, SERVER_HASH) != s->n_run)
 		return 0;

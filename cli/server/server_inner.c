@@ -117,22 +117,25 @@ static int server_select_chosen(struct server *s, const char *sql,
 				const char *types, rowbinary_fn *row,
 				bool counted, struct err *err)
 {
+	const size_t size = SERVER_HASH + 1;
 	size_t n = s->n_run;
-	uint8_t *ids = mem_new(n + 1, SERVER_HASH);
+	uint8_t *ids = mem_new(n + 1, size);
 	struct clickhouse_ask ask = {
 		.sql = sql,
 		.types = types,
 		.row = row,
 		.arg = s,
 		.extra = "chosen",
-		.extra_columns = "run FixedString(16)",
+		.extra_columns = "run FixedString(16), counted UInt8",
 		.data = ids,
-		.len = n * SERVER_HASH,
+		.len = n * size,
 	};
 	int rc;
 
-	for (size_t i = 0; i < n; i++)
-		memcpy(ids + i * SERVER_HASH, s->run[i].id, SERVER_HASH);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(ids + i * size, s->run[i].id, SERVER_HASH);
+		ids[i * size + SERVER_HASH] = s->run[i].counted;
+	}
 	rc = counted ? server_ask_counted(s, &ask, err)
 		     : clickhouse_select(s->c, &ask, err);
 	free(ids);

@@ -126,6 +126,7 @@ class Hostile:
         proxy = self
         self.count = 0
         self.changed = False
+        self.asked = b""  # what the last reply that was changed answers
         lock = threading.Lock()
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -149,6 +150,7 @@ class Hostile:
                     proxy.count += 1
                 if mine:
                     proxy.changed = True
+                    proxy.asked = body
                     status, head, good, size = change(good)
                     self.close_connection = True
                 self.send_response(status)
