@@ -38,7 +38,7 @@ const struct opt server_opts[] = {
 #define RUN_COLUMNS                                                            \
 	"run, version, host, kernel, machine, cpus, command, format, "         \
 	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
-	"records, samples, period, kept, path, counted, loss_rows, "            \
+	"records, samples, period, kept, path, counted, loss_rows, "           \
 	"verdict_rows, trust_rows, finding_rows"
 #define RUN_TYPES                                                              \
 	"hash u16 string string string i32 string string string string "       \
@@ -113,17 +113,16 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 
 	if (v[RUN_VERSION].u > FLEET_VERSION)
 		return err_set(err, ERR_FORMAT,
-			       "%s: has a run of version %" PRIu64
+			       "has a run of version %" PRIu64
 			       " of the tables, this program knows up to %d; "
 			       "use a newer backstitch, or --where 'version <= "
 			       "%d'",
-			       clickhouse_name(s->c), v[RUN_VERSION].u,
-			       FLEET_VERSION, FLEET_VERSION);
+			       v[RUN_VERSION].u, FLEET_VERSION, FLEET_VERSION);
 	if (s->n_run == SERVER_RUNS_MAX)
 		return err_set(err, ERR_USAGE,
-			       "%s: more than %d runs are chosen; choose with "
+			       "more than %d runs are chosen; choose with "
 			       "--where, --from and --to",
-			       clickhouse_name(s->c), SERVER_RUNS_MAX);
+			       SERVER_RUNS_MAX);
 	memcpy(run.id, v[RUN_ID].text, SERVER_HASH);
 	for (size_t i = 0; i < SERVER_PARTS; i++)
 		run.rows[i] = v[RUN_ROWS + i].u;

@@ -48,12 +48,20 @@ struct value server_known(int64_t v, int64_t unknown)
 			    : server_int(v);
 }
 
-int server_bad(const struct server *s, const char *what, struct err *err)
+int server_bad(const char *what, struct err *err)
 {
 	return err_set(err, ERR_FORMAT,
-		       "%s: %s; what pushed it is damaged, or newer: look "
+		       "%s; what pushed it is damaged, or newer: look "
 		       "whether a newer backstitch reads it",
-		       clickhouse_name(s->c), what);
+		       what);
+}
+
+int server_bad_reply(const struct server *s, const char *what, struct err *err)
+{
+	struct err why = { 0 };
+
+	server_bad(what, &why);
+	return err_set(err, why.code, "%s: %s", clickhouse_name(s->c), why.msg);
 }
 
 /* Counts the rows of an answer. */
@@ -101,15 +109,15 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 	rc = clickhouse_select(s->c, &count, err);
 	free((void *)count.sql);
 	if (!rc && c.n != 1)
-		rc = server_bad(s, "an answer is empty", err);
+		rc = server_bad_reply(s, "an answer is empty", err);
 	c.n = 0;
 	if (!rc)
 		rc = clickhouse_select(s->c, &rows, err);
 	if (!rc && c.n != c.told)
-		rc = server_bad(s,
-				"an answer lacks rows, or they changed "
-				"meanwhile",
-				err);
+		rc = server_bad_reply(s,
+				      "an answer lacks rows, or they changed "
+				      "meanwhile",
+				      err);
 	return rc;
 }
 

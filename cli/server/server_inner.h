@@ -89,8 +89,11 @@ int server_select_counted(struct server *s, const char *sql, const char *types,
 			  rowbinary_fn *row, struct err *err);
 int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 		       struct err *err);
-/* Sets *err for a value that no server of ours has. Returns -1. */
-int server_bad(const struct server *s, const char *what, struct err *err);
+/* Sets *err for a value that no server of ours has. Returns -1. For functions
+ * that take rows: the server's name is put before what they say. */
+int server_bad(const char *what, struct err *err);
+/* The same with the name, for all others. */
+int server_bad_reply(const struct server *s, const char *what, struct err *err);
 
 /* Values for served_put(). */
 struct value server_int(int64_t v);

@@ -49,8 +49,7 @@ static int server_take_event(void *arg, const struct rowbinary_value *v,
 	if (run == SIZE_MAX || id >= SERVER_ITEMS_MAX ||
 	    server_type_of(s, run, name->text, name->len) ||
 	    v[8].u > INT64_MAX || v[9].u > INT64_MAX || i > s->n_type)
-		return server_bad(s, "table event has a row that cannot be",
-				  err);
+		return server_bad("table event has a row that cannot be", err);
 	s->types = id;
 	if (i == s->n_type)
 		*mem_add(s->type, s->n_type, s->cap_type) = id;
@@ -97,8 +96,7 @@ static int server_take_trust(void *arg, const struct rowbinary_value *v,
 
 	s->marks += v[4].u;
 	if (!bind[0].num || v[3].u > INT64_MAX)
-		return server_bad(s, "table trust has a row that cannot be",
-				  err);
+		return server_bad("table trust has a row that cannot be", err);
 	return served_put(s->out, "served_put_trust", bind, 3, err);
 }
 
@@ -119,8 +117,7 @@ static int server_take_loss(void *arg, const struct rowbinary_value *v,
 
 	s->marks += v[6].u;
 	if (run == SIZE_MAX || v[3].i < 0 || unknown > v[4].u)
-		return server_bad(s, "table loss has a row that cannot be",
-				  err);
+		return server_bad("table loss has a row that cannot be", err);
 	if (unknown < v[4].u &&
 	    served_put(s->out, "served_put_loss", bind, 4, err))
 		return -1;
@@ -199,7 +196,8 @@ int server_sums(struct server *s, struct err *err)
 		rowbinary_fn *row;
 	} of[] = {
 		{ SERVER_TRUST, "trust",
-		  "SELECT run, event, class, sum(samples), " MARKS " FROM trust "
+		  "SELECT run, event, class, sum(samples), " MARKS
+		  " FROM trust "
 		  "WHERE " IN_CHOSEN " GROUP BY run, event, class "
 		  "ORDER BY run, event, class",
 		  "hash string string u64 u64", server_take_trust },

@@ -391,6 +391,8 @@ def test_name_twice(s, db):
     ok(p.changed and r.returncode == 1 and not r.stdout and
        b"two functions" in r.stderr, "a place that has two functions is an "
        "error", [r.returncode, r.stderr.decode()])
+    ok(r.stderr.count(b"clickhouse://") == 1, "a message about a row names the "
+       "server once", [r.stderr.decode()])
 
 
 def test_names(s, folder):
