@@ -232,26 +232,42 @@ out:
 	return NULL;
 }
 
-/* A row that is not there, or there twice, would change the answer. */
-static int server_check(const struct server *s, struct err *err)
+static int server_take_all(void *arg, const struct rowbinary_value *v,
+			   struct err *err)
+{
+	struct server *s = arg;
+
+	(void)err;
+	s->there = v[0].u;
+	return 0;
+}
+
+/* A row that is not there, or there twice, would change the answer, also that
+ * of a filter. */
+static int server_check(struct server *s, struct err *err)
 {
 	uint64_t kept = 0;
 
-	if (filter_given())
-		return s->samples ? 0
-				  : err_set(err, ERR_USAGE,
-					    "%s: the filters let no sample "
-					    "through",
-					    clickhouse_name(s->c));
+	s->there = s->samples;
+	if (filter_given() &&
+	    server_select(s,
+			  "SELECT sum(n) FROM sample WHERE run GLOBAL IN "
+			  "(SELECT run FROM chosen)",
+			  "u64", server_take_all, err))
+		return -1;
 	for (size_t i = 0; i < s->n_run; i++)
 		kept += s->run[i].kept;
-	if (kept == s->samples)
-		return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: table run tells of %" PRIu64
-		       " samples, table sample has %" PRIu64
-		       "; push the runs again",
-		       clickhouse_name(s->c), kept, s->samples);
+	if (kept != s->there)
+		return err_set(err, ERR_FORMAT,
+			       "%s: table run tells of %" PRIu64
+			       " samples, table sample has %" PRIu64
+			       "; push the runs again",
+			       clickhouse_name(s->c), kept, s->there);
+	if (filter_given() && !s->samples)
+		return err_set(err, ERR_USAGE,
+			       "%s: the filters let no sample through",
+			       clickhouse_name(s->c));
+	return 0;
 }
 
 static int server_fetch(struct server *s, struct err *err)

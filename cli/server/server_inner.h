@@ -67,6 +67,7 @@ struct server {
 	size_t n_raw, cap_raw;
 	struct table raws;
 	uint64_t samples; /* in all groups */
+	uint64_t there;	  /* in all rows of the runs, whatever the filters */
 	uint64_t marks;	  /* of the rows of a statement, see server_sums.c */
 };
 

@@ -236,6 +236,29 @@ def test_uncommitted(s, db):
        [r.stderr.decode()])
 
 
+def test_samples_lost(s, db):
+    """Samples that are there twice, or missing, and filters."""
+    url = s.url(0, "f")
+    where = ["--where", "path = '%s'" % path_of(db)]
+    run_id = s.rows("SELECT hex(run) FROM f.run WHERE path = '%s'"
+                    % path_of(db))[0][0]
+    mine = "hex(run) = '%s'" % run_id
+    args = ["export", "--format", "folded", "-o", "-", "--tid", "0-9999999",
+            *where, url]
+    want = run(*args)
+    for i in range(2):
+        s.sql("INSERT INTO f.sample_local SELECT * FROM f.sample_local WHERE "
+              + mine, i)
+    r = run(*args)
+    ok(want.returncode == 0 and r.returncode == 1 and not r.stdout and
+       b"push the runs again" in r.stderr, "samples that are there twice are "
+       "an error with a filter, too", [r.returncode, r.stderr.decode()])
+    push(url, "--server", s.url(1, "f"), db)
+    r = run(*args)
+    ok(r.stdout == want.stdout and r.stdout, "a push removes those of them "
+       "that are too many", [r.stderr.decode()])
+
+
 def test_sums_lost(s, db):
     """Rows of the small tables that are missing, or there twice."""
     url = s.url(0, "f")
@@ -454,6 +477,7 @@ def main():
         test_choice(s, dbs)
         test_names(s, folder)
         test_uncommitted(s, dbs[2])
+        test_samples_lost(s, dbs[1])
         test_sums_lost(s, dbs[RUNS.index("overwrite-defer.data.zst")])
         test_name_twice(s, dbs[0])
         test_killed(s, dbs[0])
