@@ -30,11 +30,12 @@ enum {
 	GROUP_LEAST_PID,
 	GROUP_ASKED,
 	GROUP_WEIGHT,
-	GROUP_N
+	GROUP_N,
+	GROUP_ABOUT /* the weight as a float, which does not wrap */
 };
 #define GROUP_TYPES                                                            \
 	"string string hash hash string string string i32 i32 i32 i32 u8 "     \
-	"u64 u64"
+	"u64 u64 f64"
 
 static bool server_is(const struct rowbinary_value *v, const char *word)
 {
@@ -166,7 +167,8 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 				  err);
 	if (!v[GROUP_N].u)
 		return server_bad("a sample stands for none", err);
-	if (v[GROUP_WEIGHT].u > INT64_MAX || v[GROUP_N].u > INT64_MAX ||
+	if (!(v[GROUP_ABOUT].f < 0x1p63) || v[GROUP_WEIGHT].u > INT64_MAX ||
+	    v[GROUP_N].u > INT64_MAX ||
 	    __builtin_add_overflow(s->samples, v[GROUP_N].u, &s->samples))
 		return err_set(err, ERR_LIMIT,
 			       "the weights sum up to more than 63 bits; "
@@ -209,7 +211,7 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
 		"user_mark, kernel_mark, %s AS process, %s AS thread, "
 		"%s AS place, min(pid), max(verdict != ''), sum(weight), "
-		"sum(n) FROM sample "
+		"sum(n), sum(toFloat64(weight)) FROM sample "
 		"WHERE run GLOBAL IN (SELECT run FROM chosen) AND %s "
 		"GROUP BY event, comm, kernel_stack, user_stack, fate, "
 		"user_mark, kernel_mark, process, thread, place "

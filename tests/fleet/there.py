@@ -259,6 +259,23 @@ def test_samples_lost(s, db):
        "that are too many", [r.stderr.decode()])
 
 
+def test_weights(s):
+    """Two weights whose sum is 2^64."""
+    create(s, "heavy")
+    url = s.url(0, "heavy")
+    s.sql("INSERT INTO heavy.run_local (run, host, kept, rows) VALUES "
+          "('0123456789abcdef', 'h', 2, 2)")
+    s.sql("INSERT INTO heavy.event_local (run, event, samples) VALUES "
+          "('0123456789abcdef', 'e', 2)")
+    s.sql("INSERT INTO heavy.sample_local (run, comm, event, weight, n) VALUES "
+          "('0123456789abcdef', 'c', 'e', 9223372036854775808, 1), "
+          "('0123456789abcdef', 'c', 'e', 9223372036854775808, 1)")
+    r = run("report", url)
+    ok(r.returncode == 1 and not r.stdout and b"63 bits" in r.stderr,
+       "weights that are too many for a sum are an error",
+       [r.returncode, r.stdout.decode(), r.stderr.decode()])
+
+
 def test_sums_lost(s, db):
     """Rows of the small tables that are missing, or there twice."""
     url = s.url(0, "f")
@@ -478,6 +495,7 @@ def main():
         test_names(s, folder)
         test_uncommitted(s, dbs[2])
         test_samples_lost(s, dbs[1])
+        test_weights(s)
         test_sums_lost(s, dbs[RUNS.index("overwrite-defer.data.zst")])
         test_name_twice(s, dbs[0])
         test_killed(s, dbs[0])
