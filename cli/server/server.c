@@ -172,6 +172,8 @@ static int server_runs(struct server *s, struct err *err)
 	if (merged_choice(&choice, err))
 		return -1;
 	server_text_begin(&t);
+	if (choice.last)
+		fputs("SELECT * FROM (", t.f);
 	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", t.f);
 	server_put_where(s, t.f);
 	if (choice.has_from)
@@ -179,11 +181,11 @@ static int server_runs(struct server *s, struct err *err)
 	if (choice.has_to)
 		fprintf(t.f, " AND wall = 1 AND start <= %" PRId64, choice.to);
 	rc = server_put_since(s, t.f, choice.since, err);
-	fputs(choice.last ? " ORDER BY start DESC, run"
-			  : " ORDER BY start, run",
-	      t.f);
+	/* as databases are chosen: by their last event */
 	if (choice.last)
-		fprintf(t.f, " LIMIT %zu", choice.last);
+		fprintf(t.f, " ORDER BY end DESC, path DESC LIMIT %zu)",
+			choice.last);
+	fputs(" ORDER BY start, run", t.f);
 	sql = server_text_end(&t);
 	if (!rc)
 		rc = server_select(s, sql, RUN_TYPES, server_take_run, err);

@@ -276,6 +276,26 @@ def test_weights(s):
        [r.returncode, r.stdout.decode(), r.stderr.decode()])
 
 
+def test_last(s):
+    """A long run begins before and ends behind a short one."""
+    create(s, "last")
+    for run_id, start, end in (("a", 10, 90), ("b", 20, 30), ("c", 5, 8)):
+        key = run_id * 16
+        s.sql("INSERT INTO last.run_local (run, host, path, start, end, kept, "
+              "rows) VALUES ('%s', 'h', '/%s', %d, %d, 1, 1)"
+              % (key, run_id, start, end))
+        s.sql("INSERT INTO last.event_local (run, event, samples) VALUES "
+              "('%s', 'e', 1)" % key)
+        s.sql("INSERT INTO last.sample_local (run, comm, event, weight, n) "
+              "VALUES ('%s', 'c', 'e', 1, 1)" % key)
+    got = []
+    for n in "123":
+        out = run("report", "--last", n, s.url(0, "last")).stdout.decode()
+        got.append(re.findall("capture: /([a-c])", out))
+    ok(got == [["a"], ["a", "b"], ["c", "a", "b"]], "the last runs are those "
+       "that ended last, in the order of their begin", got)
+
+
 def test_sums_lost(s, db):
     """Rows of the small tables that are missing, or there twice."""
     url = s.url(0, "f")
@@ -496,6 +516,7 @@ def main():
         test_uncommitted(s, dbs[2])
         test_samples_lost(s, dbs[1])
         test_weights(s)
+        test_last(s)
         test_sums_lost(s, dbs[RUNS.index("overwrite-defer.data.zst")])
         test_name_twice(s, dbs[0])
         test_killed(s, dbs[0])
