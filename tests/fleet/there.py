@@ -9,7 +9,9 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -276,6 +278,20 @@ def test_weights(s):
        [r.returncode, r.stdout.decode(), r.stderr.decode()])
 
 
+def test_no_weight(s, db, folder):
+    """Where the weight is not known, a sample counts as one."""
+    create(s, "light")
+    light = shutil.copy(db, folder + "/light.db")
+    c = sqlite3.connect(light)
+    c.execute("UPDATE event SET weight = NULL")
+    c.commit()
+    c.close()
+    push(s.url(0, "light"), light)
+    got = s.rows("SELECT sum(weight), sum(n) FROM light.sample")[0]
+    ok(got[0] == got[1] != "0", "a sample whose weight is not known counts as "
+       "one", got)
+
+
 def test_last(s):
     """A long run begins before and ends behind a short one."""
     create(s, "last")
@@ -516,6 +532,7 @@ def main():
         test_uncommitted(s, dbs[2])
         test_samples_lost(s, dbs[1])
         test_weights(s)
+        test_no_weight(s, dbs[2], folder)
         test_last(s)
         test_sums_lost(s, dbs[RUNS.index("overwrite-defer.data.zst")])
         test_name_twice(s, dbs[0])
