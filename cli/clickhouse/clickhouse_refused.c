@@ -14,8 +14,14 @@
 	"give the user in the URL, and its password in "                       \
 	"$BACKSTITCH_CLICKHOUSE_PASSWORD or --password-file"
 #define TABLES_MISSING "'backstitch push --create URL' makes the tables"
+#define TABLES_OLD                                                             \
+	"the tables are of another version: 'backstitch push --create URL' "   \
+	"adds columns that they lack, see backstitch-fleet(7)"
 #define SHARD_AWAY                                                             \
 	"a server of the cluster cannot be reached: start it, then try again"
+
+/* In place of 164 if the server refused a setting: no number is its. */
+#define READONLY_1 (-1)
 
 /* Numbers of exceptions: dbms/src/Common/ErrorCodes.cpp of ClickHouse. */
 static const struct meaning {
@@ -30,11 +36,11 @@ static const struct meaning {
 	{ 516, false, "wrong user or password", NAMES_PASSWORD },
 	{ 60, false, NULL, TABLES_MISSING },
 	{ 81, false, NULL, TABLES_MISSING },
-	{ 16, false, NULL,
-	  "the tables are of another version: see backstitch-fleet(7)" },
-	{ 47, false, NULL,
-	  "the tables are of another version: see backstitch-fleet(7)" },
+	{ 16, false, NULL, TABLES_OLD },
+	{ 47, false, NULL, TABLES_OLD },
 	{ 164, false, NULL, "the user may only read: give another user" },
+	{ READONLY_1, false, NULL,
+	  "the user's profile has readonly = 1; reading needs readonly = 2" },
 	{ 497, false, NULL, "the user may not do this: give another user" },
 	{ 32, true, NULL, SHARD_AWAY },
 	{ 209, true, NULL, SHARD_AWAY },
@@ -57,6 +63,8 @@ static const struct meaning *clickhouse_meaning(long code, const char *text)
 	/* errno as the server's standard library tells it: no number is its */
 	if (strstr(text, "No space left on device"))
 		code = 243;
+	if (code == 164 && strstr(text, "Cannot modify"))
+		code = READONLY_1;
 	while (m->code && m->code != code)
 		m++;
 	return m;

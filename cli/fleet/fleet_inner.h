@@ -8,6 +8,7 @@
 
 #include "cli/fleet/fleet_batch.h"
 #include "cli/fleet/fleet_fill.h"
+#include "cli/fleet/fleet_schema.h"
 #include "stitch/base/intern.h"
 
 struct err;
@@ -45,6 +46,10 @@ struct fleet_capture {
 	bool counted;	     /* its samples were read to the end: */
 	uint64_t kept, rows; /* that many of them, and rows of table sample, */
 	struct fleet_counts requests; /* and their requests */
+	/* By enum fleet_table_id: that many rows, once they were read to the
+	 * end. */
+	bool ended[FLEET_TABLES];
+	uint64_t n[FLEET_TABLES];
 };
 
 struct fleet_chain {
@@ -98,6 +103,7 @@ struct fleet_rows {
 	bool whole; /* step() sets all columns, with fleet_fill_room() */
 	struct fleet_fill fill;
 	bool ended;
+	uint64_t n; /* rows so far */
 	/* Adds the next row to fill, all but the run unless it is `whole`.
 	 * Returns 1, 0 at the end, or -1. */
 	int (*step)(struct fleet_rows *r, struct err *err);

@@ -59,23 +59,39 @@ static int fleet_query_begin(struct fleet_rows *r, const char *query,
 
 /* ---- table run */
 
-/* Counts the rows of table sample, unless they were read before. */
-static int fleet_run_count(struct fleet_rows *r, struct err *err)
+/* Counts the rows of another table of the run, unless they were read before. */
+static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
+			   struct err *err)
 {
 	size_t run = (size_t)(r->capture - r->f->capture);
 	const struct fleet_batch *ignored;
-	struct fleet_rows *samples;
+	struct fleet_rows *rows;
 	int ret = 1;
 
-	if (r->capture->counted)
+	if (r->capture->ended[table])
 		return 0;
-	samples = fleet_rows_open(r->f, FLEET_SAMPLE, run, err);
-	if (!samples)
+	rows = fleet_rows_open(r->f, table, run, err);
+	if (!rows)
 		return -1;
 	while (ret > 0)
-		ret = fleet_rows_next(samples, FLEET_BATCH, &ignored, err);
-	fleet_rows_close(samples);
+		ret = fleet_rows_next(rows, FLEET_BATCH, &ignored, err);
+	fleet_rows_close(rows);
 	return ret;
+}
+
+/* Those whose numbers are in table run, in the order of its columns. */
+static const enum fleet_table_id fleet_run_tables[] = {
+	FLEET_LOSS, FLEET_VERDICT, FLEET_TRUST, FLEET_FINDING
+};
+#define RUN_TABLES (sizeof(fleet_run_tables) / sizeof(*fleet_run_tables))
+
+static int fleet_run_count_all(struct fleet_rows *r, struct err *err)
+{
+	int rc = fleet_run_count(r, FLEET_SAMPLE, err);
+
+	for (size_t i = 0; !rc && i < RUN_TABLES; i++)
+		rc = fleet_run_count(r, fleet_run_tables[i], err);
+	return rc;
 }
 
 static void fleet_run_put_text(struct fleet_rows *r, const char *s)
@@ -134,6 +150,9 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_fill_int(b, (int64_t)c->rows);
 	fleet_run_put_labels(r);
 	fleet_run_put_values(r, FLEET_CAPTURES_PATH, FLEET_CAPTURES_PATH);
+	fleet_fill_int(b, 1);
+	for (size_t i = 0; i < RUN_TABLES; i++)
+		fleet_fill_int(b, (int64_t)c->n[fleet_run_tables[i]]);
 }
 
 static int fleet_run_step(struct fleet_rows *r, struct err *err)
@@ -143,7 +162,7 @@ static int fleet_run_step(struct fleet_rows *r, struct err *err)
 	while ((ret = rows_next(r->of, err)) > 0 &&
 	       rows_int(r->of, FLEET_CAPTURES_ID) != r->capture->id)
 		;
-	if (ret > 0 && fleet_run_count(r, err))
+	if (ret > 0 && fleet_run_count_all(r, err))
 		ret = -1;
 	if (ret > 0)
 		fleet_run_put(r);
@@ -209,6 +228,14 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 	return NULL;
 }
 
+static void fleet_rows_count(struct fleet_rows *r)
+{
+	size_t table = (size_t)(r->fill.table - fleet_tables);
+
+	r->capture->ended[table] = true;
+	r->capture->n[table] = r->n;
+}
+
 int fleet_rows_next(struct fleet_rows *r, size_t max,
 		    const struct fleet_batch **out, struct err *err)
 {
@@ -224,6 +251,9 @@ int fleet_rows_next(struct fleet_rows *r, size_t max,
 	}
 	/* a statement that has ended would begin again */
 	r->ended = ret <= 0;
+	r->n += r->fill.rows;
+	if (!ret && r->capture)
+		fleet_rows_count(r);
 	*out = fleet_fill_batch(&r->fill);
 	return ret < 0 ? -1 : (*out)->n > 0;
 }

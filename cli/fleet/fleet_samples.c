@@ -64,6 +64,14 @@ static const struct fleet_chain *fleet_samples_chain(const struct fleet *f,
 	return &f->chain[raw > 0 && (uint64_t)raw < f->n_chain ? raw : 0];
 }
 
+/* As in a sum of samples: one whose weight is not known counts as 1. */
+static uint64_t fleet_samples_weight(const struct event_row *e)
+{
+	if (!e->weighed)
+		return 1;
+	return e->weight > 0 ? (uint64_t)e->weight : 0;
+}
+
 static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 					      const struct event_row *e)
 {
@@ -89,7 +97,7 @@ static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
 		.time = e->timed ? fleet_time(r->capture, e->time) : 0,
 		.cpu = e->on_cpu ? fleet_small(e->cpu) : -1,
 		.n = 1,
-		.weight = e->weight > 0 ? (uint64_t)e->weight : 0,
+		.weight = fleet_samples_weight(e),
 	};
 
 	if (e->verdict > 0 && e->verdict < 32)

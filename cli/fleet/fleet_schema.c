@@ -29,6 +29,9 @@ static const struct fleet_column run_columns[] = {
 	ONE("filtered", U8, FEW),	  ONE("kept", U64, MANY),
 	ONE("rows", U64, MANY),		  LIST("label_name", STRING, FEW),
 	LIST("label_value", STRING, FEW), ONE("path", STRING, FEW),
+	ONE("counted", U8, FEW),	  ONE("loss_rows", U64, MANY),
+	ONE("verdict_rows", U64, FEW),	  ONE("trust_rows", U64, FEW),
+	ONE("finding_rows", U64, MANY),
 };
 
 static const struct fleet_column event_columns[] = {

@@ -52,7 +52,7 @@ enum fleet_table_id {
 	FLEET_TABLES
 };
 
-#define FLEET_COLUMNS_MAX 32 /* of a table */
+#define FLEET_COLUMNS_MAX 40 /* of a table */
 
 /* A word of sample.user_mark. */
 #define FLEET_FABRICATED "fabricated"

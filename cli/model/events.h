@@ -22,6 +22,7 @@ struct event_row {
 			    known */
 	uint32_t thread; /* thread.id; 0: none */
 	bool timed, on_cpu;
+	bool weighed; /* false: the weight is not known */
 };
 
 /* One name of one thread. */

@@ -38,10 +38,11 @@ const struct opt server_opts[] = {
 #define RUN_COLUMNS                                                            \
 	"run, version, host, kernel, machine, cpus, command, format, "         \
 	"recorder, note, clock, boot, start, end, system_wide, complete, "     \
-	"records, samples, period, kept, path"
+	"records, samples, period, kept, path, counted, loss_rows, "           \
+	"verdict_rows, trust_rows, finding_rows"
 #define RUN_TYPES                                                              \
 	"hash u16 string string string i32 string string string string "       \
-	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string"
+	"string i64 i64 i64 i32 u8 u64 u64 u64 u64 string u8 u64 u64 u64 u64"
 
 enum {
 	RUN_ID,
@@ -64,7 +65,9 @@ enum {
 	RUN_SAMPLES,
 	RUN_PERIOD,
 	RUN_KEPT,
-	RUN_PATH
+	RUN_PATH,
+	RUN_COUNTED,
+	RUN_ROWS /* by enum server_part */
 };
 
 static int server_put_run(struct server *s, const struct rowbinary_value *v,
@@ -105,22 +108,24 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 	struct server *s = arg;
 	struct server_run run = { .boot = v[RUN_BOOT].i,
 				  .kept = v[RUN_KEPT].u,
-				  .period = v[RUN_PERIOD].u };
+				  .period = v[RUN_PERIOD].u,
+				  .counted = v[RUN_COUNTED].u != 0 };
 
 	if (v[RUN_VERSION].u > FLEET_VERSION)
 		return err_set(err, ERR_FORMAT,
-			       "%s: has a run of version %" PRIu64
+			       "has a run of version %" PRIu64
 			       " of the tables, this program knows up to %d; "
 			       "use a newer backstitch, or --where 'version <= "
 			       "%d'",
-			       clickhouse_name(s->c), v[RUN_VERSION].u,
-			       FLEET_VERSION, FLEET_VERSION);
+			       v[RUN_VERSION].u, FLEET_VERSION, FLEET_VERSION);
 	if (s->n_run == SERVER_RUNS_MAX)
 		return err_set(err, ERR_USAGE,
-			       "%s: more than %d runs are chosen; choose with "
+			       "more than %d runs are chosen; choose with "
 			       "--where, --from and --to",
-			       clickhouse_name(s->c), SERVER_RUNS_MAX);
+			       SERVER_RUNS_MAX);
 	memcpy(run.id, v[RUN_ID].text, SERVER_HASH);
+	for (size_t i = 0; i < SERVER_PARTS; i++)
+		run.rows[i] = v[RUN_ROWS + i].u;
 	/* a run that is pushed again may be there twice for a moment */
 	if (intern_add_bytes(&s->chosen, run.id, SERVER_HASH) != s->n_run)
 		return 0;
@@ -167,6 +172,8 @@ static int server_runs(struct server *s, struct err *err)
 	if (merged_choice(&choice, err))
 		return -1;
 	server_text_begin(&t);
+	if (choice.last)
+		fputs("SELECT * FROM (", t.f);
 	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", t.f);
 	server_put_where(s, t.f);
 	if (choice.has_from)
@@ -174,11 +181,11 @@ static int server_runs(struct server *s, struct err *err)
 	if (choice.has_to)
 		fprintf(t.f, " AND wall = 1 AND start <= %" PRId64, choice.to);
 	rc = server_put_since(s, t.f, choice.since, err);
-	fputs(choice.last ? " ORDER BY start DESC, run"
-			  : " ORDER BY start, run",
-	      t.f);
+	/* as databases are chosen: by their last event */
 	if (choice.last)
-		fprintf(t.f, " LIMIT %zu", choice.last);
+		fprintf(t.f, " ORDER BY end DESC, path DESC LIMIT %zu)",
+			choice.last);
+	fputs(" ORDER BY start, run", t.f);
 	sql = server_text_end(&t);
 	if (!rc)
 		rc = server_select(s, sql, RUN_TYPES, server_take_run, err);
@@ -227,26 +234,42 @@ out:
 	return NULL;
 }
 
-/* A row that is not there, or there twice, would change the answer. */
-static int server_check(const struct server *s, struct err *err)
+static int server_take_all(void *arg, const struct rowbinary_value *v,
+			   struct err *err)
+{
+	struct server *s = arg;
+
+	(void)err;
+	s->there = v[0].u;
+	return 0;
+}
+
+/* A row that is not there, or there twice, would change the answer, also that
+ * of a filter. */
+static int server_check(struct server *s, struct err *err)
 {
 	uint64_t kept = 0;
 
-	if (filter_given())
-		return s->samples ? 0
-				  : err_set(err, ERR_USAGE,
-					    "%s: the filters let no sample "
-					    "through",
-					    clickhouse_name(s->c));
+	s->there = s->samples;
+	if (filter_given() &&
+	    server_select(s,
+			  "SELECT sum(n) FROM sample WHERE run GLOBAL IN "
+			  "(SELECT run FROM chosen)",
+			  "u64", server_take_all, err))
+		return -1;
 	for (size_t i = 0; i < s->n_run; i++)
 		kept += s->run[i].kept;
-	if (kept == s->samples)
-		return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: table run tells of %" PRIu64
-		       " samples, table sample has %" PRIu64
-		       "; push the runs again",
-		       clickhouse_name(s->c), kept, s->samples);
+	if (kept != s->there)
+		return err_set(err, ERR_FORMAT,
+			       "%s: table run tells of %" PRIu64
+			       " samples, table sample has %" PRIu64
+			       "; push the runs again",
+			       clickhouse_name(s->c), kept, s->there);
+	if (filter_given() && !s->samples)
+		return err_set(err, ERR_USAGE,
+			       "%s: the filters let no sample through",
+			       clickhouse_name(s->c));
+	return 0;
 }
 
 static int server_fetch(struct server *s, struct err *err)

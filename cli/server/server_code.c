@@ -116,16 +116,14 @@ static uint32_t server_image(struct server_codes *c,
 	char *key;
 
 	if (k >= known || k >= KINDS) {
-		server_bad(c->s,
-			   "a frame is in a kind of file that is not "
+		server_bad("a frame is in a kind of file that is not "
 			   "known",
 			   err);
 		return 0;
 	}
 	if (build_id->len > 40 || build_id->len % 2 ||
 	    memchr(path->text, 0, path->len)) {
-		server_bad(c->s,
-			   "a frame has a build-id or path that cannot "
+		server_bad("a frame has a build-id or path that cannot "
 			   "be",
 			   err);
 		return 0;
@@ -176,20 +174,17 @@ static uint32_t server_frame(struct server_codes *c,
 	return intern_add_bytes(&c->frames, &key, sizeof(key)) + 1;
 }
 
-static int server_check_stack(const struct server_codes *c,
-			      const struct rowbinary_value *v, struct err *err)
+static int server_check_stack(const struct rowbinary_value *v, struct err *err)
 {
 	size_t n = v[STACK_OFFSET].n;
 
 	for (size_t i = STACK_BUILD_ID; i <= STACK_BOGUS; i++)
 		if (v[i].n != n && (i != STACK_BOGUS || v[i].n))
-			return server_bad(c->s,
-					  "the lists of a stack differ "
+			return server_bad("the lists of a stack differ "
 					  "in length",
 					  err);
 	return n < 1 || n > FRAMES_MAX
-		       ? server_bad(c->s, "a stack has no frames, or too many",
-				    err)
+		       ? server_bad("a stack has no frames, or too many", err)
 		       : 0;
 }
 
@@ -225,7 +220,7 @@ static int server_add_stack(struct server_codes *c,
 			return -1;
 		at = intern_add_bytes(&c->nodes, &node, sizeof(node)) + 1;
 		if (at >= SERVER_ITEMS_MAX)
-			return server_bad(c->s, "too many stacks", err);
+			return server_bad("too many stacks", err);
 	}
 	*leaf = at;
 	return 0;
@@ -241,7 +236,7 @@ static int server_take_stack(void *arg, const struct rowbinary_value *v,
 
 	if (h >= needed || c->leaf[2 * (size_t)h] || c->leaf[2 * (size_t)h + 1])
 		return 0; /* it was not asked for, or is there twice */
-	if (server_check_stack(c, v, err) ||
+	if (server_check_stack(v, err) ||
 	    (c->wanted[2 * (size_t)h] &&
 	     server_add_stack(c, v, false, &c->leaf[2 * (size_t)h], err)) ||
 	    (c->wanted[2 * (size_t)h + 1] &&
@@ -339,11 +334,12 @@ static int server_take_name(void *arg, const struct rowbinary_value *v,
 		.line = (uint32_t)v[NAME_LINE].u,
 	};
 
-	(void)err;
 	if (place == TABLE_NONE)
 		return 0;
 	n = &c->name[place];
 	if (!level) {
+		if (n->named)
+			return server_bad("a place has two functions", err);
 		n->named = true;
 		n->symbol = in.name;
 		n->file = in.file;
@@ -416,8 +412,8 @@ static int server_put_images(struct server_codes *c, struct err *err)
 		memcpy(word, key, sizeof(word));
 		n = server_unhex(key + sizeof(word), word[1], id);
 		if (n < 0)
-			return server_bad(c->s, "a build-id is not hexadecimal",
-					  err);
+			return server_bad_reply(
+				c->s, "a build-id is not hexadecimal", err);
 
 		const char *path = key + sizeof(word) + word[1];
 		const char *status = c->unverified[i] ? "unverified" : "named";
@@ -631,7 +627,7 @@ static int server_take_place(void *arg, const struct rowbinary_value *v,
 		return -1;
 	server_place(c, key.place);
 	if (intern_add_bytes(&c->frames, &key, sizeof(key)) >= SERVER_ITEMS_MAX)
-		return server_bad(c->s, "too many places", err);
+		return server_bad("too many places", err);
 	return 0;
 }
 

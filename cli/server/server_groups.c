@@ -30,11 +30,12 @@ enum {
 	GROUP_LEAST_PID,
 	GROUP_ASKED,
 	GROUP_WEIGHT,
-	GROUP_N
+	GROUP_N,
+	GROUP_ABOUT /* the weight as a float, which does not wrap */
 };
 #define GROUP_TYPES                                                            \
 	"string string hash hash string string string i32 i32 i32 i32 u8 "     \
-	"u64 u64"
+	"u64 u64 f64"
 
 static bool server_is(const struct rowbinary_value *v, const char *word)
 {
@@ -42,8 +43,7 @@ static bool server_is(const struct rowbinary_value *v, const char *word)
 }
 
 /* Stores the number of a verdict, 0 if there is none. */
-static int server_verdict(const struct server *s,
-			  const struct rowbinary_value *v, int64_t *out,
+static int server_verdict(const struct rowbinary_value *v, int64_t *out,
 			  struct err *err)
 {
 	*out = 0;
@@ -53,8 +53,7 @@ static int server_verdict(const struct server *s,
 		if (name && server_is(v, name))
 			*out = i;
 	}
-	return v->len && !*out ? server_bad(s,
-					    "a sample has a verdict that is "
+	return v->len && !*out ? server_bad("a sample has a verdict that is "
 					    "not known",
 					    err)
 			       : 0;
@@ -79,8 +78,7 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 			if (server_is(mark, unwind_end_name(i)))
 				raw.ended = i;
 		if (!raw.ended)
-			return server_bad(s,
-					  "a stack ends for a reason that is "
+			return server_bad("a stack ends for a reason that is "
 					  "not known",
 					  err);
 	}
@@ -90,7 +88,7 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 	if (id == TABLE_NONE) {
 		id = (uint32_t)s->n_raw;
 		if (s->n_raw >= SERVER_ITEMS_MAX)
-			return server_bad(s, "too many stacks", err);
+			return server_bad("too many stacks", err);
 		*mem_add(s->raw, s->n_raw, s->cap_raw) = raw;
 		table_add(&s->raws, h, id);
 	}
@@ -150,7 +148,7 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 		key.pid = 0;
 	id = intern_add_bytes(&s->comms, &key, sizeof(key));
 	if (id >= SERVER_ITEMS_MAX)
-		return server_bad(s, "too many threads", err);
+		return server_bad("too many threads", err);
 	*out = (int64_t)id + 1;
 	return id == n ? server_put_comm(s, &c, *out, name, err) : 0;
 }
@@ -164,20 +162,19 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 	int64_t comm, kernel, user, verdict;
 
 	if (!type)
-		return server_bad(s,
-				  "a sample is of an event that its run does "
+		return server_bad("a sample is of an event that its run does "
 				  "not have",
 				  err);
 	if (!v[GROUP_N].u)
-		return server_bad(s, "a sample stands for none", err);
-	if (v[GROUP_WEIGHT].u > INT64_MAX || v[GROUP_N].u > INT64_MAX ||
+		return server_bad("a sample stands for none", err);
+	if (!(v[GROUP_ABOUT].f < 0x1p63) || v[GROUP_WEIGHT].u > INT64_MAX ||
+	    v[GROUP_N].u > INT64_MAX ||
 	    __builtin_add_overflow(s->samples, v[GROUP_N].u, &s->samples))
 		return err_set(err, ERR_LIMIT,
-			       "%s: the weights sum up to more than 63 bits; "
-			       "choose fewer runs",
-			       clickhouse_name(s->c));
+			       "the weights sum up to more than 63 bits; "
+			       "choose fewer runs");
 	if (server_comm_of(s, v, &comm, err) ||
-	    server_verdict(s, &v[GROUP_VERDICT], &verdict, err) ||
+	    server_verdict(&v[GROUP_VERDICT], &verdict, err) ||
 	    server_raw_of(s, &v[GROUP_KERNEL], &v[GROUP_KERNEL_MARK], &kernel,
 			  err) ||
 	    server_raw_of(s, &v[GROUP_USER], &v[GROUP_USER_MARK], &user, err))
@@ -214,7 +211,7 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
 		"user_mark, kernel_mark, %s AS process, %s AS thread, "
 		"%s AS place, min(pid), max(verdict != ''), sum(weight), "
-		"sum(n) FROM sample "
+		"sum(n), sum(toFloat64(weight)) FROM sample "
 		"WHERE run GLOBAL IN (SELECT run FROM chosen) AND %s "
 		"GROUP BY event, comm, kernel_stack, user_stack, fate, "
 		"user_mark, kernel_mark, process, thread, place "

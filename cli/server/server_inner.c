@@ -48,12 +48,20 @@ struct value server_known(int64_t v, int64_t unknown)
 			    : server_int(v);
 }
 
-int server_bad(const struct server *s, const char *what, struct err *err)
+int server_bad(const char *what, struct err *err)
 {
 	return err_set(err, ERR_FORMAT,
-		       "%s: %s; what pushed it is damaged, or newer: look "
+		       "%s; what pushed it is damaged, or newer: look "
 		       "whether a newer backstitch reads it",
-		       clickhouse_name(s->c), what);
+		       what);
+}
+
+int server_bad_reply(const struct server *s, const char *what, struct err *err)
+{
+	struct err why = { 0 };
+
+	server_bad(what, &why);
+	return err_set(err, why.code, "%s: %s", clickhouse_name(s->c), why.msg);
 }
 
 /* Counts the rows of an answer. */
@@ -101,15 +109,15 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 	rc = clickhouse_select(s->c, &count, err);
 	free((void *)count.sql);
 	if (!rc && c.n != 1)
-		rc = server_bad(s, "an answer is empty", err);
+		rc = server_bad_reply(s, "an answer is empty", err);
 	c.n = 0;
 	if (!rc)
 		rc = clickhouse_select(s->c, &rows, err);
 	if (!rc && c.n != c.told)
-		rc = server_bad(s,
-				"an answer lacks rows, or they changed "
-				"meanwhile",
-				err);
+		rc = server_bad_reply(s,
+				      "an answer lacks rows, or they changed "
+				      "meanwhile",
+				      err);
 	return rc;
 }
 
@@ -117,22 +125,25 @@ static int server_select_chosen(struct server *s, const char *sql,
 				const char *types, rowbinary_fn *row,
 				bool counted, struct err *err)
 {
+	const size_t size = SERVER_HASH + 1;
 	size_t n = s->n_run;
-	uint8_t *ids = mem_new(n + 1, SERVER_HASH);
+	uint8_t *ids = mem_new(n + 1, size);
 	struct clickhouse_ask ask = {
 		.sql = sql,
 		.types = types,
 		.row = row,
 		.arg = s,
 		.extra = "chosen",
-		.extra_columns = "run FixedString(16)",
+		.extra_columns = "run FixedString(16), counted UInt8",
 		.data = ids,
-		.len = n * SERVER_HASH,
+		.len = n * size,
 	};
 	int rc;
 
-	for (size_t i = 0; i < n; i++)
-		memcpy(ids + i * SERVER_HASH, s->run[i].id, SERVER_HASH);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(ids + i * size, s->run[i].id, SERVER_HASH);
+		ids[i * size + SERVER_HASH] = s->run[i].counted;
+	}
 	rc = counted ? server_ask_counted(s, &ask, err)
 		     : clickhouse_select(s->c, &ask, err);
 	free(ids);

@@ -20,11 +20,22 @@ struct store;
 #define SERVER_RUNS_MAX 100000
 #define SERVER_ITEMS_MAX (1 << 28)
 
+/* Tables whose rows of a run table run counts. */
+enum server_part {
+	SERVER_LOSS,
+	SERVER_VERDICT,
+	SERVER_TRUST,
+	SERVER_FINDING,
+	SERVER_PARTS
+};
+
 struct server_run {
 	uint8_t id[SERVER_HASH];
 	int64_t boot;	 /* what was added to its times */
 	uint64_t kept;	 /* samples that the server has of it */
 	uint64_t period; /* of --weighted; 0: not given */
+	bool counted;	 /* rows[] is known */
+	uint64_t rows[SERVER_PARTS];
 };
 
 /* A stack as it was recorded. */
@@ -56,6 +67,8 @@ struct server {
 	size_t n_raw, cap_raw;
 	struct table raws;
 	uint64_t samples; /* in all groups */
+	uint64_t there;	  /* in all rows of the runs, whatever the filters */
+	uint64_t marks;	  /* of the rows of a statement, see server_sums.c */
 };
 
 /* A statement in the making; server_text_end() returns it. */
@@ -68,7 +81,7 @@ FILE *server_text_begin(struct server_text *t);
 char *server_text_end(struct server_text *t);
 
 /* Runs a statement that may read the table `chosen`, which has the ids of the
- * runs. */
+ * runs, and in column `counted` whether their rows[] is known. */
 int server_select(struct server *s, const char *sql, const char *types,
 		  rowbinary_fn *row, struct err *err);
 /* The same, also if the answer may have no row: an empty reply is not taken for
@@ -77,8 +90,11 @@ int server_select_counted(struct server *s, const char *sql, const char *types,
 			  rowbinary_fn *row, struct err *err);
 int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 		       struct err *err);
-/* Sets *err for a value that no server of ours has. Returns -1. */
-int server_bad(const struct server *s, const char *what, struct err *err);
+/* Sets *err for a value that no server of ours has. Returns -1. For functions
+ * that take rows: the server's name is put before what they say. */
+int server_bad(const char *what, struct err *err);
+/* The same with the name, for all others. */
+int server_bad_reply(const struct server *s, const char *what, struct err *err);
 
 /* Values for served_put(). */
 struct value server_int(int64_t v);

@@ -9,6 +9,12 @@
 #include "stitch/base/mem.h"
 
 #define IN_CHOSEN "run GLOBAL IN (SELECT run FROM chosen)"
+/* A row that is not there, or there twice, would change the answer, so each
+ * statement tells which rows it has added up: the sum of the first 8 bytes of
+ * their runs, modulo 2^64. Runs of an older version are left out. */
+#define MARKS                                                                  \
+	"sumIf(reinterpretAsUInt64(run), run GLOBAL IN "                       \
+	"(SELECT run FROM chosen WHERE counted = 1))"
 
 uint32_t server_type(const struct server *s, const char *name, size_t len)
 {
@@ -43,8 +49,7 @@ static int server_take_event(void *arg, const struct rowbinary_value *v,
 	if (run == SIZE_MAX || id >= SERVER_ITEMS_MAX ||
 	    server_type_of(s, run, name->text, name->len) ||
 	    v[8].u > INT64_MAX || v[9].u > INT64_MAX || i > s->n_type)
-		return server_bad(s, "table event has a row that cannot be",
-				  err);
+		return server_bad("table event has a row that cannot be", err);
 	s->types = id;
 	if (i == s->n_type)
 		*mem_add(s->type, s->n_type, s->cap_type) = id;
@@ -89,9 +94,9 @@ static int server_take_trust(void *arg, const struct rowbinary_value *v,
 		server_int((int64_t)v[3].u),
 	};
 
+	s->marks += v[4].u;
 	if (!bind[0].num || v[3].u > INT64_MAX)
-		return server_bad(s, "table trust has a row that cannot be",
-				  err);
+		return server_bad("table trust has a row that cannot be", err);
 	return served_put(s->out, "served_put_trust", bind, 3, err);
 }
 
@@ -110,9 +115,9 @@ static int server_take_loss(void *arg, const struct rowbinary_value *v,
 		server_int(v[3].i),
 	};
 
+	s->marks += v[6].u;
 	if (run == SIZE_MAX || v[3].i < 0 || unknown > v[4].u)
-		return server_bad(s, "table loss has a row that cannot be",
-				  err);
+		return server_bad("table loss has a row that cannot be", err);
 	if (unknown < v[4].u &&
 	    served_put(s->out, "served_put_loss", bind, 4, err))
 		return -1;
@@ -147,6 +152,7 @@ static int server_take_verdict(void *arg, const struct rowbinary_value *v,
 		server_int((int64_t)v[3].u),
 	};
 
+	s->marks += v[4].u;
 	return served_put(s->out, "served_put_verdict", bind, 4, err);
 }
 
@@ -161,40 +167,76 @@ static int server_take_finding(void *arg, const struct rowbinary_value *v,
 		server_int((int64_t)v[3].u),
 	};
 
+	s->marks += v[4].u;
 	return served_put(s->out, "served_put_finding", bind, 4, err);
+}
+
+/* Returns what the marks of all rows of a table are. */
+static uint64_t server_marks(const struct server *s, enum server_part part)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->n_run; i++) {
+		const struct server_run *run = &s->run[i];
+		uint64_t mark = 0;
+
+		for (size_t k = 8; k-- > 0;)
+			mark = mark << 8 | run->id[k];
+		if (run->counted)
+			sum += mark * run->rows[part];
+	}
+	return sum;
 }
 
 int server_sums(struct server *s, struct err *err)
 {
 	static const struct {
-		const char *sql, *types;
+		enum server_part part; /* SERVER_PARTS: no marks */
+		const char *table, *sql, *types;
 		rowbinary_fn *row;
 	} of[] = {
-		{ "SELECT run, event, class, sum(samples) FROM trust "
+		{ SERVER_TRUST, "trust",
+		  "SELECT run, event, class, sum(samples), " MARKS
+		  " FROM trust "
 		  "WHERE " IN_CHOSEN " GROUP BY run, event, class "
 		  "ORDER BY run, event, class",
-		  "hash string string u64", server_take_trust },
-		{ "SELECT run, what, counts, sumIf(n, n > 0), count(), "
-		  "countIf(n < 0) FROM loss WHERE " IN_CHOSEN
+		  "hash string string u64 u64", server_take_trust },
+		{ SERVER_LOSS, "loss",
+		  "SELECT run, what, counts, sumIf(n, n > 0), count(), "
+		  "countIf(n < 0), " MARKS " FROM loss WHERE " IN_CHOSEN
 		  " GROUP BY run, what, counts ORDER BY run, what, counts",
-		  "hash string u8 i64 u64 u64", server_take_loss },
-		{ "SELECT what, counts, sumIf(n, n > 0), count(), "
+		  "hash string u8 i64 u64 u64 u64", server_take_loss },
+		{ SERVER_PARTS, "loss",
+		  "SELECT what, counts, sumIf(n, n > 0), count(), "
 		  "countIf(n < 0) FROM loss WHERE " IN_CHOSEN
 		  " GROUP BY what, counts ORDER BY what, counts",
 		  "string u8 i64 u64 u64", server_take_loss_sum },
-		{ "SELECT kind, verdict, confidence, sum(n) FROM verdict "
+		{ SERVER_VERDICT, "verdict",
+		  "SELECT kind, verdict, confidence, sum(n), " MARKS
+		  " FROM verdict "
 		  "WHERE " IN_CHOSEN " GROUP BY kind, verdict, confidence "
 		  "ORDER BY kind, verdict, confidence",
-		  "string string string u64", server_take_verdict },
-		{ "SELECT rule, breaks, count(), sum(explained) FROM finding "
+		  "string string string u64 u64", server_take_verdict },
+		{ SERVER_FINDING, "finding",
+		  "SELECT rule, breaks, count(), sum(explained), " MARKS
+		  " FROM finding "
 		  "WHERE " IN_CHOSEN " GROUP BY rule, breaks "
 		  "ORDER BY rule, breaks",
-		  "string u8 u64 u64", server_take_finding },
+		  "string u8 u64 u64 u64", server_take_finding },
 	};
 
-	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		s->marks = 0;
 		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
 					  err))
 			return -1;
+		if (of[i].part != SERVER_PARTS &&
+		    s->marks != server_marks(s, of[i].part))
+			return err_set(err, ERR_FORMAT,
+				       "%s: table %s lacks rows of the chosen "
+				       "runs, or has some twice; push the runs "
+				       "again",
+				       clickhouse_name(s->c), of[i].table);
+	}
 	return 0;
 }

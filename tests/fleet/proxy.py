@@ -117,14 +117,16 @@ def hostile_replies(rnd):
 
 
 class Hostile:
-    """Passes requests on, but gives reply number `at` as `change` makes it;
-    certificate: with TLS."""
+    """Passes requests on, but gives reply number `at`, or all replies to
+    statements that have the text `at`, as `change` makes it; certificate: with
+    TLS."""
 
     def __init__(self, url, at=-1, change=None, certificate=None):
         to = urllib.parse.urlparse(url)
         proxy = self
         self.count = 0
         self.changed = False
+        self.asked = b""  # what the last reply that was changed answers
         lock = threading.Lock()
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -140,11 +142,15 @@ class Hostile:
                 if r.headers["Content-Encoding"]:
                     head["Content-Encoding"] = r.headers["Content-Encoding"]
                 size = len(good)
+                said = urllib.parse.unquote_plus(self.path) + body.decode(
+                    "utf-8", "replace")
                 with lock:
-                    mine = proxy.count == at
+                    mine = (proxy.count == at if isinstance(at, int)
+                            else at in said)
                     proxy.count += 1
                 if mine:
                     proxy.changed = True
+                    proxy.asked = body
                     status, head, good, size = change(good)
                     self.close_connection = True
                 self.send_response(status)

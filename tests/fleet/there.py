@@ -9,7 +9,10 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
+import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -235,6 +238,122 @@ def test_uncommitted(s, db):
        [r.stderr.decode()])
 
 
+def test_samples_lost(s, db):
+    """Samples that are there twice, or missing, and filters."""
+    url = s.url(0, "f")
+    where = ["--where", "path = '%s'" % path_of(db)]
+    run_id = s.rows("SELECT hex(run) FROM f.run WHERE path = '%s'"
+                    % path_of(db))[0][0]
+    mine = "hex(run) = '%s'" % run_id
+    args = ["export", "--format", "folded", "-o", "-", "--tid", "0-9999999",
+            *where, url]
+    want = run(*args)
+    for i in range(2):
+        s.sql("INSERT INTO f.sample_local SELECT * FROM f.sample_local WHERE "
+              + mine, i)
+    r = run(*args)
+    ok(want.returncode == 0 and r.returncode == 1 and not r.stdout and
+       b"push the runs again" in r.stderr, "samples that are there twice are "
+       "an error with a filter, too", [r.returncode, r.stderr.decode()])
+    push(url, "--server", s.url(1, "f"), db)
+    r = run(*args)
+    ok(r.stdout == want.stdout and r.stdout, "a push removes those of them "
+       "that are too many", [r.stderr.decode()])
+
+
+def test_weights(s):
+    """Two weights whose sum is 2^64."""
+    create(s, "heavy")
+    url = s.url(0, "heavy")
+    s.sql("INSERT INTO heavy.run_local (run, host, kept, rows) VALUES "
+          "('0123456789abcdef', 'h', 2, 2)")
+    s.sql("INSERT INTO heavy.event_local (run, event, samples) VALUES "
+          "('0123456789abcdef', 'e', 2)")
+    s.sql("INSERT INTO heavy.sample_local (run, comm, event, weight, n) VALUES "
+          "('0123456789abcdef', 'c', 'e', 9223372036854775808, 1), "
+          "('0123456789abcdef', 'c', 'e', 9223372036854775808, 1)")
+    r = run("report", url)
+    ok(r.returncode == 1 and not r.stdout and b"63 bits" in r.stderr,
+       "weights that are too many for a sum are an error",
+       [r.returncode, r.stdout.decode(), r.stderr.decode()])
+
+
+def test_no_weight(s, db, folder):
+    """Where the weight is not known, a sample counts as one."""
+    create(s, "light")
+    light = shutil.copy(db, folder + "/light.db")
+    c = sqlite3.connect(light)
+    c.execute("UPDATE event SET weight = NULL")
+    c.commit()
+    c.close()
+    push(s.url(0, "light"), light)
+    got = s.rows("SELECT sum(weight), sum(n) FROM light.sample")[0]
+    ok(got[0] == got[1] != "0", "a sample whose weight is not known counts as "
+       "one", got)
+
+
+def test_last(s):
+    """A long run begins before and ends behind a short one."""
+    create(s, "last")
+    for run_id, start, end in (("a", 10, 90), ("b", 20, 30), ("c", 5, 8)):
+        key = run_id * 16
+        s.sql("INSERT INTO last.run_local (run, host, path, start, end, kept, "
+              "rows) VALUES ('%s', 'h', '/%s', %d, %d, 1, 1)"
+              % (key, run_id, start, end))
+        s.sql("INSERT INTO last.event_local (run, event, samples) VALUES "
+              "('%s', 'e', 1)" % key)
+        s.sql("INSERT INTO last.sample_local (run, comm, event, weight, n) "
+              "VALUES ('%s', 'c', 'e', 1, 1)" % key)
+    got = []
+    for n in "123":
+        out = run("report", "--last", n, s.url(0, "last")).stdout.decode()
+        got.append(re.findall("capture: /([a-c])", out))
+    ok(got == [["a"], ["a", "b"], ["c", "a", "b"]], "the last runs are those "
+       "that ended last, in the order of their begin", got)
+
+
+def test_sums_lost(s, db):
+    """Rows of the small tables that are missing, or there twice."""
+    url = s.url(0, "f")
+    where = ["--where", "path = '%s'" % path_of(db)]
+    run_id = s.rows("SELECT hex(run) FROM f.run WHERE path = '%s'"
+                    % path_of(db))[0][0]
+    mine = "hex(run) = '%s'" % run_id
+    want = run("check", *where, url)
+    bad, n = [], 0
+    for table in ("loss", "verdict", "trust", "finding"):
+        for i in range(2):
+            local = "f.%s_local" % table
+            if s.rows("SELECT count() FROM %s WHERE %s" % (local, mine),
+                      i)[0][0] == "0":
+                continue
+            n += 1
+            s.sql("INSERT INTO %s SELECT * FROM %s WHERE %s"
+                  % (local, local, mine), i)
+            twice = run("check", *where, url)
+            s.sql("ALTER TABLE %s DELETE WHERE %s" % (local, mine), i)
+            wait_mutations(s)
+            none = run("check", *where, url)
+            push(url, "--server", s.url(1, "f"), db)
+            after = run("check", *where, url)
+            for r in (twice, none):
+                if (r.returncode, r.stdout) != (1, b"") or (
+                        b"table " + table.encode()) not in r.stderr:
+                    bad.append((table, r.returncode, r.stderr.decode()))
+            if after.stdout != want.stdout:
+                bad.append((table, after.stderr.decode()))
+    ok(not bad and n > 2, "verdicts, losses, trust and findings that are "
+       "missing or there twice are an error", bad or [n])
+    for i in range(2):
+        s.sql("ALTER TABLE f.run_local UPDATE counted = 0, loss_rows = 0, "
+              "verdict_rows = 0, trust_rows = 0, finding_rows = 0 WHERE "
+              + mine, i)
+    wait_mutations(s)
+    r = run("check", *where, url)
+    ok(r.stdout == want.stdout, "a run of a version that did not count them "
+       "is read", [r.stderr.decode()])
+
+
 def wait_mutations(s):
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -326,6 +445,32 @@ def test_hostile(s, db, rnd):
        "answer or a message", bad[:5] or [ends])
 
 
+def test_name_twice(s, db):
+    """A reply has the function of a place behind those inlined there, again."""
+    counted = []
+
+    def row(place, level):
+        return place + bytes([level, 255]) + b"\2in\3a.c" + bytes(13)
+
+    def change(ignored):
+        place = p.asked.split(b"\r\n\r\n", 1)[1][:8]
+        if not counted:
+            b = struct.pack("<Q", 202)
+        else:
+            b = b"".join(row(place, level) for level in [*range(201), 0])
+        counted.append(1)
+        b = gzip.compress(b)
+        return 200, {"Content-Encoding": "gzip"}, b, len(b)
+
+    with Hostile(s.urls[0], "argMax(levels", change) as p:
+        r = run("report", "--where", "path = '%s'" % path_of(db), p.url + "/f")
+    ok(p.changed and r.returncode == 1 and not r.stdout and
+       b"two functions" in r.stderr, "a place that has two functions is an "
+       "error", [r.returncode, r.stderr.decode()])
+    ok(r.stderr.count(b"clickhouse://") == 1, "a message about a row names the "
+       "server once", [r.stderr.decode()])
+
+
 def test_names(s, folder):
     """Names that the servers lack are found here, and pushed."""
     url = s.url(0, "names")
@@ -385,6 +530,12 @@ def main():
         test_choice(s, dbs)
         test_names(s, folder)
         test_uncommitted(s, dbs[2])
+        test_samples_lost(s, dbs[1])
+        test_weights(s)
+        test_no_weight(s, dbs[2], folder)
+        test_last(s)
+        test_sums_lost(s, dbs[RUNS.index("overwrite-defer.data.zst")])
+        test_name_twice(s, dbs[0])
         test_killed(s, dbs[0])
         test_hostile(s, dbs[0], rnd)
     finish()

@@ -129,6 +129,14 @@ static const struct refused_case refusals[] = {
 	  "Code: 1000, e.displayText() = DB::Exception: No space left on "
 	  "device, e.what() = x",
 	  1000, false, "make room" },
+	{ "a_user_who_may_set_nothing", 500,
+	  "Code: 164, e.displayText() = DB::Exception: Cannot modify "
+	  "'wait_end_of_query' setting in readonly mode, e.what() = x",
+	  164, false, "reading needs readonly = 2" },
+	{ "a_user_who_may_only_read", 500,
+	  "Code: 164, e.displayText() = DB::Exception: Cannot insert into table "
+	  "in readonly mode, e.what() = x",
+	  164, false, "give another user" },
 	{ "a_proxy_without_its_server", 502, "<html>Bad gateway</html>", 0,
 	  true, "no exception of ClickHouse" },
 	{ "another_server", 404, "nothing here", 0, false,
