@@ -111,6 +111,16 @@ say events_that_another_reader_took_are_said
 bad=$?
 say what_the_kernel_counts_is_lost
 
+# what the kernel does not give
+begin live
+python3 "$rings" feed .
+sed -i 's/entries: 0/entries: 573/' live/per_cpu/cpu1/stats
+end
+[ $? = 3 ] && grep -q 'CPU 1: 573 events are left in the ring' err
+bad=$?
+cp stats live/per_cpu/cpu1/stats
+say events_that_are_left_in_a_ring_are_said
+
 "$B" follow -q -o seg whole >out 2>err
 [ $? = 1 ] && grep -q "a copy of one is read by 'backstitch ingest'" err
 bad=$?

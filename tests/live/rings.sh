@@ -124,6 +124,23 @@ sum "SELECT count(*) FROM samples WHERE comm = 'marks' AND pid > 0" all0 >named
 bad=$?
 say threads_have_names_and_processes_in_each_segment
 
+# ---- marks that do not fit behind others leave pages nearly empty
+
+empty
+echo 1 >"$instance/options/overwrite"
+small=$(printf '%1000s' a) large=$(printf '%3500s' b)
+for _ in $(seq 400); do
+	printf %s "$small" >"$instance/trace_marker"
+	printf %s "$large" >"$instance/trace_marker"
+done
+there=$(kernel entries)
+follow large --segment 100s
+end
+bad=$?
+echo "# $there events were in the ring, $(samples large) are in segments, $(kernel entries) are left"
+[ "$there" -gt 100 ] && [ "$(samples large)" = "$there" ] && [ "$(kernel entries)" = 0 ] || bad=1
+say all_that_was_in_the_ring_at_the_end_is_in_a_segment
+
 # ---- the same ring as text, and then as pages
 
 empty
