@@ -304,6 +304,8 @@ static int rings_take_page(struct rings *rs, struct ring *r, struct err *err)
 
 /* ---- reading */
 
+static int rings_check_settings(struct rings *rs, struct err *err);
+
 /* Reads a page, or what there is of it. Returns 1, 0 if there is none, -1 and
  * *err. */
 static int ring_read_page(struct rings *rs, struct ring *r, struct err *err)
@@ -357,6 +359,9 @@ static int rings_read(struct rings *rs, struct ring *r, uint64_t until,
 {
 	int n = rings_fill(rs, r, until, err);
 
+	/* nothing of another clock may get into the part */
+	if (n > 0 && rings_check_settings(rs, err))
+		return -1;
 	rs->first = 0;
 	for (int i = 0; i < n; i++)
 		if (rings_take_page(rs, r, err))
@@ -500,6 +505,8 @@ static int rings_check_settings(struct rings *rs, struct err *err)
 		rs->input, now);
 	free(rs->clock);
 	rs->clock = now;
+	for (size_t i = 0; i < rs->n; i++)
+		rs->ring[i].time = 0;
 	if (rings_end_tail(rs, err))
 		return -1;
 	if (!rs->piece.number)

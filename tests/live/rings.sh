@@ -202,6 +202,21 @@ say another_clock_is_another_segment
 [ "$(sum "SELECT count(*) FROM samples WHERE event = 'raw_syscalls:sys_enter'" two)" -gt 100 ]
 bad=$?
 say an_event_that_is_enabled_later_has_its_format
+# a ring that is soon half full is read before the next look at the clock was due
+cp marks later
+echo local >"$instance/trace_clock"
+follow clock --segment 60s
+./marks "$instance/trace_marker" 1 1000 >/dev/null
+echo mono >"$instance/trace_clock"
+./later "$instance/trace_marker" 1 >/dev/null
+end
+bad=$?
+for db in clock/*.db; do
+	sqlite3 "$db" "SELECT DISTINCT c.clock, s.comm FROM capture c, samples s WHERE s.comm IN ('marks', 'later')"
+done | sort -u | tr '\n' ' ' >clocks
+echo "# $(cat clocks)"
+[ "$(cat clocks)" = "local|marks monotonic|later " ] || bad=1
+say no_page_of_a_new_clock_is_in_the_old_segment
 follow sizes
 if echo 8 2>/dev/null >"$instance/buffer_subbuf_size_kb"
 then
