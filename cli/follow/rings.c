@@ -65,6 +65,7 @@ struct ring {
 	struct ring_counts told; /* in parts */
 	uint64_t marked;	 /* lost events that pages told */
 	uint64_t events;	 /* in pages */
+	uint32_t damaged;	 /* pages, whose events cannot be counted */
 	uint64_t time;		 /* of the newest page */
 	uint64_t left;		 /* events that could not be read */
 	unsigned int tries;	 /* that gave none of them */
@@ -293,6 +294,7 @@ static int rings_take_page(struct rings *rs, struct ring *r, struct err *err)
 		r->marked += got.n_lost;
 	}
 	r->events += got.events;
+	r->damaged += got.damaged;
 	r->time = got.damaged ? r->time : got.time;
 	rs->g->events += got.events;
 	rs->g->bytes += rs->page;
@@ -570,6 +572,25 @@ static int rings_wait(struct rings *rs, struct err *err)
 	return 0;
 }
 
+/* Says what the kernel counts as read, and was not seen. */
+static void rings_tell_missing(struct rings *rs, const struct ring *r)
+{
+	uint64_t n = r->sum.read - r->events;
+
+	rs->damaged = true;
+	if (r->damaged)
+		fprintf(stderr,
+			"backstitch: %s: CPU %" PRId32 ": %" PRIu64
+			" events are in damaged pages\n",
+			rs->input, r->cpu, n);
+	else
+		fprintf(stderr,
+			"backstitch: %s: CPU %" PRId32 ": %" PRIu64
+			" events were taken by another reader of the same "
+			"ring\n",
+			rs->input, r->cpu, n);
+}
+
 /* Says what no part has. */
 static void rings_tell(struct rings *rs)
 {
@@ -582,14 +603,8 @@ static void rings_tell(struct rings *rs)
 				"page: %" PRIu32 " bytes of it\n",
 				rs->input, r->cpu, r->n_page);
 		rs->damaged |= r->n_page;
-		if (r->sum.read > r->events) {
-			fprintf(stderr,
-				"backstitch: %s: CPU %" PRId32 ": %" PRIu64
-				" events were taken by another reader of the "
-				"same ring\n",
-				rs->input, r->cpu, r->sum.read - r->events);
-			rs->damaged = true;
-		}
+		if (r->sum.read > r->events)
+			rings_tell_missing(rs, r);
 		if (r->left)
 			fprintf(stderr,
 				"backstitch: %s: CPU %" PRId32 ": %" PRIu64
