@@ -32,9 +32,13 @@
 /* Pages that are read from a ring before another has its turn, and are written
  * at once. */
 #define TURN 64
-#define BATCH TURN
+#define EVENTS 64 /* of epoll */
+/* Bytes that a page may have left when the next event did not fit, which is
+ * shorter in the next page: its head, and the event's time. */
+#define ROOM 64
 /* Those that are read at the end, when a recorder may be as fast as this. */
 #define LAST_TURNS 4096
+#define TRIES 100
 /* A stack comes at once behind its event: it is waited for this long in a ring
  * that is silent, and for that many pages in another. */
 #define LATE_NS NS
@@ -61,7 +65,10 @@ struct ring {
 	struct ring_counts told; /* in parts */
 	uint64_t marked;	 /* lost events that pages told */
 	uint64_t events;	 /* in pages */
+	uint32_t damaged;	 /* pages, whose events cannot be counted */
 	uint64_t time;		 /* of the newest page */
+	uint64_t left;		 /* events that could not be read */
+	unsigned int tries;	 /* that gave none of them */
 };
 
 struct rings {
@@ -82,9 +89,10 @@ struct rings {
 	 * pages; number 0: none */
 	struct piece piece, tail;
 	int64_t cut_at;
-	/* pages of one ring that are to be stored */
+	/* pages of one ring: those that are stored, and those that were looked
+	 * at */
 	unsigned char *batch;
-	size_t n_batch;
+	size_t first, n_batch;
 	/* events of a page */
 	uint64_t seen[1024];
 	uint16_t *event;
@@ -114,13 +122,19 @@ static void ring_grow(uint64_t now, uint64_t *last, uint64_t *sum)
 	*last = now;
 }
 
-static void ring_read_counts(const struct rings *rs, struct ring *r)
+/* Returns the text of counters, which the caller frees; NULL: none. */
+static char *ring_stats(const struct rings *rs, const struct ring *r)
 {
 	char name[64];
 	size_t len;
 
 	snprintf(name, sizeof(name), "per_cpu/cpu%" PRId32 "/stats", r->cpu);
-	char *text = tracefs_text(rs->src.fs, name, &len);
+	return tracefs_text(rs->src.fs, name, &len);
+}
+
+static void ring_read_counts(const struct rings *rs, struct ring *r)
+{
+	char *text = ring_stats(rs, r);
 
 	if (!text)
 		return;
@@ -235,10 +249,12 @@ static void rings_take_entry(void *arg, uint16_t event, int32_t tid)
 static int rings_flush(struct rings *rs, struct ring *r, struct piece *p,
 		       struct err *err)
 {
+	const unsigned char *page = rs->batch + rs->first * rs->page;
 	size_t len = rs->n_batch * rs->page;
 
+	rs->first += rs->n_batch;
 	rs->n_batch = 0;
-	return len ? piece_add_pages(p, r->cpu, rs->batch, len, err) : 0;
+	return len ? piece_add_pages(p, r->cpu, page, len, err) : 0;
 }
 
 /* Returns the part for a page, or NULL and *err. */
@@ -256,10 +272,11 @@ static struct piece *rings_piece_of(struct rings *rs, struct ring *r,
 	return NULL;
 }
 
-/* Takes one page. Returns the bytes of its data, or -1 and *err. */
-static int64_t rings_take_page(struct rings *rs, struct ring *r,
-			       const unsigned char *page, struct err *err)
+/* Takes the next page of the batch. Returns 0, or -1 and *err. */
+static int rings_take_page(struct rings *rs, struct ring *r, struct err *err)
 {
+	const unsigned char *page =
+		rs->batch + (rs->first + rs->n_batch) * rs->page;
 	struct ftrace_cut_page got;
 	struct piece *p = rings_piece_of(rs, r, page, err);
 
@@ -277,19 +294,19 @@ static int64_t rings_take_page(struct rings *rs, struct ring *r,
 		r->marked += got.n_lost;
 	}
 	r->events += got.events;
+	r->damaged += got.damaged;
 	r->time = got.damaged ? r->time : got.time;
 	rs->g->events += got.events;
 	rs->g->bytes += rs->page;
 	if (rings_describe(rs, p, err))
 		return -1;
-	memmove(rs->batch + rs->n_batch++ * rs->page, page, rs->page);
-	if ((rs->n_batch == BATCH || p == &rs->tail) &&
-	    rings_flush(rs, r, p, err))
-		return -1;
-	return got.len;
+	rs->n_batch++;
+	return p == &rs->tail ? rings_flush(rs, r, p, err) : 0;
 }
 
 /* ---- reading */
+
+static int rings_check_settings(struct rings *rs, struct err *err);
 
 /* Reads a page, or what there is of it. Returns 1, 0 if there is none, -1 and
  * *err. */
@@ -312,23 +329,46 @@ static int ring_read_page(struct rings *rs, struct ring *r, struct err *err)
 		       tracefs_root(rs->src.fs), r->cpu, strerror(errno));
 }
 
-/* Reads a ring until it has no whole page. Returns the number of pages, or -1
- * and *err. */
-static int rings_read(struct rings *rs, struct ring *r, int most,
+/* Reads pages into the batch until there is none, or one begins at a time or
+ * later. 0: until two pages would have been one, as the ring was empty after
+ * the first one then; reading makes events too. A full page alone may have few
+ * bytes if the next event is large. Returns the number of pages, or -1 and
+ * *err. */
+static int rings_fill(struct rings *rs, struct ring *r, uint64_t until,
 		      struct err *err)
 {
-	int64_t len = rs->page;
-	int got = 1;
+	struct ftrace_cut_page got = { 0 };
+	uint32_t before = rs->page;
+	int rc = 1;
 	int n = 0;
 
-	/* reading makes events too: a page that is not full is the last one */
-	while (n < most && len > rs->page / 2 &&
-	       (got = ring_read_page(rs, r, err)) > 0) {
-		len = rings_take_page(rs, r, r->page, err);
+	while (n < TURN && (rc = ring_read_page(rs, r, err)) > 0) {
+		memcpy(rs->batch + (size_t)n++ * rs->page, r->page, rs->page);
 		r->n_page = 0;
-		n++;
+		ftrace_cut_look(rs->cut, r->page, NULL, NULL, &got);
+		if (until ? got.time >= until
+			  : before + got.len + ROOM < rs->page)
+			break;
+		before = got.len;
 	}
-	if (got < 0 || len < 0 || rings_flush(rs, r, &rs->piece, err))
+	return rc < 0 ? -1 : n;
+}
+
+/* Reads a turn of a ring, as rings_fill() does. Returns the number of pages, or
+ * -1 and *err. */
+static int rings_read(struct rings *rs, struct ring *r, uint64_t until,
+		      struct err *err)
+{
+	int n = rings_fill(rs, r, until, err);
+
+	/* nothing of another clock may get into the part */
+	if (n > 0 && rings_check_settings(rs, err))
+		return -1;
+	rs->first = 0;
+	for (int i = 0; i < n; i++)
+		if (rings_take_page(rs, r, err))
+			return -1;
+	if (n < 0 || rings_flush(rs, r, &rs->piece, err))
 		return -1;
 	if (!n && rs->g->now - rs->cut_at >= LATE_NS)
 		r->late = false;
@@ -342,7 +382,7 @@ static int rings_read_all(struct rings *rs, struct err *err)
 	bool more = false;
 
 	for (size_t i = 0; i < rs->n; i++) {
-		int got = rings_read(rs, &rs->ring[i], TURN, err);
+		int got = rings_read(rs, &rs->ring[i], 0, err);
 
 		if (got < 0)
 			return -1;
@@ -363,7 +403,7 @@ static int rings_read_until(struct rings *rs, struct ring *r, uint64_t time,
 	int got = TURN;
 
 	for (int i = 0; got == TURN && i < LAST_TURNS; i++) {
-		got = rings_read(rs, r, TURN, err);
+		got = rings_read(rs, r, time, err);
 		if (r->time >= time)
 			break;
 	}
@@ -467,6 +507,8 @@ static int rings_check_settings(struct rings *rs, struct err *err)
 		rs->input, now);
 	free(rs->clock);
 	rs->clock = now;
+	for (size_t i = 0; i < rs->n; i++)
+		rs->ring[i].time = 0;
 	if (rings_end_tail(rs, err))
 		return -1;
 	if (!rs->piece.number)
@@ -509,8 +551,8 @@ static int rings_tick(struct rings *rs, struct err *err)
 
 static int rings_wait(struct rings *rs, struct err *err)
 {
-	struct epoll_event ev[BATCH];
-	int n = epoll_wait(rs->epoll, ev, BATCH, 0);
+	struct epoll_event ev[EVENTS];
+	int n = epoll_wait(rs->epoll, ev, EVENTS, 0);
 
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.u32 >= rs->n) {
@@ -519,7 +561,7 @@ static int rings_wait(struct rings *rs, struct err *err)
 			continue;
 		}
 		struct ring *r = &rs->ring[ev[i].data.u32];
-		int got = rings_read(rs, r, TURN, err);
+		int got = rings_read(rs, r, 0, err);
 
 		if (got < 0)
 			return -1;
@@ -528,6 +570,25 @@ static int rings_wait(struct rings *rs, struct err *err)
 			ring_arm(rs, r);
 	}
 	return 0;
+}
+
+/* Says what the kernel counts as read, and was not seen. */
+static void rings_tell_missing(struct rings *rs, const struct ring *r)
+{
+	uint64_t n = r->sum.read - r->events;
+
+	rs->damaged = true;
+	if (r->damaged)
+		fprintf(stderr,
+			"backstitch: %s: CPU %" PRId32 ": %" PRIu64
+			" events are in damaged pages\n",
+			rs->input, r->cpu, n);
+	else
+		fprintf(stderr,
+			"backstitch: %s: CPU %" PRId32 ": %" PRIu64
+			" events were taken by another reader of the same "
+			"ring\n",
+			rs->input, r->cpu, n);
 }
 
 /* Says what no part has. */
@@ -542,24 +603,84 @@ static void rings_tell(struct rings *rs)
 				"page: %" PRIu32 " bytes of it\n",
 				rs->input, r->cpu, r->n_page);
 		rs->damaged |= r->n_page;
-		if (r->sum.read > r->events) {
+		if (r->sum.read > r->events)
+			rings_tell_missing(rs, r);
+		if (r->left)
 			fprintf(stderr,
 				"backstitch: %s: CPU %" PRId32 ": %" PRIu64
-				" events were taken by another reader of the "
-				"same ring\n",
-				rs->input, r->cpu, r->sum.read - r->events);
-			rs->damaged = true;
-		}
+				" events are left in the ring; the next run "
+				"reads them\n",
+				rs->input, r->cpu, r->left);
+		rs->damaged |= r->left;
 	}
+}
+
+/* Returns the time of the rings' clock, or UINT64_MAX if nobody tells it. */
+static uint64_t rings_time(const struct rings *rs)
+{
+	static const char key[] = "\nnow ts:";
+	char *text = ring_stats(rs, &rs->ring[0]);
+	const char *at = text ? strstr(text, key) : NULL;
+	uint64_t time = UINT64_MAX;
+
+	if (at) {
+		char *end;
+
+		/* seconds and microseconds, or what a clock counts */
+		time = strtoull(at + strlen(key), &end, 10);
+		if (*end == '.')
+			time = time * NS +
+			       (strtoull(end + 1, NULL, 10) + 1) * 1000;
+	}
+	free(text);
+	return time ? time : UINT64_MAX;
+}
+
+/* Reads a turn of a ring up to the time of the end. Returns whether there may
+ * be more, or -1 and *err. */
+static int rings_read_last(struct rings *rs, struct ring *r, uint64_t end,
+			   struct err *err)
+{
+	if (r->time >= end)
+		return 0;
+	int n = rings_read(rs, r, end, err);
+
+	if (n < 0)
+		return -1;
+	char *text = r->time < end ? ring_stats(rs, r) : NULL;
+
+	/* an event that is being written keeps those behind it from readers */
+	r->left = text ? ring_count(text, "entries: ") : 0;
+	r->tries = n ? 0 : r->tries + 1;
+	free(text);
+	return n == TURN || (r->left && r->tries < TRIES);
+}
+
+/* Reads all that was in the rings when the end was asked. What comes later may
+ * have no end. */
+static int rings_read_rest(struct rings *rs, struct err *err)
+{
+	uint64_t end = rings_time(rs);
+	bool more = true;
+
+	for (int i = 0; more && i < LAST_TURNS; i++) {
+		more = false;
+		for (size_t k = 0; k < rs->n; k++) {
+			int got = rings_read_last(rs, &rs->ring[k], end, err);
+
+			if (got < 0)
+				return -1;
+			more |= got > 0;
+		}
+		if (threads_are_new(rs->src.threads))
+			rings_ask_threads(rs);
+	}
+	return 0;
 }
 
 static int rings_stop(struct rings *rs, struct err *err)
 {
-	int more = 1;
-
-	for (int i = 0; more > 0 && i < LAST_TURNS; i++)
-		more = rings_read_all(rs, err);
-	int rc = more < 0 || rings_end_tail(rs, err) ||
+	int rc = rings_read_rest(rs, err) || rings_end_tail(rs, err) ||
 				 (rs->piece.number &&
 				  rings_cut(rs, true, err)) ||
 				 rings_end_tail(rs, err)
@@ -665,7 +786,7 @@ static int rings_read_layout(struct rings *rs, struct err *err)
 	if (!rs->cut)
 		return -1;
 	rs->page = ftrace_cut_size(rs->cut);
-	rs->batch = mem_new(BATCH, rs->page);
+	rs->batch = mem_new(TURN, rs->page);
 	for (size_t i = 0; i < STACKS; i++) {
 		snprintf(name, sizeof(name), "events/ftrace/%s/format",
 			 stacks[i]);

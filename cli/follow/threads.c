@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/follow/tracefs.h"
 #include "formats/reader/bounds.h"
@@ -14,10 +13,13 @@
 
 /* TASK_COMM_LEN, and names that kthreads have in newer kernels */
 #define NAME_SIZE 64
+/* of /proc/TID/stat, as proc(5) counts them */
+#define START_FIELD 22
 
 struct thread {
 	int32_t tid;
 	int32_t process;      /* -1: unknown */
+	uint64_t start;	      /* as /proc has it; 0: unknown */
 	char name[NAME_SIZE]; /* empty: unknown */
 };
 
@@ -145,6 +147,39 @@ static void threads_take_processes(struct threads *t, const char *text)
 	}
 }
 
+/* Returns when a thread that lives began, which tells it from others that had
+ * its id; 0: unknown. */
+static uint64_t threads_start(int32_t tid)
+{
+	char path[64];
+	size_t len;
+	uint64_t start = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	char *text = tracefs_text_of(path, &len);
+	/* behind the name, which may be anything */
+	const char *at = text ? strrchr(text, ')') : NULL;
+
+	for (int field = 2; at && field < START_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		start = strtoull(at, NULL, 10);
+	free(text);
+	return start;
+}
+
+/* Drops what is known of an id if it is that of another thread now. */
+static void threads_renew(struct threads *t, int32_t tid)
+{
+	struct thread *th = threads_at(t, tid);
+	uint64_t start = threads_start(tid);
+
+	if (start && start != th->start)
+		*th = (struct thread){ .tid = tid,
+				       .process = -1,
+				       .start = start };
+}
+
 /* Asks for the process of a thread that lives, which stays the same, and for
  * its name unless the kernel told one. */
 static void threads_ask_proc(struct threads *t, int32_t tid)
@@ -169,6 +204,8 @@ static void threads_ask_proc(struct threads *t, int32_t tid)
 
 void threads_ask(struct threads *t, const char *cmdlines, const char *tgids)
 {
+	for (size_t i = 0; t->live && i < t->n_fresh; i++)
+		threads_renew(t, t->fresh[i]);
 	if (cmdlines)
 		threads_take_names(t, cmdlines);
 	if (tgids)
@@ -220,12 +257,9 @@ void threads_write_processes(struct threads *t, FILE *out)
 }
 
 /* Without /proc, nobody knows whether the id is still that of the thread. */
-static bool threads_lives(const struct threads *t, int32_t tid)
+static bool threads_lives(const struct threads *t, const struct thread *th)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)tid);
-	return t->live && !access(path, F_OK);
+	return t->live && th->start && threads_start(th->tid) == th->start;
 }
 
 void threads_cut(struct threads *t)
@@ -240,7 +274,7 @@ void threads_forget(struct threads *t)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (threads_is_seen(t, t->at[i].tid) ||
-		    threads_lives(t, t->at[i].tid))
+		    threads_lives(t, &t->at[i]))
 			t->at[n++] = t->at[i];
 	t->n = n;
 	threads_index(t);

@@ -95,6 +95,9 @@ void ftrace_cut_look(struct ftrace_cut *c, const void *page, ftrace_cut_fn *fn,
 	out->time = pg.time;
 	out->len = (uint32_t)bytes_left(&pg.b);
 	out->n_lost = pg.n_lost;
+	out->damaged = false;
+	if (!fn)
+		return;
 	while ((ret = ft_page_next(&c->ft, &pg, &e, NULL)) > 0) {
 		uint16_t event = 0;
 		uint32_t tid = 0;

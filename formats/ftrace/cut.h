@@ -36,7 +36,8 @@ uint32_t ftrace_cut_size(const struct ftrace_cut *c);
 int32_t ftrace_cut_id(const void *text, size_t n);
 /* Says that entries of an event are stacks of the one before them. */
 void ftrace_cut_stack(struct ftrace_cut *c, uint16_t event);
-/* Looks at the page, of as many bytes as ftrace_cut_size() says. */
+/* Looks at the page, of as many bytes as ftrace_cut_size() says. fn: NULL to
+ * look at its head alone. */
 void ftrace_cut_look(struct ftrace_cut *c, const void *page, ftrace_cut_fn *fn,
 		     void *arg, struct ftrace_cut_page *out);
 /* Returns whether the page begins with the stack of an event that is in the

@@ -77,11 +77,17 @@ printf '\377\377\377' | dd of=hostile/per_cpu/cpu1/trace_pipe_raw bs=1 seek=1640
 mkdir bad && cp -r live hostile bad && mv bad/hostile bad/whole
 begin bad/live --segment 20K
 python3 "$rings" feed bad
+cp live/per_cpu/cpu1/stats stats
+echo 'read events: 100000' >>bad/live/per_cpu/cpu1/stats
 end
 [ $? = 3 ] && grep -q 'event 65535 has no format' err && one "SELECT detail FROM damage" >out && [ "$(wc -l <out)" = 1 ] &&
 	grep -q 'a page says it has 65535 bytes' out
 bad=$?
 say a_hostile_page_is_damage_of_its_segment
+cp stats bad/live/per_cpu/cpu1/stats
+grep -q 'CPU 1: [0-9]* events are in damaged pages' err && ! grep -q 'another reader' err
+bad=$?
+say events_in_damaged_pages_were_not_taken_by_another_reader
 cp whole.db good.db
 "$B" ingest -q -f -o whole.db bad/whole >out 2>err
 is_whole
@@ -110,6 +116,16 @@ say events_that_another_reader_took_are_said
 [ "$(one "SELECT coalesce(sum(n), 0) FROM loss WHERE counts" | awk '{ n += $1 } END { print n }')" = 75 ]
 bad=$?
 say what_the_kernel_counts_is_lost
+
+# what the kernel does not give
+begin live
+python3 "$rings" feed .
+sed -i 's/entries: 0/entries: 573/' live/per_cpu/cpu1/stats
+end
+[ $? = 3 ] && grep -q 'CPU 1: 573 events are left in the ring' err
+bad=$?
+cp stats live/per_cpu/cpu1/stats
+say events_that_are_left_in_a_ring_are_said
 
 "$B" follow -q -o seg whole >out 2>err
 [ $? = 1 ] && grep -q "a copy of one is read by 'backstitch ingest'" err

@@ -124,6 +124,23 @@ sum "SELECT count(*) FROM samples WHERE comm = 'marks' AND pid > 0" all0 >named
 bad=$?
 say threads_have_names_and_processes_in_each_segment
 
+# ---- marks that do not fit behind others leave pages nearly empty
+
+empty
+echo 1 >"$instance/options/overwrite"
+small=$(printf '%1000s' a) large=$(printf '%3500s' b)
+for _ in $(seq 400); do
+	printf %s "$small" >"$instance/trace_marker"
+	printf %s "$large" >"$instance/trace_marker"
+done
+there=$(kernel entries)
+follow large --segment 100s
+end
+bad=$?
+echo "# $there events were in the ring, $(samples large) are in segments, $(kernel entries) are left"
+[ "$there" -gt 100 ] && [ "$(samples large)" = "$there" ] && [ "$(kernel entries)" = 0 ] || bad=1
+say all_that_was_in_the_ring_at_the_end_is_in_a_segment
+
 # ---- the same ring as text, and then as pages
 
 empty
@@ -185,6 +202,21 @@ say another_clock_is_another_segment
 [ "$(sum "SELECT count(*) FROM samples WHERE event = 'raw_syscalls:sys_enter'" two)" -gt 100 ]
 bad=$?
 say an_event_that_is_enabled_later_has_its_format
+# a ring that is soon half full is read before the next look at the clock was due
+cp marks later
+echo local >"$instance/trace_clock"
+follow clock --segment 60s
+./marks "$instance/trace_marker" 1 1000 >/dev/null
+echo mono >"$instance/trace_clock"
+./later "$instance/trace_marker" 1 >/dev/null
+end
+bad=$?
+for db in clock/*.db; do
+	sqlite3 "$db" "SELECT DISTINCT c.clock, s.comm FROM capture c, samples s WHERE s.comm IN ('marks', 'later')"
+done | sort -u | tr '\n' ' ' >clocks
+echo "# $(cat clocks)"
+[ "$(cat clocks)" = "local|marks monotonic|later " ] || bad=1
+say no_page_of_a_new_clock_is_in_the_old_segment
 follow sizes
 if echo 8 2>/dev/null >"$instance/buffer_subbuf_size_kb"
 then

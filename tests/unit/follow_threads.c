@@ -2,8 +2,12 @@
  * stream to the next. */
 #include "cli/follow/threads.h"
 
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +108,84 @@ START_TEST(a_thread_that_ended_is_forgotten_after_its_piece)
 }
 END_TEST
 
+/* Returns a child that waits and has that name; tid: its id, or 0. */
+static pid_t begin_child(pid_t tid, const char *name)
+{
+	struct clone_args a = { .exit_signal = SIGCHLD,
+				.set_tid = (uintptr_t)&tid,
+				.set_tid_size = tid ? 1 : 0 };
+	int ready[2];
+	char c;
+
+	if (!tid)
+		a.set_tid = 0;
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t pid = (pid_t)syscall(SYS_clone3, &a, sizeof(a));
+
+	if (!pid) {
+		prctl(PR_SET_NAME, name);
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	if (pid > 0)
+		ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+/* Ends a thread that is known as "first", and gives its id to another one,
+ * "second". Returns the id, or 0 if only root may do that. */
+static pid_t use_again(void)
+{
+	pid_t pid = begin_child(0, "first");
+
+	ck_assert_int_gt(pid, 0);
+	threads_see(threads, (int32_t)pid);
+	threads_ask(threads, NULL, NULL);
+	ck_assert(has(true, (int)pid, "first"));
+	end_child(pid);
+	/* they begin at different ticks */
+	usleep(30000);
+	pid_t again = begin_child(pid, "second");
+
+	ck_assert(again == pid || (again < 0 && errno == EPERM));
+	return again < 0 ? 0 : pid;
+}
+
+START_TEST(an_id_that_is_used_again_is_another_thread)
+{
+	pid_t pid = use_again();
+
+	if (!pid)
+		return;
+	threads_cut(threads);
+	threads_see(threads, (int32_t)pid);
+	threads_ask(threads, NULL, NULL);
+	ck_assert(has(true, (int)pid, "second"));
+	end_child(pid);
+}
+END_TEST
+
+START_TEST(a_thread_is_forgotten_although_its_id_is_used_again)
+{
+	pid_t pid = use_again();
+
+	if (!pid)
+		return;
+	cut();
+	ck_assert(!has(true, (int)pid, "first"));
+	end_child(pid);
+}
+END_TEST
+
 START_TEST(proc_tells_what_the_kernel_does_not_remember)
 {
 	char me[16];
@@ -153,6 +235,8 @@ END_TEST
 RUN_WITH("follow_threads", begin_live, end_live,
 	 a_name_goes_on_while_its_thread_lives, the_newest_name_counts,
 	 a_thread_that_ended_is_forgotten_after_its_piece,
+	 an_id_that_is_used_again_is_another_thread,
+	 a_thread_is_forgotten_although_its_id_is_used_again,
 	 proc_tells_what_the_kernel_does_not_remember,
 	 threads_of_another_machine_are_not_asked_for,
 	 texts_of_anything_are_read)
