@@ -15,6 +15,7 @@
 
 #include "cli/follow/other_reader.h"
 #include "cli/follow/piece.h"
+#include "cli/follow/ring_counts.h"
 #include "cli/follow/threads.h"
 #include "cli/follow/tracefs.h"
 #include "formats/ftrace/cut.h"
@@ -46,11 +47,6 @@
 #define CPUS_MAX 65536
 #define STACKS 3
 #define LAYOUT "events/header_page"
-
-/* Counters of the kernel since the buffer was followed. */
-struct ring_counts {
-	uint64_t overrun, commit_overrun, dropped, read;
-};
 
 struct ring {
 	int32_t cpu;
@@ -100,54 +96,6 @@ struct rings {
 	uint64_t undescribed; /* events without a format */
 	bool damaged;
 };
-
-/* ---- counters of the kernel */
-
-static uint64_t ring_count(const char *text, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (const char *at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (!strncmp(at, key, n))
-			return strtoull(at + n, NULL, 10);
-	}
-	return 0;
-}
-
-/* What a counter grew by; one that is smaller was set to 0. */
-static void ring_grow(uint64_t now, uint64_t *last, uint64_t *sum)
-{
-	*sum += now >= *last ? now - *last : now;
-	*last = now;
-}
-
-/* Returns the text of counters, which the caller frees; NULL: none. */
-static char *ring_stats(const struct rings *rs, const struct ring *r)
-{
-	char name[64];
-	size_t len;
-
-	snprintf(name, sizeof(name), "per_cpu/cpu%" PRId32 "/stats", r->cpu);
-	return tracefs_text(rs->src.fs, name, &len);
-}
-
-static void ring_read_counts(const struct rings *rs, struct ring *r)
-{
-	char *text = ring_stats(rs, r);
-
-	if (!text)
-		return;
-	ring_grow(ring_count(text, "overrun: "), &r->last.overrun,
-		  &r->sum.overrun);
-	ring_grow(ring_count(text, "commit overrun: "), &r->last.commit_overrun,
-		  &r->sum.commit_overrun);
-	ring_grow(ring_count(text, "dropped events: "), &r->last.dropped,
-		  &r->sum.dropped);
-	ring_grow(ring_count(text, "read events: "), &r->last.read,
-		  &r->sum.read);
-	free(text);
-}
 
 /* Stores in a part what was lost since the last one. Events that the kernel
  * counted as overwritten are marked in the next page, with a number if there is
@@ -286,7 +234,7 @@ static int rings_take_page(struct rings *rs, struct ring *r, struct err *err)
 	if (!r->begun) {
 		/* it marks what was lost before the ring was opened, too */
 		r->begun = true;
-		ring_read_counts(rs, r);
+		ring_counts_read(rs->src.fs, r->cpu, &r->last, &r->sum);
 		if (r->sum.overrun < got.n_lost)
 			r->sum.overrun = got.n_lost;
 		r->sum.read = got.events;
@@ -436,7 +384,9 @@ static int rings_cut(struct rings *rs, bool read, struct err *err)
 	uint64_t newest = rings_newest(rs);
 
 	for (size_t i = 0; i < rs->n; i++) {
-		ring_read_counts(rs, &rs->ring[i]);
+		struct ring *r = &rs->ring[i];
+
+		ring_counts_read(rs->src.fs, r->cpu, &r->last, &r->sum);
 		if (read && rings_read_until(rs, &rs->ring[i], newest, err))
 			return -1;
 	}
@@ -572,25 +522,6 @@ static int rings_wait(struct rings *rs, struct err *err)
 	return 0;
 }
 
-/* Says what the kernel counts as read, and was not seen. */
-static void rings_tell_missing(struct rings *rs, const struct ring *r)
-{
-	uint64_t n = r->sum.read - r->events;
-
-	rs->damaged = true;
-	if (r->damaged)
-		fprintf(stderr,
-			"backstitch: %s: CPU %" PRId32 ": %" PRIu64
-			" events are in damaged pages\n",
-			rs->input, r->cpu, n);
-	else
-		fprintf(stderr,
-			"backstitch: %s: CPU %" PRId32 ": %" PRIu64
-			" events were taken by another reader of the same "
-			"ring\n",
-			rs->input, r->cpu, n);
-}
-
 /* Says what no part has. */
 static void rings_tell(struct rings *rs)
 {
@@ -603,37 +534,15 @@ static void rings_tell(struct rings *rs)
 				"page: %" PRIu32 " bytes of it\n",
 				rs->input, r->cpu, r->n_page);
 		rs->damaged |= r->n_page;
-		if (r->sum.read > r->events)
-			rings_tell_missing(rs, r);
+		if (r->sum.read > r->events) {
+			ring_tell_missing(rs->input, r->cpu,
+					  r->sum.read - r->events, r->damaged);
+			rs->damaged = true;
+		}
 		if (r->left)
-			fprintf(stderr,
-				"backstitch: %s: CPU %" PRId32 ": %" PRIu64
-				" events are left in the ring; the next run "
-				"reads them\n",
-				rs->input, r->cpu, r->left);
+			ring_tell_left(rs->input, r->cpu, r->left);
 		rs->damaged |= r->left;
 	}
-}
-
-/* Returns the time of the rings' clock, or UINT64_MAX if nobody tells it. */
-static uint64_t rings_time(const struct rings *rs)
-{
-	static const char key[] = "\nnow ts:";
-	char *text = ring_stats(rs, &rs->ring[0]);
-	const char *at = text ? strstr(text, key) : NULL;
-	uint64_t time = UINT64_MAX;
-
-	if (at) {
-		char *end;
-
-		/* seconds and microseconds, or what a clock counts */
-		time = strtoull(at + strlen(key), &end, 10);
-		if (*end == '.')
-			time = time * NS +
-			       (strtoull(end + 1, NULL, 10) + 1) * 1000;
-	}
-	free(text);
-	return time ? time : UINT64_MAX;
 }
 
 /* Reads a turn of a ring up to the time of the end. Returns whether there may
@@ -647,7 +556,7 @@ static int rings_read_last(struct rings *rs, struct ring *r, uint64_t end,
 
 	if (n < 0)
 		return -1;
-	char *text = r->time < end ? ring_stats(rs, r) : NULL;
+	char *text = r->time < end ? ring_stats(rs->src.fs, r->cpu) : NULL;
 
 	/* an event that is being written keeps those behind it from readers */
 	r->left = text ? ring_count(text, "entries: ") : 0;
@@ -660,7 +569,7 @@ static int rings_read_last(struct rings *rs, struct ring *r, uint64_t end,
  * have no end. */
 static int rings_read_rest(struct rings *rs, struct err *err)
 {
-	uint64_t end = rings_time(rs);
+	uint64_t end = ring_time(rs->src.fs, rs->ring[0].cpu);
 	bool more = true;
 
 	for (int i = 0; more && i < LAST_TURNS; i++) {
@@ -722,7 +631,7 @@ static int rings_add(struct rings *rs, int32_t cpu, const char *path,
 			       path);
 	r->armed = true;
 	r->page = mem_new(rs->page, 1);
-	ring_read_counts(rs, r);
+	ring_counts_read(rs->src.fs, r->cpu, &r->last, &r->sum);
 	r->sum = (struct ring_counts){ 0 };
 	return 0;
 }
