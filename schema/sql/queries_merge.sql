@@ -138,8 +138,9 @@ ORDER BY image
 
 -- name: merge_groups
 SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
-	coalesce(kernel_mark, 0) AS kernel_mark
-FROM sample_group
+	coalesce(kernel_mark, 0) AS kernel_mark,
+	(SELECT name FROM comm WHERE comm.id = g.comm) AS name
+FROM sample_group g
 
 -- For int_rows.h.
 -- ?1: the id before the first
@@ -331,7 +332,7 @@ WHERE event = ?1
 
 -- name: merge_join_chain
 UPDATE chain SET verdict = ?2, confidence = ?3, n_events = n_events + 1,
-	from_ns = NULL, loss = NULL
+	from_ns = NULL, loss = NULL, flags = flags | 4096
 WHERE id = ?1
 
 -- The captures' numbers of cookies with one half only.
