@@ -154,16 +154,18 @@ SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
 		FROM piece WHERE line = ?1)) AS chains
 FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
--- Losses of a line, with the time since when there may have been some. A CPU
--- that had no record in its piece before is known from the pieces before.
+-- Losses of a line, with the time since when there may have been some. In its
+-- piece a ring may have had no record before, or only one that the piece begins
+-- with; the pieces before have its last one.
 -- ?1: the line
 -- name: settle_losses
-SELECT l.id, l.what, l.cpu, l.t1, coalesce(l.t0, (SELECT max(s.t)
+SELECT id, what, cpu, t1, coalesce(max(since, before), since, before) AS t0
+FROM (SELECT l.id, l.what, l.cpu, l.t1, l.t0 AS since, (SELECT max(s.t)
 		FROM cpu_last s JOIN piece q ON q.capture = s.capture
 		WHERE q.line = p.line AND q.place < p.place
-		AND s.cpu IS l.cpu)) AS t0
-FROM loss l JOIN piece p ON p.capture = l.capture
-WHERE p.line = ?1 ORDER BY l.t1, l.t0, l.id
+		AND s.cpu IS l.cpu AND s.t < l.t1) AS before
+	FROM loss l JOIN piece p ON p.capture = l.capture WHERE p.line = ?1)
+ORDER BY t1, t0, id
 
 -- name: settle_cpus
 CREATE TEMP TABLE cpu_last(capture INTEGER, cpu INTEGER, t INTEGER,
@@ -177,7 +179,7 @@ INSERT INTO cpu_last SELECT capture, cpu, max(t) FROM (
 	GROUP BY 1, 2)
 WHERE capture IN (SELECT p.capture FROM piece p WHERE EXISTS (SELECT 1
 	FROM piece q JOIN loss l ON l.capture = q.capture
-	WHERE q.line = p.line AND q.place AND l.t0 IS NULL))
+	WHERE q.line = p.line AND q.place AND l.cpu NOT NULL))
 GROUP BY 1, 2
 
 -- name: settle_lines_end
