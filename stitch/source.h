@@ -177,15 +177,6 @@ struct build_id_def {
 	uint8_t id[20], id_len;
 };
 
-/* What unwinding needs of a sample, read before the sample is decoded. */
-struct rec_dump {
-	int32_t pid, tid;
-	struct regs regs; /* regs.v is value */
-	uint64_t value[64];
-	const void *stack; /* borrowed until close() */
-	uint32_t len;
-};
-
 struct source_opts {
 	uint16_t index; /* index of the source, for the ledger */
 	bool no_scan; /* for tests: read files through the window, like pipes */
@@ -232,11 +223,6 @@ struct source_ops {
 	 * continues. */
 	int (*decode)(struct source *src, const struct ref *ref,
 		      struct record *rec, struct err *err);
-	/* Reads the stack dump of a ref that is not decoded yet. Returns false
-	 * if it has none, or if its bytes may move before close(). NULL: it
-	 * never has. */
-	bool (*dump_ahead)(struct source *src, const struct ref *ref,
-			   struct rec_dump *out);
 	/* Returns true if next() and decode() may be called by another thread
 	 * than fields() and print(), and payloads and stack dumps of records
 	 * stay where they are until close(). They must not write to src, but
