@@ -138,6 +138,10 @@ struct source_info {
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
+	/* Of a piece of a stream that was cut: a number for the place at which
+	 * it begins, and for that at which it ends. The piece that begins
+	 * where another one ends continues it; 0: none. */
+	uint64_t cut_before, cut_behind;
 	bool filtered;	/* by its command line, events leave out some tasks or
 			 * hits */
 	bool paused;	/* by its command line, recording may have paused */

@@ -123,16 +123,19 @@ static int join_open(struct merge *m, struct err *err)
 int merge_join(struct merge *m, struct err *err)
 {
 	int64_t open, kin;
+	bool has_pieces;
 
-	if (db_drain(m->db, err) ||
+	if (db_drain(m->db, err) || merge_settle_open(m, &has_pieces, err) ||
 	    db_number(m->db, store_sql("merge_has_open"), &open, err) ||
 	    db_number(m->db, store_sql("merge_has_kin"), &kin, err))
 		return -1;
-	if (!open && !kin)
+	if (!open && !kin && !has_pieces)
 		return 0;
 	if (db_exec(m->db, store_sql("merge_boots"), err) ||
 	    (open && join_open(m, err)) ||
-	    (kin && db_exec(m->db, store_sql("merge_settle"), err)))
+	    (kin && db_exec(m->db, store_sql("merge_kin"), err)))
 		return -1;
-	return db_exec(m->db, store_sql("merge_boots_end"), err);
+	if (db_exec(m->db, store_sql("merge_boots_end"), err))
+		return -1;
+	return has_pieces ? merge_settle(m, err) : 0;
 }

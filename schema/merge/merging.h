@@ -212,4 +212,10 @@ int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err);
 /* ---- merge_join.c: requests whose chain is in another capture. Called when
  * all rows are there but the groups. */
 int merge_join(struct merge *m, struct err *err);
+
+/* ---- merge_settle.c: requests of cut streams whose chain is in none. */
+/* Before merge_join(): opens again what an earlier merge settled. has_pieces:
+ * whether merge_settle() is needed. */
+int merge_settle_open(struct merge *m, bool *has_pieces, struct err *err);
+int merge_settle(struct merge *m, struct err *err);
 #endif

@@ -348,7 +348,7 @@ DROP TABLE open_cookie;
 DROP TABLE open_request
 
 -- Captures of one boot share the counters of cookies: what one of them lacks
--- is not missing if another one has it, and is missing once. merge_settle looks for the counters of
+-- is not missing if another one has it, and is missing once. merge_kin looks for the counters of
 -- gaps, and for requests before those that seemed to be the first of their
 -- cookie. This is so for the kernel's layout of cookies only.
 -- name: merge_has_kin
@@ -358,7 +358,7 @@ SELECT EXISTS (SELECT 1 FROM capture a JOIN cookies q ON q.capture = a.id
 		AND b.release IS a.release AND b.clock IS a.clock
 	JOIN cookies p ON p.capture = b.id) AS has_kin
 
--- name: merge_settle
+-- name: merge_kin
 CREATE TEMP TABLE kin(capture INTEGER PRIMARY KEY, kin INTEGER, big INTEGER);
 INSERT INTO kin SELECT id, kin, big FROM (
 	SELECT c.id, min(c.id) OVER w AS kin, count(*) OVER w AS n,

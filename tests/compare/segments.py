@@ -170,22 +170,7 @@ def rows(db, name):
 
 # ---- what may differ
 
-OPEN = ("exit_per_task", "chain_lost", "unexplained", "pending_end")
 REUSED, FIRST_LOST = 8, 128
-
-
-def still_open(table, row):
-    """A request that is pending where its segment ends, and whose stack never
-    came: only the whole stream tells why."""
-    if table == "samples" and row[11] in OPEN:
-        return row[:11]
-    if table == "verdicts" and row[0] == "request" and row[1] in OPEN:
-        return ("request",)
-    if table == "trust" and row[1] in ["missing (%s)" % v for v in OPEN]:
-        return row[0], "open"
-    if table == "folded" and "[user: " in row[1]:
-        return row[0], re.sub("user: (%s)" % "|".join(OPEN), "open", row[1])
-    return None
 
 
 def used_before(table, row):
@@ -266,7 +251,6 @@ CLASSES = {
     "thread id used before": (used_before, PAIR),
     "ended before": (ended_before, PAIR),
     "first lost": (first_lost, PAIR),
-    "still open": (still_open, PAIR),
     "throttled over a cut": (cut_throttle, ONE),
     "sums of perf at the end": (sums_of_the_end, ONE),
     "begins late": (begins_late, ONE),
@@ -277,10 +261,8 @@ CLASSES = {
 }
 # Which of them a stream may have, beside those of its kind.
 MAY = {
-    "defer-task": ("still open",),
-    "defer-all": ("thread id used before", "ended before", "still open"),
+    "defer-all": ("thread id used before", "ended before"),
     "defer-lost": ("thread id used before", "ended before", "first lost",
-                   "still open",
                    "throttled over a cut", "sums of perf at the end",
                    "mappings", "stacks of mappings", "gap over a cut"),
     "text-marker": ("begins late", "without stacks", "gap over a cut"),
