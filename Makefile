@@ -52,6 +52,7 @@ calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
 twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
+	cli/embed_empty.c \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
 	$(call twins,$(CURL),curl/curl.h,cli/clickhouse)
@@ -75,11 +76,12 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 PLUGIN_OBJS := $(if $(PLUGIN),$(O)/plug/schema_sql.o \
+	$(O)/plug/schema_empty.o \
 	$(PLUGIN_SRCS:%.c=$(O)/plug/%.o))
 SQL := $(call find,schema,sql)
 COLUMNS := $(O)/schema/columns.h
 UNIT := $(wildcard tests/unit/*.c)
-OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
+OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o $(O)/schema_empty.o
 EXT := $(O)/backstitch_sql.so
 EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
 TEXT := $(call find,cli,css) $(call find,cli,js) $(call find,cli,html)
@@ -146,6 +148,15 @@ $(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
 
+# The pages of an empty database, made by SQL: by a program of the build.
+EMBED_EMPTY := cli/embed_empty schema/db/empty_sql schema/db/queries \
+	schema_sql stitch/base/mem
+$(O)/embed_empty: $(EMBED_EMPTY:%=$(O)/%.o)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
+$(O)/schema_empty.c: $(O)/embed_empty
+	$(call say,EMBED,$@)
+	$(Q)$< >$@
+
 # The columns of our queries by name. Sources include it, so it is made first.
 $(COLUMNS): $(SQL) schema/columns.awk | $(O)/probe
 	$(call say,EMBED,$@)
@@ -160,7 +171,8 @@ $(O)/plug/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,PLUG,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c -o $@ $<
-$(O)/plug/schema_sql.o: $(O)/schema_sql.c $(O)/flags
+$(O)/plug/schema_sql.o $(O)/plug/schema_empty.o: $(O)/plug/%.o: $(O)/%.c \
+		$(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PLUGIN_CFLAGS) -c -o $@ $<
 $(O)/pic/schema_sql.o: $(O)/schema_sql.c $(O)/flags
@@ -171,7 +183,8 @@ $(O)/cli_text.c: $(TEXT) $(wildcard cli/embed.sh) | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)cli/embed.sh $(TEXT) >$@
 
-$(O)/schema_sql.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c $(O)/flags
+$(O)/schema_sql.o $(O)/schema_empty.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c \
+		$(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Everything but main(), so that a test program takes what it names.

@@ -87,8 +87,13 @@ static void page_tree_head(unsigned char *page, int type, uint32_t n,
 	page_put16(page + PAGE_TOP, top); /* 65536 becomes 0, as it must */
 }
 
+/* Between the offsets of the cells and the cells are bytes of an earlier leaf.
+ * They are cleared at last, when they are few. */
 static void page_tree_leaf_head(const struct page_tree *t)
 {
+	uint32_t end = PAGE_LEAF_HEAD + 2 * t->n;
+
+	memset(t->page + end, 0, t->top - end);
 	page_tree_head(t->page,
 		       t->key == PAGES_PAIR ? PAGE_INDEX_LEAF : PAGE_TABLE_LEAF,
 		       t->n, t->top);
@@ -98,8 +103,6 @@ static void page_tree_begin_leaf(struct page_tree *t)
 {
 	if (!t->page)
 		t->page = mem_new(1, t->size);
-	else
-		memset(t->page, 0, t->size);
 	t->n = 0;
 	t->n_link = 0;
 	t->top = t->size;
@@ -119,12 +122,10 @@ static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 	c->key = t->n_cell;
 	t->cell = mem_grow(t->cell, &t->cap_cell, t->n_cell + c->len, 1);
 	memcpy(t->cell + t->n_cell, t->page + t->top, c->len);
-	memset(t->page + t->top, 0, c->len);
 	t->n_cell += c->len;
 	if (c->len > t->cell_max)
 		t->cell_max = c->len;
 	t->n--;
-	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n, 0);
 	t->top = before;
 }
 

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/db/link.h"
 #include "schema/db/queries.h"
+#include "schema/db/rows.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -53,6 +55,8 @@ struct waiting {
 struct sample_groups {
 	struct sample_group *slot;
 	size_t n_slot, n_group;
+	bool ended; /* all were written */
+	bool part;  /* some were written before; slot[] has the others */
 	struct sample_group next[AHEAD];
 	uint64_t hash[AHEAD];
 	unsigned int at;
@@ -165,9 +169,15 @@ static int sample_groups_write(struct store *db, struct err *err)
 		if (g->kernel_mark)
 			row_int(&r, 7, g->kernel_mark);
 	}
+	return 0;
+}
+
+static void sample_groups_clear(struct sample_groups *sg)
+{
 	memset(sg->slot, 0, sg->n_slot * sizeof(*sg->slot));
 	sg->n_group = 0;
-	return 0;
+	sg->part = true;
+	sg->ended = false;
 }
 
 static void sample_groups_grow(struct sample_groups *sg)
@@ -189,6 +199,9 @@ static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 				 uint64_t hash, struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;
+
+	if (sg->ended)
+		sample_groups_clear(sg);
 	struct sample_group *to = sample_groups_find(sg, g, hash);
 
 	if (!to->n && sg->n_group == sg->n_slot / 2) {
@@ -196,6 +209,8 @@ static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 			sample_groups_grow(sg);
 		else if (sample_groups_write(db, err))
 			return -1;
+		else
+			sample_groups_clear(sg);
 		to = sample_groups_find(sg, g, hash);
 	}
 	if (to->n) {
@@ -357,11 +372,49 @@ int sample_groups_end(struct store *db, struct err *err)
 			return -1;
 		sg->next[k].n = 0;
 	}
+	if (sg->ended)
+		return 0;
+	sg->ended = true;
 	return sample_groups_write(db, err);
+}
+
+static int sample_groups_take(void *arg, const struct rows *r, struct err *err)
+{
+	const struct store_group_walk *w = arg;
+	const struct store_group g = {
+		.type = rows_int(r, CALLSITE_GROUPS_TYPE),
+		.kernel = rows_int(r, CALLSITE_GROUPS_KERNEL),
+		.user = rows_int(r, CALLSITE_GROUPS_USER),
+		.mark = rows_int(r, CALLSITE_GROUPS_MARK),
+		.n = rows_int(r, CALLSITE_GROUPS_N),
+	};
+
+	return w->fn(w->arg, &g, err);
+}
+
+int store_groups_each(struct store *db, const struct store_group_walk *w,
+		      struct err *err)
+{
+	const struct sample_groups *sg = db->w->groups;
+
+	if (!sg || !sg->ended || sg->part)
+		return rows_each(db, "callsite_groups", sample_groups_take,
+				 (void *)w, err);
+	for (size_t i = 0; i < sg->n_slot; i++) {
+		const struct sample_group *s = &sg->slot[i];
+		const struct store_group g = { s->type, s->kernel, s->user,
+					       s->mark, s->n };
+
+		if (s->n && w->fn(w->arg, &g, err))
+			return -1;
+	}
+	return 0;
 }
 
 int sample_groups_make(struct store *db, struct err *err)
 {
+	/* the rows are no longer those in memory */
+	sample_groups_of(db)->part = true;
 	sqlite3_stmt *st = db_prepare(db, store_sql("make_groups"), err);
 
 	if (!st)

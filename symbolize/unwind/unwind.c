@@ -161,6 +161,10 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 /* Sets u->number to the number of the sample's epoch; 0: no epoch. */
 static void unwind_set_epoch(struct table_unwinder *u, uint64_t epoch)
 {
+	/* captures of which nothing is unwound need none */
+	if (!u->cache)
+		u->cache =
+			mem_new((size_t)1 << u->cache_bits, sizeof(*u->cache));
 	if (epoch == u->epoch)
 		return;
 	u->epoch = epoch;
@@ -520,7 +524,6 @@ static struct table_unwinder *unwind_new_of(const struct unwinder_ops *ops,
 	u->uw.ops = ops;
 	u->modules = modules;
 	u->cache_bits = cache_bits;
-	u->cache = mem_new((size_t)1 << cache_bits, sizeof(*u->cache));
 	return u;
 }
 
