@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -114,7 +113,7 @@ static void ahead_add_region(void *arg, const struct region *r)
 {
 	struct ahead_view *v = arg;
 
-	if (!r->prot || r->prot & PROT_EXEC)
+	if (region_is_code(r))
 		*mem_add(v->r, v->n, v->cap) = *r;
 }
 

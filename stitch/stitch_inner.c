@@ -149,7 +149,7 @@ void stitch_inner_note_map(struct stitch *st, uint32_t process,
 {
 	const struct image *img = resolve_image(st->resolve, r->image);
 
-	if (img->kind == IMAGE_ANON && (!r->prot || r->prot & PROT_EXEC))
+	if (img->kind == IMAGE_ANON && region_is_code(r))
 		tasks_process_at(st->tasks, process)->space.anon_code = true;
 }
 
@@ -354,8 +354,7 @@ static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 	map->end = r->end;
 	map->pgoff = r->pgoff;
 	map->image = r->image;
-	/* Its protection is unknown, or it is executable. */
-	map->exec = !r->prot || r->prot & PROT_EXEC;
+	map->exec = region_is_code(r);
 	return 1;
 }
 

@@ -30,7 +30,7 @@ struct slot {
 	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 28;
 	uint32_t partial : 1; /* an address was not mapped in the process's
-			       * own space */
+			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
 	uint32_t bare : 1;    /* see struct resolve_found */
 	uint32_t stray : 1;
@@ -352,6 +352,7 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 			r = space_find(in->shared[i], addr, in->t);
 		s->partial = s->bare = true;
 	}
+	s->partial |= r && !region_is_code(r);
 	if (in->jit) {
 		const struct jit_at at = { in->jit, r, addr, in->t };
 
@@ -486,7 +487,7 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 }
 
 /* Like resolve_user_frame(), for a frame that depends on nothing but its
- * address if its mapping is found in the own space. */
+ * address if it is in code of the own space. */
 static uint32_t resolve_plain_frame(struct resolve *rv,
 				    const struct resolve_in *in,
 				    const struct addrs *a, uint32_t i,
@@ -535,7 +536,7 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 		if (t)
 			stack_prefix_push(t, a->ip[i], stack);
 	}
-	/* A frame that was not found in the own space depends on more than the
+	/* A frame that is not in code of the own space depends on more than the
 	 * key. */
 	if (t && s->partial)
 		stack_prefix_forget(t);
