@@ -339,9 +339,13 @@ int stream_idle(struct stream *s, struct err *err)
 		return 0;
 	if (!s->part)
 		return stream_take(s, true, err);
-	if (!stream_is_full(s))
-		return 0;
-	return stream_cut(s, err) ? -1 : stream_end_tail(s, err);
+	bool now = s->g->cut_now;
+
+	if (stream_is_full(s) && stream_cut(s, err))
+		return -1;
+	/* what other rings of perf had then comes with the next round; the
+	 * stacks of a text follow their event at once */
+	return now || s->text ? stream_end_tail(s, err) : 0;
 }
 
 /* ---- opening and closing */

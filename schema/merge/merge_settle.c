@@ -7,7 +7,7 @@
  * the pieces that follow without a gap (meta cut_before, cut_behind), the next
  * cookie of the thread, its end and the losses are in them, and
  * missing_reason.h judges as it does for a capture in one piece. The verdict is
- * marked (VERDICT_SETTLED): a later merge, which may have more pieces, begins
+ * marked (VERDICT_MERGED): a later merge, which may have more pieces, begins
  * with the request as it was.
  *
  * Not judged, so that they stay pending_end, are requests of streams that are
@@ -79,7 +79,12 @@ static void settle_regroup(struct merge *m, const struct rows *r)
 	};
 	int64_t weight = rows_int(r, SETTLE_ROWS_WEIGHT);
 
+	if (g.mark == -REQ_MATCHED)
+		merge_group_join(&g, (uint32_t)rows_int(r, SETTLE_ROWS_USER),
+				 rows_value(r, SETTLE_ROWS_EXEC_NS).kind !=
+					 VALUE_NULL);
 	merge_groups_add(m->groups, &g, -weight, -1);
+	g.user = 0;
 	g.mark = -(int32_t)rows_int(r, SETTLE_ROWS_VERDICT);
 	merge_groups_add(m->groups, &g, weight, 1);
 }
@@ -222,7 +227,7 @@ static int settle_put(struct settle *s, const struct settle_wait *w,
 	sqlite3_bind_int64(s->put, 4, r->end);
 	db_bind_known(s->put, 5, r->until != TIME_NONE, r->until);
 	db_bind_known(s->put, 6, r->loss != 0, r->loss);
-	sqlite3_bind_int64(s->put, 7, VERDICT_SETTLED);
+	sqlite3_bind_int64(s->put, 7, VERDICT_MERGED);
 	return db_step(s->m->db, s->put, err);
 }
 
@@ -343,32 +348,35 @@ static int settle_judge(struct merge *m, struct err *err)
 	return ret;
 }
 
-int merge_settle_open(struct merge *m, bool *has_pieces, struct err *err)
+int merge_settle_open(struct merge *m, struct err *err)
 {
-	int64_t has;
+	int64_t merged, joined, events;
 
-	*has_pieces = false;
-	if (db_number(m->db, store_sql("settle_has_pieces"), &has, err))
+	if (db_exec(m->db, store_sql("settle_begin"), err) ||
+	    db_number(m->db, store_sql("settle_has_merged"), &merged, err))
 		return -1;
-	if (!has)
+	if (!merged)
 		return 0;
-	*has_pieces = true;
-	return db_exec(m->db, store_sql("settle_begin"), err) ||
-			       db_exec(m->db, store_sql("settle_open_again"),
-				       err) ||
-			       settle_apply(m, err)
-		       ? -1
-		       : 0;
+	if (db_exec(m->db, store_sql("settle_open_again"), err) ||
+	    settle_apply(m, err) ||
+	    db_number(m->db, store_sql("settle_joined"), &joined, err) ||
+	    db_number(m->db, store_sql("settle_chain_events"), &events, err))
+		return -1;
+	m->db->w->joined = (uint64_t)joined;
+	m->db->w->chain_events = (uint64_t)events;
+	return 0;
 }
 
 int merge_settle(struct merge *m, struct err *err)
 {
-	return db_exec(m->db, store_sql("settle_lines"), err) ||
-			       db_exec(m->db, store_sql("settle_cpus"), err) ||
-			       settle_judge(m, err) || settle_apply(m, err) ||
-			       db_exec(m->db, store_sql("settle_lines_end"),
-				       err) ||
-			       db_exec(m->db, store_sql("settle_end"), err)
-		       ? -1
-		       : 0;
+	int64_t has;
+
+	if (db_number(m->db, store_sql("settle_has_pieces"), &has, err))
+		return -1;
+	if (has && (db_exec(m->db, store_sql("settle_lines"), err) ||
+		    db_exec(m->db, store_sql("settle_cpus"), err) ||
+		    settle_judge(m, err) || settle_apply(m, err) ||
+		    db_exec(m->db, store_sql("settle_lines_end"), err)))
+		return -1;
+	return db_exec(m->db, store_sql("settle_end"), err);
 }

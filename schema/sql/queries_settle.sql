@@ -4,10 +4,14 @@
 -- name: settle_has_pieces
 SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'cut_behind')
 	AND EXISTS (SELECT 1 FROM request WHERE chain IS NULL
-		AND cookie NOT NULL AND (flags & 4096 OR verdict IN (SELECT id
-			FROM word WHERE kind = 'request'
-			AND name IN ('pending_end', 'unexplained'))))
+		AND cookie NOT NULL AND verdict IN (SELECT id FROM word
+			WHERE kind = 'request'
+			AND name IN ('pending_end', 'unexplained')))
 		AS has_pieces
+
+-- name: settle_has_merged
+SELECT EXISTS (SELECT 1 FROM request WHERE flags & 4096)
+	OR EXISTS (SELECT 1 FROM chain WHERE flags & 4096) AS has_merged
 
 -- New verdicts, with what settle_rows tells of their samples.
 -- name: settle_begin
@@ -18,8 +22,34 @@ CREATE TEMP TABLE settled_request(event INTEGER PRIMARY KEY, verdict INTEGER,
 -- name: settle_end
 DROP TABLE settled_request
 
--- What an earlier merge settled is open again: more pieces may be there.
+-- What an earlier merge joined or settled is open again: more pieces may be
+-- there, or the other half is taken from another database.
 -- name: settle_open_again
+CREATE TEMP TABLE parted(cookie INTEGER, capture INTEGER, is_chain INTEGER);
+INSERT INTO parted SELECT DISTINCT r.cookie, t.capture, 0
+FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
+WHERE r.flags & 4096 AND r.verdict = (SELECT id FROM word
+	WHERE kind = 'request' AND name = 'matched');
+CREATE TEMP TABLE own(chain INTEGER PRIMARY KEY, n INTEGER);
+INSERT INTO own SELECT id, 0 FROM chain WHERE flags & 4096;
+CREATE TEMP TABLE own_count(chain INTEGER PRIMARY KEY, n INTEGER);
+INSERT INTO own_count SELECT r.chain, count(*) FROM request r
+WHERE r.chain IN (SELECT chain FROM own) AND NOT r.flags & 4096 GROUP BY 1;
+UPDATE own SET n = (SELECT c.n FROM own_count c WHERE c.chain = own.chain)
+WHERE chain IN (SELECT chain FROM own_count);
+INSERT INTO parted SELECT DISTINCT h.cookie, h.capture, 1
+FROM own o JOIN chain h ON h.id = o.chain WHERE NOT o.n;
+UPDATE chain SET n_events = (SELECT n FROM own o WHERE o.chain = chain.id),
+	flags = flags & ~4096
+WHERE id IN (SELECT chain FROM own);
+UPDATE cookies SET no_chain = no_chain + (SELECT count(*) FROM parted p
+		WHERE p.capture = cookies.capture AND NOT p.is_chain),
+	no_sample = no_sample + (SELECT count(*) FROM parted p
+		WHERE p.capture = cookies.capture AND p.is_chain)
+WHERE capture IN (SELECT capture FROM parted);
+DROP TABLE own_count;
+DROP TABLE own;
+DROP TABLE parted;
 INSERT INTO settled_request SELECT r.event,
 	(SELECT id FROM word WHERE kind = 'request' AND name = 'pending_end'),
 	(SELECT id FROM word WHERE kind = 'confidence' AND name = 'explained'),
@@ -27,7 +57,13 @@ INSERT INTO settled_request SELECT r.event,
 	c.last_ns, NULL, 0
 FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
 JOIN capture c ON c.id = t.capture
-WHERE r.flags & 4096 AND r.chain IS NULL
+WHERE r.flags & 4096
+
+-- name: settle_joined
+SELECT count(*) AS joined FROM request WHERE chain NOT NULL
+
+-- name: settle_chain_events
+SELECT coalesce(sum(n_events), 0) AS n FROM chain
 
 -- name: settle_put
 INSERT OR REPLACE INTO settled_request VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -35,14 +71,16 @@ INSERT OR REPLACE INTO settled_request VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
 -- name: settle_rows
 SELECT s.event, s.verdict, s.confidence, s.ended_by, s.until_ns, s.loss, s.flag,
 	r.verdict AS was, e.type, e.comm, e.weight, k.stack AS kernel,
-	coalesce(100 + k.ended, 0) AS kernel_mark
+	u.stack AS user, r.exec_ns, coalesce(100 + k.ended, 0) AS kernel_mark
 FROM settled_request s JOIN request r ON r.event = s.event
 JOIN event e ON e.id = s.event LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN raw_chain u ON u.id = r.uraw
 ORDER BY s.event
 
 -- name: settle_request
 UPDATE request SET verdict = ?2, confidence = ?3, ended_by = ?4, until_ns = ?5,
-	loss = ?6, flags = (flags & ~4096) | ?7
+	loss = ?6, flags = (flags & ~4103) | ?7, chain = NULL, uraw = NULL,
+	latency_ns = NULL, exec_ns = NULL
 WHERE event = ?1
 
 -- name: settle_clear
@@ -116,16 +154,18 @@ SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
 		FROM piece WHERE line = ?1)) AS chains
 FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
--- Losses of a line, with the time since when there may have been some. A CPU
--- that had no record in its piece before is known from the pieces before.
+-- Losses of a line, with the time since when there may have been some. In its
+-- piece a ring may have had no record before, or only one that the piece begins
+-- with; the pieces before have its last one.
 -- ?1: the line
 -- name: settle_losses
-SELECT l.id, l.what, l.cpu, l.t1, coalesce(l.t0, (SELECT max(s.t)
+SELECT id, what, cpu, t1, coalesce(max(since, before), since, before) AS t0
+FROM (SELECT l.id, l.what, l.cpu, l.t1, l.t0 AS since, (SELECT max(s.t)
 		FROM cpu_last s JOIN piece q ON q.capture = s.capture
 		WHERE q.line = p.line AND q.place < p.place
-		AND s.cpu IS l.cpu)) AS t0
-FROM loss l JOIN piece p ON p.capture = l.capture
-WHERE p.line = ?1 ORDER BY l.t1, l.t0, l.id
+		AND s.cpu IS l.cpu AND s.t < l.t1) AS before
+	FROM loss l JOIN piece p ON p.capture = l.capture WHERE p.line = ?1)
+ORDER BY t1, t0, id
 
 -- name: settle_cpus
 CREATE TEMP TABLE cpu_last(capture INTEGER, cpu INTEGER, t INTEGER,
@@ -139,7 +179,7 @@ INSERT INTO cpu_last SELECT capture, cpu, max(t) FROM (
 	GROUP BY 1, 2)
 WHERE capture IN (SELECT p.capture FROM piece p WHERE EXISTS (SELECT 1
 	FROM piece q JOIN loss l ON l.capture = q.capture
-	WHERE q.line = p.line AND q.place AND l.t0 IS NULL))
+	WHERE q.line = p.line AND q.place AND l.cpu NOT NULL))
 GROUP BY 1, 2
 
 -- name: settle_lines_end

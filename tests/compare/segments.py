@@ -3,14 +3,17 @@
 
 follow cuts a stream at places that a seed gives; merge makes one database of the
 segments, which must hold what that of the whole stream does: samples, stacks,
-verdicts, losses, trust, findings, as tests/cli/merge.py reads them. Streams of
+verdicts, losses, trust, findings, as tests/cli/merge.py reads them; and so must
+one of two heaps of them that were merged first. Streams of
 perf are real captures whose rings are read at random times (restream.py).
 
 What differs must be in one of CLASSES, and their counts in expect-segments.txt,
 which are of the first seed. SEEDS=50 tries more seeds: the counts are printed."""
 
 import collections
+import contextlib
 import gzip
+import io
 import os
 import random
 import re
@@ -315,16 +318,37 @@ def compare(stream, whole, merged):
     return bad, counts
 
 
+def in_any_order(case, segments):
+    """Returns what differs if the segments are merged in two heaps, of which both
+    have some, and those again."""
+    names = [case.path("seg/" + name) for name in segments]
+    case.rnd.shuffle(names)
+    at = case.rnd.randint(1, len(names) - 1)
+    heaps = names[:at + 1], names[at - 1:]
+    for i, heap in enumerate(heaps):
+        backstitch("merge", "-q", "-o", case.path("heap%d.db" % i), *heap)
+    backstitch("merge", "-q", "-o", case.path("heaps.db"),
+               case.path("heap1.db"), case.path("heap0.db"))
+    whole, heaps = (sqlite3.connect(case.path(f))
+                    for f in ("all.db", "heaps.db"))
+    with io.StringIO() as said, contextlib.redirect_stdout(said):
+        merge.compare(heaps, [whole])
+        return ["in two heaps: " + s for s in said.getvalue().splitlines()]
+
+
 def cut(stream, n, seed):
     """Returns the number of segments, what differs, and classes."""
     with tempfile.TemporaryDirectory() as folder:
         case = Case(folder, random.Random("%s %d %d" % (stream, n, seed)), n)
         STREAMS[stream](case)
         backstitch("merge", "-q", "-o", case.path("all.db"), case.path("seg"))
-        segments = len([f for f in os.listdir(case.path("seg"))
-                        if re.fullmatch(r"segment-\d+\.db", f)])
+        segments = sorted(f for f in os.listdir(case.path("seg"))
+                          if re.fullmatch(r"segment-\d+\.db", f))
         dbs = [sqlite3.connect(case.path(f)) for f in ("whole.db", "all.db")]
-        return (segments, *compare(stream, *dbs))
+        bad, counts = compare(stream, *dbs)
+        if len(segments) > 1:
+            bad += in_any_order(case, segments)
+        return len(segments), bad, counts
 
 
 def expected():
