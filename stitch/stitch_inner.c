@@ -541,11 +541,25 @@ void stitch_inner_look_ahead(struct stitch *st)
 	ahead_begin(st->ahead, st, stitch_inner_ahead);
 }
 
+/* Returns whether the sample has a copy of the stack to be unwound. */
+static bool stitch_has_dump(const struct rec_sample *s)
+{
+	return s->user_regs.abi && s->has_dump && s->defer != DEFER_COOKIE &&
+	       s->defer != DEFER_MARK;
+}
+
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	struct chain_note made = as_recorded;
 
+	/* No address, no stack; but jitted code is dated by the first record of
+	 * its process. */
+	if (!s->user.n && !stitch_has_dump(s) &&
+	    !(st->rec.flags & REC_F_GUEST)) {
+		stitch_jit_view(st, stitch_process_of(st, slot));
+		return 0;
+	}
 	made.note = stitch_hit_note(st, &s->user);
 	/* The processor says where calls are, not where they return to: they
 	 * are as exact as those that tables lead to. */
@@ -553,8 +567,7 @@ uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 		made.note.ended = UNWIND_OUTERMOST;
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
-	if (!s->user.n && s->user_regs.abi && s->has_dump &&
-	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
+	if (!s->user.n && stitch_has_dump(s))
 		return resolve_stack_dump(st, slot);
 	return resolve_callchain(st, slot);
 }

@@ -154,11 +154,12 @@ static int page_tree_end_leaf(struct page_tree *t, bool more)
 static size_t page_tree_local(const struct page_tree *t, size_t len)
 {
 	size_t max = t->size - 35;
-	size_t min = (t->size - 12) * 32 / 255 - 23;
-	size_t local = min + (len - min) % (t->size - POINTER);
 
 	if (len <= max)
 		return len;
+	size_t min = (t->size - 12) * 32 / 255 - 23;
+	size_t local = min + (len - min) % (t->size - POINTER);
+
 	return local <= max ? local : min;
 }
 
@@ -202,13 +203,12 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 /* Adds the row that was packed. */
 static int page_tree_put(struct page_tree *t, const int64_t key[2])
 {
-	unsigned char head[2 * VARINT_MAX];
 	size_t len = t->row.len;
-	size_t n = packed_row_varint(head, len);
+	size_t n = packed_row_varint_bytes(len);
 	size_t local = len;
 
 	if (t->key != PAGES_PAIR) {
-		n += packed_row_varint(head + n, (uint64_t)key[0]);
+		n += packed_row_varint_bytes((uint64_t)key[0]);
 		local = page_tree_local(t, len);
 	}
 	size_t size = n + local + (local < len ? POINTER : 0);
@@ -219,7 +219,10 @@ static int page_tree_put(struct page_tree *t, const int64_t key[2])
 	t->top -= (uint32_t)(size < CELL_MIN ? CELL_MIN : size);
 	unsigned char *cell = t->page + t->top;
 
-	memcpy(cell, head, n);
+	unsigned char *to = cell + packed_row_varint(cell, len);
+
+	if (t->key != PAGES_PAIR)
+		packed_row_varint(to, (uint64_t)key[0]);
 	memcpy(cell + n, t->row.at, local);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
 	memcpy(t->last, key, sizeof(t->last));

@@ -239,22 +239,21 @@ static int sample_groups_add(struct store *db, const struct sample_group *g,
 	return rc;
 }
 
-static uint32_t sample_groups_stack(const struct store *db, uint32_t raw)
+/* Returns the stack of a raw chain, 0 for none, and its mark in *mark: 0 unless
+ * it was not unwound to its outermost frame. */
+static uint32_t sample_groups_stack(const struct store *db, uint32_t raw,
+				    int16_t *mark)
 {
-	return raw && db->w->fr && raw <= frames_raws(db->w->fr)
-		       ? frames_get_raw(db->w->fr, raw)->stack
-		       : 0;
-}
+	const struct frames *fr = db->w->fr;
 
-/* Returns the mark of a stack that was not unwound to its outermost frame, or
- * 0. */
-static int16_t sample_groups_mark(const struct store *db, uint32_t raw)
-{
-	uint8_t ended = UNWIND_NONE;
+	*mark = 0;
+	if (!raw || !fr || raw > frames_raws(fr))
+		return 0;
+	const struct raw_chain *c = frames_get_raw(fr, raw);
 
-	if (raw && db->w->fr && raw <= frames_raws(db->w->fr))
-		ended = frames_get_raw(db->w->fr, raw)->note.ended;
-	return ended <= UNWIND_OUTERMOST ? 0 : (int16_t)(MARK_ENDED + ended);
+	if (c->note.ended > UNWIND_OUTERMOST)
+		*mark = (int16_t)(MARK_ENDED + c->note.ended);
+	return c->stack;
 }
 
 /* Returns true if a request for this event may follow. If none does, the sample
@@ -301,8 +300,6 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 			.type = type,
 			.comm = e->comm && e->comm <= sg->n_first
 				? sg->first[e->comm - 1] : e->comm,
-			.kernel = sample_groups_stack(db, e->kraw),
-			.user = sample_groups_stack(db, e->uraw),
 			.weighs = weighs,
 			.weight = weighs ? e->weight : 0,
 			.n = 1,
@@ -310,8 +307,11 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 		.event = e->id,
 	};
 
-	w.g.mark = sample_groups_mark(db, e->uraw);
-	w.g.kernel_mark = (uint8_t)sample_groups_mark(db, e->kraw);
+	int16_t mark;
+
+	w.g.kernel = sample_groups_stack(db, e->kraw, &mark);
+	w.g.kernel_mark = (uint8_t)mark;
+	w.g.user = sample_groups_stack(db, e->uraw, &w.g.mark);
 	if (!sample_groups_may_ask(c, e))
 		return sample_groups_add(db, &w.g, err);
 	sample_groups_put_waiting(sg, &w);
@@ -337,10 +337,8 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	table_remove(&sg->waits, h, i);
 	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
-	if (q->uraw) {
-		w.g.user = sample_groups_stack(db, q->uraw);
-		w.g.mark = sample_groups_mark(db, q->uraw);
-	}
+	if (q->uraw)
+		w.g.user = sample_groups_stack(db, q->uraw, &w.g.mark);
 	if (!w.g.user)
 		w.g.mark = (int16_t)-q->verdict;
 	else if (q->flags & VERDICT_EXEC)

@@ -16,7 +16,7 @@
 
 /* Records of a block: waking a thread costs as much as some records. */
 #define BLOCK_RECORDS 256
-#define BLOCKS 4
+#define BLOCKS 8
 /* The default of 8 MiB would count as data under a memory limit. */
 #define STACK_BYTES ((size_t)512 << 10)
 

@@ -33,6 +33,8 @@ static void keep_addrs(struct arena *a, struct addrs *list)
 {
 	const struct place **own;
 
+	if (!list->n && !list->place)
+		return;
 	list->ip = keep_bytes(a, list->ip, list->n * sizeof(*list->ip));
 	if (!list->place)
 		return;

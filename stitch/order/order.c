@@ -724,6 +724,11 @@ void order_use_thread(struct order *ord)
 		ord->ledger = queue;
 }
 
+bool order_has_thread(const struct order *ord)
+{
+	return ord->thread;
+}
+
 int order_next(struct order *ord, struct record *rec, struct err *err)
 {
 	return ord->thread ? decode_ahead_next(ord->thread, rec, err)
