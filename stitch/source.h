@@ -132,6 +132,7 @@ struct source_info {
 	bool overwrote; /* the oldest records were overwritten; LOST_SAMPLES
 			 * counts them */
 	bool has_time;	/* records have times */
+	bool dumps;	/* samples may have a copy of their stack */
 	bool exact;	/* no record can be late */
 	bool truncated; /* incomplete: cut off, or the recorder did not
 			 * finish */
@@ -142,9 +143,9 @@ struct source_info {
 	 * it begins, and for that at which it ends. The piece that begins
 	 * where another one ends continues it; 0: none. */
 	uint64_t cut_before, cut_behind;
-	bool filtered;	/* by its command line, events leave out some tasks or
-			 * hits */
-	bool paused;	/* by its command line, recording may have paused */
+	bool filtered; /* by its command line, events leave out some tasks or
+			* hits */
+	bool paused;   /* by its command line, recording may have paused */
 	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs and all tasks are recorded */
 	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its

@@ -724,9 +724,12 @@ void order_use_thread(struct order *ord)
 		ord->ledger = queue;
 }
 
-bool order_has_thread(const struct order *ord)
+bool order_has_dumps(const struct order *ord)
 {
-	return ord->thread;
+	for (size_t i = 0; ord->thread && i < ord->n_src; i++)
+		if (ord->src[i]->info.dumps)
+			return true;
+	return false;
 }
 
 int order_next(struct order *ord, struct record *rec, struct err *err)
