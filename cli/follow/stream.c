@@ -48,6 +48,7 @@ struct stream {
 	int64_t heard;
 	bool damaged;
 	bool failed; /* what comes is not taken */
+	bool heard_any;
 };
 
 /* ---- parts */
@@ -294,8 +295,8 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 	return 0;
 }
 
-/* Ends what is received. */
-static int stream_end(struct stream *s, struct err *err)
+/* Ends what is received; stop: the stream has not ended. */
+static int stream_end(struct stream *s, bool stop, struct err *err)
 {
 	int ret = s->failed ? 0 : stream_take(s, true, err);
 	struct err late;
@@ -305,6 +306,11 @@ static int stream_end(struct stream *s, struct err *err)
 	if (stream_end_part(s, ret ? &late : err) ||
 	    stream_end_tail(s, ret ? &late : err))
 		ret = -1;
+	if (!ret && !stop && !s->heard_any)
+		fprintf(stderr,
+			"backstitch: %s: the stream ended, and nothing was in "
+			"it; did the recorder say why?\n",
+			s->input);
 	if (ret || s->failed || !s->n)
 		return ret;
 	fprintf(stderr,
@@ -324,10 +330,11 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 	if (n > 0) {
 		s->n += (size_t)n;
 		s->heard = s->g->now;
+		s->heard_any = true;
 		return stream_take(s, false, err);
 	}
 	if (!n)
-		return stream_end(s, err);
+		return stream_end(s, stop, err);
 	if (errno == EINTR || errno == EAGAIN)
 		return 0;
 	return err_set(err, ERR_IO, "%s: %s", s->input, strerror(errno));

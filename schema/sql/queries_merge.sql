@@ -24,6 +24,9 @@ SELECT c.id, c.first_ns, c.last_ns,
 		AS content
 FROM capture c ORDER BY c.id
 
+-- name: merge_is_result
+SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'content') AS is_result
+
 -- name: merge_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,

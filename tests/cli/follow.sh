@@ -365,6 +365,15 @@ cp "$root/tests/cli/follow.sh" seg/.segment-000002.data
 bad=$?
 say a_part_that_cannot_be_read_stays_and_is_said
 
+"$B" follow -o new none >out 2>err
+[ $? = 1 ] && grep -q 'none: No such file' err && [ ! -e new ] && [ "$(wc -l <err)" = 1 ] &&
+	! "$B" follow -o new - <"$root/README.md" >out 2>err && [ ! -e new ]
+bad=$?
+say a_stream_that_cannot_be_followed_leaves_no_folder
+"$B" follow -o new - </dev/null >out 2>err && grep -q '^backstitch: -: the stream ended, and nothing was in it' err
+bad=$?
+say an_empty_stream_is_said
+
 fails() {	# fails STATUS TEXT ARGUMENT...
 	want=$1 text=$2
 	shift 2
