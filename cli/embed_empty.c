@@ -77,7 +77,7 @@ int main(void)
 			return EXIT_FAILURE;
 		}
 		n_run[i] = embed_runs(p, size[i], page_sizes[i]);
-		/* p lives as long as this program */
+		free(p);
 	}
 	printf("const struct empty_file empty_files[] = {\n");
 	for (size_t i = 0; i < SIZES; i++)
