@@ -1,6 +1,5 @@
 /* embed_empty.c - prints C source that holds the pages of an empty database,
  * while the program is built: the table empty_files of schema/db/empty.h. */
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -78,7 +77,7 @@ int main(void)
 			return EXIT_FAILURE;
 		}
 		n_run[i] = embed_runs(p, size[i], page_sizes[i]);
-		sqlite3_free(p);
+		free(p);
 	}
 	printf("const struct empty_file empty_files[] = {\n");
 	for (size_t i = 0; i < SIZES; i++)

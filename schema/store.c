@@ -403,7 +403,9 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	     words_rule_views(db, err) || words_switch_view(db, err) ||
 	     views_add(db, sql_file("compat"), err)))
 		return -1;
-	if (db_exec(db, sql_file("finish"), err) || sums_check(db, err))
+	if (((db->making || db->w->renamed) &&
+	     db_exec(db, sql_file("finish"), err)) ||
+	    sums_check(db, err))
 		return -1;
 	if (!db->making)
 		return db_exec(db, "COMMIT", err) ? -1 : guard_reading(db, err);

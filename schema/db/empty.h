@@ -36,7 +36,7 @@ int empty_write(const char *path, uint32_t page_size);
 /* Begins a transaction and makes the tables by SQL. Returns SQLite's result
  * code. */
 int empty_by_sql(struct sqlite3 *conn, uint32_t page_size);
-/* Returns the pages that empty_by_sql() makes, for sqlite3_free(), and their
+/* Returns the pages that empty_by_sql() makes, to be freed, and their
  * size; NULL on failure. */
 unsigned char *empty_image(uint32_t page_size, size_t *size);
 #endif

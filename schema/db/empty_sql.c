@@ -4,6 +4,7 @@
 
 #include "schema/db/empty.h"
 #include "schema/db/queries.h"
+#include "stitch/base/mem.h"
 
 int empty_by_sql(struct sqlite3 *conn, uint32_t page_size)
 {
@@ -29,7 +30,10 @@ unsigned char *empty_image(uint32_t page_size, size_t *size)
 
 	if (!sqlite3_open(":memory:", &conn) && !empty_by_sql(conn, page_size))
 		image = sqlite3_serialize(conn, "main", &n, 0);
+	unsigned char *copy = image ? mem_dup(image, (size_t)n) : NULL;
+
+	sqlite3_free(image);
 	sqlite3_close(conn);
 	*size = (size_t)n;
-	return image;
+	return copy;
 }

@@ -104,7 +104,8 @@ struct writing {
 	struct table said;
 	uint32_t *named; /* the frames that have them, by id */
 	size_t n_named, cap_named;
-	bool asked; /* frames without names were listed once */
+	bool asked;   /* frames without names were listed once */
+	bool renamed; /* frames got other names */
 
 	unsigned char *used; /* a bit per stack that has its path */
 	size_t cap_used;
