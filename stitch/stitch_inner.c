@@ -215,7 +215,8 @@ void stitch_inner_find_jit(struct stitch *st, struct process *p,
 static const struct jit_view *stitch_jit_view(struct stitch *st,
 					      struct process *p)
 {
-	stitch_inner_find_jit(st, p, NULL);
+	if (!p->jit.asked && p->pid >= 0)
+		stitch_inner_find_jit(st, p, NULL);
 	if (!p->jit.own && !p->jit.parents)
 		return NULL;
 	if (p->jit.source == st->rec.source)
@@ -591,14 +592,12 @@ const uint32_t *stitch_inner_held_chains(struct stitch *st)
 	return st->held;
 }
 
-uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
 	uint64_t own = s->weight;
 
-	if (!s->n_member)
-		return own;
 	st->gain = mem_grow(st->gain, &st->cap_gain, s->n_member,
 			    sizeof(*st->gain));
 	for (uint32_t i = 0; i < s->n_member; i++) {

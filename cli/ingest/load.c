@@ -125,6 +125,7 @@ struct load {
 	struct field *field;
 	size_t field_cap;
 	uint64_t facts, events;
+	bool no_fields; /* no event has an ev_ table */
 	unsigned int n_sources, layout;
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
@@ -276,7 +277,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.formats = formats_dir,
 		.stats = stats_dir,
 		.kallsyms = name_kallsyms(),
-		.no_fields = fields && !strcmp(fields, "none"),
+		.no_fields = ld->no_fields,
 		.request = request,
 		.chain = chain,
 	};
@@ -329,8 +330,8 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 	struct err broken; /* fields() fills it, but only when it fails */
 	uint32_t n;
 
-	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
-	    !rec->sample.raw)
+	if (ld->no_fields || e->type == UINT32_MAX || !rec ||
+	    rec->kind != REC_SAMPLE || !rec->sample.raw)
 		return 0;
 	struct source *src = order_source(ld->order, e->source);
 
@@ -606,6 +607,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	if (take_layout(&ld.layout, err) || take_nonce_formats(&ld, err) ||
 	    (!no_symbols && name_check(err)))
 		return -1;
+	ld.no_fields = fields && !strcmp(fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, memory, load_temp_dir());

@@ -143,7 +143,13 @@ uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
 		      struct err *err);
 uint32_t capture_mark_type(struct store *db, unsigned int source,
 			   const char *name, struct err *err);
-struct capture_map *capture_map(struct store *db, unsigned int index);
+struct capture_map *capture_new_map(struct store *db, unsigned int index);
+static inline struct capture_map *capture_map(struct store *db,
+					      unsigned int index)
+{
+	return index < db->w->n_capture ? &db->w->capture[index]
+					: capture_new_map(db, index);
+}
 /* Writes what is known only at the end: numbers of events, times. */
 int captures_end(struct store *db, struct err *err);
 
