@@ -10,6 +10,7 @@
 #include "schema/db/bulk.h"
 #include "schema/db/packed_row.h"
 #include "schema/db/page_file.h"
+#include "schema/db/row_runs.h"
 #include "stitch/base/mem.h"
 
 /* Types of pages. */
@@ -31,6 +32,8 @@ enum {
 
 #define CELL_MIN 4 /* a cell must have room for a free block */
 #define POINTER 4  /* bytes of a page number */
+/* Bytes of rows that wait for others with lower keys. */
+#define NEAR_MAX ((size_t)2 << 20)
 
 /* A finished page. */
 struct page_child {
@@ -55,6 +58,7 @@ struct page_tree {
 	size_t n_cell, cap_cell;
 	uint32_t cell_max;
 	struct packed_row row;
+	struct row_runs near; /* PAGES_NEAR: rows that wait */
 };
 
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
@@ -72,6 +76,7 @@ void page_tree_free(struct page_tree *t)
 	if (!t)
 		return;
 	packed_row_release(&t->row);
+	row_runs_release(&t->near);
 	free(t->page);
 	free(t->link);
 	free(t->child);
@@ -198,11 +203,11 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 	return rc;
 }
 
-/* Adds the row that was packed. */
-static int page_tree_put(struct page_tree *t, const int64_t key[2])
+/* Adds a packed row. */
+static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
+			     const unsigned char *row, size_t len)
 {
 	unsigned char head[2 * VARINT_MAX];
-	size_t len = t->row.len;
 	size_t n = packed_row_varint(head, len);
 	size_t local = len;
 
@@ -219,7 +224,7 @@ static int page_tree_put(struct page_tree *t, const int64_t key[2])
 	unsigned char *cell = t->page + t->top;
 
 	memcpy(cell, head, n);
-	memcpy(cell + n, t->row.at, local);
+	memcpy(cell + n, row, local);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
 	memcpy(t->last, key, sizeof(t->last));
 	t->any = true;
@@ -228,7 +233,23 @@ static int page_tree_put(struct page_tree *t, const int64_t key[2])
 	*mem_add(t->link, t->n_link, t->cap_link) =
 		t->top + (uint32_t)(n + local);
 	page_put32(cell + n + local, page_file_pages(t->pf));
-	return page_tree_overflow(t, t->row.at + local, len - local);
+	return page_tree_overflow(t, row + local, len - local);
+}
+
+/* Adds the row that was packed. */
+static int page_tree_put(struct page_tree *t, const int64_t key[2])
+{
+	return page_tree_put_row(t, key, t->row.at, t->row.len);
+}
+
+static int page_tree_put_near(void *arg, int64_t key, const void *row,
+			      size_t len)
+{
+	struct page_tree *t = arg;
+
+	if (t->any && key <= t->last[0])
+		return SQLITE_CONSTRAINT;
+	return page_tree_put_row(t, (const int64_t[]){ key, 0 }, row, len);
 }
 
 /* Reads the key of a row. Returns true if the row can be added. */
@@ -245,6 +266,8 @@ static bool page_tree_follows(const struct page_tree *t, const struct block *b,
 	if ((*row & 3) != CELL_INT)
 		return false;
 	key[0] = (int64_t)cell[0];
+	if (t->key == PAGES_NEAR)
+		return true;
 	if (t->key == PAGES_PAIR) {
 		struct block_list l;
 
@@ -353,8 +376,9 @@ static int page_tree_put_list(struct page_tree *t, const struct block *b,
 int page_tree_add(struct page_tree *t, struct block *b)
 {
 	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
-				 : t->key == PAGES_ID ? PACKED_TRIM | PACKED_KEY
-						      : 0;
+				 : t->key == PAGES_PAIR
+					 ? 0
+					 : PACKED_TRIM | PACKED_KEY;
 	const uint64_t *row = b->word;
 	uint32_t late = 0;
 	int rc = SQLITE_OK;
@@ -371,13 +395,21 @@ int page_tree_add(struct page_tree *t, struct block *b)
 		}
 		if (follows)
 			packed_row_make(&t->row, b, row, how);
-		if (follows && !page_tree_is_long(t))
+		if (follows && t->key == PAGES_NEAR)
+			follows = row_runs_add(&t->near, key[0], t->row.at,
+					       t->row.len);
+		else if (follows && !page_tree_is_long(t))
 			rc = page_tree_put(t, key);
 		else
+			follows = false;
+		if (!follows)
 			memmove(b->word + (size_t)late++ * b->stride, row,
 				b->stride * sizeof(*row));
 	}
 	b->n = late;
+	if (!rc && t->near.bytes > NEAR_MAX)
+		rc = row_runs_take(&t->near, NEAR_MAX / 2, page_tree_put_near,
+				   t);
 	return rc;
 }
 
@@ -454,11 +486,12 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 
 int page_tree_end(struct page_tree *t, uint32_t root)
 {
-	if (!t->page)
-		return SQLITE_OK;
-	if (t->n_child) {
-		int rc = page_tree_end_leaf(t, false);
+	int rc = row_runs_take(&t->near, 0, page_tree_put_near, t);
 
+	if (rc || !t->page)
+		return rc;
+	if (t->n_child) {
+		rc = page_tree_end_leaf(t, false);
 		return rc ? rc : page_tree_end_inner(t, root);
 	}
 	/* the only leaf is the root */
