@@ -32,8 +32,11 @@ enum {
 
 #define CELL_MIN 4 /* a cell must have room for a free block */
 #define POINTER 4  /* bytes of a page number */
-/* Bytes of rows that wait for others with lower keys. */
-#define NEAR_MAX ((size_t)2 << 20)
+/* Bytes of rows that wait for others with lower keys: at first, more for each
+ * row that came too late nevertheless, and at most. */
+#define NEAR_FIRST ((size_t)1 << 20)
+#define NEAR_MORE 256
+#define NEAR_MAX ((size_t)12 << 20)
 
 /* A finished page. */
 struct page_child {
@@ -59,6 +62,7 @@ struct page_tree {
 	uint32_t cell_max;
 	struct packed_row row;
 	struct row_runs near; /* PAGES_NEAR: rows that wait */
+	size_t near_max;      /* bytes of them */
 };
 
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
@@ -68,6 +72,7 @@ struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
 	t->pf = pf;
 	t->key = key;
 	t->size = page_file_page_size(pf);
+	t->near_max = NEAR_FIRST;
 	return t;
 }
 
@@ -407,9 +412,14 @@ int page_tree_add(struct page_tree *t, struct block *b)
 				b->stride * sizeof(*row));
 	}
 	b->n = late;
-	if (!rc && t->near.bytes > NEAR_MAX)
-		rc = row_runs_take(&t->near, NEAR_MAX / 2, page_tree_put_near,
-				   t);
+	if (t->key != PAGES_NEAR)
+		return rc;
+	t->near_max += (size_t)late * NEAR_MORE;
+	if (t->near_max > NEAR_MAX)
+		t->near_max = NEAR_MAX;
+	if (!rc && t->near.bytes > t->near_max)
+		rc = row_runs_take(&t->near, t->near_max - NEAR_FIRST / 2,
+				   page_tree_put_near, t);
 	return rc;
 }
 

@@ -10,16 +10,11 @@
 /* Bytes that each run may keep. */
 #define RUN_SMALL ((size_t)16 << 10)
 
-/* In front of a row, at a multiple of 8. */
+/* In front of a row. */
 struct row_head {
 	int64_t key;
-	uint64_t len;
+	size_t len;
 };
-
-static size_t row_runs_size(size_t len)
-{
-	return sizeof(struct row_head) + ((len + 7) & ~(size_t)7);
-}
 
 static struct row_head row_run_first(const struct row_run *run)
 {
@@ -62,7 +57,7 @@ static void row_run_shrink(struct row_run *run)
 bool row_runs_add(struct row_runs *rr, int64_t key, const void *row, size_t len)
 {
 	const struct row_head h = { key, len };
-	const size_t size = row_runs_size(len);
+	const size_t size = sizeof(h) + len;
 	unsigned int i = 0;
 
 	while (i < rr->n && rr->run[i].last >= key)
@@ -126,8 +121,8 @@ int row_runs_take(struct row_runs *rr, size_t keep,
 
 			if (rc)
 				return rc;
-			run->head += row_runs_size(h.len);
-			rr->bytes -= row_runs_size(h.len);
+			run->head += sizeof(h) + h.len;
+			rr->bytes -= sizeof(h) + h.len;
 			rr->taken = h.key;
 			rr->any = true;
 		}
