@@ -41,4 +41,6 @@ static inline unsigned int packed_row_type(uint32_t v, unsigned int *bytes)
 void packed_row_release(struct packed_row *pr);
 /* Writes SQLite's varint, at most VARINT_MAX bytes. Returns their number. */
 unsigned int packed_row_varint(unsigned char *to, uint64_t v);
+/* Reads one that it wrote. Returns how many bytes it has. */
+unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out);
 #endif

@@ -2,6 +2,7 @@
  * key. */
 #include "schema/db/page_tree.h"
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -37,6 +38,9 @@ enum {
 #define NEAR_FIRST ((size_t)1 << 20)
 #define NEAR_MORE 256
 #define NEAR_MAX ((size_t)12 << 20)
+/* Most bytes of rows that came too late, and are put between the others at the
+ * end. */
+#define LATE_MAX ((size_t)8 << 20)
 
 /* A finished page. */
 struct page_child {
@@ -63,6 +67,10 @@ struct page_tree {
 	struct packed_row row;
 	struct row_runs near; /* PAGES_NEAR: rows that wait */
 	size_t near_max;      /* bytes of them */
+	struct row_runs late; /* PAGES_NEAR: rows that came too late */
+	/* While these are put in: places of leaves that were taken apart. */
+	uint32_t *free;
+	size_t n_free, cap_free, next_free;
 };
 
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
@@ -82,6 +90,8 @@ void page_tree_free(struct page_tree *t)
 		return;
 	packed_row_release(&t->row);
 	row_runs_release(&t->near);
+	row_runs_release(&t->late);
+	free(t->free);
 	free(t->page);
 	free(t->link);
 	free(t->child);
@@ -141,15 +151,18 @@ static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 /* Writes the full leaf; its last row is above it if more rows follow. */
 static int page_tree_end_leaf(struct page_tree *t, bool more)
 {
+	const bool again = t->next_free < t->n_free;
 	struct page_child c = {
-		.place = page_file_pages(t->pf),
+		.place = again ? t->free[t->next_free++]
+			       : page_file_pages(t->pf),
 		.key = (uint64_t)t->last[0],
 	};
 
 	if (t->key == PAGES_PAIR && more)
 		page_tree_take_last(t, &c);
 	page_tree_leaf_head(t);
-	int rc = page_file_add(t->pf, t->page);
+	int rc = again ? page_file_put(t->pf, c.place, t->page)
+		       : page_file_add(t->pf, t->page);
 
 	if (rc)
 		return rc;
@@ -378,6 +391,18 @@ static int page_tree_put_list(struct page_tree *t, const struct block *b,
 	return rc;
 }
 
+/* Adds the row that was packed to those that wait. In these tables no row has
+ * pages of its own, and late rows are put into leaves that are not the root. */
+static bool page_tree_add_near(struct page_tree *t, int64_t key)
+{
+	const struct packed_row *row = &t->row;
+
+	return row->len == page_tree_local(t, row->len) &&
+	       (row_runs_add(&t->near, key, row->at, row->len) ||
+		(t->n_child && t->late.bytes < LATE_MAX &&
+		 row_runs_add(&t->late, key, row->at, row->len)));
+}
+
 int page_tree_add(struct page_tree *t, struct block *b)
 {
 	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
@@ -401,8 +426,7 @@ int page_tree_add(struct page_tree *t, struct block *b)
 		if (follows)
 			packed_row_make(&t->row, b, row, how);
 		if (follows && t->key == PAGES_NEAR)
-			follows = row_runs_add(&t->near, key[0], t->row.at,
-					       t->row.len);
+			follows = page_tree_add_near(t, key[0]);
 		else if (follows && !page_tree_is_long(t))
 			rc = page_tree_put(t, key);
 		else
@@ -420,6 +444,130 @@ int page_tree_add(struct page_tree *t, struct block *b)
 	if (!rc && t->near.bytes > t->near_max)
 		rc = row_runs_take(&t->near, t->near_max - NEAR_FIRST / 2,
 				   page_tree_put_near, t);
+	return rc;
+}
+
+/* ---- rows between the others */
+
+/* Leaves are taken apart from the one with the first late row on, and made
+ * again with those rows, up to a leaf with none. So there are never fewer than
+ * before. */
+struct page_merge {
+	struct page_tree *t;
+	struct page_child *old; /* leaves as they were */
+	size_t n_old, next;
+	unsigned char *page; /* leaf next - 1, of which these cells are left: */
+	uint32_t cell, n;
+};
+
+/* Copies cells up to a key. */
+static int page_merge_copy(struct page_merge *m, int64_t below)
+{
+	struct page_tree *t = m->t;
+	int rc = SQLITE_OK;
+
+	for (; !rc && m->cell < m->n; m->cell++) {
+		const unsigned char *p =
+			m->page + PAGE_LEAF_HEAD + 2 * (size_t)m->cell;
+		uint32_t end = m->cell ? page_get16(p - 2) : t->size;
+		uint32_t at = page_get16(p);
+		uint64_t len, key;
+		unsigned int n = packed_row_number_at(m->page + at, &len);
+
+		packed_row_number_at(m->page + at + n, &key);
+		if ((int64_t)key >= below)
+			return (int64_t)key == below ? SQLITE_CONSTRAINT
+						     : SQLITE_OK;
+		rc = page_tree_make_room(t, end - at);
+		if (rc)
+			break;
+		t->top -= end - at;
+		memcpy(t->page + t->top, m->page + at, end - at);
+		page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
+		t->last[0] = (int64_t)key;
+	}
+	return rc;
+}
+
+/* Ends the leaf that is being made: what follows has no late rows. */
+static int page_merge_pause(struct page_merge *m)
+{
+	struct page_tree *t = m->t;
+	int rc = page_merge_copy(m, INT64_MAX);
+
+	if (!rc && t->n)
+		rc = page_tree_end_leaf(t, false);
+	page_tree_begin_leaf(t);
+	assert(rc || t->next_free == t->n_free);
+	t->n_free = t->next_free = 0;
+	return rc;
+}
+
+/* Takes leaves up to the one where a row belongs. */
+static int page_merge_seek(struct page_merge *m, int64_t key)
+{
+	struct page_tree *t = m->t;
+	const struct page_child *c;
+	int rc = SQLITE_OK;
+
+	if (m->next && key <= (int64_t)m->old[m->next - 1].key)
+		return rc;
+	/* the row belongs to the next leaf, or to one after that */
+	if (m->next < m->n_old && key > (int64_t)m->old[m->next].key)
+		rc = page_merge_pause(m);
+	while (!rc && m->next + 1 < m->n_old &&
+	       key > (int64_t)m->old[m->next].key)
+		*mem_add(t->child, t->n_child, t->cap_child) =
+			m->old[m->next++];
+	if (rc || m->next == m->n_old)
+		return rc;
+	rc = page_merge_copy(m, INT64_MAX);
+	if (rc)
+		return rc;
+	c = &m->old[m->next++];
+	*mem_add(t->free, t->n_free, t->cap_free) = c->place;
+	m->cell = 0;
+	rc = page_file_get(t->pf, c->place, m->page);
+	m->n = page_get16(m->page + PAGE_CELLS);
+	return rc;
+}
+
+static int page_merge_row(void *arg, int64_t key, const void *row, size_t len)
+{
+	struct page_merge *m = arg;
+	int rc = page_merge_seek(m, key);
+
+	if (!rc)
+		rc = page_merge_copy(m, key);
+	if (!rc && m->t->any && m->t->last[0] == key)
+		return SQLITE_CONSTRAINT;
+	return rc ? rc
+		  : page_tree_put_row(m->t, (const int64_t[]){ key, 0 }, row,
+				      len);
+}
+
+/* Puts the late rows where they belong; all leaves are finished. */
+static int page_tree_merge_late(struct page_tree *t)
+{
+	struct page_merge m = {
+		.t = t,
+		.old = t->child,
+		.n_old = t->n_child,
+		.page = mem_new(1, t->size),
+	};
+
+	t->child = NULL;
+	t->n_child = t->cap_child = 0;
+	t->any = false;
+	page_tree_begin_leaf(t);
+	int rc = row_runs_take(&t->late, 0, page_merge_row, &m);
+
+	if (!rc)
+		rc = page_merge_pause(&m);
+	while (m.next < m.n_old)
+		*mem_add(t->child, t->n_child, t->cap_child) = m.old[m.next++];
+	free(m.page);
+	free(m.old);
 	return rc;
 }
 
@@ -502,6 +650,8 @@ int page_tree_end(struct page_tree *t, uint32_t root)
 		return rc;
 	if (t->n_child) {
 		rc = page_tree_end_leaf(t, false);
+		if (!rc && t->late.bytes)
+			rc = page_tree_merge_late(t);
 		return rc ? rc : page_tree_end_inner(t, root);
 	}
 	/* the only leaf is the root */
