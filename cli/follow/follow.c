@@ -173,6 +173,8 @@ static void follow_hand_over(struct follow *fw)
 
 		end = oldest < end ? oldest : end;
 	}
+	if (end == fw->g.number && !fw->g.events)
+		fw->g.cut_now = false; /* there is nothing to cut */
 	parts_add(fw->parts, end);
 	if (fw->n_streams)
 		parts_hold(fw->parts, stop_requested);

@@ -44,6 +44,7 @@ struct stream {
 	FILE *tail; /* the part before it gets the rest of what it needs */
 	uint32_t number, tail_number;
 	uint64_t events; /* of the part */
+	uint64_t place;	 /* of perf: where the part begins */
 	int64_t heard;
 	bool damaged;
 	bool failed; /* what comes is not taken */
@@ -62,7 +63,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
-		perf_cut_head(s->perf, s->part);
+		perf_cut_head(s->perf, s->place, s->part);
 	else
 		ftext_cut_head(s->text, s->part);
 	s->events = 0;
@@ -91,6 +92,8 @@ static int stream_close(const struct stream *s, FILE **f, uint32_t number,
 /* Ends the part before the one that is received: it is complete. */
 static int stream_end_tail(struct stream *s, struct err *err)
 {
+	if (s->tail && s->part && s->perf)
+		perf_cut_tail(s->perf, s->place, s->tail);
 	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
 }
 
@@ -120,10 +123,15 @@ static int stream_cut(struct stream *s, struct err *err)
 		segment_next(s->g);
 	if (stream_end_part(s, err))
 		return -1;
-	/* without rounds, nothing of the part comes later */
-	if (s->perf && !perf_cut_has_rounds(s->perf) && stream_end_tail(s, err))
+	/* a part without events is removed: the next one begins where it did */
+	if (s->perf && s->tail)
+		s->place = perf_cut_place(s->perf);
+	if (stream_begin_part(s, err))
 		return -1;
-	return stream_begin_part(s, err);
+	/* without rounds, nothing of the part before comes later */
+	return s->perf && !perf_cut_has_rounds(s->perf)
+		       ? stream_end_tail(s, err)
+		       : 0;
 }
 
 /* Returns whether the part is to end where it may. */
@@ -138,7 +146,7 @@ static int stream_write(struct stream *s, FILE **f, uint32_t number,
 	char path[SEGMENT_PATH];
 
 	errno = 0;
-	if (fwrite(data, 1, (size_t)size, *f) == size)
+	if (fwrite_unlocked(data, 1, (size_t)size, *f) == size)
 		return 0;
 	int failed = errno ? errno : ENOSPC;
 
@@ -331,9 +339,13 @@ int stream_idle(struct stream *s, struct err *err)
 		return 0;
 	if (!s->part)
 		return stream_take(s, true, err);
-	if (!stream_is_full(s))
-		return 0;
-	return stream_cut(s, err) ? -1 : stream_end_tail(s, err);
+	bool now = s->g->cut_now;
+
+	if (stream_is_full(s) && stream_cut(s, err))
+		return -1;
+	/* what other rings of perf had then comes with the next round; the
+	 * stacks of a text follow their event at once */
+	return now || s->text ? stream_end_tail(s, err) : 0;
 }
 
 /* ---- opening and closing */

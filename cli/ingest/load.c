@@ -437,6 +437,21 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
+/* Stores where the stream was cut of which the capture is a piece. */
+static int put_cuts(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+
+	if (info->cut_before &&
+	    store_meta_number(ld->db, (int)i, "cut_before",
+			      (int64_t)info->cut_before, err))
+		return -1;
+	return info->cut_behind
+		       ? store_meta_number(ld->db, (int)i, "cut_behind",
+					   (int64_t)info->cut_behind, err)
+		       : 0;
+}
+
 /* Puts each source's clock on the timeline. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -512,7 +527,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
-		    put_wall(ld, i, err))
+		    put_wall(ld, i, err) || put_cuts(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);

@@ -107,8 +107,13 @@ static void page_tree_head(unsigned char *page, int type, uint32_t n,
 	page_put16(page + PAGE_TOP, top); /* 65536 becomes 0, as it must */
 }
 
+/* Between the offsets of the cells and the cells are bytes of an earlier leaf.
+ * They are cleared at last, when they are few. */
 static void page_tree_leaf_head(const struct page_tree *t)
 {
+	uint32_t end = PAGE_LEAF_HEAD + 2 * t->n;
+
+	memset(t->page + end, 0, t->top - end);
 	page_tree_head(t->page,
 		       t->key == PAGES_PAIR ? PAGE_INDEX_LEAF : PAGE_TABLE_LEAF,
 		       t->n, t->top);
@@ -118,8 +123,6 @@ static void page_tree_begin_leaf(struct page_tree *t)
 {
 	if (!t->page)
 		t->page = mem_new(1, t->size);
-	else
-		memset(t->page, 0, t->size);
 	t->n = 0;
 	t->n_link = 0;
 	t->top = t->size;
@@ -139,12 +142,10 @@ static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 	c->key = t->n_cell;
 	t->cell = mem_grow(t->cell, &t->cap_cell, t->n_cell + c->len, 1);
 	memcpy(t->cell + t->n_cell, t->page + t->top, c->len);
-	memset(t->page + t->top, 0, c->len);
 	t->n_cell += c->len;
 	if (c->len > t->cell_max)
 		t->cell_max = c->len;
 	t->n--;
-	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n, 0);
 	t->top = before;
 }
 
@@ -176,11 +177,12 @@ static int page_tree_end_leaf(struct page_tree *t, bool more)
 static size_t page_tree_local(const struct page_tree *t, size_t len)
 {
 	size_t max = t->size - 35;
-	size_t min = (t->size - 12) * 32 / 255 - 23;
-	size_t local = min + (len - min) % (t->size - POINTER);
 
 	if (len <= max)
 		return len;
+	size_t min = (t->size - 12) * 32 / 255 - 23;
+	size_t local = min + (len - min) % (t->size - POINTER);
+
 	return local <= max ? local : min;
 }
 
@@ -225,12 +227,11 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 			     const unsigned char *row, size_t len)
 {
-	unsigned char head[2 * VARINT_MAX];
-	size_t n = packed_row_varint(head, len);
+	size_t n = packed_row_varint_bytes(len);
 	size_t local = len;
 
 	if (t->key != PAGES_PAIR) {
-		n += packed_row_varint(head + n, (uint64_t)key[0]);
+		n += packed_row_varint_bytes((uint64_t)key[0]);
 		local = page_tree_local(t, len);
 	}
 	size_t size = n + local + (local < len ? POINTER : 0);
@@ -241,7 +242,10 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 	t->top -= (uint32_t)(size < CELL_MIN ? CELL_MIN : size);
 	unsigned char *cell = t->page + t->top;
 
-	memcpy(cell, head, n);
+	unsigned char *to = cell + packed_row_varint(cell, len);
+
+	if (t->key != PAGES_PAIR)
+		packed_row_varint(to, (uint64_t)key[0]);
 	memcpy(cell + n, row, local);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
 	memcpy(t->last, key, sizeof(t->last));

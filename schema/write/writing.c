@@ -35,6 +35,7 @@ void writing_free(struct writing *w)
 	table_release(&w->said);
 	payload_rows_free(w->payload_slot);
 	free(w->used);
+	free(w->named);
 	free(w->late);
 	free(w->work);
 	free(w);

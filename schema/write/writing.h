@@ -103,6 +103,9 @@ struct writing {
 	struct payload_slot *payload_slot; /* NULL: not yet made */
 	/* Image and start of each symbol that a capture named: symbol.id. */
 	struct table said;
+	uint32_t *named; /* the frames that have them, by id */
+	size_t n_named, cap_named;
+	bool asked; /* frames without names were listed once */
 
 	unsigned char *used; /* a bit per stack that has its path */
 	size_t cap_used;

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 
 /* Records of a block: waking a thread costs as much as some records. */
 #define BLOCK_RECORDS 256
-#define BLOCKS 4
+#define BLOCKS 8
 /* Bytes that the records of a block point to, but for the last one. */
 #define BLOCK_BYTES ((size_t)512 << 10)
 /* The default of 8 MiB would count as data under a memory limit. */
@@ -64,12 +65,15 @@ struct decode_ahead {
 	struct record_block *block;   /* a ring */
 	bool begun, threaded;
 	pthread_t thread;
-	uint32_t at; /* the caller's next record in block[taken] */
-	bool has;    /* the caller has block[taken] */
+	uint32_t at;	   /* the caller's next record in block[taken] */
+	bool has;	   /* the caller has block[taken] */
+	size_t ahead;	   /* decode_ahead_peek(): the next is in this block, */
+	uint32_t ahead_at; /* there */
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* blocks that are full; that are empty */
+	atomic_size_t made;	   /* protected by lock, but for reading */
 	/* protected by lock: */
-	size_t made, taken;
+	size_t taken;
 	bool stop;
 };
 
@@ -311,6 +315,25 @@ int decode_ahead_next(struct decode_ahead *da, struct record *rec,
 	if (b->rc < 0)
 		*err = b->err;
 	return b->rc;
+}
+
+const struct record *decode_ahead_peek(struct decode_ahead *da)
+{
+	if (da->ahead < da->taken) {
+		da->ahead = da->taken;
+		da->ahead_at = 0;
+	}
+	if (da->ahead == da->taken && da->ahead_at < da->at)
+		da->ahead_at = da->at;
+	while (da->ahead < atomic_load(&da->made)) {
+		struct record_block *b = &da->block[da->ahead % BLOCKS];
+
+		if (da->ahead_at < b->n)
+			return &b->rec[da->ahead_at++];
+		da->ahead++;
+		da->ahead_at = 0;
+	}
+	return NULL;
 }
 
 struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,

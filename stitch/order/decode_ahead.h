@@ -38,6 +38,9 @@ void decode_ahead_free(struct decode_ahead *da);
 /* Like fn. */
 int decode_ahead_next(struct decode_ahead *da, struct record *rec,
 		      struct err *err);
+/* Returns a record that decode_ahead_next() will return later, each once and in
+ * their order; NULL: none is decoded now. Valid until it was returned. */
+const struct record *decode_ahead_peek(struct decode_ahead *da);
 /* Stands for source i: with the events of the records so far. Only info, events
  * and position of it can be used, fields() and print(). */
 struct source *decode_ahead_source(const struct decode_ahead *da, size_t i);

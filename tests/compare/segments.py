@@ -3,14 +3,17 @@
 
 follow cuts a stream at places that a seed gives; merge makes one database of the
 segments, which must hold what that of the whole stream does: samples, stacks,
-verdicts, losses, trust, findings, as tests/cli/merge.py reads them. Streams of
+verdicts, losses, trust, findings, as tests/cli/merge.py reads them; and so must
+one of two heaps of them that were merged first. Streams of
 perf are real captures whose rings are read at random times (restream.py).
 
 What differs must be in one of CLASSES, and their counts in expect-segments.txt,
 which are of the first seed. SEEDS=50 tries more seeds: the counts are printed."""
 
 import collections
+import contextlib
 import gzip
+import io
 import os
 import random
 import re
@@ -170,22 +173,7 @@ def rows(db, name):
 
 # ---- what may differ
 
-OPEN = ("exit_per_task", "chain_lost", "unexplained", "pending_end")
 REUSED, FIRST_LOST = 8, 128
-
-
-def still_open(table, row):
-    """A request that is pending where its segment ends, and whose stack never
-    came: only the whole stream tells why."""
-    if table == "samples" and row[11] in OPEN:
-        return row[:11]
-    if table == "verdicts" and row[0] == "request" and row[1] in OPEN:
-        return ("request",)
-    if table == "trust" and row[1] in ["missing (%s)" % v for v in OPEN]:
-        return row[0], "open"
-    if table == "folded" and "[user: " in row[1]:
-        return row[0], re.sub("user: (%s)" % "|".join(OPEN), "open", row[1])
-    return None
 
 
 def used_before(table, row):
@@ -266,7 +254,6 @@ CLASSES = {
     "thread id used before": (used_before, PAIR),
     "ended before": (ended_before, PAIR),
     "first lost": (first_lost, PAIR),
-    "still open": (still_open, PAIR),
     "throttled over a cut": (cut_throttle, ONE),
     "sums of perf at the end": (sums_of_the_end, ONE),
     "begins late": (begins_late, ONE),
@@ -277,10 +264,8 @@ CLASSES = {
 }
 # Which of them a stream may have, beside those of its kind.
 MAY = {
-    "defer-task": ("still open",),
-    "defer-all": ("thread id used before", "ended before", "still open"),
+    "defer-all": ("thread id used before", "ended before"),
     "defer-lost": ("thread id used before", "ended before", "first lost",
-                   "still open",
                    "throttled over a cut", "sums of perf at the end",
                    "mappings", "stacks of mappings", "gap over a cut"),
     "text-marker": ("begins late", "without stacks", "gap over a cut"),
@@ -333,16 +318,37 @@ def compare(stream, whole, merged):
     return bad, counts
 
 
+def in_any_order(case, segments):
+    """Returns what differs if the segments are merged in two heaps, of which both
+    have some, and those again."""
+    names = [case.path("seg/" + name) for name in segments]
+    case.rnd.shuffle(names)
+    at = case.rnd.randint(1, len(names) - 1)
+    heaps = names[:at + 1], names[at - 1:]
+    for i, heap in enumerate(heaps):
+        backstitch("merge", "-q", "-o", case.path("heap%d.db" % i), *heap)
+    backstitch("merge", "-q", "-o", case.path("heaps.db"),
+               case.path("heap1.db"), case.path("heap0.db"))
+    whole, heaps = (sqlite3.connect(case.path(f))
+                    for f in ("all.db", "heaps.db"))
+    with io.StringIO() as said, contextlib.redirect_stdout(said):
+        merge.compare(heaps, [whole])
+        return ["in two heaps: " + s for s in said.getvalue().splitlines()]
+
+
 def cut(stream, n, seed):
     """Returns the number of segments, what differs, and classes."""
     with tempfile.TemporaryDirectory() as folder:
         case = Case(folder, random.Random("%s %d %d" % (stream, n, seed)), n)
         STREAMS[stream](case)
         backstitch("merge", "-q", "-o", case.path("all.db"), case.path("seg"))
-        segments = len([f for f in os.listdir(case.path("seg"))
-                        if re.fullmatch(r"segment-\d+\.db", f)])
+        segments = sorted(f for f in os.listdir(case.path("seg"))
+                          if re.fullmatch(r"segment-\d+\.db", f))
         dbs = [sqlite3.connect(case.path(f)) for f in ("whole.db", "all.db")]
-        return (segments, *compare(stream, *dbs))
+        bad, counts = compare(stream, *dbs)
+        if len(segments) > 1:
+            bad += in_any_order(case, segments)
+        return len(segments), bad, counts
 
 
 def expected():

@@ -402,8 +402,8 @@ def test_hostile(s, db, rnd):
     where = ["--where", "path = '%s'" % path_of(db)]
     commands = (["report", "--limit", "0"], ["check"])
     port = re.compile(rb"127.0.0.1:\d+")
-    bad, tries = [], 0
-    with Hostile(s.urls[0]) as p:
+    bad, tries, kept = [], 0, {}
+    with Hostile(s.urls[0], kept=kept) as p:
         good = {c[0]: run(*c, *where, p.url + "/f") for c in commands}
         last = p.count // len(commands)
     for c in commands:
@@ -411,7 +411,7 @@ def test_hostile(s, db, rnd):
         for at in range(last):
             changes = hostile_replies(rnd)
             for change in rnd.sample(changes, 3):
-                with Hostile(s.urls[0], at, change) as p:
+                with Hostile(s.urls[0], at, change, kept=kept) as p:
                     r = run(*c, *where, p.url + "/f", "--timeout", "20")
                     changed = p.changed
                 tries += changed
@@ -436,7 +436,7 @@ def test_hostile(s, db, rnd):
     bad, ends = [], {}
     for n in range(120):
         c = commands[0] if n % 4 else ["flame", "-o", "-"]
-        with Hostile(s.urls[0], n % last, changed) as p:
+        with Hostile(s.urls[0], n % last, changed, kept=kept) as p:
             r = run(*c, *where, p.url + "/f", "--timeout", "20")
         ends[r.returncode] = ends.get(r.returncode, 0) + 1
         if r.returncode not in (0, 1, 2) or r.returncode and r.stdout:

@@ -289,10 +289,40 @@ START_TEST(records_that_last_are_released_when_they_are_used_up)
 		decode_ahead_free(m.da);
 		for (i = m.released; i < RECORDS; i++)
 			free(m.ip[i]);
-		must((uint64_t)m.most * len < 5 << 20);
+		must((uint64_t)m.most * len < 10 << 20);
 		must(m.released > RECORDS / 2);
 		ledger_free(lg);
 	}
+}
+END_TEST
+
+/* Of each block some are looked at before it is taken, and all of the first,
+ * which is there as soon as the caller has a record. */
+START_TEST(a_record_is_seen_once_before_it_is_due)
+{
+	struct maker m = { .end = RECORDS };
+	struct ledger *lg = ledger_new();
+	struct decode_ahead *da = maker_begin(&m, lg);
+	const struct record *seen;
+	struct record rec;
+	struct err err;
+	uint64_t next = 0;
+	unsigned int early = 0;
+
+	ck_assert_ptr_null(decode_ahead_peek(da));
+	for (uint32_t i = 0; decode_ahead_next(da, &rec, &err) > 0; i++) {
+		must(rec.time == i);
+		for (int k = 0; k < 3 && (seen = decode_ahead_peek(da)); k++) {
+			must(seen->time > i && seen->time >= next);
+			maker_check(seen, (uint32_t)seen->time);
+			next = seen->time + 1;
+			early++;
+		}
+	}
+	ck_assert_ptr_null(decode_ahead_peek(da));
+	ck_assert_uint_gt(early, 200);
+	decode_ahead_free(da);
+	ledger_free(lg);
 }
 END_TEST
 
@@ -308,4 +338,5 @@ END_TEST
 
 RUN("decode_ahead", records_are_as_without_a_thread,
     an_error_comes_after_the_records_before_it, it_can_end_at_any_time,
-    records_that_last_are_released_when_they_are_used_up, a_source_may_refuse)
+    records_that_last_are_released_when_they_are_used_up,
+    a_record_is_seen_once_before_it_is_due, a_source_may_refuse)
