@@ -228,11 +228,15 @@ struct source_ops {
 	 * continues. */
 	int (*decode)(struct source *src, const struct ref *ref,
 		      struct record *rec, struct err *err);
-	/* Returns true if next() and decode() may be called by another thread
-	 * than fields() and print(), and payloads and stack dumps of records
-	 * stay where they are until close(). They must not write to src, but
-	 * for floor, pos, events and n_events. NULL: false. */
+	/* Returns true if next(), decode() and release() may be called by
+	 * another thread than fields() and print(), and payloads and stack
+	 * dumps of records stay where they are until close(). They must not
+	 * write to src, but for floor, pos, events and n_events. NULL:
+	 * false. */
 	bool (*apart)(const struct source *src);
+	/* All that a record points to, but for calls and places, stays until
+	 * release(). With apart() that is enough. */
+	bool lasting;
 	void (*release)(struct source *src, const struct ref *ref);
 	/* Returns true if two refs have the same bytes. */
 	bool (*same)(struct source *src, const struct ref *a,

@@ -46,6 +46,7 @@ struct sample_group {
 struct waiting {
 	struct sample_group g;
 	uint32_t event;
+	int32_t cpu; /* -1: not recorded */
 };
 
 /* Prefetch distance, in samples. Groups are scattered over the memory; with 53
@@ -64,7 +65,7 @@ struct sample_groups {
 	struct waiting *wait;
 	uint32_t *hole; /* free places in wait */
 	size_t n_wait, cap_wait, n_hole, cap_hole;
-	struct table waits; /* by event */
+	struct table waits; /* by event, which is not hashed */
 
 	uint32_t *first; /* comm id - 1 -> the first comm of that name */
 	size_t n_first, cap_first;
@@ -287,7 +288,7 @@ static void sample_groups_put_waiting(struct sample_groups *sg,
 				    sizeof(*sg->wait));
 	}
 	sg->wait[i] = *w;
-	table_add(&sg->waits, hash_u64(w->event), i);
+	table_add(&sg->waits, w->event, i);
 }
 
 int sample_groups_event(struct store *db, const struct capture_map *c,
@@ -305,6 +306,7 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 			.n = 1,
 		},
 		.event = e->id,
+		.cpu = e->cpu,
 	};
 
 	int16_t mark;
@@ -322,8 +324,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			  struct err *err)
 {
 	struct sample_groups *sg = sample_groups_of(db);
-	uint64_t h = hash_u64(q->event);
-	uint32_t i = table_find(&sg->waits, h, NULL, NULL, NULL);
+	uint32_t i = table_find(&sg->waits, q->event, NULL, NULL, NULL);
 
 	if (i == TABLE_NONE && q->event > db->w->events)
 		return 0; /* an error that sums_check() reports */
@@ -334,9 +335,10 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			       db->path, q->event);
 	struct waiting w = sg->wait[i];
 
-	table_remove(&sg->waits, h, i);
+	table_remove(&sg->waits, q->event, i);
 	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
+	deferral_request(db->w, q, w.g.type, w.cpu);
 	if (q->uraw)
 		w.g.user = sample_groups_stack(db, q->uraw, &w.g.mark);
 	if (!w.g.user)

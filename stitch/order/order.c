@@ -567,7 +567,11 @@ static void release_ref(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
 
-	if (src->ops->release)
+	if (!src->ops->release)
+		return;
+	if (ord->thread)
+		decode_ahead_release(ord->thread, ref);
+	else
 		src->ops->release(src, ref);
 }
 
