@@ -222,7 +222,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/all.a $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer -o $@ $< \
 		$(O)/all.a $(ALL_LIBS)
-SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -g' \
+SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -gline-tables-only' \
 	SAN=fuzzer-no-link,address,undefined
 COV_FLAVOUR = O=build-cov CC=clang SAN= CFLAGS='-O1 -g \
 	-fprofile-instr-generate -fcoverage-mapping'
