@@ -236,7 +236,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/all.a $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer -o $@ $< \
 		$(O)/all.a $(ALL_LIBS)
-SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -g' \
+SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -gline-tables-only' \
 	SAN=fuzzer-no-link,address,undefined
 COV_FLAVOUR = O=build-cov CC=clang SAN= CFLAGS='-O1 -g \
 	-fprofile-instr-generate -fcoverage-mapping'
@@ -287,8 +287,9 @@ demo-run:
 check: deps
 	$(SUBJ) check-build
 	$(SUB) check-run
-# What the groups need that are wanted.
-for_group = $(if $(GROUPS),$(if $(filter $(1) $(1)/%,$(GROUPS)),$(2)),$(2))
+# What the groups need that are wanted, or a test of them.
+for_group = $(if $(filter $(or $(GROUPS),$(1)),$(1)),$(2),$(filter \
+	$(patsubst %,$(O)/%,$(GROUPS)),$(2)))
 check-build: all $(call for_group,unit,$(UNIT_BIN)) \
 	$(call for_group,damage,$(DAMAGE_BIN)) $(NAMES_BIN) $(O)/truth/truth \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind $(call for_group,fuzz,fuzz)
