@@ -357,7 +357,13 @@ int sample_groups_end(struct store *db, struct err *err)
 			return -1;
 		sg->next[k].n = 0;
 	}
-	return sample_groups_write(db, err);
+	int rc = sample_groups_write(db, err);
+
+	/* hardly any sample comes after the end */
+	free(sg->slot);
+	sg->slot = mem_new(SLOTS_FIRST, sizeof(*sg->slot));
+	sg->n_slot = SLOTS_FIRST;
+	return rc;
 }
 
 int sample_groups_make(struct store *db, struct err *err)
