@@ -557,6 +557,17 @@ static int load_name_all(struct load *ld, struct err *err)
 	return rc;
 }
 
+/* Frees what only reading needs, with its threads: what follows needs as much
+ * memory for itself. */
+static void load_end_reading(struct load *ld)
+{
+	stitch_free(ld->stitch);
+	ld->stitch = NULL;
+	if (ld->unwinder)
+		ld->unwinder->ops->free(ld->unwinder);
+	ld->unwinder = NULL;
+}
+
 static int load_store(struct load *ld, char *const *paths, size_t n,
 		      struct err *err)
 {
@@ -582,8 +593,10 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
 	if (store_groups_end(ld->db, err) ||
-	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err) ||
-	    (named && load_name_all(ld, err)) ||
+	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err))
+		return -1;
+	load_end_reading(ld);
+	if ((named && load_name_all(ld, err)) ||
 	    callsites_check(ld->db, made, named ? ld->symbolizer : NULL, err))
 		return -1;
 	if (stop_requested())
@@ -624,11 +637,9 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	}
 out:
 	store_close(ld.db);
-	stitch_free(ld.stitch);
+	load_end_reading(&ld);
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
-	if (ld.unwinder)
-		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);
 	order_free(ld.order);
 	ledger_free(ld.ledger);

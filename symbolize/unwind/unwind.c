@@ -258,6 +258,12 @@ static int unwind_step_slowly(struct table_unwinder *u,
 		return unwind_by_frame_pointer(u, in, p, w, out);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
+	/* Another thread knows the row by a mapping that came after those of
+	 * `in`. The result is dated: it will not be used. */
+	if (!c.m) {
+		w->end = UNWIND_NO_MAP;
+		return -1;
+	}
 	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
 	/* The row comes from .sframe, which has nothing more. */
@@ -341,7 +347,7 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	 * another version is wrong. */
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
-	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
+	if (!c.m || (!c.m->proved && c.m->kind != IMAGE_VDSO))
 		return;
 	out->end = UNWIND_TRUNCATED;
 	if (unwind_step_kind(p) == ROW_OUTERMOST ||
