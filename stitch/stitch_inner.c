@@ -149,7 +149,7 @@ void stitch_inner_note_map(struct stitch *st, uint32_t process,
 {
 	const struct image *img = resolve_image(st->resolve, r->image);
 
-	if (img->kind == IMAGE_ANON && (!r->prot || r->prot & PROT_EXEC))
+	if (img->kind == IMAGE_ANON && region_is_code(r))
 		tasks_process_at(st->tasks, process)->space.anon_code = true;
 }
 
@@ -215,7 +215,8 @@ void stitch_inner_find_jit(struct stitch *st, struct process *p,
 static const struct jit_view *stitch_jit_view(struct stitch *st,
 					      struct process *p)
 {
-	stitch_inner_find_jit(st, p, NULL);
+	if (!p->jit.asked && p->pid >= 0)
+		stitch_inner_find_jit(st, p, NULL);
 	if (!p->jit.own && !p->jit.parents)
 		return NULL;
 	if (p->jit.source == st->rec.source)
@@ -354,8 +355,7 @@ static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 	map->end = r->end;
 	map->pgoff = r->pgoff;
 	map->image = r->image;
-	/* Its protection is unknown, or it is executable. */
-	map->exec = !r->prot || r->prot & PROT_EXEC;
+	map->exec = region_is_code(r);
 	return 1;
 }
 
@@ -514,14 +514,14 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 /* An ahead_fn. The thread may not have run yet, or its number may have a new
  * owner when the sample is due: ahead_take() compares the process. */
 static const struct process *stitch_inner_ahead(struct stitch *st,
-						uint16_t source,
-						const struct rec_dump *d,
+						const struct record *rec,
 						struct unwind_in *in)
 {
-	const struct source_info *info = &stitch_source(st, source)->info;
-	uint32_t slot = tasks_peek(st->tasks, source, d->pid, d->tid);
+	const struct source_info *info = &stitch_source(st, rec->source)->info;
+	const struct regs *regs = &rec->sample.user_regs;
+	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
-	if (slot == TASKS_NONE || !regs_pc(&d->regs, info->arch, &in->pc))
+	if (slot == TASKS_NONE || !regs_pc(regs, info->arch, &in->pc))
 		return NULL;
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	const struct process *p = tasks_process_at(st->tasks, process);
@@ -530,7 +530,7 @@ static const struct process *stitch_inner_ahead(struct stitch *st,
 	/* What other captures know, and jitted code, change by the time. */
 	if (p->shared.next != process || p->jit.own || p->jit.parents)
 		return NULL;
-	in->machine = regs_machine(&d->regs, info->arch);
+	in->machine = regs_machine(regs, info->arch);
 	in->user_mask = info->user_mask;
 	in->swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	in->epoch = lookup_epoch(p, &look);
@@ -542,11 +542,25 @@ void stitch_inner_look_ahead(struct stitch *st)
 	ahead_begin(st->ahead, st, stitch_inner_ahead);
 }
 
+/* Returns whether the sample has a copy of the stack to be unwound. */
+static bool stitch_has_dump(const struct rec_sample *s)
+{
+	return s->user_regs.abi && s->has_dump && s->defer != DEFER_COOKIE &&
+	       s->defer != DEFER_MARK;
+}
+
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	struct chain_note made = as_recorded;
 
+	/* No address, no stack; but jitted code is dated by the first record of
+	 * its process. */
+	if (!s->user.n && !stitch_has_dump(s) &&
+	    !(st->rec.flags & REC_F_GUEST)) {
+		stitch_jit_view(st, stitch_process_of(st, slot));
+		return 0;
+	}
 	made.note = stitch_hit_note(st, &s->user);
 	/* The processor says where calls are, not where they return to: they
 	 * are as exact as those that tables lead to. */
@@ -554,8 +568,7 @@ uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 		made.note.ended = UNWIND_OUTERMOST;
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
-	if (!s->user.n && s->user_regs.abi && s->has_dump &&
-	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
+	if (!s->user.n && stitch_has_dump(s))
 		return resolve_stack_dump(st, slot);
 	return resolve_callchain(st, slot);
 }
@@ -579,14 +592,12 @@ const uint32_t *stitch_inner_held_chains(struct stitch *st)
 	return st->held;
 }
 
-uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
 	uint64_t own = s->weight;
 
-	if (!s->n_member)
-		return own;
 	st->gain = mem_grow(st->gain, &st->cap_gain, s->n_member,
 			    sizeof(*st->gain));
 	for (uint32_t i = 0; i < s->n_member; i++) {

@@ -147,7 +147,7 @@ static int stream_write(struct stream *s, FILE **f, uint32_t number,
 	char path[SEGMENT_PATH];
 
 	errno = 0;
-	if (fwrite(data, 1, (size_t)size, *f) == size)
+	if (fwrite_unlocked(data, 1, (size_t)size, *f) == size)
 		return 0;
 	int failed = errno ? errno : ENOSPC;
 

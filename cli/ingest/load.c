@@ -125,6 +125,7 @@ struct load {
 	struct field *field;
 	size_t field_cap;
 	uint64_t facts, events;
+	bool no_fields; /* no event has an ev_ table */
 	unsigned int n_sources, layout;
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
@@ -276,7 +277,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.formats = formats_dir,
 		.stats = stats_dir,
 		.kallsyms = name_kallsyms(),
-		.no_fields = fields && !strcmp(fields, "none"),
+		.no_fields = ld->no_fields,
 		.request = request,
 		.chain = chain,
 	};
@@ -329,8 +330,8 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 	struct err broken; /* fields() fills it, but only when it fails */
 	uint32_t n;
 
-	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
-	    !rec->sample.raw)
+	if (ld->no_fields || e->type == UINT32_MAX || !rec ||
+	    rec->kind != REC_SAMPLE || !rec->sample.raw)
 		return 0;
 	struct source *src = order_source(ld->order, e->source);
 
@@ -556,6 +557,17 @@ static int load_name_all(struct load *ld, struct err *err)
 	return rc;
 }
 
+/* Frees what only reading needs, with its threads: what follows needs as much
+ * memory for itself. */
+static void load_end_reading(struct load *ld)
+{
+	stitch_free(ld->stitch);
+	ld->stitch = NULL;
+	if (ld->unwinder)
+		ld->unwinder->ops->free(ld->unwinder);
+	ld->unwinder = NULL;
+}
+
 static int load_store(struct load *ld, char *const *paths, size_t n,
 		      struct err *err)
 {
@@ -581,8 +593,10 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
 	if (store_groups_end(ld->db, err) ||
-	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err) ||
-	    (named && load_name_all(ld, err)) ||
+	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err))
+		return -1;
+	load_end_reading(ld);
+	if ((named && load_name_all(ld, err)) ||
 	    callsites_check(ld->db, made, named ? ld->symbolizer : NULL, err))
 		return -1;
 	if (stop_requested())
@@ -606,6 +620,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	if (take_layout(&ld.layout, err) || take_nonce_formats(&ld, err) ||
 	    (!no_symbols && name_check(err)))
 		return -1;
+	ld.no_fields = fields && !strcmp(fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, memory, load_temp_dir());
@@ -622,11 +637,9 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	}
 out:
 	store_close(ld.db);
-	stitch_free(ld.stitch);
+	load_end_reading(&ld);
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
-	if (ld.unwinder)
-		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);
 	order_free(ld.order);
 	ledger_free(ld.ledger);

@@ -475,9 +475,6 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err);
-/* The op dump_ahead. */
-bool perf_sample_dump_ahead(struct source *src, const struct ref *ref,
-			    struct rec_dump *out);
 /* Takes the values of a counter, which become extras. */
 int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
 			    struct err *err);
