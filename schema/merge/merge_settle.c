@@ -367,16 +367,27 @@ int merge_settle_open(struct merge *m, struct err *err)
 	return 0;
 }
 
+/* Judges the requests that wait in pieces of a stream. */
+static int settle_pieces(struct merge *m, struct err *err)
+{
+	int64_t waits;
+
+	if (db_exec(m->db, store_sql("settle_lines"), err) ||
+	    db_number(m->db, store_sql("settle_waiting"), &waits, err))
+		return -1;
+	if (waits && (db_exec(m->db, store_sql("settle_cpus"), err) ||
+		      settle_judge(m, err) || settle_apply(m, err) ||
+		      db_exec(m->db, store_sql("settle_cpus_end"), err)))
+		return -1;
+	return db_exec(m->db, store_sql("settle_lines_end"), err);
+}
+
 int merge_settle(struct merge *m, struct err *err)
 {
 	int64_t has;
 
-	if (db_number(m->db, store_sql("settle_has_pieces"), &has, err))
-		return -1;
-	if (has && (db_exec(m->db, store_sql("settle_lines"), err) ||
-		    db_exec(m->db, store_sql("settle_cpus"), err) ||
-		    settle_judge(m, err) || settle_apply(m, err) ||
-		    db_exec(m->db, store_sql("settle_lines_end"), err)))
+	if (db_number(m->db, store_sql("settle_has_pieces"), &has, err) ||
+	    (has && settle_pieces(m, err)))
 		return -1;
 	return db_exec(m->db, store_sql("settle_end"), err);
 }

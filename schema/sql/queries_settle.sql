@@ -159,31 +159,43 @@ FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 -- with; the pieces before have its last one.
 -- ?1: the line
 -- name: settle_losses
-SELECT id, what, cpu, t1, coalesce(max(since, before), since, before) AS t0
-FROM (SELECT l.id, l.what, l.cpu, l.t1, l.t0 AS since, (SELECT max(s.t)
-		FROM cpu_last s JOIN piece q ON q.capture = s.capture
-		WHERE q.line = p.line AND q.place < p.place
-		AND s.cpu IS l.cpu AND s.t < l.t1) AS before
-	FROM loss l JOIN piece p ON p.capture = l.capture WHERE p.line = ?1)
-ORDER BY t1, t0, id
+SELECT l.id, l.what, l.cpu, l.t1,
+	CASE WHEN b.t < l.t1 THEN coalesce(max(l.t0, b.t), b.t) ELSE l.t0 END
+		AS t0
+FROM piece p JOIN loss l ON l.capture = p.capture
+LEFT JOIN cpu_before b ON b.capture = l.capture AND b.cpu = l.cpu
+WHERE p.line = ?1 ORDER BY l.t1, 5, l.id
 
+-- The last time of each CPU before a piece.
 -- name: settle_cpus
 CREATE TEMP TABLE cpu_last(capture INTEGER, cpu INTEGER, t INTEGER,
-	PRIMARY KEY(cpu, capture));
+	PRIMARY KEY(capture, cpu)) WITHOUT ROWID;
 INSERT INTO cpu_last SELECT capture, cpu, max(t) FROM (
 	SELECT y.capture AS capture, e.cpu AS cpu, max(e.time_ns) AS t
 	FROM event e JOIN event_type y ON y.id = e.type
-	WHERE e.cpu NOT NULL GROUP BY 1, 2
+	WHERE e.cpu NOT NULL GROUP BY e.type, e.cpu
 	UNION ALL
 	SELECT capture, cpu, max(time_ns) FROM chain WHERE cpu NOT NULL
 	GROUP BY 1, 2)
-WHERE capture IN (SELECT p.capture FROM piece p WHERE EXISTS (SELECT 1
-	FROM piece q JOIN loss l ON l.capture = q.capture
-	WHERE q.line = p.line AND q.place AND l.cpu NOT NULL))
-GROUP BY 1, 2
+WHERE capture IN (SELECT capture FROM piece)
+GROUP BY 1, 2;
+CREATE TEMP TABLE cpu_before(capture INTEGER, cpu INTEGER, t INTEGER,
+	PRIMARY KEY(capture, cpu)) WITHOUT ROWID;
+INSERT INTO cpu_before SELECT p.capture, c.cpu, max(s.t) OVER (
+	PARTITION BY p.line, c.cpu ORDER BY p.place
+	ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+FROM piece p JOIN (SELECT DISTINCT q.line, l.cpu FROM piece q
+		JOIN cpu_last l ON l.capture = q.capture) c ON c.line = p.line
+LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu
+
+-- name: settle_waiting
+SELECT EXISTS (SELECT 1 FROM waiting) AS waits
+
+-- name: settle_cpus_end
+DROP TABLE cpu_before;
+DROP TABLE cpu_last
 
 -- name: settle_lines_end
-DROP TABLE cpu_last;
 DROP TABLE waiting_thread;
 DROP TABLE waiting;
 DROP TABLE piece;
