@@ -18,6 +18,8 @@
 #include "stitch/base/named_file.h"
 #include "stitch/base/temp.h"
 
+/* Larger than what records that wait to be ordered mostly are apart. */
+#define PASS_BYTES ((uint64_t)64 << 20)
 #define COPY_BUF ((size_t)128 * 1024)
 
 /* Waits for the first writer of a FIFO. Not open() waits: it would be restarted
@@ -295,6 +297,16 @@ void input_close(struct input *in)
 	free(in->path);
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
+}
+
+void input_pass(struct input *in, uint64_t off)
+{
+	if (!in->data || off > in->len || off < in->passed ||
+	    off - in->passed < 2 * PASS_BYTES)
+		return;
+	/* it is a hint: if the system refuses it, nothing is lost */
+	madvise((void *)(in->data + in->passed), PASS_BYTES, MADV_DONTNEED);
+	in->passed += PASS_BYTES;
 }
 
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err)

@@ -19,6 +19,7 @@ struct input {
 	char *path;		   /* for messages; "-" becomes "stdin" */
 	const unsigned char *data; /* mapped; NULL: a stream, or empty */
 	uint64_t len;		   /* of data */
+	uint64_t passed;	   /* input_pass() was there */
 	int fd;			   /* of a stream; otherwise -1 */
 	bool cut;		   /* the compressed file is damaged or cut */
 	/* The first bytes of a stream, which were read from fd. */
@@ -35,6 +36,10 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
 int input_open_named(struct input *in, const char *path, const char *temp_dir,
 		     struct err *err);
 void input_close(struct input *in);
+/* Says that a reader goes through data in order, and is at off. What lies far
+ * behind is given back to the system a part at a time, instead of all of it at
+ * the end. It can still be read, which is slower. */
+void input_pass(struct input *in, uint64_t off);
 /* Opens a text that the user names; "-" is stdin. Returns a stream for
  * fclose(), or NULL and *err. */
 FILE *input_stream(const char *path, struct err *err);

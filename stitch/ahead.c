@@ -4,20 +4,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/order/order.h"
-#include "stitch/source.h"
+#include "stitch/record.h"
 #include "stitch/tasks/regions.h"
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"
 
 /* Dumps that were begun. */
 #define AHEAD_MAX 128
-/* Refs to look at for each record, so that those without a dump do not hold the
- * records up. */
+/* Records to look at for each that is due, so that those without a dump do not
+ * hold the records up. */
 #define AHEAD_LOOK 4
 #define VIEWS_MAX 32
 /* Processes with more mappings are not unwound ahead. */
@@ -46,12 +45,11 @@ struct ahead {
 	size_t first, n;
 	struct ahead_view view[VIEWS_MAX];
 	size_t last_view;
-	struct rec_dump rec;
 };
 
 struct ahead *ahead_new(struct order *ord, struct unwinder *uw)
 {
-	if (!uw || !uw->ops->begin || order_has_thread(ord))
+	if (!uw || !uw->ops->begin || !order_has_dumps(ord))
 		return NULL;
 	struct ahead *a = mem_new(1, sizeof(*a));
 
@@ -115,7 +113,7 @@ static void ahead_add_region(void *arg, const struct region *r)
 {
 	struct ahead_view *v = arg;
 
-	if (!r->prot || r->prot & PROT_EXEC)
+	if (region_is_code(r))
 		*mem_add(v->r, v->n, v->cap) = *r;
 }
 
@@ -145,15 +143,16 @@ static struct ahead_view *ahead_view_of(struct ahead *a,
 	return v;
 }
 
+/* Returns false if no thread has time. */
 static bool ahead_begin_one(struct ahead *a, struct stitch *st, ahead_fn *fn,
-			    const struct ref *ref)
+			    const struct record *rec)
 {
-	struct source *src = order_source(a->ord, ref->source);
 	struct unwind_in in = { .find = ahead_find, .dumped = true };
 
-	if (!src->ops->dump_ahead || !src->ops->dump_ahead(src, ref, &a->rec))
+	if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
+	    !rec->sample.user_regs.abi)
 		return true;
-	const struct process *p = fn(st, ref->source, &a->rec, &in);
+	const struct process *p = fn(st, rec, &in);
 
 	if (!p || !in.epoch || !in.machine)
 		return true;
@@ -162,9 +161,9 @@ static bool ahead_begin_one(struct ahead *a, struct stitch *st, ahead_fn *fn,
 	if (!v)
 		return true;
 	in.arg = v;
-	in.regs = &a->rec.regs;
-	in.stack = a->rec.stack;
-	in.len = a->rec.len;
+	in.regs = &rec->sample.user_regs;
+	in.stack = rec->sample.stack;
+	in.len = rec->sample.stack_len;
 	struct unwind_job *job = a->uw->ops->begin(a->uw, &in);
 
 	if (!job)
@@ -178,9 +177,9 @@ static bool ahead_begin_one(struct ahead *a, struct stitch *st, ahead_fn *fn,
 void ahead_begin(struct ahead *a, struct stitch *st, ahead_fn *fn)
 {
 	for (int i = 0; a && a->n < AHEAD_MAX && i < AHEAD_LOOK; i++) {
-		const struct ref *ref = order_ahead(a->ord);
+		const struct record *rec = order_peek(a->ord);
 
-		if (!ref || !ahead_begin_one(a, st, fn, ref))
+		if (!rec || !ahead_begin_one(a, st, fn, rec))
 			return;
 	}
 }

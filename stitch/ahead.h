@@ -12,20 +12,20 @@
 struct ahead;
 struct order;
 struct process;
-struct rec_dump;
+struct record;
 struct stitch;
 struct unwind_in;
 struct unwind_out;
 struct unwinder;
 
-/* The caller's state of a dump's process: fills in->machine, in->user_mask,
- * in->swap, in->pc and in->epoch. Returns NULL if it cannot be unwound ahead.
+/* The caller's state of the process of a sample with a dump: fills in->machine,
+ * in->user_mask, in->swap, in->pc and in->epoch. Returns NULL if it cannot be
+ * unwound ahead.
  */
-typedef const struct process *ahead_fn(struct stitch *st, uint16_t source,
-				       const struct rec_dump *d,
-				       struct unwind_in *in);
+typedef const struct process *
+ahead_fn(struct stitch *st, const struct record *rec, struct unwind_in *in);
 
-/* Returns NULL if the unwinder has no threads. */
+/* Returns NULL if the unwinder has no threads, or there are no dumps. */
 struct ahead *ahead_new(struct order *ord, struct unwinder *uw);
 /* Ends all that was begun; to be called before uw->ops->free(). */
 void ahead_free(struct ahead *a);

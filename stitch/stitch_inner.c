@@ -149,7 +149,7 @@ void stitch_inner_note_map(struct stitch *st, uint32_t process,
 {
 	const struct image *img = resolve_image(st->resolve, r->image);
 
-	if (img->kind == IMAGE_ANON && (!r->prot || r->prot & PROT_EXEC))
+	if (img->kind == IMAGE_ANON && region_is_code(r))
 		tasks_process_at(st->tasks, process)->space.anon_code = true;
 }
 
@@ -355,8 +355,7 @@ static int find_unwind_map(void *arg, uint64_t addr, struct unwind_map *map)
 	map->end = r->end;
 	map->pgoff = r->pgoff;
 	map->image = r->image;
-	/* Its protection is unknown, or it is executable. */
-	map->exec = !r->prot || r->prot & PROT_EXEC;
+	map->exec = region_is_code(r);
 	return 1;
 }
 
@@ -515,14 +514,14 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 /* An ahead_fn. The thread may not have run yet, or its number may have a new
  * owner when the sample is due: ahead_take() compares the process. */
 static const struct process *stitch_inner_ahead(struct stitch *st,
-						uint16_t source,
-						const struct rec_dump *d,
+						const struct record *rec,
 						struct unwind_in *in)
 {
-	const struct source_info *info = &stitch_source(st, source)->info;
-	uint32_t slot = tasks_peek(st->tasks, source, d->pid, d->tid);
+	const struct source_info *info = &stitch_source(st, rec->source)->info;
+	const struct regs *regs = &rec->sample.user_regs;
+	uint32_t slot = tasks_peek(st->tasks, rec->source, rec->pid, rec->tid);
 
-	if (slot == TASKS_NONE || !regs_pc(&d->regs, info->arch, &in->pc))
+	if (slot == TASKS_NONE || !regs_pc(regs, info->arch, &in->pc))
 		return NULL;
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	const struct process *p = tasks_process_at(st->tasks, process);
@@ -531,7 +530,7 @@ static const struct process *stitch_inner_ahead(struct stitch *st,
 	/* What other captures know, and jitted code, change by the time. */
 	if (p->shared.next != process || p->jit.own || p->jit.parents)
 		return NULL;
-	in->machine = regs_machine(&d->regs, info->arch);
+	in->machine = regs_machine(regs, info->arch);
 	in->user_mask = info->user_mask;
 	in->swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	in->epoch = lookup_epoch(p, &look);

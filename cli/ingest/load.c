@@ -438,6 +438,21 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
+/* Stores where the stream was cut of which the capture is a piece. */
+static int put_cuts(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+
+	if (info->cut_before &&
+	    store_meta_number(ld->db, (int)i, "cut_before",
+			      (int64_t)info->cut_before, err))
+		return -1;
+	return info->cut_behind
+		       ? store_meta_number(ld->db, (int)i, "cut_behind",
+					   (int64_t)info->cut_behind, err)
+		       : 0;
+}
+
 /* Puts each source's clock on the timeline. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -513,7 +528,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
-		    put_wall(ld, i, err))
+		    put_wall(ld, i, err) || put_cuts(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);
@@ -542,6 +557,17 @@ static int load_name_all(struct load *ld, struct err *err)
 	return rc;
 }
 
+/* Frees what only reading needs, with its threads: what follows needs as much
+ * memory for itself. */
+static void load_end_reading(struct load *ld)
+{
+	stitch_free(ld->stitch);
+	ld->stitch = NULL;
+	if (ld->unwinder)
+		ld->unwinder->ops->free(ld->unwinder);
+	ld->unwinder = NULL;
+}
+
 static int load_store(struct load *ld, char *const *paths, size_t n,
 		      struct err *err)
 {
@@ -567,8 +593,10 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
 	if (store_groups_end(ld->db, err) ||
-	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err) ||
-	    (named && load_name_all(ld, err)) ||
+	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err))
+		return -1;
+	load_end_reading(ld);
+	if ((named && load_name_all(ld, err)) ||
 	    callsites_check(ld->db, made, named ? ld->symbolizer : NULL, err))
 		return -1;
 	if (stop_requested())
@@ -609,11 +637,9 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	}
 out:
 	store_close(ld.db);
-	stitch_free(ld.stitch);
+	load_end_reading(&ld);
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
-	if (ld.unwinder)
-		ld.unwinder->ops->free(ld.unwinder);
 	symbolize_free(ld.symbolizer);
 	order_free(ld.order);
 	ledger_free(ld.ledger);

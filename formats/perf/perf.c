@@ -164,14 +164,10 @@ static bool perf_same_record(struct source *src, const struct ref *a,
 	       !memcmp(x.b.pos, y.b.pos, a->len);
 }
 
-/* Stack dumps are given to other threads, which needs refs. */
 static bool perf_apart(const struct source *src)
 {
 	const struct perf *p = (const struct perf *)src;
 
-	for (size_t i = 0; i < p->n_attr; i++)
-		if (p->attr[i].sample_type & PS_STACK_USER)
-			return false;
 	for (size_t i = 0; i < p->n_file; i++)
 		if (!p->file[i].in.data)
 			return false;
@@ -187,7 +183,6 @@ const struct source_ops perf_ops = {
 	.next = perf_next,
 	.decode = perf_record_decode,
 	.apart = perf_apart,
-	.dump_ahead = perf_sample_dump_ahead,
 	.release = perf_release_ref,
 	.same = perf_same_record,
 	.fields = perf_trace_fields,

@@ -76,6 +76,7 @@ enum perf_type {
 	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
 	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
 	PR_EVENT_ID = PR_SIMPLEPERF + 6,
+	PR_CUT = 40000, /* ours: the place where a stream was cut */
 };
 
 /* simpleperf's own records are of more than 64 KiB too: their misc is the
@@ -474,9 +475,6 @@ int perf_record_decode(struct source *src, const struct ref *ref,
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err);
-/* The op dump_ahead. */
-bool perf_sample_dump_ahead(struct source *src, const struct ref *ref,
-			    struct rec_dump *out);
 /* Takes the values of a counter, which become extras. */
 int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
 			    struct err *err);

@@ -183,6 +183,7 @@ static void perf_scan_enter_block(struct perf *p, struct perf_file *f,
 	if (place >> BLOCK_BITS == f->block)
 		return;
 	f->block = place >> BLOCK_BITS;
+	input_pass(&f->in, bytes_off(&f->raw));
 	perf_scan_choose_file(p);
 }
 

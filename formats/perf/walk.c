@@ -13,6 +13,11 @@
 #define WINDOW ((size_t)256 * 1024)
 #define PAYLOAD_MAX ((uint64_t)256 << 20)
 #define HEADER 8
+/* Records from this size on are so far apart that the processor does not fetch
+ * the next ones by itself. It is told where they are if they have the size of
+ * this one, as records with stack dumps mostly have. */
+#define FAR 512
+#define FAR_AHEAD 3
 
 void perf_walk_start(struct perf *p, struct perf_file *f)
 {
@@ -177,6 +182,13 @@ static inline void perf_walk_take_header(const struct bytes *b,
 	bytes_peek_u16(b, 6, &r->size);
 }
 
+/* The time of a record is in its second line at the latest. */
+static void perf_walk_fetch(const struct bytes *b, uint64_t off)
+{
+	bytes_prefetch(b, off);
+	bytes_prefetch(b, off + 64);
+}
+
 /* Returns 1 and a record of the file itself, 0 at its end, -1 on a read
  * error. */
 static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
@@ -215,6 +227,8 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	r->b = f->raw;
 	r->b.end = r->b.pos + r->size;
 	bytes_skip(&f->raw, r->size, NULL);
+	if (r->size >= FAR)
+		perf_walk_fetch(&f->raw, FAR_AHEAD * (uint64_t)r->size);
 	f->skip = more;
 	if (__builtin_expect(
 		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))

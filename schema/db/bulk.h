@@ -42,6 +42,7 @@ enum page_key {
 	PAGES_NONE,  /* rows of this table are inserted by SQL */
 	PAGES_ROWID, /* the number of the row; no column has it */
 	PAGES_ID,    /* column 0, the INTEGER PRIMARY KEY */
+	PAGES_NEAR,  /* the same, in rows that are almost in its order */
 	PAGES_PAIR,  /* columns 0 and 1 are numbers; WITHOUT ROWID, PRIMARY
 		      * KEY(a, b DESC), and no other column before them. See
 		      * row_list() */

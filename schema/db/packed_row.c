@@ -40,6 +40,22 @@ unsigned int packed_row_long_varint(unsigned char *to, uint64_t v)
 	return n;
 }
 
+unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out)
+{
+	uint64_t v = 0;
+	unsigned int n = 0;
+
+	do {
+		if (n == VARINT_MAX - 1) {
+			*out = v << 8 | from[n];
+			return VARINT_MAX;
+		}
+		v = v << 7 | (from[n] & 0x7f);
+	} while (from[n++] & 0x80);
+	*out = v;
+	return n;
+}
+
 /* Writes a number. Returns its type. */
 static inline unsigned int packed_row_number(unsigned char **to, uint64_t v)
 {

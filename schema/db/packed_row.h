@@ -39,6 +39,8 @@ static inline unsigned int packed_row_type(uint32_t v, unsigned int *bytes)
 	return v < 2 ? 8 + v : t;
 }
 void packed_row_release(struct packed_row *pr);
+/* Reads a varint that was written here. Returns how many bytes it has. */
+unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out);
 /* Returns the bytes of SQLite's varint: 7 bits each, but 8 bits in the ninth.
  */
 static inline unsigned int packed_row_varint_bytes(uint64_t v)

@@ -149,6 +149,13 @@ static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
 	return 0;
 }
 
+/* Has the bytes at pos + off fetched from memory, if they are in the window. */
+static inline void bytes_prefetch(const struct bytes *b, uint64_t off)
+{
+	if (off < bytes_left(b))
+		__builtin_prefetch(b->pos + off);
+}
+
 /* Reads n numbers into out, which must have room for them. Compares n with the
  * bytes left before it multiplies. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 /* Records of a block: waking a thread costs as much as some records. */
 #define BLOCK_RECORDS 256
 #define BLOCKS 8
+/* Bytes that the records of a block point to, but for the last one. */
+#define BLOCK_BYTES ((size_t)512 << 10)
 /* The default of 8 MiB would count as data under a memory limit. */
 #define STACK_BYTES ((size_t)512 << 10)
 
@@ -43,6 +46,10 @@ struct record_block {
 	int rc; /* of the last block: of fn, with err */
 	struct err err;
 	struct arena arena;
+	/* The next time the block is filled, the records of these are used up;
+	 * bytes: of these records. */
+	struct ref *old;
+	size_t n_old, cap_old, bytes;
 	struct ledger *ledger;
 	struct block_news *news; /* by source */
 };
@@ -52,17 +59,21 @@ struct decode_ahead {
 	struct shown_source *shown;
 	decode_ahead_fn *fn;
 	void *arg;
-	struct ledger *to;	    /* the caller's */
-	struct ledger *queue;	    /* the thread's */
-	struct record_block *block; /* a ring */
+	struct ledger *to;	      /* the caller's */
+	struct ledger *queue;	      /* the thread's */
+	struct record_block *filling; /* the thread's */
+	struct record_block *block;   /* a ring */
 	bool begun, threaded;
 	pthread_t thread;
-	uint32_t at; /* the caller's next record in block[taken] */
-	bool has;    /* the caller has block[taken] */
+	uint32_t at;	   /* the caller's next record in block[taken] */
+	bool has;	   /* the caller has block[taken] */
+	size_t ahead;	   /* decode_ahead_peek(): the next is in this block, */
+	uint32_t ahead_at; /* there */
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* blocks that are full; that are empty */
+	atomic_size_t made;	   /* protected by lock, but for reading */
 	/* protected by lock: */
-	size_t made, taken;
+	size_t taken;
 	bool stop;
 };
 
@@ -139,6 +150,40 @@ static void decode_ahead_note_news(struct decode_ahead *da,
 	}
 }
 
+static void record_block_release(struct decode_ahead *da,
+				 struct record_block *b)
+{
+	for (size_t i = 0; i < b->n_old; i++) {
+		struct source *src = da->shown[b->old[i].source].real;
+
+		src->ops->release(src, &b->old[i]);
+	}
+	b->n_old = b->bytes = 0;
+	arena_clear(&b->arena);
+}
+
+void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
+{
+	struct source *src = da->shown[ref->source].real;
+	struct record_block *b = da->filling;
+
+	if (!src->ops->lasting) {
+		src->ops->release(src, ref);
+		return;
+	}
+	*mem_add(b->old, b->n_old, b->cap_old) = *ref;
+	b->bytes += ref->len;
+}
+
+static void record_block_keep(const struct decode_ahead *da,
+			      struct record_block *b, struct record *rec)
+{
+	if (da->shown[rec->source].real->ops->lasting)
+		keep_lasting_record(rec, &b->arena);
+	else
+		keep_record(rec, &b->arena);
+}
+
 static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 {
 	/* the caller writes to *da for each record */
@@ -148,9 +193,11 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	uint32_t n = 0;
 	int rc = 1;
 
-	arena_clear(&b->arena);
-	while (n < BLOCK_RECORDS && (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
-		keep_record(&b->rec[n], &b->arena);
+	record_block_release(da, b);
+	da->filling = b;
+	while (n < BLOCK_RECORDS && b->bytes + b->arena.used < BLOCK_BYTES &&
+	       (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
+		record_block_keep(da, b, &b->rec[n]);
 		b->said[n++] = ledger_queued(queue);
 	}
 	b->n = n;
@@ -270,6 +317,25 @@ int decode_ahead_next(struct decode_ahead *da, struct record *rec,
 	return b->rc;
 }
 
+const struct record *decode_ahead_peek(struct decode_ahead *da)
+{
+	if (da->ahead < da->taken) {
+		da->ahead = da->taken;
+		da->ahead_at = 0;
+	}
+	if (da->ahead == da->taken && da->ahead_at < da->at)
+		da->ahead_at = da->at;
+	while (da->ahead < atomic_load(&da->made)) {
+		struct record_block *b = &da->block[da->ahead % BLOCKS];
+
+		if (da->ahead_at < b->n)
+			return &b->rec[da->ahead_at++];
+		da->ahead++;
+		da->ahead_at = 0;
+	}
+	return NULL;
+}
+
 struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 				      decode_ahead_fn *fn, void *arg,
 				      struct ledger *lg, struct ledger **queue)
@@ -317,6 +383,7 @@ void decode_ahead_free(struct decode_ahead *da)
 			free(b->news[k].events);
 		free(b->news);
 		ledger_free(b->ledger);
+		free(b->old);
 		arena_release(&b->arena);
 	}
 	for (size_t i = 0; i < da->n; i++)

@@ -15,7 +15,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
 #include "stitch/base/temp.h"
@@ -66,9 +65,6 @@ struct order {
 
 	struct ref *wait;
 	size_t head, n, cap;
-	size_t ahead; /* the next one for order_ahead() */
-	bool looked;  /* order_ahead() was called; the last one it returned: */
-	struct ref last_ahead;
 	struct ref *scratch;
 	size_t cap_scratch;
 
@@ -473,29 +469,6 @@ static int order_spill(struct order *ord, struct err *err)
 	return 0;
 }
 
-/* Goes behind the last ref that order_ahead() returned. */
-static void order_find_ahead(struct order *ord)
-{
-	const struct ref *r = ord->wait + ord->head;
-
-	ord->ahead = ord->head +
-		     search_where(ord->n - ord->head, i,
-				  ref_before(ord, &ord->last_ahead, &r[i]));
-}
-
-const struct ref *order_ahead(struct order *ord)
-{
-	if (ord->thread || ord->n_run || ord->ahead >= ord->n)
-		return NULL;
-	if (ord->ahead < ord->head)
-		ord->ahead = ord->head;
-	if (ord->ahead >= ord->n)
-		return NULL;
-	ord->looked = true;
-	ord->last_ahead = ord->wait[ord->ahead];
-	return &ord->wait[ord->ahead++];
-}
-
 /* Reads until there are as many new refs as old ones, or no more. */
 static int order_refill(struct order *ord, struct err *err)
 {
@@ -531,8 +504,6 @@ static int order_refill(struct order *ord, struct err *err)
 	ord->has_low = false;
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
-	if (ord->looked)
-		order_find_ahead(ord);
 	return 0;
 }
 
@@ -596,7 +567,11 @@ static void release_ref(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
 
-	if (src->ops->release)
+	if (!src->ops->release)
+		return;
+	if (ord->thread)
+		decode_ahead_release(ord->thread, ref);
+	else
 		src->ops->release(src, ref);
 }
 
@@ -753,13 +728,21 @@ void order_use_thread(struct order *ord)
 		ord->ledger = queue;
 }
 
-bool order_has_thread(const struct order *ord)
+bool order_has_dumps(const struct order *ord)
 {
-	return ord->thread;
+	for (size_t i = 0; ord->thread && i < ord->n_src; i++)
+		if (ord->src[i]->info.dumps)
+			return true;
+	return false;
 }
 
 int order_next(struct order *ord, struct record *rec, struct err *err)
 {
 	return ord->thread ? decode_ahead_next(ord->thread, rec, err)
 			   : order_decode_next(ord, rec, err);
+}
+
+const struct record *order_peek(struct order *ord)
+{
+	return ord->thread ? decode_ahead_peek(ord->thread) : NULL;
 }

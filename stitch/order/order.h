@@ -16,7 +16,6 @@ struct err;
 struct ledger;
 struct order;
 struct record;
-struct ref;
 struct source;
 
 /* limit: bytes of memory for waiting refs (0: 256 MiB). temp_dir NULL: /tmp. */
@@ -36,16 +35,17 @@ uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
  * allow it. Call it once, after all others of the calls above; afterwards
  * order_source() returns what stands for a source. */
 void order_use_thread(struct order *ord);
-/* Returns whether a thread does so. */
-bool order_has_thread(const struct order *ord);
+/* Returns whether order_peek() may return samples with stack dumps. */
+bool order_has_dumps(const struct order *ord);
 /* Returns 1 and *rec, 0 at the end, or -1 on error. *rec is valid until the
  * next call. A record that precedes one already output has REC_F_LATE, late_ns,
  * and an entry in the ledger. Duplicates have REC_F_DUPLICATE. Records that
  * cannot be decoded are skipped and noted as damage in the ledger. */
 int order_next(struct order *ord, struct record *rec, struct err *err);
-/* Returns a ref that order_next() will probably return later, each once and in
- * their order; NULL: none is known now. Valid until order_next(). */
-const struct ref *order_ahead(struct order *ord);
+/* Returns a record that order_next() will return later, each once and in their
+ * order; NULL: none is known now, or there is no thread. Valid until
+ * order_next() has returned it. */
+const struct record *order_peek(struct order *ord);
 void order_pos(const struct order *ord, uint64_t *done, uint64_t *total);
 /* Returns source i in the order of order_add(), or NULL. */
 struct source *order_source(const struct order *ord, unsigned int i);

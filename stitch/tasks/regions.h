@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 
 struct region {
 	uint64_t start, end; /* [start, end); end 0 means 2^64 */
@@ -25,6 +26,12 @@ struct region {
 			 * remaining parts changes. Set by space_map() */
 	bool derived;	/* pgoff was computed, not recorded */
 };
+
+/* Returns true if it may contain code: it is executable, or that is unknown. */
+static inline bool region_is_code(const struct region *r)
+{
+	return !r->prot || r->prot & PROT_EXEC;
+}
 
 struct region_node;
 

@@ -30,7 +30,7 @@ struct slot {
 	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 28;
 	uint32_t partial : 1; /* an address was not mapped in the process's
-			       * own space */
+			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
 	uint32_t bare : 1;    /* see struct resolve_found */
 	uint32_t stray : 1;
@@ -40,6 +40,16 @@ struct slot {
 /* Distinguish chains with such frames from equal chains without. */
 #define HASH_UNCERTAIN 0x9e3779b97f4a7c15u
 #define HASH_PARTIAL 0xc2b2ae3d27d4eb4fu
+
+/* A frame that depends on nothing but its address and the state of its space.
+ * Looking up mapping and frame costs two cache misses more. */
+struct known_frame {
+	uint64_t addr;
+	uint32_t view, gen; /* as in struct slot */
+	uint32_t frame;	    /* 0: empty entry */
+};
+
+#define KNOWN_BITS 14
 
 /* Indexes the build-id table of a source by (path, kernel), because the table
  * may be as long as the list of mappings. */
@@ -52,6 +62,7 @@ struct resolve {
 	struct frames *fr;
 	struct slot *cache;
 	struct stack_prefix prefix;
+	struct known_frame *known;
 	struct build_id_index *ids; /* by source */
 	size_t n_ids, cap_ids;
 	/* frame ids; 0: none yet */
@@ -65,6 +76,7 @@ struct resolve *resolve_new(struct frames *fr)
 
 	rv->fr = fr;
 	rv->cache = mem_new(CACHE_SIZE, sizeof(*rv->cache));
+	rv->known = mem_new(1u << KNOWN_BITS, sizeof(*rv->known));
 	return rv;
 }
 
@@ -76,6 +88,7 @@ void resolve_free(struct resolve *rv)
 		table_release(&rv->ids[i].by_path);
 	free(rv->ids);
 	free(rv->cache);
+	free(rv->known);
 	stack_prefix_release(&rv->prefix);
 	free(rv);
 }
@@ -339,6 +352,7 @@ static uint32_t resolve_mapped_frame(struct resolve *rv,
 			r = space_find(in->shared[i], addr, in->t);
 		s->partial = s->bare = true;
 	}
+	s->partial |= r && !region_is_code(r);
 	if (in->jit) {
 		const struct jit_at at = { in->jit, r, addr, in->t };
 
@@ -472,9 +486,33 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 	return frame;
 }
 
+/* Like resolve_user_frame(), for a frame that depends on nothing but its
+ * address if it is in code of the own space. */
+static uint32_t resolve_plain_frame(struct resolve *rv,
+				    const struct resolve_in *in,
+				    const struct addrs *a, uint32_t i,
+				    struct slot *s)
+{
+	uint64_t addr = a->ip[i] & in->mask;
+	uint64_t hash = (addr ^ (uint64_t)in->view << 48) * 0x9e3779b97f4a7c15u;
+	struct known_frame *k = &rv->known[hash >> (64 - KNOWN_BITS)];
+
+	if (k->addr == addr && k->frame && k->view == in->view &&
+	    k->gen == in->space->cut) {
+		s->bare = false;
+		return k->frame;
+	}
+	uint32_t frame = resolve_user_frame(rv, in, a, i, s);
+
+	if (!s->partial)
+		*k = (struct known_frame){ addr, in->view, in->space->cut,
+					   frame };
+	return frame;
+}
+
 /* Resolves a list that is not in the cache, and fills s. The outer frames of
- * the last stack are reused only if a frame depends on nothing but its
- * address. */
+ * the last stack, and known frames, are reused only if a frame depends on
+ * nothing but its address. */
 static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 			     const struct addrs *a, uint64_t hash, bool now,
 			     struct slot *s)
@@ -491,12 +529,14 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	if (t)
 		shared = stack_prefix_shared(t, &key, a, &stack);
 	for (uint32_t i = a->n - shared; i-- > 0;) {
-		stack = frames_push(rv->fr, stack,
-				    resolve_user_frame(rv, in, a, i, s));
+		uint32_t frame = t ? resolve_plain_frame(rv, in, a, i, s)
+				   : resolve_user_frame(rv, in, a, i, s);
+
+		stack = frames_push(rv->fr, stack, frame);
 		if (t)
 			stack_prefix_push(t, a->ip[i], stack);
 	}
-	/* A frame that was not found in the own space depends on more than the
+	/* A frame that is not in code of the own space depends on more than the
 	 * key. */
 	if (t && s->partial)
 		stack_prefix_forget(t);

@@ -81,7 +81,6 @@ static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
 {
 	size_t i = regions_first_above(&sp->now, start);
 	struct region keep[2];
-	bool cut = false;
 
 	while (i < sp->now.n && regions_stored(&sp->now, i)->start <= end - 1) {
 		struct region r = regions_get(&sp->now, i);
@@ -91,11 +90,11 @@ static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
 		for (size_t k = 0; k < n; k++)
 			regions_insert(&sp->now, i + k, &keep[k], own->held);
 		space_close_region(sp, &r, t, own);
-		cut = true;
+		sp->cut += region_is_code(&r);
+		sp->any++;
 		if (n && keep[0].start < start)
 			i++;
 	}
-	sp->cut += cut;
 	return i;
 }
 

@@ -24,8 +24,10 @@ struct space {
 	bool anon_code;	 /* it has anonymous code, which mremap() moves and
 			  * extends without a record (Linux 7.2) */
 	int64_t changed; /* time of the last change */
-	/* Change counters. Cached stacks without unknown frames are valid while
-	 * cut is the same; others while cut and any are. */
+	/* Change counters: of code that was cut or ended, and of any change.
+	 * Cached stacks whose frames are all in code are valid while cut is the
+	 * same; others while both are. Programs that map and unmap data all the
+	 * time do not lose their stacks. */
 	uint32_t cut, any;
 };
 

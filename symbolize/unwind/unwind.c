@@ -8,20 +8,19 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/abi.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
+#include "symbolize/unwind/unwind_places.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/unwind/stack_walk.h"
 #include "symbolize/unwind/unwind_threads.h"
 
-#define CACHE_BITS 16
-/* Of each of n threads; 16 threads have 6 MiB together. */
-#define CACHE_BITS_AHEAD(n) ((n) < 4 ? 16u : (n) < 8 ? 15u : 14u)
+/* Frames of a stack whose places are kept; most stacks have fewer. */
+#define TRAIL_MAX 48
 /* Bytes of startup code at a file's entry point. */
 #define ENTRY_MAX 256
 
@@ -34,10 +33,9 @@ enum unwind_no_row {
 	KNOWN_NO_CODE, /* not in an executable mapping */
 };
 
-/* A cache entry. Small, since most of the cost is the memory access. */
-struct unwind_place {
+/* An address, and how to step from it. */
+struct unwind_step_at {
 	uint64_t pc;
-	uint32_t epoch; /* number of in->epoch; 0: empty */
 	struct unwind_row
 		row; /* row_kind is enum row_kind or enum unwind_no_row */
 };
@@ -51,10 +49,20 @@ struct unwind_code {
 	bool dated;  /* the mapping may change */
 };
 
+/* Where the stack before had its return addresses. The next stack of a thread
+ * mostly has the outer ones at the same addresses: to have all of them fetched
+ * at once halves the time that a walk takes, because each is in another cache
+ * line of a dump that nobody has touched yet. */
+struct unwind_trail {
+	uint64_t addr[TRAIL_MAX];
+	uint32_t n;
+};
+
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
-	/* The threads' unwinders share modules, and have a cache each. */
+	struct unwind_places *places; /* NULL: none yet */
+	/* The threads' unwinders share modules and places. */
 	struct unwind_threads *threads; /* NULL: none */
 	struct unwinder **helper;
 	unsigned int n_helper;
@@ -63,16 +71,11 @@ struct table_unwinder {
 	bool stuck; /* only the main thread can look up an image or a debug
 		     * file */
 	bool dated; /* as for struct unwinder_ops.finish */
-	unsigned int cache_bits;
-	struct unwind_place *cache;
-	struct unwind_place last; /* result that must not be cached */
-	struct table numbers;	  /* index of epochs seen */
-	uint32_t n_numbers;
-	uint64_t epoch;	 /* the last epoch */
-	uint32_t number; /* number of the last epoch */
+	struct unwind_step_at last; /* that was found */
+	struct unwind_trail trail;
 };
 
-static enum row_kind unwind_place_kind(const struct unwind_place *p)
+static enum row_kind unwind_step_kind(const struct unwind_step_at *p)
 {
 	return unwind_row_kind(&p->row);
 }
@@ -146,44 +149,31 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 	return none;
 }
 
-/* Sets u->number to the number of the sample's epoch; 0: no epoch. */
-static void unwind_set_epoch(struct table_unwinder *u, uint64_t epoch)
+/* Captures of which nothing is unwound need none. */
+static inline struct unwind_places *unwind_need_places(struct table_unwinder *u)
 {
-	if (epoch == u->epoch)
-		return;
-	u->epoch = epoch;
-	u->number = 0;
-	if (!epoch)
-		return;
-	uint64_t hash = hash_u64(epoch);
-	uint32_t id = table_find(&u->numbers, hash, NULL, NULL, NULL);
-
-	if (id == TABLE_NONE) {
-		id = u->n_numbers++;
-		table_add(&u->numbers, hash, id);
-	}
-	u->number = id + 1;
+	if (!u->places)
+		u->places = unwind_places_new();
+	return u->places;
 }
 
-static inline const struct unwind_place *
-unwind_find_place(struct table_unwinder *u, const struct unwind_in *in,
-		  uint64_t pc)
+/* The result is valid until the next call. */
+static inline const struct unwind_step_at *
+unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
+		 uint64_t pc)
 {
-	/* Processes of one program may share addresses. */
-	uint64_t hash =
-		(pc + ((uint64_t)u->number << 40)) * 0x9e3779b97f4a7c15u;
-	struct unwind_place *p = &u->cache[hash >> (64 - u->cache_bits)];
+	struct unwind_step_at *p = &u->last;
 
-	if (__builtin_expect(p->pc == pc && p->epoch == u->number && u->number,
-			     1))
+	p->pc = pc;
+	if (in->epoch &&
+	    unwind_places_find(unwind_need_places(u), pc, in->epoch, &p->row))
 		return p;
 	unwind_images_lock(u->modules);
 	struct unwind_code c = unwind_code_at(u, in, pc);
-	struct unwind_row row = unwind_look_up(u, &c);
 
-	if (!u->number || c.dated)
-		p = &u->last;
-	*p = (struct unwind_place){ pc, u->number, row };
+	p->row = unwind_look_up(u, &c);
+	if (in->epoch && !c.dated)
+		unwind_places_put(u->places, pc, in->epoch, &p->row);
 	unwind_images_unlock(u->modules);
 	return p;
 }
@@ -230,7 +220,7 @@ static bool unwind_at_entry(const struct unwind_code *c,
 /* Called with the images locked. */
 static int unwind_by_frame_pointer(struct table_unwinder *u,
 				   const struct unwind_in *in,
-				   const struct unwind_place *p,
+				   const struct unwind_step_at *p,
 				   struct stack_walk *w, struct unwind_out *out)
 {
 	struct stack_walk next = *w;
@@ -240,7 +230,7 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 		w->end = UNWIND_OUTERMOST;
 		return -1;
 	}
-	w->end = unwind_place_kind(p) == (enum row_kind)KNOWN_NO_FILE
+	w->end = unwind_step_kind(p) == (enum row_kind)KNOWN_NO_FILE
 			 ? UNWIND_NO_FILE
 			 : UNWIND_NO_TABLE;
 	if (stack_walk_pointer(&next)) {
@@ -261,13 +251,19 @@ static int unwind_by_frame_pointer(struct table_unwinder *u,
 /* Steps where a row is not enough. Called with the images locked. */
 static int unwind_step_slowly(struct table_unwinder *u,
 			      const struct unwind_in *in,
-			      const struct unwind_place *p,
+			      const struct unwind_step_at *p,
 			      struct stack_walk *w, struct unwind_out *out)
 {
-	if (unwind_place_kind(p) > ROW_COMPLEX)
+	if (unwind_step_kind(p) > ROW_COMPLEX)
 		return unwind_by_frame_pointer(u, in, p, w, out);
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
+	/* Another thread knows the row by a mapping that came after those of
+	 * `in`. The result is dated: it will not be used. */
+	if (!c.m) {
+		w->end = UNWIND_NO_MAP;
+		return -1;
+	}
 	if (!stack_walk_rules(w, c.m, c.vaddr))
 		return 0;
 	/* The row comes from .sframe, which has nothing more. */
@@ -275,10 +271,10 @@ static int unwind_step_slowly(struct table_unwinder *u,
 }
 
 static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
-		       const struct unwind_place *p, bool full,
+		       const struct unwind_step_at *p, bool full,
 		       struct stack_walk *w, struct unwind_out *out)
 {
-	enum row_kind kind = unwind_place_kind(p);
+	enum row_kind kind = unwind_step_kind(p);
 
 	if (kind == (enum row_kind)KNOWN_LINK && w->top)
 		return stack_walk_link(w);
@@ -299,27 +295,33 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 	struct stack_walk w;
 
 	stack_walk_start(&w, abi, in);
+	for (uint32_t i = 0; i < u->trail.n; i++)
+		bytes_prefetch(&w.dump, u->trail.addr[i] - w.low);
+	u->trail.n = 0;
 	out->n = 0;
 	out->guessed = UINT32_MAX;
 	for (;;) {
 		uint64_t pc = unwind_lookup_address(&w);
-		const struct unwind_place *p = unwind_find_place(u, in, pc);
+		const struct unwind_step_at *p = unwind_find_step(u, in, pc);
 
-		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE &&
+		if (unwind_step_kind(p) == (enum row_kind)KNOWN_NO_CODE &&
 		    out->n)
 			return UNWIND_NO_MAP;
 		if (out->n == out->max)
 			return UNWIND_LIMIT;
 		/* A signal trampoline was not called. */
-		if (unwind_place_kind(p) == ROW_SIGNAL ||
-		    (unwind_place_kind(p) <= ROW_COMPLEX &&
+		if (unwind_step_kind(p) == ROW_SIGNAL ||
+		    (unwind_step_kind(p) <= ROW_COMPLEX &&
 		     p->row.how & ROW_INTERRUPTED))
 			pc = w.v.pc;
 		out->ip[out->n++] = pc;
-		if (unwind_place_kind(p) == (enum row_kind)KNOWN_NO_CODE)
+		if (unwind_step_kind(p) == (enum row_kind)KNOWN_NO_CODE)
 			return UNWIND_NO_MAP;
 		if (u->stuck || unwind_step(u, in, p, full, &w, out))
 			return w.end;
+		if (u->trail.n < TRAIL_MAX)
+			u->trail.addr[u->trail.n++] =
+				w.v.reg[abi->sp] - abi->word;
 	}
 }
 
@@ -331,27 +333,27 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 	struct stack_walk w;
 
 	stack_walk_start(&w, abi, in);
-	const struct unwind_place *p =
-		unwind_find_place(u, in, in->pc & in->user_mask);
+	const struct unwind_step_at *p =
+		unwind_find_step(u, in, in->pc & in->user_mask);
 
 	out->ip[0] = in->pc;
 	out->n = 1;
 	out->guessed = UINT32_MAX;
 	out->end = UNWIND_NO_TABLE;
-	if (unwind_place_kind(p) > ROW_COMPLEX &&
-	    unwind_place_kind(p) != (enum row_kind)KNOWN_LINK)
+	if (unwind_step_kind(p) > ROW_COMPLEX &&
+	    unwind_step_kind(p) != (enum row_kind)KNOWN_LINK)
 		return;
 	/* Requires a file proved by its build-id: no dump would show that
 	 * another version is wrong. */
 	struct unwind_code c = unwind_code_at(u, in, p->pc);
 
-	if (!c.m->proved && c.m->kind != IMAGE_VDSO)
+	if (!c.m || (!c.m->proved && c.m->kind != IMAGE_VDSO))
 		return;
 	out->end = UNWIND_TRUNCATED;
-	if (unwind_place_kind(p) == ROW_OUTERMOST ||
-	    unwind_place_kind(p) == ROW_COMPLEX ||
+	if (unwind_step_kind(p) == ROW_OUTERMOST ||
+	    unwind_step_kind(p) == ROW_COMPLEX ||
 	    p->row.how & ROW_INTERRUPTED ||
-	    (unwind_place_kind(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
+	    (unwind_step_kind(p) < ROW_COMPLEX && p->row.ra != ROW_SAME))
 		return;
 	if (out->max > 1 && !stack_walk_link(&w))
 		out->ip[out->n++] = w.v.pc - 1;
@@ -388,7 +390,6 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->end = UNWIND_NO_TABLE;
 		return;
 	}
-	unwind_set_epoch(u, in->epoch);
 	if (!in->dumped) {
 		unwind_images_lock(u->modules);
 		unwind_link(u, in, abi, out);
@@ -439,10 +440,9 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	/* s390x: the -mbackchain chain, which no table describes. */
 	if (!abi || in->machine == EM_S390)
 		return CALLER_KNOWN;
-	unwind_set_epoch(u, in->epoch);
 	uint64_t pc = ip[0] & in->user_mask;
-	const struct unwind_place *p = unwind_find_place(u, in, pc);
-	enum row_kind kind = unwind_place_kind(p);
+	const struct unwind_step_at *p = unwind_find_step(u, in, pc);
+	enum row_kind kind = unwind_step_kind(p);
 
 	if (kind == ROW_FP || kind == ROW_FP_DEREF || kind == ROW_OUTERMOST ||
 	    kind >= ROW_COMPLEX || (abi->link >= 0 && p->row.ra != ROW_SAME))
@@ -495,14 +495,13 @@ static void unwind_ahead(struct unwinder *uw, struct unwind_job *j)
 
 static struct table_unwinder *unwind_new_of(const struct unwinder_ops *ops,
 					    struct unwind_images *modules,
-					    unsigned int cache_bits)
+					    struct unwind_places *places)
 {
 	struct table_unwinder *u = mem_new(1, sizeof(*u));
 
 	u->uw.ops = ops;
 	u->modules = modules;
-	u->cache_bits = cache_bits;
-	u->cache = mem_new((size_t)1 << cache_bits, sizeof(*u->cache));
+	u->places = places;
 	return u;
 }
 
@@ -510,14 +509,15 @@ static struct table_unwinder *unwind_new_of(const struct unwinder_ops *ops,
  * most captures have no dumps. */
 static void unwind_start_threads(struct table_unwinder *u)
 {
+	struct unwind_places *places = unwind_need_places(u);
 	unsigned int n = u->wanted;
 
 	u->wanted = 0;
 	unwind_images_share(u->modules);
 	u->helper = mem_new(n, sizeof(*u->helper));
 	for (; u->n_helper < n; u->n_helper++) {
-		struct table_unwinder *h = unwind_new_of(u->uw.ops, u->modules,
-							 CACHE_BITS_AHEAD(n));
+		struct table_unwinder *h =
+			unwind_new_of(u->uw.ops, u->modules, places);
 
 		h->ahead = true;
 		u->helper[u->n_helper] = &h->uw;
@@ -563,10 +563,10 @@ static void unwind_free(struct unwinder *uw)
 	for (unsigned int i = 0; i < u->n_helper; i++)
 		unwind_free(u->helper[i]);
 	free(u->helper);
-	if (!u->ahead)
+	if (!u->ahead) {
 		unwind_images_free(u->modules);
-	table_release(&u->numbers);
-	free(u->cache);
+		unwind_places_free(u->places);
+	}
 	free(u);
 }
 
@@ -588,7 +588,7 @@ static const struct unwinder_ops ops_ahead = {
 
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
 {
-	return &unwind_new_of(&ops, unwind_images_new(sy, fr), CACHE_BITS)->uw;
+	return &unwind_new_of(&ops, unwind_images_new(sy, fr), NULL)->uw;
 }
 
 void unwind_use_threads(struct unwinder *uw, unsigned int n)

@@ -7,6 +7,7 @@
 #include "stitch/order/order.h"
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
+#include "stitch/unwinder.h"
 #include "tests/unit/fake.h"
 
 struct all_facts {
@@ -17,7 +18,8 @@ struct all_facts {
 };
 
 /* Takes the sources over; f[n] may be several captures, together: of one line.
- * uw NULL: no unwinder. */
+ * uw NULL: no unwinder. One with threads looks at records that a thread
+ * decodes. */
 static inline struct all_facts
 stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 {
@@ -29,6 +31,8 @@ stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 
 	for (size_t i = 0; i < n; i++)
 		order_add(ord, &f[i]->src);
+	if (uw && uw->ops->begin)
+		order_use_thread(ord);
 	struct stitch *st = stitch_new(ord, all.frames, all.ledger, uw);
 	for (uint16_t i = 0; together && i < n; i++)
 		stitch_together(st, i, 0);

@@ -19,7 +19,6 @@ struct fake_rec {
 	uint64_t ip[FAKE_IPS]; /* of the chain */
 	bool broken;	       /* decode() fails */
 	bool decoded, released;
-	bool dumped;   /* dump_ahead() finds an empty dump */
 	uint32_t twin; /* records with the same number have equal bytes;
 			* 0: only with itself */
 };
@@ -95,14 +94,10 @@ static inline int fake_decode(struct source *src, const struct ref *ref,
 	return 0;
 }
 
-static inline bool fake_dump_ahead(struct source *src, const struct ref *ref,
-				   struct rec_dump *out)
+static inline bool fake_apart(const struct source *src)
 {
-	const struct fake_rec *fr = &fake_of(src)->rec[ref->handle];
-
-	out->pid = fr->rec.pid;
-	out->tid = fr->rec.tid;
-	return fr->dumped;
+	(void)src;
+	return true;
 }
 
 static inline void fake_release(struct source *src, const struct ref *ref)
@@ -141,7 +136,7 @@ static inline struct fake *fake_new(void)
 		.name = "fake",
 		.next = fake_next,
 		.decode = fake_decode,
-		.dump_ahead = fake_dump_ahead,
+		.apart = fake_apart,
 		.release = fake_release,
 		.same = fake_same,
 		.close = fake_close,
@@ -150,6 +145,7 @@ static inline struct fake *fake_new(void)
 
 	f->src.ops = &ops;
 	f->src.info.has_time = true;
+	f->src.info.dumps = true;
 	f->src.info.exact = true;
 	f->src.info.system_wide = TRI_YES;
 	f->src.info.whole_tasks = true;

@@ -531,7 +531,12 @@ static struct all_facts late_dump(const struct unwinder_ops *ops)
 	for (uint64_t i = 0; i < 100; i++)
 		fake_sample(f[0], 4 * SEC + i, 1, 0);
 	fake_sample(f[0], 4 * SEC + 100, 20, 0);
-	fake_sample(f[0], 4 * SEC + 101, 9, 0)->dumped = true;
+	struct rec_sample *s =
+		&fake_sample(f[0], 4 * SEC + 101, 9, 0)->rec.sample;
+
+	s->stack = "dump";
+	s->stack_len = 4;
+	s->user_regs.abi = 2;
 	return stitch_line_with(&uw, f, 2, true);
 }
 

@@ -342,6 +342,34 @@ START_TEST(a_change_moves_the_generations)
 }
 END_TEST
 
+/* Stacks in code stay what they are. */
+START_TEST(a_change_of_data_moves_one_generation_only)
+{
+	struct seen s = { 0 };
+	struct space sp = space_empty(false);
+	struct space_owner own = space_test_owner(&s);
+	struct region data = { .start = 0x1000,
+			       .end = 0x3000,
+			       .prot = PROT_READ | PROT_WRITE,
+			       .t0 = 1 };
+
+	space_map(&sp, &data, &own);
+	uint32_t cut = sp.cut;
+	uint32_t any = sp.any;
+
+	data.start = 0x2000;
+	data.t0 = 2;
+	space_map(&sp, &data, &own);
+	ck_assert_uint_eq(sp.cut, cut);
+	ck_assert_uint_ne(sp.any, any);
+	any = sp.any;
+	space_unmap(&sp, 0x2800, 0x3000, 3, &own);
+	ck_assert_uint_eq(sp.cut, cut);
+	ck_assert_uint_ne(sp.any, any);
+	space_finish(&sp, &s);
+}
+END_TEST
+
 START_TEST(ended_mappings_do_not_pile_up_for_ever)
 {
 	struct seen s = { 0 };
@@ -459,6 +487,7 @@ RUN("space", a_newer_mapping_cuts_an_older_one,
     a_parent_may_change_before_its_child_does,
     a_child_without_rows_is_only_looked_up, a_storm_of_forks_costs_no_copies,
     a_late_mapping_does_not_end_a_newer_one, a_change_moves_the_generations,
+    a_change_of_data_moves_one_generation_only,
     ended_mappings_do_not_pile_up_for_ever,
     lookups_now_and_in_the_past_agree_with_a_model,
     lookups_agree_with_a_model_when_records_come_late)

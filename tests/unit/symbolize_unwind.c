@@ -603,6 +603,41 @@ START_TEST(the_order_of_samples_does_not_matter)
 }
 END_TEST
 
+/* The mappings before the file was mapped. */
+static int unwind_find_nothing(void *arg, uint64_t addr, struct unwind_map *map)
+{
+	(void)arg;
+	(void)addr;
+	(void)map;
+	return 0;
+}
+
+/* Another thread has looked the address up in the same epoch, with a mapping
+ * that came later. What is made of it is not used (struct ahead), but it has to
+ * end. */
+START_TEST(a_known_address_may_be_in_no_mapping)
+{
+	const uint64_t stack[] = { 7, IN(START) };
+	uint64_t v[9] = { [REG_SP] = SP, [REG_BX] = SP + 8 };
+	const struct regs regs = { v, 0x1ff, 9, 2 };
+	const struct unwind_in in = { .regs = &regs,
+				      .user_mask = UINT64_MAX,
+				      .stack = stack,
+				      .len = sizeof(stack),
+				      .dumped = true,
+				      .machine = EM_X86_64,
+				      .find = unwind_find_nothing,
+				      .epoch = 1 };
+
+	UNWIND(IN(RBX), 0, SP + 8, 7, IN(START));
+	GOT(UNWIND_OUTERMOST, IN(RBX), IN(START) - 1);
+	v[REG_IP] = IN(RBX);
+	out = (struct unwind_out){ .ip = ip, .max = 64 };
+	uw->ops->unwind(uw, &in, &out);
+	GOT(UNWIND_NO_MAP, IN(RBX));
+}
+END_TEST
+
 START_TEST(another_machine_has_its_address_only)
 {
 	const struct regs regs = { NULL, 0, 0, 1 };
@@ -631,6 +666,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 code_made_at_run_time_that_has_a_table,
 	 code_made_at_run_time_whose_bytes_are_known,
 	 a_file_is_read_once_for_all_who_map_it,
+	 a_known_address_may_be_in_no_mapping,
 	 another_machine_has_its_address_only,
 	 frame_pointers_do_not_show_every_caller,
 	 a_caller_is_inferred_only_when_it_is_proved,
