@@ -18,8 +18,9 @@ struct unwind_in;
 struct unwind_out;
 struct unwinder;
 
-/* The caller's state of the process of a sample with a dump: fills in->machine, in->user_mask,
- * in->swap, in->pc and in->epoch. Returns NULL if it cannot be unwound ahead.
+/* The caller's state of the process of a sample with a dump: fills in->machine,
+ * in->user_mask, in->swap, in->pc and in->epoch. Returns NULL if it cannot be
+ * unwound ahead.
  */
 typedef const struct process *
 ahead_fn(struct stitch *st, const struct record *rec, struct unwind_in *in);

@@ -58,13 +58,13 @@ struct decode_ahead {
 	struct record_block *block; /* a ring */
 	bool begun, threaded;
 	pthread_t thread;
-	uint32_t at; /* the caller's next record in block[taken] */
-	bool has;    /* the caller has block[taken] */
-	size_t ahead; /* decode_ahead_peek(): the next is in this block, */
+	uint32_t at;	   /* the caller's next record in block[taken] */
+	bool has;	   /* the caller has block[taken] */
+	size_t ahead;	   /* decode_ahead_peek(): the next is in this block, */
 	uint32_t ahead_at; /* there */
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* blocks that are full; that are empty */
-	atomic_size_t made; /* protected by lock, but for reading */
+	atomic_size_t made;	   /* protected by lock, but for reading */
 	/* protected by lock: */
 	size_t taken;
 	bool stop;
