@@ -52,6 +52,7 @@ calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
 twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
+	cli/embed_empty.c \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
 	$(call twins,$(CURL),curl/curl.h,cli/clickhouse)
@@ -69,16 +70,18 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(filter-out %/extension.c,$(call find,schema stitch/base,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/fact_queue.c stitch/verdict.c stitch/tasks/frame.c \
+	stitch/join/missing_reason.c \
 	$(addprefix cli/model/,chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c payload_raws.c row_cursor.c) \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 PLUGIN_OBJS := $(if $(PLUGIN),$(O)/plug/schema_sql.o \
+	$(O)/plug/schema_empty.o \
 	$(PLUGIN_SRCS:%.c=$(O)/plug/%.o))
 SQL := $(call find,schema,sql)
 COLUMNS := $(O)/schema/columns.h
 UNIT := $(wildcard tests/unit/*.c)
-OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o
+OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o $(O)/schema_empty.o
 EXT := $(O)/backstitch_sql.so
 EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
 TEXT := $(call find,cli,css) $(call find,cli,js) $(call find,cli,html)
@@ -96,7 +99,8 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
 	check-style style-run faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
-	san-build check-flags mkcap install uninstall clean FORCE
+	san-build check-flags check-hard check-debug mkcap install uninstall \
+	clean FORCE
 .DELETE_ON_ERROR:
 
 all: $(O)/backstitch $(EXT) $(PLUGIN)
@@ -145,6 +149,15 @@ $(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
 
+# The pages of an empty database, made by SQL: by a program of the build.
+EMBED_EMPTY := cli/embed_empty schema/db/empty_sql schema/db/queries \
+	schema_sql stitch/base/mem
+$(O)/embed_empty: $(EMBED_EMPTY:%=$(O)/%.o)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
+$(O)/schema_empty.c: $(O)/embed_empty
+	$(call say,EMBED,$@)
+	$(Q)$< >$@
+
 # The columns of our queries by name. Sources include it, so it is made first.
 $(COLUMNS): $(SQL) schema/columns.awk | $(O)/probe
 	$(call say,EMBED,$@)
@@ -159,7 +172,8 @@ $(O)/plug/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,PLUG,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PLUGIN_CFLAGS) -MMD -MP -c -o $@ $<
-$(O)/plug/schema_sql.o: $(O)/schema_sql.c $(O)/flags
+$(O)/plug/schema_sql.o $(O)/plug/schema_empty.o: $(O)/plug/%.o: $(O)/%.c \
+		$(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PLUGIN_CFLAGS) -c -o $@ $<
 $(O)/pic/schema_sql.o: $(O)/schema_sql.c $(O)/flags
@@ -170,7 +184,8 @@ $(O)/cli_text.c: $(TEXT) $(wildcard cli/embed.sh) | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)cli/embed.sh $(TEXT) >$@
 
-$(O)/schema_sql.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c $(O)/flags
+$(O)/schema_sql.o $(O)/schema_empty.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c \
+		$(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # Everything but main(), so that a test program takes what it names.
@@ -221,7 +236,7 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/all.a $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -fsanitize=fuzzer -o $@ $< \
 		$(O)/all.a $(ALL_LIBS)
-SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -g' \
+SAN_FLAVOUR = O=build-fuzz CC=clang CFLAGS='-O1 -gline-tables-only' \
 	SAN=fuzzer-no-link,address,undefined
 COV_FLAVOUR = O=build-cov CC=clang SAN= CFLAGS='-O1 -g \
 	-fprofile-instr-generate -fcoverage-mapping'
@@ -240,17 +255,22 @@ SAN_GROUPS = cases truth cli damage unit fuzz
 check-san: deps
 	$(SUBJ) $(SAN_FLAVOUR) san-build
 	$(SUB) $(SAN_FLAVOUR) GROUPS='$(SAN_GROUPS)' check-run
-san-build: $(O)/backstitch $(EXT) $(PLUGIN) $(UNIT_BIN) $(DAMAGE_BIN) $(O)/truth/truth \
+san-build: $(O)/backstitch $(EXT) $(PLUGIN) $(UNIT_BIN) $(DAMAGE_BIN) \
+	$(if $(filter truth,$(SAN_GROUPS)),$(O)/truth/truth) \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz-build
 
 # Builds with flags that others use: a distribution's, and a developer's. No
-# tests are run on them.
-check-flags: deps-build
-	$(SUBJ) O=build-hard CFLAGS='-O3 -g -flto=auto -fPIE \
-		-fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat \
-		-Werror=format-security' LDFLAGS='-pie -Wl,-z,relro,-z,now' \
-		build-hard/backstitch
-	$(SUBJ) O=build-debug CFLAGS='-O0 -g' build-debug/backstitch
+# tests are run on them. Without -g, they take less time and give the same
+# warnings; with -flto, types are compared across files, which takes as long as
+# all of the rest if it also has to optimize.
+check-flags: check-hard check-debug
+HARD_FLAGS = -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat \
+	-Werror=format-security
+check-hard: deps-build
+	$(SUBJ) O=build-hard CFLAGS='-O3 -flto=auto -fPIE $(HARD_FLAGS)' \
+		LDFLAGS='-pie -Wl,-z,relro,-z,now' build-hard/backstitch
+check-debug: deps-build
+	$(SUBJ) O=build-debug CFLAGS='-O0 -flto=auto' build-debug/backstitch
 
 deps:
 	@O='$(O)' tests/deps.sh install all
@@ -267,8 +287,12 @@ demo-run:
 check: deps
 	$(SUBJ) check-build
 	$(SUB) check-run
-check-build: all $(UNIT_BIN) $(DAMAGE_BIN) $(NAMES_BIN) $(O)/truth/truth \
-	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz
+# What the groups need that are wanted, or a test of them.
+for_group = $(if $(filter $(or $(GROUPS),$(1)),$(1)),$(2),$(filter \
+	$(patsubst %,$(O)/%,$(GROUPS)),$(2)))
+check-build: all $(call for_group,unit,$(UNIT_BIN)) \
+	$(call for_group,damage,$(DAMAGE_BIN)) $(NAMES_BIN) $(O)/truth/truth \
+	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind $(call for_group,fuzz,fuzz)
 check-run:
 	@O=$(O) SAN='$(SAN)' tests/run.sh $(GROUPS)
 

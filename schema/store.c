@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/db/empty.h"
 #include "schema/db/link.h"
 #include "schema/db/page_file.h"
 #include "schema/db/writer.h"
@@ -100,18 +101,14 @@ static int store_make_temp(struct store *db, struct err *err)
 	return db->w->temp ? 0 : -1;
 }
 
-/* Rows of 30 to 60 bytes: pages of 16 KiB save an eighth of the writer's time,
- * but an empty database has forty of them. */
-#define SMALL_PAGE 4096
-#define LARGE_PAGE 16384
-
-static int store_page_size(struct store *db, bool large, struct err *err)
+/* Writes the tables, before SQLite opens the file. */
+static int store_write_tables(struct store *db, uint32_t page_size,
+			      struct err *err)
 {
-	char sql[64];
+	int error = db->w->temp ? empty_write(db->w->temp, page_size) : 0;
 
-	snprintf(sql, sizeof(sql), "PRAGMA page_size=%d",
-		 large ? LARGE_PAGE : SMALL_PAGE);
-	return db_exec(db, sql, err);
+	return error ? err_set(err, ERR_IO, "%s: %s", db->path, strerror(error))
+		     : 0;
 }
 
 /* The cache is small because rows are appended and pages are written once. */
@@ -119,13 +116,15 @@ static const char setup[] = "PRAGMA journal_mode=OFF;"
 			    "PRAGMA synchronous=OFF;"
 			    "PRAGMA locking_mode=EXCLUSIVE;"
 			    "PRAGMA cache_size=-6144;"
-			    "PRAGMA secure_delete=OFF;"
-			    "PRAGMA encoding='UTF-8';"
-			    "BEGIN";
+			    "PRAGMA secure_delete=OFF";
 
 static int store_set_up(struct store *db, const struct store_opts *o,
 			struct err *err)
 {
+	uint32_t page = o->large ? EMPTY_LARGE_PAGE : EMPTY_SMALL_PAGE;
+
+	if (store_write_tables(db, page, err))
+		return -1;
 	int rc = sqlite3_open_v2(db->w->temp ? db->w->temp : "", &db->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 					 SQLITE_OPEN_NOMUTEX,
@@ -135,14 +134,18 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 		return db_error(db, rc, err);
 	sqlite3_extended_result_codes(db->db, 1);
 	rc = bulk_register(db->db, &db->bulk);
+	if (!rc)
+		rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
+	if (!rc)
+		rc = db->w->temp
+			     ? sqlite3_exec(db->db, "BEGIN", NULL, NULL, NULL)
+			     : empty_by_sql(db->db, page);
 	if (rc)
 		return db_error(db, rc, err);
-	if (store_page_size(db, o->large, err) || db_exec(db, setup, err) ||
-	    db_exec(db, sql_file("tables"), err) || labels_register(db, err))
+	if (labels_register(db, err))
 		return -1;
 	if (db->w->temp && !o->no_pages)
-		db->pages = page_file_new(db->db, db->w->temp,
-					  o->large ? LARGE_PAGE : SMALL_PAGE,
+		db->pages = page_file_new(db->db, db->w->temp, page,
 					  PAGE_FILE_LOCK);
 	tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, !o->no_thread);
@@ -400,7 +403,9 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	     words_rule_views(db, err) || words_switch_view(db, err) ||
 	     views_add(db, sql_file("compat"), err)))
 		return -1;
-	if (db_exec(db, sql_file("finish"), err) || sums_check(db, err))
+	if (((db->making || db->w->renamed) &&
+	     db_exec(db, sql_file("finish"), err)) ||
+	    sums_check(db, err))
 		return -1;
 	if (!db->making)
 		return db_exec(db, "COMMIT", err) ? -1 : guard_reading(db, err);

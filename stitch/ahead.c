@@ -49,7 +49,7 @@ struct ahead {
 
 struct ahead *ahead_new(struct order *ord, struct unwinder *uw)
 {
-	if (!uw || !uw->ops->begin)
+	if (!uw || !uw->ops->begin || !order_has_dumps(ord))
 		return NULL;
 	struct ahead *a = mem_new(1, sizeof(*a));
 

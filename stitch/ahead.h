@@ -25,7 +25,7 @@ struct unwinder;
 typedef const struct process *
 ahead_fn(struct stitch *st, const struct record *rec, struct unwind_in *in);
 
-/* Returns NULL if the unwinder has no threads. */
+/* Returns NULL if the unwinder has no threads, or there are no dumps. */
 struct ahead *ahead_new(struct order *ord, struct unwinder *uw);
 /* Ends all that was begun; to be called before uw->ops->free(). */
 void ahead_free(struct ahead *a);

@@ -3,7 +3,8 @@
 #define STITCH_FACT_QUEUE_H
 #include <stddef.h>
 
-struct fact;
+#include "stitch/base/mem.h"
+#include "stitch/fact.h"
 
 /* First in, first out. Strings in facts are borrowed: the module that pushes a
  * fact keeps them until the fact is taken and the next record is read. */
@@ -14,8 +15,19 @@ struct fact_queue {
 
 void fact_queue_push(struct fact_queue *q, const struct fact *f);
 /* Appends a fact, not zeroed, that the caller fills before its next call. */
-struct fact *fact_queue_add(struct fact_queue *q);
+static inline struct fact *fact_queue_add(struct fact_queue *q)
+{
+	if (q->head == q->n)
+		q->head = q->n = 0;
+	return mem_add(q->fact, q->n, q->cap);
+}
 /* Takes the oldest fact. Returns 1 and *f, or 0 if the queue is empty. */
-int fact_queue_take(struct fact_queue *q, struct fact *f);
+static inline int fact_queue_take(struct fact_queue *q, struct fact *f)
+{
+	if (q->head == q->n)
+		return 0;
+	*f = q->fact[q->head++];
+	return 1;
+}
 void fact_queue_release(struct fact_queue *q);
 #endif

@@ -132,15 +132,20 @@ struct source_info {
 	bool overwrote; /* the oldest records were overwritten; LOST_SAMPLES
 			 * counts them */
 	bool has_time;	/* records have times */
+	bool dumps;	/* samples may have a copy of their stack */
 	bool exact;	/* no record can be late */
 	bool truncated; /* incomplete: cut off, or the recorder did not
 			 * finish */
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
-	bool filtered;	/* by its command line, events leave out some tasks or
-			 * hits */
-	bool paused;	/* by its command line, recording may have paused */
+	/* Of a piece of a stream that was cut: a number for the place at which
+	 * it begins, and for that at which it ends. The piece that begins
+	 * where another one ends continues it; 0: none. */
+	uint64_t cut_before, cut_behind;
+	bool filtered; /* by its command line, events leave out some tasks or
+			* hits */
+	bool paused;   /* by its command line, recording may have paused */
 	enum cookie_maker cookies;
 	enum tri system_wide; /* all CPUs and all tasks are recorded */
 	bool whole_tasks; /* a recorded task is recorded on all CPUs, with its
@@ -223,11 +228,15 @@ struct source_ops {
 	 * continues. */
 	int (*decode)(struct source *src, const struct ref *ref,
 		      struct record *rec, struct err *err);
-	/* Returns true if next() and decode() may be called by another thread
-	 * than fields() and print(), and payloads and stack dumps of records
-	 * stay where they are until close(). They must not write to src, but
-	 * for floor, pos, events and n_events. NULL: false. */
+	/* Returns true if next(), decode() and release() may be called by
+	 * another thread than fields() and print(), and payloads and stack
+	 * dumps of records stay where they are until close(). They must not
+	 * write to src, but for floor, pos, events and n_events. NULL:
+	 * false. */
 	bool (*apart)(const struct source *src);
+	/* All that a record points to, but for calls and places, stays until
+	 * release(). With apart() that is enough. */
+	bool lasting;
 	void (*release)(struct source *src, const struct ref *ref);
 	/* Returns true if two refs have the same bytes. */
 	bool (*same)(struct source *src, const struct ref *a,

@@ -231,16 +231,22 @@ static uint32_t push_event(struct stitch *st, uint32_t slot,
 
 /* Applies the saved lists of mappings that are due. started: the process has
  * just called exec. */
-static void map_snapshots(struct stitch *st, uint32_t process, bool started)
+static void stitch_apply_snapshots(struct stitch *st, struct per_source *ps,
+				   uint32_t process, bool started)
 {
-	struct per_source *ps = per_source(st, st->rec.source);
-
-	if (!ps->maps)
-		return;
 	const struct snapshots_to to = { st->tasks, st->resolve,
 					 stitch_source(st, st->rec.source) };
 
 	snapshots_due(ps->maps, &to, process, record_time(&st->rec), started);
+}
+
+static inline void map_snapshots(struct stitch *st, uint32_t process,
+				 bool started)
+{
+	struct per_source *ps = per_source(st, st->rec.source);
+
+	if (ps->maps)
+		stitch_apply_snapshots(st, ps, process, started);
 }
 
 static uint32_t thread_slot(struct stitch *st)
@@ -797,7 +803,8 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 			stitch_finish(st);
 			continue;
 		}
-		stitch_inner_look_ahead(st);
+		if (st->ahead)
+			stitch_inner_look_ahead(st);
 		int64_t t = record_time(&st->rec);
 
 		struct per_source *ps = per_source(st, st->rec.source);

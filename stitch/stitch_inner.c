@@ -215,7 +215,8 @@ void stitch_inner_find_jit(struct stitch *st, struct process *p,
 static const struct jit_view *stitch_jit_view(struct stitch *st,
 					      struct process *p)
 {
-	stitch_inner_find_jit(st, p, NULL);
+	if (!p->jit.asked && p->pid >= 0)
+		stitch_inner_find_jit(st, p, NULL);
 	if (!p->jit.own && !p->jit.parents)
 		return NULL;
 	if (p->jit.source == st->rec.source)
@@ -541,11 +542,25 @@ void stitch_inner_look_ahead(struct stitch *st)
 	ahead_begin(st->ahead, st, stitch_inner_ahead);
 }
 
+/* Returns whether the sample has a copy of the stack to be unwound. */
+static bool stitch_has_dump(const struct rec_sample *s)
+{
+	return s->user_regs.abi && s->has_dump && s->defer != DEFER_COOKIE &&
+	       s->defer != DEFER_MARK;
+}
+
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	struct chain_note made = as_recorded;
 
+	/* No address, no stack; but jitted code is dated by the first record of
+	 * its process. */
+	if (!s->user.n && !stitch_has_dump(s) &&
+	    !(st->rec.flags & REC_F_GUEST)) {
+		stitch_jit_view(st, stitch_process_of(st, slot));
+		return 0;
+	}
 	made.note = stitch_hit_note(st, &s->user);
 	/* The processor says where calls are, not where they return to: they
 	 * are as exact as those that tables lead to. */
@@ -553,8 +568,7 @@ uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 		made.note.ended = UNWIND_OUTERMOST;
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
-	if (!s->user.n && s->user_regs.abi && s->has_dump &&
-	    s->defer != DEFER_COOKIE && s->defer != DEFER_MARK)
+	if (!s->user.n && stitch_has_dump(s))
 		return resolve_stack_dump(st, slot);
 	return resolve_callchain(st, slot);
 }
@@ -578,14 +592,12 @@ const uint32_t *stitch_inner_held_chains(struct stitch *st)
 	return st->held;
 }
 
-uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
 {
 	const struct rec_sample *s = &st->rec.sample;
 	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
 	uint64_t own = s->weight;
 
-	if (!s->n_member)
-		return own;
 	st->gain = mem_grow(st->gain, &st->cap_gain, s->n_member,
 			    sizeof(*st->gain));
 	for (uint32_t i = 0; i < s->n_member; i++) {

@@ -102,7 +102,12 @@ uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot);
 const uint32_t *stitch_inner_held_chains(struct stitch *st);
 /* Fills st->gain for a sample of the thread in slot. Returns the weight of the
  * sample's own event. */
-uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot);
+uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot);
+static inline uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
+{
+	return st->rec.sample.n_member ? stitch_inner_weigh_group(st, slot)
+				       : st->rec.sample.weight;
+}
 /* Returns true for a sample that only a living thread can cause. An exiting
  * task does not return to user mode, so the kernel gives it no cookie
  * (unwind_deferred_request(), Linux 7.2). */

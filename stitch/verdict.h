@@ -57,6 +57,9 @@ enum verdict_flag {
 				  * or a part is missing */
 	VERDICT_NONCE = 2048,	 /* the cookie is the nonce of a process that
 				  * unwinds itself */
+	VERDICT_MERGED = 4096,	 /* request: the verdict, and chain: the
+				  * requests, are not by its own capture alone,
+				  * but by others that were merged with it */
 };
 
 enum confidence {

@@ -17,7 +17,7 @@ import sys
 
 OURS = "cli stitch formats symbolize schema tests man".split()
 # Files of other projects that are cited by name alone, or made by a build.
-FOREIGN = set("schema_sql.c cli_text.c".split())
+FOREIGN = set("schema_sql.c schema_empty.c cli_text.c".split())
 COMMENT = {
     "c": r"/\*.*?\*/", "h": r"/\*.*?\*/", "css": r"/\*.*?\*/",
     "js": r"/\*.*?\*/|(?m:^[ \t]*//[^\n]*\n)+",

@@ -420,10 +420,17 @@ int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
 
 int clickhouse_create_database(struct clickhouse *c, struct err *err)
 {
-	char sql[1024] = "CREATE DATABASE IF NOT EXISTS ";
+	char *sql = NULL;
+	size_t len = 0;
+	FILE *f = mem_stream(&sql, &len);
+	int rc;
 
-	clickhouse_quote_name(sql, sizeof(sql), c->place.database);
-	return clickhouse_run_in(c, NULL, sql, err);
+	fputs("CREATE DATABASE IF NOT EXISTS ", f);
+	clickhouse_quote_name(f, c->place.database);
+	mem_stream_end(f);
+	rc = clickhouse_run_in(c, NULL, sql, err);
+	free(sql);
+	return rc;
 }
 
 static int clickhouse_select_in(struct clickhouse *c, const char *database,

@@ -9,6 +9,7 @@
 #define CLI_CLICKHOUSE_CLICKHOUSE_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/clickhouse/rowbinary.h"
 #include "cli/command.h"
@@ -93,8 +94,8 @@ size_t clickhouse_inserts(const struct clickhouse *c);
 /* Gives them all up: the server may have stored any of them, or still do so. */
 void clickhouse_drop_inserts(struct clickhouse *c);
 
-/* Appends a text as a literal of SQL, in quotes; or a name, in backquotes. Both
- * may hold any byte. Return buf. */
-char *clickhouse_quote(char *buf, size_t size, const char *text);
-char *clickhouse_quote_name(char *buf, size_t size, const char *name);
+/* Write a text as a literal of SQL, in quotes; or a name, in backquotes. Both
+ * may hold any byte and be of any length: a name that is cut is another one. */
+void clickhouse_quote(FILE *f, const char *text);
+void clickhouse_quote_name(FILE *f, const char *name);
 #endif

@@ -208,31 +208,23 @@ int clickhouse_password(char **out, struct err *err)
 
 /* ---- statements */
 
-/* Between quotes of this kind. */
-static char *clickhouse_quote_in(char *buf, size_t size, const char *text,
-				 char quote)
+static void clickhouse_quote_in(FILE *f, const char *text, char quote)
 {
-	size_t n = strlen(buf);
-
-	if (n + 3 > size)
-		return buf;
-	buf[n++] = quote;
-	for (const char *s = text; *s && n + 4 <= size; s++) {
+	putc(quote, f);
+	for (const char *s = text; *s; s++) {
 		if (*s == quote || *s == '\\')
-			buf[n++] = '\\';
-		buf[n++] = *s;
+			putc('\\', f);
+		putc(*s, f);
 	}
-	buf[n++] = quote;
-	buf[n] = 0;
-	return buf;
+	putc(quote, f);
 }
 
-char *clickhouse_quote(char *buf, size_t size, const char *text)
+void clickhouse_quote(FILE *f, const char *text)
 {
-	return clickhouse_quote_in(buf, size, text, '\'');
+	clickhouse_quote_in(f, text, '\'');
 }
 
-char *clickhouse_quote_name(char *buf, size_t size, const char *name)
+void clickhouse_quote_name(FILE *f, const char *name)
 {
-	return clickhouse_quote_in(buf, size, name, '`');
+	clickhouse_quote_in(f, name, '`');
 }

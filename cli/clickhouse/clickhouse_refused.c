@@ -15,8 +15,9 @@
 	"$BACKSTITCH_CLICKHOUSE_PASSWORD or --password-file"
 #define TABLES_MISSING "'backstitch push --create URL' makes the tables"
 #define TABLES_OLD                                                             \
-	"the tables are of another version: 'backstitch push --create URL' "   \
-	"adds columns that they lack, see backstitch-fleet(7)"
+	"--where names no column of table run, or the tables are older: "      \
+	"'backstitch push --create URL' adds columns that they lack, see "     \
+	"backstitch-fleet(7)"
 #define SHARD_AWAY                                                             \
 	"a server of the cluster cannot be reached: start it, then try again"
 

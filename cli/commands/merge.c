@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/ingest/merged.h"
 #include "cli/input.h"
+#include "cli/output/human.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -23,23 +24,33 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* The database that is made may be in a folder that is read: it is not read
- * then. */
-static void merge_drop_output(struct merged_paths *list)
+/* The result of an earlier merge may be in a folder that is read: it is not
+ * read then. Any other database there would be lost. */
+static int merge_drop_output(struct merged_paths *list, struct err *err)
 {
 	struct stat a, b;
+	bool is_result = true;
 	size_t n = 0;
+	int rc = 0;
 
 	if (stat(output, &a))
-		return;
+		return 0;
 	for (size_t i = 0; i < list->n; i++) {
-		if (!stat(list->path[i], &b) && a.st_dev == b.st_dev &&
-		    a.st_ino == b.st_ino)
-			free(list->path[i]);
-		else
+		if (stat(list->path[i], &b) || a.st_dev != b.st_dev ||
+		    a.st_ino != b.st_ino) {
 			list->path[n++] = list->path[i];
+			continue;
+		}
+		rc = merge_is_result(output, &is_result, err);
+		free(list->path[i]);
 	}
 	list->n = n;
+	if (rc || is_result)
+		return rc;
+	return err_set(err, ERR_USAGE,
+		       "'%s' is one of the databases that are read, and would "
+		       "be lost; name another file behind -o",
+		       output);
 }
 
 static int merge_take_args(struct merged_paths *list, int argc, char **argv,
@@ -55,6 +66,12 @@ static int merge_take_args(struct merged_paths *list, int argc, char **argv,
 		if (!ret && stat(argv[i], &st))
 			return err_set(err, ERR_IO, "%s: no such file",
 				       argv[i]);
+		if (!ret && S_ISDIR(st.st_mode))
+			return err_set(err, ERR_USAGE,
+				       "%s: no database in this folder: none "
+				       "of its files is one whose name ends in "
+				       ".db",
+				       argv[i]);
 		if (!ret)
 			return err_set(
 				err, ERR_USAGE,
@@ -64,8 +81,24 @@ static int merge_take_args(struct merged_paths *list, int argc, char **argv,
 		if (!S_ISDIR(st.st_mode) && input_apart(argv[i], output, err))
 			return -1;
 	}
-	merge_drop_output(list);
-	return 0;
+	return merge_drop_output(list, err);
+}
+
+static void merge_tell(const struct merge_counts *n)
+{
+	char number[32];
+
+	fprintf(stderr, "%s: %zu capture%s of %zu database%s, %s events",
+		output, n->captures, n->captures == 1 ? "" : "s", n->databases,
+		n->databases == 1 ? "" : "s",
+		human_grouped(number, sizeof(number), n->events));
+	if (n->twice)
+		fprintf(stderr, "; %zu left out as given twice", n->twice);
+	if (n->joined)
+		fprintf(stderr, "; %s user stack%s found in another capture",
+			human_grouped(number, sizeof(number), n->joined),
+			n->joined == 1 ? "" : "s");
+	putc('\n', stderr);
 }
 
 static int merge_run(int argc, char **argv, struct err *err)
@@ -90,13 +123,7 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (rc)
 		return -1;
 	if (!quiet)
-		fprintf(stderr,
-			"%s: %zu capture%s of %zu database%s, %" PRIu64
-			" events; %zu left out as given twice; %" PRIu64
-			" user stacks found in another capture\n",
-			output, n.captures, n.captures == 1 ? "" : "s",
-			n.databases, n.databases == 1 ? "" : "s", n.events,
-			n.twice, n.joined);
+		merge_tell(&n);
 	return STATUS_OK;
 }
 

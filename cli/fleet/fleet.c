@@ -17,6 +17,7 @@
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -108,12 +109,10 @@ static int fleet_check_labels(struct err *err)
 
 /* ---- runs */
 
-static void fleet_hash_text(const char *text, uint8_t out[HASH_SIZE])
+static void fleet_hash_bytes(const void *data, size_t n, uint8_t out[HASH_SIZE])
 {
-	size_t n = strlen(text);
-
 	for (unsigned int k = 0; k < 2; k++) {
-		uint64_t h = hash_content(text, n, k + 1);
+		uint64_t h = hash_content(data, n, k + 1);
 
 		for (unsigned int i = 0; i < 8; i++)
 			out[8 * k + i] = (uint8_t)(h >> (56 - 8 * i));
@@ -208,7 +207,7 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 		for (size_t i = 0; i < labels.n; i++)
 			fleet_put_given(t, labels.item[i]);
 		mem_stream_end(t);
-		fleet_hash_text(text, c->run.made);
+		fleet_hash_bytes(text, len, c->run.made);
 		free(text);
 	}
 	rows_close(r);
@@ -240,8 +239,50 @@ static int fleet_take_wrong(void *arg, const struct rows *r, struct err *err)
 		return 0;
 	f->wrong = mem_reach(f->wrong, &f->n_wrong, &f->cap_wrong,
 			     (size_t)stack + 1, sizeof(*f->wrong));
-	f->wrong[stack] = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
+	f->wrong[stack].first = (uint32_t)rows_int(r, REPORT_BOGUS_FIRST);
 	return 0;
+}
+
+enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
+			     uint32_t pos, uint32_t first)
+{
+	const char *bogus = c->frame[frame].bogus;
+
+	if (!first || pos < first || !bogus)
+		return FLEET_FRAME_SOUND;
+	return strcmp(bogus, callsite_kind_name(CALLSITE_NO_CODE)) != 0
+		       ? FLEET_FRAME_NO_CALL
+		       : FLEET_FRAME_NO_CODE;
+}
+
+/* Two stacks can have equal frames and yet not the same bogus ones: of one
+ * capture, or of captures that were read where other files are. Each is another
+ * stack, since what is stored once for a stack must be true for all its
+ * samples. */
+static void fleet_hash_wrong(struct fleet *f)
+{
+	const struct known_code *c = f->code;
+	uint8_t key[HASH_SIZE + FLEET_FRAMES_MAX];
+
+	for (size_t i = 1; i < f->n_wrong; i++) {
+		struct fleet_wrong *w = &f->wrong[i];
+		uint8_t hash[HASH_SIZE];
+		size_t n = HASH_SIZE;
+
+		w->hash = f->stack[i];
+		if (!w->first || w->hash == FLEET_NO_HASH || i >= c->n_stack)
+			continue;
+		for (size_t s = i; s && n < HASH_SIZE + FLEET_FRAMES_MAX;
+		     s = c->stack[s].parent) {
+			uint32_t pos = (uint32_t)(n - HASH_SIZE);
+
+			key[n++] = (uint8_t)fleet_bogus(c, c->stack[s].frame,
+							pos, w->first);
+		}
+		memcpy(key, intern_get(&f->hashes, w->hash), HASH_SIZE);
+		fleet_hash_bytes(key, n, hash);
+		w->hash = intern_add_bytes(&f->hashes, hash, sizeof(hash));
+	}
 }
 
 static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
@@ -257,11 +298,23 @@ static int fleet_take_chain(void *arg, const struct rows *r, struct err *err)
 	if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
 		c.ended =
 			fleet_word_of(f, unwind_end_name((unsigned int)ended));
-	else if (!ended && stack > 0 && (uint64_t)stack < f->n_wrong &&
-		 f->wrong[stack])
-		c.ended = fleet_word_of(f, FLEET_FABRICATED);
+	if (stack > 0 && (uint64_t)stack < f->n_wrong &&
+	    f->wrong[stack].first) {
+		f->wrong[stack].sound |= ended != 0;
+		if (!ended) {
+			c.ended = fleet_word_of(f, FLEET_FABRICATED);
+			c.stack = f->wrong[stack].hash;
+		}
+	}
 	*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
 	return 0;
+}
+
+static int fleet_read_code(struct fleet *f, struct err *err)
+{
+	if (!f->code)
+		f->code = code_load(f->db, CODE_ALL & ~CODE_ADDRS, err);
+	return f->code ? 0 : -1;
 }
 
 int fleet_load_chains(struct fleet *f, struct err *err)
@@ -274,21 +327,18 @@ int fleet_load_chains(struct fleet *f, struct err *err)
 	for (unsigned int i = 0; i < 32; i++)
 		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
 	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
-	return rows_each_dense(f->db, "fleet_hashes", fleet_take_hash, f,
-			       err) ||
-			       rows_each(f->db, "report_bogus",
-					 fleet_take_wrong, f, err) ||
-			       rows_each_dense(f->db, "code_chain_stacks",
-					       fleet_take_chain, f, err)
-		       ? -1
-		       : 0;
+	if (rows_each_dense(f->db, "fleet_hashes", fleet_take_hash, f, err) ||
+	    rows_each(f->db, "report_bogus", fleet_take_wrong, f, err) ||
+	    (f->n_wrong && fleet_read_code(f, err)))
+		return -1;
+	fleet_hash_wrong(f);
+	return rows_each_dense(f->db, "code_chain_stacks", fleet_take_chain, f,
+			       err);
 }
 
 int fleet_load_code(struct fleet *f, struct err *err)
 {
-	if (!f->code)
-		f->code = code_load(f->db, CODE_ALL & ~CODE_ADDRS, err);
-	return f->code ? fleet_load_chains(f, err) : -1;
+	return fleet_read_code(f, err) || fleet_load_chains(f, err) ? -1 : 0;
 }
 
 /* ---- the object */

@@ -8,7 +8,6 @@
 #include "cli/model/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -19,18 +18,15 @@ struct fleet_image {
 	uint64_t hash;		       /* of the build-id, or else the path */
 };
 
-/* The most addresses that a record of perf has room for, whose size is a u16.
- * Without a limit a small database could ask for any number of rows' values. */
-#define FRAMES_MAX 8192
 #define KINDS 64 /* more than enum image_kind has */
 
 struct fleet_walk {
 	uint32_t kind[KINDS];	   /* by enum image_kind: in words */
 	struct fleet_image *image; /* by image.id */
 	struct table done;	   /* hashes and places that have rows */
-	uint32_t *chosen;	   /* by hash: stack.id */
 	size_t next;		   /* stack.id or frame.id */
-	size_t level;		   /* of the frame's next function */
+	/* of the frame's next function; of a stack, 1: with bogus frames */
+	size_t level;
 };
 
 static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
@@ -98,51 +94,26 @@ static void fleet_walk_close(struct fleet_rows *r)
 
 	table_release(&w->done);
 	free(w->image);
-	free(w->chosen);
 	free(w);
 }
 
 /* ---- stacks */
 
-/* Returns the position of the first bogus frame of a stack, 0 for none. */
-static uint32_t fleet_code_wrong(const struct fleet *f, size_t stack)
-{
-	return stack < f->n_wrong ? f->wrong[stack] : 0;
-}
-
-/* Of stacks with one hash, that which has bogus frames has the row. */
-static void fleet_code_choose(struct fleet_rows *r)
-{
-	struct fleet_walk *w = r->of;
-	const struct fleet *f = r->f;
-
-	w->chosen = mem_new(f->hashes.n, sizeof(*w->chosen));
-	for (size_t i = 1; i < f->n_stack; i++)
-		if (!w->chosen[f->stack[i]] || fleet_code_wrong(f, i))
-			w->chosen[f->stack[i]] = (uint32_t)i;
-}
-
-static void fleet_code_put_bogus(struct fleet_rows *r, size_t stack)
+static void fleet_code_put_bogus(struct fleet_rows *r, size_t stack,
+				 uint32_t first)
 {
 	const struct known_code *c = r->f->code;
-	uint32_t first = fleet_code_wrong(r->f, stack);
 	uint32_t pos = 0;
 
-	for (size_t s = stack; s; s = c->stack[s].parent, pos++) {
-		const char *bogus = c->frame[c->stack[s].frame].bogus;
-
-		fleet_fill_int(
-			&r->fill,
-			!first || pos < first || !bogus ? FLEET_FRAME_SOUND
-			: strcmp(bogus, callsite_kind_name(CALLSITE_NO_CODE))
-				? FLEET_FRAME_NO_CALL
-				: FLEET_FRAME_NO_CODE);
-	}
+	for (size_t s = stack; s; s = c->stack[s].parent)
+		fleet_fill_int(&r->fill,
+			       fleet_bogus(c, c->stack[s].frame, pos++, first));
 	fleet_fill_list(&r->fill);
 }
 
+/* first: position of the first bogus frame; 0: none */
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
-				 size_t stack)
+				 size_t stack, uint32_t first)
 {
 	const struct fleet_walk *w = r->of;
 	const struct known_code *c = r->f->code;
@@ -181,27 +152,32 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 		}
 		fleet_fill_list(b);
 	}
-	fleet_code_put_bogus(r, stack);
+	fleet_code_put_bogus(r, stack, first);
 }
 
 static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
 {
+	static const struct fleet_wrong right = { .sound = true };
 	struct fleet_walk *w = r->of;
 	const struct fleet *f = r->f;
 
 	(void)err;
-	if (!w->chosen)
-		fleet_code_choose(r);
 	while (w->next < f->n_stack && w->next < f->code->n_stack) {
-		size_t id = w->next++;
-		uint32_t hash = f->stack[id];
+		size_t id = w->next;
+		const struct fleet_wrong *wrong =
+			id < f->n_wrong && f->wrong[id].first ? &f->wrong[id]
+							      : &right;
+		bool bogus = w->level != 0;
+		uint32_t hash = bogus ? wrong->hash : f->stack[id];
 
-		if (hash == FLEET_NO_HASH ||
+		w->level = !bogus && wrong->first;
+		w->next += !w->level;
+		if ((!bogus && !wrong->sound) || hash == FLEET_NO_HASH ||
 		    table_find(&w->done, hash_u64(hash), NULL, NULL, NULL) !=
 			    TABLE_NONE)
 			continue;
 		table_add(&w->done, hash_u64(hash), hash);
-		fleet_code_put_stack(r, hash, w->chosen[hash]);
+		fleet_code_put_stack(r, hash, id, bogus ? wrong->first : 0);
 		return 1;
 	}
 	return 0;
@@ -214,14 +190,14 @@ static int fleet_code_check_depth(const struct known_code *c, struct err *err)
 
 	/* a parent has a smaller number, see code_load() */
 	while (i < c->n_stack &&
-	       (depth[i] = depth[c->stack[i].parent] + 1) <= FRAMES_MAX)
+	       (depth[i] = depth[c->stack[i].parent] + 1) <= FLEET_FRAMES_MAX)
 		i++;
 	free(depth);
 	return i < c->n_stack
 		       ? err_set(err, ERR_DB,
 				 "the database is damaged: stack %zu has more "
 				 "than %d frames",
-				 i, FRAMES_MAX)
+				 i, FLEET_FRAMES_MAX)
 		       : 0;
 }
 

@@ -16,6 +16,10 @@ struct events;
 struct known_code;
 struct store;
 
+/* The most addresses that a record of perf has room for, whose size is a u16.
+ * Without a limit a small database could ask for any number of rows' values. */
+#define FLEET_FRAMES_MAX 8192
+
 /* Numbers of the pools that are known at once. */
 #define FLEET_NO_WORD 0 /* "" */
 #define FLEET_NO_HASH 0 /* 16 bytes 0 */
@@ -57,6 +61,14 @@ struct fleet_chain {
 	uint32_t ended; /* a mark, in words */
 };
 
+/* A stack that has bogus frames: beside its own hash it has that of its frames
+ * and of which of them are bogus. */
+struct fleet_wrong {
+	uint32_t first; /* position of the first bogus frame; 0: none has one */
+	uint32_t hash;	/* in hashes */
+	bool sound; /* a chain has it that was not walked by frame pointers */
+};
+
 struct fleet {
 	struct store *db;
 	struct intern words, hashes;
@@ -64,8 +76,7 @@ struct fleet {
 	size_t n_capture, cap_capture;
 	uint32_t *stack; /* by stack.id: in hashes */
 	size_t n_stack, cap_stack;
-	uint32_t
-		*wrong; /* by stack.id: pos of its first bogus frame; 0: none */
+	struct fleet_wrong *wrong; /* by stack.id */
 	size_t n_wrong, cap_wrong;
 	struct fleet_chain *chain; /* by raw_chain.id; the first is none */
 	size_t n_chain, cap_chain;
@@ -85,6 +96,10 @@ uint32_t fleet_word_in(struct intern *in, const char *s, size_t len);
 int fleet_load_chains(struct fleet *f, struct err *err);
 /* Loads the code with its names, once. */
 int fleet_load_code(struct fleet *f, struct err *err);
+/* Returns what nothing can have been called from in frame `pos` of a stack, if
+ * its first such frame is `first`. */
+enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
+			     uint32_t pos, uint32_t first);
 /* Returns a CPU, process or thread; -1 for what cannot be one. */
 static inline int32_t fleet_small(int64_t v)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/follow/parts.h"
 #include "cli/follow/stream.h"
@@ -173,6 +174,8 @@ static void follow_hand_over(struct follow *fw)
 
 		end = oldest < end ? oldest : end;
 	}
+	if (end == fw->g.number && !fw->g.events)
+		fw->g.cut_now = false; /* there is nothing to cut */
 	parts_add(fw->parts, end);
 	if (fw->n_streams)
 		parts_hold(fw->parts, stop_requested);
@@ -344,9 +347,10 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	const struct sigaction sa = { .sa_handler = follow_on_hangup };
 	struct follow fw = { .o = o };
 	uint32_t last, left;
+	bool made;
 	int rc = -1;
 
-	if (segments_open(o->dir, &last, &left, err))
+	if (segments_open(o->dir, &made, &last, &left, err))
 		return -1;
 	follow_begin(&fw, last, left);
 	if (follow_open(&fw, err) || (o->top && !(fw.top = top_open(err))))
@@ -365,9 +369,11 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	if (parts_wait(fw.parts, rc ? &late : err))
 		rc = -1;
 	*damaged = follow_tell_missing(&fw) || parts_damaged(fw.parts);
-	if (!o->quiet)
+	if (!o->quiet && (!rc || fw.g.number > last + 1))
 		parts_tell(fw.parts);
 out:
+	if (rc && made)
+		rmdir(o->dir); /* if nothing is in it */
 	follow_release(&fw);
 	return rc;
 }

@@ -16,6 +16,7 @@
 
 /* Functions of a segment that are shown, also behind a filter. */
 #define GLANCE_ROWS 2000
+#define GLANCE_WAIT "wait"
 #define GLANCE_END "end"
 
 /* ---- writing */
@@ -77,6 +78,38 @@ static int glance_write_rows(FILE *out, struct store *db, struct err *err)
 	return 0;
 }
 
+/* requests: the column of their number; four times follow it. */
+static void glance_write_wait(FILE *out, const struct rows *r, size_t event,
+			      size_t requests, const char *cpu)
+{
+	fprintf(out, GLANCE_WAIT "\t%s", cpu);
+	for (size_t i = 0; i < 5; i++)
+		fprintf(out, "\t%" PRId64, rows_int(r, requests + i));
+	putc('\t', out);
+	safe_text_put(out, rows_text(r, event), '\t', ' ');
+	putc('\n', out);
+}
+
+static int glance_write_event(void *arg, const struct rows *r, struct err *err)
+{
+	(void)err;
+	glance_write_wait(arg, r, CHECK_DEFERRAL_EVENT, CHECK_DEFERRAL_REQUESTS,
+			  "all");
+	return 0;
+}
+
+static int glance_write_cpu(void *arg, const struct rows *r, struct err *err)
+{
+	char cpu[32];
+
+	(void)err;
+	snprintf(cpu, sizeof(cpu), "%" PRId64,
+		 rows_int_or(r, CHECK_DEFERRAL_BY_CPU_CPU, -1));
+	glance_write_wait(arg, r, CHECK_DEFERRAL_BY_CPU_EVENT,
+			  CHECK_DEFERRAL_BY_CPU_REQUESTS, cpu);
+	return 0;
+}
+
 int glance_write(FILE *out, const char *path, bool rows, struct err *err)
 {
 	struct store *db = store_open(path, false, err);
@@ -87,10 +120,14 @@ int glance_write(FILE *out, const char *path, bool rows, struct err *err)
 	if (glance_write_numbers(out, db, err))
 		goto out;
 	ret = 0;
-	if (rows)
-		ret = glance_write_rows(out, db, err);
-	else
+	if (!rows)
 		fputs("0\n", out);
+	else if (glance_write_rows(out, db, err) ||
+		 rows_each(db, "check_deferral", glance_write_event, out,
+			   err) ||
+		 rows_each(db, "check_deferral_by_cpu", glance_write_cpu, out,
+			   err))
+		ret = -1;
 	fputs(GLANCE_END "\n", out);
 out:
 	store_close(db);
@@ -117,6 +154,32 @@ static void glance_add_row(struct glance *g, char *line)
 	*mem_add(g->row, g->n, g->cap) = (struct glance_row){
 		.comm = comm, .function = function, .self = self, .total = total
 	};
+}
+
+static void glance_add_wait(struct glance *g, char *line)
+{
+	const char *cpu = glance_field(&line);
+	struct glance_wait w = {
+		.all = !strcmp(cpu, "all"),
+		.cpu = (int32_t)strtol(cpu, NULL, 10),
+		.n = strtoull(glance_field(&line), NULL, 10),
+	};
+	int64_t *ns[] = { &w.p50_ns, &w.p90_ns, &w.p99_ns, &w.max_ns };
+
+	for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++)
+		*ns[i] = strtoll(glance_field(&line), NULL, 10);
+	w.event = mem_strdup(glance_field(&line));
+	*mem_add(g->wait, g->n_wait, g->cap_wait) = w;
+}
+
+static void glance_add_line(struct glance *g, char *line)
+{
+	size_t n = strlen(GLANCE_WAIT);
+
+	if (!strncmp(line, GLANCE_WAIT "\t", n + 1))
+		glance_add_wait(g, line + n + 1);
+	else
+		glance_add_row(g, line);
 }
 
 /* Reads a line without its line feed. */
@@ -152,7 +215,7 @@ bool glance_read(FILE *in, struct glance *g)
 	while (!whole && glance_line(in, &line, &cap)) {
 		whole = !strcmp(line, GLANCE_END);
 		if (!whole)
-			glance_add_row(g, line);
+			glance_add_line(g, line);
 	}
 out:
 	free(line);
@@ -165,6 +228,9 @@ void glance_release(struct glance *g)
 		free(g->row[i].comm);
 		free(g->row[i].function);
 	}
+	for (size_t i = 0; i < g->n_wait; i++)
+		free(g->wait[i].event);
+	free(g->wait);
 	free(g->row);
 	*g = (struct glance){ .p50_ns = -1, .p99_ns = -1 };
 }

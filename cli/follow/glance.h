@@ -18,6 +18,15 @@ struct glance_row {
 	uint64_t self, total; /* weight */
 };
 
+/* How long the deferred stacks of an event were waited for. */
+struct glance_wait {
+	char *event;
+	int32_t cpu;				/* -1: unknown */
+	bool all;				/* of all CPUs */
+	uint64_t n;				/* stacks */
+	int64_t p50_ns, p90_ns, p99_ns, max_ns; /* from sample to stack */
+};
+
 struct glance {
 	uint64_t samples, weight;
 	uint64_t lost;		 /* records */
@@ -27,6 +36,8 @@ struct glance {
 	char trust[TRUST_SENTENCE];
 	struct glance_row *row;
 	size_t n, cap;
+	struct glance_wait *wait; /* by event, then by event and CPU */
+	size_t n_wait, cap_wait;
 };
 
 /* Writes the glance of a database; rows: with functions. Returns 0, or -1 and

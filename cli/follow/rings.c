@@ -58,8 +58,9 @@ struct ring {
 	uint32_t n_page;
 	struct ring_counts last; /* as the kernel has them */
 	struct ring_counts sum;	 /* of what they grew */
-	struct ring_counts told; /* in parts */
 	uint64_t marked;	 /* lost events that pages told */
+	struct ring_counts end;	 /* what both had when the tail's pages end */
+	struct ring_counts told; /* in parts */
 	uint64_t events;	 /* in pages */
 	uint32_t damaged;	 /* pages, whose events cannot be counted */
 	uint64_t time;		 /* of the newest page */
@@ -97,20 +98,28 @@ struct rings {
 	bool damaged;
 };
 
-/* Stores in a part what was lost since the last one. Events that the kernel
+/* Notes what was lost up to here, where the pages of the tail end: pages of the
+ * next part may come before the tail is complete. Events that the kernel
  * counted as overwritten are marked in the next page, with a number if there is
  * room for it: the larger of both sums is what was lost. */
+static void ring_note_lost(struct ring *r)
+{
+	r->end = r->sum;
+	if (r->end.overrun < r->marked)
+		r->end.overrun = r->marked;
+}
+
+/* Stores in the tail what was lost since the part before it. */
 static int ring_tell_lost(struct ring *r, struct piece *p, struct err *err)
 {
-	struct ring_counts sum = r->sum;
-	struct ring_counts lost;
+	struct ring_counts lost = {
+		.overrun = r->end.overrun - r->told.overrun,
+		.commit_overrun =
+			r->end.commit_overrun - r->told.commit_overrun,
+		.dropped = r->end.dropped - r->told.dropped,
+	};
 
-	if (sum.overrun < r->marked)
-		sum.overrun = r->marked;
-	lost.overrun = sum.overrun - r->told.overrun;
-	lost.commit_overrun = sum.commit_overrun - r->told.commit_overrun;
-	lost.dropped = sum.dropped - r->told.dropped;
-	r->told = sum;
+	r->told = r->end;
 	if (!lost.overrun && !lost.commit_overrun && !lost.dropped)
 		return 0;
 	return piece_set_stats(p, r->cpu, lost.overrun, lost.commit_overrun,
@@ -244,6 +253,8 @@ static int rings_take_page(struct rings *rs, struct ring *r, struct err *err)
 	r->events += got.events;
 	r->damaged += got.damaged;
 	r->time = got.damaged ? r->time : got.time;
+	if (p == &rs->tail)
+		ring_note_lost(r);
 	rs->g->events += got.events;
 	rs->g->bytes += rs->page;
 	if (rings_describe(rs, p, err))
@@ -396,6 +407,7 @@ static int rings_cut(struct rings *rs, bool read, struct err *err)
 	rs->piece.number = 0;
 	rs->cut_at = rs->g->now;
 	for (size_t i = 0; i < rs->n; i++) {
+		ring_note_lost(&rs->ring[i]);
 		rs->ring[i].late = read && rings_has_stacks(rs);
 		rs->ring[i].late_pages = 0;
 	}

@@ -193,7 +193,7 @@ static void segments_remove_in(const char *dir, const char *name)
 	segments_remove_part(path);
 }
 
-int segments_open(const char *dir, uint32_t *last, uint32_t *left,
+int segments_open(const char *dir, bool *made, uint32_t *last, uint32_t *left,
 		  struct err *err)
 {
 	struct dirent *e;
@@ -204,7 +204,8 @@ int segments_open(const char *dir, uint32_t *last, uint32_t *left,
 		return err_set(err, ERR_USAGE,
 			       "the name of the folder is "
 			       "longer than 4000 bytes");
-	if (mkdir(dir, 0777) && errno != EEXIST)
+	*made = !mkdir(dir, 0777);
+	if (!*made && errno != EEXIST)
 		return err_set(err, ERR_IO, "%s: cannot create: %s", dir,
 			       strerror(errno));
 	d = opendir(dir);

@@ -42,10 +42,10 @@ void segment_next(struct segment *g);
 /* Reads "10s", "5m", "2h", "64M" or "4G". Returns 0, or -1 and *err. */
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err);
-/* Makes the folder if it is not there. Stores the highest number that is used,
- * and the lowest of a part that was left behind, 0 if there is none. Returns 0,
- * or -1 and *err. */
-int segments_open(const char *dir, uint32_t *last, uint32_t *left,
+/* Makes the folder if it is not there. Stores whether it was made, the highest
+ * number that is used, and the lowest of a part that was left behind, 0 if
+ * there is none. Returns 0, or -1 and *err. */
+int segments_open(const char *dir, bool *made, uint32_t *last, uint32_t *left,
 		  struct err *err);
 /* Write the name of a database, and of the part of an input. */
 void segments_database(const char *dir, uint32_t number,

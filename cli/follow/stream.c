@@ -44,9 +44,11 @@ struct stream {
 	FILE *tail; /* the part before it gets the rest of what it needs */
 	uint32_t number, tail_number;
 	uint64_t events; /* of the part */
+	uint64_t place;	 /* of perf: where the part begins */
 	int64_t heard;
 	bool damaged;
 	bool failed; /* what comes is not taken */
+	bool heard_any;
 };
 
 /* ---- parts */
@@ -62,7 +64,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
-		perf_cut_head(s->perf, s->part);
+		perf_cut_head(s->perf, s->place, s->part);
 	else
 		ftext_cut_head(s->text, s->part);
 	s->events = 0;
@@ -91,6 +93,8 @@ static int stream_close(const struct stream *s, FILE **f, uint32_t number,
 /* Ends the part before the one that is received: it is complete. */
 static int stream_end_tail(struct stream *s, struct err *err)
 {
+	if (s->tail && s->part && s->perf)
+		perf_cut_tail(s->perf, s->place, s->tail);
 	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
 }
 
@@ -120,10 +124,15 @@ static int stream_cut(struct stream *s, struct err *err)
 		segment_next(s->g);
 	if (stream_end_part(s, err))
 		return -1;
-	/* without rounds, nothing of the part comes later */
-	if (s->perf && !perf_cut_has_rounds(s->perf) && stream_end_tail(s, err))
+	/* a part without events is removed: the next one begins where it did */
+	if (s->perf && s->tail)
+		s->place = perf_cut_place(s->perf);
+	if (stream_begin_part(s, err))
 		return -1;
-	return stream_begin_part(s, err);
+	/* without rounds, nothing of the part before comes later */
+	return s->perf && !perf_cut_has_rounds(s->perf)
+		       ? stream_end_tail(s, err)
+		       : 0;
 }
 
 /* Returns whether the part is to end where it may. */
@@ -138,7 +147,7 @@ static int stream_write(struct stream *s, FILE **f, uint32_t number,
 	char path[SEGMENT_PATH];
 
 	errno = 0;
-	if (fwrite(data, 1, (size_t)size, *f) == size)
+	if (fwrite_unlocked(data, 1, (size_t)size, *f) == size)
 		return 0;
 	int failed = errno ? errno : ENOSPC;
 
@@ -286,8 +295,8 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 	return 0;
 }
 
-/* Ends what is received. */
-static int stream_end(struct stream *s, struct err *err)
+/* Ends what is received; stop: the stream has not ended. */
+static int stream_end(struct stream *s, bool stop, struct err *err)
 {
 	int ret = s->failed ? 0 : stream_take(s, true, err);
 	struct err late;
@@ -297,6 +306,11 @@ static int stream_end(struct stream *s, struct err *err)
 	if (stream_end_part(s, ret ? &late : err) ||
 	    stream_end_tail(s, ret ? &late : err))
 		ret = -1;
+	if (!ret && !stop && !s->heard_any)
+		fprintf(stderr,
+			"backstitch: %s: the stream ended, and nothing was in "
+			"it; did the recorder say why?\n",
+			s->input);
 	if (ret || s->failed || !s->n)
 		return ret;
 	fprintf(stderr,
@@ -316,10 +330,11 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 	if (n > 0) {
 		s->n += (size_t)n;
 		s->heard = s->g->now;
+		s->heard_any = true;
 		return stream_take(s, false, err);
 	}
 	if (!n)
-		return stream_end(s, err);
+		return stream_end(s, stop, err);
 	if (errno == EINTR || errno == EAGAIN)
 		return 0;
 	return err_set(err, ERR_IO, "%s: %s", s->input, strerror(errno));
@@ -331,9 +346,13 @@ int stream_idle(struct stream *s, struct err *err)
 		return 0;
 	if (!s->part)
 		return stream_take(s, true, err);
-	if (!stream_is_full(s))
-		return 0;
-	return stream_cut(s, err) ? -1 : stream_end_tail(s, err);
+	bool now = s->g->cut_now;
+
+	if (stream_is_full(s) && stream_cut(s, err))
+		return -1;
+	/* what other rings of perf had then comes with the next round; the
+	 * stacks of a text follow their event at once */
+	return now || s->text ? stream_end_tail(s, err) : 0;
 }
 
 /* ---- opening and closing */

@@ -28,7 +28,9 @@ int stream_fd(const struct stream *s);
  * stop, ends the part. Returns 0, or -1 and *err. */
 int stream_receive(struct stream *s, bool stop, struct err *err);
 /* To be called now and then: a stream that is silent is cut between any two
- * records. Returns 0, or -1 and *err. */
+ * records. If perf reads its rings in rounds, the part is complete when the
+ * next round has ended, or when a cut is asked for at once. Returns 0, or -1
+ * and *err. */
 int stream_idle(struct stream *s, struct err *err);
 /* Returns the oldest segment that still gets bytes of the stream; UINT32_MAX if
  * it has ended. */

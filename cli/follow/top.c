@@ -35,7 +35,7 @@ struct top {
 	int said;	/* what it was */
 	struct glance shown;
 	struct glance next; /* came while frozen */
-	bool has, has_next, frozen, prompt;
+	bool has, has_next, frozen, prompt, waits;
 	char filter[FILTER];
 	size_t n_filter;
 	int rows, line; /* of the terminal; the next one to be written */
@@ -194,6 +194,8 @@ bool top_keys(struct top *t)
 			return false;
 		} else if (key[i] == ' ') {
 			top_thaw(t);
+		} else if (key[i] == 'w') {
+			t->waits = !t->waits;
 		} else if (key[i] == '/') {
 			t->prompt = true;
 			t->n_filter = 0;
@@ -314,6 +316,35 @@ static void top_draw_rows(struct top *t, int width)
 	}
 }
 
+/* How long the stacks of each event and CPU were waited for. */
+static void top_draw_waits(struct top *t, int width)
+{
+	fprintf(t->out, "%-4s %8s %8s %8s %8s %8s  event", "CPU", "stacks",
+		"half", "90 %", "99 %", "all");
+	top_end_line(t);
+	for (size_t i = 0; i < t->shown.n_wait && t->line + 1 < t->rows; i++) {
+		const struct glance_wait *w = &t->shown.wait[i];
+		const int64_t ns[] = { w->p50_ns, w->p90_ns, w->p99_ns,
+				       w->max_ns };
+		char text[32];
+
+		snprintf(text, sizeof(text), "%" PRId32, w->cpu);
+		fprintf(t->out, "%-4s",
+			w->all	     ? "all"
+			: w->cpu < 0 ? "?"
+				     : text);
+		fprintf(t->out, " %8s",
+			human_grouped(text, sizeof(text), w->n));
+		for (size_t k = 0; k < sizeof(ns) / sizeof(*ns); k++)
+			fprintf(t->out, " %8s",
+				human_ns(text, sizeof(text), ns[k]));
+		fputs("  ", t->out);
+		top_put_text(t->out, w->event,
+			     width > 60 ? (unsigned int)width - 52 : 8, false);
+		top_end_line(t);
+	}
+}
+
 /* The table is on the terminal, wherever descriptor 1 leads. */
 static void top_measure(struct top *t, int *width)
 {
@@ -333,16 +364,19 @@ void top_draw(struct top *t, const struct top_state *s)
 	fputs(HOME, t->out);
 	top_draw_head(t, s, width);
 	top_draw_latency(t);
-	top_draw_rows(t, width);
+	if (t->waits)
+		top_draw_waits(t, width);
+	else
+		top_draw_rows(t, width);
 	fputs(TO_END, t->out);
 	fprintf(t->out, "\033[%dH", t->rows);
 	if (t->prompt || t->n_filter)
 		fprintf(t->out, "/%s%s   ", t->filter, t->prompt ? "_" : "");
 	if (!t->prompt)
 		fprintf(t->out,
-			"space: %s   /: filter by thread name   "
-			"q: quit",
-			t->frozen ? "go on" : "freeze");
+			"space: %s  /: filter by thread name  w: %s  q: quit",
+			t->frozen ? "go on" : "freeze",
+			t->waits ? "functions" : "waits");
 	fputs(TO_END_OF_LINE, t->out);
 	fflush(t->out);
 }

@@ -669,12 +669,12 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 	return p->stack[user].depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
 }
 
-static int callsites_take_group(void *arg, const struct rows *r,
+static int callsites_take_group(void *arg, const struct store_group *g,
 				struct err *err)
 {
 	struct pass *p = arg;
-	int64_t user = rows_int(r, CALLSITE_GROUPS_USER);
-	int64_t kernel = rows_int(r, CALLSITE_GROUPS_KERNEL);
+	int64_t user = g->user;
+	int64_t kernel = g->kernel;
 
 	if (user < 0 || (uint64_t)user >= p->code->n_stack || kernel < 0 ||
 	    (uint64_t)kernel >= p->code->n_stack)
@@ -683,8 +683,8 @@ static int callsites_take_group(void *arg, const struct rows *r,
 		p->stack[user].judged =
 			(uint8_t)callsites_judge_simple(p, (uint32_t)user);
 	const struct store_user_trust u = {
-		.type = (uint32_t)rows_int(r, CALLSITE_GROUPS_TYPE),
-		.mark = (int16_t)rows_int(r, CALLSITE_GROUPS_MARK),
+		.type = (uint32_t)g->type,
+		.mark = (int16_t)g->mark,
 		.judged = judged_class[p->stack[user].judged],
 		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel),
 	};
@@ -697,14 +697,15 @@ static int callsites_take_group(void *arg, const struct rows *r,
 		*mem_add(p->trust, p->n_trust, p->cap_trust) = u;
 		table_add(&p->by_trust, h, at);
 	}
-	p->trust[at].n += rows_int(r, CALLSITE_GROUPS_N);
+	p->trust[at].n += g->n;
 	return 0;
 }
 
 int callsites_put_trust(struct pass *p, struct err *err)
 {
-	return rows_each(p->db, "callsite_groups", callsites_take_group, p,
-			 err) ||
+	const struct store_group_walk w = { callsites_take_group, p };
+
+	return store_groups_each(p->db, &w, err) ||
 			       store_user_trust(p->db, p->trust, p->n_trust,
 						err)
 		       ? -1

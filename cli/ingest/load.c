@@ -125,6 +125,7 @@ struct load {
 	struct field *field;
 	size_t field_cap;
 	uint64_t facts, events;
+	bool no_fields; /* no event has an ev_ table */
 	unsigned int n_sources, layout;
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
@@ -276,7 +277,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.formats = formats_dir,
 		.stats = stats_dir,
 		.kallsyms = name_kallsyms(),
-		.no_fields = fields && !strcmp(fields, "none"),
+		.no_fields = ld->no_fields,
 		.request = request,
 		.chain = chain,
 	};
@@ -329,8 +330,8 @@ static int put_fields(struct load *ld, const struct fact_event *e,
 	struct err broken; /* fields() fills it, but only when it fails */
 	uint32_t n;
 
-	if (e->type == UINT32_MAX || !rec || rec->kind != REC_SAMPLE ||
-	    !rec->sample.raw)
+	if (ld->no_fields || e->type == UINT32_MAX || !rec ||
+	    rec->kind != REC_SAMPLE || !rec->sample.raw)
 		return 0;
 	struct source *src = order_source(ld->order, e->source);
 
@@ -437,6 +438,21 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
+/* Stores where the stream was cut of which the capture is a piece. */
+static int put_cuts(struct load *ld, unsigned int i, struct err *err)
+{
+	const struct source_info *info = &order_source(ld->order, i)->info;
+
+	if (info->cut_before &&
+	    store_meta_number(ld->db, (int)i, "cut_before",
+			      (int64_t)info->cut_before, err))
+		return -1;
+	return info->cut_behind
+		       ? store_meta_number(ld->db, (int)i, "cut_behind",
+					   (int64_t)info->cut_behind, err)
+		       : 0;
+}
+
 /* Puts each source's clock on the timeline. */
 static int put_on_line(struct load *ld, struct err *err)
 {
@@ -512,7 +528,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
-		    put_wall(ld, i, err))
+		    put_wall(ld, i, err) || put_cuts(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
 	return store_flush(ld->db, ld->ledger, err);
@@ -604,6 +620,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	if (take_layout(&ld.layout, err) || take_nonce_formats(&ld, err) ||
 	    (!no_symbols && name_check(err)))
 		return -1;
+	ld.no_fields = fields && !strcmp(fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, memory, load_temp_dir());

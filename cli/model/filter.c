@@ -136,11 +136,14 @@ static void filter_put_quoted(struct text *t, const char *sep,
 {
 	bool wild = strpbrk(name, "*?");
 	char *text = wild ? filter_expression(name) : mem_strdup(name);
-	size_t size = 4 * strlen(text) + 16;
-	char *quoted = mem_new(size, 1);
+	char *quoted = NULL;
+	size_t len = 0;
+	FILE *f = mem_stream(&quoted, &len);
 
+	t->dialect->quote(f, text);
+	mem_stream_end(f);
 	filter_printf(t, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep, column,
-		      t->dialect->quote(quoted, size, text));
+		      quoted);
 	free(quoted);
 	free(text);
 }

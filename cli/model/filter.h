@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/command.h"
 
@@ -35,7 +36,7 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 struct filter_dialect {
 	const char *time; /* an expression: ns on the clock of the capture */
 	/* writes a text as a literal */
-	char *(*quote)(char *buf, size_t size, const char *text);
+	void (*quote)(FILE *f, const char *text);
 };
 #define FILTER_TEXT 65536 /* room for such a condition */
 /* Writes the options as a condition on table sample of backstitch-fleet(7).

@@ -17,7 +17,6 @@
 
 #define BLOCKS_MAX (1 << 20) /* of a table of a run */
 #define WAIT_MS 200
-#define PUSH_NAME_SIZE 600 /* of a cluster or database, in quotes */
 #define PUSH_REASON_SIZE 600
 
 void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE])
@@ -78,25 +77,36 @@ static int push_server_wait(struct clickhouse *c, const char *sql,
 	return idle;
 }
 
+/* Writes a table of database system: of one server, or of a cluster. */
+static void push_put_system(FILE *f, const char *cluster, const char *table)
+{
+	if (!*cluster) {
+		fprintf(f, "system.%s", table);
+		return;
+	}
+	fputs("cluster(", f);
+	clickhouse_quote(f, cluster);
+	fprintf(f, ", system, %s)", table);
+}
+
 /* A pusher that was killed leaves its inserts behind, which still may end well:
  * on the server that it spoke to, and on the shard that gets the rows. */
 static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
 	char hex[PUSH_HEX_SIZE];
-	char name[PUSH_NAME_SIZE] = "";
-	char sql[1000];
+	char *sql = NULL;
+	size_t len = 0;
+	FILE *f = mem_stream(&sql, &len);
 	int ret;
 
 	push_run_hex(run, hex);
-	clickhouse_quote(name, sizeof(name), s->cluster);
-	snprintf(sql, sizeof(sql),
-		 "SELECT toUInt64(count()) FROM %s%s%s WHERE initial_query_id "
-		 "LIKE 'backstitch-%s-%%'",
-		 *s->cluster ? "cluster(" : "system.processes",
-		 *s->cluster ? name : "",
-		 *s->cluster ? ", system, processes)" : "", hex);
+	fputs("SELECT toUInt64(count()) FROM ", f);
+	push_put_system(f, s->cluster, "processes");
+	fprintf(f, " WHERE initial_query_id LIKE 'backstitch-%s-%%'", hex);
+	mem_stream_end(f);
 	ret = push_server_wait(s->c, sql, err);
+	free(sql);
 	if (ret)
 		return ret < 0 ? -1 : 0;
 	return err_set(err, ERR_IO,
@@ -105,22 +115,14 @@ static int push_server_wait_run(struct push_server *s,
 		       clickhouse_name(s->c));
 }
 
-/* Where statements that change rows are listed: of one server, or of a cluster.
- */
+/* Where statements that change rows are listed. */
 static void push_mutations(FILE *f, struct clickhouse *c, const char *cluster,
 			   const char *hex)
 {
-	char name[PUSH_NAME_SIZE] = "";
-	char database[PUSH_NAME_SIZE] = "";
-
-	clickhouse_quote(name, sizeof(name), cluster);
-	clickhouse_quote(database, sizeof(database), clickhouse_database(c));
-	fprintf(f,
-		*cluster ? "cluster(%s, system, mutations)"
-			 : "system.mutations",
-		name);
-	fprintf(f, " WHERE NOT is_done AND database = %s AND table IN (''",
-		database);
+	push_put_system(f, cluster, "mutations");
+	fputs(" WHERE NOT is_done AND database = ", f);
+	clickhouse_quote(f, clickhouse_database(c));
+	fputs(" AND table IN (''", f);
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run)
 			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,

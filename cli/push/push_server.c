@@ -157,11 +157,9 @@ int push_server_create(struct push_server *s, const char *cluster,
 
 void push_server_print(const struct push_server *s, const char *cluster)
 {
-	char name[600] = "";
-
-	printf("CREATE DATABASE IF NOT EXISTS %s;\n",
-	       clickhouse_quote_name(name, sizeof(name),
-				     clickhouse_database(s->c)));
+	fputs("CREATE DATABASE IF NOT EXISTS ", stdout);
+	clickhouse_quote_name(stdout, clickhouse_database(s->c));
+	puts(";");
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		push_sql_create(stdout, t, cluster);
 		puts(";");

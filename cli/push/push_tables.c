@@ -76,16 +76,15 @@ void push_sql_create_over(FILE *f, enum fleet_table_id t, const char *database,
 			  const char *cluster)
 {
 	const struct fleet_table *table = &fleet_tables[t];
-	char name[2][600] = { "", "" };
 
-	clickhouse_quote(name[0], sizeof(name[0]), cluster);
-	clickhouse_quote(name[1], sizeof(name[1]), database);
 	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
 	push_sql_columns(f, t, true);
-	fprintf(f,
-		") ENGINE = Distributed(%s, %s, '%s_local', "
-		"cityHash64(`%s`))",
-		name[0], name[1], table->name, table->column[0].name);
+	fputs(") ENGINE = Distributed(", f);
+	clickhouse_quote(f, cluster);
+	fputs(", ", f);
+	clickhouse_quote(f, database);
+	fprintf(f, ", '%s_local', cityHash64(`%s`))", table->name,
+		table->column[0].name);
 }
 
 void push_sql_insert(FILE *f, enum fleet_table_id t)

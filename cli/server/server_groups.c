@@ -72,8 +72,11 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 	*out = 0;
 	if (!memcmp(hash->text, none, SERVER_HASH))
 		return 0;
-	raw.bogus = server_is(mark, FLEET_FABRICATED);
-	if (mark->len && !raw.bogus && !server_is(mark, AFTER_EXEC)) {
+	/* a stack without bogus frames is another one than that with them, but
+	 * in rows of earlier versions only the mark tells */
+	raw.bogus = server_is(mark, FLEET_FABRICATED) ||
+		    server_is(mark, AFTER_EXEC);
+	if (mark->len && !raw.bogus) {
 		for (uint8_t i = UNWIND_OUTERMOST + 1; i < UNWIND_N; i++)
 			if (server_is(mark, unwind_end_name(i)))
 				raw.ended = i;

@@ -206,7 +206,7 @@ static void ctf_close(struct source *src)
 	free(ctf->schema);
 	ctf_rules_release(ctf);
 	for (size_t i = 0; i < ctf->n_event; i++)
-		tp_format_release(&ctf->event[i].fmt);
+		tp_format_release(&ctf_event_at(ctf, i)->fmt);
 	table_release(&ctf->by_layout);
 	table_release(&ctf->by_base);
 	free(ctf->mapped);
@@ -222,7 +222,8 @@ static void ctf_close(struct source *src)
 	free(ctf->stream);
 	free(ctf->copy);
 	free(ctf->spare);
-	free(ctf->event);
+	for (size_t i = 0; i < CTF_EVENT_PAGES; i++)
+		free(ctf->event[i]);
 	free(ctf->def);
 	free(ctf->heap);
 	told_tasks_release(&ctf->told);
@@ -267,15 +268,32 @@ static int ctf_scan(struct source *src, struct err *err)
 	return 0;
 }
 
+/* What is read is copied to the pool, and events stay where they are. */
+static bool ctf_apart(const struct source *src)
+{
+	(void)src;
+	return true;
+}
+
+/* Returns the format of a sample's payload, or NULL. n_event may be growing. */
+static const struct tp_format *ctf_format_of(const struct ctf *ctf,
+					     const struct rec_sample *s)
+{
+	if (s->event >= CTF_EVENTS_MAX ||
+	    !ctf->event[s->event / CTF_EVENT_PAGE])
+		return NULL;
+	return &ctf_event_at(ctf, s->event)->fmt;
+}
+
 static int ctf_fields(struct source *src, const struct rec_sample *s,
 		      struct field *out, struct err *err)
 {
 	struct ctf *ctf = ctf_of(src);
+	const struct tp_format *fmt = ctf_format_of(ctf, s);
 
-	if (s->event >= ctf->n_event)
+	if (!fmt)
 		return err_set(err, ERR_FORMAT, "%s: no such event", src->path);
-	tp_fields_take(&ctf->tp, &ctf->event[s->event].fmt, s->raw, s->raw_len,
-		       out);
+	tp_fields_take(&ctf->tp, fmt, s->raw, s->raw_len, out);
 	return 0;
 }
 
@@ -283,14 +301,14 @@ static int ctf_print(struct source *src, const struct rec_sample *s, char *buf,
 		     size_t size)
 {
 	struct ctf *ctf = ctf_of(src);
+	const struct tp_format *fmt = ctf_format_of(ctf, s);
 
 	if (!size)
 		return -1;
 	buf[0] = '\0';
-	if (s->event >= ctf->n_event || !s->raw)
+	if (!fmt || !s->raw)
 		return -1;
-	tp_print(&ctf->tp, &ctf->event[s->event].fmt, s->raw, s->raw_len, buf,
-		 size);
+	tp_print(&ctf->tp, fmt, s->raw, s->raw_len, buf, size);
 	return 0;
 }
 
@@ -302,6 +320,8 @@ const struct source_ops ctf_ops = {
 	.scan = ctf_scan,
 	.next = ctf_next,
 	.decode = ctf_item_decode,
+	.apart = ctf_apart,
+	.lasting = true,
 	.release = ctf_item_release,
 	.fields = ctf_fields,
 	.print = ctf_print,

@@ -130,8 +130,7 @@ struct ctf_pool {
 	size_t n, cap;
 	uint32_t *spare; /* empty blocks */
 	size_t n_spare, cap_spare;
-	uint32_t now;  /* the block that is being filled, plus 1 */
-	uint64_t held; /* bytes in all blocks that are not spare */
+	uint32_t now; /* the block that is being filled, plus 1 */
 };
 
 /* Returns room for len bytes, of which the next ctf_pool_take() may take some,
@@ -225,6 +224,12 @@ struct ctf_event {
 	int part[CTF_PARTS]; /* index in the format; -1: no such field */
 };
 
+/* Events stay where they are, as ctf_fields() may read one while ctf_next()
+ * adds others in another thread. */
+#define CTF_EVENT_PAGE 256u
+#define CTF_EVENT_PAGES 1024u
+#define CTF_EVENTS_MAX (CTF_EVENT_PAGE * CTF_EVENT_PAGES)
+
 /* Makes an event a request or a chain, by names of the event and fields. */
 struct ctf_rule {
 	char *event, *cookie, *ips; /* owned; ips NULL: a request */
@@ -269,11 +274,12 @@ struct ctf {
 	size_t n_copy, cap_copy;
 	struct ctf_rule *rule;
 	size_t n_rule, cap_rule;
-	struct ctf_event *event;
-	struct event_def *def; /* as many */
-	size_t n_event, cap_event, cap_def;
+	struct ctf_event *event[CTF_EVENT_PAGES]; /* ctf_event_at() */
+	struct event_def *def;			  /* as many */
+	size_t n_event, cap_def;
 	struct table by_layout;
 	struct ctf_pool pool;
+	uint64_t waiting;     /* bytes of items that were not decoded yet */
 	uint64_t planned;     /* bytes that event classes take */
 	unsigned char *spare; /* a payload that no item has; NULL */
 	uint64_t seq;
@@ -438,6 +444,11 @@ const char *ctf_check_event(struct ctf_stream *s, const struct ctf_event *ev,
 static inline struct ctf *ctf_of(struct source *src)
 {
 	return (struct ctf *)src;
+}
+
+static inline struct ctf_event *ctf_event_at(const struct ctf *ctf, size_t i)
+{
+	return &ctf->event[i / CTF_EVENT_PAGE][i % CTF_EVENT_PAGE];
 }
 
 /* ---- item.c */

@@ -14,7 +14,7 @@ static bool ctf_def_same_layout(const void *owner, uint32_t i, const void *key)
 	const struct layout_key *k = key;
 
 	return ctf->def[i].defer == k->defer &&
-	       !strcmp(ctf->event[i].fmt.text, k->text);
+	       !strcmp(ctf_event_at(ctf, i)->fmt.text, k->text);
 }
 
 static enum sched_kind ctf_def_sched_kind(enum ctf_role role)
@@ -37,13 +37,13 @@ static uint32_t ctf_def_new_event(struct ctf *ctf,
 	struct bytes text;
 	uint32_t i = (uint32_t)ctf->n_event++;
 
-	ctf->event = mem_grow(ctf->event, &ctf->cap_event, ctf->n_event,
-			      sizeof(*ctf->event));
+	if (i % CTF_EVENT_PAGE == 0)
+		ctf->event[i / CTF_EVENT_PAGE] =
+			mem_new(CTF_EVENT_PAGE, sizeof(struct ctf_event));
 	ctf->def = mem_grow(ctf->def, &ctf->cap_def, ctf->n_event,
 			    sizeof(*ctf->def));
-	struct ctf_event *ev = &ctf->event[i];
+	struct ctf_event *ev = ctf_event_at(ctf, i);
 
-	*ev = (struct ctf_event){ 0 };
 	bytes_init(&text, info->text, info->len, "format", 0, false);
 	tp_format_parse(&ctf->arena, "", &text, &ev->fmt);
 	ev->fmt.name = arena_strdup(&ctf->arena, info->name);

@@ -123,7 +123,7 @@ struct event_item {
 static void ctf_event_begin(struct ctf *ctf, const struct ctf_class *cl,
 			    struct ctf_state *st, struct event_item *out)
 {
-	const struct ctf_event *ev = &ctf->event[cl->event];
+	const struct ctf_event *ev = ctf_event_at(ctf, cl->event);
 	bool dynamic = cl->packet.dynamic || cl->event_fields.dynamic;
 	size_t most = dynamic ? CTF_PAYLOAD_MAX + 1u : 0;
 
@@ -278,8 +278,7 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 {
 	struct ctf_trace *tr = s->trace;
 	struct ctf_state *st = &s->st;
-	/* ctf->event may move, but not while the items are made */
-	const struct ctf_event *ev = &tr->ctf->event[cl->event];
+	const struct ctf_event *ev = ctf_event_at(tr->ctf, cl->event);
 	struct event_facts f;
 	struct bytes raw;
 

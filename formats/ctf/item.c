@@ -12,6 +12,7 @@ struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key, size_t extra,
 	size_t len = sizeof(struct ctf_item) + extra;
 	struct ctf_item *it = ctf_pool_take(&tr->ctf->pool, len, handle);
 
+	tr->ctf->waiting += len;
 	memset(it, 0, sizeof(*it));
 	it->time = key;
 	it->pid = it->tid = it->cpu = -1;
@@ -54,7 +55,7 @@ static const struct extra cuts[] = {
 static const struct call *ctf_item_call(struct ctf *ctf,
 					const struct ctf_item *it)
 {
-	const struct tp_format *fmt = &ctf->event[it->event].fmt;
+	const struct tp_format *fmt = &ctf_event_at(ctf, it->event)->fmt;
 	struct bytes raw;
 
 	if (fmt->call.what == CALL_NONE)
@@ -126,10 +127,11 @@ static void ctf_item_map(const struct ctf_item *it, struct record *rec)
 int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err)
 {
-	const struct ctf_item *it =
-		ctf_pool_at(&ctf_of(src)->pool, ref->handle);
+	struct ctf *ctf = ctf_of(src);
+	const struct ctf_item *it = ctf_pool_at(&ctf->pool, ref->handle);
 
 	(void)err;
+	ctf->waiting -= ref->len;
 	*rec = (struct record){
 		.kind = (enum record_kind)it->kind,
 		.flags = it->flags,
@@ -139,13 +141,13 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		.time = it->time,
 	};
 	if (rec->kind == REC_SAMPLE) {
-		ctf_item_sample(ctf_of(src), it, rec);
+		ctf_item_sample(ctf, it, rec);
 	} else if (rec->kind == REC_CHAIN) {
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);
 		rec->chain.user.n = it->n_user;
 		if (it->raw_len)
-			ctf_item_name_frames(ctf_of(src), it, &rec->chain.user);
+			ctf_item_name_frames(ctf, it, &rec->chain.user);
 	} else if (rec->kind == REC_MAP) {
 		ctf_item_map(it, rec);
 	} else if (rec->kind == REC_KSYMBOL) {

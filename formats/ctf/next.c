@@ -8,8 +8,8 @@
 
 #include "formats/ctf/ctf.h"
 
-/* Limit of memory for records; any number of them may have one time. */
-#define HELD_MAX ((uint64_t)16 << 20)
+/* Most bytes of items of one time before some of them are returned. */
+#define WAITING_MAX ((uint64_t)16 << 20)
 
 static bool ctf_next_is_earlier(const struct ctf *ctf, uint32_t a, uint32_t b)
 {
@@ -93,7 +93,7 @@ static void ctf_next_return_ref(struct ctf *ctf, const struct ctf_due *d,
 	uint64_t floor = d->at;
 
 	*ref = d->ref;
-	if (ctf->pool.held > HELD_MAX && floor < UINT64_MAX - 1)
+	if (ctf->waiting > WAITING_MAX && floor < UINT64_MAX - 1)
 		floor++;
 	if (floor > ctf->src.floor)
 		ctf->src.floor = floor;
@@ -119,6 +119,7 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err)
 				ctf_next_return_ref(ctf, d, ref);
 				return 1;
 			}
+			ctf->waiting -= d->ref.len;
 			ctf_pool_drop(&ctf->pool, d->ref.handle);
 		}
 		if (tr)

@@ -468,7 +468,7 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	cl->fixed = p.off;
 	cl->event = ctf_plan_add_event(&p, sc->clock >= 0);
 	if (ctf->opts.no_fields)
-		ctf_plan_drop_unread(&p, &ctf->event[cl->event]);
+		ctf_plan_drop_unread(&p, ctf_event_at(ctf, cl->event));
 	if (ctf_plan_has_packet_fields(&p))
 		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
 	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
@@ -499,7 +499,8 @@ struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
 	struct ctf_class *cl = &plan->classes[ec - sc->event];
 
 	*why = "a limit: the classes of events need more than 24 MiB";
-	if (!cl->made && ctf->planned > PLANNED_MAX)
+	if (!cl->made &&
+	    (ctf->planned > PLANNED_MAX || ctf->n_event == CTF_EVENTS_MAX))
 		return NULL;
 	if (!cl->made)
 		ctf_plan_class(ctf, sm, sc, ec, cl);

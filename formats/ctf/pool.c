@@ -26,7 +26,6 @@ static uint32_t ctf_pool_new_block(struct ctf_pool *pool, uint32_t need)
 		b->cap = need > BLOCK ? need : BLOCK;
 		b->data = mem_new(b->cap, 1);
 	}
-	pool->held += b->cap;
 	b->used = b->live = 0;
 	return i;
 }
@@ -36,7 +35,6 @@ static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 {
 	struct ctf_block *b = &pool->block[i];
 
-	pool->held -= b->cap;
 	if (b->cap != BLOCK) {
 		free(b->data);
 		*b = (struct ctf_block){ 0 };

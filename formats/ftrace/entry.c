@@ -46,6 +46,7 @@ void ft_entry_set_size(struct ft_type *t)
 		uint32_t end;
 
 		t->open |= !f->size && !stack;
+		t->dynamic |= ft_entry_is_dynamic(f);
 		t->open |= ft_entry_is_dynamic(f) &&
 			   ft_entry_may_be_longer(&t->fmt);
 		/* The format of kernel_stack declares more addresses than an
@@ -69,7 +70,7 @@ static uint64_t ft_entry_end(const struct ft_type *t, const struct bytes *b,
 		       UINT32_MAX) *
 			      width;
 
-	for (size_t i = 0; i < t->fmt.n; i++) {
+	for (size_t i = 0; t->dynamic && i < t->fmt.n; i++) {
 		const struct tp_field *f = &t->fmt.field[i];
 		uint32_t at;
 

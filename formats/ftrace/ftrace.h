@@ -81,6 +81,7 @@ struct ft_type {
 	uint32_t
 		least; /* bytes up to the end of the last field of fixed size */
 	bool open;     /* entries may be longer: they end with an array */
+	bool dynamic;  /* a field refers to data behind the fields */
 	struct ft_parts part;
 };
 
@@ -244,6 +245,15 @@ struct ft_stat {
 	uint64_t overrun, commit_overrun, dropped;
 };
 
+#define FT_NEAR 256u
+#define FT_SETTLED 64u
+
+/* The event of a buffer, by its id. */
+struct ft_near_event {
+	uint32_t instance, event; /* event: index plus 1; 0: empty */
+	uint16_t id;
+};
+
 struct ft {
 	struct source src;
 	struct source_opts opts;
@@ -263,6 +273,7 @@ struct ft {
 	uint32_t *event_of; /* 65536 entries: index in event plus 1; 0: not seen
 			       yet */
 	struct table events; /* of other buffers: index in event */
+	struct ft_near_event near_event[FT_NEAR]; /* found last */
 	struct event_def *event;
 	size_t n_event, cap_event;
 	struct ft_instance *inst;
@@ -317,7 +328,9 @@ struct ft {
 	size_t n_due, cap_due, due_pos;
 	uint64_t seq;
 	bool merging;
-	struct told_tasks told;	   /* names, forks and execs */
+	struct told_tasks told; /* names, forks and execs */
+	/* Threads that have their name until a scheduling event says more. */
+	int32_t settled[FT_SETTLED];
 	uint64_t walked, walk_len; /* unpacked bytes: walked so far, and of all
 				      streams */
 	bool ended;
@@ -420,12 +433,28 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
  * the next call. */
 int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
 		    uint64_t n, struct bytes *out, struct err *err);
+/* ft_stream_rest() of a ring of chunks, or of a place behind the end. */
+int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
+		     struct bytes *out, struct err *err);
 /* Sets *out to the bytes from place to the end of the chunk or file. Borrowed
  * until the next call. */
-int ft_stream_rest(struct ft *ft, struct ft_stream *s, uint64_t place,
-		   struct bytes *out, struct err *err);
+static inline int ft_stream_rest(struct ft *ft, struct ft_stream *s,
+				 uint64_t place, struct bytes *out,
+				 struct err *err)
+{
+	if (s->n_chunk || place >= s->len)
+		return ft_stream_unpack(ft, s, place, out, err);
+	bytes_init(out, s->data + s->off + place, s->len - place, s->path,
+		   s->off + place, ft->swap);
+	return 0;
+}
 /* The offset of a place in the file, for messages. */
-uint64_t ft_stream_file_offset(const struct ft_stream *s, uint64_t place);
+uint64_t ft_stream_chunk_offset(const struct ft_stream *s, uint64_t place);
+static inline uint64_t ft_stream_file_offset(const struct ft_stream *s,
+					     uint64_t place)
+{
+	return s->n_chunk ? ft_stream_chunk_offset(s, place) : s->off + place;
+}
 void ft_streams_release(struct ft *ft);
 
 /* Adds a stream that is a file of its own. `in` stays open. */
@@ -456,8 +485,6 @@ int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 void ft_boot_read(struct ft *ft, const struct bytes *b);
 /* Sets where the kernel is now: from its _text to its end; 0, 0: unknown. */
 void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
-/* Converts a ring's time to ns on the capture's clock. */
-uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t);
 
 /* stream.c: merges all rings. */
 int ft_next(struct source *src, struct ref *ref, struct err *err);
@@ -467,7 +494,17 @@ int ft_scan(struct source *src, struct err *err);
 void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind,
 		uint32_t len);
 /* The index of an event of a buffer; UINT32_MAX: not seen yet. */
-uint32_t ft_event_find(const struct ft *ft, uint32_t instance, uint16_t id);
+uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id);
+static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
+				     uint16_t id)
+{
+	const struct ft_near_event *e =
+		&ft->near_event[(id ^ instance) % FT_NEAR];
+
+	return e->event && e->instance == instance && e->id == id
+		       ? e->event - 1
+		       : ft_event_look(ft, instance, id);
+}
 /* The index of an event of a buffer, which is added if it is new. */
 uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id);
 
@@ -484,6 +521,17 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);
 void ft_sync_release(struct ft *ft);
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
+/* Converts a ring's time to ns on the capture's clock. */
+static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
+			       uint64_t t)
+{
+	if (ft->synced)
+		t = ft_sync_time(ft, s->cpu, t);
+	if (ft->mult)
+		t = (uint64_t)(((unsigned __int128)t * ft->mult) >>
+			       ft->mult_shift);
+	return t + (uint64_t)ft->shift;
+}
 /* Moves the times of a guest to its host's clock, if host is the host that the
  * guest's TIME_SHIFT names. */
 void ft_sync_pair(struct ft *guest, const struct ft *host);

@@ -343,18 +343,13 @@ static struct ft_win *ft_window_at(struct ft *ft, struct ft_stream *s,
 	return &s->win[i];
 }
 
-int ft_stream_rest(struct ft *ft, struct ft_stream *s, uint64_t place,
-		   struct bytes *out, struct err *err)
+int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
+		     struct bytes *out, struct err *err)
 {
 	if (place >= s->len)
 		return err_at(err, s->path, ft_stream_file_offset(s, place),
 			      "nothing there: the ring has 0x%llx bytes",
 			      (unsigned long long)s->len);
-	if (!s->n_chunk) {
-		bytes_init(out, s->data + s->off + place, s->len - place,
-			   s->path, s->off + place, ft->swap);
-		return 0;
-	}
 	struct ft_win *w = ft_window_at(ft, s, place, err);
 
 	if (!w)
@@ -377,10 +372,8 @@ int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
 		       : 0;
 }
 
-uint64_t ft_stream_file_offset(const struct ft_stream *s, uint64_t place)
+uint64_t ft_stream_chunk_offset(const struct ft_stream *s, uint64_t place)
 {
-	if (!s->n_chunk)
-		return s->off + place;
 	size_t i = ft_window_find(s, place);
 
 	return s->chunk[i < FT_WINS ? s->win[i].chunk - 1

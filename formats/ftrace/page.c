@@ -13,16 +13,6 @@
 #define TYPE_STAMP 31u
 #define STAMP_BITS 59
 
-uint64_t ft_time(const struct ft *ft, const struct ft_stream *s, uint64_t t)
-{
-	if (ft->synced)
-		t = ft_sync_time(ft, s->cpu, t);
-	if (ft->mult)
-		t = (uint64_t)(((unsigned __int128)t * ft->mult) >>
-			       ft->mult_shift);
-	return t + (uint64_t)ft->shift;
-}
-
 static int ft_page_take_commit(const struct ft *ft, struct bytes *b,
 			       uint64_t *out, struct err *err)
 {
@@ -161,6 +151,32 @@ static int ft_page_skip_discarded(struct ft_page *pg, uint32_t delta,
 	return bytes_skip(&pg->b, len - 4, err);
 }
 
+/* Takes an entry with data. Returns false, and takes nothing, if it is another
+ * one or damaged: what it is, the functions above tell. */
+static inline bool ft_page_take_plain(const struct ft *ft, struct bytes *b,
+				      uint32_t *delta, struct bytes *out)
+{
+	uint32_t head = 4;
+	uint32_t w;
+
+	if (bytes_peek_u32(b, 0, &w))
+		return false;
+	uint32_t type = ft->big ? w >> 27 : w & 31;
+	uint32_t len = type * 4;
+
+	if (type == TYPE_LONG) {
+		if (bytes_peek_u32(b, 4, &len) || len < 4 || len & 3)
+			return false;
+		head = 8;
+		len -= 4;
+	}
+	if (type >= TYPE_PADDING || bytes_left(b) - head < len)
+		return false;
+	*delta = ft->big ? w & 0x7ffffff : w >> 5;
+	b->pos += head;
+	return !bytes_take(b, len, out, NULL);
+}
+
 int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 		 struct err *err)
 {
@@ -168,6 +184,12 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 		uint64_t at = (uint64_t)(pg->b.pos - pg->b.base);
 		uint32_t type, delta;
 
+		if (ft_page_take_plain(ft, &pg->b, &delta, &e->b)) {
+			pg->time += delta;
+			e->time = pg->time;
+			e->place = pg->place + at;
+			return 1;
+		}
 		if (ft_page_take_word(ft, &pg->b, &type, &delta, err))
 			return -1;
 		if (type == TYPE_PADDING && !delta)
@@ -198,8 +220,11 @@ int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
 	uint32_t type, delta;
 	struct bytes b;
 
-	if (ft_stream_rest(ft, s, place, &b, err) ||
-	    ft_page_take_word(ft, &b, &type, &delta, err))
+	if (ft_stream_rest(ft, s, place, &b, err))
+		return -1;
+	if (ft_page_take_plain(ft, &b, &delta, out))
+		return 0;
+	if (ft_page_take_word(ft, &b, &type, &delta, err))
 		return -1;
 	return ft_page_take_payload(&b, type, out, err);
 }

@@ -15,26 +15,22 @@ static uint32_t ft_record_take_addrs(const struct ft *ft, struct bytes *b,
 				     uint64_t most, bool zero_ends,
 				     uint64_t **out, size_t *cap)
 {
-	size_t width = ft->commit32 ? 4 : 8;
-	uint64_t n = bytes_left(b) / width;
+	uint64_t n = bytes_left(b) / (ft->commit32 ? 4 : 8);
+	uint64_t end = ft->commit32 ? UINT32_MAX : UINT64_MAX;
 	uint32_t got = 0;
+	uint32_t low = 0;
 
 	if (n > most)
 		n = most;
 	*out = mem_grow(*out, cap, (size_t)n, sizeof(**out));
-	for (; got < n; got++) {
-		uint64_t ip = 0;
-		uint32_t low = 0;
+	uint64_t *ip = *out;
 
-		if (ft->commit32 ? bytes_u32(b, &low, NULL)
-				 : bytes_u64(b, &ip, NULL))
-			break;
-		ip |= low;
-		if (ip == (ft->commit32 ? UINT32_MAX : UINT64_MAX) ||
-		    (!ip && zero_ends))
-			break;
-		(*out)[got] = ip;
-	}
+	if (!ft->commit32)
+		bytes_u64s(b, ip, n, NULL);
+	for (uint64_t i = 0; ft->commit32 && i < n; i++)
+		ip[i] = bytes_u32(b, &low, NULL) ? end : low;
+	while (got < n && ip[got] != end && (ip[got] || !zero_ends))
+		got++;
 	return got;
 }
 

@@ -26,17 +26,22 @@ static uint64_t ft_refs_event_hash(uint32_t instance, uint16_t id)
 }
 
 /* If several buffers record an event, it is a different event in each. */
-uint32_t ft_event_find(const struct ft *ft, uint32_t instance, uint16_t id)
+uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id)
 {
+	uint32_t i;
+
 	if (ft_refs_is_top(ft, instance))
-		return ft->event_of[id] - 1;
-	return table_find(&ft->events, ft_refs_event_hash(instance, id), NULL,
-			  NULL, NULL);
+		i = ft->event_of[id] - 1;
+	else
+		i = table_find(&ft->events, ft_refs_event_hash(instance, id),
+			       NULL, NULL, NULL);
+	ft->near_event[(id ^ instance) % FT_NEAR] =
+		(struct ft_near_event){ instance, i + 1, id };
+	return i;
 }
 
-uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id)
+static uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 {
-	uint32_t known = ft_event_find(ft, instance, id);
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
@@ -49,8 +54,6 @@ uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id)
 		ft_refs_is_top(ft, instance) ? NULL : ft->inst[instance].name;
 	char number[16];
 
-	if (known != UINT32_MAX)
-		return known;
 	snprintf(number, sizeof(number), "%u", id);
 	ev.name = arena_join(&ft->arena, t ? t->fmt.system : "unknown", ':',
 			     t && t->fmt.name ? t->fmt.name : number);
@@ -75,4 +78,11 @@ uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id)
 	ft->src.events = ft->event;
 	ft->src.n_events = (uint32_t)ft->n_event;
 	return (uint32_t)ft->n_event - 1;
+}
+
+uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id)
+{
+	uint32_t known = ft_event_find(ft, instance, id);
+
+	return known == UINT32_MAX ? ft_event_add(ft, instance, id) : known;
 }

@@ -134,20 +134,22 @@ static int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 				 const struct ft_item *it,
 				 const struct ft_entry *e)
 {
+	bool odd = it->pid < 0 || !thread_id_can_be(it->pid);
+
+	if (!odd && (ft->src.info.clock_id == CLOCK_ID_TAI ||
+		     !near_time_is_far(&s->near, it->time)))
+		return 0;
 	uint64_t off = ft_stream_file_offset(s, it->place);
 	struct err why;
 
-	if (it->pid < 0 || !thread_id_can_be(it->pid))
+	if (odd)
 		err_at(&why, s->path, off,
 		       "an entry of thread %" PRId32 ", needs 0 to %d", it->pid,
 		       THREAD_ID_MAX);
-	else if (ft->src.info.clock_id != CLOCK_ID_TAI &&
-		 near_time_is_far(&s->near, it->time))
+	else
 		err_at(&why, s->path, off,
 		       "an entry of %" PRIu64 " ns, years from those before it",
 		       it->time);
-	else
-		return 0;
 	reader_damage(&ft->src, "entry", off, bytes_left(&e->b), &why);
 	return -1;
 }

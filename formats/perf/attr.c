@@ -134,6 +134,7 @@ static void perf_attr_summarise(struct perf *p)
 			p->same_type = false;
 		p->newer |= a->flags >= PA_UNKNOWN;
 		info->has_time |= (a->sample_type & PS_TIME) != 0;
+		info->dumps |= (a->sample_type & PS_STACK_USER) != 0;
 		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
 		info->maps_code |= (a->flags & PA_MMAP) != 0;
 	}

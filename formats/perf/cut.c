@@ -765,12 +765,44 @@ bool perf_cut_has_rounds(const struct perf_cut *c)
 	return c->rounds;
 }
 
-void perf_cut_head(struct perf_cut *c, FILE *out)
+uint64_t perf_cut_place(const struct perf_cut *c)
+{
+	uint64_t off = c->inside ? c->packed_off : c->off;
+	uint64_t v[] = { off, c->newest, c->seq, c->piece };
+	uint64_t head = hash_content(c->head.data, c->head.n, off);
+
+	return hash_content(v, sizeof(v), head) | 1;
+}
+
+static void cut_write_place(const struct perf_cut *c, uint64_t place,
+			    uint16_t misc, FILE *out)
+{
+	unsigned char record[RECORD_HEADER + sizeof(place)];
+	uint16_t size = sizeof(record);
+
+	cut_put_u32(c, record, PR_CUT);
+	misc = c->swap ? __builtin_bswap16(misc) : misc;
+	size = c->swap ? __builtin_bswap16(size) : size;
+	place = c->swap ? __builtin_bswap64(place) : place;
+	memcpy(record + 4, &misc, sizeof(misc));
+	memcpy(record + 6, &size, sizeof(size));
+	memcpy(record + RECORD_HEADER, &place, sizeof(place));
+	fwrite(record, 1, sizeof(record), out);
+}
+
+void perf_cut_tail(const struct perf_cut *c, uint64_t place, FILE *out)
+{
+	cut_write_place(c, place, PERF_CUT_ENDS, out);
+}
+
+void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out)
 {
 	c->end = c->newest;
 	c->piece++;
 	if (c->head.n)
 		fwrite(c->head.data, 1, c->head.n, out);
+	if (c->head.n && place)
+		cut_write_place(c, place, 0, out);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
 		cut_objects_write(&c->kernel[i], out);
 	for (size_t i = 0; i < c->n_task; i++) {

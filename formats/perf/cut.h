@@ -58,8 +58,17 @@ bool perf_cut_is_state(const struct perf_cut *c);
 bool perf_cut_is_old(const struct perf_cut *c);
 /* Returns whether the stream has rounds. */
 bool perf_cut_has_rounds(const struct perf_cut *c);
-/* Writes what a piece begins with. Errors are those of the stream. */
-void perf_cut_head(struct perf_cut *c, FILE *out);
+/* Returns a number of the place behind the record that was taken last: another
+ * place of this stream or of another one has another number. */
+uint64_t perf_cut_place(const struct perf_cut *c);
+/* Writes what a piece begins with, at that place; 0: nothing is before it.
+ * Errors are those of the stream. */
+void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out);
+/* Writes what a piece ends with, if another one begins there: so a reader of
+ * both knows that nothing is missing between them. */
+void perf_cut_tail(const struct perf_cut *c, uint64_t place, FILE *out);
+/* In the header of the record that has the number: it is at the end. */
+#define PERF_CUT_ENDS 1
 /* Returns the number of mappings and kernel objects that were not kept, because
  * there were too many. */
 uint64_t perf_cut_dropped(const struct perf_cut *c);

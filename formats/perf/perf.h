@@ -76,6 +76,7 @@ enum perf_type {
 	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
 	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
 	PR_EVENT_ID = PR_SIMPLEPERF + 6,
+	PR_CUT = 40000, /* ours: the place where a stream was cut */
 };
 
 /* simpleperf's own records are of more than 64 KiB too: their misc is the

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/perf/cut.h"
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"
 #include "stitch/base/err.h"
@@ -101,6 +102,22 @@ static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
+/* Where a stream was cut: this is what is before it, or behind it. */
+static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
+			 struct bytes *b, struct err *err)
+{
+	struct source_info *info = &p->src.info;
+	uint64_t place;
+
+	if (bytes_u64(b, &place, err) || rest_end(b, err))
+		return -1;
+	if (r->misc & PERF_CUT_ENDS)
+		info->cut_behind = place;
+	else if (!info->cut_before)
+		info->cut_before = place;
+	return 0;
+}
+
 /* How x86 converts TSC to time, from the kernel's user page. The later fields
  * are for counters with fewer bits (time_cycles, time_mask). */
 static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
@@ -186,6 +203,8 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		return rest_end(&b, err);
 	case PR_CPU_MAP:
 		return 0;
+	case PR_CUT:
+		return perf_tool_cut(p, r, &b, err);
 	case PR_EVENT_ID:
 		return perf_simpleperf_event_ids(p, &b, err);
 	default:

@@ -149,9 +149,10 @@ static bool tp_call_raw_args(const struct tp_format *fmt,
 {
 	const struct tp_field *f = &fmt->field[fmt->call.arg[0] - 1];
 
-	for (uint64_t i = 0; i < CALL_ARGS; i++)
-		if (bytes_peek_u64(raw, f->off + 8 * i, &arg[i]))
-			return false;
+	if (bytes_peek(raw, f->off, arg, CALL_ARGS * sizeof(*arg)))
+		return false;
+	for (size_t i = 0; raw->swap && i < CALL_ARGS; i++)
+		arg[i] = __builtin_bswap64(arg[i]);
 	return true;
 }
 

@@ -16,46 +16,20 @@ int tp_field_index(const struct tp_format *fmt, const char *name)
 	return -1;
 }
 
-bool tp_field_number(const struct bytes *raw, const struct tp_field *f,
-		     int64_t *out)
+bool tp_field_small(const struct bytes *raw, const struct tp_field *f,
+		    int64_t *out)
 {
 	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64;
 
-	if (f->kind != FMT_NUM || f->off >= bytes_left(raw))
-		return false;
-	switch (f->size) {
-	case 1:
+	if (f->size == 1) {
 		*out = f->is_signed ? (int8_t)raw->pos[f->off]
 				    : (int64_t)raw->pos[f->off];
 		return true;
-	case 2:
-		if (bytes_peek_u16(raw, f->off, &u16))
-			return false;
-		*out = f->is_signed ? (int16_t)u16 : (int64_t)u16;
-		return true;
-	case 4:
-		if (bytes_peek_u32(raw, f->off, &u32))
-			return false;
-		*out = f->is_signed ? (int32_t)u32 : (int64_t)u32;
-		return true;
-	default:
-		if (bytes_peek_u64(raw, f->off, &u64))
-			return false;
-		*out = (int64_t)u64;
-		return true;
 	}
-}
-
-int64_t tp_field_number_or(const struct tp_format *fmt, int field,
-			   const struct bytes *raw, int64_t otherwise)
-{
-	int64_t v;
-
-	if (field < 0 || !tp_field_number(raw, &fmt->field[field], &v))
-		return otherwise;
-	return v;
+	if (bytes_peek_u16(raw, f->off, &u16))
+		return false;
+	*out = f->is_signed ? (int16_t)u16 : (int64_t)u16;
+	return true;
 }
 
 /* Text ends at its first 0; text without one is copied. */

@@ -74,28 +74,6 @@ void block_free(struct block *b)
 	free(b);
 }
 
-void block_row(struct block *b, struct row *row)
-{
-	unsigned int n = b->table->shape.n_columns;
-
-	row->word = b->word + (size_t)b->n++ * b->stride;
-	row->block = b;
-	row->tags = b->stride - n;
-	for (unsigned int i = 0; i < row->tags; i++)
-		row->word[i] = 0;
-}
-
-void row_key(struct row *r, uint32_t id)
-{
-	struct bulk_table *t = r->block->table;
-
-	row_int(r, 0, id);
-	if (id != t->next_id++) {
-		t->dense = false;
-		r->block->dense = false;
-	}
-}
-
 unsigned char *row_data(struct row *r, size_t max)
 {
 	struct block *b = r->block;

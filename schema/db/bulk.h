@@ -42,6 +42,7 @@ enum page_key {
 	PAGES_NONE,  /* rows of this table are inserted by SQL */
 	PAGES_ROWID, /* the number of the row; no column has it */
 	PAGES_ID,    /* column 0, the INTEGER PRIMARY KEY */
+	PAGES_NEAR,  /* the same, in rows that are almost in its order */
 	PAGES_PAIR,  /* columns 0 and 1 are numbers; WITHOUT ROWID, PRIMARY
 		      * KEY(a, b DESC), and no other column before them. See
 		      * row_list() */
@@ -118,7 +119,16 @@ static inline size_t block_need(const struct bulk_table *t, size_t data)
 	return (n + (n + 31) / 32) * 8 + data;
 }
 /* Begins a row, which must fit. All its cells are NULL. */
-void block_row(struct block *b, struct row *row);
+static inline void block_row(struct block *b, struct row *row)
+{
+	unsigned int n = b->table->shape.n_columns;
+
+	row->word = b->word + (size_t)b->n++ * b->stride;
+	row->block = b;
+	row->tags = b->stride - n;
+	for (unsigned int i = 0; i < row->tags; i++)
+		row->word[i] = 0;
+}
 
 static inline void row_int(struct row *r, unsigned int i, int64_t v)
 {
@@ -134,7 +144,16 @@ static inline void row_id(struct row *r, unsigned int i, uint64_t v)
 }
 
 /* Sets column 0 of a table with has_id. */
-void row_key(struct row *r, uint32_t id);
+static inline void row_key(struct row *r, uint32_t id)
+{
+	struct bulk_table *t = r->block->table;
+
+	row_int(r, 0, id);
+	if (id != t->next_id++) {
+		t->dense = false;
+		r->block->dense = false;
+	}
+}
 /* Copy s or p; NULL becomes NULL. The bytes are part of the `data` of the row;
  * what exceeds it is cut off. */
 void row_text(struct row *r, unsigned int i, const char *s);

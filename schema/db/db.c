@@ -95,21 +95,19 @@ int db_drain(struct store *db, struct err *err)
 	return writer_wait(db->wr, err);
 }
 
-int db_row(struct store *db, unsigned int i, size_t data, struct row *row,
-	   struct err *err)
+int db_new_row(struct store *db, unsigned int i, size_t data, struct row *row,
+	       struct err *err)
 {
 	struct bulk_table *t = db->table[i];
 
-	if (__builtin_expect(!t->open || !block_fits(t->open, data), 0)) {
-		if (data > ROW_MAX)
-			return err_set(err, ERR_LIMIT,
-				       "%s: a row of %zu bytes in '%s', at "
-				       "most %zu are stored",
-				       db->path, data, t->shape.name, ROW_MAX);
-		if (db_submit(db, t, err))
-			return -1;
-		t->open = block_new(t, block_need(t, data));
-	}
+	if (data > ROW_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "%s: a row of %zu bytes in '%s', at "
+			       "most %zu are stored",
+			       db->path, data, t->shape.name, ROW_MAX);
+	if (db_submit(db, t, err))
+		return -1;
+	t->open = block_new(t, block_need(t, data));
 	block_row(t->open, row);
 	return 0;
 }

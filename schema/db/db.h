@@ -62,10 +62,21 @@ void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v);
 int db_drain(struct store *db, struct err *err);
 /* Adds a table that is filled in bulk. Returns its number. */
 unsigned int db_table_add(struct store *db, const struct bulk_shape *shape);
+/* db_row() where the open block has no room. */
+int db_new_row(struct store *db, unsigned int t, size_t data, struct row *row,
+	       struct err *err);
 /* Begins a row of table t with room for `data` bytes of text and blobs. All
  * cells of *row are NULL. Returns 0, or -1 and *err. */
-int db_row(struct store *db, unsigned int t, size_t data, struct row *row,
-	   struct err *err);
+static inline int db_row(struct store *db, unsigned int t, size_t data,
+			 struct row *row, struct err *err)
+{
+	struct block *b = db->table[t]->open;
+
+	if (__builtin_expect(!b || !block_fits(b, data), 0))
+		return db_new_row(db, t, data, row, err);
+	block_row(b, row);
+	return 0;
+}
 /* Hands the open block of a table to the writer. */
 int db_submit(struct store *db, struct bulk_table *t, struct err *err);
 /* Returns path as a name that SQLite does not take for a URI; the caller frees

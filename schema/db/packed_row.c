@@ -24,30 +24,40 @@ enum {
 	SERIAL_TEXT = 13  /* + 2 * length */
 };
 
-unsigned int packed_row_varint(unsigned char *to, uint64_t v)
+unsigned int packed_row_long_varint(unsigned char *to, uint64_t v)
 {
-	unsigned int n = 1;
+	unsigned int n = packed_row_varint_bytes(v);
 
-	if (v < 0x80) {
-		*to = (unsigned char)v;
-		return 1;
-	}
-	if (v >> 56) {
+	if (n == VARINT_MAX) {
 		to[8] = (unsigned char)v;
 		v >>= 8;
 		for (unsigned int i = 8; i-- > 0; v >>= 7)
 			to[i] = (unsigned char)(v & 0x7f) | 0x80;
-		return 9;
+		return n;
 	}
-	while (v >> 7 * n)
-		n++;
 	for (unsigned int i = n; i-- > 0; v >>= 7)
 		to[i] = (unsigned char)(v & 0x7f) | (i + 1 < n ? 0x80 : 0);
 	return n;
 }
 
+unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out)
+{
+	uint64_t v = 0;
+	unsigned int n = 0;
+
+	do {
+		if (n == VARINT_MAX - 1) {
+			*out = v << 8 | from[n];
+			return VARINT_MAX;
+		}
+		v = v << 7 | (from[n] & 0x7f);
+	} while (from[n++] & 0x80);
+	*out = v;
+	return n;
+}
+
 /* Writes a number. Returns its type. */
-static unsigned int packed_row_number(unsigned char **to, uint64_t v)
+static inline unsigned int packed_row_number(unsigned char **to, uint64_t v)
 {
 	/* by bits without the sign */
 	static const unsigned char type[64] = {
@@ -104,6 +114,49 @@ static void packed_row_finish(struct packed_row *pr, const unsigned char *type,
 	pr->len = (size_t)(end - at);
 }
 
+/* Stores a row whose tags are one word and whose types are one byte each, which
+ * is so unless it has long text: then the types need no room of their own
+ * before it is known how many bytes they have. Returns false if it is not so.
+ */
+static bool packed_row_short(struct packed_row *pr, const struct block *b,
+			     const uint64_t *row, unsigned int how)
+{
+	const uint64_t *cell = row + 1;
+	unsigned int n = b->stride - 1;
+	uint64_t tags = *row;
+
+	if (how & PACKED_TRIM)
+		n = tags ? (63 - (unsigned int)__builtin_clzll(tags)) / 2 + 1
+			 : 1;
+	if (how & PACKED_KEY)
+		tags &= ~(uint64_t)3;
+
+	unsigned char *to = pr->buf + PACKED_HEAD;
+	unsigned char *t = to - n;
+
+	pr->at = t - 1;
+	t[-1] = (unsigned char)(n + 1);
+	for (; n; n--, cell++, tags >>= 2) {
+		enum cell tag = (enum cell)(tags & 3);
+
+		if (tag == CELL_NULL) {
+			*t++ = SERIAL_NULL;
+		} else if (tag == CELL_INT) {
+			*t++ = (unsigned char)packed_row_number(&to, *cell);
+		} else {
+			uint64_t type =
+				tag == CELL_TEXT ? SERIAL_TEXT : SERIAL_BLOB;
+
+			type += packed_row_bytes(&to, b, *cell);
+			if (type >= 0x80)
+				return false;
+			*t++ = (unsigned char)type;
+		}
+	}
+	pr->len = (size_t)(to - pr->at);
+	return true;
+}
+
 void packed_row_make(struct packed_row *pr, const struct block *b,
 		     const uint64_t *row, unsigned int how)
 {
@@ -114,6 +167,8 @@ void packed_row_make(struct packed_row *pr, const struct block *b,
 
 	pr->buf = mem_grow(pr->buf, &pr->cap,
 			   (size_t)b->size + PACKED_HEAD + PACKED_SLACK, 1);
+	if (b->stride == n + 1 && packed_row_short(pr, b, row, how))
+		return;
 	unsigned char *to = pr->buf + PACKED_HEAD;
 
 	while (how & PACKED_TRIM && n > 1 &&

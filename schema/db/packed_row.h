@@ -39,6 +39,34 @@ static inline unsigned int packed_row_type(uint32_t v, unsigned int *bytes)
 	return v < 2 ? 8 + v : t;
 }
 void packed_row_release(struct packed_row *pr);
-/* Writes SQLite's varint, at most VARINT_MAX bytes. Returns their number. */
-unsigned int packed_row_varint(unsigned char *to, uint64_t v);
+/* Reads a varint that was written here. Returns how many bytes it has. */
+unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out);
+/* Returns the bytes of SQLite's varint: 7 bits each, but 8 bits in the ninth.
+ */
+static inline unsigned int packed_row_varint_bytes(uint64_t v)
+{
+	return v >> 56 ? VARINT_MAX
+		       : (63 - (unsigned int)__builtin_clzll(v | 1)) / 7 + 1;
+}
+/* Writes a varint, at most VARINT_MAX bytes. Returns their number. */
+unsigned int packed_row_long_varint(unsigned char *to, uint64_t v);
+static inline unsigned int packed_row_varint(unsigned char *to, uint64_t v)
+{
+	if (v < 0x80) {
+		*to = (unsigned char)v;
+		return 1;
+	}
+	if (v < 0x4000) {
+		to[0] = (unsigned char)(v >> 7 | 0x80);
+		to[1] = (unsigned char)(v & 0x7f);
+		return 2;
+	}
+	if (v < 0x200000) {
+		to[0] = (unsigned char)(v >> 14 | 0x80);
+		to[1] = (unsigned char)(v >> 7 | 0x80);
+		to[2] = (unsigned char)(v & 0x7f);
+		return 3;
+	}
+	return packed_row_long_varint(to, v);
+}
 #endif

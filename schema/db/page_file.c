@@ -55,8 +55,9 @@ struct page_file {
 	uint32_t n;    /* pages that were added */
 	uint32_t *at;  /* by place: the page's number, of those in the file */
 	size_t n_at, cap_at;
-	uint32_t gap;  /* numbers up to this are left for SQLite */
-	uint32_t next; /* number of the next page that goes into the file */
+	uint64_t began; /* bytes of the database at first */
+	uint32_t gap;	/* numbers up to this are left for SQLite */
+	uint32_t next;	/* number of the next page that goes into the file */
 	struct page_pointer *pointer;
 	size_t n_pointer, cap_pointer;
 	size_t n_patched; /* pointers of pages in the file */
@@ -69,6 +70,11 @@ void page_put16(unsigned char *to, uint32_t v)
 {
 	to[0] = (unsigned char)(v >> 8);
 	to[1] = (unsigned char)v;
+}
+
+uint32_t page_get16(const unsigned char *from)
+{
+	return (uint32_t)from[0] << 8 | from[1];
 }
 
 void page_put32(unsigned char *to, uint32_t v)
@@ -89,6 +95,7 @@ struct page_file *page_file_new(sqlite3 *conn, const char *path,
 				uint32_t page_size, uint64_t lock)
 {
 	struct page_file *pf = mem_new(1, sizeof(*pf));
+	struct stat st;
 
 	pf->conn = conn;
 	pf->path = mem_strdup(path);
@@ -96,6 +103,7 @@ struct page_file *page_file_new(sqlite3 *conn, const char *path,
 	pf->lock = lock;
 	pf->room = (uint32_t)(BUFFER / page_size);
 	pf->fd = -1;
+	pf->began = stat(path, &st) ? 0 : (uint64_t)st.st_size;
 	return pf;
 }
 
@@ -307,7 +315,10 @@ static int page_file_begin(struct page_file *pf)
 		return rc;
 	if (fstat(pf->fd, &st))
 		return SQLITE_IOERR;
-	pf->gap = (uint32_t)(((uint64_t)st.st_size + GAP) / pf->page_size);
+	uint64_t written = (uint64_t)st.st_size;
+
+	written -= written < pf->began ? written : pf->began;
+	pf->gap = (uint32_t)((written + GAP) / pf->page_size);
 	page_file_set_next(pf, pf->gap + 1);
 	return page_file_watch(pf);
 }
@@ -367,6 +378,36 @@ int page_file_add(struct page_file *pf, const void *page)
 		return SQLITE_FULL;
 	memcpy(pf->buf + (size_t)(pf->n++ - pf->n_at) * pf->page_size, page,
 	       pf->page_size);
+	return SQLITE_OK;
+}
+
+/* Returns where the page of a place is in memory; NULL: it is in the file. */
+static unsigned char *page_file_at(const struct page_file *pf, uint32_t place)
+{
+	return place < pf->n_at
+		       ? NULL
+		       : pf->buf + (size_t)(place - pf->n_at) * pf->page_size;
+}
+
+int page_file_get(struct page_file *pf, uint32_t place, void *page)
+{
+	const unsigned char *at = page_file_at(pf, place);
+
+	if (!at)
+		return page_file_read(pf, page, pf->page_size,
+				      page_file_offset(pf, pf->at[place]));
+	memcpy(page, at, pf->page_size);
+	return SQLITE_OK;
+}
+
+int page_file_put(struct page_file *pf, uint32_t place, const void *page)
+{
+	unsigned char *at = page_file_at(pf, place);
+
+	if (!at)
+		return page_file_write(pf, page, pf->page_size,
+				       page_file_offset(pf, pf->at[place]));
+	memcpy(at, page, pf->page_size);
 	return SQLITE_OK;
 }
 

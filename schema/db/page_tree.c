@@ -2,6 +2,7 @@
  * key. */
 #include "schema/db/page_tree.h"
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "schema/db/bulk.h"
 #include "schema/db/packed_row.h"
 #include "schema/db/page_file.h"
+#include "schema/db/row_runs.h"
 #include "stitch/base/mem.h"
 
 /* Types of pages. */
@@ -31,6 +33,14 @@ enum {
 
 #define CELL_MIN 4 /* a cell must have room for a free block */
 #define POINTER 4  /* bytes of a page number */
+/* Bytes of rows that wait for others with lower keys: at first, more for each
+ * row that came too late nevertheless, and at most. */
+#define NEAR_FIRST ((size_t)1 << 20)
+#define NEAR_MORE 256
+#define NEAR_MAX ((size_t)12 << 20)
+/* Most bytes of rows that came too late, and are put between the others at the
+ * end. */
+#define LATE_MAX ((size_t)8 << 20)
 
 /* A finished page. */
 struct page_child {
@@ -55,6 +65,12 @@ struct page_tree {
 	size_t n_cell, cap_cell;
 	uint32_t cell_max;
 	struct packed_row row;
+	struct row_runs near; /* PAGES_NEAR: rows that wait */
+	size_t near_max;      /* bytes of them */
+	struct row_runs late; /* PAGES_NEAR: rows that came too late */
+	/* While these are put in: places of leaves that were taken apart. */
+	uint32_t *free;
+	size_t n_free, cap_free, next_free;
 };
 
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
@@ -64,6 +80,7 @@ struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
 	t->pf = pf;
 	t->key = key;
 	t->size = page_file_page_size(pf);
+	t->near_max = NEAR_FIRST;
 	return t;
 }
 
@@ -72,6 +89,9 @@ void page_tree_free(struct page_tree *t)
 	if (!t)
 		return;
 	packed_row_release(&t->row);
+	row_runs_release(&t->near);
+	row_runs_release(&t->late);
+	free(t->free);
 	free(t->page);
 	free(t->link);
 	free(t->child);
@@ -87,8 +107,13 @@ static void page_tree_head(unsigned char *page, int type, uint32_t n,
 	page_put16(page + PAGE_TOP, top); /* 65536 becomes 0, as it must */
 }
 
+/* Between the offsets of the cells and the cells are bytes of an earlier leaf.
+ * They are cleared at last, when they are few. */
 static void page_tree_leaf_head(const struct page_tree *t)
 {
+	uint32_t end = PAGE_LEAF_HEAD + 2 * t->n;
+
+	memset(t->page + end, 0, t->top - end);
 	page_tree_head(t->page,
 		       t->key == PAGES_PAIR ? PAGE_INDEX_LEAF : PAGE_TABLE_LEAF,
 		       t->n, t->top);
@@ -98,8 +123,6 @@ static void page_tree_begin_leaf(struct page_tree *t)
 {
 	if (!t->page)
 		t->page = mem_new(1, t->size);
-	else
-		memset(t->page, 0, t->size);
 	t->n = 0;
 	t->n_link = 0;
 	t->top = t->size;
@@ -119,27 +142,28 @@ static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 	c->key = t->n_cell;
 	t->cell = mem_grow(t->cell, &t->cap_cell, t->n_cell + c->len, 1);
 	memcpy(t->cell + t->n_cell, t->page + t->top, c->len);
-	memset(t->page + t->top, 0, c->len);
 	t->n_cell += c->len;
 	if (c->len > t->cell_max)
 		t->cell_max = c->len;
 	t->n--;
-	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n, 0);
 	t->top = before;
 }
 
 /* Writes the full leaf; its last row is above it if more rows follow. */
 static int page_tree_end_leaf(struct page_tree *t, bool more)
 {
+	const bool again = t->next_free < t->n_free;
 	struct page_child c = {
-		.place = page_file_pages(t->pf),
+		.place = again ? t->free[t->next_free++]
+			       : page_file_pages(t->pf),
 		.key = (uint64_t)t->last[0],
 	};
 
 	if (t->key == PAGES_PAIR && more)
 		page_tree_take_last(t, &c);
 	page_tree_leaf_head(t);
-	int rc = page_file_add(t->pf, t->page);
+	int rc = again ? page_file_put(t->pf, c.place, t->page)
+		       : page_file_add(t->pf, t->page);
 
 	if (rc)
 		return rc;
@@ -153,11 +177,12 @@ static int page_tree_end_leaf(struct page_tree *t, bool more)
 static size_t page_tree_local(const struct page_tree *t, size_t len)
 {
 	size_t max = t->size - 35;
-	size_t min = (t->size - 12) * 32 / 255 - 23;
-	size_t local = min + (len - min) % (t->size - POINTER);
 
 	if (len <= max)
 		return len;
+	size_t min = (t->size - 12) * 32 / 255 - 23;
+	size_t local = min + (len - min) % (t->size - POINTER);
+
 	return local <= max ? local : min;
 }
 
@@ -198,16 +223,15 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 	return rc;
 }
 
-/* Adds the row that was packed. */
-static int page_tree_put(struct page_tree *t, const int64_t key[2])
+/* Adds a packed row. */
+static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
+			     const unsigned char *row, size_t len)
 {
-	unsigned char head[2 * VARINT_MAX];
-	size_t len = t->row.len;
-	size_t n = packed_row_varint(head, len);
+	size_t n = packed_row_varint_bytes(len);
 	size_t local = len;
 
 	if (t->key != PAGES_PAIR) {
-		n += packed_row_varint(head + n, (uint64_t)key[0]);
+		n += packed_row_varint_bytes((uint64_t)key[0]);
 		local = page_tree_local(t, len);
 	}
 	size_t size = n + local + (local < len ? POINTER : 0);
@@ -218,8 +242,11 @@ static int page_tree_put(struct page_tree *t, const int64_t key[2])
 	t->top -= (uint32_t)(size < CELL_MIN ? CELL_MIN : size);
 	unsigned char *cell = t->page + t->top;
 
-	memcpy(cell, head, n);
-	memcpy(cell + n, t->row.at, local);
+	unsigned char *to = cell + packed_row_varint(cell, len);
+
+	if (t->key != PAGES_PAIR)
+		packed_row_varint(to, (uint64_t)key[0]);
+	memcpy(cell + n, row, local);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
 	memcpy(t->last, key, sizeof(t->last));
 	t->any = true;
@@ -228,7 +255,23 @@ static int page_tree_put(struct page_tree *t, const int64_t key[2])
 	*mem_add(t->link, t->n_link, t->cap_link) =
 		t->top + (uint32_t)(n + local);
 	page_put32(cell + n + local, page_file_pages(t->pf));
-	return page_tree_overflow(t, t->row.at + local, len - local);
+	return page_tree_overflow(t, row + local, len - local);
+}
+
+/* Adds the row that was packed. */
+static int page_tree_put(struct page_tree *t, const int64_t key[2])
+{
+	return page_tree_put_row(t, key, t->row.at, t->row.len);
+}
+
+static int page_tree_put_near(void *arg, int64_t key, const void *row,
+			      size_t len)
+{
+	struct page_tree *t = arg;
+
+	if (t->any && key <= t->last[0])
+		return SQLITE_CONSTRAINT;
+	return page_tree_put_row(t, (const int64_t[]){ key, 0 }, row, len);
 }
 
 /* Reads the key of a row. Returns true if the row can be added. */
@@ -245,6 +288,8 @@ static bool page_tree_follows(const struct page_tree *t, const struct block *b,
 	if ((*row & 3) != CELL_INT)
 		return false;
 	key[0] = (int64_t)cell[0];
+	if (t->key == PAGES_NEAR)
+		return true;
 	if (t->key == PAGES_PAIR) {
 		struct block_list l;
 
@@ -350,11 +395,24 @@ static int page_tree_put_list(struct page_tree *t, const struct block *b,
 	return rc;
 }
 
+/* Adds the row that was packed to those that wait. In these tables no row has
+ * pages of its own, and late rows are put into leaves that are not the root. */
+static bool page_tree_add_near(struct page_tree *t, int64_t key)
+{
+	const struct packed_row *row = &t->row;
+
+	return row->len == page_tree_local(t, row->len) &&
+	       (row_runs_add(&t->near, key, row->at, row->len) ||
+		(t->n_child && t->late.bytes < LATE_MAX &&
+		 row_runs_add(&t->late, key, row->at, row->len)));
+}
+
 int page_tree_add(struct page_tree *t, struct block *b)
 {
 	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
-				 : t->key == PAGES_ID ? PACKED_TRIM | PACKED_KEY
-						      : 0;
+				 : t->key == PAGES_PAIR
+					 ? 0
+					 : PACKED_TRIM | PACKED_KEY;
 	const uint64_t *row = b->word;
 	uint32_t late = 0;
 	int rc = SQLITE_OK;
@@ -371,13 +429,149 @@ int page_tree_add(struct page_tree *t, struct block *b)
 		}
 		if (follows)
 			packed_row_make(&t->row, b, row, how);
-		if (follows && !page_tree_is_long(t))
+		if (follows && t->key == PAGES_NEAR)
+			follows = page_tree_add_near(t, key[0]);
+		else if (follows && !page_tree_is_long(t))
 			rc = page_tree_put(t, key);
 		else
+			follows = false;
+		if (!follows)
 			memmove(b->word + (size_t)late++ * b->stride, row,
 				b->stride * sizeof(*row));
 	}
 	b->n = late;
+	if (t->key != PAGES_NEAR)
+		return rc;
+	t->near_max += (size_t)late * NEAR_MORE;
+	if (t->near_max > NEAR_MAX)
+		t->near_max = NEAR_MAX;
+	if (!rc && t->near.bytes > t->near_max)
+		rc = row_runs_take(&t->near, t->near_max - NEAR_FIRST / 2,
+				   page_tree_put_near, t);
+	return rc;
+}
+
+/* ---- rows between the others */
+
+/* Leaves are taken apart from the one with the first late row on, and made
+ * again with those rows, up to a leaf with none. So there are never fewer than
+ * before. */
+struct page_merge {
+	struct page_tree *t;
+	struct page_child *old; /* leaves as they were */
+	size_t n_old, next;
+	unsigned char *page; /* leaf next - 1, of which these cells are left: */
+	uint32_t cell, n;
+};
+
+/* Copies cells up to a key. */
+static int page_merge_copy(struct page_merge *m, int64_t below)
+{
+	struct page_tree *t = m->t;
+	int rc = SQLITE_OK;
+
+	for (; !rc && m->cell < m->n; m->cell++) {
+		const unsigned char *p =
+			m->page + PAGE_LEAF_HEAD + 2 * (size_t)m->cell;
+		uint32_t end = m->cell ? page_get16(p - 2) : t->size;
+		uint32_t at = page_get16(p);
+		uint64_t len, key;
+		unsigned int n = packed_row_number_at(m->page + at, &len);
+
+		packed_row_number_at(m->page + at + n, &key);
+		if ((int64_t)key >= below)
+			return (int64_t)key == below ? SQLITE_CONSTRAINT
+						     : SQLITE_OK;
+		rc = page_tree_make_room(t, end - at);
+		if (rc)
+			break;
+		t->top -= end - at;
+		memcpy(t->page + t->top, m->page + at, end - at);
+		page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
+		t->last[0] = (int64_t)key;
+	}
+	return rc;
+}
+
+/* Ends the leaf that is being made: what follows has no late rows. */
+static int page_merge_pause(struct page_merge *m)
+{
+	struct page_tree *t = m->t;
+	int rc = page_merge_copy(m, INT64_MAX);
+
+	if (!rc && t->n)
+		rc = page_tree_end_leaf(t, false);
+	page_tree_begin_leaf(t);
+	assert(rc || t->next_free == t->n_free);
+	t->n_free = t->next_free = 0;
+	return rc;
+}
+
+/* Takes leaves up to the one where a row belongs. */
+static int page_merge_seek(struct page_merge *m, int64_t key)
+{
+	struct page_tree *t = m->t;
+	const struct page_child *c;
+	int rc = SQLITE_OK;
+
+	if (m->next && key <= (int64_t)m->old[m->next - 1].key)
+		return rc;
+	/* the row belongs to the next leaf, or to one after that */
+	if (m->next < m->n_old && key > (int64_t)m->old[m->next].key)
+		rc = page_merge_pause(m);
+	while (!rc && m->next + 1 < m->n_old &&
+	       key > (int64_t)m->old[m->next].key)
+		*mem_add(t->child, t->n_child, t->cap_child) =
+			m->old[m->next++];
+	if (rc || m->next == m->n_old)
+		return rc;
+	rc = page_merge_copy(m, INT64_MAX);
+	if (rc)
+		return rc;
+	c = &m->old[m->next++];
+	*mem_add(t->free, t->n_free, t->cap_free) = c->place;
+	m->cell = 0;
+	rc = page_file_get(t->pf, c->place, m->page);
+	m->n = page_get16(m->page + PAGE_CELLS);
+	return rc;
+}
+
+static int page_merge_row(void *arg, int64_t key, const void *row, size_t len)
+{
+	struct page_merge *m = arg;
+	int rc = page_merge_seek(m, key);
+
+	if (!rc)
+		rc = page_merge_copy(m, key);
+	if (!rc && m->t->any && m->t->last[0] == key)
+		return SQLITE_CONSTRAINT;
+	return rc ? rc
+		  : page_tree_put_row(m->t, (const int64_t[]){ key, 0 }, row,
+				      len);
+}
+
+/* Puts the late rows where they belong; all leaves are finished. */
+static int page_tree_merge_late(struct page_tree *t)
+{
+	struct page_merge m = {
+		.t = t,
+		.old = t->child,
+		.n_old = t->n_child,
+		.page = mem_new(1, t->size),
+	};
+
+	t->child = NULL;
+	t->n_child = t->cap_child = 0;
+	t->any = false;
+	page_tree_begin_leaf(t);
+	int rc = row_runs_take(&t->late, 0, page_merge_row, &m);
+
+	if (!rc)
+		rc = page_merge_pause(&m);
+	while (m.next < m.n_old)
+		*mem_add(t->child, t->n_child, t->cap_child) = m.old[m.next++];
+	free(m.page);
+	free(m.old);
 	return rc;
 }
 
@@ -454,11 +648,14 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 
 int page_tree_end(struct page_tree *t, uint32_t root)
 {
-	if (!t->page)
-		return SQLITE_OK;
-	if (t->n_child) {
-		int rc = page_tree_end_leaf(t, false);
+	int rc = row_runs_take(&t->near, 0, page_tree_put_near, t);
 
+	if (rc || !t->page)
+		return rc;
+	if (t->n_child) {
+		rc = page_tree_end_leaf(t, false);
+		if (!rc && t->late.bytes)
+			rc = page_tree_merge_late(t);
 		return rc ? rc : page_tree_end_inner(t, root);
 	}
 	/* the only leaf is the root */

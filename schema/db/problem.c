@@ -44,6 +44,8 @@ int problem_set(sqlite3 *db, const char *path, int rc, struct err *err)
 			       "%s: another program is writing to it", name);
 	default:
 		return err_set(err, ERR_DB, "%s: %s", name,
-			       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc));
+			       db && sqlite3_errcode(db) != SQLITE_OK
+				       ? sqlite3_errmsg(db)
+				       : sqlite3_errstr(rc));
 	}
 }

@@ -115,6 +115,18 @@ static struct merge_input *merge_new_input(struct merge *m, const char *path)
 	return in;
 }
 
+int merge_is_result(const char *path, bool *is_result, struct err *err)
+{
+	struct store *db = store_open(path, false, err);
+	int64_t is = 0;
+	int rc =
+		db ? db_number(db, store_sql("merge_is_result"), &is, err) : -1;
+
+	*is_result = is != 0;
+	store_close(db);
+	return rc;
+}
+
 /* Reads which captures a database has. */
 static int merge_load(struct merge *m, struct merge_input *in, struct err *err)
 {

@@ -54,6 +54,9 @@ struct merge_choice {
 #define MERGE_KEY_SIZE 33
 void merge_content_key(const char *content, char key[MERGE_KEY_SIZE]);
 
+/* Stores whether a merge made the database. Returns 0, or -1 and *err. */
+int merge_is_result(const char *path, bool *is_result, struct err *err);
+
 struct merge *merge_new(void);
 void merge_free(struct merge *m); /* NULL is fine */
 /* Reads which captures a database has, and their times. path is copied.

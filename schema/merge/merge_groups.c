@@ -6,6 +6,10 @@
 #include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
+#include "stitch/verdict.h"
+
+/* sample_group.mark of a user half of the program after an exec. */
+#define MARK_EXEC 2
 
 struct group_sum {
 	struct merge_group key;
@@ -50,6 +54,16 @@ void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name)
 	merge_map_put(&g->comm, comm, g->first[i]);
 }
 
+void merge_group_join(struct merge_group *g, uint32_t user, bool after_exec)
+{
+	g->user = user;
+	g->mark = 0;
+	if (!user)
+		g->mark = -REQ_MATCHED;
+	else if (after_exec)
+		g->mark = MARK_EXEC;
+}
+
 static bool group_is_same(const void *owner, uint32_t id, const void *key)
 {
 	const struct merge_group *a =
@@ -87,6 +101,22 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 	g->sum[at].n = (int64_t)((uint64_t)g->sum[at].n + (uint64_t)n);
 }
 
+/* Returns the new id of a group's comm. It is the first one of its name in its
+ * database, so that it may be of a capture that is left out. */
+static uint32_t group_comm(struct merge *m, const struct merge_part *p,
+			   const struct rows *r)
+{
+	struct merge_groups *g = m->groups;
+	int64_t id = rows_int(r, MERGE_GROUPS_COMM);
+	uint32_t to = merge_map_get(&p->map[MERGE_COMM], id);
+
+	if (to || !id)
+		return to;
+	uint32_t i = intern_add(&g->names, rows_text(r, MERGE_GROUPS_NAME));
+
+	return i < g->n_first ? g->first[i] : 0;
+}
+
 int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 {
 	struct rows *r =
@@ -98,8 +128,7 @@ int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 		const struct merge_group key = {
 			.type = merge_map_get(&p->map[MERGE_TYPE],
 					      rows_int(r, MERGE_GROUPS_TYPE)),
-			.comm = merge_map_get(&p->map[MERGE_COMM],
-					      rows_int(r, MERGE_GROUPS_COMM)),
+			.comm = group_comm(m, p, r),
 			.kernel =
 				merge_map_get(&p->map[MERGE_STACK],
 					      rows_int(r, MERGE_GROUPS_KERNEL)),

@@ -16,9 +16,6 @@
 #include "stitch/base/err.h"
 #include "stitch/verdict.h"
 
-/* sample_group.mark of a user half of the program after an exec. */
-#define MARK_EXEC 2
-
 /* The statements that change rows, and what is known of the next change. */
 struct join_pass {
 	sqlite3_stmt *request, *chain;
@@ -39,7 +36,8 @@ static int join_change(struct merge *m, const struct join_pass *jp,
 	sqlite3_bind_int64(st, 5,
 			   (exec ? VERDICT_EXEC : 0) |
 				   (other ? VERDICT_OTHER_CAPTURE : 0) |
-				   (latency < 0 ? VERDICT_AFTER : 0));
+				   (latency < 0 ? VERDICT_AFTER : 0) |
+				   VERDICT_MERGED);
 	sqlite3_bind_int64(st, 6, latency);
 	db_bind_known(st, 7, exec, rows_int(r, MERGE_JOINS_EXEC_NS));
 	db_bind_known(st, 8, rows_int(r, MERGE_JOINS_URAW) > 0,
@@ -66,12 +64,8 @@ static void join_regroup(struct merge *m, const struct rows *r)
 	int64_t weight = rows_int(r, MERGE_JOINS_WEIGHT);
 
 	merge_groups_add(m->groups, &g, -weight, -1);
-	g.user = (uint32_t)rows_int(r, MERGE_JOINS_USER);
-	g.mark = 0;
-	if (!g.user)
-		g.mark = -REQ_MATCHED;
-	else if (rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL)
-		g.mark = MARK_EXEC;
+	merge_group_join(&g, (uint32_t)rows_int(r, MERGE_JOINS_USER),
+			 rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL);
 	merge_groups_add(m->groups, &g, weight, 1);
 }
 
@@ -120,19 +114,27 @@ static int join_open(struct merge *m, struct err *err)
 	return rc;
 }
 
-int merge_join(struct merge *m, struct err *err)
+/* Joins halves of different captures. */
+static int join_captures(struct merge *m, struct err *err)
 {
 	int64_t open, kin;
 
-	if (db_drain(m->db, err) ||
-	    db_number(m->db, store_sql("merge_has_open"), &open, err) ||
+	if (db_number(m->db, store_sql("merge_has_open"), &open, err) ||
 	    db_number(m->db, store_sql("merge_has_kin"), &kin, err))
 		return -1;
 	if (!open && !kin)
 		return 0;
 	if (db_exec(m->db, store_sql("merge_boots"), err) ||
 	    (open && join_open(m, err)) ||
-	    (kin && db_exec(m->db, store_sql("merge_settle"), err)))
+	    (kin && db_exec(m->db, store_sql("merge_kin"), err)))
 		return -1;
 	return db_exec(m->db, store_sql("merge_boots_end"), err);
+}
+
+int merge_join(struct merge *m, struct err *err)
+{
+	return db_drain(m->db, err) || merge_settle_open(m, err) ||
+			       join_captures(m, err) || merge_settle(m, err)
+		       ? -1
+		       : 0;
 }

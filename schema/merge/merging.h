@@ -200,6 +200,9 @@ struct merge_groups *merge_groups_new(void);
 void merge_groups_free(struct merge_groups *g);
 /* Tells the name of a comm of the result. */
 void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name);
+/* The group of samples without their user stack becomes that of those with it;
+ * after_exec: the stack is of the program after an exec. */
+void merge_group_join(struct merge_group *g, uint32_t user, bool after_exec);
 /* Adds n samples; n may be negative. */
 void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 		      int64_t weight, int64_t n);
@@ -212,4 +215,10 @@ int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err);
 /* ---- merge_join.c: requests whose chain is in another capture. Called when
  * all rows are there but the groups. */
 int merge_join(struct merge *m, struct err *err);
+
+/* ---- merge_settle.c: requests of cut streams whose chain is in none. */
+/* Opens again what an earlier merge joined or settled: the result depends on
+ * the captures alone, not on the order in which they were merged. */
+int merge_settle_open(struct merge *m, struct err *err);
+int merge_settle(struct merge *m, struct err *err);
 #endif

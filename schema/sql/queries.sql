@@ -93,9 +93,11 @@ FROM image_section s JOIN image i ON i.id = s.image
 ORDER BY s.file, s.name, s.image
 
 -- name: put_section
-INSERT OR REPLACE INTO image_section VALUES(?1, ?2, ?3, ?4)
+INSERT INTO image_section VALUES(?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET hash = excluded.hash WHERE hash IS NOT excluded.hash
 
--- An existing name is replaced only by one that has a line.
+-- An existing name is replaced only by one that has a line. A frame that stays
+-- as it is has no effect on the pages of the database.
 -- name: name_frame
 UPDATE frame SET
 	symbol = CASE WHEN symbol IS NULL OR ?6 IS NOT NULL
@@ -104,7 +106,14 @@ UPDATE frame SET
 		THEN coalesce(?3, symoff) ELSE symoff END,
 	vaddr = coalesce(?4, vaddr), file = coalesce(?5, file),
 	line = coalesce(?6, line)
-WHERE id = ?1
+WHERE id = ?1 AND ((symbol IS NULL OR ?6 IS NOT NULL)
+		AND (symbol, symoff) IS NOT (coalesce(?2, symbol),
+			coalesce(?3, symoff))
+	OR (vaddr, file, line) IS NOT (coalesce(?4, vaddr), coalesce(?5, file),
+		coalesce(?6, line)))
+
+-- name: old_segments
+SELECT off, vaddr, filesz, flags FROM segment WHERE image = ?1 ORDER BY rowid
 
 -- name: drop_segments
 DELETE FROM segment WHERE image = ?1
@@ -116,6 +125,7 @@ SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off
 -- name: image_status
 UPDATE image SET file = ?2, status = ?3
 WHERE id = ?1 AND (?2 IS NOT NULL OR file IS NULL)
+	AND (file, status) IS NOT (?2, ?3)
 
 -- ?1: raw_chain.id
 -- name: raw_chain

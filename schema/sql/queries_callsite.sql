@@ -35,6 +35,23 @@ INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)
 -- name: put_link
 INSERT INTO callsite_link VALUES(?1, ?2, ?3)
 
+-- What an earlier check stored, in the order of the keys.
+-- name: old_callsites
+SELECT frame, kind, target, unverified FROM callsite ORDER BY frame
+
+-- name: drop_callsites
+DELETE FROM callsite
+
+-- name: old_links
+SELECT inner, frame, link FROM callsite_link ORDER BY inner, frame
+
+-- name: old_stack_checks
+SELECT stack, checked, bogus, first, image, gaps, caller FROM stack_check
+ORDER BY stack
+
+-- name: drop_stack_checks
+DELETE FROM stack_check
+
 -- name: drop_links
 DELETE FROM callsite_link
 

@@ -219,6 +219,11 @@ WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 
 -- What follow says of a segment.
 -- name: follow_glance
+WITH waited AS (
+	SELECT ns, sum(sum(n)) OVER () AS n, sum(sum(n)) OVER (ORDER BY ns)
+		AS so_far
+	FROM deferral GROUP BY ns
+)
 SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,
 	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL)
@@ -227,8 +232,8 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 		AS requests,
 	(SELECT coalesce(sum(n), 0) FROM verdicts
 		WHERE kind = 'request' AND verdict = 'pending_end') AS open,
-	(SELECT max(p50_ns) FROM deferral_percentiles) AS p50_ns,
-	(SELECT max(p99_ns) FROM deferral_percentiles) AS p99_ns
+	(SELECT min(ns) FROM waited WHERE so_far * 100 >= n * 50) AS p50_ns,
+	(SELECT min(ns) FROM waited WHERE so_far * 100 >= n * 99) AS p99_ns
 
 -- name: print_ev_rows
 -- the caller adds the table's name in quotes, and the order

@@ -24,6 +24,9 @@ SELECT c.id, c.first_ns, c.last_ns,
 		AS content
 FROM capture c ORDER BY c.id
 
+-- name: merge_is_result
+SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'content') AS is_result
+
 -- name: merge_captures
 SELECT id, path, format, bytes, host, release, version, arch, cmdline, cpus,
 	clock, first_ns, last_ns, records, samples, system_wide, exact_order,
@@ -138,8 +141,9 @@ ORDER BY image
 
 -- name: merge_groups
 SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
-	coalesce(kernel_mark, 0) AS kernel_mark
-FROM sample_group
+	coalesce(kernel_mark, 0) AS kernel_mark,
+	(SELECT name FROM comm WHERE comm.id = g.comm) AS name
+FROM sample_group g
 
 -- For int_rows.h.
 -- ?1: the id before the first
@@ -331,7 +335,7 @@ WHERE event = ?1
 
 -- name: merge_join_chain
 UPDATE chain SET verdict = ?2, confidence = ?3, n_events = n_events + 1,
-	from_ns = NULL, loss = NULL
+	from_ns = NULL, loss = NULL, flags = flags | 4096
 WHERE id = ?1
 
 -- The captures' numbers of cookies with one half only.
@@ -348,7 +352,7 @@ DROP TABLE open_cookie;
 DROP TABLE open_request
 
 -- Captures of one boot share the counters of cookies: what one of them lacks
--- is not missing if another one has it, and is missing once. merge_settle looks for the counters of
+-- is not missing if another one has it, and is missing once. merge_kin looks for the counters of
 -- gaps, and for requests before those that seemed to be the first of their
 -- cookie. This is so for the kernel's layout of cookies only.
 -- name: merge_has_kin
@@ -358,7 +362,7 @@ SELECT EXISTS (SELECT 1 FROM capture a JOIN cookies q ON q.capture = a.id
 		AND b.release IS a.release AND b.clock IS a.clock
 	JOIN cookies p ON p.capture = b.id) AS has_kin
 
--- name: merge_settle
+-- name: merge_kin
 CREATE TEMP TABLE kin(capture INTEGER PRIMARY KEY, kin INTEGER, big INTEGER);
 INSERT INTO kin SELECT id, kin, big FROM (
 	SELECT c.id, min(c.id) OVER w AS kin, count(*) OVER w AS n,
@@ -409,11 +413,23 @@ AND (EXISTS (SELECT 1 FROM sight s WHERE s.cookie = w.cookie AND s.kin = w.kin)
 		AND o.capture < w.capture AND a.cmdline IS b.cmdline));
 CREATE TEMP TABLE found(gap INTEGER PRIMARY KEY, n INTEGER);
 INSERT INTO found SELECT gap, count(*) FROM settled GROUP BY gap;
+-- What is left of these gaps, each in runs.
+CREATE TEMP TABLE rest(gap INTEGER, first INTEGER, n INTEGER, place INTEGER);
+INSERT INTO rest SELECT gap, min(counter), count(*),
+	row_number() OVER (PARTITION BY gap ORDER BY min(counter))
+FROM (SELECT w.gap AS gap, w.counter AS counter, w.counter - 2 * row_number()
+		OVER (PARTITION BY w.gap ORDER BY w.counter) AS run
+	FROM wanted w JOIN found f ON f.gap = w.gap
+	WHERE NOT EXISTS (SELECT 1 FROM settled s WHERE s.gap = w.gap
+		AND s.counter = w.counter))
+GROUP BY gap, run;
 UPDATE cookie_cpu SET missing = missing - coalesce((SELECT sum(f.n)
 		FROM found f JOIN cookie_gap g ON g.id = f.gap
 		WHERE g.capture = cookie_cpu.capture AND g.cpu = cookie_cpu.cpu), 0),
 	gaps = gaps - (SELECT count(*) FROM found f
-		JOIN cookie_gap g ON g.id = f.gap AND g.n = f.n
+		JOIN cookie_gap g ON g.id = f.gap
+		WHERE g.capture = cookie_cpu.capture AND g.cpu = cookie_cpu.cpu)
+	+ (SELECT count(*) FROM rest r JOIN cookie_gap g ON g.id = r.gap
 		WHERE g.capture = cookie_cpu.capture AND g.cpu = cookie_cpu.cpu)
 WHERE capture IN (SELECT capture FROM kin);
 UPDATE cookies SET missing = missing - coalesce((SELECT sum(f.n)
@@ -428,11 +444,15 @@ JOIN finding d ON d.capture = g.capture AND d.cpu IS g.cpu
 UPDATE finding SET n = n - (SELECT n FROM refuted r WHERE r.id = finding.id)
 WHERE id IN (SELECT id FROM refuted);
 DELETE FROM finding WHERE id IN (SELECT id FROM refuted) AND n <= 0;
-UPDATE cookie_gap SET n = n - (SELECT n FROM found WHERE gap = cookie_gap.id),
-	first = coalesce((SELECT min(w.counter) FROM wanted w
-		WHERE w.gap = cookie_gap.id AND NOT EXISTS (SELECT 1
-			FROM settled s WHERE s.gap = w.gap
-			AND s.counter = w.counter)), first)
+INSERT INTO cookie_gap SELECT (SELECT max(id) FROM cookie_gap)
+		+ row_number() OVER (ORDER BY g.id, r.first),
+	g.capture, g.cpu, r.first, r.n, g.t0, g.t1, g.verdict, g.loss
+FROM rest r JOIN cookie_gap g ON g.id = r.gap WHERE r.place > 1;
+UPDATE cookie_gap SET
+	n = coalesce((SELECT r.n FROM rest r WHERE r.gap = cookie_gap.id
+		AND r.place = 1), 0),
+	first = coalesce((SELECT r.first FROM rest r
+		WHERE r.gap = cookie_gap.id AND r.place = 1), first)
 WHERE id IN (SELECT gap FROM found);
 DELETE FROM cookie_gap WHERE n <= 0;
 CREATE TEMP TABLE begun AS SELECT DISTINCT w.cookie, w.kin, w.capture
@@ -452,6 +472,7 @@ WHERE flags & 128 AND EXISTS (SELECT 1 FROM begun b
 	WHERE b.cookie = request.cookie AND b.capture = t.capture);
 DROP TABLE begun;
 DROP TABLE refuted;
+DROP TABLE rest;
 DROP TABLE found;
 DROP TABLE settled;
 DROP TABLE sight;

@@ -1,7 +1,11 @@
 /* callsite.c - rows of the call-site check. */
+#include <stdlib.h>
+
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* Binds v, or NULL if it is 0. */
 static void callsite_bind_some(sqlite3_stmt *st, int i, uint64_t v)
@@ -16,12 +20,118 @@ int store_callsites_begin(struct store *db, struct err *err)
 {
 	if ((db->making && flush_frames(db, err)) || db_drain(db, err))
 		return -1;
-	return db_exec(db, sql_file("callsite"), err);
+	return db->making ? 0 : db_exec(db, sql_file("callsite"), err);
 }
+
+/* ---- results of an earlier check */
+
+/* Most columns of a row. */
+#define COLUMNS_MAX 7
+
+/* Results that are in memory. */
+struct callsite_list {
+	const char *old, *drop; /* queries */
+	const void *list;
+	size_t n;
+	/* fills v[] with the columns of row i; 0 stands for NULL too */
+	void (*row)(const void *list, size_t i, int64_t v[COLUMNS_MAX]);
+};
+
+static bool callsite_same_row(sqlite3_stmt *st, const struct callsite_list *l,
+			      size_t i)
+{
+	int64_t v[COLUMNS_MAX];
+
+	if (i >= l->n)
+		return false;
+	l->row(l->list, i, v);
+	for (int k = 0; k < sqlite3_column_count(st); k++)
+		if (sqlite3_column_int64(st, k) != v[k])
+			return false;
+	return true;
+}
+
+/* Returns 1 if the table has these rows already, so that its pages need not be
+ * written again; 0 if it is empty now; -1 and *err. */
+static int callsite_is_stored(struct store *db, const struct callsite_list *l,
+			      struct err *err)
+{
+	sqlite3_stmt *st;
+	size_t n = 0;
+	int rc;
+
+	if (db->making)
+		return 0;
+	st = db_prepare(db, store_sql(l->old), err);
+	if (!st)
+		return -1;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
+	       callsite_same_row(st, l, n))
+		n++;
+	sqlite3_finalize(st);
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+		return db_error(db, rc, err);
+	if (rc == SQLITE_DONE && n == l->n)
+		return 1;
+	return db_exec(db, store_sql(l->drop), err);
+}
+
+static void callsite_row(const void *list, size_t i, int64_t v[COLUMNS_MAX])
+{
+	const struct store_callsite *c =
+		(const struct store_callsite *)list + i;
+
+	v[0] = c->frame;
+	v[1] = c->kind;
+	v[2] = (int64_t)c->target;
+	v[3] = c->unverified;
+}
+
+static void callsite_link_row(const void *list, size_t i,
+			      int64_t v[COLUMNS_MAX])
+{
+	const struct store_link *l = (const struct store_link *)list + i;
+
+	v[0] = l->inner;
+	v[1] = l->frame;
+	v[2] = l->link;
+}
+
+static int callsite_by_link(const void *a, const void *b)
+{
+	const struct store_link *x = a;
+	const struct store_link *y = b;
+
+	return compare_numbers(x->inner, y->inner)
+		       ?: compare_numbers(x->frame, y->frame);
+}
+
+static void callsite_stack_row(const void *list, size_t i,
+			       int64_t v[COLUMNS_MAX])
+{
+	const struct store_stack_check *s =
+		(const struct store_stack_check *)list + i;
+
+	v[0] = s->stack;
+	v[1] = s->checked;
+	v[2] = s->bogus;
+	v[3] = s->first;
+	v[4] = s->image;
+	v[5] = s->gaps;
+	v[6] = s->caller;
+}
+
+/* ---- writing */
 
 int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 		    struct err *err)
 {
+	const struct callsite_list list = { "old_callsites", "drop_callsites",
+					    c, n, callsite_row };
+	int stored = callsite_is_stored(db, &list, err);
+
+	if (stored)
+		return stored < 0 ? -1 : 0;
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_callsite"), err);
 	int rc = st ? 0 : -1;
 
@@ -54,9 +164,34 @@ int store_other_file(struct store *db, const struct store_other_file *o,
 	return rc;
 }
 
+static int callsite_links_are_stored(struct store *db,
+				     const struct store_link *l, size_t n,
+				     struct err *err)
+{
+	struct store_link *sorted;
+	int rc;
+
+	if (db->making)
+		return 0;
+	sorted = mem_dup(l, n * sizeof(*l));
+	if (n)
+		qsort(sorted, n, sizeof(*sorted), callsite_by_link);
+	rc = callsite_is_stored(db,
+				&(struct callsite_list){ "old_links",
+							 "drop_links", sorted,
+							 n, callsite_link_row },
+				err);
+	free(sorted);
+	return rc;
+}
+
 int store_links(struct store *db, const struct store_link *l, size_t n,
 		struct err *err)
 {
+	int stored = callsite_links_are_stored(db, l, n, err);
+
+	if (stored)
+		return stored < 0 ? -1 : 0;
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_link"), err);
 	int rc = st ? 0 : -1;
 
@@ -99,8 +234,14 @@ int store_user_trust(struct store *db, const struct store_user_trust *u,
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		       size_t n, struct err *err)
 {
+	const struct callsite_list list = { "old_stack_checks",
+					    "drop_stack_checks", s, n,
+					    callsite_stack_row };
+	int stored = callsite_is_stored(db, &list, err);
 	struct row r;
 
+	if (stored)
+		return stored < 0 ? -1 : 0;
 	for (size_t i = 0; i < n; i++) {
 		if (db_row(db, T_STACK_CHECK, 0, &r, err))
 			return -1;

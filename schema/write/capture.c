@@ -15,10 +15,8 @@
  * usual capture has a dozen. */
 #define MARKS_MAX 200
 
-struct capture_map *capture_map(struct store *db, unsigned int index)
+struct capture_map *capture_new_map(struct store *db, unsigned int index)
 {
-	if (__builtin_expect(index < db->w->n_capture, 1))
-		return &db->w->capture[index];
 	db->w->capture = mem_grow(db->w->capture, &db->w->cap_capture,
 				  (size_t)index + 1, sizeof(*db->w->capture));
 	for (size_t i = db->w->n_capture; i <= index; i++) {

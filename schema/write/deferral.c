@@ -11,6 +11,8 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
+#include "stitch/fact.h"
+#include "stitch/record.h"
 
 /* Times below 2^6 ns are exact, larger ones keep 6 bits. */
 #define BITS 6
@@ -53,20 +55,27 @@ static bool deferral_is_same(const void *owner, uint32_t id, const void *key)
 	return a->type == b->type && a->cpu == b->cpu && a->ns == b->ns;
 }
 
-static int deferral_take(void *arg, const struct rows *r, struct err *err)
+void deferral_free(struct deferral_sums *d)
 {
-	struct deferral_sums *d = arg;
-	int64_t ns = rows_int(r, DEFERRAL_LATENCIES_NS);
+	if (!d)
+		return;
+	table_release(&d->index);
+	free(d->sum);
+	free(d);
+}
+
+static void deferral_add(struct deferral_sums *d, uint32_t type, int32_t cpu,
+			 int64_t ns)
+{
 	const struct deferral_sum s = {
-		.type = (uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
-		.cpu = (int32_t)rows_int_or(r, DEFERRAL_LATENCIES_CPU, -1),
+		.type = type,
+		.cpu = cpu < 0 ? -1 : cpu,
 		.ns = deferral_round(ns),
 	};
 	uint64_t h = hash_pair((uint64_t)s.type << 32 | (uint32_t)s.cpu,
 			       (uint64_t)s.ns);
 	uint32_t at = table_find(&d->index, h, deferral_is_same, d, &s);
 
-	(void)err;
 	if (at == TABLE_NONE) {
 		at = (uint32_t)d->n;
 		table_add(&d->index, h, at);
@@ -75,6 +84,24 @@ static int deferral_take(void *arg, const struct rows *r, struct err *err)
 	d->sum[at].n++;
 	if (ns > d->sum[at].max)
 		d->sum[at].max = ns;
+}
+
+void deferral_request(struct writing *w, const struct fact_request *q,
+		      uint32_t type, int32_t cpu)
+{
+	if (q->latency == TIME_NONE)
+		return;
+	if (!w->deferral)
+		w->deferral = mem_new(1, sizeof(*w->deferral));
+	deferral_add(w->deferral, type, cpu, q->latency);
+}
+
+static int deferral_take(void *arg, const struct rows *r, struct err *err)
+{
+	(void)err;
+	deferral_add(arg, (uint32_t)rows_int(r, DEFERRAL_LATENCIES_TYPE),
+		     (int32_t)rows_int_or(r, DEFERRAL_LATENCIES_CPU, -1),
+		     rows_int(r, DEFERRAL_LATENCIES_NS));
 	return 0;
 }
 
@@ -112,17 +139,16 @@ static int deferral_write(struct store *db, const struct deferral_sums *d,
 
 int deferral_end(struct store *db, struct err *err)
 {
-	struct deferral_sums d = { NULL, 0, 0, { 0 } };
-	int rc;
+	struct deferral_sums *d = db->w->deferral;
 
-	if (!db->w->requests)
-		return 0;
-	rc = rows_each(db, "deferral_latencies", deferral_take, &d, err);
-	if (!rc && d.n) {
-		qsort(d.sum, d.n, sizeof(*d.sum), deferral_compare);
-		rc = deferral_write(db, &d, err);
+	if (db->w->merged && db->w->requests) {
+		if (!d)
+			d = db->w->deferral = mem_new(1, sizeof(*d));
+		if (rows_each(db, "deferral_latencies", deferral_take, d, err))
+			return -1;
 	}
-	table_release(&d.index);
-	free(d.sum);
-	return rc;
+	if (!d)
+		return 0;
+	qsort(d->sum, d->n, sizeof(*d->sum), deferral_compare);
+	return deferral_write(db, d, err);
 }

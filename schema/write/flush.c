@@ -72,6 +72,7 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 	if (symbol) {
 		row_int(&r, 4, symbol);
 		row_int(&r, 5, (int64_t)symoff);
+		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
 	}
 	return 0;
 }

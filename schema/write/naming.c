@@ -198,6 +198,7 @@ static int naming_put_inline(struct store *db, struct naming *nm,
 			break;
 		if (db_row(db, T_INLINE, len, &r, err))
 			return -1;
+		db->w->renamed = true;
 		row_int(&r, 0, nm->at.todo[i].frame);
 		row_int(&r, 1, s->depth);
 		row_text(&r, 2, s->name);
@@ -305,6 +306,7 @@ static int naming_end_image(struct store *db, struct naming *nm,
 		naming_bind_line(nm, a);
 		if (db_step(db, nm->update, err))
 			return -1;
+		db->w->renamed |= sqlite3_changes(db->db) > 0;
 	}
 	nm->at.image = 0;
 	nm->n_seg = 0;
@@ -406,6 +408,36 @@ static int naming_put_segments(struct store *db, uint32_t image,
 	return rc;
 }
 
+/* Returns 1 if the image has these segments, 0, or -1 and *err. */
+static int naming_has_segments(struct store *db, uint32_t image,
+			       const struct segment *seg, size_t n,
+			       struct err *err)
+{
+	sqlite3_stmt *st;
+	size_t i = 0;
+	int rc;
+
+	if (db->making)
+		return 0;
+	st = db_prepare(db, store_sql("old_segments"), err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, image);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW && i < n &&
+	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_OFF) ==
+		       seg[i].off &&
+	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_VADDR) ==
+		       seg[i].vaddr &&
+	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_FILESZ) ==
+		       seg[i].filesz &&
+	       sqlite3_column_int64(st, OLD_SEGMENTS_FLAGS) == seg[i].flags)
+		i++;
+	sqlite3_finalize(st);
+	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+		return db_error(db, rc, err);
+	return rc == SQLITE_DONE && i == n;
+}
+
 static int naming_run(struct store *db, const char *name, uint32_t image,
 		      const char *file, const char *status, struct err *err)
 {
@@ -426,11 +458,16 @@ int store_image(struct store *db, uint32_t image, const char *file,
 {
 	struct naming *nm = naming_of(db);
 
-	if (db_drain(db, err) ||
-	    (n && naming_run(db, "drop_segments", image, file, status, err)) ||
+	if (db_drain(db, err))
+		return -1;
+	int has = n ? naming_has_segments(db, image, seg, n, err) : 1;
+
+	if (has < 0 ||
+	    (!has &&
+	     naming_run(db, "drop_segments", image, file, status, err)) ||
 	    naming_run(db, "image_status", image, file && *file ? file : NULL,
 		       status, err) ||
-	    naming_put_segments(db, image, seg, n, err))
+	    (!has && naming_put_segments(db, image, seg, n, err)))
 		return -1;
 	if (image != nm->at.image)
 		return 0;

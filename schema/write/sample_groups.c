@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schema/columns.h"
 #include "schema/db/link.h"
 #include "schema/db/queries.h"
+#include "schema/db/rows.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -44,6 +46,7 @@ struct sample_group {
 struct waiting {
 	struct sample_group g;
 	uint32_t event;
+	int32_t cpu; /* -1: not recorded */
 };
 
 /* Prefetch distance, in samples. Groups are scattered over the memory; with 53
@@ -53,6 +56,8 @@ struct waiting {
 struct sample_groups {
 	struct sample_group *slot;
 	size_t n_slot, n_group;
+	bool ended; /* all were written */
+	bool part;  /* some were written before; slot[] has the others */
 	struct sample_group next[AHEAD];
 	uint64_t hash[AHEAD];
 	unsigned int at;
@@ -60,7 +65,7 @@ struct sample_groups {
 	struct waiting *wait;
 	uint32_t *hole; /* free places in wait */
 	size_t n_wait, cap_wait, n_hole, cap_hole;
-	struct table waits; /* by event */
+	struct table waits; /* by event, which is not hashed */
 
 	uint32_t *first; /* comm id - 1 -> the first comm of that name */
 	size_t n_first, cap_first;
@@ -165,9 +170,15 @@ static int sample_groups_write(struct store *db, struct err *err)
 		if (g->kernel_mark)
 			row_int(&r, 7, g->kernel_mark);
 	}
+	return 0;
+}
+
+static void sample_groups_clear(struct sample_groups *sg)
+{
 	memset(sg->slot, 0, sg->n_slot * sizeof(*sg->slot));
 	sg->n_group = 0;
-	return 0;
+	sg->part = true;
+	sg->ended = false;
 }
 
 static void sample_groups_grow(struct sample_groups *sg)
@@ -189,6 +200,9 @@ static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 				 uint64_t hash, struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;
+
+	if (sg->ended)
+		sample_groups_clear(sg);
 	struct sample_group *to = sample_groups_find(sg, g, hash);
 
 	if (!to->n && sg->n_group == sg->n_slot / 2) {
@@ -196,6 +210,8 @@ static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 			sample_groups_grow(sg);
 		else if (sample_groups_write(db, err))
 			return -1;
+		else
+			sample_groups_clear(sg);
 		to = sample_groups_find(sg, g, hash);
 	}
 	if (to->n) {
@@ -224,22 +240,21 @@ static int sample_groups_add(struct store *db, const struct sample_group *g,
 	return rc;
 }
 
-static uint32_t sample_groups_stack(const struct store *db, uint32_t raw)
+/* Returns the stack of a raw chain, 0 for none, and its mark in *mark: 0 unless
+ * it was not unwound to its outermost frame. */
+static uint32_t sample_groups_stack(const struct store *db, uint32_t raw,
+				    int16_t *mark)
 {
-	return raw && db->w->fr && raw <= frames_raws(db->w->fr)
-		       ? frames_get_raw(db->w->fr, raw)->stack
-		       : 0;
-}
+	const struct frames *fr = db->w->fr;
 
-/* Returns the mark of a stack that was not unwound to its outermost frame, or
- * 0. */
-static int16_t sample_groups_mark(const struct store *db, uint32_t raw)
-{
-	uint8_t ended = UNWIND_NONE;
+	*mark = 0;
+	if (!raw || !fr || raw > frames_raws(fr))
+		return 0;
+	const struct raw_chain *c = frames_get_raw(fr, raw);
 
-	if (raw && db->w->fr && raw <= frames_raws(db->w->fr))
-		ended = frames_get_raw(db->w->fr, raw)->note.ended;
-	return ended <= UNWIND_OUTERMOST ? 0 : (int16_t)(MARK_ENDED + ended);
+	if (c->note.ended > UNWIND_OUTERMOST)
+		*mark = (int16_t)(MARK_ENDED + c->note.ended);
+	return c->stack;
 }
 
 /* Returns true if a request for this event may follow. If none does, the sample
@@ -273,7 +288,7 @@ static void sample_groups_put_waiting(struct sample_groups *sg,
 				    sizeof(*sg->wait));
 	}
 	sg->wait[i] = *w;
-	table_add(&sg->waits, hash_u64(w->event), i);
+	table_add(&sg->waits, w->event, i);
 }
 
 int sample_groups_event(struct store *db, const struct capture_map *c,
@@ -286,17 +301,19 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 			.type = type,
 			.comm = e->comm && e->comm <= sg->n_first
 				? sg->first[e->comm - 1] : e->comm,
-			.kernel = sample_groups_stack(db, e->kraw),
-			.user = sample_groups_stack(db, e->uraw),
 			.weighs = weighs,
 			.weight = weighs ? e->weight : 0,
 			.n = 1,
 		},
 		.event = e->id,
+		.cpu = e->cpu,
 	};
 
-	w.g.mark = sample_groups_mark(db, e->uraw);
-	w.g.kernel_mark = (uint8_t)sample_groups_mark(db, e->kraw);
+	int16_t mark;
+
+	w.g.kernel = sample_groups_stack(db, e->kraw, &mark);
+	w.g.kernel_mark = (uint8_t)mark;
+	w.g.user = sample_groups_stack(db, e->uraw, &w.g.mark);
 	if (!sample_groups_may_ask(c, e))
 		return sample_groups_add(db, &w.g, err);
 	sample_groups_put_waiting(sg, &w);
@@ -307,8 +324,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			  struct err *err)
 {
 	struct sample_groups *sg = sample_groups_of(db);
-	uint64_t h = hash_u64(q->event);
-	uint32_t i = table_find(&sg->waits, h, NULL, NULL, NULL);
+	uint32_t i = table_find(&sg->waits, q->event, NULL, NULL, NULL);
 
 	if (i == TABLE_NONE && q->event > db->w->events)
 		return 0; /* an error that sums_check() reports */
@@ -319,13 +335,12 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			       db->path, q->event);
 	struct waiting w = sg->wait[i];
 
-	table_remove(&sg->waits, h, i);
+	table_remove(&sg->waits, q->event, i);
 	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
-	if (q->uraw) {
-		w.g.user = sample_groups_stack(db, q->uraw);
-		w.g.mark = sample_groups_mark(db, q->uraw);
-	}
+	deferral_request(db->w, q, w.g.type, w.cpu);
+	if (q->uraw)
+		w.g.user = sample_groups_stack(db, q->uraw, &w.g.mark);
 	if (!w.g.user)
 		w.g.mark = (int16_t)-q->verdict;
 	else if (q->flags & VERDICT_EXEC)
@@ -357,17 +372,49 @@ int sample_groups_end(struct store *db, struct err *err)
 			return -1;
 		sg->next[k].n = 0;
 	}
-	int rc = sample_groups_write(db, err);
+	if (sg->ended)
+		return 0;
+	sg->ended = true;
+	return sample_groups_write(db, err);
+}
 
-	/* hardly any sample comes after the end */
-	free(sg->slot);
-	sg->slot = mem_new(SLOTS_FIRST, sizeof(*sg->slot));
-	sg->n_slot = SLOTS_FIRST;
-	return rc;
+static int sample_groups_take(void *arg, const struct rows *r, struct err *err)
+{
+	const struct store_group_walk *w = arg;
+	const struct store_group g = {
+		.type = rows_int(r, CALLSITE_GROUPS_TYPE),
+		.kernel = rows_int(r, CALLSITE_GROUPS_KERNEL),
+		.user = rows_int(r, CALLSITE_GROUPS_USER),
+		.mark = rows_int(r, CALLSITE_GROUPS_MARK),
+		.n = rows_int(r, CALLSITE_GROUPS_N),
+	};
+
+	return w->fn(w->arg, &g, err);
+}
+
+int store_groups_each(struct store *db, const struct store_group_walk *w,
+		      struct err *err)
+{
+	const struct sample_groups *sg = db->w->groups;
+
+	if (!sg || !sg->ended || sg->part)
+		return rows_each(db, "callsite_groups", sample_groups_take,
+				 (void *)w, err);
+	for (size_t i = 0; i < sg->n_slot; i++) {
+		const struct sample_group *s = &sg->slot[i];
+		const struct store_group g = { s->type, s->kernel, s->user,
+					       s->mark, s->n };
+
+		if (s->n && w->fn(w->arg, &g, err))
+			return -1;
+	}
+	return 0;
 }
 
 int sample_groups_make(struct store *db, struct err *err)
 {
+	/* the rows are no longer those in memory */
+	sample_groups_of(db)->part = true;
 	sqlite3_stmt *st = db_prepare(db, store_sql("make_groups"), err);
 
 	if (!st)

@@ -1,9 +1,9 @@
 /* unnamed.c - the frames that have no name, image by image, in the order in
  * which they are named.
  *
- * The list is read as a whole, because naming changes the frames, and because
- * several images are named at a time. It takes 16 bytes per place in code. */
-#include "schema/columns.h"
+ * The list is made or read as a whole, because naming changes the frames, and
+ * because several images are named at a time. It takes 16 bytes per place in
+ * code. */
 #include "schema/columns.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
@@ -18,6 +18,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* Stacks being read, callers first. */
 struct stack_scan {
@@ -46,6 +47,19 @@ static int unnamed_take_stack(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+/* The same of stacks in memory. */
+static void unnamed_take_stacks(const struct frames *fr, struct stack_scan *sc)
+{
+	sc->n_frame = (size_t)frames_frames(fr) + 1;
+	sc->returns = mem_new(sc->n_frame, sizeof(*sc->returns));
+	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
+		uint32_t parent = frames_get_stack(fr, i)->parent;
+
+		if (parent)
+			sc->returns[frames_get_stack(fr, parent)->frame] = true;
+	}
+}
+
 /* Finds the frames that are callers in some stack. A join of the stacks with
  * themselves in SQL takes three times as long. */
 static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
@@ -72,10 +86,8 @@ unnamed_add_place(struct unnamed *u, struct unnamed_image *img, uint64_t off)
 }
 
 static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
-			      sqlite3_stmt *st)
+			      uint32_t image, uint64_t off, uint64_t frame)
 {
-	uint32_t image = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE);
-	uint64_t frame = (uint64_t)sqlite3_column_int64(st, UNNAMED_ID);
 	struct unnamed_image *img =
 		u->n_image ? &u->image[u->n_image - 1] : NULL;
 
@@ -83,14 +95,29 @@ static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 		img = mem_add(u->image, u->n_image, u->cap_image);
 		*img = (struct unnamed_image){ .image = image };
 	}
-	struct code_place *at = unnamed_add_place(
-		u, img, (uint64_t)sqlite3_column_int64(st, UNNAMED_OFF));
+	struct code_place *at = unnamed_add_place(u, img, off);
+
 	/* a place that is sampled and a return address too follows a call */
 	if (frame < sc->n_frame && sc->returns[frame])
 		at->after_call = true;
 	*mem_add(u->todo, u->n_todo, u->cap_todo) =
 		(struct todo){ (uint32_t)frame, (uint32_t)img->n_code - 1 };
 	img->n_todo++;
+}
+
+struct unnamed_frame {
+	uint32_t image, frame;
+	int64_t off; /* as the database sorts it */
+};
+
+static int unnamed_by_place(const void *a, const void *b)
+{
+	const struct unnamed_frame *x = a;
+	const struct unnamed_frame *y = b;
+
+	return compare_numbers(x->image, y->image)
+		       ?: (x->off > y->off) - (x->off < y->off)
+		       ?: compare_numbers(x->frame, y->frame);
 }
 
 /* Sets the parts of the arrays that belong to each image; the arrays must not
@@ -125,31 +152,80 @@ static int unnamed_find_shared(struct store *db, struct err *err)
 	return rc;
 }
 
-int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
-		 struct err *err)
+/* As query unnamed, when no frame was named yet but those that the capture has
+ * names for. To read what has just been written took ten times as long. */
+static void unnamed_list(const struct store *db, struct unnamed *u)
+{
+	const struct frames *fr = db->w->fr;
+	struct stack_scan sc = { .n = 0 };
+	struct unnamed_frame *list =
+		mem_new(frames_frames(fr) + (size_t)1, sizeof(*list));
+	size_t n = 0;
+	size_t k = 0;
+
+	unnamed_take_stacks(fr, &sc);
+	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
+		const struct frame *f = frames_get_frame(fr, i);
+
+		if (k < db->w->n_named && db->w->named[k] == i)
+			k++;
+		else
+			list[n++] = (struct unnamed_frame){ f->image, i,
+							    (int64_t)f->off };
+	}
+	qsort(list, n, sizeof(*list), unnamed_by_place);
+	for (size_t i = 0; i < n; i++)
+		unnamed_add_frame(u, &sc, list[i].image, (uint64_t)list[i].off,
+				  list[i].frame);
+	free(list);
+	free(sc.returns);
+}
+
+static int unnamed_read(struct store *db, unsigned int how, struct unnamed *u,
+			struct err *err)
 {
 	struct stack_scan sc = { .n = 0 };
 	sqlite3_stmt *st = NULL;
 	int rc = -1;
 
-	if (flush_frames(db, err) || db_drain(db, err) ||
-	    db_exec(db, store_sql("heat"), err) ||
+	if (db_exec(db, store_sql("heat"), err) ||
 	    (how & NAME_HOT_FIRST &&
 	     db_exec(db, store_sql("measure_heat"), err)) ||
-	    unnamed_find_shared(db, err) || unnamed_find_returns(db, &sc, err))
+	    unnamed_find_returns(db, &sc, err))
 		goto out;
 	st = db_prepare(db, store_sql("unnamed"), err);
 	if (!st)
 		goto out;
 	sqlite3_bind_int(st, 1, how & NAME_LINES);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		unnamed_add_frame(u, &sc, st);
+		unnamed_add_frame(
+			u, &sc,
+			(uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE),
+			(uint64_t)sqlite3_column_int64(st, UNNAMED_OFF),
+			(uint64_t)sqlite3_column_int64(st, UNNAMED_ID));
 	rc = rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
-	unnamed_set_parts(u);
 out:
 	sqlite3_finalize(st);
 	free(sc.returns);
 	free(sc.frame);
+	return rc;
+}
+
+int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
+		 struct err *err)
+{
+	bool first = db->making && db->w->fr && !db->w->asked;
+	int rc = 0;
+
+	if (flush_frames(db, err) || db_drain(db, err) ||
+	    unnamed_find_shared(db, err))
+		return -1;
+	db->w->asked = true;
+	if (first && !(how & NAME_HOT_FIRST))
+		unnamed_list(db, u);
+	else
+		rc = unnamed_read(db, how, u, err);
+	unnamed_set_parts(u);
 	return rc;
 }
 

@@ -131,6 +131,21 @@ int store_again(struct store *db, int64_t from, int64_t until,
 /* Ends the sums of samples, and makes the rows of large tables visible to SQL.
  * Call it after the last sample was stored, before they are read. */
 int store_groups_end(struct store *db, struct err *err);
+/* A row of sample_group. */
+struct store_group {
+	int64_t type, kernel, user; /* stacks; 0: NULL */
+	int64_t mark;		    /* 0: NULL */
+	int64_t n;
+};
+struct store_group_walk {
+	int (*fn)(void *arg, const struct store_group *g, struct err *err);
+	void *arg;
+};
+/* Calls fn for each group in the order of its rows, after store_groups_end().
+ * Those that this connection has made are not read again. Returns 0, or -1 and
+ * *err, also of fn. */
+int store_groups_each(struct store *db, const struct store_group_walk *w,
+		      struct err *err);
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err);
 int store_callsites_begin(struct store *db, struct err *err);

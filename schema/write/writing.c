@@ -30,10 +30,12 @@ void writing_free(struct writing *w)
 	free(w->count);
 	naming_free(w->naming);
 	sample_groups_free(w->groups);
+	deferral_free(w->deferral);
 	fields_free(w->fields);
 	table_release(&w->said);
 	payload_rows_free(w->payload_slot);
 	free(w->used);
+	free(w->named);
 	free(w->late);
 	free(w->work);
 	free(w);

@@ -11,6 +11,7 @@
 #include "stitch/base/table.h"
 
 struct arena;
+struct deferral_sums;
 struct err;
 struct event_def;
 struct fact_chain;
@@ -102,6 +103,10 @@ struct writing {
 	struct payload_slot *payload_slot; /* NULL: not yet made */
 	/* Image and start of each symbol that a capture named: symbol.id. */
 	struct table said;
+	uint32_t *named; /* the frames that have them, by id */
+	size_t n_named, cap_named;
+	bool asked;   /* frames without names were listed once */
+	bool renamed; /* frames got other names */
 
 	unsigned char *used; /* a bit per stack that has its path */
 	size_t cap_used;
@@ -109,6 +114,8 @@ struct writing {
 	size_t n_late, cap_late;
 	uint32_t *work; /* scratch memory of flush.c */
 	size_t cap_work;
+
+	struct deferral_sums *deferral; /* NULL: none waited */
 
 	/* What must be in the tables at the end: see sums.c. */
 	uint64_t events, requests, chains, copies, deferred, chain_events;
@@ -139,7 +146,13 @@ uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
 		      struct err *err);
 uint32_t capture_mark_type(struct store *db, unsigned int source,
 			   const char *name, struct err *err);
-struct capture_map *capture_map(struct store *db, unsigned int index);
+struct capture_map *capture_new_map(struct store *db, unsigned int index);
+static inline struct capture_map *capture_map(struct store *db,
+					      unsigned int index)
+{
+	return index < db->w->n_capture ? &db->w->capture[index]
+					: capture_new_map(db, index);
+}
 /* Writes what is known only at the end: numbers of events, times. */
 int captures_end(struct store *db, struct err *err);
 
@@ -177,8 +190,14 @@ int sample_groups_make(struct store *db, struct err *err);
 int sample_groups_end(struct store *db, struct err *err);
 void sample_groups_free(struct sample_groups *sg);
 
-/* deferral.c: adds up how long requests waited. Called when all are there. */
+/* deferral.c: adds up how long requests waited. Takes a request and the type
+ * and CPU of its event. */
+void deferral_request(struct writing *w, const struct fact_request *q,
+		      uint32_t type, int32_t cpu);
+/* Writes the sums. Of merged databases they are made from the rows, which must
+ * be there. */
 int deferral_end(struct store *db, struct err *err);
+void deferral_free(struct deferral_sums *d); /* NULL is fine */
 
 /* sums.c: note a row of request or chain. */
 void sums_request(struct writing *w, const struct fact_request *q);

@@ -205,6 +205,18 @@ static struct ledger_entry account_record_entry(const struct record *rec,
 	return e;
 }
 
+bool account_explains(const char *what)
+{
+	static const char *const kinds[] = { "lost",	    "lost_end",
+					     "read_lost",   "hardware",
+					     "overwritten", "damage" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(what, kinds[i]))
+			return true;
+	return false;
+}
+
 /* Adds the loss with this id to those that explain missing records. */
 static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 			    int32_t cpu, int64_t t0, int64_t t1)

@@ -24,6 +24,7 @@
  *   damage       no: a part of the file could not be read */
 #ifndef STITCH_AUDIT_ACCOUNT_H
 #define STITCH_AUDIT_ACCOUNT_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct account;
@@ -38,4 +39,6 @@ void account_source(struct account *ac, uint16_t index,
 		    const struct source *src);
 void account_record(struct account *ac, const struct record *rec);
 void account_end(struct account *ac);
+/* Returns whether a loss of this kind can explain a missing record. */
+bool account_explains(const char *what);
 #endif

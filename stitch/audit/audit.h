@@ -158,6 +158,7 @@ struct audit {
 	const struct rule *rules;	/* indexed by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules for a kind of record, ended
 					 * by RULES */
+	uint8_t usual[RULES + 1];	/* the same for most samples */
 	struct audit_found_list found[RULES];
 	struct audit_source *src;
 	size_t n_src, cap_src;

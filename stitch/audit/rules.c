@@ -21,6 +21,17 @@
 
 /* ---- the state of all rules */
 
+static void audit_list_rules(uint8_t list[RULES + 1], unsigned int kind,
+			     bool rare)
+{
+	size_t n = 0;
+
+	for (uint8_t i = 0; i < RULES; i++)
+		if (rules[i].kinds & KIND(kind) && (rare || !rules[i].rare))
+			list[n++] = i;
+	list[n] = RULES;
+}
+
 struct audit *audit_new(struct fact_queue *out, struct losses *ls)
 {
 	struct audit *au = mem_new(1, sizeof(*au));
@@ -28,14 +39,9 @@ struct audit *audit_new(struct fact_queue *out, struct losses *ls)
 	au->out = out;
 	au->losses = ls;
 	au->rules = rules;
-	for (unsigned int kind = 0; kind < 32; kind++) {
-		size_t n = 0;
-
-		for (uint8_t i = 0; i < RULES; i++)
-			if (rules[i].kinds & KIND(kind))
-				au->by_kind[kind][n++] = i;
-		au->by_kind[kind][n] = RULES;
-	}
+	for (unsigned int kind = 0; kind < 32; kind++)
+		audit_list_rules(au->by_kind[kind], kind, true);
+	audit_list_rules(au->usual, REC_SAMPLE, false);
 	return au;
 }
 
@@ -504,6 +510,7 @@ const struct rule rules[] = {
 		.view = "rule_tid_reused",
 		.breaks = true,
 		.kinds = KINDS_ALL,
+		.rare = true,
 		.late = KIND(REC_EXIT) | KIND(REC_FORK),
 		.loss = RULE_LOSS_ANY,
 		.fn = rule_tid_reused,
@@ -516,6 +523,7 @@ const struct rule rules[] = {
 		.view = "rule_map_lost",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
+		.rare = true,
 		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
 		.loss = RULE_LOSS_NEAR,
 		.fn = rule_map_lost,
@@ -555,6 +563,7 @@ const struct rule rules[] = {
 		.view = "rule_switch_broken",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_SWITCH) | KIND(REC_COMM),
+		.rare = true,
 		.late = KIND(REC_SAMPLE) | KIND(REC_SWITCH),
 		.loss = RULE_LOSS_CPU,
 		.fn = rule_switch,
@@ -567,6 +576,7 @@ const struct rule rules[] = {
 		.view = "rule_wakeup_order",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_FORK) | KIND(REC_EXIT),
+		.rare = true,
 		.late = KIND(REC_SAMPLE),
 		.loss = RULE_LOSS_ANY,
 		.fn = rule_wakeup,
@@ -587,8 +597,7 @@ const struct rule rules[] = {
 		.name = "duplicate",
 		.proves = "the recorder wrote a record twice",
 		.view = "rule_duplicate",
-		.kinds = KINDS_ALL,
-		.fn = rule_duplicate,
+		.kinds = 0, /* audit_record() finds it */
 	},
 	[RULE_CLOCK_STEP] = {
 		.name = "clock_step",
@@ -607,6 +616,7 @@ const struct rule rules[] = {
 		.view = "rule_unmapped",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
+		.rare = true,
 		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
 		.loss = RULE_LOSS_NEAR,
 		.fn = rule_unmapped,
@@ -692,6 +702,9 @@ void audit_record(struct audit *au, const struct audit_in *in)
 	}
 	if (rec->flags & REC_F_LATE)
 		audit_note_late(audit_source_of(au, in), rec);
+	if (rec->kind == REC_SAMPLE && !in->before && !in->unmapped &&
+	    rec->sample.sched.kind == SCHED_NONE)
+		r = au->usual;
 	for (; *r != RULES; r++)
 		rules[*r].fn(au, in);
 }

@@ -6,18 +6,6 @@
 
 #include "stitch/base/err.h"
 
-void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
-		uint64_t off, bool swap)
-{
-	/* memcpy() and similar functions must not get NULL, even for length 0,
-	 * so an empty window without memory points to a string. */
-	b->pos = b->base = data ? data : (const void *)"";
-	b->end = b->pos + (data ? len : 0);
-	b->base_off = off;
-	b->path = path;
-	b->swap = swap;
-}
-
 int bytes_short(const struct bytes *b, uint64_t n, struct err *err)
 {
 	return err_at(err, b->path, bytes_off(b),

@@ -27,8 +27,17 @@ static inline bool bytes_must_swap(bool big)
 	return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-void bytes_init(struct bytes *b, const void *data, size_t len, const char *path,
-		uint64_t off, bool swap);
+static inline void bytes_init(struct bytes *b, const void *data, size_t len,
+			      const char *path, uint64_t off, bool swap)
+{
+	/* memcpy() and similar functions must not get NULL, even for length 0,
+	 * so an empty window without memory points to a string. */
+	b->pos = b->base = data ? data : (const void *)"";
+	b->end = b->pos + (data ? len : 0);
+	b->base_off = off;
+	b->path = path;
+	b->swap = swap;
+}
 
 static inline size_t bytes_left(const struct bytes *b)
 {

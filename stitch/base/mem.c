@@ -48,13 +48,11 @@ void *mem_new(size_t n, size_t size)
 	return p;
 }
 
-void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
+void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 {
 	size_t bytes = 0;
 	size_t n = *cap ? *cap : 16;
 
-	if (p && need <= *cap)
-		return p;
 	while (n < need && n <= SIZE_MAX / 2)
 		n *= 2;
 	if (n < need || __builtin_mul_overflow(n, size, &bytes))

@@ -13,8 +13,12 @@
 void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 /* Grows an array, or allocates it if p is NULL, to at least `need` items. *cap
  * is the capacity in items, which is doubled. New items are not zeroed. */
-void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
+void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
+static inline void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
+{
+	return p && need <= *cap ? p : mem_grow_more(p, cap, need, size);
+}
 /* Adds an item, not zeroed, to array p, which has n items and room for cap.
  * Returns a pointer to it. Evaluates its arguments more than once; what is
  * assigned to the item must not refer to p, n or cap. */

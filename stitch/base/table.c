@@ -44,9 +44,14 @@ static inline uint64_t multiply_fold(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
+/* Hashes that differ in their low bits only are neighbours. */
 static inline size_t table_home(const struct table *t, uint64_t hash)
 {
-	return (size_t)multiply_fold(hash ^ hash_secret[0], hash_secret[1]) &
+	uint64_t high = hash >> HASH_NEAR_BITS ^ hash_secret[0];
+	uint64_t low = hash & ((1u << HASH_NEAR_BITS) - 1);
+
+	return (size_t)(multiply_fold(high, hash_secret[1]) << HASH_NEAR_BITS |
+			low) &
 	       (t->size - 1);
 }
 

@@ -21,7 +21,7 @@ void cookies_release(struct cookies *cs)
 
 static uint64_t cookie_hash(const struct cookie_key *k)
 {
-	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->line);
+	return hash_near(k->cookie, (uint64_t)k->nonce << 16 | k->line);
 }
 
 static uint64_t cookie_tid_hash(const struct cookie_key *k)

@@ -16,7 +16,9 @@
 
 /* Records of a block: waking a thread costs as much as some records. */
 #define BLOCK_RECORDS 256
-#define BLOCKS 4
+#define BLOCKS 8
+/* Bytes that the records of a block point to, but for the last one. */
+#define BLOCK_BYTES ((size_t)512 << 10)
 /* The default of 8 MiB would count as data under a memory limit. */
 #define STACK_BYTES ((size_t)512 << 10)
 
@@ -44,6 +46,10 @@ struct record_block {
 	int rc; /* of the last block: of fn, with err */
 	struct err err;
 	struct arena arena;
+	/* The next time the block is filled, the records of these are used up;
+	 * bytes: of these records. */
+	struct ref *old;
+	size_t n_old, cap_old, bytes;
 	struct ledger *ledger;
 	struct block_news *news; /* by source */
 };
@@ -53,9 +59,10 @@ struct decode_ahead {
 	struct shown_source *shown;
 	decode_ahead_fn *fn;
 	void *arg;
-	struct ledger *to;	    /* the caller's */
-	struct ledger *queue;	    /* the thread's */
-	struct record_block *block; /* a ring */
+	struct ledger *to;	      /* the caller's */
+	struct ledger *queue;	      /* the thread's */
+	struct record_block *filling; /* the thread's */
+	struct record_block *block;   /* a ring */
 	bool begun, threaded;
 	pthread_t thread;
 	uint32_t at;	   /* the caller's next record in block[taken] */
@@ -143,6 +150,40 @@ static void decode_ahead_note_news(struct decode_ahead *da,
 	}
 }
 
+static void record_block_release(struct decode_ahead *da,
+				 struct record_block *b)
+{
+	for (size_t i = 0; i < b->n_old; i++) {
+		struct source *src = da->shown[b->old[i].source].real;
+
+		src->ops->release(src, &b->old[i]);
+	}
+	b->n_old = b->bytes = 0;
+	arena_clear(&b->arena);
+}
+
+void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
+{
+	struct source *src = da->shown[ref->source].real;
+	struct record_block *b = da->filling;
+
+	if (!src->ops->lasting) {
+		src->ops->release(src, ref);
+		return;
+	}
+	*mem_add(b->old, b->n_old, b->cap_old) = *ref;
+	b->bytes += ref->len;
+}
+
+static void record_block_keep(const struct decode_ahead *da,
+			      struct record_block *b, struct record *rec)
+{
+	if (da->shown[rec->source].real->ops->lasting)
+		keep_lasting_record(rec, &b->arena);
+	else
+		keep_record(rec, &b->arena);
+}
+
 static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 {
 	/* the caller writes to *da for each record */
@@ -152,9 +193,11 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	uint32_t n = 0;
 	int rc = 1;
 
-	arena_clear(&b->arena);
-	while (n < BLOCK_RECORDS && (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
-		keep_record(&b->rec[n], &b->arena);
+	record_block_release(da, b);
+	da->filling = b;
+	while (n < BLOCK_RECORDS && b->bytes + b->arena.used < BLOCK_BYTES &&
+	       (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
+		record_block_keep(da, b, &b->rec[n]);
 		b->said[n++] = ledger_queued(queue);
 	}
 	b->n = n;
@@ -340,6 +383,7 @@ void decode_ahead_free(struct decode_ahead *da)
 			free(b->news[k].events);
 		free(b->news);
 		ledger_free(b->ledger);
+		free(b->old);
 		arena_release(&b->arena);
 	}
 	for (size_t i = 0; i < da->n; i++)

@@ -4,8 +4,8 @@
  * The thread alone calls next() and decode() of the sources. The caller gets
  * records in blocks through a bounded queue, and with them what the thread has
  * put into the ledger before each, and the events that a source has found: all
- * as if there were no thread. Memory does not depend on the capture's length.
- */
+ * as if there were no thread. Memory does not depend on the capture's length,
+ * nor on the size of its records. */
 #ifndef STITCH_ORDER_DECODE_AHEAD_H
 #define STITCH_ORDER_DECODE_AHEAD_H
 #include <stdbool.h>
@@ -16,6 +16,7 @@ struct decode_ahead;
 struct err;
 struct ledger;
 struct record;
+struct ref;
 struct source;
 
 /* Returns 1 and *rec, 0 at the end, -1 and *err. *rec is valid until the next
@@ -29,6 +30,9 @@ typedef int decode_ahead_fn(void *arg, struct record *rec, struct err *err);
 struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 				      decode_ahead_fn *fn, void *arg,
 				      struct ledger *lg, struct ledger **queue);
+/* Called by fn: the source can release the ref when the caller is done with the
+ * record. */
+void decode_ahead_release(struct decode_ahead *da, const struct ref *ref);
 /* Stops the thread; sources can be closed afterwards. NULL is fine. */
 void decode_ahead_free(struct decode_ahead *da);
 /* Like fn. */

@@ -29,17 +29,24 @@ static const struct place *keep_place(struct arena *a, const struct place *p)
 	return own;
 }
 
-static void keep_addrs(struct arena *a, struct addrs *list)
+static void keep_places(struct arena *a, struct addrs *list)
 {
 	const struct place **own;
 
-	list->ip = keep_bytes(a, list->ip, list->n * sizeof(*list->ip));
 	if (!list->place)
 		return;
 	own = arena_take(a, list->n * sizeof(*own));
 	for (uint32_t i = 0; i < list->n; i++)
 		own[i] = keep_place(a, list->place[i]);
 	list->place = own;
+}
+
+static void keep_addrs(struct arena *a, struct addrs *list)
+{
+	if (!list->n && !list->place)
+		return;
+	list->ip = keep_bytes(a, list->ip, list->n * sizeof(*list->ip));
+	keep_places(a, list);
 }
 
 static const struct extra *keep_extras(struct arena *a, const struct extra *e,
@@ -122,5 +129,16 @@ void keep_record(struct record *rec, struct arena *a)
 		break;
 	default: /* the others have numbers only */
 		break;
+	}
+}
+
+void keep_lasting_record(struct record *rec, struct arena *a)
+{
+	if (rec->kind == REC_SAMPLE) {
+		keep_places(a, &rec->sample.kern);
+		keep_places(a, &rec->sample.user);
+		rec->sample.call = keep_call(a, rec->sample.call);
+	} else if (rec->kind == REC_CHAIN) {
+		keep_places(a, &rec->chain.user);
 	}
 }

@@ -7,4 +7,6 @@ struct record;
 /* Replaces all that the record points to by copies in the arena, except
  * payloads and stack dumps, which a source with ops->apart keeps. */
 void keep_record(struct record *rec, struct arena *a);
+/* The same of a record whose source is lasting (source.h). */
+void keep_lasting_record(struct record *rec, struct arena *a);
 #endif

@@ -567,7 +567,11 @@ static void release_ref(struct order *ord, const struct ref *ref)
 {
 	struct source *src = ord->src[ref->source];
 
-	if (src->ops->release)
+	if (!src->ops->release)
+		return;
+	if (ord->thread)
+		decode_ahead_release(ord->thread, ref);
+	else
 		src->ops->release(src, ref);
 }
 
@@ -722,6 +726,14 @@ void order_use_thread(struct order *ord)
 				       ord, ord->ledger, &queue);
 	if (ord->thread)
 		ord->ledger = queue;
+}
+
+bool order_has_dumps(const struct order *ord)
+{
+	for (size_t i = 0; ord->thread && i < ord->n_src; i++)
+		if (ord->src[i]->info.dumps)
+			return true;
+	return false;
 }
 
 int order_next(struct order *ord, struct record *rec, struct err *err)

@@ -8,6 +8,7 @@
  * there; no record is output early. */
 #ifndef STITCH_ORDER_ORDER_H
 #define STITCH_ORDER_ORDER_H
+#include <stdbool.h>
 #include <stdint.h>
 
 struct clock_map;
@@ -34,6 +35,8 @@ uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
  * allow it. Call it once, after all others of the calls above; afterwards
  * order_source() returns what stands for a source. */
 void order_use_thread(struct order *ord);
+/* Returns whether order_peek() may return samples with stack dumps. */
+bool order_has_dumps(const struct order *ord);
 /* Returns 1 and *rec, 0 at the end, or -1 on error. *rec is valid until the
  * next call. A record that precedes one already output has REC_F_LATE, late_ns,
  * and an entry in the ledger. Duplicates have REC_F_DUPLICATE. Records that

@@ -54,6 +54,10 @@ struct mmap_calls {
 	size_t n_file, cap_file;
 	uint64_t made;	      /* number of files ever added */
 	struct table by_file; /* keys are unique, so no comparison is needed */
+	/* The machine of the last call without a name, and its numbers; NULL:
+	 * none. */
+	const char *arch;
+	const int32_t *nr;
 };
 
 struct mmap_calls *mmap_calls_new(void)
@@ -86,22 +90,30 @@ static const struct {
 	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
 };
 
-static enum call_what call_kind(const struct mmap_calls_in *in,
+static void call_find_numbers(struct mmap_calls *cs, const char *arch)
+{
+	cs->arch = arch;
+	cs->nr = NULL;
+	for (size_t i = 0; arch && i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!strcmp(numbers[i].arch, arch))
+			cs->nr = numbers[i].nr;
+}
+
+static enum call_what call_kind(struct mmap_calls *cs,
+				const struct mmap_calls_in *in,
 				const struct call *c)
 {
 	const char *arch = in->src->info.arch;
 
 	if (c->what != CALL_RAW)
 		return c->what;
-	if (!arch || c->nr <= 0)
+	if (arch != cs->arch)
+		call_find_numbers(cs, arch);
+	if (!cs->nr || c->nr <= 0)
 		return CALL_NONE;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		if (strcmp(numbers[i].arch, arch) != 0)
-			continue;
-		for (unsigned int w = CALL_MMAP; w < CALL_RAW; w++)
-			if (numbers[i].nr[w] == c->nr)
-				return (enum call_what)w;
-	}
+	for (unsigned int w = CALL_MMAP; w < CALL_RAW; w++)
+		if (cs->nr[w] == c->nr)
+			return (enum call_what)w;
 	return CALL_NONE;
 }
 
@@ -364,10 +376,13 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	const struct call *c = rec->sample.call;
 	uint16_t source = in->src->index;
 	struct pending *p = &cs->pending[(id + source) % PENDING];
-	enum call_what what = call_kind(in, c);
+	enum call_what what = call_kind(cs, in, c);
 	bool mine = p->thread == id && p->source == source;
 	int64_t t = (int64_t)rec->time;
 
+	/* most calls map nothing */
+	if (what == CALL_NONE && !mine)
+		return;
 	if (rec->flags & NOT_NOW || rec->time > INT64_MAX)
 		return;
 	/* without the machine, the number has no meaning */

@@ -35,9 +35,9 @@ void tasks_free(struct tasks *ts)
 	if (!ts)
 		return;
 	for (size_t i = 0; i < ts->n_process; i++)
-		space_release(&ts->process[i].space);
-	free(ts->thread);
-	free(ts->process);
+		space_release(&ts->at.process[i].space);
+	free(ts->at.thread);
+	free(ts->at.process);
 	free(ts->free_thread);
 	free(ts->free_process);
 	free(ts->side);
@@ -64,16 +64,6 @@ void tasks_together(struct tasks *ts, uint16_t source, uint16_t line)
 void tasks_now(struct tasks *ts, int64_t t)
 {
 	ts->now = t;
-}
-
-struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot)
-{
-	return &ts->thread[slot];
-}
-
-struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
-{
-	return &ts->process[slot];
 }
 
 static uint32_t new_mapping_id(void *arg, size_t n)
@@ -151,9 +141,9 @@ static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 		slot = ts->free_process[--ts->n_free_process];
 	} else {
 		slot = (uint32_t)ts->n_process;
-		(void)mem_add(ts->process, ts->n_process, ts->cap_process);
+		(void)mem_add(ts->at.process, ts->n_process, ts->cap_process);
 	}
-	struct process *p = &ts->process[slot];
+	struct process *p = &ts->at.process[slot];
 
 	memset(p, 0, sizeof(*p));
 	p->pid = pid;
@@ -170,7 +160,7 @@ static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 
 static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 {
-	struct process *p = &ts->process[slot];
+	struct process *p = &ts->at.process[slot];
 	struct closing c = { ts, p->id };
 	struct space_owner own = closing_owner(&c);
 
@@ -188,7 +178,7 @@ static void tasks_drop_process(struct tasks *ts, uint32_t slot)
  * table only, so it is dropped. */
 static void tasks_forget_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct process *p = &ts->process[slot];
+	struct process *p = &ts->at.process[slot];
 
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
 	memset(ts->recent, 0, sizeof(ts->recent));
@@ -205,7 +195,7 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 
 	if (slot == TABLE_NONE)
 		return tasks_new_process(ts, source, pid);
-	if (!ts->process[slot].shared.replaced)
+	if (!ts->at.process[slot].shared.replaced)
 		return slot;
 	tasks_forget_process(ts, slot, TIME_NONE);
 	return tasks_new_process(ts, source, pid);
@@ -214,7 +204,7 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 /* Puts the thread in the queue of those to be retired. */
 static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct thread *th = &ts->thread[slot];
+	struct thread *th = &ts->at.thread[slot];
 
 	if (th->ended)
 		return;
@@ -230,21 +220,21 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
  * end with the process. */
 static void tasks_end_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct process *p = &ts->process[slot];
+	struct process *p = &ts->at.process[slot];
 	uint32_t dead =
 		tasks_look(&ts->threads, thread_key(p->source, p->pid, -1));
 
 	p->ended = true;
 	p->end = t;
-	if (dead != TABLE_NONE && ts->thread[dead].process == slot)
+	if (dead != TABLE_NONE && ts->at.thread[dead].process == slot)
 		tasks_end_life(ts, dead, t);
 }
 
 /* Ends a thread: by its EXIT, or because its id got a new incarnation. */
 static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	const struct thread *th = &ts->thread[slot];
-	struct process *p = &ts->process[th->process];
+	const struct thread *th = &ts->at.thread[slot];
+	struct process *p = &ts->at.process[th->process];
 
 	if (th->ended)
 		return;
@@ -258,9 +248,9 @@ static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
  * until a record names their process. Nothing else changes. */
 static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 {
-	struct thread *th = &ts->thread[slot];
-	struct process *from = &ts->process[th->process];
-	struct process *to = &ts->process[process];
+	struct thread *th = &ts->at.thread[slot];
+	struct process *from = &ts->at.process[th->process];
+	struct process *to = &ts->at.process[process];
 
 	from->n_slots--;
 	to->n_slots++;
@@ -276,15 +266,15 @@ static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 /* Tells the slots of other captures which process the thread belongs to. */
 static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 {
-	int32_t pid = ts->process[ts->thread[slot].process].pid;
+	int32_t pid = ts->at.process[ts->at.thread[slot].process].pid;
 
 	if (pid < 0)
 		return;
-	for (uint32_t i = ts->thread[slot].shared.next; i != slot;
-	     i = ts->thread[i].shared.next) {
-		const struct thread *th = &ts->thread[i];
+	for (uint32_t i = ts->at.thread[slot].shared.next; i != slot;
+	     i = ts->at.thread[i].shared.next) {
+		const struct thread *th = &ts->at.thread[i];
 
-		if (ts->process[th->process].pid < 0)
+		if (ts->at.process[th->process].pid < 0)
 			tasks_move(ts, i, tasks_process(ts, th->source, pid));
 	}
 }
@@ -298,10 +288,10 @@ static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 		slot = ts->free_thread[--ts->n_free_thread];
 	} else {
 		slot = (uint32_t)ts->n_thread;
-		(void)mem_add(ts->thread, ts->n_thread, ts->cap_thread);
+		(void)mem_add(ts->at.thread, ts->n_thread, ts->cap_thread);
 	}
-	struct thread *th = &ts->thread[slot];
-	struct process *p = &ts->process[process];
+	struct thread *th = &ts->at.thread[slot];
+	struct process *p = &ts->at.process[process];
 
 	memset(th, 0, sizeof(*th));
 	th->process = process;
@@ -326,9 +316,9 @@ static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 /* Remembers a thread that loses its id, as it was before that. */
 static void tasks_note_replaced(struct tasks *ts, uint32_t slot)
 {
-	const struct process *p = &ts->process[ts->thread[slot].process];
+	const struct process *p = &ts->at.process[ts->at.thread[slot].process];
 
-	ts->replaced = ts->thread[slot];
+	ts->replaced = ts->at.thread[slot];
 	ts->replaced.took_over = p->taken_over != TIME_NONE &&
 				 p->taken_over >= ts->replaced.last;
 }
@@ -349,7 +339,7 @@ static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 {
 	uint32_t now;
 
-	if (ts->process[th->process].pid != pid)
+	if (ts->at.process[th->process].pid != pid)
 		return false;
 	now = tasks_look(&ts->processes, process_key(th->source, pid));
 	return now == th->process || now == TABLE_NONE || th->ended;
@@ -362,8 +352,8 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
  * The leader's id is that of its process. */
 static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
 {
-	const struct thread *th = &ts->thread[slot];
-	struct process *p = &ts->process[th->process];
+	const struct thread *th = &ts->at.thread[slot];
+	struct process *p = &ts->at.process[th->process];
 	uint16_t source = th->source;
 	int32_t tid = th->tid;
 
@@ -373,8 +363,8 @@ static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
 	tasks_forget_recent(ts, tid);
 	tasks_end_thread(ts, slot, TIME_NONE);
 	slot = tasks_find_thread(ts, source, pid, tid);
-	ts->thread[slot].reused_tid = true;
-	ts->thread[slot].introduced = true;
+	ts->at.thread[slot].reused_tid = true;
+	ts->at.thread[slot].introduced = true;
 	return slot;
 }
 
@@ -384,14 +374,14 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
 
 	if (slot != TABLE_NONE) {
-		const struct thread *th = &ts->thread[slot];
+		const struct thread *th = &ts->at.thread[slot];
 
 		if (shared_tasks_is_past(ts, slot))
 			return tasks_next_told(ts, slot, pid);
 		/* A dead task has pid -1, but the thread is known. */
 		if (pid < 0 || thread_is_of(ts, th, pid))
 			return slot;
-		if (tid >= 0 && ts->process[th->process].pid < 0) {
+		if (tid >= 0 && ts->at.process[th->process].pid < 0) {
 			tasks_move(ts, slot, tasks_process(ts, source, pid));
 			tasks_tell_process(ts, slot);
 			return slot;
@@ -405,8 +395,8 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 		tasks_forget_recent(ts, tid);
 		slot = tasks_new_thread(ts, source,
 					tasks_process(ts, source, pid), tid);
-		ts->thread[slot].reused_tid = true;
-		ts->thread[slot].introduced = introduced;
+		ts->at.thread[slot].reused_tid = true;
+		ts->at.thread[slot].introduced = introduced;
 		return slot;
 	}
 	if (pid < 0)
@@ -428,8 +418,8 @@ uint32_t tasks_thread(struct tasks *ts, uint16_t source, int32_t pid,
 		return r->slot;
 	uint32_t slot = tasks_find_thread(ts, source, pid, tid);
 
-	*r = (struct recent){ source, ts->thread[slot].over == TIME_NONE, pid,
-			      tid, slot };
+	*r = (struct recent){ source, ts->at.thread[slot].over == TIME_NONE,
+			      pid, tid, slot };
 	return slot;
 }
 
@@ -439,8 +429,8 @@ static uint32_t tasks_look_member(const struct tasks *ts, uint16_t source,
 {
 	uint32_t slot = tasks_look(&ts->threads, thread_key(source, pid, tid));
 
-	return slot == TABLE_NONE ||
-			       ts->process[ts->thread[slot].process].pid != pid
+	return slot == TABLE_NONE || ts->at.process[ts->at.thread[slot].process]
+						     .pid != pid
 		       ? TASKS_NONE
 		       : slot;
 }
@@ -466,14 +456,14 @@ uint32_t tasks_peek(const struct tasks *ts, uint16_t source, int32_t pid,
 uint32_t tasks_next(struct tasks *ts, uint32_t slot)
 {
 	return tasks_next_told(ts, slot,
-			       ts->process[ts->thread[slot].process].pid);
+			       ts->at.process[ts->at.thread[slot].process].pid);
 }
 
 /* A name that another capture has reported already has a row. */
 static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 			   int64_t t, bool exec)
 {
-	struct thread *th = &ts->thread[slot];
+	struct thread *th = &ts->at.thread[slot];
 	struct fact f = {
 		.kind = FACT_COMM,
 		.comm = {
@@ -497,7 +487,7 @@ static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->thread[slot];
+	struct thread *th = &ts->at.thread[slot];
 	char name[16];
 
 	/* The name's row turned out to be that of another name. */
@@ -511,16 +501,16 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 		snprintf(name, sizeof(name), ":%d", (int)th->tid);
 	th->made_up = true;
 	tasks_add_comm(ts, slot, name, TIME_NONE, false);
-	return ts->thread[slot].comm;
+	return ts->at.thread[slot].comm;
 }
 
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec)
 {
-	struct thread *th = &ts->thread[slot];
+	struct thread *th = &ts->at.thread[slot];
 
 	if (exec) {
-		struct process *p = &ts->process[th->process];
+		struct process *p = &ts->at.process[th->process];
 		struct closing c = { ts, p->id };
 		struct space_owner own = closing_owner(&c);
 
@@ -538,22 +528,22 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 /* Ends the incarnation that has this id. Its slot stays until it is retired. */
 static void tasks_replace(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct thread *th = &ts->thread[slot];
-	int32_t pid = ts->process[th->process].pid;
+	struct thread *th = &ts->at.thread[slot];
+	int32_t pid = ts->at.process[th->process].pid;
 
 	tasks_note_replaced(ts, slot);
 	tasks_end_thread(ts, slot, t);
 	tasks_forget_recent(ts, th->tid);
-	table_remove(
-		&ts->threads,
-		thread_key(ts->thread[slot].source, pid, ts->thread[slot].tid),
-		slot);
+	table_remove(&ts->threads,
+		     thread_key(ts->at.thread[slot].source, pid,
+				ts->at.thread[slot].tid),
+		     slot);
 }
 
 void tasks_forget(struct tasks *ts, uint32_t slot)
 {
-	uint32_t process = ts->thread[slot].process;
-	const struct process *p = &ts->process[process];
+	uint32_t process = ts->at.thread[slot].process;
+	const struct process *p = &ts->at.process[process];
 
 	tasks_replace(ts, slot, TIME_NONE);
 	if (p->ended)
@@ -564,7 +554,7 @@ void tasks_forget(struct tasks *ts, uint32_t slot)
 static void tasks_inherit(struct tasks *ts, uint32_t slot, struct process *from,
 			  int64_t t)
 {
-	struct process *p = &ts->process[slot];
+	struct process *p = &ts->at.process[slot];
 	struct closing c = { ts, p->id };
 	struct space_owner own = closing_owner(&c);
 	size_t n = space_count(&from->space);
@@ -600,18 +590,18 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	}
 	uint32_t slot =
 		was != TABLE_NONE ? was : tasks_new_process(ts, source, pid);
-	struct process *p = &ts->process[slot];
+	struct process *p = &ts->at.process[slot];
 
-	p->parent = ts->process[from].id;
+	p->parent = ts->at.process[from].id;
 	if (synth)
 		return slot;
 	p->start = t;
-	p->since = ts->process[from].since;
-	tasks_inherit(ts, slot, &ts->process[from], t);
-	if (!ts->process[from].kin)
-		ts->process[from].kin = kins_join(&ts->kins, 0);
-	p->kin = kins_join(&ts->kins, ts->process[from].kin);
-	jit_view_fork(&ts->process[slot].jit, &ts->process[from].jit, t);
+	p->since = ts->at.process[from].since;
+	tasks_inherit(ts, slot, &ts->at.process[from], t);
+	if (!ts->at.process[from].kin)
+		ts->at.process[from].kin = kins_join(&ts->kins, 0);
+	p->kin = kins_join(&ts->kins, ts->at.process[from].kin);
+	jit_view_fork(&ts->at.process[slot].jit, &ts->at.process[from].jit, t);
 	return slot;
 }
 
@@ -641,23 +631,24 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	struct forked f = { source, pid, tid, ppid };
 
 	if (old != TABLE_NONE && synth) {
-		ts->thread[old].introduced = true;
+		ts->at.thread[old].introduced = true;
 		return old;
 	}
 	if (old != TABLE_NONE)
 		tasks_replace(ts, old, t);
 	if (ppid < 0 && ptid >= 0 && parent != TABLE_NONE)
-		f.ppid = ts->process[ts->thread[parent].process].pid;
+		f.ppid = ts->at.process[ts->at.thread[parent].process].pid;
 	uint32_t slot = tasks_new_thread(
 		ts, source, tasks_forked_process(ts, &f, t, synth), tid);
-	struct thread *th = &ts->thread[slot];
+	struct thread *th = &ts->at.thread[slot];
 
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE;
-	if (parent != TABLE_NONE && parent != slot && ts->thread[parent].name) {
-		th->made_up = ts->thread[parent].made_up;
-		tasks_add_comm(ts, slot, ts->thread[parent].name, th->start,
+	if (parent != TABLE_NONE && parent != slot &&
+	    ts->at.thread[parent].name) {
+		th->made_up = ts->at.thread[parent].made_up;
+		tasks_add_comm(ts, slot, ts->at.thread[parent].name, th->start,
 			       false);
 	}
 	return slot;
@@ -665,19 +656,19 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	ts->process[ts->thread[slot].process].taken_over = t;
+	ts->at.process[ts->at.thread[slot].process].taken_over = t;
 }
 
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	ts->thread[slot].exit_seen |= !ts->thread[slot].ended;
+	ts->at.thread[slot].exit_seen |= !ts->at.thread[slot].ended;
 	tasks_end_thread(ts, slot, t);
 	shared_tasks_tell_exit(ts, slot, t);
 }
 
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 {
-	struct process *p = &ts->process[process];
+	struct process *p = &ts->at.process[process];
 	struct closing c = { ts, p->id };
 	struct space_owner own = closing_owner(&c);
 
@@ -696,7 +687,7 @@ bool tasks_kin_maps(const struct tasks *ts, const struct process *p,
 void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 		 uint64_t end, int64_t t)
 {
-	struct process *p = &ts->process[process];
+	struct process *p = &ts->at.process[process];
 	struct closing c = { ts, p->id };
 	struct space_owner own = closing_owner(&c);
 
@@ -723,7 +714,7 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 			return false;
 		compact_dying(ts);
 		d = &ts->dying[ts->dying_head++];
-		const struct thread *th = &ts->thread[d->slot];
+		const struct thread *th = &ts->at.thread[d->slot];
 		if (!th->used || th->id != d->id)
 			continue;
 		*slot = d->slot;
@@ -732,7 +723,7 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 	if (t != TIME_NONE)
 		return false;
 	for (; ts->sweep < ts->n_thread; ts->sweep++) {
-		if (!ts->thread[ts->sweep].used)
+		if (!ts->at.thread[ts->sweep].used)
 			continue;
 		*slot = (uint32_t)ts->sweep;
 		return true;
@@ -742,9 +733,9 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 
 void tasks_drop(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->thread[slot];
+	struct thread *th = &ts->at.thread[slot];
 	uint32_t process = th->process;
-	struct process *p = &ts->process[process];
+	struct process *p = &ts->at.process[process];
 
 	shared_tasks_drop_thread(ts, slot);
 	tasks_forget_recent(ts, th->tid);
@@ -760,6 +751,6 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 void tasks_drop_rest(struct tasks *ts)
 {
 	for (uint32_t i = 0; i < ts->n_process; i++)
-		if (ts->process[i].used)
+		if (ts->at.process[i].used)
 			tasks_drop_process(ts, i);
 }

@@ -30,8 +30,19 @@ void tasks_together(struct tasks *ts, uint16_t source, uint16_t line);
 /* Sets the time of the current record; TIME_NONE: unknown. */
 void tasks_now(struct tasks *ts, int64_t t);
 
-struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot);
-struct process *tasks_process_at(struct tasks *ts, uint32_t slot);
+/* What struct tasks begins with: each record asks for these several times. */
+struct tasks_slots {
+	struct thread *thread;
+	struct process *process;
+};
+static inline struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot)
+{
+	return &((struct tasks_slots *)ts)->thread[slot];
+}
+static inline struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
+{
+	return &((struct tasks_slots *)ts)->process[slot];
+}
 
 /* Return the slot of the living thread or process with this id, which is
  * created if it is unknown. pid -1: unknown; a known thread keeps its process,

@@ -6,6 +6,7 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/kin.h"
 #include "stitch/tasks/task.h"
+#include "stitch/tasks/tasks.h"
 
 /* Ended threads, in the order of their ends. */
 struct dying {
@@ -32,12 +33,11 @@ struct side {
 struct fact_queue;
 
 struct tasks {
+	struct tasks_slots at; /* must be the first */
 	struct fact_queue *out;
 	struct side *side;
 	size_t n_side, cap_side;
 	int64_t now;
-	struct thread *thread;
-	struct process *process;
 	size_t n_thread, cap_thread, n_process, cap_process;
 	uint32_t *free_thread, *free_process;
 	size_t n_free_thread, cap_free_thread;

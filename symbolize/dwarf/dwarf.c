@@ -18,6 +18,7 @@
 #include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
+#include "symbolize/dwarf/dwarf_units.h"
 #include "symbolize/dwarf/relocate.h"
 #include "symbolize/dwarf/split_dwarf.h"
 #include "symbolize/dwarf/split_package.h"
@@ -70,6 +71,8 @@ struct dwarf {
 	const char *folder; /* compilation folder, or NULL */
 	bool deep;
 	struct split_dwarf *split; /* its .dwo file; NULL if it has none */
+	struct dwarf_units *units; /* of the file */
+	bool reaches_out;	   /* a name may be in a unit not read */
 	struct timespec until;
 	unsigned int looks;
 };
@@ -233,6 +236,8 @@ static const char *dwarf_entry_name(Dwarf_Die *die)
 
 static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 {
+	if (!d->split && dwarf_units_reach_out(d->units, die))
+		d->reaches_out = true;
 	const char *name = dwarf_entry_name(die);
 	uint64_t line = dwarf_number(die, DW_AT_call_line);
 	const char *file = NULL;
@@ -364,6 +369,7 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 
 	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
 	d->files = NULL;
+	dwarf_units_need_lines(d->units, unit);
 	/* The .dwo file may have a file table; otherwise use the skeleton's. */
 	if (dwarf_getsrcfiles(tree, &d->files, &n_files) &&
 	    dwarf_getsrcfiles(unit, &d->files, &n_files))
@@ -409,56 +415,64 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 	d->split = NULL;
 }
 
+/* Adds the addresses in a range that are in no unit before to set[0..n).
+ * Returns their number. */
+static size_t dwarf_range_wants(struct dwarf *d, uint64_t start, uint64_t end,
+				size_t n)
+{
+	const struct dwarf_bound b = { d->want, NULL, start };
+
+	if (!dwarf_is_real_range(start, end))
+		return n;
+	size_t lo = search_first(d->n, dwarf_not_below, &b);
+
+	for (; lo < d->n && d->want[lo].vaddr < end; lo++) {
+		if (d->want[lo].taken)
+			continue;
+		d->want[lo].taken = true;
+		*mem_add(d->set, n, d->cap_set) = (uint32_t)lo;
+	}
+	return n;
+}
+
 /* Collects in set[0..n) the addresses that are in the ranges of the unit and in
  * no unit before. */
-static size_t dwarf_unit_wants(struct dwarf *d, Dwarf_Die *unit)
+static size_t dwarf_unit_wants(struct dwarf *d, const struct dwarf_unit *u)
 {
+	const struct dwarf_range *r = dwarf_units_ranges(d->units, u);
+	Dwarf_Die die = u->die;
 	Dwarf_Addr base;
 	Dwarf_Addr start;
 	Dwarf_Addr end;
 	ptrdiff_t at = 0;
 	size_t n = 0;
 
-	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-		const struct dwarf_bound b = { d->want, NULL, start };
-
-		if (dwarf_out_of_time(d))
-			break;
-		if (!dwarf_is_real_range(start, end))
-			continue;
-		size_t lo = search_first(d->n, dwarf_not_below, &b);
-
-		for (; lo < d->n && d->want[lo].vaddr < end; lo++) {
-			if (d->want[lo].taken)
-				continue;
-			d->want[lo].taken = true;
-			*mem_add(d->set, n, d->cap_set) = (uint32_t)lo;
-		}
-	}
+	for (size_t i = 0; i < u->n && !dwarf_out_of_time(d); i++)
+		n = dwarf_range_wants(d, r[i].start, r[i].end, n);
+	while (u->unlisted && !dwarf_out_of_time(d) &&
+	       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
+		n = dwarf_range_wants(d, start, end, n);
 	return n;
 }
 
 static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
-			   const struct elf_file *ef, Dwarf *dw)
+			   const struct elf_file *ef)
 {
-	Dwarf_CU *cu = NULL;
+	const struct dwarf_unit *u;
 	size_t left = d->n;
 
-	while (left && !dwarf_out_of_time(d)) {
-		Dwarf_Die unit;
-		uint8_t type;
-
-		if (dwarf_get_units(dw, cu, &cu, NULL, &type, &unit, NULL))
+	for (size_t i = 0; left && !dwarf_out_of_time(d); i++) {
+		u = dwarf_units_get(d->units, i);
+		if (!u)
 			break;
-		if (dwarf_tag(&unit) != DW_TAG_compile_unit &&
-		    dwarf_tag(&unit) != DW_TAG_skeleton_unit)
-			continue;
-		size_t n = dwarf_unit_wants(d, &unit);
+		size_t n = dwarf_unit_wants(d, u);
+		Dwarf_Die unit = u->die;
+
 		if (!n)
 			continue;
 		/* Ranges are unsorted, wants are sorted. */
 		qsort(d->set, n, sizeof(*d->set), dwarf_compare_number);
-		if (type == DW_UT_skeleton)
+		if (u->skeleton)
 			dwarf_look_split(d, sy, ef, &unit, n);
 		else
 			dwarf_look_unit(d, &unit, n);
@@ -477,6 +491,19 @@ static int dwarf_compare_address(const void *a, const void *b)
 		       ?: compare_numbers(x->index, y->index);
 }
 
+/* Forgets what was found. */
+static void dwarf_forget(struct dwarf *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		d->want[i].node = NONE;
+		d->want[i].taken = false;
+	}
+	memset(d->span, 0, d->n * sizeof(*d->span));
+	d->n_frame = 0;
+	d->missing = 0;
+	d->reaches_out = false;
+}
+
 static void dwarf_end_looking(struct dwarf *d)
 {
 	free(d->want);
@@ -493,6 +520,7 @@ static void dwarf_end_looking(struct dwarf *d)
 struct dwarf_file {
 	const struct elf_file *ef;
 	Dwarf *dw, *alt; /* alt NULL: none */
+	struct dwarf_units *units;
 };
 
 struct dwarf_file *dwarf_open(const struct elf_file *ef,
@@ -508,12 +536,20 @@ struct dwarf_file *dwarf_open(const struct elf_file *ef,
 	if (ef->type == ET_REL && !relocate_debug(ef))
 		return NULL;
 	dwarf_sections_drop_unread(ef);
-	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
-	if (!dw)
-		return NULL;
 	struct dwarf_file *df = mem_new(1, sizeof(*df));
 
-	*df = (struct dwarf_file){ .ef = ef, .dw = dw };
+	/* what was relocated is in libelf's memory */
+	*df = (struct dwarf_file){
+		.ef = ef,
+		.units = dwarf_units_new(ef, ef->fd >= 0 && ef->type != ET_REL),
+	};
+	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
+	if (!dw) {
+		dwarf_close(df);
+		return NULL;
+	}
+	df->dw = dw;
+	dwarf_units_begin(df->units, dw);
 	if (!alt)
 		return df;
 	dwarf_sections_drop_unread(alt);
@@ -532,6 +568,7 @@ void dwarf_close(struct dwarf_file *df)
 		return;
 	dwarf_end(df->dw);
 	dwarf_end(df->alt);
+	dwarf_units_free(df->units);
 	free(df);
 }
 
@@ -551,7 +588,15 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
 		qsort(d->want, d->n, sizeof(*d->want), dwarf_compare_address);
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
-	dwarf_look_all(d, sy, df->ef, df->dw);
+	d->units = df->units;
+	dwarf_look_all(d, sy, df->ef);
+	if (d->reaches_out) {
+		dwarf_units_need_all(df->units);
+		dwarf_forget(d);
+		dwarf_look_all(d, sy, df->ef);
+	}
+	if (dwarf_units_damaged(df->units))
+		dwarf_forget(d);
 	dwarf_end_looking(d);
 	return d;
 }

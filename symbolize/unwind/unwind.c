@@ -61,7 +61,7 @@ struct unwind_trail {
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
-	struct unwind_places *places;
+	struct unwind_places *places; /* NULL: none yet */
 	/* The threads' unwinders share modules and places. */
 	struct unwind_threads *threads; /* NULL: none */
 	struct unwinder **helper;
@@ -149,6 +149,14 @@ static struct unwind_row unwind_look_up(struct table_unwinder *u,
 	return none;
 }
 
+/* Captures of which nothing is unwound need none. */
+static inline struct unwind_places *unwind_need_places(struct table_unwinder *u)
+{
+	if (!u->places)
+		u->places = unwind_places_new();
+	return u->places;
+}
+
 /* The result is valid until the next call. */
 static inline const struct unwind_step_at *
 unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
@@ -157,7 +165,8 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	struct unwind_step_at *p = &u->last;
 
 	p->pc = pc;
-	if (in->epoch && unwind_places_find(u->places, pc, in->epoch, &p->row))
+	if (in->epoch &&
+	    unwind_places_find(unwind_need_places(u), pc, in->epoch, &p->row))
 		return p;
 	unwind_images_lock(u->modules);
 	struct unwind_code c = unwind_code_at(u, in, pc);
@@ -500,6 +509,7 @@ static struct table_unwinder *unwind_new_of(const struct unwinder_ops *ops,
  * most captures have no dumps. */
 static void unwind_start_threads(struct table_unwinder *u)
 {
+	struct unwind_places *places = unwind_need_places(u);
 	unsigned int n = u->wanted;
 
 	u->wanted = 0;
@@ -507,7 +517,7 @@ static void unwind_start_threads(struct table_unwinder *u)
 	u->helper = mem_new(n, sizeof(*u->helper));
 	for (; u->n_helper < n; u->n_helper++) {
 		struct table_unwinder *h =
-			unwind_new_of(u->uw.ops, u->modules, u->places);
+			unwind_new_of(u->uw.ops, u->modules, places);
 
 		h->ahead = true;
 		u->helper[u->n_helper] = &h->uw;
@@ -578,9 +588,7 @@ static const struct unwinder_ops ops_ahead = {
 
 struct unwinder *unwind_new(struct symbolizer *sy, const struct frames *fr)
 {
-	return &unwind_new_of(&ops, unwind_images_new(sy, fr),
-			      unwind_places_new())
-			->uw;
+	return &unwind_new_of(&ops, unwind_images_new(sy, fr), NULL)->uw;
 }
 
 void unwind_use_threads(struct unwinder *uw, unsigned int n)

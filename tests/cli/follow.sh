@@ -23,7 +23,7 @@ say() {	# say NAME: by $bad
 		sed 's/^/# /' out err 2>/dev/null | head -20
 	fi
 }
-stream() {	# stream SEED [forks]: whole.pipe and whole.db
+stream() {	# stream SEED [forks|lost]: whole.pipe and whole.db
 	python3 "$root/tests/cli/stream.py" "$1" 1 . ${2:+"$2"} &&
 		"$M" -p whole.txt whole.pipe &&
 		"$B" ingest -q -f -o whole.db whole.pipe
@@ -80,6 +80,51 @@ for seed in 1 2 3; do
 	done
 done
 say each_segment_knows_the_threads_that_live
+verdicts() {	# verdicts DB: of requests, with a column of those by merged captures
+	"$B" query --format csv "$1" "SELECT w.name, count(*), sum(r.flags & 4096 <> 0) FROM request r
+		JOIN word w ON w.kind = 'request' AND w.id = r.verdict GROUP BY 1 ORDER BY 1"
+}
+requests() {	# requests DB: what became of each
+	"$B" query --format csv "$1" "SELECT e.time_ns, e.cpu, t.tid, r.cookie, w.name, c.name, r.flags & 255, r.latency_ns,
+		d.name, CASE d.name WHEN 'capture' THEN 0 ELSE r.until_ns END, l.what, l.t1
+		FROM request r JOIN event e ON e.id = r.event JOIN thread t ON t.id = e.thread
+		JOIN word w ON w.kind = 'request' AND w.id = r.verdict
+		LEFT JOIN word c ON c.kind = 'confidence' AND c.id = r.confidence
+		LEFT JOIN word d ON d.kind = 'end' AND d.id = r.ended_by LEFT JOIN loss l ON l.id = r.loss
+		ORDER BY 1, 2, 3, 4"
+}
+bad=0
+for seed in 1 2 3 4 5 6; do
+	stream $seed lost || bad=1
+	for size in 1K 5K; do
+		follow seg --segment $size - <whole.pipe && "$B" merge -q -f -o all.db seg >out 2>err || bad=1
+		requests whole.db >a && requests all.db >b && diff a b >out || bad=1
+		[ $bad = 0 ] || break 2
+	done
+done
+[ $bad = 1 ] || verdicts all.db >out
+for v in chain_lost pending_end matched; do
+	grep -q "^$v,.*,[1-9]" out || bad=1
+done
+say the_next_segments_tell_why_a_stack_never_came
+follow seg --segment 1K - <whole.pipe
+rm seg/segment-000002.db seg/segment-000004.db
+"$B" merge -q -f -o all.db seg/segment-000001.db seg/segment-000003.db seg/segment-000005.db &&
+	verdicts all.db >out && grep -q '^pending_end,[1-9]*,0$' out && ! grep -v '^matched' out | grep -q ',[1-9][0-9]*$'
+bad=$?
+say nothing_is_settled_over_a_segment_that_is_missing
+bad=0
+follow seg --segment 3K - <whole.pipe
+set -- seg/*.db
+"$B" merge -q -f -o all.db seg 2>err && "$B" merge -q -f -o a.db "$1" "$2" "$3" 2>err || bad=1
+shift 2
+"$B" merge -q -f -o b.db "$@" 2>err && "$B" merge -q -f -o c.db b.db a.db 2>err &&
+	python3 "$root/tests/cli/merge.py" sum c.db all.db >out || bad=1
+"$B" merge -q -f -o d.db c.db a.db seg 2>err && python3 "$root/tests/cli/merge.py" sum d.db all.db >out || bad=1
+say settled_segments_can_be_merged_again
+
+stream 3 forks
+follow seg --segment 5K - <whole.pipe
 n=$(count seg)
 bad=0
 [ "$n" -gt 5 ] || bad=1
@@ -319,6 +364,15 @@ cp "$root/tests/cli/follow.sh" seg/.segment-000002.data
 [ $? = 3 ] && cmp -s seg/segment-000002.bad "$root/tests/cli/follow.sh" && grep -q '1 not readable' err
 bad=$?
 say a_part_that_cannot_be_read_stays_and_is_said
+
+"$B" follow -o new none >out 2>err
+[ $? = 1 ] && grep -q 'none: No such file' err && [ ! -e new ] && [ "$(wc -l <err)" = 1 ] &&
+	! "$B" follow -o new - <"$root/README.md" >out 2>err && [ ! -e new ]
+bad=$?
+say a_stream_that_cannot_be_followed_leaves_no_folder
+"$B" follow -o new - </dev/null >out 2>err && grep -q '^backstitch: -: the stream ended, and nothing was in it' err
+bad=$?
+say an_empty_stream_is_said
 
 fails() {	# fails STATUS TEXT ARGUMENT...
 	want=$1 text=$2

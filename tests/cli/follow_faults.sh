@@ -124,6 +124,48 @@ exec 3>&-
 wait $! && [ "$(count seg)" = 2 ] && is_whole seg || bad=1
 say a_stream_that_stalls_in_a_record_has_its_segment_meanwhile
 
+# A ring of CPU 1 is read a round later than that of CPU 0, which is silent then: it has an exec from before.
+cat >a.txt <<'END'
+event cpu-clock period=1000
+comm pid=10 tid=10 name=one
+comm pid=20 tid=20 name=two
+mmap pid=10 tid=10 start=0x400000 len=0x10000 pgoff=0 path=/bin/one id=01aabb
+mmap pid=20 tid=20 start=0x400000 len=0x10000 pgoff=0 path=/bin/two id=02aabb
+sample pid=20 tid=20 cpu=1 time=1000 u=0x400100
+round
+sample pid=20 tid=20 cpu=0 time=1700 u=0x400200
+END
+seq -f 'sample pid=10 tid=10 cpu=0 time=%.0f u=0x400100' 2000 2060 >>a.txt
+cat a.txt - >whole.txt <<'END'
+comm pid=20 tid=20 name=three exec time=1500 cpu=1
+mmap pid=20 tid=20 start=0x400000 len=0x10000 pgoff=0 path=/bin/three id=03aabb time=1501 cpu=1
+sample pid=20 tid=20 cpu=1 time=1600 u=0x400300
+round
+sample pid=20 tid=20 cpu=1 time=3600 u=0x400300
+round
+END
+"$M" -p a.txt a.pipe && "$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe
+part=$(wc -c <a.pipe)
+for when in later now; do
+	rm -rf seg
+	"$B" follow -q -o seg --segment 1K fifo >out 2>err &
+	exec 3>fifo
+	cat a.pipe >&3
+	until_true test -e seg/.segment-000003.data
+	bad=$?
+	if [ $when = now ]
+	then sleep 0.5 && kill -HUP $! && until_true has_segments seg 2 || bad=1
+	fi
+	tail -c +$((part + 1)) whole.pipe >&3
+	exec 3>&-
+	wait $! && [ "$(count seg)" = 3 ] || bad=1
+	[ $when = now ] || is_whole seg || bad=1
+	if [ $when = now ]
+	then say sighup_ends_a_silent_segment_at_once
+	else say a_silent_segment_waits_for_rings_that_are_read_late
+	fi
+done
+
 # ---- limits
 
 switched() {	# switched N FOLDER: whole.db, and N finished files

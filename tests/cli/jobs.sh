@@ -94,6 +94,35 @@ do
 	fi
 done
 
+# sessions of LTTng; of damaged ones metadata cannot be read, too
+packed=$(PYTHONDONTWRITEBYTECODE=1 ROOT=. O=${O:-build} python3 tests/compare/unpack.py) || exit 2
+for f in "$packed"/lttng/*/trace "$packed"/lttng/ctf_perf "$packed"/lttng-rotated/trace \
+	"$packed"/lttng-damaged/* tests/captures/ctf-discard
+do
+	"$B" info "$f" >/dev/null 2>&1 || [ $? = 3 ] || continue
+	for fields in all none
+	do
+		same "${f#"$packed"/}, fields $fields" "$f" --fields $fields --no-symbols
+	done
+done
+for f in uid-basic k-callstack
+do
+	cp -r "$packed/lttng/$f/trace" "$work/$f"
+	for s in $(find "$work/$f" -name '*_[0-9]*' ! -name '*.idx')
+	do
+		damage "$s" "$work/stream"
+		cat "$work/stream" >"$s"
+	done
+	same "$f, damaged" "$work/$f" --fields all --no-symbols
+	if [ "$(sqlite3 "$work/16.db" "SELECT count(*) > 0 FROM damage WHERE kind = 'damage'")" = 1 ]
+	then
+		echo "ok $f has damage"
+	else
+		echo "not ok $f has damage"
+		rc=1
+	fi
+done
+
 zstd -qdcf tests/captures/frames32.data.zst >"$work/frames32.data"
 same "two captures at once" "$work/frames32.data" --separate --symfs \
 	"$root/tests/captures/symfs" tests/captures/tiny-sframe.data

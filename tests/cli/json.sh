@@ -66,6 +66,10 @@ answer() {
 	"$B" "$@" --json >out 2>err
 	status=$?
 	[ $status = 0 ] || [ $status = 4 ] || cat err
+	judge "$@"
+}
+# judge COMMAND ARGUMENT: what it printed is in out
+judge() {
 	name=$(echo "$1 $2" | sed "s/.*sframe.plt/sframe file/; s/\.[a-z]*$//" | tr -cs "a-z\n" _)
 	python3 names.py "$1" out "$root" "$2"
 	ok "${name}_has_a_version_and_known_names" $?
@@ -88,8 +92,19 @@ answer query lost.db 'SELECT 1 AS x'
 answer sframe --readiness lost.db
 answer sframe --check "$cap/sframe/plt-got.so"
 answer sframe "$cap/sframe/plt-got.so"
-# push needs a server: tests/fleet/push.py
 asked="$asked push"
+if PATH=$PATH:/usr/sbin command -v clickhouse-server >/dev/null
+then
+	rm -f out
+	# shellcheck disable=SC2016 # its URL is known there
+	B=$B python3 "$root/tests/fleet/servers.py" 1 sh -c '
+		"$B" push -q --create "$FLEET_URL0" &&
+			"$B" push -q --json "$FLEET_URL0" a.db >out' 2>err ||
+		cat err
+	judge push a.db
+else
+	echo "skip push has a version and known names: there is no clickhouse-server"
+fi
 "$B" --list-options | sed -n 's/^\([a-z]*\) \(.* \)\{0,1\}--json .*/\1/p' | sort >have
 echo "$asked" | tr ' ' '\n' | sed '/^$/d' | sort -u | diff - have
 ok these_are_all_commands_with_json $?

@@ -176,7 +176,7 @@ then
 		python3 -c 'import sqlite3, sys
 db = sqlite3.connect("b.db")
 db.executescript(sys.argv[1])' "$1" && "$B" merge -f -o all.db seg/1.db b.db 2>err &&
-			n=$(sed -n 's/.*twice; \([0-9]*\) user stacks.*/\1/p' err) && missing=$("$B" query --format csv \
+			n=$(sed -n "s/.*; \([0-9]*\) user stacks.*/\1/p" err) && n=${n:-0} && missing=$("$B" query --format csv \
 			all.db 'SELECT sum(missing) FROM cookies' | sed 1d | tr -d '\r') && echo "$1: $n, $missing" >>out
 	}
 	rm -f whole.db
@@ -267,6 +267,8 @@ refuse 2 'which databases' merge -o x.db
 refuse 2 '-o is the database to make' merge two
 refuse 2 'not a backstitch database' merge -f -o x.db "$cap/fp-1.data"
 refuse 1 'no such file' merge -f -o x.db none.db
+mkdir none
+refuse 2 'none: no database in this folder' merge -f -o x.db none
 : >empty.db
 refuse 1 'the file is empty' merge -f -o x.db empty.db
 refuse 1 'exists; use -f' merge -o two.db two
@@ -287,3 +289,12 @@ bad=0
 cp -r two inside
 merge inside/all.db inside && merge inside/all.db inside && rows $((a + b)) inside || bad=1
 say the_result_may_be_in_the_folder
+bad=0
+for f in inside/*.db; do
+	[ "$f" != inside/all.db ] || continue
+	cp "$f" before.db
+	refuse 2 "'$f' is one of the databases that are read" merge -f -o "$f" inside
+	cmp before.db "$f" || bad=1
+	break
+done
+say another_database_of_the_folder_is_not_replaced

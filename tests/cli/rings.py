@@ -1,12 +1,13 @@
 """rings.py - a folder that looks like tracefs, whose rings are FIFOs, made of a trace.dat of version 6.
-usage: rings.py make TRACE.DAT DIR | feed DIR [BYTES]
+usage: rings.py make TRACE.DAT DIR | feed DIR [BYTES [SEED]]
 
 make: DIR/live has the files of tracefs, DIR/whole the same with the pages as files, to be ingested. feed: writes the pages
 of DIR/whole into the FIFOs, in the order of their times, BYTES at a time; the next one comes when one
-was taken."""
+was taken. SEED: some rings are late."""
 import array
 import fcntl
 import os
+import random
 import struct
 import sys
 import termios
@@ -82,7 +83,18 @@ def wait(fd):
         time.sleep(0.001)
 
 
-def feed(folder, step):
+def late(pages, rnd):
+    """The pages, each ring in its order, but up to a tenth of the time later than another."""
+    pages = sorted(pages)
+    span = (pages[-1][0] - pages[0][0]) // 10
+    when, out = {}, []
+    for time_ns, fd, page in pages:
+        when[fd] = max(when.get(fd, 0), time_ns + rnd.randint(0, span))
+        out.append((when[fd], fd, page))
+    return sorted(out, key=lambda p: p[:2])
+
+
+def feed(folder, step, seed):
     pages = []
     for name in sorted(os.listdir(folder + "/live/per_cpu")):
         with open(f"{folder}/whole/per_cpu/{name}/trace_pipe_raw", "rb") as f:
@@ -90,7 +102,7 @@ def feed(folder, step):
         # open() waits for the reader
         fd = os.open(f"{folder}/live/per_cpu/{name}/trace_pipe_raw", os.O_WRONLY)
         pages += [(struct.unpack("<Q", data[at:at + 8])[0], fd, data[at:at + 4096]) for at in range(0, len(data), 4096)]
-    for _, fd, page in sorted(pages):
+    for _, fd, page in late(pages, random.Random(seed)) if seed else sorted(pages):
         while page:
             os.write(fd, page[:step])
             page = page[step:]
@@ -100,4 +112,4 @@ def feed(folder, step):
 if sys.argv[1] == "make":
     make(sys.argv[2], sys.argv[3])
 else:
-    feed(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 4096)
+    feed(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 4096, sys.argv[4] if len(sys.argv) > 4 else None)

@@ -1,9 +1,10 @@
 """stream.py - a recording with deferred user stacks, whole and cut into segments, as text for mkcap.
-usage: stream.py SEED N DIR [forks]; writes DIR/whole.txt and DIR/1.txt ... DIR/N.txt
+usage: stream.py SEED N DIR [forks|lost]; writes DIR/whole.txt and DIR/1.txt ... DIR/N.txt
 
 Threads enter the kernel, are sampled there once or several times, and get their user stack when they return. Each
 segment begins with the names and mappings of all threads, as perf record writes them. forks: processes also fork, exec and
-exit, and their ids are used again; the segments do not know of that."""
+exit, and their ids are used again; the segments do not know of that. lost: some user
+stacks are missing, losses explain some of them, and some threads end before they get theirs."""
 import random
 import sys
 
@@ -95,11 +96,36 @@ def forks(seed, end):
     return out
 
 
+def lost(seed, records):
+    """The records without some, with losses, and with threads that end in the kernel."""
+    rnd = random.Random(seed + 3)
+    out = []
+    gone = set()
+    for t, text in records:
+        kind = text.split()[0]
+        word = dict(w.split("=", 1) for w in text.split()[1:])
+        if word.get("tid") in gone:
+            continue
+        if kind == "chain" and rnd.random() < 0.25:
+            if rnd.random() < 0.6:
+                at = t + rnd.randrange(1, 200)
+                out.append((at, f"lost n=1 cpu={word['cpu']} time={at}"))
+            continue
+        out.append((t, text))
+        if "cookie" in word and kind == "sample" and len(gone) < 4 and rnd.random() < 0.03:
+            pid, tid = word["pid"], word["tid"]
+            gone.add(tid)
+            out.append((t + 1, f"exit pid={pid} tid={tid} ppid={pid} ptid={tid} time={t + 1} cpu={word['cpu']}"))
+    return sorted(out)
+
+
 def main():
     seed, n, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     records = make(seed)
     if sys.argv[4:] == ["forks"]:
         records = sorted(records + forks(seed, records[-1][0]))
+    elif sys.argv[4:] == ["lost"]:
+        records = lost(seed, records)
     write(f"{folder}/whole.txt", records)
     cuts = sorted(random.Random(seed + 1).sample(range(1, len(records)), n - 1))
     for i, (a, b) in enumerate(zip([0] + cuts, cuts + [len(records)]), 1):

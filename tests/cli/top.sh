@@ -88,6 +88,26 @@ say an_interrupt_restores_the_terminal_and_messages_are_printed
 
 tmux kill-server
 rm -rf seg
+{
+	echo 'event cpu-clock defer period=1000'
+	echo 'comm pid=10 tid=10 name=prog10'
+	t=1000
+	for cpu in 0 0 0 1; do
+		t=$((t + 100000))
+		echo "sample pid=10 tid=10 cpu=$cpu time=$t k=0xffffffff81000100 cookie=$cpu:$((t / 50000 + 1))"
+		echo "chain cookie=$cpu:$((t / 50000 + 1)) pid=10 tid=10 cpu=$cpu time=$((t + 1000 + 8000 * cpu)) u=0x400100"
+	done
+} >defer.txt
+"$M" -p defer.txt defer.pipe || exit 2
+tmux new-session -d -x 100 -y 20 'bash run.sh'
+shows 'no segment is finished yet' && cat defer.pipe >fifo && shows 'half of them after 1.0[0-9] us, 99 % after 9.00 us' &&
+	tmux send-keys w && shows 'w: functions' && grep -q '^all  *4  1.0. us .* 9.00 us  cpu-clock' screen &&
+	grep -q '^0  *3  1.00 us  1.00 us  1.00 us  1.00 us  cpu-clock' screen &&
+	grep -q '^1  *1  9.00 us  9.00 us  9.00 us  9.00 us  cpu-clock' screen && tmux send-keys w && shows 'thread  .*function'
+say waits_of_each_event_and_cpu_are_in_a_second_table
+
+tmux kill-server
+rm -rf seg
 sed 's/1s fifo/1s fifo >out/' run.sh >elsewhere.sh
 tmux new-session -d -x 60 -y 12 'bash elsewhere.sh'
 shows 'no segment is finished yet' && sed -n 12p screen | grep -q 'q: quit'

@@ -72,13 +72,13 @@ sentence() {
 			s/&gt;/>/g; s/&lt;/</g; s/&#39;/'"'/g"
 }
 
-n=0
-while read -r c
-do
+# says_one_thing CAPTURE: in each place, if a database can be made of it
+says_one_thing() {
+	c=$1
 	name=$(echo "${c#"$root/tests/captures/"}" | sed "s|^$work/||")
 	rm -f x.db
 	"$B" ingest -q -f --no-symbols -o x.db "$c" </dev/null >/dev/null 2>&1
-	[ -s x.db ] || continue
+	[ -s x.db ] || return
 	n=$((n + 1))
 	python3 sums.py x.db >bad 2>&1 || echo "the view fails" >>bad
 	cat bad
@@ -105,8 +105,19 @@ do
 	cat bad
 	ok "$name says one thing" "$([ ! -s bad ]; echo $?)"
 	rm -f ./*.out
-done <list
-ok "most captures were looked at" "$([ "$n" -ge 55 ]; echo $?)"
+}
+
+n=0
+if grep -q __asan_init "$B"
+then
+	echo "skip each capture says one thing: under sanitizers it is the same"
+else
+	while read -r c
+	do
+		says_one_thing "$c"
+	done <list
+	ok "most captures were looked at" "$([ "$n" -ge 55 ]; echo $?)"
+fi
 
 # says NAME CAPTURE TEXT OPTION...: what the first screen begins with
 says() {

@@ -200,9 +200,12 @@ def ingest_locked(c, db, options):
     return db, r.returncode, err
 
 
-def query(db, sql, *args):
+def query(db, sql, *args, **functions):
+    """functions: by name, of two arguments."""
     con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
     try:
+        for name, function in functions.items():
+            con.create_function(name, 2, function)
         return con.execute(sql, args).fetchall()
     finally:
         con.close()

@@ -17,6 +17,7 @@ import sys
 import fleet
 from common import ROOT, finish, ok, query, run
 from exportread import FOLDER
+from stackids import StackIds
 
 sys.path.insert(0, os.path.join(ROOT, "tests/fleet"))
 import questions  # noqa: E402
@@ -440,10 +441,11 @@ def sums_of(made):
                                 WHERE key = 'content'"""))
         run_id = ids[1]
         for event, k, u, verdict, n, weight in query(db, """
-                SELECT s.event, lower(hex(k.hash)), lower(hex(u.hash)),
+                SELECT s.event, lower(hex(k.hash)), known(u.id, hex(u.hash)),
                     coalesce(s.verdict, ''), count(*), sum(s.weight)
                 FROM samples s LEFT JOIN stack k ON k.id = s.kernel_stack
-                LEFT JOIN stack u ON u.id = s.user_stack GROUP BY 1, 2, 3, 4"""):
+                LEFT JOIN stack u ON u.id = s.user_stack GROUP BY 1, 2, 3, 4""",
+                known=StackIds(db).known):
             for what, key in (
                     ("samples and weights by run and event", (run_id, event)),
                     ("samples and weights by stacks and verdict",

@@ -3,31 +3,39 @@
 
 follow cuts a stream at places that a seed gives; merge makes one database of the
 segments, which must hold what that of the whole stream does: samples, stacks,
-verdicts, losses, trust, findings, as tests/cli/merge.py reads them. Streams of
+verdicts, losses, trust, findings, as tests/cli/merge.py reads them; and so must
+one of two heaps of them that were merged first. Streams of
 perf are real captures whose rings are read at random times (restream.py).
 
 What differs must be in one of CLASSES, and their counts in expect-segments.txt,
 which are of the first seed. SEEDS=50 tries more seeds: the counts are printed."""
 
 import collections
+import contextlib
 import gzip
+import io
 import os
 import random
 import re
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 import common
+import joincheck
 import restream
 
 sys.path.insert(0, os.path.join(common.ROOT, "tests/cli"))
 import merge  # noqa: E402
 
 CUTS = (1, 2, 7, 50)
+# Pages of ftrace; bits of the length of their data.
+PAGE, PAGE_HEAD = 4096, 16
+PAGE_LOST, PAGE_LOST_STORED = 1 << 31, 1 << 30
 # The last column of these is a number, which adds up.
 SUMS = ("verdicts", "trust", "folded")
 # Known by content. A stack in memory without a file is stored once for each
@@ -132,6 +140,77 @@ def chunks(place):
     return run
 
 
+def lost_in_pages(path):
+    """How many events the pages of a ring say were lost before them."""
+    with open(path, "rb") as f:
+        data = f.read()
+    n = 0
+    for at in range(0, len(data), PAGE):
+        size, = struct.unpack_from("<Q", data, at + 8)
+        if size & PAGE_LOST and size & PAGE_LOST_STORED:
+            n += struct.unpack_from(
+                "<Q", data, at + PAGE_HEAD + (size & 0xfffff))[0]
+    return n
+
+
+def rings(case, dat):
+    """The pages of a trace.dat, through rings of which some are read late."""
+    tool = [sys.executable, os.path.join(common.ROOT, "tests/cli/rings.py")]
+    subprocess.run([*tool, "make", dat, case.folder], check=True)
+    for ring in os.listdir(case.path("whole/per_cpu")):
+        ring = case.path("whole/per_cpu/" + ring)
+        n = lost_in_pages(ring + "/trace_pipe_raw")
+        with open(ring + "/stats", "w") as f:
+            f.write("overrun: %d\ncommit overrun: 0\ndropped events: 0\n" % n)
+    backstitch("ingest", *case.options(), "-o", case.path("whole.db"),
+               case.path("whole"))
+    size = sum(os.path.getsize(os.path.join(folder, name))
+               for folder, _, names in os.walk(case.path("whole/per_cpu"))
+               for name in names)
+    p = subprocess.Popen([common.BACKSTITCH, "follow", *case.options(),
+                          "--segment", "%dK" % max(1, size // case.n // 1024)
+                          if case.n > 1 else "1G",
+                          "-o", case.path("seg"), case.path("live")],
+                         stderr=subprocess.PIPE)
+    subprocess.run([*tool, "feed", case.folder, "4096",
+                    str(case.rnd.randrange(1 << 30))], check=True)
+    p.send_signal(signal.SIGTERM)
+    said = p.communicate()[1]
+    if p.returncode not in (0, 3):
+        raise RuntimeError(said.decode(errors="replace"))
+
+
+def raw(name):
+    def run(case):
+        with open(case.path("trace.dat"), "wb") as f:
+            f.write(joincheck.Capture.load(os.path.join(
+                common.ROOT, "tests/captures", name)))
+        rings(case, case.path("trace.dat"))
+    return run
+
+
+def raw_made(case):
+    """Events with stacks of several threads, which the next page may have."""
+    lines, t = [], 1000
+    for i in range(3000):
+        t += case.rnd.randint(1, 9)
+        at = "pid=%d cpu=%d time=%d" % (case.rnd.randint(10, 20),
+                                        case.rnd.randrange(4), t)
+        kernel = ",".join(hex(0xffffffff81000100 + 16 * case.rnd.randrange(9))
+                          for _ in range(case.rnd.randint(1, 9)))
+        if case.rnd.random() < 0.01:
+            lines.append("lost n=%d %s" % (case.rnd.randint(1, 9), at))
+        else:
+            lines.append("event %s k=%s" % (at, kernel))
+    with open(case.path("made.txt"), "w") as f:
+        f.write("\n".join(lines) + "\n")
+    subprocess.run([os.environ.get("MKFTRACE",
+                                   os.path.join(common.OUT, "mkftrace")),
+                    "-6", case.path("made.txt"), case.path("trace.dat")],
+                   check=True)
+    rings(case, case.path("trace.dat"))
+
+
 STREAMS = {
     "made": made(),
     "forks": made("forks"),
@@ -149,11 +228,13 @@ STREAMS = {
     "text-buffers": text("ftrace-buffers.report.txt.gz"),
     "text-marker": text("ftext-marker-kstack.txt"),
     "text-overrun": text("ftext-overrun-pipe.txt"),
+    "raw": raw("ftrace-v6.dat.zst"),
+    "raw-made": raw_made,
     "lttng": chunks(common.place("lttng-rotated")),
 }
 
 
-def rows(db, name):
+def rows(db, name, raw_pages):
     """The rows of one query of merge.CUT, with how many there are of each."""
     out = collections.Counter()
     for row in db.execute(merge.CUT[name]).fetchall():
@@ -163,6 +244,9 @@ def rows(db, name):
             out[row[:-1]] += row[-1]
         elif name in ONCE:
             out[row] = 1
+        elif raw_pages and name == "losses" and row[0] == "lost_total":
+            # what the kernel counted of a ring, in each segment
+            out[row[:-1]] += row[-1]
         else:
             out[row] += 1
     return out
@@ -170,22 +254,7 @@ def rows(db, name):
 
 # ---- what may differ
 
-OPEN = ("exit_per_task", "chain_lost", "unexplained", "pending_end")
 REUSED, FIRST_LOST = 8, 128
-
-
-def still_open(table, row):
-    """A request that is pending where its segment ends, and whose stack never
-    came: only the whole stream tells why."""
-    if table == "samples" and row[11] in OPEN:
-        return row[:11]
-    if table == "verdicts" and row[0] == "request" and row[1] in OPEN:
-        return ("request",)
-    if table == "trust" and row[1] in ["missing (%s)" % v for v in OPEN]:
-        return row[0], "open"
-    if table == "folded" and "[user: " in row[1]:
-        return row[0], re.sub("user: (%s)" % "|".join(OPEN), "open", row[1])
-    return None
 
 
 def used_before(table, row):
@@ -266,7 +335,6 @@ CLASSES = {
     "thread id used before": (used_before, PAIR),
     "ended before": (ended_before, PAIR),
     "first lost": (first_lost, PAIR),
-    "still open": (still_open, PAIR),
     "throttled over a cut": (cut_throttle, ONE),
     "sums of perf at the end": (sums_of_the_end, ONE),
     "begins late": (begins_late, ONE),
@@ -277,10 +345,8 @@ CLASSES = {
 }
 # Which of them a stream may have, beside those of its kind.
 MAY = {
-    "defer-task": ("still open",),
-    "defer-all": ("thread id used before", "ended before", "still open"),
+    "defer-all": ("thread id used before", "ended before"),
     "defer-lost": ("thread id used before", "ended before", "first lost",
-                   "still open",
                    "throttled over a cut", "sums of perf at the end",
                    "mappings", "stacks of mappings", "gap over a cut"),
     "text-marker": ("begins late", "without stacks", "gap over a cut"),
@@ -316,7 +382,8 @@ def compare(stream, whole, merged):
     """Returns what differs, and how much each class has in each table."""
     bad, counts = [], collections.Counter()
     for table in merge.CUT:
-        want, have = rows(whole, table), rows(merged, table)
+        want, have = (rows(db, table, stream.startswith("raw"))
+                      for db in (whole, merged))
         missing, more = want - have, have - want
         for name in MAY.get(stream, ()):
             n = explain(table, missing, more, name)
@@ -333,16 +400,37 @@ def compare(stream, whole, merged):
     return bad, counts
 
 
+def in_any_order(case, segments):
+    """Returns what differs if the segments are merged in two heaps, of which both
+    have some, and those again."""
+    names = [case.path("seg/" + name) for name in segments]
+    case.rnd.shuffle(names)
+    at = case.rnd.randint(1, len(names) - 1)
+    heaps = names[:at + 1], names[at - 1:]
+    for i, heap in enumerate(heaps):
+        backstitch("merge", "-q", "-o", case.path("heap%d.db" % i), *heap)
+    backstitch("merge", "-q", "-o", case.path("heaps.db"),
+               case.path("heap1.db"), case.path("heap0.db"))
+    whole, heaps = (sqlite3.connect(case.path(f))
+                    for f in ("all.db", "heaps.db"))
+    with io.StringIO() as said, contextlib.redirect_stdout(said):
+        merge.compare(heaps, [whole])
+        return ["in two heaps: " + s for s in said.getvalue().splitlines()]
+
+
 def cut(stream, n, seed):
     """Returns the number of segments, what differs, and classes."""
     with tempfile.TemporaryDirectory() as folder:
         case = Case(folder, random.Random("%s %d %d" % (stream, n, seed)), n)
         STREAMS[stream](case)
         backstitch("merge", "-q", "-o", case.path("all.db"), case.path("seg"))
-        segments = len([f for f in os.listdir(case.path("seg"))
-                        if re.fullmatch(r"segment-\d+\.db", f)])
+        segments = sorted(f for f in os.listdir(case.path("seg"))
+                          if re.fullmatch(r"segment-\d+\.db", f))
         dbs = [sqlite3.connect(case.path(f)) for f in ("whole.db", "all.db")]
-        return (segments, *compare(stream, *dbs))
+        bad, counts = compare(stream, *dbs)
+        if len(segments) > 1:
+            bad += in_any_order(case, segments)
+        return len(segments), bad, counts
 
 
 def expected():

@@ -119,9 +119,10 @@ def hostile_replies(rnd):
 class Hostile:
     """Passes requests on, but gives reply number `at`, or all replies to
     statements that have the text `at`, as `change` makes it; certificate: with
-    TLS."""
+    TLS; kept: replies by request, which are given again, and added to: for
+    statements that change nothing."""
 
-    def __init__(self, url, at=-1, change=None, certificate=None):
+    def __init__(self, url, at=-1, change=None, certificate=None, kept=None):
         to = urllib.parse.urlparse(url)
         proxy = self
         self.count = 0
@@ -131,16 +132,27 @@ class Hostile:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # the body of a reply does not wait until its head has arrived
+            disable_nagle_algorithm = True
 
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+            def ask(self, body):
+                key = self.path, body
+                if kept is not None and key in kept:
+                    return kept[key]
                 c = http.client.HTTPConnection(to.hostname, to.port)
                 c.request("POST", self.path, body, dict(self.headers))
                 r = c.getresponse()
-                status, head, good = r.status, {}, r.read()
+                packing = r.headers["Content-Encoding"]
+                head = {"Content-Encoding": packing} if packing else {}
+                reply = r.status, head, r.read()
                 c.close()
-                if r.headers["Content-Encoding"]:
-                    head["Content-Encoding"] = r.headers["Content-Encoding"]
+                if kept is not None and r.status == 200:
+                    kept[key] = reply
+                return reply
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                status, head, good = self.ask(body)
                 size = len(good)
                 said = urllib.parse.unquote_plus(self.path) + body.decode(
                     "utf-8", "replace")

@@ -549,6 +549,27 @@ def test_schema(s, db):
        and s.rows("SELECT count() FROM system.columns WHERE database = 'f' AND "
                   "table = 'sample' AND name = 'kernel_mark'") == [("1",)],
        "and when that was killed half way, once more", [r.stderr])
+    counted = ["counted"] + [t + "_rows" for t in
+                             ("loss", "verdict", "trust", "finding")]
+    for i in (0, 1):
+        for t in ("run", "run_local"):
+            for c in counted:
+                s.sql("ALTER TABLE f.%s DROP COLUMN %s" % (t, c), i)
+    r = push("--label", "v=0", a, db)
+    ok(r.returncode == 1 and "table run has no column counted" in r.stderr,
+       "tables in which runs do not know their rows are named", [r.stderr])
+    create(s)
+    asked = ("SELECT counted, loss_rows, verdict_rows, trust_rows, finding_rows "
+             "FROM f.run")
+    ok(s.rows(asked) == [("0",) * 5] * int(was[0][0]),
+       "they get the columns, and runs that are there are not counted",
+       s.rows(asked))
+    r = push("--label", "v=1", "--replace", "--server", b, a, db)
+    there_are = [s.rows("SELECT count() FROM f." + t)[0][0]
+                 for t in ("loss", "verdict", "trust", "finding")]
+    ok(r.returncode == 0 and s.rows(asked) == [("1", *there_are)]
+       and there_are[1] != "0",
+       "and those that are pushed then are", [r.stderr, s.rows(asked)])
     s.sql("INSERT INTO f.run (run, version) VALUES ('0123456789abcdef', 99)",
           insert_distributed_sync=1)
     r = push(a, db)

@@ -9,6 +9,7 @@
 #include "cli/clickhouse/clickhouse_inner.h"
 #include "run.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 struct url_case {
 	const char *name, *url;
@@ -83,19 +84,23 @@ START_TEST(a_long_url_is_refused)
 }
 END_TEST
 
-START_TEST(quotes_hold_any_text)
+START_TEST(quotes_hold_any_text_of_any_length)
 {
-	char buf[100] = "x ";
-	char small[8] = "";
+	static char many[10001];
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = mem_stream(&text, &len);
 
-	ck_assert_str_eq(clickhouse_quote(buf, sizeof(buf), "a'b\\c`"),
-			 "x 'a\\'b\\\\c`'");
-	buf[0] = 0;
-	ck_assert_str_eq(clickhouse_quote_name(buf, sizeof(buf), "a`b'"),
-			 "`a\\`b'`");
-	/* what does not fit is cut between bytes, and the quote is closed */
-	ck_assert_str_eq(clickhouse_quote(small, sizeof(small), "''''''"),
-			 "'\\'\\''");
+	memset(many, '\'', sizeof(many) - 1);
+	clickhouse_quote(f, "a'b\\c`");
+	clickhouse_quote_name(f, "a`b'");
+	clickhouse_quote(f, many);
+	clickhouse_quote_name(f, many);
+	mem_stream_end(f);
+	ck_assert_mem_eq(text, "'a\\'b\\\\c`'`a\\`b'`'\\'", 20);
+	ck_assert_uint_eq(len, 10 + 7 + 20002 + 10002);
+	ck_assert_int_eq(text[len - 1], '`');
+	free(text);
 }
 END_TEST
 
@@ -170,4 +175,5 @@ static const struct run_table tables[] = {
 	RUN_TABLE(refusals_of_servers_say_what_to_do, refusals),
 };
 
-RUN_TABLES("clickhouse", tables, a_long_url_is_refused, quotes_hold_any_text)
+RUN_TABLES("clickhouse", tables, a_long_url_is_refused,
+	   quotes_hold_any_text_of_any_length)

@@ -3,10 +3,12 @@
 #include "stitch/order/decode_ahead.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
 #include "stitch/source.h"
 #include "tests/unit/run.h"
 
@@ -192,6 +194,108 @@ START_TEST(it_can_end_at_any_time)
 }
 END_TEST
 
+/* Makes records that last until they are released, and releases each with the
+ * next one. */
+struct laster {
+	struct source src;
+	struct decode_ahead *da;
+	struct ledger *ledger;
+	uint32_t made, released, end, len;
+	uint64_t *ip[RECORDS]; /* of records that were not released */
+	uint32_t most;	       /* of those at the same time */
+	struct call call;
+	struct place place;
+	const struct place *places[1];
+	char name[16];
+};
+
+static void laster_release(struct source *src, const struct ref *ref)
+{
+	struct laster *m = (struct laster *)src;
+
+	must(m->released++ == ref->handle);
+	free(m->ip[ref->handle]);
+	m->ip[ref->handle] = NULL;
+}
+
+static const struct source_ops laster_ops = {
+	.name = "laster",
+	.apart = maker_apart,
+	.lasting = true,
+	.release = laster_release,
+};
+
+/* A decode_ahead_fn. */
+static int laster_next(void *arg, struct record *rec, struct err *err)
+{
+	struct laster *m = arg;
+	const uint32_t i = m->made;
+
+	(void)err;
+	if (i)
+		decode_ahead_release(
+			m->da, &(struct ref){ .handle = i - 1, .len = m->len });
+	if (i == m->end)
+		return 0;
+	m->most = i - m->released > m->most ? i - m->released : m->most;
+	m->ip[i] = mem_new(1, sizeof(uint64_t));
+	*m->ip[i] = i;
+	snprintf(m->name, sizeof(m->name), "name %u", i);
+	m->place = (struct place){ .symbol = m->name };
+	m->places[0] = &m->place;
+	m->call = (struct call){ .nr = (int32_t)i };
+	*rec = (struct record){ .kind = i % 2 ? REC_SAMPLE : REC_CHAIN };
+	struct addrs *user = i % 2 ? &rec->sample.user : &rec->chain.user;
+
+	*user = (struct addrs){ m->ip[i], 1, i % 4 > 1 ? m->places : NULL };
+	if (i % 2)
+		rec->sample.call = &m->call;
+	m->made++;
+	return 1;
+}
+
+static void laster_check(const struct laster *m, const struct record *rec,
+			 uint32_t i)
+{
+	const bool sample = rec->kind == REC_SAMPLE;
+	const struct addrs *user =
+		sample ? &rec->sample.user : &rec->chain.user;
+	char name[16];
+
+	snprintf(name, sizeof(name), "name %u", i);
+	must(user->ip == m->ip[i] && *user->ip == i);
+	must(!user->place == (i % 4 < 2));
+	must(!user->place || !strcmp(user->place[0]->symbol, name));
+	must(!sample || rec->sample.call->nr == (int32_t)i);
+}
+
+/* Large ones are few at a time. */
+START_TEST(records_that_last_are_released_when_they_are_used_up)
+{
+	for (uint32_t len = 100; len <= 100000; len *= 10) {
+		struct laster m = { .src = { .ops = &laster_ops, .size = 1 },
+				    .end = RECORDS,
+				    .len = len };
+		struct source *src[] = { &m.src };
+		struct ledger *lg = ledger_new();
+		struct record rec;
+		struct err err;
+		uint32_t i = 0;
+
+		m.da = decode_ahead_new(src, 1, laster_next, &m, lg, &m.ledger);
+		for (; decode_ahead_next(m.da, &rec, &err) > 0; i++)
+			laster_check(&m, &rec, i);
+		ck_assert_uint_eq(i, RECORDS);
+		decode_ahead_free(m.da);
+		for (i = m.released; i < RECORDS; i++)
+			free(m.ip[i]);
+		must((uint64_t)m.most * len < 10 << 20);
+		must(m.released > RECORDS / 2);
+		ledger_free(lg);
+	}
+}
+END_TEST
+
 /* Of each block some are looked at before it is taken, and all of the first,
  * which is there as soon as the caller has a record. */
 START_TEST(a_record_is_seen_once_before_it_is_due)
@@ -234,4 +338,5 @@ END_TEST
 
 RUN("decode_ahead", records_are_as_without_a_thread,
     an_error_comes_after_the_records_before_it, it_can_end_at_any_time,
+    records_that_last_are_released_when_they_are_used_up,
     a_record_is_seen_once_before_it_is_due, a_source_may_refuse)

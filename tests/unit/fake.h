@@ -145,6 +145,7 @@ static inline struct fake *fake_new(void)
 
 	f->src.ops = &ops;
 	f->src.info.has_time = true;
+	f->src.info.dumps = true;
 	f->src.info.exact = true;
 	f->src.info.system_wide = TRI_YES;
 	f->src.info.whole_tasks = true;

@@ -31,6 +31,11 @@ struct filling {
 	unsigned int list; /* rows come as lists of at most so many; 0: none */
 };
 
+static bool pages_has_id(const struct filling *f)
+{
+	return f->key == PAGES_ID || f->key == PAGES_NEAR;
+}
+
 static void pages_ok(int rc)
 {
 	ck_assert_msg(rc == 0, "%s", err.msg);
@@ -71,9 +76,9 @@ static unsigned int pages_table(struct store *db, const char *name,
 				const struct filling *f)
 {
 	char sql[COLUMNS_MAX * 6 + 128];
-	size_t n = (size_t)snprintf(
-		sql, sizeof(sql), "CREATE TABLE %s(a%s", name,
-		f->key == PAGES_ID ? " INTEGER PRIMARY KEY" : "");
+	size_t n =
+		(size_t)snprintf(sql, sizeof(sql), "CREATE TABLE %s(a%s", name,
+				 pages_has_id(f) ? " INTEGER PRIMARY KEY" : "");
 	struct bulk_shape shape = { name, NULL, f->columns, false, f->key };
 
 	for (unsigned int i = 1; i < f->columns; i++)
@@ -129,7 +134,12 @@ static void pages_put_key(struct row *r, const struct filling *f,
 
 	if (!i)
 		key = -5;
-	if (f->key == PAGES_ID) {
+	if (f->key == PAGES_NEAR) {
+		/* in groups of 8, each backwards */
+		row_int(r, 0,
+			late ? 2 * (int64_t)i - (1 << 20) - 1
+			     : 2 * (int64_t)(i ^ 7));
+	} else if (f->key == PAGES_ID) {
 		key += 2 * gap;
 		row_int(r, 0, late ? 2 * (int64_t)i - (1 << 20) - 1 : key);
 	} else if (f->key == PAGES_PAIR) {
@@ -165,9 +175,7 @@ static unsigned int pages_put_list(struct store *db, unsigned int t,
 static void pages_fill(struct store *db, unsigned int t,
 		       const struct filling *f, uint64_t seed)
 {
-	unsigned int key = f->key == PAGES_ROWID ? 0
-			   : f->key == PAGES_ID	 ? 1
-						 : 2;
+	unsigned int key = f->key == PAGES_ROWID ? 0 : pages_has_id(f) ? 1 : 2;
 
 	for (unsigned int i = 0; f->list && i < f->rows;)
 		i += pages_put_list(db, t, f, i, &seed);
@@ -340,6 +348,9 @@ START_TEST(tables_of_every_page_size_are_equal)
 		{ PAGES_ID, 9, 2000, 12, 0, 9, 0 },
 		{ PAGES_PAIR, 3, 2000, 0, 0, 7, 0 },
 		{ PAGES_ROWID, 250, 300, 30, 0, 0, 0 },
+		{ PAGES_NEAR, 5, 3000, 12, 0, 0, 0 },
+		{ PAGES_NEAR, 5, 3000, 12, 40, 9, 0 },
+		{ PAGES_NEAR, 1, 20000, 0, 0, 0, 0 },
 	};
 	const struct filling lists[] = {
 		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 1 },
@@ -349,7 +360,7 @@ START_TEST(tables_of_every_page_size_are_equal)
 	};
 
 	pages_both(lists, 4, page_sizes[_i], 1, PAGE_FILE_LOCK);
-	pages_both(f, 8, page_sizes[_i], 1, PAGE_FILE_LOCK);
+	pages_both(f, 11, page_sizes[_i], 1, PAGE_FILE_LOCK);
 }
 END_TEST
 
@@ -364,9 +375,10 @@ START_TEST(tables_of_few_rows_are_equal)
 			{ PAGES_ROWID, 1, n * 20, 0, 0, 0, 0 },
 			{ PAGES_PAIR, 2, n * 60, 0, 0, 0, 0 },
 			{ PAGES_PAIR, 3, n * 8, 0, 0, 0, 9 },
+			{ PAGES_NEAR, 2, n, 200, 0, 0, 0 },
 		};
 
-		pages_both(f, 7, 512, n, PAGE_FILE_LOCK);
+		pages_both(f, 8, 512, n, PAGE_FILE_LOCK);
 	}
 }
 END_TEST
@@ -386,13 +398,56 @@ START_TEST(tables_end_anywhere)
 }
 END_TEST
 
+/* More rows than wait at a time; some come when they cannot be put in order. */
+START_TEST(rows_almost_in_order_are_equal)
+{
+	const struct filling f[] = {
+		{ PAGES_NEAR, 4, 60000, 40, 0, 0, 0 },
+		{ PAGES_NEAR, 4, 60000, 40, 0, 50, 0 },
+		{ PAGES_NEAR, 2, 60000, 9, 0, 3, 0 },
+	};
+
+	pages_both(f, 3, 4096, 1, PAGE_FILE_LOCK);
+}
+END_TEST
+
+/* Both rows wait, or the first was taken. */
+START_TEST(a_key_that_comes_twice_is_an_error)
+{
+	const struct filling f = { PAGES_NEAR, 2, 0, 0, 0, 0, 0 };
+
+	for (unsigned int n = 0; n < 200000; n += 100000) {
+		struct store *db =
+			pages_open("twice", 4096, true, PAGE_FILE_LOCK);
+		unsigned int t = pages_table(db, "t", &f);
+		int rc = 0;
+
+		for (unsigned int i = 0; !rc && i <= n; i++) {
+			struct row r;
+
+			rc = db_row(db, t, 0, &r, &err);
+			if (!rc)
+				row_int(&r, 0, i < n ? i + 1 : 1);
+			if (!rc && !n) {
+				rc = db_row(db, t, 0, &r, &err);
+				row_int(&r, 0, 1);
+			}
+		}
+		ck_assert_int_eq(
+			rc || link_pages(db, &err) || db_drain(db, &err), 1);
+		ck_assert_msg(strstr(err.msg, "constraint"), "%s", err.msg);
+		db_close(db);
+	}
+}
+END_TEST
+
 START_TEST(random_tables_are_equal)
 {
 	uint64_t s = (uint64_t)_i;
 	struct filling f[4];
 
 	for (int i = 0; i < 4; i++) {
-		f[i].key = PAGES_ROWID + (unsigned int)rnd_below(&s, 3);
+		f[i].key = PAGES_ROWID + (unsigned int)rnd_below(&s, 4);
 		f[i].columns = 3 + (unsigned int)rnd_below(&s, 60);
 		f[i].rows =
 			(unsigned int)(rnd_below(&s, 4000) >> rnd_below(&s, 8));
@@ -417,7 +472,7 @@ static unsigned int pages_large(unsigned int rows)
 {
 	const char *more = getenv("PAGES_ROWS");
 
-	return more ? (unsigned int)strtoul(more, NULL, 10) : rows;
+	return more ? (unsigned int)strtoul(more, NULL, 10) : rows / RUN_FEWER;
 }
 
 START_TEST(large_tables_are_equal)
@@ -449,7 +504,9 @@ START_TEST(the_page_of_the_lock_is_left_out)
 		{ PAGES_ROWID, 3, 200, 3000, 0, 0, 0 },
 	};
 
-	for (unsigned int page = 60; page < 460; page += page % 8 ? 1 : 17) {
+	/* 8 more under sanitizers */
+	for (unsigned int page = 60; page < 460;
+	     page += (page % 8 ? 1 : 17) + (RUN_FEWER & 8)) {
 		uint64_t lock = (uint64_t)page * 512;
 
 		sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE,
@@ -565,6 +622,8 @@ int main(void)
 	tcase_add_loop_test(t, tables_of_every_page_size_are_equal, 0, 8);
 	tcase_add_test(t, tables_of_few_rows_are_equal);
 	tcase_add_test(t, tables_end_anywhere);
+	tcase_add_test(t, rows_almost_in_order_are_equal);
+	tcase_add_test(t, a_key_that_comes_twice_is_an_error);
 	tcase_add_loop_test(t, random_tables_are_equal, 0, 12);
 	tcase_add_test(t, the_page_of_the_lock_is_left_out);
 	tcase_add_loop_test(t, pages_give_way_to_those_of_sqlite, 0, 3);

@@ -42,7 +42,7 @@ static void cutting_end(struct cutting *t)
 	}
 	FILE *out = mem_stream(&t->head, &t->len);
 
-	perf_cut_head(c, out);
+	perf_cut_head(c, 0, out);
 	mem_stream_end(out);
 	t->dropped = perf_cut_dropped(c);
 	perf_cut_free(c);
@@ -381,7 +381,7 @@ START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
 
 	FILE *out = mem_stream(&t.head, &t.len);
 
-	perf_cut_head(c, out);
+	perf_cut_head(c, 0, out);
 	mem_stream_end(out);
 	put_sample(&t, 2000);
 	cutting_take(&t, c, &at);

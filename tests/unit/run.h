@@ -6,10 +6,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "stitch/base/sanitizers.h"
 #include "tests/rnd.h"
 
 /* Long enough for valgrind on a busy machine. */
 #define RUN_TIMEOUT 300
+/* What takes ten seconds without sanitizers is a part of that with them. The
+ * group `unit` of 'make check', and .ci/run by name, run the whole without. */
+#define RUN_FEWER (SANITIZERS_ADDRESS ? 8 : 1)
 
 /* A table of cases: every row is a test of its own, by which `test` runs with
  * the row's index in _i. A row begins with its name, a const char *, which is

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "schema/db/db.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
@@ -235,6 +236,63 @@ START_TEST(naming_again_keeps_what_is_there)
 }
 END_TEST
 
+/* Stores names and what the call-site check found. Returns the number of rows
+ * that were written. `kind` is that of the first call site. */
+static int store_files_name_and_check(enum callsite_kind kind)
+{
+	const struct store_callsite c[] = { { 1, kind, 0x1000, false },
+					    { 2, CALLSITE_NO_CALL, 0, true } };
+	const struct store_link l[] = { { 2, 1, CALLSITE_PROVED },
+					{ 1, 2, CALLSITE_GAP } };
+	const struct store_stack_check k[] = {
+		{ 1, 4, 1, 2, 1, 0, CALLSITE_PROVED }, { 2, 1, 0, 0, 0, 0, 0 }
+	};
+
+	run.db = store_open(run.path, true, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	mkstore_name_all();
+	ok(store_callsites_begin(run.db, &err));
+	ok(store_callsites(run.db, c, 2, &err));
+	ok(store_links(run.db, l, 2, &err));
+	ok(store_stack_checks(run.db, k, 2, &err));
+	ok(store_finish(run.db, run.lg, &err));
+	int n = sqlite3_total_changes(run.db->db);
+
+	store_close(run.db);
+	run.db = NULL;
+	return n;
+}
+
+static void store_files_expect(const char *sql, const char *want)
+{
+	run.db = store_open(run.path, false, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	mkstore_expect(sql, want);
+	store_close(run.db);
+	run.db = NULL;
+}
+
+START_TEST(what_is_there_already_is_not_written_again)
+{
+	open_store(false, false);
+	mkstore_fill("app");
+	mkstore_finish();
+	store_close(run.db);
+	ck_assert_int_gt(store_files_name_and_check(CALLSITE_DIRECT), 6);
+	ck_assert_int_eq(store_files_name_and_check(CALLSITE_DIRECT), 0);
+	store_files_expect("SELECT frame, kind, target FROM callsite",
+			   "1|1|4096\n2|5|\n");
+	/* one row differs: its table is written, the others are not */
+	ck_assert_int_eq(store_files_name_and_check(CALLSITE_INDIRECT), 4);
+	store_files_expect("SELECT frame, kind, target FROM callsite",
+			   "1|2|4096\n2|5|\n");
+	store_files_expect("SELECT stack, checked, first FROM stack_check",
+			   "1|4|2\n2|1|\n");
+	store_files_expect("SELECT inner, frame FROM callsite_link",
+			   "1|2\n2|1\n");
+}
+END_TEST
+
 START_TEST(a_damaged_database_is_no_crash)
 {
 	open_store(false, false);
@@ -286,6 +344,7 @@ int main(void)
 	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
 	tcase_add_test(t, files_that_are_not_ours_are_refused);
 	tcase_add_test(t, naming_again_keeps_what_is_there);
+	tcase_add_test(t, what_is_there_already_is_not_written_again);
 	tcase_add_test(t, a_damaged_database_is_no_crash);
 	suite_add_tcase(s, t);
 

@@ -1,0 +1,48 @@
+/* empty.c - a database with all tables and no rows, as pages of its file. */
+#include "schema/db/empty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stitch/base/mem.h"
+
+/* Returns 0 or errno. */
+static int empty_put(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done ? errno : ENOSPC;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int empty_write(const char *path, uint32_t page_size)
+{
+	const struct empty_file *f = empty_files;
+
+	while (f->page_size && f->page_size != page_size)
+		f++;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return errno;
+	char *all = mem_new(1, f->size);
+
+	for (size_t i = 0; i < f->n_run; i++)
+		memcpy(all + f->run[i].off, f->run[i].bytes, f->run[i].len);
+	int rc = empty_put(fd, all, f->size);
+
+	free(all);
+	if (close(fd) && !rc)
+		rc = errno;
+	return rc;
+}

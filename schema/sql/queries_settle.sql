@@ -1,0 +1,190 @@
+-- queries_settle.sql - requests whose stack never came, in the pieces of a
+-- stream: why that is so. See schema/merge/merge_settle.c.
+
+-- name: settle_has_pieces
+SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'cut_behind')
+	AND EXISTS (SELECT 1 FROM request WHERE chain IS NULL
+		AND cookie NOT NULL AND verdict IN (SELECT id FROM word
+			WHERE kind = 'request'
+			AND name IN ('pending_end', 'unexplained')))
+		AS has_pieces
+
+-- name: settle_has_merged
+SELECT EXISTS (SELECT 1 FROM request WHERE flags & 4096)
+	OR EXISTS (SELECT 1 FROM chain WHERE flags & 4096) AS has_merged
+
+-- New verdicts, with what settle_rows tells of their samples.
+-- name: settle_begin
+CREATE TEMP TABLE settled_request(event INTEGER PRIMARY KEY, verdict INTEGER,
+	confidence INTEGER, ended_by INTEGER, until_ns INTEGER, loss INTEGER,
+	flag INTEGER)
+
+-- name: settle_end
+DROP TABLE settled_request
+
+-- What an earlier merge joined or settled is open again: more pieces may be
+-- there, or the other half is taken from another database.
+-- name: settle_open_again
+CREATE TEMP TABLE parted(cookie INTEGER, capture INTEGER, is_chain INTEGER);
+INSERT INTO parted SELECT DISTINCT r.cookie, t.capture, 0
+FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
+WHERE r.flags & 4096 AND r.verdict = (SELECT id FROM word
+	WHERE kind = 'request' AND name = 'matched');
+CREATE TEMP TABLE own(chain INTEGER PRIMARY KEY, n INTEGER);
+INSERT INTO own SELECT id, 0 FROM chain WHERE flags & 4096;
+CREATE TEMP TABLE own_count(chain INTEGER PRIMARY KEY, n INTEGER);
+INSERT INTO own_count SELECT r.chain, count(*) FROM request r
+WHERE r.chain IN (SELECT chain FROM own) AND NOT r.flags & 4096 GROUP BY 1;
+UPDATE own SET n = (SELECT c.n FROM own_count c WHERE c.chain = own.chain)
+WHERE chain IN (SELECT chain FROM own_count);
+INSERT INTO parted SELECT DISTINCT h.cookie, h.capture, 1
+FROM own o JOIN chain h ON h.id = o.chain WHERE NOT o.n;
+UPDATE chain SET n_events = (SELECT n FROM own o WHERE o.chain = chain.id),
+	flags = flags & ~4096
+WHERE id IN (SELECT chain FROM own);
+UPDATE cookies SET no_chain = no_chain + (SELECT count(*) FROM parted p
+		WHERE p.capture = cookies.capture AND NOT p.is_chain),
+	no_sample = no_sample + (SELECT count(*) FROM parted p
+		WHERE p.capture = cookies.capture AND p.is_chain)
+WHERE capture IN (SELECT capture FROM parted);
+DROP TABLE own_count;
+DROP TABLE own;
+DROP TABLE parted;
+INSERT INTO settled_request SELECT r.event,
+	(SELECT id FROM word WHERE kind = 'request' AND name = 'pending_end'),
+	(SELECT id FROM word WHERE kind = 'confidence' AND name = 'explained'),
+	(SELECT id FROM word WHERE kind = 'end' AND name = 'capture'),
+	c.last_ns, NULL, 0
+FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
+JOIN capture c ON c.id = t.capture
+WHERE r.flags & 4096
+
+-- name: settle_joined
+SELECT count(*) AS joined FROM request WHERE chain NOT NULL
+
+-- name: settle_chain_events
+SELECT coalesce(sum(n_events), 0) AS n FROM chain
+
+-- name: settle_put
+INSERT OR REPLACE INTO settled_request VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+
+-- name: settle_rows
+SELECT s.event, s.verdict, s.confidence, s.ended_by, s.until_ns, s.loss, s.flag,
+	r.verdict AS was, e.type, e.comm, e.weight, k.stack AS kernel,
+	u.stack AS user, r.exec_ns, coalesce(100 + k.ended, 0) AS kernel_mark
+FROM settled_request s JOIN request r ON r.event = s.event
+JOIN event e ON e.id = s.event LEFT JOIN raw_chain k ON k.id = e.kraw
+LEFT JOIN raw_chain u ON u.id = r.uraw
+ORDER BY s.event
+
+-- name: settle_request
+UPDATE request SET verdict = ?2, confidence = ?3, ended_by = ?4, until_ns = ?5,
+	loss = ?6, flags = (flags & ~4103) | ?7, chain = NULL, uraw = NULL,
+	latency_ns = NULL, exec_ns = NULL
+WHERE event = ?1
+
+-- name: settle_clear
+DELETE FROM settled_request
+
+-- The pieces of each stream: a line has those that continue each other, and its
+-- number is that of the first. Two pieces that begin or end at one place are of
+-- a stream that was cut twice: which one continues it is not known. What a ring
+-- overwrote, and what aligned captures know of each other, is not in a piece.
+-- name: settle_lines
+CREATE TEMP TABLE piece_link(a INTEGER PRIMARY KEY, b INTEGER);
+INSERT INTO piece_link SELECT min(a.capture), min(b.capture)
+FROM meta a JOIN meta b ON b.key = 'cut_before' AND b.value = a.value
+	AND b.capture <> a.capture
+WHERE a.key = 'cut_behind' GROUP BY a.value HAVING count(*) = 1;
+CREATE TEMP TABLE piece(capture INTEGER PRIMARY KEY, line INTEGER,
+	place INTEGER);
+INSERT INTO piece WITH RECURSIVE line(capture, line, place) AS (
+	SELECT a, a, 0 FROM piece_link
+	WHERE a NOT IN (SELECT b FROM piece_link)
+	UNION ALL
+	SELECT b, line, place + 1 FROM line JOIN piece_link ON a = capture
+) SELECT capture, line, place FROM line;
+DELETE FROM piece WHERE line IN (SELECT p.line FROM piece p
+	JOIN capture c ON c.id = p.capture
+	WHERE c.format IS NOT 'perf' OR c.align NOT NULL OR c.last_ns IS NULL
+		OR c.note LIKE '%overwrite%' OR c.note LIKE '%injected%');
+CREATE TEMP TABLE waiting(event INTEGER PRIMARY KEY, line INTEGER, tid INTEGER);
+INSERT INTO waiting SELECT r.event, p.line, h.tid
+FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
+JOIN piece p ON p.capture = t.capture JOIN thread h ON h.id = e.thread
+WHERE r.chain IS NULL AND r.cookie NOT NULL AND NOT r.flags & 2048
+	AND h.tid >= 0 AND r.verdict IN (SELECT id FROM word
+		WHERE kind = 'request'
+		AND name IN ('pending_end', 'unexplained'));
+CREATE TEMP TABLE waiting_thread(thread INTEGER PRIMARY KEY, line INTEGER,
+	tid INTEGER);
+INSERT INTO waiting_thread SELECT h.id, p.line, h.tid
+FROM thread h JOIN process o ON o.id = h.process
+JOIN piece p ON p.capture = o.capture
+WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting)
+
+-- What the threads of waiting requests did, in the order of time: requests (0),
+-- chains (1), and their end: by EXIT (2), or as their id was used again (3).
+-- name: settle_halves
+SELECT line, tid, time_ns, what, cookie, event, was FROM (
+	SELECT w.line AS line, w.tid AS tid, e.time_ns AS time_ns, 0 AS what,
+		r.cookie AS cookie, q.event AS event, r.verdict AS was
+	FROM request r JOIN event e ON e.id = r.event
+	JOIN waiting_thread w ON w.thread = e.thread
+	LEFT JOIN waiting q ON q.event = r.event
+	WHERE r.cookie NOT NULL AND NOT r.flags & 2048
+	UNION ALL
+	SELECT w.line, w.tid, h.time_ns, 1, h.cookie, NULL, NULL
+	FROM chain h JOIN waiting_thread w ON w.thread = h.thread
+	WHERE NOT h.flags & 2048
+	UNION ALL
+	SELECT w.line, w.tid, h.end_ns, 2 + EXISTS (SELECT 1
+		FROM waiting_thread v JOIN thread o ON o.id = v.thread
+		WHERE v.line = w.line AND v.tid = w.tid
+			AND o.start_ns = h.end_ns), NULL, NULL, NULL
+	FROM waiting_thread w JOIN thread h ON h.id = w.thread
+	WHERE h.end_ns NOT NULL
+) ORDER BY line, tid, time_ns, what, event
+
+-- ?1: the line
+-- name: settle_line
+SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
+		AS system_wide,
+	(SELECT count(*) FROM chain h WHERE h.capture IN (SELECT capture
+		FROM piece WHERE line = ?1)) AS chains
+FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
+
+-- Losses of a line, with the time since when there may have been some. In its
+-- piece a ring may have had no record before, or only one that the piece begins
+-- with; the pieces before have its last one.
+-- ?1: the line
+-- name: settle_losses
+SELECT id, what, cpu, t1, coalesce(max(since, before), since, before) AS t0
+FROM (SELECT l.id, l.what, l.cpu, l.t1, l.t0 AS since, (SELECT max(s.t)
+		FROM cpu_last s JOIN piece q ON q.capture = s.capture
+		WHERE q.line = p.line AND q.place < p.place
+		AND s.cpu IS l.cpu AND s.t < l.t1) AS before
+	FROM loss l JOIN piece p ON p.capture = l.capture WHERE p.line = ?1)
+ORDER BY t1, t0, id
+
+-- name: settle_cpus
+CREATE TEMP TABLE cpu_last(capture INTEGER, cpu INTEGER, t INTEGER,
+	PRIMARY KEY(cpu, capture));
+INSERT INTO cpu_last SELECT capture, cpu, max(t) FROM (
+	SELECT y.capture AS capture, e.cpu AS cpu, max(e.time_ns) AS t
+	FROM event e JOIN event_type y ON y.id = e.type
+	WHERE e.cpu NOT NULL GROUP BY 1, 2
+	UNION ALL
+	SELECT capture, cpu, max(time_ns) FROM chain WHERE cpu NOT NULL
+	GROUP BY 1, 2)
+WHERE capture IN (SELECT p.capture FROM piece p WHERE EXISTS (SELECT 1
+	FROM piece q JOIN loss l ON l.capture = q.capture
+	WHERE q.line = p.line AND q.place AND l.cpu NOT NULL))
+GROUP BY 1, 2
+
+-- name: settle_lines_end
+DROP TABLE cpu_last;
+DROP TABLE waiting_thread;
+DROP TABLE waiting;
+DROP TABLE piece;
+DROP TABLE piece_link
