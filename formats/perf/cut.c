@@ -744,7 +744,8 @@ static void cut_write_place(const struct perf_cut *c, uint64_t place,
 
 void perf_cut_tail(const struct perf_cut *c, uint64_t place, FILE *out)
 {
-	cut_write_place(c, place, PERF_CUT_ENDS, out);
+	if (c->head.n)
+		cut_write_place(c, place, PERF_CUT_ENDS, out);
 }
 
 void perf_cut_head(struct perf_cut *c, uint64_t place, FILE *out)
