@@ -43,7 +43,7 @@ has_followed() {	# has_followed N
 	[ -e seg/.followed ] && [ "$(wc -l <seg/.followed)" = "$1" ]
 }
 until_true() {	# until_true COMMAND...: soon
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		! "$@" || return 0
 		sleep 0.1
 	done
