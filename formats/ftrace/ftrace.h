@@ -245,6 +245,12 @@ struct ft_stat {
 	uint64_t overrun, commit_overrun, dropped;
 };
 
+/* A stream, and the time of its first item. */
+struct ft_heap_at {
+	uint64_t time;
+	uint32_t stream;
+};
+
 #define FT_NEAR 256u
 #define FT_SETTLED 64u
 
@@ -322,7 +328,7 @@ struct ft {
 	/* State of next(). */
 	struct ft_synthetic *synthetic;
 	size_t n_synthetic, cap_synthetic, synthetic_pos;
-	uint32_t *heap; /* streams that have an item, earliest first */
+	struct ft_heap_at *heap; /* streams that have an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* refs of the current item, not returned yet */
 	size_t n_due, cap_due, due_pos;

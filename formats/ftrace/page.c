@@ -152,29 +152,35 @@ static int ft_page_skip_discarded(struct ft_page *pg, uint32_t delta,
 }
 
 /* Takes an entry with data. Returns false, and takes nothing, if it is another
- * one or damaged: what it is, the functions above tell. */
-static inline bool ft_page_take_plain(const struct ft *ft, struct bytes *b,
-				      uint32_t *delta, struct bytes *out)
+ * one or damaged: what it is, the functions above tell. Inline, because gcc
+ * then keeps the window in registers. */
+static inline __attribute__((always_inline)) bool
+ft_page_take_plain(const struct ft *ft, struct bytes *b, uint32_t *delta,
+		   struct bytes *out)
 {
+	struct bytes in = *b;
 	uint32_t head = 4;
 	uint32_t w;
 
-	if (bytes_peek_u32(b, 0, &w))
+	if (bytes_peek_u32(&in, 0, &w))
 		return false;
 	uint32_t type = ft->big ? w >> 27 : w & 31;
 	uint32_t len = type * 4;
 
 	if (type == TYPE_LONG) {
-		if (bytes_peek_u32(b, 4, &len) || len < 4 || len & 3)
+		if (bytes_peek_u32(&in, 4, &len) || len < 4 || len & 3)
 			return false;
 		head = 8;
 		len -= 4;
 	}
-	if (type >= TYPE_PADDING || bytes_left(b) - head < len)
+	if (type >= TYPE_PADDING || bytes_left(&in) - head < len)
 		return false;
 	*delta = ft->big ? w & 0x7ffffff : w >> 5;
-	b->pos += head;
-	return !bytes_take(b, len, out, NULL);
+	in.pos += head;
+	in.end = in.pos + len;
+	b->pos = in.end;
+	*out = in;
+	return true;
 }
 
 int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,

@@ -236,17 +236,11 @@ static void ft_stream_fill(struct ft *ft, struct ft_stream *s)
 
 /* ---- all rings */
 
-static uint64_t ft_heap_key(struct ft *ft, uint32_t stream)
+static bool ft_heap_is_earlier(const struct ft_heap_at *a,
+			       const struct ft_heap_at *b)
 {
-	return ft_stream_item(&ft->stream[stream], 0)->time;
-}
-
-static bool ft_heap_is_earlier(struct ft *ft, uint32_t a, uint32_t b)
-{
-	uint64_t x = ft_heap_key(ft, a);
-	uint64_t y = ft_heap_key(ft, b);
-
-	return x < y || (x == y && a < b);
+	return a->time < b->time ||
+	       (a->time == b->time && a->stream < b->stream);
 }
 
 static void ft_heap_sift_down(struct ft *ft, size_t i)
@@ -255,16 +249,23 @@ static void ft_heap_sift_down(struct ft *ft, size_t i)
 		size_t low = i;
 
 		for (size_t c = 2 * i + 1; c < 2 * i + 3 && c < ft->n_heap; c++)
-			if (ft_heap_is_earlier(ft, ft->heap[c], ft->heap[low]))
+			if (ft_heap_is_earlier(&ft->heap[c], &ft->heap[low]))
 				low = c;
 		if (low == i)
 			return;
-		uint32_t t = ft->heap[i];
+		struct ft_heap_at t = ft->heap[i];
 
 		ft->heap[i] = ft->heap[low];
 		ft->heap[low] = t;
 		i = low;
 	}
+}
+
+static struct ft_heap_at ft_heap_item(struct ft *ft, uint32_t stream)
+{
+	return (struct ft_heap_at){
+		ft_stream_item(&ft->stream[stream], 0)->time, stream
+	};
 }
 
 static void ft_heap_start(struct ft *ft)
@@ -276,7 +277,7 @@ static void ft_heap_start(struct ft *ft)
 	for (uint32_t i = 0; i < ft->n_stream; i++) {
 		ft_stream_fill(ft, &ft->stream[i]);
 		if (ft->stream[i].n)
-			ft->heap[ft->n_heap++] = i;
+			ft->heap[ft->n_heap++] = ft_heap_item(ft, i);
 	}
 	for (size_t i = ft->n_heap / 2; i-- > 0;)
 		ft_heap_sift_down(ft, i);
@@ -285,14 +286,17 @@ static void ft_heap_start(struct ft *ft)
 /* Removes the earliest item and refills its ring. */
 static void ft_heap_drop_first(struct ft *ft)
 {
-	struct ft_stream *s = &ft->stream[ft->heap[0]];
+	uint32_t stream = ft->heap[0].stream;
+	struct ft_stream *s = &ft->stream[stream];
 
 	s->head = (s->head + 1) % FT_AHEAD;
 	s->n--;
 	/* Half of the ring is always ahead, which is enough to find stacks. */
 	if (s->n < FT_AHEAD / 2 && !s->at_end)
 		ft_stream_fill(ft, s);
-	if (!s->n)
+	if (s->n)
+		ft->heap[0] = ft_heap_item(ft, stream);
+	else
 		ft->heap[0] = ft->heap[--ft->n_heap];
 	ft_heap_sift_down(ft, 0);
 }
@@ -373,7 +377,7 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			ft_heap_start(ft);
 			ft_next_add_synthetic(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
-			uint32_t stream = ft->heap[0];
+			uint32_t stream = ft->heap[0].stream;
 
 			ft_next_add_refs(
 				ft, stream,

@@ -11,12 +11,6 @@
 #define CHUNK_MIN ((size_t)4 * 1024)
 #define CHUNK_MAX ((size_t)256 * 1024)
 
-struct arena_chunk {
-	struct arena_chunk *next;
-	size_t used, size;
-	_Alignas(16) unsigned char data[];
-};
-
 /* exit(3): two threads must not call it at once. The first one keeps the lock,
  * and may be here again by what exit() calls. */
 static pthread_mutex_t mem_ending = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -130,29 +124,23 @@ char *mem_strdup(const char *s)
 	return s ? mem_dup(s, strlen(s)) : NULL;
 }
 
-void *arena_take(struct arena *a, size_t n)
+void *arena_take_chunk(struct arena *a, size_t n)
 {
-	struct arena_chunk *c = a->chunk;
+	size_t size = a->used < CHUNK_MIN   ? CHUNK_MIN
+		      : a->used < CHUNK_MAX ? a->used
+					    : CHUNK_MAX;
 
-	n = (n + 7) & ~(size_t)7;
-	if (!c || c->size - c->used < n) {
-		size_t size = a->used < CHUNK_MIN   ? CHUNK_MIN
-			      : a->used < CHUNK_MAX ? a->used
-						    : CHUNK_MAX;
+	size = n > size ? n : size;
+	struct arena_chunk *c = malloc(sizeof(*c) + size);
 
-		size = n > size ? n : size;
-		c = malloc(sizeof(*c) + size);
-		if (!c)
-			out_of_memory(size);
-		c->next = a->chunk;
-		c->used = 0;
-		c->size = size;
-		a->chunk = c;
-	}
-	void *p = c->data + c->used;
-	c->used += n;
+	if (!c)
+		out_of_memory(size);
+	c->next = a->chunk;
+	c->used = n;
+	c->size = size;
+	a->chunk = c;
 	a->used += n;
-	return p;
+	return c->data;
 }
 
 char *arena_strdup(struct arena *a, const char *s)

@@ -50,8 +50,27 @@ struct arena {
 	struct arena_chunk *chunk;
 	size_t used; /* bytes returned in total */
 };
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t used, size;
+	_Alignas(16) unsigned char data[];
+};
+/* arena_take() of n bytes, a multiple of 8, where the last chunk has no room.
+ */
+void *arena_take_chunk(struct arena *a, size_t n)
+	__attribute__((returns_nonnull));
 /* Returns n bytes, 8-byte aligned and not zeroed. */
-void *arena_take(struct arena *a, size_t n) __attribute__((returns_nonnull));
+static inline void *arena_take(struct arena *a, size_t n)
+{
+	struct arena_chunk *c = a->chunk;
+
+	n = (n + 7) & ~(size_t)7;
+	if (!c || c->size - c->used < n)
+		return arena_take_chunk(a, n);
+	c->used += n;
+	a->used += n;
+	return c->data + c->used - n;
+}
 char *arena_strdup(struct arena *a, const char *s);
 /* Returns x, the character, y. */
 char *arena_join(struct arena *a, const char *x, char between, const char *y);

@@ -90,17 +90,25 @@ static const struct call *keep_call(struct arena *a, const struct call *c)
 	return own;
 }
 
-static void keep_sample(struct arena *a, struct rec_sample *s)
+/* What few samples have. */
+static void keep_rest(struct arena *a, struct rec_sample *s)
 {
-	keep_addrs(a, &s->kern);
-	keep_addrs(a, &s->user);
 	s->held = keep_held(a, s->held, s->n_held);
 	s->user_regs.v = keep_bytes(a, s->user_regs.v,
 				    s->user_regs.n * sizeof(*s->user_regs.v));
 	s->branch = keep_bytes(a, s->branch, s->n_branch * sizeof(*s->branch));
 	s->extra = keep_extras(a, s->extra, s->n_extra);
-	s->call = keep_call(a, s->call);
 	s->member = keep_bytes(a, s->member, s->n_member * sizeof(*s->member));
+}
+
+static void keep_sample(struct arena *a, struct rec_sample *s)
+{
+	keep_addrs(a, &s->kern);
+	keep_addrs(a, &s->user);
+	s->call = keep_call(a, s->call);
+	if (s->n_held || s->user_regs.n || s->n_branch || s->n_extra ||
+	    s->n_member)
+		keep_rest(a, s);
 }
 
 void keep_record(struct record *rec, struct arena *a)

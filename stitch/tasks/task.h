@@ -69,4 +69,11 @@ struct thread {
 	struct shared_task shared;
 	struct join_task join;
 };
+
+/* What struct tasks begins with, by slot: each record asks for these several
+ * times. */
+struct tasks_slots {
+	struct thread *thread;
+	struct process *process;
+};
 #endif

@@ -30,11 +30,6 @@ void tasks_together(struct tasks *ts, uint16_t source, uint16_t line);
 /* Sets the time of the current record; TIME_NONE: unknown. */
 void tasks_now(struct tasks *ts, int64_t t);
 
-/* What struct tasks begins with: each record asks for these several times. */
-struct tasks_slots {
-	struct thread *thread;
-	struct process *process;
-};
 static inline struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot)
 {
 	return &((struct tasks_slots *)ts)->thread[slot];

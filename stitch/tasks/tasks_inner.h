@@ -6,7 +6,6 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/kin.h"
 #include "stitch/tasks/task.h"
-#include "stitch/tasks/tasks.h"
 
 /* Ended threads, in the order of their ends. */
 struct dying {
