@@ -44,7 +44,7 @@ watch() {	# watch DIR FOLDER...: until DIR has what is in the folders now; they 
 	done
 	# shellcheck disable=SC2086 # options
 	"$B" follow -q -o "$to" $WATCH "$@" >out 2>err &
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	for _ in $(seq 300); do
 		[ "$(grep -c . "$to/.followed" 2>/dev/null)" != "$want" ] || break
 		sleep 0.2
 	done
@@ -252,7 +252,7 @@ done
 say finished_files_of_a_folder_are_segments
 "$M" 1.txt sw/perf.data.2026112106999999
 "$B" follow -q -o seg sw >out 2>err &
-for _ in 1 2 3 4 5 6 7 8 9 10; do
+for _ in $(seq 300); do
 	[ ! -s seg/segment-000013.db ] || break
 	sleep 0.2
 done
@@ -271,7 +271,7 @@ bad=$?
 say a_file_that_was_removed_is_said
 
 until_true() {	# until_true COMMAND...: soon
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+	for _ in $(seq 300); do
 		! "$@" || return 0
 		sleep 0.3
 	done

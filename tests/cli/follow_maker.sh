@@ -24,7 +24,7 @@ say() {	# say NAME: by $bad
 	fi
 }
 until_true() {	# until_true COMMAND...: soon
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		! "$@" >/dev/null 2>&1 || return 0
 		sleep 0.1
 	done

@@ -179,7 +179,7 @@ cp v6.dat heard/trace.dat
 touch -d '1 minute ago' heard/trace.host:1234.dat heard/trace.host:99.dat heard/trace.dat
 : >heard/trace.host:99.cpu0
 begin heard
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in $(seq 300); do
 	[ ! -s seg/segment-000001.db ] || break
 	sleep 0.2
 done

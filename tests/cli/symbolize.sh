@@ -271,7 +271,7 @@ serve() {
 	rm -f port asked
 	python3 server.py "$@" &
 	server=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
+	for _ in $(seq 300)
 	do
 		[ ! -s port ] || break
 		sleep 0.1

@@ -19,7 +19,7 @@ XDG_CACHE_HOME=$dir/cache LC_ALL=C.UTF-8 TERM=screen
 export XDG_CACHE_HOME LC_ALL TERM
 
 shows() {	# shows TEXT: the screen, soon
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+	for _ in $(seq 300); do
 		tmux capture-pane -p >screen 2>&1
 		if grep -q -- "$1" screen
 		then return 0
@@ -120,7 +120,7 @@ mkfifo map
 sed -e '1i set -m' -e 's/--no-symbols/--perf-map 10=map/' -e 's/^echo "status.*/echo stopped; fg %2/' run.sh >stops.sh
 tmux new-session -d -x 60 -y 12 'bash stops.sh'
 shows 'no segment is finished yet' && cat stream.pipe >fifo && tmux send-keys q && {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 300); do
 		[ "$(tmux display-message -p '#{alternate_on}')" = 1 ] || break
 		sleep 0.2
 	done
