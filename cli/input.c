@@ -237,7 +237,7 @@ static bool input_is_folder(const char *path)
 }
 
 /* Reads the databases that input_path() has found as one. */
-static struct store *database_open_several(const struct merged_paths *list,
+static struct store *database_open_several(struct merged_paths *list,
 					   struct err *err)
 {
 	struct merge_counts counts;

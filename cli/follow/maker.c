@@ -3,8 +3,10 @@
 #include "cli/follow/maker.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +57,15 @@ void maker_free(struct maker *m)
 	free(m);
 }
 
+/* If the process that receives is killed, the next run makes what was not
+ * finished: this one must not go on beside it. Called in the new process. */
+static void maker_die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+}
+
 /* Commands of the user must not get the sockets: the process ends when nobody
  * holds the other end of its own. */
 static bool maker_start(struct maker *m)
@@ -64,8 +75,11 @@ static bool maker_start(struct maker *m)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return false;
 	fflush(NULL);
+	pid_t parent = getpid();
+
 	m->pid = fork();
 	if (!m->pid) {
+		maker_die_with(parent);
 		if (m->o.leave)
 			m->o.leave(m->o.leave_arg);
 		make_segments(&(struct make_opts){ .dir = m->o.dir,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/follow/piece.h"
 #include "cli/follow/tracefs.h"
 
 #define NS 1000000000
@@ -95,4 +96,30 @@ void ring_tell_left(const char *input, int32_t cpu, uint64_t n)
 		"backstitch: %s: CPU %" PRId32 ": %" PRIu64
 		" events are left in the ring; the next run reads them\n",
 		input, cpu, n);
+}
+
+struct ring_counts ring_counts_lost(const struct ring_counts *sum,
+				    uint64_t marked)
+{
+	struct ring_counts lost = *sum;
+
+	if (lost.overrun < marked)
+		lost.overrun = marked;
+	return lost;
+}
+
+int ring_tell_lost(struct piece *p, int32_t cpu, struct ring_counts *told,
+		   const struct ring_counts *end, struct err *err)
+{
+	struct ring_counts lost = {
+		.overrun = end->overrun - told->overrun,
+		.commit_overrun = end->commit_overrun - told->commit_overrun,
+		.dropped = end->dropped - told->dropped,
+	};
+
+	*told = *end;
+	if (!lost.overrun && !lost.commit_overrun && !lost.dropped)
+		return 0;
+	return piece_set_stats(p, cpu, lost.overrun, lost.commit_overrun,
+			       lost.dropped, err);
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct err;
+struct piece;
 struct tracefs;
 
 /* Counters of the kernel since the buffer was followed. */
@@ -19,6 +21,15 @@ uint64_t ring_count(const char *text, const char *key);
 /* Reads the counters into last, and adds to sum what they grew by. */
 void ring_counts_read(const struct tracefs *fs, int32_t cpu,
 		      struct ring_counts *last, struct ring_counts *sum);
+/* Returns what was lost, if pages marked so many events as lost. Events that
+ * the kernel counted as overwritten are marked in the next page, with a number
+ * if there is room for it: the larger of both sums is what was lost. */
+struct ring_counts ring_counts_lost(const struct ring_counts *sum,
+				    uint64_t marked);
+/* Stores in a part what was lost since the part before it, which told what is
+ * in told. Returns 0, or -1 and *err. */
+int ring_tell_lost(struct piece *p, int32_t cpu, struct ring_counts *told,
+		   const struct ring_counts *end, struct err *err);
 /* Returns the time of the ring's clock, or UINT64_MAX if nobody tells it. */
 uint64_t ring_time(const struct tracefs *fs, int32_t cpu);
 /* Says how many events the kernel counts as read that were not seen; damaged:

@@ -99,31 +99,10 @@ struct rings {
 };
 
 /* Notes what was lost up to here, where the pages of the tail end: pages of the
- * next part may come before the tail is complete. Events that the kernel
- * counted as overwritten are marked in the next page, with a number if there is
- * room for it: the larger of both sums is what was lost. */
+ * next part may come before the tail is complete. */
 static void ring_note_lost(struct ring *r)
 {
-	r->end = r->sum;
-	if (r->end.overrun < r->marked)
-		r->end.overrun = r->marked;
-}
-
-/* Stores in the tail what was lost since the part before it. */
-static int ring_tell_lost(struct ring *r, struct piece *p, struct err *err)
-{
-	struct ring_counts lost = {
-		.overrun = r->end.overrun - r->told.overrun,
-		.commit_overrun =
-			r->end.commit_overrun - r->told.commit_overrun,
-		.dropped = r->end.dropped - r->told.dropped,
-	};
-
-	r->told = r->end;
-	if (!lost.overrun && !lost.commit_overrun && !lost.dropped)
-		return 0;
-	return piece_set_stats(p, r->cpu, lost.overrun, lost.commit_overrun,
-			       lost.dropped, err);
+	r->end = ring_counts_lost(&r->sum, r->marked);
 }
 
 /* ---- parts */
@@ -156,7 +135,8 @@ static int rings_end_tail(struct rings *rs, struct err *err)
 	threads_forget(rs->src.threads);
 	for (size_t i = 0; i < rs->n; i++) {
 		rs->ring[i].late = false;
-		if (ring_tell_lost(&rs->ring[i], &rs->tail, err))
+		if (ring_tell_lost(&rs->tail, rs->ring[i].cpu,
+				   &rs->ring[i].told, &rs->ring[i].end, err))
 			return -1;
 	}
 	rs->tail.number = 0;

@@ -278,8 +278,9 @@ static int merged_read(struct merge *m, const struct merged_paths *list,
 	return merge_load_chosen(m, err);
 }
 
-int merged_make(const struct merged_paths *list, const char *out, bool force,
-		struct store **db, struct merge_counts *counts, struct err *err)
+static int merged_try(const struct merged_paths *list, const char *out,
+		      bool force, struct store **db,
+		      struct merge_counts *counts, struct err *err)
 {
 	struct merge *m = merge_new();
 	int rc = -1;
@@ -305,5 +306,40 @@ int merged_make(const struct merged_paths *list, const char *out, bool force,
 	}
 out:
 	merge_free(m);
+	return rc;
+}
+
+/* Takes databases out of the list that were removed after they were found, as
+ * 'follow --keep' does, and says so. Returns whether there was one. */
+static bool merged_leave_removed(struct merged_paths *list)
+{
+	struct stat st;
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (!stat(list->path[i], &st) || errno != ENOENT) {
+			list->path[n++] = list->path[i];
+			continue;
+		}
+		progress_clear();
+		fprintf(stderr, "%s: was removed meanwhile, and is left out\n",
+			list->path[i]);
+		free(list->path[i]);
+	}
+	bool some = n < list->n;
+
+	list->n = n;
+	return some;
+}
+
+int merged_make(struct merged_paths *list, const char *out, bool force,
+		struct store **db, struct merge_counts *counts, struct err *err)
+{
+	int rc;
+
+	/* each time the list is shorter */
+	while ((rc = merged_try(list, out, force, db, counts, err)) &&
+	       merged_leave_removed(list) && list->n)
+		;
 	return rc;
 }

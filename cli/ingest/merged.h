@@ -33,9 +33,11 @@ void merged_paths_release(struct merged_paths *list);
 int merged_expand(struct merged_paths *list, const char *arg, struct err *err);
 
 /* Merges the databases that the options leave. out NULL: into a temporary
- * database, or, of a single database, opens that one. Returns 0 and *db, which
- * the caller closes, or -1 and *err. */
-int merged_make(const struct merged_paths *list, const char *out, bool force,
+ * database, or, of a single database, opens that one. Databases that are
+ * removed before they were read, as by 'follow --keep', leave the list, and
+ * stderr says so; with none left that is an error. Returns 0 and *db, which the
+ * caller closes, or -1 and *err. */
+int merged_make(struct merged_paths *list, const char *out, bool force,
 		struct store **db, struct merge_counts *counts,
 		struct err *err);
 #endif

@@ -24,8 +24,6 @@
 #define MISC_KERNEL 1
 #define MISC_GUEST_KERNEL 4
 #define MISC_EXEC (1 << 13)
-#define KSYMBOL_UNREGISTER 1
-#define BPF_UNLOAD 2
 /* A pipe has no larger payload behind a record than formats of tracepoints. */
 #define PAYLOAD_MAX ((uint64_t)1 << 30)
 
@@ -38,15 +36,6 @@
 struct cut_bytes {
 	unsigned char *data;
 	size_t n, cap;
-};
-
-/* Kernel objects, in the order in which a piece begins with them. */
-enum cut_kernel {
-	CUT_MAPS,
-	CUT_KSYMBOLS,
-	CUT_BPF,
-	CUT_CGROUPS,
-	CUT_KERNEL,
 };
 
 /* A thread; its mappings are in the one whose tid is its pid. */
@@ -386,46 +375,6 @@ static int cut_take_fork(struct perf_cut *c, const struct cut_record *r,
 	return 0;
 }
 
-/* Code of the kernel that was made at run time, BPF programs, control groups:
- * until they are unloaded. The kernel does not tell when a group is removed. */
-static int cut_take_object(struct perf_cut *c, const struct cut_record *r,
-			   struct err *err)
-{
-	struct bytes b = r->b;
-	uint64_t key = 0;
-	uint32_t id = 0;
-	uint32_t len;
-	uint16_t type = 0;
-	uint16_t flags = 0;
-	enum cut_kernel kind;
-	bool gone = false;
-
-	if (r->type == PR_KSYMBOL) {
-		kind = CUT_KSYMBOLS;
-		if (bytes_u64(&b, &key, err) || bytes_u32(&b, &len, err) ||
-		    bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err))
-			return -1;
-		gone = flags & KSYMBOL_UNREGISTER;
-	} else if (r->type == PR_BPF_EVENT) {
-		kind = CUT_BPF;
-		if (bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err) ||
-		    bytes_u32(&b, &id, err))
-			return -1;
-		key = id;
-		gone = type == BPF_UNLOAD;
-	} else {
-		kind = CUT_CGROUPS;
-		if (bytes_u64(&b, &key, err))
-			return -1;
-	}
-	if (gone)
-		cut_objects_remove(&c->kernel[kind], key, 0);
-	else
-		cut_objects_put(&c->kernel[kind], key, 0,
-				mem_dup(r->data, r->size), r->size);
-	return 0;
-}
-
 static int cut_take_packed(struct perf_cut *c, const struct cut_record *r,
 			   struct err *err)
 {
@@ -452,6 +401,9 @@ static int cut_take_packed(struct perf_cut *c, const struct cut_record *r,
 static int cut_take_state(struct perf_cut *c, const struct cut_record *r,
 			  struct err *err)
 {
+	const struct cut_object_record object = { r->type, r->data, r->size,
+						  r->b };
+
 	switch (r->type) {
 	case PR_COMM:
 		return cut_take_comm(c, r, err);
@@ -462,7 +414,7 @@ static int cut_take_state(struct perf_cut *c, const struct cut_record *r,
 	case PR_EXIT:
 		return cut_take_fork(c, r, err);
 	default:
-		return cut_take_object(c, r, err);
+		return cut_objects_take(c->kernel, &object, err);
 	}
 }
 

@@ -4,10 +4,13 @@
 
 #include <stdlib.h>
 
+#include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
 #define SWEEP_MIN 64
+#define KSYMBOL_UNREGISTER 1
+#define BPF_UNLOAD 2
 
 /* ---- mappings */
 
@@ -203,4 +206,44 @@ void cut_objects_write(const struct cut_objects *s, FILE *out)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->item[i].record)
 			fwrite(s->item[i].record, 1, s->item[i].size, out);
+}
+
+/* Code of the kernel that was made at run time, BPF programs, control groups:
+ * until they are unloaded. The kernel does not tell when a group is removed. */
+int cut_objects_take(struct cut_objects kernel[CUT_KERNEL],
+		     const struct cut_object_record *r, struct err *err)
+{
+	struct bytes b = r->b;
+	uint64_t key = 0;
+	uint32_t id = 0;
+	uint32_t len;
+	uint16_t type = 0;
+	uint16_t flags = 0;
+	enum cut_kernel kind;
+	bool gone = false;
+
+	if (r->type == PR_KSYMBOL) {
+		kind = CUT_KSYMBOLS;
+		if (bytes_u64(&b, &key, err) || bytes_u32(&b, &len, err) ||
+		    bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err))
+			return -1;
+		gone = flags & KSYMBOL_UNREGISTER;
+	} else if (r->type == PR_BPF_EVENT) {
+		kind = CUT_BPF;
+		if (bytes_u16(&b, &type, err) || bytes_u16(&b, &flags, err) ||
+		    bytes_u32(&b, &id, err))
+			return -1;
+		key = id;
+		gone = type == BPF_UNLOAD;
+	} else {
+		kind = CUT_CGROUPS;
+		if (bytes_u64(&b, &key, err))
+			return -1;
+	}
+	if (gone)
+		cut_objects_remove(&kernel[kind], key, 0);
+	else
+		cut_objects_put(&kernel[kind], key, 0,
+				mem_dup(r->data, r->size), r->size);
+	return 0;
 }

@@ -10,7 +10,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "stitch/base/bytes.h"
 #include "stitch/base/table.h"
+
+struct err;
 
 /* The kernel allows a process 65530 mappings (vm.max_map_count). */
 #define CUT_STATE_MAX ((size_t)1 << 16)
@@ -56,6 +59,27 @@ struct cut_objects {
 void cut_objects_put(struct cut_objects *s, uint64_t a, uint64_t b,
 		     unsigned char *record, size_t size);
 void cut_objects_remove(struct cut_objects *s, uint64_t a, uint64_t b);
+/* A record of an object; b is behind its header. */
+struct cut_object_record {
+	uint32_t type;
+	const void *data;
+	size_t size;
+	struct bytes b;
+};
+
+/* The kinds, in the order in which a piece begins with them. */
+enum cut_kernel {
+	CUT_MAPS,
+	CUT_KSYMBOLS,
+	CUT_BPF,
+	CUT_CGROUPS,
+	CUT_KERNEL,
+};
+
+/* Takes a KSYMBOL, BPF_EVENT or CGROUP record into the set of its kind. Returns
+ * 0, or -1 and *err. */
+int cut_objects_take(struct cut_objects kernel[CUT_KERNEL],
+		     const struct cut_object_record *r, struct err *err);
 void cut_objects_release(struct cut_objects *s);
 void cut_objects_write(const struct cut_objects *s, FILE *out);
 #endif

@@ -17,7 +17,7 @@
 #define BATCH 32
 /* The default of 8 MiB would count as data under a memory limit. Registers and
  * rules of a frame are the largest part: some KiB. */
-#define STACK_BYTES ((size_t)512 << 10)
+#define STACK_BYTES ((size_t)256 << 10)
 
 /* Times to look whether a job has ended before sleeping until then: most take
  * less than going to sleep. */

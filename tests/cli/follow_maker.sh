@@ -92,6 +92,24 @@ say a_segment_that_ends_two_processes_stays_and_the_others_are_made
 bad=$?
 say the_next_run_makes_what_stayed
 
+# it would work on the same files as the next run; the kernel tells even one that is stopped
+ended() {	# ended PID
+	[ ! -e "/proc/$1/status" ] || grep -q '^State:.[ZX]' "/proc/$1/status"
+}
+rm -rf seg
+mkfifo stream
+"$B" follow -q -o seg --segment 5K stream >out 2>err &
+pid=$!
+exec 3>stream
+cat whole.pipe >&3
+until_true test -e seg/segment-000002.db && child=$(pgrep -P $pid) && kill -STOP "$child" && kill -KILL $pid &&
+	until_true ended "$child"
+bad=$?
+exec 3>&-
+wait $pid 2>/dev/null
+kill -KILL "$child" 2>/dev/null
+say the_process_is_killed_with_follow
+
 # ---- no process can be started
 
 touch nofork

@@ -108,11 +108,12 @@ done
 for f in uid-basic k-callstack
 do
 	cp -r "$packed/lttng/$f/trace" "$work/$f"
-	for s in $(find "$work/$f" -name '*_[0-9]*' ! -name '*.idx')
+	find "$work/$f" -name '*_[0-9]*' ! -name '*.idx' >"$work/streams"
+	while read -r s
 	do
 		damage "$s" "$work/stream"
 		cat "$work/stream" >"$s"
-	done
+	done <"$work/streams"
 	same "$f, damaged" "$work/$f" --fields all --no-symbols
 	if [ "$(sqlite3 "$work/16.db" "SELECT count(*) > 0 FROM damage WHERE kind = 'damage'")" = 1 ]
 	then

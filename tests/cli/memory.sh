@@ -1,6 +1,6 @@
 #!/bin/sh
-# memory.sh - captures of ftrace that are larger than the memory there is.
-# usage: BACKSTITCH=PROGRAM MKFTRACE=PROGRAM tests/cli/memory.sh; prints "ok NAME" or "not ok NAME" lines.
+# memory.sh - captures that are larger than the memory there is, and what ingest(1) promises in MEMORY.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM MKFTRACE=PROGRAM tests/cli/memory.sh; prints "ok NAME" or "not ok NAME" lines.
 #
 # What is in use is bounded by the number of distinct stacks, never by the
 # length: a trace.dat, and a text on a pipe, under a limit of the data segment
@@ -8,6 +8,8 @@
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 make=${MKFTRACE:-$root/build/mkftrace}
+mkcap=${MKCAP:-$root/build/mkcap}
+captures=$root/tests/captures
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
@@ -52,3 +54,39 @@ reads a_trace_dat_larger_than_memory big.dat $?
 # shellcheck disable=SC2002 # a pipe is what is asked for
 cat big.txt | limited ingest -q -f --no-symbols -o big.db - 2>err
 reads a_text_on_a_pipe_larger_than_memory big.txt $?
+
+# holds NAME LIMIT ARG... : an ingest of that many bytes of data, and all events
+holds() {
+	name=$1 limit=$(($2 / 1024)) want=$3
+	shift 3
+	if limited ingest -q -f --no-symbols -o holds.db "$@" 2>err &&
+		[ "$(sqlite3 holds.db 'SELECT count(*) FROM event')" = "$want" ]
+	then echo "ok $name"
+	else
+		echo "not ok $name"
+		sed 's/^/# /' err | tail -n 3
+	fi
+}
+
+MB=1000000
+fixed=$((32 * MB))
+events=$("$B" query --format csv "$captures/tiny-sframe.data" 'SELECT count(*) FROM event' | tail -n 1)
+holds threads_that_unwind_need_what_is_documented \
+	$((fixed + 64 * MB * 3 / 10)) "$events" --jobs 64 "$captures/tiny-sframe.data"
+
+# Stacks of 20 frames, two of which are in no other stack.
+stacks=70000
+awk -v n=$stacks 'BEGIN {
+	print "event cpu-clock period=1000"
+	print "mmap pid=100 start=0x400000 len=0x7f000000 pgoff=0 path=/bin/app"
+	for (k = 0; k < 18; k++)
+		common = common sprintf(",0x%x", 4194304 + k * 16)
+	for (i = 0; i < n; i++)
+		printf "sample pid=100 tid=100 cpu=%d time=%d u=0x%x,0x%x%s\n",
+			i % 4, 1000 + i, 8388608 + i * 16, 8388616 + i * 16,
+			common
+}' >stacks.txt
+"$mkcap" stacks.txt stacks.data || exit 2
+holds distinct_stacks_need_what_is_documented \
+	$((fixed + 2 * MB * 3 / 10 + stacks * (200 + 20 * 8 + 2 * 500))) \
+	$stacks --jobs 2 stacks.data

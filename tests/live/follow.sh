@@ -27,6 +27,7 @@ cat >load.c <<'END'
 #include <time.h>
 #include <unistd.h>
 static volatile unsigned long x;
+static void *volatile kept; /* so that the call is made */
 __attribute__((noinline)) static void hot(void) { for (int i = 0; i < 200000; i++) x += i; }
 __attribute__((noinline)) static void warm(void) { for (int i = 0; i < 50000; i++) x += i; }
 int main(int argc, char **argv)
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
 	time_t end = time(NULL) + atoi(argv[1]);
 	int n = 0;
 	while (time(NULL) < end) {
-		for (int i = 0; i < 20; i++) { hot(); warm(); free(malloc(100)); }
+		for (int i = 0; i < 20; i++) { hot(); warm(); kept = malloc(100); free(kept); }
 		if (argc > 2 && n++ < atoi(argv[2]) && !fork()) _exit(0);
 		while (waitpid(-1, NULL, WNOHANG) > 0) ;
 	}
@@ -174,7 +175,7 @@ if command -v lttng-sessiond >/dev/null && [ -n "$wrapper" ] && ! pgrep lttng-se
 	bad=$?
 	"$B" ingest -q --separate -o lall.db lttng/archives/* 2>>err || bad=1
 	echo "# $(count lall.db) events in $(find lseg -name '*.db' | wc -l) chunks, in segments $(count lseg/*.db)"
-	[ "$(count lall.db)" = "$(count lseg/*.db)" ] && [ "$(count lall.db)" -gt 0 ] || bad=1
+	[ "$(count lall.db)" = "$(count lseg/*.db)" ] && [ "$(count lall.db)" -gt 1000 ] || bad=1
 	say chunks_of_a_rotated_session_are_followed
 else
 	echo "skip lttng: not installed, or it runs already"

@@ -404,6 +404,39 @@ START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
 }
 END_TEST
 
+START_TEST(a_piece_ends_at_the_place_at_which_the_next_begins)
+{
+	struct perf_cut *c = perf_cut_new("test");
+	uint64_t place[2];
+	struct cutting t;
+	size_t at = 0;
+
+	cutting_begin(&t);
+	put_round(&t);
+	cutting_take(&t, c, &at);
+	place[0] = perf_cut_place(c);
+	put_round(&t);
+	cutting_take(&t, c, &at);
+	place[1] = perf_cut_place(c);
+	ck_assert(place[0] && place[1] && place[0] != place[1]);
+	FILE *out = mem_stream(&t.head, &t.len);
+
+	perf_cut_head(c, place[0], out);
+	perf_cut_tail(c, place[1], out);
+	mem_stream_end(out);
+	ck_assert_uint_eq(cutting_value(&t, PR_CUT, 0, 0), place[0]);
+	ck_assert_uint_eq(cutting_value(&t, PR_CUT, 1, 0), place[1]);
+	free(t.head);
+	out = mem_stream(&t.head, &t.len);
+	/* nothing is before the first one */
+	perf_cut_head(c, 0, out);
+	mem_stream_end(out);
+	ck_assert_uint_eq(cutting_value(&t, PR_CUT, 0, 0), 0);
+	perf_cut_free(c);
+	free(t.head);
+	free(t.b.d);
+}
+
 START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
 {
 	const struct pb_event e = { .attr_size = PB_ATTR,
@@ -444,7 +477,8 @@ START_TEST(mappings_of_which_only_some_are_known_keep_their_times)
 }
 END_TEST
 
-RUN("perf_cut", mappings_of_which_only_some_are_known_keep_their_times,
+RUN("perf_cut", a_piece_ends_at_the_place_at_which_the_next_begins,
+    mappings_of_which_only_some_are_known_keep_their_times,
     what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece,
     large_records_that_wait_for_earlier_ones_are_bounded,
     what_is_read_later_but_was_earlier_revives_no_thread,

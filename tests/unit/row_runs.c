@@ -17,35 +17,35 @@ struct taken {
 	uint32_t stop_at; /* 0: never */
 };
 
-static size_t row_of(int64_t key, char row[64])
+static size_t runs_row(int64_t key, char row[64])
 {
 	return (size_t)snprintf(row, 64, "row %lld%.*s", (long long)key,
 				(int)(key % 40),
 				"........................................");
 }
 
-static int take_row(void *arg, int64_t key, const void *row, size_t len)
+static int runs_expect(void *arg, int64_t key, const void *row, size_t len)
 {
 	struct taken *t = arg;
 	char want[64];
 
 	must(!t->n || key >= t->last);
-	must(len == row_of(key, want) && !memcmp(row, want, len));
+	must(len == runs_row(key, want) && !memcmp(row, want, len));
 	t->last = key;
 	return ++t->n == t->stop_at ? 7 : 0;
 }
 
-static bool add_row(struct row_runs *rr, int64_t key)
+static bool runs_put(struct row_runs *rr, int64_t key)
 {
 	char row[64];
 
-	return row_runs_add(rr, key, row, row_of(key, row));
+	return row_runs_add(rr, key, row, runs_row(key, row));
 }
 
 /* Each key comes at most `group` places from where it belongs. Returns how many
  * rows were refused. */
-static uint32_t add_shuffled(struct row_runs *rr, struct taken *t,
-			     uint32_t group, uint64_t *state)
+static uint32_t runs_shuffled(struct row_runs *rr, struct taken *t,
+			      uint32_t group, uint64_t *state)
 {
 	uint32_t *key = mem_new(group, sizeof(*key));
 	uint32_t refused = 0;
@@ -61,9 +61,9 @@ static uint32_t add_shuffled(struct row_runs *rr, struct taken *t,
 			key[k] = swap;
 		}
 		for (uint32_t i = 0; i < group; i++)
-			refused += !add_row(rr, key[i]);
+			refused += !runs_put(rr, key[i]);
 		if (rr->bytes > 1 << 20)
-			must(!row_runs_take(rr, 1 << 19, take_row, t));
+			must(!row_runs_take(rr, 1 << 19, runs_expect, t));
 	}
 	free(key);
 	return refused;
@@ -78,8 +78,8 @@ START_TEST(rows_that_are_almost_in_order_are_put_in_order)
 		struct row_runs rr = { .n = 0 };
 		struct taken t = { 0 };
 
-		ck_assert_uint_eq(add_shuffled(&rr, &t, group[i], &state), 0);
-		ck_assert_int_eq(row_runs_take(&rr, 0, take_row, &t), 0);
+		ck_assert_uint_eq(runs_shuffled(&rr, &t, group[i], &state), 0);
+		ck_assert_int_eq(row_runs_take(&rr, 0, runs_expect, &t), 0);
 		ck_assert_uint_eq(t.n, ROWS);
 		ck_assert_uint_eq(rr.bytes, 0);
 		row_runs_release(&rr);
@@ -92,11 +92,11 @@ START_TEST(a_row_below_one_that_was_taken_is_refused)
 	struct row_runs rr = { .n = 0 };
 	struct taken t = { 0 };
 
-	ck_assert(add_row(&rr, 10) && add_row(&rr, 5) && add_row(&rr, 20));
-	ck_assert_int_eq(row_runs_take(&rr, rr.bytes - 1, take_row, &t), 0);
+	ck_assert(runs_put(&rr, 10) && runs_put(&rr, 5) && runs_put(&rr, 20));
+	ck_assert_int_eq(row_runs_take(&rr, rr.bytes - 1, runs_expect, &t), 0);
 	ck_assert_uint_eq(t.n, 1);
-	ck_assert(!add_row(&rr, 4) && !add_row(&rr, 5) && add_row(&rr, 6));
-	ck_assert_int_eq(row_runs_take(&rr, 0, take_row, &t), 0);
+	ck_assert(!runs_put(&rr, 4) && !runs_put(&rr, 5) && runs_put(&rr, 6));
+	ck_assert_int_eq(row_runs_take(&rr, 0, runs_expect, &t), 0);
 	ck_assert_uint_eq(t.n, 4);
 	row_runs_release(&rr);
 }
@@ -109,12 +109,12 @@ START_TEST(no_more_runs_are_made_than_there_are)
 	struct taken t = { 0 };
 
 	for (int i = 0; i < ROW_RUNS_MAX; i++)
-		ck_assert(add_row(&rr, 1000 - i));
-	ck_assert(!add_row(&rr, 10));
-	ck_assert(add_row(&rr, 1001));
-	ck_assert_int_eq(row_runs_take(&rr, 0, take_row, &t), 0);
+		ck_assert(runs_put(&rr, 1000 - i));
+	ck_assert(!runs_put(&rr, 10));
+	ck_assert(runs_put(&rr, 1001));
+	ck_assert_int_eq(row_runs_take(&rr, 0, runs_expect, &t), 0);
 	ck_assert_uint_eq(t.n, ROW_RUNS_MAX + 1);
-	ck_assert(add_row(&rr, 1002));
+	ck_assert(runs_put(&rr, 1002));
 	row_runs_release(&rr);
 }
 END_TEST
@@ -125,8 +125,8 @@ START_TEST(what_fn_returns_ends_the_taking)
 	struct taken t = { .stop_at = 3 };
 
 	for (int i = 0; i < 10; i++)
-		ck_assert(add_row(&rr, i));
-	ck_assert_int_eq(row_runs_take(&rr, 0, take_row, &t), 7);
+		ck_assert(runs_put(&rr, i));
+	ck_assert_int_eq(row_runs_take(&rr, 0, runs_expect, &t), 7);
 	ck_assert_uint_eq(t.n, 3);
 	row_runs_release(&rr);
 }
@@ -143,11 +143,11 @@ START_TEST(runs_that_were_long_give_their_memory_back)
 		const int64_t end = (int64_t)(ROW_RUNS_MAX - i) << 40;
 
 		for (int k = 0; k < 30000; k++)
-			ck_assert(add_row(&rr, (int64_t)i * 30000 + k));
-		ck_assert(add_row(&rr, end));
-		ck_assert_int_eq(
-			row_runs_take(&rr, (size_t)(i + 1) * 100, take_row, &t),
-			0);
+			ck_assert(runs_put(&rr, (int64_t)i * 30000 + k));
+		ck_assert(runs_put(&rr, end));
+		ck_assert_int_eq(row_runs_take(&rr, (size_t)(i + 1) * 100,
+					       runs_expect, &t),
+				 0);
 	}
 	for (int i = 0; i < ROW_RUNS_MAX; i++)
 		cap += rr.run[i].cap;
