@@ -18,7 +18,7 @@
 #define FIELDS_MAX 500
 /* Bytes that the classes of all events may take. Every class has the fields of
  * the common context again, so small metadata could ask for any amount. */
-#define PLANNED_MAX ((uint64_t)24 << 20)
+#define PLANNED_MAX ((uint64_t)22 << 20)
 #define NAME_MAX_LEN 120
 
 /* The structures that hold the fields of an event. */
@@ -498,7 +498,7 @@ struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
 		plan->classes = mem_new(sc->n_event, sizeof(*plan->classes));
 	struct ctf_class *cl = &plan->classes[ec - sc->event];
 
-	*why = "a limit: the classes of events need more than 24 MiB";
+	*why = "a limit: the classes of events need more than 22 MiB";
 	if (!cl->made &&
 	    (ctf->planned > PLANNED_MAX || ctf->n_event == CTF_EVENTS_MAX))
 		return NULL;

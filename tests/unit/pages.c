@@ -281,7 +281,7 @@ static void pages_make_both(const struct filling *f, size_t n, int page_size,
 	db[0] = pages_open("sql", page_size, false, lock);
 	db[1] = pages_open("pages", page_size, true, lock);
 	for (int k = 0; k < 2; k++) {
-		unsigned int t[8];
+		unsigned int t[11];
 
 		for (size_t i = 0; i < n; i++) {
 			pages_name(name, i);
