@@ -4,9 +4,9 @@
  * not, and memory does not depend on their number. Any thread may find at any
  * time; only one at a time may put.
  *
- * Measured with 152,679 stack dumps of a compiler, which have 73,000 addresses:
- * a cache of its own for each thread, of 65,536 places with one address each,
- * missed 600,000 times, and a miss costs 0.3 us. */
+ * To look an address up again costs 0.3 us, half of a short walk: 152,679 stack
+ * dumps of a compiler have 73,000 addresses, more than the 65,536 places, of
+ * one address each, that each thread had before. */
 #ifndef SYMBOLIZE_UNWIND_UNWIND_PLACES_H
 #define SYMBOLIZE_UNWIND_UNWIND_PLACES_H
 #include <stdatomic.h>
