@@ -127,32 +127,6 @@ static bool section_inflate_to(struct section_inflate *si, uint64_t end)
 	return si->n >= end;
 }
 
-bool section_inflate_part(struct section_inflate *si, uint64_t off,
-			  uint64_t *end)
-{
-	uint64_t long_len = 0;
-	uint32_t len = 0;
-	uint64_t at;
-	struct bytes b;
-
-	/* 64-bit lengths have 12 bytes */
-	if (off > si->size || si->size - off < 12)
-		return false;
-	section_inflate_to(si, off + 12);
-	bytes_init(&b, si->buf, (size_t)si->n, "", 0, si->swap);
-	if (bytes_skip(&b, off, NULL) || bytes_u32(&b, &len, NULL) ||
-	    (len == UINT32_MAX && bytes_u64(&b, &long_len, NULL)))
-		return false;
-	at = bytes_off(&b);
-	if (__builtin_add_overflow(at, len == UINT32_MAX ? long_len : len,
-				   end) ||
-	    *end > si->size || !section_inflate_to(si, *end))
-		return false;
-	if (*end > si->shown)
-		section_inflate_show(si, *end);
-	return true;
-}
-
 /* After the last byte comes a mark, of which inflate() may know only when it
  * has room for more. */
 static void section_inflate_end(struct section_inflate *si)
@@ -194,4 +168,32 @@ bool section_inflate_all(struct section_inflate *si)
 	}
 	si->whole = true;
 	return si->sound;
+}
+
+bool section_inflate_part(struct section_inflate *si, uint64_t off,
+			  uint64_t *end)
+{
+	uint64_t long_len = 0;
+	uint32_t len = 0;
+	uint64_t at;
+	struct bytes b;
+
+	/* 64-bit lengths have 12 bytes */
+	if (off > si->size || si->size - off < 12)
+		return false;
+	section_inflate_to(si, off + 12);
+	bytes_init(&b, si->buf, (size_t)si->n, "", 0, si->swap);
+	if (bytes_skip(&b, off, NULL) || bytes_u32(&b, &len, NULL) ||
+	    (len == UINT32_MAX && bytes_u64(&b, &long_len, NULL)))
+		return false;
+	at = bytes_off(&b);
+	if (__builtin_add_overflow(at, len == UINT32_MAX ? long_len : len,
+				   end) ||
+	    *end > si->size || !section_inflate_to(si, *end))
+		return false;
+	if (si->n == si->size)
+		return section_inflate_all(si);
+	if (*end > si->shown)
+		section_inflate_show(si, *end);
+	return true;
 }

@@ -28,7 +28,8 @@ struct section_inflate *section_inflate_open(const struct elf_file *ef,
 void section_inflate_close(struct section_inflate *si);
 /* Shows the bytes up to the end of the part that begins at byte off with its
  * length, as units and line tables do. Stores that end. Returns false if there
- * is no whole part: the section ends, or is damaged. */
+ * is no whole part: the section ends, or is damaged. The checksum is over all
+ * bytes, and so is tested only when the last one is there. */
 bool section_inflate_part(struct section_inflate *si, uint64_t off,
 			  uint64_t *end);
 /* Shows all bytes. Returns false if the section is damaged: the data, the

@@ -284,6 +284,21 @@ START_TEST(a_cut_section_leads_to_nothing_wrong)
 }
 END_TEST
 
+/* The checksum is behind the last byte. */
+START_TEST(a_wrong_checksum_of_lines_that_were_all_read_leads_to_nothing)
+{
+	struct damaged m;
+	struct said b;
+
+	inflate_read(&m, ".debug_line");
+	m.p[m.off + m.size - 1] ^= 1;
+	inflate_ask_damaged(&m, n_known, &b);
+	ck_assert_uint_eq(b.n, 0);
+	inflate_free(&b);
+	free(m.p);
+}
+END_TEST
+
 /* Bytes that are inflated wrongly may say anything; that must be harmless. */
 START_TEST(flipped_bits_are_harmless)
 {
@@ -311,4 +326,6 @@ RUN_WITH("dwarf_inflate", inflate_setup, inflate_teardown,
 	 compressed_sections_say_what_plain_ones_say,
 	 the_order_in_which_places_are_asked_for_does_not_matter,
 	 a_wrong_stated_size_of_units_leads_to_nothing_wrong,
-	 a_cut_section_leads_to_nothing_wrong, flipped_bits_are_harmless)
+	 a_cut_section_leads_to_nothing_wrong,
+	 a_wrong_checksum_of_lines_that_were_all_read_leads_to_nothing,
+	 flipped_bits_are_harmless)
