@@ -393,7 +393,7 @@ static int merge_code_take_raw(struct merge *m, struct merge_part *p,
 	} key = { { hash_content(addrs.text, addrs.len, 1),
 		    hash_content(addrs.text, addrs.len, 2) },
 		  stack,
-		  (uint32_t)(ended << 8 | caller) };
+		  (uint32_t)((uint64_t)ended << 8 | (uint64_t)caller) };
 	size_t before = c->raws.n;
 	uint32_t id = intern_add_bytes(&c->raws, &key, sizeof(key)) + 1;
 	struct row row;

@@ -101,6 +101,12 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 	g->sum[at].n = (int64_t)((uint64_t)g->sum[at].n + (uint64_t)n);
 }
 
+void merge_groups_leave(struct merge_groups *g, const struct merge_group *key,
+			int64_t weight)
+{
+	merge_groups_add(g, key, (int64_t)(0 - (uint64_t)weight), -1);
+}
+
 /* Returns the new id of a group's comm. It is the first one of its name in its
  * database, so that it may be of a capture that is left out. */
 static uint32_t group_comm(struct merge *m, const struct merge_part *p,

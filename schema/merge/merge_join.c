@@ -57,13 +57,13 @@ static void join_regroup(struct merge *m, const struct rows *r)
 		.type = (uint32_t)rows_int(r, MERGE_JOINS_TYPE),
 		.comm = (uint32_t)rows_int(r, MERGE_JOINS_COMM),
 		.kernel = (uint32_t)rows_int(r, MERGE_JOINS_KERNEL),
-		.mark = -(int32_t)rows_int(r, MERGE_JOINS_VERDICT),
+		.mark = merge_group_mark(rows_int(r, MERGE_JOINS_VERDICT)),
 		.kernel_mark = (int32_t)rows_int(r, MERGE_JOINS_KERNEL_MARK),
 		.weighs = rows_value(r, MERGE_JOINS_WEIGHT).kind == VALUE_INT,
 	};
 	int64_t weight = rows_int(r, MERGE_JOINS_WEIGHT);
 
-	merge_groups_add(m->groups, &g, -weight, -1);
+	merge_groups_leave(m->groups, &g, weight);
 	merge_group_join(&g, (uint32_t)rows_int(r, MERGE_JOINS_USER),
 			 rows_value(r, MERGE_JOINS_EXEC_NS).kind != VALUE_NULL);
 	merge_groups_add(m->groups, &g, weight, 1);

@@ -75,7 +75,7 @@ static void settle_regroup(struct merge *m, const struct rows *r)
 		.type = (uint32_t)rows_int(r, SETTLE_ROWS_TYPE),
 		.comm = (uint32_t)rows_int(r, SETTLE_ROWS_COMM),
 		.kernel = (uint32_t)rows_int(r, SETTLE_ROWS_KERNEL),
-		.mark = -(int32_t)rows_int(r, SETTLE_ROWS_WAS),
+		.mark = merge_group_mark(rows_int(r, SETTLE_ROWS_WAS)),
 		.kernel_mark = (int32_t)rows_int(r, SETTLE_ROWS_KERNEL_MARK),
 		.weighs = rows_value(r, SETTLE_ROWS_WEIGHT).kind == VALUE_INT,
 	};
@@ -85,9 +85,9 @@ static void settle_regroup(struct merge *m, const struct rows *r)
 		merge_group_join(&g, (uint32_t)rows_int(r, SETTLE_ROWS_USER),
 				 rows_value(r, SETTLE_ROWS_EXEC_NS).kind !=
 					 VALUE_NULL);
-	merge_groups_add(m->groups, &g, -weight, -1);
+	merge_groups_leave(m->groups, &g, weight);
 	g.user = 0;
-	g.mark = -(int32_t)rows_int(r, SETTLE_ROWS_VERDICT);
+	g.mark = merge_group_mark(rows_int(r, SETTLE_ROWS_VERDICT));
 	merge_groups_add(m->groups, &g, weight, 1);
 }
 

@@ -203,6 +203,14 @@ void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name);
 /* The group of samples without their user stack becomes that of those with it;
  * after_exec: the stack is of the program after an exec. */
 void merge_group_join(struct merge_group *g, uint32_t user, bool after_exec);
+/* Returns the mark of samples without a user stack. */
+static inline int32_t merge_group_mark(int64_t verdict)
+{
+	return (int32_t)(0 - (uint32_t)verdict);
+}
+/* Takes one sample away. */
+void merge_groups_leave(struct merge_groups *g, const struct merge_group *key,
+			int64_t weight);
 /* Adds n samples; n may be negative. */
 void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 		      int64_t weight, int64_t n);
