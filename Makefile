@@ -298,6 +298,7 @@ for_group = $(if $(filter $(or $(GROUPS),$(1)),$(1)),$(2),$(filter \
 	$(patsubst %,$(O)/%,$(GROUPS)),$(2)))
 check-build: all $(call for_group,unit,$(UNIT_BIN)) \
 	$(call for_group,damage,$(DAMAGE_BIN)) $(NAMES_BIN) $(O)/truth/truth \
+	$(call for_group,compare,$(O)/damage/ctf_meta) \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind $(call for_group,fuzz,fuzz)
 check-run:
 	@O=$(O) SAN='$(SAN)' tests/run.sh $(GROUPS)

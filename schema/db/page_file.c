@@ -315,10 +315,11 @@ static int page_file_begin(struct page_file *pf)
 		return rc;
 	if (fstat(pf->fd, &st))
 		return SQLITE_IOERR;
-	uint64_t written = (uint64_t)st.st_size;
+	uint64_t all = (uint64_t)st.st_size;
+	uint64_t end = all - (all < pf->began ? all : pf->began) + GAP;
 
-	written -= written < pf->began ? written : pf->began;
-	pf->gap = (uint32_t)((written + GAP) / pf->page_size);
+	/* none of the pages that are there may be one of ours */
+	pf->gap = (uint32_t)((end < all ? all : end) / pf->page_size);
 	page_file_set_next(pf, pf->gap + 1);
 	return page_file_watch(pf);
 }

@@ -165,6 +165,9 @@ def main():
     if "ingest" not in took:
         return 1
     ratios(perfs, took, n)
+    runs.processors("ingest, no symbols", [
+        US, "ingest", "-f", "--fields", "none", "--no-symbols", "-o", BASIC,
+        BIG])
     views(n, size)
     memory()
     print("load average %.2f; %d targets missed"

@@ -48,6 +48,7 @@ def measure(trace):
         runs.ratio(took, "babeltrace2 2.1 -o dummy", "ingest --fields none",
                    1.5)
         runs.ratio(took, "babeltrace2 2.1 text", "ingest --fields all", 4)
+    runs.processors("ingest --fields none", ingest("none", path))
 
 
 def main():

@@ -83,6 +83,7 @@ def main():
     reports = [name + " report" for name in others]
     runs.ratio(took, reports, "ingest --fields none", 12)
     runs.ratio(took, reports, "ingest --fields all", 10)
+    runs.processors("ingest --fields all", ingest("all", BIG))
     reading(counted)
     print("memory: ulimit -d %d; KiB" % runs.LIMIT)
     for capture in (SMALL, BIG):

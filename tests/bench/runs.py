@@ -132,6 +132,39 @@ def ratio(took, a, b, wanted, smaller=False):
            smaller, "  (cpu %.2f)" % (best(a, "cpu") / best(b, "cpu")))
 
 
+def longest_thread(args):
+    """Seconds on a processor of the thread of args that computes most: with a
+    processor for each thread it cannot take less time."""
+    seconds = {}
+    with open("bench/out.log", "wb") as log:
+        p = subprocess.Popen(args, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=log)
+        while p.poll() is None:
+            tasks = "/proc/%d/task" % p.pid
+            try:
+                for thread in os.listdir(tasks):
+                    with open("%s/%s/schedstat" % (tasks, thread)) as f:
+                        seconds[thread] = int(f.read().split()[0]) / 1e9
+            except (OSError, IndexError):
+                pass
+            time.sleep(0.002)
+    return max(seconds.values(), default=0)
+
+
+def processors(name, args):
+    """Prints the best wall times of args on 1, 2 and 4 processors; for more
+    than there are, what is possible on paper."""
+    print("%s on" % name)
+    for n in (1, 2, 4):
+        if n <= os.cpu_count():
+            cpus = "0-%d" % (n - 1)
+            best = min(Run(["taskset", "-c", cpus] + args).wall
+                       for _ in range(RUNS))
+            print("  %d processor%s %30.2f s" % (n, " " if n == 1 else "s", best))
+    print("  on paper, one for each thread  %11.2f s, of the longest thread"
+          % min(longest_thread(args) for _ in range(RUNS)))
+
+
 def memory(name, args):
     """Does it work under the limit, and what does it take at most?"""
     limited = Run(args, LIMIT)

@@ -131,9 +131,10 @@ def compiler(build):
           " unwinding alone %.1f times"
           % (samples / perf, perf / ingest, ours * perf / samples))
     took = runs.race(lambda _: contenders(build, FILE), samples, "samples")
-    os.unlink(DB)
     runs.ratio(took, [name + " script" for name in PERFS], "ingest --jobs 2",
                5)
+    runs.processors("ingest --jobs 4", ingest(build, FILE, "--jobs", "4"))
+    os.unlink(DB)
 
 
 def library(i):

@@ -1,9 +1,11 @@
 /* libdw.c - unwinds every stack dump of captures with libdw too, and compares.
  *
  * usage: libdw [--time] [--show CLASS] SYMFS CAPTURE [SYMFS CAPTURE...]
- * One process's files are one Dwfl that is kept while its mappings are the
- * same, which is the fastest way to use libdw. Samples that have both a chain
- * and a dump are unwound from the dump. Frames that differ belong to a class:
+ * One process's files are one Dwfl that is kept while its mappings of code are
+ * the same, which is the fastest way to use libdw; a file that is mapped over
+ * the data of another one begins a new Dwfl, as modules must not overlap.
+ * Samples that have both a chain and a dump are unwound from the dump. Frames
+ * that differ belong to a class:
  *
  * unmapped  libdw's last frame is in no executable mapping; we leave it out
  * pointer   at code without a table one of the two goes on by frame pointer
@@ -84,6 +86,7 @@ struct both {
 	const struct abi *abi;
 	struct abi_values v;
 	struct space *sp;
+	bool stale; /* sp has a file that is not there any more */
 	uint64_t ip[FRAMES_MAX];
 	uint32_t n;
 };
@@ -178,9 +181,17 @@ static void libdw_report(struct both *b, uint64_t pc)
 	struct unwind_image *m =
 		unwind_images_of(unwind_get_images(b->run.ours), map.image);
 	if (!m ||
-	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr) ||
-	    dwfl_addrmodule(s->dwfl, pc))
+	    !elf_vaddr(m->seg, m->n_seg, pc - map.start + map.pgoff, &vaddr))
 		return;
+	Dwfl_Module *known = dwfl_addrmodule(s->dwfl, pc);
+
+	if (known) {
+		const char *name = dwfl_module_info(known, NULL, NULL, NULL,
+						    NULL, NULL, NULL, NULL);
+
+		b->stale |= strcmp(name, m->path) != 0;
+		return;
+	}
 	if (m->kind == IMAGE_VDSO && !strcmp(m->path, "[vdso]")) {
 		int fd = own_vdso();
 
@@ -268,6 +279,13 @@ static int libdw_take_frame(Dwfl_Frame *f, void *arg)
 	return DWARF_CB_OK;
 }
 
+static void libdw_begin_space(struct both *b, struct space *s)
+{
+	dwfl_end(s->dwfl);
+	*s = (struct space){ .epoch = b->in->epoch, .used = ++b->clock };
+	s->dwfl = dwfl_begin(&callbacks);
+}
+
 static struct space *libdw_space_of(struct both *b)
 {
 	struct space *s = &b->space[0];
@@ -281,17 +299,15 @@ static struct space *libdw_space_of(struct both *b)
 		if (b->space[i].used < s->used)
 			s = &b->space[i];
 	}
-	dwfl_end(s->dwfl);
-	*s = (struct space){ .epoch = b->in->epoch, .used = ++b->clock };
-	s->dwfl = dwfl_begin(&callbacks);
+	libdw_begin_space(b, s);
 	return s;
 }
 
-static void libdw_by_libdw(struct both *b)
+static void libdw_walk(struct both *b)
 {
 	b->n = 0;
+	b->stale = false;
 	abi_values(b->abi, b->in->regs, &b->v);
-	b->sp = libdw_space_of(b);
 	libdw_report(b, b->v.pc);
 	if (!b->sp->attached)
 		b->sp->attached = dwfl_attach_state(b->sp->dwfl, NULL, 1,
@@ -300,6 +316,16 @@ static void libdw_by_libdw(struct both *b)
 		dwfl_getthread_frames(b->sp->dwfl, 1, libdw_take_frame, b);
 	if (!b->n)
 		b->ip[b->n++] = b->v.pc;
+}
+
+static void libdw_by_libdw(struct both *b)
+{
+	b->sp = libdw_space_of(b);
+	libdw_walk(b);
+	if (b->stale) {
+		libdw_begin_space(b, b->sp);
+		libdw_walk(b);
+	}
 }
 
 static bool is_code(struct both *b, uint64_t pc)

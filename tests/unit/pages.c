@@ -46,9 +46,10 @@ static void pages_file(const char *name, char path[128])
 	snprintf(path, 128, "%s/%s", dir, name);
 }
 
-/* pages: B-trees are built without SQLite. */
-static struct store *pages_open(const char *name, int page_size, bool pages,
-				uint64_t lock)
+/* first: what is in the database already. pages: B-trees are built without
+ * SQLite. */
+static struct store *pages_open_with(const char *first, const char *name,
+				     int page_size, bool pages, uint64_t lock)
 {
 	struct store *db = mem_new(1, sizeof(*db));
 	char path[128];
@@ -60,9 +61,9 @@ static struct store *pages_open(const char *name, int page_size, bool pages,
 	ck_assert_int_eq(sqlite3_open(path, &db->db), SQLITE_OK);
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA page_size=%d; PRAGMA journal_mode=OFF;"
-		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-256; BEGIN;"
-		 "CREATE TABLE first(a)",
-		 page_size);
+		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-256; %s;"
+		 "BEGIN; CREATE TABLE first(a)",
+		 page_size, first);
 	pages_ok(db_exec(db, sql, &err));
 	ck_assert_int_eq(bulk_register(db->db, &db->bulk), SQLITE_OK);
 	if (pages)
@@ -70,6 +71,12 @@ static struct store *pages_open(const char *name, int page_size, bool pages,
 			page_file_new(db->db, path, (uint32_t)page_size, lock);
 	db->wr = writer_new(db->db, &db->bulk, db->path, false);
 	return db;
+}
+
+static struct store *pages_open(const char *name, int page_size, bool pages,
+				uint64_t lock)
+{
+	return pages_open_with("", name, page_size, pages, lock);
 }
 
 static unsigned int pages_table(struct store *db, const char *name,
@@ -598,6 +605,26 @@ START_TEST(a_table_with_rows_is_not_overwritten)
 }
 END_TEST
 
+START_TEST(pages_come_behind_those_of_a_large_database)
+{
+	const struct filling f = { PAGES_ID, 3, 60000, 9, 0, 0, 0 };
+	struct store *db = pages_open_with(
+		"CREATE TABLE zero(a); INSERT INTO zero VALUES(zeroblob(5000000))",
+		"large", 4096, true, PAGE_FILE_LOCK);
+	unsigned int t = pages_table(db, "t", &f);
+
+	pages_fill(db, t, &f, 1);
+	pages_ok(link_pages(db, &err));
+	pages_check(db);
+	sqlite3_stmt *st = db_prepare(
+		db, "SELECT 1 FROM zero WHERE a = zeroblob(5000000)", &err);
+
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	sqlite3_finalize(st);
+	db_close(db);
+}
+END_TEST
+
 static void pages_set_up(void)
 {
 	scratch_make(dir, sizeof(dir));
@@ -630,6 +657,7 @@ int main(void)
 	tcase_add_test(t, a_full_disk_ends_it);
 	tcase_add_test(t, other_databases_are_refused);
 	tcase_add_test(t, a_table_with_rows_is_not_overwritten);
+	tcase_add_test(t, pages_come_behind_those_of_a_large_database);
 	suite_add_tcase(s, t);
 	suite_add_tcase(s, large);
 
