@@ -139,7 +139,7 @@ const struct dwarf_unit *dwarf_units_get(struct dwarf_units *us, size_t i)
 const struct dwarf_range *dwarf_units_ranges(const struct dwarf_units *us,
 					     const struct dwarf_unit *u)
 {
-	return us->range + u->first;
+	return u->n ? us->range + u->first : NULL;
 }
 
 void dwarf_units_need_lines(struct dwarf_units *us, Dwarf_Die *unit)
