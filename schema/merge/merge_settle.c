@@ -8,7 +8,8 @@
  * cookie of the thread, its end and the losses are in them, and
  * missing_reason.h judges as it does for a capture in one piece. The verdict is
  * marked (VERDICT_MERGED): a later merge, which may have more pieces, begins
- * with the request as it was.
+ * with the request as it was. That nothing explains a request is said only if
+ * no piece that is not there could tell of a loss before its end.
  *
  * Not judged, so that they stay pending_end, are requests of streams that are
  * not perf's, that overwrite their rings, that were aligned with others or that
@@ -51,6 +52,7 @@ struct settle {
 	int64_t line;
 	struct losses *losses;
 	struct session session;
+	int64_t known; /* losses before are known; TIME_NONE: all of them */
 	bool judges;
 	/* of the thread: entries as in join.c, [0] is unused */
 	int64_t tid;
@@ -219,7 +221,12 @@ static void settle_take(struct settle *s, const struct rows *r)
 static int settle_put(struct settle *s, const struct settle_wait *w,
 		      const struct fact_request *r, struct err *err)
 {
-	if (w->was == REQ_UNEXPLAINED && r->verdict == REQ_UNEXPLAINED)
+	bool open = s->known != TIME_NONE &&
+		    (r->until == TIME_NONE || r->until > s->known);
+
+	/* a piece that is not there may tell of the loss */
+	if (r->verdict == REQ_UNEXPLAINED &&
+	    (open || w->was == REQ_UNEXPLAINED))
 		return 0;
 	sqlite3_bind_int64(s->put, 1, w->event);
 	sqlite3_bind_int64(s->put, 2, r->verdict);
@@ -298,6 +305,7 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 			.last = rows_int(r, SETTLE_LINE_LAST_NS),
 			.n_chains = (uint64_t)rows_int(r, SETTLE_LINE_CHAINS),
 		};
+		s->known = rows_int_or(r, SETTLE_LINE_KNOWN_NS, TIME_NONE);
 		s->judges = s->session.n_chains != 0;
 	}
 	rows_close(r);

@@ -121,7 +121,12 @@ CREATE TEMP TABLE waiting_thread(thread INTEGER PRIMARY KEY, line INTEGER,
 INSERT INTO waiting_thread SELECT h.id, p.line, h.tid
 FROM thread h JOIN process o ON o.id = h.process
 JOIN piece p ON p.capture = o.capture
-WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting)
+WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting);
+CREATE TEMP TABLE thread_begin(line INTEGER, tid INTEGER, start_ns INTEGER,
+	PRIMARY KEY(line, tid, start_ns)) WITHOUT ROWID;
+INSERT OR IGNORE INTO thread_begin SELECT w.line, w.tid, h.start_ns
+FROM waiting_thread w JOIN thread h ON h.id = w.thread
+WHERE h.start_ns NOT NULL
 
 -- What the threads of waiting requests did, in the order of time: requests (0),
 -- chains (1), and their end: by EXIT (2), or as their id was used again (3).
@@ -139,17 +144,25 @@ SELECT line, tid, time_ns, what, cookie, event, was FROM (
 	WHERE NOT h.flags & 2048
 	UNION ALL
 	SELECT w.line, w.tid, h.end_ns, 2 + EXISTS (SELECT 1
-		FROM waiting_thread v JOIN thread o ON o.id = v.thread
-		WHERE v.line = w.line AND v.tid = w.tid
-			AND o.start_ns = h.end_ns), NULL, NULL, NULL
+		FROM thread_begin b WHERE b.line = w.line AND b.tid = w.tid
+			AND b.start_ns = h.end_ns), NULL, NULL, NULL
 	FROM waiting_thread w JOIN thread h ON h.id = w.thread
 	WHERE h.end_ns NOT NULL
 ) ORDER BY line, tid, time_ns, what, event
 
+-- If the stream goes on behind the line, the next record of a CPU, which is not
+-- there, may tell of a loss since its last one: known_ns is the oldest of these.
 -- ?1: the line
 -- name: settle_line
 SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
 		AS system_wide,
+	CASE WHEN EXISTS (SELECT 1 FROM meta m WHERE m.key = 'cut_behind'
+			AND m.capture = (SELECT capture FROM piece
+				WHERE line = ?1 ORDER BY place DESC LIMIT 1))
+		THEN coalesce((SELECT min(t) FROM (SELECT max(l.t) AS t
+			FROM piece q JOIN cpu_last l ON l.capture = q.capture
+			WHERE q.line = ?1 GROUP BY l.cpu)), -9223372036854775807)
+		END AS known_ns,
 	(SELECT count(*) FROM chain h WHERE h.capture IN (SELECT capture
 		FROM piece WHERE line = ?1)) AS chains
 FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
@@ -196,6 +209,7 @@ DROP TABLE cpu_before;
 DROP TABLE cpu_last
 
 -- name: settle_lines_end
+DROP TABLE thread_begin;
 DROP TABLE waiting_thread;
 DROP TABLE waiting;
 DROP TABLE piece;

@@ -139,6 +139,7 @@ const struct dwarf_unit *dwarf_units_get(struct dwarf_units *us, size_t i)
 const struct dwarf_range *dwarf_units_ranges(const struct dwarf_units *us,
 					     const struct dwarf_unit *u)
 {
+	/* there is no array before the first range */
 	return u->n ? us->range + u->first : NULL;
 }
 

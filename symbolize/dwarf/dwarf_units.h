@@ -32,7 +32,7 @@ void dwarf_units_begin(struct dwarf_units *us, Dwarf *dw);
 /* Returns unit i in the order of the file, which is borrowed until the next
  * call; NULL: there are no more. */
 const struct dwarf_unit *dwarf_units_get(struct dwarf_units *us, size_t i);
-/* Returns u->n ranges, borrowed likewise; NULL: it has none. */
+/* Returns its ranges; NULL: none. */
 const struct dwarf_range *dwarf_units_ranges(const struct dwarf_units *us,
 					     const struct dwarf_unit *u);
 /* Call it before the lines or files of a unit are read. */
