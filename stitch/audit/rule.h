@@ -47,9 +47,9 @@ struct rule {
 	const char *view;   /* "rule_map_lost": created from this table */
 	bool breaks;	    /* check ends with exit status 4 */
 	uint32_t kinds; /* kinds of records to examine: 1 << enum record_kind */
-	bool rare; /* It needs no samples but those of scheduler events, of
-		    * threads whose id had another owner before, and of code
-		    * that no mapping covers. */
+	bool rare;	/* It needs no samples but those of scheduler events, of
+			 * threads whose id had another owner before, and of code
+			 * that no mapping covers. */
 	/* The rule relies on the order of these kinds: if one was late (in a
 	 * pipe), its findings in that capture are dropped. REC_SAMPLE: only
 	 * scheduler events */
