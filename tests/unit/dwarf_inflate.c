@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolize/dwarf/dwarf_units.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolize.h"
 #include "tests/unit/run.h"
@@ -322,10 +323,21 @@ START_TEST(flipped_bits_are_harmless)
 }
 END_TEST
 
+/* As of a file that begins with a unit of data alone. */
+START_TEST(a_unit_without_code_has_no_ranges)
+{
+	const struct dwarf_unit none = { .n = 0 };
+	struct dwarf_units *us = dwarf_units_new(NULL, false);
+
+	ck_assert_ptr_null(dwarf_units_ranges(us, &none));
+	dwarf_units_free(us);
+}
+END_TEST
+
 RUN_WITH("dwarf_inflate", inflate_setup, inflate_teardown,
 	 compressed_sections_say_what_plain_ones_say,
 	 the_order_in_which_places_are_asked_for_does_not_matter,
 	 a_wrong_stated_size_of_units_leads_to_nothing_wrong,
 	 a_cut_section_leads_to_nothing_wrong,
 	 a_wrong_checksum_of_lines_that_were_all_read_leads_to_nothing,
-	 flipped_bits_are_harmless)
+	 flipped_bits_are_harmless, a_unit_without_code_has_no_ranges)
