@@ -149,6 +149,7 @@ int deferral_end(struct store *db, struct err *err)
 	}
 	if (!d)
 		return 0;
-	qsort(d->sum, d->n, sizeof(*d->sum), deferral_compare);
+	if (d->n)
+		qsort(d->sum, d->n, sizeof(*d->sum), deferral_compare);
 	return deferral_write(db, d, err);
 }
