@@ -121,15 +121,15 @@ def compiler(build):
     alone = [side_by_side(build, FILE) for _ in range(RUNS)]
     samples = alone[0][0]
     ours, libdw = max(r[3] for r in alone), max(r[4] for r in alone)
-    perf, ingest = whole(build, FILE)
+    perf, ours_all = whole(build, FILE)
     print("stack dumps: %d samples of cc1, best of %d" % (samples, RUNS))
     print("  unwinding alone    %8d samples/s" % ours)
     print("  libdw, Dwfl kept   %8d samples/s; ours is %.1f times as fast"
           % (libdw, ours / libdw))
-    print("  ingest, all of it  %8d samples/s" % (samples / ingest))
+    print("  ingest, all of it  %8d samples/s" % (samples / ours_all))
     print("  perf script        %8d samples/s; ingest is %.1f times as fast,"
           " unwinding alone %.1f times"
-          % (samples / perf, perf / ingest, ours * perf / samples))
+          % (samples / perf, perf / ours_all, ours * perf / samples))
     took = runs.race(lambda _: contenders(build, FILE), samples, "samples")
     runs.ratio(took, [name + " script" for name in PERFS], "ingest --jobs 2",
                5)
