@@ -81,17 +81,21 @@ damage() {
 	done
 }
 
+has_damage() {	# has_damage NAME: what was ingested last
+	if [ "$(sqlite3 "$work/16.db" "SELECT count(*) > 0 FROM damage WHERE kind = 'damage'")" = 1 ]
+	then
+		echo "ok $1 has damage"
+	else
+		echo "not ok $1 has damage"
+		rc=1
+	fi
+}
+
 for f in fp-1.data ftrace-v7.dat ftrace-buffers.dat
 do
 	damage "tests/captures/$f" "$work/damaged-$f"
 	same "$f, damaged" "$work/damaged-$f" --fields all --no-symbols
-	if [ "$(sqlite3 "$work/16.db" "SELECT count(*) > 0 FROM damage WHERE kind = 'damage'")" = 1 ]
-	then
-		echo "ok $f has damage"
-	else
-		echo "not ok $f has damage"
-		rc=1
-	fi
+	has_damage "$f"
 done
 
 # sessions of LTTng; of damaged ones metadata cannot be read, too
@@ -115,13 +119,7 @@ do
 		cat "$work/stream" >"$s"
 	done <"$work/streams"
 	same "$f, damaged" "$work/$f" --fields all --no-symbols
-	if [ "$(sqlite3 "$work/16.db" "SELECT count(*) > 0 FROM damage WHERE kind = 'damage'")" = 1 ]
-	then
-		echo "ok $f has damage"
-	else
-		echo "not ok $f has damage"
-		rc=1
-	fi
+	has_damage "$f"
 done
 
 zstd -qdcf tests/captures/frames32.data.zst >"$work/frames32.data"
