@@ -17,6 +17,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/named_file.h"
 #include "stitch/base/temp.h"
+#include "stitch/base/write_all.h"
 
 /* Larger than what records that wait to be ordered mostly are apart. */
 #define PASS_BYTES ((uint64_t)64 << 20)
@@ -108,23 +109,12 @@ static int input_temp_file(const char *dir, struct err *err)
 static int input_write_all(int fd, const void *buf, size_t n, uint64_t done,
 			   const char *dir, struct err *err)
 {
-	const char *p = buf;
-
-	while (n) {
-		ssize_t put = write(fd, p, n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return err_set(err, ERR_IO,
-				       "%s: cannot write the temporary copy "
-				       "after %" PRIu64 " bytes (%m); set "
-				       "TMPDIR to a folder with space",
-				       dir, done);
-		p += put;
-		n -= (size_t)put;
-	}
-	return 0;
+	if (!write_all(fd, buf, n))
+		return 0;
+	return err_set(err, ERR_IO,
+		       "%s: cannot write the temporary copy after %" PRIu64
+		       " bytes (%m); set TMPDIR to a folder with space",
+		       dir, done);
 }
 
 static int input_map(struct input *in, int fd, uint64_t len, struct err *err)

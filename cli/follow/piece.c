@@ -15,6 +15,7 @@
 #include "cli/follow/tracefs.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/write_all.h"
 
 #define NAME_SIZE 600
 
@@ -38,17 +39,8 @@ static int piece_write(const struct piece *p, const char *name, int flags,
 
 	piece_file(p, name, path);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-	int failed = fd < 0 ? errno : 0;
-	size_t at = 0;
+	int failed = fd < 0 || write_all(fd, data, len) ? errno : 0;
 
-	while (!failed && at < len) {
-		ssize_t n = write(fd, (const char *)data + at, len - at);
-
-		if (n > 0)
-			at += (size_t)n;
-		else if (n < 0 && errno != EINTR)
-			failed = errno;
-	}
 	if (fd >= 0 && close(fd) && !failed)
 		failed = errno;
 	return failed ? piece_fail(path, failed, err) : 0;

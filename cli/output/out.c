@@ -15,6 +15,7 @@
 #include "cli/stop.h"
 #include "stitch/base/err.h"
 #include "stitch/base/new_file.h"
+#include "stitch/base/write_all.h"
 
 static int out_errno;
 static char out_buffer[1 << 18];
@@ -22,18 +23,8 @@ static char out_buffer[1 << 18];
 /* Writes to the pager if there is one, else to standard output. */
 static void out_put_now(const char *buf, size_t size)
 {
-	size_t done = 0;
-
-	while (!out_errno && done < size) {
-		ssize_t n = write(pager_fd(), buf + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			out_errno = errno;
-		else
-			done += (size_t)n;
-	}
+	if (!out_errno && write_all(pager_fd(), buf, size))
+		out_errno = errno;
 }
 
 /* Writes the bytes that were kept for a pager. Returns false if there are

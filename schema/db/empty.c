@@ -8,22 +8,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-
-/* Returns 0 or errno. */
-static int empty_put(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? errno : ENOSPC;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
+#include "stitch/base/write_all.h"
 
 int empty_write(const char *path, uint32_t page_size)
 {
@@ -39,7 +24,7 @@ int empty_write(const char *path, uint32_t page_size)
 
 	for (size_t i = 0; i < f->n_run; i++)
 		memcpy(all + f->run[i].off, f->run[i].bytes, f->run[i].len);
-	int rc = empty_put(fd, all, f->size);
+	int rc = write_all(fd, all, f->size) ? errno : 0;
 
 	free(all);
 	if (close(fd) && !rc)

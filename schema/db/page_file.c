@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/write_all.h"
 
 #define BUFFER ((size_t)256 << 10)
 /* Room for pages that SQLite will write. */
@@ -154,22 +155,7 @@ static uint64_t page_file_offset(const struct page_file *pf, uint32_t number)
 static int page_file_write(struct page_file *pf, const void *p, size_t n,
 			   uint64_t off)
 {
-	const unsigned char *from = p;
-
-	while (n) {
-		ssize_t done = pwrite(pf->fd, from, n, (off_t)off);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return page_file_error();
-		if (!done)
-			return SQLITE_FULL;
-		from += done;
-		off += (uint64_t)done;
-		n -= (size_t)done;
-	}
-	return SQLITE_OK;
+	return write_all_at(pf->fd, p, n, off) ? page_file_error() : SQLITE_OK;
 }
 
 static int page_file_read(struct page_file *pf, void *p, size_t n, uint64_t off)

@@ -12,6 +12,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/named_file.h"
+#include "stitch/base/write_all.h"
 
 /* More than any real file has; a hostile header may claim 4 billion. */
 #define SEGMENTS_MAX 4096
@@ -192,7 +193,7 @@ struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
 {
 	int fd = memfd_create("unpacked", MFD_CLOEXEC);
 
-	if (fd < 0 || write(fd, mem, len) != (ssize_t)len) {
+	if (fd < 0 || write_all(fd, mem, len)) {
 		if (fd >= 0)
 			close(fd);
 		return elf_file_memory(mem, len, name, err);

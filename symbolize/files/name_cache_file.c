@@ -17,6 +17,7 @@
 #include "symbolize/files/name_cache.h"
 #include "symbolize/files/name_cache_inner.h"
 #include "stitch/base/search.h"
+#include "stitch/base/write_all.h"
 
 /* A larger file was not written by this program. */
 #define FILE_MAX ((uint64_t)256 << 20)
@@ -309,8 +310,7 @@ bool name_cache_save(struct name_cache *m)
 	name_cache_make_folders(m->path);
 	snprintf(temp, sizeof(temp), "%s.%ld", m->path, (long)getpid());
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool ok = fd >= 0 && o.n <= FILE_MAX &&
-		  write(fd, o.p, o.n) == (ssize_t)o.n;
+	bool ok = fd >= 0 && o.n <= FILE_MAX && !write_all(fd, o.p, o.n);
 	if (fd >= 0) {
 		ok &= !close(fd);
 		if (!ok || rename(temp, m->path))

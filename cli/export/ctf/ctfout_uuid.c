@@ -15,6 +15,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/write_all.h"
 #include "stitch/base/table.h"
 
 #define UUID 16
@@ -75,9 +76,8 @@ static int ctfout_uuid_metadata(int fd, uint64_t content, struct uuid *u)
 	    strlen(at += sizeof(key) - 1) > UUID_TEXT) {
 		memset(at, '0', UUID_TEXT);
 		ctfout_uuid_make(u, hash_content(text, len, content));
-		rc = pwrite(fd, u->text, UUID_TEXT, at - text) == UUID_TEXT
-			     ? 0
-			     : -1;
+		rc = write_all_at(fd, u->text, UUID_TEXT,
+				  (uint64_t)(at - text));
 	}
 	free(text);
 	return rc;
@@ -95,7 +95,7 @@ static int ctfout_uuid_stream(int fd, const struct uuid *u)
 
 		bytes_init(&b, head, HEAD, "packet", off, false);
 		if (bytes_peek_u64(&b, SIZE_OFF, &bits) || bits / 8 < HEAD ||
-		    pwrite(fd, u->bytes, UUID, (off_t)off + UUID_OFF) != UUID)
+		    write_all_at(fd, u->bytes, UUID, off + UUID_OFF))
 			return -1;
 		off += bits / 8;
 	}
