@@ -26,9 +26,10 @@ struct damage {
 	size_t n, cap;
 };
 
-/* A call of ledger_add(), or of ledger_skip(), for which len is the key. */
+/* Calls of ledger_add(), or of ledger_skip(), for which len is the key. */
 struct ledger_call {
 	struct ledger_entry e;
+	uint64_t times;
 	bool skip;
 };
 
@@ -36,6 +37,9 @@ struct ledger {
 	bool queued; /* the calls are kept, and nothing else is used */
 	struct ledger_call *call;
 	size_t n_call, cap_call, passed;
+	/* The queue's newest call of each kind, and of ledger_skip(), plus 1.
+	 */
+	size_t newest[LEDGER_KINDS + 1];
 	struct ledger_entry *entry;
 	size_t n, cap, taken;
 	uint64_t count[LEDGER_KINDS], sum[LEDGER_KINDS];
@@ -71,6 +75,43 @@ static void ledger_drop_calls(struct ledger *lg)
 		if (!lg->call[i].skip)
 			free((char *)lg->call[i].e.detail);
 	lg->n_call = lg->passed = 0;
+	memset(lg->newest, 0, sizeof(lg->newest));
+	memset(lg->kept, 0, sizeof(lg->kept));
+}
+
+/* Is it a call that only adds to a sum, as the newest one of its kind does? A
+ * page of damaged entries has hundreds, and a file has as many pages as it
+ * likes before its first record. */
+static bool ledger_call_repeats(const struct ledger *lg,
+				const struct ledger_call *c,
+				const struct ledger_entry *e)
+{
+	if (c->e.capture != e->capture || strcmp(c->e.what, e->what) != 0)
+		return false;
+	if (c->skip)
+		return c->e.len == e->len;
+	return lg->kept[e->kind] > LEDGER_MAX && c->e.n == e->n &&
+	       c->e.counts == e->counts &&
+	       (e->kind != LEDGER_DAMAGE || (!c->e.t1 && !e->t1));
+}
+
+static void ledger_queue_call(struct ledger *lg, const struct ledger_entry *e,
+			      bool skip)
+{
+	size_t *newest = &lg->newest[skip ? LEDGER_KINDS : e->kind];
+	struct ledger_call *c = *newest ? &lg->call[*newest - 1] : NULL;
+
+	if (c && ledger_call_repeats(lg, c, e)) {
+		c->times++;
+		return;
+	}
+	c = mem_add(lg->call, lg->n_call, lg->cap_call);
+	*c = (struct ledger_call){ *e, 1, skip };
+	*newest = lg->n_call;
+	if (skip)
+		return;
+	lg->kept[e->kind]++;
+	c->e.detail = mem_strdup(e->detail);
 }
 
 void ledger_free(struct ledger *lg)
@@ -188,9 +229,7 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 	if (!lg)
 		return 0;
 	if (lg->queued) {
-		one.detail = mem_strdup(e->detail);
-		*mem_add(lg->call, lg->n_call, lg->cap_call) =
-			(struct ledger_call){ one, false };
+		ledger_queue_call(lg, e, false);
 		return 0;
 	}
 	ledger_convert_times(lg, &one);
@@ -253,8 +292,7 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 						.off = off,
 						.len = key };
 
-		*mem_add(lg->call, lg->n_call, lg->cap_call) =
-			(struct ledger_call){ e, true };
+		ledger_queue_call(lg, &e, true);
 		return;
 	}
 	lg->count[LEDGER_SKIPPED]++;
@@ -363,11 +401,12 @@ void ledger_pass(struct ledger *queue, struct ledger *to, size_t n)
 	while (queue->passed < n && queue->passed < queue->n_call) {
 		const struct ledger_call *c = &queue->call[queue->passed++];
 
-		if (c->skip)
-			ledger_skip(to, c->e.capture, c->e.what, c->e.len,
-				    c->e.off, c->e.detail);
-		else
-			ledger_add(to, &c->e);
+		for (uint64_t i = 0; i < c->times; i++)
+			if (c->skip)
+				ledger_skip(to, c->e.capture, c->e.what,
+					    c->e.len, c->e.off, c->e.detail);
+			else
+				ledger_add(to, &c->e);
 	}
 }
 

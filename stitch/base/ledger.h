@@ -86,7 +86,9 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 int ledger_take(struct ledger *lg, struct ledger_entry *e);
 void ledger_end(struct ledger *lg);
 /* A queue keeps the calls of ledger_add() and ledger_skip() in their order,
- * for a thread whose entries have to wait: ledger_add() returns 0. */
+ * for a thread whose entries have to wait: ledger_add() returns 0. To bound
+ * memory, too, it keeps what only adds to a sum with the call before that adds
+ * to the same. */
 struct ledger *ledger_new_queue(void);
 /* Returns how many calls a queue has kept. */
 size_t ledger_queued(const struct ledger *queue);

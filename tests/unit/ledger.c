@@ -249,6 +249,82 @@ START_TEST(times_of_a_reader_are_put_on_the_timeline)
 }
 END_TEST
 
+/* Adds what damaged files lead to, most of it too often for a row each. */
+static void ledger_add_much(struct ledger *lg)
+{
+	struct ledger_entry late = { .kind = LEDGER_ORDER,
+				     .what = "late",
+				     .n = 1 };
+	struct ledger_entry timed = { .kind = LEDGER_DAMAGE, .what = "record" };
+	struct err err;
+
+	for (uint64_t i = 0; i < 3 * LEDGER_MAX; i++) {
+		late.t0 = i;
+		late.t1 = i + 1;
+		timed.t1 = i + 1;
+		late.n = 1 + (i > 2 * LEDGER_MAX);
+		err_set(&err, ERR_FORMAT, "entry %d", (int)i);
+		ledger_damage(lg, i / (2 * LEDGER_MAX), "entry", i, 8, &err);
+		ledger_add(lg, &late);
+		ledger_skip(lg, 0, "record of unknown kind", i / LEDGER_MAX, i,
+			    NULL);
+		if (i % 1000 == 0)
+			ledger_add(lg, &timed);
+		if (i % 1000 == 1)
+			ledger_add(lg, &loss);
+	}
+}
+
+static bool ledger_take_same(struct ledger *a, struct ledger *b)
+{
+	struct ledger_entry x, y;
+
+	if (!ledger_take(a, &x))
+		return false;
+	must(ledger_take(b, &y));
+	must(x.kind == y.kind && x.capture == y.capture && x.off == y.off &&
+	     x.len == y.len && x.t0 == y.t0 && x.t1 == y.t1 && x.n == y.n);
+	must(!strcmp(x.what, y.what));
+	must(!x.detail == !y.detail &&
+	     (!x.detail || !strcmp(x.detail, y.detail)));
+	return true;
+}
+
+START_TEST(a_queue_of_too_many_entries_keeps_their_sums)
+{
+	struct ledger *lg = ledger_new();
+	struct ledger *as = ledger_new();
+	struct ledger *queue = ledger_new_queue();
+	struct ledger_broken b, c;
+	struct ledger_entry out;
+
+	ledger_add_much(as);
+	ledger_add_much(queue);
+	ck_assert_uint_lt(ledger_queued(queue), 2 * LEDGER_MAX + 3000);
+	ledger_pass(queue, lg, SIZE_MAX);
+	for (uint16_t i = 0; i < 2; i++) {
+		ck_assert(ledger_broken(lg, i, &b));
+		ck_assert(ledger_broken(as, i, &c));
+		ck_assert_uint_eq(b.n, c.n);
+		ck_assert(b.end == c.end && b.anywhere == c.anywhere);
+	}
+	for (int k = 0; k < LEDGER_KINDS; k++) {
+		ck_assert_uint_eq(ledger_sum(lg, (enum ledger_kind)k),
+				  ledger_sum(as, (enum ledger_kind)k));
+		ck_assert_uint_eq(ledger_count(lg, (enum ledger_kind)k),
+				  ledger_count(as, (enum ledger_kind)k));
+	}
+	ledger_end(lg);
+	ledger_end(as);
+	while (ledger_take_same(as, lg))
+		;
+	ck_assert_int_eq(ledger_take(lg, &out), 0);
+	ledger_free(queue);
+	ledger_free(as);
+	ledger_free(lg);
+}
+END_TEST
+
 RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
     too_many_entries_of_a_kind_become_one_with_their_sum,
     taking_as_one_goes_keeps_the_limit,
@@ -256,4 +332,5 @@ RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
     too_many_kinds_of_skips_become_one, sums_stay_at_their_end,
     damage_takes_records_where_they_were, damaged_names_take_no_record,
     too_many_broken_records_may_be_anywhere, without_a_ledger_nothing_happens,
-    times_of_a_reader_are_put_on_the_timeline)
+    times_of_a_reader_are_put_on_the_timeline,
+    a_queue_of_too_many_entries_keeps_their_sums)
