@@ -8,6 +8,7 @@
 #   BABELTRACE_PLUGINS  where install puts it (PREFIX/lib/babeltrace2/plugins)
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
 #   CURL=        without libcurl: then servers (clickhouse://) are refused
+#   LTO=         without link-time optimization: quicker after each change
 #   WERROR=-Werror  stop at warnings, as .ci/run does
 #   PREFIX, DESTDIR  where install puts things
 PREFIX ?= /usr/local
@@ -37,7 +38,17 @@ STRUCTS := vector_loop:1024:noalign,libcall:-1:noalign
 STRUCTS := -mmemcpy-strategy=$(STRUCTS) -mmemset-strategy=$(STRUCTS)
 STRUCTS := $(shell $(CC) $(STRUCTS) -fsyntax-only -x c /dev/null 2>/dev/null \
 	&& echo '$(STRUCTS)')
+# Link-time optimization of what an ingest runs, with gcc: 5 % fewer instructions
+# for a link that takes ten seconds of two processors. Test programs are linked
+# from the same objects without it, so a compiler that only warns that it cannot
+# make such objects, as clang 14 does, is not asked for any.
+LTO := $(if $(SAN),,$(shell echo 'int x;' | $(CC) -Werror -flto=auto \
+	-ffat-lto-objects -c -o /dev/null -x c - 2>/dev/null && echo -flto=auto))
+LTO_DIRS = stitch formats schema
+lto = $(if $(LTO),$(if $(filter $(LTO_DIRS:%=$(O)/%/%.o),$@), \
+	$(LTO) -ffat-lto-objects))
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) $(STRUCTS) $(CFLAGS) \
+	$(if $(LTO),-fno-lto) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer \
@@ -114,7 +125,8 @@ all: $(O)/backstitch $(EXT) $(PLUGIN)
 
 $(O)/backstitch: $(CLI_OBJS) $(OBJS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(CLI_OBJS) $(OBJS) $(ALL_LIBS)
+	$(Q)$(CC) $(filter-out -fno-lto,$(ALL_CFLAGS)) $(LTO) \
+		-o $@ $(CLI_OBJS) $(OBJS) $(ALL_LIBS)
 
 # Nothing of it is seen but its entry. Sanitizers are the loading program's to
 # have: sqlite3 and Python have none.
@@ -133,7 +145,7 @@ $(PLUGIN): $(PLUGIN_OBJS)
 		-Wl,--as-needed -o $@ $(PLUGIN_OBJS) $(PKG_LIBS) -pthread
 
 # A build in the same folder with other flags starts afresh.
-FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(ALL_LIBS) without $(LEFT_OUT)
+FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(LTO) $(ALL_LIBS) without $(LEFT_OUT)
 $(O)/flags: FORCE | $(O)/probe
 	$(Q)echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
 
@@ -148,7 +160,7 @@ $(O)/probe: tests/deps.sh
 $(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(lto) -MMD -MP -c -o $@ $<
 
 $(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
 	$(call say,EMBED,$@)
@@ -273,10 +285,10 @@ check-flags: check-hard check-debug
 HARD_FLAGS = -fstack-protector-strong -D_FORTIFY_SOURCE=2 -Wformat \
 	-Werror=format-security
 check-hard: deps-build
-	$(SUBJ) O=build-hard CFLAGS='-O3 -flto=auto -fPIE $(HARD_FLAGS)' \
+	$(SUBJ) O=build-hard LTO= CFLAGS='-O3 -flto=auto -fPIE $(HARD_FLAGS)' \
 		LDFLAGS='-pie -Wl,-z,relro,-z,now' build-hard/backstitch
 check-debug: deps-build
-	$(SUBJ) O=build-debug CFLAGS='-O0 -flto=auto' build-debug/backstitch
+	$(SUBJ) O=build-debug LTO= CFLAGS='-O0 -flto=auto' build-debug/backstitch
 
 deps:
 	@O='$(O)' tests/deps.sh install all
