@@ -228,8 +228,13 @@ static int input_open_regular(struct input *in, int fd, uint64_t size,
 	return input_map(in, fd, size, err);
 }
 
-static int input_open_as(struct input *in, const char *path, bool named,
-			 const char *temp_dir, struct err *err)
+/* Opens only a regular file; size is not needed here. */
+typedef int input_named_fn(const char *path, uint64_t *size, struct err *err);
+
+/* named NULL: path is what the user named. */
+static int input_open_as(struct input *in, const char *path,
+			 input_named_fn *named, const char *temp_dir,
+			 struct err *err)
 {
 	struct stat st;
 	uint64_t size;
@@ -238,8 +243,7 @@ static int input_open_as(struct input *in, const char *path, bool named,
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
 	in->path = mem_strdup(named || strcmp(path, "-") ? path : "stdin");
-	int fd = named ? named_file_open(path, &size, err)
-		       : input_open_fd(path, err);
+	int fd = named ? named(path, &size, err) : input_open_fd(path, err);
 
 	if (fd < 0)
 		goto out;
@@ -269,13 +273,19 @@ out:
 int input_open(struct input *in, const char *path, const char *temp_dir,
 	       struct err *err)
 {
-	return input_open_as(in, path, false, temp_dir, err);
+	return input_open_as(in, path, NULL, temp_dir, err);
 }
 
 int input_open_named(struct input *in, const char *path, const char *temp_dir,
 		     struct err *err)
 {
-	return input_open_as(in, path, true, temp_dir, err);
+	return input_open_as(in, path, named_file_open, temp_dir, err);
+}
+
+int input_open_beside(struct input *in, const char *path, const char *temp_dir,
+		      struct err *err)
+{
+	return input_open_as(in, path, named_file_open_any, temp_dir, err);
 }
 
 void input_close(struct input *in)

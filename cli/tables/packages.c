@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "schema/read/rpm.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/named_file.h"
 #include "stitch/base/table.h"
 
 #define LISTS "/var/lib/dpkg/info"
@@ -106,12 +108,16 @@ static FILE *open_list(const struct packages *p, const char *name)
 {
 	char path[4096];
 	const char *end = strrchr(name, '.');
+	uint64_t size;
+	struct err err;
 
 	if (!end || strcmp(end, ".list") != 0 ||
 	    snprintf(path, sizeof(path), "%s%s/%s", p->root, LISTS, name) >=
 		    (int)sizeof(path))
 		return NULL;
-	return fopen(path, "re");
+	int fd = named_file_open(path, &size, &err);
+
+	return fd < 0 ? NULL : mem_must(fdopen(fd, "r"));
 }
 
 /* Asks rpm for both forms of a path: with a merged /usr it has the longer form
@@ -136,11 +142,13 @@ static struct rpm *open_rpm(const struct packages *p)
 	};
 	struct rpm *r = NULL;
 	char path[4096];
+	struct stat st;
 
+	/* SQLite would wait for whoever writes to a FIFO */
 	for (size_t i = 0; !r && i < sizeof(place) / sizeof(*place); i++)
 		if (snprintf(path, sizeof(path), "%s%s", p->root, place[i]) <
 			    (int)sizeof(path) &&
-		    !access(path, R_OK))
+		    !stat(path, &st) && S_ISREG(st.st_mode))
 			r = rpm_open(path);
 	return r;
 }

@@ -42,7 +42,7 @@ static int ftext_stats_file(struct ftext *ft, const char *path, int32_t cpu,
 	struct input in;
 	uint64_t n;
 
-	if (input_open(&in, path, ft->opts.temp_dir, err))
+	if (input_open_beside(&in, path, ft->opts.temp_dir, err))
 		return -1;
 	if (!in.data && input_spool(&in, ft->opts.temp_dir, err)) {
 		input_close(&in);

@@ -130,6 +130,13 @@ same "stats in a folder count too" 'lost_end,0,12,1;lost_total,0,12,0;' \
 "$B" ingest --no-symbols --stats run -f -o alone.db alone.txt 2>err
 same "and so does its folder per_cpu" 'lost_end,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
+mkdir -p waits/per_cpu/cpu0
+cp alone.txt waits/trace.txt
+mkfifo waits/per_cpu/cpu0/stats
+timeout -k 1 20 "$B" ingest --no-symbols -f -o waits.db waits/trace.txt 2>err
+same "what is no file of stats is not waited for" 0 $?
+timeout -k 1 20 "$B" ingest --no-symbols --stats waits -f -o waits.db alone.txt 2>err
+same "and is refused if it was named" '1 1' "$? $(grep -c 'cpu0/stats: not a regular file' err)"
 "$B" ingest --no-symbols --stats empty -f -o alone.db alone.txt 2>err
 same "a folder without any is refused" 2 $?
 sed 's,^# entries-in-buffer/entries-written: \([0-9]*\)/[0-9]*,# entries-in-buffer/entries-written: \1/999999,' \

@@ -137,9 +137,20 @@ holds packages_are_those_of_dpkg \
 	'{i["image"].split("/")[-1]: i["package"] for i in j["images"] if i["package"]} == {"work-fp": "working", "libleaf-fp.so": "leaf"}' \
 	"$work/ready.json"
 
-# ... and as rpm's database has them, of which only these tables are asked
-rm -r "$work/root/var"
+
+# what is no file is not waited for
+rm -r "$work/root/var/lib/dpkg/info/leaf.list"
 mkdir -p "$work/root/usr/lib/sysimage/rpm"
+mkfifo "$work/root/var/lib/dpkg/info/leaf.list" \
+	"$work/root/usr/lib/sysimage/rpm/rpmdb.sqlite"
+timeout -k 1 20 "$B" sframe --readiness --json --symfs "$work/root" "$work/x.db" \
+	>"$work/ready.json"
+holds lists_of_packages_that_are_no_files_are_left_out \
+	'{i["image"].split("/")[-1]: i["package"] for i in j["images"] if i["package"]} == {"work-fp": "working"}' \
+	"$work/ready.json"
+
+# ... and as rpm's database has them, of which only these tables are asked
+rm -r "$work/root/var" "$work/root/usr/lib/sysimage/rpm/rpmdb.sqlite"
 python3 - "$work/root/usr/lib/sysimage/rpm/rpmdb.sqlite" <<'EOF'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
