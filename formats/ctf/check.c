@@ -142,14 +142,14 @@ static bool ctf_check_threads(const struct ctf_state *st,
 			      const struct ctf_event *ev,
 			      const struct bytes *raw)
 {
-	static const enum ctf_use use[] = { CTF_USE_PID, CTF_USE_TID,
-					    CTF_USE_VPID, CTF_USE_VTID };
+	static const uint32_t ids = 1u << CTF_USE_PID | 1u << CTF_USE_TID |
+				    1u << CTF_USE_VPID | 1u << CTF_USE_VTID;
 	static const enum ctf_part_of part[] = { CTF_TID, CTF_TID2, CTF_PID,
 						 CTF_PID2 };
 
-	for (size_t i = 0; i < sizeof(use) / sizeof(*use); i++)
-		if (st->uses >> use[i] & 1 &&
-		    !ctf_check_can_be_thread((int64_t)st->use[use[i]]))
+	for (uint32_t left = st->uses & ids; left; left &= left - 1)
+		if (!ctf_check_can_be_thread(
+			    (int64_t)st->use[__builtin_ctz(left)]))
 			return false;
 	for (size_t i = 0; ev->role && i < sizeof(part) / sizeof(*part); i++)
 		if (!ctf_check_can_be_thread(ctf_number(ev, part[i], raw, -1)))

@@ -149,7 +149,6 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const struct ctf_schema *sm,
 		.path = arena_strdup(&ctf->arena, folder),
 		.schema = sm,
 		.vpid = ctf_trace_vpid(t),
-		.told_tid = -1,
 	};
 	tr->has_time = ctf_trace_clock(tr) != NULL;
 	return (uint32_t)(ctf->n_trace - 1);

@@ -133,9 +133,19 @@ struct ctf_pool {
 	uint32_t now; /* the block that is being filled, plus 1 */
 };
 
+/* Makes room in another block. */
+void *ctf_pool_more(struct ctf_pool *pool, size_t len);
 /* Returns room for len bytes, of which the next ctf_pool_take() may take some,
  * or all. */
-void *ctf_pool_room(struct ctf_pool *pool, size_t len);
+static inline void *ctf_pool_room(struct ctf_pool *pool, size_t len)
+{
+	const struct ctf_block *b =
+		pool->now ? &pool->block[pool->now - 1] : NULL;
+
+	return b && b->cap - b->used >= ((len + 7) & ~(size_t)7)
+		       ? b->data + b->used
+		       : ctf_pool_more(pool, len);
+}
 /* Returns len bytes and their handle; they stay until ctf_pool_drop(). */
 void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle);
 static inline void *ctf_pool_at(const struct ctf_pool *pool, uint64_t handle)
@@ -255,6 +265,12 @@ struct ctf_mapped {
 	bool told_of_load; /* load was recorded, so unload will be, too */
 };
 
+/* When a stream is due: its time, beside those that it is compared with. */
+struct ctf_turn {
+	uint64_t time;
+	uint32_t stream;
+};
+
 struct ctf_trace;
 struct ctf_stream;
 
@@ -283,7 +299,7 @@ struct ctf {
 	uint64_t planned;     /* bytes that event classes take */
 	unsigned char *spare; /* a payload that no item has; NULL */
 	uint64_t seq;
-	uint32_t *heap; /* of streams, earliest first */
+	struct ctf_turn *heap; /* earliest first */
 	size_t n_heap;
 	uint64_t done; /* bytes of packets that were read */
 	int64_t base;  /* zero of the capture's clock, ns since 1970 */
@@ -329,10 +345,6 @@ struct ctf_trace {
 	struct ctf_pending *pending; /* CTF_PENDING, by thread; NULL */
 	size_t n_pending;
 	struct told_tasks told; /* names that became items */
-	/* The name that a context had last, and its thread; -1: none. */
-	int32_t told_tid;
-	uint32_t told_len;
-	char told_name[COMM_LEN + 1];
 };
 
 /* ---- file.c */
@@ -409,6 +421,12 @@ struct ctf_stream {
 	uint64_t class_id, id, said_end, said_last; /* its last event */
 	bool has_said, has_id, has_said_end, has_cpu;
 	int32_t said_cpu;
+	/* The name that a context had last, and its thread: it still is the
+	 * thread's if as many names were told as then. */
+	uint64_t n_told;
+	int32_t told_tid;
+	uint32_t told_len;
+	char told_name[COMM_LEN + 1];
 };
 
 /* Makes streams of ctf->file. */
@@ -479,9 +497,10 @@ void ctf_role_find(struct ctf_event *ev);
 /* Makes the items that the event's role asks for, before its own. */
 void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
 	      const struct ctf_item *head, const struct bytes *raw);
-/* Makes an item of a thread's name from a context, if the name is new. */
-void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
-		   int32_t tid, struct scan name);
+/* Makes an item of a thread's name from a context, if the name is new. The
+ * name ends at a 0, or where `name` does. */
+void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
+		   struct scan name);
 /* Return the value of a field; a string that is valid until the next call. */
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
@@ -539,9 +558,22 @@ const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 /* ---- plan.c */
 /* Returns the class of an event, which is made on its first event; NULL and
  * *why: the metadata has no such event, or there are too many. */
-struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
-			       struct ctf_plan *plan, uint64_t id,
-			       const char **why);
+struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
+				 struct ctf_plan *plan, uint64_t id,
+				 const char **why);
+/* The same; at once for nearly all events, as ids mostly count from 0. */
+static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
+					     const struct ctf_schema *sm,
+					     struct ctf_plan *plan, uint64_t id,
+					     const char **why)
+{
+	const struct ctf_stream_class *sc = plan->sc;
+
+	if (plan->classes && id < sc->n_event && sc->event[id].id == id &&
+	    plan->classes[id].made)
+		return &plan->classes[id];
+	return ctf_class_find(ctf, sm, plan, id, why);
+}
 /* Makes the programs of a stream class. */
 void ctf_plan_make(struct ctf_plan *plan);
 

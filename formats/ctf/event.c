@@ -272,6 +272,22 @@ static int ctf_event_read(struct ctf_stream *s, const struct ctf_class *cl,
 	return 0;
 }
 
+/* What an event tells about threads and mappings, which few do. */
+static void ctf_event_tell(struct ctf_trace *tr, const struct ctf_event *ev,
+			   const struct event_facts *f, const struct bytes *raw,
+			   struct ctf_item *it)
+{
+	const struct ctf_item head = {
+		.time = tr->at,
+		.pid = f->pid,
+		.tid = f->tid,
+		.cpu = f->cpu,
+	};
+
+	ctf_event_sched(ev, raw, &it->sample.sched);
+	ctf_task(tr, ev, &head, raw);
+}
+
 /* The items of facts come before the event's own. */
 static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			   struct event_item *item)
@@ -290,22 +306,14 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		return;
 	}
 	ctf_event_facts(s, ev, &raw, &f);
-	const struct ctf_item head = {
-		.time = tr->at,
-		.pid = f.pid,
-		.tid = f.tid,
-		.cpu = f.cpu,
-	};
-
 	ctf_event_make(s, cl, &f, item);
 	if (!item->bare)
 		bytes_init(&raw, ctf_item_raw(item->it), item->raw_len, "event",
 			   0, false);
-	ctf_event_sched(ev, &raw, &item->it->sample.sched);
 	if (st->name)
-		ctf_task_name(tr, tr->at, f.pid, f.tid,
-			      scan_of(st->name, st->name_len));
-	ctf_task(tr, ev, &head, &raw);
+		ctf_task_name(s, f.pid, f.tid, scan_of(st->name, st->name_len));
+	if (ev->role != CTF_PLAIN || tr->n_pending)
+		ctf_event_tell(tr, ev, &f, &raw, item->it);
 	ctf_item_add(tr, CLASS_SAMPLE, tr->at, item->extra, item->handle);
 	if (cl->chain && f.has_cookie)
 		ctf_event_make_chain(s, &f);

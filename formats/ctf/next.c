@@ -11,39 +11,33 @@
 /* Most bytes of items of one time before some of them are returned. */
 #define WAITING_MAX ((uint64_t)16 << 20)
 
-static bool ctf_next_is_earlier(const struct ctf *ctf, uint32_t a, uint32_t b)
+static bool ctf_next_is_earlier(const struct ctf_turn *a,
+				const struct ctf_turn *b)
 {
-	uint64_t ta = ctf->stream[a].time;
-	uint64_t tb = ctf->stream[b].time;
-
-	return ta != tb ? ta < tb : a < b;
+	return a->time != b->time ? a->time < b->time : a->stream < b->stream;
 }
 
 static void ctf_next_sift_down(struct ctf *ctf, size_t i)
 {
-	for (;;) {
-		size_t low = i;
+	struct ctf_turn *heap = ctf->heap;
+	const struct ctf_turn moved = heap[i];
 
-		for (size_t c = 2 * i + 1; c <= 2 * i + 2; c++)
-			if (c < ctf->n_heap &&
-			    ctf_next_is_earlier(ctf, ctf->heap[c],
-						ctf->heap[low]))
-				low = c;
-		if (low == i)
-			return;
-		uint32_t t = ctf->heap[i];
-
-		ctf->heap[i] = ctf->heap[low];
-		ctf->heap[low] = t;
-		i = low;
+	for (size_t c; (c = 2 * i + 1) < ctf->n_heap; i = c) {
+		c += c + 1 < ctf->n_heap &&
+		     ctf_next_is_earlier(&heap[c + 1], &heap[c]);
+		if (!ctf_next_is_earlier(&heap[c], &moved))
+			break;
+		heap[i] = heap[c];
 	}
+	heap[i] = moved;
 }
 
 static void ctf_next_start(struct ctf *ctf)
 {
 	ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));
 	for (size_t i = 0; i < ctf->n_stream; i++)
-		ctf->heap[ctf->n_heap++] = (uint32_t)i;
+		ctf->heap[ctf->n_heap++] =
+			(struct ctf_turn){ ctf->stream[i].time, (uint32_t)i };
 	for (size_t i = ctf->n_heap; i-- > 0;)
 		ctf_next_sift_down(ctf, i);
 }
@@ -71,12 +65,13 @@ static bool ctf_next_step(struct ctf *ctf)
 {
 	if (!ctf->n_heap)
 		return false;
-	struct ctf_stream *s = &ctf->stream[ctf->heap[0]];
+	struct ctf_stream *s = &ctf->stream[ctf->heap[0].stream];
 
 	ctf->giving = s->trace;
 	if (s->due)
 		ctf_event_take(s);
 	s->due = ctf_stream_next(s);
+	ctf->heap[0].time = s->time;
 	if (!s->due) {
 		ctf_stream_close(s);
 		ctf->heap[0] = ctf->heap[--ctf->n_heap];

@@ -479,18 +479,13 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	free(p.step);
 }
 
-struct ctf_class *ctf_class_of(struct ctf *ctf, const struct ctf_schema *sm,
-			       struct ctf_plan *plan, uint64_t id,
-			       const char **why)
+struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
+				 struct ctf_plan *plan, uint64_t id,
+				 const char **why)
 {
 	const struct ctf_stream_class *sc = plan->sc;
-	const struct ctf_event_class *ec = NULL;
+	const struct ctf_event_class *ec = ctf_tree_event(sc, id);
 
-	/* ids mostly count from 0 */
-	if (id < sc->n_event && sc->event[id].id == id)
-		ec = &sc->event[id];
-	else
-		ec = ctf_tree_event(sc, id);
 	*why = "the metadata has no event of this id";
 	if (!ec)
 		return NULL;

@@ -42,24 +42,15 @@ static void ctf_pool_free_block(struct ctf_pool *pool, uint32_t i)
 	*mem_add(pool->spare, pool->n_spare, pool->cap_spare) = i;
 }
 
-void *ctf_pool_room(struct ctf_pool *pool, size_t len)
+void *ctf_pool_more(struct ctf_pool *pool, size_t len)
 {
-	uint32_t need = ((uint32_t)len + 7) & ~7u;
-	struct ctf_block *b = pool->now ? &pool->block[pool->now - 1] : NULL;
+	const uint32_t old = pool->now;
 
-	if (b && b->cap - b->used < need) {
-		uint32_t old = pool->now - 1;
-
-		pool->now = 0;
-		if (!b->live)
-			ctf_pool_free_block(pool, old);
-		b = NULL;
-	}
-	if (!b) {
-		pool->now = ctf_pool_new_block(pool, need) + 1;
-		b = &pool->block[pool->now - 1];
-	}
-	return b->data + b->used;
+	pool->now = 0;
+	if (old && !pool->block[old - 1].live)
+		ctf_pool_free_block(pool, old - 1);
+	pool->now = ctf_pool_new_block(pool, ((uint32_t)len + 7) & ~7u) + 1;
+	return pool->block[pool->now - 1].data;
 }
 
 void *ctf_pool_take(struct ctf_pool *pool, size_t len, uint64_t *handle)

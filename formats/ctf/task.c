@@ -162,18 +162,33 @@ static void ctf_task_comm_item(struct ctf_trace *tr, uint64_t time, int32_t pid,
 	it->flags = flags;
 }
 
-void ctf_task_name(struct ctf_trace *tr, uint64_t time, int32_t pid,
-		   int32_t tid, struct scan name)
+/* Is it the name that the stream's last event had, and nobody told another
+ * since? Nearly all names are. */
+static bool ctf_task_is_told(const struct ctf_stream *s, int32_t tid,
+			     struct scan name)
 {
-	name = scan_head(name, COMM_LEN + 1);
-	if (tid == tr->told_tid && name.n == tr->told_len &&
-	    !memcmp(name.p, tr->told_name, name.n))
+	const size_t n = s->told_len;
+
+	return s->n_told == s->trace->told.n_changed && s->told_tid == tid &&
+	       n <= name.n && !memcmp(name.p, s->told_name, n) &&
+	       (n == name.n || n > COMM_LEN || !name.p[n]);
+}
+
+void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
+		   struct scan name)
+{
+	struct ctf_trace *tr = s->trace;
+
+	if (ctf_task_is_told(s, tid, name))
 		return;
-	tr->told_tid = tid;
-	tr->told_len = (uint32_t)name.n;
-	memcpy(tr->told_name, name.p, name.n);
+	name = scan_head(name, COMM_LEN + 1);
+	name.n = strnlen(name.p, name.n);
 	if (told_tasks_rename(&tr->told, tid, name.p, name.n, true))
-		ctf_task_comm_item(tr, time, pid, tid, name, 0);
+		ctf_task_comm_item(tr, tr->at, pid, tid, name, 0);
+	s->n_told = tr->told.n_changed;
+	s->told_tid = tid;
+	s->told_len = (uint32_t)name.n;
+	memcpy(s->told_name, name.p, name.n);
 }
 
 static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,
@@ -267,7 +282,6 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 			ctf_task_field_name(tr, ev, CTF_COMM2, raw, name[1]);
 	unsigned int due = told_tasks_event(&tr->told, &event);
 
-	tr->told_tid = -1;
 	uint32_t flags = ev->role == CTF_STATE ? REC_F_SYNTH : 0;
 
 	if (due & TASK_COMM2)

@@ -94,6 +94,7 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 	if (!sure && *at & SURE)
 		return false;
 	*at = h ? h : 2;
+	t->n_changed++;
 	return true;
 }
 
@@ -110,6 +111,7 @@ void told_tasks_unname(struct told_tasks *t, int64_t tid)
 
 	if (at)
 		*at = 0;
+	t->n_changed++;
 }
 
 /* ---- events to records */

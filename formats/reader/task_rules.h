@@ -96,6 +96,7 @@ struct told_tasks {
 	struct table by_tid; /* hash_u64() of the id: index of its name */
 	uint64_t *name;	     /* hash of the name; 0: none */
 	size_t n, cap;
+	uint64_t n_changed; /* names that were told or forgotten */
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
 };

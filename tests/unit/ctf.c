@@ -112,6 +112,9 @@ static void print_record(FILE *f, struct source *src, const struct record *rec)
 	if (rec->kind == REC_LOST)
 		fprintf(f, "@%" PRIu64 " lost %" PRIu64 "\n", rec->time,
 			rec->lost.n);
+	if (rec->kind == REC_COMM)
+		fprintf(f, "@%" PRIu64 " comm %d %s\n", rec->time, rec->tid,
+			rec->comm.name);
 	if (rec->kind != REC_SAMPLE)
 		return;
 	const struct event_def *e = &src->events[rec->sample.event];
@@ -718,6 +721,52 @@ START_TEST(values_that_cannot_be_are_damage)
 }
 END_TEST
 
+/* ---- names of threads, in every event */
+
+#define NAMES                                                                   \
+	LE "clock { name = c; freq = 1000000000; };"                            \
+	   "typealias integer { size = 8; map = clock.c.value; } := t8;"        \
+	   "stream { event.header := struct { t8 timestamp; };"                 \
+	   " event.context := struct { u32 vtid;"                               \
+	   " integer { size = 8; encoding = UTF8; } procname[4]; }; };" FIELDS( \
+		   "u8 a;")
+/* Names that end with a 0, or with their field. */
+#define AB "61620000"
+#define ABC "61626300"
+#define ABCD "61626364"
+#define NAMED(t, tid, name) t tid "000000" name "07 "
+
+static const struct ctf_case name_cases[] = {
+	{ .name = "a_name_is_told_once",
+	  .meta = NAMES,
+	  .file = { NAMED("10", "05", AB) NAMED("12", "05", AB)
+			    NAMED("14", "06", AB) NAMED("16", "05", AB) },
+	  .want = "@16 comm 5 ab\n@16 e -1/5 a=7\n@18 e -1/5 a=7\n"
+		  "@20 comm 6 ab\n@20 e -1/6 a=7\n@22 e -1/5 a=7\n" },
+	{ .name = "names_that_begin_alike_differ",
+	  .meta = NAMES,
+	  .file = { NAMED("10", "05", AB) NAMED("12", "05", ABC)
+			    NAMED("14", "05", ABCD) NAMED("16", "05", AB) },
+	  .want = "@16 comm 5 ab\n@16 e -1/5 a=7\n"
+		  "@18 comm 5 abc\n@18 e -1/5 a=7\n"
+		  "@20 comm 5 abcd\n@20 e -1/5 a=7\n"
+		  "@22 comm 5 ab\n@22 e -1/5 a=7\n" },
+	{ .name = "another_stream_may_tell_another_name_between",
+	  .meta = NAMES,
+	  .file = { NAMED("10", "05", AB) NAMED("14", "05", AB),
+		    NAMED("12", "05", ABC) NAMED("16", "05", ABC) },
+	  .want = "@16 comm 5 ab\n@16 e -1/5 a=7\n"
+		  "@18 comm 5 abc\n@18 e -1/5 a=7\n"
+		  "@20 comm 5 ab\n@20 e -1/5 a=7\n"
+		  "@22 comm 5 abc\n@22 e -1/5 a=7\n" },
+};
+
+START_TEST(names_are_told_when_they_change)
+{
+	READ(name_cases);
+}
+END_TEST
+
 /* ---- chunks */
 
 #define CHUNK(n, b, e, lost, seq, events)                                      \
@@ -1053,4 +1102,4 @@ RUN("ctf", fields_are_read, fields_that_nobody_reads_are_skipped,
     every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
     rules_that_are_none_are_refused, only_a_clock_of_1970_tells_wall_time,
-    lists_of_nothing_end_with_their_packet)
+    lists_of_nothing_end_with_their_packet, names_are_told_when_they_change)

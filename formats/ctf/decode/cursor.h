@@ -84,29 +84,38 @@ static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
 	return (uint64_t)v & (UINT64_MAX >> (64 - bits));
 }
 
+/* Reads 1 to 64 bits that are within 8 bytes, if these are there; moves behind
+ * them. Returns false, and has read nothing, if not. */
+static inline bool ctf_cursor_word(struct ctf_cursor *c, uint32_t bits,
+				   bool big, uint64_t *out)
+{
+	const uint32_t shift = (uint32_t)(c->at % 8);
+	uint64_t v;
+
+	if (shift + bits > 64 || bytes_peek(&c->b, c->at / 8, &v, sizeof(v)))
+		return false;
+	if (!ctf_cursor_is_native(big))
+		v = __builtin_bswap64(v);
+	*out = big ? v << shift >> (64 - bits)
+		   : v << (64 - shift - bits) >> (64 - bits);
+	c->at += bits;
+	return true;
+}
+
 /* Reads 1 to 64 bits and moves behind them. Returns -1 if they are not there.
  */
 static inline int ctf_cursor_number(struct ctf_cursor *c, uint32_t bits,
 				    bool big, uint64_t *out)
 {
-	uint32_t shift = (uint32_t)(c->at % 8);
-	uint64_t v;
-
 	if (!ctf_cursor_has(c, bits))
 		return -1;
-	if (!shift && (bits == 8 || bits == 16 || bits == 32 || bits == 64))
+	if (c->at % 8 == 0 &&
+	    (bits == 8 || bits == 16 || bits == 32 || bits == 64))
 		return ctf_cursor_whole(c, bits, !ctf_cursor_is_native(big),
 					out);
-	if (shift + bits <= 64 &&
-	    !bytes_peek(&c->b, c->at / 8, &v, sizeof(v))) {
-		if (!ctf_cursor_is_native(big))
-			v = __builtin_bswap64(v);
-		v = big ? v << shift >> (64 - bits)
-			: v >> shift & (UINT64_MAX >> (64 - bits));
-	} else {
-		v = ctf_cursor_packed(c, bits, big);
-	}
-	*out = v;
+	if (ctf_cursor_word(c, bits, big, out))
+		return 0;
+	*out = ctf_cursor_packed(c, bits, big);
 	c->at += bits;
 	return 0;
 }

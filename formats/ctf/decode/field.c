@@ -90,22 +90,39 @@ static inline void ctf_field_effects(struct ctf_state *st,
 		ctf_field_clock(st, node, v);
 }
 
-/* Most numbers of headers: unsigned, not reversed, and so many bits that they
- * and the bits before them in their byte are in 8 bytes that are there. */
+/* Most numbers of headers are within 8 bytes that are there. */
 int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node)
 {
-	struct ctf_cursor *c = &st->cur;
-	const uint32_t shift = c->at % 8;
 	uint64_t v;
 
-	if (node->big || !ctf_cursor_is_native(false) ||
-	    !ctf_cursor_has(c, node->bits) || shift + node->bits > 64 ||
-	    bytes_peek(&c->b, c->at / 8, &v, sizeof(v)))
+	if (!ctf_cursor_has(&st->cur, node->bits) ||
+	    !ctf_cursor_word(&st->cur, node->bits, node->big, &v))
 		return ctf_field_number(st, node, &v);
-	c->at += node->bits;
-	ctf_field_effects(st, node,
-			  v << (64 - shift - node->bits) >> (64 - node->bits));
+	ctf_field_effects(st, node, v);
 	return 0;
+}
+
+bool ctf_field_header(struct ctf_state *st, const struct ctf_node *node)
+{
+	const struct ctf_node *id = &node->child[0];
+	const struct ctf_node *rest = &node->child[1];
+	const struct ctf_node *time = rest->child[0].child;
+	const uint32_t bits = id->bits + time->bits;
+	const uint64_t at = st->cur.at;
+	uint64_t v;
+
+	if (!ctf_cursor_has(&st->cur, bits) ||
+	    !ctf_cursor_word(&st->cur, bits, false, &v))
+		return false;
+	const uint64_t tag = v & (UINT64_MAX >> (64 - id->bits));
+
+	if (!ctf_field_is_inside(rest->choice, tag, false)) {
+		st->cur.at = at;
+		return false;
+	}
+	ctf_field_effects(st, id, tag);
+	ctf_field_effects(st, time, v >> id->bits);
+	return true;
 }
 
 int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,

@@ -159,6 +159,51 @@ static void ctf_program_skip_many(struct ctf_program *p,
 	ctf_program_forget(p, bits % 8 ? 1 : 8);
 }
 
+/* Is it a number that ctf_field_header() reads? */
+static bool ctf_program_is_plain(const struct ctf_node *node)
+{
+	return node->kind == CTF_UINT && !node->reverse && !node->big;
+}
+
+/* Is it a number, and an option by its value whose first choice is a structure
+ * of one number? LTTng's event headers are: an id of 5 or 16 bits with 27 or 32
+ * bits of the clock; larger ids and times are the other choice. */
+static bool ctf_program_is_header(const struct ctf_program *p,
+				  const struct ctf_node *node)
+{
+	if (node->n_child != 2 || p->mod < 8 || p->at % 8 ||
+	    !ctf_cursor_is_native(false))
+		return false;
+	const struct ctf_node *id = &node->child[0];
+	const struct ctf_node *rest = &node->child[1];
+
+	if (!ctf_program_is_plain(id) || !id->slot || id->align > 8 ||
+	    rest->kind != CTF_VARIANT || rest->from != id->slot ||
+	    rest->sel_signed || !rest->n_child)
+		return false;
+	const struct ctf_node *first = &rest->child[0];
+
+	return first->kind == CTF_STRUCT && first->n_child == 1 &&
+	       ctf_program_is_plain(first->child) && first->align <= 8 &&
+	       first->child->align <= 8 && id->bits % first->align == 0 &&
+	       id->bits % first->child->align == 0 &&
+	       id->bits + first->child->bits <= 64;
+}
+
+static void ctf_program_skip_struct(struct ctf_program *p,
+				    const struct ctf_node *node)
+{
+	const size_t at = p->n;
+	const bool header = ctf_program_is_header(p, node);
+
+	if (header)
+		ctf_program_op(p, CTF_OP_HEADER, node);
+	for (uint32_t i = 0; i < node->n_child; i++)
+		ctf_program_skip(p, &node->child[i]);
+	if (header)
+		p->op[at].n = (uint32_t)p->n;
+}
+
 /* Options have their own steps. What is known of the position behind them is
  * what holds for all. */
 static void ctf_program_select(struct ctf_program *p,
@@ -215,8 +260,7 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		ctf_program_move(p, 0);
 		ctf_program_forget(p, 8);
 	} else if (node->kind == CTF_STRUCT) {
-		for (uint32_t i = 0; i < node->n_child; i++)
-			ctf_program_skip(p, &node->child[i]);
+		ctf_program_skip_struct(p, node);
 	} else if (ctf_program_is_dull(node, &bits) && bits < PRE_MAX) {
 		ctf_program_move(p, (uint32_t)bits);
 	} else if (ctf_node_is_number(node)) {

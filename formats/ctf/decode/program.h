@@ -57,7 +57,8 @@ enum ctf_code {
 	CTF_OP_U64,
 	CTF_OP_USE,  /* one that has a use, and may be a field, too */
 	CTF_OP_MARK, /* an unsigned one that has effects and no other purpose */
-	CTF_OP_NUM,  /* any number, with all its effects */
+	CTF_OP_HEADER, /* two of them: ctf_field_header(); else what follows */
+	CTF_OP_NUM,    /* any number, with all its effects */
 	CTF_OP_JUMP,
 	CTF_OP_SELECT,
 	CTF_OP_TEXT,
@@ -77,8 +78,8 @@ struct ctf_op {
 	bool swap;
 	uint32_t pre;  /* bits to move, then ... */
 	uint32_t mask; /* ... alignment minus 1 */
-	/* JUMP: the step to go to; SELECT: the first of its jumps; SKIP_MANY:
-	 * bits. */
+	/* JUMP, HEADER: the step to go to; SELECT: the first of its jumps;
+	 * SKIP_MANY: bits. */
 	uint32_t n;
 	struct ctf_want want;
 	const struct ctf_node *node; /* borrowed from the tree */

@@ -108,7 +108,8 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 	const struct ctf_want *w = &op->want;
 	uint64_t v;
 
-	if (ctf_cursor_whole(&st->cur, node->bits, op->swap, &v))
+	if (!ctf_cursor_word(&st->cur, node->bits, node->big, &v) &&
+	    ctf_cursor_whole(&st->cur, node->bits, op->swap, &v))
 		return ctf_field_too_short(st);
 	if (node->kind == CTF_SINT && v >> (node->bits - 1))
 		v |= UINT64_MAX << (node->bits - 1);
@@ -304,7 +305,7 @@ static int ctf_run_name(struct ctf_state *st, const struct ctf_op *op)
 		  : ctf_field_chars(st, node, &b))
 		return -1;
 	st->name = (const char *)b.pos;
-	st->name_len = strnlen(st->name, bytes_left(&b));
+	st->name_len = bytes_left(&b);
 	return 0;
 }
 
@@ -374,6 +375,19 @@ static const struct ctf_op *ctf_run_select(const struct ctf_program *p,
 	return NULL;
 }
 
+/* Returns the step that follows a jump, a selector or an event header; NULL: no
+ * option has the selector's value. */
+static inline const struct ctf_op *ctf_run_goto(const struct ctf_program *p,
+						struct ctf_state *st,
+						const struct ctf_op *op)
+{
+	if (op->code == CTF_OP_SELECT)
+		return ctf_run_select(p, st, op);
+	if (op->code == CTF_OP_HEADER && !ctf_field_header(st, op->node))
+		return op + 1;
+	return &p->op[op->n];
+}
+
 /* Copies a number of whole bytes into the payload. */
 #define COPY(v, swapped)                                                       \
 	do {                                                                   \
@@ -425,11 +439,10 @@ int ctf_run(const struct ctf_program *p, struct ctf_state *st)
 			if (ctf_run_name(st, op))
 				return -1;
 			break;
+		case CTF_OP_HEADER:
 		case CTF_OP_JUMP:
-			op = &p->op[op->n] - 1;
-			break;
 		case CTF_OP_SELECT:
-			op = ctf_run_select(p, st, op);
+			op = ctf_run_goto(p, st, op);
 			if (!op)
 				return -1;
 			op--;

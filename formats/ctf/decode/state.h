@@ -43,7 +43,7 @@ struct ctf_state {
 	uint64_t use[CTF_PROCNAME];
 	uint32_t uses;
 	const char *name; /* the process's, in the packet; NULL: none */
-	size_t name_len;
+	size_t name_len;  /* at most: it may end with a 0 before */
 	struct ctf_addrs kern, user;
 	char *names; /* user.n of them, each ending with a 0 */
 	size_t names_len, cap_names;
