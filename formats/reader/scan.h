@@ -174,12 +174,13 @@ static inline bool scan_hex(struct scan *s, uint64_t *out)
 	struct scan t = *s;
 	uint64_t v = 0;
 	size_t n = 0;
+	int digit;
 
 	scan_take(&t, "0x");
-	for (; n < t.n && scan_hex_digit(t.p[n]) >= 0; n++) {
+	for (; n < t.n && (digit = scan_hex_digit(t.p[n])) >= 0; n++) {
 		if (v >> 60)
 			return false;
-		v = v << 4 | (uint64_t)scan_hex_digit(t.p[n]);
+		v = v << 4 | (uint64_t)digit;
 	}
 	if (!n)
 		return false;

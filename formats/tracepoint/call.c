@@ -132,8 +132,9 @@ void tp_call_find(struct tp_format *fmt)
 		tp_call_find_lttng(fmt, rest, true);
 }
 
-static int64_t tp_call_number(const struct tp_format *fmt,
-			      const struct bytes *raw, uint16_t at, bool *ok)
+static inline int64_t tp_call_number(const struct tp_format *fmt,
+				     const struct bytes *raw, uint16_t at,
+				     bool *ok)
 {
 	int64_t v = 0;
 

@@ -71,16 +71,11 @@ static bool tp_field_find_dynamic(const struct bytes *raw,
 	       !bytes_take(&b, loc >> 16, out, NULL);
 }
 
-void tp_field_take(struct tp *tp, const struct bytes *raw,
-		   const struct tp_field *f, struct field *out)
+/* Reads a field that is not a number; *out is 0. */
+static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
+			       const struct tp_field *f, struct field *out)
 {
 	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
-
-	*out = (struct field){ 0 };
-	if (f->kind == FMT_NUM) {
-		out->present = tp_field_number(raw, f, &out->num);
-		return;
-	}
 	struct bytes b = *raw;
 	struct bytes data;
 
@@ -98,6 +93,23 @@ void tp_field_take(struct tp *tp, const struct bytes *raw,
 	}
 }
 
+static inline void tp_field_take_any(struct tp *tp, const struct bytes *raw,
+				     const struct tp_field *f,
+				     struct field *out)
+{
+	*out = (struct field){ 0 };
+	if (f->kind == FMT_NUM)
+		out->present = tp_field_number(raw, f, &out->num);
+	else
+		tp_field_take_data(tp, raw, f, out);
+}
+
+void tp_field_take(struct tp *tp, const struct bytes *raw,
+		   const struct tp_field *f, struct field *out)
+{
+	tp_field_take_any(tp, raw, f, out);
+}
+
 void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		    size_t len, struct field *out)
 {
@@ -107,7 +119,7 @@ void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		arena_release(&tp->scratch);
 	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
 	for (size_t i = 0; i < fmt->n; i++)
-		tp_field_take(tp, &b, &fmt->field[i], &out[i]);
+		tp_field_take_any(tp, &b, &fmt->field[i], &out[i]);
 }
 
 void tp_release(struct tp *tp)
