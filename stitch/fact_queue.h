@@ -21,13 +21,20 @@ static inline struct fact *fact_queue_add(struct fact_queue *q)
 		q->head = q->n = 0;
 	return mem_add(q->fact, q->n, q->cap);
 }
-/* Takes the oldest fact. Returns 1 and *f, or 0 if the queue is empty. */
+/* Takes the oldest fact. Returns NULL if the queue is empty. Valid until a fact
+ * is added. */
+static inline const struct fact *fact_queue_next(struct fact_queue *q)
+{
+	return q->head == q->n ? NULL : &q->fact[q->head++];
+}
+/* Copies it. Returns 0 if there is none. */
 static inline int fact_queue_take(struct fact_queue *q, struct fact *f)
 {
-	if (q->head == q->n)
-		return 0;
-	*f = q->fact[q->head++];
-	return 1;
+	const struct fact *oldest = fact_queue_next(q);
+
+	if (oldest)
+		*f = *oldest;
+	return oldest != NULL;
 }
 void fact_queue_release(struct fact_queue *q);
 #endif

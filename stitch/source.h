@@ -16,6 +16,7 @@
 #include "stitch/base/clock_map.h"
 #include "stitch/record.h"
 
+struct arena;
 struct err;
 struct ledger;
 struct source;
@@ -237,6 +238,9 @@ struct source_ops {
 	/* All that a record points to, but for calls and places, stays until
 	 * release(). With apart() that is enough. */
 	bool lasting;
+	/* decode() puts what a record points to into src->arena, if there is
+	 * one, or it stays until close(). */
+	bool fills_arena;
 	void (*release)(struct source *src, const struct ref *ref);
 	/* Returns true if two refs have the same bytes. */
 	bool (*same)(struct source *src, const struct ref *a,
@@ -263,6 +267,8 @@ struct source {
 	struct ledger *ledger; /* borrowed */
 	uint16_t index;	       /* set by order_add before next() */
 	uint64_t pos, size;    /* bytes read and total; size 0: unknown */
+	struct arena *arena; /* of the caller, for decode(), if the source fills
+			      * it; NULL: none */
 	uint64_t floor; /* no later ref has a smaller key; UINT64_MAX at the
 			 * end */
 	struct source_info info;

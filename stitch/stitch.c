@@ -78,6 +78,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->calls = mmap_calls_new();
 	st->reads = group_reads_new();
 	st->now = TIME_NONE;
+	st->rec = &st->none;
 	return st;
 }
 
@@ -206,26 +207,37 @@ static inline struct per_source *per_source(struct stitch *st, uint16_t i)
 						 : stitch_know_source(st, i);
 }
 
-/* Pushes an event with the type, weight, chains and leader of e. Returns its
- * id. */
+/* What an event has that its record does not tell: as in struct fact_event. */
+struct event_part {
+	uint32_t type, leader, kraw, uraw;
+	uint64_t weight;
+	const uint32_t *held;
+};
+
+/* Pushes an event. Returns its id. */
 static uint32_t push_event(struct stitch *st, uint32_t slot,
-			   const struct fact_event *e)
+			   const struct event_part *e)
 {
-	const struct record *rec = &st->rec;
+	const struct record *rec = st->rec;
 	/* This may push a FACT_COMM, which must precede the event. */
 	uint32_t comm = tasks_comm(st->tasks, slot);
 	struct fact *f = fact_queue_add(&st->facts);
 
 	f->kind = FACT_EVENT;
-	f->event = *e;
 	f->event.id = ++st->events;
 	f->event.time = record_time(rec);
 	f->event.cpu = rec->cpu;
 	f->event.thread = tasks_thread_at(st->tasks, slot)->id;
 	f->event.comm = comm;
 	f->event.source = rec->source;
+	f->event.type = e->type;
+	f->event.weight = e->weight;
+	f->event.kraw = e->kraw;
+	f->event.uraw = e->uraw;
+	f->event.held = e->held;
 	f->event.flags = rec->flags;
 	f->event.rec = rec;
+	f->event.leader = e->leader;
 	return f->event.id;
 }
 
@@ -235,15 +247,15 @@ static void stitch_apply_snapshots(struct stitch *st, struct per_source *ps,
 				   uint32_t process, bool started)
 {
 	const struct snapshots_to to = { st->tasks, st->resolve,
-					 stitch_source(st, st->rec.source) };
+					 stitch_source(st, st->rec->source) };
 
-	snapshots_due(ps->maps, &to, process, record_time(&st->rec), started);
+	snapshots_due(ps->maps, &to, process, record_time(st->rec), started);
 }
 
 static inline void map_snapshots(struct stitch *st, uint32_t process,
 				 bool started)
 {
-	struct per_source *ps = per_source(st, st->rec.source);
+	struct per_source *ps = per_source(st, st->rec->source);
 
 	if (ps->maps)
 		stitch_apply_snapshots(st, ps, process, started);
@@ -251,13 +263,14 @@ static inline void map_snapshots(struct stitch *st, uint32_t process,
 
 static uint32_t thread_slot(struct stitch *st)
 {
-	struct per_source *ps = per_source(st, st->rec.source);
+	struct per_source *ps = per_source(st, st->rec->source);
 
 	/* A list says that this id is a process id. */
-	if (ps->maps && st->rec.pid < 0 && snapshots_has(ps->maps, st->rec.tid))
-		st->rec.pid = st->rec.tid;
-	st->who = tasks_thread(st->tasks, st->rec.source, st->rec.pid,
-			       st->rec.tid);
+	if (ps->maps && st->rec->pid < 0 &&
+	    snapshots_has(ps->maps, st->rec->tid))
+		st->rec->pid = st->rec->tid;
+	st->who = tasks_thread(st->tasks, st->rec->source, st->rec->pid,
+			       st->rec->tid);
 	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process, false);
 	return st->who;
 }
@@ -266,8 +279,8 @@ static uint32_t thread_slot(struct stitch *st)
  * do. */
 static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 {
-	slot = incarnations_of_record(st->tasks, &st->rec,
-				      record_time(&st->rec), slot, &st->gone);
+	slot = incarnations_of_record(st->tasks, st->rec, record_time(st->rec),
+				      slot, &st->gone);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	return slot;
 }
@@ -285,20 +298,20 @@ static unsigned int stitch_see_cookie(struct stitch *st, struct thread *th,
 				      uint64_t cookie, bool is_sample)
 {
 	const struct counters_sight s = {
-		.source = st->rec.source,
+		.source = st->rec->source,
 		.cookie = cookie,
-		.cpu = st->rec.cpu,
-		.time = record_time(&st->rec),
-		.since = st->rec.tid >= 0
+		.cpu = st->rec->cpu,
+		.time = record_time(st->rec),
+		.since = st->rec->tid >= 0
 				 ? stitch_join_task(st, th)->cookies.last
 				 : TIME_NONE,
 		.is_sample = is_sample,
-		.late = st->rec.flags & REC_F_LATE,
+		.late = st->rec->flags & REC_F_LATE,
 	};
 
 	unsigned int seen = counters_see(st->counters, &s);
 
-	return st->rec.flags & REC_F_LATE ? 0 : seen;
+	return st->rec->flags & REC_F_LATE ? 0 : seen;
 }
 
 /* Returns a row id, or 0 if the thread's process is unknown so far. */
@@ -333,22 +346,22 @@ static void end_stack_parts(struct stitch *st, uint32_t slot)
 static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
 			   unsigned int *seen)
 {
-	const struct rec_sample *s = &st->rec.sample;
-	bool nonce = st->rec.flags & REC_F_NONCE;
-	bool other = nonce && s->asked >= 0 && s->asked != st->rec.tid;
+	const struct rec_sample *s = &st->rec->sample;
+	bool nonce = st->rec->flags & REC_F_NONCE;
+	bool other = nonce && s->asked >= 0 && s->asked != st->rec->tid;
 
 	if (other)
-		slot = tasks_thread(st->tasks, st->rec.source, -1, s->asked);
+		slot = tasks_thread(st->tasks, st->rec->source, -1, s->asked);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 	struct join_sample js = {
 		.event = event,
-		.source = st->rec.source,
-		.tid = other ? s->asked : st->rec.tid,
-		.cpu = st->rec.cpu,
-		.late = st->rec.flags & REC_F_LATE,
-		.time = record_time(&st->rec),
+		.source = st->rec->source,
+		.tid = other ? s->asked : st->rec->tid,
+		.cpu = st->rec->cpu,
+		.late = st->rec->flags & REC_F_LATE,
+		.time = record_time(st->rec),
 		.cookie = s->cookie,
-		.ip = st->rec.flags & REC_F_USER && !s->kern.n ? s->ip : 0,
+		.ip = st->rec->flags & REC_F_USER && !s->kern.n ? s->ip : 0,
 		.thread = th->id,
 		.process = known_process(st, slot),
 		.reused_tid = th->reused_tid,
@@ -376,11 +389,11 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
  * the join. *seen: what the counters say of the cookie; UINT32_MAX: not asked
  * yet. Returns its id. */
 static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
-				    const struct fact_event *e,
+				    const struct event_part *e,
 				    unsigned int *seen)
 {
-	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = stitch_source(st, st->rec.source);
+	const struct rec_sample *s = &st->rec->sample;
+	const struct source *src = stitch_source(st, st->rec->source);
 	uint32_t event = push_event(st, slot, e);
 	/* Only perf's samples do not say that the kernel refused to defer. */
 	bool asked = src->info.cookies == COOKIES_PERF &&
@@ -390,19 +403,20 @@ static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 	    s->defer == DEFER_REFUSED || (asked && s->defer == DEFER_DIRECT))
 		stitch_request(st, slot, event, seen);
 	if (s->defer != DEFER_COOKIE)
-		join_other(st->join, st->rec.source, event);
+		join_other(st->join, st->rec->source, event);
 	return event;
 }
 
 /* Each member of the group that counted something has an event of its own, with
  * the sample's stacks. */
 static void stitch_take_members(struct stitch *st, uint32_t slot,
-				const struct fact_event *own,
+				const struct event_part *own,
 				unsigned int *seen)
 {
-	const struct rec_sample *s = &st->rec.sample;
-	struct fact_event e = *own;
+	const struct rec_sample *s = &st->rec->sample;
+	struct event_part e = *own;
 
+	e.leader = st->look.event;
 	e.held = NULL;
 	for (uint32_t i = 0; i < s->n_member; i++) {
 		e.type = s->member[i].event;
@@ -414,15 +428,15 @@ static void stitch_take_members(struct stitch *st, uint32_t slot,
 
 static void stitch_take_sample(struct stitch *st)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	const struct rec_sample *s = &st->rec->sample;
 	uint32_t slot = thread_slot(st);
 
-	if (stitch_inner_is_living(&st->rec))
+	if (stitch_inner_is_living(st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		stitch_inner_check_hit(st, slot);
-	struct fact_event e = { .type = s->event };
+	struct event_part e = { .type = s->event };
 	unsigned int seen = UINT32_MAX;
 
 	e.kraw = stitch_inner_kernel_chain(st, &s->kern);
@@ -430,8 +444,8 @@ static void stitch_take_sample(struct stitch *st)
 	e.held = stitch_inner_held_chains(st);
 	e.weight = stitch_inner_weigh(st, slot);
 	st->look.event = stitch_sample_event(st, slot, &e, &seen);
-	e.leader = st->look.event;
-	stitch_take_members(st, slot, &e, &seen);
+	if (s->n_member)
+		stitch_take_members(st, slot, &e, &seen);
 	if (s->call)
 		stitch_inner_take_call(st, slot);
 }
@@ -439,26 +453,26 @@ static void stitch_take_sample(struct stitch *st)
 static void stitch_take_chain(struct stitch *st)
 {
 	uint32_t slot = thread_slot(st);
-	const struct rec_chain *c = &st->rec.chain;
+	const struct rec_chain *c = &st->rec->chain;
 	uint32_t uraw = stitch_inner_user_chain(st, slot, &c->user);
 	struct thread *th = tasks_thread_at(st->tasks, slot);
 
 	struct join_chain jc = {
-		.source = st->rec.source,
-		.tid = st->rec.tid,
-		.cpu = st->rec.cpu,
+		.source = st->rec->source,
+		.tid = st->rec->tid,
+		.cpu = st->rec->cpu,
 		.thread = th->id,
 		.process = known_process(st, slot),
-		.time = record_time(&st->rec),
+		.time = record_time(st->rec),
 		.cookie = c->cookie,
 		.uraw = uraw,
 		.n = c->user.n,
 		.asked_cpu = -1,
 		.after_exit = th->ended,
-		.duplicate = st->rec.flags & REC_F_DUPLICATE,
+		.duplicate = st->rec->flags & REC_F_DUPLICATE,
 		.reused_tid = th->reused_tid,
-		.nonce = st->rec.flags & REC_F_NONCE,
-		.late = st->rec.flags & REC_F_LATE,
+		.nonce = st->rec->flags & REC_F_NONCE,
+		.late = st->rec->flags & REC_F_LATE,
 	};
 
 	if (jc.nonce) {
@@ -470,7 +484,7 @@ static void stitch_take_chain(struct stitch *st)
 		jc.again = stitch_see_cookie(st, th, c->cookie, false) &
 			   COUNTER_AGAIN;
 		jc.asked_cpu =
-			counters_cpu(st->counters, st->rec.source, c->cookie);
+			counters_cpu(st->counters, st->rec->source, c->cookie);
 	}
 	give_chain(st, slot, &jc);
 }
@@ -480,8 +494,8 @@ static bool skip_wrapping_range(struct stitch *st, uint64_t start, uint64_t end)
 {
 	if (end >= start || end == 0)
 		return false;
-	ledger_skip(st->ledger, st->rec.source, "mapping that wraps around", 0,
-		    st->rec.off, NULL);
+	ledger_skip(st->ledger, st->rec->source, "mapping that wraps around", 0,
+		    st->rec->off, NULL);
 	return true;
 }
 
@@ -499,7 +513,7 @@ static void map_all_parts(struct stitch *st, uint32_t process,
 static void stitch_map_kernel(struct stitch *st, const struct region *r,
 			      bool over)
 {
-	struct per_source *ps = per_source(st, st->rec.source);
+	struct per_source *ps = per_source(st, st->rec->source);
 	struct space_owner own = tasks_kernel_owner(st->tasks);
 
 	for (size_t i = 0; ps->shares && i < st->n_src && !own.told; i++) {
@@ -517,13 +531,13 @@ static void stitch_map_kernel(struct stitch *st, const struct region *r,
  * mappings are known if the kernel records each. */
 static void stitch_set_complete(struct stitch *st, uint32_t process)
 {
-	if (stitch_source(st, st->rec.source)->info.maps_code)
+	if (stitch_source(st, st->rec->source)->info.maps_code)
 		tasks_process_at(st->tasks, process)->space.complete = true;
 }
 
 static void stitch_take_map(struct stitch *st)
 {
-	const struct record *rec = &st->rec;
+	const struct record *rec = st->rec;
 	const struct source *src = stitch_source(st, rec->source);
 	struct region r = {
 		.start = rec->map.start,
@@ -570,7 +584,7 @@ static void stitch_take_map(struct stitch *st)
 
 static void stitch_take_ksymbol(struct stitch *st)
 {
-	const struct record *rec = &st->rec;
+	const struct record *rec = st->rec;
 	struct per_source *ps = per_source(st, rec->source);
 	struct region r = {
 		.start = rec->ksymbol.addr,
@@ -594,25 +608,25 @@ static void stitch_take_ksymbol(struct stitch *st)
 
 static void stitch_take_comm(struct stitch *st)
 {
-	int64_t t = record_time(&st->rec);
+	int64_t t = record_time(st->rec);
 
-	st->who = incarnations_of_comm(st->tasks, &st->rec, t, thread_slot(st),
+	st->who = incarnations_of_comm(st->tasks, st->rec, t, thread_slot(st),
 				       &st->gone);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
-	tasks_set_comm(st->tasks, st->who, st->rec.comm.name, t,
-		       st->rec.flags & REC_F_EXEC);
-	if (st->rec.flags & REC_F_EXEC)
+	tasks_set_comm(st->tasks, st->who, st->rec->comm.name, t,
+		       st->rec->flags & REC_F_EXEC);
+	if (st->rec->flags & REC_F_EXEC)
 		stitch_set_complete(
 			st, tasks_thread_at(st->tasks, st->who)->process);
 	/* Lets other captures of the thread know about the exec. */
 	stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
 	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
-		      st->rec.flags & REC_F_EXEC);
+		      st->rec->flags & REC_F_EXEC);
 }
 
 static void stitch_take_fork(struct stitch *st)
 {
-	const struct record *rec = &st->rec;
+	const struct record *rec = st->rec;
 	int64_t t = record_time(rec);
 	bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
 	uint32_t parent = tasks_find(st->tasks, rec->source, rec->fork.ppid,
@@ -630,7 +644,7 @@ static void stitch_take_fork(struct stitch *st)
 
 static void stitch_take_exit(struct stitch *st)
 {
-	tasks_exit(st->tasks, thread_slot(st), record_time(&st->rec));
+	tasks_exit(st->tasks, thread_slot(st), record_time(st->rec));
 }
 
 /* These records change the state, so a duplicate must be ignored. */
@@ -642,7 +656,7 @@ static bool is_state_record(enum record_kind k)
 
 static void stitch_take_record(struct stitch *st)
 {
-	const struct record *rec = &st->rec;
+	const struct record *rec = st->rec;
 	enum record_kind k = rec->kind;
 
 	if (rec->flags & REC_F_DUPLICATE && is_state_record(k))
@@ -666,7 +680,7 @@ static void stitch_take_record(struct stitch *st)
 	else if (k == REC_SWITCH || k == REC_MARK)
 		st->look.event =
 			push_event(st, thread_slot(st),
-				   &(struct fact_event){ .type = UINT32_MAX,
+				   &(struct event_part){ .type = UINT32_MAX,
 							 .weight = 1 });
 }
 
@@ -674,8 +688,8 @@ static void stitch_take_record(struct stitch *st)
  * the child's end may be missing. */
 static bool proves_thread_lives(struct stitch *st)
 {
-	return st->rec.kind != REC_FORK ||
-	       stitch_source(st, st->rec.source)->info.system_wide == TRI_YES;
+	return st->rec->kind != REC_FORK ||
+	       stitch_source(st, st->rec->source)->info.system_wide == TRI_YES;
 }
 
 /* Runs the rules on the record, then updates its thread. */
@@ -687,7 +701,7 @@ static void audit_current(struct stitch *st)
 		th = tasks_thread_at(st->tasks, st->who);
 	st->look.thread = th;
 	if (tasks_replaced(st->tasks, &st->before) &&
-	    st->before.tid == st->rec.tid)
+	    st->before.tid == st->rec->tid)
 		st->look.before = &st->before;
 	audit_record(st->audit, &st->look);
 	if (!th || st->look.time <= th->last || !proves_thread_lives(st))
@@ -710,11 +724,12 @@ static void retire_one(struct stitch *st, uint32_t slot)
 }
 
 /* Removes threads that ended before the given time. */
-static void retire_ended(struct stitch *st, int64_t before)
+static inline void retire_ended(struct stitch *st, int64_t before)
 {
 	uint32_t slot;
 
-	while (tasks_retire(st->tasks, before, &slot))
+	while (tasks_any_ended(st->tasks) &&
+	       tasks_retire(st->tasks, before, &slot))
 		retire_one(st, slot);
 }
 
@@ -787,12 +802,13 @@ static void close_sources(struct stitch *st)
 			join_last(st->join, (uint16_t)i, st->src[i].last);
 }
 
-int stitch_next(struct stitch *st, struct fact *out, struct err *err)
+int stitch_next(struct stitch *st, const struct fact **out, struct err *err)
 {
-	while (!fact_queue_take(&st->facts, out)) {
+	while (!(*out = fact_queue_next(&st->facts))) {
 		if (st->ended)
 			return 0;
-		int got = st->closing ? 0 : order_next(st->in, &st->rec, err);
+		struct record *rec;
+		int got = st->closing ? 0 : order_next(st->in, &rec, err);
 
 		if (got < 0)
 			return -1;
@@ -803,16 +819,17 @@ int stitch_next(struct stitch *st, struct fact *out, struct err *err)
 			stitch_finish(st);
 			continue;
 		}
+		st->rec = rec;
 		if (st->ahead)
 			stitch_inner_look_ahead(st);
-		int64_t t = record_time(&st->rec);
+		int64_t t = record_time(st->rec);
 
-		struct per_source *ps = per_source(st, st->rec.source);
+		struct per_source *ps = per_source(st, st->rec->source);
 
 		if (t > ps->last)
 			ps->last = t;
-		account_record(st->account, &st->rec);
-		st->look = (struct audit_in){ .rec = &st->rec, .time = t };
+		account_record(st->account, st->rec);
+		st->look = (struct audit_in){ .rec = st->rec, .time = t };
 		st->who = TASKS_NONE;
 		st->gone.used = false;
 		tasks_now(st->tasks, t);

@@ -52,7 +52,7 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first);
 void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg);
 /* Returns 1 and *out, 0 at the end when all facts were returned, or -1 on
  * error. Strings and rec are valid until the next call. */
-int stitch_next(struct stitch *st, struct fact *out, struct err *err);
+int stitch_next(struct stitch *st, const struct fact **out, struct err *err);
 /* Returns the mappings that came late, which belong to the stitch. Call it
  * after the last fact. */
 struct late_maps *stitch_late_maps(struct stitch *st);

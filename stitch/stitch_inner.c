@@ -42,7 +42,7 @@ static const struct chain_note as_recorded = { RESOLVE_NONE,
 void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 {
 	const struct image *img = frames_get_image(st->fr, r->image);
-	struct per_source *ps = &st->src[st->rec.source];
+	struct per_source *ps = &st->src[st->rec->source];
 	unsigned int known = img->id_len ? 3 : img->start ? 2 : 1;
 
 	if (img->kind != IMAGE_KERNEL || known <= ps->kernel_known)
@@ -54,7 +54,7 @@ void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 
 	if (!first->kernel_by ||
 	    known > st->src[first->kernel_by - 1].kernel_known)
-		first->kernel_by = st->rec.source + 1u;
+		first->kernel_by = st->rec->source + 1u;
 }
 
 /* Returns the note of a list of the record: whether it is the half that was hit
@@ -62,11 +62,11 @@ void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 static struct raw_note stitch_hit_note(const struct stitch *st,
 				       const struct addrs *a)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	const struct rec_sample *s = &st->rec->sample;
 	const struct addrs *hit =
-		st->rec.flags & REC_F_USER ? &s->user : &s->kern;
+		st->rec->flags & REC_F_USER ? &s->user : &s->kern;
 
-	if (!(st->rec.flags & REC_F_HIT) || a != hit)
+	if (!(st->rec->flags & REC_F_HIT) || a != hit)
 		return as_recorded.note;
 	return (struct raw_note){ UNWIND_HIT, 0 };
 }
@@ -75,18 +75,22 @@ static struct raw_note stitch_hit_note(const struct stitch *st,
  * the capture's own map is used for what that one does not contain. */
 uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 {
-	const struct per_source *ps = &st->src[st->rec.source];
+	const struct per_source *ps = &st->src[st->rec->source];
+	struct raw_note note = stitch_hit_note(st, a);
+
+	if (st->rec->flags & REC_F_GUEST)
+		return resolve_guest(st->resolve, a, note);
+	if (!a->n)
+		return 0;
 	struct resolve_kernel in = {
 		.base = { &ps->base },
 		.over = { &ps->over },
 		.n = 1,
-		.space_id = UINT32_MAX - st->rec.source,
-		.note = stitch_hit_note(st, a),
-		.t = record_time(&st->rec),
+		.space_id = UINT32_MAX - st->rec->source,
+		.note = note,
+		.t = record_time(st->rec),
 	};
 
-	if (st->rec.flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a, in.note);
 	if (ps->shares && ps->line < st->n_src && st->src[ps->line].kernel_by) {
 		unsigned int by = st->src[ps->line].kernel_by - 1;
 
@@ -120,8 +124,8 @@ static uint32_t shared_spaces(struct stitch *st, uint32_t process,
 static void forget_exec_if_started(struct stitch *st, struct space *sp,
 				   const struct addrs *a, uint64_t mask)
 {
-	if (st->rec.kind == REC_CHAIN ||
-	    (a->n && space_find(sp, a->ip[0] & mask, record_time(&st->rec))))
+	if (st->rec->kind == REC_CHAIN ||
+	    (a->n && space_find(sp, a->ip[0] & mask, record_time(st->rec))))
 		space_forget_exec(sp);
 }
 
@@ -158,21 +162,21 @@ void stitch_inner_late_map(struct stitch *st, uint32_t process,
 {
 	bool full = st->late.full;
 
-	if (!(st->rec.flags & REC_F_LATE))
+	if (!(st->rec->flags & REC_F_LATE))
 		return;
 	late_maps_add(&st->late, tasks_process_at(st->tasks, process), r,
 		      st->now);
 	if (st->late.full && !full)
-		ledger_skip(st->ledger, st->rec.source,
+		ledger_skip(st->ledger, st->rec->source,
 			    "late mappings for stacks before them", 0,
-			    st->rec.off, NULL);
+			    st->rec->off, NULL);
 }
 
 /* After exec, a sample in kernel mode may still have the user stack of the old
  * program. */
 static bool program_surely_ran(struct stitch *st, const struct process *p)
 {
-	return st->rec.kind == REC_CHAIN || st->rec.flags & REC_F_USER ||
+	return st->rec->kind == REC_CHAIN || st->rec->flags & REC_F_USER ||
 	       !p->space.before.n;
 }
 
@@ -185,7 +189,7 @@ static int64_t wrapping_difference(uint64_t a, uint64_t b)
 void stitch_inner_find_jit(struct stitch *st, struct process *p,
 			   const struct rec_map *hint)
 {
-	const struct record *rec = &st->rec;
+	const struct record *rec = st->rec;
 	int64_t shift = wrapping_difference(rec->raw, rec->time);
 	struct jit *j = NULL;
 	int64_t first;
@@ -219,8 +223,8 @@ static const struct jit_view *stitch_jit_view(struct stitch *st,
 		stitch_inner_find_jit(st, p, NULL);
 	if (!p->jit.own && !p->jit.parents)
 		return NULL;
-	if (p->jit.source == st->rec.source)
-		p->jit.shift = wrapping_difference(st->rec.raw, st->rec.time);
+	if (p->jit.source == st->rec->source)
+		p->jit.shift = wrapping_difference(st->rec->raw, st->rec->time);
 	return &p->jit;
 }
 
@@ -242,7 +246,7 @@ static bool is_of_kin(struct stitch *st, const struct process *p,
 {
 	for (size_t i = 0; p->kin && i < a->n; i++)
 		if (!space_find(&p->space, a->ip[i] & mask,
-				record_time(&st->rec)) &&
+				record_time(st->rec)) &&
 		    tasks_kin_maps(st->tasks, p, a->ip[i] & mask))
 			return true;
 	return false;
@@ -252,7 +256,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)
 {
-	const struct source *src = stitch_source(st, st->rec.source);
+	const struct source *src = stitch_source(st, st->rec->source);
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
 	const struct space *shared[SHARED_SPACES_MAX];
@@ -269,11 +273,11 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
 		.mask = src->info.user_mask,
-		.t = record_time(&st->rec),
+		.t = record_time(st->rec),
 	};
 	struct resolve_found found;
 
-	if (st->rec.flags & REC_F_GUEST)
+	if (st->rec->flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a, chain_note.note);
 	if (p->space.before.n)
 		forget_exec_if_started(st, &p->space, a, in.mask);
@@ -282,8 +286,9 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 
 	if (!found.bare && !found.stray)
 		return raw;
-	bool lost = losses_any(st->losses, st->rec.source) &&
-		    losses_find(st->losses, st->rec.source, -1, p->since, in.t);
+	bool lost =
+		losses_any(st->losses, st->rec->source) &&
+		losses_find(st->losses, st->rec->source, -1, p->since, in.t);
 
 	if (found.bare && program_surely_ran(st, p)) {
 		note_unmapped(st, p, a->ip[0] & in.mask);
@@ -300,14 +305,14 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 
 void stitch_inner_check_hit(struct stitch *st, uint32_t slot)
 {
-	const struct source *src = stitch_source(st, st->rec.source);
+	const struct source *src = stitch_source(st, st->rec->source);
 	const struct process *p = stitch_process_of(st, slot);
-	uint64_t addr = st->rec.sample.ip & src->info.user_mask;
+	uint64_t addr = st->rec->sample.ip & src->info.user_mask;
 
-	if (!(st->rec.flags & REC_F_USER) || st->rec.flags & REC_F_GUEST ||
-	    st->rec.sample.kern.n || st->rec.sample.user.n ||
-	    (!p->space.complete && !losses_any(st->losses, st->rec.source)) ||
-	    space_find(&p->space, addr, record_time(&st->rec)) ||
+	if (!(st->rec->flags & REC_F_USER) || st->rec->flags & REC_F_GUEST ||
+	    st->rec->sample.kern.n || st->rec->sample.user.n ||
+	    (!p->space.complete && !losses_any(st->losses, st->rec->source)) ||
+	    space_find(&p->space, addr, record_time(st->rec)) ||
 	    space_before_exec(&p->space, addr))
 		return;
 	note_unmapped(st, p, addr);
@@ -385,15 +390,16 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 				     struct map_lookup *look)
 {
 	static const struct regs none;
-	const struct regs *regs =
-		st->rec.kind == REC_SAMPLE ? &st->rec.sample.user_regs : &none;
+	const struct regs *regs = st->rec->kind == REC_SAMPLE
+					  ? &st->rec->sample.user_regs
+					  : &none;
 	const struct source_info *info =
-		&stitch_source(st, st->rec.source)->info;
+		&stitch_source(st, st->rec->source)->info;
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
 
 	*look = (struct map_lookup){ .space = &p->space,
-				     .t = record_time(&st->rec),
+				     .t = record_time(st->rec),
 				     .fr = st->fr,
 				     .jit = stitch_jit_view(st, p) };
 	if (p->shared.next != process)
@@ -438,7 +444,7 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	uint64_t caller;
 
 	if (!st->uw || st->dumps_only || !a->n || a->place ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
+	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
 	struct unwind_in in = unwind_input(st, slot, &look);
 	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
@@ -454,13 +460,13 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
  * the caller's address. */
 static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	const struct rec_sample *s = &st->rec->sample;
 	struct map_lookup look;
 	uint64_t ip[2];
 	struct unwind_out out = { .ip = ip, .max = 2 };
 
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
-	    st->rec.flags & (REC_F_GUEST | REC_F_NO_CHAIN))
+	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN))
 		return resolve_recorded(st, slot, &s->user);
 	struct unwind_in in = unwind_input(st, slot, &look);
 
@@ -477,20 +483,20 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
  * it is the program counter alone. */
 static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 {
-	const struct rec_sample *s = &st->rec.sample;
-	const struct source *src = stitch_source(st, st->rec.source);
+	const struct rec_sample *s = &st->rec->sample;
+	const struct source *src = stitch_source(st, st->rec->source);
 	struct chain_note chain_note = as_recorded;
 	struct map_lookup look;
 	uint64_t pc;
 
 	if (!regs_pc(&s->user_regs, src->info.arch, &pc)) {
-		if (!(st->rec.flags & REC_F_USER) || !s->ip)
+		if (!(st->rec->flags & REC_F_USER) || !s->ip)
 			return 0;
 		pc = s->ip;
 	}
 	struct addrs a = { .ip = &pc, .n = 1 };
 
-	if (!st->uw || st->rec.flags & REC_F_GUEST)
+	if (!st->uw || st->rec->flags & REC_F_GUEST)
 		return resolve_user_chain(st, slot, &a, chain_note);
 	struct unwind_in in = unwind_input(st, slot, &look);
 
@@ -551,20 +557,20 @@ static bool stitch_has_dump(const struct rec_sample *s)
 
 uint32_t stitch_inner_sample_chain(struct stitch *st, uint32_t slot)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	const struct rec_sample *s = &st->rec->sample;
 	struct chain_note made = as_recorded;
 
 	/* No address, no stack; but jitted code is dated by the first record of
 	 * its process. */
 	if (!s->user.n && !stitch_has_dump(s) &&
-	    !(st->rec.flags & REC_F_GUEST)) {
+	    !(st->rec->flags & REC_F_GUEST)) {
 		stitch_jit_view(st, stitch_process_of(st, slot));
 		return 0;
 	}
 	made.note = stitch_hit_note(st, &s->user);
 	/* The processor says where calls are, not where they return to: they
 	 * are as exact as those that tables lead to. */
-	if (st->rec.flags & REC_F_LBR)
+	if (st->rec->flags & REC_F_LBR)
 		made.note.ended = UNWIND_OUTERMOST;
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
@@ -581,7 +587,7 @@ uint32_t stitch_inner_user_chain(struct stitch *st, uint32_t slot,
 
 const uint32_t *stitch_inner_held_chains(struct stitch *st)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	const struct rec_sample *s = &st->rec->sample;
 
 	if (!s->n_held)
 		return NULL;
@@ -594,7 +600,7 @@ const uint32_t *stitch_inner_held_chains(struct stitch *st)
 
 uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
 {
-	const struct rec_sample *s = &st->rec.sample;
+	const struct rec_sample *s = &st->rec->sample;
 	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
 	uint64_t own = s->weight;
 
@@ -605,7 +611,7 @@ uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot)
 		uint64_t n;
 
 		st->gain[i] = 0;
-		if (!group_reads_since(st->reads, st->rec.source, thread, m,
+		if (!group_reads_since(st->reads, st->rec->source, thread, m,
 				       &n))
 			continue;
 		if (m->event == s->event)
@@ -626,10 +632,10 @@ bool stitch_inner_is_living(const struct record *rec)
 void stitch_inner_take_call(struct stitch *st, uint32_t slot)
 {
 	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
-					  stitch_source(st, st->rec.source),
+					  stitch_source(st, st->rec->source),
 					  slot };
 
-	mmap_calls_take(st->calls, &in, &st->rec);
+	mmap_calls_take(st->calls, &in, st->rec);
 }
 
 void stitch_inner_find_skew(struct stitch *st, counters_found_fn *fn)

@@ -51,7 +51,7 @@ struct stitch {
 	struct partial_maps *whole; /* NULL: segments of files are unknown */
 	struct per_source *src;
 	size_t n_src, cap_src;
-	struct record rec;
+	struct record *rec, none;   /* the newest record; before the first */
 	struct audit_in look;	    /* what the rules need to know about rec */
 	uint32_t who;		    /* slot of its thread, or TASKS_NONE */
 	struct thread before, gone; /* memory that look points to */
@@ -105,8 +105,8 @@ const uint32_t *stitch_inner_held_chains(struct stitch *st);
 uint64_t stitch_inner_weigh_group(struct stitch *st, uint32_t slot);
 static inline uint64_t stitch_inner_weigh(struct stitch *st, uint32_t slot)
 {
-	return st->rec.sample.n_member ? stitch_inner_weigh_group(st, slot)
-				       : st->rec.sample.weight;
+	return st->rec->sample.n_member ? stitch_inner_weigh_group(st, slot)
+					: st->rec->sample.weight;
 }
 /* Returns true for a sample that only a living thread can cause. An exiting
  * task does not return to user mode, so the kernel gives it no cookie

@@ -95,7 +95,7 @@ static int take_offsets(char *const *paths, size_t n, struct align_in *in,
 
 static int read_prints(struct look *lk, struct err *err)
 {
-	struct record rec;
+	struct record *rec;
 	uint64_t done, total;
 	uint64_t n = 0;
 	int got;
@@ -104,7 +104,7 @@ static int read_prints(struct look *lk, struct err *err)
 		return -1;
 	lk->fingerprints = fingerprints_new();
 	while ((got = order_next(lk->order, &rec, err)) > 0) {
-		fingerprints_take(lk->fingerprints, &rec);
+		fingerprints_take(lk->fingerprints, rec);
 		if (++n % SHOW_EVERY)
 			continue;
 		if (stop_requested())

@@ -369,15 +369,15 @@ static int now_and_then(struct load *ld, struct err *err)
 
 static int read_facts(struct load *ld, struct err *err)
 {
-	struct fact f;
+	const struct fact *f;
 	int ret;
 
 	while ((ret = stitch_next(ld->stitch, &f, err)) > 0) {
-		if (store_fact(ld->db, &f, err))
+		if (store_fact(ld->db, f, err))
 			return -1;
-		if (f.kind == FACT_EVENT) {
+		if (f->kind == FACT_EVENT) {
 			ld->events++;
-			if (put_fields(ld, &f.event, err))
+			if (put_fields(ld, &f->event, err))
 				return -1;
 		}
 		if (++ld->facts % SHOW_EVERY == 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/page.h"
 #include "stitch/base/err.h"
 
 #define STACKS 8

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/page.h"
 #include "stitch/base/err.h"
 
 #define LINE 512

@@ -9,10 +9,6 @@
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 
-/* The kernel reserves sizeof(struct), which is rounded up to its alignment, and
- * rounds up to a word, or to 8 bytes on some machines of 32 bits. */
-#define ROUNDING 8u
-
 /* The kernel measures the strings and arrays of a probe before it copies them.
  * Where the copy fails, the entry keeps the bytes that were reserved
  * (kernel/trace/trace_probe_tmpl.h); the same holds for strings of system
@@ -58,19 +54,11 @@ void ft_entry_set_size(struct ft_type *t)
 	}
 }
 
-/* Returns the end of the last field, with the data that fields refer to. */
-static uint64_t ft_entry_end(const struct ft_type *t, const struct bytes *b,
-			     unsigned int width)
+uint64_t ft_entry_dynamic_end(const struct ft_type *t, const struct bytes *b)
 {
-	uint64_t end = t->least;
+	uint64_t end = 0;
 
-	if (t->role == ROLE_KSTACK && t->part.size >= 0)
-		end = (uint64_t)t->part.at +
-		      ((uint64_t)ft_field_number(t, t->part.size, b, 0) &
-		       UINT32_MAX) *
-			      width;
-
-	for (size_t i = 0; t->dynamic && i < t->fmt.n; i++) {
+	for (size_t i = 0; i < t->fmt.n; i++) {
 		const struct tp_field *f = &t->fmt.field[i];
 		uint32_t at;
 
@@ -84,19 +72,11 @@ static uint64_t ft_entry_end(const struct ft_type *t, const struct bytes *b,
 	return end;
 }
 
-int ft_entry_check(const struct ft_type *t, const struct bytes *b,
-		   unsigned int width, struct err *err)
+void ft_entry_misfit(const struct ft_type *t, const struct bytes *b,
+		     unsigned int width, struct err *err)
 {
-	size_t len = bytes_left(b);
-
-	if (!t)
-		return 0;
-	uint64_t end = ft_entry_end(t, b, width);
-
-	if (len >= end && (t->open || len < end + ROUNDING))
-		return 0;
-	return err_at(err, b->path, bytes_off(b),
-		      "an entry of '%s' has %zu bytes, needs %" PRIu64 "%s",
-		      t->fmt.name ? t->fmt.name : "", len, end,
-		      t->open ? " or more" : "");
+	err_at(err, b->path, bytes_off(b),
+	       "an entry of '%s' has %zu bytes, needs %" PRIu64 "%s",
+	       t->fmt.name ? t->fmt.name : "", bytes_left(b),
+	       ft_entry_end(t, b, width), t->open ? " or more" : "");
 }

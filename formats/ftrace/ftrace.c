@@ -120,8 +120,7 @@ static void ft_close(struct source *src)
 	free(ft->due);
 	told_tasks_release(&ft->told);
 	user_stack_reader_release(&ft->stack);
-	free(ft->kern);
-	free(ft->user);
+	arena_release(&ft->made);
 	free(ft->src.path);
 	free(ft);
 }
@@ -241,6 +240,7 @@ const struct source_ops ftrace_ops = {
 	.next = ft_next,
 	.decode = ft_decode,
 	.apart = ft_apart,
+	.fills_arena = true,
 	.fields = ft_fields,
 	.print = ft_print,
 	.dump = ft_dump,

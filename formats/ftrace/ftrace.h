@@ -343,10 +343,8 @@ struct ft {
 	/* State of decode(). */
 	struct user_stack_reader stack;
 	const char *const *nonce_format;
-	uint64_t *kern, *user;
-	size_t cap_kern, cap_user;
+	struct arena made; /* what the record points to, without src.arena */
 	char comm[64];
-	struct call call;
 };
 
 static inline struct ft *ft_from_source(struct source *src)
@@ -442,6 +440,14 @@ int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
 /* ft_stream_rest() of a ring of chunks, or of a place behind the end. */
 int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
 		     struct bytes *out, struct err *err);
+/* ft_stream_rest() of any other ring and place. */
+static inline void ft_stream_plain_rest(const struct ft *ft,
+					const struct ft_stream *s,
+					uint64_t place, struct bytes *out)
+{
+	bytes_init(out, s->data + s->off + place, s->len - place, s->path,
+		   s->off + place, ft->swap);
+}
 /* Sets *out to the bytes from place to the end of the chunk or file. Borrowed
  * until the next call. */
 static inline int ft_stream_rest(struct ft *ft, struct ft_stream *s,
@@ -450,8 +456,7 @@ static inline int ft_stream_rest(struct ft *ft, struct ft_stream *s,
 {
 	if (s->n_chunk || place >= s->len)
 		return ft_stream_unpack(ft, s, place, out, err);
-	bytes_init(out, s->data + s->off + place, s->len - place, s->path,
-		   s->off + place, ft->swap);
+	ft_stream_plain_rest(ft, s, place, out);
 	return 0;
 }
 /* The offset of a place in the file, for messages. */
@@ -478,15 +483,9 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
  * continues where the walk was. */
 int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 		  struct err *err);
-/* Returns 1 and sets *e; 0 at the end of the page; -1 if it is damaged. */
-int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
-		 struct err *err);
 /* Returns -1 if the page holds data behind what its length describes. Call when
- * ft_page_next() has returned 0. */
+ * ft_page_next() (page.h) has returned 0. */
 int ft_page_check_end(const struct ft_page *pg, struct err *err);
-/* Sets *out to the payload of the entry at place. */
-int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
-		struct bytes *out, struct err *err);
 /* boot.c: takes last_boot_info of a buffer from the option LAST_BOOT. */
 void ft_boot_read(struct ft *ft, const struct bytes *b);
 /* Sets where the kernel is now: from its _text to its end; 0, 0: unknown. */
@@ -511,8 +510,8 @@ static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 		       ? e->event - 1
 		       : ft_event_look(ft, instance, id);
 }
-/* The index of an event of a buffer, which is added if it is new. */
-uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id);
+/* Adds an event of a buffer, which was not seen yet. Returns its index. */
+uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
 void ft_print_read_formats(struct ft *ft, const struct bytes *text);
@@ -551,19 +550,55 @@ void ft_maps_release(struct ft *ft);
 /* entry.c: compares the length of an entry with its format. */
 /* Sets least and open of a type from its format and its role. */
 void ft_entry_set_size(struct ft_type *t);
-/* Returns -1 if the payload of an entry ends before its fields do, or is too
- * long for them. t may be NULL. width: bytes of an address. */
-int ft_entry_check(const struct ft_type *t, const struct bytes *b,
-		   unsigned int width, struct err *err);
+/* Returns the end of the data that fields of an entry refer to. */
+uint64_t ft_entry_dynamic_end(const struct ft_type *t, const struct bytes *b);
+/* Returns the end of an entry's last field, with the data that fields refer to.
+ * width: bytes of an address. */
+static inline uint64_t ft_entry_end(const struct ft_type *t,
+				    const struct bytes *b, unsigned int width)
+{
+	uint64_t end = t->least;
+
+	if (t->role == ROLE_KSTACK && t->part.size >= 0)
+		end = (uint64_t)t->part.at +
+		      ((uint64_t)ft_field_number(t, t->part.size, b, 0) &
+		       UINT32_MAX) *
+			      width;
+	if (!t->dynamic)
+		return end;
+	uint64_t behind = ft_entry_dynamic_end(t, b);
+
+	return behind > end ? behind : end;
+}
+/* The kernel reserves sizeof(struct), which is rounded up to its alignment, and
+ * rounds up to a word, or to 8 bytes on some machines of 32 bits. */
+#define FT_ROUNDING 8u
+/* Returns false if the payload of an entry ends before its fields do, or is too
+ * long for them; ft_entry_misfit() says how. */
+static inline bool ft_entry_fits(const struct ft_type *t, const struct bytes *b,
+				 unsigned int width)
+{
+	uint64_t end = ft_entry_end(t, b, width);
+	size_t len = bytes_left(b);
+
+	return len >= end && (t->open || len < end + FT_ROUNDING);
+}
+void ft_entry_misfit(const struct ft_type *t, const struct bytes *b,
+		     unsigned int width, struct err *err);
 
 /* role.c: sets role and part of a type from its format. */
 void ft_role_find(struct ft_type *t);
 
 /* task.c: scheduling events. */
 /* Adds the refs of the names, forks and exits that an entry leads to. t may be
- * NULL: then only the name of `pid` is checked. */
+ * NULL: then only the name of `pid` is looked up. */
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		  int32_t pid, const struct bytes *raw);
+/* Returns true if that look-up adds none. */
+static inline bool ft_task_is_settled(const struct ft *ft, int32_t pid)
+{
+	return ft->settled[(uint32_t)pid % FT_SETTLED] == pid;
+}
 /* Makes the record of such a ref. */
 int ft_task_record(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/page.h"
 #include "stitch/tasks/snapshots.h"
 #include "stitch/record.h"
 

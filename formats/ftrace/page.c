@@ -1,5 +1,7 @@
 /* page.c - reads the kernel's ring-buffer pages (kernel/trace/ring_buffer.c):
  * entries with their times, and marks of lost entries. */
+#include "formats/ftrace/page.h"
+
 #include "formats/ftrace/ftrace.h"
 #include "stitch/base/err.h"
 
@@ -7,10 +9,6 @@
 #define LOST_STORED ((uint64_t)1 << 30) /* their number follows the data */
 #define LENGTH_MASK (((uint64_t)1 << 30) - 1)
 
-#define TYPE_LONG 0u /* the length is in a word of its own */
-#define TYPE_PADDING 29u
-#define TYPE_EXTEND 30u
-#define TYPE_STAMP 31u
 #define STAMP_BITS 59
 
 static int ft_page_take_commit(const struct ft *ft, struct bytes *b,
@@ -26,13 +24,13 @@ static int ft_page_take_commit(const struct ft *ft, struct bytes *b,
 	return 0;
 }
 
-/* ring_buffer_read_page() fills the rest of a page with zeros. */
+/* ring_buffer_read_page() fills the rest of a page with zeros: the first byte
+ * is one, and each other equals the one before it. */
 static bool ft_page_has_data(const struct bytes *b)
 {
-	for (const unsigned char *p = b->pos; p < b->end; p++)
-		if (*p)
-			return true;
-	return false;
+	size_t n = bytes_left(b);
+
+	return n && (*b->pos || memcmp(b->pos, b->pos + 1, n - 1) != 0);
 }
 
 int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
@@ -106,7 +104,7 @@ static int ft_page_take_payload(struct bytes *b, uint32_t type,
 {
 	uint32_t len = type * 4;
 
-	if (type == TYPE_LONG) {
+	if (type == FT_TYPE_LONG) {
 		if (bytes_u32(b, &len, err))
 			return -1;
 		if (len < 4 || len & 3)
@@ -128,7 +126,7 @@ static int ft_page_take_time(struct ft_page *pg, uint32_t type, uint32_t delta,
 		return -1;
 	uint64_t t = delta + ((uint64_t)high << 27);
 
-	if (type == TYPE_EXTEND)
+	if (type == FT_TYPE_EXTEND)
 		pg->time += t;
 	else
 		pg->time = t | (pg->time >> STAMP_BITS << STAMP_BITS);
@@ -151,61 +149,23 @@ static int ft_page_skip_discarded(struct ft_page *pg, uint32_t delta,
 	return bytes_skip(&pg->b, len - 4, err);
 }
 
-/* Takes an entry with data. Returns false, and takes nothing, if it is another
- * one or damaged: what it is, the functions above tell. Inline, because gcc
- * then keeps the window in registers. */
-static inline __attribute__((always_inline)) bool
-ft_page_take_plain(const struct ft *ft, struct bytes *b, uint32_t *delta,
-		   struct bytes *out)
-{
-	struct bytes in = *b;
-	uint32_t head = 4;
-	uint32_t w;
-
-	if (bytes_peek_u32(&in, 0, &w))
-		return false;
-	uint32_t type = ft->big ? w >> 27 : w & 31;
-	uint32_t len = type * 4;
-
-	if (type == TYPE_LONG) {
-		if (bytes_peek_u32(&in, 4, &len) || len < 4 || len & 3)
-			return false;
-		head = 8;
-		len -= 4;
-	}
-	if (type >= TYPE_PADDING || bytes_left(&in) - head < len)
-		return false;
-	*delta = ft->big ? w & 0x7ffffff : w >> 5;
-	in.pos += head;
-	in.end = in.pos + len;
-	b->pos = in.end;
-	*out = in;
-	return true;
-}
-
-int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
-		 struct err *err)
+int ft_page_next_any(const struct ft *ft, struct ft_page *pg,
+		     struct ft_entry *e, struct err *err)
 {
 	while (bytes_left(&pg->b)) {
 		uint64_t at = (uint64_t)(pg->b.pos - pg->b.base);
 		uint32_t type, delta;
 
-		if (ft_page_take_plain(ft, &pg->b, &delta, &e->b)) {
-			pg->time += delta;
-			e->time = pg->time;
-			e->place = pg->place + at;
-			return 1;
-		}
 		if (ft_page_take_word(ft, &pg->b, &type, &delta, err))
 			return -1;
-		if (type == TYPE_PADDING && !delta)
+		if (type == FT_TYPE_PADDING && !delta)
 			return 0;
-		if (type == TYPE_PADDING) {
+		if (type == FT_TYPE_PADDING) {
 			if (ft_page_skip_discarded(pg, delta, err))
 				return -1;
 			continue;
 		}
-		if (type >= TYPE_EXTEND) {
+		if (type >= FT_TYPE_EXTEND) {
 			if (ft_page_take_time(pg, type, delta, err))
 				return -1;
 			continue;
@@ -220,17 +180,14 @@ int ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
 	return 0;
 }
 
-int ft_entry_at(struct ft *ft, struct ft_stream *s, uint64_t place,
-		struct bytes *out, struct err *err)
+int ft_entry_any_at(struct ft *ft, struct ft_stream *s, uint64_t place,
+		    struct bytes *out, struct err *err)
 {
 	uint32_t type, delta;
 	struct bytes b;
 
-	if (ft_stream_rest(ft, s, place, &b, err))
-		return -1;
-	if (ft_page_take_plain(ft, &b, &delta, out))
-		return 0;
-	if (ft_page_take_word(ft, &b, &type, &delta, err))
+	if (ft_stream_rest(ft, s, place, &b, err) ||
+	    ft_page_take_word(ft, &b, &type, &delta, err))
 		return -1;
 	return ft_page_take_payload(&b, type, out, err);
 }

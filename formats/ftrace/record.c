@@ -5,33 +5,33 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/page.h"
 #include "formats/reader/bounds.h"
 #include "stitch/base/err.h"
+#include "stitch/order/keep_record.h"
 
 #define PLACE_MASK (((uint64_t)1 << 48) - 1)
 
-/* Takes the addresses of a stack up to its end mark. */
-static uint32_t ft_record_take_addrs(const struct ft *ft, struct bytes *b,
-				     uint64_t most, bool zero_ends,
-				     uint64_t **out, size_t *cap)
+/* Where decode() puts what a record points to. */
+static inline struct arena *ft_record_arena(struct ft *ft)
 {
-	uint64_t n = bytes_left(b) / (ft->commit32 ? 4 : 8);
-	uint64_t end = ft->commit32 ? UINT32_MAX : UINT64_MAX;
-	uint32_t got = 0;
+	return ft->src.arena ? ft->src.arena : &ft->made;
+}
+
+/* Reads n addresses from a place in the payload, which has them. */
+static void ft_record_read_addrs(const struct ft *ft, const struct bytes *raw,
+				 uint64_t at, uint64_t *ip, uint64_t n)
+{
 	uint32_t low = 0;
 
-	if (n > most)
-		n = most;
-	*out = mem_grow(*out, cap, (size_t)n, sizeof(**out));
-	uint64_t *ip = *out;
-
-	if (!ft->commit32)
-		bytes_u64s(b, ip, n, NULL);
-	for (uint64_t i = 0; ft->commit32 && i < n; i++)
-		ip[i] = bytes_u32(b, &low, NULL) ? end : low;
-	while (got < n && ip[got] != end && (ip[got] || !zero_ends))
-		got++;
-	return got;
+	if (!ft->commit32) {
+		bytes_peek_u64s(raw, at, ip, n);
+		return;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		bytes_peek_u32(raw, at + 4 * i, &low);
+		ip[i] = low;
+	}
 }
 
 /* Raw pages of the last boot have addresses of that boot. */
@@ -43,20 +43,46 @@ static void ft_record_move_addrs(const struct ft_instance *in, uint64_t *ip,
 			ip[i] += in->moved;
 }
 
+/* Sets *out to the addresses of a stack up to its end mark, at most `most` of
+ * them. */
+static void ft_record_addrs(struct ft *ft, const struct bytes *raw, uint64_t at,
+			    uint64_t most, bool zero_ends,
+			    const struct ft_instance *moved, struct addrs *out)
+{
+	uint64_t end = ft->commit32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t n = (bytes_left(raw) - at) / (ft->commit32 ? 4 : 8);
+	uint32_t got = 0;
+
+	n = n < most ? n : most;
+	uint64_t *ip = arena_take(ft_record_arena(ft), n * sizeof(*ip));
+
+	ft_record_read_addrs(ft, raw, at, ip, n);
+	while (got < n && ip[got] != end && !(zero_ends && !ip[got]))
+		got++;
+	if (moved)
+		ft_record_move_addrs(moved, ip, got);
+	out->ip = ip;
+	out->n = got;
+}
+
+/* The buffer of a record, if addresses in it are of another boot. */
+static const struct ft_instance *ft_record_moved(const struct ft *ft,
+						 const struct record *rec)
+{
+	return rec->ring < ft->n_inst && ft->inst[rec->ring].moved
+		       ? &ft->inst[rec->ring]
+		       : NULL;
+}
+
 static void ft_record_kernel_stack(struct ft *ft, const struct ft_type *t,
 				   const struct bytes *raw, struct record *rec)
 {
-	struct rec_sample *s = &rec->sample;
-	struct bytes b = *raw;
 	int64_t n = ft_field_number(t, t->part.size, raw, INT32_MAX);
+	uint64_t at = (uint64_t)t->part.at;
 
-	if (bytes_skip(&b, (uint64_t)t->part.at, NULL))
-		return;
-	s->kern.n = ft_record_take_addrs(ft, &b, n < 0 ? 0 : (uint64_t)n, false,
-					 &ft->kern, &ft->cap_kern);
-	if (rec->ring < ft->n_inst && ft->inst[rec->ring].moved)
-		ft_record_move_addrs(&ft->inst[rec->ring], ft->kern, s->kern.n);
-	s->kern.ip = ft->kern;
+	if (at <= bytes_left(raw))
+		ft_record_addrs(ft, raw, at, n < 0 ? 0 : (uint64_t)n, false,
+				ft_record_moved(ft, rec), &rec->sample.kern);
 }
 
 /* The entry also tells the process. */
@@ -64,14 +90,12 @@ static void ft_record_user_stack(struct ft *ft, const struct ft_type *t,
 				 const struct bytes *raw, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
-	struct bytes b = *raw;
 	int64_t tgid = ft_field_number(t, t->part.size, raw, -1);
+	uint64_t at = (uint64_t)t->part.at;
 
-	if (bytes_skip(&b, (uint64_t)t->part.at, NULL))
+	if (at > bytes_left(raw))
 		return;
-	s->user.n = ft_record_take_addrs(ft, &b, UINT64_MAX, true, &ft->user,
-					 &ft->cap_user);
-	s->user.ip = ft->user;
+	ft_record_addrs(ft, raw, at, UINT64_MAX, true, NULL, &s->user);
 	if (tgid > 0 && tgid <= INT32_MAX)
 		rec->pid = (int32_t)tgid;
 	if (s->user.n)
@@ -106,7 +130,16 @@ static void ft_record_set_task(const struct ft *ft, const struct bytes *raw,
 	bytes_peek_u32(raw, 4, &tid);
 	rec->tid = (int32_t)tid;
 	if (rec->pid < 0)
-		rec->pid = tid ? ft_tgid_of(ft, rec->tid) : 0;
+		rec->pid = !tid		? 0
+			   : ft->n_tgid ? ft_tgid_of(ft, rec->tid)
+					: -1;
+}
+
+/* Moves what a record points to into the caller's arena, if there is one. */
+static void ft_record_keep(struct ft *ft, struct record *rec)
+{
+	if (ft->src.arena)
+		keep_record(rec, ft->src.arena);
 }
 
 /* Sets the stacks in fields of the event. An event without a stack of its own
@@ -117,11 +150,52 @@ static void ft_record_field_stacks(struct ft *ft, const struct ft_type *t,
 	struct rec_sample *s = &rec->sample;
 
 	tp_stacks_take(&ft->look, &t->fmt, raw, ft->commit32, s);
-	if (rec->ring < ft->n_inst && ft->inst[rec->ring].moved)
-		ft_record_move_addrs(&ft->inst[rec->ring], ft->look.ip,
+	const struct ft_instance *moved = ft_record_moved(ft, rec);
+
+	if (moved)
+		ft_record_move_addrs(moved, ft->look.ip,
 				     (uint32_t)ft->look.n_ip);
 	if (!s->kern.n && s->n_held)
 		s->kern = s->held[0];
+	ft_record_keep(ft, rec);
+}
+
+/* Sets what the event means. */
+static int ft_record_role(struct ft *ft, const struct ft_type *t,
+			  const struct bytes *raw, struct record *rec,
+			  struct err *err)
+{
+	struct rec_sample *s = &rec->sample;
+
+	if (t->role == ROLE_KSTACK)
+		ft_record_kernel_stack(ft, t, raw, rec);
+	else if (t->role == ROLE_USTACK)
+		ft_record_user_stack(ft, t, raw, rec);
+	else if (t->role == ROLE_COOKIE)
+		ft_defer_cookie(t, raw, s);
+	else if (t->role == ROLE_MARKER)
+		ft_defer_request(ft, t, raw, rec);
+	else if (t->role >= ROLE_SWITCH)
+		tp_sched_take(&t->fmt, raw, &s->sched);
+	if (thread_id_can_be(s->sched.tid) &&
+	    thread_id_can_be(s->sched.next_tid))
+		return 0;
+	return err_at(err, raw->path, rec->off,
+		      "a switch or wakeup of thread %" PRId32 " or %" PRId32
+		      ", needs at most %d",
+		      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
+}
+
+static const struct call *ft_record_call(struct ft *ft, const struct ft_type *t,
+					 const struct bytes *raw)
+{
+	struct arena *a = ft_record_arena(ft);
+	struct call *c = arena_take(a, sizeof(*c));
+
+	tp_call_take(&ft->look, &t->fmt, raw, c);
+	if (c->path)
+		c->path = arena_strdup(a, c->path);
+	return c;
 }
 
 /* Reads the stacks first: reading them may drop the window that holds the
@@ -154,28 +228,12 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 	s->raw_len = (uint32_t)bytes_left(&raw);
 	if (!t)
 		return 0;
-	if (t->role == ROLE_KSTACK)
-		ft_record_kernel_stack(ft, t, &raw, rec);
-	else if (t->role == ROLE_USTACK)
-		ft_record_user_stack(ft, t, &raw, rec);
-	else if (t->role == ROLE_COOKIE)
-		ft_defer_cookie(t, &raw, s);
-	else if (t->role == ROLE_MARKER)
-		ft_defer_request(ft, t, &raw, rec);
-	else if (t->role >= ROLE_SWITCH)
-		tp_sched_take(&t->fmt, &raw, &s->sched);
-	if (!thread_id_can_be(s->sched.tid) ||
-	    !thread_id_can_be(s->sched.next_tid))
-		return err_at(err, raw.path, rec->off,
-			      "a switch or wakeup of thread %" PRId32
-			      " or %" PRId32 ", needs at most %d",
-			      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
+	if (t->role != ROLE_PLAIN && ft_record_role(ft, t, &raw, rec, err))
+		return -1;
+	if (t->fmt.call.what != CALL_NONE)
+		s->call = ft_record_call(ft, t, &raw);
 	if (t->fmt.n_stack)
 		ft_record_field_stacks(ft, t, &raw, rec);
-	if (t->fmt.call.what != CALL_NONE) {
-		tp_call_take(&ft->look, &t->fmt, &raw, &ft->call);
-		s->call = &ft->call;
-	}
 	return 0;
 }
 
@@ -206,9 +264,12 @@ static int ft_record_of_entry(struct ft *ft, const struct ref *ref,
 	bytes_peek_u16(&raw, 0, &id);
 	const struct ft_type *t = ft_type_of(ft, id);
 
-	if (ref->kind == CLASS_CHAIN)
-		return ft_defer_chain(ft, t, ref, &raw, rec, err);
-	return ft_task_record(ft, t, ref, &raw, rec, err);
+	if (ref->kind == CLASS_CHAIN
+		    ? ft_defer_chain(ft, t, ref, &raw, rec, err)
+		    : ft_task_record(ft, t, ref, &raw, rec, err))
+		return -1;
+	ft_record_keep(ft, rec);
+	return 0;
 }
 
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
@@ -218,9 +279,12 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	uint64_t stream = ref->handle >> 48;
 	uint64_t place = ref->handle & PLACE_MASK;
 
+	if (!src->arena)
+		arena_clear(&ft->made);
 	*rec = (struct record){ .time = ref->key, .pid = -1, .tid = -1 };
 	if (stream == FT_SYNTHETIC) {
 		ft_synthetic_record(ft, (size_t)place, rec);
+		ft_record_keep(ft, rec);
 		return 0;
 	}
 	struct ft_stream *st = &ft->stream[stream];

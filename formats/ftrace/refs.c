@@ -40,7 +40,7 @@ uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id)
 	return i;
 }
 
-static uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
+uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 {
 	const struct ft_type *t = ft_type_of(ft, id);
 	struct event_def ev = {
@@ -78,11 +78,4 @@ static uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 	ft->src.events = ft->event;
 	ft->src.n_events = (uint32_t)ft->n_event;
 	return (uint32_t)ft->n_event - 1;
-}
-
-uint32_t ft_event_find_or_add(struct ft *ft, uint32_t instance, uint16_t id)
-{
-	uint32_t known = ft_event_find(ft, instance, id);
-
-	return known == UINT32_MAX ? ft_event_add(ft, instance, id) : known;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/page.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -128,17 +129,16 @@ static bool ft_stream_attach_stack(struct ft_stream *s,
 	return true;
 }
 
-/* Notes as damage a thread that cannot be, and a time that is years from that
- * before it: -1, the entry is left out. */
-static int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
-				 const struct ft_item *it,
-				 const struct ft_entry *e)
+static bool ft_item_is_odd(const struct ft_item *it)
 {
-	bool odd = it->pid < 0 || !thread_id_can_be(it->pid);
+	return it->pid < 0 || !thread_id_can_be(it->pid);
+}
 
-	if (!odd && (ft->src.info.clock_id == CLOCK_ID_TAI ||
-		     !near_time_is_far(&s->near, it->time)))
-		return 0;
+static void ft_stream_note_odd(struct ft *ft, struct ft_stream *s,
+			       const struct ft_item *it,
+			       const struct ft_entry *e)
+{
+	bool odd = ft_item_is_odd(it);
 	uint64_t off = ft_stream_file_offset(s, it->place);
 	struct err why;
 
@@ -151,6 +151,18 @@ static int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 		       "an entry of %" PRIu64 " ns, years from those before it",
 		       it->time);
 	reader_damage(&ft->src, "entry", off, bytes_left(&e->b), &why);
+}
+
+/* Notes as damage a thread that cannot be, and a time that is years from that
+ * before it: -1, the entry is left out. */
+static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
+					const struct ft_item *it,
+					const struct ft_entry *e)
+{
+	if (!ft_item_is_odd(it) && (ft->src.info.clock_id == CLOCK_ID_TAI ||
+				    !near_time_is_far(&s->near, it->time)))
+		return 0;
+	ft_stream_note_odd(ft, s, it, e);
 	return -1;
 }
 
@@ -167,39 +179,60 @@ static void ft_stream_note_unknown(struct ft *ft, struct ft_stream *s,
 	reader_damage(&ft->src, "entry", off, 2, &why);
 }
 
-static void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
-				 const struct ft_entry *e)
+/* Compares the length of an entry with its format. */
+static inline void ft_stream_check_size(struct ft *ft, struct ft_stream *s,
+					const struct ft_type *t,
+					const struct ft_entry *e)
 {
-	struct ft_item it = { .kind = FT_ENTRY, .place = e->place };
-	uint32_t pid = 0;
+	unsigned int width = ft->commit32 ? 4 : 8;
 	struct err why;
 
-	it.time = ft_time(ft, s, e->time);
-	bytes_peek_u16(&e->b, 0, &it.id);
-	bytes_peek_u32(&e->b, 4, &pid);
-	const struct ft_type *t = ft_type_of(ft, it.id);
+	if (!t || ft_entry_fits(t, &e->b, width))
+		return;
+	ft_entry_misfit(t, &e->b, width, &why);
+	reader_damage(&ft->src, "entry", ft_stream_file_offset(s, e->place),
+		      bytes_left(&e->b), &why);
+}
 
-	it.pid = (int32_t)pid;
-	it.context = ft_entry_context(&e->b);
-	it.role = t ? t->role : ROLE_PLAIN;
+/* Makes the item where it will be: the processor would wait if it copied bytes
+ * that were written one by one. */
+static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
+					const struct ft_entry *e)
+{
+	uint64_t time = ft_time(ft, s, e->time);
+	uint32_t pid = 0;
+	uint16_t id = 0;
+
+	bytes_peek_u16(&e->b, 0, &id);
+	bytes_peek_u32(&e->b, 4, &pid);
+	const struct ft_type *t = ft_type_of(ft, id);
+
 	if (s->lost_due)
-		ft_stream_add_lost(s, it.time);
-	if (ft_entry_check(t, &e->b, ft->commit32 ? 4 : 8, &why))
-		reader_damage(&ft->src, "entry",
-			      ft_stream_file_offset(s, it.place),
-			      bytes_left(&e->b), &why);
-	if (ft_stream_check_entry(ft, s, &it, e))
+		ft_stream_add_lost(s, time);
+	struct ft_item *it = ft_stream_item(s, s->n);
+
+	*it = (struct ft_item){
+		.time = time,
+		.place = e->place,
+		.pid = (int32_t)pid,
+		.id = id,
+		.kind = FT_ENTRY,
+		.role = t ? t->role : ROLE_PLAIN,
+		.context = ft_entry_context(&e->b),
+	};
+	ft_stream_check_size(ft, s, t, e);
+	if (ft_stream_check_entry(ft, s, it, e))
 		return;
 	if (!t && ft->version && !ft->unread_formats)
-		ft_stream_note_unknown(ft, s, &it);
-	if (ft_item_is_stack(&it) && ft_stream_attach_stack(s, &it))
+		ft_stream_note_unknown(ft, s, it);
+	if (ft_item_is_stack(it) && ft_stream_attach_stack(s, it))
 		return;
-	if (it.time < s->last)
-		reader_regress(&ft->src, ft_stream_file_offset(s, it.place),
-			       it.time, s->last, s->cpu);
+	if (time < s->last)
+		reader_regress(&ft->src, ft_stream_file_offset(s, it->place),
+			       time, s->last, s->cpu);
 	else
-		s->last = it.time;
-	ft_stream_add_item(s, &it);
+		s->last = time;
+	s->n++;
 }
 
 /* Walks until the ring of items is full or the stream ends. One entry may add
@@ -243,22 +276,20 @@ static bool ft_heap_is_earlier(const struct ft_heap_at *a,
 	       (a->time == b->time && a->stream < b->stream);
 }
 
-static void ft_heap_sift_down(struct ft *ft, size_t i)
+/* Puts `at` where the item i was, or below. */
+static void ft_heap_put(struct ft *ft, size_t i, struct ft_heap_at at)
 {
-	for (;;) {
-		size_t low = i;
+	struct ft_heap_at *heap = ft->heap;
+	size_t n = ft->n_heap;
 
-		for (size_t c = 2 * i + 1; c < 2 * i + 3 && c < ft->n_heap; c++)
-			if (ft_heap_is_earlier(&ft->heap[c], &ft->heap[low]))
-				low = c;
-		if (low == i)
-			return;
-		struct ft_heap_at t = ft->heap[i];
-
-		ft->heap[i] = ft->heap[low];
-		ft->heap[low] = t;
-		i = low;
+	for (size_t c; (c = 2 * i + 1) < n; i = c) {
+		if (c + 1 < n && ft_heap_is_earlier(&heap[c + 1], &heap[c]))
+			c++;
+		if (!ft_heap_is_earlier(&heap[c], &at))
+			break;
+		heap[i] = heap[c];
 	}
+	heap[i] = at;
 }
 
 static struct ft_heap_at ft_heap_item(struct ft *ft, uint32_t stream)
@@ -280,7 +311,7 @@ static void ft_heap_start(struct ft *ft)
 			ft->heap[ft->n_heap++] = ft_heap_item(ft, i);
 	}
 	for (size_t i = ft->n_heap / 2; i-- > 0;)
-		ft_heap_sift_down(ft, i);
+		ft_heap_put(ft, i, ft->heap[i]);
 }
 
 /* Removes the earliest item and refills its ring. */
@@ -295,13 +326,38 @@ static void ft_heap_drop_first(struct ft *ft)
 	if (s->n < FT_AHEAD / 2 && !s->at_end)
 		ft_stream_fill(ft, s);
 	if (s->n)
-		ft->heap[0] = ft_heap_item(ft, stream);
-	else
-		ft->heap[0] = ft->heap[--ft->n_heap];
-	ft_heap_sift_down(ft, 0);
+		ft_heap_put(ft, 0, ft_heap_item(ft, stream));
+	else if (--ft->n_heap)
+		ft_heap_put(ft, 0, ft->heap[ft->n_heap]);
 }
 
 /* ---- refs */
+
+/* ref.len of a sample: how far its stacks are. */
+static inline uint32_t ft_item_stacks(const struct ft_item *it)
+{
+	return it->kern | (uint32_t)it->user << 16;
+}
+
+static inline uint64_t ft_item_handle(const struct ft_item *it, uint32_t stream)
+{
+	return (uint64_t)stream << 48 | (it->place & PLACE_MASK);
+}
+
+static inline struct event_def *ft_next_note_event(struct ft *ft,
+						   const struct ft_stream *s,
+						   const struct ft_item *it)
+{
+	uint32_t event = ft_event_find(ft, s->instance, it->id);
+
+	if (event == UINT32_MAX)
+		event = ft_event_add(ft, s->instance, it->id);
+	struct event_def *def = &ft->event[event];
+
+	def->has_chain |= it->kern || it->user;
+	def->defer |= it->cookie || it->role == ROLE_COOKIE;
+	return def;
+}
 
 static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 			     const struct ft_item *it)
@@ -309,7 +365,7 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 	struct ft_stream *s = &ft->stream[stream];
 	struct ref ev = {
 		.key = it->time,
-		.handle = (uint64_t)stream << 48 | (it->place & PLACE_MASK),
+		.handle = ft_item_handle(it, stream),
 	};
 	struct bytes raw;
 
@@ -330,24 +386,50 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 		ft_add_ref(ft, &ev, CLASS_CHAIN, 0);
 		return;
 	}
-	uint32_t event = ft_event_find_or_add(ft, s->instance, it->id);
-	struct event_def *def = &ft->event[event];
+	struct event_def *def = ft_next_note_event(ft, s, it);
 
-	def->has_chain |= it->kern || it->user;
-	def->defer |= it->cookie || role == ROLE_COOKIE;
 	if (look && role == ROLE_INODE)
 		ft_defer_inode(ft, t, &raw);
-	ft_add_ref(ft, &ev, CLASS_SAMPLE, it->kern | (uint32_t)it->user << 16);
+	ft_add_ref(ft, &ev, CLASS_SAMPLE, ft_item_stacks(it));
 	if (look && role == ROLE_MARKER)
 		ft_defer_refs(ft, t, &ev, &raw, def);
+}
+
+static inline void ft_next_raise_floor(struct ft *ft, uint64_t key)
+{
+	if (key > ft->src.floor)
+		ft->src.floor = key;
 }
 
 static int ft_next_give(struct ft *ft, struct ref *ref)
 {
 	*ref = ft->due[ft->due_pos++];
-	if (ref->key > ft->src.floor)
-		ft->src.floor = ref->key;
+	ft_next_raise_floor(ft, ref->key);
 	return 1;
+}
+
+/* Takes the first item if it makes a sample and nothing else, as nearly all do:
+ * an event that tells nothing about tasks, of a thread that has its name. */
+static inline bool ft_next_take_sample(struct ft *ft, struct ref *ref)
+{
+	uint32_t stream = ft->heap[0].stream;
+	struct ft_stream *s = &ft->stream[stream];
+	const struct ft_item *it = ft_stream_item(s, 0);
+
+	if (it->kind != FT_ENTRY || it->role > ROLE_COOKIE ||
+	    !ft_task_is_settled(ft, it->pid))
+		return false;
+	ft_next_note_event(ft, s, it);
+	*ref = (struct ref){
+		.key = it->time,
+		.seq = ++ft->seq,
+		.handle = ft_item_handle(it, stream),
+		.len = ft_item_stacks(it),
+		.kind = CLASS_SAMPLE,
+	};
+	ft_next_raise_floor(ft, it->time);
+	ft_heap_drop_first(ft);
+	return true;
 }
 
 static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t kind)
@@ -377,6 +459,8 @@ int ft_next(struct source *src, struct ref *ref, struct err *err)
 			ft_heap_start(ft);
 			ft_next_add_synthetic(ft, 0, CLASS_MAP);
 		} else if (ft->n_heap) {
+			if (ft_next_take_sample(ft, ref))
+				return 1;
 			uint32_t stream = ft->heap[0].stream;
 
 			ft_next_add_refs(

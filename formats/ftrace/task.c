@@ -81,11 +81,9 @@ void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		ft_add_ref(ft, ev, CLASS_EXIT, 0);
 	if (t)
 		memset(ft->settled, 0, sizeof(ft->settled));
-	int32_t *settled = &ft->settled[(uint32_t)pid % FT_SETTLED];
-
-	if (*settled == pid)
+	if (ft_task_is_settled(ft, pid))
 		return;
-	*settled = pid;
+	ft->settled[(uint32_t)pid % FT_SETTLED] = pid;
 	if (told_tasks_has_name(&ft->told, pid))
 		return;
 	const char *saved = ft_name_of(ft, pid);

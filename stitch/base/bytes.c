@@ -14,16 +14,12 @@ int bytes_short(const struct bytes *b, uint64_t n, struct err *err)
 
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err)
 {
-	if (n > bytes_left(b) / sizeof(*out))
-		return bytes_short(b, n > UINT64_MAX / 8 ? UINT64_MAX : n * 8,
-				   err);
 	if (!n)
 		return 0;
-	memcpy(out, b->pos, (size_t)n * sizeof(*out));
+	if (bytes_peek_u64s(b, 0, out, n))
+		return bytes_short(b, n > UINT64_MAX / 8 ? UINT64_MAX : n * 8,
+				   err);
 	b->pos += n * sizeof(*out);
-	if (b->swap)
-		for (uint64_t i = 0; i < n; i++)
-			out[i] = __builtin_bswap64(out[i]);
 	return 0;
 }
 

@@ -156,6 +156,19 @@ static inline void bytes_prefetch(const struct bytes *b, uint64_t off)
 		__builtin_prefetch(b->pos + off);
 }
 
+/* Like bytes_peek_u64() for n numbers; n is compared with the bytes left before
+ * it is multiplied. */
+static inline int bytes_peek_u64s(const struct bytes *b, uint64_t off,
+				  uint64_t *out, uint64_t n)
+{
+	if (n > bytes_left(b) / sizeof(*out) ||
+	    bytes_peek(b, off, out, n * sizeof(*out)))
+		return -1;
+	for (uint64_t i = 0; b->swap && i < n; i++)
+		out[i] = __builtin_bswap64(out[i]);
+	return 0;
+}
+
 /* Reads n numbers into out, which must have room for them. Compares n with the
  * bytes left before it multiplies. */
 int bytes_u64s(struct bytes *b, uint64_t *out, uint64_t n, struct err *err);

@@ -16,6 +16,9 @@
 
 /* Records of a block: waking a thread costs as much as some records. */
 #define BLOCK_RECORDS 256
+/* Records to decode for a block: what the damaged ones take in its memory and
+ * its ledger is given back with it, too. */
+#define BLOCK_TRIES 4096
 #define BLOCKS 8
 /* Bytes that the records of a block point to, but for the last one. */
 #define BLOCK_BYTES ((size_t)512 << 10)
@@ -178,7 +181,11 @@ void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
 static void record_block_keep(const struct decode_ahead *da,
 			      struct record_block *b, struct record *rec)
 {
-	if (da->shown[rec->source].real->ops->lasting)
+	const struct source_ops *ops = da->shown[rec->source].real->ops;
+
+	if (ops->fills_arena)
+		return;
+	if (ops->lasting)
 		keep_lasting_record(rec, &b->arena);
 	else
 		keep_record(rec, &b->arena);
@@ -191,12 +198,18 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	void *arg = da->arg;
 	struct ledger *queue = da->queue;
 	uint32_t n = 0;
+	uint32_t tries = 0;
 	int rc = 1;
 
 	record_block_release(da, b);
 	da->filling = b;
-	while (n < BLOCK_RECORDS && b->bytes + b->arena.used < BLOCK_BYTES &&
+	for (size_t i = 0; i < da->n; i++)
+		da->shown[i].real->arena = &b->arena;
+	while (n < BLOCK_RECORDS && tries++ < BLOCK_TRIES &&
+	       b->bytes + b->arena.used < BLOCK_BYTES &&
 	       (rc = fn(arg, &b->rec[n], &b->err)) > 0) {
+		if (rc == DECODED_NOTHING)
+			continue;
 		record_block_keep(da, b, &b->rec[n]);
 		b->said[n++] = ledger_queued(queue);
 	}
@@ -294,7 +307,7 @@ static struct record_block *decode_ahead_take(struct decode_ahead *da)
 	return b;
 }
 
-int decode_ahead_next(struct decode_ahead *da, struct record *rec,
+int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 		      struct err *err)
 {
 	struct record_block *b = &da->block[da->taken % BLOCKS];
@@ -308,7 +321,7 @@ int decode_ahead_next(struct decode_ahead *da, struct record *rec,
 	}
 	if (da->at < b->n) {
 		ledger_pass(b->ledger, da->to, b->said[da->at]);
-		*rec = b->rec[da->at++];
+		*rec = &b->rec[da->at++];
 		return 1;
 	}
 	ledger_pass(b->ledger, da->to, SIZE_MAX);

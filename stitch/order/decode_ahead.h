@@ -19,8 +19,11 @@ struct record;
 struct ref;
 struct source;
 
-/* Returns 1 and *rec, 0 at the end, -1 and *err. *rec is valid until the next
- * call. */
+/* What a decode_ahead_fn returns for a record that is damaged or of no
+ * interest. */
+#define DECODED_NOTHING 2
+/* Returns 1 and *rec, 0 at the end, -1 and *err, or DECODED_NOTHING. *rec is
+ * valid until the next call. */
 typedef int decode_ahead_fn(void *arg, struct record *rec, struct err *err);
 
 /* fn reads the next record of the n sources; the thread calls it, and starts
@@ -35,8 +38,9 @@ struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 void decode_ahead_release(struct decode_ahead *da, const struct ref *ref);
 /* Stops the thread; sources can be closed afterwards. NULL is fine. */
 void decode_ahead_free(struct decode_ahead *da);
-/* Like fn. */
-int decode_ahead_next(struct decode_ahead *da, struct record *rec,
+/* Returns 1, 0 or -1 like fn, but *rec is in a block: the caller may change it,
+ * and it is valid until the next one is returned. */
+int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 		      struct err *err);
 /* Returns a record that decode_ahead_next() will return later, each once and in
  * their order; NULL: none is decoded now. Valid until it was returned. */

@@ -80,6 +80,8 @@ struct order {
 	size_t n_group;
 	uint64_t last_key;
 	bool any;
+	struct record rec[2]; /* of order_next() without a thread, in turn */
+	bool odd;
 };
 
 struct order *order_new(struct ledger *lg, uint64_t limit, const char *temp_dir)
@@ -276,25 +278,28 @@ static void sort_tail(struct order *ord, size_t from)
 		memcpy(ord->wait + from, b, n * sizeof(*b));
 }
 
-/* Merges two sorted parts, [head..mid) and [mid..n), into wait[0..n). Refs
- * below head were output and are dropped. */
+/* Drops the refs below head, which were output. */
+static void drop_output(struct order *ord)
+{
+	ord->n -= ord->head;
+	if (ord->head && ord->n)
+		memmove(ord->wait, ord->wait + ord->head,
+			ord->n * sizeof(struct ref));
+	ord->head = 0;
+}
+
+/* Merges two sorted parts, [0..mid) and [mid..n). */
 static void merge_waiting(struct order *ord, size_t mid)
 {
-	size_t na = mid - ord->head;
-	size_t nb = ord->n - mid;
+	size_t n = ord->n;
 
-	if (na && nb && ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
-		ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch,
-					na + nb, sizeof(*ord->scratch));
-		merge_refs(ord, ord->wait + ord->head, na, ord->wait + mid, nb,
-			   ord->scratch);
-		memcpy(ord->wait, ord->scratch, (na + nb) * sizeof(struct ref));
-	} else if (ord->head) {
-		memmove(ord->wait, ord->wait + ord->head,
-			(na + nb) * sizeof(struct ref));
-	}
-	ord->n = na + nb;
-	ord->head = 0;
+	if (!mid || mid == n ||
+	    !ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1]))
+		return;
+	ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch, n,
+				sizeof(*ord->scratch));
+	merge_refs(ord, ord->wait, mid, ord->wait + mid, n - mid, ord->scratch);
+	memcpy(ord->wait, ord->scratch, n * sizeof(struct ref));
 }
 
 static inline uint64_t source_floor(const struct order *ord, size_t i)
@@ -474,8 +479,9 @@ static int order_refill(struct order *ord, struct err *err)
 {
 	if (ord->n - ord->head > ord->limit / 2 && order_spill(ord, err))
 		return -1;
+	drop_output(ord);
 	size_t mid = ord->n;
-	size_t want = ord->n - ord->head;
+	size_t want = ord->n;
 	uint64_t until;
 	struct source *src = lowest_source(ord, &until);
 	struct err why = { 0 };
@@ -680,42 +686,38 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 	struct err why; /* not cleared, because that would cost as much as
 			 * everything else here */
 	struct ref ref;
-	int got;
+	int got = order_next_ref(ord, &ref, err);
 
-	why.msg[0] = '\0';
-	while ((got = order_next_ref(ord, &ref, err)) > 0) {
-		struct source *src = ord->src[ref.source];
-		/* Does the source need to know when its refs are no longer
-		 * used? */
-		bool kept = src->ops->same || src->ops->release;
-		bool dup = kept && is_duplicate(ord, &ref);
-
-		rec->off = 0;
-		int bad = src->ops->decode(src, &ref, rec, &why);
-
-		if (kept)
-			keep_in_group(ord, &ref);
-		rec->source = ref.source;
-		if (bad) {
-			note_broken(ord, &ref, rec->off, &why);
-			continue;
-		}
-		if (rec->kind == REC_NONE)
-			continue;
-		if (ref.untimed)
-			rec->flags |= REC_F_UNTIMED;
-		if (dup)
-			rec->flags |= REC_F_DUPLICATE;
-		rec->late_ns = 0;
-		rec->raw = rec->time;
-		if (ord->clock && ord->clock[ref.source].moved)
-			order_convert_times(ord, &ref, rec);
-		order_note_late(ord, &ref, rec);
-		return 1;
-	}
 	if (!got)
 		start_group(ord);
-	return got;
+	if (got <= 0)
+		return got;
+	struct source *src = ord->src[ref.source];
+	/* Does the source need to know when its refs are no longer used? */
+	bool kept = src->ops->same || src->ops->release;
+	bool dup = kept && is_duplicate(ord, &ref);
+
+	why.msg[0] = '\0';
+	rec->off = 0;
+	int bad = src->ops->decode(src, &ref, rec, &why);
+
+	if (kept)
+		keep_in_group(ord, &ref);
+	rec->source = ref.source;
+	if (bad)
+		note_broken(ord, &ref, rec->off, &why);
+	if (bad || rec->kind == REC_NONE)
+		return DECODED_NOTHING;
+	if (ref.untimed)
+		rec->flags |= REC_F_UNTIMED;
+	if (dup)
+		rec->flags |= REC_F_DUPLICATE;
+	rec->late_ns = 0;
+	rec->raw = rec->time;
+	if (ord->clock && ord->clock[ref.source].moved)
+		order_convert_times(ord, &ref, rec);
+	order_note_late(ord, &ref, rec);
+	return 1;
 }
 
 void order_use_thread(struct order *ord)
@@ -736,10 +738,18 @@ bool order_has_dumps(const struct order *ord)
 	return false;
 }
 
-int order_next(struct order *ord, struct record *rec, struct err *err)
+int order_next(struct order *ord, struct record **rec, struct err *err)
 {
-	return ord->thread ? decode_ahead_next(ord->thread, rec, err)
-			   : order_decode_next(ord, rec, err);
+	if (ord->thread)
+		return decode_ahead_next(ord->thread, rec, err);
+	ord->odd = !ord->odd;
+	*rec = &ord->rec[ord->odd];
+	int got;
+
+	do
+		got = order_decode_next(ord, *rec, err);
+	while (got == DECODED_NOTHING);
+	return got;
 }
 
 const struct record *order_peek(struct order *ord)

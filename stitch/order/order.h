@@ -37,11 +37,13 @@ uint64_t order_time(const struct order *ord, uint16_t source, uint64_t t);
 void order_use_thread(struct order *ord);
 /* Returns whether order_peek() may return samples with stack dumps. */
 bool order_has_dumps(const struct order *ord);
-/* Returns 1 and *rec, 0 at the end, or -1 on error. *rec is valid until the
- * next call. A record that precedes one already output has REC_F_LATE, late_ns,
- * and an entry in the ledger. Duplicates have REC_F_DUPLICATE. Records that
- * cannot be decoded are skipped and noted as damage in the ledger. */
-int order_next(struct order *ord, struct record *rec, struct err *err);
+/* Returns 1 and *rec, 0 at the end, or -1 on error. The order owns the record,
+ * which the caller may change; it is valid until the next one is returned, what
+ * it points to until the next call. A record that precedes one already output
+ * has REC_F_LATE, late_ns, and an entry in the ledger. Duplicates have
+ * REC_F_DUPLICATE. Records that cannot be decoded are skipped and noted as
+ * damage in the ledger. */
+int order_next(struct order *ord, struct record **rec, struct err *err);
 /* Returns a record that order_next() will return later, each once and in their
  * order; NULL: none is known now, or there is no thread. Valid until
  * order_next() has returned it. */

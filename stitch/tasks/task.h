@@ -2,6 +2,7 @@
 #ifndef STITCH_TASKS_TASK_H
 #define STITCH_TASKS_TASK_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "stitch/tasks/jit.h"
@@ -75,5 +76,6 @@ struct thread {
 struct tasks_slots {
 	struct thread *thread;
 	struct process *process;
+	size_t dying_head, n_dying; /* of those that wait to be retired */
 };
 #endif

@@ -210,9 +210,9 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 		return;
 	th->ended = true;
 	th->end = t;
-	if (ts->dying_head == ts->n_dying)
-		ts->dying_head = ts->n_dying = 0;
-	*mem_add(ts->dying, ts->n_dying, ts->cap_dying) =
+	if (ts->at.dying_head == ts->at.n_dying)
+		ts->at.dying_head = ts->at.n_dying = 0;
+	*mem_add(ts->dying, ts->at.n_dying, ts->cap_dying) =
 		(struct dying){ slot, th->id, t };
 }
 
@@ -697,23 +697,23 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 /* Removes the part of the queue that was processed. */
 static void compact_dying(struct tasks *ts)
 {
-	if (ts->dying_head < 1024 || ts->dying_head < ts->n_dying / 2)
+	if (ts->at.dying_head < 1024 || ts->at.dying_head < ts->at.n_dying / 2)
 		return;
-	memmove(ts->dying, ts->dying + ts->dying_head,
-		(ts->n_dying - ts->dying_head) * sizeof(*ts->dying));
-	ts->n_dying -= ts->dying_head;
-	ts->dying_head = 0;
+	memmove(ts->dying, ts->dying + ts->at.dying_head,
+		(ts->at.n_dying - ts->at.dying_head) * sizeof(*ts->dying));
+	ts->at.n_dying -= ts->at.dying_head;
+	ts->at.dying_head = 0;
 }
 
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 {
-	while (ts->dying_head < ts->n_dying) {
-		struct dying *d = &ts->dying[ts->dying_head];
+	while (ts->at.dying_head < ts->at.n_dying) {
+		struct dying *d = &ts->dying[ts->at.dying_head];
 
 		if (t != TIME_NONE && d->end != TIME_NONE && d->end >= t)
 			return false;
 		compact_dying(ts);
-		d = &ts->dying[ts->dying_head++];
+		d = &ts->dying[ts->at.dying_head++];
 		const struct thread *th = &ts->at.thread[d->slot];
 		if (!th->used || th->id != d->id)
 			continue;

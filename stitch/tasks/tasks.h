@@ -91,6 +91,14 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
  * until tasks_drop(). Returns false if there is none. TIME_NONE: takes any
  * thread, even one that has not ended (at the end of the capture). */
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot);
+/* Returns false if no thread has ended that was not retired: asked for each
+ * record. */
+static inline bool tasks_any_ended(const struct tasks *ts)
+{
+	const struct tasks_slots *at = (const struct tasks_slots *)ts;
+
+	return at->dying_head < at->n_dying;
+}
 /* Outputs the thread's rows, and with its last thread those of the process. */
 void tasks_drop(struct tasks *ts, uint32_t slot);
 /* Outputs the processes that never had a thread. Call it last. */

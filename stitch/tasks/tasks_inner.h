@@ -45,7 +45,7 @@ struct tasks {
 	struct recent recent[RECENT];	 /* cache of tasks_thread() */
 	struct thread replaced;		 /* used: valid */
 	struct dying *dying;
-	size_t dying_head, n_dying, cap_dying;
+	size_t cap_dying;
 	size_t sweep; /* position of tasks_retire(TIME_NONE) */
 	uint32_t thread_ids, process_ids, comm_ids, mapping_ids, views;
 	bool keep_old;

@@ -29,15 +29,15 @@ static double bench_read_now(void)
 static int bench_read_walk(struct order *ord, struct seen *seen,
 			   struct err *err)
 {
-	struct record rec;
+	struct record *rec;
 	int got;
 
 	while ((got = order_next(ord, &rec, err)) > 0) {
 		seen->records++;
-		if (rec.kind != REC_SAMPLE)
+		if (rec->kind != REC_SAMPLE)
 			continue;
 		seen->samples++;
-		seen->frames += rec.sample.kern.n + rec.sample.user.n;
+		seen->frames += rec->sample.kern.n + rec->sample.user.n;
 	}
 	return got;
 }

@@ -193,19 +193,19 @@ static double ours_once(uint64_t tasks, uint64_t busy, uint64_t records)
 	uint64_t last = tasks + records / 2; /* event of the last sample */
 	double from = 0;
 	double to = 0;
-	struct fact f;
+	const struct fact *f;
 	struct err err;
 
 	order_add(ord, made_new(tasks, busy, records));
 	struct stitch *st = stitch_new(ord, fr, lg, NULL);
 
 	while (stitch_next(st, &f, &err) > 0) {
-		if (f.kind == FACT_EVENT && f.event.id == tasks)
+		if (f->kind == FACT_EVENT && f->event.id == tasks)
 			from = bench_waiting_now();
-		if (f.kind == FACT_EVENT && f.event.id == last)
+		if (f->kind == FACT_EVENT && f->event.id == last)
 			to = bench_waiting_now();
-		matched += f.kind == FACT_REQUEST &&
-			   f.request.verdict == REQ_MATCHED;
+		matched += f->kind == FACT_REQUEST &&
+			   f->request.verdict == REQ_MATCHED;
 	}
 	stitch_free(st);
 	order_free(ord);

@@ -5,6 +5,7 @@
 
 #include "formats/ftrace/cut.h"
 #include "formats/ftrace/ftrace.h"
+#include "formats/ftrace/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

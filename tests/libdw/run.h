@@ -67,7 +67,7 @@ static inline int run_capture(struct run *r, const char *symfs,
 	struct ledger *lg = ledger_new();
 	struct order *ord = order_new(lg, 0, NULL);
 	struct source *src = formats_open(path, &opts, lg, err);
-	struct fact f;
+	const struct fact *f;
 	int got = -1;
 
 	run_now = r;

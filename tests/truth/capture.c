@@ -37,7 +37,7 @@ static int capture_read_all(struct capture *c, const char *path,
 {
 	struct source_opts o = { 0 };
 	struct source *src = formats_open(path, &o, c->ledger, err);
-	struct record rec;
+	struct record *rec;
 	int got;
 
 	if (!src)
@@ -49,10 +49,10 @@ static int capture_read_all(struct capture *c, const char *path,
 	order_add(c->order, src);
 	c->src = src;
 	while ((got = order_next(c->order, &rec, err)) > 0) {
-		if (rec.kind == REC_LOST || rec.flags & REC_F_LATE)
+		if (rec->kind == REC_LOST || rec->flags & REC_F_LATE)
 			return err_set(err, ERR_FORMAT, "%s: has losses", path);
-		if (rec.kind != REC_LOST_TOTAL && rec.kind != REC_KSYMBOL)
-			capture_keep(c, &rec);
+		if (rec->kind != REC_LOST_TOTAL && rec->kind != REC_KSYMBOL)
+			capture_keep(c, rec);
 	}
 	return got;
 }

@@ -301,7 +301,7 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	struct ledger *lg = ledger_new();
 	struct order *ord = order_new(lg, 0, NULL);
 	struct ledger_entry e;
-	struct fact f;
+	const struct fact *f;
 	struct err err;
 	int got;
 
@@ -314,7 +314,7 @@ void run_list(const struct slice *s, const struct list *l, struct result *out)
 	for (uint16_t i = 0; s->pair && i < 2; i++)
 		stitch_together(st, i, 0);
 	while ((got = stitch_next(st, &f, &err)) > 0)
-		take_fact(out, &f);
+		take_fact(out, f);
 	out->failed = got < 0;
 	if (out->failed)
 		snprintf(out->error, sizeof(out->error), "%s", err.msg);

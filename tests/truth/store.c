@@ -22,7 +22,7 @@ static int store_all(const struct slice *s, const struct list *l,
 	struct source *src[2] = { list_source(s, l, 0),
 				  s->pair ? list_source(s, l, 1) : NULL };
 	struct stitch *st = NULL;
-	struct fact f;
+	const struct fact *f;
 	int got = -1;
 
 	order_add(ord, src[0]);
@@ -36,7 +36,7 @@ static int store_all(const struct slice *s, const struct list *l,
 	for (uint16_t i = 0; s->pair && i < 2; i++)
 		stitch_together(st, i, 0);
 	while ((got = stitch_next(st, &f, err)) > 0) {
-		got = store_fact(*db, &f, err);
+		got = store_fact(*db, f, err);
 		if (got)
 			goto out;
 	}

@@ -67,6 +67,9 @@ START_TEST(a_count_that_overflows_in_bytes_is_refused)
 	bytes_init(&b, data, sizeof(data), "f", 0, false);
 	ck_assert_int_eq(bytes_u64s(&b, v, UINT64_MAX / 8 + 2, &err), -1);
 	ck_assert_int_eq(bytes_u64s(&b, v, 2, &err), -1);
+	ck_assert_int_eq(bytes_peek_u64s(&b, 0, v, UINT64_MAX / 8 + 2), -1);
+	ck_assert_int_eq(bytes_peek_u64s(&b, 4, v, 1), -1);
+	ck_assert_int_eq(bytes_peek_u64s(&b, 3, v, 1), 0);
 	ck_assert_int_eq(bytes_u64s(&b, v, 1, &err), 0);
 	ck_assert_uint_eq(bytes_left(&b), 3);
 }

@@ -127,18 +127,18 @@ START_TEST(records_are_as_without_a_thread)
 	struct ledger *lg = ledger_new();
 	struct decode_ahead *da = maker_begin(&m, lg);
 	struct source *shown = decode_ahead_source(da, 0);
-	struct record rec;
+	struct record *rec;
 	struct field f;
 	struct err err;
 	uint32_t i = 0;
 
 	ck_assert_ptr_eq(decode_ahead_source(da, 1), NULL);
 	for (; decode_ahead_next(da, &rec, &err) > 0; i++) {
-		maker_check(&rec, i);
+		maker_check(rec, i);
 		must(ledger_count(lg, LEDGER_NOTE) == i / NOTE_EVERY + 1);
 		must(shown->n_events > i / EVENT_EVERY);
-		if (rec.kind == REC_SAMPLE)
-			must(!shown->ops->fields(shown, &rec.sample, &f,
+		if (rec->kind == REC_SAMPLE)
+			must(!shown->ops->fields(shown, &rec->sample, &f,
 						 &err) &&
 			     f.num == (int64_t)i);
 	}
@@ -158,7 +158,7 @@ START_TEST(an_error_comes_after_the_records_before_it)
 		struct maker m = { .end = end, .fails = true };
 		struct ledger *lg = ledger_new();
 		struct decode_ahead *da = maker_begin(&m, lg);
-		struct record rec;
+		struct record *rec;
 		struct err err;
 		uint32_t n = 0;
 		int rc;
@@ -183,7 +183,7 @@ START_TEST(it_can_end_at_any_time)
 		struct maker m = { .end = RECORDS };
 		struct ledger *lg = ledger_new();
 		struct decode_ahead *da = maker_begin(&m, lg);
-		struct record rec;
+		struct record *rec;
 		struct err err;
 
 		for (uint32_t i = 0; i < taken; i++)
@@ -278,13 +278,13 @@ START_TEST(records_that_last_are_released_when_they_are_used_up)
 				    .len = len };
 		struct source *src[] = { &m.src };
 		struct ledger *lg = ledger_new();
-		struct record rec;
+		struct record *rec;
 		struct err err;
 		uint32_t i = 0;
 
 		m.da = decode_ahead_new(src, 1, laster_next, &m, lg, &m.ledger);
 		for (; decode_ahead_next(m.da, &rec, &err) > 0; i++)
-			laster_check(&m, &rec, i);
+			laster_check(&m, rec, i);
 		ck_assert_uint_eq(i, RECORDS);
 		decode_ahead_free(m.da);
 		for (i = m.released; i < RECORDS; i++)
@@ -296,6 +296,86 @@ START_TEST(records_that_last_are_released_when_they_are_used_up)
 }
 END_TEST
 
+/* Makes records in the arena of its source. */
+struct filler {
+	struct source src;
+	struct ledger *ledger;
+	uint32_t made, useless; /* useless: to make before the others */
+	const uint64_t *ip[RECORDS];
+};
+
+static const struct source_ops filler_ops = {
+	.name = "filler",
+	.apart = maker_apart,
+	.fills_arena = true,
+};
+
+/* A decode_ahead_fn. */
+static int filler_next(void *arg, struct record *rec, struct err *err)
+{
+	struct filler *m = arg;
+
+	(void)err;
+	if (m->made == RECORDS)
+		return 0;
+	uint64_t *ip = arena_take(m->src.arena, 1000 * sizeof(*ip));
+
+	must(m->src.arena->used < 1 << 20);
+	if (m->useless) {
+		m->useless--;
+		ledger_note(m->ledger, 0, "note", "some");
+		return DECODED_NOTHING;
+	}
+	*ip = m->made;
+	m->ip[m->made++] = ip;
+	*rec = (struct record){ .kind = REC_SAMPLE,
+				.sample.kern = { .ip = ip, .n = 1000 } };
+	return 1;
+}
+
+START_TEST(what_is_in_the_arena_of_a_block_is_not_copied)
+{
+	struct filler m = { .src = { .ops = &filler_ops, .size = 1 } };
+	struct source *src[] = { &m.src };
+	struct ledger *lg = ledger_new();
+	struct decode_ahead *da =
+		decode_ahead_new(src, 1, filler_next, &m, lg, &m.ledger);
+	struct record *rec, *last = NULL;
+	struct err err;
+	uint32_t i = 0;
+
+	for (; decode_ahead_next(da, &rec, &err) > 0; i++, last = rec)
+		must(rec->sample.kern.ip == m.ip[i] && *m.ip[i] == i);
+	ck_assert_uint_eq(i, RECORDS);
+	ck_assert_ptr_eq(last->sample.kern.ip, m.ip[i - 1]);
+	decode_ahead_free(da);
+	ledger_free(lg);
+}
+END_TEST
+
+/* Whole blocks may have no other. */
+START_TEST(records_of_no_use_do_not_fill_the_memory)
+{
+	struct filler m = { .src = { .ops = &filler_ops, .size = 1 },
+			    .useless = 5000 };
+	struct source *src[] = { &m.src };
+	struct ledger *lg = ledger_new();
+	struct decode_ahead *da =
+		decode_ahead_new(src, 1, filler_next, &m, lg, &m.ledger);
+	struct record *rec;
+	struct err err;
+	uint32_t i = 0;
+
+	for (; decode_ahead_next(da, &rec, &err) > 0; i++) {
+		must(*rec->sample.kern.ip == i);
+		must(ledger_count(lg, LEDGER_NOTE) == 5000);
+	}
+	ck_assert_uint_eq(i, RECORDS);
+	decode_ahead_free(da);
+	ledger_free(lg);
+}
+END_TEST
+
 /* Of each block some are looked at before it is taken, and all of the first,
  * which is there as soon as the caller has a record. */
 START_TEST(a_record_is_seen_once_before_it_is_due)
@@ -304,14 +384,14 @@ START_TEST(a_record_is_seen_once_before_it_is_due)
 	struct ledger *lg = ledger_new();
 	struct decode_ahead *da = maker_begin(&m, lg);
 	const struct record *seen;
-	struct record rec;
+	struct record *rec;
 	struct err err;
 	uint64_t next = 0;
 	unsigned int early = 0;
 
 	ck_assert_ptr_null(decode_ahead_peek(da));
 	for (uint32_t i = 0; decode_ahead_next(da, &rec, &err) > 0; i++) {
-		must(rec.time == i);
+		must(rec->time == i);
 		for (int k = 0; k < 3 && (seen = decode_ahead_peek(da)); k++) {
 			must(seen->time > i && seen->time >= next);
 			maker_check(seen, (uint32_t)seen->time);
@@ -339,4 +419,6 @@ END_TEST
 RUN("decode_ahead", records_are_as_without_a_thread,
     an_error_comes_after_the_records_before_it, it_can_end_at_any_time,
     records_that_last_are_released_when_they_are_used_up,
+    what_is_in_the_arena_of_a_block_is_not_copied,
+    records_of_no_use_do_not_fill_the_memory,
     a_record_is_seen_once_before_it_is_due, a_source_may_refuse)

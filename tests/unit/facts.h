@@ -26,7 +26,7 @@ stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 	struct all_facts all = { .frames = frames_new(),
 				 .ledger = ledger_new() };
 	struct order *ord = order_new(all.ledger, 0, NULL);
-	struct fact fact;
+	const struct fact *fact;
 	struct err err;
 
 	for (size_t i = 0; i < n; i++)
@@ -38,8 +38,8 @@ stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 		stitch_together(st, i, 0);
 	while (stitch_next(st, &fact, &err) > 0) {
 		all.fact =
-			mem_grow(all.fact, &all.cap, all.n + 1, sizeof(fact));
-		all.fact[all.n++] = fact;
+			mem_grow(all.fact, &all.cap, all.n + 1, sizeof(*fact));
+		all.fact[all.n++] = *fact;
 	}
 	stitch_free(st);
 	order_free(ord);

@@ -175,6 +175,72 @@ START_TEST(a_stack_in_a_field_is_its_events_where_that_has_none)
 }
 END_TEST
 
+/* The first and the last address of the kernel, and that of the field. */
+static void ftrace_check_addrs(const struct record *rec, uint64_t first,
+			       uint64_t last)
+{
+	const struct rec_sample *s = &rec->sample;
+
+	ck_assert_uint_eq(s->kern.ip[0], first);
+	ck_assert_uint_eq(s->kern.ip[s->kern.n - 1], last);
+	if (s->n_held)
+		ck_assert_uint_eq(s->held[0].ip[0], 0xffffffff81000010u);
+}
+
+START_TEST(records_stay_in_the_arena_of_the_caller)
+{
+	struct ledger *lg = ledger_new();
+	struct arena arena = { .used = 0 };
+	struct err err = { 0 };
+	struct record rec[16];
+	char text[1024] = "";
+	struct fb_ring r;
+	struct ref ref;
+	struct pb b;
+	size_t n = 0, at = 0;
+
+	fb_ring(&r, 0, false);
+	fb_page(&r, 100);
+	fb_plain(&r, 0, 50, 1);
+	fb_stack(&r, FB_KSTACK, 0, 50, 2, 0xffffffff81000100u, 2);
+	ftrace_held(&r, 3);
+	fb_switch(&r, 1, "one", 50, 0, "two", 51);
+	fb_plain(&r, 1, 51, 1);
+	fb_stack(&r, FB_USTACK, 0, 51, 51, 0x1000, 3);
+	fb_stack(&r, FB_KSTACK, 0, 51, 1, 0xffffffff81000200u, 1);
+	fb_page_end(&r, 0, 0);
+	fb_file7(&b, false, false, NULL, &r, 1);
+	struct source *src = fb_open(&b, lg, &err);
+
+	src->arena = &arena;
+	while (n < 16 && src->ops->next(src, &ref, &err) > 0)
+		ck_assert_int_eq(src->ops->decode(src, &ref, &rec[n++], &err),
+				 0);
+	for (size_t i = 0; i < n; i++) {
+		fb_say(src, &rec[i], text, sizeof(text));
+		if (rec[i].kind != REC_SAMPLE || !rec[i].sample.kern.n)
+			continue;
+		ftrace_check_addrs(
+			&rec[i],
+			(uint64_t[]){ 0xffffffff81000100u, 0xffffffff81000010u,
+				      0xffffffff81000200u }[at],
+			(uint64_t[]){ 0xffffffff81000110u, 0xffffffff81000012u,
+				      0xffffffff81000200u }[at]);
+		at++;
+	}
+	ck_assert_str_eq(text, "100 mine:plain@50/0 k2 u0; "
+			       "102 mine:held@50/0 k3 u0; "
+			       "103 comm=one@50; 103 comm=two@51; "
+			       "103 sched:sched_switch@50/0 k0 u0; "
+			       "104 mine:plain@51/0 k1 u3; ");
+	ck_assert_uint_eq(at, 3);
+	arena_release(&arena);
+	fb_close(src, &b);
+	fb_rings_free(&r, 1);
+	ledger_free(lg);
+}
+END_TEST
+
 START_TEST(a_stack_goes_around_an_interrupt)
 {
 	struct fb_ring r;
@@ -650,7 +716,8 @@ END_TEST
 RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     cpus_are_merged_by_time, stacks_of_trace_dat_belong_to_the_event_before,
     a_stack_in_a_field_is_its_events_where_that_has_none,
-    a_stack_goes_around_an_interrupt, a_stack_without_an_owner_is_an_event,
+    records_stay_in_the_arena_of_the_caller, a_stack_goes_around_an_interrupt,
+    a_stack_without_an_owner_is_an_event,
     lost_entries_are_marked_and_part_stacks, time_that_goes_back_is_noted,
     names_come_from_switches_and_then_from_saved_ones,
     forks_execs_and_exits_are_told, two_buffers_tell_of_one_fork_and_exec,

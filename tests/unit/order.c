@@ -82,7 +82,7 @@ static void check_order(struct fake **f, size_t n_fake, uint64_t limit,
 {
 	struct order *ord = order_new(lg, limit, NULL);
 	size_t n, released = 0, i = 0;
-	struct record rec;
+	struct record *rec;
 	struct err err;
 
 	for (size_t s = 0; s < n_fake; s++) {
@@ -94,9 +94,9 @@ static void check_order(struct fake **f, size_t n_fake, uint64_t limit,
 
 	while ((got = order_next(ord, &rec, &err)) > 0) {
 		must(i < n);
-		must(rec.source == want[i].source);
-		must(rec.off == 100 + want[i].handle);
-		must(!(rec.flags & REC_F_LATE));
+		must(rec->source == want[i].source);
+		must(rec->off == 100 + want[i].handle);
+		must(!(rec->flags & REC_F_LATE));
 		i++;
 	}
 	ck_assert_int_eq(got, 0);
@@ -154,11 +154,11 @@ END_TEST
 /* How many of three records come out as late. */
 static size_t count_late(struct order *ord)
 {
-	struct record rec;
+	struct record *rec;
 	size_t n = 0;
 
 	while (order_next(ord, &rec, NULL) > 0)
-		n += (rec.flags & REC_F_LATE) != 0;
+		n += (rec->flags & REC_F_LATE) != 0;
 	return n;
 }
 
@@ -168,7 +168,7 @@ START_TEST(a_late_record_is_given_out_flagged_and_counted)
 	struct order *ord = order_new(lg, 0, NULL);
 	struct fake *f = fake_new();
 	struct ledger_entry e;
-	struct record rec;
+	struct record *rec;
 	size_t late = 0, n = 0;
 
 	f->trusting = true;
@@ -178,13 +178,13 @@ START_TEST(a_late_record_is_given_out_flagged_and_counted)
 	fake_add(f, REC_MARK, CLASS_SAMPLE, 20000, 1);
 	order_add(ord, &f->src);
 	for (; order_next(ord, &rec, NULL) > 0; n++) {
-		if (!(rec.flags & REC_F_LATE))
+		if (!(rec->flags & REC_F_LATE))
 			continue;
 		late++;
-		ck_assert_uint_eq(rec.time, 10);
-		ck_assert_uint_gt(rec.late_ns, 0);
+		ck_assert_uint_eq(rec->time, 10);
+		ck_assert_uint_gt(rec->late_ns, 0);
 		ck_assert_int_eq(ledger_take(lg, &e), 1);
-		ck_assert_uint_eq(e.t1 - e.t0, rec.late_ns);
+		ck_assert_uint_eq(e.t1 - e.t0, rec->late_ns);
 		ck_assert_str_eq(e.what, "late");
 	}
 	ck_assert_uint_eq(n, 10002);
@@ -217,7 +217,7 @@ START_TEST(equal_bytes_at_one_instant_are_duplicates)
 {
 	struct order *ord = order_new(NULL, 0, NULL);
 	struct fake *f = fake_new();
-	struct record rec;
+	struct record *rec;
 	bool dup[5];
 
 	fake_sample(f, 5, 1, 7)->twin = 1;
@@ -228,7 +228,7 @@ START_TEST(equal_bytes_at_one_instant_are_duplicates)
 	order_add(ord, &f->src);
 	for (size_t i = 0; i < 5; i++) {
 		ck_assert_int_eq(order_next(ord, &rec, NULL), 1);
-		dup[i] = rec.flags & REC_F_DUPLICATE;
+		dup[i] = rec->flags & REC_F_DUPLICATE;
 	}
 	ck_assert(!dup[0] && !dup[1] && dup[2] && !dup[3] && !dup[4]);
 	ck_assert_int_eq(order_next(ord, &rec, NULL), 0);
@@ -242,7 +242,7 @@ START_TEST(a_broken_record_is_damage_and_the_rest_goes_on)
 	struct order *ord = order_new(lg, 0, NULL);
 	struct fake *f = fake_new();
 	struct ledger_entry e;
-	struct record rec;
+	struct record *rec;
 
 	fake_sample(f, 1, 1, 1);
 	fake_sample(f, 2, 1, 1)->broken = true;
@@ -250,7 +250,7 @@ START_TEST(a_broken_record_is_damage_and_the_rest_goes_on)
 	order_add(ord, &f->src);
 	ck_assert_int_eq(order_next(ord, &rec, NULL), 1);
 	ck_assert_int_eq(order_next(ord, &rec, NULL), 1);
-	ck_assert_uint_eq(rec.time, 3);
+	ck_assert_uint_eq(rec->time, 3);
 	ck_assert_int_eq(order_next(ord, &rec, NULL), 0);
 	ck_assert_int_eq(ledger_take(lg, &e), 1);
 	ck_assert_int_eq(e.kind, LEDGER_DAMAGE);
@@ -268,7 +268,7 @@ START_TEST(a_source_that_fails_ends_and_the_others_go_on)
 	struct order *ord = order_new(lg, 0, NULL);
 	struct fake *bad = fake_new();
 	struct fake *good = fake_new();
-	struct record rec;
+	struct record *rec;
 	size_t n = 0;
 
 	for (uint64_t t = 1; t <= 10; t++) {
@@ -291,15 +291,35 @@ START_TEST(records_of_no_interest_are_left_out)
 {
 	struct order *ord = order_new(NULL, 0, NULL);
 	struct fake *f = fake_new();
-	struct record rec;
+	struct record *rec;
 
 	fake_add(f, REC_NONE, CLASS_SAMPLE, 1, 1);
 	fake_sample(f, 2, 1, 1);
 	order_add(ord, &f->src);
 	ck_assert_int_eq(order_next(ord, &rec, NULL), 1);
-	ck_assert_uint_eq(rec.time, 2);
+	ck_assert_uint_eq(rec->time, 2);
 	ck_assert_int_eq(order_next(ord, &rec, NULL), 0);
 	order_free(ord);
+}
+END_TEST
+
+/* One of no interest behind it does not take its place. */
+START_TEST(the_last_record_stays_at_the_end)
+{
+	struct ledger *lg = ledger_new();
+	struct order *ord = order_new(lg, 0, NULL);
+	struct fake *f = fake_new();
+	struct record *rec, *last;
+
+	fake_sample(f, 1, 1, 1);
+	fake_add(f, REC_NONE, CLASS_SAMPLE, 2, 1);
+	order_add(ord, &f->src);
+	ck_assert_int_eq(order_next(ord, &last, NULL), 1);
+	ck_assert_int_eq(order_next(ord, &rec, NULL), 0);
+	ck_assert_int_eq(last->kind, REC_SAMPLE);
+	ck_assert_uint_eq(last->time, 1);
+	order_free(ord);
+	ledger_free(lg);
 }
 END_TEST
 
@@ -308,7 +328,7 @@ START_TEST(a_temporary_folder_that_is_not_there_is_an_error)
 	struct order *ord = order_new(NULL, 1, "/nonexistent/folder");
 	uint64_t seed = 1;
 	struct fake *f = shaped(SHAPE_BACKWARD, 50000, &seed);
-	struct record rec;
+	struct record *rec;
 	struct err err;
 
 	order_add(ord, &f->src);
@@ -324,7 +344,7 @@ START_TEST(stopping_in_the_middle_leaves_nothing_behind)
 	struct order *ord = order_new(NULL, 1, NULL);
 	uint64_t seed = 1;
 	struct fake *f = shaped(SHAPE_BACKWARD, 50000, &seed);
-	struct record rec;
+	struct record *rec;
 
 	order_add(ord, &f->src);
 	for (int i = 0; i < 100; i++)
@@ -345,7 +365,7 @@ static void check_aligned(uint64_t limit, size_t n, uint64_t seed)
 	};
 	struct ledger *lg = ledger_new();
 	struct order *ord = order_new(lg, limit, NULL);
-	struct record rec;
+	struct record *rec;
 	uint64_t last = 0;
 	size_t count = 0;
 
@@ -364,10 +384,10 @@ static void check_aligned(uint64_t limit, size_t n, uint64_t seed)
 		order_align(ord, i, &map[i]);
 	ck_assert_uint_eq(order_source(ord, 3)->info.first_ns, 621);
 	while (order_next(ord, &rec, NULL) > 0) {
-		must(rec.time == clock_map_time(&map[rec.source], rec.raw));
-		must(rec.time >= last);
-		must(!(rec.flags & REC_F_LATE));
-		last = rec.time;
+		must(rec->time == clock_map_time(&map[rec->source], rec->raw));
+		must(rec->time >= last);
+		must(!(rec->flags & REC_F_LATE));
+		last = rec->time;
 		count++;
 	}
 	ck_assert_uint_eq(count, 4 * n);
@@ -392,7 +412,7 @@ START_TEST(what_has_no_time_comes_where_its_own_capture_starts)
 	const uint16_t want[] = { 0, 1, 1, 0, 1 };
 	struct fake *a = fake_new();
 	struct fake *b = fake_new();
-	struct record rec;
+	struct record *rec;
 
 	fake_sample(a, 600, 1, 0);
 	fake_sample(a, 700, 1, 0);
@@ -409,11 +429,11 @@ START_TEST(what_has_no_time_comes_where_its_own_capture_starts)
 	order_align(ord, 1, &late);
 	for (size_t i = 0; i < 5; i++) {
 		ck_assert_int_eq(order_next(ord, &rec, NULL), 1);
-		ck_assert_uint_eq(rec.source, want[i]);
-		ck_assert_int_eq(record_time(&rec) == TIME_NONE, i == 1);
+		ck_assert_uint_eq(rec->source, want[i]);
+		ck_assert_int_eq(record_time(rec) == TIME_NONE, i == 1);
 	}
-	ck_assert_uint_eq(rec.lost.since, 660);
-	ck_assert_uint_eq(rec.raw, 250);
+	ck_assert_uint_eq(rec->lost.since, 660);
+	ck_assert_uint_eq(rec->raw, 250);
 	order_free(ord);
 }
 END_TEST
@@ -426,7 +446,7 @@ RUN("order", one_source_comes_out_as_qsort_orders_it,
     untimed_records_are_never_late, equal_bytes_at_one_instant_are_duplicates,
     a_broken_record_is_damage_and_the_rest_goes_on,
     a_source_that_fails_ends_and_the_others_go_on,
-    records_of_no_interest_are_left_out,
+    records_of_no_interest_are_left_out, the_last_record_stays_at_the_end,
     a_temporary_folder_that_is_not_there_is_an_error,
     stopping_in_the_middle_leaves_nothing_behind,
     sources_with_clocks_of_their_own_are_sorted_on_the_timeline,

@@ -84,7 +84,7 @@ START_TEST(a_record_that_breaks_its_round_is_said_and_still_in_order)
 	struct order *ord = order_new(lg, 0, NULL);
 	struct ledger_entry e;
 	struct err err = { 0 };
-	struct record rec;
+	struct record *rec;
 	uint64_t last = 0;
 	struct pb b;
 	int n = 0;
@@ -102,9 +102,9 @@ START_TEST(a_record_that_breaks_its_round_is_said_and_still_in_order)
 
 	order_add(ord, src);
 	for (; order_next(ord, &rec, &err) > 0; n++) {
-		ck_assert_uint_ge(rec.time, last);
-		ck_assert(!(rec.flags & REC_F_LATE));
-		last = rec.time;
+		ck_assert_uint_ge(rec->time, last);
+		ck_assert(!(rec->flags & REC_F_LATE));
+		last = rec->time;
 	}
 	ck_assert_int_eq(n, 5);
 	ck_assert_uint_eq(ledger_count(lg, LEDGER_ORDER), 1);
@@ -314,7 +314,7 @@ START_TEST(a_pipe_without_rounds_stays_under_its_limit_and_says_so)
 	struct ledger *lg = ledger_new();
 	struct order *ord = order_new(lg, 0, NULL);
 	struct err err = { 0 };
-	struct record rec;
+	struct record *rec;
 	uint64_t n = 0;
 	uint64_t most = 0;
 	struct pb b;
@@ -327,7 +327,7 @@ START_TEST(a_pipe_without_rounds_stays_under_its_limit_and_says_so)
 
 	order_add(ord, src);
 	for (; order_next(ord, &rec, &err) > 0; n++) {
-		ck_assert_uint_eq(rec.time, 1000 + n);
+		ck_assert_uint_eq(rec->time, 1000 + n);
 		if (perf_of(src)->chunk_bytes > most)
 			most = perf_of(src)->chunk_bytes;
 	}

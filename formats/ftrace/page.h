@@ -1,0 +1,81 @@
+/* page.h - entries of the kernel's ring-buffer pages, one after the other, and
+ * by their place.
+ *
+ * Entries with data are taken inline, all others by page.c. */
+#ifndef FORMATS_FTRACE_PAGE_H
+#define FORMATS_FTRACE_PAGE_H
+#include "formats/ftrace/ftrace.h"
+
+/* Of the word before an entry; below FT_TYPE_PADDING: the length of its data in
+ * words. */
+#define FT_TYPE_LONG 0u /* the length is in a word of its own */
+#define FT_TYPE_PADDING 29u
+#define FT_TYPE_EXTEND 30u
+#define FT_TYPE_STAMP 31u
+
+/* Takes an entry with data. Returns false, and takes nothing, if it is another
+ * one or damaged: page.c tells what it is. Inline, because gcc then keeps the
+ * window in registers. */
+static inline __attribute__((always_inline)) bool
+ft_page_take_plain(const struct ft *ft, struct bytes *restrict b,
+		   uint32_t *restrict delta, struct bytes *restrict out)
+{
+	uint32_t head = 4;
+	uint32_t w;
+
+	if (bytes_peek_u32(b, 0, &w))
+		return false;
+	uint32_t type = ft->big ? w >> 27 : w & 31;
+	uint32_t len = type * 4;
+
+	if (type == FT_TYPE_LONG) {
+		if (bytes_peek_u32(b, 4, &len) || len < 4 || len & 3)
+			return false;
+		head = 8;
+		len -= 4;
+	}
+	if (type >= FT_TYPE_PADDING || bytes_left(b) - head < len)
+		return false;
+	*delta = ft->big ? w & 0x7ffffff : w >> 5;
+	bytes_skip(b, head, NULL);
+	bytes_take(b, len, out, NULL);
+	return true;
+}
+
+/* ft_page_next() of any entry. */
+int ft_page_next_any(const struct ft *ft, struct ft_page *pg,
+		     struct ft_entry *e, struct err *err);
+/* Returns 1 and sets *e; 0 at the end of the page; -1 if it is damaged. */
+static inline __attribute__((always_inline)) int
+ft_page_next(const struct ft *ft, struct ft_page *pg, struct ft_entry *e,
+	     struct err *err)
+{
+	uint64_t at = (uint64_t)(pg->b.pos - pg->b.base);
+	uint32_t delta;
+
+	if (!ft_page_take_plain(ft, &pg->b, &delta, &e->b))
+		return ft_page_next_any(ft, pg, e, err);
+	e->place = pg->place + at;
+	e->time = pg->time += delta;
+	return 1;
+}
+
+/* ft_entry_at() of any entry. */
+int ft_entry_any_at(struct ft *ft, struct ft_stream *s, uint64_t place,
+		    struct bytes *out, struct err *err);
+/* Sets *out to the payload of the entry at place. */
+static inline int ft_entry_at(struct ft *ft, struct ft_stream *s,
+			      uint64_t place, struct bytes *out,
+			      struct err *err)
+{
+	uint32_t delta;
+	struct bytes b;
+
+	if (s->n_chunk || place >= s->len)
+		return ft_entry_any_at(ft, s, place, out, err);
+	ft_stream_plain_rest(ft, s, place, &b);
+	return ft_page_take_plain(ft, &b, &delta, out)
+		       ? 0
+		       : ft_entry_any_at(ft, s, place, out, err);
+}
+#endif
