@@ -15,6 +15,7 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/tasks/regs.h"
 #include "stitch/tasks/resolve.h"
 #include "stitch/tasks/shared_tasks.h"
@@ -71,6 +72,13 @@ static struct raw_note stitch_hit_note(const struct stitch *st,
 	return (struct raw_note){ UNWIND_HIT, 0 };
 }
 
+/* Samples of an event on a CPU often have the kernel stack of the one before.
+ */
+static uint32_t like_of_sample(const struct record *rec)
+{
+	return rec->sample.event * 16 + (uint32_t)rec->cpu;
+}
+
 /* All captures of a line use the kernel map of the capture that knows it best;
  * the capture's own map is used for what that one does not contain. */
 uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
@@ -87,6 +95,7 @@ uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 		.over = { &ps->over },
 		.n = 1,
 		.space_id = UINT32_MAX - st->rec->source,
+		.like = like_of_sample(st->rec),
 		.note = note,
 		.t = record_time(st->rec),
 	};
@@ -433,6 +442,34 @@ static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 	return resolve_user_chain(st, slot, &with, chain_note);
 }
 
+/* Asks the unwinder whether the caller of a recorded list's first address is in
+ * the list; *caller: if it is inferred. */
+static enum unwind_caller stitch_find_caller(struct stitch *st,
+					     const struct unwind_in *in,
+					     const struct map_lookup *look,
+					     const struct addrs *a,
+					     uint64_t *caller)
+{
+	struct known_caller *k =
+		&st->caller[hash_u64(a->ip[0]) % KNOWN_CALLERS];
+	/* code is inferred from all addresses, and jitted code changes */
+	const bool keep = in->epoch && !st->infer && !look->jit;
+	uint32_t any = look->space->any;
+
+	for (uint32_t i = 0; i < look->n_shared; i++)
+		any += look->shared[i]->any;
+	if (keep && k->epoch == in->epoch && k->addr == a->ip[0] &&
+	    k->any == any && k->machine == in->machine)
+		return (enum unwind_caller)k->found;
+	enum unwind_caller found =
+		st->uw->ops->caller(st->uw, in, a->ip, a->n, st->infer, caller);
+
+	if (keep)
+		*k = (struct known_caller){ a->ip[0], in->epoch, any,
+					    in->machine, (uint8_t)found };
+	return found;
+}
+
 /* A chain that the kernel recorded by frame pointers lacks the caller of a
  * function that has not set up its frame yet. The unwinder knows whether that
  * is the case. */
@@ -447,8 +484,8 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
 	struct unwind_in in = unwind_input(st, slot, &look);
-	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
-						       st->infer, &caller);
+	enum unwind_caller found =
+		stitch_find_caller(st, &in, &look, a, &caller);
 
 	if (found == CALLER_INFERRED)
 		return resolve_inferred(st, slot, a, caller);

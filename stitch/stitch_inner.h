@@ -12,6 +12,7 @@
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
+#include "stitch/unwinder.h"
 
 /* The state of one capture. */
 struct per_source {
@@ -29,6 +30,17 @@ struct per_source {
 };
 
 #define SHARED_SPACES_MAX 8 /* most other captures to ask for mappings */
+
+/* What the unwinder says of a recorded list depends on its first address, the
+ * machine and what is mapped: most lists begin where one before did. */
+struct known_caller {
+	uint64_t addr, epoch; /* epoch 0: empty entry */
+	uint32_t any;	      /* sum of the spaces' counters */
+	uint16_t machine;     /* of the registers: 32 bits or 64 */
+	uint8_t found;	      /* enum unwind_caller */
+};
+
+#define KNOWN_CALLERS 256
 
 struct stitch {
 	struct order *in;
@@ -57,6 +69,7 @@ struct stitch {
 	struct thread before, gone; /* memory that look points to */
 	jit_find_fn *find_jit;	    /* NULL: code made at run time is unknown */
 	void *find_arg;
+	struct known_caller caller[KNOWN_CALLERS]; /* by hash of the address */
 	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
 	uint32_t *held; /* raw chains of the last event's fields */

@@ -9,15 +9,14 @@ static unsigned char *addrs_put_varint(unsigned char *p, uint64_t v)
 	return p;
 }
 
-unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n)
+unsigned char *addrs_pack(unsigned char *p, const uint64_t *ip, uint32_t n,
+			  uint64_t *last)
 {
-	uint64_t last = 0;
-
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t d = ip[i] - last;
+		uint64_t d = ip[i] - *last;
 
 		p = addrs_put_varint(p, d << 1 ^ (0 - (d >> 63)));
-		last = ip[i];
+		*last = ip[i];
 	}
 	return p;
 }

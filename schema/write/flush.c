@@ -142,9 +142,16 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 	row_id(&r, 1, c->stack);
 
 	unsigned char *start = row_data(&r, max);
-	unsigned char *p = addrs_pack(start, c->ip, c->n);
+	unsigned char *end = start;
+	uint64_t last = 0;
+	uint32_t n;
 
-	row_data_end(&r, 2, start, max, (size_t)(p - start));
+	for (uint32_t at = 0; at < c->n; at += n) {
+		const uint64_t *ip = frames_raw_ips(db->w->fr, c, at, &n);
+
+		end = addrs_pack(end, ip, n, &last);
+	}
+	row_data_end(&r, 2, start, max, (size_t)(end - start));
 	if (c->note.ended)
 		row_int(&r, 3, c->note.ended);
 	if (c->note.caller)

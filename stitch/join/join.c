@@ -585,7 +585,18 @@ static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 	const struct raw_chain *x = frames_get_raw(jn->frames, a);
 	const struct raw_chain *y = frames_get_raw(jn->frames, b);
 
-	return x->n == y->n && !memcmp(x->ip, y->ip, x->n * sizeof(*x->ip));
+	bool same = x->n == y->n;
+
+	for (uint32_t i = 0; same && i < x->n;) {
+		uint32_t n, m;
+		const uint64_t *p = frames_raw_ips(jn->frames, x, i, &n);
+		const uint64_t *q = frames_raw_ips(jn->frames, y, i, &m);
+
+		n = n < m ? n : m;
+		same = !memcmp(p, q, n * sizeof(*p));
+		i += n;
+	}
+	return same;
 }
 
 /* Returns true if another capture of the kernel recorded the chain before. */

@@ -38,13 +38,15 @@ static void insert_frames_at(struct stack_part_hold *h, const struct frames *fr,
 	memmove(h->at + pos + n, h->at + pos, (h->n - pos) * sizeof(*h->at));
 	h->n += n;
 	uint32_t stack = r->stack;
+	uint32_t some;
 
 	/* A stack lists its innermost frame first. */
 	for (size_t i = 0; i < n && stack; i++) {
 		const struct stack *s = frames_get_stack(fr, stack);
 
-		h->at[pos + i] =
-			(struct stack_part_frame){ s->frame, r->ip[i] };
+		h->at[pos + i] = (struct stack_part_frame){
+			s->frame, *frames_raw_ips(fr, r, (uint32_t)i, &some)
+		};
 		stack = s->parent;
 	}
 }

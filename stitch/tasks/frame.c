@@ -17,6 +17,10 @@
 #define IN_SYMBOL 24
 #define NUMBERS (1ull << (64 - IN_SYMBOL))
 
+/* Unwound stacks that later ones are compared with: one for each outermost
+ * address, as threads take turns. */
+#define OUTER_MAX 64
+
 struct named {
 	const char *name;
 	uint64_t number, size;
@@ -28,19 +32,20 @@ struct name {
 };
 
 struct frames {
+	struct raw_chains raw; /* must be the first */
 	struct arena arena;
 	struct name *name; /* by image */
 	size_t n_name, cap_name;
 	struct image *image;
 	struct frame *frame;
 	struct stack *stack;
-	struct raw_chain *raw;
-	size_t n_image, n_frame, n_stack, n_raw;
+	size_t n_image, n_frame, n_stack;
 	size_t cap_image, cap_frame, cap_stack, cap_raw;
 	struct table images, frames, stacks, raws;
 	struct named *named;
 	size_t n_named, cap_named;
 	struct table names, numbers; /* both index named[] */
+	uint32_t outer[OUTER_MAX];   /* raw chains; 0: none */
 };
 
 struct frames *frames_new(void)
@@ -63,7 +68,7 @@ void frames_free(struct frames *fr)
 	free(fr->image);
 	free(fr->frame);
 	free(fr->stack);
-	free(fr->raw);
+	free(fr->raw.chain);
 	arena_release(&fr->arena);
 	free(fr);
 }
@@ -160,15 +165,53 @@ struct raw_key {
 	struct raw_note note;
 };
 
+/* Returns whether a raw chain has these addresses. */
+static bool raw_has(const struct frames *fr, const struct raw_chain *c,
+		    const uint64_t *ip)
+{
+	uint32_t n;
+
+	for (uint32_t at = 0; at < c->n; at += n) {
+		const uint64_t *some = frames_raw_ips(fr, c, at, &n);
+
+		if (memcmp(some, ip + at, n * sizeof(*ip)) != 0)
+			return false;
+	}
+	return true;
+}
+
 static bool raw_is_same(const void *owner, uint32_t id, const void *key)
 {
-	const struct raw_chain *r = &((const struct frames *)owner)->raw[id];
+	const struct frames *fr = owner;
+	const struct raw_chain *r = &fr->raw.chain[id];
 	const struct raw_key *k = key;
 
 	return r->stack == k->stack && r->n == k->a->n &&
 	       r->note.ended == k->note.ended &&
-	       r->note.caller == k->note.caller &&
-	       !memcmp(r->ip, k->a->ip, r->n * sizeof(*r->ip));
+	       r->note.caller == k->note.caller && raw_has(fr, r, k->a->ip);
+}
+
+/* Sets c->before and c->own if most of the addresses of c, an unwound stack,
+ * are those of an earlier one. */
+static void frames_share_outer(struct frames *fr, const uint64_t *ip,
+			       struct raw_chain *c)
+{
+	uint32_t *outer = &fr->outer[hash_u64(ip[c->n - 1]) % OUTER_MAX];
+	uint32_t same = 0;
+
+	if (*outer) {
+		const struct raw_chain *b = frames_get_raw(fr, *outer);
+
+		while (same + 1 < c->n && same < b->n &&
+		       b->inner[b->n - 1 - same] == ip[c->n - 1 - same])
+			same++;
+	}
+	if (same < c->n - same || c->n - same > UINT16_MAX) {
+		*outer = (uint32_t)fr->raw.n + 1;
+		return;
+	}
+	c->before = *outer;
+	c->own = (uint16_t)(c->n - same);
 }
 
 uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
@@ -187,17 +230,21 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	uint64_t *ip = arena_take(&fr->arena, a->n * sizeof(*ip));
-	memcpy(ip, a->ip, a->n * sizeof(*ip));
-	table_add(&fr->raws, h, (uint32_t)fr->n_raw);
-	*mem_add(fr->raw, fr->n_raw, fr->cap_raw) = (struct raw_chain){
+	struct raw_chain c = {
 		.stack = stack,
 		.n = a->n,
 		.note = note,
-		.ip = ip,
 		.hash = hash,
 	};
-	return (uint32_t)fr->n_raw;
+
+	if (note.ended && a->n)
+		frames_share_outer(fr, a->ip, &c);
+	size_t size = (c.own ? c.own : c.n) * sizeof(*c.inner);
+
+	c.inner = memcpy(arena_take(&fr->arena, size), a->ip, size);
+	table_add(&fr->raws, h, (uint32_t)fr->raw.n);
+	*mem_add(fr->raw.chain, fr->raw.n, fr->cap_raw) = c;
+	return (uint32_t)fr->raw.n;
 }
 
 static bool symbol_is_same(const void *owner, uint32_t id, const void *key)
@@ -261,9 +308,30 @@ const struct stack *frames_get_stack(const struct frames *fr, uint32_t id)
 	return &fr->stack[id - 1];
 }
 
-const struct raw_chain *frames_get_raw(const struct frames *fr, uint32_t id)
+const uint64_t *frames_raw_ips(const struct frames *fr,
+			       const struct raw_chain *c, uint32_t from,
+			       uint32_t *n)
 {
-	return &fr->raw[id - 1];
+	if (!c->own || from < c->own) {
+		*n = (c->own ? c->own : c->n) - from;
+		return c->inner + from;
+	}
+	const struct raw_chain *b = frames_get_raw(fr, c->before);
+
+	*n = c->n - from;
+	return b->inner + (b->n - *n);
+}
+
+void frames_raw_copy(const struct frames *fr, const struct raw_chain *c,
+		     uint64_t *ip)
+{
+	uint32_t n;
+
+	for (uint32_t at = 0; at < c->n; at += n) {
+		const uint64_t *some = frames_raw_ips(fr, c, at, &n);
+
+		memcpy(ip + at, some, n * sizeof(*ip));
+	}
 }
 
 uint32_t frames_images(const struct frames *fr)
@@ -279,11 +347,6 @@ uint32_t frames_frames(const struct frames *fr)
 uint32_t frames_stacks(const struct frames *fr)
 {
 	return (uint32_t)fr->n_stack;
-}
-
-uint32_t frames_raws(const struct frames *fr)
-{
-	return (uint32_t)fr->n_raw;
 }
 
 void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])

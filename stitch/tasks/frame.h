@@ -8,6 +8,7 @@
 #ifndef STITCH_TASKS_FRAME_H
 #define STITCH_TASKS_FRAME_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct addrs;
@@ -92,13 +93,25 @@ struct raw_note {
 	uint8_t caller; /* enum unwind_caller of the innermost frame */
 };
 
-/* A distinct combination of stack, recorded addresses and note. */
+/* A distinct combination of stack, recorded addresses and note. Of most unwound
+ * stacks the outer addresses equal those of one before and are kept there: 19
+ * MB of those of a compiler become 6. */
 struct raw_chain {
 	uint32_t stack;
-	uint32_t n;
+	uint32_t n; /* addresses, one for each frame */
 	struct raw_note note;
-	const uint64_t *ip; /* innermost first, one for each frame */
+	uint16_t own;	 /* addresses in inner; 0: all n of them */
+	uint32_t before; /* if own: id of a raw chain with own 0, which ends
+			  * with the other addresses */
+	const uint64_t *inner; /* innermost first */
 	uint64_t hash;
+};
+
+/* What struct frames begins with, by id - 1: each sample asks for its raw
+ * chains. */
+struct raw_chains {
+	struct raw_chain *chain;
+	size_t n;
 };
 
 struct frames *frames_new(void);
@@ -133,12 +146,27 @@ const char *frames_symbol_at(const struct frames *fr, uint64_t off,
 const struct image *frames_get_image(const struct frames *fr, uint32_t id);
 const struct frame *frames_get_frame(const struct frames *fr, uint32_t id);
 const struct stack *frames_get_stack(const struct frames *fr, uint32_t id);
-const struct raw_chain *frames_get_raw(const struct frames *fr, uint32_t id);
+static inline const struct raw_chain *frames_get_raw(const struct frames *fr,
+						     uint32_t id)
+{
+	return &((const struct raw_chains *)fr)->chain[id - 1];
+}
+/* Returns the addresses of a raw chain from number `from` on, and sets *n to
+ * how many of them stand together; 0 at the end. */
+const uint64_t *frames_raw_ips(const struct frames *fr,
+			       const struct raw_chain *c, uint32_t from,
+			       uint32_t *n);
+/* Copies the addresses of a raw chain to ip, which has room for its n. */
+void frames_raw_copy(const struct frames *fr, const struct raw_chain *c,
+		     uint64_t *ip);
 /* Return the highest id of each kind. */
 uint32_t frames_images(const struct frames *fr);
 uint32_t frames_frames(const struct frames *fr);
 uint32_t frames_stacks(const struct frames *fr);
-uint32_t frames_raws(const struct frames *fr);
+static inline uint32_t frames_raws(const struct frames *fr)
+{
+	return (uint32_t)((const struct raw_chains *)fr)->n;
+}
 
 /* Stores a hash of 128 bits of the (build-id or path, offset) of each frame,
  * from the innermost to the outermost. Equal stacks have equal hashes in every

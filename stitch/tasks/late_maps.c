@@ -165,23 +165,28 @@ uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
 	if (!valid || !at || frames_get_stack(fr, at)->depth != was.n)
 		return raw;
 	uint32_t *frame = mem_new(was.n, sizeof(*frame));
+	uint64_t *ip = mem_new(was.n, sizeof(*ip));
 
+	frames_raw_copy(fr, &was, ip);
 	for (uint32_t i = 0; i < was.n; i++) {
 		const struct stack *s = frames_get_stack(fr, at);
-		uint64_t addr = was.ip[i] & mask;
+		uint64_t addr = ip[i] & mask;
 		const struct late_map *m = late_maps_find(lm, valid, addr);
 
 		at = s->parent;
 		frame[i] = late_maps_frame(fr, m, addr, s->frame);
 		changes |= frame[i] != s->frame;
 	}
-	const struct addrs a = { .ip = was.ip, .n = was.n };
+	const struct addrs a = { .ip = ip, .n = was.n };
 	uint32_t stack = 0;
 
 	for (uint32_t i = was.n; changes && i-- > 0;)
 		stack = frames_push(fr, stack, frame[i]);
+	if (changes)
+		raw = frames_noted(fr, stack, &a, was.hash, was.note);
 	free(frame);
-	return changes ? frames_noted(fr, stack, &a, was.hash, was.note) : raw;
+	free(ip);
+	return raw;
 }
 
 void late_maps_release(struct late_maps *lm)

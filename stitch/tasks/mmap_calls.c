@@ -23,6 +23,8 @@
 #define PAGE 4096u
 #define ERRORS ((uint64_t)-4095) /* results from here on are error numbers */
 #define ADDRESS_MAX ((uint64_t)1 << 63)
+/* System calls with higher numbers change no mappings. */
+#define NUMBERS 512
 /* Most regions that one mmap is compared with. */
 #define PIECES_MAX 64
 #define ANONYMOUS 0x20 /* MAP_ANONYMOUS, the same on all supported machines */
@@ -34,7 +36,6 @@ static const size_t n_args[] = { 0, 6, 2, 3, 3, 1, 0, 0 };
 
 /* A call that a thread has entered. */
 struct pending {
-	uint32_t thread; /* row id; 0: none */
 	uint16_t source; /* the source whose events report the call */
 	enum call_what what;
 	int64_t time, done; /* done: time of the call's end */
@@ -49,15 +50,18 @@ struct file {
 };
 
 struct mmap_calls {
+	/* Row id of the thread whose call is in pending[] at the same place; 0:
+	 * none. Each call asks, and most ask for nothing more. */
+	uint32_t thread[PENDING];
 	struct pending pending[PENDING];
 	struct file *file; /* a ring once it has FILES entries */
 	size_t n_file, cap_file;
 	uint64_t made;	      /* number of files ever added */
 	struct table by_file; /* keys are unique, so no comparison is needed */
-	/* The machine of the last call without a name, and its numbers; NULL:
-	 * none. */
+	/* The machine of the last call without a name, and what its calls do:
+	 * enum call_what, by number. */
 	const char *arch;
-	const int32_t *nr;
+	uint8_t what[NUMBERS];
 };
 
 struct mmap_calls *mmap_calls_new(void)
@@ -82,7 +86,7 @@ void mmap_calls_free(struct mmap_calls *cs)
 
 static const struct {
 	const char *arch;
-	int32_t nr[CALL_RAW]; /* by enum call_what; 0: none */
+	uint16_t nr[CALL_RAW]; /* by enum call_what; 0: none; below NUMBERS */
 } numbers[] = {
 	{ "x86_64", { 0, 9, 11, 25, 257, 3, 59 } },
 	{ "aarch64", { 0, 222, 215, 216, 56, 57, 221 } },
@@ -93,10 +97,12 @@ static const struct {
 static void call_find_numbers(struct mmap_calls *cs, const char *arch)
 {
 	cs->arch = arch;
-	cs->nr = NULL;
+	memset(cs->what, CALL_NONE, sizeof(cs->what));
 	for (size_t i = 0; arch && i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (!strcmp(numbers[i].arch, arch))
-			cs->nr = numbers[i].nr;
+		for (uint8_t w = CALL_MMAP; w < CALL_RAW; w++)
+			if (!strcmp(numbers[i].arch, arch))
+				cs->what[numbers[i].nr[w]] = w;
+	cs->what[0] = CALL_NONE; /* of the calls that the machine lacks */
 }
 
 static enum call_what call_kind(struct mmap_calls *cs,
@@ -109,12 +115,8 @@ static enum call_what call_kind(struct mmap_calls *cs,
 		return c->what;
 	if (arch != cs->arch)
 		call_find_numbers(cs, arch);
-	if (!cs->nr || c->nr <= 0)
-		return CALL_NONE;
-	for (unsigned int w = CALL_MMAP; w < CALL_RAW; w++)
-		if (cs->nr[w] == c->nr)
-			return (enum call_what)w;
-	return CALL_NONE;
+	return c->nr > 0 && c->nr < NUMBERS ? (enum call_what)cs->what[c->nr]
+					    : CALL_NONE;
 }
 
 /* ---- open files */
@@ -375,9 +377,10 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	uint32_t id = tasks_thread_at(in->tasks, in->thread)->id;
 	const struct call *c = rec->sample.call;
 	uint16_t source = in->src->index;
-	struct pending *p = &cs->pending[(id + source) % PENDING];
+	uint32_t *thread = &cs->thread[(id + source) % PENDING];
+	struct pending *p = &cs->pending[thread - cs->thread];
 	enum call_what what = call_kind(cs, in, c);
-	bool mine = p->thread == id && p->source == source;
+	bool mine = *thread == id && p->source == source;
 	int64_t t = (int64_t)rec->time;
 
 	/* most calls map nothing */
@@ -397,15 +400,15 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		return;
 	if (!c->exit && what != CALL_NONE) {
 		free(p->path);
-		*p = (struct pending){
-			id, source, what, t, t, { 0 }, mem_strdup(c->path)
-		};
+		*thread = id;
+		*p = (struct pending){ source, what,  t,
+				       t,      { 0 }, mem_strdup(c->path) };
 		memcpy(p->arg, c->arg, sizeof(p->arg));
 		return;
 	}
 	if (!mine)
 		return;
-	p->thread = 0;
+	*thread = 0;
 	/* after a loss, this may be the result of another call */
 	if (c->exit && what == p->what &&
 	    !losses_find(in->losses, in->src->index, -1, p->time, t)) {

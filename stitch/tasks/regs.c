@@ -30,10 +30,10 @@ static const struct {
 
 static size_t regs_place(const char *arch)
 {
-	size_t i = 0;
+	size_t i = arch ? 0 : PLACES;
 
 	while (i < PLACES &&
-	       (!arch || strncmp(arch, places[i].arch, strlen(places[i].arch))))
+	       strncmp(arch, places[i].arch, strlen(places[i].arch)))
 		i++;
 	return i;
 }

@@ -65,6 +65,8 @@ struct resolve_kernel {
 	const struct space *base[2], *over[2];
 	unsigned int n;
 	uint32_t space_id; /* identifies the space in the cache */
+	uint32_t like;	   /* a number that lists which are often equal share;
+			    * the result does not depend on it */
 	struct raw_note note;
 	int64_t t;
 };

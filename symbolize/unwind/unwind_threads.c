@@ -9,9 +9,9 @@
 
 #include "stitch/base/mem.h"
 
-/* Jobs that may wait. Each has room for a stack: 2 MiB in all, however many
+/* Jobs that may wait. Each has room for a stack: 1 MiB in all, however many
  * threads there are. */
-#define JOBS 256
+#define JOBS 128
 /* A thread that waits is woken for so many jobs: waking it costs more than one
  * job. Those that are due before that the main thread does itself. */
 #define BATCH 32

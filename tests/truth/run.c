@@ -120,12 +120,13 @@ static uint64_t hash_raw(const struct result *r, const struct frames *fr,
 	const struct raw_chain *rc = frames_get_raw(fr, id);
 	uint64_t h = 7;
 	uint32_t st = rc->stack;
+	uint32_t n;
 
 	for (uint32_t i = 0; i < rc->n && st; i++) {
 		const struct stack *k = frames_get_stack(fr, st);
 		const struct frame *f = frames_get_frame(fr, k->frame);
 
-		h = hash_pair(h, rc->ip[i]);
+		h = hash_pair(h, *frames_raw_ips(fr, rc, i, &n));
 		h = hash_pair(h, r->image[f->image]);
 		h = hash_pair(h, f->off);
 		st = k->parent;

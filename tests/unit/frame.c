@@ -4,6 +4,7 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
+#include "stitch/unwinder.h"
 #include "tests/unit/run.h"
 
 static uint32_t file_image(struct frames *fr, const char *path, uint8_t id)
@@ -120,8 +121,50 @@ START_TEST(raw_chains_differ_by_stack_and_addresses)
 	ck_assert_uint_ne(frames_raw(fr, 1, &b, h), r);
 	ck_assert_uint_eq(frames_raws(fr), 3);
 	ck_assert_uint_eq(frames_get_raw(fr, r)->n, 3);
-	ck_assert_mem_eq(frames_get_raw(fr, r)->ip, ip, sizeof(ip));
-	ck_assert_ptr_ne(frames_get_raw(fr, r)->ip, ip);
+	ck_assert_mem_eq(frames_get_raw(fr, r)->inner, ip, sizeof(ip));
+	ck_assert_ptr_ne(frames_get_raw(fr, r)->inner, ip);
+	frames_free(fr);
+}
+END_TEST
+
+/* Chains of `n` addresses that end in the same `outer` ones. */
+static uint32_t frame_add_unwound(struct frames *fr, uint64_t inner, uint32_t n,
+				  uint32_t outer)
+{
+	const struct raw_note note = { .ended = UNWIND_OUTERMOST };
+	uint64_t ip[100];
+	struct addrs a = { ip, n, NULL };
+
+	for (uint32_t i = 0; i < n; i++)
+		ip[i] = n - i <= outer ? 1000 - (n - i) : inner + i;
+	return frames_noted(fr, 1, &a, hash_u64s(ip, n, 0), note);
+}
+
+START_TEST(unwound_stacks_share_their_outer_addresses)
+{
+	/* n, outer addresses that are equal, addresses that are kept */
+	static const uint32_t row[][3] = {
+		{ 10, 10, 10 }, { 10, 9, 1 }, { 12, 8, 4 },  { 4, 4, 1 },
+		{ 1, 1, 1 },	{ 2, 2, 1 },  { 20, 3, 20 }, { 21, 3, 21 },
+	};
+	struct frames *fr = frames_new();
+	uint64_t ip[100], want[100];
+
+	for (uint32_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		uint32_t n = row[i][0];
+		uint32_t id = frame_add_unwound(fr, i * 100, n, row[i][1]);
+		const struct raw_chain *c = frames_get_raw(fr, id);
+
+		ck_assert_uint_eq(id, i + 1);
+		ck_assert_uint_eq(c->own ? c->own : c->n, row[i][2]);
+		for (uint32_t k = 0; k < n; k++)
+			want[k] = n - k <= row[i][1] ? 1000 - (n - k)
+						     : i * 100 + k;
+		frames_raw_copy(fr, c, ip);
+		ck_assert_mem_eq(ip, want, n * sizeof(*ip));
+		ck_assert_uint_eq(frame_add_unwound(fr, i * 100, n, row[i][1]),
+				  id);
+	}
 	frames_free(fr);
 }
 END_TEST
@@ -218,6 +261,7 @@ END_TEST
 RUN("frame", equal_things_have_equal_ids, images_differ_by_every_field,
     strings_are_copied, parents_come_before_and_depths_add_up,
     raw_chains_differ_by_stack_and_addresses,
+    unwound_stacks_share_their_outer_addresses,
     content_hash_does_not_depend_on_ids,
     content_hash_takes_the_build_id_before_the_path, content_hash_never_changes,
     content_hash_depends_on_order, symbols_keep_their_number_and_offset)

@@ -438,7 +438,7 @@ START_TEST(a_sample_in_user_mode_keeps_its_ip)
 	const struct fact_request *r = facts_request_of(&all, 1);
 	ck_assert_uint_eq(r->ip, 0x1005);
 	ck_assert_uint_eq(r->flags, VERDICT_USER_HIT);
-	ck_assert_uint_eq(frames_get_raw(all.frames, r->uraw)->ip[0], r->ip);
+	ck_assert_uint_eq(frames_get_raw(all.frames, r->uraw)->inner[0], r->ip);
 	facts_done(&all);
 }
 END_TEST

@@ -67,7 +67,7 @@ static void parts_expect(const struct join_chain *jc, const uint64_t *want,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct stack *s = frames_get_stack(fr, stack);
 
-		ck_assert_uint_eq(r->ip[i], want[i]);
+		ck_assert_uint_eq(r->inner[i], want[i]);
 		ck_assert_uint_eq(frames_get_frame(fr, s->frame)->off, want[i]);
 		stack = s->parent;
 	}

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "stitch/fact.h"
+#include "stitch/tasks/regs.h"
 #include "stitch/unwinder.h"
 
 #include "tests/unit/run.h"
@@ -266,7 +267,7 @@ static void check_matches(const struct all_facts *all)
 			continue;
 		const struct raw_chain *raw =
 			frames_get_raw(all->frames, r->uraw);
-		must(raw->ip[0] == 0x1000 + r->cookie);
+		must(raw->inner[0] == 0x1000 + r->cookie);
 	}
 }
 
@@ -365,6 +366,48 @@ START_TEST(a_chain_that_was_not_recorded_as_such_is_marked)
 
 		must(frames_get_raw(all.frames, e->event.uraw)->note.ended ==
 		     row[i].ended);
+	}
+	facts_done(&all);
+}
+END_TEST
+
+/* For struct unwinder_ops.caller: it is missing in programs of 32 bits. */
+static enum unwind_caller caller_by_machine(struct unwinder *uw,
+					    const struct unwind_in *in,
+					    const uint64_t *ip, uint32_t n,
+					    bool infer, uint64_t *caller)
+{
+	(void)uw;
+	(void)ip;
+	(void)n;
+	(void)infer;
+	(void)caller;
+	return in->machine == MACHINE_386 ? CALLER_MISSING : CALLER_KNOWN;
+}
+
+START_TEST(the_caller_of_an_address_depends_on_the_machine)
+{
+	static const struct unwinder_ops ops = { .caller = caller_by_machine };
+	static const uint32_t abi[] = { 2, 1, 0, 1 };
+	struct unwinder uw = { &ops };
+	struct fake *f = fake_new();
+
+	f->src.info.arch = "x86_64";
+	for (size_t i = 0; i < 4; i++) {
+		struct fake_rec *fr = fake_sample(f, 10 + i, 1, 0);
+
+		fr->rec.sample.event = 1;
+		fr->rec.sample.user.n = 1;
+		fr->rec.sample.user_regs.abi = abi[i];
+		fr->ip[0] = 0x99;
+	}
+	struct all_facts all = stitch_line_with(&uw, &f, 1, false);
+
+	for (size_t i = 0; i < 4; i++) {
+		const struct fact *e = fact_at(&all, FACT_EVENT, i);
+
+		must(frames_get_raw(all.frames, e->event.uraw)->note.caller ==
+		     (abi[i] == 1 ? CALLER_MISSING : CALLER_KNOWN));
 	}
 	facts_done(&all);
 }
@@ -548,6 +591,55 @@ START_TEST(addresses_are_resolved_with_the_maps_of_their_own_time)
 }
 END_TEST
 
+static struct fake_rec *kernel_stack_sample(struct fake *f, uint64_t time)
+{
+	static const uint64_t ip[] = { 0xffffffff81001005, 0xffffffff81002000 };
+	struct fake_rec *fr = fake_sample(f, time, 1, 0);
+
+	fr->rec.sample.kern = (struct addrs){ .ip = ip, .n = 2 };
+	return fr;
+}
+
+/* Equal lists in a row, before and after code appears at one of them. */
+START_TEST(a_kernel_stack_like_the_last_one_is_of_the_map_of_its_own_time)
+{
+	struct fake *f = fake_new();
+	struct fake_rec *fr = fake_map(f, 1, 1, 0xffffffff81000000, 0x10000,
+				       "[kernel.kallsyms]_text");
+
+	fr->rec.flags = REC_F_KERNEL;
+	for (uint64_t t = 10; t < 13; t++)
+		kernel_stack_sample(f, t);
+	fr = fake_add(f, REC_KSYMBOL, CLASS_MAP, 20, -1);
+	fr->rec.ksymbol = (struct rec_ksymbol){ .addr = 0xffffffff81001000,
+						.len = 0x100,
+						.type = 1,
+						.name = "bpf_prog" };
+	for (uint64_t t = 30; t < 33; t++)
+		kernel_stack_sample(f, t);
+	struct all_facts all = stitch_all(&f, 1);
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.fact[i].kind != FACT_EVENT)
+			continue;
+		const struct raw_chain *raw =
+			frames_get_raw(all.frames, all.fact[i].event.kraw);
+		const struct stack *s =
+			frames_get_stack(all.frames, raw->stack);
+		const struct frame *inner =
+			frames_get_frame(all.frames, s->frame);
+
+		ck_assert_str_eq(
+			frames_get_image(all.frames, inner->image)->path,
+			n < 3 ? "[kernel.kallsyms]" : "bpf_prog");
+		n++;
+	}
+	ck_assert_uint_eq(n, 6);
+	facts_done(&all);
+}
+END_TEST
+
 START_TEST(a_map_that_wraps_around_is_counted)
 {
 	struct fake *f = fake_new();
@@ -582,5 +674,7 @@ RUN("stitch", without_loss_all_but_the_pending_are_matched,
     captures_of_one_line_are_accounted_for,
     events_come_in_time_order_with_dense_ids,
     addresses_are_resolved_with_the_maps_of_their_own_time,
+    a_kernel_stack_like_the_last_one_is_of_the_map_of_its_own_time,
     a_map_that_wraps_around_is_counted, state_written_twice_acts_once,
-    a_chain_that_was_not_recorded_as_such_is_marked)
+    a_chain_that_was_not_recorded_as_such_is_marked,
+    the_caller_of_an_address_depends_on_the_machine)
