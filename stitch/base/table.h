@@ -55,8 +55,8 @@ static inline uint64_t hash_u32s(uint32_t a, uint32_t b)
 }
 
 /* Numbers that count up, and come in about this order, are better not hashed at
- * all, or by hash_near(): numbers that differ in these bits only are neighbours
- * in a table, so that one cache miss serves several of them. */
+ * all: those that differ in these bits only are neighbours in a table, so that
+ * one cache miss serves several of them. */
 #define HASH_NEAR_BITS 3
 
 /* Hashes for tables only. Results differ between processes, so that nobody can
@@ -64,12 +64,6 @@ static inline uint64_t hash_u32s(uint32_t a, uint32_t b)
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed);
 uint64_t hash_pair(uint64_t a, uint64_t b);
-/* a counts up. */
-static inline uint64_t hash_near(uint64_t a, uint64_t b)
-{
-	return hash_pair(a >> HASH_NEAR_BITS, b) << HASH_NEAR_BITS |
-	       (a & ((1u << HASH_NEAR_BITS) - 1));
-}
 
 /* A hash to be stored or shown: the same on all hosts and in all versions. */
 uint64_t hash_content(const void *p, size_t n, uint64_t seed);

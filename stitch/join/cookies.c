@@ -21,7 +21,7 @@ void cookies_release(struct cookies *cs)
 
 static uint64_t cookie_hash(const struct cookie_key *k)
 {
-	return hash_near(k->cookie, (uint64_t)k->nonce << 16 | k->line);
+	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->line);
 }
 
 static uint64_t cookie_tid_hash(const struct cookie_key *k)
@@ -192,4 +192,35 @@ void cookies_seal(struct cookies *cs, uint32_t i)
 	cookies_unindex(cs, i);
 	e->sealed = true;
 	e->newer = e->older = 0;
+}
+
+void cookies_list(struct cookies *cs, struct cookie_list *l, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+
+	e->listed = true;
+	e->before_it = l->last;
+	e->behind_it = 0;
+	if (l->last)
+		cs->entry[l->last].behind_it = i;
+	else
+		l->first = i;
+	l->last = i;
+	l->n++;
+}
+
+void cookies_unlist(struct cookies *cs, struct cookie_list *l, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+
+	if (e->before_it)
+		cs->entry[e->before_it].behind_it = e->behind_it;
+	else
+		l->first = e->behind_it;
+	if (e->behind_it)
+		cs->entry[e->behind_it].before_it = e->before_it;
+	else
+		l->last = e->before_it;
+	e->listed = false;
+	l->n--;
 }

@@ -34,6 +34,8 @@ struct cookie_entry {
 	uint32_t n_events; /* number of samples that got the chain */
 	bool has_chain, has_mark;
 	bool sealed; /* no record finds it any more */
+	bool listed; /* by cookies_list(), between these; 0: none */
+	uint32_t before_it, behind_it;
 	struct join_chain chain;
 	uint32_t chain_execs;
 	int64_t sample_time;  /* time of the first sample */
@@ -70,6 +72,15 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key);
 void cookies_drop(struct cookies *cs, uint32_t i);
 /* The cookie is used again: no later record finds this entry. */
 void cookies_seal(struct cookies *cs, uint32_t i);
+/* Entries in the order in which they were added. 0: none. */
+struct cookie_list {
+	uint32_t first, last;
+	size_t n;
+};
+
+/* Adds an entry that is in no list; removes one from anywhere. */
+void cookies_list(struct cookies *cs, struct cookie_list *l, uint32_t i);
+void cookies_unlist(struct cookies *cs, struct cookie_list *l, uint32_t i);
 /* Sets the tid of an entry whose sample did not know its thread. */
 void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid);
 #endif

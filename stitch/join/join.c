@@ -1,8 +1,9 @@
 /* join.c - joins deferred chains to samples.
  *
  * Between two calls, every cookie is in its thread's recent[] list, in the
- * queue of unresolved cookies, or, if captures share a line, in the ring of the
- * last complete cookies, because another capture's record may follow. A request
+ * queue of incomplete cookies, or in the ring of the last complete ones,
+ * because another record may follow: of another capture that shares the line,
+ * or of a cookie that left recent[] before it was complete. A request
  * is output when its verdict and what perf would show are both known
  * (pending_requests.h). */
 #include "stitch/join/join.h"
@@ -39,10 +40,8 @@ struct join {
 	struct cookies cookies;
 	struct pending_requests pending;
 	struct unwinders unwinders;
-	uint32_t *queue; /* incomplete entries, to be resolved at the end */
-	size_t n_queue, cap_queue;
-	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL: no
-			   * captures share a line */
+	struct cookie_list queue; /* incomplete ones, resolved at the end */
+	uint32_t *linger; /* ring of LINGER entries; 0: none. NULL: empty */
 	size_t oldest, n_linger;
 	struct sessions sessions;
 	struct shared_threads peers;
@@ -76,7 +75,6 @@ void join_free(struct join *jn)
 	shared_threads_release(&jn->peers);
 	orphans_release(&jn->orphans);
 	free(jn->linger);
-	free(jn->queue);
 	free(jn);
 }
 
@@ -366,25 +364,28 @@ static void join_resolve_entry(struct join *jn, uint32_t i)
 	cookies_drop(&jn->cookies, i);
 }
 
-/* Resolves the older half of the queue with what is known now. */
+/* Resolves the oldest n entries of the queue with what is known now. */
+static void resolve_queued(struct join *jn, size_t n)
+{
+	for (; n; n--) {
+		uint32_t i = jn->queue.first;
+
+		cookies_unlist(&jn->cookies, &jn->queue, i);
+		join_resolve_entry(jn, i);
+	}
+}
+
 static void join_resolve_older_half(struct join *jn)
 {
-	size_t n = (jn->n_queue + 1) / 2;
-
-	if (!n)
-		return;
-	jn->dropped_early = true;
-	for (size_t k = 0; k < n; k++)
-		join_resolve_entry(jn, jn->queue[k]);
-	jn->n_queue -= n;
-	memmove(jn->queue, jn->queue + n, jn->n_queue * sizeof(*jn->queue));
+	jn->dropped_early |= jn->queue.n > 0;
+	resolve_queued(jn, (jn->queue.n + 1) / 2);
 }
 
 static void queue_unresolved(struct join *jn, uint32_t i)
 {
-	if (jn->n_queue >= UNRESOLVED_MAX)
+	if (jn->queue.n >= UNRESOLVED_MAX)
 		join_resolve_older_half(jn);
-	*mem_add(jn->queue, jn->n_queue, jn->cap_queue) = i;
+	cookies_list(&jn->cookies, &jn->queue, i);
 }
 
 /* Puts entry i into the ring in place of the oldest, which is resolved. i 0:
@@ -406,6 +407,19 @@ static void resolve_lingering(struct join *jn)
 {
 	while (jn->n_linger)
 		join_linger_entry(jn, 0);
+}
+
+/* A queued entry that has both halves now is kept as long as others that are
+ * complete. Of a thread with many requests at a time, half of all cookies would
+ * stay in the queue, and their chains be output long after later ones. */
+static void queue_leave_complete(struct join *jn, uint32_t i)
+{
+	const struct cookie_entry *e = join_entry(jn, i);
+
+	if (!e->listed || !e->has_chain || !e->n_events)
+		return;
+	cookies_unlist(&jn->cookies, &jn->queue, i);
+	join_linger_entry(jn, i);
 }
 
 static void join_evict_entry(struct join *jn, uint32_t i)
@@ -573,6 +587,7 @@ void join_sample(struct join *jn, struct join_task *task,
 				   true);
 	else
 		wait_for_chain(jn, e, join_add_request(jn, task, s));
+	queue_leave_complete(jn, i);
 }
 
 /* Compares addresses, because two captures may resolve them differently. */
@@ -701,6 +716,7 @@ bool join_chain(struct join *jn, struct join_task *task,
 		cookies_set_tid(&jn->cookies, i, c->tid);
 	join_note_cookie_time(line, c->time);
 	join_match_waiting(jn, e, task);
+	queue_leave_complete(jn, i);
 	return true;
 }
 
@@ -770,9 +786,7 @@ void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 void join_end(struct join *jn)
 {
 	resolve_lingering(jn);
-	for (size_t k = 0; k < jn->n_queue; k++)
-		join_resolve_entry(jn, jn->queue[k]);
-	jn->n_queue = 0;
+	resolve_queued(jn, jn->queue.n);
 	orphans_judge(&jn->orphans, &jn->sessions);
 	pending_requests_end(&jn->pending);
 }

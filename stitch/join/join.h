@@ -10,10 +10,10 @@
  * processes that unwind themselves (unwinders.h) are cookies of a separate
  * kind. A thread has one open cookie; a new one closes it. The last few cookies
  * of a thread are kept, because samples may follow their chain. A closed cookie
- * with a missing half waits for the end of the capture, or until too many wait,
- * because a loss is recorded after it happened. A request is output once, when
- * its verdict and what perf would show are both known. The work for a record is
- * O(1). */
+ * with a missing half waits for that half or the end of the capture, or until
+ * too many wait, because a loss is recorded after it happened. A request is
+ * output once, when its verdict and what perf would show are both known. The
+ * work for a record is O(1). */
 #ifndef STITCH_JOIN_JOIN_H
 #define STITCH_JOIN_JOIN_H
 #include <stdbool.h>

@@ -530,6 +530,42 @@ START_TEST(cookies_without_their_other_half_are_counted)
 }
 END_TEST
 
+/* A program asks for several stacks before the first of them comes, and again
+ * and again. Their chains must not wait for the end: nothing is unknown. */
+#define ASKED_AT_ONCE (2 * JOIN_RECENT)
+#define ROUNDS 2000
+
+START_TEST(complete_cookies_that_others_followed_do_not_wait_for_the_end)
+{
+	const struct source_info info = { .has_time = true };
+	size_t told = 0;
+	struct join_rig rg;
+	struct fact f;
+
+	join_rig_init(&rg, &info);
+	for (uint32_t i = 0; i < ROUNDS * 2 * ASKED_AT_ONCE; i++) {
+		const uint32_t round = i / (2 * ASKED_AT_ONCE);
+		const uint32_t n = round * ASKED_AT_ONCE + i % ASKED_AT_ONCE;
+		const struct join_sample s = {
+			.event = n + 1, .tid = 1, .time = i, .cookie = n
+		};
+		const struct join_chain c = {
+			.id = n + 1, .tid = 1, .time = i, .cookie = n
+		};
+
+		if (i / ASKED_AT_ONCE % 2)
+			join_chain(rg.jn, &rg.task, &c);
+		else
+			join_sample(rg.jn, &rg.task, &s);
+	}
+	while (fact_queue_take(&rg.q, &f))
+		told += f.kind == FACT_CHAIN && f.chain.verdict == CHAIN_USED &&
+			f.chain.n_events == 1;
+	ck_assert_uint_ge(told, (ROUNDS - 1) * ASKED_AT_ONCE - 4096);
+	join_rig_release(&rg);
+}
+END_TEST
+
 static const struct run_table tables[] = { RUN_TABLE(join_row_holds,
 						     join_rows) };
 
@@ -538,4 +574,5 @@ RUN_TABLES("join", tables, many_samples_share_one_chain,
 	   a_loss_told_of_much_later_still_explains,
 	   a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,
 	   many_threads_may_have_one_cookie,
-	   cookies_without_their_other_half_are_counted)
+	   cookies_without_their_other_half_are_counted,
+	   complete_cookies_that_others_followed_do_not_wait_for_the_end)
