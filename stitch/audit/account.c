@@ -121,13 +121,16 @@ static bool same_ring(const void *owner, uint32_t i, const void *key)
 	return a->cpu == b->cpu && a->number == b->ring;
 }
 
+static inline uint32_t *account_near(struct per_source *ps,
+				     const struct record *rec)
+{
+	return &ps->near[(uint32_t)rec->cpu % NEAR];
+}
+
 static struct ring *account_extra_ring(struct per_source *ps,
 				       const struct record *rec)
 {
-	uint32_t *near = &ps->near[(uint32_t)rec->cpu % NEAR];
-
-	if (*near < ps->n_more && same_ring(ps, *near, rec))
-		return &ps->more[*near];
+	uint32_t *near = account_near(ps, rec);
 	uint64_t h = hash_pair((uint32_t)rec->cpu, rec->ring);
 	uint32_t i = table_find(&ps->by_number, h, same_ring, ps, rec);
 
@@ -152,9 +155,8 @@ static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 	return i - ps->n_ring < ps->n_more ? &ps->more[i - ps->n_ring] : NULL;
 }
 
-/* Returns NULL if the CPU is unknown. */
-static struct ring *account_ring_of(struct per_source *ps,
-				    const struct record *rec)
+static struct ring *account_new_ring(struct per_source *ps,
+				     const struct record *rec)
 {
 	int32_t cpu = rec->cpu;
 
@@ -174,6 +176,19 @@ static struct ring *account_ring_of(struct per_source *ps,
 		ps->n_ring = n;
 	}
 	return &ps->ring[cpu];
+}
+
+/* Returns NULL if the CPU is unknown. */
+static inline struct ring *account_ring_of(struct per_source *ps,
+					   const struct record *rec)
+{
+	uint32_t near = *account_near(ps, rec);
+
+	if (rec->ring && near < ps->n_more && same_ring(ps, near, rec))
+		return &ps->more[near];
+	return !rec->ring && (uint32_t)rec->cpu < ps->n_ring
+		       ? &ps->ring[rec->cpu]
+		       : account_new_ring(ps, rec);
 }
 
 /* ---- ledger entries */
@@ -309,8 +324,6 @@ static void account_sample(struct account *ac, const struct record *rec)
 	struct per_source *ps = &ac->src[rec->source];
 	struct reader rd = { ac, rec };
 
-	if (!rec->sample.n_extra)
-		return;
 	if (!ps->readings)
 		ps->readings = readings_new();
 	readings_sample(ps->readings, &rec->sample, record_time(rec),
@@ -439,7 +452,7 @@ static void account_mark(struct account *ac, const struct record *rec)
 
 /* ---- times */
 
-static void note_time(struct last *l, int64_t t)
+static inline void note_time(struct last *l, int64_t t)
 {
 	if (t <= l->at)
 		return;
@@ -462,15 +475,15 @@ static void push_overwritten(struct account *ac, const struct record *rec,
 		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
-static void note_record(struct account *ac, const struct record *rec, int64_t t)
+static inline void note_record(struct account *ac, const struct record *rec,
+			       int64_t t)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	struct ring *r = account_ring_of(ps, rec);
-	const struct ring *one = r ? r : &ps->all;
-
 	const struct source_info *info = &ps->src->info;
 
-	if ((info->overwrite || info->overwrote) && one->last.at == TIME_NONE)
+	if ((r ? r : &ps->all)->last.at == TIME_NONE &&
+	    (info->overwrite || info->overwrote))
 		push_overwritten(ac, rec, t);
 	note_time(&ps->all.last, t);
 	if (r)
@@ -481,15 +494,18 @@ void account_record(struct account *ac, const struct record *rec)
 {
 	int64_t t = record_time(rec);
 
-	/* a duplicate record is not a second loss */
-	if (rec->kind == REC_LOST && !(rec->flags & REC_F_DUPLICATE))
-		account_lost(ac, rec);
-	else if (rec->kind == REC_LOST_TOTAL)
+	if (rec->kind == REC_SAMPLE) {
+		if (rec->sample.n_extra)
+			account_sample(ac, rec);
+	} else if (rec->kind == REC_LOST) {
+		/* a duplicate record is not a second loss */
+		if (!(rec->flags & REC_F_DUPLICATE))
+			account_lost(ac, rec);
+	} else if (rec->kind == REC_LOST_TOTAL) {
 		account_lost_total(ac, rec);
-	else if (rec->kind == REC_MARK)
+	} else if (rec->kind == REC_MARK) {
 		account_mark(ac, rec);
-	else if (rec->kind == REC_SAMPLE)
-		account_sample(ac, rec);
+	}
 	if (t != TIME_NONE)
 		note_record(ac, rec, t);
 }

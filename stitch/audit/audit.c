@@ -25,19 +25,14 @@ static void init_cpu(struct audit_cpu *c)
 	};
 }
 
-struct audit_cpu *audit_cpu(struct audit *au, const struct audit_in *in)
+struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu)
 {
-	struct audit_source *as = audit_source_of(au, in);
-	int32_t cpu = in->rec->cpu;
-
 	if (cpu < 0 || cpu >= CPU_MAX)
 		return NULL;
-	if ((size_t)cpu >= as->n_cpu) {
-		as->cpu = mem_grow(as->cpu, &as->cap_cpu, (size_t)cpu + 1,
-				   sizeof(*as->cpu));
-		while (as->n_cpu < as->cap_cpu)
-			init_cpu(&as->cpu[as->n_cpu++]);
-	}
+	as->cpu = mem_grow(as->cpu, &as->cap_cpu, (size_t)cpu + 1,
+			   sizeof(*as->cpu));
+	while (as->n_cpu < as->cap_cpu && as->n_cpu < CPU_MAX)
+		init_cpu(&as->cpu[as->n_cpu++]);
 	return &as->cpu[cpu];
 }
 

@@ -7,6 +7,7 @@
 #include "stitch/audit/rule.h"
 #include "stitch/base/table.h"
 #include "stitch/fact.h"
+#include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/verdict.h"
 
@@ -158,7 +159,8 @@ struct audit {
 	const struct rule *rules;	/* indexed by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules for a kind of record, ended
 					 * by RULES */
-	uint8_t usual[RULES + 1];	/* the same for most samples */
+	uint8_t usual[RULES + 1];   /* those that are not rare, for samples; */
+	uint8_t settled[RULES + 1]; /* those of them that do not settle */
 	struct audit_found_list found[RULES];
 	struct audit_source *src;
 	size_t n_src, cap_src;
@@ -187,8 +189,17 @@ static inline struct audit_source *audit_source_of(struct audit *au,
 	return &au->src[in->rec->source];
 }
 
+struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu);
 /* Returns the record's CPU, or NULL if it is unknown or out of range. */
-struct audit_cpu *audit_cpu(struct audit *au, const struct audit_in *in);
+static inline struct audit_cpu *audit_cpu(struct audit *au,
+					  const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	int32_t cpu = in->rec->cpu;
+
+	return (uint32_t)cpu < as->n_cpu ? &as->cpu[cpu]
+					 : audit_new_cpu(as, cpu);
+}
 /* Returns a finding about this record; it happened in (since, time]. */
 struct fact_finding audit_finding(const struct audit_in *in, uint32_t rule,
 				  int64_t since);

@@ -50,6 +50,9 @@ struct rule {
 	bool rare;	/* It needs no samples but those of scheduler events, of
 			 * threads whose id had another owner before, and of code
 			 * that no mapping covers. */
+	bool settles; /* It needs none of a thread that has made a record since
+		       * its start and did not end, on a CPU of which it has
+		       * seen a record. */
 	/* The rule relies on the order of these kinds: if one was late (in a
 	 * pipe), its findings in that capture are dropped. REC_SAMPLE: only
 	 * scheduler events */

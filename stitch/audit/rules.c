@@ -22,12 +22,13 @@
 /* ---- the state of all rules */
 
 static void audit_list_rules(uint8_t list[RULES + 1], unsigned int kind,
-			     bool rare)
+			     bool rare, bool settles)
 {
 	size_t n = 0;
 
 	for (uint8_t i = 0; i < RULES; i++)
-		if (rules[i].kinds & KIND(kind) && (rare || !rules[i].rare))
+		if (rules[i].kinds & KIND(kind) && (rare || !rules[i].rare) &&
+		    (settles || !rules[i].settles))
 			list[n++] = i;
 	list[n] = RULES;
 }
@@ -40,8 +41,9 @@ struct audit *audit_new(struct fact_queue *out, struct losses *ls)
 	au->losses = ls;
 	au->rules = rules;
 	for (unsigned int kind = 0; kind < 32; kind++)
-		audit_list_rules(au->by_kind[kind], kind, true);
-	audit_list_rules(au->usual, REC_SAMPLE, false);
+		audit_list_rules(au->by_kind[kind], kind, true, true);
+	audit_list_rules(au->usual, REC_SAMPLE, false, true);
+	audit_list_rules(au->settled, REC_SAMPLE, false, false);
 	return au;
 }
 
@@ -536,6 +538,7 @@ const struct rule rules[] = {
 		.view = "rule_fork_lost",
 		.breaks = true,
 		.kinds = KINDS_ALL,
+		.settles = true,
 		.late = KIND(REC_FORK) | KIND(REC_COMM),
 		.loss = RULE_LOSS_ANY,
 		.fn = rule_fork_lost,
@@ -550,6 +553,7 @@ const struct rule rules[] = {
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_MAP) | KIND(REC_FORK) |
 			 KIND(REC_COMM) | KIND(REC_EXIT),
+		.settles = true,
 		.late = KIND(REC_FORK) | KIND(REC_EXIT),
 		.loss = RULE_LOSS_ANY,
 		.fn = rule_after_exit,
@@ -691,6 +695,21 @@ static void audit_note_late(struct audit_source *as, const struct record *rec)
 		as->late |= KIND(rec->kind);
 }
 
+/* Returns whether a sample is of no interest to rules that settle. */
+static inline bool audit_is_settled(struct audit *au, const struct audit_in *in)
+{
+	struct audit_source *as = audit_source_of(au, in);
+	const struct thread *th = in->thread;
+	const struct audit_cpu *c = audit_cpu(au, in);
+
+	if (!c || !c->seen || in->time == TIME_NONE || in->ended || !th ||
+	    th->last == TIME_NONE || th->last == th->start)
+		return false;
+	const struct audit_exit *end = as->exit ? exit_time(as, in->rec) : NULL;
+
+	return !end || (!end->waits && (!end->time || th->introduced));
+}
+
 void audit_record(struct audit *au, const struct audit_in *in)
 {
 	const struct record *rec = in->rec;
@@ -704,7 +723,7 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		audit_note_late(audit_source_of(au, in), rec);
 	if (rec->kind == REC_SAMPLE && !in->before && !in->unmapped &&
 	    rec->sample.sched.kind == SCHED_NONE)
-		r = au->usual;
+		r = audit_is_settled(au, in) ? au->settled : au->usual;
 	for (; *r != RULES; r++)
 		rules[*r].fn(au, in);
 }

@@ -258,6 +258,17 @@ START_TEST(another_session_may_have_made_the_counters_that_come_late)
 }
 END_TEST
 
+/* The first number is allowed, and its array may have room for the second. */
+START_TEST(a_cpu_that_no_kernel_has_shows_no_clock_step)
+{
+	struct fake *f = rules_stepping(BACK);
+
+	for (size_t i = 0; i < f->n; i++)
+		f->rec[i].rec.cpu = f->rec[i].rec.cpu ? 65000 : 65536;
+	rules_only(f, NULL);
+}
+END_TEST
+
 static const struct run_table tables[] = {
 	RUN_TABLE(rules_cpu_row_holds, rules_cpu_rows),
 	RUN_TABLE(rules_skew_row_holds, rules_skew_rows),
@@ -265,4 +276,5 @@ static const struct run_table tables[] = {
 };
 
 RUN_TABLES("rules_clock", tables,
-	   another_session_may_have_made_the_counters_that_come_late)
+	   another_session_may_have_made_the_counters_that_come_late,
+	   a_cpu_that_no_kernel_has_shows_no_clock_step)
