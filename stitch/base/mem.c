@@ -5,11 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define PAGE ((uintptr_t)4096)
 
 /* A chunk is as large as all before it together, within these bounds: most
  * arenas hold little, and malloc() maps large blocks afresh each time. */
 #define CHUNK_MIN ((size_t)4 * 1024)
 #define CHUNK_MAX ((size_t)256 * 1024)
+
+/* From so many bytes on an array grows by half: its pages are moved, not
+ * copied, and a quarter less of them is empty. */
+#define GROWN ((size_t)1 << 20)
 
 /* exit(3): two threads must not call it at once. The first one keeps the lock,
  * and may be here again by what exit() calls. */
@@ -42,13 +49,25 @@ void *mem_new(size_t n, size_t size)
 	return p;
 }
 
+void *mem_new_table(size_t n, size_t size)
+{
+	void *p = mem_new(n, size);
+	uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(PAGE - 1);
+	uintptr_t end = ((uintptr_t)p + n * size) & ~(PAGE - 1);
+
+	/* kernels before 5.14 refuse it; then the pages come one by one */
+	if (end > first)
+		madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+	return p;
+}
+
 void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 {
 	size_t bytes = 0;
 	size_t n = *cap ? *cap : 16;
 
 	while (n < need && n <= SIZE_MAX / 2)
-		n *= 2;
+		n += n * size < GROWN ? n : n / 2;
 	if (n < need || __builtin_mul_overflow(n, size, &bytes))
 		out_of_memory(SIZE_MAX);
 	p = realloc(p, bytes);

@@ -11,8 +11,14 @@
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */
 void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+/* The same for a table that is filled at once, in no order. A page that is read
+ * before it is written costs two faults, the second of which interrupts all
+ * threads: of an ingest of 200,000 distinct stacks, 47 ms of 570. */
+void *mem_new_table(size_t n, size_t size)
+	__attribute__((malloc, returns_nonnull));
 /* Grows an array, or allocates it if p is NULL, to at least `need` items. *cap
- * is the capacity in items, which is doubled. New items are not zeroed. */
+ * is the capacity in items, which is doubled, or grows by half if the array is
+ * large. New items are not zeroed. */
 void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
 static inline void *mem_grow(void *p, size_t *cap, size_t need, size_t size)

@@ -75,7 +75,7 @@ static void table_grow(struct table *t)
 	struct table old = *t;
 
 	t->size = old.size ? old.size * 2 : MIN_SIZE;
-	t->slot = mem_new(t->size, sizeof(*t->slot));
+	t->slot = mem_new_table(t->size, sizeof(*t->slot));
 	for (size_t i = 0; i < old.size; i++)
 		if (old.slot[i].id)
 			table_put(t, old.slot[i].hash, old.slot[i].id);
