@@ -8,7 +8,6 @@
 #include "stitch/base/mem.h"
 
 #define BLOCK_FIRST 4096u
-#define BLOCK_LAST 65536u
 
 struct bulk_table *bulk_table_new(const struct bulk_shape *shape)
 {
@@ -45,25 +44,41 @@ void bulk_table_free(struct bulk_table *t)
 	free(t);
 }
 
-/* Blocks of one table grow from 4 to 64 KiB, so that hundreds of rarely
- * used ev_ tables stay small. */
-struct block *block_new(struct bulk_table *t, size_t need)
+void block_begin(struct block *b, struct bulk_table *t)
 {
-	size_t size = t->size;
+	const struct block was = *b;
+
+	*b = (struct block){
+		.table = t,
+		.dense = t->dense,
+		.stride = t->shape.n_columns + (t->shape.n_columns + 31) / 32,
+		.size = was.size,
+		.word = was.word,
+	};
+}
+
+struct block *block_make(struct bulk_table *t, size_t size)
+{
 	struct block *b = mem_new(1, sizeof(*b));
 
-	if (t->size < BLOCK_LAST)
-		t->size *= 2;
-	if (size < need)
-		size = (need + 7) & ~(size_t)7;
-	b->table = t;
-	b->dense = t->dense;
-	b->stride = t->shape.n_columns + (t->shape.n_columns + 31) / 32;
+	size = (size + 7) & ~(size_t)7;
 	b->size = (uint32_t)size;
 	b->word = malloc(size);
 	if (!b->word)
 		b->word = mem_new(1, size);
+	block_begin(b, t);
 	return b;
+}
+
+/* Blocks of one table grow from 4 to 64 KiB, so that hundreds of rarely
+ * used ev_ tables stay small. */
+size_t block_next_size(struct bulk_table *t, size_t need)
+{
+	size_t size = t->size;
+
+	if (t->size < BLOCK_USUAL)
+		t->size *= 2;
+	return size < need ? need : size;
 }
 
 void block_free(struct block *b)
@@ -74,38 +89,18 @@ void block_free(struct block *b)
 	free(b);
 }
 
-unsigned char *row_data(struct row *r, size_t max)
-{
-	struct block *b = r->block;
-
-	b->data += (uint32_t)max;
-	return (unsigned char *)b->word + b->size - b->data;
-}
-
 /* A cell of text or bytes is offset << 32 | length. */
-void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
-		  size_t len)
-{
-	struct block *b = r->block;
-
-	memmove(p + max - len, p, len);
-	b->data -= (uint32_t)(max - len);
-	r->word[i / 32] |= (uint64_t)CELL_BLOB << (i % 32 * 2);
-	r->word[r->tags + i] = (uint64_t)(b->size - b->data) << 32 | len;
-}
-
-static void row_bytes(struct row *r, unsigned int i, enum cell tag,
-		      const void *p, size_t len)
+void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,
+	       size_t len)
 {
 	struct block *b = r->block;
 	size_t left = b->size - (size_t)b->n * b->stride * 8 - b->data;
 
 	if (len > left)
 		len = left;
-	unsigned char *to = row_data(r, len);
-
+	b->data += (uint32_t)len;
 	if (len)
-		memcpy(to, p, len);
+		memcpy((unsigned char *)b->word + b->size - b->data, p, len);
 	r->word[i / 32] |= (uint64_t)tag << (i % 32 * 2);
 	r->word[r->tags + i] = (uint64_t)(b->size - b->data) << 32 | len;
 }

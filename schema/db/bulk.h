@@ -56,14 +56,16 @@ struct bulk_shape {
 	enum page_key key; /* for a table that is large */
 };
 
-/* Rows of one table; cells from the front, text and blobs from the end. */
+/* Rows of one table; cells from the front, text and blobs from the end. Packed
+ * rows are from the front (packing.h). */
 struct block {
 	struct block *next;
 	struct bulk_table *table;
+	bool packed;
 	bool dense;	     /* ids are the next ones */
 	uint32_t n;	     /* rows */
 	uint32_t stride;     /* words of a row */
-	uint32_t size, data; /* bytes in all, bytes of text */
+	uint32_t size, data; /* bytes in all, bytes of text or packed rows */
 	uint64_t *word;
 };
 
@@ -104,7 +106,15 @@ void bulk_table_reset(struct bulk_table *t);
  */
 int bulk_register(sqlite3 *db, struct bulk *bulk);
 
-struct block *block_new(struct bulk_table *t, size_t need);
+/* Bytes of a block of a table with many rows. */
+#define BLOCK_USUAL 65536u
+
+/* Returns the bytes of a table's next block, which has room for `need`. */
+size_t block_next_size(struct bulk_table *t, size_t need);
+/* Returns an empty block of any size. */
+struct block *block_make(struct bulk_table *t, size_t size);
+/* Makes a block an empty one of a table. */
+void block_begin(struct block *b, struct bulk_table *t);
 void block_free(struct block *b);
 /* Returns true if there is room for a row with `data` bytes of text. */
 static inline bool block_fits(const struct block *b, size_t data)
@@ -158,12 +168,8 @@ static inline void row_key(struct row *r, uint32_t id)
  * what exceeds it is cut off. */
 void row_text(struct row *r, unsigned int i, const char *s);
 void row_blob(struct row *r, unsigned int i, const void *p, size_t len);
-/* row_data() returns room for a blob of at most max bytes, which the caller
- * writes; row_data_end() sets its length. */
-unsigned char *row_data(struct row *r, size_t max);
-void row_data_end(struct row *r, unsigned int i, unsigned char *p, size_t max,
-		  size_t len);
-
+void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,
+	       size_t len);
 /* Bytes of text of a row with a list of n numbers. */
 #define LIST_BYTES(n) ((size_t)(n) * sizeof(uint32_t))
 /* Makes the row stand for n rows of a table of three columns with PAGES_PAIR:

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "schema/db/bulk.h"
+#include "schema/db/packing.h"
 #include "schema/db/sqlite_api.h"
 
 struct err;
@@ -72,10 +73,25 @@ static inline int db_row(struct store *db, unsigned int t, size_t data,
 {
 	struct block *b = db->table[t]->open;
 
-	if (__builtin_expect(!b || !block_fits(b, data), 0))
+	if (__builtin_expect(!b || b->packed || !block_fits(b, data), 0))
 		return db_new_row(db, t, data, row, err);
 	block_row(b, row);
 	return 0;
+}
+/* db_packed() where the open block has no room. */
+struct block *db_new_packed(struct store *db, unsigned int t, size_t data,
+			    struct err *err);
+/* Returns a block with room for a packed row of table t with `data` bytes of
+ * text and blobs, for packing_begin(), or NULL and *err. Column 0 of the table
+ * is its INTEGER PRIMARY KEY. */
+static inline struct block *db_packed(struct store *db, unsigned int t,
+				      size_t data, struct err *err)
+{
+	struct block *b = db->table[t]->open;
+
+	if (__builtin_expect(!b || !b->packed || !packing_fits(b, data), 0))
+		return db_new_packed(db, t, data, err);
+	return b;
 }
 /* Hands the open block of a table to the writer. */
 int db_submit(struct store *db, struct bulk_table *t, struct err *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "schema/db/bulk.h"
+#include "schema/db/packing.h"
 #include "schema/db/page_tree.h"
 
 /* Makes the table that keeps rows until the B-tree is complete. */
@@ -89,10 +90,16 @@ int insert_late_rows(sqlite3 *db, struct bulk_table *t)
 
 int insert_block(sqlite3 *db, struct bulk *bulk, struct block *b)
 {
-	int rc;
+	struct page_tree *tree = b->table->tree;
+	int rc = tree ? page_tree_add(tree, b) : SQLITE_OK;
 
-	if (!b->table->tree)
-		return bulk_insert(db, bulk, b);
-	rc = page_tree_add(b->table->tree, b);
-	return rc || !b->n ? rc : insert_late(db, bulk, b);
+	if (rc || !b->n)
+		return rc;
+	struct block *plain = b->packed ? packing_plain(b) : NULL;
+
+	if (plain)
+		b = plain;
+	rc = tree ? insert_late(db, bulk, b) : bulk_insert(db, bulk, b);
+	block_free(plain);
+	return rc;
 }

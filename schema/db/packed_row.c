@@ -1,7 +1,6 @@
 /* packed_row.c - a row in SQLite's record format. */
 #include "schema/db/packed_row.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +13,6 @@
 /* A number is written as 8 bytes, of which the next value keeps as many as its
  * type says. */
 #define PACKED_SLACK 8
-
-/* Types of values; 1 to 6 are numbers of 1, 2, 3, 4, 6 and 8 bytes. */
-enum {
-	SERIAL_NULL = 0,
-	SERIAL_ZERO = 8,
-	SERIAL_ONE = 9,
-	SERIAL_BLOB = 12, /* + 2 * length */
-	SERIAL_TEXT = 13  /* + 2 * length */
-};
 
 unsigned int packed_row_long_varint(unsigned char *to, uint64_t v)
 {
@@ -54,31 +44,6 @@ unsigned int packed_row_number_at(const unsigned char *from, uint64_t *out)
 	} while (from[n++] & 0x80);
 	*out = v;
 	return n;
-}
-
-/* Writes a number. Returns its type. */
-static inline unsigned int packed_row_number(unsigned char **to, uint64_t v)
-{
-	/* by bits without the sign */
-	static const unsigned char type[64] = {
-		1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2,
-		3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
-		5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
-		6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
-	};
-	static const unsigned char bytes[] = { 0, 1, 2, 3, 4, 6, 8 };
-
-	if (v < 2)
-		return SERIAL_ZERO + (unsigned int)v;
-
-	uint64_t size = v >> 63 ? ~v : v;
-	unsigned int t =
-		size ? type[64 - (unsigned int)__builtin_clzll(size)] : 1;
-	uint64_t big = htobe64(v << (64 - 8 * bytes[t]));
-
-	memcpy(*to, &big, sizeof(big));
-	*to += bytes[t];
-	return t;
 }
 
 static uint64_t packed_row_bytes(unsigned char **to, const struct block *b,
@@ -140,12 +105,12 @@ static bool packed_row_short(struct packed_row *pr, const struct block *b,
 		enum cell tag = (enum cell)(tags & 3);
 
 		if (tag == CELL_NULL) {
-			*t++ = SERIAL_NULL;
+			*t++ = PACKED_NULL;
 		} else if (tag == CELL_INT) {
 			*t++ = (unsigned char)packed_row_number(&to, *cell);
 		} else {
 			uint64_t type =
-				tag == CELL_TEXT ? SERIAL_TEXT : SERIAL_BLOB;
+				tag == CELL_TEXT ? PACKED_TEXT : PACKED_BLOB;
 
 			type += packed_row_bytes(&to, b, *cell);
 			if (type >= 0x80)
@@ -179,13 +144,13 @@ void packed_row_make(struct packed_row *pr, const struct block *b,
 						       : packed_row_tag(row, i);
 
 		if (tag == CELL_NULL)
-			*t++ = SERIAL_NULL;
+			*t++ = PACKED_NULL;
 		else if (tag == CELL_INT)
 			*t++ = (unsigned char)packed_row_number(&to, cell[i]);
 		else
 			t += packed_row_varint(
 				t,
-				(tag == CELL_TEXT ? SERIAL_TEXT : SERIAL_BLOB) +
+				(tag == CELL_TEXT ? PACKED_TEXT : PACKED_BLOB) +
 					packed_row_bytes(&to, b, cell[i]));
 	}
 	packed_row_finish(pr, type, (size_t)(t - type), to);

@@ -2,11 +2,22 @@
  * the values ("Record Format" of the documented database file format). */
 #ifndef SCHEMA_DB_PACKED_ROW_H
 #define SCHEMA_DB_PACKED_ROW_H
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-struct block;
+#include "schema/db/bulk.h"
+
+/* Types of values; 1 to 6 are numbers of 1, 2, 3, 4, 6 and 8 bytes. */
+enum {
+	PACKED_NULL = 0,
+	PACKED_ZERO = 8,
+	PACKED_ONE = 9,
+	PACKED_BLOB = 12, /* + 2 * length */
+	PACKED_TEXT = 13  /* + 2 * length */
+};
 
 /* Most bytes of a varint. */
 #define VARINT_MAX 9
@@ -37,6 +48,33 @@ static inline unsigned int packed_row_type(uint32_t v, unsigned int *bytes)
 
 	*bytes = v < 2 ? 0 : t;
 	return v < 2 ? 8 + v : t;
+}
+/* Writes a number as 8 bytes, of which it keeps as many as its type says, and
+ * moves *to behind these. Returns the type. */
+static inline unsigned int packed_row_number(unsigned char **to, uint64_t v)
+{
+	/* byte i of both: of a number with 8 * i to 8 * i + 7 bits, not
+	 * counting the sign */
+	const uint64_t types = 0x0606050504030201;
+	const uint64_t sizes = 0x0808060604030201;
+
+	if (v < 2)
+		return PACKED_ZERO + (unsigned int)v;
+
+	uint64_t size = (v >> 63 ? ~v : v) | 1;
+	unsigned int bits = 64 - (unsigned int)__builtin_clzll(size);
+	unsigned int bytes = sizes >> (bits & 0x38) & 0xff;
+	uint64_t big = htobe64(v << (64 - 8 * bytes));
+
+	memcpy(*to, &big, sizeof(big));
+	*to += bytes;
+	return types >> (bits & 0x38) & 0xff;
+}
+/* Returns the type of a text or blob. */
+static inline uint64_t packed_row_bytes_type(enum cell tag, size_t len)
+{
+	return (tag == CELL_TEXT ? PACKED_TEXT : PACKED_BLOB) +
+	       2 * (uint64_t)len;
 }
 void packed_row_release(struct packed_row *pr);
 /* Reads a varint that was written here. Returns how many bytes it has. */

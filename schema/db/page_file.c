@@ -67,12 +67,6 @@ struct page_file {
 	uint32_t base; /* pages that SQLite wrote */
 };
 
-void page_put16(unsigned char *to, uint32_t v)
-{
-	to[0] = (unsigned char)(v >> 8);
-	to[1] = (unsigned char)v;
-}
-
 uint32_t page_get16(const unsigned char *from)
 {
 	return (uint32_t)from[0] << 8 | from[1];

@@ -49,7 +49,11 @@ int page_file_root(struct page_file *pf, uint32_t root, const void *page);
 int page_file_finish(struct page_file *pf);
 
 /* Write big-endian numbers, as everywhere in a page. */
-void page_put16(unsigned char *to, uint32_t v);
+static inline void page_put16(unsigned char *to, uint32_t v)
+{
+	to[0] = (unsigned char)(v >> 8);
+	to[1] = (unsigned char)v;
+}
 void page_put32(unsigned char *to, uint32_t v);
 /* Reads one. */
 uint32_t page_get16(const unsigned char *from);

@@ -10,6 +10,7 @@
 
 #include "schema/db/bulk.h"
 #include "schema/db/packed_row.h"
+#include "schema/db/packing.h"
 #include "schema/db/page_file.h"
 #include "schema/db/row_runs.h"
 #include "stitch/base/mem.h"
@@ -407,7 +408,120 @@ static bool page_tree_add_near(struct page_tree *t, int64_t key)
 		 row_runs_add(&t->late, key, row->at, row->len)));
 }
 
-int page_tree_add(struct page_tree *t, struct block *b)
+/* ---- packed rows */
+
+/* Writes a varint of at most 8 bytes that ends at `end`. Returns its start. */
+static unsigned char *page_tree_varint(unsigned char *end, uint64_t v)
+{
+	*--end = (unsigned char)(v & 0x7f);
+	while (v >>= 7)
+		*--end = (unsigned char)(v & 0x7f) | 0x80;
+	return end;
+}
+
+#define COPY_STEP 16
+
+/* Copies n bytes that end at `from` to those that end at `end`. Fewer than
+ * COPY_STEP bytes before these are written too: memcpy() takes longer than this
+ * for the few bytes of most rows. Returns the start of the copy. */
+static unsigned char *page_tree_copy(unsigned char *end,
+				     const unsigned char *from, size_t n)
+{
+	unsigned char *const start = end - n;
+
+	while (end > start) {
+		end -= COPY_STEP;
+		from -= COPY_STEP;
+		memcpy(end, from, COPY_STEP);
+	}
+	return start;
+}
+
+/* Puts the parts of a packed row together. */
+static void page_tree_join(struct page_tree *t, const struct packing_head *h,
+			   const unsigned char *type)
+{
+	size_t head = h->types + (h->types + 1 < 0x80 ? 1 : 2);
+	struct packed_row *row = &t->row;
+
+	row->len = head + h->values;
+	row->buf = mem_grow(row->buf, &row->cap, row->len, 1);
+	row->at = row->buf;
+	packed_row_varint(row->buf, head);
+	memcpy(row->buf + head - h->types, type, h->types);
+	memcpy(row->buf + head, type + h->room, h->values);
+}
+
+/* Adds a packed row. */
+static int page_tree_put_packed(struct page_tree *t,
+				const struct packing_head *h,
+				const unsigned char *type)
+{
+	const size_t len = 1 + (size_t)h->types + h->values;
+	const size_t most = PAGE_LEAF_HEAD + 2 * ((size_t)t->n + 1) +
+			    2 * VARINT_MAX + COPY_STEP + len;
+
+	if (!t->page || h->types + 1 >= 0x80 || most > t->top) {
+		page_tree_join(t, h, type);
+		return page_tree_put(t, (const int64_t[]){ h->key, 0 });
+	}
+	unsigned char *at = t->page + t->top;
+
+	at = page_tree_copy(at, type + h->room + h->values, h->values);
+	at = page_tree_copy(at, type + h->types, h->types);
+	*--at = (unsigned char)(h->types + 1);
+	at = page_tree_varint(at, h->key);
+	at = page_tree_varint(at, len);
+	t->top = (uint32_t)(at - t->page);
+	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
+	t->last[0] = h->key;
+	t->any = true;
+	return SQLITE_OK;
+}
+
+/* Adds a packed row if that is possible, and sets *late if not. */
+static int page_tree_take_packed(struct page_tree *t,
+				 const struct packing_head *h,
+				 const unsigned char *type, bool *late)
+{
+	if (t->key == PAGES_NEAR) {
+		page_tree_join(t, h, type);
+		*late = !page_tree_add_near(t, h->key);
+		return SQLITE_OK;
+	}
+	*late = t->any && h->key <= t->last[0];
+	return *late ? SQLITE_OK : page_tree_put_packed(t, h, type);
+}
+
+static int page_tree_add_packed(struct page_tree *t, struct block *b)
+{
+	unsigned char *const start = (unsigned char *)b->word;
+	const unsigned char *at = start;
+	unsigned char *kept = start;
+	const uint32_t n = b->n;
+	int rc = SQLITE_OK;
+
+	b->n = 0;
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		struct packing_head h;
+		const unsigned char *type = packing_row(at, &h);
+		size_t size = packing_size(&h);
+		bool late;
+
+		rc = page_tree_take_packed(t, &h, type, &late);
+		if (late) {
+			memmove(kept, at, size);
+			kept += size;
+			b->n++;
+		}
+		at += size;
+	}
+	b->data = (uint32_t)(kept - start);
+	return rc;
+}
+
+/* Adds rows that are cells. */
+static int page_tree_add_cells(struct page_tree *t, struct block *b)
 {
 	const unsigned int how = t->key == PAGES_ROWID ? PACKED_TRIM
 				 : t->key == PAGES_PAIR
@@ -440,12 +554,20 @@ int page_tree_add(struct page_tree *t, struct block *b)
 				b->stride * sizeof(*row));
 	}
 	b->n = late;
-	if (t->key != PAGES_NEAR)
+	return rc;
+}
+
+int page_tree_add(struct page_tree *t, struct block *b)
+{
+	int rc = b->packed ? page_tree_add_packed(t, b)
+			   : page_tree_add_cells(t, b);
+
+	if (rc || t->key != PAGES_NEAR)
 		return rc;
-	t->near_max += (size_t)late * NEAR_MORE;
+	t->near_max += (size_t)b->n * NEAR_MORE;
 	if (t->near_max > NEAR_MAX)
 		t->near_max = NEAR_MAX;
-	if (!rc && t->near.bytes > t->near_max)
+	if (t->near.bytes > t->near_max)
 		rc = row_runs_take(&t->near, t->near_max - NEAR_FIRST / 2,
 				   page_tree_put_near, t);
 	return rc;

@@ -28,13 +28,14 @@ struct writer {
 	pthread_cond_t more, less; /* blocks in queue; room in queue */
 	/* protected by lock: */
 	struct block *first, **last;
-	size_t bytes; /* queued or being inserted */
+	size_t bytes;	     /* queued or being inserted */
+	struct block *spare; /* blocks to be used again */
 	bool stop;
 	int failed; /* -1 once err is set */
 	struct err err;
 };
 
-/* Inserts the block, unless an earlier one failed, and frees it. */
+/* Inserts the block, unless an earlier one failed. */
 static void writer_insert(struct writer *wr, struct block *b)
 {
 	int rc = wr->failed ? 0 : insert_block(wr->db, wr->bulk, b);
@@ -50,7 +51,19 @@ static void writer_insert(struct writer *wr, struct block *b)
 		if (wr->threaded)
 			pthread_mutex_unlock(&wr->lock);
 	}
-	block_free(b);
+}
+
+/* Keeps a block to be used again; memory that is freed and allocated again
+ * costs the main thread a fault for each of its pages. There are never more
+ * such blocks than were queued or open at a time. */
+static void writer_keep(struct writer *wr, struct block *b)
+{
+	if (b->size != BLOCK_USUAL) {
+		block_free(b);
+		return;
+	}
+	b->next = wr->spare;
+	wr->spare = b;
 }
 
 static void *writer_run(void *arg)
@@ -72,6 +85,7 @@ static void *writer_run(void *arg)
 		pthread_mutex_unlock(&wr->lock);
 		writer_insert(wr, b);
 		pthread_mutex_lock(&wr->lock);
+		writer_keep(wr, b);
 		wr->bytes -= size;
 		pthread_cond_signal(&wr->less);
 	}
@@ -127,6 +141,12 @@ void writer_free(struct writer *wr)
 		pthread_mutex_unlock(&wr->lock);
 		pthread_join(wr->thread, NULL);
 	}
+	while (wr->spare) {
+		struct block *b = wr->spare;
+
+		wr->spare = b->next;
+		block_free(b);
+	}
 	pthread_cond_destroy(&wr->less);
 	pthread_cond_destroy(&wr->more);
 	pthread_mutex_destroy(&wr->lock);
@@ -158,6 +178,7 @@ int writer_put(struct writer *wr, struct block *b, struct err *err)
 	writer_start(wr);
 	if (!wr->threaded) {
 		writer_insert(wr, b);
+		writer_keep(wr, b);
 		return writer_result(wr, err);
 	}
 	pthread_mutex_lock(&wr->lock);
@@ -175,6 +196,19 @@ int writer_put(struct writer *wr, struct block *b, struct err *err)
 
 	pthread_mutex_unlock(&wr->lock);
 	return rc;
+}
+
+struct block *writer_spare(struct writer *wr)
+{
+	if (wr->threaded)
+		pthread_mutex_lock(&wr->lock);
+	struct block *b = wr->spare;
+
+	if (b)
+		wr->spare = b->next;
+	if (wr->threaded)
+		pthread_mutex_unlock(&wr->lock);
+	return b;
 }
 
 int writer_wait(struct writer *wr, struct err *err)

@@ -25,6 +25,11 @@ static void row_cpu(struct row *r, unsigned int i, int32_t cpu)
 		row_int(r, i, cpu);
 }
 
+static void fact_pack_time(struct packing *p, bool known, int64_t t)
+{
+	packing_known(p, known && t != TIME_NONE, t);
+}
+
 static int fact_put_extra(struct store *db, uint32_t event, const char *name,
 			  uint64_t v, struct err *err)
 {
@@ -187,15 +192,33 @@ static void fact_count_type(struct store *db, uint32_t type)
 	db->w->count[type - 1].events++;
 }
 
+/* Returns true and adds it up if the weight of an event can be a number of
+ * SQL's. */
+static bool fact_weighs(struct writing *w, struct capture_map *c,
+			const struct fact_event *e, uint32_t type)
+{
+	uint64_t sum;
+
+	/* a record that is no sample has no weight */
+	if (e->type == UINT32_MAX)
+		return false;
+	if (e->weight > WEIGHT_MAX ||
+	    __builtin_add_overflow(w->weight_sum, e->weight, &sum) ||
+	    sum > INT64_MAX) {
+		c->bad_weights++;
+		return false;
+	}
+	w->weight_sum = sum;
+	w->count[type - 1].weight += e->weight;
+	return true;
+}
+
 static int fact_put_event(struct store *db, const struct fact_event *e,
 			  struct err *err)
 {
 	struct capture_map *c = capture_map(db, e->source);
 	uint32_t type = fact_type_id(db, c, e, err);
-	bool weighs = false;
 	uint32_t payload;
-	uint64_t sum;
-	struct row r;
 
 	if (!type)
 		return -1;
@@ -205,35 +228,29 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 			       "be dense",
 			       db->path, e->id,
 			       (unsigned long long)db->w->events);
-	if (fact_put_payload(db, c, e, &payload, err) ||
-	    db_row(db, T_EVENT, 0, &r, err))
+	if (fact_put_payload(db, c, e, &payload, err))
+		return -1;
+	struct block *b = db_packed(db, T_EVENT, 0, err);
+
+	if (!b)
 		return -1;
 	fact_count_event(db, c, e);
 	fact_count_type(db, type);
-	row_key(&r, e->id);
-	row_time(&r, 1, e->time);
-	row_cpu(&r, 2, e->cpu);
-	row_id(&r, 3, e->thread);
-	row_id(&r, 4, e->comm);
-	row_int(&r, 5, type);
-	if (e->type == UINT32_MAX) {
-		/* a record that is no sample has no weight */
-	} else if (e->weight <= WEIGHT_MAX &&
-		   !__builtin_add_overflow(db->w->weight_sum, e->weight,
-					   &sum) &&
-		   sum <= INT64_MAX) {
-		db->w->weight_sum = sum;
-		db->w->count[type - 1].weight += e->weight;
-		row_int(&r, 6, (int64_t)e->weight);
-		weighs = true;
-	} else {
-		c->bad_weights++;
-	}
-	row_id(&r, 7, e->kraw);
-	row_id(&r, 8, e->uraw);
-	row_id(&r, 9, payload);
+	bool weighs = fact_weighs(db->w, c, e, type);
+	struct packing p = packing_begin(b, e->id, 0);
+
+	fact_pack_time(&p, true, e->time);
+	packing_known(&p, e->cpu >= 0, e->cpu);
+	packing_id(&p, e->thread);
+	packing_id(&p, e->comm);
+	packing_int(&p, type);
+	packing_known(&p, weighs, (int64_t)e->weight);
+	packing_id(&p, e->kraw);
+	packing_id(&p, e->uraw);
+	packing_id(&p, payload);
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
-		row_int(&r, 10, (int64_t)e->rec->raw);
+		packing_int(&p, (int64_t)e->rec->raw);
+	packing_end(&p);
 	if (e->type != UINT32_MAX) {
 		db->w->grouped++;
 		if (sample_groups_event(db, c, e, type, weighs, err))
@@ -245,61 +262,61 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 static int fact_put_request(struct store *db, const struct fact_request *q,
 			    struct err *err)
 {
-	struct row r;
+	struct block *b = db_packed(db, T_REQUEST, 0, err);
 
-	if (db_row(db, T_REQUEST, 0, &r, err))
+	if (!b)
 		return -1;
 	sums_request(db->w, q);
 	if (q->chain)
 		db->w->joined++;
 	if (q->chain > db->w->max_chain)
 		db->w->max_chain = q->chain;
-	row_int(&r, 0, q->event);
-	row_id(&r, 1, q->cookie);
-	row_id(&r, 2, q->chain);
-	row_id(&r, 3, q->uraw);
-	row_id(&r, 4, q->ip);
-	row_int(&r, 5, q->verdict);
-	row_int(&r, 6, q->confidence);
-	row_int(&r, 7, q->flags);
-	row_time(&r, 8, q->latency);
-	if (q->flags & VERDICT_EXEC)
-		row_time(&r, 9, q->exec);
-	row_id(&r, 10, q->end);
-	if (q->end)
-		row_time(&r, 11, q->until);
-	row_id(&r, 12, q->loss);
-	row_id(&r, 13, q->as_perf);
-	if (q->as_perf)
-		row_time(&r, 14, q->held);
-	row_id(&r, 15, q->as_tid);
+	struct packing p = packing_begin(b, q->event, 0);
+
+	packing_id(&p, q->cookie);
+	packing_id(&p, q->chain);
+	packing_id(&p, q->uraw);
+	packing_id(&p, q->ip);
+	packing_int(&p, q->verdict);
+	packing_int(&p, q->confidence);
+	packing_int(&p, q->flags);
+	fact_pack_time(&p, true, q->latency);
+	fact_pack_time(&p, q->flags & VERDICT_EXEC, q->exec);
+	packing_id(&p, q->end);
+	fact_pack_time(&p, q->end, q->until);
+	packing_id(&p, q->loss);
+	packing_id(&p, q->as_perf);
+	fact_pack_time(&p, q->as_perf, q->held);
+	packing_id(&p, q->as_tid);
+	packing_end(&p);
 	return sample_groups_request(db, q, err);
 }
 
 static int fact_put_chain(struct store *db, const struct fact_chain *f,
 			  struct err *err)
 {
-	struct row r;
+	struct block *b = db_packed(db, T_CHAIN, 0, err);
 
-	if (db_row(db, T_CHAIN, 0, &r, err))
+	if (!b)
 		return -1;
 	sums_chain(db->w, f);
 	db->w->chain_events += f->n_events;
-	row_key(&r, f->id);
-	row_int(&r, 1, f->source + 1);
-	row_time(&r, 2, f->time);
-	row_cpu(&r, 3, f->cpu);
-	row_id(&r, 4, f->thread);
-	row_id(&r, 5, f->cookie);
-	row_id(&r, 6, f->uraw);
-	row_int(&r, 7, f->verdict);
-	row_int(&r, 8, f->confidence);
-	row_int(&r, 9, f->quality);
-	row_int(&r, 10, f->flags);
-	row_int(&r, 11, f->n_events);
-	if (!f->n_events)
-		row_time(&r, 12, f->from);
-	row_id(&r, 13, f->loss);
+	struct packing p = packing_begin(b, f->id, 0);
+
+	packing_int(&p, f->source + 1);
+	fact_pack_time(&p, true, f->time);
+	packing_known(&p, f->cpu >= 0, f->cpu);
+	packing_id(&p, f->thread);
+	packing_id(&p, f->cookie);
+	packing_id(&p, f->uraw);
+	packing_int(&p, f->verdict);
+	packing_int(&p, f->confidence);
+	packing_int(&p, f->quality);
+	packing_int(&p, f->flags);
+	packing_int(&p, f->n_events);
+	fact_pack_time(&p, !f->n_events, f->from);
+	packing_id(&p, f->loss);
+	packing_end(&p);
 	return 0;
 }
 

@@ -88,18 +88,20 @@ static int flush_stack(struct store *db, uint32_t id, struct err *err)
 	const struct stack *s = frames_get_stack(db->w->fr, id);
 	bool used = flush_is_used(db, id);
 	uint8_t hash[16];
-	struct row r;
+	struct block *b = db_packed(db, T_STACK, sizeof(hash), err);
 
-	if (db_row(db, T_STACK, used ? sizeof(hash) : 0, &r, err))
+	if (!b)
 		return -1;
-	row_key(&r, id);
-	row_id(&r, 1, s->parent);
-	row_int(&r, 2, s->frame);
-	row_int(&r, 3, s->depth);
+	struct packing p = packing_begin(b, id, sizeof(hash));
+
+	packing_id(&p, s->parent);
+	packing_int(&p, s->frame);
+	packing_int(&p, s->depth);
 	if (used) {
 		frames_hash(db->w->fr, id, hash);
-		row_blob(&r, 4, hash, sizeof(hash));
+		packing_bytes(&p, CELL_BLOB, hash, sizeof(hash));
 	}
+	packing_end(&p);
 	return 0;
 }
 
@@ -134,15 +136,15 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 {
 	const struct raw_chain *c = frames_get_raw(db->w->fr, id);
 	size_t max = (size_t)c->n * ADDRS_BYTES_MAX;
-	struct row r;
+	struct block *b = db_packed(db, T_RAW, max, err);
 
-	if (db_row(db, T_RAW, max, &r, err))
+	if (!b)
 		return -1;
-	row_key(&r, id);
-	row_id(&r, 1, c->stack);
+	struct packing p = packing_begin(b, id, max);
 
-	unsigned char *start = row_data(&r, max);
-	unsigned char *end = start;
+	packing_id(&p, c->stack);
+
+	unsigned char *end = p.value;
 	uint64_t last = 0;
 	uint32_t n;
 
@@ -151,11 +153,10 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 
 		end = addrs_pack(end, ip, n, &last);
 	}
-	row_data_end(&r, 2, start, max, (size_t)(end - start));
-	if (c->note.ended)
-		row_int(&r, 3, c->note.ended);
-	if (c->note.caller)
-		row_int(&r, 4, c->note.caller);
+	packing_written(&p, CELL_BLOB, (size_t)(end - p.value));
+	packing_id(&p, c->note.ended);
+	packing_id(&p, c->note.caller);
+	packing_end(&p);
 	return 0;
 }
 

@@ -39,17 +39,20 @@ int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
 {
 	struct writing *w = db->w;
 	struct payload_slot *s = payload_rows_slot(w, p, len);
-	struct row r;
 
 	if (s && s->id && s->len == len && !memcmp(s->data, p, len)) {
 		*id = s->id;
 		return 0;
 	}
-	if (db_row(db, T_PAYLOAD, len, &r, err))
+	struct block *b = db_packed(db, T_PAYLOAD, len, err);
+
+	if (!b)
 		return -1;
 	*id = ++w->payloads;
-	row_key(&r, *id);
-	row_blob(&r, 1, p, len);
+	struct packing r = packing_begin(b, *id, len);
+
+	packing_bytes(&r, CELL_BLOB, p, len);
+	packing_end(&r);
 	if (s) {
 		s->id = *id;
 		s->len = (uint32_t)len;

@@ -42,7 +42,7 @@ static void bulk_test_insert(struct block *b)
 static void bulk_put(const int64_t (*v)[2], size_t n)
 {
 	static uint32_t id;
-	struct block *b = block_new(table, 0);
+	struct block *b = block_make(table, BLOCK_USUAL);
 	struct row r;
 
 	if (table->next_id == 1)
@@ -109,7 +109,7 @@ START_TEST(text_of_one_block_is_not_that_of_the_next)
 {
 	bulk_start(",a,b", 3);
 	for (uint32_t k = 0; k < 3; k++) {
-		struct block *b = block_new(table, 0);
+		struct block *b = block_make(table, BLOCK_USUAL);
 		struct row r;
 
 		for (uint32_t i = 1; i <= 2; i++) {
@@ -138,7 +138,7 @@ START_TEST(columns_beyond_64_have_their_values)
 		n += (size_t)snprintf(columns + n, sizeof(columns) - n, ",c%u",
 				      i);
 	bulk_start(columns, 70);
-	b = block_new(table, 0);
+	b = block_make(table, BLOCK_USUAL);
 	for (uint32_t id = 1; id <= 2; id++) {
 		block_row(b, &r);
 		row_key(&r, id);

@@ -17,6 +17,7 @@
 #include "tests/unit/scratch.h"
 
 #define COLUMNS_MAX 250
+#define HUGE 200000 /* bytes of a text */
 
 static char dir[64];
 static struct err err;
@@ -28,7 +29,8 @@ struct filling {
 	unsigned int text; /* most bytes of a text */
 	unsigned int huge; /* one row in so many has a larger one; 0: none */
 	unsigned int late; /* one row in so many comes late; 0: none */
-	unsigned int list; /* rows come as lists of at most so many; 0: none */
+	unsigned int list; /* rows come as lists of at most so many, or those of
+			    * PAGES_ID and PAGES_NEAR packed; 0: as cells */
 };
 
 static bool pages_has_id(const struct filling *f)
@@ -108,27 +110,58 @@ static int64_t pages_number(uint64_t *state)
 	return (int64_t)(rnd(state) & 1 ? v : ~v);
 }
 
-static void pages_put_cell(struct row *r, unsigned int i, size_t text,
-			   uint64_t *state)
-{
-	static char bytes[1 << 18];
-	size_t len = text ? rnd_below(state, text) : 0;
+/* A value that is one of all kinds. */
+struct pages_cell {
+	enum cell kind;
+	int64_t num;
+	char bytes[1 << 18];
+	size_t len;
+};
 
+static const struct pages_cell *pages_cell(size_t text, uint64_t *state)
+{
+	static struct pages_cell c;
+
+	c.len = text ? rnd_below(state, text) : 0;
 	switch (rnd_below(state, 6)) {
 	case 0:
+		c.kind = CELL_NULL;
 		break;
 	case 1:
-		memset(bytes, 'a' + (int)rnd_below(state, 26), len);
-		bytes[len] = '\0';
-		row_text(r, i, bytes);
+		c.kind = CELL_TEXT;
+		memset(c.bytes, 'a' + (int)rnd_below(state, 26), c.len);
+		c.bytes[c.len] = '\0';
 		break;
 	case 2:
-		memset(bytes, (int)rnd_below(state, 256), len + 1);
-		row_blob(r, i, bytes, len);
+		c.kind = CELL_BLOB;
+		memset(c.bytes, (int)rnd_below(state, 256), c.len + 1);
 		break;
 	default:
-		row_int(r, i, pages_number(state));
+		c.kind = CELL_INT;
+		c.num = pages_number(state);
 	}
+	return &c;
+}
+
+static void pages_put_cell(struct row *r, unsigned int i,
+			   const struct pages_cell *c)
+{
+	if (c->kind == CELL_TEXT)
+		row_text(r, i, c->bytes);
+	else if (c->kind == CELL_BLOB)
+		row_blob(r, i, c->bytes, c->len);
+	else if (c->kind == CELL_INT)
+		row_int(r, i, c->num);
+}
+
+static void pages_pack_cell(struct packing *p, const struct pages_cell *c)
+{
+	if (c->kind == CELL_NULL)
+		packing_null(p);
+	else if (c->kind == CELL_INT)
+		packing_int(p, c->num);
+	else
+		packing_bytes(p, c->kind, c->bytes, c->len);
 }
 
 /* The key of row i, which grows, but for the late ones. */
@@ -179,23 +212,84 @@ static unsigned int pages_put_list(struct store *db, unsigned int t,
 	return n;
 }
 
+/* Puts a row of packed values, or of the same as cells if SQLite makes the
+ * table. */
+static void pages_pack_row(struct store *db, unsigned int t,
+			   const struct filling *f, uint32_t key, size_t text,
+			   uint64_t *state)
+{
+	size_t data = text * f->columns;
+	struct block *b = NULL;
+	struct packing p = { 0 };
+	struct row r;
+
+	if (db->pages) {
+		b = db_packed(db, t, data, &err);
+		ck_assert_msg(b != NULL, "%s", err.msg);
+		p = packing_begin(b, key, data);
+	} else {
+		pages_ok(db_row(db, t, data, &r, &err));
+		row_key(&r, key);
+	}
+	for (unsigned int i = 1; i < f->columns; i++) {
+		const struct pages_cell *c =
+			pages_cell(text == HUGE && i > 1 ? 9 : text, state);
+
+		if (b)
+			pages_pack_cell(&p, c);
+		else
+			pages_put_cell(&r, i, c);
+	}
+	if (b)
+		packing_end(&p);
+}
+
+/* Returns the key of packed row i; those of PAGES_NEAR are in groups of 8, each
+ * backwards. */
+static uint32_t pages_packed_key(const struct filling *f, uint32_t i, bool late)
+{
+	const uint32_t first = 1 << 21;
+
+	if (late)
+		return first + 2 * i - (1 << 20) + 1;
+	return first + 2 * (f->key == PAGES_NEAR ? i ^ 7 : i);
+}
+
+static void pages_pack(struct store *db, unsigned int t,
+		       const struct filling *f, uint64_t seed)
+{
+	for (uint32_t i = 0; i < f->rows; i++) {
+		bool huge = f->huge && !rnd_below(&seed, f->huge);
+		bool late =
+			f->late && i > f->late && !rnd_below(&seed, f->late);
+
+		pages_pack_row(db, t, f, pages_packed_key(f, i, late),
+			       huge ? HUGE : f->text, &seed);
+	}
+}
+
 static void pages_fill(struct store *db, unsigned int t,
 		       const struct filling *f, uint64_t seed)
 {
 	unsigned int key = f->key == PAGES_ROWID ? 0 : pages_has_id(f) ? 1 : 2;
 
+	if (f->list && pages_has_id(f)) {
+		pages_pack(db, t, f, seed);
+		return;
+	}
 	for (unsigned int i = 0; f->list && i < f->rows;)
 		i += pages_put_list(db, t, f, i, &seed);
 	for (unsigned int i = 0; !f->list && i < f->rows; i++) {
 		bool huge = f->huge && !rnd_below(&seed, f->huge);
-		size_t text = huge ? 200000 : f->text;
+		size_t text = huge ? HUGE : f->text;
 		struct row r;
 
 		pages_ok(db_row(db, t, text * f->columns, &r, &err));
 		pages_put_key(&r, f, i, &seed);
 		for (unsigned int c = key; c < f->columns; c++)
-			pages_put_cell(&r, c, huge && c != key ? 9 : text,
-				       &seed);
+			pages_put_cell(
+				&r, c,
+				pages_cell(huge && c != key ? 9 : text, &seed));
 	}
 }
 
@@ -359,6 +453,15 @@ START_TEST(tables_of_every_page_size_are_equal)
 		{ PAGES_NEAR, 5, 3000, 12, 40, 9, 0 },
 		{ PAGES_NEAR, 1, 20000, 0, 0, 0, 0 },
 	};
+	const struct filling packed[] = {
+		{ PAGES_ID, 9, 3000, 12, 0, 0, 1 },
+		{ PAGES_ID, 2, 2000, 300, 0, 0, 1 },
+		{ PAGES_ID, 3, 500, 900, 40, 0, 1 },
+		{ PAGES_ID, 9, 2000, 100, 0, 9, 1 },
+		{ PAGES_ID, 250, 300, 30, 0, 0, 1 },
+		{ PAGES_NEAR, 5, 3000, 12, 0, 0, 1 },
+		{ PAGES_NEAR, 5, 3000, 12, 40, 9, 1 },
+	};
 	const struct filling lists[] = {
 		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 1 },
 		{ PAGES_PAIR, 3, 9000, 0, 0, 0, 40 },
@@ -368,6 +471,7 @@ START_TEST(tables_of_every_page_size_are_equal)
 
 	pages_both(lists, 4, page_sizes[_i], 1, PAGE_FILE_LOCK);
 	pages_both(f, 11, page_sizes[_i], 1, PAGE_FILE_LOCK);
+	pages_both(packed, 7, page_sizes[_i], 1, PAGE_FILE_LOCK);
 }
 END_TEST
 
@@ -383,9 +487,10 @@ START_TEST(tables_of_few_rows_are_equal)
 			{ PAGES_PAIR, 2, n * 60, 0, 0, 0, 0 },
 			{ PAGES_PAIR, 3, n * 8, 0, 0, 0, 9 },
 			{ PAGES_NEAR, 2, n, 200, 0, 0, 0 },
+			{ PAGES_ID, 3, n, 200, 0, 0, 1 },
 		};
 
-		pages_both(f, 8, 512, n, PAGE_FILE_LOCK);
+		pages_both(f, 9, 512, n, PAGE_FILE_LOCK);
 	}
 }
 END_TEST
@@ -396,11 +501,12 @@ START_TEST(tables_end_anywhere)
 	for (unsigned int n = 0; n < 40; n++) {
 		const struct filling f[] = {
 			{ PAGES_ID, 3, 4000 + n, 20, 0, 0, 0 },
+			{ PAGES_ID, 4, 4000 + n, 9, 0, 0, 1 },
 			{ PAGES_PAIR, 3, 4000 + n, 0, 0, 0, 0 },
 			{ PAGES_PAIR, 3, 4000 + n, 0, 0, 0, 50 },
 		};
 
-		pages_both(f, 3, 512, n, PAGE_FILE_LOCK);
+		pages_both(f, 4, 512, n, PAGE_FILE_LOCK);
 	}
 }
 END_TEST
@@ -412,9 +518,10 @@ START_TEST(rows_almost_in_order_are_equal)
 		{ PAGES_NEAR, 4, 60000, 40, 0, 0, 0 },
 		{ PAGES_NEAR, 4, 60000, 40, 0, 50, 0 },
 		{ PAGES_NEAR, 2, 60000, 9, 0, 3, 0 },
+		{ PAGES_NEAR, 4, 60000, 40, 0, 50, 1 },
 	};
 
-	pages_both(f, 3, 4096, 1, PAGE_FILE_LOCK);
+	pages_both(f, 4, 4096, 1, PAGE_FILE_LOCK);
 }
 END_TEST
 
@@ -462,7 +569,7 @@ START_TEST(random_tables_are_equal)
 					   rnd_below(&s, 12));
 		f[i].huge = (unsigned int)rnd_below(&s, 2) * 300;
 		f[i].late = (unsigned int)rnd_below(&s, 2) * 20;
-		f[i].list = 0;
+		f[i].list = pages_has_id(&f[i]) && rnd_below(&s, 2);
 		if (f[i].key == PAGES_PAIR && rnd_below(&s, 2)) {
 			f[i].columns = 3;
 			f[i].list = 1 + (unsigned int)rnd_below(&s, 300);
@@ -488,16 +595,17 @@ START_TEST(large_tables_are_equal)
 		{ PAGES_ID, 6, pages_large(_i ? 100000 : 300000), 0, 0, 0, 0 },
 		{ PAGES_PAIR, 3, pages_large(200000), 0, 0, 0, 0 },
 		{ PAGES_PAIR, 3, pages_large(200000), 0, 0, 0, 200 },
+		{ PAGES_ID, 6, pages_large(200000), 0, 0, 0, 1 },
 	};
 
 	struct store *db[2];
 
 	if (!getenv("PAGES_ROWS")) {
-		pages_both(f, 3, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
+		pages_both(f, 4, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
 		return;
 	}
 	/* without changes: they take SQLite three times as long as all else */
-	pages_make_both(f, 3, _i ? 512 : 16384, 3, PAGE_FILE_LOCK, 70000, db);
+	pages_make_both(f, 4, _i ? 512 : 16384, 3, PAGE_FILE_LOCK, 70000, db);
 	pages_close_both(db);
 }
 END_TEST
