@@ -34,11 +34,17 @@ struct ev_table {
 	size_t n_col, cap_col;
 };
 
-/* What is known about an event of a capture. */
+/* Which field is in a column. */
+struct ev_place {
+	uint16_t column;
+	uint16_t field;
+};
+
+/* What is known about an event of a capture. place: by column. */
 struct ev_map {
 	bool asked, wanted;
-	uint32_t ev;	 /* index + 1; 0: no table yet */
-	uint16_t *place; /* field -> column; 0: left out */
+	uint32_t ev; /* index + 1; 0: no table yet */
+	struct ev_place *place;
 	uint32_t n_place;
 };
 
@@ -167,38 +173,46 @@ static struct ev_map *fields_new_map(struct fields *fs, unsigned int source,
 	return &s->map[event];
 }
 
-/* Asked several times for each event. */
-static inline struct ev_map *fields_map(struct fields *fs, unsigned int source,
-					uint32_t event)
+static struct ev_map *fields_map(struct fields *fs, unsigned int source,
+				 uint32_t event)
 {
 	return source < fs->n_source && event < fs->source[source].n
 		       ? &fs->source[source].map[event]
 		       : fields_new_map(fs, source, event);
 }
 
+/* Not a part of store_wants_fields(), which is asked several times for each
+ * event and would save and restore all the registers that this one needs. */
+static __attribute__((noinline)) bool
+fields_ask(struct fields *fs, const struct source *src, uint32_t event)
+{
+	if (event >= src->n_events)
+		return false;
+	struct ev_map *m = fields_map(fs, src->index, event);
+	const struct event_def *e = &src->events[event];
+
+	m->asked = true;
+	m->wanted = e->n_fields && e->n_fields < BULK_COLUMNS && e->name &&
+		    fs->n_wanted < TABLES_MAX &&
+		    fs->n_columns + e->n_fields <= COLUMNS_MAX &&
+		    (fields_is_wanted(fs, event_plain_name(e)) ||
+		     (fs->usual && fields_has_stack(e)));
+	if (m->wanted) {
+		fs->n_wanted++;
+		fs->n_columns += e->n_fields;
+	}
+	return m->wanted;
+}
+
 bool store_wants_fields(struct store *db, const struct source *src,
 			uint32_t event)
 {
-	if (!db->w->fields || event >= src->n_events)
-		return false;
-	struct ev_map *m = fields_map(db->w->fields, src->index, event);
+	const struct fields *fs = db->w->fields;
 
-	if (!m->asked) {
-		const struct event_def *e = &src->events[event];
-
-		m->asked = true;
-		m->wanted =
-			e->n_fields && e->n_fields < BULK_COLUMNS && e->name &&
-			db->w->fields->n_wanted < TABLES_MAX &&
-			db->w->fields->n_columns + e->n_fields <= COLUMNS_MAX &&
-			(fields_is_wanted(db->w->fields, event_plain_name(e)) ||
-			 (db->w->fields->usual && fields_has_stack(e)));
-		if (m->wanted) {
-			db->w->fields->n_wanted++;
-			db->w->fields->n_columns += e->n_fields;
-		}
-	}
-	return m->wanted;
+	if (src->index < fs->n_source && event < fs->source[src->index].n &&
+	    fs->source[src->index].map[event].asked)
+		return fs->source[src->index].map[event].wanted;
+	return fields_ask(db->w->fields, src, event);
 }
 
 static bool fields_column_taken(const struct ev_table *ev, const char *name)
@@ -398,6 +412,16 @@ int fields_name_type(struct store *db, uint32_t type, const char *event,
 		       : 0;
 }
 
+/* Notes that a field is in a column. */
+static void fields_add_place(struct ev_map *m, uint16_t column, uint16_t field)
+{
+	uint32_t i = m->n_place++;
+
+	for (; i && m->place[i - 1].column > column; i--)
+		m->place[i] = m->place[i - 1];
+	m->place[i] = (struct ev_place){ column, field };
+}
+
 /* Maps the fields of an event to columns, and adds the columns that are
  * missing. Events with too many fields do not come here: store_wants_fields()
  * keeps their raw payload. If the union of the fields in all captures exceeds
@@ -419,7 +443,6 @@ static int fields_make_map(struct store *db, const struct source *src,
 	if (!type || fields_set_type_table(db, type, ev->name, err))
 		return -1;
 	m->place = mem_new(e->n_fields, sizeof(*m->place));
-	m->n_place = e->n_fields;
 	for (uint32_t f = 0; f < e->n_fields; f++) {
 		const char *name = e->fields[f].name;
 		unsigned int nth = fields_same_before(e, f);
@@ -428,10 +451,13 @@ static int fields_make_map(struct store *db, const struct source *src,
 		    ev->n_col + 1 < BULK_COLUMNS &&
 		    fields_new_column(db, ev, name, err))
 			return -1;
-		m->place[f] = fields_find_column(ev, name, nth);
-		if (e->fields[f].is_stack && m->place[f] &&
-		    fields_note_stack(db, ev->name,
-				      ev->col[m->place[f] - 1].name, err))
+		uint16_t at = fields_find_column(ev, name, nth);
+
+		if (!at)
+			continue;
+		fields_add_place(m, at, (uint16_t)f);
+		if (e->fields[f].is_stack &&
+		    fields_note_stack(db, ev->name, ev->col[at - 1].name, err))
 			return -1;
 	}
 	m->ev = (uint32_t)i + 1;
@@ -443,45 +469,59 @@ static size_t fields_bytes(const struct ev_map *m, const struct field *f,
 {
 	size_t sum = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (!m->place[i] || !f[i].present)
+	for (uint32_t i = 0; i < m->n_place; i++) {
+		const struct field *v = &f[m->place[i].field];
+
+		if (m->place[i].field >= n || !v->present)
 			continue;
-		if (f[i].text)
-			sum += strlen(f[i].text);
-		else if (f[i].blob)
-			sum += f[i].len;
+		if (v->text)
+			sum += strlen(v->text);
+		else if (v->blob)
+			sum += v->len;
 	}
 	return sum;
+}
+
+static void fields_pack(struct packing *p, const struct field *f)
+{
+	if (!f->present)
+		packing_null(p);
+	else if (f->text)
+		packing_bytes(p, CELL_TEXT, f->text, strlen(f->text));
+	else if (f->blob)
+		packing_bytes(p, CELL_BLOB, f->blob, f->len);
+	else
+		packing_int(p, f->num);
 }
 
 int store_fields(struct store *db, const struct source *src, uint32_t event,
 		 uint32_t event_id, const struct field *f, uint32_t n,
 		 struct err *err)
 {
-	if (!store_wants_fields(db, src, event))
-		return 0;
 	struct ev_map *m = fields_map(db->w->fields, src->index, event);
-	struct row r;
 
 	if (!m->ev && fields_make_map(db, src, event, m, err))
 		return -1;
-	if (n > m->n_place)
-		n = m->n_place;
-	if (db_row(db, db->w->fields->ev[m->ev - 1].table,
-		   fields_bytes(m, f, n), &r, err))
-		return -1;
-	row_int(&r, 0, event_id);
-	for (uint32_t i = 0; i < n; i++) {
-		unsigned int at = m->place[i];
+	size_t bytes = fields_bytes(m, f, n);
+	struct block *b =
+		db_packed(db, db->w->fields->ev[m->ev - 1].table, bytes, err);
 
-		if (!at || !f[i].present)
-			continue;
-		if (f[i].text)
-			row_text(&r, at, f[i].text);
-		else if (f[i].blob)
-			row_blob(&r, at, f[i].blob, f[i].len);
+	if (!b)
+		return -1;
+	struct packing p = packing_begin(b, event_id, bytes);
+	unsigned int column = 1;
+
+	for (uint32_t i = 0; i < m->n_place; i++) {
+		const struct ev_place *at = &m->place[i];
+
+		for (; column < at->column; column++)
+			packing_null(&p);
+		column++;
+		if (at->field < n)
+			fields_pack(&p, &f[at->field]);
 		else
-			row_int(&r, at, f[i].num);
+			packing_null(&p);
 	}
+	packing_end(&p);
 	return 0;
 }

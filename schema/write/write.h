@@ -40,7 +40,8 @@ int store_fact(struct store *db, const struct fact *f, struct err *err);
  * store_fields(). */
 bool store_wants_fields(struct store *db, const struct source *src,
 			uint32_t event);
-/* Writes the fields of the event of the last store_fact(). */
+/* Writes the fields of the event of the last store_fact(), if
+ * store_wants_fields() is true. */
 int store_fields(struct store *db, const struct source *src, uint32_t event,
 		 uint32_t event_id, const struct field *f, uint32_t n,
 		 struct err *err);

@@ -78,6 +78,20 @@ START_TEST(recorded_addresses_come_back)
 }
 END_TEST
 
+static void put_group_sample(int32_t cpu, uint32_t comm, uint64_t weight)
+{
+	struct record rec = { .kind = REC_SAMPLE };
+	struct fact f = { .kind = FACT_EVENT };
+
+	f.event = (struct fact_event){ .id = ++run.events,
+				       .time = 2000,
+				       .cpu = cpu,
+				       .comm = comm,
+				       .weight = weight,
+				       .rec = &rec };
+	ok(store_fact(run.db, &f, &err));
+}
+
 /* Twice as many groups as are held: rows of one group add up. */
 START_TEST(more_groups_than_are_held_add_up)
 {
@@ -85,17 +99,8 @@ START_TEST(more_groups_than_are_held_add_up)
 
 	open_store(true, false);
 	mkstore_fill("app");
-	for (uint32_t i = 0; i < 2 * n; i++) {
-		struct record rec = { .kind = REC_SAMPLE };
-		struct fact f = { .kind = FACT_EVENT };
-
-		f.event = (struct fact_event){ .id = ++run.events,
-					       .time = 2000,
-					       .comm = 2 + i % n,
-					       .weight = i,
-					       .rec = &rec };
-		ok(store_fact(run.db, &f, &err));
-	}
+	for (uint32_t i = 0; i < 2 * n; i++)
+		put_group_sample(0, 2 + i % n, i);
 	mkstore_finish();
 	mkstore_expect("SELECT sum(n), sum(weight) FROM sample_group",
 		       "280006|39199860630\n");
@@ -104,6 +109,28 @@ START_TEST(more_groups_than_are_held_add_up)
 		" 140000) FROM (SELECT comm, sum(n) AS n, sum(weight) AS weight"
 		" FROM sample_group WHERE comm > 1 GROUP BY comm)",
 		"140000|2|2|140000\n");
+}
+END_TEST
+
+/* The second of each pair is like the one before on its CPU, while others come
+ * between them and rows are written. */
+START_TEST(samples_like_the_one_before_are_added_up)
+{
+	const uint32_t n = 140000;
+
+	open_store(true, false);
+	mkstore_fill("app");
+	for (uint32_t i = 0; i < 2 * n; i++)
+		put_group_sample((int32_t)(i % 3), 2 + i / 6 * 3 + i % 3, i);
+	mkstore_finish();
+	mkstore_expect("SELECT sum(n), sum(weight) FROM sample_group",
+		       "280006|39199860630\n");
+	mkstore_expect(
+		"SELECT count(*), sum(n = 2), sum(weight = 4 * comm - 8 + 3 -"
+		" 2 * ((comm - 2) % 3)) FROM (SELECT comm, sum(n) AS n,"
+		" sum(weight) AS weight FROM sample_group WHERE comm > 1"
+		" GROUP BY comm)",
+		"140001|139999|139999\n");
 }
 END_TEST
 
@@ -455,6 +482,7 @@ int main(void)
 	tcase_add_loop_test(t, every_fact_becomes_a_row, 0, 2);
 	tcase_add_test(t, recorded_addresses_come_back);
 	tcase_add_test(t, more_groups_than_are_held_add_up);
+	tcase_add_test(t, samples_like_the_one_before_are_added_up);
 	tcase_add_test(t, samples_are_added_up_by_name_and_stacks);
 	tcase_add_test(t, folded_has_every_half_and_every_weight);
 	tcase_add_test(t, a_whole_stack_is_kernel_then_user);
