@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/ingest/callsites_pass.h"
-#include "cli/model/code.h"
+#include "cli/model/bare_code.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
 #include "schema/columns.h"
@@ -84,8 +84,10 @@ static void callsites_use(struct pass *p, uint32_t stack, bool checked,
 	else
 		p->stack[stack].unwound = true;
 	p->stack[stack].callerless |= callerless;
-	if (p->stack[stack].used && p->code->stack[stack].parent)
-		p->spot[p->code->stack[stack].frame].leaf = true;
+	const struct stack *s = bare_code_stack(p->code, stack);
+
+	if (p->stack[stack].used && s->parent)
+		p->spot[s->frame].leaf = true;
 }
 
 static int take_used(void *arg, const struct rows *r, struct err *err)
@@ -116,36 +118,33 @@ static void callsites_use_all(struct pass *p)
 /* Marks all callers of used stacks; callers have smaller ids. */
 static void callsites_mark_callers(struct pass *p)
 {
-	const struct code_stack *stack = p->code->stack;
-
-	for (size_t i = p->code->n_stack; i-- > 1;) {
-		uint32_t parent = stack[i].parent;
-
+	for (uint32_t i = (uint32_t)p->code->n_stack; i-- > 1;) {
 		p->stack[i].walked |= p->stack[i].used;
-		if (!p->stack[i].walked || !parent)
+		if (!p->stack[i].walked)
+			continue;
+		uint32_t parent = bare_code_stack(p->code, i)->parent;
+
+		if (!parent)
 			continue;
 		p->stack[parent].walked = true;
-		p->spot[stack[parent].frame].returns = true;
+		p->spot[bare_code_stack(p->code, parent)->frame].returns = true;
 	}
 }
 
 int callsites_load(struct pass *p, struct err *err)
 {
-	p->code = code_load_places(p->db, p->fr, err);
+	p->code = bare_code_load(p->db, p->fr, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));
 	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
-	for (size_t i = 1; i < p->code->n_frame; i++) {
-		const struct code_frame *f = &p->code->frame[i];
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		const struct frame *f = bare_code_frame(p->code, i);
 
 		/* an address from a link register is stored minus one */
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
 	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
-	for (size_t i = 1; i < p->code->n_stack; i++)
-		p->stack[i].depth =
-			p->stack[p->code->stack[i].parent].depth + 1;
 	if (p->fr)
 		callsites_use_all(p);
 	else if (rows_each(p->db, "callsite_used", take_used, p, err))
@@ -181,12 +180,12 @@ static bool is_user(enum image_kind kind)
 static const struct place *callsites_place_of(const struct pass *p,
 					      uint32_t frame)
 {
-	return &p->place[p->code->frame[frame].image];
+	return &p->place[bare_code_frame(p->code, frame)->image];
 }
 
 static const struct image *image_of(const struct pass *p, uint32_t frame)
 {
-	return &p->code->image[p->code->frame[frame].image].img;
+	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
 }
 
 /* ---- frames */
@@ -196,8 +195,8 @@ static int by_place(const void *a, const void *b, void *arg)
 	const struct pass *p = arg;
 	uint32_t x = *(const uint32_t *)a;
 	uint32_t y = *(const uint32_t *)b;
-	uint32_t i = p->code->frame[x].image;
-	uint32_t k = p->code->frame[y].image;
+	uint32_t i = bare_code_frame(p->code, x)->image;
+	uint32_t k = bare_code_frame(p->code, y)->image;
 
 	if (i != k)
 		return i < k ? -1 : 1;
@@ -213,7 +212,7 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 	struct spot *s = &p->spot[frame];
 
 	s->site.kind = CALLSITE_UNCHECKED;
-	if (p->code->frame[frame].flags &
+	if (bare_code_frame(p->code, frame)->flags &
 	    (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED | FRAME_OLD_IMAGE))
 		return;
 	if (image_of(p, frame)->kind == IMAGE_UNKNOWN_USER)
@@ -268,13 +267,14 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 	qsort_r(p->order, n, sizeof(*p->order), by_place, p);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t frame = p->order[i];
+		uint32_t of = bare_code_frame(p->code, frame)->image;
 
-		if (p->code->frame[frame].image != image) {
+		if (of != image) {
 			if (pl && callsites_store_section(p, pl, image, err))
 				return -1;
 			if (stop_requested())
 				return err_set(err, ERR_STOPPED, "stopped");
-			image = p->code->frame[frame].image;
+			image = of;
 			pl = &p->place[image];
 			pl->file = callsite_open(sy, image_of(p, frame), &why,
 						 &pl->unverified);
@@ -322,7 +322,7 @@ static enum callsite_link find_link(const struct pass *p, uint32_t inner,
 	const struct callsite_file *g = callsites_place_of(p, inner)->file;
 	enum callsite_link l = CALLSITE_UNKNOWN;
 
-	if (!f || p->code->frame[inner].flags &
+	if (!f || bare_code_frame(p->code, inner)->flags &
 			  (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED))
 		return CALLSITE_UNKNOWN;
 	if (in->leaf)
@@ -373,8 +373,9 @@ static bool callsites_count_calls(struct pass *p)
 {
 	bool asked = false;
 
-	for (size_t i = 1; i < p->code->n_frame; i++) {
-		struct place *pl = &p->place[p->code->frame[i].image];
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		struct place *pl =
+			&p->place[bare_code_frame(p->code, i)->image];
 
 		if (!pl->file || !p->spot[i].returns)
 			continue;
@@ -400,18 +401,18 @@ static bool callsites_count_calls(struct pass *p)
 /* Counts the calls to the function of the inner frame, in one file. */
 static void callsites_count_proved(struct pass *p)
 {
-	for (size_t i = 1; i < p->code->n_stack; i++) {
-		const struct code_stack *n = &p->code->stack[i];
-		uint32_t caller = p->code->stack[n->parent].frame;
-		struct place *pl;
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct stack *n = bare_code_stack(p->code, i);
 
-		if (!p->stack[i].walked || !n->parent ||
-		    p->spot[caller].site.kind != CALLSITE_DIRECT)
+		if (!p->stack[i].walked || !n->parent)
 			continue;
-		pl = &p->place[p->code->frame[caller].image];
-		if (pl->unverified && pl->bad &&
-		    p->code->frame[caller].image ==
-			    p->code->frame[n->frame].image)
+		uint32_t caller = bare_code_stack(p->code, n->parent)->frame;
+		uint32_t image = bare_code_frame(p->code, caller)->image;
+		struct place *pl = &p->place[image];
+
+		if (p->spot[caller].site.kind == CALLSITE_DIRECT &&
+		    pl->unverified && pl->bad &&
+		    bare_code_frame(p->code, n->frame)->image == image)
 			pl->proved += callsites_link(p, n->frame, caller) ==
 				      CALLSITE_PROVED;
 	}
@@ -474,7 +475,7 @@ static bool no_code(const struct pass *p, uint32_t frame)
 /* Returns why a return address was not checked, or JUDGED_NONE. */
 static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 {
-	const struct code_frame *f = &p->code->frame[frame];
+	const struct frame *f = bare_code_frame(p->code, frame);
 	const struct code_image *c = &p->code->image[f->image];
 	enum callsite_kind kind = p->spot[frame].site.kind;
 	bool derived =
@@ -525,12 +526,12 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 
 /* Makes the sums of a stack from those of its parent in one step. */
 static void callsites_add_frame(struct pass *p, struct sums *s,
-				const struct code_stack *n)
+				const struct stack *n)
 {
 	s->first += s->first != 0;
 	s->lost += s->lost != 0;
 	if (n->parent) {
-		uint32_t caller = p->code->stack[n->parent].frame;
+		uint32_t caller = bare_code_stack(p->code, n->parent)->frame;
 		enum judged open = callsites_why_open(p, caller);
 
 		if (open > s->open)
@@ -541,32 +542,39 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 			s->lost = 1;
 	}
 	s->run = no_code(p, n->frame) ? s->run + 1 : 0;
-	s->derived |= (p->code->frame[n->frame].flags & FRAME_DERIVED) != 0;
+	s->derived |= (bare_code_frame(p->code, n->frame)->flags &
+		       FRAME_DERIVED) != 0;
 }
 
 static uint32_t callsites_frame_at(const struct pass *p, uint32_t stack,
 				   uint32_t pos)
 {
-	const struct code_stack *tree = p->code->stack;
+	const struct stack *s = bare_code_stack(p->code, stack);
 
-	while (pos-- && tree[stack].parent)
-		stack = tree[stack].parent;
-	return tree[stack].frame;
+	while (pos-- && s->parent)
+		s = bare_code_stack(p->code, s->parent);
+	return s->frame;
+}
+
+static uint32_t callsites_depth(const struct pass *p, uint32_t stack)
+{
+	return stack ? bare_code_stack(p->code, stack)->depth : 0;
 }
 
 /* Returns what the innermost frame, or the stack as it was recorded, says. */
 static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 {
-	uint32_t frame = p->code->stack[stack].frame;
-	uint32_t image = p->code->frame[frame].image;
+	const struct stack *s = bare_code_stack(p->code, stack);
+	const struct frame *f = bare_code_frame(p->code, s->frame);
+	uint32_t image = f->image;
 
-	if (p->code->frame[frame].flags & FRAME_PARTIAL)
+	if (f->flags & FRAME_PARTIAL)
 		return JUDGED_MAPPINGS;
 	if (p->code->image[image].img.kind == IMAGE_UNKNOWN_USER)
 		return JUDGED_UNMAPPED;
 	if (p->place[image].other)
 		return JUDGED_OTHER_FILE;
-	if (!p->code->stack[stack].parent)
+	if (!s->parent)
 		return JUDGED_ONE_FRAME;
 	if (p->stack[stack].used && !p->stack[stack].unwound &&
 	    !is_user(p->code->image[image].img.kind))
@@ -585,7 +593,7 @@ static enum judged callsites_judge(const struct pass *p,
 		return JUDGED_FABRICATED;
 	if (simple < JUDGED_CALLER)
 		return simple;
-	if (!k->unwound && k->depth > 1 + c->checked)
+	if (!k->unwound && callsites_depth(p, c->stack) > 1 + c->checked)
 		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 	return c->caller == CALLSITE_GAP ? JUDGED_CALLER : simple;
 }
@@ -593,7 +601,7 @@ static enum judged callsites_judge(const struct pass *p,
 static void callsites_put_stack(struct pass *p, uint32_t stack,
 				const struct sums *s)
 {
-	const struct code_stack *n = &p->code->stack[stack];
+	const struct stack *n = bare_code_stack(p->code, stack);
 	struct store_stack_check c = {
 		.stack = stack,
 		.checked = s->checked,
@@ -611,23 +619,37 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 			c.first = s->lost;
 	}
 	if (c.first)
-		c.image = p->code->frame[callsites_frame_at(p, stack,
-							    c.first - 1)]
-				  .image;
+		c.image = bare_code_frame(
+				  p->code,
+				  callsites_frame_at(p, stack, c.first - 1))
+				  ->image;
 	if (c.first != 1)
-		c.caller = callsites_link(p, n->frame,
-					  p->code->stack[n->parent].frame);
+		c.caller = callsites_link(
+			p, n->frame,
+			bare_code_stack(p->code, n->parent)->frame);
 	p->stack[stack].judged = (uint8_t)callsites_judge(p, &c, s->open);
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
+}
+
+/* Returns the highest id of a stack to be judged, plus 1: none of those that
+ * were unwound from dumps, which may be all. */
+static size_t callsites_end_of_walked(const struct pass *p)
+{
+	size_t n = p->code->n_stack;
+
+	while (n > 1 && !p->stack[n - 1].walked)
+		n--;
+	return n;
 }
 
 /* Without code, all of it only says which stacks are not judged. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
-	struct sums *sums = mem_new(p->code->n_stack, sizeof(*sums));
+	size_t n_stack = callsites_end_of_walked(p);
+	struct sums *sums = mem_new(n_stack, sizeof(*sums));
 
-	for (uint32_t i = 1; i < p->code->n_stack; i++) {
-		const struct code_stack *n = &p->code->stack[i];
+	for (uint32_t i = 1; i < n_stack; i++) {
+		const struct stack *n = bare_code_stack(p->code, i);
 
 		if (!p->stack[i].walked ||
 		    !is_user(image_of(p, n->frame)->kind))
@@ -664,9 +686,11 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 {
 	if (!user || p->stack[user].unwound)
 		return 0;
-	if (p->stack[user].depth + p->stack[kernel].depth == PERF_FRAMES)
+	uint32_t depth = callsites_depth(p, user);
+
+	if (depth + callsites_depth(p, kernel) == PERF_FRAMES)
 		return PERF_FRAMES;
-	return p->stack[user].depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
+	return depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
 }
 
 static int callsites_take_group(void *arg, const struct store_group *g,
@@ -718,7 +742,7 @@ void callsites_release(struct pass *p)
 {
 	for (size_t i = 0; p->place && i < p->code->n_image; i++)
 		callsite_close(p->place[i].file);
-	code_free(p->code);
+	bare_code_free(p->code);
 	table_release(&p->by_pair);
 	free(p->place);
 	free(p->spot);

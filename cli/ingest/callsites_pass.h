@@ -10,9 +10,9 @@
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
 
+struct bare_code;
 struct err;
 struct frames;
-struct known_code;
 struct store;
 
 /* The file of an image. */
@@ -37,13 +37,12 @@ struct known_stack {
 	bool unwound;	 /* a sample's was unwound by tables */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
 	uint8_t judged;	 /* enum judged */
-	uint32_t depth;
 };
 
 struct pass {
 	struct store *db;
 	const struct frames *fr; /* what the database was made of, or NULL */
-	struct known_code *code;
+	struct bare_code *code;
 	struct place *place; /* by image */
 	struct spot *spot;   /* by frame */
 	struct known_stack *stack;

@@ -178,27 +178,9 @@ static int code_code_read(struct code_loading *l, struct store *db,
 	return 0;
 }
 
-/* Of the frames and stacks that a database has been made of. */
-static void code_copy(struct code_loading *l, const struct frames *fr)
-{
-	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
-		const struct frame *f = frames_get_frame(fr, i);
-
-		CODE_ADD(l, frame,
-			 (struct code_frame){ .off = f->off,
-					      .image = f->image,
-					      .flags = f->flags });
-	}
-	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
-		const struct stack *s = frames_get_stack(fr, i);
-
-		CODE_ADD(l, stack, (struct code_stack){ s->parent, s->frame });
-	}
-}
-
-static struct known_code *code_load_from(struct store *db,
-					 const struct frames *fr,
-					 unsigned int parts, struct err *err)
+/* all: not only images. */
+static struct known_code *code_load_some(struct store *db, unsigned int parts,
+					 bool all, struct err *err)
 {
 	struct code_loading *l = mem_new(1, sizeof(*l));
 
@@ -209,25 +191,22 @@ static struct known_code *code_load_from(struct store *db,
 	CODE_ADD(l, stack, (struct code_stack){ 0 });
 	CODE_ADD(l, chain, (struct code_chain){ 0 });
 	if (rows_each_dense(db, "code_images", code_take_image, l, err) ||
-	    (!fr && code_code_read(l, db, err))) {
+	    (all && code_code_read(l, db, err))) {
 		code_free(&l->c);
 		return NULL;
 	}
-	if (fr)
-		code_copy(l, fr);
 	return &l->c;
 }
 
 struct known_code *code_load(struct store *db, unsigned int parts,
 			     struct err *err)
 {
-	return code_load_from(db, NULL, parts, err);
+	return code_load_some(db, parts, true, err);
 }
 
-struct known_code *code_load_places(struct store *db, const struct frames *fr,
-				    struct err *err)
+struct known_code *code_load_images(struct store *db, struct err *err)
 {
-	return code_load_from(db, fr, 0, err);
+	return code_load_some(db, 0, false, err);
 }
 
 void code_free(struct known_code *c)

@@ -15,7 +15,6 @@
 #include "stitch/tasks/frame.h"
 
 struct err;
-struct frames;
 struct store;
 
 struct code_image {
@@ -81,10 +80,8 @@ enum code_parts {
  * database is damaged. Strings live until code_free(). */
 struct known_code *code_load(struct store *db, unsigned int parts,
 			     struct err *err);
-/* Loads images, places of frames, and stacks. fr, if not NULL, has the frames
- * and stacks that are in the database, which need not be read again then. */
-struct known_code *code_load_places(struct store *db, const struct frames *fr,
-				    struct err *err);
+/* Loads images only; see bare_code.h too. */
+struct known_code *code_load_images(struct store *db, struct err *err);
 void code_free(struct known_code *c);
 /* Returns whether this is code of the kernel, or of a guest's kernel. */
 bool code_is_kernel(enum image_kind kind);

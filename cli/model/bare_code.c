@@ -1,0 +1,83 @@
+/* bare_code.c - where the code of a database is: images, places of frames,
+ * and stacks, without names. */
+#include "cli/model/bare_code.h"
+
+#include <stdlib.h>
+
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+
+static int bare_code_take_frame(void *arg, const struct rows *r,
+				struct err *err)
+{
+	struct bare_code *c = arg;
+	int64_t image = rows_int(r, CODE_FRAMES_IMAGE);
+	size_t n = c->n_frame - 1;
+
+	(void)err;
+	if (image < 1 || (uint64_t)image >= c->n_image)
+		return 1;
+	*mem_add(c->frame, n, c->cap_frame) = (struct frame){
+		.image = (uint32_t)image,
+		.flags = (uint32_t)rows_int(r, CODE_FRAMES_FLAGS),
+		.off = (uint64_t)rows_int(r, CODE_FRAMES_OFF),
+	};
+	c->n_frame++;
+	return 0;
+}
+
+static int bare_code_take_stack(void *arg, const struct rows *r,
+				struct err *err)
+{
+	struct bare_code *c = arg;
+	int64_t parent = rows_int(r, STACKS_PARENT);
+	int64_t frame = rows_int(r, STACKS_FRAME);
+	size_t n = c->n_stack - 1;
+
+	(void)err;
+	if (parent < 0 || parent >= rows_int(r, STACKS_ID) || frame < 1 ||
+	    (uint64_t)frame >= c->n_frame)
+		return 1;
+	*mem_add(c->stack, n, c->cap_stack) = (struct stack){
+		.parent = (uint32_t)parent,
+		.frame = (uint32_t)frame,
+		.depth = parent ? c->stack[parent - 1].depth + 1 : 1,
+	};
+	c->n_stack++;
+	return 0;
+}
+
+struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
+				 struct err *err)
+{
+	struct bare_code *c = mem_new(1, sizeof(*c));
+
+	c->fr = fr;
+	c->n_frame = (fr ? frames_frames(fr) : 0) + (size_t)1;
+	c->n_stack = (fr ? frames_stacks(fr) : 0) + (size_t)1;
+	c->code = code_load_images(db, err);
+	if (c->code) {
+		c->image = c->code->image;
+		c->n_image = c->code->n_image;
+	}
+	if (!c->code ||
+	    (!fr &&
+	     (rows_each_dense(db, "code_places", bare_code_take_frame, c,
+			      err) ||
+	      rows_each_dense(db, "stacks", bare_code_take_stack, c, err)))) {
+		bare_code_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void bare_code_free(struct bare_code *c)
+{
+	if (!c)
+		return;
+	code_free(c->code);
+	free(c->frame);
+	free(c->stack);
+	free(c);
+}
