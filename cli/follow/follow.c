@@ -178,7 +178,7 @@ static void follow_hand_over(struct follow *fw)
 		fw->g.cut_now = false; /* there is nothing to cut */
 	parts_add(fw->parts, end);
 	if (fw->n_streams)
-		parts_hold(fw->parts, stop_requested);
+		parts_hold(fw->parts);
 }
 
 /* Returns whether it is time to end. */
@@ -320,6 +320,11 @@ static void follow_leave(void *arg)
 		stream_leave(fw->stream[i]);
 }
 
+static bool follow_is_asked_to_end(void)
+{
+	return stop_requested() || stop_input_ends();
+}
+
 static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 {
 	const struct follow_opts *o = fw->o;
@@ -332,6 +337,7 @@ static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 		.rows = o->top,
 		.leave = follow_leave,
 		.leave_arg = fw,
+		.stop = follow_is_asked_to_end,
 	};
 
 	fw->g = (struct segment){ .dir = o->dir,

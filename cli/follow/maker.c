@@ -3,22 +3,27 @@
 #include "cli/follow/maker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/follow/make.h"
 #include "stitch/base/mem.h"
+
+#define NS 1000000000
 
 struct maker {
 	struct maker_opts o;
 	pid_t pid; /* 0: none */
 	int talk;  /* to it; -1: none */
 	int report;
+	int64_t used_ns; /* of the processor, as maker_sleeps() saw it last */
 };
 
 struct maker *maker_new(const struct maker_opts *o)
@@ -114,14 +119,16 @@ bool maker_give(struct maker *m, uint32_t number)
 	return true;
 }
 
-enum maker_got maker_take(struct maker *m, bool block, int *status)
+enum maker_got maker_take(struct maker *m, int wait_ms, int *status)
 {
+	struct pollfd p = { .fd = m->talk, .events = POLLIN };
 	struct make_done done;
 	ssize_t n;
 
+	if (wait_ms)
+		poll(&p, 1, wait_ms);
 	do
-		n = recv(m->talk, &done, sizeof(done),
-			 block ? 0 : MSG_DONTWAIT);
+		n = recv(m->talk, &done, sizeof(done), MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return MAKER_BUSY;
@@ -133,6 +140,30 @@ enum maker_got maker_take(struct maker *m, bool block, int *status)
 	if (done.ends)
 		maker_end(m);
 	return MAKER_DONE;
+}
+
+bool maker_sleeps(struct maker *m)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (!m->pid || clock_getcpuclockid(m->pid, &clock) ||
+	    clock_gettime(clock, &t))
+		return false;
+	int64_t was = m->used_ns;
+
+	m->used_ns = (int64_t)t.tv_sec * NS + t.tv_nsec;
+	return m->used_ns == was;
+}
+
+/* What waits for a disk that does not answer cannot even be killed, so nothing
+ * waits for its end. */
+void maker_kill(struct maker *m)
+{
+	kill(m->pid, SIGKILL);
+	close(m->talk);
+	m->talk = -1;
+	m->pid = 0;
 }
 
 FILE *maker_report(const struct maker *m)

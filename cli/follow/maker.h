@@ -35,9 +35,14 @@ void maker_free(struct maker *m);
 /* Has the database of a segment made. The one before must be done. Returns
  * false, and sets errno, if there is no process and none can be started. */
 bool maker_give(struct maker *m, uint32_t number);
-/* Asks how the segment went; block: waits for that. *status is that of
- * make_segment() if it is done, that of waitpid() if the process is lost. */
-enum maker_got maker_take(struct maker *m, bool block, int *status);
+/* Asks how the segment went, and waits up to wait_ms for that. *status is that
+ * of make_segment() if it is done, that of waitpid() if the process is lost. */
+enum maker_got maker_take(struct maker *m, int wait_ms, int *status);
+/* Returns whether the process has used no processor time since this was asked
+ * last: it waits for something. False if that is not known. */
+bool maker_sleeps(struct maker *m);
+/* Kills the process, whatever it waits for; maker_give() starts another one. */
+void maker_kill(struct maker *m);
 /* Returns the report of the segment that was done last, which the caller
  * closes; NULL: none. */
 FILE *maker_report(const struct maker *m);

@@ -25,6 +25,10 @@
  * the end as often. */
 #define RETRY_NS (NS / 4)
 #define RETRIES 40
+/* How long a database is waited for at a time, and how many of these in turn
+ * its process may sleep once the user wants an end. */
+#define WAIT_MS 200
+#define ASLEEP_MAX 75
 /* Segments of which the age is known without the clock of the wall. */
 #define AGES_MAX 4096
 
@@ -46,6 +50,8 @@ struct parts {
 	struct maker *maker;
 	bool making; /* the maker has the first one */
 	bool again;  /* for the second time */
+	int asleep;  /* waits for it in which it did nothing */
+	bool stuck;  /* the maker was killed, and no other one is started */
 	int64_t making_since;
 	struct parts_command *command;
 	size_t n_command, cap_command;
@@ -120,8 +126,9 @@ static void parts_start_next(struct parts *q)
 	while (!q->making && q->first < q->end &&
 	       !segments_waits(q->o.dir, q->first))
 		q->first++; /* what an earlier run left may have gaps */
-	if (q->making || q->first >= q->end || !parts_may_start(q))
+	if (q->making || q->stuck || q->first >= q->end || !parts_may_start(q))
 		return;
+	q->asleep = 0;
 	q->making_since = parts_now();
 	q->making = maker_give(q->maker, q->first);
 	if (!q->making)
@@ -276,17 +283,38 @@ static void parts_take_loss(struct parts *q, int status)
 		q->again = true;
 }
 
-/* Takes the result of the first segment; block: waits for it. */
-static void parts_take_segment(struct parts *q, bool block)
+/* Once the user wants an end, a process that does nothing for 15 s is
+ * not waited for: it may wait for a FIFO or a file system, for ever. */
+static void parts_take_sleep(struct parts *q)
+{
+	bool sleeps = maker_sleeps(q->maker);
+
+	q->asleep = sleeps && q->o.stop() ? q->asleep + 1 : 0;
+	if (q->asleep < ASLEEP_MAX)
+		return;
+	fprintf(stderr,
+		"backstitch: segment %" PRIu32 ": the process that makes its "
+		"database did nothing for %d s, and was ended: its parts "
+		"stay\n",
+		q->first, ASLEEP_MAX * WAIT_MS / 1000);
+	maker_kill(q->maker);
+	q->making = false;
+	q->stuck = true;
+}
+
+/* Takes the result of the first segment, and waits for it up to wait_ms. */
+static void parts_take_segment(struct parts *q, int wait_ms)
 {
 	int status;
 	enum maker_got got =
-		q->making ? maker_take(q->maker, block, &status) : MAKER_BUSY;
+		q->making ? maker_take(q->maker, wait_ms, &status) : MAKER_BUSY;
 
 	if (got == MAKER_DONE)
 		parts_take_status(q, status);
 	else if (got == MAKER_LOST)
 		parts_take_loss(q, status);
+	else if (q->making && wait_ms)
+		parts_take_sleep(q);
 }
 
 /* ---- commands */
@@ -321,20 +349,20 @@ static bool parts_take_command(struct parts *q, size_t i, bool block)
 
 void parts_reap(struct parts *q)
 {
-	parts_take_segment(q, false);
+	parts_take_segment(q, 0);
 	for (size_t i = 0; i < q->n_command;)
 		if (!parts_take_command(q, i, false))
 			i++;
 	parts_start_next(q);
 }
 
-/* Waits for the first segment, or until a process can be started. */
+/* Waits a little for the first segment, or until a process can be started. */
 static void parts_wait_for_one(struct parts *q)
 {
 	const struct timespec pause = { .tv_nsec = RETRY_NS };
 
 	if (q->making)
-		parts_take_segment(q, true);
+		parts_take_segment(q, WAIT_MS);
 	else if (!parts_may_start(q))
 		nanosleep(&pause, NULL);
 	parts_reap(q);
@@ -357,7 +385,7 @@ uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns)
 	return n;
 }
 
-void parts_hold(struct parts *q, bool (*stop)(void))
+void parts_hold(struct parts *q)
 {
 	int64_t begin = parts_now();
 	int64_t lag;
@@ -372,7 +400,8 @@ void parts_hold(struct parts *q, bool (*stop)(void))
 			"read, and the stream waits for them\n",
 			waiting);
 	q->told_behind = true;
-	while (parts_waiting(q, &lag) > PARTS_WAITING && !stop())
+	while (parts_waiting(q, &lag) > PARTS_WAITING && !q->stuck &&
+	       !q->o.stop())
 		parts_wait_for_one(q);
 	q->held_ns += parts_now() - begin;
 }
@@ -380,7 +409,7 @@ void parts_hold(struct parts *q, bool (*stop)(void))
 int parts_wait(struct parts *q, struct err *err)
 {
 	parts_reap(q);
-	for (int i = 0; q->first < q->end && i < RETRIES; i++) {
+	for (int i = 0; q->first < q->end && i < RETRIES && !q->stuck; i++) {
 		if (q->making)
 			i = 0;
 		parts_wait_for_one(q);

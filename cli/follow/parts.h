@@ -29,6 +29,7 @@ struct parts_opts {
 	 * inputs open; NULL: nothing. */
 	void (*leave)(void *arg);
 	void *leave_arg;
+	bool (*stop)(void); /* does the user want an end? */
 };
 
 /* The segments before `next` that were left behind, from `left` on, wait
@@ -42,9 +43,11 @@ void parts_add(struct parts *q, uint32_t end);
 void parts_reap(struct parts *q);
 /* Waits while too many segments do: the recorder counts what it loses
  * meanwhile, and the counts are in the stream. stop() ends that. */
-void parts_hold(struct parts *q, bool (*stop)(void));
-/* Waits until all segments are databases, and all commands have ended. Returns
- * 0, or -1 and *err if there are parts of which no database could be made. */
+void parts_hold(struct parts *q);
+/* Waits until all segments are databases, and all commands have ended; once the
+ * user wants an end, not for a process that does nothing for 15 s.
+ * Returns 0, or -1 and *err if there are parts of which no database could be
+ * made. */
 int parts_wait(struct parts *q, struct err *err);
 /* Returns the segments that wait, and sets *lag_ns to how long the oldest of
  * them has waited; 0: none does, or it was left by an earlier run. */

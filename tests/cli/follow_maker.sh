@@ -110,6 +110,26 @@ wait $pid 2>/dev/null
 kill -KILL "$child" 2>/dev/null
 say the_process_is_killed_with_follow
 
+# ---- the process waits for what never comes: a perf map that nobody writes
+
+rm -rf seg
+mkfifo map
+"$B" follow -q -o seg --segment 5K --perf-map 10=map stream >out 2>err &
+pid=$!
+exec 3>stream
+cat whole.pipe >&3
+until_true test -e seg/.segment-000002.data && kill -TERM $pid && until_true ended $pid
+bad=$?
+kill -KILL $pid 2>/dev/null
+exec 3>&-
+wait $pid
+[ $? = 1 ] && grep -q 'segment 1: .* did nothing for 15 s, and was ended' err &&
+	grep -q 'no database could be made of .* segments; their parts of the stream stay' err && [ -z "$(find seg -name '*.db')" ] || bad=1
+say a_process_that_waits_for_ever_is_ended_after_sigterm
+"$B" follow -q -o seg - </dev/null >out 2>err && is_whole
+bad=$?
+say the_next_run_makes_what_it_left
+
 # ---- no process can be started
 
 touch nofork
