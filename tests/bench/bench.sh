@@ -11,7 +11,8 @@
 # each with its kernel stack) and one of a tenth of its time. How long that
 # takes is tried first: machines differ five times. To record anew, remove
 # bench/. waiting: what 10 to 100,000 waiting tasks cost (waiting.c).
-# $BENCH_RUNS (5). newer.sh gets a second perf and trace-cmd. Run it on a quiet machine.
+# $BENCH_RUNS (5). newer.sh gets a second perf, trace-cmd and babeltrace2. Run it on a
+# quiet machine.
 cd "$(dirname "$0")/../.." || exit 2
 O=${O:-build}
 mkdir -p bench "$O/bench"

@@ -3,12 +3,10 @@
 
 See runs.py. Traces are made by mkctf.c and repeatctf.py. babeltrace2 uses one
 processor: its dummy sink decodes everything and does nothing with it, its text
-output prints all; ours decodes, orders and joins while another thread stores.
-$BABELTRACE21 is a command that runs another version, such as 2.1; it finds the
-traces under the same paths."""
+output prints all; ours decodes, orders and joins while another thread
+stores."""
 
 import os
-import shlex
 import subprocess
 import sys
 
@@ -17,7 +15,7 @@ import runs
 BUILD = sys.argv[1]
 US = os.path.join(BUILD, "backstitch")
 DB = "bench/ctf.db"
-NEWER = shlex.split(os.environ.get("BABELTRACE21", ""))
+OTHERS = runs.versions("babeltrace2")
 
 
 def ingest(fields, trace):
@@ -26,11 +24,9 @@ def ingest(fields, trace):
 
 def measure(trace):
     def contenders(_):
-        for name, bt in (("babeltrace2", ["babeltrace2"]),
-                         ("babeltrace2 2.1", NEWER)):
-            if bt:
-                yield name + " -o dummy", bt + ["-o", "dummy", path]
-                yield name + " text", bt + [path]
+        for name, command in OTHERS.items():
+            yield name + " -o dummy", [command, "-o", "dummy", path]
+            yield name + " text", [command, path]
         yield "ingest --fields none", ingest("none", path)
         yield "ingest --fields all", ingest("all", path)
 
@@ -42,12 +38,10 @@ def measure(trace):
           % (trace, n, os.getloadavg()[0], os.cpu_count()))
     took = runs.race(contenders, n, "events")
     print("ratios of best times")
-    runs.ratio(took, "babeltrace2 -o dummy", "ingest --fields none", 1.5)
-    runs.ratio(took, "babeltrace2 text", "ingest --fields all", 4)
-    if NEWER:
-        runs.ratio(took, "babeltrace2 2.1 -o dummy", "ingest --fields none",
-                   1.5)
-        runs.ratio(took, "babeltrace2 2.1 text", "ingest --fields all", 4)
+    runs.ratio(took, [name + " -o dummy" for name in OTHERS],
+               "ingest --fields none", 1.5)
+    runs.ratio(took, [name + " text" for name in OTHERS],
+               "ingest --fields all", 4)
     runs.processors("ingest --fields none", ingest("none", path))
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# newer.sh - perf and trace-cmd of Debian's unstable release, to measure against the faster of two.
+# newer.sh - perf, trace-cmd and babeltrace2 of Debian unstable: the faster of two is measured against.
 # usage: tests/bench/newer.sh [PROGRAM...]; prints a command for each that there is
 #
 # They are installed into bench/sid by debootstrap, once; to get newer ones, remove that folder.
@@ -8,7 +8,7 @@
 # without a network, or with BENCH_SID= there are none, which is said.
 cd "$(dirname "$0")/../.." || exit 2
 sid=${BENCH_SID-$PWD/bench/sid}
-[ $# -gt 0 ] || set -- perf trace-cmd
+[ $# -gt 0 ] || set -- perf trace-cmd babeltrace2
 
 no() {
 	echo "only the installed version: $1" >&2
@@ -22,9 +22,10 @@ then
 	[ "$(id -u)" = 0 ] || no "to get a newer one needs root"
 	command -v debootstrap >/dev/null || no "install debootstrap"
 	mkdir -p bench && rm -rf "$sid.new"
-	echo "installing perf and trace-cmd of Debian unstable into $sid" >&2
-	debootstrap --variant=minbase --include=linux-perf,trace-cmd sid \
-		"$sid.new" "${BENCH_MIRROR:-http://deb.debian.org/debian}" \
+	echo "installing perf, trace-cmd and babeltrace2 of Debian unstable into $sid" >&2
+	debootstrap --variant=minbase \
+		--include=linux-perf,trace-cmd,babeltrace2 sid "$sid.new" \
+		"${BENCH_MIRROR:-http://deb.debian.org/debian}" \
 		>bench/sid.log 2>&1 || no "see bench/sid.log"
 	mv "$sid.new" "$sid"
 fi
@@ -34,16 +35,24 @@ do
 	[ -x "$loader" ] && break
 done
 [ -x "$loader" ] || no "no loader in $sid"
+lib=$sid/usr/lib/$multi
 for program
 do
-	[ -x "$sid/usr/bin/$program" ] || continue
+	[ -x "$sid/usr/bin/$program" ] || {
+		echo "only the installed $program: no usr/bin/$program in $sid" >&2
+		continue
+	}
 	mkdir -p bench
+	options=
+	# its plugins, not those of the installed version
+	[ "$program" = babeltrace2 ] &&
+		options="--omit-system-plugin-path --plugin-path $lib/babeltrace2/plugins"
 	cat >"bench/newer-$program" <<-EOT
 	#!/bin/sh
-	TRACEEVENT_PLUGIN_DIR=$sid/usr/lib/$multi/traceevent/plugins
+	TRACEEVENT_PLUGIN_DIR=$lib/traceevent/plugins
 	export TRACEEVENT_PLUGIN_DIR
 	exec "$loader" --argv0 $program --library-path \\
-		"$sid/usr/lib/$multi:$sid/usr/lib" "$sid/usr/bin/$program" "\$@"
+		"$lib:$sid/usr/lib" "$sid/usr/bin/$program" $options "\$@"
 	EOT
 	chmod +x "bench/newer-$program"
 	echo "bench/newer-$program"
