@@ -1,6 +1,7 @@
 #!/bin/sh
 # diff.sh - comparing two recordings names what changed, and nothing else.
 # usage: BACKSTITCH=build/backstitch tests/cli/diff.sh
+# Without sanitizers: bundle.sh, json.sh and offcpu.sh compare runs under them.
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 work=$(mktemp -d) || exit 2

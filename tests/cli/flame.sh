@@ -1,6 +1,7 @@
 #!/bin/sh
 # flame.sh - pictures are well-formed and whole: what goes in is in the widths.
 # usage: BACKSTITCH=build/backstitch tests/cli/flame.sh
+# Without sanitizers: bundle.sh, offcpu.sh and report.sh run flame under them.
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 work=$(mktemp -d) || exit 2

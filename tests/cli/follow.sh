@@ -1,6 +1,7 @@
 #!/bin/sh
 # follow.sh - a stream as a folder of databases, which together are the stream.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow.sh; prints "ok NAME" or "not ok NAME" lines.
+# Without sanitizers: follow_maker.sh, follow_rings.sh and top.sh run follow under them, and the fuzzer "cut" its reader.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac

@@ -1,6 +1,7 @@
 #!/bin/sh
 # jobs.sh - ingest makes the same database and says the same with any number of threads.
 # usage: tests/cli/jobs.sh
+# Without sanitizers: it compares databases; they do not see races of threads, and unwind.sh runs these under them.
 #
 # Threads unwind ahead of their samples, with the mappings of that moment: captures in which
 # libraries come and go are among these. A thread decodes records ahead; what it finds damaged

@@ -1,6 +1,7 @@
 #!/bin/sh
 # merge.sh - several databases as one: nothing is lost, doubled or renamed, whatever the order.
 # usage: BACKSTITCH=PROGRAM tests/cli/merge.sh; prints "ok NAME" or "not ok NAME" lines.
+# Without sanitizers: follow_maker.sh, latency.sh and payloads.sh run merge under them.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cap=$root/tests/captures
 B=${BACKSTITCH:-$root/backstitch}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # numbers.sh - counts and shares have one form in every text for people: 12,345 and 1.23 %.
 # usage: BACKSTITCH=build/backstitch tests/cli/numbers.sh
+# Without sanitizers: it compares the numbers of commands that other scripts run under them.
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 captures=tests/captures

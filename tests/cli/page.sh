@@ -1,6 +1,7 @@
 #!/bin/sh
 # page.sh - the HTML report: options, and that names from a capture stay text.
 # usage: BACKSTITCH=build/backstitch MKCAP=build/mkcap tests/cli/page.sh
+# Without sanitizers: annotate.sh, bundle.sh and hits.sh make pages under them.
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
 MKCAP=${MKCAP:-build/mkcap}

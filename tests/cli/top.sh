@@ -10,8 +10,15 @@ if [ ! -x "$M" ] || ! command -v tmux >/dev/null; then
 	exit 0
 fi
 dir=$(mktemp -d) || exit 2
+# Each session has a server of its own: one that was told to end still answers on
+# its socket for a moment, and takes a new session with it.
+server=0
 tmux() {
-	command tmux -f /dev/null -S "$dir/socket" "$@"
+	command tmux -f /dev/null -S "$dir/socket$server" "$@"
+}
+session() {	# session WIDTH HEIGHT COMMAND
+	server=$((server + 1))
+	tmux new-session -d -x "$1" -y "$2" "$3"
 }
 trap 'tmux kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
@@ -59,7 +66,7 @@ kill %1
 cmp before after && echo restored
 exec sleep 100
 END
-tmux new-session -d -x 100 -y 20 'bash run.sh'
+session 100 20 'bash run.sh'
 shows 'no segment is finished yet'
 say a_table_is_shown_before_the_first_segment
 cat stream.pipe >fifo
@@ -82,7 +89,7 @@ say q_ends_it_and_restores_the_terminal
 
 tmux kill-server
 rm -rf seg
-tmux new-session -d -x 60 -y 12 'bash run.sh'
+session 60 12 'bash run.sh'
 shows 'no segment is finished yet' && tmux send-keys C-c && shows '^restored' && grep -q '^seg: 0 segments' screen
 say an_interrupt_restores_the_terminal_and_messages_are_printed
 
@@ -99,7 +106,7 @@ rm -rf seg
 	done
 } >defer.txt
 "$M" -p defer.txt defer.pipe || exit 2
-tmux new-session -d -x 100 -y 20 'bash run.sh'
+session 100 20 'bash run.sh'
 shows 'no segment is finished yet' && cat defer.pipe >fifo && shows 'half of them after 1.0[0-9] us, 99 % after 9.00 us' &&
 	tmux send-keys w && shows 'w: functions' && grep -q '^all  *4  1.0. us .* 9.00 us  cpu-clock' screen &&
 	grep -q '^0  *3  1.00 us  1.00 us  1.00 us  1.00 us  cpu-clock' screen &&
@@ -108,17 +115,39 @@ say waits_of_each_event_and_cpu_are_in_a_second_table
 
 tmux kill-server
 rm -rf seg
-sed 's/1s fifo/1s fifo >out/' run.sh >elsewhere.sh
-tmux new-session -d -x 60 -y 12 'bash elsewhere.sh'
+# The kernel sends SIGCONT after SIGHUP, which takes away the SIGSTOP by which LeakSanitizer looks at a process that ends
+# just then: both would wait for ever.
+cat >elsewhere.sh <<END
+trap : HUP
+ASAN_OPTIONS=\$ASAN_OPTIONS:detect_leaks=0 '$B' follow --top --no-symbols -o seg --segment 1h fifo >out
+echo "status \$?" >ended
+END
+exec 3<>fifo
+session 60 12 'exec bash elsewhere.sh'
 shows 'no segment is finished yet' && sed -n 12p screen | grep -q 'q: quit'
 say the_table_fills_the_terminal_wherever_the_output_goes
+
+# its stream goes on
+cat stream.pipe >&3
+for _ in $(seq 300); do
+	[ ! -s seg/.segment-000001.data ] || break
+	sleep 0.1
+done
+tmux kill-server
+for _ in $(seq 300); do
+	[ ! -s ended ] || break
+	sleep 0.1
+done
+grep -qx 'status 0' ended && "$B" query seg/segment-000001.db 'SELECT count(*) FROM samples' >screen 2>&1 && grep -q '^ *4$' screen
+say without_its_terminal_it_ends_and_the_last_segment_is_finished
+exec 3>&-
 
 # the database waits for a FIFO: after q, only the process that makes it is there
 tmux kill-server
 rm -rf seg
 mkfifo map
 sed -e '1i set -m' -e 's/--no-symbols/--perf-map 10=map/' -e 's/^echo "status.*/echo stopped; fg %2/' run.sh >stops.sh
-tmux new-session -d -x 60 -y 12 'bash stops.sh'
+session 60 12 'bash stops.sh'
 shows 'no segment is finished yet' && cat stream.pipe >fifo && tmux send-keys q && {
 	for _ in $(seq 300); do
 		[ "$(tmux display-message -p '#{alternate_on}')" = 1 ] || break
