@@ -109,6 +109,18 @@ static size_t ctf_header_compare(const struct ctf_program *p,
 	return n_read;
 }
 
+/* The step loads a number of the host, whose first bit must be the lowest. */
+#define HAS_STEP (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+static size_t ctf_header_steps(const struct ctf_program *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		n += p->op[i].code == CTF_OP_HEADER;
+	return n;
+}
+
 START_TEST(a_header_in_one_step_is_read_as_its_parts_are)
 {
 	struct ctf_schema *sm = ctf_header_schema("le", headers[_i].header);
@@ -116,22 +128,23 @@ START_TEST(a_header_in_one_step_is_read_as_its_parts_are)
 	struct ctf_program apart = *p;
 
 	ck_assert_uint_gt(p->n, 1);
-	ck_assert_uint_eq(p->op[0].code, CTF_OP_HEADER);
+	ck_assert_uint_eq(ctf_header_steps(p), HAS_STEP);
 	apart.op = mem_dup(p->op, p->n * sizeof(*p->op));
-	apart.op[0].code = CTF_OP_NOP;
+	if (HAS_STEP)
+		apart.op[0].code = CTF_OP_NOP;
+	ck_assert_uint_eq(ctf_header_steps(&apart), 0);
 	ck_assert_uint_gt(ctf_header_compare(p, &apart), 200);
 	free(apart.op);
 	ctf_schema_free(sm);
 }
 END_TEST
 
-/* The other byte order has its first bit at the other end. */
-START_TEST(a_header_of_the_other_byte_order_has_no_such_step)
+/* Big-endian numbers have their first bit at the other end, on each host. */
+START_TEST(a_big_endian_header_has_no_such_step)
 {
 	struct ctf_schema *sm = ctf_header_schema("be", headers[0].header);
 
-	for (size_t i = 0; i < sm->plan[0].header.n; i++)
-		ck_assert_uint_ne(sm->plan[0].header.op[i].code, CTF_OP_HEADER);
+	ck_assert_uint_eq(ctf_header_steps(&sm->plan[0].header), 0);
 	ctf_schema_free(sm);
 }
 END_TEST
@@ -139,5 +152,4 @@ END_TEST
 static const struct run_table tables[] = { RUN_TABLE(
 	a_header_in_one_step_is_read_as_its_parts_are, headers) };
 
-RUN_TABLES("ctf_header", tables,
-	   a_header_of_the_other_byte_order_has_no_such_step)
+RUN_TABLES("ctf_header", tables, a_big_endian_header_has_no_such_step)
