@@ -394,7 +394,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 			   sample_groups_end(db, err) || link_pages(db, err) ||
 			   deferral_end(db, err)))
 		return -1;
-	if (naming_end(db, err) || db_drain(db, err))
+	if (naming_end(db, err))
 		return -1;
 	if (db->making &&
 	    (flush_late_hashes(db, err) ||

@@ -1,6 +1,7 @@
 /* db.c - the connection to a database, and rows on their way into it. */
 #include "schema/db/db.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ int db_error(const struct store *db, int rc, struct err *err)
 
 int db_exec(struct store *db, const char *sql, struct err *err)
 {
+	if (db_drain(db, err))
+		return -1;
 	int rc = sqlite3_exec(db->db, sql, NULL, NULL, NULL);
 
 	return rc ? db_error(db, rc, err) : 0;
@@ -30,6 +33,9 @@ int db_exec(struct store *db, const char *sql, struct err *err)
 sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
+
+	if (db_drain(db, err))
+		return NULL;
 	int rc = sqlite3_prepare_v2(db->db, sql, -1, &st, NULL);
 
 	if (rc)
@@ -39,6 +45,7 @@ sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err)
 
 int db_step(struct store *db, sqlite3_stmt *st, struct err *err)
 {
+	assert(!db->filling);
 	int rc = sqlite3_step(st);
 
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
@@ -87,12 +94,15 @@ int db_submit(struct store *db, struct bulk_table *t, struct err *err)
 
 int db_drain(struct store *db, struct err *err)
 {
-	if (!db->wr)
+	if (!db->filling)
 		return 0;
 	for (size_t i = 0; i < db->n_table; i++)
 		if (db_submit(db, db->table[i], err))
 			return -1;
-	return writer_wait(db->wr, err);
+	if (writer_wait(db->wr, err))
+		return -1;
+	db->filling = false;
+	return 0;
 }
 
 /* Begins a block of a table for a row with `data` bytes of text. */
@@ -116,6 +126,7 @@ static int db_new_block(struct store *db, struct bulk_table *t, size_t data,
 		b = block_make(t, size);
 	b->packed = packed;
 	t->open = b;
+	db->filling = true;
 	return 0;
 }
 

@@ -2,9 +2,10 @@
  *
  * Only one thread uses the connection at a time. While a database is being
  * written, rows go from the main thread through blocks (bulk.h) to the writer
- * thread (writer.h). Whoever runs a statement on the main thread calls
- * db_drain() first, which waits until every block is inserted and the writer
- * sleeps. */
+ * thread (writer.h). db_prepare(), db_exec() and what reads rows wait until
+ * every block is inserted and the writer sleeps. db_step() does not: binding
+ * values uses the connection too, so who has put rows since db_prepare() calls
+ * db_drain() before binding. Else db_step() stops the program. */
 #ifndef SCHEMA_DB_DB_H
 #define SCHEMA_DB_DB_H
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct store {
 	bool (*stop)(void); /* NULL: statements run to their end */
 	struct bulk_table **table;
 	size_t n_table, cap_table;
+	bool filling; /* blocks are open or on their way: see db_drain() */
 	struct bulk bulk;
 	bool takes;		 /* take_ints() is registered */
 	struct int_rows *taking; /* whose statement runs; see int_rows.h */
@@ -39,17 +41,19 @@ struct store {
 	struct writing *w;	 /* schema/write/writing.h */
 };
 
-/* Runs one or more statements that return no rows. Returns 0, or -1 and *err
- * with path and cause. */
+/* Waits as db_drain() does, and runs one or more statements that return no
+ * rows. Returns 0, or -1 and *err with path and cause. */
 int db_exec(struct store *db, const char *sql, struct err *err);
 /* Stores the first column of a statement's first row in *out, or 0 if it
  * returns no row. Returns 0, or -1 and *err. */
 int db_number(struct store *db, const char *sql, int64_t *out, struct err *err);
 /* Fills *err for SQLite's result code rc. Returns -1. */
 int db_error(const struct store *db, int rc, struct err *err);
-/* Returns the prepared statement, for sqlite3_finalize(), or NULL and *err. */
+/* Waits as db_drain() does. Returns the prepared statement, for
+ * sqlite3_finalize(), or NULL and *err. */
 sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err);
-/* Runs a statement that returns no rows, and resets it. */
+/* Runs a statement that returns no rows, and resets it. No row was put since it
+ * was made, or since db_drain(). */
 int db_step(struct store *db, sqlite3_stmt *st, struct err *err);
 /* The same for the last time: finalizes the statement too. */
 int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err);
@@ -59,7 +63,8 @@ void db_bind_text(sqlite3_stmt *st, int i, const char *s);
 void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v);
 
 /* Waits until every row is inserted; then the caller may use the connection
- * until the next db_row(). Returns 0, or -1 and *err. */
+ * until the next db_row(). Returns 0, or -1 and *err. Costs nothing if no row
+ * was put since the last time. */
 int db_drain(struct store *db, struct err *err);
 /* Adds a table that is filled in bulk. Returns its number. */
 unsigned int db_table_add(struct store *db, const struct bulk_shape *shape);

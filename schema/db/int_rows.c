@@ -88,11 +88,9 @@ static int int_rows_register(struct store *db)
 struct int_rows *int_rows_open(struct store *db, const char *sql,
 			       struct err *err)
 {
-	int rc;
-
 	if (db_drain(db, err))
 		return NULL;
-	rc = int_rows_register(db);
+	int rc = int_rows_register(db);
 	if (rc) {
 		db_error(db, rc, err);
 		return NULL;
@@ -120,6 +118,8 @@ void int_rows_close(struct int_rows *r)
 /* Reads the next block. */
 static int int_rows_fill(struct int_rows *r, struct err *err)
 {
+	if (db_drain(r->db, err))
+		return -1;
 	int rc = sqlite3_bind_int64(r->st, 1, r->last);
 
 	r->at = r->n = 0;

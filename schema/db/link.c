@@ -81,8 +81,7 @@ int link_pages(struct store *db, struct err *err)
 
 	if (!db->pages)
 		return 0;
-	if (db_drain(db, err) || link_roots(db, &root, err) ||
-	    db_exec(db, release, err) ||
+	if (link_roots(db, &root, err) || db_exec(db, release, err) ||
 	    link_error(db, link_write(db, root), err) ||
 	    db_exec(db, "PRAGMA locking_mode=EXCLUSIVE; BEGIN", err))
 		goto out;

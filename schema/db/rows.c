@@ -109,6 +109,8 @@ struct rows *rows_open(struct store *db, const char *sql,
 int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
 	       struct err *err)
 {
+	if (db_drain(r->db, err))
+		return -1;
 	/* what the last run ended with was told then */
 	sqlite3_reset(r->st);
 	return rows_bind(r, bind, n_bind, err);
@@ -129,6 +131,8 @@ void rows_close(struct rows *r)
 
 int rows_next(struct rows *r, struct err *err)
 {
+	if (db_drain(r->db, err))
+		return -1;
 	int rc = sqlite3_step(r->st);
 
 	if (rc == SQLITE_ROW)

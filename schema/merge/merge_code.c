@@ -654,8 +654,7 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 				 NULL, err) ||
 	    merge_code_take_inlined(m, p, err) ||
 	    merge_code_take_jit(m, p, "merge_jit_code", T_JIT_CODE, err) ||
-	    merge_code_take_jit(m, p, "merge_jit_lines", T_JIT_LINE, err) ||
-	    db_drain(m->db, err))
+	    merge_code_take_jit(m, p, "merge_jit_lines", T_JIT_LINE, err))
 		return -1;
 	return merge_code_take_files(m, p, "merge_segments",
 				     "merge_put_segment", err) ||
@@ -785,8 +784,7 @@ int merge_code_write(struct merge *m, struct err *err)
 				  err) ||
 	    merge_code_write_list(m, &c->frame, c->frame_table, FRAME_COLUMNS,
 				  err) ||
-	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err) ||
-	    db_drain(m->db, err))
+	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err))
 		return -1;
 	return merge_code_write_checks(m, err);
 }

@@ -79,8 +79,7 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	char *sql = NULL;
 	int ret = -1;
 
-	if (db_drain(m->db, err) ||
-	    fields_reach_table(m->db, event, &ev, &table, err) ||
+	if (fields_reach_table(m->db, event, &ev, &table, err) ||
 	    merge_fields_columns(m, p, name, ev, &f, err))
 		return -1;
 	sql = sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
@@ -132,5 +131,5 @@ int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err)
 	rows_close(r);
 	if (ret < 0 || !any)
 		return ret;
-	return db_drain(m->db, err) ? -1 : merge_fields_rename(m, p, err);
+	return merge_fields_rename(m, p, err);
 }

@@ -133,8 +133,8 @@ static int join_captures(struct merge *m, struct err *err)
 
 int merge_join(struct merge *m, struct err *err)
 {
-	return db_drain(m->db, err) || merge_settle_open(m, err) ||
-			       join_captures(m, err) || merge_settle(m, err)
+	return merge_settle_open(m, err) || join_captures(m, err) ||
+			       merge_settle(m, err)
 		       ? -1
 		       : 0;
 }

@@ -170,8 +170,7 @@ static int merge_take_captures(struct merge *m, struct merge_part *p,
 				   c->out ? 0 : m->capture[c->key], err))
 			return -1;
 	}
-	if (merge_number(m, p, MERGE_TYPE, "merge_type_ids", 'C', err) ||
-	    db_drain(m->db, err))
+	if (merge_number(m, p, MERGE_TYPE, "merge_type_ids", 'C', err))
 		return -1;
 	return merge_copy_few(m, p, "merge_captures", "merge_put_capture",
 			      "C.......................c", err) ||

@@ -72,7 +72,7 @@ static int again_put(struct store *db, const struct again_rows *rows,
 static int again_apply(struct store *db, const struct again_rows *rows,
 		       struct err *err)
 {
-	if (flush_frames(db, err) || db_drain(db, err) ||
+	if (flush_frames(db, err) ||
 	    db_exec(db, store_sql("again_table"), err) ||
 	    again_put(db, rows, err) ||
 	    db_exec(db, store_sql("again_events"), err) ||
@@ -90,7 +90,7 @@ int store_again(struct store *db, int64_t from, int64_t until,
 	struct again_rows rows = { 0 };
 	int rc = -1;
 
-	if (!flush_frames(db, err) && !db_drain(db, err))
+	if (!flush_frames(db, err))
 		rc = again_ask(db, from, until, fn, arg, &rows, err);
 	if (!rc && rows.n)
 		rc = again_apply(db, &rows, err);

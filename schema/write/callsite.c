@@ -18,9 +18,8 @@ static void callsite_bind_some(sqlite3_stmt *st, int i, uint64_t v)
 
 int store_callsites_begin(struct store *db, struct err *err)
 {
-	if ((db->making && flush_frames(db, err)) || db_drain(db, err))
-		return -1;
-	return db->making ? 0 : db_exec(db, sql_file("callsite"), err);
+	return db->making ? flush_frames(db, err)
+			  : db_exec(db, sql_file("callsite"), err);
 }
 
 /* ---- results of an earlier check */
@@ -253,5 +252,5 @@ int store_stack_checks(struct store *db, const struct store_stack_check *s,
 		row_int(&r, 5, s[i].gaps);
 		row_id(&r, 6, s[i].caller);
 	}
-	return db_drain(db, err);
+	return 0;
 }

@@ -97,8 +97,7 @@ uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
 	if (*slot)
 		return *slot;
 	*slot = ++db->w->n_types;
-	if (db_drain(db, err) ||
-	    capture_write_type(db, *slot, source, &c->src->events[event], err))
+	if (capture_write_type(db, *slot, source, &c->src->events[event], err))
 		return 0;
 	return *slot;
 }
@@ -121,8 +120,7 @@ uint32_t capture_mark_type(struct store *db, unsigned int source,
 		 "UPDATE event_type SET kind='record', how='mark', unit=NULL"
 		 " WHERE id=%u",
 		 id);
-	if (db_drain(db, err) ||
-	    capture_write_type(db, id, source, &def, err) ||
+	if (capture_write_type(db, id, source, &def, err) ||
 	    db_exec(db, sql, err))
 		return 0;
 	c->mark = mem_grow(c->mark, &c->cap_mark, c->n_mark + 1,
@@ -198,7 +196,7 @@ int store_capture(struct store *db, const struct source *src, struct err *err)
 	struct capture_map *c = capture_map(db, src->index);
 
 	store_capture_source(db, src);
-	if (db_drain(db, err) || capture_write(db, src, err))
+	if (capture_write(db, src, err))
 		return -1;
 	for (uint32_t i = 0; i < src->n_events; i++) {
 		uint32_t *slot = capture_type_slot(c, i);
@@ -216,15 +214,13 @@ int store_align(struct store *db, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err)
 {
 	const struct clock_map *m = &a->map;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st =
+		db_prepare(db,
+			   "UPDATE capture SET align = ?2, offset_ns = ?3,"
+			   " drift_ppb = ?4, error_ns = ?5, pairs = ?6,"
+			   " together = ?7 WHERE id = ?1",
+			   err);
 
-	if (db_drain(db, err))
-		return -1;
-	st = db_prepare(db,
-			"UPDATE capture SET align = ?2, offset_ns = ?3,"
-			" drift_ppb = ?4, error_ns = ?5, pairs = ?6,"
-			" together = ?7 WHERE id = ?1",
-			err);
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, (sqlite3_int64)source + 1);
@@ -264,8 +260,6 @@ static int capture_types_end(struct store *db, struct err *err)
 
 int captures_end(struct store *db, struct err *err)
 {
-	if (db_drain(db, err))
-		return -1;
 	sqlite3_stmt *st =
 		db_prepare(db,
 			   "UPDATE capture SET samples = ?2,"
@@ -293,8 +287,6 @@ int captures_end(struct store *db, struct err *err)
 static int capture_put_meta(struct store *db, int capture, const char *key,
 			    const char *text, int64_t number, struct err *err)
 {
-	if (db_drain(db, err))
-		return -1;
 	sqlite3_stmt *st = db_prepare(
 		db, "INSERT OR REPLACE INTO meta VALUES(?1,?2,?3)", err);
 

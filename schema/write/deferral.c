@@ -118,9 +118,6 @@ static int deferral_compare(const void *pa, const void *pb)
 static int deferral_write(struct store *db, const struct deferral_sums *d,
 			  struct err *err)
 {
-	/* the last groups may be with the writer */
-	if (db_drain(db, err))
-		return -1;
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_deferral"), err);
 	int rc = st ? 0 : -1;
 

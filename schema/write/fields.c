@@ -314,6 +314,9 @@ static int fields_new_column(struct store *db, struct ev_table *ev,
 {
 	struct bulk_table *t = db->table[ev->table];
 
+	/* rows on their way have the old shape */
+	if (db_drain(db, err))
+		return -1;
 	t->shape.n_columns++;
 	bulk_table_reset(t);
 	return fields_run_sql(db, err, "ALTER TABLE \"%w\" ADD COLUMN \"%w\"",
@@ -434,8 +437,7 @@ static int fields_make_map(struct store *db, const struct source *src,
 	const char *plain = event_plain_name(e);
 	size_t i = fields_find_table(fs, plain);
 
-	if (db_drain(db, err) ||
-	    (i == fs->n_ev && fields_new_table(db, plain, e, err)))
+	if (i == fs->n_ev && fields_new_table(db, plain, e, err))
 		return -1;
 	struct ev_table *ev = &fs->ev[i];
 	uint32_t type = capture_type(db, src->index, event, err);

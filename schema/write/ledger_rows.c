@@ -136,8 +136,6 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 static int ledger_is_noted(struct store *db, const char *what,
 			   const char *detail, struct err *err)
 {
-	if (db_drain(db, err))
-		return -1;
 	sqlite3_stmt *st = db_prepare(db, store_sql("same_note"), err);
 
 	if (!st)

@@ -286,6 +286,7 @@ static int naming_end_image(struct store *db, struct naming *nm,
 {
 	if (!nm->at.image)
 		return 0;
+	/* the statement is an old one */
 	if (naming_end_last(db, nm, err) || db_drain(db, err))
 		return -1;
 	for (size_t i = 0; i < nm->at.n_todo; i++) {
@@ -458,8 +459,6 @@ int store_image(struct store *db, uint32_t image, const char *file,
 {
 	struct naming *nm = naming_of(db);
 
-	if (db_drain(db, err))
-		return -1;
 	int has = n ? naming_has_segments(db, image, seg, n, err) : 1;
 
 	if (has < 0 ||

@@ -11,8 +11,6 @@ int store_sections(struct store *db, uint32_t image,
 {
 	if (!n)
 		return 0;
-	if (db_drain(db, err))
-		return -1;
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_section"), err);
 	int rc = st ? 0 : -1;
 

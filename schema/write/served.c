@@ -26,7 +26,7 @@ struct served *served_new(struct store *db, struct err *err)
 	struct served *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
-	if (!db_drain(db, err) && !db_exec(db, sql_file("served"), err))
+	if (!db_exec(db, sql_file("served"), err))
 		return s;
 	served_free(s);
 	return NULL;

@@ -217,8 +217,7 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	bool first = db->making && db->w->fr && !db->w->asked;
 	int rc = 0;
 
-	if (flush_frames(db, err) || db_drain(db, err) ||
-	    unnamed_find_shared(db, err))
+	if (flush_frames(db, err) || unnamed_find_shared(db, err))
 		return -1;
 	db->w->asked = true;
 	if (first && !(how & NAME_HOT_FIRST))
