@@ -2,16 +2,18 @@
  * /proc/kallsyms. */
 #include "formats/code/kernel_map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reader/scan.h"
+#include "stitch/base/kallsyms_text.h"
 #include "stitch/base/mem.h"
 
 #define PAGE 4096u
 #define MODULES_MAX 20000u
 #define KSYMBOLS_MAX 100000u
-#define NAME_SIZE 64
+#define NAME_SIZE 64 /* of modules; the kernel has at most 56 bytes */
+#define SYMBOL_SIZE 512
 #define TYPE_BPF 1
 #define TYPE_OOL 2
 
@@ -20,18 +22,24 @@ struct kernel_map_state {
 	struct kernel_map *out;
 	uint64_t low, high; /* of the kernel's functions */
 	uint64_t stext;
-	char module[NAME_SIZE]; /* of the last lines; "": the kernel */
+	const char *module; /* of the last lines, in the text */
+	size_t module_len;  /* 0: the kernel */
+	bool is_bpf;
+	bool is_pseudo; /* each symbol is separate code */
 	uint64_t mod_low, mod_high;
 	size_t n_modules, n_ksymbols;
 	size_t open; /* item that ends at the next line, plus 1 */
 };
 
 static struct kernel_code *kernel_map_add(struct kernel_map *km,
-					  const char *name)
+					  const char *name, size_t len)
 {
 	struct kernel_code *c = mem_add(km->at, km->n, km->cap);
+	char *copy = arena_take(&km->names, len + 1);
 
-	*c = (struct kernel_code){ .name = arena_strdup(&km->names, name) };
+	memcpy(copy, name, len);
+	copy[len] = '\0';
+	*c = (struct kernel_code){ .name = copy };
 	return c;
 }
 
@@ -40,7 +48,7 @@ static void kernel_map_add_range(struct kernel_map *km, uint64_t start,
 {
 	if (end <= start)
 		return;
-	struct kernel_code *c = kernel_map_add(km, name);
+	struct kernel_code *c = kernel_map_add(km, name, strlen(name));
 
 	c->start = start;
 	c->len = end - start;
@@ -59,22 +67,14 @@ static uint64_t kernel_map_page_end(uint64_t addr)
 		       : kernel_map_page_start(addr) + PAGE;
 }
 
-/* "[bpf]" and "[__builtin__ftrace]" are not modules: each of their symbols is
- * separate code. */
-static bool kernel_map_is_pseudo(const char *module)
-{
-	return !strcmp(module, "bpf") || !strncmp(module, "__builtin__", 11);
-}
-
 static void kernel_map_end_module(struct kernel_map_state *l)
 {
 	char name[NAME_SIZE + 2];
 
-	if (l->module[0] && !kernel_map_is_pseudo(l->module) && l->mod_high &&
+	if (l->module_len && !l->is_pseudo && l->mod_high &&
 	    l->n_modules++ < MODULES_MAX) {
-		name[0] = '[';
-		memcpy(name + 1, l->module, strlen(l->module));
-		memcpy(name + 1 + strlen(l->module), "]", 2);
+		snprintf(name, sizeof(name), "[%.*s]", (int)l->module_len,
+			 l->module);
 		kernel_map_add_range(l->out, kernel_map_page_start(l->mod_low),
 				     kernel_map_page_end(l->mod_high), 0, name);
 	}
@@ -82,33 +82,50 @@ static void kernel_map_end_module(struct kernel_map_state *l)
 	l->mod_high = 0;
 }
 
-static void kernel_map_add_symbol(struct kernel_map_state *l, uint64_t addr,
-				  const char *name)
+/* "[bpf]" and "[__builtin__ftrace]" are not modules: each of their symbols is
+ * separate code. */
+static void kernel_map_begin_module(struct kernel_map_state *l,
+				    const struct kallsyms_line *line)
+{
+	static const char builtin[] = "__builtin__";
+	const size_t n = sizeof(builtin) - 1;
+
+	kernel_map_end_module(l);
+	l->module = line->module;
+	l->module_len = line->module_len;
+	l->is_bpf = line->module_len == 3 && !memcmp(line->module, "bpf", 3);
+	l->is_pseudo = l->is_bpf || (line->module_len >= n &&
+				     !memcmp(line->module, builtin, n));
+}
+
+static void kernel_map_add_symbol(struct kernel_map_state *l,
+				  const struct kallsyms_line *line)
 {
 	if (l->n_ksymbols++ >= KSYMBOLS_MAX)
 		return;
-	struct kernel_code *c = kernel_map_add(l->out, name);
+	struct kernel_code *c =
+		kernel_map_add(l->out, line->name, line->name_len);
 
 	c->is_symbol = true;
-	c->start = addr;
+	c->start = line->addr;
 	c->len = PAGE;
-	c->type = !strcmp(l->module, "bpf") ? TYPE_BPF : TYPE_OOL;
+	c->type = l->is_bpf ? TYPE_BPF : TYPE_OOL;
 	l->open = l->out->n;
 }
 
-static void kernel_map_note_symbol(struct kernel_map_state *l, uint64_t addr,
-				   const char *name)
+static void kernel_map_note_symbol(struct kernel_map_state *l,
+				   const struct kallsyms_line *line)
 {
-	if (name[0] == '_' && !strcmp(name, "_text"))
-		l->out->text = addr;
-	else if (name[0] == '_' && !strcmp(name, "_stext"))
-		l->stext = addr;
-	else if (name[0] == '_' && !strcmp(name, "_etext"))
-		l->out->etext = addr;
-	if (addr < l->low)
-		l->low = addr;
-	if (addr > l->high)
-		l->high = addr;
+	if (kallsyms_line_is(line, "_text"))
+		l->out->text = line->addr;
+	else if (kallsyms_line_is(line, "_stext"))
+		l->stext = line->addr;
+	else if (kallsyms_line_is(line, "_etext"))
+		l->out->etext = line->addr;
+	if (line->addr < l->low)
+		l->low = line->addr;
+	if (line->addr > l->high)
+		l->high = line->addr;
 }
 
 /* A symbol ends where the next one begins. */
@@ -121,49 +138,24 @@ static void kernel_map_end_symbol(struct kernel_map_state *l, uint64_t addr)
 	l->open = 0;
 }
 
-/* Takes "ADDRESS TYPE " of a function. The type comes first: it rules out every
- * second line. strtoull() took as long as all the rest. */
-static bool kernel_map_take_address(struct scan *line, uint64_t *addr)
+static void kernel_map_take(struct kernel_map_state *l,
+			    const struct kallsyms_line *line)
 {
-	size_t n = scan_find_char(*line, ' ');
-	struct scan hex = scan_head(*line, n);
-	struct scan rest = scan_tail(*line, n);
-
-	if (rest.n < 3 || !memchr("tTwW", rest.p[1], 4) || rest.p[2] != ' ' ||
-	    !scan_hex(&hex, addr) || hex.n || !*addr)
-		return false;
-	*line = scan_tail(rest, 3);
-	return true;
-}
-
-/* Takes "NAME", optionally followed by "\t[MODULE]". */
-static void kernel_map_take_name(struct kernel_map_state *l, uint64_t addr,
-				 char *name)
-{
-	char *module = strchr(name, '\t');
-
-	if (module)
-		*module++ = '\0';
-	if (module && *module == '[')
-		module++;
-	size_t n = module ? strcspn(module, "]") : 0;
-
-	if (n >= NAME_SIZE)
+	if (line->module_len >= NAME_SIZE || line->name_len >= SYMBOL_SIZE)
 		return;
-	if (strlen(l->module) != n ||
-	    memcmp(l->module, module ? module : "", n)) {
-		kernel_map_end_module(l);
-		memcpy(l->module, module ? module : "", n);
-		l->module[n] = '\0';
-	}
-	kernel_map_end_symbol(l, addr);
-	if (!n) {
-		kernel_map_note_symbol(l, addr, name);
-	} else if (kernel_map_is_pseudo(l->module)) {
-		kernel_map_add_symbol(l, addr, name);
+	if (line->module_len != l->module_len ||
+	    (l->module_len && memcmp(line->module, l->module, l->module_len)))
+		kernel_map_begin_module(l, line);
+	kernel_map_end_symbol(l, line->addr);
+	if (!l->module_len) {
+		kernel_map_note_symbol(l, line);
+	} else if (l->is_pseudo) {
+		kernel_map_add_symbol(l, line);
 	} else {
-		l->mod_low = addr < l->mod_low ? addr : l->mod_low;
-		l->mod_high = addr > l->mod_high ? addr : l->mod_high;
+		if (line->addr < l->mod_low)
+			l->mod_low = line->addr;
+		if (line->addr > l->mod_high)
+			l->mod_high = line->addr;
 	}
 }
 
@@ -185,21 +177,13 @@ static void kernel_map_end_kernel(struct kernel_map_state *l)
 void kernel_map_read(struct kernel_map *out, const char *text, size_t len)
 {
 	struct kernel_map_state l = { out, UINT64_MAX, .mod_low = UINT64_MAX };
-	struct scan s = scan_of(text, len);
-	char name[512];
-	uint64_t addr;
+	struct kallsyms_text t = { .at = text, .left = len };
+	struct kallsyms_line line;
 
 	*out = (struct kernel_map){ .n = 0 };
-	while (s.n) {
-		struct scan line = scan_line(&s);
-
-		if (kernel_map_take_address(&line, &addr) &&
-		    line.n < sizeof(name)) {
-			memcpy(name, line.p, line.n);
-			name[line.n] = '\0';
-			kernel_map_take_name(&l, addr, name);
-		}
-	}
+	while (kallsyms_text_next(&t, &line))
+		if (kallsyms_line_is_code(&line))
+			kernel_map_take(&l, &line);
 	kernel_map_end_module(&l);
 	kernel_map_end_kernel(&l);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "stitch/base/err.h"
+#include "stitch/base/kallsyms_text.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/named_file.h"
@@ -99,40 +100,52 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 	return buf;
 }
 
+static bool kallsyms_ends(const struct kallsyms_line *l, const char *tail)
+{
+	const size_t n = strlen(tail);
+
+	return l->name_len > n && !memcmp(l->name + l->name_len - n, tail, n);
+}
+
+static bool kallsyms_begins(const struct kallsyms_line *l, const char *head)
+{
+	const size_t n = strlen(head);
+
+	return l->name_len >= n && !memcmp(l->name, head, n);
+}
+
 /* Returns true for symbols that mark the start or end of a region. If a
  * function has the same address, the function names it. */
-static bool kallsyms_is_marker(const char *name)
+static bool kallsyms_is_marker(const struct kallsyms_line *l)
 {
 	static const char *const word[] = {
 		"_text",      "_stext", "_etext", "_sinittext",
 		"_einittext", "_sdata", "_edata", "__pi__text",
 	};
-	size_t n = strlen(name);
 
-	if (name[0] != '_' || n < 5)
+	if (l->name[0] != '_')
 		return false;
 	/* half of a kernel's names begin with '_' */
-	bool may = !memcmp(name + n - 4, "text", 4) ||
-		   !memcmp(name + n - 4, "data", 4);
+	const bool may = kallsyms_ends(l, "text") || kallsyms_ends(l, "data");
 
 	for (size_t i = 0; may && i < sizeof(word) / sizeof(word[0]); i++)
-		if (!strcmp(name, word[i]))
+		if (kallsyms_line_is(l, word[i]))
 			return true;
-	return (n > 9 && !strcmp(name + n - 9, "_text_end")) ||
-	       (n > 11 && !strcmp(name + n - 11, "_text_start")) ||
-	       !strncmp(name, "__start_", 8) || !strncmp(name, "__stop_", 7);
+	return kallsyms_ends(l, "_text_end") ||
+	       kallsyms_ends(l, "_text_start") ||
+	       kallsyms_begins(l, "__start_") || kallsyms_begins(l, "__stop_");
 }
 
 /* Symbols of equal rank are all correct names of their address. The last in the
  * file wins, which is what perf shows (__x64_sys_vfork follows __do_sys_vfork
  * and __ia32_sys_vfork). */
-static uint8_t kallsyms_rank(char type, const char *name)
+static uint8_t kallsyms_rank(const struct kallsyms_line *l)
 {
 	unsigned int r = SYM_SIZED;
 
-	if (type == 't' || type == 'T' || type == 'w' || type == 'W')
+	if (kallsyms_line_is_code(l))
 		r |= SYM_TYPED;
-	if (!kallsyms_is_marker(name))
+	if (!kallsyms_is_marker(l))
 		r |= SYM_REAL;
 	return (uint8_t)r;
 }
@@ -150,57 +163,36 @@ static uint16_t kallsyms_module_number(struct kallsyms *ks, const char *name)
 	return (uint16_t)ks->n_mod - 1;
 }
 
-/* Reads up to 16 hexadecimal digits and a space. Returns the position behind,
- * or NULL if the text is something else. */
-static char *kallsyms_read_hex(char *s, uint64_t *out)
+/* Ends a part of a line, which is followed by a tab, a bracket, the end of the
+ * line or that of the text. */
+static const char *kallsyms_string(struct kallsyms *ks, const char *s, size_t n)
 {
-	static const uint8_t digit[256] = {
-		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,
-		['5'] = 6,  ['6'] = 7,	['7'] = 8,  ['8'] = 9,	['9'] = 10,
-		['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15,
-		['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14,
-		['E'] = 15, ['F'] = 16,
-	};
-	uint64_t v = 0;
-	char *first = s;
+	char *own = ks->text + (s - ks->text);
 
-	for (; digit[(unsigned char)*s]; s++)
-		v = v << 4 | (digit[(unsigned char)*s] - 1u);
-	if (s == first || s - first > 16 || *s != ' ')
-		return NULL;
-	*out = v;
-	return s + 1;
+	own[n] = '\0';
+	return own;
 }
 
-/* Adds one line, "address type name\t[module]", terminated by a 0. */
-static void kallsyms_add_line(struct kallsyms *ks, char *line, char *end)
+static void kallsyms_add_line(struct kallsyms *ks,
+			      const struct kallsyms_line *l)
 {
-	struct sym s = { .end = UINT64_MAX, .open = true, .how = "kallsyms" };
-	char *p = kallsyms_read_hex(line, &s.start);
+	struct sym s = { .start = l->addr,
+			 .end = UINT64_MAX,
+			 .open = true,
+			 .rank = kallsyms_rank(l),
+			 .how = "kallsyms" };
 
-	if (!p || !s.start || end - p < 3 || p[1] != ' ')
-		return;
-	char *name = p + 2;
-	char *mod = memchr(name, '\t', (size_t)(end - name));
-	if (mod) {
-		*mod++ = '\0';
-		size_t n = strlen(mod);
-		if (n > 2 && mod[0] == '[' && mod[n - 1] == ']') {
-			mod[n - 1] = '\0';
-			s.mod = kallsyms_module_number(ks, mod + 1);
-		}
-	} else if (end[-1] == '\r') {
-		end[-1] = '\0';
-	}
 	/* Assembler symbols: $a, $d, $x. */
-	if (name[0] == '$' || !name[0])
+	if (l->name[0] == '$' || !l->name[0])
 		return;
-	if (!s.mod && !strcmp(name, "_text"))
+	if (l->module_len)
+		s.mod = kallsyms_module_number(
+			ks, kallsyms_string(ks, l->module, l->module_len));
+	else if (kallsyms_line_is(l, "_text"))
 		ks->at_text = s.start;
-	if (!s.mod && !strcmp(name, "_stext"))
+	else if (kallsyms_line_is(l, "_stext"))
 		ks->at_stext = s.start;
-	s.name = name;
-	s.rank = kallsyms_rank(*p, name);
+	s.name = kallsyms_string(ks, l->name, l->name_len);
 	symtab_add(&ks->tab, &s);
 }
 
@@ -223,21 +215,17 @@ static void kallsyms_close_gaps(struct symtab *t)
 static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 {
 	struct kallsyms *ks = mem_new(1, sizeof(*ks));
+	struct kallsyms_text t = { .at = text, .left = len };
+	struct kallsyms_line line;
+
 	ks->path = mem_strdup(path);
 	ks->text = text;
 	ks->tab.last_wins = true;
 	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
 	symtab_reserve(&ks->tab, len / LINE_LEN + 1);
-	for (char *p = text, *end = text + len; p < end;) {
-		char *nl = memchr(p, '\n', (size_t)(end - p));
-
-		if (!nl)
-			nl = end;
-		*nl = '\0';
-		kallsyms_add_line(ks, p, nl);
-		p = nl + 1;
-	}
+	while (kallsyms_text_next(&t, &line))
+		kallsyms_add_line(ks, &line);
 	symtab_finish(&ks->tab);
 	kallsyms_close_gaps(&ks->tab);
 	return ks;
