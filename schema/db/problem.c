@@ -12,6 +12,13 @@ int problem_set(sqlite3 *db, const char *path, int rc, struct err *err)
 	int sys = db ? sqlite3_system_errno(db) : 0;
 	const char *name = path && *path ? path : "temporary database";
 
+	/* only who may write can roll back */
+	if (rc == SQLITE_READONLY_ROLLBACK)
+		return err_set(err, ERR_IO,
+			       "%s: the last change was interrupted; "
+			       "'backstitch symbolize' undoes it, with the "
+			       "file '%s-journal'",
+			       name, name);
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
 		return err_set(err, ERR_IO, "%s: no space left on device",

@@ -6,6 +6,7 @@ B=${BACKSTITCH:-$root/backstitch}
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
+. "$root/tests/ok.sh"
 
 # refused NAME FILE WORDS: ingest and info fail, and ingest says the words
 refused() {
@@ -76,6 +77,28 @@ damaged "a virtual table in place of a table" "UPDATE sqlite_master SET
 damaged "a column that is computed" "UPDATE sqlite_master SET
 	sql = replace(sql, 'cpu INTEGER', 'cpu INTEGER AS (id)')
 	WHERE name = 'event'" "'event' is no table"
+# a change that was cut off: its writer was killed when pages had been changed
+cp sound.db bad.db
+python3 - <<'EOF2'
+import os
+import signal
+import sqlite3
+db = sqlite3.connect("bad.db", isolation_level=None)
+db.execute("PRAGMA cache_size = 1")
+db.execute("BEGIN")
+db.execute("UPDATE event SET cpu = 1000")
+db.execute("CREATE TABLE more AS SELECT randomblob(1000) FROM event a, event b")
+os.kill(os.getpid(), signal.SIGKILL)
+EOF2
+! cmp -s sound.db bad.db && [ -s bad.db-journal ] &&
+	! "$B" info bad.db >out 2>err && grep -q "symbolize.*'bad.db-journal'" err
+ok "a change that was interrupted" $?
+"$B" symbolize --no-cache bad.db 2>err && ! [ -e bad.db-journal ] &&
+	[ "$(sqlite3 bad.db 'SELECT count(*) FROM event WHERE cpu = 1000;
+		SELECT count(*) FROM sqlite_schema WHERE name = "more";
+		PRAGMA integrity_check' | tr '\n' ' ')" = '0 0 ok ' ] &&
+	"$B" info bad.db >out
+ok "symbolize undoes it" $?
 # a view that is not ours is hidden behind ours
 cp sound.db bad.db
 sqlite3 bad.db "PRAGMA writable_schema = ON; UPDATE sqlite_master
