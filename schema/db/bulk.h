@@ -164,8 +164,8 @@ static inline void row_key(struct row *r, uint32_t id)
 		r->block->dense = false;
 	}
 }
-/* Copy s or p; NULL becomes NULL. The bytes are part of the `data` of the row;
- * what exceeds it is cut off. */
+/* Copy s or p; NULL becomes NULL, but row_bytes() takes none. The bytes are
+ * part of the `data` of the row; what exceeds it is cut off. */
 void row_text(struct row *r, unsigned int i, const char *s);
 void row_blob(struct row *r, unsigned int i, const void *p, size_t len);
 void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,

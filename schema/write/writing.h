@@ -159,15 +159,16 @@ int captures_end(struct store *db, struct err *err);
 /* words.c: fills the tables word and rule. */
 int words_write(struct store *db, struct err *err);
 /* Creates a view of the findings of each rule. */
-/* Adds the views of an SQL text that has nothing else; needs PRAGMA
+int words_rule_views(struct store *db, struct err *err);
+/* Creates the view switch_state, if the fields it needs were stored. */
+int words_switch_view(struct store *db, struct err *err);
+
+/* views.c: adds the views of an SQL text that has nothing else; needs PRAGMA
  * writable_schema. */
 int views_add(struct store *db, const char *sql, struct err *err);
 /* Refuses a database in which a table of ours is anything else, and hides views
  * with another text behind ours. */
 int views_check(struct store *db, struct err *err);
-int words_rule_views(struct store *db, struct err *err);
-/* Creates the view switch_state, if the fields it needs were stored. */
-int words_switch_view(struct store *db, struct err *err);
 
 /* ledger_rows.c: writes the entries that the ledger has now. */
 int ledger_rows_write(struct store *db, struct ledger *lg, struct err *err);
