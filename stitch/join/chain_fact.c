@@ -15,9 +15,9 @@ static enum quality chain_quality(const struct join_chain *c)
 	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
 }
 
-struct fact chain_new_fact(const struct join_chain *c)
+void chain_fill_fact(struct fact *f, const struct join_chain *c)
 {
-	struct fact f = {
+	*f = (struct fact){
 		.kind = FACT_CHAIN,
 		.chain = {
 			.id = c->id,
@@ -35,14 +35,13 @@ struct fact chain_new_fact(const struct join_chain *c)
 	};
 
 	if (c->after_exit)
-		f.chain.flags |= VERDICT_AFTER_EXIT;
+		f->chain.flags |= VERDICT_AFTER_EXIT;
 	if (c->reused_tid)
-		f.chain.flags |= VERDICT_REUSED_TID;
+		f->chain.flags |= VERDICT_REUSED_TID;
 	if (c->parts)
-		f.chain.flags |= VERDICT_PARTS;
+		f->chain.flags |= VERDICT_PARTS;
 	if (c->unproved)
-		f.chain.flags |= VERDICT_UNPROVED;
+		f->chain.flags |= VERDICT_UNPROVED;
 	if (c->nonce)
-		f.chain.flags |= VERDICT_NONCE;
-	return f;
+		f->chain.flags |= VERDICT_NONCE;
 }

@@ -5,7 +5,7 @@
 
 struct join_chain;
 
-/* Returns the fact of a chain that is used: its flags, its quality by the
+/* Sets *f to the fact of a chain that is used: its flags, its quality by the
  * number of its frames. The caller changes what differs. */
-struct fact chain_new_fact(const struct join_chain *c);
+void chain_fill_fact(struct fact *f, const struct join_chain *c);
 #endif

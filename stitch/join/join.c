@@ -160,10 +160,10 @@ static struct session *next_session_of(struct join *jn,
 	return NULL;
 }
 
-/* Returns what is known about a request when its sample comes. */
-static struct fact_request new_request(const struct join_sample *s)
+/* Sets what is known about a request when its sample comes. */
+static void fill_request(struct fact_request *r, const struct join_sample *s)
 {
-	return (struct fact_request){
+	*r = (struct fact_request){
 		.event = s->event,
 		.cookie = s->cookie,
 		.ip = s->ip,
@@ -178,23 +178,25 @@ static struct fact_request new_request(const struct join_sample *s)
 static uint32_t join_add_request(struct join *jn, const struct join_task *task,
 				 const struct join_sample *s)
 {
-	struct pending_request w = {
-		.r = new_request(s),
+	const uint32_t i = pending_requests_new(&jn->pending);
+	struct pending_request *w = &jn->pending.wait[i];
+
+	*w = (struct pending_request){
 		.time = s->time,
 		.execs = task->execs,
 		.tid = s->tid,
 		.source = s->source,
 	};
-
+	fill_request(&w->r, s);
 	if (s->reused_tid)
-		w.r.flags |= VERDICT_REUSED_TID;
+		w->r.flags |= VERDICT_REUSED_TID;
 	if (s->first_lost)
-		w.r.flags |= VERDICT_FIRST_LOST;
+		w->r.flags |= VERDICT_FIRST_LOST;
 	if (s->nonce)
-		w.r.flags |= VERDICT_NONCE;
-	w.alone = s->nonce ||
-		  join_session(jn, s->source)->cookies != COOKIES_PERF;
-	return pending_requests_add(&jn->pending, &w);
+		w->r.flags |= VERDICT_NONCE;
+	if (!s->nonce && join_session(jn, s->source)->cookies == COOKIES_PERF)
+		pending_requests_hold(&jn->pending, i);
+	return i;
 }
 
 static void wait_for_chain(struct join *jn, struct cookie_entry *e, uint32_t i)
@@ -331,18 +333,20 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
 	struct session *se = NULL;
-	struct fact f = chain_new_fact(&e->chain);
+	struct fact f;
+	struct fact *to = e->n_events ? fact_queue_add(jn->out) : &f;
 
-	f.chain.n_events = e->n_events;
-	if (e->n_events && !(e->asked_by & e->told_by))
-		f.chain.flags |= VERDICT_OTHER_CAPTURE;
-	if (!e->n_events) {
-		missing_reason_chain(jn->losses,
-				     join_session(jn, e->chain.source), e,
-				     &f.chain);
-		while ((se = next_session_of(jn, e, e->told_by, se)))
-			se->totals.no_sample++;
+	chain_fill_fact(to, &e->chain);
+	to->chain.n_events = e->n_events;
+	if (e->n_events) {
+		if (!(e->asked_by & e->told_by))
+			to->chain.flags |= VERDICT_OTHER_CAPTURE;
+		return;
 	}
+	missing_reason_chain(jn->losses, join_session(jn, e->chain.source), e,
+			     &f.chain);
+	while ((se = next_session_of(jn, e, e->told_by, se)))
+		se->totals.no_sample++;
 	if (f.chain.verdict == CHAIN_FOREIGN)
 		orphans_take(&jn->orphans, &jn->sessions, e, &f.chain);
 	else
@@ -646,8 +650,9 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 			 const struct join_chain *c,
 			 const struct join_half *half)
 {
-	struct fact f = chain_new_fact(c);
+	struct fact f;
 
+	chain_fill_fact(&f, c);
 	f.chain.verdict = CHAIN_DUPLICATE;
 	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {
 		f.chain.confidence = CONF_UNEXPLAINED;
@@ -724,12 +729,13 @@ bool join_chain(struct join *jn, struct join_task *task,
 static void push_request(struct join *jn, const struct join_sample *s,
 			 enum request_verdict v, enum confidence conf)
 {
-	struct fact f = { .kind = FACT_REQUEST, .request = new_request(s) };
+	struct fact *f = fact_queue_add(jn->out);
 
 	orphans_asked(&jn->orphans, s->thread);
-	f.request.verdict = v;
-	f.request.confidence = conf;
-	fact_queue_push(jn->out, &f);
+	f->kind = FACT_REQUEST;
+	fill_request(&f->request, s);
+	f->request.verdict = v;
+	f->request.confidence = conf;
 }
 
 void join_mark(struct join *jn, struct join_task *task,

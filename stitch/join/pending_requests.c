@@ -36,7 +36,7 @@ static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
 }
 
-static void pending_hold(struct pending_requests *ws, uint32_t i)
+void pending_requests_hold(struct pending_requests *ws, uint32_t i)
 {
 	struct pending_request *w = &ws->wait[i];
 	uint64_t key = pending_tid_key(w->source, w->tid);
@@ -67,8 +67,7 @@ static void pending_release_held(struct pending_requests *ws, uint32_t i)
 	ws->wait[w->right].left = w->left;
 }
 
-uint32_t pending_requests_add(struct pending_requests *ws,
-			      const struct pending_request *w)
+uint32_t pending_requests_new(struct pending_requests *ws)
 {
 	uint32_t i = ws->free;
 
@@ -79,10 +78,7 @@ uint32_t pending_requests_add(struct pending_requests *ws,
 				    sizeof(*ws->wait));
 		i = (uint32_t)ws->n++;
 	}
-	ws->wait[i] = *w;
 	ws->used++;
-	if (!w->alone)
-		pending_hold(ws, i);
 	return i;
 }
 
