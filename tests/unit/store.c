@@ -242,6 +242,25 @@ START_TEST(verdicts_add_up)
 }
 END_TEST
 
+/* More samples wait for their requests than are found without a search. */
+START_TEST(requests_in_any_order_find_their_samples)
+{
+	const uint32_t n = 600;
+
+	open_store(true, false);
+	mkstore_fill("app");
+	for (uint32_t i = 0; i < n; i++)
+		mkstore_event(0, i, 0, 0, NULL);
+	for (uint32_t i = n; i-- > 0;)
+		mkstore_request(7 + i, i % 2 ? REQ_PENDING_END : REQ_REFUSED, 0,
+				0, 0);
+	mkstore_finish();
+	mkstore_expect("SELECT mark, sum(n), sum(weight) FROM sample_group"
+		       " WHERE mark IN (-4, -6) GROUP BY mark",
+		       "-6|300|89700\n-4|300|90000\n");
+}
+END_TEST
+
 START_TEST(what_does_not_add_up_is_refused)
 {
 	open_store(false, false);
@@ -487,6 +506,7 @@ int main(void)
 	tcase_add_test(t, folded_has_every_half_and_every_weight);
 	tcase_add_test(t, a_whole_stack_is_kernel_then_user);
 	tcase_add_test(t, verdicts_add_up);
+	tcase_add_test(t, requests_in_any_order_find_their_samples);
 	tcase_add_loop_test(t, what_does_not_add_up_is_refused, 0, 3);
 	tcase_add_test(t, ledger_entries_become_rows_by_kind);
 	tcase_add_test(t, marks_switches_and_extras_are_kept);
