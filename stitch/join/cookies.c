@@ -6,22 +6,23 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
+/* Buckets of an empty table. */
+#define BUCKETS 64
+/* Neighbouring buckets: a cache line of them. */
+#define NEAR 16
+
 void cookies_init(struct cookies *cs)
 {
-	*cs = (struct cookies){ .n = 1 };
+	*cs = (struct cookies){ .n = 1, .n_bucket = BUCKETS };
+	cs->bucket = mem_new(BUCKETS, sizeof(*cs->bucket));
 	cs->entry = mem_grow(NULL, &cs->cap, 1, sizeof(*cs->entry));
 }
 
 void cookies_release(struct cookies *cs)
 {
-	table_release(&cs->by_cookie);
+	free(cs->bucket);
 	table_release(&cs->by_tid);
 	free(cs->entry);
-}
-
-static uint64_t cookie_hash(const struct cookie_key *k)
-{
-	return hash_pair(k->cookie, (uint64_t)k->nonce << 16 | k->line);
 }
 
 static uint64_t cookie_tid_hash(const struct cookie_key *k)
@@ -55,13 +56,69 @@ static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
 	return cookie_is_same(owner, id, key) && e->tid == k->tid;
 }
 
+/* Cookies count up, in the upper half if the kernel makes them (a CPU is in the
+ * lower) and often in the lower if a program does. Those that follow each other
+ * have neighbouring buckets, so that one cache miss serves several: without
+ * that, misses took 5 % of an ingest with many requests. No more than NEAR
+ * cookies of a line have equal hashes. */
+static uint32_t *cookies_bucket(const struct cookies *cs,
+				const struct cookie_key *k)
+{
+	const uint64_t near = NEAR - 1;
+	const uint64_t h = hash_pair(k->cookie & ~(near << 32 | near),
+				     (uint64_t)k->nonce << 16 | k->line);
+
+	return &cs->bucket[(h * NEAR | ((k->cookie ^ k->cookie >> 32) & near)) &
+			   (cs->n_bucket - 1)];
+}
+
 static uint32_t cookies_find_head(const struct cookies *cs,
 				  const struct cookie_key *k)
 {
-	uint32_t i = table_find(&cs->by_cookie, cookie_hash(k), cookie_is_same,
-				cs, k);
+	uint32_t i = *cookies_bucket(cs, k);
 
-	return i == TABLE_NONE ? 0 : i;
+	while (i && !cookie_is_same(cs, i, k))
+		i = cs->entry[i].beside;
+	return i;
+}
+
+static void cookies_put_head(struct cookies *cs, uint32_t i)
+{
+	struct cookie_entry *e = &cs->entry[i];
+	const struct cookie_key k = cookie_key_at(e);
+	uint32_t *to = cookies_bucket(cs, &k);
+
+	e->beside = *to;
+	*to = i;
+}
+
+static void cookies_add_head(struct cookies *cs, uint32_t i)
+{
+	if (cs->n_head++ * 4 == cs->n_bucket) {
+		uint32_t *old = cs->bucket;
+		size_t n = cs->n_bucket;
+
+		cs->n_bucket *= 2;
+		cs->bucket = mem_new(cs->n_bucket, sizeof(*cs->bucket));
+		for (size_t b = 0; b < n; b++)
+			for (uint32_t k = old[b], next; k; k = next) {
+				next = cs->entry[k].beside;
+				cookies_put_head(cs, k);
+			}
+		free(old);
+	}
+	cookies_put_head(cs, i);
+}
+
+static void cookies_remove_head(struct cookies *cs, uint32_t i)
+{
+	const struct cookie_key k = cookie_key_at(&cs->entry[i]);
+	uint32_t *at = cookies_bucket(cs, &k);
+
+	while (*at != i)
+		at = &cs->entry[*at].beside;
+	*at = cs->entry[i].beside;
+	cs->n_head--;
 }
 
 static uint32_t cookies_find_tid(const struct cookies *cs, struct cookie_key k,
@@ -106,7 +163,7 @@ static void cookies_index(struct cookies *cs, uint32_t i)
 	uint32_t head = cookies_find_head(cs, &k);
 
 	if (!head) {
-		table_add(&cs->by_cookie, cookie_hash(&k), i);
+		cookies_add_head(cs, i);
 		return;
 	}
 	e->older = head;
@@ -120,8 +177,6 @@ static void cookies_index(struct cookies *cs, uint32_t i)
 static void cookies_unindex(struct cookies *cs, uint32_t i)
 {
 	struct cookie_entry *e = &cs->entry[i];
-	const struct cookie_key k = cookie_key_at(e);
-	uint64_t key = cookie_hash(&k);
 
 	if (e->newer)
 		cs->entry[e->newer].older = e->older;
@@ -130,11 +185,11 @@ static void cookies_unindex(struct cookies *cs, uint32_t i)
 		cookies_index_tid(cs, i, false);
 		return;
 	}
-	table_remove(&cs->by_cookie, key, i);
+	cookies_remove_head(cs, i);
 	if (!e->newer)
 		return;
 	cookies_index_tid(cs, e->newer, false);
-	table_add(&cs->by_cookie, key, e->newer);
+	cookies_add_head(cs, e->newer);
 }
 
 void cookies_set_tid(struct cookies *cs, uint32_t i, int32_t tid)

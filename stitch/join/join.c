@@ -393,7 +393,8 @@ static void queue_unresolved(struct join *jn, uint32_t i)
 }
 
 /* Puts entry i into the ring in place of the oldest, which is resolved. i 0:
- * only resolves the oldest. */
+ * only resolves the oldest. One that is soon due is prefetched, as it was
+ * written megabytes ago. */
 static void join_linger_entry(struct join *jn, uint32_t i)
 {
 	if (!jn->linger)
@@ -403,6 +404,7 @@ static void join_linger_entry(struct join *jn, uint32_t i)
 	jn->linger[jn->oldest] = i;
 	jn->oldest = (jn->oldest + 1) % LINGER;
 	jn->n_linger += (i != 0) - (size_t)(old != 0);
+	cookies_prefetch(&jn->cookies, jn->linger[(jn->oldest + 8) % LINGER]);
 	if (old)
 		join_resolve_entry(jn, old);
 }
