@@ -8,20 +8,19 @@
 #include "symbolize/pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/thread.h"
 #include "symbolize/symbolize.h"
 
 #define THREADS_MAX 64
 /* Images whose results may wait in memory, per thread. */
 #define AHEAD 4
-/* The default of 8 MiB would count as data under a memory limit. Demanglers
- * that recurse 2000 levels need less than 1 MiB. */
+/* Demanglers that recurse 2000 levels need less than 1 MiB. */
 #define STACK_BYTES ((size_t)4 << 20)
 
 /* One image and, once it is done, its names. */
@@ -121,30 +120,20 @@ static void *pool_worker_main(void *arg)
 
 /* ---- the calling thread */
 
-/* Signals are blocked in the workers: the calling thread handles them. */
 static void pool_start_threads(struct pool *p, const struct symbolize_opts *o,
 			       unsigned int n)
 {
-	pthread_attr_t attr;
-	sigset_t all;
-	sigset_t old;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (p->n_workers < n) {
 		struct pool_worker *w = &p->worker[p->n_workers];
 
 		*w = (struct pool_worker){ .pool = p, .sy = symbolize_new(o) };
-		if (pthread_create(&w->thread, &attr, pool_worker_main, w)) {
+		if (!thread_start(&w->thread, STACK_BYTES, pool_worker_main,
+				  w)) {
 			symbolize_free(w->sy);
 			break;
 		}
 		p->n_workers++;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
 }
 
 struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)

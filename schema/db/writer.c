@@ -2,7 +2,6 @@
 #include "schema/db/writer.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -11,11 +10,13 @@
 #include "schema/db/problem.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/thread.h"
 
 #define QUEUE_BYTES (2u << 20)
 /* The thread is woken for so many bytes: waking it costs the main thread a
  * third of filling a block. */
 #define WAKE_BYTES (QUEUE_BYTES / 4)
+#define STACK_BYTES ((size_t)1 << 20)
 
 struct writer {
 	sqlite3 *db;
@@ -93,27 +94,6 @@ static void *writer_run(void *arg)
 	return NULL;
 }
 
-/* The default of 8 MiB would count as data under a memory limit. */
-#define STACK_BYTES ((size_t)1 << 20)
-
-/* Blocks all signals in the thread: the main thread handles them. */
-static bool writer_start_thread(struct writer *wr)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&wr->thread, &attr, writer_run, wr);
-
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return rc == 0;
-}
-
 struct writer *writer_new(sqlite3 *db, struct bulk *bulk, const char *path,
 			  bool thread)
 {
@@ -170,7 +150,7 @@ static void writer_start(struct writer *wr)
 		return;
 	wr->wanted = false;
 	/* without a thread the caller inserts, which is slower */
-	wr->threaded = writer_start_thread(wr);
+	wr->threaded = thread_start(&wr->thread, STACK_BYTES, writer_run, wr);
 }
 
 int writer_put(struct writer *wr, struct block *b, struct err *err)

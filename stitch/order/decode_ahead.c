@@ -3,7 +3,6 @@
 #include "stitch/order/decode_ahead.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/thread.h"
 #include "stitch/order/keep_record.h"
 #include "stitch/source.h"
 
@@ -22,7 +22,6 @@
 #define BLOCKS 8
 /* Bytes that the records of a block point to, but for the last one. */
 #define BLOCK_BYTES ((size_t)512 << 10)
-/* The default of 8 MiB would count as data under a memory limit. */
 #define STACK_BYTES ((size_t)512 << 10)
 
 /* What the caller sees of a source. */
@@ -244,23 +243,6 @@ static void *decode_ahead_main(void *arg)
 	return NULL;
 }
 
-/* Signals are blocked in the thread: the main thread handles them. */
-static void decode_ahead_start(struct decode_ahead *da)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-
-	da->begun = true;
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	da->threaded =
-		!pthread_create(&da->thread, &attr, decode_ahead_main, da);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-}
-
 /* ---- the caller */
 
 /* Shows what the sources had found when the block was full. */
@@ -312,8 +294,11 @@ int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 {
 	struct record_block *b = &da->block[da->taken % BLOCKS];
 
-	if (!da->begun)
-		decode_ahead_start(da);
+	if (!da->begun) {
+		da->begun = true;
+		da->threaded = thread_start(&da->thread, STACK_BYTES,
+					    decode_ahead_main, da);
+	}
 	while (!da->has || (da->at == b->n && !b->last)) {
 		if (da->has)
 			ledger_pass(b->ledger, da->to, SIZE_MAX);

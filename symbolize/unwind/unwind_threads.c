@@ -3,11 +3,11 @@
 #include "symbolize/unwind/unwind_threads.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/thread.h"
 
 /* Jobs that may wait. Each has room for a stack: 1 MiB in all, however many
  * threads there are. */
@@ -15,8 +15,7 @@
 /* A thread that waits is woken for so many jobs: waking it costs more than one
  * job. Those that are due before that the main thread does itself. */
 #define BATCH 32
-/* The default of 8 MiB would count as data under a memory limit. Registers and
- * rules of a frame are the largest part: some KiB. */
+/* Registers and rules of a frame are the largest part: some KiB. */
 #define STACK_BYTES ((size_t)256 << 10)
 
 /* Times to look whether a job has ended before sleeping until then: most take
@@ -112,27 +111,18 @@ static void *unwind_thread_main(void *arg)
 	}
 }
 
-/* Signals are blocked in the threads: the main thread handles them. */
 static void unwind_threads_start(struct unwind_threads *t,
 				 struct unwinder *const *uw, unsigned int n)
 {
-	pthread_attr_t attr;
-	sigset_t all, old;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (; t->n < n; t->n++) {
 		struct unwind_thread *w = &t->thread[t->n];
 
 		w->all = t;
 		w->uw = uw[t->n];
-		if (pthread_create(&w->thread, &attr, unwind_thread_main, w))
+		if (!thread_start(&w->thread, STACK_BYTES, unwind_thread_main,
+				  w))
 			break;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
 }
 
 struct unwind_threads *unwind_threads_new(struct unwinder *const *uw,
