@@ -56,21 +56,29 @@ struct record_block {
 	struct block_news *news; /* by source */
 };
 
+/* What one thread writes for each record and what the other one reads for each
+ * must not be in the same line of the cache, or in two that are fetched
+ * together: of 0.9 s for two million records that took 0.1 s. */
+#define APART 128
+
 struct decode_ahead {
 	size_t n;
 	struct shown_source *shown;
 	decode_ahead_fn *fn;
 	void *arg;
-	struct ledger *to;	      /* the caller's */
 	struct ledger *queue;	      /* the thread's */
 	struct record_block *filling; /* the thread's */
 	struct record_block *block;   /* a ring */
+	char apart[APART];
+	/* the caller's */
+	struct ledger *to;
 	bool begun, threaded;
 	pthread_t thread;
-	uint32_t at;	   /* the caller's next record in block[taken] */
-	bool has;	   /* the caller has block[taken] */
+	uint32_t at;	   /* the next record in block[taken] */
+	bool has;	   /* block[taken] is the caller's */
 	size_t ahead;	   /* decode_ahead_peek(): the next is in this block, */
 	uint32_t ahead_at; /* there */
+	char apart_too[APART];
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* blocks that are full; that are empty */
 	atomic_size_t made;	   /* protected by lock, but for reading */
