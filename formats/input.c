@@ -309,6 +309,14 @@ void input_pass(struct input *in, uint64_t off)
 	in->passed += PASS_BYTES;
 }
 
+void input_pass_all(struct input *in)
+{
+	if (in->data)
+		madvise((void *)(in->data + in->passed), in->len - in->passed,
+			MADV_DONTNEED);
+	in->passed = in->len;
+}
+
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err)
 {
 	return input_read_some(in->fd, in->path, buf, n, err);

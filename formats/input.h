@@ -43,6 +43,8 @@ void input_close(struct input *in);
  * behind is given back to the system a part at a time, instead of all of it at
  * the end. It can still be read, which is slower. */
 void input_pass(struct input *in, uint64_t off);
+/* The same at the end of data: all is given back. */
+void input_pass_all(struct input *in);
 /* Opens a text that the user names; "-" is stdin. Returns a stream for
  * fclose(), or NULL and *err. */
 FILE *input_stream(const char *path, struct err *err);

@@ -229,6 +229,10 @@ struct source_ops {
 	 * continues. */
 	int (*decode)(struct source *src, const struct ref *ref,
 		      struct record *rec, struct err *err);
+	/* Says that no ref will be decoded any more, so that memory can be
+	 * given back before close(). What records point to can still be read,
+	 * also meanwhile. Called where next() is; NULL: nothing to do. */
+	void (*decoded)(struct source *src);
 	/* Returns true if next(), decode() and release() may be called by
 	 * another thread than fields() and print(), and payloads and stack
 	 * dumps of records stay where they are until close(). They must not

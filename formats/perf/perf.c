@@ -164,6 +164,14 @@ static bool perf_same_record(struct source *src, const struct ref *a,
 	       !memcmp(x.b.pos, y.b.pos, a->len);
 }
 
+static void perf_decoded(struct source *src)
+{
+	struct perf *p = perf_of(src);
+
+	for (size_t i = 0; i < p->n_file; i++)
+		input_pass_all(&p->file[i].in);
+}
+
 static bool perf_apart(const struct source *src)
 {
 	const struct perf *p = (const struct perf *)src;
@@ -182,6 +190,7 @@ const struct source_ops perf_ops = {
 	.scan = perf_start,
 	.next = perf_next,
 	.decode = perf_record_decode,
+	.decoded = perf_decoded,
 	.apart = perf_apart,
 	.release = perf_release_ref,
 	.same = perf_same_record,

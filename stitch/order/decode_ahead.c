@@ -227,6 +227,18 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	decode_ahead_note_news(da, b);
 }
 
+/* The caller has something else to do in the some ms that giving back the
+ * memory of a large file takes. */
+static void decode_ahead_end_sources(const struct decode_ahead *da)
+{
+	for (size_t i = 0; i < da->n; i++) {
+		struct source *src = da->shown[i].real;
+
+		if (src->ops->decoded)
+			src->ops->decoded(src);
+	}
+}
+
 static void *decode_ahead_main(void *arg)
 {
 	struct decode_ahead *da = arg;
@@ -248,6 +260,7 @@ static void *decode_ahead_main(void *arg)
 		pthread_cond_signal(&da->more);
 	}
 	pthread_mutex_unlock(&da->lock);
+	decode_ahead_end_sources(da);
 	return NULL;
 }
 
