@@ -16,6 +16,10 @@
 #define SLOTS 16384
 /* Longer payloads are file names and the like. */
 #define SLOT_BYTES 120
+/* Nearly all payloads of a trace of system calls are equal to one of the last
+ * few hundred. For these the hash that decides on the slot, which was half of
+ * the cost, is not needed. */
+#define HINTS 1024
 
 struct payload_slot {
 	uint32_t id; /* payload.id; 0: empty */
@@ -23,15 +27,46 @@ struct payload_slot {
 	unsigned char data[SLOT_BYTES];
 };
 
+struct payload_rows {
+	uint16_t hint[HINTS]; /* slots, by payload_rows_hint() */
+	struct payload_slot slot[SLOTS];
+};
+
+static bool payload_slot_has(const struct payload_slot *s, const void *p,
+			     size_t len)
+{
+	return s->id && s->len == len && !memcmp(s->data, p, len);
+}
+
+static size_t payload_rows_hint(const void *p, size_t len)
+{
+	const unsigned char *at = p;
+	uint64_t h = len;
+
+	for (; len >= sizeof(h); at += sizeof(h), len -= sizeof(h)) {
+		uint64_t w;
+
+		memcpy(&w, at, sizeof(w));
+		h = (h << 7 | h >> 57) ^ w;
+	}
+	return (h * 0x9e3779b97f4a7c15u) >> 32 & (HINTS - 1);
+}
+
+/* Returns the slot of a payload, NULL if it is too long for one. */
 static struct payload_slot *payload_rows_slot(struct writing *w, const void *p,
 					      size_t len)
 {
 	if (len > SLOT_BYTES)
 		return NULL;
-	if (!w->payload_slot)
-		w->payload_slot = mem_new(SLOTS, sizeof(*w->payload_slot));
+	if (!w->payload_rows)
+		w->payload_rows = mem_new(1, sizeof(*w->payload_rows));
+	struct payload_rows *rows = w->payload_rows;
+	uint16_t *hint = &rows->hint[payload_rows_hint(p, len)];
+
 	/* the same in each run, so that equal captures give equal databases */
-	return &w->payload_slot[hash_content(p, len, 0) % SLOTS];
+	if (!payload_slot_has(&rows->slot[*hint], p, len))
+		*hint = (uint16_t)(hash_content(p, len, 0) % SLOTS);
+	return &rows->slot[*hint];
 }
 
 int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
@@ -40,7 +75,7 @@ int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
 	struct writing *w = db->w;
 	struct payload_slot *s = payload_rows_slot(w, p, len);
 
-	if (s && s->id && s->len == len && !memcmp(s->data, p, len)) {
+	if (s && payload_slot_has(s, p, len)) {
 		*id = s->id;
 		return 0;
 	}
@@ -61,7 +96,7 @@ int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
 	return 0;
 }
 
-void payload_rows_free(struct payload_slot *slots)
+void payload_rows_free(struct payload_rows *rows)
 {
-	free(slots);
+	free(rows);
 }

@@ -33,7 +33,7 @@ void writing_free(struct writing *w)
 	deferral_free(w->deferral);
 	fields_free(w->fields);
 	table_release(&w->said);
-	payload_rows_free(w->payload_slot);
+	payload_rows_free(w->payload_rows);
 	free(w->used);
 	free(w->named);
 	free(w->late);

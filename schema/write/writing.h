@@ -23,7 +23,7 @@ struct frames;
 struct jit_code;
 struct ledger;
 struct naming;
-struct payload_slot;
+struct payload_rows;
 struct sample_groups;
 struct source;
 struct symbol;
@@ -100,7 +100,7 @@ struct writing {
 
 	/* Highest ids written so far. */
 	uint32_t images, frames, stacks, raws, symbols, payloads;
-	struct payload_slot *payload_slot; /* NULL: not yet made */
+	struct payload_rows *payload_rows; /* NULL: not yet made */
 	/* Image and start of each symbol that a capture named: symbol.id. */
 	struct table said;
 	uint32_t *named; /* the frames that have them, by id */
@@ -228,7 +228,7 @@ int fields_name_type(struct store *db, uint32_t type, const char *event,
  * *id. */
 int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
 		     struct err *err);
-void payload_rows_free(struct payload_slot *slots);
+void payload_rows_free(struct payload_rows *rows);
 
 /* jitted.c: writes bytes and lines of an image if it is jitted code. */
 int jitted_put(struct store *db, uint32_t id, struct err *err);
