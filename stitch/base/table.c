@@ -142,16 +142,22 @@ uint64_t hash_pair(uint64_t a, uint64_t b)
 	return multiply_fold(a ^ hash_secret[2], b ^ hash_secret[3]);
 }
 
+/* Two chains of products, because each product waits for the one before. */
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed)
 {
 	uint64_t h = seed ^ hash_secret[0];
+	uint64_t g = n ^ hash_secret[3];
 	size_t i = 0;
 
+	for (; i + 3 < n; i += 4) {
+		h = multiply_fold(p[i] ^ hash_secret[1], p[i + 1] ^ h);
+		g = multiply_fold(p[i + 2] ^ hash_secret[2], p[i + 3] ^ g);
+	}
 	for (; i + 1 < n; i += 2)
 		h = multiply_fold(p[i] ^ hash_secret[1], p[i + 1] ^ h);
 	if (i < n)
 		h = multiply_fold(p[i] ^ hash_secret[2], h);
-	return multiply_fold(h ^ hash_secret[2], n ^ hash_secret[3]);
+	return multiply_fold(h ^ hash_secret[2], g);
 }
 
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
