@@ -1,11 +1,11 @@
 /* perf.h - declarations shared by the files of the perf.data reader.
  *
  * Call order: perf_open() reads the header (file form: events, then feature
- * sections); perf_scan() walks all records once and looks only at their times;
- * perf_next() walks them again and returns refs; perf_record_decode() turns a
- * ref into a record. A true pipe is not scanned: perf_stream_next() holds back
- * a window of records. A handle names a record: an offset in a mapped file, or
- * a position in a chunk of memory. */
+ * sections); perf_scan() walks all records once and looks only at their times,
+ * of plain records in rows (skim.c); perf_next() walks them again and returns
+ * refs; perf_record_decode() turns a ref into a record. A true pipe is not
+ * scanned: perf_stream_next() holds back a window of records. A handle names a
+ * record: an offset in a mapped file, or a position in a chunk of memory. */
 #ifndef FORMATS_PERF_PERF_H
 #define FORMATS_PERF_PERF_H
 #include <stdbool.h>
@@ -173,6 +173,8 @@ struct perf_attr {
 	uint32_t fmt; /* index in perf.fmt plus 1; 0: none */
 };
 
+#define RECENT_IDS 32
+
 /* A kernel id of an event: one per CPU or thread. */
 struct perf_id {
 	uint64_t id;
@@ -202,6 +204,42 @@ struct perf_rec {
 	struct perf_chunk *chunk; /* NULL: in the mapped file */
 };
 
+/* How to tell a plain record, of which the scan needs nothing but the time. */
+struct perf_layout {
+	bool known;	      /* all else is set */
+	bool samples, others; /* these can be plain */
+	bool asks;	      /* only a sample with a known id is */
+	uint8_t s_time, s_id, t_time, t_size; /* as in struct perf_attr */
+	const struct table *ids;
+	uint64_t recent[RECENT_IDS]; /* cache of ids, by the low bits */
+};
+
+/* A plain record. */
+struct perf_plain {
+	uint32_t type;
+	uint16_t misc, size;
+	uint64_t key; /* the time */
+};
+
+/* Blocks of 64 KiB in which the scan notes the smallest time. */
+#define PERF_BLOCK_BITS 16
+#define SKIM_BLOCKS 256
+
+/* What the scan needs of plain records in a row. */
+struct perf_skim {
+	uint64_t flushed, limit; /* as in struct perf_rounds, before them */
+	uint64_t behind;
+	uint64_t begin, end; /* where they are in the file */
+	uint64_t n;
+	uint64_t first, last; /* keys; before them, last may be the key of the
+			       * record before, or 0 */
+	uint64_t low, high;
+	uint64_t block; /* of the first one */
+	size_t n_floor;
+	uint64_t floor[SKIM_BLOCKS]; /* smallest keys, by block */
+};
+
+struct skim_half;
 struct perf_z; /* the zstd stream of a file */
 
 /* One file of records: the only one, or one of the directory form. */
@@ -249,13 +287,11 @@ struct perf_window {
 	bool any;		 /* first and max are set */
 };
 
-#define RECENT_IDS 32
-
 struct perf {
 	struct source src;
 	struct source_opts opts;
 	bool swap;	 /* the byte order is not the host's */
-	bool loud;	 /* first pass: report damage, count records */
+	bool loud;	 /* first pass: report damage */
 	bool simpleperf; /* a note says that it recorded the file */
 	bool stream;	 /* no scan */
 	bool ended;	 /* all files are done */
@@ -268,6 +304,7 @@ struct perf {
 	bool newer;	/* an event has flags that we do not know */
 	bool same_time; /* the time has one offset in records of all events */
 	bool same_type; /* all sample_types are equal */
+	struct perf_layout layout; /* forgotten with each new event or id */
 	struct perf_id *id;
 	size_t n_id, cap_id;
 	struct table by_id;
@@ -284,7 +321,7 @@ struct perf {
 	struct perf_chunk *state_chunk;
 	struct perf_rounds rounds;
 	struct perf_window window;
-	uint64_t count[PR_TOOL_KNOWN + 1]; /* records by type, from the scan */
+	bool has_aux; /* AUX data was noted */
 	uint64_t features[4];
 	bool thread_map; /* a THREAD_MAP lists threads */
 	struct build_id_def *build_id;
@@ -339,6 +376,10 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 /* Names event attr. Ignores an empty name and an index out of range. */
 void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
 void perf_attr_release(struct perf *p);
+/* Returns how to tell plain records, as long as no event and no id is added. */
+struct perf_layout *perf_layout_of(struct perf *p);
+/* Finds an id that is not in the cache. */
+bool perf_layout_find(struct perf_layout *l, uint64_t id);
 
 /* ---- event_kind.c */
 /* Returns the name to use unless the capture has one, as long-lived as p. */
@@ -362,6 +403,99 @@ void perf_walk_end(struct perf *p, struct perf_file *f);
 /* Finds the record of a ref. Returns -1 if its memory was released. */
 int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
 		   struct err *err);
+
+/* A walk waits for each header: only the size in it tells where the next one
+ * is. So the processor is told to fetch all lines a page ahead. Measured for
+ * 653 MB with 2.65 million records: the walk alone takes 48 ms, not 120. */
+#define FETCH_AHEAD 4096
+#define FETCH_LINE 64
+/* Records from this size on are too large to fetch all of them. Where their
+ * headers are is known if they have the size of this one, as records with stack
+ * dumps mostly have. */
+#define FETCH_FAR 512
+#define FETCH_FAR_AHEAD 3
+
+/* The time of a record is in its second line at the latest. b: behind a record
+ * of this size. */
+static inline void perf_walk_fetch(const struct bytes *b, uint16_t size)
+{
+	uint64_t from = FETCH_AHEAD;
+	uint64_t end = from + size;
+
+	if (size >= FETCH_FAR) {
+		from = FETCH_FAR_AHEAD * (uint64_t)size;
+		end = from + 2 * FETCH_LINE;
+	}
+	for (; from < end; from += FETCH_LINE)
+		bytes_prefetch(b, from);
+}
+
+/* Handles, keys and places have the index of the file from this bit on. */
+#define PERF_FILE_BIT 48
+
+static inline uint64_t perf_in_file(const struct perf_file *f, uint64_t v)
+{
+	return (uint64_t)f->index << PERF_FILE_BIT | v;
+}
+
+/* Returns true if the next records of f can be plain. */
+static inline bool perf_plain_may_be(const struct perf_layout *l,
+				     const struct perf_file *f)
+{
+	return l->samples && f->in.data && !f->skip && !f->z && !f->done;
+}
+
+/* Is this sample of a known event? b: what begins with it. */
+static inline bool perf_plain_is_known(struct perf_layout *l,
+				       const struct bytes *b, uint16_t size)
+{
+	uint64_t id = 0;
+
+	if (!l->asks || l->s_id + 8u > size ||
+	    bytes_peek_u64(b, l->s_id, &id) || !id)
+		return true;
+	return l->recent[id % RECENT_IDS] == id || perf_layout_find(l, id);
+}
+
+/* Reads the record at b, without moving it. Returns false if it is not plain,
+ * or not all there. */
+static inline bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
+				   struct perf_plain *r)
+{
+	uint64_t at = 0;
+
+	if (bytes_left(b) < 8 || bytes_peek_u32(b, 0, &r->type) ||
+	    bytes_peek_u16(b, 4, &r->misc) || bytes_peek_u16(b, 6, &r->size) ||
+	    r->size > bytes_left(b) || r->size % 8)
+		return false;
+	if (r->type == PR_SAMPLE)
+		at = l->s_time;
+	else if (l->others && r->type && r->type < PR_KERNEL_KNOWN &&
+		 l->t_time && r->size >= 8 + l->t_size)
+		at = r->size - (uint64_t)l->t_time;
+	if (!at || at + 8 > r->size || bytes_peek_u64(b, at, &r->key) ||
+	    !r->key || r->key >= TIME_UNREAL)
+		return false;
+	return r->type != PR_SAMPLE || perf_plain_is_known(l, b, r->size);
+}
+
+/* ---- skim.c */
+/* Passes over the plain records at b, which moves behind them; place: of the
+ * first one. Of *s, flushed, limit and last are set. */
+void perf_skim(struct perf_layout *l, struct bytes *b, uint64_t place,
+	       struct perf_skim *s);
+
+/* ---- skim_half.c */
+/* Starts the thread. Returns NULL if it is not worth it. */
+struct skim_half *skim_half_new(struct perf *p, const struct perf_file *f);
+/* Ends it. NULL is fine. */
+void skim_half_free(struct skim_half *h);
+/* Returns where in the file the thread has begun; UINT64_MAX of NULL. */
+uint64_t skim_half_middle(const struct skim_half *h);
+/* Returns the row that begins where f is now, if the thread has one; otherwise
+ * NULL. Waits for the end of the thread. h may be NULL. */
+const struct perf_skim *skim_half_row(struct skim_half *h, const struct perf *p,
+				      const struct perf_file *f);
 
 /* ---- report.c: entries for the ledger */
 /* Reports damage, or makes a note. Both do nothing in the second pass, which
@@ -423,6 +557,9 @@ int perf_check_build_id(const struct bytes *id, unsigned int n,
 /* Is this time years from those of the records before it in the file? */
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 			    uint64_t time);
+/* Notes n times in a row of which none is far. */
+void perf_check_times_are_near(const struct perf *p, struct perf_file *f,
+			       uint64_t last, uint64_t n);
 /* Returns -1 with a message if a value of a decoded record cannot be. */
 int perf_check_record(const struct perf *p, const struct perf_rec *r,
 		      const struct record *rec, struct err *err);
@@ -442,7 +579,7 @@ const char *perf_type_name(uint32_t type);
 /* Returns name and meaning of a type that is skipped, or NULL. */
 const char *perf_type_skipped(uint32_t type);
 /* Returns the enum record_class of a kernel record of known type. */
-uint8_t perf_type_class(const struct perf_rec *r);
+uint8_t perf_type_class(uint32_t type, uint16_t misc);
 
 /* ---- ref.c */
 /* Makes the ref of a kernel record. Returns false, and counts the record as

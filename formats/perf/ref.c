@@ -8,8 +8,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define SEQ_BITS 48
-
 /* Returns the time of a record; 0 if it has none. */
 static uint64_t perf_ref_time(const struct perf_attr *a,
 			      const struct perf_rec *r)
@@ -79,19 +77,19 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 		}
 	}
 	if (p->src.info.overwrite)
-		seq = ((uint64_t)1 << SEQ_BITS) - 1 - seq;
-	ref->seq = (uint64_t)f->index << SEQ_BITS | seq;
+		seq = ((uint64_t)1 << PERF_FILE_BIT) - 1 - seq;
+	ref->seq = perf_in_file(f, seq);
 	ref->handle = r->handle;
 	ref->len = r->size;
 	ref->source = p->src.index;
 	if (!p->src.info.has_time) {
-		ref->key = (uint64_t)f->index << SEQ_BITS | (f->n - 1);
+		ref->key = perf_in_file(f, f->n - 1);
 		ref->kind = 0;
 		ref->untimed = 1;
 		return true;
 	}
 	ref->key = perf_ref_time(a, r);
-	ref->kind = perf_type_class(r);
+	ref->kind = perf_type_class(r->type, r->misc);
 	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
 	if (!ref->untimed && perf_check_time_is_far(p, f, ref->key)) {
 		perf_ref_damage_time(p, r, ref->key);

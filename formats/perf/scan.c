@@ -14,8 +14,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define BLOCK_BITS 16
-
 /* Keeps a record that perf_scan_next() returns before all others, in file
  * order. */
 static void perf_scan_keep_state(struct perf *p, const struct perf_rec *r,
@@ -42,11 +40,9 @@ static void perf_scan_keep_state(struct perf *p, const struct perf_rec *r,
 	c->refs++;
 }
 
-static void perf_scan_lower_floor(struct perf_file *f, uint64_t place,
+static void perf_scan_lower_floor(struct perf_file *f, uint64_t block,
 				  uint64_t key)
 {
-	uint64_t block = place >> BLOCK_BITS;
-
 	if (block >= f->n_floor) {
 		f->floor = mem_grow(f->floor, &f->cap_floor, block + 1,
 				    sizeof(*f->floor));
@@ -75,38 +71,93 @@ static void perf_scan_kernel_id(struct perf *p, const struct perf_rec *r)
 	p->src.info.kernel_id_len = n;
 }
 
+static void perf_scan_times(struct perf *p, uint64_t first, uint64_t last)
+{
+	struct source_info *info = &p->src.info;
+
+	if (!info->first_ns || first < info->first_ns)
+		info->first_ns = first;
+	if (last > info->last_ns)
+		info->last_ns = last;
+}
+
 static void perf_scan_record(struct perf *p, struct perf_file *f,
 			     const struct perf_rec *r)
 {
-	struct source_info *info = &p->src.info;
 	struct ref ref;
 
 	if (!perf_ref_make(p, f, r, &ref))
 		return;
-	info->records++;
+	p->src.info.records++;
 	if (r->type == PR_MMAP2)
 		perf_scan_kernel_id(p, r);
 	if (perf_ref_is_state(p, r, &ref)) {
 		perf_scan_keep_state(p, r, &ref);
 		return;
 	}
-	perf_scan_lower_floor(f, r->place, ref.key);
+	perf_scan_lower_floor(f, r->place >> PERF_BLOCK_BITS, ref.key);
 	if (ref.untimed)
 		return;
-	if (!info->first_ns || ref.key < info->first_ns)
-		info->first_ns = ref.key;
-	if (ref.key > info->last_ns)
-		info->last_ns = ref.key;
+	perf_scan_times(p, ref.key, ref.key);
 	perf_round_record(p, r, &ref);
 }
 
-static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
+static void perf_scan_add_row(struct perf *p, struct perf_file *f,
+			      const struct perf_skim *s)
+{
+	struct perf_rounds *ro = &p->rounds;
+
+	for (size_t i = 0; i < s->n_floor; i++)
+		perf_scan_lower_floor(f, s->block + i, s->floor[i]);
+	perf_scan_times(p, s->low, s->high);
+	p->src.info.records += s->n;
+	f->n += s->n;
+	f->place += s->end - s->begin;
+	f->last_key = s->last;
+	perf_check_times_are_near(p, f, s->last, s->n);
+	if (s->high > ro->max)
+		ro->max = s->high;
+	if (s->behind > ro->behind)
+		ro->behind = s->behind;
+	bytes_skip(&f->raw, s->end - s->begin, NULL);
+}
+
+/* Passes over the plain records that come next. */
+static void perf_scan_row(struct perf *p, struct perf_file *f,
+			  struct skim_half *half)
+{
+	const struct perf_skim *ready = skim_half_row(half, p, f);
+	uint64_t left = skim_half_middle(half) - bytes_off(&f->raw);
+	struct bytes b = f->raw;
+	struct perf_skim s;
+
+	if (ready) {
+		perf_scan_add_row(p, f, ready);
+		return;
+	}
+	/* what is behind the middle is the thread's */
+	if (bytes_off(&b) < skim_half_middle(half) && left < bytes_left(&b))
+		b.end = b.pos + left;
+	s.flushed = p->rounds.flushed;
+	s.limit = p->rounds.limit;
+	s.last = f->near.n ? f->near.time : 0;
+	perf_skim(perf_layout_of(p), &b, f->place, &s);
+	if (s.n)
+		perf_scan_add_row(p, f, &s);
+}
+
+static int perf_scan_records(struct perf *p, struct perf_file *f,
+			     struct skim_half *half, struct err *err)
 {
 	struct perf_rec r;
 	int got;
 
-	perf_walk_start(p, f);
-	while ((got = perf_walk_next(p, f, &r, err)) > 0) {
+	for (;;) {
+		if (perf_plain_may_be(perf_layout_of(p), f))
+			perf_scan_row(p, f, half);
+		got = perf_walk_next(p, f, &r, err);
+		if (got <= 0)
+			return got;
 		if (r.type >= PR_TOOL) {
 			if (perf_tool_take(p, f, &r, err))
 				return -1;
@@ -120,6 +171,15 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 			perf_damage(p, "record", r.off, r.size, &why);
 		}
 	}
+}
+
+static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
+{
+	perf_walk_start(p, f);
+	struct skim_half *half = skim_half_new(p, f);
+	int got = perf_scan_records(p, f, half, err);
+
+	skim_half_free(half);
 	for (size_t i = f->n_floor; i-- > 1;)
 		if (f->floor[i] < f->floor[i - 1])
 			f->floor[i - 1] = f->floor[i];
@@ -180,9 +240,9 @@ int perf_scan(struct perf *p, struct err *err)
 static void perf_scan_enter_block(struct perf *p, struct perf_file *f,
 				  uint64_t place)
 {
-	if (place >> BLOCK_BITS == f->block)
+	if (place >> PERF_BLOCK_BITS == f->block)
 		return;
-	f->block = place >> BLOCK_BITS;
+	f->block = place >> PERF_BLOCK_BITS;
 	input_pass(&f->in, bytes_off(&f->raw));
 	perf_scan_choose_file(p);
 }
@@ -196,14 +256,51 @@ static int perf_scan_next_state(struct perf *p, struct ref *ref)
 	return 1;
 }
 
+/* The same as perf_walk_next() and perf_ref_make() of a plain record. Returns
+ * false, and takes nothing, if the next one is not plain. */
+static inline bool perf_scan_plain(struct perf *p, struct perf_file *f,
+				   struct ref *ref, bool *far)
+{
+	struct perf_plain r;
+	uint64_t place = f->place;
+
+	struct perf_layout *l = perf_layout_of(p);
+
+	if (!perf_plain_may_be(l, f) || !perf_plain_peek(l, &f->raw, &r))
+		return false;
+	*ref = (struct ref){
+		.key = r.key,
+		.seq = perf_in_file(f, f->n++),
+		.handle = perf_in_file(f, bytes_off(&f->raw)),
+		.len = r.size,
+		.source = p->src.index,
+		.kind = perf_type_class(r.type, r.misc),
+	};
+	bytes_skip(&f->raw, r.size, NULL);
+	perf_walk_fetch(&f->raw, r.size);
+	f->place += r.size;
+	*far = perf_check_time_is_far(p, f, r.key);
+	if (!*far)
+		f->last_key = r.key;
+	perf_scan_enter_block(p, f, place);
+	return true;
+}
+
 int perf_scan_next(struct perf *p, struct ref *ref, struct err *err)
 {
 	struct perf_rec r;
+	bool far;
 
 	if (p->state_pos < p->n_state)
 		return perf_scan_next_state(p, ref);
 	while (!p->ended) {
 		struct perf_file *f = &p->file[p->cur];
+
+		if (perf_scan_plain(p, f, ref, &far)) {
+			if (far)
+				continue;
+			return 1;
+		}
 		int got = perf_walk_next(p, f, &r, err);
 
 		if (got < 0)

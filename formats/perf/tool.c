@@ -164,8 +164,9 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 static int perf_tool_auxtrace(struct perf *p, const struct perf_rec *r,
 			      struct bytes *b, struct err *err)
 {
-	if (p->count[PR_AUXTRACE_INFO] + p->count[PR_AUXTRACE] == 1)
+	if (!p->has_aux)
 		perf_note(p, "aux", "hardware trace (AUX) data is not decoded");
+	p->has_aux = true;
 	if (r->type != PR_AUXTRACE)
 		return 0;
 	perf_skip_type(p, r);

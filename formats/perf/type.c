@@ -115,11 +115,11 @@ const char *perf_type_skipped(uint32_t type)
 	return type < PR_TOOL_KNOWN ? perf_types_skipped[type] : NULL;
 }
 
-uint8_t perf_type_class(const struct perf_rec *r)
+uint8_t perf_type_class(uint32_t type, uint16_t misc)
 {
-	uint8_t kind = perf_types[r->type].kind;
+	uint8_t kind = perf_types[type].kind;
 
-	if (kind == CLASS_SWITCH_IN && (r->misc & PM_BIT13))
+	if (kind == CLASS_SWITCH_IN && (misc & PM_BIT13))
 		return CLASS_SWITCH_OUT;
 	return kind;
 }

@@ -47,11 +47,25 @@ static inline bool halves_have(const struct halves *h, uint64_t addr,
 	return addr >= h->kernel_start || (!kernel && addr < h->user_end);
 }
 
+static inline bool times_are_far(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) > YEAR_NS;
+}
+
 /* The time near which the next one must be; n: how many records confirm it. */
 struct near_time {
 	uint64_t time;
 	uint32_t n;
 };
+
+/* The same after n times of which none was far. */
+static inline void near_time_add(struct near_time *near, uint64_t last,
+				 uint64_t n)
+{
+	near->time = last;
+	near->n = n < TIMES_FAR_MAX - near->n ? near->n + (uint32_t)n
+					      : TIMES_FAR_MAX;
+}
 
 /* Is this time years from most of those before it? */
 static inline bool near_time_is_far(struct near_time *near, uint64_t time)
@@ -62,10 +76,7 @@ static inline bool near_time_is_far(struct near_time *near, uint64_t time)
 		near->time = time;
 		return false;
 	}
-	uint64_t gap =
-		time > near->time ? time - near->time : near->time - time;
-
-	if (near->n && gap > YEAR_NS && --near->n)
+	if (near->n && times_are_far(time, near->time) && --near->n)
 		return true;
 	near->time = time;
 	near->n += near->n < TIMES_FAR_MAX;

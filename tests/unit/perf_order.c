@@ -366,6 +366,83 @@ START_TEST(a_file_read_as_a_pipe_gives_the_same_records)
 }
 END_TEST
 
+/* Rounds of some samples, of which a few break a promise or are special. */
+static void perf_order_put_rounds(struct pb *b, uint64_t seed)
+{
+	uint64_t time = 1000;
+
+	for (int i = 0; i < 6000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		uint64_t dice = seed >> 33;
+		uint64_t late = dice % 997 ? dice % 50 : dice % 9000;
+
+		time += 10;
+		if (dice % 150 == 1)
+			perf_order_round_end(b);
+		else if (dice % 150 == 2)
+			perf_order_comm(b, dice % 3 ? time : 0, "name");
+		else if (dice % 2000 == 3)
+			perf_order_sample(b, time + 2 * YEAR_NS, 0);
+		else if (dice % 700 == 4)
+			perf_order_sample(b, 0, 0);
+		else
+			perf_order_sample(b, time < late ? 1 : time - late, 1);
+		/* looks like the end of a round in a payload */
+		if (dice % 100 == 5)
+			perf_order_sample(
+				b, time, PR_FINISHED_ROUND | (uint64_t)8 << 48);
+	}
+}
+
+/* Appends all that a scan has found, and the refs with their floors. */
+static void perf_order_all(struct pb *b, uint64_t split_bytes, FILE *out)
+{
+	const struct source_opts o = { .split_bytes = split_bytes };
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct source *src = pb_open_cut(b, b->n, &o, lg, &err);
+	struct ledger_entry e;
+	struct record rec;
+	struct ref ref;
+
+	ck_assert(src && !src->ops->scan(src, &err));
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", src->info.records,
+		src->info.first_ns, src->info.last_ns);
+	while (pb_next(src, &ref, &rec))
+		fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n",
+			ref.key, ref.seq, src->floor, ref.kind);
+	ledger_end(lg);
+	while (ledger_take(lg, &e))
+		fprintf(out, "%s %s %" PRIu64 "\n", e.what,
+			e.detail ? e.detail : "", e.off);
+	source_close(src);
+	ledger_free(lg);
+}
+
+START_TEST(a_scan_by_two_threads_finds_what_one_finds)
+{
+	char *one, *two;
+	size_t n_one, n_two;
+	struct pb b;
+
+	pb_begin(&b, _i % 2, &timed, 1);
+	perf_order_put_rounds(&b, (uint64_t)_i);
+	pb_finish(&b);
+	FILE *out = mem_stream(&one, &n_one);
+
+	perf_order_all(&b, 0, out);
+	mem_stream_end(out);
+	out = mem_stream(&two, &n_two);
+	perf_order_all(&b, 1, out);
+	mem_stream_end(out);
+	ck_assert(strstr(one, "\nround "));
+	ck_assert_str_eq(one, two);
+	free(one);
+	free(two);
+	pb_release(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("perf_order");
@@ -387,6 +464,8 @@ int main(void)
 		2);
 	tcase_add_loop_test(t, a_file_read_as_a_pipe_gives_the_same_records, 0,
 			    2);
+	tcase_add_loop_test(t, a_scan_by_two_threads_finds_what_one_finds, 0,
+			    20);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
