@@ -1,7 +1,7 @@
 /* skim.c - the times of plain records in a row.
  *
  * Of nearly all records the scan needs nothing but the time. They are passed
- * over here in a third of the instructions that a walk of any records takes.
+ * over here in half of the instructions that a walk of any records takes.
  * What is special stops it: whoever calls takes that record by itself. */
 #include "formats/perf/perf.h"
 
