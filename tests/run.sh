@@ -24,7 +24,9 @@ MKCAP=$out/mkcap
 MKFTRACE=$out/mkftrace
 export O ROOT BACKSTITCH MKCAP MKFTRACE
 export LC_ALL=C TZ=UTC NO_COLOR=1
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
+# What was freed is kept for a while: 8 MB of it instead of 256 save the tests
+# that try much in one process a tenth of their time.
+export ASAN_OPTIONS="quarantine_size_mb=8:${ASAN_OPTIONS:-}:detect_leaks=1:abort_on_error=0"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 # make exports its variables: CC=clang must not affect what the tests compile
 unset XDG_CACHE_HOME DEBUGINFOD_URLS MAKEFLAGS MFLAGS MAKEOVERRIDES COLUMNS \
