@@ -31,6 +31,7 @@ table() {
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all
 	clang cmd clang all
+	lld cmd ld.lld all
 	libclang-rt-14-dev fuzzer - all
 	clang-format-14 cmd clang-format-14 all
 	shellcheck cmd shellcheck all
