@@ -60,16 +60,20 @@ static bool cookie_and_tid_are_same(const void *owner, uint32_t id,
  * lower) and often in the lower if a program does. Those that follow each other
  * have neighbouring buckets, so that one cache miss serves several: without
  * that, misses took 5 % of an ingest with many requests. No more than NEAR
- * cookies of a line have equal hashes. */
+ * cookies of a line have equal hashes. Those that count up by more than NEAR
+ * are spread by h >> 60 over all neighbours: a million of them took a quarter
+ * longer. hash_u64() mixes the product of hash_pair(), whose low bits alone put
+ * cookies that count up into few buckets for one secret key of a hundred. */
 static uint32_t *cookies_bucket(const struct cookies *cs,
 				const struct cookie_key *k)
 {
 	const uint64_t near = NEAR - 1;
-	const uint64_t h = hash_pair(k->cookie & ~(near << 32 | near),
-				     (uint64_t)k->nonce << 16 | k->line);
+	const uint64_t h =
+		hash_u64(hash_pair(k->cookie & ~(near << 32 | near),
+				   (uint64_t)k->nonce << 16 | k->line));
+	const uint64_t at = k->cookie ^ k->cookie >> 32 ^ h >> 60;
 
-	return &cs->bucket[(h * NEAR | ((k->cookie ^ k->cookie >> 32) & near)) &
-			   (cs->n_bucket - 1)];
+	return &cs->bucket[(h * NEAR | (at & near)) & (cs->n_bucket - 1)];
 }
 
 static uint32_t cookies_find_head(const struct cookies *cs,
