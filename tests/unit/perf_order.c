@@ -443,6 +443,69 @@ START_TEST(a_scan_by_two_threads_finds_what_one_finds)
 }
 END_TEST
 
+/* With an ip the time is elsewhere. */
+static void perf_order_sample_of(struct pb *b, uint64_t id, bool ip,
+				 uint64_t time)
+{
+	pb_rec(b, PR_SAMPLE, 2);
+	pb_u64(b, id);
+	if (ip)
+		pb_u64(b, 5000);
+	pb_u64(b, time);
+	pb_end(b);
+}
+
+/* What a plain record is changes where the event is described: for the scan,
+ * and for its thread, which begins before that. */
+START_TEST(an_event_described_later_has_its_times_elsewhere)
+{
+	const struct source_opts o = { .split_bytes = _i / 2 };
+	struct pb_event ev = {
+		.attr_size = PB_ATTR,
+		.sample_type = PS_IDENTIFIER | PS_TIME,
+		.flags = PA_SAMPLE_ID_ALL,
+		.ids = { 7 },
+		.n_ids = 1,
+	};
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	pb_begin(&b, _i % 2, &ev, 1);
+	for (uint64_t i = 0; i < 40; i++)
+		perf_order_sample_of(&b, 7, false, 1000 + i);
+	ev.sample_type |= PS_IP;
+	pb_rec(&b, PR_HEADER_ATTR, 0);
+	pb_attr(&b, &ev);
+	pb_u64(&b, 8);
+	pb_end(&b);
+	perf_order_sample_of(&b, 9, true, 1500);
+	for (uint64_t i = 0; i < 40; i++) {
+		perf_order_round_end(&b);
+		perf_order_sample_of(&b, 8, true, 2000 + i);
+	}
+	pb_finish(&b);
+	struct source *src = pb_open_cut(&b, b.n, &o, lg, &err);
+
+	ck_assert(src && !src->ops->scan(src, &err));
+	ck_assert_uint_eq(src->info.records, 80);
+	ck_assert_uint_eq(src->info.first_ns, 1000);
+	ck_assert_uint_eq(src->info.last_ns, 2039);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 1);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_ORDER), 0);
+	for (uint64_t i = 0; i < 80; i++) {
+		ck_assert(pb_next(src, &ref, &rec));
+		ck_assert_uint_eq(ref.key, i < 40 ? 1000 + i : 1960 + i);
+	}
+	ck_assert(!pb_next(src, &ref, &rec));
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("perf_order");
@@ -466,6 +529,8 @@ int main(void)
 			    2);
 	tcase_add_loop_test(t, a_scan_by_two_threads_finds_what_one_finds, 0,
 			    20);
+	tcase_add_loop_test(t, an_event_described_later_has_its_times_elsewhere,
+			    0, 4);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
