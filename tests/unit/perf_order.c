@@ -443,15 +443,16 @@ START_TEST(a_scan_by_two_threads_finds_what_one_finds)
 }
 END_TEST
 
-/* With an ip the time is elsewhere. */
-static void perf_order_sample_of(struct pb *b, uint64_t id, bool ip,
+static void perf_order_sample_of(struct pb *b, uint64_t id, uint64_t type,
 				 uint64_t time)
 {
 	pb_rec(b, PR_SAMPLE, 2);
 	pb_u64(b, id);
-	if (ip)
+	if (type & PS_IP)
 		pb_u64(b, 5000);
 	pb_u64(b, time);
+	if (type & PS_CPU)
+		pb_u64(b, 1);
 	pb_end(b);
 }
 
@@ -459,7 +460,7 @@ static void perf_order_sample_of(struct pb *b, uint64_t id, bool ip,
  * and for its thread, which begins before that. */
 START_TEST(an_event_described_later_has_its_times_elsewhere)
 {
-	const struct source_opts o = { .split_bytes = _i / 2 };
+	const struct source_opts o = { .split_bytes = _i / 2 % 2 };
 	struct pb_event ev = {
 		.attr_size = PB_ATTR,
 		.sample_type = PS_IDENTIFIER | PS_TIME,
@@ -475,17 +476,18 @@ START_TEST(an_event_described_later_has_its_times_elsewhere)
 
 	pb_begin(&b, _i % 2, &ev, 1);
 	for (uint64_t i = 0; i < 40; i++)
-		perf_order_sample_of(&b, 7, false, 1000 + i);
-	ev.sample_type |= PS_IP;
+		perf_order_sample_of(&b, 7, ev.sample_type, 1000 + i);
+	/* the time in samples, or in other records only, is elsewhere */
+	ev.sample_type |= _i / 4 ? PS_CPU : PS_IP;
 	pb_rec(&b, PR_HEADER_ATTR, 0);
 	pb_attr(&b, &ev);
 	pb_u64(&b, 8);
 	pb_end(&b);
-	perf_order_sample_of(&b, 9, true, 1500);
 	for (uint64_t i = 0; i < 40; i++) {
 		perf_order_round_end(&b);
-		perf_order_sample_of(&b, 8, true, 2000 + i);
+		perf_order_sample_of(&b, 8, ev.sample_type, 2000 + i);
 	}
+	perf_order_sample_of(&b, 9, ev.sample_type, 2100);
 	pb_finish(&b);
 	struct source *src = pb_open_cut(&b, b.n, &o, lg, &err);
 
@@ -530,7 +532,7 @@ int main(void)
 	tcase_add_loop_test(t, a_scan_by_two_threads_finds_what_one_finds, 0,
 			    20);
 	tcase_add_loop_test(t, an_event_described_later_has_its_times_elsewhere,
-			    0, 4);
+			    0, 8);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
