@@ -281,8 +281,8 @@ SAN_GROUPS = cases truth cli damage unit fuzz
 check-san: deps
 	$(SUBJ) $(SAN_FLAVOUR) san-build
 	$(SUB) $(SAN_FLAVOUR) GROUPS='$(SAN_GROUPS)' check-run
-# What other programs load has no sanitizers: 'make check' tests it.
-san-build: $(O)/backstitch $(filter %/extension.o,$(EXT_OBJS)) \
+# The plugin has no sanitizers: 'make check' tests it.
+san-build: $(O)/backstitch $(EXT) \
 	$(filter %/ctfout_plugin.o,$(PLUGIN_OBJS)) $(UNIT_BIN) $(DAMAGE_BIN) \
 	$(if $(filter truth,$(SAN_GROUPS)),$(O)/truth/truth) \
 	$(O)/mkcap $(O)/mkftrace $(O)/selfunwind fuzz-build
