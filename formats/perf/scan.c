@@ -261,10 +261,9 @@ static int perf_scan_next_state(struct perf *p, struct ref *ref)
 static inline bool perf_scan_plain(struct perf *p, struct perf_file *f,
 				   struct ref *ref, bool *far)
 {
-	struct perf_plain r;
-	uint64_t place = f->place;
-
 	struct perf_layout *l = perf_layout_of(p);
+	uint64_t place = f->place;
+	struct perf_plain r;
 
 	if (!perf_plain_may_be(l, f) || !perf_plain_peek(l, &f->raw, &r))
 		return false;

@@ -214,8 +214,7 @@ bool fields_keep_raw(const struct fields *fs);
 
 /* For merging: find or make the table of an event, and its columns. ev is for
  * fields_reach_column(), *table is the table's place in store.table; *at is 0
- * if there is no room for the column. is_stack: its values are raw_chain ids.
- */
+ * if there is no room for it. is_stack: its values are raw_chain ids. */
 int fields_reach_table(struct store *db, const char *event, unsigned int *ev,
 		       unsigned int *table, struct err *err);
 int fields_reach_column(struct store *db, unsigned int ev, const char *column,
