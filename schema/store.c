@@ -206,19 +206,13 @@ static int store_check_ours(struct store *db, struct err *err)
 			       "%s: was never finished; "
 			       "ingest the capture again",
 			       db->path);
-	db->older = version < SCHEMA_VERSION;
-	if (version < SCHEMA_OLDEST)
+	if (version < SCHEMA_VERSION)
 		return err_set(err, ERR_FORMAT,
 			       "%s: made by an older backstitch (schema "
 			       "%" PRId64 ", this program needs %d); ingest "
 			       "the capture again",
-			       db->path, version, SCHEMA_OLDEST);
+			       db->path, version, SCHEMA_VERSION);
 	return 0;
-}
-
-bool store_is_older(const struct store *db)
-{
-	return db->older;
 }
 
 static int store_check_file(const char *path, struct err *err)

@@ -25,10 +25,7 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 10
-/* The oldest one that is read: without event.payload, with a table event_raw in
- * place of the view. */
-#define SCHEMA_OLDEST 9
+#define SCHEMA_VERSION 11
 
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma
@@ -58,8 +55,6 @@ struct store *store_open(const char *path, bool writable, struct err *err);
  * Does nothing if it was opened for reading. Returns 0, or -1 and *err. */
 int store_finish(struct store *db, struct ledger *lg, struct err *err);
 void store_close(struct store *db); /* NULL is fine */
-/* Returns true if the database is of SCHEMA_OLDEST. */
-bool store_is_older(const struct store *db);
 
 /* Enough bytes of a file for store_is_database(). */
 #define STORE_HEAD 100

@@ -196,7 +196,7 @@ struct narrowed {
 static const struct narrowed narrowed[] = {
 	{ "request", "check_filter_request", CHECK_ANY },
 	{ "chain", "check_filter_chain", CHECK_THREAD },
-	{ "finding", "check_filter_finding", CHECK_THREAD },
+	{ "internal_finding", "check_filter_finding", CHECK_THREAD },
 	{ "loss", "check_filter_loss", CHECK_RING },
 	{ "cookie_gap", "check_filter_gap", CHECK_RING },
 	{ "ordering", "check_filter_ordering", CHECK_RING },

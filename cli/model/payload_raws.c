@@ -50,16 +50,10 @@ static bool payload_raws_find(const struct kept_payload *kept, int64_t id,
 static int payload_raws_open(struct payload_raws *raws, struct store *db,
 			     struct err *err)
 {
-	bool older = store_is_older(db);
-
 	raws->kept = mem_new(KEPT, sizeof(*raws->kept));
 	raws->again = mem_new(KEPT, sizeof(*raws->again));
-	raws->next =
-		rows_open(db, store_sql(older ? "older_payloads" : "payloads"),
-			  NULL, 0, err);
-	raws->ids = int_rows_open(
-		db, store_sql(older ? "older_payload_ids" : "payload_ids"),
-		err);
+	raws->next = rows_open(db, store_sql("payloads"), NULL, 0, err);
+	raws->ids = int_rows_open(db, store_sql("payload_ids"), err);
 	if (!raws->next || !raws->ids)
 		return -1;
 	int ret = int_rows_next(raws->ids, &raws->now, err);
@@ -113,14 +107,13 @@ static int payload_raws_look_up(struct payload_raws *raws, struct store *db,
 				struct value *v, struct err *err)
 {
 	const struct value id = { .kind = VALUE_INT, .num = raws->id };
-	const char *sql = store_sql(store_is_older(db) ? "older_payload_data"
-						       : "payload_data");
 	int ret;
 
 	if (raws->one) {
 		ret = rows_again(raws->one, &id, 1, err);
 	} else {
-		raws->one = rows_open(db, sql, &id, 1, err);
+		raws->one =
+			rows_open(db, store_sql("payload_data"), &id, 1, err);
 		ret = raws->one ? 0 : -1;
 	}
 	if (!ret)

@@ -27,7 +27,6 @@ struct store {
 	sqlite3 *db;
 	char *path;	    /* for messages; "" for a temporary database */
 	bool making;	    /* it is new and not finished */
-	bool older;	    /* its schema is SCHEMA_OLDEST */
 	bool writable;	    /* rows can be added */
 	bool (*stop)(void); /* NULL: statements run to their end */
 	struct bulk_table **table;

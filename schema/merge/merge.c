@@ -513,10 +513,7 @@ static int merge_put_payload(struct merge *m, struct merge_part *p,
 	if (v.kind == VALUE_BLOB &&
 	    payload_rows_put(m->db, v.text, v.len, &p->payload_to, err))
 		return -1;
-	/* of schema 9: no other event has it */
-	return p->db->older ? 0
-			    : merge_part_map(p, MERGE_PAYLOAD, p->payload,
-					     p->payload_to, err);
+	return merge_part_map(p, MERGE_PAYLOAD, p->payload, p->payload_to, err);
 }
 
 /* Stores the new id of a payload in *to. As events use new payloads in the
@@ -536,10 +533,7 @@ static int merge_reach_payload(struct merge *m, struct merge_part *p,
 		p->payload = INT64_MAX;
 		p->payload_to = 0;
 	}
-	if (!p->db->older)
-		*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);
-	else
-		*to = p->payload == id ? p->payload_to : 0;
+	*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);
 	return 0;
 }
 

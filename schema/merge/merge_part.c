@@ -289,15 +289,10 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	    !merge_take_mappings(m, p, err) &&
 	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids", 'C', err) &&
 	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids", 'C', err) &&
-	    (p->events = int_rows_open(
-		     p->db,
-		     store_sql(p->db->older ? "merge_take_older_events"
-					    : "merge_take_events"),
-		     err)) &&
-	    (p->payloads = rows_open(
-		     p->db,
-		     store_sql(p->db->older ? "older_payloads" : "payloads"),
-		     NULL, 0, err)))
+	    (p->events = int_rows_open(p->db, store_sql("merge_take_events"),
+				       err)) &&
+	    (p->payloads =
+		     rows_open(p->db, store_sql("payloads"), NULL, 0, err)))
 		return p;
 	merge_part_close(p);
 	return NULL;

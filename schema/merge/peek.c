@@ -272,8 +272,7 @@ static bool peek_head(struct peek_file *f)
 	if (pread(f->fd, head, HEAD, 0) != HEAD ||
 	    !store_is_database(head, HEAD) || head[18] != 1 || head[19] != 1 ||
 	    head[20] || peek_get(head + 56, 4) != 1 ||
-	    peek_get(head + 60, 4) < SCHEMA_OLDEST ||
-	    peek_get(head + 60, 4) > SCHEMA_VERSION)
+	    peek_get(head + 60, 4) != SCHEMA_VERSION)
 		return false;
 	f->size = peek_get(head + 16, 2);
 	return f->size >= 4096 && f->size <= 32768 &&

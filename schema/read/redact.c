@@ -289,10 +289,7 @@ static int redact_fields(struct redact *rd, struct err *err)
 static int redact_tables(struct redact *rd, struct err *err)
 {
 	if (db_exec(rd->db, store_sql("redact_begin"), err) ||
-	    db_exec(rd->db,
-		    store_sql(rd->db->older ? "redact_older_payloads"
-					    : "redact_payloads"),
-		    err))
+	    db_exec(rd->db, store_sql("redact_payloads"), err))
 		return -1;
 	for (const struct redact_column *c = redact_columns; c->table; c++)
 		if (c->how != REDACT_KEEP && redact_column(rd, c, err))

@@ -30,10 +30,11 @@ const struct redact_column redact_columns[] = {
 	{ "image", "file", REDACT_GONE,
 	  NULL }, /* path on the machine that named it */
 	{ "image", "status", REDACT_KEEP, NULL },
-	{ "image_section", "file", REDACT_KEEP, NULL }, /* rows are gone */
-	{ "image_section", "name", REDACT_KEEP, NULL },
-	{ "other_file", "why", REDACT_KEEP, NULL },
-	{ "user_trust", "judged", REDACT_KEEP, NULL },
+	{ "internal_image_section", "file", REDACT_KEEP,
+	  NULL }, /* rows are gone */
+	{ "internal_image_section", "name", REDACT_KEEP, NULL },
+	{ "internal_other_file", "why", REDACT_KEEP, NULL },
+	{ "internal_user_trust", "judged", REDACT_KEEP, NULL },
 	{ "event_type", "name", REDACT_KEEP, NULL },
 	{ "event_type", "kind", REDACT_KEEP, NULL },
 	{ "event_type", "format", REDACT_KEEP, NULL },
@@ -46,7 +47,7 @@ const struct redact_column redact_columns[] = {
 	{ "sample_extra", "value", REDACT_TEXT, NULL },
 	{ "frame", "file", REDACT_PATH, OWN },
 	{ "stack", "hash", REDACT_GONE, NULL }, /* of paths and build-ids */
-	{ "label", "name", REDACT_KEEP, NULL }, /* made again */
+	{ "internal_label", "name", REDACT_KEEP, NULL }, /* made again */
 	{ "raw_chain", "addrs", REDACT_KEEP, NULL },
 	{ "symbol", "name", REDACT_NAME, OWN },
 	{ "symbol", "raw_name", REDACT_GONE, OWN },
@@ -57,9 +58,9 @@ const struct redact_column redact_columns[] = {
 	{ "inline_frame", "file", REDACT_PATH, OF_FRAME },
 	{ "cookies", "layout", REDACT_KEEP, NULL },
 	{ "cookies", "reason", REDACT_KEEP, NULL },
-	{ "rule", "name", REDACT_KEEP, NULL },
-	{ "rule", "proves", REDACT_KEEP, NULL },
-	{ "rule", "view", REDACT_KEEP, NULL },
+	{ "internal_rule", "name", REDACT_KEEP, NULL },
+	{ "internal_rule", "proves", REDACT_KEEP, NULL },
+	{ "internal_rule", "view", REDACT_KEEP, NULL },
 	{ "loss", "what", REDACT_KEEP, NULL },
 	{ "ordering", "what", REDACT_KEEP, NULL },
 	{ "ordering", "detail", REDACT_GONE, NULL },

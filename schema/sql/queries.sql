@@ -85,15 +85,16 @@ SELECT 1 AS known FROM damage
 WHERE kind = 'note' AND what = ?1 AND detail = ?2 AND capture IS NULL LIMIT 1
 
 -- name: image_text
-SELECT file, name, hash FROM image_section WHERE image = ?1 AND name = '.text'
+SELECT file, name, hash FROM internal_image_section
+WHERE image = ?1 AND name = '.text'
 
 -- name: image_sections
 SELECT s.image, s.file, s.name, s.hash, i.build_id
-FROM image_section s JOIN image i ON i.id = s.image
+FROM internal_image_section s JOIN image i ON i.id = s.image
 ORDER BY s.file, s.name, s.image
 
 -- name: put_section
-INSERT INTO image_section VALUES(?1, ?2, ?3, ?4)
+INSERT INTO internal_image_section VALUES(?1, ?2, ?3, ?4)
 ON CONFLICT DO UPDATE SET hash = excluded.hash WHERE hash IS NOT excluded.hash
 
 -- An existing name is replaced only by one that has a line. A frame that stays
@@ -113,10 +114,11 @@ WHERE id = ?1 AND ((symbol IS NULL OR ?6 IS NOT NULL)
 		coalesce(?6, line)))
 
 -- name: old_segments
-SELECT off, vaddr, filesz, flags FROM segment WHERE image = ?1 ORDER BY rowid
+SELECT off, vaddr, filesz, flags FROM internal_segment
+WHERE image = ?1 ORDER BY rowid
 
 -- name: drop_segments
-DELETE FROM segment WHERE image = ?1
+DELETE FROM internal_segment WHERE image = ?1
 
 -- name: jit_lines
 SELECT off, file, line FROM jit_line WHERE image = ?1 ORDER BY off

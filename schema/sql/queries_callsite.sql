@@ -16,10 +16,10 @@ SELECT e.type, e.cpu, r.latency_ns AS ns
 FROM request r JOIN event e ON e.id = r.event WHERE r.latency_ns NOT NULL
 
 -- name: put_deferral
-INSERT INTO deferral VALUES(?1, ?2, ?3, ?4)
+INSERT INTO internal_deferral VALUES(?1, ?2, ?3, ?4)
 
 -- name: put_user_trust
-INSERT INTO user_trust VALUES(?1, ?2, ?3, ?4, ?5)
+INSERT INTO internal_user_trust VALUES(?1, ?2, ?3, ?4, ?5)
 
 -- The ranges of files that were mapped as code.
 -- name: callsite_mapped
@@ -27,42 +27,43 @@ SELECT DISTINCT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len
 FROM mapping WHERE prot & 4 AND image IS NOT NULL
 
 -- name: put_other_file
-INSERT INTO other_file VALUES(?1, ?2, ?3, ?4, ?5)
+INSERT INTO internal_other_file VALUES(?1, ?2, ?3, ?4, ?5)
 
 -- name: put_callsite
-INSERT INTO callsite VALUES(?1, ?2, ?3, ?4)
+INSERT INTO internal_callsite VALUES(?1, ?2, ?3, ?4)
 
 -- name: put_link
-INSERT INTO callsite_link VALUES(?1, ?2, ?3)
+INSERT INTO internal_callsite_link VALUES(?1, ?2, ?3)
 
 -- What an earlier check stored, in the order of the keys.
 -- name: old_callsites
-SELECT frame, kind, target, unverified FROM callsite ORDER BY frame
+SELECT frame, kind, target, unverified FROM internal_callsite ORDER BY frame
 
 -- name: drop_callsites
-DELETE FROM callsite
+DELETE FROM internal_callsite
 
 -- name: old_links
-SELECT inner, frame, link FROM callsite_link ORDER BY inner, frame
+SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 
 -- name: old_stack_checks
-SELECT stack, checked, bogus, first, image, gaps, caller FROM stack_check
+SELECT stack, checked, bogus, first, image, gaps, caller
+FROM internal_stack_check
 ORDER BY stack
 
 -- name: drop_stack_checks
-DELETE FROM stack_check
+DELETE FROM internal_stack_check
 
 -- name: drop_links
-DELETE FROM callsite_link
+DELETE FROM internal_callsite_link
 
 -- name: again_sites
-SELECT frame, kind, coalesce(target, 0) AS target FROM callsite
+SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
 
 -- name: again_links
-SELECT inner, frame, link FROM callsite_link
+SELECT inner, frame, link FROM internal_callsite_link
 
 -- name: again_others
-SELECT image FROM other_file
+SELECT image FROM internal_other_file
 
 -- name: check_callsites
 SELECT n.stacks, n.addresses, n.bogus,
@@ -74,10 +75,10 @@ SELECT n.stacks, n.addresses, n.bogus,
 	coalesce(sum(CASE WHEN k.caller = o.id THEN g.n END), 0)
 		AS caller_proved
 FROM (SELECT count(*) AS stacks, coalesce(sum(checked), 0) AS addresses,
-	coalesce(sum(bogus), 0) AS bogus FROM stack_check) n
+	coalesce(sum(bogus), 0) AS bogus FROM internal_stack_check) n
 JOIN word l ON l.kind = 'link' AND l.name = 'gap'
 JOIN word o ON o.kind = 'link' AND o.name = 'proved'
-LEFT JOIN (sample_group g JOIN stack_check k ON k.stack = g.user)
+LEFT JOIN (sample_group g JOIN internal_stack_check k ON k.stack = g.user)
 
 -- name: check_fabricated
 SELECT image, samples, fabricated, unverified FROM fabricated
@@ -86,7 +87,7 @@ WHERE fabricated > 0 ORDER BY fabricated DESC, image
 -- name: check_unchecked
 SELECT i.path AS image, coalesce(i.status, 'not tried') AS status,
 	count(*) AS addresses
-FROM callsite c
+FROM internal_callsite c
 JOIN frame f ON f.id = c.frame
 JOIN image i ON i.id = f.image
 WHERE c.kind = (SELECT id FROM word WHERE kind = 'callsite'

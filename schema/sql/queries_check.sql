@@ -26,8 +26,8 @@ SELECT (SELECT count(*) FROM request
 		OR what IN ('overwritten', 'damage')) AS lost_unknown,
 	(SELECT coalesce(sum(n), 0) FROM ordering WHERE what <> 'round')
 		AS out_of_order,
-	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule IN (
-		SELECT id FROM rule WHERE breaks AND name <> 'uncounted'))
+	(SELECT count(*) FROM internal_finding WHERE loss IS NULL AND rule IN (
+		SELECT id FROM internal_rule WHERE breaks AND name <> 'uncounted'))
 		AS findings,
 	(SELECT CAST(total(n) AS INTEGER) FROM cookie_gap
 		WHERE verdict = (SELECT id FROM word
@@ -39,8 +39,8 @@ SELECT (SELECT count(*) FROM request
 		AND (c.reason IS NULL
 			OR c.reason = 'another session asked for stacks too'))
 		AS not_provable,
-	(SELECT count(*) FROM finding WHERE loss IS NULL AND rule = (
-		SELECT id FROM rule WHERE name = 'exit_order')) AS open_findings,
+	(SELECT count(*) FROM internal_finding WHERE loss IS NULL AND rule = (
+		SELECT id FROM internal_rule WHERE name = 'exit_order')) AS open_findings,
 	(SELECT count(*) FROM chain
 		WHERE verdict = (SELECT id FROM word WHERE kind = 'chain'
 			AND name = 'foreign')) AS open_chains
@@ -99,7 +99,7 @@ FROM named
 
 -- name: check_deferral
 WITH waited AS (
-	SELECT type, ns, sum(n) AS n FROM deferral GROUP BY type, ns
+	SELECT type, ns, sum(n) AS n FROM internal_deferral GROUP BY type, ns
 ), up AS (
 	SELECT type, ns, sum(n) OVER (PARTITION BY type) AS n,
 		sum(n) OVER (PARTITION BY type ORDER BY ns) AS so_far
@@ -117,14 +117,14 @@ GROUP BY u.type ORDER BY requests DESC, u.type
 WITH up AS (
 	SELECT type, cpu, ns, sum(n) OVER (PARTITION BY type, cpu) AS n,
 		sum(n) OVER (PARTITION BY type, cpu ORDER BY ns) AS so_far
-	FROM deferral
+	FROM internal_deferral
 )
 SELECT t.capture, t.name AS event, u.cpu, u.n AS requests,
 	min(CASE WHEN so_far * 100 >= n * 50 THEN ns END) AS p50_ns,
 	min(CASE WHEN so_far * 100 >= n * 90 THEN ns END) AS p90_ns,
 	min(CASE WHEN so_far * 100 >= n * 99 THEN ns END) AS p99_ns,
 	max(ns) AS max_ns,
-	(SELECT count(DISTINCT coalesce(d.cpu, -1)) FROM deferral d
+	(SELECT count(DISTINCT coalesce(d.cpu, -1)) FROM internal_deferral d
 		WHERE d.type = u.type) AS cpus
 FROM up u JOIN event_type t ON t.id = u.type
 GROUP BY u.type, u.cpu ORDER BY u.type, u.cpu
@@ -266,11 +266,11 @@ GROUP BY capture, cpu ORDER BY capture, cpu
 WITH found AS MATERIALIZED (
 	SELECT rule, count(*) AS n, count(loss) AS explained,
 		min(time_ns) AS first_ns
-	FROM finding GROUP BY rule
+	FROM internal_finding GROUP BY rule
 )
 SELECT r.name AS rule, r.proves, r.view, r.breaks, f.n AS findings,
 	f.explained, f.first_ns
-FROM found f JOIN rule r ON r.id = f.rule
+FROM found f JOIN internal_rule r ON r.id = f.rule
 ORDER BY r.breaks DESC, f.n DESC, r.id
 
 -- name: check_ordering
@@ -470,8 +470,8 @@ SELECT f.id AS finding, r.name AS rule, f.capture, f.time_ns, f.since_ns,
 	f.cpu, p.pid, t.tid, c.name AS comm, f.event, f.n, f.loss,
 	l.what AS loss_what, l.cpu AS loss_cpu, l.t0 AS loss_from_ns,
 	l.t1 AS loss_to_ns, l.n AS loss_n
-FROM finding f
-JOIN rule r ON r.id = f.rule
+FROM internal_finding f
+JOIN internal_rule r ON r.id = f.rule
 LEFT JOIN thread t ON t.id = f.thread
 LEFT JOIN process p ON p.id = t.process
 LEFT JOIN last_comm c ON c.thread = f.thread
@@ -497,7 +497,8 @@ chain AS MATERIALIZED (SELECT * FROM main.chain WHERE id IN (
 	LEFT JOIN last_comm c ON c.thread = h.thread) WHERE (
 
 -- name: check_filter_finding
-finding AS MATERIALIZED (SELECT * FROM main.finding WHERE id IN (
+internal_finding AS MATERIALIZED (SELECT * FROM main.internal_finding
+	WHERE id IN (
 	SELECT id FROM findings WHERE (
 
 -- name: check_filter_loss

@@ -107,7 +107,7 @@ SELECT id, coalesce(parent, 0) AS parent, frame FROM stack ORDER BY id
 
 -- Return addresses that follow no call.
 -- name: print_bogus
-SELECT c.frame, w.name FROM callsite c
+SELECT c.frame, w.name FROM internal_callsite c
 JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 	AND w.name IN ('no_call', 'no_code')
 
@@ -188,30 +188,18 @@ SELECT t.id, coalesce(t.fields, '') AS fields, t.format,
 	coalesce(c.format = 'ftext', 0) AS is_text
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
--- Events with a raw payload, for int_rows.h, and the payload. Of schema 9 the id
--- of a payload is that of its event.
+-- Events with a raw payload, for int_rows.h, and the payload.
 -- ?1: the event before the first
 -- name: payload_ids
 SELECT take_ints(id, payload) AS taken
 FROM event WHERE id > ?1 AND payload IS NOT NULL
 
--- ?1: the event before the first
--- name: older_payload_ids
-SELECT take_ints(event, event) AS taken FROM event_raw WHERE event > ?1
-
 -- name: payloads
 SELECT id, data FROM payload ORDER BY id
-
--- name: older_payloads
-SELECT event AS id, data FROM event_raw ORDER BY event
 
 -- ?1: id
 -- name: payload_data
 SELECT data FROM payload WHERE id = ?1
-
--- ?1: id
--- name: older_payload_data
-SELECT data FROM event_raw WHERE event = ?1
 
 -- name: list_ev_tables
 SELECT name FROM sqlite_schema
@@ -222,7 +210,7 @@ WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 WITH waited AS (
 	SELECT ns, sum(sum(n)) OVER () AS n, sum(sum(n)) OVER (ORDER BY ns)
 		AS so_far
-	FROM deferral GROUP BY ns
+	FROM internal_deferral GROUP BY ns
 )
 SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,

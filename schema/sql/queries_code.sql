@@ -47,7 +47,7 @@ FROM comm c LEFT JOIN thread t ON t.id = c.thread
 LEFT JOIN process p ON p.id = t.process ORDER BY c.id
 
 -- name: code_segments
-SELECT image, off, vaddr, filesz FROM segment ORDER BY image, off
+SELECT image, off, vaddr, filesz FROM internal_segment ORDER BY image, off
 
 -- The part of a file that was mapped.
 -- name: code_mapped

@@ -36,7 +36,7 @@ SELECT printf('%s|%s|%s|%s|%s', c.align, c.offset_ns, c.drift_ppb,
 			coalesce(u.mark, 0) AS mark,
 			coalesce(u.judged, '') AS judged,
 			coalesce(u.frames, 0) AS frames, sum(u.n) AS n
-		FROM user_trust u JOIN event_type t ON t.id = u.type
+		FROM internal_user_trust u JOIN event_type t ON t.id = u.type
 		WHERE t.capture = c.id GROUP BY 1, 2, 3, 4
 		ORDER BY 1, 2, 3, 4))) AS made
 FROM capture c WHERE c.id = ?1
@@ -82,8 +82,8 @@ SELECT coalesce(r.name, '') AS rule, coalesce(r.breaks, 0) AS breaks,
 	coalesce(f.time_ns + ?2, 0) AS time, coalesce(f.cpu, -1) AS cpu,
 	coalesce(p.pid, -1) AS pid, coalesce(h.tid, -1) AS tid,
 	coalesce(c.name, '') AS comm, coalesce(f.n, 0) AS n
-FROM finding f
-JOIN rule r ON r.id = f.rule
+FROM internal_finding f
+JOIN internal_rule r ON r.id = f.rule
 LEFT JOIN thread h ON h.id = f.thread
 LEFT JOIN process p ON p.id = h.process
 LEFT JOIN last_comm c ON c.thread = f.thread

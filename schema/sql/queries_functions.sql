@@ -18,7 +18,7 @@ WHERE f.id = ?1
 SELECT name FROM inline_frame WHERE frame = ?1 ORDER BY depth
 
 -- name: fn_label
-SELECT name FROM label WHERE frame = ?1
+SELECT name FROM internal_label WHERE frame = ?1
 
 -- name: fn_wall
 -- what to add to a time of the timeline
@@ -96,6 +96,6 @@ SELECT id, parent, frame FROM stack ORDER BY id
 -- name: fn_flame_frames
 SELECT f.id, l.name, i.path
 FROM frame f
-LEFT JOIN label l ON l.frame = f.id
+LEFT JOIN internal_label l ON l.frame = f.id
 LEFT JOIN image i ON i.id = f.image
 ORDER BY f.id

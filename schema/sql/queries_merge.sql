@@ -120,24 +120,26 @@ SELECT image, machine, addr, bytes FROM jit_code ORDER BY image
 SELECT image, off, file, line FROM jit_line ORDER BY image, off
 
 -- name: merge_segments
-SELECT image, off, vaddr, filesz, flags FROM segment ORDER BY rowid
+SELECT image, off, vaddr, filesz, flags FROM internal_segment ORDER BY rowid
 
 -- name: merge_put_segment
-INSERT INTO segment VALUES(?1, ?2, ?3, ?4, ?5)
+INSERT INTO internal_segment VALUES(?1, ?2, ?3, ?4, ?5)
 
 -- name: merge_sections
-SELECT image, file, name, hash FROM image_section ORDER BY image, file, name
+SELECT image, file, name, hash FROM internal_image_section
+ORDER BY image, file, name
 
 -- name: merge_sites
-SELECT frame, kind, coalesce(target, 0) AS target, unverified FROM callsite
+SELECT frame, kind, coalesce(target, 0) AS target, unverified
+FROM internal_callsite
 ORDER BY frame
 
 -- name: merge_links
-SELECT inner, frame, link FROM callsite_link ORDER BY inner, frame
+SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 
 -- name: merge_others
-SELECT image, calls, no_call, proved, coalesce(why, '') AS why FROM other_file
-ORDER BY image
+SELECT image, calls, no_call, proved, coalesce(why, '') AS why
+FROM internal_other_file ORDER BY image
 
 -- name: merge_groups
 SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
@@ -151,12 +153,6 @@ FROM sample_group g
 SELECT take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
 	payload, raw_ns) AS taken
 FROM event WHERE id > ?1
-
--- The same of schema 9, in which the id of a payload is that of its event.
--- name: merge_take_older_events
-SELECT take_ints(e.id, time_ns, cpu, thread, comm, type, weight, kraw, uraw,
-	r.event, raw_ns) AS taken
-FROM event e LEFT JOIN event_raw r ON r.event = e.id WHERE e.id > ?1
 
 -- name: merge_losses
 SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss
@@ -187,7 +183,7 @@ SELECT event, pos, "from", "to", flags FROM branch ORDER BY rowid
 
 -- name: merge_findings
 SELECT rule, capture, time_ns, since_ns, cpu, thread, event, loss, n
-FROM finding ORDER BY id
+FROM internal_finding ORDER BY id
 
 -- name: merge_gaps
 SELECT capture, cpu, first, n, t0, t1, verdict, loss FROM cookie_gap
@@ -438,12 +434,13 @@ UPDATE cookies SET missing = missing - coalesce((SELECT sum(f.n)
 WHERE capture IN (SELECT capture FROM kin);
 CREATE TEMP TABLE refuted AS SELECT d.id, f.n FROM found f
 JOIN cookie_gap g ON g.id = f.gap
-JOIN finding d ON d.capture = g.capture AND d.cpu IS g.cpu
+JOIN internal_finding d ON d.capture = g.capture AND d.cpu IS g.cpu
 	AND d.time_ns IS g.t1 AND d.since_ns IS g.t0
-	AND d.rule = (SELECT id FROM rule WHERE name = 'uncounted');
-UPDATE finding SET n = n - (SELECT n FROM refuted r WHERE r.id = finding.id)
+	AND d.rule = (SELECT id FROM internal_rule WHERE name = 'uncounted');
+UPDATE internal_finding
+SET n = n - (SELECT n FROM refuted r WHERE r.id = internal_finding.id)
 WHERE id IN (SELECT id FROM refuted);
-DELETE FROM finding WHERE id IN (SELECT id FROM refuted) AND n <= 0;
+DELETE FROM internal_finding WHERE id IN (SELECT id FROM refuted) AND n <= 0;
 INSERT INTO cookie_gap SELECT (SELECT max(id) FROM cookie_gap)
 		+ row_number() OVER (ORDER BY g.id, r.first),
 	g.capture, g.cpu, r.first, r.n, g.t0, g.t1, g.verdict, g.loss

@@ -49,7 +49,7 @@ ORDER BY counts DESC, capture, what, cpu LIMIT 200
 -- name: page_findings
 SELECT r.name AS "Rule", r.proves AS "What must not happen",
 	count(*) AS "Findings", count(f.loss) AS "Explained by a loss"
-FROM finding f JOIN rule r ON r.id = f.rule
+FROM internal_finding f JOIN internal_rule r ON r.id = f.rule
 GROUP BY r.id ORDER BY count(*) DESC, r.id
 
 -- name: page_damage
@@ -91,4 +91,4 @@ SELECT 'losses|' || capture || '|' || coalesce(what, '') || '|'
 FROM loss
 UNION ALL
 SELECT 'findings|' || r.name, f.time_ns, f.time_ns, f.loss NOT NULL
-FROM finding f JOIN rule r ON r.id = f.rule
+FROM internal_finding f JOIN internal_rule r ON r.id = f.rule

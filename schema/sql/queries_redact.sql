@@ -30,16 +30,12 @@ WHERE c.name = ':' || t.tid
 			OR c.name GLOB 'migration/*' OR c.name = 'kthreadd'
 			OR c.name GLOB 'cpuhp/*'
 			OR c.name GLOB 'idle_inject/*'));
-DELETE FROM image_section;
+DELETE FROM internal_image_section;
 DELETE FROM jit_code WHERE image NOT IN (SELECT id FROM kept);
 
 -- name: redact_payloads
 UPDATE event SET payload = NULL WHERE payload IS NOT NULL;
 DELETE FROM payload
-
--- Of schema 9.
--- name: redact_older_payloads
-DELETE FROM event_raw
 
 -- name: redact_fields
 SELECT m.name AS "table", c.name AS "column"
@@ -62,7 +58,7 @@ WHERE path IS NOT NULL AND kind IN (SELECT id FROM word
 ORDER BY id
 
 -- name: bundle_hashes
-SELECT file, name, hash FROM image_section WHERE image = ?1
+SELECT file, name, hash FROM internal_image_section WHERE image = ?1
 
 -- name: bundle_sections
-SELECT DISTINCT image, file FROM image_section ORDER BY image, file
+SELECT DISTINCT image, file FROM internal_image_section ORDER BY image, file

@@ -47,12 +47,12 @@ SELECT f.id, coalesce(f.file, '') AS file, coalesce(f.line, 0) AS line,
 	coalesce(i.path, '') AS path, f.off
 FROM frame f
 LEFT JOIN image i ON i.id = f.image
-LEFT JOIN callsite c ON c.frame = f.id
+LEFT JOIN internal_callsite c ON c.frame = f.id
 
 -- Stacks with return addresses that follow no call, and the position of the
 -- first one.
 -- name: report_bogus
-SELECT stack, first FROM stack_check WHERE bogus
+SELECT stack, first FROM internal_stack_check WHERE bogus
 
 -- name: report_captures
 SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id

@@ -46,13 +46,14 @@ VALUES(?1, ?2, ?3, ?4, 'server', ?5)
 INSERT INTO inline_frame VALUES(?1, ?2, ?3, ?4, ?5)
 
 -- name: served_put_check
-INSERT INTO stack_check(stack, checked, bogus, first) VALUES(?1, ?2, ?2, ?3)
+INSERT INTO internal_stack_check(stack, checked, bogus, first)
+VALUES(?1, ?2, ?2, ?3)
 
 -- name: served_put_callsite
-INSERT OR IGNORE INTO callsite(frame, kind) VALUES(?1, ?2)
+INSERT OR IGNORE INTO internal_callsite(frame, kind) VALUES(?1, ?2)
 
 -- name: served_put_trust
-INSERT INTO user_trust(type, judged, n) VALUES(?1, ?2, ?3)
+INSERT INTO internal_user_trust(type, judged, n) VALUES(?1, ?2, ?3)
 
 -- name: served_put_loss
 INSERT INTO loss(capture, what, counts, type, n) VALUES(?1, ?2, ?3, NULL, ?4)
@@ -162,7 +163,7 @@ ORDER BY counts DESC, what
 -- name: served_check_findings
 SELECT f.rule, r.proves, r.view, f.breaks, f.findings, f.explained,
 	NULL AS first_ns
-FROM served_finding f LEFT JOIN rule r ON r.name = f.rule
+FROM served_finding f LEFT JOIN internal_rule r ON r.name = f.rule
 ORDER BY f.breaks DESC, f.findings DESC, f.rule
 
 -- name: served_check_damage

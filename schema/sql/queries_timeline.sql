@@ -60,9 +60,9 @@ FROM cookie_gap ORDER BY id
 -- name: timeline_findings
 SELECT f.time_ns, coalesce(f.cpu, -1) AS cpu, coalesce(f.capture, 0) AS capture,
 	coalesce(f.rule, 0) AS rule, t.tid, 1 AS n
-FROM finding f
+FROM internal_finding f
 LEFT JOIN thread t ON t.id = f.thread
 ORDER BY f.time_ns, f.id
 
 -- name: timeline_rules
-SELECT id, coalesce(name, '') AS name FROM rule ORDER BY id
+SELECT id, coalesce(name, '') AS name FROM internal_rule ORDER BY id

@@ -91,14 +91,14 @@ CREATE TABLE image(
 );
 
 -- Program headers that hold code, from the image's file.
-CREATE TABLE segment(
+CREATE TABLE internal_segment(
 	image INTEGER,
 	off INTEGER, vaddr INTEGER, filesz INTEGER, flags INTEGER
 );
 
 -- Hashes of the sections that names were read from, and of the code that the
 -- call-site check read.
-CREATE TABLE image_section(
+CREATE TABLE internal_image_section(
 	image INTEGER,
 	file TEXT,
 	name TEXT,
@@ -233,13 +233,13 @@ CREATE TABLE stack_path(
 
 -- The text of a frame in folded stacks: with ';' and control bytes replaced,
 -- followed by inlined functions, marked _[k] kernel, _[i] inlined, _[j] JIT.
-CREATE TABLE label(
+CREATE TABLE internal_label(
 	frame INTEGER PRIMARY KEY,
 	name TEXT
 );
 
 -- The instruction before a return address of a user stack: a call or not.
-CREATE TABLE callsite(
+CREATE TABLE internal_callsite(
 	frame INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'callsite'; no_call, no_code: bogus
 	target INTEGER,		-- of a direct call: vaddr; NULL: not one
@@ -248,7 +248,7 @@ CREATE TABLE callsite(
 
 -- Whether the call before a return address calls the function of the next
 -- inner frame.
-CREATE TABLE callsite_link(
+CREATE TABLE internal_callsite_link(
 	inner INTEGER,		-- frame.id
 	frame INTEGER,		-- frame.id: its caller in a stack
 	link INTEGER,		-- word 'link'
@@ -259,7 +259,7 @@ CREATE TABLE callsite_link(
 -- another length than what was mapped ('mapping'), or calls are before too few
 -- return addresses ('calls'). The call-site check does not judge by it, and its
 -- names may be wrong.
-CREATE TABLE other_file(
+CREATE TABLE internal_other_file(
 	image INTEGER PRIMARY KEY,
 	calls INTEGER,		-- distinct return addresses behind a call
 	no_call INTEGER,	-- and others
@@ -270,7 +270,7 @@ CREATE TABLE other_file(
 
 -- The result of the call-site check for user stacks in use that have a return
 -- address.
-CREATE TABLE stack_check(
+CREATE TABLE internal_stack_check(
 	stack INTEGER PRIMARY KEY,
 	checked INTEGER,	-- return addresses that could be checked
 	bogus INTEGER,		-- of them: no call returns to there
@@ -284,7 +284,7 @@ CREATE TABLE stack_check(
 -- Samples by how far their user stack can be trusted, for view trust. They are
 -- added up once, while the stacks are in memory: in SQL, a million samples with
 -- 200,000 different stacks take two seconds for each command that asks.
-CREATE TABLE user_trust(
+CREATE TABLE internal_user_trust(
 	type INTEGER,		-- event_type.id
 	mark INTEGER,		-- as in sample_group
 	judged TEXT,		-- of the stack alone: a class of view trust;
@@ -298,7 +298,7 @@ CREATE TABLE user_trust(
 -- Joined requests by how long they waited for their user stack, for the
 -- percentiles of info and check; view deferral_percentiles has exact ones, and
 -- takes three seconds for a million requests.
-CREATE TABLE deferral(
+CREATE TABLE internal_deferral(
 	type INTEGER,		-- event_type.id
 	cpu INTEGER,		-- NULL: not recorded
 	ns INTEGER,		-- at most; the longest of an event and CPU is
@@ -449,7 +449,7 @@ CREATE TABLE cookie_gap(
 );
 
 -- Rules: what must not happen in a trace.
-CREATE TABLE rule(
+CREATE TABLE internal_rule(
 	id INTEGER PRIMARY KEY,
 	name TEXT,
 	proves TEXT,
@@ -458,9 +458,9 @@ CREATE TABLE rule(
 );
 
 -- Breaches of the rules.
-CREATE TABLE finding(
+CREATE TABLE internal_finding(
 	id INTEGER PRIMARY KEY,
-	rule INTEGER,		-- rule.id
+	rule INTEGER,		-- internal_rule.id
 	capture INTEGER,
 	time_ns INTEGER, since_ns INTEGER, -- it happened in (since, time]
 	cpu INTEGER,

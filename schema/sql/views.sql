@@ -24,7 +24,7 @@ LEFT JOIN request r ON r.event = e.id
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
 LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
-LEFT JOIN stack_check q ON q.stack = u.stack;
+LEFT JOIN internal_stack_check q ON q.stack = u.stack;
 
 -- Raw payloads of events without an ev_ table.
 CREATE VIEW event_raw(event, data) AS
@@ -137,7 +137,7 @@ LEFT JOIN stack t ON t.id = k.stack;
 CREATE VIEW folded(capture, event, stack, weight, unit) AS
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
-	FROM stack_path s JOIN label l ON l.frame = s.frame
+	FROM stack_path s JOIN internal_label l ON l.frame = s.frame
 	GROUP BY s.stack
 )
 SELECT t.capture, t.name,
@@ -219,9 +219,9 @@ WITH weighed(stack, n) AS MATERIALIZED (
 )
 SELECT p.stack, p.pos, w.name, y.name, i.path, printf('0x%x', f.off),
 	coalesce(g.n, 0), c.unverified
-FROM stack_check k
+FROM internal_stack_check k
 JOIN stack_path p ON p.stack = k.stack AND p.pos >= k.first
-JOIN callsite c ON c.frame = p.frame
+JOIN internal_callsite c ON c.frame = p.frame
 JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 	AND w.name IN ('no_call', 'no_code')
 JOIN frame f ON f.id = p.frame
@@ -233,12 +233,12 @@ WHERE k.bogus;
 -- User stacks that are not judged, because the evidence is not complete or not
 -- verified: why 'mappings' (an address is not mapped, but not all mappings of
 -- the process are known), 'file' (image's file is not the one that ran; see
--- other_file). samples: samples with the stack.
+-- internal_other_file). samples: samples with the stack.
 CREATE VIEW not_judged(stack, why, image, samples) AS
 WITH doubtful(frame, why, image) AS MATERIALIZED (
 	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
 	FROM frame WHERE flags & 128
-	OR image IN (SELECT image FROM other_file)
+	OR image IN (SELECT image FROM internal_other_file)
 ), doubted(stack, why, image) AS MATERIALIZED (
 	SELECT DISTINCT p.stack, f.why, f.image
 	-- most captures have no such frame: then no stack is read
@@ -289,20 +289,20 @@ WITH weighed(stack, n) AS MATERIALIZED (
 	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
 ), leading(frame, image) AS MATERIALIZED (
 	SELECT id, image FROM frame
-	WHERE image IN (SELECT image FROM stack_check WHERE bogus)
+	WHERE image IN (SELECT image FROM internal_stack_check WHERE bogus)
 ), passed(stack, image) AS MATERIALIZED (
 	SELECT DISTINCT p.stack, f.image
 	-- most captures have no such image: then no stack is read
 	FROM (SELECT 1 FROM leading LIMIT 1)
 	CROSS JOIN stack_path p CROSS JOIN leading f ON f.frame = p.frame
-	CROSS JOIN stack_check k ON k.stack = p.stack
+	CROSS JOIN internal_stack_check k ON k.stack = p.stack
 	CROSS JOIN stack s ON s.id = k.stack
 	WHERE p.pos < coalesce(k.first, s.depth - 1)
 )
 SELECT i.path, sum(w.n), sum(CASE WHEN k.image = p.image THEN w.n ELSE 0 END),
 	i.build_id IS NULL
 FROM passed p
-JOIN stack_check k ON k.stack = p.stack
+JOIN internal_stack_check k ON k.stack = p.stack
 JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
@@ -340,7 +340,7 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	FROM capture
 ), asked(capture) AS MATERIALIZED (
 	-- captures with a user stack, or a request for one
-	SELECT DISTINCT t.capture FROM user_trust b
+	SELECT DISTINCT t.capture FROM internal_user_trust b
 	JOIN event_type t ON t.id = b.type AND (t.has_chain OR t.defer)
 	WHERE b.judged IS NOT NULL OR b.mark < 0
 ), silent(type, always) AS MATERIALIZED (
@@ -366,7 +366,7 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		WHEN b.judged = 'whole' AND b.frames = r.most
 			AND NOT coalesce(t.defer, 0) THEN 'cut (full)'
 		ELSE b.judged END, b.n
-	FROM user_trust b
+	FROM internal_user_trust b
 	JOIN event_type t ON t.id = b.type
 	JOIN recorder r ON r.capture = t.capture
 	LEFT JOIN silent x ON x.type = b.type
@@ -522,13 +522,13 @@ AND EXISTS (SELECT 1 FROM image o WHERE o.kind = i.kind
 	AND o.build_id = i.build_id AND o.path <> i.path);
 
 -- Breaches of the rules, with text. loss: the id of the loss that explains the
--- breach. Each rule has a view of its own: see table `rule`.
+-- breach. Each rule has a view of its own: see table `internal_rule`.
 CREATE VIEW findings(id, rule, capture, time_ns, since_ns, cpu, pid, tid, comm,
 	event, loss, n) AS
 SELECT f.id, r.name, f.capture, f.time_ns, f.since_ns, f.cpu, p.pid, t.tid,
 	c.name, f.event, f.loss, f.n
-FROM finding f
-JOIN rule r ON r.id = f.rule
+FROM internal_finding f
+JOIN internal_rule r ON r.id = f.rule
 LEFT JOIN thread t ON t.id = f.thread
 LEFT JOIN process p ON p.id = t.process
 LEFT JOIN last_comm c ON c.thread = f.thread;
@@ -558,7 +558,7 @@ SELECT 'loss', what, id, capture, t1, coalesce(n || ' records', 'unknown')
 FROM loss WHERE counts OR what IN ('overwritten', 'damage')
 UNION ALL
 SELECT 'finding', r.name, f.id, f.capture, f.time_ns, r.proves
-FROM finding f JOIN rule r ON r.id = f.rule
+FROM internal_finding f JOIN internal_rule r ON r.id = f.rule
 WHERE r.breaks
 UNION ALL
 SELECT 'ordering', what, id, capture, time_ns,

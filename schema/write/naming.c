@@ -394,7 +394,7 @@ static int naming_put_segments(struct store *db, uint32_t image,
 			       struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(
-		db, "INSERT INTO segment VALUES(?1,?2,?3,?4,?5)", err);
+		db, "INSERT INTO internal_segment VALUES(?1,?2,?3,?4,?5)", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; !rc && i < n; i++) {

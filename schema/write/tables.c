@@ -33,13 +33,13 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_JIT_CODE] = { "jit_code", NULL, 4, true, PAGES_NONE },
 	[T_JIT_LINE] = { "jit_line", NULL, 4, false, PAGES_NONE },
 	[T_GROUP] = { "sample_group", NULL, 8, false, PAGES_ROWID },
-	[T_FINDING] = { "finding",
+	[T_FINDING] = { "internal_finding",
 			"rule,capture,time_ns,since_ns,cpu,thread,event,loss,n",
 			9, false, PAGES_NONE },
 	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
 		    false, PAGES_NONE },
 	[T_COUNTER] = { "cookie_cpu", NULL, 10, false, PAGES_NONE },
-	[T_STACK_CHECK] = { "stack_check", NULL, 7, true, PAGES_NONE },
+	[T_STACK_CHECK] = { "internal_stack_check", NULL, 7, true, PAGES_NONE },
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };
 

@@ -68,14 +68,6 @@ struct views_kind {
 		       struct err *err);
 };
 
-/* Returns true for the name of what a database of SCHEMA_OLDEST does not have.
- */
-static bool views_is_newer(const char *name)
-{
-	return !strncmp(name, "payload(", 8) ||
-	       !strncmp(name, "event_raw(", 10);
-}
-
 static int views_check_kind(struct store *db, const struct views_kind *k,
 			    struct err *err)
 {
@@ -86,8 +78,7 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
 		const char *end = views_end(s);
 		size_t len = (size_t)(end - s);
 
-		if (!strncmp(s, k->head, strlen(k->head)) &&
-		    !(db->older && views_is_newer(s + strlen(k->head)))) {
+		if (!strncmp(s, k->head, strlen(k->head))) {
 			int same = views_ask(db, st, k->head, s, len, err);
 
 			rc = same < 0 ? -1
@@ -100,7 +91,7 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
 	return rc;
 }
 
-/* A table of another text may be older or have more columns. */
+/* A table of another text may have more columns. */
 static int views_check_table(struct store *db, const char *s, size_t len,
 			     struct err *err)
 {
@@ -132,8 +123,8 @@ static int views_hide(struct store *db, const char *sql, size_t len,
 }
 
 /* A view in place of a table may have rows without end, and a generated column
- * may compute anything. A view that is not ours is of an older program, or says
- * something else than its name. */
+ * may compute anything. A view that is not ours may say something else than its
+ * name. */
 int views_check(struct store *db, struct err *err)
 {
 	static const struct views_kind kinds[] = {
@@ -141,12 +132,10 @@ int views_check(struct store *db, struct err *err)
 		{ create_view, "views", "same_view", views_hide },
 		{ create_view, "compat", "same_view", views_hide },
 	};
-	static const char raw[] = "CREATE TABLE event_raw(";
 
 	/* what guard_reading() sets too: a change of it drops temporary views
 	 */
-	if (db_exec(db, "PRAGMA temp_store=FILE", err) ||
-	    (db->older && views_check_table(db, raw, strlen(raw), err)))
+	if (db_exec(db, "PRAGMA temp_store=FILE", err))
 		return -1;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (views_check_kind(db, &kinds[i], err))

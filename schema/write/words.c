@@ -26,8 +26,8 @@ static const char *image_kind_name(unsigned int k)
 /* Fills the table rule. */
 static int words_rules(struct store *db, struct err *err)
 {
-	sqlite3_stmt *st =
-		db_prepare(db, "INSERT INTO rule VALUES(?1,?2,?3,?4,?5)", err);
+	sqlite3_stmt *st = db_prepare(
+		db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4,?5)", err);
 	int rc = st ? 0 : -1;
 
 	for (int i = 0; !rc && rules[i].name; i++) {

@@ -88,9 +88,9 @@ TAKE_AWAY = """
 UPDATE frame SET symbol = NULL, symoff = NULL, vaddr = NULL, file = NULL,
 	line = NULL;
 UPDATE image SET file = NULL, status = NULL;
-DELETE FROM symbol; DELETE FROM inline_frame; DELETE FROM segment;
-DELETE FROM image_section; DELETE FROM label; DELETE FROM callsite;
-DELETE FROM callsite_link; DELETE FROM stack_check;
+DELETE FROM symbol; DELETE FROM inline_frame; DELETE FROM internal_segment;
+DELETE FROM internal_image_section; DELETE FROM internal_label; DELETE FROM internal_callsite;
+DELETE FROM internal_callsite_link; DELETE FROM internal_stack_check;
 VACUUM;
 """
 

@@ -39,7 +39,7 @@ COLUMNS = [
      "clock", "note"),
     ("comm", "name", "label"), ("event_type", "name", "unit"),
     ("image", "path", "file", "status"), ("symbol", "name", "raw_name"),
-    ("label", "name"), ("frame", "file"), ("inline_frame", "name", "file"),
+    ("internal_label", "name"), ("frame", "file"), ("inline_frame", "name", "file"),
     ("jit_line", "file"), ("loss", "what"),
     ("damage", "kind", "what", "detail"),
 ]

@@ -79,7 +79,7 @@ def check_summary(b):
                 "'refused'), (SELECT count(*) FROM samples WHERE verdict = "
                 "'chain_lost'), (SELECT count(*) FROM samples WHERE verdict "
                 "= 'pending_end'), (SELECT sum(n) FROM loss WHERE counts), "
-                "(SELECT count(*) FROM finding)")
+                "(SELECT count(*) FROM internal_finding)")
     ok([int(number(f)) for f, _ in facts] == list(want),
        "the_first_numbers_are_those_of_the_database", facts, want)
     said = audit(db)

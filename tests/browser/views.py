@@ -394,7 +394,7 @@ def check_tables(b, db):
     ok(figures(table(b, "losses"), 1, 2, 3) ==
        sorted([w, str(c), n] for w, c, n in want) and want,
        "and_the_table_of_losses", table(b, "losses"), want)
-    want = ask(db, "SELECT r.name, count(*) FROM finding f JOIN rule r ON "
+    want = ask(db, "SELECT r.name, count(*) FROM internal_finding f JOIN internal_rule r ON "
                "r.id = f.rule WHERE f.time_ns IS NULL OR (f.time_ns >= ? AND "
                "f.time_ns < ?) GROUP BY 1", lo, hi)
     ok(figures(table(b, "findings"), 0, 2) == sorted(map(list, want)),

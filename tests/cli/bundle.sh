@@ -66,7 +66,7 @@ db = sqlite3.connect(sys.argv[1])
 work = sys.argv[2]
 image, = db.execute("SELECT id FROM image WHERE build_id IS NOT NULL"
                     " AND path LIKE '/%' LIMIT 1").fetchone()
-db.executemany("INSERT OR REPLACE INTO image_section VALUES(?, ?, ?, 1)", [
+db.executemany("INSERT OR REPLACE INTO internal_image_section VALUES(?, ?, ?, 1)", [
     (image, "/usr/lib/debug/../../.." + work + "/secret", ".symtab"),
     (image, work + "/debug/../secret", ".symtab"),
     (image, work + "/debug/elf.debug", ".symtab"),

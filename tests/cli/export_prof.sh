@@ -137,7 +137,7 @@ sqlite3 "$work/bad.db" "
 	UPDATE image SET start = -4096, len = -1 WHERE id % 2 = 0;
 	UPDATE image SET kind = id % 20;
 	UPDATE mapping SET pgoff = -1 WHERE id % 2 = 0;
-	INSERT INTO segment VALUES(1, -1, -1, -1, 5), (2, 0, 1 << 62, 1 << 62, 5),
+	INSERT INTO internal_segment VALUES(1, -1, -1, -1, 5), (2, 0, 1 << 62, 1 << 62, 5),
 		(99999999, 0, 0, 1, 5), (3, 7, 4096, 1 << 40, 5);
 	INSERT INTO loss(capture, what, counts, cpu, t0, t1, n) VALUES
 		(99, 'a' || char(10) || '\"', 1, 1 << 40, 9, 3, -4),

@@ -39,7 +39,7 @@ else
 fi
 
 # info and check round up by less than a 32nd, but not the longest
-"$B" ingest -q -o a.db a.data && "$B" query --format csv a.db 'SELECT cpu, sum(n), max(ns) FROM deferral GROUP BY 1' |
+"$B" ingest -q -o a.db a.data && "$B" query --format csv a.db 'SELECT cpu, sum(n), max(ns) FROM internal_deferral GROUP BY 1' |
 	sed 1d | tr -d '\r' >out
 printf '%s\n' 0,200,200 2,1,7 | cmp -s - out && "$B" info --json a.db >i.json && "$B" check --json a.db >c.json
 if python3 - >err 2>&1 <<'END'
@@ -66,7 +66,7 @@ fi
 # of two databases they are those of both
 sed 's/ time=/ time=9/' a.txt >b.txt
 "$M" b.txt b.data && "$B" ingest -q -o b.db b.data && "$B" merge -q -o ab.db a.db b.db && "$B" query --format csv ab.db \
-	'SELECT cpu, sum(n), max(ns) FROM deferral GROUP BY 1' | sed 1d | tr -d '\r' >out
+	'SELECT cpu, sum(n), max(ns) FROM internal_deferral GROUP BY 1' | sed 1d | tr -d '\r' >out
 if printf '%s\n' 0,400,200 2,2,7 | cmp -s - out
 then echo "ok merged_databases_add_them_up"
 else

@@ -44,7 +44,7 @@ ADD = {
     "ordering": "SELECT x.bytes, what, time_ns, by_ns, cpu, n, off, detail FROM ordering JOIN capture x ON x.id = capture",
     "damage": "SELECT x.bytes, kind, what, off, len, n, detail FROM damage JOIN capture x ON x.id = capture",
     "finding": """SELECT f.rule, x.bytes, f.time_ns, f.since_ns, f.cpu, h.tid, e.time_ns, l.what, l.t0, f.n
-        FROM finding f JOIN capture x ON x.id = f.capture LEFT JOIN thread h ON h.id = f.thread
+        FROM internal_finding f JOIN capture x ON x.id = f.capture LEFT JOIN thread h ON h.id = f.thread
         LEFT JOIN event e ON e.id = f.event LEFT JOIN loss l ON l.id = f.loss""",
     "cookies": "SELECT x.bytes, layout, reason, no_chain, no_sample, missing FROM cookies JOIN capture x ON x.id = capture",
     "cookie_cpu": """SELECT x.bytes, y.cpu, first, last, seen, missing, gaps, late, elsewhere, wraps FROM cookie_cpu y
@@ -70,13 +70,13 @@ ONCE = {
     "named": "SELECT kind, path, hex(build_id), file FROM image WHERE build_id IS NOT NULL AND status = 'named'",
     "symbol": "SELECT i.path, y.start, y.size, y.name, y.raw_name, y.how FROM symbol y JOIN image i ON i.id = y.image",
     "raw_chain": "SELECT hex(r.addrs), r.ended, r.caller, hex(s.hash) FROM raw_chain r LEFT JOIN stack s ON s.id = r.stack",
-    "label": """SELECT i.path, f.off, l.name FROM label l JOIN frame f ON f.id = l.frame JOIN image i ON i.id = f.image""",
-    "stack_check": """SELECT hex(s.hash), k.checked, k.bogus, k.first, i.path, k.gaps, k.caller FROM stack_check k
+    "label": """SELECT i.path, f.off, l.name FROM internal_label l JOIN frame f ON f.id = l.frame JOIN image i ON i.id = f.image""",
+    "stack_check": """SELECT hex(s.hash), k.checked, k.bogus, k.first, i.path, k.gaps, k.caller FROM internal_stack_check k
         JOIN stack s ON s.id = k.stack LEFT JOIN image i ON i.id = k.image""",
-    "callsite": """SELECT i.path, f.off, c.kind, c.target, c.unverified FROM callsite c JOIN frame f ON f.id = c.frame
+    "callsite": """SELECT i.path, f.off, c.kind, c.target, c.unverified FROM internal_callsite c JOIN frame f ON f.id = c.frame
         JOIN image i ON i.id = f.image""",
-    "segment": "SELECT i.path, s.off, s.vaddr, s.filesz, s.flags FROM segment s JOIN image i ON i.id = s.image",
-    "section": "SELECT i.path, s.file, s.name, s.hash FROM image_section s JOIN image i ON i.id = s.image",
+    "segment": "SELECT i.path, s.off, s.vaddr, s.filesz, s.flags FROM internal_segment s JOIN image i ON i.id = s.image",
+    "section": "SELECT i.path, s.file, s.name, s.hash FROM internal_image_section s JOIN image i ON i.id = s.image",
     "jit_code": "SELECT i.path, j.machine, j.addr, hex(j.bytes) FROM jit_code j JOIN image i ON i.id = j.image",
     "jit_line": "SELECT i.path, j.off, j.file, j.line FROM jit_line j JOIN image i ON i.id = j.image",
     "kernel": """SELECT m.start, m."end", m.pgoff, i.path, m.prot, m.t0, m.t1 FROM mapping m
@@ -101,9 +101,9 @@ CUT = {
     "trust": "SELECT event, class, sum(samples), fix FROM trust GROUP BY event, class",
     "folded": "SELECT event, stack, sum(weight) FROM folded GROUP BY event, stack",
     "stacks": "SELECT hex(hash), depth FROM stack WHERE hash NOT NULL",
-    "checks": """SELECT hex(s.hash), k.checked, k.bogus, k.first, k.gaps, k.caller FROM stack_check k
+    "checks": """SELECT hex(s.hash), k.checked, k.bogus, k.first, k.gaps, k.caller FROM internal_stack_check k
         JOIN stack s ON s.id = k.stack""",
-    "findings": "SELECT rule, time_ns, cpu, n FROM finding",
+    "findings": "SELECT rule, time_ns, cpu, n FROM internal_finding",
     "gaps": "SELECT cpu, first, n, verdict FROM cookie_gap",
     "cookies": "SELECT layout, sum(no_chain), sum(no_sample), sum(missing) FROM cookies GROUP BY layout",
 }

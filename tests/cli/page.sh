@@ -142,7 +142,7 @@ csv() {
 	"$B" query --format csv "$db" "$1" | sed 1d | tr -d '\r"'
 }
 want=$(csv "SELECT count(DISTINCT coalesce(f.symbol, -f.image) || w.name)
-	FROM callsite c JOIN frame f ON f.id = c.frame
+	FROM internal_callsite c JOIN frame f ON f.id = c.frame
 	JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 	WHERE w.name IN ('no_call', 'no_code')")
 [ "$want" -gt 0 ] && [ "$(page "$work/page.html" bogus)" = "$want" ] &&

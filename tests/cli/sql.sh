@@ -258,11 +258,11 @@ then
 	is "at() inside of at() is hidden behind ours" \
 		"$(q fp "SELECT count(*) FROM at(5)")" \
 		"$(q bad "SELECT count(*) FROM at(5)")"
-	bad "DROP TABLE label; CREATE VIEW label AS SELECT id AS frame,
+	bad "DROP TABLE internal_label; CREATE VIEW internal_label AS SELECT id AS frame,
 			name FROM flame"
 	refuses "flame() inside of flame()" "is no table" \
 		"SELECT * FROM flame"
-	bad "UPDATE label SET name = x'ff3bfe3b3b'; UPDATE frame SET image = -1"
+	bad "UPDATE internal_label SET name = x'ff3bfe3b3b'; UPDATE frame SET image = -1"
 	is "labels that are no text" 1 "$(q bad "SELECT count(*) > 5 FROM flame")"
 fi
 is "at() wants a time" 1 "$(q fp "SELECT * FROM at" | wc -l | sed 's/0/1/')"

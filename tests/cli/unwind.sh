@@ -60,7 +60,7 @@ unwound() {
 	is and_have_no_bogus_frame 0 "$w/d.db" \
 		'SELECT count(*) FROM bogus_frames'
 	is and_none_is_checked_for_it 0 "$w/d.db" \
-		'SELECT count(*) FROM callsite'
+		'SELECT count(*) FROM internal_callsite'
 }
 
 # missing SYMFS CAPTURE NUMBER: callers that are missing are counted

@@ -233,7 +233,7 @@ ACCUSED = (
     ("counters", "SELECT count(*) FROM cookie_gap WHERE verdict = %s"
      % WORD % ("gap", "uncounted")),
     ("drops", "SELECT count(*) FROM loss WHERE counts = 1"),
-    ("findings", "SELECT count(*) FROM finding f JOIN rule r ON r.id = f.rule"
+    ("findings", "SELECT count(*) FROM internal_finding f JOIN internal_rule r ON r.id = f.rule"
      " WHERE r.breaks"),
 )
 

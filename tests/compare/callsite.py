@@ -264,7 +264,7 @@ def one(name, folder):
     if r.returncode:
         common.ok(False, name + "_is_read", [r.stderr.decode()])
         return
-    if common.query(db, """SELECT count(*) FROM callsite c
+    if common.query(db, """SELECT count(*) FROM internal_callsite c
             JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
             WHERE w.name IN ('direct', 'indirect', 'no_call')""")[0][0]:
         compare(name, data, db, "" if name == "cc1" else symfs)

@@ -205,7 +205,7 @@ def ask_findings(runs, samples):
     for r in runs:
         for rule, loss in query(r.path, """
                 SELECT f.rule, f.loss FROM findings f
-                JOIN rule r ON r.name = f.rule WHERE r.breaks"""):
+                JOIN internal_rule r ON r.name = f.rule WHERE r.breaks"""):
             out[r.host, rule][0] += 1
             out[r.host, rule][1] += loss is None
     return [[*k, *n] for k, n in sorted(

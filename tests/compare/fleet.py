@@ -117,7 +117,7 @@ def check_marks(name, db, got, ids):
             LEFT JOIN comm c ON c.id = g.comm
             LEFT JOIN stack k ON k.id = g.kernel
             LEFT JOIN stack u ON u.id = g.user
-            LEFT JOIN stack_check b ON b.stack = g.user"""):
+            LEFT JOIN internal_stack_check b ON b.stack = g.user"""):
         word = ("fabricated" if bogus and not mark else
                 "" if not mark else "after exec" if mark == 2 else
                 "missing: " + verdicts[-mark] if mark < 0 else words[mark - 100])

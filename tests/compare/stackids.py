@@ -30,7 +30,7 @@ def bogus_lists(db):
     for stack, hash_, depth in query(db, """
             SELECT s.id, s.hash, (SELECT max(pos) + 1 FROM stack_path p
                                   WHERE p.stack = s.id)
-            FROM stack s JOIN stack_check k ON k.stack = s.id AND k.bogus
+            FROM stack s JOIN internal_stack_check k ON k.stack = s.id AND k.bogus
             WHERE s.hash NOT NULL AND EXISTS (SELECT 1 FROM raw_chain r
                 WHERE r.stack = s.id AND r.ended IS NULL)"""):
         out[stack] = (hash_, bytearray(depth))

@@ -34,7 +34,7 @@ TABLES = {
     "stack": "id, parent, frame, depth", "raw_chain": "*", "word": "*",
     "loss": "id, capture, what, counts, cpu, type, t0, t1, n",
     "request": "*", "chain": "*", "cookies": "*", "cookie_cpu": "*",
-    "cookie_gap": "*", "rule": "*", "finding": "*",
+    "cookie_gap": "*", "internal_rule": "*", "internal_finding": "*",
 }
 
 

@@ -99,7 +99,7 @@ static int check_counts(struct store *db, const struct result *got,
 		const char *sql;
 		size_t n;
 	} ask[] = {
-		{ "SELECT count(*) FROM finding", got->n_finding },
+		{ "SELECT count(*) FROM internal_finding", got->n_finding },
 		{ "SELECT count(*) FROM cookie_gap", got->n_gap },
 		{ "SELECT count(*) FROM cookie_cpu", got->n_counter },
 		{ "SELECT count(*) FROM cookies", got->n_session },

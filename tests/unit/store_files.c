@@ -135,7 +135,7 @@ START_TEST(reading_is_only_reading)
 		"ATTACH 'y.db' AS y",
 		"VACUUM INTO 'y.db'",
 		"PRAGMA journal_mode=WAL",
-		"PRAGMA user_version=11",
+		"PRAGMA user_version=12",
 		"INSERT INTO meta VALUES(0, 'a', 'b')",
 		"BEGIN",
 		"SELECT load_extension('x')",
@@ -163,7 +163,7 @@ START_TEST(reading_is_only_reading)
 	}
 	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
 		       "6\n");
-	mkstore_expect("PRAGMA user_version", "10\n");
+	mkstore_expect("PRAGMA user_version", "11\n");
 	mkstore_expect("SELECT name FROM pragma_table_info('word')",
 		       "kind\nid\nname\n");
 	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -199,11 +199,11 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x0b", 4);
+	store_files_patch(60, "\0\0\0\x0c", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 11, this "
-				     "program knows up to 10; use a newer "
+				     "made by schema 12, this "
+				     "program knows up to 11; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
@@ -217,7 +217,7 @@ START_TEST(naming_again_keeps_what_is_there)
 	open_store(false, false);
 	mkstore_fill("app");
 	mkstore_finish();
-	mkstore_expect("SELECT DISTINCT name FROM label ORDER BY 1",
+	mkstore_expect("SELECT DISTINCT name FROM internal_label ORDER BY 1",
 		       "[app]\n[kernel.kallsyms]_[k]\n");
 	store_close(run.db);
 	for (int i = 0; i < 2; i++) {
@@ -227,8 +227,9 @@ START_TEST(naming_again_keeps_what_is_there)
 		ok(store_finish(run.db, run.lg, &err));
 		mkstore_expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
 		mkstore_expect("SELECT count(*) FROM inline_frame", "2\n");
-		mkstore_expect("SELECT name FROM label WHERE frame = 2",
-			       "loop;small_[i];tiny_[i]\n");
+		mkstore_expect(
+			"SELECT name FROM internal_label WHERE frame = 2",
+			"loop;small_[i];tiny_[i]\n");
 		store_close(run.db);
 		run.db = NULL;
 	}
@@ -280,15 +281,16 @@ START_TEST(what_is_there_already_is_not_written_again)
 	store_close(run.db);
 	ck_assert_int_gt(store_files_name_and_check(CALLSITE_DIRECT), 6);
 	ck_assert_int_eq(store_files_name_and_check(CALLSITE_DIRECT), 0);
-	store_files_expect("SELECT frame, kind, target FROM callsite",
+	store_files_expect("SELECT frame, kind, target FROM internal_callsite",
 			   "1|1|4096\n2|5|\n");
 	/* one row differs: its table is written, the others are not */
 	ck_assert_int_eq(store_files_name_and_check(CALLSITE_INDIRECT), 4);
-	store_files_expect("SELECT frame, kind, target FROM callsite",
+	store_files_expect("SELECT frame, kind, target FROM internal_callsite",
 			   "1|2|4096\n2|5|\n");
-	store_files_expect("SELECT stack, checked, first FROM stack_check",
-			   "1|4|2\n2|1|\n");
-	store_files_expect("SELECT inner, frame FROM callsite_link",
+	store_files_expect(
+		"SELECT stack, checked, first FROM internal_stack_check",
+		"1|4|2\n2|1|\n");
+	store_files_expect("SELECT inner, frame FROM internal_callsite_link",
 			   "1|2\n2|1\n");
 }
 END_TEST
