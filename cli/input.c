@@ -17,6 +17,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 static const char *input;
 /* enum server_detail; -1: the command cannot read a server */
@@ -86,25 +87,34 @@ static void input_strip_suffix(char *name, const char *ending)
 		name[n - len] = 0;
 }
 
-const char *input_database_name(const char *path, bool beside, char *buf,
-				size_t size)
+bool input_can_make(const char *name)
+{
+	char dir[PATH_MAX];
+	size_t n = (size_t)(path_base(name) - name);
+
+	if (n >= sizeof(dir))
+		return false;
+	memcpy(dir, name, n);
+	dir[n] = '\0';
+	return !access(n ? dir : ".", W_OK);
+}
+
+const char *input_database_name(const char *path, char *buf, size_t size)
 {
 	size_t len = strlen(path);
-	size_t start;
-	size_t dir;
+	size_t dir = len;
 
 	snprintf(buf, size, "backstitch.db");
 	if (!strcmp(path, "-"))
 		return buf;
 	while (len > 1 && path[len - 1] == '/')
 		len--;
-	for (start = len; start && path[start - 1] != '/'; start--)
+	for (dir = len; dir && path[dir - 1] != '/'; dir--)
 		;
-	dir = beside ? start : 0;
-	if (dir + len - start > size - 4)
+	if (len > size - 4)
 		return buf;
-	memcpy(buf, path + start - dir, dir + len - start);
-	buf[dir + len - start] = 0;
+	memcpy(buf, path, len);
+	buf[len] = 0;
 	input_strip_suffix(buf + dir, ".gz");
 	input_strip_suffix(buf + dir, ".zst");
 	input_strip_suffix(buf + dir, ".data");
@@ -115,6 +125,8 @@ const char *input_database_name(const char *path, bool beside, char *buf,
 	}
 	len = strlen(buf);
 	memcpy(buf + len, ".db", 4);
+	if (dir && !input_can_make(buf) && access(buf, F_OK))
+		memmove(buf, buf + dir, len + 4 - dir);
 	return buf;
 }
 

@@ -27,10 +27,12 @@ bool input_is_server(const char *path);
  * the databases in the current folder, which is told on stderr. Returns NULL
  * and *err if there is neither, or more than one argument. */
 const char *input_path(int argc, char **argv, struct err *err);
-/* Writes the name of a capture's database to buf and returns it: "perf.db" for
- * "dir/perf.data.zst", or, beside it, "dir/perf.db". */
-const char *input_database_name(const char *path, bool beside, char *buf,
-				size_t size);
+/* Returns whether files can be made in the folder of `name`. */
+bool input_can_make(const char *name);
+/* Writes the name of a capture's database to buf and returns it: "dir/perf.db"
+ * for "dir/perf.data.zst", but "perf.db" if it is not there and nothing can be
+ * made in dir. */
+const char *input_database_name(const char *path, char *buf, size_t size);
 /* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
  * '-o perf.data' is an easy mistake. */
 int input_apart(const char *in, const char *out, struct err *err);

@@ -1,4 +1,5 @@
 /* ingest.c - the command that makes a database from captures. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,15 +11,13 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-#define NAME_MAX_LEN 255
-
 static const char *output;
 static bool force, strict, quiet, json;
 
 static const struct opt opts[] = {
 	OPT_STRING('o', "output", "DB", &output,
 		   "the database to make (default: the capture's name with "
-		   ".db, in the current folder)"),
+		   ".db, beside it)"),
 	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_FLAG(0, "json", &json,
@@ -84,7 +83,7 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 
 static int ingest_run(int argc, char **argv, struct err *err)
 {
-	char buf[NAME_MAX_LEN + 1];
+	char buf[PATH_MAX];
 	const char *out = output;
 	struct store *db;
 	bool damaged = false;
@@ -94,7 +93,7 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			       "which capture? 'perf.data' is what perf "
 			       "record makes, '-' is standard input");
 	if (!out)
-		out = input_database_name(argv[0], false, buf, sizeof(buf));
+		out = input_database_name(argv[0], buf, sizeof(buf));
 	if (!*out || !strcmp(out, "-"))
 		return err_set(err, ERR_USAGE,
 			       "a database is a file; -o needs its name");

@@ -143,20 +143,8 @@ fail:
 	return -1;
 }
 
-static bool look_can_write(const char *out)
-{
-	char dir[PATH_MAX];
-	size_t n = (size_t)(path_base(out) - out);
-
-	if (n >= sizeof(dir))
-		return true;
-	memcpy(dir, out, n);
-	dir[n] = '\0';
-	return !access(n ? dir : ".", W_OK);
-}
-
-/* Returns the database of the captures: an old one, a new one beside them, or a
- * temporary one where nothing can be written; out becomes "" then. */
+/* Returns the database of the captures: an old one, a new one, or a temporary
+ * one where nothing can be written; out becomes "" then. */
 static struct store *look_database(int argc, char **argv, char *out,
 				   int *status, struct err *err)
 {
@@ -173,7 +161,7 @@ static struct store *look_database(int argc, char **argv, char *out,
 		fprintf(stderr, "reading %s\n", out);
 		return db;
 	}
-	if (!look_can_write(out)) {
+	if (!input_can_make(out)) {
 		fprintf(stderr, "%s: cannot be written, and is not kept\n",
 			out);
 		*out = '\0';
@@ -329,7 +317,7 @@ static int look_run(int argc, char **argv, struct err *err)
 		snprintf(out, sizeof(out), "%s", argv[0]);
 		db = store_open(out, false, err);
 	} else {
-		input_database_name(argv[0], true, out, sizeof(out));
+		input_database_name(argv[0], out, sizeof(out));
 		db = look_database(argc, argv, out, &status, err);
 	}
 	if (!db)
@@ -337,11 +325,11 @@ static int look_run(int argc, char **argv, struct err *err)
 	if (!open_page)
 		rc = look_print(db, *out ? out : argv[0], argv[0], err);
 	else
-		rc = look_open(db, argv[0],
-			       *out ? out
-				    : input_database_name(argv[0], false, out,
-							  sizeof(out)),
-			       err);
+		rc = look_open(
+			db, argv[0],
+			*out ? out
+			     : input_database_name(argv[0], out, sizeof(out)),
+			err);
 	store_close(db);
 	return rc ? -1 : status;
 }

@@ -243,6 +243,22 @@ truth which_has_nothing_new nothing_left ro
 (cd ro && as_nobody "$B" info perf.data) >out 2>err
 check looking_needs_no_writing 0 $? cpu-clock
 
+# Both ways to a database make it in the same place, and say where.
+mkdir apart rw
+cp perf.data apart
+"$B" ingest --no-symbols apart/perf.data >out 2>err
+check a_database_stands_beside_its_capture 0 $? "apart/perf.db: "
+was=$(stat -c %i apart/perf.db)
+"$B" apart/perf.data >out 2>err
+check where_a_look_finds_it 0 $? "reading apart/perf.db"
+truth and_does_not_make_another \
+	[ "$was" = "$(stat -c %i apart/perf.db)" ]
+(cd rw && as_owner "$B" ingest --no-symbols ../ro/perf.data) >out 2>err
+check or_in_the_current_folder 0 $? "perf.db: "
+truth if_nothing_can_be_written_beside_it [ -s rw/perf.db ]
+(cd rw && as_owner "$B" ../ro/perf.data) >out 2>err
+check where_a_look_finds_it_too 0 $? "reading perf.db"
+
 # A bundle is made beside its place first: what cannot be written is named, and
 # not the temporary file.
 mkdir shut sealed

@@ -16,7 +16,8 @@ chmod +x "$dir/bin/xdg-open"
 # a paged line is marked: such a screen does not scroll off
 export PATH="$dir/bin:$PATH" HOME="$dir" BACKSTITCH_PAGER='sed s/^/P:/'
 # no program of this machine is looked into
-S=--symfs=$dir/none
+echo "ffffffffffe00000 T none" >"$dir/kallsyms"
+S="--symfs=$dir/none --kallsyms=$dir/kallsyms"
 cd "$dir" || exit 2
 bad=
 n=0
