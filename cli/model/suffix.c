@@ -35,9 +35,10 @@ static const struct {
 
 /* Returns how many bytes at s are to be left out, where `out` is what is kept
  * of the name so far, of n bytes. */
-static size_t suffix_middle(const char *s, const char *out, size_t n)
+static size_t suffix_middle(const char *s, const char *out, size_t n,
+			    bool numbers)
 {
-	size_t len = strspn(s, digits);
+	size_t len = numbers ? strspn(s, digits) : 0;
 
 	for (size_t i = 0; len && i < sizeof(numbered) / sizeof(*numbered);
 	     i++) {
@@ -97,13 +98,13 @@ static size_t suffix_end(const char *name, size_t n)
 	return dot > 1 && suffix_is_word(name + dot, end - dot) ? dot - 1 : n;
 }
 
-void suffix_fold(char *name)
+static void suffix_remove(char *name, bool numbers)
 {
 	size_t n = 0;
 	size_t shorter;
 
 	for (const char *s = name; *s;) {
-		size_t skip = suffix_middle(s, name, n);
+		size_t skip = suffix_middle(s, name, n, numbers);
 
 		if (skip)
 			s += skip;
@@ -113,4 +114,14 @@ void suffix_fold(char *name)
 	while ((shorter = suffix_end(name, n)) < n)
 		n = shorter;
 	name[n] = 0;
+}
+
+void suffix_cut(char *name)
+{
+	suffix_remove(name, false);
+}
+
+void suffix_fold(char *name)
+{
+	suffix_remove(name, true);
 }
