@@ -227,9 +227,8 @@ static const char *const pipeline_reads_all[][8] = {
 	{ "report" },
 	{ "flame" },
 	{ "script" },
-	{ "check", "--verbose", "--limit=0", "--as-perf", "--as-tid",
-	  "--svg=/dev/null" },
-	{ "check", "--json", "--svg=-" },
+	{ "check", "--verbose", "--limit=0", "--as-perf", "--as-tid" },
+	{ "check", "--json" },
 	{ "export", "--format=perf.data", "-o/dev/null" },
 	{ NULL },
 };

@@ -71,7 +71,6 @@ ASKED = (
     ("check", "text", "check --sql DB"),
     ("check", "text", "check --time 20%-70% --max-unjoined 5 DB"),
     ("check", "text", "check --max-loss 5% --limit 3 --verbose DB"),
-    ("check-svg", "svg", "check --svg - DB"),
     ("flame", "svg", "flame DB"),
     ("flame", "svg", "flame --reverse --inverted --colors hot DB"),
     ("flame", "svg", "flame --by-verdict --by-pid --samples DB"),

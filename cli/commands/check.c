@@ -6,9 +6,7 @@
 
 #include "cli/audit/check.h"
 #include "cli/input.h"
-#include "cli/output/out.h"
 #include "cli/stop.h"
-#include "cli/pictures/timeline.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
 
@@ -17,7 +15,7 @@
 
 static bool verbose, json, sql, as_perf, as_tid;
 static long limit = LIMIT_UNSET;
-static const char *max_loss, *max_unjoined, *svg;
+static const char *max_loss, *max_unjoined;
 
 static const struct opt opts[] = {
 	OPT_FLAG('v', "verbose", &verbose,
@@ -39,10 +37,6 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "json", &json,
 		 "print numbers and evidence as one JSON object"),
 	OPT_FLAG(0, "sql", &sql, "print the SQL behind each number instead"),
-	OPT_STRING(
-		0, "svg", "FILE", &svg,
-		"also draw losses and missing stacks over time into FILE; -: "
-		"only that, to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(input_server_opts),
@@ -99,21 +93,10 @@ static int print_screens(struct check *c, struct err *err)
 	return verbose ? check_evidence(c, err) : 0;
 }
 
-static int check_draw(FILE *out, void *arg, struct err *err)
-{
-	struct check *c = arg;
-
-	return timeline_write(out, c->db, NULL, err);
-}
-
 static int check_answer(struct check *c, struct err *err)
 {
 	if (check_filters(c, err))
 		return -1;
-	if (svg && out_write(svg, check_draw, c, err))
-		return -1;
-	if (svg && !strcmp(svg, "-"))
-		return check_judge(c, err);
 	if (sql) {
 		check_print_sql(c);
 		return 0;
@@ -129,10 +112,6 @@ static int check_set_up(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--sql prints statements and --json their "
 			       "answers; ask for one of them");
-	if (svg && filter_given())
-		return err_set(err, ERR_USAGE,
-			       "--svg draws the whole capture; leave out "
-			       "--time and the other filters");
 	if (limit < LIMIT_UNSET)
 		return err_set(err, ERR_USAGE,
 			       "--limit needs a number of rows, or 0 for all");
@@ -154,9 +133,9 @@ static int check_run(int argc, char **argv, struct err *err)
 
 	if (check_set_up(&c, err))
 		return -1;
-	if (!svg && !as_perf && !as_tid && !sql)
+	if (!as_perf && !as_tid && !sql)
 		input_take_server(SERVER_SUMS);
-	c.db = database_from_args(argc, argv, svg, &c.path, &c.status, err);
+	c.db = database_from_args(argc, argv, NULL, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;
 	stop_query(c.db);
@@ -171,12 +150,9 @@ static int check_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch check perf.db",
-	"backstitch check --verbose perf.data",
+	"backstitch check perf.db", "backstitch check --verbose perf.data",
 	"backstitch check --as-perf --as-tid perf.db",
-	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data",
-	"backstitch check --svg lost.svg perf.db",
-	NULL
+	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data", NULL
 };
 
 extern const struct command cmd_check;

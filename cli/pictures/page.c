@@ -16,8 +16,6 @@
 #include "cli/pictures/page_tables.h"
 #include "cli/output/safe_text.h"
 #include "cli/model/stacks.h"
-#include "cli/pictures/timeline_model.h"
-#include "cli/pictures/timeline_svg.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -304,33 +302,6 @@ static int html_page_put_header(const struct html_page *p, FILE *out,
 	return 0;
 }
 
-/* Writes the picture of check --svg as an image: an image cannot run or fetch
- * anything, and its style does not touch the page's. */
-static void html_page_put_timeline(const struct html_page *p, FILE *out)
-{
-	const struct timeline *tl = page_data_timeline(p->data);
-	struct page_bytes b = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	FILE *svg;
-
-	if (!tl)
-		return;
-	svg = mem_stream(&text, &len);
-	timeline_draw(svg, tl, "Timeline");
-	mem_stream_end(svg);
-	b.byte = (uint8_t *)text;
-	b.n = len;
-	fputs("<section id=\"t-timeline\"><h2>What was lost, when and where"
-	      "</h2>\n<div class=\"wide\"><img alt=\"timeline of events, "
-	      "losses and missing user stacks by CPU; the tables say the "
-	      "numbers\" src=\"data:image/svg+xml;base64,",
-	      out);
-	page_base64(&b, out);
-	fputs("\"></div></section>\n", out);
-	free(text);
-}
-
 int html_page_write(FILE *out, void *page, struct err *err)
 {
 	const struct html_page *p = page;
@@ -344,7 +315,6 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, s, page_data_event(p->data));
-	html_page_put_timeline(p, out);
 	if (page_tables_write(out, p->db, err))
 		return -1;
 	fputs("</main>\n", out);

@@ -14,8 +14,7 @@
 #include "cli/pictures/palette.h"
 #include "cli/model/stacks.h"
 #include "cli/pictures/timeline.h"
-#include "cli/pictures/timeline_look.h"
-#include "cli/pictures/timeline_model.h"
+#include "cli/pictures/timeline_words.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/verdict_words.h"
 #include "cli/model/wall.h"
@@ -303,11 +302,6 @@ bool page_data_served(const struct page_data *d)
 	return d->served;
 }
 
-const struct timeline *page_data_timeline(const struct page_data *d)
-{
-	return d->timed ? &d->tl : NULL;
-}
-
 /* ---- meta */
 
 /* Begins the i-th array of an array, each on a line of its own. */
@@ -450,11 +444,12 @@ static void page_data_put_labels(const struct page_data *d, struct json *j)
 
 /* [capture, cpu, kind, first bin, last bin, ...: the rest is for the caller] */
 static void page_data_put_place(const struct page_data *d, struct json *j,
-				uint32_t lane, int kind, int64_t t0, int64_t t1)
+				const struct timeline_place *at, int64_t t0,
+				int64_t t1)
 {
-	json_int(j, NULL, d->tl.lane[lane]->capture);
-	json_int(j, NULL, d->tl.lane[lane]->cpu);
-	json_int(j, NULL, kind);
+	json_int(j, NULL, at->capture);
+	json_int(j, NULL, at->cpu);
+	json_int(j, NULL, at->kind);
 	json_uint(j, NULL, page_data_bin(d, t0));
 	json_uint(j, NULL, page_data_bin(d, t1));
 }
@@ -463,11 +458,11 @@ static void page_data_put_place(const struct page_data *d, struct json *j,
 static void page_data_put_bands(const struct page_data *d, struct json *j)
 {
 	json_array(j, "bands");
-	for (size_t i = 0; d->timed && i < d->tl.n_band; i++) {
+	for (size_t i = 0; i < d->tl.n_band; i++) {
 		const struct timeline_band *b = &d->tl.band[i];
 
 		page_data_begin(j, i);
-		page_data_put_place(d, j, b->lane, b->kind, b->t0, b->t1);
+		page_data_put_place(d, j, &b->at, b->t0, b->t1);
 		json_uint(j, NULL, b->n);
 		json_uint(j, NULL, b->rows);
 		json_end(j);
@@ -479,11 +474,11 @@ static void page_data_put_bands(const struct page_data *d, struct json *j)
 static void page_data_put_marks(const struct page_data *d, struct json *j)
 {
 	json_array(j, "marks");
-	for (size_t i = 0; d->timed && i < d->tl.n_mark; i++) {
+	for (size_t i = 0; i < d->tl.n_mark; i++) {
 		const struct timeline_mark *m = &d->tl.mark[i];
 
 		page_data_begin(j, i);
-		page_data_put_place(d, j, m->lane, m->kind, m->t0, m->t1);
+		page_data_put_place(d, j, &m->at, m->t0, m->t1);
 		json_uint(j, NULL, m->n);
 		json_end(j);
 	}
@@ -491,12 +486,12 @@ static void page_data_put_marks(const struct page_data *d, struct json *j)
 }
 
 /* [name, what it is] of each kind */
-static void page_data_put_looks(struct json *j, const char *name,
-				const struct timeline_look *look, size_t n)
+static void page_data_put_words(struct json *j, const char *name,
+				const struct timeline_words *word, size_t n)
 {
 	json_array(j, name);
 	for (size_t i = 0; i < n; i++)
-		page_data_put_pair(j, i, look[i].name, look[i].says);
+		page_data_put_pair(j, i, word[i].name, word[i].says);
 	json_end(j);
 }
 
@@ -542,9 +537,9 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_break(&j);
 	page_data_put_labels(d, &j);
 	json_break(&j);
-	page_data_put_looks(&j, "band_kinds", timeline_bands, BAND_KINDS);
+	page_data_put_words(&j, "band_kinds", timeline_bands, BAND_KINDS);
 	json_break(&j);
-	page_data_put_looks(&j, "mark_kinds", timeline_marks, MARK_KINDS);
+	page_data_put_words(&j, "mark_kinds", timeline_marks, MARK_KINDS);
 	json_break(&j);
 	page_data_put_bands(d, &j);
 	json_break(&j);

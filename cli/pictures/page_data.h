@@ -29,7 +29,6 @@ struct err;
 struct page_data;
 struct stacks;
 struct store;
-struct timeline;
 
 /* Loads the data of a page; samples: each sample weighs 1. Returns an object to
  * be freed, or NULL and *err. */
@@ -42,6 +41,4 @@ bool page_data_served(const struct page_data *d);
 struct stacks *page_data_stacks(const struct page_data *d);
 /* Returns the event of the samples to show first, -1 if there is none. */
 int page_data_event(const struct page_data *d);
-/* Returns the timeline, NULL if the database has no times. */
-const struct timeline *page_data_timeline(const struct page_data *d);
 #endif

@@ -414,7 +414,7 @@ function niceStep(ns, most)
 	}
 }
 
-// Colours of bands and marks by kind, as numbered in timeline_model.h: lost
+// Colours of bands and marks by kind, as numbered in timeline.h: lost
 // records, missing cookies, findings and missing user stacks stand out.
 const bandColor = kind => kind <= 2 ? "--lost" : kind >= 6 ? "--gap" :
 	"--other";

@@ -1,26 +1,94 @@
-/* timeline.h - what was lost, when and on which CPU, as one SVG file.
+/* timeline.h - what was lost and which stacks are missing, when and on which
+ * CPU, as the page shows it.
  *
- * The file needs nothing from outside and has the same bytes for the same
- * database; its size and the work depend on the picture, apart from one pass
- * over the events. */
+ * A capture of hours has more marks than the page has pixels: those of one
+ * kind, capture and CPU that share one of TIMELINE_COLUMNS columns are one mark
+ * with a count, and bands that overlap or are narrower than a column are one
+ * band. No number gets lost by that. */
 #ifndef CLI_PICTURES_TIMELINE_H
 #define CLI_PICTURES_TIMELINE_H
 #include <stdbool.h>
-#include <stdio.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct err;
 struct store;
-struct timeline;
 
-/* Fills and finishes *tl, which the caller has zeroed. Stores in *timed whether
- * the database has times; if not, tl has only captures. Returns 0, or -1 and
- * *err. The caller releases tl in both cases. */
+#define TIMELINE_COLUMNS 1000 /* of the whole time */
+
+/* Marks: things that happen at one time. The page's scripts know the order of
+ * both lists. */
+enum timeline_mark_kind {
+	MARK_FINDING,
+	MARK_UNEXPLAINED, /* requests */
+	MARK_CHAIN_LOST,
+	MARK_UNJOINABLE,
+	MARK_STRIPPED,
+	MARK_EXIT_PER_TASK,
+	MARK_PENDING_END,
+	MARK_UNWINDER,
+	MARK_NO_REASON, /* chains: unexplained */
+	MARK_NO_SAMPLE,
+	MARK_OVERWRITTEN,
+	MARK_NO_COOKIE,
+	MARK_FOREIGN,
+	MARK_DUPLICATE,
+	MARK_KINDS
+};
+
+/* Bands: things that last. */
+enum timeline_band_kind {
+	BAND_LOST,
+	BAND_OVERWRITTEN,
+	BAND_DAMAGE,
+	BAND_OTHER,
+	BAND_FILTERED,
+	BAND_THROTTLED,
+	BAND_GAP_UNCOUNTED, /* counters of cookies that no record has */
+	BAND_GAP_LOST,
+	BAND_GAP_FOREIGN,
+	BAND_KINDS
+};
+
+struct timeline_place {
+	int64_t capture;
+	int32_t cpu; /* -1: not known */
+	int kind;
+};
+
+struct timeline_mark {
+	struct timeline_place at;
+	uint32_t column;
+	uint64_t n;
+	int64_t t0, t1; /* first and last */
+};
+
+struct timeline_band {
+	struct timeline_place at;
+	int64_t t0, t1;
+	uint64_t n;    /* records or counters */
+	uint64_t rows; /* number of intervals merged into this band */
+};
+
+struct timeline {
+	int64_t t0, t1; /* the whole time */
+	struct timeline_mark *mark;
+	size_t n_mark, cap_mark;
+	struct timeline_band *band;
+	size_t n_band, cap_band;
+};
+
+/* Fills *tl, which the caller has zeroed, and sorts marks and bands by place
+ * and time. Stores in *timed whether the database has times; if not, tl stays
+ * empty. What has no time is in the tables of the page only. Returns 0, or -1
+ * and *err. The caller releases tl in both cases. */
 int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		  struct err *err);
+void timeline_release(struct timeline *tl);
 
-/* Writes the picture; a NULL title is made from the capture's name. Returns 0,
- * or -1 and *err if the database cannot be read or has no times, or out cannot
- * be written. */
-int timeline_write(FILE *out, struct store *db, const char *title,
-		   struct err *err);
+/* For tests: the parts of timeline_load(), with t0 and t1 set before. t1 of a
+ * band may be before its t0. */
+void timeline_mark(struct timeline *tl, const struct timeline_mark *m);
+void timeline_band(struct timeline *tl, const struct timeline_band *b);
+void timeline_finish(struct timeline *tl);
 #endif

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import tempfile
 
 from browser import (BACKSTITCH, CAPTURES, Browser, ask, box, centre, draw,
@@ -298,13 +297,6 @@ def flame(path, dbs):
     return first(dbs[-1], "SELECT comm FROM samples GROUP BY 1")
 
 
-def timeline(path, dbs):
-    subprocess.run([BACKSTITCH, "check", "--svg", path, *dbs],
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return [n.rsplit("/", 1)[-1] for n in
-            first(dbs[0], "SELECT path FROM capture")]
-
-
 def annotated(path, dbs):
     symbol, event = ask(
         dbs[0], "SELECT f.symbol, s.event FROM samples s JOIN stack_frames f "
@@ -329,7 +321,6 @@ lines = both("lines-clang.data.zst", CODE)
 changes = [a + b for a, b in zip(both("before.data"), both("after.data"))]
 picture("flame.svg", *samples, flame)
 picture("changes.svg", *changes, flame)
-picture("timeline.svg", *both("defer-lost-clock.data.zst"), timeline)
 picture("annotated.html", *lines, annotated)
 page("samples", *samples)
 page("switches", *both("ftrace-v7.dat", SCHED))

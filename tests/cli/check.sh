@@ -467,22 +467,6 @@ do
 		[ -s out ]; echo $?)"
 done
 
-# ---- the picture
-
-"$B" check --svg out.svg lost.db >out 2>err
-ok svg_comes_with_the_screen "$([ $? = 4 ] && [ -s out ] &&
-	python3 -c 'import sys, xml.dom.minidom as m; m.parse("out.svg")'
-	echo $?)"
-"$B" check --svg - lost.db >out 2>err
-ok svg_alone_on_standard_output "$([ $? = 4 ] && cmp -s out out.svg; echo $?)"
-"$B" check --svg /nonexistent/x.svg lost.db >out 2>err
-ok svg_that_cannot_be_written "$([ $? = 1 ] &&
-	grep -q '/nonexistent/x.svg' err; echo $?)"
-ends svg_of_a_part_is_refused 2 --svg out.svg --time 0%-50% lost.db
-"$B" check --no-symbols --svg none.svg "$captures/perthread.data" >out 2>err
-[ $? = 1 ] && grep -q 'no times' err && [ ! -e none.svg ]
-ok svg_needs_times $?
-
 # ---- damage
 
 size=$(wc -c <"$captures/fp-1.data")

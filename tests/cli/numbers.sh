@@ -57,8 +57,6 @@ do
 	done
 	"$B" flame -o "$work/out" "$db" 2>"$work/err"
 	one_form "$name-flame" svg "$work/out"
-	"$B" check --svg "$work/out" "$db" >"$work/text" 2>"$work/err"
-	one_form "$name-timeline" svg "$work/out"
 	"$B" report --html -o "$work/out" "$db" 2>"$work/err"
 	one_form "$name-page" html "$work/out"
 done

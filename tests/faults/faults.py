@@ -49,7 +49,6 @@ COMMANDS = {
     "info": ("info DB", False),
     "check": ("check DB", False),
     "check --json": ("check --json DB", False),
-    "check --svg": ("check --svg OUT DB", True),
     "report": ("report DB", False),
     "report --html": ("report --html -o OUT DB", True),
     "script": ("script DB", False),

@@ -29,7 +29,7 @@ FORMATS = ("folded", "csv", "json", "speedscope", "chrome", "pprof", "firefox",
            "perf.data")
 COMMANDS = [
     ["info", "DB"], ["info", "--json", "DB"], ["check", "--verbose", "DB"],
-    ["check", "--json", "DB"], ["check", "--svg", "OUT", "DB"], ["report", "DB"],
+    ["check", "--json", "DB"], ["report", "DB"],
     ["report", "--html", "-o", "OUT", "DB"], ["report", "--off-cpu", "DB"],
     ["flame", "-o", "OUT", "DB"], ["flame", "--diff", "-o", "OUT", "DB", "SOUND"],
     ["annotate", "DB"], ["script", "DB"], ["query", "DB", "SELECT * FROM samples"],
