@@ -92,7 +92,6 @@ ASKED = (
     ("annotate", "text", "annotate SYMFS DB HOT"),
     ("annotate", "text", "annotate -M intel --around 3 SYMFS DB HOT"),
     ("annotate", "json", "annotate --json SYMFS DB HOT"),
-    ("annotate", "html", "annotate --html - SYMFS DB HOT"),
     ("query", "text", "query --tables DB"),
     ("query", "text", "query --format lines DB 'SELECT * FROM samples'"),
 )
@@ -102,7 +101,7 @@ WRONG = ("", "nosuch", "--nosuch", "help nosuch", "ingest", "ingest nosuch",
          "report nosuch.db", "report --sort x a.db", "check --max-loss x a.db",
          "flame --diff a.db", "export a.db", "export --format x a.db",
          "query a.db x", "script -F x a.db", "script --time x a.db",
-         "annotate --html - a.db", "completion csh", "bundle --keep x a.db",
+         "annotate --limit x a.db", "completion csh", "bundle --keep x a.db",
          "dump nosuch", "sframe nosuch", "symbolize nosuch.db")
 
 

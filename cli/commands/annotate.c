@@ -9,7 +9,6 @@
 #include "cli/model/filter.h"
 #include "cli/model/source_text.h"
 #include "cli/ingest/name.h"
-#include "cli/output/out.h"
 #include "cli/model/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -19,7 +18,7 @@
 #define FUNCTIONS 20
 #define LIMIT_UNSET (-1)
 
-static const char *dso, *syntax, *html, *by;
+static const char *dso, *syntax, *by;
 static bool json;
 static bool lines = true;
 static long limit = LIMIT_UNSET;
@@ -43,44 +42,12 @@ static const struct opt opts[] = {
 	       "no source lines between the instructions"),
 	OPT_GROUP(source_opts),
 	OPT_FLAG(0, "json", &json, "print one JSON object"),
-	OPT_STRING(0, "html", "FILE", &html,
-		   "write a self-contained HTML page; -: to standard output"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
 
 /* ---- one function */
-
-struct annot_page {
-	const struct annot *a;
-	const char *path;
-};
-
-static int annotate_write_html(FILE *out, void *arg, struct err *err)
-{
-	const struct annot_page *p = arg;
-
-	(void)err;
-	annot_html(out, p->a, p->path);
-	return 0;
-}
-
-static int annotate_show(const struct annot *a, const char *path,
-			 struct err *err)
-{
-	struct annot_page p = { a, path };
-
-	if (html && out_write(html, annotate_write_html, &p, err))
-		return -1;
-	if (html)
-		return 0;
-	if (json)
-		annot_json(a);
-	else
-		annot_text(stdout, a, around);
-	return 0;
-}
 
 static void say_others(const struct hot *h, const struct hot_choice *c)
 {
@@ -117,8 +84,10 @@ static int annotate_print(struct store *db, const struct hot *h,
 	sy = name_symbolizer(db, NULL);
 	o.sources = lines ? sources_new() : NULL;
 	rc = annot_load(&a, db, sy, h, &c, &o, err);
-	if (!rc)
-		rc = annotate_show(&a, path, err);
+	if (!rc && json)
+		annot_json(&a);
+	else if (!rc)
+		annot_text(stdout, &a, around);
 	symbolize_free(sy);
 	annot_release(&a);
 	sources_free(o.sources);
@@ -143,7 +112,7 @@ static int annotate_answer(struct store *db, const char *path, const char *what,
 	return rc;
 }
 
-static int annotate_check_options(int argc, const char *what, struct err *err)
+static int annotate_check_options(int argc, struct err *err)
 {
 	if (argc > 2)
 		return err_set(err, ERR_USAGE,
@@ -154,13 +123,6 @@ static int annotate_check_options(int argc, const char *what, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--limit and --around need a number that is "
 			       "not negative");
-	if (html && !what)
-		return err_set(err, ERR_USAGE,
-			       "--html shows one function; say which");
-	if (html && json)
-		return err_set(err, ERR_USAGE,
-			       "--html and --json are two answers; ask for "
-			       "one of them");
 	return 0;
 }
 
@@ -172,9 +134,9 @@ static int annotate_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (annotate_check_options(argc, what, err) || name_check(err))
+	if (annotate_check_options(argc, err) || name_check(err))
 		return -1;
-	db = database_from_args(argc > 1 ? 1 : argc, argv, html, &path, &status,
+	db = database_from_args(argc > 1 ? 1 : argc, argv, NULL, &path, &status,
 				err);
 	if (!db)
 		return -1;
@@ -188,7 +150,7 @@ static const char *const examples[] = {
 	"backstitch annotate perf.db my_function",
 	"backstitch annotate --source-dir ~/project perf.db my_function",
 	"backstitch annotate --dso libc.so.6 -M intel perf.db memcpy",
-	"backstitch annotate --html hot.html perf.db cc1+0x7ab010",
+	"backstitch annotate perf.db cc1+0x7ab010",
 	NULL
 };
 

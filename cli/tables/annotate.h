@@ -164,6 +164,4 @@ void annot_json(const struct annot *a);
 /* Prints the hottest functions, at most max (0: all), and how to see one; path
  * is the database. */
 void annot_list(const struct hot *h, const char *path, size_t max, bool json);
-/* annotate_html.c: writes a self-contained HTML page. */
-void annot_html(FILE *out, const struct annot *a, const char *capture);
 #endif

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 
-from browser import (BACKSTITCH, CAPTURES, Browser, ask, box, centre, draw,
+from browser import (CAPTURES, Browser, ask, box, centre, draw,
                      finish, make, needs, ok)
 
 RUN = "window.evil=1"
@@ -286,8 +286,7 @@ def picture(name, plain, evil, write):
             j.same(b, "as_it_opens")
             j.says("shows_names", b.js(
                 "return document.documentElement.textContent"), names)
-            if b.js("return Boolean(document.querySelector('#frames > g'))"):
-                walk_flame(b, j)
+            walk_flame(b, j)
             j.end(b, path)
 
 
@@ -295,15 +294,6 @@ def flame(path, dbs):
     draw("flame", "--minwidth", "0", *(["--diff"] if len(dbs) > 1 else []),
          "-o", path, *dbs)
     return first(dbs[-1], "SELECT comm FROM samples GROUP BY 1")
-
-
-def annotated(path, dbs):
-    symbol, event = ask(
-        dbs[0], "SELECT f.symbol, s.event FROM samples s JOIN stack_frames f "
-        "ON f.stack = s.user_stack AND f.pos = 0 WHERE f.symbol <> '' "
-        "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")[0]
-    draw("annotate", "--symfs", SYMFS, "--html", path, dbs[0], symbol)
-    return [shown(symbol), shown(event)]
 
 
 def both(capture, keep=()):
@@ -321,7 +311,6 @@ lines = both("lines-clang.data.zst", CODE)
 changes = [a + b for a, b in zip(both("before.data"), both("after.data"))]
 picture("flame.svg", *samples, flame)
 picture("changes.svg", *changes, flame)
-picture("annotated.html", *lines, annotated)
 page("samples", *samples)
 page("switches", *both("ftrace-v7.dat", SCHED))
 page("lines", *lines, "--symfs", SYMFS)

@@ -114,42 +114,6 @@ ok around_0_shows_only_what_has_samples $?
 "$B" annotate --symfs "$symfs" --limit 3 "$db" "$func" >"$work/cut"
 says what_is_cut_off_is_said 'more bytes are not shown' "$work/cut"
 
-"$B" annotate --symfs "$symfs" --html "$work/f.html" "$db" "$func"
-ok a_page_is_written $?
-python3 - "$work/f.html" <<'END'
-import html.parser
-import sys
-
-void = {"meta"}
-
-
-class Page(html.parser.HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.open, self.good, self.ids, self.links = [], True, set(), set()
-
-    def handle_starttag(self, tag, attrs):
-        a = dict(attrs)
-        self.ids.add(a.get("id"))
-        if "href" in a:
-            self.links.add(a["href"])
-        self.good &= "src" not in a and tag not in ("script", "link")
-        if tag not in void:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        self.good &= bool(self.open) and self.open.pop() == tag
-
-
-p = Page()
-text = open(sys.argv[1]).read()
-p.feed(text)
-good = p.good and not p.open and "http" not in text
-print("ok" if good else "not ok", "the_page_is_whole_and_needs_nothing_else")
-good = p.links and all(x[0] == "#" and x[1:] in p.ids for x in p.links)
-print("ok" if good else "not ok", "all_links_lead_somewhere")
-END
-
 # ---- source lines
 
 mkdir -p "$work/project/wl"
@@ -190,11 +154,8 @@ shows no_source_is_asked_for '' clang --no-source --source-dir "$work/project"
 ! grep -q 'lines\.c' "$work/out"
 ok then_there_is_none $?
 "$B" annotate --symfs "$symfs" --source-dir "$work/project" --json "$work/clang.db" hot >"$work/s.json"
-"$B" annotate --symfs "$symfs" --source-dir "$work/project" --html "$work/s.html" "$work/clang.db" hot
 python3 - "$work" tests/captures <<'END'
-import html
 import json
-import re
 import sys
 
 f = json.load(open(sys.argv[1] + "/s.json"))
@@ -206,13 +167,6 @@ print("ok" if good else "not ok", "each_line_of_json_is_that_of_the_file")
 good = [s["how"] for s in f["sources"]] == ["MD5 as recorded"] * 2 and \
     f["user_stacks"].startswith("user stacks: ")
 print("ok" if good else "not ok", "json_says_why_it_is_believed")
-page = open(sys.argv[1] + "/s.html").read()
-have = [(int(n), html.unescape(t)) for n, t in re.findall(
-    r'<tr class="l"><td></td><td></td><td class="a">(\d+)</td><td class="c">(.*?)</td>', page)]
-good = have and all(t in [x[n - 1].expandtabs(8) for x in text.values() if n <= len(x)]
-                    for n, t in have)
-good = good and "MD5 as recorded" in page and f["user_stacks"] in html.unescape(page)
-print("ok" if good else "not ok", "the_page_has_the_lines_too")
 END
 
 # refuses NAME TEXT ARG...
@@ -225,7 +179,6 @@ refuses() {
 	ok "$name" $?
 }
 refuses a_function_without_samples_is_said 'no sample was taken in' "$db" nosuch
-refuses a_page_needs_a_function 'say which' --html "$work/n.html" "$db"
 refuses an_unknown_image_is_said "no image is called 'nolib'" "$db" nolib+0x10
 "$B" annotate --symfs /nonexistent "$db" "$func" >"$work/out" 2>"$work/err"
 ok a_wrong_symfs_fails $(($? != 1))
