@@ -80,9 +80,10 @@ static void print_rules(FILE *out)
 
 	for (const struct rule *r = rules; r->name && n + 2 < 64; r++)
 		lines[n++] = (struct help_line){ r->name, r->proves };
-	lines[n++] =
-		(struct help_line){ NULL, "The findings of each rule are in a "
-					  "view: rule_map_lost, ..." };
+	lines[n++] = (struct help_line){
+		NULL, "The view findings has each of them; 'backstitch query "
+		      "DB \"SELECT * FROM findings\"' prints it."
+	};
 	print_lines(out, lines, 18);
 }
 

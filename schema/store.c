@@ -394,7 +394,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	    (flush_late_hashes(db, err) ||
 	     db_exec(db, "PRAGMA writable_schema=ON", err) ||
 	     views_add(db, sql_file("views"), err) ||
-	     words_rule_views(db, err) || words_switch_view(db, err) ||
+	     words_switch_view(db, err) ||
 	     views_add(db, sql_file("compat"), err)))
 		return -1;
 	if (((db->making || db->w->renamed) &&

@@ -14,7 +14,7 @@ trap 'rm -rf "$dir"' EXIT
 	SELECT m.name || ' ' || c.name FROM sqlite_master m,
 		pragma_table_xinfo(m.name) c
 	WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'ev_*_*'
-	AND m.name NOT GLOB 'sqlite_*' AND m.name NOT GLOB 'rule_*'" | sed 1d | tr -d '\r"' |
+	AND m.name NOT GLOB 'sqlite_*'" | sed 1d | tr -d '\r"' |
 	sort >"$dir/built"
 [ "$(wc -l <"$dir/built")" -gt 200 ] || {
 	echo "the schema cannot be listed"

@@ -60,7 +60,6 @@ const struct redact_column redact_columns[] = {
 	{ "cookies", "reason", REDACT_KEEP, NULL },
 	{ "internal_rule", "name", REDACT_KEEP, NULL },
 	{ "internal_rule", "proves", REDACT_KEEP, NULL },
-	{ "internal_rule", "view", REDACT_KEEP, NULL },
 	{ "loss", "what", REDACT_KEEP, NULL },
 	{ "ordering", "what", REDACT_KEEP, NULL },
 	{ "ordering", "detail", REDACT_GONE, NULL },

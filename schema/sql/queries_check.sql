@@ -268,8 +268,8 @@ WITH found AS MATERIALIZED (
 		min(time_ns) AS first_ns
 	FROM internal_finding GROUP BY rule
 )
-SELECT r.name AS rule, r.proves, r.view, r.breaks, f.n AS findings,
-	f.explained, f.first_ns
+SELECT r.name AS rule, r.proves, r.breaks, f.n AS findings, f.explained,
+	f.first_ns
 FROM found f JOIN internal_rule r ON r.id = f.rule
 ORDER BY r.breaks DESC, f.n DESC, r.id
 

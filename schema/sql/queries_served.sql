@@ -161,8 +161,7 @@ SELECT what, counts, records, intervals, unknown FROM served_loss
 ORDER BY counts DESC, what
 
 -- name: served_check_findings
-SELECT f.rule, r.proves, r.view, f.breaks, f.findings, f.explained,
-	NULL AS first_ns
+SELECT f.rule, r.proves, f.breaks, f.findings, f.explained, NULL AS first_ns
 FROM served_finding f LEFT JOIN internal_rule r ON r.name = f.rule
 ORDER BY f.breaks DESC, f.findings DESC, f.rule
 

@@ -453,7 +453,6 @@ CREATE TABLE internal_rule(
 	id INTEGER PRIMARY KEY,
 	name TEXT,
 	proves TEXT,
-	view TEXT,		-- that shows its findings
 	breaks INTEGER		-- 1: check ends with status 4
 );
 

@@ -522,11 +522,12 @@ AND EXISTS (SELECT 1 FROM image o WHERE o.kind = i.kind
 	AND o.build_id = i.build_id AND o.path <> i.path);
 
 -- Breaches of the rules, with text. loss: the id of the loss that explains the
--- breach. Each rule has a view of its own: see table `internal_rule`.
+-- breach. proves: what a finding of the rule proves. breaks: 1: check ends with
+-- status 4.
 CREATE VIEW findings(id, rule, capture, time_ns, since_ns, cpu, pid, tid, comm,
-	event, loss, n) AS
+	event, loss, n, proves, breaks) AS
 SELECT f.id, r.name, f.capture, f.time_ns, f.since_ns, f.cpu, p.pid, t.tid,
-	c.name, f.event, f.loss, f.n
+	c.name, f.event, f.loss, f.n, r.proves, r.breaks
 FROM internal_finding f
 JOIN internal_rule r ON r.id = f.rule
 LEFT JOIN thread t ON t.id = f.thread

@@ -1,6 +1,4 @@
-/* words.c - the tables of words and of rules, and the views of the rules. */
-#include <stdio.h>
-
+/* words.c - the tables of words and of rules. */
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"
 #include "stitch/audit/callsite.h"
@@ -27,15 +25,14 @@ static const char *image_kind_name(unsigned int k)
 static int words_rules(struct store *db, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(
-		db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4,?5)", err);
+		db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)", err);
 	int rc = st ? 0 : -1;
 
 	for (int i = 0; !rc && rules[i].name; i++) {
 		sqlite3_bind_int64(st, 1, i + 1);
 		db_bind_text(st, 2, rules[i].name);
 		db_bind_text(st, 3, rules[i].proves);
-		db_bind_text(st, 4, rules[i].view);
-		sqlite3_bind_int64(st, 5, rules[i].breaks);
+		sqlite3_bind_int64(st, 4, rules[i].breaks);
 		rc = db_step(db, st, err);
 	}
 	sqlite3_finalize(st);
@@ -50,21 +47,6 @@ int words_switch_view(struct store *db, struct err *err)
 		return -1;
 	return views_add(
 		db, store_sql(has ? "switch_fields" : "switch_no_fields"), err);
-}
-
-int words_rule_views(struct store *db, struct err *err)
-{
-	char sql[256];
-
-	for (int i = 0; rules[i].name; i++) {
-		snprintf(sql, sizeof(sql),
-			 "CREATE VIEW %s AS SELECT * FROM findings"
-			 " WHERE rule = '%s'",
-			 rules[i].view, rules[i].name);
-		if (views_add(db, sql, err))
-			return -1;
-	}
-	return 0;
 }
 
 int words_write(struct store *db, struct err *err)

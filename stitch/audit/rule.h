@@ -44,7 +44,6 @@ enum rule_loss {
 struct rule {
 	const char *name;   /* "map_lost" */
 	const char *proves; /* one sentence for users */
-	const char *view;   /* "rule_map_lost": created from this table */
 	bool breaks;	    /* check ends with exit status 4 */
 	uint32_t kinds; /* kinds of records to examine: 1 << enum record_kind */
 	bool rare;	/* It needs no samples but those of scheduler events, of

@@ -509,7 +509,6 @@ const struct rule rules[] = {
 		.name = "tid_reused",
 		.proves = "the EXIT record of a thread is missing: its id "
 			  "was used again",
-		.view = "rule_tid_reused",
 		.breaks = true,
 		.kinds = KINDS_ALL,
 		.rare = true,
@@ -522,7 +521,6 @@ const struct rule rules[] = {
 		.name = "map_lost",
 		.proves = "a mapping record was lost: code ran that no "
 			  "mapping covers",
-		.view = "rule_map_lost",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
 		.rare = true,
@@ -535,7 +533,6 @@ const struct rule rules[] = {
 		.name = "fork_lost",
 		.proves = "the FORK record of a thread was lost: nothing "
 			  "tells where it comes from",
-		.view = "rule_fork_lost",
 		.breaks = true,
 		.kinds = KINDS_ALL,
 		.settles = true,
@@ -549,7 +546,6 @@ const struct rule rules[] = {
 		.proves = "a thread continues after its EXIT record: the "
 			  "FORK that reused its id is missing, or times are "
 			  "wrong",
-		.view = "rule_after_exit",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_MAP) | KIND(REC_FORK) |
 			 KIND(REC_COMM) | KIND(REC_EXIT),
@@ -564,7 +560,6 @@ const struct rule rules[] = {
 		.proves = "a task leaves a CPU that another one was switched "
 			  "to: records between are missing, or their order is "
 			  "wrong",
-		.view = "rule_switch_broken",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_SWITCH) | KIND(REC_COMM),
 		.rare = true,
@@ -577,7 +572,6 @@ const struct rule rules[] = {
 		.name = "wakeup_order",
 		.proves = "the wakeup of a task precedes its sleep: the "
 			  "clocks of two CPUs differ",
-		.view = "rule_wakeup_order",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_FORK) | KIND(REC_EXIT),
 		.rare = true,
@@ -590,7 +584,6 @@ const struct rule rules[] = {
 		.name = "wakeup_lost",
 		.proves = "the wakeup of a task is missing: it slept and "
 			  "runs again",
-		.view = "rule_wakeup_lost",
 		.breaks = true,
 		.kinds = 0, /* the rule before this one finds it */
 		.late = KIND(REC_SAMPLE),
@@ -600,14 +593,12 @@ const struct rule rules[] = {
 	[RULE_DUPLICATE] = {
 		.name = "duplicate",
 		.proves = "the recorder wrote a record twice",
-		.view = "rule_duplicate",
 		.kinds = 0, /* audit_record() finds it */
 	},
 	[RULE_CLOCK_STEP] = {
 		.name = "clock_step",
 		.proves = "the clock of a CPU was set back by more than a "
 			  "second",
-		.view = "rule_clock_step",
 		.breaks = true,
 		.kinds = KINDS_ALL,
 		.fn = rule_clock_step,
@@ -617,7 +608,6 @@ const struct rule rules[] = {
 		.proves = "a mapping record is missing, and no loss explains "
 			  "it: a program ran code that no mapping covers, "
 			  "though all of its mappings since exec are known",
-		.view = "rule_unmapped",
 		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
 		.rare = true,
@@ -630,14 +620,12 @@ const struct rule rules[] = {
 		.name = "uncounted",
 		.proves = "stays in the kernel vanished: no record has their "
 			  "counters, and no loss was counted",
-		.view = "rule_uncounted",
 		.breaks = true,
 		.kinds = 0, /* counters.c finds it */
 	},
 	[RULE_COOKIE_CONFLICT] = {
 		.name = "cookie_conflict",
 		.proves = "one cookie has two different user stacks",
-		.view = "rule_cookie_conflict",
 		.breaks = true,
 		.kinds = 0, /* the join finds this rule and the next three */
 	},
@@ -645,7 +633,6 @@ const struct rule rules[] = {
 		.name = "cookie_shared",
 		.proves = "two threads have the same cookie, which the kernel "
 			  "gives to one only",
-		.view = "rule_cookie_shared",
 		.breaks = true,
 		.kinds = 0,
 	},
@@ -653,7 +640,6 @@ const struct rule rules[] = {
 		.name = "cookie_reused",
 		.proves = "a cookie comes back after its stay in the kernel "
 			  "was over",
-		.view = "rule_cookie_reused",
 		.breaks = true,
 		.kinds = 0,
 	},
@@ -661,7 +647,6 @@ const struct rule rules[] = {
 		.name = "nonce_early",
 		.proves = "a process logged the stack of a nonce before the "
 			  "nonce was asked for",
-		.view = "rule_nonce_early",
 		.breaks = true,
 		.kinds = 0,
 	},
@@ -669,7 +654,6 @@ const struct rule rules[] = {
 		.name = "clock_skew",
 		.proves = "the clock of a CPU differs from that of others: "
 			  "counters were seen before they were made",
-		.view = "rule_clock_skew",
 		.breaks = true,
 		.kinds = 0, /* counters.c finds it */
 	},
@@ -678,7 +662,6 @@ const struct rule rules[] = {
 		.proves = "not proved: a thread seems to continue after its "
 			  "EXIT record, on another CPU, within the time by "
 			  "which clocks may differ",
-		.view = "rule_exit_order",
 		.kinds = 0, /* what after_exit finds, if clocks may differ */
 		.late = KIND(REC_FORK) | KIND(REC_EXIT),
 		.loss = RULE_LOSS_ANY,

@@ -1,7 +1,7 @@
 /* rules.h - the table of rules about cause and effect in a trace.
  *
  * A rule is a function that examines records in time order, and a row of the
- * table: its name, what a finding proves, and the view that shows its findings.
+ * table: its name, what a finding proves, what can explain or withdraw it.
  * It must find nothing in a correct capture. If a loss explains a finding, the
  * finding names it. Findings become FACT_FINDING in audit_end(), because a loss
  * is recorded after what it explains. */

@@ -213,13 +213,13 @@ for breaks in 0 1
 do
 	change "$none" "$healed" "$healed_too" "DELETE FROM internal_finding" \
 		"INSERT OR REPLACE INTO internal_rule VALUES
-		(900, 'odd', 'something is odd', 'rule_odd', $breaks)" \
+		(900, 'odd', 'something is odd', $breaks)" \
 		"INSERT INTO internal_finding(rule, capture, n) VALUES (900, 1, 1)"
 	ends "a_finding_counts_by_its_rule_($breaks)" $((breaks * 4)) another.db
 	says "and_is_told_($breaks)" '1 odd: something is odd'
 done
 change "DELETE FROM internal_finding" "INSERT OR REPLACE INTO internal_rule VALUES
-	(900, 'odd', 'x', 'rule_odd', 1), (901, 'even', 'x', 'rule_even', 0)" \
+	(900, 'odd', 'x', 1), (901, 'even', 'x', 0)" \
 	"INSERT INTO internal_finding(rule, capture, n) VALUES (900, 1, 1), (901, 1, 1)" \
 	"INSERT INTO ordering(capture, what, n) VALUES (1, 'late', 1)"
 "$B" check --json another.db >out

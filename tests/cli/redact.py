@@ -27,7 +27,7 @@ KEPT = {
     "capture": "format release version arch clock note align", "image": "status",
     "event_type": "name kind format fields buffer how unit", "raw_chain": "addrs",
     "internal_user_trust": "judged", "cookies": "layout reason",
-    "internal_rule": "name proves view", "loss": "what", "ordering": "what", "damage": "kind what", "sample_extra": "name",
+    "internal_rule": "name proves", "loss": "what", "ordering": "what", "damage": "kind what", "sample_extra": "name",
     "internal_image_section": "", "symbol": "how", "internal_other_file": "why",
 }
 FREED = "FREED-SECRET"
