@@ -162,6 +162,7 @@ static struct store *store_make(const char *path, const struct store_opts *o,
 	db->writable = true;
 	db->w = writing_new(fr, o->fields);
 	db->w->force = o->force;
+	db->w->compat = o->compat;
 	if ((path && store_make_temp(db, err)) || store_set_up(db, o, err)) {
 		store_close(db);
 		return NULL;
@@ -332,6 +333,17 @@ int store_functions(struct store *db, const struct sql_hooks *hooks,
 	return rc ? db_error(db, rc, err) : 0;
 }
 
+const char *const store_compat_tools[] = { "perf", "perfetto", NULL };
+
+int store_compat(struct store *db, const char *tool, struct err *err)
+{
+	sqlite3_set_authorizer(db->db, NULL, NULL);
+	if (db_exec(db, "PRAGMA query_only=OFF", err) ||
+	    views_add_compat(db, tool, true, err))
+		return -1;
+	return guard_reading(db, err);
+}
+
 /* SQLite would replay a journal that an older database of this name left into
  * the new one. */
 static void store_remove_leftovers(const struct store *db)
@@ -390,12 +402,11 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 		return -1;
 	if (naming_end(db, err))
 		return -1;
-	if (db->making &&
-	    (flush_late_hashes(db, err) ||
-	     db_exec(db, "PRAGMA writable_schema=ON", err) ||
-	     views_add(db, sql_file("views"), err) ||
-	     words_switch_view(db, err) ||
-	     views_add(db, sql_file("compat"), err)))
+	if (db->making && (flush_late_hashes(db, err) ||
+			   db_exec(db, "PRAGMA writable_schema=ON", err) ||
+			   views_add(db, sql_file("views"), err) ||
+			   (db->w->compat &&
+			    views_add_compat(db, db->w->compat, false, err))))
 		return -1;
 	if (((db->making || db->w->renamed) &&
 	     db_exec(db, sql_file("finish"), err)) ||

@@ -33,6 +33,9 @@ struct store_opts {
 	 * events). Payloads of other events go to event_raw, or nowhere if
 	 * "none". */
 	const char *fields;
+	/* One of store_compat_tools, whose views store_finish() adds; NULL:
+	 * none. Borrowed until then. */
+	const char *compat;
 	bool force;	/* store_finish() replaces an existing file */
 	bool large;	/* 100 MB and more are expected: use larger pages */
 	bool no_thread; /* for tests: write on the caller's thread */
@@ -65,6 +68,12 @@ bool store_is_database(const void *head, size_t n);
  * store_close(). Returns 0, or -1 and *err. */
 int store_functions(struct store *db, const struct sql_hooks *hooks,
 		    struct err *err);
+/* Tools for whose databases there are queries: "perf" (export-to-sqlite),
+ * "perfetto". Ends with NULL. */
+extern const char *const store_compat_tools[];
+/* Makes views with the columns of such a tool for this connection, which can
+ * only read. Returns 0, or -1 and *err. */
+int store_compat(struct store *db, const char *tool, struct err *err);
 /* Statements end with an error once fn returns true; it is asked now and then
  * while they run. */
 void store_on_stop(struct store *db, bool (*fn)(void));

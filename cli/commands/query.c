@@ -21,12 +21,15 @@
 
 #define SQL_MAX (1 << 20)
 
-static const char *file;
+static const char *file, *compat;
 static bool list_views, list_tables, list_functions;
 
 static const struct opt opts[] = {
 	OPT_STRING('f', "file", "FILE", &file,
 		   "read the SQL from FILE ('-': standard input)"),
+	OPT_CHOICE(0, "compat", "TOOL", &compat, store_compat_tools,
+		   "have views for queries that were written for perf's "
+		   "export-to-sqlite or for Perfetto"),
 	OPT_GROUP(output_opts),
 	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
 	OPT_FLAG(0, "tables", &list_tables,
@@ -160,7 +163,8 @@ static int query_run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db && store_functions(db, &sql_hooks, err))
+	if (db && (store_functions(db, &sql_hooks, err) ||
+		   (compat && store_compat(db, compat, err))))
 		;
 	else if (db && (list_views || list_tables || list_functions) &&
 		 !output_asked())

@@ -46,7 +46,7 @@
 #define FLUSH_EVERY 8192
 #define SHOW_EVERY 128
 
-static const char *fields;
+static const char *fields, *compat;
 static unsigned long memory;
 static long slack_ms;
 static bool no_symbols, infer_callers;
@@ -104,6 +104,9 @@ const struct opt load_opts[] = {
 		   "whose tracepoint fields become columns: event names or "
 		   "globs by commas, 'all' or 'none' (default: scheduling and "
 		   "process events, and those with stacks in their fields)"),
+	OPT_CHOICE(0, "compat", "TOOL", &compat, store_compat_tools,
+		   "add views for queries that were written for perf's "
+		   "export-to-sqlite or for Perfetto"),
 	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };
@@ -611,7 +614,9 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 			   const char *out, bool force, struct store **db,
 			   bool *damaged, struct err *err)
 {
-	struct store_opts so = { .fields = fields, .force = force };
+	struct store_opts so = { .fields = fields,
+				 .compat = compat,
+				 .force = force };
 	int ret = -1;
 
 	*db = NULL;

@@ -150,9 +150,10 @@ ORDER BY e.type, e.thread, e.id
 
 -- name: list_views
 SELECT m.name AS view, group_concat(c.name, ', ') AS columns
-FROM sqlite_schema m, pragma_table_info(m.name) c
-WHERE m.type = 'view'
-GROUP BY m.name ORDER BY m.name LIKE 'perf%', m.name
+FROM (SELECT name, type FROM sqlite_schema
+	UNION SELECT name, type FROM sqlite_temp_schema) m,
+	pragma_table_info(m.name) c
+WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name
 
 -- name: list_tables
 SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns

@@ -65,12 +65,10 @@ FROM loss WHERE counts
 -- name: report_view
 SELECT type FROM sqlite_schema WHERE name = ? AND type = 'view'
 
--- The views that are ours, without those for users of other tools.
 -- name: report_view_names
 SELECT group_concat(name, ', ') AS names
 FROM (
-	SELECT name FROM sqlite_schema WHERE type = 'view'
-	AND name NOT LIKE 'perf%' ORDER BY name)
+	SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name)
 
 -- name: report_view_rows
 -- the caller adds the view's name in quotes, and a limit

@@ -521,6 +521,12 @@ AND i.build_id IS NOT NULL
 AND EXISTS (SELECT 1 FROM image o WHERE o.kind = i.kind
 	AND o.build_id = i.build_id AND o.path <> i.path);
 
+-- The last name of each thread.
+CREATE VIEW last_comm(thread, name) AS
+SELECT c.thread, c.name
+FROM (SELECT thread, max(id) AS id FROM comm GROUP BY thread) l
+JOIN comm c ON c.id = l.id;
+
 -- Breaches of the rules, with text. loss: the id of the loss that explains the
 -- breach. proves: what a finding of the rule proves. breaks: 1: check ends with
 -- status 4.

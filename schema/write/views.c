@@ -5,6 +5,7 @@
  * from there: the views took a third of the time of a small capture. The
  * row that it makes is added here instead. A view with a wrong text is an error
  * of whoever opens the database next: tests read each of them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "schema/write/writing.h"
@@ -113,8 +114,8 @@ static int views_hide(struct store *db, const char *sql, size_t len,
 		      struct err *err)
 {
 	const size_t head = sizeof(create_view) - 1;
-	char *text = sqlite3_mprintf("CREATE TEMP VIEW %.*s", (int)(len - head),
-				     sql + head);
+	char *text = sqlite3_mprintf("CREATE TEMP VIEW IF NOT EXISTS %.*s",
+				     (int)(len - head), sql + head);
 	int rc =
 		text ? db_exec(db, text, err) : db_error(db, SQLITE_NOMEM, err);
 
@@ -130,7 +131,10 @@ int views_check(struct store *db, struct err *err)
 	static const struct views_kind kinds[] = {
 		{ create_table, "tables", "same_table", views_check_table },
 		{ create_view, "views", "same_view", views_hide },
-		{ create_view, "compat", "same_view", views_hide },
+		{ create_view, "compat", "same_view_or_none", views_hide },
+		{ create_view, "compat_perf", "same_view_or_none", views_hide },
+		{ create_view, "compat_perfetto", "same_view_or_none",
+		  views_hide },
 	};
 
 	/* what guard_reading() sets too: a change of it drops temporary views
@@ -145,26 +149,63 @@ int views_check(struct store *db, struct err *err)
 
 /* ---- adding */
 
+/* Puts a view into the database; needs the statement put_view. */
+static int views_put(struct store *db, sqlite3_stmt *st, const char *sql,
+		     size_t len, struct err *err)
+{
+	const char *name = sql + sizeof(create_view) - 1;
+
+	sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("), SQLITE_STATIC);
+	sqlite3_bind_text(st, 2, sql, (int)len, SQLITE_STATIC);
+	return db_step(db, st, err);
+}
+
+/* st: views_put(); NULL: views_hide(). */
+static int views_each(struct store *db, const char *sql, sqlite3_stmt *st,
+		      struct err *err)
+{
+	for (const char *s = views_skip(sql); *s;) {
+		const char *end = views_end(s);
+		size_t len = (size_t)(end - s);
+
+		if (strncmp(s, create_view, sizeof(create_view) - 1) != 0)
+			return err_set(err, ERR_DB,
+				       "'%.20s': needs CREATE VIEW", s);
+		if (st ? views_put(db, st, s, len, err)
+		       : views_hide(db, s, len, err))
+			return -1;
+		s = views_skip(*end ? end + 1 : end);
+	}
+	return 0;
+}
+
 int views_add(struct store *db, const char *sql, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_view"), err);
-	int rc = st ? 0 : -1;
+	int rc = st ? views_each(db, sql, st, err) : -1;
 
-	for (const char *s = views_skip(sql); !rc && *s;) {
-		const char *end = views_end(s);
-		const char *name = s + sizeof(create_view) - 1;
-
-		if (strncmp(s, create_view, sizeof(create_view) - 1) != 0) {
-			rc = err_set(err, ERR_DB, "'%.20s': needs CREATE VIEW",
-				     s);
-			break;
-		}
-		sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("),
-				  SQLITE_STATIC);
-		sqlite3_bind_text(st, 2, s, (int)(end - s), SQLITE_STATIC);
-		rc = db_step(db, st, err);
-		s = views_skip(*end ? end + 1 : end);
-	}
 	sqlite3_finalize(st);
+	return rc;
+}
+
+int views_add_compat(struct store *db, const char *tool, bool temp,
+		     struct err *err)
+{
+	char name[32];
+	int64_t has;
+
+	if (db_number(db, store_sql("has_switch_fields"), &has, err))
+		return -1;
+	snprintf(name, sizeof(name), "compat_%s", tool);
+	const char *const text[] = {
+		store_sql(has ? "switch_fields" : "switch_no_fields"),
+		sql_file("compat"),
+		sql_file(name),
+	};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(text) / sizeof(text[0]); i++)
+		rc = temp ? views_each(db, text[i], NULL, err)
+			  : views_add(db, text[i], err);
 	return rc;
 }

@@ -39,16 +39,6 @@ static int words_rules(struct store *db, struct err *err)
 	return rc;
 }
 
-int words_switch_view(struct store *db, struct err *err)
-{
-	int64_t has;
-
-	if (db_number(db, store_sql("has_switch_fields"), &has, err))
-		return -1;
-	return views_add(
-		db, store_sql(has ? "switch_fields" : "switch_no_fields"), err);
-}
-
 int words_write(struct store *db, struct err *err)
 {
 	static const struct {

@@ -88,6 +88,7 @@ struct capture_map {
 struct writing {
 	char *temp; /* the file's name until it is finished; NULL: none */
 	bool force; /* replaces an existing file in the end */
+	const char *compat;	 /* as in struct store_opts */
 	const struct frames *fr; /* borrowed; NULL: an older database */
 	struct capture_map *capture;
 	size_t n_capture, cap_capture;
@@ -156,16 +157,16 @@ static inline struct capture_map *capture_map(struct store *db,
 /* Writes what is known only at the end: numbers of events, times. */
 int captures_end(struct store *db, struct err *err);
 
-/* words.c: fills the tables word and rule. */
+/* words.c: fills the tables word and internal_rule. */
 int words_write(struct store *db, struct err *err);
-/* Creates a view of the findings of each rule. */
-int words_rule_views(struct store *db, struct err *err);
-/* Creates the view switch_state, if the fields it needs were stored. */
-int words_switch_view(struct store *db, struct err *err);
 
 /* views.c: adds the views of an SQL text that has nothing else; needs PRAGMA
  * writable_schema. */
 int views_add(struct store *db, const char *sql, struct err *err);
+/* Adds the views with the columns of a tool of store_compat_tools, to the
+ * database or, if temp, to this connection only. */
+int views_add_compat(struct store *db, const char *tool, bool temp,
+		     struct err *err);
 /* Refuses a database in which a table of ours is anything else, and hides views
  * with another text behind ours. */
 int views_check(struct store *db, struct err *err);

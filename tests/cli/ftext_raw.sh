@@ -47,8 +47,8 @@ states="SELECT e.time_ns, s.state FROM event e JOIN switch_state s
 lost="SELECT cpu, n FROM loss WHERE what = 'lost' ORDER BY 1, 2"
 for sql in "$states" "$lost"
 do
-	"$B" query --format csv "$work/ftrace-missed.t.db" "$sql" >"$work/t"
-	"$B" query --format csv "$work/ftrace-missed.d.db" "$sql" >"$work/d"
+	"$B" query --compat perf --format csv "$work/ftrace-missed.t.db" "$sql" >"$work/t"
+	"$B" query --compat perf --format csv "$work/ftrace-missed.d.db" "$sql" >"$work/d"
 	diff "$work/t" "$work/d" | head -n 5 | sed 's/^/    /'
 	cmp -s "$work/t" "$work/d"
 	ok "the raw report has the same: $(wc -l <"$work/t") rows" $?

@@ -470,6 +470,8 @@ START_TEST(compatibility_views_answer)
 	mkstore_fill("app");
 	mkstore_name_all();
 	mkstore_finish();
+	for (size_t i = 0; store_compat_tools[i]; i++)
+		ok(store_compat(run.db, store_compat_tools[i], &err));
 	for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
 		char sql[128];
 
