@@ -27,6 +27,7 @@ enum opt_kind {
 	OPT_CHOICE,
 	OPT_LIST,
 	OPT_GROUP,
+	OPT_HEADING,
 	OPT_END
 };
 
@@ -88,12 +89,23 @@ struct opt {
 		.help = (sentence)                                             \
 	}
 
+/* Not an option: what the options behind it are about, up to the next heading,
+ * in groups too. Two equal headings in succession are printed once. */
+#define OPT_HEADING(text)                                                      \
+	{                                                                      \
+		.kind = OPT_HEADING, .help = (text)                            \
+	}
+
 struct command {
 	const char *name;
 	const char *args;	     /* "[options] CAPTURE..." */
 	const char *summary;	     /* the same line as in the man page */
-	const char *const *examples; /* lines for help; ends with NULL */
+	const char *const *examples; /* ends with NULL; -h shows the first 4 */
 	const struct opt *opts;
+	/* Long names of at most 14 options, by blanks, those that most people
+	 * need first: -h shows only these, and completion offers them before
+	 * the others. NULL: there are so few that -h shows all. */
+	const char *common;
 	bool pages; /* prints long text: use a pager on a terminal */
 	/* Called with the positional arguments. Returns an enum status, or -1
 	 * and *err. */
@@ -101,5 +113,12 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* ends with NULL */
+/* Help shows the commands in groups; each goes up to the next. */
+struct command_group {
+	const char *title;
+	const struct command *first;
+	bool names_only; /* in one line, without their summaries */
+};
+extern const struct command_group command_groups[]; /* ends with title NULL */
 extern const struct command cmd_look; /* for a file in place of a command */
 #endif

@@ -9,9 +9,16 @@ extern const struct command cmd_ingest, cmd_info, cmd_report, cmd_flame,
 	cmd_merge, cmd_follow, cmd_push;
 
 const struct command *const commands[] = {
-	&cmd_ingest,	 &cmd_info,	&cmd_check,  &cmd_report,
-	&cmd_flame,	 &cmd_annotate, &cmd_script, &cmd_query,
-	&cmd_export,	 &cmd_push,	&cmd_merge,  &cmd_follow,
-	&cmd_symbolize,	 &cmd_bundle,	&cmd_sframe, &cmd_dump,
-	&cmd_completion, &cmd_help,	NULL
+	&cmd_report,	 &cmd_flame,  &cmd_annotate, &cmd_check,
+	&cmd_info,	 &cmd_script, &cmd_query,    &cmd_ingest,
+	&cmd_symbolize,	 &cmd_merge,  &cmd_follow,   &cmd_export,
+	&cmd_bundle,	 &cmd_push,   &cmd_dump,     &cmd_sframe,
+	&cmd_completion, &cmd_help,   NULL
+};
+
+const struct command_group command_groups[] = {
+	{ "Look:", &cmd_report, .names_only = false },
+	{ "Keep, convert, send:", &cmd_ingest, .names_only = false },
+	{ "For developers:", &cmd_dump, .names_only = true },
+	{ .title = NULL },
 };

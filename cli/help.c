@@ -2,10 +2,12 @@
  * options. */
 #include "cli/help.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/help_options.h"
 #include "cli/options.h"
 #include "cli/output/term.h"
 #include "cli/topics.h"
@@ -20,17 +22,42 @@ static const char *const overview_examples[] = {
 
 static void print_commands(FILE *out)
 {
+	const struct command_group *next = command_groups;
+	bool names_only = false;
 	int width = term_columns(out);
 
 	for (size_t i = 0; commands[i]; i++) {
-		/* the last line of the screen tells of it */
-		if (commands[i] == &cmd_help)
-			continue;
-		fprintf(out, "  %s%-*s%s ", term_on(out, STYLE_BOLD),
-			NAME_WIDTH - 3, commands[i]->name, term_off(out));
-		term_wrap(out, commands[i]->summary, NAME_WIDTH, NAME_WIDTH,
-			  width);
+		const struct command *c = commands[i];
+
+		if (c == &cmd_help)
+			continue; /* the last lines of the screen tell of it */
+		if (c == next->first) {
+			names_only = next->names_only;
+			fprintf(out, "%s%s", next->title,
+				names_only ? "" : "\n");
+			next++;
+		}
+		fprintf(out, "%s%s%-*s%s", names_only ? " " : "  ",
+			term_on(out, STYLE_BOLD),
+			names_only ? 0 : NAME_WIDTH - 2, c->name,
+			term_off(out));
+		if (!names_only)
+			term_wrap(out, c->summary, NAME_WIDTH, NAME_WIDTH,
+				  width);
 	}
+	putc('\n', out);
+}
+
+static void print_topics(FILE *out)
+{
+	char line[200];
+	size_t used = 0;
+
+	for (size_t i = 0; topics[i].name && used < sizeof(line); i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used,
+					 "%s%s",
+					 i ? ", " : "Topics: ", topics[i].name);
+	term_wrap(out, line, 0, 8, term_columns(out));
 }
 
 void help_overview(FILE *out)
@@ -39,7 +66,7 @@ void help_overview(FILE *out)
 
 	fputs("usage: backstitch ", out);
 	term_wrap(out, "[COMMAND] [options] FILE...", 18, 7, width);
-	/* all of it is at most 23 lines of 80 columns */
+	/* all of it is at most 23 lines of 80 columns, a small terminal's */
 	term_wrap(out,
 		  "Profiles by perf, ftrace and LTTng, with a reason for each "
 		  "missing stack.",
@@ -57,61 +84,40 @@ void help_overview(FILE *out)
 		}
 		term_wrap(out, overview_examples[i + 1], at, at, width);
 	}
-	putc('\n', out);
 	print_commands(out);
 	term_wrap(out,
-		  "More: 'backstitch COMMAND -h', 'backstitch help TOPIC', and "
-		  "its manual page.",
+		  "More: 'backstitch COMMAND -h', 'backstitch help COMMAND' or "
+		  "TOPIC, man pages.",
 		  0, 0, width);
+	print_topics(out);
 }
 
-struct option_print {
-	FILE *out;
-	int width, column;
-};
-
-static void print_option(void *arg, const struct opt *o)
+void help_command(FILE *out, const struct command *c, bool brief)
 {
-	struct option_print *p = arg;
-	char left[80];
-	int n;
+	size_t most = brief ? 4 : SIZE_MAX;
+	int width = term_columns(out);
 
-	if (o->kind == OPT_GROUP) {
-		fputs("  ", p->out);
-		term_wrap(p->out, o->help, 2, 2, p->width);
-		return;
-	}
-	n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
-		     o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-		     o->letter ? "," : " ", o->name, o->arg ? " " : "",
-		     o->arg ? o->arg : "");
-
-	fputs(left, p->out);
-	if (n + 2 > p->column) {
-		putc('\n', p->out);
-		n = 0;
-	}
-	fprintf(p->out, "%*s", p->column - n, "");
-	term_wrap(p->out, o->help, p->column, p->column, p->width);
-}
-
-void help_command(FILE *out, const struct command *c)
-{
-	struct option_print p = { .out = out, .width = term_columns(out) };
-
-	p.column = p.width < 64 ? 8 : 28;
 	fprintf(out, "usage: backstitch %s%s", c->name, *c->name ? " " : "");
-	term_wrap(out, c->args, (int)strlen(c->name) + 19, 7, p.width);
+	term_wrap(out, c->args, (int)strlen(c->name) + 19, 7, width);
 	putc('\n', out);
-	term_wrap(out, c->summary, 0, 0, p.width);
-	fputs("\nOptions:\n", out);
-	options_walk_told(c->opts, print_option, &p);
-	options_walk(common_opts, print_option, &p);
-	if (!c->examples)
-		return;
-	fputs("\nExamples:\n", out);
-	for (size_t i = 0; c->examples[i]; i++)
+	term_wrap(out, c->summary, 0, 0, width);
+	putc('\n', out);
+	if (brief)
+		help_options_common(out, c);
+	else
+		help_options_all(out, c);
+	if (c->examples)
+		fprintf(out, "%sExamples:\n", c->opts ? "\n" : "");
+	for (size_t i = 0; c->examples && c->examples[i] && i < most; i++)
 		fprintf(out, "  %s\n", c->examples[i]);
+	putc('\n', out);
+	if (brief)
+		fprintf(out, "all: backstitch help %s\n",
+			*c->name ? c->name : "ingest");
+	else
+		term_wrap(out,
+			  "Options of every command: 'backstitch help options'",
+			  0, 0, width);
 }
 
 static void list_option(void *arg, const struct opt *o)
@@ -127,10 +133,19 @@ void help_list_options(FILE *out)
 {
 	for (size_t i = 0; commands[i]; i++) {
 		fputs(commands[i]->name, out);
-		options_walk(commands[i]->opts, list_option, out);
+		options_walk_ranked(commands[i]->opts, commands[i]->common,
+				    list_option, out);
 		options_walk(common_opts, list_option, out);
 		putc('\n', out);
 	}
+}
+
+void help_list_common(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->common)
+			fprintf(out, "%s %s\n", commands[i]->name,
+				commands[i]->common);
 }
 
 void help_list_commands(FILE *out)
@@ -164,24 +179,12 @@ const struct command *help_find(const char *name, struct err *err)
 	return NULL;
 }
 
-static void print_topics(FILE *out)
-{
-	int width = term_columns(out);
-
-	fputs("\nOther things to ask about:\n", out);
-	for (size_t i = 0; topics[i].name; i++) {
-		fprintf(out, "  %-12s ", topics[i].name);
-		term_wrap(out, topics[i].summary, 15, 15, width);
-	}
-}
-
 static int run_help(int argc, char **argv, struct err *err)
 {
 	const struct command *c;
 
 	if (!argc) {
 		help_overview(stdout);
-		print_topics(stdout);
 		return STATUS_OK;
 	}
 	if (argc > 1)
@@ -197,7 +200,7 @@ static int run_help(int argc, char **argv, struct err *err)
 	c = help_find(argv[0], err);
 	if (!c)
 		return -1;
-	help_command(stdout, c);
+	help_command(stdout, c, false);
 	return STATUS_OK;
 }
 

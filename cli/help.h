@@ -2,17 +2,21 @@
  * options. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
+#include <stdbool.h>
 #include <stdio.h>
 
 struct command;
 struct err;
 
-/* Prints what the program is, three examples and the commands. */
+/* Prints what the program is, two examples, the commands and the topics. */
 void help_overview(FILE *out);
-void help_command(FILE *out, const struct command *c);
-/* For tests and scripts: lines "COMMAND OPTION..." and
- * "COMMAND<tab>SUMMARY". */
+/* brief: usage, the common options and four examples, for one screen; else all
+ * options and examples. */
+void help_command(FILE *out, const struct command *c, bool brief);
+/* For tests and scripts: lines "COMMAND OPTION...", "COMMAND NAME..." of the
+ * common options, and "COMMAND<tab>SUMMARY". */
 void help_list_options(FILE *out);
+void help_list_common(FILE *out);
 void help_list_commands(FILE *out);
 /* Returns the command of that name, or NULL and *err, which names the nearest
  * one. */

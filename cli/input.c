@@ -24,21 +24,18 @@ static const char *input;
 static int input_server = -1;
 
 const struct opt ingest_opts[] = {
+	OPT_HEADING("Where files are"),
 	OPT_STRING('i', "input", "FILE", &input,
 		   "what to read, in place of the argument"),
-	OPT_GROUP_TOLD(merged_opts, "and of several databases, --from, --to, "
-				    "--since, --last: see 'merge -h'"),
 	OPT_GROUP_TOLD(load_common_opts,
-		       "and for a capture, those of 'backstitch ingest -h': "
+		       "and for a capture, those of 'backstitch help ingest': "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	OPT_GROUP(merged_opts),
 	{ .kind = OPT_END }
 };
 
-const struct opt input_server_opts[] = {
-	OPT_GROUP_TOLD(server_opts, "and of a server, --where CONDITION and "
-				    "those of 'backstitch push -h'"),
-	{ .kind = OPT_END }
-};
+const struct opt input_server_opts[] = { OPT_GROUP(server_opts),
+					 { .kind = OPT_END } };
 
 /* Returns whether a was modified after b, or at the same time. */
 static bool is_newer(const struct stat *a, const struct stat *b)

@@ -49,6 +49,8 @@ static int run_plain(const char *word)
 		puts("backstitch " VERSION);
 	else if (!strcmp(word, "--list-options"))
 		help_list_options(stdout);
+	else if (!strcmp(word, "--list-common"))
+		help_list_common(stdout);
 	else if (!strcmp(word, "--list-commands"))
 		help_list_commands(stdout);
 	else
@@ -91,7 +93,7 @@ static int run_command(int argc, char **argv, struct err *err)
 	if (c->pages || options_help)
 		pager_arm();
 	if (options_help) {
-		help_command(stdout, c);
+		help_command(stdout, c, options_brief);
 		return STATUS_OK;
 	}
 	status = c->run(n, argv, err);

@@ -11,7 +11,7 @@
 #include "cli/output/term.h"
 #include "stitch/base/err.h"
 
-bool options_help, options_version;
+bool options_help, options_brief, options_version;
 unsigned int options_own;
 int options_before;
 
@@ -22,7 +22,8 @@ const struct opt common_opts[] = {
 		   "color on the terminal: auto, always or never"),
 	OPT_FLAG(0, "no-pager", &pager_never, "never start a pager"),
 	OPT_FLAG(0, "version", &options_version, "show the version"),
-	OPT_FLAG('h', "help", &options_help, "show this help"),
+	OPT_FLAG('h', "help", &options_help,
+		 "-h: usage and the common options; --help: all options"),
 	{ .kind = OPT_END }
 };
 
@@ -33,7 +34,7 @@ void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 	for (const struct opt *o = opts; o->kind != OPT_END; o++) {
 		if (o->kind == OPT_GROUP)
 			options_walk(o->value, fn, arg);
-		else
+		else if (o->kind != OPT_HEADING)
 			fn(arg, o);
 	}
 }
@@ -72,6 +73,55 @@ static const struct opt *options_find(const struct opt *opts, char letter,
 		}
 	}
 	return NULL;
+}
+
+/* Returns the option that a word of a list of long names is about, and moves
+ * *names behind it; NULL at the end, or if there is no such option. */
+static const struct opt *options_next(const struct opt *opts,
+				      const char **names)
+{
+	const char *name = *names + strspn(*names, " ");
+	size_t len = strcspn(name, " ");
+
+	*names = name + len;
+	return len ? options_find(opts, 0, name, len) : NULL;
+}
+
+void options_walk_named(const struct opt *opts, const char *names,
+			option_fn *fn, void *arg)
+{
+	const struct opt *o;
+
+	while (names && (o = options_next(opts, &names)))
+		fn(arg, o);
+}
+
+struct option_others {
+	const struct opt *opts;
+	const char *names;
+	option_fn *fn;
+	void *arg;
+};
+
+static void others_take(void *arg, const struct opt *o)
+{
+	const struct option_others *others = arg;
+	const char *names = others->names;
+	const struct opt *named;
+
+	while (names && (named = options_next(others->opts, &names)))
+		if (named == o)
+			return;
+	others->fn(others->arg, o);
+}
+
+void options_walk_ranked(const struct opt *opts, const char *names,
+			 option_fn *fn, void *arg)
+{
+	struct option_others others = { opts, names, fn, arg };
+
+	options_walk_named(opts, names, fn, arg);
+	options_walk(opts, others_take, &others);
 }
 
 static const struct opt *find_any(const struct opt *opts, char letter,
@@ -315,6 +365,7 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 		return 0;
 	}
 	case OPT_GROUP:
+	case OPT_HEADING:
 	case OPT_END:
 		break;
 	}
@@ -356,6 +407,7 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i,
 		if (!o->arg) {
 			if (set_value(o, NULL, err))
 				return -1;
+			options_brief |= o->value == &options_help;
 			continue;
 		}
 		if (p[1])

@@ -12,7 +12,8 @@ struct err;
 
 /* -h, --version, --color and --no-pager, which every command understands. */
 extern const struct opt common_opts[];
-extern bool options_help; /* -h or --help was given */
+extern bool options_help;  /* -h or --help was given */
+extern bool options_brief; /* it was -h */
 extern bool options_version;
 extern unsigned int options_own; /* how many others were given */
 extern int options_before; /* positional arguments before "--"; 0: none, or
@@ -30,11 +31,19 @@ int options_parse(const struct opt *opts, int argc, char **argv,
  * before it. */
 void options_color(int argc, char **argv);
 
-/* Calls fn for each option; groups are expanded in place. */
+/* Calls fn for each option; groups are expanded in place, headings left out. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);
-/* The same for help: calls fn once for a group that has a sentence. */
+/* The same for help: calls fn for headings, and once for a group that has a
+ * sentence. */
 void options_walk_told(const struct opt *opts, option_fn *fn, void *arg);
+/* Calls fn for the options of a list of long names, as in struct command, in
+ * the order of the list. */
+void options_walk_named(const struct opt *opts, const char *names,
+			option_fn *fn, void *arg);
+/* Calls fn for these, and then for all others. */
+void options_walk_ranked(const struct opt *opts, const char *names,
+			 option_fn *fn, void *arg);
 
 /* Finds the word nearest to what was typed: start with best NULL and offer all
  * words. best stays NULL if no word is near enough. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/export/export.h"
+#include "cli/help_options.h"
 #include "cli/model/verdict_words.h"
 #include "cli/output/term.h"
 #include "formats/formats.h"
@@ -128,12 +129,11 @@ static void print_environment(FILE *out)
 	print_lines(out, lines, 27);
 }
 
-const struct topic topics[] = {
-	{ "formats", "the captures that can be read", print_formats },
-	{ "exports", "the forms that export writes", print_exports },
-	{ "verdicts", "the verdicts on user stacks", print_verdicts },
-	{ "rules", "the rules that check tests a trace by", print_rules },
-	{ "exit-status", "the meaning of the exit status", print_status },
-	{ "environment", "the environment variables", print_environment },
-	{ NULL, NULL, NULL }
-};
+const struct topic topics[] = { { "options", help_options_shared },
+				{ "formats", print_formats },
+				{ "exports", print_exports },
+				{ "verdicts", print_verdicts },
+				{ "rules", print_rules },
+				{ "exit-status", print_status },
+				{ "environment", print_environment },
+				{ NULL, NULL } };

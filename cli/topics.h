@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 struct topic {
-	const char *name, *summary;
+	const char *name;
 	void (*print)(FILE *out);
 };
 

@@ -26,7 +26,8 @@ bad=$(
 			echo "man/backstitch.7: no rule '$rule'"
 	done
 	# topics and variables: in help, in the manual, and in the code
-	"$B" help | sed -n '/^Other things/,$s/^  \([a-z-]*\)  .*/\1/p' |
+	"$B" help | sed -n '/^Topics: /,$p' | tr -d ' \n' | sed 's/^Topics://; s/$/,/' |
+		tr ',' '\n' |
 	while read -r topic
 	do
 		[ "$(grep -c "^\\.Cm $topic\( [,.]\)\{0,1\}$" \
@@ -43,6 +44,20 @@ bad=$(
 	diff "$tmp/help" "$tmp/man" | sed -n \
 		's/^[<>]/help environment and man\/backstitch.1 differ:/p'
 	comm -13 "$tmp/help" "$tmp/code" | sed 's/^/help environment lacks /'
+	# -h shows at most 14 options, and only those that there are
+	"$B" --list-common | while read -r name common
+	do
+		have=$("$B" --list-options | sed -n "s/^$name //p")
+		for o in $common
+		do
+			case " $have " in
+			*" --$o "*) ;;
+			*) echo "$name: no --$o, of which struct command has the name" ;;
+			esac
+		done
+		[ "$(echo "$common" | wc -w)" -le 14 ] ||
+			echo "$name: more than 14 common options"
+	done
 	"$B" --list-options | while read -r name options
 	do
 		page=man/backstitch-$name.1

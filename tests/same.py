@@ -295,13 +295,12 @@ def run_diff(run):
 
 def run_help(run):
     """Help, completions, and messages about wrong use."""
-    def topics():
-        text = run.call(["help"])[2].decode("utf-8", "replace")
-        return [line.split()[0] for line in text.split("\n")
-                if line[:2] == "  " and line[2:3].strip() and
-                not line.startswith("  backstitch")]
-    found = run.fact("topics", topics)
+    def listed():
+        text = run.call(["--list-commands"])[2].decode("utf-8", "replace")
+        return [line.split()[0] for line in text.splitlines()]
+    found = run.fact("commands", listed) or list(COMMANDS)
     commands = [c for c in found if c in COMMANDS] or COMMANDS
+    found = [*found, "formats", "exports", "verdicts", "rules", "exit-status", "environment"]
     for args in (["help"], ["-h"], ["--version"]):
         run.ask("help", "text", args)
     for name in found:

@@ -17,6 +17,7 @@
 struct clickhouse_options clickhouse_options = { .timeout = 300 };
 
 const struct opt clickhouse_opts[] = {
+	OPT_HEADING("Servers"),
 	OPT_STRING(0, "password-file", "FILE",
 		   &clickhouse_options.password_file,
 		   "the server's password is the first line of FILE; or set "

@@ -28,6 +28,7 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 static const char *const by_words[] = { "weight", "samples", NULL };
 
 static const struct opt opts[] = {
+	OPT_HEADING("How to show it"),
 	OPT_STRING(0, "dso", "NAME", &dso, "only functions of this image"),
 	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
@@ -40,9 +41,10 @@ static const struct opt opts[] = {
 		   "(5000, 20)"),
 	OPT_NO(0, "no-source", &lines,
 	       "no source lines between the instructions"),
-	OPT_GROUP(source_opts),
+	OPT_HEADING("Output"),
 	OPT_FLAG(0, "json", &json, "print one JSON object"),
 	OPT_GROUP(filter_opts),
+	OPT_GROUP(source_opts),
 	OPT_GROUP(ingest_opts),
 	{ .kind = OPT_END }
 };
@@ -161,6 +163,8 @@ const struct command cmd_annotate = {
 	.summary = "show the hot instructions of a function",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"source-dir dso disassembler-style around limit by no-source json symfs comm time event pid",
 	.pages = true,
 	.run = annotate_run,
 };

@@ -12,6 +12,7 @@ static bool force, redact, no_debug;
 static struct opt_list keep;
 
 static const struct opt opts[] = {
+	OPT_HEADING("Output"),
 	OPT_STRING(
 		'o', "output", "FILE", &out_path,
 		"an archive (.tar, .tar.gz, .tar.xz, .tar.zst), or any other "
@@ -66,5 +67,6 @@ const struct command cmd_bundle = {
 	.summary = "pack a database for somebody else",
 	.examples = examples,
 	.opts = opts,
+	.common = "output force redact keep no-debug-files symfs input",
 	.run = bundle_run,
 };

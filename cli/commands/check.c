@@ -18,22 +18,26 @@ static long limit = LIMIT_UNSET;
 static const char *max_loss, *max_unjoined;
 
 static const struct opt opts[] = {
+	OPT_HEADING("How to show it"),
 	OPT_FLAG('v', "verbose", &verbose,
 		 "list the evidence: each missing stack, gap, finding, loss"),
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "print at most N rows of each kind of evidence; 0: all (20; "
 		   "all with --json)"),
+	OPT_HEADING("Compare with others"),
 	OPT_FLAG(0, "as-perf", &as_perf,
 		 "compare with the stacks that perf 7.2 makes of the same "
 		 "records"),
 	OPT_FLAG(0, "as-tid", &as_tid,
 		 "compare with taking the next chain of the thread"),
+	OPT_HEADING("What is tolerated"),
 	OPT_STRING(0, "max-loss", "N", &max_loss,
 		   "tolerate N lost records, or a share such as 0.5%"),
 	OPT_STRING(
 		0, "max-unjoined", "N", &max_unjoined,
 		"tolerate N requests and chains without their other half, or a "
 		"share such as 0.5%"),
+	OPT_HEADING("Output"),
 	OPT_FLAG(0, "json", &json,
 		 "print numbers and evidence as one JSON object"),
 	OPT_FLAG(0, "sql", &sql, "print the SQL behind each number instead"),
@@ -164,6 +168,8 @@ const struct command cmd_check = {
 		"it",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"verbose limit as-perf max-loss max-unjoined json comm pid time event last symfs",
 	.pages = true,
 	.run = check_run,
 };

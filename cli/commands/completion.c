@@ -81,7 +81,8 @@ static void print_bash(void)
 	puts("\t*) case $cmd in");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t\t%s) words='", commands[i]->name);
-		options_walk(commands[i]->opts, bash_option, NULL);
+		options_walk_ranked(commands[i]->opts, commands[i]->common,
+				    bash_option, NULL);
 		options_walk(common_opts, bash_option, NULL);
 		puts("' ;;");
 	}
@@ -98,7 +99,10 @@ static void print_bash(void)
 	puts("\tesac");
 	puts("\tCOMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )");
 	puts("}");
-	puts("complete -o default -o bashdefault -F _backstitch backstitch");
+	/* older ones than bash 4.4 cannot leave the order as it is */
+	puts("complete -o nosort -o default -o bashdefault -F _backstitch "
+	     "backstitch 2>/dev/null ||");
+	puts("\tcomplete -o default -o bashdefault -F _backstitch backstitch");
 }
 
 /* Prints text for '...' in zsh's _arguments, without quotes, brackets or
@@ -162,11 +166,13 @@ static void print_zsh(void)
 	puts("\tif (( CURRENT == 2 )); then");
 	puts("\t\t_describe command commands\n\t\treturn\n\tfi");
 	puts("\tlocal cmd=$words[2]");
+	puts("\tzstyle ':completion:*:*:backstitch:*:options' sort false");
 	puts("\tshift words; (( CURRENT-- ))");
 	puts("\tcase $cmd in");
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t%s) _arguments \\\n", commands[i]->name);
-		options_walk(commands[i]->opts, zsh_option, NULL);
+		options_walk_ranked(commands[i]->opts, commands[i]->common,
+				    zsh_option, NULL);
 		options_walk(common_opts, zsh_option, NULL);
 		if (takes_files(commands[i])) {
 			puts("\t\t'*:file:_files' ;;");
@@ -220,8 +226,8 @@ static void print_fish(void)
 		       commands[i]->name);
 		fish_text(commands[i]->summary);
 		putchar('\n');
-		options_walk(commands[i]->opts, fish_option,
-			     (void *)commands[i]);
+		options_walk_ranked(commands[i]->opts, commands[i]->common,
+				    fish_option, (void *)commands[i]);
 		options_walk(common_opts, fish_option, (void *)commands[i]);
 		if (takes_files(commands[i]))
 			continue;

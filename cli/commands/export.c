@@ -41,13 +41,16 @@ static const char *format, *out_path;
 static bool inlined = true, count_samples;
 
 static const struct opt opts[] = {
+	OPT_HEADING("Output"),
 	OPT_CHOICE(0, "format", "FORM", &format, exporter_names,
 		   "what to write; 'backstitch help exports' describes each"),
 	OPT_STRING('o', "output", "FILE", &out_path,
 		   "write to FILE instead of standard output; ctf and "
 		   "parquet make a folder"),
+	OPT_HEADING("What to count"),
 	OPT_FLAG(0, "samples", &count_samples,
 		 "weights are numbers of samples"),
+	OPT_HEADING("How to show it"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_GROUP(csv_opts),
 	OPT_GROUP(parquet_opts),
@@ -160,5 +163,7 @@ const struct command cmd_export = {
 	.summary = "convert stacks and events for other tools",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"format output time comm pid event no-inline interpreter symfs partition label",
 	.run = export_run,
 };

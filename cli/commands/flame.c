@@ -94,5 +94,7 @@ const struct command cmd_flame = {
 	.summary = "draw a flame graph",
 	.examples = examples,
 	.opts = flame_opt_table,
+	.common =
+		"output include exclude reverse off-cpu wall diff by-thread by-verdict title comm time event pid",
 	.run = flame_run,
 };

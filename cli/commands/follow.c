@@ -9,6 +9,7 @@ static const char *dir, *segment, *keep, *command;
 static bool quiet, top;
 
 static const struct opt opts[] = {
+	OPT_HEADING("Output"),
 	OPT_STRING('o', "output", "DIR", &dir,
 		   "the folder of segments (default: segments)"),
 	OPT_STRING(0, "segment", "LIMIT", &segment,
@@ -24,7 +25,9 @@ static const struct opt opts[] = {
 		 "terminal; space freezes, / filters, q quits"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_GROUP(align_opts),
-	OPT_GROUP(load_opts),
+	OPT_GROUP_TOLD(load_opts,
+		       "and those of 'backstitch help ingest' for reading: "
+		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };
 
@@ -73,5 +76,6 @@ const struct command cmd_follow = {
 	.summary = "turn a live stream into a folder of databases",
 	.examples = examples,
 	.opts = opts,
+	.common = "output segment keep top exec quiet symfs kallsyms jobs",
 	.run = follow_run,
 };

@@ -40,6 +40,7 @@ const struct command cmd_info = {
 	.summary = "print a summary of the contents and losses",
 	.examples = examples,
 	.opts = opts,
+	.common = "json input last since",
 	.pages = true,
 	.run = info_run,
 };

@@ -15,6 +15,7 @@ static const char *output;
 static bool force, strict, quiet, json;
 
 static const struct opt opts[] = {
+	OPT_HEADING("Output"),
 	OPT_STRING('o', "output", "DB", &output,
 		   "the database to make (default: the capture's name with "
 		   ".db, beside it)"),
@@ -118,5 +119,7 @@ const struct command cmd_ingest = {
 	.summary = "read captures into a database",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"output force quiet symfs kallsyms debuginfod maps clock-offset no-symbols jobs",
 	.run = ingest_run,
 };

@@ -43,7 +43,7 @@ static const struct opt opts[] = {
 		 "open it in the browser"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP_TOLD(load_opts,
-		       "and those of 'backstitch ingest -h' for reading: "
+		       "and those of 'backstitch help ingest' for reading: "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };

@@ -24,6 +24,7 @@ static struct push_options how = { .progress = true };
 static long connections = 4, retry = 60;
 
 static const struct opt opts[] = {
+	OPT_HEADING("What is sent"),
 	OPT_FLAG(0, "create", &create,
 		 "make the tables, and columns that older ones lack"),
 	OPT_STRING(0, "cluster", "NAME", &cluster,
@@ -42,6 +43,7 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "retry", "SECONDS", &retry,
 		   "try again for so long while the server is away or busy; "
 		   "60 if not given"),
+	OPT_HEADING("Output"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_FLAG(0, "json", &json, "print the summary as JSON"),
 	OPT_GROUP(clickhouse_opts),
@@ -259,5 +261,7 @@ const struct command cmd_push = {
 	.summary = "send runs to a ClickHouse server, each row exactly once",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"create server cluster dry-run replace connections label weighted password-file ca-file comm quiet json",
 	.run = push_run_command,
 };

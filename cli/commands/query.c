@@ -191,6 +191,7 @@ const struct command cmd_query = {
 	.summary = "run SQL on a database",
 	.examples = examples,
 	.opts = opts,
+	.common = "file format json views tables functions input symfs",
 	.pages = true,
 	.run = query_run,
 };

@@ -22,6 +22,7 @@ static bool show_lost, json, wall, marks;
 static bool inlined = true;
 
 static const struct opt opts[] = {
+	OPT_HEADING("How to show it"),
 	OPT_STRING('F', "fields", "FIELDS", &fields,
 		   "print as perf script does, with these fields: comm, pid, "
 		   "tid, cpu, time, period, event, trace, ip, sym, symoff, "
@@ -144,6 +145,8 @@ const struct command cmd_script = {
 	.summary = "print samples as text, in perf script's shape",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"fields time comm pid tid cpu event marks wall show-lost no-inline json symfs",
 	.pages = true,
 	.run = script_run,
 };

@@ -232,5 +232,7 @@ const struct command cmd_symbolize = {
 	.summary = "resolve symbols again after adding debug files",
 	.examples = examples,
 	.opts = opts,
+	.common =
+		"symfs kallsyms vmlinux debug-dir debuginfod no-demangle no-lines jobs json",
 	.run = symbolize_run,
 };

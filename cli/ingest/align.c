@@ -21,6 +21,7 @@ static const char *sched_offset;
 static bool separate;
 
 const struct opt align_opts[] = {
+	OPT_HEADING("Several captures"),
 	OPT_LIST(0, "clock-offset", "CAPTURE=NS", &offsets,
 		 "of several captures: ns to add to the times of one, which "
 		 "is named as in the command line, or by its place there "

@@ -39,6 +39,7 @@ static struct opt_list dumps, maps;
 static bool find_jit = true;
 
 const struct opt jitted_opts[] = {
+	OPT_HEADING("Where files are"),
 	OPT_LIST(0, "jitdump", "FILE", &dumps,
 		 "names of code that a process made while it ran, from its "
 		 "jit-PID.dump; may be given several times (default: found "

@@ -56,6 +56,7 @@ static const char *clock_name, *formats_dir, *stats_dir;
 static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
+	OPT_HEADING("What a capture does not say"),
 	OPT_SIZE(0, "memory", "SIZE", &memory,
 		 "memory for records that wait to be ordered, such as 64M; "
 		 "the rest goes to a temporary file"),
@@ -87,19 +88,20 @@ const struct opt load_common_opts[] = {
 	OPT_STRING(0, "chain", "EVENT(COOKIE,ADDRESSES)", &chain,
 		   "and the events that bring it (default: "
 		   "'stitch:ustack(cookie,ips)')"),
+	OPT_GROUP(mapped_opts),
+	OPT_GROUP(jitted_opts),
+	OPT_GROUP(name_opts),
 	OPT_FLAG(0, "no-symbols", &no_symbols,
 		 "do not look for names; 'backstitch symbolize' can do it "
 		 "later"),
 	OPT_FLAG(0, "infer-callers", &infer_callers,
 		 "put the caller that a frame-pointer chain lacks into it, "
 		 "marked, where the code proves which one it is"),
-	OPT_GROUP(mapped_opts),
-	OPT_GROUP(jitted_opts),
-	OPT_GROUP(name_opts),
 	{ .kind = OPT_END }
 };
 
 const struct opt load_opts[] = {
+	OPT_HEADING("What a capture does not say"),
 	OPT_STRING(0, "fields", "NAMES", &fields,
 		   "whose tracepoint fields become columns: event names or "
 		   "globs by commas, 'all' or 'none' (default: scheduling and "

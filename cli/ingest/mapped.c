@@ -32,6 +32,7 @@ enum rank {
 static struct opt_list given;
 
 const struct opt mapped_opts[] = {
+	OPT_HEADING("Where files are"),
 	OPT_LIST(0, "maps", "PID=FILE", &given,
 		 "what a process had mapped, from a copy of /proc/PID/maps: "
 		 "PID=FILE from the start on, PID=FILE@SECONDS from then on, "

@@ -28,17 +28,16 @@ static const char *from_text, *to_text, *since_text;
 static long last = 0;
 
 const struct opt merged_opts[] = {
+	OPT_HEADING("Several databases"),
 	OPT_STRING(0, "from", "TIME", &from_text,
-		   "of several databases: those that end at this time or "
-		   "later, in seconds of their clock or since 1970, or as "
-		   "'2026-11-21 10:00'"),
+		   "those that end at this time or later, in seconds of their "
+		   "clock or since 1970, or as '2026-11-21 10:00'"),
 	OPT_STRING(0, "to", "TIME", &to_text,
-		   "of several databases: those that begin at this time or "
-		   "earlier"),
+		   "those that begin at this time or earlier"),
 	OPT_STRING(0, "since", "TIME", &since_text,
-		   "of several databases: those with events of the last "
-		   "seconds before the end of all: 90s, 5m, 2h"),
-	OPT_NUMBER(0, "last", "N", &last, "of several databases: the N newest"),
+		   "those with events of the last seconds before the end of "
+		   "all: 90s, 5m, 2h"),
+	OPT_NUMBER(0, "last", "N", &last, "the N newest of several databases"),
 	{ .kind = OPT_END }
 };
 

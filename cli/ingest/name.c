@@ -32,6 +32,7 @@ static long fetch_seconds = 60, jobs;
 static struct opt_list debug_dirs;
 
 const struct opt name_place_opts[] = {
+	OPT_HEADING("Where files are"),
 	OPT_STRING(0, "symfs", "DIR", &symfs,
 		   "look for the recorded programs below DIR, by path or name"),
 	{ .kind = OPT_END }
@@ -51,6 +52,7 @@ const struct opt name_opts[] = {
 		 "servers in $DEBUGINFOD_URLS, those of most stacks first"),
 	OPT_NUMBER(0, "debuginfod-timeout", "SECONDS", &fetch_seconds,
 		   "fetch no longer than that, all files together (60)"),
+	OPT_HEADING("Names"),
 	OPT_FLAG(0, "no-demangle", &no_demangle,
 		 "keep C++, Rust and D names as they are in the file"),
 	OPT_FLAG(0, "no-lines", &no_inline,

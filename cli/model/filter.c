@@ -17,6 +17,7 @@
 struct filter filter;
 
 const struct opt filter_opts[] = {
+	OPT_HEADING("Which samples"),
 	OPT_STRING(0, "time", "FROM,TO", &filter.time,
 		   "only this time, in seconds as 'script' shows it: 12.5,13 "
 		   "or ,13 or 12.5, or a share: 10%-20%"),

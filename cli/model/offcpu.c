@@ -17,6 +17,7 @@
 struct offcpu_opts offcpu_opts;
 
 const struct opt offcpu_opt_table[] = {
+	OPT_HEADING("What to count"),
 	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
 		 "the time that threads were off the CPU, by switches"),
 	OPT_FLAG(0, "wall", &offcpu_opts.wall,

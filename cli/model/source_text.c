@@ -23,6 +23,7 @@
 static struct opt_list source_dirs;
 
 const struct opt source_opts[] = {
+	OPT_HEADING("Where files are"),
 	OPT_LIST(0, "source-dir", "DIR", &source_dirs,
 		 "look for source files below DIR too, by the end of their "
 		 "path; may be given several times"),

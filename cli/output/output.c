@@ -17,6 +17,7 @@ static const char *format;
 static bool json;
 
 const struct opt output_opts[] = {
+	OPT_HEADING("Output"),
 	OPT_CHOICE(0, "format", "FORMAT", &format, names,
 		   "table, lines, csv or json"),
 	OPT_FLAG(0, "json", &json, "the same as --format json"),

@@ -24,10 +24,13 @@
 static const char *where;
 
 const struct opt server_opts[] = {
+	OPT_HEADING("Servers"),
 	OPT_STRING(0, "where", "COND", &where,
 		   "of a server: the runs for which this condition on "
 		   "table run is true, such as \"host = 'web1'\""),
-	OPT_GROUP(clickhouse_opts),
+	OPT_GROUP_TOLD(clickhouse_opts,
+		       "and --password-file, --ca-file, --timeout: see "
+		       "'backstitch help push'"),
 	{ .kind = OPT_END }
 };
 

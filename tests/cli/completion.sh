@@ -59,6 +59,15 @@ do
 done >bad
 is "in zsh and in fish" "" "$(head -3 bad)"
 
+"$B" --list-common | while read -r name common
+do
+	n=$(echo "$common" | wc -w)
+	offers backstitch "$name" -- | tr ' ' '\n' | head -n "$n" |
+		sed 's/^--//' | tr '\n' ' ' >got
+	[ "$(cat got)" = "$common " ] || echo "$name"
+done >bad
+is "the common options come first" "" "$(cat bad)"
+
 is "choices" "table lines csv json" "$(offers backstitch query --format "")"
 is "choices behind =" "csv" "$(offers backstitch query --format = c)"
 is "and all of them" "auto always never" "$(offers backstitch flame --color =)"

@@ -79,8 +79,8 @@ check help_goes_to_stdout 0 $? '  ingest  '
 truth help_prints_nothing_on_stderr [ ! -s err ]
 "$B" help ingest >out 2>err
 check help_of_a_command 0 $? 'usage: backstitch ingest' '--output'
-"$B" ingest -h >out 2>err
-check letter_h_is_the_same 0 $? 'usage: backstitch ingest' '--output'
+"$B" ingest --help >all 2>err
+truth the_long_option_is_the_same cmp -s all out
 for topic in formats verdicts rules exit-status environment
 do
 	"$B" help $topic >out 2>err
@@ -91,9 +91,8 @@ check version 0 $? backstitch
 # what a capture needs is told once, by ingest
 for command in report flame script check info export annotate bundle
 do
-	"$B" $command -h >out 2>err
-	truth "help_of_${command}_is_about_$command" [ "$(wc -l <out)" -le 74 ]
-	check and_points_to_the_rest_$command 0 0 "'backstitch ingest -h'"
+	"$B" help $command >out 2>err
+	check help_points_to_the_rest_$command 0 0 "'backstitch help ingest'"
 	truth and_does_not_repeat_it_$command sh -c "! grep -q cookie-layout out"
 done
 "$B" ingset perf.data >out 2>err

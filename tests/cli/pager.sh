@@ -49,7 +49,7 @@ do
 	check) set -- check --verbose "lost.db; true" ;;
 	dump) set -- dump "$root/tests/captures/fp-1.data" ;;
 	annotate | sframe) continue ;;
-	help) set -- ingest -h ;;
+	help) set -- ingest --help ;;
 	esac
 	show "$mark ./backstitch $*"
 	rows=$(sed '/^status /d; s/^P://' screen | wc -l)

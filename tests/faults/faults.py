@@ -15,7 +15,7 @@
 # 'places': outputs in a folder that cannot be written, inputs in one, and the
 # output under the name of the input, a hard link or a symbolic link to it: the
 # input must keep its bytes. Both need root (mount in a namespace of their own),
-# else they are skipped. Every command of `backstitch help` and every export must
+# else they are skipped. Every command of `--list-commands` and every export must
 # be in the table COMMANDS.
 # 'write!' is a full disk: all writes from the n-th on fail. 'signal': TERM, HUP,
 # INT and KILL at $FAULTS_MAX moments; after KILL a run without a fault must remove
@@ -434,16 +434,14 @@ def places_of(bench, text, want, old):
 
 def missing(build):
     """The commands and exports that are not in the table."""
-    def told(*topic):
-        text = subprocess.run([build + "/backstitch", "help", *topic], check=True,
+    def told(*words):
+        text = subprocess.run([build + "/backstitch", *words], check=True,
                               stdout=subprocess.PIPE, text=True).stdout
-        return [name for name in re.findall(r"(?m)^  ([a-z][a-z.]*) +\S",
-                                            text.split("Other things")[0])
-                if name != "backstitch"]
+        return re.findall(r"(?m)^ {0,2}([a-z][a-z.]*)\s+\S", text)
 
     lines = [text for text, _ in COMMANDS.values()]
-    return [c for c in told() if c not in OTHERS and not any(t.startswith(c) for t in lines)] + [
-        f for f in told("exports") if not any("--format %s " % f in t for t in lines)]
+    return [c for c in told("--list-commands") if c not in OTHERS and not any(t.startswith(c) for t in lines)] + [
+        f for f in told("help", "exports") if not any("--format %s " % f in t for t in lines)]
 
 
 def in_namespace():

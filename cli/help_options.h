@@ -1,0 +1,14 @@
+/* help_options.h - prints option tables for help. */
+#ifndef CLI_HELP_OPTIONS_H
+#define CLI_HELP_OPTIONS_H
+#include <stdio.h>
+
+struct command;
+
+/* Prints all options below their headings, but those of every command. */
+void help_options_all(FILE *out, const struct command *c);
+/* Prints those that most people need; all if the command names none. */
+void help_options_common(FILE *out, const struct command *c);
+/* Prints those that every command takes. */
+void help_options_shared(FILE *out);
+#endif
