@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/follow/claim.h"
 #include "cli/follow/parts.h"
 #include "cli/follow/stream.h"
 #include "cli/follow/top.h"
@@ -29,6 +30,7 @@
 
 struct follow {
 	const struct follow_opts *o;
+	struct claim *claim;
 	struct segment g;
 	struct parts *parts;
 	struct stream *stream[FOLLOW_INPUTS];
@@ -253,8 +255,7 @@ static int follow_open(struct follow *fw, struct err *err)
 
 		if (!stat(input, &st) && S_ISDIR(st.st_mode) &&
 		    !tracefs_is_buffer(input)) {
-			struct watched *w =
-				watched_open(fw->o->dir, input, err);
+			struct watched *w = watched_open(fw->claim, input, err);
 
 			if (!w)
 				return -1;
@@ -271,7 +272,7 @@ static int follow_open(struct follow *fw, struct err *err)
 	return 0;
 }
 
-static void follow_release(struct follow *fw)
+static void follow_release(struct follow *fw, bool failed)
 {
 	for (size_t i = 0; i < fw->n_streams; i++)
 		stream_free(fw->stream[i]);
@@ -279,6 +280,7 @@ static void follow_release(struct follow *fw)
 		watched_close(fw->watched[i]);
 	parts_free(fw->parts);
 	top_close(fw->top);
+	claim_close(fw->claim, failed);
 }
 
 /* Says what no database has. Returns whether there is such a thing. */
@@ -325,11 +327,12 @@ static bool follow_is_asked_to_end(void)
 	return stop_requested() || stop_input_ends();
 }
 
-static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
+static void follow_begin(struct follow *fw, uint32_t last,
+			 struct segments_left *left)
 {
 	const struct follow_opts *o = fw->o;
 	const struct parts_opts po = {
-		.dir = o->dir,
+		.claim = fw->claim,
 		.keep = o->keep,
 		.command = o->command,
 		.quiet = o->quiet,
@@ -340,7 +343,8 @@ static void follow_begin(struct follow *fw, uint32_t last, uint32_t left)
 		.stop = follow_is_asked_to_end,
 	};
 
-	fw->g = (struct segment){ .dir = o->dir,
+	fw->g = (struct segment){ .claim = fw->claim,
+				  .dir = o->dir,
 				  .limit = o->segment,
 				  .number = last + 1,
 				  .now = follow_now() };
@@ -352,13 +356,16 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 {
 	const struct sigaction sa = { .sa_handler = follow_on_hangup };
 	struct follow fw = { .o = o };
-	uint32_t last, left;
-	bool made;
+	struct segments_left left;
+	uint32_t last;
 	int rc = -1;
 
-	if (segments_open(o->dir, &made, &last, &left, err))
+	fw.claim = claim_open(o->dir, err);
+	if (!fw.claim || segments_look(fw.claim, &last, &left, err)) {
+		claim_close(fw.claim, true);
 		return -1;
-	follow_begin(&fw, last, left);
+	}
+	follow_begin(&fw, last, &left);
 	if (follow_open(&fw, err) || (o->top && !(fw.top = top_open(err))))
 		goto out;
 	sigaction(SIGHUP, &sa, NULL);
@@ -378,8 +385,6 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	if (!o->quiet && (!rc || fw.g.number > last + 1))
 		parts_tell(fw.parts);
 out:
-	if (rc && made)
-		rmdir(o->dir); /* if nothing is in it */
-	follow_release(&fw);
+	follow_release(&fw, rc);
 	return rc;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/follow/claim.h"
 #include "cli/follow/glance.h"
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
@@ -78,7 +79,8 @@ static FILE *make_leave_terminal(const struct make_opts *o)
 	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
-	make_close_others((int[]){ o->talk, o->report, said }, 3);
+	make_close_others(
+		(int[]){ o->talk, o->report, said, claim_fd(o->claim) }, 4);
 	return said < 0 ? NULL : fdopen(said, "w");
 }
 
@@ -105,18 +107,33 @@ static void make_add(struct make *m, const char *part)
 	m->paths[m->n++] = mem_strdup(n > 0 ? target : part);
 }
 
-static int make_load(struct make *m, struct kept *kept, const char *db,
-		     uint32_t number)
+/* Says why there is no database, by the name that the user gave to the folder.
+ */
+static void make_say(const struct make *m, const struct claim *c,
+		     uint32_t number, const char *why)
+{
+	const char *path = claim_path(c);
+	size_t n = strlen(path);
+	bool inner = !strncmp(why, path, n) && why[n] == '/';
+
+	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
+		inner ? claim_dir(c) : "", inner ? why + n : why);
+}
+
+static int make_load(struct make *m, const struct claim *c, struct kept *kept,
+		     const char *db, uint32_t number)
 {
 	struct err err = { 0 };
 	bool damaged = false;
 
-	if (!m->n)
+	/* by name: they are not gone if the folder is */
+	bool here = !claim_check(c, &err);
+
+	if (here && !m->n)
 		return MAKE_GONE;
-	if (!load_again(m->paths, m->n, db, kept, &damaged, &err))
+	if (here && !load_again(m->paths, m->n, db, kept, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
-	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s\n", number,
-		err.msg);
+	make_say(m, c, number, err.msg);
 	if (err.code != ERR_FORMAT)
 		return STATUS_FAILED;
 	return m->bytes < EMPTY ? MAKE_EMPTY : MAKE_BAD;
@@ -144,11 +161,11 @@ static int make_segment(const struct make_opts *o, struct kept *kept,
 	char db[SEGMENT_PATH];
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part(o->dir, number, i, m.path);
+		segments_part(claim_dir(o->claim), number, i, m.path);
 		make_add(&m, m.path);
 	}
-	segments_database(o->dir, number, db);
-	int status = make_load(&m, kept, db, number);
+	segments_database(claim_path(o->claim), number, db);
+	int status = make_load(&m, o->claim, kept, db, number);
 
 	if (status == STATUS_OK || status == STATUS_DAMAGED)
 		make_report(o, db, said);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct claim;
+
 /* Statuses of a segment beside those of command.h. */
 enum make_status {
 	MAKE_EMPTY = 10, /* the parts have not even a header */
@@ -19,7 +21,7 @@ struct make_done {
 };
 
 struct make_opts {
-	const char *dir;
+	const struct claim *claim;
 	int talk;   /* gets the numbers of segments, as uint32_t, and gives
 		     * struct make_done for each; its end ends the process */
 	int report; /* a file for the glance of each segment; -1: none */

@@ -87,7 +87,7 @@ static bool maker_start(struct maker *m)
 		maker_die_with(parent);
 		if (m->o.leave)
 			m->o.leave(m->o.leave_arg);
-		make_segments(&(struct make_opts){ .dir = m->o.dir,
+		make_segments(&(struct make_opts){ .claim = m->o.claim,
 						   .talk = pair[1],
 						   .report = m->report,
 						   .rows = m->o.rows });

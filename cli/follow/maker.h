@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct claim;
 struct maker;
 
 enum maker_got {
@@ -19,7 +20,7 @@ enum maker_got {
 };
 
 struct maker_opts {
-	const char *dir;
+	const struct claim *claim;
 	bool glances; /* each segment is reported, */
 	bool rows;    /* with functions */
 	/* Called in the process, which must not hold inputs open; NULL:
@@ -28,7 +29,7 @@ struct maker_opts {
 	void *leave_arg;
 };
 
-/* Borrows dir and leave_arg. */
+/* Borrows claim and leave_arg. */
 struct maker *maker_new(const struct maker_opts *o);
 /* Lets the process end, when it has made what it was given. NULL is fine. */
 void maker_free(struct maker *m);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/follow/claim.h"
 #include "cli/follow/make.h"
 #include "cli/follow/maker.h"
 #include "cli/output/human.h"
@@ -45,6 +46,10 @@ struct parts_age {
 
 struct parts {
 	struct parts_opts o;
+	/* by an earlier run: these wait first */
+	struct segments_left left_over;
+	size_t i_left;
+	uint32_t begin;	     /* the first segment of this run */
 	uint32_t first, end; /* these wait, the first one is made */
 	int64_t since[2 * PARTS_WAITING]; /* by number, modulo */
 	struct maker *maker;
@@ -60,7 +65,7 @@ struct parts {
 	int64_t retry_at; /* no process before that */
 	struct glance glance;
 	bool has_glance;
-	uint32_t made, gone, empty, bad, left, commands_failed, held;
+	uint32_t made, gone, empty, bad, left, lost, commands_failed, held;
 	int64_t held_ns; /* that the stream waited */
 	bool damaged, told_fork, told_behind;
 };
@@ -73,16 +78,18 @@ static int64_t parts_now(void)
 	return (int64_t)t.tv_sec * NS + t.tv_nsec;
 }
 
-struct parts *parts_new(const struct parts_opts *o, uint32_t left,
+struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 			uint32_t next)
 {
 	struct parts *q = mem_new(1, sizeof(*q));
 
 	q->o = *o;
-	q->first = left ? left : next;
-	q->end = next;
+	q->left_over = *left;
+	*left = (struct segments_left){ .n = 0 };
+	q->begin = q->end = next;
+	q->first = q->left_over.n ? q->left_over.number[0] : next;
 	q->maker = maker_new(&(struct maker_opts){
-		.dir = o->dir,
+		.claim = o->claim,
 		.glances = o->each || o->rows,
 		.rows = o->rows,
 		.leave = o->leave,
@@ -99,6 +106,7 @@ void parts_free(struct parts *q)
 	glance_release(&q->glance);
 	free(q->command);
 	free(q->age);
+	free(q->left_over.number);
 	free(q);
 }
 
@@ -121,11 +129,37 @@ static void parts_tell_fork(struct parts *q)
 
 /* ---- databases */
 
+/* Goes on to the next segment. Those that an earlier run left may be far from
+ * each other. */
+static void parts_advance(struct parts *q)
+{
+	if (q->first >= q->begin)
+		q->first++;
+	else if (++q->i_left < q->left_over.n)
+		q->first = q->left_over.number[q->i_left];
+	else
+		q->first = q->begin;
+}
+
+/* Steps over a segment of which nothing is there. */
+static void parts_miss(struct parts *q)
+{
+	if (q->first >= q->begin) {
+		fprintf(stderr,
+			"backstitch: segment %" PRIu32 ": its parts were "
+			"removed before they were read\n",
+			q->first);
+		q->lost++;
+		q->damaged = true;
+	}
+	parts_advance(q);
+}
+
 static void parts_start_next(struct parts *q)
 {
 	while (!q->making && q->first < q->end &&
-	       !segments_waits(q->o.dir, q->first))
-		q->first++; /* what an earlier run left may have gaps */
+	       !segments_waits(q->o.claim, q->first))
+		parts_miss(q);
 	if (q->making || q->stuck || q->first >= q->end || !parts_may_start(q))
 		return;
 	q->asleep = 0;
@@ -194,8 +228,8 @@ static bool parts_ask_keep(void *arg, uint32_t number, int64_t *age)
 static void parts_keep(struct parts *q)
 {
 	if (q->o.keep.ns || q->o.keep.bytes)
-		q->gone +=
-			segments_keep(q->o.dir, &q->o.keep, parts_ask_keep, q);
+		q->gone += segments_keep(q->o.claim, &q->o.keep, parts_ask_keep,
+					 q);
 }
 
 static void parts_note_age(struct parts *q, uint32_t number)
@@ -216,7 +250,7 @@ static void parts_run_command(struct parts *q, uint32_t number)
 
 	if (!q->o.command)
 		return;
-	segments_database(q->o.dir, number, path);
+	segments_database(claim_dir(q->o.claim), number, path);
 	if (parts_may_start(q)) {
 		fflush(NULL);
 		pid = fork();
@@ -241,19 +275,20 @@ static void parts_run_command(struct parts *q, uint32_t number)
 static void parts_take_status(struct parts *q, int code)
 {
 	int64_t took = parts_now() - q->making_since;
-	uint32_t number = q->first++;
+	uint32_t number = q->first;
 
+	parts_advance(q);
 	q->making = q->again = false;
 	q->damaged |= code != STATUS_OK && code != STATUS_FAILED;
 	if (code == MAKE_EMPTY || code == MAKE_GONE) {
 		q->empty++;
-		segments_remove(q->o.dir, number);
+		segments_remove(q->o.claim, number);
 	} else if (code == MAKE_BAD) {
 		q->bad++;
-		segments_set_aside(q->o.dir, number);
+		segments_set_aside(q->o.claim, number);
 	} else if (code == STATUS_OK || code == STATUS_DAMAGED) {
 		q->made++;
-		segments_remove(q->o.dir, number);
+		segments_remove(q->o.claim, number);
 		parts_note_age(q, number);
 		parts_take_report(q, number, took);
 		parts_run_command(q, number);
@@ -377,11 +412,13 @@ void parts_add(struct parts *q, uint32_t end)
 
 uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns)
 {
-	uint32_t n = q->end - q->first;
+	bool old = q->first < q->begin;
+	uint32_t n =
+		old ? q->end - q->begin + (uint32_t)(q->left_over.n - q->i_left)
+		    : q->end - q->first;
 	int64_t since = q->since[q->first % (2 * PARTS_WAITING)];
 
-	*lag_ns =
-		n && since && n <= PARTS_WAITING + 1 ? parts_now() - since : 0;
+	*lag_ns = n && !old && n <= PARTS_WAITING + 1 ? parts_now() - since : 0;
 	return n;
 }
 
@@ -408,13 +445,15 @@ void parts_hold(struct parts *q)
 
 int parts_wait(struct parts *q, struct err *err)
 {
+	int64_t lag;
+
 	parts_reap(q);
 	for (int i = 0; q->first < q->end && i < RETRIES && !q->stuck; i++) {
 		if (q->making)
 			i = 0;
 		parts_wait_for_one(q);
 	}
-	q->left += q->end - q->first;
+	q->left += parts_waiting(q, &lag);
 	while (q->n_command)
 		parts_take_command(q, 0, true);
 	if (!q->left)
@@ -423,7 +462,7 @@ int parts_wait(struct parts *q, struct err *err)
 		       "%s: no database could be made of %" PRIu32
 		       " segment%s; their parts of the stream stay as "
 		       ".segment-*.data, and the next run reads them",
-		       q->o.dir, q->left, q->left == 1 ? "" : "s");
+		       claim_dir(q->o.claim), q->left, q->left == 1 ? "" : "s");
 }
 
 bool parts_take_glance(struct parts *q, struct glance *out)
@@ -452,9 +491,13 @@ bool parts_damaged(const struct parts *q)
 void parts_tell(const struct parts *q)
 {
 	fprintf(stderr, "%s: %" PRIu32 " segment%s, %" PRIu32 " removed",
-		q->o.dir, q->made, q->made == 1 ? "" : "s", q->gone);
+		claim_dir(q->o.claim), q->made, q->made == 1 ? "" : "s",
+		q->gone);
 	if (q->empty)
 		fprintf(stderr, "; %" PRIu32 " empty", q->empty);
+	if (q->lost)
+		fprintf(stderr, "; %" PRIu32 " removed before they were read",
+			q->lost);
 	if (q->bad)
 		fprintf(stderr,
 			"; %" PRIu32 " not readable, which stay as .bad",

@@ -12,6 +12,7 @@
 #include "cli/follow/glance.h"
 #include "cli/follow/segments.h"
 
+struct claim;
 struct err;
 struct parts;
 
@@ -19,7 +20,7 @@ struct parts;
 #define PARTS_WAITING 32
 
 struct parts_opts {
-	const char *dir;
+	const struct claim *claim;
 	struct segment_limit keep;
 	const char *command; /* NULL: none */
 	bool quiet;
@@ -32,9 +33,9 @@ struct parts_opts {
 	bool (*stop)(void); /* does the user want an end? */
 };
 
-/* The segments before `next` that were left behind, from `left` on, wait
- * already; left 0: none. */
-struct parts *parts_new(const struct parts_opts *o, uint32_t left,
+/* The segments that were left behind wait already; takes their numbers. `next`
+ * is the first of this run. */
+struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 			uint32_t next);
 void parts_free(struct parts *q); /* NULL is fine */
 /* Says that all segments before `end` are whole. */

@@ -122,7 +122,7 @@ int piece_begin(struct piece *p, const char *dir, uint32_t number,
 {
 	*p = (struct piece){ .number = number, .index = index, .dir = dir };
 	segments_new_part(dir, number, index, p->path);
-	segments_remove_part(p->path);
+	segments_remove_part(AT_FDCWD, p->path);
 	if (mkdir(p->path, 0777))
 		return piece_fail(p->path, errno, err);
 	return piece_copy(p, src->fs, "events/header_page", "header_page",

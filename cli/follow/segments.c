@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/follow/claim.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -18,6 +20,8 @@
 #define NS 1000000000
 /* Seconds of which the nanoseconds are an int64_t. */
 #define SECONDS_MAX 9e9
+/* Segments that a folder has; a run makes far less than what is left above. */
+#define NUMBER_MAX 4000000000U
 
 bool segment_is_full(const struct segment *g)
 {
@@ -108,61 +112,66 @@ static void segments_bad(const char *dir, uint32_t number, unsigned int index,
 		 number, more);
 }
 
-bool segments_waits(const char *dir, uint32_t number)
+bool segments_waits(const struct claim *c, uint32_t number)
 {
 	char path[SEGMENT_PATH];
 	struct stat st;
 	bool found = false;
 
 	for (unsigned int i = 0; !found && i < SEGMENT_PARTS; i++) {
-		segments_part(dir, number, i, path);
+		segments_part("", number, i, path);
 		/* a link may lead to what was removed */
-		found = !lstat(path, &st);
+		found = !fstatat(claim_fd(c), path + 1, &st,
+				 AT_SYMLINK_NOFOLLOW);
 	}
 	return found;
 }
 
-void segments_remove_part(const char *path)
+void segments_remove_part(int dir, const char *name)
 {
-	char file[SEGMENT_PATH + 256];
 	const struct dirent *e;
 
-	if (!unlink(path) || (errno != EISDIR && errno != EPERM))
+	if (!unlinkat(dir, name, 0) || (errno != EISDIR && errno != EPERM))
 		return;
-	DIR *d = opendir(path);
+	int fd = openat(dir, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
-	while (d && (e = readdir(d)) != NULL) {
-		snprintf(file, sizeof(file), "%.4000s/%.255s", path, e->d_name);
-		unlink(file);
-	}
+	while (d && (e = readdir(d)) != NULL)
+		unlinkat(fd, e->d_name, 0);
 	if (d)
 		closedir(d);
-	rmdir(path);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(dir, name, AT_REMOVEDIR);
 }
 
-void segments_remove(const char *dir, uint32_t number)
+void segments_remove(const struct claim *c, uint32_t number)
 {
 	char path[SEGMENT_PATH], gone[SEGMENT_PATH];
+	int fd = claim_fd(c);
 	struct stat st;
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part(dir, number, i, path);
-		if (lstat(path, &st))
+		segments_part("", number, i, path);
+		if (fstatat(fd, path + 1, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		/* what is left of a folder must not be taken for a part */
-		segments_new_part(dir, number, i, gone);
-		segments_remove_part(rename(path, gone) ? path : gone);
+		segments_new_part("", number, i, gone);
+		segments_remove_part(fd, renameat(fd, path + 1, fd, gone + 1)
+						 ? path + 1
+						 : gone + 1);
 	}
 }
 
-void segments_set_aside(const char *dir, uint32_t number)
+void segments_set_aside(const struct claim *c, uint32_t number)
 {
 	char path[SEGMENT_PATH], bad[SEGMENT_PATH];
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
-		segments_part(dir, number, i, path);
-		segments_bad(dir, number, i, bad);
-		rename(path, bad);
+		segments_part("", number, i, path);
+		segments_bad("", number, i, bad);
+		renameat(claim_fd(c), path + 1, claim_fd(c), bad + 1);
 	}
 }
 
@@ -179,59 +188,88 @@ static uint32_t segments_number(const char *name, const char *begin,
 		return 0;
 	unsigned long v = strtoul(name + n, &rest, 10);
 
-	if (strncmp(rest, end, n_end) != 0 || v >= UINT32_MAX)
+	if (rest - name < (ptrdiff_t)n + 6 || v >= UINT32_MAX ||
+	    strncmp(rest, end, n_end) != 0)
 		return 0;
 	return !rest[n_end] || (more && rest[n_end] == '.') ? (uint32_t)v : 0;
 }
 
-/* Removes a part that a killed run began, or did not quite remove. */
-static void segments_remove_in(const char *dir, const char *name)
+static int segments_compare_numbers(const void *a, const void *b)
 {
-	char path[SEGMENT_PATH + 256];
-
-	snprintf(path, sizeof(path), "%.4000s/%.255s", dir, name);
-	segments_remove_part(path);
+	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-int segments_open(const char *dir, bool *made, uint32_t *last, uint32_t *left,
-		  struct err *err)
+/* Sorts the numbers, and keeps each once. */
+static void segments_sort(struct segments_left *left)
 {
-	struct dirent *e;
-	DIR *d;
+	size_t n = 0;
 
-	*last = *left = 0;
-	if (strlen(dir) > 4000)
+	if (left->n)
+		qsort(left->number, left->n, sizeof(*left->number),
+		      segments_compare_numbers);
+	for (size_t i = 0; i < left->n; i++)
+		if (!n || left->number[n - 1] != left->number[i])
+			left->number[n++] = left->number[i];
+	left->n = n;
+}
+
+/* Opens the folder once more, as a list of it moves in its descriptor. */
+static DIR *segments_folder(const struct claim *c)
+{
+	int fd = openat(claim_fd(c), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+static void segments_note(const char *name, uint32_t *last,
+			  struct segments_left *left)
+{
+	uint32_t db = segments_number(name, "segment-", ".db", false);
+	uint32_t bad = segments_number(name, "segment-", ".bad", true);
+	uint32_t part = segments_number(name, ".segment-", ".data", true);
+
+	if (db > *last)
+		*last = db;
+	if (bad > *last)
+		*last = bad;
+	if (part > *last)
+		*last = part;
+	if (part)
+		*mem_add(left->number, left->n, left->cap) = part;
+}
+
+int segments_look(const struct claim *c, uint32_t *last,
+		  struct segments_left *left, struct err *err)
+{
+	const char *dir = claim_dir(c);
+	DIR *d = strlen(dir) > 4000 ? NULL : segments_folder(c);
+	const struct dirent *e;
+
+	*last = 0;
+	*left = (struct segments_left){ .n = 0 };
+	if (!d && strlen(dir) > 4000)
 		return err_set(err, ERR_USAGE,
 			       "the name of the folder is "
 			       "longer than 4000 bytes");
-	*made = !mkdir(dir, 0777);
-	if (!*made && errno != EEXIST)
-		return err_set(err, ERR_IO, "%s: cannot create: %s", dir,
-			       strerror(errno));
-	d = opendir(dir);
 	if (!d)
 		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
 	while ((e = readdir(d)) != NULL) {
-		uint32_t db =
-			segments_number(e->d_name, "segment-", ".db", false);
-		uint32_t bad =
-			segments_number(e->d_name, "segment-", ".bad", true);
-		uint32_t part =
-			segments_number(e->d_name, ".segment-", ".data", true);
-
-		if (db > *last)
-			*last = db;
-		if (bad > *last)
-			*last = bad;
-		if (part > *last)
-			*last = part;
-		if (part && (!*left || part < *left))
-			*left = part;
+		segments_note(e->d_name, last, left);
+		/* what a killed run began, or did not quite remove */
 		if (segments_number(e->d_name, ".segment-", ".new", true))
-			segments_remove_in(dir, e->d_name);
+			segments_remove_part(dirfd(d), e->d_name);
 	}
 	closedir(d);
-	return 0;
+	segments_sort(left);
+	if (*last <= NUMBER_MAX)
+		return 0;
+	return err_set(err, ERR_IO,
+		       "%s: no number is left after segment %" PRIu32
+		       "; give another folder: -o DIR",
+		       dir, *last);
 }
 
 struct kept {
@@ -249,10 +287,10 @@ static int segments_compare(const void *pa, const void *pb)
 }
 
 /* Lists the databases by number; the caller frees *list. */
-static size_t segments_list(const char *dir, struct kept **list)
+static size_t segments_list(const struct claim *c, struct kept **list)
 {
-	DIR *d = opendir(dir);
-	struct dirent *e;
+	DIR *d = segments_folder(c);
+	const struct dirent *e;
 	size_t n = 0;
 	size_t cap = 0;
 
@@ -261,13 +299,10 @@ static size_t segments_list(const char *dir, struct kept **list)
 		struct kept k = { .number =
 					  segments_number(e->d_name, "segment-",
 							  ".db", false) };
-		char path[SEGMENT_PATH];
 		struct stat st;
 
-		if (!k.number)
-			continue;
-		segments_database(dir, k.number, path);
-		if (stat(path, &st))
+		if (!k.number ||
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		k.bytes = (uint64_t)st.st_size;
 		k.time = (int64_t)st.st_mtim.tv_sec;
@@ -280,11 +315,11 @@ static size_t segments_list(const char *dir, struct kept **list)
 	return n;
 }
 
-uint32_t segments_keep(const char *dir, const struct segment_limit *keep,
+uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 		       segments_ask_fn *ask, void *arg)
 {
 	struct kept *list;
-	size_t n = segments_list(dir, &list);
+	size_t n = segments_list(c, &list);
 	int64_t now = (int64_t)time(NULL);
 	uint64_t sum = 0;
 	uint32_t gone = 0;
@@ -298,8 +333,8 @@ uint32_t segments_keep(const char *dir, const struct segment_limit *keep,
 		    ((!keep->bytes || sum <= keep->bytes) &&
 		     (!keep->ns || age <= keep->ns)))
 			continue;
-		segments_database(dir, list[i].number, path);
-		gone += !unlink(path);
+		segments_database("", list[i].number, path);
+		gone += !unlinkat(claim_fd(c), path + 1, 0);
 	}
 	free(list);
 	return gone;

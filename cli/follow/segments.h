@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct claim;
 struct err;
 
 #define SEGMENT_PATH 4096
@@ -26,7 +27,8 @@ struct segment_limit {
 
 /* The segment that is received, which all streams share. */
 struct segment {
-	const char *dir;
+	const struct claim *claim;
+	const char *dir; /* its name */
 	struct segment_limit limit;
 	uint32_t number;
 	int64_t since, now; /* monotonic: its begin, and the time of a round */
@@ -42,11 +44,17 @@ void segment_next(struct segment *g);
 /* Reads "10s", "5m", "2h", "64M" or "4G". Returns 0, or -1 and *err. */
 int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 		   struct err *err);
-/* Makes the folder if it is not there. Stores whether it was made, the highest
- * number that is used, and the lowest of a part that was left behind, 0 if
- * there is none. Returns 0, or -1 and *err. */
-int segments_open(const char *dir, bool *made, uint32_t *last, uint32_t *left,
-		  struct err *err);
+/* Segments of which an earlier run left parts, in ascending order. */
+struct segments_left {
+	uint32_t *number;
+	size_t n, cap;
+};
+
+/* Stores the highest number that is used, and the segments that were left,
+ * which the caller frees; removes parts that a killed run began. Returns 0, or
+ * -1 and *err. */
+int segments_look(const struct claim *c, uint32_t *last,
+		  struct segments_left *left, struct err *err);
 /* Write the name of a database, and of the part of an input. */
 void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
@@ -56,18 +64,18 @@ void segments_part(const char *dir, uint32_t number, unsigned int index,
  */
 void segments_new_part(const char *dir, uint32_t number, unsigned int index,
 		       char out[SEGMENT_PATH]);
-/* Removes a part: a file, a link, or a folder of files. */
-void segments_remove_part(const char *path);
+/* Removes a part below an open folder: a file, a link, or a folder of files. */
+void segments_remove_part(int dir, const char *name);
 /* Returns whether there are parts of a segment. */
-bool segments_waits(const char *dir, uint32_t number);
+bool segments_waits(const struct claim *c, uint32_t number);
 /* Removes the parts of a segment. */
-void segments_remove(const char *dir, uint32_t number);
+void segments_remove(const struct claim *c, uint32_t number);
 /* Renames the parts of a segment, so that no later run tries to read them. */
-void segments_set_aside(const char *dir, uint32_t number);
+void segments_set_aside(const struct claim *c, uint32_t number);
 /* Removes the oldest databases beyond the limit, but never the newest, and none
  * for which ask() returns false. It may set *age, in ns, where that is known
  * better than by the time of the file. Returns how many. */
 typedef bool segments_ask_fn(void *arg, uint32_t number, int64_t *age);
-uint32_t segments_keep(const char *dir, const struct segment_limit *keep,
+uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 		       segments_ask_fn *ask, void *arg);
 #endif

@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/follow/claim.h"
 #include "cli/follow/rings.h"
 #include "cli/follow/tracefs.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 #define NS 1000000000
 #define BUFFER ((size_t)1 << 20)
@@ -59,9 +61,9 @@ static int stream_begin_part(struct stream *s, struct err *err)
 
 	s->number = s->g->number;
 	segments_part(s->g->dir, s->number, s->index, path);
-	s->part = fopen(path, "we");
+	s->part = claim_create(s->g->claim, path_base(path), err);
 	if (!s->part)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		return -1;
 	setvbuf(s->part, NULL, _IOFBF, PART_BUFFER);
 	if (s->perf)
 		perf_cut_head(s->perf, s->place, s->part);
@@ -114,7 +116,7 @@ static int stream_end_part(struct stream *s, struct err *err)
 		return 0;
 	}
 	segments_part(s->g->dir, s->number, s->index, path);
-	unlink(path);
+	unlinkat(claim_fd(s->g->claim), path_base(path), 0);
 	return stream_close(s, &s->part, s->number, err);
 }
 

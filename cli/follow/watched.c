@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/follow/claim.h"
 #include "cli/follow/segments.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -19,6 +21,8 @@
 /* Digits of the time behind the name of a finished file. */
 #define TIME_DIGITS 16
 #define ARCHIVES "archives"
+#define STATE ".followed"
+#define STATE_ASIDE ".followed.tmp"
 /* Seconds after which what 'trace-cmd listen' began has files for its pages. */
 #define LISTENED_AGE 2
 
@@ -30,7 +34,7 @@ struct watched_item {
 };
 
 struct watched {
-	const char *dir;
+	const struct claim *claim;
 	char *root; /* the folder, as an absolute path */
 	struct watched_item *item;
 	size_t n, cap;
@@ -73,35 +77,26 @@ static struct watched_item *watched_add(struct watched *w, const char *path)
 
 /* ---- what was followed */
 
-static void watched_state_name(const char *dir, char out[SEGMENT_PATH])
+static int watched_fail(const struct watched *w, const char *name,
+			const char *more, struct err *err)
 {
-	snprintf(out, SEGMENT_PATH, "%.4000s/.followed", dir);
+	return err_set(err, ERR_IO, "%s/%s: %s%s", claim_dir(w->claim), name,
+		       strerror(errno), more);
 }
 
 /* Keeps the names of files that are still there. */
-static int watched_read_state(struct watched *w, struct err *err)
+static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 {
-	char path[SEGMENT_PATH];
-	char aside[SEGMENT_PATH + 8];
+	int dir = claim_fd(w->claim);
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
 
-	watched_state_name(w->dir, path);
-	snprintf(aside, sizeof(aside), "%s.tmp", path);
-	FILE *in = fopen(path, "re");
+	unlinkat(dir, STATE_ASIDE, 0); /* of a run that was killed */
+	FILE *out = claim_create(w->claim, STATE_ASIDE, err);
 
-	if (!in && errno == ENOENT)
-		return 0;
-	FILE *out = in ? fopen(aside, "we") : NULL;
-
-	if (!out) {
-		err_set(err, ERR_IO, "%s: %s", in ? aside : path,
-			strerror(errno));
-		if (in)
-			fclose(in);
+	if (!out)
 		return -1;
-	}
 	while ((n = getline(&line, &cap, in)) > 0) {
 		if (line[n - 1] != '\n')
 			break;
@@ -112,31 +107,48 @@ static int watched_read_state(struct watched *w, struct err *err)
 		watched_add(w, line)->taken = true;
 	}
 	free(line);
-	fclose(in);
-	if (fclose(out) || rename(aside, path))
-		return err_set(err, ERR_IO, "%s: %s", aside, strerror(errno));
+	if (fclose(out) || renameat(dir, STATE_ASIDE, dir, STATE))
+		return watched_fail(w, STATE_ASIDE, "", err);
 	return 0;
+}
+
+static int watched_read_state(struct watched *w, struct err *err)
+{
+	int fd = claim_open_file(w->claim, STATE, O_RDONLY);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : watched_fail(w, STATE, "", err);
+	FILE *in = fdopen(fd, "r");
+
+	if (!in) {
+		close(fd);
+		return watched_fail(w, STATE, "", err);
+	}
+	int rc = watched_copy_state(w, in, err);
+
+	fclose(in);
+	return rc;
 }
 
 static int watched_write_state(const struct watched *w, const char *item,
 			       struct err *err)
 {
-	char path[SEGMENT_PATH];
-
-	watched_state_name(w->dir, path);
-	FILE *out = fopen(path, "ae");
+	int fd =
+		claim_open_file(w->claim, STATE, O_WRONLY | O_APPEND | O_CREAT);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "a");
 	bool bad = !out || fprintf(out, "%s\n", item) < 0;
 
 	if (out)
 		bad |= fclose(out) != 0;
-	return bad ? err_set(err, ERR_IO, "%s: %s; what is finished stays",
-			     path, strerror(errno))
+	else if (fd >= 0)
+		close(fd);
+	return bad ? watched_fail(w, STATE, "; what is finished stays", err)
 		   : 0;
 }
 
 /* ---- opening and closing */
 
-struct watched *watched_open(const char *dir, const char *input,
+struct watched *watched_open(const struct claim *c, const char *input,
 			     struct err *err)
 {
 	char *root = realpath(input, NULL);
@@ -149,7 +161,7 @@ struct watched *watched_open(const char *dir, const char *input,
 	}
 	struct watched *w = mem_new(1, sizeof(*w));
 
-	w->dir = dir;
+	w->claim = c;
 	w->root = root;
 	if (watched_read_state(w, err)) {
 		watched_close(w);
@@ -331,10 +343,10 @@ int watched_link(struct watched *w, uint32_t number, unsigned int index,
 	if (!it)
 		return 0;
 	*bytes = stat(it->path, &st) ? 0 : (uint64_t)st.st_size;
-	segments_part(w->dir, number, index, part);
-	if (symlink(it->path, part))
-		return err_set(err, ERR_IO, "%s: %s; what is finished stays",
-			       part, strerror(errno));
+	segments_part("", number, index, part);
+	if (symlinkat(it->path, claim_fd(w->claim), part + 1))
+		return watched_fail(w, part + 1, "; what is finished stays",
+				    err);
 	it->taken = true;
 	return watched_write_state(w, it->path, err) ? -1 : 1;
 }

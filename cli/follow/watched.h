@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct claim;
 struct err;
 struct watched;
 
-/* dir: the folder of segments. Returns NULL and *err on failure. */
-struct watched *watched_open(const char *dir, const char *input,
+/* c: the folder of segments. Returns NULL and *err on failure. */
+struct watched *watched_open(const struct claim *c, const char *input,
 			     struct err *err);
 void watched_close(struct watched *w); /* NULL is fine */
 /* Looks for finished files, and stores how many wait. Returns false if the

@@ -1,0 +1,36 @@
+/* claim.h - the folder of segments, which one follow has for itself.
+ *
+ * The folder is opened once, and all that follow writes goes below that
+ * descriptor: whatever the folder's name leads to later, and whatever links
+ * others put into it, no other file is written. The lock ends with the process
+ * that holds it. */
+#ifndef CLI_FOLLOW_CLAIM_H
+#define CLI_FOLLOW_CLAIM_H
+#include <stdbool.h>
+#include <stdio.h>
+
+struct claim;
+struct err;
+
+/* Makes the folder if it is not there, opens and locks it. Borrows dir. Returns
+ * NULL and *err, with the process that has it, if there is one. */
+struct claim *claim_open(const char *dir, struct err *err);
+/* Gives the folder up; failed: removes it if it was made here and is empty.
+ * NULL is fine. */
+void claim_close(struct claim *c, bool failed);
+/* Returns the name of the folder, for messages and readers. */
+const char *claim_dir(const struct claim *c);
+/* Returns the descriptor for openat() and others. */
+int claim_fd(const struct claim *c);
+/* Returns a name by which the folder is found in this process and its children,
+ * whatever became of its name; claim_dir() where there is no /proc. */
+const char *claim_path(const struct claim *c);
+/* Returns -1 and *err if the name of the folder leads elsewhere by now. */
+int claim_check(const struct claim *c, struct err *err);
+/* Creates a file. Returns NULL and *err if that fails, or if something is
+ * there: names are used once. */
+FILE *claim_create(const struct claim *c, const char *name, struct err *err);
+/* Opens a file with flags of open(). Returns a descriptor, or -1 and errno:
+ * ELOOP if it is a link, EEXIST if it is no regular file or has two names. */
+int claim_open_file(const struct claim *c, const char *name, int flags);
+#endif

@@ -1,0 +1,164 @@
+#!/bin/sh
+# follow_claim.sh - others who write into the folder of segments: a second follow, links, folders that are replaced, names without a number left.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow_claim.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+M=${MKCAP:-$root/build/mkcap}
+[ -x "$M" ] || {
+	echo "skip follow_claim: mkcap is not built"
+	exit 0
+}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache
+export NO_COLOR PYTHONDONTWRITEBYTECODE XDG_CACHE_HOME
+
+say() {	# say NAME: by $bad
+	if [ "$bad" = 0 ]
+	then echo "ok $1"
+	else
+		echo "not ok $1"
+		sed 's/^/# /' out err 2>/dev/null | head -20
+	fi
+}
+is_whole() {	# is_whole DIR: it has what whole.db has
+	"$B" merge -q -f -o all.db "$1" >out 2>>err &&
+		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
+}
+until_true() {	# until_true COMMAND...: soon
+	for _ in $(seq 150); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+begin() {	# begin OPTION...: follows half of the stream into seg; $pid
+	"$B" follow -q -o seg --segment 1h "$@" fifo >out 2>err &
+	pid=$!
+	exec 3>fifo
+	head -c $((size / 2)) whole.pipe >&3
+	until_true test -e "seg/.segment-000001.data"
+}
+cut() {	# cut: the segment ends, and the stream goes on
+	kill -HUP $pid && sleep 0.5
+	tail -c +$((size / 2 + 1)) whole.pipe >&3 2>/dev/null
+}
+end() {	# end: the status of what begin started
+	exec 3>&-
+	wait $pid
+}
+python3 "$root/tests/cli/stream.py" 1 1 . && "$M" -p whole.txt whole.pipe && "$B" ingest -q -f -o whole.db whole.pipe
+size=$(wc -c <whole.pipe)
+mkfifo fifo
+echo precious >victim
+mkdir other
+
+# ---- one follow at a time
+
+
+begin --segment 1K
+"$B" follow -q -o seg - <whole.pipe >out2 2>err2
+[ $? = 1 ] && grep -q "seg: process $pid follows into this folder" err2
+bad=$?
+tail -c +$((size / 2 + 1)) whole.pipe >&3
+end && is_whole seg && [ ! -e seg/.lock ] || bad=1
+say a_second_follow_is_refused_and_the_first_one_loses_nothing
+
+rm -rf seg
+begin --segment 1K
+kill -KILL $pid
+end
+[ -e seg/.lock ]
+bad=$?
+"$B" follow -q -o seg - </dev/null >out 2>err
+[ ! -e seg/.lock ] && [ -e seg/segment-000001.db ] || bad=1
+say the_lock_of_a_killed_follow_is_taken_over
+
+# ---- links
+
+rm -rf seg
+begin --segment 1K
+for i in $(seq 2 99)
+do
+	ln -s "$dir/victim" seg/.segment-0000"$(printf %02d "$i")".data 2>/dev/null
+done
+tail -c +$((size / 2 + 1)) whole.pipe >&3 2>/dev/null
+end
+[ $? = 1 ] && grep -q 'seg/.segment-0000.*: somebody else made it' err && [ "$(cat victim)" = precious ]
+bad=$?
+say a_part_is_never_written_through_a_link
+
+has_ended() {	# has_ended: it said why, or took the file
+	[ -s err ] || [ -e seg/segment-000001.db ]
+}
+bad=0
+mkdir sw
+cp whole.pipe sw/p.data.2026010101010101
+for how in "ln -s" ln
+do
+	for name in .lock .followed .followed.tmp
+	do
+		rm -rf seg
+		mkdir seg
+		[ $name != .followed.tmp ] || echo "$dir/sw/none" >seg/.followed
+		$how "$dir/victim" seg/$name
+		"$B" follow -q -o seg sw >out 2>err &
+		pid=$!
+		until_true has_ended
+		kill -TERM $pid 2>/dev/null
+		wait $pid
+		[ "$(cat victim)" = precious ] || bad=1
+		# what a killed run left aside is removed
+		[ $name = .followed.tmp ] || grep -q "seg/$name: " err || bad=1
+	done
+done
+say other_names_are_no_links_either
+
+# ---- a folder that is replaced
+
+bad=0
+for to in other nowhere
+do
+	rm -rf seg was
+	begin
+	mv seg was && ln -s "$dir/$to" seg
+	cut
+	end
+	[ $? = 1 ] && grep -q 'seg: was replaced or renamed' err && [ -z "$(ls -A other)" ] && [ ! -e nowhere ] && [ -e was/.segment-000001.data ] || bad=1
+	"$B" follow -q -o was - </dev/null >out 2>err && [ -e was/segment-000001.db ] || bad=1
+done
+say a_folder_that_is_replaced_is_not_followed
+
+rm -rf seg
+"$B" follow -o seg --segment 1h fifo >out 2>err &
+pid=$!
+exec 3>fifo
+head -c $((size / 2)) whole.pipe >&3
+until_true test -e seg/.segment-000001.data
+rm -f seg/.segment-000001.data
+tail -c +$((size / 2 + 1)) whole.pipe >&3
+end
+[ $? = 3 ] && grep -q 'segment 1: its parts were removed before they were read' err && grep -q '0 segments, .*; 1 removed before they were read' err
+bad=$?
+say parts_that_are_gone_are_counted
+
+# ---- numbers
+
+rm -rf seg
+mkdir seg
+: >seg/segment-4294967294.db
+timeout 20 "$B" follow -q -o seg - <whole.pipe >out 2>err
+[ $? = 1 ] && grep -q 'no number is left after segment 4294967294' err && [ -z "$(find seg -name '.segment*')" ]
+bad=$?
+say a_folder_without_numbers_is_refused
+
+rm -rf seg
+mkdir seg
+: >seg/segment-3999999998.db
+cp whole.pipe seg/.segment-000001.data
+cp whole.pipe seg/.segment-3999999997.data
+timeout 60 "$B" follow -q -o seg - </dev/null >out 2>err && [ -e seg/segment-000001.db ] && [ -e seg/segment-3999999997.db ]
+bad=$?
+say parts_far_from_each_other_are_read_at_once
