@@ -62,14 +62,24 @@ bad=$(
 	do
 		page=man/backstitch-$name.1
 		[ -f "$page" ] || continue
+		others=$(sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.Xr \(backstitch[a-z-]*\) 1.*/man\/\1.1/p' \
+			"$page" | sort -u)
 		for o in $options
 		do
 			case $o in
 			--*) item="Fl Fl ${o#--}" ;;
 			*) item="Fl ${o#-}" ;;
 			esac
-			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" ||
+			# in the page, or in one to which its OPTIONS point
+			# shellcheck disable=SC2086 # several pages
+			grep -Eqs "^\\.It (.* )?$item( |\$)" "$page" $others ||
 				echo "$page: no option $o"
+			case $name in
+			merge) continue ;; # which has more to say of its own
+			esac
+			grep -Eq "^\\.It (.* )?$item( |\$)" "$page" &&
+				grep -Eq "^\\.It (.* )?$item( |\$)" man/backstitch.1 &&
+				echo "$page: option $o is in man/backstitch.1"
 		done
 		case " $options " in
 		*' --json '*) grep -q '^\.Sh JSON$' "$page" ||
