@@ -14,7 +14,7 @@ enum status {
 	STATUS_FAILED,
 	STATUS_USAGE,
 	STATUS_DAMAGED, /* done, but damaged input was skipped */
-	STATUS_LOSS,	/* check, --strict: causality errors or loss;
+	STATUS_LOSS,	/* check: causality errors or loss;
 			 * --fail-above: more than that */
 };
 

@@ -96,7 +96,7 @@ static void print_status(FILE *out)
 		{ "2", "wrong usage" },
 		{ "3", "done, but part of the input was damaged and was "
 		       "skipped" },
-		{ "4", "check, or --strict, found lost records or causality "
+		{ "4", "check found lost records or causality "
 		       "errors; 4 wins over 3" },
 		{ "130", "ended by Ctrl-C, no unfinished file is left" },
 		{ NULL, NULL }

@@ -33,7 +33,7 @@ Output = collections.namedtuple("Output", "kind label status err out form")
 COMMANDS = ("ingest", "info", "check", "report", "flame", "annotate", "script",
             "query", "export", "symbolize", "bundle", "sframe", "dump",
             "completion", "help")
-EXPORTS = ("folded", "csv", "json", "speedscope", "chrome", "pprof", "firefox",
+EXPORTS = ("folded", "json", "speedscope", "chrome", "pprof", "firefox",
            "perf.data")
 FORMS = {"json": "json", "speedscope": "json", "chrome": "json",
          "firefox": "json", "pprof": "pprof", "perf.data": "binary"}
@@ -58,12 +58,10 @@ ASKED = (
     ("report", "json", "report --json --limit 0 DB"),
     ("report", "text", "report --callers SYM DB"),
     ("report", "json", "report --callees SYM2 --json DB"),
-    ("report", "text", "report --view verdicts DB"),
-    ("report", "text", "report --view hot_functions --format csv DB"),
     ("off-cpu", "text", "report --off-cpu DB"),
     ("off-cpu", "json", "report --off-cpu --json --limit 0 DB"),
-    ("off-cpu", "text", "flame --off-cpu --folded --by-state DB"),
-    ("off-cpu", "text", "flame --off-cpu --folded --wakeups DB"),
+    ("off-cpu", "svg", "flame --off-cpu --by-state DB"),
+    ("off-cpu", "svg", "flame --off-cpu --wakeups DB"),
     ("check", "text", "check DB"),
     ("check", "text", "check --verbose DB"),
     ("check", "json", "check --json --limit 0 DB"),
@@ -73,13 +71,13 @@ ASKED = (
     ("check", "text", "check --max-loss 5% --limit 3 --verbose DB"),
     ("flame", "svg", "flame DB"),
     ("flame", "svg", "flame --reverse --inverted --colors hot DB"),
-    ("flame", "svg", "flame --by-verdict --by-pid --samples DB"),
+    ("flame", "svg", "flame --by-verdict --by-pid --by samples DB"),
     ("flame", "svg", "flame --off-cpu DB"),
-    ("flame", "svg", "flame --from-folded --title T --hash x.folded"),
-    ("folded", "text", "flame --folded DB"),
-    ("folded", "text", "flame --folded --samples --include SYM DB"),
-    ("folded", "text", "flame --folded --exclude SYM2 --event * DB"),
-    ("folded", "text", "flame --folded --by-thread --no-inline --reverse DB"),
+    ("flame", "svg", "flame --from-folded --title T x.folded"),
+    ("folded", "text", "export --format folded DB"),
+    ("folded", "text", "export --format folded --by samples DB"),
+    ("folded", "text", "export --format folded --no-inline --event * DB"),
+    ("flame", "svg", "flame --include SYM --by-thread --reverse DB"),
     ("script", "text", "script DB"),
     ("script", "text", "script --show-lost --no-inline --time 5%-50% DB"),
     ("script", "text", "script --wall DB"),
@@ -209,7 +207,7 @@ def ask_all(run):
              "SYMFS": run.case.symfs_option}
     with open(os.path.join(run.work, "x.folded"), "wb") as f:
         f.write(run.fact("folded", lambda: run.call(
-            ["flame", "--folded", "a.db"])[2]))
+            ["export", "--format", "folded", "a.db"])[2]))
     for kind, form, args in ASKED:
         line = []
         for word in sameread.shell_words(args):
@@ -219,7 +217,7 @@ def ask_all(run):
         run.ask("export-" + name, FORMS.get(name, "text"),
                 ["export", "--format", name, "a.db"])
     run.ask("export-pprof", "pprof", ["export", "--format", "pprof",
-                                      "--samples", "--no-inline", "a.db"])
+                                      "--by", "samples", "--no-inline", "a.db"])
     views = run.fact("views", lambda: views_of(run))
     if views:
         run.ask("query", "text", ["query", "--format", "csv", "a.db", views],
@@ -236,7 +234,7 @@ def run_capture(run):
     if os.path.exists(os.path.join(run.work, "a.db")):
         ask_all(run)
     run.ask("ingest", "text", ["ingest", "--fields", "all", "--infer-callers",
-                               "--strict", "--no-demangle", "-o", "f.db",
+                               "--no-demangle", "-o", "f.db",
                                *options, *case.paths],
             "ingest --fields all --infer-callers")
     run.database("f.db", "ingest --fields all --infer-callers")
@@ -290,7 +288,7 @@ def run_diff(run):
     run.ask("html", "html", ["report", "--html", *both])
     for more in ([], ["--absolute"], ["--diff-by", "total"]):
         run.ask("flame", "svg", ["flame", *more, *both])
-    run.ask("folded", "text", ["flame", "--folded", *both])
+    run.ask("folded", "text", ["export", "--format", "folded", *both])
 
 
 def run_help(run):

@@ -10,6 +10,7 @@
 #include "cli/model/source_text.h"
 #include "cli/ingest/name.h"
 #include "cli/model/stacks.h"
+#include "cli/model/weight.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
@@ -18,22 +19,20 @@
 #define FUNCTIONS 20
 #define LIMIT_UNSET (-1)
 
-static const char *dso, *syntax, *by;
+static const char *dso, *syntax;
 static bool json;
 static bool lines = true;
 static long limit = LIMIT_UNSET;
 static long around = -1;
 
 static const char *const syntax_words[] = { "att", "intel", NULL };
-static const char *const by_words[] = { "weight", "samples", NULL };
 
 static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
 	OPT_STRING(0, "dso", "NAME", &dso, "only functions of this image"),
 	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
-	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
-		   "count weight or samples (weight)"),
+	OPT_GROUP(by_opts),
 	OPT_NUMBER(0, "around", "N", &around,
 		   "only instructions with samples and N around them"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -101,8 +100,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 static int annotate_answer(struct store *db, const char *path, const char *what,
 			   struct err *err)
 {
-	const struct stacks_opts so = { .samples =
-						by && !strcmp(by, "samples") };
+	const struct stacks_opts so = { .samples = by_samples() };
 	struct stacks *s = stacks_load(db, &so, err);
 	struct hot h = { .spot = NULL };
 	int rc = -1;

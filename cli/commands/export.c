@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
+#include "cli/model/weight.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
@@ -18,7 +19,6 @@
 /* A row for each format: the rest of export_NAME, and its name for users. */
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
-	X(csv, "csv")                                                          \
 	X(json, "json")                                                        \
 	X(speedscope, "speedscope")                                            \
 	X(chrome, "chrome")                                                    \
@@ -38,7 +38,7 @@ const struct exporter *const exporters[] = { EXPORTERS(ROW) NULL };
 const char *const exporter_names[] = { EXPORTERS(WORD) NULL };
 
 static const char *format, *out_path;
-static bool inlined = true, count_samples;
+static bool inlined = true;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Output"),
@@ -48,11 +48,9 @@ static const struct opt opts[] = {
 		   "write to FILE instead of standard output; ctf and "
 		   "parquet make a folder"),
 	OPT_HEADING("What to count"),
-	OPT_FLAG(0, "samples", &count_samples,
-		 "weights are numbers of samples"),
+	OPT_GROUP(by_opts),
 	OPT_HEADING("How to show it"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
-	OPT_GROUP(csv_opts),
 	OPT_GROUP(parquet_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
@@ -138,7 +136,7 @@ static int export_run(int argc, char **argv, struct err *err)
 	if (!j.x.db)
 		return -1;
 	j.x.inlined = inlined;
-	j.x.samples = count_samples;
+	j.x.samples = by_samples();
 	rc = j.e->write_folder ? folder_write(out_path, write_folder, &j, err)
 			       : out_write(out_path, write_it, &j, err);
 	store_close(j.x.db);
@@ -164,6 +162,6 @@ const struct command cmd_export = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"format output time comm pid event no-inline interpreter symfs partition label",
+		"format output by time comm pid event no-inline interpreter symfs partition label",
 	.run = export_run,
 };

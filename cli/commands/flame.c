@@ -9,7 +9,6 @@
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_offcpu.h"
 #include "cli/pictures/flame_opts.h"
-#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/output/out.h"
@@ -21,8 +20,6 @@ static int flame_answer(FILE *out, void *arg, struct err *err)
 {
 	struct drawing *d = arg;
 
-	if (flame_opts.as_folded)
-		return folded_write(out, d->tree, err);
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
@@ -39,10 +36,8 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 	    !drawing_init(&d, labels, err))
 		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
 				    : drawing_read(&d, path, &status, err);
-	if (!rc) {
-		drawing_check_total(&d);
+	if (!rc)
 		rc = out_write(flame_opts.out_path, flame_answer, &d, err);
-	}
 	drawing_release(&d);
 	labels_free(labels);
 	return rc ? -1 : status;
@@ -80,7 +75,6 @@ static int flame_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch flame perf.db > flame.svg",
 	"backstitch flame --event cycles --comm nginx -o nginx.svg perf.data",
-	"backstitch flame --folded perf.db | grep vfs_read",
 	"backstitch flame --diff before.db after.db > diff.svg",
 	"backstitch flame --off-cpu --wakeups --comm nginx perf.db > wait.svg",
 	"backstitch flame --weight bytes_req perf.db > kmalloc.svg",
@@ -95,6 +89,6 @@ const struct command cmd_flame = {
 	.examples = examples,
 	.opts = flame_opt_table,
 	.common =
-		"output include exclude reverse off-cpu wall diff by-thread by-verdict title comm time event pid",
+		"output by include exclude reverse off-cpu wall diff by-thread by-verdict comm time event pid",
 	.run = flame_run,
 };

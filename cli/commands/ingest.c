@@ -12,7 +12,7 @@
 #include "stitch/base/err.h"
 
 static const char *output;
-static bool force, strict, quiet, json;
+static bool force, quiet, json;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Output"),
@@ -23,9 +23,6 @@ static const struct opt opts[] = {
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_FLAG(0, "json", &json,
 		 "print the summary as JSON on standard output, as info does"),
-	OPT_FLAG(0, "strict", &strict,
-		 "exit with status 4 if records were lost or a user stack is "
-		 "missing because of it"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP(load_opts),
 	{ .kind = OPT_END }
@@ -58,11 +55,10 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 static int ingest_finish(const char *out, bool damaged, struct err *err)
 {
 	const int done = damaged ? STATUS_DAMAGED : STATUS_OK;
-	bool bad = false;
 	int ret = 0;
 
 	/* to open it is a third of the work for a small capture */
-	if (quiet && !json && !strict)
+	if (quiet && !json)
 		return done;
 	struct store *db = store_open(out, false, err);
 
@@ -72,14 +68,8 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 		ret = summary_json(stdout, db, err);
 	else if (!quiet)
 		ret = summary_print(stderr, db, out, true, err);
-	if (!ret && strict)
-		ret = summary_strict(db, &bad, err);
 	store_close(db);
-	if (ret)
-		return -1;
-	if (bad)
-		return STATUS_LOSS;
-	return done;
+	return ret ? -1 : done;
 }
 
 static int ingest_run(int argc, char **argv, struct err *err)

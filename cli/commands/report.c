@@ -1,5 +1,5 @@
 /* report.c - the command that prints tables: hot functions, callers, callees,
- * views. */
+ * changes. */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "cli/model/sides.h"
 #include "cli/model/source_text.h"
 #include "cli/model/suffix.h"
+#include "cli/model/weight.h"
 #include "cli/options.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
@@ -28,19 +29,17 @@
 #define LIMIT_MIN 10
 #define AROUND 11 /* lines above and below the table on a screen */
 
-static const char *sort_keys, *by, *order, *callers, *callees, *view;
+static const char *sort_keys, *order, *callers, *callees;
 static long limit = -1;
-static bool self_only, diff, absolute, as_html, as_perf_does, graph;
+static bool self_only, diff, absolute, as_html, graph;
 static const char *out_path;
 static bool inlined = true, with_source = true;
 
-static const char *const by_words[] = { "weight", "samples", NULL };
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
 	OPT_GROUP(offcpu_opt_table),
-	OPT_CHOICE(0, "by", "WHAT", &by, by_words,
-		   "count weight or samples (weight)"),
+	OPT_GROUP(by_opts),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
 		   "one row for each value of KEYS, a list of comm, "
@@ -64,8 +63,6 @@ static const struct opt opts[] = {
 		 "with --diff: compare weights as they are, not shares"),
 	OPT_GROUP(diff_limit_opts),
 	OPT_HEADING("Output"),
-	OPT_STRING(0, "view", "NAME", &view,
-		   "print a view of the database instead"),
 	OPT_FLAG(0, "html", &as_html,
 		 "write one HTML page: flame graph, timeline and tables"),
 	OPT_STRING('o', "output", "FILE", &out_path,
@@ -73,10 +70,6 @@ static const struct opt opts[] = {
 	OPT_NO(0, "no-source", &with_source,
 	       "with --html: no code and source lines of the hot functions"),
 	OPT_GROUP(output_opts),
-	OPT_FLAG('n', "show-nr-samples", &as_perf_does,
-		 "no effect: the table has the samples"),
-	OPT_FLAG(0, "stdio", &as_perf_does,
-		 "no effect: a table is text, unless --html is given"),
 	OPT_HEADING("Names"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_GROUP(suffix_opts),
@@ -154,11 +147,10 @@ static int check_html(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "-o is where --html goes; redirect a table with "
 			       "'>'");
-	if (as_html && (callers || callees || view || output_asked()))
+	if (as_html && (callers || callees || output_asked()))
 		return err_set(err, ERR_USAGE,
 			       "--html writes a page and no table; leave out "
-			       "--callers, --callees, --view, --format and "
-			       "--json");
+			       "--callers, --callees, --format and --json");
 	if (as_html && !out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
 			       "a page is no text for a terminal; add "
@@ -174,32 +166,27 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
-	if (graph && (callers || callees || view || diff || offcpu_opts.on))
+	if (graph && (callers || callees || diff || offcpu_opts.on))
 		return err_set(err, ERR_USAGE,
 			       "-g is for the table of functions: leave out "
-			       "--callers, --callees, --view, --diff and "
+			       "--callers, --callees, --diff and "
 			       "--off-cpu");
 	if (offcpu_check(err))
 		return -1;
-	if (offcpu_opts.wall &&
-	    (diff || view || (by && !strcmp(by, "samples"))))
+	if (offcpu_opts.wall && (diff || by_samples()))
 		return err_set(err, ERR_USAGE,
-			       "--wall counts time: leave out --diff, --view "
-			       "and --by samples");
-	if (offcpu_opts.on && (diff || view || callers || callees))
+			       "--wall counts time: leave out --diff and "
+			       "--by samples");
+	if (offcpu_opts.on && (diff || callers || callees))
 		return err_set(err, ERR_USAGE,
 			       "--off-cpu is a table of its own: leave out "
-			       "--diff, --view, --callers and --callees");
-	if (view && (callers || callees || filter_given()))
-		return err_set(err, ERR_USAGE,
-			       "--view prints a view as it "
-			       "is; for a part of it use 'backstitch query'");
+			       "--diff, --callers and --callees");
 	if (limit < -1)
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
-	if (diff && (view || callers || callees || self_only))
+	if (diff && (callers || callees || self_only))
 		return err_set(err, ERR_USAGE,
 			       "--diff is a table of its own: leave out "
-			       "--view, --callers, --callees and "
+			       "--callers, --callees and "
 			       "--no-children");
 	return diff_limit_check(diff && !as_html, err);
 }
@@ -229,8 +216,6 @@ static int report_answer(struct store *db, const char *path,
 		return report_write_html(db, path, o, NULL, err);
 	if (offcpu_opts.on)
 		return report_offcpu(db, path, o, err);
-	if (view)
-		return report_view(db, path, view, limit, output_chosen(), err);
 	return report_table(db, path, o, err);
 }
 
@@ -240,7 +225,6 @@ static int report_html_diff(const struct sides *s, const struct report_opts *o,
 			    struct err *err)
 {
 	const struct page_diff_opts what = { .inlined = o->inlined,
-					     .samples = o->by_samples,
 					     .absolute = o->absolute };
 	const struct side *b = &s->side[1];
 	const char *path = NULL;
@@ -296,7 +280,7 @@ static int report_run(int argc, char **argv, struct err *err)
 	struct report_opts o = {
 		.format = format,
 		.limit = row_limit(format),
-		.by_samples = by && !strcmp(by, "samples"),
+		.by_samples = by_samples(),
 		.by_total = order && !strcmp(order, "total"),
 		.self_only = self_only,
 		.absolute = absolute,
@@ -312,7 +296,7 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
-	if (!offcpu_opts.on && !offcpu_opts.wall && !view)
+	if (!offcpu_opts.on && !offcpu_opts.wall)
 		input_take_server(report_detail(o.keys));
 	if (diff)
 		return report_compare(argc, argv, &o, err);
@@ -328,7 +312,7 @@ static const char *const examples[] = {
 	"backstitch report perf.db",
 	"backstitch report --sort comm,dso --by samples perf.data",
 	"backstitch report --callers vfs_read perf.db",
-	"backstitch report --view verdicts --format csv perf.db",
+	"backstitch report --limit 0 --format csv perf.db",
 	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
 	"backstitch report --off-cpu perf.db",
 	"backstitch report --html -o report.html perf.db",
@@ -340,7 +324,7 @@ extern const struct command cmd_report;
 const struct command cmd_report = {
 	.name = "report",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
-	.summary = "print tables: hot functions, callers, views",
+	.summary = "print tables: hot functions, callers, changes",
 	.examples = examples,
 	.opts = opts,
 	.common =

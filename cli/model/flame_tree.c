@@ -64,7 +64,7 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 	    __builtin_add_overflow(t->samples, samples, &count))
 		return err_set(err, ERR_LIMIT,
 			       "the weights sum up to more "
-			       "than 64 bits; use --samples");
+			       "than 64 bits; use --by samples");
 	if (t->n + n >= FLAME_NONE)
 		return err_set(err, ERR_LIMIT,
 			       "the stacks make more than "

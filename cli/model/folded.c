@@ -121,86 +121,33 @@ void folded_name(FILE *out, const struct label *l)
 	}
 }
 
-/* The stacks of a tree, walked in order. */
-struct walk {
-	const struct flame_tree *tree;
-	struct label_list path;
-	uint32_t id;
-};
-
-/* To the next node; false at the end. */
-static bool walk_next(struct walk *w)
+static void put_path(FILE *out, const struct labels *labels,
+		     const struct label_list *path)
 {
-	w->id = flame_tree_next(w->tree, w->id, 0);
-	if (w->id == FLAME_NONE)
-		return false;
-
-	const struct flame_node *nd = flame_tree_node(w->tree, w->id);
-
-	w->path.n = nd->depth - 1;
-	label_list_add(&w->path, nd->label);
-	return true;
-}
-
-static void put_path(FILE *out, const struct walk *w)
-{
-	const struct labels *labels = flame_tree_labels(w->tree);
-
-	for (size_t i = 0; i < w->path.n; i++) {
+	for (size_t i = 0; i < path->n; i++) {
 		if (i)
 			fputc(';', out);
-		folded_name(out, labels_get(labels, w->path.label[i]));
+		folded_name(out, labels_get(labels, path->label[i]));
 	}
-}
-
-static int write_end(FILE *out, struct walk *w, struct err *err)
-{
-	free(w->path.label);
-	if (ferror(out))
-		return err_set(err, ERR_IO, "cannot write: %s",
-			       strerror(errno));
-	return 0;
 }
 
 int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 {
-	struct walk w = { .tree = t };
+	struct label_list path = { 0 };
+	uint32_t id = 0;
 
-	while (walk_next(&w)) {
-		const struct flame_node *nd = flame_tree_node(t, w.id);
+	while ((id = flame_tree_next(t, id, 0)) != FLAME_NONE) {
+		const struct flame_node *nd = flame_tree_node(t, id);
 
+		path.n = nd->depth - 1;
+		label_list_add(&path, nd->label);
 		if (!nd->self)
 			continue;
-		put_path(out, &w);
+		put_path(out, flame_tree_labels(t), &path);
 		fprintf(out, " %llu\n", (unsigned long long)nd->self);
 	}
-	return write_end(out, &w, err);
-}
-
-/* The weight that ends at a node of which the path is given. */
-static uint64_t self_at(const struct flame_tree *t,
-			const struct label_list *path)
-{
-	uint32_t id = flame_tree_find(t, path->label, path->n);
-
-	return id == FLAME_NONE ? 0 : flame_tree_node(t, id)->self;
-}
-
-int folded_write_two(FILE *out, const struct flame_tree *all,
-		     const struct flame_tree *a, const struct flame_tree *b,
-		     struct err *err)
-{
-	struct walk w = { .tree = all };
-
-	while (walk_next(&w)) {
-		uint64_t in_a = self_at(a, &w.path);
-		uint64_t in_b = self_at(b, &w.path);
-
-		if (!in_a && !in_b)
-			continue;
-		put_path(out, &w);
-		fprintf(out, " %llu %llu\n", (unsigned long long)in_a,
-			(unsigned long long)in_b);
-	}
-	return write_end(out, &w, err);
+	free(path.label);
+	return ferror(out) ? err_set(err, ERR_IO, "cannot write: %s",
+				     strerror(errno))
+			   : 0;
 }

@@ -21,11 +21,6 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 /* One line for each stack, sorted; ';' in a name becomes ':', bytes that do
  * not print become \xNN. */
 int folded_write(FILE *out, const struct flame_tree *t, struct err *err);
-/* The same of two trees, "STACK 12 7", as difffolded.pl writes it; all: a tree
- * with the stacks of both. Their labels are the same table. */
-int folded_write_two(FILE *out, const struct flame_tree *all,
-		     const struct flame_tree *a, const struct flame_tree *b,
-		     struct err *err);
 /* One frame of such a line: its name and what kind of code it is. */
 void folded_name(FILE *out, const struct label *l);
 #endif

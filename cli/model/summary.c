@@ -582,19 +582,3 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 	json_newline(&j);
 	return 0;
 }
-
-int summary_strict(struct store *db, bool *bad, struct err *err)
-{
-	struct rows *r = rows_open(db, store_sql("check_breaks"), NULL, 0, err);
-	int ret;
-
-	*bad = false;
-	if (!r)
-		return -1;
-	ret = rows_next(r, err);
-	/* from there on it is only not provable that nothing is broken */
-	for (size_t i = 0; ret > 0 && i < CHECK_BREAKS_NOT_PROVABLE; i++)
-		*bad |= rows_int(r, i) != 0;
-	rows_close(r);
-	return ret < 0 ? -1 : 0;
-}

@@ -13,7 +13,4 @@ struct store;
 int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		  struct err *err);
 int summary_json(FILE *out, struct store *db, struct err *err);
-/* For --strict: sets *bad if records were lost or a stack is missing without a
- * harmless reason. Returns 0, or -1 and *err. */
-int summary_strict(struct store *db, bool *bad, struct err *err);
 #endif

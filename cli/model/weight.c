@@ -1,7 +1,7 @@
-/* weight.c - weights of samples from an SQL expression of the user.
+/* weight.c - what a sample weighs.
  *
- * As for 'query', the database is open for reading only. The expression is put
- * into brackets, which it cannot close. */
+ * For an expression, as for 'query', the database is open for reading only. The
+ * expression is put into brackets, which it cannot close. */
 #include "cli/model/weight.h"
 
 #include <stdbool.h>
@@ -14,6 +14,18 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+
+static const char *by;
+static const char *const by_words[] = { "weight", "samples", NULL };
+
+const struct opt by_opts[] = { OPT_CHOICE(0, "by", "WHAT", &by, by_words,
+					  "count weight or samples (weight)"),
+			       { .kind = OPT_END } };
+
+bool by_samples(void)
+{
+	return by && !strcmp(by, "samples");
+}
 
 static const char *const base[] = { "event_id", "time_ns",   "cpu",   "pid",
 				    "tid",	"comm",	     "event", "weight",

@@ -1,13 +1,22 @@
-/* weight.h - weights of samples from an SQL expression of the user. */
+/* weight.h - what a sample weighs: what was recorded, 1, or the value of an SQL
+ * expression of the user. */
 #ifndef CLI_MODEL_WEIGHT_H
 #define CLI_MODEL_WEIGHT_H
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "cli/command.h"
 
 struct err;
 struct rows;
 struct store;
 struct value;
 
+/* --by */
+extern const struct opt by_opts[];
+
+/* Returns whether each sample weighs 1: --by samples. */
+bool by_samples(void);
 /* Returns the rows of query report_samples with the value of the expression as
  * the weight. The expression may use event_id, time_ns, cpu, pid, tid, comm,
  * event, weight, verdict and latency_ns of a sample, and the fields of one

@@ -24,7 +24,7 @@ static bool out_csv_is_formula(const char *s, size_t len)
 
 /* Writes a value, in quotes if it needs them. Newlines are escaped: RFC 4180
  * allows them in quotes, but they break line-based tools. */
-void output_csv_text(FILE *out, const char *s, size_t len)
+static void out_csv_put_text(FILE *out, const char *s, size_t len)
 {
 	bool quote = !len;
 
@@ -54,7 +54,7 @@ void output_csv_text(FILE *out, const char *s, size_t len)
 static void out_csv_put_value(FILE *out, const struct value *v)
 {
 	if (v->kind == VALUE_TEXT)
-		output_csv_text(out, v->text, v->len);
+		out_csv_put_text(out, v->text, v->len);
 	else
 		output_value(out, v);
 }
@@ -67,7 +67,7 @@ static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		const char *name = rows_name(rows, i);
 
-		output_csv_text(out, name, strlen(name));
+		out_csv_put_text(out, name, strlen(name));
 		putc(i + 1 < n ? ',' : '\n', out);
 	}
 	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {

@@ -30,9 +30,6 @@ bool output_asked(void);
 
 /* --spreadsheet, which is part of output_opts. */
 extern const struct opt csv_opts[];
-/* Writes one value of CSV, in quotes if it needs them. With --spreadsheet, a
- * text that begins like a formula follows a '. */
-void output_csv_text(FILE *out, const char *s, size_t len);
 
 /* Writes a value that is not text: nothing for NULL, hexadecimal for a blob. */
 void output_value(FILE *out, const struct value *v);

@@ -416,12 +416,9 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 
 static int flame_diff_write(FILE *out, void *arg, struct err *err)
 {
-	struct diff_page *pg = arg;
-	struct drawing *d = pg->m.side[1];
+	const struct diff_page *pg = arg;
+	const struct drawing *d = pg->m.side[1];
 
-	if (flame_opts.as_folded)
-		return folded_write_two(out, pg->m.all, pg->m.side[0]->tree,
-					d->tree, err);
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
@@ -458,7 +455,6 @@ int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
 	if (!rc) {
 		diff_model_judge(&pg->m);
 		flame_diff_decorate(pg, pg->m.side[1]);
-		drawing_check_total(pg->m.side[1]);
 		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
 	}
 	if (!rc)

@@ -18,6 +18,7 @@
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
 #include "cli/model/wall.h"
+#include "cli/model/weight.h"
 #include "cli/output/human.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -385,12 +386,11 @@ void drawing_release(struct drawing *d)
 	stacks_free(d->stacks);
 }
 
-/* The first line below the picture: how far user stacks can be trusted. Folded
- * stacks have no place for it. */
+/* The first line below the picture: how far user stacks can be trusted. */
 static int drawing_note_trust(struct drawing *d, struct store *db,
 			      struct err *err)
 {
-	char *note = flame_opts.as_folded ? NULL : drawing_note(d);
+	char *note = drawing_note(d);
 
 	return note ? trust_sentence(db, note, err) : 0;
 }
@@ -412,8 +412,6 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 
 int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 {
-	if (flame_opts.as_folded)
-		return 0;
 	d->facts = label_facts_load(db, d->stacks, err);
 	d->o.facts = d->facts;
 	return d->facts ? 0 : -1;
@@ -465,7 +463,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 	return err_set(err, ERR_FORMAT, "%s: %s", path,
 		       flame_opts.from_folded ? "no folded stacks"
 		       : flame_tree_node(d->tree, 0)->samples
-			       ? "all samples have weight 0; use --samples"
+			       ? "all samples have weight 0; use --by samples"
 			       : "no stacks");
 }
 
@@ -527,10 +525,10 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct stacks_opts so = {
-		.by_name = flame_opts.as_folded || flame_opts.diff,
+		.by_name = flame_opts.diff,
 		.inlined = flame_opts.inlined,
-		.bogus = !flame_opts.as_folded && !flame_opts.diff,
-		.samples = flame_opts.count_samples,
+		.bogus = !flame_opts.diff,
+		.samples = by_samples(),
 		.labels = d->labels,
 		.weight = flame_opts.weight,
 		.summed = !flame_opts.by_pid && !flame_opts.by_thread &&
@@ -557,11 +555,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		return drawing_no_samples(d, path, err);
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
-	d->o.count_name = flame_opts.countname
-				  ? flame_opts.countname
-				  : stacks_unit(d->stacks, d->event,
-						flame_opts.count_samples);
-	d->o.show_samples = !flame_opts.count_samples;
+	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());
+	d->o.show_samples = !by_samples();
 	drawing_note_event(d);
 	if (offcpu_opts.wall)
 		drawing_note_wall(d, &waits);
@@ -599,8 +594,7 @@ static int drawing_read_text(struct drawing *d, const char *path, int *status,
 			(unsigned long long)bad);
 		*status = STATUS_DAMAGED;
 	}
-	d->o.count_name =
-		flame_opts.countname ? flame_opts.countname : "samples";
+	d->o.count_name = "samples";
 	return 0;
 }
 
@@ -609,15 +603,4 @@ int drawing_read(struct drawing *d, const char *path, int *status,
 {
 	return flame_opts.from_folded ? drawing_read_text(d, path, status, err)
 				      : drawing_read_db(d, path, status, err);
-}
-
-void drawing_check_total(const struct drawing *d)
-{
-	uint64_t sum = flame_tree_node(d->tree, 0)->weight;
-
-	if (d->o.total && d->o.total < sum)
-		fprintf(stderr,
-			"backstitch: --total is less than the sum, %llu, and "
-			"is ignored\n",
-			(unsigned long long)sum);
 }

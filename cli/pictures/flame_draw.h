@@ -101,7 +101,4 @@ void drawing_drop_notes(struct drawing *d);
 /* Returns the name of the event that is drawn, NULL if there is none or
  * several. */
 const char *drawing_event(const struct drawing *d);
-/* Warns if --total is less than the sum: frames would be drawn outside the
- * picture. */
-void drawing_check_total(const struct drawing *d);
 #endif

@@ -208,9 +208,8 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
 	struct stacks_opts so = {
-		.by_name = flame_opts.as_folded,
 		.inlined = flame_opts.inlined,
-		.bogus = !flame_opts.as_folded,
+		.bogus = true,
 		.labels = d->labels,
 		.no_groups = true,
 	};
@@ -237,7 +236,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	free(g.group);
 	if (rc)
 		return -1;
-	d->o.count_name = flame_opts.countname ? flame_opts.countname : "ns";
+	d->o.count_name = "ns";
 	d->o.show_samples = true;
 	d->o.sample_name = "wait";
 	if (!flame_opts.title)

@@ -10,6 +10,7 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/suffix.h"
+#include "cli/model/weight.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
@@ -19,10 +20,7 @@
 
 struct flame_opts flame_opts = {
 	.minwidth = "0.1",
-	.fonttype = "monospace",
 	.width = WIDTH_OF_WINDOW,
-	.height = 16,
-	.fontsize = 12,
 	.inlined = true,
 };
 
@@ -32,8 +30,6 @@ const struct opt flame_opt_table[] = {
 	OPT_HEADING("Output"),
 	OPT_STRING('o', "output", "FILE", &flame_opts.out_path,
 		   "write to FILE instead of standard output"),
-	OPT_FLAG(0, "folded", &flame_opts.as_folded,
-		 "print folded stacks instead of a picture"),
 	OPT_FLAG(0, "from-folded", &flame_opts.from_folded,
 		 "the input is folded stacks, not a capture"),
 	OPT_HEADING("How to show it"),
@@ -42,28 +38,16 @@ const struct opt flame_opt_table[] = {
 		   "second line above the picture"),
 	OPT_NUMBER(0, "width", "PX", &flame_opts.width,
 		   "of the picture (the window's; 1200 without scripts)"),
-	OPT_NUMBER(0, "height", "PX", &flame_opts.height, "of one frame (16)"),
 	OPT_STRING(0, "minwidth", "PX", &flame_opts.minwidth,
 		   "leave out narrower frames (0.1); '0.5%' for a share"),
 	OPT_CHOICE(0, "colors", "PALETTE", &flame_opts.colors, palette_names,
-		   "kind (by kind of code), hot, mem, io, java, js, perl, or a "
-		   "color"),
-	OPT_FLAG(0, "hash", &flame_opts.hash,
-		 "no effect: colors always depend on the names"),
+		   "kind (by kind of code), hot, or a color"),
 	OPT_FLAG(0, "reverse", &flame_opts.reverse,
 		 "merge stacks from the innermost frame"),
 	OPT_FLAG(0, "collapse-recursion", &flame_opts.collapse,
 		 "a function that calls itself is one frame"),
 	OPT_FLAG(0, "inverted", &flame_opts.inverted,
 		 "icicle: the root on top"),
-	OPT_STRING(0, "fonttype", "FONT", &flame_opts.fonttype,
-		   "of fixed width, or texts may not fit (monospace)"),
-	OPT_NUMBER(0, "fontsize", "PX", &flame_opts.fontsize,
-		   "of all text (12)"),
-	OPT_STRING(0, "countname", "WORD", &flame_opts.countname,
-		   "the unit to show (by the event)"),
-	OPT_NUMBER(0, "total", "N", &flame_opts.total,
-		   "what the whole width stands for (the sum)"),
 	OPT_FLAG(0, "by-pid", &flame_opts.by_pid,
 		 "a frame for each process below the names"),
 	OPT_FLAG(0, "by-thread", &flame_opts.by_thread,
@@ -81,8 +65,7 @@ const struct opt flame_opt_table[] = {
 		 "compare weights as they are, not shares of the whole"),
 	OPT_GROUP(diff_limit_opts),
 	OPT_HEADING("What to count"),
-	OPT_FLAG(0, "samples", &flame_opts.count_samples,
-		 "widths are numbers of samples, not their weight"),
+	OPT_GROUP(by_opts),
 	OPT_STRING(0, "weight", "EXPR", &flame_opts.weight,
 		   "widths by an SQL expression on each sample, such as "
 		   "latency_ns or a field of its event"),
@@ -136,15 +119,6 @@ static int parse_minwidth(struct svg_opts *o, struct err *err)
 	return 0;
 }
 
-static int check_range(const char *name, long v, long min, long max,
-		       struct err *err)
-{
-	if (v >= min && v <= max)
-		return 0;
-	return err_set(err, ERR_USAGE, "--%s must be from %ld to %ld", name,
-		       min, max);
-}
-
 static int check_kind(struct err *err)
 {
 	if (offcpu_check(err))
@@ -153,18 +127,17 @@ static int check_kind(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--wakeups and --by-state need --off-cpu");
 	if ((offcpu_opts.on || offcpu_opts.wall) &&
-	    (flame_opts.diff || flame_opts.from_folded ||
-	     flame_opts.count_samples || flame_opts.by_verdict))
+	    (flame_opts.diff || flame_opts.from_folded || by_samples() ||
+	     flame_opts.by_verdict))
 		return err_set(err, ERR_USAGE,
 			       "--%s is a picture of its own: leave out "
-			       "--diff, --from-folded, --samples and "
+			       "--diff, --from-folded, --by samples and "
 			       "--by-verdict",
 			       offcpu_opts.on ? "off-cpu" : "wall");
-	if (flame_opts.weight &&
-	    (offcpu_opts.on || offcpu_opts.wall || flame_opts.from_folded ||
-	     flame_opts.count_samples))
+	if (flame_opts.weight && (offcpu_opts.on || offcpu_opts.wall ||
+				  flame_opts.from_folded || by_samples()))
 		return err_set(err, ERR_USAGE,
-			       "--weight, --samples, --off-cpu, --wall and "
+			       "--weight, --by samples, --off-cpu, --wall and "
 			       "--from-folded are different widths; choose "
 			       "one");
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
@@ -178,11 +151,10 @@ int flame_opts_check(struct svg_opts *o, struct err *err)
 	o->fluid = flame_opts.width == WIDTH_OF_WINDOW;
 	if (o->fluid)
 		flame_opts.width = WIDTH;
-	if (check_range("width", flame_opts.width, 100, 100000, err) ||
-	    check_range("fontsize", flame_opts.fontsize, 4, 72, err) ||
-	    check_range("height", flame_opts.height, 4, 200, err) ||
-	    check_range("total", flame_opts.total, 0, LONG_MAX, err) ||
-	    parse_minwidth(o, err) || check_kind(err))
+	if (flame_opts.width < 100 || flame_opts.width > 100000)
+		return err_set(err, ERR_USAGE,
+			       "--width must be from 100 to 100000");
+	if (parse_minwidth(o, err) || check_kind(err))
 		return -1;
 	o->title = flame_opts.title	 ? flame_opts.title
 		   : flame_opts.inverted ? "Icicle graph"
@@ -190,13 +162,9 @@ int flame_opts_check(struct svg_opts *o, struct err *err)
 	o->subtitle = flame_opts.subtitle;
 	o->colors = palette_find(flame_opts.colors ? flame_opts.colors
 						   : palette_names[0]);
-	o->fonttype = flame_opts.fonttype;
 	o->width = (unsigned int)flame_opts.width;
-	o->height = (unsigned int)flame_opts.height;
-	o->fontsize = (unsigned int)flame_opts.fontsize;
 	o->inverted = flame_opts.inverted;
-	o->total = (uint64_t)flame_opts.total;
-	if (!flame_opts.out_path && !flame_opts.as_folded && isatty(1))
+	if (!flame_opts.out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
 			       "a picture is not text for a "
 			       "terminal; add '> flame.svg' or '-o "

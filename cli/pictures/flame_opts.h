@@ -9,11 +9,10 @@ struct err;
 struct svg_opts;
 
 struct flame_opts {
-	const char *out_path, *title, *subtitle, *minwidth, *colors, *fonttype,
-		*countname;
-	long width, height, fontsize, total;
-	bool hash, reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
-		as_folded, from_folded, count_samples, inlined, collapse;
+	const char *out_path, *title, *subtitle, *minwidth, *colors;
+	long width;
+	bool reverse, inverted, by_pid, by_thread, by_verdict, no_comm,
+		from_folded, inlined, collapse;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;
 	const char *diff_by, *weight;

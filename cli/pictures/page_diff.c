@@ -26,7 +26,6 @@ struct page_diff *page_diff_new(const struct sides *s,
 	struct page_diff *p = mem_new(1, sizeof(*p));
 
 	flame_opts.inlined = o->inlined;
-	flame_opts.count_samples = o->samples;
 	flame_opts.absolute = o->absolute;
 	if (diff_model_read(&p->m, s, &none, status, err)) {
 		page_diff_free(p);

@@ -18,7 +18,6 @@ struct sides;
 
 struct page_diff_opts {
 	bool inlined;
-	bool samples;  /* each sample weighs 1 */
 	bool absolute; /* compare numbers, not shares */
 };
 

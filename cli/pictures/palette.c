@@ -41,17 +41,6 @@ static const struct palette {
 	  BY_KIND(0xa8ccf4, 0x6c9eda, 0xffc476, 0xe88a32, 0xace8e4, 0x64bebe,
 		  0xb2e294, 0x74b85c) },
 	{ "hot", false, ALL_CODE(0xf2602c, 0xfcd63c) },
-	{ "mem", false, ALL_CODE(0x42be60, 0x3ce2be) },
-	{ "io", false, ALL_CODE(0x607ce2, 0x84b4fa) },
-	{ "java", true,
-	  BY_KIND(0xec7868, 0xf49680, 0xf49634, 0xeeac54, 0x5accce, 0x84dede,
-		  0x68d05e, 0x8cde7c) },
-	{ "js", true,
-	  BY_KIND(0xe2ca5c, 0xeeda80, 0xf49634, 0xeeac54, 0x5accce, 0x84dede,
-		  0x68d05e, 0x8cde7c) },
-	{ "perl", true,
-	  BY_KIND(0xd6be50, 0xe8d478, 0xf49634, 0xeeac54, 0x68d05e, 0x8cde7c,
-		  0x68d05e, 0x8cde7c) },
 	{ "red", false, ALL_CODE(0xec5c54, 0xfa968a) },
 	{ "green", false, ALL_CODE(0x58c454, 0x92e082) },
 	{ "blue", false, ALL_CODE(0x668ee8, 0x9ebefa) },
@@ -61,10 +50,9 @@ static const struct palette {
 	{ "orange", false, ALL_CODE(0xee8c32, 0xfab668) },
 };
 
-const char *const palette_names[] = { "kind",	"hot",	  "mem",  "io",
-				      "java",	"js",	  "perl", "red",
-				      "green",	"blue",	  "aqua", "yellow",
-				      "purple", "orange", NULL };
+const char *const palette_names[] = { "kind",	"hot",	"red",	  "green",
+				      "blue",	"aqua", "yellow", "purple",
+				      "orange", NULL };
 
 static const char letter[LABEL_KINDS] = {
 	[LABEL_GROUP] = 'g',   [LABEL_USER] = 'u', [LABEL_KERNEL] = 'k',

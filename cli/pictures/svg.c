@@ -20,7 +20,10 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define PAD 10 /* px, on every side */
+#define PAD 10	 /* px, on every side */
+#define FONT 12u /* px, of all text */
+#define LINE (FONT + 5)
+#define FRAME 16u /* px, height of a frame */
 #define MILLI 1000
 
 extern const char text_picture_js[];
@@ -79,11 +82,6 @@ static void svg_measure(struct page *p)
 	p->st.narrow = flame_tree_count(p->tree) - p->st.drawn;
 }
 
-static unsigned int svg_line_height(const struct page *p)
-{
-	return p->o->fontsize + 5;
-}
-
 static bool svg_has_legend(const struct page *p)
 {
 	uint32_t marks =
@@ -95,7 +93,7 @@ static bool svg_has_legend(const struct page *p)
 
 static void svg_lay_out(struct page *p)
 {
-	unsigned int line = svg_line_height(p);
+	unsigned int line = LINE;
 
 	p->buttons = line * (p->o->subtitle ? 5 : 4);
 	/* details, and the legend */
@@ -105,15 +103,14 @@ static void svg_lay_out(struct page *p)
 		p->lines++;
 	if (p->o->look)
 		p->lines += (unsigned int)p->o->look->n_rows;
-	p->height = p->top + p->rows * p->o->height +
-		    p->lines * svg_line_height(p) + 2 * PAD;
+	p->height = p->top + p->rows * FRAME + p->lines * LINE + 2 * PAD;
 }
 
 static unsigned int svg_row_y(const struct page *p, uint32_t depth)
 {
 	uint32_t row = p->o->inverted ? depth : p->rows - 1 - depth;
 
-	return p->top + row * p->o->height;
+	return p->top + row * FRAME;
 }
 
 static void svg_put_text(const struct page *p, const char *id,
@@ -158,18 +155,17 @@ static void svg_put_head(const struct page *p)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
 		"height=\"%u\" viewBox=\"0 0 %u %u\" font-size=\"%u\" "
-		"font-family=\"",
-		o->width, p->height, o->width, p->height, o->fontsize);
-	safe_text_xml(out, o->fonttype, 0);
-	fprintf(out, "\" data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
+		"font-family=\"monospace\"",
+		o->width, p->height, o->width, p->height, FONT);
+	fprintf(out, " data-pad=\"%d\" data-plot=\"%u\" data-cell=\"", PAD,
 		(unsigned int)(p->plot / MILLI));
-	human_put_fixed(out, o->fontsize * 6, 10, 1);
+	human_put_fixed(out, FONT * 6, 10, 1);
 	fprintf(out, "\" data-width=\"%u\" data-height=\"%u\" data-fluid=\"%d",
 		o->width, p->height, o->fluid);
 	fprintf(out,
 		"\" data-step=\"%u\" data-base=\"%u\" data-total=\"%llu\" "
 		"data-top=\"%u\" data-rows=\"%u\" data-icicle=\"%d\"",
-		o->height, o->height - (o->height - o->fontsize) / 2 - 2,
+		FRAME, FRAME - (FRAME - FONT) / 2 - 2,
 		(unsigned long long)p->total, p->top, p->rows, o->inverted);
 	fputs(" role=\"img\" aria-labelledby=\"name\" "
 	      "aria-describedby=\"about\">\n<title id=\"name\">",
@@ -200,7 +196,7 @@ static void svg_put_button(const struct page *p, const char *id,
 			   const char *text, const char *about, unsigned int x,
 			   unsigned int width)
 {
-	unsigned int line = svg_line_height(p);
+	unsigned int line = LINE;
 
 	fprintf(p->out,
 		"<g id=\"%s\" class=\"button\" role=\"button\" tabindex=\"0\" "
@@ -230,7 +226,7 @@ static void svg_put_buttons(const struct page *p, bool right)
 		{ "search", "Search", "search (/)", true },
 		{ "flip", "Flip", "root below or on top (f)", true },
 	};
-	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
+	unsigned int cell = (FONT * 6 + 9) / 10;
 	unsigned int x = right ? p->o->width - PAD : PAD;
 
 	for (size_t i = 0; i < sizeof(button) / sizeof(*button); i++) {
@@ -249,7 +245,7 @@ static void svg_put_buttons(const struct page *p, bool right)
 static void svg_put_controls(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
-	unsigned int line = svg_line_height(p);
+	unsigned int line = LINE;
 
 	/* hidden until the script runs: without it they would do nothing */
 	fputs("<g id=\"controls\" class=\"hide\">\n", p->out);
@@ -389,8 +385,7 @@ static void svg_put_seam(const struct page *p, uint64_t x, uint64_t w,
 {
 	fputs("<path class=\"seam\" d=\"M", p->out);
 	human_put_fixed(p->out, x, MILLI, 2);
-	fprintf(p->out, " %u.5h",
-		p->o->inverted ? y - 1 : y + p->o->height - 1);
+	fprintf(p->out, " %u.5h", p->o->inverted ? y - 1 : y + FRAME - 1);
 	human_put_fixed(p->out, w, MILLI, 2);
 	fputs("\"/>", p->out);
 }
@@ -398,18 +393,15 @@ static void svg_put_seam(const struct page *p, uint64_t x, uint64_t w,
 static void svg_put_name(const struct page *p, const struct label *l,
 			 uint64_t x, uint64_t w, unsigned int y)
 {
-	const struct svg_opts *o = p->o;
 	bool mark = palette_hatched(l->kind);
 	uint64_t cells =
-		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (o->fontsize * 6 * MILLI)
-			      : 0;
+		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (FONT * 6 * MILLI) : 0;
 
 	if (cells < 3)
 		return;
 	fputs("<text x=\"", p->out);
 	human_put_fixed(p->out, x + 3 * MILLI, MILLI, 2);
-	fprintf(p->out, "\" y=\"%u\"%s>",
-		y + o->height - (o->height - o->fontsize) / 2 - 2,
+	fprintf(p->out, "\" y=\"%u\"%s>", y + FRAME - (FRAME - FONT) / 2 - 2,
 		mark ? " class=\"halo\"" : "");
 	safe_text_xml(p->out, l->name, cells);
 	fputs("</text>", p->out);
@@ -420,7 +412,6 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	const struct flame_node *nd = flame_tree_node(p->tree, id);
 	const struct label *l =
 		labels_get(flame_tree_labels(p->tree), nd->label);
-	const struct svg_opts *o = p->o;
 	uint64_t x = (uint64_t)PAD * MILLI + svg_milli_px(p, start);
 	uint64_t w =
 		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
@@ -436,8 +427,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	human_put_fixed(p->out, x, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\" width=\"", y);
 	human_put_fixed(p->out, w, MILLI, 2);
-	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>",
-		o->height > 1 ? o->height - 1 : 1);
+	fprintf(p->out, "\" height=\"%u\" rx=\"1\"/>", FRAME - 1);
 	if (flame_tree_is_seam(p->tree, id))
 		svg_put_seam(p, x, w, y);
 	svg_put_name(p, l, x, w, y);
@@ -476,14 +466,13 @@ static unsigned int svg_put_patch(const struct page *p, unsigned int x,
 				  unsigned int y, const char *css_class,
 				  const char *text)
 {
-	unsigned int cell = (p->o->fontsize * 6 + 9) / 10;
+	unsigned int cell = (FONT * 6 + 9) / 10;
 
 	fprintf(p->out,
 		"<g class=\"%s\"><rect x=\"%u\" y=\"%u\" width=\"14\""
 		" height=\"%u\" rx=\"1\"/></g>"
 		"<text class=\"quiet\" x=\"%u\" y=\"%u\">",
-		css_class, x, y - p->o->fontsize + 2, p->o->fontsize, x + 19,
-		y);
+		css_class, x, y - FONT + 2, FONT, x + 19, y);
 	safe_text_xml(p->out, text, 0);
 	fputs("</text>\n", p->out);
 	return x + 19 + (unsigned int)strlen(text) * cell + 16;
@@ -545,14 +534,14 @@ static void svg_put_narrow(const struct page *p, unsigned int y)
 static void svg_put_top(const struct page *p)
 {
 	const struct svg_opts *o = p->o;
-	unsigned int line = svg_line_height(p);
+	unsigned int line = LINE;
 	unsigned int y = p->buttons + line + 5;
 
 	fputs("<g id=\"head\">\n", p->out);
 	fprintf(p->out,
 		"<rect class=\"page wide\" width=\"%u\" height=\"%u\"/>\n",
 		o->width, p->top - 2);
-	fprintf(p->out, "<g font-size=\"%u\">\n", o->fontsize + 5);
+	fprintf(p->out, "<g font-size=\"%u\">\n", FONT + 5);
 	svg_put_text(p, "title", "middle", PAD + line, "middle", o->title);
 	fputs("</g>\n", p->out);
 	if (o->subtitle)
@@ -571,8 +560,8 @@ static void svg_put_top(const struct page *p)
 
 static void svg_put_foot(const struct page *p)
 {
-	unsigned int line = svg_line_height(p);
-	unsigned int y = p->top + p->rows * p->o->height + PAD / 2;
+	unsigned int line = LINE;
+	unsigned int y = p->top + p->rows * FRAME + PAD / 2;
 
 	fprintf(p->out, "<g id=\"notes\" data-y=\"%u\">\n", y);
 	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
@@ -596,8 +585,6 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 		.total = flame_tree_node(t, 0)->weight,
 	};
 
-	if (o->total > p.total)
-		p.total = o->total;
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
 	svg_measure(&p);
 	svg_lay_out(&p);

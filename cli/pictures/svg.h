@@ -43,17 +43,14 @@ struct svg_opts {
 	const char *title, *subtitle; /* subtitle NULL: none */
 	const char *count_name;	      /* unit of the weights */
 	const char *sample_name; /* name of what is counted; NULL: "sample" */
-	const char *fonttype;
 	const struct palette *colors;
 	const struct label_facts *facts; /* NULL: not shown */
-	unsigned int width, height;	 /* px: of the picture, of a frame */
-	unsigned int fontsize;
+	unsigned int width;		 /* px */
 	uint64_t minwidth; /* 1/1000 px, or with min_percent 1/1000 % */
 	bool min_percent;
 	bool fluid;	   /* in a browser as wide as its window */
 	bool inverted;	   /* icicle: the root on top */
 	bool show_samples; /* show the number of samples beside the weight */
-	uint64_t total;	   /* weight of the whole width; 0: the sum */
 	const struct svg_look
 		*look; /* NULL: colours by kind of code, from the palette */
 	const char

@@ -10,7 +10,6 @@ struct err;
 struct grid;
 struct grid_column;
 struct offcpu_sums;
-struct output;
 struct report_row;
 struct report_rows;
 struct sides;
@@ -32,10 +31,6 @@ struct report_opts {
  * function. Returns 0, or -1 and *err. */
 int report_table(struct store *db, const char *path,
 		 const struct report_opts *o, struct err *err);
-/* Prints a view of the database, at most `limit` rows unless it is 0 or less.
- * Returns 0, or -1 and *err. */
-int report_view(struct store *db, const char *path, const char *view,
-		long limit, const struct output *o, struct err *err);
 /* report --diff: what changed between two recordings, or between the runs of
  * two. Returns an enum status, or -1 and *err. */
 int report_diff(const struct sides *s, const struct report_opts *o,

@@ -62,19 +62,6 @@ SELECT path, samples, host, cmdline, complete FROM capture ORDER BY id
 SELECT coalesce(sum(n), 0) AS n, count(*) - count(n) AS unknown
 FROM loss WHERE counts
 
--- name: report_view
-SELECT type FROM sqlite_schema WHERE name = ? AND type = 'view'
-
--- name: report_view_names
-SELECT group_concat(name, ', ') AS names
-FROM (
-	SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name)
-
--- name: report_view_rows
--- the caller adds the view's name in quotes, and a limit
--- columns: ...
-SELECT * FROM
-
 -- name: annotate_leaves
 -- the innermost frame of each chain
 SELECT r.id, s.frame FROM raw_chain r JOIN stack s ON s.id = r.stack

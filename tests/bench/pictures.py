@@ -29,7 +29,7 @@ def contenders(perfs):
                      BIG]
     yield "folded", [US, "query", "--format", "csv", DB,
                      "SELECT * FROM folded"]
-    yield "flame --folded", [US, "flame", "--folded", DB]
+    yield "export folded", [US, "export", "--format", "folded", DB]
     yield "flame", [US, "flame", "-o", "bench/big.svg", DB]
     yield "report --html", [US, "report", "--html", "-o", "bench/big.html", DB]
     for name, command in perfs.items():
@@ -52,7 +52,7 @@ def main():
     took = runs.race(lambda took: contenders(perfs), n, "samples")
     print("ratios of best times")
     others = [name + " script | collapse" for name in perfs]
-    runs.ratio(took, others, "flame --folded", 20)
+    runs.ratio(took, others, "export folded", 20)
     runs.ratio(took, others, "flame", 20)
     runs.ratio(took, others, "folded", 20)
     return 1 if runs.missed else 0

@@ -3,10 +3,15 @@
 
 import os
 import shutil
+import sys
 import tempfile
+import xml.etree.ElementTree as ET
 
 from browser import (OUT, Browser, ask, audit, box, draw, finish, make, needs,
                      number, ok, type_in, zero)
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from folded import stacks
 
 NAME = "do_idle"
 SPIN = "spin"
@@ -258,8 +263,8 @@ def check_time(b):
     check_shares(b, chosen_time(b))
     command = b.text("#same").split()
     t = command[command.index("--time") + 1]
-    draw("flame", "--folded", "--samples", "--time", t, "--event", EVENT,
-         "-o", work + "/folded", db)
+    draw("export", "--format", "folded", "--by", "samples", "--time", t,
+         "--event", EVENT, "-o", work + "/folded", db)
     with open(work + "/folded") as f:
         n = sum(int(line.rsplit(" ", 1)[1]) for line in f)
     ok(n == got[0], "the_command_line_shows_the_same", n, got, command)
@@ -387,10 +392,10 @@ def check_reverse(b):
 def check_recursion(b):
     """The rows of the picture are those of flame --collapse-recursion."""
     def rows(*options):
-        draw("flame", "--folded", "--include", "^rec$", "--event", EVENT,
-             *options, "-o", work + "/folded", db)
-        with open(work + "/folded") as f:
-            return 1 + max(line.rsplit(" ", 1)[0].count(";") + 1 for line in f)
+        draw("flame", "--minwidth", "0", "--include", "^rec$", "--event",
+             EVENT, *options, "-o", work + "/rec.svg", db)
+        return 2 + max(stack.count(";") for stack in stacks(
+            ET.parse(work + "/rec.svg").getroot()))
 
     def height():
         return b.js("return document.querySelector('.space').clientHeight")

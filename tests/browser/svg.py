@@ -1,12 +1,18 @@
 # svg.py - a flame graph in a browser: clicks and keys do what they say.
 """The numbers that the picture shows are compared with the database."""
 
+import collections
 import os
 import shutil
+import sys
 import tempfile
+import xml.etree.ElementTree as ET
 
 from browser import (OUT, Browser, ask, centre, draw, finish, frame, make, needs,
                      number, ok, rect)
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from folded import stacks
 
 NAME = "do_idle"
 
@@ -198,19 +204,16 @@ def check_seams(b):
 
 def check_recursion():
     def folded(*options):
-        draw("flame", "--folded", *options, "-o", work + "/folded", db)
-        with open(work + "/folded") as f:
-            return f.read().splitlines()
+        draw("flame", "--minwidth", "0", *options, "-o", work + "/folded", db)
+        return stacks(ET.parse(work + "/folded").getroot())
 
-    want = {}
-    for line in folded():
-        stack, n = line.rsplit(" ", 1)
+    want = collections.Counter()
+    for stack, n in folded().items():
         frames = stack.split(";")
         left = [f for i, f in enumerate(frames)
                 if not i or f != frames[i - 1] or f.startswith("[")]
-        want[";".join(left)] = want.get(";".join(left), 0) + int(n)
-    got = {s: int(n) for s, n in (line.rsplit(" ", 1) for line in
-                                  folded("--collapse-recursion"))}
+        want[";".join(left)] += n
+    got = folded("--collapse-recursion")
     ok(got == want and len(want) < len(folded()),
        "collapse_recursion_makes_one_frame_of_a_function_in_itself",
        len(got), len(want))

@@ -13,8 +13,10 @@ db=$work/z.db
 ok "a database to export" $?
 
 "$B" export --format folded "$db" >"$work/a.folded" &&
-	"$B" flame --folded "$db" | cmp -s - "$work/a.folded"
-ok "folded is what flame --folded prints" $?
+	BACKSTITCH=$B python3 tests/folded.py "$db" >"$work/b.folded" &&
+	sed 's/\(;\[kernel.kallsyms\]\)_\[k\]/\1/g' "$work/a.folded" | sort |
+		cmp -s - "$work/b.folded"
+ok "folded has the stacks of the picture" $?
 
 "$B" export "$db" 2>"$work/err"
 [ $? = 2 ] && grep -q "help exports" "$work/err"

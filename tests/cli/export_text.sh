@@ -1,5 +1,5 @@
 #!/bin/sh
-# export_text.sh - csv, json, speedscope and chrome: filters, names that mean
+# export_text.sh - json, speedscope and chrome: filters, names that mean
 # something to their readers, databases that lie.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/export_text.sh
 cd "$(dirname "$0")/../.." || exit 2
@@ -8,21 +8,17 @@ B=${BACKSTITCH:-$root/build/backstitch}
 MKCAP=${MKCAP:-$root/build/mkcap}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-forms="csv json speedscope chrome"
+forms="json speedscope chrome"
 
 . tests/ok.sh
 cat >"$work/read.py" <<'EOT'
 """python3 read.py FORM FILE: fails when FILE is not of that form."""
-import csv, json, sys
+import json, sys
 form, path = sys.argv[1:3]
 text = open(path, "rb").read().decode("utf-8")
 shown = text.replace("\n", "")
 assert shown.isprintable(), [c for c in shown if not c.isprintable()]
-if form == "csv":
-    rows = list(csv.reader(text.splitlines()))
-    assert {len(r) for r in rows} == {13}, rows
-else:
-    d = json.loads(text)
+d = json.loads(text)
 if form == "speedscope":
     n = len(d["shared"]["frames"])
     for p in d["profiles"]:
@@ -63,19 +59,16 @@ want=$(sqlite3 "$db" "SELECT group_concat(event_id) FROM (SELECT event_id
 	FROM samples WHERE comm = 'shorty' AND cpu IN (1, 2)
 	AND event = 'sched:sched_switch' ORDER BY 1)")
 set -- --comm shorty -C 1,2 --event sched:sched_switch "$db"
-got=$("$B" export --format csv "$@" | sed 1d | cut -d, -f1 | paste -sd, -)
-[ -n "$want" ] && [ "$got" = "$want" ]
-ok "csv has the samples that the filters leave" $?
 got=$("$B" export --format json "$@" | python3 -c 'import json, sys
 print(*(s["event_id"] for s in json.load(sys.stdin)["samples"]), sep=",")')
-[ "$got" = "$want" ]
-ok "and json" $?
+[ -n "$want" ] && [ "$got" = "$want" ]
+ok "json has the samples that the filters leave" $?
 got=$("$B" export --format chrome "$@" | python3 -c 'import json, sys
 d = json.load(sys.stdin)["traceEvents"]
 print(*(e["args"]["event_id"] for e in d if e["ph"] == "i"), sep=",")')
 [ "$got" = "$want" ]
 ok "and chrome" $?
-got=$("$B" export --format speedscope --samples "$@" | python3 -c '
+got=$("$B" export --format speedscope --by samples "$@" | python3 -c '
 import json, sys
 for p in json.load(sys.stdin)["profiles"]: print(p["endValue"])' | sed 1d |
 	awk '{ n += $1 } END { print n }')
@@ -92,18 +85,9 @@ run = {names[e["pid"], e["tid"]] for e in d if e["ph"] == "B"
 assert run == {"shorty"}, run'
 ok "slices are those of the threads asked for, whoever made room for them" $?
 
-[ "$("$B" export --format csv --samples "$db" | sed 1d | cut -d, -f8 |
-	sort -u)" = 1 ]
-ok "with --samples each weighs 1" $?
-
 # losses
 lost=$work/lost.db
 "$B" ingest -q -o "$lost" tests/captures/defer-lost-clock.data.zst
-want=$(sqlite3 "$lost" "SELECT sum(n) FROM loss WHERE counts AND cpu = 1")
-got=$("$B" export --format csv -C 1 "$lost" |
-	awk -F, '$1 == 0 { n += $(NF - 1) } END { print n }')
-[ -n "$want" ] && [ "$got" = "$want" ]
-ok "losses of a CPU" $?
 some=$(sqlite3 "$lost" "SELECT name FROM comm ORDER BY id LIMIT 1")
 got=$("$B" export --format speedscope -C 1 --comm "$some" "$lost" |
 	grep -c 'records lost, by CPU')
@@ -129,8 +113,7 @@ ok "names in json are what they were, when they can be" $?
 
 # what the man page promises
 "$B" export --format json "$lost" >"$work/a"
-"$B" export --format csv "$lost" | head -n 1 >"$work/b"
-python3 - "$work/a" "$work/b" <<'EOT'
+python3 - "$work/a" <<'EOT'
 import json, re, sys
 page = open("man/backstitch-export.1").read()
 def words(title):
@@ -146,12 +129,10 @@ def walk(x):
         walk(y)
 walk(json.load(open(sys.argv[1])))
 missing = [k for k in keys if k not in words("JSON")]
-missing += [k for k in open(sys.argv[2]).read().strip().split(",")
-            if k not in words("CSV")]
 print(*missing)
 sys.exit(1 if missing or len(keys) < 40 else 0)
 EOT
-ok "every key and column is in the man page" $?
+ok "every key is in the man page" $?
 
 # whatever a database says
 cp "$db" "$work/bad.db"
@@ -192,39 +173,3 @@ do
 	[ $? = 1 ] && grep -q "damaged\|ingest" "$work/err" && [ ! -e "$work/c" ]
 	ok "$form of a damaged one fails and leaves nothing" $?
 done
-
-# names that a spreadsheet would calculate
-cat >"$work/sheet.txt" <<'END'
-event =SUM(A1) defer period=1000
-comm pid=100 name==cmd|x
-comm pid=101 name=+1
-comm pid=102 name=-2
-comm pid=103 name=@a
-comm pid=104 name="\x09b"
-comm pid=105 name=a=b
-sample pid=100 tid=100 cpu=1 time=1000 k=0xffffffff81000010
-sample pid=101 tid=101 cpu=1 time=1001 k=0xffffffff81000010
-sample pid=102 tid=102 cpu=1 time=1002 k=0xffffffff81000010
-sample pid=103 tid=103 cpu=1 time=1003 k=0xffffffff81000010
-sample pid=104 tid=104 cpu=1 time=1004 k=0xffffffff81000010
-sample pid=105 tid=105 cpu=1 time=1005 k=0xffffffff81000010
-END
-"$MKCAP" "$work/sheet.txt" "$work/sheet.data" || exit 2
-"$B" ingest -q --no-symbols -o "$work/sheet.db" "$work/sheet.data"
-"$B" export --format csv --spreadsheet "$work/sheet.db" >"$work/a" 2>/dev/null
-python3 - "$work/a" <<'END'
-import csv
-import sys
-
-rows = list(csv.DictReader(open(sys.argv[1], newline="")))
-names = [r["comm"] for r in rows]
-bad = [v for r in rows for v in r.values() if v[:1] in tuple("=+-@\t\r")]
-if bad or names[:4] != ["'=cmd|x", "'+1", "'-2", "'@a"] or names[5] != "a=b":
-    sys.exit("%s %s" % (bad, names))
-END
-ok "no cell of csv is a formula with --spreadsheet" $?
-"$B" export --format csv "$work/sheet.db" 2>/dev/null | grep -q ',=cmd|x,' &&
-	[ "$("$B" query --format csv --spreadsheet "$work/sheet.db" \
-		"SELECT '=1' AS a, -1 AS b, '-1' AS c")" = "a,b,c
-'=1,-1,'-1" ]
-ok "numbers are no texts, and without it names are as recorded" $?

@@ -131,7 +131,7 @@ do
 done
 "$B" info >out 2>err
 check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
-"$B" report --no-ch --lim 3 --stdio -n perf.db >out 2>err
+"$B" report --no-ch --lim 3 perf.db >out 2>err
 check long_options_may_be_cut 0 $? 'Self %  Samples'
 "$B" report --no perf.db >out 2>err
 check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-source"

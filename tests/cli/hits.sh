@@ -36,10 +36,10 @@ grep -q '^ .* add  *hits$' out && ! grep -q 'no stack' out
 ok report_names_the_function_that_was_hit $?
 is trust_says_that_user_stacks_were_not_recorded 'no user stacks recorded: perf record -g' \
 	"$(head -n 1 out)"
-"$B" flame --folded kernel.db >out
+"$B" export --format folded kernel.db >out
 grep -q '^hits;\[user: hit_only\];add [0-9]*$' out
 ok graphs_mark_the_address $?
-"$B" flame --folded user.db >out
+"$B" export --format folded user.db >out
 grep -q '^hits;.*;\[kernel: hit_only\];do_syscall_64_\[k\] [0-9]*$' out &&
 	! grep -v 'hit_only' out | grep -q '_\[k\]'
 ok and_those_of_the_kernel $?
@@ -100,8 +100,8 @@ is a_member_names_its_leader 0 "$(sql group4-s.db "SELECT count(*) FROM event e
 grep -q '^event: page-faults, 83 samples, 4,779 page-faults$' out &&
 	grep -q '  work  *hits$' out
 ok report_shows_a_member $?
-"$B" flame --folded --event context-switches group4-s.db >out
-is flame_shows_a_member 55 "$(awk '{ n += $NF } END { print n }' out)"
+"$B" export --format folded --event context-switches group4-s.db >out
+is folded_stacks_show_a_member 55 "$(awk '{ n += $NF } END { print n }' out)"
 
 # ---- kinds and units
 "$B" info group4-s.db >out

@@ -28,7 +28,7 @@ printf '%s\n' '11000 10 Builtin:Leaf' '12000 10 JS:*f a.js:1' \
 is() {
 	name=$1 want=$2
 	shift 2
-	got=$("$B" flame --folded --samples "$@" c.data 2>err)
+	got=$("$B" export --format folded --by samples "$@" c.data 2>err)
 	if [ "$got" = "$want" ]
 	then echo "ok $name"
 	else

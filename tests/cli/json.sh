@@ -54,7 +54,7 @@ for a in answers:
     if not isinstance(a, dict) or list(a)[0] != "version" or a["version"] != 1:
         sys.exit("no version: %.80s" % a)
     missing = set(keys(a)) - known - VERDICTS
-    if missing and command != "query" and "--view" not in sys.argv:
+    if missing and command != "query":
         sys.exit("not in the manual: " + " ".join(sorted(missing)))
 sys.exit(not answers)
 E2
@@ -82,7 +82,6 @@ answer report --limit 0 lost.db
 answer report --callers '[slower]' a.db
 answer report --diff a.db b.db
 answer report --off-cpu naps.db
-answer report --view verdicts lost.db
 answer annotate --limit 0 a.db
 "$B" ingest -q --no-cache --symfs "$cap/symfs" -o lines.db \
 	"$cap/lines-clang.data.zst" 2>log

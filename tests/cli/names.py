@@ -212,12 +212,12 @@ def check_terminal():
              ("report", "-s", "comm,dso,sym", "--event", "*", DB),
              ("report", "--callers", "x", DB), ("info", CAP), ("dump", CAP),
              ("report", "--format", "csv", DB), ("report", "--json", DB),
-             ("info", "--json", DB), ("flame", "--folded", DB),
+             ("info", "--json", DB), ("export", "--format", "folded", DB),
              ("flame", DB), ("ingest", "-f", "-o", "again.db", CAP),
              ("info", hell), ("script", "--event", hell, DB),
              ("script", "--comm", hell, DB), ("report", "--callers", hell, DB),
              ("query", DB, "SELECT * FROM '" + hell + "'"),
-             ("report", "--view", hell, DB), (hell,), ("info", "--" + hell),
+             (hell,), ("info", "--" + hell),
              ("flame", "--title", hell, DB), ("flame", "--colors", hell, DB)]
     lines += [("query", "--format", form, DB, "SELECT * FROM " + view)
               for view in views for form in ("table", "csv", "json")]
@@ -263,7 +263,8 @@ def check_database():
 def check_folded():
     want = db_one("SELECT count(*) FROM samples")
     for what, data in (
-            ("flame", run("flame", "--folded", "--event", "*", DB)[1]),
+            ("export", run("export", "--format", "folded", "--event", "*",
+                           DB)[1]),
             ("view", "".join(
                 "%s %d\n" % row for row in rows(
                     "SELECT stack, weight FROM folded")).encode())):
@@ -287,7 +288,7 @@ def db_one(sql):
 def check_svg():
     for args in ((), ("--event", "*"), ("--by-thread",), ("--reverse",),
                  ("--title", NAMES[2].decode(), "--subtitle",
-                  NAMES[0].decode(), "--countname", NAMES[8].decode())):
+                  NAMES[0].decode())):
         status, out, err = run("flame", *args, DB)
         try:
             root = ET.fromstring(out)

@@ -9,6 +9,11 @@ captures=tests/captures
 
 . tests/ok.sh
 
+# folded OPTION...: the stacks of a picture, a line each
+folded() {
+	BACKSTITCH=$B python3 tests/folded.py "$@"
+}
+
 folded_sum() {
 	awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"
 }
@@ -26,8 +31,8 @@ do
 	db=$work/${name%%.*}.db
 	"$B" ingest -q --no-symbols -o "$db" "$captures/$name" 2>/dev/null
 	"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
-	"$B" flame --off-cpu --folded "$db" >"$work/folded"
-	"$B" flame --off-cpu --wakeups --folded "$db" >"$work/wakeups"
+	folded --off-cpu "$db" >"$work/folded"
+	folded --off-cpu --wakeups "$db" >"$work/wakeups"
 	want=$(json "$work/json" 'r["ns"]')
 	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/folded")" = "$want" ] &&
 		[ "$(folded_sum "$work/wakeups")" = "$want" ]
@@ -51,7 +56,7 @@ print(sum(w["ns"] for w in json.load(open(sys.argv[1]))["longest"]
           if db.execute("SELECT kraw IS NULL AND uraw IS NULL FROM event"
                         " WHERE id = ?", (w["event_id"],)).fetchone()[0]))
 END
-"$B" flame --off-cpu --folded "$db" | grep -F '[no stack]' >"$work/bare"
+folded --off-cpu "$db" | grep -F '[no stack]' >"$work/bare"
 [ -s "$work/bare" ] && [ "$(folded_sum "$work/bare")" = "$(cat "$work/want")" ] &&
 	"$B" flame --off-cpu "$db" | grep -q 'of the time has no stack'
 ok "a_wait_without_a_stack_says_so" $?
@@ -75,11 +80,11 @@ for w in waits:
     after += w["ns"] if row[0] and row[1] else 0
 print(user, after)
 END
-"$B" flame --off-cpu --folded "$db" |
+folded --off-cpu "$db" |
 	awk '{ n = split($0, f, ";"); user = 0
 		for (i = 2; i <= n; i++) {
 			sub(/ [0-9]*$/, "", f[i])
-			user += f[i] !~ /_\[k\]$/
+			user += f[i] !~ /_\[k\]$|^\[kernel/
 		}
 		if (user) sum += $NF
 		if (/after exec/) after += $NF }
@@ -120,7 +125,7 @@ ok a_loss_of_unknown_time_makes_all_uncertain $?
 
 # wakers
 db=$work/ftrace-v7.db
-"$B" flame --off-cpu --wakeups --folded "$db" >"$work/folded"
+folded --off-cpu --wakeups "$db" >"$work/folded"
 "$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
 for who in sysload qemu-system-x86
 do
@@ -135,7 +140,7 @@ done
 ok wake_ups_that_were_not_recorded_are_said $?
 
 # states and filters
-"$B" flame --off-cpu --by-state --folded "$db" >"$work/folded"
+folded --off-cpu --by-state "$db" >"$work/folded"
 bad=0
 for s in S R R+
 do
@@ -152,7 +157,7 @@ ok states_choose_and_divide $?
 [ "$(json "$work/comm" 'r["ns"]')" = "$(json "$work/json" \
 	'sum(w["ns"] for w in r["longest"] if w["comm"] == "sysload")')" ]
 ok filters_choose_waits_by_their_beginning $?
-"$B" flame --off-cpu --folded --exclude qemu "$db" >"$work/folded"
+folded --off-cpu --exclude qemu "$db" >"$work/folded"
 ! grep -q qemu "$work/folded" && grep -q sysload "$work/folded"
 ok exclude_drops_waits $?
 "$B" report --off-cpu --format csv "$db" | head -n 1 |
@@ -162,7 +167,7 @@ ok the_table_of_threads_is_csv_too $?
 # on and off the CPU in one: the samples of the clock and the waits by state
 db=$work/pipe-zstd.db
 "$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
-"$B" flame --wall --folded "$db" >"$work/folded"
+folded --wall "$db" >"$work/folded"
 on=$("$B" query --format csv "$db" "SELECT sum(weight) FROM samples
 	WHERE event = 'cpu-clock'" | tail -n 1)
 off=$(json "$work/json" 'r["ns"]')
@@ -206,8 +211,8 @@ ok in_a_capture_of_one_process_returns_are_missing $?
 ok fields_that_were_left_out_are_asked_for $?
 bad=0
 for o in '--wakeups' '--state S' '--off-cpu --state Q' '--off-cpu --event x' \
-	'--off-cpu --samples' '--by-state' '--off-cpu --diff' \
-	'--off-cpu --wall' '--wall --samples' '--wall --event x'
+	'--off-cpu --by samples' '--by-state' '--off-cpu --diff' \
+	'--off-cpu --wall' '--wall --by samples' '--wall --event x'
 do
 	# shellcheck disable=SC2086 # options
 	"$B" flame $o "$db" >/dev/null 2>&1

@@ -225,7 +225,7 @@ html "$work/light.data"
 	[ "$(page "$work/page.html" sums)" = cpu-clock,1,1 ]
 ok samples_without_weight_are_counted_when_asked_for $?
 bad=0
-for o in '--callers main' '--json' '--view verdicts' '--format csv'
+for o in '--callers main' '--json' '--format csv'
 do
 	# shellcheck disable=SC2086 # an option and its value
 	"$B" report --html $o "$db" >/dev/null 2>&1

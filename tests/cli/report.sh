@@ -62,7 +62,7 @@ do
 	[ ! -f "$captures/$name.kallsyms" ] ||
 		set -- "$@" --kallsyms "$captures/$name.kallsyms"
 	"$B" ingest -q "$@" -o "$db" "$f" >/dev/null 2>&1
-	"$B" flame --folded "$db" >"$work/folded" 2>/dev/null
+	"$B" export --format folded "$db" >"$work/folded" 2>/dev/null
 	"$B" report --format csv "$db" >"$work/csv" 2>/dev/null
 	check self "$work/csv" "$work/folded"
 	ok "self_is_where_stacks_end_in_$name" $?
@@ -167,7 +167,7 @@ grep -q "there is '\[libleaf-fp.so\]', '\[work-fp\]'" "$work/text"
 ok and_which_there_are $?
 # nowhere OPTION VALUE TEXT: which there are is said where nothing matches
 nowhere() {
-	for c in report script "flame --folded" check
+	for c in report script "flame -o -" "export --format folded" check
 	do
 		# shellcheck disable=SC2086 # a command and an option
 		"$B" $c "$1" "$2" "$fp" >"$work/text" 2>&1
@@ -185,9 +185,6 @@ ok no_cpu_was_recorded $?
 "$B" report -C 7,9-11 "$db" >"$work/text" 2>&1
 [ $? = 2 ] && grep -q "no CPU '7,9-11' here; there is [0-3], [0-3]" "$work/text"
 ok no_such_cpu $?
-"$B" report --view nothing "$fp" >"$work/text" 2>&1
-[ $? = 2 ] && grep -q "no view 'nothing'; there are: bogus_frames, .*, verdicts; " "$work/text"
-ok a_view_that_is_not_there_names_those_that_are $?
 nowhere --event x,y* "no event 'x,y*' here; there is cpu-clock"
 ok no_such_event $?
 "$B" report --tid 5-20000 --comm 'x,work-*' "$fp" >"$work/text" 2>&1
@@ -234,20 +231,9 @@ import json, sys
 rows = json.load(sys.stdin)["rows"]
 sys.exit(not rows or "symbol" not in rows[0])'
 ok json_is_json $?
-"$B" report --view verdicts --format csv "$db" >"$work/1"
-"$B" query --format csv "$db" 'SELECT * FROM verdicts' >"$work/2"
-cmp -s "$work/1" "$work/2" && [ -s "$work/1" ]
-ok a_view_is_printed_as_it_is $?
-bad=0
-for v in event nothing 'verdicts" --' ''
-do
-	"$B" report --view "$v" "$db" >/dev/null 2>&1
-	[ $? = 2 ] || bad=1
-done
-ok what_is_no_view_is_wrong_usage $bad
 bad=0
 for o in '--sort pids' '--sort ,' '--by time' '--limit -2' \
-	'--callers a --callees b' '--view verdicts --comm x'
+	'--callers a --callees b'
 do
 	# shellcheck disable=SC2086 # an option and its value
 	"$B" report $o "$db" >/dev/null 2>&1

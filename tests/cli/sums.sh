@@ -53,10 +53,9 @@ differ() {
 		report --limit 0 --sort comm_nodigit,dso --order total
 		flame -o -
 		flame -o - --reverse --no-inline --interpreter collapse
-		flame -o - --samples --collapse-recursion --no-comm
-		flame -o - --folded
+		flame -o - --by samples --collapse-recursion --no-comm
 		export --format folded -o -
-		export --format folded -o - --no-inline --samples
+		export --format folded -o - --no-inline --by samples
 	END
 }
 

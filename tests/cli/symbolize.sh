@@ -164,7 +164,7 @@ ok the_legend_explains_it $?
 grep -q '100.00 % of the weight has bogus frames' bogus.svg
 ok and_a_line_says_how_much $?
 is folded_stacks_are_the_same_as_ever 'prog;outer;outer 1' \
-	"$("$B" flame --folded bogus.db)"
+	"$("$B" export --format folded bogus.db)"
 
 # ---- code that changed, with the same build-id
 cp bogus.db bogus2.db

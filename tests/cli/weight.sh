@@ -9,6 +9,11 @@ captures=tests/captures
 
 . tests/ok.sh
 
+# folded OPTION...: the stacks of a picture, a line each
+folded() {
+	BACKSTITCH=$B python3 tests/folded.py "$@"
+}
+
 one() {	# one DB SQL: the only value of the answer
 	"$B" query --format csv "$1" "$2" | tail -n 1
 }
@@ -17,7 +22,7 @@ one() {	# one DB SQL: the only value of the answer
 sum() {
 	db=$1 expr=$2
 	shift 2
-	"$B" flame --folded --weight "$expr" "$@" "$db" 2>/dev/null |
+	folded --weight "$expr" "$@" "$db" 2>/dev/null |
 		awk '{ sum += $NF } END { printf "%.0f\n", sum }'
 }
 
@@ -65,7 +70,7 @@ bad=0
 for e in '1), (2' '1;2' 'sum(weight)' "'a" 'abs(' '' 'x -- y' '?1' 'comm' \
 	'nofunc(1)' '1,2' '(DELETE FROM event)' 'prio'
 do
-	"$B" flame --folded --weight "$e" "$b" >"$work/out" 2>"$work/err"
+	"$B" flame -o - --weight "$e" "$b" >"$work/out" 2>"$work/err"
 	if [ $? != 2 ] || [ -s "$work/out" ] ||
 		! grep -q -e '--weight' "$work/err"
 	then
@@ -74,13 +79,13 @@ do
 	fi
 done
 ok what_is_no_expression_is_wrong_usage $bad
-"$B" flame --folded --weight bytes "$b" 2>&1 | grep -q \
+"$B" flame -o - --weight bytes "$b" 2>&1 | grep -q \
 	"no column 'bytes'; there is event_id, time_ns, .*latency_ns; of s"
 ok a_wrong_name_is_answered_with_the_right_ones $?
-"$B" flame --folded --weight prio "$b" 2>&1 |
+"$B" flame -o - --weight prio "$b" 2>&1 |
 	grep -q "is about fields of '.*', and of '.*' as well; choose with --event"
 ok a_field_of_two_events_asks_which $?
-"$B" flame --folded --weight 'weight / 0' "$b" >/dev/null 2>"$work/err"
+"$B" flame -o - --weight 'weight / 0' "$b" >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q "no sample has a weight by 'weight / 0'" "$work/err"
 ok no_weight_at_all_is_an_error $?
 n=$(one "$b" 'SELECT count(*) FROM event')

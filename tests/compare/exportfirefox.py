@@ -402,8 +402,8 @@ def check_one(name, db, program):
     check_switches(name, db, p)
     if program:
         check_program(name, path, p)
-    q = read(export("firefox", db, "--no-inline", "--samples"))
-    check_sums(name, q, folded(db, "--no-inline", "--samples"),
+    q = read(export("firefox", db, "--no-inline", "--by", "samples"))
+    check_sums(name, q, folded(db, "--no-inline", "--by", "samples"),
                "samples without inlined functions")
     for how in ("mark", "collapse"):
         q = read(export("firefox", db, "--interpreter", how))

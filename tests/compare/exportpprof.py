@@ -36,7 +36,7 @@ def check_sums(name, db, p):
     got, want = pprof_stacks(p, -1), folded(db)
     ok(got == want, name + ": stacks and weights are those of folded",
        differences(got, want))
-    got, want = pprof_stacks(p, 0), folded(db, "--samples", "--event",
+    got, want = pprof_stacks(p, 0), folded(db, "--by", "samples", "--event",
                                            p.types[-1][0])
     ok(got == want, name + ": numbers of samples too", differences(got, want))
     rows = json.loads(run("report", "--json", "--limit", "0", db).stdout)["rows"]
@@ -274,8 +274,8 @@ def check_options(name, db, p):
     got, want = pprof_stacks(q, -1), folded(db, "--no-inline")
     ok(got == want and all(len(x.lines) < 2 for x in q.locations.values()),
        name + ": without inlined functions", differences(got, want))
-    q = pprofread.read(export("pprof", db, "--samples"))
-    got, want = pprof_stacks(q, 0), folded(db, "--samples")
+    q = pprofread.read(export("pprof", db, "--by", "samples"))
+    got, want = pprof_stacks(q, 0), folded(db, "--by", "samples")
     ok(got == want and q.types == [("samples", "count")],
        name + ": weights of 1", differences(got, want))
     for how in ("mark", "collapse"):

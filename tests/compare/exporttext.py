@@ -1,12 +1,10 @@
-# exporttext.py - csv, json, speedscope and chrome exports against the database itself.
+# exporttext.py - json, speedscope and chrome exports against the database itself.
 """Reads each form as its readers do and adds up: samples, weights, stacks,
 losses and running times must be those that SQL says. What speedscope's own
 page makes of two of them is compared as well, where `make deps` could install
 the package."""
 
 import collections
-import csv
-import io
 import json
 import os
 import re
@@ -17,13 +15,10 @@ import sys
 from common import (Capture, OUT, ROOT, captures, finish, ingest, ok,
                     place, query, run)
 
-csv.field_size_limit(1 << 30)
 NPM = os.path.join(OUT, "npm")
 NODE = shutil.which("node") and os.path.isdir(
     NPM + "/node_modules/speedscope") and os.path.isdir(
     NPM + "/node_modules/ajv")
-# Jitted code without a name is called as its image by the view.
-JITTED = re.compile(r"\[[^;]*?\]_\[j\]")
 # read by the page too; it is slow where there are many stacks
 PAGE = ("z-defer", "defer-lost-clock", "defer-exitexec-s", "tp-sched",
         "switch-churn", "two-e", "dlchurn", "ftrace-v7", "pair", "lttng")
@@ -36,10 +31,6 @@ def export(form, db, *options):
     return r.stdout.decode()
 
 
-def number(text):
-    return int(text) if text != "" else None
-
-
 def samples_of(db):
     return query(db, "SELECT event_id, time_ns, cpu, pid, tid, comm, event, "
                  "weight, verdict, capture, kernel_raw, user_raw "
@@ -48,34 +39,6 @@ def samples_of(db):
 
 def none_if_unknown(x):
     return None if x == -1 else x
-
-
-def check_csv(name, db, want, lost):
-    rows = list(csv.DictReader(io.StringIO(export("csv", db))))
-    losses = [r for r in rows if r["event_id"] == "0"]
-    got = [(number(r["event_id"]), number(r["time_ns"]), number(r["cpu"]),
-            number(r["pid"]), number(r["tid"]), r["event"],
-            number(r["weight"]), r["verdict"] or None, number(r["capture"]))
-           for r in rows if r["event_id"] != "0"]
-    ok(got == [(w[0], w[1], w[2], none_if_unknown(w[3]),
-                none_if_unknown(w[4]), w[6], w[7], w[8], w[9]) for w in want],
-       name + ": csv has all samples")
-    ok(sum(number(r["lost"]) or 0 for r in losses) == lost
-       and not any(number(r["weight"]) for r in losses),
-       name + ": csv has all losses")
-    stacks = collections.Counter()
-    for r in rows:
-        if r["event_id"] != "0":
-            text = [r["comm"].replace(";", ":"), r["user"], r["kernel"]]
-            stacks[r["event"], ";".join(t for t in text if t)] += number(
-                r["weight"])
-    folded = collections.Counter()
-    for event, stack, weight in query(
-            db, "SELECT event, stack, weight FROM folded"):
-        folded[event, JITTED.sub("[jit]", stack)] += weight
-    ok(+stacks == +folded, name + ": stacks of csv are the view's",
-       [str(x) for x in list((stacks - folded).items())[:3]
-        + list((folded - stacks).items())[:3]])
 
 
 def check_json(name, db, want, lost):
@@ -372,7 +335,6 @@ def check(c, more=()):
         return
     want = samples_of(db)
     lost = query(db, "SELECT coalesce(sum(n), 0) FROM loss WHERE counts")[0][0]
-    check_csv(c.name, db, want, lost)
     check_json(c.name, db, want, lost)
     speedscope, profiles = check_speedscope(c.name, db, want, lost)
     chrome, threads = check_chrome(c.name, db, want)

@@ -68,7 +68,6 @@ COMMANDS = {
     "query": ("query --format json DB SELECT_ALL", False),
     "dump": ("dump CAPTURE", False),
     "folded": ("export --format folded -o OUT DB", True),
-    "csv": ("export --format csv -o OUT DB", True),
     "json": ("export --format json -o OUT DB", True),
     "speedscope": ("export --format speedscope -o OUT DB", True),
     "chrome": ("export --format chrome -o OUT DB", True),

@@ -25,7 +25,7 @@ import tempfile
 CAPTURES = ("tests/captures/defer-exitexec-s.data.zst", "tests/captures/ftrace-procmap.dat",
             "tests/captures/jitframes.data.zst")
 SECONDS, BYTES = 10, 1 << 30
-FORMATS = ("folded", "csv", "json", "speedscope", "chrome", "pprof", "firefox",
+FORMATS = ("folded", "json", "speedscope", "chrome", "pprof", "firefox",
            "perf.data")
 COMMANDS = [
     ["info", "DB"], ["info", "--json", "DB"], ["check", "--verbose", "DB"],

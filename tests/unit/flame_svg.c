@@ -25,11 +25,8 @@ static void flame_svg_setup(void)
 	opts = (struct svg_opts){
 		.title = "T",
 		.count_name = "ns",
-		.fonttype = "monospace",
 		.colors = palette_find("kind"),
 		.width = 1020,
-		.height = 16,
-		.fontsize = 12,
 		.minwidth = 100,
 		.show_samples = true,
 	};
@@ -159,20 +156,6 @@ START_TEST(an_icicle_has_its_root_on_top)
 }
 END_TEST
 
-START_TEST(a_larger_total_leaves_room)
-{
-	char *svg;
-
-	flame_svg_add("a", LABEL_USER, 1);
-	flame_tree_finish(tree);
-	opts.total = 4;
-	svg = flame_svg_draw();
-	flame_svg_expect(svg, "width=\"250.00\"");
-	flame_svg_expect(svg, "25.00 % of all");
-	free(svg);
-}
-END_TEST
-
 START_TEST(the_same_input_gives_the_same_bytes)
 {
 	char *one, *two;
@@ -210,7 +193,6 @@ START_TEST(nothing_from_a_name_becomes_markup)
 	flame_svg_add("]]>&\"'", LABEL_USER, 1);
 	opts.title = "<x onload=\"y\">";
 	opts.subtitle = "a & b";
-	opts.fonttype = "x\" onload=\"y";
 	opts.count_name = "<u>";
 	flame_tree_finish(tree);
 	svg = flame_svg_draw();
@@ -381,7 +363,6 @@ int main(void)
 	tcase_add_test(t, frames_lie_side_by_side_and_fill_the_width);
 	tcase_add_test(t, narrow_frames_are_summed_and_said);
 	tcase_add_test(t, an_icicle_has_its_root_on_top);
-	tcase_add_test(t, a_larger_total_leaves_room);
 	tcase_add_test(t, the_same_input_gives_the_same_bytes);
 	tcase_add_test(t, weights_near_64_bits_do_not_overflow);
 	tcase_add_test(t, nothing_from_a_name_becomes_markup);
