@@ -30,7 +30,7 @@ struct store;
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma
 	 * list of names and globs; NULL: the default set (sched:* and process
-	 * events). Payloads of other events go to event_raw, or nowhere if
+	 * events). Payloads of other events are rows of payload, or nowhere if
 	 * "none". */
 	const char *fields;
 	/* One of store_compat_tools, whose views store_finish() adds; NULL:

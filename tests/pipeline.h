@@ -201,8 +201,7 @@ static const char *const pipeline_reads[] = {
 	"SELECT * FROM maps",
 	"SELECT * FROM unsymbolized",
 	"SELECT * FROM deferral_latency",
-	"SELECT * FROM deferral_percentiles",
-	"SELECT * FROM loss_by_cpu",
+	"SELECT * FROM trust",
 	"SELECT * FROM damage",
 	"SELECT * FROM full_stack WHERE event_id IN"
 	" (SELECT id FROM event ORDER BY id DESC LIMIT 20)",

@@ -20,6 +20,8 @@
 #include "stitch/base/mem.h"
 
 #define SQL_MAX (1 << 20)
+/* Of the longest name of a view to begin with. */
+#define FIRST_CELLS 16
 
 static const char *file, *compat;
 static bool list_views, list_tables, list_functions;
@@ -79,8 +81,10 @@ static int query_answer(struct store *db, const char *sql, struct err *err)
 	return ret;
 }
 
-/* Prints names in bold with their columns, wrapped to the screen. */
-static int query_list_names(struct store *db, const char *sql, struct err *err)
+/* Prints names in bold with their columns, wrapped to the screen. pad: cells
+ * that each name takes at least. */
+static int query_list_names(struct store *db, const char *sql, size_t pad,
+			    struct err *err)
 {
 	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
 	struct rows *r = rows_open(db, sql, NULL, 0, err);
@@ -95,9 +99,11 @@ static int query_list_names(struct store *db, const char *sql, struct err *err)
 				    strlen(columns), NULL);
 		fputs(term_on(stdout, STYLE_BOLD), stdout);
 		safe_text_put(stdout, name, 0, 0);
-		fprintf(stdout, "%s: ", term_off(stdout));
-		term_wrap(stdout, clean, (int)safe_text_cells(name) + 2, 4,
-			  width);
+		size_t cells = safe_text_cells(name);
+		int gap = cells < pad ? (int)(pad - cells) : 0;
+
+		fprintf(stdout, "%s: %*s", term_off(stdout), gap, "");
+		term_wrap(stdout, clean, (int)cells + gap + 2, 4, width);
 	}
 	rows_close(r);
 	return ret;
@@ -108,7 +114,8 @@ static int query_list_names(struct store *db, const char *sql, struct err *err)
 struct query_args {
 	int n_db; /* number of words that name databases */
 	const char *sql;
-	bool from_file;
+	bool listing; /* of names, in place of a statement */
+	bool first;   /* only of the views to begin with */
 };
 
 static int sort_words(int argc, char **argv, struct query_args *w,
@@ -129,17 +136,14 @@ static int sort_words(int argc, char **argv, struct query_args *w,
 		w->sql = argv[--argc];
 	else if (argc > 1 && !file && access(argv[argc - 1], F_OK))
 		w->sql = argv[--argc];
-	w->from_file = !w->sql;
 	w->n_db = argc;
 	if (file && w->sql && !listing)
 		return err_set(err, ERR_USAGE,
 			       "one statement, please: --file or an argument");
-	if (w->from_file && !file && isatty(0))
-		return err_set(err, ERR_USAGE,
-			       "which SQL? try 'backstitch query %s \"SELECT "
-			       "* FROM verdicts\"'; --views lists what there "
-			       "is",
-			       argc ? argv[0] : "perf.db");
+	w->first = !w->sql && !file;
+	w->listing = listing || w->first;
+	if (w->first)
+		w->sql = store_sql("list_first");
 	return 0;
 }
 
@@ -157,8 +161,8 @@ static int query_run(int argc, char **argv, struct err *err)
 	path = input_path(w.n_db, argv, err);
 	if (!path)
 		return -1;
-	if (w.from_file) {
-		owned = read_sql(file ? file : "-", err);
+	if (!w.sql) {
+		owned = read_sql(file, err);
 		if (!owned)
 			return -1;
 	}
@@ -166,13 +170,18 @@ static int query_run(int argc, char **argv, struct err *err)
 	if (db && (store_functions(db, &sql_hooks, err) ||
 		   (compat && store_compat(db, compat, err))))
 		;
-	else if (db && (list_views || list_tables || list_functions) &&
-		 !output_asked())
-		ret = query_list_names(db, w.sql, err);
+	else if (db && w.listing && !output_asked())
+		ret = query_list_names(db, w.sql, w.first ? FIRST_CELLS : 0,
+				       err);
 	else if (db)
 		ret = query_answer(db, owned ? owned : w.sql, err);
 	store_close(db);
 	free(owned);
+	if (!ret && w.first && !output_asked())
+		printf("\nThese are views; 'backstitch query DB \"SELECT * FROM "
+		       "samples LIMIT 9\"' asks one.\n"
+		       "--views and --tables list all with their columns; "
+		       "backstitch-sql(7) has queries.\n");
 	return ret ? -1 : status;
 }
 

@@ -1,10 +1,10 @@
 -- compat.sql - the view that those for perf and for Perfetto are made of.
 
+CREATE VIEW switch_out(id, capture, type, time_ns, cpu, thread, comm, state,
+	prio) AS
 -- What left a CPU, in time order: by the event sched_switch or, in a capture
 -- without it, by records of switches. state: as ps shows it, 'R+' for one that
 -- could have gone on; NULL: not known.
-CREATE VIEW switch_out(id, capture, type, time_ns, cpu, thread, comm, state,
-	prio) AS
 SELECT e.id, t.capture, e.type, e.time_ns, e.cpu, e.thread, e.comm, s.state,
 	s.prio
 FROM event e

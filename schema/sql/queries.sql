@@ -23,7 +23,6 @@ SELECT kind, path,
 	maj, min, ino, ino_gen, start, len, t0, process
 FROM image WHERE id = ?1
 
--- As view shared_build_ids, which does not exist yet.
 -- ?1: name, ?2: text of the view
 -- name: put_view
 INSERT INTO sqlite_master VALUES('view', ?1, ?1, 0, ?2)
@@ -186,9 +185,9 @@ SELECT count(*) = 3 AS has FROM pragma_table_info('ev_sched_sched_switch')
 WHERE name IN ('event_id', 'prev_state', 'prev_prio')
 
 -- name: switch_fields
--- the state of the thread that a switch takes off the CPU, where recorded; the
--- bits are those of /proc/PID/stat, in the kernel's order since 4.14
 CREATE VIEW switch_state(event, state, prio) AS
+-- The state of the thread that a switch takes off the CPU, where recorded. The
+-- bits are those of /proc/PID/stat, in the kernel's order since 4.14.
 SELECT event_id, CASE WHEN prev_state IN (0, 256) THEN
 		CASE prev_state WHEN 0 THEN 'R' ELSE 'R+' END
 	WHEN prev_state & 1 THEN 'S'
@@ -204,6 +203,7 @@ FROM ev_sched_sched_switch
 
 -- name: switch_no_fields
 CREATE VIEW switch_state(event, state, prio) AS
+-- Empty: no event has the state of the thread that a switch takes off the CPU.
 SELECT NULL, NULL, NULL WHERE 0
 
 -- User stacks with their own times. kind: 0 of an event, 1 of a chain.

@@ -155,6 +155,23 @@ FROM (SELECT name, type FROM sqlite_schema
 	pragma_table_info(m.name) c
 WHERE m.type = 'view' GROUP BY m.name ORDER BY m.name
 
+-- The views to begin with, and what they are: the first sentence of the comment
+-- that follows AS in their text. Columns as of list_views.
+-- name: list_first
+WITH first(place, name) AS (
+	VALUES (1, 'samples'), (2, 'full_stack'), (3, 'hot_functions'),
+		(4, 'folded'), (5, 'maps'), (6, 'trust'), (7, 'verdicts'),
+		(8, 'findings'), (9, 'causality_errors'), (10, 'unsymbolized')
+), said(place, name, text) AS (
+	SELECT f.place, f.name,
+		substr(m.sql, instr(m.sql, char(10) || '-- ') + 4)
+	FROM first f JOIN sqlite_schema m ON m.name = f.name
+		AND m.type = 'view'
+)
+SELECT name AS view, substr(text, 1, instr(text, '.' || char(10)) - 1)
+	AS columns
+FROM said ORDER BY place
+
 -- name: list_tables
 SELECT m.name AS 'table', group_concat(c.name, ', ') AS columns
 FROM sqlite_schema m, pragma_table_info(m.name) c

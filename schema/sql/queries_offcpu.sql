@@ -91,8 +91,16 @@ LEFT JOIN thread t ON t.id = e.thread
 WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY e.id
 
 -- name: offcpu_chosen
--- the caller adds a condition on view script_rows, and offcpu_chosen_type
-SELECT event_id FROM script_rows WHERE
+-- the caller adds a condition of the filters, and offcpu_chosen_type
+SELECT event_id FROM (
+	SELECT e.id AS event_id, e.time_ns, e.cpu, p.pid, h.tid,
+		c.name AS comm, t.name AS event, e.type
+	FROM event e
+	LEFT JOIN event_type t ON t.id = e.type
+	LEFT JOIN thread h ON h.id = e.thread
+	LEFT JOIN process p ON p.id = h.process
+	LEFT JOIN comm c ON c.id = e.comm
+) WHERE
 
 -- name: offcpu_chosen_type
 -- the caller adds the number of the type, and a ')'

@@ -12,7 +12,7 @@ FROM capture ORDER BY id
 SELECT id, coalesce(name, '') AS name, coalesce(capture, 0) AS capture,
 	kind = 'sample' AS is_sample, type, config, period, freq,
 	coalesce(has_chain, 0) AS has_chain, format,
-	fields IS NOT NULL OR EXISTS (SELECT 1 FROM event_raw) AS has_payload
+	fields IS NOT NULL OR EXISTS (SELECT 1 FROM payload) AS has_payload
 FROM event_type ORDER BY id
 
 -- name: perfdata_processes

@@ -1,8 +1,8 @@
 -- served.sql - tables that only a temporary database has whose sums a server
 -- made. Their rows stand in for those of single events, which are not there.
 
--- Samples with equal values, added up.
 CREATE TABLE served_group(
+-- Samples with equal values, added up.
 	type INTEGER,		-- event_type.id
 	comm INTEGER,		-- comm.id
 	cpu INTEGER,		-- NULL: not known, or not asked for
@@ -12,21 +12,21 @@ CREATE TABLE served_group(
 	weight INTEGER, n INTEGER -- sum of the weights; how many samples
 );
 
--- Requests and chains, by verdict and confidence.
 CREATE TABLE served_verdict(
+-- Requests and chains, by verdict and confidence.
 	kind TEXT,		-- 'request', 'chain'
 	verdict TEXT, confidence TEXT, -- words
 	n INTEGER
 );
 
--- Losses of one kind. counts: as loss.counts.
 CREATE TABLE served_loss(
+-- Losses of one kind. counts: as loss.counts.
 	what TEXT, counts INTEGER,
 	records INTEGER, intervals INTEGER, unknown INTEGER
 );
 
--- Findings of one rule.
 CREATE TABLE served_finding(
+-- Findings of one rule.
 	rule TEXT, breaks INTEGER,
 	findings INTEGER, explained INTEGER
 );

@@ -4,8 +4,8 @@
 -- signed integers (u64 above 2^63 wrap); every view shows them as hex text.
 -- Small enumerations are integers with a row in `word`.
 
--- One row per word of an enumeration: verdicts, confidence, quality, kinds.
 CREATE TABLE word(
+-- One row per word of an enumeration: verdicts, confidence, quality, kinds.
 	kind TEXT NOT NULL,	-- 'request', 'chain', 'confidence', 'quality',
 				-- 'end', 'as_perf', 'gap', 'image', 'callsite',
 				-- 'link'
@@ -14,16 +14,16 @@ CREATE TABLE word(
 	PRIMARY KEY(kind, id)
 ) WITHOUT ROWID;
 
--- Facts about the run (capture 0) and its captures.
 CREATE TABLE meta(
+-- Facts about the run (capture 0) and its captures.
 	capture INTEGER NOT NULL,
 	key TEXT NOT NULL,
 	value,
 	PRIMARY KEY(capture, key)
 ) WITHOUT ROWID;
 
--- One input.
 CREATE TABLE capture(
+-- One row per capture that was read.
 	id INTEGER PRIMARY KEY,
 	path TEXT,
 	format TEXT,		-- 'perf'
@@ -48,9 +48,9 @@ CREATE TABLE capture(
 				-- the same time, as far as that is proved
 );
 
+CREATE TABLE process(
 -- One process; a reused pid has several rows. Process 0 is the kernel, in
 -- mapping only.
-CREATE TABLE process(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,	-- of several that know it the first
 	pid INTEGER,
@@ -59,14 +59,15 @@ CREATE TABLE process(
 );
 
 CREATE TABLE thread(
+-- One thread; a reused tid has several rows.
 	id INTEGER PRIMARY KEY,
 	process INTEGER,
 	tid INTEGER,
 	start_ns INTEGER, end_ns INTEGER
 );
 
--- One name of one thread, from time_ns on.
 CREATE TABLE comm(
+-- One name of one thread, from time_ns on.
 	id INTEGER PRIMARY KEY,
 	thread INTEGER,
 	time_ns INTEGER,	-- NULL: before the capture
@@ -75,8 +76,8 @@ CREATE TABLE comm(
 	label TEXT		-- name as in folded stacks; NULL: the same
 );
 
--- A file or another source of code.
 CREATE TABLE image(
+-- A file or another source of code.
 	id INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'image'
 	path TEXT,
@@ -90,15 +91,15 @@ CREATE TABLE image(
 				-- names: 'no file', 'other build-id', ...
 );
 
--- Program headers that hold code, from the image's file.
 CREATE TABLE internal_segment(
+-- Program headers that hold code, from the image's file.
 	image INTEGER,
 	off INTEGER, vaddr INTEGER, filesz INTEGER, flags INTEGER
 );
 
+CREATE TABLE internal_image_section(
 -- Hashes of the sections that names were read from, and of the code that the
 -- call-site check read.
-CREATE TABLE internal_image_section(
 	image INTEGER,
 	file TEXT,
 	name TEXT,
@@ -106,8 +107,8 @@ CREATE TABLE internal_image_section(
 	PRIMARY KEY(image, file, name)
 ) WITHOUT ROWID;
 
--- Mappings of code, with address and time.
 CREATE TABLE mapping(
+-- Mappings of code, with address and time.
 	id INTEGER PRIMARY KEY,
 	process INTEGER,	-- 0: the kernel
 	start INTEGER, "end" INTEGER, pgoff INTEGER,
@@ -116,8 +117,8 @@ CREATE TABLE mapping(
 	t0 INTEGER, t1 INTEGER	-- NULL: before, after the capture
 );
 
--- Events that were recorded. Kind 'record': switches, throttling and the like.
 CREATE TABLE event_type(
+-- Events that were recorded. Kind 'record': switches, throttling and the like.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
 	name TEXT,
@@ -138,8 +139,8 @@ CREATE TABLE event_type(
 				-- kind 'record', which has none
 );
 
--- Every event, in time order. The only index is the id.
 CREATE TABLE event(
+-- Every event, in time order. The only index is the id.
 	id INTEGER PRIMARY KEY,
 	time_ns INTEGER,	-- NULL: not timed
 	cpu INTEGER,
@@ -156,9 +157,9 @@ CREATE TABLE event(
 				-- NULLs at the end of a row take no space
 );
 
+CREATE TABLE sample_group(
 -- Samples with the same type, name and stacks, added up while events are
 -- stored. One group may have several rows, to be added up.
-CREATE TABLE sample_group(
 	type INTEGER,		-- event_type.id
 	comm INTEGER,		-- the first comm of that name
 	kernel INTEGER,		-- stack.id of the kernel half
@@ -172,15 +173,15 @@ CREATE TABLE sample_group(
 				-- is only the address that was hit
 );
 
+CREATE TABLE payload(
 -- Raw payloads of tracepoint events without an ev_ table. Events with equal
 -- payloads share one, most of the time.
-CREATE TABLE payload(
 	id INTEGER PRIMARY KEY,
 	data BLOB
 );
 
--- Values of an event that have no column of their own.
 CREATE TABLE sample_extra(
+-- Values of an event that have no column of their own.
 	event INTEGER,
 	name TEXT,
 	value			-- integer or blob; numbers in it have 8 bytes,
@@ -188,13 +189,14 @@ CREATE TABLE sample_extra(
 );
 
 CREATE TABLE branch(
+-- Branches that the CPU recorded for a sample.
 	event INTEGER,
 	pos INTEGER,		-- 0: the newest
 	"from" INTEGER, "to" INTEGER, flags INTEGER
 );
 
--- A place in an image.
 CREATE TABLE frame(
+-- A place in an image.
 	id INTEGER PRIMARY KEY,
 	image INTEGER,
 	off INTEGER,		-- in the file; kernel: from _text, module: from
@@ -213,8 +215,8 @@ CREATE TABLE frame(
 	line INTEGER		-- address: of the call before it
 );
 
--- A stack is a node of a tree: a frame, called by the stack parent.
 CREATE TABLE stack(
+-- A stack is a node of a tree: a frame, called by the stack parent.
 	id INTEGER PRIMARY KEY,
 	parent INTEGER,		-- < id; NULL: the outermost
 	frame INTEGER,
@@ -222,44 +224,44 @@ CREATE TABLE stack(
 	hash BLOB		-- of stacks in use: content, 128 bits
 );
 
+CREATE TABLE stack_path(
 -- The frames of every stack in use; pos 0 is the innermost. The key has the
 -- order of folded stacks, which therefore need no sorting.
-CREATE TABLE stack_path(
 	stack INTEGER,
 	pos INTEGER,
 	frame INTEGER,
 	PRIMARY KEY(stack, pos DESC)
 ) WITHOUT ROWID;
 
+CREATE TABLE internal_label(
 -- The text of a frame in folded stacks: with ';' and control bytes replaced,
 -- followed by inlined functions, marked _[k] kernel, _[i] inlined, _[j] JIT.
-CREATE TABLE internal_label(
 	frame INTEGER PRIMARY KEY,
 	name TEXT
 );
 
--- The instruction before a return address of a user stack: a call or not.
 CREATE TABLE internal_callsite(
+-- The instruction before a return address of a user stack: a call or not.
 	frame INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'callsite'; no_call, no_code: bogus
 	target INTEGER,		-- of a direct call: vaddr; NULL: not one
 	unverified INTEGER	-- 1: no build-id proves the file
 );
 
+CREATE TABLE internal_callsite_link(
 -- Whether the call before a return address calls the function of the next
 -- inner frame.
-CREATE TABLE internal_callsite_link(
 	inner INTEGER,		-- frame.id
 	frame INTEGER,		-- frame.id: its caller in a stack
 	link INTEGER,		-- word 'link'
 	PRIMARY KEY(inner, frame)
 ) WITHOUT ROWID;
 
+CREATE TABLE internal_other_file(
 -- Images without a build-id whose file is not the one that ran: its code is
 -- another length than what was mapped ('mapping'), or calls are before too few
 -- return addresses ('calls'). The call-site check does not judge by it, and its
 -- names may be wrong.
-CREATE TABLE internal_other_file(
 	image INTEGER PRIMARY KEY,
 	calls INTEGER,		-- distinct return addresses behind a call
 	no_call INTEGER,	-- and others
@@ -268,9 +270,9 @@ CREATE TABLE internal_other_file(
 	why TEXT		-- 'mapping', 'calls'
 );
 
+CREATE TABLE internal_stack_check(
 -- The result of the call-site check for user stacks in use that have a return
 -- address.
-CREATE TABLE internal_stack_check(
 	stack INTEGER PRIMARY KEY,
 	checked INTEGER,	-- return addresses that could be checked
 	bogus INTEGER,		-- of them: no call returns to there
@@ -281,10 +283,10 @@ CREATE TABLE internal_stack_check(
 	caller INTEGER		-- word 'link' of pos 1; NULL: bogus
 );
 
+CREATE TABLE internal_user_trust(
 -- Samples by how far their user stack can be trusted, for view trust. They are
 -- added up once, while the stacks are in memory: in SQL, a million samples with
 -- 200,000 different stacks take two seconds for each command that asks.
-CREATE TABLE internal_user_trust(
 	type INTEGER,		-- event_type.id
 	mark INTEGER,		-- as in sample_group
 	judged TEXT,		-- of the stack alone: a class of view trust;
@@ -295,10 +297,10 @@ CREATE TABLE internal_user_trust(
 	n INTEGER		-- samples
 );
 
--- Joined requests by how long they waited for their user stack, for the
--- percentiles of info and check; view deferral_percentiles has exact ones, and
--- takes three seconds for a million requests.
 CREATE TABLE internal_deferral(
+-- Joined requests by how long they waited for their user stack, for the
+-- percentiles of info and check; exact ones take three seconds in SQL for
+-- a million requests.
 	type INTEGER,		-- event_type.id
 	cpu INTEGER,		-- NULL: not recorded
 	ns INTEGER,		-- at most; the longest of an event and CPU is
@@ -308,10 +310,10 @@ CREATE TABLE internal_deferral(
 	n INTEGER		-- requests
 );
 
+CREATE TABLE raw_chain(
 -- The addresses as recorded, for one stack. addrs: one varint (LEB128) of
 -- each address's zigzag difference to the one before (first: to 0),
 -- innermost first, stack.depth of them.
-CREATE TABLE raw_chain(
 	id INTEGER PRIMARY KEY,
 	stack INTEGER,
 	addrs BLOB,
@@ -323,6 +325,7 @@ CREATE TABLE raw_chain(
 );
 
 CREATE TABLE symbol(
+-- A function, or another name of a place in an image.
 	id INTEGER PRIMARY KEY,
 	image INTEGER,
 	start INTEGER,		-- offset, as frame.off
@@ -333,17 +336,17 @@ CREATE TABLE symbol(
 	unverified INTEGER
 );
 
+CREATE TABLE jit_code(
 -- The code of an image that a process made while it ran, as in its jitdump
 -- file, of those that stacks are in.
-CREATE TABLE jit_code(
 	image INTEGER PRIMARY KEY,
 	machine INTEGER,	-- ELF e_machine
 	addr INTEGER,		-- where it was, the first time
 	bytes BLOB
 );
 
--- The source line of jitted code from an offset on.
 CREATE TABLE jit_line(
+-- The source line of jitted code from an offset on.
 	image INTEGER,
 	off INTEGER,
 	file TEXT,
@@ -351,9 +354,9 @@ CREATE TABLE jit_line(
 	PRIMARY KEY(image, off)
 ) WITHOUT ROWID;
 
+CREATE TABLE inline_frame(
 -- Functions inlined at a frame; depth 0 is the innermost. The outermost one is
 -- inlined into the frame's symbol, at frame.file and frame.line.
-CREATE TABLE inline_frame(
 	frame INTEGER,
 	depth INTEGER,
 	name TEXT,
@@ -361,8 +364,8 @@ CREATE TABLE inline_frame(
 	line INTEGER
 );
 
--- One row per request for a user stack, with its verdict.
 CREATE TABLE request(
+-- One row per request for a user stack, with its verdict.
 	event INTEGER PRIMARY KEY,
 	cookie INTEGER,
 	chain INTEGER,		-- chain.id
@@ -384,8 +387,8 @@ CREATE TABLE request(
 	as_tid INTEGER		-- chain.id: the next one of the tid
 );
 
--- One row per deferred user stack.
 CREATE TABLE chain(
+-- One row per deferred user stack.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
 	time_ns INTEGER,
@@ -403,17 +406,17 @@ CREATE TABLE chain(
 	loss INTEGER		-- loss.id that explains the verdict
 );
 
+CREATE TABLE chain_copy(
 -- Other captures of the same kernel that recorded a chain: the same addresses
 -- for the same cookie.
-CREATE TABLE chain_copy(
 	chain INTEGER,		-- chain.id
 	capture INTEGER,
 	time_ns INTEGER,
 	cpu INTEGER
 );
 
--- The cookies of a capture as a whole.
 CREATE TABLE cookies(
+-- The cookies of a capture as a whole.
 	capture INTEGER PRIMARY KEY,
 	layout TEXT,		-- 'kernel', 'opaque', ...
 	reason TEXT,		-- why missing counters prove nothing; NULL:
@@ -423,8 +426,8 @@ CREATE TABLE cookies(
 	missing INTEGER		-- counters that no record has
 );
 
--- The cookies of one CPU.
 CREATE TABLE cookie_cpu(
+-- The cookies of one CPU.
 	capture INTEGER,
 	cpu INTEGER,
 	first INTEGER, last INTEGER, -- the smallest and the largest, where it
@@ -437,8 +440,8 @@ CREATE TABLE cookie_cpu(
 	wraps INTEGER		-- of the 32-bit counter
 );
 
--- A range of counter values that no record has.
 CREATE TABLE cookie_gap(
+-- A range of counter values that no record has.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
 	cpu INTEGER,
@@ -448,16 +451,16 @@ CREATE TABLE cookie_gap(
 	loss INTEGER		-- loss.id that explains it
 );
 
--- Rules: what must not happen in a trace.
 CREATE TABLE internal_rule(
+-- Rules: what must not happen in a trace.
 	id INTEGER PRIMARY KEY,
 	name TEXT,
 	proves TEXT,
 	breaks INTEGER		-- 1: check ends with status 4
 );
 
--- Breaches of the rules.
 CREATE TABLE internal_finding(
+-- Breaches of the rules.
 	id INTEGER PRIMARY KEY,
 	rule INTEGER,		-- internal_rule.id
 	capture INTEGER,
@@ -469,10 +472,10 @@ CREATE TABLE internal_finding(
 	n INTEGER
 );
 
+CREATE TABLE loss(
 -- Records that were dropped. The number of records lost is the sum of n where
 -- counts is 1; the other rows report the same drops again, or other things
 -- that were not recorded.
-CREATE TABLE loss(
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
 	what TEXT,		-- 'lost', 'lost_end', 'lost_total', 'filtered',
@@ -485,8 +488,8 @@ CREATE TABLE loss(
 	off INTEGER
 );
 
--- Records that break the time order that their source promises.
 CREATE TABLE ordering(
+-- Records that break the time order that their source promises.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
 	what TEXT,		-- 'round', 'late', 'regress'
@@ -498,8 +501,8 @@ CREATE TABLE ordering(
 	detail TEXT
 );
 
--- Damage that was skipped, and records that are not decoded.
 CREATE TABLE damage(
+-- Damage that was skipped, and records that are not decoded.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
 	kind TEXT,		-- 'damage', 'skipped', 'note'

@@ -5,13 +5,14 @@
 -- then look up the text of the ids; and read a stack through stack_path, not
 -- by recursion over stack, because SQLite pushes no filter into a recursion.
 
--- One row per sample, with text. weight: in units of unit. user_stack and user_raw: of the sample
--- itself, or of the chain that answers its request. verdict: of the request;
--- NULL: there is none. bogus: number of impossible frames in the user stack;
--- NULL: not checked, or it has no caller.
 CREATE VIEW samples(event_id, capture, time_ns, cpu, pid, tid, comm, event,
 	weight, kernel_stack, user_stack, verdict, kernel_raw, user_raw,
 	bogus, unit) AS
+-- One row per sample: time, CPU, thread, event, weight, stacks.
+-- weight: in units of unit. user_stack and user_raw: of the sample itself, or
+-- of the chain that answers its request. verdict: of the request; NULL: there
+-- is none. bogus: number of impossible frames in the user stack; NULL: not
+-- checked, or it has no caller.
 SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
 	e.weight, k.stack, u.stack, w.name, e.kraw, coalesce(r.uraw, e.uraw),
 	q.bogus, t.unit
@@ -26,32 +27,13 @@ LEFT JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
 LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict
 LEFT JOIN internal_stack_check q ON q.stack = u.stack;
 
--- Raw payloads of events without an ev_ table.
-CREATE VIEW event_raw(event, data) AS
-SELECT e.id, p.data FROM event e JOIN payload p ON p.id = e.payload;
-
--- One row per event of every kind, in time order, with what printing needs.
--- kraw, uraw: raw_chain ids. has_raw: event_raw has a payload.
-CREATE VIEW script_rows(event_id, capture, time_ns, cpu, pid, tid, comm,
-	event, kind, type, weight, kraw, uraw, verdict, flags, has_raw) AS
-SELECT e.id, t.capture, e.time_ns, e.cpu, p.pid, h.tid, c.name, t.name,
-	t.kind, e.type, e.weight, e.kraw, coalesce(r.uraw, e.uraw), w.name,
-	r.flags, EXISTS (SELECT 1 FROM event_raw x WHERE x.event = e.id)
-FROM event e
-LEFT JOIN event_type t ON t.id = e.type
-LEFT JOIN thread h ON h.id = e.thread
-LEFT JOIN process p ON p.id = h.process
-LEFT JOIN comm c ON c.id = e.comm
-LEFT JOIN request r ON r.event = e.id
-LEFT JOIN word w ON w.kind = 'request' AND w.id = r.verdict;
-
+CREATE VIEW stack_frames(stack, pos, symbol, symoff, image, off, vaddr,
+	build_id, kind, flags, inlined, file, line) AS
 -- One row per frame of a stack in use; pos 0 is the innermost. symbol NULL:
 -- not named. off: in the file; vaddr: the address for addr2line. flags: 1 the
 -- caller was inferred, 2 the mapping is uncertain. inlined: the functions
 -- inlined there, outermost first, as in 'f;g'; NULL: none. file, line: in the
 -- innermost function.
-CREATE VIEW stack_frames(stack, pos, symbol, symoff, image, off, vaddr,
-	build_id, kind, flags, inlined, file, line) AS
 SELECT s.stack, s.pos, y.name, f.symoff, i.path,
 	printf('0x%x', f.off),
 	CASE WHEN f.vaddr NOT NULL THEN printf('0x%x', f.vaddr) END,
@@ -69,14 +51,14 @@ LEFT JOIN symbol y ON y.id = f.symbol
 LEFT JOIN inline_frame d ON d.frame = f.id AND d.depth = 0
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
--- The whole stack of an event, one row per frame, pos 0 the innermost: kernel
--- frames (half 'kernel'), then user frames (half 'user'). A missing user half
--- is one row '[user: VERDICT]'; a user half that was not unwound to its
--- outermost frame ends with a row '[user: REASON]', a kernel half that is only
--- the address hit with '[kernel: hit_only]'. Select one event_id at a time, or
--- a few.
 CREATE VIEW full_stack(event_id, pos, half, symbol, symoff, image, off,
 	build_id) AS
+-- The whole stack of an event: one row per frame, by name.
+-- pos 0 is the innermost: kernel frames (half 'kernel'), then user frames (half
+-- 'user'). A missing user half is one row '[user: VERDICT]'; a user half that
+-- was not unwound to its outermost frame ends with a row '[user: REASON]', a
+-- kernel half that is only the address hit with '[kernel: hit_only]'. Select
+-- one event_id at a time, or a few.
 SELECT e.id, s.pos, 'kernel', y.name, f.symoff, i.path, printf('0x%x', f.off),
 	nullif(lower(hex(i.build_id)), '')
 FROM event e
@@ -126,7 +108,9 @@ JOIN word w ON w.kind = 'unwind' AND w.id = u.ended AND w.name <> 'outermost'
 LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack;
 
--- One line of a flame graph, as flamegraph.pl reads it:
+CREATE VIEW folded(capture, event, stack, weight, unit) AS
+-- The lines of a flame graph: stacks as text, and their weight.
+-- flamegraph.pl reads them:
 --   sqlite3 -list -separator ' ' X.db 'SELECT stack, weight FROM folded'
 -- stack: comm;outermost user;...;kernel leaf, with frames of the kernel marked
 -- _[k], inlined ones _[i], JIT ones _[j]; '[user: VERDICT]' where the user
@@ -134,7 +118,6 @@ LEFT JOIN stack t ON t.id = k.stack;
 -- exec, '[user: REASON]' before those of a stack that was not unwound to its
 -- outermost frame, '[kernel: hit_only]' before a frame that is only the address
 -- hit. weight: sum of the samples' weights, in units of unit.
-CREATE VIEW folded(capture, event, stack, weight, unit) AS
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
 	FROM stack_path s JOIN internal_label l ON l.frame = s.frame
@@ -161,10 +144,10 @@ LEFT JOIN text u ON u.stack = g.user
 LEFT JOIN text k ON k.stack = g.kernel
 GROUP BY 1, 2, 3;
 
+CREATE VIEW flame_tree(capture, event, path, depth, name, self, total) AS
 -- The flame graph as a tree, one row per node. path: the names from the root,
 -- separated by ';'; name: the last of them; depth 0: the comm. self: weight of
 -- the samples that end here; total: of all samples through the node.
-CREATE VIEW flame_tree(capture, event, path, depth, name, self, total) AS
 WITH RECURSIVE step(capture, event, stack, weight, at, depth, name) AS (
 	SELECT capture, event, stack || ';', weight, instr(stack || ';', ';'),
 		0, substr(stack || ';', 1, instr(stack || ';', ';') - 1)
@@ -179,11 +162,11 @@ SELECT capture, event, substr(stack, 1, at - 1), depth, min(name),
 	sum(CASE WHEN at = length(stack) THEN weight ELSE 0 END), sum(weight)
 FROM step GROUP BY 1, 2, 3;
 
--- Functions by weight. self: samples taken in the function; total: samples
--- with the function anywhere in their stack, each counted once however often
--- it recurs. symbol NULL: the frames of the image that have no name. unit: of
--- self and total.
 CREATE VIEW hot_functions(capture, event, symbol, image, self, total, unit) AS
+-- Functions by weight, self and total.
+-- self: samples taken in the function; total: samples with the function
+-- anywhere in their stack, each counted once however often it recurs. symbol
+-- NULL: the frames of the image that have no name. unit: of self and total.
 WITH halves(type, stack, weight, self) AS MATERIALIZED (
 	SELECT type, stack, sum(weight), sum(self) FROM (
 		SELECT type, kernel AS stack, weight, weight AS self
@@ -208,12 +191,12 @@ JOIN passed p ON p.stack = h.stack
 JOIN event_type t ON t.id = h.type
 GROUP BY 1, 2, 3, 4;
 
+CREATE VIEW bogus_frames(stack, pos, reason, symbol, image, off, samples,
+	unverified) AS
 -- Frames of user stacks that cannot be callers: reason 'no_call' (no call is
 -- before the address) or 'no_code' (the address is in no code). Frames further
 -- out were found through them. samples: samples with the stack. unverified: no
 -- build-id proves that the file is the one that was mapped.
-CREATE VIEW bogus_frames(stack, pos, reason, symbol, image, off, samples,
-	unverified) AS
 WITH weighed(stack, n) AS MATERIALIZED (
 	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
 )
@@ -230,11 +213,11 @@ LEFT JOIN symbol y ON y.id = f.symbol
 LEFT JOIN weighed g ON g.stack = p.stack
 WHERE k.bogus;
 
+CREATE VIEW not_judged(stack, why, image, samples) AS
 -- User stacks that are not judged, because the evidence is not complete or not
 -- verified: why 'mappings' (an address is not mapped, but not all mappings of
 -- the process are known), 'file' (image's file is not the one that ran; see
 -- internal_other_file). samples: samples with the stack.
-CREATE VIEW not_judged(stack, why, image, samples) AS
 WITH doubtful(frame, why, image) AS MATERIALIZED (
 	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
 	FROM frame WHERE flags & 128
@@ -252,39 +235,10 @@ FROM doubted d
 JOIN image i ON i.id = d.image
 LEFT JOIN weighed w ON w.stack = d.stack;
 
--- Processes that ran code in no mapping: samples with a user stack, those of
--- them whose innermost user frame is in no mapping (unmapped), and those with
--- any such frame (touching). mappings: how many the process has; 0: nothing is
--- known of its code.
-CREATE VIEW unmapped(capture, process, pid, samples, unmapped, touching,
-	mappings) AS
-WITH unknown(frame) AS MATERIALIZED (
-	SELECT f.id FROM frame f JOIN image i ON i.id = f.image
-	JOIN word w ON w.kind = 'image' AND w.id = i.kind
-		AND w.name = 'unknown'
-), stray(stack, leaf) AS MATERIALIZED (
-	SELECT stack, max(pos = 0) FROM stack_path
-	WHERE frame IN (SELECT frame FROM unknown) GROUP BY 1
-), counted(thread, stack, n) AS MATERIALIZED (
-	SELECT e.thread, u.stack, count(*) FROM event e
-	LEFT JOIN request r ON r.event = e.id
-	JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
-	GROUP BY 1, 2
-)
-SELECT p.capture, p.id, p.pid, sum(c.n),
-	sum(CASE WHEN s.leaf THEN c.n ELSE 0 END),
-	sum(CASE WHEN s.stack IS NOT NULL THEN c.n ELSE 0 END),
-	(SELECT count(*) FROM mapping m WHERE m.process = p.id)
-FROM counted c
-JOIN thread t ON t.id = c.thread
-JOIN process p ON p.id = t.process
-LEFT JOIN stray s ON s.stack = c.stack
-GROUP BY p.id HAVING sum(s.stack IS NOT NULL);
-
+CREATE VIEW fabricated(image, samples, fabricated, unverified) AS
 -- Images whose code does not keep frame pointers: samples with a user stack
 -- that goes on to a caller from a frame of the image, and those of them
 -- (fabricated) where the first bogus frame is such a caller.
-CREATE VIEW fabricated(image, samples, fabricated, unverified) AS
 WITH weighed(stack, n) AS MATERIALIZED (
 	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
 ), leading(frame, image) AS MATERIALIZED (
@@ -307,10 +261,12 @@ JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
 
--- How far user stacks can be trusted: one row per capture, event and class, of
--- the samples that hit user mode or asked for a user stack, each in exactly
--- one class. share: percent of these samples of the event. fix: the command
--- that would help, of the recorder that made the capture; NULL: none is known.
+CREATE VIEW trust(capture, event, class, samples, share, fix) AS
+-- How far user stacks can be trusted, and what would help.
+-- One row per capture, event and class, of the samples that hit user mode or
+-- asked for a user stack, each in exactly one class. share: percent of these
+-- samples of the event. fix: the command that would help, of the recorder that
+-- made the capture; NULL: none is known.
 -- The classes:
 --   whole                nothing speaks against any frame
 --   caller missing       the innermost function's caller is not there
@@ -328,7 +284,6 @@ GROUP BY p.image;
 --                        its bytes were not recorded; 'exec': the stack is
 --                        of the program after an exec; 'uncertain': a frame is
 --                        not exactly known
-CREATE VIEW trust(capture, event, class, samples, share, fix) AS
 WITH recorder(capture, name, most) AS MATERIALIZED (
 	-- most: frames that the kernel keeps of a stack
 	SELECT id, CASE WHEN format = 'perf' OR version LIKE 'perf%' THEN 'perf'
@@ -417,9 +372,10 @@ SELECT s.capture, s.event, s.class, s.n,
 		THEN 'give the file as perf recorded it' END
 FROM summed s JOIN recorder r ON r.capture = s.capture;
 
--- The number of requests ('request') and deferred user stacks ('chain') by
--- verdict. The sums are the numbers of requests and of chains.
 CREATE VIEW verdicts(kind, verdict, confidence, n) AS
+-- How many deferred user stacks were joined, and why not others.
+-- The number of requests ('request') and of such stacks ('chain') by verdict.
+-- The sums are the numbers of requests and of chains.
 SELECT 'request', v.name, c.name, q.n
 FROM (SELECT verdict, confidence, count(*) AS n FROM request GROUP BY 1, 2) q
 LEFT JOIN word v ON v.kind = 'request' AND v.id = q.verdict
@@ -430,16 +386,11 @@ FROM (SELECT verdict, confidence, count(*) AS n FROM chain GROUP BY 1, 2) q
 LEFT JOIN word v ON v.kind = 'chain' AND v.id = q.verdict
 LEFT JOIN word c ON c.kind = 'confidence' AND c.id = q.confidence;
 
--- Records that the recorder dropped, by CPU (NULL: not recorded). n: number of
--- records; intervals: number of losses.
-CREATE VIEW loss_by_cpu(capture, cpu, what, n, intervals) AS
-SELECT capture, cpu, what, sum(n), count(*) FROM loss GROUP BY 1, 2, 3;
-
+CREATE VIEW deferral_latency(capture, event, comm, n, min_ns, avg_ns, max_ns)
+AS
 -- How long the joined requests of each event and comm waited for their user
 -- stack, in ns: the rest of the stay in the kernel. Negative: the sample is
 -- later than its chain.
-CREATE VIEW deferral_latency(capture, event, comm, n, min_ns, avg_ns, max_ns)
-AS
 SELECT t.capture, t.name, c.name, count(*), min(r.latency_ns),
 	CAST(avg(r.latency_ns) AS INTEGER), max(r.latency_ns)
 FROM request r
@@ -449,32 +400,13 @@ LEFT JOIN comm c ON c.id = e.comm
 WHERE r.latency_ns IS NOT NULL
 GROUP BY 1, 2, 3;
 
--- The same by event and CPU, in percentiles: at most pNN_ns for NN of 100 of
--- the joined requests. cpu NULL: not recorded.
-CREATE VIEW deferral_percentiles(capture, event, cpu, n, p50_ns, p90_ns, p99_ns,
-	max_ns) AS
-WITH ranked(type, cpu, ns, place, n) AS (
-	SELECT e.type, e.cpu, r.latency_ns,
-		row_number() OVER (PARTITION BY e.type, e.cpu
-			ORDER BY r.latency_ns),
-		count(*) OVER (PARTITION BY e.type, e.cpu)
-	FROM request r JOIN event e ON e.id = r.event
-	WHERE r.latency_ns IS NOT NULL
-)
-SELECT t.capture, t.name, k.cpu, k.n,
-	max(CASE WHEN k.place = (k.n * 50 + 99) / 100 THEN k.ns END),
-	max(CASE WHEN k.place = (k.n * 90 + 99) / 100 THEN k.ns END),
-	max(CASE WHEN k.place = (k.n * 99 + 99) / 100 THEN k.ns END),
-	max(k.ns)
-FROM ranked k JOIN event_type t ON t.id = k.type
-GROUP BY k.type, k.cpu;
-
--- Mappings: line is as in /proc/PID/maps, from time t0 to t1 (NULL: before,
--- after the capture). The mappings at a time T:
+CREATE VIEW maps(capture, pid, t0, t1, line) AS
+-- What each process had mapped, as in its file maps, and when.
+-- line is as in /proc/PID/maps, from time t0 to t1 (NULL: before, after the
+-- capture). The mappings at a time T:
 --   SELECT line FROM maps WHERE pid = 1 AND coalesce(t0, 0) <= T
 --   AND (t1 IS NULL OR t1 > T) ORDER BY line
 -- pid NULL: the kernel.
-CREATE VIEW maps(capture, pid, t0, t1, line) AS
 SELECT p.capture, p.pid, m.t0, m.t1,
 	printf('%-73s%s', printf('%08x-%08x %s%s%s%s %08x %02x:%02x %d ',
 		m.start, m."end",
@@ -492,9 +424,10 @@ FROM mapping m
 LEFT JOIN process p ON p.id = m.process
 LEFT JOIN image i ON i.id = m.image;
 
--- Images with frames that have no name: the number of frames, of stacks in use
--- with such a frame, and the reason.
 CREATE VIEW unsymbolized(image, build_id, kind, frames, stacks, status) AS
+-- Images whose functions have no names, and why.
+-- frames without a name, and stacks in use with such a frame; status: the
+-- reason.
 WITH used(image, stacks) AS MATERIALIZED (
 	SELECT image, count(*) FROM (
 		SELECT DISTINCT s.stack AS stack, f.image AS image
@@ -511,27 +444,17 @@ JOIN image i ON i.id = b.image
 LEFT JOIN used u ON u.image = b.image
 LEFT JOIN word w ON w.kind = 'image' AND w.id = i.kind;
 
--- Kernel modules with the build-id of another one. perf before 7.0 stored the
--- build-id of one module for later ones as well, so that it proves nothing:
--- their names are unverified.
-CREATE VIEW shared_build_ids(build_id, image, path) AS
-SELECT lower(hex(i.build_id)), i.id, i.path FROM image i
-WHERE i.kind = (SELECT id FROM word WHERE kind = 'image' AND name = 'module')
-AND i.build_id IS NOT NULL
-AND EXISTS (SELECT 1 FROM image o WHERE o.kind = i.kind
-	AND o.build_id = i.build_id AND o.path <> i.path);
-
--- The last name of each thread.
 CREATE VIEW last_comm(thread, name) AS
+-- The last name of each thread.
 SELECT c.thread, c.name
 FROM (SELECT thread, max(id) AS id FROM comm GROUP BY thread) l
 JOIN comm c ON c.id = l.id;
 
--- Breaches of the rules, with text. loss: the id of the loss that explains the
--- breach. proves: what a finding of the rule proves. breaks: 1: check ends with
--- status 4.
 CREATE VIEW findings(id, rule, capture, time_ns, since_ns, cpu, pid, tid, comm,
 	event, loss, n, proves, breaks) AS
+-- What must not happen in a trace and did, and what it proves.
+-- loss: the id of the loss that explains the breach. proves: what a finding of
+-- the rule proves. breaks: 1: check ends with status 4.
 SELECT f.id, r.name, f.capture, f.time_ns, f.since_ns, f.cpu, p.pid, t.tid,
 	c.name, f.event, f.loss, f.n, r.proves, r.breaks
 FROM internal_finding f
@@ -540,12 +463,12 @@ LEFT JOIN thread t ON t.id = f.thread
 LEFT JOIN process p ON p.id = t.process
 LEFT JOIN last_comm c ON c.thread = f.thread;
 
--- Everything that breaks cause and effect, and makes check end with status 4:
--- one row per request and chain whose other half is missing for a reason other
+CREATE VIEW causality_errors(kind, what, id, capture, time_ns, detail) AS
+-- Whatever breaks cause and effect: check then ends with 4.
+-- One row per request and chain whose other half is missing for a reason other
 -- than how the recording works, per loss, per finding of a rule about
 -- causality, and per record out of order. id: of the row in the table that
 -- `kind` names. The conditions are those of the query check_breaks.
-CREATE VIEW causality_errors(kind, what, id, capture, time_ns, detail) AS
 SELECT 'request', w.name, r.event, t.capture, e.time_ns, c.name
 FROM request r
 JOIN word w ON w.kind = 'request' AND w.id = r.verdict

@@ -28,8 +28,12 @@ cd "$dir" || exit 2
 		}
 	}'
 } >a.txt
-"$M" a.txt a.data && "$B" query --format csv a.data "
-	SELECT cpu, n, p50_ns, p90_ns, p99_ns, max_ns FROM deferral_percentiles" 2>err | sed 1d | tr -d '\r' >out
+# the query of backstitch-sql(7), as it stands there
+awk '/^The percentiles of these times/ { on = 1 }
+	on == 2 && /^\.Ed/ { exit }
+	on == 2 { print }
+	on && /^\.Bd/ { on = 2 }' "$root/man/backstitch-sql.7" >a.sql
+"$M" a.txt a.data && "$B" query --format csv -f a.sql a.data 2>err | sed 1d | tr -d '\r' >out
 printf '%s\n' 0,200,100,180,198,200 2,1,7,7,7,7 >want
 if cmp -s want out
 then echo "ok percentiles_are_by_event_and_cpu"

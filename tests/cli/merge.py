@@ -51,7 +51,7 @@ ADD = {
         JOIN capture x ON x.id = y.capture""",
     "cookie_gap": """SELECT x.bytes, g.cpu, g.first, g.n, g.t0, g.t1, g.verdict, l.what FROM cookie_gap g
         JOIN capture x ON x.id = g.capture LEFT JOIN loss l ON l.id = g.loss""",
-    "event_raw": "SELECT e.time_ns, e.cpu, hex(r.data) FROM event_raw r JOIN event e ON e.id = r.event",
+    "event_raw": "SELECT e.time_ns, e.cpu, hex(r.data) FROM payload r JOIN event e ON r.id = e.payload",
     "sample_extra": """SELECT e.time_ns, e.cpu, y.name, CASE y.name WHEN 'leader' THEN o.time_ns
         ELSE quote(y.value) END FROM sample_extra y JOIN event e ON e.id = y.event
         LEFT JOIN event o ON y.name = 'leader' AND o.id = y.value""",

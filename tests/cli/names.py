@@ -205,7 +205,7 @@ def check_terminal():
     hell = NAMES[0].decode()
     views = ("samples", "folded", "maps", "hot_functions", "unsymbolized",
              "full_stack", "flame_tree", "stack_frames", "causality_errors",
-             "verdicts", "deferral_latency", "loss_by_cpu")
+             "verdicts", "deferral_latency", "trust")
     lines = [("script", DB), ("script", "-F", "comm,pid,tid,time,event,ip,"
                               "sym,symoff,dso", DB),
              ("script", "--json", DB), ("report", DB), ("info", DB),

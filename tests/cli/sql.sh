@@ -180,6 +180,16 @@ is "stack_text() has every frame" 0 "$(q fp "SELECT count(*) FROM stack s
 	WHERE length(stack_text(id)) - length(replace(stack_text(id),
 	char(10), '')) < depth - 1")"
 
+# ---- what there is
+"$B" query task.db </dev/null >out 2>err
+sed "/^\$/,\$d; s/:.*/',/; s/^/'/" out >first
+is "query without SQL lists ten views" 10 "$(q task "SELECT count(*)
+	FROM sqlite_schema WHERE type = 'view' AND name IN ($(cat first)'')")"
+awk 'length($0) > 80 || /^[a-z_]+: *$/ { bad = 1 } END { exit bad || NR != 13 }' out
+ok "in a line each, with what they show" $?
+is "which is the same for programs" 10 "$("$B" query --json task.db |
+	grep -c '"columns":"[A-Z]')"
+
 # ---- Perfetto's and perf's tables
 is "Perfetto's slices add up to the switches" 0,1 "$(compat perfetto ftrace "
 	WITH i AS (SELECT e.cpu, e.time_ns, s.next_pid, lead(e.time_ns)

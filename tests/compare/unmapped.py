@@ -130,8 +130,20 @@ def captures(folder):
 
 
 def share(db):
-    row = common.query(db, """SELECT sum(touching), sum(samples) FROM (
-        SELECT touching, samples FROM unmapped)""")[0]
+    row = common.query(db, """WITH unknown(frame) AS MATERIALIZED (
+            SELECT f.id FROM frame f JOIN image i ON i.id = f.image
+            JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name = 'unknown'
+        ), stray(stack) AS MATERIALIZED (
+            SELECT DISTINCT stack FROM stack_path
+            WHERE frame IN (SELECT frame FROM unknown)
+        ), counted(touching, samples) AS (
+            SELECT count(s.stack), count(*) FROM event e
+            JOIN thread t ON t.id = e.thread
+            LEFT JOIN request r ON r.event = e.id
+            JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw)
+            LEFT JOIN stray s ON s.stack = u.stack
+            GROUP BY t.process HAVING count(s.stack))
+        SELECT sum(touching), sum(samples) FROM counted""")[0]
     return row
 
 
