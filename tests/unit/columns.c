@@ -36,7 +36,6 @@ static const struct {
 	{ "print_ev_rows", " (SELECT 1 AS event_id, 2 AS field)" },
 	{ "report_samples", " 1" },
 	{ "report_samples", " @report_filter 1)" },
-	{ "report_view_rows", " samples" },
 	{ "track_wanted", " 1)" },
 	{ "weight_head", " 1 AS weight @weight_row @weight_from)" },
 };
