@@ -437,17 +437,20 @@ def check_firsts(name, db, b):
 
 
 def rest_of_rings(b):
-    """What the LOST records of a ring do not tell of: it came after them."""
+    """What the LOST records of a ring do not tell of: it came after them.
+    Totals of events of a task have no CPU: then the rings are one."""
     n = collections.Counter()
+    one = any(t.cpu < 0 for t in b.totals)
     for t in b.totals:
-        n[t.cpu] += t.n if t.misc == 0 and not t.time else 0
+        n[None if one else t.cpu] += t.n if t.misc == 0 and not t.time else 0
     for l in b.lost:
-        n[l.cpu] -= l.n
+        n[None if one else l.cpu] -= l.n
     for cpu in n:
         if n[cpu] > 0:
             # nothing is known of the time after the last record of all
-            end = b.end if b.end > b.ring[cpu] else None
-            yield cpu, b.ring[cpu], end, n[cpu]
+            start = b.ring.get(cpu)
+            end = b.end if start is None or b.end > start else None
+            yield cpu, start, end, n[cpu]
 
 
 def rows_of_loss(b):

@@ -24,6 +24,7 @@ TEXTS = {
     "ftext-marker-kstack.txt": "ftrace-raw/marker-kstack.txt",
     "ftext-overrun-pipe.txt": "ftrace-raw/overrun-pipe.txt",
     "ftext-verbose.txt.gz": "ftrace-7.2/t-verbose.trace.txt.gz",
+    "shop.lostacct.txt": "perf-deferred/shop.lostacct.txt",
 }
 PROGRAMS = {
     "symfs/wl": "symfs-7.2/wl",
