@@ -164,8 +164,7 @@ const struct command cmd_check = {
 	.name = "check",
 	.args = "[options] [DB | CAPTURE | URL]",
 	.summary =
-		"report what was lost, and which stacks are missing because of "
-		"it",
+		"tell what is wrong: losses, and stacks that are missing or false",
 	.examples = examples,
 	.opts = opts,
 	.common =

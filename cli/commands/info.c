@@ -37,7 +37,7 @@ extern const struct command cmd_info;
 const struct command cmd_info = {
 	.name = "info",
 	.args = "[options] [DB | CAPTURE]",
-	.summary = "print a summary of the contents and losses",
+	.summary = "tell what is in a capture or database",
 	.examples = examples,
 	.opts = opts,
 	.common = "json input last since",

@@ -1,0 +1,169 @@
+#!/bin/sh
+# check-examples.sh - every example in help and in the manual runs; README.md is check-readme.sh's.
+# usage: BACKSTITCH=build/backstitch tests/check-examples.sh; silent and 0 if they do
+#
+# TRY IT of a page runs as it is written, beside what `make demo` leaves. The
+# others speak of the reader's own programs: SUBSTITUTES names ours. perf,
+# flamegraph.pl and the like are stand-ins, which only take or give bytes.
+cd "$(dirname "$0")/.." || exit 2
+B=$(realpath "${BACKSTITCH:-./backstitch}") || exit 2
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+tests/demo.sh "$B" "$tmp/demo" >"$tmp/out" 2>&1 || { cat "$tmp/out"; exit 1; }
+ROOT=$PWD B=$B TMP=$tmp python3 - <<'END'
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+root, prog, tmp = (os.environ[n] for n in ("ROOT", "B", "TMP"))
+captures = root + "/tests/captures"
+# what a reader has -> what is here
+SUBSTITUTES = (
+    (r"my_function|vfs_read|memcpy", "hot"), (r"--dso libc\.so\.6", "--dso lines-clang"),
+    (r"cc1\+0x7ab010", "hot"), (r"~/project", "."), (r"bytes_req", "weight"),
+    (r"--off-cpu(.*) perf\.db", r"--off-cpu\1 naps.db"), (r"(--off-cpu.*)nginx", r"\1'*'"),
+    (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "t-ping lost"), (r"--top ", ""),
+    (r"--event cycles", "--event '*'"),
+    (r"--max-loss 0\.1% --max-unjoined 10", "--max-loss 100%"),
+    (r" trace\.dat lttng-session/", " more.data --separate"),
+    (r"/mnt/target", captures + "/symfs"), (r"kallsyms\.txt", captures + "/defer-lost-clock.kallsyms"),
+    (r"libx\.so", captures + "/sframe/plt-got.so"),
+    (r"--unwind perf\.data", "--unwind " + captures + "/frames32.data.zst"),
+    (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
+    (r" \*\.db$", " perf.db naps.db"),
+)
+STANDINS = {"perf": "cat " + captures + "/pipe-zstd.data", "flamegraph.pl": "cat", "less": "cat",
+            "source": "cat", "go": "true", "babeltrace2": "true", "sudo": '"$@"', "pkill": "true",
+            "lttng": "true", "scp": "true", "sleep": "true"}
+bad = []
+
+
+def folder(name):
+    path = os.path.join(tmp, name)
+    os.makedirs(path + "/bin")
+    os.symlink(prog, path + "/bin/backstitch")
+    for n, text in STANDINS.items():
+        with open(path + "/bin/" + n, "w") as f:
+            f.write("#!/bin/sh\n" + text + "\n")
+        os.chmod(path + "/bin/" + n, 0o755)
+    return path
+
+
+def run(where, line, cwd, servers=0):
+    """Runs a line of the shell. Status 3 and 4 tell of the capture."""
+    env = dict(os.environ, HOME=cwd, PATH=cwd + "/bin:" + os.environ["PATH"], COLUMNS="80")
+    how = ["sh", "-c", line]
+    if servers:
+        how = ["python3", root + "/tests/fleet/servers.py", str(servers)] + how
+    r = subprocess.run(how, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT)
+    if r.returncode not in (0, 3, 4):
+        bad.append("%s: status %d: %s\n  %s" % (where, r.returncode, line,
+                                               r.stdout.decode("utf-8", "replace")[-300:]))
+    return r.stdout
+
+
+def commands():
+    text = subprocess.run([prog, "--list-commands"], stdout=subprocess.PIPE, text=True).stdout
+    return [line.split("\t")[0] for line in text.splitlines()]
+
+
+def blocks(page, section):
+    """The lines of the literal blocks of a section, continued ones joined."""
+    text = open(page).read()
+    m = re.search(r"(?ms)^\.Sh %s\n(.*?)(?=^\.Sh |\Z)" % section, text)
+    found = re.findall(r"(?ms)^\.Bd [^\n]*\n(.*?)^\.Ed", m.group(1)) if m else []
+    return [b.replace("\\e\n", "").replace("\\e", "\\").replace("\\(aq", "'").splitlines()
+            for b in found]
+
+
+def have_servers():
+    return shutil.which("clickhouse-server") is not None
+
+
+def try_it():
+    cwd = folder("clone")
+    os.rename(tmp + "/demo", cwd + "/demo")
+    os.symlink(root + "/tests", cwd + "/tests")
+    for c in commands():
+        page = "man/backstitch-%s.1" % c
+        lines = sum(blocks(page, "TRY IT"), [])
+        if len(lines) != 3:
+            bad.append("%s: TRY IT has %d lines, not three" % (page, len(lines)))
+        if c == "push":
+            if have_servers():
+                text = " && ".join(lines).replace("clickhouse://localhost/fleet", "$FLEET_URL0")
+                run(page, text, cwd, 1)
+            continue
+        for line in lines:
+            said = run(page, line, cwd)
+            out = re.search(r" -o (\S+)", line)
+            if not said and not (out and os.path.exists(cwd + "/" + out.group(1))) and c != "symbolize":
+                bad.append("%s: says and writes nothing: %s" % (page, line))
+
+
+def stage():
+    cwd = folder("own")
+    zstd = subprocess.run(["zstd", "-qdc", captures + "/lines-clang.data.zst"], stdout=subprocess.PIPE)
+    open(cwd + "/perf.data", "wb").write(zstd.stdout)
+    shutil.copy(captures + "/fp-1.data", cwd + "/more.data")
+    shutil.copy(captures + "/naps.data", cwd + "/naps.data")
+    for d in ("before", "after", "segments", "host1", "backstitch-follow"):
+        os.makedirs(cwd + "/" + d, exist_ok=True)
+    os.makedirs(cwd + "/.local/share/bash-completion/completions")
+    run("stage", "for f in perf naps; do backstitch ingest -q --symfs %s/symfs -o $f.db $f.data; done; "
+        "for f in before after; do backstitch ingest -q --symfs %s/symfs -o $f.db %s/$f.data; "
+        "cp $f.db $f/1.db; done; cp before.db monday.db; cp after.db tuesday.db; "
+        "for d in segments host1 backstitch-follow; do cp before.db after.db $d; done; "
+        "cp perf.data l.data; cp ../clone/demo/lost.db ." % (captures, captures, captures), cwd)
+    return cwd
+
+
+def examples(where, lines, cwd):
+    for line in lines:
+        line = re.sub(r"^\$ ", "", line)
+        if not re.match(r"(sudo )?backstitch |perf record .*backstitch", line):
+            continue
+        if re.match("backstitch follow [^-]*--keep 1h [a-z]", line):
+            continue  # waits for the next file, until it is stopped
+        for a, b in SUBSTITUTES:
+            line = re.sub(a, b, line)
+        for out in re.findall(r" -o (\S+)", line):
+            if " -f " not in line and not os.path.isdir(cwd + "/" + out):
+                run(where, "rm -rf " + out, cwd)
+        if re.match(r"backstitch (ingest|bundle) ", line) and " -o " not in line:
+            run(where, "rm -f *.tar *.tar.* backstitch.db", cwd)
+        if line.startswith("backstitch ingest perf.data"):
+            run(where, "mv perf.db kept.db", cwd)
+        if "annotate" in line:
+            line = line.replace("annotate", "annotate --symfs %s/symfs" % captures, 1)
+        servers = 2 if "FLEET_URL1" in line else 1 if "FLEET_URL0" in line else 0
+        if servers and not have_servers():
+            continue
+        if servers and "--create" not in line:
+            db = "" if "backstitch push" in line else " perf.db"
+            line = "backstitch push -q --create $FLEET_URL0%s && %s" % (db, line)
+        run(where, line, cwd, servers)
+        run(where, "if [ -e kept.db ]; then mv kept.db perf.db; fi", cwd)
+
+
+try_it()
+own = stage()
+for c in commands():
+    text = subprocess.run([prog, "help", c], stdout=subprocess.PIPE, text=True).stdout
+    examples("help " + c, re.findall(r"(?m)^  (.*)", text.split("\nExamples:\n")[-1]), own)
+for page in sorted(glob.glob("man/backstitch*.1")):
+    for b in blocks(page, "EXAMPLES"):
+        joined = []
+        for line in b:
+            if joined and (joined[-1].count("'") % 2 or joined[-1].count('"') % 2):
+                joined[-1] += "\n" + line
+            else:
+                joined.append(line)
+        examples(page, joined, own)
+print("\n".join(bad), end="\n" if bad else "")
+sys.exit(bool(bad))
+END
