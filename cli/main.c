@@ -16,6 +16,7 @@
 #include "cli/output/term.h"
 #include "cli/version.h"
 #include "stitch/base/err.h"
+#include "stitch/base/new_file.h"
 
 /* Opens /dev/null for closed standard descriptors: otherwise a database could
  * become descriptor 1 and output would overwrite it. */
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
 	options_color(argc, argv);
 	stop_init();
 	out_init();
+	new_file_wait(!getenv("BACKSTITCH_NO_SYNC"));
 	if (argc < 2) {
 		help_overview(stderr);
 		return STATUS_USAGE;

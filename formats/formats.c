@@ -78,6 +78,17 @@ out:
 	return src;
 }
 
+bool formats_is_capture(const char *path)
+{
+	char *head = mem_new(INPUT_HEAD, 1);
+	struct err ignored;
+	int64_t n = input_peek(path, head, INPUT_HEAD, &ignored);
+	bool is = n > 0 && formats_probe(path, head, (size_t)n);
+
+	free(head);
+	return is;
+}
+
 void formats_pair(struct source *const *src, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
  * them. */
 #ifndef FORMATS_FORMATS_H
 #define FORMATS_FORMATS_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -17,6 +18,9 @@ extern const struct source_ops *const formats[];
  * *err if no reader accepts it; the message tells what the file looks like. */
 struct source *formats_open(const char *path, const struct source_opts *o,
 			    struct ledger *lg, struct err *err);
+
+/* Returns whether a file is a capture, compressed or not. */
+bool formats_is_capture(const char *path);
 
 /* Lets captures use what others of the same run tell, such as the clock of a
  * guest's host. Call when all are open and none is scanned. */

@@ -152,12 +152,23 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 	return words_write(db, err);
 }
 
+/* Returns the file that is to be made: a link to it stays. */
+static char *store_target(const char *path)
+{
+	struct stat st;
+	char *target = path && !lstat(path, &st) && S_ISLNK(st.st_mode)
+			       ? realpath(path, NULL)
+			       : NULL;
+
+	return target ? target : mem_strdup(path ? path : "");
+}
+
 static struct store *store_make(const char *path, const struct store_opts *o,
 				const struct frames *fr, struct err *err)
 {
 	struct store *db = mem_new(1, sizeof(*db));
 
-	db->path = mem_strdup(path ? path : "");
+	db->path = store_target(path);
 	db->making = true;
 	db->writable = true;
 	db->w = writing_new(fr, o->fields);
@@ -359,16 +370,30 @@ static void store_remove_leftovers(const struct store *db)
 	free(name);
 }
 
+/* By SQLite's own descriptor: to close another one would end its locks. */
+static int store_flush_file(struct store *db, struct err *err)
+{
+	sqlite3_file *file = NULL;
+	int rc =
+		new_file_waits()
+			? sqlite3_file_control(db->db, "main",
+					       SQLITE_FCNTL_FILE_POINTER, &file)
+			: SQLITE_OK;
+
+	if (!rc && file)
+		rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+	return rc ? db_error(db, rc, err) : 0;
+}
+
 static int store_put_in_place(struct store *db, struct err *err)
 {
 	if (!db->w->temp)
 		return 0;
+	if (store_flush_file(db, err))
+		return -1;
 	store_remove_leftovers(db);
 
-	if (new_file_place(db->w->temp, db->path, db->w->force, err))
-		return -1;
-	db->w->temp = NULL;
-	return 0;
+	return new_file_place(&db->w->temp, db->path, db->w->force, err);
 }
 
 /* Ends writing; a temporary database can only be read from now on. */

@@ -14,6 +14,7 @@
 #include "cli/export/pack_proof.h"
 #include "cli/ingest/name.h"
 #include "cli/output/human.h"
+#include "cli/output/out.h"
 #include "cli/stop.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
@@ -301,7 +302,7 @@ static int pack_check_target(const char *out, bool force, struct err *err)
 	if (!force)
 		return err_set(err, ERR_IO, "%s: exists; use -f to replace it",
 			       out);
-	return 0;
+	return out_may_replace(out, !bundle_is_name(out), err);
 }
 
 /* Makes the copy a file like any other. */
@@ -312,10 +313,14 @@ static int pack_place(struct pack *p, const char *out, struct err *err)
 	umask(mask);
 	if (chmod(p->copy, 0666 & ~mask))
 		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
-	if (new_file_place(p->copy, out, p->o->force, err))
-		return -1;
-	p->copy = NULL;
-	return 0;
+	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
+	int failed = fd < 0 || new_file_flush(fd) ? errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (failed)
+		return err_set(err, ERR_IO, "%s: %s", out, strerror(failed));
+	return new_file_place(&p->copy, out, p->o->force, err);
 }
 
 static int pack_make(struct pack *p, const char *out, struct err *err)

@@ -72,6 +72,40 @@ static void folder_remove_temp(const char *temp)
 	rmdir(temp);
 }
 
+/* Waits until a folder and what is in it are on the disk. Returns 0, or -1 and
+ * errno. */
+static int folder_flush(const char *path, unsigned int depth)
+{
+	DIR *d = opendir(path);
+	char inner[PATH_MAX];
+	const struct dirent *e;
+	int rc = d ? 0 : -1;
+
+	while (!rc && (e = readdir(d))) {
+		if (folder_is_dots(e->d_name))
+			continue;
+		snprintf(inner, sizeof(inner), "%.3800s/%s", path, e->d_name);
+		int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
+
+		if (e->d_type == DT_DIR && depth)
+			rc = folder_flush(inner, depth - 1);
+		else
+			rc = fd < 0 ? -1 : new_file_flush(fd);
+		int error = errno;
+
+		if (fd >= 0)
+			close(fd);
+		errno = error;
+	}
+	rc = rc ? rc : new_file_flush(dirfd(d));
+	int error = errno;
+
+	if (d)
+		closedir(d);
+	errno = error;
+	return rc;
+}
+
 /* What is being made: mem.c ends the program when memory is exhausted, so
  * nobody else can remove it. A child process does not own it. */
 static char folder_made[PATH_MAX];
@@ -173,7 +207,8 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 	folder_remember(temp);
 	snprintf(made, sizeof(made), "%s/trace", temp);
 	rc = write(made, arg, err);
-	if (!rc && rename(made, path))
+	if (!rc && (folder_flush(made, FOLDER_DEPTH) || rename(made, path) ||
+		    new_file_flush_folder(plain)))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	folder_drop();
 	close(fd);

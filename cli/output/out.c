@@ -13,6 +13,8 @@
 
 #include "cli/output/pager.h"
 #include "cli/stop.h"
+#include "formats/formats.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/new_file.h"
 #include "stitch/base/write_all.h"
@@ -123,6 +125,29 @@ static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 	return rc;
 }
 
+static bool out_is_database(const char *path)
+{
+	unsigned char head[STORE_HEAD];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && store_is_database(head, (size_t)n);
+}
+
+int out_may_replace(const char *path, bool database, struct err *err)
+{
+	bool capture = formats_is_capture(path);
+
+	if (!capture && (database || !out_is_database(path)))
+		return 0;
+	return err_set(err, ERR_IO,
+		       "%s: exists and is a %s; remove it first, or name "
+		       "another file behind -o",
+		       path, capture ? "capture" : "database");
+}
+
 int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 {
 	struct new_file *nf;
@@ -134,9 +159,13 @@ int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 		rc = write(stdout, arg, err);
 		return rc && out_failed() ? 0 : rc;
 	}
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+	bool there = !stat(path, &st);
+
+	if (there && !S_ISREG(st.st_mode))
 		return out_write_special(path, S_ISFIFO(st.st_mode), write, arg,
 					 err);
+	if (there && out_may_replace(path, false, err))
+		return -1;
 	nf = new_file_open(path, true, err);
 	if (!nf)
 		return -1;

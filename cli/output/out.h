@@ -20,9 +20,13 @@ void out_settle(void);
 /* Like out_settle(). Returns 0, also if the reader went away, or -1 and *err if
  * the output is incomplete. */
 int out_finish(struct err *err);
+/* Refuses to replace what cannot be made again: a capture, or a database unless
+ * it is to be one. Returns 0, or -1 and *err. */
+int out_may_replace(const char *path, bool database, struct err *err);
 /* Calls write() with the opened file (NULL or "-": standard output). All files
  * that a command writes go this way: an existing file is replaced when the new
- * one is complete, and stays as it is otherwise. Returns 0, or -1 and *err. */
+ * one is complete, and stays as it is otherwise; out_may_replace() is asked.
+ * Returns 0, or -1 and *err. */
 typedef int out_write_fn(FILE *out, void *arg, struct err *err);
 int out_write(const char *path, out_write_fn *write, void *arg,
 	      struct err *err);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 #include "stitch/base/write_all.h"
 
 #define BUFFER ((size_t)256 << 10)
@@ -18,6 +19,9 @@
 #define GAP ((uint64_t)2 << 20)
 /* SQLite's limit (SQLITE_MAX_PAGE_COUNT). */
 #define PAGES_MAX 1073741823u
+/* The disk begins with what is written after so many bytes: the file is flushed
+ * in the end, and most of it is there by then. */
+#define EARLY ((size_t)8 << 20)
 
 /* Offsets in the header of a database. */
 enum {
@@ -62,6 +66,7 @@ struct page_file {
 	struct page_pointer *pointer;
 	size_t n_pointer, cap_pointer;
 	size_t n_patched; /* pointers of pages in the file */
+	size_t early;	  /* bytes since the disk was asked to begin */
 	struct page_watch watch;
 	unsigned char head[HEAD_SIZE];
 	uint32_t base; /* pages that SQLite wrote */
@@ -149,7 +154,13 @@ static uint64_t page_file_offset(const struct page_file *pf, uint32_t number)
 static int page_file_write(struct page_file *pf, const void *p, size_t n,
 			   uint64_t off)
 {
-	return write_all_at(pf->fd, p, n, off) ? page_file_error() : SQLITE_OK;
+	if (write_all_at(pf->fd, p, n, off))
+		return page_file_error();
+	pf->early += n;
+	if (pf->early >= EARLY && new_file_waits())
+		sync_file_range(pf->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	pf->early %= EARLY;
+	return SQLITE_OK;
 }
 
 static int page_file_read(struct page_file *pf, void *p, size_t n, uint64_t off)

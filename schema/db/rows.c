@@ -81,6 +81,9 @@ static int rows_prepare(struct rows *r, const char *sql, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "more than one statement; "
 			       "give them one at a time");
+	/* nobody is asked whether VACUUM may write, also into other files */
+	if (!r->db->writable && !sqlite3_stmt_readonly(r->st))
+		return rows_refused(r->db, SQLITE_READONLY, err);
 	r->n = (size_t)sqlite3_column_count(r->st);
 	return 0;
 }
@@ -246,6 +249,11 @@ struct dense_ids {
 
 #define ID_COLUMN 0 /* of every query for rows_each_dense() */
 
+static const char *rows_store_name(const struct store *db)
+{
+	return *db->path ? db->path : "temporary database";
+}
+
 static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 {
 	struct dense_ids *d = arg;
@@ -255,8 +263,8 @@ static int rows_next_id(void *arg, const struct rows *r, struct err *err)
 		ret = d->fn(d->arg, r, err);
 	if (ret > 0)
 		return err_set(err, ERR_DB,
-			       "the database is damaged: %s, row %" PRId64,
-			       d->query, d->id);
+			       "%s: the database is damaged: %s, row %" PRId64,
+			       rows_store_name(r->db), d->query, d->id);
 	return ret;
 }
 

@@ -152,6 +152,41 @@ static void new_file_remove_dead(const char *path)
 	free(folder);
 }
 
+/* ---- the disk */
+
+static bool new_file_hurries;
+
+void new_file_wait(bool wait)
+{
+	new_file_hurries = !wait;
+}
+
+bool new_file_waits(void)
+{
+	return !new_file_hurries;
+}
+
+int new_file_flush(int fd)
+{
+	if (new_file_hurries || !fsync(fd))
+		return 0;
+	return errno == EINVAL || errno == EROFS || errno == ENOSYS ? 0 : -1;
+}
+
+int new_file_flush_folder(const char *path)
+{
+	char *folder = new_file_hurries ? NULL : new_file_folder(path);
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int error = fd >= 0 && new_file_flush(fd) ? errno : 0;
+
+	/* one that cannot be read cannot be waited for */
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	errno = error;
+	return error ? -1 : 0;
+}
+
 /* ---- files with a temporary name */
 
 /* Links need /proc: linkat() of a descriptor itself takes a privilege. */
@@ -215,22 +250,24 @@ static int new_file_refuse(const char *path, int error, struct err *err)
 				       : strerror(error));
 }
 
-int new_file_place(char *temp, const char *path, bool replace, struct err *err)
+int new_file_place(char **temp, const char *path, bool replace, struct err *err)
 {
 	unsigned int how = replace ? 0 : RENAME_NOREPLACE;
-	int rc = renameat2(AT_FDCWD, temp, AT_FDCWD, path, how);
+	int rc = renameat2(AT_FDCWD, *temp, AT_FDCWD, path, how);
 	struct stat st;
 
 	/* the file system does not know the flag: check, then rename */
 	if (rc && how && (errno == EINVAL || errno == ENOSYS)) {
 		if (!lstat(path, &st))
 			return new_file_refuse(path, EEXIST, err);
-		rc = rename(temp, path);
+		rc = rename(*temp, path);
 	}
 	if (rc)
 		return new_file_refuse(path, errno, err);
-	new_file_forget(temp);
-	return 0;
+	new_file_forget(*temp);
+	*temp = NULL;
+	return new_file_flush_folder(path) ? new_file_refuse(path, errno, err)
+					   : 0;
 }
 
 /* ---- files to write */
@@ -334,17 +371,16 @@ FILE *new_file_stream(struct new_file *nf)
 static int new_file_put(struct new_file *nf, struct err *err)
 {
 	if (!nf->temp && !new_file_link(nf->fd, nf->path))
-		return 0;
+		return new_file_flush_folder(nf->path)
+			       ? new_file_refuse(nf->shown, errno, err)
+			       : 0;
 	if (!nf->temp && (errno != EEXIST || !nf->replace))
 		return new_file_refuse(nf->shown, errno, err);
 	if (!nf->temp)
 		nf->temp = new_file_create(nf->path, 0, &nf->fd);
 	if (!nf->temp)
 		return new_file_refuse(nf->shown, errno, err);
-	if (new_file_place(nf->temp, nf->path, nf->replace, err))
-		return -1;
-	nf->temp = NULL;
-	return 0;
+	return new_file_place(&nf->temp, nf->path, nf->replace, err);
 }
 
 int new_file_finish(struct new_file *nf, struct err *err)
@@ -353,6 +389,8 @@ int new_file_finish(struct new_file *nf, struct err *err)
 
 	if (nf->stream && (fflush(nf->stream) || ferror(nf->stream)))
 		return new_file_refuse(nf->shown, errno ? errno : EIO, err);
+	if (new_file_flush(nf->fd))
+		return new_file_refuse(nf->shown, errno, err);
 	/* NFS tells at each close what could not be written */
 	last = dup(nf->fd);
 	if (last >= 0 && close(last))

@@ -3,9 +3,10 @@
  * Whatever happens - a full disk, no memory, a signal - the old file stays as
  * it is, or the new one is whole. Until then the bytes are in a file without a
  * name (O_TMPFILE) or, where the file system has none or SQLite needs one, in
- * NAME.PID-N.tmp beside it. Such a file is removed when the program ends; what
- * a killed run left behind is found by the next one with the same NAME, because
- * nobody locks it and its process is gone. */
+ * NAME.PID-N.tmp beside it. A file gets its name when its bytes are on the
+ * disk, and the folder is written then. Such a file is removed when the program
+ * ends; what a killed run left behind is found by the next one with the same
+ * NAME, because nobody locks it and its process is gone. */
 #ifndef STITCH_BASE_NEW_FILE_H
 #define STITCH_BASE_NEW_FILE_H
 #include <stdbool.h>
@@ -14,6 +15,16 @@
 
 struct err;
 struct new_file;
+
+/* Whether bytes are waited for: without that, a crash of the machine may leave
+ * an empty file. It is so from the start. */
+void new_file_wait(bool wait);
+bool new_file_waits(void);
+/* Waits until the bytes of a file are on the disk. Returns 0, or -1 and errno;
+ * a file system that cannot tell is no failure. */
+int new_file_flush(int fd);
+/* The same for the folder in which a path is. */
+int new_file_flush_folder(const char *path);
 
 /* Begins a regular file; an existing one keeps its mode and, if possible, its
  * owner. A link that leads to a file stays. In a folder where nothing can be
@@ -41,7 +52,8 @@ char *new_file_temp(const char *path, mode_t mode);
 bool new_file_owner_is_gone(const char *name, const char *base);
 /* Removes the file and frees its name, which may be NULL. */
 void new_file_drop(char *temp);
-/* Renames temp to path and frees it. Returns 0, or -1 and *err, and temp is as
- * before. */
-int new_file_place(char *temp, const char *path, bool replace, struct err *err);
+/* Renames *temp, which was flushed, to path and frees it: it is NULL then.
+ * Returns 0, or -1 and *err. */
+int new_file_place(char **temp, const char *path, bool replace,
+		   struct err *err);
 #endif
