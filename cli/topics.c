@@ -110,6 +110,8 @@ static void print_environment(FILE *out)
 	static const struct help_line lines[] = {
 		{ "BACKSTITCH_CLICKHOUSE_PASSWORD",
 		  "the password for a server, clickhouse://user@host" },
+		{ "BACKSTITCH_NO_SYNC",
+		  "if set: no file waits for the disk (for tests)" },
 		{ "BACKSTITCH_PAGER, PAGER",
 		  "the pager for what is longer than the screen (less)" },
 		{ "COLUMNS", "width of what is not written to a terminal" },

@@ -83,7 +83,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 		return -1;
 	say_others(h, &c);
 	sy = name_symbolizer(db, NULL);
-	o.sources = lines ? sources_new() : NULL;
+	o.sources = lines ? sources_new(false) : NULL;
 	rc = annot_load(&a, db, sy, h, &c, &o, err);
 	if (!rc && json)
 		annot_json(&a);

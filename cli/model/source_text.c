@@ -1,7 +1,6 @@
 /* source_text.c - the lines of source files that debug information names. */
 #include "cli/model/source_text.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +41,15 @@ struct sources {
 	struct source_entry **entry;
 	size_t n, cap;
 	struct arena text;
+	bool shared;
 };
 
-struct sources *sources_new(void)
+struct sources *sources_new(bool shared)
 {
-	return mem_new(1, sizeof(struct sources));
+	struct sources *s = mem_new(1, sizeof(*s));
+
+	s->shared = shared;
+	return s;
 }
 
 static void source_forget(struct source_file *f)
@@ -176,7 +179,8 @@ static bool source_has_md5(const void *text, size_t len, const uint8_t *want)
 
 /* Returns why the file is believed to be the one that was compiled, or NULL and
  * *why it is not. */
-static const char *source_judge(const struct source_proof *p, int64_t written,
+static const char *source_judge(const struct sources *s,
+				const struct source_proof *p, int64_t written,
 				bool given, const char *text, size_t len,
 				const char **why)
 {
@@ -189,6 +193,9 @@ static const char *source_judge(const struct source_proof *p, int64_t written,
 		return source_has_md5(text, len, p->md5) ? "MD5 as recorded"
 							 : NULL;
 	}
+	*why = "has no MD5 in the program; --source-dir shows it anyway";
+	if (s->shared && !given)
+		return NULL;
 	if (p->built && written <= p->built)
 		return "not newer than the program";
 	*why = "is newer than the program; --source-dir shows it anyway";
@@ -217,7 +224,7 @@ static bool source_try(struct sources *s, struct source_file *f,
 	close(fd);
 	if (!text)
 		return false;
-	f->how = source_judge(p, st.st_mtim.tv_sec, given, text, len, &why);
+	f->how = source_judge(s, p, st.st_mtim.tv_sec, given, text, len, &why);
 	if (f->how) {
 		source_split(s, f, text, len);
 		f->found = arena_strdup(&s->text, path);

@@ -9,9 +9,14 @@
  * - or it was, but the user named its folder with --source-dir. Then the
  * command says so.
  *
+ * What is made to be sent to others asks for more: without an MD5, only files
+ * in such a folder. A program that names a file of this machine could wait for
+ * its lines to come back.
+ *
  * A file with fewer lines than the debug information speaks of is another. */
 #ifndef CLI_MODEL_SOURCE_TEXT_H
 #define CLI_MODEL_SOURCE_TEXT_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +46,8 @@ struct source_file {
 	size_t n_line;
 };
 
-struct sources *sources_new(void);
+/* shared: the lines go to others. */
+struct sources *sources_new(bool shared);
 void sources_free(struct sources *s);
 /* Finds the file of a path, which is read once for each MD5 or, without one,
  * time of a program; p->last may grow from call to call. Never returns

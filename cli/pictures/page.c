@@ -317,6 +317,8 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	page_tables_hot(out, s, page_data_event(p->data));
 	if (page_tables_write(out, p->db, err))
 		return -1;
+	if (p->source)
+		page_source_tell(p->source, out);
 	fputs("</main>\n", out);
 	page_data_write(p->data, out);
 	if (p->source)

@@ -10,6 +10,7 @@
 #include "cli/model/source_text.h"
 #include "cli/model/stacks.h"
 #include "cli/output/json.h"
+#include "cli/output/safe_text.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/tables/annotate.h"
 #include "stitch/base/err.h"
@@ -264,7 +265,7 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 {
 	struct page_source *p = mem_new(1, sizeof(*p));
 
-	p->sources = sources_new();
+	p->sources = sources_new(true);
 	if (name_check(err) || hot_load(&p->h, db, s, -1, err)) {
 		page_source_free(p);
 		return NULL;
@@ -381,6 +382,22 @@ static void page_source_put_func(const struct page_source *p,
 	json_hex(j, NULL, f->f->start);
 	json_uint(j, NULL, f->out);
 	json_end(j);
+}
+
+void page_source_tell(const struct page_source *p, FILE *out)
+{
+	const char *between = "<p class=\"quiet\" id=\"carries\">This page has "
+			      "lines of these source files: ";
+
+	for (size_t i = 0; i < p->n_file; i++) {
+		if (!p->file[i].f->found)
+			continue;
+		fputs(between, out);
+		safe_text_xml(out, p->file[i].f->found, 0);
+		between = ", ";
+	}
+	if (*between == ',')
+		fputs("</p>\n", out);
 }
 
 void page_source_write(const struct page_source *p, FILE *out)

@@ -21,5 +21,7 @@ struct store;
 struct page_source *page_source_new(struct store *db, struct stacks *s,
 				    struct err *err);
 void page_source_free(struct page_source *p);
+/* Says on the page which files it has lines of. */
+void page_source_tell(const struct page_source *p, FILE *out);
 void page_source_write(const struct page_source *p, FILE *out);
 #endif

@@ -55,7 +55,7 @@ cp b.db d.tar.gz
 refused database d.tar.gz bundle -f -o d.tar.gz a.db
 say no_other_output_replaces_a_database
 bad=0
-for form in folded json csv pprof speedscope
+for form in folded json pprof speedscope
 do
 	"$B" export --format $form -o again a.db >out 2>err && "$B" export --format $form -o again a.db >out 2>err || bad=1
 done

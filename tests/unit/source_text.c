@@ -21,7 +21,11 @@ static struct sources *sources;
 
 static struct opt_list *source_dirs(void)
 {
-	return source_opts[0].value;
+	const struct opt *o = source_opts;
+
+	while (o->kind == OPT_HEADING)
+		o++;
+	return o->value;
 }
 
 static const char *put(const char *name, const char *text, size_t len,
@@ -51,7 +55,7 @@ static void source_set_up(void)
 	scratch_make(dir, sizeof(dir));
 	snprintf(sub, sizeof(sub), "%s/src", dir);
 	ck_assert_int_eq(mkdir(sub, 0700), 0);
-	sources = sources_new();
+	sources = sources_new(false);
 	source_dirs()->n = 0;
 }
 
@@ -81,6 +85,27 @@ START_TEST(a_file_as_old_as_the_program_is_believed)
 	ck_assert_str_eq(source_line(f, 4), "last");
 	ck_assert_ptr_null(source_line(f, 5));
 	ck_assert_ptr_null(source_line(f, 0));
+}
+END_TEST
+
+START_TEST(others_get_it_by_its_md5_or_from_a_named_folder)
+{
+	uint8_t md5[MD5_SIZE];
+
+	sources_free(sources);
+	sources = sources_new(true);
+	const struct source_file *f = get(put_text("a.py", BUILT), NULL, 4);
+
+	ck_assert_ptr_null(f->found);
+	ck_assert_ptr_null(source_line(f, 1));
+	ck_assert_ptr_nonnull(strstr(f->how, "has no MD5 in the program"));
+	md5_of(TEXT, strlen(TEXT), md5);
+	ck_assert_str_eq(get(place, md5, 4)->how, "MD5 as recorded");
+	source_dirs()->item[source_dirs()->n++] = dir;
+	put_text("src/b.c", BUILT);
+	ck_assert_str_eq(get("/other/src/b.c", NULL, 4)->found, place);
+	/* the folder is not the file's */
+	ck_assert_ptr_null(get("/etc/hostname.c", NULL, 1)->found);
 }
 END_TEST
 
@@ -195,7 +220,9 @@ START_TEST(a_long_line_is_cut_between_characters)
 END_TEST
 
 RUN_WITH("source_text", source_set_up, source_tear_down,
-	 a_file_as_old_as_the_program_is_believed, a_newer_file_is_not_shown,
+	 a_file_as_old_as_the_program_is_believed,
+	 others_get_it_by_its_md5_or_from_a_named_folder,
+	 a_newer_file_is_not_shown,
 	 a_newer_file_in_a_named_folder_is_shown_and_told,
 	 the_longest_end_of_a_path_wins, no_path_leads_out_of_a_named_folder,
 	 a_recorded_md5_decides_alone,
