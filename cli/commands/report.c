@@ -10,6 +10,7 @@
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/shown_names.h"
 #include "cli/model/sides.h"
 #include "cli/model/source_text.h"
 #include "cli/model/suffix.h"
@@ -72,6 +73,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(output_opts),
 	OPT_HEADING("Names"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
+	OPT_GROUP(full_names_opts),
 	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/shown_names.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
@@ -86,6 +88,31 @@ const struct label *labels_get(const struct labels *l, uint32_t id)
 uint32_t labels_count(const struct labels *l)
 {
 	return (uint32_t)l->n;
+}
+
+void labels_shorten(struct labels *l)
+{
+	struct intern names = { 0 };
+	uint32_t *id = mem_new(l->n, sizeof(*id));
+
+	for (size_t i = 0; !full_names_asked() && i < l->n; i++)
+		if (l->item[i].kind != LABEL_GROUP)
+			id[i] = intern_add(&names, l->item[i].name) + 1;
+
+	const char **shown = mem_new(names.n, sizeof(*shown));
+
+	shown_names(names.string, names.n, shown, &l->text);
+	for (size_t i = 0; i < l->n; i++)
+		if (id[i])
+			l->item[i].shown = shown[id[i] - 1];
+	free(shown);
+	free(id);
+	intern_release(&names);
+}
+
+const char *label_shown(const struct label *l)
+{
+	return l->shown ? l->shown : l->name;
 }
 
 const char *label_kind_name(enum label_kind kind)

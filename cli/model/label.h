@@ -23,7 +23,7 @@ enum label_kind {
 	LABEL_KINDS
 };
 
-/* labels_add() copies the strings, except bogus. */
+/* labels_add() copies the strings, except bogus and shown. */
 struct label {
 	enum label_kind kind;
 	const char *name;  /* bytes of a capture: may be anything */
@@ -32,6 +32,10 @@ struct label {
 	bool has_off;
 	bool kernel;	   /* kernel code, named or not */
 	const char *bogus; /* a static word of the call-site check; NULL */
+	/* For people: the short form of the name, and more of it where another
+	 * name of the set has the same; NULL: the name. Borrowed from the set
+	 * for which labels_shorten() was called. */
+	const char *shown;
 };
 
 struct labels;
@@ -43,7 +47,13 @@ uint32_t labels_add(struct labels *l, const struct label *want);
 /* Returns a label; valid until the next labels_add(). */
 const struct label *labels_get(const struct labels *l, uint32_t id);
 uint32_t labels_count(const struct labels *l);
-/* Compares by name, then kind, image and offset; 0 only for equal ids. */
+/* Gives all labels that are there so far a short name, unless --full-names is
+ * given. Copies of these labels, also in other sets, have it too. */
+void labels_shorten(struct labels *l);
+/* Returns the name for people. */
+const char *label_shown(const struct label *l);
+/* Compares by name, not by what is shown of it, then kind, image and offset; 0
+ * only for equal ids. */
 int label_compare(const struct label *a, const struct label *b);
 /* Returns a word for the kind: "kernel", "user", "missing", ... */
 const char *label_kind_name(enum label_kind kind);

@@ -216,8 +216,7 @@ static size_t short_behind(const struct shortening *sh, size_t i)
  * the end, what is inside of it, or a mark of the linker. */
 static bool short_may_follow(const struct shortening *sh, size_t i, size_t e)
 {
-	return i >= e || short_at(sh, i, "::") || sh->s[i] == '@' ||
-	       sh->s[i] == '.';
+	return i >= e || short_at(sh, i, "::") || sh->s[i] == '@';
 }
 
 /* An argument that is the template's default: this template of the first
@@ -599,8 +598,10 @@ static size_t short_space(struct shortening *sh, size_t i, size_t e,
 {
 	static const char operator_word[] = "operator";
 	size_t len = sh->n - w->name;
+	/* "non-virtual thunk to ", "guard variable for ", "[python] " */
 	bool what = (len == 2 && short_ends(sh, "to")) ||
-		    (len == 3 && short_ends(sh, "for"));
+		    (len == 3 && short_ends(sh, "for")) ||
+		    (len && sh->out[w->name] == '[' && short_ends(sh, "]"));
 
 	if (short_ends(sh, operator_word) &&
 	    (len == strlen(operator_word) ||
@@ -622,7 +623,6 @@ static size_t short_space(struct shortening *sh, size_t i, size_t e,
 		short_puts(sh, " ");
 	w->name = sh->n;
 	w->params = false;
-	/* "non-virtual thunk to ", "guard variable for " */
 	if (what)
 		w->start = sh->n;
 	return i + 1;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/output/cut.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
@@ -16,6 +17,8 @@
 
 #define CUT_MIN 12    /* columns are not cut below this width */
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
+#define FILE_LINE 80  /* and of a line, if names can be cut to make it so */
+#define NAME_MIN 32   /* no less of a name in a file */
 
 enum cell_kind {
 	CELL_TEXT,
@@ -39,6 +42,7 @@ struct grid {
 	size_t n_col;
 	struct cell *cell;
 	size_t n, cap;
+	uint64_t names, narrow; /* sets of columns: grid_names() */
 	struct arena text;
 };
 
@@ -58,6 +62,21 @@ void grid_free(struct grid *g)
 	arena_release(&g->text);
 	free(g->cell);
 	free(g);
+}
+
+void grid_names(struct grid *g, const char *title, bool in_files)
+{
+	for (size_t i = 0; i < g->n_col && i < 64; i++) {
+		if (!g->col[i].title || strcmp(g->col[i].title, title))
+			continue;
+		g->names |= UINT64_C(1) << i;
+		g->narrow |= (uint64_t)in_files << i;
+	}
+}
+
+static bool grid_in_set(uint64_t set, size_t i)
+{
+	return i < 64 && set >> i & 1;
 }
 
 static void grid_add_cell(struct grid *g, struct cell c)
@@ -153,7 +172,7 @@ static void grid_put_blanks(FILE *out, size_t n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* Writes the first cells - 1 columns of a name and '~'. */
+/* Writes the first cells - 1 columns of a text and '~'. */
 static void grid_put_cut(FILE *out, const char *s, size_t cells)
 {
 	struct safe_text u;
@@ -171,6 +190,7 @@ struct column {
 		   * line */
 	bool text;
 	bool hidden;
+	const char **name; /* if names are cut: by row; else NULL */
 };
 
 static size_t grid_line_width(const struct grid *g, const struct column *col,
@@ -190,10 +210,11 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 }
 
 /* *owed: blanks to write before the next cell that is not empty. */
-static void grid_put_cell(FILE *out, const struct cell *c,
+static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 			  const struct column *col, size_t *owed)
 {
-	size_t used = grid_cell_width(c);
+	const char *text = col->name ? col->name[row] : c->text;
+	size_t used = col->name ? safe_text_cells(text) : grid_cell_width(c);
 	size_t room = col->width > used ? col->width - used : 0;
 	char buf[32];
 
@@ -207,18 +228,34 @@ static void grid_put_cell(FILE *out, const struct cell *c,
 		grid_put_blanks(out, *owed);
 		*owed = 0;
 	}
-	if (col->cut && used > col->width) {
-		grid_put_cut(out, c->text, col->width);
+	if (col->cut && !col->name && used > col->width) {
+		grid_put_cut(out, text, col->width);
 		return;
 	}
-	safe_text_put(out, c->text, 0, 0);
+	safe_text_put(out, text, 0, 0);
 	*owed += room;
 }
 
+/* Fits the columns into the lines of a file. Only names are cut, but the width
+ * of all text is limited, so that a long one does not widen all lines. */
+static void grid_fit_file(const struct grid *g, struct column *col)
+{
+	for (size_t i = 0; i < g->n_col; i++)
+		if (col[i].text && col[i].width > FILE_WIDTH)
+			col[i].width = FILE_WIDTH;
+	for (size_t i = 0; i < g->n_col; i++) {
+		if (!grid_in_set(g->narrow, i) || col[i].hidden)
+			continue;
+		while (col[i].width > NAME_MIN &&
+		       grid_line_width(g, col, false) > FILE_LINE) {
+			col[i].width--;
+			col[i].cut = true;
+		}
+	}
+}
+
 /* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS,
- * and hides the last column if that is not enough. Otherwise nothing is cut,
- * but the width is limited so that one long C++ name does not widen all lines.
- */
+ * and hides the last column if that is not enough. */
 static void grid_fit_columns(const struct grid *g, struct column *col,
 			     FILE *out)
 {
@@ -226,9 +263,8 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 	bool fit = out == stdout && room < INT_MAX;
 	size_t last = g->n_col - 1;
 
-	for (size_t i = 0; i < g->n_col && !fit; i++)
-		if (col[i].text && col[i].width > FILE_WIDTH)
-			col[i].width = FILE_WIDTH;
+	if (!fit)
+		grid_fit_file(g, col);
 	if (fit && last && col[last].text &&
 	    grid_line_width(g, col, true) > room)
 		col[last].hidden = true;
@@ -266,11 +302,29 @@ static struct column *grid_measure_columns(const struct grid *g)
 	return col;
 }
 
+/* Cuts the names of column i. */
+static void grid_cut_column(const struct grid *g, struct column *col, size_t i,
+			    struct arena *text)
+{
+	size_t n = g->n / g->n_col;
+	const char **full = mem_new(n, sizeof(*full));
+
+	for (size_t row = 0; row < n; row++)
+		full[row] = g->cell[row * g->n_col + i].text;
+	col[i].name = mem_new(n, sizeof(*col[i].name));
+	cut_names(full, n, col[i].width, col[i].name, text);
+	free(full);
+}
+
 static void grid_write_table(const struct grid *g, FILE *out)
 {
 	struct column *col = grid_measure_columns(g);
+	struct arena text = { 0 };
 
 	grid_fit_columns(g, col, out);
+	for (size_t i = 0; i < g->n_col; i++)
+		if (col[i].cut && !col[i].hidden && grid_in_set(g->names, i))
+			grid_cut_column(g, col, i, &text);
 	size_t end = g->n_col;
 	size_t owed = 0;
 
@@ -298,9 +352,12 @@ static void grid_write_table(const struct grid *g, FILE *out)
 		if (col[at].hidden)
 			continue;
 		owed += at ? 2 : 0;
-		grid_put_cell(out, &g->cell[i], &col[at], &owed);
+		grid_put_cell(out, &g->cell[i], i / g->n_col, &col[at], &owed);
 	}
 	fputc('\n', out);
+	for (size_t i = 0; i < g->n_col; i++)
+		free(col[i].name);
+	arena_release(&text);
 	free(col);
 }
 

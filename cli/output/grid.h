@@ -2,6 +2,7 @@
  * JSON in the form of a query's result. */
 #ifndef CLI_OUTPUT_GRID_H
 #define CLI_OUTPUT_GRID_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@ struct grid_column {
 /* The columns must live as long as the grid. */
 struct grid *grid_new(const struct grid_column *col, size_t n);
 void grid_free(struct grid *g);
+/* Says that the column of this title, one of the first 64, has names of
+ * functions: if they must be cut, then as cut_names() does. in_files: they are
+ * cut in files too, to lines of 80 columns. */
+void grid_names(struct grid *g, const char *title, bool in_files);
 /* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
 void grid_number(struct grid *g, uint64_t n);

@@ -8,6 +8,7 @@
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
+#include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
 #include "cli/model/wall.h"
 #include "cli/output/grid.h"
@@ -22,22 +23,33 @@
 #include "stitch/base/path.h"
 
 #define COLUMNS 16
+#define SYMBOL_TITLE "Symbol"
 #define HINTS 5	 /* names that exist, for one that does not */
 #define HINT 400 /* bytes for them */
 
-/* Adds the cells of a symbol and its kind. */
-static void report_symbol_cell(struct grid *g, const struct label *l,
-			       bool people)
+/* Fills in the columns of a symbol. Returns how many there are. */
+static size_t report_symbol_columns(struct grid_column *col)
+{
+	col[0] = (struct grid_column){ SYMBOL_TITLE, NULL };
+	col[1] = (struct grid_column){ NULL, "symbol" };
+	col[2] = (struct grid_column){ NULL, "short" };
+	col[3] = (struct grid_column){ NULL, "kind" };
+	return 4;
+}
+
+static void report_symbol_cells(struct grid *g, const struct label *l)
 {
 	const char *mark = l->kind == LABEL_INLINED ? " (inlined)"
 			   : l->kind == LABEL_EXEC  ? " (after exec)"
 						    : "";
-	size_t size = strlen(l->name) + 16;
+	size_t size = strlen(label_shown(l)) + 16;
 	char *text = mem_new(size, 1);
 
-	snprintf(text, size, "%s%s", l->name, people ? mark : "");
+	snprintf(text, size, "%s%s", label_shown(l), mark);
 	grid_text(g, text);
 	free(text);
+	grid_text(g, l->name);
+	grid_text(g, label_shown(l));
 	grid_text(g, label_kind_name(l->kind));
 }
 
@@ -89,10 +101,8 @@ static size_t report_fill_columns(const struct report *rp,
 	col[n++] = (struct grid_column){ NULL, "total_samples" };
 	col[n++] = (struct grid_column){ NULL, "total_weight" };
 	n += report_key_columns(keys, col + n);
-	if (keys & KEY_SYM) {
-		col[n++] = (struct grid_column){ "Symbol", "symbol" };
-		col[n++] = (struct grid_column){ NULL, "kind" };
-	}
+	if (keys & KEY_SYM)
+		n += report_symbol_columns(col + n);
 	if (keys & KEY_DSO)
 		col[n++] = (struct grid_column){ "Image", "image" };
 	return n;
@@ -128,7 +138,7 @@ static void report_fill_row(const struct report *rp, struct grid *g,
 	grid_number(g, row->total);
 	report_key_cells(g, rp->o->keys, r, row);
 	if (rp->o->keys & KEY_SYM)
-		report_symbol_cell(g, l, rp->people);
+		report_symbol_cells(g, l);
 	if (rp->o->keys & KEY_DSO)
 		grid_text(g, report_image_of(rp, l));
 }
@@ -160,6 +170,7 @@ static char *report_print_rows(const struct report *rp)
 	size_t shown = 0, rest = 0;
 	uint64_t rest_self = 0;
 
+	grid_names(g, SYMBOL_TITLE, !full_names_asked());
 	report_rows_sort(r, rp->o->by_total);
 	for (size_t i = 0; i < report_rows_count(r); i++) {
 		const struct report_row *row = report_rows_get(r, i);
@@ -243,12 +254,15 @@ static void report_print_subject(const struct report *rp, const char *func,
 static int report_print_around(const struct report *rp, const char *func,
 			       bool callers, bool head, struct err *err)
 {
-	static const struct grid_column col[] = {
-		{ "Share %", "share_percent" }, { "Total %", "total_percent" },
-		{ "Samples", "samples" },	{ NULL, "weight" },
-		{ "Symbol", "symbol" },		{ NULL, "kind" },
-		{ "Image", "image" },
+	struct grid_column col[COLUMNS] = {
+		{ "Share %", "share_percent" },
+		{ "Total %", "total_percent" },
+		{ "Samples", "samples" },
+		{ NULL, "weight" },
 	};
+	size_t n_col = 4 + report_symbol_columns(col + 4);
+
+	col[n_col++] = (struct grid_column){ "Image", "image" };
 	struct report_rows *r =
 		report_around_new(rp->stacks, rp->event, func, callers);
 	struct grid *g;
@@ -259,7 +273,8 @@ static int report_print_around(const struct report *rp, const char *func,
 		report_rows_free(r);
 		return report_no_such_function(rp, func, err);
 	}
-	g = grid_new(col, sizeof(col) / sizeof(*col));
+	g = grid_new(col, n_col);
+	grid_names(g, SYMBOL_TITLE, !full_names_asked());
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = report_rows_get(r, i);
@@ -273,7 +288,7 @@ static int report_print_around(const struct report *rp, const char *func,
 		grid_percent(g, row->total, rp->weight);
 		grid_number(g, row->n_total);
 		grid_number(g, row->total);
-		report_symbol_cell(g, l, rp->people);
+		report_symbol_cells(g, l);
 		grid_text(g, report_short_image(rp, l->image));
 	}
 	if (head && report_print_head(rp, err)) {
@@ -360,6 +375,8 @@ int report_table(struct store *db, const char *path,
 	int rc = -1;
 
 	rp.stacks = stacks_load(db, &so, err);
+	if (rp.stacks)
+		labels_shorten(stacks_labels(rp.stacks));
 	if (rp.stacks && offcpu_opts.wall) {
 		rp.event = wall_load(db, path, rp.stacks, &waits, err);
 		rp.waits = &waits;

@@ -180,6 +180,12 @@ static const struct {
 	  "std.stdio.writeln!(int).writeln", 0 },
 	{ "-[NSFoo bar:baz:]", NULL, 0 },
 	{ "LazyCompile:*f /srv/a.js:10:5", NULL, 0 },
+	{ "JS:*f /srv/a(1).js:10:5", NULL, 0 },
+	{ "JS:~(anonymous) /srv/a.js:10:5", NULL, 0 },
+	{ "Function:~<anonymous> /srv/a.js:10:5", NULL, 0 },
+	{ "int32 [Core] System.String::Foo(int32)[Tier0]", NULL, 0 },
+	{ "Ljava/util/A;::apply", NULL, 0 },
+	{ "[python] int f<int>(int)", "[python] f<int>", 0 },
 	/* no demangler's */
 	{ "(", NULL, 0 },
 	{ ")", NULL, 0 },

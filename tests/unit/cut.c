@@ -1,0 +1,112 @@
+/* cut.c - names that are cut show both ends, and what tells them apart. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/cut.h"
+#include "cli/output/safe_text.h"
+#include "stitch/base/mem.h"
+#include "tests/unit/run.h"
+
+#define NAMES_MAX 4
+#define CELLS 20
+
+static const struct {
+	const char *what;
+	const char *name[NAMES_MAX], *want[NAMES_MAX];
+} cut_cases[] = {
+	{ "a_name_that_fits_is_whole",
+	  { "std::string::append", "twenty_characters_ok" },
+	  { "std::string::append", "twenty_characters_ok" } },
+	{ "both_ends_are_visible",
+	  { "std::vector<int>::push_back" },
+	  { "std::vec...push_back" } },
+	{ "equal_names_are_equal",
+	  { "std::vector<int>::push_back", "std::vector<int>::push_back" },
+	  { "std::vec...push_back", "std::vec...push_back" } },
+	{ "a_difference_in_the_middle_is_visible",
+	  { "std::vector<int>::push_back", "std::vector<map>::push_back" },
+	  { "std:...r<in...h_back", "std:...r<ma...h_back" } },
+	{ "differences_in_two_places_are_visible",
+	  { "ns::some_class<int>::and_method_a_long_tail",
+	    "ns::some_class<int>::and_method_b_long_tail",
+	    "ns::some_class<map>::and_method_b_long_tail" },
+	  { "ns::...d_a_...g_tail", "ns::...d_b_...g_tail",
+	    "ns::...s<ma...g_tail" } },
+	{ "escapes_are_not_cut_in_two",
+	  { "a\x1b\x1b\x1b\x1b\x1b\x1b\x1bz" },
+	  { "a\\x1b...\\x1b\\x1bz" } },
+};
+
+START_TEST(cut_names_show_what_tells_them_apart)
+{
+	const char *const *name = cut_cases[_i].name;
+	const char *cut[NAMES_MAX];
+	struct arena text = { 0 };
+	size_t n = 0;
+
+	while (n < NAMES_MAX && name[n])
+		n++;
+	cut_names(name, n, CELLS, cut, &text);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_str_eq(cut[i], cut_cases[_i].want[i]);
+	arena_release(&text);
+}
+END_TEST
+
+START_TEST(no_name_is_wider_than_asked)
+{
+	static const char *const name[] = {
+		"std::vector<int>::push_back",
+		"\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b",
+		"\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2"
+		"\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97"
+	};
+
+	for (size_t cells = CUT_LEAST; cells < 40; cells++)
+		for (size_t i = 0; i < 3; i++) {
+			const char *cut;
+			struct arena text = { 0 };
+
+			cut_names(&name[i], 1, cells, &cut, &text);
+			ck_assert_uint_le(safe_text_cells(cut), cells);
+			ck_assert_uint_gt(strlen(cut), 0);
+			arena_release(&text);
+		}
+}
+END_TEST
+
+START_TEST(names_that_differ_in_many_places_stay_different)
+{
+	enum {
+		places = 8,
+		n = 1 << places
+	};
+	static const char between[] = "_something_between_places_";
+	const char *name[n], *cut[n];
+	struct arena text = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		char *s = arena_take(&text, places * sizeof(between) + 1);
+
+		name[i] = s;
+		for (size_t k = 0; k < places; k++) {
+			*s++ = i >> k & 1 ? 'a' : 'b';
+			memcpy(s, between, sizeof(between));
+			s += strlen(between);
+		}
+	}
+	cut_names(name, n, CELLS, cut, &text);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			must(strcmp(cut[i], cut[k]) != 0);
+	arena_release(&text);
+}
+END_TEST
+
+static const struct run_table tables[] = {
+	RUN_TABLE(cut_names_show_what_tells_them_apart, cut_cases),
+};
+
+RUN_TABLES("cut", tables, no_name_is_wider_than_asked,
+	   names_that_differ_in_many_places_stay_different)
