@@ -7,6 +7,7 @@
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
 #include "cli/model/filter.h"
+#include "cli/model/shown_names.h"
 #include "cli/model/source_text.h"
 #include "cli/ingest/name.h"
 #include "cli/model/stacks.h"
@@ -41,6 +42,7 @@ static const struct opt opts[] = {
 	OPT_NO(0, "no-source", &lines,
 	       "no source lines between the instructions"),
 	OPT_HEADING("Output"),
+	OPT_GROUP(full_names_opts),
 	OPT_FLAG(0, "json", &json, "print one JSON object"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(source_opts),

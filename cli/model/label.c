@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/model/shown_names.h"
-#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
@@ -92,22 +91,22 @@ uint32_t labels_count(const struct labels *l)
 
 void labels_shorten(struct labels *l)
 {
-	struct intern names = { 0 };
-	uint32_t *id = mem_new(l->n, sizeof(*id));
+	struct shown_names *names = shown_names_new();
 
-	for (size_t i = 0; !full_names_asked() && i < l->n; i++)
-		if (l->item[i].kind != LABEL_GROUP)
-			id[i] = intern_add(&names, l->item[i].name) + 1;
-
-	const char **shown = mem_new(names.n, sizeof(*shown));
-
-	shown_names(names.string, names.n, shown, &l->text);
 	for (size_t i = 0; i < l->n; i++)
-		if (id[i])
-			l->item[i].shown = shown[id[i] - 1];
-	free(shown);
-	free(id);
-	intern_release(&names);
+		if (l->item[i].kind != LABEL_GROUP)
+			shown_names_add(names, l->item[i].name);
+	shown_names_make(names, &l->text);
+	for (size_t i = 0; i < l->n; i++) {
+		struct label *item = &l->item[i];
+		const char *shown =
+			item->kind == LABEL_GROUP
+				? item->name
+				: shown_names_get(names, item->name);
+
+		item->shown = shown != item->name ? shown : NULL;
+	}
+	shown_names_free(names);
 }
 
 const char *label_shown(const struct label *l)

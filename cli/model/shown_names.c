@@ -38,6 +38,11 @@ static const unsigned int shown_keep[] = {
  * made up to do this again and again are shown in full. */
 #define SHOWN_ROUNDS (2 * SHOWN_FULL)
 
+struct shown_names {
+	struct intern names;
+	const char **shown; /* by id; NULL: the name */
+};
+
 struct shown_name {
 	const char *full, *text;
 	size_t level;  /* index in shown_keep; SHOWN_FULL: the full name */
@@ -77,16 +82,36 @@ static bool shown_count(struct shown_name *s, size_t n, uint32_t *count)
 	return equal;
 }
 
-void shown_names(const char *const *name, size_t n, const char **shown,
-		 struct arena *text)
+struct shown_names *shown_names_new(void)
 {
+	return mem_new(1, sizeof(struct shown_names));
+}
+
+void shown_names_free(struct shown_names *s)
+{
+	if (!s)
+		return;
+	intern_release(&s->names);
+	free(s->shown);
+	free(s);
+}
+
+void shown_names_add(struct shown_names *s, const char *name)
+{
+	if (name)
+		intern_add(&s->names, name);
+}
+
+void shown_names_make(struct shown_names *of, struct arena *text)
+{
+	size_t n = of->names.n;
 	struct shown_name *s = mem_new(n, sizeof(*s));
 	uint32_t *count = mem_new(n, sizeof(*count));
 	struct arena tries = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		s[i].full = name[i];
-		shown_take_level(&s[i], 0, &tries);
+		s[i].full = of->names.string[i];
+		shown_take_level(&s[i], full_names ? SHOWN_FULL : 0, &tries);
 	}
 	for (size_t round = 0; shown_count(s, n, count); round++)
 		for (size_t i = 0; i < n; i++) {
@@ -96,11 +121,18 @@ void shown_names(const char *const *name, size_t n, const char **shown,
 				 s[i].level < SHOWN_FULL)
 				shown_take_level(&s[i], s[i].level + 1, &tries);
 		}
+	of->shown = mem_new(n, sizeof(*of->shown));
 	for (size_t i = 0; i < n; i++)
-		shown[i] = s[i].text == s[i].full
-				   ? NULL
-				   : arena_strdup(text, s[i].text);
+		if (s[i].text != s[i].full)
+			of->shown[i] = arena_strdup(text, s[i].text);
 	arena_release(&tries);
 	free(count);
 	free(s);
+}
+
+const char *shown_names_get(struct shown_names *s, const char *name)
+{
+	const char *shown = name ? s->shown[intern_add(&s->names, name)] : NULL;
+
+	return shown ? shown : name;
 }

@@ -2,7 +2,6 @@
 #ifndef CLI_MODEL_SHOWN_NAMES_H
 #define CLI_MODEL_SHOWN_NAMES_H
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "cli/command.h"
 
@@ -13,10 +12,19 @@ extern const struct opt full_names_opts[];
 
 /* Returns whether names are to be shown as they are. */
 bool full_names_asked(void);
-/* Stores in shown[] the short forms of n different names, in memory of `text`;
- * NULL for a name that is as short as it gets. Where short forms are equal,
- * more is kept of them, as little as tells them apart: clones, traits, template
- * arguments, parameters, everything. No two are shown alike. */
-void shown_names(const char *const *name, size_t n, const char **shown,
-		 struct arena *text);
+struct shown_names;
+
+/* The names that are read together. */
+struct shown_names *shown_names_new(void);
+void shown_names_free(struct shown_names *s);
+/* Copies a name; NULL is none. */
+void shown_names_add(struct shown_names *s, const char *name);
+/* Finds the short forms of all names that were added, in memory of `text`.
+ * Where short forms are equal, more is kept of them, as little as tells them
+ * apart: clones, traits, template arguments, parameters, everything. No two are
+ * shown alike. With --full-names, names stay as they are. */
+void shown_names_make(struct shown_names *s, struct arena *text);
+/* Returns what is shown of a name that was added: `name` itself if it is as
+ * short as it gets, also NULL, else in the arena's memory. */
+const char *shown_names_get(struct shown_names *s, const char *name);
 #endif

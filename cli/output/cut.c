@@ -22,7 +22,7 @@ struct cut_name {
 
 /* Appends to `to` the cells of s from `from` on, at most `cells`. Returns the
  * end. */
-static char *cut_copy(char *to, const char *s, size_t from, size_t cells)
+static char *cut_put(char *to, const char *s, size_t from, size_t cells)
 {
 	struct safe_text u;
 	size_t at = 0;
@@ -39,7 +39,7 @@ static char *cut_copy(char *to, const char *s, size_t from, size_t cells)
 	return to;
 }
 
-static char *cut_copy_gap(char *to)
+static char *cut_put_gap(char *to)
 {
 	memcpy(to, gap, GAP);
 	return to + GAP;
@@ -57,17 +57,17 @@ static const char *cut_one(const struct cut_name *c, size_t cells,
 	const char *cut;
 
 	if (c->cells <= cells) {
-		cut_copy(buf, c->full, 0, c->cells);
+		cut_put(buf, c->full, 0, c->cells);
 	} else {
 		size_t tail = cells - gaps * GAP - gaps * part;
 
-		to = cut_copy(to, c->full, 0, part);
-		to = cut_copy_gap(to);
+		to = cut_put(to, c->full, 0, part);
+		to = cut_put_gap(to);
 		if (middle) {
-			to = cut_copy(to, c->full, middle, part);
-			to = cut_copy_gap(to);
+			to = cut_put(to, c->full, middle, part);
+			to = cut_put_gap(to);
 		}
-		cut_copy(to, c->full, c->cells - tail, tail);
+		cut_put(to, c->full, c->cells - tail, tail);
 	}
 	cut = arena_strdup(text, buf);
 	free(buf);

@@ -5,7 +5,7 @@
 
 struct arena;
 
-/* The least width to which a name can be cut. */
+/* The least width to which a name or another text is cut. */
 #define CUT_LEAST 12
 
 /* Stores in cut[] the n names of a column of so many cells. A name that is

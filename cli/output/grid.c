@@ -15,7 +15,6 @@
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
-#define CUT_MIN 12    /* columns are not cut below this width */
 #define FILE_WIDTH 72 /* largest width of a text column in a file */
 #define FILE_LINE 80  /* and of a line, if names can be cut to make it so */
 #define NAME_MIN 32   /* no less of a name in a file */
@@ -202,8 +201,8 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 		if (col[i].hidden)
 			continue;
 		total += (total ? 2 : 0) +
-			 (narrowest && col[i].text && col[i].width > CUT_MIN
-				  ? CUT_MIN
+			 (narrowest && col[i].text && col[i].width > CUT_LEAST
+				  ? CUT_LEAST
 				  : col[i].width);
 	}
 	return total;
@@ -263,6 +262,8 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 	bool fit = out == stdout && room < INT_MAX;
 	size_t last = g->n_col - 1;
 
+	while (last && col[last].hidden)
+		last--;
 	if (!fit)
 		grid_fit_file(g, col);
 	if (fit && last && col[last].text &&
@@ -273,7 +274,7 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 
 		for (size_t i = 0; i < g->n_col; i++)
 			if (!col[i].hidden && col[i].text &&
-			    col[i].width > CUT_MIN &&
+			    col[i].width > CUT_LEAST &&
 			    (!widest || col[i].width > widest->width))
 				widest = &col[i];
 		if (!widest)

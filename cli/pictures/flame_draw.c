@@ -601,6 +601,11 @@ static int drawing_read_text(struct drawing *d, const char *path, int *status,
 int drawing_read(struct drawing *d, const char *path, int *status,
 		 struct err *err)
 {
-	return flame_opts.from_folded ? drawing_read_text(d, path, status, err)
-				      : drawing_read_db(d, path, status, err);
+	int rc = flame_opts.from_folded
+			 ? drawing_read_text(d, path, status, err)
+			 : drawing_read_db(d, path, status, err);
+
+	if (!rc)
+		labels_shorten(d->labels);
+	return rc;
 }

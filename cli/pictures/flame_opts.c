@@ -9,6 +9,7 @@
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/shown_names.h"
 #include "cli/model/suffix.h"
 #include "cli/model/weight.h"
 #include "cli/pictures/palette.h"
@@ -77,6 +78,7 @@ const struct opt flame_opt_table[] = {
 	OPT_HEADING("Names"),
 	OPT_NO(0, "no-inline", &flame_opts.inlined,
 	       "leave out inlined functions"),
+	OPT_GROUP(full_names_opts),
 	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),

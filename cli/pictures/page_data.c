@@ -248,6 +248,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = samples ? -1 : wall_clock(d->stacks);
+	labels_shorten(stacks_labels(d->stacks));
 	if (!(d->waits = page_waits_load(db, path, d->stacks, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
 	    page_data_build_tree(d, err))
@@ -397,9 +398,9 @@ static void page_data_put_source(struct json *j, const struct label_fact *fact)
 }
 
 /* [name, class, kernel code, file, offset in it, build-id, source line, bogus
- * places, places, word of the call-site check]; class: a key of colors, "m"
- * missing, "e" after exec, "b" bogus; file and build-id are places in
- * strings */
+ * places, places, word of the call-site check, short name or ""]; class: a key
+ * of colors, "m" missing, "e" after exec, "b" bogus; file and build-id are
+ * places in strings */
 static void page_data_put_label(const struct page_data *d, uint32_t id,
 				struct json *j)
 {
@@ -421,6 +422,7 @@ static void page_data_put_label(const struct page_data *d, uint32_t id,
 	json_uint(j, NULL, fact->bogus);
 	json_uint(j, NULL, fact->places);
 	json_shown(j, NULL, l->bogus ? l->bogus : "");
+	json_shown(j, NULL, l->shown ? l->shown : "");
 }
 
 static void page_data_put_labels(const struct page_data *d, struct json *j)

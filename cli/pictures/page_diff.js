@@ -21,8 +21,8 @@ function loadDiff()
 	const depth = new Uint32Array(n), label = new Uint32Array(n);
 
 	model.labels.forEach((l, i) =>
-		known.set(keyOfLabel(l.name, l.kind, l.file), i)
-		     .set(keyOfLabel(l.name, l.kind, ""), i));
+		known.set(keyOfLabel(l.full, l.kind, l.file), i)
+		     .set(keyOfLabel(l.full, l.kind, ""), i));
 
 	const ids = d.labels.map(([name, kind, kernel, file]) => {
 		const at = known.get(keyOfLabel(name, kind, file));

@@ -80,7 +80,7 @@ function copy(text)
 	$("details").textContent = "copied: " + text.split("\n", 1)[0];
 }
 
-const copyName = () => copy(current.label(subject()).name);
+const copyName = () => copy(current.label(subject()).full);
 
 // Copies the frames from the chosen one to the root, a line each.
 function copyStack()
@@ -88,7 +88,7 @@ function copyStack()
 	const t = current.tree, names = [];
 
 	for (let i = subject(); i >= 0; i = t.parent[i])
-		names.push(current.label(i).name);
+		names.push(current.label(i).full);
 	copy(names.join("\n"));
 }
 

@@ -25,18 +25,18 @@ function labelsOf(name)
 {
 	if (!sameName) {
 		sameName = new Map();
-		model.labels.forEach((l, i) => sameName.has(l.name) ?
-			sameName.get(l.name).push(i) :
-			sameName.set(l.name, [i]));
+		model.labels.forEach((l, i) => sameName.has(l.full) ?
+			sameName.get(l.full).push(i) :
+			sameName.set(l.full, [i]));
 	}
 	return sameName.get(name) || [];
 }
 
 function wordOfLabel(id)
 {
-	const at = labelsOf(model.labels[id].name).indexOf(id);
+	const at = labelsOf(model.labels[id].full).indexOf(id);
 
-	return model.labels[id].name + (at > 0 ? "~" + (at + 1) : "");
+	return model.labels[id].full + (at > 0 ? "~" + (at + 1) : "");
 }
 
 function labelOfWord(word)

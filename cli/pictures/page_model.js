@@ -177,7 +177,7 @@ function load()
 	const m = JSON.parse(document.getElementById("meta").textContent);
 
 	m.labels = m.labels.map(l => ({
-		name: l[0], kind: l[1], kernel: l[2] === 1,
+		name: l[10] || l[0], full: l[0], kind: l[1], kernel: l[2] === 1,
 		file: m.strings[l[3]], off: l[4] || "", build: m.strings[l[5]],
 		source: l[6] ? l[6][0] + (l[6][1] ? ":" + l[6][1] : "") : "",
 		bogus: l[7], places: l[8], reason: l[9]
@@ -251,7 +251,7 @@ function turnTree(reverse, alone)
 	const t = model.trees[0].node, leaves = model.trees[0].leaf;
 	const size = model.labels.length;
 	const byName = Array.from(model.labels.keys()).sort((a, b) => {
-		const x = model.labels[a].name, y = model.labels[b].name;
+		const x = model.labels[a].full, y = model.labels[b].full;
 
 		return x < y ? -1 : x > y ? 1 : a - b;
 	});

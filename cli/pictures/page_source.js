@@ -44,11 +44,11 @@ function functionOf(label)
 	if (!code)
 		return undefined;
 	// static functions of several files may have one name
-	return code.functions.find(f => f.name === l.name &&
+	return code.functions.find(f => f.name === l.full &&
 				   f.image === l.file &&
 				   (!l.off || f.off === l.off)) ||
 		code.functions.find(f => f.image === l.file &&
-				    f.insn.some(i => i.inlined === l.name));
+				    f.insn.some(i => i.inlined === l.full));
 }
 
 // Returns weight and samples of each instruction within the selection, and of
@@ -203,7 +203,7 @@ function showListing()
 		"not among the " + code.functions.length + " functions with " +
 		"most samples of their own, whose code is in the page" + place :
 		f.why ? f.why + place :
-		(f.name === l.name ? "" : "inlined into " + f.name + "; ") +
+		(f.name === l.full ? "" : "inlined into " + f.name + "; ") +
 		grouped(counts.samples.reduce((a, b) => a + b, 0)) +
 		" samples in the code of " + f.file +
 		(f.out ? "; " + grouped(f.out) + " of its instructions are " +

@@ -182,8 +182,10 @@ static void page_tables_put_hot(FILE *out, const struct report_rows *r,
 	page_tables_put_percent(out, row->total, whole);
 	fputs("<td class=\"n\">", out);
 	human_put_grouped(out, row->n_self);
-	fprintf(out, "</td><td>%s</td><td>", label_kind_name(l->kind));
+	fprintf(out, "</td><td>%s</td><td title=\"", label_kind_name(l->kind));
 	safe_text_xml(out, l->name, 0);
+	fputs("\">", out);
+	safe_text_xml(out, label_shown(l), 0);
 	fputs("</td><td>", out);
 	safe_text_xml(out, l->image, 0);
 	fputs("</td></tr>\n", out);

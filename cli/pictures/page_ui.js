@@ -167,6 +167,7 @@ function showGraphs()
 	callers.lay(a.callers.tree, a.callers, 0);
 	callees.lay(a.callees.tree, a.callees, 0);
 	$("func").textContent = l.name;
+	$("func").title = l.full;
 	$("func_says").textContent = percent(a.callees.weight[0], sel.weight[0]) +
 		" of what is shown with what it calls, " +
 		percent(a.callees.self[0], sel.weight[0]) + " in itself" +
@@ -238,7 +239,7 @@ const stateWord = {
 function factsOf(g, at)
 {
 	const l = g.label(at);
-	const lines = [l.name];
+	const lines = [l.full];
 
 	if (l.file)
 		lines.push(l.file + (l.off ? "+" + l.off : "") +
@@ -300,7 +301,8 @@ function findHits()
 {
 	const matches = pattern ? matcher() : null;
 
-	hits = matches && model.labels.map(l => matches(l.name));
+	hits = matches && model.labels.map(l =>
+		matches(l.name) || matches(l.full));
 	$("search").classList.toggle("wrong", Boolean(pattern) && !matches);
 }
 
@@ -442,7 +444,8 @@ function addHot(body, f, i)
 	add(share(f.total[i], sel.weight[0]), "n");
 	add(grouped(f.samples[i]), "n");
 	add(kindWord[l.kind[0]]);
-	name.title = "callers and callees";
+	name.title = (l.name === l.full ? "" : l.full + "\n") +
+		"callers and callees";
 	name.addEventListener("click", () => sandwich(i));
 	tr.insertCell().append(name);
 	add(l.file);
@@ -484,7 +487,8 @@ function showHot()
 	const wanted = $("hot_search").value.toLowerCase();
 	const ids = Array.from(f.total.keys()).filter(i => f.total[i] > 0 &&
 		model.labels[i].kind[0] !== "g" && (!wanted ||
-		model.labels[i].name.toLowerCase().includes(wanted)));
+		(model.labels[i].name + "\n" + model.labels[i].full)
+			.toLowerCase().includes(wanted)));
 	const text = order === "name" || order === "file";
 	const by = text ? i => -rankOf(order)[i] : i => f[order][i];
 

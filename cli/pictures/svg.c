@@ -349,8 +349,8 @@ static void svg_put_doubts(const struct page *p, const struct label *l,
 			fact->bogus, fact->places);
 }
 
-/* Writes the tooltip. Its first line is the name alone: the script searches it.
- * The first two lines together identify a function. */
+/* Writes the tooltip. Its first line is the full name alone: the script
+ * searches it. The first two lines together identify a function. */
 static void svg_put_tooltip(const struct page *p, uint32_t id,
 			    const struct flame_node *nd, const struct label *l)
 {
@@ -403,8 +403,18 @@ static void svg_put_name(const struct page *p, const struct label *l,
 	human_put_fixed(p->out, x + 3 * MILLI, MILLI, 2);
 	fprintf(p->out, "\" y=\"%u\"%s>", y + FRAME - (FRAME - FONT) / 2 - 2,
 		mark ? " class=\"halo\"" : "");
-	safe_text_xml(p->out, l->name, cells);
+	safe_text_xml(p->out, label_shown(l), cells);
 	fputs("</text>", p->out);
+}
+
+/* Writes the short name for the script, where the tooltip has another. */
+static void svg_put_short(const struct page *p, const struct label *l)
+{
+	if (!l->shown)
+		return;
+	fputs(" data-n=\"", p->out);
+	safe_text_xml(p->out, l->shown, 0);
+	fputc('"', p->out);
 }
 
 static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
@@ -419,9 +429,11 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	char css_class[SVG_CLASS];
 
 	svg_class(p, id, l, css_class);
-	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\">",
+	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\"",
 		css_class, (unsigned long long)start,
 		(unsigned long long)nd->weight);
+	svg_put_short(p, l);
+	fputc('>', p->out);
 	svg_put_tooltip(p, id, nd, l);
 	fputs("<rect x=\"", p->out);
 	human_put_fixed(p->out, x, MILLI, 2);

@@ -52,7 +52,8 @@ let here = -1;		// the hit that "n" went to
 let focused = -1;	// the frame that keys act on
 let pointed = -1;	// the frame under the mouse
 
-const nameOf = f => f.title.textContent.split("\n", 1)[0];
+const fullNameOf = f => f.title.textContent.split("\n", 1)[0];
+const nameOf = f => f.g.dataset.n || fullNameOf(f);
 // Frames with the same name and file belong to one function.
 const keyOf = f => f.title.textContent.split("\n", 2).join("\n");
 
@@ -293,7 +294,7 @@ function search()
 		return;
 	}
 	frames.forEach((f, i) => {
-		if (!f.size || !matches(nameOf(f)))
+		if (!f.size || !(matches(nameOf(f)) || matches(fullNameOf(f))))
 			return;
 		f.g.classList.add("hit");
 		hits.push(i);

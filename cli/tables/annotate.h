@@ -32,8 +32,9 @@ struct hot_spot {
 /* A function with samples, or all code of an image that has no symbols. Strings
  * belong to struct hot. */
 struct hot_func {
-	const char *name; /* NULL: no symbol */
-	const char *raw;  /* the name in the file; "": the same as name */
+	const char *name;  /* NULL: no symbol */
+	const char *shown; /* the name for people */
+	const char *raw;   /* the name in the file; "": the same as name */
 	uint32_t image;
 	uint64_t start, size; /* offsets in the image; size 0: unknown */
 	uint64_t weight, samples;
@@ -98,11 +99,13 @@ struct annot_insn {
 	uint32_t line;
 	const struct source_file *source; /* its text; NULL: not asked for */
 	const char *inlined; /* the function that is inlined here, or NULL */
+	const char *target_shown, *inlined_shown; /* these names for people */
 };
 
 struct annot {
-	const char *name, *image, *file; /* file: the file that the code was
-					  * read from */
+	const char *name, *shown; /* NULL: by its address only */
+	const char *image, *file; /* file: the file that the code was
+				   * read from */
 	const char *event, *unit, *syntax;
 	const char *trust;   /* the sentence; of struct hot */
 	uint64_t start, end; /* offsets in the image */

@@ -7,6 +7,7 @@
 
 #include "cli/tables/annotate.h"
 #include "cli/ingest/name.h"
+#include "cli/model/shown_names.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -367,6 +368,25 @@ static void annot_put_names(struct annot_loader *l)
 
 /* ---- all of it */
 
+/* Gives the functions that the code names a name for people. */
+static void annot_shorten(struct annot *a)
+{
+	struct shown_names *names = shown_names_new();
+
+	for (size_t i = 0; i < a->n; i++) {
+		shown_names_add(names, a->insn[i].target);
+		shown_names_add(names, a->insn[i].inlined);
+	}
+	shown_names_make(names, &a->text);
+	for (size_t i = 0; i < a->n; i++) {
+		struct annot_insn *in = &a->insn[i];
+
+		in->target_shown = shown_names_get(names, in->target);
+		in->inlined_shown = shown_names_get(names, in->inlined);
+	}
+	shown_names_free(names);
+}
+
 static void annot_describe(struct annot_loader *l)
 {
 	struct annot *a = l->a;
@@ -375,6 +395,7 @@ static void annot_describe(struct annot_loader *l)
 	a->image = h->path[l->c->image];
 	a->file = arena_strdup(&a->text, code_bytes_path(l->code));
 	a->name = l->c->func && l->c->func->name ? l->c->func->name : NULL;
+	a->shown = a->name ? l->c->func->shown : NULL;
 	a->event = h->event;
 	a->unit = h->unit;
 	a->trust = h->trust;
@@ -403,6 +424,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		annot_put_names(&l);
+	annot_shorten(a);
 	if (!rc && o->sources)
 		annot_find_sources(a, sy, &l.img, o->sources);
 	code_bytes_close(l.code);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/tables/annotate.h"
+#include "cli/model/name_find.h"
+#include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -194,6 +196,19 @@ static void hot_sort(struct hot *h)
 	free(place);
 }
 
+/* Gives all functions a name for people. */
+static void hot_shorten(struct hot *h)
+{
+	struct shown_names *names = shown_names_new();
+
+	for (size_t i = 0; i < h->n_func; i++)
+		shown_names_add(names, h->func[i].name);
+	shown_names_make(names, &h->text);
+	for (size_t i = 0; i < h->n_func; i++)
+		h->func[i].shown = shown_names_get(names, h->func[i].name);
+	shown_names_free(names);
+}
+
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
@@ -210,6 +225,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 			if (event < 0 || g->event == (uint32_t)event)
 				hot_add_group(h, g);
 		}
+		hot_shorten(h);
 		hot_sort(h);
 		rc = 0;
 	}
@@ -238,17 +254,6 @@ const char *hot_base(const struct hot *h, uint32_t image)
 }
 
 /* ---- choosing */
-
-/* Returns whether the user may mean f: "ns::f" also stands for "ns::f(int)". */
-static bool is_called(const struct hot_func *f, const char *what)
-{
-	size_t n = strlen(what);
-
-	if (!f->name)
-		return false;
-	return !strcmp(f->name, what) || !strcmp(f->raw, what) ||
-	       (!strncmp(f->name, what, n) && f->name[n] == '(');
-}
 
 static bool in_dso(const struct hot *h, uint32_t image, const char *dso)
 {
@@ -318,14 +323,42 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		       addr);
 }
 
-static int hot_no_such(const struct hot *h, const char *what, struct err *err)
+/* Finds the function that the user calls `what`. Returns 1, 0 if there is none,
+ * -1 and *err if there are several. */
+static int hot_find(const struct hot *h, const char *what, const char *dso,
+		    struct hot_choice *out, struct err *err)
 {
-	for (size_t i = 0; i < h->n_func; i++)
-		if (h->func[i].name && strstr(h->func[i].name, what))
-			return err_set(err, ERR_USAGE,
-				       "no sample was taken in '%s'; there is "
-				       "'%s'",
-				       what, h->func[i].name);
+	struct name_choice *c = mem_new(h->n_func + 1, sizeof(*c));
+	uint32_t *func = mem_new(h->n_func + 1, sizeof(*func));
+	size_t n = 0;
+	size_t at = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < h->n_func; i++) {
+		const struct hot_func *f = &h->func[i];
+
+		if (!f->name || !in_dso(h, f->image, dso))
+			continue;
+		func[n] = i;
+		c[n++] = (struct name_choice){ f->name, f->shown,
+					       f->raw[0] ? f->raw : NULL,
+					       f->weight };
+	}
+	rc = name_find(c, n, what, h->weight, &at, err);
+	if (rc > 0) {
+		const struct hot_func *f = &h->func[func[at]];
+
+		*out = (struct hot_choice){ f, f->image, f->peak_off, 0 };
+		for (size_t i = 0; i < n; i++)
+			out->others += i != at && !strcmp(c[i].full, f->name);
+	}
+	free(func);
+	free(c);
+	return rc;
+}
+
+static int hot_no_such(const char *what, struct err *err)
+{
 	return err_set(err, ERR_USAGE,
 		       "no sample was taken in '%s'; without a name the "
 		       "hottest functions are listed",
@@ -337,20 +370,10 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 {
 	const char *plus = strrchr(what, '+');
 	uint64_t off;
-	size_t n = 0;
+	int found = hot_find(h, what, dso, out, err);
 
-	for (size_t i = 0; i < h->n_func; i++) {
-		const struct hot_func *f = &h->func[i];
-
-		if (!is_called(f, what) || !in_dso(h, f->image, dso))
-			continue;
-		if (!n++)
-			*out = (struct hot_choice){ f, f->image, f->peak_off,
-						    0 };
-	}
-	out->others = n ? n - 1 : 0;
-	if (n)
-		return 0;
+	if (found)
+		return found > 0 ? 0 : -1;
 	if (parse_hex(what, &off))
 		return choose_address(h, dso, off, out, err);
 	if (plus && plus != what && parse_hex(plus + 1, &off)) {
@@ -361,5 +384,5 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		free(name);
 		return rc;
 	}
-	return hot_no_such(h, what, err);
+	return hot_no_such(what, err);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/tables/annotate.h"
 #include "cli/model/source_text.h"
+#include "cli/model/shown_names.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
@@ -62,7 +63,7 @@ static void annot_text_put_head(FILE *out, const struct annot *a)
 	fprintf(out, "%s\n", a->trust);
 	fputs(term_on(out, STYLE_BOLD), out);
 	if (a->name)
-		safe_text_put(out, a->name, 0, 0);
+		safe_text_put(out, a->shown, 0, 0);
 	else
 		fprintf(out, "0x%" PRIx64, a->start);
 	fputs(term_off(out), out);
@@ -123,7 +124,7 @@ static void annot_text_put_place(FILE *out, const struct annot_insn *in)
 	fprintf(out, ":%u", in->line);
 	if (in->inlined) {
 		fputs("  (", out);
-		safe_text_put(out, in->inlined, 0, 0);
+		safe_text_put(out, in->inlined_shown, 0, 0);
 		fputs(", inlined)", out);
 	}
 	fputs(term_off(out), out);
@@ -152,7 +153,7 @@ static void put_target(FILE *out, const struct annot_insn *in)
 	if (!in->target)
 		return;
 	fputs("  <", out);
-	safe_text_put(out, in->target, 0, 0);
+	safe_text_put(out, in->target_shown, 0, 0);
 	if (in->beyond)
 		fprintf(out, "+0x%" PRIx64, in->beyond);
 	putc('>', out);
@@ -232,8 +233,10 @@ static void annot_put_function(struct grid *g, const struct hot *h,
 	grid_number(g, f->weight);
 	grid_percent(g, f->peak, f->weight);
 	grid_text(g, at);
+	grid_text(g, f->name ? f->shown : "[no name]");
 	grid_text(g, f->name ? f->name : "[no name]");
 	grid_text(g, h->path[f->image] ? h->path[f->image] : "");
+	grid_text(g, f->name ? f->shown : "[no name]");
 }
 
 void annot_list(const struct hot *h, const char *path, size_t max, bool json)
@@ -244,10 +247,14 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		{ NULL, "weight" },
 		{ "Peak %", "peak_percent" },
 		{ "Hottest at", "peak" },
-		{ "Symbol", "symbol" },
+		{ "Symbol", NULL },
+		{ NULL, "symbol" },
 		{ NULL, "image" },
+		{ NULL, "short" },
 	};
 	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+
+	grid_names(g, "Symbol", !full_names_asked());
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
 		annot_put_function(g, h, &h->func[i]);
@@ -321,6 +328,7 @@ void annot_json(const struct annot *a)
 
 	json_answer(&j, stdout, JSON_COMPACT);
 	json_text(&j, "function", a->name);
+	json_text(&j, "short", a->shown);
 	json_text(&j, "image", a->image);
 	json_text(&j, "code", a->file);
 	json_text(&j, "event", a->event);

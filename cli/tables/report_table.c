@@ -6,6 +6,7 @@
 
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
+#include "cli/model/name_find.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/shown_names.h"
@@ -32,9 +33,8 @@ static size_t report_symbol_columns(struct grid_column *col)
 {
 	col[0] = (struct grid_column){ SYMBOL_TITLE, NULL };
 	col[1] = (struct grid_column){ NULL, "symbol" };
-	col[2] = (struct grid_column){ NULL, "short" };
-	col[3] = (struct grid_column){ NULL, "kind" };
-	return 4;
+	col[2] = (struct grid_column){ NULL, "kind" };
+	return 3;
 }
 
 static void report_symbol_cells(struct grid *g, const struct label *l)
@@ -49,7 +49,6 @@ static void report_symbol_cells(struct grid *g, const struct label *l)
 	grid_text(g, text);
 	free(text);
 	grid_text(g, l->name);
-	grid_text(g, label_shown(l));
 	grid_text(g, label_kind_name(l->kind));
 }
 
@@ -105,6 +104,8 @@ static size_t report_fill_columns(const struct report *rp,
 		n += report_symbol_columns(col + n);
 	if (keys & KEY_DSO)
 		col[n++] = (struct grid_column){ "Image", "image" };
+	if (keys & KEY_SYM)
+		col[n++] = (struct grid_column){ NULL, "short" };
 	return n;
 }
 
@@ -141,6 +142,8 @@ static void report_fill_row(const struct report *rp, struct grid *g,
 		report_symbol_cells(g, l);
 	if (rp->o->keys & KEY_DSO)
 		grid_text(g, report_image_of(rp, l));
+	if (rp->o->keys & KEY_SYM)
+		grid_text(g, label_shown(l));
 }
 
 /* Prints how many rows --limit left out, and their share. */
@@ -200,30 +203,16 @@ static char *report_print_rows(const struct report *rp)
 	return first;
 }
 
-/* Sets *err, with a name that contains `func` as a hint, or else with the
- * heaviest names. Returns -1. */
-static int report_no_such_function(const struct report *rp, const char *func,
-				   struct err *err)
+/* Sets *err, with the heaviest names as a hint. Returns -1. */
+static int report_no_such_function(const struct report_rows *r,
+				   const char *func, struct err *err)
 {
-	const struct labels *labels = stacks_labels(rp->stacks);
-	struct report_rows *r;
 	char have[HINT] = "";
 	size_t used = 0;
 
-	for (uint32_t i = 0; i < labels_count(labels); i++) {
-		const char *name = labels_get(labels, i)->name;
-
-		if (strstr(name, func))
-			return err_set(err, ERR_USAGE,
-				       "no frame is called "
-				       "'%s'; there is '%s'",
-				       func, name);
-	}
-	r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
-	report_rows_sort(r, false);
 	for (size_t i = 0; i < report_rows_count(r) && i < HINTS; i++) {
-		const char *name =
-			report_label(r, report_rows_get(r, i)->label)->name;
+		const char *name = label_shown(
+			report_label(r, report_rows_get(r, i)->label));
 		char clean[HINT / HINTS - 4];
 
 		safe_text_clean_buf(clean, sizeof(clean), name, strlen(name),
@@ -231,19 +220,45 @@ static int report_no_such_function(const struct report *rp, const char *func,
 		used += (size_t)snprintf(have + used, sizeof(have) - used,
 					 "%s'%s'", used ? ", " : "", clean);
 	}
-	report_rows_free(r);
 	return err_set(err, ERR_USAGE, "no frame is called '%s'; there is %s",
 		       func, have);
 }
 
-static void report_print_subject(const struct report *rp, const char *func,
-				 bool callers, uint64_t weight)
+/* Returns the label of the function that the user calls `func`; NULL and *err
+ * if that is not one function. */
+static const struct label *report_find(const struct report *rp,
+				       const struct report_rows *r,
+				       const char *func, struct err *err)
+{
+	size_t n = report_rows_count(r);
+	struct name_choice *c = mem_new(n, sizeof(*c));
+	size_t at = 0;
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct report_row *row = report_rows_get(r, i);
+		const struct label *l = report_label(r, row->label);
+
+		c[i] = (struct name_choice){ .full = l->name,
+					     .shown = label_shown(l),
+					     .weight = row->total };
+	}
+	rc = name_find(c, n, func, rp->weight, &at, err);
+	free(c);
+	if (!rc)
+		report_no_such_function(r, func, err);
+	return rc > 0 ? report_label(r, report_rows_get(r, at)->label) : NULL;
+}
+
+static void report_print_subject(const struct report *rp,
+				 const struct label *func, bool callers,
+				 uint64_t weight)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 
 	fprintf(out, "%s ", callers ? "callers of" : "called by");
-	safe_text_put(out, func, 0, 0);
+	safe_text_put(out, label_shown(func), 0, 0);
 	fputs(", which is in ", out);
 	report_put_percent(out, weight, rp->weight);
 	fputs(" of all:\n", out);
@@ -251,8 +266,10 @@ static void report_print_subject(const struct report *rp, const char *func,
 	putchar('\n');
 }
 
-static int report_print_around(const struct report *rp, const char *func,
-			       bool callers, bool head, struct err *err)
+/* Prints the callers or callees of a function. */
+static int report_print_neighbours(const struct report *rp,
+				   const struct label *func, bool callers,
+				   bool head, struct err *err)
 {
 	struct grid_column col[COLUMNS] = {
 		{ "Share %", "share_percent" },
@@ -263,16 +280,13 @@ static int report_print_around(const struct report *rp, const char *func,
 	size_t n_col = 4 + report_symbol_columns(col + 4);
 
 	col[n_col++] = (struct grid_column){ "Image", "image" };
+	col[n_col++] = (struct grid_column){ NULL, "short" };
 	struct report_rows *r =
-		report_around_new(rp->stacks, rp->event, func, callers);
+		report_around_new(rp->stacks, rp->event, func->name, callers);
 	struct grid *g;
 	size_t n = report_rows_count(r);
 	uint64_t rest = 0;
 
-	if (!n) {
-		report_rows_free(r);
-		return report_no_such_function(rp, func, err);
-	}
 	g = grid_new(col, n_col);
 	grid_names(g, SYMBOL_TITLE, !full_names_asked());
 	report_rows_sort(r, true);
@@ -290,6 +304,7 @@ static int report_print_around(const struct report *rp, const char *func,
 		grid_number(g, row->total);
 		report_symbol_cells(g, l);
 		grid_text(g, report_short_image(rp, l->image));
+		grid_text(g, label_shown(l));
 	}
 	if (head && report_print_head(rp, err)) {
 		grid_free(g);
@@ -304,6 +319,21 @@ static int report_print_around(const struct report *rp, const char *func,
 	grid_free(g);
 	report_rows_free(r);
 	return 0;
+}
+
+static int report_print_around(const struct report *rp, const char *func,
+			       bool callers, bool head, struct err *err)
+{
+	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
+	const struct label *l;
+	int rc = -1;
+
+	report_rows_sort(r, false);
+	l = report_find(rp, r, func, err);
+	if (l)
+		rc = report_print_neighbours(rp, l, callers, head, err);
+	report_rows_free(r);
+	return rc;
 }
 
 static int report_print(struct report *rp, struct err *err)

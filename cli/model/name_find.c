@@ -1,0 +1,144 @@
+/* name_find.c - finds the function that a user means by a part of its name. */
+#include "cli/model/name_find.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/short_name.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define LISTED 5      /* functions that a message names */
+#define LISTED_CUT 60 /* bytes of their names */
+
+/* How well a name is what the user wrote, from bad to good. */
+enum name_fit {
+	NAME_OTHER,
+	NAME_PART_OF_FULL,
+	NAME_PART,
+	NAME_END, /* "push" is the end of "A::push" and "main.(*A).push" */
+	NAME_SHORT,
+	NAME_FULL
+};
+
+/* Returns whether text is all that follows a "::" or "." in the name. */
+static bool name_ends(const char *name, const char *text)
+{
+	size_t n = strlen(name);
+	size_t len = strlen(text);
+
+	if (n <= len || strcmp(name + n - len, text))
+		return false;
+	return name[n - len - 1] == '.' ||
+	       (n > len + 1 && !memcmp(name + n - len - 2, "::", 2));
+}
+
+static enum name_fit name_fit(const struct name_choice *c, const char *text,
+			      char *buf)
+{
+	if (!strcmp(c->full, text) || (c->raw && !strcmp(c->raw, text)))
+		return NAME_FULL;
+	short_name(c->full, 0, buf);
+	if (!strcmp(c->shown, text) || !strcmp(buf, text))
+		return NAME_SHORT;
+	if (name_ends(c->shown, text) || name_ends(buf, text))
+		return NAME_END;
+	if (strstr(c->shown, text) || strstr(buf, text))
+		return NAME_PART;
+	return strstr(c->full, text) ? NAME_PART_OF_FULL : NAME_OTHER;
+}
+
+/* Returns the heaviest of the choices that fit so well, n if there is none. */
+static size_t name_heaviest(const struct name_choice *c, size_t n,
+			    const unsigned char *fit, enum name_fit want)
+{
+	size_t best = n;
+
+	for (size_t i = 0; i < n; i++)
+		if (fit[i] == want &&
+		    (best == n || c[i].weight > c[best].weight))
+			best = i;
+	return best;
+}
+
+/* Drops what has the same full name as choice i, and i. Returns how many of
+ * those that fit so well are left. */
+static size_t name_drop(const struct name_choice *c, size_t n,
+			unsigned char *fit, enum name_fit want, size_t i)
+{
+	size_t left = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (fit[k] != want)
+			continue;
+		if (!strcmp(c[k].full, c[i].full))
+			fit[k] = NAME_OTHER;
+		else
+			left++;
+	}
+	return left;
+}
+
+/* Sets *err, which names the heaviest of several. Returns -1. */
+static int name_which(const struct name_choice *c, size_t n, const char *text,
+		      uint64_t whole, unsigned char *fit, enum name_fit want,
+		      struct err *err)
+{
+	char list[LISTED * (LISTED_CUT + 24)] = "";
+	size_t used = 0;
+	size_t left = 1;
+
+	for (size_t i = 0; i < LISTED && left; i++) {
+		size_t at = name_heaviest(c, n, fit, want);
+		char name[LISTED_CUT];
+		char share[16];
+
+		safe_text_clean_buf(name, sizeof(name), c[at].shown,
+				    strlen(c[at].shown), NULL);
+		human_percent(share, sizeof(share), (double)c[at].weight,
+			      (double)whole);
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s'%s' %s", used ? ", " : "", name,
+					 share);
+		left = name_drop(c, n, fit, want, at);
+	}
+	return err_set(err, ERR_USAGE, "'%.80s' may be several functions: %s%s",
+		       text, list, left ? ", ..." : "");
+}
+
+int name_find(const struct name_choice *c, size_t n, const char *text,
+	      uint64_t whole, size_t *at, struct err *err)
+{
+	unsigned char *fit = mem_new(n + 1, 1);
+	unsigned char *left = mem_new(n + 1, 1);
+	enum name_fit best = NAME_OTHER;
+	size_t longest = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strlen(c[i].full) > longest)
+			longest = strlen(c[i].full);
+
+	char *buf = mem_new(longest + 1, 1);
+
+	for (size_t i = 0; *text && i < n; i++) {
+		fit[i] = (unsigned char)name_fit(&c[i], text, buf);
+		if (fit[i] > best)
+			best = fit[i];
+	}
+	if (best != NAME_OTHER) {
+		*at = name_heaviest(c, n, fit, best);
+		memcpy(left, fit, n);
+		rc = name_drop(c, n, left, best, *at)
+			     ? name_which(c, n, text, whole, fit, best, err)
+			     : 1;
+	}
+	free(buf);
+	free(left);
+	free(fit);
+	return rc;
+}

@@ -1,0 +1,77 @@
+/* name_find.c - a part of a name is enough where it is one function's. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/name_find.h"
+#include "stitch/base/err.h"
+#include "tests/unit/run.h"
+
+static const struct name_choice choices[] = {
+	{ "A::push(int)", "A::push", "_ZN1A4pushEi", 30 },
+	{ "B::push(int)", "B::push", NULL, 20 },
+	{ "over(int)", "over(int)", NULL, 5 },
+	{ "over(char)", "over(char)", NULL, 4 },
+	{ "push_all(A)", "push_all", NULL, 3 },
+	{ "main", "main", NULL, 2 },
+	{ "main", "main", NULL, 9 }, /* of another file */
+	{ "main.(*Tree).Insert", "main.(*Tree).Insert", NULL, 1 },
+};
+
+static const struct {
+	const char *what, *text;
+	int at; /* in choices; -1: none; -2: several */
+	const char *says;
+} find_cases[] = {
+	{ "the_full_name_wins", "A::push(int)", 0, NULL },
+	{ "so_does_the_mangled_one", "_ZN1A4pushEi", 0, NULL },
+	{ "the_short_name_wins", "A::push", 0, NULL },
+	{ "an_end_wins_over_a_part", "Insert", 7, NULL },
+	{ "a_part_is_enough", "_all", 4, NULL },
+	{ "a_part_of_the_full_name_too", "(A)", 4, NULL },
+	{ "the_heavier_of_one_name", "main", 6, NULL },
+	{ "several_are_listed_with_shares", "push", -2,
+	  "'push' may be several functions: 'A::push' 30.00 %, 'B::push' "
+	  "20.00 %" },
+	{ "overloads_are_several", "over", -2,
+	  "'over' may be several functions: 'over(int)' 5.00 %, 'over(char)' "
+	  "4.00 %" },
+	{ "no_name_has_it", "nowhere", -1, NULL },
+	{ "nothing_is_no_name", "", -1, NULL },
+};
+
+START_TEST(a_name_is_found_by_a_part)
+{
+	struct err err = { 0 };
+	size_t at = 0;
+	int rc = name_find(choices, sizeof(choices) / sizeof(*choices),
+			   find_cases[_i].text, 100, &at, &err);
+
+	ck_assert_int_eq(rc > 0 ? (int)at : rc - 1, find_cases[_i].at);
+	if (find_cases[_i].says)
+		ck_assert_str_eq(err.msg, find_cases[_i].says);
+}
+END_TEST
+
+START_TEST(a_long_list_ends)
+{
+	static const char *const name[] = { "a::f", "b::f", "c::f", "d::f",
+					    "e::f", "g::f", "h::f" };
+	struct name_choice c[7];
+	struct err err = { 0 };
+	size_t at;
+
+	for (size_t i = 0; i < 7; i++)
+		c[i] = (struct name_choice){ name[i], name[i], NULL, i };
+	ck_assert_int_eq(name_find(c, 7, "f", 100, &at, &err), -1);
+	ck_assert_str_eq(err.msg, "'f' may be several functions: 'h::f' "
+				  "6.00 %, 'g::f' 5.00 %, 'e::f' 4.00 %, "
+				  "'d::f' 3.00 %, 'c::f' 2.00 %, ...");
+}
+END_TEST
+
+static const struct run_table tables[] = {
+	RUN_TABLE(a_name_is_found_by_a_part, find_cases),
+};
+
+RUN_TABLES("name_find", tables, a_long_list_ends)
