@@ -35,15 +35,19 @@ static void demangle_put(const char *s, size_t n, void *arg)
 		longjmp(k->full, 1);
 }
 
-/* "_R...", or the older form: a C++ name whose last part is a hash. */
+/* "_R...", or the older form: a C++ name whose last part is a hash, and may be
+ * followed by ".llvm.123". Other parts have dots as well: "main..Shape". */
 static bool demangle_may_be_rust(const char *name)
 {
-	size_t len = strcspn(name, ".");
-
 	if (name[1] == 'R')
 		return true;
-	return len > 20 && !strncmp(name, "_ZN", 3) && name[len - 1] == 'E' &&
-	       !strncmp(name + len - 20, "17h", 3);
+	if (strncmp(name, "_ZN", 3) != 0)
+		return false;
+	for (const char *p = strstr(name, "17h"); p; p = strstr(p + 1, "17h"))
+		if (strspn(p + 3, "0123456789abcdef") == 16 && p[19] == 'E' &&
+		    (!p[20] || p[20] == '.'))
+			return true;
+	return false;
 }
 
 /* Demangles into *k. Returns false if the name is not mangled. */

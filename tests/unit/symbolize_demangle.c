@@ -26,6 +26,12 @@ START_TEST(names_become_plain)
 	demangle_is(
 		"_ZNSt6vectorIiSaIiEE9push_backERKi",
 		"std::vector<int, std::allocator<int> >::push_back(int const&)");
+	demangle_is("_ZN44_$LT$main..Square$u20$as$u20$main..Shape$GT$4area17"
+		    "hf625e0446e89ab6cE",
+		    "<main::Square as main::Shape>::area");
+	demangle_is("_ZN44_$LT$main..Square$u20$as$u20$main..Shape$GT$4area17"
+		    "hf625e0446e89ab6cE.llvm.123",
+		    "<main::Square as main::Shape>::area");
 	demangle_is("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 		    "core::fmt::Formatter::pad");
 	demangle_is("_RNvC6_123foo3bar", "123foo::bar");
