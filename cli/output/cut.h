@@ -8,10 +8,16 @@ struct arena;
 /* The least width to which a name or another text is cut. */
 #define CUT_LEAST 12
 
-/* Stores in cut[] the n names of a column of so many cells. A name that is
- * wider has "..." in its middle, so that both ends are visible; names that
- * would be equal then show what tells them apart as well, and are not cut if
- * that is not enough. cut[] is safe text, in memory of `text`. */
-void cut_names(const char *const *name, size_t n, size_t cells,
-	       const char **cut, struct arena *text);
+struct cut_name {
+	const char *full;
+	const char *mark; /* put behind it, and never cut; NULL: none */
+	const char *cut;  /* the result: safe text, without the mark */
+};
+
+/* Cuts the n names of a column of so many cells. A name that is wider has "..."
+ * in its middle, so that both ends are visible; names that would be equal then
+ * show what tells them apart as well, and are not cut if that is not enough.
+ * The results are in memory of `text`. */
+void cut_names(struct cut_name *name, size_t n, size_t cells,
+	       struct arena *text);
 #endif

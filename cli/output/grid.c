@@ -32,8 +32,9 @@ enum cell_kind {
 struct cell {
 	enum cell_kind kind;
 	const char *text;
-	uint64_t n; /* CELL_PERCENT: in millionths of a percent */
-	double v;   /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
+	const char *mark; /* behind the text in the text form; NULL: none */
+	uint64_t n;	  /* CELL_PERCENT: in millionths of a percent */
+	double v;	  /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
 };
 
 struct grid {
@@ -87,6 +88,13 @@ void grid_text(struct grid *g, const char *s)
 {
 	grid_add_cell(g, (struct cell){ .kind = CELL_TEXT,
 					.text = arena_strdup(&g->text, s) });
+}
+
+void grid_marked(struct grid *g, const char *s, const char *mark)
+{
+	grid_add_cell(g, (struct cell){ .kind = CELL_TEXT,
+					.text = arena_strdup(&g->text, s),
+					.mark = mark });
 }
 
 void grid_number(struct grid *g, uint64_t n)
@@ -162,8 +170,10 @@ static size_t grid_cell_width(const struct cell *c)
 {
 	char buf[32];
 
-	return c->kind == CELL_TEXT ? safe_text_cells(c->text)
-				    : strlen(grid_digits(c, true, buf));
+	return c->kind == CELL_TEXT
+		       ? safe_text_cells(c->text) +
+				 (c->mark ? safe_text_cells(c->mark) : 0)
+		       : strlen(grid_digits(c, true, buf));
 }
 
 static void grid_put_blanks(FILE *out, size_t n)
@@ -189,7 +199,7 @@ struct column {
 		   * line */
 	bool text;
 	bool hidden;
-	const char **name; /* if names are cut: by row; else NULL */
+	struct cut_name *name; /* if names are cut: by row; else NULL */
 };
 
 static size_t grid_line_width(const struct grid *g, const struct column *col,
@@ -212,8 +222,10 @@ static size_t grid_line_width(const struct grid *g, const struct column *col,
 static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 			  const struct column *col, size_t *owed)
 {
-	const char *text = col->name ? col->name[row] : c->text;
-	size_t used = col->name ? safe_text_cells(text) : grid_cell_width(c);
+	const char *text = col->name ? col->name[row].cut : c->text;
+	const char *mark = c->mark ? c->mark : "";
+	size_t used = col->name ? safe_text_cells(text) + safe_text_cells(mark)
+				: grid_cell_width(c);
 	size_t room = col->width > used ? col->width - used : 0;
 	char buf[32];
 
@@ -232,6 +244,7 @@ static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 		return;
 	}
 	safe_text_put(out, text, 0, 0);
+	fputs(mark, out);
 	*owed += room;
 }
 
@@ -308,13 +321,15 @@ static void grid_cut_column(const struct grid *g, struct column *col, size_t i,
 			    struct arena *text)
 {
 	size_t n = g->n / g->n_col;
-	const char **full = mem_new(n, sizeof(*full));
 
-	for (size_t row = 0; row < n; row++)
-		full[row] = g->cell[row * g->n_col + i].text;
 	col[i].name = mem_new(n, sizeof(*col[i].name));
-	cut_names(full, n, col[i].width, col[i].name, text);
-	free(full);
+	for (size_t row = 0; row < n; row++) {
+		const struct cell *c = &g->cell[row * g->n_col + i];
+
+		col[i].name[row].full = c->text;
+		col[i].name[row].mark = c->mark;
+	}
+	cut_names(col[i].name, n, col[i].width, text);
 }
 
 static void grid_write_table(const struct grid *g, FILE *out)

@@ -25,6 +25,9 @@ void grid_free(struct grid *g);
 void grid_names(struct grid *g, const char *title, bool in_files);
 /* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
+/* With a mark behind the text, a constant, in the text form only; NULL: none.
+ */
+void grid_marked(struct grid *g, const char *s, const char *mark);
 void grid_number(struct grid *g, uint64_t n);
 /* "12.34", rounded, in text; six decimals in CSV and JSON. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);

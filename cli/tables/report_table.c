@@ -39,15 +39,10 @@ static size_t report_symbol_columns(struct grid_column *col)
 
 static void report_symbol_cells(struct grid *g, const struct label *l)
 {
-	const char *mark = l->kind == LABEL_INLINED ? " (inlined)"
-			   : l->kind == LABEL_EXEC  ? " (after exec)"
-						    : "";
-	size_t size = strlen(label_shown(l)) + 16;
-	char *text = mem_new(size, 1);
-
-	snprintf(text, size, "%s%s", label_shown(l), mark);
-	grid_text(g, text);
-	free(text);
+	grid_marked(g, label_shown(l),
+		    l->kind == LABEL_INLINED ? " (inlined)"
+		    : l->kind == LABEL_EXEC  ? " (after exec)"
+					     : NULL);
 	grid_text(g, l->name);
 	grid_text(g, label_kind_name(l->kind));
 }

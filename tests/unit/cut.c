@@ -40,16 +40,27 @@ static const struct {
 
 START_TEST(cut_names_show_what_tells_them_apart)
 {
-	const char *const *name = cut_cases[_i].name;
-	const char *cut[NAMES_MAX];
+	struct cut_name name[NAMES_MAX] = { 0 };
 	struct arena text = { 0 };
 	size_t n = 0;
 
-	while (n < NAMES_MAX && name[n])
-		n++;
-	cut_names(name, n, CELLS, cut, &text);
+	for (; n < NAMES_MAX && cut_cases[_i].name[n]; n++)
+		name[n].full = cut_cases[_i].name[n];
+	cut_names(name, n, CELLS, &text);
 	for (size_t i = 0; i < n; i++)
-		ck_assert_str_eq(cut[i], cut_cases[_i].want[i]);
+		ck_assert_str_eq(name[i].cut, cut_cases[_i].want[i]);
+	arena_release(&text);
+}
+END_TEST
+
+START_TEST(a_mark_is_not_cut)
+{
+	struct cut_name c = { .full = "std::vector<int>::push_back",
+			      .mark = " (mark)" };
+	struct arena text = { 0 };
+
+	cut_names(&c, 1, CELLS, &text);
+	ck_assert_str_eq(c.cut, "std::..._back");
 	arena_release(&text);
 }
 END_TEST
@@ -65,12 +76,12 @@ START_TEST(no_name_is_wider_than_asked)
 
 	for (size_t cells = CUT_LEAST; cells < 40; cells++)
 		for (size_t i = 0; i < 3; i++) {
-			const char *cut;
+			struct cut_name c = { .full = name[i] };
 			struct arena text = { 0 };
 
-			cut_names(&name[i], 1, cells, &cut, &text);
-			ck_assert_uint_le(safe_text_cells(cut), cells);
-			ck_assert_uint_gt(strlen(cut), 0);
+			cut_names(&c, 1, cells, &text);
+			ck_assert_uint_le(safe_text_cells(c.cut), cells);
+			ck_assert_uint_gt(strlen(c.cut), 0);
 			arena_release(&text);
 		}
 }
@@ -83,23 +94,23 @@ START_TEST(names_that_differ_in_many_places_stay_different)
 		n = 1 << places
 	};
 	static const char between[] = "_something_between_places_";
-	const char *name[n], *cut[n];
+	static struct cut_name name[n];
 	struct arena text = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
 		char *s = arena_take(&text, places * sizeof(between) + 1);
 
-		name[i] = s;
+		name[i].full = s;
 		for (size_t k = 0; k < places; k++) {
 			*s++ = i >> k & 1 ? 'a' : 'b';
 			memcpy(s, between, sizeof(between));
 			s += strlen(between);
 		}
 	}
-	cut_names(name, n, CELLS, cut, &text);
+	cut_names(name, n, CELLS, &text);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
-			must(strcmp(cut[i], cut[k]) != 0);
+			must(strcmp(name[i].cut, name[k].cut) != 0);
 	arena_release(&text);
 }
 END_TEST
@@ -108,5 +119,5 @@ static const struct run_table tables[] = {
 	RUN_TABLE(cut_names_show_what_tells_them_apart, cut_cases),
 };
 
-RUN_TABLES("cut", tables, no_name_is_wider_than_asked,
+RUN_TABLES("cut", tables, a_mark_is_not_cut, no_name_is_wider_than_asked,
 	   names_that_differ_in_many_places_stay_different)
