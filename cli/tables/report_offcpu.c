@@ -12,6 +12,7 @@
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/output/safe_text.h"
+#include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
@@ -236,34 +237,37 @@ static bool is_scheduler(const char *name)
 	return false;
 }
 
-/* Returns the function that waited: the innermost one outside the scheduler. */
-static const char *report_offcpu_place(struct report_offcpu *rp,
-				       const struct offcpu_stack *s,
-				       struct label_list *l)
+/* Returns the function that waited, the innermost one outside the scheduler;
+ * NULL if there is none. */
+static const struct label *report_offcpu_place(struct report_offcpu *rp,
+					       const struct offcpu_stack *s,
+					       struct label_list *l)
 {
 	struct stacks_group g = offcpu_group(s);
 
 	l->n = 0;
 	stacks_get(rp->stacks, &g, l);
 	for (size_t i = l->n; i-- > 0;) {
-		const char *name = labels_get(rp->labels, l->label[i])->name;
+		const struct label *in = labels_get(rp->labels, l->label[i]);
 
-		if (!is_scheduler(name))
-			return name;
+		if (!is_scheduler(in->name))
+			return in;
 	}
-	return "";
+	return NULL;
 }
 
 static const struct grid_column wait_columns[] = {
-	{ "Off CPU", NULL },	 { NULL, "ns" },       { "From", NULL },
-	{ NULL, "from_ns" },	 { NULL, "to_ns" },    { "State", "state" },
-	{ "Tid", "tid" },	 { "Comm", "comm" },   { "In", "function" },
-	{ "Woken by", "waker" }, { NULL, "woken_ns" }, { NULL, "event_id" },
+	{ "Off CPU", NULL },  { NULL, "ns" },	    { "From", NULL },
+	{ NULL, "from_ns" },  { NULL, "to_ns" },    { "State", "state" },
+	{ "Tid", "tid" },     { "Comm", "comm" },   { "In", NULL },
+	{ NULL, "function" }, { NULL, "short" },    { "Woken by", "waker" },
+	{ NULL, "woken_ns" }, { NULL, "event_id" },
 };
 
 static void fill_wait(struct report_offcpu *rp, struct grid *g,
 		      const struct offcpu_wait *w, struct label_list *l)
 {
+	const struct label *in = report_offcpu_place(rp, &w->at, l);
 	char from[40];
 
 	add_time(g, report_offcpu_length(w));
@@ -275,7 +279,9 @@ static void fill_wait(struct report_offcpu *rp, struct grid *g,
 	grid_text(g, offcpu_state(w->state));
 	grid_signed(g, w->tid);
 	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-	grid_text(g, report_offcpu_place(rp, &w->at, l));
+	grid_text(g, in ? label_shown(in) : "");
+	grid_text(g, in ? in->name : "");
+	grid_text(g, in ? label_shown(in) : "");
 	grid_text(g,
 		  w->woken ? stacks_comm(rp->stacks, w->waker.comm)->name : "");
 	grid_signed(g, w->woken ? w->woken_ns : 0);
@@ -288,6 +294,7 @@ static void print_waits(struct report_offcpu *rp)
 				  sizeof(wait_columns) / sizeof(*wait_columns));
 	struct label_list l = { 0 };
 
+	grid_names(g, "In", !full_names_asked());
 	cut_waits(rp);
 	for (size_t i = 0; i < rp->n_wait; i++)
 		fill_wait(rp, g, &rp->wait[i], &l);
@@ -382,6 +389,8 @@ int report_offcpu(struct store *db, const char *path,
 
 	rp.keep = rp.people && o->limit > LONGEST ? LONGEST : o->limit;
 	rp.stacks = stacks_load(db, &so, err);
+	if (rp.stacks)
+		labels_shorten(rp.labels);
 	if (rp.stacks)
 		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,
 				 &rp.sums, err);
