@@ -373,10 +373,10 @@ static void short_self(struct shortening *sh, size_t open, size_t close)
 /* Writes what is in angle brackets. Returns the place behind it. */
 static size_t short_angle(struct shortening *sh, size_t open, size_t close)
 {
-	bool path = short_at(sh, open + 1, "impl ") || !sh->n ||
-		    short_find(sh, open + 1, close, " as ") < close ||
-		    (short_at(sh, close + 1, "::") &&
-		     strchr("(<[{, &*", sh->out[sh->n - 1]));
+	bool path = short_at(sh, close + 1, "::") &&
+		    (!sh->n || short_at(sh, open + 1, "impl ") ||
+		     strchr("(<[{, &*", sh->out[sh->n - 1]) ||
+		     short_find(sh, open + 1, close, " as ") < close);
 
 	/* "a::b::<T>" are arguments too, which are written "a::b<T>" */
 	if (!path && short_ends(sh, "::"))

@@ -109,7 +109,9 @@ MADE_OF = """
         "meta", "base", "form", "a", "style", "foreignObject", "svg", "title"];
     for (const e of document.querySelectorAll("*"))
         for (const a of e.attributes) {
-            pairs.add(e.localName + " " + a.name);
+            // only names of which a part is not shown have a short one
+            if (a.name !== "data-n")
+                pairs.add(e.localName + " " + a.name);
             if (/href$|src|action|data$/.test(a.name) &&
                 !/^(#|data:image\\/svg)/.test(a.value))
                 out.push(a.value);
