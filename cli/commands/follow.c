@@ -45,7 +45,7 @@ static int follow_run(int argc, char **argv, struct err *err)
 		return err_set(
 			err, ERR_USAGE,
 			"which stream? '-' is standard input, a name is "
-			"a FIFO, a folder is one of tracefs or of files: "
+			"a FIFO or trace_pipe, a folder is one of files: "
 			"'perf record -a -g -o - | backstitch follow -'");
 	if (argc > FOLLOW_INPUTS)
 		return err_set(err, ERR_USAGE, "at most %d inputs at once",

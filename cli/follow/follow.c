@@ -15,7 +15,6 @@
 #include "cli/follow/parts.h"
 #include "cli/follow/stream.h"
 #include "cli/follow/top.h"
-#include "cli/follow/tracefs.h"
 #include "cli/follow/watched.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
@@ -253,8 +252,7 @@ static int follow_open(struct follow *fw, struct err *err)
 		const char *input = fw->o->input[i];
 		struct stat st;
 
-		if (!stat(input, &st) && S_ISDIR(st.st_mode) &&
-		    !tracefs_is_buffer(input)) {
+		if (!stat(input, &st) && S_ISDIR(st.st_mode)) {
 			struct watched *w = watched_open(fw->claim, input, err);
 
 			if (!w)

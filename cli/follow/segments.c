@@ -94,13 +94,6 @@ void segments_part(const char *dir, uint32_t number, unsigned int index,
 		 dir, number, more);
 }
 
-void segments_new_part(const char *dir, uint32_t number, unsigned int index,
-		       char out[SEGMENT_PATH])
-{
-	snprintf(out, SEGMENT_PATH, "%.4000s/.segment-%06" PRIu32 ".new.%u",
-		 dir, number, index);
-}
-
 static void segments_bad(const char *dir, uint32_t number, unsigned int index,
 			 char out[SEGMENT_PATH])
 {
@@ -127,40 +120,13 @@ bool segments_waits(const struct claim *c, uint32_t number)
 	return found;
 }
 
-void segments_remove_part(int dir, const char *name)
-{
-	const struct dirent *e;
-
-	if (!unlinkat(dir, name, 0) || (errno != EISDIR && errno != EPERM))
-		return;
-	int fd = openat(dir, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	while (d && (e = readdir(d)) != NULL)
-		unlinkat(fd, e->d_name, 0);
-	if (d)
-		closedir(d);
-	else if (fd >= 0)
-		close(fd);
-	unlinkat(dir, name, AT_REMOVEDIR);
-}
-
 void segments_remove(const struct claim *c, uint32_t number)
 {
-	char path[SEGMENT_PATH], gone[SEGMENT_PATH];
-	int fd = claim_fd(c);
-	struct stat st;
+	char path[SEGMENT_PATH];
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part("", number, i, path);
-		if (fstatat(fd, path + 1, &st, AT_SYMLINK_NOFOLLOW))
-			continue;
-		/* what is left of a folder must not be taken for a part */
-		segments_new_part("", number, i, gone);
-		segments_remove_part(fd, renameat(fd, path + 1, fd, gone + 1)
-						 ? path + 1
-						 : gone + 1);
+		unlinkat(claim_fd(c), path + 1, 0);
 	}
 }
 
@@ -256,12 +222,8 @@ int segments_look(const struct claim *c, uint32_t *last,
 			       "longer than 4000 bytes");
 	if (!d)
 		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
-	while ((e = readdir(d)) != NULL) {
+	while ((e = readdir(d)) != NULL)
 		segments_note(e->d_name, last, left);
-		/* what a killed run began, or did not quite remove */
-		if (segments_number(e->d_name, ".segment-", ".new", true))
-			segments_remove_part(dirfd(d), e->d_name);
-	}
 	closedir(d);
 	segments_sort(left);
 	if (*last <= NUMBER_MAX)

@@ -2,8 +2,7 @@
  *
  * segment-000001.db is a finished database. .segment-000002.data is the part of
  * the stream that is being received, or waits to be read; if there are several
- * inputs, .segment-000002.data.1 is that of the second one, and so on. A part
- * that is a folder is called .segment-000002.new.0 until it has pages. Nobody
+ * inputs, .segment-000002.data.1 is that of the second one, and so on. Nobody
  * else looks at them, and what a killed run left behind is read by the next
  * one. segment-000003.bad is a part that could not be read. */
 #ifndef CLI_FOLLOW_SEGMENTS_H
@@ -51,8 +50,7 @@ struct segments_left {
 };
 
 /* Stores the highest number that is used, and the segments that were left,
- * which the caller frees; removes parts that a killed run began. Returns 0, or
- * -1 and *err. */
+ * which the caller frees. Returns 0, or -1 and *err. */
 int segments_look(const struct claim *c, uint32_t *last,
 		  struct segments_left *left, struct err *err);
 /* Write the name of a database, and of the part of an input. */
@@ -60,12 +58,6 @@ void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
 void segments_part(const char *dir, uint32_t number, unsigned int index,
 		   char out[SEGMENT_PATH]);
-/* Writes the name of a part that is a folder, until it has what a reader needs.
- */
-void segments_new_part(const char *dir, uint32_t number, unsigned int index,
-		       char out[SEGMENT_PATH]);
-/* Removes a part below an open folder: a file, a link, or a folder of files. */
-void segments_remove_part(int dir, const char *name);
 /* Returns whether there are parts of a segment. */
 bool segments_waits(const struct claim *c, uint32_t number);
 /* Removes the parts of a segment. */

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
-#include "cli/follow/rings.h"
-#include "cli/follow/tracefs.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
 #include "stitch/base/err.h"
@@ -31,7 +29,6 @@
 #define LATE_EVENTS 256
 
 struct stream {
-	struct rings *rings; /* of tracefs: they do all of it; NULL: bytes */
 	struct segment *g;
 	const char *input;
 	unsigned int index;
@@ -325,8 +322,6 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 
 int stream_receive(struct stream *s, bool stop, struct err *err)
 {
-	if (s->rings)
-		return rings_receive(s->rings, stop, err);
 	ssize_t n = stop ? 0 : read(s->fd, s->buf + s->n, s->cap - s->n);
 
 	if (n > 0) {
@@ -344,7 +339,7 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 
 int stream_idle(struct stream *s, struct err *err)
 {
-	if (s->rings || s->fd < 0 || s->g->now - s->heard < SILENT)
+	if (s->fd < 0 || s->g->now - s->heard < SILENT)
 		return 0;
 	if (!s->part)
 		return stream_take(s, true, err);
@@ -380,26 +375,19 @@ static int stream_open_input(const char *input, struct err *err)
 struct stream *stream_open(struct segment *g, const char *input,
 			   unsigned int index, struct err *err)
 {
-	struct rings *rings = NULL;
-	int fd = -1;
+	int fd = stream_open_input(input, err);
 
-	if (tracefs_is_buffer(input))
-		rings = rings_open(g, input, index, err);
-	else
-		fd = stream_open_input(input, err);
-	if (fd < 0 && !rings)
+	if (fd < 0)
 		return NULL;
 	struct stream *s = mem_new(1, sizeof(*s));
 
-	*s = (struct stream){ .rings = rings,
-			      .g = g,
+	*s = (struct stream){ .g = g,
 			      .input = input,
 			      .index = index,
 			      .fd = fd,
 			      .heard = g->now,
 			      .number = g->number };
-	if (!rings)
-		s->buf = mem_grow(NULL, &s->cap, BUFFER, 1);
+	s->buf = mem_grow(NULL, &s->cap, BUFFER, 1);
 	return s;
 }
 
@@ -407,7 +395,6 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
-	rings_close(s->rings);
 	if (s->part)
 		fclose(s->part);
 	if (s->tail)
@@ -422,21 +409,17 @@ void stream_free(struct stream *s)
 
 void stream_leave(struct stream *s)
 {
-	if (s->rings)
-		rings_leave(s->rings);
-	else if (s->fd > 0)
+	if (s->fd > 0)
 		close(s->fd);
 }
 
 int stream_fd(const struct stream *s)
 {
-	return s->rings ? rings_fd(s->rings) : s->fd;
+	return s->fd;
 }
 
 uint32_t stream_oldest(const struct stream *s)
 {
-	if (s->rings)
-		return rings_oldest(s->rings);
 	if (s->tail)
 		return s->tail_number;
 	if (s->part)
@@ -446,7 +429,7 @@ uint32_t stream_oldest(const struct stream *s)
 
 bool stream_damaged(const struct stream *s)
 {
-	return s->rings ? rings_damaged(s->rings) : s->damaged;
+	return s->damaged;
 }
 
 uint64_t stream_dropped(const struct stream *s)

@@ -20,7 +20,7 @@ struct stream;
 struct stream *stream_open(struct segment *g, const char *input,
 			   unsigned int index, struct err *err);
 void stream_free(struct stream *s); /* NULL is fine */
-/* Closes the input in a child process: it is not held open, nor locked. */
+/* Closes the input in a child process: it is not held open. */
 void stream_leave(struct stream *s);
 /* Returns the descriptor to wait for; -1: the stream has ended. */
 int stream_fd(const struct stream *s);

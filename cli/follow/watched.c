@@ -148,6 +148,16 @@ static int watched_write_state(const struct watched *w, const char *item,
 
 /* ---- opening and closing */
 
+/* Returns whether a folder is the one of tracefs or of an instance, in which no
+ * file is ever finished. */
+static bool watched_is_buffer(const char *root)
+{
+	char pipe[SEGMENT_PATH];
+
+	snprintf(pipe, sizeof(pipe), "%s/trace_pipe", root);
+	return !access(pipe, F_OK);
+}
+
 struct watched *watched_open(const struct claim *c, const char *input,
 			     struct err *err)
 {
@@ -156,6 +166,14 @@ struct watched *watched_open(const struct claim *c, const char *input,
 	if (!root || strlen(root) > SEGMENT_PATH / 2) {
 		err_set(err, ERR_IO, "%s: %s", input,
 			strerror(root ? ENAMETOOLONG : errno));
+		free(root);
+		return NULL;
+	}
+	if (watched_is_buffer(root)) {
+		err_set(err, ERR_USAGE,
+			"%s: a buffer of ftrace, and no folder of finished "
+			"files; follow %s/trace_pipe",
+			input, input);
 		free(root);
 		return NULL;
 	}

@@ -360,13 +360,6 @@ static void ft_dir_take_clock(struct ft *ft, const struct bytes *b)
 	ft_option_read(ft, FT_TRACECLOCK, &text, NULL);
 }
 
-static void ft_dir_take_uname(struct ft *ft, const struct bytes *b)
-{
-	struct bytes text = *b;
-
-	ft_option_read(ft, FT_UNAME, &text, NULL);
-}
-
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
 	static const struct {
@@ -376,7 +369,6 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		{ "header_page", "events/header_page", ft_header_page_read },
 		{ "printk_formats", NULL, ft_print_read_formats },
 		{ "trace_clock", NULL, ft_dir_take_clock },
-		{ "uname", NULL, ft_dir_take_uname },
 		{ "saved_cmdlines", NULL, ft_names_read },
 		{ "saved_tgids", NULL, ft_dir_take_tgids },
 	};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # follow.sh - a stream as a folder of databases, which together are the stream.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/follow.sh; prints "ok NAME" or "not ok NAME" lines.
-# Without sanitizers: follow_maker.sh, follow_rings.sh and top.sh run follow under them, and the fuzzer "cut" its reader.
+# Without sanitizers: follow_maker.sh and top.sh run follow under them, and the fuzzer "cut" its reader.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
@@ -54,6 +54,11 @@ watch() {	# watch DIR FOLDER...: until DIR has what is in the folders now; they 
 is_whole() {	# is_whole DIR
 	"$B" merge -q -f -o all.db "$1" >out 2>err &&
 		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
+}
+all_of() {	# all_of DIR QUERY: of each database
+	for db in "$1"/*.db; do
+		sqlite3 "$db" "$2"
+	done
 }
 count() {	# count DIR: databases in it
 	find "$1" -name 'segment-*.db' | wc -l
@@ -360,6 +365,65 @@ follow seg --separate --segment 2K - t.txt <whole.pipe && [ "$(count seg)" -gt 5
 	[ -z "$(find seg -name '.segment*')" ]
 bad=$?
 say streams_at_once_are_cut_together
+
+# ---- processes, which a text tells once
+
+cat >text <<'END'
+# tracer: nop
+#
+            bash-100     [000] .....   100.000115: task_newtask: pid=103 comm=bash clone_flags=1200000 oom_score_adj=0
+            bash-100     [000] .....   100.000120: task_newtask: pid=101 comm=bash clone_flags=1200000 oom_score_adj=0
+            true-101     [001] .....   100.000200: sched_process_exec: filename=/bin/true pid=101 old_pid=101
+            true-101     [001] .....   100.000300: sys_enter: NR 1 (1, 2, 3, 4, 5, 6)
+            bash-103     [001] .....   100.000450: sys_enter: NR 2 (1, 2, 3, 4, 5, 6)
+            true-101     [001] .....   101.000300: sys_enter: NR 1 (1, 2, 3, 4, 5, 6)
+            bash-103     [001] .....   101.000450: sys_enter: NR 2 (1, 2, 3, 4, 5, 6)
+END
+known() {	# known: the threads of a system call, with each process that they have anywhere
+	all_of seg "SELECT tid, pid FROM samples WHERE event LIKE '%sys_enter'" | sort -u | tr '\n' ' '
+}
+follow seg --segment 64M - <text
+bad=$?
+[ "$(known)" = "101|101 103|103 " ] || bad=1
+follow seg --segment 0.5K - <text || bad=1
+[ "$(count seg)" = 2 ] && [ "$(known)" = "101|-1 101|101 103|-1 103|103 " ] || bad=1
+say a_text_tells_processes_only_where_a_thread_was_forked
+sed -i 's/^\( *[a-z]*-\(10[0-9]\)\)    /\1 (\2)/' text
+follow seg --segment 0.5K - <text
+bad=$?
+[ "$(count seg)" = 2 ] && [ "$(known)" = "101|101 103|103 " ] || bad=1
+say a_text_with_the_process_in_each_line_tells_all
+
+# ---- files of trace-cmd
+
+zstd -qdc "$root/tests/captures/ftrace-v6.dat.zst" >v6.dat
+mkdir heard
+cp v6.dat heard/trace.host:1234.dat
+cp v6.dat heard/trace.host:99.dat
+cp v6.dat heard/trace.dat
+touch -d '1 minute ago' heard/trace.host:1234.dat heard/trace.host:99.dat heard/trace.dat
+: >heard/trace.host:99.cpu0
+rm -rf seg
+"$B" follow -o seg heard >out 2>err &
+for _ in $(seq 300); do
+	[ ! -s seg/segment-000001.db ] || break
+	sleep 0.2
+done
+cp seg/.followed out
+grep -q '/trace.host:1234.dat' out && [ "$(wc -l <out)" = 1 ]
+bad=$?
+say a_file_that_a_recorder_still_sends_is_no_segment
+rm heard/trace.host:99.cpu0
+mv heard/trace.dat heard/trace.2026112110203045
+kill -TERM $! && wait $!
+bad=$?
+[ "$(count seg)" = 3 ] && [ "$(all_of seg 'SELECT count(*) FROM samples' | sort -u | wc -l)" = 1 ] || bad=1
+say each_file_that_is_finished_is_a_segment
+mkdir -p tracing/per_cpu/cpu0 && : >tracing/trace_pipe
+"$B" follow -o new tracing >out 2>err
+[ $? = 2 ] && grep -q 'tracing/trace_pipe' err && [ ! -e new ]
+bad=$?
+say a_buffer_of_ftrace_is_followed_by_its_trace_pipe_only
 
 # ---- commands
 

@@ -19,23 +19,18 @@ import random
 import re
 import signal
 import sqlite3
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 import common
-import joincheck
 import restream
 
 sys.path.insert(0, os.path.join(common.ROOT, "tests/cli"))
 import merge  # noqa: E402
 
 CUTS = (1, 2, 7, 50)
-# Pages of ftrace; bits of the length of their data.
-PAGE, PAGE_HEAD = 4096, 16
-PAGE_LOST, PAGE_LOST_STORED = 1 << 31, 1 << 30
 # The last column of these is a number, which adds up.
 SUMS = ("verdicts", "trust", "folded")
 # Known by content. A stack in memory without a file is stored once for each
@@ -140,77 +135,6 @@ def chunks(place):
     return run
 
 
-def lost_in_pages(path):
-    """How many events the pages of a ring say were lost before them."""
-    with open(path, "rb") as f:
-        data = f.read()
-    n = 0
-    for at in range(0, len(data), PAGE):
-        size, = struct.unpack_from("<Q", data, at + 8)
-        if size & PAGE_LOST and size & PAGE_LOST_STORED:
-            n += struct.unpack_from(
-                "<Q", data, at + PAGE_HEAD + (size & 0xfffff))[0]
-    return n
-
-
-def rings(case, dat):
-    """The pages of a trace.dat, through rings of which some are read late."""
-    tool = [sys.executable, os.path.join(common.ROOT, "tests/cli/rings.py")]
-    subprocess.run([*tool, "make", dat, case.folder], check=True)
-    for ring in os.listdir(case.path("whole/per_cpu")):
-        ring = case.path("whole/per_cpu/" + ring)
-        n = lost_in_pages(ring + "/trace_pipe_raw")
-        with open(ring + "/stats", "w") as f:
-            f.write("overrun: %d\ncommit overrun: 0\ndropped events: 0\n" % n)
-    backstitch("ingest", *case.options(), "-o", case.path("whole.db"),
-               case.path("whole"))
-    size = sum(os.path.getsize(os.path.join(folder, name))
-               for folder, _, names in os.walk(case.path("whole/per_cpu"))
-               for name in names)
-    p = subprocess.Popen([common.BACKSTITCH, "follow", *case.options(),
-                          "--segment", "%dK" % max(1, size // case.n // 1024)
-                          if case.n > 1 else "1G",
-                          "-o", case.path("seg"), case.path("live")],
-                         stderr=subprocess.PIPE)
-    subprocess.run([*tool, "feed", case.folder, "4096",
-                    str(case.rnd.randrange(1 << 30))], check=True)
-    p.send_signal(signal.SIGTERM)
-    said = p.communicate()[1]
-    if p.returncode not in (0, 3):
-        raise RuntimeError(said.decode(errors="replace"))
-
-
-def raw(name):
-    def run(case):
-        with open(case.path("trace.dat"), "wb") as f:
-            f.write(joincheck.Capture.load(os.path.join(
-                common.ROOT, "tests/captures", name)))
-        rings(case, case.path("trace.dat"))
-    return run
-
-
-def raw_made(case):
-    """Events with stacks of several threads, which the next page may have."""
-    lines, t = [], 1000
-    for i in range(3000):
-        t += case.rnd.randint(1, 9)
-        at = "pid=%d cpu=%d time=%d" % (case.rnd.randint(10, 20),
-                                        case.rnd.randrange(4), t)
-        kernel = ",".join(hex(0xffffffff81000100 + 16 * case.rnd.randrange(9))
-                          for _ in range(case.rnd.randint(1, 9)))
-        if case.rnd.random() < 0.01:
-            lines.append("lost n=%d %s" % (case.rnd.randint(1, 9), at))
-        else:
-            lines.append("event %s k=%s" % (at, kernel))
-    with open(case.path("made.txt"), "w") as f:
-        f.write("\n".join(lines) + "\n")
-    subprocess.run([os.environ.get("MKFTRACE",
-                                   os.path.join(common.OUT, "mkftrace")),
-                    "-6", case.path("made.txt"), case.path("trace.dat")],
-                   check=True)
-    rings(case, case.path("trace.dat"))
-
-
 STREAMS = {
     "made": made(),
     "forks": made("forks"),
@@ -228,13 +152,11 @@ STREAMS = {
     "text-buffers": text("ftrace-buffers.report.txt.gz"),
     "text-marker": text("ftext-marker-kstack.txt"),
     "text-overrun": text("ftext-overrun-pipe.txt"),
-    "raw": raw("ftrace-v6.dat.zst"),
-    "raw-made": raw_made,
     "lttng": chunks(common.place("lttng-rotated")),
 }
 
 
-def rows(db, name, raw_pages):
+def rows(db, name):
     """The rows of one query of merge.CUT, with how many there are of each."""
     out = collections.Counter()
     for row in db.execute(merge.CUT[name]).fetchall():
@@ -244,9 +166,6 @@ def rows(db, name, raw_pages):
             out[row[:-1]] += row[-1]
         elif name in ONCE:
             out[row] = 1
-        elif raw_pages and name == "losses" and row[0] == "lost_total":
-            # what the kernel counted of a ring, in each segment
-            out[row[:-1]] += row[-1]
         else:
             out[row] += 1
     return out
@@ -382,8 +301,7 @@ def compare(stream, whole, merged):
     """Returns what differs, and how much each class has in each table."""
     bad, counts = [], collections.Counter()
     for table in merge.CUT:
-        want, have = (rows(db, table, stream.startswith("raw"))
-                      for db in (whole, merged))
+        want, have = (rows(db, table) for db in (whole, merged))
         missing, more = want - have, have - want
         for name in MAY.get(stream, ()):
             n = explain(table, missing, more, name)

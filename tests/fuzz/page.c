@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/ftrace/cut.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/page.h"
 
@@ -28,39 +27,6 @@ static void fuzz_page_walk(struct ft *ft, struct ft_stream *s,
 	}
 }
 
-static void fuzz_page_count(void *arg, uint16_t event, int32_t tid)
-{
-	uint32_t *n = arg;
-
-	*n += 1;
-	sum += event + (uint32_t)tid;
-}
-
-/* The same as pages of a live ring, each in memory of its own size. */
-static void fuzz_page_cut(const struct ft_stream *s)
-{
-	struct ftrace_cut_page got;
-	char text[64];
-	int n = snprintf(text, sizeof(text), " data;\toffset:16;\tsize:%u;\n",
-			 s->subbuf - 16);
-	struct ftrace_cut *c = ftrace_cut_new(text, (size_t)n, NULL);
-
-	if (!c || ftrace_cut_size(c) != s->subbuf)
-		abort();
-	ftrace_cut_stack(c, 4);
-	for (uint64_t at = 0; at + s->subbuf <= s->len; at += s->subbuf) {
-		unsigned char *page = mem_dup(s->data + at, s->subbuf);
-		uint32_t events = 0;
-
-		ftrace_cut_look(c, page, fuzz_page_count, &events, &got);
-		if (got.events != events || got.len > s->subbuf)
-			abort();
-		sum += ftrace_cut_is_late(c, page);
-		free(page);
-	}
-	ftrace_cut_free(c);
-}
-
 /* The first byte says what it is of. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -83,6 +49,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint64_t at = 0; at + s.subbuf <= s.len; at += s.subbuf)
 		if (!ft_page_open(&ft, &s, at, &pg, NULL))
 			fuzz_page_walk(&ft, &s, &pg);
-	fuzz_page_cut(&s);
 	return 0;
 }
