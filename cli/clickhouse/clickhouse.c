@@ -211,8 +211,8 @@ static void request_set_common(struct request *q)
 	curl.easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT,
 			 o->timeout < CONNECT_S ? o->timeout : CONNECT_S);
-	curl.easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl.easy_setopt(e, CURLOPT_LOW_SPEED_TIME, o->timeout);
+	/* all of it: a byte now and then would keep a request for ever */
+	curl.easy_setopt(e, CURLOPT_TIMEOUT, o->timeout);
 	if (o->ca_file)
 		curl.easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 }
@@ -494,8 +494,9 @@ static int clickhouse_take_one(void *arg, const struct rowbinary_value *row,
 {
 	struct one *one = arg;
 
-	(void)err;
-	one->rows++;
+	if (one->rows++)
+		return err_set(err, ERR_FORMAT,
+			       "more rows than one in a reply that has one");
 	memcpy(one->v, row, one->n * sizeof(*row));
 	return 0;
 }

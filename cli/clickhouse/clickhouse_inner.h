@@ -10,7 +10,7 @@ struct err;
 /* The values of the options. */
 struct clickhouse_options {
 	const char *password_file, *ca_file;
-	long timeout; /* seconds without a byte after which we give up */
+	long timeout; /* seconds that a request may take */
 };
 extern struct clickhouse_options clickhouse_options;
 

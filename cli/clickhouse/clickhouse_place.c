@@ -25,8 +25,8 @@ const struct opt clickhouse_opts[] = {
 	OPT_STRING(0, "ca-file", "FILE", &clickhouse_options.ca_file,
 		   "certificates to trust with clickhouses://, as PEM"),
 	OPT_NUMBER(0, "timeout", "SECONDS", &clickhouse_options.timeout,
-		   "give up on a server that is silent for so long; 300 if not "
-		   "given"),
+		   "give up on a server that takes longer for one request; "
+		   "300 if not given"),
 	{ .kind = OPT_END }
 };
 

@@ -117,27 +117,27 @@ static const char *perf_attr_clock_name(const struct perf_attr *a)
 	}
 }
 
-/* Sets what all events have in common, and facts about the whole capture. */
-static void perf_attr_summarise(struct perf *p)
+/* Adds the newest event to what all have in common, and to facts about the
+ * whole capture. */
+static void perf_attr_summarise(struct perf *p, const struct perf_attr *a)
 {
 	const struct perf_attr *first = &p->attr[0];
 	struct source_info *info = &p->src.info;
 
-	p->same_time = p->same_type = true;
-	for (size_t i = 0; i < p->n_attr; i++) {
-		const struct perf_attr *a = &p->attr[i];
-
-		if (a->s_time != first->s_time || a->t_time != first->t_time ||
-		    a->id_all != first->id_all)
-			p->same_time = false;
-		if (a->sample_type != first->sample_type)
-			p->same_type = false;
-		p->newer |= a->flags >= PA_UNKNOWN;
-		info->has_time |= (a->sample_type & PS_TIME) != 0;
-		info->dumps |= (a->sample_type & PS_STACK_USER) != 0;
-		info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
-		info->maps_code |= (a->flags & PA_MMAP) != 0;
-	}
+	if (p->n_attr == 1)
+		p->same_sample_time = p->same_time = p->same_type = true;
+	if (a->s_time != first->s_time)
+		p->same_sample_time = false;
+	if (a->s_time != first->s_time || a->t_time != first->t_time ||
+	    a->id_all != first->id_all)
+		p->same_time = false;
+	if (a->sample_type != first->sample_type)
+		p->same_type = false;
+	p->newer |= a->flags >= PA_UNKNOWN;
+	info->has_time |= (a->sample_type & PS_TIME) != 0;
+	info->dumps |= (a->sample_type & PS_STACK_USER) != 0;
+	info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
+	info->maps_code |= (a->flags & PA_MMAP) != 0;
 	/* a ring that overwrites its start keeps no mapping */
 	info->maps_code = info->maps_code && !info->overwrite;
 	info->clock = perf_attr_clock_name(first);
@@ -178,7 +178,7 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	perf_attr_lay_out(&a);
 	*mem_add(p->attr, p->n_attr, p->cap_attr) = a;
 	perf_attr_define_event(p, &a);
-	perf_attr_summarise(p);
+	perf_attr_summarise(p, &a);
 	return 0;
 }
 
@@ -268,9 +268,7 @@ struct perf_layout *perf_layout_of(struct perf *p)
 	l->known = true;
 	if (!p->n_attr || !p->src.info.has_time || p->src.info.overwrite)
 		return l;
-	l->samples = true;
-	for (size_t i = 1; i < p->n_attr; i++)
-		l->samples &= p->attr[i].s_time == first->s_time;
+	l->samples = p->same_sample_time;
 	l->others = p->same_time;
 	l->asks = !p->same_time && p->n_id && first->s_id;
 	l->s_time = first->s_time;

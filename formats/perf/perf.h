@@ -301,7 +301,8 @@ struct perf {
 	struct perf_attr *attr;
 	struct event_def *event;
 	size_t n_attr, cap_attr, cap_event;
-	bool newer;	/* an event has flags that we do not know */
+	bool newer;	       /* an event has flags that we do not know */
+	bool same_sample_time; /* the time has one offset in samples of all */
 	bool same_time; /* the time has one offset in records of all events */
 	bool same_type; /* all sample_types are equal */
 	struct perf_layout layout; /* forgotten with each new event or id */

@@ -1,0 +1,102 @@
+#!/bin/sh
+# endless.sh - what has no end, or grows faster than it should: replies of servers, descriptions of events.
+# usage: BACKSTITCH=PROGRAM tests/cli/endless.sh; prints "ok NAME", "not ok NAME" or "skip NAME" lines.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+NO_COLOR=1 XDG_CACHE_HOME=$dir/cache
+export NO_COLOR XDG_CACHE_HOME
+"$B" ingest -q --no-symbols -o a.db "$root/tests/captures/fp-1.data"
+
+cat >server.py <<'END'
+"""Runs commands against a server that sends a byte now and then, for ever."""
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+HEADS = {
+    "a_refusal": b"HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "a_reply": b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+               b"Transfer-Encoding: chunked\r\n\r\n",
+}
+
+
+def drip(conn, head):
+    try:
+        conn.recv(65536)
+        conn.sendall(head + b"a\r\n\x1f\x8b\x08\0\0\0\0\0\0\3\r\n")
+        while True:
+            conn.sendall(b"1\r\n\x02\r\n")
+            time.sleep(0.2)
+    except OSError:
+        pass
+
+
+def serve(sock, head):
+    while True:
+        conn, _ = sock.accept()
+        threading.Thread(target=drip, args=(conn, head), daemon=True).start()
+
+
+for name, head in HEADS.items():
+    sock = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, args=(sock, head), daemon=True).start()
+    url = "clickhouse://127.0.0.1:%d/f" % sock.getsockname()[1]
+    for command in (["push", "--timeout", "2", "--retry", "0", url, "a.db"],
+                    ["report", "--timeout", "2", url]):
+        begin = time.monotonic()
+        try:
+            r = subprocess.run([sys.argv[1]] + command, timeout=60,
+                               stderr=subprocess.PIPE, text=True)
+            good = r.returncode == 1 and "127.0.0.1" in r.stderr
+            said = r.stderr
+        except subprocess.TimeoutExpired:
+            good, said = False, "it did not end"
+        print("%s %s_without_end_holds_%s_for_its_timeout"
+              % ("ok" if good else "not ok", name, command[0]))
+        if not good:
+            print("#", said)
+END
+python3 server.py "$B"
+
+# events without end in the stream of a pipe: twice as many take twice as long
+cat >attrs.py <<'END'
+import struct
+import sys
+
+n = int(sys.argv[1])
+with open(sys.argv[2], "wb") as out:
+    out.write(struct.pack("<8sQ", b"PERFILE2", 16))
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 4000, 0x10007, 4, 1 << 18)
+    for i in range(n):
+        out.write(struct.pack("<IHH", 64, 0, 128) + attr + bytes(64) +
+                  struct.pack("<Q", 1000 + i))
+    for i in range(100):
+        out.write(struct.pack("<IHHQQIIQ", 9, 0, 40, 1000 + i, 0x1000, 1, 1,
+                              100 + i))
+END
+took() {	# took N: the processor time of an ingest, in ms
+	python3 attrs.py "$1" attrs.data
+	python3 - "$B" <<'END'
+import resource
+import subprocess
+import sys
+
+subprocess.run([sys.argv[1], "ingest", "-q", "-f", "--no-symbols", "-o",
+                "attrs.db", "attrs.data"], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int(1000 * (used.ru_utime + used.ru_stime)))
+END
+}
+few=$(took 15000)
+many=$(took 60000)
+# 1.5 times as much for each of them
+if [ "$many" -le $((few * 6)) ]
+then echo "ok events_take_time_by_their_number"
+else echo "not ok events_take_time_by_their_number: 15,000: $few ms, 60,000: $many ms"
+fi
