@@ -200,6 +200,33 @@ function load()
 	return m;
 }
 
+// Returns the name that is shown for a full one.
+let shownNames = null;
+function shownName(full)
+{
+	shownNames = shownNames ||
+		new Map(model.labels.map(l => [l.full, l.name]));
+	return shownNames.get(full) || full;
+}
+
+// Returns the name for a line of a table: of a long one both ends, unless
+// another would then look like it.
+const LINE_NAME = 72;
+let lineNames = null;	// how often each is there
+function lineName(name)
+{
+	const cut = s => s.length <= LINE_NAME ? s :
+		s.slice(0, LINE_NAME / 2 - 1) + "\u2026" +
+		s.slice(-LINE_NAME / 2);
+
+	if (!lineNames) {
+		lineNames = new Map();
+		for (const s of new Set(model.labels.map(l => l.name)))
+			lineNames.set(cut(s), 1 + (lineNames.get(cut(s)) || 0));
+	}
+	return lineNames.get(cut(name)) > 1 ? name : cut(name);
+}
+
 // ---- the tree of reversed stacks, or of those without recursion
 
 // Returns the labels of a stack from the root on, or the other way round;

@@ -329,7 +329,7 @@ static void page_source_put_text(const struct annot_insn *in, struct json *j)
 	fprintf(f, in->insn.operands[0] ? "%-8s %s" : "%s", in->insn.mnemonic,
 		in->insn.operands);
 	if (in->target)
-		fprintf(f, "  <%s%s", in->target, in->beyond ? "" : ">");
+		fprintf(f, "  <%s%s", in->target_shown, in->beyond ? "" : ">");
 	if (in->target && in->beyond)
 		fprintf(f, "+0x%llx>", (unsigned long long)in->beyond);
 	mem_stream_end(f);

@@ -203,7 +203,8 @@ function showListing()
 		"not among the " + code.functions.length + " functions with " +
 		"most samples of their own, whose code is in the page" + place :
 		f.why ? f.why + place :
-		(f.name === l.full ? "" : "inlined into " + f.name + "; ") +
+		(f.name === l.full ? "" : "inlined into " +
+		 shownName(f.name) + "; ") +
 		grouped(counts.samples.reduce((a, b) => a + b, 0)) +
 		" samples in the code of " + f.file +
 		(f.out ? "; " + grouped(f.out) + " of its instructions are " +

@@ -437,7 +437,7 @@ function addHot(body, f, i)
 {
 	const tr = body.insertRow();
 	const l = model.labels[i];
-	const name = element("button", l.name, "link");
+	const name = element("button", lineName(l.name), "link");
 	const add = (text, c) => tr.append(element("td", text, c));
 
 	add(share(f.self[i], sel.weight[0]), "n");
