@@ -6,15 +6,18 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/model/shown_names.h"
 #include "cli/output/lines.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
+#include "stitch/base/mem.h"
 
 struct evidence {
 	FILE *out;
 	const char *title;
 	bool titled;
+	struct shown_names *names; /* of the functions in the section */
 };
 
 static void evidence_put_text(FILE *out, const char *s)
@@ -193,14 +196,23 @@ static void evidence_put_finding(void *arg, const struct check_row *r)
 	fputc('\n', e->out);
 }
 
+static void evidence_add_symbol(void *arg, const struct check_row *r)
+{
+	struct evidence *e = arg;
+
+	shown_names_add(e->names, check_text(r, "symbol"));
+}
+
 static void put_bogus(void *arg, const struct check_row *r)
 {
 	struct evidence *e = arg;
 
 	evidence_begin_line(e);
-	evidence_put_text(e->out, check_text(r, "symbol")[0]
-					  ? check_text(r, "symbol")
-					  : check_text(r, "off"));
+	evidence_put_text(
+		e->out,
+		check_text(r, "symbol")[0]
+			? shown_names_get(e->names, check_text(r, "symbol"))
+			: check_text(r, "off"));
 	fputs(" in ", e->out);
 	evidence_put_text(e->out, check_text(r, "image"));
 	fputs(": ", e->out);
@@ -247,12 +259,21 @@ static int put_section(struct check *c, const char *name, const char *title,
 {
 	struct term_lines lines;
 	struct evidence e = { .out = term_lines_begin(&lines, stdout),
-			      .title = title };
-	int64_t n = check_each(c, name, c->limit, fn, &e, err);
+			      .title = title,
+			      .names = shown_names_new() };
+	struct arena text = { 0 };
+	int64_t n = 0;
 
+	if (fn == put_bogus)
+		n = check_some(c, name, c->limit, evidence_add_symbol, &e, err);
+	shown_names_make(e.names, &text);
+	if (n >= 0)
+		n = check_each(c, name, c->limit, fn, &e, err);
 	if (n > c->limit && c->limit)
 		fprintf(e.out, "  and %" PRId64 " more\n", n - c->limit);
 	term_lines_end(&lines);
+	shown_names_free(e.names);
+	arena_release(&text);
 	return n < 0 ? -1 : 0;
 }
 

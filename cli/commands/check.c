@@ -6,6 +6,7 @@
 
 #include "cli/audit/check.h"
 #include "cli/input.h"
+#include "cli/model/shown_names.h"
 #include "cli/stop.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
@@ -24,6 +25,7 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "print at most N rows of each kind of evidence; 0: all (20; "
 		   "all with --json)"),
+	OPT_GROUP(full_names_opts),
 	OPT_HEADING("Compare with others"),
 	OPT_FLAG(0, "as-perf", &as_perf,
 		 "compare with the stacks that perf 7.2 makes of the same "

@@ -40,7 +40,8 @@ static const unsigned int shown_keep[] = {
 
 struct shown_names {
 	struct intern names;
-	const char **shown; /* by id; NULL: the name */
+	const char **shown; /* by id, of n; NULL: the name */
+	size_t n;
 };
 
 struct shown_name {
@@ -122,6 +123,7 @@ void shown_names_make(struct shown_names *of, struct arena *text)
 				shown_take_level(&s[i], s[i].level + 1, &tries);
 		}
 	of->shown = mem_new(n, sizeof(*of->shown));
+	of->n = n;
 	for (size_t i = 0; i < n; i++)
 		if (s[i].text != s[i].full)
 			of->shown[i] = arena_strdup(text, s[i].text);
@@ -132,7 +134,7 @@ void shown_names_make(struct shown_names *of, struct arena *text)
 
 const char *shown_names_get(struct shown_names *s, const char *name)
 {
-	const char *shown = name ? s->shown[intern_add(&s->names, name)] : NULL;
+	uint32_t id = name ? intern_add(&s->names, name) : 0;
 
-	return shown ? shown : name;
+	return name && id < s->n && s->shown[id] ? s->shown[id] : name;
 }

@@ -24,7 +24,7 @@ void shown_names_add(struct shown_names *s, const char *name);
  * apart: clones, traits, template arguments, parameters, everything. No two are
  * shown alike. With --full-names, names stay as they are. */
 void shown_names_make(struct shown_names *s, struct arena *text);
-/* Returns what is shown of a name that was added: `name` itself if it is as
- * short as it gets, also NULL, else in the arena's memory. */
+/* Returns what is shown of a name, in the arena's memory: `name` itself if it
+ * was not added, is as short as it gets, or is NULL. */
 const char *shown_names_get(struct shown_names *s, const char *name);
 #endif

@@ -86,3 +86,20 @@ ok script_has_full_names $?
 grep -q '"app::find.u003cstd::string' page.html &&
 	grep -q '"void app::find.u003cstd::__cxx11::' page.html
 ok the_page_has_both $?
+
+"$B" ingest -q --symfs "$captures/symfs" -o lost.db "$captures/defer-lost-clock.data.zst"
+python3 - lost.db <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+assert db.execute("UPDATE symbol SET name = 'int app::last<int>(int)' "
+                  "WHERE name = '__do_global_dtors_aux'").rowcount
+db.commit()
+END
+"$B" check -v lost.db >text
+grep -q '^  app::last<int> in /wl/libplug0.so: no_call' text
+ok the_evidence_has_short_names $?
+"$B" check -v --full-names lost.db >text
+grep -q '^  int app::last<int>(int) in /wl/' text
+ok or_full_ones $?
