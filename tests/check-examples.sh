@@ -28,6 +28,7 @@ SUBSTITUTES = (
     (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "t-ping lost"), (r"--top ", ""),
     (r"--event cycles", "--event '*'"),
     (r"--max-loss 0\.1% --max-unjoined 10", "--max-loss 100%"),
+    (r"--max-loss 0\.1% --min", "--max-loss 100% --min"), (r"--min-whole 90", "--min-whole 0"),
     (r" trace\.dat lttng-session/", " more.data --separate"),
     (r"/mnt/target", captures + "/symfs"), (r"kallsyms\.txt", captures + "/defer-lost-clock.kallsyms"),
     (r"libx\.so", captures + "/sframe/plt-got.so"),

@@ -37,15 +37,17 @@ static int banner_advise(struct check *c, struct banner *b, struct err *err)
 	return rc;
 }
 
-static void banner_take_breaks(const struct check *c, struct banner *b)
+static int banner_take_breaks(struct check *c, struct banner *b,
+			      struct err *err)
 {
 	struct lines l = { .len = 0 };
 
 	b->word = check_verdict(c);
 	lines_add(&l, "%s: ", b->word);
-	check_say_verdict(c, &l);
+	if (check_say_verdict(c, &l, err))
+		return -1;
 	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
-	memcpy(b->trust, c->trust.sentence, sizeof(b->trust));
+	trust_say(c->trust, b->trust);
 	b->asked = c->breaks.asked;
 	b->joined = c->breaks.joined;
 	b->refused = c->breaks.refused;
@@ -53,6 +55,7 @@ static void banner_take_breaks(const struct check *c, struct banner *b)
 	b->lost = c->breaks.lost;
 	b->lost_unknown = c->breaks.lost_unknown > 0;
 	b->unexplained = c->breaks.findings;
+	return 0;
 }
 
 int banner_read(struct store *db, const char *path, struct banner *out,
@@ -64,8 +67,8 @@ int banner_read(struct store *db, const char *path, struct banner *out,
 	*out = (struct banner){ .word = "" };
 	if (!check_filters(&c, err) && !check_judge(&c, err) &&
 	    check_each(&c, "findings", 0, banner_take_finding, out, err) >= 0) {
-		banner_take_breaks(&c, out);
-		rc = banner_advise(&c, out, err);
+		rc = banner_take_breaks(&c, out, err);
+		rc = rc ? rc : banner_advise(&c, out, err);
 	}
 	check_forget(&c);
 	free(c.prefix);

@@ -12,7 +12,7 @@ struct store;
 
 /* What check prints first; with filters, of what they leave. */
 struct banner {
-	const char *word;   /* "broken", "clean", "unproved", "damaged" */
+	const char *word;   /* "broken", "clean", "unproved", ... */
 	char verdict[2048]; /* "broken: 382 requests without ..." */
 	char trust[TRUST_SENTENCE];
 	char *advice; /* sentences, each with a line break behind it */

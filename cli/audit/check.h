@@ -64,6 +64,7 @@ struct check_breaks {
 					 * answered at once */
 	int64_t all_stacks;		/* requests, and chains without one */
 	bool loss, unjoined;		/* more than is tolerated */
+	bool few_whole;			/* less than is demanded */
 	bool bad;	/* loss, unjoined, or what no limit covers */
 	bool tolerated; /* not bad only because of the limits */
 };
@@ -77,8 +78,10 @@ struct check {
 	bool served; /* the database has the sums of a server */
 	bool banner; /* filters that it cannot follow are said elsewhere */
 	struct check_limit max_loss, max_unjoined;
+	struct check_limit min_whole; /* a percentage; 0: any */
 	struct check_breaks breaks;
-	struct trust_words trust; /* read by check_judge() */
+	struct trust
+		*trust; /* read by check_judge(), freed by check_forget() */
 
 	/* The WITH clause in front of each statement; NULL without filters. */
 	char *prefix;
@@ -130,13 +133,21 @@ int check_print_json(struct check *c, struct err *err);
 int check_judge(struct check *c, struct err *err);
 /* Returns whether it may be broken, which is not provable. */
 bool check_is_open(const struct check_breaks *b);
-/* "broken", "clean", "unproved", "damaged" */
+/* What is said first if it is of many user stacks. */
+enum check_doubt {
+	DOUBT_NONE,
+	DOUBT_WRONG,
+	DOUBT_INCOMPLETE
+};
+enum check_doubt check_doubt(const struct check *c);
+/* "broken", "clean", "unproved", "damaged", "doubtful" */
 const char *check_verdict(const struct check *c);
 int check_status(const struct check *c);
 
-/* check_words.c: adds what is broken, or what the verdict covers. */
+/* check_words.c: adds what is broken, or what the verdict covers. Returns 0, or
+ * -1 and *err. */
 struct lines;
-void check_say_verdict(const struct check *c, struct lines *l);
+int check_say_verdict(struct check *c, struct lines *l, struct err *err);
 
 /* check_screen.c: prints the first screen. */
 int check_screen(struct check *c, struct err *err);
@@ -144,12 +155,8 @@ int check_screen(struct check *c, struct err *err);
 typedef void check_advice_fn(void *arg, const char *sentence);
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);
-/* check_frames.c: impossible frames, as lines of the first screen and as
- * advice. */
+/* check_frames.c: impossible frames, as lines of the first screen. */
 int check_frames(struct check *c, struct lines *l, struct err *err);
-/* Sets *said if the advice already says that frame pointers are missing. */
-int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
-			bool *said, struct err *err);
 /* check_others.c: --as-perf, --as-tid. */
 int check_others(struct check *c, struct err *err);
 /* check_evidence.c: --verbose. */

@@ -1,21 +1,13 @@
 /* check_advice.c - what to do about losses and missing stacks. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/safe_text.h"
-#include "stitch/base/path.h"
-
-/* Mention stacks of one frame from this percentage of the joined stacks on. */
-#define ONE_FRAME_PERCENT 5
 
 struct advice_facts {
 	int64_t lost, overwritten, throttled, aux;
-	int64_t matched, exit_per_task, unjoinable, stripped, unexplained;
-	int64_t one_frame;
+	int64_t exit_per_task, unjoinable, stripped, unexplained;
 	int64_t uncounted, late, places;
 	int64_t perf, ftrace, ctf; /* captures */
-	char image[256];	   /* the image with most stacks of one frame */
 };
 
 static void advice_take_loss(void *arg, const struct check_row *r)
@@ -37,7 +29,6 @@ static void advice_take_requests(void *arg, const struct check_row *r)
 {
 	struct advice_facts *f = arg;
 
-	f->matched = check_int(r, "matched");
 	f->exit_per_task = check_int(r, "exit_per_task");
 	f->unjoinable += check_int(r, "unjoinable");
 	f->stripped = check_int(r, "stripped");
@@ -50,17 +41,6 @@ static void take_chains(void *arg, const struct check_row *r)
 
 	f->unjoinable += check_int(r, "unjoinable");
 	f->unexplained += check_int(r, "unexplained");
-}
-
-static void take_one_frame(void *arg, const struct check_row *r)
-{
-	struct advice_facts *f = arg;
-	const char *name = path_base(check_text(r, "image"));
-
-	if (!f->one_frame)
-		safe_text_clean_buf(f->image, sizeof(f->image), name,
-				    strlen(name), NULL);
-	f->one_frame += check_int(r, "requests");
 }
 
 static void take_cookies(void *arg, const struct check_row *r)
@@ -107,7 +87,6 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 		{ "losses", advice_take_loss },
 		{ "requests", advice_take_requests },
 		{ "chains", take_chains },
-		{ "one_frame", take_one_frame },
 		{ "cookies", take_cookies },
 		{ "ordering", take_ordering },
 		{ "damage", advice_take_damage },
@@ -159,40 +138,15 @@ static void say_joins(const struct advice_facts *f, check_advice_fn *fn,
 			"--verbose says where");
 }
 
-static void say_frames(const struct advice_facts *f, check_advice_fn *fn,
-		       void *arg)
-{
-	char text[512];
-
-	if (!f->one_frame ||
-	    f->one_frame * 100 < f->matched * ONE_FRAME_PERCENT)
-		return;
-	if (f->image[0] == '[' || !f->image[0])
-		snprintf(text, sizeof(text),
-			 "deeper stacks: build with "
-			 "-fno-omit-frame-pointer");
-	else
-		snprintf(text, sizeof(text),
-			 "deeper stacks: build %s with "
-			 "-fno-omit-frame-pointer",
-			 f->image);
-	fn(arg, text);
-}
-
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err)
 {
 	struct advice_facts f = { .lost = 0 };
-	bool said;
 
 	if (advice_gather(c, &f, err))
 		return -1;
 	say_lost(&f, fn, arg);
 	say_joins(&f, fn, arg);
-	if (check_frames_advice(c, fn, arg, &said, err))
-		return -1;
-	if (!said)
-		say_frames(&f, fn, arg);
 	if (f.late)
 		fn(arg, f.perf ? "record into a file, not a pipe: then nothing "
 				 "comes late; or --slack 100"

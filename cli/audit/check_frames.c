@@ -5,15 +5,11 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/path.h"
 
 #define IMAGES 3
-/* Print a line if this percentage of the samples lack their caller, and give
- * advice if this percentage of the samples of an image are fabricated. */
-#define PERCENT 5
 /* Tell of code in no mapping if it is this percentage of the samples. */
 #define UNMAPPED_PERCENT 1
 
@@ -26,18 +22,9 @@ struct frames_part {
 static void add_callsites(void *arg, const struct check_row *r)
 {
 	struct frames_part *p = arg;
-	int64_t missing = check_int(r, "caller_missing");
 	int64_t bad = check_int(r, "fabricated");
 	int64_t all = check_int(r, "samples");
 
-	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT) {
-		lines_add(p->l, "%" PRId64, missing);
-		lines_share(p->l, missing, check_int(r, "checked"));
-		lines_print(p->l, "user frames",
-			    " lack the caller of their innermost function; "
-			    "the call there goes elsewhere");
-		p->label = "";
-	}
 	if (!bad)
 		return;
 	lines_add(p->l, "%" PRId64 " of %" PRId64, bad, all);
@@ -136,79 +123,4 @@ int check_frames(struct check *c, struct lines *l, struct err *err)
 	if (n || p.absent)
 		p.label = "";
 	return check_frames_others(c, &p, err);
-}
-
-/* ---- advice */
-
-struct frames_advice {
-	check_advice_fn *fn;
-	void *arg;
-	const char *fix; /* what would help against fabricated stacks */
-	int64_t samples;
-	int64_t n;
-	bool others; /* said */
-};
-
-static void say_caller(void *arg, const struct check_row *r)
-{
-	struct frames_advice *a = arg;
-	int64_t missing = check_int(r, "caller_missing");
-
-	a->samples = check_int(r, "samples");
-	if (missing && missing * 100 >= check_int(r, "checked") * PERCENT)
-		a->fn(a->arg, "callers of innermost functions: build with "
-			      "-mno-omit-leaf-frame-pointer too");
-}
-
-/* Names the image with most fabricated stacks; the remedy is the same for
- * all. */
-static void say_image(void *arg, const struct check_row *r)
-{
-	struct frames_advice *a = arg;
-	int64_t bad = check_int(r, "fabricated");
-	int64_t all = check_int(r, "samples");
-	const char *base = path_base(check_text(r, "image"));
-	char name[200];
-	char share[16];
-	char text[1024];
-
-	if (a->n || !all || bad * 100 < all * PERCENT || bad * 100 < a->samples)
-		return;
-	safe_text_clean_buf(name, sizeof(name), base, strlen(base), NULL);
-	snprintf(text, sizeof(text),
-		 "%s of the stacks%s%s are fabricated, for want of "
-		 "frame pointers: %s%s",
-		 human_percent(share, sizeof(share), (double)bad, (double)all),
-		 *name ? " through " : "", name, a->fix,
-		 strncmp(a->fix, "build ", 6) ? ", or rebuild it" : "");
-	a->fn(a->arg, text);
-	a->n++;
-}
-
-static void check_frames_say_other_file(void *arg, const struct check_row *r)
-{
-	struct frames_advice *a = arg;
-
-	if (a->others || strcmp(check_text(r, "why"), "file") != 0)
-		return;
-	a->others = true;
-	a->fn(a->arg, "stacks through files that are not the ones that ran: "
-		      "give the recorded machine's with --symfs DIR");
-}
-
-int check_frames_advice(struct check *c, check_advice_fn *fn, void *arg,
-			bool *said, struct err *err)
-{
-	struct frames_advice a = { .fn = fn,
-				   .arg = arg,
-				   .fix = c->trust.pointers };
-
-	if (check_each(c, "callsites", 0, say_caller, &a, err) < 0 ||
-	    check_some(c, "fabricated", IMAGES, say_image, &a, err) < 0)
-		return -1;
-	*said = a.n > 0;
-	return check_each(c, "not_judged", 0, check_frames_say_other_file, &a,
-			  err) < 0
-		       ? -1
-		       : 0;
 }

@@ -40,8 +40,7 @@ int check_print_json(struct check *c, struct err *err)
 	json_int(&j, "status", check_status(c));
 	json_bool(&j, "tolerated", c->breaks.tolerated);
 	json_bool(&j, "filtered", filter_given());
-	if (check_covers(CHECK_WHOLE))
-		json_text(&j, "user_stacks", c->trust.sentence);
+	trust_put_json(c->trust, &j);
 	for (const struct check_query *q = check_queries; q->name; q++)
 		if (check_asks(c, q) && !json_failed(&j) &&
 		    check_json_answer(&j, c, q, err))

@@ -5,6 +5,10 @@
 #include "stitch/base/err.h"
 
 #define ALL 100000000 /* 100 %, in millionths of a percent */
+/* A capture is doubtful if one user stack of so many is wrong, or incomplete.
+ */
+#define WRONG_OF 20
+#define INCOMPLETE_OF 2
 
 /* Returns whether part of whole is within the limit. */
 static bool judge_is_within(const struct check_limit *l, int64_t part,
@@ -67,7 +71,7 @@ int check_judge(struct check *c, struct err *err)
 	    check_each(c, "captures", 0, take_records, b, err) < 0 ||
 	    check_each(c, "requests", 0, judge_take_requests, b, err) < 0 ||
 	    check_each(c, "damage", 0, judge_take_damage, c, err) < 0 ||
-	    trust_read(c->db, &c->trust, err))
+	    !(c->trust = trust_read(c->db, err)))
 		return -1;
 	if (c->max_loss.percent && !check_covers(CHECK_WHOLE))
 		return err_set(err, ERR_USAGE,
@@ -83,8 +87,12 @@ int check_judge(struct check *c, struct err *err)
 		b->loss = true;
 	b->unjoined = !judge_is_within(&c->max_unjoined,
 				       b->requests + b->chains, b->all_stacks);
-	b->bad = b->loss || b->unjoined || b->out_of_order > 0 ||
-		 b->findings > 0;
+	struct trust_counts t = trust_count(c->trust);
+
+	b->few_whole =
+		(__int128)t.whole * ALL < (__int128)t.all * c->min_whole.n;
+	b->bad = b->loss || b->unjoined || b->few_whole ||
+		 b->out_of_order > 0 || b->findings > 0;
 	b->tolerated = !b->bad &&
 		       (lost || b->lost_unknown || b->requests || b->chains);
 	return 0;
@@ -95,13 +103,25 @@ bool check_is_open(const struct check_breaks *b)
 	return b->not_provable || b->open_findings || b->open_chains;
 }
 
+enum check_doubt check_doubt(const struct check *c)
+{
+	struct trust_counts t = trust_count(c->trust);
+
+	if (t.wrong * WRONG_OF > t.all)
+		return DOUBT_WRONG;
+	return t.incomplete * INCOMPLETE_OF > t.all ? DOUBT_INCOMPLETE
+						    : DOUBT_NONE;
+}
+
 const char *check_verdict(const struct check *c)
 {
 	if (c->breaks.bad)
 		return "broken";
 	if (c->status == STATUS_DAMAGED)
 		return "damaged";
-	return check_is_open(&c->breaks) ? "unproved" : "clean";
+	if (check_is_open(&c->breaks))
+		return "unproved";
+	return check_doubt(c) ? "doubtful" : "clean";
 }
 
 int check_status(const struct check *c)

@@ -40,6 +40,8 @@ void check_forget(struct check *c)
 		c->answers = a->next;
 		answer_free(a);
 	}
+	trust_free(c->trust);
+	c->trust = NULL;
 }
 
 static void keep_row(struct check_answer *a, const struct rows *r)

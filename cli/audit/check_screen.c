@@ -55,16 +55,16 @@ static int64_t screen_each(struct screen *s, const char *name, int64_t max,
 
 /* ---- the verdict */
 
-static void screen_put_verdict(struct screen *s)
+static int screen_put_verdict(struct screen *s)
 {
-	const struct check *c = s->c;
+	struct check *c = s->c;
 	const char *word = check_verdict(c);
 	enum term_style style = STYLE_GREEN;
 	int at;
 
 	if (c->breaks.bad)
 		style = STYLE_RED;
-	else if (c->status || check_is_open(&c->breaks))
+	else if (strcmp(word, "clean") != 0)
 		style = STYLE_YELLOW;
 	fprintf(s->l.out, "%s", term_on(s->l.out, STYLE_BOLD));
 	safe_text_put(s->l.out, c->path, 0, 0);
@@ -72,10 +72,12 @@ static void screen_put_verdict(struct screen *s)
 		term_on(s->l.out, style));
 	at = (int)safe_text_cells(c->path) + 2;
 	lines_add(&s->l, "%s: ", word);
-	check_say_verdict(c, &s->l);
+	if (check_say_verdict(c, &s->l, s->err))
+		return -1;
 	term_wrap(s->l.out, s->l.text, at, LABEL_INDENT, s->l.width);
 	fputs(term_off(s->l.out), s->l.out);
 	s->l.text[s->l.len = 0] = '\0';
+	return 0;
 }
 
 /* ---- requests and chains */
@@ -147,18 +149,13 @@ static void add_ended(void *arg, const struct check_row *r)
 static void put_callers(void *arg, const struct check_row *r)
 {
 	struct screen *s = arg;
-	int64_t missing = check_int(r, "missing");
 	int64_t inferred = check_int(r, "inferred");
 
-	if (!missing)
-		return;
-	lines_add(&s->l,
-		  "%" PRId64 " samples lack the caller of their innermost "
-		  "frame, which frame pointers do not show",
-		  missing);
 	if (inferred)
-		lines_add(&s->l, "; in %" PRId64 " it was inferred", inferred);
-	lines_put(&s->l, "callers");
+		lines_print(&s->l, "callers",
+			    "inferred in %" PRId64 " samples, whose innermost "
+			    "frame showed none",
+			    inferred);
 }
 
 /* Stacks that were unwound from dumps, by why they end, and chains without a
@@ -632,14 +629,13 @@ static void put_close(void *arg, const struct check_row *r)
 
 /* ---- all of it */
 
-/* The shares are of the whole capture: filters leave them out. */
 static void screen_put_trust(struct screen *s)
 {
-	if (!check_covers(CHECK_WHOLE))
-		return;
+	char sentence[TRUST_SENTENCE];
+
+	trust_say(s->c->trust, sentence);
 	fprintf(s->l.out, "%*s", LABEL_INDENT, "");
-	term_wrap(s->l.out, s->c->trust.sentence, LABEL_INDENT, LABEL_INDENT,
-		  s->l.width);
+	term_wrap(s->l.out, sentence, LABEL_INDENT, LABEL_INDENT, s->l.width);
 }
 
 static void screen_take_requests(void *arg, const struct check_row *r)
@@ -709,7 +705,8 @@ int check_screen(struct check *c, struct err *err)
 	if (screen_each(&s, "requests", 0, screen_take_requests) < 0 ||
 	    screen_each(&s, "captures", 0, screen_take_capture) < 0)
 		return -1;
-	screen_put_verdict(&s);
+	if (screen_put_verdict(&s))
+		return -1;
 	screen_put_trust(&s);
 	if (put_stacks(&s) || put_unwound(&s) || screen_put_losses(&s))
 		return -1;

@@ -1,9 +1,15 @@
 /* check_words.c - the verdict in words: what is broken, or what "clean"
  * covers. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/audit/check.h"
+#include "cli/output/human.h"
 #include "cli/output/lines.h"
+#include "cli/output/safe_text.h"
+#include "stitch/base/path.h"
+
+#define WORDS_NAME 100 /* bytes of a file's name */
 
 /* Adds "N what" to the line unless n is 0, with ", " in front of all but the
  * first. */
@@ -59,21 +65,77 @@ static const char *words_of_clean(const struct check *c)
 	return "no user stack missing without a harmless reason";
 }
 
-void check_say_verdict(const struct check *c, struct lines *l)
+static void words_take_image(void *arg, const struct check_row *r)
+{
+	char *name = arg;
+	const char *base = path_base(check_text(r, "image"));
+
+	if (!name[0])
+		safe_text_clean_buf(name, WORDS_NAME, base, strlen(base), NULL);
+}
+
+/* "99.10 % of the user stacks are wrong (fabricated: libpython3.11.so.1.0 has
+ * no frame pointers)" */
+static int words_add_doubts(struct check *c, struct lines *l, struct err *err)
+{
+	struct trust_counts t = trust_count(c->trust);
+	bool wrong = check_doubt(c) == DOUBT_WRONG;
+	char name[WORDS_NAME] = "";
+	char share[16];
+
+	lines_add(l, "nothing lost, but %s of the user stacks ",
+		  human_percent(share, sizeof(share),
+				(double)(wrong ? t.wrong : t.incomplete),
+				(double)t.all));
+	if (!wrong) {
+		lines_add(l, "%s", t.only ? t.only : "are incomplete");
+		return 0;
+	}
+	if (check_some(c, "fabricated", 1, words_take_image, name, err))
+		return -1;
+	lines_add(l, "are wrong (fabricated");
+	if (name[0])
+		lines_add(l, ": %s has no frame pointers", name);
+	lines_add(l, ")");
+	return 0;
+}
+
+static void words_add_few(const struct check *c, struct lines *l)
+{
+	struct trust_counts t = trust_count(c->trust);
+	char share[16];
+
+	if (!c->breaks.few_whole)
+		return;
+	if (l->len && l->text[l->len - 1] != ' ')
+		lines_add(l, ", ");
+	if (t.whole)
+		lines_add(l, "only %s of the user stacks are whole",
+			  human_percent(share, sizeof(share), (double)t.whole,
+					(double)t.all));
+	else
+		lines_add(l, "no user stack is whole");
+}
+
+int check_say_verdict(struct check *c, struct lines *l, struct err *err)
 {
 	const struct check_breaks *b = &c->breaks;
 
-	if (b->bad)
+	if (b->bad) {
 		words_add_broken(l, b);
-	else if (c->status)
+		words_add_few(c, l);
+	} else if (c->status)
 		lines_add(l, "part of the input could not be read; nothing "
 			     "else is lost");
 	else if (check_is_open(b) && !b->tolerated)
 		words_add_open(l, b);
+	else if (!b->tolerated && check_doubt(c))
+		return words_add_doubts(c, l, err);
 	else if (!b->tolerated)
 		lines_add(l, "nothing lost, %s", words_of_clean(c));
 	else
 		lines_add(l, "within what is tolerated: ");
 	if (b->tolerated)
 		words_add_broken(l, b);
+	return 0;
 }

@@ -16,7 +16,7 @@
 
 static bool verbose, json, sql, as_perf, as_tid;
 static long limit = LIMIT_UNSET;
-static const char *max_loss, *max_unjoined;
+static const char *max_loss, *max_unjoined, *min_whole;
 
 static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
@@ -39,6 +39,9 @@ static const struct opt opts[] = {
 		0, "max-unjoined", "N", &max_unjoined,
 		"tolerate N requests and chains without their other half, or a "
 		"share such as 0.5%"),
+	OPT_STRING(0, "min-whole", "PERCENT", &min_whole,
+		   "end with status 4 if less of the user stacks are whole: "
+		   "90%"),
 	OPT_HEADING("Output"),
 	OPT_FLAG(0, "json", &json,
 		 "print numbers and evidence as one JSON object"),
@@ -90,6 +93,19 @@ static int parse_limit(const char *opt, const char *text,
 	return 0;
 }
 
+/* Parses "90" or "90%". */
+static int parse_share(const char *opt, const char *text,
+		       struct check_limit *out, struct err *err)
+{
+	char share[32];
+
+	if (!text)
+		return 0;
+	snprintf(share, sizeof(share), "%.24s%s", text,
+		 strchr(text, '%') ? "" : "%");
+	return parse_limit(opt, share, out, err);
+}
+
 static int print_screens(struct check *c, struct err *err)
 {
 	if (check_screen(c, err))
@@ -129,7 +145,9 @@ static int check_set_up(struct check *c, struct err *err)
 	c->limit = limit;
 	if (parse_limit("max-loss", max_loss, &c->max_loss, err))
 		return -1;
-	return parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err);
+	if (parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err))
+		return -1;
+	return parse_share("min-whole", min_whole, &c->min_whole, err);
 }
 
 static int check_run(int argc, char **argv, struct err *err)
@@ -156,9 +174,12 @@ static int check_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch check perf.db", "backstitch check --verbose perf.data",
+	"backstitch check perf.db",
+	"backstitch check --verbose perf.data",
 	"backstitch check --as-perf --as-tid perf.db",
-	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data", NULL
+	"backstitch check --max-loss 0.1% --max-unjoined 10 perf.data",
+	"backstitch check --min-whole 90 perf.data",
+	NULL
 };
 
 extern const struct command cmd_check;

@@ -28,36 +28,6 @@
  * many addresses that are behind none. */
 #define MANY 4
 
-/* How far a user stack can be trusted. The open ones have a return address
- * that could not be checked, the last of these has most weight. */
-enum judged {
-	JUDGED_NONE, /* there is no user stack */
-	JUDGED_OPEN,
-	JUDGED_GENERATED,
-	JUDGED_NO_FILE,
-	JUDGED_OTHER_FILE,
-	JUDGED_MAPPINGS,
-	JUDGED_UNMAPPED,
-	JUDGED_ONE_FRAME,
-	JUDGED_FABRICATED,
-	JUDGED_CALLER,
-	JUDGED_WHOLE
-};
-
-/* Classes of view trust. */
-static const char *const judged_class[] = {
-	[JUDGED_OPEN] = "not judged (uncertain)",
-	[JUDGED_GENERATED] = "not judged (generated code)",
-	[JUDGED_NO_FILE] = "not judged (no file)",
-	[JUDGED_OTHER_FILE] = "not judged (other file)",
-	[JUDGED_MAPPINGS] = "not judged (mappings)",
-	[JUDGED_UNMAPPED] = "in no mapping",
-	[JUDGED_ONE_FRAME] = "one frame",
-	[JUDGED_FABRICATED] = "fabricated (no frame pointers)",
-	[JUDGED_CALLER] = "caller missing",
-	[JUDGED_WHOLE] = "whole",
-};
-
 /* Frames of both halves together that perf keeps, and of one half that ftrace
  * keeps. */
 #define PERF_FRAMES 127
@@ -709,7 +679,7 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 	const struct store_user_trust u = {
 		.type = (uint32_t)g->type,
 		.mark = (int16_t)g->mark,
-		.judged = judged_class[p->stack[user].judged],
+		.judged = judged_name(p->stack[user].judged),
 		.frames = callsites_frames(p, (uint32_t)user, (uint32_t)kernel),
 	};
 	uint64_t h = hash_pair((uint64_t)u.type << 32 | (uint16_t)u.mark,
@@ -725,15 +695,31 @@ static int callsites_take_group(void *arg, const struct store_group *g,
 	return 0;
 }
 
+/* Stores what is said of each stack of a sample. */
+static int callsites_put_judged(struct pass *p, struct err *err)
+{
+	struct store_judged *j = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 1; i < p->code->n_stack; i++)
+		if (p->stack[i].judged != JUDGED_NONE &&
+		    p->stack[i].judged != JUDGED_WHOLE)
+			*mem_add(j, n, cap) =
+				(struct store_judged){ (uint32_t)i,
+						       p->stack[i].judged };
+	int rc = store_judged(p->db, j, n, err);
+
+	free(j);
+	return rc;
+}
+
 int callsites_put_trust(struct pass *p, struct err *err)
 {
 	const struct store_group_walk w = { callsites_take_group, p };
 
-	return store_groups_each(p->db, &w, err) ||
-			       store_user_trust(p->db, p->trust, p->n_trust,
-						err)
-		       ? -1
-		       : 0;
+	if (store_groups_each(p->db, &w, err) || callsites_put_judged(p, err))
+		return -1;
+	return store_user_trust(p->db, p->trust, p->n_trust, err);
 }
 
 /* ---- all of it */

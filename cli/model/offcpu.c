@@ -89,6 +89,7 @@ const char *offcpu_reason(const struct offcpu_sums *s)
 struct stacks_group offcpu_group(const struct offcpu_stack *s)
 {
 	return (struct stacks_group){
+		.type = s->type,
 		.comm = s->comm,
 		.cpu = -1,
 		.kraw = s->kraw,

@@ -62,6 +62,7 @@ struct offcpu_sources {
 struct stream {
 	struct row_cursor c;
 	enum offcpu_role role;
+	uint32_t type; /* event_type.id */
 };
 
 struct span {
@@ -238,6 +239,7 @@ static int add_stream(struct offcpu_sources *all, struct offcpu_source *s,
 	if (type < 0)
 		return 0;
 	st->role = role;
+	st->type = (uint32_t)all->type[type].id;
 	st->c.rows = open_type(all, &all->type[type], role, err);
 	if (!st->c.rows)
 		return -1;
@@ -398,6 +400,7 @@ static void offcpu_source_fill_event(const struct stream *st,
 		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
 		.cpu = (int32_t)rows_int(r, OFFCPU_EVENT_CPU),
 		.stack = {
+			.type = st->type,
 			.comm = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_COMM)),
 			.kraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_KRAW)),
 			.uraw = offcpu_source_id_of(rows_int(r, OFFCPU_EVENT_URAW)),

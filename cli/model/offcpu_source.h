@@ -17,6 +17,7 @@ enum offcpu_end {
 
 /* A thread's name and stack at an event, as in struct stacks_group. */
 struct offcpu_stack {
+	uint32_t type; /* event_type.id; 0: not known */
 	uint32_t comm, kraw, uraw;
 	uint8_t verdict, flags;
 };

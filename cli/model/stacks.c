@@ -135,10 +135,10 @@ static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
 	const struct stacks_group *a = &s->group[id];
 	const struct stacks_group *b = key;
 
-	return a->event == b->event && a->comm == b->comm && a->cpu == b->cpu &&
-	       a->kraw == b->kraw && a->uraw == b->uraw &&
-	       a->verdict == b->verdict && a->flags == b->flags &&
-	       a->wait == b->wait;
+	return a->type == b->type && a->event == b->event &&
+	       a->comm == b->comm && a->cpu == b->cpu && a->kraw == b->kraw &&
+	       a->uraw == b->uraw && a->verdict == b->verdict &&
+	       a->flags == b->flags && a->wait == b->wait;
 }
 
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
@@ -146,7 +146,7 @@ uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 	uint64_t word[4] = {
 		(uint64_t)g->event << 32 | g->comm,
 		(uint64_t)g->kraw << 32 | g->uraw,
-		(uint64_t)(uint32_t)g->cpu,
+		(uint64_t)g->type << 32 | (uint32_t)g->cpu,
 		(uint64_t)g->verdict << 8 | g->flags,
 	};
 	uint64_t hash = hash_u64s(word, 4, 0);
@@ -258,6 +258,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 
 	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
 		return 0; /* a record, not a sample */
+	g.type = (uint32_t)type;
 	g.event = s->type[type] - 1;
 	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
 		s->event[g.event].unweighed += !rc;
@@ -336,6 +337,7 @@ static int stacks_take_served(void *arg, const struct rows *r, struct err *err)
 		g.weight = g.samples;
 	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
 		return 0;
+	g.type = (uint32_t)type;
 	g.event = s->type[type] - 1;
 	stacks_add(s, &g);
 	return 0;
@@ -394,6 +396,7 @@ static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
 
 		if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
 			continue;
+		g.type = (uint32_t)type;
 		g.event = s->type[type] - 1;
 		stacks_add(s, &g);
 	}

@@ -51,6 +51,7 @@ struct stacks_opts {
 
 /* Samples with the same thread name, stacks and fate. */
 struct stacks_group {
+	uint32_t type;		/* event_type.id; 0: of none */
 	uint32_t event;		/* for stacks_event() */
 	uint32_t comm;		/* for stacks_comm() */
 	int32_t cpu;		/* -1 unless by_cpu */

@@ -1,80 +1,381 @@
-/* trust.c - how far the user stacks of a database can be trusted, in one
- * sentence.
+/* trust.c - how far user stacks can be trusted, in one sentence.
  *
+ * View internal_trust_class says the class of each kind of samples: those with
+ * equal event, fate, judgement of the stack, and number of frames. Here each
+ * group of samples finds its kind, so that a sentence can be of any of them.
  * Events that take no user stacks are named only where no event takes any: a
  * recorder of tracepoints is often asked for the stacks of a few of them. */
 #include "cli/model/trust.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
+#include "cli/model/filter.h"
+#include "cli/model/stacks.h"
+#include "cli/model/trust_words.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
 
 /* Classes that the sentence names; the others are added up. */
-#define CLASSES 4
-/* More than the view has. */
+#define NAMED 3
+/* More than there are words. */
 #define CLASSES_MAX 48
-#define NO_STACKS "not recorded"
-#define FABRICATED "fabricated"
+/* As in sample_group.mark and user_trust.frames; see tables.sql. */
+#define MARK_EXEC 2
+#define MARK_ENDED 100
+#define PERF_FRAMES 127
+#define FTRACE_FRAMES 8
+/* A command is named if it mends this part of what is wrong, and one percent of
+ * all. */
+#define MENDS_OF 4
 
-struct trust_class {
-	char name[64];
-	int64_t samples;
+/* A kind of samples. */
+struct trust_key {
+	int64_t type, mark, judged, frames;
+};
+
+struct trust_rule {
+	struct trust_key key;
+	const struct trust_word *word;
+	char *fix;   /* "": none is known */
+	int64_t all; /* samples in the database */
+	int64_t n;   /* that were counted */
 };
 
 struct trust {
-	struct trust_class kind[CLASSES_MAX]; /* largest first */
-	size_t n;
-	int64_t samples; /* of all classes but NO_STACKS */
-	int64_t silent;	 /* and of NO_STACKS */
-	bool chains;	 /* some event takes stacks, if only the kernel's */
-	char fix[96];	 /* for the largest class that has one */
-	char record[96]; /* for NO_STACKS */
-	int64_t fixed;	 /* samples that the fix is for */
-	char *pointers;	 /* the fix for fabricated stacks goes there */
+	const struct stacks *stacks;
+	struct trust_rule *rule;
+	size_t n, cap, last; /* last: the one that was found */
+	uint8_t *judged;     /* enum judged by stack; NONE: whole */
+	bool *unwound;	     /* by stack */
+	size_t n_stack;
+	bool chains;	/* some event takes stacks, if only the kernel's */
+	bool summed;	/* only all samples of an event can be counted */
+	bool unknown;	/* it cannot be told of these samples */
+	int64_t bare;	/* counted samples without any stack */
+	int64_t kernel; /* and with only that of the kernel */
 };
 
-static struct trust_class *trust_class(struct trust *t, const char *name)
+static enum judged trust_judged_of(const char *name)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (!strcmp(t->kind[i].name, name))
-			return &t->kind[i];
-	/* the last place takes what is too much */
-	if (t->n == CLASSES_MAX)
-		return &t->kind[CLASSES_MAX - 1];
-	snprintf(t->kind[t->n].name, sizeof(t->kind[0].name), "%s", name);
-	return &t->kind[t->n++];
+	unsigned int v = JUDGED_OPEN;
+
+	while (judged_name(v) && strcmp(judged_name(v), name))
+		v++;
+	return judged_name(v) ? (enum judged)v : JUDGED_NONE;
 }
 
-static int trust_take(void *arg, const struct rows *r, struct err *err)
+static int trust_take_rule(void *arg, const struct rows *r, struct err *err)
 {
 	struct trust *t = arg;
-	const char *word = rows_text(r, TRUST_CLASSES_CLASS);
-	const char *fix = rows_text(r, TRUST_CLASSES_FIX);
-	int64_t n = rows_int(r, TRUST_CLASSES_SAMPLES);
+	const char *judged = rows_text(r, TRUST_CLASSES_JUDGED);
 
 	(void)err;
 	t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
-	if (!strcmp(word, NO_STACKS)) {
-		t->silent += n;
-		if (!t->record[0])
-			snprintf(t->record, sizeof(t->record), "%s", fix);
-		return 0;
-	}
-	if (!t->pointers[0] && !strncmp(word, FABRICATED, strlen(FABRICATED)))
-		snprintf(t->pointers, TRUST_SENTENCE, "%s", fix);
-	t->samples += n;
-	trust_class(t, word)->samples += n;
-	if (fix[0] && n > t->fixed) {
-		snprintf(t->fix, sizeof(t->fix), "%s", fix);
-		t->fixed = n;
-	}
+	*mem_add(t->rule, t->n, t->cap) = (struct trust_rule){
+		.key = {
+			.type = rows_int(r, TRUST_CLASSES_TYPE),
+			.mark = rows_int(r, TRUST_CLASSES_MARK),
+			.judged = trust_judged_of(judged),
+			.frames = rows_int(r, TRUST_CLASSES_FRAMES),
+		},
+		.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
+		.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
+		.all = rows_int(r, TRUST_CLASSES_N),
+	};
 	return 0;
+}
+
+static int trust_take_judged(void *arg, const struct rows *r, struct err *err)
+{
+	struct trust *t = arg;
+	int64_t stack = rows_int(r, TRUST_JUDGED_STACK);
+	int64_t judged = rows_int(r, TRUST_JUDGED_CLASS);
+
+	(void)err;
+	if (stack > 0 && (uint64_t)stack < t->n_stack && judged > 0 &&
+	    judged < JUDGED_WHOLE)
+		t->judged[stack] = (uint8_t)judged;
+	return 0;
+}
+
+static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
+{
+	const struct known_code *c = stacks_code(t->stacks);
+
+	t->n_stack = c->n_stack;
+	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
+	t->unwound = mem_new(t->n_stack, sizeof(*t->unwound));
+	for (size_t i = 1; i < c->n_chain; i++)
+		t->unwound[c->chain[i].stack] |= c->chain[i].ended > 0;
+	return rows_each(db, "trust_judged", trust_take_judged, t, err);
+}
+
+/* Sums of a server do not tell how a stack was judged. */
+static int trust_begin(struct trust *t, struct store *db, struct err *err)
+{
+	int served = stacks_served(db, err);
+
+	if (served < 0)
+		return -1;
+	t->summed = served > 0;
+	if (!t->summed)
+		return trust_load_stacks(t, db, err);
+	t->unknown = filter_given();
+	return 0;
+}
+
+struct trust *trust_new(struct store *db, const struct stacks *stacks,
+			struct err *err)
+{
+	struct trust *t = mem_new(1, sizeof(*t));
+
+	t->stacks = stacks;
+	if (!rows_each(db, "trust_classes", trust_take_rule, t, err) &&
+	    (!stacks || !trust_begin(t, db, err)))
+		return t;
+	trust_free(t);
+	return NULL;
+}
+
+void trust_free(struct trust *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		free(t->rule[i].fix);
+	free(t->rule);
+	free(t->judged);
+	free(t->unwound);
+	free(t);
+}
+
+/* ---- counting */
+
+/* type: event_type.id; 0: all. */
+static void trust_add_type(struct trust *t, uint32_t type)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->unknown && (!type || t->rule[i].key.type == type))
+			t->rule[i].n = t->rule[i].all;
+}
+
+void trust_add_all(struct trust *t)
+{
+	trust_add_type(t, 0);
+}
+
+static uint32_t trust_depth(const struct known_code *c, uint32_t stack)
+{
+	uint32_t n = 0;
+
+	for (; stack; stack = c->stack[stack].parent)
+		n++;
+	return n;
+}
+
+static int64_t trust_frames(const struct trust *t, uint32_t user,
+			    uint32_t kernel)
+{
+	const struct known_code *c = stacks_code(t->stacks);
+	uint32_t depth = t->unwound[user] ? 0 : trust_depth(c, user);
+
+	if (!depth)
+		return 0;
+	if (depth + trust_depth(c, kernel) == PERF_FRAMES)
+		return PERF_FRAMES;
+	return depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
+}
+
+static struct trust_key trust_key_of(const struct trust *t,
+				     const struct stacks_group *g)
+{
+	const struct known_code *c = stacks_code(t->stacks);
+	const struct code_chain *u = &c->chain[g->uraw];
+	struct trust_key key = { .type = g->type };
+
+	if (!u->stack) {
+		key.mark = -(int64_t)g->verdict;
+		return key;
+	}
+	if (g->flags & VERDICT_EXEC)
+		key.mark = MARK_EXEC;
+	else if (u->ended > UNWIND_OUTERMOST)
+		key.mark = MARK_ENDED + u->ended;
+	key.judged = t->judged[u->stack] ? t->judged[u->stack] : JUDGED_WHOLE;
+	key.frames = trust_frames(t, u->stack, c->chain[g->kraw].stack);
+	return key;
+}
+
+static bool trust_same_key(const struct trust_key *a, const struct trust_key *b)
+{
+	return a->type == b->type && a->mark == b->mark &&
+	       a->judged == b->judged && a->frames == b->frames;
+}
+
+void trust_add(struct trust *t, const struct stacks_group *g)
+{
+	if (t->summed) {
+		trust_add_type(t, g->type);
+		return;
+	}
+
+	const struct trust_key key = trust_key_of(t, g);
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct trust_rule *r = &t->rule[(t->last + i) % t->n];
+
+		if (!trust_same_key(&r->key, &key))
+			continue;
+		r->n += (int64_t)g->samples;
+		t->last = (t->last + i) % t->n;
+		return;
+	}
+	t->bare += g->kraw ? 0 : (int64_t)g->samples;
+	t->kernel += g->kraw ? (int64_t)g->samples : 0;
+}
+
+struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
+		       struct err *err)
+{
+	struct trust *t = trust_new(db, stacks, err);
+
+	for (size_t i = 0; t && i < stacks_count(stacks); i++) {
+		const struct stacks_group *g = stacks_group(stacks, i);
+
+		if (event < 0 || g->event == (uint32_t)event)
+			trust_add(t, g);
+	}
+	return t;
+}
+
+struct trust *trust_read(struct store *db, struct err *err)
+{
+	static const struct stacks_opts o = { .summed = true };
+	struct stacks *s = NULL;
+	struct trust *t = NULL;
+
+	if (filter_given()) {
+		s = stacks_load(db, &o, err);
+		t = s ? trust_of(db, s, -1, err) : NULL;
+		stacks_free(s);
+		return t;
+	}
+	t = trust_new(db, NULL, err);
+	if (t)
+		trust_add_all(t);
+	return t;
+}
+
+/* ---- sums */
+
+struct trust_sum {
+	const struct trust_word *word;
+	int64_t n;
+};
+
+struct trust_sums {
+	struct trust_sum sum[CLASSES_MAX]; /* largest first */
+	size_t n;
+	int64_t kind[TRUST_KINDS];
+	int64_t samples; /* of all kinds but TRUST_SILENT */
+};
+
+static int trust_compare(const void *pa, const void *pb)
+{
+	const struct trust_sum *a = pa;
+	const struct trust_sum *b = pb;
+
+	if (a->n != b->n)
+		return a->n > b->n ? -1 : 1;
+	return a->word < b->word ? -1 : a->word > b->word;
+}
+
+static void trust_sum(const struct trust *t, struct trust_sums *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_rule *r = &t->rule[i];
+		size_t k = 0;
+
+		if (!r->n)
+			continue;
+		s->kind[r->word->kind] += r->n;
+		while (k < s->n && s->sum[k].word != r->word)
+			k++;
+		if (k == s->n && s->n < CLASSES_MAX)
+			s->sum[s->n++].word = r->word;
+		s->sum[k].n += r->n;
+	}
+	for (int i = 0; i < TRUST_KINDS; i++)
+		s->samples += i == TRUST_SILENT ? 0 : s->kind[i];
+	qsort(s->sum, s->n, sizeof(s->sum[0]), trust_compare);
+}
+
+/* ---- the remedy */
+
+/* What it costs: 0 what can be done now, 1 another recording, 2 another build.
+ */
+static int trust_cost(const char *fix)
+{
+	if (!strncmp(fix, "build ", 6))
+		return 2;
+	return strncmp(fix, "backstitch ", 11) != 0;
+}
+
+struct trust_remedy {
+	const char *fix; /* "": none */
+	int64_t n;	 /* samples that it is for */
+	bool unchecked;	 /* they are only unchecked */
+};
+
+static struct trust_remedy trust_effect(const struct trust *t, const char *fix)
+{
+	struct trust_remedy m = { .fix = fix, .unchecked = true };
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->rule[i].fix, fix)) {
+			m.n += t->rule[i].n;
+			m.unchecked &= !t->rule[i].n ||
+				       t->rule[i].word->kind == TRUST_UNCHECKED;
+		}
+	return m;
+}
+
+/* Returns the cheapest that mends a good part, or else the one that mends most.
+ */
+static struct trust_remedy trust_remedy(const struct trust *t,
+					const struct trust_sums *s)
+{
+	int64_t wrong = s->samples ? s->samples - s->kind[TRUST_WHOLE]
+				   : s->kind[TRUST_SILENT];
+	struct trust_remedy best = { .fix = "" };
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct trust_remedy m = trust_effect(t, t->rule[i].fix);
+		bool good = m.n * MENDS_OF >= wrong;
+		bool was = best.n * MENDS_OF >= wrong;
+		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
+
+		if (!m.fix[0] || !m.n || m.n * 100 < s->samples ||
+		    (s->samples && t->rule[i].word->kind == TRUST_SILENT))
+			continue;
+		if (!best.fix[0] || (good && !was) ||
+		    (good == was && good && cheaper > 0) ||
+		    (good == was && (!good || !cheaper) && m.n > best.n))
+			best = m;
+	}
+	return best;
 }
 
 /* ---- the sentence */
@@ -84,10 +385,8 @@ struct trust_text {
 	size_t len;
 };
 
-static void trust_add(struct trust_text *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void trust_add(struct trust_text *t, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void
+trust_put(struct trust_text *t, const char *fmt, ...)
 {
 	size_t room = TRUST_SENTENCE - t->len;
 	va_list ap;
@@ -100,78 +399,234 @@ static void trust_add(struct trust_text *t, const char *fmt, ...)
 		t->len += (size_t)len < room ? (size_t)len : room - 1;
 }
 
-/* ", 3.25 % whole" */
-static void trust_add_share(struct trust_text *t, int64_t n, int64_t all,
-			    const char *what)
+/* "3.25 %" */
+static void trust_put_share(struct trust_text *t, int64_t n, int64_t all)
 {
 	char share[16];
 
-	trust_add(t, "%s%s %s", t->out[t->len - 1] == ':' ? " " : ", ",
-		  human_percent(share, sizeof(share), (double)n, (double)all),
-		  what);
+	trust_put(t, "%s",
+		  human_percent(share, sizeof(share), (double)n, (double)all));
 }
 
-static bool trust_is_whole(const struct trust_class *c)
+/* Returns the words of the nearest simple fraction. */
+static const char *trust_fraction(int64_t n, int64_t all)
 {
-	return !strcmp(c->name, "whole");
+	static const struct {
+		double share;
+		const char *words;
+	} of[] = {
+		{ 0.05, "A few" },
+		{ 0.1, "A tenth of the" },
+		{ 0.2, "A fifth of the" },
+		{ 0.25, "A quarter of the" },
+		{ 1 / 3.0, "A third of the" },
+		{ 0.4, "Two of five" },
+		{ 0.5, "Half of the" },
+		{ 0.6, "Three of five" },
+		{ 2 / 3.0, "Two of three" },
+		{ 0.75, "Three of four" },
+		{ 0.8, "Four of five" },
+		{ 0.9, "Nine of ten" },
+		{ 0.98, "Nearly all" },
+	};
+	double share = (double)n / (double)all;
+	size_t i = 0;
+
+	if (n == all)
+		return "All";
+	while (i + 1 < sizeof(of) / sizeof(of[0]) &&
+	       share > (of[i].share + of[i + 1].share) / 2)
+		i++;
+	return of[i].words;
 }
 
-static void trust_add_classes(struct trust_text *out, const struct trust *t)
+/* Returns what the first words are about: whole stacks if they are at least
+ * half, or else what is most often wrong. */
+static enum trust_kind trust_first(const struct trust_sums *s)
 {
+	enum trust_kind best = TRUST_WHOLE;
+
+	if (s->kind[TRUST_WHOLE] * 2 >= s->samples)
+		return TRUST_WHOLE;
+	for (int i = TRUST_WHOLE + 1; i < TRUST_SILENT; i++)
+		if (best == TRUST_WHOLE || s->kind[i] > s->kind[best])
+			best = (enum trust_kind)i;
+	return best;
+}
+
+/* Returns the only class of a kind; NULL if there are several. */
+static const struct trust_word *trust_only(const struct trust_sums *s,
+					   enum trust_kind kind)
+{
+	const struct trust_word *only = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->sum[i].word->kind != kind)
+			continue;
+		if (only)
+			return NULL;
+		only = s->sum[i].word;
+	}
+	return only;
+}
+
+struct trust_counts trust_count(const struct trust *t)
+{
+	const struct trust_word *only;
+	struct trust_sums s;
+
+	trust_sum(t, &s);
+	only = trust_only(&s, TRUST_SHORT);
+	return (struct trust_counts){
+		.all = s.samples ? s.samples : s.kind[TRUST_SILENT] + t->bare,
+		.whole = s.kind[TRUST_WHOLE],
+		.wrong = s.kind[TRUST_WRONG],
+		.incomplete = s.kind[TRUST_SHORT],
+		.only = only ? only->phrase : NULL,
+	};
+}
+
+/* Returns the phrase of a class behind that of its kind: "for want of the file"
+ * of "are unchecked for want of the file". */
+static const char *trust_after(const struct trust_word *w)
+{
+	const char *kind = trust_kind_phrase(w->kind);
+	size_t n = strlen(kind);
+
+	return strncmp(w->phrase, kind, n) || w->phrase[n] != ' '
+		       ? w->phrase
+		       : w->phrase + n + 1;
+}
+
+/* "16.40 % lack one caller, 8.40 % ended in lost records." said: the class that
+ * the first words named, or NULL and their kind. */
+static void trust_put_rest(struct trust_text *out, const struct trust_sums *s,
+			   const struct trust_word *said, enum trust_kind kind)
+{
+	const char *sep = said ? ". " : ": ";
 	int64_t rest = 0;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		if (trust_is_whole(&t->kind[i]))
-			trust_add_share(out, t->kind[i].samples, t->samples,
-					"whole");
-	for (size_t i = 0; i < t->n; i++) {
-		const struct trust_class *c = &t->kind[i];
+	for (size_t i = 0; i < s->n; i++) {
+		const struct trust_word *w = s->sum[i].word;
 
-		if (trust_is_whole(c))
+		if (w == said || w->kind == TRUST_SILENT)
 			continue;
-		if (shown++ < CLASSES)
-			trust_add_share(out, c->samples, t->samples, c->name);
-		else
-			rest += c->samples;
+		if (shown++ >= NAMED) {
+			rest += s->sum[i].n;
+			continue;
+		}
+		trust_put(out, "%s", sep);
+		trust_put_share(out, s->sum[i].n, s->samples);
+		trust_put(out, " %s",
+			  w->kind == kind ? trust_after(w) : w->phrase);
+		sep = ", ";
 	}
-	if (rest)
-		trust_add_share(out, rest, t->samples, "other");
+	if (rest) {
+		trust_put(out, "%s", sep);
+		trust_put_share(out, rest, s->samples);
+		trust_put(out, " other");
+	}
+	trust_put(out, ".");
 }
 
-int trust_read(struct store *db, struct trust_words *out, struct err *err)
+/* " 'backstitch symbolize --symfs DIR' would check 12.00 %." */
+static void trust_put_remedy(struct trust_text *out,
+			     const struct trust_remedy *m, int64_t all)
 {
-	struct trust t = { .pointers = out->pointers };
-	struct trust_text text = { .out = out->sentence };
-	const char *fix = t.fix;
+	bool command =
+		strncmp(m->fix, "build ", 6) && strncmp(m->fix, "give ", 5);
+	const char *verb = m->unchecked ? "check" : "mend";
 
-	out->sentence[0] = out->pointers[0] = '\0';
+	trust_put(out, command ? " '%s' would %s " : " To %s would %s ", m->fix,
+		  verb);
+	if (m->n == all)
+		trust_put(out, "all of them");
+	else
+		trust_put_share(out, m->n, all);
+	trust_put(out, ".");
+}
 
-	if (rows_each(db, "trust_classes", trust_take, &t, err))
-		return -1;
-	if (t.samples) {
-		trust_add(&text, "user stacks:");
-		trust_add_classes(&text, &t);
-		if (t.fixed * 100 < t.samples)
-			fix = "";
-	} else if (t.silent) {
-		trust_add(&text, "no %sstacks recorded",
-			  t.chains ? "user " : "");
-		fix = t.record;
+static void trust_put_none(const struct trust *t, const struct trust_sums *s,
+			   struct trust_text *out)
+{
+	if (t->unknown)
+		trust_put(out, "How many user stacks are whole is not known "
+			       "of a part of these sums.");
+	else if (!s->kind[TRUST_SILENT] && (t->kernel || !t->bare))
+		trust_put(out, "No sample hit user mode.");
+	else
+		trust_put(out, "No %sstacks were recorded.",
+			  t->chains ? "user " : "");
+}
+
+/* The last sentence. */
+static void trust_put_last(const struct trust *t, const struct trust_sums *s,
+			   struct trust_text *out)
+{
+	const struct trust_remedy m = trust_remedy(t, s);
+
+	if (!m.fix[0])
+		return;
+	if (s->samples)
+		trust_put_remedy(out, &m, s->samples);
+	else
+		trust_put(out, " '%s' records them.", m.fix);
+}
+
+void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
+{
+	struct trust_text text = { .out = out };
+	struct trust_sums s;
+
+	out[0] = '\0';
+	trust_sum(t, &s);
+	if (s.samples) {
+		enum trust_kind first = trust_first(&s);
+		const struct trust_word *only = trust_only(&s, first);
+
+		trust_put(&text, "%s user stacks %s",
+			  trust_fraction(s.kind[first], s.samples),
+			  only ? only->phrase : trust_kind_phrase(first));
+		if (s.kind[first] < s.samples) {
+			trust_put(&text, " (");
+			trust_put_share(&text, s.kind[first], s.samples);
+			trust_put(&text, ")");
+		}
+		trust_put_rest(&text, &s, only, first);
 	} else {
-		trust_add(&text, "user stacks: no sample hit user mode");
+		trust_put_none(t, &s, &text);
 	}
-	if (fix[0])
-		trust_add(&text, ": %s", fix);
-	return 0;
+	trust_put_last(t, &s, &text);
+}
+
+void trust_put_json(const struct trust *t, struct json *j)
+{
+	char sentence[TRUST_SENTENCE];
+	struct trust_sums s;
+
+	trust_say(t, sentence);
+	trust_sum(t, &s);
+	json_text(j, "user_stacks", sentence);
+	json_array(j, "user_stacks_by_class");
+	for (size_t i = 0; i < s.n; i++) {
+		json_object(j, NULL);
+		json_text(j, "class",
+			  s.sum[i].word->name ? s.sum[i].word->name : "");
+		json_int(j, "samples", s.sum[i].n);
+		json_end(j);
+	}
+	json_end(j);
 }
 
 int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
 {
-	struct trust_words w;
+	struct trust *t = trust_read(db, err);
 
-	if (trust_read(db, &w, err))
-		return -1;
-	memcpy(out, w.sentence, TRUST_SENTENCE);
-	return 0;
+	if (t)
+		trust_say(t, out);
+	bool ok = t;
+
+	trust_free(t);
+	return ok ? 0 : -1;
 }

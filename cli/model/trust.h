@@ -1,26 +1,56 @@
-/* trust.h - how far the user stacks of a database can be trusted, in one
- * sentence that check, report, info, flame, annotate and the page print. */
+/* trust.h - how far user stacks can be trusted, in one sentence that check,
+ * report, info, flame, annotate and the page print.
+ *
+ * It is of the samples that an output counts: trust_new(), then trust_add() for
+ * each group of them, or trust_add_all(), then trust_say(). trust_read() and
+ * trust_of() count for all events and for one. */
 #ifndef CLI_MODEL_TRUST_H
 #define CLI_MODEL_TRUST_H
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
+struct json;
+struct stacks;
+struct stacks_group;
 struct store;
+struct trust;
 
 /* Enough for each sentence. */
-#define TRUST_SENTENCE 320
+#define TRUST_SENTENCE 512
 
-struct trust_words {
-	char sentence[TRUST_SENTENCE];
-	/* the fix where most stacks are fabricated; "" where none is */
-	char pointers[TRUST_SENTENCE];
+/* stacks: for trust_add(), borrowed; NULL: without it. Returns NULL and *err on
+ * failure; the caller calls trust_free(). */
+struct trust *trust_new(struct store *db, const struct stacks *stacks,
+			struct err *err);
+void trust_free(struct trust *t);
+/* Counts all samples of the database. */
+void trust_add_all(struct trust *t);
+/* Counts the samples of a group, or waits. */
+void trust_add(struct trust *t, const struct stacks_group *g);
+/* Writes the sentence: "Three of four user stacks are whole (75.20 %). 16.40 %
+ * lack one caller, 8.40 % ended in lost records. 'perf record --call-graph
+ * dwarf' would mend 16.40 %." It has no line break and no bytes of captures. */
+void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
+/* Writes the sentence, and the samples of each class, as members. */
+void trust_put_json(const struct trust *t, struct json *j);
+/* How many samples have which stacks. */
+struct trust_counts {
+	/* all: if none was recorded, the samples that could have had one */
+	int64_t all, whole, wrong, incomplete;
+	const char *only; /* what is wrong with the incomplete ones, as in the
+			   * sentence; NULL: several things */
 };
+struct trust_counts trust_count(const struct trust *t);
 
-/* Reads the view trust once: the sentence of trust_sentence(), and more. */
-int trust_read(struct store *db, struct trust_words *out, struct err *err);
-/* Writes the sentence of the whole database, whatever the filters are, made of
- * the view trust: "user stacks: 3 % whole, 97 % fabricated (no frame pointers):
- * perf record --call-graph dwarf". It has no line break and no bytes of
- * captures. Returns 0, or -1 and *err. */
+/* The sentence of trust_read(). Returns 0, or -1 and *err. */
 int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err);
+/* Counts the samples that the filters select, of all events. Returns what the
+ * caller frees, or NULL and *err. */
+struct trust *trust_read(struct store *db, struct err *err);
+/* Counts the samples that were loaded of an event; -1: of all. Returns what the
+ * caller frees, or NULL and *err. */
+struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
+		       struct err *err);
 #endif

@@ -201,6 +201,7 @@ static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
 	rc = drawing_add(d, l, g->weight, g->samples, err);
 	if (rc <= 0)
 		return rc;
+	drawing_trust(d, g);
 	drawing_count_name(d, c, g->weight);
 	drawing_missing(d, stacks_missing(g), g->weight);
 	if (stacks_bogus(d->stacks, g))
@@ -383,16 +384,8 @@ void drawing_release(struct drawing *d)
 	label_facts_free(d->facts);
 	pick_free(d->pick);
 	free(d->name);
+	trust_free(d->trust);
 	stacks_free(d->stacks);
-}
-
-/* The first line below the picture: how far user stacks can be trusted. */
-static int drawing_note_trust(struct drawing *d, struct store *db,
-			      struct err *err)
-{
-	char *note = drawing_note(d);
-
-	return note ? trust_sentence(db, note, err) : 0;
 }
 
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
@@ -400,9 +393,11 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 {
 	struct store *db = database_open(path, status, err);
 
+	/* the first note is for drawing_finish() */
+	if (db)
+		drawing_note(d);
 	if (db &&
-	    (drawing_note_trust(d, db, err) ||
-	     rows_each(db, "report_captures", drawing_note_capture, d, err) ||
+	    (rows_each(db, "report_captures", drawing_note_capture, d, err) ||
 	     rows_each(db, "report_lost_all", drawing_take_lost, d, err))) {
 		store_close(db);
 		return NULL;
@@ -412,9 +407,16 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 
 int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 {
-	d->facts = label_facts_load(db, d->stacks, err);
+	d->trust = trust_new(db, d->stacks, err);
+	d->facts = d->trust ? label_facts_load(db, d->stacks, err) : NULL;
 	d->o.facts = d->facts;
 	return d->facts ? 0 : -1;
+}
+
+void drawing_trust(struct drawing *d, const struct stacks_group *g)
+{
+	if (d->trust)
+		trust_add(d->trust, g);
 }
 
 /* Returns the event to draw, -1 for all, -2 if there is none with the wanted
@@ -453,6 +455,8 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 {
 	flame_tree_finish(d->tree);
 	if (flame_tree_node(d->tree, 0)->weight) {
+		if (d->trust)
+			trust_say(d->trust, d->note[0]);
 		drawing_note_dropped(d);
 		return 0;
 	}

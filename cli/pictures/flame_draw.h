@@ -20,9 +20,11 @@ struct labels;
 struct pick;
 struct stacks;
 struct stacks_comm;
+struct stacks_group;
 struct store;
+struct trust;
 
-#define DRAWING_NOTE_MAX 320
+#define DRAWING_NOTE_MAX 512
 #define DRAWING_WORDS 16 /* more than there are verdicts */
 
 struct drawing {
@@ -33,10 +35,11 @@ struct drawing {
 	struct flame_tree
 		*also; /* also gets all stacks, without weight; may be NULL */
 	struct pick *pick;
-	int event;	   /* index in stacks; -1: all events */
-	const char *want;  /* name of the event to draw; NULL: the heaviest */
-	uint64_t lost;	   /* lost records, as the database says */
-	bool lost_unknown; /* and an unknown number more */
+	struct trust *trust; /* of the samples that are drawn; NULL: not said */
+	int event;	     /* index in stacks; -1: all events */
+	const char *want;    /* name of the event to draw; NULL: the heaviest */
+	uint64_t lost;	     /* lost records, as the database says */
+	bool lost_unknown;   /* and an unknown number more */
 	struct drawing_missed {
 		const char *word;
 		uint64_t weight;
@@ -68,8 +71,8 @@ int drawing_read(struct drawing *d, const char *path, int *status,
  * captures. Returns a store to be closed, or NULL and *err. */
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err);
-/* Loads what tooltips say about frames. d->stacks must be loaded. Returns 0, or
- * -1 and *err. */
+/* Loads what is said about frames and user stacks. d->stacks must be loaded.
+ * Returns 0, or -1 and *err. */
 int drawing_facts(struct drawing *d, struct store *db, struct err *err);
 /* Adds a stack, outermost frame first; may reverse l. Returns 1, 0 if --include
  * or --exclude leaves it out, or -1 and *err. */
@@ -80,6 +83,8 @@ void drawing_reverse(struct label_list *l, size_t from);
 /* Counts a missing user half of the stack just added by its verdict; NULL means
  * it is not missing. word is borrowed for the drawing's life. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight);
+/* Counts the samples of the stack just added for the note of trust. */
+void drawing_trust(struct drawing *d, const struct stacks_group *g);
 /* Adds notes about waits that are not drawn, if there are any. */
 void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s);
 /* Adds a note about missing user halves, if there are any. */

@@ -36,13 +36,13 @@ struct groups {
 static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 {
 	const struct offcpu_stack *s[2] = { &g->at, &g->waker };
-	uint64_t word[7] = { (uint64_t)g->state << 1 | g->woken };
+	uint64_t word[8] = { (uint64_t)g->state << 1 | g->woken, g->at.type };
 
 	for (int i = 0; i < 2; i++) {
-		word[1 + 3 * i] = (uint64_t)s[i]->comm << 16 |
+		word[2 + 3 * i] = (uint64_t)s[i]->comm << 16 |
 				  (uint64_t)s[i]->verdict << 8 | s[i]->flags;
-		word[2 + 3 * i] = s[i]->kraw;
-		word[3 + 3 * i] = s[i]->uraw;
+		word[3 + 3 * i] = s[i]->kraw;
+		word[4 + 3 * i] = s[i]->uraw;
 	}
 	return intern_add_bytes(&all->index, word, sizeof(word));
 }
@@ -132,6 +132,7 @@ static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
 	struct stacks_group at = offcpu_group(&g->at);
 	int rc;
 
+	at.samples = g->waits;
 	l->n = 0;
 	if (flame_opts.by_state)
 		flame_offcpu_add_state(d, g->state, l);
@@ -145,8 +146,10 @@ static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
 		 !flame_offcpu_is_ready(g->state))
 		flame_offcpu_add_missing(d, NOT_WOKEN, l);
 	rc = drawing_add(d, l, g->ns, g->waits, err);
-	if (rc > 0)
+	if (rc > 0) {
+		drawing_trust(d, &at);
 		drawing_missing(d, stacks_missing(&at), g->ns);
+	}
 	return rc;
 }
 

@@ -249,6 +249,7 @@ static void html_page_put_advice(FILE *out, const char *s)
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
 {
+	const char *trust = page_data_trust(p->data);
 	struct banner b;
 	int rc = banner_read(p->db, p->path, &b, err);
 
@@ -257,7 +258,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 			"<div id=\"banner\" class=\"%s\">\n"
 			"<p class=\"trust\">",
 			b.word);
-		html_page_put_words(out, b.trust);
+		html_page_put_words(out, trust ? trust : b.trust);
 		fputs("</p>\n<p class=\"verdict\">", out);
 		html_page_put_words(out, b.verdict);
 		fputs("</p>\n<ul class=\"facts\">\n", out);

@@ -16,6 +16,7 @@
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_words.h"
 #include "cli/model/offcpu.h"
+#include "cli/model/trust.h"
 #include "cli/model/verdict_words.h"
 #include "cli/model/wall.h"
 #include "schema/store.h"
@@ -33,6 +34,8 @@ struct page_data {
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
 	int event, clock; /* to show first; for wall-clock time */
+	char **trust; /* the sentence of each event, and of the wall clock */
+	size_t n_trust;
 	struct page_waits *waits;
 	struct page_times *times; /* NULL: the database has none */
 	struct label_facts *facts;
@@ -219,6 +222,47 @@ static void page_data_encode_tree(struct page_data *d)
 	free(number);
 }
 
+/* Returns the sentence of two events, which may be the same; NULL and *err. */
+static char *page_data_say_trust(const struct page_data *d, struct store *db,
+				 int a, int b, struct err *err)
+{
+	char sentence[TRUST_SENTENCE];
+	struct trust *t = trust_new(db, d->stacks, err);
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < stacks_count(d->stacks); i++) {
+		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		if (g->event == (uint32_t)a || g->event == (uint32_t)b)
+			trust_add(t, g);
+	}
+	trust_say(t, sentence);
+	trust_free(t);
+	return mem_strdup(sentence);
+}
+
+static int page_data_load_trust(struct page_data *d, struct store *db,
+				struct err *err)
+{
+	int n = (int)stacks_events(d->stacks);
+	int waits = page_waits_event(d->waits);
+
+	d->trust = mem_new((size_t)n + 1, sizeof(*d->trust));
+	for (int i = 0; i <= n; i++) {
+		bool wall = i == n;
+
+		if (wall && (d->clock < 0 || waits < 0))
+			break;
+		d->trust[i] = page_data_say_trust(d, db, wall ? d->clock : i,
+						  wall ? waits : i, err);
+		if (!d->trust[i])
+			return -1;
+		d->n_trust++;
+	}
+	return 0;
+}
+
 struct page_data *page_data_new(struct store *db, const char *path,
 				bool inlined, bool samples, struct err *err)
 {
@@ -251,7 +295,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	labels_shorten(stacks_labels(d->stacks));
 	if (!(d->waits = page_waits_load(db, path, d->stacks, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
-	    page_data_build_tree(d, err))
+	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
 		goto out;
 	d->strings = labels_new();
 	d->thread = mem_new(stacks_comms(d->stacks), sizeof(*d->thread));
@@ -273,6 +317,9 @@ void page_data_free(struct page_data *d)
 	flame_tree_free(d->tree);
 	page_waits_free(d->waits);
 	page_times_free(d->times);
+	for (size_t i = 0; i < d->n_trust; i++)
+		free(d->trust[i]);
+	free(d->trust);
 	label_facts_free(d->facts);
 	stacks_free(d->stacks);
 	labels_free(d->strings);
@@ -291,6 +338,15 @@ void page_data_free(struct page_data *d)
 struct stacks *page_data_stacks(const struct page_data *d)
 {
 	return d->stacks;
+}
+
+const char *page_data_trust(const struct page_data *d)
+{
+	size_t n = stacks_events(d->stacks);
+
+	if (offcpu_opts.wall && d->n_trust > n)
+		return d->trust[n];
+	return d->event < 0 ? NULL : d->trust[d->event];
 }
 
 int page_data_event(const struct page_data *d)
@@ -335,6 +391,10 @@ static void page_data_put_events(const struct page_data *d, struct json *j)
 		json_uint(j, NULL, e->stacked);
 		json_end(j);
 	}
+	json_end(j);
+	json_array(j, "trust");
+	for (size_t i = 0; i < d->n_trust; i++)
+		json_text(j, NULL, d->trust[i]);
 	json_end(j);
 }
 

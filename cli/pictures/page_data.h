@@ -12,7 +12,8 @@
  *   difference to the sample of that event before
  * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
  *   sizes (how many nodes, groups, samples), event (to show first), clock
- *   (the event that is added to the waits; -1: none), events, waits, times,
+ *   (the event that is added to the waits; -1: none), events, trust (the
+ *   sentence of each event, then of clock and waits together), waits, times,
  *   threads,
  * verdicts, strings, labels, colors, bands, marks: see the functions that write
  * them
@@ -39,6 +40,9 @@ void page_data_write(const struct page_data *d, FILE *out);
 /* Returns whether they are the sums of a server: no sample has a time. */
 bool page_data_served(const struct page_data *d);
 struct stacks *page_data_stacks(const struct page_data *d);
+/* Returns how far the user stacks of what is shown first can be trusted, until
+ * page_data_free(); NULL: there is no sample. */
+const char *page_data_trust(const struct page_data *d);
 /* Returns the event of the samples to show first, -1 if there is none. */
 int page_data_event(const struct page_data *d);
 #endif

@@ -671,6 +671,10 @@ function pressed()
 	$("alone").ariaPressed = String(view.alone);
 	$("rows").ariaPressed = String(view.tracks);
 	$("event").value = String(view.event);
+	const trust = document.querySelector("#banner .trust");
+
+	if (trust.textContent !== model.trust[view.event])
+		trust.textContent = model.trust[view.event];
 	$("lane").value = view.lane === null ? "" : String(view.lane);
 }
 

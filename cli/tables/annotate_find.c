@@ -213,10 +213,12 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
 	struct hot_loader l = { .h = h };
+	struct trust *trust = trust_of(db, s, event, err);
 	int rc = -1;
 
-	if (!trust_sentence(db, h->trust, err) &&
-	    !rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
+	if (trust)
+		trust_say(trust, h->trust);
+	if (trust && !rows_each(db, "annotate_leaves", take_leaf, &l, err) &&
 	    !rows_each(db, "annotate_paths", hot_take_path, &l, err) &&
 	    !rows_each(db, "annotate_frames", hot_take_frame, &l, err)) {
 		for (size_t i = 0; i < stacks_count(s); i++) {
@@ -232,6 +234,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	h->event = event < 0 ? "several, added up"
 			     : stacks_event(s, (size_t)event)->name;
 	h->unit = stacks_unit(s, event, false);
+	trust_free(trust);
 	free(l.func);
 	free(l.bare);
 	return rc;

@@ -9,12 +9,14 @@
 struct err;
 struct grid;
 struct grid_column;
+struct json;
 struct offcpu_sums;
 struct report_row;
 struct report_rows;
 struct sides;
 struct stacks;
 struct store;
+struct trust;
 
 struct report_opts {
 	unsigned int keys;  /* enum report_key */
@@ -45,20 +47,28 @@ int report_offcpu(struct store *db, const char *path,
 struct report {
 	struct store *db;
 	struct stacks *stacks;
+	struct trust *trust; /* of the samples that are counted */
 	const char *path;
 	const struct report_opts *o;
 	int event; /* -1: all, added up */
 	uint64_t weight, samples;
+	uint64_t lost;			 /* records, as check counts them */
+	bool lost_unknown;		 /* and an unknown number more */
 	const struct offcpu_sums *waits; /* of --wall; NULL: none */
 	bool people; /* format is "table", with text around it */
 };
 
+/* Reads what is said above the table: trust and lost records. Returns 0, or -1
+ * and *err. */
+int report_load_head(struct report *rp, struct err *err);
 /* Prints the lines above the table. Returns 0, or -1 and *err. */
 int report_print_head(const struct report *rp, struct err *err);
-/* Writes "12.34 %". */
+/* Writes the same as members. */
+void report_head_json(const struct report *rp, struct json *j);
 /* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
  * apart: for stacks_opts. */
 bool report_summed(const struct report_opts *o);
+/* Writes "12.34 %". */
 void report_put_percent(FILE *out, uint64_t part, uint64_t whole);
 /* The columns of the keys that are not code, and their cells in one row.
  * report_key_columns() returns how many there are. */

@@ -11,6 +11,7 @@
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/tables/report.h"
@@ -135,18 +136,49 @@ static int report_print_capture(void *arg, const struct rows *r,
 	return 0;
 }
 
-/* As check counts them. */
-static int report_print_lost(void *arg, const struct rows *r, struct err *err)
+static void report_print_lost(FILE *out, const struct report *rp)
 {
-	FILE *out = arg;
+	fputs("lost records: ", out);
+	human_put_grouped(out, rp->lost);
+	fputs(rp->lost_unknown ? " and an unknown number more\n" : "\n", out);
+}
+
+static int report_take_lost(void *arg, const struct rows *r, struct err *err)
+{
+	struct report *rp = arg;
 
 	(void)err;
-	fputs("lost records: ", out);
-	human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N));
-	if (rows_int(r, REPORT_LOST_ALL_UNKNOWN))
-		fputs(" and an unknown number more", out);
-	putc('\n', out);
+	rp->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+	rp->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
 	return 0;
+}
+
+int report_load_head(struct report *rp, struct err *err)
+{
+	rp->trust = trust_of(rp->db, rp->stacks, rp->event, err);
+	return rp->trust ? rows_each(rp->db, "report_lost_all",
+				     report_take_lost, rp, err)
+			 : -1;
+}
+
+static const char *report_event_name(const struct report *rp)
+{
+	return rp->event < 0
+		       ? "several, added up"
+		       : stacks_event(rp->stacks, (size_t)rp->event)->name;
+}
+
+void report_head_json(const struct report *rp, struct json *j)
+{
+	trust_put_json(rp->trust, j);
+	json_text(j, "event", report_event_name(rp));
+	json_uint(j, "samples", rp->samples);
+	json_uint(j, "weight", rp->weight);
+	json_text(j, "unit",
+		  stacks_unit(rp->stacks, rp->event, rp->o->by_samples));
+	json_uint(j, "lost", rp->lost);
+	json_bool(j, "lost_unknown", rp->lost_unknown);
+	json_break(j);
 }
 
 /* Returns whether a filter other than --event is on; the head names the event
@@ -160,12 +192,7 @@ static bool report_is_filtered(void)
 static void report_print_event(FILE *out, const struct report *rp)
 {
 	fputs("event: ", out);
-	safe_text_put(
-		out,
-		rp->event < 0
-			? "several, added up"
-			: stacks_event(rp->stacks, (size_t)rp->event)->name,
-		0, 0);
+	safe_text_put(out, report_event_name(rp), 0, 0);
 	fprintf(out, "%s, ", report_is_filtered() ? " (filtered)" : "");
 	human_put_grouped(out, rp->samples);
 	fputs(rp->samples == 1 ? " sample" : " samples", out);
@@ -208,8 +235,9 @@ int report_print_head(const struct report *rp, struct err *err)
 	FILE *out;
 	int rc;
 
-	if (deferred < 0 || trust_sentence(rp->db, trust, err))
+	if (deferred < 0)
 		return -1;
+	trust_say(rp->trust, trust);
 	out = term_lines_begin(&l, stdout);
 	fprintf(out, "%s\n", trust);
 	rc = rows_each(rp->db, "report_captures", report_print_capture, out,
@@ -219,11 +247,9 @@ int report_print_head(const struct report *rp, struct err *err)
 		report_print_event(out, rp);
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
-		rc = rows_each(rp->db, "report_lost_all", report_print_lost,
-			       out, err);
-	}
-	if (!rc)
+		report_print_lost(out, rp);
 		report_print_missing(out, rp, deferred > 0);
+	}
 	term_lines_end(&l);
 	if (!rc)
 		putchar('\n');

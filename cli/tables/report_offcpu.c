@@ -14,6 +14,7 @@
 #include "cli/output/safe_text.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -40,7 +41,8 @@ struct report_offcpu {
 	const char *format;
 	size_t limit;
 	bool people;
-	struct stacks *stacks; /* used for names only */
+	struct stacks *stacks; /* used for names and judgements */
+	struct trust *trust;   /* of the waits */
 	struct labels *labels;
 	struct thread_sum *sum;
 	size_t n, cap;
@@ -105,6 +107,7 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 {
 	struct report_offcpu *rp = arg;
 	struct thread_sum *s = sum_for(rp, w);
+	struct stacks_group at = offcpu_group(&w->at);
 	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
 
@@ -113,6 +116,8 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 	s->ns[w->end] += ns;
 	if (w->end != OFFCPU_BACK)
 		return 0;
+	at.samples = 1;
+	trust_add(rp->trust, &at);
 	if (ns > s->longest)
 		s->longest = ns;
 	if (state[0] == 'R')
@@ -309,8 +314,11 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 	const struct offcpu_sums *s = &rp->sums;
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
+	char trust[TRUST_SENTENCE];
 	char ns[32];
 
+	trust_say(rp->trust, trust);
+	fprintf(out, "%s\n", trust);
 	safe_text_put(out, path, 0, 0);
 	fputs(": ", out);
 	human_put_grouped(out, s->waits[OFFCPU_BACK]);
@@ -342,6 +350,7 @@ static void print_json(struct report_offcpu *rp)
 	struct json *j = &rp->json;
 
 	json_answer(j, stdout, JSON_COMPACT);
+	trust_put_json(rp->trust, j);
 	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
 	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
 	json_uint(j, "open", s->waits[OFFCPU_OPEN]);
@@ -392,10 +401,13 @@ int report_offcpu(struct store *db, const char *path,
 	if (rp.stacks)
 		labels_shorten(rp.labels);
 	if (rp.stacks)
+		rp.trust = trust_new(db, rp.stacks, err);
+	if (rp.trust)
 		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,
 				 &rp.sums, err);
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
+	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);
 	intern_release(&rp.index);

@@ -11,8 +11,10 @@
 #include "cli/model/report_rows.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
+#include "cli/model/trust.h"
 #include "cli/model/wall.h"
 #include "cli/output/grid.h"
+#include "cli/output/json.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
@@ -141,6 +143,21 @@ static void report_fill_row(const struct report *rp, struct grid *g,
 		grid_text(g, label_shown(l));
 }
 
+static void report_write(const struct report *rp, const struct grid *g)
+{
+	struct json j;
+
+	if (strcmp(rp->o->format, "json") != 0) {
+		grid_write(g, rp->o->format, stdout);
+		return;
+	}
+	json_answer(&j, stdout, JSON_COMPACT);
+	report_head_json(rp, &j);
+	grid_json(g, &j, "rows");
+	json_end(&j);
+	json_newline(&j);
+}
+
 /* Prints how many rows --limit left out, and their share. */
 static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
 			      const char *what)
@@ -190,7 +207,7 @@ static char *report_print_rows(const struct report *rp)
 		    report_label(r, row->label)->kind != LABEL_MISSING)
 			first = mem_strdup(report_label(r, row->label)->name);
 	}
-	grid_write(g, rp->o->format, stdout);
+	report_write(rp, g);
 	if (rp->people && !rp->o->top)
 		report_print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
@@ -308,7 +325,7 @@ static int report_print_neighbours(const struct report *rp,
 	}
 	if (rp->people)
 		report_print_subject(rp, func, callers, report_weight(r));
-	grid_write(g, rp->o->format, stdout);
+	report_write(rp, g);
 	if (rp->people && n > rp->o->limit)
 		report_print_rest(n - rp->o->limit, rest, report_weight(r), "");
 	grid_free(g);
@@ -357,6 +374,8 @@ static int report_print(struct report *rp, struct err *err)
 			err, ERR_FORMAT,
 			"%s: all samples have weight 0; use --by samples",
 			rp->path);
+	if (report_load_head(rp, err))
+		return -1;
 	if (rp->o->callers)
 		return report_print_around(rp, rp->o->callers, true, rp->people,
 					   err);
@@ -408,6 +427,7 @@ int report_table(struct store *db, const char *path,
 	}
 	if (rp.stacks && rp.event >= 0)
 		rc = report_print(&rp, err);
+	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	return rc;
 }

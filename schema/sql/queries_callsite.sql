@@ -53,6 +53,12 @@ ORDER BY stack
 -- name: drop_stack_checks
 DELETE FROM internal_stack_check
 
+-- name: old_judged
+SELECT stack, class FROM internal_judged ORDER BY stack
+
+-- name: drop_judged
+DELETE FROM internal_judged
+
 -- name: drop_links
 DELETE FROM internal_callsite_link
 
@@ -111,8 +117,25 @@ FROM sample_group g LEFT JOIN stray s ON s.stack = g.user
 WHERE g.user IS NOT NULL
 
 -- name: check_not_judged
-SELECT why, image, sum(samples) AS samples FROM not_judged
-GROUP BY 1, 2 HAVING sum(samples) > 0 ORDER BY 3 DESC, 1, 2
+-- why 'mappings': an address is not mapped, but not all mappings of the process
+-- are known; 'file': the file is not the one that ran
+WITH doubtful(frame, why, image) AS MATERIALIZED (
+	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
+	FROM frame WHERE flags & 128
+	OR image IN (SELECT image FROM internal_other_file)
+), doubted(stack, why, image) AS MATERIALIZED (
+	SELECT DISTINCT p.stack, f.why, f.image
+	-- most captures have no such frame: then no stack is read
+	FROM (SELECT 1 FROM doubtful LIMIT 1)
+	CROSS JOIN stack_path p CROSS JOIN doubtful f ON f.frame = p.frame
+), weighed(stack, n) AS MATERIALIZED (
+	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
+)
+SELECT d.why, i.path AS image, sum(w.n) AS samples
+FROM doubted d
+JOIN image i ON i.id = d.image
+JOIN weighed w ON w.stack = d.stack
+GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 
 -- name: check_bogus_list
 SELECT image, reason, symbol, off, max(unverified) AS unverified,

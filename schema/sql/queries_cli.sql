@@ -57,11 +57,17 @@ SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,
 	(SELECT count(*) FROM frame WHERE symbol IS NOT NULL) AS named_frames,
 	(SELECT count(*) FROM stack) AS stacks
 
--- The classes of trust, and whether any event takes stacks.
+-- The kinds of samples, and whether any event takes stacks.
 -- name: trust_classes
-SELECT class, sum(samples) AS samples, fix,
+SELECT c.type, coalesce(c.mark, 0) AS mark,
+	coalesce(c.judged, '') AS judged, coalesce(c.frames, 0) AS frames,
+	c.class, c.n, coalesce(c.fix, '') AS fix,
 	(SELECT max(has_chain) FROM event_type) AS chains
-FROM trust GROUP BY class, fix ORDER BY 2 DESC, 1, 3
+FROM internal_trust_class c
+ORDER BY c.n DESC, c.class, c.fix
+
+-- name: trust_judged
+SELECT stack, class FROM internal_judged
 
 -- name: info_trust
 SELECT capture, event, class, samples, share, fix FROM trust

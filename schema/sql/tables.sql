@@ -283,6 +283,13 @@ CREATE TABLE internal_stack_check(
 	caller INTEGER		-- word 'link' of pos 1; NULL: bogus
 );
 
+CREATE TABLE internal_judged(
+-- The user stacks of samples of which something is wrong, or not known.
+-- A stack that is not here is whole.
+	stack INTEGER PRIMARY KEY,
+	class INTEGER		-- word 'judged'
+);
+
 CREATE TABLE internal_user_trust(
 -- Samples by how far their user stack can be trusted, for view trust. They are
 -- added up once, while the stacks are in memory: in SQL, a million samples with

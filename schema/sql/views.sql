@@ -213,28 +213,6 @@ LEFT JOIN symbol y ON y.id = f.symbol
 LEFT JOIN weighed g ON g.stack = p.stack
 WHERE k.bogus;
 
-CREATE VIEW not_judged(stack, why, image, samples) AS
--- User stacks that are not judged, because the evidence is not complete or not
--- verified: why 'mappings' (an address is not mapped, but not all mappings of
--- the process are known), 'file' (image's file is not the one that ran; see
--- internal_other_file). samples: samples with the stack.
-WITH doubtful(frame, why, image) AS MATERIALIZED (
-	SELECT id, CASE WHEN flags & 128 THEN 'mappings' ELSE 'file' END, image
-	FROM frame WHERE flags & 128
-	OR image IN (SELECT image FROM internal_other_file)
-), doubted(stack, why, image) AS MATERIALIZED (
-	SELECT DISTINCT p.stack, f.why, f.image
-	-- most captures have no such frame: then no stack is read
-	FROM (SELECT 1 FROM doubtful LIMIT 1)
-	CROSS JOIN stack_path p CROSS JOIN doubtful f ON f.frame = p.frame
-), weighed(stack, n) AS MATERIALIZED (
-	SELECT user, sum(n) FROM sample_group WHERE user IS NOT NULL GROUP BY 1
-)
-SELECT d.stack, d.why, i.path, coalesce(w.n, 0)
-FROM doubted d
-JOIN image i ON i.id = d.image
-LEFT JOIN weighed w ON w.stack = d.stack;
-
 CREATE VIEW fabricated(image, samples, fabricated, unverified) AS
 -- Images whose code does not keep frame pointers: samples with a user stack
 -- that goes on to a caller from a frame of the image, and those of them
@@ -261,12 +239,11 @@ JOIN weighed w ON w.stack = p.stack
 JOIN image i ON i.id = p.image
 GROUP BY p.image;
 
-CREATE VIEW trust(capture, event, class, samples, share, fix) AS
--- How far user stacks can be trusted, and what would help.
--- One row per capture, event and class, of the samples that hit user mode or
--- asked for a user stack, each in exactly one class. share: percent of these
--- samples of the event. fix: the command that would help, of the recorder that
--- made the capture; NULL: none is known.
+CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix) AS
+-- The classes of view trust.
+-- One row for each kind of samples that hit user mode or asked for a user stack.
+-- mark, judged, frames, n: as in internal_user_trust. fix: the command that
+-- would help, of the recorder that made the capture; NULL: none is known.
 -- The classes:
 --   whole                nothing speaks against any frame
 --   caller missing       the innermost function's caller is not there
@@ -279,7 +256,8 @@ CREATE VIEW trust(capture, event, class, samples, share, fix) AS
 --                        frames
 --   not recorded         the event takes no user stacks, or its callchain has
 --                        no user half
---   not judged (WHY)     'mappings', 'other file': as not_judged;
+--   not judged (WHY)     'mappings': not all of the process are known;
+--                        'other file': see other_file;
 --                        'no file': code that is not here; 'generated code':
 --                        its bytes were not recorded; 'exec': the stack is
 --                        of the program after an exec; 'uncertain': a frame is
@@ -310,8 +288,8 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	AND (NOT coalesce(t.has_chain, 0) OR (c.format <> 'perf'
 		AND NOT EXISTS (SELECT 1 FROM asked a
 			WHERE a.capture = t.capture)))
-), classed(type, class, n) AS (
-	SELECT b.type, CASE
+), classed(type, mark, judged, frames, class, n) AS (
+	SELECT b.type, b.mark, b.judged, b.frames, CASE
 		WHEN x.type IS NOT NULL OR e.name = 'hit_only'
 			THEN 'not recorded'
 		WHEN b.judged IS NULL THEN 'missing (' || CASE v.name
@@ -328,13 +306,8 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	LEFT JOIN word v ON v.kind = 'request' AND v.id = -b.mark
 	LEFT JOIN word e ON e.kind = 'unwind' AND e.id = b.mark - 100
 	WHERE b.judged IS NOT NULL OR b.mark < 0 OR x.always
-), summed(capture, event, class, n, stacks) AS MATERIALIZED (
-	SELECT t.capture, t.name, c.class, sum(c.n), max(t.has_chain)
-	FROM classed c JOIN event_type t ON t.id = c.type
-	GROUP BY 1, 2, 3
 )
-SELECT s.capture, s.event, s.class, s.n,
-	100.0 * s.n / sum(s.n) OVER (PARTITION BY s.capture, s.event),
+SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 	CASE
 	WHEN s.class = 'not recorded' THEN CASE r.name
 		WHEN 'perf' THEN 'perf record -g'
@@ -370,7 +343,19 @@ SELECT s.capture, s.event, s.class, s.n,
 		THEN 'sysctl kernel.perf_event_max_contexts_per_stack=8'
 	WHEN s.class = 'missing (stripped)'
 		THEN 'give the file as perf recorded it' END
-FROM summed s JOIN recorder r ON r.capture = s.capture;
+FROM classed s JOIN event_type t ON t.id = s.type
+JOIN recorder r ON r.capture = t.capture;
+
+CREATE VIEW trust(capture, event, class, samples, share, fix) AS
+-- How far user stacks can be trusted, and what would help.
+-- One row per capture, event and class (of internal_trust_class), of the samples
+-- that hit user mode or asked for a user stack, each in exactly one class.
+-- share: percent of these samples of the event. fix: as in internal_trust_class.
+SELECT t.capture, t.name, c.class, sum(c.n),
+	100.0 * sum(c.n) / sum(sum(c.n)) OVER (PARTITION BY t.capture, t.name),
+	c.fix
+FROM internal_trust_class c JOIN event_type t ON t.id = c.type
+GROUP BY t.capture, t.name, c.class;
 
 CREATE VIEW verdicts(kind, verdict, confidence, n) AS
 -- How many deferred user stacks were joined, and why not others.

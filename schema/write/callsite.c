@@ -209,6 +209,34 @@ int store_links_drop(struct store *db, struct err *err)
 	return db_exec(db, store_sql("drop_links"), err);
 }
 
+static void callsite_judged_row(const void *list, size_t i,
+				int64_t v[COLUMNS_MAX])
+{
+	const struct store_judged *j = (const struct store_judged *)list + i;
+
+	v[0] = j->stack;
+	v[1] = j->judged;
+}
+
+int store_judged(struct store *db, const struct store_judged *j, size_t n,
+		 struct err *err)
+{
+	const struct callsite_list list = { "old_judged", "drop_judged", j, n,
+					    callsite_judged_row };
+	int stored = callsite_is_stored(db, &list, err);
+	struct row r;
+
+	if (stored)
+		return stored < 0 ? -1 : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (db_row(db, T_JUDGED, 0, &r, err))
+			return -1;
+		row_key(&r, j[i].stack);
+		row_int(&r, 1, j[i].judged);
+	}
+	return 0;
+}
+
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err)
 {

@@ -113,6 +113,10 @@ struct store_other_file {
 	uint32_t image, calls, no_call, proved;
 	const char *why;
 };
+struct store_judged {
+	uint32_t stack;
+	enum judged judged;
+};
 struct store_user_trust {
 	uint32_t type;
 	int16_t mark;	    /* 0: NULL */
@@ -147,6 +151,8 @@ struct store_group_walk {
  * *err, also of fn. */
 int store_groups_each(struct store *db, const struct store_group_walk *w,
 		      struct err *err);
+int store_judged(struct store *db, const struct store_judged *j, size_t n,
+		 struct err *err);
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err);
 int store_callsites_begin(struct store *db, struct err *err);

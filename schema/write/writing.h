@@ -59,6 +59,7 @@ enum store_table {
 	T_COUNTER,
 	T_COOKIES,
 	T_STACK_CHECK,
+	T_JUDGED,
 	T_FIXED
 };
 

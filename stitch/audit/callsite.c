@@ -29,3 +29,21 @@ const char *callsite_link_name(unsigned int v)
 
 	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
 }
+
+const char *judged_name(unsigned int v)
+{
+	static const char *const name[] = {
+		[JUDGED_OPEN] = "not judged (uncertain)",
+		[JUDGED_GENERATED] = "not judged (generated code)",
+		[JUDGED_NO_FILE] = "not judged (no file)",
+		[JUDGED_OTHER_FILE] = "not judged (other file)",
+		[JUDGED_MAPPINGS] = "not judged (mappings)",
+		[JUDGED_UNMAPPED] = "in no mapping",
+		[JUDGED_ONE_FRAME] = "one frame",
+		[JUDGED_FABRICATED] = "fabricated (no frame pointers)",
+		[JUDGED_CALLER] = "caller missing",
+		[JUDGED_WHOLE] = "whole",
+	};
+
+	return v < sizeof(name) / sizeof(name[0]) ? name[v] : NULL;
+}

@@ -26,7 +26,25 @@ enum callsite_link {
 	CALLSITE_UNKNOWN, /* too little is known about one of the two */
 };
 
+/* How far a user stack can be trusted. The open ones have a return address
+ * that could not be checked, the last of these has most weight. */
+enum judged {
+	JUDGED_NONE, /* there is no user stack */
+	JUDGED_OPEN,
+	JUDGED_GENERATED,
+	JUDGED_NO_FILE,
+	JUDGED_OTHER_FILE,
+	JUDGED_MAPPINGS,
+	JUDGED_UNMAPPED,
+	JUDGED_ONE_FRAME,
+	JUDGED_FABRICATED,
+	JUDGED_CALLER,
+	JUDGED_WHOLE
+};
+
 /* Return the word for a number, or NULL if there is none. */
 const char *callsite_kind_name(unsigned int v);
 const char *callsite_link_name(unsigned int v);
+/* A class of view trust_class. */
+const char *judged_name(unsigned int v);
 #endif

@@ -34,7 +34,7 @@ is no_sample_is_without_a_stack 0 "$(sql kernel.db \
 "$B" report kernel.db >out
 grep -q '^ .* add  *hits$' out && ! grep -q 'no stack' out
 ok report_names_the_function_that_was_hit $?
-is trust_says_that_user_stacks_were_not_recorded 'no user stacks recorded: perf record -g' \
+is trust_says_that_user_stacks_were_not_recorded "No user stacks were recorded. 'perf record -g' records them." \
 	"$(head -n 1 out)"
 "$B" export --format folded kernel.db >out
 grep -q '^hits;\[user: hit_only\];add [0-9]*$' out

@@ -67,8 +67,8 @@ unwound() {
 missing() {
 	"$B" ingest -q -f --no-symbols --symfs "$1" -o "$w/f.db" "$2" ||
 		echo "not ok $2 is read"
-	has missing_callers_are_counted "$3 samples lack the caller" \
-		"$B" check "$w/f.db"
+	has missing_callers_are_counted "\"missing\":$3," \
+		"$B" check --json "$w/f.db"
 	is none_is_inferred_unasked 0 "$w/f.db" \
 		'SELECT count(*) FROM frame WHERE flags & 1'
 }
