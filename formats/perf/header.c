@@ -198,6 +198,15 @@ static void perf_header_read_feature(struct perf *p, uint32_t bit,
 	perf_feature_take(p, bit, &b, 0);
 }
 
+/* perf fills the entry of a section from its offset on. If it cannot write the
+ * section (seen of perf 3.5 on i686), no size follows, the offset is the end of
+ * the file, and the entry is of the bit or, with that cleared, one too many. */
+static bool perf_header_is_unwritten(const struct perf *p,
+				     const struct section *s)
+{
+	return s->off == p->file[0].in.len && !s->size;
+}
+
 /* After the records comes one {offset, size} for each bit that is set. */
 static void perf_header_read_features(struct perf *p)
 {
@@ -217,8 +226,14 @@ static void perf_header_read_features(struct perf *p)
 			perf_damage(p, "feature", bytes_off(&b), 0, &e);
 			break;
 		}
-		perf_header_read_feature(p, bit, &s);
+		if (!perf_header_is_unwritten(p, &s))
+			perf_header_read_feature(p, bit, &s);
 	}
+	struct bytes more = b;
+
+	if (!perf_header_take_section(&more, &s, NULL) &&
+	    perf_header_is_unwritten(p, &s))
+		b = more;
 	claims_add(&p->claims, f->end, bytes_off(&b) - f->end);
 }
 

@@ -129,6 +129,7 @@ static inline bool perf_type_is_simpleperf(uint32_t type)
 #define PA_MMAP ((uint64_t)1 << 8)
 #define PA_FREQ ((uint64_t)1 << 10)
 #define PA_PRECISE_SHIFT 15 /* precise_ip: 2 bits */
+#define PA_PRECISE ((uint64_t)3 << PA_PRECISE_SHIFT)
 #define PA_SAMPLE_ID_ALL ((uint64_t)1 << 18)
 #define PA_EXCLUDE_HOST ((uint64_t)1 << 19)
 #define PA_EXCLUDE_GUEST ((uint64_t)1 << 20)
@@ -170,7 +171,14 @@ struct perf_attr {
 	uint8_t s_id, s_ip, s_tid, s_time, s_addr, s_cpu, s_period, s_end;
 	uint8_t t_tid, t_time, t_id, t_cpu, t_size;
 	bool id_all, lbr, sched;
-	uint32_t fmt; /* index in perf.fmt plus 1; 0: none */
+	uint32_t fmt;  /* index in perf.fmt plus 1; 0: none */
+	uint8_t noted; /* enum perf_noted: what the ledger has of its samples */
+};
+
+enum perf_noted {
+	NOTED_REGISTERS = 1, /* of an unknown kind */
+	NOTED_MODE = 2,	     /* the kernel's, of a program's address */
+	NOTED_UNMAPPED = 4,  /* addresses that perf inject made 0 */
 };
 
 #define RECENT_IDS 32
@@ -504,6 +512,8 @@ const struct perf_skim *skim_half_row(struct skim_half *h, const struct perf *p,
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err);
 void perf_note(struct perf *p, const char *what, const char *detail);
+/* Tells once for each event what its samples have, in either pass. */
+void perf_note_event(struct perf *p, uint32_t event, enum perf_noted what);
 /* Counts a record that is skipped for its type; one of a type that no recorder
  * writes is damage. */
 void perf_skip_type(struct perf *p, const struct perf_rec *r);
@@ -562,7 +572,7 @@ bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 void perf_check_times_are_near(const struct perf *p, struct perf_file *f,
 			       uint64_t last, uint64_t n);
 /* Returns -1 with a message if a value of a decoded record cannot be. */
-int perf_check_record(const struct perf *p, const struct perf_rec *r,
+int perf_check_record(struct perf *p, const struct perf_rec *r,
 		      const struct record *rec, struct err *err);
 
 /* ---- feature.c */

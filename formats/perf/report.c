@@ -1,6 +1,7 @@
 /* report.c - what the reader tells the ledger: damage, notes, skipped records.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "formats/perf/perf.h"
 #include "formats/reader/reader.h"
@@ -18,6 +19,31 @@ void perf_note(struct perf *p, const char *what, const char *detail)
 {
 	if (p->loud)
 		reader_note(&p->src, what, detail);
+}
+
+void perf_note_event(struct perf *p, uint32_t event, enum perf_noted what)
+{
+	static const char *const word[][2] = {
+		[NOTED_REGISTERS] = { "registers",
+				      "have registers of a kind that this "
+				      "program does not know: they are read as far as "
+				      "these, without registers and stack dump" },
+		[NOTED_MODE] = { "mode",
+				 "have the kernel's mode and an address of a "
+				 "program, as precise events of Linux 3.11 to 4.16: "
+				 "they count as user mode" },
+		[NOTED_UNMAPPED] = { "unmapped",
+				     "have addresses that perf inject could "
+				     "not map and made 0" },
+	};
+	char note[256];
+
+	if (p->attr[event].noted & what)
+		return;
+	p->attr[event].noted |= what;
+	snprintf(note, sizeof(note), "samples of event '%.64s' %s",
+		 p->event[event].name, word[what][1]);
+	reader_note(&p->src, word[what][0], note);
 }
 
 /* May a recorder that we do not know have written this type? A kernel writes a

@@ -5,6 +5,7 @@
  * has no member for become extras. STREAM_ID is dropped, as it only names the
  * event again. */
 #include <endian.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,11 @@
 
 #define BRANCH_HW_INDEX ((uint64_t)1 << 17)
 #define BRANCH_COUNTERS ((uint64_t)1 << 19)
+
+/* The kind of registers: 1 of 32 bits, 2 of 64; in patches for Linux it became
+ * bits, of which 4 tells of more registers behind these. */
+#define REGS_KIND_KNOWN 2
+#define REGS_KIND_MAX 0xff
 
 #define READ_KINDS 3 /* value, id, lost */
 
@@ -232,6 +238,20 @@ static int perf_sample_fixed_part(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
+/* A precise event (PEBS) has the address of the instruction, but the mode of
+ * the interrupt that came later: Linux 3.11 to 4.16 write a program's address
+ * with the kernel's mode. The address is right. */
+static void perf_sample_precise_mode(struct perf *p, const struct perf_attr *a,
+				     struct record *rec)
+{
+	if (!(a->flags & PA_PRECISE) || !(rec->flags & REC_F_KERNEL) ||
+	    rec->flags & REC_F_GUEST || !rec->sample.ip ||
+	    rec->sample.ip >= p->halves.user_end)
+		return;
+	rec->flags = (rec->flags & ~(uint32_t)REC_F_KERNEL) | REC_F_USER;
+	perf_note_event(p, rec->sample.event, NOTED_MODE);
+}
+
 /* The kernel or user half of a callchain. In nearly all samples it is one run
  * of p->ip; several runs are copied into one array. */
 struct chain_half {
@@ -436,6 +456,8 @@ static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
+/* Returns 1 if the registers are of a kind that has more behind the words of
+ * the mask: nothing tells where they end, so the rest of the record is lost. */
 static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 				 size_t *cap, struct regs *out, struct err *err)
 {
@@ -444,6 +466,13 @@ static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 
 	if (bytes_u64(b, &abi, err))
 		return -1;
+	if (abi > REGS_KIND_MAX)
+		return err_at(err, b->path, bytes_off(b) - 8,
+			      "registers of kind 0x%" PRIx64
+			      ", needs at most 0x%x",
+			      abi, REGS_KIND_MAX);
+	if (abi > REGS_KIND_KNOWN)
+		return 1;
 	out->abi = (uint32_t)abi;
 	if (!abi)
 		return 0;
@@ -463,7 +492,6 @@ static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
 	struct bytes data;
 	uint64_t size, dyn;
 
-	s->has_dump = true;
 	if (bytes_u64(b, &size, err))
 		return -1;
 	if (!size)
@@ -503,12 +531,11 @@ static int perf_sample_intr_regs(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct err *err)
 {
 	struct regs regs = { 0 };
+	int rc = perf_sample_registers(b, a->regs_intr, &p->intr, &p->cap_intr,
+				       &regs, err);
 
-	if (perf_sample_registers(b, a->regs_intr, &p->intr, &p->cap_intr,
-				  &regs, err))
-		return -1;
-	if (!regs.abi)
-		return 0;
+	if (rc || !regs.abi)
+		return rc;
 	perf_sample_extra_words(p, "intr_regs", p->intr, regs.n);
 	perf_extra_add(p, "intr_regs_mask", regs.mask);
 	perf_extra_add(p, "intr_regs_abi", regs.abi);
@@ -526,7 +553,8 @@ static int perf_sample_aux(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Takes the fields after the stack dump. */
+/* Takes the fields after the stack dump. Returns 1 if some are lost behind
+ * registers. */
 static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct err *err)
 {
@@ -540,6 +568,7 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 		{ PS_CODE_PAGE, "code_page_size" },
 	};
 	uint64_t t = a->sample_type;
+	int rc = 0;
 
 	if ((t & (PS_WEIGHT | PS_WEIGHT_STRUCT)) &&
 	    perf_sample_weights(p, a, b, err))
@@ -549,8 +578,10 @@ static int perf_sample_tail_part(struct perf *p, const struct perf_attr *a,
 	if ((t & PS_TRANSACTION) &&
 	    perf_sample_take_extra(p, b, "transaction", err))
 		return -1;
-	if ((t & PS_REGS_INTR) && perf_sample_intr_regs(p, a, b, err))
-		return -1;
+	if (t & PS_REGS_INTR)
+		rc = perf_sample_intr_regs(p, a, b, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if ((t & numbers[i].bit) &&
 		    perf_sample_take_extra(p, b, numbers[i].name, err))
@@ -626,6 +657,27 @@ static int perf_sample_check_rest(uint64_t type, struct bytes *b,
 	return rest_end(b, err);
 }
 
+/* Takes all from the registers on. Returns 1 if some of it is lost behind
+ * registers. */
+static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
+				 struct bytes *b, struct rec_sample *s,
+				 struct err *err)
+{
+	uint64_t t = a->sample_type;
+	int rc = 0;
+
+	s->has_dump = t & PS_STACK_USER;
+	if (t & PS_REGS_USER)
+		rc = perf_sample_registers(b, a->regs_user, &p->regs,
+					   &p->cap_regs, &s->user_regs, err);
+	if (rc)
+		return rc;
+	if ((t & PS_STACK_USER) && perf_sample_stack_dump(b, s, err))
+		return -1;
+	rc = perf_sample_tail_part(p, a, b, err);
+	return rc ? rc : perf_sample_check_rest(t, b, err);
+}
+
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err)
@@ -645,6 +697,7 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	p->n_extra = 0;
 	if (perf_sample_fixed_part(p, a, r, rec, &b, err))
 		return -1;
+	perf_sample_precise_mode(p, a, rec);
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))
@@ -659,16 +712,13 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if (a->lbr)
 		perf_sample_use_lbr(p, rec);
-	if ((t & PS_REGS_USER) &&
-	    perf_sample_registers(&b, a->regs_user, &p->regs, &p->cap_regs,
-				  &s->user_regs, err))
+	int rc = perf_sample_last_part(p, a, &b, s, err);
+
+	if (rc < 0)
 		return -1;
-	if ((t & PS_STACK_USER) && perf_sample_stack_dump(&b, s, err))
-		return -1;
+	if (rc)
+		perf_note_event(p, s->event, NOTED_REGISTERS);
 	perf_sample_add_hit(p, rec);
-	if (perf_sample_tail_part(p, a, &b, err) ||
-	    perf_sample_check_rest(t, &b, err))
-		return -1;
 	s->extra = p->extra;
 	s->n_extra = (uint32_t)p->n_extra;
 	return 0;

@@ -68,9 +68,10 @@ static enum request_verdict why_no_chain(struct losses *ls,
 	int64_t to = r->until == TIME_NONE ? INT64_MAX : r->until;
 	bool perf = se->cookies == COOKIES_PERF;
 
-	/* perf inject (7.2) removes every chain and leaves no note. */
-	if (perf && !se->n_chains && !losses_any(ls, se->source) &&
-	    (se->injected || se->n_closed))
+	/* perf inject (7.2 and 7.3) removes every chain, whatever was lost
+	 * before, and may leave no trace of itself. */
+	if (perf && !se->n_chains &&
+	    (se->injected || (se->n_closed && !losses_any(ls, se->source))))
 		return REQ_STRIPPED;
 	/* Without a thread (LTTng without its contexts), nothing shows that it
 	 * still waits. */

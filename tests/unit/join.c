@@ -484,6 +484,29 @@ START_TEST(many_threads_may_have_one_cookie)
 }
 END_TEST
 
+/* Losses of the recording explain nothing then. */
+START_TEST(perf_inject_took_the_chains_whatever_was_lost)
+{
+	const struct source_info info = { .has_time = true, .injected = true };
+	const struct join_sample s = {
+		.event = 1, .tid = 1, .time = 10, .cookie = 5
+	};
+	const struct loss lost = { 1, 0, 11, 99 };
+	struct join_rig rg;
+	struct fact f;
+
+	join_rig_init(&rg, &info);
+	losses_add(rg.ls, 0, &lost);
+	join_sample(rg.jn, &rg.task, &s);
+	join_retire(rg.jn, &rg.task, JOIN_CAPTURE, TIME_NONE);
+	join_end(rg.jn);
+	ck_assert(fact_queue_take(&rg.q, &f));
+	ck_assert_int_eq(f.kind, FACT_REQUEST);
+	ck_assert_int_eq(f.request.verdict, REQ_STRIPPED);
+	join_rig_release(&rg);
+}
+END_TEST
+
 /* Cookies are counted, not samples and not records. */
 START_TEST(cookies_without_their_other_half_are_counted)
 {
@@ -570,6 +593,7 @@ static const struct run_table tables[] = { RUN_TABLE(join_row_holds,
 						     join_rows) };
 
 RUN_TABLES("join", tables, many_samples_share_one_chain,
+	   perf_inject_took_the_chains_whatever_was_lost,
 	   a_sample_joins_one_of_the_last_cookies,
 	   a_loss_told_of_much_later_still_explains,
 	   a_sample_in_user_mode_keeps_its_ip, stack_quality_is_said,

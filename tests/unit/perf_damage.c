@@ -187,26 +187,29 @@ static const struct {
 	uint16_t misc;
 	int32_t pid, tid, cpu;
 	uint64_t time, ip;
-	uint64_t bad;
+	uint64_t bad, flags;
 } values[] = {
-	{ "x86_64", 2, 7, 7, 3, 1000, 0x401000, 0 },
-	{ "x86_64", 2, -1, -1, 3, 1000, 0x401000, 0 },
-	{ "x86_64", 2, 7, -2, 3, 1000, 0x401000, 1 },
-	{ "x86_64", 2, 7, 4194305, 3, 1000, 0x401000, 1 },
-	{ "x86_64", 2, -7, 7, 3, 1000, 0x401000, 1 },
-	{ "x86_64", 2, 7, 7, 4, 1000, 0x401000, 1 },
-	{ "x86_64", 2, 7, 7, -1, 1000, 0x401000, 0 },
-	{ "x86_64", 2, 7, 7, 3, UINT64_C(1) << 55, 0x401000, 1 },
-	{ "x86_64", 2, 7, 7, 3, UINT64_C(1) << 54, 0x401000, 0 },
-	{ "x86_64", 2, 7, 7, 3, 1000, UINT64_C(0x4000000000401000), 1 },
-	{ "x86_64", 2, 7, 7, 3, 1000, UINT64_C(0xffffffffff600000), 0 },
-	{ "x86_64", 1, 7, 7, 3, 1000, UINT64_C(0xffffffff81000000), 0 },
-	{ "x86_64", 1, 7, 7, 3, 1000, 0x401000, 1 },
-	{ "x86_64", 6, 7, 7, 3, 1000, 0x401000, 1 },
-	{ "aarch64", 2, 7, 7, 3, 1000, UINT64_C(0x001f000000401000), 1 },
-	{ "aarch64", 1, 7, 7, 3, 1000, UINT64_C(0xffff800080000000), 0 },
-	{ "aarch64", 1, 7, 7, 3, 1000, UINT64_C(0x00ff800080000000), 1 },
-	{ "s390x", 1, 7, 7, 3, 1000, 0x401000, 0 },
+	{ "x86_64", 2, 7, 7, 3, 1000, 0x401000, 0, 0 },
+	{ "x86_64", 2, -1, -1, 3, 1000, 0x401000, 0, 0 },
+	{ "x86_64", 2, 7, -2, 3, 1000, 0x401000, 1, 0 },
+	{ "x86_64", 2, 7, 4194305, 3, 1000, 0x401000, 1, 0 },
+	{ "x86_64", 2, -7, 7, 3, 1000, 0x401000, 1, 0 },
+	{ "x86_64", 2, 7, 7, 4, 1000, 0x401000, 1, 0 },
+	{ "x86_64", 2, 7, 7, -1, 1000, 0x401000, 0, 0 },
+	{ "x86_64", 2, 7, 7, 3, UINT64_C(1) << 55, 0x401000, 1, 0 },
+	{ "x86_64", 2, 7, 7, 3, UINT64_C(1) << 54, 0x401000, 0, 0 },
+	{ "x86_64", 2, 7, 7, 3, 1000, UINT64_C(0x4000000000401000), 1, 0 },
+	{ "x86_64", 2, 7, 7, 3, 1000, UINT64_C(0xffffffffff600000), 0, 0 },
+	{ "x86_64", 1, 7, 7, 3, 1000, UINT64_C(0xffffffff81000000), 0, 0 },
+	{ "x86_64", 1, 7, 7, 3, 1000, 0x401000, 1, 0 },
+	{ "x86_64", 1, 7, 7, 3, 1000, 0x401000, 0, PA_PRECISE },
+	{ "x86_64", 1, 7, 7, 3, 1000, UINT64_C(0x4000000000401000), 1,
+	  PA_PRECISE },
+	{ "x86_64", 6, 7, 7, 3, 1000, 0x401000, 1, 0 },
+	{ "aarch64", 2, 7, 7, 3, 1000, UINT64_C(0x001f000000401000), 1, 0 },
+	{ "aarch64", 1, 7, 7, 3, 1000, UINT64_C(0xffff800080000000), 0, 0 },
+	{ "aarch64", 1, 7, 7, 3, 1000, UINT64_C(0x00ff800080000000), 1, 0 },
+	{ "s390x", 1, 7, 7, 3, 1000, 0x401000, 0, 0 },
 };
 
 static void perf_damage_value(struct pb *b, size_t i, uint64_t time)
@@ -221,6 +224,15 @@ static void perf_damage_value(struct pb *b, size_t i, uint64_t time)
 	pb_end(b);
 }
 
+static void perf_damage_arch(struct pb *b, const char *arch)
+{
+	pb_rec(b, PR_FEATURE, 0);
+	pb_u64(b, 6);
+	pb_u32(b, (uint32_t)strlen(arch) + 1);
+	pb_raw(b, arch, strlen(arch) + 1);
+	pb_end(b);
+}
+
 START_TEST(values_that_no_kernel_writes_are_damage)
 {
 	struct pb_event ev = timed;
@@ -228,12 +240,9 @@ START_TEST(values_that_no_kernel_writes_are_damage)
 	struct pb b;
 
 	ev.sample_type |= PS_CPU;
+	ev.flags |= values[_i].flags;
 	pb_begin(&b, false, &ev, 1);
-	pb_rec(&b, PR_FEATURE, 0);
-	pb_u64(&b, 6);
-	pb_u32(&b, (uint32_t)strlen(arch) + 1);
-	pb_raw(&b, arch, strlen(arch) + 1);
-	pb_end(&b);
+	perf_damage_arch(&b, arch);
 	pb_rec(&b, PR_FEATURE, 0);
 	pb_u64(&b, 7);
 	pb_u32(&b, 4);
@@ -244,6 +253,82 @@ START_TEST(values_that_no_kernel_writes_are_damage)
 	perf_damage_value(&b, (size_t)_i, values[_i].time);
 	perf_damage_value(&b, 0, 1001);
 	ck_assert_uint_eq(perf_damage_of(&b), values[_i].bad);
+}
+END_TEST
+
+/* The first strings of the command; damage if a kernel half has address 0. */
+static const struct {
+	const char *command[2];
+	uint64_t bad;
+} injects[] = {
+	{ { "/usr/bin/perf", "record" }, 1 },
+	{ { "/usr/bin/perf", "inject" }, 0 },
+	{ { "/usr/bin/perf", "/opt/bin/perf" }, 0 },
+};
+
+START_TEST(an_address_that_perf_inject_could_not_map_is_no_damage)
+{
+	struct pb_event ev = timed;
+	struct pb b;
+
+	ev.sample_type |= PS_CALLCHAIN;
+	pb_begin(&b, false, &ev, 1);
+	perf_damage_arch(&b, "x86_64");
+	pb_rec(&b, PR_FEATURE, 0);
+	pb_u64(&b, 11);
+	pb_u32(&b, 2);
+	for (int i = 0; i < 2; i++) {
+		const char *s = injects[_i].command[i];
+
+		pb_u32(&b, (uint32_t)strlen(s) + 1);
+		pb_raw(&b, s, strlen(s) + 1);
+	}
+	pb_end(&b);
+	pb_rec(&b, PR_SAMPLE, 1);
+	pb_u64(&b, UINT64_C(0xffff800010000000));
+	pb_u64(&b, 0);
+	pb_u64(&b, 1000);
+	pb_u64(&b, 4);
+	pb_u64(&b, (uint64_t)-128);
+	pb_u64(&b, UINT64_C(0xffff800010000000));
+	pb_u64(&b, 0);
+	pb_u64(&b, UINT64_C(0xffff800010000100));
+	pb_end(&b);
+	ck_assert_uint_eq(perf_damage_of(&b), injects[_i].bad);
+}
+END_TEST
+
+/* An entry of the table of sections: does its bit stand in the header, where is
+ * it, what is damage? */
+static const struct {
+	bool bit, at_end;
+	uint64_t bad;
+} unwritten[] = {
+	{ true, true, 0 },
+	{ false, true, 0 },
+	{ true, false, 1 },
+	{ false, false, 1 },
+};
+
+START_TEST(a_section_that_perf_could_not_write_is_no_damage)
+{
+	struct ledger *lg = ledger_new();
+	struct pb b;
+
+	pb_begin(&b, false, &timed, 1);
+	perf_damage_sample(&b, 1000, 0x401000);
+	pb_finish(&b);
+	if (unwritten[_i].bit)
+		pb_patch(&b, 72, 1 << 6, 8);
+	pb_u64(&b, b.n + 16 - (unwritten[_i].at_end ? 0 : 8));
+	pb_u64(&b, 0);
+	struct source *src = pb_open(&b, lg);
+
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), unwritten[_i].bad);
+	ck_assert_uint_eq(perf_damage_count(src), 1);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
 }
 END_TEST
 
@@ -461,6 +546,11 @@ int main(void)
 		t, unknown_records_without_a_flag_that_asks_are_damage, 0, 2);
 	tcase_add_loop_test(t, values_that_no_kernel_writes_are_damage, 0,
 			    (int)(sizeof(values) / sizeof(*values)));
+	tcase_add_loop_test(
+		t, an_address_that_perf_inject_could_not_map_is_no_damage, 0,
+		sizeof(injects) / sizeof(*injects));
+	tcase_add_loop_test(t, a_section_that_perf_could_not_write_is_no_damage,
+			    0, sizeof(unwritten) / sizeof(*unwritten));
 	tcase_add_loop_test(t, unknown_records_are_skipped_by_size_and_counted,
 			    0, 2);
 	tcase_add_loop_test(t, old_attributes_without_a_size_are_read, 0, 2);

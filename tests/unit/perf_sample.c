@@ -610,18 +610,79 @@ START_TEST(an_empty_stack_dump_has_no_size_behind_it)
 }
 END_TEST
 
-START_TEST(a_count_beyond_the_record_is_refused_and_not_read)
+/* Registers of an unknown kind, and more behind them. */
+static void fill_new_registers(struct pb *b)
 {
+	perf_sample_head(b, 1);
+	pb_u64(b, 2);
+	pb_u64(b, USER);
+	pb_u64(b, 0x51);
+	pb_u64(b, 6);
+	for (uint64_t i = 0; i < 9; i++)
+		pb_u64(b, 0x1000 + i);
+}
+
+static void look_new_registers(const struct record *rec)
+{
+	ck_assert_uint_eq(rec->sample.user.n, 1);
+	ck_assert_uint_eq(rec->sample.user.ip[0], 0x51);
+	ck_assert_uint_eq(rec->sample.user_regs.n, 0);
+	ck_assert_uint_eq(rec->sample.user_regs.abi, 0);
+	ck_assert(!rec->sample.stack);
+}
+
+START_TEST(a_sample_is_whole_in_front_of_registers_of_an_unknown_kind)
+{
+	struct pb_event ev = chains;
+
+	ev.sample_type |=
+		_i ? PS_REGS_INTR | PS_PHYS_ADDR : PS_REGS_USER | PS_STACK_USER;
+	ev.regs_user = ev.regs_intr = 3;
+	one_sample(&ev, false, 2, fill_new_registers, look_new_registers);
+}
+END_TEST
+
+/* The kind is in the last of these words. */
+static void fill_wrong_registers(struct pb *b)
+{
+	perf_sample_head(b, 1);
+	pb_u64(b, 0);
+	pb_u64(b, 0x100);
+}
+
+static void fill_count(struct pb *b, uint64_t n)
+{
+	perf_sample_head(b, 1);
+	pb_u64(b, n);
+	pb_u64(b, KERNEL);
+}
+
+static void fill_count_3(struct pb *b)
+{
+	fill_count(b, 3);
+}
+
+static void fill_count_max(struct pb *b)
+{
+	fill_count(b, UINT64_MAX);
+}
+
+START_TEST(a_wrong_count_or_kind_is_refused_and_not_read)
+{
+	static void (*const fill[])(struct pb *) = { fill_count_3,
+						     fill_count_max,
+						     fill_wrong_registers };
+	struct pb_event ev = chains;
 	struct err err = { 0 };
 	struct record rec;
 	struct ref ref;
 	struct pb b;
 
-	pb_begin(&b, false, &chains, 1);
+	if (_i == 2)
+		ev.sample_type |= PS_REGS_USER;
+	pb_begin(&b, false, &ev, 1);
 	pb_rec(&b, PR_SAMPLE, 1);
-	perf_sample_head(&b, 1);
-	pb_u64(&b, _i ? UINT64_MAX : 3);
-	pb_u64(&b, KERNEL);
+	fill[_i](&b);
 	pb_end(&b);
 	pb_finish(&b);
 	struct source *src = pb_open(&b, NULL);
@@ -656,7 +717,10 @@ int main(void)
 	tcase_add_loop_test(t, a_read_has_the_values_of_known_events, 0, 2);
 	tcase_add_test(t, an_empty_stack_dump_has_no_size_behind_it);
 	tcase_add_loop_test(
-		t, a_count_beyond_the_record_is_refused_and_not_read, 0, 2);
+		t, a_sample_is_whole_in_front_of_registers_of_an_unknown_kind,
+		0, 2);
+	tcase_add_loop_test(t, a_wrong_count_or_kind_is_refused_and_not_read, 0,
+			    3);
 	suite_add_tcase(s, t);
 	return pb_main(s);
 }
