@@ -189,6 +189,7 @@ struct source_opts {
 	uint64_t slack_ns;     /* pipes: additional ns to hold records back */
 	uint64_t window_bytes; /* pipes: output records when more bytes are
 				* held */
+	uint64_t memory_bytes; /* for records that wait; 0: 256 MiB */
 	const char *temp_dir;  /* folder for a copy of stdin; NULL: /tmp */
 	/* Templates for the log lines of processes that unwind themselves,
 	 * followed by NULL; NULL: the documented ones. Borrowed until close. */

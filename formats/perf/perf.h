@@ -195,6 +195,8 @@ struct perf_chunk {
 	unsigned char *data;
 	size_t len, cap;
 	uint64_t id, off; /* file offset of the first byte */
+	uint64_t
+		spilled; /* 1 + the place in the file of memory; 0: not there */
 	uint32_t refs;
 	/* Byte n of data is at off + n of the file; false: all of data was
 	 * decompressed from one record at off. */
@@ -322,6 +324,8 @@ struct perf {
 		uint32_t attr; /* plus 1; 0: empty */
 	} recent[RECENT_IDS];  /* cache of by_id, by the low bits of the id */
 	uint64_t chunk_base, chunk_bytes;
+	uint64_t spill_end;
+	int spill; /* 1 + a descriptor; 0: none, -1: there can be none */
 	struct perf_chunk **chunk; /* by id - chunk_base */
 	size_t n_chunk, cap_chunk;
 	/* Records of state without a time: returned before all others. */
@@ -530,6 +534,8 @@ struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle);
 void perf_chunk_put(struct perf *p, struct perf_chunk *c);
 /* Returns the handle of the record at c->data + at. */
 uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at);
+/* Says that nobody fills or walks the chunk: its records wait. */
+void perf_chunk_wait(struct perf_chunk *c);
 /* Frees all chunks. */
 void perf_chunk_release(struct perf *p);
 

@@ -94,6 +94,7 @@ static struct perf_chunk *perf_z_next_chunk(struct perf *p, struct perf_file *f)
 	if (rest)
 		memcpy(c->data, old->data + f->plain_at, rest);
 	c->len = rest;
+	perf_chunk_wait(old);
 	perf_chunk_put(p, old);
 	f->plain = c;
 	f->plain_at = 0;

@@ -90,3 +90,38 @@ awk -v n=$stacks 'BEGIN {
 holds distinct_stacks_need_what_is_documented \
 	$((fixed + 2 * MB * 3 / 10 + stacks * (200 + 20 * 8 + 2 * 500))) \
 	$stacks --jobs 2 stacks.data
+
+# Samples of one time wait for each other, and 9 KB that are packed have 97 MB
+# of them.
+cat >packed.py <<'END'
+import struct
+import subprocess
+
+sample = struct.pack("<QIIQQ", 0x1000, 1, 1, 100, 500) + struct.pack("<Q", 0x1000) * 500
+record = struct.pack("<IHH", 9, 2, 8 + len(sample)) + sample
+packed = subprocess.run(["zstd", "-q"], input=record * 24000, stdout=subprocess.PIPE,
+                        check=True).stdout
+data = b""
+for at in range(0, len(packed), 60000):
+    part = packed[at:at + 60000]
+    data += struct.pack("<IHH", 81, 0, 8 + len(part)) + part
+attr = struct.pack("<IIQQQQQ", 1, 112, 0, 4000, 0x27, 0, 1 << 18) + bytes(64)
+with open("packed.data", "wb") as out:
+    out.write(struct.pack("<8sQQQQQQQQ", b"PERFILE2", 104, 128, 104, 128, 232, len(data), 0, 0))
+    out.write(bytes(32) + attr + bytes(16) + data)
+END
+if command -v zstd >/dev/null
+then
+	python3 packed.py
+	limit=$((48 * MB / 1024))
+	# recorders do not end the frame: that is said
+	limited ingest -q -f --no-symbols --memory 8M -o holds.db packed.data 2>err
+	if [ $? = 3 ] && [ "$(sqlite3 holds.db 'SELECT count(*) FROM event')" = 24000 ]
+	then echo "ok what_waits_unpacked_is_bounded_too"
+	else
+		echo "not ok what_waits_unpacked_is_bounded_too"
+		sed 's/^/# /' err | tail -n 3
+	fi
+else
+	echo "skip what_waits_unpacked_is_bounded_too: zstd is not installed"
+fi
