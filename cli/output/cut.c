@@ -12,7 +12,7 @@
 static const char gap[] = "...";
 #define GAP (sizeof(gap) - 1)
 #define UNIT sizeof(((struct safe_text *)0)->text)
-#define BEFORE 2 /* cells in front of a difference */
+#define BEFORE 1 /* cells in front of a difference */
 #define ROUNDS 6 /* each tells apart what differs one place later */
 
 /* Appends to `to` the cells of s from `from` on, at most `cells`. Returns the
@@ -41,14 +41,13 @@ static char *cut_put_gap(char *to)
 }
 
 /* Cuts a name to so many cells, with its mark: both ends, and what is from the
- * cell `middle` on if that is not 0. */
-static void cut_one(struct cut_name *c, size_t cells, size_t middle,
-		    struct arena *text)
+ * cells c->at on. */
+static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 {
 	size_t width = safe_text_cells(c->full);
 	size_t mark = c->mark ? safe_text_cells(c->mark) : 0;
-	size_t gaps = middle ? 2 : 1;
-	char *buf = mem_new(width + 2 * GAP + 1, UNIT);
+	size_t gaps = 1 + !!c->at[0] + !!c->at[1];
+	char *buf = mem_new(width + 3 * GAP + 1, UNIT);
 	char *to = buf;
 
 	cells -= mark < cells - CUT_LEAST ? mark : cells - CUT_LEAST;
@@ -59,15 +58,25 @@ static void cut_one(struct cut_name *c, size_t cells, size_t middle,
 		size_t tail = cells - gaps * GAP - gaps * part;
 
 		to = cut_put(to, c->full, 0, part);
-		to = cut_put_gap(to);
-		if (middle) {
-			to = cut_put(to, c->full, middle, part);
-			to = cut_put_gap(to);
-		}
-		cut_put(to, c->full, width - tail, tail);
+		for (int i = 0; i < 2; i++)
+			if (c->at[i])
+				to = cut_put(cut_put_gap(to), c->full, c->at[i],
+					     part);
+		cut_put(cut_put_gap(to), c->full, width - tail, tail);
 	}
 	c->cut = arena_strdup(text, buf);
 	free(buf);
+}
+
+/* Makes a name show what is from this cell on, and keep one that it showed. */
+static void cut_show(struct cut_name *c, size_t at)
+{
+	size_t old = c->at[1] ? c->at[1] : c->at[0];
+
+	c->at[0] = old && old < at ? old : at;
+	c->at[1] = old > at ? old : old ? at : 0;
+	if (old == at)
+		c->at[1] = 0;
 }
 
 /* By what is shown, then by name. */
@@ -118,9 +127,10 @@ static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 
 		if (!strcmp(first, last))
 			continue;
-		for (size_t k = i; k < i + run; k++)
-			cut_one(c[k], whole ? SIZE_MAX : cells,
-				same > BEFORE ? same - BEFORE : 1, text);
+		for (size_t k = i; k < i + run; k++) {
+			cut_show(c[k], same > BEFORE ? same - BEFORE : 1);
+			cut_one(c[k], whole ? SIZE_MAX : cells, text);
+		}
 	}
 }
 
@@ -131,7 +141,7 @@ void cut_names(struct cut_name *name, size_t n, size_t cells,
 
 	for (size_t i = 0; i < n; i++) {
 		c[i] = &name[i];
-		cut_one(c[i], cells, 0, text);
+		cut_one(c[i], cells, text);
 	}
 	for (int i = 0; i < ROUNDS; i++)
 		cut_tell_apart(c, n, cells, i + 1 == ROUNDS, text);

@@ -12,6 +12,8 @@ struct cut_name {
 	const char *full;
 	const char *mark; /* put behind it, and never cut; NULL: none */
 	const char *cut;  /* the result: safe text, without the mark */
+	size_t at[2];	  /* for cut_names(): the cells from which it shows
+			   * what tells it apart, ascending; 0: none */
 };
 
 /* Cuts the n names of a column of so many cells. A name that is wider has "..."
