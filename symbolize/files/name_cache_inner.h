@@ -10,8 +10,9 @@
 #include "symbolize/files/tried_files.h"
 #include "symbolize/symbolizer.h"
 
-#define NONE UINT32_MAX		     /* no string */
-#define NAME_CACHE_MAGIC "bstitch\2" /* ends with the version of the format */
+#define NONE UINT32_MAX /* no string */
+/* Ends with the version of the format, and of what demangling gives. */
+#define NAME_CACHE_MAGIC "bstitch\3"
 
 struct cached_symbol { /* one symbol */
 	uint64_t start, size;
