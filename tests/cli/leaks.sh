@@ -1,0 +1,72 @@
+#!/bin/sh
+# leaks.sh - what leaves the machine with each output: the table of backstitch(7), cell by cell.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/leaks.sh; prints "ok NAME" or "not ok NAME" lines.
+#
+# Everything that could be told is marked: the environment, the folder and the
+# user of whoever makes the output, and in the capture its host, its own folder, a
+# path and a thread name.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${BACKSTITCH:-$root/backstitch}
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+M=${MKCAP:-$root/build/mkcap}
+[ -x "$M" ] || {
+	echo "skip leaks: mkcap is not built"
+	exit 0
+}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/inqfolderq" "$dir/xqhereq"
+cd "$dir/inqfolderq" || exit 2
+cat >capture.txt <<'END'
+event cpu-clock period=1000
+mmap pid=5 tid=5 start=0x400000 len=0x10000 pgoff=0 path=/home/xqpathq/app time=1 cpu=0
+comm pid=5 tid=5 name=xqcommq time=1 cpu=0
+sample pid=5 tid=5 cpu=0 time=100 u=0x401000,0x402000
+sample pid=5 tid=5 cpu=0 time=200 u=0x401000,0x403000
+END
+"$M" capture.txt one.data || exit 2
+"$B" ingest -q --no-symbols -o "$dir/xqhereq/one.db" "$dir/inqfolderq/one.data"
+cd "$dir/xqhereq" || exit 2
+SECRET=xqenvq USER=xquserq LOGNAME=xquserq NO_COLOR=1 XDG_CACHE_HOME=$dir/cache
+export SECRET USER LOGNAME NO_COLOR XDG_CACHE_HOME
+unset HOME
+
+# tells OUT: the marks that are in a file or folder, also where it is packed
+tells() {
+	for mark in env:xqenvq user:xquserq here:xqhereq host:testhost folder:inqfolderq path:xqpathq comm:xqcommq
+	do
+		find "$1" -type f | while read -r file
+		do
+			cat "$file"
+			# each of these fails for what is not packed
+			gzip -dc "$file" | tar -xO
+			gzip -dc "$file"
+		done 2>/dev/null | grep -aq "${mark#*:}" && printf ' %s' "${mark%:*}"
+	done
+}
+# row NAME WANTED OUT COMMAND...: the output tells what is wanted, and no more
+row() {
+	name=$1 want=$2 out=$3
+	shift 3
+	"$B" "$@" >said 2>err || {
+		echo "not ok $name: $(cat err)"
+		return
+	}
+	got=$(tells "$out")
+	if [ "$got" = "${want:+ $want}" ]
+	then echo "ok ${name}_tells_what_the_table_says"
+	else echo "not ok ${name}_tells_what_the_table_says:$got"
+	fi
+}
+row page 'host folder path comm' page.html report --html -o page.html one.db
+row flame 'host folder path comm' f.svg flame -o f.svg one.db
+row folded 'comm' o.folded export --format folded -o o.folded one.db
+row json 'host folder path comm' o.json export --format json -o o.json one.db
+row speedscope 'path comm' o.speedscope export --format speedscope -o o.speedscope one.db
+row chrome 'path comm' o.chrome export --format chrome -o o.chrome one.db
+row pprof 'host folder path comm' o.pprof export --format pprof -o o.pprof one.db
+row firefox 'host folder path comm' o.firefox export --format firefox -o o.firefox one.db
+row perf_data 'host path comm' o.data export --format perf.data -o o.data one.db
+row ctf 'host comm' o.ctf export --format ctf -o o.ctf one.db
+row bundle 'host folder path comm' b.tar.gz bundle -o b.tar.gz one.db
+row redacted '' r.db bundle --redact -o r.db one.db
