@@ -6,6 +6,7 @@
 
 #include "cli/export/export.h"
 #include "cli/help_options.h"
+#include "cli/model/trust_words.h"
 #include "cli/model/verdict_words.h"
 #include "cli/output/term.h"
 #include "formats/formats.h"
@@ -67,7 +68,20 @@ static void print_exports(FILE *out)
 
 static void print_verdicts(FILE *out)
 {
+	struct help_line lines[96] = {
+		{ NULL, "How far user stacks can be trusted: a sample has one "
+			"class of view 'trust', in words:" },
+	};
+	size_t n = 1;
+
 	print_lines(out, verdict_words, 18);
+	putc('\n', out);
+	for (const struct trust_word *w = trust_words; w->name && n + 2 < 96;
+	     w++) {
+		lines[n++] = (struct help_line){ w->name, w->phrase };
+		lines[n++] = (struct help_line){ "", w->meaning };
+	}
+	print_lines(out, lines, 34);
 }
 
 /* Printed from the table of rules. */

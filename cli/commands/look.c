@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -176,7 +178,25 @@ static struct store *look_database(int argc, char **argv, char *out,
 
 /* ---- the page */
 
-/* Starts the opener, which goes on alone. Returns false if there is none. */
+#define OPENER_MS 2000 /* for xdg-open to find that it has no browser */
+
+/* Returns whether the opener ended well, or still goes on: a browser that it
+ * became. */
+static bool look_wait(pid_t pid)
+{
+	const struct timespec step = { .tv_nsec = 10000000 };
+	int status;
+
+	for (int ms = 0; ms < OPENER_MS; ms += 10) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return WIFEXITED(status) && !WEXITSTATUS(status);
+		nanosleep(&step, NULL);
+	}
+	return true;
+}
+
+/* Starts the opener, which goes on alone. Returns false if there is none, or it
+ * fails. */
 static bool look_start(const char *page)
 {
 	int gone[2];
@@ -201,7 +221,7 @@ static bool look_start(const char *page)
 	close(gone[1]);
 	fails = pid < 0 || read(gone[0], &c, 1) == 1;
 	close(gone[0]);
-	return !fails;
+	return !fails && look_wait(pid);
 }
 
 static int look_open(struct store *db, const char *path, const char *name,
@@ -226,8 +246,8 @@ static int look_open(struct store *db, const char *path, const char *name,
 		return -1;
 	fprintf(stderr,
 		look_start(page) ? "%s: opened in the browser\n"
-				 : "%s: there is no xdg-open here; "
-				   "open it in a browser\n",
+				 : "%s: xdg-open is not here, or has no "
+				   "browser; open this file in one\n",
 		page);
 	return 0;
 }

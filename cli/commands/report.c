@@ -183,6 +183,16 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--off-cpu is a table of its own: leave out "
 			       "--diff, --callers and --callees");
+	if (offcpu_opts.on &&
+	    (as_html || sort_keys || by_samples() || order || self_only))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of threads and waits: "
+			       "leave out --html, --sort, --by, --order and "
+			       "--no-children");
+	if (absolute && !diff)
+		return err_set(err, ERR_USAGE,
+			       "--absolute is for --diff: add it, and a second "
+			       "recording");
 	if (limit < -1)
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
 	if (diff && (callers || callees || self_only))

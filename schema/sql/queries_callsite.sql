@@ -140,5 +140,7 @@ GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 -- name: check_bogus_list
 SELECT image, reason, symbol, off, max(unverified) AS unverified,
 	sum(samples) AS samples
-FROM bogus_frames
+-- a stack that has the frame several times counts once
+FROM (SELECT DISTINCT stack, image, reason, symbol, off, unverified, samples
+	FROM bogus_frames)
 GROUP BY image, off, reason ORDER BY 6 DESC, image, off

@@ -60,7 +60,10 @@ FROM damage ORDER BY id LIMIT 100
 
 -- name: page_unnamed
 SELECT image AS "File", kind AS "Kind", frames AS "Places",
-	stacks AS "Stacks", status AS "Why",
+	stacks AS "Stacks",
+	-- others of the file have one
+	CASE status WHEN 'named' THEN 'no symbol there' ELSE status END
+		AS "Why",
 	coalesce(build_id, '') AS "Build-id"
 FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
 

@@ -223,3 +223,9 @@ done
 "$B" report --wall --by samples "$db" >/dev/null 2>&1
 [ $? = 2 ] || bad=1
 ok wrong_options_are_wrong_usage $bad
+for option in '--sort comm' '--order total' '--by samples' --no-children --html
+do
+	# shellcheck disable=SC2086 # an option and its value
+	"$B" report --off-cpu $option "$db" >"$work/out" 2>&1
+	ok "off-cpu_refuses_$(echo "$option" | tr -d ' -')" "$([ $? = 2 ]; echo $?)"
+done
