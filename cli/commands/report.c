@@ -8,6 +8,7 @@
 #include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
+#include "cli/model/matching.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/shown_names.h"
@@ -62,6 +63,7 @@ static const struct opt opts[] = {
 		 "compare two recordings: 'report --diff BEFORE AFTER'"),
 	OPT_FLAG(0, "absolute", &absolute,
 		 "with --diff: compare weights as they are, not shares"),
+	OPT_GROUP(matching_opts),
 	OPT_GROUP(diff_limit_opts),
 	OPT_HEADING("Output"),
 	OPT_FLAG(0, "html", &as_html,
@@ -101,7 +103,7 @@ static const struct {
 
 static int parse_keys(unsigned int *keys, struct err *err)
 {
-	const char *p = sort_keys ? sort_keys : diff ? "sym" : "sym,dso";
+	const char *p = sort_keys ? sort_keys : "sym,dso";
 
 	*keys = 0;
 	for (;;) {
@@ -200,7 +202,10 @@ static int report_check_options(struct err *err)
 			       "--diff is a table of its own: leave out "
 			       "--callers, --callees and "
 			       "--no-children");
-	return diff_limit_check(diff && !as_html, err);
+	return matching_allowed(diff, err) ||
+			       diff_limit_check(diff && !as_html, err)
+		       ? -1
+		       : 0;
 }
 
 static int report_write_html(struct store *db, const char *path,

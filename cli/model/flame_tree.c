@@ -86,33 +86,6 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 	return 0;
 }
 
-int flame_tree_add_all(struct flame_tree *t, const struct flame_tree *from,
-		       struct err *err)
-{
-	uint32_t *label = NULL;
-	size_t cap = 0;
-	int rc = 0;
-
-	for (uint32_t id = 0; !rc && id < from->n; id++) {
-		const struct flame_node *nd = &from->node[id];
-		uint64_t samples = nd->samples;
-
-		for (uint32_t i = 0; i < nd->n_child; i++)
-			samples -=
-				from->node[from->child[nd->child + i]].samples;
-		if (!nd->self && !samples)
-			continue;
-		label = mem_grow(label, &cap, nd->depth + (size_t)1,
-				 sizeof(*label));
-		for (uint32_t at = id; at; at = from->node[at].parent)
-			label[from->node[at].depth - 1] = from->node[at].label;
-		rc = flame_tree_add(t, label, nd->depth, nd->self, samples,
-				    err);
-	}
-	free(label);
-	return rc;
-}
-
 /* What one node is sorted by: parents in order, labels by their rank. */
 struct sort_key {
 	uint32_t parent, rank, node;

@@ -34,9 +34,6 @@ void flame_tree_free(struct flame_tree *t);
  * all weights leaves 64 bits; the tree is as before then. */
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err);
-/* All stacks of a finished tree with the same labels. -1 and *err as above. */
-int flame_tree_add_all(struct flame_tree *t, const struct flame_tree *from,
-		       struct err *err);
 /* The node of a stack that was added; FLAME_NONE: it was not. */
 uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
 			 size_t n);

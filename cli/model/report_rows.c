@@ -10,7 +10,8 @@
 #include "stitch/base/intern.h"
 
 struct report_rows {
-	struct stacks *stacks;
+	struct stacks *stacks;	    /* NULL: of code only */
+	const struct labels *names; /* of the frames */
 	unsigned int keys;
 	struct labels *labels; /* names of rows */
 	uint32_t *row_label; /* label of rows + 1 by label of stacks; 0: not yet
@@ -20,17 +21,9 @@ struct report_rows {
 	size_t n, cap;
 	struct intern index; /* of row[] until it is sorted */
 	uint64_t weight;
+	struct report_missing missing;
+	uint64_t stamp; /* of the last stack that was counted */
 };
-
-static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
-{
-	struct report_rows *r = mem_new(1, sizeof(*r));
-
-	r->stacks = s;
-	r->keys = keys;
-	r->labels = labels_new();
-	return r;
-}
 
 void report_rows_free(struct report_rows *r)
 {
@@ -51,6 +44,27 @@ static uint32_t plain_label(struct report_rows *r, enum label_kind kind,
 	return labels_add(r->labels, &l);
 }
 
+struct report_rows *report_rows_empty(const struct labels *labels,
+				      unsigned int keys)
+{
+	struct report_rows *r = mem_new(1, sizeof(*r));
+
+	r->names = labels;
+	r->keys = keys;
+	r->labels = labels_new();
+	/* rows without a name have label 0 */
+	plain_label(r, LABEL_GROUP, "");
+	return r;
+}
+
+static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
+{
+	struct report_rows *r = report_rows_empty(stacks_labels(s), keys);
+
+	r->stacks = s;
+	return r;
+}
+
 /* Returns the label of the rows to which a frame with that label belongs. */
 static uint32_t row_label(struct report_rows *r, uint32_t id)
 {
@@ -66,7 +80,7 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 		r->n_label = (size_t)id + 1;
 	}
 
-	struct label l = *labels_get(stacks_labels(r->stacks), id);
+	struct label l = *labels_get(r->names, id);
 
 	l.off = 0;
 	l.has_off = false;
@@ -142,32 +156,70 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	return key;
 }
 
-/* stamp: unique for each group, not 0. */
-static void count_group(struct report_rows *r, const struct stacks_group *g,
-			const struct label_list *l, uint64_t stamp)
+static void report_rows_count_missing(struct report_rows *r,
+				      const struct label_list *l,
+				      uint64_t samples)
 {
-	struct report_row key = report_rows_key_of(r, g);
+	bool user = false;   /* a part of the user half is missing */
+	bool kernel = false; /* or of the kernel half */
+	bool half = false;   /* no frame of the user half is known */
+	bool leaf = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct label *own = labels_get(r->names, l->label[i]);
+		bool missing = own->kind == LABEL_MISSING;
+		bool of_kernel = missing && !strncmp(own->name, "[kernel: ", 9);
+
+		kernel |= of_kernel;
+		user |= missing && !of_kernel;
+		leaf = missing && !of_kernel;
+		half = leaf || (half && (own->kernel || of_kernel));
+	}
+	r->missing.half += half ? samples : 0;
+	r->missing.leaf += leaf ? samples : 0;
+	r->missing.user += user ? samples : 0;
+	r->missing.kernel += kernel ? samples : 0;
+}
+
+/* key: of all but the code. */
+static void report_rows_count_stack(struct report_rows *r,
+				    struct report_row key,
+				    const struct label_list *l, uint64_t weight,
+				    uint64_t samples)
+{
 	struct report_row *row = NULL;
 	bool code = r->keys & (KEY_DSO | KEY_SYM);
 
+	r->stamp++;
 	for (size_t i = 0; code && i < l->n; i++) {
+		if (labels_get(r->names, l->label[i])->kind == LABEL_GROUP)
+			continue;
 		key.label = row_label(r, l->label[i]);
 		row = row_for(r, &key);
-		if (row->seen == stamp)
+		if (row->seen == r->stamp)
 			continue;
-		row->seen = stamp;
-		row->total += g->weight;
-		row->n_total += g->samples;
+		row->seen = r->stamp;
+		row->total += weight;
+		row->n_total += samples;
 	}
 	if (!row) {
 		if (code)
 			key.label = plain_label(r, LABEL_UNNAMED, "[no stack]");
 		row = row_for(r, &key);
-		row->total += g->weight;
-		row->n_total += g->samples;
+		row->total += weight;
+		row->n_total += samples;
 	}
-	row->self += g->weight;
-	row->n_self += g->samples;
+	row->self += weight;
+	row->n_self += samples;
+	r->weight += weight;
+	report_rows_count_missing(r, l, samples);
+}
+
+void report_rows_add(struct report_rows *r, const struct label_list *l,
+		     uint64_t weight, uint64_t samples)
+{
+	report_rows_count_stack(r, (struct report_row){ 0 }, l, weight,
+				samples);
 }
 
 struct report_rows *report_rows_new(struct stacks *s, int event,
@@ -176,8 +228,6 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 	struct report_rows *r = new_rows(s, keys);
 	struct label_list l = { 0 };
 
-	/* rows without a name have label 0 */
-	plain_label(r, LABEL_GROUP, "");
 	for (size_t i = 0; i < stacks_count(s); i++) {
 		const struct stacks_group *g = stacks_group(s, i);
 
@@ -185,8 +235,8 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 			continue;
 		l.n = 0;
 		stacks_get(s, g, &l);
-		count_group(r, g, &l, i + 1);
-		r->weight += g->weight;
+		report_rows_count_stack(r, report_rows_key_of(r, g), &l,
+					g->weight, g->samples);
 	}
 	free(l.label);
 	return r;
@@ -197,7 +247,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 			 const char *func, bool callers)
 {
-	const struct labels *labels = stacks_labels(r->stacks);
+	const struct labels *labels = r->names;
 	size_t at = l->n;
 
 	for (size_t i = 0; i < l->n; i++) {
@@ -321,4 +371,20 @@ const struct label *report_label(const struct report_rows *r, uint32_t i)
 uint64_t report_weight(const struct report_rows *r)
 {
 	return r->weight;
+}
+
+uint32_t report_rows_of_label(struct report_rows *r, uint32_t label)
+{
+	struct report_row key = { 0 };
+
+	if (label >= r->n_label || !r->row_label[label])
+		return REPORT_NONE;
+	key.label = r->row_label[label] - 1;
+	/* a label that has been asked for has a row */
+	return (uint32_t)(row_for(r, &key) - r->row);
+}
+
+const struct report_missing *report_rows_missing(const struct report_rows *r)
+{
+	return &r->missing;
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 struct label;
+struct label_list;
+struct labels;
 struct report_rows;
 struct stacks;
 
@@ -40,6 +42,14 @@ struct report_row {
  * report_rows_free(). */
 struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys);
+/* Makes rows of code, without a sample; labels are borrowed until
+ * report_rows_free(), and keys has no key of threads. */
+struct report_rows *report_rows_empty(const struct labels *labels,
+				      unsigned int keys);
+/* Counts samples of one stack, outermost frame first. Labels of threads are
+ * not counted. */
+void report_rows_add(struct report_rows *r, const struct label_list *l,
+		     uint64_t weight, uint64_t samples);
 void report_rows_free(struct report_rows *r);
 /* Sorts by self or by total, largest first; equal rows by name. */
 void report_rows_sort(struct report_rows *r, bool by_total);
@@ -47,6 +57,19 @@ size_t report_rows_count(const struct report_rows *r);
 const struct report_row *report_rows_get(const struct report_rows *r, size_t i);
 const struct label *report_label(const struct report_rows *r, uint32_t i);
 uint64_t report_weight(const struct report_rows *r);
+#define REPORT_NONE UINT32_MAX
+/* Returns the row, of rows of code only, that the frames with a label count
+ * for; REPORT_NONE if there is none. No report_rows_sort() before it. */
+uint32_t report_rows_of_label(struct report_rows *r, uint32_t label);
+
+/* Samples of which a part of the stack is not known. */
+struct report_missing {
+	uint64_t half;	 /* nothing is known of the user half */
+	uint64_t leaf;	 /* of these, how many were taken in user code */
+	uint64_t user;	 /* a part of the user half, or all of it, is missing */
+	uint64_t kernel; /* a part of the kernel half is missing */
+};
+const struct report_missing *report_rows_missing(const struct report_rows *r);
 
 /* Returns the callers of `func` (of its outermost frame in each stack) or its
  * callees (of its innermost frame): rows with `total` only, whose sum is the

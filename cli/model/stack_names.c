@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
+#include "cli/model/matching.h"
 #include "cli/model/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -27,14 +28,15 @@ struct named_function {
 
 struct named_image {
 	const char *path;
-	char *short_name; /* "[libc.so.6]" */
+	char *short_name;	   /* "[libc.so.6]" */
+	struct matched_image same; /* of a comparison */
 	uint32_t interpreters;
 };
 
 struct stack_names {
 	const struct known_code *code;
 	struct labels *labels;
-	bool by_name, inlined;
+	struct stack_names_opts o;
 	enum interpreter_mode mode;
 	/* by the indexes of code */
 	struct named_image *image;
@@ -88,6 +90,10 @@ static void stack_names_image(struct stack_names *sn, size_t id)
 	if (sn->mode != INTERPRETER_KEEP)
 		named->interpreters =
 			interpreters_of(named->path, img->kind == IMAGE_JIT);
+	if (!sn->o.match)
+		return;
+	named->same = matching_image(sn->o.match, sn->o.side, img);
+	named->path = named->same.name;
 }
 
 /* Adds the label of a function, marked if it is an interpreter's own and the
@@ -119,6 +125,19 @@ static uint32_t add_function_label(struct stack_names *sn,
 	return id;
 }
 
+/* Makes the label one that equal code of both sides has. */
+static void stack_names_match(const struct stack_names *sn,
+			      const struct named_image *img, uint64_t off,
+			      char **name, struct label *l)
+{
+	l->off = 0;
+	l->has_off = false;
+	if (l->kind != LABEL_UNNAMED)
+		l->name = matching_function(sn->o.match, l->name);
+	else if (strcmp(l->name, "[unknown]") != 0)
+		l->name = *name = matching_unnamed(&img->same, off);
+}
+
 static void name_frame(struct stack_names *sn, size_t id)
 {
 	const struct code_frame *f = &sn->code->frame[id];
@@ -135,6 +154,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 		.off = f->off - f->symoff,
 		.has_off = kind != IMAGE_JIT,
 	};
+	char *name = NULL;
 
 	if (!f->at.name || !f->at.name[0]) {
 		l.kind = LABEL_UNNAMED;
@@ -142,7 +162,9 @@ static void name_frame(struct stack_names *sn, size_t id)
 		l.off = 0;
 		l.has_off = false;
 	}
-	if (sn->by_name) {
+	if (sn->o.match)
+		stack_names_match(sn, img, f->off, &name, &l);
+	if (sn->o.by_name) {
 		l.image = "";
 		l.off = 0;
 		l.has_off = false;
@@ -151,6 +173,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 		sn->frame[id].interp = interpreter_frame(
 			img->interpreters, kind == IMAGE_JIT, l.name);
 	sn->frame[id].label = add_function_label(sn, sn->frame[id].interp, &l);
+	free(name);
 }
 
 static void name_inlined(struct stack_names *sn, const struct code_frame *f,
@@ -160,8 +183,13 @@ static void name_inlined(struct stack_names *sn, const struct code_frame *f,
 	struct label l = *labels_get(sn->labels, frame_label);
 	struct named_function *in = &sn->inline_at[at];
 
-	l.kind = LABEL_INLINED;
-	l.name = name && name[0] ? name : "[inlined]";
+	/* another build inlines other functions */
+	l.kind = !sn->o.match ? LABEL_INLINED
+		 : l.kernel   ? LABEL_KERNEL
+			      : LABEL_USER;
+	l.name = !name || !name[0] ? "[inlined]"
+		 : sn->o.match	   ? matching_function(sn->o.match, name)
+				   : name;
 	in->interp = interpreter_frame(sn->image[f->image].interpreters, false,
 				       l.name);
 	in->label = add_function_label(sn, in->interp, &l);
@@ -180,15 +208,15 @@ static int take_bogus_stack(void *arg, const struct rows *r, struct err *err)
 
 struct stack_names *stack_names_load(struct store *db,
 				     const struct known_code *c,
-				     struct labels *labels, bool by_name,
-				     bool inlined, bool bogus, struct err *err)
+				     struct labels *labels,
+				     const struct stack_names_opts *o,
+				     struct err *err)
 {
 	struct stack_names *sn = mem_new(1, sizeof(*sn));
 
 	sn->code = c;
 	sn->labels = labels;
-	sn->by_name = by_name;
-	sn->inlined = inlined;
+	sn->o = *o;
 	sn->mode = interpreter_mode();
 	sn->image = mem_new(c->n_image, sizeof(*sn->image));
 	sn->frame = mem_new(c->n_frame, sizeof(*sn->frame));
@@ -197,13 +225,13 @@ struct stack_names *stack_names_load(struct store *db,
 	for (size_t i = 1; i < c->n_frame; i++)
 		name_frame(sn, i);
 	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
-	for (size_t i = 1; inlined && i < c->n_frame; i++) {
+	for (size_t i = 1; o->inlined && i < c->n_frame; i++) {
 		const struct code_frame *f = &c->frame[i];
 
 		for (uint32_t k = 0; k < f->n_inlined; k++)
 			name_inlined(sn, f, sn->frame[i].label, f->inlined + k);
 	}
-	if (bogus) {
+	if (o->bogus) {
 		sn->wrong = mem_new(c->n_stack, sizeof(*sn->wrong));
 		if (rows_each(db, "report_bogus", take_bogus_stack, sn, err)) {
 			stack_names_free(sn);
@@ -405,7 +433,7 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		bool bogus = first && pos >= first;
 
 		from.frame = l->frame;
-		for (uint32_t i = 0; sn->inlined && i < f->n_inlined; i++) {
+		for (uint32_t i = 0; sn->o.inlined && i < f->n_inlined; i++) {
 			const struct named_function *in =
 				&sn->inline_at[f->inlined + i];
 

@@ -11,18 +11,30 @@
 struct err;
 struct known_code;
 struct labels;
+struct matching;
 struct stack_names;
 struct store;
 
-/* Makes the labels of c, which is borrowed and needs the parts CODE_NAMES and
- * CODE_CHAINS. by_name: functions of one name and kind share a label, whatever
- * their image, for text forms that show nothing else. inlined: with inlined
- * functions (CODE_INLINED). bogus: frames that the call-site check found bogus
- * get LABEL_BOGUS (CODE_BOGUS). Returns NULL and *err if the database fails. */
+struct stack_names_opts {
+	bool by_name; /* functions of one name and kind share a label, whatever
+		       * their image, for text forms that show nothing else */
+	bool inlined; /* with inlined functions (CODE_INLINED) */
+	bool bogus;   /* frames that the call-site check found bogus get
+		       * LABEL_BOGUS (CODE_BOGUS) */
+	struct matching *match; /* labels of a comparison: what is the same on
+				 * both sides has the same label, inlined or
+				 * not; NULL: labels of one recording */
+	int side;		/* which one this is, 0 or 1 */
+};
+
+/* Makes the labels of c, which is borrowed, as is opts.match, and needs the
+ * parts CODE_NAMES and CODE_CHAINS. db is read for opts.bogus only. Returns
+ * NULL and *err if the database fails. */
 struct stack_names *stack_names_load(struct store *db,
 				     const struct known_code *c,
-				     struct labels *labels, bool by_name,
-				     bool inlined, bool bogus, struct err *err);
+				     struct labels *labels,
+				     const struct stack_names_opts *o,
+				     struct err *err);
 void stack_names_free(struct stack_names *sn);
 
 /* Where in struct known_code a label is from. frame 0: the label stands for

@@ -419,6 +419,21 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	return ret ? ret : load_samples(s, db, err);
 }
 
+static int stacks_load_names(struct stacks *s, struct store *db,
+			     struct matching *match, int side, struct err *err)
+{
+	struct stack_names_opts o = {
+		.by_name = s->o.by_name,
+		.inlined = s->o.inlined,
+		.bogus = s->o.bogus && db,
+		.match = match,
+		.side = side,
+	};
+
+	s->names = stack_names_load(db, s->code, s->labels, &o, err);
+	return s->names ? 0 : -1;
+}
+
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err)
 {
@@ -432,12 +447,16 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	if (rows_each(db, "report_events", stacks_take_event, s, err) ||
 	    load_comms(s, db, err) || !(s->code = code_load(db, parts, err)) ||
 	    stacks_load_groups(s, db, err) < 0 ||
-	    !(s->names = stack_names_load(db, s->code, s->labels, o->by_name,
-					  o->inlined, o->bogus, err))) {
+	    (!o->unnamed && stacks_load_names(s, db, NULL, 0, err))) {
 		stacks_free(s);
 		return NULL;
 	}
 	return s;
+}
+
+void stacks_match(struct stacks *s, struct matching *match, int side)
+{
+	stacks_load_names(s, NULL, match, side, NULL);
 }
 
 void stacks_free(struct stacks *s)

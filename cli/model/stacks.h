@@ -15,6 +15,7 @@ struct err;
 struct known_code;
 struct label;
 struct labels;
+struct matching;
 struct stacks;
 struct store;
 
@@ -39,6 +40,7 @@ struct stacks_opts {
 	bool bogus;	/* likewise */
 	bool samples;	/* every sample weighs 1 */
 	bool no_groups; /* the caller makes groups for stacks_get() */
+	bool unnamed;	/* the caller makes the labels, by stacks_match() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */
@@ -82,6 +84,9 @@ int stacks_served(struct store *db, struct err *err);
  * *err on failure. */
 struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 			   struct err *err);
+/* Makes the labels of a recording that is compared, once, after the matching
+ * has the code of all of them; see stack_names.h. */
+void stacks_match(struct stacks *s, struct matching *match, int side);
 void stacks_free(struct stacks *s);
 /* Returns the event of that name, which may be new, for stacks_add(). */
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit);

@@ -1,60 +1,53 @@
 /* diff_model.h - two recordings in one tree of frames, and what changed.
  *
- * diff_model_read(), diff_model_judge(), then read; diff_model_release(). Each
- * side may be several recordings, which are runs of the same.
- * Frames are the same when they have the same name, kind and callers: offsets
- * and paths differ from one build to the next. */
+ * diff_model_read(), then read; diff_model_release(). Each side may be several
+ * recordings, which are runs of the same. Frames are the same when they are the
+ * same code (matching.h) with the same callers. What changed is judged of
+ * functions, as in report --diff, and not of frames: a frame shows the change
+ * of its function. */
 #ifndef CLI_PICTURES_DIFF_MODEL_H
 #define CLI_PICTURES_DIFF_MODEL_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/model/diff_stats.h"
+#include "cli/pictures/flame_draw.h"
+#include "cli/tables/compare.h"
 
-struct drawing;
 struct err;
+struct flame_node;
 struct flame_tree;
-struct labels;
 struct sides;
 struct svg_opts;
 
-struct diff_model_run {
-	struct flame_tree *tree; /* of a side with one run: that of the side */
-	uint64_t lost;
-};
-
 /* Side 0 is A, the first recording; side 1 is B. */
 struct diff_model {
-	struct labels *labels;
-	struct flame_tree *all;	 /* the frames of both, without weights */
-	struct drawing *side[2]; /* the first run, with the samples of all */
-	const char *path[2];
-	struct diff_model_run *run; /* those of A first */
-	size_t n_run, runs[2];
-	uint32_t *node[2]; /* by node of all: the node of the side's tree, or
-			    * FLAME_NONE */
-	struct diff_place *self;  /* by node of all: samples that end there */
-	struct diff_place *total; /* and samples that pass */
-	struct diff_count *count[2]; /* what those have of each run */
-	struct diff_whole whole;
-	double scale; /* weight in B per weight 1 in A of unchanged code */
-	uint64_t unjoined[2]; /* samples without their user half */
+	struct compare c;
+	struct flame_tree *all; /* the frames of both, without weights */
+	struct drawing side[2]; /* with the samples of all runs */
+	uint32_t *node[2];	/* by node of all: the node of the side's tree,
+				 * or FLAME_NONE */
+	uint32_t *row;		/* by node of all: the row of its function in
+				 * c.d; REPORT_NONE: no code, as a thread */
 };
 
-/* Reads both sides, which are borrowed. Returns 0, or -1 and *err. */
+/* Reads both sides, which are borrowed; *m is all zeros. Returns 0, or -1 and
+ * *err; to be released in either case. */
 int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct svg_opts *o, int *status, struct err *err);
 void diff_model_release(struct diff_model *m);
-/* Fills self and total: decides which changes are significant. */
-void diff_model_judge(struct diff_model *m);
-/* Returns the size of a node on one side, self or total: percent of the side's
- * weight, or with --absolute its weight in a run. */
+/* Returns how the function of a node changed; NULL if it is no code. */
+const struct diff_place *diff_model_place(const struct diff_model *m,
+					  uint32_t id, bool total);
+/* Returns a node of one side, of zeros if the side does not have it. */
+const struct flame_node *diff_model_node(const struct diff_model *m, int side,
+					 uint32_t id);
+/* Returns how many samples ended at a node, or passed it. */
+uint64_t diff_model_samples(const struct diff_model *m, int side, uint32_t id,
+			    bool total);
+/* Returns the size of a node on one side, as diff_rows_size() does. */
 double diff_model_size(const struct diff_model *m, int side, uint32_t id,
 		       bool total);
-/* Returns how much larger a node is in B than the unchanged rest predicts:
- * percent of B's weight, or with --absolute a weight in a run. */
+/* Returns how much larger a node is in B than the unchanged rest predicts, as
+ * diff_rows_excess() does. */
 double diff_model_excess(const struct diff_model *m, uint32_t id, bool total);
-/* Returns the same as percent of a side's weight: of that of A with
- * --absolute. */
-double diff_model_growth(const struct diff_model *m, uint32_t id, bool total);
 #endif

@@ -1,7 +1,6 @@
 /* flame_diff.c - what changed between two recordings, as a flame graph. */
 #include "cli/pictures/flame_diff.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +11,23 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
+#include "cli/model/diff_alone.h"
 #include "cli/model/diff_limit.h"
 #include "cli/model/flame_tree.h"
-#include "cli/model/folded.h"
 #include "cli/model/label.h"
 #include "cli/output/human.h"
 #include "cli/model/sides.h"
+#include "cli/model/weight.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 
-#define STEPS 7	    /* shades of red and of blue */
-#define NEUTRAL 8   /* shades of grey, to tell frames apart */
-#define GONE_MAX 12 /* rows for frames that are only in A */
-#define ROW_MAX 320
+#define STEPS 7	     /* shades of red and of blue */
+#define NEUTRAL 8    /* shades of grey, to tell frames apart */
+#define ROWS_MAX 100 /* rows for functions that changed, or are only in A */
+#define GONE_MAX 12  /* of these, for those whose change proves nothing */
 
 /* The picture of a difference while it is made. */
 struct diff_page {
@@ -36,53 +35,54 @@ struct diff_page {
 	uint32_t *both; /* maps a node of the second tree to a node of m.all */
 	double most;	/* the largest change that has a color */
 	struct svg_look look;
-	struct svg_row row[GONE_MAX + 1];
-	char text[GONE_MAX + 1][ROW_MAX];
-	char subtitle[ROW_MAX];
+	struct svg_row row[ROWS_MAX + 1];
+	char *text[ROWS_MAX + 1];
+	char *subtitle;
 };
 
 static bool flame_diff_by_total(void)
 {
-	if (flame_opts.diff_by)
-		return !strcmp(flame_opts.diff_by, "total");
-	/* in a reversed tree only totals mean anything */
-	return flame_opts.reverse;
+	return flame_opts.diff_by && !strcmp(flame_opts.diff_by, "total");
 }
 
-static double flame_diff_change(const struct diff_model *m, uint32_t id)
+/* Returns how much of the change of its function is in a frame. In a reversed
+ * tree the innermost frames come first, with all of their self above them. */
+static double flame_diff_excess(const struct diff_page *pg, uint32_t id,
+				int change)
 {
-	double v = diff_model_excess(m, id, flame_diff_by_total());
-
-	return v < 0 ? -v : v;
+	return diff_model_excess(&pg->m, id,
+				 flame_diff_by_total() || flame_opts.reverse) *
+	       change;
 }
 
-static const struct diff_place *flame_diff_place(const struct diff_model *m,
-						 uint32_t id)
+/* Returns the shade of a frame: that of a function is stronger where more of
+ * its change is. */
+static int flame_diff_step(const struct diff_page *pg, uint32_t id, int change)
 {
-	return flame_diff_by_total() ? &m->total[id] : &m->self[id];
+	double v =
+		diff_model_excess(&pg->m, id, flame_diff_by_total()) * change;
+	int step = v > 0 && pg->most > 0 ? (int)(v / pg->most * STEPS) : 0;
+
+	return step < STEPS ? step : STEPS - 1;
 }
 
 static void flame_diff_class(const struct diff_page *pg, uint32_t id,
 			     char out[SVG_CLASS])
 {
-	int change = flame_diff_place(&pg->m, id)->change;
-	double size = flame_diff_change(&pg->m, id);
+	const struct diff_place *p =
+		diff_model_place(&pg->m, id, flame_diff_by_total());
 	char name[3];
-	int step;
 
-	step = pg->most > 0 ? (int)(size / pg->most * STEPS) : 0;
-	if (step >= STEPS)
-		step = STEPS - 1;
-	if (change) {
+	if (p && p->change) {
 		out[0] = 'd';
-		out[1] = change > 0 ? 'r' : 'b';
-		out[2] = (char)('0' + step);
+		out[1] = p->change > 0 ? 'r' : 'b';
+		out[2] = (char)('0' + flame_diff_step(pg, id, p->change));
 		out[3] = 0;
 		return;
 	}
-	palette_class(
-		labels_get(pg->m.labels, flame_tree_node(pg->m.all, id)->label),
-		name);
+	palette_class(labels_get(pg->m.c.labels,
+				 flame_tree_node(pg->m.all, id)->label),
+		      name);
 	snprintf(out, SVG_CLASS, "dw%c", name[1] ? name[1] : '0');
 }
 
@@ -94,18 +94,28 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 	flame_diff_class(pg, pg->both[node], out);
 }
 
-static void flame_diff_tell_shares(FILE *out, double a, double b)
+/* Writes a size: a share, or with --absolute a weight. */
+static void flame_diff_put_size(FILE *out, double v)
 {
 	char share[16];
 
-	safe_text_xml(out, human_percent(share, sizeof(share), a, 100), 0);
+	if (flame_opts.absolute)
+		fprintf(out, "%.0f", v);
+	else
+		fputs(human_percent(share, sizeof(share), v, 100), out);
+}
+
+/* Writes "12.17 % to 30.43 %, +18.26 points". */
+static void flame_diff_put_change(FILE *out, double a, double b)
+{
+	flame_diff_put_size(out, a);
 	fputs(" to ", out);
-	safe_text_xml(out, human_percent(share, sizeof(share), b, 100), 0);
-	fprintf(out, ", %+.2f points", b - a);
+	flame_diff_put_size(out, b);
+	fprintf(out, flame_opts.absolute ? ", %+.0f" : ", %+.2f points", b - a);
 }
 
 /* The means of the runs, each with the standard deviation. */
-static void flame_diff_tell_runs(FILE *out, const struct diff_model *m,
+static void flame_diff_tell_runs(FILE *out, const struct diff_rows *d,
 				 const struct diff_place *p)
 {
 	double times = flame_opts.absolute ? 1 : 100;
@@ -113,37 +123,38 @@ static void flame_diff_tell_runs(FILE *out, const struct diff_model *m,
 	for (int i = 0; i < 2; i++) {
 		double mean, deviation;
 
-		diff_spread(p, &m->whole, i, &mean, &deviation);
+		diff_spread(p, &d->whole, i, &mean, &deviation);
 		fprintf(out, "%s %.2f", i ? " and" : "; of the runs",
 			times * mean);
-		if (m->runs[i] > 1)
+		if (d->side[i].runs > 1)
 			fprintf(out, " \xc2\xb1 %.2f", times * deviation);
 		if (!flame_opts.absolute)
 			fputs(" %", out);
 	}
 }
 
-static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
-				uint32_t id, bool total)
+static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
 {
-	const struct diff_model *m = &pg->m;
-	const struct diff_place *p = total ? &m->total[id] : &m->self[id];
-	double a = diff_model_size(m, 0, id, total);
-	double b = diff_model_size(m, 1, id, total);
-
-	fprintf(out, "\n%s: A ", total ? "total" : "self");
-	human_put_grouped(out, p->a);
+	fputs("A ", out);
+	human_put_grouped(out, a);
 	fputs(" samples, B ", out);
-	human_put_grouped(out, p->b);
+	human_put_grouped(out, b);
 	fputs(" samples; ", out);
-	if (flame_opts.absolute)
-		fprintf(out, "%.0f to %.0f, %+.0f", a, b, b - a);
-	else
-		flame_diff_tell_shares(out, a, b);
-	if (m->whole.run)
-		flame_diff_tell_runs(out, m, p);
-	if (total && !id && !flame_opts.absolute)
-		return; /* the share of all is always 100 % */
+}
+
+/* Writes what is known of a row: its numbers, and how they are judged. */
+static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
+				uint32_t row, bool total)
+{
+	const struct diff_place *p = &d->place[total][row];
+	const struct diff_row *of = &d->row[row];
+	double a = diff_rows_size(d, 0, (double)of->weight[0][total]);
+	double b = diff_rows_size(d, 1, (double)of->weight[1][total]);
+
+	flame_diff_put_samples(out, p->a, p->b);
+	flame_diff_put_change(out, a, b);
+	if (d->whole.run)
+		flame_diff_tell_runs(out, d, p);
 	if (p->skip) {
 		fputs(", not known: user stacks are missing", out);
 		return;
@@ -155,16 +166,65 @@ static void flame_diff_tell_one(FILE *out, const struct diff_page *pg,
 	fprintf(out, ", %s (p %.1e)", p->change > 0 ? "more" : "less", p->p);
 	if (!flame_opts.absolute && a > 0)
 		fprintf(out, ", %.2f times by what did not change",
-			b / (b - diff_model_excess(m, id, total)));
+			b / (b - diff_rows_excess_of(d, row, total)));
+}
+
+static void flame_diff_tell_frame(FILE *out, const struct diff_model *m,
+				  uint32_t id, bool total)
+{
+	flame_diff_put_samples(out, diff_model_samples(m, 0, id, total),
+			       diff_model_samples(m, 1, id, total));
+	flame_diff_put_change(out, diff_model_size(m, 0, id, total),
+			      diff_model_size(m, 1, id, total));
+}
+
+/* Returns whether a frame has all samples of its function. */
+static bool flame_diff_is_all(const struct diff_model *m, uint32_t id)
+{
+	for (int side = 0; side < 2; side++) {
+		const uint64_t *all = m->c.d->row[m->row[id]].weight[side];
+		const struct flame_node *nd = diff_model_node(m, side, id);
+
+		if (nd->self != all[0] || nd->weight != all[1])
+			return false;
+	}
+	return true;
+}
+
+/* Writes one line of the tooltip: of the function, or of this frame only. */
+static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
+				 uint32_t id, bool of_function, bool total)
+{
+	char *text;
+	size_t len;
+	FILE *line = mem_stream(&text, &len);
+
+	fprintf(line, "%s%s: ",
+		of_function || m->row[id] == REPORT_NONE ? "" : "here, ",
+		total ? "total" : "self");
+	if (of_function)
+		flame_diff_tell_row(line, m->c.d, m->row[id], total);
+	else
+		flame_diff_tell_frame(line, m, id, total);
+	mem_stream_end(line);
+	putc('\n', out);
+	safe_text_xml(out, text, 0);
+	free(text);
 }
 
 static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
 {
 	const struct diff_page *pg = arg;
 	uint32_t id = pg->both[node];
+	bool code = pg->m.row[id] != REPORT_NONE;
 
-	flame_diff_tell_one(out, pg, id, false);
-	flame_diff_tell_one(out, pg, id, true);
+	for (int total = 0; code && total < 2; total++)
+		flame_diff_tell_line(out, &pg->m, id, true, total);
+	if (code && flame_diff_is_all(&pg->m, id))
+		return;
+	/* in a reversed tree only totals mean anything */
+	for (int total = flame_opts.reverse; total < 2; total++)
+		flame_diff_tell_line(out, &pg->m, id, false, total);
 }
 
 static void flame_diff_put_shades(FILE *out, const char *css_class, int n,
@@ -219,223 +279,193 @@ static void flame_diff_map_nodes(struct diff_page *pg,
 	}
 }
 
-/* Returns whether a node is missing in B while its parent is there. */
-static bool flame_diff_is_gone(const struct diff_model *m, uint32_t id)
+/* Writes "gone from A: f 3.20 %; 30 samples", or "checksum: 12.17 % to ...". */
+static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
+				 bool gone)
 {
-	const struct flame_node *nd = flame_tree_node(m->all, id);
+	const struct diff_place *p = &d->place[flame_diff_by_total()][row];
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
 
-	return nd->parent != FLAME_NONE && m->node[1][id] == FLAME_NONE &&
-	       m->node[1][nd->parent] != FLAME_NONE;
+	if (!gone) {
+		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
+		fputs(": ", out);
+		flame_diff_tell_row(out, d, row, flame_diff_by_total());
+	} else {
+		uint64_t n = d->place[1][row].a;
+
+		fputs("gone from A: ", out);
+		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
+		putc(' ', out);
+		flame_diff_put_size(
+			out,
+			diff_rows_size(d, 0, (double)d->row[row].weight[0][1]));
+		fputs("; ", out);
+		human_put_grouped(out, n);
+		fprintf(out, " sample%s%s", n == 1 ? "" : "s",
+			p->change ? "" : ", not significant");
+	}
+	mem_stream_end(out);
+	return text;
 }
 
-struct gone {
-	bool significant;
-	double size;
-	uint32_t id;
-};
-
-static int flame_diff_compare_gone(const void *pa, const void *pb)
+/* Lists the functions that changed, and those that are only in A, as rows below
+ * the picture: of B, they may have no width in it. */
+static void flame_diff_list_rows(struct diff_page *pg)
 {
-	const struct gone *a = pa;
-	const struct gone *b = pb;
-
-	return compare_numbers(b->significant, a->significant) ?:
-	       compare_numbers(b->size, a->size) ?:
-	       compare_numbers(a->id, b->id);
-}
-
-static void flame_diff_format_size(char *text, size_t size, double v)
-{
-	if (flame_opts.absolute)
-		snprintf(text, size, "%.0f", v);
-	else
-		human_percent(text, size, v, 100);
-}
-
-static void flame_diff_gone_row(struct diff_page *pg, struct svg_row *row,
-				char *text, const struct gone *g)
-{
-	const struct diff_model *m = &pg->m;
-	const struct flame_node *nd = flame_tree_node(m->all, g->id);
-	const struct labels *labels = flame_tree_labels(m->all);
-	const char *below =
-		labels_get(labels, flame_tree_node(m->all, nd->parent)->label)
-			->name;
-	char size[40];
-
-	flame_diff_format_size(size, sizeof(size), g->size);
-	snprintf(text, ROW_MAX,
-		 "gone from A: %.80s %s, above %.80s; %" PRIu64 " sample%s%s",
-		 labels_get(labels, nd->label)->name, size, below,
-		 m->total[g->id].a, m->total[g->id].a == 1 ? "" : "s",
-		 g->significant ? "" : ", not significant");
-	*row = (struct svg_row){ g->significant ? "db4" : "dw0", text };
-}
-
-/* Lists frames that are only in A as rows below the picture: they have no width
- * in a picture of B. */
-static void flame_diff_list_gone(struct diff_page *pg)
-{
-	const struct diff_model *m = &pg->m;
-	uint32_t count = flame_tree_count(m->all);
-	struct gone *g = mem_new(count, sizeof(*g));
-	double rest = 0;
+	const struct diff_rows *d = pg->m.c.d;
+	bool total = flame_diff_by_total();
+	uint32_t *order = diff_rows_order(d, total);
+	size_t gone_n = 0;
 	size_t n = 0;
+	size_t left = 0;
 
-	for (uint32_t id = 0; id < count; id++) {
-		if (flame_diff_is_gone(m, id))
-			g[n++] = (struct gone){ m->total[id].change != 0,
-						diff_model_size(m, 0, id, true),
-						id };
-	}
-	qsort(g, n, sizeof(*g), flame_diff_compare_gone);
-	for (size_t i = 0; i < n; i++) {
-		if (i < GONE_MAX)
-			flame_diff_gone_row(pg, &pg->row[i], pg->text[i],
-					    &g[i]);
-		else
-			rest += g[i].size;
-	}
-	if (n > GONE_MAX) {
-		char size[40];
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diff_place *p = &d->place[total][order[i]];
+		bool gone = !d->place[1][order[i]].b;
 
-		flame_diff_format_size(size, sizeof(size), rest);
-		snprintf(pg->text[GONE_MAX], ROW_MAX,
-			 "gone from A: %zu more, together %s", n - GONE_MAX,
-			 size);
-		pg->row[GONE_MAX] =
-			(struct svg_row){ "dw0", pg->text[GONE_MAX] };
+		if (!p->change && (!gone || p->skip))
+			continue;
+		if (n == ROWS_MAX || (!p->change && gone_n++ >= GONE_MAX)) {
+			left++;
+			continue;
+		}
+		pg->text[n] = flame_diff_row_text(d, order[i], gone);
+		pg->row[n] = (struct svg_row){ p->change > 0   ? "dr4"
+					       : p->change < 0 ? "db4"
+							       : "dw0",
+					       pg->text[n] };
+		n++;
+	}
+	if (left) {
+		char count[64];
+
+		snprintf(count, sizeof(count), "and %zu more", left);
+		pg->text[n] = mem_strdup(count);
+		pg->row[n] = (struct svg_row){ "dw0", pg->text[n] };
+		n++;
 	}
 	pg->look.rows = pg->row;
-	pg->look.n_rows = n > GONE_MAX ? GONE_MAX + 1 : n;
-	free(g);
+	pg->look.n_rows = n;
+	free(order);
 }
 
 static void flame_diff_find_most(struct diff_page *pg)
 {
-	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
-		double v = flame_diff_change(&pg->m, id);
+	bool total = flame_diff_by_total();
 
-		if (flame_diff_place(&pg->m, id)->change && v > pg->most)
+	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
+		const struct diff_place *p =
+			diff_model_place(&pg->m, id, total);
+		double v = p ? flame_diff_excess(pg, id, p->change) : 0;
+
+		if (v > pg->most)
 			pg->most = v;
 	}
 }
 
-static void flame_diff_note_result(struct drawing *d,
-				   const struct diff_model *m)
+/* Adds a note; text is freed. */
+static void flame_diff_note(struct drawing *d, char *text)
 {
-	size_t more = 0;
-	size_t less = 0;
-	char *note = drawing_note(d);
+	char *note = *text ? drawing_note(d) : NULL;
 
-	for (uint32_t id = 0; id < flame_tree_count(m->all); id++) {
-		more += flame_diff_place(m, id)->change > 0;
-		less += flame_diff_place(m, id)->change < 0;
-	}
 	if (note)
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "significant: %zu frame%s more in B, %zu less, by the "
-			 "%s of %s%s; false-positive rate per "
-			 "picture: at most 1 %%",
-			 more, more == 1 ? "" : "s", less,
-			 flame_opts.absolute ? "numbers" : "shares",
-			 flame_diff_by_total() ? "total samples"
-					       : "own samples",
-			 m->whole.run ? " and how they differ between runs"
-				      : "");
+		snprintf(note, DRAWING_NOTE_MAX, "%s", text);
+	free(text);
 }
 
-static void flame_diff_note_side(struct drawing *d, const struct diff_model *m,
-				 int side)
+static void flame_diff_add_notes(struct drawing *d, const struct compare *c)
 {
-	const struct drawing *of = m->side[side];
-	char *note = drawing_note(d);
-	/* the path given is the capture's own: do not name it twice */
-	bool known = !of->capture[0] || m->runs[side] > 1 ||
-		     strstr(of->capture, m->path[side]);
-	char count[32];
-	int len;
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
 
-	if (!note)
-		return;
-	len = snprintf(note, DRAWING_NOTE_MAX, "%c: %.100s%s%s, %s samples",
-		       side ? 'B' : 'A', m->path[side], known ? "" : ", ",
-		       known ? "" : of->capture,
-		       human_grouped(count, sizeof(count),
-				     flame_tree_node(of->tree, 0)->samples));
-	if (m->unjoined[side])
-		len += snprintf(
-			note + len, DRAWING_NOTE_MAX - (size_t)len,
-			", %s without user half",
-			human_grouped(count, sizeof(count), m->unjoined[side]));
-	if (of->lost || of->lost_unknown)
-		snprintf(note + len, DRAWING_NOTE_MAX - (size_t)len,
-			 ", %s records lost%s",
-			 human_grouped(count, sizeof(count), of->lost),
-			 of->lost_unknown ? " and an unknown number more" : "");
+	diff_alone_tell(c->d, out);
+	mem_stream_end(out);
+	flame_diff_note(d, text);
+	for (int side = 0; side < 2; side++) {
+		out = mem_stream(&text, &len);
+		compare_tell_side(c, side, out);
+		mem_stream_end(out);
+		flame_diff_note(d, text);
+		out = mem_stream(&text, &len);
+		compare_tell_trust(c, side, out);
+		mem_stream_end(out);
+		flame_diff_note(d, text);
+	}
+	out = mem_stream(&text, &len);
+	compare_tell_result(c, flame_diff_by_total(), out);
+	mem_stream_end(out);
+	flame_diff_note(d, text);
+}
+
+static char *flame_diff_subtitle(const struct compare *c)
+{
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	fprintf(out, "A: %.80s, ", c->sides->side[0].name);
+	human_put_grouped(out, c->d->side[0].samples);
+	fprintf(out, " samples; B (the widths): %.80s, ",
+		c->sides->side[1].name);
+	human_put_grouped(out, c->d->side[1].samples);
+	fputs(" samples", out);
+	mem_stream_end(out);
+	return text;
 }
 
 /* Gives the drawing of B the colours, title and notes of the comparison. */
 static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
-	const struct diff_model *m = &pg->m;
-	struct drawing *a = m->side[0];
-	char count[2][32];
+	const struct compare *c = &pg->m.c;
+	const struct compare_run *b = &c->run[c->runs_a];
+	const char *event = compare_event(c);
 
 	flame_diff_map_nodes(pg, d->tree);
 	flame_diff_find_most(pg);
-	flame_diff_list_gone(pg);
+	flame_diff_list_rows(pg);
 	pg->look.arg = pg;
 	pg->look.css_class = flame_diff_put_class;
 	pg->look.tell = flame_diff_tell;
 	pg->look.css = flame_diff_css;
 	pg->look.legend = legend;
 	d->o.look = &pg->look;
+	d->o.count_name =
+		b->stacks ? stacks_unit(b->stacks, b->event, by_samples())
+			  : "samples";
+	d->o.show_samples = b->stacks && !by_samples();
 	if (!flame_opts.title) {
-		const char *event = drawing_event(d);
-
 		snprintf(d->title, sizeof(d->title), "What changed: %.150s",
 			 event ? event : "folded stacks");
 		d->o.title = d->title;
 	}
-	snprintf(pg->subtitle, sizeof(pg->subtitle),
-		 "A: %.80s, %s samples; B (the widths): %.80s, %s samples",
-		 m->path[0],
-		 human_grouped(count[0], sizeof(count[0]),
-			       flame_tree_node(a->tree, 0)->samples),
-		 m->path[1],
-		 human_grouped(count[1], sizeof(count[1]),
-			       flame_tree_node(d->tree, 0)->samples));
+	pg->subtitle = flame_diff_subtitle(c);
 	if (!flame_opts.subtitle)
 		d->o.subtitle = pg->subtitle;
-	drawing_drop_notes(d);
-	flame_diff_note_side(d, m, 0);
-	flame_diff_note_side(d, m, 1);
-	flame_diff_note_result(d, m);
+	flame_diff_add_notes(d, c);
 }
 
 static int flame_diff_write(FILE *out, void *arg, struct err *err)
 {
 	const struct diff_page *pg = arg;
-	const struct drawing *d = pg->m.side[1];
+	const struct drawing *d = &pg->m.side[1];
 
 	return svg_write(out, d->tree, &d->o, NULL, err);
 }
 
 /* Says what grew by more than is allowed. Returns an enum status. */
-static int flame_diff_check_limit(const struct diff_model *m, int status)
+static int flame_diff_check_limit(const struct diff_rows *d, int status)
 {
 	struct diff_limit l = { NULL, 0, 0 };
 	bool total = flame_diff_by_total();
 
-	for (uint32_t id = 0; id < flame_tree_count(m->all); id++) {
-		const struct flame_node *nd = flame_tree_node(m->all, id);
-
-		if (flame_diff_place(m, id)->change > 0)
-			diff_limit_add(&l,
-				       labels_get(m->labels, nd->label)->name,
-				       diff_model_growth(m, id, total),
-				       flame_diff_place(m, id)->p);
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->place[total][i].change > 0)
+			diff_limit_add(&l, diff_rows_label(d, i)->name,
+				       diff_rows_growth(d, i, total),
+				       d->place[total][i].p);
 	}
 	return diff_limit_end(&l, status);
 }
@@ -453,13 +483,15 @@ int flame_diff(const struct sides *s, const struct svg_opts *o, struct err *err)
 	if (!rc)
 		rc = diff_model_read(&pg->m, s, o, &status, err);
 	if (!rc) {
-		diff_model_judge(&pg->m);
-		flame_diff_decorate(pg, pg->m.side[1]);
+		flame_diff_decorate(pg, &pg->m.side[1]);
 		rc = out_write(flame_opts.out_path, flame_diff_write, pg, err);
 	}
 	if (!rc)
-		status = flame_diff_check_limit(&pg->m, status);
+		status = flame_diff_check_limit(pg->m.c.d, status);
 	diff_model_release(&pg->m);
+	for (size_t i = 0; i <= ROWS_MAX; i++)
+		free(pg->text[i]);
+	free(pg->subtitle);
 	free(pg->both);
 	free(pg);
 	return rc ? -1 : status;

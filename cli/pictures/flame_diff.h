@@ -1,8 +1,8 @@
 /* flame_diff.h - what changed between two recordings, as a flame graph.
  *
  * The picture is that of the second recording; the color of a frame says
- * whether it has more or less there than in the first, and only where samples
- * and loss leave no other explanation (diff_stats.h). */
+ * whether its function has more or less there than in the first, and only where
+ * samples and loss leave no other explanation (diff_stats.h). */
 #ifndef CLI_PICTURES_FLAME_DIFF_H
 #define CLI_PICTURES_FLAME_DIFF_H
 

@@ -15,6 +15,7 @@
 #include "cli/model/label_facts.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/pick.h"
+#include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
 #include "cli/model/wall.h"
@@ -31,19 +32,6 @@ char *drawing_note(struct drawing *d)
 		return NULL;
 	d->o.note[d->n_note] = d->note[d->n_note];
 	return d->note[d->n_note++];
-}
-
-void drawing_drop_notes(struct drawing *d)
-{
-	d->n_note = 0;
-	memset(d->o.note, 0, sizeof(d->o.note));
-}
-
-const char *drawing_event(const struct drawing *d)
-{
-	return d->stacks && d->event >= 0
-		       ? stacks_event(d->stacks, (size_t)d->event)->name
-		       : NULL;
 }
 
 void drawing_group(struct drawing *d, const char *name, struct label_list *l)
@@ -103,6 +91,8 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		drawing_collapse(d, l);
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
+	if (d->rows)
+		report_rows_add(d->rows, l, weight, samples);
 	if (flame_opts.reverse)
 		drawing_reverse(l, 0);
 	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
@@ -318,11 +308,6 @@ static int drawing_note_capture(void *arg, const struct rows *r,
 	char *note = drawing_note(d);
 
 	(void)err;
-	if (!d->capture[0])
-		snprintf(d->capture, sizeof(d->capture),
-			 "capture %.100s%s%.60s",
-			 rows_text(r, REPORT_CAPTURES_PATH),
-			 *host ? " of " : "", host);
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX, "capture %.120s%s%.60s%s",
 			 rows_text(r, REPORT_CAPTURES_PATH),
@@ -349,16 +334,6 @@ static void drawing_note_dropped(struct drawing *d)
 			 "--exclude",
 			 human_percent(share, sizeof(share), (double)dropped,
 				       (double)whole + (double)dropped));
-}
-
-static int drawing_take_lost(void *arg, const struct rows *r, struct err *err)
-{
-	struct drawing *d = arg;
-
-	(void)err;
-	d->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
-	d->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
-	return 0;
 }
 
 static struct flame_tree *drawing_new_tree(struct labels *labels)
@@ -397,8 +372,7 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 	if (db)
 		drawing_note(d);
 	if (db &&
-	    (rows_each(db, "report_captures", drawing_note_capture, d, err) ||
-	     rows_each(db, "report_lost_all", drawing_take_lost, d, err))) {
+	    rows_each(db, "report_captures", drawing_note_capture, d, err)) {
 		store_close(db);
 		return NULL;
 	}
@@ -419,21 +393,6 @@ void drawing_trust(struct drawing *d, const struct stacks_group *g)
 		trust_add(d->trust, g);
 }
 
-/* Returns the event to draw, -1 for all, -2 if there is none with the wanted
- * name. */
-static int drawing_choose_event(const struct drawing *d)
-{
-	if (!d->want || filter.event)
-		return stacks_choose(d->stacks, "drawing");
-	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
-		const struct stacks_event *e = stacks_event(d->stacks, i);
-
-		if (e->samples && !strcmp(e->name, d->want))
-			return (int)i;
-	}
-	return -2;
-}
-
 static int drawing_no_samples(const struct drawing *d, const char *path,
 			      struct err *err)
 {
@@ -441,12 +400,6 @@ static int drawing_no_samples(const struct drawing *d, const char *path,
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", path,
 			       flame_opts.weight);
-	if (d->want)
-		return err_set(err, ERR_FORMAT,
-			       "%s: no samples of '%s'%s; choose with --event",
-			       path, d->want,
-			       filter_given() ? " that the filters let through"
-					      : "");
 	return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 		       filter_given() ? " that the filters let through" : "");
 }
@@ -529,9 +482,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct stacks_opts so = {
-		.by_name = flame_opts.diff,
 		.inlined = flame_opts.inlined,
-		.bogus = !flame_opts.diff,
+		.bogus = true,
 		.samples = by_samples(),
 		.labels = d->labels,
 		.weight = flame_opts.weight,
@@ -554,8 +506,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (!told)
 		return -1;
 	if (!offcpu_opts.wall)
-		d->event = drawing_choose_event(d);
-	if (d->event == -2 || stacks_heaviest(d->stacks) < 0)
+		d->event = stacks_choose(d->stacks, "drawing");
+	if (stacks_heaviest(d->stacks) < 0)
 		return drawing_no_samples(d, path, err);
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
@@ -576,8 +528,20 @@ static int drawing_add_line(void *arg, struct label_list *l, uint64_t count,
 	return drawing_add(arg, l, count, count, err);
 }
 
-static int drawing_read_text(struct drawing *d, const char *path, int *status,
-			     struct err *err)
+int drawing_take(struct drawing *d, struct stacks *s, int event,
+		 struct err *err)
+{
+	d->stacks = s;
+	d->event = event;
+
+	int rc = drawing_add_groups(d, err);
+
+	d->stacks = NULL;
+	return rc;
+}
+
+int drawing_take_text(struct drawing *d, const char *path, int *status,
+		      struct err *err)
 {
 	FILE *in = input_stream(path, err);
 	uint64_t bad = 0;
@@ -589,8 +553,6 @@ static int drawing_read_text(struct drawing *d, const char *path, int *status,
 	fclose(in);
 	if (rc)
 		return err_while(err, "reading %s", path);
-	if (drawing_finish(d, path, err))
-		return -1;
 	if (bad) {
 		fprintf(stderr,
 			"backstitch: %llu lines without a count were "
@@ -598,6 +560,15 @@ static int drawing_read_text(struct drawing *d, const char *path, int *status,
 			(unsigned long long)bad);
 		*status = STATUS_DAMAGED;
 	}
+	return 0;
+}
+
+static int drawing_read_text(struct drawing *d, const char *path, int *status,
+			     struct err *err)
+{
+	if (drawing_take_text(d, path, status, err) ||
+	    drawing_finish(d, path, err))
+		return -1;
 	d->o.count_name = "samples";
 	return 0;
 }

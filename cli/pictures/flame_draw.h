@@ -18,6 +18,7 @@ struct label_list;
 struct offcpu_sums;
 struct labels;
 struct pick;
+struct report_rows;
 struct stacks;
 struct stacks_comm;
 struct stacks_group;
@@ -36,10 +37,9 @@ struct drawing {
 		*also; /* also gets all stacks, without weight; may be NULL */
 	struct pick *pick;
 	struct trust *trust; /* of the samples that are drawn; NULL: not said */
-	int event;	     /* index in stacks; -1: all events */
-	const char *want;    /* name of the event to draw; NULL: the heaviest */
-	uint64_t lost;	     /* lost records, as the database says */
-	bool lost_unknown;   /* and an unknown number more */
+	struct report_rows
+		*rows; /* also counts all stacks; borrowed, may be NULL */
+	int event;     /* index in stacks; -1: all events */
 	struct drawing_missed {
 		const char *word;
 		uint64_t weight;
@@ -53,8 +53,6 @@ struct drawing {
 	uint64_t bogus; /* weight of stacks with bogus frames */
 	struct svg_opts o;
 	char title[240];
-	char capture[200]; /* capture and host of the samples; "" if not known
-			    */
 	char note[SVG_NOTES][DRAWING_NOTE_MAX];
 	size_t n_note;
 };
@@ -67,6 +65,13 @@ void drawing_release(struct drawing *d);
  * 0, or -1 and *err. */
 int drawing_read(struct drawing *d, const char *path, int *status,
 		 struct err *err);
+/* Adds the samples of one event of stacks, which are borrowed: several runs are
+ * drawn as one. Returns 0, or -1 and *err. */
+int drawing_take(struct drawing *d, struct stacks *s, int event,
+		 struct err *err);
+/* The same of folded text. */
+int drawing_take_text(struct drawing *d, const char *path, int *status,
+		      struct err *err);
 /* Opens a database, or makes one of a capture, and adds notes about its
  * captures. Returns a store to be closed, or NULL and *err. */
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
@@ -101,9 +106,4 @@ void drawing_group(struct drawing *d, const char *name, struct label_list *l);
 /* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
  * too many. */
 char *drawing_note(struct drawing *d);
-/* Removes all notes. */
-void drawing_drop_notes(struct drawing *d);
-/* Returns the name of the event that is drawn, NULL if there is none or
- * several. */
-const char *drawing_event(const struct drawing *d);
 #endif

@@ -8,6 +8,7 @@
 #include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
+#include "cli/model/matching.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/shown_names.h"
 #include "cli/model/suffix.h"
@@ -64,6 +65,7 @@ const struct opt flame_opt_table[] = {
 		   "color by the change of self or total (self)"),
 	OPT_FLAG(0, "absolute", &flame_opts.absolute,
 		 "compare weights as they are, not shares of the whole"),
+	OPT_GROUP(matching_opts),
 	OPT_GROUP(diff_limit_opts),
 	OPT_HEADING("What to count"),
 	OPT_GROUP(by_opts),
@@ -145,7 +147,10 @@ static int check_kind(struct err *err)
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
-	return diff_limit_check(flame_opts.diff, err);
+	return matching_allowed(flame_opts.diff, err) ||
+			       diff_limit_check(flame_opts.diff, err)
+		       ? -1
+		       : 0;
 }
 
 int flame_opts_check(struct svg_opts *o, struct err *err)

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
+#include "cli/model/diff_alone.h"
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/output/json.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/palette.h"
@@ -31,7 +31,6 @@ struct page_diff *page_diff_new(const struct sides *s,
 		page_diff_free(p);
 		return NULL;
 	}
-	diff_model_judge(&p->m);
 	return p;
 }
 
@@ -45,25 +44,60 @@ void page_diff_free(struct page_diff *p)
 
 /* ---- the blocks */
 
-/* [path, records lost, whether more are unknown, samples without user half] */
-static void page_diff_put_side(const struct diff_model *m, int side,
-			       struct json *j)
-{
-	const struct drawing *d = m->side[side];
+/* The sentences of compare.h, as every output says them. */
+typedef void page_diff_tell_fn(const struct compare *c, int what, FILE *out);
 
-	json_array(j, NULL);
-	json_shown(j, NULL, m->path[side]);
-	json_uint(j, NULL, d->lost);
-	json_bool(j, NULL, d->lost_unknown);
-	json_uint(j, NULL, m->unjoined[side]);
+static void page_diff_put_sentence(const struct compare *c,
+				   page_diff_tell_fn *tell, int what,
+				   struct json *j, const char *key)
+{
+	char *text;
+	size_t len;
+	FILE *out = mem_stream(&text, &len);
+
+	tell(c, what, out);
+	mem_stream_end(out);
+	json_text(j, key, text);
+	free(text);
+}
+
+static void page_diff_tell_alone(const struct compare *c, int what, FILE *out)
+{
+	(void)what;
+	diff_alone_tell(c->d, out);
+}
+
+static void page_diff_tell_result(const struct compare *c, int what, FILE *out)
+{
+	compare_tell_result(c, what, out);
+}
+
+/* alone, [of each side: what it is, how far it can be trusted], [what changed
+ * by self, by total] */
+static void page_diff_put_sentences(const struct compare *c, struct json *j)
+{
+	page_diff_put_sentence(c, page_diff_tell_alone, 0, j, "alone");
+	json_array(j, "sides");
+	for (int side = 0; side < 2; side++) {
+		json_array(j, NULL);
+		page_diff_put_sentence(c, compare_tell_side, side, j, NULL);
+		page_diff_put_sentence(c, compare_tell_trust, side, j, NULL);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "says");
+	for (int total = 0; total < 2; total++)
+		page_diff_put_sentence(c, page_diff_tell_result, total, j,
+				       NULL);
 	json_end(j);
 }
 
-/* [name, class, kernel code, file], as in the labels of "meta" */
+/* [name, class, kernel code, image, row or -1] */
 static void page_diff_put_label(const struct diff_model *m, uint32_t id,
 				struct json *j)
 {
-	const struct label *l = labels_get(m->labels, id);
+	const struct label *l = labels_get(m->c.labels, id);
+	uint32_t row = diff_rows_of_label(m->c.d, id);
 	char css_class[3];
 
 	palette_class(l, css_class);
@@ -72,30 +106,42 @@ static void page_diff_put_label(const struct diff_model *m, uint32_t id,
 	json_text(j, NULL, css_class);
 	json_uint(j, NULL, l->kernel);
 	json_shown(j, NULL, l->image);
+	json_int(j, NULL, row == REPORT_NONE ? -1 : (int64_t)row);
 	json_end(j);
 }
 
-/* [node, self: 1 more, -1 less, 0 not proved, p-value, how much larger in B
- * than the unchanged rest predicts, the same three of its total] of each node
- * with a significant change */
-static void page_diff_put_changes(const struct diff_model *m, struct json *j)
+/* Of self or of total: weights and samples in A and B, 1 more, -1 less, 0 not
+ * proved, p-value, how much larger in B than the unchanged rest predicts. */
+static void page_diff_put_place(const struct diff_rows *d, size_t row,
+				bool total, struct json *j)
 {
-	uint32_t number = 0;
+	const struct diff_place *p = &d->place[total][row];
 
-	json_array(j, "changes");
-	for (uint32_t id = 0; id != FLAME_NONE;
-	     id = flame_tree_next(m->all, id, 0), number++) {
-		if (!m->self[id].change && !m->total[id].change)
-			continue;
+	json_array(j, NULL);
+	json_uint(j, NULL, d->row[row].weight[0][total]);
+	json_uint(j, NULL, d->row[row].weight[1][total]);
+	json_uint(j, NULL, p->a);
+	json_uint(j, NULL, p->b);
+	json_int(j, NULL, p->change);
+	json_real(j, NULL, p->p);
+	json_real(j, NULL, diff_rows_excess_of(d, row, total));
+	json_end(j);
+}
+
+/* [name, image, user stacks are missing, [self], [total]] */
+static void page_diff_put_functions(const struct diff_rows *d, struct json *j)
+{
+	json_array(j, "functions");
+	for (size_t row = 0; row < d->n; row++) {
+		const struct label *l = diff_rows_label(d, row);
+
 		json_break(j);
 		json_array(j, NULL);
-		json_uint(j, NULL, number);
-		json_int(j, NULL, m->self[id].change);
-		json_real(j, NULL, m->self[id].p);
-		json_real(j, NULL, diff_model_excess(m, id, false));
-		json_int(j, NULL, m->total[id].change);
-		json_real(j, NULL, m->total[id].p);
-		json_real(j, NULL, diff_model_excess(m, id, true));
+		json_shown(j, NULL, l->name);
+		json_shown(j, NULL, l->image);
+		json_uint(j, NULL, d->place[0][row].skip);
+		page_diff_put_place(d, row, false, j);
+		page_diff_put_place(d, row, true, j);
 		json_end(j);
 	}
 	json_end(j);
@@ -108,32 +154,26 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	fputs("<script type=\"application/json\" id=\"diff\">\n", out);
 	json_open(&j, out, JSON_HTML);
 	json_object(&j, NULL);
-	json_shown(&j, "event", drawing_event(m->side[1]));
+	json_shown(&j, "event",
+		   compare_event(&m->c) ? compare_event(&m->c)
+					: "several events");
 	json_bool(&j, "absolute", flame_opts.absolute);
 	json_uint(&j, "nodes", flame_tree_count(m->all));
-	json_array(&j, "sides");
-	page_diff_put_side(m, 0, &j);
-	page_diff_put_side(m, 1, &j);
+	page_diff_put_sentences(&m->c, &j);
+	json_real(&j, "scale", m->c.d->scale);
+	json_array(&j, "weights");
+	for (int side = 0; side < 2; side++)
+		json_uint(&j, NULL, m->c.d->side[side].weight);
 	json_end(&j);
 	json_array(&j, "labels");
-	for (uint32_t i = 0; i < labels_count(m->labels); i++) {
+	for (uint32_t i = 0; i < labels_count(m->c.labels); i++) {
 		json_break(&j);
 		page_diff_put_label(m, i, &j);
 	}
 	json_end(&j);
-	page_diff_put_changes(m, &j);
+	page_diff_put_functions(m->c.d, &j);
 	json_end(&j);
 	fputs("\n</script>\n", out);
-}
-
-static const struct flame_node *page_diff_node(const struct diff_model *m,
-					       int side, uint32_t id)
-{
-	static const struct flame_node none;
-	uint32_t at = m->node[side][id];
-
-	return at == FLAME_NONE ? &none
-				: flame_tree_node(m->side[side]->tree, at);
 }
 
 void page_diff_write(const struct page_diff *p, FILE *out)
@@ -148,11 +188,12 @@ void page_diff_write(const struct page_diff *p, FILE *out)
 
 		page_bytes_add(&b, nd->depth);
 		page_bytes_add(&b, nd->label);
-		page_bytes_add(&b, page_diff_node(m, 0, id)->weight);
-		page_bytes_add(&b, page_diff_node(m, 1, id)->weight);
-		page_bytes_add(&b, page_diff_node(m, 0, id)->samples);
-		page_bytes_add(&b, page_diff_node(m, 1, id)->samples);
-		page_bytes_add(&b, m->self[id].skip);
+		for (int side = 0; side < 2; side++)
+			page_bytes_add(&b,
+				       diff_model_node(m, side, id)->weight);
+		for (int side = 0; side < 2; side++)
+			page_bytes_add(&b,
+				       diff_model_node(m, side, id)->samples);
 	}
 	page_bytes_write(&b, "diff_nodes", out);
 	free(b.byte);

@@ -1,12 +1,11 @@
 /* page_diff.h - what changed between two recordings, in the HTML page of the
  * second.
  *
- * Two blocks of the page, see page_data.h: "diff" is JSON: version, event,
- * absolute, the sides, labels, significant nodes; "diff_nodes" are numbers for
- * each node of the tree of both recordings, parents before children: depth,
- * label, weight in A and in B, samples in A and in B, all with what is above,
- * and 1 if user stacks are missing there. The judgement is that of flame
- * --diff. */
+ * Two blocks of the page, see page_data.h: "diff" is JSON: event, absolute, the
+ * sentences of report --diff, weights of both sides, their scale, labels,
+ * functions with what is judged of them; "diff_nodes" are numbers for each node
+ * of the tree of both recordings, parents before children: depth, label, weight
+ * in A and in B, samples in A and in B, all with what is above. */
 #ifndef CLI_PICTURES_PAGE_DIFF_H
 #define CLI_PICTURES_PAGE_DIFF_H
 #include <stdbool.h>

@@ -16,43 +16,53 @@ function loadDiff()
 	const d = JSON.parse(block.textContent), n = d.nodes;
 	const r = reader("diff_nodes");
 	const known = new Map();
-	const keyOfLabel = (name, kind, file) =>
-		JSON.stringify([name, kind[0], file]);
+	const keyOfLabel = (name, kernel, file) => JSON.stringify([name, kernel,
+		kernel ? "" : file.slice(file.lastIndexOf("/") + 1)]);
 	const depth = new Uint32Array(n), label = new Uint32Array(n);
 
 	model.labels.forEach((l, i) =>
-		known.set(keyOfLabel(l.full, l.kind, l.file), i)
-		     .set(keyOfLabel(l.full, l.kind, ""), i));
+		known.set(keyOfLabel(l.name, l.kernel, l.file), i));
 
 	const ids = d.labels.map(([name, kind, kernel, file]) => {
-		const at = known.get(keyOfLabel(name, kind, file));
+		const at = known.get(keyOfLabel(name, kernel === 1, file));
 
 		return at !== undefined ? at : model.labels.push({
-			name: name, kind: kind, kernel: kernel === 1,
+			name: name, full: name, kind: kind,
+			kernel: kernel === 1,
 			file: file, off: "", build: "", source: "", bogus: 0,
 			places: 0, reason: "" }) - 1;
 	});
 
 	d.side = [0, 1].map(() => ({ weight: new Float64Array(n),
 				     samples: new Float64Array(n) }));
-	d.missing = new Uint8Array(n);
+	d.row = new Int32Array(n);
 	for (let i = 0; i < n; i++) {
 		depth[i] = r.next();
-		label[i] = ids[r.next()];
+
+		const at = r.next();
+
+		label[i] = ids[at];
+		d.row[i] = d.labels[at][4];
 		["weight", "samples"].forEach(k => d.side.forEach(s => {
 			s[k][i] = r.next();
 		}));
-		d.missing[i] = r.next();
 	}
 	d.tree = Object.assign(treeOf(depth), { label: label });
 	d.side.forEach(s => {
 		s.self = ownOf(d.tree, s.weight);
 		s.selfSamples = ownOf(d.tree, s.samples);
 	});
-	d.change = new Map(d.changes.map(c => [c[0], {
-		self: { change: c[1], p: c[2], excess: c[3] },
-		total: { change: c[4], p: c[5], excess: c[6] } }]));
+	d.functions = d.functions.map(([name, image, missing, self, total]) =>
+		({ name: name, image: image, missing: missing === 1,
+		   self: judged(self), total: judged(total) }));
 	return d;
+}
+
+// Names the numbers of page_diff.c, page_diff_put_place().
+function judged([a, b, samplesA, samplesB, change, p, excess])
+{
+	return { weight: [a, b], samples: [samplesA, samplesB], change: change,
+		 p: p, excess: excess };
 }
 
 // Returns what ends at each node, of sums with all that is above.
@@ -65,18 +75,15 @@ function ownOf(t, sum)
 	return own;
 }
 
-const changeOf = (at, by) => diff.change.has(at) ? diff.change.get(at)[by] :
-	{ change: 0, p: 1, excess: 0 };
+// Returns the function of a node; undefined of a frame that is no code.
+const judgedFunction = at => diff.functions[diff.row[at]];
 
-// Returns the size of a node on a side: its share, or with --absolute its
-// weight.
-function sizeOf(at, side, by)
-{
-	const s = diff.side[side];
-	const w = by === "self" ? s.self[at] : s.weight[at];
+const changeOf = (at, by) => diff.row[at] < 0 ? 0 :
+	judgedFunction(at)[by].change;
 
-	return diff.absolute ? w : 100 * w / s.weight[0];
-}
+// Returns a weight on a side as a share, or with --absolute as it is.
+const sizeOf = (weight, side) => diff.absolute ? weight :
+	100 * weight / diff.weights[side];
 
 const inSize = v => diff.absolute ? grouped(v) : percent(v, 100);
 const inSteps = v => (v < 0 ? "\u2212" : "+") + (diff.absolute ?
@@ -91,15 +98,25 @@ function shade(from, to, part, light)
 		Math.round((v + (to[i] - v) * part) * light)).join(",") + ")";
 }
 
+// Returns how much larger a frame is in B than the unchanged rest predicts.
+function excessOf(at)
+{
+	const [a, b] = diff.side.map(s => (view.diff.by === "self" ? s.self :
+					   s.weight)[at]);
+
+	return sizeOf(b - a * diff.scale, 1);
+}
+
 function diffColor(at)
 {
-	const c = changeOf(at, view.diff.by);
+	const change = changeOf(at, view.diff.by);
 	const light = darkScreen.matches ? 0.6 : 1;
-	const part = diff.most ? Math.abs(c.excess) / diff.most : 0;
+	const part = change && diff.most ?
+		Math.max(0, excessOf(at) * change) / diff.most : 0;
 
-	if (c.change > 0)
+	if (change > 0)
 		return shade([255, 205, 195], [226, 48, 40], part, light);
-	if (c.change < 0)
+	if (change < 0)
 		return shade([200, 218, 255], [44, 92, 226], part, light);
 
 	const grey = 206 + (diff.tree.label[at] * 7) % 8 * 4;
@@ -108,28 +125,44 @@ function diffColor(at)
 		     darkScreen.matches ? 0.5 : 1);
 }
 
+// Returns "self: A 46 samples, B 147 samples; 12.17 % to 30.43 %, +18.26
+// points".
+function sayNumbers(word, samples, weight)
+{
+	const [a, b] = weight.map(sizeOf);
+
+	return word + ": A " + grouped(samples[0]) + " samples, B " +
+		grouped(samples[1]) + " samples; " + inSize(a) + " to " +
+		inSize(b) + ", " + inSteps(b - a);
+}
+
+function sayChange(f, by)
+{
+	const c = f[by];
+
+	return sayNumbers(by, c.samples, c.weight) + (f.missing ?
+		", not known: user stacks are missing" :
+		!c.change ? ", not significant" : ", " +
+		(c.change > 0 ? "more" : "less") + " (p " +
+		c.p.toExponential(1) + ")");
+}
+
 function diffFacts(at)
 {
 	const lines = [model.labels[diff.tree.label[at]].name];
+	const f = judgedFunction(at), here = f ? "here, " : "";
+	const own = k => diff.side.map(s => s[k][at]);
+	const isAll = f && [0, 1].every(i =>
+		f.self.weight[i] === own("self")[i] &&
+		f.total.weight[i] === own("weight")[i]);
 
-	["self", "total"].forEach(by => {
-		const c = changeOf(at, by);
-		const a = sizeOf(at, 0, by), b = sizeOf(at, 1, by);
-		const n = diff.side.map(s => grouped(by === "self" ?
-			s.selfSamples[at] : s.samples[at]));
-
-		// the share of all is always 100 %
-		const judged = diff.absolute || by === "self" || at > 0;
-
-		lines.push(by + ": A " + n[0] + " samples, B " + n[1] +
-			   " samples; " + inSize(a) + " to " + inSize(b) +
-			   ", " + inSteps(b - a) + (!judged ? "" :
-			   diff.missing[at] ?
-			   ", not known: user stacks are missing" :
-			   !c.change ? ", not significant" : ", " +
-			   (c.change > 0 ? "more" : "less") + " (p " +
-			   c.p.toExponential(1) + ")"));
-	});
+	if (f)
+		lines.push(sayChange(f, "self"), sayChange(f, "total"));
+	if (!isAll)
+		lines.push(sayNumbers(here + "self", own("selfSamples"),
+				      own("self")),
+			   sayNumbers(here + "total", own("samples"),
+				      own("weight")));
 	return lines;
 }
 
@@ -151,35 +184,45 @@ function makeDiffFlame()
 
 const DIFF_ROWS = 40;
 
-// Returns the names from the root's child to a node.
-function pathOf(at)
+// Returns the largest frame of a function on the side whose widths are shown,
+// else on the other one.
+function placeOfFunction(row)
 {
-	const names = [];
+	const side = view.diff.side;
+	const widest = s => diff.row.reduce((best, r, at) => r === row &&
+		(best < 0 || s.weight[at] > s.weight[best]) ? at : best, -1);
+	const at = widest(diff.side[side]);
 
-	for (let i = at; i > 0; i = diff.tree.parent[i])
-		names.unshift(model.labels[diff.tree.label[i]].name);
-	return names;
+	return diff.side[side].weight[at] ? [at, side] :
+		[widest(diff.side[1 - side]), 1 - side];
+}
+
+function goToFunction(row)
+{
+	const [at, side] = placeOfFunction(row);
+
+	go({ diff: Object.assign({}, view.diff, { zoom: at, side: side }) });
 }
 
 function fillChanges()
 {
 	const by = view.diff.by, body = $("changed").tBodies[0];
-	const rows = Array.from(diff.change.keys()).filter(at =>
-		changeOf(at, by).change);
+	const rows = diff.functions.map((f, row) => row).filter(row =>
+		diff.functions[row][by].change);
+	const size = row => Math.abs(diff.functions[row][by].excess);
 
-	rows.sort((a, b) => Math.abs(changeOf(b, by).excess) -
-		  Math.abs(changeOf(a, by).excess) || a - b);
+	rows.sort((a, b) => size(b) - size(a) || a - b);
 	body.textContent = "";
-	rows.slice(0, DIFF_ROWS).forEach(at => {
-		const c = changeOf(at, by), tr = body.insertRow();
-		const path = pathOf(at);
-		const name = element("button", path[path.length - 1], "link");
-		const a = sizeOf(at, 0, by), b = sizeOf(at, 1, by);
+	rows.slice(0, DIFF_ROWS).forEach(row => {
+		const f = diff.functions[row], c = f[by];
+		const tr = body.insertRow();
+		const name = element("button", f.name, "link");
+		const [a, b] = c.weight.map(sizeOf);
 
-		name.title = path.join(" > ");
-		name.addEventListener("click", () => diffFlame.go(at));
+		name.addEventListener("click", () => goToFunction(row));
 		tr.insertCell().append(name);
-		tr.append(element("td", inSize(a), "n"),
+		tr.append(element("td", f.image),
+			  element("td", inSize(a), "n"),
 			  element("td", inSize(b), "n"),
 			  element("td", inSteps(b - a), "n " +
 				  (c.change > 0 ? "more" : "less")),
@@ -191,33 +234,15 @@ function fillChanges()
 
 // ---- the panel
 
+// Returns paragraphs: first whether the recordings can be compared at all.
 function saySides()
 {
-	return ["A", "B"].map((name, i) => {
-		const [path, lost, more, without] = diff.sides[i];
+	const lines = diff.alone ? [element("p", diff.alone, "bad")] : [];
 
-		return name + ": " + path + ", " +
-			grouped(diff.side[i].samples[0]) + " samples" +
-			(without ? ", " + grouped(without) +
-			 " without user half" : "") +
-			(lost || more ? ", " + grouped(lost) +
-			 " records lost" + (more ? " and an unknown number more" :
-					    "") : "");
-	}).join("; ");
-}
-
-function sayResult()
-{
-	const by = view.diff.by;
-	const count = sign => Array.from(diff.change.keys()).filter(at =>
-		changeOf(at, by).change === sign).length;
-	const more = count(1);
-
-	return "significant: " + more + (more === 1 ? " frame" : " frames") +
-		" more in B, " + count(-1) + " less, by the " +
-		(diff.absolute ? "numbers" : "shares") + " of " +
-		(by === "self" ? "own" : "total") +
-		" samples; false-positive rate: at most 1 %";
+	diff.sides.forEach(([side, trust]) =>
+		lines.push(element("p", trust ? side + "; " + trust.slice(3) :
+				   side, "quiet")));
+	return lines;
 }
 
 function diffButton(id, text, title, change)
@@ -245,8 +270,8 @@ function makeChanges()
 		diffButton("diff_side", "Widths of A", "widths are those of the " +
 			   "first recording: shows what is gone", () =>
 			({ side: 1 - view.diff.side, zoom: 0 })),
-		diffButton("diff_by", "By total", "what a frame has with what " +
-			   "it called", () =>
+		diffButton("diff_by", "By total", "what a function has with " +
+			   "what it called", () =>
 			({ by: view.diff.by === "self" ? "total" : "self" })),
 		diffButton("diff_out", "All of it", "no zoom", () =>
 			({ zoom: 0 })));
@@ -258,13 +283,13 @@ function makeChanges()
 	space.append(canvas);
 	graph.append(space);
 	table.id = "changed";
-	["Function", "A", "B", "Change", "p"].forEach((text, i) =>
-		head.append(element("th", text, i ? "n" : "")));
+	["Function", "Image", "A", "B", "Change", "p"].forEach((text, i) =>
+		head.append(element("th", text, i > 1 ? "n" : "")));
 	table.createTBody();
 	wide.className = "wide";
 	wide.append(table);
 	section.append(element("h2", "What changed: " + diff.event),
-		       element("p", saySides(), "quiet"),
+		       ...saySides(),
 		       Object.assign(element("p"), { id: "diff_says" }), line,
 		       graph, Object.assign(element("p"),
 					    { id: "diff_details" }), wide,
@@ -280,10 +305,9 @@ function showDiff()
 
 	const by = view.diff.by, side = diff.side[view.diff.side];
 
-	diff.most = Array.from(diff.change.keys()).reduce((m, at) =>
-		changeOf(at, by).change ?
-			Math.max(m, Math.abs(changeOf(at, by).excess)) : m, 0);
-	$("diff_says").textContent = sayResult();
+	diff.most = diff.row.reduce((most, row, at) => changeOf(at, by) ?
+		Math.max(most, excessOf(at) * changeOf(at, by)) : most, 0);
+	$("diff_says").textContent = diff.says[by === "self" ? 0 : 1];
 	$("diff_side").ariaPressed = String(view.diff.side === 0);
 	$("diff_by").ariaPressed = String(by === "total");
 	$("diff_out").disabled = view.diff.zoom === 0;

@@ -26,16 +26,18 @@ table = json.loads(subprocess.run(
 
 
 def rows(b):
-    """(function, A, B, change, p) of each row of the table."""
+    """(function, image, A, B, change, p) of each row of the table."""
     return b.js("return [...document.querySelectorAll('#changed tbody tr')]"
                 ".map(r => [...r.cells].map(c => c.textContent))")
 
 
 def check_table(b):
-    want = sorted((r["symbol"], "%.2f %%" % r["self_a_percent"],
-                   "%.2f %%" % r["self_b_percent"]) for r in table
-                  if r["self_significant"])
-    ok(len(want) == 1 and sorted(tuple(r[:3]) for r in rows(b)) == want,
+    want = [[r["symbol"], r["image"], "%.2f %%" % r["self_a_percent"],
+             "%.2f %%" % r["self_b_percent"],
+             "+%.2f points" % r["self_change"], "%.1e" % r["self_p"]]
+            for r in table if r["self_significant"]]
+    ok(len(want) == 1 and [r[:5] + ["%.1e" % float(r[5])] for r in rows(b)]
+       == want,
        "what_is_significant_is_what_report_says", rows(b), want)
     said = b.text("#diff_says")
     ok(said.split(";")[0] in svg, "and_what_flame_says", said)
@@ -43,14 +45,18 @@ def check_table(b):
     in_svg = re.search(r"<title>checksum\n[^<]*self: A (\d+) samples, B (\d+) "
                        r"samples; ([^<]*?) to ([^<]*?), \+([\d.]+) points, "
                        r"more \(p ([\d.e-]+)\)", html.unescape(svg))
-    ok(in_svg and in_svg.group(3, 4) == (row[1], row[2]) and
-       in_svg.group(5) == "%.2f" % number(row[3]) and
-       float(in_svg.group(6)) == float(row[4]),
+    ok(in_svg and in_svg.group(3, 4) == (row[2], row[3]) and
+       in_svg.group(5) == "%.2f" % number(row[4]) and
+       float(in_svg.group(6)) == float(row[5]),
        "numbers_are_those_of_the_picture", row, in_svg and in_svg.groups())
     n = [ask(db, "SELECT count(*) FROM samples")[0][0]
          for db in (before, after)]
-    ok("A: %s, %d samples; B: %s, %d samples" % (before, n[0], after, n[1]) in
-       b.text("#changes p"), "both_sides_are_named", b.text("#changes p"))
+    said = b.js("return [...document.querySelectorAll('#changes p')]"
+                ".map(p => p.textContent)")
+    ok(all(s.startswith("%s: %s, " % (side, path)) and
+           ", cpu-clock, %d samples; user stacks: " % samples in s
+           for s, side, path, samples in zip(said, "AB", (before, after), n)),
+       "both_sides_are_named_with_their_trust", said[:2])
 
 
 def reds(b, y):
@@ -107,7 +113,7 @@ def check_self(b):
     draw("report", "--html", "--diff", "--absolute", "-o", work + "/same.html",
          after, after)
     b.open(work + "/same.html")
-    ok(rows(b) == [] and "0 frames more in B, 0 less, by the numbers" in
+    ok(rows(b) == [] and "0 more in B, 0 less, by numbers of self" in
        b.text("#diff_says"), "nothing_changed_against_itself",
        b.text("#diff_says"))
 

@@ -108,7 +108,7 @@ def check_zoom(b):
     b.js("document.querySelector('#changed button').click()")
     b.js("document.querySelector('#diff_by').click()")
     again(b, "changes_have_words", "#view=flame&changes=total&changes-zoom=" +
-          path + ";request;reply;checksum")
+          path.replace("[", "[in%20") + ";request;reply;checksum")
     b.js("document.querySelector('#link').click()")
     ok(b.text("#details").startswith("copied: file://") and
        b.text("#details").endswith("checksum"), "it_can_be_copied",

@@ -1,0 +1,325 @@
+/* diff_rows.c - the rows of two recordings, paired and judged. */
+#include "cli/model/diff_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/label.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/base/search.h"
+
+/* A row of a run, whose labels are those of its table. */
+struct keyed_row {
+	const struct report_row *row;
+	const struct report_rows *of;
+	size_t run, index;
+};
+
+static int compare_keys(const struct keyed_row *a, const struct keyed_row *b)
+{
+	return label_compare(report_label(a->of, a->row->label),
+			     report_label(b->of, b->row->label))
+		       ?: label_compare(report_label(a->of, a->row->comm),
+					report_label(b->of, b->row->comm))
+		       ?: label_compare(report_label(a->of, a->row->verdict),
+					report_label(b->of, b->row->verdict))
+		       ?: compare_numbers(a->row->pid, b->row->pid)
+		       ?: compare_numbers(a->row->tid, b->row->tid)
+		       ?: compare_numbers(a->row->cpu, b->row->cpu);
+}
+
+static int compare_keyed(const void *pa, const void *pb)
+{
+	const struct keyed_row *a = pa;
+	const struct keyed_row *b = pb;
+
+	return compare_keys(a, b) ?: compare_numbers(a->run, b->run);
+}
+
+static struct diff_count *diff_rows_count(const struct diff_rows *d, bool total,
+					  size_t row, size_t run)
+{
+	return &d->count[total][row * d->n_run + run];
+}
+
+static int diff_rows_side(const struct diff_rows *d, size_t run)
+{
+	return run >= d->side[0].runs;
+}
+
+static void diff_rows_add(struct diff_rows *d, size_t row,
+			  const struct keyed_row *k)
+{
+	uint64_t *weight = d->row[row].weight[diff_rows_side(d, k->run)];
+
+	weight[0] += k->row->self;
+	weight[1] += k->row->total;
+	diff_rows_count(d, false, row, k->run)->n = k->row->n_self;
+	diff_rows_count(d, true, row, k->run)->n = k->row->n_total;
+	d->of_row[k->run][k->index] = (uint32_t)row;
+}
+
+/* Returns the rows of all runs, to be freed. */
+static struct keyed_row *diff_rows_sort_all(struct diff_rows *d, size_t *n)
+{
+	struct keyed_row *k;
+	size_t at = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < d->n_run; i++)
+		*n += report_rows_count(d->run[i].rows);
+	k = mem_new(*n, sizeof(*k));
+	for (size_t i = 0; i < d->n_run; i++) {
+		const struct report_rows *r = d->run[i].rows;
+
+		for (size_t j = 0; j < report_rows_count(r); j++)
+			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
+						      i, j };
+	}
+	qsort(k, *n, sizeof(*k), compare_keyed);
+	return k;
+}
+
+/* Sorts the rows of all runs by key and adds up equal neighbours. */
+static void diff_rows_pair(struct diff_rows *d)
+{
+	size_t n;
+	struct keyed_row *k = diff_rows_sort_all(d, &n);
+
+	for (size_t i = 0; i < n; i++)
+		d->n += !i || compare_keys(&k[i - 1], &k[i]);
+	d->row = mem_new(d->n, sizeof(*d->row));
+	for (int i = 0; i < 2; i++) {
+		d->place[i] = mem_new(d->n, sizeof(*d->place[i]));
+		d->count[i] = mem_new(d->n * d->n_run, sizeof(*d->count[i]));
+	}
+	d->of_row = mem_new(d->n_run, sizeof(*d->of_row));
+	for (size_t i = 0; i < d->n_run; i++)
+		d->of_row[i] = mem_new(report_rows_count(d->run[i].rows),
+				       sizeof(**d->of_row));
+	for (size_t i = 0, next = 0; i < n; i++) {
+		if (!i || compare_keys(&k[i - 1], &k[i])) {
+			d->row[next].row = k[i].row;
+			d->row[next].of = k[i].of;
+			next++;
+		}
+		diff_rows_add(d, next - 1, &k[i]);
+	}
+	free(k);
+}
+
+static void diff_rows_sum_sides(struct diff_rows *d)
+{
+	for (size_t i = 0; i < d->n_run; i++) {
+		const struct diff_rows_run *run = &d->run[i];
+		struct diff_side *s = &d->side[diff_rows_side(d, i)];
+
+		s->weight = saturating_add(s->weight, report_weight(run->rows));
+		s->lost = saturating_add(s->lost, run->lost);
+		s->lost_unknown |= run->lost_unknown;
+		s->unjoined += report_rows_missing(run->rows)->half;
+	}
+	for (size_t i = 0; i < d->n * d->n_run; i++)
+		d->side[diff_rows_side(d, i % d->n_run)].samples +=
+			d->count[0][i].n;
+}
+
+const struct label *diff_rows_label(const struct diff_rows *d, size_t row)
+{
+	return report_label(d->row[row].of, d->row[row].row->label);
+}
+
+/* Fills in the counts of a row. A kernel function has all its samples, with or
+ * without a user stack; samples without a user stack may be of any user
+ * function, and incomplete ones may pass any. */
+static void diff_rows_fill(struct diff_rows *d, size_t row)
+{
+	const struct label *l = diff_rows_label(d, row);
+	bool code = d->keys & (KEY_SYM | KEY_DSO) && l->kind != LABEL_GROUP;
+
+	for (size_t i = 0; i < d->n_run; i++) {
+		const struct report_missing *m =
+			report_rows_missing(d->run[i].rows);
+		uint64_t lost = d->run[i].lost;
+
+		diff_rows_count(d, false, row, i)->may =
+			saturating_add(code && !l->kernel ? m->leaf : 0, lost);
+		diff_rows_count(d, true, row, i)->may =
+			saturating_add(!code	   ? 0
+				       : l->kernel ? m->kernel
+						   : m->user,
+				       lost);
+	}
+	for (int i = 0; i < 2; i++) {
+		diff_place_add_up(&d->place[i][row],
+				  diff_rows_count(d, i, row, 0), d->n_run,
+				  d->side[0].runs);
+		d->place[i][row].skip = l->kind == LABEL_MISSING;
+	}
+}
+
+static double diff_rows_unit(uint64_t weight, uint64_t samples)
+{
+	return samples ? (double)weight / (double)samples : 1;
+}
+
+static void diff_rows_set_whole(struct diff_rows *d)
+{
+	const struct diff_side *a = &d->side[0];
+	const struct diff_side *b = &d->side[1];
+	struct diff_whole *w = &d->whole;
+
+	*w = (struct diff_whole){
+		.a = a->samples,
+		.b = b->samples,
+		.lost_a = a->lost,
+		.lost_b = b->lost,
+		.absolute = d->absolute,
+		.unit_a = diff_rows_unit(a->weight, a->samples),
+		.unit_b = diff_rows_unit(b->weight, b->samples),
+		.runs_a = a->runs,
+		.runs_b = b->runs,
+	};
+	if (d->n_run == 2)
+		return;
+	w->run = mem_new(d->n_run, sizeof(*w->run));
+	for (size_t i = 0; i < d->n_run; i++) {
+		uint64_t n = 0;
+
+		for (size_t row = 0; row < d->n; row++)
+			n += diff_rows_count(d, false, row, i)->n;
+		w->run[i] = (struct diff_run){
+			n, d->run[i].lost,
+			diff_rows_unit(report_weight(d->run[i].rows), n)
+		};
+	}
+}
+
+static void diff_rows_judge(struct diff_rows *d)
+{
+	struct diff_whole left;
+
+	for (size_t i = 0; i < d->n; i++)
+		diff_rows_fill(d, i);
+	diff_rows_set_whole(d);
+	diff_judge(d->place[0], d->n, &d->whole, &left);
+	diff_judge_nested(d->place[1], d->n, &left);
+	d->scale = diff_scale(&left);
+	free(left.run);
+}
+
+struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
+				size_t runs_a, unsigned int keys, bool absolute)
+{
+	struct diff_rows *d = mem_new(1, sizeof(*d));
+
+	d->run = run;
+	d->n_run = n;
+	d->side[0].runs = runs_a;
+	d->side[1].runs = n - runs_a;
+	d->keys = keys;
+	d->absolute = absolute;
+	diff_rows_pair(d);
+	diff_rows_sum_sides(d);
+	diff_rows_judge(d);
+	return d;
+}
+
+void diff_rows_free(struct diff_rows *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->n_run; i++)
+		free(d->of_row[i]);
+	for (int i = 0; i < 2; i++) {
+		free(d->place[i]);
+		free(d->count[i]);
+	}
+	free(d->of_row);
+	free(d->row);
+	free(d->whole.run);
+	free(d);
+}
+
+uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label)
+{
+	for (size_t i = 0; i < d->n_run; i++) {
+		uint32_t at = report_rows_of_label(d->run[i].rows, label);
+
+		if (at != REPORT_NONE)
+			return d->of_row[i][at];
+	}
+	return REPORT_NONE;
+}
+
+double diff_rows_size(const struct diff_rows *d, int side, double weight)
+{
+	return d->absolute ? weight / (double)d->side[side].runs
+			   : 100 * weight / (double)d->side[side].weight;
+}
+
+double diff_rows_excess(const struct diff_rows *d, double a, double b)
+{
+	return diff_rows_size(d, 1, b - a * d->scale);
+}
+
+double diff_rows_excess_of(const struct diff_rows *d, size_t row, bool total)
+{
+	return diff_rows_excess(d, (double)d->row[row].weight[0][total],
+				(double)d->row[row].weight[1][total]);
+}
+
+double diff_rows_growth(const struct diff_rows *d, size_t row, bool total)
+{
+	double v = diff_rows_excess_of(d, row, total);
+
+	return d->absolute
+		       ? 100 * v /
+				 diff_rows_size(d, 0, (double)d->side[0].weight)
+		       : v;
+}
+
+struct diff_rows_rank {
+	bool changed;
+	double size;
+	uint32_t row;
+};
+
+static int compare_ranks(const void *pa, const void *pb)
+{
+	const struct diff_rows_rank *a = pa;
+	const struct diff_rows_rank *b = pb;
+
+	return compare_numbers(b->changed, a->changed)
+		       ?: compare_numbers(b->size, a->size)
+		       ?: compare_numbers(a->row, b->row);
+}
+
+uint32_t *diff_rows_order(const struct diff_rows *d, bool total)
+{
+	struct diff_rows_rank *rank = mem_new(d->n, sizeof(*rank));
+	uint32_t *order = mem_new(d->n, sizeof(*order));
+
+	for (size_t i = 0; i < d->n; i++)
+		rank[i] = (struct diff_rows_rank){
+			d->place[total][i].change != 0,
+			fabs(diff_rows_excess_of(d, i, total)), (uint32_t)i
+		};
+	qsort(rank, d->n, sizeof(*rank), compare_ranks);
+	for (size_t i = 0; i < d->n; i++)
+		order[i] = rank[i].row;
+	free(rank);
+	return order;
+}
+
+void diff_rows_changed(const struct diff_rows *d, bool total, size_t *more,
+		       size_t *less)
+{
+	*more = *less = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		*more += d->place[total][i].change > 0;
+		*less += d->place[total][i].change < 0;
+	}
+}

@@ -1,0 +1,83 @@
+/* diff_rows.h - the rows of two recordings, paired and judged: the one engine
+ * behind the table, the flame graph and the page of a comparison.
+ *
+ * Each side may be several runs. A row is a function, or what report --sort
+ * asks for; rows are one if all of their keys are equal. The labels of frames
+ * come from a matching (matching.h), so that they are equal where the code
+ * is. */
+#ifndef CLI_MODEL_DIFF_ROWS_H
+#define CLI_MODEL_DIFF_ROWS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/model/diff_stats.h"
+#include "cli/model/report_rows.h"
+
+struct diff_rows_run {
+	struct report_rows *rows; /* borrowed */
+	uint64_t lost;		  /* lost records */
+	bool lost_unknown;	  /* and an unknown number more */
+};
+
+/* The sums of one side. */
+struct diff_side {
+	size_t runs;
+	uint64_t weight, samples, lost;
+	uint64_t unjoined; /* samples without their user half */
+	bool lost_unknown;
+};
+
+/* A row of all recordings, as one of them has it, with the sums of both sides,
+ * which are 0 where no run has it. */
+struct diff_row {
+	const struct report_row *row;
+	const struct report_rows *of;
+	uint64_t weight[2][2]; /* of A and B: self, total */
+};
+
+struct diff_rows {
+	unsigned int keys;
+	bool absolute; /* weights as they are, not shares */
+	struct diff_rows_run *run;
+	size_t n_run;
+	struct diff_side side[2];
+	struct diff_row *row;
+	size_t n;
+	struct diff_place *place[2]; /* of each row: self, total */
+	struct diff_whole whole;
+	double scale; /* weight in B per weight 1 in A of unchanged code */
+	/* private: */
+	struct diff_count *count[2]; /* of each row in each run */
+	uint32_t **of_row; /* by run and index of its rows: row here */
+	size_t *n_of_row;
+};
+
+/* Pairs the rows of n runs, of which the first runs_a are those of A, and
+ * judges them. run is borrowed until diff_rows_free(). keys: those of the
+ * rows. */
+struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
+				size_t runs_a, unsigned int keys,
+				bool absolute);
+void diff_rows_free(struct diff_rows *d);
+/* Returns the row of the frames with a label, of labels that all runs share;
+ * REPORT_NONE if there is none. */
+uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label);
+const struct label *diff_rows_label(const struct diff_rows *d, size_t row);
+/* Returns a weight as the comparison shows it: percent of the side's, or the
+ * mean of its runs if absolute. */
+double diff_rows_size(const struct diff_rows *d, int side, double weight);
+/* Returns how much larger weights a in A and b in B are in B than the unchanged
+ * rest predicts, as diff_rows_size() does; < 0: less, also where more samples
+ * weigh less. */
+double diff_rows_excess(const struct diff_rows *d, double a, double b);
+double diff_rows_excess_of(const struct diff_rows *d, size_t row, bool total);
+/* Returns the same in percent of a side's weight, of A's if absolute. */
+double diff_rows_growth(const struct diff_rows *d, size_t row, bool total);
+/* Returns the numbers of all rows, to be freed: changed ones first, those with
+ * the largest excess first, then by name. */
+uint32_t *diff_rows_order(const struct diff_rows *d, bool total);
+/* Counts the rows that have more in B, and less. */
+void diff_rows_changed(const struct diff_rows *d, bool total, size_t *more,
+		       size_t *less);
+#endif

@@ -1,0 +1,299 @@
+/* matching.c - which code of two recordings is the same. */
+#include "cli/model/matching.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/code.h"
+#include "cli/model/short_name.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/path.h"
+#include "stitch/tasks/frame.h"
+
+static struct opt_list match;
+
+const struct opt matching_opts[] = {
+	OPT_LIST(0, "match", "OLD=NEW", &match,
+		 "with --diff: the image OLD of A is NEW of B"),
+	{ .kind = OPT_END }
+};
+
+int matching_allowed(bool diff, struct err *err)
+{
+	return match.n && !diff
+		       ? err_set(err, ERR_USAGE, "--match needs --diff")
+		       : 0;
+}
+
+/* All images of one name. */
+struct match_name {
+	uint8_t id[20], id_len;
+	bool seen[2]; /* in A, in B */
+	bool differ;  /* there are two builds, or one is not known */
+};
+
+/* An image of A that has another name in B. */
+struct match_rename {
+	uint32_t from, to; /* in names */
+	bool seen;
+};
+
+/* A function by its name with parameters and arguments. */
+struct match_function {
+	uint32_t brief; /* in briefs */
+	bool seen[2];
+};
+
+struct matching {
+	struct intern functions; /* names as they are recorded */
+	uint32_t *long_of;	 /* by id in functions: id in longs */
+	size_t n_long_of, cap_long_of;
+	struct intern longs;
+	struct match_function *function; /* by id in longs */
+	size_t n_function, cap_function;
+	struct intern briefs;
+	uint32_t *longs_of; /* by id in briefs: how many longs it has */
+	size_t n_longs_of, cap_longs_of;
+	struct intern names;	 /* of images */
+	struct match_name *name; /* by id in names */
+	size_t n_name, cap_name;
+	struct match_rename *rename;
+	size_t n_rename, cap_rename;
+};
+
+/* Returns the id of the name of n bytes. */
+static uint32_t matching_intern(struct matching *m, const char *s, size_t n)
+{
+	uint32_t id = intern_add_bytes(&m->names, s, n);
+
+	m->name = mem_reach(m->name, &m->n_name, &m->cap_name, (size_t)id + 1,
+			    sizeof(*m->name));
+	return id;
+}
+
+/* Returns the id of the name of a path: without folder, and without what the
+ * kernel adds to a file that is gone. */
+static uint32_t matching_path(struct matching *m, const char *path)
+{
+	static const char gone[] = " (deleted)";
+	const char *name = path_name(path);
+	size_t n = strlen(name);
+
+	if (n >= sizeof(gone) && !strcmp(name + n - (sizeof(gone) - 1), gone))
+		n -= sizeof(gone) - 1;
+	return matching_intern(m, name, n);
+}
+
+static int matching_read_option(struct matching *m, const char *s,
+				struct err *err)
+{
+	const char *to = strchr(s, '=');
+
+	if (!to || to == s || !to[1])
+		return err_set(err, ERR_USAGE,
+			       "--match needs the names of an image before and "
+			       "after, 'OLD=NEW', not '%s'",
+			       s);
+
+	char *old = mem_dup(s, (size_t)(to - s));
+	struct match_rename r = { matching_path(m, old),
+				  matching_path(m, to + 1), false };
+
+	free(old);
+	*mem_add(m->rename, m->n_rename, m->cap_rename) = r;
+	return 0;
+}
+
+struct matching *matching_new(struct err *err)
+{
+	struct matching *m = mem_new(1, sizeof(*m));
+
+	for (size_t i = 0; i < match.n; i++) {
+		if (matching_read_option(m, match.item[i], err)) {
+			matching_free(m);
+			return NULL;
+		}
+	}
+	return m;
+}
+
+void matching_free(struct matching *m)
+{
+	if (!m)
+		return;
+	intern_release(&m->functions);
+	intern_release(&m->longs);
+	intern_release(&m->briefs);
+	intern_release(&m->names);
+	free(m->long_of);
+	free(m->function);
+	free(m->longs_of);
+	free(m->name);
+	free(m->rename);
+	free(m);
+}
+
+/* Returns the id of the name under which an image is compared. */
+static uint32_t matching_name(struct matching *m, int side,
+			      const struct image *img)
+{
+	uint32_t id = matching_path(m, img->path ? img->path : "");
+
+	for (size_t i = 0; !side && i < m->n_rename; i++) {
+		if (m->rename[i].from == id) {
+			m->rename[i].seen = true;
+			return m->rename[i].to;
+		}
+	}
+	return id;
+}
+
+/* Returns the id in longs of a function's name. */
+static uint32_t matching_long(struct matching *m, const char *name)
+{
+	size_t known = m->functions.n;
+	uint32_t id = intern_add(&m->functions, name);
+	struct match_function *f;
+	char *text;
+
+	if (id < known)
+		return m->long_of[id];
+	text = mem_new(strlen(name) + 1, 1);
+	/* a clone, and a member of another trait, is the same function */
+	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
+	known = m->longs.n;
+	id = intern_add(&m->longs, text);
+	*mem_add(m->long_of, m->n_long_of, m->cap_long_of) = id;
+	if (id == known) {
+		short_name(name, 0, text);
+		f = mem_add(m->function, m->n_function, m->cap_function);
+		*f = (struct match_function){ intern_add(&m->briefs, text),
+					      { false, false } };
+		m->longs_of =
+			mem_reach(m->longs_of, &m->n_longs_of, &m->cap_longs_of,
+				  f->brief + (size_t)1, sizeof(*m->longs_of));
+		m->longs_of[f->brief]++;
+	}
+	free(text);
+	return id;
+}
+
+static void matching_see(struct matching *m, int side, const char *name)
+{
+	uint32_t id;
+
+	if (!name || !name[0])
+		return;
+	/* which may move m->function */
+	id = matching_long(m, name);
+	m->function[id].seen[side] = true;
+}
+
+const char *matching_function(struct matching *m, const char *name)
+{
+	uint32_t id = matching_long(m, name);
+	const struct match_function *f = &m->function[id];
+
+	return m->longs_of[f->brief] > 1 && f->seen[0] && f->seen[1]
+		       ? intern_get(&m->longs, id)
+		       : intern_get(&m->briefs, f->brief);
+}
+
+/* Returns whether equal offsets in equal builds of such an image are the same
+ * code: a mapping need not begin where its file does. */
+static bool matching_has_offsets(enum image_kind kind)
+{
+	return kind == IMAGE_FILE || kind == IMAGE_KERNEL ||
+	       kind == IMAGE_MODULE || kind == IMAGE_VDSO;
+}
+
+static void matching_add_images(struct matching *m, int side,
+				const struct known_code *c)
+{
+	for (size_t i = 1; i < c->n_image; i++) {
+		const struct image *img = &c->image[i].img;
+		struct match_name *n;
+		uint32_t id;
+
+		if (img->kind == IMAGE_JIT)
+			continue;
+		/* which may move m->name */
+		id = matching_name(m, side, img);
+		n = &m->name[id];
+		if (!n->seen[0] && !n->seen[1]) {
+			memcpy(n->id, img->id, sizeof(n->id));
+			n->id_len = img->id_len;
+		}
+		n->seen[side] = true;
+		n->differ |= !matching_has_offsets(img->kind) || !n->id_len ||
+			     n->id_len != img->id_len ||
+			     memcmp(n->id, img->id, n->id_len) != 0;
+	}
+}
+
+void matching_add(struct matching *m, int side, const struct known_code *c)
+{
+	matching_add_images(m, side, c);
+	for (size_t i = 1; i < c->n_frame; i++)
+		matching_see(m, side, c->frame[i].at.name);
+	for (size_t i = 1; i < c->n_inlined; i++)
+		matching_see(m, side, c->inlined[i].name);
+}
+
+int matching_check(const struct matching *m, struct err *err)
+{
+	for (size_t i = 0; i < m->n_rename; i++) {
+		if (!m->rename[i].seen)
+			return err_set(
+				err, ERR_USAGE,
+				"--match: A has no image '%s'; 'OLD=NEW' "
+				"is an image of A, and its name in B",
+				intern_get(&m->names, m->rename[i].from));
+	}
+	return 0;
+}
+
+struct matched_image matching_image(struct matching *m, int side,
+				    const struct image *img)
+{
+	struct matched_image out = { "[jit]", "[jit]", false };
+	const struct match_name *n;
+	uint32_t id;
+
+	if (img->kind == IMAGE_JIT)
+		return out;
+	id = matching_name(m, side, img);
+	n = &m->name[id];
+	out.own = intern_get(&m->names, id);
+	out.name = code_is_kernel(img->kind) && img->kind != IMAGE_GUEST
+			   ? "[kernel]"
+			   : out.own;
+	out.exact = n->seen[0] && n->seen[1] && !n->differ;
+	return out;
+}
+
+char *matching_unnamed(const struct matched_image *img, uint64_t off)
+{
+	size_t n = strlen(img->own);
+	/* "[vdso]" has brackets already */
+	bool bare = n < 2 || img->own[0] != '[' || img->own[n - 1] != ']';
+	const char *from = img->own + !bare;
+	char *name;
+	size_t len;
+	FILE *f;
+
+	if (!n)
+		return mem_strdup("[unknown]");
+	n -= bare ? 0 : 2;
+	f = mem_stream(&name, &len);
+	if (img->exact)
+		fprintf(f, "[%.*s+0x%" PRIx64 "]", (int)n, from, off);
+	else
+		fprintf(f, "[in %.*s]", (int)n, from);
+	mem_stream_end(f);
+	return name;
+}

@@ -1,0 +1,250 @@
+/* compare.c - the recordings that a comparison is of, read and matched. */
+#include "cli/tables/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/input.h"
+#include "cli/model/filter.h"
+#include "cli/model/label.h"
+#include "cli/model/matching.h"
+#include "cli/model/sides.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+/* A run while it is read. */
+struct compare_reading {
+	struct compare_run *run;
+	struct diff_rows_run *rows;
+};
+
+static int compare_take_lost(void *arg, const struct rows *r, struct err *err)
+{
+	struct compare_reading *rd = arg;
+
+	(void)err;
+	rd->rows->lost = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+	rd->rows->lost_unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
+	return 0;
+}
+
+static int compare_take_capture(void *arg, const struct rows *r,
+				struct err *err)
+{
+	struct compare_reading *rd = arg;
+	const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+
+	(void)err;
+	if (!rd->run->capture[0])
+		snprintf(rd->run->capture, sizeof(rd->run->capture),
+			 "capture %.100s%s%.60s",
+			 rows_text(r, REPORT_CAPTURES_PATH),
+			 *host ? " of " : "", host);
+	return 0;
+}
+
+/* Returns the index of the event called `want`, without one the event that
+ * stacks_choose() takes; -2 if there is none. */
+static int compare_choose(const struct compare_run *run, const char *want)
+{
+	if (!want)
+		return stacks_heaviest(run->stacks) < 0
+			       ? -2
+			       : stacks_choose(run->stacks, "comparing");
+	for (size_t i = 0; i < stacks_events(run->stacks); i++) {
+		const struct stacks_event *e = stacks_event(run->stacks, i);
+
+		if (e->samples && !strcmp(e->name, want))
+			return (int)i;
+	}
+	return -2;
+}
+
+static int compare_no_samples(const struct compare_run *run, const char *want,
+			      const char *weight, struct err *err)
+{
+	if (stacks_unweighed(run->stacks, -1))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no sample has a weight by '%s'", run->path,
+			       weight);
+	return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s%s%s", run->path,
+		       want ? " of '" : "", want ? want : "", want ? "'" : "",
+		       filter_given() ? " that the filters let through" : "",
+		       want ? "; choose with --event" : "");
+}
+
+/* Returns 0, or -1 and *err if there is no sample to compare. */
+static int compare_choose_event(struct compare_run *run, const char *want,
+				const char *weight, struct err *err)
+{
+	run->event = compare_choose(run, want);
+	return run->event == -2 ? compare_no_samples(run, want, weight, err)
+				: 0;
+}
+
+static int compare_take_trust(struct compare_run *run, struct store *db,
+			      struct err *err)
+{
+	struct trust *t = trust_of(db, run->stacks, run->event, err);
+
+	if (!t)
+		return -1;
+	trust_say(t, run->trust);
+	trust_free(t);
+	return 0;
+}
+
+const char *compare_event(const struct compare *c)
+{
+	return c->run[0].stacks && c->run[0].event >= 0
+		       ? stacks_event(c->run[0].stacks, (size_t)c->run[0].event)
+				 ->name
+		       : NULL;
+}
+
+int compare_side(const struct compare *c, size_t run)
+{
+	return run >= c->runs_a;
+}
+
+/* Reads a run; its event is that of the first. */
+static int compare_read(struct compare *c, size_t i,
+			const struct compare_opts *o, int *status,
+			struct err *err)
+{
+	struct compare_run *run = &c->run[i];
+	struct compare_reading rd = { run, &c->rows[i] };
+	struct stacks_opts so = o->stacks;
+	const char *want = i ? compare_event(c) : NULL;
+	struct store *db = database_open(run->path, status, err);
+
+	so.labels = c->labels;
+	so.unnamed = true;
+	if (db &&
+	    !rows_each(db, "report_lost_all", compare_take_lost, &rd, err) &&
+	    !rows_each(db, "report_captures", compare_take_capture, &rd, err))
+		run->stacks = stacks_load(db, &so, err);
+
+	int rc = run->stacks ? compare_choose_event(run, want, so.weight, err)
+			     : -1;
+
+	if (!rc)
+		rc = compare_take_trust(run, db, err);
+	store_close(db);
+	if (rc)
+		return -1;
+	matching_add(c->match, compare_side(c, i), stacks_code(run->stacks));
+	return 0;
+}
+
+int compare_load(struct compare *c, const struct sides *s,
+		 const struct compare_opts *o, int *status, struct err *err)
+{
+	size_t n = s->side[0].n + s->side[1].n;
+
+	c->sides = s;
+	c->labels = labels_new();
+	c->run = mem_new(n, sizeof(*c->run));
+	c->rows = mem_new(n, sizeof(*c->rows));
+	c->runs_a = s->side[0].n;
+	c->match = matching_new(err);
+	if (!c->match)
+		return -1;
+	for (; c->n < n; c->n++) {
+		int side = compare_side(c, c->n);
+
+		c->run[c->n].path =
+			s->side[side].path[c->n - (side ? c->runs_a : 0)];
+		if (!o->folded && compare_read(c, c->n, o, status, err))
+			return -1;
+	}
+	if (o->folded)
+		return 0;
+	if (matching_check(c->match, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		stacks_match(c->run[i].stacks, c->match, compare_side(c, i));
+	return 0;
+}
+
+void compare_judge(struct compare *c, unsigned int keys, bool absolute)
+{
+	c->d = diff_rows_new(c->rows, c->n, c->runs_a, keys, absolute);
+}
+
+void compare_release(struct compare *c)
+{
+	size_t n = c->sides ? c->sides->side[0].n + c->sides->side[1].n : 0;
+
+	diff_rows_free(c->d);
+	for (size_t i = 0; i < n; i++) {
+		report_rows_free(c->rows[i].rows);
+		stacks_free(c->run[i].stacks);
+	}
+	matching_free(c->match);
+	labels_free(c->labels);
+	free(c->run);
+	free(c->rows);
+}
+
+void compare_tell_side(const struct compare *c, int side, FILE *out)
+{
+	const struct diff_side *s = &c->d->side[side];
+	const struct compare_run *first = &c->run[side ? c->runs_a : 0];
+	const char *name = c->sides->side[side].name;
+	const char *event = compare_event(c);
+
+	fprintf(out, "%c: ", side ? 'B' : 'A');
+	safe_text_put(out, name, 0, 0);
+	/* the path given may be the capture's own: do not name it twice */
+	if (first->capture[0] && s->runs == 1 &&
+	    !strstr(first->capture, name)) {
+		fputs(", ", out);
+		safe_text_put(out, first->capture, 0, 0);
+	}
+	if (first->stacks) {
+		fputs(", ", out);
+		safe_text_put(out, event ? event : "several events", 0, 0);
+	}
+	fputs(", ", out);
+	human_put_grouped(out, s->samples);
+	fputs(s->samples == 1 ? " sample" : " samples", out);
+	if (s->unjoined) {
+		fputs(", ", out);
+		human_put_grouped(out, s->unjoined);
+		fputs(" without user half", out);
+	}
+	if (s->lost || s->lost_unknown) {
+		fputs(", ", out);
+		human_put_grouped(out, s->lost);
+		fprintf(out, " records lost%s",
+			s->lost_unknown ? " and an unknown number more" : "");
+	}
+}
+
+void compare_tell_trust(const struct compare *c, int side, FILE *out)
+{
+	const struct compare_run *run = &c->run[side ? c->runs_a : 0];
+
+	if (!run->stacks)
+		return;
+	fprintf(out, "%c%s: %s", side ? 'B' : 'A',
+		c->d->side[side].runs > 1 ? ", its first run" : "", run->trust);
+}
+
+void compare_tell_result(const struct compare *c, bool total, FILE *out)
+{
+	size_t more, less;
+
+	diff_rows_changed(c->d, total, &more, &less);
+	fprintf(out,
+		"significant: %zu more in B, %zu less, by %s of %s%s; "
+		"false-positive rate: at most 1 %%",
+		more, less, c->d->absolute ? "numbers" : "shares",
+		total ? "total" : "self",
+		c->n > 2 ? " and how they differ between runs" : "");
+}
