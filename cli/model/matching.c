@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/model/code.h"
-#include "cli/model/short_name.h"
+#include "cli/model/match_names.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -42,22 +42,8 @@ struct match_rename {
 	bool seen;
 };
 
-/* A function by its name with parameters and arguments. */
-struct match_function {
-	uint32_t brief; /* in briefs */
-	bool seen[2];
-};
-
 struct matching {
-	struct intern functions; /* names as they are recorded */
-	uint32_t *long_of;	 /* by id in functions: id in longs */
-	size_t n_long_of, cap_long_of;
-	struct intern longs;
-	struct match_function *function; /* by id in longs */
-	size_t n_function, cap_function;
-	struct intern briefs;
-	uint32_t *longs_of; /* by id in briefs: how many longs it has */
-	size_t n_longs_of, cap_longs_of;
+	struct match_names *functions;
 	struct intern names;	 /* of images */
 	struct match_name *name; /* by id in names */
 	size_t n_name, cap_name;
@@ -112,6 +98,7 @@ struct matching *matching_new(struct err *err)
 {
 	struct matching *m = mem_new(1, sizeof(*m));
 
+	m->functions = match_names_new();
 	for (size_t i = 0; i < match.n; i++) {
 		if (matching_read_option(m, match.item[i], err)) {
 			matching_free(m);
@@ -125,13 +112,8 @@ void matching_free(struct matching *m)
 {
 	if (!m)
 		return;
-	intern_release(&m->functions);
-	intern_release(&m->longs);
-	intern_release(&m->briefs);
+	match_names_free(m->functions);
 	intern_release(&m->names);
-	free(m->long_of);
-	free(m->function);
-	free(m->longs_of);
 	free(m->name);
 	free(m->rename);
 	free(m);
@@ -152,57 +134,6 @@ static uint32_t matching_name(struct matching *m, int side,
 	return id;
 }
 
-/* Returns the id in longs of a function's name. */
-static uint32_t matching_long(struct matching *m, const char *name)
-{
-	size_t known = m->functions.n;
-	uint32_t id = intern_add(&m->functions, name);
-	struct match_function *f;
-	char *text;
-
-	if (id < known)
-		return m->long_of[id];
-	text = mem_new(strlen(name) + 1, 1);
-	/* a clone, and a member of another trait, is the same function */
-	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
-	known = m->longs.n;
-	id = intern_add(&m->longs, text);
-	*mem_add(m->long_of, m->n_long_of, m->cap_long_of) = id;
-	if (id == known) {
-		short_name(name, 0, text);
-		f = mem_add(m->function, m->n_function, m->cap_function);
-		*f = (struct match_function){ intern_add(&m->briefs, text),
-					      { false, false } };
-		m->longs_of =
-			mem_reach(m->longs_of, &m->n_longs_of, &m->cap_longs_of,
-				  f->brief + (size_t)1, sizeof(*m->longs_of));
-		m->longs_of[f->brief]++;
-	}
-	free(text);
-	return id;
-}
-
-static void matching_see(struct matching *m, int side, const char *name)
-{
-	uint32_t id;
-
-	if (!name || !name[0])
-		return;
-	/* which may move m->function */
-	id = matching_long(m, name);
-	m->function[id].seen[side] = true;
-}
-
-const char *matching_function(struct matching *m, const char *name)
-{
-	uint32_t id = matching_long(m, name);
-	const struct match_function *f = &m->function[id];
-
-	return m->longs_of[f->brief] > 1 && f->seen[0] && f->seen[1]
-		       ? intern_get(&m->longs, id)
-		       : intern_get(&m->briefs, f->brief);
-}
-
 /* Returns whether equal offsets in equal builds of such an image are the same
  * code: a mapping need not begin where its file does. */
 static bool matching_has_offsets(enum image_kind kind)
@@ -211,37 +142,50 @@ static bool matching_has_offsets(enum image_kind kind)
 	       kind == IMAGE_MODULE || kind == IMAGE_VDSO;
 }
 
-static void matching_add_images(struct matching *m, int side,
-				const struct known_code *c)
+static void matching_add_image(struct matching *m, int side,
+			       const struct image *img)
 {
-	for (size_t i = 1; i < c->n_image; i++) {
-		const struct image *img = &c->image[i].img;
-		struct match_name *n;
-		uint32_t id;
+	/* which may move m->name */
+	uint32_t id = matching_name(m, side, img);
+	struct match_name *n = &m->name[id];
 
-		if (img->kind == IMAGE_JIT)
-			continue;
-		/* which may move m->name */
-		id = matching_name(m, side, img);
-		n = &m->name[id];
-		if (!n->seen[0] && !n->seen[1]) {
-			memcpy(n->id, img->id, sizeof(n->id));
-			n->id_len = img->id_len;
-		}
-		n->seen[side] = true;
-		n->differ |= !matching_has_offsets(img->kind) || !n->id_len ||
-			     n->id_len != img->id_len ||
-			     memcmp(n->id, img->id, n->id_len) != 0;
+	if (!n->seen[0] && !n->seen[1]) {
+		memcpy(n->id, img->id, sizeof(n->id));
+		n->id_len = img->id_len;
 	}
+	n->seen[side] = true;
+	n->differ |= !matching_has_offsets(img->kind) || !n->id_len ||
+		     n->id_len != img->id_len ||
+		     memcmp(n->id, img->id, n->id_len) != 0;
 }
 
 void matching_add(struct matching *m, int side, const struct known_code *c)
 {
-	matching_add_images(m, side, c);
-	for (size_t i = 1; i < c->n_frame; i++)
-		matching_see(m, side, c->frame[i].at.name);
-	for (size_t i = 1; i < c->n_inlined; i++)
-		matching_see(m, side, c->inlined[i].name);
+	uint32_t *image = mem_new(c->n_image, sizeof(*image));
+
+	for (size_t i = 1; i < c->n_image; i++) {
+		const struct image *img = &c->image[i].img;
+
+		image[i] = matching_image(m, side, img).id;
+		if (img->kind != IMAGE_JIT)
+			matching_add_image(m, side, img);
+	}
+	for (size_t i = 1; i < c->n_frame; i++) {
+		const struct code_frame *f = &c->frame[i];
+
+		match_names_see(m->functions, side, image[f->image], f->at.name,
+				false);
+		for (uint32_t k = 0; k < f->n_inlined; k++)
+			match_names_see(m->functions, side, image[f->image],
+					c->inlined[f->inlined + k].name, true);
+	}
+	free(image);
+}
+
+const char *matching_function(struct matching *m,
+			      const struct matched_image *img, const char *name)
+{
+	return match_names_get(m->functions, img->id, name);
 }
 
 int matching_check(const struct matching *m, struct err *err)
@@ -260,7 +204,7 @@ int matching_check(const struct matching *m, struct err *err)
 struct matched_image matching_image(struct matching *m, int side,
 				    const struct image *img)
 {
-	struct matched_image out = { "[jit]", "[jit]", false };
+	struct matched_image out = { UINT32_MAX, "[jit]", "[jit]", false };
 	const struct match_name *n;
 	uint32_t id;
 
@@ -268,10 +212,12 @@ struct matched_image matching_image(struct matching *m, int side,
 		return out;
 	id = matching_name(m, side, img);
 	n = &m->name[id];
-	out.own = intern_get(&m->names, id);
-	out.name = code_is_kernel(img->kind) && img->kind != IMAGE_GUEST
-			   ? "[kernel]"
-			   : out.own;
+	out.id = id;
+	out.own = out.name = intern_get(&m->names, id);
+	if (code_is_kernel(img->kind) && img->kind != IMAGE_GUEST) {
+		out.id = UINT32_MAX - 1;
+		out.name = "[kernel]";
+	}
 	out.exact = n->seen[0] && n->seen[1] && !n->differ;
 	return out;
 }

@@ -1,13 +1,11 @@
 /* matching.h - which code of two recordings is the same: one rule for the
  * table, the flame graph and the page of a comparison.
  *
- * A function is the same if its short name (short_name.h) and the name of its
- * image are: paths, build-ids and offsets differ from one build, and one
- * folder, to the next. Of several functions with one short name, those that
- * have their parameters and arguments on both sides are kept apart. Kernel code
- * has one image, and jitted code has one. Code without a name is the same by
- * its offset where all images of that name have one build-id; otherwise all of
- * an image is one place.
+ * A function is the same if its name (match_names.h) and the name of its image
+ * are: paths, build-ids and offsets differ from one build, and one folder, to
+ * the next. Kernel code has one image, and jitted code has one. Code without a
+ * name is the same by its offset where all images of that name have one
+ * build-id; otherwise all of an image is one place.
  *
  * matching_new(), matching_add() for each recording, matching_check(); then
  * images are asked for. */
@@ -28,6 +26,7 @@ extern const struct opt matching_opts[];
 
 /* What an image is called in a comparison. */
 struct matched_image {
+	uint32_t id;	  /* of all images that are the same */
 	const char *name; /* "libc.so.6", "[kernel]"; lives as long as the
 			   * matching, as does own */
 	const char *own;  /* the same, but "[ext4]" of a module */
@@ -45,9 +44,11 @@ void matching_free(struct matching *m);
 void matching_add(struct matching *m, int side, const struct known_code *c);
 /* Returns -1 and *err if --match names an image that A does not have. */
 int matching_check(const struct matching *m, struct err *err);
-/* Returns what a function of one of the recordings is called in the comparison;
- * lives as long as the matching. */
-const char *matching_function(struct matching *m, const char *name);
+/* Returns what a function of an image is called in the comparison; lives as
+ * long as the matching and the name. */
+const char *matching_function(struct matching *m,
+			      const struct matched_image *img,
+			      const char *name);
 struct matched_image matching_image(struct matching *m, int side,
 				    const struct image *img);
 /* Returns what code without a name is called, to be freed: "[libc.so.6+0x1f40]"

@@ -133,7 +133,7 @@ static void stack_names_match(const struct stack_names *sn,
 	l->off = 0;
 	l->has_off = false;
 	if (l->kind != LABEL_UNNAMED)
-		l->name = matching_function(sn->o.match, l->name);
+		l->name = matching_function(sn->o.match, &img->same, l->name);
 	else if (strcmp(l->name, "[unknown]") != 0)
 		l->name = *name = matching_unnamed(&img->same, off);
 }
@@ -188,8 +188,10 @@ static void name_inlined(struct stack_names *sn, const struct code_frame *f,
 		 : l.kernel   ? LABEL_KERNEL
 			      : LABEL_USER;
 	l.name = !name || !name[0] ? "[inlined]"
-		 : sn->o.match	   ? matching_function(sn->o.match, name)
-				   : name;
+		 : sn->o.match
+			 ? matching_function(sn->o.match,
+					     &sn->image[f->image].same, name)
+			 : name;
 	in->interp = interpreter_frame(sn->image[f->image].interpreters, false,
 				       l.name);
 	in->label = add_function_label(sn, in->interp, &l);

@@ -240,7 +240,7 @@ function saySides()
 	const lines = diff.alone ? [element("p", diff.alone, "bad")] : [];
 
 	diff.sides.forEach(([side, trust]) =>
-		lines.push(element("p", trust ? side + "; " + trust.slice(3) :
+		lines.push(element("p", trust ? side + ". " + trust.slice(3) :
 				   side, "quiet")));
 	return lines;
 }

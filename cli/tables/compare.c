@@ -243,7 +243,7 @@ void compare_tell_result(const struct compare *c, bool total, FILE *out)
 	diff_rows_changed(c->d, total, &more, &less);
 	fprintf(out,
 		"significant: %zu more in B, %zu less, by %s of %s%s; "
-		"false-positive rate: at most 1 %%",
+		"false-positive rate by chance: at most 1 %%",
 		more, less, c->d->absolute ? "numbers" : "shares",
 		total ? "total" : "self",
 		c->n > 2 ? " and how they differ between runs" : "");

@@ -54,7 +54,7 @@ def check_table(b):
     said = b.js("return [...document.querySelectorAll('#changes p')]"
                 ".map(p => p.textContent)")
     ok(all(s.startswith("%s: %s, " % (side, path)) and
-           ", cpu-clock, %d samples; user stacks: " % samples in s
+           ", cpu-clock, %d samples. All user stacks are " % samples in s
            for s, side, path, samples in zip(said, "AB", (before, after), n)),
        "both_sides_are_named_with_their_trust", said[:2])
 
