@@ -514,6 +514,9 @@ static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
 uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
 
 /* print.c: texts of trace_printk(). */
+/* Where the added field is: no entry is that long, so it is never read from a
+ * payload. */
+#define FT_TEXT_OFF 65528
 void ft_print_read_formats(struct ft *ft, const struct bytes *text);
 /* Returns the format with an added field for the text, which the caller frees,
  * or NULL if the event is not of trace_printk(). */

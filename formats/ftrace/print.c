@@ -1,6 +1,7 @@
 /* print.c - the text of trace_printk(). Its format or string is in the kernel:
  * pages have the address, printk_formats the text. The text becomes a field of
  * the event, so that it is available without the capture too. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,6 @@
 
 #define TEXTS_MAX 1000000u
 #define LINE_MAX_LEN 4096
-/* No entry is that long, so the field is never read from a payload. */
-#define TEXT_FIELD                                                             \
-	"\tfield:__data_loc char[] text;\toffset:65528;\tsize:4;\tsigned:0;\n" \
-	"\nprint fmt: \"%ps: %s\", (void *)REC->ip, __get_str(text)\n"
 
 /* Replaces "\n", "\t", "\"" and "\\" of a C string. */
 static void ft_print_unescape(char *s)
@@ -91,11 +88,16 @@ char *ft_print_format(const char *system, const struct bytes *text)
 	    (!memmem(s, n, "name: bprint\n", 13) &&
 	     !memmem(s, n, "name: bputs\n", 12)))
 		return NULL;
+	static const char field[] =
+		"\tfield:__data_loc char[] text;\toffset:%d;\tsize:4;\t"
+		"signed:0;\n\n"
+		"print fmt: \"%%ps: %%s\", (void *)REC->ip, __get_str(text)\n";
 	size_t keep = (size_t)(print - s);
-	char *out = mem_new(keep + sizeof(TEXT_FIELD), 1);
+	size_t more = sizeof(field) + 16;
+	char *out = mem_new(keep + more, 1);
 
 	memcpy(out, s, keep);
-	memcpy(out + keep, TEXT_FIELD, sizeof(TEXT_FIELD));
+	snprintf(out + keep, more, field, FT_TEXT_OFF);
 	return out;
 }
 

@@ -329,6 +329,7 @@ START_TEST(what_trace_printk_wrote_is_text)
 		n++;
 	}
 	ck_assert_uint_eq(n, 4);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
 	fb_close(src, &b);
 	fb_rings_free(&r, 1);
 	ledger_free(lg);
