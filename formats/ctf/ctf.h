@@ -417,6 +417,10 @@ struct ctf_stream {
 	bool has_before;
 	uint64_t end, seq, discarded;
 	bool has_end, has_seq, has_discarded;
+	/* It told fewer discarded events than the ones before, which are in
+	 * discarded: so many. */
+	bool is_back;
+	uint64_t back;
 	/* The same, as it said them; in this file. */
 	uint64_t class_id, id, said_end, said_last; /* its last event */
 	bool has_said, has_id, has_said_end, has_cpu;
@@ -443,6 +447,9 @@ void ctf_stream_close(struct ctf_stream *s);
 
 /* ---- check.c: packets against their events, and against those before; values
  * of events that cannot be */
+/* Returns how many events were discarded since the packets before; *back: the
+ * counter went back, and how many is not known. */
+uint64_t ctf_check_discarded(const struct ctf_stream *s, bool *back);
 /* Returns what is wrong with the head of the packet that begins; NULL: nothing.
  */
 const char *ctf_check_begin(struct ctf_stream *s);

@@ -290,6 +290,18 @@ static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
 			tr->on_cpu[i] = -1;
 }
 
+static void ctf_stream_tell_back(const struct ctf_stream *s, uint64_t discarded)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "events_discarded goes back from %" PRIu64 " to %" PRIu64
+		 " in the packet at 0x%" PRIx64
+		 ": the next ones tell which was right",
+		 s->discarded, discarded, s->packet.off);
+	reader_note(&s->trace->ctf->src, "packet", text);
+}
+
 /* Of a stream's first packet the counter tells that events were discarded, but
  * not how many of them since the recording began. */
 static void ctf_stream_find_losses(struct ctf_stream *s)
@@ -301,13 +313,15 @@ static void ctf_stream_find_losses(struct ctf_stream *s)
 	uint64_t seq = st->role[CTF_PACKET_SEQ];
 	uint64_t discarded = st->role[CTF_DISCARDED];
 	uint64_t n, most;
+	bool back;
 
 	if (has_discarded && s->has_discarded) {
-		n = ctf_check_grown(s, CTF_DISCARDED, s->discarded, discarded,
-				    &most);
-		if (n && !ctf_check_is_back(n, most))
+		n = ctf_check_discarded(s, &back);
+		if (n)
 			ctf_stream_lost(s, n, s->has_end, s->end, p->has_end,
 					p->finish);
+		if (back && !s->is_back)
+			ctf_stream_tell_back(s, discarded);
 	} else if (has_discarded && !s->has_before && discarded) {
 		ctf_stream_lost(s, 0, p->has_begin, p->begin, p->has_end,
 				p->finish);
@@ -324,12 +338,20 @@ static void ctf_stream_find_losses(struct ctf_stream *s)
 static void ctf_stream_keep_counters(struct ctf_stream *s)
 {
 	const struct ctf_state *st = &s->st;
+	const uint64_t discarded = st->role[CTF_DISCARDED];
+	bool back = false;
 
+	if (s->has_discarded && st->roles >> CTF_DISCARDED & 1)
+		ctf_check_discarded(s, &back);
+	s->is_back = back;
+	if (back)
+		s->back = discarded;
+	else
+		s->discarded = discarded;
 	s->has_before = true;
 	s->has_seq = st->roles >> CTF_PACKET_SEQ & 1;
 	s->has_discarded = st->roles >> CTF_DISCARDED & 1;
 	s->seq = st->role[CTF_PACKET_SEQ];
-	s->discarded = st->role[CTF_DISCARDED];
 }
 
 /* ---- packets */

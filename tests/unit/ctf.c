@@ -487,7 +487,7 @@ END_TEST
 
 /* ---- packets, clocks, losses */
 
-#define PACKETS                                                                \
+#define PACKETS_OF(lost)                                                       \
 	TYPES "trace { major = 1; minor = 8; byte_order = le;"                 \
 	      " uuid = \"01020304-0506-0708-090a-0b0c0d0e0f10\";"              \
 	      " packet.header := struct { u32 magic; u8 uuid[16]; }; };"       \
@@ -496,9 +496,11 @@ END_TEST
 	      " map = clock.c.value; } := t64;"                                \
 	      "typealias integer { size = 8; map = clock.c.value; } := t8;"    \
 	      "stream { packet.context := struct { t64 timestamp_begin;"       \
-	      " t64 timestamp_end; u32 content_size; u32 packet_size;"         \
-	      " u8 events_discarded; u8 packet_seq_num; u8 cpu_id; };"         \
+	      " t64 timestamp_end; u32 content_size; u32 packet_size;" lost    \
+	      " packet_seq_num; u8 cpu_id; };"                                 \
 	      " event.header := struct { t8 timestamp; }; };" FIELDS("u8 a;")
+#define PACKETS PACKETS_OF(" u8 events_discarded; u8")
+#define PACKETS32 PACKETS_OF(" u32 events_discarded; u8")
 #define ID "c11ffcc1 0102030405060708090a0b0c0d0e0f10 "
 /* Packets of 17 bytes with one event; the head is content, size and CPU. */
 #define CPU64                                                                  \
@@ -513,6 +515,8 @@ END_TEST
 /* With two events, 51 bytes, or padded to 64. */
 #define TWO(b, e, lost, seq) PK(ID, b, e, "9801", "9801", lost, seq)
 #define TWO64(b, e, lost, seq) PK(ID, b, e, "9801", "0002", lost, seq)
+/* The same, 54 bytes, with a counter of discarded events that does not wrap. */
+#define TWO32(b, e, lost, seq) PK(ID, b, e, "b001", "b001", lost "000000 ", seq)
 #define OTHER "c11ffcc1 1102030405060708090a0b0c0d0e0f10 "
 
 static const struct ctf_case packet_cases[] = {
@@ -534,6 +538,29 @@ static const struct ctf_case packet_cases[] = {
 		  "@48 e cpu3 a=3\n@49 e cpu3 a=4\n"
 		  "@4192 lost 254\n@80 lost 0\n"
 		  "@80 e cpu3 a=5\n@81 e cpu3 a=6\n" },
+	{ .name = "discarded_events_that_go_back_are_a_note",
+	  .meta = PACKETS32,
+	  .file = { TWO32("1000", "1800", "00", "00") "1001 1102" TWO32(
+		  "2000", "2800", "05",
+		  "01") "2003 2104" TWO32("3000", "3800", "00",
+					  "02") "3005 3106" TWO32("4000",
+								  "4800", "09",
+								  "03") "4007 "
+									"410"
+									"8" },
+	  .want = "@16 e cpu3 a=1\n@17 e cpu3 a=2\n@40 lost 5\n"
+		  "@32 e cpu3 a=3\n@33 e cpu3 a=4\n"
+		  "@48 e cpu3 a=5\n@49 e cpu3 a=6\n@72 lost 4\n"
+		  "@64 e cpu3 a=7\n@65 e cpu3 a=8\n" },
+	{ .name = "discarded_events_may_be_counted_anew",
+	  .meta = PACKETS32,
+	  .file = { TWO32("1000", "1800", "09", "00") "1001 1102" TWO32(
+		  "2000", "2800", "02",
+		  "01") "2003 2104" TWO32("3000", "3800", "05",
+					  "02") "3005 3106" },
+	  .want = "@24 lost 0\n@16 e cpu3 a=1\n@17 e cpu3 a=2\n"
+		  "@32 e cpu3 a=3\n@33 e cpu3 a=4\n@56 lost 3\n"
+		  "@48 e cpu3 a=5\n@49 e cpu3 a=6\n" },
 	{ .name = "the_first_packet_does_not_tell_how_many_were_lost",
 	  .meta = PACKETS,
 	  .file = { TWO("1000", "2000", "09", "07") "1001 1102" },
