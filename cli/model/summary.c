@@ -1,5 +1,5 @@
-/* summary.c - the text of info and of the end of ingest: contents and
- * losses. */
+/* summary.c - the text of info and of the end of ingest: what is in a capture.
+ * What is wrong with it is for check; ingest has one line of it. */
 #include "cli/model/summary.h"
 
 #include <inttypes.h>
@@ -277,72 +277,44 @@ static void put_counts(struct summary *s, struct rows *r)
 							       : "have a name");
 }
 
-/* One line for all verdicts of a kind: "9 requests: 7 matched, 2 refused". */
-struct verdict_line {
-	char text[1024];
-	size_t len;
-	int64_t sum;
-	bool missing; /* some have no user stack */
-};
-
-static void summary_add_verdict(struct verdict_line *l, struct rows *r)
+/* "3,220 asked for: 2,931 matched, 289 chain_lost"; chains are for check. */
+static int summary_put_requests(struct summary *s)
 {
-	const char *verdict = rows_text(r, INFO_VERDICTS_VERDICT);
-	bool doubt = !strcmp(rows_text(r, INFO_VERDICTS_CONFIDENCE),
-			     "unexplained") &&
-		     strcmp(verdict, "unexplained");
-	char clean[64];
-	char count[32];
-	int n;
-
-	safe_text_clean_buf(clean, sizeof(clean), verdict, strlen(verdict),
-			    NULL);
-	n = snprintf(l->text + l->len, sizeof(l->text) - l->len, "%s%s %s%s",
-		     l->len ? ", " : "",
-		     human_grouped(count, sizeof(count),
-				   (uint64_t)rows_int(r, INFO_VERDICTS_N)),
-		     clean, doubt ? " (unexplained)" : "");
-	if (n > 0 && (size_t)n < sizeof(l->text) - l->len)
-		l->len += (size_t)n;
-	l->sum += rows_int(r, INFO_VERDICTS_N);
-	if (strcmp(verdict, "matched") && strcmp(verdict, "refused"))
-		l->missing = true;
-}
-
-static void summary_put_verdict_line(struct summary *s, const char *name,
-				     const char *what,
-				     const struct verdict_line *l)
-{
-	if (!l->sum)
-		return;
-	lines_print(&s->l, name, "%" PRId64 " %s: %.*s", l->sum, what,
-		    (int)l->len, l->text);
-}
-
-static int summary_put_verdicts(struct summary *s)
-{
-	struct verdict_line request = { .sum = 0 };
-	struct verdict_line chain = { .sum = 0 };
 	struct rows *r =
-		rows_open(s->db, store_sql("info_verdicts"), NULL, 0, s->err);
+		rows_open(s->db, store_sql("info_requests"), NULL, 0, s->err);
+	bool missing = false;
+	uint64_t n = 0;
+	char a[32];
 	int ret;
 
 	if (!r)
 		return -1;
-	while ((ret = rows_next(r, s->err)) > 0)
-		summary_add_verdict(
-			strcmp(rows_text(r, INFO_VERDICTS_KIND), "request")
-				? &chain
-				: &request,
-			r);
+	while ((ret = rows_next(r, s->err)) > 0) {
+		const char *verdict = rows_text(r, INFO_REQUESTS_VERDICT);
+
+		if (!n++)
+			lines_add(&s->l, "%s asked for: ",
+				  human_grouped(a, sizeof(a),
+						(uint64_t)rows_int(
+							r, INFO_REQUESTS_SUM)));
+		else
+			lines_add(&s->l, ", ");
+		lines_add(
+			&s->l, "%s ",
+			human_grouped(a, sizeof(a),
+				      (uint64_t)rows_int(r, INFO_REQUESTS_N)));
+		lines_clean(&s->l, verdict);
+		if (rows_int(r, INFO_REQUESTS_DOUBT))
+			lines_add(&s->l, " (unexplained)");
+		missing |= strcmp(verdict, "matched") &&
+			   strcmp(verdict, "refused");
+	}
 	rows_close(r);
-	summary_put_verdict_line(s, "user stacks", "asked for", &request);
-	if (!s->brief)
-		summary_put_verdict_line(s, "chains", "recorded", &chain);
-	if (request.missing || (!s->brief && request.sum)) {
+	if (n)
+		lines_put(&s->l, "user stacks");
+	if (missing)
 		lines_print(&s->l, "",
 			    "'backstitch help verdicts' explains the words");
-	}
 	return ret;
 }
 
@@ -358,82 +330,18 @@ static void put_more(struct summary *s, const char *one, const char *many)
 		    s->brief ? s->path : "", s->brief ? "'" : "");
 }
 
-static void summary_add_waited(struct summary *s, struct rows *r, size_t from)
+/* As check counts them. */
+static void summary_put_lost(struct summary *s, struct rows *r)
 {
-	lines_waited(&s->l, rows_int(r, from), rows_int(r, from + 1),
-		     rows_int(r, from + 2), rows_int(r, from + 3));
-}
+	int64_t n = rows_int(r, REPORT_LOST_ALL_N);
+	bool unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
 
-static void summary_put_deferral(struct summary *s, struct rows *r)
-{
-	lines_clean(&s->l, rows_text(r, CHECK_DEFERRAL_EVENT));
-	lines_add(&s->l, ": ");
-	summary_add_waited(s, r, CHECK_DEFERRAL_P50_NS);
-	lines_put(&s->l, s->n ? "" : "waited");
-}
-
-static void summary_put_deferral_cpu(struct summary *s, struct rows *r)
-{
-	if (rows_int(r, CHECK_DEFERRAL_BY_CPU_CPUS) < 2) {
-		s->n--;
+	if (!n && !unknown)
 		return;
-	}
-	if (s->n >= LINES_FULL)
-		return;
-	lines_clean(&s->l, rows_text(r, CHECK_DEFERRAL_BY_CPU_EVENT));
-	if (rows_value(r, CHECK_DEFERRAL_BY_CPU_CPU).kind == VALUE_INT)
-		lines_add(&s->l, " on CPU %1" PRId64 ": ",
-			  rows_int(r, CHECK_DEFERRAL_BY_CPU_CPU));
-	else
-		lines_add(&s->l, " on unknown CPUs: ");
-	summary_add_waited(s, r, CHECK_DEFERRAL_BY_CPU_P50_NS);
-	lines_put(&s->l, "");
-}
-
-/* How long user stacks were waited for, by event, and by event and CPU. */
-static int summary_put_deferrals(struct summary *s)
-{
-	if (s->brief)
-		return 0;
-	if (summary_each(s, "check_deferral", summary_put_deferral) ||
-	    summary_each(s, "check_deferral_by_cpu", summary_put_deferral_cpu))
-		return -1;
-	put_more(s, "CPU", "CPUs");
-	return 0;
-}
-
-static void summary_put_loss(struct summary *s, struct rows *r)
-{
-	const char *what = rows_text(r, INFO_LOSS_WHAT);
-
-	if (!strcmp(what, "damage") && !rows_int(r, INFO_LOSS_N)) {
-		lines_add(&s->l, "amount lost unknown");
-		lines_put_styled(&s->l, "damaged", STYLE_YELLOW);
-		s->n--;
-		return;
-	}
-	lines_add(&s->l, "%" PRId64 " records ", rows_int(r, INFO_LOSS_N));
-	if (!strcmp(what, "lost"))
-		lines_add(&s->l, "in %" PRId64 " gap%s",
-			  rows_int(r, INFO_LOSS_INTERVALS),
-			  rows_int(r, INFO_LOSS_INTERVALS) == 1 ? "" : "s");
-	else if (!strcmp(what, "lost_total"))
-		lines_add(&s->l, "by the kernel's own count");
-	else
-		lines_add(&s->l, "(%s)", what);
-	lines_put_styled(&s->l, s->n ? "" : "lost", STYLE_YELLOW);
-}
-
-static void summary_put_ordering(struct summary *s, struct rows *r)
-{
-	char a[32];
-
-	if (s->brief && !strcmp(rows_text(r, INFO_ORDERING_WHAT), "round"))
-		return;
-	lines_print(
-		&s->l, "out of order", "%" PRId64 " (%s), at worst by %s",
-		rows_int(r, INFO_ORDERING_N), rows_text(r, INFO_ORDERING_WHAT),
-		human_ns(a, sizeof(a), rows_int(r, INFO_ORDERING_WORST_NS)));
+	lines_count(&s->l, "", n, "record", "records");
+	lines_add(&s->l, "%s; 'backstitch check %s' says what that broke",
+		  unknown ? " and an unknown number more" : "", s->path);
+	lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 }
 
 static void summary_put_damage(struct summary *s, struct rows *r)
@@ -530,9 +438,9 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 		       summary_each(&s, "info_counts", put_counts)))
 		return -1;
 	if (summary_each(&s, "info_events", summary_put_event) ||
-	    summary_put_verdicts(&s) || summary_put_deferrals(&s) ||
-	    summary_each(&s, "info_loss", summary_put_loss) ||
-	    summary_each(&s, "info_ordering", summary_put_ordering) ||
+	    (brief &&
+	     (summary_put_requests(&s) ||
+	      summary_each(&s, "report_lost_all", summary_put_lost))) ||
 	    summary_each(&s, "info_damage", summary_put_damage) ||
 	    summary_each(&s, "info_unnamed", put_unnamed))
 		return -1;
@@ -550,16 +458,19 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 			    "--kallsyms FILE %s'",
 			    path);
 	}
+	if (!brief)
+		lines_print(&s.l, "more",
+			    "'backstitch check %s' says what was lost, and "
+			    "what that broke",
+			    path);
 	return 0;
 }
 
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
-		"info_captures", "info_events",	   "info_counts",
-		"info_verdicts", "check_deferral", "check_deferral_by_cpu",
-		"info_loss",	 "info_ordering",  "info_damage",
-		"info_unnamed",	 "info_trust",
+		"info_captures", "info_events",	 "info_counts",
+		"info_damage",	 "info_unnamed", "info_trust",
 	};
 	char sentence[TRUST_SENTENCE];
 	struct json j;

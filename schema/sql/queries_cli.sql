@@ -73,18 +73,14 @@ SELECT stack, class FROM internal_judged
 SELECT capture, event, class, samples, share, fix FROM trust
 ORDER BY capture, event, samples DESC, class
 
+-- name: info_requests
+SELECT verdict, n, confidence = 'unexplained' AND verdict <> 'unexplained'
+	AS doubt, sum(n) OVER () AS sum
+FROM verdicts WHERE kind = 'request' AND n > 0 ORDER BY n DESC, verdict
+
 -- name: info_verdicts
 SELECT kind, verdict, confidence, n FROM verdicts
 WHERE n > 0 ORDER BY kind DESC, n DESC, verdict
-
--- name: info_loss
-SELECT capture, what, sum(n) AS n, count(*) AS intervals,
-	min(t0) AS first_ns, max(t1) AS last_ns
-FROM loss GROUP BY capture, what ORDER BY capture, what
-
--- name: info_ordering
-SELECT capture, what, sum(n) AS n, max(by_ns) AS worst_ns
-FROM ordering GROUP BY capture, what ORDER BY capture, what
 
 -- name: info_damage
 SELECT capture, kind, what, off, len, n, detail FROM damage
