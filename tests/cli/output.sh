@@ -71,7 +71,7 @@ echo 'SELECT 3 AS x' >q.sql
 "$B" query --format csv -f q.sql $db >out
 same sql_from_a_file 'x
 3'
-"$B" query --format csv $db <q.sql >out
+"$B" query --format csv -f - $db <q.sql >out
 same sql_from_standard_input 'x
 3'
 "$B" query $db 'DELETE FROM event' >log 2>&1
