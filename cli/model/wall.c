@@ -31,7 +31,9 @@ int wall_clock(const struct stacks *s)
 	for (size_t i = 0; i < stacks_events(s); i++) {
 		const struct stacks_event *e = stacks_event(s, i);
 
+		/* perf record --off-cpu counts ns, too: they are waits */
 		if (e->weight && !strcmp(e->unit, "ns") &&
+		    strcmp(e->name, "offcpu-time") != 0 &&
 		    (best < 0 ||
 		     e->weight > stacks_event(s, (size_t)best)->weight))
 			best = (int)i;

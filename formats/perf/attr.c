@@ -184,8 +184,14 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 
 void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name)
 {
-	if (attr < p->n_attr && *name)
-		p->event[attr].name = arena_strdup(&p->arena, name);
+	if (attr >= p->n_attr || !*name)
+		return;
+	p->event[attr].name = arena_strdup(&p->arena, name);
+	if (event_kind_is_off_cpu(&p->attr[attr], name)) {
+		p->attr[attr].off_cpu = true;
+		p->event[attr].has_chain = true;
+		p->event[attr].unit = "ns";
+	}
 }
 
 struct perf_id *perf_id_find(struct perf *p, uint64_t id)

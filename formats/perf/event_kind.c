@@ -22,6 +22,7 @@ static const char *const software[] = {
 
 #define SOFTWARE_CLOCKS 2 /* the first ones, which count ns */
 #define SOFTWARE_DUMMY 9
+#define SOFTWARE_BPF_OUTPUT 10
 
 static const char *const hardware[] = {
 	"cycles",
@@ -147,6 +148,12 @@ enum event_how event_kind_how(const struct perf_attr *a)
 	if (a->period == 1)
 		return EVENT_COUNT;
 	return a->sample_type & PS_READ ? EVENT_READ : EVENT_MARK;
+}
+
+bool event_kind_is_off_cpu(const struct perf_attr *a, const char *name)
+{
+	return a->type == TYPE_SOFTWARE && a->config == SOFTWARE_BPF_OUTPUT &&
+	       !strcmp(name, "offcpu-time");
 }
 
 const char *event_kind_unit(const struct perf_attr *a)

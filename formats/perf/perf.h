@@ -170,7 +170,7 @@ struct perf_attr {
 	int32_t clockid;
 	uint8_t s_id, s_ip, s_tid, s_time, s_addr, s_cpu, s_period, s_end;
 	uint8_t t_tid, t_time, t_id, t_cpu, t_size;
-	bool id_all, lbr, sched;
+	bool id_all, lbr, sched, off_cpu; /* off_cpu: by its name */
 	uint32_t fmt;  /* index in perf.fmt plus 1; 0: none */
 	uint8_t noted; /* enum perf_noted: what the ledger has of its samples */
 };
@@ -399,6 +399,9 @@ bool perf_layout_find(struct perf_layout *l, uint64_t id);
 const char *event_kind_name(struct perf *p, const struct perf_attr *a);
 /* Return event_def.how and event_def.unit. */
 enum event_how event_kind_how(const struct perf_attr *a);
+/* Is this the event of perf record --off-cpu? It is an ordinary one of BPF
+ * programs otherwise. */
+bool event_kind_is_off_cpu(const struct perf_attr *a, const char *name);
 const char *event_kind_unit(const struct perf_attr *a);
 
 /* ---- walk.c */

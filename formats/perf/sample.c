@@ -678,6 +678,49 @@ static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 	return rc ? rc : perf_sample_check_rest(t, b, err);
 }
 
+/* Sets an extra that the sample may have already. */
+static void perf_sample_replace_extra(struct perf *p, const char *name,
+				      uint64_t value)
+{
+	for (size_t i = 0; i < p->n_extra; i++)
+		if (!strcmp(p->extra[i].name, name)) {
+			p->extra[i].value = value;
+			return;
+		}
+	perf_extra_add(p, name, value);
+}
+
+/* Takes what perf record --off-cpu puts in RAW since Linux 6.16 (off_cpu_dump()
+ * of util/bpf_skel/off_cpu.bpf.c): u32 ids of thread and process; u64 ns off
+ * the CPU; a callchain; u64 cgroup. The sample of one long wait is written when
+ * another thread leaves the CPU, whose ids, address and cgroup the other fields
+ * are. A sum of short waits has no time, and its two ids are exchanged. */
+static int perf_sample_off_cpu(struct perf *p, const struct perf_rec *r,
+			       struct record *rec, struct err *err)
+{
+	struct rec_sample *s = &rec->sample;
+	bool sum = rec->flags & REC_F_UNTIMED;
+	struct bytes raw;
+	uint64_t cgroup;
+
+	bytes_init(&raw, s->raw, s->raw_len, r->b.path, r->off, r->b.swap);
+	rec->flags &= ~(uint32_t)(REC_F_KERNEL | REC_F_GUEST | REC_F_NO_CHAIN);
+	rec->flags |= REC_F_USER;
+	s->ip = 0;
+	s->defer = DEFER_NONE;
+	if (sum)
+		rec->cpu = -1;
+	if (bytes_i32(&raw, sum ? &rec->pid : &rec->tid, err) ||
+	    bytes_i32(&raw, sum ? &rec->tid : &rec->pid, err) ||
+	    bytes_u64(&raw, &s->weight, err) ||
+	    perf_sample_callchain(p, &raw, rec, err) ||
+	    bytes_u64(&raw, &cgroup, err) || rest_padding(&raw, 7, err))
+		return -1;
+	if (cgroup)
+		perf_sample_replace_extra(p, "cgroup", cgroup);
+	return 0;
+}
+
 int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		       const struct perf_rec *r, struct record *rec,
 		       struct err *err)
@@ -719,6 +762,8 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	if (rc)
 		perf_note_event(p, s->event, NOTED_REGISTERS);
 	perf_sample_add_hit(p, rec);
+	if (a->off_cpu && (t & PS_RAW) && perf_sample_off_cpu(p, r, rec, err))
+		return -1;
 	s->extra = p->extra;
 	s->n_extra = (uint32_t)p->n_extra;
 	return 0;

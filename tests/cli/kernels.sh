@@ -30,3 +30,21 @@ do
 	gives ${name}_has_one_note 1,registers "SELECT count(*), min(what)
 		FROM damage WHERE kind = 'note'"
 done
+
+# Direct samples have the ids of thread and process the other way round than the
+# sums at the end, which have no time and no CPU.
+intact offcpu-616.data
+gives offcpu-616_has_threads_times_and_stacks "1200,1207,2,600000000,3
+1200,1200,3,600000011,2
+1200,1207,0,600000022,0
+1200,1207,-1,3000000,3
+1301,1301,-1,4000000,2" "SELECT pid, tid, coalesce(cpu, -1), weight,
+	(SELECT count(*) FROM full_stack f WHERE f.event_id = s.event_id)
+	FROM samples s WHERE event = 'offcpu-time' AND unit = 'ns'
+	ORDER BY event_id"
+intact offcpu-60.data
+gives offcpu-60_has_threads_times_and_stacks "210,214,7000000,2
+210,210,800000,3" "SELECT pid, tid, weight,
+	(SELECT count(*) FROM full_stack f WHERE f.event_id = s.event_id)
+	FROM samples s WHERE event = 'offcpu-time' AND unit = 'ns'
+	ORDER BY event_id"
