@@ -428,6 +428,7 @@ int store_finish(struct store *db, struct ledger *lg, struct err *err)
 	if (naming_end(db, err))
 		return -1;
 	if (db->making && (flush_late_hashes(db, err) ||
+			   db_exec(db, store_sql("loss_has_sum"), err) ||
 			   db_exec(db, "PRAGMA writable_schema=ON", err) ||
 			   views_add(db, sql_file("views"), err) ||
 			   (db->w->compat &&

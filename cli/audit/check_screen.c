@@ -291,7 +291,8 @@ static void add_other_loss(void *arg, const struct check_row *r)
 	struct screen *s = arg;
 	const char *what = check_text(r, "what");
 
-	if (check_int(r, "counts") || !strcmp(what, "lost_total"))
+	if (check_int(r, "counts") || !strcmp(what, "lost") ||
+	    !strcmp(what, "lost_total"))
 		return;
 	lines_add(&s->l, "%s", s->n++ ? ", " : "");
 	lines_clean(&s->l, what);

@@ -266,3 +266,12 @@ LEFT JOIN comm c ON c.id = e.comm
 LEFT JOIN (SELECT name, min(id) AS id FROM comm GROUP BY name) n
 	ON n.name = c.name
 GROUP BY e.type, n.id, k.stack, u.stack, 5, 8, e.weight IS NULL
+
+-- The recorder's sum has what the marks of a CPU do not number: ftrace's overrun
+-- and dropped events count each record. The excess over the marks is lost_end.
+-- name: loss_has_sum
+UPDATE loss SET counts = 0 WHERE counts AND n IS NULL AND what = 'lost'
+	AND (capture, cpu) IN (SELECT capture, cpu FROM loss
+		WHERE what IN ('lost', 'lost_total') GROUP BY capture, cpu
+		HAVING total(n) FILTER (WHERE what = 'lost_total')
+			>= total(coalesce(n, 1)) FILTER (WHERE what = 'lost'))

@@ -130,6 +130,15 @@ same "stats in a folder count too" 'lost_end,0,12,1;lost_total,0,12,0;' \
 "$B" ingest --no-symbols --stats run -f -o alone.db alone.txt 2>err
 same "and so does its folder per_cpu" 'lost_end,0,12,1;lost_total,0,12,0;' \
 	"$(ask alone.db "$losses")"
+mkdir -p marked/per_cpu/cpu0
+cp run/per_cpu/cpu0/stats marked/per_cpu/cpu0
+awk '/\[000\]/ && ++n == 20 { print "CPU:0 [LOST EVENTS]" } { print }' alone.txt >marked/trace.txt
+"$B" ingest --no-symbols -o marked.db marked/trace.txt 2>err
+same "stats number what a mark of loss does not" 'lost,0,,0;lost_end,0,12,1;lost_total,0,12,0;' \
+	"$(ask marked.db "$losses")"
+same "and nothing more was lost" 0 "$("$B" check marked.db | grep -c 'unknown number')"
+"$B" ingest --no-symbols -f -o marked.db - <marked/trace.txt 2>err
+same "which is unknown without stats" 'lost,0,,1;' "$(ask marked.db "$losses")"
 mkdir -p waits/per_cpu/cpu0
 cp alone.txt waits/trace.txt
 mkfifo waits/per_cpu/cpu0/stats
