@@ -1,5 +1,5 @@
 /* look.c - what 'backstitch perf.data' does, without a command: a database
- * beside the capture, the top of the report, and how to go on.
+ * beside the capture, its hot functions, threads or events, and how to go on.
  *
  * The database is made if it is not there, is older than a capture, or is
  * asked for with other options; nobody has to say -f for that. */
@@ -23,11 +23,14 @@
 #include "cli/model/summary.h"
 #include "cli/model/trust.h"
 #include "cli/options.h"
+#include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/pictures/page.h"
+#include "cli/tables/event_rates.h"
 #include "cli/tables/report.h"
+#include "cli/tables/threads.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -35,7 +38,11 @@
 
 #define TOP 10 /* rows of the report */
 #define TOP_MIN 3
-#define AROUND 20 /* lines above and below them on a screen */
+/* Lines above and below them on a screen: with hot functions, with threads,
+ * with the events and threads of a trace. */
+#define AROUND 20
+#define AROUND_THREADS 15
+#define AROUND_TRACE 18
 
 static bool open_page;
 
@@ -270,11 +277,12 @@ static void look_hint(const char *before, const char *file, const char *what)
 	term_wrap(stdout, what, 42, 42, width);
 }
 
-/* Returns how many rows of the report leave the whole on one screen. */
-static size_t look_rows(const char *trust)
+/* Returns how many rows leave the whole on one screen, if `around` lines are
+ * above and below them. */
+static size_t look_rows(const char *trust, int around)
 {
 	int columns = term_columns(stdout);
-	int rows = term_rows(stdout) - AROUND;
+	int rows = term_rows(stdout) - around;
 
 	/* the sentence has two lines, and rarely three */
 	if ((int)strlen(trust) > 2 * (columns - 4))
@@ -284,35 +292,149 @@ static size_t look_rows(const char *trust)
 	return rows <= 0 || rows > TOP ? TOP : (size_t)rows;
 }
 
+/* Prints the hot functions. */
+static int look_print_hot(struct store *db, const char *path,
+			  const char *capture, const char *trust,
+			  struct err *err)
+{
+	struct report_opts o = {
+		.keys = KEY_SYM | KEY_DSO,
+		.format = "table",
+		.limit = look_rows(trust, AROUND),
+		.inlined = true,
+		.top = true,
+	};
+
+	if (report_table(db, path, &o, err))
+		return -1;
+	fputs("\nHow to go on:\n", stdout);
+	look_hint("report -g ", path, "more, and who calls the first");
+	look_hint("--open ", capture, "all of it in the browser");
+	return 0;
+}
+
+static int look_put_capture(void *arg, const struct rows *r, struct err *err)
+{
+	FILE *out = arg;
+	int64_t ns = rows_int(r, INFO_CAPTURES_LAST_NS) -
+		     rows_int(r, INFO_CAPTURES_FIRST_NS);
+	char n[32], t[32];
+
+	(void)err;
+	fputs("capture: ", out);
+	safe_text_put(out, rows_text(r, INFO_CAPTURES_PATH), 0, 0);
+	if (rows_text(r, INFO_CAPTURES_HOST)[0]) {
+		fputs(" of ", out);
+		safe_text_put(out, rows_text(r, INFO_CAPTURES_HOST), 0, 0);
+	}
+	fprintf(out, ", %s events",
+		human_grouped(n, sizeof(n),
+			      (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES)));
+	if (ns > 0)
+		fprintf(out, " in %s", human_ns(t, sizeof(t), ns));
+	putc('\n', out);
+	return 0;
+}
+
+static int look_put_lost(void *arg, const struct rows *r, struct err *err)
+{
+	FILE *out = arg;
+
+	(void)err;
+	fputs("lost records: ", out);
+	human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N));
+	if (rows_int(r, REPORT_LOST_ALL_UNKNOWN))
+		fputs(" and an unknown number more", out);
+	putc('\n', out);
+	return 0;
+}
+
+/* Prints the lines above the tables of events and threads. */
+static int look_print_about(struct store *db, const char *trust,
+			    struct err *err)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+	int rc;
+
+	fprintf(out, "%s\n", trust);
+	rc = rows_each(db, "info_captures", look_put_capture, out, err) ||
+	     rows_each(db, "report_lost_all", look_put_lost, out, err);
+	term_lines_end(&l);
+	putchar('\n');
+	return rc ? -1 : 0;
+}
+
+/* Prints the events if they are asked for, and the time of threads if there are
+ * switches. */
+static int look_print_trace(struct store *db, const char *path,
+			    const char *capture, const char *trust, bool events,
+			    struct err *err)
+{
+	size_t rows = look_rows(trust, events ? AROUND_TRACE : AROUND_THREADS);
+	struct err none = { 0 };
+	bool threads;
+
+	if (look_print_about(db, trust, err) ||
+	    (events && event_rates_print(db, (rows + 1) / 2, err)))
+		return -1;
+	if (events)
+		putchar('\n');
+	threads = !threads_print(db, path, events ? rows / 2 : rows, &none);
+	if (!threads && none.code != ERR_FORMAT) {
+		*err = none;
+		return -1;
+	}
+	if (!threads && !events && event_rates_print(db, rows, err))
+		return -1;
+	fputs(threads || !events ? "\nHow to go on:\n" : "How to go on:\n",
+	      stdout);
+	if (threads)
+		look_hint("report --off-cpu ", path,
+			  "the longest waits, and who ended them");
+	look_hint("script ", path, "the events, one by one");
+	look_hint("--open ", capture, "all of it in the browser");
+	return 0;
+}
+
+/* What a database has, as query report_contents says. */
+struct look_contents {
+	bool samples;  /* any, of anything */
+	bool counters; /* of clocks or counters */
+	bool trace;    /* of events rather than of switches alone */
+};
+
+static int look_take_contents(void *arg, const struct rows *r, struct err *err)
+{
+	struct look_contents *c = arg;
+
+	(void)err;
+	c->samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
+	c->counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
+	c->trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
+	return 0;
+}
+
 static int look_print(struct store *db, const char *path, const char *capture,
 		      struct err *err)
 {
 	char trust[TRUST_SENTENCE];
-	struct report_opts o = {
-		.keys = KEY_SYM | KEY_DSO,
-		.format = "table",
-		.inlined = true,
-		.top = true,
-	};
-	struct err none = { 0 };
-	bool samples;
+	struct look_contents c = { 0 };
+	int rc;
 
-	if (trust_sentence(db, trust, err))
+	if (trust_sentence(db, trust, err) ||
+	    rows_each(db, "report_contents", look_take_contents, &c, err))
 		return -1;
-	o.limit = look_rows(trust);
-	samples = !report_table(db, path, &o, &none);
-	if (!samples && none.code != ERR_FORMAT) {
-		*err = none;
+	if (c.counters)
+		rc = look_print_hot(db, path, capture, trust, err);
+	else if (c.samples)
+		rc = look_print_trace(db, path, capture, trust, c.trace, err);
+	else
+		rc = summary_print(stdout, db, path, true, err);
+	if (rc)
 		return -1;
-	}
-	/* a capture may have events alone */
-	if (!samples && summary_print(stdout, db, path, true, err))
-		return -1;
-	fputs("\nHow to go on:\n", stdout);
-	if (samples) {
-		look_hint("report -g ", path, "more, and who calls the first");
-		look_hint("--open ", capture, "all of it in the browser");
-	} else {
+	if (!c.samples) {
+		fputs("\nHow to go on:\n", stdout);
 		look_hint("query --tables ", path, "what can be asked for");
 	}
 	look_hint("check ", path, "what was lost, and what that broke");
@@ -362,7 +484,7 @@ static const char *const examples[] = {
 const struct command cmd_look = {
 	.name = "",
 	.args = "[options] DB | CAPTURE...",
-	.summary = "read captures, and print the top of the report",
+	.summary = "read captures, and print hot functions, threads or events",
 	.examples = examples,
 	.opts = opts,
 	.pages = true,

@@ -106,6 +106,8 @@ struct thread {
 	bool chosen;	/* its wait is selected by the filters */
 	bool by_waking; /* the waker is known, from sched_waking */
 	bool has_stack; /* a sample for the next switch record */
+	bool here;	/* came to a CPU that is not known, at `since` */
+	int64_t since;
 	struct offcpu_stack stack;
 	int64_t stack_state;
 	uint32_t comm;		 /* of its last event; 0: not known */
@@ -201,12 +203,34 @@ static void offcpu_end_run(struct pass *p, int32_t cpu, int64_t to)
 		p->run(p->arg, &r);
 }
 
+/* Records of one task need not say their CPU; then a thread is where it came to
+ * until it leaves. */
+static void offcpu_change_place(struct pass *p, const struct offcpu_event *e)
+{
+	struct thread *th = offcpu_thread_of(p, e->has_out ? e->out : e->in);
+	const struct offcpu_run r = {
+		.tid = th->tid,
+		.comm = th->comm,
+		.cpu = -1,
+		.from = th->since,
+		.to = e->time,
+	};
+
+	if (e->has_out && th->here && e->chosen && r.to >= r.from &&
+	    !offcpu_source_lost(p->source, r.from, r.to))
+		p->run(p->arg, &r);
+	th->here = !e->has_out;
+	th->since = e->time;
+}
+
 /* Notes who leaves and who comes. If another thread was thought to be there,
  * its end was lost. */
 static void offcpu_change_seat(struct pass *p, const struct offcpu_event *e)
 {
 	struct seat *s = offcpu_seat(p, e->cpu);
 
+	if (p->run && e->cpu < 0 && e->role == OFFCPU_RECORD)
+		offcpu_change_place(p, e);
 	if (!s)
 		return;
 	if (e->has_out && s->taken && s->tid == e->out && e->chosen)

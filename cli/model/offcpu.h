@@ -45,7 +45,7 @@ struct offcpu_wait {
 struct offcpu_run {
 	int64_t tid;
 	uint32_t comm; /* comm.id; 0: not known */
-	int32_t cpu;
+	int32_t cpu;   /* -1: not known */
 	int64_t from, to;
 };
 

@@ -81,6 +81,7 @@ static int stacks_take_event(void *arg, const struct rows *r, struct err *err)
 	s->type[id] = stacks_add_event(s, rows_text(r, REPORT_EVENTS_NAME),
 				       rows_text(r, REPORT_EVENTS_UNIT)) +
 		      1;
+	s->event[s->type[id] - 1].point = rows_int(r, REPORT_EVENTS_POINT) != 0;
 	return 0;
 }
 
@@ -497,11 +498,13 @@ const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
 	return &s->event[i];
 }
 
-/* Compares by stacks first: where all events weigh 1, the most frequent one may
- * have no stacks. */
+/* Compares by what can be hot, then by stacks: where all events weigh 1, the
+ * most frequent one may have no stacks. */
 static bool stacks_is_better(const struct stacks_event *a,
 			     const struct stacks_event *b)
 {
+	if (a->point != b->point)
+		return b->point;
 	if (!a->stacked != !b->stacked)
 		return a->stacked > 0;
 	return a->weight > b->weight;
@@ -610,6 +613,14 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples)
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i)
 {
 	return &s->comm[i];
+}
+
+uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid)
+{
+	for (size_t i = 1; i < s->n_comm; i++)
+		if (s->comm[i].tid == tid)
+			return (uint32_t)i;
+	return 0;
 }
 
 size_t stacks_comms(const struct stacks *s)

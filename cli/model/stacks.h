@@ -70,6 +70,7 @@ struct stacks_event {
 	uint64_t weight, samples; /* weight saturates */
 	uint64_t unweighed; /* samples without a weight, which are left out */
 	uint64_t stacked;   /* samples with a stack or a request for one */
+	bool point; /* a tracepoint or a switch: all have the same code */
 };
 
 struct stacks_comm {
@@ -98,20 +99,23 @@ size_t stacks_count(const struct stacks *s);
 const struct stacks_group *stacks_group(const struct stacks *s, size_t i);
 size_t stacks_events(const struct stacks *s);
 const struct stacks_event *stacks_event(const struct stacks *s, size_t i);
-/* Returns the event to show: the heaviest with stacks; a line on stderr names
- * the others. Periods of different events are not comparable and are summed up
- * only if --event names several: then returns -1. doing: "drawing",
- * "counting". */
+/* Returns the event to show: the heaviest with stacks, of a clock or counter if
+ * there is one; a line on stderr names the others. Periods of different events
+ * are not comparable and are summed up only if --event names several: then
+ * returns -1. doing: "drawing", "counting". */
 int stacks_choose(const struct stacks *s, const char *doing);
 /* Returns the number of samples of an event (-1: of all) for which the weight
  * expression is NULL or negative. */
 uint64_t stacks_unweighed(const struct stacks *s, int event);
 /* Returns the unit of an event's weights: "ns", "samples", "cycles", ... */
 const char *stacks_unit(const struct stacks *s, int event, bool samples);
-/* Returns the event with the largest weight, among those with stacks if there
- * are any; -1 if there is no sample. */
+/* Returns the event with the largest weight, among those of clocks and
+ * counters, and those with stacks, if there are any; -1 if there is no sample.
+ */
 int stacks_heaviest(const struct stacks *s);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
+/* Returns the first name of a thread, for stacks_comm(); 0: there is none. */
+uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid);
 size_t stacks_comms(const struct stacks *s);
 struct labels *stacks_labels(const struct stacks *s);
 /* Returns the code that the stacks are of, with at least the parts of

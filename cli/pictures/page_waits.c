@@ -57,16 +57,14 @@ static void page_waits_take_run(void *arg, const struct offcpu_run *r)
 {
 	struct page_waits *p = arg;
 
-	/* the idle task is what is left */
-	if (!r->tid)
+	/* the idle task is what is left; a row of the page is a CPU */
+	if (!r->tid || r->cpu < 0)
 		return;
 	struct offcpu_run one = *r;
 
 	/* a thread that never left a CPU is named by its own events */
-	for (uint32_t i = 1; !one.comm && i < stacks_comms(p->stacks); i++) {
-		if (stacks_comm(p->stacks, i)->tid == r->tid)
-			one.comm = i;
-	}
+	if (!one.comm)
+		one.comm = stacks_comm_of_tid(p->stacks, r->tid);
 	*mem_add(p->run, p->n_run, p->cap_run) = one;
 }
 

@@ -5,7 +5,28 @@
 -- first and takes several times as long.
 
 -- name: report_events
-SELECT id, name, unit FROM event_type WHERE kind = 'sample' ORDER BY id
+-- point: a tracepoint, or what the kernel counts where it switches: the code
+-- of such samples is the same always. CTF of perf has clocks as tracepoints.
+SELECT id, name, unit, coalesce((type = 2 AND unit = 'events')
+	OR (type = 1 AND config IN (3, 9, 10)), 0) AS point
+FROM event_type WHERE kind = 'sample' ORDER BY id
+
+-- What a database has: events at all; samples of clocks and counters; events
+-- other than switches, or of a tracer, which is asked for events rather than
+-- for threads.
+-- name: report_contents
+SELECT coalesce(sum(t.events), 0) AS samples,
+	coalesce(max(t.kind = 'sample' AND NOT t.point), 0) AS counters,
+	coalesce(max(t.point AND (t.tracer OR NOT t.sched)), 0) AS trace
+FROM (
+	SELECT e.kind, e.events, coalesce(c.format, '') <> 'perf' AS tracer,
+		coalesce((e.type = 2 AND e.unit = 'events')
+			OR (e.type = 1 AND e.config IN (3, 9, 10)), 0) AS point,
+		e.name LIKE '%sched\_switch%' ESCAPE '\'
+			OR e.name LIKE '%sched\_wak%' ESCAPE '\'
+			OR e.type = 1 AS sched
+	FROM event_type e LEFT JOIN capture c ON c.id = e.capture) t
+WHERE t.events > 0
 
 -- name: report_comms
 SELECT c.id, coalesce(c.name, '') AS name, t.tid, p.pid

@@ -39,12 +39,14 @@ type_it() {
 		bad="$bad; '$1' does not end with a command"
 }
 
-mkdir plain nog nofp lossy
+mkdir plain nog nofp lossy naps trace
 tar -xJf "$root/tests/captures/packed/clocks.tar.xz" -C "$dir" || exit 2
 cp "$root/tests/captures/fp-1.data" plain/perf.data
 find . -name clk_perf_mono.data -exec cp {} nog/perf.data \;
 cp "$root/tests/captures/pipe-zstd.data" nofp/perf.data
 cp "$root/tests/captures/defer-lost-clock.data.zst" lossy/perf.data
+cp "$root/tests/captures/naps.data" naps/perf.data
+cp "$root/tests/captures/ftrace-v7.dat" trace/perf.data
 cd plain || exit 2
 for command in backstitch 'backstitch --help' 'backstitch report' \
 	'backstitch ingset perf.data' 'backstitch perf.dta' \
@@ -56,7 +58,7 @@ do
 done
 cat text >>"$dir/session"
 cd ..
-for d in nog nofp lossy
+for d in nog nofp lossy naps trace
 do
 	cd "$dir/$d" || exit 2
 	type_it 'backstitch perf.data'
@@ -70,7 +72,7 @@ fi
 diff "$root/tests/cli/session.txt" session
 ok the_session_is_the_one_in_session_txt $?
 echo "$bad" | sed '/^$/d; s/^; /# /'
-[ -z "$bad" ] && [ "$n" = 10 ]
+[ -z "$bad" ] && [ "$n" = 12 ]
 ok each_screen_stays_and_ends_with_a_command $?
 
 # ---- files

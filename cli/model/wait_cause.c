@@ -1,0 +1,232 @@
+/* wait_cause.c - what a thread waits for, by the functions of the kernel. */
+#include "cli/model/wait_cause.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/label.h"
+#include "cli/model/stacks.h"
+#include "stitch/base/mem.h"
+
+struct wait_causes {
+	struct stacks *stacks;
+	uint8_t *known; /* cause + 1 by raw chain; 0: not yet looked at */
+	size_t n, cap;
+	struct label_list frames;
+};
+
+static const char *const cause_word[WAIT_CAUSES] = {
+	[WAIT_UNKNOWN] = "",	       [WAIT_FAULT] = "page fault",
+	[WAIT_FUTEX] = "futex",	       [WAIT_POLL] = "poll",
+	[WAIT_READ] = "read",	       [WAIT_WRITE] = "write",
+	[WAIT_SOCKET] = "socket",      [WAIT_TIMER] = "timer",
+	[WAIT_CHILD] = "child",	       [WAIT_SIGNAL] = "signal",
+	[WAIT_FILE] = "file",	       [WAIT_MEMORY] = "memory",
+	[WAIT_EXEC] = "exec",	       [WAIT_CLONE] = "fork",
+	[WAIT_EXIT] = "exit",	       [WAIT_IOCTL] = "ioctl",
+	[WAIT_KERNEL] = "kernel work",
+};
+
+/* Beginnings of names. The function of a system call is often not in the stack,
+ * because it jumps to the next one: __x64_sys_read() to ksys_read(). */
+static const struct {
+	const char *begin;
+	enum wait_cause cause;
+} cause_functions[] = {
+	{ "do_futex", WAIT_FUTEX },
+	{ "futex_wait", WAIT_FUTEX },
+	{ "__futex_wait", WAIT_FUTEX },
+	{ "do_sys_poll", WAIT_POLL },
+	{ "core_sys_select", WAIT_POLL },
+	{ "do_select", WAIT_POLL },
+	{ "do_pselect", WAIT_POLL },
+	{ "do_epoll_", WAIT_POLL },
+	{ "ep_poll", WAIT_POLL },
+	{ "ksys_read", WAIT_READ },
+	{ "ksys_pread", WAIT_READ },
+	{ "do_readv", WAIT_READ },
+	{ "vfs_read", WAIT_READ },
+	{ "ksys_write", WAIT_WRITE },
+	{ "ksys_pwrite", WAIT_WRITE },
+	{ "do_writev", WAIT_WRITE },
+	{ "vfs_write", WAIT_WRITE },
+	{ "do_nanosleep", WAIT_TIMER },
+	{ "hrtimer_nanosleep", WAIT_TIMER },
+	{ "common_nsleep", WAIT_TIMER },
+	{ "kernel_wait4", WAIT_CHILD },
+	{ "kernel_waitid", WAIT_CHILD },
+	{ "do_wait", WAIT_CHILD },
+	{ "do_sigtimedwait", WAIT_SIGNAL },
+	{ "sigsuspend", WAIT_SIGNAL },
+	{ "do_signal_stop", WAIT_SIGNAL },
+	{ "kernel_clone", WAIT_CLONE },
+	{ "do_execve", WAIT_EXEC },
+	{ "bprm_execve", WAIT_EXEC },
+	{ "do_exit", WAIT_EXIT },
+	{ "do_group_exit", WAIT_EXIT },
+	{ "inet_csk_accept", WAIT_SOCKET },
+	{ "sock_recvmsg", WAIT_SOCKET },
+	{ "sock_sendmsg", WAIT_SOCKET },
+	{ "do_sys_open", WAIT_FILE },
+	{ "ksys_sync", WAIT_FILE },
+	{ "vfs_fsync", WAIT_FILE },
+	{ "vm_mmap_pgoff", WAIT_MEMORY },
+	{ "kthread", WAIT_KERNEL },
+	{ "worker_thread", WAIT_KERNEL },
+	{ "smpboot_thread_fn", WAIT_KERNEL },
+};
+
+/* What the names of system calls begin with, behind __x64_sys_ and the like;
+ * the longer ones of equal beginnings first. */
+static const struct {
+	const char *begin;
+	enum wait_cause cause;
+} cause_calls[] = {
+	{ "futex", WAIT_FUTEX },
+	{ "poll", WAIT_POLL },
+	{ "ppoll", WAIT_POLL },
+	{ "select", WAIT_POLL },
+	{ "pselect", WAIT_POLL },
+	{ "epoll_", WAIT_POLL },
+	{ "readlink", WAIT_FILE },
+	{ "read", WAIT_READ },
+	{ "pread", WAIT_READ },
+	{ "write", WAIT_WRITE },
+	{ "pwrite", WAIT_WRITE },
+	{ "nanosleep", WAIT_TIMER },
+	{ "clock_nanosleep", WAIT_TIMER },
+	{ "wait", WAIT_CHILD },
+	{ "rt_sig", WAIT_SIGNAL },
+	{ "pause", WAIT_SIGNAL },
+	{ "recv", WAIT_SOCKET },
+	{ "send", WAIT_SOCKET },
+	{ "accept", WAIT_SOCKET },
+	{ "connect", WAIT_SOCKET },
+	{ "open", WAIT_FILE },
+	{ "close", WAIT_FILE },
+	{ "fsync", WAIT_FILE },
+	{ "fdatasync", WAIT_FILE },
+	{ "sync", WAIT_FILE },
+	{ "stat", WAIT_FILE },
+	{ "newfstat", WAIT_FILE },
+	{ "newstat", WAIT_FILE },
+	{ "getdents", WAIT_FILE },
+	{ "unlink", WAIT_FILE },
+	{ "rename", WAIT_FILE },
+	{ "flock", WAIT_FILE },
+	{ "mmap", WAIT_MEMORY },
+	{ "munmap", WAIT_MEMORY },
+	{ "mprotect", WAIT_MEMORY },
+	{ "madvise", WAIT_MEMORY },
+	{ "brk", WAIT_MEMORY },
+	{ "execve", WAIT_EXEC },
+	{ "clone", WAIT_CLONE },
+	{ "fork", WAIT_CLONE },
+	{ "vfork", WAIT_CLONE },
+	{ "exit", WAIT_EXIT },
+	{ "ioctl", WAIT_IOCTL },
+};
+
+#define cause_begins(name, begin) (!strncmp(name, begin, strlen(begin)))
+
+/* Returns whether the function handles a page fault. */
+static bool cause_is_fault(const char *name)
+{
+	static const char *const begin[] = {
+		"exc_page_fault", "do_user_addr_fault", "handle_mm_fault",
+		"do_page_fault",  "do_mem_abort",	"do_dat_exception",
+	};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (cause_begins(name, begin[i]))
+			return true;
+	return false;
+}
+
+static enum wait_cause cause_of_call(const char *name)
+{
+	static const char *const begin[] = {
+		"__x64_sys_",	"__ia32_sys_",	"__ia32_compat_sys_",
+		"__arm64_sys_", "__s390x_sys_", "__se_sys_",
+		"__do_sys_"
+	};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++) {
+		if (!cause_begins(name, begin[i]))
+			continue;
+		name += strlen(begin[i]);
+		for (size_t k = 0;
+		     k < sizeof(cause_calls) / sizeof(*cause_calls); k++)
+			if (cause_begins(name, cause_calls[k].begin))
+				return cause_calls[k].cause;
+		break;
+	}
+	return WAIT_UNKNOWN;
+}
+
+static enum wait_cause cause_of_function(const char *name)
+{
+	for (size_t i = 0;
+	     i < sizeof(cause_functions) / sizeof(*cause_functions); i++)
+		if (cause_begins(name, cause_functions[i].begin))
+			return cause_functions[i].cause;
+	return cause_of_call(name);
+}
+
+/* The outermost function that tells something is the system call. A fault
+ * inside of it is what the thread waits for. */
+static enum wait_cause cause_find(const struct labels *labels,
+				  const struct label_list *l)
+{
+	enum wait_cause cause = WAIT_UNKNOWN;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *name = labels_get(labels, l->label[i])->name;
+
+		if (cause_is_fault(name))
+			return WAIT_FAULT;
+		if (!cause)
+			cause = cause_of_function(name);
+	}
+	return cause;
+}
+
+struct wait_causes *wait_causes_new(struct stacks *s)
+{
+	struct wait_causes *c = mem_new(1, sizeof(*c));
+
+	c->stacks = s;
+	return c;
+}
+
+void wait_causes_free(struct wait_causes *c)
+{
+	if (!c)
+		return;
+	free(c->known);
+	free(c->frames.label);
+	free(c);
+}
+
+enum wait_cause wait_causes_get(struct wait_causes *c, uint32_t kraw)
+{
+	const struct stacks_group half = { .cpu = -1, .kraw = kraw };
+
+	if (!kraw)
+		return WAIT_UNKNOWN;
+	c->known = mem_reach(c->known, &c->n, &c->cap, (size_t)kraw + 1,
+			     sizeof(*c->known));
+	if (!c->known[kraw]) {
+		c->frames.n = 0;
+		stacks_get(c->stacks, &half, &c->frames);
+		c->known[kraw] =
+			(uint8_t)(1 + cause_find(stacks_labels(c->stacks),
+						 &c->frames));
+	}
+	return (enum wait_cause)(c->known[kraw] - 1);
+}
+
+const char *wait_cause_word(enum wait_cause cause)
+{
+	return cause_word[cause];
+}

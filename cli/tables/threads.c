@@ -1,0 +1,207 @@
+/* threads.c - the time of each thread: on a CPU, ready for one, waiting.
+ *
+ * A wait that began with the thread runnable is time that it was ready; another
+ * one is so from the wake-up on, where that was recorded. */
+#include "cli/tables/threads.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model/offcpu.h"
+#include "cli/model/stacks.h"
+#include "cli/model/wait_cause.h"
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/output/term.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/base/search.h"
+
+struct thread_times {
+	uint32_t comm; /* for stacks_comm(); 0: not known */
+	int64_t tid;
+	uint64_t on_cpu, ready, waiting, longest;
+	uint64_t cause[WAIT_CAUSES]; /* parts of waiting */
+};
+
+struct threads {
+	struct stacks *stacks; /* used for names only */
+	struct wait_causes *causes;
+	struct thread_times *t;
+	size_t n, cap;
+	struct intern index; /* of t[], by name, process and thread */
+	struct offcpu_sums sums;
+	uint64_t on_cpu, ready, waiting;
+};
+
+static struct thread_times *threads_of(struct threads *th, uint32_t comm,
+				       int64_t tid)
+{
+	const struct stacks_comm *c = stacks_comm(th->stacks, comm);
+	const uint64_t word[2] = { (uint64_t)c->pid, (uint64_t)tid };
+	uint32_t id = intern_add_bytes(&th->index, word, sizeof(word));
+
+	if (id == th->n)
+		*mem_add(th->t, th->n, th->cap) =
+			(struct thread_times){ .tid = tid };
+	/* an exec gives a new name */
+	th->t[id].comm = comm;
+	return &th->t[id];
+}
+
+static int threads_take_wait(void *arg, const struct offcpu_wait *w,
+			     struct err *err)
+{
+	struct threads *th = arg;
+	struct thread_times *t = threads_of(th, w->at.comm, w->tid);
+	uint64_t ns = (uint64_t)w->to - (uint64_t)w->from;
+	uint64_t ready = 0;
+
+	(void)err;
+	if (w->end != OFFCPU_BACK)
+		return 0;
+	if (offcpu_state(w->state)[0] == 'R')
+		ready = ns;
+	else if (w->woken && w->woken_ns >= w->from && w->woken_ns <= w->to)
+		ready = (uint64_t)w->to - (uint64_t)w->woken_ns;
+	ns -= ready;
+	t->ready += ready;
+	t->waiting += ns;
+	t->cause[wait_causes_get(th->causes, w->at.kraw)] += ns;
+	if (ns > t->longest)
+		t->longest = ns;
+	th->ready += ready;
+	th->waiting += ns;
+	return 0;
+}
+
+static void threads_take_run(void *arg, const struct offcpu_run *r)
+{
+	struct threads *th = arg;
+	uint32_t comm =
+		r->comm ? r->comm : stacks_comm_of_tid(th->stacks, r->tid);
+	uint64_t ns = (uint64_t)r->to - (uint64_t)r->from;
+	struct thread_times *t;
+
+	/* the idle task is what is left */
+	if (!r->tid)
+		return;
+	t = threads_of(th, comm, r->tid);
+	t->on_cpu = saturating_add(t->on_cpu, ns);
+	th->on_cpu = saturating_add(th->on_cpu, ns);
+}
+
+static int compare_thread_times(const void *pa, const void *pb)
+{
+	const struct thread_times *a = pa;
+	const struct thread_times *b = pb;
+
+	return compare_numbers(saturating_add(b->on_cpu, b->ready),
+			       saturating_add(a->on_cpu, a->ready))
+		       ?: compare_numbers(b->waiting, a->waiting)
+		       ?: compare_numbers(a->tid, b->tid);
+}
+
+/* Returns the word of the longest cause; "" where most of the time has none. */
+static const char *threads_cause(const struct thread_times *t)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < WAIT_CAUSES; i++)
+		if (t->cause[i] > t->cause[most])
+			most = i;
+	return wait_cause_word((enum wait_cause)most);
+}
+
+static void threads_time_cell(struct grid *g, uint64_t ns)
+{
+	char text[32];
+
+	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
+}
+
+static void threads_print_sums(const struct threads *th)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+	char a[32], b[32], c[32];
+
+	human_put_grouped(out, th->n);
+	fprintf(out, " thread%s: %s on the CPU, %s ready, %s waiting",
+		th->n == 1 ? "" : "s",
+		human_ns(a, sizeof(a), (int64_t)th->on_cpu),
+		human_ns(b, sizeof(b), (int64_t)th->ready),
+		human_ns(c, sizeof(c), (int64_t)th->waiting));
+	if (th->sums.waits[OFFCPU_UNCERTAIN]) {
+		fputs("; ", out);
+		human_put_grouped(out, th->sums.waits[OFFCPU_UNCERTAIN]);
+		fputs(" waits uncertain", out);
+	}
+	if (!th->sums.wakes)
+		fputs("; wake-ups not recorded", out);
+	putc('\n', out);
+	term_lines_end(&l);
+}
+
+static void threads_print_table(struct threads *th, size_t limit)
+{
+	struct grid_column col[] = {
+		{ "On CPU", NULL },  { "Ready", NULL }, { "Waiting", NULL },
+		{ "Longest", NULL }, { NULL, NULL },	{ "Tid", NULL },
+		{ "Thread", NULL },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+
+	if (th->n)
+		qsort(th->t, th->n, sizeof(*th->t), compare_thread_times);
+	for (size_t i = 0; i < th->n && i < limit; i++) {
+		const struct thread_times *t = &th->t[i];
+		const char *cause = threads_cause(t);
+
+		/* without stacks nobody knows any */
+		if (*cause)
+			col[4].title = "For";
+		threads_time_cell(g, t->on_cpu);
+		threads_time_cell(g, t->ready);
+		threads_time_cell(g, t->waiting);
+		threads_time_cell(g, t->longest);
+		grid_text(g, cause);
+		grid_signed(g, t->tid);
+		grid_text(g, stacks_comm(th->stacks, t->comm)->name);
+	}
+	grid_write(g, "table", stdout);
+	grid_free(g);
+}
+
+int threads_print(struct store *db, const char *path, size_t limit,
+		  struct err *err)
+{
+	const struct stacks_opts so = { .no_groups = true };
+	struct threads th = { 0 };
+	int rc = -1;
+
+	th.stacks = stacks_load(db, &so, err);
+	if (th.stacks) {
+		th.causes = wait_causes_new(th.stacks);
+		rc = offcpu_read_all(db, path, threads_take_wait,
+				     threads_take_run, &th, &th.sums, err);
+	}
+	/* a wait that seems certain, and the time between two of them, are few
+	 * of many */
+	if (!rc && th.sums.partial) {
+		fputs("time of threads: not known, because not all CPUs were "
+		      "recorded (perf record -a)\n",
+		      stdout);
+	} else if (!rc) {
+		threads_print_sums(&th);
+		threads_print_table(&th, limit);
+	}
+	wait_causes_free(th.causes);
+	stacks_free(th.stacks);
+	intern_release(&th.index);
+	free(th.t);
+	return rc;
+}

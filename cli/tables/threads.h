@@ -1,0 +1,14 @@
+/* threads.h - the time of each thread: on a CPU, ready for one, waiting. */
+#ifndef CLI_TABLES_THREADS_H
+#define CLI_TABLES_THREADS_H
+#include <stddef.h>
+
+struct err;
+struct store;
+
+/* Prints the threads that had or wanted a CPU longest, `limit` of them, below a
+ * line with the sums. Returns 0, or -1 and *err; ERR_FORMAT says that the
+ * database does not tell, and nothing was printed. */
+int threads_print(struct store *db, const char *path, size_t limit,
+		  struct err *err);
+#endif

@@ -1,0 +1,179 @@
+#!/bin/sh
+# threads.sh - the first screen of a capture is what the capture is of: functions, threads or events.
+# usage: BACKSTITCH=build/backstitch tests/cli/threads.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+captures=tests/captures
+export COLUMNS=80 NO_COLOR=1
+
+. tests/ok.sh
+
+tar -xJf "$captures/packed/clocks.tar.xz" -C "$work" || exit 2
+find "$work" -name clk_perf_mono.data -exec cp {} "$work/mono.data" \;
+for name in ftrace-v7.dat ftrace-buffers.dat naps.data pipe-zstd.data \
+	task-exitexec.data ctf-discard
+do
+	"$B" ingest -q -o "$work/${name%%.*}.db" "$captures/$name" 2>/dev/null
+done
+"$B" ingest -q -o "$work/mono.db" "$work/mono.data"
+
+bad=
+for db in "$work"/*.db
+do
+	"$B" "$db" >"$work/$(basename "$db" .db).text" 2>"$work/err" || bad="$bad $db"
+	grep -E 'trace_event_raw_event_|__traceiter_' "${db%.db}.text" &&
+		bad="$bad $db"
+	[ "$(wc -L <"${db%.db}.text")" -le 80 ] || bad="$bad wide:$db"
+done
+ok no_screen_shows_the_function_of_a_tracepoint "$([ -z "$bad" ]; echo $?)"
+
+python3 - "$work" >"$work/verdicts" <<'END'
+import re
+import sqlite3
+import sys
+
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def shown(cell):
+    number, unit = cell.split()
+    return float(number) * UNITS[unit]
+
+
+def near(cell, ns):
+    return abs(shown(cell) - ns) <= max(1, ns * 0.006)
+
+
+def screen(name):
+    """(On CPU, Ready, Waiting, Longest, For) by tid, as shown."""
+    with open(f"{sys.argv[1]}/{name}.text") as f:
+        text = f.read()
+    rows = {}
+    table = text[text.index("On CPU"):].split("\n\n")[0]
+    for line in table.splitlines()[1:]:
+        times = re.findall(r"[\d.]+ (?:ns|us|ms|s)\b", line)
+        rest = re.sub(r"[\d.]+ (?:ns|us|ms|s)\b", "", line).split()
+        at = next(i for i, w in enumerate(rest) if w.isdigit())
+        rows[int(rest[at])] = (*times, " ".join(rest[:at]))
+    return text, rows
+
+
+def times(name):
+    """The same from the fields of sched_switch and sched_waking."""
+    db = sqlite3.connect(f"{sys.argv[1]}/{name}.db")
+    rows = list(db.execute(
+        "SELECT e.id, e.time_ns, f.prev_pid, f.prev_state, f.next_pid, NULL"
+        " FROM event e JOIN ev_sched_sched_switch f ON f.event_id = e.id"))
+    if db.execute("SELECT 1 FROM sqlite_schema"
+                  " WHERE name = 'ev_sched_sched_waking'").fetchone():
+        rows += db.execute(
+            "SELECT e.id, e.time_ns, NULL, NULL, NULL, f.pid"
+            " FROM event e JOIN ev_sched_sched_waking f ON f.event_id = e.id")
+    end = max(row[1] for row in rows)
+    here, away, sums = {}, {}, {}
+
+    def of(tid):
+        return sums.setdefault(tid, [0, 0, 0, 0])
+
+    for _, time, out, state, tid, woken in sorted(rows):
+        if woken in away:
+            away[woken][2] = away[woken][2] or time
+        if out:
+            if out in here:
+                of(out)[0] += time - here.pop(out)
+            if state not in (0x10, 0x20):
+                away[out] = [time, state, None]
+        if tid:
+            here[tid] = time
+            if tid in away:
+                since, was, woke = away.pop(tid)
+                ready = time - since
+                if was not in (0, 0x100):
+                    ready = time - woke if woke else 0
+                wait = time - since - ready
+                s = of(tid)
+                s[1] += ready
+                s[2] += wait
+                s[3] = max(s[3], wait)
+    last = db.execute("SELECT max(last_ns) FROM capture").fetchone()[0]
+    for tid, since in here.items():
+        of(tid)[0] += max(end, last) - since
+    return sums
+
+
+def say(what, good):
+    print("ok" if good else "not ok", what)
+
+
+text, rows = screen("ftrace-v7")
+want = times("ftrace-v7")
+say("each_thread_has_its_time_on_the_cpu_ready_and_waiting",
+    len(rows) >= 3 and all(
+        near(cell, ns) for tid, row in rows.items()
+        for cell, ns in zip(row[:4], want[tid])))
+say("the_kernels_functions_tell_what_a_thread_waits_for",
+    rows[26199][4] == "read" and rows[12875][4] == "futex" and
+    rows[12868][4] == "poll")
+sums = re.search(r"(\d+) threads: (\S+ \S+) on the CPU, (\S+ \S+) ready, "
+                 r"(\S+ \S+) waiting$", text, re.M).groups()
+say("the_sums_are_of_all_threads",
+    all(near(cell, sum(w[i] for w in want.values()))
+        for i, cell in enumerate(sums[1:])))
+
+db = sqlite3.connect(f"{sys.argv[1]}/ftrace-v7.db")
+events = db.execute(
+    "SELECT t.name, count(*), min(e.time_ns), max(e.time_ns) FROM event e "
+    "JOIN event_type t ON t.id = e.type GROUP BY 1 ORDER BY 2 DESC").fetchall()
+first = min(e[2] for e in events)
+span = max(e[3] for e in events) - first
+lines = text[text.index("Events"):].split("\n\n")[0].splitlines()[1:-1]
+good = len(lines) == 5
+for line, (_, n, _, _) in zip(lines, events):
+    count, rate, name = re.match(r" *(\d+)  (\S+) k .* (\S+)$", line).groups()
+    name = {e[0]: e for e in events}[name]
+    good &= int(count) == n == name[1]
+    good &= abs(float(rate) * 1e3 - n * 1e9 / span) < 100
+    good &= near(re.findall(r"\S+ [nm]?[su]?s", line)[-1], name[3] - first)
+say("events_have_counts_rates_and_times", good)
+END
+cat "$work/verdicts"
+[ "$(wc -l <"$work/verdicts")" = 4 ]
+ok all_was_compared $?
+
+text=$work/mono.text
+grep -q '^24 threads: ' "$text" && ! grep -q 'Per second' "$text" &&
+	grep -q '^On CPU   Ready    Waiting  Longest    Tid  Thread$' "$text"
+ok switches_alone_are_threads $?
+text=$work/naps.text
+grep -q '^4 threads: 2.71 ms on the CPU, 1.28 ms ready, 163 ms waiting' "$text"
+ok records_of_one_program_are_threads_without_a_cpu $?
+text=$work/ctf-discard.text
+grep -q 'stitch:request$' "$text" && ! grep -q 'On CPU' "$text" &&
+	grep -q '^and 4 more kinds of events$' "$text"
+ok a_trace_without_switches_is_events $?
+text=$work/task-exitexec.text
+grep -q 'sched:sched_process_exit$' "$text" && ! grep -q 'On CPU' "$text" &&
+	grep -q '^time of threads: not known, .*perf record -a' "$text"
+ok a_trace_of_one_process_tells_no_times $?
+grep -q '^event: cpu-clock, 180 samples' "$work/pipe-zstd.text"
+ok samples_of_a_clock_are_functions $?
+# a tracepoint may weigh more than the clock beside it
+sqlite_heavy() {
+	python3 - "$1" <<'END'
+import sqlite3
+import sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE event SET weight = 1 << 40 WHERE type = (SELECT id FROM"
+           " event_type WHERE name = 'sched:sched_switch')")
+db.execute("UPDATE sample_group SET weight = n << 40 WHERE type = (SELECT id"
+           " FROM event_type WHERE name = 'sched:sched_switch')")
+db.commit()
+END
+}
+sqlite_heavy "$work/pipe-zstd.db"
+"$B" "$work/pipe-zstd.db" 2>/dev/null | grep -q '^event: cpu-clock, 180 samples' &&
+	"$B" report "$work/pipe-zstd.db" 2>/dev/null |
+	grep -q '^event: cpu-clock, 180 samples'
+ok a_clock_goes_before_a_heavier_tracepoint $?
