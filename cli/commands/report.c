@@ -162,6 +162,24 @@ static int check_html(struct err *err)
 	return 0;
 }
 
+/* Checks the options that --off-cpu has no use for. */
+static int report_check_offcpu(struct err *err)
+{
+	if (offcpu_opts.on &&
+	    (diff || as_html || order || self_only || by_samples()))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of its own: leave out "
+			       "--diff, --html, --order, --no-children and "
+			       "--by");
+	if (offcpu_opts.on && sort_keys && strcmp(sort_keys, "comm") != 0)
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu has a row for each cause and place, "
+			       "or with --sort comm for each thread; it has no "
+			       "rows for '%s'",
+			       sort_keys);
+	return offcpu_check(err);
+}
+
 static int report_check_options(struct err *err)
 {
 	if (check_html(err))
@@ -170,27 +188,16 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
-	if (graph && (callers || callees || diff || offcpu_opts.on))
+	if (graph && (callers || callees || diff))
 		return err_set(err, ERR_USAGE,
 			       "-g is for the table of functions: leave out "
-			       "--callers, --callees, --diff and "
-			       "--off-cpu");
-	if (offcpu_check(err))
+			       "--callers, --callees and --diff");
+	if (report_check_offcpu(err))
 		return -1;
 	if (offcpu_opts.wall && (diff || by_samples()))
 		return err_set(err, ERR_USAGE,
 			       "--wall counts time: leave out --diff and "
 			       "--by samples");
-	if (offcpu_opts.on && (diff || callers || callees))
-		return err_set(err, ERR_USAGE,
-			       "--off-cpu is a table of its own: leave out "
-			       "--diff, --callers and --callees");
-	if (offcpu_opts.on &&
-	    (as_html || sort_keys || by_samples() || order || self_only))
-		return err_set(err, ERR_USAGE,
-			       "--off-cpu is a table of threads and waits: "
-			       "leave out --html, --sort, --by, --order and "
-			       "--no-children");
 	if (absolute && !diff)
 		return err_set(err, ERR_USAGE,
 			       "--absolute is for --diff: add it, and a second "
@@ -231,7 +238,7 @@ static int report_answer(struct store *db, const char *path,
 {
 	if (as_html)
 		return report_write_html(db, path, o, NULL, err);
-	if (offcpu_opts.on)
+	if (offcpu_opts.on && !o->callers && !o->callees)
 		return report_offcpu(db, path, o, err);
 	return report_table(db, path, o, err);
 }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "cli/model/label.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 struct wait_causes {
 	struct stacks *stacks;
@@ -24,7 +26,7 @@ static const char *const cause_word[WAIT_CAUSES] = {
 	[WAIT_FILE] = "file",	       [WAIT_MEMORY] = "memory",
 	[WAIT_EXEC] = "exec",	       [WAIT_CLONE] = "fork",
 	[WAIT_EXIT] = "exit",	       [WAIT_IOCTL] = "ioctl",
-	[WAIT_KERNEL] = "kernel work",
+	[WAIT_KERNEL] = "kernel work", [WAIT_READY] = "a CPU",
 };
 
 /* Beginnings of names. The function of a system call is often not in the stack,
@@ -129,6 +131,14 @@ static const struct {
 
 #define cause_begins(name, begin) (!strncmp(name, begin, strlen(begin)))
 
+static bool cause_is_any(const char *name, const char *const *begin, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (cause_begins(name, begin[i]))
+			return true;
+	return false;
+}
+
 /* Returns whether the function handles a page fault. */
 static bool cause_is_fault(const char *name)
 {
@@ -137,10 +147,7 @@ static bool cause_is_fault(const char *name)
 		"do_page_fault",  "do_mem_abort",	"do_dat_exception",
 	};
 
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
-		if (cause_begins(name, begin[i]))
-			return true;
-	return false;
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
 }
 
 static enum wait_cause cause_of_call(const char *name)
@@ -208,22 +215,150 @@ void wait_causes_free(struct wait_causes *c)
 	free(c);
 }
 
-enum wait_cause wait_causes_get(struct wait_causes *c, uint32_t kraw)
+/* Reads the frames of one or both halves of a stack, outermost first. */
+static const struct label_list *cause_read(struct wait_causes *c,
+					   const struct stacks_group *g)
+{
+	c->frames.n = 0;
+	stacks_get(c->stacks, g, &c->frames);
+	return &c->frames;
+}
+
+static const struct label_list *cause_read_kernel(struct wait_causes *c,
+						  uint32_t kraw)
 {
 	const struct stacks_group half = { .cpu = -1, .kraw = kraw };
 
+	return cause_read(c, &half);
+}
+
+enum wait_cause wait_causes_get(struct wait_causes *c,
+				const struct offcpu_wait *w)
+{
+	uint32_t kraw = w->at.kraw;
+
+	if (offcpu_state(w->state)[0] == 'R')
+		return WAIT_READY;
 	if (!kraw)
 		return WAIT_UNKNOWN;
 	c->known = mem_reach(c->known, &c->n, &c->cap, (size_t)kraw + 1,
 			     sizeof(*c->known));
-	if (!c->known[kraw]) {
-		c->frames.n = 0;
-		stacks_get(c->stacks, &half, &c->frames);
+	if (!c->known[kraw])
 		c->known[kraw] =
 			(uint8_t)(1 + cause_find(stacks_labels(c->stacks),
-						 &c->frames));
-	}
+						 cause_read_kernel(c, kraw)));
 	return (enum wait_cause)(c->known[kraw] - 1);
+}
+
+/* ---- where */
+
+/* Returns whether a function belongs to the scheduler, as in every stack of a
+ * switch. */
+static bool cause_is_scheduler(const char *name)
+{
+	static const char *const begin[] = {
+		"__schedule",	     "schedule",     "preempt_schedule",
+		"io_schedule",	     "__traceiter_", "trace_event_raw_event_",
+		"perf_trace_sched_", "perf_event_",
+	};
+
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+/* Returns whether an image is the C library or a part of it, or the dynamic
+ * linker. */
+static bool cause_is_libc(const char *path)
+{
+	static const char *const begin[] = { "libc.so",	   "libc-2.",
+					     "libpthread", "ld-linux",
+					     "ld-2.",	   "ld-musl",
+					     "libc.musl",  "[vdso]" };
+	const char *name = path[0] == '/' ? path_base(path) : path;
+
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+static bool cause_is_code(const struct label *l)
+{
+	return l->kind != LABEL_MISSING && l->kind != LABEL_GROUP &&
+	       l->kind != LABEL_WAIT && strcmp(l->name, "[unknown]") != 0;
+}
+
+struct wait_place wait_causes_place(struct wait_causes *c,
+				    const struct offcpu_stack *at)
+{
+	const struct labels *labels = stacks_labels(c->stacks);
+	const struct stacks_group g = offcpu_group(at);
+	const struct label_list *l = cause_read(c, &g);
+	struct wait_place kernel = { 0 };
+	struct wait_place user = { 0 };
+
+	for (size_t i = l->n; i-- > 0;) {
+		const struct label *f = labels_get(labels, l->label[i]);
+
+		if (f->kernel && !kernel.has_in &&
+		    !cause_is_scheduler(f->name)) {
+			kernel.has_in = true;
+			kernel.in = l->label[i];
+		}
+		if (f->kernel || cause_is_libc(f->image))
+			continue;
+		/* behind a frame that is in no image, the next ones may be
+		 * anything */
+		if (!cause_is_code(f))
+			break;
+		if (user.has_in) {
+			user.has_caller = true;
+			user.caller = l->label[i];
+			break;
+		}
+		user.has_in = true;
+		user.in = l->label[i];
+	}
+	return user.has_in ? user : kernel;
+}
+
+/* ---- who woke it */
+
+const char *wait_causes_waker(struct wait_causes *c,
+			      const struct offcpu_stack *waker, bool *interrupt)
+{
+	static const char *const timer[] = {
+		"hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt",
+		"call_timer_fn",  "run_timer_softirq",	  "process_timeout",
+	};
+	static const char *const irq[] = {
+		"handle_irq_event",
+		"common_interrupt",
+		"__common_interrupt",
+		"gic_handle_irq",
+		"do_IRQ",
+		"handle_softirqs",
+		"__do_softirq",
+		"irq_exit_rcu",
+		"__irq_exit_rcu",
+		"__sysvec_",
+		"sysvec_",
+		"flush_smp_call_function_queue",
+		"el1_interrupt",
+		"el0_interrupt",
+	};
+	const struct labels *labels = stacks_labels(c->stacks);
+	const struct label_list *l = cause_read_kernel(c, waker->kraw);
+	bool timed = false;
+
+	*interrupt = false;
+	for (size_t i = 0; i < l->n; i++) {
+		const char *f = labels_get(labels, l->label[i])->name;
+
+		timed |= cause_is_any(f, timer, sizeof(timer) / sizeof(*timer));
+		*interrupt |= timed ||
+			      cause_is_any(f, irq, sizeof(irq) / sizeof(*irq));
+	}
+	if (timed)
+		return "timer";
+	return *interrupt ? "interrupt"
+			  : stacks_comm(c->stacks, waker->comm)->name;
 }
 
 const char *wait_cause_word(enum wait_cause cause)

@@ -4,8 +4,11 @@
  * call, or the fault inside of it. */
 #ifndef CLI_MODEL_WAIT_CAUSE_H
 #define CLI_MODEL_WAIT_CAUSE_H
+#include <stdbool.h>
 #include <stdint.h>
 
+struct offcpu_stack;
+struct offcpu_wait;
 struct stacks;
 struct wait_causes;
 
@@ -27,15 +30,33 @@ enum wait_cause {
 	WAIT_EXIT,
 	WAIT_IOCTL,
 	WAIT_KERNEL, /* a thread of the kernel */
+	WAIT_READY,  /* for a CPU: it was runnable */
 	WAIT_CAUSES
 };
 
 /* stacks: borrowed, for names. The caller calls wait_causes_free(). */
 struct wait_causes *wait_causes_new(struct stacks *s);
 void wait_causes_free(struct wait_causes *c);
-/* Returns the cause in a kernel half, raw_chain.id; each one is looked at once.
+/* Returns what a wait was for. The kernel half of each stack is looked at once.
  */
-enum wait_cause wait_causes_get(struct wait_causes *c, uint32_t kraw);
+enum wait_cause wait_causes_get(struct wait_causes *c,
+				const struct offcpu_wait *w);
+/* The code that waited: labels of the stacks. */
+struct wait_place {
+	uint32_t in;	 /* the innermost function outside libc and the kernel;
+			  * of the kernel, outside the scheduler, where the
+			  * stack has no user code */
+	uint32_t caller; /* the next one outwards */
+	bool has_in, has_caller;
+};
+struct wait_place wait_causes_place(struct wait_causes *c,
+				    const struct offcpu_stack *at);
+/* Returns who woke a thread: the name of the thread that was on the CPU, or
+ * "timer" or "interrupt" where it was only interrupted; *interrupt says that.
+ */
+const char *wait_causes_waker(struct wait_causes *c,
+			      const struct offcpu_stack *waker,
+			      bool *interrupt);
 /* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);
 #endif

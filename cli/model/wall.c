@@ -53,6 +53,17 @@ static int wall_take_wait(void *arg, const struct offcpu_wait *w,
 	return 0;
 }
 
+int wall_load_waits(struct store *db, const char *path, struct stacks *s,
+		    struct offcpu_sums *sums, struct err *err)
+{
+	struct wall wl = { .stacks = s,
+			   .event = stacks_add_event(s, "off-CPU", "ns") };
+
+	return offcpu_read(db, path, wall_take_wait, &wl, sums, err)
+		       ? -1
+		       : (int)wl.event;
+}
+
 int wall_load(struct store *db, const char *path, struct stacks *s,
 	      struct offcpu_sums *sums, struct err *err)
 {

@@ -11,6 +11,7 @@
 #include "cli/model/label.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
+#include "cli/model/wait_cause.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -85,15 +86,21 @@ static void flame_offcpu_add_state(struct drawing *d, int64_t state,
 
 /* Adds the waker's stack in reverse, so that the function that woke the thread
  * stands next to the one that waited. */
-static void flame_offcpu_add_waker(struct drawing *d, const struct group *g,
-				   struct label_list *l)
+static void flame_offcpu_add_waker(struct drawing *d,
+				   struct wait_causes *causes,
+				   const struct group *g, struct label_list *l)
 {
 	struct stacks_group waker = offcpu_group(&g->waker);
+	bool interrupt;
+	const char *who = wait_causes_waker(causes, &g->waker, &interrupt);
 	size_t from;
 	char text[128];
 
-	snprintf(text, sizeof(text), "[woken by %.100s]",
-		 stacks_comm(d->stacks, g->waker.comm)->name);
+	/* the thread that was interrupted has no part in it */
+	if (interrupt)
+		waker = (struct stacks_group){ .cpu = -1,
+					       .kraw = g->waker.kraw };
+	snprintf(text, sizeof(text), "[woken by %.100s]", who);
 	drawing_group(d, text, l);
 	from = l->n;
 	stacks_get(d->stacks, &waker, l);
@@ -125,9 +132,9 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 
 /* Adds one group. wakes: the capture has wake-ups, so a missing waker gets a
  * frame. */
-static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
-				  bool wakes, struct label_list *l,
-				  struct err *err)
+static int flame_offcpu_add_group(struct drawing *d, struct wait_causes *causes,
+				  const struct group *g, bool wakes,
+				  struct label_list *l, struct err *err)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 	int rc;
@@ -141,7 +148,7 @@ static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
 	if (flame_offcpu_has_no_stack(g))
 		flame_offcpu_add_missing(d, NO_STACK, l);
 	if (g->woken)
-		flame_offcpu_add_waker(d, g, l);
+		flame_offcpu_add_waker(d, causes, g, l);
 	else if (flame_opts.wakeups && wakes &&
 		 !flame_offcpu_is_ready(g->state))
 		flame_offcpu_add_missing(d, NOT_WOKEN, l);
@@ -197,12 +204,14 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
 				    const struct offcpu_sums *sums,
 				    struct err *err)
 {
+	struct wait_causes *causes = wait_causes_new(d->stacks);
 	struct label_list l = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < g->n; i++)
-		rc = flame_offcpu_add_group(d, &g->group[i], sums->wakes, &l,
-					    err);
+		rc = flame_offcpu_add_group(d, causes, &g->group[i],
+					    sums->wakes, &l, err);
+	wait_causes_free(causes);
 	free(l.label);
 	return rc < 0 ? -1 : 0;
 }

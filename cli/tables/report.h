@@ -24,6 +24,7 @@ struct report_opts {
 	size_t limit;	    /* rows; SIZE_MAX: all */
 	bool by_samples, by_total, self_only, inlined;
 	bool graph;    /* also the callers of the first function */
+	bool below;    /* no lines above the table: it is below another */
 	bool top;      /* nothing about the rows that are left out */
 	bool absolute; /* report_diff() only */
 	const char *callers, *callees; /* a function; NULL: not asked for */
@@ -37,8 +38,9 @@ int report_table(struct store *db, const char *path,
  * two. Returns an enum status, or -1 and *err. */
 int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err);
-/* report --off-cpu: the sums of each thread and the longest waits, `limit` of
- * both; only the threads as CSV. Returns 0, or -1 and *err. */
+/* report --off-cpu: the sums of each cause and place, or of each thread with
+ * key comm alone, and the longest waits, `limit` of both; only the sums as CSV.
+ * Returns 0, or -1 and *err. */
 int report_offcpu(struct store *db, const char *path,
 		  const struct report_opts *o, struct err *err);
 

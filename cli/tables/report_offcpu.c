@@ -15,6 +15,8 @@
 #include "cli/model/shown_names.h"
 #include "cli/model/stacks.h"
 #include "cli/model/trust.h"
+#include "cli/model/wait_cause.h"
+#include "cli/model/report_rows.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -36,6 +38,14 @@ struct thread_sum {
 				      * it woke the thread */
 };
 
+/* The waits for one thing in one place. */
+struct cause_sum {
+	enum wait_cause cause;
+	struct wait_place place;
+	uint64_t ns, waits, longest;
+	int64_t first; /* event of the first one */
+};
+
 struct report_offcpu {
 	struct json json; /* used for --json only */
 	const char *format;
@@ -46,7 +56,13 @@ struct report_offcpu {
 	struct labels *labels;
 	struct thread_sum *sum;
 	size_t n, cap;
-	struct intern index;	  /* of sum[] */
+	struct intern index; /* of sum[] */
+	struct wait_causes *causes;
+	struct cause_sum *cause;
+	size_t n_cause, cap_cause;
+	struct intern cause_index; /* of cause[] */
+	bool threads;		   /* a table of them, not of causes */
+	bool graph; /* callers take the place of the longest waits */
 	struct offcpu_wait *wait; /* the longest waits, sorted whenever the
 				   * array is full */
 	size_t n_wait, cap_wait, keep;
@@ -102,6 +118,31 @@ static struct thread_sum *sum_for(struct report_offcpu *rp,
 	return &rp->sum[id];
 }
 
+static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
+{
+	const struct cause_sum key = {
+		.cause = wait_causes_get(rp->causes, w),
+		.place = wait_causes_place(rp->causes, &w->at),
+		.first = w->event,
+	};
+	const uint64_t word[3] = {
+		key.cause,
+		(uint64_t)key.place.in << 1 | key.place.has_in,
+		(uint64_t)key.place.caller << 1 | key.place.has_caller,
+	};
+	uint32_t id = intern_add_bytes(&rp->cause_index, word, sizeof(word));
+	uint64_t ns = report_offcpu_length(w);
+	struct cause_sum *c;
+
+	if (id == rp->n_cause)
+		*mem_add(rp->cause, rp->n_cause, rp->cap_cause) = key;
+	c = &rp->cause[id];
+	c->ns += ns;
+	c->waits++;
+	if (ns > c->longest)
+		c->longest = ns;
+}
+
 static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 				   struct err *err)
 {
@@ -128,6 +169,7 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 		s->woken++;
 		s->until_woken += (uint64_t)w->woken_ns - (uint64_t)w->from;
 	}
+	add_cause(rp, w);
 	keep_wait(rp, w);
 	return 0;
 }
@@ -156,24 +198,15 @@ static void add_time(struct grid *g, uint64_t ns)
 }
 
 static const struct grid_column thread_columns[] = {
-	{ "Off CPU", NULL },
-	{ NULL, "ns" },
-	{ "Share %", "percent" },
-	{ "Waits", "waits" },
-	{ "Longest", NULL },
-	{ NULL, "longest_ns" },
-	{ "Ready", NULL },
-	{ NULL, "ready_ns" },
-	{ "In D", NULL },
-	{ NULL, "disk_ns" },
-	{ NULL, "woken" },
-	{ NULL, "until_woken_ns" },
-	{ "Uncertain", "uncertain" },
-	{ NULL, "uncertain_ns" },
-	{ "At end", "open" },
-	{ NULL, "open_ns" },
-	{ "Pid", "pid" },
-	{ "Tid", "tid" },
+	{ "Off CPU", NULL },	  { NULL, "ns" },
+	{ "Share %", "percent" }, { "Waits", "waits" },
+	{ "Longest", NULL },	  { NULL, "longest_ns" },
+	{ "Ready", NULL },	  { NULL, "ready_ns" },
+	{ "In D", NULL },	  { NULL, "disk_ns" },
+	{ NULL, "woken" },	  { NULL, "until_woken_ns" },
+	{ NULL, "uncertain" },	  { NULL, "uncertain_ns" },
+	{ NULL, "open" },	  { NULL, "open_ns" },
+	{ NULL, "pid" },	  { "Tid", "tid" },
 	{ "Comm", "comm" },
 };
 
@@ -225,54 +258,101 @@ static void print_threads(struct report_offcpu *rp)
 	grid_free(g);
 }
 
-/* Returns whether a function belongs to the scheduler, as in every stack of a
- * switch. */
-static bool is_scheduler(const char *name)
-{
-	static const char *const begin[] = {
-		"__schedule",	     "schedule",     "preempt_schedule",
-		"io_schedule",	     "__traceiter_", "trace_event_raw_event_",
-		"perf_trace_sched_", "perf_event_",
-	};
+static const struct grid_column cause_columns[] = {
+	{ "Off CPU", NULL },  { NULL, "ns" },	   { "Share %", "percent" },
+	{ "Waits", "waits" }, { "Longest", NULL }, { NULL, "longest_ns" },
+	{ "For", "cause" },   { "In", NULL },	   { NULL, "function" },
+	{ NULL, "caller" },   { NULL, "image" },
+};
 
-	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++) {
-		if (!strncmp(name, begin[i], strlen(begin[i])))
-			return true;
-	}
-	return false;
+static const struct label *report_offcpu_label(const struct report_offcpu *rp,
+					       bool has, uint32_t id)
+{
+	static const struct label none = { .name = "", .image = "" };
+
+	return has ? labels_get(rp->labels, id) : &none;
 }
 
-/* Returns the function that waited, the innermost one outside the scheduler;
- * NULL if there is none. */
-static const struct label *report_offcpu_place(struct report_offcpu *rp,
-					       const struct offcpu_stack *s,
-					       struct label_list *l)
+/* Adds "user_b <- worker". */
+static void add_place(const struct report_offcpu *rp, struct grid *g,
+		      const struct wait_place *p)
 {
-	struct stacks_group g = offcpu_group(s);
+	const char *in = label_shown(report_offcpu_label(rp, p->has_in, p->in));
+	const char *caller =
+		label_shown(report_offcpu_label(rp, p->has_caller, p->caller));
+	size_t size = strlen(in) + strlen(caller) + 8;
+	char *text = mem_new(size, 1);
 
-	l->n = 0;
-	stacks_get(rp->stacks, &g, l);
-	for (size_t i = l->n; i-- > 0;) {
-		const struct label *in = labels_get(rp->labels, l->label[i]);
+	snprintf(text, size, "%s%s%s", in, p->has_caller ? " <- " : "", caller);
+	grid_text(g, text);
+	free(text);
+}
 
-		if (!is_scheduler(in->name))
-			return in;
+static int compare_causes(const void *pa, const void *pb)
+{
+	const struct cause_sum *a = pa;
+	const struct cause_sum *b = pb;
+
+	return compare_numbers(b->ns, a->ns)
+		       ?: compare_numbers(a->first, b->first);
+}
+
+static void print_causes(struct report_offcpu *rp)
+{
+	struct grid *g = grid_new(
+		cause_columns, sizeof(cause_columns) / sizeof(*cause_columns));
+	size_t n = rp->n_cause < rp->limit ? rp->n_cause : rp->limit;
+
+	if (rp->n_cause)
+		qsort(rp->cause, rp->n_cause, sizeof(*rp->cause),
+		      compare_causes);
+	for (size_t i = 0; i < n; i++) {
+		const struct cause_sum *c = &rp->cause[i];
+		const struct wait_place *p = &c->place;
+
+		add_time(g, c->ns);
+		grid_percent(g, c->ns, rp->sums.ns[OFFCPU_BACK]);
+		grid_number(g, c->waits);
+		add_time(g, c->longest);
+		grid_text(g, wait_cause_word(c->cause));
+		add_place(rp, g, p);
+		grid_text(g, report_offcpu_label(rp, p->has_in, p->in)->name);
+		grid_text(g, report_offcpu_label(rp, p->has_caller, p->caller)
+				     ->name);
+		grid_text(g, report_offcpu_label(rp, p->has_in, p->in)->image);
 	}
-	return NULL;
+	print_grid(rp, g, "causes");
+	if (rp->people && n < rp->n_cause)
+		printf("\n%zu more rows not shown; --limit 0 shows all\n",
+		       rp->n_cause - n);
+	grid_free(g);
 }
 
 static const struct grid_column wait_columns[] = {
-	{ "Off CPU", NULL },  { NULL, "ns" },	    { "From", NULL },
-	{ NULL, "from_ns" },  { NULL, "to_ns" },    { "State", "state" },
-	{ "Tid", "tid" },     { "Comm", "comm" },   { "In", NULL },
-	{ NULL, "function" }, { NULL, "short" },    { "Woken by", "waker" },
-	{ NULL, "woken_ns" }, { NULL, "event_id" },
+	{ "Off CPU", NULL },	 { NULL, "ns" },       { "From", NULL },
+	{ NULL, "from_ns" },	 { NULL, "to_ns" },    { "State", "state" },
+	{ "Tid", "tid" },	 { "Comm", "comm" },   { NULL, "cause" },
+	{ "In", NULL },		 { NULL, "function" }, { NULL, "short" },
+	{ "Woken by", "waker" }, { NULL, "woken_ns" }, { NULL, "event_id" },
 };
 
-static void fill_wait(struct report_offcpu *rp, struct grid *g,
-		      const struct offcpu_wait *w, struct label_list *l)
+/* Adds the name of the thread, or "[timer]", which is none. */
+static void add_waker(const struct report_offcpu *rp, struct grid *g,
+		      const struct offcpu_wait *w)
 {
-	const struct label *in = report_offcpu_place(rp, &w->at, l);
+	bool interrupt;
+	const char *name = wait_causes_waker(rp->causes, &w->waker, &interrupt);
+	char text[32];
+
+	snprintf(text, sizeof(text), "[%s]", name);
+	grid_text(g, !w->woken ? "" : interrupt ? text : name);
+}
+
+static void fill_wait(struct report_offcpu *rp, struct grid *g,
+		      const struct offcpu_wait *w)
+{
+	const struct wait_place p = wait_causes_place(rp->causes, &w->at);
+	const struct label *in = report_offcpu_label(rp, p.has_in, p.in);
 	char from[40];
 
 	add_time(g, report_offcpu_length(w));
@@ -284,11 +364,11 @@ static void fill_wait(struct report_offcpu *rp, struct grid *g,
 	grid_text(g, offcpu_state(w->state));
 	grid_signed(g, w->tid);
 	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-	grid_text(g, in ? label_shown(in) : "");
-	grid_text(g, in ? in->name : "");
-	grid_text(g, in ? label_shown(in) : "");
-	grid_text(g,
-		  w->woken ? stacks_comm(rp->stacks, w->waker.comm)->name : "");
+	grid_text(g, wait_cause_word(wait_causes_get(rp->causes, w)));
+	grid_text(g, label_shown(in));
+	grid_text(g, in->name);
+	grid_text(g, label_shown(in));
+	add_waker(rp, g, w);
 	grid_signed(g, w->woken ? w->woken_ns : 0);
 	grid_signed(g, w->event);
 }
@@ -297,14 +377,12 @@ static void print_waits(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(wait_columns,
 				  sizeof(wait_columns) / sizeof(*wait_columns));
-	struct label_list l = { 0 };
 
 	grid_names(g, "In", !full_names_asked());
 	cut_waits(rp);
 	for (size_t i = 0; i < rp->n_wait; i++)
-		fill_wait(rp, g, &rp->wait[i], &l);
+		fill_wait(rp, g, &rp->wait[i]);
 	print_grid(rp, g, "longest");
-	free(l.label);
 	grid_free(g);
 }
 
@@ -359,6 +437,7 @@ static void print_json(struct report_offcpu *rp)
 	json_uint(j, "uncertain_ns", s->ns[OFFCPU_UNCERTAIN]);
 	json_uint(j, "lost", s->lost);
 	json_break(j);
+	print_causes(rp);
 	print_threads(rp);
 	print_waits(rp);
 	json_end(j);
@@ -373,11 +452,30 @@ static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 	}
 	if (rp->people)
 		report_offcpu_print_head(rp, path);
-	print_threads(rp);
+	if (rp->threads)
+		print_threads(rp);
+	else
+		print_causes(rp);
 	if (!strcmp(rp->format, "csv"))
+		return;
+	if (rp->graph)
 		return;
 	fputs("\nlongest waits:\n\n", stdout);
 	print_waits(rp);
+}
+
+/* Prints the callers of the function that waited longest, below the table. */
+static int report_offcpu_callers(const struct report_offcpu *rp,
+				 struct store *db, const char *path,
+				 const struct report_opts *o, struct err *err)
+{
+	struct report_opts callers = *o;
+
+	callers.callers = labels_get(rp->labels, rp->cause[0].place.in)->name;
+	callers.graph = false;
+	callers.below = true;
+	putchar('\n');
+	return report_table(db, path, &callers, err);
 }
 
 int report_offcpu(struct store *db, const char *path,
@@ -388,6 +486,8 @@ int report_offcpu(struct store *db, const char *path,
 		.limit = o->limit,
 		.people = !strcmp(o->format, "table"),
 		.labels = labels_new(),
+		.threads = o->keys == KEY_COMM,
+		.graph = o->graph,
 	};
 	struct stacks_opts so = {
 		.inlined = o->inlined,
@@ -400,13 +500,21 @@ int report_offcpu(struct store *db, const char *path,
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
 		labels_shorten(rp.labels);
-	if (rp.stacks)
+	if (rp.stacks) {
+		rp.causes = wait_causes_new(rp.stacks);
 		rp.trust = trust_new(db, rp.stacks, err);
+	}
 	if (rp.trust)
 		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,
 				 &rp.sums, err);
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
+	if (!rc && o->graph && rp.people && rp.n_cause &&
+	    rp.cause[0].place.has_in)
+		rc = report_offcpu_callers(&rp, db, path, o, err);
+	wait_causes_free(rp.causes);
+	intern_release(&rp.cause_index);
+	free(rp.cause);
 	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);

@@ -350,7 +350,7 @@ static int report_print_around(const struct report *rp, const char *func,
 
 static int report_print(struct report *rp, struct err *err)
 {
-	if (!offcpu_opts.wall)
+	if (!rp->waits)
 		rp->event = stacks_choose(rp->stacks, "counting");
 	if (stacks_heaviest(rp->stacks) < 0)
 		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
@@ -377,8 +377,8 @@ static int report_print(struct report *rp, struct err *err)
 	if (report_load_head(rp, err))
 		return -1;
 	if (rp->o->callers)
-		return report_print_around(rp, rp->o->callers, true, rp->people,
-					   err);
+		return report_print_around(rp, rp->o->callers, true,
+					   rp->people && !rp->o->below, err);
 	if (rp->o->callees)
 		return report_print_around(rp, rp->o->callees, false,
 					   rp->people, err);
@@ -414,6 +414,7 @@ int report_table(struct store *db, const char *path,
 		.inlined = o->inlined,
 		.samples = o->by_samples,
 		.summed = report_summed(o) && !offcpu_opts.wall,
+		.no_groups = offcpu_opts.on,
 	};
 	struct offcpu_sums waits;
 	int rc = -1;
@@ -421,8 +422,9 @@ int report_table(struct store *db, const char *path,
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
 		labels_shorten(stacks_labels(rp.stacks));
-	if (rp.stacks && offcpu_opts.wall) {
-		rp.event = wall_load(db, path, rp.stacks, &waits, err);
+	if (rp.stacks && (offcpu_opts.wall || offcpu_opts.on)) {
+		rp.event = (offcpu_opts.on ? wall_load_waits : wall_load)(
+			db, path, rp.stacks, &waits, err);
 		rp.waits = &waits;
 	}
 	if (rp.stacks && rp.event >= 0)

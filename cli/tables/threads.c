@@ -70,7 +70,7 @@ static int threads_take_wait(void *arg, const struct offcpu_wait *w,
 	ns -= ready;
 	t->ready += ready;
 	t->waiting += ns;
-	t->cause[wait_causes_get(th->causes, w->at.kraw)] += ns;
+	t->cause[wait_causes_get(th->causes, w)] += ns;
 	if (ns > t->longest)
 		t->longest = ns;
 	th->ready += ready;

@@ -139,6 +139,70 @@ done
 	grep -q 'no wake-ups were recorded'
 ok wake_ups_that_were_not_recorded_are_said $?
 
+# what a wait was for, and where: by causes in the kernel's functions
+"$B" ingest -q -o "$work/named.db" "$captures/ftrace-v7.dat"
+"$B" report --off-cpu --format csv "$work/named.db" >"$work/csv"
+grep -q '^ns,percent,waits,longest_ns,cause,function,caller,image$' "$work/csv" &&
+	[ "$(awk -F, 'NR > 1 { sum += $1 } END { printf "%.0f", sum }' "$work/csv")" = \
+		"$(json "$work/json" 'r["ns"]')" ] &&
+	grep -q ',futex,futex_do_wait,' "$work/csv" &&
+	grep -q ',read,anon_pipe_read,' "$work/csv" &&
+	grep -q ',poll,poll_schedule_timeout' "$work/csv" &&
+	grep -q ',"a CPU",' "$work/csv"
+ok the_time_of_each_cause_adds_up $?
+"$B" ingest -q --symfs "$captures/symfs" --kallsyms "$captures/task-exitexec.kallsyms" \
+	-o "$work/wl.db" "$captures/defer-exitexec-s.data.zst"
+COLUMNS=80 "$B" report --off-cpu "$work/wl.db" >"$work/text"
+grep -q ' s  .* timer  *leaf_sleep <- mid_sleep$' "$work/text" &&
+	[ "$(wc -L <"$work/text")" -le 80 ]
+ok a_wait_is_in_the_functions_outside_libc_and_the_kernel $?
+want=$("$B" report --off-cpu --format csv --limit 0 "$work/wl.db" |
+	awk -F, '$6 == "leaf_sleep" { sum += $1 } END { printf "%.0f", sum }')
+[ "$want" -gt 0 ] && [ "$("$B" report --off-cpu --callers leaf_sleep --format csv \
+	"$work/wl.db" | awk -F, '$5 == "mid_sleep" { print $4 }')" = "$want" ]
+ok callers_are_of_the_waits $?
+"$B" report --off-cpu -g --comm t-sleep "$work/wl.db" |
+	grep -q '^callers of leaf_sleep, which is in '
+ok and_those_of_the_first_function_are_below_the_table $?
+
+# a timer wakes a thread from within another one
+cat >"$work/woken.txt" <<'END'
+# tracer: nop
+#
+           sleep-100     [000] d....     1.000000: sched_switch: prev_comm=sleep prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
+           sleep-100     [000] d....     1.000001: <stack trace>
+ => __schedule
+ => schedule
+ => do_nanosleep
+ => hrtimer_nanosleep
+            work-200     [000] d.h..     1.010000: sched_waking: comm=sleep pid=100 prio=120 target_cpu=000
+            work-200     [000] d.h..     1.010001: <stack trace>
+ => try_to_wake_up
+ => hrtimer_wakeup
+ => __hrtimer_run_queues
+ => hrtimer_interrupt
+            work-200     [000] d....     1.010010: sched_switch: prev_comm=work prev_pid=200 prev_prio=120 prev_state=R ==> next_comm=sleep next_pid=100 next_prio=120
+            work-200     [000] d....     1.010011: <stack trace>
+ => __schedule
+ => schedule
+ => irqentry_exit_to_user_mode
+           sleep-100     [000] d....     1.020000: sched_switch: prev_comm=sleep prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
+            work-200     [000] d....     1.030000: sched_waking: comm=sleep pid=100 prio=120 target_cpu=000
+            work-200     [000] d....     1.030001: <stack trace>
+ => try_to_wake_up
+ => wake_up_q
+ => futex_wake
+            work-200     [000] d....     1.040000: sched_switch: prev_comm=work prev_pid=200 prev_prio=120 prev_state=R ==> next_comm=sleep next_pid=100 next_prio=120
+           sleep-100     [000] d....     1.050000: sched_switch: prev_comm=sleep prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
+END
+"$B" ingest -q -o "$work/woken.db" "$work/woken.txt"
+"$B" report --off-cpu --json "$work/woken.db" >"$work/woken"
+[ "$(json "$work/woken" '[w["waker"] for w in sorted(r["longest"], key=lambda w: w["from_ns"]) if w["tid"] == 100]')" = \
+	"['[timer]', 'work']" ]
+ok who_was_interrupted_by_a_timer_woke_nobody $?
+folded --off-cpu --wakeups "$work/woken.db" | grep -qF ';[woken by timer];'
+ok the_picture_of_wake_ups_names_the_timer_too $?
+
 # states and filters
 folded --off-cpu --by-state "$db" >"$work/folded"
 bad=0
@@ -160,7 +224,7 @@ ok filters_choose_waits_by_their_beginning $?
 folded --off-cpu --exclude qemu "$db" >"$work/folded"
 ! grep -q qemu "$work/folded" && grep -q sysload "$work/folded"
 ok exclude_drops_waits $?
-"$B" report --off-cpu --format csv "$db" | head -n 1 |
+"$B" report --off-cpu --sort comm --format csv "$db" | head -n 1 |
 	grep -q '^ns,percent,waits,longest_ns,ready_ns,.*,pid,tid,comm$'
 ok the_table_of_threads_is_csv_too $?
 
@@ -218,12 +282,10 @@ do
 	"$B" flame $o "$db" >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
-"$B" report --off-cpu --callers main "$db" >/dev/null 2>&1
-[ $? = 2 ] || bad=1
 "$B" report --wall --by samples "$db" >/dev/null 2>&1
 [ $? = 2 ] || bad=1
 ok wrong_options_are_wrong_usage $bad
-for option in '--sort comm' '--order total' '--by samples' --no-children --html
+for option in '--sort sym' '--order total' '--by samples' --no-children --html
 do
 	# shellcheck disable=SC2086 # an option and its value
 	"$B" report --off-cpu $option "$db" >"$work/out" 2>&1

@@ -2,7 +2,7 @@
 # threads.sh - the first screen of a capture is what the capture is of: functions, threads or events.
 # usage: BACKSTITCH=build/backstitch tests/cli/threads.sh
 cd "$(dirname "$0")/../.." || exit 2
-B=${BACKSTITCH:-./backstitch}
+B=$(realpath "${BACKSTITCH:-./backstitch}")
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 captures=tests/captures
@@ -17,17 +17,19 @@ for name in ftrace-v7.dat ftrace-buffers.dat naps.data pipe-zstd.data \
 do
 	"$B" ingest -q -o "$work/${name%%.*}.db" "$captures/$name" 2>/dev/null
 done
-"$B" ingest -q -o "$work/mono.db" "$work/mono.data"
+# a long path has no place to wrap at
+(cd "$work" && "$B" ingest -q -o mono.db mono.data)
 
 bad=
 for db in "$work"/*.db
 do
-	"$B" "$db" >"$work/$(basename "$db" .db).text" 2>"$work/err" || bad="$bad $db"
+	(cd "$work" && "$B" "$(basename "$db")") >"${db%.db}.text" 2>"$work/err" ||
+		bad="$bad $db"
 	grep -E 'trace_event_raw_event_|__traceiter_' "${db%.db}.text" &&
 		bad="$bad $db"
 	[ "$(wc -L <"${db%.db}.text")" -le 80 ] || bad="$bad wide:$db"
 done
-ok no_screen_shows_the_function_of_a_tracepoint "$([ -z "$bad" ]; echo $?)"
+ok no_screen_shows_the_function_of_a_tracepoint "$([ -z "$bad" ] || { echo "# $bad" >&2; false; }; echo $?)"
 
 python3 - "$work" >"$work/verdicts" <<'END'
 import re
