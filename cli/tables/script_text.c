@@ -348,7 +348,8 @@ static void script_put_verdict(const struct script *s,
 	if (e->flags & VERDICT_EXEC)
 		word = "after exec";
 	else if (!e->uraw)
-		word = s->verdict[e->verdict];
+		word = e->verdict == REQ_MATCHED ? "empty"
+						 : s->verdict[e->verdict];
 	if (word)
 		printf("\t[user: %s]\n", word);
 }
