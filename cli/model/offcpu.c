@@ -316,6 +316,30 @@ static void offcpu_take_stack(struct pass *p, const struct offcpu_event *e)
 	th->stack_state = e->state;
 }
 
+/* A wait that the kernel has measured. */
+static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
+			    struct err *err)
+{
+	const struct offcpu_wait w = {
+		.event = e->id,
+		.from = e->time ? e->time - e->ns : 0,
+		.to = e->time ? e->time : e->ns,
+		.sum = !e->time,
+		.tid = e->out,
+		.state = -1,
+		.at = e->stack,
+	};
+
+	if (!offcpu_is_wanted(e, w.state) || e->ns < 0)
+		return 0;
+	p->sums->waits[OFFCPU_BACK]++;
+	if (__builtin_add_overflow(p->sums->ns[OFFCPU_BACK], (uint64_t)e->ns,
+				   &p->sums->ns[OFFCPU_BACK]))
+		return err_set(err, ERR_LIMIT,
+			       "the times sum up to more than 64 bits");
+	return p->fn(p->arg, &w, err);
+}
+
 static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
 			     struct err *err)
 {
@@ -335,6 +359,8 @@ static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
 		if (e->has_out)
 			offcpu_take_stack(p, e);
 		return 0;
+	case OFFCPU_WAIT:
+		return offcpu_take_wait(p, e, err);
 	default:
 		return 0;
 	}

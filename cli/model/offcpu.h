@@ -32,6 +32,7 @@ int offcpu_check(struct err *err);
 struct offcpu_wait {
 	int64_t event; /* the switch out */
 	int64_t from, to;
+	bool sum; /* of perf record --off-cpu: several waits; from is 0 */
 	enum offcpu_end end;
 	int64_t tid;
 	int64_t state; /* task state bits of the kernel; -1: not known */

@@ -32,6 +32,7 @@ static const struct {
 	{ "wakeup", "offcpu_waking", OFFCPU_WAKEUP, true },
 	{ "wakeup_tid", "offcpu_waking_tid", OFFCPU_WAKEUP, true },
 	{ "stack", "offcpu_stack", OFFCPU_STACK, false },
+	{ "wait", "offcpu_stack", OFFCPU_WAIT, false },
 };
 
 /* An event_type with switches or wake-ups. */
@@ -162,6 +163,20 @@ static void offcpu_source_choose_types(struct offcpu_sources *s,
 	*mem_add(s->part, s->n_part, s->cap_part) = p;
 }
 
+/* Waits that the kernel has measured are read where no switches of the same
+ * kernel are, which tell of the same waits. */
+static void offcpu_source_choose_waits(struct offcpu_sources *s,
+				       const struct type *t)
+{
+	if (words[t->word].role == OFFCPU_WAIT && !is_taken(s, t))
+		*mem_add(s->part, s->n_part, s->cap_part) = (struct part){
+			.switches = (int)(t - s->type),
+			.waking = -1,
+			.wakeup = -1,
+			.stack = { -1, -1 },
+		};
+}
+
 struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 					   struct err *err)
 {
@@ -172,6 +187,8 @@ struct offcpu_sources *offcpu_sources_load(struct store *db, const char *path,
 		goto fail;
 	for (size_t i = 0; i < s->n; i++)
 		offcpu_source_choose_types(s, &s->type[i]);
+	for (size_t i = 0; i < s->n; i++)
+		offcpu_source_choose_waits(s, &s->type[i]);
 	if (s->n_part)
 		return s;
 	if (s->no_fields)
@@ -223,8 +240,9 @@ static struct rows *open_type(struct offcpu_sources *s, const struct type *t,
 	else
 		snprintf(sql, SQL_MAX, "%s %s %s", store_sql("offcpu_event"),
 			 store_sql(words[t->word].sql),
-			 store_sql(role == OFFCPU_RECORD
-					   ? "offcpu_record_from"
+			 store_sql(role == OFFCPU_RECORD ? "offcpu_record_from"
+				   : role == OFFCPU_WAIT
+					   ? "offcpu_wait_from"
 					   : "offcpu_stack_from"));
 	r = rows_open(s->db, sql, &id, 1, err);
 	free(sql);
@@ -320,6 +338,7 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	sums->wakes |= p->waking >= 0 || p->wakeup >= 0;
 	sums->partial |= !t->system_wide && role == OFFCPU_SWITCH;
 	sums->records |= role == OFFCPU_RECORD;
+	sums->whole |= role == OFFCPU_WAIT;
 	if (add_stream(all, s, p->switches, role, err) ||
 	    add_stream(all, s, p->waking, OFFCPU_WAKING, err) ||
 	    add_stream(all, s, p->wakeup, OFFCPU_WAKEUP, err) ||
@@ -398,6 +417,7 @@ static void offcpu_source_fill_event(const struct stream *st,
 		.role = st->role,
 		.id = st->c.event,
 		.time = rows_int(r, OFFCPU_EVENT_TIME_NS),
+		.ns = rows_int(r, OFFCPU_EVENT_WEIGHT),
 		.cpu = (int32_t)rows_int(r, OFFCPU_EVENT_CPU),
 		.stack = {
 			.type = st->type,

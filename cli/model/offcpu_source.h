@@ -30,6 +30,7 @@ struct offcpu_sums {
 	bool wakes;		  /* wake-ups were recorded */
 	bool partial; /* not recorded on all CPUs: switches in are missing */
 	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
+	bool whole;   /* from perf record --off-cpu */
 };
 
 enum offcpu_role {
@@ -39,12 +40,14 @@ enum offcpu_role {
 	OFFCPU_WAKING,
 	OFFCPU_WAKEUP,
 	OFFCPU_STACK, /* a sample with the stack for the next record */
+	OFFCPU_WAIT,  /* of perf record --off-cpu: a wait, or a sum of them */
 };
 
 struct offcpu_event {
 	enum offcpu_role role;
-	int64_t id, time;
-	int32_t cpu; /* -1: not known */
+	int64_t id, time; /* time 0: OFFCPU_WAIT that is a sum */
+	int64_t ns;	  /* OFFCPU_WAIT: how long */
+	int32_t cpu;	  /* -1: not known */
 	struct offcpu_stack stack;
 	bool has_out, has_in;
 	int64_t out, in; /* tid that leaves; tid that comes or is woken */

@@ -34,7 +34,8 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 	struct page_waits *p = arg;
 
 	(void)err;
-	if (w->end != OFFCPU_BACK)
+	/* a sum has no place in time */
+	if (w->end != OFFCPU_BACK || w->sum)
 		return 0;
 	if (p->event < 0)
 		p->event = (int)stacks_add_event(p->stacks, "off-CPU", "ns");

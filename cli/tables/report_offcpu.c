@@ -358,7 +358,7 @@ static void fill_wait(struct report_offcpu *rp, struct grid *g,
 	add_time(g, report_offcpu_length(w));
 	snprintf(from, sizeof(from), "%" PRId64 ".%06" PRId64,
 		 w->from / 1000000000, w->from % 1000000000 / 1000);
-	grid_text(g, from);
+	grid_text(g, w->sum ? "a sum" : from);
 	grid_signed(g, w->from);
 	grid_signed(g, w->to);
 	grid_text(g, offcpu_state(w->state));
@@ -404,6 +404,10 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 		s->waits[OFFCPU_BACK] == 1 ? "" : "s",
 		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]),
 		s->records ? ", by the records of switches" : "");
+	if (s->whole)
+		fputs("perf record --off-cpu measured them: those below its "
+		      "threshold are sums, each shown as one wait\n",
+		      out);
 	if (s->waits[OFFCPU_OPEN])
 		fprintf(out,
 			"not counted: %" PRIu64 " that did not end before the "

@@ -21,6 +21,7 @@ FROM (
 		WHEN t.name IN ('context-switches', 'cs')
 			OR t.name GLOB 'context-switches[:/]*'
 			OR t.name GLOB 'cs[:/]*' THEN 'stack'
+		WHEN t.name = 'offcpu-time' THEN 'wait'
 		END AS role,
 		coalesce(t.fields, '') AS fields, t.events,
 		coalesce(c.system_wide, 1) AS system_wide,
@@ -41,9 +42,10 @@ ORDER BY capture, events DESC, id
 -- name: offcpu_event
 -- All streams have the same columns. leaves: the tid that leaves the CPU, or
 -- that has the stack; state: its state; comes: the tid that comes or is woken.
--- columns: id time_ns cpu comm kraw uraw verdict flags leaves state comes
+-- columns: id time_ns cpu comm kraw uraw verdict flags weight leaves state comes
 SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
 	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags,
+	e.weight,
 
 -- name: offcpu_from
 FROM event e LEFT JOIN request r ON r.event = e.id
@@ -89,6 +91,12 @@ t.tid AS leaves, -1 AS state, NULL AS comes
 FROM event e LEFT JOIN request r ON r.event = e.id
 LEFT JOIN thread t ON t.id = e.thread
 WHERE e.type = ?1 AND e.time_ns NOT NULL ORDER BY e.id
+
+-- name: offcpu_wait_from
+-- Sums of waits have no time.
+FROM event e LEFT JOIN request r ON r.event = e.id
+LEFT JOIN thread t ON t.id = e.thread
+WHERE e.type = ?1 ORDER BY e.id
 
 -- name: offcpu_chosen
 -- the caller adds a condition of the filters, and offcpu_chosen_type

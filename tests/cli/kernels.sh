@@ -48,3 +48,32 @@ gives offcpu-60_has_threads_times_and_stacks "210,214,7000000,2
 	(SELECT count(*) FROM full_stack f WHERE f.event_id = s.event_id)
 	FROM samples s WHERE event = 'offcpu-time' AND unit = 'ns'
 	ORDER BY event_id"
+
+# waits FIELD: the sum of a column of report --off-cpu
+waits() {
+	"$B" report --off-cpu --format json "$work/db" 2>/dev/null |
+		python3 -c 'import json, sys
+r = json.load(sys.stdin)
+print(sum(t[sys.argv[1]] for t in r["threads"]))' "$1"
+}
+
+intact offcpu-60.data
+[ "$(waits ns)" = 7800000 ]
+ok offcpu-60_is_a_source_of_off_cpu_time $?
+intact offcpu-616.data
+[ "$(waits ns)" = 1807000033 ]
+ok offcpu-616_is_a_source_of_off_cpu_time $?
+
+# Of one kernel and time, only the switches count: they tell of the same waits.
+"$B" ingest -qfo "$work/db" "$captures/naps.data"
+switches=$(waits ns)
+"$B" ingest -qfo "$work/db" --separate "$captures/naps.data" \
+	"$captures/offcpu-616.data"
+[ "$(waits ns)" = $((switches + 1807000033)) ]
+ok waits_of_two_kernels_add_up $?
+python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE capture SET together = 1")
+db.commit()' "$work/db"
+[ "$(waits ns)" = "$switches" ]
+ok no_wait_counts_twice $?
