@@ -25,6 +25,7 @@
 #define LINE (FONT + 5)
 #define FRAME 16u /* px, height of a frame */
 #define MILLI 1000
+#define TEN_CHARS 73 /* px, of a monospace font */
 
 extern const char text_picture_js[];
 extern const char text_svg_js[];
@@ -91,6 +92,29 @@ static bool svg_has_legend(const struct page *p)
 	       (p->kinds & marks);
 }
 
+/* Returns how many bytes of a note go on one line: all that fit, up to a
+ * space. */
+static size_t svg_note_line(const struct page *p, const char *s)
+{
+	size_t room = (p->o->width - 2 * PAD) * 10 / TEN_CHARS;
+	size_t n = 0;
+
+	if (strlen(s) <= room)
+		return strlen(s);
+	for (size_t i = 0; i <= room; i++)
+		if (s[i] == ' ')
+			n = i;
+	return n ? n : strlen(s);
+}
+
+/* Goes on to the next line of a note; returns false behind the last one. */
+static bool svg_note_next(const char **s, size_t line)
+{
+	*s += line;
+	*s += **s == ' ';
+	return **s != '\0';
+}
+
 static void svg_lay_out(struct page *p)
 {
 	unsigned int line = LINE;
@@ -99,8 +123,13 @@ static void svg_lay_out(struct page *p)
 	/* details, and the legend */
 	p->top = p->buttons + line * (1 + svg_has_legend(p)) + PAD + 4;
 	p->lines = p->st.narrow > 0;
-	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
-		p->lines++;
+	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
+		const char *note = p->o->note[i];
+
+		do
+			p->lines++;
+		while (svg_note_next(&note, svg_note_line(p, note)));
+	}
 	if (p->o->look)
 		p->lines += (unsigned int)p->o->look->n_rows;
 	p->height = p->top + p->rows * FRAME + p->lines * LINE + 2 * PAD;
@@ -576,9 +605,20 @@ static void svg_put_foot(const struct page *p)
 	unsigned int y = p->top + p->rows * FRAME + PAD / 2;
 
 	fprintf(p->out, "<g id=\"notes\" data-y=\"%u\">\n", y);
-	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++)
-		svg_put_text(p, NULL, "quiet", y += line, "start",
-			     p->o->note[i]);
+	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
+		const char *note = p->o->note[i];
+		size_t len;
+
+		do {
+			char *text = mem_strdup(note);
+
+			len = svg_note_line(p, note);
+			text[len] = '\0';
+			svg_put_text(p, NULL, "quiet", y += line, "start",
+				     text);
+			free(text);
+		} while (svg_note_next(&note, len));
+	}
 	for (size_t i = 0; p->o->look && i < p->o->look->n_rows; i++)
 		svg_put_patch(p, PAD, y += line, p->o->look->rows[i].css_class,
 			      p->o->look->rows[i].text);
