@@ -77,3 +77,9 @@ db.execute("UPDATE capture SET together = 1")
 db.commit()' "$work/db"
 [ "$(waits ns)" = "$switches" ]
 ok no_wait_counts_twice $?
+
+# A stack without addresses is there, but no word for it is "matched".
+intact defer619.data
+[ "$("$B" script "$work/db" 2>/dev/null | grep "\[user: ")" = \
+	"$(printf '\t[user: empty]')" ]
+ok a_stack_without_addresses_is_empty $?
