@@ -21,7 +21,7 @@
 #define LIMIT_UNSET (-1)
 
 static const char *dso, *syntax;
-static bool json;
+static bool json, only_inlined;
 static bool lines = true;
 static long limit = LIMIT_UNSET;
 static long around = -1;
@@ -34,6 +34,8 @@ static const struct opt opts[] = {
 	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
 	OPT_GROUP(by_opts),
+	OPT_FLAG(0, "inlined", &only_inlined,
+		 "where SYMBOL was inlined, even if it has code of its own"),
 	OPT_NUMBER(0, "around", "N", &around,
 		   "only instructions with samples and N around them"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -62,8 +64,10 @@ static void say_others(const struct hot *h, const struct hot_choice *c)
 		c->others, hot_base(h, c->image));
 }
 
-static int annotate_print(struct store *db, const struct hot *h,
-			  const char *path, const char *what, struct err *err)
+/* in: what else has its name. */
+static int annotate_code(struct store *db, const struct hot *h,
+			 const struct hot_choice *c, const struct inlined *in,
+			 struct err *err)
 {
 	struct annot_opts o = {
 		.intel = syntax && !strcmp(syntax, "intel"),
@@ -71,8 +75,43 @@ static int annotate_print(struct store *db, const struct hot *h,
 		.limit = limit == LIMIT_UNSET ? INSNS : limit,
 	};
 	struct annot a = { .name = NULL };
+	struct symbolizer *sy = name_symbolizer(db, NULL);
+	int rc;
+
+	say_others(h, c);
+	o.sources = lines ? sources_new(false) : NULL;
+	rc = annot_load(&a, db, sy, h, c, &o, err);
+	a.inlined = in;
+	if (!rc && json)
+		annot_json(&a);
+	else if (!rc)
+		annot_text(stdout, &a, around);
+	symbolize_free(sy);
+	annot_release(&a);
+	sources_free(o.sources);
+	return rc;
+}
+
+static int annotate_inlined(const struct inlined *in, const char *path,
+			    struct err *err)
+{
+	if (!in->samples)
+		return err_set(err, ERR_USAGE,
+			       "no sample was taken in '%s' where it is "
+			       "inlined",
+			       in->what);
+	if (json)
+		inlined_json(in);
+	else
+		inlined_text(in, path);
+	return 0;
+}
+
+static int annotate_print(struct store *db, const struct hot *h,
+			  const char *path, const char *what, struct err *err)
+{
 	struct hot_choice c;
-	struct symbolizer *sy;
+	struct inlined in;
 	int rc;
 
 	if (!what) {
@@ -81,19 +120,17 @@ static int annotate_print(struct store *db, const struct hot *h,
 			   json);
 		return 0;
 	}
-	if (hot_choose(h, what, dso, &c, err))
-		return -1;
-	say_others(h, &c);
-	sy = name_symbolizer(db, NULL);
-	o.sources = lines ? sources_new(false) : NULL;
-	rc = annot_load(&a, db, sy, h, &c, &o, err);
-	if (!rc && json)
-		annot_json(&a);
-	else if (!rc)
-		annot_text(stdout, &a, around);
-	symbolize_free(sy);
-	annot_release(&a);
-	sources_free(o.sources);
+	rc = inlined_load(&in, db, h, what, dso, err);
+	if (rc)
+		goto out;
+	if (only_inlined || (in.samples && !hot_has(h, what, dso)))
+		rc = annotate_inlined(&in, path, err);
+	else if (hot_choose(h, what, dso, &c, err))
+		rc = -1;
+	else
+		rc = annotate_code(db, h, &c, &in, err);
+out:
+	inlined_release(&in);
 	return rc;
 }
 
@@ -125,6 +162,9 @@ static int annotate_check_options(int argc, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--limit and --around need a number that is "
 			       "not negative");
+	if (only_inlined && argc < 2)
+		return err_set(err, ERR_USAGE,
+			       "--inlined is about one function; say which");
 	return 0;
 }
 

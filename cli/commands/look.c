@@ -234,6 +234,7 @@ static bool look_start(const char *page)
 static int look_open(struct store *db, const char *path, const char *name,
 		     struct err *err)
 {
+	const struct page_opts what = { .inlined = true };
 	char page[PATH_MAX];
 	size_t n = strlen(name);
 	struct html_page *p;
@@ -244,7 +245,7 @@ static int look_open(struct store *db, const char *path, const char *name,
 		return err_set(err, ERR_LIMIT, "%s: the name is too long",
 			       name);
 	snprintf(page, sizeof(page), "%.*s.html", (int)n, name);
-	p = html_page_new(db, path, true, false, err);
+	p = html_page_new(db, path, &what, err);
 	rc = p ? html_page_add_source(p, err) : -1;
 	if (!rc)
 		rc = out_write(page, html_page_write, p, err);

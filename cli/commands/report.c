@@ -8,6 +8,7 @@
 #include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
+#include "cli/model/library.h"
 #include "cli/model/matching.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/report_rows.h"
@@ -35,7 +36,7 @@ static const char *sort_keys, *order, *callers, *callees;
 static long limit = -1;
 static bool self_only, diff, absolute, as_html, graph;
 static const char *out_path;
-static bool inlined = true, with_source = true;
+static bool inlined = true, inline_rows, with_source = true;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
@@ -74,8 +75,11 @@ static const struct opt opts[] = {
 	       "with --html: no code and source lines of the hot functions"),
 	OPT_GROUP(output_opts),
 	OPT_HEADING("Names"),
-	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
+	OPT_FLAG(0, "inline", &inline_rows,
+		 "rows for inlined functions as well"),
+	OPT_NO(0, "no-inline", &inlined, "no inlined functions at all"),
 	OPT_GROUP(full_names_opts),
+	OPT_GROUP(library_opts),
 	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
@@ -144,6 +148,12 @@ static size_t row_limit(const char *format)
 	return screen > LIMIT_MIN ? (size_t)screen : LIMIT_MIN;
 }
 
+/* Returns whether inlined functions have rows. */
+static bool row_of_inlined(void)
+{
+	return inline_rows || library_asked();
+}
+
 /* Checks the options of --html, which excludes those of tables. */
 static int check_html(struct err *err)
 {
@@ -180,9 +190,23 @@ static int report_check_offcpu(struct err *err)
 	return offcpu_check(err);
 }
 
+/* Checks the options about inlined functions. */
+static int check_inline(struct err *err)
+{
+	if (row_of_inlined() && !inlined)
+		return err_set(err, ERR_USAGE,
+			       "--inline and --fold-library show inlined "
+			       "functions, and --no-inline leaves them out");
+	if (row_of_inlined() && offcpu_opts.on)
+		return err_set(err, ERR_USAGE,
+			       "--inline and --fold-library are for the table "
+			       "of functions: leave out --off-cpu");
+	return 0;
+}
+
 static int report_check_options(struct err *err)
 {
-	if (check_html(err))
+	if (check_html(err) || check_inline(err))
 		return -1;
 	if (callers && callees)
 		return err_set(err, ERR_USAGE,
@@ -219,8 +243,12 @@ static int report_write_html(struct store *db, const char *path,
 			     const struct report_opts *o,
 			     const struct page_diff *changes, struct err *err)
 {
-	struct html_page *p =
-		html_page_new(db, path, o->inlined, o->by_samples, err);
+	const struct page_opts what = {
+		.inlined = o->inlined,
+		.inlined_rows = o->keys & KEY_INLINED,
+		.samples = o->by_samples,
+	};
+	struct html_page *p = html_page_new(db, path, &what, err);
 	int rc = p ? 0 : -1;
 
 	if (!rc)
@@ -320,6 +348,7 @@ static int report_run(int argc, char **argv, struct err *err)
 
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
+	o.keys |= row_of_inlined() ? KEY_INLINED : 0;
 	if (!offcpu_opts.on && !offcpu_opts.wall)
 		input_take_server(report_detail(o.keys));
 	if (diff)

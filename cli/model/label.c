@@ -45,6 +45,8 @@ int label_compare(const struct label *a, const struct label *b)
 		return a->has_off ? 1 : -1;
 	if (a->kernel != b->kernel)
 		return a->kernel ? 1 : -1;
+	if (a->inlined != b->inlined)
+		return a->inlined ? 1 : -1;
 	if (a->bogus != b->bogus)
 		return strcmp(a->bogus ? a->bogus : "",
 			      b->bogus ? b->bogus : "");

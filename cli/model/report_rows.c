@@ -156,6 +156,25 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	return key;
 }
 
+/* Stores the frames of a group that have rows. What is inlined follows the
+ * function that it is in, which so becomes the innermost one. */
+static void report_rows_frames(const struct report_rows *r,
+			       const struct stacks_group *g,
+			       struct label_list *l)
+{
+	const struct labels *labels = stacks_labels(r->stacks);
+	size_t n = 0;
+
+	l->n = 0;
+	stacks_get(r->stacks, g, l);
+	if (r->keys & KEY_INLINED)
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		if (!labels_get(labels, l->label[i])->inlined)
+			l->label[n++] = l->label[i];
+	l->n = n;
+}
+
 static void report_rows_count_missing(struct report_rows *r,
 				      const struct label_list *l,
 				      uint64_t samples)
@@ -233,8 +252,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		l.n = 0;
-		stacks_get(s, g, &l);
+		report_rows_frames(r, g, &l);
 		report_rows_count_stack(r, report_rows_key_of(r, g), &l,
 					g->weight, g->samples);
 	}
@@ -275,9 +293,10 @@ static int64_t neighbour(struct report_rows *r, const struct label_list *l,
 }
 
 struct report_rows *report_around_new(struct stacks *s, int event,
-				      const char *func, bool callers)
+				      const char *func, bool callers,
+				      unsigned int keys)
 {
-	struct report_rows *r = new_rows(s, KEY_SYM | KEY_DSO);
+	struct report_rows *r = new_rows(s, KEY_SYM | KEY_DSO | keys);
 	struct label_list l = { 0 };
 
 	for (size_t i = 0; i < stacks_count(s); i++) {
@@ -287,8 +306,7 @@ struct report_rows *report_around_new(struct stacks *s, int event,
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		l.n = 0;
-		stacks_get(s, g, &l);
+		report_rows_frames(r, g, &l);
 		label = neighbour(r, &l, func, callers);
 		if (label < 0)
 			continue;

@@ -1,6 +1,10 @@
 /* report_rows.h - the rows of report: the weight of each key by itself, and
  * together with its callees.
  *
+ * A function is one of the compiled program, with what was inlined into it, as
+ * perf report --no-inline counts; with KEY_INLINED inlined functions are
+ * functions as well.
+ *
  * A key counts once per sample, however often it is in the stack. The sum of
  * `self` over all rows is the weight of all samples, exactly. */
 #ifndef CLI_MODEL_REPORT_ROWS_H
@@ -24,6 +28,7 @@ enum report_key {
 	KEY_SYM = 1 << 5,
 	KEY_VERDICT = 1 << 6,
 	KEY_NODIGIT = 1 << 7, /* with KEY_COMM: "<N>" for each number */
+	KEY_INLINED = 1 << 8, /* rows of inlined functions */
 };
 
 /* Fields of keys that were not asked for are 0. */
@@ -74,7 +79,8 @@ const struct report_missing *report_rows_missing(const struct report_rows *r);
 /* Returns the callers of `func` (of its outermost frame in each stack) or its
  * callees (of its innermost frame): rows with `total` only, whose sum is the
  * weight of `func`. Its own weight is the row "[self]"; where it has no caller,
- * the row is "[nobody]". */
+ * the row is "[nobody]". keys: KEY_INLINED, or 0. */
 struct report_rows *report_around_new(struct stacks *s, int event,
-				      const char *func, bool callers);
+				      const char *func, bool callers,
+				      unsigned int keys);
 #endif

@@ -8,6 +8,7 @@
 #include "cli/model/code.h"
 #include "cli/model/interpreter.h"
 #include "cli/model/label.h"
+#include "cli/model/library.h"
 #include "cli/model/matching.h"
 #include "cli/model/suffix.h"
 #include "schema/columns.h"
@@ -24,6 +25,7 @@
 struct named_function {
 	uint32_t label;
 	struct interpreter_frame interp;
+	bool left_out; /* of a library, and inlined */
 };
 
 struct named_image {
@@ -187,6 +189,7 @@ static void name_inlined(struct stack_names *sn, const struct code_frame *f,
 	l.kind = !sn->o.match ? LABEL_INLINED
 		 : l.kernel   ? LABEL_KERNEL
 			      : LABEL_USER;
+	l.inlined = !sn->o.match;
 	l.name = !name || !name[0] ? "[inlined]"
 		 : sn->o.match
 			 ? matching_function(sn->o.match,
@@ -195,6 +198,30 @@ static void name_inlined(struct stack_names *sn, const struct code_frame *f,
 	in->interp = interpreter_frame(sn->image[f->image].interpreters, false,
 				       l.name);
 	in->label = add_function_label(sn, in->interp, &l);
+}
+
+/* Returns 0, or -1 and *err if the user's expression is malformed. */
+static int name_all_inlined(struct stack_names *sn, struct err *err)
+{
+	const struct known_code *c = sn->code;
+	struct library *l = library_asked() ? library_new(err) : NULL;
+
+	if (library_asked() && !l)
+		return -1;
+	for (size_t i = 1; i < c->n_frame; i++) {
+		const struct code_frame *f = &c->frame[i];
+
+		for (uint32_t k = f->inlined; k < f->inlined + f->n_inlined;
+		     k++) {
+			const char *name = c->inlined[k].name;
+
+			name_inlined(sn, f, sn->frame[i].label, k);
+			sn->inline_at[k].left_out =
+				l && name && library_has(l, name);
+		}
+	}
+	library_free(l);
+	return 0;
 }
 
 static int take_bogus_stack(void *arg, const struct rows *r, struct err *err)
@@ -227,18 +254,13 @@ struct stack_names *stack_names_load(struct store *db,
 	for (size_t i = 1; i < c->n_frame; i++)
 		name_frame(sn, i);
 	sn->inline_at = mem_new(c->n_inlined, sizeof(*sn->inline_at));
-	for (size_t i = 1; o->inlined && i < c->n_frame; i++) {
-		const struct code_frame *f = &c->frame[i];
-
-		for (uint32_t k = 0; k < f->n_inlined; k++)
-			name_inlined(sn, f, sn->frame[i].label, f->inlined + k);
-	}
-	if (o->bogus) {
+	if (o->bogus)
 		sn->wrong = mem_new(c->n_stack, sizeof(*sn->wrong));
-		if (rows_each(db, "report_bogus", take_bogus_stack, sn, err)) {
-			stack_names_free(sn);
-			return NULL;
-		}
+	if ((o->inlined && name_all_inlined(sn, err)) ||
+	    (o->bogus &&
+	     rows_each(db, "report_bogus", take_bogus_stack, sn, err))) {
+		stack_names_free(sn);
+		return NULL;
 	}
 	return sn;
 }
@@ -439,6 +461,8 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 			const struct named_function *in =
 				&sn->inline_at[f->inlined + i];
 
+			if (in->left_out)
+				continue;
 			from.inlined = i + 1;
 			label_list_add_function(
 				sn, out, start,

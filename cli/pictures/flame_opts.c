@@ -8,6 +8,7 @@
 #include "cli/model/diff_limit.h"
 #include "cli/model/filter.h"
 #include "cli/model/interpreter.h"
+#include "cli/model/library.h"
 #include "cli/model/matching.h"
 #include "cli/model/offcpu.h"
 #include "cli/model/shown_names.h"
@@ -81,6 +82,7 @@ const struct opt flame_opt_table[] = {
 	OPT_NO(0, "no-inline", &flame_opts.inlined,
 	       "leave out inlined functions"),
 	OPT_GROUP(full_names_opts),
+	OPT_GROUP(library_opts),
 	OPT_GROUP(suffix_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
@@ -147,6 +149,10 @@ static int check_kind(struct err *err)
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
+	if (library_asked() && (!flame_opts.inlined || flame_opts.from_folded))
+		return err_set(err, ERR_USAGE,
+			       "--fold-library is about inlined functions: "
+			       "leave out --no-inline and --from-folded");
 	return matching_allowed(flame_opts.diff, err) ||
 			       diff_limit_check(flame_opts.diff, err)
 		       ? -1

@@ -50,6 +50,7 @@ static const char *const scripts[] = {
 struct html_page {
 	struct store *db;
 	const char *path;
+	bool inlined_rows;
 	struct page_data *data;
 	struct page_source *source;   /* NULL: not in the page */
 	const struct page_diff *diff; /* likewise */
@@ -71,13 +72,14 @@ static int html_page_check_samples(const struct stacks *s, int event,
 }
 
 struct html_page *html_page_new(struct store *db, const char *path,
-				bool inlined, bool samples, struct err *err)
+				const struct page_opts *o, struct err *err)
 {
 	struct html_page *p = mem_new(1, sizeof(*p));
 
 	p->db = db;
 	p->path = path;
-	p->data = page_data_new(db, path, inlined, samples, err);
+	p->inlined_rows = o->inlined_rows;
+	p->data = page_data_new(db, path, o, err);
 	if (p->data &&
 	    !html_page_check_samples(page_data_stacks(p->data),
 				     page_data_event(p->data), path, err))
@@ -315,7 +317,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 		return -1;
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
-	page_tables_hot(out, s, page_data_event(p->data));
+	page_tables_hot(out, s, page_data_event(p->data), p->inlined_rows);
 	if (page_tables_write(out, p->db, err))
 		return -1;
 	if (p->source)

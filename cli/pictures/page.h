@@ -7,8 +7,9 @@
  * html_page_new(), then _write. */
 #ifndef CLI_PICTURES_PAGE_H
 #define CLI_PICTURES_PAGE_H
-#include <stdbool.h>
 #include <stdio.h>
+
+#include "cli/pictures/page_data.h"
 
 struct err;
 struct html_page;
@@ -16,10 +17,10 @@ struct page_diff;
 struct store;
 
 /* Reads all samples that pass the filters. db is borrowed for the page's life;
- * path is the name the user gave; samples: each sample weighs 1. Returns a page
- * to be freed, or NULL and *err. */
+ * path is the name the user gave. Returns a page to be freed, or NULL and
+ * *err. */
 struct html_page *html_page_new(struct store *db, const char *path,
-				bool inlined, bool samples, struct err *err);
+				const struct page_opts *o, struct err *err);
 /* Adds the code of the hot functions. Returns 0, or -1 and *err. */
 int html_page_add_source(struct html_page *p, struct err *err);
 /* Adds what changed since another recording; diff is borrowed for the page's

@@ -29,7 +29,7 @@
 
 struct page_data {
 	struct timeline tl;
-	bool timed, by_samples;
+	bool timed, by_samples, inlined_rows;
 	bool served;  /* the sums of a server, without times */
 	uint64_t bin; /* ns */
 	struct stacks *stacks;
@@ -264,20 +264,21 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 }
 
 struct page_data *page_data_new(struct store *db, const char *path,
-				bool inlined, bool samples, struct err *err)
+				const struct page_opts *o, struct err *err)
 {
 	struct page_data *d = mem_new(1, sizeof(*d));
 	int served = stacks_served(db, err);
 	const struct stacks_opts so = {
 		.by_cpu = served > 0,
-		.inlined = inlined,
+		.inlined = o->inlined,
 		.bogus = true,
-		.samples = samples,
+		.samples = o->samples,
 		.each = served ? NULL : page_data_take_sample,
 		.arg = d,
 	};
 
-	d->by_samples = samples;
+	d->by_samples = o->samples;
+	d->inlined_rows = o->inlined_rows;
 	d->served = served > 0;
 	if (served < 0 ||
 	    (!served && timeline_load(&d->tl, &d->timed, db, err)))
@@ -291,7 +292,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	    (d->served && page_data_take_sums(d, err)))
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
-	d->clock = samples ? -1 : wall_clock(d->stacks);
+	d->clock = o->samples ? -1 : wall_clock(d->stacks);
 	labels_shorten(stacks_labels(d->stacks));
 	if (!(d->waits = page_waits_load(db, path, d->stacks, err)) ||
 	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
@@ -457,10 +458,10 @@ static void page_data_put_source(struct json *j, const struct label_fact *fact)
 	json_end(j);
 }
 
-/* [name, class, kernel code, file, offset in it, build-id, source line, bogus
- * places, places, word of the call-site check, short name or ""]; class: a key
- * of colors, "m" missing, "e" after exec, "b" bogus; file and build-id are
- * places in strings */
+/* [name, class, 1 kernel code + 2 inlined, file, offset in it, build-id, source
+ * line, bogus places, places, word of the call-site check, short name or ""];
+ * class: a key of colors, "m" missing, "e" after exec, "b" bogus; file and
+ * build-id are places in strings */
 static void page_data_put_label(const struct page_data *d, uint32_t id,
 				struct json *j)
 {
@@ -471,7 +472,7 @@ static void page_data_put_label(const struct page_data *d, uint32_t id,
 	palette_class(l, css_class);
 	json_shown(j, NULL, l->name);
 	json_text(j, NULL, css_class);
-	json_uint(j, NULL, l->kernel);
+	json_uint(j, NULL, l->kernel | l->inlined << 1);
 	json_uint(j, NULL, page_data_string(d, l->image));
 	if (l->has_off && l->image[0])
 		json_hex(j, NULL, l->off);
@@ -596,6 +597,8 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 		page_times_meta(d->times, &j);
 	json_break(&j);
 	page_data_put_verdicts(&j);
+	json_break(&j);
+	json_bool(&j, "inlined_rows", d->inlined_rows);
 	json_break(&j);
 	page_data_put_labels(d, &j);
 	json_break(&j);

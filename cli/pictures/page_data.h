@@ -14,9 +14,8 @@
  *   sizes (how many nodes, groups, samples), event (to show first), clock
  *   (the event that is added to the waits; -1: none), events, trust (the
  *   sentence of each event, then of clock and waits together), waits, times,
- *   threads,
- * verdicts, strings, labels, colors, bands, marks: see the functions that write
- * them
+ *   inlined_rows (inlined functions have rows in the table), threads, verdicts,
+ *   strings, labels, colors, bands, marks: see the functions that write them
  *
  * Times are cut to bins of 1, 2 or 5 times a power of ten ns, of which there
  * are at most a million. */
@@ -31,10 +30,15 @@ struct page_data;
 struct stacks;
 struct store;
 
-/* Loads the data of a page; samples: each sample weighs 1. Returns an object to
- * be freed, or NULL and *err. */
+struct page_opts {
+	bool inlined;	   /* with inlined functions */
+	bool inlined_rows; /* which have rows in the table of functions */
+	bool samples;	   /* each sample weighs 1 */
+};
+
+/* Loads the data of a page. Returns an object to be freed, or NULL and *err. */
 struct page_data *page_data_new(struct store *db, const char *path,
-				bool inlined, bool samples, struct err *err);
+				const struct page_opts *o, struct err *err);
 void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);
 /* Returns whether they are the sums of a server: no sample has a time. */

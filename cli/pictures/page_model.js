@@ -172,16 +172,35 @@ function addWall(m)
 		m.event = m.events.length - 1;
 }
 
+// Gives each label the first one of its function, where labels differ in what
+// the call-site check says; inlined functions also in what they are inlined into.
+function numberRows(labels)
+{
+	const first = new Map();
+
+	labels.forEach((l, i) => {
+		const c = l.kind[0];
+		const key = JSON.stringify(["gmew".includes(c) ? c : "",
+			l.inlined, l.name, l.file, l.inlined ? "" : l.off]);
+
+		if (!first.has(key))
+			first.set(key, i);
+		l.row = first.get(key);
+	});
+}
+
 function load()
 {
 	const m = JSON.parse(document.getElementById("meta").textContent);
 
 	m.labels = m.labels.map(l => ({
-		name: l[10] || l[0], full: l[0], kind: l[1], kernel: l[2] === 1,
+		name: l[10] || l[0], full: l[0], kind: l[1],
+		kernel: l[2] % 2 === 1, inlined: l[2] > 1,
 		file: m.strings[l[3]], off: l[4] || "", build: m.strings[l[5]],
 		source: l[6] ? l[6][0] + (l[6][1] ? ":" + l[6][1] : "") : "",
 		bogus: l[7], places: l[8], reason: l[9]
 	}));
+	numberRows(m.labels);
 	m.node = loadNodes(m.sizes[0]);
 	m.group = loadGroups(m.sizes[1]);
 	m.sample = loadSamples(m.sizes[2], m.group, m.events.length);
@@ -621,49 +640,57 @@ function select(view, key)
 	return out;
 }
 
-// Returns 1 for each node below which its label is not: a sample counts once
-// for a function, however deep the recursion. Made once for each tree.
-function outermost(t)
+// Returns the row of each node of the tree as it was recorded: what is inlined
+// follows the function that it is in, and counts for it. first: 1 for each node
+// below which its row is not: a sample counts once for a function, however deep
+// the recursion. Made once.
+function rowsOf(t)
 {
 	const inside = new Uint32Array(model.labels.length);
 	const path = new Uint32Array(t.n);
+	const row = new Uint32Array(t.n), first = new Uint8Array(t.n);
 	let deep = 0;
 
-	if (t.outermost)
-		return t.outermost;
-	t.outermost = new Uint8Array(t.n);
+	if (t.rows)
+		return t.rows;
 	for (let i = 0; i < t.n; i++) {
+		const l = model.labels[t.label[i]];
+		const within = l.inlined && !model.inlined_rows &&
+			t.depth[i] > 2;
+
 		while (deep > t.depth[i])
 			inside[path[--deep]]--;
-		path[deep++] = t.label[i];
-		t.outermost[i] = inside[t.label[i]]++ ? 0 : 1;
+		row[i] = path[deep++] = within ? row[t.parent[i]] : l.row;
+		first[i] = inside[row[i]]++ ? 0 : 1;
 	}
-	return t.outermost;
+	return t.rows = { row: row, first: first };
 }
 
-// Returns self and total of each label.
+// Returns self and total of each row, whichever tree is shown.
 function functions(sel)
 {
-	const t = model.node, first = outermost(t), label = t.label;
-	const g = model.group, s = t.strands, n = model.labels.length;
+	const { node: t, leaf } = model.trees[0];
+	const { row, first } = rowsOf(t);
+	const s = strandsOf(t, leaf), n = model.labels.length;
+	const weight = new Float64Array(s.n);
 	const out = {
 		self: new Float64Array(n), total: new Float64Array(n),
 		samples: new Float64Array(n)
 	};
 
-	for (let i = 0; i < s.n; i++) {
-		const w = sel.strand.weight[i];
-
-		for (let k = s.start[i]; w && k < s.start[i + 1]; k++)
-			if (first[k])
-				out.total[label[k]] += w;
-	}
-	for (let i = 0; i < g.n; i++) {
+	for (let i = 0; i < leaf.length; i++) {
 		if (sel.left[i])
 			continue;
-		out.self[label[g.node[i]]] += sel.groupWeight[i];
-		out.samples[label[g.node[i]]] += sel.groupSamples[i];
+		weight[s.group[i]] += sel.groupWeight[i];
+		out.self[row[leaf[i]]] += sel.groupWeight[i];
+		out.samples[row[leaf[i]]] += sel.groupSamples[i];
 	}
+	for (let i = s.n - 1; i > 0; i--)
+		weight[s.parent[i]] += weight[i];
+	for (let i = 0; i < s.n; i++)
+		for (let k = s.start[i]; weight[i] && k < s.start[i + 1]; k++)
+			if (first[k])
+				out.total[row[k]] += weight[i];
 	return out;
 }
 
@@ -694,9 +721,8 @@ function grow(sel, root, least, next)
 	return out;
 }
 
-function join(sel, groups, leaf, at)
+function join(sel, groups, leaf, at, l = model.node.label[at])
 {
-	const l = model.node.label[at];
 	let m = groups.get(l);
 
 	if (!m)
@@ -714,10 +740,11 @@ function join(sel, groups, leaf, at)
 function around(sel, func)
 {
 	const t = model.node, found = new Map();
+	const row = model.labels[func].row;
 
 	for (let i = 0; i < t.n; i++) {
-		if (sel.weight[i] && t.label[i] === func)
-			join(sel, found, i, i);
+		if (sel.weight[i] && model.labels[t.label[i]].row === row)
+			join(sel, found, i, i, func);
 		else if (sel.weight[i])
 			continue;
 		i = t.end[i] - 1;

@@ -191,18 +191,23 @@ static void page_tables_put_hot(FILE *out, const struct report_rows *r,
 	fputs("</td></tr>\n", out);
 }
 
-void page_tables_hot(FILE *out, struct stacks *s, int event)
+void page_tables_hot(FILE *out, struct stacks *s, int event, bool inlined)
 {
 	static const char *const head[] = { "Self %", "Total %",  "Samples",
 					    "Kind",   "Function", "File" };
-	struct report_rows *r = report_rows_new(s, event, KEY_SYM | KEY_DSO);
+	struct report_rows *r = report_rows_new(
+		s, event, KEY_SYM | KEY_DSO | (inlined ? KEY_INLINED : 0));
 	uint64_t whole = 0;
 
 	if (event >= 0)
 		whole = stacks_event(s, (size_t)event)->weight;
 	report_rows_sort(r, false);
-	page_tables_begin(out, "hot", "Hot functions",
-			  "Self: the weight of samples in the function itself. "
+	page_tables_begin(
+		out, "hot", "Hot functions",
+		inlined ? "Self: the weight of samples in the function "
+			  "itself. Total: with what it called."
+			: "Self: the weight of samples in the function "
+			  "itself and in what was inlined into it. "
 			  "Total: with what it called.");
 	fputs("<div class=\"wide\"><table id=\"hot\"><thead><tr>", out);
 	for (size_t i = 0; i < sizeof(head) / sizeof(*head); i++)

@@ -8,11 +8,13 @@
 #include <stdio.h>
 
 #include "cli/model/trust.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 
 struct err;
 struct image;
+struct json;
 struct source_file;
 struct sources;
 struct stacks;
@@ -69,6 +71,14 @@ uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g);
 /* Returns the base name of an image. */
 const char *hot_base(const struct hot *h, uint32_t image);
 
+/* Returns whether a function has that name, without its parameters or in its
+ * short form too. */
+bool hot_is_called(const char *name, const char *what);
+/* Returns whether a function with samples has it. */
+bool hot_has(const struct hot *h, const char *what, const char *dso);
+/* Returns whether an image has that name or path; dso NULL: any. */
+bool hot_in_dso(const struct hot *h, uint32_t image, const char *dso);
+
 /* What to show: one function, or the code around an address. */
 struct hot_choice {
 	const struct hot_func *func; /* NULL: by its address only */
@@ -81,6 +91,73 @@ struct hot_choice {
  * *err. */
 int hot_choose(const struct hot *h, const char *what, const char *dso,
 	       struct hot_choice *out, struct err *err);
+
+/* ---- source lines */
+
+/* file "": not known. */
+struct hot_line {
+	const char *file;
+	uint32_t line;
+	uint64_t weight, samples;
+	const struct source_file *source; /* its text; NULL: not known */
+};
+
+/* Zero-initialised, it has no line. */
+struct hot_lines {
+	struct hot_line *line;
+	size_t n, cap;
+	struct intern index;
+	struct arena text;
+};
+
+/* cli/tables/annotate_lines.c: adds samples to a line, which is returned; valid
+ * until the next call. */
+struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
+			       uint32_t line, uint64_t weight,
+			       uint64_t samples);
+/* Sorts by weight, largest first. No hot_lines_add() after it. */
+void hot_lines_sort(struct hot_lines *l);
+void hot_lines_release(struct hot_lines *l);
+/* Prints the heaviest lines, with their shares of whole and an empty line;
+ * nothing if no line is known. */
+void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole);
+/* Writes all of them as the array "lines". */
+void hot_lines_json(struct json *j, const struct hot_lines *l);
+
+/* ---- inlined functions */
+
+/* The samples of one in a function that it was inlined into. */
+struct inlined_into {
+	uint32_t func; /* index in hot.func */
+	uint64_t weight, samples;
+};
+
+/* An inlined function, in all functions that have samples in it or in what was
+ * inlined into it. */
+struct inlined {
+	const struct hot *h;
+	const char *what, *dso;
+	const char *name; /* NULL: there is no sample */
+	uint64_t weight, samples;
+	struct inlined_into *into; /* largest first */
+	size_t n_into;
+	struct hot_lines lines;
+	uint32_t *spot; /* while loading: index + 1 in hot.spot, by frame */
+	size_t n_spot;
+	struct arena text;
+};
+
+/* cli/tables/annotate_inlined.c: finds the samples; what and dso as in
+ * hot_choose(), all three are borrowed. Returns 0, or -1 and *err;
+ * inlined_release() in both cases. */
+int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
+		 const char *what, const char *dso, struct err *err);
+void inlined_release(struct inlined *in);
+/* Print the answer; path is the database. */
+void inlined_text(const struct inlined *in, const char *path);
+void inlined_json(const struct inlined *in);
+/* Prints a line about it if it has samples. */
+void inlined_mention(FILE *out, const struct inlined *in);
 
 /* ---- code */
 
@@ -114,6 +191,8 @@ struct annot {
 	struct annot_insn *insn;
 	size_t n, cap;
 	size_t left_out;		   /* bytes beyond the limit */
+	const struct inlined *inlined;	   /* copies in other functions; NULL */
+	struct hot_lines lines;		   /* by weight */
 	const struct source_file **source; /* the files of its lines */
 	size_t n_source, cap_source;
 	struct arena text;

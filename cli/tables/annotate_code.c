@@ -366,6 +366,21 @@ static void annot_put_names(struct annot_loader *l)
 	}
 }
 
+static void annot_add_lines(struct annot *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		const struct annot_insn *in = &a->insn[i];
+		struct hot_line *l;
+
+		if (!in->samples)
+			continue;
+		l = hot_lines_add(&a->lines, in->file ? in->file : "", in->line,
+				  in->weight, in->samples);
+		l->source = in->source;
+	}
+	hot_lines_sort(&a->lines);
+}
+
 /* ---- all of it */
 
 /* Gives the functions that the code names a name for people. */
@@ -427,6 +442,8 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	annot_shorten(a);
 	if (!rc && o->sources)
 		annot_find_sources(a, sy, &l.img, o->sources);
+	if (!rc)
+		annot_add_lines(a);
 	code_bytes_close(l.code);
 	free(l.called);
 	return rc;
@@ -436,5 +453,6 @@ void annot_release(struct annot *a)
 {
 	free(a->insn);
 	free(a->source);
+	hot_lines_release(&a->lines);
 	arena_release(&a->text);
 }

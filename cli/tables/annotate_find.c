@@ -7,6 +7,7 @@
 #include "cli/tables/annotate.h"
 #include "cli/model/name_find.h"
 #include "cli/model/shown_names.h"
+#include "cli/model/short_name.h"
 #include "cli/model/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -258,7 +259,35 @@ const char *hot_base(const struct hot *h, uint32_t image)
 
 /* ---- choosing */
 
-static bool in_dso(const struct hot *h, uint32_t image, const char *dso)
+bool hot_is_called(const char *name, const char *what)
+{
+	size_t n = strlen(what);
+	char *brief;
+	bool is;
+
+	if (!strcmp(name, what) || (!strncmp(name, what, n) && name[n] == '('))
+		return true;
+	brief = mem_new(strlen(name) + 1, 1);
+	short_name(name, 0, brief);
+	is = !strcmp(brief, what);
+	free(brief);
+	return is;
+}
+
+bool hot_has(const struct hot *h, const char *what, const char *dso)
+{
+	for (size_t i = 0; i < h->n_func; i++) {
+		const struct hot_func *f = &h->func[i];
+
+		if (f->name && hot_in_dso(h, f->image, dso) &&
+		    (!strcmp(f->raw, what) || !strcmp(f->shown, what) ||
+		     hot_is_called(f->name, what)))
+			return true;
+	}
+	return false;
+}
+
+bool hot_in_dso(const struct hot *h, uint32_t image, const char *dso)
 {
 	return !dso || !strcmp(hot_base(h, image), dso) ||
 	       (image < h->n_path && h->path[image] &&
@@ -293,7 +322,7 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 			 struct hot_choice *out, struct err *err)
 {
 	for (uint32_t i = 1; i < h->n_path; i++) {
-		if (!h->path[i] || !in_dso(h, i, dso))
+		if (!h->path[i] || !hot_in_dso(h, i, dso))
 			continue;
 		*out = (struct hot_choice){ func_at(h, i, off), i, off, 0 };
 		return 0;
@@ -311,7 +340,7 @@ static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
 		const struct hot_func *f = &h->func[s->func];
 		uint64_t start = s->vaddr - (s->off - f->start);
 
-		if (!s->vaddr || !in_dso(h, s->image, dso))
+		if (!s->vaddr || !hot_in_dso(h, s->image, dso))
 			continue;
 		if (s->vaddr != addr &&
 		    (!f->name || addr < start || addr - start >= f->size))
@@ -340,7 +369,7 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 	for (uint32_t i = 0; i < h->n_func; i++) {
 		const struct hot_func *f = &h->func[i];
 
-		if (!f->name || !in_dso(h, f->image, dso))
+		if (!f->name || !hot_in_dso(h, f->image, dso))
 			continue;
 		func[n] = i;
 		c[n++] = (struct name_choice){ f->name, f->shown,

@@ -82,7 +82,10 @@ static void annot_text_put_head(FILE *out, const struct annot *a)
 		putc('\n', out);
 	}
 	annot_text_put_sources(out, a);
+	if (a->inlined)
+		inlined_mention(out, a->inlined);
 	putc('\n', out);
+	hot_lines_put(out, &a->lines, a->weight);
 }
 
 static void annot_text_put_share(FILE *out, const struct annot *a,
@@ -343,6 +346,7 @@ void annot_json(const struct annot *a)
 	json_uint(&j, "all_samples", a->all_samples);
 	json_uint(&j, "all_weight", a->all_weight);
 	json_uint(&j, "bytes_left_out", a->left_out);
+	hot_lines_json(&j, &a->lines);
 	json_array(&j, "instructions");
 	for (size_t i = 0; i < a->n; i++)
 		annot_json_insn(&j, a, &a->insn[i]);

@@ -22,7 +22,8 @@ struct report_opts {
 	unsigned int keys;  /* enum report_key */
 	const char *format; /* "table" has text around it */
 	size_t limit;	    /* rows; SIZE_MAX: all */
-	bool by_samples, by_total, self_only, inlined;
+	bool by_samples, by_total, self_only;
+	bool inlined;  /* show inlined functions, as rows with KEY_INLINED */
 	bool graph;    /* also the callers of the first function */
 	bool below;    /* no lines above the table: it is below another */
 	bool top;      /* nothing about the rows that are left out */

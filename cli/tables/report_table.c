@@ -236,11 +236,11 @@ static int report_no_such_function(const struct report_rows *r,
 		       func, have);
 }
 
-/* Returns the label of the function that the user calls `func`; NULL and *err
- * if that is not one function. */
-static const struct label *report_find(const struct report *rp,
-				       const struct report_rows *r,
-				       const char *func, struct err *err)
+/* Finds the label of the function that the user calls `func`. Returns 1, 0 if
+ * there is none, or -1 and *err if there are several. */
+static int report_find(const struct report *rp, const struct report_rows *r,
+		       const char *func, const struct label **found,
+		       struct err *err)
 {
 	size_t n = report_rows_count(r);
 	struct name_choice *c = mem_new(n, sizeof(*c));
@@ -257,9 +257,9 @@ static const struct label *report_find(const struct report *rp,
 	}
 	rc = name_find(c, n, func, rp->weight, &at, err);
 	free(c);
-	if (!rc)
-		report_no_such_function(r, func, err);
-	return rc > 0 ? report_label(r, report_rows_get(r, at)->label) : NULL;
+	if (rc > 0)
+		*found = report_label(r, report_rows_get(r, at)->label);
+	return rc;
 }
 
 static void report_print_subject(const struct report *rp,
@@ -293,8 +293,9 @@ static int report_print_neighbours(const struct report *rp,
 
 	col[n_col++] = (struct grid_column){ "Image", "image" };
 	col[n_col++] = (struct grid_column){ NULL, "short" };
-	struct report_rows *r =
-		report_around_new(rp->stacks, rp->event, func->name, callers);
+	struct report_rows *r = report_around_new(
+		rp->stacks, rp->event, func->name, callers,
+		func->inlined ? KEY_INLINED : rp->o->keys & KEY_INLINED);
 	struct grid *g;
 	size_t n = report_rows_count(r);
 	uint64_t rest = 0;
@@ -336,16 +337,28 @@ static int report_print_neighbours(const struct report *rp,
 static int report_print_around(const struct report *rp, const char *func,
 			       bool callers, bool head, struct err *err)
 {
-	struct report_rows *r = report_rows_new(rp->stacks, rp->event, KEY_SYM);
-	const struct label *l;
-	int rc = -1;
+	unsigned int keys = KEY_SYM | (rp->o->keys & KEY_INLINED);
+	struct report_rows *r = report_rows_new(rp->stacks, rp->event, keys);
+	const struct label *l = NULL;
+	int found;
 
 	report_rows_sort(r, false);
-	l = report_find(rp, r, func, err);
-	if (l)
-		rc = report_print_neighbours(rp, l, callers, head, err);
+	found = report_find(rp, r, func, &l, err);
+	if (!found && rp->o->inlined && !(keys & KEY_INLINED)) {
+		/* a name that only inlined functions have */
+		report_rows_free(r);
+		r = report_rows_new(rp->stacks, rp->event, keys | KEY_INLINED);
+		report_rows_sort(r, false);
+		found = report_find(rp, r, func, &l, err);
+	}
+	if (!found)
+		report_no_such_function(r, func, err);
+	if (found > 0)
+		found = report_print_neighbours(rp, l, callers, head, err);
+	else
+		found = -1;
 	report_rows_free(r);
-	return rc;
+	return found;
 }
 
 static int report_print(struct report *rp, struct err *err)
@@ -411,7 +424,8 @@ int report_table(struct store *db, const char *path,
 	};
 	struct stacks_opts so = {
 		.by_cpu = o->keys & KEY_CPU,
-		.inlined = o->inlined,
+		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
+					  o->callees || o->graph),
 		.samples = o->by_samples,
 		.summed = report_summed(o) && !offcpu_opts.wall,
 		.no_groups = offcpu_opts.on,

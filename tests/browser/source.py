@@ -128,12 +128,32 @@ def check_rows(b):
     ok(jump[0] == jump[1], "enter_follows_a_jump", jump)
 
 
-def check_inlined(b):
-    open_function(b, "mix")
-    ok(b.text("#listing_says").startswith("inlined into hot; "),
-       "an_inlined_function_shows_where_it_is", b.text("#listing_says"))
-    b.keys("u")
-    b.keys("u")
+def check_functions(b, db):
+    """A row of the table is a function with what is inlined into it."""
+    b.js("document.querySelector('#hot_search').value = '';"
+         "document.querySelector('#hot_search')"
+         ".dispatchEvent(new Event('input'))")
+    b.settle("return document.querySelectorAll('#hot tbody tr').length > 1")
+    rows = b.js("return [...document.querySelectorAll('#hot tbody tr')].map("
+                "r => [r.cells[4].textContent, r.cells[2].textContent])")
+    want = [[r["symbol"], str(r["self_samples"])]
+            for r in json.loads(subprocess.run(
+                [BACKSTITCH, "report", "--json", db],
+                stdout=subprocess.PIPE).stdout)["rows"]
+            if r["self_samples"]]
+    ok(sorted(r for r in rows if r[1] != "0") == sorted(want),
+       "rows_are_functions_with_what_is_inlined", rows)
+
+
+def check_inlined():
+    rows = work + "/rows.html"
+    draw("report", "--html", "--inline", "--symfs", symfs, "-o", rows, db)
+    with Browser(1600, 1000) as b:
+        b.open(rows)
+        open_function(b, "mix")
+        ok(b.text("#listing_says").startswith("inlined into hot; "),
+           "an_inlined_function_shows_where_it_is", b.text("#listing_says"))
+        b.quiet(rows, "the_page_with_rows_of_inlined_functions")
 
 
 def check_keys(b):
@@ -236,6 +256,7 @@ def check_large():
 
 
 check_large()
+check_inlined()
 for width, dark in ((1600, False), (1000, True), (400, False)):
     with Browser(width, 1000) as browser:
         browser.cdp("Emulation.setEmulatedMedia", features=[{
@@ -250,7 +271,7 @@ for width, dark in ((1600, False), (1000, True), (400, False)):
         if width == 1600:
             check_range(browser)
             check_rows(browser)
-            check_inlined(browser)
+            check_functions(browser, db)
             check_keys(browser)
         browser.quiet(page, "the_page")
         if width == 1600:

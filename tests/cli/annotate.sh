@@ -130,6 +130,65 @@ shows() {
 	"$B" annotate --symfs "$symfs" "$@" "$work/$in.db" hot >"$work/out" 2>&1
 	says "$name" "$text" "$work/out"
 }
+
+# ---- what is inlined
+"$B" annotate "$work/gcc.db" mix >"$work/out" 2>&1
+ok an_inlined_function_can_be_asked_for $?
+says it_is_said_to_be_one 'mix, inlined' "$work/out"
+grep -q '^ 100.00  *89  hot  *lines-gcc$' "$work/out"
+ok the_functions_it_is_in_are_listed $?
+grep -q '^ *[0-9.]* %  *[0-9]*  lines.h:[0-9]*$' "$work/out"
+ok and_its_lines_by_share $?
+"$B" annotate --json "$work/gcc.db" mix >"$work/mix.json"
+"$B" report --inline --json --limit 0 "$work/gcc.db" >"$work/inline.json"
+python3 - "$work/mix.json" "$work/inline.json" <<'END'
+import json
+import sys
+
+mix = json.load(open(sys.argv[1]))
+row, = [r for r in json.load(open(sys.argv[2]))["rows"] if r["symbol"] == "mix"]
+for key in ("samples", "weight"):
+    assert mix[key] == sum(i[key] for i in mix["inlined_into"])
+    assert mix[key] == sum(i[key] for i in mix["lines"])
+    assert mix[key] == row["self_" + key], (mix[key], row)
+END
+ok its_samples_are_those_of_report_inline $?
+"$B" annotate --inlined "$work/gcc.db" hot >"$work/out" 2>&1
+[ $? -eq 2 ] && says a_function_with_code_is_not_inlined "no sample was taken in 'hot' where it is inlined" "$work/out"
+"$B" report "$work/gcc.db" >"$work/out" 2>&1
+! grep -q inlined "$work/out" && grep -q ' 95.45 .* hot  *lines-gcc' "$work/out"
+ok a_row_is_a_function_with_what_is_inlined_into_it $?
+"$B" report --callers mix "$work/gcc.db" >"$work/out" 2>&1
+grep -q '^ 100.00  *80.91  *89  hot  *lines-gcc$' "$work/out"
+ok callers_know_inlined_functions $?
+# the name of a library's function, of a program that has none
+python3 - "$work/gcc.db" "$work/std.db" <<'END'
+import shutil
+import sqlite3
+import sys
+
+shutil.copy(sys.argv[1], sys.argv[2])
+db = sqlite3.connect(sys.argv[2])
+db.execute("UPDATE inline_frame SET name = 'int std::mix<int>(int)' WHERE name = 'mix'")
+db.commit()
+END
+"$B" report --inline "$work/std.db" >"$work/out" 2>&1
+says an_inlined_function_has_a_row_if_asked_for 'std::mix<int> (inlined)' "$work/out"
+"$B" report --fold-library "$work/std.db" >"$work/out" 2>&1
+! grep -q std:: "$work/out" && grep -q '^ 95.45 .* hot  *lines-gcc' "$work/out"
+ok library_code_counts_for_what_it_is_inlined_into $?
+"$B" flame --folded --fold-library "$work/std.db" >"$work/out" 2>&1
+! grep -q std:: "$work/out"
+ok and_is_no_frame_of_pictures $?
+"$B" report --library '^mi.$' "$work/gcc.db" >"$work/out" 2>&1
+! grep -q mix "$work/out"
+ok a_library_can_be_named $?
+"$B" report --library '(' "$work/gcc.db" >"$work/out" 2>&1
+[ $? -eq 2 ] && says by_a_regular_expression 'is no regular expression' "$work/out"
+"$B" report --inline --no-inline "$work/gcc.db" >"$work/out" 2>&1
+[ $? -eq 2 ]
+ok with_and_without_inlined_functions_is_refused $?
+
 touch -d '2000-01-01' "$work"/project/wl/*
 shows without_a_file_there_is_its_place '| /wl/lines.c:17' gcc
 says and_what_would_find_it 'source: /wl/lines.c not found; --source-dir DIR' "$work/out"

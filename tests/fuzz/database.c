@@ -214,7 +214,8 @@ static void functions(struct store *db, struct err *err)
 static void page(struct store *db)
 {
 	struct err err = { 0 };
-	struct html_page *p = html_page_new(db, path, true, false, &err);
+	const struct page_opts what = { .inlined = true };
+	struct html_page *p = html_page_new(db, path, &what, &err);
 	FILE *out = fopen("/dev/null", "w");
 
 	if (!out)

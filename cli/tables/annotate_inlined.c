@@ -1,0 +1,174 @@
+/* annotate_inlined.c - the functions that one was inlined into, with the
+ * samples in it, and its lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "cli/tables/annotate.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+static int inlined_take(void *arg, const struct rows *r, struct err *err)
+{
+	struct inlined *in = arg;
+	int64_t frame = rows_int(r, CODE_INLINES_FRAME);
+	const struct hot_spot *s;
+
+	(void)err;
+	/* the innermost of a frame comes first */
+	if (frame < 1 || (uint64_t)frame >= in->n_spot || !in->spot[frame] ||
+	    !hot_is_called(rows_text(r, CODE_INLINES_NAME), in->what))
+		return 0;
+	s = &in->h->spot[in->spot[frame] - 1];
+	in->spot[frame] = 0;
+	if (!hot_in_dso(in->h, s->image, in->dso))
+		return 0;
+	if (!in->name)
+		in->name = arena_strdup(&in->text,
+					rows_text(r, CODE_INLINES_NAME));
+	in->weight += s->weight;
+	in->samples += s->samples;
+	in->into[s->func].weight += s->weight;
+	in->into[s->func].samples += s->samples;
+	hot_lines_add(&in->lines, rows_text(r, CODE_INLINES_FILE),
+		      (uint32_t)rows_int(r, CODE_INLINES_LINE), s->weight,
+		      s->samples);
+	return 0;
+}
+
+static int inlined_compare(const void *a, const void *b)
+{
+	const struct inlined_into *x = a;
+	const struct inlined_into *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x->func < y->func ? -1 : x->func > y->func;
+}
+
+int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
+		 const char *what, const char *dso, struct err *err)
+{
+	int rc;
+
+	*in = (struct inlined){ .h = h, .what = what, .dso = dso };
+	for (size_t i = 0; i < h->n_spot; i++)
+		if (h->spot[i].frame >= in->n_spot)
+			in->n_spot = h->spot[i].frame + 1;
+	in->spot = mem_new(in->n_spot + 1, sizeof(*in->spot));
+	for (size_t i = 0; i < h->n_spot; i++)
+		in->spot[h->spot[i].frame] = (uint32_t)i + 1;
+	in->into = mem_new(h->n_func + 1, sizeof(*in->into));
+	for (uint32_t i = 0; i < h->n_func; i++)
+		in->into[i].func = i;
+	rc = rows_each(db, "code_inlines", inlined_take, in, err);
+	qsort(in->into, h->n_func, sizeof(*in->into), inlined_compare);
+	while (in->n_into < h->n_func && in->into[in->n_into].samples)
+		in->n_into++;
+	hot_lines_sort(&in->lines);
+	return rc;
+}
+
+void inlined_release(struct inlined *in)
+{
+	hot_lines_release(&in->lines);
+	free(in->spot);
+	free(in->into);
+	arena_release(&in->text);
+}
+
+static struct grid *inlined_grid(const struct inlined *in, bool json)
+{
+	static const struct grid_column col[] = {
+		{ "Share %", "share_percent" },
+		{ "Samples", "samples" },
+		{ NULL, "weight" },
+		{ "Inlined into", "symbol" },
+		{ NULL, "image" },
+		{ "Image", NULL },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
+
+	for (size_t i = 0; i < in->n_into; i++) {
+		const struct inlined_into *to = &in->into[i];
+		const struct hot_func *f = &in->h->func[to->func];
+		const char *path = in->h->path[f->image];
+
+		grid_percent(g, to->weight, in->weight);
+		grid_number(g, to->samples);
+		grid_number(g, to->weight);
+		grid_text(g, !f->name ? "[no name]"
+			     : json   ? f->name
+				      : f->shown);
+		grid_text(g, path ? path : "");
+		grid_text(g, hot_base(in->h, f->image));
+	}
+	return g;
+}
+
+static void inlined_put_sum(FILE *out, const struct inlined *in)
+{
+	human_put_grouped(out, in->samples);
+	fputs(in->samples == 1 ? " sample, " : " samples, ", out);
+	human_put_percent(out, (double)in->weight, (double)in->h->weight);
+	fprintf(out, " of all, in %zu function%s", in->n_into,
+		in->n_into == 1 ? "" : "s");
+}
+
+void inlined_mention(FILE *out, const struct inlined *in)
+{
+	if (!in->samples)
+		return;
+	fputs("inlined too: ", out);
+	inlined_put_sum(out, in);
+	fputs("; --inlined shows them\n", out);
+}
+
+void inlined_text(const struct inlined *in, const char *path)
+{
+	struct grid *g = inlined_grid(in, false);
+
+	printf("%s\n", in->h->trust);
+	fputs(term_on(stdout, STYLE_BOLD), stdout);
+	safe_text_put(stdout, in->what, 0, 0);
+	fputs(term_off(stdout), stdout);
+	fputs(", inlined\nevent: ", stdout);
+	safe_text_put(stdout, in->h->event, 0, 0);
+	fputs(", ", stdout);
+	inlined_put_sum(stdout, in);
+	fputs("\n\n", stdout);
+	hot_lines_put(stdout, &in->lines, in->weight);
+	grid_write(g, "table", stdout);
+	grid_free(g);
+	fputs("\n'backstitch annotate ", stdout);
+	safe_text_put(stdout, path, 0, 0);
+	fputs(" SYMBOL' shows the instructions of one of these\n", stdout);
+}
+
+void inlined_json(const struct inlined *in)
+{
+	struct grid *g = inlined_grid(in, true);
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_text(&j, "function", in->name);
+	json_text(&j, "event", in->h->event);
+	json_text(&j, "unit", in->h->unit);
+	json_text(&j, "user_stacks", in->h->trust);
+	json_uint(&j, "samples", in->samples);
+	json_uint(&j, "weight", in->weight);
+	json_uint(&j, "all_samples", in->h->samples);
+	json_uint(&j, "all_weight", in->h->weight);
+	hot_lines_json(&j, &in->lines);
+	grid_json(g, &j, "inlined_into");
+	json_end(&j);
+	json_newline(&j);
+	grid_free(g);
+}

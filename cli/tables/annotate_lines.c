@@ -1,0 +1,130 @@
+/* annotate_lines.c - the source lines of a function by share. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/source_text.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "cli/tables/annotate.h"
+#include "stitch/base/path.h"
+
+#define LINES 10 /* in the text form */
+#define PLACE_MIN 12
+
+struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
+			       uint32_t line, uint64_t weight, uint64_t samples)
+{
+	size_t size = strlen(file) + sizeof(line);
+	char *key = mem_new(size, 1);
+	uint32_t id;
+
+	memcpy(key, &line, sizeof(line));
+	memcpy(key + sizeof(line), file, size - sizeof(line));
+	id = intern_add_bytes(&l->index, key, size);
+	free(key);
+	if (id == l->n)
+		*mem_add(l->line, l->n, l->cap) = (struct hot_line){
+			.file = arena_strdup(&l->text, file),
+			.line = line,
+		};
+	l->line[id].weight += weight;
+	l->line[id].samples += samples;
+	return &l->line[id];
+}
+
+static int hot_lines_compare(const void *a, const void *b)
+{
+	const struct hot_line *x = a;
+	const struct hot_line *y = b;
+	int d = strcmp(x->file, y->file);
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return d ? d : x->line < y->line ? -1 : x->line > y->line;
+}
+
+void hot_lines_sort(struct hot_lines *l)
+{
+	if (l->n)
+		qsort(l->line, l->n, sizeof(*l->line), hot_lines_compare);
+	intern_release(&l->index);
+}
+
+void hot_lines_release(struct hot_lines *l)
+{
+	intern_release(&l->index);
+	arena_release(&l->text);
+	free(l->line);
+}
+
+static int hot_lines_place(const struct hot_line *l, char *buf, size_t size)
+{
+	if (!l->file[0])
+		return snprintf(buf, size, "[no line]");
+	return snprintf(buf, size, "%s:%u", path_base(l->file), l->line);
+}
+
+static void hot_lines_put_one(FILE *out, const struct hot_line *l,
+			      uint64_t whole, int width)
+{
+	const char *text = source_line(l->source, l->line);
+	char share[16];
+	char place[512];
+
+	fprintf(out, "%8s %8" PRIu64 "  ",
+		human_percent(share, sizeof(share), (double)l->weight,
+			      (double)whole),
+		l->samples);
+	hot_lines_place(l, place, sizeof(place));
+	safe_text_put(out, place, 0, 0);
+	if (text && *text) {
+		fprintf(out, "%*s  ", width - (int)strlen(place), "");
+		safe_text_put(out, text + strspn(text, " \t"), 0, 0);
+	}
+	putc('\n', out);
+}
+
+void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
+{
+	struct term_lines t;
+	size_t n = l->n < LINES ? l->n : LINES;
+	int width = PLACE_MIN;
+	char place[512];
+
+	if (!n || (n == 1 && !l->line[0].file[0]))
+		return;
+	out = term_lines_begin(&t, out);
+	fprintf(out, "%8s %8s  Line\n", "Share %", "Samples");
+	for (size_t i = 0; i < n; i++) {
+		int len = hot_lines_place(&l->line[i], place, sizeof(place));
+
+		width = len > width ? len : width;
+	}
+	for (size_t i = 0; i < n; i++)
+		hot_lines_put_one(out, &l->line[i], whole, width);
+	if (l->n > n)
+		fprintf(out, "%19s%zu more lines\n", "", l->n - n);
+	putc('\n', out);
+	term_lines_end(&t);
+}
+
+void hot_lines_json(struct json *j, const struct hot_lines *l)
+{
+	json_array(j, "lines");
+	for (size_t i = 0; i < l->n; i++) {
+		const struct hot_line *at = &l->line[i];
+
+		json_object(j, NULL);
+		json_text(j, "file", at->file[0] ? at->file : NULL);
+		json_uint(j, "line", at->line);
+		json_uint(j, "samples", at->samples);
+		json_uint(j, "weight", at->weight);
+		json_end(j);
+	}
+	json_end(j);
+}
