@@ -33,12 +33,12 @@
 struct chain_note {
 	/* as in struct resolve_in */
 	uint32_t inferred, guessed;
+	bool inferred_function;
 	struct raw_note note;
 };
 
-static const struct chain_note as_recorded = { RESOLVE_NONE,
-					       RESOLVE_NONE,
-					       { 0, 0 } };
+static const struct chain_note as_recorded = { .inferred = RESOLVE_NONE,
+					       .guessed = RESOLVE_NONE };
 
 void stitch_inner_note_kernel(struct stitch *st, const struct region *r)
 {
@@ -279,6 +279,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.space_id = p->id,
 		.view = p->shared.view,
 		.inferred = chain_note.inferred,
+		.inferred_function = chain_note.inferred_function,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
 		.mask = src->info.user_mask,
@@ -424,13 +425,18 @@ static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
 	};
 }
 
-/* Resolves a recorded list with the caller of its first address inserted. */
+/* Resolves a recorded list with the caller of its first address inserted: an
+ * address inside the call or, if function, the start of the caller. */
 static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
-				 const struct addrs *a, uint64_t caller)
+				 const struct addrs *a, uint64_t caller,
+				 bool function)
 {
-	const struct chain_note chain_note = { 1,
-					       RESOLVE_NONE,
-					       { 0, CALLER_INFERRED } };
+	const struct chain_note chain_note = {
+		.inferred = 1,
+		.guessed = RESOLVE_NONE,
+		.inferred_function = function,
+		.note = { 0, CALLER_INFERRED },
+	};
 
 	st->chain = mem_grow(st->chain, &st->cap_chain, a->n + (size_t)1,
 			     sizeof(*st->chain));
@@ -488,7 +494,9 @@ static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
 		stitch_find_caller(st, &in, &look, a, &caller);
 
 	if (found == CALLER_INFERRED)
-		return resolve_inferred(st, slot, a, caller);
+		return resolve_inferred(st, slot, a, caller - 1, false);
+	if (found == CALLER_FUNCTION)
+		return resolve_inferred(st, slot, a, caller, true);
 	chain_note.note.caller = (uint8_t)found;
 	return resolve_user_chain(st, slot, a, chain_note);
 }
@@ -513,7 +521,7 @@ static uint32_t resolve_callchain(struct stitch *st, uint32_t slot)
 	st->uw->ops->unwind(st->uw, &in, &out);
 	if (out.n != 2)
 		return resolve_recorded(st, slot, &s->user);
-	return resolve_inferred(st, slot, &s->user, ip[1]);
+	return resolve_inferred(st, slot, &s->user, ip[1], false);
 }
 
 /* Resolves the user stack of a sample with a stack dump. Without an unwinder,

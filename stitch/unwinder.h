@@ -78,6 +78,8 @@ enum unwind_caller {
 			  * never is */
 	CALLER_INFERRED, /* it is missing, but the code proves which one it
 			  * is */
+	CALLER_FUNCTION, /* likewise its function, which calls the innermost
+			  * one at several places; stored as inferred */
 };
 
 struct unwinder_ops {
@@ -89,7 +91,8 @@ struct unwinder_ops {
 	void (*unwind)(struct unwinder *uw, const struct unwind_in *in,
 		       struct unwind_out *out);
 	/* Examines a recorded chain ip[0..n), n >= 1. infer: look for a proof
-	 * in the code; *caller is then the return address. */
+	 * in the code; *caller is then the return address, or the start of the
+	 * function. */
 	enum unwind_caller (*caller)(struct unwinder *uw,
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,

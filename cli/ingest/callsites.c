@@ -111,7 +111,7 @@ int callsites_load(struct pass *p, struct err *err)
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
 		const struct frame *f = bare_code_frame(p->code, i);
 
-		/* an address from a link register is stored minus one */
+		/* an inferred return address is stored minus one */
 		p->spot[i].off = f->off + ((f->flags & FRAME_INFERRED) != 0);
 	}
 	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
@@ -172,6 +172,15 @@ static int by_place(const void *a, const void *b, void *arg)
 		return i < k ? -1 : 1;
 	return (p->spot[x].off > p->spot[y].off) -
 	       (p->spot[x].off < p->spot[y].off);
+}
+
+/* Returns whether code proved which function a frame is of, though not at which
+ * of its calls. */
+static bool is_proved(const struct pass *p, uint32_t frame)
+{
+	const uint32_t both = FRAME_INFERRED | FRAME_DERIVED;
+
+	return (bare_code_frame(p->code, frame)->flags & both) == both;
 }
 
 /* Looks a return address up in its file; of an innermost frame only the bounds
@@ -453,6 +462,8 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 
 	if (f->flags & FRAME_PARTIAL)
 		return JUDGED_MAPPINGS;
+	if (is_proved(p, frame))
+		return JUDGED_NONE;
 	if (kind && kind != CALLSITE_UNCHECKED && kind != CALLSITE_NO_CODE)
 		return JUDGED_NONE;
 	if (p->place[f->image].other)
@@ -483,6 +494,7 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 		s->no_code++;
 		break;
 	case CALLSITE_UNCHECKED:
+		s->checked += is_proved(p, caller);
 		break;
 	case CALLSITE_DIRECT:
 	case CALLSITE_INDIRECT:
@@ -512,8 +524,9 @@ static void callsites_add_frame(struct pass *p, struct sums *s,
 			s->lost = 1;
 	}
 	s->run = no_code(p, n->frame) ? s->run + 1 : 0;
-	s->derived |= (bare_code_frame(p->code, n->frame)->flags &
-		       FRAME_DERIVED) != 0;
+	s->derived |=
+		(bare_code_frame(p->code, n->frame)->flags & FRAME_DERIVED) &&
+		!is_proved(p, n->frame);
 }
 
 static uint32_t callsites_frame_at(const struct pass *p, uint32_t stack,

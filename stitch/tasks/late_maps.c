@@ -138,7 +138,8 @@ static uint32_t late_maps_frame(struct frames *fr, const struct late_map *m,
 				uint64_t addr, uint32_t was)
 {
 	const struct frame *old = frames_get_frame(fr, was);
-	const uint32_t how = FRAME_INFERRED | FRAME_GUESSED;
+	const uint32_t how = FRAME_INFERRED | FRAME_GUESSED |
+			     (old->flags & FRAME_INFERRED ? FRAME_DERIVED : 0);
 
 	enum image_kind kind = frames_get_image(fr, old->image)->kind;
 

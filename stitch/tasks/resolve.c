@@ -477,6 +477,13 @@ static uint32_t resolve_user_place(struct resolve *rv,
 	return frames_frame(rv->fr, &f);
 }
 
+static uint32_t resolve_inferred_flags(const struct resolve_in *in, uint32_t i)
+{
+	if (i != in->inferred)
+		return 0;
+	return FRAME_INFERRED | (in->inferred_function ? FRAME_DERIVED : 0);
+}
+
 static uint32_t resolve_user_frame(struct resolve *rv,
 				   const struct resolve_in *in,
 				   const struct addrs *a, uint32_t i,
@@ -484,7 +491,7 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 {
 	const struct place *p = a->place ? a->place[i] : NULL;
 	uint64_t addr = a->ip[i] & in->mask;
-	uint32_t flags = (i == in->inferred ? FRAME_INFERRED : 0) |
+	uint32_t flags = resolve_inferred_flags(in, i) |
 			 (i >= in->guessed ? FRAME_GUESSED : 0);
 	uint32_t frame = 0;
 
@@ -580,7 +587,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found)
 {
 	const struct space *sp = in->space;
-	uint64_t hash = resolve_hash(a, in->view) + in->inferred;
+	uint64_t hash = resolve_hash(a, in->view) + in->inferred +
+			in->inferred_function;
 	/* Include in the hash what the addresses do not contain. */
 	hash ^= resolve_note_hash(in->note, in->guessed);
 	struct slot s = { .space = in->view };

@@ -44,12 +44,14 @@ struct resolve_in {
 	/* the process's spaces in other captures */
 	const struct space *const *shared;
 	uint32_t n_shared;
-	uint32_t space_id; /* row id of the process */
-	uint32_t view;	   /* identifies the space in the cache */
-	uint32_t inferred; /* index of an address that was not recorded, or
-			    * RESOLVE_NONE */
-	uint32_t guessed;  /* index of the first address found by frame
-			    * pointer, or RESOLVE_NONE */
+	uint32_t space_id;	/* row id of the process */
+	uint32_t view;		/* identifies the space in the cache */
+	uint32_t inferred;	/* index of an address that was not recorded, or
+				 * RESOLVE_NONE */
+	bool inferred_function; /* it is the start of a function, whose return
+				 * address is not known */
+	uint32_t guessed;	/* index of the first address found by frame
+				 * pointer, or RESOLVE_NONE */
 	struct raw_note note;
 	uint64_t mask;	/* see user_mask_of() */
 	int64_t t;	/* time of the record */

@@ -159,8 +159,8 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 	return n;
 }
 
-bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
-			  uint64_t *caller)
+unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
+				  uint64_t next, uint64_t *caller)
 {
 	struct function_range f, g;
 	uint64_t entered;
@@ -168,13 +168,13 @@ bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
 	if (!missing_caller_built_with_frames(m) ||
 	    !missing_caller_function(m, leaf, &f) ||
 	    missing_caller_call_at(m, next, &entered) != CALL_DIRECT)
-		return false;
+		return 0;
 	if (!missing_caller_function(m, entered, &g) || g.start != entered ||
 	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
-		return false;
+		return 0;
 	unsigned int n = missing_caller_count_calls(m, &g, f.start, caller);
 
 	if (n > 1)
 		*caller = g.start;
-	return n > 0;
+	return n;
 }

@@ -13,11 +13,11 @@
 struct unwind_image;
 
 /* leaf is the ELF address that was sampled, next the return address that
- * follows it in the chain. Sets *caller to the return address in G or, if G
- * calls F at several places, to the start of G. Returns false unless direct
- * calls prove it. O(bytes of G). */
-bool missing_caller_infer(struct unwind_image *m, uint64_t leaf, uint64_t next,
-			  uint64_t *caller);
+ * follows it in the chain. Returns at how many places G calls F; 0 unless
+ * direct calls prove it. Sets *caller to the return address in G or, if there
+ * are several, to the start of G. O(bytes of G). */
+unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
+				  uint64_t next, uint64_t *caller);
 /* Returns true if the call before ret may have led to the code at ELF address
  * `in`: it is indirect, or a direct call of that function or of an unknown one.
  */

@@ -456,11 +456,15 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 		unwind_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
 	if (!unwind_is_file(&leaf) || !unwind_chain_is_sound(u, in, ip, n) ||
-	    leaf.m != next.m ||
-	    !missing_caller_infer(leaf.m, leaf.vaddr, next.vaddr + 1, caller))
+	    leaf.m != next.m)
+		return CALLER_MISSING;
+	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr,
+						   next.vaddr + 1, caller);
+
+	if (!places)
 		return CALLER_MISSING;
 	*caller += pc - leaf.vaddr;
-	return CALLER_INFERRED;
+	return places > 1 ? CALLER_FUNCTION : CALLER_INFERRED;
 }
 
 static enum unwind_caller unwind_caller(struct unwinder *uw,

@@ -106,7 +106,7 @@ static enum unwind_caller callers_look(struct unwinder *uw,
 	l->samples++;
 	l->marked += c != CALLER_KNOWN;
 	l->right += there == (c == CALLER_KNOWN);
-	if (c == CALLER_INFERRED)
+	if (c == CALLER_INFERRED || c == CALLER_FUNCTION)
 		callers_judge(l, in, *caller, out.ip[1]);
 	return c;
 }

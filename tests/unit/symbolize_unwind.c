@@ -552,7 +552,7 @@ START_TEST(a_caller_is_inferred_only_when_it_is_proved)
 	ck_assert_uint_eq(c, IN_KEPT(ONCE));
 	/* one of two: the function */
 	ck_assert_int_eq(caller_in(IN_KEPT(LEAF), IN_KEPT(SAVES), 0, true, &c),
-			 CALLER_INFERRED);
+			 CALLER_FUNCTION);
 	ck_assert_uint_eq(c, IN_KEPT(TWICE) - 0x40);
 	/* what is called does not call the leaf */
 	ck_assert_int_eq(caller_of(IN_KEPT(LEAF), IN_KEPT(RBX)),
