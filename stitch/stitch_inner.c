@@ -456,23 +456,29 @@ static enum unwind_caller stitch_find_caller(struct stitch *st,
 					     const struct addrs *a,
 					     uint64_t *caller)
 {
+	uint64_t list = st->infer ? hash_u64s(a->ip, a->n, a->n) : 0;
 	struct known_caller *k =
-		&st->caller[hash_u64(a->ip[0]) % KNOWN_CALLERS];
-	/* code is inferred from all addresses, and jitted code changes */
-	const bool keep = in->epoch && !st->infer && !look->jit;
+		&st->caller[hash_u64(a->ip[0] ^ list) % KNOWN_CALLERS];
+	/* jitted code changes */
+	const bool keep = in->epoch && !look->jit;
 	uint32_t any = look->space->any;
 
 	for (uint32_t i = 0; i < look->n_shared; i++)
 		any += look->shared[i]->any;
 	if (keep && k->epoch == in->epoch && k->addr == a->ip[0] &&
-	    k->any == any && k->machine == in->machine)
+	    k->list == list && k->any == any && k->machine == in->machine) {
+		*caller = k->caller;
 		return (enum unwind_caller)k->found;
+	}
+	*caller = 0;
 	enum unwind_caller found =
 		st->uw->ops->caller(st->uw, in, a->ip, a->n, st->infer, caller);
 
 	if (keep)
-		*k = (struct known_caller){ a->ip[0], in->epoch, any,
-					    in->machine, (uint8_t)found };
+		*k = (struct known_caller){
+			a->ip[0], in->epoch,   list,	       *caller,
+			any,	  in->machine, (uint8_t)found,
+		};
 	return found;
 }
 

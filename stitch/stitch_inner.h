@@ -32,15 +32,19 @@ struct per_source {
 #define SHARED_SPACES_MAX 8 /* most other captures to ask for mappings */
 
 /* What the unwinder says of a recorded list depends on its first address, the
- * machine and what is mapped: most lists begin where one before did. */
+ * machine and what is mapped: most lists begin where one before did. A caller
+ * is inferred from all addresses; lists with one hash of 64 bits are taken for
+ * equal. */
 struct known_caller {
 	uint64_t addr, epoch; /* epoch 0: empty entry */
+	uint64_t list;	      /* hash of all addresses; 0: not inferred */
+	uint64_t caller;      /* if found says so */
 	uint32_t any;	      /* sum of the spaces' counters */
 	uint16_t machine;     /* of the registers: 32 bits or 64 */
 	uint8_t found;	      /* enum unwind_caller */
 };
 
-#define KNOWN_CALLERS 256
+#define KNOWN_CALLERS 2048
 
 struct stitch {
 	struct order *in;
@@ -69,7 +73,8 @@ struct stitch {
 	struct thread before, gone; /* memory that look points to */
 	jit_find_fn *find_jit;	    /* NULL: code made at run time is unknown */
 	void *find_arg;
-	struct known_caller caller[KNOWN_CALLERS]; /* by hash of the address */
+	struct known_caller caller[KNOWN_CALLERS]; /* by hash of the address or
+						    * list */
 	uint64_t *chain; /* a chain with an inferred address */
 	size_t cap_chain;
 	uint32_t *held; /* raw chains of the last event's fields */

@@ -49,7 +49,8 @@
 static const char *fields, *compat;
 static unsigned long memory;
 static long slack_ms;
-static bool no_symbols, infer_callers;
+static bool no_symbols;
+static bool infer_callers = true;
 static const char *layout_word;
 static struct opt_list nonce_formats;
 static const char *clock_name, *formats_dir, *stats_dir;
@@ -94,9 +95,9 @@ const struct opt load_common_opts[] = {
 	OPT_FLAG(0, "no-symbols", &no_symbols,
 		 "do not look for names; 'backstitch symbolize' can do it "
 		 "later"),
-	OPT_FLAG(0, "infer-callers", &infer_callers,
-		 "put the caller that a frame-pointer chain lacks into it, "
-		 "marked, where the code proves which one it is"),
+	OPT_NO(0, "no-infer-callers", &infer_callers,
+	       "do not put the caller that a frame-pointer chain lacks into "
+	       "it, marked, where the code proves which one it is"),
 	{ .kind = OPT_END }
 };
 

@@ -39,6 +39,7 @@ struct stack_names {
 	const struct known_code *code;
 	struct labels *labels;
 	struct stack_names_opts o;
+	bool gaps;
 	enum interpreter_mode mode;
 	/* by the indexes of code */
 	struct named_image *image;
@@ -278,6 +279,11 @@ void stack_names_free(struct stack_names *sn)
 	free(sn);
 }
 
+void stack_names_mark_gaps(struct stack_names *sn)
+{
+	sn->gaps = true;
+}
+
 static void label_list_add_from(struct label_list *l, uint32_t label,
 				struct label_from from)
 {
@@ -441,6 +447,19 @@ static void reverse_frames(struct stack_names *sn, struct label_list *out,
 	}
 }
 
+static void add_gap(struct stack_names *sn, struct label_list *out, size_t from)
+{
+	const struct label gap = {
+		.kind = LABEL_MISSING,
+		.name = STACK_NAMES_GAP,
+		.image = "",
+	};
+
+	label_list_add_function(sn, out, from, labels_add(sn->labels, &gap),
+				(struct label_from){ 0 },
+				(struct interpreter_frame){ 0 });
+}
+
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		     struct label_list *out)
 {
@@ -477,6 +496,8 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		 * the call, not behind it */
 		from.called = !chain->ended;
 		at = l->parent;
+		if (sn->gaps && !pos && at && chain->caller == CALLER_MISSING)
+			add_gap(sn, out, start);
 	}
 	reverse_frames(sn, out, start);
 	if (sn->mode == INTERPRETER_COLLAPSE)

@@ -37,6 +37,11 @@ struct stack_names *stack_names_load(struct store *db,
 				     struct err *err);
 void stack_names_free(struct stack_names *sn);
 
+/* From now on the caller that a frame-pointer chain lacks is a frame
+ * STACK_NAMES_GAP, if the chain goes on behind it. */
+#define STACK_NAMES_GAP "[caller missing]"
+void stack_names_mark_gaps(struct stack_names *sn);
+
 /* Where in struct known_code a label is from. frame 0: the label stands for
  * something that is not in the chain. */
 struct label_from {

@@ -19,6 +19,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
+#include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
 /* At most so many events are named as left out. */
@@ -452,6 +453,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 		stacks_free(s);
 		return NULL;
 	}
+	if (o->gaps)
+		stack_names_mark_gaps(s->names);
 	return s;
 }
 
@@ -653,6 +656,12 @@ const char *stacks_missing(const struct stacks_group *g)
 		return "empty";
 	word = request_verdict_name(g->verdict);
 	return word ? word : "unexplained";
+}
+
+bool stacks_inferred(const struct stacks *s, const struct stacks_group *g)
+{
+	return g->uraw < s->code->n_chain &&
+	       s->code->chain[g->uraw].caller == CALLER_INFERRED;
 }
 
 bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)

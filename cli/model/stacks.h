@@ -38,6 +38,7 @@ struct stacks_opts {
 	bool by_name; /* as for stack_names_load() */
 	bool inlined;
 	bool bogus;	/* likewise */
+	bool gaps;	/* as stack_names_mark_gaps() */
 	bool samples;	/* every sample weighs 1 */
 	bool no_groups; /* the caller makes groups for stacks_get() */
 	bool unnamed;	/* the caller makes the labels, by stacks_match() */
@@ -132,6 +133,9 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
 /* Returns a word for why the user half is missing; NULL if it is not. */
 const char *stacks_missing(const struct stacks_group *g);
+/* Returns whether the caller of the innermost user frame was not recorded, but
+ * inferred from the code. */
+bool stacks_inferred(const struct stacks *s, const struct stacks_group *g);
 /* Returns whether the user stack has a bogus frame; needs opts.bogus. */
 bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);
 /* Returns the verdict of the group's requests as a word, or "no request". */

@@ -87,6 +87,8 @@ static void report_print_missing(FILE *out, const struct report *rp,
 			exec = row->total;
 			continue;
 		}
+		if (!strcmp(l->name, STACK_NAMES_GAP))
+			continue;
 		if (!strncmp(l->name, "[kernel: ", 9)) {
 			hit += row->total;
 			continue;
@@ -114,6 +116,22 @@ static void report_print_missing(FILE *out, const struct report *rp,
 						  : "says why");
 	}
 	report_rows_free(r);
+}
+
+/* Prints how many stacks have a caller that was not recorded. */
+static void report_print_inferred(FILE *out, const struct report *rp)
+{
+	uint64_t inferred = 0;
+
+	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
+		const struct stacks_group *g = stacks_group(rp->stacks, i);
+
+		if ((rp->event < 0 || g->event == (uint32_t)rp->event) &&
+		    stacks_inferred(rp->stacks, g))
+			inferred += g->weight;
+	}
+	report_put_share(out, "caller inferred from the code:", inferred,
+			 rp->weight);
 }
 
 static int report_print_capture(void *arg, const struct rows *r,
@@ -248,6 +266,7 @@ int report_print_head(const struct report *rp, struct err *err)
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
 		report_print_lost(out, rp);
+		report_print_inferred(out, rp);
 		report_print_missing(out, rp, deferred > 0);
 	}
 	term_lines_end(&l);

@@ -423,6 +423,7 @@ int report_table(struct store *db, const char *path,
 		.people = !strcmp(o->format, "table"),
 	};
 	struct stacks_opts so = {
+		.gaps = o->callers || o->callees,
 		.by_cpu = o->keys & KEY_CPU,
 		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
 					  o->callees || o->graph),

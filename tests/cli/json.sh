@@ -86,7 +86,7 @@ answer annotate --limit 0 a.db
 "$B" ingest -q --no-cache --symfs "$cap/symfs" -o lines.db \
 	"$cap/lines-clang.data.zst" 2>log
 answer annotate --symfs "$cap/symfs" --source-dir "$cap" lines.db hot
-answer script --show-lost --infer-callers lost.db
+answer script --show-lost lost.db
 answer query lost.db 'SELECT 1 AS x'
 answer sframe --readiness lost.db
 answer sframe --check "$cap/sframe/plt-got.so"

@@ -65,11 +65,11 @@ unwound() {
 
 # missing SYMFS CAPTURE NUMBER: callers that are missing are counted
 missing() {
-	"$B" ingest -q -f --no-symbols --symfs "$1" -o "$w/f.db" "$2" ||
-		echo "not ok $2 is read"
+	"$B" ingest -q -f --no-symbols --no-infer-callers --symfs "$1" \
+		-o "$w/f.db" "$2" || echo "not ok $2 is read"
 	has missing_callers_are_counted "\"missing\":$3," \
 		"$B" check --json "$w/f.db"
-	is none_is_inferred_unasked 0 "$w/f.db" \
+	is none_is_inferred_if_not_wanted 0 "$w/f.db" \
 		'SELECT count(*) FROM frame WHERE flags & 1'
 }
 
@@ -81,7 +81,7 @@ missing "$cap/symfs-6.18" "$cap/fpcap/fp-200.data" 185
 dumps "$shared/s390x/symfs" 48 143
 unwound "$shared/symfs-6.18" "$shared/perf/dwarf/perf.data" 115
 missing "$shared/symfs-6.18" "$shared/fpcap/fp.data.zst" 594
-"$B" ingest -q -f --no-symbols --infer-callers --symfs "$shared/symfs-6.18" \
+"$B" ingest -q -f --no-symbols --symfs "$shared/symfs-6.18" \
 	-o "$w/f.db" "$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
 has inferred_callers_are_counted '"inferred":406' \
 	"$B" check --json "$w/f.db"

@@ -24,6 +24,8 @@ dump_vdso          perf has no rules in AArch64's vdso and takes the frame
                    pointer's word; the caller is in the link register
 dump_no_code       perf's last address is in no mapping that can be code
 dump_further       perf ends before we come to the outermost frame
+inferred           only we have the caller of the innermost function: no chain
+                   has it, and the code proves which one it is
 comm_dead          perf forgot the thread's name at its EXIT and prints :TID
 comm_later         perf prints the name that the thread had when the chain came,
                    not the one it had when the sample was taken
@@ -154,6 +156,8 @@ def classes(perf, ours, unmerged, lr, dump):
         if len(o) > len(p) and o[:len(p)] == p:
             return found + ["joined_only_by_us"]
         return None
+    if not lr and len(p) > 1 and without_one(o, p) and o[:-1] != p:
+        return found + ["inferred"]
     if dump:
         why = dump_class(p, o)
         return found + [why] if why else None

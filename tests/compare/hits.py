@@ -24,6 +24,7 @@ stale_callers    perf shows callers of a sample before for an event that has no
                  callchains, beside events that have some
 lbr_hit          perf 7.2 begins the user half with the address that was hit in the
                  kernel, so the function that called the kernel has no share
+inferred         a caller that no chain has, and the code proves
 only_ours        a function that perf lacks
 only_perf        a function that we lack
 self, total      a share that differs"""
@@ -53,6 +54,11 @@ JOIN raw_chain c ON c.id = coalesce(e.kraw, e.uraw)
 JOIN stack_path s ON s.stack = c.stack AND s.pos = 0
 JOIN frame f ON f.id = s.frame JOIN image i ON i.id = f.image
 LEFT JOIN symbol y ON y.id = f.symbol GROUP BY 1, 2, 3"""
+
+
+INFERRED = """SELECT DISTINCT i.path, y.name FROM frame f
+JOIN image i ON i.id = f.image JOIN symbol y ON y.id = f.symbol
+WHERE f.flags & 1"""
 
 
 def key(dso, symbol):
@@ -105,7 +111,7 @@ def ours(db):
     return out
 
 
-def class_of(capture, event, function, perf, own):
+def class_of(capture, event, function, perf, own, inferred):
     """Why two functions differ, None if they do not."""
     if perf and own:
         if (perf.period, perf.samples) != (own.period, own.samples):
@@ -114,6 +120,9 @@ def class_of(capture, event, function, perf, own):
             return None
     elif (perf or own).period:
         return "only_perf" if perf else "only_ours"
+    if (function in inferred and own and
+            own.total > (perf.total if perf else 0.0)):
+        return "inferred"
     if capture == "hits-mixed" and event == "plain" and perf:
         return "stale_callers"
     if capture == "hits-lbr":
@@ -121,7 +130,7 @@ def class_of(capture, event, function, perf, own):
     return "total" if perf and own else "only_perf" if perf else "only_ours"
 
 
-def compare(name, perf, mine, grouped):
+def compare(name, perf, mine, grouped, inferred):
     """Counter of classes, and lines about them."""
     count, lines = collections.Counter(), []
     for event, (weight, functions) in sorted(perf.items()):
@@ -134,7 +143,8 @@ def compare(name, perf, mine, grouped):
         # of a group there is a row for each function of any member
         some = {f for f, row in functions.items() if any(row) or not grouped}
         for f in sorted(some | set(own)):
-            kind = class_of(name, event, f, functions.get(f), own.get(f))
+            kind = class_of(name, event, f, functions.get(f), own.get(f),
+                            inferred)
             if kind:
                 count[kind] += 1
                 lines.append("%s %s: %s: perf %s, ours %s" % (
@@ -164,6 +174,7 @@ def main():
             HERE + "/hits.kallsyms")
         common.ok(status == 0, "%s is read" % c.name, [said])
         mine = ours(db)
+        inferred = {key(*row) for row in common.query(db, INFERRED)}
         for version in ("report-v61", "report-v72", "group-v61", "group-v72"):
             path = "%s/%s.%s.txt.gz" % (HERE, c.name, version)
             if not os.path.exists(path):
@@ -172,7 +183,7 @@ def main():
             perf = theirs(path)
             seen.add(what)
             count, lines = compare(c.name, perf, mine,
-                                   version.startswith("group"))
+                                   version.startswith("group"), inferred)
             if show:
                 for kind, n in sorted(count.items()):
                     print("%-20s %-16s %d" % (what, kind, n))
