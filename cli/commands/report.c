@@ -33,8 +33,8 @@
 #define AROUND 11 /* lines above and below the table on a screen */
 
 static const char *sort_keys, *order, *callers, *callees;
-static long limit = -1;
-static bool self_only, diff, absolute, as_html, graph;
+static long limit = -1, depth;
+static bool self_only, diff, absolute, as_html, graph, inverted;
 static const char *out_path;
 static bool inlined = true, inline_rows, with_source = true;
 
@@ -56,7 +56,10 @@ static const struct opt opts[] = {
 	OPT_STRING(0, "callers", "FUNC", &callers,
 		   "print the callers of FUNC, by share"),
 	OPT_FLAG('g', "call-graph", &graph,
-		 "after the table, the callers of its first function"),
+		 "after the table, the tree of calls"),
+	OPT_FLAG('G', "inverted", &inverted,
+		 "likewise, from what was hit to its callers"),
+	OPT_NUMBER(0, "depth", "N", &depth, "at most N levels of the tree"),
 	OPT_STRING(0, "callees", "FUNC", &callees,
 		   "print what FUNC calls, by share"),
 	OPT_HEADING("Before and after"),
@@ -204,18 +207,36 @@ static int check_inline(struct err *err)
 	return 0;
 }
 
+/* Checks the options of the tree. */
+static int check_tree(struct err *err)
+{
+	bool tree = graph || inverted;
+
+	if (tree &&
+	    (callers || callees || diff || as_html ||
+	     (!offcpu_opts.on && strcmp(output_chosen()->name, "table") != 0)))
+		return err_set(err, ERR_USAGE,
+			       "-g and -G are text below the table of "
+			       "functions: leave out --callers, --callees, "
+			       "--diff, --html, --json and --format");
+	if ((inverted || depth) && offcpu_opts.on)
+		return err_set(err, ERR_USAGE,
+			       "-G and --depth are about the tree of calls: "
+			       "leave out --off-cpu");
+	if (depth < 0 || (depth && !tree))
+		return err_set(err, ERR_USAGE,
+			       "--depth is a number of levels, for -g or -G");
+	return 0;
+}
+
 static int report_check_options(struct err *err)
 {
-	if (check_html(err) || check_inline(err))
+	if (check_html(err) || check_inline(err) || check_tree(err))
 		return -1;
 	if (callers && callees)
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees are "
 			       "two tables; ask for one at a time");
-	if (graph && (callers || callees || diff))
-		return err_set(err, ERR_USAGE,
-			       "-g is for the table of functions: leave out "
-			       "--callers, --callees and --diff");
 	if (report_check_offcpu(err))
 		return -1;
 	if (offcpu_opts.wall && (diff || by_samples()))
@@ -337,7 +358,9 @@ static int report_run(int argc, char **argv, struct err *err)
 		.self_only = self_only,
 		.absolute = absolute,
 		.inlined = inlined,
-		.graph = graph,
+		.graph = graph || inverted,
+		.inverted = inverted,
+		.depth = (size_t)depth,
 		.callers = callers,
 		.callees = callees,
 	};

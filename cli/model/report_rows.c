@@ -156,10 +156,21 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 	return key;
 }
 
-/* Stores the frames of a group that have rows. What is inlined follows the
- * function that it is in, which so becomes the innermost one. */
+/* Returns whether a frame has a row. What is inlined follows the function that
+ * it is in, which so becomes the innermost one. gaps: a caller that is missing
+ * has one. */
+static bool has_row(const struct report_rows *r, const struct label *l,
+		    bool gaps)
+{
+	if (l->inlined && !(r->keys & KEY_INLINED))
+		return false;
+	return gaps || l->kind != LABEL_MISSING ||
+	       strcmp(l->name, STACK_NAMES_GAP) != 0;
+}
+
+/* Stores the frames of a group that have rows. */
 static void report_rows_frames(const struct report_rows *r,
-			       const struct stacks_group *g,
+			       const struct stacks_group *g, bool gaps,
 			       struct label_list *l)
 {
 	const struct labels *labels = stacks_labels(r->stacks);
@@ -167,10 +178,8 @@ static void report_rows_frames(const struct report_rows *r,
 
 	l->n = 0;
 	stacks_get(r->stacks, g, l);
-	if (r->keys & KEY_INLINED)
-		return;
 	for (size_t i = 0; i < l->n; i++)
-		if (!labels_get(labels, l->label[i])->inlined)
+		if (has_row(r, labels_get(labels, l->label[i]), gaps))
 			l->label[n++] = l->label[i];
 	l->n = n;
 }
@@ -252,7 +261,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		report_rows_frames(r, g, &l);
+		report_rows_frames(r, g, false, &l);
 		report_rows_count_stack(r, report_rows_key_of(r, g), &l,
 					g->weight, g->samples);
 	}
@@ -306,7 +315,7 @@ struct report_rows *report_around_new(struct stacks *s, int event,
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		report_rows_frames(r, g, &l);
+		report_rows_frames(r, g, true, &l);
 		label = neighbour(r, &l, func, callers);
 		if (label < 0)
 			continue;

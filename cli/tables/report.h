@@ -24,7 +24,9 @@ struct report_opts {
 	size_t limit;	    /* rows; SIZE_MAX: all */
 	bool by_samples, by_total, self_only;
 	bool inlined;  /* show inlined functions, as rows with KEY_INLINED */
-	bool graph;    /* also the callers of the first function */
+	bool graph;    /* also the call tree */
+	bool inverted; /* from what was hit to its callers */
+	size_t depth;  /* of the tree; 0: all */
 	bool below;    /* no lines above the table: it is below another */
 	bool top;      /* nothing about the rows that are left out */
 	bool absolute; /* report_diff() only */
@@ -68,6 +70,8 @@ int report_load_head(struct report *rp, struct err *err);
 int report_print_head(const struct report *rp, struct err *err);
 /* Writes the same as members. */
 void report_head_json(const struct report *rp, struct json *j);
+/* Prints the call tree of the event's samples. Returns 0, or -1 and *err. */
+int report_print_tree(const struct report *rp, struct err *err);
 /* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
  * apart: for stacks_opts. */
 bool report_summed(const struct report_opts *o);

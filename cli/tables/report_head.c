@@ -87,8 +87,6 @@ static void report_print_missing(FILE *out, const struct report *rp,
 			exec = row->total;
 			continue;
 		}
-		if (!strcmp(l->name, STACK_NAMES_GAP))
-			continue;
 		if (!strncmp(l->name, "[kernel: ", 9)) {
 			hit += row->total;
 			continue;

@@ -173,11 +173,8 @@ static void report_print_rest(size_t rows, uint64_t rest, uint64_t whole,
 	term_lines_end(&l);
 }
 
-/* Prints the rows. Returns the name of the first one that is a function, which
- * the caller frees; NULL if there is none. */
-static char *report_print_rows(const struct report *rp)
+static void report_print_rows(const struct report *rp)
 {
-	char *first = NULL;
 	struct report_rows *r =
 		report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	struct grid_column col[COLUMNS];
@@ -203,16 +200,12 @@ static char *report_print_rows(const struct report *rp)
 		}
 		shown++;
 		report_fill_row(rp, g, r, row);
-		if (!first &&
-		    report_label(r, row->label)->kind != LABEL_MISSING)
-			first = mem_strdup(report_label(r, row->label)->name);
 	}
 	report_write(rp, g);
 	if (rp->people && !rp->o->top)
 		report_print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
 	report_rows_free(r);
-	return first;
 }
 
 /* Sets *err, with the heaviest names as a hint. Returns -1. */
@@ -397,15 +390,8 @@ static int report_print(struct report *rp, struct err *err)
 					   rp->people, err);
 	if (rp->people && report_print_head(rp, err))
 		return -1;
-	char *first = report_print_rows(rp);
-	int rc = 0;
-
-	if (rp->o->graph && rp->people && first && rp->o->keys & KEY_SYM) {
-		putchar('\n');
-		rc = report_print_around(rp, first, true, false, err);
-	}
-	free(first);
-	return rc;
+	report_print_rows(rp);
+	return rp->o->graph ? report_print_tree(rp, err) : 0;
 }
 
 bool report_summed(const struct report_opts *o)
@@ -423,7 +409,7 @@ int report_table(struct store *db, const char *path,
 		.people = !strcmp(o->format, "table"),
 	};
 	struct stacks_opts so = {
-		.gaps = o->callers || o->callees,
+		.gaps = o->callers || o->callees || o->graph,
 		.by_cpu = o->keys & KEY_CPU,
 		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
 					  o->callees || o->graph),

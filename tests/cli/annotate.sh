@@ -189,6 +189,25 @@ ok a_library_can_be_named $?
 [ $? -eq 2 ]
 ok with_and_without_inlined_functions_is_refused $?
 
+# ---- the tree of calls
+"$B" report -g --limit 1 "$work/gcc.db" >"$work/out" 2>&1
+grep -q '^  95.45    14.55   *hot$' "$work/out" &&
+	grep -q '^  80.91    80.91   *mix (inlined)$' "$work/out"
+ok a_tree_has_shares_and_inlined_functions $?
+"$B" report -G --limit 1 "$work/gcc.db" >"$work/out" 2>&1
+grep -q '^  80.91           mix (inlined)$' "$work/out" &&
+	grep -q '^  80.91            hot$' "$work/out"
+ok the_other_way_round_callers_come_below $?
+"$B" report -G --depth 1 --limit 1 "$work/gcc.db" >"$work/out" 2>&1
+[ "$(grep -c ' hot' "$work/out")" -eq 2 ] && ! grep -q '^  80.91            hot$' "$work/out"
+ok it_has_as_many_levels_as_asked_for $?
+"$B" report --json -g "$work/gcc.db" >"$work/out" 2>&1
+[ $? -eq 2 ]
+ok a_tree_is_no_json $?
+"$B" report --depth 2 "$work/gcc.db" >"$work/out" 2>&1
+[ $? -eq 2 ]
+ok levels_without_a_tree_are_refused $?
+
 touch -d '2000-01-01' "$work"/project/wl/*
 shows without_a_file_there_is_its_place '| /wl/lines.c:17' gcc
 says and_what_would_find_it 'source: /wl/lines.c not found; --source-dir DIR' "$work/out"

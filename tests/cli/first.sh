@@ -136,7 +136,7 @@ check long_options_may_be_cut 0 $? 'Self %  Samples'
 "$B" report --no perf.db >out 2>err
 check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-source"
 "$B" report -g --sort sym perf.db >out 2>err
-check perfs_letters_are_known 0 $? 'callers of '
+check perfs_letters_are_known 0 $? 'calls, from the outermost caller down'
 for command in ingest report query completion help
 do
 	"$B" $command --version >out 2>err

@@ -1,0 +1,163 @@
+/* report_tree.c - the call tree below a table of report. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/model/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/model/stacks.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "cli/tables/report.h"
+#include "stitch/base/mem.h"
+
+/* What has less than this part of all is left out: 0.5 %. */
+#define PRUNED_OF 200
+
+static void report_tree_turn(struct label_list *l)
+{
+	for (size_t i = 0, k = l->n; i + 1 < k; i++) {
+		uint32_t label = l->label[i];
+
+		l->label[i] = l->label[--k];
+		l->label[k] = label;
+	}
+}
+
+static int report_tree_fill(const struct report *rp, struct flame_tree *t,
+			    struct err *err)
+{
+	struct label_list l = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < stacks_count(rp->stacks); i++) {
+		const struct stacks_group *g = stacks_group(rp->stacks, i);
+
+		if (rp->event >= 0 && g->event != (uint32_t)rp->event)
+			continue;
+		l.n = 0;
+		stacks_get(rp->stacks, g, &l);
+		if (rp->o->inverted)
+			report_tree_turn(&l);
+		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
+				    err);
+	}
+	free(l.label);
+	return rc;
+}
+
+/* A node to print, or those of its siblings that are left out. */
+struct tree_line {
+	const struct flame_node *node; /* NULL: left out */
+	uint64_t weight;
+	size_t n, depth;
+};
+
+static int report_tree_compare(const void *a, const void *b)
+{
+	const struct flame_node *x = ((const struct tree_line *)a)->node;
+	const struct flame_node *y = ((const struct tree_line *)b)->node;
+
+	/* the heaviest is the last, from where lines are taken */
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? -1 : 1;
+	return x->label < y->label ? 1 : x->label > y->label ? -1 : 0;
+}
+
+/* The lines that are still to be printed, the next one last. */
+struct tree_todo {
+	struct tree_line *line;
+	size_t n, cap;
+};
+
+static void report_tree_add(const struct report *rp, const struct flame_tree *t,
+			    const struct flame_node *at, size_t depth,
+			    struct tree_todo *todo)
+{
+	struct tree_line rest = { .depth = depth };
+	size_t rest_at = todo->n;
+	size_t first;
+
+	*mem_add(todo->line, todo->n, todo->cap) = rest;
+	first = todo->n;
+	for (uint32_t i = 0; i < at->n_child; i++) {
+		const struct flame_node *nd =
+			flame_tree_node(t, flame_tree_child(t, at->child + i));
+
+		if (nd->weight < rp->weight / PRUNED_OF) {
+			rest.weight += nd->weight;
+			rest.n++;
+		} else {
+			*mem_add(todo->line, todo->n, todo->cap) =
+				(struct tree_line){ nd, nd->weight, 1, depth };
+		}
+	}
+	if (todo->n > first)
+		qsort(todo->line + first, todo->n - first, sizeof(*todo->line),
+		      report_tree_compare);
+	todo->line[rest_at] = rest;
+}
+
+static void report_tree_put(const struct report *rp,
+			    const struct tree_line *line)
+{
+	const struct flame_node *nd = line->node;
+	char total[16], self[16] = "";
+
+	human_share(total, sizeof(total), (double)line->weight,
+		    (double)rp->weight);
+	if (nd)
+		human_share(self, sizeof(self), (double)nd->self,
+			    (double)rp->weight);
+	printf("%7s  %7s  %*s", total, rp->o->inverted ? "" : self,
+	       (int)line->depth, "");
+	if (nd) {
+		const struct label *l =
+			labels_get(stacks_labels(rp->stacks), nd->label);
+
+		safe_text_put(stdout, label_shown(l), 0, 0);
+		fputs(l->inlined ? " (inlined)\n" : "\n", stdout);
+	} else {
+		printf("[%zu more]\n", line->n);
+	}
+}
+
+static void report_tree_write(const struct report *rp,
+			      const struct flame_tree *t)
+{
+	struct tree_todo todo = { .line = NULL };
+
+	printf("\n%s:\n\n%7s  %7s  %s\n",
+	       rp->o->inverted ? "what was hit, with its callers below it"
+			       : "calls, from the outermost caller down",
+	       "Total %", rp->o->inverted ? "" : "Self %", "Function");
+	report_tree_add(rp, t, flame_tree_node(t, 0), 0, &todo);
+	while (todo.n) {
+		struct tree_line line = todo.line[--todo.n];
+
+		if (!line.weight)
+			continue;
+		report_tree_put(rp, &line);
+		if (line.node &&
+		    (!rp->o->depth || line.depth + 1 < rp->o->depth))
+			report_tree_add(rp, t, line.node, line.depth + 1,
+					&todo);
+	}
+	free(todo.line);
+}
+
+int report_print_tree(const struct report *rp, struct err *err)
+{
+	const struct label all = { .kind = LABEL_GROUP,
+				   .name = "all",
+				   .image = "" };
+	struct labels *labels = stacks_labels(rp->stacks);
+	struct flame_tree *t = flame_tree_new(labels, labels_add(labels, &all));
+	int rc = report_tree_fill(rp, t, err);
+
+	if (!rc) {
+		flame_tree_finish(t);
+		report_tree_write(rp, t);
+	}
+	flame_tree_free(t);
+	return rc;
+}
