@@ -233,11 +233,11 @@ def run_capture(run):
     run.database("a.db", "ingest")
     if os.path.exists(os.path.join(run.work, "a.db")):
         ask_all(run)
-    run.ask("ingest", "text", ["ingest", "--fields", "all", "--infer-callers",
+    run.ask("ingest", "text", ["ingest", "--fields", "all", "--no-infer-callers",
                                "--no-demangle", "-o", "f.db",
                                *options, *case.paths],
-            "ingest --fields all --infer-callers")
-    run.database("f.db", "ingest --fields all --infer-callers")
+            "ingest --fields all --no-infer-callers")
+    run.database("f.db", "ingest --fields all --no-infer-callers")
     run.ask("ingest", "text", ["ingest", "-q", "--no-symbols", "-o", "s.db",
                                *case.plain, *case.paths],
             "ingest --no-symbols")
