@@ -25,7 +25,7 @@ SUBSTITUTES = (
     (r"my_function|vfs_read|memcpy", "hot"), (r"--dso libc\.so\.6", "--dso lines-clang"),
     (r"cc1\+0x7ab010", "hot"), (r"~/project", "."), (r"bytes_req", "weight"),
     (r"--off-cpu(.*) perf\.db", r"--off-cpu\1 naps.db"), (r"(--off-cpu.*)nginx", r"\1'*'"),
-    (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "t-ping lost"), (r"--top ", ""),
+    (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top ", ""),
     (r"--event cycles", "--event '*'"),
     (r"--max-loss 0\.1% --max-unjoined 10", "--max-loss 100%"),
     (r"--max-loss 0\.1% --min", "--max-loss 100% --min"), (r"--min-whole 90", "--min-whole 0"),
@@ -119,7 +119,7 @@ def stage():
         "for f in before after; do backstitch ingest -q --symfs %s/symfs -o $f.db %s/$f.data; "
         "cp $f.db $f/1.db; done; cp before.db monday.db; cp after.db tuesday.db; "
         "for d in segments host1 backstitch-follow; do cp before.db after.db $d; done; "
-        "cp perf.data l.data; cp ../clone/demo/lost.db ." % (captures, captures, captures), cwd)
+        "cp perf.data l.data; cp ../clone/demo/shop.db .; cp shop.db lost.db" % (captures, captures, captures), cwd)
     return cwd
 
 

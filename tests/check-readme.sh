@@ -11,7 +11,7 @@ COLUMNS=300 tests/demo.sh "$B" "$tmp/demo" >"$tmp/out" 2>&1 || {
 	echo "tests/demo.sh fails"
 	exit 1
 }
-db=$tmp/demo/lost.db
+db=$tmp/demo/shop.db
 sed -i "s|$tmp/||g; s/ *\$//" "$tmp/out"
 
 # block COMMENT: the lines of the block behind a comment
@@ -28,7 +28,7 @@ block() {
 		sed 's/^/README.md: the demo does not print: /'
 	# one sample, as perf prints it and as we do, with a blank behind the event
 	block 'what perf script printed' >"$tmp/perf"
-	zcat tests/captures/defer-lost-clock.script-ip.txt.gz | sed 's/ $//' |
+	zcat tests/captures/shop.script-ip.txt.gz | sed 's/ $//' |
 		awk -v RS= 'NR == FNR { want = $0; next } $0 == want { n++ }
 			END { exit !(n == 1) }' "$tmp/perf" - ||
 		echo "README.md: perf 7.2 did not print the sample"
@@ -39,7 +39,7 @@ block() {
 	block 'what backstitch script prints' | cmp -s - "$tmp/stack" ||
 		echo "README.md: script prints another stack"
 	# the picture; to draw it anew: cp, after looking at it
-	COLUMNS=80 "$B" flame --comm t-fwake,t-move,t-read --width 1200 --minwidth 1% \
+	COLUMNS=80 "$B" flame --width 1200 --minwidth 1% \
 		--title 'Where three threads were, and which user stacks are missing' \
 		--subtitle 'hatched: stacks of which perf prints the kernel half only; here with the reason' \
 		-o "$tmp/readme.svg" "$db" 2>/dev/null

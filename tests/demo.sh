@@ -8,8 +8,8 @@ case $bin in
 *) bin=./$bin ;;
 esac
 dir=${2:-demo}
-capture=tests/captures/defer-lost-clock.data.zst
-db=$dir/lost.db
+capture=tests/captures/shop.data.zst
+db=$dir/shop.db
 mkdir -p "$dir" || exit 1
 
 # Prints the command as a user would type it, then runs it.
@@ -26,14 +26,13 @@ tour() {
 	"$bin" "$@" || exit 1
 }
 
-echo "A system-wide capture with deferred user stacks, on Linux 7.2, into ring"
-echo "buffers that were far too small."
+echo "Three threads of a small program, recorded on Linux 7.2 with deferred user"
+echo "stacks, into ring buffers that were far too small."
 tour ingest -f -o "$db" --symfs tests/captures/symfs \
-	--kallsyms tests/captures/defer-lost-clock.kallsyms "$capture"
+	--kallsyms tests/captures/shop.kallsyms "$capture"
 tour query "$db" 'SELECT * FROM verdicts'
-tour report --comm 't-*' --limit 12 "$db"
-tour flame --comm t-fwake,t-move,t-ping,t-pong,t-read,t-touch \
-	--title 'Where six threads were, and what the capture lost' \
+tour report --limit 12 "$db"
+tour flame --title 'Where three threads were, and what the capture lost' \
 	-o "$dir/flame.svg" "$db"
 [ -s "$dir/flame.svg" ] || exit 1
 echo
