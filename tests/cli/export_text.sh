@@ -115,7 +115,7 @@ ok "names in json are what they were, when they can be" $?
 "$B" export --format json "$lost" >"$work/a"
 python3 - "$work/a" <<'EOT'
 import json, re, sys
-page = open("man/backstitch-export.1").read()
+page = open("man/backstitch-json.5").read()
 def words(title):
     section = page.split(".Sh %s\n" % title)[1].split("\n.Sh ")[0]
     return set(re.findall(r"\w+", " ".join(re.findall(
@@ -128,7 +128,7 @@ def walk(x):
               x if isinstance(x, list) else ()):
         walk(y)
 walk(json.load(open(sys.argv[1])))
-missing = [k for k in keys if k not in words("JSON")]
+missing = [k for k in keys if k not in words("EXPORT")]
 print(*missing)
 sys.exit(1 if missing or len(keys) < 40 else 0)
 EOT

@@ -22,9 +22,10 @@ import re
 import sys
 
 command, path = sys.argv[1:3]
-page = open("%s/man/backstitch-%s.1" % (sys.argv[3], command)).read()
-if command == "ingest":
-    page += open(sys.argv[3] + "/man/backstitch-info.1").read()
+page = open(sys.argv[3] + "/man/backstitch-json.5").read()
+page = "".join(s for s in page.split("\n.Sh ")
+               if s.split("\n")[0] in (command.upper(), "INFO"
+                                       if command == "ingest" else ""))
 known = set(re.findall(r"[a-z_][a-z0-9_]*", page))
 
 
