@@ -93,10 +93,9 @@ static int words_add_doubts(struct check *c, struct lines *l, struct err *err)
 	}
 	if (check_some(c, "fabricated", 1, words_take_image, name, err))
 		return -1;
-	lines_add(l, "are wrong (fabricated");
+	lines_add(l, "are wrong");
 	if (name[0])
-		lines_add(l, ": %s has no frame pointers", name);
-	lines_add(l, ")");
+		lines_add(l, " (fabricated: %s has no frame pointers)", name);
 	return 0;
 }
 

@@ -19,7 +19,7 @@ mkdir -p "$dir/inqfolderq" "$dir/xqhereq"
 cd "$dir/inqfolderq" || exit 2
 cat >capture.txt <<'END'
 event cpu-clock period=1000
-mmap pid=5 tid=5 start=0x400000 len=0x10000 pgoff=0 path=/home/xqpathq/app time=1 cpu=0
+mmap pid=5 tid=5 start=0x400000 len=0x10000 pgoff=0 path=/opt/xqpathq/app time=1 cpu=0
 comm pid=5 tid=5 name=xqcommq time=1 cpu=0
 sample pid=5 tid=5 cpu=0 time=100 u=0x401000,0x402000
 sample pid=5 tid=5 cpu=0 time=200 u=0x401000,0x403000

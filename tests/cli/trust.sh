@@ -73,10 +73,10 @@ ends a_share_is_at_most_100 2 --min-whole 101
 ends and_a_number 2 --min-whole many
 
 # each word of a class has its line of help
-"$B" help verdicts >help
+"$B" help verdicts >words
 for word in whole 'caller missing' 'one frame' 'fabricated (no frame pointers)' 'cut (truncated_dump)' \
 	'cut (no_table)' 'not judged (no file)' 'missing (chain_lost)' 'not recorded'
 do
-	grep -qF -- "  $word" help || echo "$word"
+	grep -qF -- "  $word" words || echo "$word"
 done >lacking
 ok each_class_has_its_line_of_help "$([ ! -s lacking ]; echo $?)"

@@ -177,6 +177,8 @@ def ingest(c, *options):
     tag = "-named" if options else ""
     if "--no-symbols" in options:
         tag = ".symfs"  # no capture is named so
+    if "--no-infer-callers" in options:
+        tag += ".asis"
     db = os.path.join(CACHE, c.name + tag + ".db")
     # scripts that run side by side want the same databases
     with open(db + ".lock", "w") as lock:

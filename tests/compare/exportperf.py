@@ -443,6 +443,8 @@ def cases(only, folder):
 
 def check(name, db, expected, printing, folder, again):
     path = os.path.join(folder, "out.data")
+    if os.path.exists(path):
+        os.unlink(path)  # no output replaces a capture
     r = common.run("export", "--format", "perf.data", "-o", path, db)
     if r.returncode:
         common.ok(False, "%s is exported" % name, [r.stderr.decode()])

@@ -160,7 +160,8 @@ def check_offsets(c, path, db):
 
 def check(job, table, tmp, printing):
     c = job.capture
-    options = ["--symfs", job.symfs]
+    # a block of other addresses than perf's cannot be compared
+    options = ["--no-infer-callers", "--symfs", job.symfs]
     if job.kallsyms:
         options += ["--kallsyms", unpack(job.kallsyms, tmp)]
     db, status, err = common.ingest(c, *options)

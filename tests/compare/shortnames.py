@@ -7,6 +7,7 @@
 import glob
 import html
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -66,11 +67,15 @@ def look(what, names, work):
 
 def build(work, source, *cmd):
     """Returns the path of the program built from a source of this folder; None without its compiler."""
-    if not shutil.which(cmd[0]):
+    # rustc of rustup wants the home of its user
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    env = dict({"RUSTUP_HOME": home + "/.rustup"}, **os.environ, GO111MODULE="off", GOCACHE=work + "/go",
+               GOPATH=work + "/gopath")
+    version = "version" if cmd[0] == "go" else "--version"
+    if not shutil.which(cmd[0]) or run(cmd[0], version, env=env).returncode:
         return None
     out = work + "/" + source.replace(".", "-")
-    got = run(*cmd, "-o", out, os.path.join(HERE, "../names", source),
-              env=dict(os.environ, GO111MODULE="off", GOCACHE=work + "/go", GOPATH=work + "/gopath"))
+    got = run(*cmd, "-o", out, os.path.join(HERE, "../names", source), env=env)
     if got.returncode:
         sys.exit(got.stderr)
     return out
