@@ -162,12 +162,16 @@ static void matching_add_image(struct matching *m, int side,
 void matching_add(struct matching *m, int side, const struct known_code *c)
 {
 	uint32_t *image = mem_new(c->n_image, sizeof(*image));
+	bool *ran = mem_new(c->n_image, sizeof(*ran));
 
+	for (size_t i = 1; i < c->n_frame; i++)
+		ran[c->frame[i].image] = true;
 	for (size_t i = 1; i < c->n_image; i++) {
 		const struct image *img = &c->image[i].img;
 
 		image[i] = matching_image(m, side, img).id;
-		if (img->kind != IMAGE_JIT)
+		/* a server does not tell of what was only mapped */
+		if (img->kind != IMAGE_JIT && ran[i])
 			matching_add_image(m, side, img);
 	}
 	for (size_t i = 1; i < c->n_frame; i++) {
@@ -179,6 +183,7 @@ void matching_add(struct matching *m, int side, const struct known_code *c)
 			match_names_see(m->functions, side, image[f->image],
 					c->inlined[f->inlined + k].name, true);
 	}
+	free(ran);
 	free(image);
 }
 

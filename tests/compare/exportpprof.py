@@ -39,7 +39,7 @@ def check_sums(name, db, p):
     got, want = pprof_stacks(p, 0), folded(db, "--by", "samples", "--event",
                                            p.types[-1][0])
     ok(got == want, name + ": numbers of samples too", differences(got, want))
-    rows = json.loads(run("report", "--json", "--limit", "0", db).stdout)["rows"]
+    rows = json.loads(run("report", "--json", "--inline", "--limit", "0", db).stdout)["rows"]
     want = collections.Counter()
     for r in rows:
         want[visible(r["symbol"])] += r["self_weight"]
