@@ -124,7 +124,7 @@ def test_diff(s, dbs):
     here = run("flame", "--diff", "-o", "-", *two)
     there = run("flame", "--diff", "-o", "-", a, b)
     # the notes name the sides, and may need more lines for that
-    pictures = [re.findall(r"<g class=.*?</g>", r.stdout.decode(), re.S)
+    pictures = [re.findall(r'<g class="[^"]*" data-s=.*?</g>', r.stdout.decode(), re.S)
                 for r in (here, there)]
     ok(there.returncode == 0 and pictures[0] == pictures[1] and
        len(pictures[0]) > 10,
