@@ -349,7 +349,7 @@ def check_map(b, db, event):
     b.js("document.querySelector('#map').scrollIntoView({block: 'center'})")
     m = box(b, "#map")
     b.point(m[0] + m[2] * (left + weight / 2) / whole,
-            m[1] + m[3] - 1 - 1.5 * min(48 / rows, 4), button=0)
+            m[1] + m[3] - 1.5 * min(48 / rows, 4), button=0)
     ok("zoomed to %s, %.2f %%" % (comm, 100 * weight / whole) in
        b.text("#details"), "a_click_on_it_zooms", b.text("#details"), comm)
     b.keys("0")
