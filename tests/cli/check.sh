@@ -9,7 +9,7 @@ case $MKCAP in /*) ;; *) MKCAP=$PWD/$MKCAP ;; esac
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 captures=$PWD/tests/captures
-man=$PWD/man/backstitch-check.1
+man=$PWD/man/backstitch-json.5
 unset COLUMNS
 export NO_COLOR=1 LC_ALL=C
 
@@ -390,7 +390,7 @@ import json
 import re
 import sys
 
-page = open(sys.argv[1]).read().split(".Sh JSON")[1].split(".Sh EXIT")[0]
+page = open(sys.argv[1]).read().split("\n.Sh CHECK\n")[1].split("\n.Sh ")[0]
 said = json.load(open("out"))
 keys = []
 for line in re.findall(r"^\.It (Va .*)$", page, re.M):

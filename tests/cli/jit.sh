@@ -99,7 +99,7 @@ zstd -qdf c.data.zst -o c.data
 # hot NAME WANTED: names of jitted code
 hot() {
 	got=$("$B" report --format csv c.data 2>err | grep -o '[^,"]*jit_[^,"]*' |
-		sort | tr '\n' ' ')
+		sort -u | tr '\n' ' ')
 	if [ "$got" = "$2" ]
 	then echo "ok $1"
 	else
