@@ -46,7 +46,8 @@ static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
 		   "one row for each value of KEYS, a list of comm, "
-		   "comm_nodigit, pid, tid, cpu, dso, sym, verdict (sym,dso)"),
+		   "comm_nodigit, pid, tid, cpu, dso, sym, srcline, verdict "
+		   "(sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self)"),
 	OPT_FLAG(0, "no-children", &self_only,
@@ -103,6 +104,7 @@ static const struct {
 	{ "cpu", KEY_CPU },
 	{ "sym", KEY_SYM },
 	{ "symbol", KEY_SYM },
+	{ "srcline", KEY_LINE },
 	{ "dso", KEY_DSO },
 	{ "image", KEY_DSO },
 	{ "verdict", KEY_VERDICT },
@@ -124,12 +126,12 @@ static int parse_keys(unsigned int *keys, struct err *err)
 				key = key_words[i].key;
 		}
 		if (!key)
-			return err_set(
-				err, ERR_USAGE,
-				"--sort knows comm, "
-				"comm_nodigit, pid, tid, cpu, dso and sym, not "
-				"'%.*s'",
-				(int)len, p);
+			return err_set(err, ERR_USAGE,
+				       "--sort knows comm, "
+				       "comm_nodigit, pid, tid, cpu, dso, sym, "
+				       "srcline and verdict, not "
+				       "'%.*s'",
+				       (int)len, p);
 		*keys |= key;
 		p += len;
 		if (!*p++)
@@ -249,6 +251,11 @@ static int report_check_options(struct err *err)
 			       "recording");
 	if (limit < -1)
 		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
+	if (diff && sort_keys && strstr(sort_keys, "srcline"))
+		return err_set(
+			err, ERR_USAGE,
+			"lines of two builds are not the same code: leave "
+			"out --diff or --sort srcline");
 	if (diff && (callers || callees || self_only))
 		return err_set(err, ERR_USAGE,
 			       "--diff is a table of its own: leave out "

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
@@ -84,7 +85,7 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 
 	l.off = 0;
 	l.has_off = false;
-	if (!(r->keys & KEY_SYM)) {
+	if (!(r->keys & KEY_SYM) && r->keys & KEY_DSO) {
 		if (l.image[0])
 			l.name = l.image;
 		l.kind = l.kind == LABEL_MISSING ? l.kind : LABEL_UNNAMED;
@@ -101,6 +102,7 @@ static struct report_row *row_for(struct report_rows *r,
 {
 	const uint64_t word[] = {
 		(uint64_t)key->comm << 32 | key->label,
+		(uint64_t)key->file << 32 | key->line,
 		(uint64_t)key->pid,
 		(uint64_t)key->tid,
 		(uint64_t)key->verdict << 32 | (uint32_t)key->cpu,
@@ -180,8 +182,42 @@ static void report_rows_frames(const struct report_rows *r,
 	stacks_get(r->stacks, g, l);
 	for (size_t i = 0; i < l->n; i++)
 		if (has_row(r, labels_get(labels, l->label[i]), gaps))
-			l->label[n++] = l->label[i];
+			label_list_move(l, n++, i);
 	l->n = n;
+}
+
+/* Returns the place in the source that a frame with a row is at. What was
+ * inlined there and has no rows is still the code that ran. */
+static const struct code_where *report_rows_where(const struct report_rows *r,
+						  struct label_from from)
+{
+	const struct known_code *c = stacks_code(r->stacks);
+	const struct code_frame *f = &c->frame[from.frame];
+
+	if (from.inlined)
+		return &c->inlined[f->inlined + from.inlined - 1];
+	return f->n_inlined && !(r->keys & KEY_INLINED)
+		       ? &c->inlined[f->inlined]
+		       : &f->at;
+}
+
+/* Fills in the code of a key: the i-th frame of l. */
+static void report_rows_key_code(struct report_rows *r,
+				 const struct label_list *l, size_t i,
+				 struct report_row *key)
+{
+	key->label = key->file = key->line = 0;
+	if (r->keys & KEY_LINE) {
+		const struct code_where *at = report_rows_where(r, l->from[i]);
+
+		if (at->file && at->file[0] && at->line) {
+			key->file = plain_label(r, LABEL_GROUP, at->file);
+			key->line = at->line;
+			if (!(r->keys & (KEY_SYM | KEY_DSO)))
+				return;
+		}
+	}
+	key->label = row_label(r, l->label[i]);
 }
 
 static void report_rows_count_missing(struct report_rows *r,
@@ -216,13 +252,13 @@ static void report_rows_count_stack(struct report_rows *r,
 				    uint64_t samples)
 {
 	struct report_row *row = NULL;
-	bool code = r->keys & (KEY_DSO | KEY_SYM);
+	bool code = r->keys & (KEY_DSO | KEY_SYM | KEY_LINE);
 
 	r->stamp++;
 	for (size_t i = 0; code && i < l->n; i++) {
 		if (labels_get(r->names, l->label[i])->kind == LABEL_GROUP)
 			continue;
-		key.label = row_label(r, l->label[i]);
+		report_rows_key_code(r, l, i, &key);
 		row = row_for(r, &key);
 		if (row->seen == r->stamp)
 			continue;
@@ -254,7 +290,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 				    unsigned int keys)
 {
 	struct report_rows *r = new_rows(s, keys);
-	struct label_list l = { 0 };
+	struct label_list l = { .want_from = keys & KEY_LINE };
 
 	for (size_t i = 0; i < stacks_count(s); i++) {
 		const struct stacks_group *g = stacks_group(s, i);
@@ -266,6 +302,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 					g->weight, g->samples);
 	}
 	free(l.label);
+	free(l.from);
 	return r;
 }
 
@@ -358,6 +395,11 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	if (!d)
 		d = label_compare(labels_get(o->labels, a->label),
 				  labels_get(o->labels, b->label));
+	if (!d)
+		d = label_compare(labels_get(o->labels, a->file),
+				  labels_get(o->labels, b->file));
+	if (!d)
+		d = a->line < b->line ? -1 : a->line > b->line;
 	if (!d)
 		d = a->pid < b->pid ? -1 : a->pid > b->pid;
 	if (!d)

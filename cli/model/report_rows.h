@@ -29,12 +29,19 @@ enum report_key {
 	KEY_VERDICT = 1 << 6,
 	KEY_NODIGIT = 1 << 7, /* with KEY_COMM: "<N>" for each number */
 	KEY_INLINED = 1 << 8, /* rows of inlined functions */
+	KEY_LINE = 1 << 9,    /* needs REPORT_LINE_PARTS of the code */
 };
+
+/* For stacks_opts.code. */
+#define REPORT_LINE_PARTS (CODE_LINES | CODE_INLINED)
 
 /* Fields of keys that were not asked for are 0. */
 struct report_row {
 	uint32_t comm;	/* for report_label() */
-	uint32_t label; /* for report_label() */
+	uint32_t label; /* for report_label(); with KEY_LINE of frames without
+			 * a line, where no other key is of code */
+	uint32_t file;	/* for report_label(); the name is "": no line */
+	uint32_t line;
 	int64_t pid, tid;
 	int32_t cpu;
 	uint32_t verdict;	  /* for report_label() */

@@ -302,8 +302,7 @@ void label_list_add(struct label_list *l, uint32_t label)
 	label_list_add_from(l, label, (struct label_from){ 0 });
 }
 
-/* Copies item i of the list to item n. */
-static void label_list_move(struct label_list *l, size_t n, size_t i)
+void label_list_move(struct label_list *l, size_t n, size_t i)
 {
 	l->label[n] = l->label[i];
 	if (l->want_from)

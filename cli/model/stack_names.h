@@ -62,6 +62,8 @@ struct label_list {
 };
 
 void label_list_add(struct label_list *l, uint32_t label);
+/* Copies item i of the list to item n. */
+void label_list_move(struct label_list *l, size_t n, size_t i);
 /* Appends the frames of a raw chain, outermost first; none if the chain is 0 or
  * not in the database. exec: the labels get the kind LABEL_EXEC. */
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,

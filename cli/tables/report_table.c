@@ -1,9 +1,11 @@
 /* report_table.c - the tables of report: functions by weight, callers and
  * callees of one function, a view. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/code.h"
 #include "cli/model/filter.h"
 #include "cli/model/label.h"
 #include "cli/model/name_find.h"
@@ -22,13 +24,22 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 
-#define COLUMNS 16
+#define COLUMNS 20
 #define SYMBOL_TITLE "Symbol"
 #define HINTS 5	 /* names that exist, for one that does not */
 #define HINT 400 /* bytes for them */
+#define SEVERAL_FILES UINT32_MAX
+
+/* The source files of rows by the last part of their path. */
+struct report_files {
+	struct intern base;
+	uint32_t *file; /* by id of base */
+	size_t n, cap;
+};
 
 /* Fills in the columns of a symbol. Returns how many there are. */
 static size_t report_symbol_columns(struct grid_column *col)
@@ -97,6 +108,13 @@ static size_t report_fill_columns(const struct report *rp,
 	col[n++] = (struct grid_column){ NULL, "total_samples" };
 	col[n++] = (struct grid_column){ NULL, "total_weight" };
 	n += report_key_columns(keys, col + n);
+	if (keys & KEY_LINE) {
+		col[n++] = (struct grid_column){ "Line", NULL };
+		col[n++] = (struct grid_column){ NULL, "file" };
+		col[n++] = (struct grid_column){ NULL, "line" };
+		if (!(keys & (KEY_SYM | KEY_DSO)))
+			col[n++] = (struct grid_column){ NULL, "symbol" };
+	}
 	if (keys & KEY_SYM)
 		n += report_symbol_columns(col + n);
 	if (keys & KEY_DSO)
@@ -121,8 +139,70 @@ static const char *report_image_of(const struct report *rp,
 				     : l->name;
 }
 
+/* Stores by the id of a file's last part the label of that file, or
+ * SEVERAL_FILES. */
+static void report_find_files(struct report_files *f,
+			      const struct report_rows *r)
+{
+	for (size_t i = 0; i < report_rows_count(r); i++) {
+		uint32_t file = report_rows_get(r, i)->file;
+		uint32_t id = intern_add(
+			&f->base, path_base(report_label(r, file)->name));
+
+		if (id == f->n)
+			*mem_add(f->file, f->n, f->cap) = file;
+		else if (f->file[id] != file)
+			f->file[id] = SEVERAL_FILES;
+	}
+}
+
+static void report_files_release(struct report_files *f)
+{
+	intern_release(&f->base);
+	free(f->file);
+}
+
+/* Returns the file of a place for people: its last part, and all of it where
+ * another file of the rows has the same. */
+static const char *report_short_file(struct report_files *f, const char *path)
+{
+	const char *base = path_base(path);
+
+	return f->file[intern_add(&f->base, base)] == SEVERAL_FILES ? path
+								    : base;
+}
+
+static void report_line_cells(const struct report *rp, struct grid *g,
+			      struct report_files *f,
+			      const struct report_rows *r,
+			      const struct report_row *row)
+{
+	bool alone = !(rp->o->keys & (KEY_SYM | KEY_DSO));
+	const struct label *l = report_label(r, row->label);
+	const char *file = report_label(r, row->file)->name;
+	bool code = l->kind != LABEL_MISSING && l->kind != LABEL_GROUP;
+
+	if (file[0]) {
+		const char *shown = report_short_file(f, file);
+		size_t size = strlen(shown) + 16;
+		char *place = mem_new(size, 1);
+
+		snprintf(place, size, "%s:%" PRIu32, shown, row->line);
+		grid_text(g, place);
+		free(place);
+	} else if (alone) {
+		grid_marked(g, label_shown(l), code ? " [no line]" : NULL);
+	} else {
+		grid_text(g, code ? "[no line]" : "");
+	}
+	grid_text(g, file);
+	grid_number(g, row->line);
+	if (alone)
+		grid_text(g, l->name);
+}
+
 static void report_fill_row(const struct report *rp, struct grid *g,
-			    const struct report_rows *r,
+			    struct report_files *f, const struct report_rows *r,
 			    const struct report_row *row)
 {
 	const struct label *l = report_label(r, row->label);
@@ -135,6 +215,8 @@ static void report_fill_row(const struct report *rp, struct grid *g,
 	grid_number(g, row->n_total);
 	grid_number(g, row->total);
 	report_key_cells(g, rp->o->keys, r, row);
+	if (rp->o->keys & KEY_LINE)
+		report_line_cells(rp, g, f, r, row);
 	if (rp->o->keys & KEY_SYM)
 		report_symbol_cells(g, l);
 	if (rp->o->keys & KEY_DSO)
@@ -179,10 +261,13 @@ static void report_print_rows(const struct report *rp)
 		report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	struct grid_column col[COLUMNS];
 	struct grid *g = grid_new(col, report_fill_columns(rp, col));
+	struct report_files files = { .file = NULL };
 	size_t shown = 0, rest = 0;
 	uint64_t rest_self = 0;
 
 	grid_names(g, SYMBOL_TITLE, !full_names_asked());
+	if (rp->o->keys & KEY_LINE)
+		report_find_files(&files, r);
 	report_rows_sort(r, rp->o->by_total);
 	for (size_t i = 0; i < report_rows_count(r); i++) {
 		const struct report_row *row = report_rows_get(r, i);
@@ -199,12 +284,13 @@ static void report_print_rows(const struct report *rp)
 			continue;
 		}
 		shown++;
-		report_fill_row(rp, g, r, row);
+		report_fill_row(rp, g, &files, r, row);
 	}
 	report_write(rp, g);
 	if (rp->people && !rp->o->top)
 		report_print_rest(rest, rest_self, rp->weight, " self");
 	grid_free(g);
+	report_files_release(&files);
 	report_rows_free(r);
 }
 
@@ -416,6 +502,7 @@ int report_table(struct store *db, const char *path,
 		.samples = o->by_samples,
 		.summed = report_summed(o) && !offcpu_opts.wall,
 		.no_groups = offcpu_opts.on,
+		.code = o->keys & KEY_LINE ? REPORT_LINE_PARTS : 0,
 	};
 	struct offcpu_sums waits;
 	int rc = -1;

@@ -98,6 +98,49 @@ n=$(one "$db" 'SELECT count(DISTINCT comm || pid || tid) FROM samples')
 [ "$(sed 1d "$work/csv" | wc -l)" -eq "$n" ]
 ok one_row_for_each_thread $?
 
+# lines: those that addr2line knows of the sampled addresses
+"$B" query --format csv "$work/fp-1.db" "SELECT i.file AS image,
+	printf('%x', f.vaddr) AS addr, sum(coalesce(s.weight, 1)) AS weight
+	FROM samples s JOIN frame f ON f.id = (SELECT k.frame FROM stack k
+		WHERE k.id = coalesce(s.kernel_stack, s.user_stack))
+	JOIN image i ON i.id = f.image
+	WHERE i.file IS NOT NULL AND f.vaddr IS NOT NULL GROUP BY 1, 2" \
+	>"$work/addrs"
+"$B" report --sort srcline --json "$work/fp-1.db" >"$work/lines.json"
+python3 - "$work/addrs" "$work/lines.json" <<'END'
+import collections
+import csv
+import json
+import subprocess
+import sys
+
+want = collections.Counter()
+for r in csv.DictReader(open(sys.argv[1])):
+    at = subprocess.run(["addr2line", "-e", r["image"], "0x" + r["addr"]],
+                        capture_output=True, text=True, check=True).stdout
+    file, line = at.split(" (")[0].strip().rsplit(":", 1)
+    if line not in ("?", "0"):
+        want[file, int(line)] += int(r["weight"])
+report = json.load(open(sys.argv[2]))
+got = collections.Counter()
+for r in report["rows"]:
+    if r["file"]:
+        got[r["file"], r["line"]] += r["self_weight"]
+    elif not r["symbol"] or r["line"]:
+        sys.exit("neither a line nor a function: %s" % r)
+if +got != want or len(want) < 3 or report["weight"] != sum(
+        r["self_weight"] for r in report["rows"]):
+    sys.exit("%s\n%s" % (got, want))
+END
+ok rows_by_line_are_those_of_addr2line $?
+"$B" report --sort srcline,sym --format csv "$work/fp-1.db" |
+	grep -q ',[^,]*/leaf\.c,5,leaf_inner,'
+ok lines_go_with_functions $?
+"$B" report --sort srcline --limit 0 "$work/fp-1.db" >"$work/text"
+grep -q ' leaf\.c:[0-9]*$' "$work/text" &&
+	grep -q ' finish_task_switch \[no line\]$' "$work/text"
+ok code_without_a_line_is_its_function $?
+
 # names that differ by numbers only
 if [ -x "$MKCAP" ]
 then
@@ -233,7 +276,7 @@ rows = json.load(sys.stdin)["rows"]
 sys.exit(not rows or "symbol" not in rows[0])'
 ok json_is_json $?
 bad=0
-for o in '--sort pids' '--sort ,' '--by time' '--limit -2' \
+for o in '--sort pids' '--sort srcline --diff x y' '--sort ,' '--by time' '--limit -2' \
 	'--callers a --callees b'
 do
 	# shellcheck disable=SC2086 # an option and its value
