@@ -22,6 +22,16 @@ static const char text_format[] =
 	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n"
 	"\n"
 	"print fmt: \"%s\", __get_rel_str(text)\n";
+/* Of an event of the scheduler, a byte that says whether the line has flags,
+ * and the flags come between: who wakes whom depends on the context. */
+static const char sched_format[] =
+	"name: text\n"
+	"ID: 0\n"
+	"format:\n"
+	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:5;\tsize:1;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%s\", __get_rel_str(text)\n";
 
 /* ---- names */
 
@@ -480,7 +490,7 @@ static void ftext_event_make_fields(struct ftext *ft, struct ftext_event *e,
 	struct ftext_pairs *p = &ft->pairs;
 
 	ftext_pairs_parse(e->role, text, p);
-	e->def = mem_new(p->n + 1, sizeof(*e->def));
+	e->def = mem_new(p->n + 2, sizeof(*e->def));
 	e->def[0] = (struct field_def){ .name = "text", .is_text = true };
 	for (size_t i = 0; i < p->n; i++)
 		e->def[i + 1] = (struct field_def){
@@ -491,6 +501,9 @@ static void ftext_event_make_fields(struct ftext *ft, struct ftext_event *e,
 		};
 	def->fields = e->def;
 	def->n_fields = (uint32_t)p->n + 1;
+	if (e->flags)
+		e->def[def->n_fields++] =
+			(struct field_def){ .name = "common_flags" };
 }
 
 /* Sets the name of an event; that of a named buffer is put before it. */
@@ -515,11 +528,12 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 		.has_cpu = !ft->bare && !ft->mmio,
 		.has_time = !ft->bare && !ft->untimed,
 		.has_tid = !ft->bare && !ft->mmio,
-		.format = text_format,
 	};
 	char name[NAME_SIZE];
 
 	ftext_full_name(key, name, &e.role);
+	e.flags = !strncmp(name, "sched:", 6);
+	def.format = e.flags ? sched_format : text_format;
 	ftext_event_set_name(ft, buffer, name, &def);
 	ftext_call_find(key, &e);
 	ftext_event_make_fields(ft, &e, &def, text);
@@ -570,13 +584,42 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 	return id;
 }
 
-/* ---- payloads: u32 length << 16, then the text */
+/* ---- payloads: u32 length << 16 | offset, flags of some, then the text */
+
+void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
+		       struct scan text, struct rec_sample *s)
+{
+	size_t n = text.n < TEXT_MAX ? text.n : TEXT_MAX;
+	size_t at = ft->event[it->event].flags ? 2 : 0;
+
+	ft->raw = mem_grow(ft->raw, &ft->cap_raw, 4 + at + n, 1);
+	ft->raw[0] = (unsigned char)at;
+	ft->raw[1] = 0;
+	ft->raw[2] = (unsigned char)n;
+	ft->raw[3] = (unsigned char)(n >> 8);
+	if (at) {
+		ft->raw[4] = it->has_flags;
+		ft->raw[5] = it->flags;
+	}
+	memcpy(ft->raw + 4 + at, text.p, n);
+	s->raw = ft->raw;
+	s->raw_len = (uint32_t)(4 + at + n);
+}
 
 static struct scan ftext_payload_text(const struct rec_sample *s)
 {
-	if (!s->raw || s->raw_len < 4)
-		return scan_of("", 0);
-	return scan_tail(scan_of(s->raw, s->raw_len), 4);
+	struct scan raw = scan_of(s->raw, s->raw_len);
+
+	return scan_tail(raw, raw.n > 4 ? 4u + (unsigned char)raw.p[0] : raw.n);
+}
+
+static struct field ftext_payload_flags(const struct rec_sample *s)
+{
+	struct scan raw = scan_of(s->raw, s->raw_len);
+	bool has = raw.n > 5 && raw.p[4];
+
+	return (struct field){ .present = has,
+			       .num = has ? (unsigned char)raw.p[5] : 0 };
 }
 
 static void ftext_field_set_text(struct ftext *ft, struct scan s,
@@ -608,6 +651,8 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 		arena_release(&ft->scratch);
 	ftext_field_set_text(ft, text, &out[0]);
 	ftext_pairs_parse(e->role, text, p);
+	if (e->flags)
+		out[--n] = ftext_payload_flags(s);
 	for (uint32_t i = 1; i < n; i++) {
 		size_t j = at;
 

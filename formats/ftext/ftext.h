@@ -53,6 +53,7 @@ struct ftext_event {
 	enum event_role role;
 	enum call_what call; /* the system call, if mappings depend on it */
 	bool leaves;	     /* the event is the end of the call */
+	bool flags;	     /* its last field is common_flags */
 	struct field_def *def;
 };
 
@@ -82,7 +83,8 @@ struct ftext_item {
 	int32_t pid, tgid, cpu;
 	uint8_t kind;  /* enum ftext_kind */
 	uint8_t stack; /* enum line_stack: it is one */
-	uint8_t context;
+	uint8_t flags; /* common_flags; 0 if not has_flags */
+	bool has_flags;
 	uint64_t cookie; /* of the request that the event made */
 	bool has_cookie;
 	bool has_kern,
@@ -268,6 +270,9 @@ void ftext_pairs_parse(enum event_role role, struct scan text,
 		       struct ftext_pairs *out);
 const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,
 					 const char *key);
+/* Sets the payload of a sample, valid until the next call. */
+void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
+		       struct scan text, struct rec_sample *s);
 int ftext_fields(struct source *src, const struct rec_sample *s,
 		 struct field *out, struct err *err);
 int ftext_print(struct source *src, const struct rec_sample *s, char *buf,

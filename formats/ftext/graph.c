@@ -53,17 +53,12 @@ static bool graph_take_task(struct scan s, struct line *out)
 
 static bool graph_take_flags(struct scan s, struct line *out)
 {
-	char c = s.n > 2 ? s.p[2] : 0;
-
 	if (s.n < FLAGS_LEAST || s.n > FLAGS_MOST)
 		return false;
 	for (size_t i = 0; i < s.n; i++)
 		if (!scan_is_word(s.p[i]) && s.p[i] != '.' && s.p[i] != '#')
 			return false;
-	out->context = c == 's'		      ? 's'
-		       : c == 'h' || c == 'H' ? 'h'
-		       : c == 'z' || c == 'Z' ? 'z'
-					      : 0;
+	line_set_flags(s, out);
 	return true;
 }
 

@@ -28,7 +28,8 @@ uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l)
 		.pid = l->pid,
 		.tgid = l->tgid,
 		.cpu = l->cpu,
-		.context = (uint8_t)l->context,
+		.flags = l->flags,
+		.has_flags = l->has_flags,
 	};
 	return ft->end_item++;
 }

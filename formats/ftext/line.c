@@ -7,11 +7,6 @@
 #define FLAGS_MIN 4
 #define FLAGS_MAX 8
 #define FLAGS_GLUED 5
-/* Bits of the flags that verbose tables and trace-cmd report -R print as a
- * number: hardirq, softirq, NMI. */
-#define BIT_HARDIRQ 8
-#define BIT_SOFTIRQ 16
-#define BIT_NMI 64
 
 static const char again[] =
 	"record again without the options raw, hex and bin of trace_options";
@@ -49,29 +44,11 @@ static bool line_is_flag(char c)
 	return scan_is_word(c) || c == '.' || c == '#' || c == '?';
 }
 
-/* The context of the CPU from the third flag, without what it interrupted. */
-static char line_context(struct scan flags)
+/* Verbose tables and trace-cmd report -R print a number. */
+static void line_set_flag_bits(uint64_t flags, struct line *out)
 {
-	switch (flags.n > 2 ? flags.p[2] : 0) {
-	case 's':
-		return 's';
-	case 'h':
-	case 'H':
-		return 'h';
-	case 'z':
-	case 'Z':
-		return 'z';
-	default:
-		return 0;
-	}
-}
-
-static char line_context_of_bits(uint64_t flags)
-{
-	return flags & BIT_NMI	     ? 'z'
-	       : flags & BIT_HARDIRQ ? 'h'
-	       : flags & BIT_SOFTIRQ ? 's'
-				     : 0;
+	out->has_flags = true;
+	out->flags = (uint8_t)flags;
 }
 
 /* Takes the flags, if there are any, and the time. trace-cmd omits the blank
@@ -92,7 +69,7 @@ static bool line_take_flags_time(struct scan *s, struct line *out)
 		for (size_t i = 0; i < n; i++)
 			if (!line_is_flag(token.p[i]))
 				return false;
-		out->context = line_context(scan_head(token, n));
+		line_set_flags(scan_head(token, n), out);
 		scan_skip(&t, n);
 		scan_blanks(&t);
 	}
@@ -175,7 +152,7 @@ static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 	if (!line_take_flags_time(&right, out) || !line_take_colon(&right))
 		return false;
 	if (out->raw)
-		out->context = line_context_of_bits(flags);
+		line_set_flag_bits(flags, out);
 	out->text = right;
 	out->kind = LINE_EVENT;
 	return true;
@@ -269,7 +246,7 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 		return false;
 	out->time *= 1000;
 	scan_trim(&left);
-	out->context = line_context_of_bits((uint64_t)flags);
+	line_set_flag_bits((uint64_t)flags, out);
 	out->clock = CLOCK_NS;
 	out->text = right;
 	out->kind = LINE_EVENT;

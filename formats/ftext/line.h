@@ -9,6 +9,10 @@
 
 #include "formats/reader/scan.h"
 
+/* The bits of common_flags that tell the context of the CPU: hardirq, softirq,
+ * NMI. */
+#define LINE_CONTEXT 0x58u
+
 enum line_kind {
 	LINE_OTHER, /* none of the following */
 	LINE_BLANK,
@@ -36,7 +40,8 @@ struct line {
 	struct scan buffer, comm, name, text; /* name empty: not in the line */
 	int32_t pid, tgid, cpu;		      /* -1: not in the line */
 	uint64_t time;
-	char context;	 /* 0, or the interrupt: 's', 'h', 'z' */
+	bool has_flags;
+	uint8_t flags;	 /* common_flags, as far as the line shows them */
 	bool cut_comm;	 /* comm has only its first 8 bytes */
 	bool raw;	 /* the text is of trace-cmd report -R */
 	uint64_t n_lost; /* 0: unknown */
@@ -45,6 +50,9 @@ struct line {
 
 /* `bare`: events have no task, CPU and time (option nocontext-info). */
 void line_parse(struct scan s, bool bare, struct line *out);
+
+/* flags.c: sets flags of a line from their column: "d.h1". */
+void line_set_flags(struct scan column, struct line *out);
 
 /* graph.c: parses a line of the tracer function_graph, behind its time. Returns
  * false if it is none. */

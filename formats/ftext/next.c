@@ -69,7 +69,8 @@ ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
 
 		if (it->kind != ITEM_EVENT)
 			return NULL;
-		if (it->pid == l->pid && it->context == (uint8_t)l->context)
+		if (it->pid == l->pid &&
+		    !((it->flags ^ l->flags) & LINE_CONTEXT))
 			return it->stack ? NULL : it;
 		at = it->prev;
 	}

@@ -6,7 +6,6 @@
 #include "formats/ftext/ftext.h"
 #include "stitch/base/err.h"
 
-#define TEXT_MAX 65535u
 #define COMM_MAX 64
 
 /* ---- places of frames, by what the text says */
@@ -114,24 +113,14 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 
 /* ---- records */
 
-/* Sets the payload of the event: the text after the length of a dynamic field
- * (see event.c). The lines of a stack in it become one line. */
+/* Sets the payload of the event. The lines of a stack in it become one line. */
 static void ftext_record_set_raw(struct ftext *ft, const struct ftext_item *it,
 				 struct rec_sample *s)
 {
-	struct scan text = ftext_part_of(ft, it, &it->text);
-	size_t n = text.n < TEXT_MAX ? text.n : TEXT_MAX;
-
-	ft->raw = mem_grow(ft->raw, &ft->cap_raw, n + 4, 1);
-	ft->raw[0] = ft->raw[1] = 0;
-	ft->raw[2] = (unsigned char)n;
-	ft->raw[3] = (unsigned char)(n >> 8);
-	memcpy(ft->raw + 4, text.p, n);
-	for (size_t i = 4; it->has_field && i < n + 4; i++)
+	ftext_set_payload(ft, it, ftext_part_of(ft, it, &it->text), s);
+	for (size_t i = 4u + ft->raw[0]; it->has_field && i < s->raw_len; i++)
 		if (ft->raw[i] == '\n')
 			ft->raw[i] = ' ';
-	s->raw = ft->raw;
-	s->raw_len = (uint32_t)n + 4;
 }
 
 /* The frames of a stack in a field, as in synthetic events: the lines after the

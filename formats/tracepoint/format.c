@@ -91,11 +91,18 @@ static uint32_t tp_format_elem_size(const char *s, const char *end,
 		       : 1;
 }
 
-/* Of the common fields only the thread id is of interest. */
+static bool tp_format_is_name(const char *name, size_t len, const char *is)
+{
+	return len == strlen(is) && !memcmp(name, is, len);
+}
+
+/* Of the common fields, those that say in which thread and in which context of
+ * its CPU the event was hit are of interest. */
 static bool tp_format_is_wanted(const char *name, size_t len)
 {
 	return len && (len < 7 || memcmp(name, "common_", 7) ||
-		       (len == 10 && !memcmp(name, "common_pid", 10)));
+		       tp_format_is_name(name, len, "common_pid") ||
+		       tp_format_is_name(name, len, "common_flags"));
 }
 
 /* Takes "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;". */

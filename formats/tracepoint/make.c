@@ -19,6 +19,11 @@ static bool tp_make_has_common(const struct tp_format *fmt)
 	return strstr(fmt->text, "common_type;") != NULL;
 }
 
+static bool tp_make_is_common(const struct tp_format *fmt, size_t i)
+{
+	return !strncmp(fmt->def[i].name, "common_", 7);
+}
+
 static bool tp_make_is_dynamic(const struct tp_field *f)
 {
 	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
@@ -47,7 +52,16 @@ static void tp_make_field_line(const struct tp_field *f, const char *name,
 /* A stack is not printed as a field: its bytes are not readable. */
 static bool tp_make_is_printed(const struct tp_format *fmt, size_t i)
 {
-	return !fmt->def[i].is_stack && strcmp(fmt->def[i].name, "common_pid");
+	return !fmt->def[i].is_stack && !tp_make_is_common(fmt, i);
+}
+
+static size_t tp_make_count_printed(const struct tp_format *fmt)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fmt->n; i++)
+		n += tp_make_is_printed(fmt, i);
+	return n;
 }
 
 static const char *tp_make_conversion(const struct tp_field *f)
@@ -85,7 +99,8 @@ static void tp_make_argument(const struct tp_field *f, const char *name,
 /* Prints "a=%d b=%s", REC->a, __get_str(b); a single text without its name. */
 static void tp_make_print_line(const struct tp_format *fmt, struct tp_out *o)
 {
-	bool alone = fmt->n == 1 && !strcmp(fmt->def[0].name, "text");
+	bool alone = tp_make_count_printed(fmt) == 1 &&
+		     !strcmp(fmt->def[0].name, "text");
 	const char *gap = "";
 
 	tp_out_add(o, "\nprint fmt: \"");
@@ -173,7 +188,8 @@ static void tp_make_new_format(const struct tp_format *fmt, uint32_t id,
 	tp_out_add(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
 		   fmt->name ? fmt->name : "event", id, common);
 	for (size_t i = 0; i < fmt->n; i++)
-		tp_make_field_line(&fmt->field[i], fmt->def[i].name, o);
+		if (!tp_make_is_common(fmt, i))
+			tp_make_field_line(&fmt->field[i], fmt->def[i].name, o);
 	tp_make_print_line(fmt, o);
 }
 
@@ -257,7 +273,10 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 	if (!common)
 		tp_make_number(tp, tp->made + 4, 4, tid);
 	for (size_t i = 0; i < fmt->n; i++)
-		if (tp_make_is_dynamic(&fmt->field[i]))
+		if (!common && tp_make_is_common(fmt, i))
+			tp_make_number(tp, tp->made + 2, 1,
+				       (uint64_t)field[i].num);
+		else if (tp_make_is_dynamic(&fmt->field[i]))
 			tp_make_room(tp, fmt->field[i].off + shift, 4);
 		else
 			tp_make_fixed(tp, &fmt->field[i], &field[i],

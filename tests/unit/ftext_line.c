@@ -14,6 +14,11 @@ static struct scan str(const char *s)
 
 #define S(x) (int)(x).n, (x).p
 
+static char ftext_line_context(uint8_t flags)
+{
+	return flags & 0x40 ? 'z' : flags & 8 ? 'h' : flags & 16 ? 's' : '-';
+}
+
 /* "buffer|comm|pid/tgid@cpu|time clock context|name|text" */
 static const char *ftext_line_event(const char *s, bool bare)
 {
@@ -27,7 +32,7 @@ static const char *ftext_line_event(const char *s, bool bare)
 	snprintf(out, sizeof(out),
 		 "%.*s|%.*s|%d/%d@%d|%" PRIu64 " %s %c|%.*s|%.*s", S(l.buffer),
 		 S(l.comm), l.pid, l.tgid, l.cpu, l.time, clock[l.clock],
-		 l.context ? l.context : '-', S(l.name), S(l.text));
+		 ftext_line_context(l.flags), S(l.name), S(l.text));
 	return out;
 }
 
@@ -152,6 +157,39 @@ START_TEST(verbose_tables)
 	EVENT("       my <idle>       0   3 1 00000002 100000006 [025aee51] "
 	      "51.918ms (+0.005ms): a: b",
 	      "|my <idle>|0/-1@3|39513681000 ns -|a|b");
+}
+END_TEST
+
+/* Returns common_flags of the line; -1: it shows none. */
+static int ftext_line_flags(const char *column)
+{
+	char text[128];
+	struct line l;
+
+	snprintf(text, sizeof(text), "x-7 [001]%s 1.000001: e: t", column);
+	line_parse(str(text), false, &l);
+	ck_assert_int_eq(l.kind, LINE_EVENT);
+	return l.has_flags ? l.flags : -1;
+}
+
+/* trace_print_lat_fmt() of Linux 6.13. */
+START_TEST(letters_of_the_flags_are_the_bits_of_the_entry)
+{
+	static const struct {
+		const char *column;
+		int flags;
+	} row[] = {
+		{ " ....1", 0 },	{ " d..2.", 0x01 }, { " b....", 0x80 },
+		{ " D....", 0x81 },	{ " .l...", 0x02 }, { " .n...", 0x04 },
+		{ " .p...", 0x20 },	{ " .N...", 0x24 }, { " .L...", 0x22 },
+		{ " .b...", 0x06 },	{ " .B...", 0x26 }, { " ..s1.", 0x10 },
+		{ " ..h1.", 0x08 },	{ " ..H1.", 0x18 }, { " ..z1.", 0x40 },
+		{ " ..Z1.", 0x48 },	{ " dNh2.", 0x2d }, { "", -1 },
+		{ "-0x19.....", 0x19 },
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+		ck_assert_int_eq(ftext_line_flags(row[i].column), row[i].flags);
 }
 END_TEST
 
@@ -426,9 +464,9 @@ RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
     flags_may_be_left_out, names_of_tasks_hold_anything, clocks_without_a_unit,
     reports_print_ns_too, reports_of_several_buffers_have_a_prefix,
     raw_reports_print_fields, latency_tables, verbose_tables,
-    tables_without_context, builtin_tracers_print_no_name,
-    markers_have_a_function_as_their_name, marks_of_lost_events,
-    lines_that_are_no_events, raw_forms_are_refused,
+    letters_of_the_flags_are_the_bits_of_the_entry, tables_without_context,
+    builtin_tracers_print_no_name, markers_have_a_function_as_their_name,
+    marks_of_lost_events, lines_that_are_no_events, raw_forms_are_refused,
     fields_of_raw_reports_are_told_from_those_of_the_kernel,
     stacks_have_a_first_line, kernel_frames, user_frames,
     deferred_frames_have_an_inode, function_graph, no_line_is_read_past_its_end)

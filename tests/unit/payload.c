@@ -166,6 +166,35 @@ START_TEST(a_foreign_event_becomes_a_tracepoint_of_perf)
 }
 END_TEST
 
+/* As a text of ftrace has it: among its fields, not in front of them. */
+START_TEST(the_flags_of_a_text_are_where_tracepoints_have_them)
+{
+	static const char text[] =
+		"name: text\nID: 0\nformat:\n"
+		"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;"
+		"\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:5;\tsize:1;"
+		"\tsigned:0;\n"
+		"\nprint fmt: \"%s\", __get_rel_str(text)\n";
+	struct payload *pl = payload_new(text, _i, false);
+	struct field f[] = { { .present = true, .text = "dog", .len = 3 },
+			     { .present = true, .num = 0x19 } };
+	char *made = payload_perf_format(pl, "bark", 300);
+	char *twice = strstr(made, "common_flags");
+	char buf[64];
+	size_t len;
+	const unsigned char *raw = payload_fields_perf(pl, f, 300, 77, &len);
+
+	ck_assert_uint_eq(raw[2], 0x19);
+	ck_assert_ptr_nonnull(twice);
+	ck_assert_ptr_null(strstr(twice + 1, "common_flags"));
+	read_back(made, raw, len, _i, buf, sizeof(buf));
+	ck_assert_str_eq(buf, "dog");
+	free(made);
+	payload_free(pl);
+}
+END_TEST
+
 START_TEST(a_tracepoint_keeps_its_bytes_under_another_id)
 {
 	struct payload *pl = payload_new(format, _i, false);
@@ -243,6 +272,8 @@ int main(void)
 	tcase_add_test(tc, what_is_no_format_is_refused);
 	tcase_add_loop_test(tc, a_foreign_event_becomes_a_tracepoint_of_perf, 0,
 			    2);
+	tcase_add_loop_test(
+		tc, the_flags_of_a_text_are_where_tracepoints_have_them, 0, 2);
 	tcase_add_loop_test(tc, a_tracepoint_keeps_its_bytes_under_another_id,
 			    0, 2);
 	tcase_add_test(tc, functions_that_old_perf_lacks_are_not_printed_with);

@@ -125,7 +125,7 @@ START_TEST(fields_have_their_values_in_both_byte_orders)
 	struct source *src = traced(&b, _i, PATH_AT);
 
 	ck_assert_str_eq(src->events[0].name, "mine:my_event");
-	ck_assert_uint_eq(src->events[0].n_fields, 7);
+	ck_assert_uint_eq(src->events[0].n_fields, 8);
 	ck_assert(pb_next(src, &ref, &rec));
 	ck_assert_int_eq(src->ops->fields(src, &rec.sample, f, NULL), 0);
 	ck_assert_int_eq(f[perf_trace_field_at(src, "common_pid")].num, 77);
