@@ -132,6 +132,8 @@ struct load {
 	size_t field_cap;
 	uint64_t facts, events;
 	bool no_fields; /* no event has an ev_ table */
+	bool failed;	/* of load_take_entries(), with why */
+	struct err why;
 	unsigned int n_sources, layout;
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
@@ -368,11 +370,28 @@ static void show_progress(const struct load *ld)
 	progress_update(done, total, ld->events, "events");
 }
 
+static int load_flush(struct load *ld, struct err *err)
+{
+	if (!ld->failed)
+		return store_flush(ld->db, ld->ledger, err);
+	*err = ld->why;
+	return -1;
+}
+
 static int now_and_then(struct load *ld, struct err *err)
 {
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
-	return store_flush(ld->db, ld->ledger, err);
+	return load_flush(ld, err);
+}
+
+/* For ledger_when_many(). */
+static void load_take_entries(void *arg)
+{
+	struct load *ld = arg;
+
+	if (!ld->failed && store_entries(ld->db, ld->ledger, &ld->why))
+		ld->failed = true;
 }
 
 static int read_facts(struct load *ld, struct err *err)
@@ -532,6 +551,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       order_source(ld->order, i),
 			       ask ? ld->symbolizer : NULL, err))
 			return -1;
+	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
@@ -539,7 +559,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		    put_wall(ld, i, err) || put_cuts(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
-	return store_flush(ld->db, ld->ledger, err);
+	return load_flush(ld, err);
 }
 
 /* Names what was stored, with the copies of kallsyms in captures. */

@@ -266,7 +266,7 @@ int flush_late_hashes(struct store *db, struct err *err)
 
 int store_flush(struct store *db, struct ledger *lg, struct err *err)
 {
-	if (flush_frames(db, err) || ledger_rows_write(db, lg, err))
+	if (flush_frames(db, err) || store_entries(db, lg, err))
 		return -1;
 	return tables_tidy(db, err);
 }

@@ -168,7 +168,7 @@ int store_note(struct store *db, const char *what, const char *detail,
 	return 0;
 }
 
-int ledger_rows_write(struct store *db, struct ledger *lg, struct err *err)
+int store_entries(struct store *db, struct ledger *lg, struct err *err)
 {
 	struct ledger_entry e;
 	int rc = 0;

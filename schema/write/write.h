@@ -48,6 +48,8 @@ int store_fields(struct store *db, const struct source *src, uint32_t event,
 /* Writes new images, frames, stacks and raw chains, and the ledger's
  * entries. */
 int store_flush(struct store *db, struct ledger *lg, struct err *err);
+/* Writes those entries only, also between two facts. */
+int store_entries(struct store *db, struct ledger *lg, struct err *err);
 /* Write a row of meta; capture is the index of a source, or -1 for the run. */
 int store_meta(struct store *db, int capture, const char *key,
 	       const char *value, struct err *err);

@@ -172,9 +172,6 @@ int views_add_compat(struct store *db, const char *tool, bool temp,
  * with another text behind ours. */
 int views_check(struct store *db, struct err *err);
 
-/* ledger_rows.c: writes the entries that the ledger has now. */
-int ledger_rows_write(struct store *db, struct ledger *lg, struct err *err);
-
 /* flush.c: writes new images, frames, stacks and raw chains. */
 int flush_frames(struct store *db, struct err *err);
 /* Writes the hash of stacks that were used after they were written. */

@@ -16,6 +16,9 @@ struct skip {
 	const char *says;
 };
 
+/* Entries that wait before somebody is called to take them, and calls for which
+ * an empty queue keeps its memory. */
+#define MANY 4096
 /* Most times of broken records kept for one capture. */
 #define BROKEN_MAX 16384
 
@@ -54,6 +57,9 @@ struct ledger {
 	struct clock_map *map; /* by capture; zeroed: none */
 	size_t n_map, cap_map;
 	bool ended;
+	bool calling; /* when_many runs */
+	void (*when_many)(void *arg);
+	void *arg;
 };
 
 struct ledger *ledger_new(void)
@@ -76,7 +82,11 @@ static void ledger_drop_calls(struct ledger *lg)
 			free((char *)lg->call[i].e.detail);
 	lg->n_call = lg->passed = 0;
 	memset(lg->newest, 0, sizeof(lg->newest));
-	memset(lg->kept, 0, sizeof(lg->kept));
+	if (lg->cap_call <= MANY)
+		return;
+	free(lg->call);
+	lg->call = NULL;
+	lg->cap_call = 0;
 }
 
 /* Is it a call that only adds to a sum, as the newest one of its kind does? A
@@ -149,6 +159,17 @@ static void ledger_append(struct ledger *lg, const struct ledger_entry *e)
 
 	*own = *e;
 	own->detail = mem_strdup(e->detail);
+	if (!lg->when_many || lg->calling || lg->n - lg->taken < MANY)
+		return;
+	lg->calling = true;
+	lg->when_many(lg->arg);
+	lg->calling = false;
+}
+
+void ledger_when_many(struct ledger *lg, void (*fn)(void *arg), void *arg)
+{
+	lg->when_many = fn;
+	lg->arg = arg;
 }
 
 static struct damage *ledger_damage_state(struct ledger *lg, uint16_t capture)
@@ -417,4 +438,5 @@ void ledger_swap(struct ledger *a, struct ledger *b)
 	*a = *b;
 	*b = was;
 	ledger_drop_calls(b);
+	memcpy(b->kept, a->kept, sizeof(b->kept));
 }

@@ -84,11 +84,15 @@ void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
  * is borrowed until the next ledger_add(), or 0 if all were taken. Skipped
  * items follow after ledger_end(). */
 int ledger_take(struct ledger *lg, struct ledger_entry *e);
+/* Has ledger_add() call fn whenever many entries wait to be taken: a file of
+ * nothing but damage has no record with which somebody would come for them. */
+void ledger_when_many(struct ledger *lg, void (*fn)(void *arg), void *arg);
 void ledger_end(struct ledger *lg);
 /* A queue keeps the calls of ledger_add() and ledger_skip() in their order,
  * for a thread whose entries have to wait: ledger_add() returns 0. To bound
  * memory, too, it keeps what only adds to a sum with the call before that adds
- * to the same. */
+ * to the same. What counts for that are all calls that it and the queues it was
+ * exchanged with have kept, which are to reach one ledger. */
 struct ledger *ledger_new_queue(void);
 /* Returns how many calls a queue has kept. */
 size_t ledger_queued(const struct ledger *queue);

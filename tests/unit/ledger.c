@@ -325,6 +325,56 @@ START_TEST(a_queue_of_too_many_entries_keeps_their_sums)
 }
 END_TEST
 
+/* Each block of records has a queue, and a file may fill them all. */
+START_TEST(all_queues_together_keep_no_more_than_a_ledger)
+{
+	struct ledger *queue = ledger_new_queue();
+	struct ledger *other = ledger_new_queue();
+
+	ledger_add_much(queue);
+	ledger_swap(other, queue);
+	ledger_add_much(queue);
+	ck_assert_uint_lt(ledger_queued(queue), LEDGER_MAX / 10);
+	ledger_free(other);
+	ledger_free(queue);
+}
+END_TEST
+
+struct taker {
+	struct ledger *lg;
+	uint64_t calls, taken;
+};
+
+static void taker_take(void *arg)
+{
+	struct taker *t = arg;
+	struct ledger_entry e;
+
+	t->calls++;
+	/* an entry that is added meanwhile is no reason to be called again */
+	ledger_add(t->lg, &loss);
+	while (ledger_take(t->lg, &e) > 0)
+		t->taken++;
+}
+
+START_TEST(somebody_is_called_when_many_entries_wait)
+{
+	struct taker t = { .lg = ledger_new() };
+	struct ledger_entry e;
+	uint64_t rest = 0;
+
+	ledger_when_many(t.lg, taker_take, &t);
+	for (int i = 0; i < 50000; i++)
+		ledger_note(t.lg, 0, "note", "text");
+	while (ledger_take(t.lg, &e) > 0)
+		rest++;
+	ck_assert_uint_ge(t.calls, 10);
+	ck_assert_uint_lt(rest, 5000);
+	ck_assert_uint_eq(t.taken + rest, 50000 + t.calls);
+	ledger_free(t.lg);
+}
+END_TEST
+
 RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
     too_many_entries_of_a_kind_become_one_with_their_sum,
     taking_as_one_goes_keeps_the_limit,
@@ -333,4 +383,6 @@ RUN("ledger", entries_come_out_in_the_order_they_went_in, detail_is_copied,
     damage_takes_records_where_they_were, damaged_names_take_no_record,
     too_many_broken_records_may_be_anywhere, without_a_ledger_nothing_happens,
     times_of_a_reader_are_put_on_the_timeline,
-    a_queue_of_too_many_entries_keeps_their_sums)
+    a_queue_of_too_many_entries_keeps_their_sums,
+    all_queues_together_keep_no_more_than_a_ledger,
+    somebody_is_called_when_many_entries_wait)
