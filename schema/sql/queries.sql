@@ -42,6 +42,11 @@ WHERE name = ?1 AND type = 'view' AND sql = ?2
 SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
 	WHERE name = ?1 AND (type <> 'view' OR sql <> ?2))
 
+-- ?1: name
+-- name: no_such_view
+SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
+	WHERE name = ?1)
+
 -- ?1: name of a table that is neither virtual nor computes columns
 -- name: plain_table
 SELECT 1 AS found FROM main.sqlite_master

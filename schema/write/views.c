@@ -64,16 +64,18 @@ static int views_ask(struct store *db, sqlite3_stmt *st, const char *head,
 /* What kind of thing is under a name of ours, and what if it is another. */
 struct views_kind {
 	const char *head, *file;
-	const char *same; /* the query that finds ours */
+	const char *same; /* the query that finds what needs nothing */
 	int (*differs)(struct store *db, const char *s, size_t len,
 		       struct err *err);
 };
 
+/* Returns the number of those that differ, or -1 and *err. */
 static int views_check_kind(struct store *db, const struct views_kind *k,
 			    struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql(k->same), err);
 	int rc = st ? 0 : -1;
+	int n = 0;
 
 	for (const char *s = views_skip(sql_file(k->file)); !rc && *s;) {
 		const char *end = views_end(s);
@@ -85,11 +87,12 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
 			rc = same < 0 ? -1
 			     : same   ? 0
 				      : k->differs(db, s, len, err);
+			n += !same;
 		}
 		s = views_skip(*end ? end + 1 : end);
 	}
 	sqlite3_finalize(st);
-	return rc;
+	return rc ? -1 : n;
 }
 
 /* A table of another text may have more columns. */
@@ -123,6 +126,22 @@ static int views_hide(struct store *db, const char *sql, size_t len,
 	return rc;
 }
 
+/* A view of the database uses the views of the database, also if one of this
+ * connection hides them: where one is not ours, all are hidden. */
+static int views_hide_all(struct store *db, const struct views_kind *kind,
+			  size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct views_kind all = { create_view, kind[i].file,
+						"no_such_view", views_hide };
+
+		if (kind[i].head == create_view &&
+		    views_check_kind(db, &all, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* A view in place of a table may have rows without end, and a generated column
  * may compute anything. A view that is not ours may say something else than its
  * name. */
@@ -141,10 +160,18 @@ int views_check(struct store *db, struct err *err)
 	 */
 	if (db_exec(db, "PRAGMA temp_store=FILE", err))
 		return -1;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (views_check_kind(db, &kinds[i], err))
+	bool hidden = false;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		int n = views_check_kind(db, &kinds[i], err);
+
+		if (n < 0)
 			return -1;
-	return 0;
+		hidden |= n && kinds[i].head == create_view;
+	}
+	return hidden ? views_hide_all(db, kinds,
+				       sizeof(kinds) / sizeof(kinds[0]), err)
+		      : 0;
 }
 
 /* ---- adding */

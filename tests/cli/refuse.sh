@@ -112,6 +112,16 @@ then
 else
 	echo "not ok a view with another text is not used"
 fi
+# nor is it used by another of the database's views, which is as it should be
+cp sound.db bad.db
+sqlite3 bad.db "PRAGMA writable_schema = ON; UPDATE sqlite_master
+	SET sql = 'CREATE VIEW internal_trust_class AS $endless
+	SELECT n AS type, n AS mark, n AS judged, n AS frames, n AS class, n,
+	n AS fix FROM r' WHERE name = 'internal_trust_class'"
+ask='SELECT * FROM trust'
+"$B" query sound.db "$ask" >want && timeout -k 1 20 "$B" query bad.db "$ask" >out 2>err &&
+	diff want out
+ok "a view with another text is not used by others" $?
 # what others added may be asked; a signal ends it
 sqlite3 bad.db "CREATE VIEW longest AS $endless SELECT n FROM r WHERE n < 0"
 timeout -k 10 1 "$B" query bad.db "SELECT * FROM longest" >out 2>err
