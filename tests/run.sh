@@ -228,7 +228,7 @@ group_truth() {
 group_compare() {
 	for t in compare hits selfs counts joincheck asperf evidence audit twin \
 		names shortnames callsite accused unmapped deferred maps mapped ftrace ftext offcpu nonce ctf ctfmade \
-		ctfmeta ctfframes timeline lives jit lines across libdw sframe \
+		ctfmeta ctfframes timeline lives jit lines inlined across libdw sframe \
 		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments
 	do
 		run compare "$t" python3 "tests/compare/$t.py"

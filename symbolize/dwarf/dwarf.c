@@ -35,7 +35,14 @@ struct dwarf_want {
 	uint64_t vaddr;
 	uint32_t index; /* index in the caller's array */
 	uint32_t node;	/* innermost function inlined here, or NONE */
+	uint64_t size;	/* of that function's range, see dwarf_claim() */
 	bool taken;	/* found in a unit */
+};
+
+/* A want in the set of a DIE. */
+struct dwarf_member {
+	uint32_t want;
+	uint64_t size; /* of the smallest range of a function around it */
 };
 
 /* A function inlined at one place. */
@@ -62,7 +69,7 @@ struct dwarf {
 	struct dwarf_want *want; /* sorted by address */
 	struct dwarf_node *node;
 	size_t n_node, cap_node;
-	uint32_t *set; /* a stack of sets of wants, see dwarf_walk() */
+	struct dwarf_member *set; /* a stack of sets, see dwarf_walk() */
 	size_t n_set, cap_set;
 	struct split_package *package; /* opened when the first unit needs it */
 	bool has_looked_for_package;
@@ -118,7 +125,7 @@ bool dwarf_has(const struct elf_file *ef)
 
 struct dwarf_bound {
 	const struct dwarf_want *want;
-	const uint32_t *set;
+	const struct dwarf_member *set;
 	uint64_t addr;
 };
 
@@ -126,7 +133,7 @@ static bool dwarf_not_below(const void *arg, size_t i)
 {
 	const struct dwarf_bound *b = arg;
 
-	return b->want[b->set ? b->set[i] : i].vaddr >= b->addr;
+	return b->want[b->set ? b->set[i].want : i].vaddr >= b->addr;
 }
 
 /* Returns the first index in set[first..first+n) whose address is not below
@@ -145,12 +152,13 @@ static bool dwarf_is_real_range(uint64_t start, uint64_t end)
 	return start && start < end;
 }
 
-static int dwarf_compare_number(const void *a, const void *b)
+static int dwarf_compare_members(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a;
-	uint32_t y = *(const uint32_t *)b;
+	const struct dwarf_member *x = a;
+	const struct dwarf_member *y = b;
 
-	return compare_numbers(x, y);
+	return compare_numbers(x->want, y->want)
+		       ?: compare_numbers(x->size, y->size);
 }
 
 struct dwarf_range_walk {
@@ -169,41 +177,92 @@ static bool dwarf_next_range(const struct dwarf *d, Dwarf_Die *die,
 	return w->at > 0;
 }
 
-/* Moves the wants that are in the ranges of a DIE from the set to the top of
- * the stack of sets. Returns how many; *n becomes the number that stays. */
-static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
-			 size_t *n)
+/* Sorts what is on top of the stack of sets from first on: ranges are unsorted,
+ * cold parts are far away. What is in several of them stays once. */
+static void dwarf_sort_top(struct dwarf *d, size_t first)
 {
+	size_t n = first;
+
+	qsort(d->set + first, d->n_set - first, sizeof(*d->set),
+	      dwarf_compare_members);
+	for (size_t i = first; i < d->n_set; i++)
+		if (n == first || d->set[n - 1].want != d->set[i].want)
+			d->set[n++] = d->set[i];
+	d->n_set = n;
+}
+
+/* Copies the members of a set that are in the ranges of a DIE to the top of the
+ * stack of sets. Returns how many. */
+static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
+			 size_t n)
+{
+	bool inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine;
 	size_t top = d->n_set;
 	struct dwarf_range_walk w = { .at = 0 };
 	Dwarf_Addr start;
 	Dwarf_Addr end;
 	bool mixed = false;
 
-	while (*n && dwarf_next_range(d, die, &w, &start, &end)) {
+	while (dwarf_next_range(d, die, &w, &start, &end)) {
 		if (dwarf_out_of_time(d))
 			break;
 		if (!dwarf_is_real_range(start, end))
 			continue;
-		size_t a = dwarf_lower_bound(d, first, *n, start);
-		size_t b = dwarf_lower_bound(d, a, first + *n - a, end);
+		size_t a = dwarf_lower_bound(d, first, n, start);
+		size_t b = dwarf_lower_bound(d, a, first + n - a, end);
 		if (a == b)
 			continue;
 		d->set = mem_grow(d->set, &d->cap_set, d->n_set + (b - a),
 				  sizeof(*d->set));
-		/* Ranges are unsorted: cold parts are far away. */
-		mixed |= d->n_set > top && d->set[d->n_set - 1] > d->set[a];
-		memcpy(d->set + d->n_set, d->set + a,
-		       (b - a) * sizeof(*d->set));
-		memmove(d->set + a, d->set + b,
-			(first + *n - b) * sizeof(*d->set));
-		d->n_set += b - a;
-		*n -= b - a;
+		mixed |= d->n_set > top &&
+			 d->set[d->n_set - 1].want >= d->set[a].want;
+		for (; a < b; a++) {
+			struct dwarf_member m = d->set[a];
+
+			if (inlined && end - start < m.size)
+				m.size = end - start;
+			d->set[d->n_set++] = m;
+		}
+		/* A hostile DIE has the same range any number of times. */
+		if (mixed && d->n_set - top > 2 * n)
+			dwarf_sort_top(d, top);
 	}
 	if (mixed)
-		qsort(d->set + top, d->n_set - top, sizeof(*d->set),
-		      dwarf_compare_number);
+		dwarf_sort_top(d, top);
 	return d->n_set - top;
+}
+
+/* Takes the members on top of the stack, from top on, out of a set. Returns how
+ * many stay in it. */
+static size_t dwarf_take(struct dwarf *d, size_t first, size_t n, size_t top)
+{
+	size_t left = first;
+
+	for (size_t i = first; i < first + n; i++) {
+		if (top < d->n_set && d->set[top].want == d->set[i].want)
+			top++;
+		else
+			d->set[left++] = d->set[i];
+	}
+	return left - first;
+}
+
+/* The members on top of the stack are in a function that is inlined, or, as
+ * NONE, in one that is not. Ranges of siblings overlap where the compiler moved
+ * code (gcc 12 with -O3 -flto): the smallest has an address, and of equal ones
+ * the last, as a child comes after its parent. A range that is larger than that
+ * of the function around it counts as that. */
+static void dwarf_claim(struct dwarf *d, size_t top, uint32_t node)
+{
+	for (; top < d->n_set; top++) {
+		const struct dwarf_member *m = &d->set[top];
+		struct dwarf_want *w = &d->want[m->want];
+
+		if (node != NONE && m->size > w->size)
+			continue;
+		w->node = node;
+		w->size = m->size;
+	}
 }
 
 static uint64_t dwarf_number(Dwarf_Die *die, unsigned int name)
@@ -276,11 +335,11 @@ static bool dwarf_is_container(const struct dwarf *d, unsigned int tag)
 	}
 }
 
-static bool dwarf_has_code(unsigned int tag)
+/* Parts of a function. gcc 12 writes blocks with an empty list of ranges around
+ * functions inlined there (-O2 -gdwarf-4), so theirs are not looked at. */
+static bool dwarf_is_part(unsigned int tag)
 {
 	switch (tag) {
-	case DW_TAG_subprogram:
-	case DW_TAG_inlined_subroutine:
 	case DW_TAG_lexical_block:
 	case DW_TAG_entry_point:
 	case DW_TAG_with_stmt:
@@ -292,9 +351,10 @@ static bool dwarf_has_code(unsigned int tag)
 	}
 }
 
-/* Searches the children of a DIE for the addresses of set[first..first+n),
- * which is sorted. The first child that contains an address takes it. Returns
- * the number of addresses left, which are moved to the front. */
+/* Searches the children of a DIE for the members of set[first..first+n), which
+ * is sorted. The first function that is not inlined takes an address; inside of
+ * it all children are searched. Returns the number of addresses that none took,
+ * which are moved to the front. */
 static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 			 size_t n, uint32_t node, unsigned int depth)
 {
@@ -308,21 +368,23 @@ static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 
 		if (dwarf_out_of_time(d))
 			break;
-		size_t got = dwarf_has_code(tag)
-				     ? dwarf_pick(d, &die, first, &n)
+		bool inlined = tag == DW_TAG_inlined_subroutine;
+		size_t got = inlined || tag == DW_TAG_subprogram
+				     ? dwarf_pick(d, &die, first, n)
 				     : 0;
 		if (got) {
-			uint32_t inner = tag == DW_TAG_subprogram ? NONE
-					 : tag == DW_TAG_inlined_subroutine
-						 ? dwarf_add_node(d, &die, node)
-						 : node;
-			for (size_t i = top; i < top + got; i++)
-				d->want[d->set[i]].node = inner;
+			uint32_t inner =
+				inlined ? dwarf_add_node(d, &die, node) : NONE;
+			if (!inlined)
+				n = dwarf_take(d, first, n, top);
+			dwarf_claim(d, top, inner);
 			dwarf_walk(d, &die, top, got, inner, depth + 1);
 			d->n_set = top;
 		}
-		if (n && dwarf_is_container(d, tag))
-			n = dwarf_walk(d, &die, first, n, NONE, depth + 1);
+		bool part = dwarf_is_part(tag);
+		if (n && (part || dwarf_is_container(d, tag)))
+			n = dwarf_walk(d, &die, first, n, part ? node : NONE,
+				       depth + 1);
 	} while (n && !dwarf_siblingof(&die, &die));
 	return n;
 }
@@ -362,7 +424,7 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 /* Looks up the addresses set[0..n), which are in the unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
-	uint32_t *all = mem_dup(d->set, n * sizeof(*all));
+	struct dwarf_member *all = mem_dup(d->set, n * sizeof(*all));
 	Dwarf_Die *tree = d->split ? split_dwarf_unit(d->split) : unit;
 	Dwarf_Attribute attr;
 	size_t n_files;
@@ -387,7 +449,7 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 		dwarf_walk(d, tree, 0, left, NONE, 0);
 	}
 	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
-		dwarf_put_frames(d, unit, &d->want[all[i]]);
+		dwarf_put_frames(d, unit, &d->want[all[i].want]);
 	free(all);
 }
 
@@ -430,7 +492,10 @@ static size_t dwarf_range_wants(struct dwarf *d, uint64_t start, uint64_t end,
 		if (d->want[lo].taken)
 			continue;
 		d->want[lo].taken = true;
-		*mem_add(d->set, n, d->cap_set) = (uint32_t)lo;
+		*mem_add(d->set, n, d->cap_set) = (struct dwarf_member){
+			.want = (uint32_t)lo,
+			.size = UINT64_MAX,
+		};
 	}
 	return n;
 }
@@ -471,7 +536,7 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 		if (!n)
 			continue;
 		/* Ranges are unsorted, wants are sorted. */
-		qsort(d->set, n, sizeof(*d->set), dwarf_compare_number);
+		qsort(d->set, n, sizeof(*d->set), dwarf_compare_members);
 		if (u->skeleton)
 			dwarf_look_split(d, sy, ef, &unit, n);
 		else
@@ -496,6 +561,7 @@ static void dwarf_forget(struct dwarf *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		d->want[i].node = NONE;
+		d->want[i].size = UINT64_MAX;
 		d->want[i].taken = false;
 	}
 	memset(d->span, 0, d->n * sizeof(*d->span));
@@ -583,7 +649,8 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
 	for (size_t i = 0; i < d->n; i++)
 		d->want[i] = (struct dwarf_want){ .vaddr = vaddr[i],
 						  .index = (uint32_t)i,
-						  .node = NONE };
+						  .node = NONE,
+						  .size = UINT64_MAX };
 	if (d->n)
 		qsort(d->want, d->n, sizeof(*d->want), dwarf_compare_address);
 	clock_gettime(CLOCK_MONOTONIC, &d->until);

@@ -1,0 +1,206 @@
+# inlined.py - inlined functions and lines of addresses are those of llvm-symbolizer.
+"""usage: inlined.py [BUILD...]
+
+Builds C of this project, C++, Rust and Go with several compilers, options and
+forms of DWARF, and asks llvm-symbolizer for the functions, files and lines at
+addresses of their code, which are chosen at random, the same each time.
+INLINED=20000 asks for so many in all, of more code, instead of 3,000.
+
+That of LLVM 14 does not look into every split unit, so it is asked about the
+same build with whole units, whose code must be the same bytes.
+
+Where several siblings have an address, ours takes the one with the smallest
+range, as gdb and binutils do. llvm-symbolizer takes the last of the file, and
+loses what a larger one has beyond it. Of overlap.s these are eight addresses;
+in code of compilers the two rules were not seen to differ."""
+
+import collections
+import glob
+import json
+import os
+import pwd
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import common
+import lines
+
+TOOL = "llvm-symbolizer"
+N = int(os.environ.get("INLINED", "3000"))
+MKCAP = os.environ.get("MKCAP", os.path.join(common.OUT, "mkcap"))
+SOURCES = "stitch/*/*.c" if "INLINED" in os.environ else "stitch/tasks/*.c"
+C = ["-I.", "-D_GNU_SOURCE", "-std=gnu11", "-w", "-shared", "-fPIC",
+     *sorted(glob.glob(SOURCES))]
+CXX = ["-std=c++17", "-w", "tests/names/generic.cc"]
+BUILDS = {
+    "overlap": ["gcc", "-shared", "-nostdlib", "tests/names/overlap.s"],
+    "gcc-4": ["gcc", "-O2", "-gdwarf-4", *C],
+    "gcc-5": ["gcc", "-O2", "-gdwarf-5", *C],
+    "gcc-lto-4": ["gcc", "-O3", "-flto=2", "-gdwarf-4", *C],
+    "gcc-lto-5": ["gcc", "-O3", "-flto=2", "-gdwarf-5", *C],
+    "gcc-split-4": ["gcc", "-O2", "-gdwarf-4", "-gsplit-dwarf", *C],
+    "gcc-split-5": ["gcc", "-O2", "-gdwarf-5", "-gsplit-dwarf", *C],
+    "clang-4": ["clang", "-O3", "-gdwarf-4", *C],
+    "clang-5": ["clang", "-O2", "-gdwarf-5", *C],
+    "clang-split-5": ["clang", "-O2", "-gdwarf-5", "-gsplit-dwarf", *C],
+    "g++": ["g++", "-O3", "-gdwarf-5", *CXX],
+    "clang++": ["clang++", "-O2", "-gdwarf-4", *CXX],
+    "rust": ["rustc", "-O", "-g", "-Awarnings", "tests/names/generic.rs"],
+    "go": ["go", "build", "tests/names/generic.go"],
+}
+# Builds in which something differs: the class, and how often.
+DIFFERS = {"overlap": {"functions": 8}}
+BIAS = 0x10000000000
+
+
+def environment(work):
+    # rustc of rustup wants the home of its user
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    return dict({"RUSTUP_HOME": home + "/.rustup"}, **os.environ,
+                GO111MODULE="off", GOCACHE=work + "/cache",
+                GOPATH=work + "/gopath")
+
+
+def build(name, work):
+    """The path of a build; None without its compiler."""
+    cmd = list(BUILDS[name])
+    out = os.path.join(work, name)
+    if os.path.exists(out):
+        return out
+    env = environment(work)
+    version = "version" if cmd[0] == "go" else "--version"
+    if not shutil.which(cmd[0]) or subprocess.run(
+            [cmd[0], version], env=env, capture_output=True).returncode:
+        return None
+    place = {"go": 2, "rustc": 1}.get(cmd[0], len(cmd))
+    cmd[place:place] = ["-o", out]
+    subprocess.run(cmd, env=env, check=True)
+    return out
+
+
+def loaded(path):
+    """(offset, address, size) of the code segments, (address, offset, size) of
+    .text"""
+    said = subprocess.run(["readelf", "-lSW", path], capture_output=True,
+                          text=True, check=True).stdout
+    segments = [tuple(int(x, 16) for x in m) for m in re.findall(
+        r"LOAD\s+(0x\w+) (0x\w+) 0x\w+ (0x\w+) 0x\w+ R E", said)]
+    text = re.search(r"\] \.text\s+PROGBITS\s+(\w+) (\w+) (\w+)", said)
+    return segments, tuple(int(x, 16) for x in text.groups())
+
+
+def code(path):
+    _, (_, off, size) = loaded(path)
+    with open(path, "rb") as f:
+        f.seek(off)
+        return f.read(size)
+
+
+def chosen(path):
+    """Addresses of its code at random, the same each time; all of a few."""
+    _, (start, _, size) = loaded(path)
+    draw = random.Random(31)
+    n = N // (len(BUILDS) - 1)
+    return [start + at for at in (
+        range(size) if size < n else sorted(draw.sample(range(size), n)))]
+
+
+def database(path, addrs):
+    """A database in which each address is that of a sample."""
+    text, data, db = path + ".txt", path + ".data", path + ".db"
+    with open(text, "w") as f:
+        f.write("event cpu-clock nochain\ncomm pid=1 name=app\n")
+        for off, vaddr, size in loaded(path)[0]:
+            low = vaddr & 4095
+            f.write("mmap pid=1 start=%#x len=%#x pgoff=%#x path=%s\n" % (
+                BIAS + vaddr - low, size + low, off - low, path))
+        for i, addr in enumerate(addrs):
+            f.write("sample pid=1 tid=1 cpu=0 time=%d ip=%#x\n" % (
+                1000 + i, BIAS + addr))
+    subprocess.run([MKCAP, text, data], check=True)
+    r = common.run("ingest", "-q", "-f", "-o", db, data)
+    if r.returncode:
+        sys.exit(r.stderr.decode(errors="replace"))
+    return db
+
+
+def demangled(names):
+    text = subprocess.run(["c++filt", "-i"], input="\n".join(names), text=True,
+                          capture_output=True, check=True).stdout
+    return dict(zip(names, [re.sub(r"::h[0-9a-f]{16}$", "", n)
+                            for n in text.split("\n")]))
+
+
+def theirs(path, addrs):
+    """{addr: [(name, file, line)]}, innermost first"""
+    said = subprocess.run(
+        [TOOL, "--output-style=JSON", "--no-demangle", "--obj=" + path],
+        input="".join("%#x\n" % a for a in addrs), text=True,
+        capture_output=True, check=True).stdout
+    out = {}
+    for line in said.splitlines():
+        got = json.loads(line)
+        out[int(got["Address"], 16)] = [
+            (s["FunctionName"], s["FileName"], s["Line"])
+            for s in got.get("Symbol", [])]
+    names = demangled(sorted({s[0] for c in out.values() for s in c}))
+    return {a: [lines.place(names[s[0]], s[1], s[2]) for s in c]
+            for a, c in out.items()}
+
+
+def kind(mine, other):
+    """The class of a difference; None if there is none."""
+    if [f[0] for f in mine[:-1]] != [f[0] for f in other[:-1]]:
+        return "functions"
+    if [f[1:] for f in mine[1:]] != [f[1:] for f in other[1:]]:
+        return "place"
+    return "line" if mine[0][1:] != other[0][1:] else None
+
+
+def compare(name, work):
+    path = build(name, work)
+    if not path:
+        print("skip inlined %s: no %s" % (name, BUILDS[name][0]))
+        return
+    asked = path
+    if "-split-" in name:
+        asked = build(name.replace("-split", ""), work)
+        common.ok(code(path) == code(asked), name + ": the same code as whole")
+    addrs = chosen(path)
+    mine = lines.ours(database(path, addrs)).get(path, {})
+    other = theirs(asked, addrs)
+    count = collections.Counter()
+    differs = collections.Counter()
+    wrong = []
+    for a in addrs:
+        m, o = mine.get(a, []), other.get(a, [])
+        if len(o) < 2 and not (o and o[0][0] and o[0][2]):
+            count["no function or line"] += 1
+            continue
+        count["inlined" if len(o) > 1 else "plain"] += 1
+        k = kind(m, o) if m else "functions"
+        if k:
+            differs[k] += 1
+            wrong.append("%s %#x: %s, not %s" % (k, a, m, o))
+    common.ok(count["inlined"] and differs == DIFFERS.get(name, {}),
+              "%s: functions and lines are llvm-symbolizer's (%s)" % (
+                  name, ", ".join("%s %d" % kv for kv in sorted(
+                      (count + differs).items()))), wrong[:6])
+
+
+def main():
+    if not shutil.which(TOOL):
+        print("skip inlined: no " + TOOL)
+        common.finish()
+    with tempfile.TemporaryDirectory() as work:
+        for name in sys.argv[1:] or BUILDS:
+            compare(name, work)
+    common.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+// generic.cc - templates of the standard library inlined into each other.
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+static std::string word(unsigned i)
+{
+	std::ostringstream s;
+	s << "k" << i * 7 % 997 << '-' << i % 13;
+	return s.str();
+}
+
+template <typename K> struct Tree {
+	std::map<K, std::vector<unsigned>> rows;
+	void add(const K &k, unsigned v) { rows[k].push_back(v); }
+	unsigned sum() const
+	{
+		return std::accumulate(rows.begin(), rows.end(), 0u,
+			[](unsigned n, const auto &r) {
+				return n + std::accumulate(r.second.begin(),
+					r.second.end(), 0u);
+			});
+	}
+};
+
+int main(int argc, char **)
+{
+	Tree<std::string> tree;
+	std::unordered_map<std::string, size_t> seen;
+	std::regex form("k([0-9]+)-([0-9]+)");
+	std::vector<std::string> words;
+
+	for (unsigned i = 0; i < 3000u * argc; i++)
+		words.push_back(word(i));
+	std::stable_sort(words.begin(), words.end(), std::greater<>());
+	for (const auto &w : words) {
+		std::smatch m;
+		if (std::regex_match(w, m, form))
+			tree.add(m[1], std::stoul(m[2]));
+		seen[w]++;
+	}
+	std::cout << tree.sum() << ' ' << seen.size() << '\n';
+}
