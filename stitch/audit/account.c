@@ -29,10 +29,17 @@
 #define AUX_PARTIAL 4
 #define AUX_COLLISION 8
 
-/* Time of the newest record, and the newest earlier time: a LOST record has the
- * time of the record that follows it, which may be ordered before it. */
+/* A record of a ring. */
+struct in_ring {
+	int64_t time;
+	uint64_t seq;
+};
+
+/* The newest records of a ring by time, the newest first; their time is
+ * TIME_NONE where there are none. */
+#define LAST 4
 struct last {
-	int64_t at, before;
+	struct in_ring at[LAST];
 };
 
 /* A ring, if records tell their CPU. */
@@ -76,7 +83,10 @@ struct account {
 
 static const struct ring no_ring = {
 	.cpu = -1,
-	.last = { TIME_NONE, TIME_NONE },
+	.last = { { { TIME_NONE, 0 },
+		    { TIME_NONE, 0 },
+		    { TIME_NONE, 0 },
+		    { TIME_NONE, 0 } } },
 };
 
 struct account *account_new(struct ledger *lg, struct losses *ls)
@@ -243,19 +253,45 @@ static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 
 /* ---- records dropped because the ring was full, or by the processor */
 
-/* Returns the start of the drops: the last record of the same ring. A CPU
- * without records may have lost some from the start. If records do not tell
- * their CPU (a session of some tasks with one event), any ring may have lost
- * records, and its last record may be as old as the capture, because the ring
- * reports its loss only with its next record. */
-static int64_t lost_since(struct per_source *ps, const struct record *rec,
-			  int64_t t1)
+/* Narrows a loss to the records around it in their ring. The kernel writes LOST
+ * with the record that follows it, and takes the time of LOST later than that
+ * of the record, which then comes first in the order of times.
+ *
+ * A CPU without records may have lost some from the start. If records do not
+ * tell their CPU (a session of some tasks with one event), any ring may have
+ * lost records, and its last record may be as old as the capture, because the
+ * ring reports its loss only with its next record. */
+static void lost_between(struct per_source *ps, const struct record *rec,
+			 int64_t *t0, int64_t *t1)
 {
 	const struct ring *r = account_ring_of(ps, rec);
+	const struct in_ring *before = NULL, *behind = NULL;
 
-	if (!r || t1 == TIME_NONE)
-		return TIME_NONE;
-	return r->last.at < t1 ? r->last.at : r->last.before;
+	*t0 = TIME_NONE;
+	*t1 = record_time(rec);
+	if (!r || *t1 == TIME_NONE)
+		return;
+	for (size_t i = 0; i < LAST; i++) {
+		const struct in_ring *at = &r->last.at[i];
+
+		if (at->time == TIME_NONE)
+			break;
+		if (at->seq > rec->seq) {
+			if (!behind || at->seq < behind->seq)
+				behind = at;
+		} else if (at->time < *t1 &&
+			   (!before || at->seq > before->seq)) {
+			before = at;
+		}
+	}
+	if (behind)
+		*t1 = behind->time;
+	if (before && before->time < *t1) {
+		*t0 = before->time;
+	} else if (before) { /* an interrupt wrote in between */
+		*t0 = *t1 - 1;
+		*t1 = before->time;
+	}
 }
 
 static void account_lost(struct account *ac, const struct record *rec)
@@ -263,10 +299,13 @@ static void account_lost(struct account *ac, const struct record *rec)
 	struct per_source *ps = &ac->src[rec->source];
 	bool hardware = rec->flags & REC_F_HARDWARE;
 	struct ring *r = account_ring_of(ps, rec);
-	int64_t t1 = record_time(rec);
-	int64_t t0 = rec->lost.has_since && rec->lost.since <= INT64_MAX
-			     ? (int64_t)rec->lost.since
-			     : lost_since(ps, rec, t1);
+	int64_t t0, t1;
+
+	lost_between(ps, rec, &t0, &t1);
+	if (rec->lost.has_since && rec->lost.since <= INT64_MAX) {
+		t0 = (int64_t)rec->lost.since;
+		t1 = record_time(rec);
+	}
 	struct ledger_entry e = account_record_entry(
 		rec, hardware ? "hardware" : "lost", t0, t1);
 
@@ -452,12 +491,17 @@ static void account_mark(struct account *ac, const struct record *rec)
 
 /* ---- times */
 
-static inline void note_time(struct last *l, int64_t t)
+/* Records of equal times are one, as long as their order in the ring is not
+ * known. */
+static inline void note_time(struct last *l, const struct record *rec,
+			     int64_t t)
 {
-	if (t <= l->at)
+	const struct in_ring now = { t, rec->seq };
+
+	if (t < l->at[0].time || (t == l->at[0].time && !rec->seq))
 		return;
-	l->before = l->at;
-	l->at = t;
+	memmove(&l->at[1], &l->at[0], (LAST - 1) * sizeof(l->at[0]));
+	l->at[0] = now;
 }
 
 /* If it is unknown whether the ring was ever full, this explains nothing: the
@@ -482,12 +526,12 @@ static inline void note_record(struct account *ac, const struct record *rec,
 	struct ring *r = account_ring_of(ps, rec);
 	const struct source_info *info = &ps->src->info;
 
-	if ((r ? r : &ps->all)->last.at == TIME_NONE &&
+	if ((r ? r : &ps->all)->last.at[0].time == TIME_NONE &&
 	    (info->overwrite || info->overwrote))
 		push_overwritten(ac, rec, t);
-	note_time(&ps->all.last, t);
+	note_time(&ps->all.last, rec, t);
 	if (r)
-		note_time(&r->last, t);
+		note_time(&r->last, rec, t);
 }
 
 void account_record(struct account *ac, const struct record *rec)
@@ -515,14 +559,14 @@ void account_record(struct account *ac, const struct record *rec)
 /* To the end of the capture, or at an unknown time if it has no times. */
 static int64_t account_loss_end(const struct per_source *ps)
 {
-	return ps->all.last.at == TIME_NONE ? TIME_NONE : INT64_MAX;
+	return ps->all.last.at[0].time == TIME_NONE ? TIME_NONE : INT64_MAX;
 }
 
 static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			  int64_t since, uint64_t n)
 {
 	const struct per_source *ps = &ac->src[source];
-	int64_t last = ps->all.last.at;
+	int64_t last = ps->all.last.at[0].time;
 	/* If the ring has the last record of all, the drops follow all records.
 	 */
 	struct ledger_entry e = account_entry(source, "lost_end", since,
@@ -571,7 +615,7 @@ static void end_lost(struct account *ac, uint16_t source)
 			continue;
 		n = n < left ? n : left;
 		left -= n;
-		push_lost_end(ac, source, r->cpu, r->last.at, n);
+		push_lost_end(ac, source, r->cpu, r->last.at[0].time, n);
 	}
 }
 
@@ -579,18 +623,18 @@ static void end_lost(struct account *ac, uint16_t source)
 static void push_cut(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
-	struct ledger_entry e =
-		account_entry(source, "damage", ps->all.last.at, TIME_NONE);
+	struct ledger_entry e = account_entry(
+		source, "damage", ps->all.last.at[0].time, TIME_NONE);
 	uint32_t id = ledger_add(ac->ledger, &e);
 
-	account_explain(ac, source, id, -1, ps->all.last.at,
+	account_explain(ac, source, id, -1, ps->all.last.at[0].time,
 			account_loss_end(ps));
 	const struct ring *r;
 
 	for (size_t i = 0; (r = account_ring_at(ps, i)); i++)
-		if (r->last.at != TIME_NONE)
-			account_explain(ac, source, id, r->cpu, r->last.at,
-					INT64_MAX);
+		if (r->last.at[0].time != TIME_NONE)
+			account_explain(ac, source, id, r->cpu,
+					r->last.at[0].time, INT64_MAX);
 }
 
 static void end_damage(struct account *ac, uint16_t source)
@@ -630,7 +674,7 @@ void account_end(struct account *ac)
 			continue;
 		for (size_t k = 0; k < ps->n_stopped; k++)
 			push_stopped(ac, (uint16_t)i, &ps->stopped[k],
-				     ps->all.last.at);
+				     ps->all.last.at[0].time);
 		end_lost(ac, (uint16_t)i);
 		end_damage(ac, (uint16_t)i);
 	}

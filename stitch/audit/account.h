@@ -8,8 +8,8 @@
  * Each finding is a LEDGER_LOSS entry; those that can explain a missing record
  * are also in struct losses. Kinds (ledger_entry.what), and whether they add to
  * the number of lost records (ledger_entry.counts):
- *   lost         yes: a LOST record: from the last record of the ring to it;
- *                one without a number does not if the recorder's sum has it
+ *   lost         yes: a LOST record: between its neighbours in the ring; one
+ *                without a number does not if the recorder's sum has it
  *   lost_end     yes: LOST_SAMPLES minus LOST of the ring: from the ring's last
  *                record to the end
  *   lost_total   no: LOST_SAMPLES, the recorder's count for each event

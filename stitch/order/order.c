@@ -704,6 +704,7 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 	if (kept)
 		keep_in_group(ord, &ref);
 	rec->source = ref.source;
+	rec->seq = ref.seq;
 	if (bad)
 		note_broken(ord, &ref, rec->off, &why);
 	if (bad || rec->kind == REC_NONE)

@@ -174,6 +174,68 @@ START_TEST(lost_is_since_the_last_record_of_its_ring)
 }
 END_TEST
 
+/* A record with its place in the capture. */
+static void at_place(struct set *s, enum record_kind kind, uint64_t time,
+		     int32_t cpu, uint64_t seq)
+{
+	struct record r = rec_of(kind, time, cpu);
+
+	r.seq = seq;
+	if (kind == REC_LOST) {
+		r.lost.n = 5;
+		r.lost.event = -1;
+	}
+	account_record(s->ac, &r);
+}
+
+/* The record that follows a loss in its ring has an earlier time than LOST. */
+START_TEST(lost_ends_with_the_record_behind_it)
+{
+	struct set s;
+
+	account_start(&s);
+	at_place(&s, REC_SAMPLE, 10, 0, 1);
+	at_place(&s, REC_SAMPLE, 20, 0, 3);
+	at_place(&s, REC_SAMPLE, 21, 1, 9);
+	at_place(&s, REC_LOST, 22, 0, 2);
+	at_place(&s, REC_SAMPLE, 30, 0, 4);
+	account_test_end(&s);
+	account_expect(account_test_entry(&s, "lost", 0), 0, 10, 20, 5, true);
+	ck_assert(explained(&s, 0, 11, 12));
+	ck_assert(!explained(&s, 0, 20, 22));
+	account_done(&s);
+}
+END_TEST
+
+START_TEST(lost_of_a_ring_whose_times_go_back_is_between_both)
+{
+	struct set s;
+
+	account_start(&s);
+	at_place(&s, REC_SAMPLE, 20, 0, 3);
+	at_place(&s, REC_SAMPLE, 21, 0, 1);
+	at_place(&s, REC_LOST, 22, 0, 2);
+	account_test_end(&s);
+	account_expect(account_test_entry(&s, "lost", 0), 0, 19, 21, 5, true);
+	account_done(&s);
+}
+END_TEST
+
+/* As where the first record of a ring tells of a loss. */
+START_TEST(lost_in_front_of_a_ring_is_since_the_start)
+{
+	struct set s;
+
+	account_start(&s);
+	at_place(&s, REC_SAMPLE, 20, 0, 3);
+	at_place(&s, REC_LOST, 22, 0, 2);
+	account_test_end(&s);
+	account_expect(account_test_entry(&s, "lost", 0), 0, 0, 20, 5, true);
+	ck_assert(explained(&s, 0, 1, 2));
+	account_done(&s);
+}
+END_TEST
+
 static void in_ring(struct set *s, enum record_kind kind, uint64_t time,
 		    uint32_t ring, uint64_t n)
 {
@@ -699,6 +761,9 @@ END_TEST
 
 RUN("account", nothing_is_said_of_a_capture_that_lost_nothing,
     lost_is_since_the_last_record_of_its_ring,
+    lost_ends_with_the_record_behind_it,
+    lost_of_a_ring_whose_times_go_back_is_between_both,
+    lost_in_front_of_a_ring_is_since_the_start,
     each_of_several_rings_of_a_cpu_has_its_own_losses,
     lost_of_a_cpu_without_records_is_since_the_start,
     lost_without_a_cpu_may_be_of_a_ring_that_was_silent_for_long,
