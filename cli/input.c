@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +14,12 @@
 #include "cli/ingest/load.h"
 #include "cli/server/server.h"
 #include "cli/stop.h"
+#include "formats/bundle.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/new_file.h"
 #include "stitch/base/path.h"
 
 static const char *input;
@@ -270,6 +273,31 @@ static int database_open_folder(const char *path, struct store **db,
 	return ret;
 }
 
+/* Opens the database of a bundle, of which a copy without a name is made. */
+static struct store *database_open_bundle(const char *path, struct err *err)
+{
+	char near[PATH_MAX];
+	struct store *db = NULL;
+	char *copy;
+	int fd;
+
+	snprintf(near, sizeof(near), "%s/backstitch-bundle.db",
+		 load_temp_dir());
+	copy = new_file_temp(near, 0600);
+	fd = copy ? open(copy, O_WRONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		err_set(err, ERR_IO,
+			"%s: cannot make a temporary file (%m); set TMPDIR to "
+			"a folder with space",
+			load_temp_dir());
+	else if (!bundle_extract(path, ".db", fd, err))
+		db = store_open(copy, false, err);
+	if (fd >= 0)
+		close(fd);
+	new_file_drop(copy);
+	return db;
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;
@@ -288,8 +316,9 @@ struct store *database_open(const char *path, int *status, struct err *err)
 		return db;
 	if (load_check(path, &is_db, err))
 		return NULL;
-	if (is_db) {
-		db = store_open(path, false, err);
+	if (is_db || bundle_is_name(path)) {
+		db = is_db ? store_open(path, false, err)
+			   : database_open_bundle(path, err);
 		if (db)
 			store_on_stop(db, stop_requested);
 		return db;

@@ -36,7 +36,8 @@ const char *input_database_name(const char *path, char *buf, size_t size);
 /* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
  * '-o perf.data' is an easy mistake. */
 int input_apart(const char *in, const char *out, struct err *err);
-/* Opens the database, or ingests the capture into a temporary one. Returns
+/* Opens the database, or that in a bundle, or ingests the capture into a
+ * temporary one. Returns
  * NULL and *err on failure. *status becomes STATUS_DAMAGED if the capture is
  * damaged. */
 struct store *database_open(const char *path, int *status, struct err *err);

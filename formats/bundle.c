@@ -1,4 +1,5 @@
-/* bundle.c - writes an archive of several files with libarchive. */
+/* bundle.c - writes an archive of several files with libarchive, and takes one
+ * out again. */
 #include "formats/bundle.h"
 
 #include <archive.h>
@@ -185,4 +186,52 @@ int bundle_add_file(struct bundle *b, const char *name, int fd,
 		return -1;
 	*bytes += (uint64_t)st.st_size;
 	return 0;
+}
+
+static bool bundle_is_wanted(struct archive_entry *e, const char *ending)
+{
+	const char *name = archive_entry_pathname(e);
+	size_t n = name ? strlen(name) : 0;
+	size_t len = strlen(ending);
+
+	return n > len && !strcmp(name + n - len, ending) &&
+	       !strchr(name, '/') && archive_entry_filetype(e) == AE_IFREG;
+}
+
+/* Finds the entry and copies it. Returns 1, 0 if there is none, or -1 and
+ * errno, or libarchive's error. */
+static int bundle_find_entry(struct archive *a, const char *ending, int to)
+{
+	struct archive_entry *e;
+	int rc;
+
+	while ((rc = archive_read_next_header(a, &e)) >= ARCHIVE_WARN &&
+	       rc != ARCHIVE_EOF) {
+		if (bundle_is_wanted(e, ending))
+			return archive_read_data_into_fd(a, to) ? -1 : 1;
+	}
+	return rc == ARCHIVE_EOF ? 0 : -1;
+}
+
+int bundle_extract(const char *path, const char *ending, int to,
+		   struct err *err)
+{
+	struct archive *a = mem_must(archive_read_new());
+	int rc = -1;
+
+	archive_read_support_filter_all(a);
+	archive_read_support_format_tar(a);
+	if (!archive_read_open_filename(a, path, 1 << 16))
+		rc = bundle_find_entry(a, ending, to);
+	if (!rc)
+		err_set(err, ERR_FORMAT,
+			"%s: no %s file is in this archive, needs to be one "
+			"of 'backstitch bundle'",
+			path, ending);
+	else if (rc < 0)
+		err_set(err, ERR_FORMAT, "%s: %s", path,
+			archive_error_string(a) ? archive_error_string(a)
+						: "cannot be read");
+	archive_read_free(a);
+	return rc > 0 ? 0 : -1;
 }

@@ -1,5 +1,5 @@
-/* bundle.h - writes an archive of several files to give to others: tar,
- * compressed as its name says (.tar, .tar.gz, .tar.xz, .tar.zst).
+/* bundle.h - an archive of several files to give to others: tar, compressed as
+ * its name says (.tar, .tar.gz, .tar.xz, .tar.zst).
  *
  * The same files give the same bytes: owners and times are 0. */
 #ifndef FORMATS_BUNDLE_H
@@ -27,4 +27,9 @@ int bundle_add_text(struct bundle *b, const char *name, const char *text,
 int bundle_finish(struct bundle *b, struct err *err);
 /* Removes the file unless bundle_finish() succeeded. */
 void bundle_free(struct bundle *b);
+
+/* Copies the first file of the archive whose name ends so, and is in no folder,
+ * to the file `to`. Returns 0, or -1 and *err, also if there is none. */
+int bundle_extract(const char *path, const char *ending, int to,
+		   struct err *err);
 #endif

@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/ingest/load.h"
 #include "cli/model/summary.h"
+#include "formats/bundle.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -37,11 +38,12 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 
 		if (load_check(argv[i], &is_db, err))
 			return -1;
-		if (is_db)
+		if (is_db || bundle_is_name(argv[i]))
 			return err_set(err, ERR_USAGE,
-				       "%s: this is a database already; look "
+				       "%s: this is a %s already; look "
 				       "into it with 'backstitch info %s'",
-				       argv[i], argv[i]);
+				       argv[i], is_db ? "database" : "bundle",
+				       argv[i]);
 		from_stdin += !strcmp(argv[i], "-");
 		if (input_apart(argv[i], out, err))
 			return -1;

@@ -31,6 +31,7 @@
 #include "cli/tables/event_rates.h"
 #include "cli/tables/report.h"
 #include "cli/tables/threads.h"
+#include "formats/bundle.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -456,9 +457,9 @@ static int look_run(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE, "which capture?");
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return -1;
-	if (is_db) {
+	if (is_db || bundle_is_name(argv[0])) {
 		snprintf(out, sizeof(out), "%s", argv[0]);
-		db = store_open(out, false, err);
+		db = database_open(out, &status, err);
 	} else {
 		input_database_name(argv[0], out, sizeof(out));
 		db = look_database(argc, argv, out, &status, err);

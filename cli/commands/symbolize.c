@@ -14,6 +14,7 @@
 #include "cli/push/push_server.h"
 #include "cli/server/server.h"
 #include "schema/columns.h"
+#include "formats/bundle.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
@@ -192,6 +193,11 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		return symbolize_server(path, err);
 	if (!path || name_check(err) || load_check(path, &is_db, err))
 		return -1;
+	if (bundle_is_name(path))
+		return err_set(err, ERR_USAGE,
+			       "%s: symbolize changes a database, which has to "
+			       "be unpacked for that: tar xf %s",
+			       path, path);
 	if (!is_db)
 		return err_set(err, ERR_USAGE,
 			       "%s: symbolize needs a database; make one with "

@@ -47,6 +47,54 @@ cp "$work/leaf.tar.gz" "$work/first.tar.gz"
 "$B" bundle --symfs $symfs -f -o "$work/leaf.tar.gz" "$db" 2>/dev/null &&
 	cmp -s "$work/leaf.tar.gz" "$work/first.tar.gz"
 ok "the same database makes the same archive" $?
+# every command reads a bundle as its database, or says why not
+mkdir "$work/read"
+cp "$work/leaf.db" "$work/leaf.tar.gz" "$work/read"
+for c in $("$B" completion bash |
+	sed -n "s/.*compgen -W '\(report [a-z ]*\)'.*/\1/p")
+do
+	want=
+	set --
+	case $c in
+	query) set -- --tables ;;
+	export) set -- --format folded ;;
+	bundle) set -- -f -o "$work/again.tar" ;;
+	push) set -- clickhouse://127.0.0.1:1/x; want='127.0.0.1' ;;
+	merge) set -- -f -o "$work/again.db"; want='not a backstitch database' ;;
+	ingest) want='this is a bundle already' ;;
+	symbolize) want='has to be unpacked for that: tar xf' ;;
+	# what it is given is no database either
+	follow | dump | sframe) continue ;;
+	completion | help) continue ;;
+	esac
+	(cd "$work/read" && "$B" "$c" "$@" leaf.tar.gz >"$work/b" 2>"$work/said")
+	status=$?
+	if [ -n "$want" ]
+	then
+		[ $status != 0 ] && grep -q "$want" "$work/said"
+	else
+		(cd "$work/read" && "$B" "$c" "$@" leaf.db) >"$work/a" \
+			2>/dev/null
+		[ $? = $status ] && sed 's/leaf\.tar\.gz/leaf.db/g' "$work/b" |
+			cmp -s - "$work/a"
+	fi
+	ok "a bundle is read, or not for a reason: $c" $?
+done
+(cd "$work/read" && "$B" leaf.tar.gz >"$work/b" &&
+	"$B" report --diff leaf.db leaf.tar.gz >"$work/a") 2>/dev/null &&
+	grep -q ' small_def$' "$work/b" && grep -q 'B: leaf.tar.gz' "$work/a"
+ok "a bundle is read: the first screen, and a diff" $?
+printf 'no archive' >"$work/no.tar.gz"
+"$B" report "$work/no.tar.gz" 2>"$work/said"
+[ $? = 1 ] && grep -q 'no.tar.gz: ' "$work/said"
+ok "what only has the name of an archive is refused" $?
+(cd "$work" && tar cf plain.tar said) && "$B" report "$work/plain.tar" \
+	2>"$work/err"
+[ $? = 1 ] && grep -q 'no .db file is in this archive' "$work/err"
+ok "an archive of something else is refused" $?
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'backstitch-bundle.db*')" ]
+ok "no copy is left behind" $?
+
 "$B" bundle -o "$work/leaf.tar.gz" "$db" 2>"$work/said"
 [ $? = 1 ] && grep -q "use -f" "$work/said"
 ok "an archive that exists stays" $?
