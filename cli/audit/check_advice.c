@@ -7,6 +7,7 @@ struct advice_facts {
 	int64_t lost, overwritten, throttled, aux;
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
 	int64_t uncounted, late, places;
+	int64_t sampled;
 	int64_t perf, ftrace, ctf; /* captures */
 };
 
@@ -65,6 +66,13 @@ static void advice_take_damage(void *arg, const struct check_row *r)
 	f->places += check_int(r, "places");
 }
 
+static void advice_take_sampled(void *arg, const struct check_row *r)
+{
+	struct advice_facts *f = arg;
+
+	f->sampled += check_int(r, "recorded");
+}
+
 static void advice_take_capture(void *arg, const struct check_row *r)
 {
 	struct advice_facts *f = arg;
@@ -90,6 +98,7 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 		{ "cookies", take_cookies },
 		{ "ordering", take_ordering },
 		{ "damage", advice_take_damage },
+		{ "sampled", advice_take_sampled },
 		{ "captures", advice_take_capture },
 	};
 
@@ -152,6 +161,9 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 				 "comes late; or --slack 100"
 			       : "wait longer for what comes late: --slack "
 				 "100");
+	if (f.sampled)
+		fn(arg, "record each switch: perf record -c 1 -e "
+			"sched:sched_switch");
 	if (f.places)
 		fn(arg, "part of the file could not be read: 'backstitch "
 			"info' says where");

@@ -628,6 +628,20 @@ static void put_close(void *arg, const struct check_row *r)
 	lines_put_styled(&s->l, "clocks", STYLE_YELLOW);
 }
 
+static void screen_put_sampled(void *arg, const struct check_row *r)
+{
+	struct screen *s = arg;
+	char n[32];
+
+	lines_add(&s->l, "%s of ",
+		  human_grouped(n, sizeof(n),
+				(uint64_t)check_int(r, "recorded")));
+	lines_add(&s->l, "%s recorded (sampled): no wait is certain",
+		  human_grouped(n, sizeof(n),
+				(uint64_t)check_int(r, "happened")));
+	lines_put_styled(&s->l, s->n++ ? "" : "switches", STYLE_YELLOW);
+}
+
 /* ---- all of it */
 
 static void screen_put_trust(struct screen *s)
@@ -717,6 +731,7 @@ int check_screen(struct check *c, struct err *err)
 		return -1;
 	if (put_findings(&s) || screen_put_ordering(&s) ||
 	    screen_each(&s, "close", 0, put_close) < 0 ||
+	    screen_each(&s, "sampled", 0, screen_put_sampled) < 0 ||
 	    screen_each(&s, "damage", DAMAGE, screen_put_damage) < 0)
 		return -1;
 	put_filter_note(&s);

@@ -66,8 +66,8 @@ const struct check_query check_queries[] = {
 	  "samples whose stack was unwound from a dump, by why it ends there",
 	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "callers",
-	  "samples whose frame-pointer chain lacks the caller of its innermost "
-	  "frame, and those of them into which it was put",
+	  "samples into whose frame-pointer chain the caller of its innermost "
+	  "frame was put, because the code proves it",
 	  true, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "losses",
 	  "what was not recorded, by kind; counts 1: adds to the records lost",
@@ -92,6 +92,10 @@ const struct check_query check_queries[] = {
 	  "neighbouring events of a CPU that are of different captures, and "
 	  "those of them that are closer than their clocks are exact",
 	  true, CHECK_ALWAYS, CHECK_WHOLE },
+	{ "sampled",
+	  "switches that were sampled, so that no wait is certain: recorded "
+	  "ones, and how many there were",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "damage", "parts of the input that could not be read", false,
 	  CHECK_ALWAYS, CHECK_WHOLE },
 	{ "as_perf", "what perf 7.2 makes of the requests with a cookie", true,

@@ -75,8 +75,16 @@ int offcpu_check(struct err *err)
 	return 0;
 }
 
+bool offcpu_sampled(const struct offcpu_sums *s)
+{
+	return s->recorded < s->happened;
+}
+
 const char *offcpu_reason(const struct offcpu_sums *s)
 {
+	if (offcpu_sampled(s))
+		return "switches were sampled, and the thread may have been "
+		       "back in between ('perf record -c 1' records all)";
 	if (s->partial)
 		return "not all CPUs were recorded (perf record -a), and the "
 		       "thread may have been back in between";
@@ -400,6 +408,13 @@ static int no_returns(const struct offcpu_sums *sums, const char *path,
 			       filter_given() || offcpu_opts.state
 				       ? " that the filters let through"
 				       : "");
+	if (offcpu_sampled(sums))
+		return err_set(err, ERR_FORMAT,
+			       "%s: switches were sampled, %llu of %llu, so "
+			       "that no wait is certain; 'perf record -c 1' "
+			       "records all",
+			       path, (unsigned long long)sums->recorded,
+			       (unsigned long long)sums->happened);
 	return err_set(err, ERR_FORMAT,
 		       "%s: threads left their CPU %llu times, but no return "
 		       "is certain; record all CPUs (perf record -a), or with "

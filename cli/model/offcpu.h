@@ -64,6 +64,8 @@ int offcpu_read_all(struct store *db, const char *path, offcpu_fn *fn,
 		    offcpu_run_fn *run, void *arg, struct offcpu_sums *sums,
 		    struct err *err);
 
+/* Returns whether switches were sampled, so that no wait is certain. */
+bool offcpu_sampled(const struct offcpu_sums *s);
 /* Returns why waits are uncertain, as the end of a sentence. */
 const char *offcpu_reason(const struct offcpu_sums *s);
 /* Returns the stack as a group for stacks_get(). */

@@ -42,6 +42,7 @@ struct type {
 	const char *table;
 	bool system_wide;
 	int64_t together, end;
+	int64_t events, weight; /* recorded, and hit */
 };
 
 /* The types of one capture, as indexes of type[]; -1: none. */
@@ -107,6 +108,8 @@ static int offcpu_source_take_type(void *arg, const struct rows *r,
 		.system_wide = rows_int(r, OFFCPU_TYPES_SYSTEM_WIDE) != 0,
 		.together = rows_int(r, OFFCPU_TYPES_TOGETHER),
 		.end = rows_int(r, OFFCPU_TYPES_LAST_NS),
+		.events = rows_int(r, OFFCPU_TYPES_EVENTS),
+		.weight = rows_int(r, OFFCPU_TYPES_WEIGHT),
 	};
 	return 0;
 }
@@ -138,14 +141,22 @@ static bool is_taken(const struct offcpu_sources *s, const struct type *t)
 	return false;
 }
 
+static bool is_sampled(const struct type *t)
+{
+	return words[t->word].role == OFFCPU_SWITCH && t->weight > t->events;
+}
+
 /* sched_switch of a single process is hit when it leaves the CPU, not when it
- * comes back: then switch records are used, which exist for both. */
+ * comes back: then switch records are used, which exist for both. So they are
+ * where sched_switch was sampled. */
 static void offcpu_source_choose_types(struct offcpu_sources *s,
 				       const struct type *t)
 {
 	int point = offcpu_source_find_type(s, t->capture, OFFCPU_SWITCH);
 	int record = offcpu_source_find_type(s, t->capture, OFFCPU_RECORD);
-	bool by_record = point < 0 || (!t->system_wide && record >= 0);
+	bool by_record =
+		point < 0 || (record >= 0 &&
+			      (!t->system_wide || is_sampled(&s->type[point])));
 	struct part p = {
 		.switches = by_record ? record : point,
 		.waking = offcpu_source_find_type(s, t->capture, OFFCPU_WAKING),
@@ -338,6 +349,11 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	sums->wakes |= p->waking >= 0 || p->wakeup >= 0;
 	sums->partial |= !t->system_wide && role == OFFCPU_SWITCH;
 	sums->records |= role == OFFCPU_RECORD;
+	if (role == OFFCPU_SWITCH) {
+		sums->recorded += (uint64_t)t->events;
+		sums->happened +=
+			(uint64_t)(is_sampled(t) ? t->weight : t->events);
+	}
 	sums->whole |= role == OFFCPU_WAIT;
 	if (add_stream(all, s, p->switches, role, err) ||
 	    add_stream(all, s, p->waking, OFFCPU_WAKING, err) ||
@@ -348,6 +364,11 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	    open_losses(all, s, t, sums, err)) {
 		offcpu_source_close(s);
 		return NULL;
+	}
+	if (is_sampled(t)) {
+		s->n_lost = 0;
+		*mem_add(s->lost, s->n_lost, s->cap_lost) =
+			(struct span){ INT64_MIN, INT64_MAX };
 	}
 	return s;
 }

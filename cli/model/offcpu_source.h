@@ -27,7 +27,10 @@ struct offcpu_sums {
 	uint64_t exits;		  /* threads that exited */
 	uint64_t lost;		  /* records, in these captures */
 	bool lost_unknown;	  /* some losses have no number */
-	bool wakes;		  /* wake-ups were recorded */
+	/* sched_switch: where fewer were recorded than there were, perf record
+	 * sampled it, and nobody knows what a thread did between two */
+	uint64_t recorded, happened;
+	bool wakes;   /* wake-ups were recorded */
 	bool partial; /* not recorded on all CPUs: switches in are missing */
 	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
 	bool whole;   /* from perf record --off-cpu */

@@ -176,6 +176,21 @@ static void threads_print_table(struct threads *th, size_t limit)
 	grid_free(g);
 }
 
+static void threads_print_sampled(const struct offcpu_sums *s)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fputs("time of threads: not known, because switches were sampled, ",
+	      out);
+	human_put_grouped(out, s->recorded);
+	fputs(" of ", out);
+	human_put_grouped(out, s->happened);
+	fputs("; 'perf record -c 1' records all\n", out);
+	term_lines_end(&l);
+	putchar('\n');
+}
+
 int threads_print(struct store *db, const char *path, size_t limit,
 		  struct err *err)
 {
@@ -191,7 +206,9 @@ int threads_print(struct store *db, const char *path, size_t limit,
 	}
 	/* a wait that seems certain, and the time between two of them, are few
 	 * of many */
-	if (!rc && th.sums.partial) {
+	if (offcpu_sampled(&th.sums)) {
+		threads_print_sampled(&th.sums);
+	} else if (!rc && th.sums.partial) {
 		fputs("time of threads: not known, because not all CPUs were "
 		      "recorded (perf record -a)\n",
 		      stdout);

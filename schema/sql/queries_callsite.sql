@@ -76,13 +76,10 @@ SELECT n.stacks, n.addresses, n.bogus,
 	coalesce(sum(g.n), 0) AS samples,
 	coalesce(sum(CASE WHEN k.checked THEN g.n END), 0) AS checked,
 	coalesce(sum(CASE WHEN k.bogus THEN g.n END), 0) AS fabricated,
-	coalesce(sum(CASE WHEN k.caller = l.id THEN g.n END), 0)
-		AS caller_missing,
 	coalesce(sum(CASE WHEN k.caller = o.id THEN g.n END), 0)
 		AS caller_proved
 FROM (SELECT count(*) AS stacks, coalesce(sum(checked), 0) AS addresses,
 	coalesce(sum(bogus), 0) AS bogus FROM internal_stack_check) n
-JOIN word l ON l.kind = 'link' AND l.name = 'gap'
 JOIN word o ON o.kind = 'link' AND o.name = 'proved'
 LEFT JOIN (sample_group g JOIN internal_stack_check k ON k.stack = g.user)
 

@@ -152,10 +152,10 @@ WHERE EXISTS (SELECT 1 FROM raw_chain WHERE ended NOT NULL)
 GROUP BY u.ended ORDER BY u.ended
 
 -- name: check_callers
-SELECT count(*) AS missing, coalesce(sum(u.caller = 2), 0) AS inferred
+SELECT count(*) AS inferred
 FROM event e
 LEFT JOIN request r ON r.event = e.id
-JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw) AND u.caller NOT NULL
+JOIN raw_chain u ON u.id = coalesce(r.uraw, e.uraw) AND u.caller = 2
 WHERE EXISTS (SELECT 1 FROM raw_chain WHERE caller NOT NULL)
 
 -- name: check_trust
@@ -298,6 +298,14 @@ FROM line l
 JOIN clock a ON a.id = l.capture
 JOIN clock b ON b.id = l.last_capture
 WHERE l.capture <> l.last_capture
+
+-- name: check_sampled
+-- The weight of a tracepoint counts each time that it was hit.
+SELECT name AS event, events AS recorded, weight AS happened
+FROM event_type
+WHERE kind = 'sample' AND weight > events
+	AND (name = 'sched:sched_switch' OR name GLOB 'sched:sched_switch[:/]*')
+ORDER BY id
 
 -- name: check_damage
 SELECT what, count(*) AS places, coalesce(sum(n), 0) AS n,

@@ -4,7 +4,8 @@
 -- name: offcpu_types
 -- The role of each event; the most frequent first. Events of an ftrace
 -- instance are named INSTANCE/EVENT.
-SELECT id, capture, role, fields, events, system_wide, together, last_ns
+SELECT id, capture, role, fields, events, weight, system_wide, together,
+	last_ns
 FROM (
 	SELECT t.id, t.capture, CASE
 		WHEN t.kind = 'record' AND t.name = 'switch' THEN 'record'
@@ -24,11 +25,12 @@ FROM (
 		WHEN t.name = 'offcpu-time' THEN 'wait'
 		END AS role,
 		coalesce(t.fields, '') AS fields, t.events,
+		coalesce(t.weight, 0) AS weight,
 		coalesce(c.system_wide, 1) AS system_wide,
 		coalesce(c.together, 0) AS together,
 		coalesce(c.last_ns, 0) AS last_ns
 	FROM (
-		SELECT id, capture, kind, events, fields, CASE
+		SELECT id, capture, kind, events, weight, fields, CASE
 			WHEN buffer NOT NULL
 				AND name LIKE '%/%' THEN
 				substr(name, length(buffer) + 2)

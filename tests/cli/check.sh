@@ -454,6 +454,82 @@ says evidence_is_limited 'and 399 more'
 says and_names_the_loss '; loss 1: 45 lost on CPU 0'
 "$B" check --verbose --limit 0 lost.db >out
 ok or_whole "$([ "$(grep -c ': pending_end' out)" = 19 ]; echo $?)"
+# a stack that has a fabricated frame twice is one sample, not two
+"$B" ingest -q --symfs "$captures/symfs" -o bogus.db "$captures/z-defer.data" \
+	2>err
+python3 - bogus.db >counted <<'END'
+import collections
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+# what a fabricated frame called is the same one
+for stack, pos in db.execute("SELECT stack, pos FROM bogus_frames"
+                             " WHERE pos > 1").fetchall():
+    db.execute("UPDATE stack_path SET frame = (SELECT frame FROM stack_path"
+               " WHERE stack = ?1 AND pos = ?2) WHERE stack = ?1 AND"
+               " pos = ?2 - 1", (stack, pos))
+db.execute("UPDATE internal_stack_check SET first = first - 1"
+           " WHERE bogus AND first > 1")
+db.commit()
+seen = collections.defaultdict(dict)
+rows = 0
+for stack, symbol, off, samples in db.execute(
+        "SELECT stack, coalesce(symbol, ''), off, samples FROM bogus_frames"):
+    seen[symbol or off][stack] = samples
+    rows += samples
+once = {name: sum(of.values()) for name, of in seen.items()}
+if sum(once.values()) == rows:
+    sys.exit("no stack has a frame twice")
+for name, n in sorted(once.items()):
+    print(name, n)
+END
+"$B" check --verbose --limit 0 --full-names bogus.db | sed -n \
+	's/^ *\(.*\) in [^ ]*: no_c[a-z]*, in \([0-9]*\) samples$/\1 \2/p' |
+	sort >out
+sort counted | cmp -s - out
+ok evidence_counts_samples_and_not_frames $?
+
+# what lacks its caller is one number, in whatever output
+for o in '' --no-infer-callers
+do
+	# shellcheck disable=SC2086 # an option, or none
+	"$B" ingest -q -f $o --symfs "$captures/symfs" --kallsyms \
+		"$captures/shop.kallsyms" -o callers.db \
+		"$captures/shop.data.zst" 2>err
+	for c in check report info
+	do
+		"$B" $c --json callers.db >$c.json 2>err || [ $? = 4 ]
+	done
+	"$B" check callers.db >check.text
+	"$B" report callers.db >report.text 2>err
+	python3 - "$o" <<'END'
+import json
+import re
+import sys
+
+check, report, info = (json.load(open(f"{name}.json"))
+                       for name in ("check", "report", "info"))
+event = report["event"]
+got = {r["class"]: r["samples"] for r in report["user_stacks_by_class"]}
+lacks = got.get("caller missing", 0)
+bad = (lacks > 100) != (sys.argv[1] != "")
+for whole in check, info:
+    bad |= got != {r["class"]: r["samples"] for r in whole["trust"]
+                   if r["event"] == event}
+# nothing else counts what is missing
+bad |= "missing" in " ".join([*check["callers"], *check["callsites"]])
+share = "%.2f %% lack one caller" % (100 * lacks / sum(got.values()))
+for name in "check", "report":
+    text = re.sub(r"\s+", " ", open(name + ".text").read())
+    bad |= (share in text) != (lacks > 0)
+if bad:
+    print(event, got, share, check["trust"])
+sys.exit(bad)
+END
+	ok "one_number_lacks_the_caller$o" $?
+done
+
 change "UPDATE comm SET name = 'a' || char(27) || '[31m' || char(10) || 'b'" \
 	"UPDATE capture SET path = char(27)" \
 	"UPDATE loss SET what = char(27) WHERE id = 1" \

@@ -25,11 +25,25 @@ r = json.load(open(sys.argv[1]))
 print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
 }
 
+# as_each DB: as if perf had recorded each switch, not a sample of them
+as_each() {
+	python3 - "$1" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE event_type SET weight = events"
+           " WHERE name = 'sched:sched_switch'")
+db.commit()
+END
+}
+
 for name in defer-exitexec-s.data.zst ftrace-v7.dat ftrace-missed.dat.zst \
 	naps.data pipe-zstd.data
 do
 	db=$work/${name%%.*}.db
 	"$B" ingest -q --no-symbols -o "$db" "$captures/$name" 2>/dev/null
+	[ "$name" != pipe-zstd.data ] || { cp "$db" "$work/sampled.db"; as_each "$db"; }
 	"$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
 	folded --off-cpu "$db" >"$work/folded"
 	folded --off-cpu --wakeups "$db" >"$work/wakeups"
@@ -291,3 +305,25 @@ do
 	"$B" report --off-cpu $option "$db" >"$work/out" 2>&1
 	ok "off-cpu_refuses_$(echo "$option" | tr -d ' -')" "$([ $? = 2 ]; echo $?)"
 done
+
+# perf record -F 300: of 1503 switches 64 were recorded
+db=$work/sampled.db
+said='switches were sampled, 64 of 1503, so that no wait is certain; .perf record -c 1. records all'
+for c in 'report --off-cpu' 'report --wall' 'flame --off-cpu' 'flame --wall'
+do
+	# shellcheck disable=SC2086 # a command and an option
+	"$B" $c "$db" >"$work/out" 2>"$work/err"
+	[ $? = 1 ] && grep -q "$said" "$work/err"
+	ok "sampled_switches_are_said_by_$(echo "$c" | tr ' -' '__')" $?
+done
+"$B" check "$db" >"$work/out"
+grep -q '^  switches     64 of 1,503 recorded (sampled): no wait is certain$' \
+	"$work/out" && grep -q 'record each switch: perf record -c 1' "$work/out"
+ok sampled_switches_are_said_by_check $?
+"$B" check --json "$db" | python3 -c '
+import json, sys
+(s,) = json.load(sys.stdin)["sampled"]
+sys.exit(s != {"event": "sched:sched_switch", "recorded": 64, "happened": 1503})'
+ok and_as_json $?
+"$B" check "$work/defer-exitexec-s.db" | grep -q '^  switches '
+ok whole_switches_are_not_said "$((! $?))"
