@@ -87,7 +87,8 @@ uint32_t stitch_inner_kernel_chain(struct stitch *st, const struct addrs *a)
 	struct raw_note note = stitch_hit_note(st, a);
 
 	if (st->rec->flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a, note);
+		return resolve_guest(st->resolve, a,
+				     st->rec->flags & REC_F_USER, note);
 	if (!a->n)
 		return 0;
 	struct resolve_kernel in = {
@@ -288,7 +289,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	struct resolve_found found;
 
 	if (st->rec->flags & REC_F_GUEST)
-		return resolve_guest(st->resolve, a, chain_note.note);
+		return resolve_guest(st->resolve, a, true, chain_note.note);
 	if (p->space.before.n)
 		forget_exec_if_started(st, &p->space, a, in.mask);
 	in.partial = !resolve_any_complete(&in);

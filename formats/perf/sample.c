@@ -628,10 +628,17 @@ static void perf_sample_use_ip(struct perf *p, struct record *rec)
 	}
 }
 
+static bool perf_sample_user_comes(const struct rec_sample *s)
+{
+	return s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
+	       (s->has_dump && s->user_regs.abi);
+}
+
 /* Makes the half that was hit of the sampled address, if the chain lacks it: it
  * was not asked for (--kernel-callchains, --user-callchains), or the kernel
  * could not take it (a guest). A deferred user half comes later, and that of a
- * stack dump begins with the registers. */
+ * stack dump begins with the registers: of a hit in a guest it is the stack of
+ * the program that runs the guest, on which the guest's address stands. */
 static void perf_sample_add_hit(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -639,13 +646,15 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 
 	if (!half || !s->ip || rec->flags & REC_F_NO_CHAIN)
 		return;
-	if (half == &s->user &&
-	    (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
-	     (s->has_dump && s->user_regs.abi)))
-		return;
+	if (half == &s->user && perf_sample_user_comes(s)) {
+		if (!(rec->flags & REC_F_GUEST) || s->kern.n)
+			return;
+		half = &s->kern;
+	}
 	p->hit = s->ip;
 	*half = (struct addrs){ &p->hit, 1, NULL };
-	rec->flags |= REC_F_HIT;
+	if (!(rec->flags & REC_F_GUEST))
+		rec->flags |= REC_F_HIT;
 }
 
 /* Fields of a later version may follow the last known one. */

@@ -84,7 +84,8 @@ static bool redact_is_special(const char *path)
 		/* ours */
 		"[unknown]",
 		"[unnamed file]",
-		"[guest]",
+		"[guest kernel]",
+		"[guest user]",
 		"[script]",
 		"[jit]",
 	};

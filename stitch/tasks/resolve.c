@@ -72,7 +72,7 @@ struct resolve {
 	size_t n_ids, cap_ids;
 	/* frame ids; 0: none yet */
 	uint32_t unknown_user, uncertain_user, partial_user;
-	uint32_t unknown_kernel, guest;
+	uint32_t unknown_kernel, guest[2];
 };
 
 struct resolve *resolve_new(struct frames *fr)
@@ -722,11 +722,12 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	return raw;
 }
 
-uint32_t resolve_guest(struct resolve *rv, const struct addrs *a,
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a, bool user,
 		       struct raw_note note)
 {
-	uint32_t frame =
-		resolve_fixed_frame(rv, &rv->guest, IMAGE_GUEST, "[guest]", 0);
+	uint32_t frame = resolve_fixed_frame(
+		rv, &rv->guest[user], IMAGE_GUEST,
+		user ? "[guest user]" : "[guest kernel]", 0);
 	uint32_t stack = 0;
 
 	if (!a->n)

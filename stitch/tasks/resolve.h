@@ -85,7 +85,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found);
 uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a);
-/* Resolves all addresses to code of a guest. */
-uint32_t resolve_guest(struct resolve *rv, const struct addrs *a,
+/* Resolves all addresses to code of a guest's kernel, or of its programs. */
+uint32_t resolve_guest(struct resolve *rv, const struct addrs *a, bool user,
 		       struct raw_note note);
 #endif

@@ -83,3 +83,14 @@ intact defer619.data
 [ "$("$B" script "$work/db" 2>/dev/null | grep "\[user: ")" = \
 	"$(printf '\t[user: empty]')" ]
 ok a_stack_without_addresses_is_empty $?
+[ "$("$B" script -F comm,ip,dso "$work/db" 2>/dev/null |
+	sed -n '/^qemu/,/^$/s/^	 *//p')" = "\
+ffffffff9abc0010 ([guest kernel])
+400300 (/opt/qemu)
+400410 (/opt/qemu)
+400520 (/opt/qemu)
+401000 ([guest user])
+400300 (/opt/qemu)
+400410 (/opt/qemu)
+400520 (/opt/qemu)" ]
+ok the_address_in_a_guest_stands_on_the_stack_of_who_runs_it $?
