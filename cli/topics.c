@@ -6,6 +6,7 @@
 
 #include "cli/export/export.h"
 #include "cli/help_options.h"
+#include "cli/model/mark_words.h"
 #include "cli/model/trust_words.h"
 #include "cli/model/verdict_words.h"
 #include "cli/output/term.h"
@@ -82,6 +83,8 @@ static void print_verdicts(FILE *out)
 		lines[n++] = (struct help_line){ "", w->meaning };
 	}
 	print_lines(out, lines, 34);
+	putc('\n', out);
+	print_lines(out, mark_words, 22);
 }
 
 /* Printed from the table of rules. */

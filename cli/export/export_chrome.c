@@ -364,6 +364,7 @@ static int chrome_put_events(struct chrome *c, struct err *err)
 static int chrome_load(struct chrome *c, struct err *err)
 {
 	const struct stacks_opts o = { .by_name = false,
+				       .gaps = true,
 				       .inlined = c->x->inlined,
 				       .no_groups = true };
 

@@ -174,7 +174,8 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 
 static int export_firefox_load(struct job *j, struct err *err)
 {
-	const struct stacks_opts o = { .inlined = j->x->inlined,
+	const struct stacks_opts o = { .gaps = true,
+				       .inlined = j->x->inlined,
 				       .samples = j->x->samples,
 				       .code = CODE_ALL & ~CODE_ADDRS };
 

@@ -353,6 +353,7 @@ static int write_pprof(FILE *out, const struct export_request *x,
 		       struct err *err)
 {
 	const struct stacks_opts o = { .by_cpu = true,
+				       .gaps = true,
 				       .inlined = x->inlined,
 				       .samples = x->samples,
 				       .code = CODE_ALL & ~CODE_ADDRS };

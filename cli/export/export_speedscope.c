@@ -371,7 +371,8 @@ static int speedscope_put(struct speedscope *s, struct err *err)
 static int write_speedscope(FILE *out, const struct export_request *x,
 			    struct err *err)
 {
-	const struct stacks_opts o = { .inlined = x->inlined,
+	const struct stacks_opts o = { .gaps = true,
+				       .inlined = x->inlined,
 				       .samples = x->samples };
 	struct speedscope s = { .x = x };
 	int rc = -1;

@@ -714,12 +714,15 @@ static int callsites_put_judged(struct pass *p, struct err *err)
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
 
-	for (size_t i = 1; i < p->code->n_stack; i++)
-		if (p->stack[i].judged != JUDGED_NONE &&
-		    p->stack[i].judged != JUDGED_WHOLE)
+	for (size_t i = 1; i < p->code->n_stack; i++) {
+		const struct known_stack *s = &p->stack[i];
+		bool caller = s->callerless || s->judged == JUDGED_CALLER;
+
+		if (s->judged != JUDGED_NONE && s->judged != JUDGED_WHOLE)
 			*mem_add(j, n, cap) =
-				(struct store_judged){ (uint32_t)i,
-						       p->stack[i].judged };
+				(struct store_judged){ (uint32_t)i, s->judged,
+						       caller };
+	}
 	int rc = store_judged(p->db, j, n, err);
 
 	free(j);

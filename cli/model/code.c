@@ -125,7 +125,8 @@ static int code_take_stack(void *arg, const struct rows *r, struct err *err)
 	    (uint64_t)frame >= l->c.n_frame)
 		return 1;
 	CODE_ADD(l, stack,
-		 (struct code_stack){ (uint32_t)parent, (uint32_t)frame });
+		 (struct code_stack){ (uint32_t)parent, (uint32_t)frame,
+				      false });
 	return 0;
 }
 
@@ -155,6 +156,18 @@ static int code_take_chain(void *arg, const struct rows *r, struct err *err)
 	return 0;
 }
 
+static int code_take_callerless(void *arg, const struct rows *r,
+				struct err *err)
+{
+	struct code_loading *l = arg;
+	int64_t stack = rows_int(r, CODE_CALLERLESS_STACK);
+
+	(void)err;
+	if (stack > 0 && (uint64_t)stack < l->c.n_stack)
+		l->c.stack[stack].callerless = true;
+	return 0;
+}
+
 static int code_code_read(struct code_loading *l, struct store *db,
 			  struct err *err)
 {
@@ -170,12 +183,15 @@ static int code_code_read(struct code_loading *l, struct store *db,
 	     rows_each(db, "print_bogus", code_take_bogus, l, err)) ||
 	    rows_each_dense(db, "stacks", code_take_stack, l, err))
 		return -1;
-	if (parts & (CODE_CHAINS | CODE_ADDRS))
-		return rows_each_dense(db,
-				       parts & CODE_ADDRS ? "code_chains"
-							  : "code_chain_stacks",
-				       code_take_chain, l, err);
-	return 0;
+	if (parts & (CODE_CHAINS | CODE_ADDRS) &&
+	    rows_each_dense(db,
+			    parts & CODE_ADDRS ? "code_chains"
+					       : "code_chain_stacks",
+			    code_take_chain, l, err))
+		return -1;
+	return parts & CODE_CALLERS ? rows_each(db, "code_callerless",
+						code_take_callerless, l, err)
+				    : 0;
 }
 
 /* all: not only images. */

@@ -47,6 +47,8 @@ struct code_frame {
 struct code_stack {
 	uint32_t parent; /* less than its own id; 0: outermost */
 	uint32_t frame;
+	bool callerless; /* the parent is not the caller, which is missing; with
+			  * CODE_CALLERS */
 };
 
 struct code_chain {
@@ -73,7 +75,8 @@ enum code_parts {
 	CODE_BOGUS = 8,	  /* bogus */
 	CODE_CHAINS = 16, /* chains without addresses */
 	CODE_ADDRS = 32,  /* chains with addresses */
-	CODE_ALL = 63
+	CODE_ALL = 63,
+	CODE_CALLERS = 64 /* callerless */
 };
 
 /* Loads these parts (a sum of enum code_parts). Returns NULL and *err if the

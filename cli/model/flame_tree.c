@@ -86,6 +86,11 @@ int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 	return 0;
 }
 
+void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight)
+{
+	t->node[id].inferred += weight;
+}
+
 /* What one node is sorted by: parents in order, labels by their rank. */
 struct sort_key {
 	uint32_t parent, rank, node;

@@ -23,6 +23,7 @@ struct flame_node {
 	uint64_t weight;	 /* with all above it */
 	uint64_t self;		 /* ended here */
 	uint64_t samples;	 /* with all above it */
+	uint64_t inferred;	 /* weight of flame_tree_infer() */
 };
 
 struct flame_tree;
@@ -34,6 +35,9 @@ void flame_tree_free(struct flame_tree *t);
  * all weights leaves 64 bits; the tree is as before then. */
 int flame_tree_add(struct flame_tree *t, const uint32_t *label, size_t n,
 		   uint64_t weight, uint64_t samples, struct err *err);
+/* Adds to the weight with which the node of a stack that was added was
+ * inferred. */
+void flame_tree_infer(struct flame_tree *t, uint32_t id, uint64_t weight);
 /* The node of a stack that was added; FLAME_NONE: it was not. */
 uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
 			 size_t n);

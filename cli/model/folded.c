@@ -30,7 +30,8 @@ static enum label_kind folded_kind_of(char *name, bool first)
 
 	if (first)
 		return LABEL_GROUP;
-	if (!strncmp(name, "[user: ", 7) || !strncmp(name, "[kernel: ", 9))
+	if (!strncmp(name, "[user: ", 7) || !strncmp(name, "[kernel: ", 9) ||
+	    !strcmp(name, STACK_NAMES_GAP))
 		return LABEL_MISSING;
 	for (size_t i = 0; i < N_SUFFIXES; i++) {
 		if (len > 4 && !strcmp(name + len - 4, suffixes[i].suffix)) {

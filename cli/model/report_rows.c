@@ -159,20 +159,22 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 }
 
 /* Returns whether a frame has a row. What is inlined follows the function that
- * it is in, which so becomes the innermost one. gaps: a caller that is missing
- * has one. */
-static bool has_row(const struct report_rows *r, const struct label *l,
-		    bool gaps)
+ * it is in, which so becomes the innermost one. */
+static bool has_row(const struct report_rows *r, const struct label *l)
 {
-	if (l->inlined && !(r->keys & KEY_INLINED))
-		return false;
-	return gaps || l->kind != LABEL_MISSING ||
-	       strcmp(l->name, STACK_NAMES_GAP) != 0;
+	return !l->inlined || r->keys & KEY_INLINED;
+}
+
+/* Returns whether a frame stands for a caller that is missing: in a table of
+ * callers it has a row, but it is no function that was sampled. */
+static bool report_rows_is_gap(const struct label *l)
+{
+	return l->kind == LABEL_MISSING && !strcmp(l->name, STACK_NAMES_GAP);
 }
 
 /* Stores the frames of a group that have rows. */
 static void report_rows_frames(const struct report_rows *r,
-			       const struct stacks_group *g, bool gaps,
+			       const struct stacks_group *g,
 			       struct label_list *l)
 {
 	const struct labels *labels = stacks_labels(r->stacks);
@@ -181,7 +183,7 @@ static void report_rows_frames(const struct report_rows *r,
 	l->n = 0;
 	stacks_get(r->stacks, g, l);
 	for (size_t i = 0; i < l->n; i++)
-		if (has_row(r, labels_get(labels, l->label[i]), gaps))
+		if (has_row(r, labels_get(labels, l->label[i])))
 			label_list_move(l, n++, i);
 	l->n = n;
 }
@@ -231,7 +233,8 @@ static void report_rows_count_missing(struct report_rows *r,
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct label *own = labels_get(r->names, l->label[i]);
-		bool missing = own->kind == LABEL_MISSING;
+		bool missing =
+			own->kind == LABEL_MISSING && !report_rows_is_gap(own);
 		bool of_kernel = missing && !strncmp(own->name, "[kernel: ", 9);
 
 		kernel |= of_kernel;
@@ -256,7 +259,9 @@ static void report_rows_count_stack(struct report_rows *r,
 
 	r->stamp++;
 	for (size_t i = 0; code && i < l->n; i++) {
-		if (labels_get(r->names, l->label[i])->kind == LABEL_GROUP)
+		const struct label *own = labels_get(r->names, l->label[i]);
+
+		if (own->kind == LABEL_GROUP || report_rows_is_gap(own))
 			continue;
 		report_rows_key_code(r, l, i, &key);
 		row = row_for(r, &key);
@@ -297,7 +302,7 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		report_rows_frames(r, g, false, &l);
+		report_rows_frames(r, g, &l);
 		report_rows_count_stack(r, report_rows_key_of(r, g), &l,
 					g->weight, g->samples);
 	}
@@ -352,7 +357,7 @@ struct report_rows *report_around_new(struct stacks *s, int event,
 
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
-		report_rows_frames(r, g, true, &l);
+		report_rows_frames(r, g, &l);
 		label = neighbour(r, &l, func, callers);
 		if (label < 0)
 			continue;

@@ -39,7 +39,6 @@ struct stack_names {
 	const struct known_code *code;
 	struct labels *labels;
 	struct stack_names_opts o;
-	bool gaps;
 	enum interpreter_mode mode;
 	/* by the indexes of code */
 	struct named_image *image;
@@ -279,11 +278,6 @@ void stack_names_free(struct stack_names *sn)
 	free(sn);
 }
 
-void stack_names_mark_gaps(struct stack_names *sn)
-{
-	sn->gaps = true;
-}
-
 static void label_list_add_from(struct label_list *l, uint32_t label,
 				struct label_from from)
 {
@@ -307,6 +301,22 @@ void label_list_move(struct label_list *l, size_t n, size_t i)
 	l->label[n] = l->label[i];
 	if (l->want_from)
 		l->from[n] = l->from[i];
+}
+
+void label_list_reverse(struct label_list *l, size_t from)
+{
+	for (size_t i = from, j = l->n; i + 1 < j; i++) {
+		uint32_t label = l->label[i];
+
+		l->label[i] = l->label[--j];
+		l->label[j] = label;
+		if (l->want_from) {
+			struct label_from at = l->from[i];
+
+			l->from[i] = l->from[j];
+			l->from[j] = at;
+		}
+	}
 }
 
 /* Returns the same label with another kind. */
@@ -347,6 +357,13 @@ static uint32_t first_bogus_frame(const struct stack_names *sn, uint32_t raw)
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw)
 {
 	return first_bogus_frame(sn, raw) != 0;
+}
+
+bool stack_names_inferred(const struct stack_names *sn,
+			  const struct label_from *from)
+{
+	return !from->inlined &&
+	       sn->code->frame[from->frame].flags & FRAME_INFERRED;
 }
 
 bool stack_names_label(const struct stack_names *sn, int64_t frame,
@@ -426,23 +443,14 @@ static void label_list_add_function(struct stack_names *sn,
 static void reverse_frames(struct stack_names *sn, struct label_list *out,
 			   size_t from)
 {
-	for (size_t i = from, j = out->n; i + 1 < j; i++) {
-		uint32_t l = out->label[i];
+	label_list_reverse(out, from);
+	if (sn->mode != INTERPRETER_COLLAPSE)
+		return;
+	for (size_t i = 0, j = out->n - from; i + 1 < j; i++) {
+		struct interpreter_frame in = sn->what[i];
 
-		out->label[i] = out->label[--j];
-		out->label[j] = l;
-		if (out->want_from) {
-			struct label_from at = out->from[i];
-
-			out->from[i] = out->from[j];
-			out->from[j] = at;
-		}
-		if (sn->mode == INTERPRETER_COLLAPSE) {
-			struct interpreter_frame in = sn->what[i - from];
-
-			sn->what[i - from] = sn->what[j - from];
-			sn->what[j - from] = in;
-		}
+		sn->what[i] = sn->what[--j];
+		sn->what[j] = in;
 	}
 }
 
@@ -495,7 +503,8 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		 * the call, not behind it */
 		from.called = !chain->ended;
 		at = l->parent;
-		if (sn->gaps && !pos && at && chain->caller == CALLER_MISSING)
+		if (sn->o.gaps && !pos && at && l->callerless &&
+		    chain->ended <= UNWIND_OUTERMOST)
 			add_gap(sn, out, start);
 	}
 	reverse_frames(sn, out, start);

@@ -15,12 +15,17 @@ struct matching;
 struct stack_names;
 struct store;
 
+#define STACK_NAMES_GAP "[caller missing]"
+
 struct stack_names_opts {
 	bool by_name; /* functions of one name and kind share a label, whatever
 		       * their image, for text forms that show nothing else */
 	bool inlined; /* with inlined functions (CODE_INLINED) */
 	bool bogus;   /* frames that the call-site check found bogus get
 		       * LABEL_BOGUS (CODE_BOGUS) */
+	bool gaps;    /* the caller that a chain lacks is a frame
+		       * STACK_NAMES_GAP, if the chain goes on behind it
+		       * (CODE_CALLERS) */
 	struct matching *match; /* labels of a comparison: what is the same on
 				 * both sides has the same label, inlined or
 				 * not; NULL: labels of one recording */
@@ -36,11 +41,6 @@ struct stack_names *stack_names_load(struct store *db,
 				     const struct stack_names_opts *o,
 				     struct err *err);
 void stack_names_free(struct stack_names *sn);
-
-/* From now on the caller that a frame-pointer chain lacks is a frame
- * STACK_NAMES_GAP, if the chain goes on behind it. */
-#define STACK_NAMES_GAP "[caller missing]"
-void stack_names_mark_gaps(struct stack_names *sn);
 
 /* Where in struct known_code a label is from. frame 0: the label stands for
  * something that is not in the chain. */
@@ -62,8 +62,10 @@ struct label_list {
 };
 
 void label_list_add(struct label_list *l, uint32_t label);
-/* Copies item i of the list to item n. */
+/* Copies item i to item n. */
 void label_list_move(struct label_list *l, size_t n, size_t i);
+/* Reverses the items from index `from` on. */
+void label_list_reverse(struct label_list *l, size_t from);
 /* Appends the frames of a raw chain, outermost first; none if the chain is 0 or
  * not in the database. exec: the labels get the kind LABEL_EXEC. */
 void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
@@ -71,6 +73,10 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 /* Returns a word for why a raw chain that was unwound by tables ends before the
  * outermost frame; NULL if it ends there, or was not unwound. */
 const char *stack_names_ended(const struct stack_names *sn, uint32_t raw);
+/* Returns whether an item of a list with from[] is a function, not inlined,
+ * that was not recorded but inferred. */
+bool stack_names_inferred(const struct stack_names *sn,
+			  const struct label_from *from);
 /* Returns whether the chain has a bogus frame; false if those were not loaded.
  */
 bool stack_names_bogus(const struct stack_names *sn, uint32_t raw);

@@ -428,6 +428,7 @@ static int stacks_load_names(struct stacks *s, struct store *db,
 		.by_name = s->o.by_name,
 		.inlined = s->o.inlined,
 		.bogus = s->o.bogus && db,
+		.gaps = s->o.gaps,
 		.match = match,
 		.side = side,
 	};
@@ -442,7 +443,8 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	struct stacks *s = mem_new(1, sizeof(*s));
 	unsigned int parts = CODE_NAMES | CODE_CHAINS | o->code |
 			     (o->inlined ? CODE_INLINED : 0) |
-			     (o->bogus ? CODE_BOGUS : 0);
+			     (o->bogus ? CODE_BOGUS : 0) |
+			     (o->gaps ? CODE_CALLERS : 0);
 
 	s->o = *o;
 	s->labels = o->labels ? o->labels : labels_new();
@@ -453,8 +455,6 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 		stacks_free(s);
 		return NULL;
 	}
-	if (o->gaps)
-		stack_names_mark_gaps(s->names);
 	return s;
 }
 

@@ -38,7 +38,7 @@ struct stacks_opts {
 	bool by_name; /* as for stack_names_load() */
 	bool inlined;
 	bool bogus;	/* likewise */
-	bool gaps;	/* as stack_names_mark_gaps() */
+	bool gaps;	/* likewise */
 	bool samples;	/* every sample weighs 1 */
 	bool no_groups; /* the caller makes groups for stacks_get() */
 	bool unnamed;	/* the caller makes the labels, by stacks_match() */

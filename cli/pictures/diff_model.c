@@ -74,6 +74,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 {
 	const struct compare_opts co = {
 		.stacks = { .inlined = flame_opts.inlined,
+			    .gaps = true,
 			    .samples = by_samples(),
 			    .weight = flame_opts.weight,
 			    .summed = !flame_opts.by_pid &&

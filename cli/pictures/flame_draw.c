@@ -58,16 +58,6 @@ void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 	}
 }
 
-void drawing_reverse(struct label_list *l, size_t from)
-{
-	for (size_t i = from, j = l->n; i + 1 < j; i++) {
-		uint32_t x = l->label[i];
-
-		l->label[i] = l->label[--j];
-		l->label[j] = x;
-	}
-}
-
 /* Leaves one of several frames of the same function in a row. Frames without
  * a name may be different functions of one file. */
 static void drawing_collapse(const struct drawing *d, struct label_list *l)
@@ -79,7 +69,7 @@ static void drawing_collapse(const struct drawing *d, struct label_list *l)
 
 		if (!n || l->label[i] != l->label[n - 1] ||
 		    kind == LABEL_GROUP || kind == LABEL_UNNAMED)
-			l->label[n++] = l->label[i];
+			label_list_move(l, n++, i);
 	}
 	l->n = n;
 }
@@ -94,7 +84,7 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 	if (d->rows)
 		report_rows_add(d->rows, l, weight, samples);
 	if (flame_opts.reverse)
-		drawing_reverse(l, 0);
+		label_list_reverse(l, 0);
 	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
 		return -1;
 	return flame_tree_add(d->tree, l->label, l->n, weight, samples, err)
@@ -173,6 +163,25 @@ static void drawing_say_names(const struct drawing *d, char *out, size_t size)
 			 others, others == 1 ? "" : "s");
 }
 
+void drawing_infer(struct drawing *d, const struct stacks_group *g,
+		   const struct label_list *l, uint64_t weight)
+{
+	const struct stack_names *names = stacks_names(d->stacks);
+	uint32_t at = 0;
+	size_t n = 0;
+
+	if (stacks_inferred(d->stacks, g))
+		d->inferred += weight;
+	for (size_t i = 0; i < l->n; i++)
+		if (stack_names_inferred(names, &l->from[i]))
+			n = i + 1;
+	for (size_t i = 0; i < n; i++) {
+		at = flame_tree_child_of(d->tree, at, l->label[i]);
+		if (stack_names_inferred(names, &l->from[i]))
+			flame_tree_infer(d->tree, at, weight);
+	}
+}
+
 static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
 			     struct label_list *l, struct err *err)
 {
@@ -196,12 +205,13 @@ static int drawing_add_group(struct drawing *d, const struct stacks_group *g,
 	drawing_missing(d, stacks_missing(g), g->weight);
 	if (stacks_bogus(d->stacks, g))
 		d->bogus += g->weight;
+	drawing_infer(d, g, l, g->weight);
 	return 0;
 }
 
 static int drawing_add_groups(struct drawing *d, struct err *err)
 {
-	struct label_list l = { 0 };
+	struct label_list l = { .want_from = true };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < stacks_count(d->stacks); i++) {
@@ -211,6 +221,7 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 			rc = drawing_add_group(d, g, &l, err);
 	}
 	free(l.label);
+	free(l.from);
 	return rc;
 }
 
@@ -253,20 +264,26 @@ void drawing_note_missing(struct drawing *d)
 			 " ('backstitch help verdicts')");
 }
 
-/* Adds a note about the weight of stacks with bogus frames. */
-static void drawing_note_bogus(struct drawing *d)
+/* Adds a note about a part of the weight, unless it is 0. */
+static void drawing_note_part(struct drawing *d, uint64_t part,
+			      const char *what)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
-	char *note = d->bogus ? drawing_note(d) : NULL;
+	char *note = part ? drawing_note(d) : NULL;
 	char share[16];
 
 	if (note)
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "%s of the weight has bogus frames: no call "
-			 "returns to their addresses ('backstitch check' says "
-			 "whose code made them)",
-			 human_percent(share, sizeof(share), (double)d->bogus,
-				       whole));
+		snprintf(note, DRAWING_NOTE_MAX, "%s of the weight %s",
+			 human_percent(share, sizeof(share), (double)part,
+				       whole),
+			 what);
+}
+
+void drawing_note_inferred(struct drawing *d)
+{
+	drawing_note_part(d, d->inferred,
+			  "has a caller that was inferred from the code, in "
+			  "italics");
 }
 
 static void drawing_note_event(struct drawing *d)
@@ -484,6 +501,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	struct stacks_opts so = {
 		.inlined = flame_opts.inlined,
 		.bogus = true,
+		.gaps = true,
 		.samples = by_samples(),
 		.labels = d->labels,
 		.weight = flame_opts.weight,
@@ -518,7 +536,11 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		drawing_note_wall(d, &waits);
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);
-	drawing_note_bogus(d);
+	drawing_note_part(d, d->bogus,
+			  "has fabricated frames: no call returns to their "
+			  "addresses ('backstitch check' says whose code made "
+			  "them)");
+	drawing_note_inferred(d);
 	return 0;
 }
 

@@ -50,7 +50,8 @@ struct drawing {
 		bool idle;
 	} * name; /* of threads, by label */
 	size_t n_name, cap_name;
-	uint64_t bogus; /* weight of stacks with bogus frames */
+	uint64_t bogus;	   /* weight of stacks with bogus frames */
+	uint64_t inferred; /* and of those with an inferred caller */
 	struct svg_opts o;
 	char title[240];
 	char note[SVG_NOTES][DRAWING_NOTE_MAX];
@@ -83,17 +84,20 @@ int drawing_facts(struct drawing *d, struct store *db, struct err *err);
  * or --exclude leaves it out, or -1 and *err. */
 int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		uint64_t samples, struct err *err);
-/* Reverses the frames of l from index `from` on. */
-void drawing_reverse(struct label_list *l, size_t from);
 /* Counts a missing user half of the stack just added by its verdict; NULL means
  * it is not missing. word is borrowed for the drawing's life. */
 void drawing_missing(struct drawing *d, const char *word, uint64_t weight);
 /* Counts the samples of the stack just added for the note of trust. */
 void drawing_trust(struct drawing *d, const struct stacks_group *g);
+/* Counts the frames of the stack just added that were inferred. */
+void drawing_infer(struct drawing *d, const struct stacks_group *g,
+		   const struct label_list *l, uint64_t weight);
 /* Adds notes about waits that are not drawn, if there are any. */
 void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s);
 /* Adds a note about missing user halves, if there are any. */
 void drawing_note_missing(struct drawing *d);
+/* Adds a note about inferred callers, if there are any. */
+void drawing_note_inferred(struct drawing *d);
 /* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree
  * has no weight. */
 int drawing_finish(struct drawing *d, const char *path, struct err *err);

@@ -104,7 +104,7 @@ static void flame_offcpu_add_waker(struct drawing *d,
 	drawing_group(d, text, l);
 	from = l->n;
 	stacks_get(d->stacks, &waker, l);
-	drawing_reverse(l, from);
+	label_list_reverse(l, from);
 }
 
 static bool flame_offcpu_is_ready(int64_t state)
@@ -155,6 +155,7 @@ static int flame_offcpu_add_group(struct drawing *d, struct wait_causes *causes,
 	rc = drawing_add(d, l, g->ns, g->waits, err);
 	if (rc > 0) {
 		drawing_trust(d, &at);
+		drawing_infer(d, &at, l, g->ns);
 		drawing_missing(d, stacks_missing(&at), g->ns);
 	}
 	return rc;
@@ -205,7 +206,7 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
 				    struct err *err)
 {
 	struct wait_causes *causes = wait_causes_new(d->stacks);
-	struct label_list l = { 0 };
+	struct label_list l = { .want_from = true };
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < g->n; i++)
@@ -213,6 +214,7 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
 					    sums->wakes, &l, err);
 	wait_causes_free(causes);
 	free(l.label);
+	free(l.from);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -222,6 +224,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	struct stacks_opts so = {
 		.inlined = flame_opts.inlined,
 		.bogus = true,
+		.gaps = true,
 		.labels = d->labels,
 		.no_groups = true,
 	};
@@ -256,5 +259,6 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 						: "Off-CPU time";
 	drawing_note_waits(d, &sums);
 	drawing_note_missing(d);
+	drawing_note_inferred(d);
 	return 0;
 }

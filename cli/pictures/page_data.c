@@ -7,6 +7,7 @@
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/label_facts.h"
+#include "cli/model/mark_words.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
 #include "cli/pictures/page_times.h"
@@ -48,9 +49,10 @@ struct page_data {
 	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
 	uint32_t *comm;	  /* place -> comm.id */
 	size_t n_thread, cap_thread;
-	uint32_t *leaf;	 /* node of each group */
-	uint32_t *place; /* label -> place + 1 */
-	uint32_t *label; /* place -> label */
+	uint32_t *leaf;	    /* node of each group */
+	uint32_t *inferred; /* and that of its inferred frame; 0: none */
+	uint32_t *place;    /* label -> place + 1 */
+	uint32_t *label;    /* place -> label */
 	size_t n_label, cap_label;
 };
 
@@ -161,6 +163,18 @@ static void page_data_get_stack(struct page_data *d,
 	stacks_get(d->stacks, g, l);
 }
 
+/* Returns the node of the frame of a stack that was inferred; 0: none. */
+static uint32_t page_data_inferred(const struct page_data *d,
+				   const struct label_list *l)
+{
+	const struct stack_names *names = stacks_names(d->stacks);
+
+	for (size_t i = 0; i < l->n; i++)
+		if (stack_names_inferred(names, &l->from[i]))
+			return flame_tree_find(d->tree, l->label, i + 1);
+	return 0;
+}
+
 static int page_data_build_tree(struct page_data *d, struct err *err)
 {
 	const struct label all = { .kind = LABEL_GROUP,
@@ -168,19 +182,23 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 				   .image = "" };
 	struct labels *labels = stacks_labels(d->stacks);
 	size_t n = stacks_count(d->stacks);
-	struct label_list l = { 0 };
+	struct label_list l = { .want_from = true };
 	int rc = 0;
 
 	d->tree = flame_tree_new(labels, labels_add(labels, &all));
 	d->leaf = mem_new(n, sizeof(*d->leaf));
+	d->inferred = mem_new(n, sizeof(*d->inferred));
 	/* no weights: the page adds up those of the samples it shows */
 	for (size_t i = 0; !rc && i < n; i++) {
 		page_data_get_stack(d, stacks_group(d->stacks, i), &l);
 		rc = flame_tree_add(d->tree, l.label, l.n, 0, 0, err);
-		if (!rc)
-			d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
+		if (rc)
+			break;
+		d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
+		d->inferred[i] = page_data_inferred(d, &l);
 	}
 	free(l.label);
+	free(l.from);
 	if (!rc)
 		flame_tree_finish(d->tree);
 	return rc;
@@ -218,6 +236,7 @@ static void page_data_encode_tree(struct page_data *d)
 		page_bytes_add(&d->groups, page_data_thread(d, g->comm));
 		page_bytes_add(&d->groups, g->verdict);
 		page_bytes_add(&d->groups, number[d->leaf[i]]);
+		page_bytes_add(&d->groups, number[d->inferred[i]]);
 	}
 	free(number);
 }
@@ -272,6 +291,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 		.by_cpu = served > 0,
 		.inlined = o->inlined,
 		.bogus = true,
+		.gaps = true,
 		.samples = o->samples,
 		.each = served ? NULL : page_data_take_sample,
 		.arg = d,
@@ -331,6 +351,7 @@ void page_data_free(struct page_data *d)
 	free(d->thread);
 	free(d->comm);
 	free(d->leaf);
+	free(d->inferred);
 	free(d->place);
 	free(d->label);
 	free(d);
@@ -459,7 +480,8 @@ static void page_data_put_source(struct json *j, const struct label_fact *fact)
 }
 
 /* [name, class, 1 kernel code + 2 inlined, file, offset in it, build-id, source
- * line, bogus places, places, word of the call-site check, short name or ""];
+ * line, bogus places, places, word of the call-site check, short name or "",
+ * meaning of a mark or ""];
  * class: a key of colors, "m" missing, "e" after exec, "b" bogus; file and
  * build-id are places in strings */
 static void page_data_put_label(const struct page_data *d, uint32_t id,
@@ -467,6 +489,8 @@ static void page_data_put_label(const struct page_data *d, uint32_t id,
 {
 	const struct label *l = labels_get(stacks_labels(d->stacks), id);
 	const struct label_fact *fact = label_facts_get(d->facts, id);
+	const char *mark =
+		l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
 	char css_class[3];
 
 	palette_class(l, css_class);
@@ -484,6 +508,7 @@ static void page_data_put_label(const struct page_data *d, uint32_t id,
 	json_uint(j, NULL, fact->places);
 	json_shown(j, NULL, l->bogus ? l->bogus : "");
 	json_shown(j, NULL, l->shown ? l->shown : "");
+	json_text(j, NULL, mark ? mark : "");
 }
 
 static void page_data_put_labels(const struct page_data *d, struct json *j)

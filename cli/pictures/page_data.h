@@ -5,7 +5,8 @@
  *
  * - nodes: the tree of stacks, parents before children, a node's subtree
  *   behind it: depth, label
- * - groups: what samples have in common: event, thread, verdict, node
+ * - groups: what samples have in common: event, thread, verdict, node, and
+ *   the node on the way to it that was inferred (0: none)
  * - waits, runs: see page_waits.h; times: see page_times.h
  * - samples: in time order: zigzag of time's difference to the sample before
  *   (0: no time, else 1 + bins since t0), group, cpu + 1, zigzag of weight's

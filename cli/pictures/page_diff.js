@@ -30,7 +30,8 @@ function loadDiff()
 			name: name, full: name, kind: kind,
 			kernel: kernel === 1,
 			file: file, off: "", build: "", source: "", bogus: 0,
-			places: 0, reason: "" }) - 1;
+			places: 0, reason: "", says: "",
+			gap: name === "[caller missing]" }) - 1;
 	});
 
 	d.side = [0, 1].map(() => ({ weight: new Float64Array(n),

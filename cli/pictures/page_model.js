@@ -73,7 +73,8 @@ function loadGroups(n)
 	const r = reader("groups");
 	const g = {
 		n: n, event: new Uint16Array(n), thread: new Uint32Array(n),
-		verdict: new Uint8Array(n), node: new Uint32Array(n)
+		verdict: new Uint8Array(n), node: new Uint32Array(n),
+		inferred: new Uint32Array(n)
 	};
 
 	for (let i = 0; i < n; i++) {
@@ -81,6 +82,7 @@ function loadGroups(n)
 		g.thread[i] = r.next();
 		g.verdict[i] = r.next();
 		g.node[i] = r.next();
+		g.inferred[i] = r.next();
 	}
 	return g;
 }
@@ -198,7 +200,8 @@ function load()
 		kernel: l[2] % 2 === 1, inlined: l[2] > 1,
 		file: m.strings[l[3]], off: l[4] || "", build: m.strings[l[5]],
 		source: l[6] ? l[6][0] + (l[6][1] ? ":" + l[6][1] : "") : "",
-		bogus: l[7], places: l[8], reason: l[9]
+		bogus: l[7], places: l[8], reason: l[9], says: l[11],
+		gap: l[1] === "m" && l[0] === "[caller missing]"
 	}));
 	numberRows(m.labels);
 	m.node = loadNodes(m.sizes[0]);
@@ -331,7 +334,8 @@ function turnTree(reverse, alone)
 		labels[number[old]] = byName[key % size];
 	});
 	return {
-		node: Object.assign(treeOf(depths), { label: labels }),
+		node: Object.assign(treeOf(depths), { label: labels,
+						      turned: reverse }),
 		leaf: leaves.map(l => number[turned.get(l)])
 	};
 }
@@ -344,6 +348,35 @@ function useTree(reverse, alone)
 		model.trees[i] = turnTree(reverse, alone);
 	model.node = model.trees[i].node;
 	model.group.node = model.trees[i].leaf;
+}
+
+// Returns the node of the tree shown of which the frame of a group's stacks was
+// inferred, 0 if there is none: of several with its name the one nearest to the
+// innermost.
+function inferredOf(group)
+{
+	const t = model.node, first = model.trees[0].node;
+	const at = model.group.inferred[group];
+	let found = 0;
+
+	if (!at || t === first)
+		return at;
+	for (let i = model.group.node[group]; i > 0; i = t.parent[i])
+		if (t.label[i] === first.label[at] && (t.turned || !found))
+			found = i;
+	return found;
+}
+
+// Returns the weight of the selected samples in which a frame was inferred.
+function inferredWeight(at)
+{
+	let sum = 0;
+
+	for (let i = 0; i < model.group.n; i++)
+		if (!sel.left[i] && model.group.inferred[i] &&
+		    inferredOf(i) === at)
+			sum += sel.groupWeight[i];
+	return sum;
 }
 
 // ---- what is left
@@ -643,7 +676,7 @@ function select(view, key)
 // Returns the row of each node of the tree as it was recorded: what is inlined
 // follows the function that it is in, and counts for it. first: 1 for each node
 // below which its row is not: a sample counts once for a function, however deep
-// the recursion. Made once.
+// the recursion. A caller that is missing is no function. Made once.
 function rowsOf(t)
 {
 	const inside = new Uint32Array(model.labels.length);
@@ -661,7 +694,7 @@ function rowsOf(t)
 		while (deep > t.depth[i])
 			inside[path[--deep]]--;
 		row[i] = path[deep++] = within ? row[t.parent[i]] : l.row;
-		first[i] = inside[row[i]]++ ? 0 : 1;
+		first[i] = inside[row[i]]++ || l.gap ? 0 : 1;
 	}
 	return t.rows = { row: row, first: first };
 }

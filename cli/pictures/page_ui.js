@@ -252,13 +252,8 @@ function factsOf(g, at)
 	if (l.kind[0] === "w")
 		lines.push(stateWord[/ ([A-Za-z]\+?)\]/.exec(l.name)?.[1]] ||
 			   "off the CPU");
-	if (l.kind === "m") {
-		const word = /^\[user: (.*)\]$/.exec(l.name);
-		const v = word && model.verdicts.find(x => x[0] === word[1]);
-
-		if (v)
-			lines.push(v[1]);
-	}
+	if (l.says)
+		lines.push(l.says);
 	if (l.reason)
 		lines.push("bogus: " + (l.reason === "no_code" ?
 			"there is no code at this return address" :
@@ -266,7 +261,13 @@ function factsOf(g, at)
 	else if (l.bogus)
 		lines.push(l.bogus + " of its " + l.places +
 			   " places: no call can return to there");
+
 	const s = g.sel, self = s.self[at];
+	const inferred = s === sel ? inferredWeight(at) : 0;
+
+	if (inferred)
+		lines.push("inferred from the code, not recorded: " +
+			   percent(inferred, s.weight[at]) + " of it");
 
 	if (s.list)
 		lines.push(timesOf(s, at));

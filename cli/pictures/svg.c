@@ -16,7 +16,7 @@
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
-#include "cli/model/verdict_words.h"
+#include "cli/model/mark_words.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -42,6 +42,7 @@ struct page {
 	unsigned int rows, lines; /* rows of frames; lines of text below them */
 	unsigned int height;
 	uint32_t kinds; /* bit set of drawn enum label_kind */
+	bool inferred;	/* some drawn frame was */
 	struct svg_stats st;
 };
 
@@ -75,6 +76,7 @@ static void svg_measure(struct page *p)
 		} else {
 			p->st.drawn++;
 			p->kinds |= 1u << labels_get(labels, nd->label)->kind;
+			p->inferred |= nd->inferred > 0;
 			if (nd->depth + 1 > p->rows)
 				p->rows = nd->depth + 1;
 		}
@@ -354,19 +356,24 @@ static void svg_put_file(const struct page *p, const struct label *l,
 }
 
 /* Writes why the frame may be wrong or incomplete, a line each. */
-static void svg_put_doubts(const struct page *p, const struct label *l,
-			   const struct label_fact *fact)
+static void svg_put_doubts(const struct page *p, const struct flame_node *nd,
+			   const struct label *l, const struct label_fact *fact)
 {
-	char word[32];
+	const char *mark =
+		l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
+
+	if (nd->inferred) {
+		fputs("inferred from the code, not recorded: ", p->out);
+		svg_put_percent(p->out, nd->inferred, nd->weight);
+		fputs(" of it\n", p->out);
+	}
 
 	if (l->kind == LABEL_EXEC)
 		fputs("of the program that came by exec after the sample: "
 		      "not its caller\n",
 		      p->out);
-	if (l->kind == LABEL_MISSING &&
-	    sscanf(l->name, "[user: %31[^]]", word) == 1 &&
-	    verdict_meaning("request", word))
-		fprintf(p->out, "%s\n", verdict_meaning("request", word));
+	if (mark)
+		fprintf(p->out, "%s\n", mark);
 	if (l->bogus)
 		fprintf(p->out, "bogus: %s\n",
 			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
@@ -389,7 +396,7 @@ static void svg_put_tooltip(const struct page *p, uint32_t id,
 	safe_text_xml(p->out, l->name, 0);
 	fputc('\n', p->out);
 	svg_put_file(p, l, fact);
-	svg_put_doubts(p, l, fact);
+	svg_put_doubts(p, nd, l, fact);
 	svg_put_numbers(p, nd);
 	if (p->o->look)
 		p->o->look->tell(p->o->look->arg, id, p->out);
@@ -458,9 +465,9 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	char css_class[SVG_CLASS];
 
 	svg_class(p, id, l, css_class);
-	fprintf(p->out, "<g class=\"%s\" data-s=\"%llu\" data-w=\"%llu\"",
-		css_class, (unsigned long long)start,
-		(unsigned long long)nd->weight);
+	fprintf(p->out, "<g class=\"%s%s\" data-s=\"%llu\" data-w=\"%llu\"",
+		css_class, nd->inferred ? " inferred" : "",
+		(unsigned long long)start, (unsigned long long)nd->weight);
 	svg_put_short(p, l);
 	fputc('>', p->out);
 	svg_put_tooltip(p, id, nd, l);

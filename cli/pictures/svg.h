@@ -14,7 +14,7 @@ struct flame_tree;
 struct label_facts;
 struct palette;
 
-#define SVG_NOTES 8
+#define SVG_NOTES 10
 
 /* Bytes of a frame's class name, with its 0. */
 #define SVG_CLASS 8

@@ -13,16 +13,6 @@
 /* What has less than this part of all is left out: 0.5 %. */
 #define PRUNED_OF 200
 
-static void report_tree_turn(struct label_list *l)
-{
-	for (size_t i = 0, k = l->n; i + 1 < k; i++) {
-		uint32_t label = l->label[i];
-
-		l->label[i] = l->label[--k];
-		l->label[k] = label;
-	}
-}
-
 static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 			    struct err *err)
 {
@@ -37,7 +27,7 @@ static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 		l.n = 0;
 		stacks_get(rp->stacks, g, &l);
 		if (rp->o->inverted)
-			report_tree_turn(&l);
+			label_list_reverse(&l, 0);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
 	}

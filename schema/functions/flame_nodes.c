@@ -50,13 +50,15 @@ void flame_nodes_frame(struct flame_nodes *t, const char *label,
 	*mem_add(t->frame, t->n_frame, t->cap_frame) = f;
 }
 
-int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame)
+int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame,
+		      bool callerless)
 {
 	if (parent < 0 || (uint64_t)parent > t->n_stack || frame < 1 ||
 	    (uint64_t)frame > t->n_frame)
 		return -1;
 	*mem_add(t->stack, t->n_stack, t->cap_stack) =
-		(struct flame_stack){ (uint32_t)parent, (uint32_t)frame };
+		(struct flame_stack){ (uint32_t)parent, (uint32_t)frame,
+				      callerless };
 	return 0;
 }
 
@@ -134,6 +136,22 @@ uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node, uint32_t stack)
 		*mem_add(t->place, t->n_place, t->cap_place) = p;
 	}
 	return p.end;
+}
+
+uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
+				  uint32_t stack)
+{
+	const struct flame_stack *s = stack ? &t->stack[stack - 1] : NULL;
+	uint32_t at;
+
+	if (!s || !s->callerless || !s->parent)
+		return flame_nodes_place(t, node, stack);
+	at = flame_nodes_place(t, node, s->parent);
+	if (at != FLAME_ROOT)
+		at = flame_nodes_child(
+			t, at, intern_add(&t->names, "[caller missing]"),
+			FLAME_ROOT);
+	return at == FLAME_ROOT ? at : flame_nodes_step_in(t, at, stack);
 }
 
 /* Adds the weights of children to their parents, which have lower numbers.

@@ -7,6 +7,7 @@
  * place in the tree costs time once, however many samples it has. */
 #ifndef SCHEMA_FUNCTIONS_FLAME_NODES_H
 #define SCHEMA_FUNCTIONS_FLAME_NODES_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct flame_item {
  * part[part] .. part[part + n - 1], outermost first. */
 struct flame_stack {
 	uint32_t parent, frame; /* parent 0: it is the outermost */
+	bool callerless;	/* what called it is missing before parent */
 };
 struct flame_frame {
 	uint32_t part, n;
@@ -60,7 +62,8 @@ void flame_nodes_free(struct flame_nodes *t); /* NULL is fine */
 void flame_nodes_frame(struct flame_nodes *t, const char *label,
 		       const char *image);
 /* Adds the next stack. Returns -1 if there is no such parent or frame. */
-int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame);
+int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame,
+		      bool callerless);
 /* Returns the child of a node (FLAME_ROOT: a node of depth 0), or FLAME_ROOT if
  * there are too many nodes. */
 uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
@@ -69,6 +72,9 @@ uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
  * if there are too many nodes. */
 uint32_t flame_nodes_place(struct flame_nodes *t, uint32_t node,
 			   uint32_t stack);
+/* The same, with a node "[caller missing]" where the stack lacks one. */
+uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
+				  uint32_t stack);
 /* Computes the sums and renumbers the nodes in depth-first order, the heaviest
  * child first. Returns -1 if the weights do not fit 63 bits. */
 int flame_nodes_finish(struct flame_nodes *t);

@@ -79,15 +79,19 @@ static int flame_next_stack(struct flame_load *l, sqlite3_stmt *st)
 {
 	if (sqlite3_column_int64(st, FN_FLAME_STACKS_ID) !=
 		    (sqlite3_int64)l->t->n_stack + 1 ||
-	    flame_nodes_stack(l->t,
-			      sqlite3_column_int64(st, FN_FLAME_STACKS_PARENT),
-			      sqlite3_column_int64(st, FN_FLAME_STACKS_FRAME)))
+	    flame_nodes_stack(
+		    l->t, sqlite3_column_int64(st, FN_FLAME_STACKS_PARENT),
+		    sqlite3_column_int64(st, FN_FLAME_STACKS_FRAME),
+		    sqlite3_column_int(st, FN_FLAME_STACKS_CALLERLESS) != 0))
 		return flame_fault(l,
 				   sqlite3_mprintf("the database is damaged: "
 						   "stack %llu",
 						   l->t->n_stack + 1ull));
 	return SQLITE_OK;
 }
+
+/* As in sample_group.mark; see tables.sql. */
+#define MARK_ENDED 100
 
 /* The name of the node for a mark, e.g. '[user: exit_per_task]'. */
 struct flame_mark {
@@ -147,17 +151,17 @@ static int flame_next_group(struct flame_load *l, sqlite3_stmt *st)
 	const char *comm = db_column_text(st, FN_FLAME_GROUPS_COMM);
 	sqlite3_int64 weight = sqlite3_column_int64(st, FN_FLAME_GROUPS_WEIGHT);
 	sqlite3_int64 n = sqlite3_column_int64(st, FN_FLAME_GROUPS_N);
+	sqlite3_int64 mark = sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK);
+	uint32_t user = flame_stack_id(t, st, FN_FLAME_GROUPS_USER);
 
 	comm = comm ? comm : "[unknown]";
 	uint32_t at = flame_nodes_child(
 		t, FLAME_ROOT, intern_add(&t->names, comm), FLAME_ROOT);
 	if (at != FLAME_ROOT)
-		at = flame_put_mark(
-			(struct flame_marks *)l, at,
-			sqlite3_column_int64(st, FN_FLAME_GROUPS_MARK), false);
+		at = flame_put_mark((struct flame_marks *)l, at, mark, false);
 	if (at != FLAME_ROOT)
-		at = flame_nodes_place(
-			t, at, flame_stack_id(t, st, FN_FLAME_GROUPS_USER));
+		at = mark > MARK_ENDED ? flame_nodes_place(t, at, user)
+				       : flame_nodes_place_marked(t, at, user);
 	if (at != FLAME_ROOT)
 		at = flame_put_mark(
 			(struct flame_marks *)l, at,

@@ -54,7 +54,7 @@ ORDER BY stack
 DELETE FROM internal_stack_check
 
 -- name: old_judged
-SELECT stack, class FROM internal_judged ORDER BY stack
+SELECT stack, class, callerless FROM internal_judged ORDER BY stack
 
 -- name: drop_judged
 DELETE FROM internal_judged

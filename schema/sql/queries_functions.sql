@@ -91,7 +91,9 @@ UNION ALL
 SELECT 100 + id, 'kernel', name FROM word WHERE kind = 'unwind'
 
 -- name: fn_flame_stacks
-SELECT id, parent, frame FROM stack ORDER BY id
+SELECT id, parent, frame,
+	id IN (SELECT stack FROM internal_judged WHERE callerless) AS callerless
+FROM stack ORDER BY id
 
 -- name: fn_flame_frames
 SELECT f.id, l.name, i.path

@@ -117,10 +117,18 @@ CREATE VIEW folded(capture, event, stack, weight, unit) AS
 -- half is missing, '[user: after exec]' before frames of the program after an
 -- exec, '[user: REASON]' before those of a stack that was not unwound to its
 -- outermost frame, '[kernel: hit_only]' before a frame that is only the address
--- hit. weight: sum of the samples' weights, in units of unit.
+-- hit, '[caller missing]' where that is. weight: sum of the samples' weights, in
+-- units of unit.
 WITH text(stack, line) AS MATERIALIZED (
 	SELECT s.stack, group_concat(l.name, ';')
 	FROM stack_path s JOIN internal_label l ON l.frame = s.frame
+	GROUP BY s.stack
+), gap(stack, line) AS MATERIALIZED (
+	SELECT s.stack, group_concat(l.name || CASE s.pos WHEN 1
+		THEN ';[caller missing]' ELSE '' END, ';')
+	FROM stack_path s JOIN internal_label l ON l.frame = s.frame
+	WHERE s.stack IN (SELECT stack FROM internal_judged
+		WHERE callerless)
 	GROUP BY s.stack
 )
 SELECT t.capture, t.name,
@@ -130,7 +138,8 @@ SELECT t.capture, t.name,
 		WHEN g.mark < 0 THEN ';[user: ' || CASE w.name
 			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
 		ELSE '' END
-	|| coalesce(';' || u.line, '')
+	|| coalesce(';' || CASE WHEN g.mark > 100 THEN u.line
+		ELSE coalesce(p.line, u.line) END, '')
 	|| coalesce(';[kernel: ' || h.name || ']', '')
 	|| coalesce(';' || k.line, ''),
 	sum(g.weight), t.unit
@@ -141,6 +150,7 @@ LEFT JOIN word w ON w.kind = 'request' AND w.id = -g.mark
 LEFT JOIN word e ON e.kind = 'unwind' AND e.id = g.mark - 100
 LEFT JOIN word h ON h.kind = 'unwind' AND h.id = g.kernel_mark - 100
 LEFT JOIN text u ON u.stack = g.user
+LEFT JOIN gap p ON p.stack = g.user
 LEFT JOIN text k ON k.stack = g.kernel
 GROUP BY 1, 2, 3;
 

@@ -216,6 +216,7 @@ static void callsite_judged_row(const void *list, size_t i,
 
 	v[0] = j->stack;
 	v[1] = j->judged;
+	v[2] = j->callerless;
 }
 
 int store_judged(struct store *db, const struct store_judged *j, size_t n,
@@ -233,6 +234,7 @@ int store_judged(struct store *db, const struct store_judged *j, size_t n,
 			return -1;
 		row_key(&r, j[i].stack);
 		row_int(&r, 1, j[i].judged);
+		row_int(&r, 2, j[i].callerless);
 	}
 	return 0;
 }

@@ -118,6 +118,7 @@ struct store_other_file {
 struct store_judged {
 	uint32_t stack;
 	enum judged judged;
+	bool callerless;
 };
 struct store_user_trust {
 	uint32_t type;

@@ -46,6 +46,15 @@ elif question == "foreign":
     print(bad)
 elif question == "order":
     print("down" if y[0] < y[1] else "up")
+elif question == "inferred":
+    # the share of all, added up from those of the frames
+    part = 0
+    for g, n, w in zip(frames, name, weight):
+        told = [x for x in g.find(N + "title").text.split("\n")
+                if x.startswith("inferred from the code, not recorded: ")]
+        assert bool(told) == ("inferred" in g.get("class").split())
+        part += w * float(told[0].split()[-4]) / 100 if told else 0
+    print("%.2f %%" % (100 * part / weight[0]))
 elif question == "hatched":
     print(sum(w for g, w in zip(frames, weight) if g.get("class") == "m"))
 else:
@@ -109,6 +118,65 @@ folded --by samples --event '*' "$db" 2>/dev/null |
 	grep 'after exec' >"$work/exec"
 [ "$n" -gt 0 ] && [ "$(folded_sum "$work/exec")" = "$n" ]
 ok a_stack_taken_after_exec_is_marked $?
+
+# missing callers, as trust, tables, pictures and texts have them
+callerless() {	# callerless DB: weight in the picture, the text and the view
+	folded "$1" | grep -F ';[caller missing];' | folded_sum /dev/stdin
+	"$B" export --format folded "$1" | grep -F ';[caller missing];' |
+		folded_sum /dev/stdin
+	one "$1" "SELECT sum(weight) FROM folded
+		WHERE stack LIKE '%;[caller missing];%'"
+}
+"$B" ingest -q --no-infer-callers --symfs "$captures/symfs" \
+	-o "$work/callers.db" "$captures/shop.data.zst" >/dev/null 2>&1
+want=$(one "$work/callers.db" "SELECT sum(g.weight) FROM sample_group g
+	JOIN internal_judged j ON j.stack = g.user
+	JOIN word w ON w.kind = 'judged' AND w.id = j.class
+	WHERE w.name = 'caller missing'")
+callerless "$work/callers.db" >"$work/got"
+[ "$want" -gt 0 ] && printf '%s\n' "$want" "$want" "$want" |
+	cmp -s - "$work/got"
+ok every_missing_caller_is_a_frame $?
+"$B" flame "$work/callers.db" >"$work/svg"
+grep -q 'the caller of the function inside of it was not recorded' "$work/svg"
+ok and_says_what_it_is $?
+! "$B" report --limit 0 "$work/callers.db" | grep -qF 'caller missing]'
+ok it_is_no_function_of_the_table $?
+# one that only the call-site check knows
+"$B" ingest -q --symfs "$captures/symfs" -o "$work/inferred.db" \
+	"$captures/shop.data.zst" >/dev/null 2>&1
+cp "$work/inferred.db" "$work/judged.db"
+want=$(python3 - "$work/judged.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+stack, weight = db.execute(
+    "SELECT g.user, sum(g.weight) FROM sample_group g JOIN stack s ON s.id = "
+    "g.user WHERE s.depth > 2 AND g.mark IS NULL AND NOT EXISTS (SELECT 1 FROM "
+    "internal_judged j WHERE j.stack = g.user) GROUP BY 1 ORDER BY 2 DESC"
+).fetchone()
+db.execute("INSERT INTO internal_judged SELECT ?, id, 1 FROM word WHERE "
+           "kind = 'judged' AND name = 'caller missing'", (stack,))
+db.commit()
+print(weight)
+END
+)
+callerless "$work/judged.db" >"$work/got"
+printf '%s\n' "$want" "$want" "$want" | cmp -s - "$work/got"
+ok also_where_only_the_call_shows_it $?
+
+# inferred callers
+"$B" flame --minwidth 0 "$work/inferred.db" >"$work/svg" 2>/dev/null
+share=$("$B" report --limit 1 "$work/inferred.db" 2>/dev/null |
+	sed -n 's/^caller inferred from the code: //p')
+grep -qF "$share of the weight has a caller that was inferred" "$work/svg"
+ok a_note_says_how_many_callers_were_inferred $?
+svg "$work/svg" inferred >"$work/got"
+[ "$(cat "$work/got")" = "$share" ]
+ok and_the_tooltips_of_these_frames_how_much_of_them $?
+! "$B" flame "$work/callers.db" | grep -q 'class="[^"]* inferred"'
+ok without_inference_none_is_marked $?
 
 # several events
 folded "$db" >"$work/one" 2>"$work/talk"

@@ -71,13 +71,13 @@ question = sys.argv[2]
 if question == "foreign":
     print(len(p.bad), sorted(p.blocks))
 elif question == "sizes":
-    print([len(nodes) // 2, len(groups) // 4, len(samples) // 4] ==
+    print([len(nodes) // 2, len(groups) // 5, len(samples) // 4] ==
           meta["sizes"])
 elif question == "sums":
     # of each event: samples, weight
     n, w, last = {}, {}, {}
     for i in range(0, len(samples), 4):
-        e = groups[4 * samples[i + 1]]
+        e = groups[5 * samples[i + 1]]
         last[e] = last.get(e, 0) + signed(samples[i + 3])
         n[e] = n.get(e, 0) + 1
         w[e] = w.get(e, 0) + last[e]

@@ -26,7 +26,7 @@ for line in open(folded):
     frames = [f[:-4] if f[-4:] in ("_[k]", "_[i]", "_[j]") else f
               for f in stack.split(";")][1:] or ["[no stack]"]
     own[frames[-1]] += int(n)
-    for f in set(frames):
+    for f in set(frames) - {"[caller missing]"}:     # no function
         whole[f] += int(n)
     total += int(n)
 

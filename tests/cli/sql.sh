@@ -160,7 +160,9 @@ do
 		SELECT coalesce(c.label, c.name, '[unknown]') || coalesce(
 			';' || folded(g.kernel, g.user), '')
 		FROM sample_group g LEFT JOIN comm c ON c.id = g.comm
-		WHERE g.mark IS NULL EXCEPT SELECT stack FROM folded)")"
+		WHERE g.mark IS NULL
+		EXCEPT SELECT replace(stack, ';[caller missing]', '')
+			FROM folded)")"
 	is "at() is maps, in order, $db" 0,1 "$(q $db "
 		WITH t(ns) AS (SELECT (min(first_ns) + max(last_ns)) / 2
 			FROM capture),

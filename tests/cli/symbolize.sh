@@ -161,9 +161,9 @@ is and_says_why 1 "$(grep -c '^bogus: no call is in front of' bogus.svg)"
 is and_not_the_innermost_one 1 "$(grep -c '^<g class="u.*>outer$' bogus.svg)"
 grep -q 'bogus: no call returns there</text>' bogus.svg
 ok the_legend_explains_it $?
-grep -q '100.00 % of the weight has bogus frames' bogus.svg
+grep -q '100.00 % of the weight has fabricated frames' bogus.svg
 ok and_a_line_says_how_much $?
-is folded_stacks_are_the_same_as_ever 'prog;outer;outer 1' \
+is folded_stacks_have_the_same_frames 'prog;outer;[caller missing];outer 1' \
 	"$("$B" export --format folded bogus.db)"
 
 # ---- code that changed, with the same build-id

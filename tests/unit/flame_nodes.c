@@ -26,10 +26,10 @@ static void flame_nodes_fill(void)
 	flame_nodes_frame(t, "main", "a");
 	flame_nodes_frame(t, "f;g_[i]", "a");
 	flame_nodes_frame(t, "main", "b");
-	ck_assert_int_eq(flame_nodes_stack(t, 0, 1), 0);
-	ck_assert_int_eq(flame_nodes_stack(t, 1, 2), 0);
-	ck_assert_int_eq(flame_nodes_stack(t, 2, 1), 0);
-	ck_assert_int_eq(flame_nodes_stack(t, 0, 3), 0);
+	ck_assert_int_eq(flame_nodes_stack(t, 0, 1, false), 0);
+	ck_assert_int_eq(flame_nodes_stack(t, 1, 2, false), 0);
+	ck_assert_int_eq(flame_nodes_stack(t, 2, 1, false), 0);
+	ck_assert_int_eq(flame_nodes_stack(t, 0, 3, false), 0);
 }
 
 static void flame_nodes_test_add(uint32_t at, uint64_t weight)
@@ -127,13 +127,14 @@ START_TEST(what_cannot_be_a_stack_is_refused)
 {
 	t = flame_nodes_new();
 	flame_nodes_frame(t, "main", NULL);
-	ck_assert_int_eq(flame_nodes_stack(t, 1, 1), -1); /* its own parent */
-	ck_assert_int_eq(flame_nodes_stack(t, -1, 1), -1);
-	ck_assert_int_eq(flame_nodes_stack(t, 0, 0), -1);
-	ck_assert_int_eq(flame_nodes_stack(t, 0, 2), -1);
-	ck_assert_int_eq(flame_nodes_stack(t, 0, INT64_MIN), -1);
-	ck_assert_int_eq(flame_nodes_stack(t, INT64_MAX, 1), -1);
-	ck_assert_int_eq(flame_nodes_stack(t, 0, 1), 0);
+	ck_assert_int_eq(flame_nodes_stack(t, 1, 1, false),
+			 -1); /* its own parent */
+	ck_assert_int_eq(flame_nodes_stack(t, -1, 1, false), -1);
+	ck_assert_int_eq(flame_nodes_stack(t, 0, 0, false), -1);
+	ck_assert_int_eq(flame_nodes_stack(t, 0, 2, false), -1);
+	ck_assert_int_eq(flame_nodes_stack(t, 0, INT64_MIN, false), -1);
+	ck_assert_int_eq(flame_nodes_stack(t, INT64_MAX, 1, false), -1);
+	ck_assert_int_eq(flame_nodes_stack(t, 0, 1, false), 0);
 	flame_nodes_free(t);
 }
 END_TEST
@@ -168,7 +169,7 @@ START_TEST(a_deep_stack_is_placed_step_by_step)
 	for (int i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "f%d", i);
 		flame_nodes_frame(t, name, NULL);
-		ck_assert_int_eq(flame_nodes_stack(t, i, i + 1), 0);
+		ck_assert_int_eq(flame_nodes_stack(t, i, i + 1, false), 0);
 	}
 	for (uint32_t i = 1; i <= 5000; i += 7)
 		flame_nodes_test_add(
@@ -182,8 +183,32 @@ START_TEST(a_deep_stack_is_placed_step_by_step)
 }
 END_TEST
 
+START_TEST(a_missing_caller_is_a_node_of_its_innermost_frame_only)
+{
+	t = flame_nodes_new();
+	flame_nodes_frame(t, "main", "a");
+	flame_nodes_frame(t, "f", "a");
+	flame_nodes_stack(t, 0, 1, true); /* nothing is outside of it */
+	flame_nodes_stack(t, 1, 2, true);
+	flame_nodes_stack(t, 2, 1, false);
+	for (uint32_t i = 1; i <= 3; i++)
+		flame_nodes_test_add(
+			flame_nodes_place_marked(t, flame_nodes_comm("app"), i),
+			1);
+	ck_assert_int_eq(flame_nodes_finish(t), 0);
+	ck_assert_uint_eq(t->n_item, 6);
+	flame_nodes_expect(1, 1, "main", "a", 3, 1, 3);
+	/* main;[caller missing];f and main;f;main */
+	flame_nodes_expect(2, 2, "[caller missing]", NULL, 1, 0, 1);
+	flame_nodes_expect(3, 3, "f", "a", 1, 1, 1);
+	flame_nodes_expect(4, 2, "f", "a", 1, 0, 1);
+	flame_nodes_free(t);
+}
+END_TEST
+
 RUN("flame_nodes", stacks_share_what_they_have_in_common,
     the_heaviest_child_comes_first_and_its_own_behind_it,
     a_stack_goes_on_where_another_ended, what_cannot_be_a_stack_is_refused,
     weights_that_do_not_fit_are_said, nothing_is_nothing,
-    a_deep_stack_is_placed_step_by_step)
+    a_deep_stack_is_placed_step_by_step,
+    a_missing_caller_is_a_node_of_its_innermost_frame_only)
