@@ -8,6 +8,7 @@
 #   BABELTRACE_PLUGINS  where install puts it (PREFIX/lib/babeltrace2/plugins)
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
 #   CURL=        without libcurl: then servers (clickhouse://) are refused
+#   NCURSES=     without libncursesw: then view is refused
 #   LTO=         without link-time optimization: quicker after each change
 #   WERROR=-Werror  stop at warnings, as .ci/run does
 #   PREFIX, DESTDIR  where install puts things
@@ -23,10 +24,11 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 BABELTRACE ?= babeltrace2
 DEBUGINFOD ?= libdebuginfod
 CURL ?= libcurl
+NCURSES ?= ncursesw
 
 # library: pkg-config name
 LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone \
-	$(BABELTRACE) $(CURL)
+	$(BABELTRACE) $(CURL) $(NCURSES)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 # libcurl is loaded when it is needed: cli/clickhouse/curl_calls.h
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(filter-out $(CURL),$(LIBS)) 2>/dev/null)
@@ -75,7 +77,8 @@ LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	cli/embed_empty.c \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
-	$(call twins,$(CURL),curl/curl.h,cli/clickhouse)
+	$(call twins,$(CURL),curl/curl.h,cli/clickhouse) \
+	$(call twins,$(NCURSES),curses.h,cli/view)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
 CLI := $(filter-out $(LEFT_OUT),$(call find,cli,c))
@@ -157,7 +160,7 @@ $(O)/flags: FORCE | $(O)/probe
 $(O)/probe: tests/deps.sh
 	$(Q)mkdir -p $(O)
 	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' BABELTRACE='$(BABELTRACE)' \
-		DEBUGINFOD='$(DEBUGINFOD)' CURL='$(CURL)' \
+		DEBUGINFOD='$(DEBUGINFOD)' CURL='$(CURL)' NCURSES='$(NCURSES)' \
 		tests/deps.sh probe
 	$(Q)touch $@
 

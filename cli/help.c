@@ -16,8 +16,7 @@
 #define NAME_WIDTH 14
 
 static const char *const overview_examples[] = {
-	"backstitch perf.data", "the hot functions, and how to go on",
-	"backstitch --open perf.data", "all of it in the browser", NULL
+	"backstitch perf.data", "the hot functions, and how to go on", NULL
 };
 
 static void print_commands(FILE *out)

@@ -298,6 +298,18 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 	return db;
 }
 
+bool input_is_several(const char *path)
+{
+	struct merged_paths list = { NULL, 0, 0 };
+	struct err ignored = { 0 };
+	bool several_found = path == several_name ||
+			     ((access(path, F_OK) || input_is_folder(path)) &&
+			      merged_expand(&list, path, &ignored) > 0);
+
+	merged_paths_release(&list);
+	return several_found;
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;

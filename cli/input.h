@@ -21,6 +21,9 @@ extern const struct opt input_server_opts[];
  * detail: what they tell apart, of enum server_detail. Other commands refuse
  * one. */
 void input_take_server(unsigned int detail);
+/* Returns whether it is several databases: a folder of them, a pattern, or what
+ * input_path() has found. */
+bool input_is_several(const char *path);
 /* Returns whether it is the URL of a server. */
 bool input_is_server(const char *path);
 /* Returns what to read: the argument, else -i, else the newest of perf.data and

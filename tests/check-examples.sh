@@ -26,7 +26,7 @@ SUBSTITUTES = (
     (r"cc1\+0x7ab010", "hot"), (r"~/project", "."), (r"bytes_req", "weight"),
     (r"--off-cpu(.*) perf\.db", r"--off-cpu\1 naps.db"), (r"(--off-cpu.*)nginx", r"\1'*'"),
     (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top ", ""),
-    (r"--event cycles", "--event '*'"),
+    (r"--comm server", "--comm lines-clang"), (r"--event cycles", "--event '*'"),
     (r"--max-loss 0\.1% --max-unjoined 10", "--max-loss 100%"),
     (r"--max-loss 0\.1% --min", "--max-loss 100% --min"), (r"--min-whole 90", "--min-whole 0"),
     (r" trace\.dat lttng-session/", " more.data --separate"),
@@ -36,6 +36,8 @@ SUBSTITUTES = (
     (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
     (r" \*\.db$", " perf.db naps.db"),
 )
+# a terminal, in which somebody leaves
+IN_TERMINAL = "(sleep 1; printf q) | TERM=xterm script -qec \"%s\" /dev/null"
 STANDINS = {"perf": "cat " + captures + "/pipe-zstd.data", "flamegraph.pl": "cat", "less": "cat",
             "source": "cat", "go": "true", "babeltrace2": "true", "sudo": '"$@"', "pkill": "true",
             "lttng": "true", "scp": "true", "sleep": "true"}
@@ -100,7 +102,7 @@ def try_it():
                 run(page, text, cwd, 1)
             continue
         for line in lines:
-            said = run(page, line, cwd)
+            said = run(page, IN_TERMINAL % line if c == "view" else line, cwd)
             out = re.search(r" -o (\S+)", line)
             if not said and not (out and os.path.exists(cwd + "/" + out.group(1))) and c != "symbolize":
                 bad.append("%s: says and writes nothing: %s" % (page, line))
@@ -147,6 +149,8 @@ def examples(where, lines, cwd):
         if servers and "--create" not in line:
             db = "" if "backstitch push" in line else " perf.db"
             line = "backstitch push -q --create $FLEET_URL0%s && %s" % (db, line)
+        if "backstitch view" in line:
+            line = IN_TERMINAL % line
         run(where, line, cwd, servers)
         run(where, "if [ -e kept.db ]; then mv kept.db perf.db; fi", cwd)
 

@@ -67,6 +67,15 @@ block() {
 		case $line in
 		annotate*) line="$line --symfs $root/tests/captures/symfs" ;;
 		esac
+		# in a terminal, in which somebody leaves
+		case $line in
+		view*)
+			(sleep 1; printf q) | HOME=$tmp TERM=xterm script -qec "'$B' $line" /dev/null >said 2>&1 || {
+				echo "README.md: fails: backstitch $line"
+				cat said
+			}
+			continue ;;
+		esac
 		# with a server of our own, or not at all
 		with=
 		case $line in

@@ -8,7 +8,8 @@
 #   install build: what compiling needs; all: also what tests and style need;
 #   bench: also the programs that benchmarks compare with
 # $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD empty: one
-# without libdebuginfod; $CURL empty: one without libcurl
+# without libdebuginfod; $CURL empty: one without libcurl; $NCURSES empty: one
+# without libncursesw
 
 # package; kind of probe; what to look for; which target needs it
 table() {
@@ -28,6 +29,7 @@ table() {
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libdebuginfod-dev lib ${DEBUGINFOD-libdebuginfod}:elfutils/debuginfod.h build
 	libcurl4-openssl-dev lib ${CURL-libcurl}:curl/curl.h build
+	libncurses-dev lib ${NCURSES-ncursesw}:curses.h build
 	libiberty-dev hdr libiberty/demangle.h build
 	check pc check all
 	clang cmd clang all

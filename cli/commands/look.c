@@ -1,20 +1,17 @@
 /* look.c - what 'backstitch perf.data' does, without a command: a database
  * beside the capture, its hot functions, threads or events, and how to go on.
- *
- * The database is made if it is not there, is older than a capture, or is
- * asked for with other options; nobody has to say -f for that. */
-#include <dirent.h>
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
@@ -31,7 +28,6 @@
 #include "cli/tables/event_rates.h"
 #include "cli/tables/report.h"
 #include "cli/tables/threads.h"
-#include "formats/bundle.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -57,132 +53,6 @@ static const struct opt opts[] = {
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
 	{ .kind = OPT_END }
 };
-
-/* ---- the database */
-
-static bool look_is_after(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
-				      : a->tv_nsec > b->tv_nsec;
-}
-
-/* Returns whether the capture, or a file of it if it is a folder, is newer than
- * the time. */
-static bool look_is_newer(const char *path, const struct timespec *than)
-{
-	struct stat st;
-	struct dirent *e;
-	bool newer;
-	DIR *dir;
-
-	if (stat(path, &st))
-		return true;
-	newer = look_is_after(&st.st_mtim, than);
-	dir = newer || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
-	while (dir && !newer && (e = readdir(dir)) != NULL)
-		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
-			S_ISREG(st.st_mode) && look_is_after(&st.st_mtim, than);
-	if (dir)
-		closedir(dir);
-	return newer;
-}
-
-struct look_captures {
-	char **path;
-	int n, same;
-};
-
-/* Counts the captures of a database that have the names of the given ones. */
-static int look_take_capture(void *arg, const struct rows *r, struct err *err)
-{
-	struct look_captures *c = arg;
-	const char *path = rows_text(r, REPORT_CAPTURES_PATH);
-
-	(void)err;
-	for (int i = 0; i < c->n; i++)
-		if (!strcmp(path_name(path), path_name(c->path[i]))) {
-			c->same++;
-			break;
-		}
-	return 0;
-}
-
-/* Decides on the file `out`. Stores the opened database in *db if it is that of
- * the captures and not older; NULL if it must be made. Returns 0, or -1 and
- * *err if the file is something else. */
-static int look_reuse(const char *out, int argc, char **argv, bool again,
-		      struct store **db, struct err *err)
-{
-	struct look_captures c = { .path = argv, .n = argc };
-	struct err ignored = { 0 };
-	struct stat st;
-	bool is_db = false;
-
-	*db = NULL;
-	if (stat(out, &st))
-		return 0;
-	if (load_check(out, &is_db, &ignored) || !is_db)
-		return err_set(err, ERR_IO,
-			       "%s: is no database, and that of %s would be "
-			       "there; try 'backstitch ingest -o NAME.db %s'",
-			       out, argv[0], argv[0]);
-	/* one of an older program cannot be read, and is made again */
-	*db = store_open(out, false, &ignored);
-	if (!*db)
-		return 0;
-	if (rows_each(*db, "report_captures", look_take_capture, &c, err))
-		goto fail;
-	if (c.same != argc) {
-		err_set(err, ERR_IO,
-			"%s: has other captures; 'backstitch info %s' says "
-			"which, 'backstitch ingest -o NAME.db %s' makes another",
-			out, out, argv[0]);
-		goto fail;
-	}
-	for (int i = 0; i < argc && !again; i++)
-		again = !strcmp(argv[i], "-") ||
-			look_is_newer(argv[i], &st.st_mtim);
-	if (again) {
-		store_close(*db);
-		*db = NULL;
-	}
-	return 0;
-fail:
-	store_close(*db);
-	*db = NULL;
-	return -1;
-}
-
-/* Returns the database of the captures: an old one, a new one, or a temporary
- * one where nothing can be written; out becomes "" then. */
-static struct store *look_database(int argc, char **argv, char *out,
-				   int *status, struct err *err)
-{
-	bool again = options_own > (unsigned int)open_page;
-	bool damaged = false;
-	struct store *db;
-
-	for (int i = 0; i < argc; i++)
-		if (load_check(argv[i], NULL, err))
-			return NULL;
-	if (look_reuse(out, argc, argv, again, &db, err))
-		return NULL;
-	if (db) {
-		fprintf(stderr, "reading %s\n", out);
-		return db;
-	}
-	if (!input_can_make(out)) {
-		fprintf(stderr, "%s: cannot be written, and is not kept\n",
-			out);
-		*out = '\0';
-	}
-	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,
-			  &damaged, err))
-		return NULL;
-	if (damaged)
-		*status = input_damaged(argv[0]);
-	return *out ? store_open(out, false, err) : db;
-}
 
 /* ---- the page */
 
@@ -449,21 +319,13 @@ static int look_run(int argc, char **argv, struct err *err)
 {
 	char out[PATH_MAX];
 	int status = STATUS_OK;
-	bool is_db = false;
 	struct store *db;
 	int rc;
 
 	if (!argc)
 		return err_set(err, ERR_USAGE, "which capture?");
-	if (argc == 1 && load_check(argv[0], &is_db, err))
-		return -1;
-	if (is_db || bundle_is_name(argv[0])) {
-		snprintf(out, sizeof(out), "%s", argv[0]);
-		db = database_open(out, &status, err);
-	} else {
-		input_database_name(argv[0], out, sizeof(out));
-		db = look_database(argc, argv, out, &status, err);
-	}
+	db = beside_open(argc, argv, options_own > (unsigned int)open_page, out,
+			 &status, err);
 	if (!db)
 		return -1;
 	if (!open_page)

@@ -1,0 +1,149 @@
+/* beside.c - the database of captures, in a file beside them. */
+#include "cli/beside.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/ingest/load.h"
+#include "cli/input.h"
+#include "formats/bundle.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/path.h"
+
+static bool beside_is_after(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
+				      : a->tv_nsec > b->tv_nsec;
+}
+
+/* Returns whether the capture, or a file of it if it is a folder, is newer than
+ * the time. */
+static bool beside_is_newer(const char *path, const struct timespec *than)
+{
+	struct stat st;
+	struct dirent *e;
+	bool newer;
+	DIR *dir;
+
+	if (stat(path, &st))
+		return true;
+	newer = beside_is_after(&st.st_mtim, than);
+	dir = newer || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
+	while (dir && !newer && (e = readdir(dir)) != NULL)
+		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
+			S_ISREG(st.st_mode) &&
+			beside_is_after(&st.st_mtim, than);
+	if (dir)
+		closedir(dir);
+	return newer;
+}
+
+struct beside_captures {
+	char **path;
+	int n, same;
+};
+
+/* Counts the captures of a database that have the names of the given ones. */
+static int beside_take_capture(void *arg, const struct rows *r, struct err *err)
+{
+	struct beside_captures *c = arg;
+	const char *path = rows_text(r, REPORT_CAPTURES_PATH);
+
+	(void)err;
+	for (int i = 0; i < c->n; i++)
+		if (!strcmp(path_name(path), path_name(c->path[i]))) {
+			c->same++;
+			break;
+		}
+	return 0;
+}
+
+/* Decides on the file `out`. Stores the opened database in *db if it is that of
+ * the captures and not older; NULL if it must be made. Returns 0, or -1 and
+ * *err if the file is something else. */
+static int beside_reuse(const char *out, int argc, char **argv, bool again,
+			struct store **db, struct err *err)
+{
+	struct beside_captures c = { .path = argv, .n = argc };
+	struct err ignored = { 0 };
+	struct stat st;
+	bool is_db = false;
+
+	*db = NULL;
+	if (stat(out, &st))
+		return 0;
+	if (load_check(out, &is_db, &ignored) || !is_db)
+		return err_set(err, ERR_IO,
+			       "%s: is no database, and that of %s would be "
+			       "there; try 'backstitch ingest -o NAME.db %s'",
+			       out, argv[0], argv[0]);
+	/* one of an older program cannot be read, and is made again */
+	*db = store_open(out, false, &ignored);
+	if (!*db)
+		return 0;
+	if (rows_each(*db, "report_captures", beside_take_capture, &c, err))
+		goto fail;
+	if (c.same != argc) {
+		err_set(err, ERR_IO,
+			"%s: has other captures; 'backstitch info %s' says "
+			"which, 'backstitch ingest -o NAME.db %s' makes another",
+			out, out, argv[0]);
+		goto fail;
+	}
+	for (int i = 0; i < argc && !again; i++)
+		again = !strcmp(argv[i], "-") ||
+			beside_is_newer(argv[i], &st.st_mtim);
+	if (again) {
+		store_close(*db);
+		*db = NULL;
+	}
+	return 0;
+fail:
+	store_close(*db);
+	*db = NULL;
+	return -1;
+}
+
+struct store *beside_open(int argc, char **argv, bool again, char *out,
+			  int *status, struct err *err)
+{
+	bool damaged = false;
+	bool is_db = false;
+	struct store *db;
+
+	if (argc == 1 && load_check(argv[0], &is_db, err))
+		return NULL;
+	if (is_db || bundle_is_name(argv[0])) {
+		snprintf(out, PATH_MAX, "%s", argv[0]);
+		return database_open(out, status, err);
+	}
+	input_database_name(argv[0], out, PATH_MAX);
+
+	for (int i = 0; i < argc; i++)
+		if (load_check(argv[i], NULL, err))
+			return NULL;
+	if (beside_reuse(out, argc, argv, again, &db, err))
+		return NULL;
+	if (db) {
+		fprintf(stderr, "reading %s\n", out);
+		return db;
+	}
+	if (!input_can_make(out)) {
+		fprintf(stderr, "%s: cannot be written, and is not kept\n",
+			out);
+		*out = '\0';
+	}
+	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,
+			  &damaged, err))
+		return NULL;
+	if (damaged)
+		*status = input_damaged(argv[0]);
+	return *out ? store_open(out, false, err) : db;
+}

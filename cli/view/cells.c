@@ -1,0 +1,299 @@
+/* cells.c - the terminal as rows of cells, by ncurses. */
+#include "cli/view/cells.h"
+
+#include <curses.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "cli/output/safe_text.h"
+#include "cli/output/term.h"
+#include "cli/stop.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define ESCAPE 27
+#define ESCAPE_MS 25 /* until a lone ESC is no longer part of a key */
+#define LEAST_ROWS 6
+#define LEAST_COLUMNS 20
+#define DOTS "..."
+
+/* ncurses has one terminal at a time anyway. */
+static struct {
+	SCREEN *screen; /* NULL: no terminal is used */
+	FILE *in, *out;
+	FILE *messages; /* standard error meanwhile; NULL: none */
+	int said;	/* what it was */
+	bool color, utf8;
+} cells;
+
+/* How a style looks: colors, -1 for those of the terminal, and attributes
+ * without color and with it. */
+static const struct {
+	short front, back;
+	attr_t plain, colored;
+} looks[CELLS_STYLES] = {
+	[CELLS_PLAIN] = { -1, -1, A_NORMAL, A_NORMAL },
+	[CELLS_BOLD] = { -1, -1, A_BOLD, A_BOLD },
+	[CELLS_DIM] = { -1, -1, A_DIM, A_DIM },
+	[CELLS_KEYS] = { -1, -1, A_REVERSE, A_REVERSE },
+	[CELLS_CHOSEN] = { -1, -1, A_REVERSE, A_REVERSE },
+	[CELLS_FOUND] = { COLOR_MAGENTA, -1, A_BOLD, A_BOLD },
+	[CELLS_WRONG] = { COLOR_RED, -1, A_BOLD, A_BOLD },
+	[CELLS_MISSING] = { COLOR_YELLOW, -1, A_NORMAL, A_NORMAL },
+	[CELLS_HOT] = { COLOR_RED, -1, A_BOLD, A_BOLD },
+	[CELLS_WARM] = { COLOR_GREEN, -1, A_NORMAL, A_NORMAL },
+	[CELLS_BAR_USER] = { COLOR_BLACK, COLOR_YELLOW, A_REVERSE, A_NORMAL },
+	[CELLS_BAR_KERNEL] = { COLOR_BLACK, COLOR_CYAN, A_REVERSE, A_NORMAL },
+	[CELLS_BAR_JIT] = { COLOR_BLACK, COLOR_GREEN, A_REVERSE, A_NORMAL },
+	[CELLS_BAR_UNNAMED] = { COLOR_BLACK, COLOR_WHITE, A_REVERSE, A_NORMAL },
+	[CELLS_BAR_MISSING] = { COLOR_WHITE, COLOR_RED, A_UNDERLINE, A_NORMAL },
+	[CELLS_BAR_FOUND] = { COLOR_WHITE, COLOR_MAGENTA, A_REVERSE | A_BOLD,
+			      A_BOLD },
+	[CELLS_BAR_CHOSEN] = { -1, -1, A_BOLD | A_UNDERLINE, A_BOLD },
+};
+
+/* Names without a terminal type leave nothing to do but print. */
+static int cells_start(struct err *err)
+{
+	const char *type = getenv("TERM");
+
+	cells.in = fdopen(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), "r");
+	cells.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "w");
+	if (!cells.in || !cells.out)
+		return err_set(err, ERR_IO, "the terminal cannot be opened");
+	cells.screen = newterm(NULL, cells.out, cells.in);
+	if (!cells.screen)
+		return err_set(
+			err, ERR_USAGE,
+			"TERM=%s: this terminal is not known; 'backstitch "
+			"report' prints the same as text",
+			type ? type : "");
+	return 0;
+}
+
+static void cells_make_colors(void)
+{
+	cells.color = has_colors() && term_color(stdout);
+	if (!cells.color)
+		return;
+	start_color();
+	use_default_colors();
+	for (short i = 1; i < CELLS_STYLES; i++)
+		init_pair(i, looks[i].front, looks[i].back);
+}
+
+/* Keeps messages off the screen; they are printed when it is given back. */
+static void cells_catch_messages(void)
+{
+	fflush(stderr);
+	cells.messages = tmpfile();
+	cells.said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
+	if (cells.messages && cells.said >= 0)
+		dup2(fileno(cells.messages), STDERR_FILENO);
+}
+
+static void cells_give_messages(void)
+{
+	char buf[4096];
+	size_t n;
+
+	fflush(stderr);
+	if (cells.said >= 0) {
+		dup2(cells.said, STDERR_FILENO);
+		close(cells.said);
+	}
+	if (!cells.messages)
+		return;
+	rewind(cells.messages);
+	while ((n = fread(buf, 1, sizeof(buf), cells.messages)) > 0)
+		fwrite(buf, 1, n, stderr);
+	fclose(cells.messages);
+}
+
+int cells_open(struct err *err)
+{
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return err_set(err, ERR_USAGE,
+			       "view needs a terminal; 'backstitch report' "
+			       "prints the same as text");
+	setlocale(LC_CTYPE, "");
+	cells.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	if (cells_start(err))
+		return -1;
+	set_escdelay(ESCAPE_MS);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, true);
+	curs_set(0);
+	cells_make_colors();
+	cells_catch_messages();
+	atexit(cells_close);
+	return 0;
+}
+
+void cells_close(void)
+{
+	if (!cells.screen)
+		return;
+	endwin();
+	delscreen(cells.screen);
+	cells.screen = NULL;
+	fclose(cells.in);
+	fclose(cells.out);
+	cells_give_messages();
+}
+
+int cells_rows(void)
+{
+	return LINES < LEAST_ROWS ? LEAST_ROWS : LINES;
+}
+
+int cells_columns(void)
+{
+	return COLS < LEAST_COLUMNS ? LEAST_COLUMNS : COLS;
+}
+
+void cells_clear(void)
+{
+	erase();
+}
+
+static void cells_set_style(enum cells_style style)
+{
+	attrset(cells.color ? looks[style].colored : looks[style].plain);
+	if (cells.color && style != CELLS_PLAIN)
+		color_set((short)style, NULL);
+}
+
+int cells_put(int row, int column, int width, enum cells_style style,
+	      const char *text)
+{
+	struct safe_text unit;
+	int at = 0;
+
+	if (row < 0 || row >= LINES || column < 0 || column >= COLS)
+		return 0;
+	if (width > COLS - column)
+		width = COLS - column;
+	cells_set_style(style);
+	move(row, column);
+	while (safe_text_next(&text, &unit) && at + (int)unit.cells <= width) {
+		/* what a terminal of bytes has no byte for */
+		if (!cells.utf8 && (unsigned char)unit.text[0] >= 0x80)
+			for (unsigned int i = 0; i < unit.cells; i++)
+				addch('?');
+		else
+			addstr(unit.text);
+		at += (int)unit.cells;
+	}
+	/* a mark above a letter has a cell here, and none on the screen */
+	for (int i = at; i < width; i++)
+		mvaddch(row, column + i, ' ');
+	attrset(A_NORMAL);
+	return at;
+}
+
+/* Returns the text from its n-th cell on. */
+static const char *cells_behind(const char *text, size_t n)
+{
+	struct safe_text unit;
+
+	for (size_t at = 0; at < n && safe_text_next(&text, &unit);)
+		at += unit.cells;
+	return text;
+}
+
+int cells_put_name(int row, int column, int width, enum cells_style style,
+		   const char *name)
+{
+	size_t cells_of = safe_text_cells(name);
+	int dots = (int)strlen(DOTS);
+	int front;
+
+	if (width < 3 * dots || cells_of <= (size_t)width)
+		return cells_put(row, column, width, style, name);
+	front = (width - dots) / 2;
+	cells_put(row, column, width, style, name);
+	cells_put(row, column + front, dots, style, DOTS);
+	cells_put(
+		row, column + front + dots, width - front - dots, style,
+		cells_behind(name, cells_of - (size_t)(width - front - dots)));
+	return width;
+}
+
+void cells_show(int row, int column)
+{
+	if (column >= 0)
+		move(row < LINES ? row : LINES - 1,
+		     column < COLS ? column : COLS - 1);
+	curs_set(column >= 0);
+	refresh();
+}
+
+static int cells_special_key(wint_t key)
+{
+	switch (key) {
+	case KEY_RESIZE:
+		return CELLS_RESIZED;
+	case KEY_UP:
+		return CELLS_UP;
+	case KEY_DOWN:
+		return CELLS_DOWN;
+	case KEY_LEFT:
+		return CELLS_LEFT;
+	case KEY_RIGHT:
+		return CELLS_RIGHT;
+	case KEY_PPAGE:
+		return CELLS_PAGE_UP;
+	case KEY_NPAGE:
+		return CELLS_PAGE_DOWN;
+	case KEY_HOME:
+		return CELLS_FIRST;
+	case KEY_END:
+		return CELLS_LAST;
+	case KEY_BACKSPACE:
+		return CELLS_BACKSPACE;
+	case KEY_ENTER:
+		return CELLS_ENTER;
+	default:
+		return CELLS_NO_KEY;
+	}
+}
+
+int cells_key(int ms)
+{
+	wint_t key = 0;
+	int kind;
+
+	timeout(ms);
+	kind = get_wch(&key);
+	if (kind == ERR)
+		/* a terminal that is gone ends at once and for ever */
+		return stop_requested() || feof(cells.in) ||
+				       !isatty(fileno(cells.in))
+			       ? CELLS_END
+			       : CELLS_NO_KEY;
+	if (kind == KEY_CODE_YES)
+		return cells_special_key(key);
+	switch (key) {
+	case ESCAPE:
+		return CELLS_ESCAPE;
+	case '\r':
+	case '\n':
+		return CELLS_ENTER;
+	case '\t':
+		return CELLS_TAB;
+	case 127:
+	case '\b':
+		return CELLS_BACKSPACE;
+	default:
+		return (int)key;
+	}
+}

@@ -1,0 +1,260 @@
+/* choice.c - the filters of view, as text and as arguments. */
+#include "cli/view/choice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define FILES 1000 /* names to try */
+
+/* The words that can be typed, and what they set. */
+static const struct {
+	const char *word;
+	size_t off;
+} words[] = {
+	{ "comm", offsetof(struct filter, comm) },
+	{ "pid", offsetof(struct filter, pid) },
+	{ "tid", offsetof(struct filter, tid) },
+	{ "cpu", offsetof(struct filter, cpu) },
+	{ "event", offsetof(struct filter, event) },
+	{ "time", offsetof(struct filter, time) },
+};
+
+#define WORDS (sizeof(words) / sizeof(*words))
+
+/* Filters live until the program ends, as those of the command line do; each
+ * was typed by a person. */
+static struct arena typed;
+
+static const char **choice_at(struct filter *f, size_t i)
+{
+	return (const char **)((char *)f + words[i].off);
+}
+
+void choice_text(char *buf, size_t size)
+{
+	size_t n = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < WORDS && n < size; i++) {
+		const char *value = *choice_at(&filter, i);
+
+		if (value)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s=%s",
+					      n ? " " : "", words[i].word,
+					      value);
+	}
+}
+
+/* Sets one filter from "comm=NAME"; "comm=" takes it away. */
+static int choice_set_word(struct filter *f, const char *word, size_t n,
+			   struct err *err)
+{
+	const char *is = memchr(word, '=', n);
+
+	for (size_t i = 0; is && i < WORDS; i++) {
+		size_t len = (size_t)(is - word);
+
+		if (strlen(words[i].word) != len ||
+		    strncmp(words[i].word, word, len) != 0)
+			continue;
+		*choice_at(f, i) = NULL;
+		if (len + 1 < n) {
+			char *value = arena_strdup(&typed, is + 1);
+
+			value[n - len - 1] = '\0';
+			*choice_at(f, i) = value;
+		}
+		return 0;
+	}
+	return err_set(err, ERR_USAGE,
+		       "'%.*s' is no filter; there is comm=, pid=, tid=, "
+		       "cpu=, event=, time=",
+		       (int)n, word);
+}
+
+int choice_set(const char *text, struct err *err)
+{
+	struct filter f = { .time = NULL };
+
+	for (const char *p = text + strspn(text, " "); *p;) {
+		/* names may have blanks: a word ends before the next "x=" */
+		size_t n = strcspn(p, " ");
+
+		while (p[n]) {
+			size_t next = n + strspn(p + n, " ");
+			size_t len = strcspn(p + next, " ");
+
+			if (!p[next] || memchr(p + next, '=', len))
+				break;
+			n = next + len;
+		}
+		if (choice_set_word(&f, p, n, err))
+			return -1;
+		p += n;
+		p += strspn(p, " ");
+	}
+	filter = f;
+	return 0;
+}
+
+/* ---- arguments */
+
+struct choice_list {
+	const struct opt *known; /* of the command */
+	const char **argv;
+	size_t n;
+};
+
+/* What a look for an option with a certain value finds. */
+struct choice_same {
+	const void *value;
+	bool has;
+};
+
+static void choice_look(void *arg, const struct opt *o)
+{
+	struct choice_same *same = arg;
+
+	same->has |= o->value == same->value;
+}
+
+static void choice_add(struct choice_list *l, const char *name,
+		       const char *value)
+{
+	size_t n = strlen(name) + strlen(value) + sizeof("--=");
+	char *text;
+
+	if (l->n == CHOICE_ARGS)
+		return;
+	text = arena_take(&typed, (n + 7) & ~(size_t)7);
+	snprintf(text, n, "--%s=%s", name, value);
+	l->argv[l->n++] = text;
+}
+
+/* Adds an option that was given. */
+static void choice_take(void *arg, const struct opt *o)
+{
+	struct choice_list *l = arg;
+	struct choice_same same = { .value = o->value };
+
+	options_walk(l->known, choice_look, &same);
+	if (!same.has)
+		return;
+	if (o->kind == OPT_STRING && *(const char *const *)o->value)
+		choice_add(l, o->name, *(const char *const *)o->value);
+	for (size_t i = 0;
+	     o->kind == OPT_LIST && i < ((const struct opt_list *)o->value)->n;
+	     i++)
+		choice_add(l, o->name,
+			   ((const struct opt_list *)o->value)->item[i]);
+}
+
+size_t choice_args(const struct opt *opts, const char *command,
+		   const char **argv)
+{
+	struct choice_list l = { .argv = argv };
+
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, command))
+			l.known = commands[i]->opts;
+	if (l.known)
+		options_walk(opts, choice_take, &l);
+	return l.n;
+}
+
+/* ---- files */
+
+/* Makes a file with the next name that is free. Returns its descriptor, or -1
+ * and *err. */
+static int choice_make(const char *ending, char *name, size_t size,
+		       struct err *err)
+{
+	for (int i = 1; i < FILES; i++) {
+		int fd;
+
+		snprintf(name, size, "view-%d.%s", i, ending);
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd >= 0 ? fd
+				       : err_set(err, ERR_IO, "%s: %s", name,
+						 strerror(errno));
+	}
+	return err_set(err, ERR_IO, "%s and all before it are there", name);
+}
+
+/* Runs a command and waits for it. Returns whether it succeeded. */
+static bool choice_run(const char *const *argv, int out)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		dup2(null, STDIN_FILENO);
+		dup2(out, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execv("/proc/self/exe", (char *const *)argv);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && (WEXITSTATUS(status) == STATUS_OK ||
+				     WEXITSTATUS(status) == STATUS_DAMAGED ||
+				     WEXITSTATUS(status) == STATUS_LOSS);
+}
+
+int choice_write(const char *const *argv, const char *ending, char *said,
+		 size_t size, struct err *err)
+{
+	char name[64];
+	size_t len;
+	bool done;
+	int fd = choice_make(ending, name, sizeof(name), err);
+
+	if (fd < 0)
+		return -1;
+	done = choice_run(argv, fd);
+	close(fd);
+	if (!done) {
+		unlink(name);
+		return err_set(err, ERR_IO, "'backstitch %s' failed", argv[1]);
+	}
+	len = (size_t)snprintf(said, size, "%s:", name);
+	for (; *argv && len < size; argv++)
+		len += (size_t)snprintf(said + len, size - len, " %s", *argv);
+	if (len < size)
+		snprintf(said + len, size - len, " > %s", name);
+	return 0;
+}
+
+/* ---- before */
+
+void choices_push(struct choices *c)
+{
+	*mem_add(c->filter, c->n, c->cap) = filter;
+}
+
+bool choices_pop(struct choices *c)
+{
+	if (!c->n)
+		return false;
+	filter = c->filter[--c->n];
+	return true;
+}
+
+void choices_release(struct choices *c)
+{
+	free(c->filter);
+	*c = (struct choices){ .n = 0 };
+}

@@ -1,0 +1,37 @@
+/* choice.h - the filters as view's user types them, as arguments of other
+ * commands, and those that were there before. */
+#ifndef CLI_VIEW_CHOICE_H
+#define CLI_VIEW_CHOICE_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/model/filter.h"
+
+struct err;
+
+/* Writes the filters as text: "comm=server cpu=0". */
+void choice_text(char *buf, size_t size);
+/* Sets the filters from such a text. Returns 0, or -1 and *err if it is none;
+ * filters are as before then. */
+int choice_set(const char *text, struct err *err);
+/* Stores those of the options in the table opts that were given, and that a
+ * command has as well, in argv, which has room for CHOICE_ARGS. Returns how
+ * many there are. */
+#define CHOICE_ARGS 32
+size_t choice_args(const struct opt *opts, const char *command,
+		   const char **argv);
+/* Runs a command of this program with its output in a new file "view-N.ending".
+ * Writes the file and the command line to said. Returns 0, or -1 and *err. */
+int choice_write(const char *const *argv, const char *ending, char *said,
+		 size_t size, struct err *err);
+
+/* A zeroed struct has none. */
+struct choices {
+	struct filter *filter;
+	size_t n, cap;
+};
+void choices_push(struct choices *c);
+/* Returns false if there is none. */
+bool choices_pop(struct choices *c);
+void choices_release(struct choices *c);
+#endif

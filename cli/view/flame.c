@@ -1,0 +1,352 @@
+/* flame.c - the screen with the flame graph in cells: outermost frames above,
+ * what they call below them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/output/human.h"
+#include "cli/view/cells.h"
+#include "cli/view/screen.h"
+#include "cli/view/sums.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/path.h"
+
+struct flame {
+	struct screen screen;
+	struct sums *sums;
+	struct flame_tree *tree;
+	uint32_t zoom, at; /* the node that is as wide as the screen; chosen */
+	uint32_t top;	   /* depth of the first row */
+	char *text;	   /* is looked for; NULL: nothing */
+	uint64_t found;	   /* weight of stacks with it */
+	const char *command[4];
+};
+
+static struct flame *flame_of(struct screen *s)
+{
+	return (struct flame *)s;
+}
+
+static const struct flame_node *flame_node_at(const struct flame *f,
+					      uint32_t id)
+{
+	return flame_tree_node(f->tree, id);
+}
+
+static const struct label *flame_label(const struct flame *f, uint32_t id)
+{
+	return labels_get(sums_labels(f->sums), flame_node_at(f, id)->label);
+}
+
+static bool flame_is_found(const struct flame *f, uint32_t id)
+{
+	const struct label *l = flame_label(f, id);
+
+	return f->text &&
+	       (strstr(label_shown(l), f->text) || strstr(l->name, f->text));
+}
+
+/* ---- drawing */
+
+static enum cells_style flame_style(const struct flame *f, uint32_t id)
+{
+	const struct label *l = flame_label(f, id);
+
+	if (flame_is_found(f, id))
+		return CELLS_BAR_FOUND;
+	switch (l->kind) {
+	case LABEL_KERNEL:
+		return CELLS_BAR_KERNEL;
+	case LABEL_JIT:
+		return CELLS_BAR_JIT;
+	case LABEL_MISSING:
+	case LABEL_BOGUS:
+		return CELLS_BAR_MISSING;
+	case LABEL_GROUP:
+	case LABEL_UNNAMED:
+		return CELLS_BAR_UNNAMED;
+	default:
+		return CELLS_BAR_USER;
+	}
+}
+
+/* A node, and the part of the screen's width that it takes. */
+struct flame_bar {
+	uint32_t id;
+	double from, to;
+};
+
+static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
+			   const struct area *a)
+{
+	const struct flame_node *nd = flame_node_at(f, b->id);
+	int row = a->top + (int)nd->depth - (int)f->top;
+	int from = (int)(b->from + 0.5);
+	int to = (int)(b->to + 0.5);
+
+	if (nd->depth < f->top || row >= a->top + a->rows || to <= from)
+		return;
+	/* a blank between neighbours of one kind */
+	if (to - from > 1)
+		to--;
+	cells_put_name(row, from, to - from,
+		       b->id == f->at ? CELLS_BAR_CHOSEN
+				      : flame_style(f, b->id),
+		       label_shown(flame_label(f, b->id)));
+}
+
+/* Draws a node and all above it; what is narrower than half a cell, and what is
+ * on it, is not looked at. */
+static void flame_draw_from(const struct flame *f, const struct area *a,
+			    struct flame_bar root)
+{
+	struct flame_bar *todo = NULL;
+	size_t n = 0, cap = 0;
+
+	*mem_add(todo, n, cap) = root;
+	while (n) {
+		const struct flame_bar b = todo[--n];
+		const struct flame_node *nd = flame_node_at(f, b.id);
+		double cells = (b.to - b.from) / (double)nd->weight;
+		double x = b.from;
+
+		flame_draw_bar(f, &b, a);
+		if (nd->depth + 1 >= f->top + (uint32_t)a->rows)
+			continue;
+		for (uint32_t i = 0; i < nd->n_child; i++) {
+			uint32_t id = flame_tree_child(f->tree, nd->child + i);
+			double w = cells * (double)flame_node_at(f, id)->weight;
+
+			if (w >= 0.5)
+				*mem_add(todo, n, cap) =
+					(struct flame_bar){ id, x, x + w };
+			x += w;
+		}
+	}
+	free(todo);
+}
+
+static void flame_draw_chosen(const struct flame *f, int row, int columns)
+{
+	const struct flame_node *nd = flame_node_at(f, f->at);
+	const struct label *l = flame_label(f, f->at);
+	uint64_t whole = sums_weight(f->sums);
+	char share[16], self[16], found[16], n[32], text[512];
+	int len;
+
+	len = snprintf(text, sizeof(text), "%s, self %s, %s samples: ",
+		       human_percent(share, sizeof(share), (double)nd->weight,
+				     (double)whole),
+		       human_percent(self, sizeof(self), (double)nd->self,
+				     (double)whole),
+		       human_grouped(n, sizeof(n), nd->samples));
+	if (f->text)
+		len = snprintf(text, sizeof(text), "found %s; %s of all: ",
+			       human_percent(found, sizeof(found),
+					     (double)f->found, (double)whole),
+			       share);
+	cells_put(row, 0, columns, CELLS_BOLD, text);
+	cells_put_name(row, len, columns - len, CELLS_BOLD, label_shown(l));
+	len += (int)strlen(label_shown(l)) + 2;
+	if (len < columns && l->image[0])
+		cells_put(row, len, columns - len, CELLS_DIM,
+			  path_base(l->image));
+}
+
+static void flame_draw(struct screen *s, const struct area *a)
+{
+	struct flame *f = flame_of(s);
+	const struct area bars = { a->top + 1, a->rows - 1, a->columns };
+	uint32_t depth = flame_node_at(f, f->at)->depth;
+
+	if (depth < f->top)
+		f->top = depth;
+	if (depth - f->top >= (uint32_t)bars.rows)
+		f->top = depth - (uint32_t)bars.rows + 1;
+	flame_draw_chosen(f, a->top, a->columns);
+	/* what the zoomed node is on is as wide as itself */
+	for (uint32_t id = f->zoom; id != FLAME_NONE;
+	     id = flame_node_at(f, id)->parent)
+		flame_draw_bar(f, &(struct flame_bar){ id, 0, a->columns + 1 },
+			       &bars);
+	flame_draw_from(f, &bars,
+			(struct flame_bar){ f->zoom, 0, a->columns + 1 });
+}
+
+/* ---- keys */
+
+/* Returns the heaviest child; the node itself if there is none. */
+static uint32_t flame_heaviest(const struct flame *f, uint32_t id)
+{
+	const struct flame_node *nd = flame_node_at(f, id);
+	uint32_t best = id;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < nd->n_child; i++) {
+		uint32_t c = flame_tree_child(f->tree, nd->child + i);
+
+		if (flame_node_at(f, c)->weight > most) {
+			most = flame_node_at(f, c)->weight;
+			best = c;
+		}
+	}
+	return best;
+}
+
+/* Returns the node beside this one, below the same parent. */
+static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
+{
+	const struct flame_node *nd = flame_node_at(f, id);
+	const struct flame_node *p;
+
+	if (nd->parent == FLAME_NONE)
+		return id;
+	p = flame_node_at(f, nd->parent);
+	for (uint32_t i = 0; i < p->n_child; i++) {
+		if (flame_tree_child(f->tree, p->child + i) != id)
+			continue;
+		if (left && i > 0)
+			return flame_tree_child(f->tree, p->child + i - 1);
+		if (!left && i + 1 < p->n_child)
+			return flame_tree_child(f->tree, p->child + i + 1);
+	}
+	return id;
+}
+
+static bool flame_key(struct screen *s, int key, const struct area *a,
+		      struct reply *out)
+{
+	struct flame *f = flame_of(s);
+	uint32_t parent = flame_node_at(f, f->at)->parent;
+
+	(void)a;
+	(void)out;
+	switch (key) {
+	case CELLS_UP:
+		f->at = parent == FLAME_NONE ? f->at : parent;
+		if (flame_node_at(f, f->at)->depth <
+		    flame_node_at(f, f->zoom)->depth)
+			f->zoom = f->at;
+		return true;
+	case CELLS_DOWN:
+		f->at = flame_heaviest(f, f->at);
+		return true;
+	case CELLS_LEFT:
+	case CELLS_RIGHT:
+		if (f->at != f->zoom)
+			f->at = flame_beside(f, f->at, key == CELLS_LEFT);
+		return true;
+	case CELLS_ENTER:
+	case '+':
+		f->zoom = f->at;
+		return true;
+	case CELLS_BACKSPACE:
+	case '-':
+		f->zoom = 0;
+		return true;
+	case CELLS_FIRST:
+		f->zoom = f->at = 0;
+		return true;
+	case 'h':
+		while (flame_heaviest(f, f->at) != f->at)
+			f->at = flame_heaviest(f, f->at);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Counts the stacks with the text, each once. */
+static void flame_count_found(struct flame *f)
+{
+	uint32_t id = 0;
+
+	f->found = 0;
+	while (id != FLAME_NONE) {
+		bool is = flame_is_found(f, id);
+
+		f->found += is ? flame_node_at(f, id)->weight : 0;
+		id = flame_tree_next(f->tree, id, is);
+	}
+}
+
+static bool flame_find(struct screen *s, const char *text, bool back)
+{
+	struct flame *f = flame_of(s);
+	uint32_t n = flame_tree_count(f->tree);
+	bool same = f->text && !strcmp(f->text, text);
+
+	if (!same) {
+		free(f->text);
+		f->text = *text ? mem_strdup(text) : NULL;
+		flame_count_found(f);
+	}
+	if (!f->text)
+		return true;
+	for (uint32_t i = 1; i <= n; i++) {
+		uint32_t id = (f->at + (back ? n - i : i)) % n;
+
+		if (flame_is_found(f, id)) {
+			f->at = id;
+			f->zoom = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *flame_function(struct screen *s)
+{
+	struct flame *f = flame_of(s);
+	const struct label *l = flame_label(f, f->at);
+
+	return l->kind == LABEL_GROUP || l->kind == LABEL_MISSING ? NULL
+								  : l->name;
+}
+
+static const char *const *flame_command(struct screen *s)
+{
+	struct flame *f = flame_of(s);
+
+	f->command[0] = "report";
+	f->command[1] = "-g";
+	f->command[2] = NULL;
+	return f->command;
+}
+
+static void flame_free(struct screen *s)
+{
+	struct flame *f = flame_of(s);
+
+	flame_tree_free(f->tree);
+	free(f->text);
+	free(f->screen.title);
+	free(f);
+}
+
+static const struct screen_ops flame_ops = {
+	.keys = "arrows move  Enter zoom  Backspace all  h hot path  a code",
+	.draw = flame_draw,
+	.key = flame_key,
+	.find = flame_find,
+	.function = flame_function,
+	.command = flame_command,
+	.free = flame_free,
+};
+
+struct screen *flame_screen(struct sums *s, struct err *err)
+{
+	struct flame_tree *t = sums_tree(s, err);
+
+	if (!t)
+		return NULL;
+	struct flame *f = mem_new(1, sizeof(*f));
+
+	f->screen.ops = &flame_ops;
+	f->screen.title = mem_strdup("flame graph");
+	f->sums = s;
+	f->tree = t;
+	return &f->screen;
+}

@@ -1,0 +1,470 @@
+/* functions.c - the screens of functions, each of which opens into its callers
+ * or callees, and of the tree of all calls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/flame_tree.h"
+#include "cli/model/label.h"
+#include "cli/model/report_rows.h"
+#include "cli/output/human.h"
+#include "cli/view/cells.h"
+#include "cli/view/outline.h"
+#include "cli/view/screen.h"
+#include "cli/view/sums.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/path.h"
+#include "stitch/base/search.h"
+
+#define NUMBERS 29 /* cells of the columns in front of the name */
+#define IMAGE 18   /* cells of the image */
+#define INDENT 2
+
+enum functions_order {
+	BY_SELF,
+	BY_TOTAL,
+	BY_NAME,
+	BY_IMAGE,
+	ORDERS
+};
+
+static const char *const order_titles[ORDERS] = {
+	"sorted by self", "sorted by total", "sorted by name", "sorted by image"
+};
+
+struct functions {
+	struct screen screen;
+	struct sums *sums;
+	struct outline o;
+	struct list list;
+	bool is_tree, callees, of_parent;
+	enum functions_order order;
+	char *text;  /* only rows with it; NULL: all */
+	char *image; /* only rows of it; NULL: all */
+	struct flame_tree **tree;
+	size_t n_tree, cap_tree;
+	const char *command[6];
+};
+
+static struct functions *functions_in(struct screen *s)
+{
+	return (struct functions *)s;
+}
+
+static const struct label *functions_label(const struct functions *f,
+					   const struct outline_line *l)
+{
+	return l->row == OUTLINE_ROOT
+		       ? labels_get(sums_labels(f->sums), l->label)
+		       : sums_row_label(f->sums, l->row);
+}
+
+/* ---- rows */
+
+static int functions_compare(const void *pa, const void *pb, void *arg)
+{
+	const struct functions *f = arg;
+	const struct outline_line *a = pa;
+	const struct outline_line *b = pb;
+	const struct label *la = functions_label(f, a);
+	const struct label *lb = functions_label(f, b);
+	int d = 0;
+
+	if (f->order == BY_NAME)
+		d = strcmp(label_shown(la), label_shown(lb));
+	else if (f->order == BY_IMAGE)
+		d = strcmp(path_base(la->image), path_base(lb->image));
+	else if (f->order == BY_TOTAL)
+		d = compare_numbers(b->weight, a->weight);
+	return d ?: compare_numbers(b->self, a->self)
+		       ?: compare_numbers(b->weight, a->weight)
+		       ?: label_compare(la, lb);
+}
+
+static bool functions_shows(const struct functions *f, const struct label *l)
+{
+	return (!f->text || strstr(label_shown(l), f->text) ||
+		strstr(l->name, f->text)) &&
+	       (!f->image || !strcmp(l->image, f->image));
+}
+
+/* Makes the rows anew, all closed. */
+static void functions_fill(struct functions *f)
+{
+	f->o.n = 0;
+	for (size_t i = 0; i < sums_rows(f->sums); i++) {
+		const struct report_row *row = sums_row(f->sums, i);
+
+		if (!functions_shows(f, sums_row_label(f->sums, i)))
+			continue;
+		*mem_add(f->o.line, f->o.n, f->o.cap) = (struct outline_line){
+			.row = (uint32_t)i,
+			.weight = row->total,
+			.self = row->self,
+			.samples = row->n_self,
+			.parent = sums_weight(f->sums),
+		};
+	}
+	if (f->o.n)
+		qsort_r(f->o.line, f->o.n, sizeof(*f->o.line),
+			functions_compare, f);
+	f->list = (struct list){ .n = f->o.n };
+}
+
+/* Makes the tree of a row, if it has none yet. Returns 0, or -1 and *err. */
+static int functions_grow(struct functions *f, struct outline_line *l,
+			  struct err *err)
+{
+	if (l->tree)
+		return 0;
+	l->tree = f->callees ? sums_callees(f->sums, l->row, err)
+			     : sums_callers(f->sums, l->row, err);
+	if (!l->tree)
+		return -1;
+	*mem_add(f->tree, f->n_tree, f->cap_tree) = l->tree;
+	l->leaf = !flame_tree_node(l->tree, 0)->n_child;
+	return 0;
+}
+
+/* ---- drawing */
+
+static enum cells_style functions_style(const struct label *l)
+{
+	return l->kind == LABEL_MISSING ? CELLS_MISSING
+	       : l->kind == LABEL_BOGUS ? CELLS_WRONG
+					: CELLS_PLAIN;
+}
+
+static void functions_draw_numbers(const struct functions *f,
+				   const struct outline_line *l, int row,
+				   enum cells_style style)
+{
+	bool callers = l->row == OUTLINE_ROOT && !f->is_tree && !f->callees;
+	uint64_t whole = f->of_parent ? l->parent : sums_weight(f->sums);
+	char self[16] = "", total[16], n[32], text[80];
+
+	if (!callers)
+		human_share(self, sizeof(self), (double)l->self, (double)whole);
+	human_share(total, sizeof(total), (double)l->weight, (double)whole);
+	human_grouped(n, sizeof(n), l->samples);
+	snprintf(text, sizeof(text), "%7s  %7s %10s  ", self, total, n);
+	cells_put(row, 0, NUMBERS, style, text);
+}
+
+static void functions_draw_line(const struct functions *f, size_t at, int row,
+				int columns)
+{
+	const struct outline_line *l = &f->o.line[at];
+	const struct label *label = functions_label(f, l);
+	bool chosen = at == f->list.at;
+	enum cells_style style = chosen ? CELLS_CHOSEN : CELLS_PLAIN;
+	int name_to = columns - IMAGE;
+	int from = NUMBERS + (int)l->depth * INDENT;
+
+	functions_draw_numbers(f, l, row, style);
+	/* deep rows keep their names */
+	if (from > name_to - 2 * IMAGE / 3)
+		from = name_to - 2 * IMAGE / 3;
+	cells_put(row, NUMBERS, from - NUMBERS, style, "");
+	cells_put(row, from, INDENT, style,
+		  l->leaf   ? "  "
+		  : l->open ? "- "
+			    : "+ ");
+	from += INDENT;
+	cells_put_name(row, from, name_to - from,
+		       chosen ? style : functions_style(label),
+		       label_shown(label));
+	cells_put(row, name_to, 1, style, "");
+	cells_put_name(row, name_to + 1, IMAGE - 1, style,
+		       label->inlined ? "(inlined)" : path_base(label->image));
+}
+
+static void functions_draw(struct screen *s, const struct area *a)
+{
+	struct functions *f = functions_in(s);
+	char head[160];
+
+	snprintf(head, sizeof(head), "%7s  %7s %10s    %s", "Self %", "Total %",
+		 "Samples", "Function");
+	cells_put(a->top, 0, a->columns, CELLS_BOLD, head);
+	cells_put(a->top, a->columns - IMAGE + 1, IMAGE - 1, CELLS_BOLD,
+		  "Image");
+	list_fit(&f->list, a->rows - 1);
+	for (int i = 1; i < a->rows; i++) {
+		size_t at = f->list.top + (size_t)i - 1;
+
+		if (at < f->o.n)
+			functions_draw_line(f, at, a->top + i, a->columns);
+	}
+}
+
+/* ---- keys */
+
+static void functions_open(struct functions *f, bool hot, struct reply *out)
+{
+	struct err err = { 0 };
+	size_t at = f->list.at;
+
+	if (functions_grow(f, &f->o.line[at], &err)) {
+		reply_say(out, err.msg);
+		return;
+	}
+	if (f->o.line[at].leaf)
+		reply_say(out, f->is_tree || f->callees ? "it calls nothing"
+							: "it has no caller");
+	else if (hot)
+		f->list.at = outline_open_hot(&f->o, at);
+	else
+		outline_open(&f->o, at);
+	f->list.n = f->o.n;
+}
+
+static void functions_close(struct functions *f)
+{
+	if (f->o.line[f->list.at].open)
+		outline_close(&f->o, f->list.at);
+	else
+		f->list.at = outline_parent(&f->o, f->list.at);
+	f->list.n = f->o.n;
+}
+
+/* Shows the other neighbours of the function whose callers, or callees, are
+ * open. */
+static void functions_turn(struct functions *f, struct reply *out)
+{
+	size_t at = f->list.at;
+	bool open;
+
+	while (f->o.line[at].depth)
+		at = outline_parent(&f->o, at);
+	open = f->o.line[at].open;
+	f->callees = !f->callees;
+	for (size_t i = 0; i < f->o.n; i++) {
+		if (f->o.line[i].open && !f->o.line[i].depth)
+			outline_close(&f->o, i);
+		f->o.line[i].tree = NULL;
+		f->o.line[i].leaf = false;
+		if (i < at && f->o.line[i].depth)
+			at--;
+	}
+	f->list.n = f->o.n;
+	f->list.at = at < f->o.n ? at : 0;
+	if (open)
+		functions_open(f, false, out);
+	reply_say(out, f->callees ? "rows open into what they call"
+				  : "rows open into their callers");
+}
+
+static void functions_say_order(struct functions *f, struct reply *out)
+{
+	f->order = (f->order + 1) % ORDERS;
+	functions_fill(f);
+	reply_say(out, order_titles[f->order]);
+}
+
+/* Shows only functions of the image of this one, or all again. */
+static void functions_turn_image(struct functions *f, struct reply *out)
+{
+	char *old = f->image;
+
+	f->image = old ? NULL
+		       : mem_strdup(functions_label(f, &f->o.line[f->list.at])
+					    ->image);
+	free(old);
+	functions_fill(f);
+	reply_say(out,
+		  f->image ? "only functions of this image; d shows all again"
+			   : "functions of all images");
+}
+
+/* Keys of the table of functions, not of the tree. */
+static bool functions_key_rows(struct functions *f, int key, struct reply *out)
+{
+	if (f->is_tree)
+		return false;
+	if (key == 'c')
+		functions_turn(f, out);
+	else if (key == 's')
+		functions_say_order(f, out);
+	else if (key == 'd')
+		functions_turn_image(f, out);
+	else
+		return false;
+	return true;
+}
+
+static bool functions_key(struct screen *s, int key, const struct area *a,
+			  struct reply *out)
+{
+	struct functions *f = functions_in(s);
+
+	if (!f->o.n)
+		return false;
+	if (list_key(&f->list, key, a->rows - 1))
+		return true;
+	switch (key) {
+	case CELLS_ENTER:
+	case 'e':
+		if (f->o.line[f->list.at].open)
+			functions_close(f);
+		else
+			functions_open(f, false, out);
+		return true;
+	case CELLS_RIGHT:
+	case '+':
+		functions_open(f, false, out);
+		return true;
+	case CELLS_LEFT:
+	case '-':
+		functions_close(f);
+		return true;
+	case 'h':
+		functions_open(f, true, out);
+		return true;
+	case 'p':
+		f->of_parent = !f->of_parent;
+		reply_say(out, f->of_parent ? "percent of the row above"
+					    : "percent of all");
+		return true;
+	default:
+		return functions_key_rows(f, key, out);
+	}
+}
+
+static const char *functions_function(struct screen *s)
+{
+	struct functions *f = functions_in(s);
+	const struct label *l;
+
+	if (!f->o.n)
+		return NULL;
+	l = functions_label(f, &f->o.line[f->list.at]);
+	return l->kind == LABEL_GROUP || l->kind == LABEL_MISSING ||
+			       l->kind == LABEL_WAIT
+		       ? NULL
+		       : l->name;
+}
+
+static bool functions_find_next(struct functions *f, const char *text,
+				bool back)
+{
+	for (size_t i = 1; i <= f->o.n; i++) {
+		size_t at = (f->list.at + (back ? f->o.n - i : i)) % f->o.n;
+		const struct label *l = functions_label(f, &f->o.line[at]);
+
+		if (strstr(label_shown(l), text) || strstr(l->name, text)) {
+			f->list.at = at;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool functions_find(struct screen *s, const char *text, bool back)
+{
+	struct functions *f = functions_in(s);
+	bool same = f->text && !strcmp(f->text, text);
+
+	if (f->is_tree || same)
+		return !*text || functions_find_next(f, text, back);
+	free(f->text);
+	f->text = *text ? mem_strdup(text) : NULL;
+	functions_fill(f);
+	return f->o.n > 0;
+}
+
+static const char *const *functions_command(struct screen *s)
+{
+	struct functions *f = functions_in(s);
+	size_t n = 0;
+
+	f->command[n++] = "report";
+	if (f->is_tree)
+		f->command[n++] = "-g";
+	f->command[n++] = "--limit";
+	f->command[n++] = "0";
+	f->command[n] = NULL;
+	return f->command;
+}
+
+static void functions_free(struct screen *s)
+{
+	struct functions *f = functions_in(s);
+
+	for (size_t i = 0; i < f->n_tree; i++)
+		flame_tree_free(f->tree[i]);
+	free(f->tree);
+	outline_release(&f->o);
+	free(f->text);
+	free(f->image);
+	free(f->screen.title);
+	free(f);
+}
+
+static const struct screen_ops functions_ops = {
+	.keys = "Enter callers  c callees  s sort  h hot path  p percent  "
+		"d image  a code",
+	.draw = functions_draw,
+	.key = functions_key,
+	.find = functions_find,
+	.function = functions_function,
+	.command = functions_command,
+	.free = functions_free,
+};
+
+static const struct screen_ops tree_ops = {
+	.keys = "Enter open  h hot path  p percent  a code",
+	.draw = functions_draw,
+	.key = functions_key,
+	.find = functions_find,
+	.function = functions_function,
+	.command = functions_command,
+	.free = functions_free,
+};
+
+static struct functions *
+functions_make(struct sums *s, const struct screen_ops *ops, const char *title)
+{
+	struct functions *f = mem_new(1, sizeof(*f));
+
+	f->screen.ops = ops;
+	f->screen.title = mem_strdup(title);
+	f->sums = s;
+	return f;
+}
+
+struct screen *functions_screen(struct sums *s, struct err *err)
+{
+	struct functions *f = functions_make(s, &functions_ops, "functions");
+
+	(void)err;
+	functions_fill(f);
+	return &f->screen;
+}
+
+struct screen *tree_screen(struct sums *s, struct err *err)
+{
+	struct flame_tree *t = sums_tree(s, err);
+
+	if (!t)
+		return NULL;
+	struct functions *f = functions_make(s, &tree_ops, "tree of calls");
+	const struct flame_node *root = flame_tree_node(t, 0);
+
+	f->is_tree = true;
+	*mem_add(f->tree, f->n_tree, f->cap_tree) = t;
+	*mem_add(f->o.line, f->o.n, f->o.cap) = (struct outline_line){
+		.tree = t,
+		.row = OUTLINE_ROOT,
+		.label = root->label,
+		.weight = root->weight,
+		.self = root->self,
+		.samples = root->samples,
+		.parent = root->weight,
+		.leaf = !root->n_child,
+	};
+	outline_open(&f->o, 0);
+	f->list.n = f->o.n;
+	return &f->screen;
+}

@@ -1,0 +1,84 @@
+/* screen.h - one of the things that view shows, and how it answers keys. */
+#ifndef CLI_VIEW_SCREEN_H
+#define CLI_VIEW_SCREEN_H
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct screen;
+struct sums;
+
+/* The part of the terminal that is a screen's own. */
+struct area {
+	int top, rows, columns;
+};
+
+/* What comes of a key; zero-initialised, nothing. */
+struct reply {
+	char said[256]; /* a sentence for the user */
+	/* What to open; owned by who gets the reply. */
+	char *code;   /* of this function */
+	char *thread; /* the waits of this thread */
+};
+
+void reply_say(struct reply *r, const char *text);
+
+struct screen_ops {
+	const char *keys; /* what its own keys do, for the last line */
+	void (*draw)(struct screen *s, const struct area *a);
+	/* Returns false if the key is none of its own. */
+	bool (*key)(struct screen *s, int key, const struct area *a,
+		    struct reply *out);
+	/* Goes to the next place with the text, "": shows all again. Returns
+	 * false if there is none. */
+	bool (*find)(struct screen *s, const char *text, bool back);
+	/* Returns the name of the function under the cursor, borrowed; NULL: no
+	 * function. NULL: the screen has none. */
+	const char *(*function)(struct screen *s);
+	/* One of these is NULL. Returns the arguments that print the same,
+	 * without filters and the database, borrowed; they end with NULL. */
+	const char *const *(*command)(struct screen *s);
+	/* Copies the whole command line, of fewer than max arguments. */
+	void (*line)(struct screen *s, const char **argv, size_t max);
+	/* Takes what came meanwhile. Returns whether there is more to come.
+	 * NULL: nothing comes. */
+	bool (*wait)(struct screen *s);
+	void (*free)(struct screen *s);
+};
+
+/* The first member of each kind of screen. */
+struct screen {
+	const struct screen_ops *ops;
+	char *title; /* owned */
+};
+
+/* Each returns a screen, which the view frees; NULL and *err if there is
+ * nothing to show. */
+struct screen *functions_screen(struct sums *s, struct err *err);
+struct screen *tree_screen(struct sums *s, struct err *err);
+struct screen *flame_screen(struct sums *s, struct err *err);
+
+/* What lines of a command's output lead to. */
+enum said_kind {
+	SAID_TEXT,
+	SAID_CODE,    /* of annotate: calls to the code of what they call */
+	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
+	SAID_WAITS,   /* of path --waits: to the chain of a wait */
+};
+/* What a command of this program prints. argv, which is copied, ends with NULL;
+ */
+struct screen *said_screen(enum said_kind kind, const char *title,
+			   const char *const *argv, struct err *err);
+
+/* ---- a list of lines with a cursor */
+
+struct list {
+	size_t at, top, n;
+};
+
+/* Moves the cursor for a key. Returns false if the key moves none. */
+bool list_key(struct list *l, int key, int rows);
+/* Moves `top` so that the cursor is in that many rows. */
+void list_fit(struct list *l, int rows);
+
+#endif

@@ -1,0 +1,125 @@
+/* span.c - when samples were taken and records were lost. */
+#include "cli/view/span.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/view/cells.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+#define LEFT 2 /* cells in front of the bars */
+#define SECOND 1000000000
+
+/* Widens the time to that of a capture. */
+static int span_take_range(void *arg, const struct rows *r, struct err *err)
+{
+	int64_t *t = arg;
+
+	(void)err;
+	if (rows_value(r, TIMELINE_RANGE_FIRST_NS).kind == VALUE_NULL)
+		return 0;
+	if (rows_int(r, TIMELINE_RANGE_FIRST_NS) < t[0])
+		t[0] = rows_int(r, TIMELINE_RANGE_FIRST_NS);
+	if (rows_int(r, TIMELINE_RANGE_LAST_NS) > t[1])
+		t[1] = rows_int(r, TIMELINE_RANGE_LAST_NS);
+	return 0;
+}
+
+/* Returns the part of a time; the first or the last if it is beyond. */
+static size_t span_part(const struct span *s, int64_t t)
+{
+	uint64_t at = t > s->first ? ((uint64_t)t - (uint64_t)s->first) /
+					     (uint64_t)s->part
+				   : 0;
+
+	return at < SPAN_PARTS ? (size_t)at : SPAN_PARTS - 1;
+}
+
+static int span_take_loss(void *arg, const struct rows *r, struct err *err)
+{
+	struct span *s = arg;
+	int64_t t1 = rows_int_or(r, TIMELINE_LOSSES_T1,
+				 rows_int(r, TIMELINE_LOSSES_T0));
+	int64_t t0 = rows_int_or(r, TIMELINE_LOSSES_T0, t1);
+
+	(void)err;
+	for (size_t i = span_part(s, t0); i <= span_part(s, t1); i++)
+		s->lost[i] = true;
+	return 0;
+}
+
+static int span_take_samples(struct span *s, struct store *db, struct err *err)
+{
+	const struct value bind[] = {
+		{ .kind = VALUE_INT, .num = s->first },
+		{ .kind = VALUE_INT, .num = s->part },
+	};
+	struct rows *r = rows_open(db, store_sql("view_times"), bind, 2, err);
+	int rc = r ? 1 : -1;
+
+	while (r && (rc = rows_next(r, err)) > 0) {
+		int64_t at = rows_int(r, VIEW_TIMES_PART);
+
+		/* the end itself is of the last part */
+		if (at >= SPAN_PARTS)
+			at = SPAN_PARTS - 1;
+		if (at < 0)
+			continue;
+		s->samples[at] += (uint64_t)rows_int(r, VIEW_TIMES_N);
+		if (s->samples[at] > s->most)
+			s->most = s->samples[at];
+	}
+	rows_close(r);
+	return rc;
+}
+
+int span_load(struct span *s, struct store *db, struct err *err)
+{
+	int64_t t[2] = { INT64_MAX, INT64_MIN };
+
+	*s = (struct span){ .first = 0 };
+	if (rows_each(db, "timeline_range", span_take_range, t, err))
+		return -1;
+	if (t[0] > t[1])
+		return err_set(err, ERR_FORMAT,
+			       "nothing in it has a time to choose");
+	s->first = t[0];
+	s->part = (int64_t)(((uint64_t)t[1] - (uint64_t)t[0]) / SPAN_PARTS) + 1;
+	if (rows_each(db, "timeline_losses", span_take_loss, s, err))
+		return -1;
+	return span_take_samples(s, db, err);
+}
+
+void span_draw(const struct span *s, int row, size_t from, size_t to)
+{
+	static const char level[] = " .:-=*#";
+
+	for (size_t i = 0; i < SPAN_PARTS; i++) {
+		bool chosen = i >= from && i <= to;
+		double share =
+			s->most ? (double)s->samples[i] / (double)s->most : 0;
+		char bar[] = {
+			level[s->samples[i] ? 1 + (size_t)(share * 5) : 0], '\0'
+		};
+
+		cells_put(row, LEFT + (int)i, 1,
+			  chosen ? CELLS_CHOSEN : CELLS_PLAIN, bar);
+		cells_put(row + 1, LEFT + (int)i, 1, CELLS_MISSING,
+			  s->lost[i] ? "/" : " ");
+	}
+	cells_put(row + 1, LEFT + SPAN_PARTS + 1, 16, CELLS_DIM,
+		  "/ lost records");
+}
+
+void span_filter(const struct span *s, size_t from, size_t to, char *buf,
+		 size_t size)
+{
+	int64_t t0 = s->first + (int64_t)from * s->part;
+	int64_t t1 = s->first + (int64_t)(to + 1) * s->part;
+
+	snprintf(buf, size,
+		 "time=%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64,
+		 t0 / SECOND, t0 % SECOND, t1 / SECOND, t1 % SECOND);
+}

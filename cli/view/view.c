@@ -1,0 +1,673 @@
+/* view.c - the screens of view: which one is shown, the lines around it, and
+ * the keys that all of them have. */
+#include "cli/view/view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/filter.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "cli/stop.h"
+#include "cli/view/cells.h"
+#include "cli/view/choice.h"
+#include "cli/view/screen.h"
+#include "cli/view/span.h"
+#include "cli/view/sums.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+#define HEAD 3	   /* rows that the first sentence may have */
+#define FOOT 2	   /* rows below a screen */
+#define DEEP 32	   /* screens above each other */
+#define WAIT_MS 50 /* while something is read */
+#define IDLE_MS 500
+#define TYPED 256		/* bytes that can be typed */
+#define LINE (CHOICE_ARGS + 16) /* arguments */
+
+struct view {
+	struct store *db;
+	const char *path;
+	const struct opt *opts;
+	struct sums *sums; /* NULL: there is no sample */
+	char why[512];	   /* then: why */
+	struct screen *stack[DEEP];
+	size_t n;
+	struct area area;    /* of the screen that is shown */
+	char said[512];	     /* in the last line */
+	char found[TYPED];   /* what is looked for */
+	struct choices past; /* filters before this one */
+};
+
+/* ---- screens above each other */
+
+__attribute__((format(printf, 2, 3))) static void view_say(struct view *v,
+							   const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->said, sizeof(v->said), fmt, ap);
+	va_end(ap);
+}
+
+static void view_leave(struct view *v)
+{
+	struct screen *s = v->stack[--v->n];
+
+	s->ops->free(s);
+}
+
+static void view_push(struct view *v, struct screen *s, const struct err *err)
+{
+	if (!s) {
+		view_say(v, "%s", err->msg);
+		return;
+	}
+	if (v->n == DEEP) {
+		s->ops->free(s);
+		view_say(v, "%d screens are open; q closes one", DEEP);
+		return;
+	}
+	v->stack[v->n++] = s;
+}
+
+/* Stores a whole command line: arguments, the options that were given, the
+ * database, and what is behind it. Returns how many there are. */
+static size_t view_line(const struct view *v, const char *const *before,
+			const char *const *behind, const char **argv)
+{
+	const char *command = before[0];
+	size_t n = 0;
+
+	for (; *before; before++)
+		argv[n++] = *before;
+	n += choice_args(v->opts, command, argv + n);
+	/* names may begin with '-' */
+	if (*behind)
+		argv[n++] = "--";
+	argv[n++] = v->path;
+	for (; *behind; behind++)
+		argv[n++] = *behind;
+	argv[n] = NULL;
+	return n;
+}
+
+static void view_open_said(struct view *v, enum said_kind kind,
+			   const char *title, const char *const *before,
+			   const char *const *behind)
+{
+	const char *argv[LINE];
+	struct err err = { 0 };
+
+	view_line(v, before, behind, argv);
+	view_push(v, said_screen(kind, title, argv, &err), &err);
+}
+
+static void view_open_code(struct view *v, const char *function)
+{
+	static const char *const before[] = { "annotate", NULL };
+	const char *const behind[] = { function, NULL };
+
+	view_open_said(v, SAID_CODE, function, before, behind);
+}
+
+static void view_open_waits(struct view *v, const char *tid)
+{
+	const char *const before[] = { "report", "--off-cpu", "--limit", "0",
+				       "--tid",	 tid,	      NULL };
+	static const char *const behind[] = { NULL };
+	char title[64];
+
+	snprintf(title, sizeof(title), "waits of thread %s", tid);
+	view_open_said(v, SAID_WAITS, title, before, behind);
+}
+
+/* ---- drawing */
+
+/* Cuts the front of a sentence, of at most so many columns, off into line.
+ * Returns what is left of it. */
+static const char *view_cut(const char *text, int columns,
+			    char line[TRUST_SENTENCE])
+{
+	size_t n = strlen(text);
+
+	if (n > (size_t)columns) {
+		n = (size_t)columns;
+		while (n > 1 && text[n] != ' ')
+			n--;
+	}
+	snprintf(line, TRUST_SENTENCE, "%.*s", (int)n, text);
+	text += n;
+	return text + strspn(text, " ");
+}
+
+/* Writes the sentence about the stacks. Returns how many rows it has. */
+static int view_draw_trust(const struct view *v, int columns)
+{
+	const char *text = v->sums ? sums_trust(v->sums) : v->why;
+	char line[TRUST_SENTENCE];
+	int row = 0;
+
+	for (; row < HEAD && *text; row++) {
+		text = view_cut(text, columns, line);
+		cells_put(row, 0, columns, CELLS_BOLD, line);
+	}
+	return row;
+}
+
+/* Writes the lines above a screen. Returns how many there are. */
+static int view_draw_head(const struct view *v, int columns)
+{
+	const struct screen *s = v->stack[v->n - 1];
+	char only[TYPED], text[1024], n[32];
+	/* what commands print begins with it */
+	int row = s->ops->line ? 0 : view_draw_trust(v, columns);
+
+	choice_text(only, sizeof(only));
+	if (v->sums && !s->ops->line)
+		snprintf(text, sizeof(text), "%s: %s, %s samples%s%s", s->title,
+			 sums_event(v->sums),
+			 human_grouped(n, sizeof(n), sums_samples(v->sums)),
+			 *only ? ", only " : "", only);
+	else
+		snprintf(text, sizeof(text), "%s%s%s", s->title,
+			 *only ? ", only " : "", only);
+	cells_put_name(row, 0, columns, CELLS_DIM, text);
+	return row + 1;
+}
+
+/* Writes the sentence for the user, or else the keys of the screen, so that it
+ * ends in that row; command lines are long. */
+static void view_draw_said(const struct view *v, int last)
+{
+	const struct screen *s = v->stack[v->n - 1];
+	const char *all = v->said[0] ? v->said : s->ops->keys;
+	char line[TRUST_SENTENCE];
+	int rows = 0;
+
+	for (const char *p = all; *p; rows++)
+		p = view_cut(p, v->area.columns, line);
+	for (int row = last - rows + 1; *all; row++) {
+		all = view_cut(all, v->area.columns, line);
+		cells_put(row, 0, v->area.columns, CELLS_DIM, line);
+	}
+}
+
+static void view_draw(struct view *v)
+{
+	struct screen *s = v->stack[v->n - 1];
+	int last = cells_rows() - FOOT;
+	int rows;
+
+	cells_clear();
+	v->area.columns = cells_columns();
+	v->area.top = view_draw_head(v, v->area.columns);
+	rows = last - v->area.top;
+	v->area.rows = rows > 2 ? rows : 2;
+	s->ops->draw(s, &v->area);
+	view_draw_said(v, last);
+	cells_put(last + 1, 0, v->area.columns, CELLS_KEYS,
+		  "1 functions 2 tree 3 flame 4 code 5 threads 6 lost "
+		  "7 events 8 info  ? help");
+}
+
+/* Lets the user type a line. Returns false if it was left with ESC. */
+static bool view_ask(struct view *v, const char *what, char *text, size_t size)
+{
+	size_t n = strlen(text);
+
+	for (;;) {
+		int row = cells_rows() - FOOT;
+		char shown[2 * TYPED];
+		int key;
+
+		snprintf(shown, sizeof(shown), "%s%s", what, text);
+		view_draw(v);
+		cells_put(row, 0, cells_columns(), CELLS_BOLD, shown);
+		cells_show(row, (int)safe_text_cells(shown));
+		key = cells_key(IDLE_MS);
+		if (key == CELLS_ENTER)
+			return true;
+		if (key == CELLS_ESCAPE || key == CELLS_END || stop_requested())
+			return false;
+		if (key == CELLS_BACKSPACE)
+			n -= n > 0;
+		else if (key >= ' ' && key < 127 && n + 1 < size)
+			text[n++] = (char)key;
+		text[n] = '\0';
+	}
+}
+
+/* ---- the screens */
+
+/* Closes all screens and opens one. */
+static void view_open_first(struct view *v, struct screen *s,
+			    const struct err *err)
+{
+	if (s)
+		while (v->n)
+			view_leave(v);
+	view_push(v, s, err);
+}
+
+static void view_open_sums(struct view *v,
+			   struct screen *(*fn)(struct sums *, struct err *))
+{
+	struct err err = { 0 };
+
+	if (v->sums)
+		view_open_first(v, fn(v->sums, &err), &err);
+	else
+		view_say(v, "%s", v->why);
+}
+
+/* The screens that are outputs of commands. */
+static const struct {
+	int key;
+	enum said_kind kind;
+	const char *title;
+	const char *argv[8];
+} view_outputs[] = {
+	{ '5',
+	  SAID_THREADS,
+	  "threads",
+	  { "report", "--off-cpu", "--sort", "comm", "--limit", "0" } },
+	{ '6', SAID_TEXT, "what was lost", { "check" } },
+	{ '7', SAID_TEXT, "events", { "script" } },
+	{ '8', SAID_TEXT, "what is in it", { "info" } },
+};
+
+static bool view_open_output(struct view *v, int key)
+{
+	static const char *const behind[] = { NULL };
+
+	for (size_t i = 0; i < sizeof(view_outputs) / sizeof(*view_outputs);
+	     i++) {
+		if (view_outputs[i].key != key)
+			continue;
+		while (v->n > 1)
+			view_leave(v);
+		view_open_said(v, view_outputs[i].kind, view_outputs[i].title,
+			       view_outputs[i].argv, behind);
+		return true;
+	}
+	return false;
+}
+
+/* The code of the function under the cursor. */
+static void view_code(struct view *v)
+{
+	struct screen *s = v->stack[v->n - 1];
+	const char *name = s->ops->function ? s->ops->function(s) : NULL;
+
+	if (name)
+		view_open_code(v, name);
+	else
+		view_say(v, "no function here; choose one");
+}
+
+/* ---- filters */
+
+/* The key of the screen that tells most about the database. */
+static int view_take_first(void *arg, const struct rows *r, struct err *err)
+{
+	int *key = arg;
+
+	(void)err;
+	*key = rows_int(r, REPORT_CONTENTS_COUNTERS)  ? '1'
+	       : rows_int(r, REPORT_CONTENTS_TRACE)   ? '7'
+	       : rows_int(r, REPORT_CONTENTS_SAMPLES) ? '5'
+						      : '8';
+	return 0;
+}
+
+/* Opens the first screen. */
+static void view_open_any(struct view *v)
+{
+	struct err err = { 0 };
+	int key = '1';
+
+	if (rows_each(v->db, "report_contents", view_take_first, &key, &err))
+		view_say(v, "%s", err.msg);
+	if (key == '1' && v->sums)
+		view_push(v, functions_screen(v->sums, &err), &err);
+	else
+		view_open_output(v, key == '1' ? '8' : key);
+}
+
+/* Loads what the filters select; screens of the old samples are closed. With a
+ * filter that selects nothing, all stays. Returns whether it did. */
+static bool view_load(struct view *v)
+{
+	struct err err = { 0 };
+	struct sums *s = sums_load(v->db, v->path, &err);
+
+	if (!s && (v->sums || err.code != ERR_FORMAT)) {
+		view_say(v, "%s", err.msg);
+		return false;
+	}
+	while (v->n)
+		view_leave(v);
+	sums_free(v->sums);
+	v->sums = s;
+	if (!s)
+		snprintf(v->why, sizeof(v->why), "%s", err.msg);
+	view_open_any(v);
+	return true;
+}
+
+static void view_filter(struct view *v, const char *text)
+{
+	struct choices *past = &v->past;
+	struct err err = { 0 };
+
+	choices_push(past);
+	if (choice_set(text, &err)) {
+		view_say(v, "%s", err.msg);
+		choices_pop(past);
+	} else if (!view_load(v)) {
+		choices_pop(past);
+	}
+}
+
+static void view_ask_filter(struct view *v)
+{
+	char text[TYPED];
+
+	choice_text(text, sizeof(text));
+	view_say(v, "comm=NAME pid= tid= cpu=0,2-4 event= time=FROM,TO");
+	if (view_ask(v, "only: ", text, sizeof(text)))
+		view_filter(v, text);
+}
+
+/* Keys of the line of times. Returns false once a range is chosen, or none. */
+static bool view_move_time(int key, size_t *from, size_t *to, bool *marked)
+{
+	switch (key) {
+	case CELLS_LEFT:
+		*to -= *to > (*marked ? *from : 0);
+		break;
+	case CELLS_RIGHT:
+		*to += *to + 1 < SPAN_PARTS;
+		break;
+	case CELLS_ENTER:
+		if (*marked)
+			return false;
+		*marked = true;
+		break;
+	default:
+		break;
+	}
+	if (!*marked)
+		*from = *to;
+	return true;
+}
+
+/* Lets the user choose a time by arrows. */
+static void view_ask_time(struct view *v)
+{
+	size_t from = 0, to = 0;
+	struct err err = { 0 };
+	char text[TYPED], more[80];
+	bool marked = false;
+	struct span span;
+	int key;
+
+	if (span_load(&span, v->db, &err)) {
+		view_say(v, "%s", err.msg);
+		return;
+	}
+	do {
+		view_say(v, marked ? "arrows: to where? Enter takes it"
+				   : "arrows: from where? Enter marks it");
+		view_draw(v);
+		span_draw(&span, v->area.top + v->area.rows - 2, from, to);
+		cells_show(0, -1);
+		key = cells_key(IDLE_MS);
+		if (key == CELLS_ESCAPE || key == CELLS_END || key == 'q' ||
+		    stop_requested()) {
+			v->said[0] = '\0';
+			return;
+		}
+	} while (view_move_time(key, &from, &to, &marked));
+	filter.time = NULL;
+	choice_text(text, sizeof(text));
+	span_filter(&span, from, to, more, sizeof(more));
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+		 *text ? " " : "", more);
+	view_filter(v, text);
+}
+
+static void view_undo(struct view *v)
+{
+	if (!choices_pop(&v->past))
+		view_say(v, "no filter to undo");
+	else
+		view_load(v);
+}
+
+/* ---- search, comparison, files */
+
+static void view_find(struct view *v, bool back)
+{
+	struct screen *s = v->stack[v->n - 1];
+
+	if (!s->ops->find(s, v->found, back))
+		view_say(v, "no '%s'", v->found);
+}
+
+static void view_search(struct view *v)
+{
+	char text[TYPED] = "";
+
+	if (!view_ask(v, "/", text, sizeof(text)))
+		return;
+	snprintf(v->found, sizeof(v->found), "%s", text);
+	view_find(v, false);
+}
+
+/* Compares this database with another; before: it is the one that was there
+ * first. */
+static void view_compare(struct view *v, bool before)
+{
+	char other[TYPED] = "";
+	const char *argv[] = { "report", "--diff", "--", NULL, NULL, NULL };
+	struct err err = { 0 };
+
+	if (!view_ask(v,
+		      before ? "compare with the recording before: "
+			     : "compare with the recording after: ",
+		      other, sizeof(other)) ||
+	    !*other)
+		return;
+	argv[3] = before ? other : v->path;
+	argv[4] = before ? v->path : other;
+	view_push(v, said_screen(SAID_TEXT, "comparison", argv, &err), &err);
+}
+
+/* What x writes. */
+static const struct {
+	int key;
+	const char *ending, *argv[4];
+} view_files[] = {
+	{ 'f', "svg", { "flame" } },
+	{ 'h', "html", { "report", "--html" } },
+	{ 'j', "json", { "report", "--json" } },
+	{ 't', "txt", { NULL } },
+};
+
+static void view_write(struct view *v, int key)
+{
+	static const char *const behind[] = { NULL };
+	struct screen *s = v->stack[v->n - 1];
+	const char *argv[LINE + 1] = { "backstitch" };
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < sizeof(view_files) / sizeof(*view_files); i++) {
+		if (view_files[i].key != key)
+			continue;
+		if (view_files[i].argv[0])
+			view_line(v, view_files[i].argv, behind, argv + 1);
+		else if (s->ops->line)
+			s->ops->line(s, argv + 1, LINE);
+		else
+			view_line(v, s->ops->command(s), behind, argv + 1);
+		if (choice_write(argv, view_files[i].ending, v->said,
+				 sizeof(v->said), &err))
+			view_say(v, "%s", err.msg);
+		return;
+	}
+	view_say(v, "nothing was written");
+}
+
+static void view_ask_write(struct view *v)
+{
+	view_say(v, "write f flame graph  h page  j JSON  t this as text");
+	view_draw(v);
+	cells_show(0, -1);
+
+	int key = CELLS_NO_KEY;
+
+	while (key == CELLS_NO_KEY || key == CELLS_RESIZED)
+		key = cells_key(IDLE_MS);
+	view_write(v, key);
+}
+
+static void view_help(struct view *v)
+{
+	static const char *const argv[] = { "help", "view", NULL };
+	struct err err = { 0 };
+
+	view_push(v, said_screen(SAID_TEXT, "help", argv, &err), &err);
+}
+
+/* ---- keys */
+
+/* Keys of things that all screens have. */
+static bool view_key_common(struct view *v, int key)
+{
+	switch (key) {
+	case '1':
+		view_open_sums(v, functions_screen);
+		return true;
+	case '2':
+		view_open_sums(v, tree_screen);
+		return true;
+	case '3':
+		view_open_sums(v, flame_screen);
+		return true;
+	case '4':
+	case 'a':
+		view_code(v);
+		return true;
+	case '/':
+		view_search(v);
+		return true;
+	case 'n':
+	case 'N':
+		view_find(v, key == 'N');
+		return true;
+	case 'f':
+		view_ask_filter(v);
+		return true;
+	case 'T':
+		view_ask_time(v);
+		return true;
+	case 'u':
+		view_undo(v);
+		return true;
+	case 'b':
+	case 'B':
+		view_compare(v, key == 'b');
+		return true;
+	case 'x':
+		view_ask_write(v);
+		return true;
+	case 'P':
+		view_write(v, 't');
+		return true;
+	case 't':
+		return view_open_output(v, '5');
+	case '?':
+		view_help(v);
+		return true;
+	default:
+		return view_open_output(v, key);
+	}
+}
+
+static void view_take_reply(struct view *v, struct reply *r)
+{
+	snprintf(v->said, sizeof(v->said), "%s", r->said);
+	if (r->code)
+		view_open_code(v, r->code);
+	if (r->thread)
+		view_open_waits(v, r->thread);
+	free(r->code);
+	free(r->thread);
+}
+
+/* Returns false once the user leaves. */
+static bool view_key(struct view *v, int key)
+{
+	struct screen *s = v->stack[v->n - 1];
+	struct reply reply = { .code = NULL };
+
+	if (key == CELLS_END || stop_requested())
+		return false;
+	if (key == CELLS_NO_KEY)
+		return true;
+	v->said[0] = '\0';
+	if (s->ops->key(s, key, &v->area, &reply)) {
+		view_take_reply(v, &reply);
+		return true;
+	}
+	if (key == 'q' || key == CELLS_ESCAPE || key == CELLS_LEFT) {
+		if (v->n > 1)
+			view_leave(v);
+		else
+			return key != 'q';
+		return true;
+	}
+	view_key_common(v, key);
+	return true;
+}
+
+static void view_loop(struct view *v)
+{
+	bool more;
+
+	do {
+		struct screen *s = v->stack[v->n - 1];
+
+		more = s->ops->wait && s->ops->wait(s);
+		view_draw(v);
+		cells_show(0, -1);
+	} while (view_key(v, cells_key(more ? WAIT_MS : IDLE_MS)));
+}
+
+int view_run(struct store *db, const char *path, const struct opt *opts,
+	     struct err *err)
+{
+	struct view v = { .db = db, .path = path, .opts = opts };
+	int rc = cells_open(err);
+
+	if (rc)
+		return -1;
+	rc = view_load(&v) && v.n ? 0 : -1;
+	if (!rc)
+		view_loop(&v);
+	cells_close();
+	if (rc)
+		rc = err_set(err, ERR_FORMAT, "%s", v.said);
+	while (v.n)
+		view_leave(&v);
+	sums_free(v.sums);
+	choices_release(&v.past);
+	return rc;
+}

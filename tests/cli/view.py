@@ -1,0 +1,489 @@
+"""view.py - drives view in terminals of tmux, and compares what they show with
+what the other commands print.
+
+usage: view.py BACKSTITCH MKCAP ROOT DIR
+"""
+import fcntl
+import os
+import pty
+import random
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+B, MKCAP, ROOT, DIR = sys.argv[1:]
+CAPTURES = os.path.join(ROOT, "tests", "captures")
+KEYS = int(os.environ.get("VIEW_KEYS", "400"))
+ENV = {"PATH": os.environ["PATH"], "HOME": DIR, "LC_ALL": "C.UTF-8",
+       "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+FIRST = "functions 2 tree"  # of the last line
+# program, capture, more options: of C, C++ and Python, with losses, dumps,
+# traces, and one without a sample
+DATABASES = {
+    "fp": ["fp-1.data"],
+    "defer": ["defer-lost-clock.data.zst"],
+    "shop": ["shop.data.zst", "--symfs", "symfs"],
+    "exec": ["defer-exitexec-s.data.zst"],
+    "switches": ["naps.data"],
+    "offcpu": ["offcpu-616.data"],
+    "trace": ["ftrace-procmap.dat"],
+    "text": ["ftext-overrun-pipe.txt"],
+    "churn": ["dlchurn.data"],
+    "ctf": ["ctf-discard"],
+}
+
+
+def say(ok, name, *more):
+    print("%s %s" % ("ok" if ok else "not ok", name))
+    if not ok:
+        for text in more:
+            for line in str(text).split("\n"):
+                print("# " + line)
+    sys.stdout.flush()
+    return ok
+
+
+def run(*args, columns=200, env=None):
+    p = subprocess.run([B, *args], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True, errors="replace",
+                       env={**ENV, "COLUMNS": str(columns), **(env or {})},
+                       check=False)
+    return p.stdout, p.stderr, p.returncode
+
+
+class Terminal:
+    """A program in a terminal of tmux."""
+    servers = 0
+
+    def __init__(self, command, width=120, height=40, term="screen-256color",
+                 **env):
+        Terminal.servers += 1
+        self.socket = os.path.join(DIR, "s%d" % Terminal.servers)
+        self.env = {**ENV, "TERM": "screen"}
+        inside = " ".join("%s='%s'" % e
+                          for e in {"TERM": term, **env}.items())
+        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height),
+                  "cd '%s'; env %s %s; echo status $?; exec sleep 1000"
+                  % (DIR, inside, command))
+
+    def tmux(self, *args):
+        p = subprocess.run(["tmux", "-f", "/dev/null", "-S", self.socket,
+                            *args], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True,
+                           env=self.env, check=False)
+        return p.stdout
+
+    def keys(self, *keys):
+        for key in keys:
+            self.tmux("send-keys", key)
+        return self
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+        return self
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").rstrip("\n")
+
+    def shows(self, pattern):
+        """Returns whether the screen soon has a match, and keeps it."""
+        for _ in range(100):
+            self.last = self.screen()
+            if re.search(pattern, self.last, re.M):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def end(self):
+        self.tmux("kill-server")
+
+
+def view(db, *args, **how):
+    t = Terminal("'%s' view %s '%s'" % (B, " ".join(args), db), **how)
+    t.ready = t.shows(FIRST)
+    return t
+
+
+def path(name):
+    return os.path.join(DIR, name + ".db")
+
+
+def make_databases():
+    have = []
+    for name, (capture, *more) in DATABASES.items():
+        capture = os.path.join(CAPTURES, capture)
+        more = [os.path.join(CAPTURES, a) if a[0] != "-" else a for a in more]
+        if not os.path.exists(capture):
+            continue
+        _, said, status = run("ingest", "-q", "-o", path(name), *more, capture)
+        if status in (0, 3):
+            have.append(name)
+        else:
+            say(False, "%s_is_read" % name, said)
+    return have
+
+
+# ---- numbers
+
+ROW = re.compile(r" *([<>]?[0-9.]+) +([<>]?[0-9.]+) +([0-9,]+) +[-+ ] (\S+)")
+
+
+def rows_of_screen(text):
+    return [m.groups()[:3] + (m.group(4),)
+            for m in map(ROW.match, text.split("\n")) if m]
+
+
+def rows_of_report(*args):
+    text = run("report", "--limit", "0", *args)[0]
+    return [tuple(line.split()[:4]) for line in text.split("\n")
+            if re.match(r" *[<>]?[0-9.]+ +[<>]?[0-9.]+ +[0-9,]+  ", line)]
+
+
+def body(text):
+    """The lines of a screen that are what a command prints."""
+    return [line.rstrip() for line in text.split("\n")[1:-2] if line.strip()]
+
+
+def check_functions(name):
+    t = view(path(name), width=200)
+    t.keys("1")
+    t.shows("functions: ")
+    want = rows_of_report(path(name))
+    have = rows_of_screen(t.last)
+    t.end()
+    if not want:
+        return say(t.ready and not have, "%s_has_no_functions" % name, t.last)
+    return say(have and have == want[:len(have)],
+               "functions_of_%s_are_those_of_report" % name, t.last,
+               have, want[:len(have)])
+
+
+def check_output(name, key, title, *command):
+    """A screen has the lines of a command's output."""
+    t = view(path(name), width=200)
+    t.keys(key)
+    t.shows("^" + title)
+    want = [line.rstrip().replace("\t", " ") for line in
+            "".join(run(*command, path(name))[:2]).split("\n")
+            if line.strip()]
+    for _ in range(100):
+        have = body(t.screen())
+        if have and have == want[:len(have)]:
+            break
+        time.sleep(0.05)
+    t.end()
+    return say(have and have == want[:len(have)],
+               "%s_of_%s_is_what_%s_prints" % (key, name, command[0]),
+               "\n".join(have), "want:", "\n".join(want[:len(have)]))
+
+
+def check_tree():
+    t = view(path("defer"), width=200)
+    t.keys("2")
+    t.shows("^tree of calls|^.*\n.*tree of calls")
+    t.keys("Down", "h")
+    time.sleep(0.3)
+    text = t.screen()
+    t.end()
+    want = set()
+    for line in run("report", "-g", path("defer"))[0].split("\n"):
+        m = re.match(r" *([0-9.]+) +([0-9.]+) +(\S+)", line)
+        if m:
+            want.add((m.group(2), m.group(1), m.group(3)))
+    have = [(r[0], r[1], r[3]) for r in rows_of_screen(text)
+            if float(r[1].lstrip("<>")) > 1]
+    say(len(have) > 5 and all(h in want for h in have if h[2] != "all"),
+        "the_tree_has_the_shares_of_report_g", text,
+        [h for h in have if h not in want])
+
+
+def check_callers():
+    t = view(path("shop"), width=200)
+    top = rows_of_screen(t.last)[0]
+    t.keys("Enter")
+    t.shows(r"^ +[0-9.]+ +[0-9,]+ +\+")
+    have = re.findall(r"^ {8,}([0-9.]+) +[0-9,]+ +[-+]? *(\S+)", t.screen(),
+                      re.M)
+    t.end()
+    want = set()
+    for line in run("report", "--callers", top[3],
+                    path("shop"))[0].split("\n"):
+        m = re.match(r" *[0-9.]+ +([0-9.]+) +[0-9,]+  (\S+)", line)
+        if m:
+            want.add(m.groups())
+    say(have and set(have) <= want, "callers_are_those_of_report", t.last,
+        have, want)
+
+
+# ---- keys
+
+def check_keys():
+    t = view(path("shop"), "--symfs",
+             os.path.join(CAPTURES, "symfs"))
+    comm = "orders"
+    want = rows_of_report("--comm", comm, path("shop"))
+    t.keys("f").type("comm=" + comm)
+    t.keys("Enter")
+    ok = t.shows("only comm=" + comm)
+    say(ok and rows_of_screen(t.last) == want[:len(rows_of_screen(t.last))],
+        "a_filter_selects_the_samples_of_report_with_it", t.last, want)
+    t.keys("u")
+    say(t.shows("samples$"), "u_takes_the_filter_back", t.last)
+    t.keys("f").type("comm=nobody")
+    t.keys("Enter")
+    say(t.shows("nobody'") and rows_of_screen(t.screen()),
+        "a_filter_for_nothing_is_said_and_not_kept", t.last)
+    t.keys("/").type("sort_rows")
+    t.keys("Enter")
+    t.shows("sort_rows")
+    time.sleep(0.2)
+    say(len(rows_of_screen(t.screen())) == 1, "a_search_shows_its_rows",
+        t.screen())
+    t.keys("a")
+    say(t.shows(r"[0-9.]+ % +[0-9]+ #+ +\|"), "a_shows_the_code", t.last)
+    t.keys("q", "/", "Enter", "3")
+    say(t.shows("^flame graph") and t.shows("^100.00 %, self"),
+        "a_flame_graph_is_drawn", t.last)
+    t.keys("Down", "Enter")
+    say(t.shows("samples: ") and not re.search("samples: all", t.screen()),
+        "the_cursor_goes_to_what_is_called", t.last)
+    t.keys("T", "Right", "Right", "Enter", "Right", "Right", "Enter")
+    say(t.shows("only time="), "a_time_is_chosen_by_arrows", t.last)
+    t.keys("u")
+    t.shows("samples$")
+    t.keys("x", "f")
+    ok = t.shows(r"view-1.svg: backstitch flame ")
+    with open(os.path.join(DIR, "view-1.svg"), encoding="utf-8") as f:
+        say(ok and "</svg>" in f.read(),
+            "a_flame_graph_is_written_and_its_command_is_said", t.last)
+    t.keys("b").type(path("shop"))
+    t.keys("Enter")
+    say(t.shows("significant: 0 more"), "it_is_compared_with_another", t.last)
+    t.keys("q", "?")
+    say(t.shows("usage: backstitch view"), "help_is_shown", t.last)
+    for _ in range(8):
+        t.keys("q")
+        if t.shows("^functions") or "status" in t.last:
+            break
+    t.keys("q")
+    say(t.shows("status 0"), "q_ends_it", t.last)
+    t.end()
+
+
+def check_waits():
+    t = view(path("switches"), width=120)
+    t.keys("5")
+    ok = t.shows("^threads") and t.shows("Tid")
+    say(ok, "threads_have_their_time_off_the_cpu", t.last)
+    for i, line in enumerate(t.screen().split("\n")[1:]):
+        if re.match(r"^ *[0-9.]+ [mun]?s ", line):
+            break
+    t.keys(*["Down"] * i, "Enter")
+    say(t.shows("^waits of thread") and t.shows("longest waits"),
+        "a_thread_leads_to_its_waits", t.last)
+    t.end()
+
+
+# ---- terminals
+
+def check_terminals():
+    want = rows_of_report(path("defer"))[0]
+    for width, height in ((40, 10), (80, 24), (120, 30), (240, 60)):
+        t = view(path("defer"), width=width, height=height)
+        ok = want[0] in t.last
+        for key, title in (("2", "tree"), ("3", "flame"), ("6", "what was"),
+                           ("8", "what is")):
+            t.keys(key)
+            ok = t.shows("^" + title) and ok
+        say(ok, "screens_fit_%dx%d" % (width, height), t.last)
+        t.end()
+    for term in ("vt100", "linux", "xterm", "xterm-256color", "tmux"):
+        t = view(path("defer"), width=80, height=24, term=term)
+        say(want[0] in t.last, "it_works_on_%s" % term, t.last)
+        t.end()
+    for name, env in (("without_colors", {"NO_COLOR": "1"}),
+                      ("without_utf8", {"LC_ALL": "C"})):
+        t = view(path("defer"), width=80, height=24, **env)
+        say(want[0] in t.last, "it_works_" + name, t.last)
+        t.end()
+    t = Terminal("'%s' view '%s'" % (B, path("defer")), term="nothing")
+    say(t.shows("TERM=nothing.*not known"), "another_terminal_is_refused",
+        t.last)
+    t.end()
+
+
+def check_resize():
+    t = view(path("defer"), width=80, height=24)
+    t.tmux("resize-window", "-x", "120", "-y", "40")
+    ok = False
+    for _ in range(100):
+        lines = t.screen().split("\n")
+        ok = len(lines) == 40 and FIRST in lines[-1]
+        if ok:
+            break
+        time.sleep(0.05)
+    say(ok, "a_terminal_may_change_its_size", t.screen())
+    t.end()
+
+
+def check_sane():
+    """However it ends, the terminal is as before."""
+    with open(os.path.join(DIR, "sane.sh"), "w", encoding="utf-8") as f:
+        f.write("set -m\nstty -a >before\n'%s' view '%s' & echo $! >pid\n"
+                "fg\nstty -a >stopped\ncmp before stopped && echo same1\n"
+                "fg\nstty -a >after\ncmp before after && echo same2\n"
+                % (B, path("defer")))
+    t = Terminal("bash sane.sh", width=80, height=24)
+    ok = t.shows(FIRST)
+    t.keys("C-z")
+    ok = ok and t.shows(FIRST)
+    with open(os.path.join(DIR, "pid"), encoding="utf-8") as f:
+        os.kill(int(f.read()), signal.SIGTERM)
+    say(ok and t.shows("^same2") and "same1" in t.last,
+        "a_stop_and_a_signal_leave_the_terminal_as_it_was", t.last)
+    t.end()
+
+
+def check_refused():
+    out, said, status = run("view", path("defer"))
+    say(status == 2 and "needs a terminal" in said and "report" in said,
+        "without_a_terminal_report_is_named", out, said)
+    with open(path("text"), "rb") as f:
+        before = f.read()
+    t = view(path("text"))
+    say(t.shows("^events") and t.shows("sys_exit"),
+        "of_a_trace_the_events_are_first", t.last)
+    t.end()
+    t = view(path("switches"))
+    say(t.shows("^threads"), "of_switches_the_threads_are_first", t.last)
+    t.end()
+    with open(path("text"), "rb") as f:
+        say(f.read() == before, "the_database_is_not_written", "")
+
+
+def check_capture():
+    """A capture's database is made beside it."""
+    capture = os.path.join(DIR, "new.data")
+    with open(os.path.join(CAPTURES, "fp-1.data"), "rb") as f, \
+            open(capture, "wb") as to:
+        to.write(f.read())
+    t = view(capture)
+    say(rows_of_screen(t.last) and os.path.exists(path("new")),
+        "the_database_of_a_capture_is_beside_it", t.last)
+    t.end()
+
+
+# ---- hostile names, random keys
+
+def make_hostile():
+    """Names that command a terminal, are wide, turn text, or are not UTF-8."""
+    with open(os.path.join(DIR, "hostile.txt"), "wb") as f:
+        f.write(b"event cpu-clock period=1000\n"
+                b"comm pid=10 tid=10 name=a\x1b[2Jb\n"
+                b"mmap pid=10 tid=10 start=0x400000 len=0x300 pgoff=0 "
+                b"path=//anon\n"
+                b"mmap pid=10 tid=10 start=0x400300 len=0x10000 pgoff=0 "
+                b"path=/bin/\xe6\xbc\xa2e\xcc\x81\xe2\x80\xae\xff "
+                b"id=0aaabb\n")
+        for i in range(300):
+            f.write(b"sample pid=10 tid=10 cpu=%d time=%d u=%s\n"
+                    % (i % 3, 1000 + i,
+                       b",".join(b"0x40%04x" % (16 * (i * k % 97))
+                                 for k in range(1, 2 + i % 60))))
+    subprocess.run([MKCAP, os.path.join(DIR, "hostile.txt"),
+                    os.path.join(DIR, "hostile.data")], check=True)
+    with open(os.path.join(DIR, "perf-10.map"), "wb") as f:
+        for i in range(97):
+            f.write(b"%x 10 \x1b[31mf%d\xe6\xbc\xa2\xcc\x81<\xff>%s\n"
+                    % (0x400000 + 16 * i, i, b"x" * (i * i)))
+    run("ingest", "-q", "--perf-map", "10=" + os.path.join(DIR, "perf-10.map"),
+        "-o", path("hostile"), os.path.join(DIR, "hostile.data"))
+
+
+def check_hostile():
+    t = view(path("hostile"), width=100)
+    say(rows_of_screen(t.last) and "\x1b" not in t.last and
+        r"\x1b" in t.last, "names_do_not_command_the_terminal", t.last)
+    t.end()
+
+
+CHOICES = ([b"1", b"2", b"3", b"4", b"5", b"6", b"8", b"?"] * 2 +
+           [b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\r", b"e", b"h",
+            b"c", b"s", b"p", b"d", b"a", b"n", b"N", b"u", b"T", b"\x7f",
+            b"+", b"-", b"\x1b[5~", b"\x1b[6~", b"\x1b[H", b"\x1b[F", b"<",
+            b">", b" "] * 3 +
+           [b"/f1\r", b"/\r", b"fcpu=1\r", b"fcomm=zz\r", b"f\x7f\x7f\r",
+            b"\x1b", b"f\xe6\xbc\xa2=\r", b"\xff", b"\x00", b"\t"])
+
+
+def drain(fd, wait):
+    while select.select([fd], [], [], wait)[0]:
+        try:
+            if not os.read(fd, 65536):
+                return False
+        except OSError:
+            return False
+        wait = 0
+    return True
+
+
+def check_random():
+    """Random keys and sizes; nothing is written, and it ends when asked."""
+    rnd = random.Random(1)
+    pid, fd = pty.fork()
+    if not pid:
+        os.chdir(DIR)
+        os.execve(B, [B, "view", path("hostile")],
+                  {**ENV, "TERM": "xterm-256color"})
+    alive = True
+    done = 0
+    while alive and done < KEYS:
+        if rnd.randrange(20) == 0:
+            fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                        struct.pack("HHHH", rnd.randrange(1, 60),
+                                    rnd.randrange(1, 250), 0, 0))
+        os.write(fd, rnd.choice(CHOICES))
+        done += 1
+        alive = drain(fd, 0.02)
+    os.kill(pid, signal.SIGTERM)
+    while drain(fd, 0.5):
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            pid = 0
+            break
+    status = os.waitpid(pid, 0)[1] if pid else None
+    ended = signal.SIGTERM if status is None else os.WTERMSIG(status)
+    say(alive and ended == signal.SIGTERM,
+        "%d_random_keys_do_no_harm" % KEYS, done, status)
+
+
+def main():
+    os.environ.clear()
+    os.environ.update(ENV)
+    have = make_databases()
+    for name in have:
+        check_functions(name)
+    for key, title, *command in (("6", "what was lost", "check"),
+                                 ("8", "what is in it", "info"),
+                                 ("7", "events", "script")):
+        for name in ("defer", "trace"):
+            check_output(name, key, title, *command)
+    check_tree()
+    check_callers()
+    check_keys()
+    check_waits()
+    check_terminals()
+    check_resize()
+    check_sane()
+    check_refused()
+    check_capture()
+    make_hostile()
+    check_hostile()
+    check_random()
+
+
+main()
