@@ -38,8 +38,8 @@
 /* Lines above and below them on a screen: with hot functions, with threads,
  * with the events and threads of a trace. */
 #define AROUND 20
-#define AROUND_THREADS 15
-#define AROUND_TRACE 18
+#define AROUND_THREADS 16
+#define AROUND_TRACE 19
 
 static bool open_page;
 
@@ -180,7 +180,7 @@ static int look_print_hot(struct store *db, const char *path,
 	if (report_table(db, path, &o, err))
 		return -1;
 	fputs("\nHow to go on:\n", stdout);
-	look_hint("report -g ", path, "more, and who calls the first");
+	look_hint("view ", path, "all of it here, and who calls what");
 	look_hint("--open ", capture, "all of it in the browser");
 	return 0;
 }
@@ -265,6 +265,7 @@ static int look_print_trace(struct store *db, const char *path,
 		look_hint("report --off-cpu ", path,
 			  "the longest waits, and who ended them");
 	look_hint("script ", path, "the events, one by one");
+	look_hint("view ", path, "all of it here");
 	look_hint("--open ", capture, "all of it in the browser");
 	return 0;
 }
