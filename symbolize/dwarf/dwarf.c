@@ -19,6 +19,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/dwarf_units.h"
+#include "symbolize/dwarf/line_rows.h"
 #include "symbolize/dwarf/relocate.h"
 #include "symbolize/dwarf/split_dwarf.h"
 #include "symbolize/dwarf/split_package.h"
@@ -65,6 +66,7 @@ struct dwarf {
 	bool gave_up;
 	size_t missing; /* units whose .dwo file is missing */
 	const char *missed;
+	size_t unread; /* units without their lines */
 	/* Used by dwarf_look() only: */
 	struct dwarf_want *want; /* sorted by address */
 	struct dwarf_node *node;
@@ -77,6 +79,7 @@ struct dwarf {
 	Dwarf_Files *files;
 	const char *folder; /* compilation folder, or NULL */
 	bool deep;
+	bool no_lines;		   /* they are not read */
 	struct split_dwarf *split; /* its .dwo file; NULL if it has none */
 	struct dwarf_units *units; /* of the file */
 	bool reaches_out;	   /* a name may be in a unit not read */
@@ -396,7 +399,7 @@ static size_t dwarf_walk(struct dwarf *d, Dwarf_Die *parent, size_t first,
 static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 			     const struct dwarf_want *w)
 {
-	Dwarf_Line *row = dwarf_getsrc_die(unit, w->vaddr);
+	Dwarf_Line *row = d->no_lines ? NULL : dwarf_getsrc_die(unit, w->vaddr);
 	const char *file = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
 	struct dwarf_span *sp = &d->span[w->index];
 	uint32_t at = w->node;
@@ -421,21 +424,28 @@ static void dwarf_put_frames(struct dwarf *d, Dwarf_Die *unit,
 	}
 }
 
+/* Has libdw read the table of files. That of a .dwo file comes first; it may
+ * have none, and then the skeleton's is used. */
+static void dwarf_take_files(struct dwarf *d, Dwarf_Die *unit)
+{
+	size_t n;
+
+	d->files = NULL;
+	if (d->split &&
+	    (split_dwarf_lines_bytes(d->split) > LINE_ROWS_BYTES_MAX ||
+	     !dwarf_getsrcfiles(split_dwarf_unit(d->split), &d->files, &n)))
+		return;
+	if (d->no_lines || dwarf_getsrcfiles(unit, &d->files, &n))
+		d->files = NULL;
+}
+
 /* Looks up the addresses set[0..n), which are in the unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
 	struct dwarf_member *all = mem_dup(d->set, n * sizeof(*all));
 	Dwarf_Die *tree = d->split ? split_dwarf_unit(d->split) : unit;
-	Dwarf_Attribute attr;
-	size_t n_files;
 
-	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
-	d->files = NULL;
-	dwarf_units_need_lines(d->units, unit);
-	/* The .dwo file may have a file table; otherwise use the skeleton's. */
-	if (dwarf_getsrcfiles(tree, &d->files, &n_files) &&
-	    dwarf_getsrcfiles(unit, &d->files, &n_files))
-		d->files = NULL;
+	dwarf_take_files(d, unit);
 	d->n_node = 0;
 	d->n_set = n;
 	d->deep = false;
@@ -520,8 +530,60 @@ static size_t dwarf_unit_wants(struct dwarf *d, const struct dwarf_unit *u)
 	return n;
 }
 
+struct dwarf_file {
+	const struct elf_file *ef;
+	Dwarf *dw, *alt; /* alt NULL: none */
+	struct dwarf_units *units;
+	uint64_t lines; /* bytes that line tables in libdw take at most */
+};
+
+/* Returns false if there is none. */
+static bool dwarf_file_begin(struct dwarf_file *df)
+{
+	df->lines = 0;
+	df->dw = dwarf_begin_elf(df->ef->elf, DWARF_C_READ, NULL);
+	if (df->dw && df->alt)
+		dwarf_setalt(df->dw, df->alt);
+	return df->dw != NULL;
+}
+
+/* Gets unit i ready for its lines to be read. libdw keeps those of all units
+ * until it is ended. Returns false if it cannot go on. */
+static bool dwarf_begin_unit(struct dwarf *d, struct dwarf_file *df, size_t i,
+			     Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word off;
+	uint64_t bytes = 0;
+
+	dwarf_units_need_lines(d->units, unit);
+	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	if (!dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attr), &off))
+		bytes = line_rows_bytes(df->ef, off, d->folder);
+	d->no_lines = bytes > LINE_ROWS_BYTES_MAX;
+	d->unread += d->no_lines;
+	/* a large one takes a second */
+	if (bytes > LINE_ROWS_BYTES_MAX / LOOKS_PER_CLOCK)
+		d->looks |= LOOKS_PER_CLOCK - 1;
+	if (d->no_lines || df->lines + bytes <= LINE_ROWS_BYTES_MAX) {
+		df->lines += d->no_lines ? 0 : bytes;
+		return true;
+	}
+	dwarf_end(df->dw);
+	if (!dwarf_file_begin(df))
+		return false;
+	dwarf_units_begin_again(df->units, df->dw);
+	const struct dwarf_unit *u = dwarf_units_get(df->units, i);
+	if (!u)
+		return false;
+	*unit = u->die;
+	d->folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	df->lines = bytes;
+	return true;
+}
+
 static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
-			   const struct elf_file *ef)
+			   struct dwarf_file *df)
 {
 	const struct dwarf_unit *u;
 	size_t left = d->n;
@@ -537,8 +599,12 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 			continue;
 		/* Ranges are unsorted, wants are sorted. */
 		qsort(d->set, n, sizeof(*d->set), dwarf_compare_members);
-		if (u->skeleton)
-			dwarf_look_split(d, sy, ef, &unit, n);
+		bool skeleton = u->skeleton;
+
+		if (!dwarf_begin_unit(d, df, i, &unit))
+			break;
+		if (skeleton)
+			dwarf_look_split(d, sy, df->ef, &unit, n);
 		else
 			dwarf_look_unit(d, &unit, n);
 		left -= n;
@@ -566,7 +632,7 @@ static void dwarf_forget(struct dwarf *d)
 	}
 	memset(d->span, 0, d->n * sizeof(*d->span));
 	d->n_frame = 0;
-	d->missing = 0;
+	d->missing = d->unread = 0;
 	d->reaches_out = false;
 }
 
@@ -582,12 +648,6 @@ static void dwarf_end_looking(struct dwarf *d)
 	d->set = NULL;
 	d->files = NULL;
 }
-
-struct dwarf_file {
-	const struct elf_file *ef;
-	Dwarf *dw, *alt; /* alt NULL: none */
-	struct dwarf_units *units;
-};
 
 struct dwarf_file *dwarf_open(const struct elf_file *ef,
 			      const struct elf_file *alt)
@@ -609,23 +669,16 @@ struct dwarf_file *dwarf_open(const struct elf_file *ef,
 		.ef = ef,
 		.units = dwarf_units_new(ef, ef->fd >= 0 && ef->type != ET_REL),
 	};
-	Dwarf *dw = dwarf_begin_elf(ef->elf, DWARF_C_READ, NULL);
-	if (!dw) {
+	if (alt) {
+		dwarf_sections_drop_unread(alt);
+		df->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
+	}
+	if ((alt && !df->alt) || !dwarf_file_begin(df)) {
 		dwarf_close(df);
 		return NULL;
 	}
-	df->dw = dw;
-	dwarf_units_begin(df->units, dw);
-	if (!alt)
-		return df;
-	dwarf_sections_drop_unread(alt);
-	df->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
-	if (df->alt) {
-		dwarf_setalt(dw, df->alt);
-		return df;
-	}
-	dwarf_close(df);
-	return NULL;
+	dwarf_units_begin(df->units, df->dw);
+	return df;
 }
 
 void dwarf_close(struct dwarf_file *df)
@@ -638,7 +691,7 @@ void dwarf_close(struct dwarf_file *df)
 	free(df);
 }
 
-struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
+struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
 			 const uint64_t *vaddr, size_t n)
 {
 	struct dwarf *d = mem_new(1, sizeof(*d));
@@ -656,11 +709,11 @@ struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
 	clock_gettime(CLOCK_MONOTONIC, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
 	d->units = df->units;
-	dwarf_look_all(d, sy, df->ef);
+	dwarf_look_all(d, sy, df);
 	if (d->reaches_out) {
 		dwarf_units_need_all(df->units);
 		dwarf_forget(d);
-		dwarf_look_all(d, sy, df->ef);
+		dwarf_look_all(d, sy, df);
 	}
 	if (dwarf_units_damaged(df->units))
 		dwarf_forget(d);
@@ -679,6 +732,11 @@ size_t dwarf_missing(const struct dwarf *d, const char **name)
 {
 	*name = d->missed ? d->missed : "?";
 	return d->missing;
+}
+
+size_t dwarf_unread(const struct dwarf *d)
+{
+	return d->unread;
 }
 
 bool dwarf_gave_up(const struct dwarf *d)

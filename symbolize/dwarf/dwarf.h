@@ -32,7 +32,7 @@ struct dwarf_file *dwarf_open(const struct elf_file *ef,
 void dwarf_close(struct dwarf_file *df); /* NULL is fine */
 /* Looks up n ELF addresses in any order. sy says where .dwo files may be. The
  * result does not need df. */
-struct dwarf *dwarf_look(struct symbolizer *sy, const struct dwarf_file *df,
+struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
 			 const uint64_t *vaddr, size_t n);
 /* Returns the number of frames at address i, 0 if nothing is known. *out is
  * borrowed from d. */
@@ -41,6 +41,9 @@ size_t dwarf_frames(const struct dwarf *d, size_t i,
 /* Returns the number of units whose .dwo file is missing, and the name of
  * one. */
 size_t dwarf_missing(const struct dwarf *d, const char **name);
+/* Returns the number of units whose line table would take too much memory, or
+ * is damaged. */
+size_t dwarf_unread(const struct dwarf *d);
 /* Returns true if the time limit was reached, so some addresses were not looked
  * up. */
 bool dwarf_gave_up(const struct dwarf *d);

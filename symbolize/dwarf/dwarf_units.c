@@ -81,6 +81,19 @@ void dwarf_units_begin(struct dwarf_units *us, Dwarf *dw)
 	us->dw = dw;
 }
 
+void dwarf_units_begin_again(struct dwarf_units *us, Dwarf *dw)
+{
+	us->dw = dw;
+	us->last = NULL;
+	for (size_t i = 0; i < us->n; i++) {
+		if (!dwarf_offdie(dw, us->unit[i].off, &us->unit[i].die)) {
+			us->damaged = us->ended = true;
+			return;
+		}
+		us->last = us->unit[i].die.cu;
+	}
+}
+
 static void dwarf_units_list_ranges(struct dwarf_units *us,
 				    struct dwarf_unit *u)
 {
@@ -121,6 +134,7 @@ static bool dwarf_units_read(struct dwarf_units *us)
 	if (us->ended)
 		return false;
 	u.skeleton = type == DW_UT_skeleton;
+	u.off = dwarf_dieoffset(&u.die);
 	if (dwarf_tag(&u.die) == DW_TAG_compile_unit ||
 	    dwarf_tag(&u.die) == DW_TAG_skeleton_unit)
 		dwarf_units_list_ranges(us, &u);

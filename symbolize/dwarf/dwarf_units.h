@@ -16,6 +16,7 @@ struct dwarf_range {
 
 struct dwarf_unit {
 	Dwarf_Die die;
+	uint64_t off;	 /* of the DIE in the section */
 	bool skeleton;	 /* its functions are in another file */
 	bool unlisted;	 /* too many ranges: dwarf_ranges() has them */
 	size_t first, n; /* its ranges, as they are in the file */
@@ -28,6 +29,10 @@ struct dwarf_units *dwarf_units_new(const struct elf_file *ef, bool lazy);
 void dwarf_units_free(struct dwarf_units *us);
 /* Call it with what dwarf_begin_elf() returned, before the others. */
 void dwarf_units_begin(struct dwarf_units *us, Dwarf *dw);
+
+/* The same once more, for another one of the same file: DIEs are of that one
+ * then. */
+void dwarf_units_begin_again(struct dwarf_units *us, Dwarf *dw);
 
 /* Returns unit i in the order of the file, which is borrowed until the next
  * call; NULL: there are no more. */

@@ -13,16 +13,13 @@
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/dwarf/dwarf_sections.h"
+#include "symbolize/dwarf/line_table.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/files/locate.h"
 
-#define MD5_BYTES 16
 #define PATH_BYTES 4096
-/* Real tables have five forms, some hundred folders, some thousand files. */
-#define FORMS_MAX 16
-#define ENTRIES_MAX 100000
 
 struct line_file {
 	uint8_t md5[MD5_BYTES];
@@ -36,117 +33,20 @@ struct line_files {
 };
 
 /* A table while it is read. */
-struct line_table {
+struct line_reading {
 	struct line_files *out;
-	struct bytes strings, line_strings; /* .debug_str, .debug_line_str */
-	bool wide;			    /* 64-bit DWARF */
-	struct {
-		uint64_t content, form;
-	} form[FORMS_MAX];
-	size_t n_form;
+	struct line_table table;
 	const char **folder;
 	size_t n_folder, cap_folder;
 };
 
-/* One folder or file of a table. */
-struct line_entry {
-	const char *name;
-	uint64_t folder;
-	const unsigned char *md5;
-};
-
-/* ---- values */
-
-static const char *line_string_at(const struct bytes *section, uint64_t off)
-{
-	if (off >= bytes_left(section) ||
-	    !memchr(section->pos + off, '\0', bytes_left(section) - off))
-		return NULL;
-	return (const char *)section->pos + off;
-}
-
-static const char *line_string_here(struct bytes *b)
-{
-	const char *s = line_string_at(b, 0);
-
-	return s && !bytes_skip(b, strlen(s) + 1, NULL) ? s : NULL;
-}
-
-/* Reads a value, or steps over it. Returns -1 if its form is not known. */
-static int line_value(struct line_table *t, struct bytes *b, uint64_t form,
-		      struct line_entry *e, uint64_t content)
-{
-	unsigned int offset = t->wide ? 8 : 4;
-	const char *text = NULL;
-	uint64_t v = 0;
-
-	switch (form) {
-	case DW_FORM_string:
-		text = line_string_here(b);
-		break;
-	case DW_FORM_line_strp:
-	case DW_FORM_strp:
-		if (dwarf_number_fixed(b, offset, false, &v))
-			return -1;
-		text = line_string_at(form == DW_FORM_strp ? &t->strings
-							   : &t->line_strings,
-				      v);
-		break;
-	case DW_FORM_udata:
-		if (leb128_unsigned(b, &v))
-			return -1;
-		break;
-	case DW_FORM_data1:
-	case DW_FORM_data2:
-	case DW_FORM_data4:
-	case DW_FORM_data8:
-		if (dwarf_number_fixed(b,
-				       form == DW_FORM_data1   ? 1
-				       : form == DW_FORM_data2 ? 2
-				       : form == DW_FORM_data4 ? 4
-							       : 8,
-				       false, &v))
-			return -1;
-		break;
-	case DW_FORM_data16:
-		if (content == DW_LNCT_MD5)
-			e->md5 = b->pos;
-		return bytes_skip(b, MD5_BYTES, NULL);
-	case DW_FORM_block:
-		return leb128_unsigned(b, &v) ? -1 : bytes_skip(b, v, NULL);
-	default:
-		return -1;
-	}
-	if (content == DW_LNCT_path)
-		e->name = text;
-	else if (content == DW_LNCT_directory_index)
-		e->folder = v;
-	return content == DW_LNCT_path && !text ? -1 : 0;
-}
-
-/* ---- tables */
-
-static int line_read_forms(struct line_table *t, struct bytes *b)
-{
-	uint64_t n = 0;
-
-	if (dwarf_number_fixed(b, 1, false, &n) || n > FORMS_MAX)
-		return -1;
-	t->n_form = n;
-	for (size_t i = 0; i < n; i++)
-		if (leb128_unsigned(b, &t->form[i].content) ||
-		    leb128_unsigned(b, &t->form[i].form))
-			return -1;
-	return 0;
-}
-
 /* Stores a checksum under the path that libdw gives the file: that of its
  * folder and its name; folders are below the first, where the compiler ran. */
-static void line_keep(struct line_table *t, const struct line_entry *e)
+static void line_keep(const struct line_reading *r, const struct line_entry *e)
 {
-	const char *run = t->n_folder ? t->folder[0] : "";
-	const char *dir = e->folder < t->n_folder ? t->folder[e->folder] : "";
-	struct line_files *out = t->out;
+	const char *run = r->n_folder ? r->folder[0] : "";
+	const char *dir = e->folder < r->n_folder ? r->folder[e->folder] : "";
+	struct line_files *out = r->out;
 	char path[PATH_BYTES];
 
 	if (*e->name == '/')
@@ -167,30 +67,21 @@ static void line_keep(struct line_table *t, const struct line_entry *e)
 	}
 }
 
-static int line_read_entries(struct line_table *t, struct bytes *b, bool files)
+static void line_add_folder(void *arg, const struct line_entry *e)
 {
-	uint64_t n = 0;
+	struct line_reading *r = arg;
 
-	if (line_read_forms(t, b) || leb128_unsigned(b, &n) || n > ENTRIES_MAX)
-		return -1;
-	for (uint64_t i = 0; i < n; i++) {
-		struct line_entry e = { .name = "" };
+	*mem_add(r->folder, r->n_folder, r->cap_folder) = e->name;
+}
 
-		for (size_t k = 0; k < t->n_form; k++)
-			if (line_value(t, b, t->form[k].form, &e,
-				       t->form[k].content))
-				return -1;
-		if (files && e.md5)
-			line_keep(t, &e);
-		if (!files)
-			*mem_add(t->folder, t->n_folder, t->cap_folder) =
-				e.name;
-	}
-	return 0;
+static void line_add_file(void *arg, const struct line_entry *e)
+{
+	if (e->md5)
+		line_keep(arg, e);
 }
 
 /* Reads the head of a table, from behind its length on. */
-static void line_read_table(struct line_table *t, struct bytes *b)
+static void line_read_table(struct line_reading *r, struct bytes *b)
 {
 	uint64_t version = 0;
 	uint64_t opcodes = 0;
@@ -199,49 +90,27 @@ static void line_read_table(struct line_table *t, struct bytes *b)
 		return;
 	/* sizes of addresses and selectors, length of the head, and five
 	 * numbers about opcodes and lines */
-	if (bytes_skip(b, 2 + (t->wide ? 8 : 4) + 5, NULL) ||
+	if (bytes_skip(b, 2 + (r->table.wide ? 8 : 4) + 5, NULL) ||
 	    dwarf_number_fixed(b, 1, false, &opcodes) || !opcodes ||
 	    bytes_skip(b, opcodes - 1, NULL))
 		return;
-	t->n_folder = 0;
-	if (!line_read_entries(t, b, false))
-		line_read_entries(t, b, true);
-}
-
-static void line_section(const struct elf_file *ef, const char *name,
-			 struct bytes *out)
-{
-	struct elf_section s;
-	Elf_Data *d = NULL;
-
-	if (elf_section_find(ef, name, &s)) {
-		/* a section that is not compressed stays as it is */
-		if (s.flags & SHF_COMPRESSED)
-			elf_compress(s.scn, 0, 0);
-		d = elf_getdata(s.scn, NULL);
-	}
-	bytes_init(out, d && d->d_buf ? d->d_buf : "",
-		   d && d->d_buf ? d->d_size : 0, name, 0, ef->swap);
+	r->n_folder = 0;
+	if (!line_table_entries(&r->table, b, line_add_folder, r))
+		line_table_entries(&r->table, b, line_add_file, r);
 }
 
 static void line_read_all(struct line_files *f, const struct elf_file *ef)
 {
-	struct line_table t = { .out = f };
+	struct line_reading r = { .out = f };
 	struct bytes all;
 	struct bytes one;
-	uint64_t len = 0;
 
-	line_section(ef, ".debug_line", &all);
-	line_section(ef, ".debug_str", &t.strings);
-	line_section(ef, ".debug_line_str", &t.line_strings);
-	while (!dwarf_number_fixed(&all, 4, false, &len)) {
-		t.wide = len == 0xffffffff;
-		if ((t.wide && dwarf_number_fixed(&all, 8, false, &len)) ||
-		    bytes_take(&all, len, &one, NULL))
-			break;
-		line_read_table(&t, &one);
-	}
-	free(t.folder);
+	line_table_section(ef, ".debug_line", &all);
+	line_table_section(ef, ".debug_str", &r.table.strings);
+	line_table_section(ef, ".debug_line_str", &r.table.line_strings);
+	while (!line_table_take(&r.table, &all, &one))
+		line_read_table(&r, &one);
+	free(r.folder);
 }
 
 struct line_files *line_files_open(struct symbolizer *sy,

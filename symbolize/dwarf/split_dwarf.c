@@ -11,6 +11,7 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"
+#include "symbolize/dwarf/line_rows.h"
 #include "symbolize/dwarf/split_package.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/dwarf_number.h"
@@ -169,6 +170,13 @@ void split_dwarf_close(struct split_dwarf *s)
 Dwarf_Die *split_dwarf_unit(struct split_dwarf *s)
 {
 	return &s->unit;
+}
+
+uint64_t split_dwarf_lines_bytes(struct split_dwarf *s)
+{
+	return line_rows_bytes(s->ef,
+			       split_dwarf_number(&s->unit, DW_AT_stmt_list, 0),
+			       split_dwarf_text(&s->unit, DW_AT_comp_dir, 0));
 }
 
 /* ---- addresses */

@@ -4,6 +4,7 @@
  * Symbols of the file itself, of its debug file and of .gnu_debugdata go into
  * one table. Where several name one address, symtab.c picks the best. */
 #include <gelf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "stitch/base/mem.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
+#include "symbolize/dwarf/line_rows.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
@@ -401,6 +403,14 @@ static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
 
 	if (dwarf_gave_up(d)) {
 		report_note(sy, "looking up source lines took too long", path);
+	} else if (dwarf_unread(d)) {
+		snprintf(text, sizeof(text),
+			 "source lines of %zu unit%s are not read: a table of "
+			 "them is damaged or would take more than %" PRIu64
+			 " MiB",
+			 dwarf_unread(d), dwarf_unread(d) == 1 ? "" : "s",
+			 LINE_ROWS_BYTES_MAX >> 20);
+		report_note(sy, text, path);
 	} else if (n) {
 		snprintf(text, sizeof(text),
 			 "inlined functions of %zu unit%s are in files that "

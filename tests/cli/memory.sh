@@ -91,6 +91,40 @@ holds distinct_stacks_need_what_is_documented \
 	$((fixed + 2 * MB * 3 / 10 + stacks * (200 + 20 * 8 + 2 * 500))) \
 	$stacks --jobs 2 stacks.data
 
+# Line tables: of one image no more than the page says is taken, and the next
+# unit is read when the one before is forgotten. A row is a byte of the file; a
+# path is its folder and itself.
+cat >lines.txt <<END
+event cpu-clock period=1000
+mmap pid=100 start=0x401000 len=0x1000 pgoff=0x1000 path=$dir/app
+sample pid=100 tid=100 cpu=0 time=1000 u=0x401001
+sample pid=100 tid=100 cpu=0 time=1001 u=0x401011
+sample pid=100 tid=100 cpu=0 time=1002 u=0x401021
+END
+"$mkcap" lines.txt lines.data || exit 2
+MIB=1048576
+
+# lines NAME LIMIT LINES WORD... : that many bytes of data, frames with a line,
+# and what lines.py makes
+lines() {
+	name=$1 limit=$(($2 / 1024)) want=$3
+	shift 3
+	PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cli/lines.py" app "$@" || exit 2
+	if limited ingest -q -f --no-cache --jobs 1 -o lines.db lines.data 2>err &&
+		got=$(sqlite3 lines.db 'SELECT count(line) FROM frame;
+			SELECT count(*) FROM damage WHERE detail LIKE "%source lines of 1 unit %"' |
+			tr '\n' ' ') && [ "$got" = "$want" ]
+	then echo "ok $name"
+	else
+		echo "not ok $name: $got, needs $want"
+		sed 's/^/# /' err | tail -n 3
+	fi
+}
+lines rows_of_a_line_table_are_bounded $fixed "0 1 " rows 10000000
+lines paths_of_a_line_table_are_bounded $fixed "0 1 " names 30000
+lines paths_that_its_program_adds_are_bounded $fixed "0 1 " define 30000
+lines line_tables_of_an_image_are_bounded $((fixed + 448 * MIB)) "3 0 " rows 3000000 3
+
 # Samples of one time wait for each other, and 9 KB that are packed have 97 MB
 # of them.
 cat >packed.py <<'END'

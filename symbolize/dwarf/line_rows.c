@@ -1,0 +1,200 @@
+/* line_rows.c - how much memory libdw would take for a line table. */
+#include "symbolize/dwarf/line_rows.h"
+
+#include <dwarf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "symbolize/dwarf/line_table.h"
+#include "symbolize/elf/dwarf_number.h"
+#include "symbolize/elf/elf.h"
+
+/* What libdw 0.188 keeps: a row in a list, in the sorted table, and the pointer
+ * by which it is sorted; a file and a folder but for their names. */
+#define ROW_BYTES 112
+#define FILE_BYTES 64
+/* Folders of compilers have shorter names, and the name is in each path. */
+#define FOLDER_MAX 4096
+/* Programs up to this size are not walked: each byte is a row. */
+#define SHORT ((size_t)64 << 10)
+
+struct line_rows {
+	struct line_table table;
+	uint64_t sum;
+	size_t folder; /* where the compiler ran, and the longest of the table:
+			* what a name may get in front of it */
+	size_t longest;
+	uint8_t version, opcodes;
+	const uint8_t *args; /* of standard opcodes, by number - 1 */
+};
+
+static void line_rows_add(struct line_rows *r, uint64_t n)
+{
+	if (__builtin_add_overflow(r->sum, n, &r->sum))
+		r->sum = UINT64_MAX;
+}
+
+static void line_rows_add_folder(void *arg, const struct line_entry *e)
+{
+	struct line_rows *r = arg;
+	size_t n = strlen(e->name);
+
+	if (n > r->longest)
+		r->longest = n;
+	line_rows_add(r, FILE_BYTES);
+}
+
+static void line_rows_add_file(void *arg, const struct line_entry *e)
+{
+	struct line_rows *r = arg;
+
+	line_rows_add(r, FILE_BYTES + strlen(e->name) + r->longest + r->folder);
+}
+
+/* ---- the head */
+
+/* Reads a list of DWARF 2 to 4, which ends with an empty name. */
+static int line_rows_list(struct line_rows *r, struct bytes *b,
+			  line_entry_fn *fn, int numbers)
+{
+	struct line_entry e = { .md5 = NULL };
+	uint64_t v;
+
+	for (;;) {
+		if (bytes_str(b, &e.name, NULL))
+			return -1;
+		if (!*e.name)
+			return 0;
+		for (int i = 0; i < numbers; i++)
+			if (leb128_unsigned(b, &v))
+				return -1;
+		fn(r, &e);
+	}
+}
+
+/* Reads what is between the length of the head and its lists. */
+static int line_rows_numbers(struct line_rows *r, struct bytes *b)
+{
+	/* smallest instruction, operations (from 4 on), is_stmt, the base and
+	 * the range of lines */
+	if (bytes_skip(b, r->version >= 4 ? 5 : 4, NULL) ||
+	    bytes_u8(b, &r->opcodes, NULL) || !r->opcodes)
+		return -1;
+	r->args = b->pos;
+	return bytes_skip(b, r->opcodes - 1u, NULL);
+}
+
+static int line_rows_head(struct line_rows *r, struct bytes *b)
+{
+	if (line_rows_numbers(r, b))
+		return -1;
+	if (r->version >= 5)
+		return line_table_entries(&r->table, b, line_rows_add_folder,
+					  r) ||
+				       line_table_entries(&r->table, b,
+							  line_rows_add_file, r)
+			       ? -1
+			       : 0;
+	return line_rows_list(r, b, line_rows_add_folder, 0) ||
+			       line_rows_list(r, b, line_rows_add_file, 3)
+		       ? -1
+		       : 0;
+}
+
+/* ---- the program */
+
+static int line_rows_extended(struct line_rows *r, struct bytes *b)
+{
+	struct line_entry e = { .md5 = NULL };
+	struct bytes in;
+	uint64_t len;
+	uint8_t op;
+
+	if (leb128_unsigned(b, &len) || bytes_take(b, len, &in, NULL) ||
+	    bytes_u8(&in, &op, NULL))
+		return -1;
+	if (op == DW_LNE_end_sequence)
+		line_rows_add(r, ROW_BYTES);
+	else if (op == DW_LNE_define_file && !bytes_str(&in, &e.name, NULL))
+		line_rows_add_file(r, &e);
+	return 0;
+}
+
+static int line_rows_standard(struct line_rows *r, struct bytes *b, uint8_t op)
+{
+	uint64_t v;
+
+	if (op == DW_LNS_copy)
+		line_rows_add(r, ROW_BYTES);
+	if (op == DW_LNS_fixed_advance_pc)
+		return bytes_skip(b, 2, NULL);
+	for (uint8_t i = 0; i < r->args[op - 1]; i++)
+		if (leb128_unsigned(b, &v))
+			return -1;
+	return 0;
+}
+
+static void line_rows_walk(struct line_rows *r, struct bytes *b)
+{
+	uint8_t op;
+
+	while (!bytes_u8(b, &op, NULL)) {
+		int bad = 0;
+
+		if (op >= r->opcodes)
+			line_rows_add(r, ROW_BYTES);
+		else
+			bad = op ? line_rows_standard(r, b, op)
+				 : line_rows_extended(r, b);
+		if (bad)
+			return;
+	}
+}
+
+/* ---- all of it */
+
+static bool line_rows_section(const struct elf_file *ef, struct bytes *out)
+{
+	/* libdw unpacks the old form, too, and leaves the name */
+	static const char *const name[] = { ".debug_line", ".debug_line.dwo",
+					    ".zdebug_line",
+					    ".zdebug_line.dwo" };
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		line_table_section(ef, name[i], out);
+		if (bytes_left(out))
+			return true;
+	}
+	return false;
+}
+
+uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
+			 const char *folder)
+{
+	struct line_rows r = { .folder = folder ? strnlen(folder, FOLDER_MAX)
+						: 0 };
+	uint64_t version, len;
+	struct bytes all, b, head;
+
+	if (!line_rows_section(ef, &all) || bytes_skip(&all, off, NULL) ||
+	    line_table_take(&r.table, &all, &b))
+		return 0;
+	line_table_section(ef, ".debug_str", &r.table.strings);
+	line_table_section(ef, ".debug_line_str", &r.table.line_strings);
+	if (r.folder == FOLDER_MAX ||
+	    dwarf_number_fixed(&b, 2, false, &version) || version < 2 ||
+	    version > 5 || (version == 5 && bytes_skip(&b, 2, NULL)) ||
+	    dwarf_number_fixed(&b, r.table.wide ? 8 : 4, false, &len))
+		return UINT64_MAX;
+	r.version = (uint8_t)version;
+	head = b;
+	if (line_rows_head(&r, &head) || bytes_skip(&b, len, NULL))
+		return UINT64_MAX;
+	/* a file that the program adds takes more than its bytes if its folder
+	 * has a long name */
+	if (bytes_left(&b) > SHORT || r.folder + r.longest > ROW_BYTES)
+		line_rows_walk(&r, &b);
+	else
+		line_rows_add(&r, bytes_left(&b) * ROW_BYTES);
+	return r.sum;
+}
