@@ -1,0 +1,105 @@
+# newest.py - perf of a newer version prints the same blocks as the one of the reference texts.
+"""usage: newest.py [--print] [NAME...]
+
+The reference texts beside the captures are by perf 7.2. This runs the perf of
+$BENCH_SID, or the one that tests/bench/newer.sh installed, over the same
+captures with the same fields, and compares each block. What differs belongs to
+a class, which is counted and must be as expect-newest.txt says; so what
+compare.py says of perf 7.2 is true of that perf too. Stack dumps are left out,
+as their text depends on files that a test does not have.
+
+text     a block that only one of the two prints
+order    blocks that both print, in another order
+cpu      blocks of another CPU: perf of a little-endian machine takes the wrong
+         half of a big-endian one's word in a pipe, which has no header to tell
+refused  perf does not read the capture
+"""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+
+import common
+
+
+def newest():
+    """(major, minor, command) of the newest perf; None where there is none."""
+    if "BENCH_SID" not in os.environ and not os.path.isdir("bench/sid"):
+        return None
+    said = subprocess.run(["tests/bench/newer.sh", "perf"], text=True,
+                          capture_output=True).stdout.split()
+    if not said:
+        return None
+    found = []
+    for command in said:
+        p = subprocess.run([command, "--version"], capture_output=True,
+                           text=True)
+        m = re.search(r"version (\d+)\.(\d+)", p.stdout)
+        if m:
+            found.append((int(m[1]), int(m[2]), command))
+    return max(found, default=None)
+
+
+def printed(perf, c, path):
+    p = subprocess.run(
+        [perf, "script", "--no-inline", "-i", path, "-F",
+         common.fields_of(c)],
+        capture_output=True, text=True, errors="surrogateescape",
+        stdin=subprocess.DEVNULL)
+    return common.blocks(p.stdout) if not p.returncode else None
+
+
+def plain(c, work):
+    """The path of the capture, unpacked."""
+    if not c.path.endswith((".zst", ".gz")):
+        return c.path
+    out = os.path.join(work, c.name)
+    with open(out, "wb") as f:
+        subprocess.run(["zstd" if c.path.endswith("zst") else "gzip", "-dcq",
+                        c.path], stdout=f, check=True)
+    return out
+
+
+def compare(c, perf, expected, printing, work):
+    want = common.blocks(common.read_gz(c.script))
+    path = plain(c, work)
+    got = printed(perf, c, path)
+    if path != c.path:
+        os.unlink(path)
+    count = collections.Counter()
+    if got is None:
+        count["refused"] = 1
+    else:
+        a, b = collections.Counter(want), collections.Counter(got)
+        count["text"] = sum(((a - b) + (b - a)).values())
+        cpu = collections.Counter(x._replace(cpu="") for x in want)
+        if a == b and want != got:
+            count["order"] = sum(x != y for x, y in zip(want, got))
+        elif cpu == collections.Counter(x._replace(cpu="") for x in got):
+            count["cpu"] = count.pop("text") // 2
+    count = +count
+    if printing:
+        for k, n in sorted(count.items()):
+            print("%-20s %-10s %d" % (c.name, k, n))
+    else:
+        common.ok(dict(count) == expected, "%s: %d blocks %s" % (
+            c.name, len(want), dict(count) or "are the same"),
+            [str(x) for x in list((a - b) + (b - a))[:4]] if got else [])
+
+
+if __name__ == "__main__":
+    perf = newest()
+    if not perf or perf < (7, 3):
+        print("skip newest: no perf 7.3; tests/bench/newer.sh installs it")
+        common.finish()
+    args = [a for a in sys.argv[1:] if a != "--print"]
+    table = common.expectations("expect-newest.txt")
+    work = os.path.join(common.CACHE, "newest")
+    os.makedirs(work, exist_ok=True)
+    for c in common.captures(args):
+        if "dwarf" not in c.name and c.symfs is None:
+            compare(c, perf[2], table.get(c.name, {}), "--print" in sys.argv,
+                    work)
+    common.finish()
