@@ -29,6 +29,9 @@ inferred           only we have the caller of the innermost function: no chain
 comm_dead          perf forgot the thread's name at its EXIT and prints :TID
 comm_later         perf prints the name that the thread had when the chain came,
                    not the one it had when the sample was taken
+off_cpu_ids        perf (6.16 to 7.3) exchanges process and thread of a long
+                   wait of 'record --off-cpu', and names the wrong one
+off_cpu_no_time    perf prints the number of a sum of waits as its time
 """
 
 import collections
@@ -168,6 +171,27 @@ def classes(perf, ours, unmerged, lr, dump):
     return None
 
 
+# perf writes sums of waits at the end, with times from here on.
+NO_TIME = str(0xffffffff00000000 // 10**9)
+
+
+def off_cpu(b, ours):
+    """The classes of a wait of perf's, and the block of ours that is the same
+    one without them; None without such a block."""
+    if b.event != "offcpu-time":
+        return None, None
+    o, why = b, []
+    if b.time.startswith(NO_TIME + "."):
+        o, why = o._replace(time=None), ["off_cpu_no_time"]
+    elif b.pid != b.tid:
+        o, why = o._replace(pid=b.tid, tid=b.pid), ["off_cpu_ids"]
+    for x in ours:
+        if why and key(x) == key(o) and x.addrs == o.addrs and (
+                x.comm == b.comm or "off_cpu_ids" in why):
+            return why, x
+    return None, None
+
+
 def key(b):
     return b[1:6]
 
@@ -184,6 +208,11 @@ def compare(perf, ours, unmerged=Unmerged(), lr=False, dump=False):
         by_key[key(b)].append(b)
     missing = []
     for b in rest:
+        why, o = off_cpu(b, [x for group in by_key.values() for x in group])
+        if why:
+            count.update(why)
+            by_key[key(o)].remove(o)
+            continue
         for o in by_key[key(b)]:
             why = classes(b, o, unmerged, lr, dump)
             if why is not None:
