@@ -90,7 +90,12 @@ def have_servers():
 def try_it():
     cwd = folder("clone")
     os.rename(tmp + "/demo", cwd + "/demo")
-    os.symlink(root + "/tests", cwd + "/tests")
+    # a database that an example makes beside a capture stays in there
+    for name in ("", "/captures"):
+        os.mkdir(cwd + "/tests" + name)
+        for f in os.listdir(root + "/tests" + name):
+            if f != "captures" and not f.endswith(".db"):
+                os.symlink(root + "/tests" + name + "/" + f, cwd + "/tests" + name + "/" + f)
     for c in commands():
         page = "man/backstitch-%s.1" % c
         lines = sum(blocks(page, "TRY IT"), [])
