@@ -20,9 +20,9 @@ static const struct opt opts[] = {
 		   "size of all: 1h, 4G (keep all)"),
 	OPT_STRING(0, "exec", "COMMAND", &command,
 		   "run this for each finished segment; its path is $1"),
-	OPT_FLAG(0, "top", &top,
-		 "show the hot functions of the newest segment (2s) on the "
-		 "terminal; space freezes, / filters, q quits"),
+	OPT_FLAG(
+		0, "top", &top,
+		"show the newest segment (2s) as 'view --live' does; q ends it"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP_TOLD(load_opts,

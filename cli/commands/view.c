@@ -10,7 +10,12 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-static const struct opt opts[] = { OPT_GROUP(filter_opts),
+static const char *live;
+
+static const struct opt opts[] = { OPT_STRING(0, "live", "DIR", &live,
+					      "the newest segment in a folder "
+					      "that 'follow' fills"),
+				   OPT_GROUP(filter_opts),
 				   OPT_GROUP(ingest_opts),
 				   { .kind = OPT_END } };
 
@@ -35,19 +40,27 @@ static struct store *view_database(const char *path, char *out, int *status,
 
 static int view_command_run(int argc, char **argv, struct err *err)
 {
-	const char *path = input_path(argc, argv, err);
+	struct view_what what = { .live = live, .opts = opts };
 	int status = STATUS_OK;
 	char out[PATH_MAX];
-	struct store *db;
+	const char *path;
 	int rc;
 
+	if (live && argc)
+		return err_set(err, ERR_USAGE,
+			       "--live names what to read; leave out '%s'",
+			       argv[0]);
+	if (live)
+		return view_run(&what, err);
+	path = input_path(argc, argv, err);
 	if (!path)
 		return -1;
-	db = view_database(path, out, &status, err);
-	if (!db)
+	what.db = view_database(path, out, &status, err);
+	what.path = out;
+	if (!what.db)
 		return -1;
-	rc = view_run(db, out, opts, err);
-	store_close(db);
+	rc = view_run(&what, err);
+	store_close(what.db);
 	return rc ? -1 : status;
 }
 
@@ -63,6 +76,6 @@ const struct command cmd_view = {
 		   "terminal",
 	.examples = examples,
 	.opts = opts,
-	.common = "comm time event pid cpu symfs last since input",
+	.common = "live comm time event pid cpu symfs last since input",
 	.run = view_command_run,
 };

@@ -25,7 +25,6 @@
 #define POLL_MS 200
 /* The recorder gets Ctrl-C as well, and still writes what it has. */
 #define GRACE_NS ((int64_t)2 * NS)
-#define DRAW_NS NS
 
 struct follow {
 	const struct follow_opts *o;
@@ -40,7 +39,6 @@ struct follow {
 	size_t waiting;		/* files in folders that wait */
 	int64_t scan_at, end_at;
 	struct top *top; /* NULL: none */
-	int64_t draw_at;
 };
 
 static volatile sig_atomic_t follow_cut_now;
@@ -125,17 +123,10 @@ static bool follow_has_streams(const struct follow *fw)
 	return any;
 }
 
-static void follow_keys(struct follow *fw)
-{
-	fw->draw_at = 0;
-	if (!top_keys(fw->top))
-		fw->end_at = fw->g.now;
-}
-
 /* Waits for bytes, and takes them. */
 static int follow_receive(struct follow *fw, struct err *err)
 {
-	struct pollfd pf[FOLLOW_INPUTS + 1];
+	struct pollfd pf[FOLLOW_INPUTS];
 	struct stream *of[FOLLOW_INPUTS];
 	nfds_t n = 0;
 
@@ -146,14 +137,9 @@ static int follow_receive(struct follow *fw, struct err *err)
 					 .events = POLLIN };
 		of[n++] = fw->stream[i];
 	}
-	if (fw->top)
-		pf[n] = (struct pollfd){ .fd = top_fd(fw->top),
-					 .events = POLLIN };
-	int ready = poll(pf, n + (fw->top ? 1 : 0), POLL_MS);
+	int ready = poll(pf, n, POLL_MS);
 
 	fw->g.now = follow_now();
-	if (ready > 0 && fw->top && pf[n].revents)
-		follow_keys(fw);
 	for (nfds_t i = 0; ready > 0 && i < n; i++)
 		if (pf[i].revents && stream_receive(of[i], false, err))
 			return -1;
@@ -191,24 +177,6 @@ static bool follow_is_over(struct follow *fw)
 	       (!fw->n_watched && !follow_has_streams(fw));
 }
 
-/* Draws the table once a second, and when there is something new. */
-static void follow_draw(struct follow *fw)
-{
-	struct top_state s = { .dir = fw->o->dir };
-	struct glance g;
-
-	if (parts_take_glance(fw->parts, &g)) {
-		top_give(fw->top, &g);
-		fw->draw_at = 0;
-	}
-	if (fw->g.now < fw->draw_at)
-		return;
-	fw->draw_at = fw->g.now + DRAW_NS;
-	s.waiting = parts_waiting(fw->parts, &s.lag_ns);
-	parts_count(fw->parts, &s.made, &s.held, &s.held_ns);
-	top_draw(fw->top, &s);
-}
-
 static int follow_loop(struct follow *fw, struct err *err)
 {
 	while (!follow_is_over(fw)) {
@@ -221,8 +189,8 @@ static int follow_loop(struct follow *fw, struct err *err)
 		if (fw->n_watched && follow_scan(fw, false, err))
 			return -1;
 		follow_hand_over(fw);
-		if (fw->top)
-			follow_draw(fw);
+		if (fw->top && top_ended(fw->top))
+			fw->end_at = fw->g.now;
 	}
 	return 0;
 }
@@ -335,7 +303,6 @@ static void follow_begin(struct follow *fw, uint32_t last,
 		.command = o->command,
 		.quiet = o->quiet,
 		.each = !o->quiet && !o->top && term_is_terminal(stderr),
-		.rows = o->top,
 		.leave = follow_leave,
 		.leave_arg = fw,
 		.stop = follow_is_asked_to_end,
@@ -364,7 +331,8 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 		return -1;
 	}
 	follow_begin(&fw, last, &left);
-	if (follow_open(&fw, err) || (o->top && !(fw.top = top_open(err))))
+	if (follow_open(&fw, err) ||
+	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
 	sigaction(SIGHUP, &sa, NULL);
 	/* if whoever started this ignores it, children have no status */

@@ -149,7 +149,7 @@ static void make_report(const struct make_opts *o, const char *db, FILE *said)
 	if (!report)
 		return;
 	if (lseek(fd, 0, SEEK_SET) || ftruncate(fd, 0) ||
-	    glance_write(report, db, o->rows, &err))
+	    glance_write(report, db, &err))
 		fprintf(said, "backstitch: %s\n", err.msg);
 	fclose(report);
 }

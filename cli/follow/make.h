@@ -25,7 +25,6 @@ struct make_opts {
 	int talk;   /* gets the numbers of segments, as uint32_t, and gives
 		     * struct make_done for each; its end ends the process */
 	int report; /* a file for the glance of each segment; -1: none */
-	bool rows;  /* with functions */
 };
 
 /* Makes the databases of the segments that it is told to. */

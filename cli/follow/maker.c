@@ -89,8 +89,7 @@ static bool maker_start(struct maker *m)
 			m->o.leave(m->o.leave_arg);
 		make_segments(&(struct make_opts){ .claim = m->o.claim,
 						   .talk = pair[1],
-						   .report = m->report,
-						   .rows = m->o.rows });
+						   .report = m->report });
 	}
 	int error = errno;
 

@@ -21,8 +21,7 @@ enum maker_got {
 
 struct maker_opts {
 	const struct claim *claim;
-	bool glances; /* each segment is reported, */
-	bool rows;    /* with functions */
+	bool glances; /* each segment is reported */
 	/* Called in the process, which must not hold inputs open; NULL:
 	 * nothing. */
 	void (*leave)(void *arg);

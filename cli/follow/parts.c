@@ -14,6 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/follow/claim.h"
+#include "cli/follow/glance.h"
 #include "cli/follow/make.h"
 #include "cli/follow/maker.h"
 #include "cli/output/human.h"
@@ -63,8 +64,6 @@ struct parts {
 	struct parts_age *age;
 	size_t n_age, cap_age;
 	int64_t retry_at; /* no process before that */
-	struct glance glance;
-	bool has_glance;
 	uint32_t made, gone, empty, bad, left, lost, commands_failed, held;
 	int64_t held_ns; /* that the stream waited */
 	bool damaged, told_fork, told_behind;
@@ -90,8 +89,7 @@ struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 	q->first = q->left_over.n ? q->left_over.number[0] : next;
 	q->maker = maker_new(&(struct maker_opts){
 		.claim = o->claim,
-		.glances = o->each || o->rows,
-		.rows = o->rows,
+		.glances = o->each,
 		.leave = o->leave,
 		.leave_arg = o->leave_arg,
 	});
@@ -103,7 +101,6 @@ void parts_free(struct parts *q)
 	if (!q)
 		return;
 	maker_free(q->maker);
-	glance_release(&q->glance);
 	free(q->command);
 	free(q->age);
 	free(q->left_over.number);
@@ -170,10 +167,9 @@ static void parts_start_next(struct parts *q)
 }
 
 /* Says one line about a finished segment. */
-static void parts_tell_segment(const struct parts *q, uint32_t number,
-			       int64_t took)
+static void parts_tell_segment(const struct parts *q, const struct glance *g,
+			       uint32_t number, int64_t took)
 {
-	const struct glance *g = &q->glance;
 	char n[32], t[32], lag[32];
 	int64_t behind;
 	uint32_t waiting = parts_waiting(q, &behind);
@@ -199,15 +195,8 @@ static void parts_take_report(struct parts *q, uint32_t number, int64_t took)
 
 	if (!report)
 		return;
-	if (glance_read(report, &g)) {
-		glance_release(&q->glance);
-		q->glance = g;
-		q->has_glance = true;
-		if (q->o.each)
-			parts_tell_segment(q, number, took);
-	} else {
-		glance_release(&g);
-	}
+	if (glance_read(report, &g))
+		parts_tell_segment(q, &g, number, took);
 	fclose(report);
 }
 
@@ -463,24 +452,6 @@ int parts_wait(struct parts *q, struct err *err)
 		       " segment%s; their parts of the stream stay as "
 		       ".segment-*.data, and the next run reads them",
 		       claim_dir(q->o.claim), q->left, q->left == 1 ? "" : "s");
-}
-
-bool parts_take_glance(struct parts *q, struct glance *out)
-{
-	if (!q->has_glance)
-		return false;
-	*out = q->glance;
-	q->glance = (struct glance){ .samples = 0 };
-	q->has_glance = false;
-	return true;
-}
-
-void parts_count(const struct parts *q, uint32_t *made, uint32_t *held,
-		 int64_t *held_ns)
-{
-	*made = q->made;
-	*held = q->held;
-	*held_ns = q->held_ns;
 }
 
 bool parts_damaged(const struct parts *q)

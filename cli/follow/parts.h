@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/follow/glance.h"
 #include "cli/follow/segments.h"
 
 struct claim;
@@ -25,7 +24,6 @@ struct parts_opts {
 	const char *command; /* NULL: none */
 	bool quiet;
 	bool each; /* say a line for each segment */
-	bool rows; /* glances have functions */
 	/* Called in the process that makes databases, which must not hold
 	 * inputs open; NULL: nothing. */
 	void (*leave)(void *arg);
@@ -53,13 +51,6 @@ int parts_wait(struct parts *q, struct err *err);
 /* Returns the segments that wait, and sets *lag_ns to how long the oldest of
  * them has waited; 0: none does, or it was left by an earlier run. */
 uint32_t parts_waiting(const struct parts *q, int64_t *lag_ns);
-/* Moves what is said of the newest segment to *out. Returns false if that was
- * taken already. */
-bool parts_take_glance(struct parts *q, struct glance *out);
-/* Stores how often and how long the stream waited, and the number of segments
- * that were made. */
-void parts_count(const struct parts *q, uint32_t *made, uint32_t *held,
-		 int64_t *held_ns);
 /* Returns whether part of the stream was lost or damaged. */
 bool parts_damaged(const struct parts *q);
 /* Prints the summary. */

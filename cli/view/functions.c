@@ -374,6 +374,17 @@ static bool functions_find(struct screen *s, const char *text, bool back)
 	return f->o.n > 0;
 }
 
+static void functions_go(struct screen *s, const char *name)
+{
+	struct functions *f = functions_in(s);
+
+	for (size_t i = 0; i < f->o.n; i++)
+		if (!strcmp(functions_label(f, &f->o.line[i])->name, name)) {
+			f->list.at = i;
+			return;
+		}
+}
+
 static const char *const *functions_command(struct screen *s)
 {
 	struct functions *f = functions_in(s);
@@ -408,6 +419,7 @@ static const struct screen_ops functions_ops = {
 	.draw = functions_draw,
 	.key = functions_key,
 	.find = functions_find,
+	.go = functions_go,
 	.function = functions_function,
 	.command = functions_command,
 	.free = functions_free,

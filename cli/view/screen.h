@@ -32,6 +32,9 @@ struct screen_ops {
 	/* Goes to the next place with the text, "": shows all again. Returns
 	 * false if there is none. */
 	bool (*find)(struct screen *s, const char *text, bool back);
+	/* Moves the cursor to the row of a function, if there is one. NULL:
+	 * rows have none. */
+	void (*go)(struct screen *s, const char *function);
 	/* Returns the name of the function under the cursor, borrowed; NULL: no
 	 * function. NULL: the screen has none. */
 	const char *(*function)(struct screen *s);

@@ -2,6 +2,7 @@
  * the keys that all of them have. */
 #include "cli/view/view.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "cli/stop.h"
 #include "cli/view/cells.h"
 #include "cli/view/choice.h"
+#include "cli/view/live.h"
 #include "cli/view/screen.h"
 #include "cli/view/span.h"
 #include "cli/view/sums.h"
@@ -20,6 +22,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/path.h"
 
 #define HEAD 3	   /* rows that the first sentence may have */
 #define FOOT 2	   /* rows below a screen */
@@ -30,11 +33,14 @@
 #define LINE (CHOICE_ARGS + 16) /* arguments */
 
 struct view {
-	struct store *db;
+	struct store *db; /* NULL: no segment is there yet */
 	const char *path;
 	const struct opt *opts;
-	struct sums *sums; /* NULL: there is no sample */
-	char why[512];	   /* then: why */
+	const char *live; /* the folder of segments; NULL: it is one database */
+	char newest[PATH_MAX]; /* path of the segment that is shown */
+	bool frozen;	       /* newer ones are not */
+	struct sums *sums;     /* NULL: there is no sample */
+	char why[512];	       /* then: why */
 	struct screen *stack[DEEP];
 	size_t n;
 	struct area area;    /* of the screen that is shown */
@@ -170,8 +176,9 @@ static int view_draw_head(const struct view *v, int columns)
 
 	choice_text(only, sizeof(only));
 	if (v->sums && !s->ops->line)
-		snprintf(text, sizeof(text), "%s: %s, %s samples%s%s", s->title,
-			 sums_event(v->sums),
+		snprintf(text, sizeof(text), "%s%s%s: %s, %s samples%s%s",
+			 v->live ? path_base(v->path) : "", v->live ? ": " : "",
+			 s->title, sums_event(v->sums),
 			 human_grouped(n, sizeof(n), sums_samples(v->sums)),
 			 *only ? ", only " : "", only);
 	else
@@ -546,7 +553,54 @@ static void view_help(struct view *v)
 	view_push(v, said_screen(SAID_TEXT, "help", argv, &err), &err);
 }
 
+/* ---- segments */
+
+/* Opens the newest segment. Returns whether it is another one than before. */
+static bool view_open_newest(struct view *v)
+{
+	struct err err = { 0 };
+	char path[PATH_MAX];
+	struct store *db;
+
+	if (!live_newest(v->live, path, sizeof(path)) ||
+	    !strcmp(path, v->newest))
+		return false;
+	db = store_open(path, false, &err);
+	/* it may be too old already: then there is a newer one soon */
+	if (!db)
+		return false;
+	store_close(v->db);
+	v->db = db;
+	snprintf(v->newest, sizeof(v->newest), "%s", path);
+	v->path = v->newest;
+	return true;
+}
+
+/* Shows the newest segment in place of the one before, with the cursor on the
+ * same function; not while the user looks at something in it. */
+static void view_renew(struct view *v)
+{
+	struct screen *s = v->stack[v->n - 1];
+	const char *name = s->ops->function ? s->ops->function(s) : NULL;
+	char *kept = name ? mem_strdup(name) : NULL;
+
+	if (v->n == 1 && !v->frozen && view_open_newest(v)) {
+		view_load(v);
+		s = v->stack[v->n - 1];
+		if (kept && s->ops->go)
+			s->ops->go(s, kept);
+	}
+	free(kept);
+}
+
 /* ---- keys */
+
+static void view_freeze(struct view *v)
+{
+	v->frozen = !v->frozen;
+	view_say(v, v->frozen ? "frozen; z shows the newest segment again"
+			      : "the newest segment is shown");
+}
 
 /* Keys of things that all screens have. */
 static bool view_key_common(struct view *v, int key)
@@ -593,6 +647,10 @@ static bool view_key_common(struct view *v, int key)
 		return true;
 	case 't':
 		return view_open_output(v, '5');
+	case 'z':
+		if (v->live)
+			view_freeze(v);
+		return true;
 	case '?':
 		view_help(v);
 		return true;
@@ -638,11 +696,34 @@ static bool view_key(struct view *v, int key)
 	return true;
 }
 
+/* Waits for the first segment. Returns false if the user leaves before. */
+static bool view_wait(struct view *v)
+{
+	int key;
+
+	while (!view_open_newest(v)) {
+		cells_clear();
+		view_say(v, "%s: no segment is finished yet", v->live);
+		cells_put(0, 0, cells_columns(), CELLS_BOLD, v->said);
+		cells_put(cells_rows() - 1, 0, cells_columns(), CELLS_KEYS,
+			  "q quit");
+		cells_show(0, -1);
+		key = cells_key(IDLE_MS);
+		if (key == 'q' || key == CELLS_END || stop_requested())
+			return false;
+	}
+	v->said[0] = '\0';
+	return true;
+}
+
 static void view_loop(struct view *v)
 {
 	bool more;
 
 	do {
+		if (v->live)
+			view_renew(v);
+
 		struct screen *s = v->stack[v->n - 1];
 
 		more = s->ops->wait && s->ops->wait(s);
@@ -651,17 +732,21 @@ static void view_loop(struct view *v)
 	} while (view_key(v, cells_key(more ? WAIT_MS : IDLE_MS)));
 }
 
-int view_run(struct store *db, const char *path, const struct opt *opts,
-	     struct err *err)
+int view_run(const struct view_what *what, struct err *err)
 {
-	struct view v = { .db = db, .path = path, .opts = opts };
-	int rc = cells_open(err);
+	struct view v = { .db = what->db,
+			  .path = what->path,
+			  .opts = what->opts,
+			  .live = what->live };
+	int rc = 0;
 
-	if (rc)
+	if (cells_open(err))
 		return -1;
-	rc = view_load(&v) && v.n ? 0 : -1;
-	if (!rc)
-		view_loop(&v);
+	if (v.db || view_wait(&v)) {
+		rc = view_load(&v) && v.n ? 0 : -1;
+		if (!rc)
+			view_loop(&v);
+	}
 	cells_close();
 	if (rc)
 		rc = err_set(err, ERR_FORMAT, "%s", v.said);
@@ -669,5 +754,7 @@ int view_run(struct store *db, const char *path, const struct opt *opts,
 		view_leave(&v);
 	sums_free(v.sums);
 	choices_release(&v.past);
+	if (v.live)
+		store_close(v.db);
 	return rc;
 }

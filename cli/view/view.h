@@ -6,9 +6,14 @@ struct err;
 struct opt;
 struct store;
 
-/* Shows the database until the user leaves; path is its file, for the commands
- * that are run and named. Those that know them get the options that were given,
- * of the table opts. Returns 0, or -1 and *err. */
-int view_run(struct store *db, const char *path, const struct opt *opts,
-	     struct err *err);
+/* What to show. */
+struct view_what {
+	struct store *db; /* NULL: the newest one in the folder live */
+	const char *path; /* of db, for the commands that are run and named */
+	const char *live;
+	const struct opt *opts; /* commands get those that were given */
+};
+
+/* Shows it until the user leaves. Returns 0, or -1 and *err. */
+int view_run(const struct view_what *what, struct err *err);
 #endif

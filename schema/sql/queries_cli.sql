@@ -227,21 +227,12 @@ WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 
 -- What follow says of a segment.
 -- name: follow_glance
-WITH waited AS (
-	SELECT ns, sum(sum(n)) OVER () AS n, sum(sum(n)) OVER (ORDER BY ns)
-		AS so_far
-	FROM internal_deferral GROUP BY ns
-)
 SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 	(SELECT coalesce(sum(n), 0) FROM loss WHERE counts) AS lost,
 	(SELECT count(*) FROM loss WHERE (counts AND n IS NULL)
 		OR what IN ('overwritten', 'damage')) AS lost_unknown,
-	(SELECT coalesce(sum(n), 0) FROM verdicts WHERE kind = 'request')
-		AS requests,
 	(SELECT coalesce(sum(n), 0) FROM verdicts
-		WHERE kind = 'request' AND verdict = 'pending_end') AS open,
-	(SELECT min(ns) FROM waited WHERE so_far * 100 >= n * 50) AS p50_ns,
-	(SELECT min(ns) FROM waited WHERE so_far * 100 >= n * 99) AS p99_ns
+		WHERE kind = 'request' AND verdict = 'pending_end') AS open
 
 -- name: print_ev_rows
 -- the caller adds the table's name in quotes, and the order

@@ -1,5 +1,5 @@
 #!/bin/sh
-# top.sh - the table that follow --top shows on a terminal, and its keys.
+# top.sh - the newest segment that follow --top shows on a terminal.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/top.sh; prints "ok NAME" or "not ok NAME" lines.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
@@ -67,24 +67,27 @@ cmp before after && echo restored
 exec sleep 100
 END
 session 100 20 'bash run.sh'
-shows 'no segment is finished yet'
-say a_table_is_shown_before_the_first_segment
+shows 'seg: no segment is finished yet'
+say it_waits_for_the_first_segment
 cat stream.pipe >fifo
-shows '1 segment, 4 samples in this one, 5 lost' && shows '75.00 %  75.00 %  prog10  *\[prog10\]' &&
-	grep -q '25.00 %  25.00 %  prog20  *\[prog20\]' screen
-say functions_losses_and_shares_are_in_the_table
-tmux send-keys / 2 0
-shows '/20_' && ! grep -q 'prog10' screen && grep -q 'prog20  ' screen
-say a_filter_shows_some_threads
-tmux send-keys Escape
-shows 'prog10  '
-say escape_ends_the_filter
-tmux send-keys Space
-shows '\[frozen\]' && shows 'space: go on'
-say a_blank_freezes_the_table
-tmux send-keys "C-\\"
-tmux send-keys q
-shows '^restored' && grep -q 'status 0' screen && grep -q 'seg: 1 segment, 0 removed' screen && ! grep -q frozen screen
+shows 'segment-000001.db: functions: cpu-clock, 4 samples' && grep -q '75.00 .*3  + \[prog10\]' screen &&
+	grep -q '25.00 .*1  + \[prog20\]' screen
+say functions_and_their_shares_are_shown
+tmux send-keys Down && tmux send-keys z
+shows 'frozen; z shows' && sed 's/time=1/time=5/' stream.txt >more.txt && "$M" -p more.txt more.pipe && tail -c +17 more.pipe >more.part
+say z_freezes_it
+cat more.part >fifo
+for _ in $(seq 100); do
+	[ ! -e seg/segment-000002.db ] || break
+	sleep 0.1
+done
+shows 'segment-000001.db: ' && tmux send-keys z && shows 'segment-000002.db: functions'
+say and_shows_the_newest_one_again
+tmux send-keys 6
+shows 'what was lost' && shows '5 records lost'
+say losses_have_a_screen
+tmux send-keys q && shows 'functions: ' && tmux send-keys q
+shows '^restored' && grep -q 'status 0' screen && grep -q 'seg: 2 segments, 0 removed' screen
 say q_ends_it_and_restores_the_terminal
 
 tmux kill-server
@@ -92,26 +95,6 @@ rm -rf seg
 session 60 12 'bash run.sh'
 shows 'no segment is finished yet' && tmux send-keys C-c && shows '^restored' && grep -q '^seg: 0 segments' screen
 say an_interrupt_restores_the_terminal_and_messages_are_printed
-
-tmux kill-server
-rm -rf seg
-{
-	echo 'event cpu-clock defer period=1000'
-	echo 'comm pid=10 tid=10 name=prog10'
-	t=1000
-	for cpu in 0 0 0 1; do
-		t=$((t + 100000))
-		echo "sample pid=10 tid=10 cpu=$cpu time=$t k=0xffffffff81000100 cookie=$cpu:$((t / 50000 + 1))"
-		echo "chain cookie=$cpu:$((t / 50000 + 1)) pid=10 tid=10 cpu=$cpu time=$((t + 1000 + 8000 * cpu)) u=0x400100"
-	done
-} >defer.txt
-"$M" -p defer.txt defer.pipe || exit 2
-session 100 20 'bash run.sh'
-shows 'no segment is finished yet' && cat defer.pipe >fifo && shows 'half of them after 1.0[0-9] us, 99 % after 9.00 us' &&
-	tmux send-keys w && shows 'w: functions' && grep -q '^all  *4  1.0. us .* 9.00 us  cpu-clock' screen &&
-	grep -q '^0  *3  1.00 us  1.00 us  1.00 us  1.00 us  cpu-clock' screen &&
-	grep -q '^1  *1  9.00 us  9.00 us  9.00 us  9.00 us  cpu-clock' screen && tmux send-keys w && shows 'thread  .*function'
-say waits_of_each_event_and_cpu_are_in_a_second_table
 
 tmux kill-server
 rm -rf seg
@@ -124,7 +107,7 @@ echo "status \$?" >ended
 END
 exec 3<>fifo
 session 60 12 'exec bash elsewhere.sh'
-shows 'no segment is finished yet' && sed -n 12p screen | grep -q 'q: quit'
+shows 'no segment is finished yet' && sed -n 12p screen | grep -q 'q quit'
 say the_table_fills_the_terminal_wherever_the_output_goes
 
 # its stream goes on

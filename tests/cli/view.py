@@ -278,7 +278,7 @@ def check_keys():
 def check_waits():
     t = view(path("switches"), width=120)
     t.keys("5")
-    ok = t.shows("^threads") and t.shows("Tid")
+    ok = t.shows("^threads") and t.shows("Tid") and t.shows("longest waits:")
     say(ok, "threads_have_their_time_off_the_cpu", t.last)
     for i, line in enumerate(t.screen().split("\n")[1:]):
         if re.match(r"^ *[0-9.]+ [mun]?s ", line):
