@@ -71,7 +71,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->losses = losses_new();
 	st->account = account_new(lg, st->losses);
 	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
-	st->audit = audit_new(&st->facts, st->losses);
+	st->audit = audit_new(&st->facts, st->losses, lg);
 	st->join = join_new(&st->facts, st->losses, fr);
 	join_found(st->join, stitch_contradicts, st);
 	st->resolve = resolve_new(fr);

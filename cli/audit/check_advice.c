@@ -4,7 +4,7 @@
 #include "cli/audit/check.h"
 
 struct advice_facts {
-	int64_t lost, overwritten, throttled, aux;
+	int64_t lost, overwritten, throttled, aux, silent;
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
 	int64_t uncounted, late, places;
 	int64_t sampled;
@@ -20,6 +20,8 @@ static void advice_take_loss(void *arg, const struct check_row *r)
 		f->lost += check_int(r, "records") + check_int(r, "unknown");
 	else if (!strcmp(what, "overwritten"))
 		f->overwritten++;
+	else if (!strcmp(what, "silent"))
+		f->silent++;
 	else if (!strcmp(what, "throttled"))
 		f->throttled++;
 	else if (!strcmp(what, "aux"))
@@ -123,6 +125,9 @@ static void say_lost(const struct advice_facts *f, check_advice_fn *fn,
 	if (f->overwritten && f->perf)
 		fn(arg, "--overwrite keeps the newest records only: a larger "
 			"-m keeps more of them");
+	if (f->silent)
+		fn(arg, "perf left records out without a word, as in guests "
+			"with Linux 6.18: trace-cmd has a ring of its own");
 	if (f->throttled && !f->lost && f->perf)
 		fn(arg, "the kernel throttled an event: a lower rate (-F)");
 	if (f->aux && f->perf)

@@ -269,6 +269,13 @@ static void screen_add_loss(void *arg, const struct check_row *r)
 
 	if (!check_int(r, "counts"))
 		return;
+	if (!strcmp(what, "silent")) {
+		lines_add(&s->l, "%s", s->n++ ? ", " : "");
+		lines_count(&s->l, "", check_int(r, "intervals"), "gap",
+			    "gaps");
+		lines_add(&s->l, " that no recorder counted");
+		return;
+	}
 	lines_add(&s->l, "%s%" PRId64, s->n++ ? ", " : "", n);
 	if (!strcmp(what, "lost")) {
 		lines_count(&s->l, " in ", check_int(r, "intervals"), "gap",

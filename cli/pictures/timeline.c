@@ -304,6 +304,7 @@ static enum timeline_band_kind timeline_band_kind_of(const char *what)
 		{ "lost", BAND_LOST },
 		{ "lost_end", BAND_LOST },
 		{ "hardware", BAND_LOST },
+		{ "silent", BAND_LOST },
 		{ "overwritten", BAND_OVERWRITTEN },
 		{ "damage", BAND_DAMAGE },
 		{ "throttled", BAND_THROTTLED },

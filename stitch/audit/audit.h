@@ -70,8 +70,7 @@ struct audit_cpu {
 	uint32_t step; /* index of its finding, plus 1; 0: none */
 	/* By the scheduler's events, and by SWITCH records. */
 	struct audit_runs event, record;
-	int64_t first, last; /* times of the scheduler's events; TIME_NONE:
-			      * none */
+	int64_t first, last; /* times of wakeups; TIME_NONE: none */
 	int64_t skew; /* at the end: most that its clock differs; 0: nothing
 		       * known */
 };
@@ -98,8 +97,8 @@ struct audit_source {
 	bool wakeups;	       /* all wakeups are recorded */
 	bool other_ids;	       /* its thread ids are of another pid namespace */
 	uint64_t switches, breaks; /* breaks: not explained by a loss */
-	/* At the end: when all CPUs were recorded; whether too many switches,
-	 * or any wakeup, are missing without a loss. */
+	/* At the end: when wakeups on all CPUs were recorded; whether too many
+	 * switches, or any wakeup, are missing without a loss. */
 	int64_t from, to;
 	bool odd_switches, odd_wakeups;
 	int64_t skew; /* at the end: most that clocks differ; 0: nothing known
@@ -119,6 +118,7 @@ struct audit_source {
 struct audit_task {
 	uint16_t source;
 	bool used, asleep, woken, dying;
+	bool recorder; /* perf */
 	int32_t tid;
 	int64_t slept;
 	int64_t roused; /* time of a wakeup while it ran; TIME_NONE */
@@ -129,6 +129,7 @@ struct audit_task {
 
 struct fact_queue;
 struct join_clocks;
+struct ledger;
 struct losses;
 
 struct audit_waiting {
@@ -156,6 +157,7 @@ struct audit_exit {
 struct audit {
 	struct fact_queue *out;
 	struct losses *losses;
+	struct ledger *ledger;
 	const struct rule *rules;	/* indexed by RULE_* */
 	uint8_t by_kind[32][RULES + 1]; /* rules for a kind of record, ended
 					 * by RULES */

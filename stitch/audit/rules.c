@@ -11,6 +11,7 @@
 #include "stitch/audit/rules_sched.h"
 #include "stitch/audit/rules_skew.h"
 #include "stitch/fact_queue.h"
+#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/tasks/task.h"
@@ -33,12 +34,14 @@ static void audit_list_rules(uint8_t list[RULES + 1], unsigned int kind,
 	list[n] = RULES;
 }
 
-struct audit *audit_new(struct fact_queue *out, struct losses *ls)
+struct audit *audit_new(struct fact_queue *out, struct losses *ls,
+			struct ledger *lg)
 {
 	struct audit *au = mem_new(1, sizeof(*au));
 
 	au->out = out;
 	au->losses = ls;
+	au->ledger = lg;
 	au->rules = rules;
 	for (unsigned int kind = 0; kind < 32; kind++)
 		audit_list_rules(au->by_kind[kind], kind, true, true);
@@ -573,7 +576,8 @@ const struct rule rules[] = {
 		.proves = "the wakeup of a task precedes its sleep: the "
 			  "clocks of two CPUs differ",
 		.breaks = true,
-		.kinds = KIND(REC_SAMPLE) | KIND(REC_FORK) | KIND(REC_EXIT),
+		.kinds = KIND(REC_SAMPLE) | KIND(REC_FORK) | KIND(REC_COMM) |
+			 KIND(REC_EXIT),
 		.rare = true,
 		.late = KIND(REC_SAMPLE),
 		.loss = RULE_LOSS_ANY,
@@ -711,6 +715,25 @@ void audit_record(struct audit *au, const struct audit_in *in)
 		rules[*r].fn(au, in);
 }
 
+/* Records are missing that no recorder counted. Who was on the CPU meanwhile is
+ * not known, nor how many they were. */
+static void audit_add_silent(struct audit *au, const struct fact_finding *f)
+{
+	const struct ledger_entry e = {
+		.kind = LEDGER_LOSS,
+		.capture = f->source,
+		.what = "silent",
+		.t0 = (uint64_t)f->since,
+		.t1 = (uint64_t)f->time,
+		.on_line = true,
+		.cpu = f->cpu,
+		.event = -1,
+		.counts = true,
+	};
+
+	ledger_add(au->ledger, &e);
+}
+
 static void audit_push_finding(struct audit *au, const struct rule *r,
 			       const struct audit_waiting *w)
 {
@@ -725,8 +748,11 @@ static void audit_push_finding(struct audit *au, const struct rule *r,
 	if (r->loss != RULE_LOSS_NONE && !f.finding.loss &&
 	    (info->filtered || info->paused))
 		return;
-	if (!r->holds || r->holds(au, &f.finding, w->key))
-		fact_queue_push(au->out, &f);
+	if (r->holds && !r->holds(au, &f.finding, w->key))
+		return;
+	if (w->f.rule == RULE_SWITCH_BROKEN && !f.finding.loss)
+		audit_add_silent(au, &w->f);
+	fact_queue_push(au->out, &f);
 }
 
 void audit_end(struct audit *au)

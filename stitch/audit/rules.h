@@ -13,6 +13,7 @@
 
 struct audit;
 struct fact_queue;
+struct ledger;
 struct losses;
 struct source;
 struct fact_finding;
@@ -21,7 +22,9 @@ struct fact_finding;
  * the end. */
 extern const struct rule rules[];
 
-struct audit *audit_new(struct fact_queue *out, struct losses *ls);
+/* lg gets a loss for records that no recorder counted. */
+struct audit *audit_new(struct fact_queue *out, struct losses *ls,
+			struct ledger *lg);
 void audit_free(struct audit *au);
 /* Call it before the first record of a source, which must outlive the audit. */
 void audit_source(struct audit *au, uint16_t source, const struct source *src);

@@ -4,11 +4,15 @@
 
 /* 11 is a thread of 10, which ends. */
 #define LEADER_ENDED "4000 fork 10 1; 4010 fork 11 10 pid=10; 4020 exit 10; "
+/* Both CPUs have a wakeup, of a thread that nothing else is told of. */
+#define AWAKE(time) time " wakeup 0 2 99;" time " wakeup 1 4 99; "
 /* 2 sleeps from 5010 on, and is there again at 5030; both CPUs are recorded
  * until 9000. */
 #define SLEEPER(before, between)                                               \
+	AWAKE("4500")                                                          \
 	"5000 switch 0 1 2;" before "5010 sleep 0 2 1;" between                \
-	"5030 switch 0 1 2; 9000 switch 1 4 4; 9000 switch 0 2 1; "
+	"5030 switch 0 1 2; 9000 switch 1 4 4; 9000 switch 0 2 1; " AWAKE(     \
+		"9000")
 
 static const struct rules_row sched_rows[] = {
 	/* ---- switch_broken */
@@ -45,6 +49,31 @@ static const struct rules_row sched_rows[] = {
 	{
 		"who_never_leaves_anywhere_is_not_recorded_at_all",
 		"5010 sleep 0 1 0; 5020 switch 0 2 7; 5030 switch 0 3 1",
+		.rule = NULL,
+	},
+	{
+		"who_never_leaves_is_silent_if_nothing_was_left_out",
+		"options; 5010 switch 0 1 2; 5020 switch 0 2 7; 5030 switch 0 3 1",
+		.rule = "switch_broken",
+		.since = 5020,
+		.time = 5030,
+		.loss = LOSS_NONE,
+	},
+	{
+		"the_idle_task_of_a_cpu_may_be_silent",
+		"options; 5010 sleep 0 1 0; 5020 switch 0 2 3",
+		.rule = "switch_broken",
+		.since = 5010,
+		.time = 5020,
+	},
+	{
+		"perf_inject_leaves_records_out",
+		"options; injected; 5010 sleep 0 1 0; 5020 switch 0 2 3",
+		.rule = NULL,
+	},
+	{
+		"an_export_leaves_records_out",
+		"options; exported; 5010 sleep 0 1 0; 5020 switch 0 2 3",
 		.rule = NULL,
 	},
 	{
@@ -96,6 +125,45 @@ static const struct rules_row sched_rows[] = {
 	{
 		"a_missing_wakeup_without_a_loss_is_no_finding",
 		SLEEPER("", ""),
+		.rule = NULL,
+	},
+	{
+		"a_missing_wakeup_is_a_finding_if_nothing_was_left_out",
+		"options;" SLEEPER("", ""),
+		.rule = "wakeup_lost",
+		.loss = LOSS_NONE,
+	},
+	{
+		"perf_is_woken_unseen",
+		"options; 4000 recorder 2;" SLEEPER("", ""),
+		.rule = NULL,
+	},
+	{
+		"threads_that_perf_made_are_woken_unseen",
+		"options; 4000 recorder 3; 4010 fork 8 3; " AWAKE(
+			"4500") "5000 switch 0 1 8; 5010 sleep 0 8 1; 5030 switch 0 1 8;"
+				"9000 switch 1 4 4; 9000 switch 0 8 1; " AWAKE(
+					"9000"),
+		.rule = NULL,
+	},
+	{
+		"what_perf_has_started_is_not_perf",
+		"options; 4000 recorder 2; 4010 exec 2;" SLEEPER("", ""),
+		.rule = "wakeup_lost",
+	},
+	{
+		"a_wakeup_event_that_starts_later_may_miss_one",
+		"options; 5000 switch 0 1 2; 5005 wakeup 0 2 99;"
+		"5010 sleep 0 2 1; 5015 wakeup 1 4 99; 5030 switch 0 1 2;"
+		"9000 switch 1 4 4; 9000 switch 0 2 1; " AWAKE("9000"),
+		.rule = NULL,
+	},
+	{
+		"a_wakeup_event_that_ends_before_may_miss_one",
+		"options;" AWAKE(
+			"4500") "5000 switch 0 1 2; 5010 sleep 0 2 1;"
+				"5020 wakeup 0 2 99; 5030 switch 0 1 2; 9000 switch 1 4 4;"
+				"9000 switch 0 2 1; 9000 wakeup 1 4 99",
 		.rule = NULL,
 	},
 	{

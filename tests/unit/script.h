@@ -17,6 +17,7 @@
  *	exit T
  *	name T		T has a new name
  *	exec T		T called exec
+ *	recorder T	T is perf
  *	map T A		a mapping of 4096 bytes at A
  *	lost CPU	records were lost there; the LOST record is of this CPU
  *	out T N		T leaves its processor to N: PERF_RECORD_SWITCH
@@ -32,9 +33,11 @@
  *direct (DEFER_*).
  *
  * In place of a record may stand a fact about the capture: per_task,
- * some_cpus, paused, overwrite, dir, no_times, ftrace and lttng (the kind of
- * its cookies), sampled (event 1 is not recorded each time), trusting (its
- *records may come out of order), cpus=N, last=N (the time of its last record).
+ * some_cpus, paused, options (its command line is known), injected, exported
+ * (perf inject or we wrote it), overwrite, dir, no_times, ftrace and lttng (the
+ *kind of its cookies), sampled (event 1 is not recorded each time), trusting
+ *(its records may come out of order), cpus=N, last=N (the time of its last
+ *record).
  *
  * All this is of the first capture, a; "b:" before it makes it one of the
  * second. Captures that the caller has not made are made when first named. */
@@ -252,6 +255,8 @@ static inline struct fake_rec *script_record(struct fake *f,
 	if (!strcmp(kind, "name") || !strcmp(kind, "exec"))
 		return fake_comm(f, time, script_id(l, 2), "new",
 				 kind[0] == 'e');
+	if (!strcmp(kind, "recorder"))
+		return fake_comm(f, time, script_id(l, 2), "perf", false);
 	if (!strcmp(kind, "lost"))
 		return fake_lost(f, time, script_id(l, 2), 9);
 	*args = 4;
@@ -279,6 +284,12 @@ static inline bool script_capture(struct fake *f, const char *word)
 		info->whole_tasks = false;
 	} else if (!strcmp(word, "paused")) {
 		info->paused = true;
+	} else if (!strcmp(word, "options")) {
+		info->cmdline = "perf record -a";
+	} else if (!strcmp(word, "injected")) {
+		info->injected = true;
+	} else if (!strcmp(word, "exported")) {
+		info->version = "backstitch";
 	} else if (!strcmp(word, "overwrite")) {
 		info->overwrite = true;
 	} else if (!strcmp(word, "dir")) {
