@@ -91,39 +91,64 @@ holds distinct_stacks_need_what_is_documented \
 	$((fixed + 2 * MB * 3 / 10 + stacks * (200 + 20 * 8 + 2 * 500))) \
 	$stacks --jobs 2 stacks.data
 
-# Line tables: of one image no more than the page says is taken, and the next
-# unit is read when the one before is forgotten. A row is a byte of the file; a
-# path is its folder and itself.
-cat >lines.txt <<END
-event cpu-clock period=1000
-mmap pid=100 start=0x401000 len=0x1000 pgoff=0x1000 path=$dir/app
-sample pid=100 tid=100 cpu=0 time=1000 u=0x401001
-sample pid=100 tid=100 cpu=0 time=1001 u=0x401011
-sample pid=100 tid=100 cpu=0 time=1002 u=0x401021
-END
-"$mkcap" lines.txt lines.data || exit 2
+# What the table in ingest(1) says of inputs that somebody made to take memory.
 MIB=1048576
+make_bounds() {
+	rm -f app perf-100.map jit-100.dump
+	PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cli/bounds.py" "$@"
+}
 
-# lines NAME LIMIT LINES WORD... : that many bytes of data, frames with a line,
-# and what lines.py makes
-lines() {
-	name=$1 limit=$(($2 / 1024)) want=$3
-	shift 3
-	PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cli/lines.py" app "$@" || exit 2
-	if limited ingest -q -f --no-cache --jobs 1 -o lines.db lines.data 2>err &&
-		got=$(sqlite3 lines.db 'SELECT count(line) FROM frame;
-			SELECT count(*) FROM damage WHERE detail LIKE "%source lines of 1 unit %"' |
-			tr '\n' ' ') && [ "$got" = "$want" ]
+# bounded NAME LIMIT ANSWER QUERY OPTION... : an ingest of c.data in so many
+# bytes of data, and what the query says then
+bounded() {
+	name=$1 limit=$(($2 / 1024)) want=$3 ask=$4 got='it failed'
+	shift 4
+	if limited ingest -q -f --no-cache --jobs 1 -o c.db "$@" c.data 2>err &&
+		got=$(sqlite3 c.db "$ask") && [ "$got" = "$want" ]
 	then echo "ok $name"
 	else
 		echo "not ok $name: $got, needs $want"
 		sed 's/^/# /' err | tail -n 3
 	fi
 }
-lines rows_of_a_line_table_are_bounded $fixed "0 1 " rows 10000000
-lines paths_of_a_line_table_are_bounded $fixed "0 1 " names 30000
-lines paths_that_its_program_adds_are_bounded $fixed "0 1 " define 30000
-lines line_tables_of_an_image_are_bounded $((fixed + 448 * MIB)) "3 0 " rows 3000000 3
+# frames with a line, and notes that there are none
+lines='SELECT count(line) FROM frame UNION ALL SELECT count(*) FROM damage
+	WHERE detail LIKE "%source lines of 1 unit are not read%"'
+make_bounds rows 10000000
+bounded rows_of_a_line_table_are_bounded $fixed "0
+1" "$lines"
+make_bounds names 30000
+bounded paths_of_a_line_table_are_bounded $fixed "0
+1" "$lines"
+make_bounds define 30000
+bounded paths_that_its_program_adds_are_bounded $fixed "0
+1" "$lines"
+make_bounds rows 3000000 3
+bounded line_tables_of_a_file_are_bounded $((fixed + 448 * MIB)) "4
+0" "$lines"
+make_bounds symbols 500000
+bounded symbols_need_what_is_documented $((fixed + 500000 * 200)) 4 \
+	'SELECT count(symbol) FROM frame'
+make_bounds unwind 2000000
+bounded rows_for_unwinding_need_what_is_documented \
+	$((fixed + 2000000 * 30)) 4 'SELECT count(*) FROM frame'
+make_bounds functions 200000
+bounded functions_of_unwind_tables_need_what_is_documented \
+	$((fixed + 200000 * 200)) 4 'SELECT count(*) FROM frame'
+made='SELECT count(*) FROM damage WHERE detail LIKE "200000 pieces of code%"'
+make_bounds map 200000
+bounded entries_of_a_perf_map_need_what_is_documented \
+	$((fixed + 200000 * 300)) 1 "$made" --perf-map .
+make_bounds jitdump 200000
+bounded functions_of_a_jitdump_need_what_is_documented \
+	$((fixed + 200000 * 300)) 1 "$made" --jitdump jit-100.dump
+make_bounds events 65536
+bounded descriptions_of_events_need_what_is_documented \
+	$((fixed + 65536 * 500)) 3 'SELECT count(*) FROM event'
+make_bounds events 65537
+bounded more_descriptions_are_refused $fixed 1 'SELECT 1' 2>/dev/null |
+	grep -q 'it failed' && grep -q 'more than 65536 events' err &&
+	echo "ok more_descriptions_are_refused" || echo "not ok more_descriptions_are_refused"
 
 # Samples of one time wait for each other, and 9 KB that are packed have 97 MB
 # of them.
