@@ -25,7 +25,7 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 11
+#define SCHEMA_VERSION 12
 
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma

@@ -163,7 +163,7 @@ START_TEST(reading_is_only_reading)
 	}
 	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
 		       "6\n");
-	mkstore_expect("PRAGMA user_version", "11\n");
+	mkstore_expect("PRAGMA user_version", "12\n");
 	mkstore_expect("SELECT name FROM pragma_table_info('word')",
 		       "kind\nid\nname\n");
 	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -199,11 +199,11 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x0c", 4);
+	store_files_patch(60, "\0\0\0\x0d", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 12, this "
-				     "program knows up to 11; use a newer "
+				     "made by schema 13, this "
+				     "program knows up to 12; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
