@@ -421,8 +421,14 @@ const bandColor = kind => kind <= 2 ? "--lost" : kind >= 6 ? "--gap" :
 const markColor = kind => kind === 0 ? "--finding" : kind < 8 ? "--missing" :
 	"--other";
 
+// Losses and marks have rows of their own below the samples, if there are any.
+const PLOT = 54, BAND = 11;	// px
+const bandRow = PLOT + 2;
+const markRow = bandRow + (model.bands.length ? BAND : 0);
+const axisRow = markRow + (model.marks.length ? BAND : 0);
+
 const strip = {
-	width: 0, height: 96, plot: 54, drag: null, span: [0, 0],
+	width: 0, height: axisRow + 20, plot: PLOT, drag: null, span: [0, 0],
 	drawn: "", columns: null,	// what is on the canvas
 
 	// Returns the px at which a bin begins.
@@ -491,20 +497,20 @@ const strip = {
 	losses(c)
 	{
 		c.fillStyle = css("--lane");
-		c.fillRect(0, this.plot + 2, this.width, 9);
-		c.fillRect(0, this.plot + 13, this.width, 9);
+		for (let y = bandRow; y < axisRow; y += BAND)
+			c.fillRect(0, y, this.width, BAND - 2);
 		model.bands.forEach(b => {
 			const x = this.x(b[3]);
 
 			c.globalAlpha = 0.7;
 			c.fillStyle = css(bandColor(b[2]));
-			c.fillRect(x, this.plot + 2,
-				   Math.max(this.x(b[4] + 1) - x, 1), 9);
+			c.fillRect(x, bandRow,
+				   Math.max(this.x(b[4] + 1) - x, 1), BAND - 2);
 		});
 		model.marks.forEach(m => {
 			c.globalAlpha = 0.8;
 			c.fillStyle = css(markColor(m[2]));
-			c.fillRect(this.x(m[3]), this.plot + 13, 1.2, 9);
+			c.fillRect(this.x(m[3]), markRow, 1.2, BAND - 2);
 		});
 		c.globalAlpha = 1;
 	},
@@ -527,10 +533,10 @@ const strip = {
 				digits ? s.slice(0, digits + 1) : "") + " s";
 
 			c.fillStyle = css("--grid");
-			c.fillRect(x, 0, 1, this.plot + 25);
+			c.fillRect(x, 0, 1, axisRow + 2);
 			c.fillStyle = css("--quiet");
 			if (x + c.measureText(text).width + 4 < this.width)
-				c.fillText(text, x + 3, this.plot + 27);
+				c.fillText(text, x + 3, axisRow + 4);
 		}
 	},
 
@@ -547,8 +553,8 @@ const strip = {
 		c.fillRect(x1, 0, this.width - x1, this.plot);
 		c.globalAlpha = 1;
 		c.fillStyle = css("--accent");
-		c.fillRect(x - 1, 0, 2, this.plot + 23);
-		c.fillRect(x1 - 1, 0, 2, this.plot + 23);
+		c.fillRect(x - 1, 0, 2, axisRow);
+		c.fillRect(x1 - 1, 0, 2, axisRow);
 		c.fillRect(x, 0, x1 - x, 2);
 	},
 
@@ -564,10 +570,10 @@ const strip = {
 				   grouped(b[5]) + " \u2014 " +
 				   kinds[b[2]][1]));
 
-		if (y > this.plot)
-			y < this.plot + 12 ?
-				say(model.bands, model.band_kinds) :
-				say(model.marks, model.mark_kinds);
+		if (y > PLOT && y < markRow)
+			say(model.bands, model.band_kinds);
+		else if (y > PLOT && y < axisRow)
+			say(model.marks, model.mark_kinds);
 		return lines;
 	}
 };

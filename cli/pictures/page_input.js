@@ -290,30 +290,32 @@ function onMap()
 
 // ---- the pointer over time
 
-// Lets a drag over the canvas choose a time, and a click take it back, unless
-// it is on a name. says(event) gives the lines of the tip.
-function onRange(canvas, says, nameOf)
+// Lets a drag over the canvas choose a time, unless it begins on a name. Times
+// begin at the px left(); says(x, y) gives the lines of the tip, click(x, y) acts
+// on a click.
+function onRange(canvas, { left, says, nameOf, click })
 {
 	let from = -1;
+	const binAt = e => strip.bin(e.offsetX - left());
 
 	canvas.addEventListener("pointerdown", e => {
 		if (e.button || nameOf(e))
 			return;
-		from = strip.bin(e.offsetX);
+		from = binAt(e);
 		strip.drag = [from, from];
 		canvas.setPointerCapture(e.pointerId);
 	});
 	canvas.addEventListener("pointermove", e => {
-		const to = strip.bin(e.offsetX);
+		const to = binAt(e);
 
 		if (from >= 0) {
 			strip.drag = [Math.min(from, to), Math.max(from, to)];
 			strip.draw(view);
 		}
-		tip(says(e), e.clientX, e.clientY);
+		tip(says(e.offsetX - left(), e.offsetY), e.clientX, e.clientY);
 	});
 	canvas.addEventListener("pointerleave", () => tip(null));
-	canvas.addEventListener("pointerup", () => {
+	canvas.addEventListener("pointerup", e => {
 		const chosen = strip.drag;
 
 		if (from < 0)
@@ -323,13 +325,17 @@ function onRange(canvas, says, nameOf)
 		if (chosen && strip.x(chosen[1]) - strip.x(chosen[0]) > 3)
 			choose(chosen[0], chosen[1]);
 		else
-			go({ time: null });
+			click(e.offsetX - left(), e.offsetY);
 	});
 }
 
 function onTime()
 {
-	onRange($("time"), e => strip.at(e.offsetX, e.offsetY), () => null);
+	onRange($("time"), {
+		left: () => 0, nameOf: () => null,
+		says: (x, y) => strip.at(x, y),
+		click: () => go({ time: null })
+	});
 	["from", "to"].forEach(id => $(id).addEventListener("change", () =>
 		choose(binOf($("from").value), binOf($("to").value))));
 	$("all").addEventListener("click", () =>
@@ -373,11 +379,11 @@ function legend()
 		add("kinds", model.colors[k + "3"][darkScreen.matches ? 1 : 0],
 		    text));
 	if (kinds.has("m"))
-		add("kinds", hatched("m"), "half missing");
+		add("kinds", hatched("m"), "stack or caller missing");
 	if (kinds.has("e"))
 		add("kinds", hatched("e"), "stack taken after exec");
 	if (kinds.has("b"))
-		add("kinds", hatched("b"), "bogus: no call returns there");
+		add("kinds", hatched("b"), "fabricated: no call returns there");
 	if (model.labels.some(l => l.kernel) && kinds.has("u"))
 		add("kinds", "var(--seam)", "where the kernel begins");
 }
@@ -423,6 +429,8 @@ function listen()
 function begin()
 {
 	model.events.forEach((e, i) => {
+		if (!e[2])
+			return;
 		const o = element("option", e[0] + " (" + grouped(e[2]) + ")");
 
 		o.value = i;

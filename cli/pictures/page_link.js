@@ -122,6 +122,11 @@ const linkWords = [
 		next.lane = i >= 0 ? i : cpu === undefined ? wrongLink() :
 			-1 - cpu;
 	  } },
+	{ word: "wait", put: v => v.wait === null ? [] : [v.wait],
+	  take: (next, text) => {
+		next.wait = /^\d+$/.test(text) && +text < model.wait.n ? +text :
+			wrongLink();
+	  } },
 	{ word: "tracks",
 	  put: v => v.tracks === start.tracks ? [] : [v.tracks ? "shown" :
 						     "hidden"],

@@ -126,7 +126,9 @@ function loadWaits(n)
 	const w = {
 		n: n, from: new Float64Array(n), ns: new Float64Array(n),
 		group: new Uint32Array(n), woken: new Float64Array(n),
-		waker: new Uint32Array(n)
+		cause: new Uint8Array(n),	// 0: not known
+		waker: new Uint32Array(n),	// group of its stack
+		word: new Uint8Array(n)	// 0: it is a thread
 	};
 	let from = 0;
 
@@ -134,9 +136,12 @@ function loadWaits(n)
 		w.from[i] = from += r.signed();
 		w.ns[i] = r.next();
 		w.group[i] = r.next();
+		w.cause[i] = r.next();
 		w.woken[i] = r.next() - 1;
-		if (w.woken[i] >= 0)
+		if (w.woken[i] >= 0) {
 			w.waker[i] = r.next();
+			w.word[i] = r.next();
+		}
 	}
 	return w;
 }

@@ -21,36 +21,35 @@ struct page_table {
 	const char *id, *title, *about, *query;
 	const char *verdicts_of; /* kind of the verdicts in the first column,
 				  * NULL if it has none */
-	const char *none;	 /* text if there is no row */
 };
 
 static const struct page_table tables[] = {
 	{ "requests", "What became of the requests",
 	  "A request is a sample whose user stack was to come later.",
-	  "page_requests", "request", "No sample asked for a user stack." },
+	  "page_requests", "request" },
 	{ "chains", "What became of the user stacks",
 	  "A chain is such a user stack, recorded on the way out of the "
 	  "kernel.",
-	  "page_chains", "chain", "No user stack was recorded later." },
+	  "page_chains", "chain" },
 	{ "losses", "What was lost",
 	  "Records that the kernel or the recorder dropped, and what else was "
 	  "not recorded. No CPU: it was not said which.",
-	  "page_losses", NULL, "Nothing was lost." },
+	  "page_losses", NULL },
 	{ "findings", "What must not happen and did",
 	  "What 'backstitch check' found beside user stacks.", "page_findings",
-	  NULL, "Nothing was found." },
+	  NULL },
 	{ "latency", "How long user stacks took",
 	  "From a sample in the kernel to its user stack. Negative: the sample "
 	  "is later.",
-	  "page_latency", NULL, "No user stack was joined." },
+	  "page_latency", NULL },
 	{ "unnamed", "Code without a name", "Files of which places have none.",
-	  "page_unnamed", NULL, "All code has a name." },
+	  "page_unnamed", NULL },
 	{ "damage", "What could not be read", "Damage, and what was skipped.",
-	  "page_damage", NULL, "All of it could be read." },
-	{ "events", "Events", "", "page_events", NULL, "No event." },
+	  "page_damage", NULL },
+	{ "events", "Events", "", "page_events", NULL },
 	{ "captures", "Captures",
 	  "What was read; times are on the common timeline.", "page_captures",
-	  NULL, "No capture." },
+	  NULL },
 };
 
 static void page_tables_put_head_cell(FILE *out, const char *name, bool number)
@@ -139,16 +138,16 @@ static int page_tables_put_table(FILE *out, struct store *db,
 	size_t n = 0;
 	int rc = r ? 0 : -1;
 
-	page_tables_begin(out, t->id, t->title, t->about);
 	while (r && (rc = rows_next(r, err)) > 0) {
-		if (!n++)
+		if (!n++) {
+			page_tables_begin(out, t->id, t->title, t->about);
 			page_tables_put_heads(out, t, r);
+		}
 		page_tables_put_row(out, t, r);
 	}
+	/* a table without rows is left out */
 	if (n)
 		fputs("</tbody></table></div></section>\n", out);
-	else
-		fprintf(out, "<p>%s</p></section>\n", t->none);
 	rows_close(r);
 	return rc;
 }
@@ -194,7 +193,7 @@ static void page_tables_put_hot(FILE *out, const struct report_rows *r,
 void page_tables_hot(FILE *out, struct stacks *s, int event, bool inlined)
 {
 	static const char *const head[] = { "Self %", "Total %",  "Samples",
-					    "Kind",   "Function", "File" };
+					    "Kind",   "Function", "Image" };
 	struct report_rows *r = report_rows_new(
 		s, event, KEY_SYM | KEY_DSO | (inlined ? KEY_INLINED : 0));
 	uint64_t whole = 0;

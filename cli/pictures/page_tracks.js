@@ -3,7 +3,7 @@
 //
 // A lane is { thread } or { cpu }, both numbered as in samples. It has the
 // indexes of its runs, waits and samples, ordered by time.
-const LANE = 18;	// px
+const LANE = 22;	// px, of which 20 are filled
 const LANES = 300;	// threads beyond are in the list only
 
 // Sorts indexes by key: those of key k are item[start[k]] to start[k + 1].
@@ -76,13 +76,15 @@ function makeLanes()
 	const list = Array.from(model.threads.keys(), i => ({
 		thread: i, runs: runThread(i), waits: waits(i),
 		samples: samplesOfThread(i), ran: ran(i)
-	})).filter(l => l.runs.length + l.waits.length + l.samples.length);
+	})).filter(l => l.waits.length + l.samples.length ||
+		// what ran where nobody knows is on its CPU
+		(l.runs.length && model.threads[l.thread][1] >= 0));
 
 	list.sort((a, b) => b.ran - a.ran ||
 		b.samples.length - a.samples.length || a.thread - b.thread);
 	return Array.from({ length: model.cpus }, (x, i) => ({
 		cpu: i, runs: runCpu(i), waits: none, samples: samplesOfCpu(i)
-	})).filter(l => l.runs.length + l.samples.length)
+	})).filter(l => l.cpu && l.runs.length + l.samples.length)
 		.concat(list.slice(0, LANES));
 }
 
@@ -91,8 +93,41 @@ const laneName = l => l.cpu === undefined ? threadName(l.thread) :
 // A lane as a number, as views have it.
 const laneId = l => l.cpu === undefined ? l.thread : -1 - l.cpu;
 
+// Returns text that is no wider than some px.
+function fit(c, text, room)
+{
+	let s = text;
+
+	while (s && c.measureText(s === text ? s : s + "\u2026").width > room)
+		s = s.slice(0, -1);
+	return s === text ? s : s + "\u2026";
+}
+
+const TRACK_FONT = "12px system-ui, sans-serif";
+
 const tracks = {
-	lanes: null, width: 0, focus: -1, c: null, drawn: "",
+	lanes: null, width: 0, focus: -1, drawn: "",
+	left: 0,	// px of the names, beside which the times are
+
+	// Makes room for the names, so that the strip has the same times above.
+	makeRoom()
+	{
+		const c = $("lanes").getContext("2d");
+		let room = 0;
+
+		if (view.tracks) {
+			this.lanes = this.lanes || makeLanes();
+			c.font = TRACK_FONT;
+			this.lanes.forEach(l => {
+				room = Math.max(room,
+						c.measureText(laneName(l)).width);
+			});
+			room = Math.ceil(Math.min(room + 12, 190,
+						  innerWidth * 0.3));
+		}
+		$("strip").style.marginLeft = room + "px";
+		this.left = room + 1;	// the strip has a border
+	},
 
 	// Returns the px of ns since t0.
 	x(ns)
@@ -114,24 +149,24 @@ const tracks = {
 		box.hidden = !view.tracks;
 		if (box.hidden)
 			return;
-		this.lanes = this.lanes || makeLanes();
 		canvas.parentNode.style.height = this.lanes.length * LANE + "px";
 
 		const high = Math.min(this.lanes.length * LANE, box.clientHeight ||
 				      LANE);
 		const key = JSON.stringify([keyOf(view).slice(0, 4), strip.span,
 			strip.width, high, box.scrollTop, this.focus,
-			darkScreen.matches, devicePixelRatio]);
+			view.wait, this.left, darkScreen.matches, devicePixelRatio]);
 
 		// most choices change nothing here
 		if (key === this.drawn)
 			return;
 		this.drawn = key;
 
-		const c = this.c = prepare(canvas, strip.width, high);
+		const c = prepare(canvas, this.left + strip.width, high);
 
 		c.textBaseline = "middle";
-		c.font = "11px system-ui, sans-serif";
+		c.font = TRACK_FONT;
+		c.translate(this.left, 0);
 		this.lanes.forEach((l, i) => {
 			const y = i * LANE - box.scrollTop;
 
@@ -153,16 +188,13 @@ const tracks = {
 	lane(c, l, y, focused)
 	{
 		const set = l.cpu === undefined ? view.threads : view.cpus;
-		const name = laneName(l);
 
 		c.fillStyle = css("--lane");
 		c.fillRect(0, y, strip.width, LANE - 2);
-		const left = c.measureText(name).width + 10;
-
 		if (l.waits.length)
 			this.waits(c, l, y);
 		if (l.runs.length)
-			this.runs(c, l, y, left);
+			this.runs(c, l, y);
 		else if (!l.waits.length)
 			this.samples(c, l, y);
 		if (l.cpu !== undefined)
@@ -170,15 +202,12 @@ const tracks = {
 		if (focused) {
 			c.strokeStyle = css("--accent");
 			c.lineWidth = 2;
-			c.strokeRect(1, y, strip.width - 2, LANE - 2);
+			c.strokeRect(1, y + 1, strip.width - 2, LANE - 4);
 		}
-		c.globalAlpha = 0.85;
-		c.fillStyle = css("--card");
-		c.fillRect(0, y, left, LANE - 2);
-		c.globalAlpha = 1;
 		c.fillStyle = css(set && set.has(l.cpu === undefined ? l.thread :
 						 l.cpu) ? "--accent" : "--ink");
-		c.fillText(name, 5, y + LANE / 2 - 1);
+		c.fillText(fit(c, laneName(l), this.left - 8), 2 - this.left,
+			   y + LANE / 2 - 1);
 	},
 
 	// Calls draw(item, x, width) for the items in sight that are a px wide,
@@ -223,7 +252,7 @@ const tracks = {
 		}
 	},
 
-	runs(c, l, y, left)
+	runs(c, l, y)
 	{
 		const r = model.run;
 
@@ -231,14 +260,11 @@ const tracks = {
 			c.fillStyle = this.color(r.thread[k]);
 			c.fillRect(x, y + 2, Math.max(w - 0.5, 0.5), LANE - 6);
 
-			const at = Math.max(x, left) + 3;
-
-			if (l.cpu === undefined || x + w - at < 45)
+			if (l.cpu === undefined || w < 45)
 				return;
 			c.fillStyle = css("--ink");
-			c.fillText(clip(model.threads[r.thread[k]][0],
-					Math.floor((x + w - at) / 7)),
-				   at, y + LANE / 2 - 1);
+			c.fillText(fit(c, model.threads[r.thread[k]][0], w - 6),
+				   x + 3, y + LANE / 2 - 1);
 		}, cover => {
 			c.fillStyle = l.cpu === undefined ?
 				this.color(l.thread) : css("--density");
@@ -267,6 +293,12 @@ const tracks = {
 			c.fillStyle = css("--accent");
 			if (w.woken[k] >= 0 && at >= x)
 				c.fillRect(at - 0.5, y + 1, 1.5, LANE - 4);
+			if (k === view.wait) {
+				c.strokeStyle = css("--accent");
+				c.lineWidth = 1.5;
+				c.strokeRect(x, y + 1, Math.max(wide, 3),
+					     LANE - 4);
+			}
 		}, () => 0);
 	},
 
@@ -345,6 +377,20 @@ const tracks = {
 			(darkScreen.matches ? " 45% 40%)" : " 60% 72%)");
 	},
 
+	// Returns the wait at a px, null if there is none.
+	waitAt(x, y)
+	{
+		const l = this.lanes[this.laneAt(y)];
+		let found = null;
+
+		// a wait is as wide as a pointer is exact
+		if (l && x >= 0)
+			[0, -2, 2].forEach(by => found === null &&
+				this.hit(l.waits, model.wait, this.ns(x + by),
+					 k => { found = k; }));
+		return found;
+	},
+
 	laneAt(y)
 	{
 		const i = Math.floor((y + $("tracks").scrollTop) / LANE);
@@ -360,13 +406,17 @@ const tracks = {
 
 		if (!l)
 			return null;
+		if (x < 0)
+			return [laneName(l), "a click chooses it; a double " +
+				"click shows its stacks in order of time"];
 		lines.push(laneName(l) + ", " +
 			   since(nsOf(strip.bin(x))) + " s");
 		this.hit(l.runs, model.run, ns, k => lines.push(
 			threadName(model.run.thread[k]) + " ran on " +
 			cpuName(model.run.cpu[k]) + " for " +
 			inTime(model.run.ns[k])));
-		this.hit(l.waits, model.wait, ns, k => lines.push(waitWords(k)));
+		this.hit(l.waits, model.wait, ns, k => lines.push(waitWords(k),
+			"a click shows the stacks"));
 		if (!l.runs.length && !l.waits.length)
 			lines.push(things(this.samplesAt(l, x)) +
 				   "; no switches were recorded");
@@ -415,8 +465,78 @@ function waitWords(k)
 
 	return "off the CPU for " + inTime(w.ns[k]) + ": " +
 		(stateWord[stateOf(k)] || "state " + stateOf(k)) +
+		(w.cause[k] ? " (" + model.waits.words[w.cause[k] - 1] + ")" :
+		 "") +
 		(w.woken[k] < 0 ? "" : ", woken by " +
-		 threadName(w.waker[k]) + " after " + inTime(w.woken[k]));
+		 wakerName(k) + " after " + inTime(w.woken[k]));
+}
+
+// Returns who woke a thread, as 'report --off-cpu' does: a timer or another
+// interrupt where the thread on the CPU was only interrupted.
+function wakerName(k)
+{
+	const w = model.wait, word = model.waits.words[w.word[k] - 1];
+
+	return word ? "[" + word + "]" :
+		threadName(model.group.thread[w.waker[k]]);
+}
+
+// ---- the chosen wait
+
+// Returns the stack of a group as a list, innermost first.
+function stackList(group)
+{
+	const { node: t, leaf } = model.trees[0];
+	const list = element("ol");
+
+	for (let i = leaf[group]; t.depth[i] > 1; i = t.parent[i]) {
+		const l = model.labels[t.label[i]];
+		const li = element("li");
+		const name = element("button", lineName(l.name), "link");
+
+		if (l.kind[0] === "w")
+			continue;
+		name.title = l.full + (l.file ? "\n" + l.file : "");
+		name.disabled = "gm".includes(l.kind[0]);
+		name.addEventListener("click", () => sandwich(t.label[i]));
+		li.append(name);
+		if (l.kernel)
+			li.append(element("span", " kernel", "quiet"));
+		list.append(li);
+	}
+	if (!list.firstChild)
+		list.append(element("li", "no stack was recorded"));
+	return list;
+}
+
+let shownWait = null;
+function showWait()
+{
+	const k = view.wait, w = model.wait, box = $("wait");
+
+	box.hidden = k === null;
+	if (box.hidden || k === shownWait)
+		return;
+	shownWait = k;
+
+	const close = element("button", "Close");
+	const head = element("p", threadName(model.group.thread[w.group[k]]) +
+		", at " + since(model.t0 + BigInt(w.from[k])) + " s: " +
+		waitWords(k), "line");
+	const half = (title, group) => {
+		const part = element("div");
+
+		part.append(element("h3", title), stackList(group));
+		box.lastChild.append(part);
+	};
+
+	close.addEventListener("click", () => go({ wait: null }));
+	head.append(close);
+	box.replaceChildren(head, element("div", undefined, "halves"));
+	half(stateOf(k)[0] === "R" ? "It left the CPU in" : "It waited in",
+	     w.group[k]);
+	if (w.woken[k] >= 0)
+		half("Woken by " + wakerName(k) + " in", w.waker[k]);
 }
 
 // Returns a time such as "1.250 ms".
@@ -437,6 +557,7 @@ function chooseLane(l)
 
 const trackKey = {
 	"ArrowUp": () => walkLanes(-1), "ArrowDown": () => walkLanes(1),
+	"ArrowLeft": () => walkWaits(-1), "ArrowRight": () => walkWaits(1),
 	"Enter": () => tracks.focus >= 0 &&
 		go({ lane: laneId(tracks.lanes[tracks.focus]) }),
 	"o": () => tracks.focus >= 0 && chooseLane(tracks.lanes[tracks.focus])
@@ -460,17 +581,37 @@ function walkLanes(by)
 		": Enter shows its stacks in order of time, o chooses it";
 }
 
+// Goes on to the next wait of the lane; the first one is in sight.
+function walkWaits(by)
+{
+	const list = tracks.focus < 0 ? [] : tracks.lanes[tracks.focus].waits;
+	const at = list.indexOf(view.wait);
+	const first = before(list, tracks.ns(0), model.wait.from);
+	const next = at < 0 ? Math.min(first, list.length - 1) : at + by;
+
+	if (list[next] !== undefined)
+		go({ wait: list[next] });
+}
+
 function onTracks()
 {
 	const canvas = $("lanes");
 	const nameOf = e => {
 		const l = tracks.lanes[tracks.laneAt(e.offsetY)];
 
-		return l && e.offsetX < tracks.c.measureText(laneName(l))
-			.width + 10 ? l : null;
+		return l && e.offsetX < tracks.left ? l : null;
 	};
 
-	onRange(canvas, e => tracks.at(e.offsetX, e.offsetY), nameOf);
+	onRange(canvas, {
+		left: () => tracks.left, nameOf: nameOf,
+		says: (x, y) => tracks.at(x, y),
+		click: (x, y) => {
+			const k = tracks.waitAt(x, y);
+
+			go(k === null ? { time: null, wait: null } :
+			   { wait: k });
+		}
+	});
 	canvas.addEventListener("click", e =>
 		nameOf(e) && chooseLane(nameOf(e)));
 	canvas.addEventListener("dblclick", e => {

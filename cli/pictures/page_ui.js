@@ -7,7 +7,7 @@
 const start = Object.freeze({
 	event: model.event, time: null, threads: null, cpus: null,
 	verdicts: null, frames: [], reverse: false, span: null, zoom: 0, func: null, alone: false,
-	tracks: model.run.n > 0, lane: null,
+	tracks: model.run.n > 0, lane: null, wait: null,
 	diff: Object.freeze({ by: "self", side: 1, zoom: 0 })
 });
 let view = start;
@@ -70,7 +70,7 @@ function keyOf(v)
 	return [v.event, v.time, list(v.threads), list(v.cpus),
 		list(v.verdicts), v.frames.map(f => [f.label, f.keep ? 1 : 0]),
 		v.reverse ? 1 : 0, v.span, v.zoom, v.func, v.alone ? 1 : 0,
-		v.tracks ? 1 : 0, v.lane, v.diff];
+		v.tracks ? 1 : 0, v.lane, v.wait, v.diff];
 }
 
 const reset = () => go(Object.assign({}, start, { event: view.event }));
@@ -131,6 +131,7 @@ function show()
 		countTables();
 	}
 	showTime();
+	showWait();
 	showSame();
 	pressed();
 	$("undo").disabled = !past.length;
@@ -200,6 +201,7 @@ function drawTime()
 {
 	if (!model.bins)
 		return;
+	tracks.makeRoom();
 	strip.draw(view);
 	tracks.draw();
 }
@@ -255,7 +257,7 @@ function factsOf(g, at)
 	if (l.says)
 		lines.push(l.says);
 	if (l.reason)
-		lines.push("bogus: " + (l.reason === "no_code" ?
+		lines.push("fabricated: " + (l.reason === "no_code" ?
 			"there is no code at this return address" :
 			"no call is in front of this return address"));
 	else if (l.bogus)
@@ -385,6 +387,9 @@ function showFacets()
 		!sel.verdicts.some((w, i) => i > 0 && w > 0);
 	fillList("verdicts", sel.verdicts, i => model.verdicts[i][0],
 		 i => model.verdicts[i][1]);
+	// nor about CPUs where none was recorded
+	$("cpus").parentNode.hidden = !view.cpus &&
+		!sel.cpus.some((w, i) => i > 0 && w > 0);
 	fillList("cpus", sel.cpus, cpuName, () => "");
 	fillList("threads", sel.threads, threadName, i =>
 		"process " + model.threads[i][2]);
@@ -432,7 +437,7 @@ function showChips()
 
 let hotRows = 50;	// the browser takes long to lay out a table
 const kindWord = { u: "user", k: "kernel", i: "inlined", j: "jit", n: "unnamed",
-		   m: "missing", e: "after exec", b: "bogus", w: "off-CPU" };
+		   m: "missing", e: "after exec", b: "fabricated", w: "off-CPU" };
 
 function addHot(body, f, i)
 {

@@ -5,21 +5,30 @@
 
 #include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
+#include "cli/model/wait_cause.h"
 #include "cli/model/wall.h"
 #include "cli/output/json.h"
 #include "cli/pictures/page_bytes.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
 struct page_wait {
 	int64_t from, to, woken_ns;
-	uint32_t group, waker; /* waker: comm.id */
+	uint32_t group, waker; /* of the stacks */
+	/* each 0, or 1 + the place of its word: what it waited for, and what
+	 * woke it, if that was no thread */
+	uint32_t cause, word;
 	bool woken;
 };
 
 struct page_waits {
 	struct stacks *stacks;
+	struct wait_causes *causes;
+	struct intern words; /* "timer", "futex" */
+	uint32_t n_words;
 	int event;
+	uint32_t wakes; /* event of the groups of wakers, which weigh nothing */
 	struct page_wait *wait;
 	size_t n, cap;
 	struct offcpu_run *run;
@@ -27,6 +36,34 @@ struct page_waits {
 	struct offcpu_sums sums;
 	struct page_bytes waits, runs;
 };
+
+static uint32_t page_waits_word(struct page_waits *p, const char *word)
+{
+	uint32_t id = *word ? 1 + intern_add(&p->words, word) : 0;
+
+	p->n_words = id > p->n_words ? id : p->n_words;
+	return id;
+}
+
+/* Adds the stack of the waker as a group, and says who it was. */
+static void page_waits_add_waker(struct page_waits *p,
+				 const struct offcpu_stack *waker,
+				 struct page_wait *out)
+{
+	struct stacks_group g = offcpu_group(waker);
+	bool interrupt;
+	const char *who = wait_causes_waker(p->causes, waker, &interrupt);
+
+	g.event = p->wakes;
+	if (interrupt) {
+		/* the thread that was interrupted has no part in it */
+		g.uraw = 0;
+		g.verdict = 0;
+		g.flags = 0;
+		out->word = page_waits_word(p, who);
+	}
+	out->waker = stacks_add(p->stacks, &g);
+}
 
 static int page_waits_take(void *arg, const struct offcpu_wait *w,
 			   struct err *err)
@@ -37,19 +74,26 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 	/* a sum has no place in time */
 	if (w->end != OFFCPU_BACK || w->sum)
 		return 0;
-	if (p->event < 0)
+	if (p->event < 0) {
 		p->event = (int)stacks_add_event(p->stacks, "off-CPU", "ns");
+		p->wakes = stacks_add_event(p->stacks, "wake-ups", "ns");
+	}
 
 	const struct stacks_group g = wall_group(w, (uint32_t)p->event);
-	const struct page_wait one = {
+	enum wait_cause cause = wait_causes_get(p->causes, w);
+	struct page_wait one = {
+		.cause = cause == WAIT_READY
+				 ? 0 /* the state says it */
+				 : page_waits_word(p, wait_cause_word(cause)),
 		.from = w->from,
 		.to = w->to,
 		.woken_ns = w->woken_ns,
 		.group = stacks_add(p->stacks, &g),
-		.waker = w->waker.comm,
 		.woken = w->woken && w->woken_ns >= w->from,
 	};
 
+	if (one.woken)
+		page_waits_add_waker(p, &w->waker, &one);
 	*mem_add(p->wait, p->n, p->cap) = one;
 	return 0;
 }
@@ -76,6 +120,7 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 	struct err why = { 0 };
 
 	p->stacks = s;
+	p->causes = wait_causes_new(s);
 	p->event = -1;
 	/* without switches, or certain waits, it is a page without them */
 	if (!offcpu_read_all(db, path, page_waits_take, page_waits_take_run, p,
@@ -92,6 +137,8 @@ void page_waits_free(struct page_waits *w)
 {
 	if (!w)
 		return;
+	wait_causes_free(w->causes);
+	intern_release(&w->words);
 	free(w->wait);
 	free(w->run);
 	free(w->waits.byte);
@@ -113,6 +160,10 @@ void page_waits_meta(const struct page_waits *w, struct json *j)
 	json_uint(j, "uncertain", w->sums.waits[OFFCPU_UNCERTAIN]);
 	json_uint(j, "open", w->sums.waits[OFFCPU_OPEN]);
 	json_uint(j, "wakes", w->sums.wakes);
+	json_array(j, "words");
+	for (uint32_t i = 0; i < w->n_words; i++)
+		json_text(j, NULL, intern_get(&w->words, i));
+	json_end(j);
 	json_end(j);
 }
 
@@ -129,10 +180,13 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		page_bytes_signed(&w->waits, from - last);
 		page_bytes_add(&w->waits, (uint64_t)x->to - from);
 		page_bytes_add(&w->waits, x->group);
+		page_bytes_add(&w->waits, x->cause);
 		page_bytes_add(&w->waits,
 			       x->woken ? 1 + (uint64_t)x->woken_ns - from : 0);
-		if (x->woken)
-			page_bytes_add(&w->waits, thread_of(arg, x->waker));
+		if (x->woken) {
+			page_bytes_add(&w->waits, x->waker);
+			page_bytes_add(&w->waits, x->word);
+		}
 		last = from;
 	}
 	last = (uint64_t)t0;

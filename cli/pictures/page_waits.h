@@ -4,9 +4,10 @@
  * page_waits_load(), page_waits_encode(), then _meta and _write. Blocks of the
  * page, as described in page_data.h; times are ns since the page's t0:
  *
- * - waits: zigzag of begin's difference to the wait before, ns, group, and 0
- *   or 1 + ns from begin until it was woken, which is followed by the thread
- *   that woke it
+ * - waits: zigzag of begin's difference to the wait before, ns, group, what it
+ *   waited for, and 0 or 1 + ns from begin until it was woken, which is
+ * followed by the group of the waker's stack, and what it was. What for and
+ * what it was are 0 (not known; a thread), or 1 + the number of a word of meta
  * - runs: zigzag of begin's difference to the run before, ns, cpu, thread
  *
  * Both are ordered by end, so those of one thread or CPU by begin as well. */
@@ -30,7 +31,7 @@ void page_waits_free(struct page_waits *w);
 /* Returns the event of the waits, -1 if there is none. */
 int page_waits_event(const struct page_waits *w);
 /* Writes how many waits and runs there are, the numbers of those that are
- * not in the page, and whether wake-ups were recorded. */
+ * not in the page, whether wake-ups were recorded, and the words of wakers. */
 void page_waits_meta(const struct page_waits *w, struct json *j);
 /* Encodes the blocks; thread_of numbers the threads of the page by comm.id. */
 void page_waits_encode(struct page_waits *w, int64_t t0,

@@ -375,7 +375,7 @@ static void svg_put_doubts(const struct page *p, const struct flame_node *nd,
 	if (mark)
 		fprintf(p->out, "%s\n", mark);
 	if (l->bogus)
-		fprintf(p->out, "bogus: %s\n",
+		fprintf(p->out, "fabricated: %s\n",
 			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
 				? "no call is in front of this return address"
 				: "there is no code at this return address");
@@ -537,9 +537,9 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 		{ LABEL_INLINED, "i3", "inlined" },
 		{ LABEL_JIT, "j3", "JIT" },
 		{ LABEL_UNNAMED, "n3", "no name" },
-		{ LABEL_MISSING, "m", "half missing" },
+		{ LABEL_MISSING, "m", "stack or caller missing" },
 		{ LABEL_EXEC, "e", "stack taken after exec" },
-		{ LABEL_BOGUS, "b", "bogus: no call returns there" },
+		{ LABEL_BOGUS, "b", "fabricated: no call returns there" },
 		{ LABEL_WAIT, "w3", "off the CPU" },
 	};
 	bool all = palette_by_kind(p->o->colors);

@@ -59,7 +59,7 @@ SELECT capture AS "Capture", kind AS "Kind", what AS "What",
 FROM damage ORDER BY id LIMIT 100
 
 -- name: page_unnamed
-SELECT image AS "File", kind AS "Kind", frames AS "Places",
+SELECT image AS "Image", kind AS "Kind", frames AS "Places",
 	stacks AS "Stacks",
 	-- others of the file have one
 	CASE status WHEN 'named' THEN 'no symbol there' ELSE status END

@@ -1,13 +1,16 @@
 # page.py - the HTML report in a browser: what is chosen is what is shown.
 """Every number is compared with the database."""
 
+import collections
+import csv
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-from browser import (OUT, Browser, ask, audit, box, draw, finish, make, needs,
+from browser import (BACKSTITCH, OUT, Browser, ask, audit, box, draw, finish, make, needs,
                      number, ok, type_in, zero)
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
@@ -499,6 +502,32 @@ def check_other_captures():
             ok(not said, "no_errors_in_" + capture.split(".")[0], *said[:3])
 
 
+def check_inlined():
+    """Inlined functions have the same rows as in report --inline."""
+    other = make(work, "lines-gcc.data.zst")
+    out = work + "/inlined.html"
+    for option, some in (["--inline"], True), ([], False):
+        draw("report", "--html", *option, "-o", out, other)
+        run = subprocess.run([BACKSTITCH, "report", "--format", "csv",
+                              *option, other], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True, check=True)
+        want, total = collections.Counter(), collections.Counter()
+        for r in csv.DictReader(run.stdout.splitlines()):
+            want[r["kind"], r["symbol"]] += int(r["self_samples"])
+            total[r["kind"], r["symbol"]] += float(r["total_percent"])
+        with Browser() as b:
+            b.open(out)
+            got, all_ = collections.Counter(), collections.Counter()
+            for _, share, n, kind, name, _ in hot_rows(b):
+                got[kind, name] += int(number(n))
+                all_[kind, name] += number(share)
+        name = "with" if some else "without"
+        ok(got == want and some == any(k == "inlined" for k, _ in got),
+           "rows_%s_inlined_functions_are_those_of_report" % name, got, want)
+        ok(all(abs(all_[k] - total[k]) < 0.02 for k in total),
+           "%s_them_their_totals_too" % name, all_, total)
+
+
 def check_looks():
     """Wide and narrow, light and dark: nothing is wider than the window, and
     the picture is kept to be looked at."""
@@ -576,6 +605,7 @@ with Browser() as browser:
     check_without_script(browser)
 check_looks()
 check_other_captures()
+check_inlined()
 check_bytes()
 shutil.rmtree(work)
 finish()

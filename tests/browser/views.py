@@ -4,6 +4,7 @@ again from the fields of sched_switch and sched_waking."""
 
 import collections
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +13,8 @@ import tempfile
 from browser import (OUT, Browser, ask, box, draw, finish, make, needs, number,
                      ok, type_in, zero)
 
-LANE = 18
+LANE = 22         # px of a track
+ROW = 18          # and of a frame
 WORD = {0: "ready to run", 1: "asleep", 2: "asleep, not to be interrupted",
         0x100: "preempted, ready to run", 0x80: "idle"}
 
@@ -143,6 +145,8 @@ def check_wall():
         check_order_of_waits(b, db)
         choose(b, "#event", "cpu-clock (")
         check_map(b, db, "cpu-clock")
+        check_wait(b, db)
+        check_empty(b)
         b.quiet(path, "waits")
     path = page_of(db, "--wall")
     with Browser(1400, 900) as b:
@@ -211,12 +215,18 @@ def check_tracks(b, db):
     y = lane(b, "%s %d" % (name, tid))
     b.point(x_of(b, (begin + time) / 2), y)
     tip = b.text("#tip")
-    ok("off the CPU for %s: %s, woken by %s " %
-       (in_time(to - begin), WORD[state], waker) in tip and
-       tip.endswith(" after " + in_time(time - begin)),
+    ok("off the CPU for %s: %s" % (in_time(to - begin), WORD[state]) in tip and
+       ", woken by %s " % waker in tip and
+       " after " + in_time(time - begin) in tip,
        "a_thread_says_how_long_it_waited_and_who_woke_it", tip,
        (tid, begin, to, waker, time))
-    s = box(b, "#lanes")
+    b.point(x_of(b, (begin + time) / 2), y, button=0)
+    ok(b.text("#wait h3:only-of-type") == "It waited in" and
+       b.text("#wait .halves > :last-child h3").startswith(
+           "Woken by %s " % waker), "and_a_click_where_and_by_what",
+       b.text("#wait"))
+    b.keys("0")
+    s = box(b, "#time")
     b.point(s[0] + s[2] * 0.4, y, button=0, to=(s[0] + s[2] * 0.7, y))
     lo, hi = chosen(b)
     event = b.js("return document.querySelector('#event').selectedOptions[0]"
@@ -226,13 +236,15 @@ def check_tracks(b, db):
                event, lo, hi)[0]
     ok(shown(b) == want and want[0] > 0, "a_drag_there_chooses_the_time",
        shown(b), want)
-    b.point(s[0] + s[2] * 0.5, y, button=0)
+    b.keys("0")
     y = lane(b, "CPU 0")
     want = ask(db, "SELECT count(*), coalesce(sum(weight), 0) FROM samples "
                "WHERE event = ? AND cpu = 0", event)[0]
     b.keys("o")
     ok(shown(b) == want, "o_chooses_a_lane", shown(b), want)
-    b.point(s[0] + 10, y, button=0)
+    left = box(b, "#lanes")[0]
+    ok(s[0] - left > 50, "names_are_beside_the_times", s, left)
+    b.point(left + 10, y, button=0)
     ok(shown(b)[0] > want[0], "a_click_on_its_name_takes_it_back", shown(b))
     b.keys("t")
     ok(b.js("return document.querySelector('#tracks').hidden"),
@@ -240,6 +252,80 @@ def check_tracks(b, db):
     b.keys("u")
     ok(not b.js("return document.querySelector('#tracks').hidden"),
        "and_undo_brings_them_back")
+
+
+def check_wait(b, db):
+    """A click on a wait shows its stacks, and the chosen time stays."""
+    tid, begin, to, state = max(
+        (w for w in waits(db) if w[3] == 1), key=lambda w: w[2] - w[1])
+    name, = ask(db, "SELECT comm FROM samples WHERE tid = ? ORDER BY time_ns "
+                "DESC LIMIT 1", tid)[0]
+    y = lane(b, "%s %d" % (name, tid))
+    s = box(b, "#time")
+    whole = chosen(b)
+    x = x_of(b, (begin + to) / 2)
+    b.point(x - 30, y, button=0, to=(x + 30, y))
+    time = chosen(b)
+    b.js("window.scrollTo(0, 0)")
+    y = lane(b, "%s %d" % (name, tid))
+    b.point(x, y, button=0)
+    ok(chosen(b) == time != whole and
+       not b.js("return document.querySelector('#wait').hidden"),
+       "a_click_on_a_wait_keeps_the_chosen_time", chosen(b), time, whole)
+    ok(b.text("#wait p").startswith("%s %d, at " % (name, tid)) and
+       "off the CPU for %s: %s" % (in_time(to - begin), WORD[state]) in
+       b.text("#wait p"), "and_says_what_it_was", b.text("#wait p"))
+    want = [re.sub(r"\.\w+\.\d+$", "", r[0]) for r in ask(
+        db, "SELECT f.symbol FROM samples s JOIN stack_frames f ON f.stack = "
+        "s.kernel_stack WHERE s.tid = ? AND s.time_ns = ? AND s.event = "
+        "'sched:sched_switch' ORDER BY f.pos", tid, begin)]
+    got = b.js("return [...document.querySelectorAll("
+               "'#wait .halves div:first-child li')].map(l => "
+               "l.textContent.replace(/ kernel$/, ''))")
+    ok(want and got[:len(want)] == want, "and_in_what_it_waited", got, want)
+    hash_ = b.js("return location.hash")
+    b.js("location.reload()")
+    b.settle("return document.querySelector('#details').textContent")
+    ok("wait=" in hash_ and
+       not b.js("return document.querySelector('#wait').hidden"),
+       "the_address_knows_the_wait", hash_)
+    b.keys("u")
+    b.js("document.querySelector('#wait button:last-child').click()")
+    b.keys("0")
+    ok(b.js("return document.querySelector('#wait').hidden"),
+       "it_can_be_closed")
+
+
+def check_empty(b):
+    """What has nothing to show is not there."""
+    ok(not [o for o in b.js("return [...document.querySelector('#event')"
+                            ".options].map(o => o.textContent)")
+            if o.endswith("(0)")], "no_event_without_samples_is_offered")
+    empty = b.js("return [...document.querySelectorAll('main > section')]"
+                 ".filter(s => s.querySelector('table') ? !s.querySelector("
+                 "'tbody tr') : !s.querySelector('li, p + *')).map(s => s.id)")
+    ok(not empty, "no_table_is_empty", empty)
+
+
+def check_plain():
+    """A recording without CPUs, switches and losses has no place for them."""
+    path = page_of(make(work, "fp-1.data"))
+    with Browser(1400, 900) as b:
+        b.open(path)
+        check_empty(b)
+        ok(b.js("return document.querySelector('#cpus').closest('fieldset')"
+                ".hidden"), "no_list_of_cpus_where_none_is_known")
+        ok(box(b, "#time")[3] < 80, "no_row_for_losses_where_nothing_is_lost",
+           box(b, "#time"))
+        b.keys("t")
+        b.js("document.querySelector('#lanes').focus()")
+        b.keys("Up")
+        ok("CPU" not in b.text("#details"), "no_track_of_no_cpu",
+           b.text("#details"))
+        ok(not b.js("return [...document.querySelectorAll('th')].some(h => "
+                    "['File', 'Symbol'].includes(h.textContent))"),
+           "headings_have_the_words_of_the_texts")
+        b.quiet(path, "plain")
 
 
 # ---- order of time
@@ -302,7 +388,7 @@ def check_order(b, db, event):
         if b.js("return document.querySelector('#tip').hidden"):
             break
         seen = b.text("#tip .name")
-        y -= LANE
+        y -= ROW
     ok(seen == samples[i][1], "a_zoom_shows_the_stack_of_one_sample", seen,
        samples[i], at)
     before = chosen(b), b.text("#details")
@@ -340,7 +426,7 @@ def check_order_of_waits(b, db):
 
 def check_map(b, db, event):
     rows = (b.js("return document.querySelector('#graph .space')"
-                 ".clientHeight") - 1) / LANE
+                 ".clientHeight") - 1) / ROW
     b.js("document.querySelector('#flame').focus()")
     b.keys("Up", "Up", "Enter")
     ok(b.js("return !document.querySelector('#map').hidden"),
@@ -480,7 +566,7 @@ def check_counts():
         choose(b, "#event", "one (")
         b.keys("t")
         y = lane(b, "counted 7")
-        s = box(b, "#lanes")
+        s = box(b, "#time")
         said = []
         for x in 0, s[2] // 2, s[2] - 1:
             b.point(s[0] + x, y)
@@ -499,6 +585,7 @@ def check_counts():
 
 
 check_counts()
+check_plain()
 check_wall()
 ftrace = make(work, "ftrace-v7.dat")
 traced = page_of(ftrace)

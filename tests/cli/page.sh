@@ -146,7 +146,7 @@ want=$(csv "SELECT count(DISTINCT coalesce(f.symbol, -f.image) || w.name)
 	JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 	WHERE w.name IN ('no_call', 'no_code')")
 [ "$want" -gt 0 ] && [ "$(page "$work/page.html" bogus)" = "$want" ] &&
-	grep -q '^bogus: ' "$work/facts.svg"
+	grep -q '^fabricated: ' "$work/facts.svg"
 ok bogus_places_are_told $?
 csv "SELECT DISTINCT path, substr(lower(hex(build_id)), 1, 12) FROM image
 	JOIN frame f ON f.image = image.id WHERE build_id IS NOT NULL
@@ -238,6 +238,25 @@ ok a_table_goes_to_standard_output_only $?
 "$B" report --html -o "$work/none/x" "$db" 2>"$work/err"
 [ $? = 1 ] && grep -q 'none/x: ' "$work/err"
 ok a_file_that_cannot_be_made_is_named $?
+# a place without a name in a file of which others have one
+db=$work/unnamed.db
+"$B" ingest -q --symfs tests/captures/symfs -o "$db" \
+	tests/captures/lines-gcc.data.zst 2>"$work/err"
+python3 - "$db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE frame SET symbol = NULL WHERE id = (SELECT f.id FROM frame f "
+           "JOIN image i ON i.id = f.image JOIN stack_path s ON s.frame = f.id "
+           "WHERE i.status = 'named' LIMIT 1)")
+db.commit()
+END
+html "$db"
+sed -n '/id="t-unnamed"/,/<\/section>/p' "$work/page.html" >"$work/section"
+grep -q '<td>no symbol there</td>' "$work/section" &&
+	! grep -q '<td>named</td>' "$work/section"
+ok code_without_a_name_is_not_said_to_be_named $?
 if [ -e /dev/full ]
 then
 	"$B" report --html "$db" >/dev/full 2>/dev/null

@@ -157,9 +157,9 @@ is json_says_why '1' \
 "$B" flame bogus.db >bogus.svg 2>err
 is a_picture_hatches_the_frame_that_is_bogus 1 \
 	"$(grep -c '^<g class="b" .*>outer$' bogus.svg)"
-is and_says_why 1 "$(grep -c '^bogus: no call is in front of' bogus.svg)"
+is and_says_why 1 "$(grep -c '^fabricated: no call is in front of' bogus.svg)"
 is and_not_the_innermost_one 1 "$(grep -c '^<g class="u.*>outer$' bogus.svg)"
-grep -q 'bogus: no call returns there</text>' bogus.svg
+grep -q 'fabricated: no call returns there</text>' bogus.svg
 ok the_legend_explains_it $?
 grep -q '100.00 % of the weight has fabricated frames' bogus.svg
 ok and_a_line_says_how_much $?

@@ -218,7 +218,7 @@ START_TEST(missing_halves_are_hatched_and_explained)
 	svg = flame_svg_draw();
 	flame_svg_expect(svg, "<g class=\"m\" data-s=\"0\"");
 	flame_svg_expect(svg, "<g class=\"e\" data-s=\"1\"");
-	flame_svg_expect(svg, ">half missing</text>");
+	flame_svg_expect(svg, ">stack or caller missing</text>");
 	flame_svg_expect(svg, ">stack taken after exec</text>");
 	flame_svg_expect(svg, "not its caller");
 	free(svg);
@@ -244,10 +244,10 @@ START_TEST(bogus_frames_are_hatched_and_explained)
 	svg = flame_svg_draw();
 	flame_svg_expect(svg, "<g class=\"b\" data-s=\"0\"");
 	flame_svg_expect(svg,
-			 "bogus: no call is in front of this return address\n");
+			 "fabricated: no call is in front of this return address\n");
 	flame_svg_expect(svg,
-			 "bogus: there is no code at this return address\n");
-	flame_svg_expect(svg, ">bogus: no call returns there</text>");
+			 "fabricated: there is no code at this return address\n");
+	flame_svg_expect(svg, ">fabricated: no call returns there</text>");
 	free(svg);
 }
 END_TEST
