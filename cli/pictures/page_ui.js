@@ -437,7 +437,10 @@ function showChips()
 
 let hotRows = 50;	// the browser takes long to lay out a table
 const kindWord = { u: "user", k: "kernel", i: "inlined", j: "jit", n: "unnamed",
-		   m: "missing", e: "after exec", b: "fabricated", w: "off-CPU" };
+		   m: "missing", e: "after exec", w: "off-CPU" };
+// A function has one row, whether or not its frame can have been one.
+const rowKind = l => l.kind !== "b" ? l.kind[0] : l.inlined ? "i" :
+	l.kernel ? "k" : l.file === "[jit]" ? "j" : l.off ? "u" : "n";
 
 function addHot(body, f, i)
 {
@@ -449,7 +452,7 @@ function addHot(body, f, i)
 	add(share(f.self[i], sel.weight[0]), "n");
 	add(share(f.total[i], sel.weight[0]), "n");
 	add(grouped(f.samples[i]), "n");
-	add(kindWord[l.kind[0]]);
+	add(kindWord[rowKind(l)]);
 	name.title = (l.name === l.full ? "" : l.full + "\n") +
 		"callers and callees";
 	name.addEventListener("click", () => sandwich(i));

@@ -10,8 +10,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-from browser import (BACKSTITCH, OUT, Browser, ask, audit, box, draw, finish, make, needs,
-                     number, ok, type_in, zero)
+from browser import (BACKSTITCH, OUT, Browser, ask, audit, box, draw, finish,
+                     make, needs, number, ok, type_in, zero)
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from folded import stacks
