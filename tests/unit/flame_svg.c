@@ -243,10 +243,11 @@ START_TEST(bogus_frames_are_hatched_and_explained)
 	flame_tree_finish(tree);
 	svg = flame_svg_draw();
 	flame_svg_expect(svg, "<g class=\"b\" data-s=\"0\"");
-	flame_svg_expect(svg,
-			 "fabricated: no call is in front of this return address\n");
-	flame_svg_expect(svg,
-			 "fabricated: there is no code at this return address\n");
+	flame_svg_expect(
+		svg,
+		"fabricated: no call is in front of this return address\n");
+	flame_svg_expect(
+		svg, "fabricated: there is no code at this return address\n");
 	flame_svg_expect(svg, ">fabricated: no call returns there</text>");
 	free(svg);
 }
