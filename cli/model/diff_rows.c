@@ -197,12 +197,34 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
+/* Fills in how much the rows of a run vary within it. */
+static void diff_rows_fill_noise(struct diff_rows *d, size_t run)
+{
+	const struct report_rows *rows = d->run[run].rows;
+	struct diff_noises *noise = diff_noises_new(rows, d->run[run].times);
+
+	for (size_t i = 0; noise && i < report_rows_count(rows); i++) {
+		uint32_t row = d->of_row[run][i];
+
+		for (int total = 0; total < 2; total++)
+			d->place[total][row].noise[run] =
+				diff_noise_of(noise, i, total,
+					      d->absolute ? DIFF_NOISE_NUMBER
+					      : total	  ? DIFF_NOISE_RATE
+							  : DIFF_NOISE_SHARE);
+	}
+	diff_noises_free(noise);
+}
+
 static void diff_rows_judge(struct diff_rows *d)
 {
 	struct diff_whole left;
 
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
+	for (size_t i = 0; d->n_run == 2 && i < 2; i++)
+		if (d->run[i].times)
+			diff_rows_fill_noise(d, i);
 	diff_rows_set_whole(d);
 	diff_judge(d->place[0], d->n, &d->whole, &left);
 	diff_judge_nested(d->place[1], d->n, &left);

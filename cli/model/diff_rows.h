@@ -15,9 +15,11 @@
 #include "cli/model/report_rows.h"
 
 struct diff_rows_run {
-	struct report_rows *rows; /* borrowed */
-	uint64_t lost;		  /* lost records */
-	bool lost_unknown;	  /* and an unknown number more */
+	struct report_rows *rows;	/* borrowed */
+	uint64_t lost;			/* lost records */
+	bool lost_unknown;		/* and an unknown number more */
+	const struct diff_times *times; /* of its samples, borrowed; NULL: not
+					 * known */
 };
 
 /* The sums of one side. */
@@ -55,7 +57,7 @@ struct diff_rows {
 
 /* Pairs the rows of n runs, of which the first runs_a are those of A, and
  * judges them. run is borrowed until diff_rows_free(). keys: those of the
- * rows. */
+ * rows, which were counted with KEY_HITS as well if times are known. */
 struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 				size_t runs_a, unsigned int keys,
 				bool absolute);

@@ -23,6 +23,11 @@ static double diff_smaller(double a, double b)
 	return a < b ? a : b;
 }
 
+static double diff_larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 static double log_factorial(double n)
 {
 	int sign;
@@ -433,8 +438,60 @@ void diff_spread(const struct diff_place *p, const struct diff_whole *w,
 
 /* ---- one test */
 
+/* What blocks of time add to the variance of a place: by how much a distance in
+ * standard deviations shrinks, and with how many degrees of freedom that is
+ * known; 0: with all. */
+struct noise_test {
+	double shrink, df;
+};
+
+/* Both sides are taken to vary as the one that varies more does: without a
+ * change they are of the same program. */
+static struct diff_noise noise_of(const struct diff_place *p)
+{
+	const struct diff_noise *most =
+		&p->noise[p->noise[1].times > p->noise[0].times];
+
+	return most->times > 1 ? *most : (struct diff_noise){ 1, 0 };
+}
+
+/* The share of a place varies with its own samples and those of the others.
+ * beside: the place is compared with totals that may not contain it. */
+static struct noise_test noise_in(const struct diff_place *p,
+				  const struct diff_whole *w, bool beside)
+{
+	struct diff_noise own = noise_of(p);
+	double count = (double)p->a + (double)p->b;
+	double rest = (double)w->a + (double)w->b - count;
+	double times = own.times;
+
+	if (!w->absolute && !beside && rest > 0 && w->noisy > 0)
+		times = (rest * own.times +
+			 count * (w->noisy - count * own.times) / rest) /
+			(rest + count);
+	if (w->run || !(times > 1))
+		return (struct noise_test){ 1, 0 };
+	return (struct noise_test){ 1 / sqrt(times),
+				    own.df > 0 ? own.df : w->df };
+}
+
+/* Adds up the noise of the places. */
+static void noise_sum(const struct diff_place *p, size_t n,
+		      struct diff_whole *w)
+{
+	w->noisy = w->df = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct diff_noise own = noise_of(&p[i]);
+
+		w->noisy += own.times * ((double)p[i].a + (double)p[i].b);
+		if (own.df > 0 && (!(w->df > 0) || own.df < w->df))
+			w->df = own.df;
+	}
+}
+
 static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 {
+	double shrink = noise_in(p, w, false).shrink;
 	double a = (double)p->a, whole_a = (double)w->a;
 	double b = (double)p->b, whole_b = (double)w->b;
 	double share, spread;
@@ -442,12 +499,12 @@ static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 	if (w->run)
 		return runs_compare(p, w, false, false, false).t;
 	if (w->absolute)
-		return z_rates(a, b, chance_of(w));
+		return shrink * z_rates(a, b, chance_of(w));
 	if (!(whole_a > 0 && whole_b > 0))
 		return 0;
 	share = (a + b) / (whole_a + whole_b);
 	spread = sqrt(share * (1 - share) * (1 / whole_a + 1 / whole_b));
-	return spread > 0 ? (b / whole_b - a / whole_a) / spread : 0;
+	return spread > 0 ? shrink * (b / whole_b - a / whole_a) / spread : 0;
 }
 
 /* The same for a place that may contain others. */
@@ -456,7 +513,8 @@ static double diff_z_nested(const struct diff_place *p,
 {
 	if (w->run)
 		return runs_compare(p, w, false, false, true).t;
-	return z_rates((double)p->a, (double)p->b, chance_of(w));
+	return noise_in(p, w, true).shrink *
+	       z_rates((double)p->a, (double)p->b, chance_of(w));
 }
 
 /* Returns the p-value of a change in that direction in the worst case of loss:
@@ -468,7 +526,7 @@ static double diff_p_of(const struct diff_place *place,
 {
 	struct diff_place p = *place;
 	struct diff_whole even = *w;
-	double z;
+	double z, exact, df;
 
 	if (w->run) {
 		struct runs_test t = runs_compare(place, w, true, more, nested);
@@ -482,13 +540,13 @@ static double diff_p_of(const struct diff_place *place,
 		p.b = saturating_add(p.b, p.may_b);
 	even.a = saturating_add(even.a, w->lost_a);
 	even.b = saturating_add(even.b, w->lost_b);
-	z = nested ? z_rates((double)p.a, (double)p.b, chance_of(&even))
-		   : diff_z_of(&p, &even);
+	z = nested ? diff_z_nested(&p, &even) : diff_z_of(&p, &even);
 	if (more ? !(z > 0) : !(z < 0))
 		return 1;
-	if (w->absolute || nested)
-		return diff_p_rates(p.a, p.b, chance_of(&even));
-	return diff_p_shares(p.a, even.a, p.b, even.b);
+	exact = w->absolute || nested ? diff_p_rates(p.a, p.b, chance_of(&even))
+				      : diff_p_shares(p.a, even.a, p.b, even.b);
+	df = noise_in(&p, &even, nested).df;
+	return df > 0 ? diff_larger(exact, diff_p_student(z, df)) : exact;
 }
 
 /* Returns the smallest p-value that the samples of a place can have. */
@@ -639,6 +697,8 @@ static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 		passed++;
 		left->a -= at->a;
 		left->b -= at->b;
+		left->noisy -=
+			noise_of(at).times * ((double)at->a + (double)at->b);
 		for (size_t k = 0; left->run && k < left->runs_a + left->runs_b;
 		     k++)
 			left->run[k].n -= at->run[k].n;
@@ -656,6 +716,7 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 	size_t used;
 
 	*left = *w;
+	noise_sum(p, n, left);
 	if (w->run)
 		left->run = mem_dup(w->run,
 				    (w->runs_a + w->runs_b) * sizeof(*w->run));

@@ -12,6 +12,10 @@
  * shares of all others shrink. Therefore each step removes the clearest change
  * from both totals and compares the rest with the rest.
  *
+ * Samples of one recording need not be independent: a change must also be
+ * larger than what the blocks of each recording vary by (diff_noise.h), by
+ * Student's t.
+ *
  * With several recordings of a side, each is one measurement: the test is
  * Welch's t of their shares (or numbers), so that what differs from run to run
  * is no change. The variance of a side is at least that of counting: shares of
@@ -24,6 +28,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cli/model/diff_noise.h"
 
 #define DIFF_ALPHA 0.01
 
@@ -39,6 +45,7 @@ struct diff_place {
 				       * elsewhere, but may belong here */
 	const struct diff_count *run; /* of each run, those of A first; NULL
 				       * if diff_whole.run is */
+	struct diff_noise noise[2];   /* of A and B, where each is one run */
 	bool skip;		      /* do not test */
 	int change;		      /* out: 1 more, -1 less, 0 not proved */
 	double p;		      /* out: p-value */
@@ -55,7 +62,10 @@ struct diff_whole {
 	uint64_t lost_a, lost_b; /* samples that are in no place */
 	bool absolute;		 /* counts are compared, not shares */
 	double unit_a, unit_b;	 /* weight of one sample */
-	struct diff_run *run;	 /* those of A first; NULL: one each */
+	/* private: the samples of all places, each times its noise, and the
+	 * degrees of freedom of that */
+	double noisy, df;
+	struct diff_run *run; /* those of A first; NULL: one each */
 	size_t runs_a, runs_b;
 };
 

@@ -24,6 +24,8 @@ struct report_rows {
 	uint64_t weight;
 	struct report_missing missing;
 	uint64_t stamp; /* of the last stack that was counted */
+	struct report_hit *hit;
+	size_t n_hit, cap_hit;
 };
 
 void report_rows_free(struct report_rows *r)
@@ -34,6 +36,7 @@ void report_rows_free(struct report_rows *r)
 	intern_release(&r->index);
 	free(r->row_label);
 	free(r->row);
+	free(r->hit);
 	free(r);
 }
 
@@ -264,8 +267,19 @@ static void report_rows_count_missing(struct report_rows *r,
 	r->missing.kernel += kernel ? samples : 0;
 }
 
+static void report_rows_note_hit(struct report_rows *r, uint32_t group,
+				 const struct report_row *row, bool self)
+{
+	if (r->keys & KEY_HITS)
+		*mem_add(r->hit, r->n_hit, r->cap_hit) = (struct report_hit){
+			.group = group,
+			.row = (uint32_t)(row - r->row),
+			.self = self,
+		};
+}
+
 /* key: of all but the code. */
-static void report_rows_count_stack(struct report_rows *r,
+static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 				    struct report_row key,
 				    const struct label_list *l, uint64_t weight,
 				    uint64_t samples)
@@ -286,6 +300,7 @@ static void report_rows_count_stack(struct report_rows *r,
 		row->seen = r->stamp;
 		row->total += weight;
 		row->n_total += samples;
+		report_rows_note_hit(r, group, row, false);
 	}
 	if (!row) {
 		if (code)
@@ -293,18 +308,28 @@ static void report_rows_count_stack(struct report_rows *r,
 		row = row_for(r, &key);
 		row->total += weight;
 		row->n_total += samples;
+		report_rows_note_hit(r, group, row, false);
 	}
 	row->self += weight;
 	row->n_self += samples;
+	report_rows_note_hit(r, group, row, true);
 	r->weight += weight;
 	report_rows_count_missing(r, l, samples);
 }
 
-void report_rows_add(struct report_rows *r, const struct label_list *l,
-		     uint64_t weight, uint64_t samples)
+void report_rows_add(struct report_rows *r, uint32_t group,
+		     const struct label_list *l, uint64_t weight,
+		     uint64_t samples)
 {
-	report_rows_count_stack(r, (struct report_row){ 0 }, l, weight,
+	report_rows_count_stack(r, group, (struct report_row){ 0 }, l, weight,
 				samples);
+}
+
+const struct report_hit *report_rows_hits(const struct report_rows *r,
+					  size_t *n)
+{
+	*n = r->n_hit;
+	return r->hit;
 }
 
 struct report_rows *report_rows_new(struct stacks *s, int event,
@@ -319,8 +344,9 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 		if (event >= 0 && g->event != (uint32_t)event)
 			continue;
 		report_rows_frames(r, g, &l);
-		report_rows_count_stack(r, report_rows_key_of(r, g), &l,
-					g->weight, g->samples);
+		report_rows_count_stack(r, (uint32_t)i,
+					report_rows_key_of(r, g), &l, g->weight,
+					g->samples);
 	}
 	free(l.label);
 	free(l.from);

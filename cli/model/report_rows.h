@@ -30,6 +30,7 @@ enum report_key {
 	KEY_NODIGIT = 1 << 7, /* with KEY_COMM: "<N>" for each number */
 	KEY_INLINED = 1 << 8, /* rows of inlined functions */
 	KEY_LINE = 1 << 9,    /* needs REPORT_LINE_PARTS of the code */
+	KEY_HITS = 1 << 10,   /* for report_rows_hits() */
 };
 
 /* For stacks_opts.code. */
@@ -59,9 +60,10 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 struct report_rows *report_rows_empty(const struct labels *labels,
 				      unsigned int keys);
 /* Counts samples of one stack, outermost frame first. Labels of threads are
- * not counted. */
-void report_rows_add(struct report_rows *r, const struct label_list *l,
-		     uint64_t weight, uint64_t samples);
+ * not counted. group: where they are from, for report_rows_hits(). */
+void report_rows_add(struct report_rows *r, uint32_t group,
+		     const struct label_list *l, uint64_t weight,
+		     uint64_t samples);
 void report_rows_free(struct report_rows *r);
 /* Sorts by self or by total, largest first; equal rows by name. */
 void report_rows_sort(struct report_rows *r, bool by_total);
@@ -73,6 +75,16 @@ uint64_t report_weight(const struct report_rows *r);
 /* Returns the row, of rows of code only, that the frames with a label count
  * for; REPORT_NONE if there is none. No report_rows_sort() before it. */
 uint32_t report_rows_of_label(struct report_rows *r, uint32_t label);
+
+/* The samples of a group that count for the self or the total of a row. */
+struct report_hit {
+	uint32_t group, row; /* row: an index */
+	bool self;
+};
+/* Returns all of them, *n; without KEY_HITS none. No report_rows_sort() before
+ * it. */
+const struct report_hit *report_rows_hits(const struct report_rows *r,
+					  size_t *n);
 
 /* Samples of which a part of the stack is not known. */
 struct report_missing {

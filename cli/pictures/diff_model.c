@@ -37,7 +37,8 @@ static int diff_model_take(struct diff_model *m, size_t i, int *status,
 	struct drawing *d = &m->side[compare_side(&m->c, i)];
 	struct compare_run *run = &m->c.run[i];
 
-	m->c.rows[i].rows = report_rows_empty(m->c.labels, KEY_SYM | KEY_DSO);
+	m->c.rows[i].rows =
+		report_rows_empty(m->c.labels, KEY_SYM | KEY_DSO | KEY_HITS);
 	d->rows = m->c.rows[i].rows;
 	return run->stacks ? drawing_take(d, run->stacks, run->event, err)
 			   : drawing_take_text(d, run->path, status, err);

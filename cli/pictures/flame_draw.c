@@ -82,7 +82,7 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
 	if (d->rows)
-		report_rows_add(d->rows, l, weight, samples);
+		report_rows_add(d->rows, d->group, l, weight, samples);
 	if (flame_opts.reverse)
 		label_list_reverse(l, 0);
 	if (d->also && flame_tree_add(d->also, l->label, l->n, 0, 0, err))
@@ -216,6 +216,8 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 
 	for (size_t i = 0; !rc && i < stacks_count(d->stacks); i++) {
 		const struct stacks_group *g = stacks_group(d->stacks, i);
+
+		d->group = (uint32_t)i;
 
 		if (d->event < 0 || g->event == (uint32_t)d->event)
 			rc = drawing_add_group(d, g, &l, err);

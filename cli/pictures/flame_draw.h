@@ -38,8 +38,9 @@ struct drawing {
 	struct pick *pick;
 	struct trust *trust; /* of the samples that are drawn; NULL: not said */
 	struct report_rows
-		*rows; /* also counts all stacks; borrowed, may be NULL */
-	int event;     /* index in stacks; -1: all events */
+		*rows;	/* also counts all stacks; borrowed, may be NULL */
+	uint32_t group; /* of the stack that is drawn, for rows */
+	int event;	/* index in stacks; -1: all events */
 	struct drawing_missed {
 		const char *word;
 		uint64_t weight;

@@ -111,6 +111,14 @@ int compare_side(const struct compare *c, size_t run)
 	return run >= c->runs_a;
 }
 
+static void compare_take_sample(void *arg, const struct stacks_sample *s)
+{
+	struct diff_times *t = arg;
+
+	t->untimed |= !s->timed;
+	diff_times_add(t, s->group, s->time);
+}
+
 /* Reads a run; its event is that of the first. */
 static int compare_read(struct compare *c, size_t i,
 			const struct compare_opts *o, int *status,
@@ -124,6 +132,12 @@ static int compare_read(struct compare *c, size_t i,
 
 	so.labels = c->labels;
 	so.unnamed = true;
+	if (db && c->sides->side[0].n == 1 && c->sides->side[1].n == 1 &&
+	    !stacks_served(db, err)) {
+		so.each = compare_take_sample;
+		so.arg = &run->times;
+		c->rows[i].times = &run->times;
+	}
 	if (db &&
 	    !rows_each(db, "report_lost_all", compare_take_lost, &rd, err) &&
 	    !rows_each(db, "report_captures", compare_take_capture, &rd, err))
@@ -184,6 +198,7 @@ void compare_release(struct compare *c)
 	for (size_t i = 0; i < n; i++) {
 		report_rows_free(c->rows[i].rows);
 		stacks_free(c->run[i].stacks);
+		diff_times_release(&c->run[i].times);
 	}
 	matching_free(c->match);
 	labels_free(c->labels);

@@ -23,6 +23,7 @@ struct compare_run {
 	const char *path;
 	struct stacks *stacks; /* NULL: of folded text */
 	int event;	       /* index in stacks; -1: all events */
+	struct diff_times times;
 	char trust[TRUST_SENTENCE];
 	char capture[200]; /* capture and host; "" if not known */
 };

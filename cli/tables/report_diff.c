@@ -65,8 +65,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 
 		if (report_diff_check_weight(run, err))
 			return -1;
-		rp->c.rows[i].rows =
-			report_rows_new(run->stacks, run->event, rp->o->keys);
+		rp->c.rows[i].rows = report_rows_new(run->stacks, run->event,
+						     rp->o->keys | KEY_HITS);
 	}
 	compare_judge(&rp->c, rp->o->keys, rp->o->absolute);
 	rp->d = rp->c.d;
