@@ -79,13 +79,13 @@ static const char *ctf_check_times(struct ctf_stream *s)
 	return why;
 }
 
-/* More events than nanoseconds? */
+/* More events than nanoseconds? The clock may have passed a tick more. */
 static bool ctf_check_is_much(const struct ctf_stream *s, uint64_t n)
 {
 	const struct ctf_packet *p = &s->packet;
 
 	return s->clock && s->has_end && p->has_end && p->finish >= s->end &&
-	       n > ctf_clock_ns(s->clock, p->finish - s->end) + 1;
+	       n > ctf_clock_ns(s->clock, p->finish - s->end + 1);
 }
 
 /* LTTng-UST 2.13.5 was seen to write a packet with 0 between two that go on

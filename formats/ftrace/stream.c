@@ -166,17 +166,14 @@ static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 	return -1;
 }
 
-/* The recorder saves the formats of all events that are enabled. */
+/* trace-cmd saves the formats of the events that it enables, and another
+ * program may enable more in the same buffer. */
 static void ft_stream_note_unknown(struct ft *ft, struct ft_stream *s,
 				   const struct ft_item *it)
 {
-	uint64_t off = ft_stream_file_offset(s, it->place);
-	struct err why;
-
-	err_at(&why, s->path, off,
-	       "an entry of event %u, which the file does not describe",
-	       it->id);
-	reader_damage(&ft->src, "entry", off, 2, &why);
+	ledger_skip(ft->src.ledger, ft->src.index, "event", it->id,
+		    ft_stream_file_offset(s, it->place),
+		    "the file has no format for it");
 }
 
 /* Compares the length of an entry with its format. */

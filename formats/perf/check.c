@@ -52,67 +52,74 @@ static int perf_check_thread(const struct perf_rec *r, int32_t id,
 		      THREAD_ID_MAX);
 }
 
-static int perf_check_cpu(const struct perf *p, const struct perf_rec *r,
-			  int32_t cpu, struct err *err)
+/* NRCPUS has the CPUs that were there when recording ended: one that was taken
+ * out of a virtual machine before that has a higher number. */
+static int perf_check_cpu(struct perf *p, const struct perf_rec *r,
+			  const struct record *rec, struct err *err)
 {
 	int32_t n = p->src.info.cpus_avail;
 
-	if (cpu >= -1 && (n <= 0 || cpu < n))
-		return 0;
-	return err_at(err, r->b.path, r->off,
-		      "CPU %" PRId32 ", the machine has %" PRId32, cpu, n);
+	if (rec->cpu < -1 || rec->cpu > CPU_ID_MAX)
+		return err_at(err, r->b.path, r->off,
+			      "CPU %" PRId32 ", needs -1 to %d", rec->cpu,
+			      CPU_ID_MAX);
+	if (rec->kind == REC_SAMPLE && n > 0 && rec->cpu >= n)
+		perf_note_event(p, rec->sample.event, NOTED_CPU);
+	return 0;
 }
 
 static int perf_check_address(const struct perf *p, const struct perf_rec *r,
-			      uint64_t addr, bool kernel, struct err *err)
+			      uint64_t addr, struct err *err)
 {
-	if (halves_have(&p->halves, addr, kernel))
+	if (halves_have(&p->halves, addr, false))
 		return 0;
 	return err_at(err, r->b.path, r->off,
-		      "address 0x%" PRIx64 " cannot be one of %s", addr,
-		      kernel ? "the kernel" : "a program");
+		      "address 0x%" PRIx64
+		      " is in no half of the address space",
+		      addr);
 }
 
-/* An address of the kernel's half: the kernel keeps only addresses of its own
- * text there. perf inject --aslr writes 0 for one that it has no mapping for,
- * and in front of the half of a precise event may stand the address of a
- * program (perf_sample_precise_mode()). */
-static int perf_check_kernel_half(struct perf *p, const struct perf_rec *r,
-				  const struct record *rec, uint32_t i,
-				  struct err *err)
+/* Code that the kernel runs is not always in its half: AArch64 maps the
+ * firmware (EFI) at low addresses while it calls it, x86-64 that of 32 bits.
+ * perf inject --aslr writes 0 for an address that it has no mapping for, and in
+ * front of the half of a precise event may stand the address of a program
+ * (perf_sample_precise_mode()). */
+static int perf_check_kernel_address(struct perf *p, const struct perf_rec *r,
+				     const struct record *rec, uint64_t addr,
+				     struct err *err)
 {
 	const struct rec_sample *s = &rec->sample;
-	uint64_t addr = s->kern.ip[i];
 
 	if (halves_have(&p->halves, addr, true))
 		return 0;
-	if (!addr && p->src.info.injected) {
+	if (!addr && !p->src.info.injected)
+		return err_at(err, r->b.path, r->off,
+			      "address 0 in the kernel's half of a chain");
+	if (!addr)
 		perf_note_event(p, s->event, NOTED_UNMAPPED);
-		return 0;
-	}
-	if (!i && addr == s->ip && rec->flags & REC_F_USER &&
-	    p->attr[s->event].flags & PA_PRECISE)
-		return 0;
-	return perf_check_address(p, r, addr, true, err);
+	else if (rec->flags & REC_F_KERNEL)
+		perf_note_event(p, s->event, NOTED_LOW);
+	return perf_check_address(p, r, addr, err);
 }
 
 static int perf_check_addresses(struct perf *p, const struct perf_rec *r,
 				const struct record *rec, struct err *err)
 {
 	const struct rec_sample *s = &rec->sample;
-	bool kernel = rec->flags & REC_F_KERNEL;
-
 	if (!p->halves.kernel_start || rec->flags & REC_F_GUEST ||
 	    !(rec->flags & (REC_F_KERNEL | REC_F_USER)))
 		return 0;
-	if (s->ip && perf_check_address(p, r, s->ip, kernel, err))
+	if (s->ip && perf_check_address(p, r, s->ip, err))
+		return -1;
+	if (s->ip && rec->flags & REC_F_KERNEL &&
+	    perf_check_kernel_address(p, r, rec, s->ip, err))
 		return -1;
 	for (uint32_t i = 0; i < s->kern.n; i++)
-		if (perf_check_kernel_half(p, r, rec, i, err))
+		if (perf_check_kernel_address(p, r, rec, s->kern.ip[i], err))
 			return -1;
 	for (uint32_t i = 0; i < s->n_branch; i++)
-		if (perf_check_address(p, r, s->branch[i].from, false, err) ||
-		    perf_check_address(p, r, s->branch[i].to, false, err))
+		if (perf_check_address(p, r, s->branch[i].from, err) ||
+		    perf_check_address(p, r, s->branch[i].to, err))
 			return -1;
 	return 0;
 }
@@ -122,7 +129,9 @@ static int perf_check_sample(struct perf *p, const struct perf_rec *r,
 {
 	const struct rec_sample *s = &rec->sample;
 
-	if (s->weight >> 63)
+	/* A tracepoint counts what its event says: sched_stat_wait of a clock
+	 * that went back says a negative time. */
+	if (s->weight >> 63 && p->attr[s->event].type != PERF_TYPE_TRACEPOINT)
 		return err_at(err, r->b.path, r->off,
 			      "period 0x%" PRIx64 ", needs less than 2^63",
 			      s->weight);
@@ -145,8 +154,8 @@ static int perf_check_map(const struct perf *p, const struct perf_rec *r,
 			      m->len, m->start);
 	if (!p->halves.kernel_start)
 		return 0;
-	return perf_check_address(p, r, m->start, false, err) ||
-			       perf_check_address(p, r, last, false, err)
+	return perf_check_address(p, r, m->start, err) ||
+			       perf_check_address(p, r, last, err)
 		       ? -1
 		       : 0;
 }
@@ -159,7 +168,7 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
 			      r->misc & PM_CPUMODE, PM_GUEST_USER);
 	if (perf_check_thread(r, rec->pid, err) ||
 	    perf_check_thread(r, rec->tid, err) ||
-	    perf_check_cpu(p, r, rec->cpu, err))
+	    perf_check_cpu(p, r, rec, err))
 		return -1;
 	switch (rec->kind) {
 	case REC_SAMPLE:

@@ -179,6 +179,8 @@ enum perf_noted {
 	NOTED_REGISTERS = 1, /* of an unknown kind */
 	NOTED_MODE = 2,	     /* the kernel's, of a program's address */
 	NOTED_UNMAPPED = 4,  /* addresses that perf inject made 0 */
+	NOTED_LOW = 8,	     /* kernel code below the kernel's half */
+	NOTED_CPU = 16,	     /* not among those that perf counted */
 };
 
 #define RECENT_IDS 32

@@ -35,6 +35,12 @@ void perf_note_event(struct perf *p, uint32_t event, enum perf_noted what)
 		[NOTED_UNMAPPED] = { "unmapped",
 				     "have addresses that perf inject could "
 				     "not map and made 0" },
+		[NOTED_LOW] = { "firmware",
+				"have kernel addresses below the kernel's half, where "
+				"firmware runs" },
+		[NOTED_CPU] = { "CPU",
+				"are of a CPU beyond those that the machine had when "
+				"recording ended" },
 	};
 	char note[256];
 

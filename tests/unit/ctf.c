@@ -487,11 +487,12 @@ END_TEST
 
 /* ---- packets, clocks, losses */
 
-#define PACKETS_OF(lost)                                                       \
+#define PACKETS_OF(lost) PACKETS_AT(lost, "1000000000")
+#define PACKETS_AT(lost, freq)                                                 \
 	TYPES "trace { major = 1; minor = 8; byte_order = le;"                 \
 	      " uuid = \"01020304-0506-0708-090a-0b0c0d0e0f10\";"              \
 	      " packet.header := struct { u32 magic; u8 uuid[16]; }; };"       \
-	      "clock { name = c; freq = 1000000000; offset = 5; };"            \
+	      "clock { name = c; freq = " freq "; offset = 5; };"              \
 	      "typealias integer { size = 64; align = 8;"                      \
 	      " map = clock.c.value; } := t64;"                                \
 	      "typealias integer { size = 8; map = clock.c.value; } := t8;"    \
@@ -528,6 +529,12 @@ static const struct ctf_case packet_cases[] = {
 		  "@514 e cpu3 a=4\n@769 e cpu3 a=5\n"
 		  "s0+0x39: a field goes beyond the end of the packet: 1 "
 		  "bytes\n" },
+	{ .name = "many_events_may_be_discarded_in_a_tick",
+	  .meta = PACKETS_AT(" u8 events_discarded; u8", "1000000"),
+	  .file = { TWO("1000", "2000", "00", "01") "1001 1102" TWO(
+		  "2000", "2000", "05", "02") "2003 2004" },
+	  .want = "@16000 e cpu3 a=1\n@17000 e cpu3 a=2\n@32000 lost 5\n"
+		  "@32000 e cpu3 a=3\n@32000 e cpu3 a=4\n" },
 	{ .name = "counters_of_packets_tell_losses",
 	  .meta = PACKETS,
 	  .file = { TWO("1000", "2000", "00", "fe") "1001 1102" TWO(

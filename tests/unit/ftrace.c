@@ -713,6 +713,33 @@ START_TEST(a_page_that_lies_is_damage_and_the_next_is_read)
 }
 END_TEST
 
+START_TEST(an_entry_of_an_event_without_a_format_is_skipped_and_counted)
+{
+	struct ledger *lg = ledger_new();
+	struct err err = { 0 };
+	struct fb_ring r;
+	struct pb b;
+
+	fb_ring(&r, 0, false);
+	fb_page(&r, 100);
+	fb_plain(&r, 0, 50, 1);
+	size_t id = r.p.n;
+	fb_plain(&r, 1, 50, 2);
+	pb_patch(&r.p, id + 8, 999, 2);
+	fb_page_end(&r, 0, 0);
+	fb_file7(&b, false, false, NULL, &r, 1);
+	struct source *src = fb_open(&b, lg, &err);
+
+	ck_assert_ptr_nonnull(fb_read(src));
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
+	ledger_end(lg);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_SKIPPED), 1);
+	fb_close(src, &b);
+	fb_rings_free(&r, 1);
+	ledger_free(lg);
+}
+END_TEST
+
 RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     cpus_are_merged_by_time, stacks_of_trace_dat_belong_to_the_event_before,
     a_stack_in_a_field_is_its_events_where_that_has_none,
@@ -726,4 +753,5 @@ RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     the_clock_is_told_and_a_date_makes_it_wall_time, tsc_becomes_nanoseconds,
     a_cut_file_gives_every_whole_page, the_kernel_is_where_kallsyms_says,
     recorded_mappings_become_maps,
-    a_page_that_lies_is_damage_and_the_next_is_read)
+    a_page_that_lies_is_damage_and_the_next_is_read,
+    an_entry_of_an_event_without_a_format_is_skipped_and_counted)
