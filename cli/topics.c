@@ -84,7 +84,7 @@ static void print_verdicts(FILE *out)
 	}
 	print_lines(out, lines, 34);
 	putc('\n', out);
-	print_lines(out, mark_words, 22);
+	print_lines(out, mark_words, 25);
 }
 
 /* Printed from the table of rules. */

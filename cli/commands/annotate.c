@@ -35,7 +35,7 @@ static const struct opt opts[] = {
 		   "x86 as objdump writes it, or as Intel does (att)"),
 	OPT_GROUP(by_opts),
 	OPT_FLAG(0, "inlined", &only_inlined,
-		 "where SYMBOL was inlined, even if it has code of its own"),
+		 "where FUNCTION was inlined, even if it has code of its own"),
 	OPT_NUMBER(0, "around", "N", &around,
 		   "only instructions with samples and N around them"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -199,7 +199,7 @@ static const char *const examples[] = {
 extern const struct command cmd_annotate;
 const struct command cmd_annotate = {
 	.name = "annotate",
-	.args = "[options] [DB | CAPTURE [SYMBOL | ADDRESS]]",
+	.args = "[options] [DB | CAPTURE [FUNCTION | ADDRESS]]",
 	.summary = "show the hot instructions of a function",
 	.examples = examples,
 	.opts = opts,

@@ -30,10 +30,11 @@ static const struct opt opts[] = {
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
 		 "print between the samples where records were lost"),
-	OPT_FLAG(0, "marks", &marks,
-		 "mark frames that are bogus, inferred or guessed, also in a "
-		 "pipe, where scripts for perf's text would take a mark for "
-		 "the image"),
+	OPT_FLAG(
+		0, "marks", &marks,
+		"mark frames that are fabricated, inferred or guessed, also "
+		"in a pipe, where scripts for perf's text would take a mark for "
+		"the image"),
 	OPT_FLAG(0, "wall", &wall,
 		 "print times as UTC, if the capture has its offset to wall "
 		 "time"),

@@ -234,7 +234,7 @@ static void chains_put_line(struct chains *c, const struct code_frame *f,
 	if (s->marks && (f->flags & FRAME_GUESSED))
 		chains_put_string(c, " (by frame pointer)");
 	if (s->marks && called && f->bogus)
-		chains_put_string(c, " (bogus)");
+		chains_put_string(c, " (fabricated)");
 	if (s->srcline)
 		chains_put_source(c, at);
 	if (inlined)

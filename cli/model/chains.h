@@ -19,7 +19,7 @@ struct chain_style {
 	bool ip, sym, symoff, dso, dsoff, srcline;
 	bool inlined; /* a line for each inlined function as well */
 	bool tab;     /* each line begins with a tab and ends with a newline */
-	bool marks;   /* "(inferred)" after guessed frames, "(bogus)" after
+	bool marks;   /* "(inferred)" after guessed frames, "(fabricated)" after
 		       * return addresses that follow no call */
 	bool ends;    /* "[user: REASON]" where unwinding stopped early */
 	bool json;    /* for chains_json() only: names are not cleaned */

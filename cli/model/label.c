@@ -119,11 +119,11 @@ const char *label_shown(const struct label *l)
 const char *label_kind_name(enum label_kind kind)
 {
 	static const char *const word[LABEL_KINDS] = {
-		[LABEL_GROUP] = "group",     [LABEL_USER] = "user",
-		[LABEL_KERNEL] = "kernel",   [LABEL_INLINED] = "inlined",
-		[LABEL_JIT] = "jit",	     [LABEL_UNNAMED] = "unnamed",
-		[LABEL_MISSING] = "missing", [LABEL_EXEC] = "after exec",
-		[LABEL_BOGUS] = "bogus",     [LABEL_WAIT] = "off-CPU",
+		[LABEL_GROUP] = "group",      [LABEL_USER] = "user",
+		[LABEL_KERNEL] = "kernel",    [LABEL_INLINED] = "inlined",
+		[LABEL_JIT] = "jit",	      [LABEL_UNNAMED] = "unnamed",
+		[LABEL_MISSING] = "missing",  [LABEL_EXEC] = "after exec",
+		[LABEL_BOGUS] = "fabricated", [LABEL_WAIT] = "off-CPU",
 	};
 
 	return kind < LABEL_KINDS ? word[kind] : "?";

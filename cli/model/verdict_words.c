@@ -33,8 +33,11 @@ const struct help_line verdict_words[] = {
 	{ "duplicate", "the same cookie and addresses again" },
 	{ "unjoinable", "its samples carry no cookie" },
 	{ "unexplained", "no reason was found" },
-	{ NULL, "Confidence: proved (by the cookie), explained (by a "
-		"loss, an exit, the end), unexplained." },
+	{ NULL, "Each verdict has a confidence:" },
+	{ "proved", "the cookie proves it" },
+	{ "explained", "a loss, an exit or the end of the capture explains "
+		       "it" },
+	{ "unexplained", "nothing in the capture explains it" },
 	{ NULL, NULL }
 };
 

@@ -149,7 +149,7 @@ void inlined_text(const struct inlined *in, const char *path)
 	grid_free(g);
 	fputs("\n'backstitch annotate ", stdout);
 	safe_text_put(stdout, path, 0, 0);
-	fputs(" SYMBOL' shows the instructions of one of these\n", stdout);
+	fputs(" FUNCTION' shows the instructions of one of these\n", stdout);
 }
 
 void inlined_json(const struct inlined *in)

@@ -250,14 +250,14 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		{ NULL, "weight" },
 		{ "Peak %", "peak_percent" },
 		{ "Hottest at", "peak" },
-		{ "Symbol", NULL },
+		{ "Function", NULL },
 		{ NULL, "symbol" },
 		{ NULL, "image" },
 		{ NULL, "short" },
 	};
 	struct grid *g = grid_new(col, sizeof(col) / sizeof(col[0]));
 
-	grid_names(g, "Symbol", !full_names_asked());
+	grid_names(g, "Function", !full_names_asked());
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
 		annot_put_function(g, h, &h->func[i]);
@@ -271,7 +271,7 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 	if (!json && h->n_func) {
 		fputs("\n'backstitch annotate ", stdout);
 		safe_text_put(stdout, path, 0, 0);
-		fputs(" SYMBOL' shows the instructions of one\n", stdout);
+		fputs(" FUNCTION' shows the instructions of one\n", stdout);
 	}
 }
 

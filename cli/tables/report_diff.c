@@ -138,7 +138,7 @@ static size_t report_diff_fill_columns(const struct report_diff *rp,
 	n += report_key_columns(keys, col + n);
 	if (keys & (KEY_SYM | KEY_DSO))
 		col[n++] = (struct grid_column){
-			keys & KEY_SYM ? "Symbol" : "Image",
+			keys & KEY_SYM ? "Function" : "Image",
 			keys & KEY_SYM ? "symbol" : "image"
 		};
 	if (keys & KEY_SYM)

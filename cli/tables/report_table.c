@@ -29,7 +29,7 @@
 #include "stitch/base/path.h"
 
 #define COLUMNS 20
-#define SYMBOL_TITLE "Symbol"
+#define SYMBOL_TITLE "Function"
 #define HINTS 5	 /* names that exist, for one that does not */
 #define HINT 400 /* bytes for them */
 #define SEVERAL_FILES UINT32_MAX

@@ -145,13 +145,13 @@ sample pid=7 tid=7 cpu=0 time=1000 u=$(printf '0x%x,0x%x' \
 EOF2
 "$MKCAP" bogus.txt bogus.data || exit 2
 "$B" ingest -q -f -o bogus.db bogus.data 2>err
-is script_marks_them_but_not_the_innermost_one 'outer outer (bogus) ' \
+is script_marks_them_but_not_the_innermost_one 'outer outer (fabricated) ' \
 	"$("$B" script --marks bogus.db | sed -n 's/^\t.*\(outer\)[^ ]* ([^ ]*)/\1/p' |
 		tr '\n' ' ')"
 # scripts for perf's text take what is in the last parentheses for the image
-is in_a_pipe_it_does_not 0 "$("$B" script bogus.db | grep -c bogus)"
+is in_a_pipe_it_does_not 0 "$("$B" script bogus.db | grep -c fabricated)"
 is as_perf_does_it_does_not '0' \
-	"$("$B" script -F ip,sym bogus.db | grep -c bogus)"
+	"$("$B" script -F ip,sym bogus.db | grep -c fabricated)"
 is json_says_why '1' \
 	"$("$B" script --json bogus.db | grep -o '"bogus": *"no_call"' | wc -l)"
 "$B" flame bogus.db >bogus.svg 2>err

@@ -1,0 +1,178 @@
+#!/bin/sh
+# check-words.sh - each word that screens print has one entry in 'help verdicts' and in backstitch(7), and none of its synonyms is printed anywhere.
+# usage: tests/check-words.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
+# The words are those of the tables in the source that print them. A synonym is
+# looked for in the texts of the program and its page, in help and in man pages;
+# identifiers (columns, keys, views, options) are not texts.
+cd "${1:-.}" || exit 2
+BACKSTITCH=${BACKSTITCH:-./backstitch} COLUMNS=1000 exec python3 - <<'END'
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+
+B = os.environ["BACKSTITCH"]
+STRING = r'"((?:[^"\\]|\\.)*)"'
+bad = []
+
+
+def text(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def part(path, begin, end="\n}"):
+    """The source from a text to the end of that table or function."""
+    s = text(path)
+    at = s.index(begin)
+    return s[at:s.index(end, at)]
+
+
+def values(path, begin):
+    """The strings of a table of names by number."""
+    return re.findall(r"\] = " + STRING, part(path, begin))
+
+
+def marks():
+    """Names in brackets that stand in place of a function."""
+    out = set()
+    for path in glob.glob("cli/model/*.[ch]") + glob.glob("cli/tables/a*.c") + [
+            "cli/tables/report_tree.c", "cli/pictures/flame_offcpu.c"]:
+        if path.endswith(("chains.c", "mark_words.c", "short_name.c")):
+            continue        # perf's words; the entries; parts of symbols
+        code = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)
+        for s in re.findall(r'"(\[[a-zA-Z%][^"]*\])(?:\\n)?"', code):
+            s = re.sub(r"%[-.*\d]*z?[a-z]", "WORD", s)
+            out.add(re.sub(r"(interpreter: )\w+", r"\1WORD", s))
+    # a verdict by --by-verdict, an image
+    return out - {"[WORD]", "[jit]", "[kernel]", "[vdso]"}
+
+
+TABLES = (  # the beginning of the help's paragraph, the man page's section
+    ("A request is", "VERDICTS OF REQUESTS",
+     values("stitch/verdict.c", "request_verdict_name")),
+    ("A chain is", "VERDICTS OF CHAINS",
+     values("stitch/verdict.c", "chain_verdict_name")),
+    ("Each verdict has", "CONFIDENCE",
+     values("stitch/verdict.c", "confidence_name")),
+    ("How far user", "TRUST", re.findall(
+        r"\{ " + STRING + ", TRUST_", part("cli/model/trust_words.c",
+                                           "trust_words[] = {"))),
+    ("In a sentence", "TRUST IN SENTENCES", values(
+        "cli/model/trust_words.c", "trust_kind_phrase(")),
+    ("Marks in", "MARKS", sorted(marks()) + ["inferred", "inlined too"]),
+    ("Kinds of", "KINDS OF FRAMES",
+     values("cli/model/label.c", "label_kind_name(")),
+    ("What check", "VERDICTS OF CHECK", re.findall(
+        STRING, part("cli/audit/check_judge.c", "*check_verdict("))),
+    ("States of", "STATES", re.findall(
+        STRING, part("cli/model/offcpu_source.c", "} states[] = {"))),
+    ("What a thread", "CAUSES OF WAITS", [
+        w for w in values("cli/model/wait_cause.c", "cause_word[") if w]),
+)
+assert text("cli/tables/annotate_inlined.c").count('"inlined too: "') == 1
+assert "(inferred)" in text("cli/model/chains.c")
+
+
+def run(*args):
+    r = subprocess.run([B, *args], stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True)
+    return r.stdout
+
+
+def help_entries():
+    out, at = collections.defaultdict(list), None
+    for line in run("help", "verdicts").splitlines():
+        word = re.match(r"  (\S.*?)(?:  |$)", line)
+        if word:
+            out[at].append(word.group(1))
+        elif line and line[0] != " ":
+            at = line
+    return out
+
+
+def man_entries():
+    out, at = collections.defaultdict(list), None
+    for line in text("man/backstitch.7").splitlines():
+        if line.startswith(".Sh "):
+            at = line[4:]
+        elif line.startswith(".It Sy "):
+            out[at].append(line[7:].replace('"', ""))
+    return out
+
+
+helped, told = help_entries(), man_entries()
+for begin, section, words in TABLES:
+    if not words:
+        bad.append("%s: no word was found in the source" % section)
+    lists = [("help verdicts", [h for k, v in helped.items() if k and
+                                k.startswith(begin) for h in v]),
+             ("backstitch(7), " + section, told[section])]
+    for name, entries in lists:
+        n = collections.Counter(entries)
+        for w in words:
+            if n[w] != 1:
+                bad.append("%s: '%s' has %d entries" % (name, w, n[w]))
+        for w in n.keys() - set(words):
+            bad.append("%s: '%s' is no word of the program" % (name, w))
+
+# ---- synonyms
+
+KEYS = r"--dso\b|\bdso(?=, ?(?:sym|dsoff))|(?:sym|comm|symoff|cpu), ?dso\b"
+SYNONYMS = (
+    (r"\b[Bb]ogus\b", "fabricated"), (r"\bdsos?\b|\bDSOs?\b", "image"),
+    (r"^Symbol$|\bSYMBOL\b", "function"), (r"^File$", "image"),
+)
+
+
+def look(where, s):
+    """Finds synonyms in a text that people read."""
+    for pattern, word in SYNONYMS:
+        if re.search(pattern, re.sub(KEYS, "", s.strip())):
+            bad.append("%s: '%s' is said, the word is %s" %
+                       (where, s.strip()[:60], word))
+
+
+def is_identifier(s):
+    """A column, a key of JSON, a query, a class, a format without words."""
+    return re.fullmatch(r"[a-z0-9_.%#-]*", s) or re.search(r"\b(SELECT|FROM|AS) ",
+                                                           s)
+
+
+for path in glob.glob("cli/**/*.[ch]", recursive=True):
+    code = re.sub(r"/\*.*?\*/|^#include.*$", "", text(path),
+                  flags=re.S | re.M)
+    for s in re.findall(STRING, code):
+        if not is_identifier(s):
+            look(path, s)
+for path in glob.glob("cli/pictures/*.js"):
+    code = re.sub(r"(?<![:\"'])//.*", "", text(path))
+    for s in re.findall(STRING, code):
+        if not is_identifier(s):
+            look(path, s)
+for path in glob.glob("schema/sql/queries_page.sql"):
+    for s in re.findall(r'AS "([^"]*)"', text(path)):
+        look(path, s)
+look("cli/pictures/page.html", text("cli/pictures/page.html"))
+for w in values("cli/model/label.c", "label_kind_name("):
+    look("cli/model/label.c", w)
+
+for path in glob.glob("man/*.[157]"):
+    shown = False
+    for line in text(path).splitlines():
+        shown = line.startswith(".Bd") or (shown and line != ".Ed")
+        # a name in a macro is one of a column, a key or an option
+        words = re.sub(r"^\.(Va|Ss|It|Ql|Li|Cm|Fl|Pq|Sy|Fn|Sx)\b.*", "", line)
+        if "Ar SYMBOL" in line or (not shown and words):
+            look(path, words or line)
+for topic in ("", "verdicts", "rules", "exports", "formats", "options"):
+    for line in run("help", *topic.split()).splitlines():
+        look("help " + topic, line)
+for command in re.findall(r"^  ([a-z]+) ", run("help"), re.M):
+    for line in run("help", command).splitlines():
+        look("help " + command, line)
+print("".join(sorted(b + "\n" for b in bad)), end="")
+sys.exit(1 if bad else 0)
+END
