@@ -137,7 +137,9 @@ struct claim *claim_open(const char *dir, struct err *err)
 			strerror(errno));
 		goto out;
 	}
-	c->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* a link may be given, but none comes in the place of a new folder */
+	c->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+				  (c->made ? O_NOFOLLOW : 0));
 	if (c->fd < 0 || fstat(c->fd, &c->st)) {
 		err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
 		goto out;

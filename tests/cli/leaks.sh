@@ -33,15 +33,20 @@ unset HOME
 
 # tells OUT: the marks that are in a file or folder, also where it is packed
 tells() {
-	for mark in env:xqenvq user:xquserq here:xqhereq host:testhost folder:inqfolderq path:xqpathq comm:xqcommq
+	find "$1" -type f | while read -r file
 	do
-		find "$1" -type f | while read -r file
-		do
-			cat "$file"
-			# each of these fails for what is not packed
+		cat "$file"
+		case $file in
+		*.parquet) PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cli/leaks.py" "$file" ;;
+		*) # each of these fails for what is not packed
 			gzip -dc "$file" | tar -xO
 			gzip -dc "$file"
-		done 2>/dev/null | grep -aq "${mark#*:}" && printf ' %s' "${mark%:*}"
+			;;
+		esac
+	done >"$dir/all" 2>"$dir/null"
+	for mark in env:xqenvq user:xquserq here:xqhereq host:testhost folder:inqfolderq path:xqpathq comm:xqcommq
+	do
+		! grep -aq "${mark#*:}" "$dir/all" || printf ' %s' "${mark%:*}"
 	done
 }
 # row NAME WANTED OUT COMMAND...: the output tells what is wanted, and no more
@@ -70,3 +75,32 @@ row perf_data 'host path comm' o.data export --format perf.data -o o.data one.db
 row ctf 'host comm' o.ctf export --format ctf -o o.ctf one.db
 row bundle 'host folder path comm' b.tar.gz bundle -o b.tar.gz one.db
 row redacted '' r.db bundle --redact -o r.db one.db
+row parquet 'host folder path comm' o.parquet export --format parquet -o o.parquet one.db
+
+# what is on standard output is in the file said
+mkdir text
+for command in 'script:path comm' 'report:host folder' check: 'info:host folder'
+do
+	"$B" "${command%%:*}" one.db >text/said
+	want=${command#*:}
+	got=$(tells text)
+	if [ "$got" = "${want:+ $want}" ]
+	then echo "ok ${command%%:*}_tells_what_the_table_says"
+	else echo "not ok ${command%%:*}_tells_what_the_table_says:$got"
+	fi
+done
+
+# all tables of a server that got the run, and of one that was asked for it
+if command -v clickhouse-server >"$dir/null" || [ -x /usr/sbin/clickhouse-server ]
+then
+	mkdir pushed
+	python3 "$root/tests/fleet/servers.py" 1 sh -c "'$B' push -q --create \"\$FLEET_URL0\" one.db &&
+		python3 '$root/tests/cli/leaks.py' \"\$FLEET_URL0\" >pushed/all" >said 2>err || sed 's/^/# /' said err
+	got=$(tells pushed)
+	if [ "$got" = ' host folder path comm' ]
+	then echo "ok push_tells_what_the_table_says"
+	else echo "not ok push_tells_what_the_table_says:$got"
+	fi
+else
+	echo "skip push_tells_what_the_table_says: clickhouse-server is not installed"
+fi

@@ -17,6 +17,10 @@
 # input must keep its bytes. Both need root (mount in a namespace of their own),
 # else they are skipped. Every command of `--list-commands` and every export must
 # be in the table COMMANDS.
+# 'rivals': at $FAULTS_MAX moments of a follow, another one begins in its folder,
+# links to a precious file are planted under the names that it will use, or the
+# folder is replaced by a link: each that ends with 0 has added its events, once,
+# and what a link points to stays as it was.
 # 'write!' is a full disk: all writes from the n-th on fail. 'signal': TERM, HUP,
 # INT and KILL at $FAULTS_MAX moments; after KILL a run without a fault must remove
 # what is left. The last lines are a table of tries and findings; the status is 1 if
@@ -34,7 +38,7 @@ import tempfile
 import time
 
 KINDS = ("write", "write!", "read", "open", "mmap", "malloc", "rename", "fsync",
-         "thread", "signal", "disk", "places")
+         "thread", "signal", "rivals", "disk", "places")
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
 OLD = b"old\n"
 SEGMENT = "x/segment-000001.db"
@@ -82,8 +86,9 @@ COMMANDS = {
 # Those that replace databases only.
 DATABASES = ("ingest", "symbolize", "merge")
 
-# push needs servers: tests/fleet/push.py breaks them, and kills it.
-OTHERS = ("push",)
+# push needs servers: tests/fleet/push.py breaks them, and kills it; view needs a
+# terminal.
+OTHERS = ("push", "view")
 
 
 class Bench:
@@ -310,6 +315,81 @@ def signals(bench, text, want, old):
     return MAX, said
 
 
+def events_in(folder):
+    """How many events the segments in a folder have."""
+    n = 0
+    for name in os.listdir(folder):
+        if re.fullmatch(r"segment-\d+\.db", name):
+            with contextlib.closing(sqlite3.connect(folder + "/" + name)) as db:
+                n += db.execute("SELECT count(*) FROM event").fetchone()[0]
+    return n
+
+
+def plant(bench, target, how, victim):
+    """Does to a folder what others may do. Returns what they started, or None."""
+    if how == "follow":
+        return start(bench, target)
+    if how == "replaced" and os.path.isdir(target):
+        os.rename(target, target + "-was")
+        os.symlink(bench.out + "/other", target)
+    for name in (".lock", ".followed", ".followed.tmp", "segment-000001.db",
+                 *(".segment-%06d.data" % i for i in range(1, 4))):
+        if how == "links" and os.path.isdir(target):
+            with contextlib.suppress(FileExistsError):
+                os.symlink(victim, target + "/" + name)
+    return None
+
+
+def start(bench, target):
+    return subprocess.Popen([bench.build + "/backstitch", "follow", "-q", "--no-symbols",
+                             "-o", target, bench.stream], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def rival(bench, how, wait, each):
+    """Returns what is wrong, or None."""
+    bench.empty()
+    target, victim = bench.out + "/x", bench.out + "/victim"
+    os.mkdir(bench.out + "/other")
+    with open(victim, "wb") as f:
+        f.write(OLD)
+    run = [start(bench, target)]
+    time.sleep(wait)
+    run.append(plant(bench, target, how, victim))
+    ended = [(p.communicate(timeout=60)[1], p.returncode) for p in run if p]
+    with open(victim, "rb") as f:
+        if f.read() != OLD or os.listdir(bench.out + "/other"):
+            return how + ": written through a link"
+    for said, status in ended:
+        if status not in (0, 1, 3):
+            return "%s: status %d" % (how, status)
+        if status and not said.strip():
+            return "%s: status %d without a word" % (how, status)
+    if how != "follow":
+        return None
+    got = events_in(target)
+    if got != each * sum(not status for _, status in ended):
+        return "follow: %d events, %d a follow, %s" % (got, each, ended)
+    left = [f for f in os.listdir(target) if not f.startswith("segment-")]
+    return "follow: left %s" % left if left else None
+
+
+def rivals(bench, want):
+    """Returns tries and {finding: moments}; other commands than follow have none."""
+    if SEGMENT not in want[3]:
+        return [], {}
+    each = events_in(bench.out + "/x")
+    begin = time.monotonic()
+    start(bench, bench.out + "/y").communicate()
+    took = time.monotonic() - begin
+    said = {}
+    for i in range(MAX):
+        wrong = rival(bench, ("follow", "links", "replaced")[i % 3], took * i / MAX, each)
+        if wrong:
+            said.setdefault(wrong, []).append(i)
+    return range(MAX), said
+
+
 def places(bench, text, kind, calls):
     """Yields each n to try, with the result; around changes of the outcome too."""
     done = {}
@@ -482,6 +562,8 @@ def main():
                 if kind == "signal":
                     tries, said = signals(bench, text, want, old)
                     tries = range(tries)
+                elif kind == "rivals":
+                    tries, said = rivals(bench, want)
                 elif kind == "disk":
                     tries, said = disk(bench, text, want, old)
                 elif kind == "places":
