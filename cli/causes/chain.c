@@ -1,0 +1,169 @@
+/* chain.c - why a thread took from one time to another. */
+#include "cli/causes/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define DEPTH_MAX 256 /* a thread that is deeper is not followed */
+
+struct chain_visit {
+	struct chain *c;
+	struct proofs *p;
+	const struct timeline *t;
+	uint32_t depth_max;
+	uint32_t path[DEPTH_MAX];
+	uint32_t depth;
+};
+
+const char *chain_state_word(enum chain_state s)
+{
+	static const char *const word[CHAIN_STATES] = {
+		[CHAIN_RUN] = "run",	     [CHAIN_READY] = "ready",
+		[CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
+		[CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
+		[CHAIN_IDLE] = "idle",	     [CHAIN_OFF] = "off",
+		[CHAIN_UNBORN] = "unborn",   [CHAIN_DEAD] = "dead",
+		[CHAIN_UNKNOWN] = "unknown",
+	};
+
+	return word[s];
+}
+
+void chain_release(struct chain *c)
+{
+	free(c->segment);
+	free(c->path);
+	*c = (struct chain){ 0 };
+}
+
+static enum proof least(enum proof a, enum proof b)
+{
+	return a < b ? a : b;
+}
+
+static void chain_add(struct chain_visit *v, const struct proof_piece *pc,
+		      const struct chain_segment *s)
+{
+	struct chain *c = v->c;
+	struct chain_segment *out = mem_add(c->segment, c->n, c->cap);
+
+	*out = *s;
+	out->out = pc->out;
+	out->cpu = pc->cpu;
+	out->loss = pc->loss;
+	out->n_loss = pc->n_loss;
+	out->depth = v->depth;
+	out->path = (uint32_t)c->n_path;
+	for (uint32_t i = 0; i < v->depth; i++)
+		*mem_add(c->path, c->n_path, c->cap_path) = v->path[i];
+}
+
+/* Returns what ended a wait, if it is no thread to follow. */
+static enum chain_state chain_leaf(const struct proof_edge *e)
+{
+	switch (e->context) {
+	case CONTEXT_TIMER:
+		return CHAIN_TIMER;
+	case CONTEXT_HARDIRQ:
+	case CONTEXT_NMI:
+		return CHAIN_HARDIRQ;
+	case CONTEXT_SOFTIRQ:
+		return CHAIN_SOFTIRQ;
+	default:
+		return e->waker > 0 ? CHAIN_STATES : CHAIN_IDLE;
+	}
+}
+
+/* States of a piece that are the thread's own. */
+static enum chain_state chain_own(const struct proof_piece *pc)
+{
+	switch (pc->state) {
+	case PIECE_RUN:
+		return CHAIN_RUN;
+	case PIECE_READY:
+		return CHAIN_READY;
+	case PIECE_BLOCKED:
+		return CHAIN_BLOCKED;
+	case PIECE_OFF:
+		return CHAIN_OFF;
+	case PIECE_UNBORN:
+		return CHAIN_UNBORN;
+	case PIECE_DEAD:
+		return CHAIN_DEAD;
+	default:
+		return CHAIN_UNKNOWN;
+	}
+}
+
+static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
+			int64_t to, enum proof proof);
+
+/* A wait, of which an edge tells the end. */
+static void chain_follow(struct chain_visit *v, const struct proof_piece *pc,
+			 struct chain_segment s)
+{
+	const struct proof_edge *e = proofs_edge(v->p, pc->edge);
+	enum chain_state leaf = chain_leaf(e);
+	uint32_t waker = timeline_thread(v->t, e->waker);
+	enum proof proof = least(s.proof, (enum proof)pc->link);
+
+	v->path[v->depth++] = pc->edge;
+	s.proof = proof;
+	if (leaf != CHAIN_STATES) {
+		s.state = leaf;
+		chain_add(v, pc, &s);
+	} else if (waker == TIMELINE_NONE || v->depth >= v->depth_max ||
+		   waker == s.thread) {
+		s.state = CHAIN_BLOCKED;
+		s.proof = PROOF_UNKNOWN;
+		chain_add(v, pc, &s);
+	} else {
+		chain_visit(v, waker, s.from, s.to, proof);
+	}
+	v->depth--;
+}
+
+static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,
+			int64_t to, enum proof proof)
+{
+	size_t n;
+	const struct proof_piece *pc = proofs_pieces(v->p, thread, &n);
+
+	for (size_t i = search_where(n, k, pc[k].to > from);
+	     i < n && pc[i].from < to; i++) {
+		struct chain_segment s = {
+			.from = pc[i].from < from ? from : pc[i].from,
+			.to = pc[i].to > to ? to : pc[i].to,
+			.thread = thread,
+			.state = chain_own(&pc[i]),
+			.proof = least(proof, (enum proof)pc[i].proof),
+		};
+
+		if (pc[i].edge != TIMELINE_NONE) {
+			chain_follow(v, &pc[i], s);
+			continue;
+		}
+		/* that it was off the CPU is known, not why */
+		if (s.state == CHAIN_BLOCKED || s.state == CHAIN_OFF)
+			s.proof = PROOF_UNKNOWN;
+		chain_add(v, &pc[i], &s);
+	}
+}
+
+void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
+		const struct chain_ask *ask)
+{
+	struct chain_visit v = {
+		.c = c,
+		.p = p,
+		.t = t,
+		.depth_max = ask->depth && ask->depth < DEPTH_MAX ? ask->depth
+								  : DEPTH_MAX,
+	};
+
+	if (ask->from < ask->to)
+		chain_visit(&v, ask->thread, ask->from, ask->to, PROOF_PROVED);
+}

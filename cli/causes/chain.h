@@ -1,0 +1,63 @@
+/* chain.h - why a thread took from one time to another: for each piece of that
+ * time the one thread, timer or device that it waited for.
+ *
+ * chain(T, t) is T itself where T runs, is ready, dead, or unknown at t; the
+ * chain of W at t where T is blocked at t and W ended that wait; of the parent
+ * where T is not born; and T with the name of an interrupt where that ended the
+ * wait. So only what W did while T waited counts. The segments cover the time
+ * asked for without holes, each with the least proof of the states and wake-ups
+ * on its way. */
+#ifndef CLI_CAUSES_CHAIN_H
+#define CLI_CAUSES_CHAIN_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/causes/proof.h"
+
+enum chain_state {
+	CHAIN_RUN,
+	CHAIN_READY,
+	CHAIN_BLOCKED, /* who ended the wait is not known, or not followed */
+	CHAIN_TIMER,
+	CHAIN_HARDIRQ,
+	CHAIN_SOFTIRQ,
+	CHAIN_IDLE, /* woken by an idle CPU: a device, or another CPU */
+	CHAIN_OFF,
+	CHAIN_UNBORN,
+	CHAIN_DEAD,
+	CHAIN_UNKNOWN,
+	CHAIN_STATES
+};
+
+struct chain_segment {
+	int64_t from, to;
+	int64_t out;	 /* event of the switch out of the wait; 0: none */
+	uint32_t thread; /* whom it is put down to */
+	int32_t cpu;	 /* -1: none */
+	uint32_t path;	 /* edges on the way: chain_path() */
+	uint32_t depth;	 /* and how many */
+	uint32_t loss, n_loss; /* as in struct proof_piece */
+	enum chain_state state;
+	enum proof proof;
+};
+
+struct chain {
+	struct chain_segment *segment;
+	size_t n, cap;
+	uint32_t *path; /* numbers of edges, the first is of the asker */
+	size_t n_path, cap_path;
+};
+
+struct chain_ask {
+	uint32_t thread;
+	int64_t from, to;
+	uint32_t depth; /* most edges on a path; 0: as many as there are */
+};
+
+/* Adds the chain of a thread. Segments of one walk are in time order. */
+void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
+		const struct chain_ask *ask);
+void chain_release(struct chain *c);
+/* Returns the state as a word: "run", "timer", "softirq", ... */
+const char *chain_state_word(enum chain_state s);
+#endif

@@ -1,0 +1,100 @@
+/* proof.h - the states of a thread, each with what the records prove of it.
+ *
+ * Three levels. Proved: true whatever the lost records were, as far as their
+ * numbers allow. Consistent: no record contradicts it, but a loss could hide
+ * another truth. Unknown: several truths fit. All of it assumes that a record
+ * of an event that was on is in the capture or in a loss; where the capture
+ * itself shows that this is not so, timeline.h has silent losses.
+ *
+ * Pieces of a thread are made when they are first asked for. What is proved of
+ * the time between two stays:
+ *
+ * A loss can hide a run of the thread if two or more records are missing, or if
+ * the thread is current right before or behind it. Where no such loss is, the
+ * thread was off all CPUs, and at most one wake-up came. If it is recorded, the
+ * thread slept before it and was ready behind it. If not, the thread slept
+ * until the first loss and was ready from the last one, or from sched_wakeup.
+ * To run unseen, a sleeping thread needs four records: waking, wakeup, switch
+ * in, switch out. If fewer are lost in all, it did not.
+ *
+ * A wake-up may come when a thread is on its way to sleep but has not left the
+ * CPU (a race): sched_waking is before the switch out, sched_wakeup behind it,
+ * and the thread is ready, not blocked. Where that is possible, nothing about
+ * the sleep is proved by absence. */
+#ifndef CLI_CAUSES_PROOF_H
+#define CLI_CAUSES_PROOF_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/causes/timeline.h"
+
+struct proofs;
+
+enum proof {
+	PROOF_UNKNOWN,
+	PROOF_CONSISTENT,
+	PROOF_PROVED,
+	PROOFS
+};
+
+enum piece_state {
+	PIECE_RUN,
+	PIECE_READY,
+	PIECE_BLOCKED,
+	PIECE_OFF, /* blocked or ready: wake-ups were not recorded */
+	PIECE_UNBORN,
+	PIECE_DEAD,
+	PIECE_UNKNOWN,
+	PIECE_STATES
+};
+
+enum edge_kind {
+	EDGE_WAKE,
+	EDGE_FORK,
+	EDGE_DEDUCED, /* no wake-up is recorded, but who was current tells */
+};
+
+/* Who ended a wait. */
+struct proof_edge {
+	int64_t time;
+	int64_t from, to; /* it was at `time` or, if deduced, in between */
+	int64_t event;	  /* of the wake-up, for the waker's stack; 0: none */
+	uint32_t waiter;  /* thread */
+	int32_t waker;	  /* tid */
+	int32_t cpu;
+	enum edge_kind kind;
+	enum timeline_context context;
+	enum proof proof; /* that this thread, in this context, woke it */
+};
+
+struct proof_piece {
+	int64_t from, to;
+	int64_t out;   /* event of the switch out that began it; 0: none */
+	uint32_t edge; /* who ended it: proofs_edge(); TIMELINE_NONE: nobody */
+	uint32_t loss, n_loss; /* losses that hide more: proofs_losses() */
+	int32_t cpu;	       /* RUN: on; READY: that it came to; else -1 */
+	int16_t bits;	       /* task state at the switch out; -1: unknown */
+	uint8_t state;	       /* enum piece_state */
+	uint8_t proof;	       /* enum proof, of the state */
+	uint8_t link;	       /* enum proof: that this edge ended it */
+};
+
+/* t: borrowed. */
+struct proofs *proofs_new(const struct timeline *t);
+void proofs_free(struct proofs *p);
+/* Returns the pieces of a thread, which cover all times from TIMELINE_START to
+ * TIMELINE_END; valid until proofs_forget(). */
+const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,
+					size_t *n);
+/* Frees the pieces, edges and losses of all threads asked for so far. */
+void proofs_forget(struct proofs *p);
+const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i);
+/* Returns loss i, as numbered in a piece: a number for timeline_loss(). */
+size_t proofs_loss(const struct proofs *p, uint32_t i);
+/* Returns "proved", "consistent" or "unknown". */
+const char *proof_word(enum proof proof);
+/* Returns how many sleeps ended without a wake-up though nothing was lost, in
+ * the threads asked for so far. */
+uint64_t proofs_unwoken(const struct proofs *p);
+#endif

@@ -1,0 +1,309 @@
+/* proof_gaps.c - the states of a thread, each with what the records prove of it.
+ *
+ * The time between two stays is a struct gap. Losses that can hide a run of the
+ * thread (proof_lost.c) cut it into quiet times, in which it was off all CPUs
+ * and was woken at most once; each is judged alone (proof_quiet.c). */
+#include "cli/causes/proof_inner.h"
+
+#include <stdlib.h>
+
+#include "stitch/base/mem.h"
+
+struct proofs *proofs_new(const struct timeline *t)
+{
+	struct proofs *p = mem_new(1, sizeof(*p));
+
+	p->t = t;
+	p->of = mem_new(timeline_threads(t) + 1u, sizeof(*p->of));
+	p->wakings = timeline_types(t) & TIMELINE_HAS_WAKING;
+	p->wakeups = timeline_types(t) & TIMELINE_HAS_WAKEUP;
+	p->counts = !timeline_contradictions(t);
+	p->wakeups_since = timeline_since(t, TIMELINE_HAS_WAKEUP);
+	return p;
+}
+
+void proofs_forget(struct proofs *p)
+{
+	for (uint32_t i = 0; i < timeline_threads(p->t); i++) {
+		free(p->of[i].piece);
+		p->of[i] = (struct pieces){ 0 };
+	}
+	p->n_edge = p->n_loss = 0;
+}
+
+void proofs_free(struct proofs *p)
+{
+	if (!p)
+		return;
+	proofs_forget(p);
+	free(p->of);
+	free(p->edge);
+	free(p->loss);
+	free(p->scratch);
+	free(p);
+}
+
+const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i)
+{
+	return &p->edge[i];
+}
+
+size_t proofs_loss(const struct proofs *p, uint32_t i)
+{
+	return p->loss[i];
+}
+
+uint64_t proofs_unwoken(const struct proofs *p)
+{
+	return p->unwoken;
+}
+
+const char *proof_word(enum proof proof)
+{
+	static const char *const word[PROOFS] = { "unknown", "consistent",
+						  "proved" };
+
+	return word[proof];
+}
+
+/* ---- gaps */
+
+/* If the thread slept at the start, and the only wake-up comes behind the last
+ * loss that could hide a run, it may have slept all the time. */
+static void gap_guess(struct gap *g, size_t first_piece)
+{
+	const struct timeline_wake *w =
+		gap_first(g, TIMELINE_WAKING, g->from, g->to);
+	struct proof_piece *pc = g->out->piece;
+	uint32_t edge = TIMELINE_NONE;
+
+	if (!w || !g->n_hidden || !g->exact_from || !is_sleep(g->bits) ||
+	    is_dead_state(g->bits) || w->time <= g->hidden[g->n_hidden - 1].to)
+		return;
+	for (size_t i = first_piece; i < g->out->n; i++)
+		if (pc[i].state == PIECE_BLOCKED && pc[i].to == w->time)
+			edge = pc[i].edge;
+	for (size_t i = first_piece;
+	     edge != TIMELINE_NONE && i < g->out->n && pc[i].to <= w->time;
+	     i++) {
+		if (pc[i].edge == edge)
+			continue;
+		if (pc[i].state == PIECE_UNKNOWN) {
+			pc[i].state = PIECE_BLOCKED;
+			pc[i].proof = PROOF_CONSISTENT;
+		} else if (pc[i].state != PIECE_BLOCKED) {
+			break;
+		}
+		pc[i].edge = edge;
+		pc[i].link = PROOF_CONSISTENT;
+	}
+}
+
+/* Between two times on the same CPU around a single lost record, the thread
+ * stayed there: away and back are two. */
+static bool gap_is_run(const struct gap *g)
+{
+	const struct timeline_loss *l = NULL;
+
+	if (!g->a || !g->b || g->exact_from || g->exact_to ||
+	    g->a->cpu != g->b->cpu)
+		return false;
+	for (size_t i = 0; i < g->n_loss; i++) {
+		const struct timeline_loss *o =
+			timeline_loss(g->p->t, g->loss[i]);
+
+		if (o->cpu == g->a->cpu && !o->only_wakes &&
+		    o->from <= g->from && o->to >= g->to)
+			l = o;
+	}
+	return l && is_known_number(g, l) && l->n < 2 && l->from == g->from &&
+	       l->to == g->to && l->before == l->after;
+}
+
+static void gap_judge(struct gap *g)
+{
+	size_t first_piece = g->out->n;
+	int64_t at = g->from;
+
+	g->n_hidden = 0;
+	gap_find_hidden(g);
+	if (gap_is_run(g)) {
+		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =
+			g->a->cpu;
+		return;
+	}
+	for (size_t i = 0; i < g->n_hidden; i++) {
+		quiet_judge(g, at, g->hidden[i].from, i == 0 && g->exact_from,
+			    false);
+		piece_add_time(g, g->hidden[i].from, g->hidden[i].to,
+			       PIECE_UNKNOWN, PROOF_UNKNOWN);
+		at = g->hidden[i].to;
+	}
+	quiet_judge(g, at, g->to, !g->n_hidden && g->exact_from, g->exact_to);
+	gap_guess(g, first_piece);
+}
+
+/* The thread was born in this gap: before, its parent is what counts. */
+static void gap_born(struct gap *g, const struct timeline_wake *born)
+{
+	bool free = !g->a || (g->exact_from && is_dead_state(g->bits));
+
+	if (free && g->from < born->time) {
+		struct proof_piece *pc = piece_add(g, g->from, born->time,
+						   PIECE_UNBORN, PROOF_PROVED);
+
+		pc->edge = edge_add(g, born);
+		pc->link = PROOF_PROVED;
+	} else {
+		piece_add_time(g, g->from, born->time, PIECE_UNKNOWN,
+			       PROOF_UNKNOWN);
+	}
+	g->a = NULL;
+	g->from = g->run_from = born->time;
+	g->exact_from = true;
+	g->bits = 0;
+	g->n_before = 0;
+}
+
+/* Returns how many of the wake-ups id[at..n-1] are at or before a time. */
+static size_t wakes_until(const struct proofs *p, const uint32_t *id, size_t at,
+			  size_t n, int64_t time)
+{
+	size_t i = at;
+
+	while (i < n && timeline_wake(p->t, id[i])->time <= time)
+		i++;
+	return i - at;
+}
+
+struct walk {
+	struct gap g;
+	const uint32_t *wake;
+	size_t n_wake, at_wake; /* the first that is not before the gap */
+};
+
+static void walk_gap(struct walk *w)
+{
+	struct gap *g = &w->g;
+	const struct timeline_wake *born = NULL;
+
+	g->wake = w->wake + w->at_wake;
+	g->n_wake = wakes_until(g->p, w->wake, w->at_wake, w->n_wake, g->to);
+	w->at_wake += g->n_wake;
+	/* one at the time of the switch in may be of the run that begins */
+	while (w->at_wake &&
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == g->to)
+		w->at_wake--;
+	for (size_t i = 0; i < g->n_wake; i++)
+		if (wake_at(g, g->wake, i)->kind == TIMELINE_NEW)
+			born = wake_at(g, g->wake, i);
+	if (born)
+		gap_born(g, born);
+	gap_judge(g);
+}
+
+/* Goes to the end of a stay: what comes next begins there. */
+static void walk_stay(struct walk *w, const struct timeline_stay *s,
+		      int64_t lost_since)
+{
+	struct gap *g = &w->g;
+	size_t first = w->at_wake;
+
+	g->a = s;
+	g->from = s->to;
+	g->exact_from = s->exact_to;
+	g->bits = s->exact_to ? s->state : -1;
+	g->run_from = s->exact_from ? s->from : lost_since;
+	while (!s->exact_from && first &&
+	       timeline_wake(g->p->t, w->wake[first - 1])->time >= lost_since)
+		first--;
+	g->before = w->wake + first;
+	g->n_before = wakes_until(g->p, w->wake, first, w->n_wake, s->to);
+	w->at_wake = first + g->n_before;
+	/* one at the time of the switch out, by another CPU, may be either */
+	while (w->at_wake &&
+	       timeline_wake(g->p->t, w->wake[w->at_wake - 1])->time == s->to)
+		w->at_wake--;
+}
+
+/* Finds where the loss before the record in which a thread was first seen
+ * began: the thread's run, and a race, may be in it. */
+struct loss_start {
+	const struct proofs *p;
+	int32_t cpu;
+	int64_t at, from;
+};
+
+static void loss_start_take(void *arg, size_t loss)
+{
+	struct loss_start *s = arg;
+	const struct timeline_loss *l = timeline_loss(s->p->t, loss);
+
+	if ((l->cpu == s->cpu || l->cpu < 0) && l->from < s->from)
+		s->from = l->from;
+}
+
+static int64_t stay_lost_since(const struct proofs *p,
+			       const struct timeline_stay *s)
+{
+	struct loss_start f = { p, s->cpu, s->from, s->from };
+
+	if (!s->exact_from)
+		timeline_each_loss(p->t, s->from, s->from, loss_start_take, &f);
+	return f.from;
+}
+
+static void piece_add_run(struct gap *g, const struct timeline_stay *s,
+			  int64_t from, enum proof proof)
+{
+	if (from < s->to)
+		piece_add(g, from, s->to, PIECE_RUN, proof)->cpu = s->cpu;
+}
+
+static void proofs_make(struct proofs *p, uint32_t thread)
+{
+	struct walk w = { .g = { .p = p,
+				 .out = &p->of[thread],
+				 .thread = thread,
+				 .from = TIMELINE_START,
+				 .run_from = TIMELINE_START,
+				 .bits = -1 } };
+	size_t n;
+	const uint32_t *id = timeline_stays(p->t, thread, &n);
+
+	w.wake = timeline_wakes(p->t, thread, &w.n_wake);
+	for (size_t i = 0; i < n; i++) {
+		const struct timeline_stay *s = timeline_stay(p->t, id[i]);
+		/* on two CPUs at once: one of the records is wrong */
+		bool twice = s->from < w.g.from;
+		int64_t from = twice ? w.g.from : s->from;
+
+		w.g.b = s;
+		w.g.to = from;
+		w.g.exact_to = s->exact_from;
+		if (!twice)
+			walk_gap(&w);
+		w.g.a = NULL;
+		piece_add_run(&w.g, s, from,
+			      twice ? PROOF_CONSISTENT : PROOF_PROVED);
+		if (s->to >= w.g.from)
+			walk_stay(&w, s, stay_lost_since(p, s));
+		if (twice)
+			w.g.exact_from = false;
+	}
+	w.g.b = NULL;
+	w.g.to = TIMELINE_END;
+	w.g.exact_to = false;
+	walk_gap(&w);
+	free(w.g.hidden);
+	p->of[thread].made = true;
+}
+
+const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,
+					size_t *n)
+{
+	if (!p->of[thread].made)
+		proofs_make(p, thread);
+	*n = p->of[thread].n;
+	return p->of[thread].piece;
+}

@@ -1,0 +1,112 @@
+/* proof_inner.h - what the files of proof.h share: a thread's pieces while they
+ * are made. For them only. */
+#ifndef CLI_CAUSES_PROOF_INNER_H
+#define CLI_CAUSES_PROOF_INNER_H
+#include "cli/causes/proof.h"
+
+struct pieces {
+	struct proof_piece *piece;
+	size_t n, cap;
+	bool made;
+};
+
+struct proofs {
+	const struct timeline *t;
+	struct pieces *of; /* by thread */
+	struct proof_edge *edge;
+	size_t n_edge, cap_edge;
+	uint32_t *loss;
+	size_t n_loss, cap_loss;
+	uint64_t unwoken;
+	bool wakings, wakeups; /* recorded at all */
+	bool counts;	       /* numbers of lost records prove something */
+	int64_t wakeups_since; /* on all CPUs */
+	size_t *scratch;
+	size_t n_scratch, cap_scratch;
+};
+
+struct span {
+	int64_t from, to;
+};
+
+/* The time between two stays of a thread, or a birth and a stay. */
+struct gap {
+	struct proofs *p;
+	struct pieces *out;
+	uint32_t thread;
+	const struct timeline_stay *a, *b; /* NULL: none */
+	int64_t from, to;
+	int64_t run_from; /* since when the thread may have been on its way
+			   * to this sleep: start of a, or of the loss before */
+	bool exact_from, exact_to;
+	int32_t bits;	      /* state at `from`; -1: unknown */
+	const uint32_t *wake; /* that may be in the gap */
+	size_t n_wake;
+	const uint32_t *before; /* in the run before it */
+	size_t n_before;
+	size_t *loss; /* that touch the gap */
+	size_t n_loss;
+	struct span *hidden; /* times in which it may have run, in order */
+	size_t n_hidden, cap_hidden;
+};
+
+/* What is lost between two times; a loss that only touches them is not. */
+struct lost_sum {
+	const struct gap *g;
+	int64_t from, to;
+	int64_t n; /* records; -1: not known */
+	bool any;
+};
+
+static inline bool is_sleep(int32_t bits)
+{
+	return bits > 0 && (bits & 0xff);
+}
+
+static inline bool is_dead_state(int32_t bits)
+{
+	return is_sleep(bits) && (bits & 0x30);
+}
+
+static inline bool is_ready(int32_t bits)
+{
+	return bits >= 0 && !(bits & 0xff);
+}
+
+/* Adds a piece; its losses are those that touch it, unless it is proved. The
+ * last two add nothing if it is empty. */
+struct proof_piece *piece_add(struct gap *g, int64_t from, int64_t to,
+			      enum piece_state state, enum proof proof);
+void piece_add_time(struct gap *g, int64_t from, int64_t to,
+		    enum piece_state state, enum proof proof);
+void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
+		       enum proof proof, uint32_t edge, enum proof link);
+/* Returns what a wake-up proves about who woke. */
+enum proof edge_proof(const struct timeline_wake *w);
+/* Return the number of a new edge. */
+uint32_t edge_add(struct gap *g, const struct timeline_wake *w);
+uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l);
+
+/* Whether the number of a loss's records proves something. */
+bool is_known_number(const struct gap *g, const struct timeline_loss *l);
+struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to);
+const struct timeline_wake *wake_at(const struct gap *g, const uint32_t *id,
+				    size_t i);
+/* Returns the wake-up that came while the thread was on its way to sleep: the
+ * last sched_waking of the run without a sched_wakeup up to the switch out. */
+const struct timeline_wake *gap_race(const struct gap *g);
+/* Whether the thread certainly slept right behind the switch out. */
+bool gap_slept(const struct gap *g);
+/* Returns the first wake-up of a kind between two times; NULL: there is none.
+ */
+const struct timeline_wake *gap_first(const struct gap *g,
+				      enum timeline_kind kind, int64_t from,
+				      int64_t to);
+/* Finds the losses of a gap, and the times in which the thread may have run. */
+void gap_find_hidden(struct gap *g);
+
+/* Adds the pieces of a time in which the thread was off all CPUs. first, last:
+ * it begins, or ends, with a known switch. */
+void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first,
+		 bool last);
+#endif

@@ -1,0 +1,234 @@
+/* proof_quiet.c - the states of a thread in a time in which it was off all CPUs
+ * and was woken at most once. */
+#include "cli/causes/proof_inner.h"
+
+/* One quiet time of a gap. */
+struct quiet {
+	int64_t from, to;
+	bool first, last; /* begins, or ends, with a known switch */
+	const struct timeline_wake *waking, *wakeup; /* the first; NULL */
+	size_t n_waking;
+	int64_t lost_from, lost_to; /* of losses that may hide a wake-up */
+	size_t n_lost;
+	const struct timeline_loss *only; /* if n_lost is 1 */
+};
+
+static void quiet_look(const struct gap *g, struct quiet *q)
+{
+	q->waking = gap_first(g, TIMELINE_WAKING, q->from, q->to);
+	q->wakeup = gap_first(g, TIMELINE_WAKEUP, q->from, q->to);
+	q->lost_from = TIMELINE_END;
+	q->lost_to = TIMELINE_START;
+	for (size_t i = 0; i < g->n_wake; i++) {
+		const struct timeline_wake *w = wake_at(g, g->wake, i);
+
+		q->n_waking += w->kind == TIMELINE_WAKING &&
+			       w->time >= q->from && w->time <= q->to;
+	}
+	for (size_t i = 0; i < g->n_loss; i++) {
+		const struct timeline_loss *l =
+			timeline_loss(g->p->t, g->loss[i]);
+
+		/* a loss that ends where the quiet time begins, or begins where
+		 * it ends, is what bounds it */
+		if ((l->to <= q->from && !(q->first && l->to == q->from)) ||
+		    (l->from >= q->to && !(q->last && l->from == q->to)))
+			continue;
+		q->n_lost++;
+		q->only = l;
+		q->lost_from = l->from < q->lost_from ? l->from : q->lost_from;
+		q->lost_to = l->to > q->lost_to ? l->to : q->lost_to;
+	}
+	if (q->lost_from < q->from)
+		q->lost_from = q->from;
+	if (q->lost_to > q->to)
+		q->lost_to = q->to;
+}
+
+/* Whether clocks leave open if a wake-up came before the switch out, or the
+ * record behind a loss. */
+static bool quiet_is_close(const struct gap *g, const struct quiet *q,
+			   const struct timeline_wake *w)
+{
+	int64_t skew = timeline_rules(g->p->t)->skew;
+	bool same = q->first && g->a && g->a->cpu == w->cpu;
+
+	return w->time - q->from <= (same ? 0 : skew) ||
+	       (q->last && w->time == q->to &&
+		w->cpu != (g->b ? g->b->cpu : -1));
+}
+
+/* A wake-up is recorded: the thread slept before it and was ready behind it. */
+static void quiet_woken(struct gap *g, const struct quiet *q)
+{
+	bool doubt = quiet_is_close(g, q, q->waking) ||
+		     (q->first && !is_sleep(g->bits) && g->bits >= 0);
+	enum proof proof = doubt ? PROOF_CONSISTENT : PROOF_PROVED;
+	uint32_t edge;
+
+	/* two wake-ups, or one of a thread that is on a run queue, need a run
+	 * in between, for which there is no room */
+	if (q->n_waking > 1 ||
+	    (q->wakeup && q->wakeup->time < q->waking->time)) {
+		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
+	edge = edge_add(g, q->waking);
+	piece_add_blocked(g, q->from, q->waking->time, proof, edge,
+			  proof < g->p->edge[edge].proof
+				  ? proof
+				  : g->p->edge[edge].proof);
+	piece_add_time(g, q->waking->time, q->to, PIECE_READY, proof);
+}
+
+/* The wake-up came while the thread was on its way to sleep, or there is none:
+ * it was ready all the time. */
+static void quiet_unwoken(struct gap *g, const struct quiet *q)
+{
+	const struct timeline_wake *race = gap_race(g);
+	bool recorder = timeline_is_recorder(g->p->t, g->thread);
+	bool lost = gap_lost(g, g->run_from, g->from).any;
+
+	if (!lost && race && g->p->wakeups && !recorder &&
+	    g->p->wakeups_since <= g->run_from) {
+		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_PROVED);
+		return;
+	}
+	if (race || lost || timeline_rules(g->p->t)->signal_bug) {
+		piece_add_time(g, q->from, q->to, PIECE_READY,
+			       PROOF_CONSISTENT);
+		return;
+	}
+	g->p->unwoken += !recorder;
+	piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+}
+
+/* Returns the edge that sched_wakeup, or the number of one loss, tells. */
+static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
+			     enum proof *link)
+{
+	const struct timeline_loss *l = q->only;
+	const struct timeline_wake *u = q->wakeup;
+	int64_t need = g->p->wakeups && !u ? 2 : 1;
+
+	*link = PROOF_UNKNOWN;
+	if (u && edge_proof(u) != PROOF_UNKNOWN) {
+		uint32_t edge = edge_add(g, u);
+
+		*link = g->p->edge[edge].proof;
+		g->p->edge[edge].from = q->lost_from;
+		return edge;
+	}
+	if (q->n_lost == 1 && is_known_number(g, l) && l->n == need &&
+	    l->before > 0 && l->before == l->after && !l->only_wakes) {
+		*link = PROOF_CONSISTENT;
+		return edge_deduce(g, l);
+	}
+	return TIMELINE_NONE;
+}
+
+/* Asleep at the start, and no sched_waking is recorded. */
+static void quiet_asleep(struct gap *g, const struct quiet *q)
+{
+	enum proof proof = gap_slept(g) ? PROOF_PROVED : PROOF_CONSISTENT;
+	enum proof link = PROOF_UNKNOWN;
+	int64_t lost = q->n_lost ? q->lost_from : q->to;
+	int64_t ready = q->to;
+	uint32_t edge = TIMELINE_NONE;
+
+	if (q->last && !q->n_lost) {
+		quiet_unwoken(g, q);
+		return;
+	}
+	if (timeline_is_recorder(g->p->t, g->thread)) {
+		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
+	if (q->last && q->n_lost)
+		ready = q->lost_to;
+	if (q->wakeup && q->wakeup->time < ready)
+		ready = q->wakeup->time;
+	if (lost > ready)
+		lost = ready;
+	if (ready < q->to || q->last)
+		edge = quiet_deduce(g, q, &link);
+	piece_add_blocked(g, q->from, lost, proof, edge,
+			  link < proof ? link : proof);
+	if (edge == TIMELINE_NONE)
+		piece_add_time(g, lost, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	else
+		piece_add_blocked(g, lost, ready, PROOF_CONSISTENT, edge,
+				  link < PROOF_CONSISTENT ? link
+							  : PROOF_CONSISTENT);
+	piece_add_time(g, ready, q->to, PIECE_READY, PROOF_PROVED);
+}
+
+/* The state at the start is not known, and no sched_waking is recorded. */
+static void quiet_open(struct gap *g, const struct quiet *q)
+{
+	int64_t ready = q->to;
+
+	if (q->last && !timeline_is_recorder(g->p->t, g->thread))
+		ready = q->n_lost ? q->lost_to : q->from;
+	if (q->wakeup && q->wakeup->time < ready)
+		ready = q->wakeup->time;
+	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	piece_add_time(g, ready, q->to, PIECE_READY, PROOF_PROVED);
+}
+
+/* Only sched_wakeup was recorded, which comes a little later than the wake-up,
+ * by the same thread in the same stay on its CPU. */
+static void quiet_wakeup_only(struct gap *g, const struct quiet *q)
+{
+	const struct timeline_wake *u = q->wakeup;
+	const struct timeline_stay *s;
+	int64_t since = q->from;
+	enum proof link;
+	uint32_t edge;
+
+	if (!u || q->n_lost || !q->first || edge_proof(u) == PROOF_UNKNOWN) {
+		piece_add_time(g, q->from, u ? u->time : q->to, PIECE_UNKNOWN,
+			       PROOF_UNKNOWN);
+		if (u)
+			piece_add_time(g, u->time, q->to, PIECE_READY,
+				       PROOF_PROVED);
+		return;
+	}
+	s = timeline_on(g->p->t, u->cpu, u->time);
+	if (s && s->to >= u->time && s->exact_from && s->from > q->from)
+		since = s->from;
+	edge = edge_add(g, u);
+	link = g->p->edge[edge].proof;
+	g->p->edge[edge].from = since;
+	piece_add_blocked(g, q->from, since, PROOF_PROVED, edge, link);
+	piece_add_blocked(g, since, u->time, PROOF_CONSISTENT, edge,
+			  PROOF_CONSISTENT);
+	piece_add_time(g, u->time, q->to, PIECE_READY, PROOF_PROVED);
+}
+
+void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
+{
+	struct quiet q = {
+		.from = from, .to = to, .first = first, .last = last
+	};
+	bool asleep = first && is_sleep(g->bits);
+
+	if (from >= to)
+		return;
+	quiet_look(g, &q);
+	if (q.waking)
+		quiet_woken(g, &q);
+	else if (first && is_ready(g->bits))
+		piece_add_time(g, from, to, PIECE_READY, PROOF_PROVED);
+	else if (first && is_dead_state(g->bits))
+		piece_add_time(g, from, to, g->b ? PIECE_UNKNOWN : PIECE_DEAD,
+			       g->b ? PROOF_UNKNOWN : PROOF_PROVED);
+	else if (!g->p->wakings && g->p->wakeups)
+		quiet_wakeup_only(g, &q);
+	else if (!g->p->wakings)
+		piece_add_time(g, from, to, PIECE_OFF, PROOF_PROVED);
+	else if (asleep)
+		quiet_asleep(g, &q);
+	else
+		quiet_open(g, &q);
+}

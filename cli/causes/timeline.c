@@ -1,0 +1,600 @@
+/* timeline.c - who was on which CPU when, and who woke whom. */
+#include "cli/causes/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/base/table.h"
+
+#define CPUS_MAX 65536 /* records of further ones are ignored */
+
+/* The ring of a CPU, up to the record that was added last. */
+struct ring {
+	int32_t current;     /* tid; -1: unknown */
+	int64_t since;	     /* start of the stay of `current` */
+	int64_t last;	     /* time of the last record */
+	int64_t since_on[3]; /* by bit of the type; TIMELINE_END: never */
+	bool exact;	     /* whether `since` is a switch */
+	bool began;	     /* a record was added since switches are on */
+	size_t *loss;	     /* losses of this CPU, in timeline.told */
+	size_t n_loss, cap_loss, next_loss;
+};
+
+/* Items by an owner: those of owner i are id[first[i] .. first[i + 1] - 1]. */
+struct lists {
+	uint32_t *id, *first;
+};
+
+struct timeline {
+	struct timeline_rules rules;
+	struct ring *ring;
+	size_t n_ring, cap_ring;
+	struct timeline_loss *told; /* as they were added */
+	size_t n_told, cap_told;
+	size_t *anywhere; /* those of an unknown CPU */
+	size_t n_anywhere, cap_anywhere;
+	struct timeline_loss *loss; /* as they are in the rings */
+	size_t n_loss, cap_loss;
+	int64_t *reach; /* latest end of loss[0..i] */
+	struct timeline_stay *stay;
+	size_t n_stay, cap_stay;
+	struct timeline_wake *wake;
+	size_t n_wake, cap_wake;
+	int32_t *tid; /* by thread */
+	bool *recorder;
+	size_t n, cap, cap_recorder;
+	struct table index; /* tid to thread */
+	struct lists stays, wakes, seats;
+	unsigned int types;
+	uint64_t contradictions;
+};
+
+struct timeline *timeline_new(const struct timeline_rules *r)
+{
+	struct timeline *t = mem_new(1, sizeof(*t));
+
+	t->rules = *r;
+	return t;
+}
+
+static void timeline_free_lists(struct lists *l)
+{
+	free(l->id);
+	free(l->first);
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n_ring; i++)
+		free(t->ring[i].loss);
+	free(t->ring);
+	free(t->told);
+	free(t->anywhere);
+	free(t->loss);
+	free(t->reach);
+	free(t->stay);
+	free(t->wake);
+	free(t->tid);
+	free(t->recorder);
+	table_release(&t->index);
+	timeline_free_lists(&t->stays);
+	timeline_free_lists(&t->wakes);
+	timeline_free_lists(&t->seats);
+	free(t);
+}
+
+static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return NULL;
+	while (t->n_ring <= (size_t)cpu)
+		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
+			.current = -1,
+			.last = TIMELINE_START,
+			.since_on = { TIMELINE_END, TIMELINE_END,
+				      TIMELINE_END },
+		};
+	return &t->ring[cpu];
+}
+
+/* Returns the number of a thread, which may be new; TIMELINE_NONE for the idle
+ * thread and for none. */
+static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
+{
+	uint64_t hash = hash_u64((uint64_t)(uint32_t)tid);
+	uint32_t id;
+
+	if (tid <= 0)
+		return TIMELINE_NONE;
+	id = table_find(&t->index, hash, NULL, NULL, NULL);
+	if (id != TABLE_NONE)
+		return id;
+	id = (uint32_t)t->n;
+	t->recorder = mem_grow(t->recorder, &t->cap_recorder, t->n + 1,
+			       sizeof(*t->recorder));
+	t->recorder[t->n] = false;
+	*mem_add(t->tid, t->n, t->cap) = tid;
+	table_add(&t->index, hash, id);
+	return id;
+}
+
+void timeline_mark_recorder(struct timeline *t, int32_t tid)
+{
+	uint32_t id = timeline_take_tid(t, tid);
+
+	if (id != TIMELINE_NONE)
+		t->recorder[id] = true;
+}
+
+void timeline_lose(struct timeline *t, const struct timeline_loss *l)
+{
+	struct ring *r = timeline_ring(t, l->cpu);
+	size_t at = t->n_told;
+
+	t->contradictions += l->silent;
+	*mem_add(t->told, t->n_told, t->cap_told) = *l;
+	if (r)
+		*mem_add(r->loss, r->n_loss, r->cap_loss) = at;
+	else
+		*mem_add(t->anywhere, t->n_anywhere, t->cap_anywhere) = at;
+}
+
+/* ---- stays */
+
+static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
+			      const struct timeline_record *out)
+{
+	if (r->current < 0)
+		return;
+	*mem_add(t->stay, t->n_stay, t->cap_stay) = (struct timeline_stay){
+		.from = r->since,
+		.to = to,
+		.thread = timeline_take_tid(t, r->current),
+		.cpu = (int32_t)(r - t->ring),
+		.state = out ? out->state : -1,
+		.out = out ? out->id : 0,
+		.exact_from = r->exact,
+		.exact_to = out != NULL,
+	};
+	r->current = -1;
+}
+
+static void timeline_begin_stay(struct ring *r, int32_t tid, int64_t from,
+				bool exact)
+{
+	r->current = tid;
+	r->since = from;
+	r->exact = exact;
+}
+
+/* Ends what is known of a CPU at l->from; from l->to on, `after` is there. */
+static void timeline_break(struct timeline *t, struct ring *r,
+			   struct timeline_loss l, int32_t after)
+{
+	l.before = r->current;
+	l.after = after;
+	l.cpu = (int32_t)(r - t->ring);
+	*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+	timeline_end_stay(t, r, l.from, NULL);
+	timeline_begin_stay(r, after, l.to, false);
+}
+
+/* Adds a loss that is between the same two records to *sum. */
+static void timeline_add_up(struct timeline_loss *sum,
+			    const struct timeline_loss *l, bool first)
+{
+	if (first) {
+		*sum = *l;
+		return;
+	}
+	sum->from = l->from < sum->from ? l->from : sum->from;
+	sum->to = l->to > sum->to ? l->to : sum->to;
+	sum->silent |= l->silent;
+	if (l->n < 0 || sum->n < 0 ||
+	    __builtin_add_overflow(sum->n, l->n, &sum->n))
+		sum->n = -1;
+}
+
+/* Takes the losses between the last record of the ring and this one. One that
+ * is not between two records may be anywhere in its time. */
+static void timeline_pass_losses(struct timeline *t, struct ring *r,
+				 const struct timeline_record *rec)
+{
+	struct timeline_loss sum;
+	bool any = false;
+
+	while (r->next_loss < r->n_loss) {
+		struct timeline_loss l = t->told[r->loss[r->next_loss]];
+		bool within = l.to <= rec->time;
+
+		if (l.from >= rec->time && l.to > rec->time)
+			break;
+		if (l.from < r->last || !within) {
+			l.n = -1;
+			l.from = l.from < r->last ? r->last : l.from;
+			l.to = within ? l.to : rec->time;
+		}
+		if (l.to >= l.from) {
+			timeline_add_up(&sum, &l, !any);
+			any = true;
+		}
+		if (!within)
+			break;
+		r->next_loss++;
+	}
+	if (any)
+		timeline_break(t, r, sum, rec->current);
+}
+
+/* The thread of a record must be the one that the record before it left. */
+static void timeline_check_seat(struct timeline *t, struct ring *r,
+				const struct timeline_record *rec)
+{
+	const struct timeline_loss l = {
+		.from = r->last, .to = rec->time, .n = -1, .silent = true
+	};
+
+	if (rec->current < 0)
+		return;
+	if (r->current >= 0 && r->current != rec->current) {
+		t->contradictions++;
+		timeline_break(t, r, l, rec->current);
+	}
+	if (r->current < 0)
+		timeline_begin_stay(r, rec->current, rec->time, false);
+}
+
+static void timeline_show(struct timeline *t, struct ring *r,
+			  const struct timeline_record *rec)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
+			r->since_on[i] = rec->time;
+	t->types |= rec->shows;
+}
+
+static void timeline_take_wake(struct timeline *t,
+			       const struct timeline_record *rec)
+{
+	uint32_t waiter = timeline_take_tid(t, rec->other);
+
+	if (waiter == TIMELINE_NONE)
+		return;
+	*mem_add(t->wake, t->n_wake, t->cap_wake) = (struct timeline_wake){
+		.time = rec->time,
+		.id = rec->id,
+		.cpu = rec->cpu,
+		.target = rec->target,
+		.waker = rec->current,
+		.waiter = waiter,
+		.kind = rec->kind,
+		.context = rec->context,
+	};
+}
+
+/* A record that comes late may have been anywhere. */
+static void timeline_disorder(struct timeline *t, struct ring *r,
+			      const struct timeline_record *rec)
+{
+	*mem_add(t->loss, t->n_loss, t->cap_loss) = (struct timeline_loss){
+		.from = rec->time,
+		.to = r->last,
+		.n = -1,
+		.cpu = rec->cpu,
+		.before = -1,
+		.after = -1,
+		.silent = true,
+	};
+	t->contradictions++;
+}
+
+void timeline_add(struct timeline *t, const struct timeline_record *rec)
+{
+	struct ring *r = timeline_ring(t, rec->cpu);
+
+	if (rec->kind >= TIMELINE_WAKING)
+		timeline_take_wake(t, rec);
+	if (!r)
+		return;
+	timeline_show(t, r, rec);
+	/* who is there next may be missing; or nobody says who is there */
+	if (r->since_on[0] > rec->time || rec->current < 0)
+		return;
+	if (rec->time < r->last) {
+		timeline_disorder(t, r, rec);
+		return;
+	}
+	if (!r->began) {
+		const struct timeline_loss head = { .from = TIMELINE_START,
+						    .to = rec->time,
+						    .n = -1 };
+
+		r->began = true;
+		timeline_break(t, r, head, rec->current);
+		while (r->next_loss < r->n_loss &&
+		       t->told[r->loss[r->next_loss]].to <= rec->time)
+			r->next_loss++;
+	} else {
+		timeline_pass_losses(t, r, rec);
+		timeline_check_seat(t, r, rec);
+	}
+	if (rec->kind == TIMELINE_SWITCH) {
+		timeline_end_stay(t, r, rec->time, rec);
+		timeline_begin_stay(r, rec->other, rec->time, true);
+	}
+	r->last = rec->time;
+}
+
+/* ---- the end: losses that no record tells, and lists by owner */
+
+static void timeline_lose_tail(struct timeline *t, struct ring *r)
+{
+	const struct timeline_loss l = {
+		.from = r->began ? r->last : TIMELINE_START,
+		.to = TIMELINE_END,
+		.n = -1,
+	};
+
+	timeline_break(t, r, l, -1);
+	for (unsigned int i = 1; i < 3; i++) {
+		unsigned int type = 1u << i;
+
+		/* sched_wakeup is not needed where sched_waking is recorded */
+		if (r->began && (t->types & type) &&
+		    r->since_on[i] > r->since_on[0] &&
+		    (type == TIMELINE_HAS_WAKING ||
+		     !(t->types & TIMELINE_HAS_WAKING)))
+			*mem_add(t->loss, t->n_loss, t->cap_loss) =
+				(struct timeline_loss){
+					.from = TIMELINE_START,
+					.to = r->since_on[i],
+					.n = -1,
+					.cpu = (int32_t)(r - t->ring),
+					.before = -1,
+					.after = -1,
+					.only_wakes = true,
+				};
+	}
+}
+
+static int timeline_compare_losses(const void *a, const void *b)
+{
+	const struct timeline_loss *x = a;
+	const struct timeline_loss *y = b;
+
+	return compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->to, y->to)
+		       ?: compare_numbers(x->cpu, y->cpu);
+}
+
+static void timeline_end_losses(struct timeline *t)
+{
+	for (int32_t i = 0; i < t->rules.cpus && i < CPUS_MAX; i++)
+		timeline_ring(t, i);
+	for (size_t i = 0; i < t->n_ring; i++)
+		timeline_lose_tail(t, &t->ring[i]);
+	for (size_t i = 0; i < t->n_anywhere; i++) {
+		struct timeline_loss l = t->told[t->anywhere[i]];
+
+		l.before = l.after = l.cpu = -1;
+		l.n = -1;
+		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+	}
+	if (t->rules.cpus <= 0 || (size_t)t->rules.cpus < t->n_ring)
+		*mem_add(t->loss, t->n_loss, t->cap_loss) =
+			(struct timeline_loss){ .from = TIMELINE_START,
+						.to = TIMELINE_END,
+						.n = -1,
+						.cpu = -1,
+						.before = -1,
+						.after = -1 };
+	qsort(t->loss, t->n_loss, sizeof(*t->loss), timeline_compare_losses);
+	t->reach = mem_new(t->n_loss + 1, sizeof(*t->reach));
+	for (size_t i = 0; i < t->n_loss; i++)
+		t->reach[i] = i && t->reach[i - 1] > t->loss[i].to
+				      ? t->reach[i - 1]
+				      : t->loss[i].to;
+}
+
+typedef uint32_t timeline_owner_fn(const struct timeline *t, size_t i);
+
+static uint32_t timeline_stay_owner(const struct timeline *t, size_t i)
+{
+	return t->stay[i].thread;
+}
+
+static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
+{
+	return (uint32_t)t->stay[i].cpu;
+}
+
+static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
+{
+	return t->wake[i].waiter;
+}
+
+/* Sorts n items by owner, those of each in the order in which they came. */
+static struct lists timeline_make_lists(const struct timeline *t, size_t n,
+					size_t owners, timeline_owner_fn *owner)
+{
+	struct lists l = {
+		.id = mem_new(n + 1, sizeof(*l.id)),
+		.first = mem_new(owners + 2, sizeof(*l.first)),
+	};
+
+	for (size_t i = 0; i < n; i++)
+		if (owner(t, i) != TIMELINE_NONE)
+			l.first[owner(t, i) + 2]++;
+	for (size_t i = 2; i < owners + 2; i++)
+		l.first[i] += l.first[i - 1];
+	for (size_t i = 0; i < n; i++)
+		if (owner(t, i) != TIMELINE_NONE)
+			l.id[l.first[owner(t, i) + 1]++] = (uint32_t)i;
+	return l;
+}
+
+static int timeline_compare_stays(const void *a, const void *b, void *arg)
+{
+	const struct timeline *t = arg;
+	const struct timeline_stay *x = &t->stay[*(const uint32_t *)a];
+	const struct timeline_stay *y = &t->stay[*(const uint32_t *)b];
+
+	return compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->to, y->to);
+}
+
+/* A stay that a loss ends is added with the record behind the loss, when others
+ * of the thread may be there already. */
+static void timeline_sort_stays(struct timeline *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t *id = t->stays.id + t->stays.first[i];
+		size_t n = t->stays.first[i + 1] - t->stays.first[i];
+		size_t k = 1;
+
+		while (k < n && t->stay[id[k - 1]].from <= t->stay[id[k]].from)
+			k++;
+		if (k < n)
+			qsort_r(id, n, sizeof(*id), timeline_compare_stays, t);
+	}
+}
+
+void timeline_seal(struct timeline *t)
+{
+	timeline_end_losses(t);
+	t->stays = timeline_make_lists(t, t->n_stay, t->n, timeline_stay_owner);
+	timeline_sort_stays(t);
+	t->seats = timeline_make_lists(t, t->n_stay, t->n_ring,
+				       timeline_seat_owner);
+	t->wakes = timeline_make_lists(t, t->n_wake, t->n, timeline_wake_owner);
+}
+
+/* ---- questions */
+
+uint32_t timeline_threads(const struct timeline *t)
+{
+	return (uint32_t)t->n;
+}
+
+int32_t timeline_tid(const struct timeline *t, uint32_t thread)
+{
+	return thread == TIMELINE_NONE ? 0 : t->tid[thread];
+}
+
+uint32_t timeline_thread(const struct timeline *t, int32_t tid)
+{
+	return tid <= 0 ? TIMELINE_NONE
+			: table_find(&t->index,
+				     hash_u64((uint64_t)(uint32_t)tid), NULL,
+				     NULL, NULL);
+}
+
+bool timeline_is_recorder(const struct timeline *t, uint32_t thread)
+{
+	return t->recorder[thread];
+}
+
+static const uint32_t *timeline_list(const struct lists *l, uint32_t owner,
+				     size_t *n)
+{
+	*n = l->first[owner + 1] - l->first[owner];
+	return l->id + l->first[owner];
+}
+
+const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
+			       size_t *n)
+{
+	return timeline_list(&t->stays, thread, n);
+}
+
+const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i)
+{
+	return &t->stay[i];
+}
+
+const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
+			       size_t *n)
+{
+	return timeline_list(&t->wakes, thread, n);
+}
+
+const struct timeline_wake *timeline_wake(const struct timeline *t, uint32_t i)
+{
+	return &t->wake[i];
+}
+
+size_t timeline_losses(const struct timeline *t)
+{
+	return t->n_loss;
+}
+
+const struct timeline_loss *timeline_loss(const struct timeline *t, size_t i)
+{
+	return &t->loss[i];
+}
+
+static int64_t timeline_later(int64_t time, int64_t by)
+{
+	int64_t sum;
+
+	if (time == TIMELINE_START || time == TIMELINE_END ||
+	    __builtin_add_overflow(time, by, &sum))
+		return time;
+	return sum;
+}
+
+void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
+			timeline_loss_fn *fn, void *arg)
+{
+	int64_t low = timeline_later(from, -t->rules.skew);
+	int64_t high = timeline_later(to, t->rules.skew);
+	size_t i = search_where(t->n_loss, k, t->loss[k].from > high);
+
+	while (i-- > 0 && t->reach[i] >= low)
+		if (t->loss[i].to >= low)
+			fn(arg, i);
+}
+
+const struct timeline_rules *timeline_rules(const struct timeline *t)
+{
+	return &t->rules;
+}
+
+unsigned int timeline_types(const struct timeline *t)
+{
+	return t->types;
+}
+
+int64_t timeline_since(const struct timeline *t, unsigned int types)
+{
+	int64_t since = TIMELINE_START;
+
+	for (size_t k = 0; k < t->n_ring; k++)
+		for (unsigned int i = 0; i < 3; i++)
+			if ((types >> i & 1) && t->ring[k].since_on[i] > since)
+				since = t->ring[k].since_on[i];
+	return since;
+}
+
+uint64_t timeline_contradictions(const struct timeline *t)
+{
+	return t->contradictions;
+}
+
+const struct timeline_stay *timeline_on(const struct timeline *t, int32_t cpu,
+					int64_t time)
+{
+	const uint32_t *id;
+	size_t n;
+	size_t at;
+
+	if (cpu < 0 || (size_t)cpu >= t->n_ring)
+		return NULL;
+	id = timeline_list(&t->seats, (uint32_t)cpu, &n);
+	at = search_where(n, i, t->stay[id[i]].from > time);
+	return at ? &t->stay[id[at - 1]] : NULL;
+}

@@ -1,0 +1,159 @@
+/* timeline.h - who was on which CPU when, and who woke whom, as far as the
+ * records of the scheduler tell.
+ *
+ * Order of calls: timeline_new(), timeline_rule(), timeline_lose() for each
+ * loss in the order of its CPU's ring, timeline_add() for each record in time
+ * order (that of the ring within a CPU), timeline_seal(); then questions. No
+ * SQL and no names: what is proved from it is in proof.h, chains in chain.h.
+ *
+ * A *stay* is a time of a thread on a CPU between two records of that CPU's
+ * ring with no loss in between. A start or end is exact if a switch was
+ * recorded there. A *loss* is the time between two neighbouring records of one
+ * ring, between which records are missing. What a ring does not tell is a loss
+ * too, of unknown number: the time before its first record, that after its
+ * last, and a CPU without records. Where the thread of a record is not the one
+ * that the record before it left on the CPU, records are missing although no
+ * loss was reported: that becomes a silent loss. */
+#ifndef CLI_CAUSES_TIMELINE_H
+#define CLI_CAUSES_TIMELINE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TIMELINE_NONE UINT32_MAX
+/* Before and after all times. */
+#define TIMELINE_START INT64_MIN
+#define TIMELINE_END INT64_MAX
+
+enum timeline_kind {
+	TIMELINE_SEEN, /* any record that names the current thread */
+	TIMELINE_SWITCH,
+	TIMELINE_WAKING,
+	TIMELINE_WAKEUP,
+	TIMELINE_NEW, /* sched_wakeup_new: the thread `other` is born ready */
+};
+
+/* In what the record was written: the thread itself, or what interrupted it. */
+enum timeline_context {
+	CONTEXT_UNKNOWN,
+	CONTEXT_TASK,
+	CONTEXT_INLINE, /* a softirq that the thread ran in its own call */
+	CONTEXT_SOFTIRQ,
+	CONTEXT_SOFTIRQ_UNKNOWN, /* one of the two above */
+	CONTEXT_TIMER,		 /* hardirq or softirq of a timer */
+	CONTEXT_HARDIRQ,
+	CONTEXT_NMI,
+};
+
+/* Types of records whose absence may prove something: bits. */
+enum {
+	TIMELINE_HAS_SWITCH = 1,
+	TIMELINE_HAS_WAKING = 2,
+	TIMELINE_HAS_WAKEUP = 4,
+};
+
+struct timeline_record {
+	int64_t time, id; /* id: of the event, for its stack */
+	int32_t cpu;
+	int32_t current; /* tid; -1: not known */
+	int32_t other;	 /* tid that comes, or is woken */
+	int32_t state;	 /* SWITCH: of the thread that leaves; -1: unknown */
+	int32_t target;	 /* of a wake-up: the CPU; -1: unknown */
+	uint8_t kind;	 /* enum timeline_kind */
+	uint8_t context; /* enum timeline_context */
+	uint8_t shows;	 /* types that are on at this CPU since this record */
+};
+
+/* Records missing on a CPU between the record at `from` and that at `to`. */
+struct timeline_loss {
+	int64_t id; /* row of table loss; 0: none */
+	int64_t from, to;
+	int64_t n;	 /* -1: unknown */
+	int32_t cpu;	 /* -1: any */
+	int32_t before;	 /* who was on the CPU; -1: unknown */
+	int32_t after;	 /* likewise */
+	bool silent;	 /* found by a contradiction, no record tells it */
+	bool only_wakes; /* switches are complete, wake-ups may be missing */
+};
+
+struct timeline_stay {
+	int64_t from, to;
+	int64_t out;	 /* event of the switch out; 0: none */
+	uint32_t thread; /* TIMELINE_NONE: idle */
+	int32_t cpu;
+	int32_t state; /* at an exact end: of the thread; -1: unknown */
+	bool exact_from, exact_to;
+};
+
+struct timeline_wake {
+	int64_t time, id;
+	int32_t cpu, target;
+	int32_t waker;	 /* current thread; -1: unknown */
+	uint32_t waiter; /* index of the thread */
+	uint8_t kind;	 /* enum timeline_kind */
+	uint8_t context;
+};
+
+/* Facts that no record of a ring tells. */
+struct timeline_rules {
+	int32_t cpus; /* how many the machine had; CPUs without records hide
+		       * everything. 0: unknown, which hides everything */
+	int64_t skew; /* times of two CPUs may be off by this much */
+	/* prev_state may say S of a thread that stays ready, as a signal is
+	 * pending (Linux 5.18 to 6.15). */
+	bool signal_bug;
+};
+
+struct timeline;
+
+struct timeline *timeline_new(const struct timeline_rules *r);
+void timeline_free(struct timeline *t);
+/* Adds a loss; only id, from, to, n, cpu and silent are read. TIMELINE_START
+ * and TIMELINE_END stand for unknown times. */
+void timeline_lose(struct timeline *t, const struct timeline_loss *l);
+void timeline_add(struct timeline *t, const struct timeline_record *r);
+/* Waits of this thread for the recorder's own wake-ups are not recorded. */
+void timeline_mark_recorder(struct timeline *t, int32_t tid);
+void timeline_seal(struct timeline *t);
+
+/* Threads are numbered from 0, in the order in which they appear; idle threads
+ * are none. */
+uint32_t timeline_threads(const struct timeline *t);
+int32_t timeline_tid(const struct timeline *t, uint32_t thread);
+/* Returns TIMELINE_NONE if no record names it. */
+uint32_t timeline_thread(const struct timeline *t, int32_t tid);
+bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
+
+/* Stays of a thread, in time order: item i is timeline_stay(t, id[i]). */
+const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
+			       size_t *n);
+const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i);
+/* Wake-ups of a thread, likewise. */
+const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
+			       size_t *n);
+const struct timeline_wake *timeline_wake(const struct timeline *t, uint32_t i);
+
+/* Losses by their start. */
+size_t timeline_losses(const struct timeline *t);
+const struct timeline_loss *timeline_loss(const struct timeline *t, size_t i);
+/* Calls fn for each loss that touches the time between from and to, latest
+ * start first. O(log n) if there is none. */
+typedef void timeline_loss_fn(void *arg, size_t loss);
+void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
+			timeline_loss_fn *fn, void *arg);
+
+const struct timeline_rules *timeline_rules(const struct timeline *t);
+/* Returns the types that were recorded at all, TIMELINE_HAS_ bits. */
+unsigned int timeline_types(const struct timeline *t);
+/* Returns since when all CPUs show records of these types; TIMELINE_END:
+ * never. */
+int64_t timeline_since(const struct timeline *t, unsigned int types);
+/* Returns how often records were missing without a loss. If there is any,
+ * numbers of lost records prove nothing. */
+uint64_t timeline_contradictions(const struct timeline *t);
+
+/* Returns the stay on a CPU that ended last at or before a time, or contains
+ * it; NULL: there is none. */
+const struct timeline_stay *timeline_on(const struct timeline *t, int32_t cpu,
+					int64_t time);
+#endif

@@ -1,0 +1,606 @@
+/* causes.c - what is proved of waits: schedules made by hand, in which a proof
+ * holds or must fall, and schedules of a simulated machine with known truth
+ * from which records are removed. */
+#include "cli/causes/chain.h"
+#include "cli/causes/proof.h"
+#include "cli/causes/timeline.h"
+#include "tests/unit/run.h"
+
+enum {
+	A = 11,
+	B = 12,
+	C = 13,
+	D = 14
+};
+enum {
+	R = 0,
+	S = 1
+};
+
+#define SHOWN (TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP)
+
+/* A schedule that is being made. */
+struct made {
+	struct timeline *t;
+	struct proofs *p;
+	uint8_t shows;
+	int64_t id;
+};
+
+static struct made schedule_new(struct timeline_rules rules)
+{
+	return (struct made){ .t = timeline_new(&rules), .shows = SHOWN };
+}
+
+static const struct timeline_rules two_cpus = { .cpus = 2 };
+
+static void made_free(struct made *m)
+{
+	proofs_free(m->p);
+	timeline_free(m->t);
+}
+
+static void add(struct made *m, struct timeline_record r)
+{
+	r.id = ++m->id;
+	r.shows = m->shows;
+	timeline_add(m->t, &r);
+}
+
+static void switched(struct made *m, int32_t cpu, int64_t time, int32_t prev,
+		     int32_t state, int32_t next)
+{
+	add(m, (struct timeline_record){ .time = time,
+					 .cpu = cpu,
+					 .current = prev,
+					 .other = next,
+					 .state = state,
+					 .kind = TIMELINE_SWITCH });
+}
+
+static void woke_in(struct made *m, int32_t cpu, int64_t time, int32_t current,
+		    int32_t woken, enum timeline_kind kind,
+		    enum timeline_context context)
+{
+	add(m, (struct timeline_record){ .time = time,
+					 .cpu = cpu,
+					 .current = current,
+					 .other = woken,
+					 .target = 0,
+					 .kind = (uint8_t)kind,
+					 .context = (uint8_t)context });
+}
+
+/* sched_waking */
+static void woke(struct made *m, int32_t cpu, int64_t time, int32_t current,
+		 int32_t woken)
+{
+	woke_in(m, cpu, time, current, woken, TIMELINE_WAKING, CONTEXT_TASK);
+}
+
+/* sched_wakeup */
+static void queued(struct made *m, int32_t cpu, int64_t time, int32_t current,
+		   int32_t woken)
+{
+	woke_in(m, cpu, time, current, woken, TIMELINE_WAKEUP, CONTEXT_TASK);
+}
+
+static void seen(struct made *m, int32_t cpu, int64_t time, int32_t current)
+{
+	add(m, (struct timeline_record){ .time = time,
+					 .cpu = cpu,
+					 .current = current,
+					 .kind = TIMELINE_SEEN });
+}
+
+static void lose(struct made *m, int32_t cpu, int64_t from, int64_t to,
+		 int64_t n)
+{
+	timeline_lose(
+		m->t,
+		&(struct timeline_loss){
+			.id = 1, .cpu = cpu, .from = from, .to = to, .n = n });
+}
+
+/* Both CPUs have records from 0 to 1000. */
+static void ends(struct made *m, int32_t on0, int32_t on1)
+{
+	seen(m, 0, 1000, on0);
+	seen(m, 1, 1000, on1);
+	timeline_seal(m->t);
+	m->p = proofs_new(m->t);
+}
+
+static const struct proof_piece *piece_at(struct made *m, int32_t tid,
+					  int64_t time)
+{
+	size_t n;
+	const struct proof_piece *pc =
+		proofs_pieces(m->p, timeline_thread(m->t, tid), &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (pc[i].from <= time && time < pc[i].to)
+			return &pc[i];
+	ck_abort_msg("no piece of %d at %lld", tid, (long long)time);
+	return NULL;
+}
+
+#define check_state(m, tid, time, want_state, want_proof)                      \
+	do {                                                                   \
+		const struct proof_piece *pc_ = piece_at(m, tid, time);        \
+		ck_assert_int_eq(pc_->state, want_state);                      \
+		ck_assert_int_eq(pc_->proof, want_proof);                      \
+	} while (0)
+
+/* Whether who ended the wait at that time is proved, and is `waker`. */
+static bool is_by(struct made *m, int32_t tid, int64_t time, int32_t waker)
+{
+	const struct proof_piece *pc = piece_at(m, tid, time);
+
+	return pc->edge != TIMELINE_NONE && pc->link == PROOF_PROVED &&
+	       proofs_edge(m->p, pc->edge)->waker == waker;
+}
+
+static void proof_is_unknown_or_less(struct made *m, int32_t tid, int64_t time)
+{
+	ck_assert_int_ne(piece_at(m, tid, time)->proof, PROOF_PROVED);
+}
+
+/* ---- whole schedules */
+
+/* A sleeps at 100 and is back on CPU 0 at 300; B wakes it at 200. */
+static struct made simple(void)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	woke(&m, 1, 200, B, A);
+	queued(&m, 1, 205, B, A);
+	switched(&m, 0, 300, 0, R, A);
+	return m;
+}
+
+START_TEST(a_wait_has_its_waker)
+{
+	struct made m = simple();
+
+	ends(&m, A, B);
+	check_state(&m, A, 50, PIECE_RUN, PROOF_PROVED);
+	check_state(&m, A, 150, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, A, 150, B));
+	check_state(&m, A, 250, PIECE_READY, PROOF_PROVED);
+	check_state(&m, A, 350, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_chain_goes_to_the_waker_and_covers_all)
+{
+	struct made m = simple();
+	struct chain c = { 0 };
+	struct chain_ask ask = { .from = 50, .to = 350 };
+
+	ends(&m, A, B);
+	ask.thread = timeline_thread(m.t, A);
+	chain_walk(&c, m.p, m.t, &ask);
+	ck_assert_uint_eq(c.n, 4);
+	ck_assert_int_eq(timeline_tid(m.t, c.segment[1].thread), B);
+	ck_assert_int_eq(c.segment[1].state, CHAIN_RUN);
+	ck_assert_int_eq(c.segment[1].from, 100);
+	ck_assert_int_eq(c.segment[1].to, 200);
+	ck_assert_uint_eq(c.segment[1].depth, 1);
+	ck_assert_int_eq(c.segment[3].to, 350);
+	chain_release(&c);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_wake_before_the_switch_out_is_a_race)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	woke(&m, 1, 95, B, A);
+	switched(&m, 0, 100, A, S, 0);
+	queued(&m, 1, 105, B, A);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	check_state(&m, A, 150, PIECE_READY, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(preempted_is_ready)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 1, 5, 0, R, 0);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, R, C);
+	switched(&m, 0, 300, C, S, A);
+	ends(&m, A, 0);
+	check_state(&m, A, 150, PIECE_READY, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_sleep_without_a_wake_is_not_known)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	check_state(&m, A, 150, PIECE_UNKNOWN, PROOF_UNKNOWN);
+	ck_assert_uint_eq(proofs_unwoken(m.p), 1);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_pending_signal_may_say_sleep_of_a_ready_thread)
+{
+	struct made m = schedule_new(
+		(struct timeline_rules){ .cpus = 2, .signal_bug = true });
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	check_state(&m, A, 150, PIECE_READY, PROOF_CONSISTENT);
+	ck_assert_uint_eq(proofs_unwoken(m.p), 0);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_child_waits_for_its_parent)
+{
+	struct made m = schedule_new(two_cpus);
+	const struct proof_piece *pc;
+
+	switched(&m, 1, 5, 0, R, 0);
+	switched(&m, 0, 10, 0, R, A);
+	woke_in(&m, 0, 100, A, C, TIMELINE_NEW, CONTEXT_TASK);
+	switched(&m, 1, 130, 0, R, C);
+	ends(&m, A, C);
+	pc = piece_at(&m, C, 50);
+	ck_assert_int_eq(pc->state, PIECE_UNBORN);
+	ck_assert_int_eq(proofs_edge(m.p, pc->edge)->waker, A);
+	check_state(&m, C, 120, PIECE_READY, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_wake_in_an_interrupt_is_not_the_current_threads)
+{
+	struct made m = schedule_new(two_cpus);
+	struct chain c = { 0 };
+	struct chain_ask ask = { .from = 110, .to = 190 };
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	woke_in(&m, 1, 200, B, A, TIMELINE_WAKING, CONTEXT_TIMER);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	ask.thread = timeline_thread(m.t, A);
+	chain_walk(&c, m.p, m.t, &ask);
+	ck_assert_uint_eq(c.n, 1);
+	ck_assert_int_eq(c.segment[0].state, CHAIN_TIMER);
+	ck_assert_int_eq(timeline_tid(m.t, c.segment[0].thread), A);
+	ck_assert_int_eq(c.segment[0].proof, PROOF_PROVED);
+	chain_release(&c);
+	made_free(&m);
+}
+END_TEST
+
+/* ---- the nine false proofs, each with a neighbour that holds */
+
+/* A sleeps at 100; on CPU 1 n records are lost from 120 to 160, at the end of
+ * which B is there, as before; B wakes A at 200. */
+static struct made slept_over_a_loss(int64_t n, bool woken_before)
+{
+	struct made m = schedule_new(two_cpus);
+
+	lose(&m, 1, 120, 160, n);
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	if (woken_before)
+		woke(&m, 0, 110, 0, A);
+	seen(&m, 1, 120, B);
+	seen(&m, 1, 160, B);
+	woke(&m, 1, 200, B, A);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	return m;
+}
+
+START_TEST(too_few_records_are_lost_for_a_run_from_sleep)
+{
+	struct made m = slept_over_a_loss(3, false);
+
+	check_state(&m, A, 140, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, A, 110, B));
+	made_free(&m);
+
+	m = slept_over_a_loss(4, false);
+	proof_is_unknown_or_less(&m, A, 140);
+	ck_assert(!is_by(&m, A, 110, B));
+	ck_assert(is_by(&m, A, 180, B));
+	made_free(&m);
+}
+END_TEST
+
+/* 1: a recorded waking leaves only two to be lost. */
+START_TEST(two_records_are_enough_for_a_run_that_was_woken)
+{
+	struct made m = slept_over_a_loss(2, true);
+
+	proof_is_unknown_or_less(&m, A, 140);
+	ck_assert(!is_by(&m, A, 105, B));
+	ck_assert(is_by(&m, A, 105, 0));
+	made_free(&m);
+}
+END_TEST
+
+/* 2: its wakeup was recorded, so only three are lost. */
+START_TEST(a_recorded_wakeup_leaves_three)
+{
+	for (int64_t n = 2; n <= 3; n++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 1, 120, 160, n);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		queued(&m, 0, 130, 0, A);
+		seen(&m, 1, 160, B);
+		woke(&m, 1, 200, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert(!is_by(&m, A, 110, B));
+		proof_is_unknown_or_less(&m, A, 150);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* 3: the race may lie in the loss before the record in which A is first seen.
+ */
+START_TEST(a_wait_right_after_a_loss_may_have_been_raced)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct made m = schedule_new(two_cpus);
+
+		if (lost)
+			lose(&m, 0, 50, 90, 3);
+		lose(&m, 1, 120, 160, 1);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 40, 0, R, A);
+		seen(&m, 0, 50, A);
+		seen(&m, 0, 90, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 120, B);
+		seen(&m, 1, 160, B);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 110)->proof == PROOF_PROVED,
+				 !lost);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* 4: a thread whose records are missing was there in between. */
+START_TEST(numbers_prove_nothing_where_records_are_missing_silently)
+{
+	for (int silent = 0; silent < 2; silent++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 0, 50, 90, 1);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		seen(&m, 0, 50, A);
+		seen(&m, 0, 90, A);
+		if (silent)
+			seen(&m, 1, 500, C);
+		ends(&m, A, silent ? C : B);
+		ck_assert_int_eq(piece_at(&m, A, 70)->proof == PROOF_PROVED,
+				 !silent);
+		ck_assert_uint_eq(timeline_contradictions(m.t), silent);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* 5: wake-ups were turned on later on the other CPU. */
+START_TEST(wakes_count_as_absent_only_where_they_are_on)
+{
+	for (int late = 0; late < 2; late++) {
+		struct made m = schedule_new(two_cpus);
+
+		lose(&m, 0, 260, 270, 1);
+		m.shows = late ? TIMELINE_HAS_SWITCH : SHOWN;
+		switched(&m, 1, 5, 0, R, B);
+		m.shows = SHOWN;
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 250, B);
+		seen(&m, 0, 260, 0);
+		seen(&m, 0, 270, 0);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 150)->proof == PROOF_PROVED,
+				 !late);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* 6: a softirq may have run in the thread's own call. */
+START_TEST(a_softirq_is_the_threads_or_not)
+{
+	static const struct {
+		enum timeline_context context;
+		enum proof proof;
+		int32_t whose;
+	} want[] = {
+		{ CONTEXT_INLINE, PROOF_PROVED, B },
+		{ CONTEXT_SOFTIRQ, PROOF_PROVED, A },
+		{ CONTEXT_SOFTIRQ_UNKNOWN, PROOF_CONSISTENT, B },
+		{ CONTEXT_UNKNOWN, PROOF_CONSISTENT, B },
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		struct made m = schedule_new(two_cpus);
+		struct chain c = { 0 };
+		struct chain_ask ask = { .from = 110, .to = 190 };
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		woke_in(&m, 1, 200, B, A, TIMELINE_WAKING, want[i].context);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ask.thread = timeline_thread(m.t, A);
+		chain_walk(&c, m.p, m.t, &ask);
+		ck_assert_uint_eq(c.n, 1);
+		ck_assert_int_eq(c.segment[0].proof, want[i].proof);
+		ck_assert_int_eq(timeline_tid(m.t, c.segment[0].thread),
+				 want[i].whose);
+		chain_release(&c);
+		made_free(&m);
+	}
+}
+END_TEST
+
+/* 7: where wakings are not recorded, that there is none means nothing. */
+START_TEST(without_wakings_a_wait_is_only_off)
+{
+	struct made m = schedule_new(two_cpus);
+
+	m.shows = TIMELINE_HAS_SWITCH;
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	switched(&m, 0, 300, 0, R, A);
+	switched(&m, 0, 400, A, R, C);
+	switched(&m, 0, 500, C, S, A);
+	ends(&m, A, B);
+	check_state(&m, A, 150, PIECE_OFF, PROOF_PROVED);
+	check_state(&m, A, 450, PIECE_READY, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+/* 8: behind the last record of a ring the world is open. */
+START_TEST(no_thread_runs_until_the_end)
+{
+	struct made m = simple();
+
+	ends(&m, A, B);
+	check_state(&m, A, 999, PIECE_RUN, PROOF_PROVED);
+	proof_is_unknown_or_less(&m, A, 1001);
+	made_free(&m);
+}
+END_TEST
+
+/* 9: equal times on two CPUs are not ordered. */
+START_TEST(equal_times_of_two_cpus_have_no_order)
+{
+	for (int64_t later = 0; later < 2; later++) {
+		struct made m = schedule_new(two_cpus);
+
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		woke(&m, 1, 100 + later, B, A);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(piece_at(&m, A, 200)->proof == PROOF_PROVED,
+				 later);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(one_lost_record_is_one_switch)
+{
+	struct made m = schedule_new(two_cpus);
+
+	/* A leaves CPU 0 unseen, for C: A's wait begins in the loss */
+	lose(&m, 0, 50, 90, 1);
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	seen(&m, 0, 50, A);
+	seen(&m, 0, 90, C);
+	woke(&m, 1, 200, B, A);
+	switched(&m, 0, 300, C, S, A);
+	ends(&m, A, B);
+	proof_is_unknown_or_less(&m, A, 70);
+	check_state(&m, A, 150, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, A, 150, B));
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_cpu_without_records_hides_everything)
+{
+	struct timeline_rules three = { .cpus = 3 };
+	struct made m = schedule_new(three);
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	woke(&m, 1, 200, B, A);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	proof_is_unknown_or_less(&m, A, 150);
+	check_state(&m, A, 50, PIECE_RUN, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(only_wakeups_prove_the_waker_but_not_the_time)
+{
+	struct made m = schedule_new(two_cpus);
+
+	m.shows = TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKEUP;
+	switched(&m, 1, 5, 0, R, C);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	switched(&m, 1, 150, C, S, B);
+	queued(&m, 1, 200, B, A);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	check_state(&m, A, 120, PIECE_BLOCKED, PROOF_PROVED);
+	ck_assert(is_by(&m, A, 120, B));
+	check_state(&m, A, 180, PIECE_BLOCKED, PROOF_CONSISTENT);
+	check_state(&m, A, 250, PIECE_READY, PROOF_PROVED);
+	made_free(&m);
+}
+END_TEST
+
+RUN("causes", a_wait_has_its_waker, a_chain_goes_to_the_waker_and_covers_all,
+    a_wake_before_the_switch_out_is_a_race, preempted_is_ready,
+    a_sleep_without_a_wake_is_not_known,
+    a_pending_signal_may_say_sleep_of_a_ready_thread,
+    a_child_waits_for_its_parent,
+    a_wake_in_an_interrupt_is_not_the_current_threads,
+    too_few_records_are_lost_for_a_run_from_sleep,
+    two_records_are_enough_for_a_run_that_was_woken,
+    a_recorded_wakeup_leaves_three,
+    a_wait_right_after_a_loss_may_have_been_raced,
+    numbers_prove_nothing_where_records_are_missing_silently,
+    wakes_count_as_absent_only_where_they_are_on,
+    a_softirq_is_the_threads_or_not, without_wakings_a_wait_is_only_off,
+    no_thread_runs_until_the_end, equal_times_of_two_cpus_have_no_order,
+    one_lost_record_is_one_switch, a_cpu_without_records_hides_everything,
+    only_wakeups_prove_the_waker_but_not_the_time)

@@ -1,0 +1,491 @@
+/* causes_lost.c - whatever records of a schedule are lost, nothing that is
+ * false is proved: a simulated machine, of which the truth is known, and every
+ * single record, every pair, and random parts of its records removed.
+ *
+ * BACKSTITCH_SEED=n makes other schedules, BACKSTITCH_CASES=n more. */
+#include "cli/causes/chain.h"
+#include "cli/causes/proof.h"
+#include "cli/causes/timeline.h"
+#include "stitch/base/mem.h"
+#include "tests/unit/run.h"
+
+#define CPUS_MOST 64
+#define THREADS_MOST 200
+#define RECORDS_MOST 4000
+
+enum truth_state {
+	TRUTH_RUN,
+	TRUTH_READY,
+	TRUTH_BLOCKED
+};
+
+/* A time of a thread, as it was. */
+struct truth {
+	int64_t from, to;
+	enum truth_state state;
+	int32_t cpu;
+	int32_t waker; /* BLOCKED: who ended it */
+	enum timeline_context context;
+};
+
+struct life {
+	struct truth *truth;
+	size_t n, cap;
+	enum truth_state state;
+};
+
+struct machine {
+	uint64_t rnd;
+	int32_t cpus, threads;
+	int32_t current[CPUS_MOST];
+	struct life life[THREADS_MOST + 1]; /* by tid */
+	int32_t queue[THREADS_MOST];
+	int32_t n_queue;
+	int64_t now;
+	struct timeline_record rec[RECORDS_MOST];
+	bool gone[RECORDS_MOST];
+	size_t n;
+};
+
+static uint32_t roll(struct machine *m, uint32_t n)
+{
+	return (uint32_t)rnd_below(&m->rnd, n);
+}
+
+/* ---- the machine */
+
+static void become(struct machine *m, int32_t tid, enum truth_state state,
+		   int32_t cpu)
+{
+	struct life *l = &m->life[tid];
+
+	if (l->n)
+		l->truth[l->n - 1].to = m->now;
+	*mem_add(l->truth, l->n, l->cap) = (struct truth){
+		.from = m->now,
+		.to = TIMELINE_END,
+		.state = state,
+		.cpu = cpu,
+		.waker = -1,
+	};
+	l->state = state;
+}
+
+static void record(struct machine *m, int32_t cpu, enum timeline_kind kind,
+		   int32_t other, int32_t state, enum timeline_context context)
+{
+	must(m->n < RECORDS_MOST);
+	m->rec[m->n] = (struct timeline_record){
+		.time = m->now,
+		.id = (int64_t)m->n + 1,
+		.cpu = cpu,
+		.current = m->current[cpu],
+		.other = other,
+		.state = state,
+		.target = -1,
+		.kind = (uint8_t)kind,
+		.context = (uint8_t)context,
+		.shows = TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING |
+			 TIMELINE_HAS_WAKEUP,
+	};
+	m->n++;
+	m->now += 1 + roll(m, 9);
+}
+
+/* The thread on a CPU leaves it, as its state says; another comes. */
+static void leave(struct machine *m, int32_t cpu, enum truth_state state,
+		  bool asleep)
+{
+	int32_t prev = m->current[cpu];
+	int32_t next = 0;
+
+	if (m->n_queue) {
+		int32_t at = (int32_t)roll(m, (uint32_t)m->n_queue);
+
+		next = m->queue[at];
+		m->queue[at] = m->queue[--m->n_queue];
+	}
+	if (prev)
+		become(m, prev, state, -1);
+	if (next)
+		become(m, next, TRUTH_RUN, cpu);
+	if (prev && state == TRUTH_READY && !asleep)
+		m->queue[m->n_queue++] = prev;
+	record(m, cpu, TIMELINE_SWITCH, next, asleep, CONTEXT_TASK);
+	m->current[cpu] = next;
+}
+
+static int32_t pick(struct machine *m, enum truth_state state)
+{
+	for (int tries = 0; tries < 20; tries++) {
+		int32_t tid = 1 + (int32_t)roll(m, (uint32_t)m->threads);
+
+		if (m->life[tid].state == state)
+			return tid;
+	}
+	return 0;
+}
+
+static int32_t cpu_of(const struct machine *m, int32_t tid)
+{
+	for (int32_t i = 0; i < m->cpus; i++)
+		if (m->current[i] == tid)
+			return i;
+	return -1;
+}
+
+static void queue_thread(struct machine *m, int32_t cpu, int32_t tid,
+			 enum timeline_context context)
+{
+	record(m, cpu, TIMELINE_WAKEUP, tid, -1, context);
+	if (m->life[tid].state == TRUTH_READY)
+		m->queue[m->n_queue++] = tid;
+}
+
+static void wake_one(struct machine *m, int32_t cpu)
+{
+	int32_t tid = pick(m, TRUTH_BLOCKED);
+	enum timeline_context context =
+		!m->current[cpu] || !roll(m, 4) ? CONTEXT_TIMER : CONTEXT_TASK;
+	struct life *l = &m->life[tid];
+
+	if (!tid)
+		return;
+	l->truth[l->n - 1].waker = m->current[cpu];
+	l->truth[l->n - 1].context = context;
+	become(m, tid, TRUTH_READY, -1);
+	record(m, cpu, TIMELINE_WAKING, tid, -1, context);
+	queue_thread(m, cpu, tid, context);
+}
+
+/* A running thread is woken: on its way to sleep, or for nothing. */
+static void wake_early(struct machine *m, int32_t cpu, bool race)
+{
+	int32_t tid = pick(m, TRUTH_RUN);
+	int32_t at = cpu_of(m, tid);
+
+	if (!tid || at < 0 || at == cpu)
+		return;
+	record(m, cpu, TIMELINE_WAKING, tid, -1, CONTEXT_TASK);
+	if (race)
+		leave(m, at, TRUTH_READY, true);
+	queue_thread(m, cpu, tid, CONTEXT_TASK);
+}
+
+static void step(struct machine *m)
+{
+	int32_t cpu = (int32_t)roll(m, (uint32_t)m->cpus);
+	uint32_t what = roll(m, 100);
+
+	m->now += 1 + roll(m, 20);
+	if (!m->current[cpu] && m->n_queue && what < 60)
+		leave(m, cpu, TRUTH_READY, false);
+	else if (m->current[cpu] && what < 25)
+		leave(m, cpu, TRUTH_BLOCKED, true);
+	else if (m->current[cpu] && m->n_queue && what < 38)
+		leave(m, cpu, TRUTH_READY, false);
+	else if (what < 75)
+		wake_one(m, cpu);
+	else if (m->current[cpu] && what < 83)
+		wake_early(m, cpu, what < 80);
+	else
+		record(m, cpu, TIMELINE_SEEN, 0, -1, CONTEXT_TASK);
+}
+
+static struct machine *machine_new(uint64_t seed, int32_t cpus, int32_t threads,
+				   size_t steps)
+{
+	struct machine *m = mem_new(1, sizeof(*m));
+
+	m->rnd = seed;
+	m->cpus = cpus;
+	m->threads = threads;
+	m->now = 1000;
+	for (int32_t i = 1; i <= threads; i++)
+		become(m, i, TRUTH_BLOCKED, -1);
+	for (int32_t i = 0; i < cpus; i++)
+		record(m, i, TIMELINE_SEEN, 0, -1, CONTEXT_TASK);
+	for (size_t i = 0; i < steps && m->n + 8 < RECORDS_MOST; i++)
+		step(m);
+	for (int32_t i = 0; i < cpus && m->n < RECORDS_MOST; i++)
+		record(m, i, TIMELINE_SEEN, 0, -1, CONTEXT_TASK);
+	return m;
+}
+
+static void machine_free(struct machine *m)
+{
+	for (int32_t i = 0; i <= m->threads; i++)
+		free(m->life[i].truth);
+	free(m);
+}
+
+/* ---- what is left of it */
+
+/* Adds the losses of a CPU, as its ring would report them. */
+static void lose_ring(const struct machine *m, struct timeline *t, int32_t cpu)
+{
+	int64_t last = 0;
+	int64_t n = 0;
+	bool began = false;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (m->rec[i].cpu != cpu)
+			continue;
+		if (m->gone[i]) {
+			n++;
+			continue;
+		}
+		if (n && began)
+			timeline_lose(t, &(struct timeline_loss){
+						 .id = 1,
+						 .from = last,
+						 .to = m->rec[i].time,
+						 .n = n,
+						 .cpu = cpu });
+		began = true;
+		last = m->rec[i].time;
+		n = 0;
+	}
+}
+
+static struct timeline *make_timeline(const struct machine *m, uint8_t types)
+{
+	const struct timeline_rules rules = { .cpus = m->cpus };
+	struct timeline *t = timeline_new(&rules);
+
+	for (int32_t i = 0; i < m->cpus; i++)
+		lose_ring(m, t, i);
+	for (size_t i = 0; i < m->n; i++) {
+		struct timeline_record r = m->rec[i];
+
+		if (m->gone[i])
+			continue;
+		r.shows &= types;
+		timeline_add(t, &r);
+	}
+	timeline_seal(t);
+	return t;
+}
+
+/* ---- judging */
+
+struct score {
+	uint64_t proved, all;
+};
+
+static const struct truth *truth_at(const struct machine *m, int32_t tid,
+				    int64_t time)
+{
+	const struct life *l = &m->life[tid];
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->truth[i].from <= time && time < l->truth[i].to)
+			return &l->truth[i];
+	return NULL;
+}
+
+static bool is_true(const struct proof_piece *pc, const struct truth *tr)
+{
+	switch (pc->state) {
+	case PIECE_RUN:
+		return tr->state == TRUTH_RUN && tr->cpu == pc->cpu;
+	case PIECE_READY:
+		return tr->state == TRUTH_READY;
+	case PIECE_BLOCKED:
+		return tr->state == TRUTH_BLOCKED;
+	case PIECE_OFF:
+		return tr->state != TRUTH_RUN;
+	default:
+		return false;
+	}
+}
+
+static bool is_same_context(enum timeline_context a, enum timeline_context b)
+{
+	return (a == CONTEXT_TASK) == (b == CONTEXT_TASK);
+}
+
+/* Prints what a failure is about. */
+static void dump(const struct machine *m, int32_t tid)
+{
+	static const char *const kind[] = { "seen", "switch", "waking",
+					    "wakeup", "new" };
+
+	for (size_t i = 0; i < m->n; i++)
+		fprintf(stderr, "%s%lld cpu %d: %d %s %d state %d context %d\n",
+			m->gone[i] ? "-" : " ", (long long)m->rec[i].time,
+			m->rec[i].cpu, m->rec[i].current, kind[m->rec[i].kind],
+			m->rec[i].other, m->rec[i].state, m->rec[i].context);
+	for (size_t i = 0; i < m->life[tid].n; i++)
+		fprintf(stderr, "truth of %d: %lld %lld %d by %d\n", tid,
+			(long long)m->life[tid].truth[i].from,
+			(long long)m->life[tid].truth[i].to,
+			m->life[tid].truth[i].state,
+			m->life[tid].truth[i].waker);
+}
+
+static bool is_true_edge(const struct proof_edge *e, const struct truth *tr)
+{
+	return e->waker == tr->waker && e->from <= tr->to && e->to >= tr->to &&
+	       is_same_context(e->context, tr->context);
+}
+
+static void judge_piece(const struct machine *m, struct proofs *p, int32_t tid,
+			const struct proof_piece *pc, struct score *s)
+{
+	int64_t at = pc->from;
+
+	if (pc->proof != PROOF_PROVED)
+		return;
+	must(pc->from >= m->rec[0].time && pc->to <= m->rec[m->n - 1].time);
+	s->proved += (uint64_t)(pc->to - pc->from);
+	while (at < pc->to) {
+		const struct truth *tr = truth_at(m, tid, at);
+		bool by =
+			pc->state == PIECE_BLOCKED && pc->link == PROOF_PROVED;
+
+		must(tr);
+		if (!is_true(pc, tr) ||
+		    (by && !is_true_edge(proofs_edge(p, pc->edge), tr))) {
+			dump(m, tid);
+			ck_abort_msg("tid %d at %lld: state %d%s is proved, "
+				     "but not true",
+				     tid, (long long)at, pc->state,
+				     by ? " and its waker" : "");
+		}
+		at = tr->to;
+	}
+}
+
+static struct score judge(const struct machine *m, uint8_t types)
+{
+	struct timeline *t = make_timeline(m, types);
+	struct proofs *p = proofs_new(t);
+	struct score s = { 0 };
+
+	for (uint32_t i = 0; i < timeline_threads(t); i++) {
+		size_t n;
+		const struct proof_piece *pc = proofs_pieces(p, i, &n);
+		int64_t at = TIMELINE_START;
+
+		for (size_t k = 0; k < n; k++) {
+			must(pc[k].from == at && pc[k].to > at);
+			at = pc[k].to;
+			judge_piece(m, p, timeline_tid(t, i), &pc[k], &s);
+		}
+		must(at == TIMELINE_END);
+	}
+	must(!timeline_contradictions(t));
+	s.all = (uint64_t)(m->rec[m->n - 1].time - m->rec[0].time) *
+		(uint64_t)m->threads;
+	proofs_free(p);
+	timeline_free(t);
+	return s;
+}
+
+#define ALL_TYPES                                                              \
+	(TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP)
+
+/* ---- tests */
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+START_TEST(without_loss_almost_all_is_proved)
+{
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct machine *m = machine_new(seed, 2, 5, 300);
+		struct score s = judge(m, ALL_TYPES);
+
+		must(s.proved * 100 > s.all * 80);
+		machine_free(m);
+	}
+}
+END_TEST
+
+START_TEST(every_single_record_and_every_pair)
+{
+	struct machine *m =
+		machine_new(number_of("BACKSTITCH_SEED", 7), 2, 4, 90);
+
+	for (size_t i = 0; i < m->n; i++) {
+		m->gone[i] = true;
+		judge(m, ALL_TYPES);
+		for (size_t k = i + 1; k < m->n; k++) {
+			m->gone[k] = true;
+			judge(m, ALL_TYPES);
+			m->gone[k] = false;
+		}
+		m->gone[i] = false;
+	}
+	machine_free(m);
+}
+END_TEST
+
+/* Singly, in bursts, on one CPU, or before a late start. */
+static void remove_some(struct machine *m)
+{
+	uint32_t kind = roll(m, 4);
+	uint32_t share = 1 + roll(m, 60);
+	uint32_t burst = kind ? 1 + roll(m, 20) : 1;
+	int32_t cpu = kind == 2 ? (int32_t)roll(m, (uint32_t)m->cpus) : -1;
+	uint32_t left[CPUS_MOST] = { 0 };
+
+	for (size_t i = 0; i < m->n; i++) {
+		int32_t on = m->rec[i].cpu;
+
+		if (!left[on] && (cpu < 0 || on == cpu) &&
+		    roll(m, 100 * burst) < share)
+			left[on] = burst;
+		m->gone[i] = left[on] > 0;
+		left[on] -= left[on] > 0;
+		if (kind == 3 && i < m->n / 3 && on == 1)
+			m->gone[i] = true;
+	}
+}
+
+/* A type that was not on has no records, and no losses. */
+static void remove_type(struct machine *m, enum timeline_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (m->rec[i].kind != kind)
+			m->rec[n++] = m->rec[i];
+	m->n = n;
+}
+
+START_TEST(random_parts)
+{
+	uint64_t seed = number_of("BACKSTITCH_SEED", 1);
+	uint64_t cases = number_of("BACKSTITCH_CASES", 2000 / RUN_FEWER);
+
+	for (uint64_t i = 0; i < cases; i++) {
+		uint64_t from = seed * 1000003 + i;
+		int32_t cpus = 2 + (int32_t)(from % (i % 16 ? 4 : 62));
+		int32_t threads = cpus + 1 + (int32_t)(from % 9);
+		struct machine *m =
+			machine_new(from, cpus, threads, 60 + from % 300);
+		uint8_t types = ALL_TYPES;
+
+		if (i % 8 == 0) {
+			remove_type(m, TIMELINE_WAKING);
+			types &= (uint8_t)~TIMELINE_HAS_WAKING;
+		}
+		if (i % 8 == 1 || i % 16 == 0) {
+			remove_type(m, TIMELINE_WAKEUP);
+			types &= (uint8_t)~TIMELINE_HAS_WAKEUP;
+		}
+		remove_some(m);
+		judge(m, types);
+		machine_free(m);
+	}
+}
+END_TEST
+
+RUN("causes_lost", without_loss_almost_all_is_proved,
+    every_single_record_and_every_pair, random_parts)
