@@ -57,7 +57,9 @@ block() {
 		"$B" ingest -q -o $c.db --symfs "$root/tests/captures/symfs" \
 			"$root/tests/captures/$c.data" 2>/dev/null
 	done
-	sed -n 's/ *#.*//; s/my_function/hot/; s/^    backstitch //p' "$root/README.md" >list
+	sed -n "s/ *#.*//; s/my_function/hot/
+		s|path --comm server perf.db|path $root/tests/captures/ftrace-v7.dat|
+		s/^    backstitch //p" "$root/README.md" >list
 	[ "$(wc -l <list)" -ge 11 ] || echo "README.md: has few commands"
 	while read -r line
 	do

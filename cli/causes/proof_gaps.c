@@ -1,4 +1,4 @@
-/* proof_gaps.c - the states of a thread, each with what the records prove of it.
+/* proof_gaps.c - the states of a thread, each with what the records prove.
  *
  * The time between two stays is a struct gap. Losses that can hide a run of the
  * thread (proof_lost.c) cut it into quiet times, in which it was off all CPUs

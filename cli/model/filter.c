@@ -228,8 +228,7 @@ static void filter_put_events(struct text *t, const char *list)
 	filter_printf(t, ")");
 }
 
-/* Parses seconds with up to nine decimals, exactly. */
-static int seconds(const char **p, int64_t *ns)
+int filter_seconds(const char **p, int64_t *ns)
 {
 	int64_t v = 0;
 	int64_t scale = 1000000000;
@@ -258,7 +257,7 @@ static int filter_parse_share(const char **p, int64_t *out)
 {
 	int64_t ns;
 
-	if (seconds(p, &ns) || **p != '%' || ns > 100000000000)
+	if (filter_seconds(p, &ns) || **p != '%' || ns > 100000000000)
 		return -1;
 	(*p)++;
 	*out = ns / 100000;
@@ -319,13 +318,13 @@ static int filter_put_time(struct text *t, struct store *db, const char *list,
 		goto bad;
 	}
 	if (*p != ',') {
-		if (seconds(&p, &ns))
+		if (filter_seconds(&p, &ns))
 			goto bad;
 		filter_printf(t, " AND %s >= %" PRId64, filter_clock(t), ns);
 	}
 	if (*p == ',' && p[1]) {
 		p++;
-		if (seconds(&p, &ns))
+		if (filter_seconds(&p, &ns))
 			goto bad;
 		/* script prints microseconds, truncated: include all of it */
 		filter_printf(t, " AND %s < %" PRId64, filter_clock(t),

@@ -415,8 +415,7 @@ const char *offcpu_state(int64_t state)
 	return "?";
 }
 
-/* Text of ftrace has a letter where binary forms have the number. */
-static int64_t state_of(const struct value *v)
+int64_t offcpu_state_bits(const struct value *v)
 {
 	if (v->kind == VALUE_INT)
 		return v->num;
@@ -450,7 +449,7 @@ static void offcpu_source_fill_event(const struct stream *st,
 		},
 		.has_out = rows_value(r, OFFCPU_EVENT_LEAVES).kind != VALUE_NULL,
 		.out = rows_int(r, OFFCPU_EVENT_LEAVES),
-		.state = state_of(&state),
+		.state = offcpu_state_bits(&state),
 		.has_in = rows_value(r, OFFCPU_EVENT_COMES).kind != VALUE_NULL,
 		.in = rows_int(r, OFFCPU_EVENT_COMES),
 		.chosen = true,

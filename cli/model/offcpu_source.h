@@ -8,6 +8,7 @@
 
 struct err;
 struct store;
+struct value;
 
 enum offcpu_end {
 	OFFCPU_BACK,	  /* the thread came back */
@@ -83,4 +84,7 @@ bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 int64_t offcpu_source_end(const struct offcpu_source *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
 const char *offcpu_state(int64_t state);
+/* Returns the bits of field prev_state, -1 if it is not known: text of ftrace
+ * has a letter where binary forms have the number. */
+int64_t offcpu_state_bits(const struct value *v);
 #endif

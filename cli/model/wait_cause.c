@@ -14,6 +14,8 @@ struct wait_causes {
 	struct stacks *stacks;
 	uint8_t *known; /* cause + 1 by raw chain; 0: not yet looked at */
 	size_t n, cap;
+	uint8_t *context; /* likewise, enum timeline_context + 1 */
+	size_t n_context, cap_context;
 	struct label_list frames;
 };
 
@@ -211,6 +213,7 @@ void wait_causes_free(struct wait_causes *c)
 	if (!c)
 		return;
 	free(c->known);
+	free(c->context);
 	free(c->frames.label);
 	free(c);
 }
@@ -320,14 +323,19 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 
 /* ---- who woke it */
 
-const char *wait_causes_waker(struct wait_causes *c,
-			      const struct offcpu_stack *waker, bool *interrupt)
+static bool cause_is_timer(const char *name)
 {
-	static const char *const timer[] = {
+	static const char *const begin[] = {
 		"hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt",
 		"call_timer_fn",  "run_timer_softirq",	  "process_timeout",
 	};
-	static const char *const irq[] = {
+
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+static bool cause_is_irq(const char *name)
+{
+	static const char *const begin[] = {
 		"handle_irq_event",
 		"common_interrupt",
 		"__common_interrupt",
@@ -343,6 +351,98 @@ const char *wait_causes_waker(struct wait_causes *c,
 		"el1_interrupt",
 		"el0_interrupt",
 	};
+
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+static bool cause_is_softirq(const char *name)
+{
+	static const char *const begin[] = { "handle_softirqs", "__do_softirq",
+					     "__softirqentry_text_start" };
+
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+/* Returns how the softirq in frame `at` was entered, by the next frames
+ * outwards. */
+static enum timeline_context cause_of_softirq(const struct labels *labels,
+					      const struct label_list *l,
+					      size_t at)
+{
+	static const char *const between[] = {
+		"do_softirq",	  "__do_softirq",  "asm_call_",
+		"invoke_softirq", "call_on_stack", "call_on_irq_stack"
+	};
+	static const char *const own[] = { "__local_bh_enable",
+					   "local_bh_enable", "netif_rx" };
+	static const char *const after[] = { "irq_exit", "__irq_exit",
+					     "run_ksoftirqd", "el0_", "el1_" };
+
+	while (at-- > 0) {
+		const char *f = labels_get(labels, l->label[at])->name;
+
+		if (cause_is_any(f, own, sizeof(own) / sizeof(*own)))
+			return CONTEXT_INLINE;
+		if (cause_is_any(f, after, sizeof(after) / sizeof(*after)))
+			return CONTEXT_SOFTIRQ;
+		if (!cause_is_softirq(f) &&
+		    !cause_is_any(f, between,
+				  sizeof(between) / sizeof(*between)))
+			return CONTEXT_SOFTIRQ_UNKNOWN;
+	}
+	return CONTEXT_SOFTIRQ_UNKNOWN;
+}
+
+/* Where all of the kernel's work for a thread begins: a stack that reaches it,
+ * without any interrupt, is the thread's own. */
+static bool cause_is_entry(const char *name)
+{
+	static const char *const begin[] = { "do_syscall_",  "ret_from_fork",
+					     "el0_svc",	     "do_el0_svc",
+					     "__do_syscall", "system_call" };
+
+	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+static enum timeline_context cause_find_context(const struct labels *labels,
+						const struct label_list *l)
+{
+	enum timeline_context context = CONTEXT_UNKNOWN;
+	bool timed = false;
+	bool entered = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *f = labels_get(labels, l->label[i])->name;
+
+		timed |= cause_is_timer(f);
+		entered |= cause_is_entry(f);
+		if (cause_is_softirq(f))
+			context = cause_of_softirq(labels, l, i);
+		else if (cause_is_irq(f) && context != CONTEXT_INLINE)
+			context = CONTEXT_HARDIRQ;
+	}
+	if (timed)
+		return CONTEXT_TIMER;
+	return context || !entered ? context : CONTEXT_TASK;
+}
+
+enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw)
+{
+	if (!kraw)
+		return CONTEXT_UNKNOWN;
+	c->context = mem_reach(c->context, &c->n_context, &c->cap_context,
+			       (size_t)kraw + 1, sizeof(*c->context));
+	if (!c->context[kraw])
+		c->context[kraw] =
+			(uint8_t)(1 + cause_find_context(
+					      stacks_labels(c->stacks),
+					      cause_read_kernel(c, kraw)));
+	return (enum timeline_context)(c->context[kraw] - 1);
+}
+
+const char *wait_causes_waker(struct wait_causes *c,
+			      const struct offcpu_stack *waker, bool *interrupt)
+{
 	const struct labels *labels = stacks_labels(c->stacks);
 	const struct label_list *l = cause_read_kernel(c, waker->kraw);
 	bool timed = false;
@@ -351,9 +451,8 @@ const char *wait_causes_waker(struct wait_causes *c,
 	for (size_t i = 0; i < l->n; i++) {
 		const char *f = labels_get(labels, l->label[i])->name;
 
-		timed |= cause_is_any(f, timer, sizeof(timer) / sizeof(*timer));
-		*interrupt |= timed ||
-			      cause_is_any(f, irq, sizeof(irq) / sizeof(*irq));
+		timed |= cause_is_timer(f);
+		*interrupt |= timed || cause_is_irq(f);
 	}
 	if (timed)
 		return "timer";

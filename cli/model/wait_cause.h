@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/causes/timeline.h"
+
 struct offcpu_stack;
 struct offcpu_wait;
 struct stacks;
@@ -57,6 +59,10 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 const char *wait_causes_waker(struct wait_causes *c,
 			      const struct offcpu_stack *waker,
 			      bool *interrupt);
+/* Returns in what a stack of the kernel was taken, as far as its functions
+ * tell.
+ */
+enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw);
 /* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);
 #endif

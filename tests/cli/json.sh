@@ -83,6 +83,11 @@ answer report --limit 0 lost.db
 answer report --callers '[slower]' a.db
 answer report --diff a.db b.db
 answer report --off-cpu naps.db
+"$B" ingest -q --no-cache -o sched.db "$cap/ftrace-v7.dat" 2>log
+answer path sched.db
+answer path --worst 3 sched.db
+answer path --tree sched.db
+answer path --blame sysload sched.db
 answer annotate --limit 0 a.db
 "$B" ingest -q --no-cache --symfs "$cap/symfs" -o lines.db \
 	"$cap/lines-clang.data.zst" 2>log

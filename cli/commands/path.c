@@ -1,0 +1,138 @@
+/* path.c - the command that says why a thread took so long. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/model/filter.h"
+#include "cli/output/term.h"
+#include "cli/tables/path.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+
+#define LIMIT 20
+
+static const char *comm, *blame, *time_text;
+static long tid = -1, worst, limit = -1, least, depth, fail = -1;
+static bool waits, tree, proved, json;
+
+static const struct opt opts[] = {
+	OPT_HEADING("Whose time"),
+	OPT_NUMBER(0, "tid", "TID", &tid, "of the thread with this id"),
+	OPT_STRING(0, "comm", "NAME", &comm, "of the threads of this name"),
+	OPT_STRING(0, "time", "FROM,TO", &time_text,
+		   "the chain of this time, in seconds as 'script' shows it, "
+		   "up to nanoseconds"),
+	OPT_NUMBER(0, "worst", "N", &worst,
+		   "the chains of the N longest waits"),
+	OPT_HEADING("Over many waits"),
+	OPT_FLAG(0, "waits", &waits,
+		 "the longest waits, each with the head of its chain (without "
+		 "--time)"),
+	OPT_FLAG(0, "tree", &tree, "shares of the time by who waited for whom"),
+	OPT_STRING(0, "blame", "NAME", &blame,
+		   "what the waits of these threads are put down to"),
+	OPT_NUMBER(0, "limit", "N", &limit, "at most N rows; 0: all (20)"),
+	OPT_HEADING("What counts"),
+	OPT_NUMBER(0, "min", "NS", &least, "sum up shorter pieces"),
+	OPT_NUMBER(0, "depth", "N", &depth, "follow at most N wake-ups"),
+	OPT_FLAG(0, "proved", &proved,
+		 "what is only consistent counts as not known"),
+	OPT_NUMBER(0, "fail-unknown", "PERCENT", &fail,
+		   "end with status 4 if more of the time is not known"),
+	OPT_HEADING("Output"),
+	OPT_FLAG(0, "json", &json, "print JSON"),
+	OPT_GROUP(ingest_opts),
+	{ .kind = OPT_END }
+};
+
+static int path_take_time(struct path_opts *o, struct err *err)
+{
+	const char *p = time_text;
+
+	o->timed = time_text != NULL;
+	if (!o->timed)
+		return 0;
+	if (!filter_seconds(&p, &o->from) && *p++ == ',' &&
+	    !filter_seconds(&p, &o->to) && !*p && o->from < o->to)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "--time needs FROM,TO in seconds, not '%s'", time_text);
+}
+
+static int path_check(struct err *err)
+{
+	if (blame && (comm || tid >= 0))
+		return err_set(err, ERR_USAGE,
+			       "--blame says whose waits; leave out --comm and "
+			       "--tid");
+	if (waits + tree + (blame != NULL) + (worst != 0) > 1)
+		return err_set(err, ERR_USAGE,
+			       "--waits, --worst, --tree and --blame are four "
+			       "answers; choose one");
+	if (worst < 0 || limit < -1 || least < 0 || depth < 0)
+		return err_set(err, ERR_USAGE,
+			       "--worst, --limit, --min and --depth are "
+			       "numbers above 0");
+	if (fail < -1 || fail > 100)
+		return err_set(err, ERR_USAGE,
+			       "--fail-unknown needs a share in percent");
+	if (time_text && !waits && !tree && !blame && !worst && !comm &&
+	    tid < 0)
+		return err_set(err, ERR_USAGE,
+			       "whose time? add --tid TID or --comm NAME");
+	return 0;
+}
+
+static int path_run(int argc, char **argv, struct err *err)
+{
+	struct path_opts o = {
+		.tid = tid,
+		.comm = blame ? blame : comm,
+		.worst = (size_t)worst,
+		.limit = limit < 0 ? LIMIT
+			 : limit   ? (size_t)limit
+				   : SIZE_MAX,
+		.waits = waits,
+		.tree = tree,
+		.blame = blame != NULL,
+		.proved = proved,
+		.json = json,
+		.least = least,
+		.depth = (uint32_t)depth,
+		.fail = (int)fail,
+	};
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int rc;
+
+	if (path_check(err) || path_take_time(&o, err))
+		return -1;
+	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	if (!db)
+		return -1;
+	rc = path_print(db, path, &o, err);
+	store_close(db);
+	return rc ? rc : status;
+}
+
+static const char *const examples[] = {
+	"backstitch path perf.db",
+	"backstitch path --comm waiter --worst 3 perf.db",
+	"backstitch path --tid 4711 --time 12.5,12.75 perf.db",
+	"backstitch path --blame server --json perf.db", NULL
+};
+
+extern const struct command cmd_path;
+const struct command cmd_path = {
+	.name = "path",
+	.args = "[options] [DB | CAPTURE]",
+	.summary = "tell why a thread took so long, as a chain of wake-ups",
+	.examples = examples,
+	.opts = opts,
+	.common =
+		"tid comm time worst waits tree blame min depth proved fail-unknown json",
+	.pages = true,
+	.run = path_run,
+};

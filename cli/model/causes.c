@@ -1,0 +1,540 @@
+/* causes.c - the records of the scheduler of a database, as a timeline. */
+#include "cli/model/causes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/row_cursor.h"
+#include "cli/model/wait_cause.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/verdict.h"
+
+/* Bits of common_flags. */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+#define FLAG_NMI 0x40
+
+/* Text of ftrace has microseconds. */
+#define TEXT_SKEW 1000
+
+/* An ev_ table, and its columns; 0: there is none. */
+struct causes_table {
+	char *name;
+	struct row_cursor c;
+	size_t prev, next, woken, state, target, current, flags;
+};
+
+enum causes_role {
+	CAUSES_IGNORED,
+	CAUSES_EVENT
+};
+
+struct causes_type {
+	enum causes_role role;
+	uint8_t kind; /* enum timeline_kind */
+	uint8_t shows;
+	size_t table; /* index + 1; 0: none */
+	int64_t capture, switches;
+	bool system_wide;
+};
+
+struct causes {
+	struct timeline *t;
+	struct timeline_rules rules;
+	struct causes_type *type; /* by event_type.id */
+	size_t n_type, cap_type;
+	struct causes_table *table;
+	size_t n_table, cap_table;
+	int32_t *tid; /* by thread.id */
+	size_t n_tid, cap_tid;
+	const char **comm; /* by comm_index */
+	size_t n_comm, cap_comm;
+	struct table comm_index; /* of tids */
+	struct arena text;
+	int64_t capture; /* that is read */
+	bool whole, lost_unknown, other_ids;
+	uint64_t lost;
+};
+
+/* ---- types */
+
+/* Returns the name of a tracepoint without modifiers ("sched:sched_switch:k",
+ * "sched:sched_switch/max-stack=8/"), and where its own name begins. */
+static const char *causes_event_name(const char *full, size_t *len)
+{
+	const char *colon = strchr(full, ':');
+	const char *name = colon ? colon + 1 : full;
+
+	*len = strcspn(name, ":/");
+	return name;
+}
+
+/* Systems whose events are written by the thread that is current at the last
+ * switch; samples of a clock may interrupt the switch itself. */
+static bool causes_names_current(const char *full)
+{
+	static const char *const begin[] = {
+		"sched:",  "irq:",	    "timer:",	 "workqueue:",
+		"signal:", "raw_syscalls:", "syscalls:",
+	};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(*begin); i++)
+		if (!strncmp(full, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+static const struct {
+	const char *name;
+	enum timeline_kind kind;
+	uint8_t shows;
+} causes_kinds[] = {
+	{ "sched_switch", TIMELINE_SWITCH, TIMELINE_HAS_SWITCH },
+	{ "sched_waking", TIMELINE_WAKING, TIMELINE_HAS_WAKING },
+	{ "sched_wakeup", TIMELINE_WAKEUP, TIMELINE_HAS_WAKEUP },
+	{ "sched_wakeup_new", TIMELINE_NEW, 0 },
+};
+
+static void causes_find_columns(struct causes_table *t)
+{
+	const struct {
+		const char *name;
+		size_t *at;
+	} want[] = {
+		{ "prev_pid", &t->prev },      { "prev_tid", &t->prev },
+		{ "next_pid", &t->next },      { "next_tid", &t->next },
+		{ "pid", &t->woken },	       { "tid", &t->woken },
+		{ "prev_state", &t->state },   { "target_cpu", &t->target },
+		{ "common_pid", &t->current }, { "common_flags", &t->flags },
+	};
+
+	for (size_t i = 1; i < rows_columns(t->c.rows); i++)
+		for (size_t k = 0; k < sizeof(want) / sizeof(*want); k++)
+			if (!strcmp(rows_name(t->c.rows, i), want[k].name))
+				*want[k].at = i;
+}
+
+/* Returns the index of the table + 1, which is opened if it is new; 0 and *err.
+ */
+static size_t causes_open_table(struct causes *c, struct store *db,
+				const char *name, struct err *err)
+{
+	struct causes_table *t;
+
+	for (size_t i = 0; i < c->n_table; i++)
+		if (!strcmp(c->table[i].name, name))
+			return i + 1;
+	t = mem_add(c->table, c->n_table, c->cap_table);
+	*t = (struct causes_table){ .name = mem_strdup(name) };
+	if (row_cursor_open_table(&t->c, db, name, err))
+		return 0;
+	causes_find_columns(t);
+	return c->n_table;
+}
+
+static int causes_take_kind(struct causes *c, struct store *db,
+			    const char *full, const char *fields,
+			    struct causes_type *t, struct err *err)
+{
+	size_t len;
+	const char *name = causes_event_name(full, &len);
+
+	for (size_t i = 0; i < sizeof(causes_kinds) / sizeof(*causes_kinds);
+	     i++) {
+		if (strlen(causes_kinds[i].name) != len ||
+		    strncmp(causes_kinds[i].name, name, len) != 0 ||
+		    !row_cursor_is_table(fields))
+			continue;
+		t->role = CAUSES_EVENT;
+		t->kind = (uint8_t)causes_kinds[i].kind;
+		t->shows = causes_kinds[i].shows;
+	}
+	if (!t->role &&
+	    (causes_names_current(full) || !strncmp(full, "sched_", 6))) {
+		t->role = CAUSES_EVENT;
+		t->kind = TIMELINE_SEEN;
+	}
+	if (!t->role || !row_cursor_is_table(fields))
+		return 0;
+	t->table = causes_open_table(c, db, fields, err);
+	return t->table ? 0 : -1;
+}
+
+/* Linux 5.18 to 6.15; unknown versions may have it. */
+static bool causes_signal_bug(const char *release)
+{
+	unsigned int major, minor;
+
+	if (sscanf(release, "%u.%u", &major, &minor) != 2)
+		return true;
+	return (major == 5 && minor >= 18) || (major == 6 && minor <= 15);
+}
+
+static void causes_take_rules(struct causes *c, const struct rows *r)
+{
+	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
+	int64_t cpus = rows_int(r, CAUSES_TYPES_CPUS);
+
+	c->rules = (struct timeline_rules){
+		.cpus = cpus > 0 && cpus < INT32_MAX ? (int32_t)cpus : 0,
+		.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
+		.signal_bug =
+			causes_signal_bug(rows_text(r, CAUSES_TYPES_RELEASE)),
+	};
+	c->capture = rows_int(r, CAUSES_TYPES_CAPTURE);
+	c->whole = rows_int(r, CAUSES_TYPES_SYSTEM_WIDE) != 0;
+}
+
+/* perf turns the events of a CPU on in the order of the options: a record of
+ * one shows that those before it are on. */
+static int causes_load_types(struct causes *c, struct store *db,
+			     struct err *err)
+{
+	struct rows *r = rows_open(db, store_sql("causes_types"), NULL, 0, err);
+	int64_t most = 0;
+	int64_t capture = -1;
+	uint8_t shows = 0;
+	int rc = -1;
+
+	while (r && (rc = rows_next(r, err)) > 0) {
+		int64_t id = rows_int(r, CAUSES_TYPES_ID);
+		bool perf = !strcmp(rows_text(r, CAUSES_TYPES_FORMAT), "perf");
+		struct causes_type t = { .capture = rows_int(
+						 r, CAUSES_TYPES_CAPTURE) };
+
+		if (id < 1 || id > INT32_MAX)
+			continue;
+		shows = t.capture == capture ? shows : 0;
+		capture = t.capture;
+		if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample") &&
+		    causes_take_kind(c, db, rows_text(r, CAUSES_TYPES_NAME),
+				     rows_text(r, CAUSES_TYPES_FIELDS), &t,
+				     err)) {
+			rc = -1;
+			break;
+		}
+		shows |= t.shows;
+		if (perf)
+			t.shows = shows;
+		c->type = mem_reach(c->type, &c->n_type, &c->cap_type,
+				    (size_t)id + 1, sizeof(*c->type));
+		c->type[id] = t;
+		if (t.kind == TIMELINE_SWITCH && t.role &&
+		    rows_int(r, CAUSES_TYPES_EVENTS) > most) {
+			most = rows_int(r, CAUSES_TYPES_EVENTS);
+			causes_take_rules(c, r);
+		}
+	}
+	rows_close(r);
+	return rc;
+}
+
+/* ---- threads and their names */
+
+static int causes_take_thread(void *arg, const struct rows *r, struct err *err)
+{
+	struct causes *c = arg;
+	int64_t tid = rows_int(r, CAUSES_THREADS_TID);
+
+	(void)err;
+	*mem_add(c->tid, c->n_tid, c->cap_tid) =
+		tid >= 0 && tid < INT32_MAX ? (int32_t)tid : -1;
+	return 0;
+}
+
+/* Threads of recorders, whose own wake-ups perf does not record. */
+static bool causes_is_recorder(const char *comm)
+{
+	static const char *const name[] = { "perf", "trace-cmd",
+					    "lttng-consumerd",
+					    "lttng-sessiond" };
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+		if (!strcmp(comm, name[i]))
+			return true;
+	return false;
+}
+
+static int causes_take_comm(void *arg, const struct rows *r, struct err *err)
+{
+	struct causes *c = arg;
+	int64_t tid = rows_int(r, CAUSES_COMMS_TID);
+	const char *name =
+		arena_strdup(&c->text, rows_text(r, CAUSES_COMMS_NAME));
+	uint64_t hash = hash_u64((uint64_t)tid);
+	uint32_t id = table_find(&c->comm_index, hash, NULL, NULL, NULL);
+
+	(void)err;
+	if (id == TABLE_NONE) {
+		table_add(&c->comm_index, hash, (uint32_t)c->n_comm);
+		*mem_add(c->comm, c->n_comm, c->cap_comm) = name;
+	} else {
+		c->comm[id] = name;
+	}
+	return 0;
+}
+
+const char *causes_comm(const struct causes *c, int64_t tid)
+{
+	uint32_t id = table_find(&c->comm_index, hash_u64((uint64_t)tid), NULL,
+				 NULL, NULL);
+
+	if (tid == 0)
+		return "swapper";
+	return id == TABLE_NONE ? "" : c->comm[id];
+}
+
+static void causes_mark_recorders(struct causes *c)
+{
+	for (size_t i = 0; i < c->n_tid; i++)
+		if (causes_is_recorder(causes_comm(c, c->tid[i])))
+			timeline_mark_recorder(c->t, c->tid[i]);
+}
+
+/* ---- losses */
+
+static int causes_load_losses(struct causes *c, struct store *db,
+			      struct err *err)
+{
+	const struct value bind = { .kind = VALUE_INT, .num = c->capture };
+	struct rows *r =
+		rows_open(db, store_sql("causes_losses"), &bind, 1, err);
+	int rc = -1;
+
+	while (r && (rc = rows_next(r, err)) > 0) {
+		const struct timeline_loss l = {
+			.id = rows_int(r, CAUSES_LOSSES_ID),
+			.from = rows_int_or(r, CAUSES_LOSSES_T0,
+					    TIMELINE_START),
+			.to = rows_int_or(r, CAUSES_LOSSES_T1, TIMELINE_END),
+			.n = rows_int(r, CAUSES_LOSSES_N),
+			.cpu = (int32_t)rows_int(r, CAUSES_LOSSES_CPU),
+			.silent = rows_int(r, CAUSES_LOSSES_SILENT) != 0,
+		};
+
+		timeline_lose(c->t, &l);
+		if (l.n > 0)
+			c->lost += (uint64_t)l.n;
+		else
+			c->lost_unknown = true;
+	}
+	rows_close(r);
+	return rc;
+}
+
+/* ---- events */
+
+static int64_t causes_field(const struct causes_table *t, size_t column)
+{
+	return column ? rows_int_or(t->c.rows, column, -1) : -1;
+}
+
+static int32_t causes_id(int64_t v)
+{
+	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
+}
+
+/* Returns the context by common_flags (-1: unknown), and by the stack where
+ * they are not enough. */
+static enum timeline_context causes_context(struct wait_causes *w,
+					    int64_t flags, uint32_t kraw)
+{
+	enum timeline_context stack = wait_causes_context(w, kraw);
+
+	if (flags < 0)
+		return stack;
+	if (flags & FLAG_NMI)
+		return CONTEXT_NMI;
+	if (flags & FLAG_HARDIRQ)
+		return stack == CONTEXT_TIMER ? CONTEXT_TIMER : CONTEXT_HARDIRQ;
+	if (!(flags & FLAG_SOFTIRQ))
+		return CONTEXT_TASK;
+	return stack == CONTEXT_INLINE || stack == CONTEXT_SOFTIRQ ||
+			       stack == CONTEXT_TIMER
+		       ? stack
+		       : CONTEXT_SOFTIRQ_UNKNOWN;
+}
+
+static void causes_fill_fields(struct causes *c, struct wait_causes *w,
+			       const struct causes_table *t, uint32_t kraw,
+			       struct timeline_record *rec)
+{
+	int32_t current = causes_id(causes_field(t, t->current));
+
+	(void)c;
+	if (current >= 0)
+		rec->current = current;
+	if (rec->kind == TIMELINE_SEEN)
+		return;
+	if (rec->kind == TIMELINE_SWITCH) {
+		struct value state = rows_value(t->c.rows, t->state);
+
+		rec->current = causes_id(causes_field(t, t->prev));
+		rec->other = causes_id(causes_field(t, t->next));
+		rec->state = t->state ? (int32_t)offcpu_state_bits(&state) : -1;
+		return;
+	}
+	rec->other = causes_id(causes_field(t, t->woken));
+	rec->target = causes_id(causes_field(t, t->target));
+	rec->context =
+		(uint8_t)causes_context(w, causes_field(t, t->flags), kraw);
+}
+
+static int causes_take_event(struct causes *c, struct wait_causes *w,
+			     const struct rows *r, struct err *err)
+{
+	int64_t type = rows_int(r, CAUSES_EVENTS_TYPE);
+	int64_t thread = rows_int(r, CAUSES_EVENTS_THREAD);
+	const struct causes_type *t =
+		type > 0 && (uint64_t)type < c->n_type ? &c->type[type] : NULL;
+	struct timeline_record rec = {
+		.time = rows_int(r, CAUSES_EVENTS_TIME_NS),
+		.id = rows_int(r, CAUSES_EVENTS_ID),
+		.cpu = (int32_t)rows_int(r, CAUSES_EVENTS_CPU),
+		.current = -1,
+		.other = -1,
+		.state = -1,
+		.target = -1,
+	};
+
+	if (!t || !t->role || t->capture != c->capture)
+		return 0;
+	if (thread > 0 && (uint64_t)thread <= c->n_tid)
+		rec.current = c->tid[thread - 1];
+	rec.kind = t->kind;
+	rec.shows = t->shows;
+	if (t->table) {
+		struct causes_table *f = &c->table[t->table - 1];
+		int rc = row_cursor_seek(&f->c, rec.id, err);
+
+		if (rc < 0)
+			return -1;
+		if (!rc && rec.kind != TIMELINE_SEEN)
+			return 0;
+		if (rc)
+			causes_fill_fields(
+				c, w, f,
+				(uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
+				&rec);
+	}
+	timeline_add(c->t, &rec);
+	return 0;
+}
+
+static int causes_load_events(struct causes *c, struct store *db,
+			      struct wait_causes *w, struct err *err)
+{
+	struct rows *r =
+		rows_open(db, store_sql("causes_events"), NULL, 0, err);
+	int rc = -1;
+
+	while (r && (rc = rows_next(r, err)) > 0) {
+		rc = causes_take_event(c, w, r, err);
+		if (rc)
+			break;
+	}
+	rows_close(r);
+	return rc;
+}
+
+/* Where records are those of some tasks, who comes and goes is not recorded. */
+static void causes_lose_all(struct causes *c)
+{
+	struct timeline_loss l = { .from = TIMELINE_START,
+				   .to = TIMELINE_END,
+				   .n = -1 };
+
+	for (l.cpu = 0; !c->whole && l.cpu < c->rules.cpus; l.cpu++)
+		timeline_lose(c->t, &l);
+}
+
+struct causes *causes_load(struct store *db, const char *path,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes *c = mem_new(1, sizeof(*c));
+
+	if (causes_load_types(c, db, err))
+		goto fail;
+	if (!c->capture) {
+		err_set(err, ERR_FORMAT,
+			"%s: nothing says who left a CPU and came back; record "
+			"with perf record -a -g -e sched:sched_switch -e "
+			"sched:sched_waking -e sched:sched_wakeup -e "
+			"sched:sched_wakeup_new",
+			path);
+		goto fail;
+	}
+	c->t = timeline_new(&c->rules);
+	causes_lose_all(c);
+	if (rows_each(db, "causes_threads", causes_take_thread, c, err) ||
+	    rows_each(db, "causes_comms", causes_take_comm, c, err) ||
+	    causes_load_losses(c, db, err) || causes_load_events(c, db, w, err))
+		goto fail;
+	causes_mark_recorders(c);
+	timeline_seal(c->t);
+	return c;
+fail:
+	causes_free(c);
+	return NULL;
+}
+
+void causes_free(struct causes *c)
+{
+	if (!c)
+		return;
+	timeline_free(c->t);
+	for (size_t i = 0; i < c->n_table; i++) {
+		row_cursor_close(&c->table[i].c);
+		free(c->table[i].name);
+	}
+	free(c->table);
+	free(c->type);
+	free(c->tid);
+	free(c->comm);
+	table_release(&c->comm_index);
+	arena_release(&c->text);
+	free(c);
+}
+
+const struct timeline *causes_timeline(const struct causes *c)
+{
+	return c->t;
+}
+
+uint64_t causes_lost(const struct causes *c, bool *unknown)
+{
+	*unknown = c->lost_unknown;
+	return c->lost;
+}
+
+bool causes_whole(const struct causes *c)
+{
+	return c->whole;
+}
+
+int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,
+		 struct err *err)
+{
+	const struct value bind = { .kind = VALUE_INT, .num = event };
+	struct rows *r =
+		rows_open(db, store_sql("causes_stack"), &bind, 1, err);
+	int rc = r ? rows_next(r, err) : -1;
+
+	if (rc > 0)
+		*out = (struct offcpu_stack){
+			.type = (uint32_t)rows_int(r, CAUSES_STACK_TYPE),
+			.comm = (uint32_t)rows_int(r, CAUSES_STACK_COMM),
+			.kraw = (uint32_t)rows_int(r, CAUSES_STACK_KRAW),
+			.uraw = (uint32_t)rows_int(r, CAUSES_STACK_URAW),
+			.verdict = (uint8_t)rows_int(r, CAUSES_STACK_VERDICT),
+			.flags = (uint8_t)rows_int(r, CAUSES_STACK_FLAGS) &
+				 VERDICT_EXEC,
+		};
+	rows_close(r);
+	return rc;
+}

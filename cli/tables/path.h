@@ -1,0 +1,98 @@
+/* path.h - the answers of the command path: why a thread took so long. */
+#ifndef CLI_TABLES_PATH_H
+#define CLI_TABLES_PATH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/causes/chain.h"
+
+struct err;
+struct json;
+struct labels;
+struct store;
+
+struct path_opts {
+	int64_t tid;	  /* -1: any */
+	const char *comm; /* NULL: any */
+	bool timed;
+	int64_t from, to; /* if timed */
+	size_t worst;	  /* chains of so many waits; 0: not asked for */
+	size_t limit;	  /* rows of a table; SIZE_MAX: all */
+	bool waits, tree, blame, proved, json;
+	int64_t least;	/* ns; shorter pieces are summed */
+	uint32_t depth; /* most edges on a path; 0: all */
+	int fail;	/* percent; -1: not asked for */
+};
+
+/* Prints the chains, or the tables of waits. Returns an enum status, or -1 and
+ * *err. */
+int path_print(struct store *db, const char *path, const struct path_opts *o,
+	       struct err *err);
+
+/* ---- between the files of path */
+
+struct path_run {
+	struct store *db;
+	const char *path;
+	const struct path_opts *o;
+	struct labels *labels;
+	struct stacks *stacks;
+	struct wait_causes *words;
+	struct causes *causes;
+	const struct timeline *t;
+	struct proofs *proofs;
+	uint64_t asked, proved, unknown; /* ns, of the chains so far */
+};
+
+/* A time from a switch out, or the end of what is known, to the next run. */
+struct path_wait {
+	uint32_t thread;
+	int64_t from, to;
+	int64_t out; /* event of the switch out; 0: none */
+	int16_t bits;
+};
+
+/* Time put down to one thread in one state. */
+struct path_sum {
+	uint32_t thread;
+	enum chain_state state;
+	enum proof proof;
+	uint64_t ns;
+};
+
+/* Makes the chain of a thread, as the options want it. */
+void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+		struct chain *c);
+/* Returns the sums of a chain, largest first; the caller frees them. */
+struct path_sum *path_sums(const struct chain *c, size_t *n);
+/* Returns the ns of a chain with that proof. */
+uint64_t path_with(const struct chain *c, enum proof proof);
+const char *path_comm(const struct path_run *r, uint32_t thread);
+/* Returns the function that an event was in, outside libc and the kernel if the
+ * stack has one; "" if there is none. Valid until labels change. Returns NULL
+ * and *err on failure. */
+const char *path_function(struct path_run *r, int64_t event, struct err *err);
+/* Returns the context as a word: "task", "softirq-inline", ... */
+const char *path_context(enum timeline_context c);
+/* Returns the one thread that the options select; TIMELINE_NONE and *err if
+ * there is none, or more. */
+uint32_t path_asker(struct path_run *r, struct err *err);
+/* Calls fn for the waits of the threads that the options select, thread by
+ * thread in time order, until it returns other than 0. */
+typedef int path_wait_fn(void *arg, const struct path_wait *w, struct err *err);
+int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
+		   struct err *err);
+
+/* One chain, as text and as JSON. Return 0, or -1 and *err. */
+int path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+		struct err *err);
+/* The members of an object that the caller begins and ends. */
+int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
+	      int64_t to, struct err *err);
+/* The longest waits; shares by path of edges; whom waits are put down to. */
+int path_waits(struct path_run *r, struct err *err);
+int path_tree(struct path_run *r, struct err *err);
+int path_blame(struct path_run *r, struct err *err);
+#endif

@@ -1,0 +1,195 @@
+/* path_json.c - a chain as JSON. */
+#include "cli/tables/path.h"
+
+#include <stdlib.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/label.h"
+#include "cli/model/offcpu.h"
+#include "cli/model/stacks.h"
+#include "cli/output/json.h"
+#include "stitch/base/mem.h"
+
+struct path_lost {
+	const struct timeline *t;
+	uint64_t n, losses;
+};
+
+static void path_json_count_loss(void *arg, size_t loss)
+{
+	struct path_lost *l = arg;
+	const struct timeline_loss *o = timeline_loss(l->t, loss);
+
+	l->losses++;
+	l->n += o->n > 0 ? (uint64_t)o->n : 0;
+}
+
+static void path_json_evidence(const struct path_run *r, struct json *j,
+			       int64_t from, int64_t to)
+{
+	static const char *const type[] = { "sched_switch", "sched_waking",
+					    "sched_wakeup" };
+	struct path_lost l = { .t = r->t };
+
+	timeline_each_loss(r->t, from, to, path_json_count_loss, &l);
+	json_object(j, "evidence");
+	json_uint(j, "lost", l.n);
+	json_uint(j, "losses", l.losses);
+	json_uint(j, "contradictions", timeline_contradictions(r->t));
+	json_array(j, "types");
+	for (unsigned int i = 0; i < 3; i++)
+		if (timeline_types(r->t) >> i & 1)
+			json_text(j, NULL, type[i]);
+	json_end(j);
+	json_end(j);
+}
+
+static void path_json_sums(const struct path_run *r, struct json *j,
+			   const struct chain *c)
+{
+	size_t n;
+	struct path_sum *sum = path_sums(c, &n);
+
+	json_array(j, "sums");
+	for (size_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_int(j, "tid", timeline_tid(r->t, sum[i].thread));
+		json_text(j, "comm", path_comm(r, sum[i].thread));
+		json_text(j, "state", chain_state_word(sum[i].state));
+		json_text(j, "proof", proof_word(sum[i].proof));
+		json_uint(j, "ns", sum[i].ns);
+		json_end(j);
+	}
+	json_end(j);
+	free(sum);
+}
+
+/* Writes the functions of an event's stack, outermost first. */
+static int path_json_stack(struct path_run *r, struct json *j, const char *key,
+			   int64_t event, struct err *err)
+{
+	struct label_list l = { 0 };
+	struct offcpu_stack at;
+	struct stacks_group g;
+	int rc = event ? causes_stack(r->db, event, &at, err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	g = offcpu_group(&at);
+	stacks_get(r->stacks, &g, &l);
+	json_array(j, key);
+	for (size_t i = 0; i < l.n; i++)
+		json_text(j, NULL, labels_get(r->labels, l.label[i])->name);
+	json_end(j);
+	free(l.label);
+	return 0;
+}
+
+static int path_json_segment(struct path_run *r, struct json *j,
+			     const struct chain *c,
+			     const struct chain_segment *s, struct err *err)
+{
+	int rc;
+
+	json_object(j, NULL);
+	json_int(j, "from_ns", s->from);
+	json_int(j, "to_ns", s->to);
+	json_int(j, "tid", timeline_tid(r->t, s->thread));
+	json_text(j, "comm", path_comm(r, s->thread));
+	json_text(j, "state", chain_state_word(s->state));
+	json_text(j, "proof", proof_word(s->proof));
+	json_uint(j, "depth", s->depth);
+	json_array(j, "edges");
+	for (uint32_t i = 0; i < s->depth; i++)
+		json_uint(j, NULL, c->path[s->path + i]);
+	json_end(j);
+	json_int_or_null(j, "cpu", s->cpu, s->cpu >= 0);
+	json_array(j, "losses");
+	for (uint32_t i = 0; i < s->n_loss; i++) {
+		size_t loss = proofs_loss(r->proofs, s->loss + i);
+		int64_t id = timeline_loss(r->t, loss)->id;
+
+		if (id > 0)
+			json_int(j, NULL, id);
+	}
+	json_end(j);
+	rc = path_json_stack(r, j, "waiter_stack", s->out, err);
+	json_end(j);
+	return rc;
+}
+
+static int path_json_edge(struct path_run *r, struct json *j, uint32_t id,
+			  struct err *err)
+{
+	static const char *const kind[] = { "wake", "fork", "deduced" };
+	const struct proof_edge *e = proofs_edge(r->proofs, id);
+	bool task = e->context == CONTEXT_TASK ||
+		    e->context == CONTEXT_INLINE ||
+		    e->context == CONTEXT_UNKNOWN ||
+		    e->context == CONTEXT_SOFTIRQ_UNKNOWN;
+	int rc;
+
+	json_object(j, NULL);
+	json_uint(j, "id", id);
+	json_int(j, "at_ns", e->time);
+	json_int(j, "waiter", timeline_tid(r->t, e->waiter));
+	json_int(j, "waker", task ? e->waker : 0);
+	json_int(j, "current", e->waker);
+	json_text(j, "kind", kind[e->kind]);
+	json_text(j, "context", path_context(e->context));
+	json_text(j, "what", e->context == CONTEXT_TIMER ? "timer" : NULL);
+	json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
+	json_text(j, "proof", proof_word(e->proof));
+	json_int_or_null(j, "event", e->event, e->event != 0);
+	json_int(j, "from_ns", e->from);
+	json_int(j, "to_ns", e->to);
+	rc = path_json_stack(r, j, "waker_stack", e->event, err);
+	json_end(j);
+	return rc;
+}
+
+static int path_json_edges(struct path_run *r, struct json *j,
+			   const struct chain *c, struct err *err)
+{
+	uint32_t top = 0;
+	bool *used;
+	int rc = 0;
+
+	for (size_t i = 0; i < c->n_path; i++)
+		top = c->path[i] > top ? c->path[i] : top;
+	used = mem_new(top + 1u, sizeof(*used));
+	for (size_t i = 0; i < c->n_path; i++)
+		used[c->path[i]] = true;
+	json_array(j, "edges");
+	for (uint32_t i = 0; !rc && c->n_path && i <= top; i++)
+		if (used[i])
+			rc = path_json_edge(r, j, i, err);
+	json_end(j);
+	free(used);
+	return rc;
+}
+
+int path_json(struct path_run *r, struct json *j, uint32_t thread, int64_t from,
+	      int64_t to, struct err *err)
+{
+	struct chain c = { 0 };
+	int rc = 0;
+
+	path_chain(r, thread, from, to, &c);
+	json_object(j, "thread");
+	json_int(j, "tid", timeline_tid(r->t, thread));
+	json_text(j, "comm", path_comm(r, thread));
+	json_end(j);
+	json_int(j, "from_ns", from);
+	json_int(j, "to_ns", to);
+	path_json_evidence(r, j, from, to);
+	path_json_sums(r, j, &c);
+	json_array(j, "segments");
+	for (size_t i = 0; !rc && i < c.n; i++)
+		rc = path_json_segment(r, j, &c, &c.segment[i], err);
+	json_end(j);
+	if (!rc)
+		rc = path_json_edges(r, j, &c, err);
+	chain_release(&c);
+	return rc;
+}

@@ -1,0 +1,217 @@
+/* path_run.c - what the answers of the command path have in common: names,
+ * chains, the threads and waits that the options select. */
+#include "cli/tables/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/label.h"
+#include "cli/model/wait_cause.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+const char *path_comm(const struct path_run *r, uint32_t thread)
+{
+	return causes_comm(r->causes, timeline_tid(r->t, thread));
+}
+
+const char *path_context(enum timeline_context c)
+{
+	switch (c) {
+	case CONTEXT_TASK:
+		return "task";
+	case CONTEXT_INLINE:
+		return "softirq-inline";
+	case CONTEXT_SOFTIRQ:
+	case CONTEXT_SOFTIRQ_UNKNOWN:
+		return "softirq";
+	case CONTEXT_TIMER:
+	case CONTEXT_HARDIRQ:
+		return "hardirq";
+	case CONTEXT_NMI:
+		return "nmi";
+	default:
+		return "unknown";
+	}
+}
+
+const char *path_function(struct path_run *r, int64_t event, struct err *err)
+{
+	struct offcpu_stack at;
+	struct wait_place p;
+	int rc = event ? causes_stack(r->db, event, &at, err) : 0;
+
+	if (rc <= 0)
+		return rc ? NULL : "";
+	p = wait_causes_place(r->words, &at);
+	return p.has_in ? label_shown(labels_get(r->labels, p.in)) : "";
+}
+
+/* ---- chains */
+
+/* --proved: what is only consistent counts as not known. */
+static void path_doubt(struct chain *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->segment[i].proof != PROOF_CONSISTENT)
+			continue;
+		c->segment[i].proof = PROOF_UNKNOWN;
+		c->segment[i].state = CHAIN_UNKNOWN;
+	}
+}
+
+void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+		struct chain *c)
+{
+	const struct chain_ask ask = {
+		.thread = thread,
+		.from = from,
+		.to = to,
+		.depth = r->o->depth,
+	};
+
+	chain_walk(c, r->proofs, r->t, &ask);
+	if (r->o->proved)
+		path_doubt(c);
+	r->asked += (uint64_t)to - (uint64_t)from;
+	r->proved += path_with(c, PROOF_PROVED);
+	r->unknown += path_with(c, PROOF_UNKNOWN);
+}
+
+uint64_t path_with(const struct chain *c, enum proof proof)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->segment[i].proof == proof)
+			ns += (uint64_t)c->segment[i].to -
+			      (uint64_t)c->segment[i].from;
+	return ns;
+}
+
+static int path_compare_keys(const void *pa, const void *pb)
+{
+	const struct path_sum *a = pa;
+	const struct path_sum *b = pb;
+
+	return compare_numbers(a->thread, b->thread)
+		       ?: compare_numbers(a->state, b->state)
+		       ?: compare_numbers(a->proof, b->proof);
+}
+
+static int path_compare_sums(const void *pa, const void *pb)
+{
+	const struct path_sum *a = pa;
+	const struct path_sum *b = pb;
+
+	return compare_numbers(b->ns, a->ns) ?: path_compare_keys(a, b);
+}
+
+struct path_sum *path_sums(const struct chain *c, size_t *n)
+{
+	struct path_sum *sum = mem_new(c->n + 1, sizeof(*sum));
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct chain_segment *s = &c->segment[i];
+
+		sum[i] = (struct path_sum){ s->thread, s->state, s->proof,
+					    (uint64_t)s->to -
+						    (uint64_t)s->from };
+	}
+	*n = 0;
+	if (!c->n)
+		return sum;
+	qsort(sum, c->n, sizeof(*sum), path_compare_keys);
+	for (size_t i = 1; i < c->n; i++) {
+		if (path_compare_keys(&sum[*n], &sum[i])) {
+			sum[++*n] = sum[i];
+			continue;
+		}
+		sum[*n].ns += sum[i].ns;
+	}
+	++*n;
+	qsort(sum, *n, sizeof(*sum), path_compare_sums);
+	return sum;
+}
+
+/* ---- whose */
+
+static bool path_selects(const struct path_run *r, uint32_t thread)
+{
+	const struct path_opts *o = r->o;
+
+	return (o->tid < 0 || timeline_tid(r->t, thread) == o->tid) &&
+	       (!o->comm || !strcmp(path_comm(r, thread), o->comm));
+}
+
+/* Waits are what is between two times on a CPU; what came before the first, or
+ * behind the last, has no length. */
+static int path_thread_waits(struct path_run *r, uint32_t thread,
+			     path_wait_fn *fn, void *arg, struct err *err)
+{
+	size_t n;
+	const struct proof_piece *pc = proofs_pieces(r->proofs, thread, &n);
+	size_t i = 0;
+	int rc = 0;
+
+	while (!rc && i < n) {
+		size_t first = i;
+		struct path_wait w = { .thread = thread };
+
+		if (pc[i].state == PIECE_RUN) {
+			i++;
+			continue;
+		}
+		while (i < n && pc[i].state != PIECE_RUN)
+			i++;
+		w.from = pc[first].from;
+		w.to = pc[i - 1].to;
+		w.out = pc[first].out;
+		w.bits = pc[first].bits;
+		if (w.from == TIMELINE_START || w.to == TIMELINE_END ||
+		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
+			continue;
+		rc = fn(arg, &w, err);
+	}
+	return rc;
+}
+
+int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
+		   struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++)
+		if (path_selects(r, i))
+			rc = path_thread_waits(r, i, fn, arg, err);
+	return rc;
+}
+
+uint32_t path_asker(struct path_run *r, struct err *err)
+{
+	uint32_t found = TIMELINE_NONE;
+
+	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
+		if (!path_selects(r, i))
+			continue;
+		if (found != TIMELINE_NONE) {
+			err_set(err, ERR_USAGE,
+				"there are several threads named '%s', %d and "
+				"%d among them; choose one with --tid",
+				r->o->comm ? r->o->comm : "",
+				timeline_tid(r->t, found),
+				timeline_tid(r->t, i));
+			return TIMELINE_NONE;
+		}
+		found = i;
+	}
+	if (found == TIMELINE_NONE)
+		err_set(err, ERR_USAGE,
+			"%s: no switch or wake-up of such a thread is "
+			"recorded; 'backstitch path %s' lists those that "
+			"waited longest",
+			r->path, r->path);
+	return found;
+}

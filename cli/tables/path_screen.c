@@ -1,0 +1,431 @@
+/* path_screen.c - a chain as text: a sentence, then a line for each piece. */
+#include "cli/tables/path.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/causes.h"
+#include "cli/output/human.h"
+#include "cli/output/safe_text.h"
+#include "stitch/base/mem.h"
+
+#define WHY_WIDTH 47 /* columns of "why" */
+#define LINE_WIDTH 79
+#define INDENT_MAX 16
+#define SUMS_SHOWN 3
+
+struct path_text {
+	char *s;
+	size_t len;
+	FILE *out;
+};
+
+static void path_text_begin(struct path_text *t)
+{
+	*t = (struct path_text){ 0 };
+	t->out = mem_stream(&t->s, &t->len);
+}
+
+/* ---- the first lines */
+
+struct path_loss_count {
+	const struct timeline *t;
+	uint64_t told;	 /* losses that the capture reports */
+	uint64_t silent; /* without a loss */
+	uint64_t n;	 /* records */
+	bool open;	 /* before the first or behind the last record */
+	bool unknown;	 /* some have no number */
+};
+
+static void path_count_loss(void *arg, size_t loss)
+{
+	struct path_loss_count *c = arg;
+	const struct timeline_loss *l = timeline_loss(c->t, loss);
+
+	if (l->silent)
+		c->silent++;
+	else if (!l->id)
+		c->open = true;
+	else
+		c->told++;
+	c->unknown |= l->n < 0;
+	c->n += l->n > 0 ? (uint64_t)l->n : 0;
+}
+
+static void path_put_thread(const struct path_run *r, uint32_t thread,
+			    FILE *out)
+{
+	const char *comm = path_comm(r, thread);
+
+	if (*comm)
+		safe_text_put(out, comm, 0, 0);
+	else
+		fprintf(out, "thread %d", timeline_tid(r->t, thread));
+}
+
+static void path_put_losses(const struct path_run *r, int64_t from, int64_t to)
+{
+	struct path_loss_count c = { .t = r->t };
+
+	timeline_each_loss(r->t, from, to, path_count_loss, &c);
+	if (!c.told && !c.silent && !c.open) {
+		fputs(", nothing lost in this time\n", stdout);
+		return;
+	}
+	fputs("\nin this time: ", stdout);
+	if (c.told) {
+		human_put_grouped(stdout, c.told);
+		printf(" loss%s", c.told == 1 ? "" : "es");
+		if (c.n && !c.unknown) {
+			fputs(" (", stdout);
+			human_put_grouped(stdout, c.n);
+			printf(" record%s)", c.n == 1 ? "" : "s");
+		}
+	}
+	if (c.silent)
+		printf("%srecords missing without a loss", c.told ? ", " : "");
+	if (c.open)
+		printf("%sa CPU without records at one end",
+		       c.told || c.silent ? ", " : "");
+	putchar('\n');
+}
+
+static void path_put_trust(const struct path_run *r, const struct chain *c,
+			   uint32_t thread, int64_t from, int64_t to)
+{
+	double all = (double)to - (double)from;
+	double likely = (double)path_with(c, PROOF_CONSISTENT);
+	double unknown = (double)path_with(c, PROOF_UNKNOWN);
+	char ns[32];
+	char share[16];
+
+	path_put_thread(r, thread, stdout);
+	printf(" (%d) took %s: %s proved", timeline_tid(r->t, thread),
+	       human_ns(ns, sizeof(ns), to - from),
+	       human_percent(share, sizeof(share),
+			     (double)path_with(c, PROOF_PROVED), all));
+	if (likely > 0)
+		printf(", %s consistent",
+		       human_percent(share, sizeof(share), likely, all));
+	if (unknown > 0)
+		printf(", %s not known",
+		       human_percent(share, sizeof(share), unknown, all));
+	path_put_losses(r, from, to);
+}
+
+static const char *path_doing(enum chain_state s)
+{
+	switch (s) {
+	case CHAIN_RUN:
+		return "computing";
+	case CHAIN_TIMER:
+		return "in a timer";
+	case CHAIN_HARDIRQ:
+	case CHAIN_SOFTIRQ:
+	case CHAIN_IDLE:
+		return "waiting for an interrupt";
+	case CHAIN_UNKNOWN:
+		return "not known";
+	default:
+		return chain_state_word(s);
+	}
+}
+
+/* Returns how many bytes of the text fit into a line. */
+static size_t path_fit(const char *s, size_t width)
+{
+	size_t at = strlen(s);
+
+	if (at <= width)
+		return at;
+	for (at = width; at > 0 && s[at] != ' ';)
+		at--;
+	return at ? at : width;
+}
+
+static void path_put_sums(const struct path_run *r, const struct chain *c,
+			  int64_t ns)
+{
+	struct path_text t;
+	char share[16];
+	size_t n;
+	struct path_sum *sum = path_sums(c, &n);
+	const char *s;
+
+	path_text_begin(&t);
+	for (size_t i = 0; i < n && i < SUMS_SHOWN; i++) {
+		fprintf(t.out, "%s%s ", i ? ", " : "",
+			human_percent(share, sizeof(share), (double)sum[i].ns,
+				      (double)ns));
+		path_put_thread(r, sum[i].thread, t.out);
+		fprintf(t.out, " %s", path_doing(sum[i].state));
+	}
+	mem_stream_end(t.out);
+	for (s = t.s; *s;) {
+		size_t fit = path_fit(s, LINE_WIDTH);
+
+		printf("%.*s\n", (int)fit, s);
+		s += fit + (s[fit] == ' ');
+	}
+	putchar('\n');
+	free(t.s);
+	free(sum);
+}
+
+/* ---- a line for each piece */
+
+/* The last edge of a path is by whom the thread of the segment woke the one
+ * above it. */
+static const struct proof_edge *path_last_edge(const struct path_run *r,
+					       const struct chain *c,
+					       const struct chain_segment *s)
+{
+	return s->depth
+		       ? proofs_edge(r->proofs, c->path[s->path + s->depth - 1])
+		       : NULL;
+}
+
+/* Adds " in FUNCTION" of an event. */
+static int path_add_function(struct path_run *r, FILE *out, const char *before,
+			     int64_t event, struct err *err)
+{
+	const char *f = path_function(r, event, err);
+
+	if (!f)
+		return -1;
+	if (*f) {
+		fputs(before, out);
+		safe_text_put(out, f, 0, 0);
+	}
+	return 0;
+}
+
+static int path_say_run(struct path_run *r, FILE *out, const struct chain *c,
+			const struct chain_segment *s, struct err *err)
+{
+	const struct proof_edge *e = path_last_edge(r, c, s);
+	const struct timeline_stay *stay = timeline_on(r->t, s->cpu, s->to - 1);
+
+	fprintf(out, " runs on CPU %d", s->cpu);
+	if (e && s->to == e->time) {
+		fputs("; wakes ", out);
+		path_put_thread(r, e->waiter, out);
+		if (e->context == CONTEXT_INLINE)
+			fputs(" through a softirq", out);
+		return path_add_function(r, out, " in ", e->event, err);
+	}
+	if (stay && stay->to == s->to && stay->exact_to && stay->state > 0 &&
+	    (stay->state & 0xff))
+		return path_add_function(r, out, "; waits in ", stay->out, err);
+	return 0;
+}
+
+static void path_say_ready(const struct path_run *r, FILE *out,
+			   const struct chain_segment *s)
+{
+	const struct timeline_stay *at = timeline_on(r->t, s->cpu, s->from);
+
+	fputs(" is ready", out);
+	if (!at || at->to <= s->from)
+		return;
+	fprintf(out, "; CPU %d ", s->cpu);
+	if (at->thread == TIMELINE_NONE) {
+		fputs("is idle", out);
+		return;
+	}
+	fputs("is ", out);
+	path_put_thread(r, at->thread, out);
+	fputs("'s", out);
+}
+
+/* Returns what a loss without a row in table loss is. */
+static void path_say_loss(const struct timeline_loss *l, FILE *out)
+{
+	if (l->only_wakes)
+		fprintf(out, "no wake-ups recorded yet on CPU %d", l->cpu);
+	else if (l->silent)
+		fprintf(out, "records missing without a loss on CPU %d",
+			l->cpu);
+	else if (!l->id && l->cpu < 0)
+		fputs("not all CPUs were recorded", out);
+	else if (!l->id && l->from == TIMELINE_START)
+		fprintf(out, "before the first record of CPU %d", l->cpu);
+	else if (!l->id)
+		fprintf(out, "behind the last record of CPU %d", l->cpu);
+	else if (l->n >= 0)
+		fprintf(out, "loss %" PRId64 " (CPU %d, %" PRId64 " record%s)",
+			l->id, l->cpu, l->n, l->n == 1 ? "" : "s");
+	else
+		fprintf(out, "loss %" PRId64 " (CPU %d)", l->id, l->cpu);
+}
+
+static void path_say_losses(const struct path_run *r, FILE *out,
+			    const struct chain_segment *s, const char *verb)
+{
+	for (uint32_t i = 0; i < s->n_loss && i < 2; i++) {
+		size_t loss = proofs_loss(r->proofs, s->loss + i);
+
+		fputs(i ? ", " : verb, out);
+		path_say_loss(timeline_loss(r->t, loss), out);
+	}
+	if (s->n_loss > 2)
+		fprintf(out, " and %u more", s->n_loss - 2);
+}
+
+static int path_say(struct path_run *r, FILE *out, const struct chain *c,
+		    const struct chain_segment *s, struct err *err)
+{
+	if (s->state == CHAIN_UNKNOWN) {
+		fputs("not known what ", out);
+		path_put_thread(r, s->thread, out);
+		fputs(" did", out);
+		path_say_losses(r, out, s, ": ");
+		return 0;
+	}
+	path_put_thread(r, s->thread, out);
+	switch (s->state) {
+	case CHAIN_RUN:
+		return path_say_run(r, out, c, s, err);
+	case CHAIN_READY:
+		path_say_ready(r, out, s);
+		return 0;
+	case CHAIN_TIMER:
+		fputs(" waits for a timer", out);
+		break;
+	case CHAIN_HARDIRQ:
+	case CHAIN_SOFTIRQ:
+		fputs(" waits for an interrupt", out);
+		break;
+	case CHAIN_IDLE:
+		fputs(" waits, woken by an idle CPU", out);
+		break;
+	case CHAIN_OFF:
+		fputs(" is off the CPU, blocked or ready", out);
+		break;
+	case CHAIN_BLOCKED:
+		fputs(" waits, woken by whom is not known", out);
+		break;
+	case CHAIN_UNBORN:
+		fputs(" is not born", out);
+		break;
+	default:
+		fputs(" has exited", out);
+	}
+	if (path_add_function(r, out, ": ", s->out, err))
+		return -1;
+	if (s->state == CHAIN_BLOCKED)
+		path_say_losses(r, out, s, "; ");
+	return 0;
+}
+
+static void path_put_line(const char *why, int64_t at, int64_t ns,
+			  uint32_t depth, const char *proof)
+{
+	size_t indent = depth * 2 < INDENT_MAX ? depth * 2 : INDENT_MAX;
+	bool first = true;
+
+	do {
+		size_t n = path_fit(why, WHY_WIDTH - indent);
+
+		if (first)
+			printf("%9.1f %10.1f  ", (double)at / 1000,
+			       (double)ns / 1000);
+		else
+			printf("%22s", "");
+		printf("%*s%.*s", (int)indent, "", (int)n, why);
+		if (first)
+			printf("%*s %s", (int)(WHY_WIDTH - indent - n), "",
+			       proof);
+		putchar('\n');
+		why += n + (why[n] == ' ');
+		first = false;
+	} while (*why);
+}
+
+/* Pieces shorter than --min in a row are one line. */
+static size_t path_put_short(struct path_run *r, const struct chain *c,
+			     size_t i, int64_t start)
+{
+	size_t end = i;
+	enum proof proof = PROOF_PROVED;
+	char text[64];
+
+	while (end < c->n &&
+	       c->segment[end].to - c->segment[end].from < r->o->least) {
+		if (c->segment[end].proof < proof)
+			proof = c->segment[end].proof;
+		end++;
+	}
+	snprintf(text, sizeof(text), "%zu short piece%s", end - i,
+		 end - i == 1 ? "" : "s");
+	path_put_line(text, c->segment[i].from - start,
+		      c->segment[end - 1].to - c->segment[i].from, 0,
+		      proof_word(proof));
+	return end;
+}
+
+static int path_put_pieces(struct path_run *r, const struct chain *c,
+			   int64_t start, struct err *err)
+{
+	int rc = 0;
+	size_t i = 0;
+
+	printf("%9s %10s  %-*s %s\n", "at us", "for us", WHY_WIDTH, "why",
+	       "proof");
+	while (!rc && i < c->n) {
+		const struct chain_segment *s = &c->segment[i];
+		struct path_text t;
+
+		if (s->to - s->from < r->o->least) {
+			i = path_put_short(r, c, i, start);
+			continue;
+		}
+		path_text_begin(&t);
+		rc = path_say(r, t.out, c, s, err);
+		mem_stream_end(t.out);
+		if (!rc)
+			path_put_line(t.s, s->from - start, s->to - s->from,
+				      s->depth, proof_word(s->proof));
+		free(t.s);
+		i++;
+	}
+	return rc;
+}
+
+/* What to record so that less is unknown. */
+static void path_put_advice(const struct path_run *r, const struct chain *c,
+			    int64_t from, int64_t to)
+{
+	struct path_loss_count l = { .t = r->t };
+
+	if (!path_with(c, PROOF_UNKNOWN) && !path_with(c, PROOF_CONSISTENT))
+		return;
+	timeline_each_loss(r->t, from, to, path_count_loss, &l);
+	if (!causes_whole(r->causes))
+		fputs("\nto know more: record all CPUs, perf record -a\n",
+		      stdout);
+	else if (!(timeline_types(r->t) & TIMELINE_HAS_WAKING))
+		fputs("\nto know more: record sched:sched_waking too\n",
+		      stdout);
+	else if (l.told)
+		fputs("\nto know more: larger buffers, perf record -m 8M or "
+		      "trace-cmd record -b 20000\n",
+		      stdout);
+}
+
+int path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+		struct err *err)
+{
+	struct chain c = { 0 };
+	int rc;
+
+	path_chain(r, thread, from, to, &c);
+	path_put_trust(r, &c, thread, from, to);
+	path_put_sums(r, &c, to - from);
+	rc = path_put_pieces(r, &c, from, err);
+	if (!rc)
+		path_put_advice(r, &c, from, to);
+	chain_release(&c);
+	return rc;
+}

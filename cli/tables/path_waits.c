@@ -1,0 +1,446 @@
+/* path_waits.c - the command path over many waits: the longest ones, and what
+ * time is put down to. */
+#include "cli/tables/path.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/label.h"
+#include "cli/model/offcpu_source.h"
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* ---- the longest waits */
+
+struct path_longest {
+	struct path_run *r;
+	struct path_wait *wait; /* the longest, sorted when the array is full */
+	size_t n, cap, keep;
+	uint32_t last; /* thread */
+	uint64_t waits, ns;
+};
+
+static int path_compare_waits(const void *pa, const void *pb)
+{
+	const struct path_wait *a = pa;
+	const struct path_wait *b = pb;
+
+	return compare_numbers(b->to - b->from, a->to - a->from)
+		       ?: compare_numbers(a->from, b->from)
+		       ?: compare_numbers(a->thread, b->thread);
+}
+
+static void path_cut_waits(struct path_longest *l)
+{
+	if (l->n)
+		qsort(l->wait, l->n, sizeof(*l->wait), path_compare_waits);
+	if (l->n > l->keep)
+		l->n = l->keep;
+}
+
+static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
+{
+	struct path_longest *l = arg;
+
+	(void)err;
+	l->waits++;
+	l->ns += (uint64_t)w->to - (uint64_t)w->from;
+	if (l->n >= l->keep * 2)
+		path_cut_waits(l);
+	*mem_add(l->wait, l->n, l->cap) = *w;
+	return 0;
+}
+
+/* Writes "owner computing 52.31 %". */
+static void path_head(const struct path_run *r, const struct chain *c,
+		      int64_t ns, char *buf, size_t size)
+{
+	char share[16];
+	size_t n;
+	struct path_sum *sum = path_sums(c, &n);
+
+	*buf = 0;
+	if (n)
+		snprintf(buf, size, "%s %s %s", path_comm(r, sum[0].thread),
+			 chain_state_word(sum[0].state),
+			 human_percent(share, sizeof(share), (double)sum[0].ns,
+				       (double)ns));
+	free(sum);
+}
+
+static const struct grid_column path_wait_columns[] = {
+	{ "Took", NULL },
+	{ NULL, "ns" },
+	{ "From", NULL },
+	{ NULL, "from_ns" },
+	{ NULL, "to_ns" },
+	{ "Tid", "tid" },
+	{ "Comm", "comm" },
+	{ "State", "state" },
+	{ "In", "function" },
+	{ "Because", "because" },
+	{ "Proved %", "proved_percent" },
+};
+
+static int path_fill_wait(struct path_run *r, struct grid *g,
+			  const struct path_wait *w, struct err *err)
+{
+	const char *in = path_function(r, w->out, err);
+	struct chain c = { 0 };
+	char text[128];
+
+	if (!in)
+		return -1;
+	path_chain(r, w->thread, w->from, w->to, &c);
+	grid_text(g, human_ns(text, sizeof(text), w->to - w->from));
+	grid_signed(g, w->to - w->from);
+	snprintf(text, sizeof(text), "%" PRId64 ".%06" PRId64,
+		 w->from / 1000000000, w->from % 1000000000 / 1000);
+	grid_text(g, text);
+	grid_signed(g, w->from);
+	grid_signed(g, w->to);
+	grid_signed(g, timeline_tid(r->t, w->thread));
+	grid_text(g, path_comm(r, w->thread));
+	grid_text(g, offcpu_state(w->bits));
+	grid_text(g, in);
+	path_head(r, &c, w->to - w->from, text, sizeof(text));
+	grid_text(g, text);
+	grid_percent(g, path_with(&c, PROOF_PROVED),
+		     (uint64_t)w->to - (uint64_t)w->from);
+	chain_release(&c);
+	return 0;
+}
+
+/* Writes a table as the options want it. */
+static void path_put_grid(const struct path_run *r, const struct grid *g,
+			  const char *key)
+{
+	struct json j;
+
+	if (!r->o->json) {
+		grid_write(g, "table", stdout);
+		return;
+	}
+	json_answer(&j, stdout, JSON_COMPACT);
+	grid_json(g, &j, key);
+	json_end(&j);
+	json_newline(&j);
+}
+
+static int path_put_waits(struct path_longest *l, struct err *err)
+{
+	struct path_run *r = l->r;
+	struct grid *g =
+		grid_new(path_wait_columns, sizeof(path_wait_columns) /
+						    sizeof(*path_wait_columns));
+	char ns[32];
+	char share[16];
+	int rc = 0;
+
+	grid_names(g, "In", true);
+	for (size_t i = 0; !rc && i < l->n; i++)
+		rc = path_fill_wait(r, g, &l->wait[i], err);
+	if (!rc && !r->o->json) {
+		human_put_grouped(stdout, l->waits);
+		printf(" wait%s, %s together; %s of the time of those shown is "
+		       "proved\n",
+		       l->waits == 1 ? "" : "s",
+		       human_ns(ns, sizeof(ns), (int64_t)l->ns),
+		       human_percent(share, sizeof(share), (double)r->proved,
+				     (double)r->asked));
+		fputs("'--time FROM,TO --tid TID' shows the chain of one, "
+		      "'--worst 3' of the longest\n\n",
+		      stdout);
+	}
+	if (!rc)
+		path_put_grid(r, g, "waits");
+	grid_free(g);
+	return rc;
+}
+
+static int path_put_worst(struct path_longest *l, struct err *err)
+{
+	struct json j;
+	int rc = 0;
+
+	if (l->r->o->json) {
+		json_answer(&j, stdout, JSON_PRETTY);
+		json_array(&j, "chains");
+	}
+	for (size_t i = 0; !rc && i < l->n; i++) {
+		const struct path_wait *w = &l->wait[i];
+
+		if (!l->r->o->json) {
+			fputs(i ? "\n" : "", stdout);
+			rc = path_screen(l->r, w->thread, w->from, w->to, err);
+			continue;
+		}
+		json_object(&j, NULL);
+		rc = path_json(l->r, &j, w->thread, w->from, w->to, err);
+		json_end(&j);
+	}
+	if (l->r->o->json) {
+		json_end(&j);
+		json_end(&j);
+		json_newline(&j);
+	}
+	return rc;
+}
+
+static int path_no_waits(const struct path_run *r, struct err *err)
+{
+	return err_set(err, ERR_USAGE,
+		       "%s: no thread %sleft a CPU and came back", r->path,
+		       r->o->tid >= 0 || r->o->comm || r->o->timed
+			       ? "that the options select "
+			       : "");
+}
+
+int path_waits(struct path_run *r, struct err *err)
+{
+	struct path_longest l = {
+		.r = r,
+		.keep = r->o->worst ? r->o->worst : r->o->limit,
+	};
+	int rc;
+
+	if (l.keep > SIZE_MAX / 4)
+		l.keep = SIZE_MAX / 4;
+	rc = path_each_wait(r, path_keep_wait, &l, err);
+	path_cut_waits(&l);
+	if (!rc && !l.n)
+		rc = path_no_waits(r, err);
+	if (!rc)
+		rc = r->o->worst ? path_put_worst(&l, err)
+				 : path_put_waits(&l, err);
+	free(l.wait);
+	return rc;
+}
+
+/* ---- sums over waits */
+
+/* What time is put down to. */
+struct path_share {
+	uint32_t text; /* in words[] */
+	uint64_t ns, consistent, waits;
+	uint64_t last; /* wait that was counted last */
+};
+
+struct path_shares {
+	struct path_run *r;
+	struct path_share *share;
+	size_t n, cap;
+	struct intern index; /* of share[], by text */
+	struct arena text;
+	const char **word;
+	size_t n_word, cap_word;
+	uint64_t ns, consistent, unknown, waits;
+};
+
+static void path_shares_release(struct path_shares *p)
+{
+	intern_release(&p->index);
+	arena_release(&p->text);
+	free(p->word);
+	free(p->share);
+}
+
+static void path_count(struct path_shares *p, const char *text,
+		       const struct chain_segment *s)
+{
+	uint64_t ns = (uint64_t)s->to - (uint64_t)s->from;
+	uint32_t id = intern_add_bytes(&p->index, text, strlen(text));
+	struct path_share *sh;
+
+	if (id == p->n) {
+		*mem_add(p->share, p->n, p->cap) =
+			(struct path_share){ .text = (uint32_t)p->n_word };
+		*mem_add(p->word, p->n_word, p->cap_word) =
+			arena_strdup(&p->text, text);
+	}
+	sh = &p->share[id];
+	sh->ns += ns;
+	sh->consistent += s->proof == PROOF_CONSISTENT ? ns : 0;
+	sh->waits += sh->last != p->waits || !sh->waits;
+	sh->last = p->waits;
+	p->ns += ns;
+	p->consistent += s->proof == PROOF_CONSISTENT ? ns : 0;
+	p->unknown += s->proof == PROOF_UNKNOWN ? ns : 0;
+}
+
+/* "server <- backend: timer": who waited for whom, and what that one did. */
+static int path_name_tree(struct path_run *r, FILE *out, const struct chain *c,
+			  const struct chain_segment *s, struct err *err)
+{
+	(void)err;
+	for (uint32_t i = 0; i < s->depth; i++) {
+		uint32_t edge = c->path[s->path + i];
+		uint32_t waiter = proofs_edge(r->proofs, edge)->waiter;
+
+		if (i + 1 < s->depth || waiter != s->thread)
+			fprintf(out, "%s <- ", path_comm(r, waiter));
+	}
+	fprintf(out, "%s: %s", path_comm(r, s->thread),
+		chain_state_word(s->state));
+	return 0;
+}
+
+/* "owner: run, woke in unlock_it": whom, in what state, and where. */
+static int path_name_blame(struct path_run *r, FILE *out, const struct chain *c,
+			   const struct chain_segment *s, struct err *err)
+{
+	const struct proof_edge *e =
+		s->depth ? proofs_edge(r->proofs,
+				       c->path[s->path + s->depth - 1])
+			 : NULL;
+	bool woke = e && e->waiter != s->thread;
+	const char *f = path_function(r, woke ? e->event : s->out, err);
+
+	if (!f)
+		return -1;
+	fprintf(out, "%s: %s", path_comm(r, s->thread),
+		chain_state_word(s->state));
+	if (*f)
+		fprintf(out, ", %s %s", woke ? "woke in" : "waited in", f);
+	return 0;
+}
+
+typedef int path_name_fn(struct path_run *r, FILE *out, const struct chain *c,
+			 const struct chain_segment *s, struct err *err);
+
+static int path_share_chain(struct path_shares *p, uint32_t thread,
+			    int64_t from, int64_t to, path_name_fn *name,
+			    struct err *err)
+{
+	struct chain c = { 0 };
+	int rc = 0;
+
+	p->waits++;
+	path_chain(p->r, thread, from, to, &c);
+	for (size_t i = 0; !rc && i < c.n; i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *out = mem_stream(&text, &len);
+
+		rc = name(p->r, out, &c, &c.segment[i], err);
+		mem_stream_end(out);
+		if (!rc)
+			path_count(p, text, &c.segment[i]);
+		free(text);
+	}
+	chain_release(&c);
+	return rc;
+}
+
+static int path_compare_shares(const void *pa, const void *pb)
+{
+	const struct path_share *a = pa;
+	const struct path_share *b = pb;
+
+	return compare_numbers(b->ns, a->ns)
+		       ?: compare_numbers(a->text, b->text);
+}
+
+static const struct grid_column path_share_columns[] = {
+	{ "Time", NULL },
+	{ NULL, "ns" },
+	{ "Share %", "percent" },
+	{ "Waits", "waits" },
+	{ NULL, "consistent_ns" },
+	{ "Only consistent %", NULL },
+	{ "Put down to", "because" },
+};
+
+static void path_put_shares(struct path_shares *p, const char *key)
+{
+	struct grid *g = grid_new(path_share_columns,
+				  sizeof(path_share_columns) /
+					  sizeof(*path_share_columns));
+	size_t n = p->n < p->r->o->limit ? p->n : p->r->o->limit;
+	char ns[32];
+	char share[16];
+
+	if (p->n)
+		qsort(p->share, p->n, sizeof(*p->share), path_compare_shares);
+	for (size_t i = 0; i < n; i++) {
+		const struct path_share *s = &p->share[i];
+
+		grid_text(g, human_ns(ns, sizeof(ns), (int64_t)s->ns));
+		grid_number(g, s->ns);
+		grid_percent(g, s->ns, p->ns);
+		grid_number(g, s->waits);
+		grid_number(g, s->consistent);
+		grid_percent(g, s->consistent, s->ns);
+		grid_text(g, p->word[s->text]);
+	}
+	if (!p->r->o->json) {
+		printf("%s: %s proved",
+		       human_ns(ns, sizeof(ns), (int64_t)p->ns),
+		       human_percent(
+			       share, sizeof(share),
+			       (double)(p->ns - p->consistent - p->unknown),
+			       (double)p->ns));
+		printf(", %s consistent",
+		       human_percent(share, sizeof(share),
+				     (double)p->consistent, (double)p->ns));
+		printf(", %s not known\n\n",
+		       human_percent(share, sizeof(share), (double)p->unknown,
+				     (double)p->ns));
+	}
+	path_put_grid(p->r, g, key);
+	grid_free(g);
+}
+
+static int path_tree_wait(void *arg, const struct path_wait *w, struct err *err)
+{
+	return path_share_chain(arg, w->thread, w->from, w->to, path_name_tree,
+				err);
+}
+
+static int path_blame_wait(void *arg, const struct path_wait *w,
+			   struct err *err)
+{
+	return path_share_chain(arg, w->thread, w->from, w->to, path_name_blame,
+				err);
+}
+
+static int path_all_shares(struct path_run *r, path_wait_fn *fn,
+			   const char *key, struct err *err)
+{
+	struct path_shares p = { .r = r };
+	int rc;
+
+	if (r->o->timed && !r->o->blame) {
+		uint32_t asker = path_asker(r, err);
+
+		rc = asker == TIMELINE_NONE
+			     ? -1
+			     : path_share_chain(&p, asker, r->o->from, r->o->to,
+						path_name_tree, err);
+	} else {
+		rc = path_each_wait(r, fn, &p, err);
+	}
+	if (!rc && !p.n)
+		rc = path_no_waits(r, err);
+	if (!rc)
+		path_put_shares(&p, key);
+	path_shares_release(&p);
+	return rc;
+}
+
+int path_tree(struct path_run *r, struct err *err)
+{
+	return path_all_shares(r, path_tree_wait, "tree", err);
+}
+
+int path_blame(struct path_run *r, struct err *err)
+{
+	return path_all_shares(r, path_blame_wait, "blame", err);
+}

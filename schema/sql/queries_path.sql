@@ -1,0 +1,46 @@
+-- queries_path.sql - the queries of the causes of waits: see
+-- cli/model/causes.c.
+
+-- name: causes_types
+-- Events, with what is known of their captures. Events of an ftrace instance
+-- are named INSTANCE/EVENT.
+SELECT t.id, t.capture, CASE WHEN t.buffer NOT NULL AND t.name LIKE '%/%'
+		THEN substr(t.name, length(t.buffer) + 2)
+		ELSE t.name END AS name,
+	t.kind, coalesce(t.fields, '') AS fields, t.events,
+	coalesce(c.system_wide, 1) AS system_wide,
+	coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
+	coalesce(c.release, '') AS release, coalesce(c.error_ns, 0) AS error_ns
+FROM event_type t JOIN capture c ON c.id = t.capture
+ORDER BY t.id
+
+-- name: causes_threads
+-- columns: id tid
+SELECT id, coalesce(tid, -1) AS tid FROM thread ORDER BY id
+
+-- name: causes_comms
+-- The names of threads, the last one of each last.
+SELECT t.tid, t.process, c.name FROM comm c JOIN thread t ON t.id = c.thread
+WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
+
+-- name: causes_events
+SELECT id, time_ns, coalesce(cpu, -1) AS cpu, type, coalesce(thread, 0) AS thread,
+	coalesce(kraw, 0) AS kraw
+FROM event WHERE time_ns NOT NULL ORDER BY id
+
+-- name: causes_losses
+-- Where records of the scheduler may be missing. ?1: capture
+SELECT l.id, coalesce(l.cpu, -1) AS cpu, l.t0, l.t1,
+	coalesce(CASE WHEN l.what IN ('lost', 'lost_end') THEN l.n END, -1) AS n,
+	l.what = 'silent' AS silent
+FROM loss l
+WHERE l.capture = ?1 AND l.what NOT IN
+	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
+ORDER BY coalesce(l.t0, -9223372036854775807), l.id
+
+-- name: causes_stack
+-- The stack of an event. ?1: event
+SELECT e.type, coalesce(e.comm, 0) AS comm, coalesce(e.kraw, 0) AS kraw,
+	coalesce(r.uraw, e.uraw, 0) AS uraw, coalesce(r.verdict, 0) AS verdict,
+	coalesce(r.flags, 0) AS flags
+FROM event e LEFT JOIN request r ON r.event = e.id WHERE e.id = ?1

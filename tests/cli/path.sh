@@ -1,0 +1,133 @@
+#!/bin/sh
+# path.sh - chains of waits: their options, and that they cover the time asked for.
+# usage: BACKSTITCH=build/backstitch tests/cli/path.sh
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+. tests/ok.sh
+
+# json FILE EXPRESSION: of the answer, r
+json() {
+	python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
+}
+
+for name in ftrace-v7.dat ftrace-missed.dat.zst pipe-zstd.data ftext-verbose.txt.gz
+do
+	db=$work/${name%%.*}.db
+	"$B" ingest -q --no-symbols -o "$db" "tests/captures/$name" 2>/dev/null
+	"$B" path --worst 30 --json "$db" >"$work/json" &&
+		[ "$(json "$work/json" 'len(r["chains"]) > 2 and all(
+[c["from_ns"]] + [s["to_ns"] for s in c["segments"]]
+== [s["from_ns"] for s in c["segments"]] + [c["to_ns"]]
+and all(s["from_ns"] < s["to_ns"] for s in c["segments"])
+and sum(s["ns"] for s in c["sums"]) == c["to_ns"] - c["from_ns"]
+and {e for s in c["segments"] for e in s["edges"]}
+== {e["id"] for e in c["edges"]}
+for c in r["chains"])')" = True ]
+	ok "chains_of_${name%%.*}_cover_their_time" $?
+	"$B" path --limit 0 --waits --json "$db" >"$work/json"
+	python3 - "$work/json" "$db" <<'END'
+import json
+import sqlite3
+import sys
+
+waits = json.load(open(sys.argv[1]))["waits"]
+db = sqlite3.connect(sys.argv[2])
+lost = db.execute("SELECT count(*) FROM loss").fetchone()[0]
+bad = [w for w in waits if w["ns"] != w["to_ns"] - w["from_ns"]
+       or not 0 <= w["proved_percent"] <= 100]
+if bad or not waits:
+    print(bad[:3], lost)
+    sys.exit(1)
+END
+	ok "waits_of_${name%%.*}_have_a_length" $?
+done
+
+# a whole capture: what it proves agrees with what --proved leaves
+db=$work/ftrace-v7.db
+comm=$("$B" path --json --limit 1 "$db" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["waits"][0]["comm"])')
+"$B" path --blame "$comm" --json "$db" >"$work/blame"
+"$B" path --comm "$comm" --tree --json "$db" >"$work/tree"
+[ "$(json "$work/blame" 'len(r["blame"]) > 1')" = True ] &&
+	[ "$(json "$work/tree" 'len(r["tree"]) > 1')" = True ]
+ok "blame_and_tree_have_rows" $?
+"$B" path --worst 1 "$db" >"$work/text"
+grep -q ' took .*% proved' "$work/text" && grep -q '^    at us' "$work/text" &&
+	! awk 'length > 80' "$work/text" | grep -q .
+ok "a_chain_begins_with_how_far_it_is_proved" $?
+"$B" path --worst 1 --min 100000 "$db" | grep -q 'short piece'
+ok "short_pieces_are_summed" $?
+
+# unknown time fails, on request
+"$B" path --worst 3 --fail-unknown 0 "$work/ftext-verbose.db" >/dev/null
+[ $? = 4 ]
+ok "what_is_not_known_can_fail" $?
+"$B" path --worst 3 --fail-unknown 100 "$work/ftext-verbose.db" >/dev/null
+ok "all_may_be_unknown_if_that_is_allowed" $?
+
+# usage NAME WORDS OPTION...: is refused with these words
+usage() {
+	name=$1
+	words=$2
+	shift 2
+	"$B" path "$@" "$db" >/dev/null 2>"$work/err"
+	[ $? = 2 ] && grep -qF -- "$words" "$work/err"
+	ok "$name" $?
+}
+
+usage a_time_needs_a_thread 'whose time?' --time 1,2
+usage a_time_has_two_ends 'FROM,TO' --tid 1 --time 5
+usage one_answer_at_a_time 'choose one' --tree --waits
+usage an_unknown_thread_is_named 'no switch or wake-up' --tid 999999 --time 1,2
+"$B" path tests/captures/fp-1.data >/dev/null 2>"$work/err"
+[ $? = 1 ] && grep -q 'sched:sched_waking' "$work/err"
+ok "a_capture_without_switches_says_what_to_record" $?
+
+# every key is in the manual
+"$B" path --worst 3 --json "$db" >"$work/json"
+python3 - "$work/json" "$work/blame" "$work/tree" <<'END'
+import json
+import re
+import sys
+
+page = open("man/backstitch-json.5").read()
+page = page[page.index(".Sh PATH"):page.index(".Sh PUSH")]
+keys = set()
+
+
+def take(v):
+    if isinstance(v, dict):
+        keys.update(v)
+        v = list(v.values())
+    if isinstance(v, list):
+        for x in v:
+            take(x)
+
+
+for name in sys.argv[1:]:
+    take(json.load(open(name)))
+missing = [k for k in sorted(keys - {"version"})
+           if not re.search(r"\b%s\b" % k, page)]
+print("\n".join("backstitch-json(5) lacks " + k for k in missing), end="")
+sys.exit(bool(missing))
+END
+ok "every_key_of_json_is_in_the_manual" $?
+
+# chains of known truth
+dir=${BACKSTITCH_SHARED:-../shared}/captures/causality
+if [ -f "$dir/check.py" ]
+then
+	python3 "$dir/check.py" -c chain -c lock -p "$B path --json --no-symbols\
+ --tid {tid} --time {from_s},{to_s} {capture}" "$dir" >"$work/out" 2>&1
+	rc=$?
+	[ $rc = 0 ] || sed 's/^/    /' "$work/out"
+	ok "chains_of_known_truth_are_proved_as_far_as_they_can_be" $rc
+else
+	echo "skip chains_of_known_truth: no $dir"
+fi
