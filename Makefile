@@ -120,7 +120,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
-	check-style style-run faults growth bench bench-run fuzz fuzz-build \
+	check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-flags check-hard check-debug mkcap install uninstall \
 	clean FORCE
@@ -341,6 +341,17 @@ faults: deps-build
 	$(SUBJ) all
 	@python3 tests/faults/faults.py $(O)
 	@python3 tests/faults/hostile.py $(O) 1000
+
+# Chains of causes in captures with losses; N records are removed.
+N ?= 20000
+PATH_ASKED = --table -v --prepare \
+	'$(O)/backstitch ingest -q -f --no-symbols -o {db} {capture}' --tool \
+	'$(O)/backstitch path --json --tid {tid} --time {from_s},{to_s} {db}'
+causality: deps-build
+	$(SUBJ) all
+	@python3 tests/causality/bench.py --removals $(N) $(PATH_ASKED)
+	@python3 tests/causality/bench.py --captures 30 $(PATH_ASKED) \
+		--recorded tests/causality/captures
 
 # Time and memory of many things, and of one capture of 2 GB (GB=10).
 GB ?= 2

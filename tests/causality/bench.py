@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# bench.py - asks a program for chains of causes in captures with losses, and
+# compares each statement with the truth.
+"""usage: bench.py [option...]
+
+  --tool COMMAND     what to ask; {capture}, {db}, {tid}, {from} and {to} (ns),
+                     {from_s} and {to_s} (seconds) are replaced. It prints JSON
+                     as described in README.md. "naive" is the one that ships
+                     here, which believes what it sees
+  --prepare COMMAND  run once for each capture, before the tool
+  --kinds LIST       kinds of losses, of lose.py
+  --captures N       generated schedules, times each kind (10)
+  --removals N       go on until so many records were removed
+  --queries N        for each capture (4)
+  --cpus LIST        numbers of CPUs (2,3,4,8,16,64)
+  --steps N          of a schedule, for each CPU (120)
+  --recorded FOLDER  in place of schedules: NAME.data.zst with NAME.truth.json
+  --seed N
+  --keep FOLDER      of captures for which something false was called proved
+  --table            a row for each kind
+  -v                 what was false, and the commands that show it
+
+Ends with status 1 if anything false was called proved, or an answer is none.
+What a program cannot know is no failure: see README.md, "Silent threads"."""
+
+import argparse
+import collections
+import glob
+import json
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import lose
+import naive
+import perfdata
+import schedule
+import score
+import text
+
+COLUMNS = ("proved", "false", "right", "wrong", "unknown")
+
+
+def run(command, names):
+    words = [w.format(**names) for w in shlex.split(command)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def ask(a, names):
+    """Returns the answer, or None and why there is none."""
+    if a.tool == "naive":
+        segments, edges = [], []
+        naive.Pairs(names["capture"]).chain(names["tid"], names["from"],
+                                            names["to"], segments, edges)
+        return {"segments": segments, "edges": edges}, ""
+    done = run(a.tool, names)
+    try:
+        return json.loads(done.stdout), ""
+    except ValueError:
+        return None, "status %d: %s" % (done.returncode,
+                                        done.stderr.strip()[:200])
+
+
+class Made:
+    """A schedule as a text of ftrace, with its truth."""
+
+    suffix = ".txt"
+
+    def __init__(self, rng, seed, a):
+        cpus = rng.choice(a.cpus)
+        self.made = schedule.Schedule(seed, cpus, rng.randint(4, 12 + cpus),
+                                      a.steps * cpus)
+        self.records = self.made.records
+
+    def write(self, path, kept):
+        names = {t.tid: t.name for t in self.made.threads.values()}
+        text.write(path, kept, names, self.made.cpus)
+
+    def queries(self, rng, n):
+        """From and to a time at which the thread runs, as a user would ask."""
+        wakes = collections.defaultdict(list)
+        for w in self.made.wakes:
+            wakes[w.waiter].append(w)
+        for _ in range(n):
+            t = self.made.threads[rng.choice(sorted(self.made.threads))]
+            runs = [p for p in t.pieces if p.state == "run"]
+            if not t.tid or len(runs) < 2:
+                continue
+            at = rng.randrange(len(runs) - 1)
+            to = min(len(runs) - 1, at + rng.choice((1, 1, 1, 2, 4)))
+            query = (t.tid, (runs[at].start + runs[at].end) // 2,
+                     (runs[to].start + runs[to].end) // 2)
+            yield query, self.made.chain(*query, []), wakes
+
+
+class Bench:
+    def __init__(self, a):
+        self.a = a
+        self.sums = collections.defaultdict(collections.Counter)
+        self.failed = self.asked = self.removed = self.captures = 0
+        self.recorded = [perfdata.Capture(f[:-len(".truth.json")])
+                         for f in sorted(glob.glob(os.path.join(
+                             a.recorded, "*.truth.json")))] \
+            if a.recorded else []
+
+    def fail(self, what, kind, names):
+        self.failed += 1
+        if self.a.keep:
+            os.makedirs(self.a.keep, exist_ok=True)
+            kept = os.path.join(self.a.keep, "%s-%d%s" % (
+                kind, self.captures,
+                os.path.splitext(names["capture"])[1]))
+            shutil.copy(names["capture"], kept)
+            names = dict(names, capture=kept)
+        if self.a.verbose:
+            print("FALSE (%s) %s\n    %s" % (kind, what, " ; ".join(
+                c.format(**names) for c in (self.a.prepare, self.a.tool)
+                if c)))
+
+    def one_query(self, kind, query, names, hidden):
+        asked, truth, wakes = query
+        names = dict(names, tid=asked[0], to=asked[2], **{"from": asked[1]})
+        for key in ("from", "to"):
+            names[key + "_s"] = "%d.%09d" % divmod(names[key], 10**9)
+        answer, why = ask(self.a, names)
+        self.asked += 1
+        if answer is None:
+            self.fail("no JSON, " + why, kind, names)
+            return
+        notes = []
+        got = score.score(answer, asked, truth, wakes, notes.append)
+        if hidden and (got["false"] or got["edges false"]):
+            self.sums[kind]["hidden"] += 1
+            got["false"] = got["edges false"] = 0
+        self.sums[kind].update(got)
+        if got["false"] or got["edges false"] or got["bad"]:
+            self.fail(notes[0], kind, names)
+
+    def one_capture(self, kind, seed, folder):
+        rng = random.Random("%s %d" % (kind, seed))
+        made = self.recorded[seed % len(self.recorded)] if self.recorded \
+            else Made(rng, seed, self.a)
+        lost, missing = lose.KINDS[kind](rng, made.records)
+        kept = lose.keep(made.records, lost, missing)
+        if not kept:
+            return
+        self.captures += 1
+        self.removed += len(made.records) - len(kept)
+        names = {"capture": os.path.join(folder, "c" + made.suffix),
+                 "db": os.path.join(folder, "c.db")}
+        made.write(names["capture"], kept)
+        if self.a.prepare:
+            run(self.a.prepare, names)
+        hidden = kind.startswith("silent") and not lose.has_sign(kept)
+        for query in made.queries(rng, self.a.queries):
+            self.one_query(kind, query, names, hidden)
+
+    def more(self, n):
+        return self.removed < self.a.removals if self.a.removals \
+            else n < self.a.captures
+
+    def go(self):
+        n, folder = 0, tempfile.mkdtemp()
+        try:
+            while self.more(n):
+                for kind in self.a.kinds:
+                    self.one_capture(kind, self.a.seed + n, folder)
+                n += 1
+        finally:
+            shutil.rmtree(folder)
+
+    def table(self):
+        print("%-16s" % "loss" + "".join("%10s" % c for c in COLUMNS) +
+              "%14s" % "edges false")
+        for kind in self.a.kinds:
+            s = self.sums[kind]
+            total = sum(s[c] for c in COLUMNS) or 1
+            print("%-16s" % kind + "".join(
+                "%10.2f" % (100 * s[c] / total) for c in COLUMNS) +
+                "%14d" % s["edges false"] +
+                ("   %d hidden" % s["hidden"] if s["hidden"] else ""))
+
+
+def options():
+    p = argparse.ArgumentParser(
+        usage=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--tool", default="naive")
+    p.add_argument("--prepare", default="")
+    p.add_argument("--kinds", type=lambda s: s.split(","))
+    p.add_argument("--captures", type=int, default=10)
+    p.add_argument("--removals", type=int, default=0)
+    p.add_argument("--queries", type=int, default=4)
+    p.add_argument("--cpus", type=lambda s: [int(n) for n in s.split(",")],
+                   default=[2, 3, 4, 8, 16, 64])
+    p.add_argument("--steps", type=int, default=120)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--recorded")
+    p.add_argument("--keep")
+    p.add_argument("--table", action="store_true")
+    p.add_argument("-v", "--verbose", action="store_true")
+    a = p.parse_args()
+    a.kinds = a.kinds or [k for k in lose.KINDS
+                          if not a.recorded or k not in lose.FEWER_TYPES]
+    return a
+
+
+def main():
+    a, began = options(), time.time()
+    b = Bench(a)
+    b.go()
+    if a.table:
+        b.table()
+    print("%d captures, %d records removed, %d questions, %d false or without "
+          "an answer, %.0f s" % (b.captures, b.removed, b.asked, b.failed,
+                                 time.time() - began))
+    return b.failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

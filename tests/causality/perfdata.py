@@ -1,0 +1,112 @@
+# perfdata.py - takes samples out of a perf.data file, as a ring would lose them.
+"""Reads what is needed of the file: where records are, and CPU, thread and time
+of samples of tracepoints. Its truth is a file NAME.truth.json beside it."""
+
+import collections
+import json
+import struct
+import subprocess
+
+SAMPLE, LOST = 9, 2
+IDENTIFIER, IP, TID, TIME, CPU = 1 << 16, 1, 2, 4, 1 << 7
+PERIOD, CHAIN, RAW = 1 << 8, 1 << 5, 1 << 10
+READ_NO = ~(IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CHAIN | RAW)
+
+# type: "sched_switch", or the number of another tracepoint
+Sample = collections.namedtuple("Sample", "time cpu current type at fields")
+SWITCH_BYTES = 68  # no other event of these captures has as many
+NEXT_PID = 56
+
+
+class Capture:
+    suffix = ".data"
+
+    def __init__(self, path):
+        with open(path + ".truth.json", encoding="utf-8") as f:
+            self.truth = json.load(f)
+        self.data = subprocess.run(["zstd", "-dcq", path + ".data.zst"],
+                                   capture_output=True, check=True).stdout
+        (_, attr_size, attrs, attrs_len, self.start,
+         self.size) = struct.unpack_from("<6Q", self.data, 8)
+        self.kinds = {}
+        for at in range(attrs, attrs + attrs_len, attr_size):
+            config, _, kind = struct.unpack_from("<3Q", self.data, at + 8)
+            ids, size = struct.unpack_from("<2Q", self.data,
+                                           at + attr_size - 16)
+            for i in range(ids, ids + size, 8):
+                self.kinds[struct.unpack_from("<Q", self.data, i)[0]] = \
+                    (config, kind)
+        self.records = sorted(self.samples(), key=lambda s: s.time)
+
+    def walk(self):
+        at = self.start
+        while at < self.start + self.size:
+            kind, _, size = struct.unpack_from("<IHH", self.data, at)
+            yield at, kind, self.data[at:at + size]
+            at += size
+
+    def samples(self):
+        for at, kind, b in self.walk():
+            if kind != SAMPLE:
+                continue
+            number, = struct.unpack_from("<Q", b, 8)
+            config, has = self.kinds[number]
+            if has & READ_NO or not has & RAW:
+                continue
+            time, cpu = struct.unpack_from("<QI", b, 32)
+            raw = 56
+            if has & CHAIN:
+                raw += 8 + 8 * struct.unpack_from("<Q", b, raw)[0]
+            size, current = struct.unpack_from("<I4xi", b, raw)
+            fields = {}
+            if size == SWITCH_BYTES:
+                config = "sched_switch"
+                fields["next_pid"], = struct.unpack_from(
+                    "<i", b, raw + 4 + NEXT_PID)
+            yield Sample(time, cpu, current, config, at, fields)
+
+    def write(self, path, kept):
+        """kept: (sample, number lost in front of it)"""
+        lost = {s.at: n for s, n in kept}
+        known = {s.at for s in self.records}
+        out = bytearray()
+        for at, kind, b in self.walk():
+            if kind == SAMPLE and at in known and at not in lost:
+                continue
+            if lost.get(at):
+                pid, tid, time, cpu = struct.unpack_from("<iiQI", b, 24)
+                # the kernel takes the time of LOST after that of the sample
+                out += struct.pack("<IHHQQiiQIIQ", LOST, 0, 56,
+                                   struct.unpack_from("<Q", b, 8)[0],
+                                   lost[at], pid, tid, time + 120, cpu, 0,
+                                   struct.unpack_from("<Q", b, 8)[0])
+            out += b
+        self.put(path, bytes(out))
+
+    def put(self, path, records):
+        """Features stand behind the records: they move."""
+        head = bytearray(self.data[:self.start])
+        tail = bytearray(self.data[self.start + self.size:])
+        moved = len(records) - self.size
+        struct.pack_into("<Q", head, 48, len(records))
+        bits = sum(bin(n).count("1")
+                   for n in struct.unpack_from("<4Q", head, 72))
+        for i in range(bits):
+            off, = struct.unpack_from("<Q", tail, 16 * i)
+            struct.pack_into("<Q", tail, 16 * i, off + moved)
+        with open(path, "wb") as f:
+            f.write(head + records + tail)
+
+    def queries(self, rng, n):
+        """((tid, from, to), segments of score.py, None)"""
+        asked = self.truth["queries"]
+        for q in rng.sample(asked, min(n, len(asked))):
+            yield (q["tid"], q["from"], q["to"]), [
+                (a, b, tid, self.state(state, known), cpu)
+                for a, b, tid, _, state, known, cpu in q["segments"]], None
+
+    @staticmethod
+    def state(state, known):
+        if not known or state == "unknown":
+            return None
+        return state if state in ("run", "ready") else "interrupt"

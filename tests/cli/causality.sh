@@ -1,0 +1,75 @@
+#!/bin/sh
+# causality.sh - what is called proved is true, whatever was lost: the bench of
+# tests/causality on a few captures of each kind.
+# usage: BACKSTITCH=build/backstitch tests/cli/causality.sh
+# Without sanitizers: it starts the program a thousand times; other scripts run
+# the same commands under them.
+cd "$(dirname "$0")/../.." || exit 2
+B=${BACKSTITCH:-./backstitch}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+
+. tests/ok.sh
+
+bench() {
+	python3 tests/causality/bench.py "$@" >"$work/said" 2>&1
+}
+
+# the bench itself: who believes what is there is right if all is there
+bench --kinds none --captures 20
+ok where_nothing_is_lost_pairs_are_right $?
+for kind in single bursts masks tail late silent no_waking switch_only
+do
+	bench --kinds $kind --captures 20
+	[ $? = 1 ] && grep -q ' [1-9][0-9]* false' "$work/said"
+	ok "pairs_are_wrong_with_$kind" $?
+done
+python3 - <<'END'
+import sys
+sys.path.insert(0, "tests/causality")
+from score import score
+
+truth = [(0, 4, 7, "run", 1), (4, 6, 8, "interrupt", None),
+         (6, 9, 7, "ready", None)]
+
+
+def said(*segments):
+    """(to, tid, state, cpu, proof) from 0 on"""
+    at, out = 0, []
+    for to, tid, state, cpu, proof in segments:
+        out.append({"from_ns": at, "to_ns": to, "tid": tid, "state": state,
+                    "cpu": cpu, "proof": proof})
+        at = to
+    return score({"segments": out}, (9, 0, 9), truth, None)
+
+
+P, C = "proved", "consistent"
+end = (9, 7, "ready", None, P)
+assert said((4, 7, "run", 1, P), (6, 8, "timer", None, P), end)["false"] == 0
+assert said((4, 7, "run", 0, P), (6, 8, "timer", None, P), end)["false"] == 4
+assert said((5, 7, "run", 1, P), (6, 8, "irq", None, P), end)["false"] == 1
+assert said((4, 7, "run", 1, P), (6, 7, "timer", None, P), end)["false"] == 2
+assert said((4, 7, "run", 1, P), (6, 8, "run", None, C), end)["wrong"] == 2
+assert said((4, 7, "run", 1, P), (6, 8, "off", None, C), end)["right"] == 2
+assert said((4, 7, "run", 1, P), (9, 8, "unknown", None, P))["unknown"] == 5
+assert said((4, 7, "run", 1, P), (6, 8, "timer", None, P))["bad"] == 1
+END
+ok what_is_false_is_seen $?
+
+python3 tests/causality/silent.py "$B" tests/causality/captures
+
+# what we say
+"$B" help path >"$work/help" 2>&1 ||
+	{ echo "skip proved_is_true: there is no command path"; exit 0; }
+for from in '' '--recorded tests/causality/captures'
+do
+	# shellcheck disable=SC2086
+	bench $from -v --captures 3 --cpus 2,3,4,8 \
+		--prepare "$B ingest -q -f --no-symbols -o {db} {capture}" \
+		--tool "$B path --json --tid {tid} --time {from_s},{to_s} {db}"
+	rc=$?
+	[ $rc = 0 ] || sed 's/^/    /' "$work/said"
+	ok "what_is_proved_is_true${from:+_of_real_captures}" $rc
+done
