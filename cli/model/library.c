@@ -1,11 +1,10 @@
 /* library.c - which functions are of a standard library. */
 #include "cli/model/library.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stitch/base/err.h"
+#include "cli/model/pattern.h"
 #include "stitch/base/mem.h"
 
 static bool fold;
@@ -31,14 +30,9 @@ bool library_asked(void)
 struct library *library_new(struct err *err)
 {
 	struct library *l = mem_new(1, sizeof(*l));
-	char why[128];
-	int rc = more ? regcomp(&l->regex, more, REG_EXTENDED | REG_NOSUB) : 0;
 
-	if (!rc)
+	if (!more || !pattern_compile(&l->regex, "library", more, err))
 		return l;
-	regerror(rc, &l->regex, why, sizeof(why));
-	err_set(err, ERR_USAGE, "--library '%s' is no regular expression: %s",
-		more, why);
 	free(l);
 	return NULL;
 }

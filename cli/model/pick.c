@@ -1,11 +1,11 @@
 /* pick.c - selects stacks by the names of their frames. */
 #include "cli/model/pick.h"
 
-#include <regex.h>
 #include <stdlib.h>
 
 #include "cli/command.h"
 #include "cli/model/label.h"
+#include "cli/model/pattern.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -26,21 +26,13 @@ struct pick {
 static int add_pattern(struct pick *p, const char *opt, const char *text,
 		       uint64_t *set, struct err *err)
 {
-	char why[128];
-	int rc;
-
 	if (p->n == PATTERNS_MAX)
 		return err_set(err, ERR_USAGE,
 			       "--include and --exclude take %d expressions "
 			       "together; '|' puts several into one",
 			       PATTERNS_MAX);
-	rc = regcomp(&p->regex[p->n], text, REG_EXTENDED | REG_NOSUB);
-	if (rc) {
-		regerror(rc, &p->regex[p->n], why, sizeof(why));
-		return err_set(err, ERR_USAGE,
-			       "--%s '%s' is no regular expression: %s", opt,
-			       text, why);
-	}
+	if (pattern_compile(&p->regex[p->n], opt, text, err))
+		return -1;
 	*set |= UINT64_C(1) << p->n++;
 	return 0;
 }

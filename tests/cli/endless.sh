@@ -100,3 +100,37 @@ if [ "$many" -le $((few * 6)) ]
 then echo "ok events_take_time_by_their_number"
 else echo "not ok events_take_time_by_their_number: 15,000: $few ms, 60,000: $many ms"
 fi
+
+# expressions that the C library writes out to gigabytes, or tries all ways of;
+# others that look like them are fine
+expression() {	# expression STATUS SAYS TEXT: in 5 s and 200 MB
+	for option in --include --exclude --library
+	do
+		(
+			# shellcheck disable=SC3045 # dash and bash have it
+			ulimit -t 5 && ulimit -d 200000
+			"$B" flame -o out.svg $option "$3" a.db >out 2>err
+		)
+		# shellcheck disable=SC2254 # 1 or 0 is [01]
+		case $? in
+		$1) grep -q -- "$2" err || [ -z "$2" ] ;;
+		*) false ;;
+		esac && bad='' || bad='not '
+		printf '%sok expression_%s_%.30s\n' "$bad" "${option#--}" "$3"
+		[ -z "$bad" ] || sed 's/^/# /' err
+	done
+}
+large='too large: with its repeats written out it has more than 10000 characters'
+expression 2 "$large" '((a{1,100}){1,100}){1,100}'
+expression 2 "$large" '((((a{0,9}){0,9}){0,9}){0,9}){0,9}'
+expression 2 "$large" 'a{1,255}{1,255}'
+expression 2 "$large" 'a{100}*{101}'
+expression 2 "$large" '[]a{1}]{200}{200}'
+expression 2 "$large" "$(printf '(%.0s' $(seq 200))a$(printf ')%.0s' $(seq 200))"
+expression 2 'refers back to a group' '(a*)*\1*\1*\1b'
+expression 2 'is no regular expression' '((a)'
+# 1: no stack is left
+expression '[01]' '' '(a+)+x$'
+expression '[01]' '' '(a|a)*b'
+expression '[01]' '' '(.*)(.*)(.*)(.*)(.*)[^a]$'
+expression '[01]' '' '[{][0-9]{3,4}\\1{2}'
