@@ -20,7 +20,11 @@ struct report_rows {
 	size_t n_label, cap_label;
 	struct report_row *row;
 	size_t n, cap;
-	struct intern index; /* of row[] until it is sorted */
+	/* Of row[] until it is sorted: with keys of code only, row + 1 by its
+	 * label, 0: none; with others, the rows. */
+	uint32_t *row_of;
+	size_t n_row_of, cap_row_of;
+	struct intern index;
 	uint64_t weight;
 	struct report_missing missing;
 	uint64_t stamp; /* of the last stack that was counted */
@@ -35,6 +39,7 @@ void report_rows_free(struct report_rows *r)
 	labels_free(r->labels);
 	intern_release(&r->index);
 	free(r->row_label);
+	free(r->row_of);
 	free(r->row);
 	free(r->hit);
 	free(r);
@@ -116,9 +121,27 @@ static uint32_t row_label(struct report_rows *r, uint32_t id)
 	return r->row_label[id] - 1;
 }
 
+/* Returns the row of code, which is told by its label alone. A search for it
+ * would take a third of the time of a report. */
+static struct report_row *row_for_label(struct report_rows *r, uint32_t label)
+{
+	r->row_of = mem_reach(r->row_of, &r->n_row_of, &r->cap_row_of,
+			      (size_t)label + 1, sizeof(*r->row_of));
+	if (!r->row_of[label]) {
+		*mem_add(r->row, r->n, r->cap) =
+			(struct report_row){ .label = label };
+		r->row_of[label] = (uint32_t)r->n;
+	}
+	return &r->row[r->row_of[label] - 1];
+}
+
 static struct report_row *row_for(struct report_rows *r,
 				  const struct report_row *key)
 {
+	if (!(r->keys &
+	      ~(unsigned int)(KEY_DSO | KEY_SYM | KEY_INLINED | KEY_HITS)))
+		return row_for_label(r, key->label);
+
 	const uint64_t word[] = {
 		(uint64_t)key->comm << 32 | key->label,
 		(uint64_t)key->file << 32 | key->line,
@@ -291,7 +314,8 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	for (size_t i = 0; code && i < l->n; i++) {
 		const struct label *own = labels_get(r->names, l->label[i]);
 
-		if (own->kind == LABEL_GROUP || report_rows_is_gap(own))
+		if (own->kind == LABEL_GROUP || report_rows_is_gap(own) ||
+		    !has_row(r, own))
 			continue;
 		report_rows_key_code(r, l, i, &key);
 		row = row_for(r, &key);
@@ -467,6 +491,7 @@ void report_rows_sort(struct report_rows *r, bool by_total)
 		qsort_r(r->row, r->n, sizeof(*r->row), compare_rows, &o);
 	/* sorting invalidates the index */
 	intern_release(&r->index);
+	r->n_row_of = 0;
 }
 
 size_t report_rows_count(const struct report_rows *r)

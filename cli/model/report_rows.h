@@ -60,7 +60,8 @@ struct report_rows *report_rows_new(struct stacks *s, int event,
 struct report_rows *report_rows_empty(const struct labels *labels,
 				      unsigned int keys);
 /* Counts samples of one stack, outermost frame first. Labels of threads are
- * not counted. group: where they are from, for report_rows_hits(). */
+ * not counted, nor inlined ones without KEY_INLINED. group: where they are
+ * from, for report_rows_hits(). */
 void report_rows_add(struct report_rows *r, uint32_t group,
 		     const struct label_list *l, uint64_t weight,
 		     uint64_t samples);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/output/human.h"
+#include "cli/view/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
 #include "cli/view/sums.h"
@@ -16,7 +16,7 @@
 struct flame {
 	struct screen screen;
 	struct sums *sums;
-	struct flame_tree *tree;
+	struct calls *tree;
 	uint32_t zoom, at; /* the node that is as wide as the screen; chosen */
 	uint32_t top;	   /* depth of the first row */
 	char *text;	   /* is looked for; NULL: nothing */
@@ -29,10 +29,10 @@ static struct flame *flame_of(struct screen *s)
 	return (struct flame *)s;
 }
 
-static const struct flame_node *flame_node_at(const struct flame *f,
+static const struct calls_node *flame_node_at(const struct flame *f,
 					      uint32_t id)
 {
-	return flame_tree_node(f->tree, id);
+	return calls_node(f->tree, id);
 }
 
 static const struct label *flame_label(const struct flame *f, uint32_t id)
@@ -78,10 +78,16 @@ struct flame_bar {
 	double from, to;
 };
 
+/* Bars that are still to be drawn. */
+struct flame_todo {
+	struct flame_bar *bar;
+	size_t n, cap;
+};
+
 static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 			   const struct area *a)
 {
-	const struct flame_node *nd = flame_node_at(f, b->id);
+	const struct calls_node *nd = flame_node_at(f, b->id);
 	int row = a->top + (int)nd->depth - (int)f->top;
 	int from = (int)(b->from + 0.5);
 	int to = (int)(b->to + 0.5);
@@ -91,46 +97,55 @@ static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 	/* a blank between neighbours of one kind */
 	if (to - from > 1)
 		to--;
+	/* one letter says nothing */
 	cells_put_name(row, from, to - from,
 		       b->id == f->at ? CELLS_BAR_CHOSEN
 				      : flame_style(f, b->id),
-		       label_shown(flame_label(f, b->id)));
+		       to - from > 1 ? label_shown(flame_label(f, b->id)) : "");
 }
 
-/* Draws a node and all above it; what is narrower than half a cell, and what is
- * on it, is not looked at. */
-static void flame_draw_from(const struct flame *f, const struct area *a,
+/* Puts the children of a bar that are to be drawn into todo. */
+static void flame_add_children(struct flame *f, const struct flame_bar *b,
+			       struct flame_todo *todo)
+{
+	const struct calls_node *nd = calls_split(f->tree, b->id);
+	double cells = (b->to - b->from) / (double)nd->weight;
+	double x = b->from;
+
+	for (uint32_t id = nd->child; id < nd->child + nd->n_child; id++) {
+		double w = cells * (double)flame_node_at(f, id)->weight;
+
+		/* the heaviest are first */
+		if (w < 0.5)
+			break;
+		*mem_add(todo->bar, todo->n, todo->cap) =
+			(struct flame_bar){ id, x, x + w };
+		x += w;
+	}
+}
+
+/* Draws a node and what is below it; what is narrower than half a cell is not
+ * looked at. */
+static void flame_draw_from(struct flame *f, const struct area *a,
 			    struct flame_bar root)
 {
-	struct flame_bar *todo = NULL;
-	size_t n = 0, cap = 0;
+	struct flame_todo todo = { .bar = NULL };
 
-	*mem_add(todo, n, cap) = root;
-	while (n) {
-		const struct flame_bar b = todo[--n];
-		const struct flame_node *nd = flame_node_at(f, b.id);
-		double cells = (b.to - b.from) / (double)nd->weight;
-		double x = b.from;
+	*mem_add(todo.bar, todo.n, todo.cap) = root;
+	while (todo.n) {
+		const struct flame_bar b = todo.bar[--todo.n];
+		const struct calls_node *nd = flame_node_at(f, b.id);
 
 		flame_draw_bar(f, &b, a);
-		if (nd->depth + 1 >= f->top + (uint32_t)a->rows)
-			continue;
-		for (uint32_t i = 0; i < nd->n_child; i++) {
-			uint32_t id = flame_tree_child(f->tree, nd->child + i);
-			double w = cells * (double)flame_node_at(f, id)->weight;
-
-			if (w >= 0.5)
-				*mem_add(todo, n, cap) =
-					(struct flame_bar){ id, x, x + w };
-			x += w;
-		}
+		if (nd->weight && nd->depth + 1 < f->top + (uint32_t)a->rows)
+			flame_add_children(f, &b, &todo);
 	}
-	free(todo);
+	free(todo.bar);
 }
 
 static void flame_draw_chosen(const struct flame *f, int row, int columns)
 {
-	const struct flame_node *nd = flame_node_at(f, f->at);
+	const struct calls_node *nd = flame_node_at(f, f->at);
 	const struct label *l = flame_label(f, f->at);
 	uint64_t whole = sums_weight(f->sums);
 	char share[16], self[16], found[16], n[32], text[512];
@@ -167,7 +182,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 		f->top = depth - (uint32_t)bars.rows + 1;
 	flame_draw_chosen(f, a->top, a->columns);
 	/* what the zoomed node is on is as wide as itself */
-	for (uint32_t id = f->zoom; id != FLAME_NONE;
+	for (uint32_t id = f->zoom; id != CALLS_NONE;
 	     id = flame_node_at(f, id)->parent)
 		flame_draw_bar(f, &(struct flame_bar){ id, 0, a->columns + 1 },
 			       &bars);
@@ -178,41 +193,25 @@ static void flame_draw(struct screen *s, const struct area *a)
 /* ---- keys */
 
 /* Returns the heaviest child; the node itself if there is none. */
-static uint32_t flame_heaviest(const struct flame *f, uint32_t id)
+static uint32_t flame_heaviest(struct flame *f, uint32_t id)
 {
-	const struct flame_node *nd = flame_node_at(f, id);
-	uint32_t best = id;
-	uint64_t most = 0;
+	const struct calls_node *nd = calls_split(f->tree, id);
 
-	for (uint32_t i = 0; i < nd->n_child; i++) {
-		uint32_t c = flame_tree_child(f->tree, nd->child + i);
-
-		if (flame_node_at(f, c)->weight > most) {
-			most = flame_node_at(f, c)->weight;
-			best = c;
-		}
-	}
-	return best;
+	return nd->n_child ? nd->child : id;
 }
 
 /* Returns the node beside this one, below the same parent. */
 static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
 {
-	const struct flame_node *nd = flame_node_at(f, id);
-	const struct flame_node *p;
+	uint32_t parent = flame_node_at(f, id)->parent;
+	const struct calls_node *p;
 
-	if (nd->parent == FLAME_NONE)
+	if (parent == CALLS_NONE)
 		return id;
-	p = flame_node_at(f, nd->parent);
-	for (uint32_t i = 0; i < p->n_child; i++) {
-		if (flame_tree_child(f->tree, p->child + i) != id)
-			continue;
-		if (left && i > 0)
-			return flame_tree_child(f->tree, p->child + i - 1);
-		if (!left && i + 1 < p->n_child)
-			return flame_tree_child(f->tree, p->child + i + 1);
-	}
-	return id;
+	p = flame_node_at(f, parent);
+	if (left)
+		return id > p->child ? id - 1 : id;
+	return id + 1 < p->child + p->n_child ? id + 1 : id;
 }
 
 static bool flame_key(struct screen *s, int key, const struct area *a,
@@ -225,7 +224,7 @@ static bool flame_key(struct screen *s, int key, const struct area *a,
 	(void)out;
 	switch (key) {
 	case CELLS_UP:
-		f->at = parent == FLAME_NONE ? f->at : parent;
+		f->at = parent == CALLS_NONE ? f->at : parent;
 		if (flame_node_at(f, f->at)->depth <
 		    flame_node_at(f, f->zoom)->depth)
 			f->zoom = f->at;
@@ -258,43 +257,27 @@ static bool flame_key(struct screen *s, int key, const struct area *a,
 	}
 }
 
-/* Counts the stacks with the text, each once. */
-static void flame_count_found(struct flame *f)
-{
-	uint32_t id = 0;
-
-	f->found = 0;
-	while (id != FLAME_NONE) {
-		bool is = flame_is_found(f, id);
-
-		f->found += is ? flame_node_at(f, id)->weight : 0;
-		id = flame_tree_next(f->tree, id, is);
-	}
-}
-
+/* Goes on among the frames that somebody has looked at. */
 static bool flame_find(struct screen *s, const char *text, bool back)
 {
 	struct flame *f = flame_of(s);
-	uint32_t n = flame_tree_count(f->tree);
-	bool same = f->text && !strcmp(f->text, text);
+	uint32_t n = calls_nodes(f->tree);
 
-	if (!same) {
+	if (!f->text || strcmp(f->text, text) != 0) {
 		free(f->text);
 		f->text = *text ? mem_strdup(text) : NULL;
-		flame_count_found(f);
+		f->found = *text ? sums_find(f->sums, text) : 0;
 	}
-	if (!f->text)
-		return true;
-	for (uint32_t i = 1; i <= n; i++) {
+	for (uint32_t i = 1; f->text && i <= n; i++) {
 		uint32_t id = (f->at + (back ? n - i : i)) % n;
 
 		if (flame_is_found(f, id)) {
 			f->at = id;
 			f->zoom = 0;
-			return true;
+			break;
 		}
 	}
-	return false;
+	return !f->text || f->found;
 }
 
 static const char *flame_function(struct screen *s)
@@ -320,7 +303,7 @@ static void flame_free(struct screen *s)
 {
 	struct flame *f = flame_of(s);
 
-	flame_tree_free(f->tree);
+	calls_free(f->tree);
 	free(f->text);
 	free(f->screen.title);
 	free(f);
@@ -336,17 +319,13 @@ static const struct screen_ops flame_ops = {
 	.free = flame_free,
 };
 
-struct screen *flame_screen(struct sums *s, struct err *err)
+struct screen *flame_screen(struct sums *s)
 {
-	struct flame_tree *t = sums_tree(s, err);
-
-	if (!t)
-		return NULL;
 	struct flame *f = mem_new(1, sizeof(*f));
 
 	f->screen.ops = &flame_ops;
 	f->screen.title = mem_strdup("flame graph");
 	f->sums = s;
-	f->tree = t;
+	f->tree = sums_tree(s);
 	return &f->screen;
 }

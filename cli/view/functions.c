@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/report_rows.h"
 #include "cli/output/human.h"
+#include "cli/view/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/outline.h"
 #include "cli/view/screen.h"
 #include "cli/view/sums.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
 #include "stitch/base/search.h"
@@ -42,7 +41,7 @@ struct functions {
 	enum functions_order order;
 	char *text;  /* only rows with it; NULL: all */
 	char *image; /* only rows of it; NULL: all */
-	struct flame_tree **tree;
+	struct calls **tree;
 	size_t n_tree, cap_tree;
 	const char *command[6];
 };
@@ -84,8 +83,7 @@ static int functions_compare(const void *pa, const void *pb, void *arg)
 
 static bool functions_shows(const struct functions *f, const struct label *l)
 {
-	return (!f->text || strstr(label_shown(l), f->text) ||
-		strstr(l->name, f->text)) &&
+	return (!f->text || sums_has(l, f->text)) &&
 	       (!f->image || !strcmp(l->image, f->image));
 }
 
@@ -112,19 +110,15 @@ static void functions_fill(struct functions *f)
 	f->list = (struct list){ .n = f->o.n };
 }
 
-/* Makes the tree of a row, if it has none yet. Returns 0, or -1 and *err. */
-static int functions_grow(struct functions *f, struct outline_line *l,
-			  struct err *err)
+/* Makes the tree of a row, if it has none yet. */
+static void functions_grow(struct functions *f, struct outline_line *l)
 {
 	if (l->tree)
-		return 0;
-	l->tree = f->callees ? sums_callees(f->sums, l->row, err)
-			     : sums_callers(f->sums, l->row, err);
-	if (!l->tree)
-		return -1;
+		return;
+	l->tree = f->callees ? sums_callees(f->sums, l->row)
+			     : sums_callers(f->sums, l->row);
 	*mem_add(f->tree, f->n_tree, f->cap_tree) = l->tree;
-	l->leaf = !flame_tree_node(l->tree, 0)->n_child;
-	return 0;
+	l->leaf = !calls_node(l->tree, 0)->goes_on;
 }
 
 /* ---- drawing */
@@ -203,13 +197,9 @@ static void functions_draw(struct screen *s, const struct area *a)
 
 static void functions_open(struct functions *f, bool hot, struct reply *out)
 {
-	struct err err = { 0 };
 	size_t at = f->list.at;
 
-	if (functions_grow(f, &f->o.line[at], &err)) {
-		reply_say(out, err.msg);
-		return;
-	}
+	functions_grow(f, &f->o.line[at]);
 	if (f->o.line[at].leaf)
 		reply_say(out, f->is_tree || f->callees ? "it calls nothing"
 							: "it has no caller");
@@ -353,7 +343,7 @@ static bool functions_find_next(struct functions *f, const char *text,
 		size_t at = (f->list.at + (back ? f->o.n - i : i)) % f->o.n;
 		const struct label *l = functions_label(f, &f->o.line[at]);
 
-		if (strstr(label_shown(l), text) || strstr(l->name, text)) {
+		if (sums_has(l, text)) {
 			f->list.at = at;
 			return true;
 		}
@@ -404,7 +394,7 @@ static void functions_free(struct screen *s)
 	struct functions *f = functions_in(s);
 
 	for (size_t i = 0; i < f->n_tree; i++)
-		flame_tree_free(f->tree[i]);
+		calls_free(f->tree[i]);
 	free(f->tree);
 	outline_release(&f->o);
 	free(f->text);
@@ -446,23 +436,19 @@ functions_make(struct sums *s, const struct screen_ops *ops, const char *title)
 	return f;
 }
 
-struct screen *functions_screen(struct sums *s, struct err *err)
+struct screen *functions_screen(struct sums *s)
 {
 	struct functions *f = functions_make(s, &functions_ops, "functions");
 
-	(void)err;
 	functions_fill(f);
 	return &f->screen;
 }
 
-struct screen *tree_screen(struct sums *s, struct err *err)
+struct screen *tree_screen(struct sums *s)
 {
-	struct flame_tree *t = sums_tree(s, err);
-
-	if (!t)
-		return NULL;
+	struct calls *t = sums_tree(s);
 	struct functions *f = functions_make(s, &tree_ops, "tree of calls");
-	const struct flame_node *root = flame_tree_node(t, 0);
+	const struct calls_node *root = calls_node(t, 0);
 
 	f->is_tree = true;
 	*mem_add(f->tree, f->n_tree, f->cap_tree) = t;
@@ -474,7 +460,7 @@ struct screen *tree_screen(struct sums *s, struct err *err)
 		.self = root->self,
 		.samples = root->samples,
 		.parent = root->weight,
-		.leaf = !root->n_child,
+		.leaf = !root->goes_on,
 	};
 	outline_open(&f->o, 0);
 	f->list.n = f->o.n;

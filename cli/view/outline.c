@@ -4,24 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/flame_tree.h"
+#include "cli/view/calls.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
-
-static int outline_compare(const void *pa, const void *pb)
-{
-	const struct outline_line *a = pa;
-	const struct outline_line *b = pb;
-
-	return compare_numbers(b->weight, a->weight)
-		       ?: compare_numbers(a->node, b->node);
-}
 
 /* Returns the line of a tree's node. */
 static struct outline_line outline_line_of(const struct outline_line *parent,
 					   uint32_t id)
 {
-	const struct flame_node *nd = flame_tree_node(parent->tree, id);
+	const struct calls_node *nd = calls_node(parent->tree, id);
 
 	return (struct outline_line){
 		.tree = parent->tree,
@@ -33,14 +23,14 @@ static struct outline_line outline_line_of(const struct outline_line *parent,
 		.self = nd->self,
 		.samples = nd->samples,
 		.parent = parent->weight,
-		.leaf = !nd->n_child,
+		.leaf = !nd->goes_on,
 	};
 }
 
 void outline_open(struct outline *o, size_t at)
 {
 	const struct outline_line parent = o->line[at];
-	const struct flame_node *nd = flame_tree_node(parent.tree, parent.node);
+	const struct calls_node *nd = calls_split(parent.tree, parent.node);
 	size_t n = nd->n_child;
 
 	if (parent.open || !n)
@@ -53,9 +43,7 @@ void outline_open(struct outline *o, size_t at)
 	memmove(to + n, to, (o->n - at - 1) * sizeof(*to));
 	o->n += n;
 	for (uint32_t i = 0; i < n; i++)
-		to[i] = outline_line_of(
-			&parent, flame_tree_child(parent.tree, nd->child + i));
-	qsort(to, n, sizeof(*to), outline_compare);
+		to[i] = outline_line_of(&parent, nd->child + i);
 }
 
 void outline_close(struct outline *o, size_t at)

@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct flame_tree;
+struct calls;
 
 #define OUTLINE_ROOT UINT32_MAX
 
 struct outline_line {
-	struct flame_tree *tree; /* its children are in; borrowed; NULL: not
-				  * made yet */
-	uint32_t node;		 /* in the tree */
-	uint32_t row;		 /* of sums; OUTLINE_ROOT: a node */
-	uint32_t label;		 /* of sums_labels(), unless it is a row */
+	struct calls *tree; /* its children are in; borrowed; NULL: not
+			     * made yet */
+	uint32_t node;	    /* in the tree */
+	uint32_t row;	    /* of sums; OUTLINE_ROOT: a node */
+	uint32_t label;	    /* of sums_labels(), unless it is a row */
 	uint32_t depth;
 	uint64_t weight, self, samples;
 	uint64_t parent; /* weight of the line that it is below */

@@ -55,11 +55,10 @@ struct screen {
 	char *title; /* owned */
 };
 
-/* Each returns a screen, which the view frees; NULL and *err if there is
- * nothing to show. */
-struct screen *functions_screen(struct sums *s, struct err *err);
-struct screen *tree_screen(struct sums *s, struct err *err);
-struct screen *flame_screen(struct sums *s, struct err *err);
+/* Each returns a screen, which the view frees before the sums. */
+struct screen *functions_screen(struct sums *s);
+struct screen *tree_screen(struct sums *s);
+struct screen *flame_screen(struct sums *s);
 
 /* What lines of a command's output lead to. */
 enum said_kind {
@@ -68,8 +67,8 @@ enum said_kind {
 	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
 	SAID_WAITS,   /* of path --waits: to the chain of a wait */
 };
-/* What a command of this program prints. argv, which is copied, ends with NULL;
- */
+/* What a command of this program prints. argv, which is copied, ends with NULL.
+ * Returns NULL and *err if no process can be started. */
 struct screen *said_screen(enum said_kind kind, const char *title,
 			   const char *const *argv, struct err *err);
 

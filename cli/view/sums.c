@@ -2,12 +2,13 @@
 #include "cli/view/sums.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model/filter.h"
-#include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
+#include "cli/view/calls.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -23,14 +24,29 @@ struct sums {
 	uint64_t weight, samples;
 	char trust[TRUST_SENTENCE];
 	struct report_rows *rows;
-	uint32_t all; /* label of roots */
+	uint32_t all;	  /* label of roots */
+	uint32_t *row_of; /* by label: the row that it counts for */
 	struct sums_stack *stack;
 	size_t n, cap;
 	struct label_list label;
 };
 
+/* Counts a stack, whose frames were appended from `at` on. */
+static void sums_take_stack(struct sums *s, const struct stacks_group *g,
+			    size_t at)
+{
+	const struct label_list part = { .label = s->label.label + at,
+					 .n = s->label.n - at };
+
+	report_rows_add(s->rows, 0, &part, g->weight, g->samples);
+	*mem_add(s->stack, s->n, s->cap) =
+		(struct sums_stack){ at, part.n, g->weight, g->samples };
+}
+
 static void sums_take_stacks(struct sums *s)
 {
+	s->rows =
+		report_rows_empty(stacks_labels(s->stacks), KEY_SYM | KEY_DSO);
 	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
 		const struct stacks_group *g = stacks_group(s->stacks, i);
 		size_t at = s->label.n;
@@ -38,10 +54,12 @@ static void sums_take_stacks(struct sums *s)
 		if (s->event >= 0 && g->event != (uint32_t)s->event)
 			continue;
 		stacks_get(s->stacks, g, &s->label);
-		*mem_add(s->stack, s->n, s->cap) =
-			(struct sums_stack){ at, s->label.n - at, g->weight,
-					     g->samples };
+		sums_take_stack(s, g, at);
 	}
+	s->row_of = mem_new(labels_count(stacks_labels(s->stacks)),
+			    sizeof(*s->row_of));
+	for (uint32_t i = 0; i < labels_count(stacks_labels(s->stacks)); i++)
+		s->row_of[i] = report_rows_of_label(s->rows, i);
 }
 
 static int sums_take_event(struct sums *s, const char *path, struct err *err)
@@ -98,7 +116,6 @@ struct sums *sums_load(struct store *db, const char *path, struct err *err)
 		return NULL;
 	}
 	labels_shorten(stacks_labels(s->stacks));
-	s->rows = report_rows_new(s->stacks, s->event, KEY_SYM | KEY_DSO);
 	s->all = labels_add(stacks_labels(s->stacks), &all);
 	sums_take_stacks(s);
 	return s;
@@ -112,6 +129,7 @@ void sums_free(struct sums *s)
 	stacks_free(s->stacks);
 	free(s->stack);
 	free(s->label.label);
+	free(s->row_of);
 	free(s);
 }
 
@@ -163,107 +181,107 @@ const struct label *sums_row_label(const struct sums *s, size_t i)
 
 /* ---- trees */
 
-/* Stores the part of a stack that belongs into a tree in *part. Returns false
- * if the stack does not. */
-typedef bool sums_part_fn(void *arg, const uint32_t *label, size_t n,
-			  struct label_list *part);
-
-static struct flame_tree *sums_make_tree(const struct sums *s, sums_part_fn *fn,
-					 void *arg, struct err *err)
+static struct calls *sums_calls(const struct sums *s, int step)
 {
-	struct flame_tree *t = flame_tree_new(stacks_labels(s->stacks), s->all);
-	struct label_list part = { 0 };
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < s->n; i++) {
-		const struct sums_stack *st = &s->stack[i];
-
-		part.n = 0;
-		if (fn(arg, s->label.label + st->at, st->n, &part))
-			rc = flame_tree_add(t, part.label, part.n, st->weight,
-					    st->samples, err);
-	}
-	free(part.label);
-	if (rc) {
-		flame_tree_free(t);
-		return NULL;
-	}
-	flame_tree_finish(t);
-	return t;
+	return calls_new(s->all, labels_count(stacks_labels(s->stacks)), step);
 }
 
-static bool sums_whole(void *arg, const uint32_t *label, size_t n,
-		       struct label_list *part)
+/* Adds n labels of a stack, from label[at] on. */
+static void sums_add(struct calls *c, const struct sums *s,
+		     const struct sums_stack *st, size_t at, size_t n)
 {
-	(void)arg;
-	for (size_t i = 0; i < n; i++)
-		label_list_add(part, label[i]);
-	return true;
+	const struct calls_stack part = { s->label.label + st->at + at, n,
+					  st->weight, st->samples };
+
+	calls_add(c, &part);
 }
 
-struct flame_tree *sums_tree(const struct sums *s, struct err *err)
+struct calls *sums_tree(const struct sums *s)
 {
-	return sums_make_tree(s, sums_whole, NULL, err);
+	struct calls *c = sums_calls(s, 1);
+
+	for (size_t i = 0; i < s->n; i++)
+		sums_add(c, s, &s->stack[i], 0, s->stack[i].n);
+	return c;
 }
 
-/* A function among its neighbours. */
-struct sums_around {
-	struct sums *sums;
-	uint32_t row;
-};
-
-static bool sums_is_row(const struct sums_around *a, uint32_t label)
+static bool sums_is_after_exec(const struct sums *s, uint32_t label)
 {
-	return report_rows_of_label(a->sums->rows, label) == a->row;
+	return labels_get(stacks_labels(s->stacks), label)->kind == LABEL_EXEC;
 }
 
-static bool sums_is_after_exec(const struct sums_around *a, uint32_t label)
+/* Returns how many of the labels in front of label[at] are its callers. */
+static size_t sums_above(const struct sums *s, const uint32_t *label, size_t at)
 {
-	return labels_get(stacks_labels(a->sums->stacks), label)->kind ==
-	       LABEL_EXEC;
-}
+	size_t n = at;
 
-static bool sums_above(void *arg, const uint32_t *label, size_t n,
-		       struct label_list *part)
-{
-	size_t at = 0, i;
-
-	while (at < n && !sums_is_row(arg, label[at]))
-		at++;
-	if (at == n)
-		return false;
-	i = at;
 	/* a program after an exec did not call what was before it */
-	while (i > 0 && !sums_is_after_exec(arg, label[at]) &&
-	       sums_is_after_exec(arg, label[i - 1]))
-		i--;
-	for (; i > 0; i--)
-		label_list_add(part, label[i - 1]);
-	return true;
+	while (n > 0 && !sums_is_after_exec(s, label[at]) &&
+	       sums_is_after_exec(s, label[n - 1]))
+		n--;
+	return n;
 }
 
-static bool sums_below(void *arg, const uint32_t *label, size_t n,
-		       struct label_list *part)
+struct calls *sums_callers(const struct sums *s, size_t row)
 {
-	size_t at = n;
+	struct calls *c = sums_calls(s, -1);
 
-	while (at > 0 && !sums_is_row(arg, label[at - 1]))
-		at--;
-	for (size_t i = at; at > 0 && i < n; i++)
-		label_list_add(part, label[i]);
-	return at > 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sums_stack *st = &s->stack[i];
+		const uint32_t *label = s->label.label + st->at;
+		size_t at = 0, n;
+
+		while (at < st->n && s->row_of[label[at]] != row)
+			at++;
+		if (at == st->n)
+			continue;
+		n = sums_above(s, label, at);
+		sums_add(c, s, st, n ? n - 1 : 0, n);
+	}
+	return c;
 }
 
-struct flame_tree *sums_callers(struct sums *s, size_t row, struct err *err)
+struct calls *sums_callees(const struct sums *s, size_t row)
 {
-	struct sums_around a = { s, (uint32_t)row };
+	struct calls *c = sums_calls(s, 1);
 
-	return sums_make_tree(s, sums_above, &a, err);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sums_stack *st = &s->stack[i];
+		const uint32_t *label = s->label.label + st->at;
+		size_t at = st->n;
+
+		while (at > 0 && s->row_of[label[at - 1]] != row)
+			at--;
+		if (at > 0)
+			sums_add(c, s, st, at, st->n - at);
+	}
+	return c;
 }
 
-struct flame_tree *sums_callees(struct sums *s, size_t row, struct err *err)
-{
-	struct sums_around a = { s, (uint32_t)row };
+/* ---- search */
 
-	return sums_make_tree(s, sums_below, &a, err);
+bool sums_has(const struct label *l, const char *text)
+{
+	return strstr(label_shown(l), text) || strstr(l->name, text);
+}
+
+uint64_t sums_find(const struct sums *s, const char *text)
+{
+	const struct labels *labels = stacks_labels(s->stacks);
+	uint32_t n = labels_count(labels);
+	bool *has = mem_new(n, sizeof(*has));
+	uint64_t weight = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		has[i] = sums_has(labels_get(labels, i), text);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sums_stack *st = &s->stack[i];
+		size_t k = 0;
+
+		while (k < st->n && !has[s->label.label[st->at + k]])
+			k++;
+		weight += k < st->n ? st->weight : 0;
+	}
+	free(has);
+	return weight;
 }

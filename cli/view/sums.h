@@ -8,8 +8,8 @@
 
 #include "cli/model/trust.h"
 
+struct calls;
 struct err;
-struct flame_tree;
 struct label;
 struct labels;
 struct report_row;
@@ -34,12 +34,15 @@ size_t sums_rows(const struct sums *s);
 const struct report_row *sums_row(const struct sums *s, size_t i);
 const struct label *sums_row_label(const struct sums *s, size_t i);
 
-/* These return a tree, finished, which the caller frees with flame_tree_free();
- * NULL and *err if the weights leave 64 bits.
- * All stacks, from their outermost frames. */
-struct flame_tree *sums_tree(const struct sums *s, struct err *err);
+/* These return trees, which the caller frees before the sums. All stacks, from
+ * their outermost frames: */
+struct calls *sums_tree(const struct sums *s);
 /* Of the stacks with a function, by its row: what is above its outermost frame,
  * nearest first, or below its innermost one. */
-struct flame_tree *sums_callers(struct sums *s, size_t row, struct err *err);
-struct flame_tree *sums_callees(struct sums *s, size_t row, struct err *err);
+struct calls *sums_callers(const struct sums *s, size_t row);
+struct calls *sums_callees(const struct sums *s, size_t row);
+/* Returns the weight of the stacks with a frame whose name has the text. */
+uint64_t sums_find(const struct sums *s, const char *text);
+/* Returns whether the name of a label has the text. */
+bool sums_has(const struct label *l, const char *text);
 #endif

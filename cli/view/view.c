@@ -253,22 +253,17 @@ static bool view_ask(struct view *v, const char *what, char *text, size_t size)
 /* ---- the screens */
 
 /* Closes all screens and opens one. */
-static void view_open_first(struct view *v, struct screen *s,
-			    const struct err *err)
+static void view_open_first(struct view *v, struct screen *s)
 {
-	if (s)
-		while (v->n)
-			view_leave(v);
-	view_push(v, s, err);
+	while (v->n)
+		view_leave(v);
+	view_push(v, s, NULL);
 }
 
-static void view_open_sums(struct view *v,
-			   struct screen *(*fn)(struct sums *, struct err *))
+static void view_open_sums(struct view *v, struct screen *(*fn)(struct sums *))
 {
-	struct err err = { 0 };
-
 	if (v->sums)
-		view_open_first(v, fn(v->sums, &err), &err);
+		view_open_first(v, fn(v->sums));
 	else
 		view_say(v, "%s", v->why);
 }
@@ -284,7 +279,7 @@ static const struct {
 	  SAID_THREADS,
 	  "threads",
 	  { "report", "--off-cpu", "--sort", "comm", "--limit", "0" } },
-	{ '6', SAID_TEXT, "what was lost", { "check" } },
+	{ '6', SAID_TEXT, "what was lost", { "check", "-v" } },
 	{ '7', SAID_TEXT, "events", { "script" } },
 	{ '8', SAID_TEXT, "what is in it", { "info" } },
 };
@@ -342,7 +337,7 @@ static void view_open_any(struct view *v)
 	if (rows_each(v->db, "report_contents", view_take_first, &key, &err))
 		view_say(v, "%s", err.msg);
 	if (key == '1' && v->sums)
-		view_push(v, functions_screen(v->sums, &err), &err);
+		view_push(v, functions_screen(v->sums), NULL);
 	else
 		view_open_output(v, key == '1' ? '8' : key);
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [waiting] [growth] [perf] [ftrace] [ctf] [names]
-#        [unwind] [dwarf] [sql] [pictures] [page]; make bench runs all of these
+#        [unwind] [dwarf] [sql] [pictures] [page] [view]; make bench runs all
+#        of these
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
 #        follow: a stream in segments beside a plain ingest, also by callgrind
 #        pages: tables of 10,000,000 rows, built without SQLite and by it
@@ -161,12 +162,17 @@ bench_page() {
 	has chromedriver chromium-driver && python3 tests/bench/page.py "$O"
 }
 
+bench_view() {
+	has perf linux-perf && big_data &&
+		python3 tests/bench/view.py "$O" bench/small.data
+}
+
 bench_follow() {
 	has perf linux-perf && python3 tests/bench/follow.py "$O"
 }
 
 [ $# -gt 0 ] || set -- waiting growth perf ftrace ctf names unwind dwarf sql \
-	pictures page
+	pictures page view
 rc=0
 for what
 do

@@ -1,102 +1,25 @@
 # page.py - how large an HTML report is, and how soon it can be used.
 """usage: page.py BUILD
 
-A database of 1.5 million samples with 100,000 distinct stacks of 10 to 50
-frames is made once, in bench/page.db: a capture of the stacks from mkcap, its
-events repeated. Says how long the page takes to write, how large it is, and
-how long Chromium takes from the command to open it to a picture on the
+Says how long the page of pagedb.py's database takes to write, how large it
+is, and how long Chromium takes from the command to open it to a picture on the
 screen, with the page's own parts; the best of $BENCH_RUNS (5)."""
 
 import os
-import random
-import sqlite3
 import subprocess
 import sys
 import time
 
-BUILD = os.path.abspath(sys.argv[1])
+from pagedb import BUILD, DB, make
+
 os.environ.setdefault("O", os.path.basename(BUILD))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "browser"))
 from browser import Browser  # noqa: E402
 
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
-STACKS = 100000
-FUNCTIONS = 20000
-TIMES = 15
-DB = "bench/page.db"
 LIMIT_S = 1
 LIMIT_MS = 100
 LIMIT_MB = 30
-
-
-def walk(rand):
-    """One stack, outermost first: of a function's eight callees the first is
-    called most, as in programs, so that some frames are wide."""
-    f, stack = rand.randrange(4), []
-    while len(stack) < 10 or (len(stack) < 50 and rand.random() > 0.06):
-        stack.append(f)
-        f = (f * 7919 + min(int(rand.expovariate(0.9)), 7) * 104729 + 1) % \
-            FUNCTIONS
-    return tuple(stack)
-
-
-def write_capture(path):
-    """Distinct stacks, one sample each."""
-    rand = random.Random(1)
-    seen = set()
-    with open(path, "w") as f:
-        f.write("event cycles\n")
-        for pid in range(100, 164):
-            f.write("comm pid=%d name=app%d\n" % (pid, pid % 7))
-            f.write("mmap pid=%d start=0x400000 len=0x1000000 pgoff=0x1000 "
-                    "path=/bin/app\n" % pid)
-        while len(seen) < STACKS:
-            stack = walk(rand)
-            if stack in seen:
-                continue
-            seen.add(stack)
-            pid = 100 + min(int(rand.expovariate(0.1)), 63)
-            f.write("sample pid=%d tid=%d cpu=%d time=%d period=%d u=%s\n" %
-                    (pid, pid, rand.randrange(4), 1000000 + len(seen) * 10007,
-                     rand.randint(90000, 110000),
-                     ",".join(hex(0x400000 + a * 16)
-                              for a in reversed(stack))))
-
-
-def repeat(db):
-    """Names, and each event TIMES times, a millisecond apart."""
-    with sqlite3.connect(db) as c:
-        c.execute("INSERT INTO symbol(id, image, start, size, name, how) "
-                  "SELECT id, image, off, 1, 'function_' || off, 'symtab' "
-                  "FROM frame WHERE id > 0")
-        c.execute("UPDATE frame SET symbol = id, symoff = 0")
-        n, span = c.execute("SELECT max(id), max(time_ns) - min(time_ns) + "
-                            "1000000 FROM event").fetchone()
-        for k in range(1, TIMES):
-            c.execute("INSERT INTO event(id, time_ns, cpu, thread, comm, type,"
-                      " weight, kraw, uraw) SELECT id + ?1, time_ns + ?2, "
-                      "cpu, thread, comm, type, weight, kraw, uraw FROM event "
-                      "WHERE id <= ?3", (k * n, k * span, n))
-        c.execute("UPDATE capture SET last_ns = (SELECT max(time_ns) "
-                  "FROM event)")
-        c.execute("UPDATE event_type SET events = events * ?1, "
-                  "weight = weight * ?1", (TIMES,))
-
-
-def make():
-    if os.path.exists(DB):
-        return
-    print("making %s" % DB)
-    write_capture("bench/page.txt")
-    subprocess.run([os.path.join(BUILD, "mkcap"), "bench/page.txt",
-                    "bench/page.data"], check=True)
-    subprocess.run([os.path.join(BUILD, "backstitch"), "ingest", "-q", "-f",
-                    "--no-symbols", "-o", DB + ".new", "bench/page.data"],
-                   check=True)
-    repeat(DB + ".new")
-    for name in "bench/page.txt", "bench/page.data":
-        os.unlink(name)
-    os.rename(DB + ".new", DB)
 
 
 def write_page():

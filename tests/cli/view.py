@@ -35,6 +35,9 @@ DATABASES = {
     "text": ["ftext-overrun-pipe.txt"],
     "churn": ["dlchurn.data"],
     "ctf": ["ctf-discard"],
+    "templates": ["twins/cc-a.data.zst", "--symfs", "twins"],
+    "dumps": ["frames32.data.zst", "--symfs", "symfs"],
+    "several": ["pair.data", "pair.dat.zst"],
 }
 
 
@@ -118,6 +121,8 @@ def make_databases():
     for name, (capture, *more) in DATABASES.items():
         capture = os.path.join(CAPTURES, capture)
         more = [os.path.join(CAPTURES, a) if a[0] != "-" else a for a in more]
+        if more and more[0][0] != "-":
+            more = more + ["--separate"]
         if not os.path.exists(capture):
             continue
         _, said, status = run("ingest", "-q", "-o", path(name), *more, capture)
@@ -180,6 +185,23 @@ def check_output(name, key, title, *command):
     return say(have and have == want[:len(have)],
                "%s_of_%s_is_what_%s_prints" % (key, name, command[0]),
                "\n".join(have), "want:", "\n".join(want[:len(have)]))
+
+
+def check_segments():
+    """A folder of databases is read as one."""
+    folder = os.path.join(DIR, "segments")
+    os.mkdir(folder)
+    for i, name in enumerate(("fp", "dumps")):
+        with open(path(name), "rb") as f, \
+                open(os.path.join(folder, "segment-%06d.db" % (i + 1)),
+                     "wb") as to:
+            to.write(f.read())
+    t = view(folder, width=200)
+    want = rows_of_report(folder)
+    have = rows_of_screen(t.last)
+    say(have and have == want[:len(have)],
+        "functions_of_segments_are_those_of_report", t.last, have, want)
+    t.end()
 
 
 def check_tree():
@@ -467,11 +489,12 @@ def main():
     have = make_databases()
     for name in have:
         check_functions(name)
-    for key, title, *command in (("6", "what was lost", "check"),
+    for key, title, *command in (("6", "what was lost", "check", "-v"),
                                  ("8", "what is in it", "info"),
                                  ("7", "events", "script")):
         for name in ("defer", "trace"):
             check_output(name, key, title, *command)
+    check_segments()
     check_tree()
     check_callers()
     check_keys()
