@@ -268,17 +268,50 @@ static bool cause_is_scheduler(const char *name)
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
 }
 
-/* Returns whether an image is the C library or a part of it, or the dynamic
- * linker. */
+/* Returns whether an image is the library of C or C++ or a part of it, or the
+ * dynamic linker. */
 static bool cause_is_libc(const char *path)
 {
-	static const char *const begin[] = { "libc.so",	   "libc-2.",
-					     "libpthread", "ld-linux",
-					     "ld-2.",	   "ld-musl",
-					     "libc.musl",  "[vdso]" };
+	static const char *const begin[] = {
+		"libc.so",   "libc-2.",	  "libpthread", "ld-linux",
+		"ld-2.",     "ld-musl",	  "libc.musl",	"[vdso]",
+		"libstdc++", "libc++.so", "libc++abi",	"libgcc_s",
+		"librt.so",  "librt-2.",
+	};
 	const char *name = path[0] == '/' ? path_base(path) : path;
 
 	return cause_is_any(name, begin, sizeof(begin) / sizeof(*begin));
+}
+
+/* Returns whether a function is one of these libraries that was linked into the
+ * program. Names with two underscores and those in std belong to them. inner:
+ * nothing of the program was seen below it. */
+static bool cause_is_static_libc(const char *name, bool inner)
+{
+	static const char *const begin[] = { "__", "std::", "pthread_" };
+	static const char *const call[] = {
+		"accept",	 "clock_nanosleep", "epoll_pwait",
+		"epoll_wait",	 "fsync",	    "futex_wait",
+		"lll_lock_wait", "nanosleep",	    "poll",
+		"ppoll",	 "pselect",	    "read",
+		"recv",		 "recvfrom",	    "recvmsg",
+		"select",	 "sem_wait",	    "send",
+		"sendmsg",	 "sendto",	    "sleep",
+		"syscall",	 "usleep",	    "wait4",
+		"waitid",	 "waitpid",	    "write",
+	};
+
+	if (cause_is_any(name, begin, sizeof(begin) / sizeof(*begin)))
+		return true;
+	for (size_t i = 0; inner && i < sizeof(call) / sizeof(*call); i++)
+		if (!strcmp(name, call[i]))
+			return true;
+	return false;
+}
+
+static bool cause_is_library(const struct label *f, bool inner)
+{
+	return cause_is_libc(f->image) || cause_is_static_libc(f->name, inner);
 }
 
 static bool cause_is_code(const struct label *l)
@@ -287,15 +320,17 @@ static bool cause_is_code(const struct label *l)
 	       l->kind != LABEL_WAIT && strcmp(l->name, "[unknown]") != 0;
 }
 
-struct wait_place wait_causes_place(struct wait_causes *c,
-				    const struct offcpu_stack *at)
+/* Finds the place, and how many frames there are from the outermost one to it.
+ */
+static struct wait_place cause_find_place(const struct wait_causes *c,
+					  const struct label_list *l,
+					  size_t *depth)
 {
 	const struct labels *labels = stacks_labels(c->stacks);
-	const struct stacks_group g = offcpu_group(at);
-	const struct label_list *l = cause_read(c, &g);
 	struct wait_place kernel = { 0 };
 	struct wait_place user = { 0 };
 
+	*depth = 0;
 	for (size_t i = l->n; i-- > 0;) {
 		const struct label *f = labels_get(labels, l->label[i]);
 
@@ -303,8 +338,9 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 		    !cause_is_scheduler(f->name)) {
 			kernel.has_in = true;
 			kernel.in = l->label[i];
+			*depth = i + 1;
 		}
-		if (f->kernel || cause_is_libc(f->image))
+		if (f->kernel || cause_is_library(f, !user.has_in))
 			continue;
 		/* behind a frame that is in no image, the next ones may be
 		 * anything */
@@ -317,8 +353,30 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 		}
 		user.has_in = true;
 		user.in = l->label[i];
+		*depth = i + 1;
 	}
 	return user.has_in ? user : kernel;
+}
+
+struct wait_place wait_causes_place(struct wait_causes *c,
+				    const struct offcpu_stack *at)
+{
+	const struct stacks_group g = offcpu_group(at);
+	size_t depth;
+
+	return cause_find_place(c, cause_read(c, &g), &depth);
+}
+
+void wait_causes_cut(const struct wait_causes *c, struct label_list *l)
+{
+	const struct labels *labels = stacks_labels(c->stacks);
+	size_t depth;
+
+	while (l->n &&
+	       labels_get(labels, l->label[l->n - 1])->kind == LABEL_WAIT)
+		l->n--;
+	cause_find_place(c, l, &depth);
+	l->n = depth;
 }
 
 /* ---- who woke it */

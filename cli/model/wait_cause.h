@@ -9,6 +9,7 @@
 
 #include "cli/causes/timeline.h"
 
+struct label_list;
 struct offcpu_stack;
 struct offcpu_wait;
 struct stacks;
@@ -45,7 +46,8 @@ enum wait_cause wait_causes_get(struct wait_causes *c,
 				const struct offcpu_wait *w);
 /* The code that waited: labels of the stacks. */
 struct wait_place {
-	uint32_t in;	 /* the innermost function outside libc and the kernel;
+	uint32_t in;	 /* the innermost function outside the libraries of C
+			  * and C++ and the kernel;
 			  * of the kernel, outside the scheduler, where the
 			  * stack has no user code */
 	uint32_t caller; /* the next one outwards */
@@ -53,6 +55,9 @@ struct wait_place {
 };
 struct wait_place wait_causes_place(struct wait_causes *c,
 				    const struct offcpu_stack *at);
+/* Leaves only the place and its callers of the frames of a wait, which are
+ * outermost first; nothing of a stack without such a place. */
+void wait_causes_cut(const struct wait_causes *c, struct label_list *l);
 /* Returns who woke a thread: the name of the thread that was on the CPU, or
  * "timer" or "interrupt" where it was only interrupted; *interrupt says that.
  */

@@ -27,7 +27,7 @@ struct report_opts {
 	bool graph;    /* also the call tree */
 	bool inverted; /* from what was hit to its callers */
 	size_t depth;  /* of the tree; 0: all */
-	bool below;    /* no lines above the table: it is below another */
+	bool below;    /* only the tree: the table of waits is above it */
 	bool top;      /* nothing about the rows that are left out */
 	bool absolute; /* report_diff() only */
 	const char *callers, *callees; /* a function; NULL: not asked for */

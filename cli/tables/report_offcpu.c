@@ -468,18 +468,15 @@ static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 	print_waits(rp);
 }
 
-/* Prints the callers of the function that waited longest, below the table. */
-static int report_offcpu_callers(const struct report_offcpu *rp,
-				 struct store *db, const char *path,
-				 const struct report_opts *o, struct err *err)
+/* Prints the tree from the places outward, below the table. */
+static int report_offcpu_tree(struct store *db, const char *path,
+			      const struct report_opts *o, struct err *err)
 {
-	struct report_opts callers = *o;
+	struct report_opts tree = *o;
 
-	callers.callers = labels_get(rp->labels, rp->cause[0].place.in)->name;
-	callers.graph = false;
-	callers.below = true;
-	putchar('\n');
-	return report_table(db, path, &callers, err);
+	tree.inverted = true;
+	tree.below = true;
+	return report_table(db, path, &tree, err);
 }
 
 int report_offcpu(struct store *db, const char *path,
@@ -513,9 +510,8 @@ int report_offcpu(struct store *db, const char *path,
 				 &rp.sums, err);
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
-	if (!rc && o->graph && rp.people && rp.n_cause &&
-	    rp.cause[0].place.has_in)
-		rc = report_offcpu_callers(&rp, db, path, o, err);
+	if (!rc && o->graph && rp.people)
+		rc = report_offcpu_tree(db, path, o, err);
 	wait_causes_free(rp.causes);
 	intern_release(&rp.cause_index);
 	free(rp.cause);

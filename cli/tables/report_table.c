@@ -469,11 +469,13 @@ static int report_print(struct report *rp, struct err *err)
 	if (report_load_head(rp, err))
 		return -1;
 	if (rp->o->callers)
-		return report_print_around(rp, rp->o->callers, true,
-					   rp->people && !rp->o->below, err);
+		return report_print_around(rp, rp->o->callers, true, rp->people,
+					   err);
 	if (rp->o->callees)
 		return report_print_around(rp, rp->o->callees, false,
 					   rp->people, err);
+	if (rp->o->below)
+		return report_print_tree(rp, err);
 	if (rp->people && report_print_head(rp, err))
 		return -1;
 	report_print_rows(rp);

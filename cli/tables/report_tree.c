@@ -4,7 +4,9 @@
 
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
+#include "cli/model/offcpu.h"
 #include "cli/model/stacks.h"
+#include "cli/model/wait_cause.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/report.h"
@@ -16,6 +18,8 @@
 static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 			    struct err *err)
 {
+	struct wait_causes *waits =
+		offcpu_opts.on ? wait_causes_new(rp->stacks) : NULL;
 	struct label_list l = { 0 };
 	int rc = 0;
 
@@ -26,12 +30,15 @@ static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 			continue;
 		l.n = 0;
 		stacks_get(rp->stacks, g, &l);
+		if (waits)
+			wait_causes_cut(waits, &l);
 		if (rp->o->inverted)
 			label_list_reverse(&l, 0);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
 	}
 	free(l.label);
+	wait_causes_free(waits);
 	return rc;
 }
 
@@ -117,8 +124,10 @@ static void report_tree_write(const struct report *rp,
 	struct tree_todo todo = { .line = NULL };
 
 	printf("\n%s:\n\n%7s  %7s  %s\n",
-	       rp->o->inverted ? "what was hit, with its callers below it"
-			       : "calls, from the outermost caller down",
+	       offcpu_opts.on
+		       ? "where threads waited, with its callers below it"
+	       : rp->o->inverted ? "what was hit, with its callers below it"
+				 : "calls, from the outermost caller down",
 	       "Total %", rp->o->inverted ? "" : "Self %", "Function");
 	report_tree_add(rp, t, flame_tree_node(t, 0), 0, &todo);
 	while (todo.n) {
