@@ -116,7 +116,8 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 		uint32_t edge = edge_add(g, u);
 
 		*link = g->p->edge[edge].proof;
-		g->p->edge[edge].from = q->lost_from;
+		if (q->n_lost)
+			g->p->edge[edge].from = q->lost_from;
 		return edge;
 	}
 	if (q->n_lost == 1 && is_known_number(g, l) && l->n == need &&
