@@ -2,7 +2,8 @@
  * words and numbers, by another process, so that no key waits for it.
  *
  * Some outputs lead on: the line of a call to the code of what is called, that
- * of a thread to its waits. What a line says is read as people read it. */
+ * of a thread to its waits, that of a wait to its chain of causes. What a line
+ * says is read as people read it. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,6 +56,18 @@ static bool said_is_hot(const char *line)
 	line += strspn(line, " <>");
 	return isdigit((unsigned char)*line) && strstr(line, " % ") &&
 	       strstr(line, " |");
+}
+
+/* Puts the cursor on the first line of the last chain: chains are apart by an
+ * empty line, and have one behind their head. */
+static void said_to_last(struct said *s)
+{
+	for (size_t i = s->list.n; i > 0; i--)
+		if (strstr(said_line(s, i - 1), " took ")) {
+			s->list.at = i - 1;
+			s->list.top = i - 1;
+			return;
+		}
 }
 
 /* Puts the cursor on the instruction with most samples. */
@@ -186,6 +199,8 @@ static bool said_wait(struct screen *screen)
 		said_end(s);
 		if (s->kind == SAID_CODE && !s->list.at)
 			said_to_hottest(s);
+		if (s->kind == SAID_CHAINS && !s->list.at)
+			said_to_last(s);
 	}
 	return false;
 }
@@ -287,18 +302,34 @@ static bool said_column(const struct said *s, const char *title, char *out,
 	return false;
 }
 
-static void said_follow(const struct said *s, struct reply *out)
+/* Returns which row below the line with that title the cursor is on; 0: none.
+ */
+static size_t said_rank(const struct said *s, const char *title)
+{
+	for (size_t i = s->list.at; i > 0; i--)
+		if (strstr(said_line(s, i - 1), title))
+			return s->list.at - i + 1;
+	return 0;
+}
+
+static void said_follow_row(const struct said *s, struct reply *out)
 {
 	char tid[32];
 
+	if (!said_column(s, "Tid", tid, sizeof(tid))) {
+		reply_say(out, "no thread in this line");
+		return;
+	}
+	out->thread = mem_strdup(tid);
+	out->wait = s->kind == SAID_WAITS ? said_rank(s, "Tid") : 0;
+}
+
+static void said_follow(const struct said *s, struct reply *out)
+{
 	if (s->kind == SAID_CODE)
 		said_follow_call(said_line(s, s->list.at), out);
-	else if (s->kind != SAID_THREADS)
-		return;
-	else if (said_column(s, "Tid", tid, sizeof(tid)))
-		out->thread = mem_strdup(tid);
-	else
-		reply_say(out, "no thread in this line");
+	else if (s->kind == SAID_THREADS || s->kind == SAID_WAITS)
+		said_follow_row(s, out);
 }
 
 static bool said_key(struct screen *screen, int key, const struct area *a,
@@ -319,6 +350,12 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 		return true;
 	case CELLS_ENTER:
 		said_follow(s, out);
+		return true;
+	case 'w':
+		if (s->kind != SAID_THREADS)
+			return false;
+		said_follow_row(s, out);
+		out->sums = true;
 		return true;
 	case 'n':
 	case 'p':
@@ -382,8 +419,10 @@ static void said_free(struct screen *screen)
 static const struct screen_ops said_ops[] = {
 	[SAID_TEXT] = SAID_OPS("arrows move"),
 	[SAID_CODE] = SAID_OPS("n p next hot one  Enter follow the call"),
-	[SAID_THREADS] = SAID_OPS("Enter waits of the thread"),
-	[SAID_WAITS] = SAID_OPS("arrows move"),
+	[SAID_THREADS] =
+		SAID_OPS("Enter waits of the thread  w by cause and place"),
+	[SAID_WAITS] = SAID_OPS("Enter why it took so long"),
+	[SAID_CHAINS] = SAID_OPS("arrows move"),
 };
 
 struct screen *said_screen(enum said_kind kind, const char *title,

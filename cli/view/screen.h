@@ -18,7 +18,9 @@ struct reply {
 	char said[256]; /* a sentence for the user */
 	/* What to open; owned by who gets the reply. */
 	char *code;   /* of this function */
-	char *thread; /* the waits of this thread */
+	char *thread; /* the waits of this thread, or */
+	size_t wait;  /* the chain of its wait of this rank, from 1, or */
+	bool sums;    /* its time off the CPU by cause and place */
 };
 
 void reply_say(struct reply *r, const char *text);
@@ -66,6 +68,7 @@ enum said_kind {
 	SAID_CODE,    /* of annotate: calls to the code of what they call */
 	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
 	SAID_WAITS,   /* of path --waits: to the chain of a wait */
+	SAID_CHAINS,  /* of path --worst: the last chain is asked for */
 };
 /* What a command of this program prints. argv, which is copied, ends with NULL.
  * Returns NULL and *err if no process can be started. */

@@ -122,15 +122,34 @@ static void view_open_code(struct view *v, const char *function)
 	view_open_said(v, SAID_CODE, function, before, behind);
 }
 
-static void view_open_waits(struct view *v, const char *tid)
+/* Opens the waits of a thread, or why one of them took so long. */
+static void view_open_waits(struct view *v, const char *tid, size_t wait)
+{
+	const char *before[] = { "path", "--tid", tid, "--waits", NULL, NULL };
+	static const char *const behind[] = { NULL };
+	char title[64], rank[32];
+
+	snprintf(title, sizeof(title), "waits of thread %s", tid);
+	if (wait) {
+		snprintf(rank, sizeof(rank), "%zu", wait);
+		snprintf(title, sizeof(title), "wait %zu of thread %s", wait,
+			 tid);
+		before[3] = "--worst";
+		before[4] = rank;
+	}
+	view_open_said(v, wait ? SAID_CHAINS : SAID_WAITS, title, before,
+		       behind);
+}
+
+static void view_open_sums_of(struct view *v, const char *tid)
 {
 	const char *const before[] = { "report", "--off-cpu", "--limit", "0",
 				       "--tid",	 tid,	      NULL };
 	static const char *const behind[] = { NULL };
 	char title[64];
 
-	snprintf(title, sizeof(title), "waits of thread %s", tid);
-	view_open_said(v, SAID_WAITS, title, before, behind);
+	snprintf(title, sizeof(title), "thread %s off the CPU", tid);
+	view_open_said(v, SAID_TEXT, title, before, behind);
 }
 
 /* ---- drawing */
@@ -659,8 +678,10 @@ static void view_take_reply(struct view *v, struct reply *r)
 	snprintf(v->said, sizeof(v->said), "%s", r->said);
 	if (r->code)
 		view_open_code(v, r->code);
-	if (r->thread)
-		view_open_waits(v, r->thread);
+	if (r->thread && r->sums)
+		view_open_sums_of(v, r->thread);
+	else if (r->thread)
+		view_open_waits(v, r->thread, r->wait);
 	free(r->code);
 	free(r->thread);
 }

@@ -37,6 +37,7 @@ DATABASES = {
     "ctf": ["ctf-discard"],
     "templates": ["twins/cc-a.data.zst", "--symfs", "twins"],
     "dumps": ["frames32.data.zst", "--symfs", "symfs"],
+    "lock": ["../causality/captures/lock.data.zst"],
     "several": ["pair.data", "pair.dat.zst"],
 }
 
@@ -94,12 +95,15 @@ class Terminal:
         return self.tmux("capture-pane", "-p").rstrip("\n")
 
     def shows(self, pattern):
-        """Returns whether the screen soon has a match, and keeps it."""
-        for _ in range(100):
+        """Returns whether the screen soon has a match, and keeps it: twice, as
+        one may be caught half drawn."""
+        before = None
+        for _ in range(200):
             self.last = self.screen()
-            if re.search(pattern, self.last, re.M):
+            if re.search(pattern, self.last, re.M) and self.last == before:
                 return True
-            time.sleep(0.05)
+            before = self.last
+            time.sleep(0.04)
         return False
 
     def end(self):
@@ -298,16 +302,31 @@ def check_keys():
 
 
 def check_waits():
-    t = view(path("switches"), width=120)
+    """From the threads to the waits of one, and to the chain of one."""
+    t = view(path("lock"), width=120, height=60)
     t.keys("5")
-    ok = t.shows("^threads") and t.shows("Tid") and t.shows("longest waits:")
+    ok = t.shows("^threads") and t.shows("Tid") and t.shows("^[0-9.]+ [mun]?s ")
     say(ok, "threads_have_their_time_off_the_cpu", t.last)
     for i, line in enumerate(t.screen().split("\n")[1:]):
-        if re.match(r"^ *[0-9.]+ [mun]?s ", line):
+        if re.match(r"^ *[0-9.]+ [mun]?s .* waiter", line):
             break
-    t.keys(*["Down"] * i, "Enter")
-    say(t.shows("^waits of thread") and t.shows("longest waits"),
+    t.keys(*["Down"] * i, "w")
+    say(t.shows("^thread [0-9]+ off the CPU") and t.shows("waits?, "),
+        "w_shows_causes_and_places", t.last)
+    t.keys("q", "Enter")
+    say(t.shows("^waits of thread") and t.shows("waits?, .* together"),
         "a_thread_leads_to_its_waits", t.last)
+    t.shows("^[0-9.]+ +[mun]?s +[0-9]+[.]")
+    rows = t.screen().split("\n")[1:]
+    first = [i for i, line in enumerate(rows)
+             if re.match(r"[0-9.]+ [mun]?s +[0-9]+[.]", line)][0]
+    tid = re.search(r"^waits of thread ([0-9]+)", t.last, re.M).group(1)
+    chains = run("path", "--tid", tid, "--worst", "2", path("lock"),
+                 columns=120)[0].split("\n")
+    t.keys(*["Down"] * (first + 1), "Enter")
+    ok = t.shows("^wait 2 of thread %s" % tid) and t.shows(" took ")
+    last = [c for c in chains if " took " in c][-1]
+    say(ok and last in t.screen(), "a_wait_leads_to_its_chain", t.last, last)
     t.end()
 
 
