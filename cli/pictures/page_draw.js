@@ -168,12 +168,29 @@ const makeFlame = (name, part, icicle) => ({
 		this.take(rows ? { rows: rows, narrow: 0, deeper: 0 } :
 			  layOut(tree, sel, zoom, this.width));
 		this.height = this.rows.length * ROW + 1;
-		// the root is to be seen when the page opens
-		box.style.height = Math.min(this.height, innerHeight * part,
-			Math.max(innerHeight - box.offsetTop - 70, 260)) + "px";
+		// the root is to be seen when the page opens; thin towers above
+		// what fits make no room that is empty but for them
+		const room = Math.min(innerHeight * part,
+			Math.max(innerHeight - box.offsetTop - 70, 260));
+
+		box.style.height = (this.height <= room ? this.height :
+			Math.min(room, Math.max(this.broad() * ROW, 260))) +
+			"px";
 		this.canvas.parentNode.style.height = this.height + "px";
 		box.scrollTop = this.icicle ? 0 : this.height;
 		this.draw();
+	},
+
+	// Returns how many rows from the root on have a box of a hundredth of
+	// the width, and a few more.
+	broad()
+	{
+		let d = this.rows.length;
+
+		while (d > 0 && !this.rows[d - 1].some(b =>
+			b.w * 100 >= this.width))
+			d--;
+		return d + 4;
 	},
 
 	label(at)

@@ -528,6 +528,30 @@ def check_inlined():
            "%s_them_their_totals_too" % name, all_, total)
 
 
+def check_tower():
+    """A thin tower does not make the picture high and empty."""
+    mkcap = os.path.join(OUT, "mkcap")
+    if not os.path.exists(mkcap):
+        print("skip a_thin_tower_makes_no_empty_room: no mkcap")
+        return
+    with open(work + "/tower.txt", "w") as f:
+        f.write("event cpu-clock period=1000\ncomm pid=7 name=tower\n")
+        for i in range(400):
+            f.write("sample pid=7 tid=7 cpu=0 time=%d u=%s\n" % (
+                1000 + i, ",".join("0x%x" % (0x400000 + 16 * k)
+                                   for k in range(90 if i == 7 else 5))))
+    subprocess.run([mkcap, work + "/tower.txt", work + "/tower.data"],
+                   check=True)
+    draw("report", "--html", "-o", work + "/tower.html", work + "/tower.data")
+    with Browser() as b:
+        b.open(work + "/tower.html")
+        high = box(b, "#graph")[3]
+        rows = b.js("return document.querySelector('#graph .space')"
+                    ".clientHeight / 18")
+        ok(rows > 90 and high < 300, "a_thin_tower_makes_no_empty_room",
+           rows, high)
+
+
 def check_looks():
     """Wide and narrow, light and dark: nothing is wider than the window, and
     the picture is kept to be looked at."""
@@ -606,6 +630,7 @@ with Browser() as browser:
 check_looks()
 check_other_captures()
 check_inlined()
+check_tower()
 check_bytes()
 shutil.rmtree(work)
 finish()
