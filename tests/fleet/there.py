@@ -88,6 +88,13 @@ def same(db, url, answers, where):
     return bad
 
 
+def forget_callers(db):
+    """The tables of a server do not say where a caller is missing. Of how many
+    stacks it is known depends on the libraries of this machine."""
+    with sqlite3.connect(db) as d:
+        d.execute("UPDATE internal_judged SET callerless = 0")
+
+
 def path_of(db):
     return query(db, "SELECT path FROM capture")[0][0]
 
@@ -100,6 +107,7 @@ def test_same(s, folder):
         ingest(db, capture(name))
         push(s.url(0, "f"), db)
         dbs.append(db)
+        forget_callers(db)
     for name, db in zip(RUNS, dbs):
         where = "path = '%s'" % path_of(db)
         bad = same(db, s.url(1, "f"), ANSWERS, where)
