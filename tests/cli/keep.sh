@@ -165,3 +165,69 @@ crash env BACKSTITCH_NO_SYNC=1 "$B" ingest -q --no-symbols -o lost.db perf.data 
 # the test can fail
 [ -e lost.db ] && [ ! -s lost.db ] || bad=1
 say what_has_its_name_is_on_the_disk
+
+# ---- a filesystem with none of this: no flags of renameat2(), no files without
+# a name, no links
+
+cat >plain.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#define REAL(ret, name, args) ((ret(*) args)dlsym(RTLD_NEXT, #name))
+int renameat2(int d, const char *a, int e, const char *b, unsigned int how)
+{
+	errno = EINVAL;
+	return how ? -1 : REAL(int, renameat2, (int, const char *, int, const char *, unsigned int))(d, a, e, b, how);
+}
+int linkat(int d, const char *a, int e, const char *b, int how)
+{
+	(void)d, (void)a, (void)e, (void)b, (void)how;
+	errno = EPERM;
+	return -1;
+}
+static int plain_open(const char *path, int flags, int mode)
+{
+	if ((flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return REAL(int, openat, (int, const char *, int, ...))(AT_FDCWD, path, flags, mode);
+}
+#define OPEN(name)                                      \
+	int name(const char *path, int flags, ...)      \
+	{                                               \
+		va_list ap;                             \
+		va_start(ap, flags);                    \
+		int mode = va_arg(ap, int);             \
+		va_end(ap);                             \
+		return plain_open(path, flags, mode);   \
+	}
+OPEN(open)
+OPEN(open64)
+END
+gcc -shared -fPIC -o plain.so plain.c -ldl || exit 1
+plain() {
+	env LD_PRELOAD="$dir/plain.so" "$@"
+}
+bad=0
+mkdir plain
+cp a.db perf.data plain
+cd plain || exit 1
+plain "$B" ingest -q --no-symbols -o new.db perf.data >../out 2>../err && cmp -s new.db a.db || bad=1
+plain "$B" ingest -q --no-symbols -o new.db perf.data >../out 2>../err && bad=1
+grep -q 'new.db: exists; use -f' ../err && cmp -s new.db a.db || bad=1
+plain "$B" ingest -q -f --no-symbols -o new.db perf.data >../out 2>../err && cmp -s new.db a.db || bad=1
+for form in folded json parquet ctf
+do
+	plain "$B" export --format $form -o o.$form a.db >../out 2>../err && diff -r ../whole.$form o.$form >../out 2>../err || bad=1
+done
+mkdir there.ctf
+echo precious >there.ctf/x
+plain "$B" export --format ctf -o there.ctf a.db >../out 2>../err && bad=1
+plain "$B" bundle -o o.tar.gz a.db >../out 2>../err && gzip -t o.tar.gz || bad=1
+[ "$(cat there.ctf/x)" = precious ] && [ -z "$(find . -name '*.tmp*' -o -name '.*tmp*')" ] || bad=1
+cd .. || exit 1
+say a_plain_filesystem_is_enough
