@@ -20,7 +20,7 @@ struct proofs {
 	uint64_t unwoken;
 	bool wakings, wakeups; /* recorded at all */
 	bool counts;	       /* numbers of lost records prove something */
-	int64_t wakeups_since; /* on all CPUs */
+	int64_t wakeups_since, births_since; /* on all CPUs */
 	size_t *scratch;
 	size_t n_scratch, cap_scratch;
 };

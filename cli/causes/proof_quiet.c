@@ -81,25 +81,27 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	piece_add_time(g, q->waking->time, q->to, PIECE_READY, proof);
 }
 
-/* The wake-up came while the thread was on its way to sleep, or there is none:
- * it was ready all the time. */
+/* Whether the wake-up certainly came while the thread was on its way to sleep:
+ * then it was ready all the time. */
+static bool quiet_raced(const struct gap *g)
+{
+	return gap_race(g) && g->p->wakeups &&
+	       g->p->wakeups_since <= g->run_from &&
+	       !timeline_is_recorder(g->p->t, g->thread) &&
+	       !gap_lost(g, g->run_from, g->from).any;
+}
+
+/* Nothing is lost, and there is no wake-up. */
 static void quiet_unwoken(struct gap *g, const struct quiet *q)
 {
-	const struct timeline_wake *race = gap_race(g);
-	bool recorder = timeline_is_recorder(g->p->t, g->thread);
 	bool lost = gap_lost(g, g->run_from, g->from).any;
 
-	if (!lost && race && g->p->wakeups && !recorder &&
-	    g->p->wakeups_since <= g->run_from) {
-		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_PROVED);
-		return;
-	}
-	if (race || lost || timeline_rules(g->p->t)->signal_bug) {
+	if (gap_race(g) || lost || timeline_rules(g->p->t)->signal_bug) {
 		piece_add_time(g, q->from, q->to, PIECE_READY,
 			       PROOF_CONSISTENT);
 		return;
 	}
-	g->p->unwoken += !recorder;
+	g->p->unwoken += !timeline_is_recorder(g->p->t, g->thread);
 	piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 }
 
@@ -116,8 +118,8 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 		uint32_t edge = edge_add(g, u);
 
 		*link = g->p->edge[edge].proof;
-		if (q->n_lost)
-			g->p->edge[edge].from = q->lost_from;
+		g->p->edge[edge].from =
+			q->lost_from < u->time ? q->lost_from : q->from;
 		return edge;
 	}
 	if (q->n_lost == 1 && is_known_number(g, l) && l->n == need &&
@@ -137,6 +139,10 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 	int64_t ready = q->to;
 	uint32_t edge = TIMELINE_NONE;
 
+	if (quiet_raced(g)) {
+		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_PROVED);
+		return;
+	}
 	if (q->last && !q->n_lost) {
 		quiet_unwoken(g, q);
 		return;
@@ -167,14 +173,20 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 /* The state at the start is not known, and no sched_waking is recorded. */
 static void quiet_open(struct gap *g, const struct quiet *q)
 {
+	/* a thread that was not seen before may have been born in between,
+	 * unless births were recorded */
+	bool lived = g->a || g->p->births_since <= q->from;
 	int64_t ready = q->to;
+	int64_t queued = q->wakeup ? q->wakeup->time : q->to;
 
 	if (q->last && !timeline_is_recorder(g->p->t, g->thread))
 		ready = q->n_lost ? q->lost_to : q->from;
-	if (q->wakeup && q->wakeup->time < ready)
-		ready = q->wakeup->time;
+	if (ready > queued)
+		ready = queued;
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
-	piece_add_time(g, ready, q->to, PIECE_READY, PROOF_PROVED);
+	piece_add_time(g, ready, queued, PIECE_READY,
+		       lived ? PROOF_PROVED : PROOF_CONSISTENT);
+	piece_add_time(g, queued, q->to, PIECE_READY, PROOF_PROVED);
 }
 
 /* Only sched_wakeup was recorded, which comes a little later than the wake-up,

@@ -12,13 +12,14 @@
 
 /* The ring of a CPU, up to the record that was added last. */
 struct ring {
-	int32_t current;     /* tid; -1: unknown */
-	int64_t since;	     /* start of the stay of `current` */
-	int64_t last;	     /* time of the last record */
-	int64_t since_on[3]; /* by bit of the type; TIMELINE_END: never */
-	bool exact;	     /* whether `since` is a switch */
-	bool began;	     /* a record was added since switches are on */
-	size_t *loss;	     /* losses of this CPU, in timeline.told */
+	int32_t current;		  /* tid; -1: unknown */
+	int64_t since;			  /* start of the stay of `current` */
+	int64_t last;			  /* time of the last record */
+	int64_t since_on[TIMELINE_TYPES]; /* by bit of the type; TIMELINE_END:
+					     never */
+	bool exact;			  /* whether `since` is a switch */
+	bool began;   /* a record was added since switches are on */
+	size_t *loss; /* losses of this CPU, in timeline.told */
 	size_t n_loss, cap_loss, next_loss;
 };
 
@@ -95,7 +96,7 @@ static struct ring *timeline_ring(struct timeline *t, int32_t cpu)
 		*mem_add(t->ring, t->n_ring, t->cap_ring) = (struct ring){
 			.current = -1,
 			.last = TIMELINE_START,
-			.since_on = { TIMELINE_END, TIMELINE_END,
+			.since_on = { TIMELINE_END, TIMELINE_END, TIMELINE_END,
 				      TIMELINE_END },
 		};
 	return &t->ring[cpu];
@@ -251,14 +252,14 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 static void timeline_show(struct timeline *t, struct ring *r,
 			  const struct timeline_record *rec)
 {
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
 		if ((rec->shows >> i & 1) && r->since_on[i] > rec->time)
 			r->since_on[i] = rec->time;
 	t->types |= rec->shows;
 }
 
 static void timeline_take_wake(struct timeline *t,
-			       const struct timeline_record *rec)
+			       const struct timeline_record *rec, int32_t waker)
 {
 	uint32_t waiter = timeline_take_tid(t, rec->other);
 
@@ -269,7 +270,7 @@ static void timeline_take_wake(struct timeline *t,
 		.id = rec->id,
 		.cpu = rec->cpu,
 		.target = rec->target,
-		.waker = rec->current,
+		.waker = waker,
 		.waiter = waiter,
 		.kind = rec->kind,
 		.context = rec->context,
@@ -292,12 +293,25 @@ static void timeline_disorder(struct timeline *t, struct ring *r,
 	t->contradictions++;
 }
 
+/* Returns who is on a CPU, if the record does not say it and nothing was lost
+ * since the one before; -1: unknown. */
+static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
+			       const struct timeline_record *rec)
+{
+	bool lost = r && r->next_loss < r->n_loss &&
+		    t->told[r->loss[r->next_loss]].from < rec->time;
+
+	if (rec->current >= 0 || !r || lost || rec->time < r->last)
+		return rec->current;
+	return r->current;
+}
+
 void timeline_add(struct timeline *t, const struct timeline_record *rec)
 {
 	struct ring *r = timeline_ring(t, rec->cpu);
 
 	if (rec->kind >= TIMELINE_WAKING)
-		timeline_take_wake(t, rec);
+		timeline_take_wake(t, rec, timeline_seated(t, r, rec));
 	if (!r)
 		return;
 	timeline_show(t, r, rec);
@@ -384,7 +398,8 @@ static void timeline_end_losses(struct timeline *t)
 		l.n = -1;
 		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	}
-	if (t->rules.cpus <= 0 || (size_t)t->rules.cpus < t->n_ring)
+	if (!t->rules.cpus ||
+	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
 		*mem_add(t->loss, t->n_loss, t->cap_loss) =
 			(struct timeline_loss){ .from = TIMELINE_START,
 						.to = TIMELINE_END,
@@ -574,7 +589,7 @@ int64_t timeline_since(const struct timeline *t, unsigned int types)
 	int64_t since = TIMELINE_START;
 
 	for (size_t k = 0; k < t->n_ring; k++)
-		for (unsigned int i = 0; i < 3; i++)
+		for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
 			if ((types >> i & 1) && t->ring[k].since_on[i] > since)
 				since = t->ring[k].since_on[i];
 	return since;

@@ -45,11 +45,14 @@ enum timeline_context {
 	CONTEXT_NMI,
 };
 
+#define TIMELINE_TYPES 4
+
 /* Types of records whose absence may prove something: bits. */
 enum {
 	TIMELINE_HAS_SWITCH = 1,
 	TIMELINE_HAS_WAKING = 2,
 	TIMELINE_HAS_WAKEUP = 4,
+	TIMELINE_HAS_NEW = 8,
 };
 
 struct timeline_record {
@@ -97,7 +100,8 @@ struct timeline_wake {
 /* Facts that no record of a ring tells. */
 struct timeline_rules {
 	int32_t cpus; /* how many the machine had; CPUs without records hide
-		       * everything. 0: unknown, which hides everything */
+		       * everything. 0: unknown, which hides everything; -1:
+		       * those that have records */
 	int64_t skew; /* times of two CPUs may be off by this much */
 	/* prev_state may say S of a thread that stays ready, as a signal is
 	 * pending (Linux 5.18 to 6.15). */

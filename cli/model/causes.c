@@ -39,8 +39,8 @@ struct causes_type {
 	uint8_t kind; /* enum timeline_kind */
 	uint8_t shows;
 	size_t table; /* index + 1; 0: none */
-	int64_t capture, switches;
-	bool system_wide;
+	int64_t capture;
+	bool sampled; /* not every occurrence is recorded */
 };
 
 struct causes {
@@ -57,7 +57,8 @@ struct causes {
 	struct table comm_index; /* of tids */
 	struct arena text;
 	int64_t capture; /* that is read */
-	bool whole, lost_unknown, other_ids;
+	bool whole, lost_unknown;
+	bool tracks; /* the reader knows threads by their switches only */
 	uint64_t lost;
 };
 
@@ -97,7 +98,7 @@ static const struct {
 	{ "sched_switch", TIMELINE_SWITCH, TIMELINE_HAS_SWITCH },
 	{ "sched_waking", TIMELINE_WAKING, TIMELINE_HAS_WAKING },
 	{ "sched_wakeup", TIMELINE_WAKEUP, TIMELINE_HAS_WAKEUP },
-	{ "sched_wakeup_new", TIMELINE_NEW, 0 },
+	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
 static void causes_find_columns(struct causes_table *t)
@@ -187,6 +188,10 @@ static void causes_take_rules(struct causes *c, const struct rows *r)
 			causes_signal_bug(rows_text(r, CAUSES_TYPES_RELEASE)),
 	};
 	c->capture = rows_int(r, CAUSES_TYPES_CAPTURE);
+	c->tracks = !strcmp(format, "ctf");
+	/* LTTng has a stream for each CPU, empty where nothing happened */
+	if (c->tracks && !c->rules.cpus)
+		c->rules.cpus = -1;
 	c->whole = rows_int(r, CAUSES_TYPES_SYSTEM_WIDE) != 0;
 }
 
@@ -360,13 +365,12 @@ static enum timeline_context causes_context(struct wait_causes *w,
 		       : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
-static void causes_fill_fields(struct causes *c, struct wait_causes *w,
+static void causes_fill_fields(struct wait_causes *w,
 			       const struct causes_table *t, uint32_t kraw,
 			       struct timeline_record *rec)
 {
 	int32_t current = causes_id(causes_field(t, t->current));
 
-	(void)c;
 	if (current >= 0)
 		rec->current = current;
 	if (rec->kind == TIMELINE_SEEN)
@@ -383,6 +387,16 @@ static void causes_fill_fields(struct causes *c, struct wait_causes *w,
 	rec->target = causes_id(causes_field(t, t->target));
 	rec->context =
 		(uint8_t)causes_context(w, causes_field(t, t->flags), kraw);
+}
+
+/* In a container the recorder's ids differ from those of the scheduler, which
+ * the fields of its events have. */
+static void causes_learn_id(struct causes *c, int64_t thread,
+			    const struct timeline_record *rec)
+{
+	if (rec->kind != TIMELINE_SEEN && rec->current > 0 && thread > 0 &&
+	    (uint64_t)thread <= c->n_tid && c->tid[thread - 1] > 0)
+		c->tid[thread - 1] = rec->current;
 }
 
 static int causes_take_event(struct causes *c, struct wait_causes *w,
@@ -404,7 +418,7 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 
 	if (!t || !t->role || t->capture != c->capture)
 		return 0;
-	if (thread > 0 && (uint64_t)thread <= c->n_tid)
+	if (thread > 0 && (uint64_t)thread <= c->n_tid && !c->tracks)
 		rec.current = c->tid[thread - 1];
 	rec.kind = t->kind;
 	rec.shows = t->shows;
@@ -418,10 +432,10 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 			return 0;
 		if (rc)
 			causes_fill_fields(
-				c, w, f,
-				(uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
+				w, f, (uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
 				&rec);
 	}
+	causes_learn_id(c, thread, &rec);
 	timeline_add(c->t, &rec);
 	return 0;
 }
@@ -442,13 +456,18 @@ static int causes_load_events(struct causes *c, struct store *db,
 	return rc;
 }
 
-/* Where records are those of some tasks, who comes and goes is not recorded. */
+/* Where records are those of some tasks, or samples, who comes and goes is not
+ * recorded. */
 static void causes_lose_all(struct causes *c)
 {
 	struct timeline_loss l = { .from = TIMELINE_START,
 				   .to = TIMELINE_END,
 				   .n = -1 };
 
+	for (size_t i = 0; i < c->n_type; i++)
+		if (c->type[i].capture == c->capture && c->type[i].shows &&
+		    c->type[i].kind != TIMELINE_SEEN && c->type[i].sampled)
+			c->whole = false;
 	for (l.cpu = 0; !c->whole && l.cpu < c->rules.cpus; l.cpu++)
 		timeline_lose(c->t, &l);
 }

@@ -12,6 +12,8 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
+#define FORGET_EVERY 32 /* threads */
+
 const char *path_comm(const struct path_run *r, uint32_t thread)
 {
 	return causes_comm(r->causes, timeline_tid(r->t, thread));
@@ -183,9 +185,13 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++)
+	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++) {
 		if (path_selects(r, i))
 			rc = path_thread_waits(r, i, fn, arg, err);
+		/* chains need the pieces of many threads, a list does not */
+		if (i % FORGET_EVERY == FORGET_EVERY - 1 && !r->asked)
+			proofs_forget(r->proofs);
+	}
 	return rc;
 }
 

@@ -568,6 +568,44 @@ START_TEST(a_cpu_without_records_hides_everything)
 }
 END_TEST
 
+START_TEST(a_thread_that_was_not_seen_before_may_be_new)
+{
+	for (int births = 0; births < 2; births++) {
+		struct made m = schedule_new(two_cpus);
+
+		if (births)
+			m.shows |= TIMELINE_HAS_NEW;
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 300, A, S, C);
+		ends(&m, C, B);
+		ck_assert_int_eq(piece_at(&m, C, 200)->proof == PROOF_PROVED,
+				 births);
+		made_free(&m);
+	}
+}
+END_TEST
+
+START_TEST(a_waker_without_a_name_is_who_is_there)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct made m = schedule_new(two_cpus);
+
+		if (lost)
+			lose(&m, 1, 150, 250, 2);
+		switched(&m, 1, 5, 0, R, B);
+		switched(&m, 0, 10, 0, R, A);
+		switched(&m, 0, 100, A, S, 0);
+		seen(&m, 1, 150, B);
+		woke(&m, 1, 250, -1, A);
+		switched(&m, 0, 300, 0, R, A);
+		ends(&m, A, B);
+		ck_assert_int_eq(is_by(&m, A, 270 - 145, B), !lost);
+		made_free(&m);
+	}
+}
+END_TEST
+
 START_TEST(only_wakeups_prove_the_waker_but_not_the_time)
 {
 	struct made m = schedule_new(two_cpus);
@@ -588,7 +626,9 @@ START_TEST(only_wakeups_prove_the_waker_but_not_the_time)
 }
 END_TEST
 
-RUN("causes", a_wait_has_its_waker, a_chain_goes_to_the_waker_and_covers_all,
+RUN("causes", a_thread_that_was_not_seen_before_may_be_new,
+    a_waker_without_a_name_is_who_is_there, a_wait_has_its_waker,
+    a_chain_goes_to_the_waker_and_covers_all,
     a_wake_before_the_switch_out_is_a_race, preempted_is_ready,
     a_sleep_without_a_wake_is_not_known,
     a_pending_signal_may_say_sleep_of_a_ready_thread,

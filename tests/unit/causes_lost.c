@@ -9,6 +9,9 @@
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 
+#define ALL_TYPES                                                              \
+	(TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP |     \
+	 TIMELINE_HAS_NEW)
 #define CPUS_MOST 64
 #define THREADS_MOST 200
 #define RECORDS_MOST 4000
@@ -16,7 +19,9 @@
 enum truth_state {
 	TRUTH_RUN,
 	TRUTH_READY,
-	TRUTH_BLOCKED
+	TRUTH_BLOCKED,
+	TRUTH_UNBORN,
+	TRUTH_DEAD
 };
 
 /* A time of a thread, as it was. */
@@ -85,8 +90,7 @@ static void record(struct machine *m, int32_t cpu, enum timeline_kind kind,
 		.target = -1,
 		.kind = (uint8_t)kind,
 		.context = (uint8_t)context,
-		.shows = TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING |
-			 TIMELINE_HAS_WAKEUP,
+		.shows = ALL_TYPES,
 	};
 	m->n++;
 	m->now += 1 + roll(m, 9);
@@ -111,7 +115,8 @@ static void leave(struct machine *m, int32_t cpu, enum truth_state state,
 		become(m, next, TRUTH_RUN, cpu);
 	if (prev && state == TRUTH_READY && !asleep)
 		m->queue[m->n_queue++] = prev;
-	record(m, cpu, TIMELINE_SWITCH, next, asleep, CONTEXT_TASK);
+	record(m, cpu, TIMELINE_SWITCH, next,
+	       state == TRUTH_DEAD ? 0x20 : asleep, CONTEXT_TASK);
 	m->current[cpu] = next;
 }
 
@@ -172,6 +177,17 @@ static void wake_early(struct machine *m, int32_t cpu, bool race)
 	queue_thread(m, cpu, tid, CONTEXT_TASK);
 }
 
+static void fork_one(struct machine *m, int32_t cpu)
+{
+	int32_t tid = pick(m, TRUTH_UNBORN);
+
+	if (!tid)
+		return;
+	become(m, tid, TRUTH_READY, -1);
+	record(m, cpu, TIMELINE_NEW, tid, -1, CONTEXT_TASK);
+	m->queue[m->n_queue++] = tid;
+}
+
 static void step(struct machine *m)
 {
 	int32_t cpu = (int32_t)roll(m, (uint32_t)m->cpus);
@@ -180,6 +196,10 @@ static void step(struct machine *m)
 	m->now += 1 + roll(m, 20);
 	if (!m->current[cpu] && m->n_queue && what < 60)
 		leave(m, cpu, TRUTH_READY, false);
+	else if (m->current[cpu] && what < 2)
+		leave(m, cpu, TRUTH_DEAD, true);
+	else if (m->current[cpu] && what < 6)
+		fork_one(m, cpu);
 	else if (m->current[cpu] && what < 25)
 		leave(m, cpu, TRUTH_BLOCKED, true);
 	else if (m->current[cpu] && m->n_queue && what < 38)
@@ -202,7 +222,7 @@ static struct machine *machine_new(uint64_t seed, int32_t cpus, int32_t threads,
 	m->threads = threads;
 	m->now = 1000;
 	for (int32_t i = 1; i <= threads; i++)
-		become(m, i, TRUTH_BLOCKED, -1);
+		become(m, i, i % 3 ? TRUTH_BLOCKED : TRUTH_UNBORN, -1);
 	for (int32_t i = 0; i < cpus; i++)
 		record(m, i, TIMELINE_SEEN, 0, -1, CONTEXT_TASK);
 	for (size_t i = 0; i < steps && m->n + 8 < RECORDS_MOST; i++)
@@ -295,6 +315,10 @@ static bool is_true(const struct proof_piece *pc, const struct truth *tr)
 		return tr->state == TRUTH_BLOCKED;
 	case PIECE_OFF:
 		return tr->state != TRUTH_RUN;
+	case PIECE_UNBORN:
+		return tr->state == TRUTH_UNBORN;
+	case PIECE_DEAD:
+		return tr->state == TRUTH_DEAD;
 	default:
 		return false;
 	}
@@ -333,12 +357,15 @@ static bool is_true_edge(const struct proof_edge *e, const struct truth *tr)
 static void judge_piece(const struct machine *m, struct proofs *p, int32_t tid,
 			const struct proof_piece *pc, struct score *s)
 {
-	int64_t at = pc->from;
+	int64_t start = m->rec[0].time;
+	/* before its birth there is no record of a thread */
+	bool early = pc->state == PIECE_UNBORN && pc->from < start;
+	int64_t at = early ? start : pc->from;
 
 	if (pc->proof != PROOF_PROVED)
 		return;
-	must(pc->from >= m->rec[0].time && pc->to <= m->rec[m->n - 1].time);
-	s->proved += (uint64_t)(pc->to - pc->from);
+	must(at >= start && pc->to <= m->rec[m->n - 1].time);
+	s->proved += (uint64_t)(pc->to - at);
 	while (at < pc->to) {
 		const struct truth *tr = truth_at(m, tid, at);
 		bool by =
@@ -382,9 +409,6 @@ static struct score judge(const struct machine *m, uint8_t types)
 	timeline_free(t);
 	return s;
 }
-
-#define ALL_TYPES                                                              \
-	(TIMELINE_HAS_SWITCH | TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP)
 
 /* ---- tests */
 
@@ -479,6 +503,10 @@ START_TEST(random_parts)
 		if (i % 8 == 1 || i % 16 == 0) {
 			remove_type(m, TIMELINE_WAKEUP);
 			types &= (uint8_t)~TIMELINE_HAS_WAKEUP;
+		}
+		if (i % 8 == 2 || i % 16 == 0) {
+			remove_type(m, TIMELINE_NEW);
+			types &= (uint8_t)~TIMELINE_HAS_NEW;
 		}
 		remove_some(m);
 		judge(m, types);
