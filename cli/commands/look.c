@@ -193,12 +193,8 @@ static int look_put_capture(void *arg, const struct rows *r, struct err *err)
 	char n[32], t[32];
 
 	(void)err;
-	fputs("capture: ", out);
-	safe_text_put(out, rows_text(r, INFO_CAPTURES_PATH), 0, 0);
-	if (rows_text(r, INFO_CAPTURES_HOST)[0]) {
-		fputs(" of ", out);
-		safe_text_put(out, rows_text(r, INFO_CAPTURES_HOST), 0, 0);
-	}
+	report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
+			   rows_text(r, INFO_CAPTURES_HOST));
 	fprintf(out, ", %s events",
 		human_grouped(n, sizeof(n),
 			      (uint64_t)rows_int(r, INFO_CAPTURES_SAMPLES)));
@@ -213,11 +209,8 @@ static int look_put_lost(void *arg, const struct rows *r, struct err *err)
 	FILE *out = arg;
 
 	(void)err;
-	fputs("lost records: ", out);
-	human_put_grouped(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N));
-	if (rows_int(r, REPORT_LOST_ALL_UNKNOWN))
-		fputs(" and an unknown number more", out);
-	putc('\n', out);
+	report_put_lost(out, (uint64_t)rows_int(r, REPORT_LOST_ALL_N),
+			rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0);
 	return 0;
 }
 

@@ -47,6 +47,11 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 int report_offcpu(struct store *db, const char *path,
 		  const struct report_opts *o, struct err *err);
 
+/* "capture: perf.data of host", without a line feed. */
+void report_put_capture(FILE *out, const char *path, const char *host);
+/* "lost records: 12 and an unknown number more", and a line feed. */
+void report_put_lost(FILE *out, uint64_t lost, bool unknown);
+
 /* ---- between the files of report */
 
 struct report {

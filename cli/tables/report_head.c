@@ -132,31 +132,37 @@ static void report_print_inferred(FILE *out, const struct report *rp)
 			 rp->weight);
 }
 
+void report_put_capture(FILE *out, const char *path, const char *host)
+{
+	fputs("capture: ", out);
+	safe_text_put(out, path, 0, 0);
+	if (host[0]) {
+		fputs(" of ", out);
+		safe_text_put(out, host, 0, 0);
+	}
+}
+
+void report_put_lost(FILE *out, uint64_t lost, bool unknown)
+{
+	fputs("lost records: ", out);
+	human_put_grouped(out, lost);
+	fputs(unknown ? " and an unknown number more\n" : "\n", out);
+}
+
 static int report_print_capture(void *arg, const struct rows *r,
 				struct err *err)
 {
 	FILE *out = arg;
 
 	(void)err;
-	fputs("capture: ", out);
-	safe_text_put(out, rows_text(r, REPORT_CAPTURES_PATH), 0, 0);
-	if (rows_text(r, REPORT_CAPTURES_HOST)[0]) {
-		fputs(" of ", out);
-		safe_text_put(out, rows_text(r, REPORT_CAPTURES_HOST), 0, 0);
-	}
+	report_put_capture(out, rows_text(r, REPORT_CAPTURES_PATH),
+			   rows_text(r, REPORT_CAPTURES_HOST));
 	fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind != VALUE_NULL &&
 			      !rows_int(r, REPORT_CAPTURES_COMPLETE)
 		      ? ", not complete\n"
 		      : "\n",
 	      out);
 	return 0;
-}
-
-static void report_print_lost(FILE *out, const struct report *rp)
-{
-	fputs("lost records: ", out);
-	human_put_grouped(out, rp->lost);
-	fputs(rp->lost_unknown ? " and an unknown number more\n" : "\n", out);
 }
 
 static int report_take_lost(void *arg, const struct rows *r, struct err *err)
@@ -263,7 +269,7 @@ int report_print_head(const struct report *rp, struct err *err)
 		report_print_event(out, rp);
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
-		report_print_lost(out, rp);
+		report_put_lost(out, rp->lost, rp->lost_unknown);
 		report_print_inferred(out, rp);
 		report_print_missing(out, rp, deferred > 0);
 	}
