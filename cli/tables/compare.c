@@ -10,6 +10,7 @@
 #include "cli/model/matching.h"
 #include "cli/model/sides.h"
 #include "cli/output/human.h"
+#include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -249,6 +250,27 @@ void compare_tell_trust(const struct compare *c, int side, FILE *out)
 		return;
 	fprintf(out, "%c%s: %s", side ? 'B' : 'A',
 		c->d->side[side].runs > 1 ? ", its first run" : "", run->trust);
+}
+
+void compare_put_json(const struct compare *c, struct json *j)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct diff_side *s = &c->d->side[side];
+		const struct compare_run *first = &c->run[side ? c->runs_a : 0];
+
+		json_object(j, side ? "b" : "a");
+		json_text(j, "name", c->sides->side[side].name);
+		json_text(j, "event", compare_event(c));
+		json_uint(j, "runs", s->runs);
+		json_uint(j, "samples", s->samples);
+		json_uint(j, "weight", s->weight);
+		json_uint(j, "lost", s->lost);
+		json_bool(j, "lost_unknown", s->lost_unknown);
+		/* several runs: of the first one */
+		json_text(j, "user_stacks",
+			  first->stacks ? first->trust : NULL);
+		json_end(j);
+	}
 }
 
 void compare_tell_result(const struct compare *c, bool total, FILE *out)

@@ -15,6 +15,7 @@
 #include "cli/model/trust.h"
 
 struct err;
+struct json;
 struct labels;
 struct matching;
 struct sides;
@@ -63,6 +64,8 @@ int compare_side(const struct compare *c, size_t run);
 void compare_tell_side(const struct compare *c, int side, FILE *out);
 /* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
 void compare_tell_trust(const struct compare *c, int side, FILE *out);
+/* The same sums and sentence of both sides, as members a and b. */
+void compare_put_json(const struct compare *c, struct json *j);
 /* "significant: 1 more in B, 0 less, by shares of self; ..." */
 void compare_tell_result(const struct compare *c, bool total, FILE *out);
 #endif

@@ -13,6 +13,7 @@
 #include "cli/model/report_rows.h"
 #include "cli/model/stacks.h"
 #include "cli/output/grid.h"
+#include "cli/output/json.h"
 #include "cli/output/term.h"
 #include "cli/tables/compare.h"
 #include "stitch/base/err.h"
@@ -212,6 +213,23 @@ static void report_diff_print_head(const struct report_diff *rp)
 	putchar('\n');
 }
 
+static void report_diff_write(const struct report_diff *rp,
+			      const struct grid *g)
+{
+	struct json j;
+
+	if (strcmp(rp->o->format, "json") != 0) {
+		grid_write(g, rp->o->format, stdout);
+		return;
+	}
+	json_answer(&j, stdout, JSON_COMPACT);
+	compare_put_json(&rp->c, &j);
+	json_break(&j);
+	grid_json(g, &j, "rows");
+	json_end(&j);
+	json_newline(&j);
+}
+
 static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = !strcmp(rp->o->format, "table");
@@ -229,7 +247,7 @@ static void report_diff_print_rows(struct report_diff *rp)
 		n++;
 	for (size_t i = 0; i < n; i++)
 		report_diff_fill_row(rp, g, order[i]);
-	grid_write(g, rp->o->format, stdout);
+	report_diff_write(rp, g);
 	if (people && n < all)
 		printf("\n%zu more row%s without significant change not "
 		       "shown; --limit 0 shows all\n",

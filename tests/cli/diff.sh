@@ -137,6 +137,22 @@ done
 "$B" report --diff --json flat-before.db flat-after.db >flat.json
 judge p flat.json
 ok the_p_is_that_of_exact_fractions $?
+python3 - "$B" d.json <<'END'
+import json
+import subprocess
+import sys
+
+d = json.load(open(sys.argv[2]))
+bad = d["a"]["name"] != "before.db" or d["b"]["name"] != "after.db"
+for side in "ab":
+    alone = json.loads(subprocess.run(
+        [sys.argv[1], "report", "--json", d[side]["name"]],
+        stdout=subprocess.PIPE, check=True).stdout)
+    for key in "event", "samples", "weight", "lost", "user_stacks":
+        bad |= alone[key] != d[side][key]
+sys.exit(bad)
+END
+ok the_json_has_how_far_each_side_can_be_trusted $?
 judge larger d.json flat.json
 ok noise_within_a_recording_makes_p_larger $?
 "$B" flame --diff --absolute before.db after.db >abs.svg
