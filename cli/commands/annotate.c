@@ -162,6 +162,9 @@ static int annotate_check_options(int argc, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--limit and --around need a number that is "
 			       "not negative");
+	if (around != -1 && (json || argc < 2))
+		return err_set(err, ERR_USAGE,
+			       "--around is about the text of one function");
 	if (only_inlined && argc < 2)
 		return err_set(err, ERR_USAGE,
 			       "--inlined is about one function; say which");

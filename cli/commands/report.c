@@ -159,108 +159,194 @@ static bool row_of_inlined(void)
 	return inline_rows || library_asked();
 }
 
-/* Checks the options of --html, which excludes those of tables. */
-static int check_html(struct err *err)
+/* What was given, for the tables of what goes with what. */
+enum {
+	GIVEN_OFF_CPU = 1 << 0,
+	GIVEN_WALL = 1 << 1,
+	GIVEN_DIFF = 1 << 2,
+	GIVEN_HTML = 1 << 3,
+	GIVEN_CALLERS = 1 << 4,
+	GIVEN_CALLEES = 1 << 5,
+	GIVEN_GRAPH = 1 << 6,
+	GIVEN_INVERTED = 1 << 7,
+	GIVEN_DEPTH = 1 << 8,
+	GIVEN_SORT = 1 << 9,
+	GIVEN_LINES = 1 << 10, /* srcline, a key of it */
+	GIVEN_ORDER = 1 << 11,
+	GIVEN_SELF = 1 << 12,
+	GIVEN_BY = 1 << 13,
+	GIVEN_LIMIT = 1 << 14,
+	GIVEN_ABSOLUTE = 1 << 15,
+	GIVEN_FORMAT = 1 << 16,
+	GIVEN_OUTPUT = 1 << 17,
+	GIVEN_INLINE = 1 << 18,
+	GIVEN_LIBRARY = 1 << 19,
+	GIVEN_NO_INLINE = 1 << 20,
+};
+#define GIVEN_AROUND (GIVEN_CALLERS | GIVEN_CALLEES)
+#define GIVEN_TREE (GIVEN_GRAPH | GIVEN_INVERTED)
+#define GIVEN_INLINED (GIVEN_INLINE | GIVEN_LIBRARY)
+/* What makes rows of functions. */
+#define GIVEN_ROWS (GIVEN_SORT | GIVEN_ORDER | GIVEN_SELF)
+
+static const struct {
+	unsigned int given;
+	const char *name;
+} report_names[] = {
+	{ GIVEN_OFF_CPU, "--off-cpu" },
+	{ GIVEN_WALL, "--wall" },
+	{ GIVEN_DIFF, "--diff" },
+	{ GIVEN_HTML, "--html" },
+	{ GIVEN_CALLERS, "--callers" },
+	{ GIVEN_CALLEES, "--callees" },
+	{ GIVEN_GRAPH, "-g" },
+	{ GIVEN_INVERTED, "-G" },
+	{ GIVEN_DEPTH, "--depth" },
+	{ GIVEN_SORT, "--sort" },
+	{ GIVEN_ORDER, "--order" },
+	{ GIVEN_SELF, "--no-children" },
+	{ GIVEN_BY, "--by" },
+	{ GIVEN_LIMIT, "--limit" },
+	{ GIVEN_FORMAT, "--format, --json" },
+	{ GIVEN_INLINE, "--inline" },
+	{ GIVEN_LIBRARY, "--fold-library" },
+};
+
+/* Who gives one of the options can give none of the others. */
+static const struct {
+	unsigned int one, others;
+	const char *why;
+} report_apart[] = {
+	{ GIVEN_OFF_CPU,
+	  GIVEN_DIFF | GIVEN_HTML | GIVEN_ORDER | GIVEN_SELF | GIVEN_BY |
+		  GIVEN_INLINED,
+	  "--off-cpu is a table of its own" },
+	{ GIVEN_OFF_CPU, GIVEN_INVERTED | GIVEN_DEPTH,
+	  "the tree of --off-cpu -g goes from the waits outward" },
+	{ GIVEN_WALL, GIVEN_DIFF | GIVEN_BY, "--wall counts time" },
+	{ GIVEN_HTML, GIVEN_AROUND | GIVEN_ROWS | GIVEN_LIMIT | GIVEN_FORMAT,
+	  "--html writes a page and no table" },
+	{ GIVEN_DIFF, GIVEN_AROUND | GIVEN_SELF,
+	  "--diff is a table of its own" },
+	{ GIVEN_DIFF, GIVEN_LINES,
+	  "the lines of two builds are not the same code; choose other keys "
+	  "for --sort" },
+	{ GIVEN_CALLERS, GIVEN_CALLEES,
+	  "--callers and --callees are two tables; ask for one at a time" },
+	{ GIVEN_AROUND, GIVEN_ROWS,
+	  "--callers and --callees have a row for each function, by total" },
+	{ GIVEN_TREE, GIVEN_AROUND | GIVEN_DIFF | GIVEN_HTML,
+	  "-g and -G are text below the table of functions" },
+	{ GIVEN_NO_INLINE, GIVEN_INLINED,
+	  "--no-inline leaves inlined functions out" },
+};
+
+/* Who gives the option needs one of those. */
+static const struct {
+	unsigned int one, needs;
+	const char *why;
+} report_needs[] = {
+	{ GIVEN_DEPTH, GIVEN_TREE,
+	  "--depth is a number of levels, for -g or -G" },
+	{ GIVEN_ABSOLUTE, GIVEN_DIFF,
+	  "--absolute is for --diff: add it, and a second recording" },
+	{ GIVEN_OUTPUT, GIVEN_HTML,
+	  "-o is where --html goes; redirect a table with '>'" },
+};
+
+static unsigned int report_given(void)
 {
-	if (!as_html && out_path)
-		return err_set(err, ERR_USAGE,
-			       "-o is where --html goes; redirect a table with "
-			       "'>'");
-	if (as_html && (callers || callees || output_asked()))
-		return err_set(err, ERR_USAGE,
-			       "--html writes a page and no table; leave out "
-			       "--callers, --callees, --format and --json");
+	const struct {
+		bool is;
+		unsigned int given;
+	} all[] = {
+		{ offcpu_opts.on, GIVEN_OFF_CPU },
+		{ offcpu_opts.wall, GIVEN_WALL },
+		{ diff, GIVEN_DIFF },
+		{ as_html, GIVEN_HTML },
+		{ callers, GIVEN_CALLERS },
+		{ callees, GIVEN_CALLEES },
+		{ graph, GIVEN_GRAPH },
+		{ inverted, GIVEN_INVERTED },
+		{ depth, GIVEN_DEPTH },
+		{ sort_keys, GIVEN_SORT },
+		{ sort_keys && strstr(sort_keys, "srcline"), GIVEN_LINES },
+		{ order, GIVEN_ORDER },
+		{ self_only, GIVEN_SELF },
+		{ by_given(), GIVEN_BY },
+		{ limit != -1, GIVEN_LIMIT },
+		{ absolute, GIVEN_ABSOLUTE },
+		{ output_asked(), GIVEN_FORMAT },
+		{ out_path, GIVEN_OUTPUT },
+		{ inline_rows, GIVEN_INLINE },
+		{ library_asked(), GIVEN_LIBRARY },
+		{ !inlined, GIVEN_NO_INLINE },
+	};
+	unsigned int given = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		given |= all[i].is ? all[i].given : 0;
+	return given;
+}
+
+/* Sets *err: "WHY: leave out --order, --by". Returns -1. */
+static int report_leave_out(const char *why, unsigned int what, struct err *err)
+{
+	char list[200] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(report_names) / sizeof(*report_names);
+	     i++)
+		if (report_names[i].given & what)
+			used += (size_t)snprintf(list + used,
+						 sizeof(list) - used, "%s %s",
+						 used ? "," : ": leave out",
+						 report_names[i].name);
+	return err_set(err, ERR_USAGE, "%s%s", why, list);
+}
+
+static int report_check_given(unsigned int given, struct err *err)
+{
+	for (size_t i = 0; i < sizeof(report_apart) / sizeof(*report_apart);
+	     i++)
+		if (given & report_apart[i].one &&
+		    given & report_apart[i].others)
+			return report_leave_out(report_apart[i].why,
+						given & report_apart[i].others,
+						err);
+	for (size_t i = 0; i < sizeof(report_needs) / sizeof(*report_needs);
+	     i++)
+		if (given & report_needs[i].one &&
+		    !(given & report_needs[i].needs))
+			return err_set(err, ERR_USAGE, "%s",
+				       report_needs[i].why);
+	return 0;
+}
+
+/* Checks the values that not every option goes with. */
+static int report_check_options(struct err *err)
+{
+	unsigned int given = report_given();
+
+	if (report_check_given(given, err) || offcpu_check(err))
+		return -1;
 	if (as_html && !out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
 			       "a page is no text for a terminal; add "
 			       "'-o report.html'");
-	return 0;
-}
-
-/* Checks the options that --off-cpu has no use for. */
-static int report_check_offcpu(struct err *err)
-{
-	if (offcpu_opts.on &&
-	    (diff || as_html || order || self_only || by_samples()))
-		return err_set(err, ERR_USAGE,
-			       "--off-cpu is a table of its own: leave out "
-			       "--diff, --html, --order, --no-children and "
-			       "--by");
 	if (offcpu_opts.on && sort_keys && strcmp(sort_keys, "comm") != 0)
 		return err_set(err, ERR_USAGE,
 			       "--off-cpu has a row for each cause and place, "
 			       "or with --sort comm for each thread; it has no "
 			       "rows for '%s'",
 			       sort_keys);
-	return offcpu_check(err);
-}
-
-/* Checks the options about inlined functions. */
-static int check_inline(struct err *err)
-{
-	if (row_of_inlined() && !inlined)
-		return err_set(err, ERR_USAGE,
-			       "--inline and --fold-library show inlined "
-			       "functions, and --no-inline leaves them out");
-	if (row_of_inlined() && offcpu_opts.on)
-		return err_set(err, ERR_USAGE,
-			       "--inline and --fold-library are for the table "
-			       "of functions: leave out --off-cpu");
-	return 0;
-}
-
-/* Checks the options of the tree. */
-static int check_tree(struct err *err)
-{
-	bool tree = graph || inverted;
-
-	if (tree &&
-	    (callers || callees || diff || as_html ||
-	     (!offcpu_opts.on && strcmp(output_chosen()->name, "table") != 0)))
-		return err_set(err, ERR_USAGE,
-			       "-g and -G are text below the table of "
-			       "functions: leave out --callers, --callees, "
-			       "--diff, --html, --json and --format");
-	if ((inverted || depth) && offcpu_opts.on)
-		return err_set(err, ERR_USAGE,
-			       "-G and --depth are about the tree of calls: "
-			       "leave out --off-cpu");
-	if (depth < 0 || (depth && !tree))
-		return err_set(err, ERR_USAGE,
-			       "--depth is a number of levels, for -g or -G");
-	return 0;
-}
-
-static int report_check_options(struct err *err)
-{
-	if (check_html(err) || check_inline(err) || check_tree(err))
-		return -1;
-	if (callers && callees)
-		return err_set(err, ERR_USAGE,
-			       "--callers and --callees are "
-			       "two tables; ask for one at a time");
-	if (report_check_offcpu(err))
-		return -1;
-	if (offcpu_opts.wall && (diff || by_samples()))
-		return err_set(err, ERR_USAGE,
-			       "--wall counts time: leave out --diff and "
-			       "--by samples");
-	if (absolute && !diff)
-		return err_set(err, ERR_USAGE,
-			       "--absolute is for --diff: add it, and a second "
-			       "recording");
-	if (limit < -1)
-		return err_set(err, ERR_USAGE, "--limit must be 0 or more");
-	if (diff && sort_keys && strstr(sort_keys, "srcline"))
-		return err_set(
-			err, ERR_USAGE,
-			"lines of two builds are not the same code: leave "
-			"out --diff or --sort srcline");
-	if (diff && (callers || callees || self_only))
-		return err_set(err, ERR_USAGE,
-			       "--diff is a table of its own: leave out "
-			       "--callers, --callees and "
-			       "--no-children");
+	if (given & GIVEN_TREE && !offcpu_opts.on &&
+	    strcmp(output_chosen()->name, "table") != 0)
+		return report_leave_out("-g and -G are text below the table",
+					GIVEN_FORMAT, err);
+	if (depth < 0 || limit < -1)
+		return err_set(err, ERR_USAGE, "%s must be 0 or more",
+			       depth < 0 ? "--depth" : "--limit");
 	return matching_allowed(diff, err) ||
 			       diff_limit_check(diff && !as_html, err)
 		       ? -1

@@ -22,6 +22,11 @@ const struct opt by_opts[] = { OPT_CHOICE(0, "by", "WHAT", &by, by_words,
 					  "count weight or samples (weight)"),
 			       { .kind = OPT_END } };
 
+bool by_given(void)
+{
+	return by;
+}
+
 bool by_samples(void)
 {
 	return by && !strcmp(by, "samples");

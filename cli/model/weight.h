@@ -15,6 +15,8 @@ struct value;
 /* --by */
 extern const struct opt by_opts[];
 
+/* Returns whether --by was given. */
+bool by_given(void);
 /* Returns whether each sample weighs 1: --by samples. */
 bool by_samples(void);
 /* Returns the rows of query report_samples with the value of the expression as

@@ -284,6 +284,29 @@ do
 	[ $? = 2 ] || bad=1
 done
 ok wrong_options_are_wrong_usage $bad
+# what would do nothing beside another option is refused, with its name
+bad=
+for o in '--off-cpu --by weight' '--off-cpu --inline' '--off-cpu -G' \
+	'--html --sort comm' '--html --order total' '--html --no-children' \
+	'--html --limit 3' '--html --json' '--callers a --sort comm' \
+	'--callees a --order total' '--callers a --no-children' \
+	'--diff --no-children' '--diff --callers a' '--wall --by samples' \
+	'-g --callers a' '-g --json' '--no-inline --inline' \
+	'--no-inline --fold-library'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" report $o "$db" >/dev/null 2>"$work/err"
+	[ $? = 2 ] && grep -q ': leave out -' "$work/err" || bad="$bad [$o]"
+done
+[ -z "$bad" ] || echo "    $bad"
+ok options_that_would_do_nothing_are_refused "$([ -z "$bad" ]; echo $?)"
+for o in '--depth 2' '--absolute' '-o x'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" report $o "$db" >/dev/null 2>&1
+	[ $? = 2 ] || bad="$bad [$o]"
+done
+ok and_those_that_need_another "$([ -z "$bad" ]; echo $?)"
 "$B" report --no-children "$db" >"$work/text"
 grep -q 'Self %' "$work/text" && ! grep -q 'Total %' "$work/text" &&
 	! grep -q '^ *0\.00 *0 [^[]' "$work/text"
