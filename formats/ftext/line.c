@@ -446,6 +446,31 @@ static bool line_try_graph(struct scan s, struct line *out)
 	return true;
 }
 
+/* "[CPU]<tab>SECONDS.MICROS: EVENT ARGS" of tracefs remotes/NAME/trace, which
+ * has no task and no flags (trace_remote_iter_print_event() of
+ * kernel/trace/trace_remote.c, Linux 7.1). */
+static bool line_remote(struct scan s, struct line *out)
+{
+	struct line l = *out;
+
+	if (!scan_take(&s, "[") || !scan_i32(&s, &l.cpu) ||
+	    !scan_take(&s, "]\t"))
+		return false;
+	scan_blanks(&s);
+	if (!line_take_time(&s, &l.time, &l.clock) || l.clock != CLOCK_NS ||
+	    !line_take_colon(&s))
+		return false;
+	l.name = scan_token(s);
+	if (!l.name.n)
+		return false;
+	scan_skip(&s, l.name.n);
+	scan_blanks(&s);
+	l.text = s;
+	l.kind = LINE_EVENT;
+	*out = l;
+	return true;
+}
+
 void line_parse(struct scan s, bool bare, struct line *out)
 {
 	*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
@@ -465,11 +490,13 @@ void line_parse(struct scan s, bool bare, struct line *out)
 	    !line_try(s, '-', line_latency_at, out) &&
 	    !line_try(s, '[', line_verbose_at, out)) {
 		*out = (struct line){ .pid = -1, .tgid = -1, .cpu = -1 };
-		if (!bare)
-			return;
-		out->kind = LINE_EVENT;
-		out->clock = CLOCK_NONE;
-		out->text = s;
+		if (!line_remote(s, out)) {
+			if (!bare)
+				return;
+			out->kind = LINE_EVENT;
+			out->clock = CLOCK_NONE;
+			out->text = s;
+		}
 	}
 	if (out->kind != LINE_EVENT)
 		return;

@@ -23,7 +23,11 @@ enum feature {
 	FEAT_CMDLINE = 11,
 	FEAT_EVENT_DESC = 12,
 	FEAT_CLOCK_DATA = 29,
+	FEAT_CPU_PMU_CAPS = 28,
+	FEAT_PMU_CAPS = 31,
+	FEAT_CPU_DOMAIN_INFO = 32,
 	FEAT_E_MACHINE = 33,
+	FEAT_CLN_SIZE = 34,
 	FEAT_SIMPLEPERF = 128, /* from here on simpleperf's own */
 	FEAT_FILE = FEAT_SIMPLEPERF,
 	FEAT_META_INFO,
@@ -31,18 +35,6 @@ enum feature {
 
 #define CMDLINE_MAX 65536
 #define EM_AARCH64 183
-
-/* Takes a u32 length and as many bytes, which hold a string and its 0. */
-static int perf_feature_take_string(struct bytes *b, const char **out,
-				    struct err *err)
-{
-	struct bytes s;
-	uint32_t n;
-
-	if (bytes_u32(b, &n, err) || bytes_take(b, n, &s, err))
-		return -1;
-	return bytes_str(&s, out, err);
-}
 
 static int perf_feature_copy_string(struct perf *p, struct bytes *b,
 				    const char **out, struct err *err)
@@ -244,8 +236,12 @@ static int perf_feature_parse(struct perf *p, uint32_t bit, struct bytes *b,
 		[FEAT_NRCPUS] = perf_feature_cpus,
 		[FEAT_CMDLINE] = perf_feature_cmdline,
 		[FEAT_EVENT_DESC] = perf_feature_event_desc,
+		[FEAT_CPU_PMU_CAPS] = perf_feature_cpu_pmu_caps,
 		[FEAT_CLOCK_DATA] = perf_feature_clock_data,
+		[FEAT_PMU_CAPS] = perf_feature_pmu_caps,
+		[FEAT_CPU_DOMAIN_INFO] = perf_feature_cpu_domains,
 		[FEAT_E_MACHINE] = perf_feature_e_machine,
+		[FEAT_CLN_SIZE] = perf_feature_cache_line,
 		[FEAT_FILE] = perf_simpleperf_files,
 		[FEAT_META_INFO] = perf_simpleperf_meta,
 	};

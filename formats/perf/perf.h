@@ -595,6 +595,16 @@ void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 			      struct err *err);
 
+/* ---- cpu_features.c: sections that become notes, and the strings of all */
+/* Takes a u32 length and as many bytes, which hold a string and its 0. *out is
+ * borrowed from the file. */
+int perf_feature_take_string(struct bytes *b, const char **out,
+			     struct err *err);
+int perf_feature_cpu_pmu_caps(struct perf *p, struct bytes *b, struct err *err);
+int perf_feature_pmu_caps(struct perf *p, struct bytes *b, struct err *err);
+int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err);
+int perf_feature_cache_line(struct perf *p, struct bytes *b, struct err *err);
+
 /* ---- type.c */
 /* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
 const char *perf_type_name(uint32_t type);

@@ -72,6 +72,17 @@ START_TEST(groups_of_threads_have_a_column)
 }
 END_TEST
 
+START_TEST(remotes_have_no_task)
+{
+	EVENT("[003]\t   55.000123: hyp_enter reason=smc vcpu=0",
+	      "||-1/-1@3|55000123000 ns -|hyp_enter|reason=smc vcpu=0");
+	EVENT("[000]\t   55.000130: hyp_exit",
+	      "||-1/-1@0|55000130000 ns -|hyp_exit|");
+	EVENT("[000]\t   55.000130:", "no event");
+	EVENT("[000]\t   55: hyp_exit", "no event");
+}
+END_TEST
+
 START_TEST(flags_may_be_left_out)
 {
 	EVENT("            bash-9       [003]     1.055715: sys_exit: NR 1 = 2",
@@ -461,9 +472,10 @@ START_TEST(no_line_is_read_past_its_end)
 END_TEST
 
 RUN("ftext_line", tables_of_the_kernel, groups_of_threads_have_a_column,
-    flags_may_be_left_out, names_of_tasks_hold_anything, clocks_without_a_unit,
-    reports_print_ns_too, reports_of_several_buffers_have_a_prefix,
-    raw_reports_print_fields, latency_tables, verbose_tables,
+    remotes_have_no_task, flags_may_be_left_out, names_of_tasks_hold_anything,
+    clocks_without_a_unit, reports_print_ns_too,
+    reports_of_several_buffers_have_a_prefix, raw_reports_print_fields,
+    latency_tables, verbose_tables,
     letters_of_the_flags_are_the_bits_of_the_entry, tables_without_context,
     builtin_tracers_print_no_name, markers_have_a_function_as_their_name,
     marks_of_lost_events, lines_that_are_no_events, raw_forms_are_refused,

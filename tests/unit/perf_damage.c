@@ -259,6 +259,75 @@ START_TEST(values_that_no_kernel_writes_are_damage)
 }
 END_TEST
 
+static void perf_damage_string(struct pb *b, const char *s)
+{
+	pb_u32(b, (uint32_t)strlen(s) + 1);
+	pb_raw(b, s, strlen(s) + 1);
+}
+
+/* What sections tell of the processor; how many PMUs the section says. */
+static void perf_damage_features(struct pb *b, uint32_t pmus)
+{
+	pb_rec(b, PR_FEATURE, 0);
+	pb_u64(b, 31);
+	pb_u32(b, pmus);
+	pb_u32(b, 2);
+	perf_damage_string(b, "branches");
+	perf_damage_string(b, "32");
+	perf_damage_string(b, "max_precise");
+	perf_damage_string(b, "3");
+	perf_damage_string(b, "cpu");
+	pb_end(b);
+	pb_rec(b, PR_FEATURE, 0);
+	pb_u64(b, 32);
+	pb_u32(b, 17);
+	pb_u32(b, 2);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		pb_u32(b, cpu);
+		pb_u32(b, 1);
+		pb_u32(b, 0);
+		perf_damage_string(b, "MC");
+		perf_damage_string(b, "3");
+		perf_damage_string(b, "0-1");
+	}
+	pb_end(b);
+	pb_rec(b, PR_FEATURE, 0);
+	pb_u64(b, 34);
+	pb_u32(b, 64);
+	pb_end(b);
+}
+
+START_TEST(features_of_the_processor_are_notes)
+{
+	static const char *const want[] = {
+		"PMU cpu: branches=32, max_precise=3",
+		"2 CPUs with up to 1 scheduling domains each (schedstat 17)",
+		"cache lines of 64 bytes",
+	};
+	struct ledger *lg = ledger_new();
+	struct ledger_entry e;
+	struct pb b;
+	size_t n = 0;
+
+	pb_begin(&b, false, &timed, 1);
+	perf_damage_features(&b, 1);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	perf_damage_count(src);
+	while (ledger_take(lg, &e) == 1)
+		n += n < 3 && !strcmp(e.detail, want[n]);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), 0);
+	source_close(src);
+	ledger_free(lg);
+	pb_release(&b);
+	pb_begin(&b, false, &timed, 1);
+	perf_damage_features(&b, 2);
+	ck_assert_uint_eq(perf_damage_of(&b), 1);
+}
+END_TEST
+
 /* The first strings of the command; damage if a kernel half has address 0. */
 static const struct {
 	const char *command[2];
@@ -556,6 +625,7 @@ int main(void)
 			    0, sizeof(unwritten) / sizeof(*unwritten));
 	tcase_add_loop_test(t, unknown_records_are_skipped_by_size_and_counted,
 			    0, 2);
+	tcase_add_test(t, features_of_the_processor_are_notes);
 	tcase_add_loop_test(t, old_attributes_without_a_size_are_read, 0, 2);
 	tcase_add_loop_test(t, records_cut_between_compressed_ones_are_whole, 0,
 			    2);
