@@ -58,6 +58,31 @@ assert said((4, 7, "run", 1, P), (6, 8, "timer", None, P))["bad"] == 1
 END
 ok what_is_false_is_seen $?
 
+# the workloads do what their log says
+if command -v cc >/dev/null && cc -D_GNU_SOURCE -O1 -o "$work/workloads" \
+	tests/causality/workloads.c -lpthread 2>"$work/said"
+then
+	bad=
+	for name in chain lock cond queue timers sock hog fork signals pi herd \
+		futex
+	do
+		timeout 20 "$work/workloads" $name 2 >"$work/log" &&
+			awk '{ key = $2 SUBSEP $5
+				if ($4 == "begin")
+					open[key]++
+				else if (--open[key] < 0)
+					exit 1 }
+			END { for (k in open)
+				if (open[k])
+					exit 1
+				exit NR < 4 }' "$work/log" || bad="$bad $name"
+	done
+	[ -z "$bad" ]
+	ok "workloads_log_what_they_do$bad" $?
+else
+	echo "skip workloads: no C compiler"
+fi
+
 python3 tests/causality/silent.py "$B" tests/causality/captures
 
 # what we say

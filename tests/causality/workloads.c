@@ -1,0 +1,615 @@
+/* workloads.c - programs of known structure that log what their threads do.
+ *
+ * usage: workloads NAME [ROUNDS]
+ *
+ * Record one with all CPUs, all scheduler events and the clock of the log:
+ *
+ *	perf record -a -g -k CLOCK_MONOTONIC -e sched:*,irq:*,timer:* \
+ *		-- workloads lock >lock.log
+ *
+ * A line of the log is "NS TID NAME WHAT": "begin" and "end" around each piece
+ * of computing and each wait, so that the time between two lines of a thread is
+ * known to be its own computing, or a wait for what the list below says. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <netinet/in.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINES 100000
+#define US 1000ll
+
+struct log_line {
+	int64_t ns;
+	int tid;
+	char name[16];
+	const char *what;
+};
+
+/* Shared with the processes that a workload makes. */
+static struct {
+	atomic_uint n;
+	struct log_line line[LINES];
+} * log_of_all;
+
+static int64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static void note(const char *what)
+{
+	unsigned int i = atomic_fetch_add(&log_of_all->n, 1);
+
+	if (i >= LINES)
+		return;
+	struct log_line *l = &log_of_all->line[i];
+
+	prctl(PR_GET_NAME, l->name);
+	l->tid = (int)syscall(SYS_gettid);
+	l->what = what;
+	l->ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+static void print_log(void)
+{
+	for (unsigned int i = 0; i < log_of_all->n && i < LINES; i++) {
+		const struct log_line *l = &log_of_all->line[i];
+
+		printf("%" PRId64 " %d %s %s\n", l->ns, l->tid, l->name,
+		       l->what);
+	}
+}
+
+static void must(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	perror(what);
+	exit(1);
+}
+
+/* Runs on the CPU for so long: time that it was preempted does not count. */
+static void compute(int64_t us)
+{
+	int64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + us * US;
+
+	note("begin compute");
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+	note("end compute");
+}
+
+static void doze(int64_t us)
+{
+	struct timespec t = { 0, us * US };
+
+	note("begin sleep");
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+	note("end sleep");
+}
+
+static void workload_name(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+}
+
+/* ---- threads */
+
+static int rounds = 20;
+
+static pthread_t begin_thread(void *(*fn)(void *), void *arg)
+{
+	pthread_t t;
+
+	must(!pthread_create(&t, NULL, fn, arg), "pthread_create");
+	return t;
+}
+
+static void take_byte(int fd)
+{
+	char c;
+
+	note("begin wait");
+	must(read(fd, &c, 1) == 1, "read");
+	note("end wait");
+}
+
+static void give_byte(int fd)
+{
+	must(write(fd, "x", 1) == 1, "write");
+}
+
+/* chain: five processes pass a token through pipes, each computing 150 + 50 i
+ * us; the asker waits for the last one. */
+#define HOPS 5
+
+static void hop(int i, int pipes[][2])
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "hop%d", i + 1);
+	workload_name(name);
+	for (int r = 0; r < rounds; r++) {
+		take_byte(pipes[i][0]);
+		compute(150 + 50 * i);
+		give_byte(pipes[i + 1][1]);
+	}
+	_exit(0);
+}
+
+static void run_chain(void)
+{
+	int pipes[HOPS + 1][2];
+
+	for (int i = 0; i <= HOPS; i++)
+		must(!pipe(pipes[i]), "pipe");
+	for (int i = 0; i < HOPS; i++)
+		if (!fork())
+			hop(i, pipes);
+	workload_name("asker");
+	for (int r = 0; r < rounds; r++) {
+		compute(20);
+		give_byte(pipes[0][1]);
+		take_byte(pipes[HOPS][0]);
+		doze(2000);
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+/* lock and pi: the waiter wants a mutex whose owner computes 700 us, sleeps 900
+ * us and computes 300 us. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int turn;
+
+static void *own_mutex(void *arg)
+{
+	(void)arg;
+	workload_name("owner");
+	for (int r = 0; r < rounds; r++) {
+		pthread_mutex_lock(&mutex);
+		turn = r + 1;
+		compute(700);
+		doze(900);
+		compute(300);
+		pthread_mutex_unlock(&mutex);
+		doze(2000);
+	}
+	return NULL;
+}
+
+static void run_lock(void)
+{
+	pthread_t owner = begin_thread(own_mutex, NULL);
+
+	workload_name("waiter");
+	for (int r = 0; r < rounds; r++) {
+		while (turn <= r)
+			doze(50);
+		note("begin wait");
+		pthread_mutex_lock(&mutex);
+		note("end wait");
+		pthread_mutex_unlock(&mutex);
+	}
+	pthread_join(owner, NULL);
+}
+
+static void run_pi(void)
+{
+	pthread_mutexattr_t a;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&mutex, &a);
+	run_lock();
+}
+
+/* cond and herd: one or eight threads wait for a condition that another one
+ * signals after computing 400 us. */
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int made;
+
+static void *wait_for_cond(void *arg)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "waiter%d", (int)(intptr_t)arg);
+	workload_name(name);
+	for (int r = 0; r < rounds; r++) {
+		pthread_mutex_lock(&mutex);
+		note("begin wait");
+		while (made <= r)
+			pthread_cond_wait(&cond, &mutex);
+		note("end wait");
+		pthread_mutex_unlock(&mutex);
+		compute(30);
+	}
+	return NULL;
+}
+
+static void signal_conds(int n)
+{
+	pthread_t waiter[8];
+
+	for (int i = 0; i < n; i++)
+		waiter[i] = begin_thread(wait_for_cond, (void *)(intptr_t)i);
+	workload_name("signaler");
+	for (int r = 0; r < rounds; r++) {
+		doze(1000);
+		compute(400);
+		pthread_mutex_lock(&mutex);
+		made++;
+		pthread_cond_broadcast(&cond);
+		pthread_mutex_unlock(&mutex);
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(waiter[i], NULL);
+}
+
+static void run_cond(void)
+{
+	signal_conds(1);
+}
+
+static void run_herd(void)
+{
+	signal_conds(8);
+}
+
+/* queue: a producer of 100 us and a consumer of 250 us share two places. */
+static int queued;
+
+static void *consume(void *arg)
+{
+	(void)arg;
+	workload_name("consumer");
+	for (int r = 0; r < rounds; r++) {
+		pthread_mutex_lock(&mutex);
+		note("begin wait");
+		while (!queued)
+			pthread_cond_wait(&cond, &mutex);
+		note("end wait");
+		queued--;
+		pthread_cond_broadcast(&cond);
+		pthread_mutex_unlock(&mutex);
+		compute(250);
+	}
+	return NULL;
+}
+
+static void run_queue(void)
+{
+	pthread_t consumer = begin_thread(consume, NULL);
+
+	workload_name("producer");
+	for (int r = 0; r < rounds; r++) {
+		compute(100);
+		pthread_mutex_lock(&mutex);
+		note("begin wait");
+		while (queued == 2)
+			pthread_cond_wait(&cond, &mutex);
+		note("end wait");
+		queued++;
+		pthread_cond_broadcast(&cond);
+		pthread_mutex_unlock(&mutex);
+	}
+	pthread_join(consumer, NULL);
+}
+
+/* timers: a thread sleeps and computes. disk: it writes and waits for that. */
+static void run_timers(void)
+{
+	workload_name("sleeper");
+	for (int r = 0; r < rounds; r++) {
+		doze(500 + 100 * (r % 5));
+		compute(100);
+	}
+}
+
+static void run_disk(void)
+{
+	char path[] = "/var/tmp/workloadsXXXXXX";
+	int fd = mkstemp(path);
+	static char block[65536];
+
+	must(fd >= 0, path);
+	unlink(path);
+	workload_name("writer");
+	for (int r = 0; r < rounds; r++) {
+		must(write(fd, block, sizeof(block)) > 0, "write");
+		note("begin wait");
+		fsync(fd);
+		note("end wait");
+		compute(50);
+	}
+	close(fd);
+}
+
+/* sock: a client asks an epoll server over TCP, the server asks a backend that
+ * sleeps 600 us and computes 200 us. */
+static int listen_on(struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(*at);
+
+	*at = (struct sockaddr_in){ .sin_family = AF_INET };
+	at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	must(fd >= 0 && !bind(fd, (struct sockaddr *)at, len) &&
+		     !listen(fd, 4) &&
+		     !getsockname(fd, (struct sockaddr *)at, &len),
+	     "listen");
+	return fd;
+}
+
+static int connect_to(struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	must(fd >= 0 && !connect(fd, (struct sockaddr *)at, sizeof(*at)),
+	     "connect");
+	return fd;
+}
+
+static struct sockaddr_in front, back;
+
+static void *serve_back(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+
+	workload_name("backend");
+	for (int r = 0; r < rounds; r++) {
+		take_byte(fd);
+		doze(600);
+		compute(200);
+		give_byte(fd);
+	}
+	return NULL;
+}
+
+static void *serve_front(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+	int ask = connect_to(&back);
+	int ep = epoll_create1(0);
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	workload_name("server");
+	must(ep >= 0 && !epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), "epoll");
+	e.data.fd = ask;
+	must(!epoll_ctl(ep, EPOLL_CTL_ADD, ask, &e), "epoll");
+	for (int r = 0; r < 2 * rounds; r++) {
+		note("begin wait");
+		while (epoll_wait(ep, &e, 1, -1) < 1)
+			;
+		note("end wait");
+		take_byte(e.data.fd);
+		compute(e.data.fd == fd ? 300 : 150);
+		give_byte(e.data.fd == fd ? ask : fd);
+	}
+	return NULL;
+}
+
+static void run_sock(void)
+{
+	int at_back = listen_on(&back), at_front = listen_on(&front);
+	pthread_t b = begin_thread(serve_back, &at_back);
+	pthread_t f = begin_thread(serve_front, &at_front);
+	int fd = connect_to(&front);
+
+	workload_name("client");
+	for (int r = 0; r < rounds; r++) {
+		compute(20);
+		give_byte(fd);
+		take_byte(fd);
+		doze(1000);
+	}
+	pthread_join(f, NULL);
+	pthread_join(b, NULL);
+}
+
+/* hog: two threads that compute share a CPU: one waits for it, ready. */
+static void *hog(void *arg)
+{
+	workload_name(arg);
+	for (int r = 0; r < rounds; r++)
+		compute(5000);
+	return NULL;
+}
+
+static void run_hog(void)
+{
+	unsigned long first = 1;
+
+	must(syscall(SYS_sched_setaffinity, 0, sizeof(first), &first) >= 0,
+	     "sched_setaffinity");
+	pthread_t t = begin_thread(hog, "hog1");
+
+	hog("hog2");
+	pthread_join(t, NULL);
+}
+
+/* fork: the parent waits for a child that computes 500 us. */
+static void run_fork(void)
+{
+	workload_name("parent");
+	for (int r = 0; r < rounds; r++) {
+		if (!fork()) {
+			workload_name("child");
+			compute(500);
+			_exit(0);
+		}
+		note("begin wait");
+		wait(NULL);
+		note("end wait");
+	}
+}
+
+/* signals: a thread waits for a signal that another one sends. */
+static void *await_signals(void *arg)
+{
+	sigset_t set;
+	int got;
+
+	(void)arg;
+	workload_name("receiver");
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	for (int r = 0; r < rounds; r++) {
+		note("begin wait");
+		sigwait(&set, &got);
+		note("end wait");
+		compute(50);
+	}
+	return NULL;
+}
+
+static void run_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_t t = begin_thread(await_signals, NULL);
+
+	workload_name("sender");
+	for (int r = 0; r < rounds; r++) {
+		doze(1000);
+		compute(300);
+		pthread_kill(t, SIGUSR1);
+	}
+	pthread_join(t, NULL);
+}
+
+/* pty: a reader waits for what a typist writes; a kworker carries it over. */
+static void *read_pty(void *arg)
+{
+	char buf[64];
+	int fd = *(int *)arg;
+
+	workload_name("reader");
+	for (int r = 0; r < rounds; r++) {
+		note("begin wait");
+		must(read(fd, buf, sizeof(buf)) > 0, "read");
+		note("end wait");
+		compute(50);
+	}
+	return NULL;
+}
+
+static void run_pty(void)
+{
+	int typist = posix_openpt(O_RDWR | O_NOCTTY);
+
+	must(typist >= 0 && !grantpt(typist) && !unlockpt(typist), "pty");
+	int reader = open(ptsname(typist), O_RDWR | O_NOCTTY);
+
+	must(reader >= 0, "ptsname");
+	pthread_t t = begin_thread(read_pty, &reader);
+
+	workload_name("typist");
+	for (int r = 0; r < rounds; r++) {
+		doze(1500);
+		compute(100);
+		must(write(typist, "line\n", 5) == 5, "write");
+	}
+	pthread_join(t, NULL);
+}
+
+/* futex: two threads hand a word to each other. */
+static atomic_int word;
+
+static void await_word(int value)
+{
+	note("begin wait");
+	for (int now; (now = word) != value;)
+		syscall(SYS_futex, &word, FUTEX_WAIT, now, NULL, NULL, 0);
+	note("end wait");
+}
+
+static void set_word(int value)
+{
+	word = value;
+	syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void *pong(void *arg)
+{
+	(void)arg;
+	workload_name("pong");
+	for (int r = 0; r < rounds; r++) {
+		await_word(2 * r + 1);
+		compute(200);
+		set_word(2 * r + 2);
+	}
+	return NULL;
+}
+
+static void run_futex(void)
+{
+	pthread_t t = begin_thread(pong, NULL);
+
+	workload_name("ping");
+	for (int r = 0; r < rounds; r++) {
+		compute(100);
+		set_word(2 * r + 1);
+		await_word(2 * r + 2);
+	}
+	pthread_join(t, NULL);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} workload[] = {
+	{ "chain", run_chain },	  { "lock", run_lock },
+	{ "cond", run_cond },	  { "queue", run_queue },
+	{ "timers", run_timers }, { "disk", run_disk },
+	{ "sock", run_sock },	  { "hog", run_hog },
+	{ "fork", run_fork },	  { "signals", run_signals },
+	{ "pty", run_pty },	  { "pi", run_pi },
+	{ "herd", run_herd },	  { "futex", run_futex },
+};
+
+int main(int argc, char **argv)
+{
+	size_t n = sizeof(workload) / sizeof(*workload);
+
+	if (argc > 2)
+		rounds = (int)strtol(argv[2], NULL, 10);
+	log_of_all = mmap(NULL, sizeof(*log_of_all), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	must(log_of_all != MAP_FAILED, "mmap");
+	for (size_t i = 0; i < n; i++) {
+		if (argc < 2 || strcmp(argv[1], workload[i].name) != 0)
+			continue;
+		workload[i].run();
+		print_log();
+		return 0;
+	}
+	fprintf(stderr, "usage: %s NAME [ROUNDS]\nnames:", argv[0]);
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, " %s", workload[i].name);
+	fprintf(stderr, "\n");
+	return 2;
+}
