@@ -116,6 +116,15 @@ static void cells_give_messages(void)
 	fclose(cells.messages);
 }
 
+void cells_drop_messages(void)
+{
+	fflush(stderr);
+	if (!cells.messages)
+		return;
+	rewind(cells.messages);
+	(void)!ftruncate(fileno(cells.messages), 0);
+}
+
 int cells_open(struct err *err)
 {
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))

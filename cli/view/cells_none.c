@@ -15,6 +15,10 @@ void cells_close(void)
 {
 }
 
+void cells_drop_messages(void)
+{
+}
+
 int cells_rows(void)
 {
 	return 0;

@@ -149,6 +149,16 @@ const char *sums_event(const struct sums *s)
 			    : stacks_event(s->stacks, (size_t)s->event)->name;
 }
 
+size_t sums_other_events(const struct sums *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; s->event >= 0 && i < stacks_events(s->stacks); i++)
+		n += i != (size_t)s->event &&
+		     stacks_event(s->stacks, i)->samples > 0;
+	return n;
+}
+
 const char *sums_unit(const struct sums *s)
 {
 	return stacks_unit(s->stacks, s->event, false);

@@ -185,24 +185,40 @@ static int view_draw_trust(const struct view *v, int columns)
 	return row;
 }
 
+/* Writes what the samples of a screen are. */
+static void view_title_of_sums(const struct view *v, char *text, size_t size)
+{
+	size_t others = sums_other_events(v->sums);
+	char n[32];
+	int len;
+
+	len = snprintf(text, size, "%s%s%s: %s, %s sample%s",
+		       v->live ? path_base(v->path) : "", v->live ? ": " : "",
+		       v->stack[v->n - 1]->title, sums_event(v->sums),
+		       human_grouped(n, sizeof(n), sums_samples(v->sums)),
+		       sums_samples(v->sums) == 1 ? "" : "s");
+	if (others)
+		snprintf(text + len, size - (size_t)len,
+			 " (%zu more event%s: f event=)", others,
+			 others == 1 ? "" : "s");
+}
+
 /* Writes the lines above a screen. Returns how many there are. */
 static int view_draw_head(const struct view *v, int columns)
 {
 	const struct screen *s = v->stack[v->n - 1];
-	char only[TYPED], text[1024], n[32];
+	char only[TYPED], text[1024];
 	/* what commands print begins with it */
 	int row = s->ops->line ? 0 : view_draw_trust(v, columns);
 
 	choice_text(only, sizeof(only));
 	if (v->sums && !s->ops->line)
-		snprintf(text, sizeof(text), "%s%s%s: %s, %s samples%s%s",
-			 v->live ? path_base(v->path) : "", v->live ? ": " : "",
-			 s->title, sums_event(v->sums),
-			 human_grouped(n, sizeof(n), sums_samples(v->sums)),
-			 *only ? ", only " : "", only);
+		view_title_of_sums(v, text, sizeof(text));
 	else
-		snprintf(text, sizeof(text), "%s%s%s", s->title,
-			 *only ? ", only " : "", only);
+		snprintf(text, sizeof(text), "%s", s->title);
+	if (*only)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 ", only %s", only);
 	cells_put_name(row, 0, columns, CELLS_DIM, text);
 	return row + 1;
 }
@@ -368,6 +384,8 @@ static bool view_load(struct view *v)
 	struct err err = { 0 };
 	struct sums *s = sums_load(v->db, v->path, &err);
 
+	/* which event was chosen is above each screen */
+	cells_drop_messages();
 	if (!s && (v->sums || err.code != ERR_FORMAT)) {
 		view_say(v, "%s", err.msg);
 		return false;

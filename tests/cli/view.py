@@ -191,6 +191,29 @@ def check_output(name, key, title, *command):
                "\n".join(have), "want:", "\n".join(want[:len(have)]))
 
 
+def check_events():
+    """Other events are said, and no message is left for the end."""
+    with open(os.path.join(DIR, "two.txt"), "w", encoding="utf-8") as f:
+        f.write("event cpu-clock period=1000\nevent task-clock period=1000\n"
+                "comm pid=10 tid=10 name=a\n"
+                "sample event=cpu-clock pid=10 tid=10 cpu=0 time=1000 u=0x400100\n"
+                "sample event=cpu-clock pid=10 tid=10 cpu=0 time=1001 u=0x400100\n"
+                "sample event=task-clock pid=10 tid=10 cpu=0 time=1002 u=0x400200\n")
+    subprocess.run([MKCAP, os.path.join(DIR, "two.txt"),
+                    os.path.join(DIR, "two.data")], check=True)
+    run("ingest", "-q", "-o", path("two"), os.path.join(DIR, "two.data"))
+    t = view(path("two"))
+    say(t.shows("cpu-clock, 2 samples .1 more event: f event="),
+        "other_events_are_said", t.last)
+    t.keys("f").type("event=task-clock")
+    t.keys("Enter")
+    say(t.shows("task-clock, 1 sample, only"), "and_one_of_them_is_shown", t.last)
+    t.keys("q")
+    say(t.shows("status 0") and "counting" not in t.last,
+        "no_message_is_left", t.last)
+    t.end()
+
+
 def check_segments():
     """A folder of databases is read as one."""
     folder = os.path.join(DIR, "segments")
@@ -513,6 +536,7 @@ def main():
                                  ("7", "events", "script")):
         for name in ("defer", "trace"):
             check_output(name, key, title, *command)
+    check_events()
     check_segments()
     check_tree()
     check_callers()
