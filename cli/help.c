@@ -24,6 +24,7 @@ static void print_commands(FILE *out)
 	const struct command_group *next = command_groups;
 	bool names_only = false;
 	int width = term_columns(out);
+	int at = 0; /* columns of the line of names so far */
 
 	for (size_t i = 0; commands[i]; i++) {
 		const struct command *c = commands[i];
@@ -32,9 +33,14 @@ static void print_commands(FILE *out)
 			continue; /* the last lines of the screen tell of it */
 		if (c == next->first) {
 			names_only = next->names_only;
-			fprintf(out, "%s%s", next->title,
-				names_only ? "" : "\n");
+			at = fprintf(out, "%s%s", next->title,
+				     names_only ? "" : "\n");
 			next++;
+		}
+		if (names_only) {
+			at += 1 + (int)strlen(c->name);
+			if (at > width)
+				at = fprintf(out, "\n ") + (int)strlen(c->name);
 		}
 		fprintf(out, "%s%s%-*s%s", names_only ? " " : "  ",
 			term_on(out, STYLE_BOLD),

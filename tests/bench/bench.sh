@@ -188,6 +188,7 @@ do
 	sql) bench_sql || rc=1 ;;
 	pictures) bench_pictures || rc=1 ;;
 	page) bench_page || rc=1 ;;
+	view) bench_view || rc=1 ;;
 	fleet) bench_fleet || rc=1 ;;
 	follow) bench_follow || rc=1 ;;
 	pages) CK_RUN_CASE=large PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
