@@ -145,7 +145,8 @@ cat "$work/verdicts"
 ok all_was_compared $?
 
 text=$work/mono.text
-grep -q '^24 threads: ' "$text" && ! grep -q 'Per second' "$text" &&
+# two of 24 are known only from where records are missing, without a loss
+grep -q '^22 threads: ' "$text" && ! grep -q 'Per second' "$text" &&
 	grep -q '^On CPU   Ready    Waiting  Longest    Tid  Thread$' "$text"
 ok switches_alone_are_threads $?
 text=$work/naps.text
