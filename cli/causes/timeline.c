@@ -50,6 +50,7 @@ struct timeline {
 	struct lists stays, wakes, seats;
 	unsigned int types;
 	uint64_t contradictions;
+	bool stray; /* a record is of no CPU that is known */
 };
 
 struct timeline *timeline_new(const struct timeline_rules *r)
@@ -312,8 +313,10 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 
 	if (rec->kind >= TIMELINE_WAKING)
 		timeline_take_wake(t, rec, timeline_seated(t, r, rec));
-	if (!r)
+	if (!r) {
+		t->stray = true;
 		return;
+	}
 	timeline_show(t, r, rec);
 	/* who is there next may be missing; or nobody says who is there */
 	if (r->since_on[0] > rec->time || rec->current < 0)
@@ -398,7 +401,7 @@ static void timeline_end_losses(struct timeline *t)
 		l.n = -1;
 		*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
 	}
-	if (!t->rules.cpus ||
+	if (!t->rules.cpus || t->stray ||
 	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
 		*mem_add(t->loss, t->n_loss, t->cap_loss) =
 			(struct timeline_loss){ .from = TIMELINE_START,

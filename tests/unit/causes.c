@@ -606,6 +606,17 @@ START_TEST(a_waker_without_a_name_is_who_is_there)
 }
 END_TEST
 
+START_TEST(a_record_of_no_cpu_hides_everything)
+{
+	struct made m = simple();
+
+	woke(&m, -1, 310, B, C);
+	ends(&m, A, B);
+	proof_is_unknown_or_less(&m, A, 150);
+	made_free(&m);
+}
+END_TEST
+
 START_TEST(only_wakeups_prove_the_waker_but_not_the_time)
 {
 	struct made m = schedule_new(two_cpus);
@@ -626,7 +637,8 @@ START_TEST(only_wakeups_prove_the_waker_but_not_the_time)
 }
 END_TEST
 
-RUN("causes", a_thread_that_was_not_seen_before_may_be_new,
+RUN("causes", a_record_of_no_cpu_hides_everything,
+    a_thread_that_was_not_seen_before_may_be_new,
     a_waker_without_a_name_is_who_is_there, a_wait_has_its_waker,
     a_chain_goes_to_the_waker_and_covers_all,
     a_wake_before_the_switch_out_is_a_race, preempted_is_ready,
