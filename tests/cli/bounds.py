@@ -6,6 +6,8 @@ Writes c.data, a capture of two samples of process 100 in ./app, and
 rows, names, define  app, of UNITS units of 16 bytes of code with a line table
                      each: N rows; N files in a folder with a name of 4 N
                      bytes; N files that the program of the table adds
+origins              app with N inlined functions in each other, each of
+                     which is the next one, and the last one the first
 symbols              app with N symbols
 unwind, functions    app with N rows for unwinding, of one function; with N
                      functions
@@ -19,6 +21,10 @@ import sys
 TEXT, EH = 0x401000, 0x40000000
 LINES = bytes([1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1])
 ABBREV = bytes([1, 17, 0, 16, 23, 17, 1, 18, 7, 0, 0, 0])
+# a unit, a function, an inlined function; with a range and an origin
+NESTED = (bytes([1, 17, 1, 16, 23, 17, 1, 18, 7, 0, 0]) +
+          bytes([2, 0x2e, 1, 17, 1, 18, 7, 0x31, 0x13, 0, 0]) +
+          bytes([3, 0x1d, 1, 17, 1, 18, 7, 0x31, 0x13, 0, 0, 0]))
 CIE = struct.pack("<II", 20, 0) + b"\1zR\0\1\x78\x10\1\x1b\x0c\7\x08\x90\1\0\0"
 
 
@@ -98,6 +104,16 @@ def lines(kind, n, units):
     program({".debug_abbrev": ABBREV, ".debug_info": info, ".debug_line": table})
 
 
+def origins(n):
+    first, size = 32, 21
+    info = struct.pack("<HIBBIQQ", 4, 0, 8, 1, 0, TEXT, 4096)
+    info += b"".join(struct.pack("<BQQI", 3 if i else 2, TEXT, 4096,
+                                 first + size * ((i + 1) % n)) for i in range(n))
+    info += bytes(n + 1)
+    program({".debug_abbrev": NESTED, ".debug_info": struct.pack("<I", len(info)) + info,
+             ".debug_line": line_table("rows", 3, TEXT)})
+
+
 def symbols(n):
     names = [b"%x" % i for i in range(n)]
     at, out = 1, []
@@ -137,6 +153,8 @@ def main():
     capture("c.data", n if kind == "events" else 1)
     if kind == "symbols":
         symbols(n)
+    elif kind == "origins":
+        origins(n)
     elif kind == "unwind":
         frames(1, 1 << 28, b"\x41\x0e\x10\x41\x0e\x18" * (n // 2))
     elif kind == "functions":

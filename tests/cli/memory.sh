@@ -126,6 +126,8 @@ bounded paths_that_its_program_adds_are_bounded $fixed "0
 make_bounds rows 3000000 3
 bounded line_tables_of_a_file_are_bounded $((fixed + 448 * MIB)) "4
 0" "$lines"
+make_bounds origins 100000
+bounded inlined_functions_in_a_circle_end $fixed 1024 'SELECT count(*) FROM inline_frame'
 make_bounds symbols 500000
 bounded symbols_need_what_is_documented $((fixed + 500000 * 200)) 4 \
 	'SELECT count(symbol) FROM frame'
