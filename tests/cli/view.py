@@ -271,56 +271,61 @@ def check_callers():
 
 # ---- keys
 
-def check_keys():
-    t = view(path("shop"), "--symfs",
-             os.path.join(CAPTURES, "symfs"))
+def check_keys(width, height, term):
+    """Each key, in one terminal."""
+    def ok_in(ok, name, *more):
+        say(ok, "%s_on_%s_%dx%d" % (name, term, width, height), *more)
+
+    t = view(path("shop"), "--symfs", os.path.join(CAPTURES, "symfs"),
+             width=width, height=height, term=term)
     comm = "orders"
     want = rows_of_report("--comm", comm, path("shop"))
     t.keys("f").type("comm=" + comm)
     t.keys("Enter")
     ok = t.shows("only comm=" + comm)
-    say(ok and rows_of_screen(t.last) == want[:len(rows_of_screen(t.last))],
+    ok_in(ok and rows_of_screen(t.last) == want[:len(rows_of_screen(t.last))],
         "a_filter_selects_the_samples_of_report_with_it", t.last, want)
     t.keys("u")
-    say(t.shows("samples$"), "u_takes_the_filter_back", t.last)
+    ok_in(t.shows("samples$"), "u_takes_the_filter_back", t.last)
     t.keys("f").type("comm=nobody")
     t.keys("Enter")
-    say(t.shows("nobody'") and rows_of_screen(t.screen()),
+    ok_in(t.shows("nobody'") and rows_of_screen(t.screen()),
         "a_filter_for_nothing_is_said_and_not_kept", t.last)
     t.keys("/").type("sort_rows")
     t.keys("Enter")
     t.shows("sort_rows")
     time.sleep(0.2)
-    say(len(rows_of_screen(t.screen())) == 1, "a_search_shows_its_rows",
+    ok_in(len(rows_of_screen(t.screen())) == 1, "a_search_shows_its_rows",
         t.screen())
     t.keys("a")
-    say(t.shows(r"[0-9.]+ % +[0-9]+ #+ +\|"), "a_shows_the_code", t.last)
+    ok_in(t.shows(r"[0-9.]+ % +[0-9]+ #+ +\|"), "a_shows_the_code", t.last)
     t.keys("q", "/", "Enter", "3")
-    say(t.shows("^flame graph") and t.shows("^100.00 %, self"),
+    ok_in(t.shows("^flame graph") and t.shows("^100.00 %, self"),
         "a_flame_graph_is_drawn", t.last)
     t.keys("Down", "Enter")
-    say(t.shows("samples: ") and not re.search("samples: all", t.screen()),
+    ok_in(t.shows("samples: ") and not re.search("samples: all", t.screen()),
         "the_cursor_goes_to_what_is_called", t.last)
     t.keys("T", "Right", "Right", "Enter", "Right", "Right", "Enter")
-    say(t.shows("only time="), "a_time_is_chosen_by_arrows", t.last)
+    ok_in(t.shows("only time="), "a_time_is_chosen_by_arrows", t.last)
     t.keys("u")
     t.shows("samples$")
     t.keys("x", "f")
-    ok = t.shows(r"view-1.svg: backstitch flame ")
-    with open(os.path.join(DIR, "view-1.svg"), encoding="utf-8") as f:
-        say(ok and "</svg>" in f.read(),
+    ok = t.shows(r"(view-[0-9]+.svg): backstitch flame ")
+    svg = re.search(r"view-[0-9]+[.]svg", t.last)
+    with open(os.path.join(DIR, svg.group(0)), encoding="utf-8") as f:
+        ok_in(ok and "</svg>" in f.read(),
             "a_flame_graph_is_written_and_its_command_is_said", t.last)
     t.keys("b").type(path("shop"))
     t.keys("Enter")
-    say(t.shows("significant: 0 more"), "it_is_compared_with_another", t.last)
+    ok_in(t.shows("significant: 0 more"), "it_is_compared_with_another", t.last)
     t.keys("q", "?")
-    say(t.shows("usage: backstitch view"), "help_is_shown", t.last)
+    ok_in(t.shows("usage: backstitch view"), "help_is_shown", t.last)
     for _ in range(8):
         t.keys("q")
         if t.shows("^functions") or "status" in t.last:
             break
     t.keys("q")
-    say(t.shows("status 0"), "q_ends_it", t.last)
+    ok_in(t.shows("status 0"), "q_ends_it", t.last)
     t.end()
 
 
@@ -540,7 +545,10 @@ def main():
     check_segments()
     check_tree()
     check_callers()
-    check_keys()
+    for width, height, term in ((80, 24, "vt100"),
+                                (120, 40, "screen-256color"),
+                                (240, 60, "xterm")):
+        check_keys(width, height, term)
     check_waits()
     check_terminals()
     check_resize()
