@@ -163,8 +163,11 @@ static const char *view_cut(const char *text, int columns,
 
 	if (n > (size_t)columns) {
 		n = (size_t)columns;
-		while (n > 1 && text[n] != ' ')
+		while (n > 0 && text[n] != ' ')
 			n--;
+		/* a word that is longer */
+		if (!n)
+			n = (size_t)columns;
 	}
 	snprintf(line, TRUST_SENTENCE, "%.*s", (int)n, text);
 	text += n;
@@ -189,18 +192,16 @@ static int view_draw_trust(const struct view *v, int columns)
 static void view_title_of_sums(const struct view *v, char *text, size_t size)
 {
 	size_t others = sums_other_events(v->sums);
-	char n[32];
-	int len;
+	char n[32], more[64] = "";
 
-	len = snprintf(text, size, "%s%s%s: %s, %s sample%s",
-		       v->live ? path_base(v->path) : "", v->live ? ": " : "",
-		       v->stack[v->n - 1]->title, sums_event(v->sums),
-		       human_grouped(n, sizeof(n), sums_samples(v->sums)),
-		       sums_samples(v->sums) == 1 ? "" : "s");
 	if (others)
-		snprintf(text + len, size - (size_t)len,
-			 " (%zu more event%s: f event=)", others,
-			 others == 1 ? "" : "s");
+		snprintf(more, sizeof(more), " (%zu more event%s: f event=)",
+			 others, others == 1 ? "" : "s");
+	snprintf(text, size, "%.100s%s%s: %.200s, %s sample%s%s",
+		 v->live ? path_base(v->path) : "", v->live ? ": " : "",
+		 v->stack[v->n - 1]->title, sums_event(v->sums),
+		 human_grouped(n, sizeof(n), sums_samples(v->sums)),
+		 sums_samples(v->sums) == 1 ? "" : "s", more);
 }
 
 /* Writes the lines above a screen. Returns how many there are. */

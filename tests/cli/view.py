@@ -10,6 +10,7 @@ import random
 import re
 import select
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -21,6 +22,7 @@ CAPTURES = os.path.join(ROOT, "tests", "captures")
 KEYS = int(os.environ.get("VIEW_KEYS", "400"))
 ENV = {"PATH": os.environ["PATH"], "HOME": DIR, "LC_ALL": "C.UTF-8",
        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
+LONG = "e" * 3000  # an event's name
 FIRST = "functions 2 tree"  # of the last line
 # program, capture, more options: of C, C++ and Python, with losses, dumps,
 # traces, and one without a sample
@@ -211,6 +213,13 @@ def check_events():
     t.keys("q")
     say(t.shows("status 0") and "counting" not in t.last,
         "no_message_is_left", t.last)
+    t.end()
+    with sqlite3.connect(path("two")) as db:
+        db.execute("UPDATE event_type SET name = ? WHERE name = 'cpu-clock'",
+                   (LONG,))
+    t = view(path("two"))
+    say(t.shows("eee[.][.][.].*1 more event"),
+        "a_long_name_of_an_event_is_cut", t.last)
     t.end()
 
 
