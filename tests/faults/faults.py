@@ -63,6 +63,8 @@ COMMANDS = {
     "completion": ("completion bash", False),
     "help": ("help verdicts", False),
     "report --off-cpu": ("report --off-cpu DB3", False),
+    "path": ("path DB3", False),
+    "path --json": ("path --json --worst 3 DB3", False),
     "ingest ftrace": ("ingest -f -q --no-symbols -o OUT FTRACE", True),
     "ingest LTTng": ("ingest -f -q --no-symbols -o OUT LTTNG", True),
     "merge": ("merge -f -q -o OUT DB3 DB", True),
