@@ -63,24 +63,32 @@ unwound() {
 		'SELECT count(*) FROM internal_callsite'
 }
 
-# missing SYMFS CAPTURE NUMBER: callers that are missing are counted
+# missing SYMFS CAPTURE NUMBER: callers that are missing have a frame, but for
+# stacks that are this one frame
 missing() {
 	"$B" ingest -q -f --no-symbols --no-infer-callers --symfs "$1" \
 		-o "$w/f.db" "$2" || echo "not ok $2 is read"
-	has missing_callers_are_counted "\"missing\":$3," \
-		"$B" check --json "$w/f.db"
+	got=$("$B" export --format folded --by samples "$w/f.db" |
+		awk '/\[caller missing\]/ { n += $NF } END { print n + 0 }')
+	if [ "$got" = "$3" ]
+	then
+		echo "ok missing_callers_are_counted"
+	else
+		echo "    $got in place of $3"
+		echo "not ok missing_callers_are_counted"
+	fi
 	is none_is_inferred_if_not_wanted 0 "$w/f.db" \
 		'SELECT count(*) FROM frame WHERE flags & 1'
 }
 
 dumps "$cap/s390x/symfs" 23 1
 unwound tests/captures/symfs tests/captures/frames32.data.zst 86
-missing "$cap/symfs-6.18" "$cap/fpcap/fp-200.data" 185
+missing "$cap/symfs-6.18" "$cap/fpcap/fp-200.data" 139
 # The C library, through which these stacks go, is in the shared folder alone.
 [ -d "$shared/fpcap" ] || exit 0
 dumps "$shared/s390x/symfs" 48 143
 unwound "$shared/symfs-6.18" "$shared/perf/dwarf/perf.data" 115
-missing "$shared/symfs-6.18" "$shared/fpcap/fp.data.zst" 594
+missing "$shared/symfs-6.18" "$shared/fpcap/fp.data.zst" 430
 "$B" ingest -q -f --no-symbols --symfs "$shared/symfs-6.18" \
 	-o "$w/f.db" "$shared/fpcap/fp.data.zst" || echo "not ok fp is read"
 has inferred_callers_are_counted '"inferred":406' \

@@ -33,7 +33,7 @@ TOOL = "llvm-symbolizer"
 N = int(os.environ.get("INLINED", "3000"))
 MKCAP = os.environ.get("MKCAP", os.path.join(common.OUT, "mkcap"))
 SOURCES = "stitch/*/*.c" if "INLINED" in os.environ else "stitch/tasks/*.c"
-C = ["-I.", "-D_GNU_SOURCE", "-std=gnu11", "-w", "-shared", "-fPIC",
+C = ["-I" + os.getcwd(), "-D_GNU_SOURCE", "-std=gnu11", "-w", "-shared", "-fPIC",
      *sorted(glob.glob(SOURCES))]
 CXX = ["-std=c++17", "-w", "tests/names/generic.cc"]
 BUILDS = {
@@ -78,7 +78,9 @@ def build(name, work):
         return None
     place = {"go": 2, "rustc": 1}.get(cmd[0], len(cmd))
     cmd[place:place] = ["-o", out]
-    subprocess.run(cmd, env=env, check=True)
+    # .dwo files are written where the compiler runs
+    cmd = [os.path.abspath(a) if os.path.isfile(a) else a for a in cmd]
+    subprocess.run(cmd, env=env, check=True, cwd=work)
     return out
 
 
