@@ -31,11 +31,17 @@ struct sums {
 	struct label_list label;
 };
 
+/* Returns the labels from that one on; NULL if no stack has any. */
+static uint32_t *sums_from(const struct sums *s, size_t at)
+{
+	return s->label.label ? s->label.label + at : NULL;
+}
+
 /* Counts a stack, whose frames were appended from `at` on. */
 static void sums_take_stack(struct sums *s, const struct stacks_group *g,
 			    size_t at)
 {
-	const struct label_list part = { .label = s->label.label + at,
+	const struct label_list part = { .label = sums_from(s, at),
 					 .n = s->label.n - at };
 
 	report_rows_add(s->rows, 0, &part, g->weight, g->samples);
@@ -200,7 +206,7 @@ static struct calls *sums_calls(const struct sums *s, int step)
 static void sums_add(struct calls *c, const struct sums *s,
 		     const struct sums_stack *st, size_t at, size_t n)
 {
-	const struct calls_stack part = { s->label.label + st->at + at, n,
+	const struct calls_stack part = { sums_from(s, st->at + at), n,
 					  st->weight, st->samples };
 
 	calls_add(c, &part);
@@ -238,7 +244,7 @@ struct calls *sums_callers(const struct sums *s, size_t row)
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sums_stack *st = &s->stack[i];
-		const uint32_t *label = s->label.label + st->at;
+		const uint32_t *label = sums_from(s, st->at);
 		size_t at = 0, n;
 
 		while (at < st->n && s->row_of[label[at]] != row)
@@ -257,7 +263,7 @@ struct calls *sums_callees(const struct sums *s, size_t row)
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sums_stack *st = &s->stack[i];
-		const uint32_t *label = s->label.label + st->at;
+		const uint32_t *label = sums_from(s, st->at);
 		size_t at = st->n;
 
 		while (at > 0 && s->row_of[label[at - 1]] != row)
