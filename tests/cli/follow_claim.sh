@@ -91,7 +91,12 @@ bad=$?
 say a_part_is_never_written_through_a_link
 
 has_ended() {	# has_ended: it said why, or took the file
-	[ -s err ] || [ -e seg/segment-000001.db ]
+	if [ "$name" = .followed.tmp ]
+	then
+		[ -e seg/segment-000001.db ]
+	else
+		grep -q "seg/$name: " err
+	fi
 }
 bad=0
 mkdir sw
