@@ -153,17 +153,23 @@ class Browser:
         self.size = (width, height)
         self.seen = []
 
-    def __enter__(self):
+    def start_driver(self):
+        """Returns its port; None if it ended, as it does where another
+        program was given the same port in between."""
         self.driver = subprocess.Popen(
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True)
-        port = None
-        while port is None:
-            line = self.driver.stdout.readline()
-            if not line:
-                sys.exit("chromedriver does not start")
+        for line in self.driver.stdout:
             found = re.search(r"started successfully on port (\d+)", line)
-            port = found and found.group(1)
+            if found:
+                return found.group(1)
+        self.driver.wait()
+        return None
+
+    def __enter__(self):
+        port = self.start_driver() or self.start_driver()
+        if not port:
+            sys.exit("chromedriver does not start")
         self.base = "http://127.0.0.1:%s" % port
         options = OPTIONS + ["--user-data-dir=" + self.home,
                              "--window-size=%d,%d" % self.size]
