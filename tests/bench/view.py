@@ -19,9 +19,9 @@ LIMIT_OPEN = 0.3
 LIMIT_KEY = 0.05
 LIMIT_CAPTURE = 1.5
 QUIET = 1.5  # nothing more is drawn
-KEYS = (("down", b"\x1b[B"), ("a page", b" "), ("callers", b"\r"),
+KEYS = (("down", b"\x1bOB"), ("a page", b" "), ("callers", b"\r"),
         ("callees", b"c"), ("sort", b"s"), ("tree", b"2"), ("hot path", b"h"),
-        ("flame", b"3"), ("its child", b"\x1b[B"), ("zoom", b"\r"),
+        ("flame", b"3"), ("its child", b"\x1bOB"), ("zoom", b"\r"),
         ("functions", b"1"), ("search", b"/_1\r"))
 
 

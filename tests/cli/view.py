@@ -494,9 +494,9 @@ def check_hostile():
 
 
 CHOICES = ([b"1", b"2", b"3", b"4", b"5", b"6", b"8", b"?"] * 2 +
-           [b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\r", b"e", b"h",
+           [b"\x1bOA", b"\x1bOB", b"\x1bOC", b"\x1bOD", b"\r", b"e", b"h",
             b"c", b"s", b"p", b"d", b"a", b"n", b"N", b"u", b"T", b"\x7f",
-            b"+", b"-", b"\x1b[5~", b"\x1b[6~", b"\x1b[H", b"\x1b[F", b"<",
+            b"+", b"-", b"\x1b[5~", b"\x1b[6~", b"\x1bOH", b"\x1bOF", b"<",
             b">", b" "] * 3 +
            [b"/f1\r", b"/\r", b"fcpu=1\r", b"fcomm=zz\r", b"f\x7f\x7f\r",
             b"\x1b", b"f\xe6\xbc\xa2=\r", b"\xff", b"\x00", b"\t"])
