@@ -1,6 +1,7 @@
 /* main.c - finds the command, runs it, and prints its error. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,16 @@ static void fill_descriptors(void)
 
 static int main_complain(const struct err *err, const char *command)
 {
+	static const char name[] = "backstitch:";
+
 	out_settle();
-	fprintf(stderr, "%sbackstitch:%s %s\n", term_on(stderr, STYLE_RED),
-		term_off(stderr), err->msg);
+	fprintf(stderr, "%s%s%s ", term_on(stderr, STYLE_RED), name,
+		term_off(stderr));
+	if (term_limit(stderr) == INT_MAX)
+		fprintf(stderr, "%s\n", err->msg);
+	else
+		term_wrap(stderr, err->msg, sizeof(name), 2,
+			  term_columns(stderr));
 	if (err->code != ERR_USAGE)
 		return STATUS_FAILED;
 	fprintf(stderr, "see 'backstitch %s%s'\n", command ? command : "help",
@@ -59,23 +67,40 @@ static int run_plain(const char *word)
 	return STATUS_OK;
 }
 
-/* Returns the command that the first word names. A file, "-" and --open stand
- * for the one without a name. NULL and *err if the word is neither. */
-static const struct command *main_find(const char *word, struct err *err)
+static const struct command *main_find_name(const char *word)
 {
-	struct stat st;
-
 	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, word))
 			return commands[i];
-	if (!strcmp(word, "-") || !strcmp(word, "--open") || !stat(word, &st))
-		return &cmd_look;
-	return help_find(word, err);
+	return NULL;
+}
+
+/* Returns the command that the first word names. A file and an option stand for
+ * the one without a name. NULL and *err if the word is neither, or a command
+ * comes later. */
+static const struct command *main_find(int argc, char **argv, struct err *err)
+{
+	const struct command *c = main_find_name(argv[0]);
+	struct stat st;
+
+	if (c)
+		return c;
+	if (argv[0][0] != '-')
+		return stat(argv[0], &st) ? help_find(argv[0], err) : &cmd_look;
+	for (int i = 1; i < argc; i++) {
+		if (!main_find_name(argv[i]) || !stat(argv[i], &st))
+			continue;
+		err_set(err, ERR_USAGE,
+			"a command comes first, '%s' before '%s'", argv[i],
+			argv[0]);
+		return NULL;
+	}
+	return &cmd_look;
 }
 
 static int run_command(int argc, char **argv, struct err *err)
 {
-	const struct command *c = main_find(argv[0], err);
+	const struct command *c = main_find(argc, argv, err);
 	const char *name = c && *c->name ? argv[0] : NULL;
 	int status;
 	int n;
@@ -120,12 +145,6 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	status = run_plain(argv[1]);
-	if (status < 0 && argv[1][0] == '-' && argv[1][1] &&
-	    strcmp(argv[1], "--open") != 0) {
-		err_set(&err, ERR_USAGE, "a command comes first, before '%s'",
-			argv[1]);
-		return main_complain(&err, NULL);
-	}
 	if (status < 0)
 		status = run_command(argc - 1, argv + 1, &err);
 	if (out_finish(&err))

@@ -10,6 +10,7 @@
 #include "cli/model/trust_words.h"
 #include "cli/model/verdict_words.h"
 #include "cli/output/term.h"
+#include "cli/pictures/timeline_words.h"
 #include "formats/formats.h"
 #include "stitch/audit/rules.h"
 #include "stitch/source.h"
@@ -67,6 +68,23 @@ static void print_exports(FILE *out)
 	}
 }
 
+/* Printed from the tables of the page. */
+static void print_timeline(FILE *out)
+{
+	struct help_line lines[MARK_KINDS + BAND_KINDS + 2] = {
+		{ NULL, "On the page's timeline, events and times:" },
+	};
+	size_t n = 1;
+
+	for (size_t i = 0; i < MARK_KINDS; i++, n++)
+		lines[n] = (struct help_line){ timeline_marks[i].name,
+					       timeline_marks[i].says };
+	for (size_t i = 0; i < BAND_KINDS; i++, n++)
+		lines[n] = (struct help_line){ timeline_bands[i].name,
+					       timeline_bands[i].says };
+	print_lines(out, lines, 34);
+}
+
 static void print_verdicts(FILE *out)
 {
 	struct help_line lines[96] = {
@@ -85,6 +103,8 @@ static void print_verdicts(FILE *out)
 	print_lines(out, lines, 34);
 	putc('\n', out);
 	print_lines(out, mark_words, 25);
+	putc('\n', out);
+	print_timeline(out);
 }
 
 /* Printed from the table of rules. */

@@ -71,6 +71,8 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
         STRING, part("cli/model/offcpu_source.c", "} states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [
         w for w in values("cli/model/wait_cause.c", "cause_word[") if w]),
+    ("On the page", "TIMELINE", re.findall(
+        r"\] = \{ " + STRING, text("cli/pictures/timeline_words.c"))),
 )
 assert text("cli/tables/annotate_inlined.c").count('"inlined too: "') == 1
 assert "(inferred)" in text("cli/model/chains.c")

@@ -156,7 +156,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int ret = -1;
 
-	if (sort_words(argc, argv, &w, err))
+	if (output_check(err) || sort_words(argc, argv, &w, err))
 		return -1;
 	path = input_path(w.n_db, argv, err);
 	if (!path)

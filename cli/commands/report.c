@@ -328,7 +328,8 @@ static int report_check_options(struct err *err)
 {
 	unsigned int given = report_given();
 
-	if (report_check_given(given, err) || offcpu_check(err))
+	if (report_check_given(given, err) || offcpu_check(err) ||
+	    output_check(err))
 		return -1;
 	if (as_html && !out_path && isatty(1))
 		return err_set(err, ERR_USAGE,

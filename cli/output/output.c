@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schema/store.h"
+#include "stitch/base/err.h"
 
 extern const struct output out_table, out_lines, out_csv, out_json;
 
@@ -28,6 +29,16 @@ const struct opt output_opts[] = {
 bool output_asked(void)
 {
 	return json || format;
+}
+
+int output_check(struct err *err)
+{
+	if (!json || !format || !strcmp(format, "json"))
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "--json is --format json: leave out --json or --format "
+		       "%s",
+		       format);
 }
 
 const struct output *output_chosen(void)

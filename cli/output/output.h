@@ -23,6 +23,8 @@ struct output {
 extern const struct output *const outputs[]; /* ends with NULL */
 /* --format and --json, for OPT_GROUP(). */
 extern const struct opt output_opts[];
+/* Returns -1 and *err if the user chose two. */
+int output_check(struct err *err);
 /* Returns the output that the user chose, else the first. */
 const struct output *output_chosen(void);
 /* Returns whether the user chose an output. */

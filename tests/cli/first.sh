@@ -100,6 +100,21 @@ check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
 "$B" perf.data >out 2>err
 check a_file_instead_of_a_command 0 $? 'How to go on'
 rm -f perf.db
+"$B" --symfs "$dir" perf.data >out 2>err
+check an_option_instead_of_a_command 0 $? 'How to go on'
+rm -f perf.db
+"$B" --limit 5 report perf.data >out 2>err
+check options_of_a_command_come_behind_it 2 $? \
+	"a command comes first, 'report' before '--limit'"
+"$B" report --json --format csv perf.data >out 2>err
+check two_formats_at_once_of_report 2 $? "leave out --json or --format csv"
+"$B" query --format csv --json perf.data 'SELECT 1' >out 2>err
+check two_formats_at_once_of_query 2 $? "leave out --json or --format csv"
+"$B" report --json --format json perf.data >out 2>err
+check one_format_named_twice 0 $? '"rows"'
+COLUMNS=50 "$B" report --json --format csv perf.data >out 2>err
+check long_messages_are_wrapped 2 $? '  --json or --format csv'
+truth and_no_line_is_longer sh -c '! grep -qE ".{51}" err'
 "$B" help perf.data >out 2>err
 check help_of_a_file 2 $? "'backstitch perf.data' reads it"
 "$B" ingest --ouptut x perf.data >out 2>err
