@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/new_file.h"
+#include "stitch/base/write_all.h"
 
 struct bundle {
 	struct archive *a;
@@ -198,40 +200,85 @@ static bool bundle_is_wanted(struct archive_entry *e, const char *ending)
 	       !strchr(name, '/') && archive_entry_filetype(e) == AE_IFREG;
 }
 
-/* Finds the entry and copies it. Returns 1, 0 if there is none, or -1 and
- * errno, or libarchive's error. */
-static int bundle_find_entry(struct archive *a, const char *ending, int to)
+static int bundle_fail(struct archive *a, const char *path, struct err *err)
+{
+	const char *why = archive_error_string(a);
+
+	return err_set(err, ERR_FORMAT, "%s: %s", path,
+		       why ? why : "cannot be read");
+}
+
+/* Reads the data of an entry, all of which may be holes, and copies it to `to`
+ * unless that is -1. */
+static int bundle_read_entry(struct archive *a, const char *path, int to,
+			     struct err *err)
+{
+	static char buf[1 << 16];
+	uint64_t done = 0;
+	la_ssize_t n;
+
+	while ((n = archive_read_data(a, buf, sizeof(buf))) > 0) {
+		uint64_t packed = (uint64_t)archive_filter_bytes(a, -1);
+		uint64_t plain = (uint64_t)archive_filter_bytes(a, 0);
+
+		done += (uint64_t)n;
+		if (unpack_check(path, packed, done > plain ? done : plain,
+				 err))
+			return -1;
+		if (to >= 0 && write_all(to, buf, (size_t)n))
+			return err_set(
+				err, ERR_IO,
+				"%s: cannot write the temporary copy "
+				"(%m); set TMPDIR to a folder with space",
+				path);
+	}
+	return n < 0 ? bundle_fail(a, path, err) : 0;
+}
+
+/* Finds the entry and copies it. Returns 1, 0 if there is none, or -1. */
+static int bundle_find_entry(struct archive *a, const char *path,
+			     const char *ending, int to, struct err *err)
 {
 	struct archive_entry *e;
 	int rc;
 
+	if (archive_filter_count(a) > 2)
+		return err_set(err, ERR_FORMAT,
+			       "%s: is packed more than once, and a bundle is "
+			       "packed once",
+			       path);
 	while ((rc = archive_read_next_header(a, &e)) >= ARCHIVE_WARN &&
 	       rc != ARCHIVE_EOF) {
-		if (bundle_is_wanted(e, ending))
-			return archive_read_data_into_fd(a, to) ? -1 : 1;
+		bool wanted = bundle_is_wanted(e, ending);
+
+		/* what is passed over is unpacked too */
+		if (bundle_read_entry(a, path, wanted ? to : -1, err))
+			return -1;
+		if (wanted)
+			return 1;
 	}
-	return rc == ARCHIVE_EOF ? 0 : -1;
+	return rc == ARCHIVE_EOF ? 0 : bundle_fail(a, path, err);
 }
 
 int bundle_extract(const char *path, const char *ending, int to,
 		   struct err *err)
 {
 	struct archive *a = mem_must(archive_read_new());
-	int rc = -1;
+	int rc;
 
-	archive_read_support_filter_all(a);
+	/* not all filters: for some of them it would start other programs */
+	archive_read_support_filter_gzip(a);
+	archive_read_support_filter_xz(a);
+	archive_read_support_filter_zstd(a);
 	archive_read_support_format_tar(a);
-	if (!archive_read_open_filename(a, path, 1 << 16))
-		rc = bundle_find_entry(a, ending, to);
+	rc = archive_read_open_filename(a, path, 1 << 16)
+		     ? bundle_fail(a, path, err)
+		     : bundle_find_entry(a, path, ending, to, err);
 	if (!rc)
 		err_set(err, ERR_FORMAT,
 			"%s: no %s file is in this archive, needs to be one "
 			"of 'backstitch bundle'",
 			path, ending);
-	else if (rc < 0)
-		err_set(err, ERR_FORMAT, "%s: %s", path,
-			archive_error_string(a) ? archive_error_string(a)
-						: "cannot be read");
 	archive_read_free(a);
 	return rc > 0 ? 0 : -1;
 }

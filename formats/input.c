@@ -155,6 +155,9 @@ static int input_copy_to(struct input *in, int fd, const char *dir, int to,
 			break;
 		failed = input_write_all(to, buf, (size_t)got, done, dir, err);
 		done += (uint64_t)got;
+		if (u && !failed)
+			failed = unpack_check(in->path, unpack_taken(u), done,
+					      err);
 	}
 	free(buf);
 	unpack_free(u);

@@ -2,6 +2,7 @@
 #include "formats/unpack.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,9 @@
 #include "stitch/base/mem.h"
 
 #define UNPACK_BUF ((size_t)128 * 1024)
+/* Records of which only the time differs are packed 31 times smaller by gzip,
+ * 41 by zstd. Zeros can be packed 1,030 and 30,000 times smaller. */
+#define UNPACK_ALWAYS ((uint64_t)64 << 20)
 
 struct unpack {
 	int fd;
@@ -22,6 +26,7 @@ struct unpack {
 	ZSTD_DStream *zstd;
 	unsigned char *buf;
 	size_t pos, len;
+	uint64_t taken;
 };
 
 bool unpack_knows(const void *head, size_t n)
@@ -38,6 +43,7 @@ struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n)
 	u->path = path;
 	u->buf = mem_new(UNPACK_BUF, 1);
 	u->len = n < UNPACK_BUF ? n : UNPACK_BUF;
+	u->taken = u->len;
 	memcpy(u->buf, head, u->len);
 	u->gzip = u->buf[0] == 0x1f;
 	/* 15 + 16: gzip only, largest window */
@@ -72,6 +78,7 @@ static int unpack_fill(struct unpack *u, struct err *err)
 		return err_set(err, ERR_IO, "%s: cannot read (%m)", u->path);
 	u->pos = 0;
 	u->len = (size_t)got;
+	u->taken += (uint64_t)got;
 	u->eof = got == 0;
 	return 0;
 }
@@ -144,6 +151,24 @@ int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 			return 0;
 		}
 	}
+}
+
+uint64_t unpack_taken(const struct unpack *u)
+{
+	return u->taken;
+}
+
+int unpack_check(const char *path, uint64_t packed, uint64_t plain,
+		 struct err *err)
+{
+	if (plain <= UNPACK_ALWAYS || plain / UNPACK_RATIO <= packed)
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: the first %" PRIu64 " bytes unpack to more than %d "
+		       "times as many, %" PRIu64
+		       "; if that is meant, unpack it "
+		       "and read that",
+		       path, packed, UNPACK_RATIO, plain);
 }
 
 unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len)

@@ -19,6 +19,13 @@ void unpack_free(struct unpack *u);
  * *cut is set. */
 int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		    struct err *err);
+/* Returns how many bytes of the file were read. */
+uint64_t unpack_taken(const struct unpack *u);
+/* Fails if so many bytes that were packed give more plain ones than a capture
+ * or database can: 64 MiB and UNPACK_RATIO times their number. */
+#define UNPACK_RATIO 256
+int unpack_check(const char *path, uint64_t packed, uint64_t plain,
+		 struct err *err);
 /* Returns all plain bytes of the file, which the caller frees; NULL if it is
  * not compressed, damaged, or has more than max bytes. */
 unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len);

@@ -35,6 +35,9 @@ static const struct {
 	  "give the folder that it is in" },
 	{ "\x1f\x8b", 2, "this is a gzip file inside a packed file",
 	  "unpack it first" },
+	{ "\x28\xb5\x2f\xfd", 4, "this is a zstd file inside a packed file",
+	  "unpack it first" },
+	{ "7z\xbc\xaf", 4, "this is a 7z file", "unpack it first: 7z x" },
 	{ "\xfd"
 	  "7zXZ",
 	  5, "this is an xz file", "unpack it first: xz -d" },
