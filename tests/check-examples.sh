@@ -23,6 +23,7 @@ captures = root + "/tests/captures"
 # what a reader has -> what is here
 SUBSTITUTES = (
     (r"path (.*)perf\.db", r"path \1" + captures + "/ftrace-v7.dat"), (r"--tid 4711", "--tid 12875"),
+    (r"--sched --comm server perf\.db", "--sched " + captures + "/ftrace-v7.dat"),
     (r"--comm waiter|--blame server", r"--blame qemu-system-x86"), (r"86 --worst", "86 --limit"),
     (r"--time 12\.5,12\.75", "--time 1443.164,1443.166"),
     (r"my_function|vfs_read|memcpy", "hot"), (r"--dso libc\.so\.6", "--dso lines-clang"),

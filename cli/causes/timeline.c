@@ -49,6 +49,7 @@ struct timeline {
 	struct table index; /* tid to thread */
 	struct lists stays, wakes, seats;
 	unsigned int types;
+	int64_t first, last; /* records in rings */
 	uint64_t contradictions;
 	bool stray; /* a record is of no CPU that is known */
 };
@@ -58,6 +59,8 @@ struct timeline *timeline_new(const struct timeline_rules *r)
 	struct timeline *t = mem_new(1, sizeof(*t));
 
 	t->rules = *r;
+	t->first = TIMELINE_END;
+	t->last = TIMELINE_START;
 	return t;
 }
 
@@ -344,6 +347,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *rec)
 		timeline_begin_stay(r, rec->other, rec->time, true);
 	}
 	r->last = rec->time;
+	t->first = rec->time < t->first ? rec->time : t->first;
+	t->last = rec->time > t->last ? rec->time : t->last;
 }
 
 /* ---- the end: losses that no record tells, and lists by owner */
@@ -529,6 +534,14 @@ const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
 	return timeline_list(&t->stays, thread, n);
 }
 
+const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu, size_t *n)
+{
+	*n = 0;
+	if (cpu < 0 || (size_t)cpu >= t->n_ring)
+		return NULL;
+	return timeline_list(&t->seats, (uint32_t)cpu, n);
+}
+
 const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i)
 {
 	return &t->stay[i];
@@ -603,16 +616,18 @@ uint64_t timeline_contradictions(const struct timeline *t)
 	return t->contradictions;
 }
 
+void timeline_span(const struct timeline *t, int64_t *from, int64_t *to)
+{
+	*from = t->first;
+	*to = t->last;
+}
+
 const struct timeline_stay *timeline_on(const struct timeline *t, int32_t cpu,
 					int64_t time)
 {
-	const uint32_t *id;
 	size_t n;
-	size_t at;
+	const uint32_t *id = timeline_seats(t, cpu, &n);
+	size_t at = search_where(n, i, t->stay[id[i]].from > time);
 
-	if (cpu < 0 || (size_t)cpu >= t->n_ring)
-		return NULL;
-	id = timeline_list(&t->seats, (uint32_t)cpu, &n);
-	at = search_where(n, i, t->stay[id[i]].from > time);
 	return at ? &t->stay[id[at - 1]] : NULL;
 }

@@ -132,6 +132,9 @@ bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
 const uint32_t *timeline_stays(const struct timeline *t, uint32_t thread,
 			       size_t *n);
 const struct timeline_stay *timeline_stay(const struct timeline *t, uint32_t i);
+/* Stays on a CPU, likewise; none if the CPU has no records. */
+const uint32_t *timeline_seats(const struct timeline *t, int32_t cpu,
+			       size_t *n);
 /* Wake-ups of a thread, likewise. */
 const uint32_t *timeline_wakes(const struct timeline *t, uint32_t thread,
 			       size_t *n);
@@ -152,6 +155,9 @@ unsigned int timeline_types(const struct timeline *t);
 /* Returns since when all CPUs show records of these types; TIMELINE_END:
  * never. */
 int64_t timeline_since(const struct timeline *t, unsigned int types);
+/* Returns the times of the first and the last record that names the thread on a
+ * CPU; from > to: there is none. */
+void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);
 /* Returns how often records were missing without a loss. If there is any,
  * numbers of lost records prove nothing. */
 uint64_t timeline_contradictions(const struct timeline *t);

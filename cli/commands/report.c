@@ -34,14 +34,19 @@
 
 static const char *sort_keys, *order, *callers, *callees;
 static long limit = -1, depth;
-static bool self_only, diff, absolute, as_html, graph, inverted;
+static bool self_only, diff, absolute, as_html, graph, inverted, sched;
 static const char *out_path;
 static bool inlined = true, inline_rows, with_source = true;
 
-static const char *const order_words[] = { "self", "total", NULL };
+static const char *const order_words[] = { "self",    "total",	 "max",
+					   "average", "ready",	 "run",
+					   "blocked", "runs",	 "woken",
+					   "moves",   "unknown", NULL };
 
 static const struct opt opts[] = {
 	OPT_GROUP(offcpu_opt_table),
+	OPT_FLAG(0, "sched", &sched,
+		 "what each thread did: on the CPU, ready for one, blocked"),
 	OPT_GROUP(by_opts),
 	OPT_HEADING("How to show it"),
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
@@ -49,7 +54,9 @@ static const struct opt opts[] = {
 		   "comm_nodigit, pid, tid, cpu, dso, sym, srcline, verdict "
 		   "(sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
-		   "sort by self or total, largest first (self)"),
+		   "sort by self or total, largest first (self); with --sched "
+		   "by max, average, ready, run, blocked, runs, woken, moves "
+		   "or unknown (max)"),
 	OPT_FLAG(0, "no-children", &self_only,
 		 "print self without total, and only rows that have any"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -182,6 +189,8 @@ enum {
 	GIVEN_INLINE = 1 << 18,
 	GIVEN_LIBRARY = 1 << 19,
 	GIVEN_NO_INLINE = 1 << 20,
+	GIVEN_SCHED = 1 << 21,
+	GIVEN_EVENT = 1 << 22,
 };
 #define GIVEN_AROUND (GIVEN_CALLERS | GIVEN_CALLEES)
 #define GIVEN_TREE (GIVEN_GRAPH | GIVEN_INVERTED)
@@ -210,6 +219,8 @@ static const struct {
 	{ GIVEN_FORMAT, "--format, --json" },
 	{ GIVEN_INLINE, "--inline" },
 	{ GIVEN_LIBRARY, "--fold-library" },
+	{ GIVEN_SCHED, "--sched" },
+	{ GIVEN_EVENT, "--event" },
 };
 
 /* Who gives one of the options can give none of the others. */
@@ -217,6 +228,11 @@ static const struct {
 	unsigned int one, others;
 	const char *why;
 } report_apart[] = {
+	{ GIVEN_SCHED,
+	  GIVEN_OFF_CPU | GIVEN_WALL | GIVEN_DIFF | GIVEN_HTML | GIVEN_AROUND |
+		  GIVEN_TREE | GIVEN_SORT | GIVEN_SELF | GIVEN_BY |
+		  GIVEN_INLINED | GIVEN_NO_INLINE | GIVEN_EVENT,
+	  "--sched has a row for each thread" },
 	{ GIVEN_OFF_CPU,
 	  GIVEN_DIFF | GIVEN_HTML | GIVEN_ORDER | GIVEN_SELF | GIVEN_BY |
 		  GIVEN_INLINED,
@@ -281,6 +297,8 @@ static unsigned int report_given(void)
 		{ inline_rows, GIVEN_INLINE },
 		{ library_asked(), GIVEN_LIBRARY },
 		{ !inlined, GIVEN_NO_INLINE },
+		{ sched, GIVEN_SCHED },
+		{ filter.event, GIVEN_EVENT },
 	};
 	unsigned int given = 0;
 
@@ -323,6 +341,11 @@ static int report_check_given(unsigned int given, struct err *err)
 	return 0;
 }
 
+static bool report_orders_rows(const char *word)
+{
+	return !strcmp(word, "self") || !strcmp(word, "total");
+}
+
 /* Checks the values that not every option goes with. */
 static int report_check_options(struct err *err)
 {
@@ -335,6 +358,14 @@ static int report_check_options(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "a page is no text for a terminal; add "
 			       "'-o report.html'");
+	if (order && sched != !report_orders_rows(order))
+		return err_set(err, ERR_USAGE,
+			       sched ? "--order %s is for functions; threads "
+				       "have max, average, ready, run, "
+				       "blocked, runs, woken, moves, unknown"
+				     : "--order %s is for --sched; functions "
+				       "have self and total",
+			       order);
 	if (offcpu_opts.on && sort_keys && strcmp(sort_keys, "comm") != 0)
 		return err_set(err, ERR_USAGE,
 			       "--off-cpu has a row for each cause and place, "
@@ -381,6 +412,8 @@ static int report_answer(struct store *db, const char *path,
 {
 	if (as_html)
 		return report_write_html(db, path, o, NULL, err);
+	if (sched)
+		return report_sched(db, path, o, err);
 	if (offcpu_opts.on && !o->callers && !o->callees)
 		return report_offcpu(db, path, o, err);
 	return report_table(db, path, o, err);
@@ -457,6 +490,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		.depth = (size_t)depth,
 		.callers = callers,
 		.callees = callees,
+		.order = order,
 	};
 	int status = STATUS_OK;
 	const char *path;
@@ -466,7 +500,7 @@ static int report_run(int argc, char **argv, struct err *err)
 	if (report_check_options(err) || parse_keys(&o.keys, err))
 		return -1;
 	o.keys |= row_of_inlined() ? KEY_INLINED : 0;
-	if (!offcpu_opts.on && !offcpu_opts.wall)
+	if (!offcpu_opts.on && !offcpu_opts.wall && !sched)
 		input_take_server(report_detail(o.keys));
 	if (diff)
 		return report_compare(argc, argv, &o, err);
@@ -485,6 +519,7 @@ static const char *const examples[] = {
 	"backstitch report --limit 0 --format csv perf.db",
 	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
 	"backstitch report --off-cpu perf.db",
+	"backstitch report --sched --comm server perf.db",
 	"backstitch report --html -o report.html perf.db",
 	"backstitch report --html --diff -o report.html before.db after.db",
 	NULL

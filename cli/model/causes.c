@@ -52,8 +52,11 @@ struct causes {
 	size_t n_table, cap_table;
 	int32_t *tid; /* by thread.id */
 	size_t n_tid, cap_tid;
-	const char **comm; /* by comm_index */
-	size_t n_comm, cap_comm;
+	struct causes_name {
+		const char *comm;
+		int64_t pid;
+	} * name; /* by comm_index */
+	size_t n_name, cap_name;
 	struct table comm_index; /* of tids */
 	struct arena text;
 	int64_t capture; /* that is read */
@@ -269,29 +272,44 @@ static int causes_take_comm(void *arg, const struct rows *r, struct err *err)
 {
 	struct causes *c = arg;
 	int64_t tid = rows_int(r, CAUSES_COMMS_TID);
-	const char *name =
-		arena_strdup(&c->text, rows_text(r, CAUSES_COMMS_NAME));
+	const struct causes_name name = {
+		arena_strdup(&c->text, rows_text(r, CAUSES_COMMS_NAME)),
+		rows_int(r, CAUSES_COMMS_PID),
+	};
 	uint64_t hash = hash_u64((uint64_t)tid);
 	uint32_t id = table_find(&c->comm_index, hash, NULL, NULL, NULL);
 
 	(void)err;
 	if (id == TABLE_NONE) {
-		table_add(&c->comm_index, hash, (uint32_t)c->n_comm);
-		*mem_add(c->comm, c->n_comm, c->cap_comm) = name;
+		table_add(&c->comm_index, hash, (uint32_t)c->n_name);
+		*mem_add(c->name, c->n_name, c->cap_name) = name;
 	} else {
-		c->comm[id] = name;
+		c->name[id] = name;
 	}
 	return 0;
 }
 
-const char *causes_comm(const struct causes *c, int64_t tid)
+static const struct causes_name *causes_name(const struct causes *c,
+					     int64_t tid)
 {
+	static const struct causes_name idle = { "swapper", 0 };
+	static const struct causes_name none = { "", -1 };
 	uint32_t id = table_find(&c->comm_index, hash_u64((uint64_t)tid), NULL,
 				 NULL, NULL);
 
 	if (tid == 0)
-		return "swapper";
-	return id == TABLE_NONE ? "" : c->comm[id];
+		return &idle;
+	return id == TABLE_NONE ? &none : &c->name[id];
+}
+
+const char *causes_comm(const struct causes *c, int64_t tid)
+{
+	return causes_name(c, tid)->comm;
+}
+
+int64_t causes_pid(const struct causes *c, int64_t tid)
+{
+	return causes_name(c, tid)->pid;
 }
 
 static void causes_mark_recorders(struct causes *c)
@@ -514,7 +532,7 @@ void causes_free(struct causes *c)
 	free(c->table);
 	free(c->type);
 	free(c->tid);
-	free(c->comm);
+	free(c->name);
 	table_release(&c->comm_index);
 	arena_release(&c->text);
 	free(c);

@@ -25,6 +25,8 @@ void causes_free(struct causes *c);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);
+/* Returns the process of a thread; -1: not known. */
+int64_t causes_pid(const struct causes *c, int64_t tid);
 /* Returns the number of lost records of the capture, and whether there are
  * losses without a number. */
 uint64_t causes_lost(const struct causes *c, bool *unknown);

@@ -264,8 +264,14 @@ static int filter_parse_share(const char **p, int64_t *out)
 	return 0;
 }
 
-static int put_share(struct text *t, struct store *db, const char *list,
-		     struct err *err)
+/* A time: `to` is not in it. */
+struct filter_span {
+	int64_t from, to;
+};
+
+/* Reads "10%-20%". Returns 0, 1 if it is malformed, or -1 and *err. */
+static int filter_read_share(struct store *db, const char *list,
+			     struct filter_span *s, struct err *err)
 {
 	const char *p = list;
 	struct rows *r;
@@ -287,58 +293,65 @@ static int put_share(struct text *t, struct store *db, const char *list,
 	rows_close(r);
 	if (ret < 0)
 		return -1;
-	filter_printf(
-		t, " AND time_ns BETWEEN %" PRId64 " AND %" PRId64,
-		first + (int64_t)((__int128)(last - first) * a / 1000000),
-		first + (int64_t)((__int128)(last - first) * b / 1000000));
+	s->from = first + (int64_t)((__int128)(last - first) * a / 1000000);
+	s->to = first + (int64_t)((__int128)(last - first) * b / 1000000);
+	s->to += s->to < INT64_MAX;
 	return 0;
 }
 
-static const char *filter_clock(const struct text *t)
-{
-	return t->dialect ? t->dialect->time : "time_ns";
-}
-
-static int filter_put_time(struct text *t, struct store *db, const char *list,
-			   struct err *err)
+/* Reads "12.5,13", ",13", "12.5,", "12.5". Returns 0, or 1 if it is malformed.
+ */
+static int filter_read_seconds(const char *list, struct filter_span *s)
 {
 	const char *p = list;
-	int64_t ns;
-	int ret;
 
-	if (t->dialect && strchr(list, '%'))
-		return err_set(err, ERR_USAGE,
-			       "--time '%s': a server does not know the time "
-			       "of the first and last event; give seconds",
-			       list);
-	if (strchr(list, '%')) {
-		ret = put_share(t, db, list, err);
-		if (ret <= 0)
-			return ret;
-		goto bad;
-	}
-	if (*p != ',') {
-		if (filter_seconds(&p, &ns))
-			goto bad;
-		filter_printf(t, " AND %s >= %" PRId64, filter_clock(t), ns);
-	}
+	if (*p != ',' && filter_seconds(&p, &s->from))
+		return 1;
 	if (*p == ',' && p[1]) {
 		p++;
-		if (filter_seconds(&p, &ns))
-			goto bad;
+		if (filter_seconds(&p, &s->to))
+			return 1;
 		/* script prints microseconds, truncated: include all of it */
-		filter_printf(t, " AND %s < %" PRId64, filter_clock(t),
-			      ns + 1000);
+		if (__builtin_add_overflow(s->to, 1000, &s->to))
+			s->to = INT64_MAX;
 	} else if (*p == ',') {
 		p++;
 	}
-	if (!*p)
-		return 0;
-bad:
+	return *p != 0;
+}
+
+static int filter_read_time(struct store *db, struct filter_span *s,
+			    struct err *err)
+{
+	const char *list = filter.time;
+	int ret = strchr(list, '%') ? filter_read_share(db, list, s, err)
+				    : filter_read_seconds(list, s);
+
+	if (ret <= 0)
+		return ret;
 	return err_set(err, ERR_USAGE,
 		       "--time needs FROM,TO in seconds or 10%%-20%%, not "
 		       "'%s'",
 		       list);
+}
+
+static int filter_put_time(struct text *t, struct store *db, struct err *err)
+{
+	const char *clock = t->dialect ? t->dialect->time : "time_ns";
+	struct filter_span s = { INT64_MIN, INT64_MAX };
+
+	if (t->dialect && strchr(filter.time, '%'))
+		return err_set(err, ERR_USAGE,
+			       "--time '%s': a server does not know the time "
+			       "of the first and last event; give seconds",
+			       filter.time);
+	if (filter_read_time(db, &s, err))
+		return -1;
+	if (s.from != INT64_MIN)
+		filter_printf(t, " AND %s >= %" PRId64, clock, s.from);
+	if (s.to != INT64_MAX)
+		filter_printf(t, " AND %s < %" PRId64, clock, s.to);
+	return 0;
 }
 
 /* Returns whether the list or a part of it is the name, matches it, or is a
@@ -370,6 +383,26 @@ static bool filter_list_has(const char *list, const char *name)
 bool filter_takes_event(const char *name)
 {
 	return !filter.event || filter_list_has(filter.event, name);
+}
+
+static bool filter_has_number(const char *list, int64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, v);
+	return !list || filter_list_has(list, text);
+}
+
+bool filter_takes_cpu(int32_t cpu)
+{
+	return filter_has_number(filter.cpu, cpu);
+}
+
+bool filter_takes_thread(int64_t pid, int64_t tid, const char *comm)
+{
+	return filter_has_number(filter.pid, pid) &&
+	       filter_has_number(filter.tid, tid) &&
+	       (!filter.comm || filter_list_has(filter.comm, comm));
 }
 
 /* The names of a database that an option may choose from. */
@@ -471,7 +504,7 @@ static int filter_check(struct store *db, struct err *err)
 static int filter_put_all(struct text *t, struct store *db, struct err *err)
 {
 	filter_printf(t, "1");
-	if (filter.time && filter_put_time(t, db, filter.time, err))
+	if (filter.time && filter_put_time(t, db, err))
 		return -1;
 	if (filter.cpu && filter_put_numbers(t, "cpu", "cpu", filter.cpu, err))
 		return -1;
@@ -503,4 +536,20 @@ int filter_sql(struct store *db, char *buf, size_t size, struct value *bind,
 
 	*n = t.n;
 	return !rc && db ? filter_check(db, err) : rc;
+}
+
+int filter_window(struct store *db, int64_t *from, int64_t *to, struct err *err)
+{
+	struct filter_span s = { INT64_MIN, INT64_MAX };
+	struct value bind[FILTER_BIND];
+	char sql[FILTER_TEXT];
+	size_t n;
+
+	/* which checks all options, and that their names exist */
+	if (filter_sql(db, sql, sizeof(sql), bind, FILTER_BIND, &n, err) ||
+	    (filter.time && filter_read_time(db, &s, err)))
+		return -1;
+	*from = s.from;
+	*to = s.to;
+	return 0;
 }

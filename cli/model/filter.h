@@ -56,4 +56,12 @@ int filter_seconds(const char **p, int64_t *ns);
 bool filter_given(void);
 /* Returns whether --event selects the event; true if it was not given. */
 bool filter_takes_event(const char *name);
+/* The same of --cpu, and of --pid, --tid and --comm together. */
+bool filter_takes_cpu(int32_t cpu);
+bool filter_takes_thread(int64_t pid, int64_t tid, const char *comm);
+/* Writes the time that --time selects: *to is not in it. Without --time, and
+ * where it has no end, from INT64_MIN to INT64_MAX. Returns 0, or -1 and *err
+ * if an option is malformed, or names only what is not in db. */
+int filter_window(struct store *db, int64_t *from, int64_t *to,
+		  struct err *err);
 #endif

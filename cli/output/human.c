@@ -65,6 +65,17 @@ const char *human_ns(char *buf, size_t size, int64_t ns)
 	return buf;
 }
 
+const char *human_span(char buf[HUMAN_SPAN], int64_t from, int64_t to)
+{
+	int64_t a = from / 1000;
+	int64_t b = to / 1000 + (to % 1000 > 0);
+
+	snprintf(buf, HUMAN_SPAN,
+		 "%" PRId64 ".%06" PRId64 ",%" PRId64 ".%06" PRId64,
+		 a / 1000000, a % 1000000, b / 1000000, b % 1000000);
+	return buf;
+}
+
 const char *human_share(char *buf, size_t size, double part, double whole)
 {
 	double v = whole > 0 ? part * 1e4 / whole : 0;

@@ -14,6 +14,10 @@ const char *human_grouped(char *buf, size_t size, uint64_t n);
 const char *human_bytes(char *buf, size_t size, uint64_t n);
 /* "3.21 s", "12.5 ms", "800 ns". */
 const char *human_ns(char *buf, size_t size, int64_t ns);
+#define HUMAN_SPAN 64
+/* "12.500000,13.250001": two times as --time takes them, rounded outwards to
+ * microseconds. */
+const char *human_span(char buf[HUMAN_SPAN], int64_t from, int64_t to);
 /* Formats a share as it is written everywhere, in tables, sentences and
  * pictures: percent with two decimals, rounded. 0.00 is nothing and 100.00 is
  * all: what is almost that is "<0.01" or ">99.99". percent() in picture.js does

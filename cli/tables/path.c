@@ -36,37 +36,47 @@ static int path_answer(struct path_run *r, struct err *err)
 	return path_waits(r, err);
 }
 
+int path_open(struct path_run *r, struct store *db, const char *path,
+	      struct err *err)
+{
+	struct stacks_opts so = { .inlined = true, .no_groups = true };
+
+	r->db = db;
+	r->path = path;
+	so.labels = r->labels = labels_new();
+	r->stacks = stacks_load(db, &so, err);
+	if (!r->stacks)
+		return -1;
+	labels_shorten(r->labels);
+	r->words = wait_causes_new(r->stacks);
+	r->causes = causes_load(db, path, r->words, err);
+	if (!r->causes)
+		return -1;
+	r->t = causes_timeline(r->causes);
+	r->proofs = proofs_new(r->t);
+	return 0;
+}
+
+void path_close(struct path_run *r)
+{
+	proofs_free(r->proofs);
+	causes_free(r->causes);
+	wait_causes_free(r->words);
+	stacks_free(r->stacks);
+	labels_free(r->labels);
+}
+
 int path_print(struct store *db, const char *path, const struct path_opts *o,
 	       struct err *err)
 {
-	struct path_run r = {
-		.db = db, .path = path, .o = o, .labels = labels_new()
-	};
-	const struct stacks_opts so = {
-		.inlined = true,
-		.labels = r.labels,
-		.no_groups = true,
-	};
-	int rc = -1;
+	struct path_run r = { .o = o };
+	int rc = path_open(&r, db, path, err);
 
-	r.stacks = stacks_load(db, &so, err);
-	if (r.stacks) {
-		labels_shorten(r.labels);
-		r.words = wait_causes_new(r.stacks);
-		r.causes = causes_load(db, path, r.words, err);
-	}
-	if (r.causes) {
-		r.t = causes_timeline(r.causes);
-		r.proofs = proofs_new(r.t);
+	if (!rc)
 		rc = path_answer(&r, err);
-	}
 	if (!rc && o->fail >= 0 &&
 	    (double)r.unknown * 100 > (double)o->fail * (double)r.asked)
 		rc = STATUS_LOSS;
-	proofs_free(r.proofs);
-	causes_free(r.causes);
-	wait_causes_free(r.words);
-	stacks_free(r.stacks);
-	labels_free(r.labels);
+	path_close(&r);
 	return rc;
 }

@@ -46,6 +46,12 @@ struct path_run {
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
 };
 
+/* Loads what an answer needs; r->o is NULL where there are no options of path.
+ * Returns 0, or -1 and *err; call path_close() in either case. */
+int path_open(struct path_run *r, struct store *db, const char *path,
+	      struct err *err);
+void path_close(struct path_run *r);
+
 /* A time from a switch out, or the end of what is known, to the next run. */
 struct path_wait {
 	uint32_t thread;
@@ -70,6 +76,13 @@ struct path_sum *path_sums(const struct chain *c, size_t *n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);
+/* Prints ", nothing lost in this time", or a line that says what was. */
+void path_put_losses(const struct path_run *r, int64_t from, int64_t to);
+/* Prints what to record so that less is unknown. */
+void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
+/* Writes what was lost as member "evidence". */
+void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
+			int64_t to);
 /* Returns the function that an event was in, outside libc and the kernel if the
  * stack has one; "" if there is none. Valid until labels change. Returns NULL
  * and *err on failure. */

@@ -24,8 +24,8 @@ static void path_json_count_loss(void *arg, size_t loss)
 	l->n += o->n > 0 ? (uint64_t)o->n : 0;
 }
 
-static void path_json_evidence(const struct path_run *r, struct json *j,
-			       int64_t from, int64_t to)
+void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
+			int64_t to)
 {
 	static const char *const type[] = { "sched_switch", "sched_waking",
 					    "sched_wakeup" };

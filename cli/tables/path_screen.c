@@ -64,7 +64,7 @@ static void path_put_thread(const struct path_run *r, uint32_t thread,
 		fprintf(out, "thread %d", timeline_tid(r->t, thread));
 }
 
-static void path_put_losses(const struct path_run *r, int64_t from, int64_t to)
+void path_put_losses(const struct path_run *r, int64_t from, int64_t to)
 {
 	struct path_loss_count c = { .t = r->t };
 
@@ -393,14 +393,10 @@ static int path_put_pieces(struct path_run *r, const struct chain *c,
 	return rc;
 }
 
-/* What to record so that less is unknown. */
-static void path_put_advice(const struct path_run *r, const struct chain *c,
-			    int64_t from, int64_t to)
+void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 {
 	struct path_loss_count l = { .t = r->t };
 
-	if (!path_with(c, PROOF_UNKNOWN) && !path_with(c, PROOF_CONSISTENT))
-		return;
 	timeline_each_loss(r->t, from, to, path_count_loss, &l);
 	if (!causes_whole(r->causes))
 		fputs("\nto know more: record all CPUs, perf record -a\n",
@@ -424,8 +420,8 @@ int path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	path_put_trust(r, &c, thread, from, to);
 	path_put_sums(r, &c, to - from);
 	rc = path_put_pieces(r, &c, from, err);
-	if (!rc)
-		path_put_advice(r, &c, from, to);
+	if (!rc && path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
+		path_put_advice(r, from, to);
 	chain_release(&c);
 	return rc;
 }

@@ -30,6 +30,8 @@ struct report_opts {
 	bool below;    /* only the tree: the table of waits is above it */
 	bool top;      /* nothing about the rows that are left out */
 	bool absolute; /* report_diff() only */
+	const char *order;	       /* report_sched() only: "max", ...; NULL:
+					* "max" */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 };
 
@@ -46,6 +48,12 @@ int report_diff(const struct sides *s, const struct report_opts *o,
  * Returns 0, or -1 and *err. */
 int report_offcpu(struct store *db, const char *path,
 		  const struct report_opts *o, struct err *err);
+
+extern const char *const sched_orders[]; /* ends with NULL */
+/* report --sched: what each thread did, the longest times that it was ready,
+ * and what it was blocked for. Returns 0, or -1 and *err. */
+int report_sched(struct store *db, const char *path,
+		 const struct report_opts *o, struct err *err);
 
 /* "capture: perf.data of host", without a line feed. */
 void report_put_capture(FILE *out, const char *path, const char *host);

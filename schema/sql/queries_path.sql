@@ -22,7 +22,9 @@ SELECT id, coalesce(tid, -1) AS tid FROM thread ORDER BY id
 
 -- name: causes_comms
 -- The names of threads, the last one of each last.
-SELECT t.tid, t.process, c.name FROM comm c JOIN thread t ON t.id = c.thread
+SELECT t.tid, coalesce(p.pid, -1) AS pid, c.name
+FROM comm c JOIN thread t ON t.id = c.thread
+LEFT JOIN process p ON p.id = t.process
 WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
 
 -- name: causes_events
@@ -46,3 +48,7 @@ SELECT e.type, coalesce(e.comm, 0) AS comm, coalesce(e.kraw, 0) AS kraw,
 	coalesce(r.uraw, e.uraw, 0) AS uraw, coalesce(r.verdict, 0) AS verdict,
 	coalesce(r.flags, 0) AS flags
 FROM event e LEFT JOIN request r ON r.event = e.id WHERE e.id = ?1
+
+-- name: causes_stacks
+-- The kernel half of each event's stack.
+SELECT id, coalesce(kraw, 0) AS kraw FROM event ORDER BY id

@@ -8,6 +8,7 @@ import struct
 import subprocess
 
 SAMPLE, LOST = 9, 2
+OF_TASKS = (1, 3, 4, 7, 10)  # MMAP, COMM, EXIT, FORK, MMAP2
 IDENTIFIER, IP, TID, TIME, CPU = 1 << 16, 1, 2, 4, 1 << 7
 PERIOD, CHAIN, RAW = 1 << 8, 1 << 5, 1 << 10
 READ_NO = ~(IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CHAIN | RAW)
@@ -65,21 +66,55 @@ class Capture:
                     "<i", b, raw + 4 + NEXT_PID)
             yield Sample(time, cpu, current, config, at, fields)
 
+    def lost_at(self, kept):
+        """Where LOST records stand: {offset of the record behind: number}. The
+        kernel writes one in front of the next record of the ring, of whatever
+        kind. Where some are missing without a word, nobody knows which those
+        are: it stands in front of the next sample."""
+        told = {s.at: n for s, n in kept}
+        known = {s.at: s.cpu for s in self.records}
+        waiting, others, out = {}, {}, {}
+        for at, kind, b in self.walk():
+            if kind == SAMPLE and at in known:
+                cpu = known[at]
+                if at not in told:
+                    waiting[cpu] = waiting.get(cpu, 0) + 1
+                    continue
+                n = told[at]
+                if n == sum(c for _, c in others.get(cpu, ())) \
+                        + waiting.pop(cpu, 0):
+                    for before, c in others.pop(cpu, ()):
+                        out[before] = c
+                        n -= c
+                others.pop(cpu, None)
+                if n:
+                    out[at] = n
+            elif kind in OF_TASKS:
+                cpu, = struct.unpack_from("<I", b, len(b) - 16)
+                if waiting.get(cpu):
+                    others.setdefault(cpu, []).append((at, waiting.pop(cpu)))
+        return out
+
     def write(self, path, kept):
         """kept: (sample, number lost in front of it)"""
-        lost = {s.at: n for s, n in kept}
+        told = {s.at for s, n in kept}
         known = {s.at for s in self.records}
+        lost = self.lost_at(kept)
         out = bytearray()
         for at, kind, b in self.walk():
-            if kind == SAMPLE and at in known and at not in lost:
+            if kind == SAMPLE and at in known and at not in told:
                 continue
             if lost.get(at):
-                pid, tid, time, cpu = struct.unpack_from("<iiQI", b, 24)
+                if kind == SAMPLE:
+                    number, pid, tid, time, cpu = struct.unpack_from(
+                        "<Q8xiiQI", b, 8)
+                else:
+                    pid, tid, time, cpu, number = struct.unpack_from(
+                        "<iiQI4xQ", b, len(b) - 32)
                 # the kernel takes the time of LOST after that of the sample
-                out += struct.pack("<IHHQQiiQIIQ", LOST, 0, 56,
-                                   struct.unpack_from("<Q", b, 8)[0],
+                out += struct.pack("<IHHQQiiQIIQ", LOST, 0, 56, number,
                                    lost[at], pid, tid, time + 120, cpu, 0,
-                                   struct.unpack_from("<Q", b, 8)[0])
+                                   number)
             out += b
         self.put(path, bytes(out))
 

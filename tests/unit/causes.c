@@ -1,6 +1,7 @@
 /* causes.c - what is proved of waits: schedules made by hand, in which a proof
  * holds or must fall, and schedules of a simulated machine with known truth
  * from which records are removed. */
+#include "cli/causes/account.h"
 #include "cli/causes/chain.h"
 #include "cli/causes/proof.h"
 #include "cli/causes/timeline.h"
@@ -637,6 +638,117 @@ START_TEST(only_wakeups_prove_the_waker_but_not_the_time)
 }
 END_TEST
 
+/* ---- sums */
+
+static bool is_cpu_0(int32_t cpu)
+{
+	return cpu == 0;
+}
+
+static struct account account_of(struct made *m, int32_t tid, int64_t from,
+				 int64_t to, bool cpu_0)
+{
+	const struct account_ask ask = {
+		.from = from,
+		.to = to,
+		.takes_cpu = cpu_0 ? is_cpu_0 : NULL,
+	};
+	struct account a;
+
+	account_thread(&a, m->p, m->t, timeline_thread(m->t, tid), &ask, NULL,
+		       NULL);
+	return a;
+}
+
+START_TEST(time_of_a_thread_is_cut_at_what_is_asked_for)
+{
+	struct made m = simple();
+	struct account a;
+
+	ends(&m, A, B);
+	a = account_of(&m, A, 50, 350, false);
+	ck_assert_uint_eq(a.run, 100);
+	ck_assert_uint_eq(a.blocked, 100);
+	ck_assert_uint_eq(a.ready, 100);
+	ck_assert_uint_eq(account_time(&a), 300);
+	ck_assert_uint_eq(a.runs, 1);
+	ck_assert_uint_eq(a.woken, 1);
+	a = account_of(&m, A, 220, 280, false);
+	ck_assert_uint_eq(a.ready, 60);
+	ck_assert_int_eq(a.longest_from, 220);
+	ck_assert_int_eq(a.longest_to, 280);
+	ck_assert_uint_eq(account_time(&a), 60);
+	a = account_of(&m, B, 5, 1000, true);
+	ck_assert_uint_eq(account_time(&a), 0);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(what_is_only_consistent_is_in_no_sum)
+{
+	struct made m = schedule_new(two_cpus);
+	struct account a;
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, S, 0);
+	lose(&m, 1, 120, 250, -1);
+	seen(&m, 1, 120, B);
+	seen(&m, 1, 250, B);
+	switched(&m, 0, 300, 0, R, A);
+	ends(&m, A, B);
+	a = account_of(&m, A, 50, 350, false);
+	ck_assert_uint_eq(a.run, 100);
+	ck_assert_uint_eq(a.blocked, 20);
+	ck_assert_uint_eq(a.unknown, 130);
+	ck_assert_uint_eq(a.ready, 50);
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(ready_is_behind_who_was_there_longest)
+{
+	struct made m = schedule_new(two_cpus);
+	struct account a;
+	struct occupant o;
+
+	switched(&m, 1, 5, 0, R, B);
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 0, 100, A, R, C);
+	switched(&m, 0, 130, C, S, D);
+	switched(&m, 0, 180, D, R, C);
+	switched(&m, 0, 220, C, S, A);
+	ends(&m, A, B);
+	a = account_of(&m, A, 0, 1000, false);
+	ck_assert_uint_eq(a.preempted, 120);
+	ck_assert_uint_eq(a.delays, 1);
+	ck_assert(account_occupant(m.t, a.longest_cpu, a.longest_from,
+				   a.longest_to, &o));
+	ck_assert_int_eq(timeline_tid(m.t, o.thread), C);
+	ck_assert_uint_eq(o.ns, 70);
+	ck_assert(!account_occupant(m.t, 7, 0, 1000, &o));
+	made_free(&m);
+}
+END_TEST
+
+START_TEST(a_run_on_another_cpu_is_a_move)
+{
+	struct made m = simple();
+	struct account a;
+
+	switched(&m, 0, 400, A, R, C);
+	switched(&m, 1, 500, B, S, A);
+	ends(&m, C, A);
+	a = account_of(&m, A, 0, 1000, false);
+	ck_assert_uint_eq(a.moves, 1);
+	ck_assert_uint_eq(a.runs, 3);
+	a = account_of(&m, A, 0, 1000, true);
+	ck_assert_uint_eq(a.moves, 0);
+	ck_assert_uint_eq(a.runs, 2);
+	made_free(&m);
+}
+END_TEST
+
 RUN("causes", a_record_of_no_cpu_hides_everything,
     a_thread_that_was_not_seen_before_may_be_new,
     a_waker_without_a_name_is_who_is_there, a_wait_has_its_waker,
@@ -655,4 +767,7 @@ RUN("causes", a_record_of_no_cpu_hides_everything,
     a_softirq_is_the_threads_or_not, without_wakings_a_wait_is_only_off,
     no_thread_runs_until_the_end, equal_times_of_two_cpus_have_no_order,
     one_lost_record_is_one_switch, a_cpu_without_records_hides_everything,
-    only_wakeups_prove_the_waker_but_not_the_time)
+    only_wakeups_prove_the_waker_but_not_the_time,
+    time_of_a_thread_is_cut_at_what_is_asked_for,
+    what_is_only_consistent_is_in_no_sum, ready_is_behind_who_was_there_longest,
+    a_run_on_another_cpu_is_a_move)

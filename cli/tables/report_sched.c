@@ -1,0 +1,515 @@
+/* report_sched.c - what each thread did: on a CPU, ready for one and behind
+ * whom, blocked for what. All is counted by cli/causes/account.h, so that only
+ * what is proved is in a sum, and the rest is unknown. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/causes/account.h"
+#include "cli/model/causes.h"
+#include "cli/model/filter.h"
+#include "cli/model/offcpu.h"
+#include "cli/model/row_cursor.h"
+#include "cli/model/wait_cause.h"
+#include "cli/output/grid.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/tables/path.h"
+#include "cli/tables/report.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define LONGEST 10	/* rows of the tables below the first, as text */
+#define FORGET_EVERY 32 /* threads */
+
+struct sched_thread {
+	uint32_t thread;
+	struct account a;
+};
+
+/* A wait of which the event of its begin tells the cause. */
+struct sched_wait {
+	int64_t event;
+	uint64_t ns;
+	uint32_t thread;
+	int16_t bits;
+};
+
+/* What a thread was blocked for: a cause or, where none is known, a state. */
+struct sched_cause {
+	uint32_t thread;
+	const char *word;
+	uint64_t ns, waits;
+};
+
+struct sched {
+	struct path_run r;
+	const struct report_opts *o;
+	int64_t from, to;
+	struct sched_thread *th;
+	size_t n, cap;
+	const char *order; /* in which they are */
+	struct sched_wait *wait;
+	size_t n_wait, cap_wait;
+	struct sched_cause *cause;
+	size_t n_cause, cap_cause;
+	struct intern index; /* of cause[] */
+	uint32_t now;	     /* the thread that is counted */
+	uint64_t time, off, unknown;
+	bool recorder; /* one of its threads is among them */
+};
+
+/* ---- sums */
+
+static void sched_take_wait(void *arg, const struct proof_piece *pc,
+			    uint64_t ns)
+{
+	struct sched *s = arg;
+
+	*mem_add(s->wait, s->n_wait, s->cap_wait) = (struct sched_wait){
+		.event = pc->out,
+		.ns = ns,
+		.thread = s->now,
+		.bits = pc->bits,
+	};
+}
+
+static void sched_count(struct sched *s)
+{
+	const struct account_ask ask = {
+		.from = s->from,
+		.to = s->to,
+		.takes_cpu = filter.cpu ? filter_takes_cpu : NULL,
+	};
+
+	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+		int64_t tid = timeline_tid(s->r.t, i);
+		struct sched_thread th = { .thread = i };
+
+		if (!filter_takes_thread(causes_pid(s->r.causes, tid), tid,
+					 path_comm(&s->r, i)))
+			continue;
+		s->now = i;
+		account_thread(&th.a, s->r.proofs, s->r.t, i, &ask,
+			       sched_take_wait, s);
+		if (!account_time(&th.a))
+			continue;
+		*mem_add(s->th, s->n, s->cap) = th;
+		s->time += account_time(&th.a);
+		s->off += th.a.off;
+		s->unknown += th.a.unknown;
+		s->recorder |= timeline_is_recorder(s->r.t, i) && th.a.unknown;
+		if (s->n % FORGET_EVERY == 0)
+			proofs_forget(s->r.proofs);
+	}
+}
+
+/* ---- causes */
+
+static int sched_compare_events(const void *pa, const void *pb)
+{
+	const struct sched_wait *a = pa;
+	const struct sched_wait *b = pb;
+
+	return compare_numbers(a->event, b->event);
+}
+
+static void sched_add_cause(struct sched *s, const struct sched_wait *w,
+			    uint32_t kraw)
+{
+	const struct offcpu_wait at = {
+		.state = w->bits,
+		.at = { .kraw = kraw },
+	};
+	const char *word = wait_cause_word(wait_causes_get(s->r.words, &at));
+	char key[64];
+	uint32_t id;
+
+	if (!*word)
+		word = offcpu_state(w->bits);
+	id = intern_add_bytes(
+		&s->index, key,
+		(size_t)snprintf(key, sizeof(key), "%u %s", w->thread, word));
+	if (id == s->n_cause)
+		*mem_add(s->cause, s->n_cause, s->cap_cause) =
+			(struct sched_cause){ w->thread, word, 0, 0 };
+	s->cause[id].ns += w->ns;
+	s->cause[id].waits++;
+}
+
+/* Reads the stacks of all waits in the order of their events. */
+static int sched_find_causes(struct sched *s, struct err *err)
+{
+	struct row_cursor c = { 0 };
+	int rc = row_cursor_open(&c, s->r.db, store_sql("causes_stacks"), err);
+
+	if (s->n_wait)
+		qsort(s->wait, s->n_wait, sizeof(*s->wait),
+		      sched_compare_events);
+	for (size_t i = 0; rc >= 0 && i < s->n_wait; i++) {
+		const struct sched_wait *w = &s->wait[i];
+
+		rc = w->event ? row_cursor_seek(&c, w->event, err) : 0;
+		if (rc >= 0)
+			sched_add_cause(s, w,
+					rc ? (uint32_t)rows_int(
+						     c.rows, CAUSES_STACKS_KRAW)
+					   : 0);
+	}
+	row_cursor_close(&c);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- order */
+
+static uint64_t sched_longest(const struct account *a)
+{
+	return (uint64_t)(a->longest_to - a->longest_from);
+}
+
+static uint64_t sched_average(const struct account *a)
+{
+	return a->delays ? a->ready / a->delays : 0;
+}
+
+static uint64_t sched_key(const struct account *a, const char *order)
+{
+	const struct {
+		const char *word;
+		uint64_t key;
+	} keys[] = {
+		{ "max", sched_longest(a) }, { "average", sched_average(a) },
+		{ "ready", a->ready },	     { "run", a->run },
+		{ "blocked", a->blocked },   { "runs", a->runs },
+		{ "woken", a->woken },	     { "moves", a->moves },
+		{ "unknown", a->unknown },
+	};
+
+	for (size_t i = 0; order && i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strcmp(keys[i].word, order))
+			return keys[i].key;
+	return keys[0].key;
+}
+
+static int sched_compare_threads(const void *pa, const void *pb, void *arg)
+{
+	const struct sched *s = arg;
+	const struct sched_thread *a = pa;
+	const struct sched_thread *b = pb;
+
+	return compare_numbers(sched_key(&b->a, s->order),
+			       sched_key(&a->a, s->order))
+		       ?: compare_numbers(b->a.run, a->a.run)
+		       ?: compare_numbers(a->thread, b->thread);
+}
+
+/* By the longest first if order is NULL. */
+static void sched_sort(struct sched *s, const char *order)
+{
+	s->order = order;
+	if (s->n)
+		qsort_r(s->th, s->n, sizeof(*s->th), sched_compare_threads, s);
+}
+
+static int sched_compare_causes(const void *pa, const void *pb)
+{
+	const struct sched_cause *a = pa;
+	const struct sched_cause *b = pb;
+
+	return compare_numbers(b->ns, a->ns)
+		       ?: compare_numbers(a->thread, b->thread)
+		       ?: strcmp(a->word, b->word);
+}
+
+/* ---- tables */
+
+static void sched_add_time(struct grid *g, uint64_t ns)
+{
+	char text[32];
+
+	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
+	grid_number(g, ns);
+}
+
+static void sched_add_name(const struct sched *s, struct grid *g,
+			   uint32_t thread)
+{
+	int64_t tid = timeline_tid(s->r.t, thread);
+
+	grid_signed(g, causes_pid(s->r.causes, tid));
+	grid_signed(g, tid);
+	grid_text(g, path_comm(&s->r, thread));
+}
+
+/* Who was on the CPU to which the thread came, while it was ready longest.
+ * Returns "idle" for nobody, and "" if that is not known. */
+static const char *sched_behind(const struct sched *s, const struct account *a,
+				struct occupant *o)
+{
+	if (!account_occupant(s->r.t, a->longest_cpu, a->longest_from,
+			      a->longest_to, o))
+		return "";
+	return o->thread == TIMELINE_NONE ? "idle"
+					  : path_comm(&s->r, o->thread);
+}
+
+static const struct grid_column sched_columns[] = {
+	{ "On CPU", NULL },
+	{ NULL, "run_ns" },
+	{ "Runs", "runs" },
+	{ "Ready", NULL },
+	{ NULL, "ready_ns" },
+	{ NULL, "delays" },
+	{ NULL, "preempted_ns" },
+	{ "Average", NULL },
+	{ NULL, "average_ns" },
+	{ "Maximum", NULL },
+	{ NULL, "max_ns" },
+	{ NULL, "max_at_ns" },
+	{ NULL, "max_cpu" },
+	{ NULL, "max_behind" },
+	{ NULL, "max_behind_tid" },
+	{ NULL, "max_behind_ns" },
+	{ "Blocked", NULL },
+	{ NULL, "blocked_ns" },
+	{ NULL, NULL },
+	{ NULL, "off_ns" },
+	{ "Woken", "woken" },
+	{ "Moves", "moves" },
+	{ NULL, NULL },
+	{ NULL, "unknown_ns" },
+	{ NULL, "pid" },
+	{ "Tid", "tid" },
+	{ "Comm", "comm" },
+};
+#define SCHED_OFF 18
+#define SCHED_UNKNOWN 22
+#define SCHED_COLUMNS (sizeof(sched_columns) / sizeof(*sched_columns))
+
+static void sched_fill_thread(const struct sched *s, struct grid *g,
+			      const struct sched_thread *th)
+{
+	const struct account *a = &th->a;
+	struct occupant o;
+	const char *behind = sched_behind(s, a, &o);
+
+	sched_add_time(g, a->run);
+	grid_number(g, a->runs);
+	sched_add_time(g, a->ready);
+	grid_number(g, a->delays);
+	grid_number(g, a->preempted);
+	sched_add_time(g, sched_average(a));
+	sched_add_time(g, sched_longest(a));
+	grid_signed(g, a->longest_from);
+	grid_signed(g, a->longest_cpu);
+	grid_text(g, behind);
+	grid_signed(g, *behind ? timeline_tid(s->r.t, o.thread) : -1);
+	grid_number(g, o.ns);
+	sched_add_time(g, a->blocked);
+	sched_add_time(g, a->off);
+	grid_number(g, a->woken);
+	grid_number(g, a->moves);
+	sched_add_time(g, a->unknown);
+	sched_add_name(s, g, th->thread);
+}
+
+/* Writes a table, behind its title if it is text. */
+static void sched_put(const struct sched *s, const struct grid *g,
+		      struct json *j, const char *key, const char *title)
+{
+	if (!strcmp(s->o->format, "json")) {
+		grid_json(g, j, key);
+		return;
+	}
+	if (title)
+		printf("\n%s\n\n", title);
+	grid_write(g, s->o->format, stdout);
+}
+
+static void sched_put_threads(const struct sched *s, struct json *j)
+{
+	size_t n = s->n < s->o->limit ? s->n : s->o->limit;
+	struct grid_column col[SCHED_COLUMNS];
+	struct grid *g;
+
+	memcpy(col, sched_columns, sizeof(col));
+	col[SCHED_OFF].title = s->off ? "Off" : NULL;
+	col[SCHED_UNKNOWN].title = s->unknown ? "Unknown" : NULL;
+	g = grid_new(col, SCHED_COLUMNS);
+	for (size_t i = 0; i < n; i++)
+		sched_fill_thread(s, g, &s->th[i]);
+	sched_put(s, g, j, "threads", NULL);
+	if (!strcmp(s->o->format, "table") && n < s->n)
+		printf("\n%zu more threads not shown; --limit 0 shows all\n",
+		       s->n - n);
+	grid_free(g);
+}
+
+/* The longest time that each thread was ready; the other forms have them in the
+ * rows of the threads. */
+static void sched_put_longest(struct sched *s)
+{
+	static const struct grid_column col[] = {
+		{ "Ready", NULL },  { "Time", NULL },	 { "CPU", NULL },
+		{ "Behind", NULL }, { "Of it %", NULL }, { "Tid", NULL },
+		{ "Comm", NULL },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+	char text[HUMAN_SPAN];
+
+	sched_sort(s, NULL);
+	for (size_t i = 0; i < s->n && i < LONGEST; i++) {
+		const struct account *a = &s->th[i].a;
+		struct occupant o;
+
+		if (!a->delays)
+			break;
+		grid_text(g, human_ns(text, sizeof(text),
+				      (int64_t)sched_longest(a)));
+		grid_text(g, human_span(text, a->longest_from, a->longest_to));
+		grid_signed(g, a->longest_cpu);
+		grid_text(g, sched_behind(s, a, &o));
+		grid_percent(g, o.ns, sched_longest(a));
+		grid_signed(g, timeline_tid(s->r.t, s->th[i].thread));
+		grid_text(g, path_comm(&s->r, s->th[i].thread));
+	}
+	sched_put(s, g, NULL, NULL, "longest ready, and who was on the CPU:");
+	grid_free(g);
+}
+
+static void sched_put_causes(struct sched *s, struct json *j)
+{
+	static const struct grid_column col[] = {
+		{ "Blocked", NULL }, { NULL, "ns" },  { "Waits", "waits" },
+		{ "For", "cause" },  { NULL, "pid" }, { "Tid", "tid" },
+		{ "Comm", "comm" },
+	};
+	struct grid *g = grid_new(col, sizeof(col) / sizeof(*col));
+	size_t most = j ? s->o->limit : LONGEST;
+
+	if (s->n_cause)
+		qsort(s->cause, s->n_cause, sizeof(*s->cause),
+		      sched_compare_causes);
+	for (size_t i = 0; i < s->n_cause && i < most; i++) {
+		const struct sched_cause *c = &s->cause[i];
+
+		sched_add_time(g, c->ns);
+		grid_number(g, c->waits);
+		grid_text(g, c->word);
+		sched_add_name(s, g, c->thread);
+	}
+	sched_put(s, g, j, "blocked", "longest blocked, and for what:");
+	grid_free(g);
+}
+
+static void sched_put_head(const struct sched *s)
+{
+	char ns[32];
+	char share[16];
+
+	human_put_grouped(stdout, s->n);
+	printf(" thread%s in %s: ", s->n == 1 ? "" : "s",
+	       human_ns(ns, sizeof(ns), s->to - s->from));
+	printf("%s of their time proved",
+	       human_percent(share, sizeof(share),
+			     (double)(s->time - s->unknown), (double)s->time));
+	if (s->unknown)
+		printf(", %s not known",
+		       human_percent(share, sizeof(share), (double)s->unknown,
+				     (double)s->time));
+	path_put_losses(&s->r, s->from, s->to);
+	if (s->off)
+		fputs("off is blocked or ready: sched:sched_waking tells, "
+		      "which was not recorded\n",
+		      stdout);
+	if (s->recorder)
+		fputs("the recorder's own threads wake each other without a "
+		      "record\n",
+		      stdout);
+	if (s->unknown)
+		path_put_advice(&s->r, s->from, s->to);
+	putchar('\n');
+}
+
+static void sched_put_json(struct sched *s)
+{
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	json_int(&j, "from_ns", s->from);
+	json_int(&j, "to_ns", s->to);
+	json_uint(&j, "ns", s->time);
+	json_uint(&j, "proved_ns", s->time - s->unknown);
+	path_json_evidence(&s->r, &j, s->from, s->to);
+	json_break(&j);
+	sched_put_threads(s, &j);
+	sched_put_causes(s, &j);
+	json_end(&j);
+	json_newline(&j);
+}
+
+static void sched_put_all(struct sched *s)
+{
+	sched_sort(s, s->o->order);
+	if (!strcmp(s->o->format, "json")) {
+		sched_put_json(s);
+		return;
+	}
+	if (strcmp(s->o->format, "table") != 0) {
+		sched_put_threads(s, NULL);
+		return;
+	}
+	sched_put_head(s);
+	sched_put_threads(s, NULL);
+	sched_put_longest(s);
+	sched_put_causes(s, NULL);
+}
+
+/* Finds the time that is asked for: that of the records, within --time. */
+static int sched_find_window(struct sched *s, struct err *err)
+{
+	int64_t first;
+	int64_t last;
+
+	if (filter_window(s->r.db, &s->from, &s->to, err))
+		return -1;
+	timeline_span(s->r.t, &first, &last);
+	s->from = s->from > first ? s->from : first;
+	s->to = s->to < last ? s->to : last;
+	if (s->from < s->to)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "%s: no records of the scheduler in this time",
+		       s->r.path);
+}
+
+int report_sched(struct store *db, const char *path,
+		 const struct report_opts *o, struct err *err)
+{
+	struct sched s = { .o = o };
+	int rc = path_open(&s.r, db, path, err);
+
+	if (!rc)
+		rc = sched_find_window(&s, err);
+	if (!rc) {
+		sched_count(&s);
+		rc = sched_find_causes(&s, err);
+	}
+	if (!rc && !s.n)
+		rc = err_set(err, ERR_USAGE,
+			     "%s: no thread that the options select ran or "
+			     "waited in this time",
+			     path);
+	if (!rc)
+		sched_put_all(&s);
+	path_close(&s.r);
+	intern_release(&s.index);
+	free(s.th);
+	free(s.wait);
+	free(s.cause);
+	return rc;
+}
