@@ -224,22 +224,17 @@ static void functions_close(struct functions *f)
 static void functions_turn(struct functions *f, struct reply *out)
 {
 	size_t at = f->list.at;
+	uint32_t row;
 	bool open;
 
 	while (f->o.line[at].depth)
 		at = outline_parent(&f->o, at);
+	row = f->o.line[at].row;
 	open = f->o.line[at].open;
 	f->callees = !f->callees;
-	for (size_t i = 0; i < f->o.n; i++) {
-		if (f->o.line[i].open && !f->o.line[i].depth)
-			outline_close(&f->o, i);
-		f->o.line[i].tree = NULL;
-		f->o.line[i].leaf = false;
-		if (i < at && f->o.line[i].depth)
-			at--;
-	}
-	f->list.n = f->o.n;
-	f->list.at = at < f->o.n ? at : 0;
+	functions_fill(f);
+	while (f->o.line[f->list.at].row != row)
+		f->list.at++;
 	if (open)
 		functions_open(f, false, out);
 	reply_say(out, f->callees ? "rows open into what they call"
