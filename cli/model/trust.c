@@ -35,6 +35,7 @@
 #define MARK_ENDED 100
 #define PERF_FRAMES 127
 #define FTRACE_FRAMES 8
+#define DEEPEST 200
 /* A command is named if it mends this part of what is wrong, and one percent of
  * all. */
 #define MENDS_OF 4
@@ -58,6 +59,7 @@ struct trust {
 	size_t n, cap, last; /* last: the one that was found */
 	uint8_t *judged;     /* enum judged by stack; NONE: whole */
 	bool *unwound;	     /* by stack */
+	uint8_t *depth;	     /* by stack: its frames, or DEEPEST */
 	size_t n_stack;
 	bool chains;	/* some event takes stacks, if only the kernel's */
 	bool summed;	/* only all samples of an event can be counted */
@@ -116,8 +118,14 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	t->n_stack = c->n_stack;
 	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
 	t->unwound = mem_new(t->n_stack, sizeof(*t->unwound));
+	t->depth = mem_new(t->n_stack, sizeof(*t->depth));
 	for (size_t i = 1; i < c->n_chain; i++)
 		t->unwound[c->chain[i].stack] |= c->chain[i].ended > 0;
+	for (size_t i = 1; i < t->n_stack; i++) {
+		uint8_t above = t->depth[c->stack[i].parent];
+
+		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
+	}
 	return rows_each(db, "trust_judged", trust_take_judged, t, err);
 }
 
@@ -157,6 +165,7 @@ void trust_free(struct trust *t)
 	free(t->rule);
 	free(t->judged);
 	free(t->unwound);
+	free(t->depth);
 	free(t);
 }
 
@@ -175,24 +184,14 @@ void trust_add_all(struct trust *t)
 	trust_add_type(t, 0);
 }
 
-static uint32_t trust_depth(const struct known_code *c, uint32_t stack)
-{
-	uint32_t n = 0;
-
-	for (; stack; stack = c->stack[stack].parent)
-		n++;
-	return n;
-}
-
 static int64_t trust_frames(const struct trust *t, uint32_t user,
 			    uint32_t kernel)
 {
-	const struct known_code *c = stacks_code(t->stacks);
-	uint32_t depth = t->unwound[user] ? 0 : trust_depth(c, user);
+	int depth = t->unwound[user] ? 0 : t->depth[user];
 
 	if (!depth)
 		return 0;
-	if (depth + trust_depth(c, kernel) == PERF_FRAMES)
+	if (depth + t->depth[kernel] == PERF_FRAMES)
 		return PERF_FRAMES;
 	return depth == FTRACE_FRAMES ? FTRACE_FRAMES : 0;
 }
