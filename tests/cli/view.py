@@ -25,6 +25,7 @@ ENV = {"PATH": os.environ["PATH"], "HOME": DIR, "LC_ALL": "C.UTF-8",
        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}
 LONG = "e" * 3000  # an event's name
 FIRST = "functions 2 tree"  # of the last line
+WIDE = 300
 # program, capture, more options: of C, C++ and Python, with losses, dumps,
 # traces, and one without a sample
 DATABASES = {
@@ -44,6 +45,8 @@ DATABASES = {
     "several": ["pair.data", "pair.dat.zst"],
 }
 
+FILTERED = ("defer", "shop", "exec", "ctf", "several", "python")
+
 
 def say(ok, name, *more):
     print("%s %s" % ("ok" if ok else "not ok", name))
@@ -56,9 +59,10 @@ def say(ok, name, *more):
 
 
 def run(*args, columns=200, env=None):
+    wide = {"COLUMNS": str(columns)} if columns else {}
     p = subprocess.run([B, *args], stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE, text=True, errors="replace",
-                       env={**ENV, "COLUMNS": str(columns), **(env or {})},
+                       env={**ENV, **wide, **(env or {})},
                        check=False)
     return p.stdout, p.stderr, p.returncode
 
@@ -105,6 +109,15 @@ class Terminal:
         lines = self.tmux("capture-pane", "-e", "-p").split("\n")
         return [line for line in lines if re.search("\x1b.(0;)?7m", line)][0]
 
+    def until(self, there):
+        """Waits until the function returns something, and returns it."""
+        for _ in range(200):
+            got = there()
+            if got:
+                break
+            time.sleep(0.04)
+        return got
+
     def shows(self, pattern):
         """Returns whether the screen soon has a match, and keeps it: twice, as
         one may be caught half drawn."""
@@ -148,6 +161,32 @@ def make_databases():
     return have
 
 
+def make_more():
+    """A program in Python, and a capture without samples."""
+    with open(os.path.join(DIR, "python.txt"), "w", encoding="utf-8") as f:
+        f.write("event cpu-clock period=1000\ncomm pid=7 tid=7 name=python3\n"
+                "mmap pid=7 tid=7 start=0x400000 len=0x1000 pgoff=0 "
+                "path=/usr/bin/python3.12\n"
+                "mmap pid=7 tid=7 start=0x500000 len=0x1000 pgoff=0 path=//anon\n")
+        for i in range(60):
+            f.write("sample pid=7 tid=7 cpu=%d time=%d u=0x4002%02x,0x500%d10,"
+                    "0x400100,0x500010,0x400100\n"
+                    % (i % 2, 1000 + i, i % 5 * 16, 1 + i % 3))
+    with open(os.path.join(DIR, "perf-7.map"), "w", encoding="utf-8") as f:
+        f.write("".join("%x 100 py::%s:/srv/app.py\n" % (0x500000 + 0x1000 * i, n)
+                        for i, n in enumerate(("<module>", "serve", "answer",
+                                               "sort"))))
+    with open(os.path.join(DIR, "empty.txt"), "w", encoding="utf-8") as f:
+        f.write("event cpu-clock period=1000\n")
+    for name in ("python", "empty"):
+        data = os.path.join(DIR, name + ".data")
+        subprocess.run([MKCAP, data[:-4] + "txt", data], check=True)
+        run("ingest", "-q", "-o", path(name), *(
+            ["--perf-map", "7=" + os.path.join(DIR, "perf-7.map")]
+            if name == "python" else []), data)
+    return ["python", "empty"]
+
+
 # ---- numbers
 
 ROW = re.compile(r" *([<>]?[0-9.]+) +([<>]?[0-9.]+) +([0-9,]+) +[-+ ] (\S+)")
@@ -164,42 +203,72 @@ def rows_of_report(*args):
             if re.match(r" *[<>]?[0-9.]+ +[<>]?[0-9.]+ +[0-9,]+  ", line)]
 
 
-def body(text):
-    """The lines of a screen that are what a command prints."""
-    return [line.rstrip() for line in text.split("\n")[1:-2] if line.strip()]
+OUTPUTS = (("5", "threads", ("report", "--off-cpu", "--sort", "comm",
+                             "--limit", "0"), True),
+           ("6", "what was lost", ("check", "-v"), True),
+           ("7", "events", ("script",), True),
+           ("8", "what is in it", ("info",), False))
 
 
-def check_functions(name):
-    t = view(path(name), width=200)
-    t.keys("1")
-    t.shows("functions: ")
-    want = rows_of_report(path(name))
-    have = rows_of_screen(t.last)
-    t.end()
-    if not want:
-        return say(t.ready and not have, "%s_has_no_functions" % name, t.last)
-    return say(have and have == want[:len(have)],
-               "functions_of_%s_are_those_of_report" % name, t.last,
-               have, want[:len(have)])
+def printed(*command, columns=WIDE):
+    """The lines of a command, as a screen has them."""
+    return [line.rstrip()[:columns].rstrip() for line in
+            "".join(run(*command, columns=columns)[:2])
+            .replace("\t", " ").split("\n") if line.strip()]
 
 
-def check_output(name, key, title, *command):
-    """A screen has the lines of a command's output."""
-    t = view(path(name), width=200)
-    t.keys(key)
-    t.shows("^" + title)
-    want = [line.rstrip().replace("\t", " ") for line in
-            "".join(run(*command, path(name))[:2]).split("\n")
-            if line.strip()]
-    for _ in range(100):
-        have = body(t.screen())
-        if have and have == want[:len(have)]:
-            break
+def check_lines(t, name, title, want):
+    """The screen with that title has lines of a command, side by side."""
+    for _ in range(150):
+        text = t.screen().split("\n")
+        have = [line.rstrip() for line in text[1:-2] if line.strip()]
+        at = [i for i, line in enumerate(want) if have[:1] == [line]]
+        if text[0].startswith(title) and len(have) >= min(len(want), 20) and \
+                (have == want or
+                 any(want[i:i + len(have)] == have for i in at)):
+            return True
         time.sleep(0.05)
+    return say(False, name, "\n".join(text), "want:", "\n".join(want[:60]))
+
+
+def check_code(t, name, db, *only):
+    """The code of the function under the cursor."""
+    t.keys("1", "Home", "4")
+    if not t.shows("n p next hot one"):
+        return "no function here" in t.last
+    function = t.last.split("\n")[0].split(", only ")[0]
+    return check_lines(t, "the_code_in_%s_is_that_of_annotate" % name, function,
+                       printed("annotate", *only, "--", db, function))
+
+
+def check_screens(name, only=""):
+    """The numbers and lines of all screens are those of the commands, of the
+    same samples."""
+    db = path(name)
+    t = view(db, width=WIDE, height=50)
+    args = ["--" + only] if only else []
+    what = "%s_with_%s" % (name, only) if only else name
+    if only:
+        t.keys("f").type(only)
+        t.shows("^only: " + only)
+        t.keys("Enter")
+        t.until(lambda: "only: " not in t.screen())
+    t.keys("1")
+    ok = t.shows("functions: |no samples|all samples have weight 0")
+    want = rows_of_report(db, *args)
+    have = rows_of_screen(t.last)
+    ok = ok and have == want[:len(have)] and bool(have) == bool(want)
+    say(ok, "functions_of_%s_are_those_of_report" % what, t.last, have,
+        want[:len(have)])
+    ok = not have or check_code(t, what, db, *args)
+    for key, title, command, filters in OUTPUTS:
+        t.keys(key)
+        ok = check_lines(t, "%s_of_%s_is_what_%s_prints"
+                         % (key, what, command[0]), title,
+                         printed(*command, *(args if filters else []),
+                                 db)) and ok
     t.end()
-    return say(have and have == want[:len(have)],
-               "%s_of_%s_is_what_%s_prints" % (key, name, command[0]),
-               "\n".join(have), "want:", "\n".join(want[:len(have)]))
+    return say(ok, "screens_of_%s_are_those_of_the_commands" % what)
 
 
 def check_events():
@@ -253,8 +322,9 @@ def check_tree():
     t = view(path("defer"), width=200)
     t.keys("2")
     t.shows("^tree of calls|^.*\n.*tree of calls")
+    before = t.screen()
     t.keys("Down", "h")
-    time.sleep(0.3)
+    t.until(lambda: len(t.screen()) > len(before) + 200)
     text = t.screen()
     t.end()
     want = set()
@@ -294,8 +364,9 @@ def check_turn():
     # below the open callers of the first, which have one share
     t.keys("h", "Home")
     for _ in range(60):
+        before = t.cursor()
         t.keys("Down")
-        time.sleep(0.05)
+        t.until(lambda old=before: t.cursor() != old)
         if re.search(r"[0-9] +[0-9.]+ +[0-9,]+ +[+] %s " % name, t.cursor()):
             break
     t.keys("c")
@@ -305,6 +376,106 @@ def check_turn():
 
 
 # ---- keys
+
+def check_rows():
+    """The keys of rows: order, image, shares, moves, and what is written."""
+    db = path("shop")
+    t = view(db, width=WIDE, height=24)
+    rows = rows_of_report(db)
+
+    def names():
+        return [r[3] for r in rows_of_screen(t.screen())]
+
+    def share(row, column):
+        return float(row[column].lstrip("<>"))
+
+    for order, key in (("total", lambda r: -share(r, 1)),
+                       ("name", lambda r: r[3]), ("image", None),
+                       ("self", lambda r: -share(r, 0))):
+        t.keys("s")
+        ok = t.shows("^sorted by " + order)
+        have = rows_of_screen(t.last)
+        say(ok and len(have) > 10 and
+            (not key or [key(r) for r in have] ==
+             sorted(key(r) for r in rows)[:len(have)]),
+            "s_sorts_by_" + order, t.last)
+    all_names = names()
+    for key, cursor in (("j", 1), ("Down", 2), ("k", 1), ("Up", 0), ("End", -1),
+                        ("Home", 0), (">", -1), ("<", 0), ("NPage", 18),
+                        ("PPage", 0), ("Space", 18), ("Home", 0)):
+        t.keys(key)
+        say(t.until(lambda at=cursor: rows[at][3] in t.cursor()),
+            "%s_moves_to_row_%d" % (key, cursor), t.screen(), rows[cursor])
+    t.keys("j", "+")
+    ok = t.until(lambda: "- mix " in t.cursor())
+    t.keys("p")
+    ok = t.shows("^percent of the row above") and ok
+    shares = [float(x) for x in re.findall(r"^ {9,}([0-9.]+) +[0-9,]+ +[-+ ]",
+                                           t.last, re.M)]
+    say(ok and abs(sum(shares) - 100) < 0.1 * len(shares),
+        "p_shows_percent_of_the_row_above", t.last, shares)
+    t.keys("p", "-")
+    say(t.until(lambda: names() == all_names), "minus_closes_the_row",
+        t.screen())
+    t.keys("d")
+    ok = t.shows("^only functions of this image")
+    images = {line.split()[-1] for line in t.last.split("\n")
+              if ROW.match(line)}
+    say(ok and images == {"shop"}, "d_shows_one_image", t.last)
+    t.keys("d", "/").type("row")
+    t.keys("Enter", "n")
+    first = t.until(lambda: "row" in t.cursor() and t.cursor())
+    t.keys("N")
+    say(first and t.until(lambda: "row" in t.cursor() and t.cursor() != first),
+        "n_and_N_go_on", t.screen(), first)
+    t.keys("/", "Enter")
+    for key, title in (("t", "threads"), ("5", "threads")):
+        t.keys("1", key)
+        say(t.shows("^" + title), key + "_shows_the_threads", t.last)
+    t.keys("q")
+    for key, want in (("j", ("report", "--json")), ("h", ("report", "--html")),
+                      ("t", ("report", "--limit", "0")), (None, None)):
+        t.keys(*["x", key] if key else ["P"])
+        ok = t.shows(r"view-[0-9]+[.]\w+: backstitch report ")
+        file = re.search(r"view-[0-9]+[.]\w+", t.last)
+        want = want or ("report", "--limit", "0")
+        for _ in range(100):
+            with open(os.path.join(DIR, file.group(0)), encoding="utf-8") as f:
+                have = f.read()
+            if ok and have:
+                break
+        say(have == run(*want, db, columns=None)[0], "%s_writes_what_%s_does"
+            % (key or "P", "".join(want[1:2])[2:]), t.last, have[:800])
+        t.keys("x", "Escape")
+        t.shows("^nothing was written")
+    t.end()
+
+
+def check_flame():
+    """The frames of the flame graph have the shares of report -g."""
+    t = view(path("shop"), width=WIDE)
+    want = set()
+    for line in run("report", "-g", "--limit", "0", path("shop"),
+                    columns=WIDE)[0].split("\n"):
+        m = re.match(r" *([<>]?[0-9.]+) +([<>]?[0-9.]+) +(\S+)", line)
+        if m:
+            want.add(m.groups())
+    t.keys("3")
+    t.shows("^100.00 %, self")
+    have = []
+    for _ in range(6):
+        t.keys("Down")
+        have.append(t.until(lambda: [
+            f for f in re.findall(r"^([0-9.]+) %, self ([0-9.]+) %, .* samples?"
+                                  r": (\S+)", t.screen(), re.M)
+            if f not in have and f[2] != "all"] or None))
+        have[-1:] = have[-1] or []
+    # report leaves the small ones out
+    large = [h for h in have if float(h[0]) > 1]
+    say(len(have) == 6 and len(large) > 4 and set(large) <= want,
+        "frames_of_the_flame_graph_are_those_of_report_g", t.screen(), have)
+    t.end()
+
 
 def check_keys(width, height, term):
     """Each key, in one terminal."""
@@ -328,10 +499,9 @@ def check_keys(width, height, term):
         "a_filter_for_nothing_is_said_and_not_kept", t.last)
     t.keys("/").type("sort_rows")
     t.keys("Enter")
-    t.shows("sort_rows")
-    time.sleep(0.2)
-    ok_in(len(rows_of_screen(t.screen())) == 1, "a_search_shows_its_rows",
-        t.screen())
+    ok_in(t.until(lambda: len(rows_of_screen(t.screen())) == 1 and
+                  "sort_rows" in t.cursor()), "a_search_shows_its_rows",
+          t.screen())
     t.keys("a")
     ok_in(t.shows(r"[0-9.]+ % +[0-9]+ #+ +\|"), "a_shows_the_code", t.last)
     t.keys("q", "/", "Enter", "3")
@@ -384,6 +554,10 @@ def check_waits():
     first = [i for i, line in enumerate(rows)
              if re.match(r"[0-9.]+ [mun]?s +[0-9]+[.]", line)][0]
     tid = re.search(r"^waits of thread ([0-9]+)", t.last, re.M).group(1)
+    if check_lines(t, "waits", "waits of thread %s" % tid,
+                   printed("path", "--tid", tid, "--waits", path("lock"),
+                           columns=120)):
+        say(True, "the_waits_are_those_of_path")
     chains = run("path", "--tid", tid, "--worst", "2", path("lock"),
                  columns=120)[0].split("\n")
     t.keys(*["Down"] * (first + 1), "Enter")
@@ -575,19 +749,20 @@ def main():
     os.environ.clear()
     os.environ.update(ENV)
     have = make_databases()
+    have += make_more()
     for name in have:
-        check_functions(name)
-    for key, title, *command in (("6", "what was lost", "check", "-v"),
-                                 ("8", "what is in it", "info"),
-                                 ("7", "events", "script")):
-        for name in ("defer", "trace"):
-            check_output(name, key, title, *command)
+        check_screens(name)
+    for name in FILTERED:
+        if name in have:
+            check_screens(name, "cpu=0")
     check_events()
     check_segments()
     check_tree()
     check_callers()
     check_turn()
-    for width, height, term in ((80, 24, "vt100"),
+    check_rows()
+    check_flame()
+    for width, height, term in ((80, 24, "vt100"), (100, 30, "linux"),
                                 (120, 40, "screen-256color"),
                                 (240, 60, "xterm")):
         check_keys(width, height, term)
