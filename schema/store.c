@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,16 @@ static int store_make_temp(struct store *db, struct err *err)
 	return db->w->temp ? 0 : -1;
 }
 
+/* The same in the folder for temporary files. There a file is not needed. */
+static void store_make_nameless(struct store *db, const char *dir)
+{
+	char near[PATH_MAX];
+
+	if ((size_t)snprintf(near, sizeof(near), "%s/backstitch.db", dir) <
+	    sizeof(near))
+		db->w->temp = new_file_temp(near, 0600);
+}
+
 /* Writes the tables, before SQLite opens the file. */
 static int store_write_tables(struct store *db, uint32_t page_size,
 			      struct err *err)
@@ -122,31 +133,35 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 			struct err *err)
 {
 	uint32_t page = o->large ? EMPTY_LARGE_PAGE : EMPTY_SMALL_PAGE;
+	bool file = db->w->temp != NULL;
 
 	if (store_write_tables(db, page, err))
 		return -1;
-	int rc = sqlite3_open_v2(db->w->temp ? db->w->temp : "", &db->db,
+	int rc = sqlite3_open_v2(file ? db->w->temp : "", &db->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 					 SQLITE_OPEN_NOMUTEX,
 				 NULL);
 
 	if (rc)
 		return db_error(db, rc, err);
+	if (file && !o->no_pages)
+		db->pages = page_file_new(db->db, db->w->temp, page,
+					  PAGE_FILE_LOCK);
+	if (!*db->path) {
+		new_file_drop(db->w->temp);
+		db->w->temp = NULL;
+	}
 	sqlite3_extended_result_codes(db->db, 1);
 	rc = bulk_register(db->db, &db->bulk);
 	if (!rc)
 		rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
 	if (!rc)
-		rc = db->w->temp
-			     ? sqlite3_exec(db->db, "BEGIN", NULL, NULL, NULL)
-			     : empty_by_sql(db->db, page);
+		rc = file ? sqlite3_exec(db->db, "BEGIN", NULL, NULL, NULL)
+			  : empty_by_sql(db->db, page);
 	if (rc)
 		return db_error(db, rc, err);
 	if (labels_register(db, err))
 		return -1;
-	if (db->w->temp && !o->no_pages)
-		db->pages = page_file_new(db->db, db->w->temp, page,
-					  PAGE_FILE_LOCK);
 	tables_new(db);
 	db->wr = writer_new(db->db, &db->bulk, db->path, !o->no_thread);
 	return words_write(db, err);
@@ -174,6 +189,8 @@ static struct store *store_make(const char *path, const struct store_opts *o,
 	db->w = writing_new(fr, o->fields);
 	db->w->force = o->force;
 	db->w->compat = o->compat;
+	if (!path && o->temp_dir)
+		store_make_nameless(db, o->temp_dir);
 	if ((path && store_make_temp(db, err)) || store_set_up(db, o, err)) {
 		store_close(db);
 		return NULL;

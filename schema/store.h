@@ -36,6 +36,10 @@ struct store_opts {
 	/* One of store_compat_tools, whose views store_finish() adds; NULL:
 	 * none. Borrowed until then. */
 	const char *compat;
+	/* Of store_create_temp(): the folder for a file that has its name only
+	 * while it is opened. NULL, and where none can be made: SQLite inserts
+	 * all rows, into a file that it chooses. */
+	const char *temp_dir;
 	bool force;	/* store_finish() replaces an existing file */
 	bool large;	/* 100 MB and more are expected: use larger pages */
 	bool no_thread; /* for tests: write on the caller's thread */

@@ -640,6 +640,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 {
 	struct store_opts so = { .fields = fields,
 				 .compat = compat,
+				 .temp_dir = load_temp_dir(),
 				 .force = force };
 	int ret = -1;
 

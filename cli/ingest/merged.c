@@ -235,7 +235,8 @@ static void merged_allow_files(size_t n)
 static struct store *merged_store(const struct merge *m, const char *out,
 				  bool force, struct err *err)
 {
-	const struct store_opts so = { .force = force,
+	const struct store_opts so = { .temp_dir = load_temp_dir(),
+				       .force = force,
 				       .large = merge_bytes(m) >= LARGE };
 
 	return out ? store_create(out, &so, NULL, err)

@@ -51,17 +51,17 @@ struct page_watch {
 
 struct page_file {
 	sqlite3 *conn;
-	char *path;
 	uint32_t page_size;
 	uint64_t lock;
-	int fd; /* the database; -1: all pages are in buf */
+	int fd; /* the database; -1: cannot be opened */
 	unsigned char *buf;
 	uint32_t room; /* pages in buf */
 	uint32_t n;    /* pages that were added */
 	uint32_t *at;  /* by place: the page's number, of those in the file */
 	size_t n_at, cap_at;
 	uint64_t began; /* bytes of the database at first */
-	uint32_t gap;	/* numbers up to this are left for SQLite */
+	uint32_t gap;	/* numbers up to this are left for SQLite; 0: they are
+			 * not known, and all pages are in buf */
 	uint32_t next;	/* number of the next page that goes into the file */
 	struct page_pointer *pointer;
 	size_t n_pointer, cap_pointer;
@@ -98,12 +98,11 @@ struct page_file *page_file_new(sqlite3 *conn, const char *path,
 	struct stat st;
 
 	pf->conn = conn;
-	pf->path = mem_strdup(path);
 	pf->page_size = page_size;
 	pf->lock = lock;
 	pf->room = (uint32_t)(BUFFER / page_size);
-	pf->fd = -1;
-	pf->began = stat(path, &st) ? 0 : (uint64_t)st.st_size;
+	pf->fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	pf->began = fstat(pf->fd, &st) ? 0 : (uint64_t)st.st_size;
 	return pf;
 }
 
@@ -124,7 +123,6 @@ void page_file_free(struct page_file *pf)
 	free(pf->pointer);
 	free(pf->at);
 	free(pf->buf);
-	free(pf->path);
 	free(pf);
 }
 
@@ -290,20 +288,13 @@ static int page_file_watch(struct page_file *pf)
 
 /* ---- pages of ours */
 
-static int page_file_open(struct page_file *pf)
-{
-	pf->fd = open(pf->path, O_RDWR | O_CLOEXEC | O_NOCTTY);
-	return pf->fd < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
-}
-
 /* Begins behind what SQLite has written so far, and some more. */
 static int page_file_begin(struct page_file *pf)
 {
 	struct stat st;
-	int rc = page_file_open(pf);
 
-	if (rc)
-		return rc;
+	if (pf->fd < 0)
+		return SQLITE_CANTOPEN;
 	if (fstat(pf->fd, &st))
 		return SQLITE_IOERR;
 	uint64_t all = (uint64_t)st.st_size;
@@ -336,7 +327,7 @@ static int page_file_flush(struct page_file *pf)
 {
 	uint32_t first = (uint32_t)pf->n_at;
 	const unsigned char *from = pf->buf;
-	int rc = pf->fd < 0 ? page_file_begin(pf) : SQLITE_OK;
+	int rc = pf->gap ? SQLITE_OK : page_file_begin(pf);
 
 	if (rc)
 		return rc;
@@ -442,7 +433,9 @@ static int page_file_fill_gap(struct page_file *pf)
 int page_file_attach(struct page_file *pf)
 {
 	uint32_t size;
-	int rc = pf->fd < 0 ? page_file_open(pf) : page_file_flush(pf);
+	int rc = pf->fd < 0 ? SQLITE_CANTOPEN
+		 : pf->gap  ? page_file_flush(pf)
+			    : SQLITE_OK;
 
 	if (rc)
 		return rc;
@@ -460,6 +453,7 @@ int page_file_attach(struct page_file *pf)
 		return SQLITE_CORRUPT;
 	if (pf->n_at)
 		return page_file_fill_gap(pf);
+	pf->gap = pf->base;
 	page_file_set_next(pf, pf->base + 1);
 	return SQLITE_OK;
 }

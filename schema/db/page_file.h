@@ -20,9 +20,9 @@
 struct page_file;
 struct sqlite3;
 
-/* path: the database, which the connection has open as "main"; both are used
- * until page_file_attach(). lock: offset of the byte whose page SQLite leaves
- * out, PAGE_FILE_LOCK except in tests. */
+/* path: the database, which the connection has open as "main", and uses until
+ * page_file_attach(); the name is needed during this call only. lock: offset of
+ * the byte whose page SQLite leaves out, PAGE_FILE_LOCK except in tests. */
 #define PAGE_FILE_LOCK ((uint64_t)1 << 30)
 struct page_file *page_file_new(struct sqlite3 *conn, const char *path,
 				uint32_t page_size, uint64_t lock);

@@ -44,7 +44,9 @@ static const struct source_ops ops = { .name = "test" };
 static inline void open_store(bool temp, bool no_thread)
 {
 	/* what is inserted without a thread is inserted by SQL alone */
-	struct store_opts o = { .no_thread = no_thread, .no_pages = no_thread };
+	struct store_opts o = { .temp_dir = run.dir,
+				.no_thread = no_thread,
+				.no_pages = no_thread };
 
 	run.db = temp ? store_create_temp(&o, run.fr, &err)
 		      : store_create(run.path, &o, run.fr, &err);

@@ -74,6 +74,30 @@ START_TEST(nothing_is_there_until_it_is_finished)
 }
 END_TEST
 
+START_TEST(a_temporary_database_has_pages_and_no_name)
+{
+	open_store(true, false);
+	ck_assert_ptr_nonnull(run.db->pages);
+	no_leftover_files(0);
+	mkstore_fill("app");
+	mkstore_finish();
+	no_leftover_files(0);
+	mkstore_expect("SELECT count(*) FROM event", "6\n");
+}
+END_TEST
+
+START_TEST(a_temporary_database_needs_no_folder)
+{
+	struct store_opts o = { .temp_dir = "/nowhere" };
+
+	run.db = store_create_temp(&o, run.fr, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	ck_assert_ptr_null(run.db->pages);
+	ck_assert_msg(!store_finish(run.db, run.lg, &err), "%s", err.msg);
+	mkstore_expect("SELECT count(*) FROM event", "0\n");
+}
+END_TEST
+
 /* A small database stays small, with pages of 4 KiB. */
 START_TEST(large_captures_get_large_pages)
 {
@@ -341,6 +365,8 @@ int main(void)
 	tcase_add_checked_fixture(t, mkstore_set_up, tear_down);
 	tcase_add_test(t, existing_files_are_safe);
 	tcase_add_test(t, nothing_is_there_until_it_is_finished);
+	tcase_add_test(t, a_temporary_database_has_pages_and_no_name);
+	tcase_add_test(t, a_temporary_database_needs_no_folder);
 	tcase_add_test(t, large_captures_get_large_pages);
 	tcase_add_loop_test(t, a_full_disk_is_said, 0, 2);
 	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
