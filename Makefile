@@ -5,14 +5,16 @@
 #   CC=clang    another compiler (with its own O=)
 #   BABELTRACE=  without libbabeltrace2: then there is no export to CTF and no
 #               plugin of babeltrace2
-#   BABELTRACE_PLUGINS  where install puts it (PREFIX/lib/babeltrace2/plugins)
+#   BABELTRACE_PLUGINS  where install puts it (LIBDIR/babeltrace2/plugins)
 #   DEBUGINFOD=  without libdebuginfod: then --debuginfod is refused
+#   CAPSTONE=    without libcapstone: then annotate shows no instructions
 #   CURL=        without libcurl: then servers (clickhouse://) are refused
 #   NCURSES=     without libncursesw: then view is refused
 #   LTO=         without link-time optimization: quicker after each change
 #   WERROR=-Werror  stop at warnings, as .ci/run does
-#   PREFIX, DESTDIR  where install puts things
+#   PREFIX, LIBDIR, DESTDIR  where install puts things
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 SAN ?=
 O ?= $(if $(SAN),build-san,build)
 ifeq ($(origin CC),default)
@@ -23,12 +25,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 BABELTRACE ?= babeltrace2
 DEBUGINFOD ?= libdebuginfod
+CAPSTONE ?= capstone
 CURL ?= libcurl
 NCURSES ?= ncursesw
 
 # library: pkg-config name
-LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c capstone \
-	$(BABELTRACE) $(CURL) $(NCURSES)
+LIBS = sqlite3 libarchive libelf libdw libzstd zlib liblzma json-c \
+	$(BABELTRACE) $(CAPSTONE) $(CURL) $(NCURSES)
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
 # libcurl is loaded when it is needed: cli/clickhouse/curl_calls.h
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(filter-out $(CURL),$(LIBS)) 2>/dev/null)
@@ -49,7 +52,7 @@ LTO := $(if $(SAN),,$(shell echo 'int x;' | $(CC) -Werror -flto=auto \
 LTO_DIRS = stitch formats schema
 lto = $(if $(LTO),$(if $(filter $(LTO_DIRS:%=$(O)/%/%.o),$@), \
 	$(LTO) -ffat-lto-objects))
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) $(STRUCTS) $(CFLAGS) \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -I$(O) $(STRUCTS) $(CPPFLAGS) $(CFLAGS) \
 	$(if $(LTO),-fno-lto) \
 	-Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes $(WERROR) $(PKG_CFLAGS) -pthread \
@@ -77,8 +80,13 @@ LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	cli/embed_empty.c \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
+	$(call twins,$(CAPSTONE),capstone/capstone.h,symbolize/disasm) \
 	$(call twins,$(CURL),curl/curl.h,cli/clickhouse) \
 	$(call twins,$(NCURSES),curses.h,cli/view)
+# What --version says is missing.
+WITHOUT := $(if $(BABELTRACE),,libbabeltrace2) \
+	$(if $(CAPSTONE),,libcapstone) $(if $(CURL),,libcurl) \
+	$(if $(DEBUGINFOD),,libdebuginfod) $(if $(NCURSES),,libncursesw)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
 CLI := $(filter-out $(LEFT_OUT),$(call find,cli,c))
@@ -122,7 +130,7 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 .PHONY: all deps deps-build demo demo-run check check-build check-run unit \
 	check-style style-run causality faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
-	san-build check-flags check-hard check-debug mkcap install uninstall \
+	san-build check-flags check-hard check-debug mkcap install uninstall dist \
 	clean FORCE
 .DELETE_ON_ERROR:
 
@@ -160,10 +168,12 @@ $(O)/flags: FORCE | $(O)/probe
 $(O)/probe: tests/deps.sh
 	$(Q)mkdir -p $(O)
 	$(Q)CC='$(CC)' PKG_CONFIG='$(PKG_CONFIG)' BABELTRACE='$(BABELTRACE)' \
-		DEBUGINFOD='$(DEBUGINFOD)' CURL='$(CURL)' NCURSES='$(NCURSES)' \
+		DEBUGINFOD='$(DEBUGINFOD)' CAPSTONE='$(CAPSTONE)' \
+		CURL='$(CURL)' NCURSES='$(NCURSES)' \
 		tests/deps.sh probe
 	$(Q)touch $@
 
+$(O)/cli/main.o: private CFLAGS += -DWITHOUT='"$(strip $(WITHOUT))"'
 $(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
@@ -369,8 +379,8 @@ bench-run:
 
 # Quoted, for folders with blanks; uninstall leaves folders that may be shared.
 BIN = '$(DESTDIR)$(PREFIX)/bin'
-LIB = '$(DESTDIR)$(PREFIX)/lib/backstitch'
-BABELTRACE_PLUGINS ?= $(PREFIX)/lib/babeltrace2/plugins
+LIB = '$(DESTDIR)$(LIBDIR)/backstitch'
+BABELTRACE_PLUGINS ?= $(LIBDIR)/babeltrace2/plugins
 PLUGINS = '$(DESTDIR)$(BABELTRACE_PLUGINS)'
 SHARE = '$(DESTDIR)$(PREFIX)/share'
 BASH_DIR = $(SHARE)/bash-completion/completions
@@ -383,7 +393,8 @@ install: all
 	install -m 644 $(EXT) $(LIB)/backstitch_sql.so
 	$(if $(PLUGIN),install -d $(PLUGINS) && \
 		install -m 644 $(PLUGIN) $(PLUGINS))
-	install -m 644 README.md LICENSE $(SHARE)/doc/backstitch
+	install -m 644 README.md NEWS.md SECURITY.md LICENSE \
+		$(SHARE)/doc/backstitch
 	@for m in $(MAN); do d=$(SHARE)/man/man$${m##*.}; \
 		install -d "$$d" && install -m 644 $$m "$$d" || exit 1; done
 	install -d $(BASH_DIR) $(ZSH_DIR) $(FISH_DIR)
@@ -398,6 +409,16 @@ uninstall:
 		rm -f $(SHARE)/man/man$${m##*.}/$${m##*/} || exit 1; done
 	rm -f $(PLUGINS)/babeltrace-plugin-backstitch.so
 	rm -rf $(LIB) $(SHARE)/doc/backstitch
+
+# A tarball of what is committed, the same bytes on every machine: DIST=FOLDER
+DIST ?= .
+VERSION = $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' cli/version.h)
+TARBALL = backstitch-$(VERSION)
+dist:
+	$(Q)git -c tar.umask=0022 archive --format=tar --prefix=$(TARBALL)/ \
+		-o $(DIST)/$(TARBALL).tar HEAD
+	$(Q)gzip -n -9 -f $(DIST)/$(TARBALL).tar
+	@echo $(DIST)/$(TARBALL).tar.gz
 
 clean:
 	rm -rf build build-san build-fuzz build-cov build-hard build-debug demo backstitch

@@ -48,6 +48,18 @@ static int main_complain(const struct err *err, const char *command)
 	return STATUS_USAGE;
 }
 
+/* The optional libraries of which the Makefile says that this build lacks them. */
+#ifndef WITHOUT
+#define WITHOUT ""
+#endif
+
+static void print_version(void)
+{
+	puts("backstitch " VERSION);
+	if (*WITHOUT)
+		puts("built without: " WITHOUT);
+}
+
 /* Handles "help", "--version" and the like in place of a command. Returns a
  * status, or -1 if word is none of them. */
 static int run_plain(const char *word)
@@ -55,7 +67,7 @@ static int run_plain(const char *word)
 	if (!strcmp(word, "-h") || !strcmp(word, "--help"))
 		help_overview(stdout);
 	else if (!strcmp(word, "-V") || !strcmp(word, "--version"))
-		puts("backstitch " VERSION);
+		print_version();
 	else if (!strcmp(word, "--list-options"))
 		help_list_options(stdout);
 	else if (!strcmp(word, "--list-common"))

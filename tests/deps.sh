@@ -7,9 +7,8 @@
 #   probe: prints one line per missing library, and fails if there is any
 #   install build: what compiling needs; all: also what tests and style need;
 #   bench: also the programs that benchmarks compare with
-# $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD empty: one
-# without libdebuginfod; $CURL empty: one without libcurl; $NCURSES empty: one
-# without libncursesw
+# $BABELTRACE empty: a build without libbabeltrace2; $DEBUGINFOD, $CAPSTONE, $CURL,
+# $NCURSES empty: one without that library
 
 # package; kind of probe; what to look for; which target needs it
 table() {
@@ -25,7 +24,7 @@ table() {
 	zlib1g-dev lib zlib:zlib.h build
 	liblzma-dev lib liblzma:lzma.h build
 	libjson-c-dev lib json-c:json.h build
-	libcapstone-dev lib capstone:capstone/capstone.h build
+	libcapstone-dev lib ${CAPSTONE-capstone}:capstone/capstone.h build
 	libbabeltrace2-dev lib ${BABELTRACE-babeltrace2}:babeltrace2/babeltrace.h build
 	libdebuginfod-dev lib ${DEBUGINFOD-libdebuginfod}:elfutils/debuginfod.h build
 	libcurl4-openssl-dev lib ${CURL-libcurl}:curl/curl.h build
