@@ -235,12 +235,15 @@ static int store_check_ours(struct store *db, struct err *err)
 			       "%s: was never finished; "
 			       "ingest the capture again",
 			       db->path);
-	if (version < SCHEMA_VERSION)
+	if (version < (db->writable ? SCHEMA_VERSION : SCHEMA_OLDEST))
 		return err_set(err, ERR_FORMAT,
 			       "%s: made by an older backstitch (schema "
-			       "%" PRId64 ", this program needs %d); ingest "
+			       "%" PRId64 ", this program %s %d); ingest "
 			       "the capture again",
-			       db->path, version, SCHEMA_VERSION);
+			       db->path, version,
+			       db->writable ? "writes" : "reads those since",
+			       db->writable ? SCHEMA_VERSION : SCHEMA_OLDEST);
+	db->older = version < SCHEMA_VERSION;
 	return 0;
 }
 

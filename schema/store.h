@@ -25,7 +25,9 @@ struct ledger;
 struct sql_hooks;
 struct store;
 
-#define SCHEMA_VERSION 12
+#define SCHEMA_VERSION 13
+/* That of release 1.0: a database since then can be read. */
+#define SCHEMA_OLDEST 12
 
 struct store_opts {
 	/* Events whose payloads become ev_ tables: "none", "all", or a comma
@@ -55,8 +57,9 @@ struct store *store_create(const char *path, const struct store_opts *o,
 struct store *store_create_temp(const struct store_opts *o,
 				const struct frames *fr, struct err *err);
 /* Opens a finished database; writable: to add names to it. Refuses files that
- * are no databases of ours, and databases of another SCHEMA_VERSION. Returns
- * NULL and *err on failure. */
+ * are no databases of ours, and databases of schemas that it does not know. One
+ * of an older schema can only be read; what it lacks is NULL, or has no rows.
+ * Returns NULL and *err on failure. */
 struct store *store_open(const char *path, bool writable, struct err *err);
 /* Completes what was written; afterwards the database can only be read.
  * Does nothing if it was opened for reading. Returns 0, or -1 and *err. */

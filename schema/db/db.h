@@ -28,6 +28,7 @@ struct store {
 	char *path;	    /* for messages; "" for a temporary database */
 	bool making;	    /* it is new and not finished */
 	bool writable;	    /* rows can be added */
+	bool older;	    /* its schema is one before ours */
 	bool (*stop)(void); /* NULL: statements run to their end */
 	struct bulk_table **table;
 	size_t n_table, cap_table;

@@ -43,7 +43,7 @@ SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
 	WHERE name = ?1 AND (type <> 'view' OR sql <> ?2))
 
 -- ?1: name
--- name: no_such_view
+-- name: no_such_thing
 SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
 	WHERE name = ?1)
 
@@ -52,6 +52,14 @@ SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
 SELECT 1 AS found FROM main.sqlite_master
 WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND NOT EXISTS (
 	SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden <> 0)
+
+-- ?1: name of a table
+-- name: column_names
+SELECT name, cid FROM pragma_table_info(?1)
+
+-- ?1: name of a table, ?2: of a column
+-- name: has_column
+SELECT 1 AS found FROM pragma_table_info(?1) WHERE name = ?2
 
 -- name: shared_id
 CREATE TEMP TABLE IF NOT EXISTS shared_id(image INTEGER PRIMARY KEY)

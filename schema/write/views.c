@@ -95,17 +95,94 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
 	return rc ? -1 : n;
 }
 
-/* A table of another text may have more columns. */
+/* Writes the columns of a table as `made` has it: those of the database, and
+ * NULL for each that it lacks. Returns how many it lacks, or -1 and *err. */
+static int views_columns(struct store *db, sqlite3 *made, const char *name,
+			 sqlite3_str *text, struct err *err)
+{
+	sqlite3_stmt *want = NULL;
+	sqlite3_stmt *has = db_prepare(db, store_sql("has_column"), err);
+	int lacks = 0;
+	int rc = has ? sqlite3_prepare_v2(made, store_sql("column_names"), -1,
+					  &want, NULL)
+		     : SQLITE_OK;
+
+	if (rc || !has) {
+		sqlite3_finalize(has);
+		return has ? db_error(db, rc, err) : -1;
+	}
+	sqlite3_bind_text(want, 1, name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(has, 1, name, -1, SQLITE_STATIC);
+	while ((rc = sqlite3_step(want)) == SQLITE_ROW) {
+		const char *column = (const char *)sqlite3_column_text(want, 0);
+
+		sqlite3_bind_text(has, 2, column, -1, SQLITE_STATIC);
+		bool there = sqlite3_step(has) == SQLITE_ROW;
+
+		sqlite3_str_appendf(text, "%s%s\"%w\"",
+				    sqlite3_column_int(want, 1) ? "," : "",
+				    there ? "" : "NULL AS ", column);
+		sqlite3_reset(has);
+		lacks += !there;
+	}
+	sqlite3_finalize(want);
+	sqlite3_finalize(has);
+	return rc == SQLITE_DONE ? lacks : db_error(db, rc, err);
+}
+
+/* A table of an older schema lacks columns, or is not there: a view of this
+ * connection has them all. */
+static int views_complete(struct store *db, const char *sql, size_t len,
+			  bool missing, struct err *err)
+{
+	const char *at = sql + sizeof(create_table) - 1;
+	char *name = sqlite3_mprintf("%.*s", (int)strcspn(at, " ("), at);
+	char *create = sqlite3_mprintf("%.*s", (int)len, sql);
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	sqlite3 *made = NULL;
+	int rc = sqlite3_open(":memory:", &made);
+
+	if (!rc)
+		rc = sqlite3_exec(made, create, NULL, NULL, NULL);
+	if (rc)
+		db_error(db, rc, err);
+	sqlite3_str_appendf(text, "CREATE TEMP VIEW \"%w\" AS SELECT ", name);
+	int lacks = rc ? -1 : views_columns(db, made, name, text, err);
+
+	if (!missing && !strstr(create, "WITHOUT ROWID"))
+		sqlite3_str_appendall(text, ",rowid");
+	sqlite3_str_appendf(text, missing ? " WHERE 0" : " FROM main.\"%w\"",
+			    name);
+	char *view = sqlite3_str_finish(text);
+
+	if (lacks > 0)
+		lacks = db_exec(db, view, err);
+	sqlite3_close(made);
+	sqlite3_free(view);
+	sqlite3_free(create);
+	sqlite3_free(name);
+	return lacks < 0 ? -1 : 0;
+}
+
+/* A table of another text may have more columns, and an older one fewer. */
 static int views_check_table(struct store *db, const char *s, size_t len,
 			     struct err *err)
 {
 	const char *name = s + sizeof(create_table) - 1;
 	sqlite3_stmt *st = db_prepare(db, store_sql("plain_table"), err);
-	int got = st ? views_ask(db, st, create_table, s, len, err) : -1;
+	int plain = st ? views_ask(db, st, create_table, s, len, err) : -1;
+	int none = 0;
 
 	sqlite3_finalize(st);
-	if (got)
-		return got < 0 ? -1 : 0;
+	if (!plain && db->older) {
+		st = db_prepare(db, store_sql("no_such_thing"), err);
+		none = st ? views_ask(db, st, create_table, s, len, err) : -1;
+		sqlite3_finalize(st);
+	}
+	if (plain < 0 || none < 0)
+		return -1;
+	if (plain || none)
+		return db->older ? views_complete(db, s, len, none, err) : 0;
 	return err_set(err, ERR_FORMAT,
 		       "%s: '%.*s' is no table as this program makes it; "
 		       "ingest the capture again",
@@ -133,7 +210,7 @@ static int views_hide_all(struct store *db, const struct views_kind *kind,
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct views_kind all = { create_view, kind[i].file,
-						"no_such_view", views_hide };
+						"no_such_thing", views_hide };
 
 		if (kind[i].head == create_view &&
 		    views_check_kind(db, &all, err) < 0)
@@ -160,7 +237,7 @@ int views_check(struct store *db, struct err *err)
 	 */
 	if (db_exec(db, "PRAGMA temp_store=FILE", err))
 		return -1;
-	bool hidden = false;
+	bool hidden = db->older;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int n = views_check_kind(db, &kinds[i], err);

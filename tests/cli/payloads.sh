@@ -61,7 +61,7 @@ refused() {	# refused NAME WORD
 }
 
 cp new.db edit.db && sql edit.db 'PRAGMA user_version = 10'
-refused "schema 10 is refused" "made by an older backstitch (schema 10, this program needs 12)"
+refused "schema 10 is refused" "made by an older backstitch (schema 10, this program reads those since 12)"
 cp new.db edit.db && sql edit.db 'DROP TABLE payload;
 	CREATE VIEW payload AS SELECT 1 AS id, zeroblob(9) AS data'
 refused "payload must be a table" "'payload' is no table"

@@ -159,7 +159,7 @@ START_TEST(reading_is_only_reading)
 		"ATTACH 'y.db' AS y",
 		"VACUUM INTO 'y.db'",
 		"PRAGMA journal_mode=WAL",
-		"PRAGMA user_version=12",
+		"PRAGMA user_version=13",
 		"INSERT INTO meta VALUES(0, 'a', 'b')",
 		"BEGIN",
 		"SELECT load_extension('x')",
@@ -187,7 +187,7 @@ START_TEST(reading_is_only_reading)
 	}
 	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
 		       "6\n");
-	mkstore_expect("PRAGMA user_version", "12\n");
+	mkstore_expect("PRAGMA user_version", "13\n");
 	mkstore_expect("SELECT name FROM pragma_table_info('word')",
 		       "kind\nid\nname\n");
 	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -223,16 +223,61 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x0d", 4);
+	store_files_patch(60, "\0\0\0\x0e", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 13, this "
-				     "program knows up to 12; use a newer "
+				     "made by schema 14, this "
+				     "program knows up to 13; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
 	ck_assert_ptr_null(store_open(run.path, false, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
+}
+END_TEST
+
+static void store_files_expect(const char *sql, const char *want)
+{
+	run.db = store_open(run.path, false, &err);
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	mkstore_expect(sql, want);
+	store_close(run.db);
+	run.db = NULL;
+}
+
+/* Runs SQL on the finished database as any program could. */
+static void store_files_change(const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(run.path, &db), SQLITE_OK);
+	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+	ck_assert_msg(!rc, "%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+START_TEST(what_an_older_schema_lacks_is_null)
+{
+	open_store(false, false);
+	mkstore_fill("app");
+	mkstore_finish();
+	store_close(run.db);
+	run.db = NULL;
+	store_files_change("ALTER TABLE capture RENAME TO c;"
+			   "CREATE TABLE capture AS SELECT id, path FROM c;"
+			   "DROP TABLE c; DROP TABLE branch;"
+			   "DROP VIEW samples; PRAGMA user_version=12");
+	store_files_expect("SELECT count(*), count(path), count(host), "
+			   "count(rowid) FROM capture",
+			   "1|1|0|1\n");
+	store_files_expect("SELECT count(*), count(pos) FROM branch", "0|0\n");
+	store_files_expect("SELECT count(*) > 0 FROM samples", "1\n");
+	ck_assert_ptr_null(store_open(run.path, true, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "ingest the capture again"));
+	store_files_change("PRAGMA user_version=11");
+	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_nonnull(strstr(err.msg, "ingest the capture again"));
 }
 END_TEST
 
@@ -286,15 +331,6 @@ static int store_files_name_and_check(enum callsite_kind kind)
 	store_close(run.db);
 	run.db = NULL;
 	return n;
-}
-
-static void store_files_expect(const char *sql, const char *want)
-{
-	run.db = store_open(run.path, false, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	mkstore_expect(sql, want);
-	store_close(run.db);
-	run.db = NULL;
 }
 
 START_TEST(what_is_there_already_is_not_written_again)
@@ -371,6 +407,7 @@ int main(void)
 	tcase_add_loop_test(t, a_full_disk_is_said, 0, 2);
 	tcase_add_loop_test(t, reading_is_only_reading, 0, 2);
 	tcase_add_test(t, files_that_are_not_ours_are_refused);
+	tcase_add_test(t, what_an_older_schema_lacks_is_null);
 	tcase_add_test(t, naming_again_keeps_what_is_there);
 	tcase_add_test(t, what_is_there_already_is_not_written_again);
 	tcase_add_test(t, a_damaged_database_is_no_crash);
