@@ -48,7 +48,8 @@ static int main_complain(const struct err *err, const char *command)
 	return STATUS_USAGE;
 }
 
-/* The optional libraries of which the Makefile says that this build lacks them. */
+/* The optional libraries of which the Makefile says that this build lacks them.
+ */
 #ifndef WITHOUT
 #define WITHOUT ""
 #endif
