@@ -4,7 +4,8 @@
 #
 # tests/compat has what release 1.0 promised: options.txt and columns.txt, from which no line may go away, and a small
 # database of each schema that was released. A release with a new schema adds one, and its lines:
-#   backstitch --list-options; the SQL of `columns` below; backstitch ingest --no-cache --symfs tests/captures/symfs
+#   backstitch --list-options; the SQL of `columns` below; HOME=/nonexistent backstitch ingest --no-cache --symfs
+#   tests/captures/symfs
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/ok.sh"
 B=${BACKSTITCH:-$root/backstitch}
