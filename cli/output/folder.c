@@ -22,25 +22,7 @@ static bool folder_is_dots(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-int folder_check(const char *path, struct err *err)
-{
-	const struct dirent *e;
-	DIR *d = opendir(path);
-
-	if (!d && errno == ENOENT)
-		return 0;
-	if (!d)
-		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	while ((e = readdir(d)) && folder_is_dots(e->d_name))
-		;
-	closedir(d);
-	return e ? err_set(err, ERR_USAGE,
-			   "%s: is there and not empty; the export makes a "
-			   "folder",
-			   path)
-		 : 0;
-}
-
+#define FOLDER_PATH (PATH_MAX - 48) /* room for the name of a temporary one */
 #define FOLDER_DEPTH 4 /* folders in folders that an export makes */
 
 /* Removes a folder with files, and with folders up to that depth. */
@@ -156,6 +138,46 @@ static void folder_remove_dead(const char *path)
 		closedir(d);
 }
 
+/* Copies path without a slash at its end. */
+static int folder_plain(const char *path, char plain[FOLDER_PATH],
+			struct err *err)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	if (len >= FOLDER_PATH)
+		return err_set(err, ERR_USAGE,
+			       "the name of the folder is too long");
+	snprintf(plain, FOLDER_PATH, "%.*s", (int)len, path);
+	return 0;
+}
+
+int folder_check(const char *path, struct err *err)
+{
+	char plain[FOLDER_PATH];
+	const struct dirent *e;
+
+	if (folder_plain(path, plain, err))
+		return -1;
+	/* also what a run left that was killed once the folder had its name */
+	folder_remove_dead(plain);
+	DIR *d = opendir(path);
+
+	if (!d && errno == ENOENT)
+		return 0;
+	if (!d)
+		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+	while ((e = readdir(d)) && folder_is_dots(e->d_name))
+		;
+	closedir(d);
+	return e ? err_set(err, ERR_USAGE,
+			   "%s: is there and not empty; the export makes a "
+			   "folder",
+			   path)
+		 : 0;
+}
+
 /* Makes a folder NAME.PID-N.tmp and locks it. Returns a descriptor, or -1 and
  * errno. */
 static int folder_make_temp(const char *path, char *temp, size_t size)
@@ -184,22 +206,13 @@ static int folder_make_temp(const char *path, char *temp, size_t size)
 int folder_write(const char *path, folder_write_fn *write, void *arg,
 		 struct err *err)
 {
-	size_t len = strlen(path);
-	char plain[PATH_MAX - 48];
+	char plain[FOLDER_PATH];
 	char temp[PATH_MAX];
 	char made[PATH_MAX + 8];
 	int rc;
 
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	if (folder_check(path, err))
+	if (folder_plain(path, plain, err) || folder_check(plain, err))
 		return -1;
-	if (len >= sizeof(plain))
-		return err_set(err, ERR_USAGE,
-			       "the name of the folder is too "
-			       "long");
-	snprintf(plain, sizeof(plain), "%.*s", (int)len, path);
-	folder_remove_dead(plain);
 	int fd = folder_make_temp(plain, temp, sizeof(temp));
 
 	if (fd < 0)

@@ -31,6 +31,8 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 
+struct dirent;
+
 struct ctf;
 struct err;
 
@@ -548,6 +550,9 @@ int ctf_find_traces(struct ctf *ctf, const char *path,
 		    struct err *err);
 /* Returns "dir/name"; the caller frees it. */
 char *ctf_find_join_path(const char *dir, const char *name);
+/* The same as scandir() by names; if ctf, a folder that cannot be listed is
+ * damage. */
+int ctf_find_list(struct ctf *ctf, const char *dir, struct dirent ***list);
 /* Maps a file. Returns NULL, *len 0 and errno if it is empty or cannot be
  * read. */
 void *ctf_file_map(const char *path, uint64_t *len);

@@ -93,7 +93,7 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		.clock = mem_new(sm->tree.n_clock + 1, sizeof(*st.clock)),
 	};
 	struct dirent **list;
-	int n = scandir(folder, &list, NULL, alphasort);
+	int n = ctf_find_list(ctf, folder, &list);
 
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;

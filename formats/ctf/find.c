@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "formats/ctf/ctf.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -20,6 +21,7 @@
 #define TRACES_MAX 20000
 
 struct folder_walk {
+	struct ctf *ctf; /* NULL: nobody is told of folders without a list */
 	char **found;
 	size_t n, cap, most, folders;
 };
@@ -51,6 +53,20 @@ static int ctf_find_compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+int ctf_find_list(struct ctf *ctf, const char *dir, struct dirent ***list)
+{
+	int n = scandir(dir, list, NULL, alphasort);
+	int error = errno;
+	struct err err;
+
+	if (n >= 0 || !ctf)
+		return n;
+	err_set(&err, ERR_IO, "%s: its files cannot be listed: %s", dir,
+		strerror(error));
+	reader_damage(&ctf->src, "folder", 0, 0, &err);
+	return n;
+}
+
 /* Does not follow links, which may form a cycle. */
 static void ctf_find_walk(struct folder_walk *w, const char *dir,
 			  unsigned int depth)
@@ -63,7 +79,7 @@ static void ctf_find_walk(struct folder_walk *w, const char *dir,
 		*mem_add(w->found, w->n, w->cap) = mem_strdup(dir);
 		return;
 	}
-	int n = scandir(dir, &list, NULL, alphasort);
+	int n = ctf_find_list(w->ctf, dir, &list);
 
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;
@@ -146,7 +162,7 @@ int ctf_find_traces(struct ctf *ctf, const char *path,
 		    void (*fn)(struct ctf *ctf, const char *folder),
 		    struct err *err)
 {
-	struct folder_walk w = { .most = TRACES_MAX };
+	struct folder_walk w = { .ctf = ctf, .most = TRACES_MAX };
 	const struct ledger_entry limit = {
 		.kind = LEDGER_SKIPPED,
 		.capture = ctf->src.index,

@@ -1,6 +1,7 @@
 /* elf.c - opens untrusted ELF files: build-id, code segments, sections. */
 #include "symbolize/elf/elf.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +177,11 @@ static struct elf_file *elf_file_of_fd(int fd, const char *path,
 	elf_version(EV_CURRENT);
 	ef->fd = fd;
 	ef->path = mem_strdup(path);
+	errno = 0;
 	ef->elf = elf_begin(fd, ELF_C_READ, NULL);
+	/* without memory it would seem that nothing is there */
+	if (errno == ENOMEM)
+		mem_must(ef->elf);
 	return elf_file_fill(ef, err);
 }
 

@@ -4,7 +4,8 @@
 #
 # Everything that could be told is marked: the environment, the folder and the
 # user of whoever makes the output, and in the capture its host, its own folder, a
-# path and a thread name.
+# path and a thread name; in a program a function, a line of its source, a text
+# and an instruction.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${BACKSTITCH:-$root/backstitch}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
@@ -44,7 +45,8 @@ tells() {
 			;;
 		esac
 	done >"$dir/all" 2>"$dir/null"
-	for mark in env:xqenvq user:xquserq here:xqhereq host:testhost folder:inqfolderq path:xqpathq comm:xqcommq
+	for mark in env:xqenvq user:xquserq here:xqhereq host:testhost folder:inqfolderq path:xqpathq comm:xqcommq \
+		function:xqfuncq source:xqsourceq code:%rbp program:xqtextq
 	do
 		! grep -aq "${mark#*:}" "$dir/all" || printf ' %s' "${mark%:*}"
 	done
@@ -79,16 +81,68 @@ row parquet 'host folder path comm' o.parquet export --format parquet -o o.parqu
 
 # what is on standard output is in the file said
 mkdir text
-for command in 'script:path comm' 'report:host folder' check: 'info:host folder'
-do
-	"$B" "${command%%:*}" one.db >text/said
-	want=${command#*:}
+# prints NAME WANTED COMMAND...
+prints() {
+	name=$1 want=$2
+	shift 2
+	"$B" "$@" >text/said 2>err
 	got=$(tells text)
-	if [ "$got" = "${want:+ $want}" ]
-	then echo "ok ${command%%:*}_tells_what_the_table_says"
-	else echo "not ok ${command%%:*}_tells_what_the_table_says:$got"
+	if [ -s text/said ] && [ "$got" = "${want:+ $want}" ]
+	then echo "ok ${name}_tells_what_the_table_says"
+	else echo "not ok ${name}_tells_what_the_table_says:$got"
 	fi
-done
+}
+prints script 'path comm' script one.db
+prints report 'host folder' report one.db
+prints check '' check one.db
+prints info 'host folder' info one.db
+prints query comm query one.db 'SELECT * FROM comm'
+
+# ---- a program with debug information, whose source is found by --source-dir only
+mkdir "$dir/xqpathq"
+cat >"$dir/xqpathq/app.c" <<'END'
+const char *text = TEXT;
+int xqfuncq(int n)
+{
+	return text[n & 3] + n * 3; /* xqsourceq */
+}
+int main(int argc, char **argv)
+{
+	return xqfuncq(argc) + !argv;
+}
+END
+(cd "$dir/xqpathq" && gcc -g -O0 -DTEXT='"xqtextq"' -fno-omit-frame-pointer -Wl,--build-id=0x0123456789abcdef -o app app.c) || exit 2
+at=$(nm "$dir/xqpathq/app" | sed -n 's/^0*\([0-9a-f]*\) T xqfuncq$/\1/p')
+cat >code.txt <<END
+event cpu-clock period=1000
+comm pid=5 tid=5 name=xqcommq time=1 cpu=0
+mmap pid=5 tid=5 start=0x10000 len=0x10000 pgoff=0 path=$dir/xqpathq/app id=0123456789abcdef time=1 cpu=0
+sample pid=5 tid=5 cpu=0 time=1000 u=$(printf '0x%x' $((0x10000 + 0x$at + 12)))
+END
+"$M" code.txt "$dir/inqfolderq/two.data" || exit 2
+"$B" ingest -q --no-cache -o two.db "$dir/inqfolderq/two.data"
+mkdir "$dir/src" && mv "$dir/xqpathq/app.c" "$dir/src"
+where='host folder path comm function'
+row page_of_code "$where code" page.html report --html -o page.html two.db
+row page_with_source "$where source code" page.html report --html -o page.html --source-dir "$dir/src" two.db
+row page_without_source "$where" page.html report --html --no-source -o page.html two.db
+row flame_of_code "$where" f.svg flame -o f.svg two.db
+row folded_of_code 'comm function' o.folded export --format folded -o o.folded two.db
+row json_of_code "$where" o.json export --format json -o o.json two.db
+row speedscope_of_code 'path comm function' o.speedscope export --format speedscope -o o.speedscope two.db
+row chrome_of_code 'path comm function' o.chrome export --format chrome -o o.chrome two.db
+row pprof_of_code "$where" o.pprof export --format pprof -o o.pprof two.db
+row firefox_of_code "$where" o.firefox export --format firefox -o o.firefox two.db
+row perf_data_of_code 'host path comm' p.data export --format perf.data -o p.data two.db
+row ctf_of_code 'host comm' c.ctf export --format ctf -o c.ctf two.db
+row bundle_of_code "$where program" c.tar.gz bundle -o c.tar.gz two.db
+row redacted_code '' c.db bundle --redact -o c.db two.db
+row parquet_of_code "$where" c.parquet export --format parquet -o c.parquet two.db
+prints script_of_code 'path comm function' script two.db
+prints report_of_code 'host folder function' report two.db
+prints check_of_code '' check two.db
+prints annotate 'path function code' annotate two.db xqfuncq
+prints annotate_with_source 'path function source code' annotate --source-dir "$dir/src" two.db xqfuncq
 
 # all tables of a server that got the run, and of one that was asked for it
 if command -v clickhouse-server >"$dir/null" || [ -x /usr/sbin/clickhouse-server ]

@@ -222,9 +222,10 @@ def damages(data):
 
 def judge_parts(files, ended):
     """The same of a folder of segments: those are whole, and what was received but
-    is in none of them waits for the next run unless that is at its end."""
+    is in none of them waits for the next run unless that is at its end; so does the
+    lock, which nobody holds then."""
     parts = re.compile(r"x/(segment-\d+\.db%s)" % (
-        "" if ended else r"|\.segment-\d+\.data"))
+        "" if ended else r"|\.segment-\d+\.data|\.lock"))
     left = sorted(f for f in files if f != "x/" and not parts.fullmatch(f))
     if left:
         return "left behind: %s" % left

@@ -1,29 +1,36 @@
 #!/usr/bin/env python3
 # hostile.py - databases that somebody made to do harm, read by every command.
 #
-# usage: hostile.py BUILD [N [SEED]]      (300, 1)
+# usage: hostile.py BUILD [N [SEED [COMMAND...]]]      (300, 1, all)
 #
 # Each of N databases is a sound one with one to three of the changes below:
 # views without end in place of tables and views, values of other types, huge
-# and negative ids, long blobs, zero bytes in text, parents in a circle,
-# triggers, generated columns, virtual tables, damaged pages and schemas, a
-# journal beside it. Every command must end by itself: with a status of its own
+# and negative ids and times, forged rows, long blobs, zero bytes in text,
+# parents in a circle, triggers, generated columns, virtual tables, damaged pages
+# and schemas, a journal beside it. `view` has a terminal, and random keys. Every command must end by itself: with a status of its own
 # (0, 1, 3, 4; 1 with a message), within 10 s of processor time, with less than
 # 1 GB (not under sanitizers), and without a change of the database or another
 # file; `symbolize` may write its database. The same SEED makes the same
 # databases. The last lines are a table; the status is 1 if there are findings.
+import fcntl
 import hashlib
 import os
+import pty
 import random
 import resource
+import select
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 
 CAPTURES = ("tests/captures/defer-exitexec-s.data.zst", "tests/captures/ftrace-procmap.dat",
-            "tests/captures/jitframes.data.zst")
+            "tests/captures/jitframes.data.zst",
+            "tests/causality/captures/lock.data.zst", "tests/captures/naps.data")
 SECONDS, BYTES = 10, 1 << 30
 FORMATS = ("folded", "json", "speedscope", "chrome", "pprof", "firefox",
            "perf.data")
@@ -37,6 +44,10 @@ COMMANDS = [
     ["sframe", "--readiness", "DB"], ["bundle", "-f", "-o", "OUT.tar", "DB"],
     ["bundle", "--redact", "-f", "-o", "OUT", "DB"],
     ["export", "--format", "ctf", "-o", "OUT.ctf", "DB"],
+    ["path", "DB"], ["path", "--waits", "--limit", "0", "DB"],
+    ["path", "--worst", "3", "DB"], ["path", "--tree", "--json", "DB"],
+    ["path", "--proved", "--worst", "1", "--depth", "1000", "DB"],
+    ["report", "--diff", "DB", "SOUND"], ["view", "DB"], ["view", "DB"],
     ["symbolize", "COPY"], ["ingest", "-o", "OUT", "DB"], ["dump", "DB"], ["DB"],
 ] + [["export", "--format", f, "-o", "OUT", "DB"] for f in FORMATS]
 VALUES = ("NULL", "-1", "0", "1", "9223372036854775807", "-9223372036854775808",
@@ -73,6 +84,42 @@ def other_value(rnd, db):
     if where == "LIMIT 1" or "3000000" in value:
         where = "WHERE rowid = (SELECT min(rowid) FROM \"%s\")" % table
     run(db, 'UPDATE OR IGNORE "%s" SET "%s" = %s %s' % (table, column, value, where))
+
+
+def number(rnd, old):
+    """Near the old one, at a limit, or anything of 64 bits."""
+    return rnd.choice((
+        old + rnd.choice((-1, 1)), old ^ 1 << rnd.randrange(63), -old, 0, rnd.randrange(300),
+        rnd.choice((1, -1)) << rnd.randrange(8, 63), (1 << 63) - 1, -1 << 63,
+        rnd.randrange(-1 << 63, 1 << 63), rnd.randrange(1 << 32)))
+
+
+def cells(rnd, db):
+    """Changes up to 60 cells of one table, each by itself."""
+    table = rnd.choice(names(db, "table"))
+    named = columns(db, table)
+    last = db.execute('SELECT max(rowid) FROM "%s"' % table).fetchone()[0] or 1
+    for _ in range(1 << rnd.randrange(7)):
+        column, row = rnd.choice(named), rnd.randrange(1, last + 1)
+        old = db.execute('SELECT "%s" FROM "%s" WHERE rowid = ?' % (column, table),
+                         (row,)).fetchone()
+        old = old[0] if old and isinstance(old[0], int) else 0
+        new = max(-1 << 63, min(number(rnd, old), (1 << 63) - 1))
+        db.execute('UPDATE OR IGNORE "%s" SET "%s" = ? WHERE rowid = ?' % (table, column),
+                   (new, row))
+
+
+def forged(rnd, db):
+    """Adds up to 64 rows that are those of a table with other numbers in them."""
+    table = rnd.choice(names(db, "table"))
+    rows = db.execute('SELECT * FROM "%s" LIMIT 300' % table).fetchall()
+    for _ in range((1 << rnd.randrange(7)) if rows else 0):
+        row = list(rnd.choice(rows))
+        for at in rnd.sample(range(len(row)), rnd.randrange(1, len(row) + 1)):
+            if isinstance(row[at], int):
+                row[at] = max(-1 << 63, min(number(rnd, row[at]), (1 << 63) - 1))
+        db.execute('INSERT OR REPLACE INTO "%s" VALUES(%s)' % (
+            table, ", ".join("?" * len(row))), row)
 
 
 def circle(rnd, db):
@@ -163,7 +210,7 @@ def wrong_schema(rnd, db):
     schema(db, "UPDATE sqlite_master SET %s = ? WHERE name = ?" % what, value, name)
 
 
-CHANGES = (other_value, other_value, other_value, circle, circle, endless, endless, crossed,
+CHANGES = (other_value, other_value, other_value, cells, cells, cells, forged, forged, circle, circle, endless, endless, crossed,
            circular_view, trigger, generated, virtual, wrong_schema)
 
 
@@ -222,7 +269,38 @@ def digest(folder):
     return said
 
 
-def judge(build, work, command):
+KEYS = ("\r", "\r", "\x1b[C", "\x1b[D", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[H", "\x1b[F", "\t",
+        *"12345678hjkepwnNaTubBxPtz?+-<> ", "/a\r", "fcpu=1\r", "fcomm=a\r", "fevent=\r",
+        "f\x7f\r", "b\x7f\r")
+
+
+def press_keys(keys, p, terminal):
+    """Presses keys in view, shows nobody what it shows, and kills what does not end."""
+    keys += ["\r"] + ["q"] * 60 + [""] * 600
+    try:
+        while keys:
+            os.write(terminal, keys.pop(0).encode())
+            while select.select([terminal], [], [], 0.02 if len(keys) > 600 else 0.1)[0]:
+                os.read(terminal, 65536)
+    except OSError:  # it has ended
+        return
+    p.kill()
+
+
+def start(command, keys, **more):
+    """Starts it, with a terminal if there are keys."""
+    if not keys:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, **more)
+    terminal, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    p = subprocess.Popen(command, stdin=inside, stdout=inside, stderr=subprocess.PIPE, **more)
+    os.close(inside)
+    threading.Thread(target=press_keys, args=(keys, p, terminal), daemon=True).start()
+    return p
+
+
+def judge(build, work, command, keys):
     """Runs a command on work/in/db; returns what is wrong, or None."""
     src, out = os.path.join(work, "in"), os.path.join(work, "out")
     shutil.rmtree(out, ignore_errors=True)
@@ -232,12 +310,11 @@ def judge(build, work, command):
     if "COPY" in command:
         shutil.copy(src + "/db", out + "/copy")
     before = digest(src)
-    p = subprocess.Popen(
-        [build + "/backstitch"] + [words.get(w, w) for w in command], cwd=work,
-        env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "HOME": work,
-             "TMPDIR": out, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        preexec_fn=limits)
+    p = start([build + "/backstitch"] + [words.get(w, w) for w in command], keys, cwd=work,
+              env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "HOME": work,
+                   "TERM": "xterm", "TMPDIR": out,
+                   "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"},
+              preexec_fn=limits)
     said = p.stderr.read()
     _, status, used = os.wait4(p.pid, 0)
     p.returncode = status = os.waitstatus_to_exitcode(status)
@@ -261,6 +338,7 @@ def main():
     build = os.path.abspath(sys.argv[1])
     n = int(sys.argv[2]) if len(sys.argv) > 2 else 300
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    commands = [c for c in COMMANDS if c[0] in sys.argv[4:] or not sys.argv[4:]]
     tries, bad, kinds = 0, 0, {}
     with tempfile.TemporaryDirectory() as work:
         sound = []
@@ -276,8 +354,9 @@ def main():
                 os.unlink(work + "/in/" + f)
             done = make(rnd, rnd.choice(sound), work + "/in/db")
             # each database meets some commands; all commands meet many of them
-            for command in rnd.sample(COMMANDS, 6):
-                wrong = judge(build, work, command)
+            for command in rnd.sample(commands, min(6, len(commands))):
+                keys = rnd.choices(KEYS, k=40) if command[0] == "view" else []
+                wrong = judge(build, work, command, keys)
                 tries += 1
                 for d in set(done):
                     kinds.setdefault(d, [0, 0])[0] += 1

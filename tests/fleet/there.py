@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "compare"))
 from common import BACKSTITCH, OUT, ROOT, finish, ok, query  # noqa: E402
 from proxy import Hostile, hostile_replies  # noqa: E402
 from servers import Servers, installed  # noqa: E402
+from shift import shift  # noqa: E402
 
 SEED = int(os.environ.get("BACKSTITCH_SEED", "1"))
 CAPTURES = os.path.join(ROOT, "tests/captures")
@@ -573,6 +574,56 @@ def test_names(s, folder):
        "and not a second time", [again])
 
 
+TEXTS = (  # quotes, comments, escapes of TSV and SQL, ends of a text, no UTF-8
+    "'; DROP TABLE f.run_local; --", "\\'); SELECT 1 INTO OUTFILE '/tmp/x' --", "\\",
+    "\\N\t\n\r%s%n{x:String}$1`\"", "*/ FORMAT Null /*a\\0b\x1b[31m\x7f\u202e", "\udcff\udcfe",
+    "x" * 70000)
+NAMED = (("comm", "name"), ("event_type", "name"), ("image", "path"), ("symbol", "name"),
+         ("symbol", "raw_name"), ("frame", "file"), ("inline_frame", "name"),
+         ("capture", "path"), ("capture", "release"), ("capture", "cmdline"),
+         ("loss", "what"), ("damage", "detail"))
+
+
+def test_texts(s, folder, source):
+    """Names, paths and labels are what they are, and never a statement."""
+    whole = s.url(0, "f")
+    stored = "SELECT count() FROM system.tables WHERE database = 'f'"
+    tables = s.rows(stored)
+    before = run("report", "--limit", "0", whole).stdout
+    bad = []
+    for n, text in enumerate(TEXTS):
+        # a place has one name in all runs of a database
+        create(s, "t%d" % n)
+        url, db = s.url(0, "t%d" % n), "%s/text-%d.db" % (folder, n)
+        raw = text.encode("utf-8", "surrogateescape")
+        shift(source, db, "host%d" % n)
+        with sqlite3.connect(db) as d:
+            for table, column in NAMED:
+                d.execute("UPDATE OR IGNORE %s SET %s = CAST(? AS TEXT) || %s WHERE %s"
+                          " IS NOT NULL" % (table, column, column, column), (raw,))
+            d.execute("UPDATE capture SET host = CAST(? AS TEXT)", (raw,))
+        d.close()
+        r = run("push", "-q", "--label", "l=" + text, url, db)
+        if r.returncode:
+            bad.append((n, r.stderr[-300:]))
+            continue
+        value = s.sql("SELECT hex(label_value[1]) FROM t%d.run" % n)
+        if bytes.fromhex(value) != raw.decode("utf-8", "backslashreplace").encode():
+            bad.append((n, "label", value[:80]))
+        where = "has(label_name, 'l')"
+        forget_callers(db)
+        # colors are of the bytes, and a server has only text
+        bad += [(n, b) for b in same(db, url, ANSWERS[3 if "\udcff" in text else 2:5], where)]
+        for option in ("--comm", "--event"):
+            here, there = (run("export", "--format", "folded", "-o", "-", option, text, *of)
+                           for of in ([db], ["--where", where, url]))
+            if (here.stdout, here.returncode == 0) != (there.stdout, there.returncode == 0):
+                bad.append((n, option, here.returncode, there.returncode, there.stderr[-200:]))
+    ok(not bad, "names, paths and labels of all bytes come back from the servers", bad[:6])
+    ok(tables == s.rows(stored) and before == run("report", "--limit", "0", whole).stdout,
+       "and are never a statement")
+
+
 def create(s, database):
     push(s.url(0, database), "--create", "--cluster", "fleet", "--server",
          s.url(1, database))
@@ -591,6 +642,7 @@ def main():
         test_page(s, dbs[0], folder)
         test_choice(s, dbs)
         test_names(s, folder)
+        test_texts(s, folder, dbs[2])
         test_uncommitted(s, dbs[2])
         test_samples_lost(s, dbs[1])
         test_weights(s)

@@ -2,6 +2,9 @@
  * event out. Behind it, the pool and the rules of requests and chains. */
 #include "formats/ctf/ctf.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1095,6 +1098,40 @@ START_TEST(pool_keeps_what_is_not_released_and_reuses_the_rest)
 }
 END_TEST
 
+static bool nothing_is_listed;
+
+/* The C library's, for the reader too. */
+int scandir(const char *dir, struct dirent ***list,
+	    int (*wanted)(const struct dirent *),
+	    int (*order)(const struct dirent **, const struct dirent **))
+{
+	static int (*real)(
+		const char *, struct dirent ***, int (*)(const struct dirent *),
+		int (*)(const struct dirent **, const struct dirent **));
+
+	errno = EACCES;
+	if (nothing_is_listed)
+		return -1;
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "scandir");
+	return real(dir, list, wanted, order);
+}
+
+START_TEST(a_folder_that_cannot_be_listed_is_damage)
+{
+	make_folder();
+	put_file("metadata", PACKETS, strlen(PACKETS));
+	nothing_is_listed = true;
+	char *got = read_folder();
+
+	nothing_is_listed = false;
+	ck_assert_msg(strstr(got, "its files cannot be listed") != NULL, "%s",
+		      got);
+	free(got);
+	remove_folder();
+}
+END_TEST
+
 START_TEST(rules_are_taken_apart)
 {
 	struct ctf ctf = {
@@ -1134,6 +1171,7 @@ RUN("ctf", fields_are_read, fields_that_nobody_reads_are_skipped,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     every_cut_keeps_all_events_in_front_of_it, values_that_cannot_be_are_damage,
     every_flip_costs_one_packet_at_most,
-    pool_keeps_what_is_not_released_and_reuses_the_rest, rules_are_taken_apart,
+    pool_keeps_what_is_not_released_and_reuses_the_rest,
+    a_folder_that_cannot_be_listed_is_damage, rules_are_taken_apart,
     rules_that_are_none_are_refused, only_a_clock_of_1970_tells_wall_time,
     lists_of_nothing_end_with_their_packet, names_are_told_when_they_change)
