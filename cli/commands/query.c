@@ -11,6 +11,7 @@
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/commands/query_error.h"
+#include "cli/commands/query_schema.h"
 #include "cli/stop.h"
 #include "cli/output/term.h"
 #include "schema/functions/hooks.h"
@@ -24,7 +25,7 @@
 #define FIRST_CELLS 16
 
 static const char *file, *compat;
-static bool list_views, list_tables, list_functions;
+static bool list_views, list_tables, list_functions, list_schema;
 
 static const struct opt opts[] = {
 	OPT_STRING('f', "file", "FILE", &file,
@@ -36,6 +37,9 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
 	OPT_FLAG(0, "tables", &list_tables,
 		 "list the tables and their columns"),
+	OPT_FLAG(0, "schema", &list_schema,
+		 "print what tables, views and columns mean; needs no "
+		 "database"),
 	OPT_FLAG(0, "functions", &list_functions,
 		 "list the SQL functions of backstitch"),
 	OPT_GROUP(ingest_opts),
@@ -147,6 +151,19 @@ static int sort_words(int argc, char **argv, struct query_args *w,
 	return 0;
 }
 
+/* It is the same for every database, so none is asked for. */
+static int query_print_schema(int argc, struct err *err)
+{
+	bool json = output_asked() && !strcmp(output_chosen()->name, "json");
+
+	if (argc || file || compat || list_views || list_tables ||
+	    list_functions || output_asked() != json)
+		return err_set(err, ERR_USAGE,
+			       "--schema is asked alone, or with --json");
+	query_schema(json);
+	return 0;
+}
+
 static int query_run(int argc, char **argv, struct err *err)
 {
 	int status = STATUS_OK;
@@ -156,7 +173,11 @@ static int query_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int ret = -1;
 
-	if (output_check(err) || sort_words(argc, argv, &w, err))
+	if (output_check(err))
+		return -1;
+	if (list_schema)
+		return query_print_schema(argc, err);
+	if (sort_words(argc, argv, &w, err))
 		return -1;
 	path = input_path(w.n_db, argv, err);
 	if (!path)
@@ -200,7 +221,7 @@ const struct command cmd_query = {
 	.summary = "run SQL on a database",
 	.examples = examples,
 	.opts = opts,
-	.common = "file format json views tables functions input symfs",
+	.common = "file format json views tables schema functions input symfs",
 	.pages = true,
 	.run = query_run,
 };

@@ -232,6 +232,28 @@ truth a_statement_goes_with_input_too grep -q '^ *42$' out
 truth views_are_listed grep -q '^verdicts: kind, verdict, confidence, n$' out
 "$B" query --tables columns.db >out 2>err
 truth tables_are_listed grep -q '^ev_sched_sched_switch: event_id, ' out
+"$B" query --schema >out 2>err
+truth the_schema_is_told_without_a_database grep -q '^ *kraw  *INTEGER  raw_chain.id of the kernel half$' out
+"$B" query --schema --json >schema.json
+python3 - columns.db <<'END'
+import json
+import sqlite3
+import sys
+
+told = {t["name"]: t for t in json.load(open("schema.json"))["tables"]}
+db = sqlite3.connect(sys.argv[1])
+for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type IN "
+                          "('table', 'view') AND name NOT GLOB 'ev_*' AND "
+                          "name NOT GLOB 'internal_*'"):
+    columns = [r[1] for r in db.execute("PRAGMA table_info(%s)" % name)]
+    if [c["name"] for c in told[name]["columns"]] != columns:
+        sys.exit("%s: %s" % (name, columns))
+    if not told[name]["comment"]:
+        sys.exit(name + ": no comment")
+END
+truth and_it_is_that_of_every_database test $? = 0
+"$B" query --schema columns.db >out 2>err
+truth a_database_is_not_asked_for_its_schema [ $? = 2 ]
 "$B" query --views columns.db 'SELECT 1' >out 2>err
 truth a_list_and_a_statement_are_refused [ $? = 2 ]
 

@@ -1,0 +1,230 @@
+/* query_schema.c - tables, columns and comments, as the SQL of the schema has
+ *them.
+ *
+ * The text is our own, part of the program:
+ *
+ *	CREATE TABLE comm(
+ *	-- One name of one thread, from time_ns on.
+ *		thread INTEGER,
+ *		time_ns INTEGER,	-- NULL: before
+ *					-- the capture
+ *
+ * A comment belongs to the columns that begin on its line, one after a single
+ * tab to those below it. A view has its columns between brackets and one
+ * comment, after AS. */
+#include "cli/commands/query_schema.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/output/json.h"
+#include "cli/output/term.h"
+#include "schema/db/queries.h"
+
+#define COLUMNS 40 /* of a table */
+
+/* Joined lines of comment. */
+struct comment {
+	char text[2048];
+	size_t n;
+};
+
+struct schema_column {
+	char name[32], type[16];
+	struct comment about;
+};
+
+struct schema_thing {
+	char name[64];
+	bool is_view;
+	struct comment about;
+	struct schema_column column[COLUMNS];
+	size_t n;
+	/* while it is read: the first column of the line, and what is said of
+	 * the columns below */
+	size_t line_first;
+	struct comment below;
+	int brackets;
+	bool begins; /* a column may begin here */
+};
+
+static void comment_add(struct comment *c, const char *s, size_t len)
+{
+	int n = snprintf(c->text + c->n, sizeof(c->text) - c->n, "%s%.*s",
+			 c->n ? " " : "", (int)len, s);
+
+	c->n += (size_t)n;
+	if (c->n >= sizeof(c->text))
+		c->n = sizeof(c->text) - 1;
+}
+
+/* Copies a name without its quotes. Returns the end. */
+static const char *take_name(const char *s, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (; isalnum((unsigned char)*s) || *s == '_' || *s == '"'; s++)
+		if (*s != '"' && n + 1 < size)
+			out[n++] = *s;
+	out[n] = 0;
+	return s;
+}
+
+static const char *begin_column(struct schema_thing *t, const char *s)
+{
+	struct schema_column *c = &t->column[t->n];
+	const char *end;
+
+	t->begins = false;
+	if (t->n == COLUMNS)
+		return s + 1;
+	memset(c, 0, sizeof(*c));
+	end = take_name(s, c->name, sizeof(c->name));
+	if (!strcmp(c->name, "PRIMARY"))
+		return end;
+	take_name(end + (*end == ' '), c->type, sizeof(c->type));
+	c->about = t->below;
+	t->n++;
+	return end;
+}
+
+/* Takes the code of a line, up to its comment. Returns where it ends. */
+static const char *take_code(struct schema_thing *t, const char *s)
+{
+	while (*s && *s != '\n' && strncmp(s, "--", 2) != 0) {
+		if (t->begins && (isalpha((unsigned char)*s) || *s == '"')) {
+			s = begin_column(t, s);
+			continue;
+		}
+		t->brackets += (*s == '(') - (*s == ')');
+		t->begins |= t->brackets == 1 && (*s == '(' || *s == ',');
+		s++;
+		if (t->brackets == 0 && s[-1] == ')')
+			t->begins = false;
+	}
+	return s;
+}
+
+static void take_comment(struct schema_thing *t, size_t tabs, const char *s,
+			 size_t len)
+{
+	if (!tabs)
+		comment_add(&t->about, s, len);
+	else if (tabs == 1)
+		comment_add(&t->below, s, len);
+	for (size_t i = t->line_first; tabs > 1 && i < t->n; i++)
+		comment_add(&t->column[i].about, s, len);
+}
+
+/* Reads the thing whose text begins at s: up to its semicolon, and of a view
+ * only what stands before the query. */
+static void take_thing(struct schema_thing *t, const char *s)
+{
+	bool ended = false;
+
+	while (*s && !(ended && strncmp(s, "--", 2) != 0 &&
+		       strncmp(s, "AS\n", 3) != 0)) {
+		size_t tabs = strspn(s, "\t");
+		size_t first = t->n;
+
+		s = take_code(t, s + tabs);
+		ended |= t->n && !t->brackets;
+		if (t->n > first)
+			t->line_first = first;
+		if (!strncmp(s, "--", 2)) {
+			size_t len = strcspn(s, "\n");
+
+			/* behind code it is as far right as can be */
+			take_comment(t, t->n > first || tabs > 1 ? 9 : tabs,
+				     s + 2 + (s[2] == ' '),
+				     len - 2 - (s[2] == ' '));
+			s += len;
+		}
+		if (t->n > first)
+			t->below.n = t->below.text[0] = 0;
+		s += *s == '\n';
+		if (ended && !t->is_view)
+			break;
+	}
+}
+
+static void print_thing(const struct schema_thing *t)
+{
+	int width = term_columns(stdout);
+
+	printf("%s%s%s%s\n  ", term_on(stdout, STYLE_BOLD), t->name,
+	       term_off(stdout), t->is_view ? " (view)" : "");
+	term_wrap(stdout, t->about.text, 2, 2, width);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct schema_column *c = &t->column[i];
+
+		if (c->about.n) {
+			printf("    %-14s %-8s ", c->name, c->type);
+			term_wrap(stdout, c->about.text, 28, 28, width);
+		} else {
+			printf("    %-*s%s\n", *c->type ? 15 : 0, c->name,
+			       c->type);
+		}
+	}
+	putchar('\n');
+}
+
+static void write_thing(struct json *j, const struct schema_thing *t)
+{
+	json_object(j, NULL);
+	json_text(j, "name", t->name);
+	json_text(j, "kind", t->is_view ? "view" : "table");
+	json_text(j, "comment", t->about.text);
+	json_array(j, "columns");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct schema_column *c = &t->column[i];
+
+		json_object(j, NULL);
+		json_text(j, "name", c->name);
+		json_text(j, "type", *c->type ? c->type : NULL);
+		json_text(j, "comment", c->about.n ? c->about.text : NULL);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void each_thing(const char *text, struct json *j)
+{
+	static struct schema_thing t; /* too large for a stack */
+
+	for (const char *s = text; (s = strstr(s, "\nCREATE "));) {
+		memset(&t, 0, sizeof(t));
+		s += strlen("\nCREATE ");
+		t.is_view = !strncmp(s, "VIEW ", 5);
+		if (!t.is_view && strncmp(s, "TABLE ", 6) != 0)
+			continue;
+		s = take_name(s + (t.is_view ? 5 : 6), t.name, sizeof(t.name));
+		if (!strncmp(t.name, "internal_", 9))
+			continue;
+		take_thing(&t, s);
+		if (j)
+			write_thing(j, &t);
+		else
+			print_thing(&t);
+	}
+}
+
+void query_schema(bool json)
+{
+	struct json j;
+
+	if (json) {
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_array(&j, "tables");
+		json_lines(&j);
+	}
+	each_thing(sql_file("tables"), json ? &j : NULL);
+	each_thing(sql_file("views"), json ? &j : NULL);
+	if (json) {
+		json_end(&j);
+		json_end(&j);
+		json_newline(&j);
+	}
+}
