@@ -135,7 +135,7 @@ void inlined_text(const struct inlined *in, const char *path)
 {
 	struct grid *g = inlined_grid(in, false);
 
-	printf("%s\n", in->h->trust);
+	term_wrap(stdout, in->h->trust, 0, 2, term_limit(stdout));
 	fputs(term_on(stdout, STYLE_BOLD), stdout);
 	safe_text_put(stdout, in->what, 0, 0);
 	fputs(term_off(stdout), stdout);

@@ -7,7 +7,6 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
-#include "cli/output/term.h"
 #include "cli/tables/annotate.h"
 #include "stitch/base/path.h"
 
@@ -91,14 +90,12 @@ static void hot_lines_put_one(FILE *out, const struct hot_line *l,
 
 void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 {
-	struct term_lines t;
 	size_t n = l->n < LINES ? l->n : LINES;
 	int width = PLACE_MIN;
 	char place[512];
 
 	if (!n || (n == 1 && !l->line[0].file[0]))
 		return;
-	out = term_lines_begin(&t, out);
 	fprintf(out, "%8s %8s  Line\n", "Share %", "Samples");
 	for (size_t i = 0; i < n; i++) {
 		int len = hot_lines_place(&l->line[i], place, sizeof(place));
@@ -110,7 +107,6 @@ void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 	if (l->n > n)
 		fprintf(out, "%19s%zu more lines\n", "", l->n - n);
 	putc('\n', out);
-	term_lines_end(&t);
 }
 
 void hot_lines_json(struct json *j, const struct hot_lines *l)

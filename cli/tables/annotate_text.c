@@ -60,7 +60,7 @@ static void annot_text_put_sources(FILE *out, const struct annot *a)
 
 static void annot_text_put_head(FILE *out, const struct annot *a)
 {
-	fprintf(out, "%s\n", a->trust);
+	term_wrap(out, a->trust, 0, 2, term_limit(out));
 	fputs(term_on(out, STYLE_BOLD), out);
 	if (a->name)
 		safe_text_put(out, a->shown, 0, 0);
@@ -261,8 +261,10 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++)
 		annot_put_function(g, h, &h->func[i]);
-	if (!json)
-		printf("%s\n\n", h->trust);
+	if (!json) {
+		term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
+		putchar('\n');
+	}
 	grid_write(g, json ? "json" : "table", stdout);
 	grid_free(g);
 	if (!json && max && h->n_func > max)

@@ -70,6 +70,16 @@ static void said_to_last(struct said *s)
 		}
 }
 
+/* Puts the cursor on the first row of the table of threads or waits. */
+static void said_to_row(struct said *s)
+{
+	for (size_t i = 0; i + 1 < s->list.n; i++)
+		if (strstr(said_line(s, i), "  Tid")) {
+			s->list.at = i + 1;
+			return;
+		}
+}
+
 /* Puts the cursor on the instruction with most samples. */
 static void said_to_hottest(struct said *s)
 {
@@ -84,6 +94,15 @@ static void said_to_hottest(struct said *s)
 		}
 	}
 }
+
+/* Where the cursor is once all came, unless it was moved. */
+static void (*const said_start_at[])(struct said *s) = {
+	[SAID_TEXT] = NULL,
+	[SAID_CODE] = said_to_hottest,
+	[SAID_THREADS] = said_to_row,
+	[SAID_WAITS] = said_to_row,
+	[SAID_CHAINS] = said_to_last,
+};
 
 /* ---- the other process */
 
@@ -197,10 +216,8 @@ static bool said_wait(struct screen *screen)
 		if (n > 0 && s->len < MOST)
 			continue;
 		said_end(s);
-		if (s->kind == SAID_CODE && !s->list.at)
-			said_to_hottest(s);
-		if (s->kind == SAID_CHAINS && !s->list.at)
-			said_to_last(s);
+		if (!s->list.at && said_start_at[s->kind])
+			said_start_at[s->kind](s);
 	}
 	return false;
 }

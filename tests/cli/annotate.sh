@@ -91,6 +91,15 @@ ok a_function_as_text $?
 says the_head_names_the_function "$func in /usr/local/cap/bin/work-fp" \
 	"$work/text"
 says att_is_the_syntax '%r' "$work/text"
+COLUMNS=60 "$B" annotate --symfs "$symfs" "$db" "$func" >"$work/narrow"
+for i in text narrow; do
+	sed -n '/Share %/,$p' "$work/$i" >"$work/$i.lines"
+done
+[ "$(head -1 "$work/narrow" | wc -L)" -le 60 ] &&
+	[ -s "$work/narrow.lines" ] &&
+	cmp -s "$work/text.lines" "$work/narrow.lines"
+ok a_narrow_terminal_wraps_the_sentence_and_no_table $?
+
 "$B" annotate --symfs "$symfs" -M intel "$db" "$func" >"$work/intel"
 ! grep -q '%r' "$work/intel"
 ok intel_is_the_other_syntax $?

@@ -539,20 +539,21 @@ def check_waits():
     t = view(path("lock"), width=120, height=60)
     t.keys("5")
     ok = t.shows("^threads") and t.shows("Tid") and t.shows("^[0-9.]+ [mun]?s ")
-    say(ok, "threads_have_their_time_off_the_cpu", t.last)
-    for i, line in enumerate(t.screen().split("\n")[1:]):
-        if re.match(r"^ *[0-9.]+ [mun]?s .* waiter", line):
+    say(ok and t.until(lambda: re.search("[0-9] [mun]?s ", t.cursor())),
+        "threads_have_their_times", t.last, t.cursor())
+    for _ in range(20):
+        before = t.cursor()
+        if " waiter" in before:
             break
-    t.keys(*["Down"] * i, "w")
+        t.keys("Down")
+        t.until(lambda old=before: t.cursor() != old)
+    t.keys("w")
     say(t.shows("^thread [0-9]+ off the CPU") and t.shows("waits?, "),
         "w_shows_causes_and_places", t.last)
     t.keys("q", "Enter")
     say(t.shows("^waits of thread") and t.shows("waits?, .* together"),
         "a_thread_leads_to_its_waits", t.last)
     t.shows("^[0-9.]+ +[mun]?s +[0-9]+[.]")
-    rows = t.screen().split("\n")[1:]
-    first = [i for i, line in enumerate(rows)
-             if re.match(r"[0-9.]+ [mun]?s +[0-9]+[.]", line)][0]
     tid = re.search(r"^waits of thread ([0-9]+)", t.last, re.M).group(1)
     if check_lines(t, "waits", "waits of thread %s" % tid,
                    printed("path", "--tid", tid, "--waits", path("lock"),
@@ -560,7 +561,8 @@ def check_waits():
         say(True, "the_waits_are_those_of_path")
     chains = run("path", "--tid", tid, "--worst", "2", path("lock"),
                  columns=120)[0].split("\n")
-    t.keys(*["Down"] * (first + 1), "Enter")
+    t.until(lambda: re.search("[0-9] [mun]?s +[0-9]+[.]", t.cursor()))
+    t.keys("Down", "Enter")
     ok = t.shows("^wait 2 of thread %s" % tid) and t.shows(" took ")
     last = [c for c in chains if " took " in c][-1]
     say(ok and last in t.screen(), "a_wait_leads_to_its_chain", t.last, last)
