@@ -82,7 +82,7 @@ LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
 	$(call twins,$(CAPSTONE),capstone/capstone.h,symbolize/disasm) \
 	$(call twins,$(CURL),curl/curl.h,cli/clickhouse) \
-	$(call twins,$(NCURSES),curses.h,cli/view)
+	$(call twins,$(NCURSES),cli/view/cells.h,cli/view)
 # What --version says is missing.
 WITHOUT := $(if $(BABELTRACE),,libbabeltrace2) \
 	$(if $(CAPSTONE),,libcapstone) $(if $(CURL),,libcurl) \

@@ -97,10 +97,8 @@ static void said_to_hottest(struct said *s)
 
 /* Where the cursor is once all came, unless it was moved. */
 static void (*const said_start_at[])(struct said *s) = {
-	[SAID_TEXT] = NULL,
-	[SAID_CODE] = said_to_hottest,
-	[SAID_THREADS] = said_to_row,
-	[SAID_WAITS] = said_to_row,
+	[SAID_TEXT] = NULL,	      [SAID_CODE] = said_to_hottest,
+	[SAID_THREADS] = said_to_row, [SAID_WAITS] = said_to_row,
 	[SAID_CHAINS] = said_to_last,
 };
 
