@@ -424,8 +424,11 @@ static int report_answer(struct store *db, const char *path,
 static int report_html_diff(const struct sides *s, const struct report_opts *o,
 			    struct err *err)
 {
-	const struct page_diff_opts what = { .inlined = o->inlined,
-					     .absolute = o->absolute };
+	const struct page_diff_opts what = {
+		.inlined = o->inlined,
+		.inlined_rows = o->keys & KEY_INLINED,
+		.absolute = o->absolute,
+	};
 	const struct side *b = &s->side[1];
 	const char *path = NULL;
 	struct store *db = NULL;

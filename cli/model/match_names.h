@@ -19,7 +19,8 @@ struct match_names;
 struct match_names *match_names_new(void);
 void match_names_free(struct match_names *m);
 /* Takes a function of a recording of A (side 0) or B (1); image: any number for
- * images that are the same. */
+ * images that are the same. inlined: it is inlined, and is the same as that of
+ * its name which is not. */
 void match_names_see(struct match_names *m, int side, uint32_t image,
 		     const char *name, bool inlined);
 /* Returns what it is called; lives as long as m and name. */

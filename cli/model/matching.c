@@ -159,7 +159,8 @@ static void matching_add_image(struct matching *m, int side,
 		     memcmp(n->id, img->id, n->id_len) != 0;
 }
 
-void matching_add(struct matching *m, int side, const struct known_code *c)
+void matching_add(struct matching *m, int side, const struct known_code *c,
+		  bool inlined_same)
 {
 	uint32_t *image = mem_new(c->n_image, sizeof(*image));
 	bool *ran = mem_new(c->n_image, sizeof(*ran));
@@ -181,7 +182,8 @@ void matching_add(struct matching *m, int side, const struct known_code *c)
 				false);
 		for (uint32_t k = 0; k < f->n_inlined; k++)
 			match_names_see(m->functions, side, image[f->image],
-					c->inlined[f->inlined + k].name, true);
+					c->inlined[f->inlined + k].name,
+					inlined_same);
 	}
 	free(ran);
 	free(image);

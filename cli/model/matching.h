@@ -40,8 +40,9 @@ int matching_allowed(bool diff, struct err *err);
 struct matching *matching_new(struct err *err);
 void matching_free(struct matching *m);
 /* Takes the images of a recording of A (side 0) or B (1), which are borrowed
- * for the call. */
-void matching_add(struct matching *m, int side, const struct known_code *c);
+ * for the call. inlined_same: see stack_names.h. */
+void matching_add(struct matching *m, int side, const struct known_code *c,
+		  bool inlined_same);
 /* Returns -1 and *err if --match names an image that A does not have. */
 int matching_check(const struct matching *m, struct err *err);
 /* Returns what a function of an image is called in the comparison; lives as

@@ -185,11 +185,10 @@ static void name_inlined(struct stack_names *sn, const struct code_frame *f,
 	struct label l = *labels_get(sn->labels, frame_label);
 	struct named_function *in = &sn->inline_at[at];
 
-	/* another build inlines other functions */
-	l.kind = !sn->o.match ? LABEL_INLINED
-		 : l.kernel   ? LABEL_KERNEL
-			      : LABEL_USER;
-	l.inlined = !sn->o.match;
+	l.inlined = !(sn->o.match && sn->o.inlined_same);
+	l.kind = l.inlined  ? LABEL_INLINED
+		 : l.kernel ? LABEL_KERNEL
+			    : LABEL_USER;
 	l.name = !name || !name[0] ? "[inlined]"
 		 : sn->o.match
 			 ? matching_function(sn->o.match,

@@ -27,8 +27,10 @@ struct stack_names_opts {
 		       * STACK_NAMES_GAP, if the chain goes on behind it
 		       * (CODE_CALLERS) */
 	struct matching *match; /* labels of a comparison: what is the same on
-				 * both sides has the same label, inlined or
-				 * not; NULL: labels of one recording */
+				 * both sides has the same label; NULL: labels
+				 * of one recording */
+	bool inlined_same;	/* of a comparison: inlined or not is the same,
+				 * as another build inlines other functions */
 	int side;		/* which one this is, 0 or 1 */
 };
 

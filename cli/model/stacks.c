@@ -430,6 +430,7 @@ static int stacks_load_names(struct stacks *s, struct store *db,
 		.bogus = s->o.bogus && db,
 		.gaps = s->o.gaps,
 		.match = match,
+		.inlined_same = s->o.inlined_same,
 		.side = side,
 	};
 

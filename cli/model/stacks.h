@@ -42,6 +42,7 @@ struct stacks_opts {
 	bool samples;	/* every sample weighs 1 */
 	bool no_groups; /* the caller makes groups for stacks_get() */
 	bool unnamed;	/* the caller makes the labels, by stacks_match() */
+	bool inlined_same; /* as for stack_names_load() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */

@@ -5,6 +5,7 @@
 
 #include "cli/model/flame_tree.h"
 #include "cli/model/label.h"
+#include "cli/model/library.h"
 #include "cli/model/report_rows.h"
 #include "cli/model/sides.h"
 #include "cli/model/weight.h"
@@ -75,6 +76,8 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 {
 	const struct compare_opts co = {
 		.stacks = { .inlined = flame_opts.inlined,
+			    .inlined_same = flame_opts.inlined_rows ||
+					    library_asked(),
 			    .gaps = true,
 			    .samples = by_samples(),
 			    .weight = flame_opts.weight,

@@ -79,6 +79,8 @@ const struct opt flame_opt_table[] = {
 	OPT_FLAG(0, "wakeups", &flame_opts.wakeups,
 		 "with --off-cpu: above each stack that of the waker"),
 	OPT_HEADING("Names"),
+	OPT_FLAG(0, "inline", &flame_opts.inlined_rows,
+		 "with --diff: judge inlined functions as well"),
 	OPT_NO(0, "no-inline", &flame_opts.inlined,
 	       "leave out inlined functions"),
 	OPT_GROUP(full_names_opts),
@@ -149,6 +151,11 @@ static int check_kind(struct err *err)
 	if ((flame_opts.diff_by || flame_opts.absolute) && !flame_opts.diff)
 		return err_set(err, ERR_USAGE,
 			       "--diff-by and --absolute need --diff");
+	if (flame_opts.inlined_rows &&
+	    (!flame_opts.inlined || flame_opts.from_folded || !flame_opts.diff))
+		return err_set(err, ERR_USAGE,
+			       "--inline is about --diff: add it, and leave out "
+			       "--no-inline and --from-folded");
 	if (library_asked() && (!flame_opts.inlined || flame_opts.from_folded))
 		return err_set(err, ERR_USAGE,
 			       "--fold-library is about inlined functions: "

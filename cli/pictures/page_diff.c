@@ -26,6 +26,7 @@ struct page_diff *page_diff_new(const struct sides *s,
 	struct page_diff *p = mem_new(1, sizeof(*p));
 
 	flame_opts.inlined = o->inlined;
+	flame_opts.inlined_rows = o->inlined_rows;
 	flame_opts.absolute = o->absolute;
 	if (diff_model_read(&p->m, s, &none, status, err)) {
 		page_diff_free(p);

@@ -16,7 +16,7 @@ struct page_diff;
 struct sides;
 
 struct page_diff_opts {
-	bool inlined;
+	bool inlined, inlined_rows;
 	bool absolute; /* compare numbers, not shares */
 };
 

@@ -152,7 +152,8 @@ static int compare_read(struct compare *c, size_t i,
 	store_close(db);
 	if (rc)
 		return -1;
-	matching_add(c->match, compare_side(c, i), stacks_code(run->stacks));
+	matching_add(c->match, compare_side(c, i), stacks_code(run->stacks),
+		     so.inlined_same);
 	return 0;
 }
 

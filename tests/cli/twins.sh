@@ -37,7 +37,8 @@ def of_table(by):
     return {(r["symbol"], r["image"]): (
         r[by + "_significant"] if r[by + "_significant"] != "unknown" else "",
         r[by + "_a_weight"], r[by + "_b_weight"], r[by + "_a_samples"],
-        r[by + "_b_samples"], "%.4e" % (r[by + "_p"] or 1)) for r in rows
+        r[by + "_b_samples"],
+        "%.4e" % (1 if r[by + "_p"] is None else r[by + "_p"])) for r in rows
         if r["kind"] != "missing"}
 
 
@@ -134,10 +135,46 @@ do
 	! grep -q '^differ' back
 	ok and_the_other_way_round_$l $?
 done
-judge c-O0.db c-a.db >names
+for l in c cc
+do
+	{ judge $l-O0.db $l-a.db --inline && judge $l-a.db $l-O0.db --inline; } >names
+	! grep -q '^differ' names && [ -s names ]
+	ok and_with_inlined_functions_$l $?
+	grep '^differ' names
+done
+judge c-O0.db c-a.db --inline >names
 printf '%s\n' 'less before' 'less power' 'more hash' 'more sort' |
 	cmp -s - names
-ok a_function_that_was_inlined_is_still_itself $?
+ok with_inline_a_function_that_was_inlined_is_still_itself $?
+# as in report: the sums of both recordings, row by row
+python3 - "$B" <<'PY'
+import json
+import subprocess
+import sys
+
+
+def rows(*args):
+    out = subprocess.run([sys.argv[1], "report", "--json", *args], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return json.loads(out.stdout)["rows"]
+
+
+def own(of, key):
+    # names differ where one is short for several, and code has no name
+    return sorted(r[key] for r in of if r[key] and r["kind"] == "user")
+
+
+for option in ([], ["--no-inline"]):
+    both = rows("--diff", *option, "cc-O0.db", "cc-a.db")
+    assert own(both, "self_a_samples") == own(rows("cc-O0.db"), "self_samples")
+    assert own(both, "self_b_samples") == own(rows("cc-a.db"), "self_samples")
+both = rows("--diff", "--inline", "cc-O0.db", "cc-a.db")
+assert own(both, "self_b_samples") != own(rows("cc-a.db"), "self_samples")
+PY
+ok without_it_a_row_is_a_function_of_the_program_as_in_report $?
+"$B" flame --inline c-a.db >out 2>&1
+[ $? = 2 ] && grep -q -- '--inline is about --diff' out
+ok inline_of_a_flame_graph_is_for_a_comparison $?
 
 # an image that was renamed
 cp c-b.db renamed.db
@@ -154,7 +191,7 @@ want='most cannot be compared: 100.00 % of the user code of A and 100.00 % of B 
 ok a_renamed_image_is_said_first $?
 "$B" report --diff --match twins-c=twins-c-1.2 c-a.db renamed.db >out 2>/dev/null &&
 	head -n 1 out | grep -q '^A: c-a.db' && grep -q '^significant: 0 more in B, 0 less' out &&
-	grep -q ' hash  *twins-c-1.2$' out && [ -z "$(judge c-a.db renamed.db --match twins-c=twins-c-1.2)" ]
+	grep -q ' step  *twins-c-1.2$' out && [ -z "$(judge c-a.db renamed.db --match twins-c=twins-c-1.2)" ]
 ok and_match_makes_it_the_same $?
 bad=0
 "$B" report --diff --match twins-d=x c-a.db renamed.db >/dev/null 2>err
