@@ -36,6 +36,10 @@ struct diff_row {
 	const struct report_row *row;
 	const struct report_rows *of;
 	uint64_t weight[2][2]; /* of A and B: self, total */
+	/* why a change of it cannot be known; NULL: it is judged */
+	const char *unknown;
+	uint64_t n_interrupt[2]; /* private: samples of A and B with an
+				  * interrupt in the stack */
 };
 
 struct diff_rows {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/diff_chance.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
@@ -15,6 +16,8 @@
 /* Of changes with z-scores within this factor, the largest in numbers goes
  * first. */
 #define Z_TIE 0.9
+/* Degrees of freedom of a variance that is known. */
+#define DF_KNOWN 10000.0
 /* A round ends when 1/ROUND of the total has been taken out. */
 #define ROUND 50
 
@@ -26,102 +29,6 @@ static double diff_smaller(double a, double b)
 static double diff_larger(double a, double b)
 {
 	return a > b ? a : b;
-}
-
-static double log_factorial(double n)
-{
-	int sign;
-
-	return lgamma_r(n + 1, &sign);
-}
-
-static double log_choose(double n, double k)
-{
-	return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
-}
-
-/* The distribution of b among a + b events. */
-struct law {
-	double n;		 /* a + b */
-	double whole_a, whole_b; /* hypergeometric; 0: binomial */
-	double chance;		 /* binomial */
-};
-
-static double law_log(const struct law *l, double b)
-{
-	if (l->whole_a > 0)
-		return log_choose(l->whole_b, b) +
-		       log_choose(l->whole_a, l->n - b) -
-		       log_choose(l->whole_a + l->whole_b, l->n);
-	return log_choose(l->n, b) + b * log(l->chance) +
-	       (l->n - b) * log1p(-l->chance);
-}
-
-/* P(b + 1) / P(b) */
-static double law_next_ratio(const struct law *l, double b)
-{
-	if (l->whole_a > 0)
-		return (l->n - b) * (l->whole_b - b) /
-		       ((b + 1) * (l->whole_a - l->n + b + 1));
-	return (l->n - b) / (b + 1) * l->chance / (1 - l->chance);
-}
-
-/* Returns the sum of probabilities from b outwards. Stops when further terms do
- * not change the sum, or when it reaches 1, as terms grow towards the middle.
- */
-static double law_tail_sum(const struct law *l, double b, double lowest,
-			   double highest, int step)
-{
-	double term = exp(law_log(l, b));
-	double sum = term;
-
-	while (step > 0 ? b < highest : b > lowest) {
-		term = step > 0 ? term * law_next_ratio(l, b)
-				: term / law_next_ratio(l, b - 1);
-		b += step;
-		sum += term;
-		if (!(term > sum * 1e-17) || sum > 1)
-			break;
-	}
-	return diff_smaller(sum, 1);
-}
-
-static double two_sided(const struct law *l, double b)
-{
-	double highest = l->n;
-	double lowest = 0;
-	double mean = l->n * l->chance;
-
-	if (l->whole_a > 0) {
-		highest = diff_smaller(l->n, l->whole_b);
-		lowest = l->n > l->whole_a ? l->n - l->whole_a : 0;
-		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
-	}
-	/* only the smaller tail has to be summed up */
-	return diff_smaller(
-		1, 2 * law_tail_sum(l, b, lowest, highest, b > mean ? 1 : -1));
-}
-
-double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b, uint64_t whole_b)
-{
-	struct law l = {
-		.n = (double)a + (double)b,
-		.whole_a = (double)whole_a,
-		.whole_b = (double)whole_b,
-	};
-
-	if (!whole_a || !whole_b || a > whole_a || b > whole_b)
-		return 1;
-	return two_sided(&l, (double)b);
-}
-
-double diff_p_rates(uint64_t a, uint64_t b, double chance)
-{
-	struct law l = { .n = (double)a + (double)b, .chance = chance };
-
-	if (!(chance > 0 && chance < 1))
-		return 1;
-	return two_sided(&l, (double)b);
 }
 
 /* Returns the probability that an event of either recording is in b. */
@@ -149,58 +56,6 @@ static double z_rates(double a, double b, double chance)
 }
 
 /* ---- several runs */
-
-/* Returns the continued fraction of the incomplete beta function (Abramowitz
- * and Stegun, 26.5.8), from its first term on. */
-static double beta_fraction(double x, double a, double b)
-{
-	double c = 1;
-	double d = 1 / (1 - (a + b) * x / (a + 1));
-	double f = d;
-
-	for (int m = 1; m < 10000; m++) {
-		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		double odd = -(a + m) * (a + b + m) * x /
-			     ((a + 2 * m) * (a + 2 * m + 1));
-		double step;
-
-		d = 1 / (1 + even * d);
-		c = 1 + even / c;
-		f *= c * d;
-		d = 1 / (1 + odd * d);
-		c = 1 + odd / c;
-		step = c * d;
-		f *= step;
-		if (fabs(step - 1) < 1e-14)
-			break;
-	}
-	return f;
-}
-
-/* Returns the regularized incomplete beta function of 0 <= x <= 1. */
-static double beta_part(double x, double a, double b)
-{
-	int sign;
-	double front;
-
-	if (!(x > 0))
-		return 0;
-	if (x >= 1)
-		return 1;
-	/* the fraction is quick on the smaller side */
-	if (x > (a + 1) / (a + b + 2))
-		return 1 - beta_part(1 - x, b, a);
-	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
-		    lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
-	return front * beta_fraction(x, a, b) / a;
-}
-
-double diff_p_student(double t, double df)
-{
-	if (!(df > 0) || isnan(t))
-		return 1;
-	return beta_part(df / (df + t * t), df / 2, 0.5);
-}
 
 /* What a number may be, as samples were lost: the same twice without loss. */
 struct runs_range {
@@ -455,6 +310,32 @@ static struct diff_noise noise_of(const struct diff_place *p)
 	return most->times > 1 ? *most : (struct diff_noise){ 1, 0 };
 }
 
+/* Adds what the cost of a place varies from run to run to its noise, by Welch's
+ * degrees of freedom. A place that is nearly all has little that it can vary
+ * beside. */
+static struct noise_test noise_between(const struct diff_place *p,
+				       const struct diff_whole *w, bool beside,
+				       struct diff_noise own)
+{
+	double count = (double)p->a + (double)p->b;
+	double whole = (double)w->a + (double)w->b;
+	double rest = w->absolute ? 1 : 1 - diff_smaller(1, count / whole);
+	double chance = chance_of(w);
+	double times = own.times + 2 * w->between * w->between * count *
+					   chance * (1 - chance) * rest *
+					   (beside ? rest : 1);
+
+	if (!(times > 1))
+		return (struct noise_test){ 1, 0 };
+	if (!(own.times > 1) || !(own.df > 0))
+		return (struct noise_test){ 1 / sqrt(times), DF_KNOWN };
+	return (struct noise_test){
+		1 / sqrt(times),
+		diff_smaller(DF_KNOWN,
+			     own.df * times * times / own.times / own.times)
+	};
+}
+
 /* The share of a place varies with its own samples and those of the others.
  * beside: the place is compared with totals that may not contain it. */
 static struct noise_test noise_in(const struct diff_place *p,
@@ -469,10 +350,12 @@ static struct noise_test noise_in(const struct diff_place *p,
 		times = (rest * own.times +
 			 count * (w->noisy - count * own.times) / rest) /
 			(rest + count);
-	if (w->run || !(times > 1))
+	if (w->run)
 		return (struct noise_test){ 1, 0 };
-	return (struct noise_test){ 1 / sqrt(times),
-				    own.df > 0 ? own.df : w->df };
+	return noise_between(
+		p, w, beside,
+		(struct diff_noise){ times > 1 ? times : 1,
+				     own.df > 0 ? own.df : w->df });
 }
 
 /* Adds up the noise of the places. */
@@ -674,6 +557,16 @@ static bool diff_passes(struct diff_place *p, const struct diff_whole *left,
 	return p->change;
 }
 
+/* Takes a place out of the totals. */
+static void diff_take_out(const struct diff_place *p, struct diff_whole *left)
+{
+	left->a -= p->a;
+	left->b -= p->b;
+	left->noisy -= noise_of(p).times * ((double)p->a + (double)p->b);
+	for (size_t k = 0; left->run && k < left->runs_a + left->runs_b; k++)
+		left->run[k].n -= p->run[k].n;
+}
+
 /* Judges all places once, until so much of the totals was taken out that the
  * rest must be judged again: large changes one by one, small ones together. */
 static size_t judge_round(struct diff_place *p, const struct ranked *rank,
@@ -695,13 +588,7 @@ static size_t judge_round(struct diff_place *p, const struct ranked *rank,
 				 DIFF_ALPHA / (double)(tests - passed)))
 			continue;
 		passed++;
-		left->a -= at->a;
-		left->b -= at->b;
-		left->noisy -=
-			noise_of(at).times * ((double)at->a + (double)at->b);
-		for (size_t k = 0; left->run && k < left->runs_a + left->runs_b;
-		     k++)
-			left->run[k].n -= at->run[k].n;
+		diff_take_out(at, left);
 	}
 	return passed;
 }
@@ -711,15 +598,18 @@ void diff_judge(struct diff_place *p, size_t n, const struct diff_whole *w,
 {
 	bool *done = mem_new(n ? n : 1, sizeof(*done));
 	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
-	size_t tests = count_tests(p, n, w, false, done);
 	size_t passed = 0;
-	size_t used;
+	size_t tests, used;
 
 	*left = *w;
 	noise_sum(p, n, left);
 	if (w->run)
 		left->run = mem_dup(w->run,
 				    (w->runs_a + w->runs_b) * sizeof(*w->run));
+	for (size_t i = 0; i < n; i++)
+		if (p[i].apart)
+			diff_take_out(&p[i], left);
+	tests = count_tests(p, n, left, false, done);
 	for (size_t i = 0; i < n; i++) {
 		p[i].change = 0;
 		p[i].p = 1;
@@ -740,8 +630,8 @@ double diff_scale(const struct diff_whole *left)
 }
 
 /* Holm's method: one walk over the places sorted by p-value. */
-void diff_judge_nested(struct diff_place *p, size_t n,
-		       const struct diff_whole *left)
+static void diff_judge_totals(struct diff_place *p, size_t n,
+			      const struct diff_whole *left)
 {
 	bool *out = mem_new(n ? n : 1, sizeof(*out));
 	size_t tests = count_tests(p, n, left, true, out);
@@ -768,4 +658,22 @@ void diff_judge_nested(struct diff_place *p, size_t n,
 	}
 	free(rank);
 	free(out);
+}
+
+void diff_judge_nested(struct diff_place *p, size_t n,
+		       const struct diff_whole *left)
+{
+	struct diff_place *compared = mem_new(n ? n : 1, sizeof(*compared));
+
+	for (size_t i = 0; i < n; i++) {
+		compared[i] = p[i];
+		compared[i].a -= p[i].out_a;
+		compared[i].b -= p[i].out_b;
+	}
+	diff_judge_totals(compared, n, left);
+	for (size_t i = 0; i < n; i++) {
+		p[i].change = compared[i].change;
+		p[i].p = compared[i].p;
+	}
+	free(compared);
 }

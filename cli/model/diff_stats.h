@@ -43,10 +43,13 @@ struct diff_place {
 	uint64_t a, b;		      /* samples here, in all runs */
 	uint64_t may_a, may_b;	      /* samples that were lost or counted
 				       * elsewhere, but may belong here */
+	uint64_t out_a, out_b;	      /* of a and b, those that are not to be
+				       * compared with those of other places */
 	const struct diff_count *run; /* of each run, those of A first; NULL
 				       * if diff_whole.run is */
 	struct diff_noise noise[2];   /* of A and B, where each is one run */
 	bool skip;		      /* do not test */
+	bool apart;		      /* nor compare others with it */
 	int change;		      /* out: 1 more, -1 less, 0 not proved */
 	double p;		      /* out: p-value */
 };
@@ -61,7 +64,9 @@ struct diff_whole {
 	uint64_t a, b;		 /* samples of all places */
 	uint64_t lost_a, lost_b; /* samples that are in no place */
 	bool absolute;		 /* counts are compared, not shares */
-	double unit_a, unit_b;	 /* weight of one sample */
+	double between; /* by how much of itself the cost of a place varies from
+			 * run to run (standard deviation); 0: as the runs do */
+	double unit_a, unit_b; /* weight of one sample */
 	/* private: the samples of all places, each times its noise, and the
 	 * degrees of freedom of that */
 	double noisy, df;
@@ -69,17 +74,6 @@ struct diff_whole {
 	size_t runs_a, runs_b;
 };
 
-/* Returns the p-value of the shares a/whole_a and b/whole_b under the
- * hypothesis that they are equal: Fisher's exact test, twice the smaller tail.
- */
-double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b,
-		     uint64_t whole_b);
-/* Returns the p-value of b out of a + b events if each belongs to b with
- * probability `chance`: exact binomial test, twice the smaller tail. */
-double diff_p_rates(uint64_t a, uint64_t b, double chance);
-/* Returns the probability that Student's t with df degrees of freedom is at
- * least as far from 0 as t. */
-double diff_p_student(double t, double df);
 /* Stores the mean and the standard deviation (NaN of one run) of a place's
  * shares in the runs of A (side 0) or B (1); absolute: of its numbers. */
 void diff_spread(const struct diff_place *p, const struct diff_whole *w,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/model/code.h"
+#include "cli/model/interrupts.h"
 #include "cli/model/label.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
@@ -301,6 +302,18 @@ static void report_rows_note_hit(struct report_rows *r, uint32_t group,
 		};
 }
 
+static bool report_rows_interrupted(const struct report_rows *r,
+				    const struct label_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct label *own = labels_get(r->names, l->label[i]);
+
+		if (own->kernel && interrupts_enter(own->name))
+			return true;
+	}
+	return false;
+}
+
 /* key: of all but the code. */
 static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 				    struct report_row key,
@@ -309,6 +322,7 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 {
 	struct report_row *row = NULL;
 	bool code = r->keys & (KEY_DSO | KEY_SYM | KEY_LINE);
+	bool interrupt = r->keys & KEY_HITS && report_rows_interrupted(r, l);
 
 	r->stamp++;
 	for (size_t i = 0; code && i < l->n; i++) {
@@ -324,6 +338,7 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 		row->seen = r->stamp;
 		row->total += weight;
 		row->n_total += samples;
+		row->n_interrupt += interrupt ? samples : 0;
 		report_rows_note_hit(r, group, row, false);
 	}
 	if (!row) {

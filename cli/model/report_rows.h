@@ -48,6 +48,8 @@ struct report_row {
 	uint32_t verdict;	  /* for report_label() */
 	uint64_t self, total;	  /* weight */
 	uint64_t n_self, n_total; /* samples */
+	uint64_t n_interrupt;	  /* with KEY_HITS: of n_total, with an
+				   * interrupt in the stack */
 	uint64_t seen;		  /* the last group that was counted */
 };
 

@@ -37,11 +37,11 @@ struct stacks_opts {
 	bool by_cpu;  /* keep CPUs apart */
 	bool by_name; /* as for stack_names_load() */
 	bool inlined;
-	bool bogus;	/* likewise */
-	bool gaps;	/* likewise */
-	bool samples;	/* every sample weighs 1 */
-	bool no_groups; /* the caller makes groups for stacks_get() */
-	bool unnamed;	/* the caller makes the labels, by stacks_match() */
+	bool bogus;	   /* likewise */
+	bool gaps;	   /* likewise */
+	bool samples;	   /* every sample weighs 1 */
+	bool no_groups;	   /* the caller makes groups for stacks_get() */
+	bool unnamed;	   /* the caller makes the labels, by stacks_match() */
 	bool inlined_same; /* as for stack_names_load() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each

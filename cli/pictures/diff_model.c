@@ -76,8 +76,8 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 {
 	const struct compare_opts co = {
 		.stacks = { .inlined = flame_opts.inlined,
-			    .inlined_same = flame_opts.inlined_rows ||
-					    library_asked(),
+			    .inlined_same =
+				    flame_opts.inlined_rows || library_asked(),
 			    .gaps = true,
 			    .samples = by_samples(),
 			    .weight = flame_opts.weight,

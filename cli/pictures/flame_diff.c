@@ -155,8 +155,8 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	flame_diff_put_change(out, a, b);
 	if (d->whole.run)
 		flame_diff_tell_runs(out, d, p);
-	if (p->skip) {
-		fputs(", not known: user stacks are missing", out);
+	if (of->unknown) {
+		fprintf(out, ", not known: %s", of->unknown);
 		return;
 	}
 	if (!p->change) {

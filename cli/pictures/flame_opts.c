@@ -153,9 +153,10 @@ static int check_kind(struct err *err)
 			       "--diff-by and --absolute need --diff");
 	if (flame_opts.inlined_rows &&
 	    (!flame_opts.inlined || flame_opts.from_folded || !flame_opts.diff))
-		return err_set(err, ERR_USAGE,
-			       "--inline is about --diff: add it, and leave out "
-			       "--no-inline and --from-folded");
+		return err_set(
+			err, ERR_USAGE,
+			"--inline is about --diff: add it, and leave out "
+			"--no-inline and --from-folded");
 	if (library_asked() && (!flame_opts.inlined || flame_opts.from_folded))
 		return err_set(err, ERR_USAGE,
 			       "--fold-library is about inlined functions: "

@@ -129,7 +129,7 @@ static void page_diff_put_place(const struct diff_rows *d, size_t row,
 	json_end(j);
 }
 
-/* [name, image, user stacks are missing, [self], [total]] */
+/* [name, image, why it cannot be judged or null, [self], [total]] */
 static void page_diff_put_functions(const struct diff_rows *d, struct json *j)
 {
 	json_array(j, "functions");
@@ -140,7 +140,7 @@ static void page_diff_put_functions(const struct diff_rows *d, struct json *j)
 		json_array(j, NULL);
 		json_shown(j, NULL, l->name);
 		json_shown(j, NULL, l->image);
-		json_uint(j, NULL, d->place[0][row].skip);
+		json_text(j, NULL, d->row[row].unknown);
 		page_diff_put_place(d, row, false, j);
 		page_diff_put_place(d, row, true, j);
 		json_end(j);

@@ -53,8 +53,8 @@ function loadDiff()
 		s.self = ownOf(d.tree, s.weight);
 		s.selfSamples = ownOf(d.tree, s.samples);
 	});
-	d.functions = d.functions.map(([name, image, missing, self, total]) =>
-		({ name: name, image: image, missing: missing === 1,
+	d.functions = d.functions.map(([name, image, unknown, self, total]) =>
+		({ name: name, image: image, unknown: unknown,
 		   self: judged(self), total: judged(total) }));
 	return d;
 }
@@ -141,8 +141,8 @@ function sayChange(f, by)
 {
 	const c = f[by];
 
-	return sayNumbers(by, c.samples, c.weight) + (f.missing ?
-		", not known: user stacks are missing" :
+	return sayNumbers(by, c.samples, c.weight) + (f.unknown ?
+		", not known: " + f.unknown :
 		!c.change ? ", not significant" : ", " +
 		(c.change > 0 ? "more" : "less") + " (p " +
 		c.p.toExponential(1) + ")");

@@ -284,5 +284,7 @@ void compare_tell_result(const struct compare *c, bool total, FILE *out)
 		"false-positive rate by chance: at most 1 %%",
 		more, less, c->d->absolute ? "numbers" : "shares",
 		total ? "total" : "self",
-		c->n > 2 ? " and how they differ between runs" : "");
+		c->n > 2
+			? " and how they differ between runs"
+			: ", of one run a side (several find smaller changes)");
 }

@@ -54,8 +54,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 {
 	const struct compare_opts co = {
 		.stacks = { .by_cpu = rp->o->keys & KEY_CPU,
-			    .inlined = rp->o->inlined &&
-				       rp->o->keys & KEY_INLINED,
+			    .inlined =
+				    rp->o->inlined && rp->o->keys & KEY_INLINED,
 			    .inlined_same = true,
 			    .samples = rp->o->by_samples,
 			    .summed = report_summed(rp->o) },

@@ -47,9 +47,9 @@ def of_page(by):
     data = json.loads(re.search(r'id="diff">\n(.*?)\n</script>', text,
                                 re.S).group(1).replace("<\\/", "</"))
     out = {}
-    for name, image, missing, *places in data["functions"]:
+    for name, image, unknown, *places in data["functions"]:
         wa, wb, na, nb, change, p, _ = places[by == "total"]
-        if not missing:
+        if not unknown or "interrupts" in unknown:
             out[name, image] = ({1: "more", -1: "less", 0: ""}[change], wa, wb,
                                 na, nb, "%.4e" % p)
     return out

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/model/diff_chance.h"
 #include "cli/model/diff_stats.h"
 
 static void near(double got, double want)
@@ -88,6 +89,39 @@ START_TEST(of_two_places_the_one_whose_numbers_changed_did)
 	diff_judge(p, 2, &w, &left);
 	ck_assert_int_eq(p[0].change, 1);
 	ck_assert_int_eq(p[1].change, 0);
+}
+END_TEST
+
+/* Counting alone would call 5 % more a change; runs of one program differ as
+ * much. Several runs show it, see diff_runs.c. */
+START_TEST(of_one_run_a_side_a_change_is_more_than_runs_differ)
+{
+	static const struct {
+		uint64_t b;
+		double between;
+		int change;
+	} cases[] = {
+		{ 9450, 0, 1 },	    { 9450, 0.03, 0 },	{ 8550, 0.03, 0 },
+		{ 10800, 0.03, 1 }, { 7500, 0.03, -1 }, { 10800, 0.1, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct diff_place p[] = { { .a = 9000, .b = cases[i].b },
+					  { .a = 50000, .b = 50000 },
+					  { .a = 41000, .b = 41000 } };
+		struct diff_whole w = sum(p, 3);
+		struct diff_whole left;
+
+		w.between = cases[i].between;
+		diff_judge(p, 3, &w, &left);
+		for (int k = 0; k < 3; k++)
+			ck_assert_int_eq(p[k].change, k ? 0 : cases[i].change);
+		diff_judge_nested(p, 1, &left);
+		ck_assert_int_eq(p[0].change, cases[i].change);
+		w.absolute = true;
+		diff_judge(p, 3, &w, &left);
+		ck_assert_int_eq(p[0].change, cases[i].change);
+	}
 }
 END_TEST
 
@@ -246,6 +280,7 @@ int main(void)
 	tcase_add_test(t, huge_counts_are_quick_and_sane);
 	tcase_add_test(t, one_place_that_grew_is_the_only_change);
 	tcase_add_test(t, of_two_places_the_one_whose_numbers_changed_did);
+	tcase_add_test(t, of_one_run_a_side_a_change_is_more_than_runs_differ);
 	tcase_add_test(t, a_place_that_went_is_less);
 	tcase_add_test(t, what_loss_could_explain_is_no_change);
 	tcase_add_test(t, a_longer_recording_is_no_change_of_shares);
