@@ -61,8 +61,7 @@ static void chain_add(struct chain_visit *v, const struct proof_piece *pc,
 		*mem_add(c->path, c->n_path, c->cap_path) = v->path[i];
 }
 
-/* Returns what ended a wait, if it is no thread to follow. */
-static enum chain_state chain_leaf(const struct proof_edge *e)
+enum chain_state chain_leaf(const struct proof_edge *e)
 {
 	switch (e->context) {
 	case CONTEXT_TIMER:
@@ -73,7 +72,7 @@ static enum chain_state chain_leaf(const struct proof_edge *e)
 	case CONTEXT_SOFTIRQ:
 		return CHAIN_SOFTIRQ;
 	default:
-		return e->waker > 0 ? CHAIN_STATES : CHAIN_IDLE;
+		return e->waker ? CHAIN_STATES : CHAIN_IDLE;
 	}
 }
 

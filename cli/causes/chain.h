@@ -58,6 +58,9 @@ struct chain_ask {
 void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
 		const struct chain_ask *ask);
 void chain_release(struct chain *c);
+/* Returns what ended a wait: CHAIN_IDLE or an interrupt, or CHAIN_STATES if it
+ * was thread e->waker. */
+enum chain_state chain_leaf(const struct proof_edge *e);
 /* Returns the state as a word: "run", "timer", "softirq", ... */
 const char *chain_state_word(enum chain_state s);
 #endif

@@ -61,6 +61,7 @@ struct proof_edge {
 	int64_t from, to; /* it was at `time` or, if deduced, in between */
 	int64_t event;	  /* of the wake-up, for the waker's stack; 0: none */
 	uint32_t waiter;  /* thread */
+	uint32_t stack;	  /* number of the waker's, as the caller gave it */
 	int32_t waker;	  /* tid */
 	int32_t cpu;
 	enum edge_kind kind;
@@ -87,6 +88,10 @@ void proofs_free(struct proofs *p);
  * TIMELINE_END; valid until proofs_forget(). */
 const struct proof_piece *proofs_pieces(struct proofs *p, uint32_t thread,
 					size_t *n);
+/* Returns the end of the wait that begins with piece `first`: the next time on
+ * a CPU. It may be too short for a piece, but then another switch out follows.
+ */
+size_t proof_wait_end(const struct proof_piece *pc, size_t n, size_t first);
 /* Frees the pieces, edges and losses of all threads asked for so far. */
 void proofs_forget(struct proofs *p);
 const struct proof_edge *proofs_edge(const struct proofs *p, uint32_t i);

@@ -71,6 +71,16 @@ void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 		piece_blame_losses(g, pc);
 }
 
+size_t proof_wait_end(const struct proof_piece *pc, size_t n, size_t first)
+{
+	size_t i = first + 1;
+
+	while (i < n && pc[i].state != PIECE_RUN &&
+	       (pc[i].out == pc[first].out || !pc[i].out))
+		i++;
+	return i;
+}
+
 /* ---- edges */
 
 /* Returns what a wake-up proves about who woke. sched_wakeup may be written on
@@ -96,6 +106,7 @@ uint32_t edge_add(struct gap *g, const struct timeline_wake *w)
 		.from = w->time,
 		.to = w->time,
 		.event = w->id,
+		.stack = w->stack,
 		.waiter = g->thread,
 		.waker = w->waker,
 		.cpu = w->cpu,

@@ -276,6 +276,7 @@ static void timeline_take_wake(struct timeline *t,
 		.target = rec->target,
 		.waker = waker,
 		.waiter = waiter,
+		.stack = rec->stack,
 		.kind = rec->kind,
 		.context = rec->context,
 	};

@@ -62,6 +62,7 @@ struct timeline_record {
 	int32_t other;	 /* tid that comes, or is woken */
 	int32_t state;	 /* SWITCH: of the thread that leaves; -1: unknown */
 	int32_t target;	 /* of a wake-up: the CPU; -1: unknown */
+	uint32_t stack;	 /* of a wake-up: whatever number the caller likes */
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context; /* enum timeline_context */
 	uint8_t shows;	 /* types that are on at this CPU since this record */
@@ -93,6 +94,7 @@ struct timeline_wake {
 	int32_t cpu, target;
 	int32_t waker;	 /* current thread; -1: unknown */
 	uint32_t waiter; /* index of the thread */
+	uint32_t stack;	 /* as in the record */
 	uint8_t kind;	 /* enum timeline_kind */
 	uint8_t context;
 };

@@ -10,6 +10,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"
@@ -50,14 +51,18 @@ struct causes {
 	size_t n_type, cap_type;
 	struct causes_table *table;
 	size_t n_table, cap_table;
-	int32_t *tid; /* by thread.id */
+	struct row_cursor request; /* of events' stacks */
+	int32_t *tid;		   /* by thread.id */
 	size_t n_tid, cap_tid;
 	struct causes_name {
 		const char *comm;
 		int64_t pid;
 	} * name; /* by comm_index */
 	size_t n_name, cap_name;
-	struct table comm_index; /* of tids */
+	struct table comm_index;    /* of tids */
+	struct offcpu_stack *stack; /* of wake-ups, by stack_index */
+	size_t n_stack, cap_stack;
+	struct intern stack_index;
 	struct arena text;
 	int64_t capture; /* that is read */
 	bool whole, lost_unknown;
@@ -200,7 +205,7 @@ static void causes_take_rules(struct causes *c, const struct rows *r)
 
 /* perf turns the events of a CPU on in the order of the options: a record of
  * one shows that those before it are on. */
-static int causes_load_types(struct causes *c, struct store *db,
+static int causes_load_types(struct causes *c, struct store *db, int64_t only,
 			     struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql("causes_types"), NULL, 0, err);
@@ -233,6 +238,7 @@ static int causes_load_types(struct causes *c, struct store *db,
 				    (size_t)id + 1, sizeof(*c->type));
 		c->type[id] = t;
 		if (t.kind == TIMELINE_SWITCH && t.role &&
+		    (!only || t.capture == only) &&
 		    rows_int(r, CAUSES_TYPES_EVENTS) > most) {
 			most = rows_int(r, CAUSES_TYPES_EVENTS);
 			causes_take_rules(c, r);
@@ -383,6 +389,43 @@ static enum timeline_context causes_context(struct wait_causes *w,
 		       : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
+/* Returns the number of a stack, the same for equal ones. */
+static uint32_t causes_intern_stack(struct causes *c,
+				    const struct offcpu_stack *s)
+{
+	const uint32_t word[5] = { s->type, s->comm, s->kraw, s->uraw,
+				   (uint32_t)s->verdict << 8 | s->flags };
+	uint32_t id = intern_add_bytes(&c->stack_index, word, sizeof(word));
+
+	if (id == c->n_stack)
+		*mem_add(c->stack, c->n_stack, c->cap_stack) = *s;
+	return id;
+}
+
+/* Notes the stack of a wake-up, whose user half may be that of a request. */
+static int causes_take_stack(struct causes *c, const struct rows *r,
+			     struct timeline_record *rec, struct err *err)
+{
+	struct offcpu_stack s = {
+		.type = (uint32_t)rows_int(r, CAUSES_EVENTS_TYPE),
+		.comm = (uint32_t)rows_int(r, CAUSES_EVENTS_COMM),
+		.kraw = (uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
+		.uraw = (uint32_t)rows_int(r, CAUSES_EVENTS_URAW),
+	};
+	const struct rows *q = c->request.rows;
+	int rc = row_cursor_seek(&c->request, rec->id, err);
+
+	if (rc > 0) {
+		if (rows_value(q, CAUSES_REQUESTS_URAW).kind != VALUE_NULL)
+			s.uraw = (uint32_t)rows_int(q, CAUSES_REQUESTS_URAW);
+		s.verdict = (uint8_t)rows_int(q, CAUSES_REQUESTS_VERDICT);
+		s.flags = (uint8_t)rows_int(q, CAUSES_REQUESTS_FLAGS) &
+			  VERDICT_EXEC;
+	}
+	rec->stack = causes_intern_stack(c, &s);
+	return rc < 0 ? -1 : 0;
+}
+
 static void causes_fill_fields(struct wait_causes *w,
 			       const struct causes_table *t, uint32_t kraw,
 			       struct timeline_record *rec)
@@ -452,6 +495,9 @@ static int causes_take_event(struct causes *c, struct wait_causes *w,
 			causes_fill_fields(
 				w, f, (uint32_t)rows_int(r, CAUSES_EVENTS_KRAW),
 				&rec);
+		if (rec.kind >= TIMELINE_WAKING &&
+		    causes_take_stack(c, r, &rec, err))
+			return -1;
 	}
 	causes_learn_id(c, thread, &rec);
 	timeline_add(c->t, &rec);
@@ -490,12 +536,14 @@ static void causes_lose_all(struct causes *c)
 		timeline_lose(c->t, &l);
 }
 
-struct causes *causes_load(struct store *db, const char *path,
+struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 			   struct wait_causes *w, struct err *err)
 {
 	struct causes *c = mem_new(1, sizeof(*c));
+	const struct offcpu_stack none = { 0 };
 
-	if (causes_load_types(c, db, err))
+	causes_intern_stack(c, &none);
+	if (causes_load_types(c, db, capture, err))
 		goto fail;
 	if (!c->capture) {
 		err_set(err, ERR_FORMAT,
@@ -510,7 +558,10 @@ struct causes *causes_load(struct store *db, const char *path,
 	causes_lose_all(c);
 	if (rows_each(db, "causes_threads", causes_take_thread, c, err) ||
 	    rows_each(db, "causes_comms", causes_take_comm, c, err) ||
-	    causes_load_losses(c, db, err) || causes_load_events(c, db, w, err))
+	    causes_load_losses(c, db, err) ||
+	    row_cursor_open(&c->request, db, store_sql("causes_requests"),
+			    err) ||
+	    causes_load_events(c, db, w, err))
 		goto fail;
 	causes_mark_recorders(c);
 	timeline_seal(c->t);
@@ -525,6 +576,7 @@ void causes_free(struct causes *c)
 	if (!c)
 		return;
 	timeline_free(c->t);
+	row_cursor_close(&c->request);
 	for (size_t i = 0; i < c->n_table; i++) {
 		row_cursor_close(&c->table[i].c);
 		free(c->table[i].name);
@@ -533,6 +585,8 @@ void causes_free(struct causes *c)
 	free(c->type);
 	free(c->tid);
 	free(c->name);
+	free(c->stack);
+	intern_release(&c->stack_index);
 	table_release(&c->comm_index);
 	arena_release(&c->text);
 	free(c);
@@ -552,6 +606,11 @@ uint64_t causes_lost(const struct causes *c, bool *unknown)
 bool causes_whole(const struct causes *c)
 {
 	return c->whole;
+}
+
+const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack)
+{
+	return &c->stack[stack];
 }
 
 int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,

@@ -1,9 +1,8 @@
 /* causes.h - the records of the scheduler of a database, as a timeline that
  * proofs and chains are made of.
  *
- * The events are read once, in time order, of one capture: that with the most
- * context switches of all CPUs. Memory grows with the number of switches and
- * wake-ups, by about 100 bytes each. */
+ * The events of one capture are read once, in time order. Memory grows with the
+ * number of switches and wake-ups, by about 100 bytes each. */
 #ifndef CLI_MODEL_CAUSES_H
 #define CLI_MODEL_CAUSES_H
 #include <stdbool.h>
@@ -17,9 +16,10 @@ struct err;
 struct store;
 struct wait_causes;
 
-/* w: for what the stacks of wake-ups tell; borrowed for the call. Returns NULL
- * and *err, also if the database has no context switches. */
-struct causes *causes_load(struct store *db, const char *path,
+/* capture: to read; 0: that with the most context switches. w: for what the
+ * stacks of wake-ups tell; borrowed for the call. Returns NULL and *err, also
+ * if the database has no context switches. */
+struct causes *causes_load(struct store *db, const char *path, int64_t capture,
 			   struct wait_causes *w, struct err *err);
 void causes_free(struct causes *c);
 const struct timeline *causes_timeline(const struct causes *c);
@@ -32,6 +32,8 @@ int64_t causes_pid(const struct causes *c, int64_t tid);
 uint64_t causes_lost(const struct causes *c, bool *unknown);
 /* Returns whether all CPUs were recorded. */
 bool causes_whole(const struct causes *c);
+/* Returns the stack of a wake-up, by its number there. */
+const struct offcpu_stack *causes_waker(const struct causes *c, uint32_t stack);
 /* Reads the stack of an event. Returns 1, 0 if there is no such event, or -1
  * and *err. */
 int causes_stack(struct store *db, int64_t event, struct offcpu_stack *out,

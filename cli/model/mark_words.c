@@ -30,7 +30,7 @@ const struct help_line mark_words[] = {
 	{ "[off-CPU: WORD]", "the thread was off the CPU in that state" },
 	{ "[woken by WORD]", "who woke the thread; outside of it the waker's "
 			     "stack, turned round" },
-	{ "[waker: not recorded]", "nothing tells who woke the thread" },
+	{ "[waker: unknown]", "the records do not tell who woke the thread" },
 	{ "[unknown]", "an address in no mapping, or without a name and file" },
 	{ "[unknown kernel code]", "an address of the kernel in none of its "
 				   "modules" },

@@ -94,25 +94,11 @@ const char *offcpu_reason(const struct offcpu_sums *s)
 	return "the thread was back in between, unseen";
 }
 
-struct stacks_group offcpu_group(const struct offcpu_stack *s)
-{
-	return (struct stacks_group){
-		.type = s->type,
-		.comm = s->comm,
-		.cpu = -1,
-		.kraw = s->kraw,
-		.uraw = s->uraw,
-		.verdict = s->verdict,
-		.flags = s->flags,
-	};
-}
-
 /* One thread of the capture that is being read. */
 struct thread {
 	int64_t tid;
 	bool away;
 	bool chosen;	/* its wait is selected by the filters */
-	bool by_waking; /* the waker is known, from sched_waking */
 	bool has_stack; /* a sample for the next switch record */
 	bool here;	/* came to a CPU that is not known, at `since` */
 	int64_t since;
@@ -130,10 +116,9 @@ struct seat {
 
 struct pass {
 	struct offcpu_source *source;
-	offcpu_fn *fn;
-	offcpu_run_fn *run; /* NULL: nobody asks */
-	void *arg;
-	struct seat *seat; /* by CPU */
+	const struct offcpu_ask *ask;
+	struct wakers *wakers; /* NULL: not asked for, or not known */
+	struct seat *seat;     /* by CPU */
 	size_t n_seat, cap_seat;
 	struct offcpu_sums *sums;
 	struct thread *thread;
@@ -167,6 +152,7 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 	w->end = end;
 	if (end == OFFCPU_BACK && offcpu_source_lost(p->source, w->from, to))
 		w->end = OFFCPU_UNCERTAIN;
+	w->waker = wakers_find(p->wakers, th->tid, w->from, to);
 	if (!th->chosen || to < w->from)
 		return 0;
 	ns = (uint64_t)to - (uint64_t)w->from;
@@ -175,7 +161,7 @@ static int end_wait(struct pass *p, struct thread *th, int64_t to,
 				   &p->sums->ns[w->end]))
 		return err_set(err, ERR_LIMIT,
 			       "the times sum up to more than 64 bits");
-	return p->fn(p->arg, w, err);
+	return p->ask->wait(p->ask->arg, w, err);
 }
 
 static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
@@ -188,7 +174,7 @@ static bool offcpu_is_wanted(const struct offcpu_event *e, int64_t state)
 
 static struct seat *offcpu_seat(struct pass *p, int32_t cpu)
 {
-	if (!p->run || cpu < 0 || cpu >= CPUS_MAX)
+	if (!p->ask->run || cpu < 0 || cpu >= CPUS_MAX)
 		return NULL;
 	p->seat = mem_reach(p->seat, &p->n_seat, &p->cap_seat, (size_t)cpu + 1,
 			    sizeof(*p->seat));
@@ -208,7 +194,7 @@ static void offcpu_end_run(struct pass *p, int32_t cpu, int64_t to)
 
 	s->taken = false;
 	if (to >= s->from && !offcpu_source_lost(p->source, s->from, to))
-		p->run(p->arg, &r);
+		p->ask->run(p->ask->arg, &r);
 }
 
 /* Records of one task need not say their CPU; then a thread is where it came to
@@ -226,7 +212,7 @@ static void offcpu_change_place(struct pass *p, const struct offcpu_event *e)
 
 	if (e->has_out && th->here && e->chosen && r.to >= r.from &&
 	    !offcpu_source_lost(p->source, r.from, r.to))
-		p->run(p->arg, &r);
+		p->ask->run(p->ask->arg, &r);
 	th->here = !e->has_out;
 	th->since = e->time;
 }
@@ -237,7 +223,7 @@ static void offcpu_change_seat(struct pass *p, const struct offcpu_event *e)
 {
 	struct seat *s = offcpu_seat(p, e->cpu);
 
-	if (p->run && e->cpu < 0 && e->role == OFFCPU_RECORD)
+	if (p->ask->run && e->cpu < 0 && e->role == OFFCPU_RECORD)
 		offcpu_change_place(p, e);
 	if (!s)
 		return;
@@ -268,7 +254,6 @@ static int offcpu_leave_cpu(struct pass *p, const struct offcpu_event *e,
 		return 0;
 	}
 	th->away = true;
-	th->by_waking = false;
 	th->chosen = offcpu_is_wanted(e, state);
 	th->wait = (struct offcpu_wait){
 		.event = e->id,
@@ -296,25 +281,6 @@ static int come_back(struct pass *p, const struct offcpu_event *e,
 	return th->away ? end_wait(p, th, e->time, OFFCPU_BACK, err) : 0;
 }
 
-/* The first wake-up makes the thread runnable. sched_waking is hit in the
- * waker; sched_wakeup may be hit on the CPU of the woken thread. */
-static void offcpu_wake_thread(struct pass *p, const struct offcpu_event *e)
-{
-	struct thread *th;
-	bool better;
-
-	if (!e->in)
-		return;
-	th = offcpu_thread_of(p, e->in);
-	better = e->role == OFFCPU_WAKING && !th->by_waking;
-	if (!th->away || (th->wait.woken && !better))
-		return;
-	th->by_waking = e->role == OFFCPU_WAKING;
-	th->wait.woken = true;
-	th->wait.woken_ns = e->time;
-	th->wait.waker = e->stack;
-}
-
 static void offcpu_take_stack(struct pass *p, const struct offcpu_event *e)
 {
 	struct thread *th = offcpu_thread_of(p, e->out);
@@ -336,6 +302,7 @@ static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
 		.tid = e->out,
 		.state = -1,
 		.at = e->stack,
+		.waker = wakers_find(NULL, e->out, 0, 0),
 	};
 
 	if (!offcpu_is_wanted(e, w.state) || e->ns < 0)
@@ -345,7 +312,7 @@ static int offcpu_take_wait(struct pass *p, const struct offcpu_event *e,
 				   &p->sums->ns[OFFCPU_BACK]))
 		return err_set(err, ERR_LIMIT,
 			       "the times sum up to more than 64 bits");
-	return p->fn(p->arg, &w, err);
+	return p->ask->wait(p->ask->arg, &w, err);
 }
 
 static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
@@ -358,11 +325,6 @@ static int offcpu_take_event(struct pass *p, const struct offcpu_event *e,
 			return -1;
 		offcpu_change_seat(p, e);
 		return e->has_in ? come_back(p, e, err) : 0;
-	case OFFCPU_WAKING:
-	case OFFCPU_WAKEUP:
-		if (e->has_in)
-			offcpu_wake_thread(p, e);
-		return 0;
 	case OFFCPU_STACK:
 		if (e->has_out)
 			offcpu_take_stack(p, e);
@@ -424,28 +386,38 @@ static int no_returns(const struct offcpu_sums *sums, const char *path,
 					    sums->waits[OFFCPU_OPEN]));
 }
 
-int offcpu_read(struct store *db, const char *path, offcpu_fn *fn, void *arg,
-		struct offcpu_sums *sums, struct err *err)
+/* Who woke is known where sched_switch was recorded. */
+static int offcpu_load_wakers(struct pass *p, struct store *db,
+			      const char *path, struct err *err)
 {
-	return offcpu_read_all(db, path, fn, NULL, arg, sums, err);
+	int64_t capture = offcpu_source_switches(p->source);
+
+	if (!capture || !p->ask->causes)
+		return 0;
+	p->wakers = wakers_load(db, path, capture, p->ask->stacks,
+				p->ask->causes, err);
+	if (!p->wakers)
+		return -1;
+	p->sums->wakes |= wakers_recorded(p->wakers);
+	return 0;
 }
 
-int offcpu_read_all(struct store *db, const char *path, offcpu_fn *fn,
-		    offcpu_run_fn *run, void *arg, struct offcpu_sums *sums,
-		    struct err *err)
+int offcpu_read(struct store *db, const char *path, const struct offcpu_ask *a,
+		struct offcpu_sums *sums, struct err *err)
 {
 	struct offcpu_sources *all = offcpu_sources_load(db, path, err);
 	int rc = all ? 0 : -1;
 
 	*sums = (struct offcpu_sums){ 0 };
 	for (size_t i = 0; !rc && i < offcpu_sources_count(all); i++) {
-		struct pass p = {
-			.fn = fn, .run = run, .arg = arg, .sums = sums
-		};
+		struct pass p = { .ask = a, .sums = sums };
 
 		p.source = offcpu_source_open(all, i, sums, err);
-		rc = p.source ? read_capture(&p, err) : -1;
+		rc = p.source && !offcpu_load_wakers(&p, db, path, err)
+			     ? read_capture(&p, err)
+			     : -1;
 		offcpu_source_close(p.source);
+		wakers_free(p.wakers);
 		table_release(&p.index);
 		free(p.thread);
 		free(p.seat);

@@ -12,10 +12,12 @@
 
 #include "cli/command.h"
 #include "cli/model/offcpu_source.h"
+#include "cli/model/wakers.h"
 
 struct err;
-struct stacks_group;
+struct stacks;
 struct store;
+struct wait_causes;
 
 /* --off-cpu --wall --state: for OPT_GROUP */
 struct offcpu_opts {
@@ -37,9 +39,7 @@ struct offcpu_wait {
 	int64_t tid;
 	int64_t state; /* task state bits of the kernel; -1: not known */
 	struct offcpu_stack at;
-	bool woken; /* whether woken_ns and waker are known */
-	int64_t woken_ns;
-	struct offcpu_stack waker;
+	struct waker waker; /* if it was asked for */
 };
 
 /* A thread on a CPU, from its switch in to its switch out. */
@@ -50,24 +50,31 @@ struct offcpu_run {
 	int64_t from, to;
 };
 
-/* Calls fn for each wait that the filters select, ordered by end. fn returns 0,
- * or -1 and *err to stop. Returns 0, or -1 and *err, also if the database has
- * no context switches; path is for that message. */
 typedef int offcpu_fn(void *arg, const struct offcpu_wait *w, struct err *err);
-int offcpu_read(struct store *db, const char *path, offcpu_fn *fn, void *arg,
-		struct offcpu_sums *sums, struct err *err);
-
-/* The same, and calls run for each time on a CPU in which no switch can have
- * been lost, ordered by end; the last ones end with the capture. */
 typedef void offcpu_run_fn(void *arg, const struct offcpu_run *r);
-int offcpu_read_all(struct store *db, const char *path, offcpu_fn *fn,
-		    offcpu_run_fn *run, void *arg, struct offcpu_sums *sums,
-		    struct err *err);
+
+/* What is asked for. */
+struct offcpu_ask {
+	/* Called for each wait that the filters select, ordered by end. Returns
+	 * 0, or -1 and *err to stop. */
+	offcpu_fn *wait;
+	/* Called for each time on a CPU in which no switch can have been lost,
+	 * ordered by end; the last ones end with the capture. NULL: nobody
+	 * asks. */
+	offcpu_run_fn *run;
+	void *arg;
+	/* For who woke: both, or NULL if nobody asks. */
+	const struct stacks *stacks;
+	struct wait_causes *causes;
+};
+
+/* Returns 0, or -1 and *err, also if the database has no context switches; path
+ * is for that message. */
+int offcpu_read(struct store *db, const char *path, const struct offcpu_ask *a,
+		struct offcpu_sums *sums, struct err *err);
 
 /* Returns whether switches were sampled, so that no wait is certain. */
 bool offcpu_sampled(const struct offcpu_sums *s);
 /* Returns why waits are uncertain, as the end of a sentence. */
 const char *offcpu_reason(const struct offcpu_sums *s);
-/* Returns the stack as a group for stacks_get(). */
-struct stacks_group offcpu_group(const struct offcpu_stack *s);
 #endif

@@ -7,6 +7,7 @@
 
 #include "cli/model/filter.h"
 #include "cli/model/row_cursor.h"
+#include "cli/model/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -27,15 +28,11 @@ static const struct {
 	{ "switch", "offcpu_switch", OFFCPU_SWITCH, true },
 	{ "switch_tid", "offcpu_switch_tid", OFFCPU_SWITCH, true },
 	{ "record", "offcpu_record", OFFCPU_RECORD, false },
-	{ "waking", "offcpu_waking", OFFCPU_WAKING, true },
-	{ "waking_tid", "offcpu_waking_tid", OFFCPU_WAKING, true },
-	{ "wakeup", "offcpu_waking", OFFCPU_WAKEUP, true },
-	{ "wakeup_tid", "offcpu_waking_tid", OFFCPU_WAKEUP, true },
 	{ "stack", "offcpu_stack", OFFCPU_STACK, false },
 	{ "wait", "offcpu_stack", OFFCPU_WAIT, false },
 };
 
-/* An event_type with switches or wake-ups. */
+/* An event_type with switches, or waits. */
 struct type {
 	int64_t id, capture;
 	size_t word; /* in words[] */
@@ -47,7 +44,7 @@ struct type {
 
 /* The types of one capture, as indexes of type[]; -1: none. */
 struct part {
-	int switches, waking, wakeup;
+	int switches;
 	int stack[2]; /* for records: context-switches, sched_switch */
 };
 
@@ -77,7 +74,7 @@ struct offcpu_source {
 	struct row_cursor chosen; /* what filters let through; else empty */
 	struct span *lost;	  /* disjoint, ordered */
 	size_t n_lost, cap_lost;
-	int64_t end;
+	int64_t end, capture;
 };
 
 static int offcpu_source_take_type(void *arg, const struct rows *r,
@@ -159,8 +156,6 @@ static void offcpu_source_choose_types(struct offcpu_sources *s,
 			      (!t->system_wide || is_sampled(&s->type[point])));
 	struct part p = {
 		.switches = by_record ? record : point,
-		.waking = offcpu_source_find_type(s, t->capture, OFFCPU_WAKING),
-		.wakeup = offcpu_source_find_type(s, t->capture, OFFCPU_WAKEUP),
 		.stack = { -1, -1 },
 	};
 
@@ -182,8 +177,6 @@ static void offcpu_source_choose_waits(struct offcpu_sources *s,
 	if (words[t->word].role == OFFCPU_WAIT && !is_taken(s, t))
 		*mem_add(s->part, s->n_part, s->cap_part) = (struct part){
 			.switches = (int)(t - s->type),
-			.waking = -1,
-			.wakeup = -1,
 			.stack = { -1, -1 },
 		};
 }
@@ -346,7 +339,7 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	enum offcpu_role role = words[t->word].role;
 
 	s->end = t->end;
-	sums->wakes |= p->waking >= 0 || p->wakeup >= 0;
+	s->capture = role == OFFCPU_SWITCH ? t->capture : 0;
 	sums->partial |= !t->system_wide && role == OFFCPU_SWITCH;
 	sums->records |= role == OFFCPU_RECORD;
 	if (role == OFFCPU_SWITCH) {
@@ -356,8 +349,6 @@ struct offcpu_source *offcpu_source_open(struct offcpu_sources *all, size_t i,
 	}
 	sums->whole |= role == OFFCPU_WAIT;
 	if (add_stream(all, s, p->switches, role, err) ||
-	    add_stream(all, s, p->waking, OFFCPU_WAKING, err) ||
-	    add_stream(all, s, p->wakeup, OFFCPU_WAKEUP, err) ||
 	    add_stream(all, s, p->stack[0], OFFCPU_STACK, err) ||
 	    add_stream(all, s, p->stack[1], OFFCPU_STACK, err) ||
 	    (filter_given() && open_chosen(all, s, t->id, err)) ||
@@ -427,6 +418,19 @@ int64_t offcpu_state_bits(const struct value *v)
 	return -1;
 }
 
+struct stacks_group offcpu_group(const struct offcpu_stack *s)
+{
+	return (struct stacks_group){
+		.type = s->type,
+		.comm = s->comm,
+		.cpu = -1,
+		.kraw = s->kraw,
+		.uraw = s->uraw,
+		.verdict = s->verdict,
+		.flags = s->flags,
+	};
+}
+
 static void offcpu_source_fill_event(const struct stream *st,
 				     struct offcpu_event *e)
 {
@@ -480,6 +484,11 @@ int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		e->chosen = rc > 0;
 	}
 	return row_cursor_step(&first->c, err) ? -1 : 1;
+}
+
+int64_t offcpu_source_switches(const struct offcpu_source *s)
+{
+	return s->capture;
 }
 
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from, int64_t to)

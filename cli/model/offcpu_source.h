@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct err;
+struct stacks_group;
 struct store;
 struct value;
 
@@ -31,7 +32,7 @@ struct offcpu_sums {
 	/* sched_switch: where fewer were recorded than there were, perf record
 	 * sampled it, and nobody knows what a thread did between two */
 	uint64_t recorded, happened;
-	bool wakes;   /* wake-ups were recorded */
+	bool wakes;   /* who woke is known, as far as wakers.h tells */
 	bool partial; /* not recorded on all CPUs: switches in are missing */
 	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
 	bool whole;   /* from perf record --off-cpu */
@@ -41,10 +42,8 @@ enum offcpu_role {
 	OFFCPU_NONE,
 	OFFCPU_SWITCH, /* sched_switch: one thread leaves, one comes */
 	OFFCPU_RECORD, /* PERF_RECORD_SWITCH: one thread leaves or comes */
-	OFFCPU_WAKING,
-	OFFCPU_WAKEUP,
-	OFFCPU_STACK, /* a sample with the stack for the next record */
-	OFFCPU_WAIT,  /* of perf record --off-cpu: a wait, or a sum of them */
+	OFFCPU_STACK,  /* a sample with the stack for the next record */
+	OFFCPU_WAIT,   /* of perf record --off-cpu: a wait, or a sum of them */
 };
 
 struct offcpu_event {
@@ -54,7 +53,7 @@ struct offcpu_event {
 	int32_t cpu;	  /* -1: not known */
 	struct offcpu_stack stack;
 	bool has_out, has_in;
-	int64_t out, in; /* tid that leaves; tid that comes or is woken */
+	int64_t out, in; /* tid that leaves, that comes */
 	int64_t state;	 /* of the thread that leaves; -1: not known */
 	bool chosen;	 /* selected by the filters */
 };
@@ -77,6 +76,9 @@ void offcpu_source_close(struct offcpu_source *s);
 /* Returns 1 and *e, 0 at the end, or -1 and *err. */
 int offcpu_source_next(struct offcpu_source *s, struct offcpu_event *e,
 		       struct err *err);
+/* Returns the capture if it has sched_switch, of all occurrences or not; 0:
+ * no. */
+int64_t offcpu_source_switches(const struct offcpu_source *s);
 /* Returns whether a switch between from and to may have been lost. */
 bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 			int64_t to);
@@ -84,6 +86,8 @@ bool offcpu_source_lost(const struct offcpu_source *s, int64_t from,
 int64_t offcpu_source_end(const struct offcpu_source *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */
 const char *offcpu_state(int64_t state);
+/* Returns the stack as a group for stacks_get(). */
+struct stacks_group offcpu_group(const struct offcpu_stack *s);
 /* Returns the bits of field prev_state, -1 if it is not known: text of ftrace
  * has a letter where binary forms have the number. */
 int64_t offcpu_state_bits(const struct value *v);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/model/label.h"
-#include "cli/model/offcpu.h"
+#include "cli/model/offcpu_source.h"
 #include "cli/model/stacks.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/path.h"
@@ -235,12 +235,10 @@ static const struct label_list *cause_read_kernel(struct wait_causes *c,
 	return cause_read(c, &half);
 }
 
-enum wait_cause wait_causes_get(struct wait_causes *c,
-				const struct offcpu_wait *w)
+enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
+				uint32_t kraw)
 {
-	uint32_t kraw = w->at.kraw;
-
-	if (offcpu_state(w->state)[0] == 'R')
+	if (offcpu_state(state)[0] == 'R')
 		return WAIT_READY;
 	if (!kraw)
 		return WAIT_UNKNOWN;
@@ -379,7 +377,7 @@ void wait_causes_cut(const struct wait_causes *c, struct label_list *l)
 	l->n = depth;
 }
 
-/* ---- who woke it */
+/* ---- in what it was woken */
 
 static bool cause_is_timer(const char *name)
 {
@@ -496,26 +494,6 @@ enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw)
 					      stacks_labels(c->stacks),
 					      cause_read_kernel(c, kraw)));
 	return (enum timeline_context)(c->context[kraw] - 1);
-}
-
-const char *wait_causes_waker(struct wait_causes *c,
-			      const struct offcpu_stack *waker, bool *interrupt)
-{
-	const struct labels *labels = stacks_labels(c->stacks);
-	const struct label_list *l = cause_read_kernel(c, waker->kraw);
-	bool timed = false;
-
-	*interrupt = false;
-	for (size_t i = 0; i < l->n; i++) {
-		const char *f = labels_get(labels, l->label[i])->name;
-
-		timed |= cause_is_timer(f);
-		*interrupt |= timed || cause_is_irq(f);
-	}
-	if (timed)
-		return "timer";
-	return *interrupt ? "interrupt"
-			  : stacks_comm(c->stacks, waker->comm)->name;
 }
 
 const char *wait_cause_word(enum wait_cause cause)

@@ -11,7 +11,6 @@
 
 struct label_list;
 struct offcpu_stack;
-struct offcpu_wait;
 struct stacks;
 struct wait_causes;
 
@@ -40,10 +39,10 @@ enum wait_cause {
 /* stacks: borrowed, for names. The caller calls wait_causes_free(). */
 struct wait_causes *wait_causes_new(struct stacks *s);
 void wait_causes_free(struct wait_causes *c);
-/* Returns what a wait was for. The kernel half of each stack is looked at once.
- */
-enum wait_cause wait_causes_get(struct wait_causes *c,
-				const struct offcpu_wait *w);
+/* Returns what a wait was for, by the task state and the kernel half of the
+ * stack at its begin. Each such half is looked at once. */
+enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
+				uint32_t kraw);
 /* The code that waited: labels of the stacks. */
 struct wait_place {
 	uint32_t in;	 /* the innermost function outside the libraries of C
@@ -58,12 +57,6 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 /* Leaves only the place and its callers of the frames of a wait, which are
  * outermost first; nothing of a stack without such a place. */
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l);
-/* Returns who woke a thread: the name of the thread that was on the CPU, or
- * "timer" or "interrupt" where it was only interrupted; *interrupt says that.
- */
-const char *wait_causes_waker(struct wait_causes *c,
-			      const struct offcpu_stack *waker,
-			      bool *interrupt);
 /* Returns in what a stack of the kernel was taken, as far as its functions
  * tell.
  */

@@ -59,9 +59,9 @@ int wall_load_waits(struct store *db, const char *path, struct stacks *s,
 	struct wall wl = { .stacks = s,
 			   .event = stacks_add_event(s, "off-CPU", "ns") };
 
-	return offcpu_read(db, path, wall_take_wait, &wl, sums, err)
-		       ? -1
-		       : (int)wl.event;
+	const struct offcpu_ask ask = { .wait = wall_take_wait, .arg = &wl };
+
+	return offcpu_read(db, path, &ask, sums, err) ? -1 : (int)wl.event;
 }
 
 int wall_load(struct store *db, const char *path, struct stacks *s,
@@ -69,6 +69,7 @@ int wall_load(struct store *db, const char *path, struct stacks *s,
 {
 	int clock = wall_clock(s);
 	struct wall wl = { .stacks = s };
+	const struct offcpu_ask ask = { .wait = wall_take_wait, .arg = &wl };
 	char name[128];
 
 	if (clock < 0)
@@ -80,7 +81,7 @@ int wall_load(struct store *db, const char *path, struct stacks *s,
 	snprintf(name, sizeof(name), "%.100s and waits",
 		 stacks_event(s, (size_t)clock)->name);
 	wl.event = stacks_add_event(s, name, "ns");
-	if (offcpu_read(db, path, wall_take_wait, &wl, sums, err))
+	if (offcpu_read(db, path, &ask, sums, err))
 		return -1;
 	stacks_give(s, (uint32_t)clock, wl.event);
 	return (int)wl.event;

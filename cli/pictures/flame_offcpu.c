@@ -17,14 +17,14 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
 
-#define NOT_WOKEN "[waker: not recorded]"
+#define NOT_WOKEN "[waker: unknown]"
 #define NO_STACK "[no stack]"
 
 /* The waits with the same stack, state and waker. */
 struct group {
-	struct offcpu_stack at, waker;
-	int64_t state; /* -1 unless --by-state or --wakeups needs it */
-	bool woken;
+	struct offcpu_stack at;
+	int64_t state;	    /* -1 unless --by-state or --wakeups needs it */
+	struct waker waker; /* zero unless --wakeups needs it */
 	uint64_t ns, waits;
 };
 
@@ -36,14 +36,18 @@ struct groups {
 
 static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
 {
-	const struct offcpu_stack *s[2] = { &g->at, &g->waker };
-	uint64_t word[8] = { (uint64_t)g->state << 1 | g->woken, g->at.type };
+	const struct offcpu_stack *s[2] = { &g->at, &g->waker.at };
+	uint64_t word[9] = { (uint64_t)g->state,
+			     (uint64_t)g->at.type << 32 | g->waker.at.type,
+			     (uint64_t)g->waker.asleep << 16 |
+				     (uint64_t)g->waker.proof << 8 |
+				     g->waker.what };
 
 	for (int i = 0; i < 2; i++) {
-		word[2 + 3 * i] = (uint64_t)s[i]->comm << 16 |
+		word[3 + 3 * i] = (uint64_t)s[i]->comm << 16 |
 				  (uint64_t)s[i]->verdict << 8 | s[i]->flags;
-		word[3 + 3 * i] = s[i]->kraw;
-		word[4 + 3 * i] = s[i]->uraw;
+		word[4 + 3 * i] = s[i]->kraw;
+		word[5 + 3 * i] = s[i]->uraw;
 	}
 	return intern_add_bytes(&all->index, word, sizeof(word));
 }
@@ -57,10 +61,8 @@ static int flame_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 	(void)err;
 	if (w->end != OFFCPU_BACK)
 		return 0;
-	if (flame_opts.wakeups && w->woken) {
-		key.woken = true;
+	if (flame_opts.wakeups && offcpu_state(w->state)[0] != 'R')
 		key.waker = w->waker;
-	}
 	/* without these options the state is not shown */
 	if (!flame_opts.by_state && !flame_opts.wakeups)
 		key.state = -1;
@@ -86,30 +88,21 @@ static void flame_offcpu_add_state(struct drawing *d, int64_t state,
 
 /* Adds the waker's stack in reverse, so that the function that woke the thread
  * stands next to the one that waited. */
-static void flame_offcpu_add_waker(struct drawing *d,
-				   struct wait_causes *causes,
-				   const struct group *g, struct label_list *l)
+static void flame_offcpu_add_waker(struct drawing *d, const struct waker *w,
+				   struct label_list *l)
 {
-	struct stacks_group waker = offcpu_group(&g->waker);
-	bool interrupt;
-	const char *who = wait_causes_waker(causes, &g->waker, &interrupt);
+	struct stacks_group waker = offcpu_group(&w->at);
 	size_t from;
-	char text[128];
+	char who[128];
+	char text[160];
 
-	/* the thread that was interrupted has no part in it */
-	if (interrupt)
-		waker = (struct stacks_group){ .cpu = -1,
-					       .kraw = g->waker.kraw };
-	snprintf(text, sizeof(text), "[woken by %.100s]", who);
+	snprintf(who, sizeof(who), "%.100s%s", waker_name(d->stacks, w),
+		 w->proof == PROOF_PROVED ? "" : ", consistent");
+	snprintf(text, sizeof(text), "[woken by %s]", who);
 	drawing_group(d, text, l);
 	from = l->n;
 	stacks_get(d->stacks, &waker, l);
 	label_list_reverse(l, from);
-}
-
-static bool flame_offcpu_is_ready(int64_t state)
-{
-	return offcpu_state(state)[0] == 'R';
 }
 
 static void flame_offcpu_add_missing(struct drawing *d, const char *name,
@@ -132,9 +125,9 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 
 /* Adds one group. wakes: the capture has wake-ups, so a missing waker gets a
  * frame. */
-static int flame_offcpu_add_group(struct drawing *d, struct wait_causes *causes,
-				  const struct group *g, bool wakes,
-				  struct label_list *l, struct err *err)
+static int flame_offcpu_add_group(struct drawing *d, const struct group *g,
+				  bool wakes, struct label_list *l,
+				  struct err *err)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 	int rc;
@@ -147,10 +140,9 @@ static int flame_offcpu_add_group(struct drawing *d, struct wait_causes *causes,
 	stacks_get(d->stacks, &at, l);
 	if (flame_offcpu_has_no_stack(g))
 		flame_offcpu_add_missing(d, NO_STACK, l);
-	if (g->woken)
-		flame_offcpu_add_waker(d, causes, g, l);
-	else if (flame_opts.wakeups && wakes &&
-		 !flame_offcpu_is_ready(g->state))
+	if (g->waker.asleep && g->waker.proof != PROOF_UNKNOWN)
+		flame_offcpu_add_waker(d, &g->waker, l);
+	else if (g->waker.asleep && wakes)
 		flame_offcpu_add_missing(d, NOT_WOKEN, l);
 	rc = drawing_add(d, l, g->ns, g->waits, err);
 	if (rc > 0) {
@@ -174,7 +166,8 @@ static void flame_offcpu_note_waits(struct drawing *d,
 			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
 			 s->records ? ", by the records of switches" : "",
 			 flame_opts.wakeups && !s->wakes
-				 ? "; no wake-ups were recorded"
+				 ? "; no wake-ups were recorded beside "
+				   "sched_switch"
 				 : "");
 }
 
@@ -205,17 +198,33 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *g,
 				    const struct offcpu_sums *sums,
 				    struct err *err)
 {
-	struct wait_causes *causes = wait_causes_new(d->stacks);
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < g->n; i++)
-		rc = flame_offcpu_add_group(d, causes, &g->group[i],
-					    sums->wakes, &l, err);
-	wait_causes_free(causes);
+		rc = flame_offcpu_add_group(d, &g->group[i], sums->wakes, &l,
+					    err);
 	free(l.label);
 	free(l.from);
 	return rc < 0 ? -1 : 0;
+}
+
+static int flame_offcpu_read(struct drawing *d, struct store *db,
+			     const char *path, struct groups *g,
+			     struct offcpu_sums *sums, struct err *err)
+{
+	struct wait_causes *causes =
+		flame_opts.wakeups ? wait_causes_new(d->stacks) : NULL;
+	const struct offcpu_ask ask = {
+		.wait = flame_offcpu_take_wait,
+		.arg = g,
+		.stacks = d->stacks,
+		.causes = causes,
+	};
+	int rc = offcpu_read(db, path, &ask, sums, err);
+
+	wait_causes_free(causes);
+	return rc;
 }
 
 int flame_offcpu(struct drawing *d, const char *path, int *status,
@@ -235,11 +244,11 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 
 	bool told = false;
 
-	if (db &&
-	    !offcpu_read(db, path, flame_offcpu_take_wait, &g, &sums, err))
+	if (db)
 		d->stacks = stacks_load(db, &so, err);
 	if (d->stacks)
-		told = !drawing_facts(d, db, err);
+		told = !flame_offcpu_read(d, db, path, &g, &sums, err) &&
+		       !drawing_facts(d, db, err);
 	store_close(db);
 	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);

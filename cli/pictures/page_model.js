@@ -118,15 +118,16 @@ function loadSamples(n, groups, events)
 	return Object.assign(s, { cpus: cpus, first: first - 1 });
 }
 
-// Waits and runs: begin and length in ns since t0. woken: ns since the begin,
-// -1: not known.
+// Waits and runs: begin and length in ns since t0. ready: since when the thread
+// was ready, in ns since the begin, -1: not known.
 function loadWaits(n)
 {
 	const r = reader("waits");
 	const w = {
 		n: n, from: new Float64Array(n), ns: new Float64Array(n),
-		group: new Uint32Array(n), woken: new Float64Array(n),
+		group: new Uint32Array(n), ready: new Float64Array(n),
 		cause: new Uint8Array(n),	// 0: not known
+		proof: new Uint8Array(n),	// of the waker; 0: there is none
 		waker: new Uint32Array(n),	// group of its stack
 		word: new Uint8Array(n)	// 0: it is a thread
 	};
@@ -137,8 +138,9 @@ function loadWaits(n)
 		w.ns[i] = r.next();
 		w.group[i] = r.next();
 		w.cause[i] = r.next();
-		w.woken[i] = r.next() - 1;
-		if (w.woken[i] >= 0) {
+		w.ready[i] = r.next() - 1;
+		w.proof[i] = r.next();
+		if (w.proof[i]) {
 			w.waker[i] = r.next();
 			w.word[i] = r.next();
 		}

@@ -279,7 +279,7 @@ const tracks = {
 
 		this.each(l.waits, w.from, w.ns, (k, x, wide) => {
 			const ready = "R" === stateOf(k)[0] ? 0 :
-				w.woken[k] < 0 ? w.ns[k] : w.woken[k];
+				w.ready[k] < 0 ? w.ns[k] : w.ready[k];
 			const at = this.x(w.from[k] + ready);
 
 			c.fillStyle = css(stateOf(k) === "D" ? "--missing" :
@@ -291,7 +291,7 @@ const tracks = {
 				c.fillRect(Math.max(at, x), y + LANE / 2 - 4,
 					   x + wide - Math.max(at, x), 6);
 			c.fillStyle = css("--accent");
-			if (w.woken[k] >= 0 && at >= x)
+			if (w.proof[k] && at >= x)
 				c.fillRect(at - 0.5, y + 1, 1.5, LANE - 4);
 			if (k === view.wait) {
 				c.strokeStyle = css("--accent");
@@ -467,12 +467,27 @@ function waitWords(k)
 		(stateWord[stateOf(k)] || "state " + stateOf(k)) +
 		(w.cause[k] ? " (" + model.waits.words[w.cause[k] - 1] + ")" :
 		 "") +
-		(w.woken[k] < 0 ? "" : ", woken by " +
-		 wakerName(k) + " after " + inTime(w.woken[k]));
+		wakerWords(k);
 }
 
-// Returns who woke a thread, as 'report --off-cpu' does: a timer or another
-// interrupt where the thread on the CPU was only interrupted.
+// As the table of 'report --off-cpu' has it.
+function wakerWords(k)
+{
+	const w = model.wait;
+
+	if (w.proof[k])
+		return ", woken by " + wakerName(k) + " after " +
+			inTime(w.ready[k]) + " (" + proofWord[w.proof[k]] + ")";
+	if (!model.waits.wakes || stateOf(k)[0] === "R")
+		return "";
+	return w.ready[k] === 0 ? ", woken before it had left" :
+		", woken by whom is not known";
+}
+
+const proofWord = ["unknown", "consistent", "proved"];
+
+// Returns who woke a thread: a timer or another interrupt where the thread on
+// the CPU was only interrupted.
 function wakerName(k)
 {
 	const w = model.wait, word = model.waits.words[w.word[k] - 1];
@@ -535,7 +550,7 @@ function showWait()
 	box.replaceChildren(head, element("div", undefined, "halves"));
 	half(stateOf(k)[0] === "R" ? "It left the CPU in" : "It waited in",
 	     w.group[k]);
-	if (w.woken[k] >= 0)
+	if (w.proof[k])
 		half("Woken by " + wakerName(k) + " in", w.waker[k]);
 }
 

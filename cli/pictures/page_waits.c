@@ -14,12 +14,12 @@
 #include "stitch/base/mem.h"
 
 struct page_wait {
-	int64_t from, to, woken_ns;
-	uint32_t group, waker; /* of the stacks */
+	int64_t from, to, ready; /* ready: INT64_MAX: not known */
+	uint32_t group, waker;	 /* of the stacks */
 	/* each 0, or 1 + the place of its word: what it waited for, and what
 	 * woke it, if that was no thread */
 	uint32_t cause, word;
-	bool woken;
+	uint8_t proof; /* of the waker; 0: not known, or none was needed */
 };
 
 struct page_waits {
@@ -46,23 +46,16 @@ static uint32_t page_waits_word(struct page_waits *p, const char *word)
 }
 
 /* Adds the stack of the waker as a group, and says who it was. */
-static void page_waits_add_waker(struct page_waits *p,
-				 const struct offcpu_stack *waker,
+static void page_waits_add_waker(struct page_waits *p, const struct waker *w,
 				 struct page_wait *out)
 {
-	struct stacks_group g = offcpu_group(waker);
-	bool interrupt;
-	const char *who = wait_causes_waker(p->causes, waker, &interrupt);
+	struct stacks_group g = offcpu_group(&w->at);
 
 	g.event = p->wakes;
-	if (interrupt) {
-		/* the thread that was interrupted has no part in it */
-		g.uraw = 0;
-		g.verdict = 0;
-		g.flags = 0;
-		out->word = page_waits_word(p, who);
-	}
+	if (w->what != CHAIN_STATES)
+		out->word = page_waits_word(p, waker_name(p->stacks, w));
 	out->waker = stacks_add(p->stacks, &g);
+	out->proof = (uint8_t)w->proof;
 }
 
 static int page_waits_take(void *arg, const struct offcpu_wait *w,
@@ -80,19 +73,19 @@ static int page_waits_take(void *arg, const struct offcpu_wait *w,
 	}
 
 	const struct stacks_group g = wall_group(w, (uint32_t)p->event);
-	enum wait_cause cause = wait_causes_get(p->causes, w);
+	enum wait_cause cause =
+		wait_causes_get(p->causes, w->state, w->at.kraw);
 	struct page_wait one = {
 		.cause = cause == WAIT_READY
 				 ? 0 /* the state says it */
 				 : page_waits_word(p, wait_cause_word(cause)),
 		.from = w->from,
 		.to = w->to,
-		.woken_ns = w->woken_ns,
 		.group = stacks_add(p->stacks, &g),
-		.woken = w->woken && w->woken_ns >= w->from,
+		.ready = w->waker.ready,
 	};
 
-	if (one.woken)
+	if (w->waker.asleep && w->waker.proof != PROOF_UNKNOWN)
 		page_waits_add_waker(p, &w->waker, &one);
 	*mem_add(p->wait, p->n, p->cap) = one;
 	return 0;
@@ -118,13 +111,19 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 {
 	struct page_waits *p = mem_new(1, sizeof(*p));
 	struct err why = { 0 };
+	struct offcpu_ask ask = {
+		.wait = page_waits_take,
+		.run = page_waits_take_run,
+		.arg = p,
+		.stacks = s,
+	};
 
 	p->stacks = s;
 	p->causes = wait_causes_new(s);
 	p->event = -1;
+	ask.causes = p->causes;
 	/* without switches, or certain waits, it is a page without them */
-	if (!offcpu_read_all(db, path, page_waits_take, page_waits_take_run, p,
-			     &p->sums, &why) ||
+	if (!offcpu_read(db, path, &ask, &p->sums, &why) ||
 	    why.code == ERR_FORMAT)
 		return p;
 	page_waits_free(p);
@@ -182,8 +181,11 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		page_bytes_add(&w->waits, x->group);
 		page_bytes_add(&w->waits, x->cause);
 		page_bytes_add(&w->waits,
-			       x->woken ? 1 + (uint64_t)x->woken_ns - from : 0);
-		if (x->woken) {
+			       x->ready < INT64_MAX
+				       ? 1 + (uint64_t)x->ready - from
+				       : 0);
+		page_bytes_add(&w->waits, x->proof);
+		if (x->proof) {
 			page_bytes_add(&w->waits, x->waker);
 			page_bytes_add(&w->waits, x->word);
 		}

@@ -166,8 +166,7 @@ static int path_thread_waits(struct path_run *r, uint32_t thread,
 			i++;
 			continue;
 		}
-		while (i < n && pc[i].state != PIECE_RUN)
-			i++;
+		i = proof_wait_end(pc, n, first);
 		w.from = pc[first].from;
 		w.to = pc[i - 1].to;
 		w.out = pc[first].out;

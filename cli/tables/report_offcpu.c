@@ -121,7 +121,7 @@ static struct thread_sum *sum_for(struct report_offcpu *rp,
 static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	const struct cause_sum key = {
-		.cause = wait_causes_get(rp->causes, w),
+		.cause = wait_causes_get(rp->causes, w->state, w->at.kraw),
 		.place = wait_causes_place(rp->causes, &w->at),
 		.first = w->event,
 	};
@@ -141,6 +141,12 @@ static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 	c->waits++;
 	if (ns > c->longest)
 		c->longest = ns;
+}
+
+/* Returns whether something is known of who woke the thread. */
+static bool report_offcpu_is_woken(const struct offcpu_wait *w)
+{
+	return w->waker.asleep && w->waker.proof != PROOF_UNKNOWN;
 }
 
 static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
@@ -165,9 +171,9 @@ static int report_offcpu_take_wait(void *arg, const struct offcpu_wait *w,
 		s->ready += ns;
 	if (state[0] == 'D')
 		s->disk += ns;
-	if (w->woken && w->woken_ns >= w->from) {
+	if (report_offcpu_is_woken(w)) {
 		s->woken++;
-		s->until_woken += (uint64_t)w->woken_ns - (uint64_t)w->from;
+		s->until_woken += (uint64_t)w->waker.ready - (uint64_t)w->from;
 	}
 	add_cause(rp, w);
 	keep_wait(rp, w);
@@ -333,19 +339,25 @@ static const struct grid_column wait_columns[] = {
 	{ NULL, "from_ns" },	 { NULL, "to_ns" },    { "State", "state" },
 	{ "Tid", "tid" },	 { "Comm", "comm" },   { NULL, "cause" },
 	{ "In", NULL },		 { NULL, "function" }, { NULL, "short" },
-	{ "Woken by", "waker" }, { NULL, "woken_ns" }, { NULL, "event_id" },
+	{ "Woken by", "waker" }, { "Proof", "proof" }, { NULL, "waker_tid" },
+	{ NULL, "woken_ns" },	 { NULL, "event_id" },
 };
 
-/* Adds the name of the thread, or "[timer]", which is none. */
+/* Adds the name of the thread, or "[timer]", which is none, and the proof. */
 static void add_waker(const struct report_offcpu *rp, struct grid *g,
 		      const struct offcpu_wait *w)
 {
-	bool interrupt;
-	const char *name = wait_causes_waker(rp->causes, &w->waker, &interrupt);
+	const char *name = waker_name(rp->stacks, &w->waker);
+	bool woken = report_offcpu_is_woken(w);
+	bool asleep = w->waker.asleep && offcpu_state(w->state)[0] != 'R';
 	char text[32];
 
 	snprintf(text, sizeof(text), "[%s]", name);
-	grid_text(g, !w->woken ? "" : interrupt ? text : name);
+	grid_text(g, woken && w->waker.what != CHAIN_STATES ? text : name);
+	grid_text(g,
+		  asleep && rp->sums.wakes ? proof_word(w->waker.proof) : "");
+	grid_signed(g, w->waker.tid);
+	grid_signed(g, woken ? w->waker.ready : 0);
 }
 
 static void fill_wait(struct report_offcpu *rp, struct grid *g,
@@ -364,12 +376,12 @@ static void fill_wait(struct report_offcpu *rp, struct grid *g,
 	grid_text(g, offcpu_state(w->state));
 	grid_signed(g, w->tid);
 	grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-	grid_text(g, wait_cause_word(wait_causes_get(rp->causes, w)));
+	grid_text(g, wait_cause_word(wait_causes_get(rp->causes, w->state,
+						     w->at.kraw)));
 	grid_text(g, label_shown(in));
 	grid_text(g, in->name);
 	grid_text(g, label_shown(in));
 	add_waker(rp, g, w);
-	grid_signed(g, w->woken ? w->woken_ns : 0);
 	grid_signed(g, w->event);
 }
 
@@ -421,7 +433,9 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
 			offcpu_reason(s));
 	if (!s->wakes)
-		fputs("wakers: not recorded (sched:sched_waking)\n", out);
+		fputs("wakers: not known without sched:sched_switch and "
+		      "sched:sched_waking of all CPUs\n",
+		      out);
 	term_lines_end(&l);
 	putchar('\n');
 }
@@ -505,9 +519,15 @@ int report_offcpu(struct store *db, const char *path,
 		rp.causes = wait_causes_new(rp.stacks);
 		rp.trust = trust_new(db, rp.stacks, err);
 	}
+	struct offcpu_ask ask = {
+		.wait = report_offcpu_take_wait,
+		.arg = &rp,
+		.stacks = rp.stacks,
+		.causes = rp.causes,
+	};
+
 	if (rp.trust)
-		rc = offcpu_read(db, path, report_offcpu_take_wait, &rp,
-				 &rp.sums, err);
+		rc = offcpu_read(db, path, &ask, &rp.sums, err);
 	if (!rc)
 		report_offcpu_print_all(&rp, path);
 	if (!rc && o->graph && rp.people)

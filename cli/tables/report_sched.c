@@ -121,11 +121,8 @@ static int sched_compare_events(const void *pa, const void *pb)
 static void sched_add_cause(struct sched *s, const struct sched_wait *w,
 			    uint32_t kraw)
 {
-	const struct offcpu_wait at = {
-		.state = w->bits,
-		.at = { .kraw = kraw },
-	};
-	const char *word = wait_cause_word(wait_causes_get(s->r.words, &at));
+	const char *word =
+		wait_cause_word(wait_causes_get(s->r.words, w->bits, kraw));
 	char key[64];
 	uint32_t id;
 

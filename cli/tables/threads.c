@@ -65,12 +65,12 @@ static int threads_take_wait(void *arg, const struct offcpu_wait *w,
 		return 0;
 	if (offcpu_state(w->state)[0] == 'R')
 		ready = ns;
-	else if (w->woken && w->woken_ns >= w->from && w->woken_ns <= w->to)
-		ready = (uint64_t)w->to - (uint64_t)w->woken_ns;
+	else if (w->waker.ready < w->to)
+		ready = (uint64_t)w->to - (uint64_t)w->waker.ready;
 	ns -= ready;
 	t->ready += ready;
 	t->waiting += ns;
-	t->cause[wait_causes_get(th->causes, w)] += ns;
+	t->cause[wait_causes_get(th->causes, w->state, w->at.kraw)] += ns;
 	if (ns > t->longest)
 		t->longest = ns;
 	th->ready += ready;
@@ -201,8 +201,15 @@ int threads_print(struct store *db, const char *path, size_t limit,
 	th.stacks = stacks_load(db, &so, err);
 	if (th.stacks) {
 		th.causes = wait_causes_new(th.stacks);
-		rc = offcpu_read_all(db, path, threads_take_wait,
-				     threads_take_run, &th, &th.sums, err);
+		const struct offcpu_ask ask = {
+			.wait = threads_take_wait,
+			.run = threads_take_run,
+			.arg = &th,
+			.stacks = th.stacks,
+			.causes = th.causes,
+		};
+
+		rc = offcpu_read(db, path, &ask, &th.sums, err);
 	}
 	/* a wait that seems certain, and the time between two of them, are few
 	 * of many */

@@ -1,5 +1,5 @@
 -- queries_offcpu.sql - the queries of off-CPU time: which thread left a CPU,
--- which came back, which woke which. See cli/model/offcpu.c.
+-- which came back. See cli/model/offcpu.c.
 
 -- name: offcpu_types
 -- The role of each event; the most frequent first. Events of an ftrace
@@ -13,12 +13,6 @@ FROM (
 		WHEN t.name = 'sched:sched_switch'
 			OR t.name GLOB 'sched:sched_switch[:/]*' THEN 'switch'
 		WHEN t.name = 'sched_switch' THEN 'switch_tid'
-		WHEN t.name = 'sched:sched_waking'
-			OR t.name GLOB 'sched:sched_waking[:/]*' THEN 'waking'
-		WHEN t.name = 'sched_waking' THEN 'waking_tid'
-		WHEN t.name = 'sched:sched_wakeup'
-			OR t.name GLOB 'sched:sched_wakeup[:/]*' THEN 'wakeup'
-		WHEN t.name = 'sched_wakeup' THEN 'wakeup_tid'
 		WHEN t.name IN ('context-switches', 'cs')
 			OR t.name GLOB 'context-switches[:/]*'
 			OR t.name GLOB 'cs[:/]*' THEN 'stack'
@@ -43,7 +37,7 @@ ORDER BY capture, events DESC, id
 
 -- name: offcpu_event
 -- All streams have the same columns. leaves: the tid that leaves the CPU, or
--- that has the stack; state: its state; comes: the tid that comes or is woken.
+-- that has the stack; state: its state; comes: the tid that comes.
 -- columns: id time_ns cpu comm kraw uraw verdict flags weight leaves state comes
 SELECT e.id, e.time_ns, coalesce(e.cpu, -1) AS cpu, coalesce(e.comm, 0) AS comm,
 	e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags,
@@ -58,12 +52,6 @@ f.prev_pid AS leaves, f.prev_state AS state, f.next_pid AS comes
 
 -- name: offcpu_switch_tid
 f.prev_tid AS leaves, f.prev_state AS state, f.next_tid AS comes
-
--- name: offcpu_waking
-NULL AS leaves, NULL AS state, f.pid AS comes
-
--- name: offcpu_waking_tid
-NULL AS leaves, NULL AS state, f.tid AS comes
 
 -- name: offcpu_of_type
 -- The events of one type, in time order.

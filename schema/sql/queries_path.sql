@@ -28,9 +28,11 @@ LEFT JOIN process p ON p.id = t.process
 WHERE t.tid > 0 AND c.name NOT NULL ORDER BY c.id
 
 -- name: causes_events
-SELECT id, time_ns, coalesce(cpu, -1) AS cpu, type, coalesce(thread, 0) AS thread,
-	coalesce(kraw, 0) AS kraw
+SELECT id, time_ns, coalesce(cpu, -1) AS cpu, type, thread, comm, kraw, uraw
 FROM event WHERE time_ns NOT NULL ORDER BY id
+
+-- name: causes_requests
+SELECT event, uraw, verdict, flags FROM request ORDER BY event
 
 -- name: causes_losses
 -- Where records of the scheduler may be missing. ?1: capture
@@ -44,9 +46,8 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 
 -- name: causes_stack
 -- The stack of an event. ?1: event
-SELECT e.type, coalesce(e.comm, 0) AS comm, coalesce(e.kraw, 0) AS kraw,
-	coalesce(r.uraw, e.uraw, 0) AS uraw, coalesce(r.verdict, 0) AS verdict,
-	coalesce(r.flags, 0) AS flags
+SELECT e.type, e.comm, e.kraw, coalesce(r.uraw, e.uraw) AS uraw, r.verdict,
+	r.flags
 FROM event e LEFT JOIN request r ON r.event = e.id WHERE e.id = ?1
 
 -- name: causes_stacks

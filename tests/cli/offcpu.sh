@@ -143,12 +143,21 @@ folded --off-cpu --wakeups "$db" >"$work/folded"
 "$B" report --off-cpu --json --limit 0 "$db" >"$work/json"
 for who in sysload qemu-system-x86
 do
-	want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
-if w['waker'] == '$who')")
-	grep -F ";[woken by $who];" "$work/folded" >"$work/part"
-	[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ]
-	ok "time_until_${who}_woke_it_is_above_its_frame" $?
+	for proof in proved consistent
+	do
+		want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+if w['waker'] == '$who' and w['proof'] == '$proof')")
+		[ $proof = proved ] && mark= || mark=", $proof"
+		grep -F ";[woken by $who$mark];" "$work/folded" >"$work/part"
+		[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ]
+		ok "time_until_${who}_woke_it_is_above_its_frame_$proof" $?
+	done
 done
+want=$(json "$work/json" "sum(w['ns'] for w in r['longest']
+if w['proof'] == 'unknown')")
+grep -F ';[waker: unknown]' "$work/folded" >"$work/part"
+[ "$want" -gt 0 ] && [ "$(folded_sum "$work/part")" = "$want" ]
+ok time_until_nobody_knows_who_woke_it_has_a_frame $?
 "$B" flame --off-cpu --wakeups "$work/naps.db" |
 	grep -q 'no wake-ups were recorded'
 ok wake_ups_that_were_not_recorded_are_said $?
@@ -216,6 +225,8 @@ ok a_library_is_not_where_a_program_waits $bad
 # a timer wakes a thread from within another one
 cat >"$work/woken.txt" <<'END'
 # tracer: nop
+#
+# entries-in-buffer/entries-written: 7/7   #P:1
 #
            sleep-100     [000] d....     1.000000: sched_switch: prev_comm=sleep prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
            sleep-100     [000] d....     1.000001: <stack trace>

@@ -31,7 +31,10 @@ do
 done
 ok no_screen_shows_the_function_of_a_tracepoint "$([ -z "$bad" ] || { echo "# $bad" >&2; false; }; echo $?)"
 
+"$B" report --off-cpu --json --limit 0 "$work/ftrace-v7.db" \
+	>"$work/ftrace-v7.json"
 python3 - "$work" >"$work/verdicts" <<'END'
+import json
 import re
 import sqlite3
 import sys
@@ -63,40 +66,35 @@ def screen(name):
 
 
 def times(name):
-    """The same from the fields of sched_switch and sched_waking."""
+    """The same from the fields of sched_switch, and since when a thread was
+    ready as report --off-cpu has it."""
+    with open(f"{sys.argv[1]}/{name}.json") as f:
+        ready = {(w["tid"], w["from_ns"]):
+                 w["woken_ns"] or (0 if w["proof"] else w["from_ns"])
+                 for w in json.load(f)["longest"]}
     db = sqlite3.connect(f"{sys.argv[1]}/{name}.db")
     rows = list(db.execute(
-        "SELECT e.id, e.time_ns, f.prev_pid, f.prev_state, f.next_pid, NULL"
+        "SELECT e.id, e.time_ns, f.prev_pid, f.prev_state, f.next_pid"
         " FROM event e JOIN ev_sched_sched_switch f ON f.event_id = e.id"))
-    if db.execute("SELECT 1 FROM sqlite_schema"
-                  " WHERE name = 'ev_sched_sched_waking'").fetchone():
-        rows += db.execute(
-            "SELECT e.id, e.time_ns, NULL, NULL, NULL, f.pid"
-            " FROM event e JOIN ev_sched_sched_waking f ON f.event_id = e.id")
     end = max(row[1] for row in rows)
     here, away, sums = {}, {}, {}
 
     def of(tid):
         return sums.setdefault(tid, [0, 0, 0, 0])
 
-    for _, time, out, state, tid, woken in sorted(rows):
-        if woken in away:
-            away[woken][2] = away[woken][2] or time
+    for _, time, out, state, tid in sorted(rows):
         if out:
             if out in here:
                 of(out)[0] += time - here.pop(out)
             if state not in (0x10, 0x20):
-                away[out] = [time, state, None]
+                away[out] = time
         if tid:
             here[tid] = time
             if tid in away:
-                since, was, woke = away.pop(tid)
-                ready = time - since
-                if was not in (0, 0x100):
-                    ready = time - woke if woke else 0
-                wait = time - since - ready
+                since = away.pop(tid)
+                wait = (ready[tid, since] or time) - since
                 s = of(tid)
-                s[1] += ready
+                s[1] += time - since - wait
                 s[2] += wait
                 s[3] = max(s[3], wait)
     last = db.execute("SELECT max(last_ns) FROM capture").fetchone()[0]

@@ -57,30 +57,41 @@ def perf_switches(path):
 
 
 def ftrace_wakes(path):
-    """The same file's (time, tid woken, is waking)."""
+    """The same file's (time, tid woken, is waking, tid that woke)."""
     for line in common.read_gz(path).split("\n"):
         m = ftrace.LINE.match(line)
         if m and m["event"] in ("sched_waking", "sched_wakeup"):
             yield (digits(m["time"]), int(PID.search(m["text"])["pid"]),
-                   m["event"] == "sched_waking")
+                   m["event"] == "sched_waking", int(m["pid"]))
 
 
 def check_wakes(name, got, wakes):
-    """Each wait was ended by the first sched_waking in it; where there is
-    none, by the first sched_wakeup."""
+    """Each wait whose waker is known was ended by the first sched_waking in it,
+    by the thread of that line unless it was an interrupt; where there is none,
+    by the first sched_wakeup. A thread that needed no waker has no line."""
     by_tid = collections.defaultdict(list)
-    for time, tid, waking in wakes:
-        by_tid[tid].append((not waking, time))
-    bad, woken = [], 0
+    for time, tid, waking, by in wakes:
+        by_tid[tid].append((not waking, time, by))
+    bad, woken = [], collections.Counter()
     for w in got["longest"]:
         inside = [k for k in by_tid[w["tid"]]
                   if w["from_ns"] <= k[1] <= w["to_ns"]]
-        want = min(inside)[1] if inside else 0
-        woken += want > 0
-        if w["woken_ns"] != want:
-            bad.append("%r, text %d" % (w, want))
+        _, want, by = min(inside) if inside else (0, 0, 0)
+        woken[w["proof"]] += 1
+        named = w["waker"] and not w["waker"].startswith("[")
+        if w["proof"] == "unknown":
+            good = not w["waker"] and not w["waker_tid"]
+        elif w["proof"]:
+            good = w["woken_ns"] == want and \
+                w["waker_tid"] == (by if named else 0)
+        else:
+            good = not [k for k in inside if not k[0]]
+        if not good:
+            bad.append("%r, text %d by %d" % (w, want, by))
     common.ok(not bad, "offcpu_%s_knows_who_was_woken_when" % name, bad[:5])
-    return woken
+    print("    %s: wakers of %d waits are proved, %d consistent, %d unknown" %
+          (name, woken["proved"], woken["consistent"], woken["unknown"]))
+    return woken["proved"]
 
 
 def ftrace_switches(path):

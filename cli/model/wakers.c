@@ -1,0 +1,199 @@
+/* wakers.c - who ended each wait of a capture, as cli/causes proves it. */
+#include "cli/model/wakers.h"
+
+#include <stdlib.h>
+
+#include "cli/model/causes.h"
+#include "cli/model/stacks.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+#define FORGET_EVERY 32 /* threads */
+
+/* A wait of which something is known. */
+struct woken {
+	int64_t from, to, ready;
+	uint32_t stack; /* for causes_waker() */
+	int32_t waker;	/* tid */
+	uint8_t what;	/* enum chain_state */
+	uint8_t proof;	/* enum proof */
+	bool asleep;
+};
+
+struct wakers {
+	const struct stacks *stacks;
+	struct causes *causes;
+	struct woken *woken; /* by thread, then by time */
+	size_t n, cap;
+	size_t *first; /* by thread: woken[first[i] .. first[i + 1] - 1] */
+};
+
+/* Returns the proof that an edge, the last one of pc[0..n-1], ended that wait:
+ * where the thread may have been back in between, another one may have. */
+static enum proof wakers_prove(const struct proof_piece *pc, size_t n,
+			       uint32_t edge)
+{
+	uint8_t best = PROOF_UNKNOWN;
+	uint8_t most = PROOF_PROVED;
+
+	for (size_t i = 0; i < n; i++) {
+		bool woken = best != PROOF_UNKNOWN;
+
+		if (pc[i].edge == edge)
+			best = pc[i].link > best ? pc[i].link : best;
+		else if (!woken || pc[i].state != PIECE_READY)
+			most = PROOF_CONSISTENT;
+	}
+	return (enum proof)(best < most ? best : most);
+}
+
+/* Notes who ended the wait pc[0..n-1], if something is known of it. */
+static void wakers_add(struct wakers *w, const struct proofs *p,
+		       const struct proof_piece *pc, size_t n)
+{
+	struct woken x = { .from = pc[0].from,
+			   .to = pc[n - 1].to,
+			   .ready = pc[0].from };
+	uint32_t last = TIMELINE_NONE;
+	size_t ready = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ready += pc[i].state == PIECE_READY;
+		if (pc[i].edge == TIMELINE_NONE)
+			continue;
+		x.ready = pc[i].to;
+		last = pc[i].edge;
+	}
+	if (last == TIMELINE_NONE && ready < n)
+		return;
+	if (last != TIMELINE_NONE) {
+		const struct proof_edge *e = proofs_edge(p, last);
+
+		x.asleep = true;
+		x.stack = e->stack;
+		x.waker = e->waker;
+		x.what = (uint8_t)chain_leaf(e);
+		/* who was current may not be known */
+		if (e->waker >= 0 || x.what != CHAIN_STATES)
+			x.proof = (uint8_t)wakers_prove(pc, n, last);
+	}
+	*mem_add(w->woken, w->n, w->cap) = x;
+}
+
+static void wakers_take_thread(struct wakers *w, struct proofs *p,
+			       uint32_t thread)
+{
+	size_t n;
+	const struct proof_piece *pc = proofs_pieces(p, thread, &n);
+	size_t i = 0;
+
+	while (i < n) {
+		size_t first = i;
+
+		i = proof_wait_end(pc, n, first);
+		/* what is open at one end is no wait */
+		if (pc[first].state != PIECE_RUN &&
+		    pc[first].from != TIMELINE_START &&
+		    pc[i - 1].to != TIMELINE_END)
+			wakers_add(w, p, pc + first, i - first);
+	}
+}
+
+struct wakers *wakers_load(struct store *db, const char *path, int64_t capture,
+			   const struct stacks *s, struct wait_causes *words,
+			   struct err *err)
+{
+	struct wakers *w = mem_new(1, sizeof(*w));
+	const struct timeline *t;
+	struct proofs *p;
+
+	w->stacks = s;
+	w->causes = causes_load(db, path, capture, words, err);
+	if (!w->causes) {
+		wakers_free(w);
+		return NULL;
+	}
+	t = causes_timeline(w->causes);
+	w->first = mem_new(timeline_threads(t) + 1u, sizeof(*w->first));
+	p = proofs_new(t);
+	for (uint32_t i = 0; i < timeline_threads(t); i++) {
+		wakers_take_thread(w, p, i);
+		w->first[i + 1] = w->n;
+		if (i % FORGET_EVERY == FORGET_EVERY - 1)
+			proofs_forget(p);
+	}
+	proofs_free(p);
+	return w;
+}
+
+void wakers_free(struct wakers *w)
+{
+	if (!w)
+		return;
+	causes_free(w->causes);
+	free(w->woken);
+	free(w->first);
+	free(w);
+}
+
+bool wakers_recorded(const struct wakers *w)
+{
+	return timeline_types(causes_timeline(w->causes)) &
+	       (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
+}
+
+static struct waker wakers_tell(const struct wakers *w, const struct woken *x)
+{
+	struct waker out = {
+		.asleep = x->asleep,
+		.proof = (enum proof)x->proof,
+		.what = (enum chain_state)x->what,
+		.ready = x->ready,
+		.at = *causes_waker(w->causes, x->stack),
+	};
+
+	if (out.proof == PROOF_UNKNOWN) {
+		out.at = (struct offcpu_stack){ 0 };
+	} else if (out.what == CHAIN_STATES) {
+		out.tid = x->waker;
+		if (!out.at.comm)
+			out.at.comm = stacks_comm_of_tid(w->stacks, x->waker);
+	} else {
+		/* the thread that was interrupted has no part in it */
+		out.at.comm = out.at.uraw = 0;
+		out.at.verdict = out.at.flags = 0;
+	}
+	return out;
+}
+
+struct waker wakers_find(const struct wakers *w, int64_t tid, int64_t from,
+			 int64_t to)
+{
+	const struct waker none = { .asleep = true,
+				    .what = CHAIN_STATES,
+				    .ready = INT64_MAX };
+	uint32_t thread = w && tid > 0 && tid < INT32_MAX
+				  ? timeline_thread(causes_timeline(w->causes),
+						    (int32_t)tid)
+				  : TIMELINE_NONE;
+	const struct woken *x;
+	size_t n;
+	size_t at;
+
+	if (thread == TIMELINE_NONE)
+		return none;
+	x = w->woken + w->first[thread];
+	n = w->first[thread + 1] - w->first[thread];
+	at = search_where(n, i, x[i].from >= from);
+	if (at == n || x[at].from != from || x[at].to != to)
+		return none;
+	return wakers_tell(w, &x[at]);
+}
+
+const char *waker_name(const struct stacks *s, const struct waker *w)
+{
+	if (!w->asleep || w->proof == PROOF_UNKNOWN)
+		return "";
+	return w->what == CHAIN_STATES ? stacks_comm(s, w->at.comm)->name
+				       : chain_state_word(w->what);
+}
