@@ -310,15 +310,41 @@ static const struct {
 	enum said_kind kind;
 	const char *title;
 	const char *argv[8];
+	bool switches; /* only of a database with events of these */
 } view_outputs[] = {
 	{ '5',
 	  SAID_THREADS,
 	  "threads",
-	  { "report", "--off-cpu", "--sort", "comm", "--limit", "0" } },
-	{ '6', SAID_TEXT, "what was lost", { "check", "-v" } },
-	{ '7', SAID_TEXT, "events", { "script" } },
-	{ '8', SAID_TEXT, "what is in it", { "info" } },
+	  { "report", "--sched", "--limit", "0" },
+	  true },
+	{ '5',
+	  SAID_THREADS,
+	  "threads",
+	  { "report", "--off-cpu", "--sort", "comm", "--limit", "0" },
+	  false },
+	{ '6', SAID_TEXT, "what was lost", { "check", "-v" }, false },
+	{ '7', SAID_TEXT, "events", { "script" }, false },
+	{ '8', SAID_TEXT, "what is in it", { "info" }, false },
 };
+
+static int view_take_role(void *arg, const struct rows *r, struct err *err)
+{
+	bool *switches = arg;
+
+	(void)err;
+	*switches |= !strncmp(rows_text(r, OFFCPU_TYPES_ROLE), "switch", 6);
+	return 0;
+}
+
+/* Returns whether the filters let events through that say what threads did. */
+static bool view_has_switches(const struct view *v)
+{
+	bool switches = false;
+	struct err err = { 0 };
+
+	rows_each(v->db, "offcpu_types", view_take_role, &switches, &err);
+	return switches && !filter.event;
+}
 
 static bool view_open_output(struct view *v, int key)
 {
@@ -326,7 +352,8 @@ static bool view_open_output(struct view *v, int key)
 
 	for (size_t i = 0; i < sizeof(view_outputs) / sizeof(*view_outputs);
 	     i++) {
-		if (view_outputs[i].key != key)
+		if (view_outputs[i].key != key ||
+		    (view_outputs[i].switches && !view_has_switches(v)))
 			continue;
 		while (v->n > 1)
 			view_leave(v);

@@ -203,11 +203,19 @@ def rows_of_report(*args):
             if re.match(r" *[<>]?[0-9.]+ +[<>]?[0-9.]+ +[0-9,]+  ", line)]
 
 
-OUTPUTS = (("5", "threads", ("report", "--off-cpu", "--sort", "comm",
-                             "--limit", "0"), True),
+OUTPUTS = (("5", "threads", None, True),
            ("6", "what was lost", ("check", "-v"), True),
            ("7", "events", ("script",), True),
            ("8", "what is in it", ("info",), False))
+
+
+def threads_of(db):
+    """The command whose output the threads are, by the events of a database."""
+    with sqlite3.connect(db) as c:
+        if c.execute("SELECT 1 FROM event_type WHERE events > 0 AND "
+                     "kind = 'sample' AND name LIKE '%sched_switch%'").fetchone():
+            return ("report", "--sched", "--limit", "0")
+    return ("report", "--off-cpu", "--sort", "comm", "--limit", "0")
 
 
 def printed(*command, columns=WIDE):
@@ -262,6 +270,7 @@ def check_screens(name, only=""):
         want[:len(have)])
     ok = not have or check_code(t, what, db, *args)
     for key, title, command, filters in OUTPUTS:
+        command = command or threads_of(db)
         t.keys(key)
         ok = check_lines(t, "%s_of_%s_is_what_%s_prints"
                          % (key, what, command[0]), title,
