@@ -339,7 +339,7 @@ static bool functions_find_next(struct functions *f, const char *text,
 		const struct label *l = functions_label(f, &f->o.line[at]);
 
 		if (sums_has(l, text)) {
-			f->list.at = at;
+			list_go(&f->list, at);
 			return true;
 		}
 	}
@@ -365,7 +365,7 @@ static void functions_go(struct screen *s, const char *name)
 
 	for (size_t i = 0; i < f->o.n; i++)
 		if (!strcmp(functions_label(f, &f->o.line[i])->name, name)) {
-			f->list.at = i;
+			list_go(&f->list, i);
 			return;
 		}
 }

@@ -39,12 +39,21 @@ bool list_key(struct list *l, int key, int rows)
 	}
 }
 
+void list_go(struct list *l, size_t at)
+{
+	l->at = at;
+	l->jumped = true;
+}
+
 void list_fit(struct list *l, int rows)
 {
 	size_t room = rows > 0 ? (size_t)rows : 1;
 
 	if (l->n && l->at >= l->n)
 		l->at = l->n - 1;
+	if (l->jumped && (l->top > l->at || l->at - l->top >= room))
+		l->top = l->at > room / 2 ? l->at - room / 2 : 0;
+	l->jumped = false;
 	if (l->top > l->at)
 		l->top = l->at;
 	if (l->at - l->top >= room)

@@ -90,7 +90,7 @@ static void said_to_hottest(struct said *s)
 
 		if (said_is_hot(line) && strtod(line, NULL) > most) {
 			most = strtod(line, NULL);
-			s->list.at = i;
+			list_go(&s->list, i);
 		}
 	}
 }
@@ -266,7 +266,7 @@ static void said_next_hot(struct said *s, bool back)
 
 		if (said_is_hot(said_line(s, at)) &&
 		    strtod(said_line(s, at), NULL) >= 0.5) {
-			s->list.at = at;
+			list_go(&s->list, at);
 			return;
 		}
 	}
@@ -392,7 +392,7 @@ static bool said_find(struct screen *screen, const char *text, bool back)
 			(s->list.at + (back ? s->list.n - i : i)) % s->list.n;
 
 		if (strstr(said_line(s, at), text)) {
-			s->list.at = at;
+			list_go(&s->list, at);
 			return true;
 		}
 	}

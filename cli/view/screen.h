@@ -79,10 +79,14 @@ struct screen *said_screen(enum said_kind kind, const char *title,
 
 struct list {
 	size_t at, top, n;
+	bool jumped; /* to a line of which the ones around it are wanted */
 };
 
 /* Moves the cursor for a key. Returns false if the key moves none. */
 bool list_key(struct list *l, int key, int rows);
+/* Moves the cursor to a line, which has others around it if it was not shown.
+ */
+void list_go(struct list *l, size_t at);
 /* Moves `top` so that the cursor is in that many rows. */
 void list_fit(struct list *l, int rows);
 

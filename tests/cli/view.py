@@ -513,6 +513,11 @@ def check_keys(width, height, term):
           t.screen())
     t.keys("a")
     ok_in(t.shows(r"[0-9.]+ % +[0-9]+ #+ +\|"), "a_shows_the_code", t.last)
+    t.until(lambda: "#" in t.cursor())
+    lines = [i for i, line in enumerate(t.last.split("\n"))
+             if line.strip() and line.strip() in t.cursor()]
+    ok_in(lines and lines[0] < height - 4, "the_hottest_has_lines_around_it",
+          t.last, lines)
     t.keys("q", "/", "Enter", "3")
     ok_in(t.shows("^flame graph") and t.shows("^100.00 %, self"),
         "a_flame_graph_is_drawn", t.last)
