@@ -26,6 +26,7 @@ struct named_function {
 	uint32_t label;
 	struct interpreter_frame interp;
 	bool left_out; /* of a library, and inlined */
+	bool inlines;  /* others are inlined into it */
 };
 
 struct named_image {
@@ -175,6 +176,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 		sn->frame[id].interp = interpreter_frame(
 			img->interpreters, kind == IMAGE_JIT, l.name);
 	sn->frame[id].label = add_function_label(sn, sn->frame[id].interp, &l);
+	sn->frame[id].inlines = sn->o.inlined && f->n_inlined;
 	free(name);
 }
 
@@ -482,7 +484,8 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 		bool bogus = first && pos >= first;
 
 		from.frame = l->frame;
-		for (uint32_t i = 0; sn->o.inlined && i < f->n_inlined; i++) {
+		/* f is far away in memory, own is near */
+		for (uint32_t i = 0; own->inlines && i < f->n_inlined; i++) {
 			const struct named_function *in =
 				&sn->inline_at[f->inlined + i];
 

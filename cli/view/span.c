@@ -113,6 +113,28 @@ void span_draw(const struct span *s, int row, size_t from, size_t to)
 		  "/ lost records");
 }
 
+bool span_move(int key, size_t *from, size_t *to, bool *marked)
+{
+	switch (key) {
+	case CELLS_LEFT:
+		*to -= *to > (*marked ? *from : 0);
+		break;
+	case CELLS_RIGHT:
+		*to += *to + 1 < SPAN_PARTS;
+		break;
+	case CELLS_ENTER:
+		if (*marked)
+			return false;
+		*marked = true;
+		break;
+	default:
+		break;
+	}
+	if (!*marked)
+		*from = *to;
+	return true;
+}
+
 void span_filter(const struct span *s, size_t from, size_t to, char *buf,
 		 size_t size)
 {

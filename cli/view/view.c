@@ -452,29 +452,6 @@ static void view_ask_filter(struct view *v)
 		view_filter(v, text);
 }
 
-/* Keys of the line of times. Returns false once a range is chosen, or none. */
-static bool view_move_time(int key, size_t *from, size_t *to, bool *marked)
-{
-	switch (key) {
-	case CELLS_LEFT:
-		*to -= *to > (*marked ? *from : 0);
-		break;
-	case CELLS_RIGHT:
-		*to += *to + 1 < SPAN_PARTS;
-		break;
-	case CELLS_ENTER:
-		if (*marked)
-			return false;
-		*marked = true;
-		break;
-	default:
-		break;
-	}
-	if (!*marked)
-		*from = *to;
-	return true;
-}
-
 /* Lets the user choose a time by arrows. */
 static void view_ask_time(struct view *v)
 {
@@ -501,7 +478,7 @@ static void view_ask_time(struct view *v)
 			v->said[0] = '\0';
 			return;
 		}
-	} while (view_move_time(key, &from, &to, &marked));
+	} while (span_move(key, &from, &to, &marked));
 	filter.time = NULL;
 	choice_text(text, sizeof(text));
 	span_filter(&span, from, to, more, sizeof(more));
