@@ -26,6 +26,7 @@ const char *request_verdict_name(unsigned int v)
 		[REQ_BEFORE_OPT_IN] = "before_opt_in",
 		[REQ_IN_UNWINDER] = "in_unwinder",
 		[REQ_UNWINDER_DIED] = "unwinder_died",
+		[REQ_EMPTY] = "empty",
 	};
 
 	return word_at(words, COUNT(words), v);

@@ -25,6 +25,7 @@ enum request_verdict {
 			  * request */
 	REQ_UNWINDER_DIED, /* the process logged no stack afterwards, although
 			    * its thread continued or ended */
+	REQ_EMPTY, /* joined to its chain, in which the kernel has no address */
 };
 
 enum chain_verdict {

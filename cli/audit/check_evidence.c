@@ -286,7 +286,7 @@ int check_evidence(struct check *c, struct err *err)
 		{ "deferral", "how long user stacks were waited for",
 		  evidence_put_deferral },
 		{ "deferral_by_cpu", "the same by CPU", evidence_put_deferral },
-		{ "unjoined_requests", "requests not joined",
+		{ "unjoined_requests", "requests without a user stack",
 		  evidence_put_request },
 		{ "across_list", "requests joined across captures",
 		  evidence_put_across },

@@ -105,6 +105,11 @@ static void put_requests(void *arg, const struct check_row *r)
 	add_part(s, check_int(r, "exec_between"), "across exec");
 	add_part(s, check_int(r, "other_capture"), "from another capture");
 	lines_put(l, "joined");
+	if (check_int(r, "empty"))
+		lines_print(l, "",
+			    "%" PRId64
+			    " empty: the kernel found no address in user mode",
+			    check_int(r, "empty"));
 }
 
 static void screen_add_image(void *arg, const struct check_row *r)
@@ -665,7 +670,7 @@ static void screen_take_requests(void *arg, const struct check_row *r)
 	struct screen *s = arg;
 
 	s->requests = check_int(r, "requests");
-	s->joined = check_int(r, "matched");
+	s->joined = check_int(r, "matched") + check_int(r, "empty");
 	s->refused = check_int(r, "refused");
 }
 

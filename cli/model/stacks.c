@@ -653,9 +653,9 @@ const char *stacks_missing(const struct stacks_group *g)
 
 	if (!g->verdict || g->uraw)
 		return NULL;
-	if (g->verdict == REQ_MATCHED)
-		return "empty";
-	word = request_verdict_name(g->verdict);
+	/* earlier versions stored this verdict for empty ones */
+	word = request_verdict_name(g->verdict == REQ_MATCHED ? REQ_EMPTY
+							      : g->verdict);
 	return word ? word : "unexplained";
 }
 

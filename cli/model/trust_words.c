@@ -57,7 +57,7 @@ const struct trust_word trust_words[] = {
 	{ "missing (unexplained)", TRUST_MISSING, "are missing, unexplained",
 	  "the verdict unexplained" },
 	{ "missing (empty)", TRUST_MISSING, "came without a frame",
-	  "the stack was recorded, and is empty" },
+	  "the verdict empty" },
 	{ "not judged (no file)", TRUST_UNCHECKED,
 	  "are unchecked for want of the file",
 	  "the file of a frame's code is not here" },

@@ -23,6 +23,8 @@ const struct help_line verdict_words[] = {
 			   "logged any stack so far" },
 	{ "in_unwinder", "the thread was unwinding itself already" },
 	{ "unwinder_died", "the process logged no stack after that" },
+	{ "empty", "joined, but the kernel found no address in user "
+		   "mode: no memory, or virtual-8086 mode" },
 	{ "unexplained", "no reason was found" },
 	{ NULL, "A chain is such a user stack. Each chain gets one "
 		"verdict:" },

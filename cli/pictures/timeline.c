@@ -240,6 +240,7 @@ static int timeline_take_request(void *arg, const struct rows *r,
 		[REQ_BEFORE_OPT_IN] = MARK_UNWINDER,
 		[REQ_IN_UNWINDER] = MARK_UNWINDER,
 		[REQ_UNWINDER_DIED] = MARK_UNWINDER,
+		[REQ_EMPTY] = MARK_EMPTY,
 	};
 	int64_t v = rows_int(r, TIMELINE_REQUESTS_VERDICT);
 	bool known = v > 0 && v < (int64_t)(sizeof(kind) / sizeof(kind[0])) &&

@@ -27,6 +27,7 @@ enum timeline_mark_kind {
 	MARK_EXIT_PER_TASK,
 	MARK_PENDING_END,
 	MARK_UNWINDER,
+	MARK_EMPTY,
 	MARK_NO_REASON, /* chains: unexplained */
 	MARK_NO_SAMPLE,
 	MARK_OVERWRITTEN,

@@ -20,6 +20,7 @@ const struct timeline_words timeline_marks[MARK_KINDS] = {
 	[MARK_UNWINDER] = { "no answer",
 			    "request to a process that unwinds itself: it had "
 			    "not opted in, was at it already, or gave up" },
+	[MARK_EMPTY] = { "empty", "request whose chain has no address" },
 	[MARK_UNEXPLAINED] = { "unexplained",
 			       "request without a chain, and without a "
 			       "reason" },

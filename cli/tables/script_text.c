@@ -348,8 +348,10 @@ static void script_put_verdict(const struct script *s,
 	if (e->flags & VERDICT_EXEC)
 		word = "after exec";
 	else if (!e->uraw)
-		word = e->verdict == REQ_MATCHED ? "empty"
-						 : s->verdict[e->verdict];
+		/* earlier versions stored matched for empty ones */
+		word = e->verdict == REQ_MATCHED
+			       ? request_verdict_name(REQ_EMPTY)
+			       : s->verdict[e->verdict];
 	if (word)
 		printf("\t[user: %s]\n", word);
 }

@@ -59,7 +59,7 @@ void merge_group_join(struct merge_group *g, uint32_t user, bool after_exec)
 	g->user = user;
 	g->mark = 0;
 	if (!user)
-		g->mark = -REQ_MATCHED;
+		g->mark = -REQ_EMPTY;
 	else if (after_exec)
 		g->mark = MARK_EXEC;
 }

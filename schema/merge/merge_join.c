@@ -31,7 +31,9 @@ static int join_change(struct merge *m, const struct join_pass *jp,
 
 	sqlite3_bind_int64(st, 1, rows_int(r, MERGE_JOINS_EVENT));
 	sqlite3_bind_int64(st, 2, rows_int(r, MERGE_JOINS_CHAIN));
-	sqlite3_bind_int64(st, 3, REQ_MATCHED);
+	sqlite3_bind_int64(st, 3,
+			   rows_int(r, MERGE_JOINS_URAW) > 0 ? REQ_MATCHED
+							     : REQ_EMPTY);
 	sqlite3_bind_int64(st, 4, CONF_PROVED);
 	sqlite3_bind_int64(st, 5,
 			   (exec ? VERDICT_EXEC : 0) |

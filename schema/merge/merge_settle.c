@@ -81,7 +81,7 @@ static void settle_regroup(struct merge *m, const struct rows *r)
 	};
 	int64_t weight = rows_int(r, SETTLE_ROWS_WEIGHT);
 
-	if (g.mark == -REQ_MATCHED)
+	if (g.mark == -REQ_MATCHED || g.mark == -REQ_EMPTY)
 		merge_group_join(&g, (uint32_t)rows_int(r, SETTLE_ROWS_USER),
 				 rows_value(r, SETTLE_ROWS_EXEC_NS).kind !=
 					 VALUE_NULL);

@@ -160,6 +160,8 @@ SELECT addrs, stack FROM raw_chain WHERE id = ?1
 SELECT count(*) AS n FROM request WHERE CASE verdict
 	WHEN (SELECT id FROM word WHERE kind = 'request' AND name = 'matched')
 	THEN chain IS NOT NULL
+	WHEN (SELECT id FROM word WHERE kind = 'request' AND name = 'empty')
+	THEN chain IS NOT NULL AND uraw IS NULL
 	WHEN (SELECT id FROM word WHERE kind = 'request'
 		AND name = 'chain_lost')
 	THEN chain IS NULL AND (loss IS NOT NULL

@@ -87,6 +87,7 @@ SELECT (SELECT n FROM total) AS requests,
 		AS in_unwinder,
 	coalesce(sum(n) FILTER (WHERE name = 'unwinder_died'), 0)
 		AS unwinder_died,
+	coalesce(sum(n) FILTER (WHERE name = 'empty'), 0) AS empty,
 	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 1), 0)
 		AS after,
 	coalesce(sum(n) FILTER (WHERE name = 'matched' AND flags & 2), 0)
@@ -340,11 +341,11 @@ SELECT (SELECT n FROM total) AS requests,
 	coalesce(sum(n) FILTER (WHERE perf = 'bare_at_end'), 0)
 		AS bare_at_end,
 	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
-		AND ours = 'matched'), 0) AS only_ours,
+		AND ours IN ('matched', 'empty')), 0) AS only_ours,
 	coalesce(sum(n) FILTER (WHERE perf = 'merged'
-		AND ours <> 'matched'), 0) AS only_perf,
+		AND ours NOT IN ('matched', 'empty')), 0) AS only_perf,
 	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
-		AND ours <> 'matched'), 0) AS not_in_file,
+		AND ours NOT IN ('matched', 'empty')), 0) AS not_in_file,
 	coalesce(sum(n) FILTER (WHERE perf <> 'merged'
 		AND ours = 'chain_lost' AND NOT bare), 0) AS loss_window,
 	coalesce(sum(n) FILTER (WHERE perf <> 'merged'

@@ -79,7 +79,8 @@ WHERE t.name = ?1 AND (?2 IS NULL OR c.name = ?2)
 GROUP BY 3, mark, u.stack, k.ended, k.stack
 
 -- name: fn_flame_words
--- the names of marks, as in the view folded
+-- the names of marks, as in the view folded; earlier versions called requests
+-- matched that are empty
 SELECT -id AS mark, 'user' AS half,
 	CASE name WHEN 'matched' THEN 'empty' ELSE name END AS name
 FROM word WHERE kind = 'request'

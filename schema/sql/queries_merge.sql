@@ -141,8 +141,10 @@ SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 SELECT image, calls, no_call, proved, coalesce(why, '') AS why
 FROM internal_other_file ORDER BY image
 
+-- Earlier versions called requests matched (1) that are empty (12).
 -- name: merge_groups
-SELECT type, comm, kernel, user, coalesce(mark, 0) AS mark, weight, n,
+SELECT type, comm, kernel, user,
+	CASE mark WHEN -1 THEN -12 ELSE coalesce(mark, 0) END AS mark, weight, n,
 	coalesce(kernel_mark, 0) AS kernel_mark,
 	(SELECT name FROM comm WHERE comm.id = g.comm) AS name
 FROM sample_group g
@@ -174,7 +176,9 @@ FROM chain ORDER BY id
 SELECT chain, capture, time_ns, cpu FROM chain_copy ORDER BY rowid
 
 -- name: merge_requests
-SELECT event, cookie, chain, uraw, ip, verdict, confidence, flags, latency_ns,
+SELECT event, cookie, chain, uraw, ip,
+	CASE WHEN verdict = 1 AND uraw IS NULL THEN 12 ELSE verdict END
+		AS verdict, confidence, flags, latency_ns,
 	exec_ns, ended_by, until_ns, loss, as_perf, held_ns, as_tid
 FROM request ORDER BY event
 

@@ -136,6 +136,7 @@ SELECT coalesce(sum(n), 0) AS requests,
 		AS in_unwinder,
 	coalesce(sum(n) FILTER (WHERE name = 'unwinder_died'), 0)
 		AS unwinder_died,
+	coalesce(sum(n) FILTER (WHERE name = 'empty'), 0) AS empty,
 	NULL AS after, NULL AS exec_between, NULL AS other_capture,
 	NULL AS reused_tid, NULL AS first_lost
 FROM v

@@ -28,8 +28,8 @@ DROP TABLE settled_request
 CREATE TEMP TABLE parted(cookie INTEGER, capture INTEGER, is_chain INTEGER);
 INSERT INTO parted SELECT DISTINCT r.cookie, t.capture, 0
 FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
-WHERE r.flags & 4096 AND r.verdict = (SELECT id FROM word
-	WHERE kind = 'request' AND name = 'matched');
+WHERE r.flags & 4096 AND r.verdict IN (SELECT id FROM word
+	WHERE kind = 'request' AND name IN ('matched', 'empty'));
 CREATE TEMP TABLE own(chain INTEGER PRIMARY KEY, n INTEGER);
 INSERT INTO own SELECT id, 0 FROM chain WHERE flags & 4096;
 CREATE TEMP TABLE own_count(chain INTEGER PRIMARY KEY, n INTEGER);

@@ -82,8 +82,7 @@ LEFT JOIN raw_chain k ON k.id = e.kraw
 LEFT JOIN stack t ON t.id = k.stack
 UNION ALL
 SELECT r.event, coalesce(t.depth + (k.ended IS NOT NULL), 0), 'user',
-	'[user: ' || CASE w.name WHEN 'matched' THEN 'empty' ELSE w.name END
-		|| ']',
+	'[user: ' || w.name || ']',
 	NULL, NULL, NULL, NULL
 FROM request r
 JOIN event e ON e.id = r.event
@@ -135,8 +134,7 @@ SELECT t.capture, t.name,
 	coalesce(c.label, c.name, '[unknown]')
 	|| CASE WHEN g.mark = 2 THEN ';[user: after exec]'
 		WHEN g.mark > 100 THEN ';[user: ' || e.name || ']'
-		WHEN g.mark < 0 THEN ';[user: ' || CASE w.name
-			WHEN 'matched' THEN 'empty' ELSE w.name END || ']'
+		WHEN g.mark < 0 THEN ';[user: ' || w.name || ']'
 		ELSE '' END
 	|| coalesce(';' || CASE WHEN g.mark > 100 THEN u.line
 		ELSE coalesce(p.line, u.line) END, '')
@@ -262,8 +260,7 @@ CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix) AS
 --   one frame            a frame-pointer chain that ends where it begins
 --   fabricated (no frame pointers)  nothing can have been called from a frame
 --   in no mapping        an address is mapped by nothing
---   missing (VERDICT)    word 'request'; 'empty': the stack came without
---                        frames
+--   missing (VERDICT)    word 'request'
 --   not recorded         the event takes no user stacks, or its callchain has
 --                        no user half
 --   not judged (WHY)     'mappings': not all of the process are known;
@@ -302,8 +299,7 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	SELECT b.type, b.mark, b.judged, b.frames, CASE
 		WHEN x.type IS NOT NULL OR e.name = 'hit_only'
 			THEN 'not recorded'
-		WHEN b.judged IS NULL THEN 'missing (' || CASE v.name
-			WHEN 'matched' THEN 'empty' ELSE v.name END || ')'
+		WHEN b.judged IS NULL THEN 'missing (' || v.name || ')'
 		WHEN b.mark = 2 THEN 'not judged (exec)'
 		WHEN e.name IS NOT NULL THEN 'cut (' || e.name || ')'
 		WHEN b.judged = 'whole' AND b.frames = r.most

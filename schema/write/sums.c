@@ -30,7 +30,7 @@ void sums_request(struct writing *w, const struct fact_request *q)
 		w->unsound[SUMS_REQUEST]++;
 	else
 		sums_note(w, SUMS_REQUEST, q->chain != 0,
-			  q->verdict == REQ_MATCHED,
+			  q->verdict == REQ_MATCHED || q->verdict == REQ_EMPTY,
 			  q->verdict == REQ_CHAIN_LOST, q->loss != 0);
 }
 

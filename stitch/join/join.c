@@ -251,7 +251,7 @@ static void join_match_request(struct join *jn, struct cookie_entry *e,
 
 	w->r.chain = e->chain.id;
 	w->r.uraw = e->chain.uraw;
-	w->r.verdict = REQ_MATCHED;
+	w->r.verdict = e->chain.uraw ? REQ_MATCHED : REQ_EMPTY;
 	w->r.confidence = CONF_PROVED;
 	w->r.latency = join_latency(jn, e, w->time);
 	if (after)

@@ -33,7 +33,7 @@ known = set(re.findall(r"[a-z_][a-z0-9_]*", page))
 VERDICTS = {"matched", "used", "chain_lost", "exit_per_task", "pending_end",
             "unjoinable", "refused", "stripped", "unexplained", "sample_lost",
             "overwritten", "duplicate", "before_opt_in", "in_unwinder",
-            "unwinder_died"}
+            "unwinder_died", "empty"}
 
 
 def keys(thing):

@@ -78,11 +78,72 @@ db.commit()' "$work/db"
 [ "$(waits ns)" = "$switches" ]
 ok no_wait_counts_twice $?
 
-# A stack without addresses is there, but no word for it is "matched".
+# A chain without addresses is there, but it is no stack: a verdict of its own.
 intact defer619.data
-[ "$("$B" script "$work/db" 2>/dev/null | grep "\[user: ")" = \
-	"$(printf '\t[user: empty]')" ]
-ok a_stack_without_addresses_is_empty $?
+gives a_chain_without_addresses_has_its_verdict "empty,proved,1
+matched,proved,6
+refused,proved,1" "SELECT verdict, confidence, n FROM verdicts
+	WHERE kind = 'request' ORDER BY 1"
+gives its_sample_is_joined 1,0 "SELECT count(chain), count(uraw) FROM request
+	WHERE verdict = (SELECT id FROM word
+		WHERE kind = 'request' AND name = 'empty')"
+gives it_is_missing_in_trust '"missing (empty)",1' "SELECT class, samples
+	FROM trust WHERE class LIKE 'missing%'"
+gives it_is_no_error 0 "SELECT count(*) FROM causality_errors"
+
+# all_say_empty: what shows stacks has the word, and none says "matched"
+all_say_empty() {
+	"$B" script "$work/db" 2>/dev/null | grep '\[user: ' >"$work/got"
+	printf '\t[user: empty]\n' | diff - "$work/got" || return
+	for command in "report" "report --format json" "flame -o -" \
+		"report --html -o -" "export --format folded -o -" \
+		"export --format chrome -o -" "export --format speedscope -o -"
+	do
+		# shellcheck disable=SC2086
+		"$B" $command "$work/db" 2>/dev/null >"$work/got"
+		if ! grep -q 'user: empty' "$work/got" ||
+			grep -q 'user: matched' "$work/got"
+		then
+			echo "$command"
+			return 1
+		fi
+	done
+	"$B" query "$work/db" 'SELECT stack FROM folded' >"$work/got"
+	[ "$(grep -c '\[user: empty\]' "$work/got")" = 1 ]
+}
+all_say_empty
+ok all_outputs_say_empty $?
+"$B" check "$work/db" | tr -s ' \n' ' ' >"$work/got"
+grep -q 'joined 7 of 7 (100.00 %) 1 empty: the kernel found no' "$work/got"
+ok check_says_why_it_is_empty $?
+"$B" check --json "$work/db" | python3 -c 'import json, sys
+r = json.load(sys.stdin)
+assert r["requests"]["matched"] == 6 and r["requests"]["empty"] == 1, r
+assert [q["verdict"] for q in r["unjoined_requests"]] == ["empty"], r'
+ok check_has_it_in_json $?
+"$B" help verdicts | grep -q '^ *empty  *joined, but'
+ok help_knows_the_word $?
+
+# Databases of earlier versions have no such word, and call it matched.
+cp "$work/db" "$work/old.db"
+python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript("""UPDATE request SET verdict = 1 WHERE verdict = 12;
+UPDATE sample_group SET mark = -1 WHERE mark = -12;
+DELETE FROM word WHERE kind = "request" AND id = 12;""")
+db.commit()' "$work/old.db"
+for command in script report
+do
+	"$B" $command "$work/old.db" 2>/dev/null | grep -q '\[user: empty\]'
+	ok ${command}_of_an_older_database_says_empty $?
+done
+"$B" merge -qfo "$work/db" "$work/old.db"
+gives a_merged_one_has_the_verdict empty,1 "SELECT verdict, n FROM verdicts
+	WHERE verdict = 'empty'"
+"$B" query "$work/db" 'SELECT stack FROM folded' >"$work/got"
+[ "$(grep -c '\[user: empty\]' "$work/got")" = 1 ]
+ok so_have_its_sums $?
+intact defer619.data
 [ "$("$B" script -F comm,ip,dso "$work/db" 2>/dev/null |
 	sed -n '/^qemu/,/^$/s/^	 *//p')" = "\
 ffffffff9abc0010 ([guest kernel])

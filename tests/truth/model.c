@@ -277,7 +277,7 @@ static void with_chain(const struct list *l, size_t i, size_t c,
 	size_t b = i < c ? c : i;
 
 	q->chain = (uint32_t)c;
-	q->verdict = REQ_MATCHED;
+	q->verdict = l->at[c].rec->chain.user.n ? REQ_MATCHED : REQ_EMPTY;
 	q->confidence = CONF_PROVED;
 	q->latency = (int64_t)(l->at[c].rec->time - l->at[i].rec->time);
 	if (c < i)

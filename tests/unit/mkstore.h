@@ -228,7 +228,7 @@ static inline void mkstore_fill(const char *comm)
 	mkstore_request(4, REQ_MATCHED, 1, user_raw, VERDICT_EXEC);
 	mkstore_event(0, 160, 0, user_raw, NULL);
 	mkstore_event(0, 320, kernel_raw, 0, NULL);
-	mkstore_request(6, REQ_MATCHED, 2, 0, 0);
+	mkstore_request(6, REQ_EMPTY, 2, 0, 0);
 	deferred(1, CHAIN_USED, user_raw, 2);
 	deferred(2, CHAIN_USED, 0, 1);
 }

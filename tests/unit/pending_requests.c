@@ -214,7 +214,9 @@ START_TEST(samples_that_were_joined_wait_no_more)
 		const struct join_sample s = {
 			.event = i, .tid = 1, .time = i, .cookie = i
 		};
-		struct join_chain c = { .id = i, .tid = 1, .cookie = i };
+		struct join_chain c = {
+			.id = i, .tid = 1, .cookie = i, .uraw = 1
+		};
 
 		join_sample(rg.jn, &rg.task, &s);
 		join_chain(rg.jn, &rg.task, &c);

@@ -25,7 +25,7 @@ START_TEST(every_fact_becomes_a_row)
 		       "1|1|4194304|4198400|4096|1|5|2|900|\n");
 	mkstore_expect(
 		"SELECT event,chain,uraw,verdict,latency_ns FROM request",
-		"2|1|1|1|500\n3|||2|\n4|1|1|1|500\n6|2||1|500\n");
+		"2|1|1|1|500\n3|||2|\n4|1|1|1|500\n6|2||12|500\n");
 	mkstore_expect("SELECT id,uraw,verdict,quality,n_events FROM chain",
 		       "1|1|1|5|2\n2||1|5|1\n");
 	mkstore_expect("SELECT path,samples,first_ns,last_ns,cpus,system_wide,"
@@ -159,7 +159,7 @@ START_TEST(samples_are_added_up_by_name_and_stacks)
 		" FROM sample_group g LEFT JOIN stack k ON k.id = g.kernel"
 		" LEFT JOIN stack u ON u.id = g.user ORDER BY g.weight",
 		"1|2|4||31|3\n1|2||-2|40|1\n1|2|4|2|80|1\n1||4||160|1\n"
-		"1|2||-1|320|1\n");
+		"1|2||-12|320|1\n");
 }
 END_TEST
 
@@ -233,7 +233,8 @@ START_TEST(verdicts_add_up)
 	mkstore_finish();
 	mkstore_expect("SELECT * FROM verdicts ORDER BY 1, 2",
 		       "chain|used|proved|2\nrequest|chain_lost|explained|1\n"
-		       "request|matched|proved|3\n");
+		       "request|empty|proved|1\n"
+		       "request|matched|proved|2\n");
 	mkstore_expect("SELECT kind,what,id,time_ns FROM causality_errors",
 		       "request|chain_lost|3|1003\n");
 	mkstore_expect(
