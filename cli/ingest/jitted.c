@@ -2,7 +2,8 @@
  *
  * A jitdump file is preferred to a map, because it has times. Of each kind, a
  * file that the user names comes first, then one beside the capture, then the
- * path where the process wrote it, if the capture was made on this machine.
+ * path where the process wrote it: below the folder that --symfs names, or
+ * here if the capture was made on this machine.
  * Anybody may have written a file of that name in /tmp, or an older process
  * with the same pid: it is used only if it belongs to root, to the user, or to
  * the capture's owner, and, as a map does not identify its process, if it was
@@ -18,6 +19,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/ingest/name.h"
 #include "formats/code/jitdump.h"
 #include "formats/code/perfmap.h"
 #include "stitch/base/err.h"
@@ -43,11 +45,13 @@ const struct opt jitted_opts[] = {
 	OPT_LIST(0, "jitdump", "FILE", &dumps,
 		 "names of code that a process made while it ran, from its "
 		 "jit-PID.dump; may be given several times (default: found "
-		 "by the capture's records, or beside it)"),
+		 "by the capture's records, or beside it, or below "
+		 "--symfs)"),
 	OPT_LIST(0, "perf-map", "FILE", &maps,
 		 "the same from a perf-PID.map, PID=FILE, or a folder with "
 		 "such files; may be given several times (default: found "
-		 "beside the capture, or in /tmp when it was recorded here)"),
+		 "beside the capture, in tmp below --symfs, or in /tmp when "
+		 "it was recorded here)"),
 	OPT_NO(0, "no-jit", &find_jit, "do not look for such files"),
 	{ .kind = OPT_END }
 };
@@ -276,6 +280,15 @@ static bool jitted_path_beside(const struct source *src, const char *name,
 	return in_folder(src->path, (size_t)(base - src->path - 1), name, out);
 }
 
+/* Looks for the path, which may be from a capture, below --symfs. */
+static bool jitted_below_symfs(const char *path, char *out)
+{
+	const char *symfs = name_symfs();
+
+	return symfs && path[0] == '/' && !path_leaves_root(path) &&
+	       in_folder(symfs, strlen(symfs), path + 1, out);
+}
+
 static bool jitted_recorded_here(const struct source *src)
 {
 	struct utsname here;
@@ -328,8 +341,9 @@ static bool written_here(const struct source *src, const struct rec_map *hint)
 {
 	struct stat st;
 
-	return jitted_recorded_here(src) && jitted_is_file(hint->path, &st) &&
-	       is_ours(src, &st) && (!hint->ino || hint->ino == st.st_ino);
+	return !name_symfs() && jitted_recorded_here(src) &&
+	       jitted_is_file(hint->path, &st) && is_ours(src, &st) &&
+	       (!hint->ino || hint->ino == st.st_ino);
 }
 
 static bool find_dump(struct jitted *jd, const struct source *src,
@@ -349,6 +363,8 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 		return open_dump(jd, src, f, path, false);
 	if (!hint)
 		return false;
+	if (jitted_below_symfs(hint->path, path))
+		return open_dump(jd, src, f, path, false);
 	if (written_here(src, hint))
 		return open_dump(jd, src, f, hint->path, false);
 	snprintf(path, sizeof(path),
@@ -363,10 +379,11 @@ static bool find_map(struct jitted *jd, const struct source *src,
 		     struct found *f)
 {
 	const char *named = named_file(jd->map, jd->n_map, f->pid);
-	char name[64], path[PATH_SIZE];
+	char name[64], path[PATH_SIZE], wrote[80];
 	struct stat st;
 
 	snprintf(name, sizeof(name), "perf-%" PRId32 ".map", f->inner);
+	snprintf(wrote, sizeof(wrote), "/tmp/%s", name);
 	if (!named && f->inner != f->pid)
 		named = named_file(jd->map, jd->n_map, f->inner);
 	if (named)
@@ -380,10 +397,11 @@ static bool find_map(struct jitted *jd, const struct source *src,
 		return false;
 	if (jitted_path_beside(src, name, path))
 		return open_map(jd, src, f, path, false);
-	snprintf(path, sizeof(path), "/tmp/%s", name);
-	return jitted_recorded_here(src) && jitted_is_file(path, &st) &&
-	       is_ours(src, &st) && in_time(src, &st) &&
-	       open_map(jd, src, f, path, false);
+	if (jitted_below_symfs(wrote, path))
+		return open_map(jd, src, f, path, false);
+	return !name_symfs() && jitted_recorded_here(src) &&
+	       jitted_is_file(wrote, &st) && is_ours(src, &st) &&
+	       in_time(src, &st) && open_map(jd, src, f, wrote, false);
 }
 
 static struct found *found_of(struct jitted *jd, const struct source *src,

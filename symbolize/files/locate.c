@@ -41,20 +41,10 @@ void places_release(struct places *p)
 	p->n = 0;
 }
 
-/* A path from a capture must not lead out of --symfs. */
-static bool locate_leaves_root(const char *path)
-{
-	for (const char *s = path; (s = strstr(s, "..")); s += 2)
-		if ((s == path || s[-1] == '/') && (!s[2] || s[2] == '/'))
-			return true;
-	return false;
-}
-
 static bool locate_usable_path(const struct image *img)
 {
 	return (img->kind == IMAGE_FILE || img->kind == IMAGE_MAPPING) &&
-	       img->path && img->path[0] == '/' &&
-	       !locate_leaves_root(img->path);
+	       img->path && img->path[0] == '/' && !path_leaves_root(img->path);
 }
 
 /* Formats the build-id as "xx/yyyy..."; "" if there is none. */
@@ -139,10 +129,10 @@ void locate_image(const struct symbolizer *sy, const struct image *img,
 
 	locate_id_path(img, id);
 	if (img->kind == IMAGE_VDSO) {
-		if (sy->opts.symfs) {
-			places_add(out, "%s/[vdso]", sy->opts.symfs);
-			places_add(out, "%s/[vdso32]", sy->opts.symfs);
-		}
+		if (sy->opts.symfs)
+			places_add(out, "%s/%s", sy->opts.symfs,
+				   strcmp(img->path, "[vdso32]") ? "[vdso]"
+								 : "[vdso32]");
 		places_add_perf_cache(sy, id, "vdso", out);
 		return;
 	}
@@ -231,12 +221,12 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 	const char *slash = strrchr(ef->path, '/');
 	const char *base = path_base(name);
 
-	if (below && !locate_leaves_root(below)) {
+	if (below && !path_leaves_root(below)) {
 		for (const char *const *d = locate_debug_dirs(sy); *d; d++)
 			places_add(out, "%s/%s", *d, below);
 		places_add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
 	}
-	if (slash && *base && !locate_leaves_root(base))
+	if (slash && *base && !path_leaves_root(base))
 		places_add(out, "%.*s/%s", (int)(slash - ef->path), ef->path,
 			   base);
 }
@@ -248,8 +238,8 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 	const char *slash = strrchr(ef->path, '/');
 
 	out->tried = sy->tried;
-	if (symfs && (locate_leaves_root(name) ||
-		      (folder && locate_leaves_root(folder))))
+	if (symfs &&
+	    (path_leaves_root(name) || (folder && path_leaves_root(folder))))
 		return;
 	for (const char *const *d = locate_debug_dirs(sy); *d; d++)
 		places_add(out, "%s/%s", *d, path_base(name));

@@ -68,6 +68,13 @@ is "a map is found beside the capture" "$named"
 is "nothing is looked for when that is not wanted" "$bare" --no-jit
 gzip perf-77.map
 is "a map that is packed is found too" "$named"
+mkdir -p root/tmp
+mv perf-77.map.gz root/tmp
+is "a map is found where the process wrote it, below --symfs" "$named" \
+	--symfs root
+is "nothing below --symfs is looked for when that is not wanted" "$bare" \
+	--symfs root --no-jit
+mv root/tmp/perf-77.map.gz .
 is "an interpreter's own frames are kept by default" "$named" \
 	--interpreter keep
 is "an interpreter's own frames are marked" \
@@ -96,14 +103,16 @@ rm perf-77.map
 cp "$cap/jit-reused.data.zst" c.data.zst
 zstd -qdf c.data.zst -o c.data
 
-# hot NAME WANTED: names of jitted code
+# hot NAME WANTED OPTION...: names of jitted code
 hot() {
-	got=$("$B" report --format csv c.data 2>err | grep -o '[^,"]*jit_[^,"]*' |
+	name=$1 want=$2
+	shift 2
+	got=$("$B" report --format csv "$@" c.data 2>err | grep -o '[^,"]*jit_[^,"]*' |
 		sort -u | tr '\n' ' ')
-	if [ "$got" = "$2" ]
-	then echo "ok $1"
+	if [ "$got" = "$want" ]
+	then echo "ok $name"
 	else
-		echo "not ok $1"
+		echo "not ok $name"
 		echo "# got: $got"
 	fi
 }
@@ -113,6 +122,16 @@ hot "by the map nobody knows which one ran" \
 	"[ambiguous] jit_alpha|jit_beta|jit_gamma "
 cp "$cap/jit-13475.dump" .
 hot "a jitdump file counts before a map" "jit_alpha jit_beta jit_gamma "
+# The path of its mapping record, below --symfs; not outside of it.
+wrote=$("$B" query --no-jit c.data "SELECT path FROM image
+	WHERE path LIKE '%/jit-13475.dump'" --format csv 2>/dev/null | sed 1d)
+mkdir -p "root$(dirname "$wrote")"
+rm perf-13475.map
+mv jit-13475.dump "root$wrote"
+hot "a jitdump file is found where the process wrote it, below --symfs" \
+	"jit_alpha jit_beta jit_gamma " --symfs root
+hot "it is not found without that" ""
+mv "root$wrote" .
 head -c 100 jit-13475.dump >short
 mv short jit-13475.dump
 "$B" ingest -q -f -o c.db c.data 2>err
