@@ -18,6 +18,8 @@
 #define KERNEL_PATH "[kernel.kallsyms]"
 #define SCRIPT_PATH "[script]"
 #define KERNEL_TAIL (256ull << 20)
+#define VDSO32 "[vdso32]"
+#define VDSO32_END (1ull << 32)
 
 /* A cache entry of 32 bytes. It points to the addresses directly, because the
  * detour over the raw chain would cost another cache miss for each half of
@@ -215,6 +217,17 @@ static void kernel_image(const struct source *src, const struct rec_map *m,
 	img->len = m->len;
 }
 
+/* Programs of 32 bits have a vdso of their own on 64-bit kernels, below 4 GiB.
+ * Its mapping is named "[vdso]" as well, but in perf's table of build-ids it is
+ * "[vdso32]" (tools/perf/util/vdso.c of Linux 5.10 to 7.1). */
+static bool is_vdso32(const struct source *src, const struct rec_map *m)
+{
+	const char *arch = src->info.arch;
+
+	return arch && (strstr(arch, "64") || !strcmp(arch, "s390x")) &&
+	       m->start < VDSO32_END && m->len <= VDSO32_END - m->start;
+}
+
 uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 			   const struct record *rec, uint32_t process,
 			   uint64_t *pgoff)
@@ -236,6 +249,8 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		*pgoff = m->start - img.start;
 	} else {
 		img.kind = is_inode_path(m) ? IMAGE_FILE : user_kind(m->path);
+		if (img.kind == IMAGE_VDSO && is_vdso32(src, m))
+			img.path = VDSO32;
 		if (img.kind == IMAGE_ANON) {
 			img.space = process;
 			*pgoff = m->start;

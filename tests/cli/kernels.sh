@@ -1,8 +1,9 @@
 #!/bin/sh
 # kernels.sh - files of other kernels and recorders: none of it is damage.
-# usage: BACKSTITCH=build/backstitch tests/cli/kernels.sh
+# usage: BACKSTITCH=build/backstitch MKCAP=build/mkcap tests/cli/kernels.sh
 cd "$(dirname "$0")/../.." || exit 2
 B=${BACKSTITCH:-./backstitch}
+MKCAP=${MKCAP:-build/mkcap}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 captures=tests/captures
@@ -155,3 +156,38 @@ ffffffff9abc0010 ([guest kernel])
 400410 (/opt/qemu)
 400520 (/opt/qemu)" ]
 ok the_address_in_a_guest_stands_on_the_stack_of_who_runs_it $?
+
+# The vdso of programs of 32 bits, by its build-id in perf's cache. Their
+# mapping has the name of the other one, whose build-id is not theirs.
+elf=$captures/symfs/wl/frames32
+python3 - "$elf" "$work" >"$work/vdso.txt" <<'EOT'
+import os, shutil, sys
+elf, work = sys.argv[1:]
+def build_id(path):
+    note = open(path, "rb").read()
+    at = note.index(b"\x14\0\0\0\3\0\0\0GNU\0") + 12
+    return note[at:at + 20].hex()
+def table(name, of):
+    print("raw type=67 misc=0x8002 hex=ffffffff%s14000000%s" % (
+        of, name.encode().ljust(68, b"\0").hex()))
+small = build_id(elf)
+folder = "%s/.debug/.build-id/%s/%s" % (work, small[:2], small[2:])
+os.makedirs(folder)
+shutil.copy(elf, folder + "/vdso")
+print("event cpu-clock")
+print("raw type=80 misc=0 hex=0600000000000000" + "40000000" +
+      b"x86_64".ljust(64, b"\0").hex())
+table("[vdso]", "11" * 20)
+table("[vdso32]", small)
+print("""comm pid=32 name="small"
+mmap pid=32 start=0xf7fc0000 len=0x3000 pgoff=0 path=[vdso]
+comm pid=64 name="large"
+mmap pid=64 start=0x7ffff7fc0000 len=0x3000 pgoff=0 path=[vdso]
+sample pid=32 tid=32 cpu=0 time=1000 u=0xf7fc1012
+sample pid=64 tid=64 cpu=0 time=2000 u=0x7ffff7fc1012""")
+EOT
+"$MKCAP" -p "$work/vdso.txt" "$work/vdso.data"
+HOME=$work "$B" ingest -qfo "$work/db" "$work/vdso.data"
+gives the_vdso_of_a_small_program_is_another_one "large,[vdso],
+small,[vdso32],less" "SELECT comm, image, symbol FROM samples
+	JOIN stack_frames ON stack = user_stack ORDER BY 1"
