@@ -25,6 +25,8 @@
 static const char *input;
 /* enum server_detail; -1: the command cannot read a server */
 static int input_server = -1;
+/* sums of samples are enough */
+static bool input_sums;
 
 const struct opt ingest_opts[] = {
 	OPT_HEADING("Where files are"),
@@ -218,6 +220,11 @@ int input_damaged(const char *path)
 	return STATUS_DAMAGED;
 }
 
+void input_take_sums(void)
+{
+	input_sums = true;
+}
+
 void input_take_server(unsigned int detail)
 {
 	input_server = (int)detail;
@@ -335,7 +342,9 @@ struct store *database_open(const char *path, int *status, struct err *err)
 			store_on_stop(db, stop_requested);
 		return db;
 	}
-	if (load_captures(paths, 1, NULL, false, &db, &damaged, err))
+	if (input_sums
+		    ? load_sums(path, &db, &damaged, err)
+		    : load_captures(paths, 1, NULL, false, &db, &damaged, err))
 		return NULL;
 	if (damaged)
 		*status = input_damaged(path);

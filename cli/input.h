@@ -21,6 +21,8 @@ extern const struct opt input_server_opts[];
  * detail: what they tell apart, of enum server_detail. Other commands refuse
  * one. */
 void input_take_server(unsigned int detail);
+/* For commands that need no more of a capture than load_sums() reads. */
+void input_take_sums(void);
 /* Returns whether it is several databases: a folder of them, a pattern, or what
  * input_path() has found. */
 bool input_is_several(const char *path);

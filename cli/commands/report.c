@@ -477,6 +477,16 @@ static unsigned int report_detail(unsigned int keys)
 	       (keys & KEY_VERDICT ? SERVER_VERDICTS : 0);
 }
 
+/* Returns whether the table is made of sums of samples, by function: whatever
+ * does not say so here reads more of a database. */
+static bool report_needs_sums(const struct report_opts *o)
+{
+	const unsigned int same = GIVEN_SORT | GIVEN_ORDER | GIVEN_SELF |
+				  GIVEN_LIMIT | GIVEN_FORMAT | GIVEN_NO_INLINE;
+
+	return !(report_given() & ~same) && report_summed(o) && !filter_given();
+}
+
 static int report_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
@@ -505,6 +515,8 @@ static int report_run(int argc, char **argv, struct err *err)
 	o.keys |= row_of_inlined() ? KEY_INLINED : 0;
 	if (!offcpu_opts.on && !offcpu_opts.wall && !sched)
 		input_take_server(report_detail(o.keys));
+	if (report_needs_sums(&o))
+		input_take_sums();
 	if (diff)
 		return report_compare(argc, argv, &o, err);
 	db = database_from_args(argc, argv, out_path, &path, &status, err);

@@ -126,6 +126,7 @@ struct load {
 	struct unwind_compare_count
 		*pair;	   /* for unwind_compare_new(); NULL: none */
 	bool unnamed;	   /* names are not needed */
+	bool sums;	   /* sums of samples are enough */
 	struct kept *kept; /* NULL: nothing */
 	struct store *db;
 	struct field *field;
@@ -497,6 +498,16 @@ static int put_on_line(struct load *ld, struct err *err)
 	return 0;
 }
 
+/* Late mappings change the stacks of events, which must be stored for that. */
+static void load_sums_only(struct load *ld)
+{
+	for (unsigned int i = 0; order_source(ld->order, i); i++)
+		if (!order_source(ld->order, i)->info.exact)
+			return;
+	ld->no_fields = true;
+	store_sums_only(ld->db);
+}
+
 static void load_use_thread(struct load *ld)
 {
 	const struct source *src;
@@ -517,6 +528,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
 	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
+	if (ld->sums)
+		load_sums_only(ld);
 	/* With --no-symbols stack dumps are unwound, but no file is asked what
 	 * a recorded stack lacks. */
 	bool ask = !no_symbols || name_has_places() || ld->pair;
@@ -579,7 +592,7 @@ static int load_name_all(struct load *ld, struct err *err)
 			.len = src->info.kallsyms_len,
 		};
 	}
-	int rc = name_images(ld->db, list, ld->kept, err);
+	int rc = name_images(ld->db, list, ld->kept, !ld->sums, err);
 
 	free(list);
 	return rc;
@@ -685,6 +698,15 @@ int load_captures(char *const *paths, size_t n, const char *out, bool force,
 {
 	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
 			       damaged, err);
+}
+
+int load_sums(const char *path, struct store **db, bool *damaged,
+	      struct err *err)
+{
+	char *paths[] = { (char *)path };
+
+	return load_into_store((struct load){ .sums = true }, paths, 1, NULL,
+			       false, db, damaged, err);
 }
 
 int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,

@@ -28,8 +28,15 @@ int load_check(const char *path, bool *is_db, struct err *err);
 int load_captures(char *const *paths, size_t n, const char *out, bool force,
 		  struct store **db, bool *damaged, struct err *err);
 
-/* The same into a file, by a process that does so again and again: the result
- * is the same, but what `kept` (symbolize/kept.h) holds is not read anew. */
+/* Reads one capture into a temporary database, of which only the sums of its
+ * samples will be read (stacks_load() with `summed`, without a filter), and
+ * neither source lines nor inlined functions. */
+int load_sums(const char *path, struct store **db, bool *damaged,
+	      struct err *err);
+
+/* As load_captures() into a file, by a process that does so again and again:
+ * the result is the same, but what `kept` (symbolize/kept.h) holds is not read
+ * anew. */
 int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
 	       bool *damaged, struct err *err);
 

@@ -331,8 +331,10 @@ struct setup {
 	char cache[4096], fetched[4096], release[128];
 };
 
+/* lines: names of functions may be without them. */
 static void make_setup(struct setup *s, struct store *db, bool fetch,
-		       const struct symbolize_text *captured, struct kept *kept)
+		       const struct symbolize_text *captured, struct kept *kept,
+		       bool lines)
 {
 	const char *home = getenv("HOME");
 
@@ -358,7 +360,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		.captured = captured,
 		.kept = kept,
 		.no_demangle = no_demangle,
-		.no_inline = no_inline,
+		.no_inline = no_inline || !lines,
 		.same_machine = naming_recorded_here(db),
 	};
 }
@@ -372,7 +374,7 @@ struct symbolizer *name_symbolizer(struct store *db, struct kept *kept)
 {
 	struct setup s;
 
-	make_setup(&s, db, false, NULL, kept);
+	make_setup(&s, db, false, NULL, kept, true);
 	return symbolize_new(&s.o);
 }
 
@@ -399,11 +401,11 @@ static unsigned int threads_wanted(void)
 
 static void namers_open(struct namers *nr, struct store *db,
 			const struct symbolize_text *captured,
-			struct kept *kept)
+			struct kept *kept, bool lines)
 {
 	struct setup s;
 
-	make_setup(&s, db, true, captured, kept);
+	make_setup(&s, db, true, captured, kept, lines);
 	*nr = (struct namers){ .sy = symbolize_new(&s.o),
 			       .pool = pool_new(&s.o, threads_wanted()) };
 }
@@ -439,7 +441,7 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 
 static int naming_name_all(struct store *db,
 			   const struct symbolize_text *captured,
-			   struct kept *kept, bool again,
+			   struct kept *kept, bool lines, bool again,
 			   struct name_counts *counts, struct err *err)
 {
 	struct name_counts unused = { 0 };
@@ -452,7 +454,8 @@ static int naming_name_all(struct store *db,
 	size_t n;
 	int ret;
 
-	namers_open(&nr, db, captured, kept);
+	/* what a server has may be a debug file alone */
+	namers_open(&nr, db, captured, kept, lines || use_debuginfod);
 	progress_start("naming");
 	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
 	       0) {
@@ -478,9 +481,9 @@ static int naming_name_all(struct store *db,
 }
 
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct kept *kept, struct err *err)
+		struct kept *kept, bool lines, struct err *err)
 {
-	return naming_name_all(db, captured, kept, false, NULL, err);
+	return naming_name_all(db, captured, kept, lines, false, NULL, err);
 }
 
 struct changes {
@@ -516,5 +519,5 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 
 	if (rows_each(db, "image_sections", check_section, &c, err))
 		return -1;
-	return naming_name_all(db, NULL, NULL, !no_inline, counts, err);
+	return naming_name_all(db, NULL, NULL, true, !no_inline, counts, err);
 }

@@ -7,6 +7,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
+#include "stitch/source.h"
 #include "stitch/fact.h"
 
 /* A larger weight is no count of anything (as ns it is 104 days), and makes
@@ -213,30 +214,18 @@ static bool fact_weighs(struct writing *w, struct capture_map *c,
 	return true;
 }
 
-static int fact_put_event(struct store *db, const struct fact_event *e,
-			  struct err *err)
+static int fact_put_event_row(struct store *db, const struct capture_map *c,
+			      const struct fact_event *e, uint32_t type,
+			      bool weighs, struct err *err)
 {
-	struct capture_map *c = capture_map(db, e->source);
-	uint32_t type = fact_type_id(db, c, e, err);
 	uint32_t payload;
 
-	if (!type)
-		return -1;
-	if (__builtin_expect(e->id != db->w->events + 1, 0))
-		return err_set(err, ERR_DB,
-			       "%s: event %u came after event %llu: ids must "
-			       "be dense",
-			       db->path, e->id,
-			       (unsigned long long)db->w->events);
 	if (fact_put_payload(db, c, e, &payload, err))
 		return -1;
 	struct block *b = db_packed(db, T_EVENT, 0, err);
 
 	if (!b)
 		return -1;
-	fact_count_event(db, c, e);
-	fact_count_type(db, type);
-	bool weighs = fact_weighs(db->w, c, e, type);
 	struct packing p = packing_begin(b, e->id, 0);
 
 	fact_pack_time(&p, true, e->time);
@@ -251,12 +240,51 @@ static int fact_put_event(struct store *db, const struct fact_event *e,
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
 		packing_int(&p, (int64_t)e->rec->raw);
 	packing_end(&p);
-	if (e->type != UINT32_MAX) {
-		db->w->grouped++;
-		if (sample_groups_event(db, c, e, type, weighs, err))
-			return -1;
-	}
 	return e->rec ? fact_put_rest(db, e, err) : 0;
+}
+
+/* Returns whether an event may have a request. */
+static bool fact_asks(const struct capture_map *c, const struct fact_event *e)
+{
+	const struct record *rec = e->rec;
+
+	if (!rec || rec->kind != REC_SAMPLE || !c->src ||
+	    e->type >= c->src->n_events || rec->sample.defer == DEFER_NONE)
+		return false;
+	return rec->sample.defer != DEFER_DIRECT ||
+	       c->src->events[e->type].defer;
+}
+
+void store_sums_only(struct store *db)
+{
+	db->w->sums_only = true;
+}
+
+static int fact_put_event(struct store *db, const struct fact_event *e,
+			  struct err *err)
+{
+	struct capture_map *c = capture_map(db, e->source);
+	uint32_t type = fact_type_id(db, c, e, err);
+
+	if (!type)
+		return -1;
+	if (__builtin_expect(e->id != db->w->events + 1, 0))
+		return err_set(err, ERR_DB,
+			       "%s: event %u came after event %llu: ids must "
+			       "be dense",
+			       db->path, e->id,
+			       (unsigned long long)db->w->events);
+	fact_count_event(db, c, e);
+	fact_count_type(db, type);
+	bool weighs = fact_weighs(db->w, c, e, type);
+
+	if ((!db->w->sums_only || fact_asks(c, e)) &&
+	    fact_put_event_row(db, c, e, type, weighs, err))
+		return -1;
+	if (e->type == UINT32_MAX)
+		return 0;
+	db->w->grouped++;
+	return sample_groups_event(db, c, e, type, weighs, err);
 }
 
 static int fact_put_request(struct store *db, const struct fact_request *q,

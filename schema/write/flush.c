@@ -209,11 +209,13 @@ static size_t flush_newly_used(struct store *db, uint32_t first, uint32_t last,
 
 static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 {
-	uint32_t *list;
-	size_t n = flush_newly_used(db, db->w->raws + 1, raws, &list);
+	uint32_t *list = NULL;
+	size_t n = 0;
 	uint32_t stacks = frames_stacks(db->w->fr);
 	int rc = 0;
 
+	if (!db->w->sums_only)
+		n = flush_newly_used(db, db->w->raws + 1, raws, &list);
 	for (; !rc && db->w->stacks < stacks; db->w->stacks++)
 		rc = flush_stack(db, db->w->stacks + 1, err);
 	for (size_t i = 0; !rc && i < n; i++)

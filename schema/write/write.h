@@ -35,6 +35,11 @@ void store_capture_source(struct store *db, const struct source *src);
  * time, on its own clock. Without this call its times are as recorded. */
 int store_align(struct store *db, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err);
+/* From the first fact on stores only what stacks_load() reads for sums of
+ * samples: of the events those that asked for a user stack; no payload, and
+ * nothing that views have for texts of stacks. For a database that is read by
+ * its maker alone, of captures without late records. */
+void store_sums_only(struct store *db);
 int store_fact(struct store *db, const struct fact *f, struct err *err);
 /* Returns true if the payload of this event should be decoded for
  * store_fields(). */

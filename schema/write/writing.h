@@ -87,8 +87,9 @@ struct capture_map {
 };
 
 struct writing {
-	char *temp; /* the file's name until it is finished; NULL: none */
-	bool force; /* replaces an existing file in the end */
+	char *temp;	/* the file's name until it is finished; NULL: none */
+	bool force;	/* replaces an existing file in the end */
+	bool sums_only; /* see store_sums_only() */
 	const char *compat;	 /* as in struct store_opts */
 	const struct frames *fr; /* borrowed; NULL: an older database */
 	struct capture_map *capture;

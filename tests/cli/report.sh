@@ -71,6 +71,10 @@ do
 	ok "total_counts_a_function_once_a_sample_in_$name" $?
 	check percent "$work/csv" "$work/folded"
 	ok "shares_sum_up_to_100_in_$name" $?
+	# of a capture only what the table needs is stored
+	"$B" report --json "$db" >"$work/json" 2>/dev/null
+	"$B" report --json "$@" "$f" 2>/dev/null | cmp -s - "$work/json"
+	ok "a_capture_has_the_table_of_its_database_in_$name" $?
 done
 
 # the same numbers by hand

@@ -163,6 +163,31 @@ START_TEST(samples_are_added_up_by_name_and_stacks)
 }
 END_TEST
 
+START_TEST(sums_need_no_events_but_those_that_asked)
+{
+	struct record asks = { .kind = REC_SAMPLE };
+
+	asks.sample.defer = DEFER_COOKIE;
+	asks.sample.raw = "raw";
+	asks.sample.raw_len = 3;
+	open_store(true, false);
+	store_sums_only(run.db);
+	user_image = mkstore_image(IMAGE_FILE, "/usr/bin/app");
+	user_raw = mkstore_chain_of(user_image, user_off, 4, 0x400000);
+	mkstore_event(0, 10, 0, user_raw, NULL);
+	mkstore_event(0, 20, 0, 0, &asks);
+	mkstore_request(2, REQ_CHAIN_LOST, 0, 0, 0);
+	mkstore_event(0, 40, 0, user_raw, NULL);
+	mkstore_finish();
+	mkstore_expect("SELECT id FROM event", "2\n");
+	mkstore_expect("SELECT sum(n),sum(weight) FROM sample_group", "3|70\n");
+	mkstore_expect("SELECT events FROM event_type WHERE id = 1", "3\n");
+	mkstore_expect("SELECT (SELECT count(*) FROM stack_path),"
+		       "(SELECT count(*) FROM internal_label)",
+		       "0|0\n");
+}
+END_TEST
+
 START_TEST(folded_has_every_half_and_every_weight)
 {
 	open_store(true, false);
@@ -506,6 +531,7 @@ int main(void)
 	tcase_add_test(t, more_groups_than_are_held_add_up);
 	tcase_add_test(t, samples_like_the_one_before_are_added_up);
 	tcase_add_test(t, samples_are_added_up_by_name_and_stacks);
+	tcase_add_test(t, sums_need_no_events_but_those_that_asked);
 	tcase_add_test(t, folded_has_every_half_and_every_weight);
 	tcase_add_test(t, a_whole_stack_is_kernel_then_user);
 	tcase_add_test(t, verdicts_add_up);
