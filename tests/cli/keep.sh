@@ -161,6 +161,15 @@ do
 done
 crash "$B" bundle -o crash.tar.gz a.db >out 2>err && gzip -t crash.tar.gz || bad=1
 crash "$B" bundle --redact -o crash.redacted.db a.db >out 2>err && "$B" info crash.redacted.db >out 2>err || bad=1
+gzip -dc "$cap/pipe-defer.data.gz" >stream
+"$B" follow -q --no-symbols -o whole.seg stream >out 2>err || bad=1
+crash "$B" follow -q --no-symbols -o crash.seg stream >out 2>err || bad=1
+# a segment tells of its own folder
+for of in whole crash
+do
+	"$B" export --format folded -o $of.stacks $of.seg/segment-000001.db >out 2>err || bad=1
+done
+cmp -s whole.stacks crash.stacks || bad=1
 crash env BACKSTITCH_NO_SYNC=1 "$B" ingest -q --no-symbols -o lost.db perf.data >out 2>err
 # the test can fail
 [ -e lost.db ] && [ ! -s lost.db ] || bad=1
