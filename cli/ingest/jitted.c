@@ -10,6 +10,8 @@
  * written to during the capture. */
 #include "cli/ingest/jitted.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,6 +35,9 @@
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
+/* Entries of a folder that is listed; in a larger one each process is looked
+ * for by its name. */
+#define LIST_MAX 10000
 /* perf ends a little later than the recorded process, and times of files are
  * rounded to ticks. */
 #define MTIME_SLACK_NS 10000000000ll
@@ -71,6 +76,13 @@ struct found {
 	struct jit *jit;
 };
 
+/* The folder with the files beside a capture. */
+struct beside {
+	char *dir;   /* NULL: there is none */
+	bool known;  /* dir was looked for */
+	bool listed; /* the processes of all files are in jitted.listed */
+};
+
 struct jitted {
 	struct ledger *ledger;
 	const char *temp_dir;
@@ -79,6 +91,12 @@ struct jitted {
 	struct found *found;
 	size_t n, cap;
 	struct table by_pid;
+	struct beside *beside; /* by source */
+	size_t n_beside, cap_beside;
+	/* Source and process of the files there: of thousands of processes that
+	 * come and go hardly one has a file, and to ask for each took 8 calls
+	 * of the kernel. */
+	struct table listed;
 };
 
 /* ---- options */
@@ -183,6 +201,10 @@ void jitted_free(struct jitted *jd)
 	}
 	free(jd->found);
 	table_release(&jd->by_pid);
+	for (size_t i = 0; i < jd->n_beside; i++)
+		free(jd->beside[i].dir);
+	free(jd->beside);
+	table_release(&jd->listed);
 	free(jd->dump);
 	free(jd->map);
 	free(jd);
@@ -264,20 +286,71 @@ static bool in_folder(const char *dir, size_t n, const char *name, char *out)
 	return false;
 }
 
-/* Looks in the capture's folder, or in the folder that is the capture. */
-static bool jitted_path_beside(const struct source *src, const char *name,
-			       char *out)
+/* Returns the capture's folder, or the folder that is the capture; to be freed.
+ * NULL: there is none. */
+static char *jitted_folder(const struct source *src)
 {
 	const char *base = path_base(src->path);
 	struct stat st;
 
 	if (!strcmp(src->path, "-") || stat(src->path, &st))
-		return false;
+		return NULL;
 	if (S_ISDIR(st.st_mode))
-		return in_folder(src->path, strlen(src->path), name, out);
+		return mem_strdup(src->path);
 	if (base == src->path)
-		return in_folder(".", 1, name, out);
-	return in_folder(src->path, (size_t)(base - src->path - 1), name, out);
+		return mem_strdup(".");
+
+	size_t n = (size_t)(base - src->path - 1);
+	char *dir = mem_dup(src->path, n + 1);
+
+	dir[n] = '\0';
+	return dir;
+}
+
+static bool jitted_is_listed(const struct jitted *jd, unsigned int source,
+			     int32_t pid)
+{
+	return table_find(&jd->listed, hash_u32s(source, (uint32_t)pid), NULL,
+			  NULL, NULL) != TABLE_NONE;
+}
+
+static void jitted_list(struct jitted *jd, unsigned int source,
+			struct beside *b)
+{
+	DIR *d = b->dir ? opendir(b->dir) : NULL;
+	const struct dirent *e = NULL;
+	int32_t pid;
+
+	errno = 0;
+	for (int i = 0; d && i < LIST_MAX && (e = readdir(d)); i++)
+		if ((pid_in_name(e->d_name, "jit-", ".dump", &pid) ||
+		     pid_in_name(e->d_name, "perf-", ".map", &pid)) &&
+		    !jitted_is_listed(jd, source, pid))
+			table_add(&jd->listed, hash_u32s(source, (uint32_t)pid),
+				  0);
+	b->listed = d && !e && !errno;
+	if (d)
+		closedir(d);
+}
+
+/* Looks for the file of a process beside the capture. */
+static bool jitted_path_beside(struct jitted *jd, const struct source *src,
+			       int32_t pid, const char *name, char *out)
+{
+	jd->beside = mem_reach(jd->beside, &jd->n_beside, &jd->cap_beside,
+			       (size_t)src->index + 1, sizeof(*jd->beside));
+
+	struct beside *b = &jd->beside[src->index];
+
+	if (!b->known) {
+		b->dir = jitted_folder(src);
+		jitted_list(jd, src->index, b);
+		b->known = true;
+	}
+	if (b->listed && pid <= PID_MAX &&
+	    !jitted_is_listed(jd, src->index, pid))
+		return false;
+	return b->dir && in_folder(b->dir, strlen(b->dir), name, out);
 }
 
 /* Looks for the path, which may be from a capture, below --symfs. */
@@ -359,7 +432,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (!find_jit)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
-	if (jitted_path_beside(src, name, path))
+	if (jitted_path_beside(jd, src, f->inner, name, path))
 		return open_dump(jd, src, f, path, false);
 	if (!hint)
 		return false;
@@ -395,7 +468,7 @@ static bool find_map(struct jitted *jd, const struct source *src,
 			return open_map(jd, src, f, path, false);
 	if (!find_jit)
 		return false;
-	if (jitted_path_beside(src, name, path))
+	if (jitted_path_beside(jd, src, f->inner, name, path))
 		return open_map(jd, src, f, path, false);
 	if (jitted_below_symfs(wrote, path))
 		return open_map(jd, src, f, path, false);
